@@ -1,0 +1,27 @@
+/* base.c: checked memory and the end of the road. */
+#include "base/base.h"
+
+void base_unreachable(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "heddle: internal error: %s:%d: %s\n", file, line, what);
+    abort();
+}
+
+static void *mem_check(void *p, size_t bytes)
+{
+    if (!p && bytes) {
+        fprintf(stderr, "heddle: out of memory: %zu bytes could not be had\n", bytes);
+        abort();
+    }
+    return p;
+}
+
+void *mem_alloc(size_t bytes) { return mem_check(malloc(bytes ? bytes : 1), bytes); }
+void *mem_zalloc(size_t bytes) { return mem_check(calloc(1, bytes ? bytes : 1), bytes); }
+void *mem_realloc(void *old, size_t bytes) { return mem_check(realloc(old, bytes ? bytes : 1), bytes); }
+
+char *mem_strdup(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    return memcpy(mem_alloc(n), text, n);
+}

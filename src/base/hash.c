@@ -1,0 +1,21 @@
+/* hash.c: eight bytes at a time through the mixer; the length is part of the hash. Bytes are read as little-endian
+ * words, so the value does not depend on the host. */
+#include "base/hash.h"
+
+static uint64_t hash_word(const unsigned char *p, size_t n)
+{
+    uint64_t w = 0;
+    for (size_t i = 0; i < n; i++) w |= (uint64_t)p[i] << (8 * i);
+    return w;
+}
+
+uint64_t hash_bytes(uint64_t seed, const void *data, size_t len)
+{
+    const unsigned char *p = data;
+    uint64_t h = seed ^ (len * 0x9e3779b97f4a7c15ull);
+    for (; len >= 8; p += 8, len -= 8) h = hash_mix(h ^ hash_word(p, 8)) + 0x9e3779b97f4a7c15ull;
+    if (len) h = hash_mix(h ^ hash_word(p, len)) + 0x9e3779b97f4a7c15ull;
+    return hash_mix(h);
+}
+
+uint64_t hash_text(const char *text) { return hash_bytes(HASH_SEED, text, strlen(text)); }

@@ -1,0 +1,22 @@
+/* hash.h: 64-bit hashes of bytes, for tables and for the fingerprints of runs. Same value on every host. */
+#ifndef HEDDLE_HASH_H
+#define HEDDLE_HASH_H
+
+#include "base/base.h"
+
+#define HASH_SEED 0xcbf29ce484222325ull
+
+uint64_t hash_bytes(uint64_t seed, const void *data, size_t len);
+uint64_t hash_text(const char *text);
+
+/* One round of splitmix64's mixer: every input bit reaches every output bit. */
+static inline uint64_t hash_mix(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ull;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+#endif

@@ -1,0 +1,187 @@
+/* isa.h: machine code: what lowering makes, the emulator executes and the timing model times.
+ *
+ * A machine instruction has a fixed size (one cache line). Its operands are 16-bit codes: a register row, a predicate,
+ * or a row of the kernel's constant pool, in which immediates, kernel parameters and launch constants sit broadcast to
+ * all lanes, so that an operand is always a pointer to 32 words. */
+#ifndef HEDDLE_ISA_H
+#define HEDDLE_ISA_H
+
+#include "base/arena.h"
+#include "base/base.h"
+
+enum { ISA_LANES = 32, ISA_REGS_MAX = 255, ISA_PREDS = 7, ISA_PT = 7 /* the predicate that is always true */ };
+
+enum isa_unit { ISA_UNIT_INT, ISA_UNIT_FP32, ISA_UNIT_FP64, ISA_UNIT_HALF, ISA_UNIT_CVT, ISA_UNIT_SFU, ISA_UNIT_LSU,
+                ISA_UNIT_TEX, ISA_UNIT_SYNC, ISA_UNIT_CTRL, ISA_UNIT_SYS, ISA_UNIT_COUNT };
+
+/* Flags of an opcode (a row of isa.def). */
+enum isa_op_flags {
+    ISA_COMM = 1 << 0,    /* the first two sources may be swapped */
+    ISA_LOAD = 1 << 1,
+    ISA_STORE = 1 << 2,
+    ISA_ATOMIC = 1 << 3,
+    ISA_BRANCH = 1 << 4,  /* ends a basic block */
+    ISA_BARRIER = 1 << 5, /* CTA barrier */
+    ISA_CONV = 1 << 6,    /* waits for the lanes that its member mask names */
+    ISA_SLOW = 1 << 7,    /* stands for a sequence of instructions on real hardware */
+    ISA_SREG = 1 << 8
+};
+
+enum isa_op {
+#define ISA(name, text, unit, dst, src, flags) ISA_OP_##name,
+#include "isa/isa.def"
+#undef ISA
+    ISA_OP_COUNT
+};
+
+struct isa_op_info {
+    const char *name; /* "add.32" */
+    const char *dst, *src; /* operand letters */
+    uint8_t unit;
+    uint16_t flags;
+};
+extern const struct isa_op_info isa_ops[ISA_OP_COUNT];
+
+/* Flags of an instruction. */
+enum isa_inst_flags {
+    ISA_FTZ = 1 << 0, ISA_SAT = 1 << 1, ISA_RELU = 1 << 2, ISA_NANPROP = 1 << 3 /* min/max.NaN */,
+    ISA_XORSIGN = 1 << 4, ISA_A32 = 1 << 5 /* address operand is 32 bits */, ISA_VOLATILE = 1 << 6,
+    ISA_UNIFORM = 1 << 7 /* .uni: the program promises that all active lanes agree */,
+    ISA_JOIN = 1 << 8 /* a reconvergence point: some branch's reconv is here */,
+    ISA_OOB = 1 << 9, ISA_SATFINITE = 1 << 10, ISA_NOFTZ = 1 << 11, ISA_ABS = 1 << 12,
+    ISA_NC = 1 << 13 /* ld.global.nc */,
+    ISA_ALIGNED = 1 << 14 /* barrier that the whole warp executes together */
+};
+
+enum isa_round { ISA_RN, ISA_RZ, ISA_RM, ISA_RP, ISA_RNA, ISA_RNI, ISA_RZI, ISA_RMI, ISA_RPI };
+enum isa_cmp { ISA_EQ, ISA_NE, ISA_LT, ISA_LE, ISA_GT, ISA_GE, ISA_EQU, ISA_NEU, ISA_LTU, ISA_LEU, ISA_GTU, ISA_GEU,
+               ISA_NUM, ISA_NAN };
+enum isa_bool { ISA_BOOL_NONE, ISA_BOOL_AND, ISA_BOOL_OR, ISA_BOOL_XOR };
+enum isa_type { ISA_TYPE_NONE, ISA_U8, ISA_S8, ISA_U16, ISA_S16, ISA_U32, ISA_S32, ISA_U64, ISA_S64, ISA_F16, ISA_BF16,
+                ISA_F16X2, ISA_BF16X2, ISA_F32, ISA_F64, ISA_B128 };
+enum isa_space { ISA_GENERIC, ISA_GLOBAL, ISA_SHARED, ISA_LOCAL, ISA_CONST, ISA_PARAM, ISA_SPACE_COUNT };
+enum isa_cache { ISA_CACHE_NONE, ISA_CA, ISA_CG, ISA_CS, ISA_LU, ISA_CV, ISA_WB, ISA_WT };
+enum isa_scope { ISA_SCOPE_CTA, ISA_SCOPE_GPU, ISA_SCOPE_SYS };
+enum isa_atom { ISA_ATOM_AND, ISA_ATOM_OR, ISA_ATOM_XOR, ISA_ATOM_CAS, ISA_ATOM_EXCH, ISA_ATOM_ADD, ISA_ATOM_INC,
+                ISA_ATOM_DEC, ISA_ATOM_MIN, ISA_ATOM_MAX };
+enum isa_shfl { ISA_SHFL_UP, ISA_SHFL_DOWN, ISA_SHFL_BFLY, ISA_SHFL_IDX };
+enum isa_vote { ISA_VOTE_ALL, ISA_VOTE_ANY, ISA_VOTE_UNI };
+enum isa_prmt { ISA_PRMT_INDEX, ISA_PRMT_F4E, ISA_PRMT_B4E, ISA_PRMT_RC8, ISA_PRMT_ECL, ISA_PRMT_ECR, ISA_PRMT_RC16 };
+enum isa_testp { ISA_TESTP_FINITE, ISA_TESTP_INFINITE, ISA_TESTP_NUMBER, ISA_TESTP_NOTANUMBER, ISA_TESTP_NORMAL,
+                 ISA_TESTP_SUBNORMAL };
+enum isa_txq { ISA_TXQ_WIDTH, ISA_TXQ_HEIGHT, ISA_TXQ_DEPTH, ISA_TXQ_CHANNEL_TYPE, ISA_TXQ_CHANNEL_ORDER,
+               ISA_TXQ_NORMALIZED, ISA_TXQ_FILTER, ISA_TXQ_ADDR0, ISA_TXQ_ADDR1, ISA_TXQ_ADDR2 };
+/* Special registers that differ between threads, warps, CTAs or moments; what is fixed at launch (ntid, nctaid, ...)
+ * comes from the constant pool (enum isa_env). */
+enum isa_sreg { ISA_SREG_TID, ISA_SREG_CTAID, ISA_SREG_LANEID, ISA_SREG_WARPID, ISA_SREG_SMID, ISA_SREG_LANEMASK_EQ,
+                ISA_SREG_LANEMASK_LE, ISA_SREG_LANEMASK_LT, ISA_SREG_LANEMASK_GE, ISA_SREG_LANEMASK_GT, ISA_SREG_CLOCK,
+                ISA_SREG_CLOCK_HI, ISA_SREG_CLOCK64, ISA_SREG_GLOBALTIMER, ISA_SREG_GLOBALTIMER_LO,
+                ISA_SREG_GLOBALTIMER_HI };
+enum isa_env { ISA_ENV_NTID_X, ISA_ENV_NTID_Y, ISA_ENV_NTID_Z, ISA_ENV_NCTAID_X, ISA_ENV_NCTAID_Y, ISA_ENV_NCTAID_Z,
+               ISA_ENV_NWARPID, ISA_ENV_NSMID, ISA_ENV_GRIDID_LO, ISA_ENV_GRIDID_HI, ISA_ENV_DYNAMIC_SMEM,
+               ISA_ENV_TOTAL_SMEM, ISA_ENV_ENVREG1 /* grid workspace, high word */, ISA_ENV_ENVREG2 /* low word */,
+               ISA_ENV_COUNT };
+
+/* Operand codes. */
+enum { ISA_KIND_MASK = 0xc000, ISA_KIND_R = 0x0000, ISA_KIND_P = 0x4000, ISA_KIND_C = 0x8000, ISA_NONE = 0xffff,
+       ISA_INDEX_MASK = 0x1fff, ISA_P_NOT = 0x2000 };
+static inline bool isa_is_reg(uint16_t o) { return (o & ISA_KIND_MASK) == ISA_KIND_R; }
+static inline bool isa_is_pred(uint16_t o) { return (o & ISA_KIND_MASK) == ISA_KIND_P; }
+static inline bool isa_is_const(uint16_t o) { return (o & ISA_KIND_MASK) == ISA_KIND_C; }
+static inline uint32_t isa_index(uint16_t o) { return o & ISA_INDEX_MASK; }
+
+enum { ISA_GUARD_NOT = 0x80, ISA_DST_MAX = 4, ISA_SRC_MAX = 8, ISA_POOL_MAX = 0x1fff };
+
+struct isa_inst {
+    uint16_t op;                /* enum isa_op */
+    uint16_t flags;             /* enum isa_inst_flags */
+    uint8_t guard;              /* predicate index, ISA_PT = always; | ISA_GUARD_NOT */
+    uint8_t mod, mod2, type, round, vec;
+    uint16_t dst[ISA_DST_MAX];
+    uint16_t src[ISA_SRC_MAX];
+    int64_t imm;
+    uint32_t target;            /* branch: instruction index */
+    uint32_t reconv;            /* branch: instruction index where its paths meet again; ISA_NO_RECONV = at exit only */
+    uint32_t loc;               /* index into kernel.locs */
+    uint32_t live;              /* registers live before it (32-bit rows), for tables and mechanisms */
+};
+#define ISA_NO_RECONV UINT32_MAX
+
+enum isa_const_kind { ISA_CONST_IMM, ISA_CONST_PARAM, ISA_CONST_ENV, ISA_CONST_SYM_LO, ISA_CONST_SYM_HI };
+struct isa_const {              /* one row of the constant pool: 32 bits, the same for all lanes */
+    uint8_t kind;
+    uint32_t value;             /* IMM: the word; PARAM: byte offset in the parameter block; ENV: enum isa_env; SYM: index into kernel.syms */
+    int64_t addend;             /* SYM */
+};
+
+struct isa_sym { const char *name; bool is_func; }; /* a module variable or function whose address the code uses */
+
+struct isa_loc { uint32_t ptx_line; uint32_t cuda_line; const char *cuda_file; /* NULL = unknown */ };
+
+struct isa_param { const char *name; uint32_t offset, bytes, align; };
+
+struct isa_func { const char *name; uint32_t func_id; uint32_t pc; uint32_t frame_bytes; };
+
+typedef struct { uint64_t bits[4]; } isa_live_set; /* registers 0..254 */
+
+struct isa_kernel {             /* one launchable image: the entry and every function that it can reach */
+    const char *name;
+    const char *ptx_name;       /* file name of the PTX, for errors */
+    struct isa_inst *insts;     /* entry at 0; 64-byte aligned */
+    uint32_t inst_count;
+    isa_live_set *live;         /* live set before each instruction */
+    struct isa_const *consts;   /* pool; row 0 is always the immediate 0 */
+    uint32_t const_count;
+    struct isa_sym *syms;
+    uint32_t sym_count;
+    struct isa_loc *locs;
+    uint32_t loc_count;
+    uint32_t *branch_targets;   /* tables of BRX */
+    uint32_t branch_target_count;
+    struct isa_func *funcs;     /* [0] = the entry itself */
+    uint32_t func_count;
+    struct isa_param *params;
+    uint32_t param_count, param_bytes;
+    uint32_t reg_count;         /* 32-bit registers per thread, for occupancy */
+    uint32_t pred_count;
+    uint32_t spill_bytes;       /* local memory used by the allocator, per thread */
+    uint32_t frame_bytes;       /* local memory of the entry's frame, spills included */
+    bool uses_stack;            /* has real calls: needs stack beyond the frame */
+    uint32_t shared_bytes;      /* static shared memory; dynamic begins at shared_dynamic_offset */
+    uint32_t shared_dynamic_offset;
+    uint32_t maxntid[3], reqntid[3], minnctapersm;
+};
+
+struct isa_var {                /* a module variable in device memory */
+    const char *name;
+    bool is_const;              /* .const bank */
+    bool is_extern, is_visible;
+    uint64_t bytes, align;
+    const uint8_t *init;        /* NULL = zeros */
+    struct isa_reloc { uint64_t offset; uint32_t bytes; const char *symbol; int64_t addend; } *relocs;
+    uint32_t reloc_count;
+};
+
+struct isa_module {
+    struct arena arena;
+    const char *name;           /* as errors call it */
+    struct isa_kernel **kernels;
+    uint32_t kernel_count;
+    struct isa_var *vars;
+    uint32_t var_count;
+    const char **func_names;    /* func_id -> name, for function pointers: value = ISA_FUNC_BASE + 16 * func_id */
+    uint32_t func_count;
+    const char *ptx_text;       /* kept for errors and disassembly */
+    size_t ptx_len;
+    uint32_t target_sm, ptx_version; /* 75; 90 = 9.0 */
+};
+#define ISA_FUNC_BASE 0x1000u
+
+void isa_module_free(struct isa_module *m);
+
+/* Generic-address windows. Global addresses are host addresses of the reserved range and lie outside both. */
+#define ISA_SHARED_WINDOW 0x0000010000000000ull /* 16 MB from here: the CTA's shared memory */
+#define ISA_LOCAL_WINDOW  0x0000020000000000ull /* 16 MB from here: the thread's local memory */
+#define ISA_WINDOW_BYTES  0x0000000001000000ull
+
+#endif

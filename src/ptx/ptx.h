@@ -1,0 +1,247 @@
+/* ptx.h: a PTX module as read from text: what the parser makes and lowering takes.
+ *
+ * Terms. A *register* is a virtual register of one function (or of the module); a *symbol* is anything with an address
+ * or an entry: variable, function, label, table. Names are resolved and scopes ({ ... }) are flattened by the parser,
+ * so that nothing after it looks up text.
+ * Invariants, kept by the parser:
+ *  (1) Every operand refers to something that exists, and agrees in type class with what its instruction takes.
+ *  (2) Every instruction is one of the legal forms of its opcode (ptx/instr.def); anything else was an error with place.
+ *  (3) All pointers live as long as the module (its arena).
+ * Known from: PTX ISA 9.0. */
+#ifndef HEDDLE_PTX_H
+#define HEDDLE_PTX_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+enum ptx_type {
+    PTX_NONE,
+    PTX_U8, PTX_U16, PTX_U32, PTX_U64,
+    PTX_S8, PTX_S16, PTX_S32, PTX_S64,
+    PTX_B8, PTX_B16, PTX_B32, PTX_B64, PTX_B128,
+    PTX_F16, PTX_F16X2, PTX_BF16, PTX_BF16X2, PTX_TF32, PTX_F32, PTX_F64,
+    PTX_E4M3X2, PTX_E5M2X2,
+    PTX_U16X2, PTX_S16X2,
+    PTX_PRED,
+    PTX_TEXREF, PTX_SAMPLERREF, PTX_SURFREF,
+    PTX_TYPE_COUNT
+};
+
+enum ptx_space {
+    PTX_SPACE_GENERIC, /* no space given */
+    PTX_SPACE_REG, PTX_SPACE_SREG, PTX_SPACE_CONST, PTX_SPACE_GLOBAL, PTX_SPACE_LOCAL,
+    PTX_SPACE_PARAM,   /* kernel parameters, function parameters and call arguments */
+    PTX_SPACE_SHARED, PTX_SPACE_TEX
+};
+
+/* All opcodes known to the parser, from ptx/instr.def: PTX_OP(name, ...) -> PTX_OP_name. */
+enum ptx_op {
+    PTX_OP_NONE,
+#define PTX_OP(name, ...) PTX_OP_##name,
+#include "ptx/instr.def"
+#undef PTX_OP
+    PTX_OP_COUNT
+};
+
+enum ptx_cmp {
+    PTX_CMP_NONE,
+    PTX_CMP_EQ, PTX_CMP_NE, PTX_CMP_LT, PTX_CMP_LE, PTX_CMP_GT, PTX_CMP_GE,
+    PTX_CMP_LO, PTX_CMP_LS, PTX_CMP_HI, PTX_CMP_HS,                           /* unsigned spellings */
+    PTX_CMP_EQU, PTX_CMP_NEU, PTX_CMP_LTU, PTX_CMP_LEU, PTX_CMP_GTU, PTX_CMP_GEU, /* true on NaN */
+    PTX_CMP_NUM, PTX_CMP_NAN
+};
+enum ptx_bool { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
+enum ptx_round {
+    PTX_ROUND_NONE,
+    PTX_RN, PTX_RZ, PTX_RM, PTX_RP, PTX_RNA,       /* to a float */
+    PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI             /* to an integer */
+};
+enum ptx_half { PTX_HALF_NONE, PTX_LO, PTX_HI, PTX_WIDE };          /* mul, mad, dp2a, mul24 */
+enum ptx_cache { PTX_CACHE_NONE, PTX_CA, PTX_CG, PTX_CS, PTX_LU, PTX_CV, PTX_WB, PTX_WT };
+enum ptx_sem { PTX_SEM_NONE, PTX_WEAK, PTX_VOLATILE, PTX_RELAXED, PTX_ACQUIRE, PTX_RELEASE, PTX_ACQ_REL, PTX_SC, PTX_MMIO };
+enum ptx_scope { PTX_SCOPE_NONE, PTX_SCOPE_CTA, PTX_SCOPE_CLUSTER, PTX_SCOPE_GPU, PTX_SCOPE_SYS };
+enum ptx_atom {
+    PTX_ATOM_NONE, PTX_ATOM_AND, PTX_ATOM_OR, PTX_ATOM_XOR, PTX_ATOM_CAS, PTX_ATOM_EXCH, PTX_ATOM_ADD, PTX_ATOM_INC,
+    PTX_ATOM_DEC, PTX_ATOM_MIN, PTX_ATOM_MAX,
+    PTX_ATOM_POPC /* bar.red.popc */
+};
+/* Words that only one or two opcodes take: shuffle, vote and match modes, funnel direction, prmt modes, texture
+ * geometry, testp classes, prefetch levels, barrier and cp.async verbs. The parser stores the word it saw. */
+enum ptx_word {
+    PTX_W_NONE,
+    PTX_W_UP, PTX_W_DOWN, PTX_W_BFLY, PTX_W_IDX,                        /* shfl */
+    PTX_W_ALL, PTX_W_ANY, PTX_W_UNI, PTX_W_BALLOT,                      /* vote, match */
+    PTX_W_L, PTX_W_R, PTX_W_CLAMP, PTX_W_WRAP,                          /* shf, bmsk, szext, shfl */
+    PTX_W_F4E, PTX_W_B4E, PTX_W_RC8, PTX_W_ECL, PTX_W_ECR, PTX_W_RC16,  /* prmt */
+    PTX_W_1D, PTX_W_2D, PTX_W_3D, PTX_W_A1D, PTX_W_A2D, PTX_W_CUBE,     /* tex, suld, sust */
+    PTX_W_FINITE, PTX_W_INFINITE, PTX_W_NUMBER, PTX_W_NOTANUMBER, PTX_W_NORMAL, PTX_W_SUBNORMAL, /* testp */
+    PTX_W_SYNC, PTX_W_ARRIVE, PTX_W_RED, PTX_W_WARP,                    /* bar, barrier */
+    PTX_W_L1, PTX_W_L2, PTX_W_L1U,                                      /* prefetch */
+    PTX_W_COMMIT_GROUP, PTX_W_WAIT_GROUP, PTX_W_WAIT_ALL,               /* cp.async */
+    PTX_W_WAIT, PTX_W_LAUNCH_DEPENDENTS,                                /* griddepcontrol */
+    PTX_W_TRAP, PTX_W_ZERO,                                             /* suld, sust clamp modes */
+    PTX_W_WIDTH, PTX_W_HEIGHT, PTX_W_DEPTH, PTX_W_CHANNEL_DATA_TYPE, PTX_W_CHANNEL_ORDER,
+    PTX_W_NORMALIZED_COORDS, PTX_W_FILTER_MODE, PTX_W_ADDR_MODE_0, PTX_W_ADDR_MODE_1, PTX_W_ADDR_MODE_2, /* txq */
+    PTX_W_LEVEL, PTX_W_GRAD, PTX_W_BASE                                 /* tex mip selection */
+};
+
+/* Everything between the dots of one instruction, in order of meaning rather than of spelling. */
+struct ptx_mods {
+    uint8_t type[4], type_count; /* enum ptx_type, as written: add.s32 has 1; cvt.d.s: [0] dst, [1] src; set.cmp.d.s; tex.v4.d.c */
+    uint8_t space;               /* enum ptx_space of a memory access; for cvta/isspacep the space named */
+    uint8_t cmp, boolop, round, half, cache, sem, scope, atom;
+    uint8_t word[2];             /* enum ptx_word, in the order written */
+    uint8_t vec;                 /* 0 = scalar, 2, 4, 8 */
+    bool ftz, sat, approx, full, cc, uni, nc, to /* cvta.to */, sync, aligned, relu, nan, abs, xorsign, noftz,
+        satfinite, is_async /* cp.async */, is_global_to_shared, shiftamt /* .shiftamt, reserved */, oob;
+    uint8_t space2;              /* source space of cp.async (.shared.global); second space otherwise 0 */
+};
+
+struct ptx_reg { const char *name; uint8_t type; /* enum ptx_type, as declared */ };
+
+struct ptx_reloc { /* a variable's initialiser that holds an address: 8 bytes (or fewer) at offset get symbol + addend */
+    uint32_t offset, bytes;
+    const char *symbol;
+    int64_t addend;
+    bool generic; /* generic(sym): the generic address */
+};
+
+struct ptx_var {
+    const char *name;
+    uint8_t space;    /* enum ptx_space: GLOBAL, CONST, SHARED, LOCAL or PARAM */
+    uint8_t type;     /* element type */
+    uint8_t vec;      /* 0, 2 or 4 */
+    bool is_extern, is_visible, is_weak, is_common, is_array, is_unsized; /* unsized: extern shared x[] */
+    uint32_t align;
+    uint64_t bytes;   /* whole size; 0 when unsized */
+    uint8_t *init;    /* `bytes` long, or NULL = zeros */
+    struct ptx_reloc *relocs;
+    uint32_t reloc_count;
+    uint32_t param_offset; /* kernel/function parameter: offset in the parameter block, laid out by the ABI rules */
+    int line;
+};
+
+struct ptx_func;
+
+enum ptx_operand_kind {
+    PTX_O_REG,    /* reg; negated for '!%p' */
+    PTX_O_INT,    /* imm: an integer constant, or a constant expression already folded */
+    PTX_O_FLOAT,  /* imm_f64: decimal or 0d...; bits also in imm (as IEEE double) */
+    PTX_O_F32BITS,/* 0f...: imm holds the 32 bits */
+    PTX_O_SREG,   /* sreg, comp */
+    PTX_O_VAR,    /* var [+ imm]: the address of a variable as a value */
+    PTX_O_FUNC,   /* func: the address of a function as a value, or the callee */
+    PTX_O_LABEL,  /* label index of the function */
+    PTX_O_TABLE,  /* branchtargets / calltargets / callprototype index of the function */
+    PTX_O_ADDR,   /* [ ... ]: sub[0] is the base (REG, VAR or INT), imm the offset */
+    PTX_O_VECTOR, /* { a, b, ... }: sub */
+    PTX_O_SINK,   /* _ */
+    PTX_O_PAIR,   /* p|q: sub[0], sub[1] */
+    PTX_O_LIST,   /* ( a, b, ... ) of a call */
+    PTX_O_TEXADDR /* [tex, {coords}] : sub[0] texture (REG or VAR), sub[1] coordinates; sub[2] sampler if given */
+};
+
+struct ptx_operand {
+    enum ptx_operand_kind kind;
+    int line, col, len;
+    bool negated;        /* !p */
+    uint8_t comp;        /* sreg or vector component: 0 none, else 'x' 'y' 'z' 'w' */
+    uint32_t reg;        /* index into the function's regs */
+    uint32_t index;      /* sreg (enum ptx_sreg), label or table index */
+    int64_t imm;
+    double imm_f64;
+    struct ptx_var *var;
+    struct ptx_func *func;
+    struct ptx_operand *sub;
+    uint32_t sub_count;
+};
+
+/* Special registers, from ptx/sreg.def: PTX_SREG(name, "text", type, is_vector). */
+enum ptx_sreg {
+    PTX_SREG_NONE,
+#define PTX_SREG(name, ...) PTX_SREG_##name,
+#include "ptx/sreg.def"
+#undef PTX_SREG
+    PTX_SREG_COUNT
+};
+
+struct ptx_inst {
+    enum ptx_op op;
+    struct ptx_mods m;
+    int32_t guard;      /* register index of @p, or -1 */
+    bool guard_not;     /* @!p */
+    struct ptx_operand *ops; /* in the order written: destination first */
+    uint32_t op_count;
+    int line, col;      /* of the opcode in the PTX text */
+    uint32_t loc;       /* index into module->locs of the .loc in force; 0 = none */
+};
+/* call: ops = [LIST returns]? , FUNC or REG callee, [LIST args]?, [TABLE prototype or targets]?. The parser always
+ * stores four operands for a call: ops[0] LIST (maybe empty), ops[1] callee, ops[2] LIST (maybe empty),
+ * ops[3] TABLE or SINK. */
+
+struct ptx_table { /* .branchtargets, .calltargets, .callprototype */
+    const char *name;
+    enum { PTX_TABLE_BRANCH, PTX_TABLE_CALL, PTX_TABLE_PROTO } kind;
+    uint32_t *labels;         /* BRANCH: label indices */
+    struct ptx_func **funcs;  /* CALL */
+    uint32_t count;
+    struct ptx_var **rets, **params; /* PROTO: shapes only */
+    uint32_t ret_count, param_count;
+};
+
+struct ptx_label { const char *name; uint32_t inst; /* index of the instruction that it stands before */ int line; };
+
+struct ptx_func {
+    const char *name;
+    bool is_entry, is_extern, is_visible, is_weak, has_body, noreturn;
+    struct ptx_var **params; /* space PARAM, param_offset set; register parameters (old style) appear as vars too */
+    uint32_t param_count, param_bytes;
+    struct ptx_var **rets;
+    uint32_t ret_count;
+    struct ptx_var **vars;   /* .local, .shared, .const, .global and call-argument .param variables declared in the body */
+    uint32_t var_count;
+    struct ptx_reg *regs;
+    uint32_t reg_count;
+    struct ptx_inst *insts;
+    uint32_t inst_count;
+    struct ptx_label *labels;
+    uint32_t label_count;
+    struct ptx_table *tables;
+    uint32_t table_count;
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, maxnctapersm; /* 0 = not given */
+    int line;
+};
+
+struct ptx_loc { uint32_t file; /* index into module->files */ uint32_t line, col; };
+
+struct ptx_module {
+    struct arena arena;
+    struct diag_source source;     /* name and text; the text is copied into the arena */
+    uint32_t version_major, version_minor;
+    uint32_t target_sm;            /* 75 for sm_75, 90 for sm_90a */
+    const char *target;            /* as written */
+    uint32_t address_bits;         /* 32 or 64; only 64 is accepted for kernels with pointers */
+    struct ptx_var **vars;         /* module-scope variables */
+    uint32_t var_count;
+    struct ptx_func **funcs;
+    uint32_t func_count;
+    const char **files;            /* .file table; [0] unused */
+    uint32_t file_count;
+    struct ptx_loc *locs;          /* [0] = none */
+    uint32_t loc_count;
+};
+
+/* Reads a module. Returns NULL when there was an error; diags then holds at least one. `name` is what errors call the
+ * text. text need not end in a zero byte. */
+struct ptx_module *ptx_parse(const char *name, const char *text, size_t len, struct diag_list *diags);
+void ptx_module_free(struct ptx_module *m);
+
+struct ptx_func *ptx_find_func(const struct ptx_module *m, const char *name);
+struct ptx_var *ptx_find_var(const struct ptx_module *m, const char *name);
+uint32_t ptx_type_bytes(enum ptx_type t);          /* 0 for pred */
+const char *ptx_type_name(enum ptx_type t);        /* ".s32" */
+const char *ptx_op_name(enum ptx_op op);           /* "add" */
+
+#endif
