@@ -1,25 +1,34 @@
-/* param.h: a parameter is declared once, as a row of a table in the file that uses it. The YAML reader, --set, the
- * dump, `heddle explain` and the docs page are all read from those rows. */
+/* param.h: a parameter is declared once, as a row of a table in the file that uses it. The YAML reader,
+ * --set, the dump, `heddle explain` and the docs page are all read from those rows. */
 #ifndef HEDDLE_PARAM_H
 #define HEDDLE_PARAM_H
 
 #include "base/diag.h"
 
-enum param_type { PARAM_BOOL, PARAM_U32, PARAM_U64, PARAM_BYTES /* u64; K, M, G suffixes */, PARAM_TEXT /* char[64] */,
-                  PARAM_ENUM /* u32; choices in row.choices */ };
-
-struct param_row {
-    const char *name;             /* "sm.count"; NULL ends a table */
-    enum param_type type;
-    size_t offset;                /* in the struct that the table describes */
-    const char *unit;             /* "cycles", "bytes", ""... */
-    const char *default_text;     /* as it would be written */
-    uint64_t min, max;
-    const char *const *choices;   /* ENUM: names, NULL-terminated; value = position */
-    const char *help;             /* one line */
+enum param_type {
+    PARAM_BOOL,
+    PARAM_U32,
+    PARAM_U64,
+    PARAM_BYTES /* u64; K, M, G suffixes */,
+    PARAM_TEXT /* char[64] */,
+    PARAM_ENUM /* u32; choices in row.choices */
 };
 
-#define PARAM_ROW(type, st, field, nm, unit, def, lo, hi, help) {nm, type, offsetof(struct st, field), unit, def, lo, hi, NULL, help}
+struct param_row {
+    const char *name; /* "sm.count"; NULL ends a table */
+    enum param_type type;
+    size_t offset;            /* in the struct that the table describes */
+    const char *unit;         /* "cycles", "bytes", ""... */
+    const char *default_text; /* as it would be written */
+    uint64_t min, max;
+    const char *const *choices; /* ENUM: names, NULL-terminated; value = position */
+    const char *help;           /* one line */
+};
+
+#define PARAM_ROW(type, st, field, nm, unit, def, lo, hi, help)                                              \
+    {                                                                                                        \
+        nm, type, offsetof(struct st, field), unit, def, lo, hi, NULL, help                                  \
+    }
 
 enum { PARAM_TEXT_BYTES = 64 };
 

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# test.sh: sets up, builds and runs all tests: release by gcc, then the sanitizers (which replay the fuzz corpora too),
+# then clang, whose warnings are errors as well. `scripts/test.sh quick` stops after the release tests.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+heddle_setup
+
+step() { printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"; }
+jobs=$(nproc)
+
+step "release: build"
+heddle_build release
+step "release: tests"
+ctest --test-dir build/release -j "$jobs" --output-on-failure --no-tests=error
+[ "${1:-}" = quick ] && exit 0
+
+step "address and undefined-behaviour sanitizers: build"
+heddle_build sanitize
+step "address and undefined-behaviour sanitizers: tests"
+ctest --test-dir build/sanitize -j "$jobs" --output-on-failure --no-tests=error
+
+step "clang: build"
+heddle_build clang
+
+step "formatting"
+if command -v clang-format >/dev/null; then
+    git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+else
+    echo "SKIPPED: clang-format is not installed"
+fi
+step "all tests passed"

@@ -1,0 +1,221 @@
+/* cli.c: option tables, help and errors of the command line. */
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+
+void cli_print_diags(const struct diag_list *diags)
+{
+    struct strbuf out = {0};
+    diag_render(diags, &out);
+    fputs(strbuf_text(&out), stderr);
+    strbuf_free(&out);
+}
+
+void cli_error(int argc, char **argv, int arg, int offset, int len, const char *hint, const char *fmt, ...)
+{
+    struct strbuf line = {0};
+    int col = 1;
+    strbuf_puts(&line, "heddle");
+    for (int i = 0; i < argc; i++) {
+        strbuf_putc(&line, ' ');
+        if (i == arg) col = (int)line.len + 1 + offset;
+        strbuf_puts(&line, argv[i]);
+    }
+    if (arg >= argc) col = (int)line.len + 1; /* something is missing at the end */
+    struct diag_source src = {.file = "command line", .text = line.data, .len = line.len};
+    struct diag_list diags = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vadd(&diags, DIAG_ERROR, &src, 1, col, len, hint, fmt, ap);
+    va_end(ap);
+    cli_print_diags(&diags);
+    diag_free(&diags);
+    strbuf_free(&line);
+}
+
+const struct cli_command *cli_command(const char *name)
+{
+    const struct cli_command *c = cli_commands;
+    while (c->name && strcmp(c->name, name)) c++;
+    return c;
+}
+
+static void cli_print_help(const struct cli_parse *p)
+{
+    const struct cli_command *c = p->command;
+    printf("heddle %s %s\n  %s\n\noptions:\n", c->name, c->usage, c->summary);
+    for (const struct cli_option *o = p->options; o->name; o++) {
+        char left[80];
+        snprintf(left, sizeof left, "%s%s%s%s%s", o->short_name ? o->short_name : "",
+                 o->short_name ? ", " : "", o->name, o->value ? " " : "", o->value ? o->value : "");
+        printf("  %-28s %s\n", left, o->help);
+    }
+    printf("  %-28s %s\n", "-h, --help", "this text");
+    if (c->examples) printf("\nexamples:\n%s", c->examples);
+}
+
+static const struct cli_option *cli_find_option(const struct cli_option *options, const char *name,
+                                                size_t len)
+{
+    for (const struct cli_option *o = options; o->name; o++) {
+        if (strlen(o->name) == len && !strncmp(o->name, name, len)) return o;
+        if (o->short_name && strlen(o->short_name) == len && !strncmp(o->short_name, name, len)) return o;
+    }
+    return NULL;
+}
+
+static void cli_unknown_option(const struct cli_option *options, int argc, char **argv, int arg, size_t len)
+{
+    enum { NAMES_MAX = 64 };
+    const char *names[NAMES_MAX];
+    size_t n = 0;
+    for (; options[n].name && n < NAMES_MAX; n++) names[n] = options[n].name;
+    char *word = mem_strdup(argv[arg]);
+    word[len] = 0;
+    const char *near = diag_nearest(word, names, n);
+    char hint[128] = "see --help";
+    if (near) snprintf(hint, sizeof hint, "did you mean %s?", near);
+    cli_error(argc, argv, arg, 0, (int)len, hint, "unknown option '%s'", word);
+    free(word);
+}
+
+static bool cli_store(const struct cli_option *o, int argc, char **argv, int arg, const char *value)
+{
+    switch (o->kind) {
+    case CLI_FLAG: *(bool *)o->out = true; return true;
+    case CLI_TEXT: *(const char **)o->out = value; return true;
+    case CLI_LIST: vec_push(&((struct cli_list *)o->out)->items, (struct cli_value){value, arg}); return true;
+    case CLI_U64:
+        if (cli_read_count(value, strlen(value), o->out)) return true;
+        cli_error(argc, argv, arg, (int)(value - argv[arg]), (int)strlen(value), NULL,
+                  "%s takes a whole number, got '%s'", o->name, value);
+        return false;
+    }
+    UNREACHABLE("option kind");
+}
+
+/* One option at argv[*i]; moves *i to its last word. */
+static bool cli_parse_option(struct cli_parse *p, int argc, char **argv, int *i)
+{
+    const char *word = argv[*i], *eq = strchr(word, '=');
+    size_t len = eq && word[1] == '-' ? (size_t)(eq - word) : strlen(word);
+    const struct cli_option *o = cli_find_option(p->options, word, len);
+    if (!o) {
+        cli_unknown_option(p->options, argc, argv, *i, len);
+        return false;
+    }
+    bool attached = word[len] == '=';
+    if (o->kind == CLI_FLAG) {
+        if (!attached) return cli_store(o, argc, argv, *i, NULL);
+        cli_error(argc, argv, *i, (int)len, (int)strlen(word + len), NULL, "%s takes no value", o->name);
+        return false;
+    }
+    if (attached) return cli_store(o, argc, argv, *i, word + len + 1);
+    if (*i + 1 >= argc) {
+        char hint[96];
+        snprintf(hint, sizeof hint, "%s %s", o->name, o->value);
+        cli_error(argc, argv, argc, 0, 1, hint, "%s needs a value", o->name);
+        return false;
+    }
+    ++*i;
+    return cli_store(o, argc, argv, *i, argv[*i]);
+}
+
+bool cli_parse(struct cli_parse *p, int argc, char **argv)
+{
+    p->rest = argc;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help")) {
+            cli_print_help(p);
+            p->status = CLI_OK;
+            return false;
+        }
+        if (!strcmp(argv[i], "--")) {
+            p->rest = i + 1;
+            break;
+        }
+        if (argv[i][0] == '-' && argv[i][1]) {
+            if (!cli_parse_option(p, argc, argv, &i)) {
+                p->status = CLI_BAD_INPUT;
+                return false;
+            }
+        } else {
+            vec_push(&p->words.items, (struct cli_value){argv[i], i});
+        }
+    }
+    return true;
+}
+
+bool cli_read_count(const char *text, size_t len, uint64_t *out)
+{
+    char buf[32];
+    if (!len || len >= sizeof buf || !isdigit((unsigned char)text[0])) return false;
+    memcpy(buf, text, len);
+    buf[len] = 0;
+    char *end;
+    errno = 0;
+    uint64_t v = strtoull(buf, &end, 0);
+    if (errno) return false;
+    static const char units[] = "KMG";
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    if (unit) {
+        int shift = 10 * (int)(unit - units + 1);
+        if (v > UINT64_MAX >> shift) return false;
+        v <<= shift;
+        end++;
+    }
+    *out = v;
+    return !*end;
+}
+
+bool cli_read_dims(const char *text, uint32_t dims[3])
+{
+    dims[0] = dims[1] = dims[2] = 1;
+    for (int i = 0; i < 3; i++) {
+        size_t len = strcspn(text, ",x");
+        /* "0x10" is a number, not two dimensions */
+        if (len == 1 && text[0] == '0' && text[1] == 'x') len = 2 + strcspn(text + 2, ",x");
+        uint64_t v;
+        if (!cli_read_count(text, len, &v) || v < 1 || v > UINT32_MAX) return false;
+        dims[i] = (uint32_t)v;
+        text += len;
+        if (!*text) return true;
+        text++;
+    }
+    return false;
+}
+
+char *cli_read_file(const char *path, size_t *len)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) {
+        fprintf(stderr, "heddle: error: cannot read %s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    struct strbuf s = {0};
+    char block[1 << 16];
+    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;) strbuf_add(&s, block, n);
+    bool bad = ferror(f);
+    fclose(f);
+    if (bad) {
+        fprintf(stderr, "heddle: error: cannot read %s: %s\n", path, strerror(errno));
+        strbuf_free(&s);
+        return NULL;
+    }
+    *len = s.len;
+    return s.data ? s.data : mem_strdup("");
+}
+
+bool cli_load_machine(const char *name, const struct cli_list *sets, struct machine *out)
+{
+    enum { SETS_MAX = 256 };
+    const char *texts[SETS_MAX];
+    uint32_t n = 0;
+    for (; n < sets->items.len && n < SETS_MAX; n++) texts[n] = sets->items.data[n].text;
+    struct diag_list diags = {0};
+    bool ok = machine_load(name ? name : CLI_DEFAULT_MACHINE, texts, n, out, &diags);
+    cli_print_diags(&diags);
+    diag_free(&diags);
+    return ok;
+}

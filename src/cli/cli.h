@@ -1,0 +1,82 @@
+/* cli.h: what the commands share: options as tables, errors that point into the command line, the exit
+ * statuses. */
+#ifndef HEDDLE_CLI_H
+#define HEDDLE_CLI_H
+
+#include "base/diag.h"
+#include "base/vec.h"
+#include "config/machine.h"
+
+enum { CLI_OK = 0, CLI_FAILED = 1 /* the program or kernel faulted */, CLI_BAD_INPUT = 2 };
+
+enum cli_kind {
+    CLI_FLAG /* bool */,
+    CLI_TEXT /* const char * */,
+    CLI_U64 /* uint64_t */,
+    CLI_LIST /* struct cli_list */
+};
+
+struct cli_value {
+    const char *text;
+    int arg; /* which argv it stood in */
+};
+struct cli_list {
+    VEC(struct cli_value) items;
+};
+
+struct cli_option {
+    const char *name;       /* "--grid"; NULL ends a table */
+    const char *short_name; /* "-m" or NULL */
+    enum cli_kind kind;
+    void *out;
+    const char *value; /* what the help calls the value: "X[,Y[,Z]]" */
+    const char *help;
+};
+
+struct cli_command {
+    const char *name;
+    const char *usage;    /* what follows the name */
+    const char *summary;  /* one line */
+    const char *examples; /* lines, each with its meaning */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct cli_command cli_commands[];
+const struct cli_command *cli_command(const char *name); /* a row of cli_commands */
+
+/* Reads options of argv[1..]; words that are no options are gathered in `words`. With stop_at_dashes,
+ * everything after "--" is left: *rest is the index of the first word behind it (argc when there is none).
+ * False: an error was printed, or help was asked for (*status says which). */
+struct cli_parse {
+    const struct cli_command *command;
+    const struct cli_option *options;
+    struct cli_list words;
+    int rest;
+    int status;
+};
+bool cli_parse(struct cli_parse *p, int argc, char **argv);
+
+/* An error at argv[arg] + offset, with the command line shown and a caret below it. Printed at once. */
+void cli_error(int argc, char **argv, int arg, int offset, int len, const char *hint, const char *fmt, ...)
+    PRINTF_LIKE(7, 8);
+void cli_print_diags(const struct diag_list *diags);
+
+/* "64", "64,2" or "64,2,1" (also with x) into three numbers from 1 on. */
+bool cli_read_dims(const char *text, uint32_t dims[3]);
+/* "1M" -> 1048576; K, M, G are powers of 1024. */
+bool cli_read_count(const char *text, size_t len, uint64_t *out);
+
+/* Reads a whole file; NULL with an error printed when it cannot be read. */
+char *cli_read_file(const char *path, size_t *len);
+bool cli_load_machine(const char *name, const struct cli_list *sets, struct machine *out);
+
+int cli_cmd_run(int argc, char **argv);
+int cli_cmd_kernel(int argc, char **argv);
+int cli_cmd_disasm(int argc, char **argv);
+int cli_cmd_list(int argc, char **argv);
+int cli_cmd_explain(int argc, char **argv);
+int cli_cmd_config(int argc, char **argv);
+
+#define CLI_DEFAULT_MACHINE "maxwell"
+
+#endif

@@ -1,0 +1,64 @@
+/* main.c: the heddle command: picks the sub-command. */
+#include "cli/cli.h"
+
+const struct cli_command cli_commands[] = {
+    {"run", "--functional [options] -- PROGRAM [ARGS...]", "run a CUDA program on the simulated GPU",
+     "  heddle run --functional -- ./vectoradd 1024        the program's own output, then a summary on "
+     "stderr\n"
+     "  heddle run --functional -m fermi -- ./bfs graph    on another machine\n"
+     "  heddle run --functional --stats s.json -- ./app    the summary as JSON in a file\n",
+     cli_cmd_run},
+    {"kernel", "FILE.ptx NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--arg ...]...",
+     "run one kernel with no host program",
+     "  heddle kernel saxpy.ptx saxpy --grid 64 --block 256 \\\n"
+     "      --arg f32=2 --arg buf:f32[16K]=rand --arg buf:f32[16K]=iota --arg u32=16384\n"
+     "  heddle kernel k.ptx k --grid 1 --block 32 --arg buf:u32[32] --out 0=result.bin\n",
+     cli_cmd_kernel},
+    {"disasm", "FILE [KERNEL...]", "show the machine code of a PTX file, fatbin or CUDA program",
+     "  heddle disasm saxpy.ptx                all kernels, beside their PTX\n"
+     "  heddle disasm ./app vecadd --maxrregcount 32\n",
+     cli_cmd_disasm},
+    {"list", "machines | params", "list what there is", "  heddle list machines\n", cli_cmd_list},
+    {"explain", "NAME", "say what a parameter or statistic means",
+     "  heddle explain sm.registers\n  heddle explain sm          everything that begins with sm.\n",
+     cli_cmd_explain},
+    {"config", "dump [-m MACHINE] [--set KEY=VALUE]", "show every parameter of a machine as YAML",
+     "  heddle config dump -m fermi --set sm.count=30\n", cli_cmd_config},
+    {0},
+};
+
+static void print_help(void)
+{
+    printf("Heddle %s: a GPU simulator that runs real CUDA programs.\n\nusage: heddle COMMAND ...\n\n",
+           HEDDLE_VERSION);
+    for (const struct cli_command *c = cli_commands; c->name; c++)
+        printf("  %-10s %s\n", c->name, c->summary);
+    printf("\n`heddle COMMAND --help` has the options and examples of a command.\n\n"
+           "  heddle run --functional -- ./my_cuda_app 1024\n"
+           "  heddle kernel saxpy.ptx saxpy --grid 64 --block 256 --arg f32=2 --arg buf:f32[16K]=rand --arg "
+           "buf:f32[16K]\n"
+           "  heddle disasm saxpy.ptx\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || !strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+        print_help();
+        return argc < 2 ? CLI_BAD_INPUT : CLI_OK;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("heddle %s\n", HEDDLE_VERSION);
+        return CLI_OK;
+    }
+    const char *names[ARRAY_LEN(cli_commands)];
+    size_t n = 0;
+    for (; cli_commands[n].name; n++) {
+        if (!strcmp(cli_commands[n].name, argv[1])) return cli_commands[n].run(argc - 1, argv + 1);
+        names[n] = cli_commands[n].name;
+    }
+    const char *near = diag_nearest(argv[1], names, n);
+    char hint[64] = "see heddle --help";
+    if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+    cli_error(argc - 1, argv + 1, 0, 0, (int)strlen(argv[1]), hint, "unknown command '%s'", argv[1]);
+    return CLI_BAD_INPUT;
+}

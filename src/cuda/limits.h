@@ -1,0 +1,10 @@
+/* limits.h: what a machine means for the emulator. */
+#ifndef HEDDLE_LIMITS_H
+#define HEDDLE_LIMITS_H
+
+#include "config/machine.h"
+#include "emu/emu.h"
+
+struct emu_limits limits_from_machine(const struct machine *m);
+
+#endif
