@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# demo.sh: sets up, builds, and shows what Heddle does: a kernel, its machine code, a CUDA program, a fault.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+heddle_setup
+echo "== building (release)"
+heddle_build release
+export PATH=$PWD/build/release/bin:$PATH
+
+show() { printf '\n$ %s\n' "$*"; }
+run() { show "$@"; "$@"; }
+
+printf '\n== One kernel of a PTX file, no host program'
+run heddle kernel examples/saxpy.ptx saxpy --grid 64 --block 256 --arg f32=2 --arg 'buf:f32[16K]=rand' \
+    --arg 'buf:f32[16K]=iota' --arg s32=16384
+
+printf '\n== Its machine code, beside the PTX'
+show heddle disasm examples/saxpy.ptx
+heddle disasm examples/saxpy.ptx | head -n 40
+
+printf '\n== A CUDA program: the plain C build of tests/programs/nbody.cu, on the machine "fermi"'
+run heddle run --functional -m fermi -- build/release/bin/program_nbody
+
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+if [ -x "$nvcc" ]; then
+    printf '\n== The same program built by nvcc, CUDA runtime linked statically'
+    run "$nvcc" -O3 -arch=sm_75 -Wno-deprecated-gpu-targets -o build/demo_nbody tests/programs/nbody.cu
+    run heddle run --functional -- build/demo_nbody
+else
+    printf '\n(nvcc is not installed here, so no binary of it can be shown; Heddle does not need it)\n'
+fi
+
+printf '\n== A program that goes wrong is stopped and told where'
+show heddle kernel tests/cli/bad.ptx past_end --grid 3 --block 32 --arg 'buf:s32[64]' --arg s32=1
+heddle kernel tests/cli/bad.ptx past_end --grid 3 --block 32 --arg 'buf:s32[64]' --arg s32=1 || true
+
+printf '\n== The machines'
+run heddle list machines

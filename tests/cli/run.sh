@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# run.sh HEDDLE SOURCE_FOLDER: the command line as a user meets it: results, help, and errors with place and exit status.
+set -uo pipefail
+heddle=$1
+root=$2
+cd "$root" || exit 1
+failures=0
+out=$(mktemp)
+trap 'rm -f "$out" "$out".*' EXIT
+
+# expect STATUS PATTERN COMMAND...: runs heddle COMMAND; its status and a line of its output (both streams) must match.
+expect() {
+    local status=$1 pattern=$2 got
+    shift 2
+    "$heddle" "$@" >"$out" 2>&1
+    got=$?
+    if [ $got -ne "$status" ] || ! grep -Eq -- "$pattern" "$out"; then
+        echo "FAILED: heddle $*"
+        echo "  wanted status $status and /$pattern/, got status $got and:"
+        sed 's/^/    /' "$out" | head -20
+        failures=$((failures + 1))
+    fi
+}
+bad() { expect 1 "$1" kernel tests/cli/bad.ptx "${@:2}"; }
+
+# what works
+expect 0 '^usage: heddle' --help
+expect 2 '^usage: heddle'
+expect 0 'heddle [0-9]' --version
+for c in run kernel disasm list explain config; do expect 0 'examples:' $c --help; done
+expect 0 'maxwell .*default' list machines
+expect 0 'sm.registers: ' explain sm.registers
+expect 0 '^sm.count' explain sm
+expect 0 '  count: 30 ' config dump -m fermi --set sm.count=30
+expect 0 'ld\.32' disasm examples/saxpy.ptx
+expect 0 'arg 2: f32\[1024\] hash [0-9a-f]{16}: 0 3 6 9' kernel examples/saxpy.ptx saxpy --grid 4 --block 256 \
+    --arg f32=2 --arg 'buf:f32[1K]=iota' --arg 'buf:f32[1K]=iota' --arg s32=1024
+expect 0 '"values": \[1, 1, 1\]' kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --json --show 3 \
+    --arg f32=0 --arg 'buf:f32[1K]=rand' --arg 'buf:f32[1K]=1' --arg s32=1024
+expect 0 'arg 2: ' kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --out 2="$out.bin" \
+    --arg f32=0 --arg 'buf:f32[1K]=rand' --arg 'buf:f32[1K]=iota' --arg s32=1024
+expect 0 'arg 1: f32\[1024\] .*: 0 1 2 3' kernel examples/saxpy.ptx saxpy --grid 4 --block 256 \
+    --arg f32=0 --arg "buf:f32[1K]=@$out.bin" --arg 'buf:f32[1K]' --arg s32=1024
+
+# the same input gives the same output, bit for bit
+"$heddle" kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=rand' --arg 'buf:f32[1K]=rand' --arg s32=1024 >"$out.1"
+"$heddle" kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=rand' --arg 'buf:f32[1K]=rand' --arg s32=1024 >"$out.2"
+cmp -s "$out.1" "$out.2" || { echo "FAILED: two equal runs differ"; failures=$((failures + 1)); }
+
+# wrong use: status 2, a caret, a hint
+expect 2 "did you mean 'kernel'" kernal
+expect 2 'did you mean --grid' kernel examples/saxpy.ptx saxpy --gird 4
+expect 2 "did you mean 'saxpy'" kernel examples/saxpy.ptx saxpi --grid 4 --block 32
+expect 2 'takes 4 arguments, got 1' kernel examples/saxpy.ptx saxpy --grid 4 --block 32 --arg f32=1
+expect 2 'has 4 bytes, this argument 8' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 --arg f64=1 --arg 'buf:f32[8]' --arg 'buf:f32[8]' --arg s32=1
+expect 2 'a type is one of' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 --arg f33=1
+expect 2 'buf:TYPE\[COUNT\]' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 --arg 'buf:f32[x]'
+expect 2 'is needed|are needed' kernel examples/saxpy.ptx
+expect 2 'one to three whole numbers' kernel examples/saxpy.ptx saxpy --grid 0 --block 32 --arg f32=1 --arg 'buf:f32[8]' --arg 'buf:f32[8]' --arg s32=1
+expect 2 'cannot read .*nothing.ptx' kernel nothing.ptx k --grid 1 --block 1
+expect 2 "unknown parameter 'sm.cuont'" config dump --set sm.cuont=3
+expect 2 "did you mean 'sm.count'" config dump --set sm.cuont=3
+expect 2 'must be a whole number from 1 to 1024' config dump --set sm.count=0
+expect 2 "no machine 'voodoo'" config dump -m voodoo
+expect 2 'not an option' run ./app
+expect 2 'no program to run' run --functional
+expect 2 'timing model' run -- true
+expect 2 'cannot run' run --functional -- ./no/such/program
+printf 'sm:\n  count: 15\n  wraps: 48\n' >"$out.yaml"
+expect 2 ':3:3: error: unknown parameter .sm.wraps' config dump -m "$out.yaml"
+printf 'sm: [\n' >"$out.yaml"
+expect 2 'not valid YAML' config dump -m "$out.yaml"
+printf '.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %%r<3>;\n  add.s33 %%r1, %%r2, 1;\n  ret;\n}\n' >"$out.ptx"
+expect 2 ':7:[0-9]+: error: .*s33' disasm "$out.ptx"
+printf '.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %%r<3>;\n  mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%%r1}, {%%r1}, {%%r1}, {%%r1};\n  ret;\n}\n' >"$out.ptx"
+expect 2 ":7:3: error: .*mma.*not supported" disasm "$out.ptx"
+head -c 300 /bin/true >"$out.ptx"
+expect 2 'error' disasm "$out.ptx"
+
+# wrong programs: status 1, kernel, source line, CTA, thread, address, nearest allocation
+bad 'out-of-bounds 4-byte store' past_end --grid 3 --block 32 --arg 'buf:s32[64]' --arg s32=1
+bad "kernel 'past_end'" past_end --grid 3 --block 32 --arg 'buf:s32[64]' --arg s32=1
+bad 'bad.cu:2 ' past_end --grid 3 --block 32 --arg 'buf:s32[64]' --arg s32=1
+bad 'CTA \(2,0,0\), thread \(0,0,0\)' past_end --grid 3 --block 32 --arg 'buf:s32[64]' --arg s32=1
+bad 'past the end of argument 0' past_end --grid 3 --block 32 --arg 'buf:s32[64]' --arg s32=1
+bad 'out-of-bounds 4-byte load.*0x4' null_read --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=1
+bad 'misaligned 4-byte store' misaligned --grid 1 --block 1 --arg 'buf:s32[64]' --arg s32=2
+bad 'out-of-bounds 4-byte store to shared' shared_past --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=1
+bad 'out-of-bounds 4-byte store to local' local_past --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=4000
+bad 'barrier' stuck_barrier --grid 1 --block 64 --arg 'buf:s32[64]' --arg s32=32
+bad 'instructions' endless --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=1 --set emu.warp_insts_max=100000
+bad 'call' bad_pointer_call --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=12345
+bad 'stack' deep --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=5000
+bad 'trap' trapping --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=7
+expect 2 '2048 threads|threads per CTA|block' kernel tests/cli/bad.ptx trapping --grid 1 --block 2048 --arg 'buf:s32[64]' --arg s32=7
+expect 2 'shared' kernel tests/cli/bad.ptx trapping --grid 1 --block 32 --shared 1M --arg 'buf:s32[64]' --arg s32=7
+
+[ $failures -eq 0 ] && echo "all command-line checks passed"
+exit $((failures > 0))
