@@ -1,0 +1,27 @@
+/* texture.h: the textures of the opcode tests: what a description of forms.tsv means, and the texels.
+ *
+ * A description is dims-format-filter-address-coordinates, for example 2d-u8x4n-linear-wrap-norm: 2 dimensions, four
+ * unsigned 8-bit channels that are read as floats in [0, 1] (the n), linear filtering, wrapped, normalized coordinates. */
+#ifndef OPCODE_TEXTURE_H
+#define OPCODE_TEXTURE_H
+
+#include "base/base.h"
+
+enum tex_filter { TEX_POINT, TEX_LINEAR };
+enum tex_address { TEX_WRAP, TEX_CLAMP, TEX_MIRROR, TEX_BORDER }; /* the values of CUDA's address modes */
+
+struct tex_desc {
+    uint32_t dims, width, height, depth; /* height and depth 0 where there are none */
+    char kind;                           /* 'f', 'u' or 's' */
+    uint32_t bits, channels;
+    bool read_normalized, normalized_coords;
+    uint8_t filter, address;
+    float border[4];
+};
+
+bool tex_parse(const char *text, struct tex_desc *t);
+uint32_t tex_texel_bytes(const struct tex_desc *t);
+size_t tex_bytes(const struct tex_desc *t);          /* rows and slices without gaps */
+void tex_fill(const struct tex_desc *t, void *texels);
+
+#endif
