@@ -391,11 +391,11 @@ static void print_loop(struct gen_printer *p, const struct gen_stmt *s)
 
 static void print_switch(struct gen_printer *p, const struct gen_stmt *s)
 {
-    uint32_t label = p->labels += 6, t = ++p->temps;
+    uint32_t label = p->labels += 6, t = ++p->temps, table = ++p->tables;
     strbuf_printf(
         p->out,
         "  and.b32 %%t%u, %%w%u, 3;\n  ts%u: .branchtargets L%u, L%u, L%u, L%u;\n  brx.idx %%t%u, ts%u;\n", t,
-        s->a, ++p->tables, label, label + 1, label + 2, label + 3, t, p->tables);
+        s->a, table, label, label + 1, label + 2, label + 3, t, table);
     for (uint32_t i = 0; i < 4; i++) {
         strbuf_printf(p->out, "L%u:\n", label + i);
         print_list(p, s->body[i]);
