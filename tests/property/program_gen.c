@@ -364,9 +364,15 @@ static void print_local_address(struct gen_printer *p, const struct gen_stmt *s)
     p->temps++;
 }
 
+static uint32_t take_labels(struct gen_printer *p, uint32_t n)
+{
+    p->labels += n;
+    return p->labels - n;
+}
+
 static void print_if(struct gen_printer *p, const struct gen_stmt *s)
 {
-    uint32_t label = p->labels += 2, cond = print_compare(p, s);
+    uint32_t label = take_labels(p, 2), cond = print_compare(p, s);
     strbuf_printf(p->out, "  @!%%p%u bra L%u;\n", cond, label);
     print_list(p, s->body[0]);
     if (s->body[1]) strbuf_printf(p->out, "  bra.uni L%u;\n", label + 1);
@@ -377,7 +383,7 @@ static void print_if(struct gen_printer *p, const struct gen_stmt *s)
 
 static void print_loop(struct gen_printer *p, const struct gen_stmt *s)
 {
-    uint32_t label = p->labels += 2, count = p->temps += 2; /* count-1: trips left */
+    uint32_t label = take_labels(p, 2), count = p->temps += 2; /* count-1: trips left */
     strbuf_printf(p->out,
                   "  and.b32 %%t%u, %%w%u, 3;\nL%u:\n  setp.eq.s32 %%p%u, %%t%u, 0;\n  @%%p%u bra L%u;\n",
                   count - 1, s->a, label, p->preds + 1, count - 1, p->preds + 1, label + 1);
@@ -391,7 +397,7 @@ static void print_loop(struct gen_printer *p, const struct gen_stmt *s)
 
 static void print_switch(struct gen_printer *p, const struct gen_stmt *s)
 {
-    uint32_t label = p->labels += 6, t = ++p->temps, table = ++p->tables;
+    uint32_t label = take_labels(p, 5), t = ++p->temps, table = ++p->tables;
     strbuf_printf(
         p->out,
         "  and.b32 %%t%u, %%w%u, 3;\n  ts%u: .branchtargets L%u, L%u, L%u, L%u;\n  brx.idx %%t%u, ts%u;\n", t,
