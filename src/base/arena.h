@@ -1,11 +1,15 @@
-/* arena.h: memory that is taken piece by piece and given back all at once. Pieces are 16-byte aligned and zeroed. */
+/* arena.h: memory that is taken piece by piece and given back all at once. Pieces are 16-byte aligned and
+ * zeroed. */
 #ifndef HEDDLE_ARENA_H
 #define HEDDLE_ARENA_H
 
 #include "base/base.h"
 
 struct arena_block;
-struct arena { struct arena_block *head; size_t bytes_used; };
+struct arena {
+    struct arena_block *head;
+    size_t bytes_used;
+};
 
 void *arena_alloc(struct arena *a, size_t bytes);
 char *arena_strndup(struct arena *a, const char *text, size_t len);
@@ -13,7 +17,7 @@ char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void arena_free(struct arena *a); /* the arena is empty and usable again afterwards */
 
-#define ARENA_NEW(a, type)         ((type *)arena_alloc((a), sizeof(type)))
-#define ARENA_ARRAY(a, type, n)    ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
+#define ARENA_NEW(a, type)      ((type *)arena_alloc((a), sizeof(type)))
+#define ARENA_ARRAY(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
 
 #endif

@@ -20,8 +20,8 @@ static char *diag_cut_line(const struct diag_source *src, int line)
     return out;
 }
 
-void diag_vadd(struct diag_list *d, enum diag_level level, const struct diag_source *src, int line, int col, int len,
-               const char *hint, const char *fmt, va_list ap)
+void diag_vadd(struct diag_list *d, enum diag_level level, const struct diag_source *src, int line, int col,
+               int len, const char *hint, const char *fmt, va_list ap)
 {
     if (level == DIAG_ERROR && d->errors++ >= DIAG_ERRORS_MAX) return;
     struct strbuf text = {0};
@@ -35,8 +35,8 @@ void diag_vadd(struct diag_list *d, enum diag_level level, const struct diag_sou
     vec_push(&d->items, item);
 }
 
-void diag_add(struct diag_list *d, enum diag_level level, const struct diag_source *src, int line, int col, int len,
-              const char *hint, const char *fmt, ...)
+void diag_add(struct diag_list *d, enum diag_level level, const struct diag_source *src, int line, int col,
+              int len, const char *hint, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -44,7 +44,8 @@ void diag_add(struct diag_list *d, enum diag_level level, const struct diag_sour
     va_end(ap);
 }
 
-/* The line and the caret under it. Lines of generated code can be very long: show a window around the place. */
+/* The line and the caret under it. Lines of generated code can be very long: show a window around the place.
+ */
 static void diag_render_source(const struct diag *e, struct strbuf *out)
 {
     enum { WINDOW = 100 };

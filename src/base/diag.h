@@ -19,22 +19,29 @@ struct diag {
     int line, col; /* from 1; 0 = unknown */
     int len;       /* characters to underline from col on; at least 1 */
     char *message;
-    char *hint;    /* what to do; NULL where there is none */
-    char *source;  /* the line of text that the place is in; NULL where there is none */
+    char *hint;   /* what to do; NULL where there is none */
+    char *source; /* the line of text that the place is in; NULL where there is none */
 };
 
-struct diag_list { VEC(struct diag) items; uint32_t errors; };
+struct diag_list {
+    VEC(struct diag) items;
+    uint32_t errors;
+};
 
 /* A text under reading: what diagnostics cut their source line out of. */
-struct diag_source { const char *file; const char *text; size_t len; };
+struct diag_source {
+    const char *file;
+    const char *text;
+    size_t len;
+};
 
 enum { DIAG_ERRORS_MAX = 20 }; /* past this a reader may give up; further errors are counted, not kept */
 
 /* hint may be NULL. src may be NULL (no place). */
-void diag_add(struct diag_list *d, enum diag_level level, const struct diag_source *src, int line, int col, int len,
-              const char *hint, const char *fmt, ...) PRINTF_LIKE(8, 9);
-void diag_vadd(struct diag_list *d, enum diag_level level, const struct diag_source *src, int line, int col, int len,
-               const char *hint, const char *fmt, va_list ap);
+void diag_add(struct diag_list *d, enum diag_level level, const struct diag_source *src, int line, int col,
+              int len, const char *hint, const char *fmt, ...) PRINTF_LIKE(8, 9);
+void diag_vadd(struct diag_list *d, enum diag_level level, const struct diag_source *src, int line, int col,
+               int len, const char *hint, const char *fmt, va_list ap);
 void diag_render(const struct diag_list *d, struct strbuf *out);
 void diag_free(struct diag_list *d);
 

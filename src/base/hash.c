@@ -1,5 +1,5 @@
-/* hash.c: eight bytes at a time through the mixer; the length is part of the hash. Bytes are read as little-endian
- * words, so the value does not depend on the host. */
+/* hash.c: eight bytes at a time through the mixer; the length is part of the hash. Bytes are read as
+ * little-endian words, so the value does not depend on the host. */
 #include "base/hash.h"
 
 static uint64_t hash_word(const unsigned char *p, size_t n)

@@ -4,7 +4,9 @@
 
 #include "base/hash.h"
 
-struct rng { uint64_t state; };
+struct rng {
+    uint64_t state;
+};
 
 static inline uint64_t rng_u64(struct rng *r) { return hash_mix(r->state += 0x9e3779b97f4a7c15ull); }
 static inline uint32_t rng_u32(struct rng *r) { return (uint32_t)(rng_u64(r) >> 32); }

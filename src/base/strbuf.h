@@ -6,7 +6,10 @@
 
 #include <stdarg.h>
 
-struct strbuf { char *data; size_t len, cap; };
+struct strbuf {
+    char *data;
+    size_t len, cap;
+};
 
 void strbuf_add(struct strbuf *s, const char *text, size_t len);
 void strbuf_puts(struct strbuf *s, const char *text);

@@ -5,6 +5,9 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
+/* Used by libcuda.so.1 and libcudart.so out of libheddle.so. */
+#pragma GCC visibility push(default)
+
 struct fatbin_entry {
     bool is_ptx;               /* else a cubin */
     uint32_t arch;             /* 75 */
@@ -22,5 +25,16 @@ void fatbin_free(struct fatbin *f);
 bool fatbin_is(const void *data);  /* has the magic */
 /* The PTX entry to run: the highest architecture not above max_arch, or NULL. */
 const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *f, uint32_t max_arch);
+
+/* The 24-byte record of .nvFatBinSegment, whose address is the argument of __cudaRegisterFatBinary. */
+struct fatbin_wrapper {
+    uint32_t magic, version;   /* version 2: made by the device linker */
+    const void *data;          /* the fatbin */
+    const void *const *linked; /* version 2: the fatbins that were linked, ended by NULL; version 1: unused */
+};
+enum { FATBIN_WRAPPER_MAGIC = 0x466243b1 };
+bool fatbin_is_wrapper(const void *data);
+
+#pragma GCC visibility pop
 
 #endif

@@ -9,6 +9,9 @@
 #include "config/machine.h"
 #include "emu/emu.h"
 
+/* The symbols of this header are exported by libheddle.so (everything else of it is hidden). */
+#pragma GCC visibility push(default)
+
 enum gpu_status {
     GPU_OK, GPU_OUT_OF_MEMORY, GPU_INVALID_VALUE, GPU_INVALID_PTX, GPU_NO_BINARY /* a fatbin without PTX */,
     GPU_NOT_FOUND, GPU_INVALID_HANDLE, GPU_LAUNCH_FAILED /* the run faulted: sticky */, GPU_BAD_LAUNCH /* refused */,
@@ -25,13 +28,22 @@ struct gpu *gpu_get(void);
 struct emu_device *gpu_device(struct gpu *g);
 const struct machine *gpu_machine(const struct gpu *g);
 enum gpu_status gpu_sticky(const struct gpu *g);   /* the fault that ended the context, or GPU_OK */
-void gpu_reset(struct gpu *g);                     /* cudaDeviceReset: frees everything, clears the fault */
+/* cudaDeviceReset: frees all memory and textures, unloads every module, clears the fault. A gpu_module of before stays a
+ * valid pointer but is dead (gpu_module_emu gives NULL, a launch gives GPU_INVALID_HANDLE): unload it and load it
+ * again. The generation counts resets, so that an API can see that its module handles are old. */
+void gpu_reset(struct gpu *g);
+uint64_t gpu_generation(const struct gpu *g);
 
-/* image: PTX text (ends in zero byte), a fatbin, or an ELF with one; len 0 = unknown (zero-terminated PTX or self-describing). */
+/* image: PTX text (ends in zero byte), a fatbin, the wrapper that points to one (fatbin.h), or an ELF with one; len 0 =
+ * unknown (zero-terminated PTX or self-describing). Errors go to stderr. */
 enum gpu_status gpu_module_load(struct gpu *g, const char *name, const void *image, size_t len, struct gpu_module **out);
 /* Several images that are linked together (relocatable device code). */
 enum gpu_status gpu_module_link(struct gpu *g, const char *name, const void *const *images, const size_t *lens, uint32_t count,
                                 struct gpu_module **out);
+/* The same with options. log (may be NULL) receives the rendered diagnostics too. regs_max 0 = no limit. */
+struct gpu_load_options { uint32_t regs_max; struct strbuf *log; };
+enum gpu_status gpu_module_link_with(struct gpu *g, const char *name, const void *const *images, const size_t *lens, uint32_t count,
+                                     const struct gpu_load_options *options, struct gpu_module **out);
 void gpu_module_unload(struct gpu *g, struct gpu_module *m);
 struct emu_module *gpu_module_emu(struct gpu_module *m);
 
@@ -64,8 +76,12 @@ uint64_t gpu_now_ns(const struct gpu *g);
 
 /* CUDA occupancy rules: CTAs of this kernel per SM. */
 uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t block_threads, size_t dynamic_shared);
+/* Threads of one CTA that this kernel can be launched with at most: its bounds, and the registers of one SM. */
+uint32_t gpu_kernel_threads_max(const struct gpu *g, const struct isa_kernel *k);
 
 void gpu_lock(void);                /* one lock around the device state; recursive */
 void gpu_unlock(void);
+
+#pragma GCC visibility pop
 
 #endif

@@ -10,6 +10,9 @@
 #include "emu/space.h"
 #include "isa/isa.h"
 
+/* What libcudart and libcuda need out of libheddle.so. */
+#pragma GCC visibility push(default)
+
 struct emu_limits {                 /* of the modelled device */
     uint32_t threads_per_cta_max;   /* 1024 */
     uint32_t grid_max[3];           /* 2^31-1, 65535, 65535 */
@@ -97,5 +100,7 @@ struct emu_texture {
 uint64_t emu_texture_create(struct emu_device *d, const struct emu_texture *t); /* handle, never 0 */
 bool emu_texture_destroy(struct emu_device *d, uint64_t handle);
 const struct emu_texture *emu_texture_get(const struct emu_device *d, uint64_t handle);
+
+#pragma GCC visibility pop
 
 #endif

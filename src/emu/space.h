@@ -11,6 +11,9 @@
 #include "base/base.h"
 #include "base/strbuf.h"
 
+/* What libcudart and libcuda need out of libheddle.so. */
+#pragma GCC visibility push(default)
+
 enum space_kind { SPACE_DEVICE, SPACE_MANAGED, SPACE_HOST /* pinned */, SPACE_REGISTERED /* the host's own, registered */,
                   SPACE_MODULE /* variables of a module */, SPACE_CONST /* .const variables */, SPACE_HEAP /* device malloc */,
                   SPACE_INTERNAL };
@@ -39,5 +42,7 @@ bool space_valid(struct space *s, uint64_t address, uint64_t bytes);
 void space_explain(struct space *s, uint64_t address, struct strbuf *out);
 uint64_t space_bytes_used(const struct space *s);
 uint64_t space_bytes_max(const struct space *s);
+
+#pragma GCC visibility pop
 
 #endif

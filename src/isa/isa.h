@@ -65,6 +65,8 @@ enum isa_scope { ISA_SCOPE_CTA, ISA_SCOPE_GPU, ISA_SCOPE_SYS };
 enum isa_atom { ISA_ATOM_AND, ISA_ATOM_OR, ISA_ATOM_XOR, ISA_ATOM_CAS, ISA_ATOM_EXCH, ISA_ATOM_ADD, ISA_ATOM_INC,
                 ISA_ATOM_DEC, ISA_ATOM_MIN, ISA_ATOM_MAX };
 enum isa_shfl { ISA_SHFL_UP, ISA_SHFL_DOWN, ISA_SHFL_BFLY, ISA_SHFL_IDX };
+enum { ISA_NOSYNC = 0x80 }; /* in inst.mod of SHFL, VOTE, BALLOT: the form without .sync */
+enum isa_mip { ISA_MIP_NONE, ISA_MIP_LEVEL /* coordinates, then lod */, ISA_MIP_GRAD /* coordinates, d/dx, d/dy */ };
 enum isa_vote { ISA_VOTE_ALL, ISA_VOTE_ANY, ISA_VOTE_UNI };
 enum isa_prmt { ISA_PRMT_INDEX, ISA_PRMT_F4E, ISA_PRMT_B4E, ISA_PRMT_RC8, ISA_PRMT_ECL, ISA_PRMT_ECR, ISA_PRMT_RC16 };
 enum isa_testp { ISA_TESTP_FINITE, ISA_TESTP_INFINITE, ISA_TESTP_NUMBER, ISA_TESTP_NOTANUMBER, ISA_TESTP_NORMAL,
@@ -80,6 +82,8 @@ enum isa_sreg { ISA_SREG_TID, ISA_SREG_CTAID, ISA_SREG_LANEID, ISA_SREG_WARPID, 
 enum isa_env { ISA_ENV_NTID_X, ISA_ENV_NTID_Y, ISA_ENV_NTID_Z, ISA_ENV_NCTAID_X, ISA_ENV_NCTAID_Y, ISA_ENV_NCTAID_Z,
                ISA_ENV_NWARPID, ISA_ENV_NSMID, ISA_ENV_GRIDID_LO, ISA_ENV_GRIDID_HI, ISA_ENV_DYNAMIC_SMEM,
                ISA_ENV_TOTAL_SMEM, ISA_ENV_ENVREG1 /* grid workspace, high word */, ISA_ENV_ENVREG2 /* low word */,
+               ISA_ENV_PARAM_BASE_LO /* generic address of the parameter block, which the launch puts in device memory, */,
+               ISA_ENV_PARAM_BASE_HI /* for parameters whose address is taken (cvta.param) */,
                ISA_ENV_COUNT };
 
 /* Operand codes. */

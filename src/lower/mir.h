@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "isa/isa.h"
 #include "ptx/ptx.h"
@@ -99,6 +100,14 @@ uint32_t mir_sym(struct mir_prog *prog, const char *name, bool is_func); /* find
 /* Lays a sized shared variable out at first use and returns its offset in the CTA's shared memory. An unsized extern
  * array is the start of dynamic shared memory: use an operand of kind MIR_DYNSMEM for it. */
 uint32_t mir_shared_offset(struct mir_prog *prog, const struct ptx_var *v);
+
+/* The symbol of a .global or .const variable: its name, or for one declared in the body of a function "function::name"
+ * (with "#position" where that body has the name twice), so that it is unique in the module. f may be NULL. */
+const char *mir_var_symbol(struct arena *arena, const struct ptx_func *f, const struct ptx_var *v);
+
+/* mir_print.c: a listing, for tests and debugging. */
+void mir_print_inst(const struct mir_prog *prog, const struct mir_inst *inst, struct strbuf *out);
+void mir_print(const struct mir_prog *prog, const struct mir_func *f, struct strbuf *out);
 
 static inline struct mir_opnd mir_vreg(uint32_t v) { return (struct mir_opnd){.kind = MIR_VREG, .v = v}; }
 static inline struct mir_opnd mir_imm(int64_t value) { return (struct mir_opnd){.kind = MIR_IMM, .imm = value}; }

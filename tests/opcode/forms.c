@@ -122,7 +122,7 @@ static void form_set_launch(struct form *f)
 
 static bool form_parse_options(struct form *f, const char *opts)
 {
-    f->n = f->in_count == 1 ? 256 : 512;
+    f->n = f->in_count == 1 ? 512 : 1024;
     if (!*opts) { /* the defaults */
     } else if (!strncmp(opts, "n=", 2)) {
         f->n = (uint32_t)strtoul(opts + 2, NULL, 10);

@@ -2,8 +2,8 @@
  *
  *   record forms.tsv OUT.bin
  * Each form runs twice; one whose two results differ is named on stderr and left out. The file is a line of text that
- * says where it comes from, then for each form: name (zero-terminated), hash of the operand cells (8 bytes), then every
- * destination column as n values of the type's size, little-endian. */
+ * says where it comes from, then for each form: name (zero-terminated), hash of the operand cells (8 bytes), number of
+ * bytes that follow (4 bytes), then every destination column as n values of the type's size, little-endian. */
 #include "base/hash.h"
 #include "forms.h"
 #include "texture.h"
@@ -33,39 +33,66 @@ struct recorder {
 
 static CUarray_format array_format(const struct tex_desc *t)
 {
-    if (t->kind == 'f') return CU_AD_FORMAT_FLOAT;
+    if (t->kind == 'f') return t->bits == 16 ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
     if (t->kind == 'u')
         return t->bits == 8 ? CU_AD_FORMAT_UNSIGNED_INT8 : t->bits == 16 ? CU_AD_FORMAT_UNSIGNED_INT16 : CU_AD_FORMAT_UNSIGNED_INT32;
     return t->bits == 8 ? CU_AD_FORMAT_SIGNED_INT8 : t->bits == 16 ? CU_AD_FORMAT_SIGNED_INT16 : CU_AD_FORMAT_SIGNED_INT32;
 }
 
-static CUtexObject make_texture(const char *text, CUarray *array)
+struct texture {
+    CUtexObject object;
+    CUarray array;        /* or */
+    CUdeviceptr linear;
+};
+
+static CUDA_RESOURCE_DESC linear_resource(const struct tex_desc *t, const void *texels, struct texture *out)
+{
+    CHECK(cuMemAlloc(&out->linear, tex_bytes(t)));
+    CHECK(cuMemcpyHtoD(out->linear, texels, tex_bytes(t)));
+    return (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_LINEAR,
+                                .res.linear = {.devPtr = out->linear, .format = array_format(t), .numChannels = t->channels,
+                                               .sizeInBytes = tex_bytes(t)}};
+}
+
+static CUDA_RESOURCE_DESC array_resource(const struct tex_desc *t, const void *texels, struct texture *out)
+{
+    CUDA_ARRAY3D_DESCRIPTOR a = {.Width = t->width, .Height = t->height, .Depth = t->depth, .Format = array_format(t),
+                                 .NumChannels = t->channels};
+    CHECK(cuArray3DCreate(&out->array, &a));
+    size_t row = (size_t)t->width * tex_texel_bytes(t);
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = texels, .srcPitch = row,
+                          .srcHeight = MAX(t->height, 1u), .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = out->array,
+                          .WidthInBytes = row, .Height = MAX(t->height, 1u), .Depth = MAX(t->depth, 1u)};
+    CHECK(cuMemcpy3D(&copy));
+    return (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = out->array};
+}
+
+static struct texture make_texture(const char *text)
 {
     struct tex_desc t;
+    struct texture out = {0};
     if (!tex_parse(text, &t)) {
         fprintf(stderr, "bad texture '%s'\n", text);
         exit(1);
     }
-    CUDA_ARRAY3D_DESCRIPTOR a = {.Width = t.width, .Height = t.height, .Depth = t.depth, .Format = array_format(&t),
-                                 .NumChannels = t.channels};
-    CHECK(cuArray3DCreate(array, &a));
     void *texels = mem_alloc(tex_bytes(&t));
     tex_fill(&t, texels);
-    size_t row = (size_t)t.width * tex_texel_bytes(&t);
-    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = texels, .srcPitch = row,
-                          .srcHeight = MAX(t.height, 1u), .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = *array,
-                          .WidthInBytes = row, .Height = MAX(t.height, 1u), .Depth = MAX(t.depth, 1u)};
-    CHECK(cuMemcpy3D(&copy));
+    CUDA_RESOURCE_DESC res = t.linear_memory ? linear_resource(&t, texels, &out) : array_resource(&t, texels, &out);
     free(texels);
-    CUDA_RESOURCE_DESC res = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = *array};
     CUDA_TEXTURE_DESC tex = {.filterMode = t.filter == TEX_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT};
     for (int i = 0; i < 3; i++) tex.addressMode[i] = (CUaddress_mode)t.address;
     memcpy(tex.borderColor, t.border, sizeof t.border);
     if (t.normalized_coords) tex.flags |= CU_TRSF_NORMALIZED_COORDINATES;
     if (t.kind != 'f' && !t.read_normalized) tex.flags |= CU_TRSF_READ_AS_INTEGER;
-    CUtexObject object;
-    CHECK(cuTexObjectCreate(&object, &res, &tex, NULL));
-    return object;
+    CHECK(cuTexObjectCreate(&out.object, &res, &tex, NULL));
+    return out;
+}
+
+static void free_texture(const struct texture *t)
+{
+    CHECK(cuTexObjectDestroy(t->object));
+    if (t->array) CHECK(cuArrayDestroy(t->array));
+    if (t->linear) CHECK(cuMemFree(t->linear));
 }
 
 static void run_once(struct recorder *r, const struct form *f, CUfunction fn, CUtexObject texture, uint64_t *out)
@@ -84,14 +111,11 @@ static void record_form(struct recorder *r, const struct form *f, CUfunction fn)
     values_fill(f, in);
     size_t in_bytes = (size_t)f->in_count * f->n * 8, out_bytes = (size_t)f->out_count * f->n * 8;
     CHECK(cuMemcpyHtoD(r->in, in, in_bytes));
-    CUarray array = NULL;
-    CUtexObject texture = f->tex ? make_texture(f->tex, &array) : 0;
-    run_once(r, f, fn, texture, out);
-    run_once(r, f, fn, texture, again);
-    if (f->tex) {
-        CHECK(cuTexObjectDestroy(texture));
-        CHECK(cuArrayDestroy(array));
-    }
+    struct texture texture = {0};
+    if (f->tex) texture = make_texture(f->tex);
+    run_once(r, f, fn, texture.object, out);
+    run_once(r, f, fn, texture.object, again);
+    if (f->tex) free_texture(&texture);
     if (memcmp(out, again, out_bytes)) {
         fprintf(stderr, "unstable: %s\n", f->name);
         r->unstable++;
@@ -99,7 +123,10 @@ static void record_form(struct recorder *r, const struct form *f, CUfunction fn)
     }
     uint64_t hash = hash_bytes(HASH_SEED, in, in_bytes);
     fwrite(f->name, 1, strlen(f->name) + 1, r->file);
+    uint32_t bytes = 0;
+    for (uint32_t k = 0; k < f->out_count; k++) bytes += f->n * form_type_bytes(f->outs[k].type);
     fwrite(&hash, 8, 1, r->file);
+    fwrite(&bytes, 4, 1, r->file);
     for (uint32_t k = 0; k < f->out_count; k++)
         for (uint32_t i = 0; i < f->n; i++) fwrite(&out[(size_t)k * f->n + i], form_type_bytes(f->outs[k].type), 1, r->file);
     r->recorded++;

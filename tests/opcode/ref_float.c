@@ -12,13 +12,17 @@ static mpfr_rnd_t round_of(const struct ref_op *op)
     return ref_has(op, "rz") ? MPFR_RNDZ : ref_has(op, "rm") ? MPFR_RNDD : ref_has(op, "rp") ? MPFR_RNDU : MPFR_RNDN;
 }
 
-/* What stands for a NaN result. f64 keeps the payload of a NaN operand, made quiet: the first of a, b, c; in fma the
- * addend comes first. Without a NaN operand, the default NaN. */
-static uint64_t nan_result(const struct fp_format *f, const uint64_t *v, uint32_t n)
+/* What stands for a NaN result. f64 keeps the payload of a NaN operand, made quiet ("NaN payloads are preserved");
+ * which one of several is silicon's choice: b, then c, then a; in a division a comes first. Without a NaN operand, the
+ * default NaN, which is negative. */
+static uint64_t nan_result(const struct ref_op *op, const struct fp_format *f, const uint64_t *v, uint32_t n)
 {
+    static const uint8_t order[2][3] = {{1, 2, 0}, {0, 1, 2}};
     if (f->frac_bits != 52) return f->nan;
-    for (uint32_t i = 0; i < n; i++)
-        if (fp_is_nan(f, v[i])) return v[i] | 1ull << 51;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t k = order[is_op(op, "div")][i];
+        if (k < n && fp_is_nan(f, v[k])) return v[k] | 1ull << 51;
+    }
     return 0xfff8000000000000ull;
 }
 
@@ -65,8 +69,10 @@ static bool eval_rounded(const struct ref_op *op, const struct fp_format *f, con
     struct fp_range saved = fp_begin(f);
     int inexact = 0;
     bool known = compute(op, r, x, round, &inexact);
-    if (known) *out = mpfr_nan_p(r) ? nan_result(f, v, count) : fp_encode(f, r, inexact, round);
+    bool tiny = fp_is_tiny(f, r);
+    if (known) *out = mpfr_nan_p(r) ? nan_result(op, f, v, count) : fp_encode(f, r, inexact, round);
     fp_end(saved);
+    if (tiny && ref_has(op, "ftz")) *out &= fp_sign_bit(f);
     for (uint32_t i = 0; i < 3; i++) mpfr_clear(x[i]);
     mpfr_clear(r);
     if (known) *out = finish(op, f, *out);
@@ -92,7 +98,7 @@ static uint64_t eval_minmax(const struct ref_op *op, const struct fp_format *f, 
         y &= ~fp_sign_bit(f);
     }
     bool nx = fp_is_nan(f, x), ny = fp_is_nan(f, y);
-    if (nx && ny) return f->nan;
+    if (nx && ny) return f->frac_bits == 52 ? y | 1ull << 51 : f->nan;
     if ((nx || ny) && ref_has(op, "NaN")) return f->nan;
     if (nx || ny) r = nx ? y : x;
     else r = is_op(op, "max") == (order_key(f, x) > order_key(f, y)) ? x : y;
@@ -102,7 +108,8 @@ static uint64_t eval_minmax(const struct ref_op *op, const struct fp_format *f, 
 static bool eval_scalar(const struct ref_op *op, const struct fp_format *f, const uint64_t *src, uint32_t count, uint64_t *out)
 {
     uint64_t x = ref_has(op, "ftz") ? fp_flush(f, src[0]) : src[0];
-    if (is_op(op, "abs")) *out = x & ~fp_sign_bit(f);
+    if ((is_op(op, "abs") || is_op(op, "neg")) && fp_is_nan(f, x)) *out = nan_result(op, f, src, 1); /* sign kept in f64 */
+    else if (is_op(op, "abs")) *out = x & ~fp_sign_bit(f);
     else if (is_op(op, "neg")) *out = x ^ fp_sign_bit(f);
     else if (is_op(op, "min") || is_op(op, "max")) *out = eval_minmax(op, f, src[0], src[1]);
     else if (is_op(op, "copysign")) *out = (src[1] & ~fp_sign_bit(f)) | (src[0] & fp_sign_bit(f));
@@ -213,11 +220,11 @@ static bool eval_testp(const struct ref_op *op, struct ref_args *a)
     struct fp_format f;
     if (!fp_format_of(ref_last(op), &f)) return false;
     uint64_t x = a->src[0];
-    bool nan = fp_is_nan(&f, x), inf = fp_is_inf(&f, x), sub = fp_is_subnormal(&f, x), zero = fp_is_zero(&f, x);
+    bool nan = fp_is_nan(&f, x), inf = fp_is_inf(&f, x), sub = fp_is_subnormal(&f, x);
     const char *what = op->word[1];
     a->dst[0] = !strcmp(what, "finite") ? !nan && !inf : !strcmp(what, "infinite") ? inf
                 : !strcmp(what, "number") ? !nan : !strcmp(what, "notanumber") ? nan
-                : !strcmp(what, "normal") ? !nan && !inf && !sub && !zero : sub;
+                : !strcmp(what, "normal") ? !nan && !inf && !sub : sub; /* zeros count as normal: the manual's special case */
     return true;
 }
 

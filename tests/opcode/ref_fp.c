@@ -11,7 +11,7 @@ bool fp_format_of(const char *type, struct fp_format *f)
         {"f16", {5, 10, 0x7fff, false}},                 {"f16x2", {5, 10, 0x7fff, false}},
         {"bf16", {8, 7, 0x7fff, false}},                 {"bf16x2", {8, 7, 0x7fff, false}},
         {"e4m3x2", {4, 3, 0x7f, true}},                  {"e5m2x2", {5, 2, 0x7f, false}},
-        {"tf32", {8, 10, 0x3ffff, false}},
+        {"tf32", {8, 10, 0x3ffff, false}}, /* in 19 bits */
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (!strcmp(table[i].name, type)) {
@@ -94,6 +94,11 @@ static uint64_t bits_of(const struct fp_format *f, mpfr_t x)
     int64_t shift = exp < 1 ? exp - 1 : 0;              /* subnormal: fewer bits */
     uint64_t frac = (uint64_t)ldexp(m, (int)(f->frac_bits + 1 + shift));
     return sign | (exp < 1 ? frac : (uint64_t)exp << f->frac_bits | (frac & frac_mask(f)));
+}
+
+bool fp_is_tiny(const struct fp_format *f, mpfr_t x)
+{
+    return mpfr_regular_p(x) && mpfr_get_exp(x) < (mpfr_exp_t)(2 - bias_of(f));
 }
 
 uint64_t fp_encode(const struct fp_format *f, mpfr_t x, int inexact, mpfr_rnd_t round)

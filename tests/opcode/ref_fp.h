@@ -34,6 +34,9 @@ struct fp_range { mpfr_exp_t emin, emax; };
 struct fp_range fp_begin(const struct fp_format *f);
 void fp_end(struct fp_range saved);
 uint64_t fp_encode(const struct fp_format *f, mpfr_t x, int inexact, mpfr_rnd_t round);
+/* x, rounded to the format's precision but not yet to its range, lies below the smallest normal number: what .ftz
+ * flushes ("tiny after rounding" of IEEE 754). */
+bool fp_is_tiny(const struct fp_format *f, mpfr_t x);
 /* x of any precision, exact, rounded once. Call it outside begin and end. */
 uint64_t fp_round(const struct fp_format *f, mpfr_t x, mpfr_rnd_t round);
 

@@ -76,12 +76,12 @@ static bool eval_mul24(const struct ref_op *op, struct ref_args *a, const char *
     return true;
 }
 
-/* Division by zero is "an unspecified, machine-specific value": all ones, and the dividend as the remainder. */
+/* Division by zero is "an unspecified, machine-specific value": silicon gives all ones, as quotient and as remainder. */
 static bool eval_div(const struct ref_op *op, struct ref_args *a, const char *type)
 {
     wide x = value_of(type, a->src[0]), y = value_of(type, a->src[1]);
     bool rem = is_op(op, "rem");
-    a->dst[0] = y == 0 ? rem ? a->src[0] : ~0ull : (uint64_t)(rem ? x % y : x / y);
+    a->dst[0] = y == 0 ? ~0ull : (uint64_t)(rem ? x % y : x / y);
     return true;
 }
 
@@ -289,7 +289,23 @@ static bool eval_logic(const struct ref_op *op, struct ref_args *a, const char *
 
 /* ---- atomic operations ---- */
 
-bool ref_atomic(const char *name, const char *type, uint64_t old, uint64_t b, uint64_t c, uint64_t *value)
+/* Sums of f32 in global memory flush subnormals (the manual says so; shared memory does not); f64 there hands a NaN on
+ * as it is. In shared memory b + old is an ordinary addition. */
+static bool float_atomic(const char *name, const char *type, uint64_t old, uint64_t b, bool in_global, uint64_t *value)
+{
+    bool add = !strcmp(name, "add"), flush = add && in_global && !strcmp(type, "f32");
+    struct ref_op op = {.word = {name, flush ? "ftz" : type, type}, .count = 3};
+    struct ref_args a = {.src = {add ? b : old, add ? old : b}, .count = 2};
+    if (add && in_global && !strcmp(type, "f64")) {
+        for (int i = 0; i < 2; i++)
+            if ((a.src[i] & ~(1ull << 63)) > 0x7ffull << 52) return *value = a.src[i], true;
+    }
+    bool known = ref_eval_float(&op, &a);
+    *value = a.dst[0];
+    return known;
+}
+
+bool ref_atomic(const char *name, const char *type, uint64_t old, uint64_t b, uint64_t c, bool in_global, uint64_t *value)
 {
     uint32_t bits = ref_type_bits(type);
     bool is_float = *type == 'f' || !strncmp(type, "bf", 2);
@@ -297,11 +313,12 @@ bool ref_atomic(const char *name, const char *type, uint64_t old, uint64_t b, ui
     else if (!strcmp(name, "cas")) *value = old == (b & mask_of(bits)) ? c : old;
     else if (!strcmp(name, "inc")) *value = old >= b ? 0 : old + 1;
     else if (!strcmp(name, "dec")) *value = old == 0 || old > b ? b : old - 1;
-    else {
+    else if (is_float) {
+        if (!float_atomic(name, type, old, b, in_global, value)) return false;
+    } else {
         struct ref_op op = {.word = {name, type}, .count = 2};
         struct ref_args a = {.src = {old, b}, .count = 2};
-        /* f32 in global memory: "atom.add.f32 flushes subnormals", unlike in shared memory; the caller knows. */
-        if (is_float ? !ref_eval_float(&op, &a) : !ref_eval_int(&op, &a)) return false;
+        if (!ref_eval_int(&op, &a)) return false;
         *value = a.dst[0];
     }
     *value &= mask_of(bits);

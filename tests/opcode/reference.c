@@ -40,6 +40,7 @@ struct machine {
     uint64_t *wide[VARS_MAX];  /* upper halves of 128-bit variables */
     bool *carry;
     uint8_t *global, *shared, *local;
+    size_t global_bytes;
     uint32_t shared_bytes;
     uint64_t ticks;
 };
@@ -336,7 +337,8 @@ static bool exec_atomic(struct machine *m, const struct statement *s, uint32_t t
     for (uint32_t i = 0; i < MAX(b->count, 1u); i++) {
         uint64_t old = 0, value, operand = b->kind == O_LIST ? var_row(m, b->var[i])[thread] : operand_value(m, b, thread);
         memcpy(&old, p + (size_t)i * bytes, bytes);
-        if (!name || !ref_atomic(name, type, old, operand, c, &value)) return false;
+        if (!name || !ref_atomic(name, type, old, operand, c, p >= m->global && p < m->global + m->global_bytes, &value))
+            return false;
         memcpy(p + (size_t)i * bytes, &value, bytes);
         if (returns) set_var(m, s->operand[0].var[i], thread, old);
     }
@@ -461,7 +463,7 @@ static uint64_t reduce(const struct ref_op *op, const uint64_t *v, uint32_t memb
     for (uint32_t l = 0; l < WARP; l++) {
         if (!(members >> l & 1)) continue;
         if (first) total = v[l];
-        else ref_atomic(op->word[2], ref_last(op), total, v[l], 0, &total);
+        else ref_atomic(op->word[2], ref_last(op), total, v[l], 0, false, &total);
         first = false;
     }
     return total;
@@ -551,7 +553,8 @@ static void machine_init(struct machine *m, const struct form *f, const uint64_t
                           .shared_bytes = FORM_CELL_BYTES * (FORM_CTA_THREADS_MAX + 1)};
     uint32_t ctas = m->threads / m->cta_threads;
     m->carry = mem_zalloc(m->threads);
-    m->global = mem_zalloc(4096 + (size_t)m->threads * FORM_CELL_BYTES);
+    m->global_bytes = 4096 + (size_t)m->threads * FORM_CELL_BYTES;
+    m->global = mem_zalloc(m->global_bytes);
     m->shared = mem_zalloc((size_t)ctas * m->shared_bytes);
     m->local = mem_zalloc((size_t)m->threads * FORM_CELL_BYTES);
     for (uint32_t k = 0; k < f->in_count; k++)

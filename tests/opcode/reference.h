@@ -34,8 +34,9 @@ bool ref_eval_float(const struct ref_op *op, struct ref_args *a);
 bool ref_eval_cvt(const struct ref_op *op, struct ref_args *a);
 bool ref_eval(const struct ref_op *op, struct ref_args *a); /* one of the above */
 
-/* The atomic operation op.type: the new value of a cell that holds `old`. False: no opinion. */
-bool ref_atomic(const char *op, const char *type, uint64_t old, uint64_t b, uint64_t c, uint64_t *value);
+/* The atomic operation op.type: the new value of a cell that holds `old`. False: no opinion. in_global: floating-point
+ * sums are made by the memory system, which has its own ways with subnormals and NaNs. */
+bool ref_atomic(const char *op, const char *type, uint64_t old, uint64_t b, uint64_t c, bool in_global, uint64_t *value);
 
 /* Texture fetch, one thread: four result words. */
 bool ref_texture(const struct ref_op *op, const char *description, const uint64_t *coords, uint64_t *out);

@@ -20,7 +20,10 @@ static bool parse_word(int place, const char *w, size_t len, struct tex_desc *t)
 {
     static const char *const addresses[] = {"wrap", "clamp", "mirror", "border"};
     switch (place) {
-    case 0: t->dims = (uint32_t)(w[0] - '0'); return len == 2 && t->dims >= 1 && t->dims <= 3;
+    case 0:
+        t->linear_memory = word_is(w, len, "lin");
+        t->dims = t->linear_memory ? 1 : (uint32_t)(w[0] - '0');
+        return t->dims >= 1 && t->dims <= 3;
     case 1: return parse_format(w, len, t);
     case 2: t->filter = word_is(w, len, "linear"); return t->filter || word_is(w, len, "point");
     case 3:
@@ -63,7 +66,9 @@ void tex_fill(const struct tex_desc *t, void *texels)
     unsigned char *p = texels;
     for (size_t i = 0; i < tex_bytes(t) / (t->bits / 8); i++) {
         uint32_t v = rng_u32(&r);
-        if (t->kind == 'f') {
+        if (t->kind == 'f' && t->bits == 16) {
+            v = (v & 0x83ff) | ((v >> 16 & 3) + 14) << 10; /* +-[1/2, 8) */
+        } else if (t->kind == 'f') {
             float x = (float)(int32_t)(v >> 8) * 0x1p-20f - 8.0f; /* [-8, 8) */
             memcpy(&v, &x, 4);
         }

@@ -1,7 +1,8 @@
 /* texture.h: the textures of the opcode tests: what a description of forms.tsv means, and the texels.
  *
- * A description is dims-format-filter-address-coordinates, for example 2d-u8x4n-linear-wrap-norm: 2 dimensions, four
- * unsigned 8-bit channels that are read as floats in [0, 1] (the n), linear filtering, wrapped, normalized coordinates. */
+ * A description is shape-format-filter-address-coordinates, for example 2d-u8x4n-linear-wrap-norm: 2 dimensions, four
+ * unsigned 8-bit channels that are read as floats in [0, 1] (the n), linear filtering, wrapped, normalized coordinates.
+ * The shape lin is a 1-dimensional texture over linear memory, all others lie in arrays. */
 #ifndef OPCODE_TEXTURE_H
 #define OPCODE_TEXTURE_H
 
@@ -14,6 +15,7 @@ struct tex_desc {
     uint32_t dims, width, height, depth; /* height and depth 0 where there are none */
     char kind;                           /* 'f', 'u' or 's' */
     uint32_t bits, channels;
+    bool linear_memory;
     bool read_normalized, normalized_coords;
     uint8_t filter, address;
     float border[4];

@@ -56,7 +56,8 @@ static void float_short_edges(struct format f, values *v)
         make_float(f, 0, 0, 0), make_float(f, 1, 0, 0), make_float(f, 0, bias, 0), make_float(f, 1, bias, 0),
         make_float(f, 0, 0, 1), make_float(f, 1, 0, ones), make_float(f, 0, 1, 0), make_float(f, 1, 1, 1),
         make_float(f, 0, top - 1, ones), make_float(f, 1, top - 1, ones), make_float(f, 0, top, 0), make_float(f, 1, top, 0),
-        make_float(f, 0, top, quiet), make_float(f, 0, top, 1), make_float(f, 1, top, quiet | 5),
+        make_float(f, 0, top, quiet), make_float(f, 0, top, 1), make_float(f, 1, top, quiet | 5), make_float(f, 1, top, quiet / 2 + 3),
+        make_float(f, 0, top, ones), make_float(f, 1, top, ones),
         make_float(f, 0, bias, 1), make_float(f, 1, bias - 1, ones), make_float(f, 0, bias - f.frac_bits - 1, 0),
         make_float(f, 0, bias, 1ull << (f.frac_bits - 1)),
     };
@@ -268,6 +269,17 @@ static uint64_t cancel(enum form_type t, uint64_t a, uint64_t b, uint64_t wobble
     return (uint32_t)(wa + (uint32_t)wobble);
 }
 
+/* Products that are tiny before they are rounded to the format's range and not after: what .ftz makes of them. */
+static void draw_boundary(struct format f, struct rng *r, uint32_t count, uint64_t *out)
+{
+    static const uint8_t addend[] = {0, 0, 1, 1, 2, 3};
+    int64_t bias = (1 << (f.exp_bits - 1)) - 1, k = (int64_t)rng_below(r, f.frac_bits);
+    uint64_t sign = rng_u64(r) & 1;
+    out[0] = make_float(f, rng_u64(r) & 1, 1 + k, rng_below(r, 3));
+    out[1] = make_float(f, rng_u64(r) & 1, bias - 1 - k, ~rng_below(r, 3));
+    if (count > 2) out[2] = make_float(f, sign, 0, addend[rng_below(r, ARRAY_LEN(addend))]);
+}
+
 struct drawn { values edges[FORM_OPERANDS_MAX]; };
 
 static bool is_pair(enum form_type t) { return t == T_F16X2 || t == T_BF16X2; }
@@ -277,6 +289,11 @@ static void draw_tuple(const struct form *f, const struct drawn *d, uint32_t i, 
 {
     uint32_t first_edges = d->edges[0].len, second_edges = f->in_count > 1 ? d->edges[1].len : 1;
     uint32_t kind = (uint32_t)rng_below(r, 8);
+    if (f->in_count > 1 && i % 32 == 9 && i > 64 && is_float(f->ins[0].type) && f->ins[1].type == f->ins[0].type &&
+        !*f->ins[0].class_ && (f->in_count == 2 || f->ins[2].type == f->ins[0].type)) {
+        draw_boundary(type_format(f->ins[0].type), r, f->in_count, out);
+        return;
+    }
     bool plain = !*f->ins[0].class_ || is_float(f->ins[0].type);
     for (uint32_t k = 0; k < f->in_count; k++) {
         const struct form_operand *o = &f->ins[k];

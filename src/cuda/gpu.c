@@ -1,0 +1,94 @@
+/* gpu.c: the one GPU of a process: made at the first call, from the environment; the lock; the summary at the
+ * end. */
+#define _GNU_SOURCE /* recursive mutex initialiser */
+#include "cuda/gpu.h"
+
+#include "cuda/gpu_impl.h"
+#include "cuda/limits.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+
+/* The state of a process has to live somewhere: this is the one place. */
+static struct gpu *the_gpu;
+static pthread_once_t gpu_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t gpu_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void gpu_lock(void) { pthread_mutex_lock(&gpu_mutex); }
+void gpu_unlock(void) { pthread_mutex_unlock(&gpu_mutex); }
+
+void gpu_complain(const char *fmt, ...)
+{
+    struct strbuf text = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    strbuf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "heddle: %s\n", strbuf_text(&text));
+    strbuf_free(&text);
+}
+
+static struct emu_device *make_device(const struct machine *m)
+{
+    struct emu_limits limits = limits_from_machine(m);
+    return emu_device_create(&limits, m->memory_bytes);
+}
+
+static void gpu_make(void)
+{
+    struct gpu *g = mem_zalloc(sizeof *g);
+    struct diag_list diags = {0};
+    const char *error = NULL;
+    bool ok = env_read(&g->env, &error);
+    if (!ok) gpu_complain("%s", error);
+    if (ok && !machine_load(g->env.machine, g->env.overrides, g->env.override_count, &g->machine, &diags)) {
+        struct strbuf text = {0};
+        diag_render(&diags, &text);
+        fputs(strbuf_text(&text), stderr);
+        strbuf_free(&text);
+        ok = false;
+    }
+    diag_free(&diags);
+    if (ok && !(g->device = make_device(&g->machine))) {
+        gpu_complain("cannot reserve %llu bytes of address space for device memory",
+                     (unsigned long long)g->machine.memory_bytes);
+        ok = false;
+    }
+    if (ok)
+        the_gpu = g;
+    else
+        free(g);
+}
+
+struct gpu *gpu_get(void)
+{
+    pthread_once(&gpu_once, gpu_make);
+    return the_gpu;
+}
+
+struct emu_device *gpu_device(struct gpu *g) { return g->device; }
+const struct machine *gpu_machine(const struct gpu *g) { return &g->machine; }
+enum gpu_status gpu_sticky(const struct gpu *g) { return g->sticky; }
+uint64_t gpu_generation(const struct gpu *g) { return g->generation; }
+
+void gpu_reset(struct gpu *g)
+{
+    gpu_lock();
+    for (uint32_t i = 0; i < g->modules.len; i++) {
+        emu_module_unload(g->device, g->modules.data[i]->emu);
+        g->modules.data[i]->emu = NULL;
+    }
+    g->modules.len = 0;
+    emu_device_destroy(g->device);
+    g->device = make_device(&g->machine);
+    if (!g->device) UNREACHABLE("the address space given back a moment ago cannot be reserved again");
+    g->sticky = GPU_OK;
+    g->generation++;
+    gpu_unlock();
+}
+
+/* Runs after the program's own atexit functions, so that nothing is launched afterwards. */
+__attribute__((destructor)) static void gpu_at_exit(void)
+{
+    if (the_gpu) gpu_stats_write(the_gpu);
+}

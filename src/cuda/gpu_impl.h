@@ -1,0 +1,44 @@
+/* gpu_impl.h: the inside of struct gpu, for the gpu*.c files alone. */
+#ifndef HEDDLE_GPU_IMPL_H
+#define HEDDLE_GPU_IMPL_H
+
+#include "base/map.h"
+#include "cuda/env.h"
+#include "cuda/gpu.h"
+
+struct kernel_stats { /* of all launches under one kernel name */
+    const char *name;
+    uint64_t launches;
+    struct emu_stats emu;
+};
+
+struct gpu_stats {
+    struct map by_name; /* -> struct kernel_stats, in the order of first launch */
+    uint64_t launches;
+    struct emu_stats total;
+    uint64_t copied_bytes;
+    uint64_t wall_ns; /* spent in the emulator */
+    uint64_t sim_ns;  /* simulated time, see gpu_launch.c */
+};
+
+struct gpu {
+    struct gpu_env env;
+    struct machine machine;
+    struct emu_device *device;
+    enum gpu_status sticky;
+    uint64_t generation;
+    VEC(struct gpu_module *) modules;
+    struct gpu_stats stats;
+};
+
+struct gpu_module {
+    struct emu_module *emu; /* NULL once the device was reset */
+    char *name;
+};
+
+void gpu_stats_add(struct gpu *g, const char *kernel, const struct emu_stats *run, uint64_t wall_ns,
+                   uint64_t sim_ns);
+void gpu_stats_write(const struct gpu *g);                 /* the summary, to where the environment says */
+void gpu_complain(const char *fmt, ...) PRINTF_LIKE(1, 2); /* a line on stderr, "heddle: ..." */
+
+#endif

@@ -1,0 +1,184 @@
+/* gpu_launch.c: launches, their errors, simulated time, and the occupancy rules.
+ *
+ * Simulated time of a functional run is made of what was executed, never of the host's clock, so that two
+ * runs agree: a kernel takes one core cycle for each warp instruction of the busiest SM if CTAs were dealt
+ * out evenly (warp instructions / SMs), and a copy one nanosecond for 16 bytes. It orders events and gives
+ * elapsed times a size; the timing model gives the real ones.
+ *
+ * Occupancy, known from the CUDA Occupancy Calculator: a CTA takes warps = ceil(threads / 32); registers are
+ * handed to warps in units and each of the SM's sub-partitions has its share of them; shared memory is handed
+ * out in units. Fermi (register unit 64) has two sub-partitions, every later machine four. */
+#include "cuda/gpu_impl.h"
+
+#include <time.h>
+
+enum { COPY_BYTES_PER_NS = 16 };
+
+static uint32_t regs_per_warp(const struct machine *m, const struct isa_kernel *k)
+{
+    return (uint32_t)round_up_u64((uint64_t)MAX(k->reg_count, 1u) * ISA_LANES, m->sm_register_unit);
+}
+
+/* Warps of this kernel that the register file holds. */
+static uint32_t warps_by_registers(const struct machine *m, const struct isa_kernel *k)
+{
+    uint32_t parts = m->sm_register_unit <= 64 ? 2 : 4;
+    return m->sm_registers / parts / regs_per_warp(m, k) * parts;
+}
+
+uint32_t gpu_kernel_threads_max(const struct gpu *g, const struct isa_kernel *k)
+{
+    uint32_t limit = MIN(g->machine.cta_threads, warps_by_registers(&g->machine, k) * ISA_LANES);
+    const uint32_t *bound = k->reqntid[0] ? k->reqntid : k->maxntid;
+    if (!bound[0]) return limit;
+    uint64_t threads = (uint64_t)bound[0] * MAX(bound[1], 1u) * MAX(bound[2], 1u);
+    return (uint32_t)MIN(threads, (uint64_t)limit);
+}
+
+uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t block_threads,
+                       size_t dynamic_shared)
+{
+    const struct machine *m = &g->machine;
+    if (!block_threads || block_threads > gpu_kernel_threads_max(g, k)) return 0;
+    uint32_t warps = (block_threads + ISA_LANES - 1) / ISA_LANES;
+    uint64_t shared = round_up_u64((uint64_t)k->shared_bytes + dynamic_shared, m->sm_shared_unit);
+    if (k->shared_bytes + dynamic_shared > MAX(m->cta_shared_bytes, m->cta_shared_optin_bytes)) return 0;
+    uint64_t ctas = MIN(m->sm_ctas, m->sm_warps / warps);
+    ctas = MIN(ctas, m->sm_threads / (warps * ISA_LANES));
+    ctas = MIN(ctas, warps_by_registers(m, k) / warps);
+    if (shared) ctas = MIN(ctas, m->sm_shared_bytes / shared);
+    return (uint32_t)ctas;
+}
+
+static uint64_t wall_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t sim_ns_of(const struct machine *m, const struct emu_stats *s)
+{
+    uint64_t cycles = (s->warp_insts + m->sm_count - 1) / m->sm_count;
+    return cycles / m->core_clock_khz * 1000000u + cycles % m->core_clock_khz * 1000000u / m->core_clock_khz;
+}
+
+uint64_t gpu_now_ns(const struct gpu *g)
+{
+    return g->stats.sim_ns + g->stats.copied_bytes / COPY_BYTES_PER_NS;
+}
+
+/* ---- the parameter block ---- */
+
+static void *pack_args(const struct isa_kernel *k, void **args)
+{
+    uint8_t *block = mem_zalloc(MAX(k->param_bytes, 1u));
+    for (uint32_t i = 0; i < k->param_count; i++) {
+        const struct isa_param *p = &k->params[i];
+        assert(p->offset + p->bytes <= k->param_bytes);
+        if (args[i]) memcpy(block + p->offset, args[i], p->bytes);
+    }
+    return block;
+}
+
+static void *copy_packed(const struct isa_kernel *k, const void *packed, size_t bytes)
+{
+    uint8_t *block = mem_zalloc(MAX(k->param_bytes, 1u));
+    memcpy(block, packed, MIN(bytes, k->param_bytes));
+    return block;
+}
+
+/* ---- refusals and faults ---- */
+
+static enum gpu_status status_of_fault(enum emu_fault_kind kind)
+{
+    switch (kind) {
+    case EMU_OK: return GPU_OK;
+    case EMU_BAD_LAUNCH: return GPU_BAD_LAUNCH;
+    case EMU_OUT_OF_BOUNDS:
+    case EMU_FREED:
+    case EMU_READ_ONLY: return GPU_ILLEGAL_ADDRESS;
+    case EMU_MISALIGNED: return GPU_MISALIGNED;
+    case EMU_ASSERT: return GPU_ASSERT;
+    case EMU_ENDLESS: return GPU_TIMEOUT;
+    default: return GPU_LAUNCH_FAILED;
+    }
+}
+
+static enum gpu_status refuse(const struct gpu_launch *l, enum gpu_status status, const char *why)
+{
+    gpu_complain("launch of %s refused: %s (grid %u,%u,%u, block %u,%u,%u)", l->kernel->name, why, l->grid[0],
+                 l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
+    return status;
+}
+
+/* What has an error code of its own in CUDA; the emulator checks everything else. */
+static enum gpu_status check(const struct gpu *g, const struct gpu_launch *l)
+{
+    const struct machine *m = &g->machine;
+    const struct isa_kernel *k = l->kernel;
+    for (int i = 0; i < 3; i++)
+        if (!l->grid[i] || !l->block[i]) return refuse(l, GPU_BAD_LAUNCH, "an extent is zero");
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    if (l->block[0] > m->cta_threads || l->block[1] > m->cta_threads || l->block[2] > 64 ||
+        threads > m->cta_threads)
+        return refuse(l, GPU_BAD_LAUNCH, "the block is larger than the machine's");
+    if (threads > gpu_kernel_threads_max(g, k))
+        return refuse(l, GPU_TOO_MANY_RESOURCES, "more threads than the kernel's bounds or registers allow");
+    if ((uint64_t)k->shared_bytes + l->shared_dynamic_bytes >
+        MAX(m->cta_shared_bytes, m->cta_shared_optin_bytes))
+        return refuse(l, GPU_INVALID_VALUE, "more shared memory than a CTA can have");
+    if (k->param_count && !l->args && !l->packed)
+        return refuse(l, GPU_INVALID_VALUE, "arguments are missing");
+    if (l->packed && l->packed_bytes < k->param_bytes && !l->args)
+        return refuse(l, GPU_INVALID_VALUE, "the argument block is too small");
+    if (l->cooperative) {
+        uint64_t ctas = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+        uint64_t room =
+            (uint64_t)gpu_occupancy(g, k, (uint32_t)threads, l->shared_dynamic_bytes) * m->sm_count;
+        if (ctas > room)
+            return refuse(l, GPU_TOO_MANY_RESOURCES, "a cooperative grid must fit the machine as a whole");
+    }
+    return GPU_OK;
+}
+
+static enum gpu_status run(struct gpu *g, const struct gpu_launch *l, const void *params)
+{
+    struct emu_launch e = {.module = l->module->emu,
+                           .kernel = l->kernel,
+                           .grid = {l->grid[0], l->grid[1], l->grid[2]},
+                           .block = {l->block[0], l->block[1], l->block[2]},
+                           .shared_dynamic_bytes = l->shared_dynamic_bytes,
+                           .params = params,
+                           .cooperative = l->cooperative};
+    struct emu_stats stats = {0};
+    struct emu_fault *fault = mem_zalloc(sizeof *fault);
+    fflush(stdout); /* what device printf writes comes after what the program wrote before */
+    uint64_t begin = wall_now_ns();
+    enum emu_fault_kind kind = emu_run(g->device, &e, &stats, fault);
+    gpu_stats_add(g, l->kernel->name, &stats, wall_now_ns() - begin, sim_ns_of(&g->machine, &stats));
+    enum gpu_status status = status_of_fault(kind);
+    if (kind != EMU_OK) {
+        size_t len = strlen(fault->message);
+        fprintf(stderr, "%s%s", fault->message, len && fault->message[len - 1] == '\n' ? "" : "\n");
+        if (status != GPU_BAD_LAUNCH) g->sticky = status;
+    }
+    free(fault);
+    return status;
+}
+
+enum gpu_status gpu_launch(struct gpu *g, const struct gpu_launch *l)
+{
+    gpu_lock();
+    enum gpu_status status = g->sticky;
+    if (status == GPU_OK && (!l->module || !l->module->emu || !l->kernel)) status = GPU_INVALID_HANDLE;
+    if (status == GPU_OK) status = check(g, l);
+    if (status == GPU_OK) {
+        void *params = l->args || !l->packed ? pack_args(l->kernel, l->args)
+                                             : copy_packed(l->kernel, l->packed, l->packed_bytes);
+        status = run(g, l, params);
+        free(params);
+    }
+    gpu_unlock();
+    return status;
+}

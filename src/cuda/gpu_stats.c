@@ -1,0 +1,142 @@
+/* gpu_stats.c: what a process launched: kept by kernel name, written once at the end as a table or as JSON.
+ */
+#include "cuda/gpu_impl.h"
+
+static void add(struct emu_stats *to, const struct emu_stats *from)
+{
+    to->warp_insts += from->warp_insts;
+    to->thread_insts += from->thread_insts;
+    to->ctas += from->ctas;
+    to->warps += from->warps;
+    to->loads += from->loads;
+    to->stores += from->stores;
+    to->atomics += from->atomics;
+    to->divergent_branches += from->divergent_branches;
+    for (int i = 0; i < ISA_UNIT_COUNT; i++) to->insts_by_unit[i] += from->insts_by_unit[i];
+}
+
+void gpu_stats_add(struct gpu *g, const char *kernel, const struct emu_stats *run, uint64_t wall_ns,
+                   uint64_t sim_ns)
+{
+    struct gpu_stats *s = &g->stats;
+    struct kernel_stats *k = map_get(&s->by_name, kernel);
+    if (!k) {
+        k = mem_zalloc(sizeof *k);
+        map_put(&s->by_name, kernel, k);
+        k->name = s->by_name.entries.data[s->by_name.entries.len - 1].key;
+    }
+    k->launches++;
+    s->launches++;
+    s->wall_ns += wall_ns;
+    s->sim_ns += sim_ns;
+    add(&k->emu, run);
+    add(&s->total, run);
+}
+
+static double rate_per_second(const struct gpu_stats *s)
+{
+    return s->wall_ns ? (double)s->total.warp_insts * 1e9 / (double)s->wall_ns : 0;
+}
+
+static void row(struct strbuf *out, const char *name, uint64_t launches, const struct emu_stats *e)
+{
+    enum { NAME_CHARS = 40 }; /* long mangled names are cut in the middle of the table, never in JSON */
+    char shown[NAME_CHARS + 1];
+    snprintf(shown, sizeof shown, "%s", name);
+    if (strlen(name) > NAME_CHARS) memcpy(shown + NAME_CHARS - 3, "...", 3);
+    strbuf_printf(out, "%-40s %10llu %12llu %16llu %18llu\n", shown, (unsigned long long)launches,
+                  (unsigned long long)e->ctas, (unsigned long long)e->warp_insts,
+                  (unsigned long long)e->thread_insts);
+}
+
+static void write_table(const struct gpu *g, struct strbuf *out)
+{
+    const struct gpu_stats *s = &g->stats;
+    strbuf_printf(out, "heddle: functional run on %s\n", g->machine.name);
+    strbuf_printf(out, "%-40s %10s %12s %16s %18s\n", "kernel", "launches", "CTAs", "warp insts",
+                  "thread insts");
+    for (uint32_t i = 0; i < s->by_name.entries.len; i++) {
+        const struct kernel_stats *k = s->by_name.entries.data[i].value;
+        row(out, k->name, k->launches, &k->emu);
+    }
+    row(out, "total", s->launches, &s->total);
+    strbuf_printf(out, "%.3f s in kernels, %.1f million warp instructions a second, %llu bytes copied\n",
+                  (double)s->wall_ns * 1e-9, rate_per_second(s) * 1e-6, (unsigned long long)s->copied_bytes);
+}
+
+static void json_text(struct strbuf *out, const char *text)
+{
+    strbuf_putc(out, '"');
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            strbuf_printf(out, "\\%c", *p);
+        else if (*p < 32)
+            strbuf_printf(out, "\\u%04x", *p);
+        else
+            strbuf_putc(out, (char)*p);
+    }
+    strbuf_putc(out, '"');
+}
+
+static void json_counts(struct strbuf *out, uint64_t launches, const struct emu_stats *e)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {
+        {"launches", launches},
+        {"ctas", e->ctas},
+        {"warps", e->warps},
+        {"warp_insts", e->warp_insts},
+        {"loads", e->loads},
+        {"stores", e->stores},
+        {"atomics", e->atomics},
+        {"divergent_branches", e->divergent_branches},
+        {"thread_insts", e->thread_insts},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        strbuf_printf(out, "%s\"%s\": %llu", i ? ", " : "", rows[i].name, (unsigned long long)rows[i].value);
+}
+
+static void write_json(const struct gpu *g, struct strbuf *out)
+{
+    const struct gpu_stats *s = &g->stats;
+    strbuf_puts(out, "{\n  \"machine\": ");
+    json_text(out, g->machine.name);
+    strbuf_puts(out, ",\n  \"mode\": \"functional\",\n  \"kernels\": [");
+    for (uint32_t i = 0; i < s->by_name.entries.len; i++) {
+        const struct kernel_stats *k = s->by_name.entries.data[i].value;
+        strbuf_puts(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
+        json_text(out, k->name);
+        strbuf_puts(out, ", ");
+        json_counts(out, k->launches, &k->emu);
+        strbuf_putc(out, '}');
+    }
+    strbuf_puts(out, "\n  ],\n  \"total\": {");
+    json_counts(out, s->launches, &s->total);
+    strbuf_printf(
+        out, "},\n  \"copied_bytes\": %llu,\n  \"simulated_ns\": %llu,\n  \"kernel_wall_seconds\": %.6f,\n",
+        (unsigned long long)s->copied_bytes, (unsigned long long)s->sim_ns, (double)s->wall_ns * 1e-9);
+    strbuf_printf(out, "  \"warp_insts_per_second\": %.0f\n}\n", rate_per_second(s));
+}
+
+void gpu_stats_write(const struct gpu *g)
+{
+    const char *path = g->env.stats_path;
+    if (!path && g->env.quiet) return;
+    struct strbuf out = {0};
+    size_t len = path ? strlen(path) : 0;
+    if (len > 5 && !strcmp(path + len - 5, ".json"))
+        write_json(g, &out);
+    else
+        write_table(g, &out);
+    fflush(stdout); /* the program's own output comes first */
+    FILE *f = path ? fopen(path, "w") : stderr;
+    if (!f) {
+        gpu_complain("cannot write the summary to %s", path);
+        f = stderr;
+    }
+    fputs(strbuf_text(&out), f);
+    if (f != stderr) fclose(f);
+    strbuf_free(&out);
+}

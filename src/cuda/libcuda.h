@@ -1,0 +1,141 @@
+/* libcuda.h: inside libcuda.so.1: the objects behind the handles, and what every API function begins with.
+ *
+ * The library is thin: memory, modules and launches are cuda/gpu.h's. Everything executes at the call, so
+ * streams are names and a function that waits returns at once. Invariants: (1) a handle starts with its kind;
+ * memory that once was a handle stays readable, so that a stale one is told from a live one. (2) All state is
+ * touched under gpu_lock(). */
+#ifndef HEDDLE_LIBCUDA_H
+#define HEDDLE_LIBCUDA_H
+
+#include "cuda/cuda_driver_types.h"
+#include "cuda/gpu.h"
+
+/* Definition of an exported function, with the prototype that goes before it. CU_API_PT also exports the same
+ * function under the name for programs built with per-thread default streams: here all streams are equal. */
+#define CU_EXPORT __attribute__((visibility("default")))
+#define CU_API(name, args)                                                                                   \
+    CU_EXPORT CUresult name args;                                                                            \
+    CUresult name args
+#define CU_API_PT(name, suffix, args)                                                                        \
+    CU_EXPORT CUresult name args;                                                                            \
+    CU_EXPORT CUresult name##suffix args __attribute__((alias(#name)));                                      \
+    CUresult name args
+
+enum { CU_VERSION = 13000 };
+
+enum handle_kind {
+    HANDLE_DEAD = 0x48647800,
+    HANDLE_CONTEXT,
+    HANDLE_MODULE,
+    HANDLE_FUNCTION,
+    HANDLE_LIBRARY,
+    HANDLE_STREAM,
+    HANDLE_EVENT,
+    HANDLE_ARRAY,
+    HANDLE_POOL,
+    HANDLE_LINK
+};
+struct handle {
+    uint32_t kind;
+    uint32_t bytes;
+    struct handle *next;
+};
+
+void *handle_new(enum handle_kind kind, size_t bytes); /* zeroed; begins with a struct handle */
+void handle_free(void *h);
+static inline bool handle_is(const void *h, enum handle_kind kind)
+{
+    return h && !((uintptr_t)h & 7) && ((const struct handle *)h)->kind == (uint32_t)kind;
+}
+
+struct CUctx_st {
+    struct handle head;
+    uint64_t id;
+    unsigned flags, refs;
+    bool primary;
+    int cache_config, shared_config;
+    VEC(CUmodule) modules;
+    VEC(uint64_t) allocs; /* bases of what this context allocated */
+};
+
+struct CUfunc_st {
+    struct handle head;
+    CUmodule module;
+    char *name;
+    const struct isa_kernel *kernel;
+    int dynamic_shared_max; /* opted in to */
+    int carveout, cache_config, cluster_policy, non_portable;
+    /* the launch interface of CUDA 2 and 3: set piece by piece */
+    uint32_t old_block[3], old_shared;
+    uint8_t old_params[4096];
+};
+
+struct CUmod_st {
+    struct handle head;
+    CUcontext context; /* NULL: of a library */
+    CUlibrary library; /* NULL: of a context */
+    struct gpu_module *gpu;
+    uint64_t generation;
+    VEC(CUfunction) functions;
+};
+
+struct CUlib_st { /* lives across contexts and resets: loaded again when its module died */
+    struct handle head;
+    CUmodule module;
+    char *name;
+    const void *image;
+    size_t len;  /* 0 = the image says */
+    void *owned; /* the copy that image points to, or NULL */
+};
+
+struct CUstream_st {
+    struct handle head;
+    CUcontext context;
+    unsigned flags;
+    int priority;
+    uint64_t id;
+};
+struct CUevent_st {
+    struct handle head;
+    unsigned flags;
+    bool recorded;
+    uint64_t time_ns;
+};
+struct CUarray_st {
+    struct handle head;
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    uint64_t base, pitch, slice; /* bytes from row to row, from layer to layer */
+};
+struct CUmemPoolHandle_st {
+    struct handle head;
+    bool is_default;
+    uint64_t attributes[9];
+};
+
+/* ---- what a call begins with ---- */
+CUresult cu_status(enum gpu_status s);
+struct gpu *cu_gpu(void);          /* never NULL once cu_ready() said CUDA_SUCCESS */
+CUresult cu_ready(void);           /* cuInit was called and there is a GPU */
+CUresult cu_enter(CUcontext *ctx); /* + a context is current and no fault is pending; ctx may be NULL */
+CUcontext cu_current(void);
+bool cu_device_ok(CUdevice dev);
+bool cu_stream_ok(CUstream s);
+
+/* ---- shared between the files ---- */
+void cu_context_add_alloc(CUcontext ctx, uint64_t base);
+bool cu_context_drop_alloc(uint64_t base); /* whatever context it belongs to */
+CUcontext cu_context_of_alloc(uint64_t base);
+void cu_module_destroy(CUmodule m);
+CUresult cu_module_from(CUcontext ctx, const char *name, const void *image, size_t len,
+                        const struct gpu_load_options *options, CUmodule *out);
+CUresult cu_find_function(CUmodule m, const char *name, CUfunction *out);
+CUfunction cu_function(const void *h); /* of a CUfunction or a CUkernel; NULL when it is neither */
+CUresult cu_alloc(uint64_t bytes, uint64_t align, enum space_kind kind, const char *label, uint64_t *out);
+CUresult cu_array_create(const CUDA_ARRAY3D_DESCRIPTOR *d, CUarray *out);
+uint32_t cu_format_bytes(CUarray_format f); /* 0 = not a format that can be used */
+bool cu_runtime_linked(void);               /* a CUDA runtime inside of the program uses this library */
+void cu_storage_end(CUcontext ctx);         /* tells the runtime that what it keeps for a context is gone */
+int cu_device_attribute(const struct machine *m, int attribute, bool *known);
+void cu_uuid(CUuuid *out);
+
+#endif

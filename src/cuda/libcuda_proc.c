@@ -1,0 +1,77 @@
+/* libcuda_proc.c: cuGetProcAddress, and the functions that Heddle lacks. */
+#include "cuda/libcuda.h"
+
+#include <stdatomic.h>
+
+/* ---- missing functions ----
+ * Each exists, so that programs link and find it, names itself once and refuses. Arguments are not looked at:
+ * the caller's convention lets a function ignore them. */
+
+static void say_missing(atomic_flag *said, const char *name)
+{
+    if (!atomic_flag_test_and_set(said)) fprintf(stderr, "heddle: %s is not supported\n", name);
+}
+
+#define CU_MISSING(name)                                                                                     \
+    CU_EXPORT CUresult name(void);                                                                           \
+    CUresult name(void)                                                                                      \
+    {                                                                                                        \
+        static atomic_flag said = ATOMIC_FLAG_INIT;                                                          \
+        say_missing(&said, #name);                                                                           \
+        return CUDA_ERROR_NOT_SUPPORTED;                                                                     \
+    }
+#ifndef HEDDLE_CHECK_CUDA_H
+#include "cuda/libcuda_missing.def"
+#endif
+#undef CU_MISSING
+
+CU_EXPORT CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
+                                       CUdriverProcAddressQueryResult *status);
+CU_EXPORT CUresult cuGetProcAddress(const char *name, void **out, int version, cuuint64_t flags);
+
+/* ---- the table of all functions ---- */
+
+/* Only addresses are taken here: the table names each symbol under a type of its own. */
+typedef void any_function(void);
+#define CU_PROC(name, version, symbol) extern any_function proc_##symbol __asm__(#symbol);
+#include "cuda/libcuda_proc.def"
+#undef CU_PROC
+
+static const struct proc {
+    const char *name;
+    int version;
+    any_function *function;
+} procs[] = {
+#define CU_PROC(name, version, symbol) {#name, version, proc_##symbol},
+#include "cuda/libcuda_proc.def"
+#undef CU_PROC
+};
+
+static int compare_name(const void *key, const void *row)
+{
+    return strcmp(key, ((const struct proc *)row)->name);
+}
+
+CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *status)
+{
+    if (!name || !out || flags > 3 || flags == 3) return CUDA_ERROR_INVALID_VALUE;
+    const struct proc *end = procs + ARRAY_LEN(procs), *best = NULL;
+    const struct proc *any = bsearch(name, procs, ARRAY_LEN(procs), sizeof *procs, compare_name);
+    const struct proc *p = any;
+    while (p && p > procs && !strcmp(p[-1].name, name)) p--;
+    for (; p && p < end && !strcmp(p->name, name); p++)
+        if (p->version <= version) best = p; /* rows of a name go up in version */
+    *out = NULL;
+    if (best) memcpy(out, &best->function, sizeof *out);
+    CUdriverProcAddressQueryResult result = best  ? CU_GET_PROC_ADDRESS_SUCCESS
+                                            : any ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                                                  : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    if (status) *status = result;
+    return best ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetProcAddress(const char *name, void **out, int version, cuuint64_t flags)
+{
+    return cuGetProcAddress_v2(name, out, version, flags, NULL);
+}

@@ -1,0 +1,222 @@
+/* libcuda_stream.c: streams and events. Work is done when it is given, in the order of the calls, so a stream
+ * is a name with settings, everything in it is finished, and an event is a moment of simulated time. */
+#include "cuda/libcuda.h"
+
+static uint64_t next_stream_id = 3; /* 1 and 2 are the legacy and the per-thread default stream */
+
+static bool is_default(CUstream s) { return !s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD; }
+
+bool cu_stream_ok(CUstream s) { return is_default(s) || handle_is(s, HANDLE_STREAM); }
+
+/* A call on a stream: CUDA_SUCCESS, the fault that is pending, or what is wrong with the handle. */
+static CUresult enter(CUstream s)
+{
+    CUresult r = cu_enter(NULL);
+    if (r) return r;
+    return cu_stream_ok(s) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CU_API(cuStreamCreateWithPriority, (CUstream * out, unsigned flags, int priority))
+{
+    CUcontext ctx;
+    CUresult r = cu_enter(&ctx);
+    if (r) return r;
+    if (!out || flags > CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
+    CUstream s = handle_new(HANDLE_STREAM, sizeof *s);
+    gpu_lock();
+    s->id = next_stream_id++;
+    gpu_unlock();
+    s->context = ctx;
+    s->flags = flags;
+    s->priority = MAX(MIN(priority, 0), -5);
+    *out = s;
+    return CUDA_SUCCESS;
+}
+CU_API(cuStreamCreate, (CUstream * out, unsigned flags)) { return cuStreamCreateWithPriority(out, flags, 0); }
+
+CU_API(cuStreamDestroy_v2, (CUstream s))
+{
+    CUresult r = cu_enter(NULL);
+    if (r) return r;
+    if (!handle_is(s, HANDLE_STREAM)) return CUDA_ERROR_INVALID_HANDLE;
+    handle_free(s);
+    return CUDA_SUCCESS;
+}
+CU_API(cuStreamDestroy, (CUstream s)) { return cuStreamDestroy_v2(s); }
+
+CU_API_PT(cuStreamSynchronize, _ptsz, (CUstream s)) { return enter(s); }
+CU_API_PT(cuStreamQuery, _ptsz, (CUstream s)) { return enter(s); }
+
+CU_API_PT(cuStreamWaitEvent, _ptsz, (CUstream s, CUevent e, unsigned flags))
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    return handle_is(e, HANDLE_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CU_API_PT(cuStreamGetFlags, _ptsz, (CUstream s, unsigned *flags))
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    if (!flags) return CUDA_ERROR_INVALID_VALUE;
+    *flags = is_default(s) ? 0 : s->flags;
+    return CUDA_SUCCESS;
+}
+CU_API_PT(cuStreamGetPriority, _ptsz, (CUstream s, int *priority))
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    if (!priority) return CUDA_ERROR_INVALID_VALUE;
+    *priority = is_default(s) ? 0 : s->priority;
+    return CUDA_SUCCESS;
+}
+CU_API_PT(cuStreamGetId, _ptsz, (CUstream s, unsigned long long *id))
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    if (!id) return CUDA_ERROR_INVALID_VALUE;
+    *id = s == CU_STREAM_PER_THREAD ? 2 : is_default(s) ? 1 : s->id;
+    return CUDA_SUCCESS;
+}
+CU_API_PT(cuStreamGetCtx, _ptsz, (CUstream s, CUcontext *ctx))
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    if (!ctx) return CUDA_ERROR_INVALID_VALUE;
+    *ctx = is_default(s) ? cu_current() : s->context;
+    return CUDA_SUCCESS;
+}
+CU_API_PT(cuStreamGetDevice, _ptsz, (CUstream s, CUdevice *device))
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    if (!device) return CUDA_ERROR_INVALID_VALUE;
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+/* ---- host functions: the stream is idle, so they run now, on the caller's thread ---- */
+
+CU_API_PT(cuLaunchHostFunc, _ptsz, (CUstream s, CUhostFn fn, void *user))
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    if (!fn) return CUDA_ERROR_INVALID_VALUE;
+    fn(user);
+    return CUDA_SUCCESS;
+}
+CU_API_PT(cuStreamAddCallback, _ptsz, (CUstream s, CUstreamCallback fn, void *user, unsigned flags))
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    if (!fn || flags) return CUDA_ERROR_INVALID_VALUE;
+    fn(s, CUDA_SUCCESS, user);
+    return CUDA_SUCCESS;
+}
+
+/* ---- capture: there are no graphs, so no stream ever captures ---- */
+
+static CUresult not_capturing(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                              const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count)
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    if (!status) return CUDA_ERROR_INVALID_VALUE;
+    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (id) *id = 0;
+    if (graph) *graph = NULL;
+    if (nodes) *nodes = NULL;
+    if (edges) *edges = NULL;
+    if (count) *count = 0;
+    return CUDA_SUCCESS;
+}
+CU_API_PT(cuStreamIsCapturing, _ptsz, (CUstream s, CUstreamCaptureStatus *status))
+{
+    return not_capturing(s, status, NULL, NULL, NULL, NULL, NULL);
+}
+CU_API_PT(cuStreamGetCaptureInfo, _ptsz, (CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id))
+{
+    return not_capturing(s, status, id, NULL, NULL, NULL, NULL);
+}
+CU_API_PT(cuStreamGetCaptureInfo_v2, _ptsz,
+          (CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+           const CUgraphNode **nodes, size_t *count))
+{
+    return not_capturing(s, status, id, graph, nodes, NULL, count);
+}
+CU_API_PT(cuStreamGetCaptureInfo_v3, _ptsz,
+          (CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+           const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count))
+{
+    return not_capturing(s, status, id, graph, nodes, edges, count);
+}
+
+CU_API(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode))
+{
+    static _Thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
+    CUstreamCaptureMode old = current;
+    current = *mode;
+    *mode = old;
+    return CUDA_SUCCESS;
+}
+
+/* ---- events ---- */
+
+CU_API(cuEventCreate, (CUevent * out, unsigned flags))
+{
+    CUresult r = cu_enter(NULL);
+    if (r) return r;
+    if (!out || flags > 7) return CUDA_ERROR_INVALID_VALUE;
+    if (flags & 4) return CUDA_ERROR_NOT_SUPPORTED; /* between processes */
+    CUevent e = handle_new(HANDLE_EVENT, sizeof *e);
+    e->flags = flags;
+    *out = e;
+    return CUDA_SUCCESS;
+}
+
+CU_API(cuEventDestroy_v2, (CUevent e))
+{
+    CUresult r = cu_ready();
+    if (r) return r;
+    if (!handle_is(e, HANDLE_EVENT)) return CUDA_ERROR_INVALID_HANDLE;
+    handle_free(e);
+    return CUDA_SUCCESS;
+}
+CU_API(cuEventDestroy, (CUevent e)) { return cuEventDestroy_v2(e); }
+
+CU_API_PT(cuEventRecordWithFlags, _ptsz, (CUevent e, CUstream s, unsigned flags))
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    if (!handle_is(e, HANDLE_EVENT)) return CUDA_ERROR_INVALID_HANDLE;
+    if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
+    e->recorded = true;
+    e->time_ns = gpu_now_ns(cu_gpu());
+    return CUDA_SUCCESS;
+}
+CU_API_PT(cuEventRecord, _ptsz, (CUevent e, CUstream s)) { return cuEventRecordWithFlags(e, s, 0); }
+
+CU_API(cuEventSynchronize, (CUevent e))
+{
+    CUresult r = cu_enter(NULL);
+    if (r) return r;
+    return handle_is(e, HANDLE_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+CU_API(cuEventQuery, (CUevent e)) { return cuEventSynchronize(e); }
+
+CU_API(cuEventElapsedTime_v2, (float *milliseconds, CUevent start, CUevent end))
+{
+    CUresult r = cu_enter(NULL);
+    if (r) return r;
+    if (!handle_is(start, HANDLE_EVENT) || !handle_is(end, HANDLE_EVENT)) return CUDA_ERROR_INVALID_HANDLE;
+    if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_HANDLE;
+    if (!start->recorded || !end->recorded) return CUDA_ERROR_INVALID_HANDLE;
+    if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
+    *milliseconds = (float)((double)(int64_t)(end->time_ns - start->time_ns) * 1e-6);
+    return CUDA_SUCCESS;
+}
+CU_API(cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end))
+{
+    return cuEventElapsedTime_v2(milliseconds, start, end);
+}

@@ -1,0 +1,241 @@
+/* rt_copy.c: cudaMemcpy, its asynchronous, two-dimensional, peer and symbol forms, and cudaMemset.
+ *
+ * The direction is a promise: the side that it calls device memory must lie in one live allocation. The other
+ * side may be either (unified addressing), as on a GPU. An asynchronous copy is done when the call returns.
+ */
+#include "cuda/rt_copy.h"
+
+#include "cuda/rt_api.h"
+#include "cuda/rt_launch.h"
+
+bool rt_kind_valid(int kind) { return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault; }
+
+static bool side_valid(struct gpu *g, const void *p, size_t bytes, bool must_be_device)
+{
+    if (!p) return false;
+    if (space_find(rt_space(g), rt_key(p))) return space_valid(rt_space(g), rt_key(p), bytes);
+    return !must_be_device;
+}
+
+cudaError_t rt_copy_check(struct gpu *g, const void *dst, size_t dst_bytes, const void *src, size_t src_bytes,
+                          int kind)
+{
+    if (!rt_kind_valid(kind)) return cudaErrorInvalidMemcpyDirection;
+    bool dst_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool src_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    return side_valid(g, dst, dst_bytes, dst_device) && side_valid(g, src, src_bytes, src_device)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+}
+
+cudaError_t rt_copy(struct gpu *g, void *dst, const void *src, size_t bytes, int kind)
+{
+    if (!rt_kind_valid(kind)) return cudaErrorInvalidMemcpyDirection;
+    if (!bytes) return cudaSuccess;
+    cudaError_t e = rt_copy_check(g, dst, bytes, src, bytes, kind);
+    return e ? e : rt_from_status(gpu_copy(g, dst, src, bytes));
+}
+
+static cudaError_t copy_async(struct gpu *g, void *dst, const void *src, size_t bytes, int kind,
+                              cudaStream_t stream)
+{
+    return rt_stream_valid(stream) ? rt_copy(g, dst, src, bytes, kind) : cudaErrorInvalidResourceHandle;
+}
+
+CUDART(cudaMemcpy, (void *dst, const void *src, size_t bytes, int kind))
+{
+    RT_CALL(rt_copy(g, dst, src, bytes, kind));
+}
+CUDART_ALIAS(cudaMemcpy, cudaMemcpy_ptds);
+CUDART(cudaMemcpyAsync, (void *dst, const void *src, size_t bytes, int kind, cudaStream_t stream))
+{
+    RT_CALL(copy_async(g, dst, src, bytes, kind, stream));
+}
+CUDART_ALIAS(cudaMemcpyAsync, cudaMemcpyAsync_ptsz);
+
+static cudaError_t copy_peer(struct gpu *g, void *dst, int dst_device, const void *src, int src_device,
+                             size_t bytes, cudaStream_t stream)
+{
+    if (dst_device != 0 || src_device != 0) return cudaErrorInvalidDevice;
+    return copy_async(g, dst, src, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+CUDART(cudaMemcpyPeer, (void *dst, int dst_device, const void *src, int src_device, size_t bytes))
+{
+    RT_CALL(copy_peer(g, dst, dst_device, src, src_device, bytes, NULL));
+}
+CUDART(cudaMemcpyPeerAsync,
+       (void *dst, int dst_device, const void *src, int src_device, size_t bytes, cudaStream_t stream))
+{
+    RT_CALL(copy_peer(g, dst, dst_device, src, src_device, bytes, stream));
+}
+
+/* ---- rows ---- */
+
+/* Bytes from the first to behind the last of `height` rows; false when that does not fit. */
+static bool rows_span(size_t pitch, size_t width, size_t height, size_t *out)
+{
+    return !__builtin_mul_overflow(pitch, height - 1, out) && !__builtin_add_overflow(*out, width, out);
+}
+
+static cudaError_t copy_2d(struct gpu *g, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
+                           size_t width, size_t height, int kind, cudaStream_t stream)
+{
+    if (!rt_stream_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (!rt_kind_valid(kind)) return cudaErrorInvalidMemcpyDirection;
+    if (!width || !height) return cudaSuccess;
+    size_t dst_bytes, src_bytes;
+    if (width > dst_pitch || width > src_pitch) return cudaErrorInvalidPitchValue;
+    if (!rows_span(dst_pitch, width, height, &dst_bytes) || !rows_span(src_pitch, width, height, &src_bytes))
+        return cudaErrorInvalidValue;
+    cudaError_t e = rt_copy_check(g, dst, dst_bytes, src, src_bytes, kind);
+    return e ? e : rt_from_status(gpu_copy_2d(g, dst, dst_pitch, src, src_pitch, width, height));
+}
+
+CUDART(cudaMemcpy2D, (void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                      size_t height, int kind))
+{
+    RT_CALL(copy_2d(g, dst, dst_pitch, src, src_pitch, width, height, kind, NULL));
+}
+CUDART_ALIAS(cudaMemcpy2D, cudaMemcpy2D_ptds);
+CUDART(cudaMemcpy2DAsync, (void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                           size_t height, int kind, cudaStream_t stream))
+{
+    RT_CALL(copy_2d(g, dst, dst_pitch, src, src_pitch, width, height, kind, stream));
+}
+CUDART_ALIAS(cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz);
+
+/* ---- symbols ---- */
+
+static cudaError_t symbol_range(struct gpu *g, const void *symbol, size_t bytes, size_t offset, void **out)
+{
+    struct rt_variable *v;
+    cudaError_t e = rt_variable_find(g, symbol, &v);
+    if (e) return e;
+    if (offset > v->bytes || bytes > v->bytes - offset) return cudaErrorInvalidValue;
+    *out = (void *)(uintptr_t)(v->address + offset);
+    return cudaSuccess;
+}
+
+static cudaError_t copy_to_symbol(struct gpu *g, const void *symbol, const void *src, size_t bytes,
+                                  size_t offset, int kind, cudaStream_t stream)
+{
+    void *dst;
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    cudaError_t e = symbol_range(g, symbol, bytes, offset, &dst);
+    return e ? e : copy_async(g, dst, src, bytes, kind, stream);
+}
+
+static cudaError_t copy_from_symbol(struct gpu *g, void *dst, const void *symbol, size_t bytes, size_t offset,
+                                    int kind, cudaStream_t stream)
+{
+    void *src;
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    cudaError_t e = symbol_range(g, symbol, bytes, offset, &src);
+    return e ? e : copy_async(g, dst, src, bytes, kind, stream);
+}
+
+CUDART(cudaMemcpyToSymbol, (const void *symbol, const void *src, size_t bytes, size_t offset, int kind))
+{
+    RT_CALL(copy_to_symbol(g, symbol, src, bytes, offset, kind, NULL));
+}
+CUDART_ALIAS(cudaMemcpyToSymbol, cudaMemcpyToSymbol_ptds);
+CUDART(cudaMemcpyToSymbolAsync,
+       (const void *symbol, const void *src, size_t bytes, size_t offset, int kind, cudaStream_t stream))
+{
+    RT_CALL(copy_to_symbol(g, symbol, src, bytes, offset, kind, stream));
+}
+CUDART_ALIAS(cudaMemcpyToSymbolAsync, cudaMemcpyToSymbolAsync_ptsz);
+CUDART(cudaMemcpyFromSymbol, (void *dst, const void *symbol, size_t bytes, size_t offset, int kind))
+{
+    RT_CALL(copy_from_symbol(g, dst, symbol, bytes, offset, kind, NULL));
+}
+CUDART_ALIAS(cudaMemcpyFromSymbol, cudaMemcpyFromSymbol_ptds);
+CUDART(cudaMemcpyFromSymbolAsync,
+       (void *dst, const void *symbol, size_t bytes, size_t offset, int kind, cudaStream_t stream))
+{
+    RT_CALL(copy_from_symbol(g, dst, symbol, bytes, offset, kind, stream));
+}
+CUDART_ALIAS(cudaMemcpyFromSymbolAsync, cudaMemcpyFromSymbolAsync_ptsz);
+
+static cudaError_t symbol_address(struct gpu *g, void **out, const void *symbol)
+{
+    return out ? symbol_range(g, symbol, 0, 0, out) : cudaErrorInvalidValue;
+}
+CUDART(cudaGetSymbolAddress, (void **out, const void *symbol)) { RT_CALL(symbol_address(g, out, symbol)); }
+
+static cudaError_t symbol_size(struct gpu *g, size_t *out, const void *symbol)
+{
+    struct rt_variable *v;
+    if (!out) return cudaErrorInvalidValue;
+    cudaError_t e = rt_variable_find(g, symbol, &v);
+    if (!e) *out = v->bytes;
+    return e;
+}
+CUDART(cudaGetSymbolSize, (size_t * out, const void *symbol)) { RT_CALL(symbol_size(g, out, symbol)); }
+
+/* ---- memset ---- */
+
+static cudaError_t fill_2d(struct gpu *g, void *dst, size_t pitch, int value, size_t width, size_t height,
+                           cudaStream_t stream)
+{
+    if (!rt_stream_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (!width || !height) return cudaSuccess;
+    size_t bytes;
+    if ((height > 1 && width > pitch) || !rows_span(pitch, width, height, &bytes))
+        return cudaErrorInvalidValue;
+    if (!side_valid(g, dst, bytes, true)) return cudaErrorInvalidValue;
+    uint8_t byte = (uint8_t)value;
+    enum gpu_status s = GPU_OK;
+    for (size_t y = 0; y < height && s == GPU_OK; y++)
+        s = gpu_fill(g, (uint8_t *)dst + y * pitch, &byte, 1, width);
+    return rt_from_status(s);
+}
+
+static cudaError_t fill_3d(struct gpu *g, struct cudaPitchedPtr dst, int value, struct cudaExtent e,
+                           cudaStream_t stream)
+{
+    if (!rt_stream_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (!e.width || !e.height || !e.depth) return cudaSuccess;
+    if (e.width > dst.pitch || (e.depth > 1 && e.height > dst.ysize)) return cudaErrorInvalidValue;
+    cudaError_t error = cudaSuccess;
+    size_t slice;
+    if (__builtin_mul_overflow(dst.pitch, dst.ysize, &slice)) return cudaErrorInvalidValue;
+    for (size_t z = 0; z < e.depth && !error; z++)
+        error = fill_2d(g, (uint8_t *)dst.ptr + z * slice, dst.pitch, value, e.width, e.height, stream);
+    return error;
+}
+
+CUDART(cudaMemset, (void *dst, int value, size_t bytes))
+{
+    RT_CALL(fill_2d(g, dst, bytes, value, bytes, 1, NULL));
+}
+CUDART_ALIAS(cudaMemset, cudaMemset_ptds);
+CUDART(cudaMemsetAsync, (void *dst, int value, size_t bytes, cudaStream_t stream))
+{
+    RT_CALL(fill_2d(g, dst, bytes, value, bytes, 1, stream));
+}
+CUDART_ALIAS(cudaMemsetAsync, cudaMemsetAsync_ptsz);
+CUDART(cudaMemset2D, (void *dst, size_t pitch, int value, size_t width, size_t height))
+{
+    RT_CALL(fill_2d(g, dst, pitch, value, width, height, NULL));
+}
+CUDART_ALIAS(cudaMemset2D, cudaMemset2D_ptds);
+CUDART(cudaMemset2DAsync,
+       (void *dst, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream))
+{
+    RT_CALL(fill_2d(g, dst, pitch, value, width, height, stream));
+}
+CUDART_ALIAS(cudaMemset2DAsync, cudaMemset2DAsync_ptsz);
+CUDART(cudaMemset3D, (struct cudaPitchedPtr dst, int value, struct cudaExtent extent))
+{
+    RT_CALL(fill_3d(g, dst, value, extent, NULL));
+}
+CUDART_ALIAS(cudaMemset3D, cudaMemset3D_ptds);
+CUDART(cudaMemset3DAsync,
+       (struct cudaPitchedPtr dst, int value, struct cudaExtent extent, cudaStream_t stream))
+{
+    RT_CALL(fill_3d(g, dst, value, extent, stream));
+}
+CUDART_ALIAS(cudaMemset3DAsync, cudaMemset3DAsync_ptsz);

@@ -1,0 +1,61 @@
+/* rt_module.h: the device code of a program: what it registered, loaded when first used. */
+#ifndef HEDDLE_RT_MODULE_H
+#define HEDDLE_RT_MODULE_H
+
+#include "cuda/rt_state.h"
+
+struct rt_kernel { /* a __global__ function; cudaKernel_t and cudaFunction_t point here */
+    struct rt_object object;
+    struct rt_binary *binary;
+    const void *host;             /* its stub in the program; NULL for one of a library */
+    char *name;                   /* in the PTX */
+    const struct isa_kernel *isa; /* NULL until the binary is loaded */
+    int dynamic_shared_max;       /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1 = not set */
+    int carveout;                 /* percent of shared memory preferred; -1 = no wish */
+};
+
+struct rt_variable { /* a __device__, __constant__ or __managed__ variable */
+    struct rt_binary *binary;
+    const void *host;
+    char *name;
+    size_t bytes;
+    void **managed;   /* where the program keeps its pointer to a __managed__ one; NULL for others */
+    uint64_t address; /* 0 until the binary is loaded */
+};
+
+struct rt_texref { /* a texture reference of a CUDA 11 or older program */
+    struct rt_binary *binary;
+    const struct textureReference *host;
+    char *name;
+    bool normalized_read;
+    uint64_t handle; /* emulator texture that it is bound to; 0 = unbound */
+    size_t offset_bytes;
+};
+
+struct rt_binary { /* one registered fat binary, or one loaded library (cudaLibrary_t) */
+    struct rt_object object;
+    const void *wrapper; /* as registered; NULL for a library */
+    const void *code;    /* a library's image, given by the program or `owned`; NULL for a registered one */
+    size_t code_bytes;
+    void *owned;
+    char *name;                /* as messages call it */
+    struct gpu_module *module; /* NULL until first use and after cudaDeviceReset */
+    cudaError_t error;         /* why loading failed; tried once */
+    VEC(struct rt_kernel *) kernels;
+    VEC(struct rt_variable *) variables;
+    VEC(struct rt_texref *) texrefs;
+};
+
+cudaError_t rt_binary_load(struct gpu *g, struct rt_binary *b);
+struct rt_kernel *rt_binary_add_kernel(struct rt_binary *b, const void *host, const char *name);
+void rt_binary_free(struct gpu *g,
+                    struct rt_binary *b); /* g may be NULL: then nothing of the device is touched */
+
+/* func: a host stub or a cudaKernel_t. Loads its binary. */
+cudaError_t rt_kernel_find(struct gpu *g, const void *func, struct rt_kernel **out);
+/* symbol: the host's variable. Loads its binary. */
+cudaError_t rt_variable_find(struct gpu *g, const void *symbol, struct rt_variable **out);
+/* Whether a __managed__ variable lies there. */
+bool rt_managed_variable_at(uint64_t address);
+
+#endif

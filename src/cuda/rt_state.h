@@ -1,0 +1,75 @@
+/* rt_state.h: what libcudart keeps for the process and for each host thread.
+ *
+ * A handle that a program holds is the address of an object here, and the table of live objects is asked
+ * before one is used, so that a stale or made-up handle is an error code and not a crash. All of it is under
+ * gpu_lock(). */
+#ifndef HEDDLE_RT_STATE_H
+#define HEDDLE_RT_STATE_H
+
+#include "base/vec.h"
+#include "cuda/cuda_runtime_types.h"
+#include "cuda/gpu.h"
+#include "cuda/rt_table.h"
+
+enum rt_kind { RT_STREAM = 1, RT_EVENT, RT_ARRAY, RT_POOL, RT_KERNEL, RT_BINARY };
+
+struct rt_object {
+    enum rt_kind kind;
+}; /* first member of everything that a handle names */
+
+struct rt_state {
+    struct rt_table objects;          /* live handles: address -> struct rt_object */
+    struct rt_table kernels;          /* host stub -> struct rt_kernel */
+    struct rt_table variables;        /* host variable -> struct rt_variable */
+    struct rt_table texrefs;          /* host texture reference -> struct rt_texref */
+    struct rt_table textures;         /* texture object -> struct rt_texture */
+    struct rt_table host_flags;       /* pinned or registered base -> its flags + 1 */
+    struct rt_table pooled;           /* device address -> struct rt_pooled */
+    struct rt_table advised;          /* managed base -> struct rt_advice */
+    VEC(struct rt_binary *) binaries; /* in order of registration */
+    struct rt_pool *pool_default, *pool_current;
+    uint64_t stream_ids;   /* the last one given */
+    uint32_t binary_count; /* registered so far, for names in messages */
+    uint32_t alloc_count;
+    uint32_t device_flags;
+    enum cudaFuncCache cache_config;
+    size_t limits[cudaLimitCount]; /* those that change nothing here, as the program set them */
+    bool limits_ready;
+    uint64_t generation; /* gpu_generation() when the tables were last valid */
+};
+
+enum { RT_CONFIG_DEPTH = 16, RT_ARGS_MAX = 32764 /* bytes of kernel parameters, since CUDA 12.1 */ };
+
+struct rt_config { /* one <<<grid, block, shared, stream>>> that waits for its launch */
+    dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+    uint8_t *args; /* cudaSetupArgument; NULL where that is not used */
+    size_t arg_bytes;
+};
+struct rt_thread {
+    cudaError_t last_error;
+    struct rt_config configs[RT_CONFIG_DEPTH];
+    uint32_t config_count;
+};
+
+struct rt_state *rt_state(void);
+struct rt_thread *rt_thread(void);
+
+void rt_object_add(void *object, enum rt_kind kind);
+void *rt_object_find(const void *handle, enum rt_kind kind); /* NULL: no such live object */
+void rt_object_remove(void *object);                         /* forgets it and frees it */
+
+static inline struct space *rt_space(struct gpu *g) { return emu_device_space(gpu_device(g)); }
+
+/* After a reset of the device (cudaDeviceReset, or the driver API's) nothing of before is valid: forgets it.
+ */
+void rt_state_refresh(struct gpu *g);
+/* Its parts, each in the file that owns the table. */
+void rt_modules_reset(struct gpu *g);
+void rt_textures_reset(void);
+void rt_texrefs_reset(void);
+void rt_memory_reset(void);
+void rt_pools_reset(void);
+
+#endif

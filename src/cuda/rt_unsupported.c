@@ -1,0 +1,20 @@
+/* rt_unsupported.c: the functions that libcudart lacks, so that a program which merely links to one runs, and
+ * a program that calls one learns which. Arguments are not looked at: with the C calling conventions of
+ * 64-bit hosts the caller clears them away. */
+#include "cuda/rt_api.h"
+
+#include <stdatomic.h>
+
+static cudaError_t refuse(const char *name, atomic_flag *said)
+{
+    if (!atomic_flag_test_and_set(said)) fprintf(stderr, "heddle: %s is not supported\n", name);
+    return rt_done(cudaErrorNotSupported);
+}
+
+#define RT_UNSUPPORTED(name)                                                                                 \
+    CUDART(name, (void))                                                                                     \
+    {                                                                                                        \
+        static atomic_flag said = ATOMIC_FLAG_INIT;                                                          \
+        return refuse(#name, &said);                                                                         \
+    }
+#include "cuda/rt_unsupported.def"

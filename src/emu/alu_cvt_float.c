@@ -1,0 +1,137 @@
+/* alu_cvt_float.c: cvt between f16, bf16, f32 and f64: one rounding in four modes, or rounding to an integer in the same format.
+ *
+ * Semantics: PTX ISA, cvt. FTZ concerns f32 only, as source and as destination. SAT bounds to [0, 1], RELU below by 0, SATFINITE to the
+ * largest finite value. f16 and bf16 are widened exactly; narrowing from f64 goes through f32 rounded to odd. NaN becomes
+ * the destination's NaN. */
+#include "emu/alu_cvt.h"
+
+/* ---- reading the source: f16, bf16 and f32 as f32, f64 as it is; rounded to an integer if the mode asks ---- */
+
+#define LANE_F16(p, l)  f32_from_f16((p)[l] & 0xffff)
+#define LANE_BF16(p, l) f32_from_bf16((p)[l] & 0xffff)
+#define LANE_F32(p, l)  (ftz ? f32_flush((p)[l]) : (p)[l])
+#define LOAD_FROM(S)                                                                                         \
+    ALU_INLINE void load_##S(uint32_t *v, struct exec *x, const struct isa_inst *i)                          \
+    {                                                                                                        \
+        const uint32_t *p = exec_src(x, i->src[0]);                                                          \
+        const bool ftz = i->flags & ISA_FTZ;                                                                 \
+        (void)ftz;                                                                                           \
+        for (int l = 0; l < ISA_LANES; l++) v[l] = LANE_##S(p, l);                                           \
+        if (cvt_is_integral(i->round)) cvt_integral_f32((float *)v, i->round);                               \
+    }
+LOAD_FROM(F16)
+LOAD_FROM(BF16)
+LOAD_FROM(F32)
+ALU_INLINE void load_F64(uint64_t *v, struct exec *x, const struct isa_inst *i)
+{
+    const uint32_t *p = exec_src(x, i->src[0]);
+    for (int l = 0; l < ISA_LANES; l++) v[l] = alu_lane64(p, l);
+    if (cvt_is_integral(i->round)) cvt_integral_f64((double *)v, i->round);
+}
+
+/* ---- writing the destination out of f32 or f64 bits ---- */
+
+ALU_INLINE void put_f32(struct exec *x, const struct isa_inst *i, uint32_t mask, uint32_t *v)
+{
+    for (int l = 0; l < ISA_LANES; l++) v[l] = f32_canon(v[l]);
+    if (i->flags & ISA_FTZ)
+        for (int l = 0; l < ISA_LANES; l++) v[l] = f32_flush(v[l]);
+    if (i->flags & ISA_SAT)
+        for (int l = 0; l < ISA_LANES; l++) v[l] = f32_sat(v[l]);
+    alu_put32(x, i->dst[0], v, mask);
+}
+ALU_INLINE void put_f64(struct exec *x, const struct isa_inst *i, uint32_t mask, uint64_t *v)
+{
+    for (int l = 0; l < ISA_LANES; l++) v[l] = f64_is_nan(v[l]) ? F64_NAN : v[l];
+    if (i->flags & ISA_SAT)
+        for (int l = 0; l < ISA_LANES; l++) v[l] = f64_sat(v[l]);
+    alu_put64(x, i->dst[0], v, mask);
+}
+static ALU_NOINLINE void put_half(struct exec *x, const struct isa_inst *i, uint32_t mask, const uint32_t *v,
+                                  bool is_bf16)
+{
+    const struct cvt_half_rule rule = cvt_half_rule(i, is_bf16);
+    ALU_ALIGNED uint32_t o[ISA_LANES];
+    if (rule.plain && is_bf16)
+        for (int l = 0; l < ISA_LANES; l++) o[l] = bf16_from_f32(v[l], ISA_RN);
+    else if (rule.plain)
+        for (int l = 0; l < ISA_LANES; l++) o[l] = f16_from_f32(v[l], ISA_RN);
+    else
+        for (int l = 0; l < ISA_LANES; l++) o[l] = cvt_half(v[l], rule);
+    alu_put32(x, i->dst[0], o, mask);
+}
+
+static ALU_NOINLINE void f32_from_f64(uint32_t *o, const uint64_t *v)
+{
+    for (int l = 0; l < ISA_LANES; l++) o[l] = f32_bits((float)f64_of(v[l]));
+}
+
+/* ---- rows ---- */
+
+#define FROM_SMALL(S)                                                                                        \
+    ALU_ROW(CVT_F32_##S)                                                                                     \
+    {                                                                                                        \
+        ALU_ALIGNED uint32_t v[ISA_LANES];                                                                   \
+        load_##S(v, x, i);                                                                                   \
+        put_f32(x, i, mask, v);                                                                              \
+    }                                                                                                        \
+    ALU_ROW(CVT_F64_##S)                                                                                     \
+    {                                                                                                        \
+        ALU_ALIGNED uint32_t v[ISA_LANES];                                                                   \
+        ALU_ALIGNED uint64_t o[ISA_LANES];                                                                   \
+        load_##S(v, x, i);                                                                                   \
+        for (int l = 0; l < ISA_LANES; l++) o[l] = f64_bits((double)f32_of(v[l]));                           \
+        put_f64(x, i, mask, o);                                                                              \
+    }                                                                                                        \
+    ALU_ROW(CVT_F16_##S)                                                                                     \
+    {                                                                                                        \
+        ALU_ALIGNED uint32_t v[ISA_LANES];                                                                   \
+        load_##S(v, x, i);                                                                                   \
+        put_half(x, i, mask, v, false);                                                                      \
+    }                                                                                                        \
+    ALU_ROW(CVT_BF16_##S)                                                                                    \
+    {                                                                                                        \
+        ALU_ALIGNED uint32_t v[ISA_LANES];                                                                   \
+        load_##S(v, x, i);                                                                                   \
+        put_half(x, i, mask, v, true);                                                                       \
+    }
+FROM_SMALL(F16)
+FROM_SMALL(BF16)
+FROM_SMALL(F32)
+
+ALU_ROW(CVT_F64_F64)
+{
+    ALU_ALIGNED uint64_t v[ISA_LANES];
+    load_F64(v, x, i);
+    put_f64(x, i, mask, v);
+}
+ALU_ROW(CVT_F32_F64)
+{
+    const int round = cvt_is_integral(i->round) ? ISA_RN : i->round;
+    ALU_ALIGNED uint64_t v[ISA_LANES];
+    ALU_ALIGNED uint32_t o[ISA_LANES];
+    load_F64(v, x, i);
+    alu_round_begin(round);
+    f32_from_f64(o, v);
+    alu_round_end(round);
+    put_f32(x, i, mask, o);
+}
+static ALU_NOINLINE void half_from_f64(struct exec *x, const struct isa_inst *i, uint32_t mask, bool is_bf16)
+{
+    ALU_ALIGNED uint64_t v[ISA_LANES];
+    ALU_ALIGNED uint32_t odd[ISA_LANES];
+    load_F64(v, x, i);
+    for (int l = 0; l < ISA_LANES; l++) odd[l] = f32_odd_from_f64(v[l]);
+    put_half(x, i, mask, odd, is_bf16);
+}
+ALU_ROW(CVT_F16_F64) { half_from_f64(x, i, mask, false); }
+ALU_ROW(CVT_BF16_F64) { half_from_f64(x, i, mask, true); }
+
+#define FLOAT_SET(S) CVT_SET(F16, S) CVT_SET(BF16, S) CVT_SET(F32, S) CVT_SET(F64, S)
+void ALU_NAME(alu_cvt_float_rows)(exec_fn **table)
+{
+    FLOAT_SET(F16)
+    FLOAT_SET(BF16)
+    FLOAT_SET(F32)
+    FLOAT_SET(F64)
+}

@@ -1,0 +1,120 @@
+/* alu_f32.c: single precision, IEEE 754 arithmetic: add, sub, mul, fma, div, rcp, sqrt in four rounding modes, abs, neg, min, max,
+ * copysign.
+ *
+ * Semantics: PTX ISA, "Floating Point Instructions". A NaN result is always 0x7fffffff. FTZ flushes subnormal sources and
+ * results; a result is judged after rounding. SAT bounds to [0, 1]. The common case (to nearest, no flags) is one loop;
+ * everything else goes through the general path, which applies flags before and after the same operation. */
+#include <math.h>
+
+#include "emu/alu_fp.h"
+
+typedef void f32_kernel(uint32_t *o, const uint32_t *pa, const uint32_t *pb, const uint32_t *pc);
+
+static ALU_NOINLINE void f32_general(struct exec *x, const struct isa_inst *i, uint32_t mask, int sources,
+                                     f32_kernel *kernel)
+{
+    const bool ftz = i->flags & ISA_FTZ, sat = i->flags & ISA_SAT;
+    const uint32_t *p[3];
+    ALU_ALIGNED uint32_t flushed[3][ISA_LANES], o[ISA_LANES];
+    for (int k = 0; k < 3; k++) {
+        p[k] = exec_src(x, i->src[k < sources ? k : 0]);
+        if (!ftz || k >= sources) continue;
+        for (int l = 0; l < ISA_LANES; l++) flushed[k][l] = f32_flush(p[k][l]);
+        p[k] = flushed[k];
+    }
+    alu_round_begin(i->round);
+    kernel(o, p[0], p[1], p[2]);
+    alu_round_end(i->round);
+    if (ftz)
+        for (int l = 0; l < ISA_LANES; l++) o[l] = f32_flush(o[l]);
+    if (sat)
+        for (int l = 0; l < ISA_LANES; l++) o[l] = f32_sat(o[l]);
+    alu_put32(x, i->dst[0], o, mask);
+}
+
+#define F32_ROW(OP, N, EXPR)                                                                                 \
+    ALU_INLINE void body_##OP(uint32_t *o, const uint32_t *pa, const uint32_t *pb, const uint32_t *pc)       \
+    {                                                                                                        \
+        for (int l = 0; l < ISA_LANES; l++) {                                                                \
+            const float a = f32_of(pa[l]), b = N > 1 ? f32_of(pb[l]) : 0, c = N > 2 ? f32_of(pc[l]) : 0;     \
+            (void)b, (void)c;                                                                                \
+            o[l] = f32_canon(f32_bits(EXPR));                                                                \
+        }                                                                                                    \
+    }                                                                                                        \
+    static ALU_NOINLINE void kernel_##OP(uint32_t *o, const uint32_t *pa, const uint32_t *pb,                \
+                                         const uint32_t *pc)                                                 \
+    {                                                                                                        \
+        body_##OP(o, pa, pb, pc);                                                                            \
+    }                                                                                                        \
+    ALU_ROW(OP)                                                                                              \
+    {                                                                                                        \
+        if (i->round != ISA_RN || i->flags & (ISA_FTZ | ISA_SAT)) {                                          \
+            f32_general(x, i, mask, N, kernel_##OP);                                                         \
+            return;                                                                                          \
+        }                                                                                                    \
+        const uint32_t *pa = exec_src(x, i->src[0]);                                                         \
+        const uint32_t *pb = N > 1 ? exec_src(x, i->src[1]) : pa, *pc = N > 2 ? exec_src(x, i->src[2]) : pa; \
+        ALU_ALIGNED uint32_t o[ISA_LANES];                                                                   \
+        body_##OP(o, pa, pb, pc);                                                                            \
+        alu_put32(x, i->dst[0], o, mask);                                                                    \
+    }
+#define F32_ROWS(R)                                                                                          \
+    R(ADD_F32, 2, a + b)                                                                                     \
+    R(SUB_F32, 2, a - b)                                                                                     \
+    R(MUL_F32, 2, a *b)                                                                                      \
+    R(FMA_F32, 3, fmaf(a, b, c))                                                                             \
+    R(DIV_F32, 2, a / b)                                                                                     \
+    R(RCP_F32, 1, 1.0f / a)                                                                                  \
+    R(SQRT_F32, 1, sqrtf(a))
+F32_ROWS(F32_ROW)
+
+/* Bits to integers of the same order, -0 below +0. NaNs end outside the infinities. */
+ALU_INLINE int32_t f32_order(uint32_t b) { return (int32_t)(b ^ ((uint32_t)((int32_t)b >> 31) & 0x7fffffff)); }
+
+/* One NaN gives the other source, two give NaN, as does one with NANPROP. XORSIGN compares magnitudes and gives the
+ * result the product's sign. */
+ALU_INLINE uint32_t f32_min_max(uint32_t a, uint32_t b, bool max, bool nan_prop, bool xor_sign)
+{
+    const bool a_nan = f32_is_nan(a), b_nan = f32_is_nan(b);
+    const uint32_t keep = xor_sign ? 0x7fffffff : UINT32_MAX, va = a & keep, vb = b & keep;
+    const bool a_wins = max ? f32_order(va) > f32_order(vb) : f32_order(va) < f32_order(vb);
+    const uint32_t r = alu_if32((a_wins | b_nan) & !a_nan, va, vb) | ((a ^ b) & ~keep);
+    return alu_if32(nan_prop ? a_nan | b_nan : a_nan & b_nan, F32_NAN, r);
+}
+ALU_INLINE void min_max_row(struct exec *x, const struct isa_inst *i, uint32_t mask, bool max, bool ftz, bool nan_prop,
+                            bool xor_sign)
+{
+    const uint32_t *pa = exec_src(x, i->src[0]), *pb = exec_src(x, i->src[1]);
+    ALU_ALIGNED uint32_t o[ISA_LANES];
+    for (int l = 0; l < ISA_LANES; l++) {
+        const uint32_t a = ftz ? f32_flush(pa[l]) : pa[l], b = ftz ? f32_flush(pb[l]) : pb[l];
+        o[l] = f32_min_max(a, b, max, nan_prop, xor_sign);
+    }
+    alu_put32(x, i->dst[0], o, mask);
+}
+#define MIN_MAX_ROW(OP, max)                                                                                 \
+    ALU_ROW(OP)                                                                                              \
+    {                                                                                                        \
+        if (i->flags & (ISA_NANPROP | ISA_XORSIGN))                                                          \
+            min_max_row(x, i, mask, max, i->flags & ISA_FTZ, i->flags & ISA_NANPROP, i->flags & ISA_XORSIGN); \
+        else if (i->flags & ISA_FTZ)                                                                         \
+            min_max_row(x, i, mask, max, true, false, false);                                                \
+        else                                                                                                 \
+            min_max_row(x, i, mask, max, false, false, false);                                               \
+    }
+#define MIN_MAX_ROWS(M) M(MIN_F32, false) M(MAX_F32, true)
+MIN_MAX_ROWS(MIN_MAX_ROW)
+
+#define FTZ(v) (i->flags & ISA_FTZ ? f32_flush(v) : (v))
+#define SIGN_ROWS(F1, F2)                                                                                    \
+    F1(ABS_F32, r, r, FTZ(a) & 0x7fffffff)                                                                   \
+    F1(NEG_F32, r, r, FTZ(a) ^ 0x80000000)                                                                   \
+    F2(COPYSIGN_F32, r, r, r, (a & 0x80000000) | (b & 0x7fffffff))
+SIGN_ROWS(ALU_FN1, ALU_FN2)
+
+void ALU_NAME(alu_f32_rows)(exec_fn **table)
+{
+    F32_ROWS(ALU_SET)
+    MIN_MAX_ROWS(ALU_SET)
+    SIGN_ROWS(ALU_SET, ALU_SET)
+}

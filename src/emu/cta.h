@@ -1,0 +1,47 @@
+/* cta.h: inside the emulator: a resident CTA: its warps, its shared memory, its sixteen barriers. */
+#ifndef HEDDLE_EMU_CTA_H
+#define HEDDLE_EMU_CTA_H
+
+#include "emu/warp.h"
+
+enum { BARRIERS = 16, WARPS_MAX = 64 };
+
+struct barrier {
+    uint32_t expected;           /* threads, as the program gave it; 0 = all threads of the CTA */
+    uint32_t arrivals;           /* threads that arrived and have not ended since */
+    uint32_t votes, votes_true;  /* of bar.red */
+    uint64_t warps;              /* that arrived, even in part */
+    uint32_t arrived[WARPS_MAX]; /* lanes */
+};
+
+struct cta {
+    struct run *run;
+    uint32_t id[3];
+    uint64_t linear;             /* number in the grid */
+    bool busy;                   /* holds a CTA that has not ended */
+    uint32_t warp_count, live_threads;
+    uint64_t warps_ready;        /* mask of warps with a leaf that can run */
+    uint64_t warps_done;
+    uint32_t barriers_used;      /* mask of barriers at which someone arrived */
+    uint32_t spin_rounds;        /* rounds in which nobody did more than wait */
+    uint64_t insts_since_yield;
+    uint8_t *shared;
+    uint8_t *local;
+    uint32_t *registers;
+    struct warp *warps;
+    struct barrier barriers[BARRIERS];
+};
+
+enum cta_end { CTA_DONE, CTA_YIELD /* it may wait for another CTA */, CTA_FAULT };
+
+bool cta_create(struct cta *c, struct run *run); /* takes memory for any CTA of the run; false: there is none */
+void cta_free(struct cta *c);
+void cta_start(struct cta *c, uint64_t linear);
+enum cta_end cta_run(struct cta *c);
+
+/* ---- barrier.c ---- */
+void barrier_exit(struct warp *w, uint32_t mask); /* threads ended: barriers stop waiting for them */
+/* How many threads a barrier has and wants, for reports. */
+void barrier_count(const struct cta *c, uint32_t number, uint32_t *arrived, uint32_t *expected);
+
+#endif

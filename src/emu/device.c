@@ -1,0 +1,66 @@
+/* device.c: the device: memory, limits, the table of instructions, where output goes. */
+#include "emu/device.h"
+
+#include "emu/ops.h"
+
+static void write_to_process(void *ctx, bool is_error, const char *text, size_t len)
+{
+    FILE *to = is_error ? stderr : stdout;
+    fwrite(text, 1, len, to);
+    fflush(to); /* the process may end in a fault right after */
+}
+
+static void fill_table(exec_fn **table)
+{
+    memcpy(table, emu_alu_table(), sizeof *table * ISA_OP_COUNT);
+    ops_memory(table);
+    ops_atomic(table);
+    ops_texture(table);
+    ops_warp(table);
+    ops_sync(table);
+    ops_barrier(table);
+    ops_control(table);
+    ops_services(table);
+}
+
+struct emu_device *emu_device_create(const struct emu_limits *limits, uint64_t memory_bytes)
+{
+    struct space *space = space_create(memory_bytes);
+    if (!space) return NULL;
+    struct emu_device *d = mem_zalloc(sizeof *d);
+    d->limits = *limits;
+    d->space = space;
+    d->write = write_to_process;
+    fill_table(d->table);
+    d->param_address = space_alloc(space, PARAM_BLOCK_MAX + 4, 256, SPACE_CONST, "kernel parameters");
+    d->workspace_address = space_alloc(space, WORKSPACE_BYTES, 256, SPACE_INTERNAL, "workspace of grid synchronization");
+    if (!d->param_address || !d->workspace_address) {
+        emu_device_destroy(d);
+        return NULL;
+    }
+    return d;
+}
+
+void emu_device_destroy(struct emu_device *d)
+{
+    if (!d) return;
+    for (uint32_t t = 0; t < d->texture_count; t++) free(d->textures[t]);
+    free(d->textures);
+    space_destroy(d->space);
+    free(d);
+}
+
+struct space *emu_device_space(struct emu_device *d) { return d->space; }
+struct emu_limits *emu_device_limits(struct emu_device *d) { return &d->limits; }
+
+void emu_device_on_output(struct emu_device *d, void (*write)(void *ctx, bool is_error, const char *text, size_t len),
+                          void *ctx)
+{
+    d->write = write ? write : write_to_process;
+    d->write_ctx = ctx;
+}
+
+void device_write(struct emu_device *d, bool is_error, const char *text, size_t len)
+{
+    d->write(d->write_ctx, is_error, text, len);
+}

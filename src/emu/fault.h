@@ -1,0 +1,19 @@
+/* fault.h: inside the emulator: how a run is stopped, and what it says. */
+#ifndef HEDDLE_EMU_FAULT_H
+#define HEDDLE_EMU_FAULT_H
+
+#include "emu/run.h"
+
+/* Stops the run: the warp's current instruction, lane, is to blame. The text after "kernel 'k': ". The first one counts. */
+void fault_raise(struct warp *w, uint32_t lane, enum emu_fault_kind kind, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* The same with an address; `more` (may be NULL) is a further line. */
+void fault_address(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint64_t address, const char *more,
+                   const char *fmt, ...) PRINTF_LIKE(6, 7);
+/* A CTA in which nothing can run any more. */
+void fault_deadlock(struct cta *c);
+/* "t.cu:12 (t.ptx:88)" of an instruction. */
+void fault_place(const struct isa_kernel *k, uint32_t pc, struct strbuf *out);
+void fault_set_text(struct emu_fault *f, const char *text);
+void fault_thread(const struct warp *w, uint32_t lane, uint32_t out[3]);
+
+#endif

@@ -1,0 +1,19 @@
+/* ops.h: inside the emulator: each file of instructions puts its rows into the table of the device. */
+#ifndef HEDDLE_EMU_OPS_H
+#define HEDDLE_EMU_OPS_H
+
+#include "emu/exec.h"
+
+void ops_memory(exec_fn **table);   /* loads, stores, cp.async, prefetch, isspacep */
+void ops_atomic(exec_fn **table);
+void ops_texture(exec_fn **table);
+void ops_warp(exec_fn **table);     /* shuffles, votes, special registers */
+void ops_sync(exec_fn **table);     /* waiting for member masks */
+void ops_barrier(exec_fn **table);
+void ops_control(exec_fn **table);  /* calls, returns, exit, traps */
+void ops_services(exec_fn **table); /* printf, malloc, free, assert */
+
+/* warp_ops.c: the instruction itself, once all lanes that it needs stand there. NULL: op has no such part. */
+exec_fn *warp_op(uint16_t op);
+
+#endif

@@ -1,0 +1,218 @@
+/* reach.c: from the addresses of 32 lanes to bytes of the host: spaces, windows, bounds, alignment.
+ *
+ * Most accesses of a full warp are regular: lane l at base + l * stride. Those are checked as one range. Other accesses
+ * are checked as the range from their lowest to their highest address when all lanes lie in one space. Only
+ * when that fails are lanes looked at one by one, in order, so that the first lane at fault is the one that is named.
+ * (1) Nothing is resolved unless every lane of the mask is good. (2) A range that was good for an instruction stays
+ * good for it until memory is freed (run_forget_ranges), so most checks are two comparisons. */
+#include "emu/memory.h"
+
+#include "emu/fault.h"
+
+enum place { PLACE_GLOBAL, PLACE_SHARED, PLACE_LOCAL, PLACE_PARAM };
+
+static const char *const place_names[] = {"global", "shared", "local", "parameter"};
+
+static bool in_window(uint64_t address, uint64_t window) { return address - window < ISA_WINDOW_BYTES; }
+
+/* Where an address of a space lies; a generic one becomes an offset. */
+static enum place place_of(uint8_t space, uint64_t *address)
+{
+    switch (space) {
+    case ISA_SHARED: return PLACE_SHARED;
+    case ISA_LOCAL: return PLACE_LOCAL;
+    case ISA_PARAM: return PLACE_PARAM;
+    case ISA_GENERIC:
+        if (in_window(*address, ISA_SHARED_WINDOW)) {
+            *address -= ISA_SHARED_WINDOW;
+            return PLACE_SHARED;
+        }
+        if (in_window(*address, ISA_LOCAL_WINDOW)) {
+            *address -= ISA_LOCAL_WINDOW;
+            return PLACE_LOCAL;
+        }
+        return PLACE_GLOBAL;
+    default: return PLACE_GLOBAL;
+    }
+}
+
+/* [lo, hi) in device memory for the current instruction. */
+static bool global_good(struct warp *w, uint64_t lo, uint64_t hi, bool writes)
+{
+    struct pc_info *info = &w->run->pcs[w->leaf->pc];
+    if (LIKELY(lo >= info->lo && hi <= info->hi)) return true;
+    const struct space_alloc *a = space_find(w->run->device->space, lo);
+    if (!a || hi > a->base + a->bytes || hi <= lo || (writes && a->kind == SPACE_CONST)) return false;
+    info->lo = a->base;
+    info->hi = a->base + a->bytes;
+    return true;
+}
+
+bool memory_readable(struct warp *w, uint64_t lo, uint64_t hi) { return global_good(w, lo, hi, false); }
+
+/* The parameter block is reached by offset or by address. */
+static uint64_t param_offset(const struct run *r, uint64_t address)
+{
+    return address >= r->device->param_address ? address - r->device->param_address : address;
+}
+
+/* Bytes [lo, hi) of a place, as lane 0 sees them: where lo lies, or NULL when they are out of bounds. */
+static uint8_t *range_at(struct warp *w, enum place place, uint64_t lo, uint64_t hi, enum access access)
+{
+    const struct run *r = w->run;
+    switch (place) {
+    case PLACE_GLOBAL: return global_good(w, lo, hi, access != ACCESS_LOAD) ? (uint8_t *)(uintptr_t)lo : NULL;
+    case PLACE_SHARED: return hi <= r->shared_bytes && lo < hi ? w->cta->shared + lo : NULL;
+    case PLACE_LOCAL: return hi <= r->local_bytes && lo < hi && access != ACCESS_ATOMIC ? w->local + lo : NULL;
+    case PLACE_PARAM: {
+        uint64_t from = param_offset(r, lo), to = param_offset(r, hi);
+        if (access != ACCESS_LOAD || to > r->kernel->param_bytes || from >= to) return NULL;
+        return (uint8_t *)(uintptr_t)(r->device->param_address + from);
+    }
+    }
+    UNREACHABLE("place of an access");
+}
+
+/* ---- faults ---- */
+static void misaligned(struct warp *w, uint32_t lane, enum place place, uint64_t address, const struct access_desc *d)
+{
+    static const char *const kinds[] = {"load from", "store to", "atomic on"};
+    fault_address(w, lane, EMU_MISALIGNED, address, NULL, "misaligned %u-byte %s %s memory at 0x%llx", d->bytes,
+                  kinds[d->access], place_names[place], (unsigned long long)address);
+}
+
+static void out_of_bounds(struct warp *w, uint32_t lane, enum place place, uint64_t address, const struct access_desc *d)
+{
+    static const char *const kinds[] = {"load from", "store to", "atomic on"};
+    struct space *space = w->run->device->space;
+    struct strbuf more = {0};
+    enum emu_fault_kind kind = EMU_OUT_OF_BOUNDS;
+    const char *what = "out-of-bounds";
+    unsigned long long at = address;
+    if (place == PLACE_GLOBAL) {
+        const struct space_alloc *a = space_find(space, address);
+        space_explain(space, address, &more);
+        if (a && a->kind == SPACE_CONST && d->access != ACCESS_LOAD) {
+            kind = EMU_READ_ONLY;
+            what = "forbidden";
+            strbuf_puts(&more, ", which is read-only");
+        } else if (strncmp(strbuf_text(&more), "in freed", 8) == 0) {
+            kind = EMU_FREED;
+            what = "use-after-free";
+        }
+    } else if (place == PLACE_PARAM) {
+        strbuf_printf(&more, "the kernel has %u bytes of parameters, read-only", w->run->kernel->param_bytes);
+        if (d->access != ACCESS_LOAD) kind = EMU_READ_ONLY;
+    } else if (place == PLACE_LOCAL && d->access == ACCESS_ATOMIC) {
+        strbuf_puts(&more, "atomics work on global and shared memory only");
+    } else {
+        uint32_t size = place == PLACE_SHARED ? w->run->shared_bytes : w->run->local_bytes;
+        strbuf_printf(&more, "the %s has %u bytes of %s memory", place == PLACE_SHARED ? "CTA" : "thread", size,
+                      place_names[place]);
+    }
+    fault_address(w, lane, kind, address, strbuf_text(&more), "%s %u-byte %s %s memory at 0x%llx", what, d->bytes,
+                  kinds[d->access], place_names[place], at);
+    strbuf_free(&more);
+}
+
+/* ---- resolving ---- */
+
+struct addresses { const uint32_t *lo, *hi; }; /* hi = NULL: 32-bit addresses */
+
+static uint64_t address_of(const struct addresses *a, uint32_t lane, int64_t offset)
+{
+    uint64_t base = a->lo[lane];
+    if (a->hi) base |= (uint64_t)a->hi[lane] << 32;
+    return base + (uint64_t)offset;
+}
+
+/* Lane by lane: mixed spaces, several allocations, or a fault to be named. */
+static bool reach_slowly(struct warp *w, const struct access_desc *d, uint32_t mask, const struct addresses *a,
+                         struct reach *out)
+{
+    out->regular = false;
+    out->shared = 0;
+    FOR_LANES(l, mask) {
+        uint64_t address = address_of(a, l, d->offset), offset = address;
+        enum place place = place_of(d->space, &offset);
+        if (address & (d->bytes - 1)) {
+            misaligned(w, l, place, address, d);
+            return false;
+        }
+        uint8_t *p = range_at(w, place, offset, offset + d->bytes, (enum access)d->access);
+        if (!p) {
+            out_of_bounds(w, l, place, address, d);
+            return false;
+        }
+        if (place == PLACE_SHARED) out->shared |= 1u << l;
+        out->at[l] = place == PLACE_LOCAL ? p + (size_t)l * w->run->local_bytes : p;
+    }
+    return true;
+}
+
+/* All 32 lanes at base + l * stride, in one place, aligned and in bounds. */
+static bool reach_regular(struct warp *w, const struct access_desc *d, const struct addresses *a, struct reach *out)
+{
+    const uint32_t *lo = a->lo;
+    int64_t stride = (int32_t)(lo[1] - lo[0]);
+    uint32_t off = 0;
+    for (uint32_t l = 0; l < ISA_LANES; l++) off |= lo[l] - (lo[0] + l * (uint32_t)stride);
+    if (a->hi)
+        for (uint32_t l = 0; l < ISA_LANES; l++) off |= a->hi[l] ^ a->hi[0];
+    int64_t last = (int64_t)lo[0] + 31 * stride;
+    if (off || last < 0 || last > UINT32_MAX) return false; /* the last two: the low words wrapped */
+    uint64_t first = address_of(a, 0, d->offset), offset = first;
+    if ((first | (uint64_t)stride) & (d->bytes - 1)) return false;
+    enum place place = place_of(d->space, &offset);
+    uint64_t end = offset + (uint64_t)(31 * stride), from = MIN(offset, end), to = MAX(offset, end) + d->bytes;
+    uint8_t *p = range_at(w, place, from, to, (enum access)d->access);
+    if (!p) return false;
+    out->regular = true;
+    out->base = p + (offset - from);
+    out->stride = place == PLACE_LOCAL ? stride + w->run->local_bytes : stride;
+    out->shared = place == PLACE_SHARED ? UINT32_MAX : 0;
+    return true;
+}
+
+/* Lanes of any pattern in one place, checked as one range. */
+static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t mask, const struct addresses *a,
+                        struct reach *out)
+{
+    uint64_t low = UINT64_MAX, high = 0, bits = 0;
+    FOR_LANES(l, mask) {
+        uint64_t address = address_of(a, l, d->offset);
+        bits |= address;
+        low = MIN(low, address);
+        high = MAX(high, address);
+    }
+    if (bits & (d->bytes - 1) || high - low > UINT32_MAX) return false;
+    uint64_t from = low, to = high;
+    enum place place = place_of(d->space, &from);
+    if (place_of(d->space, &to) != place) return false;
+    uint8_t *p = range_at(w, place, from, to + d->bytes, (enum access)d->access);
+    if (!p) return false;
+    size_t apart = place == PLACE_LOCAL ? w->run->local_bytes : 0;
+    out->regular = false;
+    FOR_LANES(l, mask) out->at[l] = p + (address_of(a, l, d->offset) - low) + l * apart;
+    out->shared = place == PLACE_SHARED ? mask : 0;
+    return true;
+}
+
+bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out)
+{
+    const uint32_t *row = exec_src(&w->x, d->addr);
+    struct addresses a = {.lo = row, .hi = d->is_32 ? NULL : row + ISA_LANES};
+    if (mask == UINT32_MAX && reach_regular(w, d, &a, out)) return true;
+    if (reach_range(w, d, mask, &a, out)) return true;
+    return reach_slowly(w, d, mask, &a, out);
+}
+
+uint8_t *memory_peek(struct warp *w, uint32_t lane, uint64_t address, uint64_t bytes)
+{
+    uint64_t offset = address;
+    enum place place = place_of(ISA_GENERIC, &offset);
+    if (place == PLACE_GLOBAL)
+        return space_valid(w->run->device->space, address, bytes) ? (uint8_t *)(uintptr_t)address : NULL;
+    uint8_t *p = range_at(w, place, offset, offset + bytes, ACCESS_LOAD);
+    return p && place == PLACE_LOCAL ? p + (size_t)lane * w->run->local_bytes : p;
+}

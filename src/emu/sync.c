@@ -1,0 +1,122 @@
+/* sync.c: instructions with a member mask (.sync): the lanes that the mask names execute them together.
+ *
+ * A lane waits at the instruction until every lane of its mask that has not ended waits at the same instruction
+ * (bar.warp.sync: at any bar.warp.sync). Then it is executed once for all of them, since the registers of all lanes lie
+ * in the same rows, and each leaf goes on where it was. PTX ISA, "shfl.sync", "bar.warp.sync". */
+#include "emu/fault.h"
+#include "emu/ops.h"
+
+static const uint32_t *member_row(const struct warp *w, const struct isa_inst *i)
+{
+    uint32_t src = 1;
+    if (i->op == ISA_OP_SHFL) src = 3;
+    if (i->op == ISA_OP_WARPSYNC || i->op == ISA_OP_ELECT) src = 0;
+    return exec_src(&w->x, i->src[src]);
+}
+
+/* The lanes of all waiting leaves that can meet the one at pc. */
+static uint32_t lanes_at(const struct warp *w, uint32_t pc)
+{
+    const struct isa_inst *insts = w->run->insts;
+    bool any_place = insts[pc].op == ISA_OP_WARPSYNC;
+    uint32_t at = 0;
+    FOR_LANES(slot, w->sync_waiting) {
+        const struct leaf *leaf = &w->leaves[slot];
+        if (leaf->pc == pc || (any_place && insts[leaf->pc].op == ISA_OP_WARPSYNC)) at |= leaf->mask;
+    }
+    return at;
+}
+
+/* Lanes of a waiting leaf whose members are all there. */
+static uint32_t lanes_complete(const struct warp *w, const struct leaf *leaf, uint32_t there)
+{
+    const uint32_t *member = member_row(w, &w->run->insts[leaf->pc]);
+    uint32_t complete = 0;
+    FOR_LANES(l, leaf->mask)
+        if (!(member[l] & w->live & ~there)) complete |= 1u << l;
+    return complete;
+}
+
+/* Lets the lanes `go` of the leaves that wait together with pc execute and leave. */
+static void let_go(struct warp *w, uint32_t pc, uint32_t go)
+{
+    const struct isa_inst *i = &w->run->insts[pc];
+    exec_fn *fn = warp_op(i->op);
+    if (fn) fn(&w->x, i, go);
+    FOR_LANES(slot, w->sync_waiting) {
+        struct leaf *leaf = &w->leaves[slot];
+        uint32_t part = leaf->mask & go;
+        if (!part) continue;
+        if (part == leaf->mask) diverge_wake(w, leaf, leaf->pc + 1);
+        else diverge_detach(w, leaf, part, leaf->pc + 1);
+    }
+}
+
+/* One meeting that is complete; false: there is none. */
+static bool resolve_one(struct warp *w)
+{
+    FOR_LANES(slot, w->sync_waiting) {
+        uint32_t pc = w->leaves[slot].pc, there = lanes_at(w, pc), go = 0;
+        bool any_place = w->run->insts[pc].op == ISA_OP_WARPSYNC;
+        FOR_LANES(other, w->sync_waiting) {
+            const struct leaf *o = &w->leaves[other];
+            if (o->pc == pc || (any_place && w->run->insts[o->pc].op == ISA_OP_WARPSYNC))
+                go |= lanes_complete(w, o, there);
+        }
+        if (!go) continue;
+        let_go(w, pc, go);
+        return true;
+    }
+    return false;
+}
+
+void sync_resolve(struct warp *w)
+{
+    while (w->sync_waiting && resolve_one(w)) {}
+}
+
+uint32_t sync_missing(struct warp *w, const struct leaf *leaf)
+{
+    const uint32_t *member = member_row(w, &w->run->insts[leaf->pc]);
+    uint32_t there = lanes_at(w, leaf->pc), missing = 0;
+    FOR_LANES(l, leaf->mask) missing |= member[l] & w->live & ~there;
+    return missing;
+}
+
+static void op_conv(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    struct warp *w = x->warp;
+    exec_fn *fn = warp_op(i->op);
+    bool old_form = (i->op == ISA_OP_SHFL || i->op == ISA_OP_VOTE || i->op == ISA_OP_BALLOT) && i->mod & ISA_NOSYNC;
+    if (!old_form) {
+        const uint32_t *member = member_row(w, i);
+        uint32_t all = 0, self = 0;
+        FOR_LANES(l, mask) {
+            all |= member[l];
+            self |= member[l] & 1u << l;
+        }
+        if (self != mask) {
+            uint32_t l = lane_first(mask & ~self);
+            fault_raise(w, l, EMU_BAD_BARRIER, "%s with member mask 0x%08x, which does not name the lane that executes it (lane %u)",
+                        isa_ops[i->op].name, member[l], l);
+            return;
+        }
+        if (all & w->live & ~mask) { /* someone is missing here: wait */
+            struct leaf *leaf = w->leaf;
+            if (leaf->mask & ~mask) { /* lanes whose guard is false wait behind the instruction */
+                const struct part parts[2] = {{leaf->pc, mask, leaf->depth}, {leaf->pc + 1, leaf->mask & ~mask, leaf->depth}};
+                diverge_split(w, parts, 2, leaf->pc + 1, leaf->depth);
+            }
+            diverge_block(w, LEAF_AT_SYNC);
+            sync_resolve(w);
+            return;
+        }
+    }
+    if (fn) fn(x, i, mask);
+}
+
+void ops_sync(exec_fn **table)
+{
+    for (uint32_t op = 0; op < ISA_OP_COUNT; op++)
+        if (isa_ops[op].flags & ISA_CONV) table[op] = op_conv;
+}

@@ -1,0 +1,324 @@
+/* texture.c: texture objects: fetch, filter, query.
+ *
+ * Formulas: CUDA C++ Programming Guide, "Texture Fetching": nearest takes texel floor(x); linear weighs the texels
+ * around x - 0.5 with fractions of 8 bits. Wrap and mirror exist with normalized coordinates only and
+ * act as clamp otherwise. Integer coordinates take the texel itself. Only level 0 exists: levels of detail and
+ * gradients are accepted and have no effect. Left out: layered and cube textures, sRGB of anything but 8-bit channels. */
+#include "emu/fault.h"
+#include "emu/memory.h"
+#include "emu/ops.h"
+
+#include <math.h>
+
+uint64_t emu_texture_create(struct emu_device *d, const struct emu_texture *t)
+{
+    if (d->texture_count == d->texture_cap) {
+        d->texture_cap = d->texture_cap ? d->texture_cap * 2 : 16;
+        d->textures = mem_realloc(d->textures, sizeof *d->textures * d->texture_cap);
+    }
+    struct emu_texture *copy = mem_alloc(sizeof *copy);
+    *copy = *t;
+    d->textures[d->texture_count++] = copy;
+    return d->texture_count;
+}
+
+bool emu_texture_destroy(struct emu_device *d, uint64_t handle)
+{
+    if (!handle || handle > d->texture_count || !d->textures[handle - 1]) return false;
+    free(d->textures[handle - 1]);
+    d->textures[handle - 1] = NULL;
+    return true;
+}
+
+const struct emu_texture *emu_texture_get(const struct emu_device *d, uint64_t handle)
+{
+    return handle && handle <= d->texture_count ? d->textures[handle - 1] : NULL;
+}
+
+/* ---- texels ---- */
+
+struct texel { float f[4]; uint32_t u[4]; }; /* as a float, and as the integer or bits that it is stored as */
+
+struct fetch { /* one lane's */
+    struct warp *w;
+    const struct emu_texture *t;
+    bool bad; /* a texel lies outside of device memory */
+};
+
+static float half_value(uint32_t h)
+{
+    float mag = (h >> 10 & 31) == 31 ? (h & 0x3ff ? NAN : INFINITY)
+                : h >> 10 & 31      ? ldexpf((float)(0x400 | (h & 0x3ff)), (int)(h >> 10 & 31) - 25)
+                                    : ldexpf((float)(h & 0x3ff), -24);
+    return h & 0x8000 ? -mag : mag;
+}
+
+static float srgb_to_linear(float v) { return v <= 0.04045f ? v / 12.92f : powf((v + 0.055f) / 1.055f, 2.4f); }
+
+static void read_channel(const struct emu_texture *t, const uint8_t *p, uint32_t c, struct texel *out)
+{
+    uint32_t bits = t->channel_bits, raw = 0;
+    memcpy(&raw, p, bits / 8);
+    if (t->channel_kind == EMU_CHAN_FLOAT) {
+        float f;
+        memcpy(&f, &raw, sizeof f);
+        out->f[c] = bits == 16 ? half_value(raw) : f;
+        memcpy(&out->u[c], &out->f[c], sizeof out->u[c]);
+        return;
+    }
+    int32_t value = bits == 32 ? (int32_t)raw : (int32_t)(raw << (32 - bits)) >> (32 - bits);
+    bool is_signed = t->channel_kind == EMU_CHAN_SIGNED;
+    out->u[c] = is_signed ? (uint32_t)value : raw;
+    if (!t->read_normalized || bits == 32) { /* 32-bit integers are never normalized */
+        memcpy(&out->f[c], &out->u[c], sizeof out->f[c]);
+        return;
+    }
+    float max = is_signed ? (float)((1u << (bits - 1)) - 1) : (float)((1u << bits) - 1);
+    out->f[c] = is_signed ? fmaxf((float)value / max, -1.0f) : (float)raw / max;
+    if (t->srgb && bits == 8 && !is_signed && c < 3) out->f[c] = srgb_to_linear(out->f[c]);
+}
+
+/* Channels that the texture lacks read as 0, the fourth as 1. */
+static struct texel missing_channels(const struct emu_texture *t)
+{
+    struct texel out = {{0, 0, 0, 1.0f}, {0, 0, 0, 1}};
+    if (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized) memcpy(&out.u[3], &out.f[3], sizeof out.u[3]);
+    return out;
+}
+
+static struct texel read_texel(struct fetch *f, const int64_t at[3])
+{
+    const struct emu_texture *t = f->t;
+    struct texel out = missing_channels(t);
+    uint32_t bytes = t->channel_bits / 8u * t->channels;
+    uint64_t address = t->address + (uint64_t)at[0] * bytes + (uint64_t)at[1] * t->pitch_bytes +
+                       (uint64_t)at[2] * t->slice_bytes;
+    if (!memory_readable(f->w, address, address + bytes)) {
+        f->bad = true;
+        return out;
+    }
+    for (uint32_t c = 0; c < t->channels && c < 4; c++)
+        read_channel(t, (const uint8_t *)(uintptr_t)address + c * (t->channel_bits / 8u), c, &out);
+    return out;
+}
+
+static struct texel border_texel(const struct emu_texture *t)
+{
+    struct texel out;
+    for (uint32_t c = 0; c < 4; c++) {
+        out.f[c] = t->border[c];
+        if (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized) memcpy(&out.u[c], &out.f[c], sizeof out.u[c]);
+        else out.u[c] = t->channel_kind == EMU_CHAN_SIGNED ? (uint32_t)(int32_t)out.f[c] : (uint32_t)out.f[c];
+    }
+    return out;
+}
+
+/* ---- coordinates ---- */
+static uint32_t extent(const struct emu_texture *t, uint32_t dim)
+{
+    uint32_t n = dim == 0 ? t->width : dim == 1 ? t->height : t->depth;
+    return n ? n : 1;
+}
+
+static enum emu_tex_addr address_mode(const struct emu_texture *t, uint32_t dim)
+{
+    enum emu_tex_addr mode = (enum emu_tex_addr)t->addr_mode[dim];
+    bool needs_normalized = mode == EMU_TEX_WRAP || mode == EMU_TEX_MIRROR;
+    return needs_normalized && !t->normalized_coords ? EMU_TEX_CLAMP : mode;
+}
+
+/* A texel index brought into range; false: the border. */
+static bool address_index(enum emu_tex_addr mode, int64_t n, int64_t *i)
+{
+    int64_t k;
+    switch (mode) {
+    case EMU_TEX_WRAP: *i = ((*i % n) + n) % n; return true;
+    case EMU_TEX_MIRROR:
+        k = ((*i % (2 * n)) + 2 * n) % (2 * n);
+        *i = k < n ? k : 2 * n - 1 - k;
+        return true;
+    case EMU_TEX_CLAMP: *i = *i < 0 ? 0 : *i >= n ? n - 1 : *i; return true;
+    case EMU_TEX_BORDER: return *i >= 0 && *i < n;
+    }
+    return false;
+}
+
+static struct texel texel_at(struct fetch *f, uint32_t dims, const int64_t index[3])
+{
+    int64_t at[3] = {0, 0, 0};
+    for (uint32_t d = 0; d < dims; d++) {
+        at[d] = index[d];
+        if (!address_index(address_mode(f->t, d), extent(f->t, d), &at[d])) return border_texel(f->t);
+    }
+    return read_texel(f, at);
+}
+
+/* The coordinate in texels. What is not a number reads as 0; what is far outside is brought near, which changes no texel. */
+static float unnormalized(const struct emu_texture *t, uint32_t dim, float x)
+{
+    float n = (float)extent(t, dim);
+    if (isnan(x)) x = 0;
+    if (t->normalized_coords) {
+        enum emu_tex_addr mode = address_mode(t, dim);
+        if (mode == EMU_TEX_WRAP && isfinite(x)) x -= floorf(x);
+        if (mode == EMU_TEX_MIRROR && isfinite(x)) {
+            float period = x - 2.0f * floorf(x * 0.5f);
+            x = period > 1.0f ? 2.0f - period : period;
+        }
+        x *= n;
+    }
+    return fminf(fmaxf(x, -2.0f * n - 4.0f), 3.0f * n + 4.0f);
+}
+
+static struct texel fetch_point(struct fetch *f, uint32_t dims, const float x[3])
+{
+    int64_t index[3] = {0, 0, 0};
+    for (uint32_t d = 0; d < dims; d++) index[d] = (int64_t)floorf(unnormalized(f->t, d, x[d]));
+    return texel_at(f, dims, index);
+}
+
+static struct texel fetch_linear(struct fetch *f, uint32_t dims, const float x[3])
+{
+    int64_t low[3] = {0, 0, 0};
+    float part[3] = {0, 0, 0};
+    for (uint32_t d = 0; d < dims; d++) {
+        float b = unnormalized(f->t, d, x[d]) - 0.5f, whole = floorf(b);
+        low[d] = (int64_t)whole;
+        part[d] = floorf((b - whole) * 256.0f + 0.5f) / 256.0f;
+    }
+    struct texel out = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    for (uint32_t corner = 0; corner < 1u << dims; corner++) {
+        int64_t at[3] = {0, 0, 0};
+        float weight = 1.0f;
+        for (uint32_t d = 0; d < dims; d++) {
+            uint32_t up = corner >> d & 1;
+            at[d] = low[d] + up;
+            weight *= up ? part[d] : 1.0f - part[d];
+        }
+        if (weight == 0.0f) continue; /* a texel that does not count is not read */
+        struct texel t = texel_at(f, dims, at);
+        for (uint32_t c = 0; c < 4; c++) out.f[c] += weight * t.f[c];
+    }
+    for (uint32_t c = 0; c < 4; c++) memcpy(&out.u[c], &out.f[c], sizeof out.u[c]);
+    return out;
+}
+
+static struct texel fetch_integer(struct fetch *f, uint32_t dims, const int32_t x[3])
+{
+    int64_t index[3] = {0, 0, 0};
+    for (uint32_t d = 0; d < dims; d++) index[d] = x[d];
+    if (f->t->is_linear_memory) { /* outside of it: zeros */
+        for (uint32_t d = 0; d < dims; d++)
+            if (index[d] < 0 || index[d] >= extent(f->t, d)) return (struct texel){{0}, {0}};
+        return read_texel(f, index);
+    }
+    return texel_at(f, dims, index);
+}
+
+/* ---- the instructions ---- */
+static const struct emu_texture *texture_of(struct warp *w, const struct isa_inst *i, uint32_t lane)
+{
+    uint64_t handle = row_u64(exec_src(&w->x, i->src[0]), lane);
+    const struct emu_texture *t = emu_texture_get(w->run->device, handle);
+    if (!t)
+        fault_raise(w, lane, EMU_BAD_TEXTURE, "%s with 0x%llx, which is no texture object", isa_ops[i->op].name,
+                    (unsigned long long)handle);
+    return t;
+}
+
+static bool can_filter(const struct emu_texture *t) /* linear filtering exists for what reads as a float */
+{
+    return t->linear_filter && (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized);
+}
+
+static void op_tex(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    struct warp *w = x->warp;
+    uint32_t dims = i->mod;
+    struct texel texels[ISA_LANES];
+    FOR_LANES(l, mask) {
+        struct fetch f = {.w = w, .t = texture_of(w, i, l)};
+        if (!f.t) return;
+        int32_t n[3] = {0, 0, 0};
+        float x3[3] = {0, 0, 0};
+        for (uint32_t d = 0; d < dims && d < 3; d++) {
+            n[d] = (int32_t)exec_src(x, i->src[1 + d])[l];
+            memcpy(&x3[d], &n[d], sizeof x3[d]);
+        }
+        texels[l] = i->type == ISA_S32 ? fetch_integer(&f, dims, n)
+                    : can_filter(f.t)  ? fetch_linear(&f, dims, x3)
+                                       : fetch_point(&f, dims, x3);
+        if (!f.bad) continue;
+        struct strbuf more = {0};
+        space_explain(w->run->device->space, f.t->address, &more);
+        fault_address(w, l, EMU_BAD_TEXTURE, f.t->address, strbuf_text(&more),
+                      "texture fetch outside of device memory; its texels are at 0x%llx", (unsigned long long)f.t->address);
+        strbuf_free(&more);
+        return;
+    }
+    for (uint32_t c = 0; c < ISA_DST_MAX; c++) {
+        if (i->dst[c] == ISA_NONE) continue;
+        uint32_t *dst = exec_dst(x, i->dst[c]);
+        FOR_LANES(l, mask) {
+            if (i->mod2 == ISA_F32) memcpy(&dst[l], &texels[l].f[c], sizeof dst[l]);
+            else dst[l] = texels[l].u[c];
+        }
+    }
+}
+
+/* Channel types and orders are numbered as in OpenCL (PTX ISA, "txq"). */
+static uint32_t channel_type(const struct emu_texture *t)
+{
+    enum { SNORM_INT8 = 0x10d0, UNORM_INT8 = 0x10d2, SIGNED_INT8 = 0x10d7, UNSIGNED_INT8 = 0x10da, HALF_FLOAT = 0x10dd,
+           FLOAT = 0x10de };
+    uint32_t width = t->channel_bits == 8 ? 0 : t->channel_bits == 16 ? 1 : 2;
+    if (t->channel_kind == EMU_CHAN_FLOAT) return t->channel_bits == 16 ? HALF_FLOAT : FLOAT;
+    bool is_signed = t->channel_kind == EMU_CHAN_SIGNED;
+    if (t->read_normalized && width < 2) return (is_signed ? SNORM_INT8 : UNORM_INT8) + width;
+    return (is_signed ? SIGNED_INT8 : UNSIGNED_INT8) + width;
+}
+
+static uint32_t address_number(const struct emu_texture *t, uint32_t dim)
+{
+    enum { PTX_WRAP, PTX_MIRROR, PTX_CLAMP_OGL, PTX_CLAMP_TO_EDGE, PTX_CLAMP_TO_BORDER };
+    static const uint8_t number[] = {[EMU_TEX_WRAP] = PTX_WRAP, [EMU_TEX_CLAMP] = PTX_CLAMP_TO_EDGE,
+                                     [EMU_TEX_MIRROR] = PTX_MIRROR, [EMU_TEX_BORDER] = PTX_CLAMP_TO_BORDER};
+    return number[t->addr_mode[dim] & 3];
+}
+
+static uint32_t query(const struct emu_texture *t, uint8_t what)
+{
+    enum { ORDER_R = 0x10b0, ORDER_RG = 0x10b2, ORDER_RGBA = 0x10b5 };
+    switch ((enum isa_txq)what) {
+    case ISA_TXQ_WIDTH: return t->width;
+    case ISA_TXQ_HEIGHT: return t->height;
+    case ISA_TXQ_DEPTH: return t->depth;
+    case ISA_TXQ_CHANNEL_TYPE: return channel_type(t);
+    case ISA_TXQ_CHANNEL_ORDER: return t->channels == 1 ? ORDER_R : t->channels == 2 ? ORDER_RG : ORDER_RGBA;
+    case ISA_TXQ_NORMALIZED: return t->normalized_coords;
+    case ISA_TXQ_FILTER: return t->linear_filter;
+    case ISA_TXQ_ADDR0: return address_number(t, 0);
+    case ISA_TXQ_ADDR1: return address_number(t, 1);
+    case ISA_TXQ_ADDR2: return address_number(t, 2);
+    }
+    UNREACHABLE("texture query");
+}
+
+static void op_txq(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    uint32_t value[ISA_LANES];
+    FOR_LANES(l, mask) {
+        const struct emu_texture *t = texture_of(x->warp, i, l);
+        if (!t) return;
+        value[l] = query(t, i->mod);
+    }
+    if (i->dst[0] == ISA_NONE) return;
+    uint32_t *dst = exec_dst(x, i->dst[0]);
+    FOR_LANES(l, mask) dst[l] = value[l];
+}
+
+void ops_texture(exec_fn **table)
+{
+    table[ISA_OP_TEX] = op_tex;
+    table[ISA_OP_TXQ] = op_txq;
+}

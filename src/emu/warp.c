@@ -1,0 +1,148 @@
+/* warp.c: the loop that runs a warp: fetch, guard, execute.
+ *
+ * (1) leaf->pc is the index of the instruction that executes; a function that raises an event leaves in it where the
+ * leaf goes on. (2) A leaf is checked against its node before each instruction, so that lanes never run past the place
+ * where they have to wait. (3) A turn ends after a bounded number of instructions, and sooner when the code waits for
+ * other threads in a loop; both are counted in instructions and branches, never in time: the same run, the same order. */
+#include "emu/run.h"
+
+enum {
+    SPIN_TURN = 32,      /* backward branches of a waiting loop before the turn goes to someone else */
+    SPIN_RELEASE = 1024, /* such branches of one leaf before lanes that wait for it go on alone: far more than a loop
+                          * with atomics in it usually runs after other lanes of the warp have left it */
+    LEAF_TURNS = 64      /* whole turns of one leaf before the same: loops that wait without looking like it */
+};
+
+void warp_start(struct warp *w, uint32_t lanes)
+{
+    memset(w->x.rows[0], 0, (size_t)w->run->image->reg_rows * ISA_LANES * sizeof(uint32_t));
+    memset(w->pred, 0, sizeof w->pred);
+    w->pred[ISA_PT] = UINT32_MAX;
+    w->x.pred = w->pred;
+    w->x.warp = w;
+    w->event = EVENT_NONE;
+    w->sync_seen = 0;
+    w->insts = w->turn_start = 0;
+    w->lanes = w->live = lanes;
+    w->leaf_used = w->leaf_ready = 1;
+    w->sync_waiting = 0;
+    w->node_used = 0;
+    w->serial = 0;
+    w->calls.len = 0;
+    w->leaves[0] = (struct leaf){.mask = lanes, .node = NODE_NONE};
+    w->leaf = &w->leaves[0];
+}
+
+/* The pc at which the leaf has to stop and wait, or one that it never reaches. */
+static uint32_t join_pc(const struct warp *w, const struct leaf *leaf)
+{
+    if (leaf->node == NODE_NONE || w->nodes[leaf->node].depth != leaf->depth) return ISA_NO_RECONV;
+    return w->nodes[leaf->node].reconv;
+}
+
+/* A backward branch of a loop that reads what other threads write. */
+static bool note_spin(struct warp *w, struct leaf *leaf, uint32_t target)
+{
+    w->sync_seen = 0;
+    if (++leaf->spins % SPIN_TURN) return false;
+    leaf->pc = target;
+    warp_raise(w, EVENT_YIELD);
+    return true;
+}
+
+/* Some lanes branch, some do not. */
+static void branch_apart(struct warp *w, const struct isa_inst *i, uint32_t taken)
+{
+    struct leaf *leaf = w->leaf;
+    if (w->sync_seen && i->target <= leaf->pc) {
+        w->sync_seen = 0;
+        leaf->spins++;
+    }
+    w->run->divergent_branches++;
+    const struct part parts[2] = {{leaf->pc + 1, leaf->mask & ~taken, leaf->depth}, {i->target, taken, leaf->depth}};
+    uint32_t reconv = i->reconv, depth = leaf->depth;
+    if (reconv == ISA_NO_RECONV && depth) { /* the paths end in returns: they meet where the call goes on */
+        depth--;
+        reconv = w->calls.data[depth].ret[lane_first(leaf->mask)];
+    }
+    diverge_split(w, parts, 2, reconv, depth);
+}
+
+/* Runs the current leaf, and what becomes of it, until an event other than EVENT_GO or until insts reaches end. */
+static void run_leaf(struct warp *w, uint64_t end)
+{
+    struct run *r = w->run;
+    const struct isa_inst *insts = r->insts;
+    struct pc_info *pcs = r->pcs;
+    exec_fn *const *table = r->table;
+    struct leaf *leaf = w->leaf;
+    uint32_t pc = leaf->pc, mask = leaf->mask, join = join_pc(w, leaf);
+    while (w->insts < end) {
+        if (UNLIKELY(pc == join)) {
+            leaf->pc = pc;
+            diverge_arrive(w);
+            return;
+        }
+        const struct isa_inst *i = insts + pc;
+        uint32_t m = mask & (w->pred[i->guard & 7] ^ (0u - (i->guard >> 7)));
+        w->insts++;
+        pcs[pc].insts++;
+        if (m != UINT32_MAX) pcs[pc].idle += ISA_LANES - lanes_count(m);
+        if (!m) {
+            pc++;
+            continue;
+        }
+        if (i->op == ISA_OP_BRA && m == mask) {
+            if (UNLIKELY(w->sync_seen) && i->target <= pc && note_spin(w, leaf, i->target)) return;
+            pc = i->target;
+            continue;
+        }
+        leaf->pc = pc;
+        table[i->op](&w->x, i, m);
+        pc++;
+        if (LIKELY(w->event == EVENT_NONE)) continue;
+        if (w->event != EVENT_GO) return;
+        w->event = EVENT_NONE;
+        leaf = w->leaf;
+        pc = leaf->pc;
+        mask = leaf->mask;
+        join = join_pc(w, leaf);
+    }
+    leaf->pc = pc;
+}
+
+void warp_op_bra(struct exec *x, const struct isa_inst *i, uint32_t mask) { branch_apart(x->warp, i, mask); }
+
+/* The current leaf has had its share: others of the warp go first, and lanes that wait for it wait no longer when it
+ * seems to wait itself. */
+static void give_way(struct warp *w)
+{
+    struct leaf *leaf = w->leaf;
+    if (!leaf) return;
+    if (leaf->spins >= SPIN_RELEASE || leaf->turns >= LEAF_TURNS) {
+        leaf->turns = 0;
+        diverge_release(w);
+    }
+    diverge_rotate(w);
+}
+
+enum warp_end warp_run(struct warp *w, uint64_t budget)
+{
+    uint64_t end = w->insts + budget;
+    w->turn_start = w->insts;
+    for (;;) {
+        if (!w->leaf && !diverge_pick(w)) return w->live ? WARP_BLOCKED : WARP_DONE;
+        run_leaf(w, end);
+        uint32_t event = w->event;
+        w->event = EVENT_NONE;
+        switch ((enum warp_event)event) {
+        case EVENT_FAULT: return WARP_FAULT;
+        case EVENT_YIELD: give_way(w); return WARP_SPINS;
+        case EVENT_SWITCH: break;
+        case EVENT_GO:
+        case EVENT_NONE:
+            if (w->leaf && ++w->leaf->turns >= LEAF_TURNS) give_way(w);
+            return WARP_TURN_OVER;
+        }
+    }
+}

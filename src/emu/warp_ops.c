@@ -1,0 +1,242 @@
+/* warp_ops.c: what a warp-wide instruction computes: shuffles, votes, matches, reductions; and the special registers.
+ *
+ * The lanes of the mask are those that execute it together (sync.c sees to that). Formulas: PTX ISA, "shfl.sync",
+ * "vote.sync", "match.sync", "redux.sync", "elect.sync". */
+#include "emu/memory.h"
+#include "emu/ops.h"
+
+static void op_shfl(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    const uint32_t *b = exec_src(x, i->src[1]), *c = exec_src(x, i->src[2]);
+    uint32_t source[ISA_LANES], in_range = 0;
+    memcpy(source, exec_src(x, i->src[0]), sizeof source);
+    uint32_t *dst = i->dst[0] == ISA_NONE ? NULL : exec_dst(x, i->dst[0]);
+    uint32_t mode = i->mod & ~ISA_NOSYNC;
+    uint32_t value[ISA_LANES];
+    for (uint32_t l = 0; l < ISA_LANES; l++) {
+        uint32_t step = b[l] & 31, seg = c[l] >> 8 & 31, clamp = c[l] & 31;
+        uint32_t max = (l & seg) | (clamp & ~seg), min = l & seg;
+        int32_t j = mode == ISA_SHFL_UP     ? (int32_t)l - (int32_t)step
+                    : mode == ISA_SHFL_DOWN ? (int32_t)(l + step)
+                    : mode == ISA_SHFL_BFLY ? (int32_t)(l ^ step)
+                                            : (int32_t)(min | (step & ~seg));
+        bool ok = mode == ISA_SHFL_UP ? j >= (int32_t)max : j <= (int32_t)max;
+        value[l] = source[ok ? j & 31 : (int32_t)l];
+        in_range |= (uint32_t)ok << l;
+    }
+    if (dst) FOR_LANES(l, mask) dst[l] = value[l];
+    exec_set_pred(x, i->dst[1], in_range, mask);
+}
+
+/* Lanes that a lane's vote is taken over: its members, or in the old form all that are active. */
+static uint32_t voters(const uint32_t *member, bool old_form, uint32_t mask, uint32_t lane)
+{
+    return old_form ? mask : member[lane] & mask;
+}
+
+static void op_vote(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    uint32_t value = exec_pred(x, i->src[0]), result = 0;
+    const uint32_t *member = exec_src(x, i->src[1]);
+    FOR_LANES(l, mask) {
+        uint32_t who = voters(member, i->mod & ISA_NOSYNC, mask, l), yes = value & who;
+        uint32_t mode = i->mod & ~ISA_NOSYNC;
+        bool r = mode == ISA_VOTE_ALL ? yes == who : mode == ISA_VOTE_ANY ? yes != 0 : yes == who || !yes;
+        result |= (uint32_t)r << l;
+    }
+    exec_set_pred(x, i->dst[0], result, mask);
+}
+
+static void op_ballot(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    uint32_t value = exec_pred(x, i->src[0]);
+    const uint32_t *member = exec_src(x, i->src[1]);
+    if (i->dst[0] == ISA_NONE) return;
+    uint32_t out[ISA_LANES];
+    FOR_LANES(l, mask) out[l] = value & voters(member, i->mod & ISA_NOSYNC, mask, l);
+    uint32_t *dst = exec_dst(x, i->dst[0]);
+    FOR_LANES(l, mask) dst[l] = out[l];
+}
+
+static void match(struct exec *x, const struct isa_inst *i, uint32_t mask, bool wide, bool all)
+{
+    const uint32_t *row = exec_src(x, i->src[0]), *member = exec_src(x, i->src[1]);
+    uint64_t value[ISA_LANES];
+    uint32_t same[ISA_LANES], agree = 0;
+    FOR_LANES(l, mask) value[l] = wide ? row_u64(row, l) : row[l];
+    FOR_LANES(l, mask) {
+        uint32_t who = member[l] & mask;
+        same[l] = 0;
+        FOR_LANES(k, who) same[l] |= (uint32_t)(value[k] == value[l]) << k;
+        if (same[l] == who) agree |= 1u << l;
+        if (all && same[l] != who) same[l] = 0;
+    }
+    if (i->dst[0] != ISA_NONE) {
+        uint32_t *dst = exec_dst(x, i->dst[0]);
+        FOR_LANES(l, mask) dst[l] = same[l];
+    }
+    if (all) exec_set_pred(x, i->dst[1], agree, mask);
+}
+
+static void op_match_any_32(struct exec *x, const struct isa_inst *i, uint32_t m) { match(x, i, m, false, false); }
+static void op_match_any_64(struct exec *x, const struct isa_inst *i, uint32_t m) { match(x, i, m, true, false); }
+static void op_match_all_32(struct exec *x, const struct isa_inst *i, uint32_t m) { match(x, i, m, false, true); }
+static void op_match_all_64(struct exec *x, const struct isa_inst *i, uint32_t m) { match(x, i, m, true, true); }
+
+static uint32_t redux_step(const struct isa_inst *i, uint32_t a, uint32_t b)
+{
+    bool less = i->type == ISA_S32 ? (int32_t)a < (int32_t)b : a < b;
+    switch (i->mod2) {
+    case ISA_ATOM_ADD: return a + b;
+    case ISA_ATOM_AND: return a & b;
+    case ISA_ATOM_OR: return a | b;
+    case ISA_ATOM_XOR: return a ^ b;
+    case ISA_ATOM_MIN: return less ? a : b;
+    case ISA_ATOM_MAX: return less ? b : a;
+    default: UNREACHABLE("redux operation");
+    }
+}
+
+static void op_redux(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    const uint32_t *value = exec_src(x, i->src[0]), *member = exec_src(x, i->src[1]);
+    if (i->dst[0] == ISA_NONE) return;
+    uint32_t out[ISA_LANES], done = 0;
+    FOR_LANES(l, mask) {
+        if (done >> l & 1) continue;
+        uint32_t who = member[l] & mask, first = lane_first(who), sum = value[first];
+        FOR_LANES(k, who & (who - 1)) sum = redux_step(i, sum, value[k]);
+        FOR_LANES(k, who) out[k] = sum;
+        done |= who;
+    }
+    uint32_t *dst = exec_dst(x, i->dst[0]);
+    FOR_LANES(l, mask) dst[l] = out[l];
+}
+
+static void op_elect(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    const uint32_t *member = exec_src(x, i->src[0]);
+    uint32_t leaders = 0, leader[ISA_LANES];
+    FOR_LANES(l, mask) {
+        leader[l] = lane_first(member[l] & mask);
+        leaders |= (uint32_t)(leader[l] == l) << l;
+    }
+    if (i->dst[0] != ISA_NONE) {
+        uint32_t *dst = exec_dst(x, i->dst[0]);
+        FOR_LANES(l, mask) dst[l] = leader[l];
+    }
+    exec_set_pred(x, i->dst[1], leaders, mask);
+}
+
+exec_fn *warp_op(uint16_t op)
+{
+    switch (op) {
+    case ISA_OP_SHFL: return op_shfl;
+    case ISA_OP_VOTE: return op_vote;
+    case ISA_OP_BALLOT: return op_ballot;
+    case ISA_OP_MATCH_ANY_32: return op_match_any_32;
+    case ISA_OP_MATCH_ANY_64: return op_match_any_64;
+    case ISA_OP_MATCH_ALL_32: return op_match_all_32;
+    case ISA_OP_MATCH_ALL_64: return op_match_all_64;
+    case ISA_OP_REDUX: return op_redux;
+    case ISA_OP_ELECT: return op_elect;
+    default: return NULL; /* bar.warp.sync only waits */
+    }
+}
+
+static void set_all(struct exec *x, uint16_t dst, uint32_t value, uint32_t mask)
+{
+    if (dst == ISA_NONE) return;
+    uint32_t *row = exec_dst(x, dst);
+    FOR_LANES(l, mask) row[l] = value;
+}
+
+static void op_activemask(struct exec *x, const struct isa_inst *i, uint32_t mask) { set_all(x, i->dst[0], mask, mask); }
+
+/* ---- special registers ---- */
+
+/* Nanoseconds since the device was made: a warp instruction of any warp is one cycle of the core clock. */
+static uint64_t globaltimer_ns(const struct warp *w)
+{
+    const struct emu_device *d = w->run->device;
+    uint64_t cycles = d->insts + (w->insts - w->turn_start), khz = d->limits.clock_khz ? d->limits.clock_khz : 1000000;
+    return cycles / khz * 1000000 + cycles % khz * 1000000 / khz;
+}
+
+static void sreg_row(const struct warp *w, const struct isa_inst *i, uint32_t *out)
+{
+    uint64_t uniform = 0;
+    switch ((enum isa_sreg)i->mod) {
+    case ISA_SREG_TID: memcpy(out, w->tid[MIN(i->mod2, 2)], ISA_LANES * sizeof *out); return;
+    case ISA_SREG_LANEID:
+        for (uint32_t l = 0; l < ISA_LANES; l++) out[l] = l;
+        return;
+    case ISA_SREG_LANEMASK_EQ:
+        for (uint32_t l = 0; l < ISA_LANES; l++) out[l] = 1u << l;
+        return;
+    case ISA_SREG_LANEMASK_LT:
+        for (uint32_t l = 0; l < ISA_LANES; l++) out[l] = (1u << l) - 1;
+        return;
+    case ISA_SREG_LANEMASK_LE:
+        for (uint32_t l = 0; l < ISA_LANES; l++) out[l] = (2u << l) - 1;
+        return;
+    case ISA_SREG_LANEMASK_GT:
+        for (uint32_t l = 0; l < ISA_LANES; l++) out[l] = ~((2u << l) - 1);
+        return;
+    case ISA_SREG_LANEMASK_GE:
+        for (uint32_t l = 0; l < ISA_LANES; l++) out[l] = ~((1u << l) - 1);
+        return;
+    case ISA_SREG_CTAID: uniform = w->cta->id[MIN(i->mod2, 2)]; break;
+    case ISA_SREG_WARPID: uniform = w->index; break;
+    case ISA_SREG_SMID: uniform = w->cta->linear % MAX(w->run->device->limits.sm_count, 1u); break;
+    case ISA_SREG_CLOCK: uniform = (uint32_t)w->insts; break;
+    case ISA_SREG_CLOCK_HI: uniform = w->insts >> 32; break;
+    case ISA_SREG_CLOCK64: uniform = w->insts; break;
+    case ISA_SREG_GLOBALTIMER: uniform = globaltimer_ns(w); break;
+    case ISA_SREG_GLOBALTIMER_LO: uniform = (uint32_t)globaltimer_ns(w); break;
+    case ISA_SREG_GLOBALTIMER_HI: uniform = globaltimer_ns(w) >> 32; break;
+    }
+    for (uint32_t l = 0; l < ISA_LANES; l++) {
+        out[l] = (uint32_t)uniform;
+        out[l + ISA_LANES] = (uint32_t)(uniform >> 32);
+    }
+}
+
+static void copy_lanes(uint32_t *dst, const uint32_t *src, uint32_t mask)
+{
+    if (mask == UINT32_MAX) memcpy(dst, src, ISA_LANES * sizeof *dst);
+    else FOR_LANES(l, mask) dst[l] = src[l];
+}
+
+/* A loop that reads a clock waits for time to pass, and time passes with what others do. */
+static void note_clock(struct warp *w, const struct isa_inst *i)
+{
+    if (i->mod >= ISA_SREG_CLOCK) w->sync_seen = 1;
+}
+
+static void op_s2r_32(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    if (i->dst[0] == ISA_NONE) return;
+    uint32_t row[2 * ISA_LANES];
+    note_clock(x->warp, i);
+    sreg_row(x->warp, i, row);
+    copy_lanes(exec_dst(x, i->dst[0]), row, mask);
+}
+
+static void op_s2r_64(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    if (i->dst[0] == ISA_NONE) return;
+    uint32_t row[2 * ISA_LANES];
+    memset(row + ISA_LANES, 0, sizeof row / 2);
+    note_clock(x->warp, i);
+    sreg_row(x->warp, i, row);
+    copy_lanes(exec_dst(x, i->dst[0]), row, mask);
+    copy_lanes(exec_dst(x, i->dst[0]) + ISA_LANES, row + ISA_LANES, mask);
+}
+
+void ops_warp(exec_fn **table)
+{
+    table[ISA_OP_ACTIVEMASK] = op_activemask;
+    table[ISA_OP_S2R_32] = op_s2r_32;
+    table[ISA_OP_S2R_64] = op_s2r_64;
+}

@@ -1,0 +1,25 @@
+/* check.h: shared by check.c and check_special.c. */
+#ifndef HEDDLE_PTX_CHECK_H
+#define HEDDLE_PTX_CHECK_H
+
+#include "ptx/parser.h"
+
+/* One instruction under check. A fault is kept, not said: another form may still fit. */
+struct checker {
+    struct parser *p;
+    const struct ptx_inst *inst;
+    struct token at; /* of the fault */
+    char message[200];
+    const char *hint;
+};
+
+bool fault(struct checker *c, const struct ptx_operand *o, const char *hint, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
+bool type_fits(enum ptx_type reg, enum ptx_type want, bool wider_ok);
+bool check_constant(struct checker *c, const struct ptx_operand *o, enum ptx_type want);
+bool check_predicate(struct checker *c, const struct ptx_operand *o);
+bool check_texture(struct checker *c, const struct ptx_operand *o,
+                   enum ptx_type want); /* .texref or .samplerref, or a handle */
+bool check_special(struct checker *c);  /* the opcodes with a rule of their own */
+
+#endif

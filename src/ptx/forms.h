@@ -1,0 +1,57 @@
+/* forms.h: from the dotted words of an instruction to its modifiers and to the operands that it takes. */
+#ifndef HEDDLE_PTX_FORMS_H
+#define HEDDLE_PTX_FORMS_H
+
+#include "ptx/ptx.h"
+
+enum { FORM_WORDS_MAX = 16, FORM_OPERANDS_MAX = 8, FORM_CHOICES_MAX = 3 };
+
+/* One operand as a form of instr.def describes it, with its type filled in from the instruction. */
+struct operand_rule {
+    char role;         /* letter of instr.def; '@': a rule of its own */
+    uint8_t type;      /* enum ptx_type */
+    bool is_vector;    /* mods.vec of them */
+    bool is_optional;  /* may be left out */
+    bool pair_allowed; /* d|p */
+    bool pair_needed;
+};
+
+struct operand_rules {
+    struct operand_rule rule[FORM_OPERANDS_MAX];
+    uint8_t count, needed;
+};
+
+/* An instruction's spelling, understood: it is the same for all instructions spelled so. */
+struct inst_shape {
+    enum ptx_op op;
+    struct ptx_mods mods;
+    struct operand_rules choices[FORM_CHOICES_MAX]; /* forms that differ in operands alone */
+    uint8_t choice_count;
+};
+
+struct word_ref {
+    const char *text;
+    uint32_t len;
+};
+
+/* Why a spelling is not legal. */
+struct form_error {
+    uint32_t word; /* index of the word at fault, UINT32_MAX: the whole instruction */
+    char message[200];
+    char hint[300];
+};
+
+struct form_table; /* instr.def and words.def, made ready for lookups */
+struct form_table *form_table_new(void);
+void form_table_free(struct form_table *t);
+enum ptx_op form_find_op(const struct form_table *t, const char *text,
+                         size_t len); /* PTX_OP_NONE when there is none */
+const char *form_nearest_op(const char *text);
+/* Why Heddle lacks the instruction; NULL when it is not one that PTX has. */
+const char *form_why_lacking(const struct word_ref *op, const struct word_ref *words, uint32_t count);
+bool form_match(const struct form_table *t, enum ptx_op op, const struct word_ref *words, uint32_t count,
+                struct inst_shape *out, struct form_error *err);
+/* .u32 -> PTX_U32; PTX_NONE when the text (without its dot) is no type. */
+enum ptx_type form_type_of(const char *text, size_t len);
+
+#endif

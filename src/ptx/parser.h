@@ -1,0 +1,181 @@
+/* parser.h: what the files of the PTX reader share. Not for other folders: they take ptx.h.
+ *
+ * Conventions: a parse_ function stands on its first token when called and past its last when it returns
+ * true. On a mistake it has said so with its place and returns false; whoever reads statements then goes on
+ * at the next one. */
+#ifndef HEDDLE_PTX_PARSER_H
+#define HEDDLE_PTX_PARSER_H
+
+#include "ptx/forms.h"
+#include "ptx/lexer.h"
+#include "ptx/ptx.h"
+
+enum {
+    PARSE_DEPTH_MAX = 128,   /* nesting of { } in a body, and of ( ) and unary operators in an expression */
+    PARSE_OPERANDS_MAX = 16, /* operands of an instruction, elements of a vector */
+    PARSE_CALL_ARGS_MAX = 4096, /* arguments of a call, parameters of a function, targets of a table */
+    PARSE_DIMS_MAX = 16,        /* dimensions of an array */
+    PARSE_FILES_MAX = 65536,    /* highest index of .file */
+    PARSE_RANGE_MAX = 1 << 28,  /* registers of one %r<n> */
+    PARSE_WARNINGS_MAX = 8,
+};
+#define PARSE_VAR_BYTES_MAX   (1ull << 32) /* one variable */
+#define PARSE_INIT_BYTES_MAX  (1ull << 30) /* all initialised variables together */
+#define PARSE_PARAM_BYTES_MAX 32764u       /* parameters of a kernel, PTX ISA 5.1.6.2 */
+
+enum symbol_kind { SYM_REG, SYM_RANGE, SYM_VAR, SYM_FUNC, SYM_LABEL, SYM_TABLE };
+
+/* What a name stands for. Registers of a range become symbols of their own when they are first used. */
+struct symbol {
+    enum symbol_kind kind;
+    uint8_t type, vec;     /* REG, RANGE; a vector register is vec registers in a row */
+    uint32_t index;        /* REG: first register; LABEL, TABLE: index in the function */
+    uint32_t count;        /* RANGE: how many */
+    bool is_declared_only; /* VAR, FUNC: .extern or a prototype; may still be defined */
+    struct ptx_var *var;
+    struct ptx_func *func;
+    int line;
+};
+
+/* A use of a label that may be defined further down: the index goes to *slot. */
+struct label_use {
+    uint32_t *slot;
+    struct token name;
+};
+
+struct scope {
+    struct map names;  /* text -> struct symbol */
+    struct map ranges; /* prefix -> struct symbol of kind SYM_RANGE */
+    struct map
+        numbered; /* prefix -> lowest number + 1 of a register declared alone, to find doubles with ranges */
+    VEC(struct label_use) label_uses;
+    struct scope *parent;
+};
+
+/* An address in an initialiser: checked when all names of the module are known. */
+struct reloc_use {
+    struct token name;
+};
+struct alias_use {
+    struct token alias, target;
+};
+
+struct parser {
+    struct ptx_module *module;
+    struct diag_list *diags;
+    struct lexer lexer;
+    struct token tok;
+    uint32_t errors, warnings;
+    struct arena scratch; /* symbols and spellings, gone after parsing */
+    struct scope *scope;  /* innermost */
+    struct scope *module_scope;
+    struct form_table *forms;
+    struct map spellings; /* "add.s32" -> struct inst_shape */
+    struct map sregs;     /* "%tid" -> row of sreg.def */
+    uint64_t init_bytes;
+    uint32_t loc; /* in force */
+    VEC(struct ptx_var *) vars;
+    VEC(struct ptx_func *) funcs;
+    VEC(const char *) files;
+    VEC(struct ptx_loc) locs;
+    VEC(struct reloc_use) reloc_uses;
+    VEC(struct alias_use) aliases;
+    /* of the function being read */
+    struct ptx_func *func;
+    VEC(struct ptx_reg) regs;
+    VEC(struct ptx_inst) insts;
+    VEC(struct ptx_label) labels;
+    VEC(struct ptx_table) tables;
+    VEC(struct ptx_var *) func_vars;
+};
+
+/* parser.c: tokens, errors, scopes */
+void parse_next(struct parser *p);
+bool parse_accept(struct parser *p, int kind);
+bool parse_expect(struct parser *p, int kind, const char *what);
+bool parse_ident(struct parser *p, struct token *out, const char *what);
+bool parse_error(struct parser *p, const struct token *at, const char *hint, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
+void parse_warning(struct parser *p, const struct token *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
+bool parse_stopped(const struct parser *p); /* too many errors */
+const char *token_name(const struct token *t, char *buffer, size_t size);
+const char *parse_text(struct parser *p, const struct token *t); /* a copy that lives as long as the module */
+
+void scope_push(struct parser *p);
+void scope_pop(struct parser *p);
+struct symbol *scope_find(struct parser *p, const struct token *name);
+struct symbol *scope_find_here(struct parser *p, const struct token *name);
+struct symbol *scope_add(struct parser *p, const struct token *name,
+                         enum symbol_kind kind); /* NULL: error said */
+bool scope_add_range(struct parser *p, const struct token *prefix, uint8_t type, uint8_t vec, uint32_t count);
+uint32_t scope_new_regs(struct parser *p, const char *name, uint8_t type, uint8_t vec);
+const char *scope_nearest(struct parser *p, const struct token *name, char *buffer,
+                          size_t size); /* "did you mean" or NULL */
+bool scope_undefined(struct parser *p, const struct token *name, const char *what);
+
+/* parse_expr.c */
+struct expr_value {
+    bool is_float, is_f32, is_unsigned;
+    uint64_t bits;
+    double real;
+};
+bool parse_expr(struct parser *p, struct expr_value *out);
+bool parse_int_expr(struct parser *p, int64_t *out, const char *what);
+bool parse_u32(struct parser *p, uint32_t *out, uint32_t max, const char *what);
+bool parse_range_count(struct parser *p, uint32_t *out); /* the n of %r<n>: no comparison operators */
+
+/* parse_var.c */
+struct decl { /* everything before the name */
+    uint8_t space, type, vec;
+    uint32_t align;
+    bool is_extern, is_visible, is_weak, is_common;
+};
+bool parse_decl_words(struct parser *p, struct decl *d);
+bool parse_var_decl(struct parser *p, struct decl d);
+bool parse_reg_decl(struct parser *p);
+struct array_dims {
+    uint64_t len[PARSE_DIMS_MAX + 1];
+    uint32_t count;
+}; /* outermost first; 0: not given */
+bool parse_declarator(struct parser *p, const struct decl *d, const struct token *name, struct ptx_var *v,
+                      struct array_dims *dims);
+/* parse_init.c */
+bool parse_initialiser(struct parser *p, struct ptx_var *v, struct array_dims *dims);
+void check_relocs(struct parser *p);
+
+/* parse_func.c */
+bool parse_function(struct parser *p, struct decl d, bool is_entry);
+bool parse_param_list(struct parser *p, struct ptx_var ***out, uint32_t *count, uint32_t *bytes,
+                      bool is_prototype);
+/* parse_body.c */
+void parse_body(struct parser *p);
+bool parse_loc(struct parser *p);
+bool parse_pragma(struct parser *p);
+/* parse_inst.c */
+bool parse_instruction(struct parser *p, const struct token *first, int32_t guard, bool guard_not);
+/* parse_operand.c */
+bool parse_operand(struct parser *p, struct ptx_operand *out, bool label_wanted);
+bool parse_call_operands(struct parser *p, struct ptx_operand ops[4]);
+void operand_place(struct ptx_operand *o, const struct token *t);
+struct token operand_token(const struct ptx_operand *o);
+struct sreg_row {
+    const char *name;
+    uint8_t type;
+    bool is_vector;
+};
+extern const struct sreg_row sreg_rows[]; /* by enum ptx_sreg */
+void sreg_fill(struct map *m);
+/* check.c */
+bool check_operands(struct parser *p, const struct inst_shape *shape, struct ptx_inst *inst,
+                    const struct token *op);
+
+/* Copies a growing array into the module's arena. */
+#define PARSE_KEEP(p, vec, dest, count)                                                                      \
+    do {                                                                                                     \
+        (dest) = arena_alloc(&(p)->module->arena, sizeof(*(vec).data) * ((vec).len + 1));                    \
+        if ((vec).len) memcpy((dest), (vec).data, sizeof(*(vec).data) * (vec).len);                          \
+        (count) = (vec).len;                                                                                 \
+        (vec).len = 0;                                                                                       \
+    } while (0)
+
+#endif
