@@ -1,5 +1,6 @@
-/* registers.c: prints for each kernel of the PTX files given: file, kernel, registers, bytes spilled, instructions,
- * milliseconds to lower its module. Read by registers.sh, which sets them beside what ptxas says. */
+/* registers.c: prints for each kernel of the PTX files given: file, kernel, registers, bytes spilled,
+ * instructions, milliseconds to lower its module. Read by registers.sh, which sets them beside what ptxas
+ * says. */
 #include <time.h>
 
 #include "lower/lower.h"
@@ -54,7 +55,8 @@ static bool show_file(const char *path, bool listing, const struct lower_options
             lower_disasm(m, k, true, &out);
             printf("%s\n", strbuf_text(&out));
         } else {
-            printf("%s\t%s\t%u\t%u\t%u\t%.2f\n", path, k->name, k->reg_count, k->spill_bytes, k->inst_count, ms);
+            printf("%s\t%s\t%u\t%u\t%u\t%.2f\n", path, k->name, k->reg_count, k->spill_bytes, k->inst_count,
+                   ms);
         }
         strbuf_free(&out);
     }

@@ -1,14 +1,13 @@
 /* gpu_copy.c: copies and fills. Device memory has host addresses (emu/space.h), so a copy is a memmove; what
- * remains is to check the device side against the allocation map. An address that no live allocation holds is
+ * remains is to check the device side against the allocation map. An address outside of the reserved range is
  * the host's own. */
 #include "cuda/gpu_impl.h"
 
-/* A range that begins in device memory must end in the same allocation. */
+/* A range that begins in device memory must lie in one allocation. */
 static bool side_ok(struct gpu *g, const void *p, size_t bytes)
 {
-    struct space *s = emu_device_space(g->device);
     uint64_t at = (uint64_t)(uintptr_t)p;
-    return !space_find(s, at) || space_valid(s, at, bytes);
+    return !space_reserved(at) || space_valid(emu_device_space(g->device), at, bytes);
 }
 
 static enum gpu_status begin(struct gpu *g, const void *dst, const void *src, size_t bytes)

@@ -212,6 +212,16 @@ static CUresult integrity_check(uint32_t version, uint64_t unix_seconds, uint64_
                             out);
 }
 
+/* A table that runtimes from CUDA 13.4 on want to be there; no slot of it was seen in use (published by the
+ * fakegpu project). */
+UNKNOWN(late, 1)
+#define L  SLOT(late_unknown_1)
+#define L8 L, L, L, L, L, L, L, L
+static const void *const late_table[95] = {
+    BYTES(late_table), L8, L8, L8, L8, L8, L8, L8, L8, L8, L8, L8, L, L, L, L, L, L};
+#undef L8
+#undef L
+
 /* ---- the way in ---- */
 
 static const struct {
@@ -227,6 +237,7 @@ static const struct {
     {"b10541e1f7c7c74a9f64f223be99f1e2", device_table},
     {"d4082055bde6704b8d34ba123c66e1f2", integrity_table},
     {"263e88607cd2614392f6bbd5006dfa7e", context_table},
+    {"21318c60971432488ca641ff7324c8f2", late_table},
 };
 
 CU_API(cuGetExportTable, (const void **out, const CUuuid *id))

@@ -118,6 +118,18 @@ CUfunction cu_function(const void *h)
     return f;
 }
 
+static CUresult find_global(CUmodule m, const char *name, CUdeviceptr *address, size_t *bytes)
+{
+    struct emu_module *emu = emu_of(m);
+    uint64_t at, size;
+    if (!emu) return CUDA_ERROR_INVALID_HANDLE;
+    if (!name) return CUDA_ERROR_INVALID_VALUE;
+    if (!emu_find_var(emu, name, &at, &size)) return CUDA_ERROR_NOT_FOUND;
+    if (address) *address = at;
+    if (bytes) *bytes = size;
+    return CUDA_SUCCESS;
+}
+
 static CUresult enumerate(CUmodule m, CUfunction *out, unsigned count)
 {
     struct emu_module *emu = emu_of(m);
@@ -405,6 +417,7 @@ CU_API(cuLibraryGetKernelCount, (unsigned *count, CUlibrary l))
     CUmodule m;
     CUresult r = library_module(l, &m);
     if (r) return r;
+    if (!emu_of(m)) return CUDA_ERROR_INVALID_HANDLE;
     if (!count) return CUDA_ERROR_INVALID_VALUE;
     *count = emu_module_isa(emu_of(m))->kernel_count;
     return CUDA_SUCCESS;

@@ -13,8 +13,8 @@ bool rt_kind_valid(int kind) { return kind >= cudaMemcpyHostToHost && kind <= cu
 static bool side_valid(struct gpu *g, const void *p, size_t bytes, bool must_be_device)
 {
     if (!p) return false;
-    if (space_find(rt_space(g), rt_key(p))) return space_valid(rt_space(g), rt_key(p), bytes);
-    return !must_be_device;
+    bool on_device = space_reserved(rt_key(p)) || space_find(rt_space(g), rt_key(p)); /* or registered */
+    return on_device ? space_valid(rt_space(g), rt_key(p), bytes) : !must_be_device;
 }
 
 cudaError_t rt_copy_check(struct gpu *g, const void *dst, size_t dst_bytes, const void *src, size_t src_bytes,

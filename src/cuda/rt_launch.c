@@ -209,6 +209,7 @@ CUDART(__cudaPopCallConfiguration, (dim3 * grid, dim3 *block, size_t *shared_byt
 {
     struct rt_thread *t = rt_thread();
     if (!t->config_count) return rt_done(cudaErrorMissingConfiguration);
+    if (!grid || !block || !shared_bytes || !stream) return rt_done(cudaErrorInvalidValue);
     const struct rt_config *c = &t->configs[--t->config_count];
     *grid = c->grid;
     *block = c->block;

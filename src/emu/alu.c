@@ -1,12 +1,13 @@
-/* alu.c: which of the arithmetic's variants runs: tables are filled once, on first use, and never change after.
- * The variants are the same sources (alu_*.c) compiled for different vector units; see alu.h for why they agree. */
+/* alu.c: which of the arithmetic's variants runs: tables are filled once, on first use, and never change
+ * after. The variants are the same sources (alu_*.c) compiled for different vector units; see alu.h for why
+ * they agree. */
 #include <pthread.h>
 
 #include "emu/exec.h"
 
 #include "emu/alu.h"
 #ifdef HEDDLE_ALU_V3
-#define ALU_DECLARE_V3(f) void f##_v3(exec_fn * *table);
+#define ALU_DECLARE_V3(f) void f##_v3(exec_fn **table);
 ALU_FILES(ALU_DECLARE_V3)
 #endif
 

@@ -1,13 +1,14 @@
 /* alu.h: what the files of the arithmetic share: how a row of isa.def becomes a function over 32 lanes.
  *
- * Every alu_*.c is compiled once for each variant of the host's vector unit (ALU_VARIANT), so each exports one function,
- * named with the variant, that fills its rows of a table; all else is static. A row's function computes all 32 lanes
- * into a local array, whatever the mask: that is plain code that the compiler vectorises, and reading all sources before
- * the first write makes aliasing of sources and destinations harmless. The mask is applied when the array is stored.
- * Invariants: (1) no lane traps: divisors, shift amounts and conversions are made safe before the operation, since lanes
- * outside the mask hold anything; (2) the thread runs in the default floating-point environment (round to nearest, no
- * flushing), and has it again when a function returns; (3) no result depends on the variant: no libm function but fma,
- * sqrt and rounding to integral, no contraction, NaNs chosen by rule and never by the host. */
+ * Every alu_*.c is compiled once for each variant of the host's vector unit (ALU_VARIANT), so each exports
+ * one function, named with the variant, that fills its rows of a table; all else is static. A row's function
+ * computes all 32 lanes into a local array, whatever the mask: that is plain code that the compiler
+ * vectorises, and reading all sources before the first write makes aliasing of sources and destinations
+ * harmless. The mask is applied when the array is stored. Invariants: (1) no lane traps: divisors, shift
+ * amounts and conversions are made safe before the operation, since lanes outside the mask hold anything; (2)
+ * the thread runs in the default floating-point environment (round to nearest, no flushing), and has it again
+ * when a function returns; (3) no result depends on the variant: no libm function but fma, sqrt and rounding
+ * to integral, no contraction, NaNs chosen by rule and never by the host. */
 #ifndef HEDDLE_ALU_H
 #define HEDDLE_ALU_H
 
@@ -67,7 +68,8 @@ ALU_INLINE void alu_put32(const struct exec *x, uint16_t dst, const uint32_t *v,
         alu_blend(exec_dst(x, dst), v, mask);
 }
 
-ALU_INLINE void alu_put_pair(const struct exec *x, uint16_t dst, const uint32_t *lo, const uint32_t *hi, uint32_t mask)
+ALU_INLINE void alu_put_pair(const struct exec *x, uint16_t dst, const uint32_t *lo, const uint32_t *hi,
+                             uint32_t mask)
 {
     if (dst == ISA_NONE) return;
     uint32_t *d = exec_dst(x, dst);
@@ -90,8 +92,8 @@ ALU_INLINE void alu_put64(const struct exec *x, uint16_t dst, const uint64_t *v,
     alu_put_pair(x, dst, lo, hi, mask);
 }
 
-/* Lane flags, each 0 or all ones, packed into a lane mask. No loop over bits becomes a mask move in today's compilers,
- * hence the intrinsics. */
+/* Lane flags, each 0 or all ones, packed into a lane mask. No loop over bits becomes a mask move in today's
+ * compilers, hence the intrinsics. */
 ALU_INLINE uint32_t alu_pack_mask(const uint32_t *flags)
 {
     uint32_t m = 0;
@@ -109,8 +111,8 @@ ALU_INLINE uint32_t alu_pack_mask(const uint32_t *flags)
 
 /* ---- functions out of one expression ----
  *
- * ALU_FN<n>(OP, D, A, ..., EXPR) makes exec_OP: D, A, ... are operand letters of isa.def (r or d); in EXPR the sources are a, b,
- * c, e (uint32_t or uint64_t), i is the instruction, l the lane. */
+ * ALU_FN<n>(OP, D, A, ..., EXPR) makes exec_OP: D, A, ... are operand letters of isa.def (r or d); in EXPR
+ * the sources are a, b, c, e (uint32_t or uint64_t), i is the instruction, l the lane. */
 #define ALU_ROW(OP)    static void exec_##OP(struct exec *x, const struct isa_inst *i, uint32_t mask)
 #define ALU_T_r        uint32_t
 #define ALU_T_d        uint64_t
@@ -172,8 +174,8 @@ ALU_INLINE uint32_t alu_pack_mask(const uint32_t *flags)
         ALU_PUT_##D(x, i->dst[0], o, mask);                                                                  \
     }
 
-/* The same for 64-bit rows whose words can be computed apart, which is faster than joining and splitting them: LO and HI
- * in al, ah, bl, bh; HI may use the result lo. */
+/* The same for 64-bit rows whose words can be computed apart, which is faster than joining and splitting
+ * them: LO and HI in al, ah, bl, bh; HI may use the result lo. */
 #define ALU_PAIR1(OP, LO, HI)                                                                                \
     ALU_ROW(OP)                                                                                              \
     {                                                                                                        \
@@ -208,9 +210,10 @@ ALU_INLINE uint32_t alu_pack_mask(const uint32_t *flags)
 
 /* The files of the arithmetic, in the order of isa.def. */
 #define ALU_FILES(X)                                                                                         \
-    X(alu_move_rows) X(alu_int_rows) X(alu_mul_rows) X(alu_bits_rows) X(alu_logic_rows) X(alu_setp_rows)     \
-    X(alu_f32_rows) X(alu_f64_rows) X(alu_half_rows) X(alu_sfu_rows) X(alu_cvt_int_rows)                     \
-    X(alu_cvt_i2f_rows) X(alu_cvt_f2i_rows) X(alu_cvt_float_rows) X(alu_cvt_pack_rows)
+    X(alu_move_rows)                                                                                         \
+    X(alu_int_rows) X(alu_mul_rows) X(alu_bits_rows) X(alu_logic_rows) X(alu_setp_rows) X(alu_f32_rows)      \
+        X(alu_f64_rows) X(alu_half_rows) X(alu_sfu_rows) X(alu_cvt_int_rows) X(alu_cvt_i2f_rows)             \
+            X(alu_cvt_f2i_rows) X(alu_cvt_float_rows) X(alu_cvt_pack_rows)
 #define ALU_DECLARE(f) void ALU_NAME(f)(exec_fn * *table);
 ALU_FILES(ALU_DECLARE)
 

@@ -1,7 +1,7 @@
 /* alu_bits.c: counting, finding, reversing and moving bits; shifts.
  *
- * Semantics: PTX ISA, popc, clz, bfind, fns, brev, bfe, bfi, bmsk, szext, shl, shr, shf. Shift amounts are clamped to the width;
- * bit fields may reach beyond it. */
+ * Semantics: PTX ISA, popc, clz, bfind, fns, brev, bfe, bfi, bmsk, szext, shl, shr, shf. Shift amounts are
+ * clamped to the width; bit fields may reach beyond it. */
 #include "emu/alu.h"
 
 #define S32(v) ((int32_t)(v))
@@ -16,8 +16,8 @@ ALU_INLINE uint32_t popc32(uint32_t v)
     return ((v + (v >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
 
-/* Position of the highest bit that is not a copy of the sign (the highest 1 of a non-negative value); all ones if there is
- * none. As a shift amount: how far to shift left to bring it to the top. */
+/* Position of the highest bit that is not a copy of the sign (the highest 1 of a non-negative value); all
+ * ones if there is none. As a shift amount: how far to shift left to bring it to the top. */
 ALU_INLINE uint32_t bfind32(uint32_t v, bool shift_amount)
 {
     return !v ? UINT32_MAX : shift_amount ? clz32(v) : 31 - clz32(v);
@@ -53,8 +53,10 @@ ALU_INLINE uint32_t shr32(uint32_t v, uint32_t n) { return n > 31 ? 0 : v >> (n 
 ALU_INLINE uint64_t shl64(uint64_t v, uint32_t n) { return n > 63 ? 0 : v << (n & 63); }
 ALU_INLINE uint64_t shr64(uint64_t v, uint32_t n) { return n > 63 ? 0 : v >> (n & 63); }
 
-/* Bit fields: position and length are the low bytes of their operands. A field that reaches beyond the top is filled
- * with the sign: the field's top bit, or the value's when the field's lies beyond it. */
+/* Bit fields: of 32-bit fields position and length are the low bytes of their operands, as PTX ISA says; of
+ * 64-bit fields (which are sequences on real machines) they are the whole operands, as an H200 has it. A
+ * field that reaches beyond the top is filled with the sign: the field's top bit, or the value's when the
+ * field's lies beyond it. */
 ALU_INLINE uint32_t bfe32(uint32_t v, uint32_t pos, uint32_t len, bool is_signed)
 {
     pos &= 0xff;
@@ -65,12 +67,12 @@ ALU_INLINE uint32_t bfe32(uint32_t v, uint32_t pos, uint32_t len, bool is_signed
 }
 ALU_INLINE uint64_t bfe64(uint64_t v, uint32_t pos, uint32_t len, bool is_signed)
 {
-    pos &= 0xff;
-    len &= 0xff;
+    pos = MIN(pos, 64u);
+    len = MIN(len, 64u);
     const uint64_t f = shr64(v, pos) & low_mask64(len);
     const uint32_t top = MIN(pos + len - 1, 63u);
     const bool negative = is_signed && len && v >> (top & 63) & 1;
-    return negative ? f | ~low_mask64(MIN(len, 64 - MIN(pos, 64u))) : f;
+    return negative ? f | ~low_mask64(MIN(len, 64 - pos)) : f;
 }
 ALU_INLINE uint32_t bfi32(uint32_t field, uint32_t base, uint32_t pos, uint32_t len)
 {
@@ -79,8 +81,8 @@ ALU_INLINE uint32_t bfi32(uint32_t field, uint32_t base, uint32_t pos, uint32_t 
 }
 ALU_INLINE uint64_t bfi64(uint64_t field, uint64_t base, uint32_t pos, uint32_t len)
 {
-    const uint64_t m = shl64(low_mask64(len & 0xff), pos & 0xff);
-    return (shl64(field, pos & 0xff) & m) | (base & ~m);
+    const uint64_t m = shl64(low_mask64(len), pos);
+    return (shl64(field, pos) & m) | (base & ~m);
 }
 
 /* Amounts beyond 31 are clamped to 32 or wrap around, as inst.mod says. */

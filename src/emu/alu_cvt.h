@@ -1,5 +1,5 @@
-/* alu_cvt.h: types of cvt, as macros that the conversion files put together: how a source lane is read, how a result is
- * bounded and stored. */
+/* alu_cvt.h: types of cvt, as macros that the conversion files put together: how a source lane is read, how a
+ * result is bounded and stored. */
 #ifndef HEDDLE_ALU_CVT_H
 #define HEDDLE_ALU_CVT_H
 
@@ -44,10 +44,10 @@
 #define CVT_ROW_S32    uint32_t
 #define CVT_ROW_U64    uint64_t
 #define CVT_ROW_S64    uint64_t
-#define CVT_CUT_U8(v)  ((v) & 0xff)
-#define CVT_CUT_S8(v)  ((v) & 0xff)
-#define CVT_CUT_U16(v) ((v) & 0xffff)
-#define CVT_CUT_S16(v) ((v) & 0xffff)
+#define CVT_CUT_U8(v)  ((v)&0xff)
+#define CVT_CUT_S8(v)  ((v)&0xff)
+#define CVT_CUT_U16(v) ((v)&0xffff)
+#define CVT_CUT_S16(v) ((v)&0xffff)
 #define CVT_CUT_U32(v) (v)
 #define CVT_CUT_S32(v) (v)
 #define CVT_CUT_U64(v) (v)
@@ -105,7 +105,10 @@ static ALU_NOINLINE __attribute__((unused)) void cvt_integral_f64(double *v, int
 
 /* ---- f32 to f16 or bf16 with all that cvt may ask for ---- */
 
-struct cvt_half_rule { bool is_bf16, sat, relu, satfinite, plain; int round; };
+struct cvt_half_rule {
+    bool is_bf16, sat, relu, satfinite, plain;
+    int round;
+};
 ALU_INLINE struct cvt_half_rule cvt_half_rule(const struct isa_inst *i, bool is_bf16)
 {
     struct cvt_half_rule r = {is_bf16,

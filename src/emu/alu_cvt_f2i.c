@@ -1,16 +1,19 @@
-/* alu_cvt_f2i.c: cvt from floats to integers: rounded to an integer in one of four modes, then bounded to the destination's range.
+/* alu_cvt_f2i.c: cvt from floats to integers: rounded to an integer in one of four modes, then bounded to the
+ * destination's range.
  *
- * Semantics: PTX ISA, cvt: conversions to integers are always bounded. What NaN gives depends on the widths: cvt_nan. f16 and bf16
- * are widened to f32, which is exact; 64-bit destinations are reached from f64 only. */
+ * Semantics: PTX ISA, cvt: conversions to integers are always bounded. What NaN gives depends on the widths:
+ * NAN_ZERO and NAN_TOP. f16 and bf16 are widened to f32, which is exact; 64-bit destinations are reached from
+ * f64 only. */
 #include "emu/alu_cvt.h"
 
-/* NaN: 0 for conversions of at most 32 bits on both sides, else the top bit alone. */
-#define NAN_TO_32       0u
-#define NAN_WIDE_TO_32  0x80000000u
-#define NAN_TO_64       0x8000000000000000ull
+/* NaN: 0 for conversions of at most 32 bits on both sides, else the destination's top bit alone (as an H200
+ * has it). */
+#define NAN_TO_64   0x8000000000000000ull
+#define NAN_ZERO(T) 0
+#define NAN_TOP(T)  ((uint32_t)((CVT_MAX_##T >> (CVT_MIN_##T ? 0 : 1)) + 1))
 
-/* Integral value to 32 bits, bounded by [lo, hi] (exact in the source type or, for hi, the next value above it). A
- * value of 2^31 or more goes through its distance from there, since hosts convert to signed only. */
+/* Integral value to 32 bits, bounded by [lo, hi] (exact in the source type or, for hi, the next value above
+ * it). A value of 2^31 or more goes through its distance from there, since hosts convert to signed only. */
 #define TO_32(F)                                                                                             \
     ALU_INLINE uint32_t to_32_##F(F v, int64_t lo, int64_t hi, uint32_t nan)                                 \
     {                                                                                                        \
@@ -49,7 +52,7 @@ ALU_INLINE uint64_t to_s64(double v)
         const bool ftz = i->flags & ISA_FTZ;                                                                 \
         (void)ftz;                                                                                           \
         for (int l = 0; l < ISA_LANES; l++) v[l] = f32_of(LANE_##S(p, l));                                   \
-        cvt_integral_f32(v, i->round);                                                                              \
+        cvt_integral_f32(v, i->round);                                                                       \
     }
 LOAD_FROM(F16)
 LOAD_FROM(BF16)
@@ -61,14 +64,14 @@ static ALU_NOINLINE void load_F64(double *v, struct exec *x, const struct isa_in
     cvt_integral_f64(v, i->round);
 }
 
-#define F2I_32(T, S, F, nan)                                                                                 \
+#define F2I_32(T, S, F, NAN)                                                                                 \
     ALU_ROW(CVT_##T##_##S)                                                                                   \
     {                                                                                                        \
         ALU_ALIGNED F v[ISA_LANES];                                                                          \
         ALU_ALIGNED uint32_t o[ISA_LANES];                                                                   \
         load_##S(v, x, i);                                                                                   \
         for (int l = 0; l < ISA_LANES; l++)                                                                  \
-            o[l] = CVT_CUT_##T(to_32_##F(v[l], CVT_MIN_##T, (int64_t)CVT_MAX_##T, nan));                     \
+            o[l] = CVT_CUT_##T(to_32_##F(v[l], CVT_MIN_##T, (int64_t)CVT_MAX_##T, NAN(T)));                  \
         alu_put32(x, i->dst[0], o, mask);                                                                    \
     }
 #define F2I_64(T, S, F)                                                                                      \
@@ -81,10 +84,10 @@ static ALU_NOINLINE void load_F64(double *v, struct exec *x, const struct isa_in
         alu_put64(x, i->dst[0], o, mask);                                                                    \
     }
 #define F2I_TO_32(R, T)                                                                                      \
-    R(T, F16, float, NAN_TO_32)                                                                              \
-    R(T, BF16, float, NAN_TO_32)                                                                             \
-    R(T, F32, float, NAN_TO_32)                                                                              \
-    R(T, F64, double, NAN_WIDE_TO_32)
+    R(T, F16, float, NAN_ZERO)                                                                               \
+    R(T, BF16, float, NAN_ZERO)                                                                              \
+    R(T, F32, float, NAN_ZERO)                                                                               \
+    R(T, F64, double, NAN_TOP)
 #define F2I_TO_64(R, T) R(T, F16, float) R(T, BF16, float) R(T, F32, float) R(T, F64, double)
 #define F2I_ALL(R32, R64)                                                                                    \
     F2I_TO_32(R32, U8)                                                                                       \

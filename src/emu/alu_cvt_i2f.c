@@ -1,7 +1,8 @@
 /* alu_cvt_i2f.c: cvt from integers to floats, one rounding, in four modes; SAT bounds to [0, 1].
  *
- * Semantics: PTX ISA, cvt. To f32 and f64 the host's conversion rounds in the mode asked for. To f16 and bf16 the integer first
- * becomes an f32 rounded to odd, which a second rounding to at most 11 bits cannot tell from the integer itself. */
+ * Semantics: PTX ISA, cvt. To f32 and f64 the host's conversion rounds in the mode asked for. To f16 and bf16
+ * the integer first becomes an f32 rounded to odd, which a second rounding to at most 11 bits cannot tell
+ * from the integer itself. */
 #include "emu/alu_cvt.h"
 
 typedef void i2f32_kernel(uint32_t *o, const uint32_t *p);
@@ -42,7 +43,8 @@ ALU_INLINE uint32_t f32_odd_from_signed(int64_t v)
 #define TO_ODD_U64(v) f32_odd_from_magnitude(v, false)
 #define TO_ODD_S64(v) f32_odd_from_signed(v)
 
-static ALU_NOINLINE void put_f32(struct exec *x, const struct isa_inst *i, uint32_t mask, i2f32_kernel *kernel)
+static ALU_NOINLINE void put_f32(struct exec *x, const struct isa_inst *i, uint32_t mask,
+                                 i2f32_kernel *kernel)
 {
     ALU_ALIGNED uint32_t o[ISA_LANES];
     alu_round_begin(i->round);
@@ -53,7 +55,8 @@ static ALU_NOINLINE void put_f32(struct exec *x, const struct isa_inst *i, uint3
     alu_put32(x, i->dst[0], o, mask);
 }
 
-static ALU_NOINLINE void put_f64(struct exec *x, const struct isa_inst *i, uint32_t mask, i2f64_kernel *kernel)
+static ALU_NOINLINE void put_f64(struct exec *x, const struct isa_inst *i, uint32_t mask,
+                                 i2f64_kernel *kernel)
 {
     ALU_ALIGNED uint64_t o[ISA_LANES];
     alu_round_begin(i->round);
@@ -65,8 +68,8 @@ static ALU_NOINLINE void put_f64(struct exec *x, const struct isa_inst *i, uint3
 }
 
 /* o holds f32 bits and becomes half bits. */
-static ALU_NOINLINE void put_half(struct exec *x, const struct isa_inst *i, uint32_t mask, i2f32_kernel *odd_kernel,
-                                  bool is_bf16)
+static ALU_NOINLINE void put_half(struct exec *x, const struct isa_inst *i, uint32_t mask,
+                                  i2f32_kernel *odd_kernel, bool is_bf16)
 {
     const bool sat = i->flags & ISA_SAT;
     ALU_ALIGNED uint32_t o[ISA_LANES];

@@ -1,4 +1,5 @@
-/* alu_cvt_int.c: cvt between integers: extension and truncation, or with SAT the nearest value of the destination type.
+/* alu_cvt_int.c: cvt between integers: extension and truncation, or with SAT the nearest value of the
+ * destination type.
  *
  * Semantics: PTX ISA, cvt. Results narrower than 32 bits are zero-extended in their row, signed ones too. */
 #include "emu/alu_cvt.h"

@@ -1,11 +1,15 @@
-/* alu_cvt_pack.c: cvt of pairs: two f32 to f16x2, bf16x2 or two 8-bit floats, 8-bit floats to and from f16x2; tf32; cvt.pack of integers.
+/* alu_cvt_pack.c: cvt of pairs: two f32 to f16x2, bf16x2 or two 8-bit floats, 8-bit floats to and from f16x2;
+ * tf32; cvt.pack of integers.
  *
- * Semantics: PTX ISA, cvt and cvt.pack; the first source goes to the upper half. e4m3 (bias 7, no infinity, largest value 448 =
- * 0x7e, NaN = 0x7f) and e5m2 (an f16 cut to 8 bits, largest value 57344 = 0x7b, NaN = 0x7f): conversions to them are always
- * .satfinite. tf32 is an f32 with 10 stored bits of significand. */
+ * Semantics: PTX ISA, cvt and cvt.pack; the first source goes to the upper half. e4m3 (bias 7, no infinity,
+ * largest value 448 = 0x7e, NaN = 0x7f) and e5m2 (an f16 cut to 8 bits, largest value 57344 = 0x7b, NaN =
+ * 0x7f): conversions to them are always .satfinite. tf32 is an f32 with 10 stored bits of significand; its
+ * NaN has all of them set, except that .rna knows no NaN, as an H200 has it: it cuts the low bits off, and
+ * SATFINITE steps down from all that is not finite. */
 #include "emu/alu_cvt.h"
 
-ALU_INLINE void half_pair(struct exec *x, const struct isa_inst *i, uint32_t mask, struct cvt_half_rule rule, bool ftz)
+ALU_INLINE void half_pair(struct exec *x, const struct isa_inst *i, uint32_t mask, struct cvt_half_rule rule,
+                          bool ftz)
 {
     const uint32_t *hi = exec_src(x, i->src[0]), *lo = exec_src(x, i->src[1]);
     ALU_ALIGNED uint32_t o[ISA_LANES];
@@ -17,11 +21,12 @@ ALU_INLINE void half_pair(struct exec *x, const struct isa_inst *i, uint32_t mas
 #define HALF_PAIR(OP, bf16)                                                                                  \
     ALU_ROW(OP)                                                                                              \
     {                                                                                                        \
-        const struct cvt_half_rule rule = cvt_half_rule(i, bf16), plain = {.is_bf16 = bf16, .round = ISA_RN}; \
+        const struct cvt_half_rule rule = cvt_half_rule(i, bf16),                                            \
+                                   plain = {.is_bf16 = bf16, .round = ISA_RN};                               \
         if (rule.plain && !(i->flags & ISA_FTZ))                                                             \
             half_pair(x, i, mask, plain, false);                                                             \
         else                                                                                                 \
-            half_pair(x, i, mask, rule, i->flags & ISA_FTZ);                                                 \
+            half_pair(x, i, mask, rule, i->flags &ISA_FTZ);                                                  \
     }
 #define HALF_PAIRS(P) P(CVT_F16X2_F32, false) P(CVT_BF16X2_F32, true)
 HALF_PAIRS(HALF_PAIR)
@@ -46,29 +51,33 @@ ALU_INLINE uint32_t f16_from_f8(uint32_t v, bool is_e5m2, bool relu)
     return relu ? half_relu(h, 0x7c00) : h;
 }
 
-#define RELU (i->flags & ISA_RELU)
+#define RELU                    (i->flags & ISA_RELU)
 #define F8_FROM_F16(h, is_e5m2) f8_from_f32(f32_from_f16(h), is_e5m2, RELU)
 #define F8_ROWS(F1, F2)                                                                                      \
     F2(CVT_E4M3X2_F32, r, r, r, f8_from_f32(a, false, RELU) << 8 | f8_from_f32(b, false, RELU))              \
     F2(CVT_E5M2X2_F32, r, r, r, f8_from_f32(a, true, RELU) << 8 | f8_from_f32(b, true, RELU))                \
     F1(CVT_E4M3X2_F16X2, r, r, F8_FROM_F16(a >> 16, false) << 8 | F8_FROM_F16(a & 0xffff, false))            \
     F1(CVT_E5M2X2_F16X2, r, r, F8_FROM_F16(a >> 16, true) << 8 | F8_FROM_F16(a & 0xffff, true))              \
-    F1(CVT_F16X2_E4M3X2, r, r, f16_from_f8(a >> 8 & 0xff, false, RELU) << 16 | f16_from_f8(a & 0xff, false, RELU)) \
-    F1(CVT_F16X2_E5M2X2, r, r, f16_from_f8(a >> 8 & 0xff, true, RELU) << 16 | f16_from_f8(a & 0xff, true, RELU))
+    F1(CVT_F16X2_E4M3X2, r, r,                                                                               \
+       f16_from_f8(a >> 8 & 0xff, false, RELU) << 16 | f16_from_f8(a & 0xff, false, RELU))                   \
+    F1(CVT_F16X2_E5M2X2, r, r,                                                                               \
+       f16_from_f8(a >> 8 & 0xff, true, RELU) << 16 | f16_from_f8(a & 0xff, true, RELU))
 F8_ROWS(ALU_FN1, ALU_FN2)
 
 ALU_INLINE uint32_t tf32_from_f32(uint32_t b, int round, bool relu, bool satfinite)
 {
-    const uint32_t mag = b & 0x7fffffff, low = 0x1fff;
-    const uint32_t cut = (mag + round_increment(low, mag >> 13 & 1, b >> 31, round)) & ~low;
-    const uint32_t top = satfinite ? F32_INF - 0x2000 : F32_INF, r = MIN(cut, top);
-    return alu_if32(f32_is_nan(b), F32_NAN, alu_if32(relu & (b >> 31), 0, r | (b & 0x80000000)));
+    const uint32_t mag = b & 0x7fffffff, low = 0x1fff, sign = b & 0x80000000;
+    const uint32_t number = (mag + round_increment(low, mag >> 13 & 1, b >> 31, round)) & ~low;
+    const uint32_t r = alu_if32(f32_is_nan(b), mag & ~low, MIN(number, F32_INF));
+    const uint32_t finite = r - alu_if32(satfinite & (r >= F32_INF), low + 1, 0);
+    const bool other_nan = f32_is_nan(b) & (round != ISA_RNA);
+    return alu_if32(other_nan, F32_NAN & ~low, alu_if32(relu & (b >> 31), 0, finite | sign));
 }
-#define TF32_ROWS(F1)                                                                                        \
-    F1(CVT_TF32_F32, r, r, tf32_from_f32(a, i->round, RELU, i->flags &ISA_SATFINITE))
+#define TF32_ROWS(F1) F1(CVT_TF32_F32, r, r, tf32_from_f32(a, i->round, RELU, i->flags &ISA_SATFINITE))
 TF32_ROWS(ALU_FN1)
 
-/* Two signed words, each bounded to a field of inst.mod bits, below what the third source, if there is one, brings. */
+/* Two signed words, each bounded to a field of inst.mod bits, below what the third source, if there is one,
+ * brings. */
 ALU_INLINE uint32_t pack_field(uint32_t v, int64_t lo, int64_t hi, uint32_t field)
 {
     const int64_t s = (int32_t)v;

@@ -1,10 +1,12 @@
-/* alu_fp.h: floating-point formats as bit patterns, lane by lane: classes, flushing, bounding, widening and narrowing.
+/* alu_fp.h: floating-point formats as bit patterns, lane by lane: classes, flushing, bounding, widening and
+ * narrowing.
  *
- * Formats: f32, f64, f16, bf16 (the upper half of an f32), the two 8-bit formats, tf32. Narrowing rounds once: what does not fit
- * into an f32 comes there rounded to odd (truncated, and the last bit set if anything was lost), which keeps all that a
- * later rounding to at most 22 bits needs to know (Boldo and Melquiond, "Emulation of FMA and correctly rounded
- * sums", IEEE TC 2008). The NaN that NVIDIA hardware makes has all bits set but the sign (PTX ISA, "Floating Point Instructions").
- * Everything here is straight-line, so that loops over it vectorise. */
+ * Formats: f32, f64, f16, bf16 (the upper half of an f32), the two 8-bit formats, tf32. Narrowing rounds
+ * once: what does not fit into an f32 comes there rounded to odd (truncated, and the last bit set if anything
+ * was lost), which keeps all that a later rounding to at most 22 bits needs to know (Boldo and Melquiond,
+ * "Emulation of FMA and correctly rounded sums", IEEE TC 2008). The NaN that NVIDIA hardware makes has all
+ * bits set but the sign (PTX ISA, "Floating Point Instructions"). Everything here is straight-line, so that
+ * loops over it vectorise. */
 #ifndef HEDDLE_ALU_FP_H
 #define HEDDLE_ALU_FP_H
 
@@ -12,13 +14,15 @@
 
 #include "emu/alu.h"
 
-#define F32_NAN 0x7fffffffu
-#define F32_INF 0x7f800000u
-#define F32_ONE 0x3f800000u
-#define F64_INF 0x7ff0000000000000ull
-#define F64_NAN 0x7fffffffffffffffull
-#define F64_ONE 0x3ff0000000000000ull
-#define F16_NAN 0x7fffu /* also of bf16 */
+#define F32_NAN     0x7fffffffu
+#define F32_INF     0x7f800000u
+#define F32_ONE     0x3f800000u
+#define F64_INF     0x7ff0000000000000ull
+#define F64_NAN     0x7fffffffffffffffull
+#define F64_QUIET   0x0008000000000000ull
+#define F64_INVALID 0xfff8000000000000ull /* of inf - inf, 0 * inf, 0 / 0, sqrt of a negative */
+#define F64_ONE     0x3ff0000000000000ull
+#define F16_NAN     0x7fffu /* also of bf16 */
 
 ALU_INLINE float f32_of(uint32_t b)
 {
@@ -62,7 +66,8 @@ ALU_INLINE uint64_t f64_sat(uint64_t b)
     const int64_t s = (int64_t)b;
     return alu_if64((s > 0) & (s <= (int64_t)F64_INF), (uint64_t)MIN(s, (int64_t)F64_ONE), 0);
 }
-/* SAT and RELU on the 16-bit formats, whose order is that of their bits: inf and one are the format's. RELU keeps NaN. */
+/* SAT and RELU on the 16-bit formats, whose order is that of their bits: inf and one are the format's. RELU
+ * keeps NaN. */
 ALU_INLINE uint32_t half_sat(uint32_t h, uint32_t inf, uint32_t one)
 {
     return alu_if32(h <= inf, MIN(h, one), 0);
@@ -72,7 +77,8 @@ ALU_INLINE uint32_t half_relu(uint32_t h, uint32_t inf)
     return alu_if32((h & 0x7fff) > inf, F16_NAN, alu_if32(h & 0x8000, 0, h));
 }
 
-/* f16 to f32, exactly; NaN becomes f32's. Subnormals go through an integer, which spares hosts their slow path. */
+/* f16 to f32, exactly; NaN becomes f32's. Subnormals go through an integer, which spares hosts their slow
+ * path. */
 ALU_INLINE uint32_t f32_from_f16(uint32_t h)
 {
     const uint32_t m = h & 0x7fff, sign = (h & 0x8000) << 16;
@@ -83,7 +89,8 @@ ALU_INLINE uint32_t f32_from_f16(uint32_t h)
 }
 ALU_INLINE uint32_t f32_from_bf16(uint32_t h) { return h << 16; }
 
-/* What to add to a magnitude before its low bits are cut off: low = a mask of these bits, lsb = the last bit that stays. */
+/* What to add to a magnitude before its low bits are cut off: low = a mask of these bits, lsb = the last bit
+ * that stays. */
 ALU_INLINE uint32_t round_increment(uint32_t low, uint32_t lsb, bool negative, int round)
 {
     switch (round) {
@@ -100,13 +107,14 @@ ALU_INLINE bool round_stays_finite(bool negative, int round)
     return (round == ISA_RZ) | ((round == ISA_RM) & !negative) | ((round == ISA_RP) & negative);
 }
 
-/* f32 to a format of mant_bits stored bits of significand and normal exponents from exp_min on: the magnitude as the
- * format's bits, not yet bounded (an infinity or NaN gives something above all finite values). */
+/* f32 to a format of mant_bits stored bits of significand and normal exponents from exp_min on: the magnitude
+ * as the format's bits, not yet bounded (an infinity or NaN gives something above all finite values). */
 ALU_INLINE uint32_t narrow_f32(uint32_t b, int mant_bits, int exp_min, int round)
 {
     const uint32_t mag = b & 0x7fffffff, exp = mag >> 23, first = (uint32_t)(127 + exp_min);
     const uint32_t drop = (uint32_t)(23 - mant_bits);
-    const uint32_t sig = alu_if32(exp, (mag & 0x7fffff) | 0x800000, mag); /* below exp_min the leading bit is explicit */
+    const uint32_t sig =
+        alu_if32(exp, (mag & 0x7fffff) | 0x800000, mag); /* below exp_min the leading bit is explicit */
     const bool tiny = exp < first;
     const uint32_t deep = drop + first - exp;
     const uint32_t shift = alu_if32(tiny, MIN(deep, 25u), drop);
@@ -156,8 +164,8 @@ ALU_INLINE uint32_t f32_odd_from_f64(uint64_t b)
 
 /* ---- rounding modes of the host ---- */
 
-/* Runs of host arithmetic in another rounding mode are calls of functions that are not inlined, between alu_round_begin
- * and alu_round_end: the compiler can then neither move operations out nor fold them. */
+/* Runs of host arithmetic in another rounding mode are calls of functions that are not inlined, between
+ * alu_round_begin and alu_round_end: the compiler can then neither move operations out nor fold them. */
 ALU_INLINE void alu_round_begin(int round)
 {
     if (round == ISA_RZ) fesetround(FE_TOWARDZERO);

@@ -1,36 +1,42 @@
 /* alu_int.c: integer addition, subtraction, carry chains, sums of differences, division, minimum and maximum.
  *
- * Semantics: PTX ISA, "Integer Arithmetic Instructions" and "Extended-Precision Integer Arithmetic Instructions". Values are kept
- * unsigned, so that overflow wraps; the signed view is taken where it matters. Division by zero, which PTX leaves to the
- * machine, gives what NVIDIA hardware gives: see div_* below. */
+ * Semantics: PTX ISA, "Integer Arithmetic Instructions" and "Extended-Precision Integer Arithmetic
+ * Instructions". Values are kept unsigned, so that overflow wraps; the signed view is taken where it matters.
+ * Division by zero, which PTX leaves to the machine, gives what NVIDIA hardware gives: see div_* below. */
 #include "emu/alu.h"
 
 #define S16(v) ((int32_t)(int16_t)(v))
 #define S32(v) ((int32_t)(v))
 #define S64(v) ((int64_t)(v))
-#define U16(v) ((v) & 0xffff)
+#define U16(v) ((v)&0xffff)
 
 ALU_INLINE uint32_t clamp_s32(int64_t v)
 {
     return (uint32_t)(int32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v);
 }
 
-/* Quotient and remainder, with a divisor of zero (quotient and remainder all ones) and INT_MIN / -1 (the quotient
- * wraps, the remainder is 0) made safe. */
+/* Quotient and remainder, with a divisor of zero (quotient and remainder all ones) and INT_MIN / -1 (the
+ * quotient wraps, the remainder is 0) made safe. */
 ALU_INLINE uint32_t div_u32(uint32_t a, uint32_t b) { return b ? a / b : UINT32_MAX; }
 ALU_INLINE uint32_t rem_u32(uint32_t a, uint32_t b) { return b ? a % b : UINT32_MAX; }
 ALU_INLINE uint32_t div_s32(int32_t a, int32_t b)
 {
     return !b ? UINT32_MAX : b == -1 ? 0u - (uint32_t)a : (uint32_t)(a / b);
 }
-ALU_INLINE uint32_t rem_s32(int32_t a, int32_t b) { return !b ? UINT32_MAX : b == -1 ? 0 : (uint32_t)(a % b); }
+ALU_INLINE uint32_t rem_s32(int32_t a, int32_t b)
+{
+    return !b ? UINT32_MAX : b == -1 ? 0 : (uint32_t)(a % b);
+}
 ALU_INLINE uint64_t div_u64(uint64_t a, uint64_t b) { return b ? a / b : UINT64_MAX; }
 ALU_INLINE uint64_t rem_u64(uint64_t a, uint64_t b) { return b ? a % b : UINT64_MAX; }
 ALU_INLINE uint64_t div_s64(int64_t a, int64_t b)
 {
     return !b ? UINT64_MAX : b == -1 ? 0u - (uint64_t)a : (uint64_t)(a / b);
 }
-ALU_INLINE uint64_t rem_s64(int64_t a, int64_t b) { return !b ? UINT64_MAX : b == -1 ? 0 : (uint64_t)(a % b); }
+ALU_INLINE uint64_t rem_s64(int64_t a, int64_t b)
+{
+    return !b ? UINT64_MAX : b == -1 ? 0 : (uint64_t)(a % b);
+}
 
 /* Both halves of a row, each by itself; RELU puts negative results to 0. */
 ALU_INLINE uint32_t s16_relu(int32_t v, bool relu) { return U16((uint32_t)(relu && v < 0 ? 0 : v)); }
@@ -112,8 +118,9 @@ ALU_ROW(LEA_64)
     alu_put_pair(x, i->dst[0], lo, hi, mask);
 }
 
-/* Carry chains: the last source is the carry (borrow) in, a lane mask; absent, it reads as no lane. The second destination gets
- * the carry (borrow) out. T is twice as wide as the values, so that the carry is its next bit. */
+/* Carry chains: the last source is the carry (borrow) in, a lane mask; absent, it reads as no lane. The
+ * second destination gets the carry (borrow) out. T is twice as wide as the values, so that the carry is its
+ * next bit. */
 #define CARRY_ROW(OP, D, T, bits, N, EXPR)                                                                   \
     ALU_ROW(OP)                                                                                              \
     {                                                                                                        \

@@ -21,8 +21,8 @@ LOGIC_ROWS(ALU_FN1, ALU_FN2)
     P2(XOR_64, al ^ bl, ah ^ bh)
 PAIR_ROWS(ALU_PAIR1, ALU_PAIR2)
 
-/* Bit k of the truth table is the result where the three operands' bits, first operand highest, spell k. A tree of
- * selections: by c between neighbours of the table, then by b, then by a. */
+/* Bit k of the truth table is the result where the three operands' bits, first operand highest, spell k. A
+ * tree of selections: by c between neighbours of the table, then by b, then by a. */
 ALU_INLINE uint32_t pick(uint32_t by, uint32_t one, uint32_t zero) { return zero ^ (by & (one ^ zero)); }
 ALU_INLINE void lop3(uint32_t *o, struct exec *x, const struct isa_inst *i)
 {
@@ -59,13 +59,15 @@ ALU_ROW(LOP3_P)
     exec_set_pred(x, i->dst[1], p, mask);
 }
 
-/* Selectors that the named modes of prmt stand for, by the low two bits of the third source (PTX ISA, prmt). */
+/* Selectors that the named modes of prmt stand for, by the low two bits of the third source (PTX ISA, prmt).
+ */
 static const uint16_t prmt_selectors[ISA_PRMT_RC16 + 1][4] = {
-    [ISA_PRMT_F4E] = {0x3210, 0x4321, 0x5432, 0x6543},  [ISA_PRMT_B4E] = {0x5670, 0x6701, 0x7012, 0x0123},
-    [ISA_PRMT_RC8] = {0x0000, 0x1111, 0x2222, 0x3333},  [ISA_PRMT_ECL] = {0x3210, 0x3211, 0x3222, 0x3333},
-    [ISA_PRMT_ECR] = {0x0000, 0x1110, 0x2210, 0x3210},  [ISA_PRMT_RC16] = {0x1010, 0x3232, 0x1010, 0x3232}};
+    [ISA_PRMT_F4E] = {0x3210, 0x4321, 0x5432, 0x6543}, [ISA_PRMT_B4E] = {0x5670, 0x6701, 0x7012, 0x0123},
+    [ISA_PRMT_RC8] = {0x0000, 0x1111, 0x2222, 0x3333}, [ISA_PRMT_ECL] = {0x3210, 0x3211, 0x3222, 0x3333},
+    [ISA_PRMT_ECR] = {0x0000, 0x1110, 0x2210, 0x3210}, [ISA_PRMT_RC16] = {0x1010, 0x3232, 0x1010, 0x3232}};
 
-/* Byte n of the result: the byte of b:a that nibble n names; bit 3 of the nibble asks for its sign in all bits. */
+/* Byte n of the result: the byte of b:a that nibble n names; bit 3 of the nibble asks for its sign in all
+ * bits. */
 ALU_INLINE uint32_t prmt_byte(uint64_t bytes, uint32_t selector, int n)
 {
     const uint32_t s = selector >> (4 * n);
@@ -95,5 +97,7 @@ void ALU_NAME(alu_logic_rows)(exec_fn **table)
 {
     LOGIC_ROWS(ALU_SET, ALU_SET)
     PAIR_ROWS(ALU_SET, ALU_SET)
-    ALU_ENTER(LOP3); ALU_ENTER(LOP3_P); ALU_ENTER(PRMT);
+    ALU_ENTER(LOP3);
+    ALU_ENTER(LOP3_P);
+    ALU_ENTER(PRMT);
 }

@@ -5,7 +5,8 @@
 #define MOVE_ROWS(F1, F2, F4)                                                                                \
     F1(MOV_32, r, r, a)                                                                                      \
     F4(PACK_64_16, d, r, r, r, r,                                                                            \
-       (uint64_t)(a & 0xffff) | (uint64_t)(b & 0xffff) << 16 | (uint64_t)(c & 0xffff) << 32 | (uint64_t)e << 48) \
+       (uint64_t)(a & 0xffff) | (uint64_t)(b & 0xffff) << 16 | (uint64_t)(c & 0xffff) << 32 |                \
+           (uint64_t)e << 48)                                                                                \
     F2(PACK_32_16, r, r, r, (a & 0xffff) | b << 16)                                                          \
     F4(PACK_32_8, r, r, r, r, r, (a & 0xff) | (b & 0xff) << 8 | (c & 0xff) << 16 | e << 24)                  \
     F2(PACK_16_8, r, r, r, (a & 0xff) | (b & 0xff) << 8)
@@ -111,6 +112,12 @@ void ALU_NAME(alu_move_rows)(exec_fn **table)
     MOVE_ROWS(ALU_SET, ALU_SET, ALU_SET)
     UNPACK_ROWS(ALU_SET)
     PRED_ROWS(ALU_SET)
-    ALU_ENTER(MOV_64); ALU_ENTER(PACK_64_32); ALU_ENTER(UNPACK_64_32);
-    ALU_ENTER(SEL_32); ALU_ENTER(SEL_64); ALU_ENTER(P2R); ALU_ENTER(R2P); ALU_ENTER(MOV_P);
+    ALU_ENTER(MOV_64);
+    ALU_ENTER(PACK_64_32);
+    ALU_ENTER(UNPACK_64_32);
+    ALU_ENTER(SEL_32);
+    ALU_ENTER(SEL_64);
+    ALU_ENTER(P2R);
+    ALU_ENTER(R2P);
+    ALU_ENTER(MOV_P);
 }

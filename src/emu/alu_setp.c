@@ -1,15 +1,18 @@
 /* alu_setp.c: comparison of integers and floats into predicates, and classes of floats.
  *
- * Semantics: PTX ISA, setp, set, testp. All comparisons come from five: equal, unequal, less, less or equal (all false for NaN), and
- * "both are numbers", with sources swapped and the result inverted as cmp_plans says. */
+ * Semantics: PTX ISA, setp, set, testp. All comparisons come from five: equal, unequal, less, less or equal
+ * (all false for NaN), and "both are numbers", with sources swapped and the result inverted as cmp_plans
+ * says. */
 #include "emu/alu_fp.h"
 
 enum cmp_base { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_NUM };
-static const struct cmp_plan { uint8_t base, swap, invert; } cmp_plans[] = {
-    [ISA_EQ] = {CMP_EQ, 0, 0},  [ISA_NE] = {CMP_NE, 0, 0},  [ISA_LT] = {CMP_LT, 0, 0},   [ISA_LE] = {CMP_LE, 0, 0},
-    [ISA_GT] = {CMP_LT, 1, 0},  [ISA_GE] = {CMP_LE, 1, 0},  [ISA_EQU] = {CMP_NE, 0, 1},  [ISA_NEU] = {CMP_EQ, 0, 1},
-    [ISA_LTU] = {CMP_LE, 1, 1}, [ISA_LEU] = {CMP_LT, 1, 1}, [ISA_GTU] = {CMP_LE, 0, 1},  [ISA_GEU] = {CMP_LT, 0, 1},
-    [ISA_NUM] = {CMP_NUM, 0, 0}, [ISA_NAN] = {CMP_NUM, 0, 1}};
+static const struct cmp_plan {
+    uint8_t base, swap, invert;
+} cmp_plans[] = {[ISA_EQ] = {CMP_EQ, 0, 0},   [ISA_NE] = {CMP_NE, 0, 0},  [ISA_LT] = {CMP_LT, 0, 0},
+                 [ISA_LE] = {CMP_LE, 0, 0},   [ISA_GT] = {CMP_LT, 1, 0},  [ISA_GE] = {CMP_LE, 1, 0},
+                 [ISA_EQU] = {CMP_NE, 0, 1},  [ISA_NEU] = {CMP_EQ, 0, 1}, [ISA_LTU] = {CMP_LE, 1, 1},
+                 [ISA_LEU] = {CMP_LT, 1, 1},  [ISA_GTU] = {CMP_LE, 0, 1}, [ISA_GEU] = {CMP_LT, 0, 1},
+                 [ISA_NUM] = {CMP_NUM, 0, 0}, [ISA_NAN] = {CMP_NUM, 0, 1}};
 
 #define CMP_LOOP(COND)                                                                                       \
     for (int l = 0; l < ISA_LANES; l++) f[l] = (COND) ? UINT32_MAX : 0;                                      \
@@ -153,7 +156,7 @@ ALU_INLINE void compare_x2(uint32_t *m, struct exec *x, const struct isa_inst *i
 X2_ROW(SETP_F16X2, SET_F16X2, false, 0x3c00u)
 X2_ROW(SETP_BF16X2, SET_BF16X2, true, 0x3f80u)
 
-/* testp: classes by the magnitude's bits; zero is neither normal nor subnormal. */
+/* testp: classes by the magnitude's bits; zeros count as normal. */
 ALU_INLINE bool in_class(uint64_t mag, uint64_t inf, uint64_t normal_min, int class)
 {
     switch (class) {
@@ -161,7 +164,7 @@ ALU_INLINE bool in_class(uint64_t mag, uint64_t inf, uint64_t normal_min, int cl
     case ISA_TESTP_INFINITE: return mag == inf;
     case ISA_TESTP_NUMBER: return mag <= inf;
     case ISA_TESTP_NOTANUMBER: return mag > inf;
-    case ISA_TESTP_NORMAL: return mag >= normal_min && mag < inf;
+    case ISA_TESTP_NORMAL: return !mag || (mag >= normal_min && mag < inf);
     default: return mag && mag < normal_min; /* ISA_TESTP_SUBNORMAL */
     }
 }
@@ -170,8 +173,7 @@ ALU_INLINE bool in_class(uint64_t mag, uint64_t inf, uint64_t normal_min, int cl
     {                                                                                                        \
         const uint32_t *pa = exec_src(x, i->src[0]);                                                         \
         uint32_t m = 0;                                                                                      \
-        for (int l = 0; l < ISA_LANES; l++)                                                                  \
-            m |= (uint32_t)in_class(MAG, inf, normal_min, i->mod) << l;                                      \
+        for (int l = 0; l < ISA_LANES; l++) m |= (uint32_t)in_class(MAG, inf, normal_min, i->mod) << l;      \
         exec_set_pred(x, i->dst[0], m, mask);                                                                \
     }
 #define TESTP_ROWS(T)                                                                                        \
@@ -184,5 +186,8 @@ void ALU_NAME(alu_setp_rows)(exec_fn **table)
     SETP_ROWS(ALU_SET, ALU_SET)
     TESTP_ROWS(ALU_SET)
     ALU_ENTER(SETP_F32);
-    ALU_ENTER(SETP_F16X2); ALU_ENTER(SETP_BF16X2); ALU_ENTER(SET_F16X2); ALU_ENTER(SET_BF16X2);
+    ALU_ENTER(SETP_F16X2);
+    ALU_ENTER(SETP_BF16X2);
+    ALU_ENTER(SET_F16X2);
+    ALU_ENTER(SET_BF16X2);
 }

@@ -1,10 +1,12 @@
-/* alu_sfu.c: the approximate functions: reciprocal, square roots, division, sine, cosine, logarithm, exponential, hyperbolic tangent.
+/* alu_sfu.c: the approximate functions: reciprocal, square roots, division, sine, cosine, logarithm,
+ * exponential, hyperbolic tangent.
  *
- * The hardware's tables are not public. These functions are evaluated in double precision with the basic operations only, in a
- * fixed order, and rounded once, so that every host gets the same bits; they are far closer to the true value than the PTX ISA's
- * bounds ask, and obey its tables of special values. What is known of the hardware's way is kept: sine and cosine first multiply
- * by 1/2pi in single precision (rounded to zero), which is why they degrade for large arguments; div.approx multiplies by a
- * reciprocal that flushes subnormals, which is why it gives 0 for large divisors. */
+ * The hardware's tables are not public. These functions are evaluated in double precision with the basic
+ * operations only, in a fixed order, and rounded once, so that every host gets the same bits; they are far
+ * closer to the true value than the PTX ISA's bounds ask, and obey its tables of special values. What is
+ * known of the hardware's way is kept: sine and cosine first multiply by 1/2pi in single precision (rounded
+ * to zero), which is why they degrade for large arguments; div.approx multiplies by a reciprocal that flushes
+ * subnormals, which is why it gives 0 for large divisors. */
 #include <math.h>
 
 #include "emu/alu_fp.h"
@@ -23,8 +25,8 @@ ALU_INLINE double nearest(double v)
     return (v + big) - big;
 }
 
-/* 2^v for |v| <= 1000: 2^n by exponent, n = nearest integer, times the Taylor series of e^(f ln 2), |f| <= 1/2; relative
- * error below 2^-41. */
+/* 2^v for |v| <= 1000: 2^n by exponent, n = nearest integer, times the Taylor series of e^(f ln 2), |f| <=
+ * 1/2; relative error below 2^-41. */
 ALU_INLINE double exp2_core(double v)
 {
     const double n = nearest(v), t = (v - n) * LN2;
@@ -49,8 +51,8 @@ ALU_INLINE double bound(double v, double lo, double hi)
     return low > hi ? hi : low;
 }
 
-/* log2 of a positive normal double: exponent plus ln(m) / ln 2, m in [sqrt(1/2), sqrt(2)), with ln(m) = 2 artanh((m - 1) / (m + 1)) as a
- * series; relative error below 2^-40. */
+/* log2 of a positive normal double: exponent plus ln(m) / ln 2, m in [sqrt(1/2), sqrt(2)), with ln(m) = 2
+ * artanh((m - 1) / (m + 1)) as a series; relative error below 2^-40. */
 ALU_INLINE double log2_core(uint64_t b)
 {
     const uint64_t shifted = b - 0x3fe6a09e667f3bcdull; /* bits of sqrt(1/2) */
@@ -99,7 +101,10 @@ ALU_INLINE double tanh_core(double v)
 
 ALU_INLINE uint32_t rcp_f32(uint32_t a) { return f32_canon(f32_bits(1.0f / f32_of(a))); }
 ALU_INLINE uint32_t sqrt_f32(uint32_t a) { return f32_canon(f32_bits(sqrtf(f32_of(a)))); }
-ALU_INLINE uint32_t rsqrt_f32(uint32_t a) { return f32_canon(f32_bits((float)(1.0 / sqrt((double)f32_of(a))))); }
+ALU_INLINE uint32_t rsqrt_f32(uint32_t a)
+{
+    return f32_canon(f32_bits((float)(1.0 / sqrt((double)f32_of(a)))));
+}
 ALU_INLINE uint32_t div_f32(uint32_t a, uint32_t b) { return f32_canon(f32_bits(f32_of(a) / f32_of(b))); }
 /* a * (1 / b); a subnormal divisor, which FTZ would have flushed before, is scaled up together with a. */
 ALU_INLINE uint32_t div_approx_f32(uint32_t a, uint32_t b)
@@ -109,8 +114,8 @@ ALU_INLINE uint32_t div_approx_f32(uint32_t a, uint32_t b)
     return f32_canon(f32_bits(f32_of(a) * scale * f32_of(r)));
 }
 
-/* Argument in turns, as the hardware makes it: a * (1 / 2pi), single precision, rounded to zero; its distance from the
- * nearest whole turn, exactly. */
+/* Argument in turns, as the hardware makes it: a * (1 / 2pi), single precision, rounded to zero; its distance
+ * from the nearest whole turn, exactly. */
 ALU_INLINE double turns(uint32_t a)
 {
     const double exact = (double)f32_of(a) * (double)f32_of(INV_2PI); /* 48 bits fit */
@@ -189,7 +194,7 @@ F32_ROWS(F32_ROW)
 /* ---- double precision ---- */
 
 /* The .ftz forms see and give the upper words only: 20 bits of significand. */
-#define UPPER(v) ((v) & 0xffffffff00000000ull)
+#define UPPER(v) ((v)&0xffffffff00000000ull)
 ALU_INLINE uint64_t upper_rounded(uint64_t b) { return UPPER(f64_is_nan(b) ? F64_NAN : b + 0x80000000); }
 ALU_INLINE uint64_t f64_flush(uint64_t b) { return b & F64_INF ? b : b & ~F64_NAN; }
 ALU_INLINE uint64_t rcp_approx_f64(uint64_t a)
@@ -199,8 +204,9 @@ ALU_INLINE uint64_t rcp_approx_f64(uint64_t a)
 ALU_INLINE uint64_t rsqrt_f64(uint64_t a) { return f64_bits(1.0 / sqrt(f64_of(a))); }
 ALU_INLINE uint64_t rsqrt_approx_f64(uint64_t a, bool ftz)
 {
-    const uint64_t full = rsqrt_f64(a);
-    return ftz ? upper_rounded(rsqrt_f64(f64_flush(UPPER(a)))) : f64_is_nan(full) ? F64_NAN : full;
+    const uint64_t full = rsqrt_f64(a),
+                   nan = f64_is_nan(a) ? a | F64_QUIET : F64_INVALID; /* NaNs as in alu_f64.c */
+    return ftz ? upper_rounded(rsqrt_f64(f64_flush(UPPER(a)))) : f64_is_nan(full) ? nan : full;
 }
 #define F64_ROWS(F1)                                                                                         \
     F1(RCP_APPROX_F64, d, d, rcp_approx_f64(a))                                                              \
@@ -227,7 +233,7 @@ ALU_INLINE uint32_t half_tanh(uint32_t h, bool is_bf16, bool ftz)
     const uint32_t r = half_from_f64(tanh_core((double)f32_of(a)), is_bf16);
     return alu_if32(f32_is_nan(a), F16_NAN, alu_if32(h & 0x7fff, r, h));
 }
-#define HALF_ONE(FN, is_bf16) FN(a & 0xffff, is_bf16, i->flags &ISA_FTZ)
+#define HALF_ONE(FN, is_bf16) FN(a & 0xffff, is_bf16, i->flags & ISA_FTZ)
 #define HALF_TWO(FN, is_bf16) (HALF_ONE(FN, is_bf16) | FN(a >> 16, is_bf16, i->flags & ISA_FTZ) << 16)
 #define HALF_ROWS(F1)                                                                                        \
     F1(EX2_F16, r, r, HALF_ONE(half_ex2, false))                                                             \

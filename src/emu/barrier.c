@@ -84,6 +84,7 @@ struct request { uint32_t number, expected; bool has_count; };
 /* Lanes that name other barriers than the first one come back later, each with its own. False: they were split off. */
 static bool agree(struct warp *w, const struct isa_inst *i, uint32_t mask)
 {
+    if (isa_is_const(i->src[0]) && isa_is_const(i->src[1])) return true; /* ISA_NONE counts as one */
     const uint32_t *number = exec_src(&w->x, i->src[0]);
     const uint32_t *count = i->src[1] == ISA_NONE ? NULL : exec_src(&w->x, i->src[1]);
     uint32_t first = lane_first(mask), same = 0;

@@ -28,6 +28,12 @@ struct space_alloc {
 
 struct space;
 
+/* The reserved range: an address in it is device memory or nothing. (The same words as in space.c: the compiler sees to it
+ * that they agree.) */
+#define SPACE_BASE   0x7e9000000000ull
+#define SPACE_BYTES  0x004000000000ull
+static inline bool space_reserved(uint64_t address) { return address - SPACE_BASE < SPACE_BYTES; }
+
 struct space *space_create(uint64_t bytes_max); /* NULL when the range cannot be reserved; bytes_max = the device's memory */
 void space_destroy(struct space *s);
 uint64_t space_alloc(struct space *s, uint64_t bytes, uint64_t align, enum space_kind kind, const char *label); /* 0 = out of memory */

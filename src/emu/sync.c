@@ -6,12 +6,16 @@
 #include "emu/fault.h"
 #include "emu/ops.h"
 
+static uint16_t member_operand(const struct isa_inst *i)
+{
+    if (i->op == ISA_OP_SHFL) return i->src[3];
+    if (i->op == ISA_OP_WARPSYNC || i->op == ISA_OP_ELECT) return i->src[0];
+    return i->src[1];
+}
+
 static const uint32_t *member_row(const struct warp *w, const struct isa_inst *i)
 {
-    uint32_t src = 1;
-    if (i->op == ISA_OP_SHFL) src = 3;
-    if (i->op == ISA_OP_WARPSYNC || i->op == ISA_OP_ELECT) src = 0;
-    return exec_src(&w->x, i->src[src]);
+    return exec_src(&w->x, member_operand(i));
 }
 
 /* The lanes of all waiting leaves that can meet the one at pc. */
@@ -83,35 +87,57 @@ uint32_t sync_missing(struct warp *w, const struct leaf *leaf)
     return missing;
 }
 
+static bool is_old_form(const struct isa_inst *i)
+{
+    return i->mod & ISA_NOSYNC && (i->op == ISA_OP_SHFL || i->op == ISA_OP_VOTE || i->op == ISA_OP_BALLOT);
+}
+
+/* The lanes that the masks of the executing lanes name, live or not. False: a lane does not name itself. */
+static bool members_of(struct warp *w, const struct isa_inst *i, uint32_t mask, uint32_t *members)
+{
+    const uint32_t *row = member_row(w, i);
+    uint32_t all = 0, self = 0;
+    if (isa_is_const(member_operand(i))) {
+        all = row[0];
+        self = row[0] & mask;
+    } else {
+        FOR_LANES(l, mask) {
+            all |= row[l];
+            self |= row[l] & 1u << l;
+        }
+    }
+    *members = all;
+    if (self == mask) return true;
+    uint32_t l = lane_first(mask & ~self);
+    fault_raise(w, l, EMU_BAD_BARRIER,
+                "%s with member mask 0x%08x, which does not name the lane that executes it (lane %u)",
+                isa_ops[i->op].name, row[l], l);
+    return false;
+}
+
+static void wait_for_members(struct warp *w, uint32_t mask)
+{
+    struct leaf *leaf = w->leaf;
+    if (leaf->mask & ~mask) { /* lanes whose guard is false wait behind the instruction */
+        const struct part parts[2] = {{leaf->pc, mask, leaf->depth}, {leaf->pc + 1, leaf->mask & ~mask, leaf->depth}};
+        diverge_split(w, parts, 2, leaf->pc + 1, leaf->depth);
+    }
+    diverge_block(w, LEAF_AT_SYNC);
+    sync_resolve(w);
+}
+
 static void op_conv(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     struct warp *w = x->warp;
-    exec_fn *fn = warp_op(i->op);
-    bool old_form = (i->op == ISA_OP_SHFL || i->op == ISA_OP_VOTE || i->op == ISA_OP_BALLOT) && i->mod & ISA_NOSYNC;
-    if (!old_form) {
-        const uint32_t *member = member_row(w, i);
-        uint32_t all = 0, self = 0;
-        FOR_LANES(l, mask) {
-            all |= member[l];
-            self |= member[l] & 1u << l;
-        }
-        if (self != mask) {
-            uint32_t l = lane_first(mask & ~self);
-            fault_raise(w, l, EMU_BAD_BARRIER, "%s with member mask 0x%08x, which does not name the lane that executes it (lane %u)",
-                        isa_ops[i->op].name, member[l], l);
-            return;
-        }
-        if (all & w->live & ~mask) { /* someone is missing here: wait */
-            struct leaf *leaf = w->leaf;
-            if (leaf->mask & ~mask) { /* lanes whose guard is false wait behind the instruction */
-                const struct part parts[2] = {{leaf->pc, mask, leaf->depth}, {leaf->pc + 1, leaf->mask & ~mask, leaf->depth}};
-                diverge_split(w, parts, 2, leaf->pc + 1, leaf->depth);
-            }
-            diverge_block(w, LEAF_AT_SYNC);
-            sync_resolve(w);
+    if (!is_old_form(i)) {
+        uint32_t members;
+        if (!members_of(w, i, mask, &members)) return;
+        if (members & w->live & ~mask) { /* someone is missing here */
+            wait_for_members(w, mask);
             return;
         }
     }
+    exec_fn *fn = warp_op(i->op);
     if (fn) fn(x, i, mask);
 }
 

@@ -113,17 +113,17 @@ static void run_leaf(struct warp *w, uint64_t end)
 
 void warp_op_bra(struct exec *x, const struct isa_inst *i, uint32_t mask) { branch_apart(x->warp, i, mask); }
 
-/* The current leaf has had its share: others of the warp go first, and lanes that wait for it wait no longer when it
- * seems to wait itself. */
-static void give_way(struct warp *w)
+/* The current leaf has had its share. When it seems to wait, lanes that wait for it go on alone, and at once, for it may
+ * be one of them that it waits for (true); otherwise the next leaf of the warp comes first in its next turn. */
+static bool give_way(struct warp *w)
 {
     struct leaf *leaf = w->leaf;
-    if (!leaf) return;
-    if (leaf->spins >= SPIN_RELEASE || leaf->turns >= LEAF_TURNS) {
-        leaf->turns = 0;
-        diverge_release(w);
-    }
+    if (!leaf) return false;
+    bool waits = leaf->spins >= SPIN_RELEASE || leaf->turns >= LEAF_TURNS;
+    leaf->turns = 0;
+    if (waits && diverge_release(w)) return diverge_pick(w);
     diverge_rotate(w);
+    return false;
 }
 
 enum warp_end warp_run(struct warp *w, uint64_t budget)
@@ -137,10 +137,12 @@ enum warp_end warp_run(struct warp *w, uint64_t budget)
         w->event = EVENT_NONE;
         switch ((enum warp_event)event) {
         case EVENT_FAULT: return WARP_FAULT;
-        case EVENT_YIELD: give_way(w); return WARP_SPINS;
+        case EVENT_YIELD:
+            if (!give_way(w)) return WARP_SPINS;
+            break;
         case EVENT_SWITCH: break;
         case EVENT_GO:
-        case EVENT_NONE:
+        case EVENT_NONE: /* the budget is used up */
             if (w->leaf && ++w->leaf->turns >= LEAF_TURNS) give_way(w);
             return WARP_TURN_OVER;
         }

@@ -1,5 +1,6 @@
-/* alloc.c: physical registers for virtual ones: predicates first (those that find none move to general registers), then
- * general registers. Each round builds the graph anew; a round that leaves something without a register spills it. */
+/* alloc.c: physical registers for virtual ones: predicates first (those that find none move to general
+ * registers), then general registers. Each round builds the graph anew; a round that leaves something without
+ * a register spills it. */
 #include "lower/graph.h"
 #include "lower/opnd.h"
 #include "lower/pass.h"
@@ -59,8 +60,54 @@ static bool choose_victims(const struct graph *gr, const bool *temp, const uint1
     return any;
 }
 
-/* One attempt. True when all have a register; otherwise something was spilled, or *stuck is set. */
-static bool attempt(struct alloc *a, bool coalesce, uint16_t *colour, uint32_t *top, bool *stuck)
+/* A representative is a temporary when any of its web is. */
+static bool *temp_webs(struct alloc *a, const struct graph *gr)
+{
+    const bool *temp = temp_flags(a);
+    bool *keep = mem_zalloc(gr->vreg_count + 1);
+    for (uint32_t v = 0; v < gr->vreg_count; v++)
+        if (gr->present[v] && temp[v]) keep[graph_find(gr, v)] = true;
+    return keep;
+}
+
+static uint32_t top_of(const struct graph *gr, const uint16_t *colour)
+{
+    uint32_t top = 0;
+    for (uint32_t v = 0; v < gr->vreg_count; v++)
+        if (gr->present[v] && graph_find(gr, v) == v) top = MAX(top, colour[v] + graph_size(gr, v));
+    return top;
+}
+
+enum outcome { ALLOC_DONE, ALLOC_SPILLED, ALLOC_STUCK, ALLOC_RETRY /* without merging copies */ };
+
+/* With a graph in hand: colours, or the vregs that have to go. */
+static enum outcome decide(struct alloc *a, struct graph *gr, const struct liveness *lv, bool coalesce,
+                           uint16_t *colour, uint32_t *top, bool *which)
+{
+    bool *keep = temp_webs(a, gr);
+    enum outcome result = ALLOC_DONE;
+    /* Too much at once: bring it down first, with a pair's room to spare; then see who finds no register. */
+    if (gr->pressure_max > a->limit && spill_choose(gr, lv, keep, a->limit - 3, which)) {
+        result = ALLOC_SPILLED;
+    } else {
+        if (coalesce) graph_coalesce(gr, lv->cfg);
+        *top = graph_color_least(gr, a->reserved, colour);
+        if (*top > a->limit) {
+            free(keep);
+            keep = temp_webs(a, gr);
+            if (graph_color_within(gr, a->reserved, a->limit, keep, colour) == 0)
+                *top = top_of(gr, colour);
+            else if (coalesce)
+                result = ALLOC_RETRY;
+            else
+                result = choose_victims(gr, keep, colour, which) ? ALLOC_SPILLED : ALLOC_STUCK;
+        }
+    }
+    free(keep);
+    return result;
+}
+
+static enum outcome attempt(struct alloc *a, bool coalesce, uint16_t *colour, uint32_t *top)
 {
     struct mir_func *f = &a->u->mir;
     struct cfg g;
@@ -70,58 +117,39 @@ static bool attempt(struct alloc *a, bool coalesce, uint16_t *colour, uint32_t *
     cfg_dominators(&g);
     liveness_build(f, &g, &lv);
     graph_build(&gr, f, &lv, a->predicates, a->u->fp);
-    if (coalesce) graph_coalesce(&gr, &g);
-    *top = graph_color_least(&gr, a->reserved, colour);
-    bool fits = *top <= a->limit;
-    if (!fits) {
-        const bool *temp = temp_flags(a);
-        bool *keep = mem_zalloc(gr.vreg_count + 1); /* a representative is a temporary when any of its web is */
-        for (uint32_t v = 0; v < gr.vreg_count; v++)
-            if (gr.present[v] && temp[v]) keep[graph_find(&gr, v)] = true;
-        fits = graph_color_within(&gr, a->reserved, a->limit, keep, colour) == 0;
-        if (fits) {
-            *top = 0;
-            for (uint32_t v = 0; v < gr.vreg_count; v++)
-                if (gr.present[v] && graph_find(&gr, v) == v) *top = MAX(*top, colour[v] + graph_size(&gr, v));
-        } else if (!coalesce) {
-            bool *which = mem_zalloc(gr.vreg_count + 1);
-            if (choose_victims(&gr, keep, colour, which))
-                unit_spill(a->u, which, &a->temps);
-            else
-                *stuck = true;
-            free(which);
-        }
-        free(keep);
-    }
-    if (fits) {
+    bool *which = mem_zalloc(gr.vreg_count + 1);
+    enum outcome result = decide(a, &gr, &lv, coalesce, colour, top, which);
+    if (result == ALLOC_SPILLED) unit_spill(a->u, which, &a->temps);
+    if (result == ALLOC_DONE) {
         for (uint32_t v = 0; v < gr.vreg_count; v++)
             if (gr.present[v]) colour[v] = colour[graph_find(&gr, v)];
         apply_merges(f, &gr);
     }
+    free(which);
     graph_free(&gr);
     liveness_free(&lv);
     cfg_free(&g);
-    return fits;
+    return result;
+}
+
+static void keep_colours(struct alloc *a, const uint16_t *colour)
+{
+    const struct mir_func *f = &a->u->mir;
+    free(a->u->phys);
+    a->u->phys = mem_zalloc(sizeof *a->u->phys * (f->vregs.len + 1));
+    for (uint32_t v = 0; v < f->vregs.len; v++)
+        if ((f->vregs.data[v].cls == MIR_P) == a->predicates) a->u->phys[v] = colour[v];
 }
 
 static bool allocate(struct alloc *a, uint32_t *top)
 {
-    struct mir_func *f = &a->u->mir;
     for (uint32_t round = 0; round < ALLOC_ROUNDS_MAX; round++) {
-        bool stuck = false;
-        uint16_t *colour = mem_zalloc(sizeof *colour * (f->vregs.len + 1));
-        bool ok = attempt(a, true, colour, top, &stuck) || attempt(a, false, colour, top, &stuck);
-        if (ok) {
-            uint16_t *phys = mem_zalloc(sizeof *phys * (f->vregs.len + 1));
-            for (uint32_t v = 0; v < f->vregs.len; v++) {
-                bool mine = (f->vregs.data[v].cls == MIR_P) == a->predicates;
-                phys[v] = mine ? colour[v] : 0;
-            }
-            free(a->u->phys);
-            a->u->phys = phys;
-        }
+        uint16_t *colour = mem_zalloc(sizeof *colour * (a->u->mir.vregs.len + 1));
+        enum outcome result = attempt(a, true, colour, top);
+        if (result == ALLOC_RETRY) result = attempt(a, false, colour, top);
+        if (result == ALLOC_DONE) keep_colours(a, colour);
         free(colour);
-        if (ok || stuck) return ok;
+        if (result == ALLOC_DONE || result == ALLOC_STUCK) return result == ALLOC_DONE;
     }
     return false;
 }
@@ -129,7 +157,10 @@ static bool allocate(struct alloc *a, uint32_t *top)
 bool unit_allocate(struct image *m, struct unit *u)
 {
     struct alloc p = {.u = u, .predicates = true, .limit = ISA_PREDS, .reserved = MIR_NO_VREG};
-    struct alloc r = {.u = u, .limit = m->regs_limit, .reserved = m->uses_stack ? REG_FRAME : MIR_NO_VREG};
+    struct alloc r = {
+        .u = u,
+        .limit = m->regs_limit, /* R1 is the frame pointer, also where nobody needs it: as in CUDA's ABI */
+        .reserved = REG_FRAME};
     free(u->phys);
     u->phys = NULL;
     bool ok = allocate(&p, &u->pred_count);
@@ -149,8 +180,9 @@ bool unit_allocate(struct image *m, struct unit *u)
     vec_free(&p.temps.flags);
     vec_free(&r.temps.flags);
     if (!ok)
-        diag_add(m->diags, DIAG_ERROR, &m->ptx->source, u->ptx->line, 1, 1, "raise --maxrregcount or .maxnreg",
-                 "'%s' cannot be held in %u registers", u->ptx->name, m->regs_limit);
+        diag_add(m->diags, DIAG_ERROR, &m->ptx->source, u->ptx->line, 1, 1,
+                 "raise --maxrregcount or .maxnreg", "'%s' cannot be held in %u registers", u->ptx->name,
+                 m->regs_limit);
     if (ok && u->fp != MIR_NO_VREG) {
         u->phys[u->fp] = REG_FRAME;
         u->reg_count = MAX(u->reg_count, (uint32_t)REG_FRAME + 1);

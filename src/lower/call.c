@@ -1,16 +1,18 @@
 /* call.c: calls that stay calls.
  *
- * The convention (Heddle's own; the real one is not published). All registers are the caller's to save. R1 holds the
- * frame pointer: the byte offset of the running function's frame in the thread's local memory. Arguments and results
- * lie in memory right below the callee's frame, the results first, each at its own alignment:
+ * The convention (Heddle's own; the real one is not published). All registers are the caller's to save. R1
+ * holds the frame pointer: the byte offset of the running function's frame in the thread's local memory.
+ * Arguments and results lie in memory right below the callee's frame, the results first, each at its own
+ * alignment:
  *
  *     caller's frame                       callee's frame
  *     | variables, spills |  results, arguments | ...
  *     ^ caller's R1                              ^ callee's R1 = caller's R1 + caller's frame bytes
  *
  * The entry's frame begins at 0, so the entry itself uses constants and sets R1 once, to its own frame's end.
- * Invariants. (1) Frames and argument areas are multiples of the image's frame alignment. (2) R1 is the same after a
- * call as before. (3) A function has one RET, so that lanes that part inside it meet again before they return. */
+ * Invariants. (1) Frames and argument areas are multiples of the image's frame alignment. (2) R1 is the same
+ * after a call as before. (3) A function has one RET, so that lanes that part inside it meet again before
+ * they return. */
 #include "base/bitset.h"
 #include "lower/liveness.h"
 #include "lower/opnd.h"
@@ -30,8 +32,8 @@ static bool is_call(const struct mir_inst *in) { return in->op == ISA_OP_CALL ||
 
 static uint32_t slot_align(const struct mir_slot *s) { return s->align ? s->align : 1; }
 
-uint32_t call_area(const struct mir_slot *slots, const uint32_t *rets, uint32_t ret_count, const uint32_t *args,
-                   uint32_t arg_count, uint32_t *offsets)
+uint32_t call_area(const struct mir_slot *slots, const uint32_t *rets, uint32_t ret_count,
+                   const uint32_t *args, uint32_t arg_count, uint32_t *offsets)
 {
     uint64_t at = 0;
     for (uint32_t i = 0; i < ret_count + arg_count; i++) {
@@ -45,8 +47,8 @@ uint32_t call_area(const struct mir_slot *slots, const uint32_t *rets, uint32_t 
 
 /* ---- arguments ---- */
 
-/* Moves the bytes of a slot to (store) or from (load) the area, in the pieces in which the function accesses the slot,
- * so that the slot itself can still be promoted. */
+/* Moves the bytes of a slot to (store) or from (load) the area, in the pieces in which the function accesses
+ * the slot, so that the slot itself can still be promoted. */
 struct copier {
     struct unit *u;
     inst_vec *out;
@@ -56,8 +58,10 @@ struct copier {
 
 static void copy_piece(struct copier *c, uint32_t offset, uint32_t bytes)
 {
-    static const uint16_t load_op[9] = {[1] = ISA_OP_LD_U8, [2] = ISA_OP_LD_U16, [4] = ISA_OP_LD_32, [8] = ISA_OP_LD_64};
-    static const uint16_t store_op[9] = {[1] = ISA_OP_ST_8, [2] = ISA_OP_ST_16, [4] = ISA_OP_ST_32, [8] = ISA_OP_ST_64};
+    static const uint16_t load_op[9] = {
+        [1] = ISA_OP_LD_U8, [2] = ISA_OP_LD_U16, [4] = ISA_OP_LD_32, [8] = ISA_OP_LD_64};
+    static const uint16_t store_op[9] = {
+        [1] = ISA_OP_ST_8, [2] = ISA_OP_ST_16, [4] = ISA_OP_ST_32, [8] = ISA_OP_ST_64};
     struct mir_opnd own = {.kind = MIR_SLOT, .v = c->slot, .imm = offset};
     struct mir_opnd area = {.kind = MIR_SLOT, .v = c->area_slot, .imm = (int64_t)c->area_offset + offset};
     struct mir_opnd value = mir_vreg(mir_new_vreg(&c->u->mir, bytes == 8 ? MIR_D : MIR_R));
@@ -86,7 +90,8 @@ static bool copy_by_accesses(struct copier *c, const inst_vec *before)
             if (in->src[k].kind != MIR_SLOT || in->src[k].v != c->slot) continue;
             uint32_t bytes = opnd_access_bytes(in), count = in->vec ? in->vec : 1;
             int64_t offset = in->src[0].imm + in->imm;
-            known = k == 0 && bytes && in->mod == ISA_LOCAL && offset >= 0 && offset + bytes * count <= s->bytes;
+            known =
+                k == 0 && bytes && in->mod == ISA_LOCAL && offset >= 0 && offset + bytes * count <= s->bytes;
             for (uint32_t e = 0; known && e < count; e++)
                 known = !sizes[offset + e * bytes] || sizes[offset + e * bytes] == bytes,
                 sizes[offset + e * bytes] = (uint8_t)bytes;
@@ -118,7 +123,8 @@ static void copy_slot(struct copier *c, const inst_vec *before)
     }
 }
 
-static void place_error(struct image *m, const struct mir_inst *in, const char *fmt, const char *name, uint32_t a, uint32_t b)
+static void place_error(struct image *m, const struct mir_inst *in, const char *fmt, const char *name,
+                        uint32_t a, uint32_t b)
 {
     int line = in->loc < m->prog.locs.len ? (int)m->prog.locs.data[in->loc].ptx_line : 0;
     diag_add(m->diags, DIAG_ERROR, &m->ptx->source, line, line ? 1 : 0, 1,
@@ -139,8 +145,8 @@ static bool check_signature(struct image *m, const struct unit *u, const struct 
         uint32_t have = u->mir.slots.data[is_arg ? c->args[i] : c->rets[i - c->arg_count]].bytes;
         uint64_t want = (is_arg ? c->callee->params[i] : c->callee->rets[i - c->arg_count])->bytes;
         if (have == want || !want) continue;
-        place_error(m, in, "call of '%s': an argument or result of %u bytes, the function has one of %u", c->callee->name,
-                    have, (uint32_t)want);
+        place_error(m, in, "call of '%s': an argument or result of %u bytes, the function has one of %u",
+                    c->callee->name, have, (uint32_t)want);
         return false;
     }
     return true;
@@ -151,7 +157,8 @@ static void expand_call(struct unit *u, struct mir_inst in, const inst_vec *befo
     const struct mir_call call = u->mir.calls.data[in.target];
     uint32_t count = call.ret_count + call.arg_count, skip = 0;
     uint32_t *offsets = mem_alloc(sizeof *offsets * (count + 1));
-    uint32_t bytes = call_area(u->mir.slots.data, call.rets, call.ret_count, call.args, call.arg_count, offsets);
+    uint32_t bytes =
+        call_area(u->mir.slots.data, call.rets, call.ret_count, call.args, call.arg_count, offsets);
     uint32_t area = mir_new_slot(&u->mir, MIR_SLOT_SPILL, bytes, 16, NULL);
     u->mir.slots.data[area].kind = SLOT_OUT;
     if (opnd_is_guarded(&in)) { /* a real call is never guarded: the saves around it must go the same way */
@@ -201,7 +208,8 @@ bool unit_expand_calls(struct image *m, struct unit *u)
         else
             vec_push(&out, before.data[i]);
     }
-    for (uint32_t i = 0; i < u->mir.calls.len; i++) u->mir.calls.data[i].arg_count = u->mir.calls.data[i].ret_count = 0;
+    for (uint32_t i = 0; i < u->mir.calls.len; i++)
+        u->mir.calls.data[i].arg_count = u->mir.calls.data[i].ret_count = 0;
     take_insts(u, &out);
     return true;
 }
@@ -261,8 +269,8 @@ static void push_frame_step(struct unit *u, inst_vec *out, uint16_t op, uint32_t
 }
 
 /* Rewrites block by block; the live sets are those of the code before. */
-static void save_block(struct unit *u, const struct liveness *lv, const inst_vec *old, uint32_t b, uint32_t *slot_of,
-                       uint32_t end_slot, inst_vec *out)
+static void save_block(struct unit *u, const struct liveness *lv, const inst_vec *old, uint32_t b,
+                       uint32_t *slot_of, uint32_t end_slot, inst_vec *out)
 {
     const struct cfg_block *blk = &lv->cfg->blocks[b];
     /* live_behind: for each call of the block, the vregs live behind it, found on one walk backwards */
@@ -291,14 +299,16 @@ static void save_block(struct unit *u, const struct liveness *lv, const inst_vec
             uint32_t v = lists.data[k];
             if (v == u->fp) continue;
             uint32_t bytes = u->mir.vregs.data[v].cls == MIR_D ? 8 : 4;
-            if (slot_of[v] == MIR_NO_VREG) slot_of[v] = mir_new_slot(&u->mir, MIR_SLOT_SPILL, bytes, bytes, NULL);
+            if (slot_of[v] == MIR_NO_VREG)
+                slot_of[v] = mir_new_slot(&u->mir, MIR_SLOT_SPILL, bytes, bytes, NULL);
             push_save(u, out, v, slot_of[v], true, in.loc);
         }
         if (!u->is_entry) push_frame_step(u, out, ISA_OP_ADD_32, end_slot, in.loc);
         vec_push(out, in);
         if (!u->is_entry) push_frame_step(u, out, ISA_OP_SUB_32, end_slot, in.loc);
         for (uint32_t k = from; k < to; k++)
-            if (lists.data[k] != u->fp) push_save(u, out, lists.data[k], slot_of[lists.data[k]], false, in.loc);
+            if (lists.data[k] != u->fp)
+                push_save(u, out, lists.data[k], slot_of[lists.data[k]], false, in.loc);
     }
     vec_free(&lists);
     vec_free(&starts);
@@ -347,7 +357,8 @@ void unit_bind_frame(struct unit *u)
         for (uint32_t k = 0; k < ISA_SRC_MAX; k++) {
             if (in.src[k].kind != MIR_SLOT || is_frame_address(&in, k)) continue;
             bool wide = opnd_src_class(&in, k) == MIR_D;
-            struct mir_inst base = opnd_inst(ISA_OP_CVT_U64_U32, in.loc), add = opnd_inst(ISA_OP_ADD_32, in.loc);
+            struct mir_inst base = opnd_inst(ISA_OP_CVT_U64_U32, in.loc),
+                            add = opnd_inst(ISA_OP_ADD_32, in.loc);
             add.src[0] = mir_vreg(u->fp);
             if (wide) {
                 base.dst[0] = mir_vreg(mir_new_vreg(&u->mir, MIR_D));
@@ -387,7 +398,8 @@ static uint32_t place_signature(struct unit *u)
         const struct ptx_var *v = i < rets ? u->ptx->rets[i] : u->ptx->params[i - rets];
         shape[i] = (struct mir_slot){.bytes = (uint32_t)v->bytes, .align = v->align};
         if (list[i] != placeholder)
-            shape[i].align = slot_align(&u->mir.slots.data[list[i]]), shape[i].bytes = u->mir.slots.data[list[i]].bytes;
+            shape[i].align = slot_align(&u->mir.slots.data[list[i]]),
+            shape[i].bytes = u->mir.slots.data[list[i]].bytes;
         order[i] = i;
     }
     uint32_t area = call_area(shape, order, rets, order + rets, args, offsets);
@@ -419,7 +431,8 @@ void unit_layout_frame(struct image *m, struct unit *u)
         at += s->bytes;
         if (s->kind == MIR_SLOT_SPILL) u->spill_bytes += s->bytes;
     }
-    at = m->uses_stack ? round_up_u64(round_up_u64(at, 16) + out_bytes, m->frame_align) : round_up_u64(at, 16);
+    at =
+        m->uses_stack ? round_up_u64(round_up_u64(at, 16) + out_bytes, m->frame_align) : round_up_u64(at, 16);
     u->frame_bytes = (uint32_t)MIN(at, (uint64_t)INT32_MAX);
     for (uint32_t i = 0; i < u->mir.slots.len; i++)
         if (u->mir.slots.data[i].kind == SLOT_OUT)

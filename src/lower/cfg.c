@@ -1,8 +1,9 @@
 /* cfg.c: basic blocks of a function and the clean-up of its jumps.
  *
- * Clean-up is what every optimiser does with the labels that a front end leaves: a jump to a jump goes straight to the
- * end of the chain, a jump to a lone EXIT becomes EXIT (with the jump's guard: so that an early return costs no
- * divergence), code that nothing reaches goes away, and so does a jump to the next instruction. */
+ * Clean-up is what every optimiser does with the labels that a front end leaves: a jump to a jump goes
+ * straight to the end of the chain, a jump to a lone EXIT becomes EXIT (with the jump's guard: so that an
+ * early return costs no divergence), code that nothing reaches goes away, and so does a jump to the next
+ * instruction. */
 #include "lower/cfg.h"
 
 #include "base/bitset.h"
@@ -30,7 +31,8 @@ static uint32_t *label_places(const struct mir_func *f)
 
 static uint32_t next_real(const struct mir_func *f, uint32_t i)
 {
-    while (i < f->insts.len && (f->insts.data[i].op == MIR_OP_LABEL || f->insts.data[i].op == ISA_OP_NOP)) i++;
+    while (i < f->insts.len && (f->insts.data[i].op == MIR_OP_LABEL || f->insts.data[i].op == ISA_OP_NOP))
+        i++;
     return i;
 }
 
@@ -147,7 +149,8 @@ static bool compact(struct mir_func *f)
     for (uint32_t i = 0; i < f->insts.len; i++) {
         const struct mir_inst *in = &f->insts.data[i];
         bool keep = bitset_has(seen, i) && in->op != ISA_OP_NOP;
-        if (in->op == MIR_OP_LABEL) keep = bitset_has(named, in->target); /* tables may name one that only falls in */
+        if (in->op == MIR_OP_LABEL)
+            keep = bitset_has(named, in->target); /* tables may name one that only falls in */
         if (keep) f->insts.data[kept++] = *in;
     }
     bool changed = kept != f->insts.len;
@@ -248,7 +251,8 @@ static void link_blocks(const struct mir_func *f, struct cfg *g, const uint32_t 
 static void number_blocks(struct cfg *g)
 {
     g->order = mem_alloc(sizeof *g->order * (g->count + 1));
-    uint32_t *next = mem_zalloc(sizeof *next * (g->count + 1)), *stack = mem_alloc(sizeof *stack * (g->count + 1));
+    uint32_t *next = mem_zalloc(sizeof *next * (g->count + 1)),
+             *stack = mem_alloc(sizeof *stack * (g->count + 1));
     uint64_t *seen = mem_zalloc(sizeof *seen * bitset_words(g->count + 1));
     uint32_t depth = 0, done = g->count;
     if (g->count) {

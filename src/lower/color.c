@@ -1,16 +1,17 @@
 /* color.c: colouring of the interference graph.
  *
- * Nodes are ordered (the node with the fewest neighbours last, after Matula and Beck, or in the order of their first
- * definition, which is perfect for graphs of straight-line code; pairs before single registers or mixed) and each takes the
- * lowest register that its neighbours leave; the order that needs the fewest registers wins. When even that is too much,
- * the graph is coloured again with a limit after Briggs, Cooper and Torczon (1994): what can always be coloured is put
- * aside first, then the cheapest to spill, in the hope that it finds a register after all. */
+ * Nodes are ordered (the node with the fewest neighbours last, after Matula and Beck, or in the order of
+ * their first definition, which is perfect for graphs of straight-line code; pairs before single registers or
+ * mixed) and each takes the lowest register that its neighbours leave; the order that needs the fewest
+ * registers wins. When even that is too much, the graph is coloured again with a limit after Briggs, Cooper
+ * and Torczon (1994): what can always be coloured is put aside first, then the cheapest to spill, in the hope
+ * that it finds a register after all. */
 #include "lower/graph.h"
 
 struct coloring {
     struct graph *gr;
-    uint32_t *nodes, count;  /* representatives */
-    uint32_t *degree;        /* registers that neighbours not yet removed may take */
+    uint32_t *nodes, count; /* representatives */
+    uint32_t *degree;       /* registers that neighbours not yet removed may take */
     bool *removed;
     uint32_t *stamp, stamp_now;
 };
@@ -59,7 +60,9 @@ static void reset_degrees(struct coloring *c)
 /* ---- orders: order[0] is coloured first ---- */
 
 /* Buckets by degree, as chains through next/prev. */
-struct buckets { uint32_t *head, *next, *prev, size; };
+struct buckets {
+    uint32_t *head, *next, *prev, size;
+};
 
 static void bucket_put(struct buckets *b, uint32_t v, uint32_t degree)
 {
@@ -160,7 +163,8 @@ static uint32_t choose(const uint64_t *mask, uint32_t size, uint32_t limit, bool
 
 enum { COLOURS_MAX = 1024 };
 
-static uint32_t color_one(const struct coloring *c, uint32_t v, uint32_t reserved, uint32_t limit, bool fill, uint16_t *colour)
+static uint32_t color_one(const struct coloring *c, uint32_t v, uint32_t reserved, uint32_t limit, bool fill,
+                          uint16_t *colour)
 {
     uint64_t mask[COLOURS_MAX / 64] = {0};
     if (reserved != MIR_NO_VREG) mask[reserved / 64] |= 1ull << (reserved % 64);
@@ -174,7 +178,8 @@ static uint32_t color_one(const struct coloring *c, uint32_t v, uint32_t reserve
 }
 
 /* Returns the highest register + 1; COLOURS_MAX + 1 when even that was not enough. */
-static uint32_t color_in_order(const struct coloring *c, const uint32_t *order, uint32_t reserved, bool fill, uint16_t *colour)
+static uint32_t color_in_order(const struct coloring *c, const uint32_t *order, uint32_t reserved, bool fill,
+                               uint16_t *colour)
 {
     uint32_t top = 0;
     for (uint32_t k = 0; k < c->count; k++) colour[c->nodes[k]] = GRAPH_UNCOLOURED;
@@ -234,7 +239,8 @@ static uint32_t cheapest(const struct coloring *c, const bool *keep)
     return best;
 }
 
-uint32_t graph_color_within(struct graph *gr, uint32_t reserved, uint32_t limit, const bool *keep, uint16_t *colour)
+uint32_t graph_color_within(struct graph *gr, uint32_t reserved, uint32_t limit, const bool *keep,
+                            uint16_t *colour)
 {
     struct coloring c;
     struct buckets b;

@@ -1,10 +1,14 @@
-/* cse.c: the same computation done twice. Value numbering over the dominator tree: a pure instruction whose sources all
- * have one definition (or are constants) and that was seen in a dominating place becomes a copy of what was made there. */
+/* cse.c: the same computation done twice. Value numbering over the dominator tree: a pure instruction whose
+ * sources all have one definition (or are constants) and that was seen in a dominating place becomes a copy
+ * of what was made there. */
 #include "base/hash.h"
 #include "lower/opnd.h"
 #include "lower/pass.h"
 
-struct seen { uint32_t inst, next; uint64_t hash; };
+struct seen {
+    uint32_t inst, next;
+    uint64_t hash;
+};
 
 struct cse {
     struct mir_func *f;
@@ -24,7 +28,8 @@ static bool is_settled(const struct cse *c, uint32_t v, uint32_t at)
 
 static bool is_candidate(const struct cse *c, const struct mir_inst *in, uint32_t at)
 {
-    if (in->op >= ISA_OP_COUNT || !opnd_is_pure(in) || opnd_has_effect(in) || opnd_is_guarded(in) || opnd_is_move(in))
+    if (in->op >= ISA_OP_COUNT || !opnd_is_pure(in) || opnd_has_effect(in) || opnd_is_guarded(in) ||
+        opnd_is_move(in))
         return false;
     if (in->dst[0].kind != MIR_VREG || c->def_count[in->dst[0].v] != 1) return false;
     for (uint32_t k = 1; k < ISA_DST_MAX; k++)
@@ -37,13 +42,14 @@ static bool is_candidate(const struct cse *c, const struct mir_inst *in, uint32_
 static bool same_src(const struct mir_opnd *a, const struct mir_opnd *b)
 {
     if (a->kind != b->kind) return false;
-    return a->kind == MIR_NONE || (a->v == b->v && a->negated == b->negated && (a->kind == MIR_VREG || a->imm == b->imm));
+    return a->kind == MIR_NONE ||
+           (a->v == b->v && a->negated == b->negated && (a->kind == MIR_VREG || a->imm == b->imm));
 }
 
 static bool same_value(const struct mir_inst *a, const struct mir_inst *b)
 {
-    if (a->op != b->op || a->flags != b->flags || a->mod != b->mod || a->mod2 != b->mod2 || a->type != b->type ||
-        a->round != b->round || a->vec != b->vec || a->imm != b->imm)
+    if (a->op != b->op || a->flags != b->flags || a->mod != b->mod || a->mod2 != b->mod2 ||
+        a->type != b->type || a->round != b->round || a->vec != b->vec || a->imm != b->imm)
         return false;
     for (uint32_t k = 0; k < ISA_SRC_MAX; k++)
         if (!same_src(&a->src[k], &b->src[k])) return false;
@@ -52,7 +58,8 @@ static bool same_value(const struct mir_inst *a, const struct mir_inst *b)
 
 static uint64_t hash_inst(const struct mir_inst *in)
 {
-    uint64_t h = hash_mix((uint64_t)in->op << 32 | (uint64_t)in->mod << 24 | (uint64_t)in->mod2 << 16 | in->flags);
+    uint64_t h =
+        hash_mix((uint64_t)in->op << 32 | (uint64_t)in->mod << 24 | (uint64_t)in->mod2 << 16 | in->flags);
     h = hash_mix(h ^ (uint64_t)in->imm);
     for (uint32_t k = 0; k < ISA_SRC_MAX && in->src[k].kind != MIR_NONE; k++)
         h = hash_mix(h * 31 + in->src[k].kind + ((uint64_t)in->src[k].v << 8) +
@@ -60,8 +67,8 @@ static uint64_t hash_inst(const struct mir_inst *in)
     return h;
 }
 
-/* Blocks in reverse postorder see their dominators first; whether an entry dominates is asked, so that nothing has to be
- * taken back when the walk leaves a subtree. */
+/* Blocks in reverse postorder see their dominators first; whether an entry dominates is asked, so that
+ * nothing has to be taken back when the walk leaves a subtree. */
 static uint32_t find(const struct cse *c, const struct mir_inst *in, uint64_t h, uint32_t block)
 {
     for (uint32_t i = c->buckets[h & c->mask]; i != CFG_NONE; i = c->seen.data[i].next) {

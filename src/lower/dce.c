@@ -1,7 +1,7 @@
-/* dce.c: results that nobody wants. A vreg is wanted when an instruction with an effect reads it, or one that makes a
- * wanted vreg; the rest goes, also where two dead values feed each other around a loop. What is left of an instruction
- * that has several results loses the unwanted ones. Then liveness finds writes that are written over before they are
- * read. */
+/* dce.c: results that nobody wants. A vreg is wanted when an instruction with an effect reads it, or one that
+ * makes a wanted vreg; the rest goes, also where two dead values feed each other around a loop. What is left
+ * of an instruction that has several results loses the unwanted ones. Then liveness finds writes that are
+ * written over before they are read. */
 #include "base/bitset.h"
 #include "lower/liveness.h"
 #include "lower/opnd.h"
@@ -9,8 +9,9 @@
 
 struct dce {
     struct mir_func *f;
-    uint64_t *wanted;              /* vregs */
-    uint32_t *first_def, *next_def; /* instructions that write a vreg: chains through (instruction, destination) */
+    uint64_t *wanted; /* vregs */
+    uint32_t *first_def,
+        *next_def; /* instructions that write a vreg: chains through (instruction, destination) */
     VEC(uint32_t) work;
 };
 

@@ -1,13 +1,13 @@
-/* disasm.c: machine code as text: each PTX line once, below it the instructions that it became, each with its place, the
- * registers live before it, and a label where some branch goes.
+/* disasm.c: machine code as text: each PTX line once, below it the instructions that it became, each with its
+ * place, the registers live before it, and a label where some branch goes.
  *
  *   kernel 'saxpy': 8 registers, 1 predicate, 0 bytes shared, 0 bytes local (0 spilled), 14 instructions
  *
  *      31 | mad.lo.s32 %r1, %r2, %r3, %r4;
  *                 2    4      mad.lo.32 r2, r0, ntid.x, r1
  *
- * Operands: r4 a register, r4:5 a pair, p0 a predicate; numbers are immediates, c[8] is the parameter word at byte 8,
- * names are launch constants (ntid.x) or symbols (&table). */
+ * Operands: r4 a register, r4:5 a pair, p0 a predicate; numbers are immediates, c[8] is the parameter word at
+ * byte 8, names are launch constants (ntid.x) or symbols (&table). */
 #include "lower/lower.h"
 
 #include "base/bitset.h"
@@ -16,27 +16,31 @@
 
 static const char *const space_names[] = {"", ".global", ".shared", ".local", ".const", ".param"};
 static const char *const cache_names[] = {"", ".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt"};
-static const char *const cmp_names[] = {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
+static const char *const cmp_names[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
+                                        "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
 static const char *const bool_names[] = {"", ".and", ".or", ".xor"};
 static const char *const round_names[] = {"", ".rz", ".rm", ".rp", ".rna", ".rni", ".rzi", ".rmi", ".rpi"};
-static const char *const type_names[] = {"",     ".u8",  ".s8",   ".u16",   ".s16",    ".u32", ".s32", ".u64",
-                                         ".s64", ".f16", ".bf16", ".f16x2", ".bf16x2", ".f32", ".f64", ".b128"};
-static const char *const atom_names[] = {".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"};
+static const char *const type_names[] = {"",        ".u8",  ".s8",  ".u16", ".s16",  ".u32",
+                                         ".s32",    ".u64", ".s64", ".f16", ".bf16", ".f16x2",
+                                         ".bf16x2", ".f32", ".f64", ".b128"};
+static const char *const atom_names[] = {".and", ".or",  ".xor", ".cas", ".exch",
+                                         ".add", ".inc", ".dec", ".min", ".max"};
 static const char *const shfl_names[] = {".up", ".down", ".bfly", ".idx"};
 static const char *const vote_names[] = {".all", ".any", ".uni"};
 static const char *const prmt_names[] = {"", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"};
-static const char *const testp_names[] = {".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"};
-static const char *const txq_names[] = {".width",      ".height", ".depth", ".channel_data_type", ".channel_order",
-                                        ".normalized", ".filter", ".addr0", ".addr1",             ".addr2"};
+static const char *const testp_names[] = {".finite",     ".infinite", ".number",
+                                          ".notanumber", ".normal",   ".subnormal"};
+static const char *const txq_names[] = {".width",         ".height",     ".depth",  ".channel_data_type",
+                                        ".channel_order", ".normalized", ".filter", ".addr0",
+                                        ".addr1",         ".addr2"};
 static const char *const scope_names[] = {".cta", ".gl", ".sys"};
 static const char *const sreg_names[] = {"tid",         "ctaid",       "laneid",         "warpid",
                                          "smid",        "lanemask_eq", "lanemask_le",    "lanemask_lt",
                                          "lanemask_ge", "lanemask_gt", "clock",          "clock_hi",
                                          "clock64",     "globaltimer", "globaltimer_lo", "globaltimer_hi"};
-static const char *const env_names[] = {"ntid.x",    "ntid.y",       "ntid.z",     "nctaid.x", "nctaid.y",
-                                        "nctaid.z",  "nwarpid",      "nsmid",      "gridid",   "gridid.hi",
-                                        "dyn_smem",  "total_smem",   "envreg1",    "envreg2",  "param_base",
-                                        "param_base.hi"};
+static const char *const env_names[] = {
+    "ntid.x", "ntid.y",    "ntid.z",   "nctaid.x",   "nctaid.y", "nctaid.z", "nwarpid",    "nsmid",
+    "gridid", "gridid.hi", "dyn_smem", "total_smem", "envreg1",  "envreg2",  "param_base", "param_base.hi"};
 
 /* ---- operands ---- */
 
@@ -56,7 +60,10 @@ static char letter_at(const char *letters, const struct isa_inst *in, uint32_t i
     return 0;
 }
 
-static bool is_address(const struct isa_inst *in, uint32_t i) { return i < 2 && isa_ops[in->op].src[0] && isa_ops[in->op].src[i] == 'a'; }
+static bool is_address(const struct isa_inst *in, uint32_t i)
+{
+    return i < 2 && isa_ops[in->op].src[0] && isa_ops[in->op].src[i] == 'a';
+}
 
 static void put_number(struct strbuf *out, uint64_t v, bool wide)
 {
@@ -174,10 +181,19 @@ static void put_modifiers(const struct isa_inst *in, struct strbuf *out)
 
 static void put_flags(const struct isa_inst *in, struct strbuf *out)
 {
-    static const struct { uint16_t flag; const char *text; } names[] = {
-        {ISA_FTZ, ".ftz"},   {ISA_SAT, ".sat"},           {ISA_RELU, ".relu"},           {ISA_NANPROP, ".nan"},
-        {ISA_ABS, ".abs"},   {ISA_XORSIGN, ".xorsign"},   {ISA_SATFINITE, ".satfinite"}, {ISA_NC, ".nc"},
-        {ISA_UNIFORM, ".uni"}, {ISA_VOLATILE, ".volatile"}};
+    static const struct {
+        uint16_t flag;
+        const char *text;
+    } names[] = {{ISA_FTZ, ".ftz"},
+                 {ISA_SAT, ".sat"},
+                 {ISA_RELU, ".relu"},
+                 {ISA_NANPROP, ".nan"},
+                 {ISA_ABS, ".abs"},
+                 {ISA_XORSIGN, ".xorsign"},
+                 {ISA_SATFINITE, ".satfinite"},
+                 {ISA_NC, ".nc"},
+                 {ISA_UNIFORM, ".uni"},
+                 {ISA_VOLATILE, ".volatile"}};
     strbuf_puts(out, ENUM_NAME(round_names, in->round));
     for (uint32_t i = 0; i < ARRAY_LEN(names); i++)
         if (in->flags & names[i].flag) strbuf_puts(out, names[i].text);
@@ -185,7 +201,9 @@ static void put_flags(const struct isa_inst *in, struct strbuf *out)
 
 /* ---- one instruction ---- */
 
-struct labels { uint32_t *number; /* pc -> label number + 1 */ };
+struct labels {
+    uint32_t *number; /* pc -> label number + 1 */
+};
 
 static void put_target(const struct labels *l, uint32_t pc, struct strbuf *out)
 {
@@ -202,7 +220,8 @@ static const char *function_at(const struct isa_kernel *k, uint32_t pc)
     return NULL;
 }
 
-static bool put_control(const struct isa_kernel *k, const struct isa_inst *in, const struct labels *l, struct strbuf *out)
+static bool put_control(const struct isa_kernel *k, const struct isa_inst *in, const struct labels *l,
+                        struct strbuf *out)
 {
     switch (in->op) {
     case ISA_OP_BRA: put_target(l, in->target, out); break;
@@ -239,7 +258,8 @@ static bool put_control(const struct isa_kernel *k, const struct isa_inst *in, c
 
 static bool has_immediate(uint16_t op)
 {
-    return op == ISA_OP_LEA_32 || op == ISA_OP_LEA_64 || op == ISA_OP_LOP3 || op == ISA_OP_LOP3_P || op == ISA_OP_CPASYNC_WAIT;
+    return op == ISA_OP_LEA_32 || op == ISA_OP_LEA_64 || op == ISA_OP_LOP3 || op == ISA_OP_LOP3_P ||
+           op == ISA_OP_CPASYNC_WAIT;
 }
 
 static void put_operands(const struct isa_kernel *k, const struct isa_inst *in, struct strbuf *out)
@@ -287,7 +307,10 @@ static void put_inst(const struct isa_kernel *k, uint32_t pc, const struct label
     }
 }
 
-void lower_disasm_inst(const struct isa_kernel *k, uint32_t pc, struct strbuf *out) { put_inst(k, pc, NULL, out); }
+void lower_disasm_inst(const struct isa_kernel *k, uint32_t pc, struct strbuf *out)
+{
+    put_inst(k, pc, NULL, out);
+}
 
 /* ---- the listing ---- */
 
@@ -299,7 +322,8 @@ static void find_labels(const struct isa_kernel *k, struct labels *l)
     for (uint32_t i = 0; i < k->inst_count; i++) {
         const struct isa_inst *in = &k->insts[i];
         if (in->op == ISA_OP_BRA) bitset_add(marked, in->target);
-        if ((in->op == ISA_OP_BRA || in->op == ISA_OP_BRX) && in->reconv != ISA_NO_RECONV) bitset_add(marked, in->reconv);
+        if ((in->op == ISA_OP_BRA || in->op == ISA_OP_BRX) && in->reconv != ISA_NO_RECONV)
+            bitset_add(marked, in->reconv);
     }
     for (uint32_t i = 0; i < k->branch_target_count; i++) bitset_add(marked, k->branch_targets[i]);
     uint32_t next = 0;
@@ -309,7 +333,11 @@ static void find_labels(const struct isa_kernel *k, struct labels *l)
 }
 
 /* Start of line n (from 1) of the text, found by going on from where the last search ended. */
-struct text_lines { const char *text; size_t len, *starts; uint32_t count; };
+struct text_lines {
+    const char *text;
+    size_t len, *starts;
+    uint32_t count;
+};
 
 static void split_lines(struct text_lines *t)
 {
@@ -336,10 +364,12 @@ static void put_ptx_line(const struct text_lines *t, uint32_t line, struct strbu
 
 static void put_header(const struct isa_kernel *k, struct strbuf *out)
 {
-    strbuf_printf(out, "kernel '%s': %u register%s, %u predicate%s, %u bytes shared, %u bytes local (%u spilled)%s\n", k->name,
-                  k->reg_count, k->reg_count == 1 ? "" : "s", k->pred_count, k->pred_count == 1 ? "" : "s", k->shared_bytes,
-                  k->frame_bytes, k->spill_bytes, k->uses_stack ? ", stack" : "");
-    strbuf_printf(out, "%u instructions, %u constants, %u bytes of parameters:", k->inst_count, k->const_count, k->param_bytes);
+    strbuf_printf(
+        out, "kernel '%s': %u register%s, %u predicate%s, %u bytes shared, %u bytes local (%u spilled)%s\n",
+        k->name, k->reg_count, k->reg_count == 1 ? "" : "s", k->pred_count, k->pred_count == 1 ? "" : "s",
+        k->shared_bytes, k->frame_bytes, k->spill_bytes, k->uses_stack ? ", stack" : "");
+    strbuf_printf(out, "%u instructions, %u constants, %u bytes of parameters:", k->inst_count,
+                  k->const_count, k->param_bytes);
     size_t column = 50;
     for (uint32_t i = 0; i < k->param_count; i++) {
         char text[160];

@@ -1,13 +1,14 @@
 /* dom.c: dominators, loop depth, and reconvergence points of divergent branches.
  *
- * Dominators after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001): an intersection walk over
- * postorder numbers, repeated until nothing moves.
+ * Dominators after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001): an intersection
+ * walk over postorder numbers, repeated until nothing moves.
  *
- * Reconvergence is the immediate post-dominator, with one liberty: a lane that exits leaves every reconvergence point
- * that waits for it, so ways that only lead to another exit do not count. The function's last exit is taken first;
- * post-dominators are found among the blocks that reach it (its *region*); then the blocks that do not are treated in
- * the same way with the next exit, and so on; what is left loops for ever and takes its last block for an exit. A
- * branch of which only one way stays in its region needs no meeting point: the other lanes never come back. */
+ * Reconvergence is the immediate post-dominator, with one liberty: a lane that exits leaves every
+ * reconvergence point that waits for it, so ways that only lead to another exit do not count. The function's
+ * last exit is taken first; post-dominators are found among the blocks that reach it (its *region*); then the
+ * blocks that do not are treated in the same way with the next exit, and so on; what is left loops for ever
+ * and takes its last block for an exit. A branch of which only one way stays in its region needs no meeting
+ * point: the other lanes never come back. */
 #include "lower/cfg.h"
 
 /* A rooted graph by the edges that come in. Nodes whose region is not `region` are no part of it. */
@@ -52,7 +53,9 @@ static void solve(const struct dom_graph *d, uint32_t *idom)
 }
 
 /* Arrays of one solution; all of one length. */
-struct dom_work { uint32_t *number, *idom, *at, *len, *regions, *order, *stack, *next; };
+struct dom_work {
+    uint32_t *number, *idom, *at, *len, *regions, *order, *stack, *next;
+};
 
 static struct dom_work work_new(uint32_t n)
 {
@@ -97,8 +100,9 @@ static void number_tree(struct cfg *g)
     free(sibling);
 }
 
-/* Depth of natural loops: the body of a loop is what reaches the tail of a back edge without passing its head. A graph
- * that cannot be reduced has edges back to blocks that do not dominate; they count as no loop. */
+/* Depth of natural loops: the body of a loop is what reaches the tail of a back edge without passing its
+ * head. A graph that cannot be reduced has edges back to blocks that do not dominate; they count as no loop.
+ */
 static void loop_depths(struct cfg *g)
 {
     uint32_t *stamp = mem_zalloc(sizeof *stamp * g->count), *body = mem_alloc(sizeof *body * (g->count + 1));
@@ -150,7 +154,8 @@ void cfg_dominators(struct cfg *g)
 
 /* ---- backward ---- */
 
-/* Reverse postorder of the blocks of no region yet that reach `root`, which become region `id`. Returns how many. */
+/* Reverse postorder of the blocks of no region yet that reach `root`, which become region `id`. Returns how
+ * many. */
 static uint32_t take_region(const struct cfg *g, struct dom_work *w, uint32_t root, uint32_t id)
 {
     uint32_t depth = 0, len = 0;

@@ -1,8 +1,9 @@
-/* emit.c: allocated MIR -> machine instructions, constant pool, branch targets, reconvergence points, live sets.
+/* emit.c: allocated MIR -> machine instructions, constant pool, branch targets, reconvergence points, live
+ * sets.
  *
- * Invariants. (1) Everything that the kernel points to lies in the module's arena. (2) Units follow each other, the
- * entry first. (3) A potentially divergent branch names the first instruction of the block where its ways meet, and that
- * instruction carries ISA_JOIN. */
+ * Invariants. (1) Everything that the kernel points to lies in the module's arena. (2) Units follow each
+ * other, the entry first. (3) A potentially divergent branch names the first instruction of the block where
+ * its ways meet, and that instruction carries ISA_JOIN. */
 #include "base/bitset.h"
 #include "lower/liveness.h"
 #include "lower/opnd.h"
@@ -24,7 +25,10 @@ struct emitter {
 
 /* ---- operands ---- */
 
-static struct isa_const word(uint64_t v) { return (struct isa_const){.kind = ISA_CONST_IMM, .value = (uint32_t)v}; }
+static struct isa_const word(uint64_t v)
+{
+    return (struct isa_const){.kind = ISA_CONST_IMM, .value = (uint32_t)v};
+}
 
 static uint16_t number(struct emitter *e, uint64_t v, bool wide)
 {
@@ -44,7 +48,8 @@ static uint16_t source(struct emitter *e, const struct mir_inst *in, uint32_t k)
     bool wide = cls == MIR_D;
     if (cls == MIR_P) {
         if (o->kind == MIR_NONE) return ISA_NONE;
-        if (o->kind == MIR_VREG) return (uint16_t)(ISA_KIND_P | e->u->phys[o->v] | (o->negated ? ISA_P_NOT : 0));
+        if (o->kind == MIR_VREG)
+            return (uint16_t)(ISA_KIND_P | e->u->phys[o->v] | (o->negated ? ISA_P_NOT : 0));
         return (uint16_t)(ISA_KIND_P | ISA_PT | ((o->imm & 1) ^ o->negated ? 0 : ISA_P_NOT));
     }
     switch (o->kind) {
@@ -73,10 +78,13 @@ static uint16_t destination(const struct emitter *e, const struct mir_inst *in, 
     return (uint16_t)((opnd_dst_class(in, k) == MIR_P ? ISA_KIND_P : ISA_KIND_R) | e->u->phys[o->v]);
 }
 
-/* The address of a frame slot is the frame pointer (entry: nothing) plus an offset that the instruction holds. */
+/* The address of a frame slot is the frame pointer (entry: nothing) plus an offset that the instruction
+ * holds. */
 static void place_slot_access(struct emitter *e, const struct mir_inst *in, struct isa_inst *out)
 {
-    if (in->src[0].kind != MIR_SLOT || !opnd_access_bytes(in) || in->mod != ISA_LOCAL || !(in->flags & ISA_A32)) return;
+    if (in->src[0].kind != MIR_SLOT || !opnd_access_bytes(in) || in->mod != ISA_LOCAL ||
+        !(in->flags & ISA_A32))
+        return;
     out->src[0] = e->u->is_entry ? (uint16_t)ISA_KIND_C : (uint16_t)REG_FRAME;
     out->imm += e->u->slot_offset[in->src[0].v] + in->src[0].imm;
 }
@@ -90,7 +98,8 @@ static uint32_t unit_index(const struct image *m, const struct ptx_func *f)
     UNREACHABLE("call of a function that is not in the image");
 }
 
-static void set_control(struct emitter *e, const struct mir_inst *in, uint32_t pc, uint32_t reconv, struct isa_inst *out)
+static void set_control(struct emitter *e, const struct mir_inst *in, uint32_t pc, uint32_t reconv,
+                        struct isa_inst *out)
 {
     out->reconv = ISA_NO_RECONV;
     switch (in->op) {
@@ -106,7 +115,9 @@ static void set_control(struct emitter *e, const struct mir_inst *in, uint32_t p
         out->reconv = reconv;
         break;
     }
-    case ISA_OP_CALL: out->target = e->unit_pc[unit_index(e->m, e->u->mir.calls.data[in->target].callee)]; break;
+    case ISA_OP_CALL:
+        out->target = e->unit_pc[unit_index(e->m, e->u->mir.calls.data[in->target].callee)];
+        break;
     case ISA_OP_CALLI: out->reconv = pc + 1; break;
     default: out->target = in->target; break;
     }
@@ -117,16 +128,20 @@ static void emit_inst(struct emitter *e, const struct mir_inst *in, uint32_t pc,
 {
     struct isa_inst *out = &e->k->insts[pc];
     uint16_t join = out->flags & ISA_JOIN; /* a branch before may have marked it */
-    *out = (struct isa_inst){.op = in->op, .mod = in->mod, .mod2 = in->mod2, .type = in->type, .round = in->round};
+    *out = (struct isa_inst){
+        .op = in->op, .mod = in->mod, .mod2 = in->mod2, .type = in->type, .round = in->round};
     out->flags = (uint16_t)((in->flags & ~ISA_JOIN) | join);
     out->vec = in->vec;
     out->imm = in->imm;
     out->loc = in->loc;
     out->guard = ISA_PT;
-    if (opnd_is_guarded(in)) out->guard = (uint8_t)(e->u->phys[in->guard] | (in->guard_not ? ISA_GUARD_NOT : 0));
+    if (opnd_is_guarded(in))
+        out->guard = (uint8_t)(e->u->phys[in->guard] | (in->guard_not ? ISA_GUARD_NOT : 0));
     for (uint32_t k = 0; k < ISA_DST_MAX; k++) out->dst[k] = destination(e, in, k);
-    for (uint32_t k = 0; k < ISA_SRC_MAX; k++) out->src[k] = in->src[k].kind == MIR_NONE ? (uint16_t)ISA_NONE : ISA_KIND_C;
-    bool slot = in->src[0].kind == MIR_SLOT && opnd_access_bytes(in) && in->mod == ISA_LOCAL && in->flags & ISA_A32;
+    for (uint32_t k = 0; k < ISA_SRC_MAX; k++)
+        out->src[k] = in->src[k].kind == MIR_NONE ? (uint16_t)ISA_NONE : ISA_KIND_C;
+    bool slot =
+        in->src[0].kind == MIR_SLOT && opnd_access_bytes(in) && in->mod == ISA_LOCAL && in->flags & ISA_A32;
     for (uint32_t k = slot ? 1 : 0; k < ISA_SRC_MAX; k++) out->src[k] = source(e, in, k);
     place_slot_access(e, in, out);
     set_control(e, in, pc, reconv, out);
@@ -138,7 +153,8 @@ static void add_live(struct emitter *e, isa_live_set *set, uint32_t v)
 {
     uint8_t cls = e->u->mir.vregs.data[v].cls;
     if (cls == MIR_P) return;
-    for (uint32_t r = e->u->phys[v]; r < e->u->phys[v] + (cls == MIR_D ? 2u : 1u); r++) bitset_add(set->bits, r);
+    for (uint32_t r = e->u->phys[v]; r < e->u->phys[v] + (cls == MIR_D ? 2u : 1u); r++)
+        bitset_add(set->bits, r);
 }
 
 static void emit_live(struct emitter *e, const struct cfg *g)
@@ -169,7 +185,8 @@ static void emit_unit(struct emitter *e, uint32_t index)
 {
     struct unit *u = e->m->units.data[index];
     uint32_t n = u->mir.insts.len, pc = e->unit_pc[index];
-    uint32_t *pc_of = mem_alloc(sizeof *pc_of * (n + 1)), *label_pc = mem_zalloc(sizeof *label_pc * (u->mir.label_count + 1));
+    uint32_t *pc_of = mem_alloc(sizeof *pc_of * (n + 1)),
+             *label_pc = mem_zalloc(sizeof *label_pc * (u->mir.label_count + 1));
     for (uint32_t i = 0; i < n; i++) {
         pc_of[i] = pc;
         if (u->mir.insts.data[i].op == MIR_OP_LABEL)
@@ -187,7 +204,8 @@ static void emit_unit(struct emitter *e, uint32_t index)
     for (uint32_t i = 0; i < n; i++) {
         if (u->mir.insts.data[i].op == MIR_OP_LABEL) continue;
         uint32_t meet = g.blocks[g.block_of[i]].reconv;
-        emit_inst(e, &u->mir.insts.data[i], pc_of[i], meet == CFG_NONE ? ISA_NO_RECONV : pc_of[g.blocks[meet].first]);
+        emit_inst(e, &u->mir.insts.data[i], pc_of[i],
+                  meet == CFG_NONE ? ISA_NO_RECONV : pc_of[g.blocks[meet].first]);
     }
     emit_live(e, &g);
     cfg_free(&g);
@@ -225,7 +243,7 @@ static void emit_funcs(struct emitter *e)
         k->pred_count = MAX(k->pred_count, u->pred_count);
         k->spill_bytes += u->spill_bytes;
     }
-    k->reg_count = MAX(k->reg_count, 1u);
+    k->reg_count = image_reg_count(e->m, k->reg_count);
     k->frame_bytes = e->m->units.data[0]->frame_bytes;
     k->uses_stack = e->m->uses_stack;
 }
@@ -241,7 +259,8 @@ static void emit_tables(struct emitter *e)
     memcpy(k->consts, e->pool.rows.data, sizeof *k->consts * k->const_count);
     k->branch_target_count = e->targets.len;
     k->branch_targets = ARENA_ARRAY(e->arena, uint32_t, e->targets.len + 1);
-    if (e->targets.len) memcpy(k->branch_targets, e->targets.data, sizeof *k->branch_targets * e->targets.len);
+    if (e->targets.len)
+        memcpy(k->branch_targets, e->targets.data, sizeof *k->branch_targets * e->targets.len);
     k->sym_count = p->syms.len;
     k->syms = ARENA_ARRAY(e->arena, struct isa_sym, p->syms.len + 1);
     for (uint32_t i = 0; i < p->syms.len; i++) {
@@ -272,7 +291,8 @@ static void emit_entry(struct emitter *e)
     k->params = ARENA_ARRAY(e->arena, struct isa_param, f->param_count + 1);
     for (uint32_t i = 0; i < f->param_count; i++) {
         const struct ptx_var *v = f->params[i];
-        k->params[i] = (struct isa_param){arena_strdup(e->arena, v->name), v->param_offset, (uint32_t)v->bytes, v->align};
+        k->params[i] = (struct isa_param){arena_strdup(e->arena, v->name), v->param_offset,
+                                          (uint32_t)v->bytes, v->align};
     }
     for (uint32_t d = 0; d < 3; d++) {
         k->maxntid[d] = f->maxntid[d];
@@ -295,8 +315,8 @@ static bool fits(const struct emitter *e)
     for (uint32_t i = 0; i < m->units.len; i++) {
         if (!m->units.data[i]->is_live || m->units.data[i]->frame_bytes < ISA_WINDOW_BYTES) continue;
         diag_add(m->diags, DIAG_ERROR, &m->ptx->source, m->units.data[i]->ptx->line, 1, 1, NULL,
-                 "'%s' needs %u bytes of local memory per thread; there are %llu", m->units.data[i]->ptx->name,
-                 m->units.data[i]->frame_bytes, ISA_WINDOW_BYTES);
+                 "'%s' needs %u bytes of local memory per thread; there are %llu",
+                 m->units.data[i]->ptx->name, m->units.data[i]->frame_bytes, ISA_WINDOW_BYTES);
         return false;
     }
     return true;

@@ -1,6 +1,6 @@
-/* fold.c: the walk: copies and constants go to their uses, then each instruction is simplified (fold_algebra.c), combined
- * with its makers (fold_combine.c), or evaluated (fold_eval.c). Nothing is moved and nothing removed; what became
- * useless is left to dce.c. */
+/* fold.c: the walk: copies and constants go to their uses, then each instruction is simplified
+ * (fold_algebra.c), combined with its makers (fold_combine.c), or evaluated (fold_eval.c). Nothing is moved
+ * and nothing removed; what became useless is left to dce.c. */
 #include "lower/fold.h"
 
 enum { COPY_CHAIN_MAX = 8 };
@@ -135,7 +135,8 @@ static void note_writes(struct fold *z, uint32_t at)
         z->copy_at[defs[k]] = 0;
     }
     bool self = in->src[0].kind == MIR_VREG && n && in->src[0].v == defs[0];
-    if (n && opnd_is_move(in) && !opnd_is_guarded(in) && !self && in->src[0].kind != MIR_NONE) z->copy_at[defs[0]] = at + 1;
+    if (n && opnd_is_move(in) && !opnd_is_guarded(in) && !self && in->src[0].kind != MIR_NONE)
+        z->copy_at[defs[0]] = at + 1;
 }
 
 static void fold_inst(struct fold *z, uint32_t at)

@@ -1,8 +1,9 @@
 /* fold.h: inside folding: what is known about vregs while the instructions of a unit are walked.
  *
- * Rules of what may be replaced. A vreg with one definition has one value as long as that definition dominates the use;
- * a copy of it stays true when the definition of the source dominates the copy and the copy dominates the use. Any
- * other vreg is known within a block only, until it or its source is written again (also under a guard). */
+ * Rules of what may be replaced. A vreg with one definition has one value as long as that definition
+ * dominates the use; a copy of it stays true when the definition of the source dominates the copy and the
+ * copy dominates the use. Any other vreg is known within a block only, until it or its source is written
+ * again (also under a guard). */
 #ifndef HEDDLE_FOLD_H
 #define HEDDLE_FOLD_H
 
@@ -14,9 +15,9 @@ struct fold {
     struct mir_func *f;
     struct cfg *g;
     uint32_t *def_count, *def_inst, *use_count; /* of each vreg; def_inst: the last one found */
-    uint32_t *last_block, *last_def;            /* block in which v was last written on this walk, and where */
-    uint32_t *copy_at;                          /* instruction that made v a copy, + 1; 0 = none */
-    uint32_t block;                             /* being walked */
+    uint32_t *last_block, *last_def; /* block in which v was last written on this walk, and where */
+    uint32_t *copy_at;               /* instruction that made v a copy, + 1; 0 = none */
+    uint32_t block;                  /* being walked */
     bool changed;
 };
 
@@ -28,7 +29,8 @@ void fold_set_src(struct fold *z, struct mir_inst *in, uint32_t k, struct mir_op
 /* Turns `in` into a move of o to its first destination. */
 void fold_to_move(struct fold *z, struct mir_inst *in, struct mir_opnd o);
 
-/* fold_eval.c: the value of a pure integer instruction on constants; false where it is not one that is folded. */
+/* fold_eval.c: the value of a pure integer instruction on constants; false where it is not one that is
+ * folded. */
 bool fold_eval(const struct mir_inst *in, const uint64_t src[ISA_SRC_MAX], uint64_t *result);
 /* fold_algebra.c: identities and cheaper forms of one instruction. */
 bool fold_algebra(struct fold *z, uint32_t at);

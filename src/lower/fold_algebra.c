@@ -1,5 +1,6 @@
-/* fold_algebra.c: one instruction at a time: constants move to the right, x+0 and its like vanish, a product with a
- * power of two becomes a shift. Only identities that hold for every bit pattern; nothing of floating point. */
+/* fold_algebra.c: one instruction at a time: constants move to the right, x+0 and its like vanish, a product
+ * with a power of two becomes a shift. Only identities that hold for every bit pattern; nothing of floating
+ * point. */
 #include "lower/fold.h"
 
 static bool is_imm(const struct mir_inst *in, uint32_t k, uint64_t value)
@@ -71,7 +72,8 @@ static bool identity(struct fold *z, struct mir_inst *in)
     bool and32 = in->op == ISA_OP_AND_32, and64 = in->op == ISA_OP_AND_64;
     bool mul = in->op == ISA_OP_MUL_LO_32 || in->op == ISA_OP_MUL_LO_64;
     if (right_zero_is_copy(in->op) && is_imm(in, 1, 0)) return fold_to_move(z, in, in->src[0]), true;
-    if ((and32 && is_imm(in, 1, UINT32_MAX)) || (and64 && is_imm(in, 1, UINT64_MAX)) || (mul && is_imm(in, 1, 1)))
+    if ((and32 && is_imm(in, 1, UINT32_MAX)) || (and64 && is_imm(in, 1, UINT64_MAX)) ||
+        (mul && is_imm(in, 1, 1)))
         return fold_to_move(z, in, in->src[0]), true;
     if ((and32 || and64 || mul) && is_imm(in, 1, 0)) return fold_to_move(z, in, mir_imm(0)), true;
     return false;
@@ -134,7 +136,8 @@ static bool simplify_mad(struct fold *z, struct mir_inst *in)
 
 static bool same_opnd(const struct mir_opnd *a, const struct mir_opnd *b)
 {
-    return a->kind == b->kind && a->v == b->v && a->negated == b->negated && (a->kind == MIR_VREG || a->imm == b->imm);
+    return a->kind == b->kind && a->v == b->v && a->negated == b->negated &&
+           (a->kind == MIR_VREG || a->imm == b->imm);
 }
 
 static bool simplify_select(struct fold *z, struct mir_inst *in)
@@ -184,7 +187,8 @@ static bool simplify_setp(struct mir_inst *in)
     if (in->op < ISA_OP_SETP_U16 || in->op > ISA_OP_SETP_F64 || in->mod2 == ISA_BOOL_NONE) return false;
     if (!fold_is_imm(&in->src[2])) return false;
     bool c = fold_imm(in, 2) != 0;
-    bool neutral = (in->mod2 == ISA_BOOL_AND && c) || (in->mod2 == ISA_BOOL_OR && !c) || (in->mod2 == ISA_BOOL_XOR && !c);
+    bool neutral = (in->mod2 == ISA_BOOL_AND && c) || (in->mod2 == ISA_BOOL_OR && !c) ||
+                   (in->mod2 == ISA_BOOL_XOR && !c);
     if (!neutral) return false;
     in->mod2 = ISA_BOOL_NONE;
     in->src[2] = mir_none();

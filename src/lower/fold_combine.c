@@ -1,12 +1,13 @@
-/* fold_combine.c: an instruction together with the ones that make its sources: offsets move into memory instructions,
- * products and shifts into the additions that use them, conversions into wide products. */
+/* fold_combine.c: an instruction together with the ones that make its sources: offsets move into memory
+ * instructions, products and shifts into the additions that use them, conversions into wide products. */
 #include "lower/fold.h"
 
 /* Offsets that a real machine's memory instruction can hold: 24 bits with sign. */
 enum { OFFSET_MAX = 1 << 23 };
 
 /* The instruction that makes source k, when that is its only definition and it is known here. */
-static struct mir_inst *maker(struct fold *z, const struct mir_inst *in, uint32_t k, uint32_t at, uint32_t *place)
+static struct mir_inst *maker(struct fold *z, const struct mir_inst *in, uint32_t k, uint32_t at,
+                              uint32_t *place)
 {
     if (in->src[k].kind != MIR_VREG) return NULL;
     *place = fold_def(z, in->src[k].v, at);
@@ -14,7 +15,8 @@ static struct mir_inst *maker(struct fold *z, const struct mir_inst *in, uint32_
 }
 
 /* ... and nothing else wants its result, so that it goes away, and no work moves into a loop. */
-static struct mir_inst *own_maker(struct fold *z, const struct mir_inst *in, uint32_t k, uint32_t at, uint32_t *place)
+static struct mir_inst *own_maker(struct fold *z, const struct mir_inst *in, uint32_t k, uint32_t at,
+                                  uint32_t *place)
 {
     struct mir_inst *m = maker(z, in, k, at, place);
     if (!m || z->use_count[in->src[k].v] != 1 || z->g->block_of[*place] != z->block || m->flags) return NULL;
@@ -23,8 +25,9 @@ static struct mir_inst *own_maker(struct fold *z, const struct mir_inst *in, uin
 
 static bool takes_offset(const struct mir_inst *in)
 {
-    return opnd_access_bytes(in) || in->op == ISA_OP_PREFETCH || in->op == ISA_OP_ATOM_16 || in->op == ISA_OP_ATOM_32 ||
-           in->op == ISA_OP_ATOM_64 || in->op == ISA_OP_ATOM_128 || in->op == ISA_OP_CPASYNC;
+    return opnd_access_bytes(in) || in->op == ISA_OP_PREFETCH || in->op == ISA_OP_ATOM_16 ||
+           in->op == ISA_OP_ATOM_32 || in->op == ISA_OP_ATOM_64 || in->op == ISA_OP_ATOM_128 ||
+           in->op == ISA_OP_CPASYNC;
 }
 
 static bool fold_offset(struct fold *z, uint32_t at)
@@ -38,7 +41,8 @@ static bool fold_offset(struct fold *z, uint32_t at)
     int64_t step = narrow ? (int64_t)(int32_t)m->src[1].imm : m->src[1].imm;
     /* A 32-bit sum may have wrapped round; base + offset of a memory instruction is not cut to 32 bits. */
     if (narrow && step > 0 && m->src[0].kind == MIR_VREG) return false;
-    if (step <= -OFFSET_MAX || step >= OFFSET_MAX || in->imm + step <= -OFFSET_MAX || in->imm + step >= OFFSET_MAX)
+    if (step <= -OFFSET_MAX || step >= OFFSET_MAX || in->imm + step <= -OFFSET_MAX ||
+        in->imm + step >= OFFSET_MAX)
         return false;
     if (!fold_is_stable(z, &m->src[0], d, at)) return false;
     in->imm += step;
@@ -46,7 +50,8 @@ static bool fold_offset(struct fold *z, uint32_t at)
     return true;
 }
 
-/* Shared and local addresses are small: 32 bits of them are enough. Frame addresses in generic space are local ones. */
+/* Shared and local addresses are small: 32 bits of them are enough. Frame addresses in generic space are
+ * local ones. */
 static bool narrow_address(struct fold *z, uint32_t at)
 {
     struct mir_inst *in = &z->f->insts.data[at];
@@ -59,13 +64,15 @@ static bool narrow_address(struct fold *z, uint32_t at)
         return true;
     }
     if (in->mod != ISA_LOCAL && in->mod != ISA_SHARED) return false;
-    if ((a->kind == MIR_SLOT || a->kind == MIR_DYNSMEM || a->kind == MIR_IMM) && a->imm >= 0 && a->imm <= INT32_MAX) {
+    if ((a->kind == MIR_SLOT || a->kind == MIR_DYNSMEM || a->kind == MIR_IMM) && a->imm >= 0 &&
+        a->imm <= INT32_MAX) {
         in->flags |= ISA_A32;
         return true;
     }
     uint32_t d;
     const struct mir_inst *m = maker(z, in, 0, at, &d);
-    if (!m || m->op != ISA_OP_CVT_U64_U32 || in->imm < 0 || !fold_is_stable(z, &m->src[0], d, at)) return false;
+    if (!m || m->op != ISA_OP_CVT_U64_U32 || in->imm < 0 || !fold_is_stable(z, &m->src[0], d, at))
+        return false;
     in->flags |= ISA_A32;
     fold_set_src(z, in, 0, m->src[0]);
     return true;
@@ -90,7 +97,8 @@ static bool fuse_add(struct fold *z, uint32_t at)
         case ISA_OP_MUL_LO_64: op = wide ? ISA_OP_MAD_LO_64 : 0; break;
         case ISA_OP_SHL_32:
         case ISA_OP_SHL_64:
-            if ((m->op == ISA_OP_SHL_64) != wide || !fold_is_imm(&b) || fold_imm(m, 1) >= (wide ? 64u : 32u)) continue;
+            if ((m->op == ISA_OP_SHL_64) != wide || !fold_is_imm(&b) || fold_imm(m, 1) >= (wide ? 64u : 32u))
+                continue;
             in->op = wide ? ISA_OP_LEA_64 : ISA_OP_LEA_32;
             in->imm = (int64_t)fold_imm(m, 1);
             fold_set_src(z, in, 0, a);
@@ -115,7 +123,8 @@ static bool chain_add(struct fold *z, uint32_t at)
     uint32_t d;
     if ((in->op != ISA_OP_ADD_64 && in->op != ISA_OP_ADD_32) || !fold_is_imm(&in->src[1])) return false;
     const struct mir_inst *m = own_maker(z, in, 0, at, &d);
-    if (!m || m->op != in->op || !fold_is_imm(&m->src[1]) || !fold_is_stable(z, &m->src[0], d, at)) return false;
+    if (!m || m->op != in->op || !fold_is_imm(&m->src[1]) || !fold_is_stable(z, &m->src[0], d, at))
+        return false;
     in->src[1].imm = (int64_t)((uint64_t)in->src[1].imm + (uint64_t)m->src[1].imm);
     fold_set_src(z, in, 0, m->src[0]);
     return true;
@@ -160,8 +169,8 @@ static bool see_through_number(struct fold *z, uint32_t at)
     struct mir_opnd p;
     if (m->op == ISA_OP_P2R) {
         p = m->src[0];
-    } else if (m->op == ISA_OP_SEL_32 && fold_is_imm(&m->src[0]) && fold_is_imm(&m->src[1]) && fold_imm(m, 0) != 0 &&
-               fold_imm(m, 1) == 0) {
+    } else if (m->op == ISA_OP_SEL_32 && fold_is_imm(&m->src[0]) && fold_is_imm(&m->src[1]) &&
+               fold_imm(m, 0) != 0 && fold_imm(m, 1) == 0) {
         p = m->src[2];
     } else {
         return false;
@@ -195,7 +204,8 @@ static bool unpack_packed(struct fold *z, uint32_t at)
     uint32_t d;
     bool low = in->op == ISA_OP_CVT_U32_U64 || in->op == ISA_OP_CVT_S32_S64 || in->op == ISA_OP_CVT_U32_S64 ||
                in->op == ISA_OP_CVT_S32_U64;
-    bool unpack = in->op == ISA_OP_UNPACK_64_32 && (in->dst[0].kind == MIR_NONE || in->dst[1].kind == MIR_NONE);
+    bool unpack =
+        in->op == ISA_OP_UNPACK_64_32 && (in->dst[0].kind == MIR_NONE || in->dst[1].kind == MIR_NONE);
     if ((!low && !unpack) || in->flags & ISA_SAT) return false;
     const struct mir_inst *m = maker(z, in, 0, at, &d);
     uint32_t half = unpack && in->dst[0].kind == MIR_NONE;
@@ -213,6 +223,6 @@ static bool unpack_packed(struct fold *z, uint32_t at)
 
 bool fold_combine(struct fold *z, uint32_t at)
 {
-    return fold_offset(z, at) || narrow_address(z, at) || chain_add(z, at) || widen_shift(z, at) || fuse_add(z, at) ||
-           see_through_number(z, at) || idle_narrowing(z, at) || unpack_packed(z, at);
+    return fold_offset(z, at) || narrow_address(z, at) || chain_add(z, at) || widen_shift(z, at) ||
+           fuse_add(z, at) || see_through_number(z, at) || idle_narrowing(z, at) || unpack_packed(z, at);
 }

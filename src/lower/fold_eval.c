@@ -1,4 +1,5 @@
-/* fold_eval.c: integer instructions on constants. Floating point is left to the emulator: one place decides its bits. */
+/* fold_eval.c: integer instructions on constants. Floating point is left to the emulator: one place decides
+ * its bits. */
 #include "lower/fold.h"
 
 static int64_t sext(uint64_t v, uint32_t bits) { return (int64_t)(v << (64 - bits)) >> (64 - bits); }
@@ -27,9 +28,12 @@ static bool compare(uint8_t cmp, uint64_t a, uint64_t b, uint32_t bits, bool is_
 
 static bool eval_setp(const struct mir_inst *in, const uint64_t *s, uint64_t *result)
 {
-    static const struct { uint16_t op; uint8_t bits; bool is_signed; } kinds[] = {
-        {ISA_OP_SETP_U16, 16, false}, {ISA_OP_SETP_S16, 16, true},  {ISA_OP_SETP_U32, 32, false},
-        {ISA_OP_SETP_S32, 32, true},  {ISA_OP_SETP_U64, 64, false}, {ISA_OP_SETP_S64, 64, true}};
+    static const struct {
+        uint16_t op;
+        uint8_t bits;
+        bool is_signed;
+    } kinds[] = {{ISA_OP_SETP_U16, 16, false}, {ISA_OP_SETP_S16, 16, true},  {ISA_OP_SETP_U32, 32, false},
+                 {ISA_OP_SETP_S32, 32, true},  {ISA_OP_SETP_U64, 64, false}, {ISA_OP_SETP_S64, 64, true}};
     for (uint32_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (kinds[i].op != in->op) continue;
         bool p;
@@ -45,21 +49,31 @@ static bool eval_setp(const struct mir_inst *in, const uint64_t *s, uint64_t *re
     return false;
 }
 
-/* Between integers of any width: take the low `from` bits, extend, keep the low `to` bits as rows keep them. */
+/* Between integers of any width: take the low `from` bits, extend, keep the low `to` bits as rows keep them.
+ */
 static bool eval_cvt(const struct mir_inst *in, uint64_t v, uint64_t *result)
 {
-    static const struct { uint16_t op; uint8_t to, from; bool is_signed; } kinds[] = {
-        {ISA_OP_CVT_U32_U8, 32, 8, false},   {ISA_OP_CVT_U32_S8, 32, 8, true},    {ISA_OP_CVT_U32_U16, 32, 16, false},
-        {ISA_OP_CVT_U32_S16, 32, 16, true},  {ISA_OP_CVT_S32_U8, 32, 8, false},   {ISA_OP_CVT_S32_S8, 32, 8, true},
-        {ISA_OP_CVT_S32_U16, 32, 16, false}, {ISA_OP_CVT_S32_S16, 32, 16, true},  {ISA_OP_CVT_U32_U32, 32, 32, false},
-        {ISA_OP_CVT_U32_S32, 32, 32, true},  {ISA_OP_CVT_S32_U32, 32, 32, false}, {ISA_OP_CVT_S32_S32, 32, 32, true},
-        {ISA_OP_CVT_U32_U64, 32, 64, false}, {ISA_OP_CVT_U32_S64, 32, 64, true},  {ISA_OP_CVT_S32_U64, 32, 64, false},
-        {ISA_OP_CVT_S32_S64, 32, 64, true},  {ISA_OP_CVT_U64_U32, 64, 32, false}, {ISA_OP_CVT_U64_S32, 64, 32, true},
-        {ISA_OP_CVT_S64_U32, 64, 32, false}, {ISA_OP_CVT_S64_S32, 64, 32, true},  {ISA_OP_CVT_U64_U64, 64, 64, false},
-        {ISA_OP_CVT_U64_S64, 64, 64, true},  {ISA_OP_CVT_S64_U64, 64, 64, false}, {ISA_OP_CVT_S64_S64, 64, 64, true},
-        {ISA_OP_CVT_U64_U16, 64, 16, false}, {ISA_OP_CVT_S64_S16, 64, 16, true},  {ISA_OP_CVT_U16_U32, 16, 32, false},
-        {ISA_OP_CVT_U16_U64, 16, 64, false}, {ISA_OP_CVT_U16_U16, 16, 16, false}, {ISA_OP_CVT_U16_U8, 16, 8, false},
-        {ISA_OP_CVT_S16_S8, 16, 8, true},    {ISA_OP_CVT_S16_S32, 16, 32, true},  {ISA_OP_CVT_U8_U32, 8, 32, false}};
+    static const struct {
+        uint16_t op;
+        uint8_t to, from;
+        bool is_signed;
+    } kinds[] = {{ISA_OP_CVT_U32_U8, 32, 8, false},   {ISA_OP_CVT_U32_S8, 32, 8, true},
+                 {ISA_OP_CVT_U32_U16, 32, 16, false}, {ISA_OP_CVT_U32_S16, 32, 16, true},
+                 {ISA_OP_CVT_S32_U8, 32, 8, false},   {ISA_OP_CVT_S32_S8, 32, 8, true},
+                 {ISA_OP_CVT_S32_U16, 32, 16, false}, {ISA_OP_CVT_S32_S16, 32, 16, true},
+                 {ISA_OP_CVT_U32_U32, 32, 32, false}, {ISA_OP_CVT_U32_S32, 32, 32, true},
+                 {ISA_OP_CVT_S32_U32, 32, 32, false}, {ISA_OP_CVT_S32_S32, 32, 32, true},
+                 {ISA_OP_CVT_U32_U64, 32, 64, false}, {ISA_OP_CVT_U32_S64, 32, 64, true},
+                 {ISA_OP_CVT_S32_U64, 32, 64, false}, {ISA_OP_CVT_S32_S64, 32, 64, true},
+                 {ISA_OP_CVT_U64_U32, 64, 32, false}, {ISA_OP_CVT_U64_S32, 64, 32, true},
+                 {ISA_OP_CVT_S64_U32, 64, 32, false}, {ISA_OP_CVT_S64_S32, 64, 32, true},
+                 {ISA_OP_CVT_U64_U64, 64, 64, false}, {ISA_OP_CVT_U64_S64, 64, 64, true},
+                 {ISA_OP_CVT_S64_U64, 64, 64, false}, {ISA_OP_CVT_S64_S64, 64, 64, true},
+                 {ISA_OP_CVT_U64_U16, 64, 16, false}, {ISA_OP_CVT_S64_S16, 64, 16, true},
+                 {ISA_OP_CVT_U16_U32, 16, 32, false}, {ISA_OP_CVT_U16_U64, 16, 64, false},
+                 {ISA_OP_CVT_U16_U16, 16, 16, false}, {ISA_OP_CVT_U16_U8, 16, 8, false},
+                 {ISA_OP_CVT_S16_S8, 16, 8, true},    {ISA_OP_CVT_S16_S32, 16, 32, true},
+                 {ISA_OP_CVT_U8_U32, 8, 32, false}};
     if (in->flags & ISA_SAT) return false;
     for (uint32_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (kinds[i].op != in->op) continue;

@@ -1,5 +1,6 @@
-/* graph.c: building the interference graph from liveness, and merging copies (Chaitin's rule: a definition interferes
- * with everything that lives behind it; the two sides of a move do not, on account of the move). */
+/* graph.c: building the interference graph from liveness, and merging copies (Chaitin's rule: a definition
+ * interferes with everything that lives behind it; the two sides of a move do not, on account of the move).
+ */
 #include "lower/graph.h"
 
 #include "lower/opnd.h"
@@ -19,7 +20,8 @@ static void note_inst(struct graph *gr, const struct live_walk *w, const struct 
 {
     uint32_t uses[OPND_USES_MAX], defs[ISA_DST_MAX], nu = opnd_uses(in, uses), nd = opnd_defs(in, defs);
     uint32_t copied = MIR_NO_VREG;
-    if (opnd_is_move(in) && !opnd_is_guarded(in) && in->src[0].kind == MIR_VREG && !in->src[0].negated) copied = in->src[0].v;
+    if (opnd_is_move(in) && !opnd_is_guarded(in) && in->src[0].kind == MIR_VREG && !in->src[0].negated)
+        copied = in->src[0].v;
     for (uint32_t k = 0; k < nu; k++) {
         if (!belongs(gr, uses[k])) continue;
         gr->present[uses[k]] = true;
@@ -31,7 +33,8 @@ static void note_inst(struct graph *gr, const struct live_walk *w, const struct 
         gr->present[d] = true;
         gr->cost[d] += weight;
         for (uint32_t i = 0; i < w->count; i++)
-            if (w->items[i] != d && w->items[i] != copied && belongs(gr, w->items[i])) add_edge(gr, d, w->items[i]);
+            if (w->items[i] != d && w->items[i] != copied && belongs(gr, w->items[i]))
+                add_edge(gr, d, w->items[i]);
         for (uint32_t i = k + 1; i < nd; i++)
             if (defs[i] != d && belongs(gr, defs[i]) && !live_walk_has(w, defs[i])) add_edge(gr, d, defs[i]);
     }
@@ -54,7 +57,8 @@ static void drop_repeats(struct graph *gr)
     free(stamp);
 }
 
-void graph_build(struct graph *gr, const struct mir_func *f, const struct liveness *lv, bool predicates, uint32_t skip)
+void graph_build(struct graph *gr, const struct mir_func *f, const struct liveness *lv, bool predicates,
+                 uint32_t skip)
 {
     uint32_t n = f->vregs.len;
     *gr = (struct graph){.func = f, .vreg_count = n, .predicates = predicates, .skip = skip};
@@ -127,7 +131,9 @@ static void merge(struct graph *gr, uint32_t a, uint32_t b)
     gr->cost[a] += gr->cost[b];
 }
 
-struct move { uint32_t dst, src, depth, at; };
+struct move {
+    uint32_t dst, src, depth, at;
+};
 
 static int by_depth(const void *pa, const void *pb)
 {
@@ -141,7 +147,9 @@ void graph_coalesce(struct graph *gr, const struct cfg *g)
     VEC(struct move) moves = {0};
     for (uint32_t i = 0; i < gr->func->insts.len; i++) {
         const struct mir_inst *in = &gr->func->insts.data[i];
-        if (!opnd_is_move(in) || in->src[0].kind != MIR_VREG || in->src[0].negated || in->dst[0].kind != MIR_VREG) continue;
+        if (!opnd_is_move(in) || in->src[0].kind != MIR_VREG || in->src[0].negated ||
+            in->dst[0].kind != MIR_VREG)
+            continue;
         if (!gr->present[in->dst[0].v] || !gr->present[in->src[0].v]) continue;
         vec_push(&moves, (struct move){in->dst[0].v, in->src[0].v, g->blocks[g->block_of[i]].loop_depth, i});
     }

@@ -1,8 +1,8 @@
 /* graph.h: which vregs must not share a register, and their colouring.
  *
- * A graph is made for one kind of register at a time: general ones (R takes one, D an aligned pair) or predicates.
- * Invariants. (1) Two vregs that are joined by an edge never get the same register. (2) A merged vreg is stood for by
- * its representative (graph_find). */
+ * A graph is made for one kind of register at a time: general ones (R takes one, D an aligned pair) or
+ * predicates. Invariants. (1) Two vregs that are joined by an edge never get the same register. (2) A merged
+ * vreg is stood for by its representative (graph_find). */
 #ifndef HEDDLE_GRAPH_H
 #define HEDDLE_GRAPH_H
 
@@ -16,26 +16,32 @@ struct graph {
     const struct mir_func *func;
     uint32_t vreg_count;
     bool predicates;
-    uint32_t skip;          /* vreg that has its register already (the frame pointer), or MIR_NO_VREG */
-    bool *present;          /* vreg occurs, and is of the graph's kind */
-    graph_list *near;       /* neighbours, by the names they had when the edge was made; may repeat */
-    uint32_t *alias;        /* union-find */
-    float *cost;            /* what a spill would add: accesses weighed by loop depth */
-    uint32_t pressure_max;  /* most registers live at one point */
+    uint32_t skip;         /* vreg that has its register already (the frame pointer), or MIR_NO_VREG */
+    bool *present;         /* vreg occurs, and is of the graph's kind */
+    graph_list *near;      /* neighbours, by the names they had when the edge was made; may repeat */
+    uint32_t *alias;       /* union-find */
+    float *cost;           /* what a spill would add: accesses weighed by loop depth */
+    uint32_t pressure_max; /* most registers live at one point */
 };
 
-void graph_build(struct graph *gr, const struct mir_func *f, const struct liveness *lv, bool predicates, uint32_t skip);
+void graph_build(struct graph *gr, const struct mir_func *f, const struct liveness *lv, bool predicates,
+                 uint32_t skip);
 void graph_free(struct graph *gr);
 uint32_t graph_find(const struct graph *gr, uint32_t v);
 /* Merges the two sides of moves that do not interfere, innermost loops first. */
 void graph_coalesce(struct graph *gr, const struct cfg *g);
 /* Registers that v takes: 1 or 2. */
-static inline uint32_t graph_size(const struct graph *gr, uint32_t v) { return gr->func->vregs.data[v].cls == MIR_D ? 2 : 1; }
+static inline uint32_t graph_size(const struct graph *gr, uint32_t v)
+{
+    return gr->func->vregs.data[v].cls == MIR_D ? 2 : 1;
+}
 
-/* color.c: as few registers as it can. colour[v] of every representative is set. Returns the highest register + 1. */
+/* color.c: as few registers as it can. colour[v] of every representative is set. Returns the highest register
+ * + 1. */
 uint32_t graph_color_least(struct graph *gr, uint32_t reserved, uint16_t *colour);
-/* No more than `limit` registers: what finds none stays GRAPH_UNCOLOURED. keep[v]: v should not be the one. Returns how
- * many found none. */
-uint32_t graph_color_within(struct graph *gr, uint32_t reserved, uint32_t limit, const bool *keep, uint16_t *colour);
+/* No more than `limit` registers: what finds none stays GRAPH_UNCOLOURED. keep[v]: v should not be the one.
+ * Returns how many found none. */
+uint32_t graph_color_within(struct graph *gr, uint32_t reserved, uint32_t limit, const bool *keep,
+                            uint16_t *colour);
 
 #endif

@@ -1,10 +1,11 @@
 /* inline.c: the call graph of an image, and calls replaced by the body of what they call.
  *
- * nvcc leaves few calls; what it leaves (noinline functions, separately compiled ones) is inlined where the callee is
- * small or called once, because a machine without calls needs no stack and keeps arguments in registers. Functions that
- * a chain of calls can enter again stay real, as does everything once the image has grown to its limit.
- * Invariants. (1) A callee is finished (its own calls inlined) before it is copied. (2) Slots of the call are the
- * callee's IN and RET slots; all else of the callee is renumbered behind the caller's. */
+ * nvcc leaves few calls; what it leaves (noinline functions, separately compiled ones) is inlined where the
+ * callee is small or called once, because a machine without calls needs no stack and keeps arguments in
+ * registers. Functions that a chain of calls can enter again stay real, as does everything once the image has
+ * grown to its limit. Invariants. (1) A callee is finished (its own calls inlined) before it is copied. (2)
+ * Slots of the call are the callee's IN and RET slots; all else of the callee is renumbered behind the
+ * caller's. */
 #include "lower/opnd.h"
 #include "lower/pass.h"
 
@@ -23,8 +24,8 @@ static struct unit *callee_of(struct image *m, const struct unit *u, const struc
     return image_find_unit(m, u->mir.calls.data[in->target].callee);
 }
 
-/* Depth first over the calls; a call into a unit that is still open closes a cycle. What lies deeper than the longest
- * chain that we follow counts as recursive: it stays a real function, and is a root of its own. */
+/* Depth first over the calls; a call into a unit that is still open closes a cycle. What lies deeper than the
+ * longest chain that we follow counts as recursive: it stays a real function, and is a root of its own. */
 static void walk_calls(struct image *m, struct unit *u, uint32_t depth)
 {
     u->visit = 1;
@@ -64,8 +65,8 @@ static uint32_t map_slot(struct splice *s, const struct mir_call *call, uint32_t
     else if (from->kind == MIR_SLOT_RET && from->index < call->ret_count)
         to = call->rets[from->index];
     else
-        return mir_new_slot(f, from->kind == MIR_SLOT_SPILL ? MIR_SLOT_SPILL : MIR_SLOT_LOCAL, from->bytes, from->align,
-                            from->name);
+        return mir_new_slot(f, from->kind == MIR_SLOT_SPILL ? MIR_SLOT_SPILL : MIR_SLOT_LOCAL, from->bytes,
+                            from->align, from->name);
     f->slots.data[to].bytes = MAX(f->slots.data[to].bytes, from->bytes);
     f->slots.data[to].align = MAX(f->slots.data[to].align, from->align);
     return to;
@@ -99,7 +100,8 @@ static void copy_side_tables(struct splice *s, struct arena *arena)
     }
     for (uint32_t i = 0; i < from->calls.len; i++) {
         struct mir_call c = from->calls.data[i];
-        uint32_t *args = ARENA_ARRAY(arena, uint32_t, c.arg_count + 1), *rets = ARENA_ARRAY(arena, uint32_t, c.ret_count + 1);
+        uint32_t *args = ARENA_ARRAY(arena, uint32_t, c.arg_count + 1),
+                 *rets = ARENA_ARRAY(arena, uint32_t, c.ret_count + 1);
         for (uint32_t k = 0; k < c.arg_count; k++) args[k] = s->slot_map[c.args[k]];
         for (uint32_t k = 0; k < c.ret_count; k++) rets[k] = s->slot_map[c.rets[k]];
         c.args = args;
@@ -131,7 +133,8 @@ static struct mir_inst map_inst(const struct splice *s, struct mir_inst in)
 
 typedef VEC(struct mir_inst) inst_vec;
 
-static void splice_call(struct image *m, struct unit *u, const struct unit *callee, const struct mir_inst *at, inst_vec *out)
+static void splice_call(struct image *m, struct unit *u, const struct unit *callee, const struct mir_inst *at,
+                        inst_vec *out)
 {
     struct splice s = {.caller = u, .callee = callee};
     struct mir_call call = u->mir.calls.data[at->target];
@@ -144,7 +147,8 @@ static void splice_call(struct image *m, struct unit *u, const struct unit *call
         skip.target = s.cont;
         vec_push(out, skip);
     }
-    for (uint32_t i = 0; i < callee->mir.insts.len; i++) vec_push(out, map_inst(&s, callee->mir.insts.data[i]));
+    for (uint32_t i = 0; i < callee->mir.insts.len; i++)
+        vec_push(out, map_inst(&s, callee->mir.insts.data[i]));
     struct mir_inst label = opnd_inst(MIR_OP_LABEL, at->loc);
     label.target = s.cont;
     vec_push(out, label);
@@ -212,7 +216,8 @@ void image_mark_live(struct image *m)
         struct unit *u = work.data[--work.len];
         for (uint32_t i = 0; i < u->mir.insts.len; i++) {
             struct unit *c = callee_of(m, u, &u->mir.insts.data[i]);
-            if (u->mir.insts.data[i].op == ISA_OP_CALL || u->mir.insts.data[i].op == ISA_OP_CALLI) m->uses_stack = true;
+            if (u->mir.insts.data[i].op == ISA_OP_CALL || u->mir.insts.data[i].op == ISA_OP_CALLI)
+                m->uses_stack = true;
             if (c && !c->is_live) {
                 c->is_live = true;
                 vec_push(&work, c);

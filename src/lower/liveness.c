@@ -15,7 +15,8 @@ static void find_globals(struct liveness *lv)
     for (uint32_t b = 0; b < lv->cfg->count; b++)
         for (uint32_t i = lv->cfg->blocks[b].first; i < lv->cfg->blocks[b].end; i++) {
             const struct mir_inst *in = &f->insts.data[i];
-            uint32_t uses[OPND_USES_MAX], defs[ISA_DST_MAX], nu = opnd_uses(in, uses), nd = opnd_defs(in, defs);
+            uint32_t uses[OPND_USES_MAX], defs[ISA_DST_MAX], nu = opnd_uses(in, uses),
+                                                             nd = opnd_defs(in, defs);
             for (uint32_t k = 0; k < nu; k++) {
                 if (home[uses[k]] != b || !bitset_has(written, uses[k])) bitset_add(crosses, uses[k]);
                 if (home[uses[k]] == CFG_NONE) home[uses[k]] = b;
@@ -63,7 +64,8 @@ static void solve(struct liveness *lv, uint64_t *kill)
             uint64_t *out = lv->out + (size_t)b * lv->words, *in = lv->in + (size_t)b * lv->words;
             bool grew = false;
             for (uint32_t s = 0; s < blk->succ_count; s++)
-                grew |= bitset_union(out, lv->in + (size_t)lv->cfg->edges[blk->succ_at + s] * lv->words, lv->words);
+                grew |= bitset_union(out, lv->in + (size_t)lv->cfg->edges[blk->succ_at + s] * lv->words,
+                                     lv->words);
             if (!grew) continue;
             for (uint32_t w = 0; w < lv->words; w++) {
                 uint64_t now = in[w] | (out[w] & ~kill[(size_t)b * lv->words + w]);

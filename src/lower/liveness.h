@@ -1,7 +1,7 @@
 /* liveness.h: which vregs hold a value that is still wanted.
  *
- * A vreg that lives within one block only is never in a block's set: such *local* vregs are most of a program, and the
- * sets stay small. A guarded definition does not end a life (mir.h, invariant 2). */
+ * A vreg that lives within one block only is never in a block's set: such *local* vregs are most of a
+ * program, and the sets stay small. A guarded definition does not end a life (mir.h, invariant 2). */
 #ifndef HEDDLE_LIVENESS_H
 #define HEDDLE_LIVENESS_H
 
@@ -11,17 +11,20 @@ struct liveness {
     const struct mir_func *func;
     const struct cfg *cfg;
     uint32_t vreg_count;
-    uint32_t *dense;      /* vreg -> number among those that cross a block's border, or CFG_NONE */
-    uint32_t *globals;    /* number -> vreg */
+    uint32_t *dense;   /* vreg -> number among those that cross a block's border, or CFG_NONE */
+    uint32_t *globals; /* number -> vreg */
     uint32_t global_count, words;
-    uint64_t *in, *out;   /* block * words */
+    uint64_t *in, *out; /* block * words */
 };
 
 void liveness_build(const struct mir_func *f, const struct cfg *g, struct liveness *lv);
 void liveness_free(struct liveness *lv);
 
 /* A walk backwards through one block: the set of vregs live behind the instruction that comes next. */
-struct live_walk { uint32_t *items, *place; uint32_t count; };
+struct live_walk {
+    uint32_t *items, *place;
+    uint32_t count;
+};
 void live_walk_open(struct live_walk *w, const struct liveness *lv, uint32_t block);
 void live_walk_step(struct live_walk *w, const struct mir_inst *in); /* to before `in` */
 void live_walk_close(struct live_walk *w);

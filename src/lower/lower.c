@@ -1,8 +1,9 @@
-/* lower.c: a PTX module -> machine code: for each entry the image of what it can reach, through the steps of pass.h.
+/* lower.c: a PTX module -> machine code: for each entry the image of what it can reach, through the steps of
+ * pass.h.
  *
- * Steps of an image: select every function; clean the jumps; inline; give real calls their argument areas; promote slots,
- * fold, number values and drop dead code until nothing changes; save what lives across calls; allocate; emit. At
- * optimisation level 0 only what is needed for correct code is done. */
+ * Steps of an image: select every function; clean the jumps; inline; give real calls their argument areas;
+ * promote slots, fold, number values and drop dead code until nothing changes; save what lives across calls;
+ * allocate; emit. At optimisation level 0 only what is needed for correct code is done. */
 #include "lower/lower.h"
 
 #include "lower/opnd.h"
@@ -67,7 +68,8 @@ static void find_addresses(struct lowering *l)
             for (uint32_t o = 0; o < f->insts[k].op_count; o++)
                 if (f->insts[k].op != PTX_OP_call || o != 1) take_operand(l, &f->insts[k].ops[o]);
         for (uint32_t k = 0; k < f->table_count; k++)
-            for (uint32_t t = 0; f->tables[k].funcs && t < f->tables[k].count; t++) take_address(l, f->tables[k].funcs[t]);
+            for (uint32_t t = 0; f->tables[k].funcs && t < f->tables[k].count; t++)
+                take_address(l, f->tables[k].funcs[t]);
     }
 }
 
@@ -113,7 +115,8 @@ static bool select_unit(struct lowering *l, struct image *m, struct unit *u)
     }
     bool ok = mir_select(&m->prog, u->ptx, &u->mir);
     if (!ok && l->diags->errors == errors)
-        diag_add(l->diags, DIAG_ERROR, &l->ptx->source, u->ptx->line, 1, 1, NULL, "'%s' cannot be lowered", u->ptx->name);
+        diag_add(l->diags, DIAG_ERROR, &l->ptx->source, u->ptx->line, 1, 1, NULL, "'%s' cannot be lowered",
+                 u->ptx->name);
     l->refused[index] = !ok;
     return ok && unit_verify(m, u, "selection");
 }
@@ -148,8 +151,8 @@ static uint32_t threads_of(const uint32_t dim[3])
     return n > 1024 ? 1024 : (uint32_t)n;
 }
 
-/* The tightest of --maxrregcount, .maxnreg, and what lets .minnctapersm CTAs of .maxntid threads stay together; ptxas
- * rounds the last down to a multiple of 8. */
+/* The tightest of --maxrregcount, .maxnreg, and what lets .minnctapersm CTAs of .maxntid threads stay
+ * together; ptxas rounds the last down to a multiple of 8. */
 static uint32_t register_limit(const struct lowering *l, const struct ptx_func *f)
 {
     uint32_t limit = ISA_REGS_MAX, sm_regs = l->opts.sm_regs ? l->opts.sm_regs : REGS_DEFAULT_SM;
@@ -182,7 +185,8 @@ static bool finish_unit(struct image *m, struct unit *u)
 {
     if (m->opts->opt_level) {
         optimise(u);
-        unit_sink(u);
+        unit_legalise(u);
+        unit_schedule(u, m->regs_limit);
     }
     if (m->uses_stack) {
         u->fp = mir_new_vreg(&u->mir, MIR_R);
@@ -194,6 +198,7 @@ static bool finish_unit(struct image *m, struct unit *u)
     if (!unit_verify(m, u, "folding") || !unit_allocate(m, u)) return false;
     cfg_clean(&u->mir, u->is_entry);
     if (!unit_verify_allocation(m, u)) return false;
+    unit_count_scratch(m, u);
     unit_layout_frame(m, u);
     return true;
 }
@@ -212,7 +217,8 @@ static bool build(struct lowering *l, struct image *m, struct isa_kernel *k)
         if (!u->is_entry) unit_single_return(u);
         ok &= unit_expand_calls(m, u);
         cfg_clean(&u->mir, u->is_entry);
-        for (uint32_t s = 0; s < u->mir.slots.len; s++) m->frame_align = MAX(m->frame_align, u->mir.slots.data[s].align);
+        for (uint32_t s = 0; s < u->mir.slots.len; s++)
+            m->frame_align = MAX(m->frame_align, u->mir.slots.data[s].align);
     }
     for (uint32_t i = 0; i < m->units.len && ok; i++)
         if (m->units.data[i]->is_live) ok = finish_unit(m, m->units.data[i]);
@@ -237,12 +243,13 @@ static void image_free(struct image *m)
 static struct isa_kernel *lower_entry(struct lowering *l, const struct ptx_func *f)
 {
     struct arena scratch = {0};
-    struct image m = {.ptx = l->ptx, .opts = &l->opts, .diags = l->diags, .regs_limit = register_limit(l, f)};
+    struct image m = {.ptx = l->ptx, .opts = &l->opts, .diags = l->diags};
     m.prog.arena = &scratch;
     m.prog.ptx = l->ptx;
     m.prog.diags = l->diags;
     m.prog.entry = f;
     vec_push(&m.prog.locs, (struct isa_loc){0});
+    m.regs_limit = register_limit(l, f) - image_thread_regs(&m);
     struct isa_kernel *k = ARENA_NEW(&l->out->arena, struct isa_kernel);
     bool ok = build(l, &m, k);
     image_free(&m);
@@ -283,11 +290,14 @@ static void lower_names(struct lowering *l)
     m->vars = ARENA_ARRAY(&m->arena, struct isa_var, vars + 1);
     for (uint32_t i = 0; i < l->ptx->var_count; i++) lower_var(m, NULL, l->ptx->vars[i]);
     for (uint32_t i = 0; i < l->ptx->func_count; i++)
-        for (uint32_t k = 0; k < l->ptx->funcs[i]->var_count; k++) lower_var(m, l->ptx->funcs[i], l->ptx->funcs[i]->vars[k]);
+        for (uint32_t k = 0; k < l->ptx->funcs[i]->var_count; k++)
+            lower_var(m, l->ptx->funcs[i], l->ptx->funcs[i]->vars[k]);
     m->func_count = l->ptx->func_count;
     m->func_names = ARENA_ARRAY(&m->arena, const char *, m->func_count + 1);
-    for (uint32_t i = 0; i < m->func_count; i++) m->func_names[i] = arena_strdup(&m->arena, l->ptx->funcs[i]->name);
-    m->ptx_text = arena_strndup(&m->arena, l->ptx->source.text ? l->ptx->source.text : "", l->ptx->source.len);
+    for (uint32_t i = 0; i < m->func_count; i++)
+        m->func_names[i] = arena_strdup(&m->arena, l->ptx->funcs[i]->name);
+    m->ptx_text =
+        arena_strndup(&m->arena, l->ptx->source.text ? l->ptx->source.text : "", l->ptx->source.len);
     m->ptx_len = l->ptx->source.len;
     m->target_sm = l->ptx->target_sm;
     m->ptx_version = l->ptx->version_major * 10 + l->ptx->version_minor;
@@ -310,7 +320,8 @@ static bool lower_entries(struct lowering *l)
     return ok;
 }
 
-struct isa_module *lower_module(const struct ptx_module *ptx, const struct lower_options *opts, struct diag_list *diags)
+struct isa_module *lower_module(const struct ptx_module *ptx, const struct lower_options *opts,
+                                struct diag_list *diags)
 {
     struct lowering l = {.ptx = ptx, .opts = {.opt_level = 1}, .diags = diags};
     if (opts) l.opts = *opts;

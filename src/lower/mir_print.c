@@ -1,6 +1,6 @@
 /* mir_print.c: MIR as text, one instruction a line:
  *
- *   @!v3 ld.u16 v7, v8 = [v2 + 16]      for loads: mod names the space
+ *   @!v3 ld.u16 v7, v8 = v2 .global vec=2 imm=16
  *
  * For tests and debugging; nothing reads it back. */
 #include "lower/mir.h"

@@ -73,7 +73,8 @@ bool opnd_has_effect(const struct mir_inst *in)
     if (in->op == MIR_OP_LABEL) return true;
     if (in->op == ISA_OP_NOP) return false;
     const struct isa_op_info *row = &isa_ops[in->op];
-    if (row->unit <= ISA_UNIT_SFU) return in->flags & ISA_VOLATILE; /* "mov.u32 %r, %clock" in an asm volatile */
+    if (row->unit <= ISA_UNIT_SFU)
+        return in->flags & ISA_VOLATILE; /* "mov.u32 %r, %clock" in an asm volatile */
     if (in->op == ISA_OP_TEX || in->op == ISA_OP_TXQ || in->op == ISA_OP_ACTIVEMASK) return false;
     if (opnd_is_load(in)) return in->flags & ISA_VOLATILE;
     return true;

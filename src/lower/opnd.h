@@ -1,4 +1,5 @@
-/* opnd.h: what an MIR instruction reads and writes, and what may be done with it, read out of the rows of isa.def. */
+/* opnd.h: what an MIR instruction reads and writes, and what may be done with it, read out of the rows of
+ * isa.def. */
 #ifndef HEDDLE_OPND_H
 #define HEDDLE_OPND_H
 
@@ -6,7 +7,8 @@
 
 enum { OPND_ABSENT = 0xff, OPND_USES_MAX = ISA_SRC_MAX + 1 };
 
-/* Class (enum mir_class) that destination or source i must have, or OPND_ABSENT where the opcode has no such operand. */
+/* Class (enum mir_class) that destination or source i must have, or OPND_ABSENT where the opcode has no such
+ * operand. */
 uint8_t opnd_dst_class(const struct mir_inst *in, uint32_t i);
 uint8_t opnd_src_class(const struct mir_inst *in, uint32_t i);
 

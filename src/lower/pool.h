@@ -1,5 +1,5 @@
-/* pool.h: the constant pool of an image while it grows. Row 0 is the immediate 0. Equal rows are shared; a 64-bit
- * constant is two rows in a row, low word first. */
+/* pool.h: the constant pool of an image while it grows. Row 0 is the immediate 0. Equal rows are shared; a
+ * 64-bit constant is two rows in a row, low word first. */
 #ifndef HEDDLE_POOL_H
 #define HEDDLE_POOL_H
 
@@ -8,8 +8,8 @@
 
 struct pool {
     VEC(struct isa_const) rows;
-    uint32_t *slots;           /* hash of a row -> row + 1 */
-    uint32_t *pair_slots;      /* hash of a pair -> its first row + 1 */
+    uint32_t *slots;      /* hash of a row -> row + 1 */
+    uint32_t *pair_slots; /* hash of a pair -> its first row + 1 */
     uint32_t slot_count;
 };
 

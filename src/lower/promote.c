@@ -1,20 +1,31 @@
 /* promote.c: frame slots that never need an address become virtual registers.
  *
- * A slot qualifies when every operand that names it is the address of an LD or ST in local space, at a constant offset
- * inside the slot, and no two accesses overlap without being the same bytes. Each piece (offset, size) gets a vreg: the
- * arguments and results of inlined calls and small .local variables leave memory in this way. Pieces of 1 and 2 bytes
- * are kept zero-extended, so a store narrows and a signed load widens. */
+ * A slot qualifies when every operand that names it is the address of an LD or ST in local space, at a
+ * constant offset inside the slot, and no two accesses overlap without being the same bytes. Each piece
+ * (offset, size) gets a vreg: the arguments and results of inlined calls and small .local variables leave
+ * memory in this way. Pieces of 1 and 2 bytes are kept zero-extended, so a store narrows and a signed load
+ * widens. */
 #include "lower/opnd.h"
 #include "lower/pass.h"
 
 enum { PIECES_MAX = 256 };
 
-struct piece { uint32_t slot; int64_t offset; uint32_t bytes; uint32_t vreg; };
-struct pieces { VEC(struct piece) list; bool *blocked; uint32_t *per_slot; };
+struct piece {
+    uint32_t slot;
+    int64_t offset;
+    uint32_t bytes;
+    uint32_t vreg;
+};
+struct pieces {
+    VEC(struct piece) list;
+    bool *blocked;
+    uint32_t *per_slot;
+};
 
 static bool is_slot_access(const struct mir_inst *in)
 {
-    return opnd_access_bytes(in) && in->mod == ISA_LOCAL && in->src[0].kind == MIR_SLOT && !(in->flags & ISA_VOLATILE);
+    return opnd_access_bytes(in) && in->mod == ISA_LOCAL && in->src[0].kind == MIR_SLOT &&
+           !(in->flags & ISA_VOLATILE);
 }
 
 static uint32_t elements(const struct mir_inst *in) { return in->vec ? in->vec : 1; }
@@ -46,12 +57,14 @@ static void note_access(struct unit *u, struct pieces *p, const struct mir_inst 
     }
 }
 
-/* Real calls pass their arguments in memory: the callee's own slots, and those of a call that stays, are not ours. */
+/* Real calls pass their arguments in memory: the callee's own slots, and those of a call that stays, are not
+ * ours. */
 static void block_fixed(struct unit *u, struct pieces *p)
 {
     for (uint32_t i = 0; i < u->mir.slots.len; i++) {
         uint8_t kind = u->mir.slots.data[i].kind;
-        p->blocked[i] = kind == MIR_SLOT_IN || kind == MIR_SLOT_RET || kind == MIR_SLOT_SPILL || kind == SLOT_OUT;
+        p->blocked[i] =
+            kind == MIR_SLOT_IN || kind == MIR_SLOT_RET || kind == MIR_SLOT_SPILL || kind == SLOT_OUT;
     }
     for (uint32_t i = 0; i < u->mir.insts.len; i++) {
         const struct mir_inst *in = &u->mir.insts.data[i];
@@ -106,7 +119,8 @@ static void rewrite(struct unit *u, struct pieces *p)
         uint32_t bytes = opnd_access_bytes(in);
         for (uint32_t e = 0; e < elements(in); e++) {
             if (opnd_is_load(in) && in->dst[e].kind != MIR_VREG) continue;
-            struct piece *q = find_piece(p, in->src[0].v, in->src[0].imm + in->imm + (int64_t)e * bytes, bytes);
+            struct piece *q =
+                find_piece(p, in->src[0].v, in->src[0].imm + in->imm + (int64_t)e * bytes, bytes);
             if (q->vreg == MIR_NO_VREG) q->vreg = mir_new_vreg(&u->mir, bytes == 8 ? MIR_D : MIR_R);
             vec_push(&out, move_piece(in, e, q));
         }
@@ -120,7 +134,8 @@ static void rewrite(struct unit *u, struct pieces *p)
 bool unit_promote_slots(struct unit *u)
 {
     if (!u->mir.slots.len) return false;
-    struct pieces p = {.blocked = mem_zalloc(u->mir.slots.len), .per_slot = mem_zalloc(sizeof(uint32_t) * u->mir.slots.len)};
+    struct pieces p = {.blocked = mem_zalloc(u->mir.slots.len),
+                       .per_slot = mem_zalloc(sizeof(uint32_t) * u->mir.slots.len)};
     block_fixed(u, &p);
     gather(u, &p);
     bool any = false;

@@ -170,7 +170,7 @@ static void sel_add_var(struct sel *s, const struct ptx_var *v, uint8_t kind, ui
     s->vars[s->var_count++] = (struct sel_var){.var = v, .kind = kind, .index = index, .slot = MIR_NO_VREG};
 }
 
-/* The slots of a signature always exist, in its order; those of other variables are made when they are used.
+/* The slots of a signature always exist, in its order; those of other variables are made at their first use.
  */
 static void sel_name_variables(struct sel *s)
 {

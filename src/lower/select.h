@@ -1,13 +1,19 @@
 /* select.h: what the files of instruction selection (select*.c) share; nobody else includes it.
  *
- * Terms. A *named* vreg stands for a PTX register (or the condition code); every other one is a *temporary*
- * of the PTX instruction that made it. Invariants. (1) The last machine instruction of an expansion writes
- * the named vregs; what comes before writes temporaries only, so a destination may be one of the sources. (2)
- * A guard goes on what writes a named vreg or has an effect beyond its destinations. Arithmetic on
+ * Terms: a *named* vreg stands for a PTX register (or the condition code); every other one is a *temporary*
+ * of the PTX instruction that made it.
+ *
+ * (1) The last machine instruction of an expansion writes the named vregs; what comes before writes
+ * temporaries only, so that a destination may be one of the sources.
+ *
+ * (2) A guard goes on what writes a named vreg or has an effect beyond its destinations. Arithmetic on
  * temporaries runs unguarded, so that a temporary is never partly defined; a guarded instruction that does
- * write one (a load that is extended afterwards) is preceded by an unguarded clearing of it. (3) 8- and
- * 16-bit values are zero-extended in their R vreg, whatever their sign. (4) An immediate of an R operand is
- * the zero-extended word (or half, or byte) of its type; of a D operand all 64 bits. */
+ * write one (a load that is extended afterwards) is preceded by an unguarded clearing of it.
+ *
+ * (3) 8- and 16-bit values are zero-extended in their R vreg, whatever their sign.
+ *
+ * (4) An immediate of an R operand is the zero-extended word (or half, or byte) of its type; of a D operand
+ * all 64 bits. */
 #ifndef HEDDLE_SELECT_H
 #define HEDDLE_SELECT_H
 
@@ -93,18 +99,18 @@ void sel_move(struct sel *s, struct mir_opnd dst, struct mir_opnd src, enum mir_
 bool sel_has_op(const struct sel *s, uint32_t i);
 /* The value of an operand as a source of the type. A wider register gives its low bits. */
 struct mir_opnd sel_src(struct sel *s, const struct ptx_operand *o, enum ptx_type t);
-struct mir_opnd sel_dst(struct sel *s, const struct ptx_operand *o,
-                        enum mir_class cls); /* `_` gives MIR_NONE */
+/* The register of a destination; `_` gives MIR_NONE. */
+struct mir_opnd sel_dst(struct sel *s, const struct ptx_operand *o, enum mir_class cls);
 /* `d|p`, or `d` alone (p is then MIR_NONE). */
 void sel_dst_pair(struct sel *s, const struct ptx_operand *o, enum mir_class cls, struct mir_opnd out[2]);
-uint32_t sel_reg_bytes(const struct sel *s,
-                       const struct ptx_operand *o); /* of a register; 0 when it is none */
+/* Width of a register; 0 when the operand is none, and for a predicate. */
+uint32_t sel_reg_bytes(const struct sel *s, const struct ptx_operand *o);
 void sel_src_128(struct sel *s, const struct ptx_operand *o, struct mir_opnd out[2]);
 void sel_dst_128(struct sel *s, const struct ptx_operand *o, struct mir_opnd out[2]);
 /* The address of a variable as a value. */
 struct mir_opnd sel_var_address(struct sel *s, const struct ptx_var *v, int64_t addend, enum mir_class cls);
-struct sel_var *sel_find_var(struct sel *s,
-                             const struct ptx_var *v); /* NULL: not in the frame, no parameter */
+/* NULL: not in the frame, and no parameter. */
+struct sel_var *sel_find_var(struct sel *s, const struct ptx_var *v);
 uint32_t sel_var_slot(struct sel *s, struct sel_var *v);
 uint64_t sel_float_bits(double value, enum ptx_type t); /* rounded to the type, nearest even */
 
@@ -115,8 +121,7 @@ bool sel_by_kind(struct sel *s, const uint16_t *ops, const char *src); /* false:
 
 /* ---- select_cvt.c: widths ---- */
 /* The low `bits` of `value` as a value of `to_bits` (8, 16, 32, 64), sign- or zero-extended; value_bits: how
- * many bits of value may be set (64: it is a D operand). Gives `value` itself where nothing has to be done.
- */
+ * many bits of value may be set (64: it is a D operand). May give `value` itself. */
 struct mir_opnd sel_extend(struct sel *s, struct mir_opnd value, uint32_t value_bits, uint32_t bits,
                            bool is_signed, uint32_t to_bits);
 

@@ -133,6 +133,20 @@ static bool sel_tex_sources(struct sel *s, uint32_t dims, enum isa_mip mip, stru
            sel_tex_values(s, &ops[3], dims, PTX_F32, src, len);
 }
 
+/* The sampler gives four floats; halves are made of them, one or two in a register. */
+static void sel_tex_halves(struct sel *s, const struct mir_opnd texel[4], const struct mir_opnd *dst,
+                           uint32_t count)
+{
+    bool is_packed = sel_type(s) == PTX_F16X2;
+    for (uint32_t i = 0; i < count; i++) {
+        if (dst[i].kind == MIR_NONE) continue;
+        if (is_packed)
+            sel_emit(s, ISA_OP_CVT_F16X2_F32, dst[i], texel[2 * i + 1], texel[2 * i]);
+        else
+            sel_emit(s, ISA_OP_CVT_F16_F32, dst[i], texel[i]);
+    }
+}
+
 void sel_tex(struct sel *s)
 {
     const struct ptx_operand *d = &s->in->ops[0];
@@ -144,17 +158,23 @@ void sel_tex(struct sel *s)
     if (s->in->ops[1].kind == PTX_O_TEXADDR && s->in->ops[1].sub_count &&
         !sel_texture_handle(s, &s->in->ops[1].sub[0], &src[0]))
         return;
-    if (!dims || count > ISA_DST_MAX || d->kind == PTX_O_PAIR || !sel_tex_sources(s, dims, mip, src, &len)) {
+    if (!dims || count > (sel_type(s) == PTX_F16X2 ? 2 : ISA_DST_MAX) || d->kind == PTX_O_PAIR ||
+        !sel_tex_sources(s, dims, mip, src, &len)) {
         sel_unsupported(s,
                         "1D, 2D and 3D textures without array, cube, offset, sampler or residency are there");
         return;
     }
+    bool is_half = sel_type(s) == PTX_F16X2 || sel_type(s) == PTX_F16;
+    struct mir_opnd texel[ISA_DST_MAX];
     for (uint32_t i = 0; i < count; i++) dst[i] = sel_dst(s, d->kind == PTX_O_VECTOR ? &d->sub[i] : d, MIR_R);
-    struct mir_inst *i = sel_emit_n(s, ISA_OP_TEX, dst, count, src, len);
+    for (uint32_t i = 0; is_half && i < ISA_DST_MAX; i++) texel[i] = sel_temp(s, MIR_R);
+    struct mir_inst *i =
+        sel_emit_n(s, ISA_OP_TEX, is_half ? texel : dst, is_half ? ISA_DST_MAX : count, src, len);
     i->mod = (uint8_t)dims;
-    i->mod2 = sel_isa_type(sel_type(s));
+    i->mod2 = is_half ? (uint8_t)ISA_F32 : sel_isa_type(sel_type(s));
     i->type = sel_isa_type((enum ptx_type)s->in->m.type[1]);
     i->vec = (uint8_t)mip;
+    if (is_half) sel_tex_halves(s, texel, dst, count);
 }
 
 void sel_txq(struct sel *s)

@@ -1,4 +1,4 @@
-/* select_cvt.c: cvt and cvt.pack (PTX ISA 9.7.9.21, 9.7.9.22).
+/* select_cvt.c: cvt and cvt.pack (PTX ISA 9.7.9).
  *
  * Integer to integer without saturation is extension or truncation, done with the cheapest instruction: the
  * zero-extended form of small values (select.h, invariant 3) makes many of them plain moves. The rest has a
@@ -159,16 +159,24 @@ static bool sel_cvt_one(struct sel *s, enum ptx_type to, enum ptx_type from)
     return true;
 }
 
-/* cvt.pack.sat.<type>.s32{.b32} d, a, b{, c}: type[0] = type of a field, type[1] = .s32. */
+/* cvt.pack.sat.<type>.s32{.b32} d, a, b{, c}. The type of a field is the first type, .s32 the next; types
+ * narrower than a byte are words. */
+static void sel_pack_field(const struct sel *s, struct mir_inst *i)
+{
+    bool is_s = sel_has_word(s, PTX_W_S4) || sel_has_word(s, PTX_W_S2);
+    bool is_4 = sel_has_word(s, PTX_W_U4) || sel_has_word(s, PTX_W_S4);
+    bool is_2 = sel_has_word(s, PTX_W_U2) || sel_has_word(s, PTX_W_S2);
+    i->type = is_4 || is_2 ? (is_s ? ISA_S8 : ISA_U8) : sel_isa_type(sel_type(s));
+    i->mod = (uint8_t)(is_4 ? 4 : is_2 ? 2 : 8 * ptx_type_bytes(sel_type(s)));
+}
+
 static bool sel_cvt_pack(struct sel *s)
 {
-    enum ptx_type t = sel_type(s);
     struct mir_opnd src[3] = {sel_src(s, &s->in->ops[1], PTX_S32), sel_src(s, &s->in->ops[2], PTX_S32),
                               sel_has_op(s, 3) ? sel_src(s, &s->in->ops[3], PTX_B32) : mir_none()};
     struct mir_opnd dst = sel_dst(s, &s->in->ops[0], MIR_R);
     struct mir_inst *i = sel_emit_n(s, ISA_OP_CVT_PACK, &dst, 1, src, 3);
-    i->type = sel_isa_type(t);
-    i->mod = (uint8_t)(8 * ptx_type_bytes(t));
+    sel_pack_field(s, i);
     i->flags = ISA_SAT;
     return true;
 }
@@ -176,7 +184,8 @@ static bool sel_cvt_pack(struct sel *s)
 void sel_cvt(struct sel *s)
 {
     enum ptx_type to = (enum ptx_type)s->in->m.type[0], from = (enum ptx_type)s->in->m.type[1];
-    bool is_pack = from == PTX_S32 && s->in->op_count >= 3;
+    bool is_pack =
+        s->in->op_count >= 3 && (from == PTX_S32 || to == PTX_S32); /* the only form with such operands */
     if (!(is_pack ? sel_cvt_pack(s) : sel_cvt_packed(s, to, from) || sel_cvt_one(s, to, from)))
         sel_unsupported(s, NULL);
 }

@@ -40,7 +40,6 @@ static const struct int_row int_rows[PTX_OP_COUNT] = {
     [PTX_OP_bfi] = {"TTUU", {INT32_64(ISA_OP_BFI)}},
     [PTX_OP_bmsk] = {"UU", {[SEL_U32] = ISA_OP_BMSK}},
     [PTX_OP_szext] = {"TU", {INT_SIGNED32(ISA_OP_SZEXT)}},
-    [PTX_OP_dp4a] = {"UUU", {[SEL_U32] = ISA_OP_DP4A, [SEL_S32] = ISA_OP_DP4A}},
 };
 
 static const sel_ops mul_ops[] = {

@@ -4,7 +4,9 @@
  * and parameter addresses count from 0 in their space and are moved into a window of generic space by cvta.
  * The frame of a thread is local memory: a .local variable, an argument of a call and a parameter of a device
  * function are slots. Kernel parameters are rows of the constant pool when their offset is known, else loads
- * in ISA_PARAM space. Order. Memory operations of one thread take effect in program order, so acquire and
+ * in ISA_PARAM space.
+ *
+ * Order. Memory operations of one thread take effect in program order, so acquire and
  * release need no code; they count as volatile, which keeps folding away from them. Cache operators travel
  * along for the timing model. */
 #include "lower/select.h"

@@ -1,11 +1,14 @@
-/* select_move.c: mov: values, packing and unpacking, and the special registers (PTX ISA 9.7.9.3, section 10).
+/* select_move.c: mov: values, packing and unpacking, and the special registers (PTX ISA 9.7.9, chapter 10).
  *
  * What is fixed at launch is a launch constant (MIR_ENV) that folding puts into the uses; what differs
  * between threads or moments is read by S2R. A cluster has one CTA: its registers follow from those of the
  * CTA. */
 #include "lower/select.h"
 
-enum sreg_how { HOW_ZERO, HOW_ONE, HOW_S2R, HOW_ENV, HOW_RESERVED };
+enum sreg_how { HOW_ZERO, HOW_ONE, HOW_S2R, HOW_ENV, HOW_RESERVED, HOW_RESERVED_BYTES };
+/* Shared memory that belongs to the system software; cooperative groups of more than a warp meet in its
+ * second unit. A kernel that never asks for it has none. */
+enum { RESERVED_UNITS = 2, RESERVED_UNIT_BYTES = 512 };
 /* code is enum isa_sreg, (of component x) enum isa_env, or a place in the reserved shared memory in units. */
 struct sreg_row {
     uint8_t how, code;
@@ -39,8 +42,10 @@ static const struct sreg_row sreg_rows[PTX_SREG_COUNT] = {
     [PTX_SREG_total_smem_size] = {HOW_ENV, ISA_ENV_TOTAL_SMEM},
     [PTX_SREG_aggr_smem_size] = {HOW_ENV, ISA_ENV_TOTAL_SMEM},
     [PTX_SREG_dynamic_smem_size] = {HOW_ENV, ISA_ENV_DYNAMIC_SMEM},
-    /* The rest reads as zero: performance counters, environment registers but two, reserved shared memory,
-       graphs. */
+    [PTX_SREG_reserved_smem_offset_begin] = {HOW_RESERVED, 0},
+    [PTX_SREG_reserved_smem_offset_end] = {HOW_RESERVED, RESERVED_UNITS},
+    [PTX_SREG_reserved_smem_offset_cap] = {HOW_RESERVED_BYTES, 0},
+    /* The rest reads as zero: performance counters, environment registers but two, graphs. */
 };
 static const uint8_t sreg_types[PTX_SREG_COUNT] = {
 #define PTX_SREG(name, text, type, is_vector) [PTX_SREG_##name] = type,
@@ -53,19 +58,17 @@ static const bool sreg_is_vector[PTX_SREG_COUNT] = {
 #undef PTX_SREG
 };
 
-/* Shared memory that belongs to the system software; cooperative groups of more than a warp meet in its
- * second half. A kernel that never asks for it has none. */
-enum { RESERVED_UNIT_BYTES = 512 };
 static const struct ptx_var reserved_shared = {.name = "%reserved_smem",
                                                .space = PTX_SPACE_SHARED,
                                                .type = PTX_B8,
                                                .align = 128,
-                                               .bytes = 2 * RESERVED_UNIT_BYTES};
+                                               .bytes = RESERVED_UNITS * RESERVED_UNIT_BYTES};
 
 static struct sreg_row sel_sreg_row(const struct ptx_operand *o)
 {
     if (o->index == PTX_SREG_envreg && (o->imm == 1 || o->imm == 2))
         return (struct sreg_row){HOW_ENV, o->imm == 1 ? ISA_ENV_ENVREG1 : ISA_ENV_ENVREG2};
+    if (o->index == PTX_SREG_reserved_smem_offset) return (struct sreg_row){HOW_RESERVED, o->imm == 1};
     return sreg_rows[o->index];
 }
 
@@ -82,6 +85,7 @@ static struct mir_opnd sel_sreg_value(struct sel *s, const struct ptx_operand *o
      * future. */
     if (comp == 3 || row.how == HOW_ZERO) return mir_imm(0);
     if (row.how == HOW_ONE) return mir_imm(1);
+    if (row.how == HOW_RESERVED_BYTES) return mir_imm(RESERVED_UNITS * RESERVED_UNIT_BYTES);
     if (row.how == HOW_RESERVED)
         return mir_imm((int64_t)mir_shared_offset(s->prog, &reserved_shared) +
                        row.code * RESERVED_UNIT_BYTES);

@@ -1,4 +1,4 @@
-/* select_sync.c: barriers, fences and what the lanes of a warp do together (PTX ISA 9.7.13, 9.7.9.6).
+/* select_sync.c: barriers, fences and what the lanes of a warp do together (PTX ISA 9.7.13; shfl in 9.7.9).
  *
  * Forms without .sync (before sm_70) take the lanes that happen to be active: ISA_NOSYNC. `bar` is `barrier`
  * of which the program promises that a warp executes it together (.aligned). A cluster is one CTA, so its

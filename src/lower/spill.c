@@ -1,7 +1,7 @@
 /* spill.c: spill everywhere: a load before each use, a store behind each definition.
  *
- * A value that depends on constants alone (a special register, an address) is computed again instead. A guarded
- * definition first loads the old value, because the lanes that it leaves out keep theirs. */
+ * A value that depends on constants alone (a special register, an address) is computed again instead. A
+ * guarded definition first loads the old value, because the lanes that it leaves out keep theirs. */
 #include "lower/spill.h"
 
 #include "lower/opnd.h"
@@ -10,9 +10,9 @@ struct spiller {
     struct unit *u;
     const bool *which;
     struct spill_temps *temps;
-    uint32_t vreg_count;   /* before */
-    uint32_t *home;        /* vreg -> slot (general) or vreg (predicate); MIR_NO_VREG = none yet */
-    uint32_t *remake;      /* vreg -> instruction that makes it again, CFG_NONE = none */
+    uint32_t vreg_count; /* before */
+    uint32_t *home;      /* vreg -> slot (general) or vreg (predicate); MIR_NO_VREG = none yet */
+    uint32_t *remake;    /* vreg -> instruction that makes it again, CFG_NONE = none */
     VEC(struct mir_inst) out;
 };
 
@@ -69,7 +69,10 @@ static void push_load(struct spiller *s, uint32_t v, uint32_t temp, uint32_t loc
         return;
     }
     uint32_t home = home_of(s, v);
-    struct mir_inst in = opnd_inst(cls == MIR_P ? ISA_OP_R2P : cls == MIR_D ? ISA_OP_LD_64 : ISA_OP_LD_32, loc);
+    struct mir_inst in = opnd_inst(cls == MIR_P   ? ISA_OP_R2P
+                                   : cls == MIR_D ? ISA_OP_LD_64
+                                                  : ISA_OP_LD_32,
+                                   loc);
     in.dst[0] = mir_vreg(temp);
     in.src[0] = mir_vreg(home);
     if (cls != MIR_P) {
@@ -85,7 +88,10 @@ static void push_store(struct spiller *s, uint32_t v, uint32_t temp, uint32_t lo
 {
     uint8_t cls = s->u->mir.vregs.data[v].cls;
     uint32_t home = home_of(s, v);
-    struct mir_inst in = opnd_inst(cls == MIR_P ? ISA_OP_P2R : cls == MIR_D ? ISA_OP_ST_64 : ISA_OP_ST_32, loc);
+    struct mir_inst in = opnd_inst(cls == MIR_P   ? ISA_OP_P2R
+                                   : cls == MIR_D ? ISA_OP_ST_64
+                                                  : ISA_OP_ST_32,
+                                   loc);
     if (cls == MIR_P) {
         in.dst[0] = mir_vreg(home);
         in.src[0] = mir_vreg(temp);
@@ -100,8 +106,14 @@ static void push_store(struct spiller *s, uint32_t v, uint32_t temp, uint32_t lo
 }
 
 /* The spilled vregs of one instruction, each with its temporary. */
-struct stand_in { uint32_t v, temp; bool reads, writes; };
-struct stand_ins { struct stand_in list[OPND_USES_MAX + ISA_DST_MAX]; uint32_t count; };
+struct stand_in {
+    uint32_t v, temp;
+    bool reads, writes;
+};
+struct stand_ins {
+    struct stand_in list[OPND_USES_MAX + ISA_DST_MAX];
+    uint32_t count;
+};
 
 static struct stand_in *stand_in_for(struct spiller *s, struct stand_ins *t, uint32_t v)
 {

@@ -1,5 +1,6 @@
-/* undef.c: vregs that are read and nowhere written. PTX leaves their value open; here it is 0, whatever register the
- * allocator would have found, so that a faulty program is at least the same program every time. */
+/* undef.c: vregs that are read and nowhere written. PTX leaves their value open; here it is 0, whatever
+ * register the allocator would have found, so that a faulty program is at least the same program every time.
+ */
 #include "lower/opnd.h"
 #include "lower/pass.h"
 

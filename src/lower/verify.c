@@ -1,10 +1,15 @@
-/* verify.c: the invariants of mir.h, checked between the steps. What selection or a step of lowering got wrong is found
- * here and refused with a place, before it can do harm further on. */
+/* verify.c: the invariants of mir.h, checked between the steps. What selection or a step of lowering got
+ * wrong is found here and refused with a place, before it can do harm further on. */
 #include "lower/liveness.h"
 #include "lower/opnd.h"
 #include "lower/pass.h"
 
-struct verify { const struct unit *u; const struct mir_func *f; uint32_t sym_count; const char *problem; };
+struct verify {
+    const struct unit *u;
+    const struct mir_func *f;
+    uint32_t sym_count;
+    const char *problem;
+};
 
 static void check(struct verify *c, bool ok, const char *problem)
 {
@@ -41,15 +46,18 @@ static void check_targets(struct verify *c, const struct mir_inst *in)
         check(c, in->target < f->tables.len, "unknown branch table");
         if (c->problem) break;
         for (uint32_t i = 0; i < f->tables.data[in->target].count; i++)
-            check(c, f->tables.data[in->target].labels[i] < f->label_count, "unknown label in a branch table");
+            check(c, f->tables.data[in->target].labels[i] < f->label_count,
+                  "unknown label in a branch table");
         break;
     case ISA_OP_CALL:
     case ISA_OP_CALLI: {
         check(c, in->target < f->calls.len, "unknown call");
         if (c->problem) break;
         const struct mir_call *call = &f->calls.data[in->target];
-        for (uint32_t i = 0; i < call->arg_count; i++) check(c, call->args[i] < f->slots.len, "unknown argument slot");
-        for (uint32_t i = 0; i < call->ret_count; i++) check(c, call->rets[i] < f->slots.len, "unknown result slot");
+        for (uint32_t i = 0; i < call->arg_count; i++)
+            check(c, call->args[i] < f->slots.len, "unknown argument slot");
+        for (uint32_t i = 0; i < call->ret_count; i++)
+            check(c, call->rets[i] < f->slots.len, "unknown result slot");
         check(c, in->op == ISA_OP_CALLI || call->callee, "direct call of nothing");
         break;
     }
@@ -71,7 +79,8 @@ static void check_labels(struct verify *c)
         if (in->op == ISA_OP_BRA) check(c, placed[in->target], "a branch to a label that is not there");
         if (in->op != ISA_OP_BRX) continue;
         for (uint32_t k = 0; k < c->f->tables.data[in->target].count; k++)
-            check(c, placed[c->f->tables.data[in->target].labels[k]], "a branch table names a label that is not there");
+            check(c, placed[c->f->tables.data[in->target].labels[k]],
+                  "a branch table names a label that is not there");
     }
     free(placed);
 }
@@ -81,9 +90,9 @@ static bool report(struct image *m, const struct verify *c, const char *stage, c
     if (!c->problem) return true;
     uint32_t loc = in ? in->loc : 0;
     int line = loc < m->prog.locs.len ? (int)m->prog.locs.data[loc].ptx_line : c->u->ptx->line;
-    diag_add(m->diags, DIAG_ERROR, &m->ptx->source, line, line ? 1 : 0, 1, "this is a fault of Heddle; please report it",
-             "'%s' after %s: %s (%s)", c->u->ptx->name, stage, c->problem,
-             in && in->op < ISA_OP_COUNT ? isa_ops[in->op].name : "label");
+    diag_add(m->diags, DIAG_ERROR, &m->ptx->source, line, line ? 1 : 0, 1,
+             "this is a fault of Heddle; please report it", "'%s' after %s: %s (%s)", c->u->ptx->name, stage,
+             c->problem, in && in->op < ISA_OP_COUNT ? isa_ops[in->op].name : "label");
     return false;
 }
 
@@ -95,13 +104,17 @@ bool unit_verify(struct image *m, const struct unit *u, const char *stage)
         check(&c, in->op <= MIR_OP_LABEL, "unknown opcode");
         if (c.problem) return report(m, &c, stage, NULL);
         check(&c, in->vec <= 16, "vector too long");
-        for (uint32_t k = 0; k < ISA_DST_MAX; k++) check_operand(&c, &in->dst[k], opnd_dst_class(in, k), true);
-        for (uint32_t k = 0; k < ISA_SRC_MAX; k++) check_operand(&c, &in->src[k], opnd_src_class(in, k), false);
+        for (uint32_t k = 0; k < ISA_DST_MAX; k++)
+            check_operand(&c, &in->dst[k], opnd_dst_class(in, k), true);
+        for (uint32_t k = 0; k < ISA_SRC_MAX; k++)
+            check_operand(&c, &in->src[k], opnd_src_class(in, k), false);
         if (in->guard != MIR_NO_VREG) {
             check(&c, in->guard < u->mir.vregs.len, "unknown guard");
-            if (!c.problem) check(&c, u->mir.vregs.data[in->guard].cls == MIR_P, "a guard is not a predicate");
+            if (!c.problem)
+                check(&c, u->mir.vregs.data[in->guard].cls == MIR_P, "a guard is not a predicate");
         }
-        if (opnd_is_move(in)) check(&c, in->dst[0].kind == MIR_VREG && in->src[0].kind != MIR_NONE, "a move without operands");
+        if (opnd_is_move(in))
+            check(&c, in->dst[0].kind == MIR_VREG && in->src[0].kind != MIR_NONE, "a move without operands");
         check_targets(&c, in);
         if (c.problem) return report(m, &c, stage, in);
     }
@@ -115,7 +128,8 @@ static bool overlap(const struct unit *u, uint32_t a, uint32_t b)
 {
     uint8_t ca = u->mir.vregs.data[a].cls, cb = u->mir.vregs.data[b].cls;
     if ((ca == MIR_P) != (cb == MIR_P)) return false;
-    uint32_t a0 = u->phys[a], a1 = a0 + (ca == MIR_D ? 2 : 1), b0 = u->phys[b], b1 = b0 + (cb == MIR_D ? 2 : 1);
+    uint32_t a0 = u->phys[a], a1 = a0 + (ca == MIR_D ? 2 : 1), b0 = u->phys[b],
+             b1 = b0 + (cb == MIR_D ? 2 : 1);
     return a0 < b1 && b0 < a1;
 }
 
@@ -125,14 +139,16 @@ static void check_writes(struct verify *c, const struct live_walk *w, const stru
     for (uint32_t k = 0; k < n; k++) {
         uint8_t cls = c->f->vregs.data[defs[k]].cls;
         check(c, cls != MIR_D || c->u->phys[defs[k]] % 2 == 0, "a pair is not aligned");
-        check(c, c->u->phys[defs[k]] + (cls == MIR_D ? 2u : 1u) <= (cls == MIR_P ? ISA_PREDS : c->u->reg_count),
+        check(c,
+              c->u->phys[defs[k]] + (cls == MIR_D ? 2u : 1u) <= (cls == MIR_P ? ISA_PREDS : c->u->reg_count),
               "a register beyond the count");
         for (uint32_t i = 0; i < w->count; i++) {
             bool copy = opnd_is_move(in) && in->src[0].kind == MIR_VREG && in->src[0].v == w->items[i];
             check(c, w->items[i] == defs[k] || copy || !overlap(c->u, w->items[i], defs[k]),
                   "a write into the register of a living value");
         }
-        for (uint32_t i = k + 1; i < n; i++) check(c, !overlap(c->u, defs[k], defs[i]), "two results in one register");
+        for (uint32_t i = k + 1; i < n; i++)
+            check(c, !overlap(c->u, defs[k], defs[i]), "two results in one register");
     }
 }
 

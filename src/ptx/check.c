@@ -7,7 +7,7 @@
  * their own. Checks that need more than one operand (mov, cvta, tex, call) are in check_special.c. */
 #include "ptx/check.h"
 
-bool fault(struct checker *c, const struct ptx_operand *o, const char *hint, const char *fmt, ...)
+bool check_fault(struct checker *c, const struct ptx_operand *o, const char *hint, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -30,7 +30,7 @@ static enum kind kind_of(enum ptx_type t)
     return KIND_OTHER;
 }
 
-bool type_fits(enum ptx_type reg, enum ptx_type want, bool wider_ok)
+bool check_type_fits(enum ptx_type reg, enum ptx_type want, bool wider_ok)
 {
     if (want == PTX_PRED || reg == PTX_PRED) return reg == want;
     uint32_t have = ptx_type_bytes(reg), need = ptx_type_bytes(want);
@@ -45,11 +45,12 @@ static bool check_reg(struct checker *c, const struct ptx_operand *o, enum ptx_t
 {
     const struct ptx_reg *reg = &c->p->regs.data[o->reg];
     enum ptx_type have = (enum ptx_type)reg->type;
-    if (type_fits(have, want, wider_ok)) return true;
+    if (check_type_fits(have, want, wider_ok)) return true;
     if (want == PTX_PRED)
-        return fault(c, o, NULL, "'%.60s' is %s; a predicate is wanted here", reg->name, ptx_type_name(have));
-    return fault(c, o, NULL, "register '%.60s' is %s, which does not go with %s", reg->name,
-                 ptx_type_name(have), ptx_type_name(want));
+        return check_fault(c, o, NULL, "'%.60s' is %s; a predicate is wanted here", reg->name,
+                           ptx_type_name(have));
+    return check_fault(c, o, NULL, "register '%.60s' is %s, which does not go with %s", reg->name,
+                       ptx_type_name(have), ptx_type_name(want));
 }
 
 static void warn_if_cut(struct checker *c, const struct ptx_operand *o, enum ptx_type want)
@@ -66,17 +67,18 @@ bool check_constant(struct checker *c, const struct ptx_operand *o, enum ptx_typ
     bool is_int = o->kind == PTX_O_INT, is_f32 = o->kind == PTX_O_F32BITS;
     if (want == PTX_F32 || want == PTX_F64) {
         if (!is_int) return true;
-        return fault(c, o, "write it with a decimal point, or as 0f or 0d bits",
-                     "an integer does not go with %s", ptx_type_name(want));
+        return check_fault(c, o, "write it with a decimal point, or as 0f or 0d bits",
+                           "an integer does not go with %s", ptx_type_name(want));
     }
     if (want == PTX_B128 || (k != KIND_BITS && k != KIND_INT))
-        return fault(c, o, "move it into a register first", "%s takes no constants", ptx_type_name(want));
+        return check_fault(c, o, "move it into a register first", "%s takes no constants",
+                           ptx_type_name(want));
     if (is_int) {
         warn_if_cut(c, o, want);
         return true;
     }
     if ((want == PTX_B32 && is_f32) || (want == PTX_B64 && !is_f32)) return true;
-    return fault(c, o, NULL, "a floating-point constant does not go with %s", ptx_type_name(want));
+    return check_fault(c, o, NULL, "a floating-point constant does not go with %s", ptx_type_name(want));
 }
 
 /* ---- roles ---- */
@@ -86,8 +88,8 @@ static bool check_dest(struct checker *c, const struct ptx_operand *o, const str
 {
     if (o->kind == PTX_O_SINK && sink_ok) return true;
     if (o->kind == PTX_O_VECTOR)
-        return fault(c, o, NULL, "the instruction has no .v2 or .v4: one register is wanted here");
-    if (o->kind != PTX_O_REG) return fault(c, o, NULL, "the destination must be a register");
+        return check_fault(c, o, NULL, "the instruction has no .v2 or .v4: one register is wanted here");
+    if (o->kind != PTX_O_REG) return check_fault(c, o, NULL, "the destination must be a register");
     return check_reg(c, o, (enum ptx_type)r->type, r->role == 'D');
 }
 
@@ -100,24 +102,26 @@ static bool check_source(struct checker *c, const struct ptx_operand *o, const s
     case PTX_O_F32BITS: return check_constant(c, o, (enum ptx_type)r->type);
     case PTX_O_SREG:
         if (r->role != 'X')
-            return fault(c, o, "read it with mov first", "a special register cannot be an operand here");
-        if (ptx_type_bytes((enum ptx_type)sreg_rows[o->index].type) == ptx_type_bytes((enum ptx_type)r->type))
+            return check_fault(c, o, "read it with mov first",
+                               "a special register cannot be an operand here");
+        if (ptx_type_bytes((enum ptx_type)ptx_sreg_rows[o->index].type) ==
+            ptx_type_bytes((enum ptx_type)r->type))
             return true;
-        return fault(c, o, NULL, "%%%s has %u bits", sreg_rows[o->index].name,
-                     8 * ptx_type_bytes((enum ptx_type)sreg_rows[o->index].type));
+        return check_fault(c, o, NULL, "%%%s has %u bits", ptx_sreg_rows[o->index].name,
+                           8 * ptx_type_bytes((enum ptx_type)ptx_sreg_rows[o->index].type));
     case PTX_O_VAR:
     case PTX_O_FUNC:
-        return fault(c, o, "take its address with mov first", "an address cannot be an operand here");
-    default: return fault(c, o, NULL, "a register or a constant is wanted here");
+        return check_fault(c, o, "take its address with mov first", "an address cannot be an operand here");
+    default: return check_fault(c, o, NULL, "a register or a constant is wanted here");
     }
 }
 
 static bool check_vector(struct checker *c, const struct ptx_operand *o, const struct operand_rule *r)
 {
     uint32_t n = c->inst->m.vec;
-    if (o->kind != PTX_O_VECTOR) return fault(c, o, NULL, "a vector of %u is wanted here", n);
+    if (o->kind != PTX_O_VECTOR) return check_fault(c, o, NULL, "a vector of %u is wanted here", n);
     if (o->sub_count != n)
-        return fault(c, o, NULL, "the vector has %u elements, .v%u wants %u", o->sub_count, n, n);
+        return check_fault(c, o, NULL, "the vector has %u elements, .v%u wants %u", o->sub_count, n, n);
     bool is_dest = r->role == 'd' || r->role == 'D' || r->role == 'o';
     for (uint32_t i = 0; i < n; i++)
         if (is_dest ? !check_dest(c, &o->sub[i], r, true) : !check_source(c, &o->sub[i], r)) return false;
@@ -128,17 +132,18 @@ static bool check_pair(struct checker *c, const struct ptx_operand *o, const str
 {
     static const struct operand_rule predicate = {.role = 'd', .type = PTX_PRED};
     if (o->kind != PTX_O_PAIR) {
-        if (r->pair_needed) return fault(c, o, "write it as d|p", "the instruction has two destinations");
+        if (r->pair_needed)
+            return check_fault(c, o, "write it as d|p", "the instruction has two destinations");
         return check_dest(c, o, r, r->role == 'o');
     }
-    if (!r->pair_allowed) return fault(c, o, NULL, "the instruction has no second destination");
+    if (!r->pair_allowed) return check_fault(c, o, NULL, "the instruction has no second destination");
     return check_dest(c, &o->sub[0], r, true) && check_dest(c, &o->sub[1], &predicate, true);
 }
 
 bool check_predicate(struct checker *c, const struct ptx_operand *o)
 {
     if (o->kind == PTX_O_INT) return true;
-    if (o->kind != PTX_O_REG) return fault(c, o, NULL, "a predicate is wanted here");
+    if (o->kind != PTX_O_REG) return check_fault(c, o, NULL, "a predicate is wanted here");
     return check_reg(c, o, PTX_PRED, false);
 }
 
@@ -156,24 +161,25 @@ static const char *space_name(uint8_t space)
 
 static bool check_address(struct checker *c, const struct ptx_operand *o, uint8_t space)
 {
-    if (o->kind != PTX_O_ADDR) return fault(c, o, "write it in brackets: [...]", "an address is wanted here");
+    if (o->kind != PTX_O_ADDR)
+        return check_fault(c, o, "write it in brackets: [...]", "an address is wanted here");
     const struct ptx_operand *base = &o->sub[0];
     if (base->kind == PTX_O_REG) {
         bool narrow = ptx_type_bytes((enum ptx_type)c->p->regs.data[base->reg].type) == 4;
         if (!narrow || (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_GENERIC)) return true;
-        return fault(c, o, NULL, "a %s address has 64 bits", space_name(space));
+        return check_fault(c, o, NULL, "a %s address has 64 bits", space_name(space));
     }
     if (base->kind != PTX_O_VAR || base->var->space == space) return true;
     if (space == PTX_SPACE_GENERIC && base->var->space != PTX_SPACE_PARAM) return true;
-    return fault(c, base, NULL, "'%.60s' lies in %s, the instruction accesses %s", base->var->name,
-                 space_name(base->var->space), space_name(space));
+    return check_fault(c, base, NULL, "'%.60s' lies in %s, the instruction accesses %s", base->var->name,
+                       space_name(base->var->space), space_name(space));
 }
 
 static bool check_barrier(struct checker *c, const struct ptx_operand *o)
 {
     static const struct operand_rule number = {.role = 's', .type = PTX_U32};
     if (o->kind == PTX_O_INT && (o->imm < 0 || o->imm > 15))
-        return fault(c, o, NULL, "barriers are numbered 0 to 15");
+        return check_fault(c, o, NULL, "barriers are numbered 0 to 15");
     return check_source(c, o, &number);
 }
 
@@ -181,23 +187,23 @@ static bool check_copy_size(struct checker *c, const struct ptx_operand *o)
 {
     bool l2_only = c->inst->m.cache == PTX_CG;
     bool ok = o->kind == PTX_O_INT && (o->imm == 16 || (!l2_only && (o->imm == 4 || o->imm == 8)));
-    return ok || fault(c, o, NULL, "the size must be %s", l2_only ? "16" : "4, 8 or 16");
+    return ok || check_fault(c, o, NULL, "the size must be %s", l2_only ? "16" : "4, 8 or 16");
 }
 
 static bool check_integer(struct checker *c, const struct ptx_operand *o)
 {
-    return o->kind == PTX_O_INT || fault(c, o, NULL, "an integer constant is wanted here");
+    return o->kind == PTX_O_INT || check_fault(c, o, NULL, "an integer constant is wanted here");
 }
 
 static bool check_target_list(struct checker *c, const struct ptx_operand *o)
 {
     bool ok = o->kind == PTX_O_TABLE && c->p->tables.data[o->index].kind == PTX_TABLE_BRANCH;
-    return ok || fault(c, o, NULL, "a .branchtargets list is wanted here");
+    return ok || check_fault(c, o, NULL, "a .branchtargets list is wanted here");
 }
 
 static bool check_texture_address(struct checker *c, const struct ptx_operand *o)
 {
-    if (o->kind != PTX_O_ADDR || o->imm) return fault(c, o, NULL, "a texture [tex] is wanted here");
+    if (o->kind != PTX_O_ADDR || o->imm) return check_fault(c, o, NULL, "a texture [tex] is wanted here");
     return check_texture(c, &o->sub[0], PTX_TEXREF);
 }
 
@@ -219,7 +225,7 @@ static bool check_operand(struct checker *c, const struct ptx_operand *o, const 
     case 'i': return check_integer(c, o);
     case 'b': return check_barrier(c, o);
     case 'z': return check_copy_size(c, o);
-    case 'L': return o->kind == PTX_O_LABEL || fault(c, o, NULL, "a label is wanted here");
+    case 'L': return o->kind == PTX_O_LABEL || check_fault(c, o, NULL, "a label is wanted here");
     case 'T': return check_target_list(c, o);
     case 'c': return check_source(c, o, &policy);
     case 't': return check_texture_address(c, o);

@@ -13,9 +13,9 @@ struct checker {
     const char *hint;
 };
 
-bool fault(struct checker *c, const struct ptx_operand *o, const char *hint, const char *fmt, ...)
+bool check_fault(struct checker *c, const struct ptx_operand *o, const char *hint, const char *fmt, ...)
     PRINTF_LIKE(4, 5);
-bool type_fits(enum ptx_type reg, enum ptx_type want, bool wider_ok);
+bool check_type_fits(enum ptx_type reg, enum ptx_type want, bool wider_ok);
 bool check_constant(struct checker *c, const struct ptx_operand *o, enum ptx_type want);
 bool check_predicate(struct checker *c, const struct ptx_operand *o);
 bool check_texture(struct checker *c, const struct ptx_operand *o,

@@ -10,18 +10,18 @@ static bool count_is(struct checker *c, uint32_t want)
 {
     if (c->inst->op_count == want) return true;
     struct token at = c->at;
-    fault(c, &c->inst->ops[0], NULL, "'%s' takes %u operands here, %u given", ptx_op_name(c->inst->op), want,
-          c->inst->op_count);
+    check_fault(c, &c->inst->ops[0], NULL, "'%s' takes %u operands here, %u given", ptx_op_name(c->inst->op),
+                want, c->inst->op_count);
     c->at = at;
     return false;
 }
 
 static bool reg_is(struct checker *c, const struct ptx_operand *o, enum ptx_type want)
 {
-    if (o->kind != PTX_O_REG) return fault(c, o, NULL, "a register is wanted here");
-    if (type_fits(reg_type(c, o), want, false)) return true;
-    return fault(c, o, NULL, "register '%.60s' is %s, which does not go with %s",
-                 c->p->regs.data[o->reg].name, ptx_type_name(reg_type(c, o)), ptx_type_name(want));
+    if (o->kind != PTX_O_REG) return check_fault(c, o, NULL, "a register is wanted here");
+    if (check_type_fits(reg_type(c, o), want, false)) return true;
+    return check_fault(c, o, NULL, "register '%.60s' is %s, which does not go with %s",
+                       c->p->regs.data[o->reg].name, ptx_type_name(reg_type(c, o)), ptx_type_name(want));
 }
 
 /* ---- mov ---- */
@@ -30,18 +30,18 @@ static bool reg_is(struct checker *c, const struct ptx_operand *o, enum ptx_type
 static bool check_mov_vector(struct checker *c, const struct ptx_operand *v, enum ptx_type t, bool is_dest)
 {
     if (t != PTX_B16 && t != PTX_B32 && t != PTX_B64 && t != PTX_B128)
-        return fault(c, v, "use mov.b16, .b32, .b64 or .b128",
-                     "vectors are packed and unpacked by .b types only");
+        return check_fault(c, v, "use mov.b16, .b32, .b64 or .b128",
+                           "vectors are packed and unpacked by .b types only");
     uint32_t bytes = v->sub_count ? ptx_type_bytes(t) / v->sub_count : 0;
     if ((v->sub_count != 2 && v->sub_count != 4) || !bytes)
-        return fault(c, v, NULL, "the vector must have 2 or 4 elements");
+        return check_fault(c, v, NULL, "the vector must have 2 or 4 elements");
     for (uint32_t i = 0; i < v->sub_count; i++) {
         const struct ptx_operand *o = &v->sub[i];
         if (is_dest && o->kind == PTX_O_SINK) continue;
         if (!is_dest && o->kind == PTX_O_INT) continue;
-        if (o->kind != PTX_O_REG) return fault(c, o, NULL, "a register is wanted here");
+        if (o->kind != PTX_O_REG) return check_fault(c, o, NULL, "a register is wanted here");
         if (ptx_type_bytes(reg_type(c, o)) != bytes || reg_type(c, o) == PTX_PRED)
-            return fault(c, o, NULL, "an element of this vector has %u bits", 8 * bytes);
+            return check_fault(c, o, NULL, "an element of this vector has %u bits", 8 * bytes);
     }
     return true;
 }
@@ -57,19 +57,19 @@ static bool check_mov_address(struct checker *c, const struct ptx_operand *o, en
 {
     bool narrow_ok = o->kind == PTX_O_VAR && o->var->space != PTX_SPACE_GLOBAL;
     if (is_address_type(t, narrow_ok)) return true;
-    return fault(c, o, narrow_ok ? "use mov.u32 or mov.u64" : "use mov.u64", "an address does not go with %s",
-                 ptx_type_name(t));
+    return check_fault(c, o, narrow_ok ? "use mov.u32 or mov.u64" : "use mov.u64",
+                       "an address does not go with %s", ptx_type_name(t));
 }
 
 static bool check_mov_sreg(struct checker *c, const struct ptx_operand *o, enum ptx_type t)
 {
-    const struct sreg_row *row = &sreg_rows[o->index];
+    const struct sreg_row *row = &ptx_sreg_rows[o->index];
     enum ptx_type have = (enum ptx_type)row->type;
     bool short_read = ptx_type_bytes(t) == 2 && row->is_vector; /* %tid and its like were once 16 bits wide */
-    if (type_fits(have, t, false) && t != PTX_F32 && t != PTX_F64) return true;
+    if (check_type_fits(have, t, false) && t != PTX_F32 && t != PTX_F64) return true;
     if (short_read) return true;
-    return fault(c, o, NULL, "%%%s is %s, which does not go with %s", row->name, ptx_type_name(have),
-                 ptx_type_name(t));
+    return check_fault(c, o, NULL, "%%%s is %s, which does not go with %s", row->name, ptx_type_name(have),
+                       ptx_type_name(t));
 }
 
 static bool check_mov_source(struct checker *c, const struct ptx_operand *o, enum ptx_type t)
@@ -83,7 +83,7 @@ static bool check_mov_source(struct checker *c, const struct ptx_operand *o, enu
     case PTX_O_INT:
     case PTX_O_FLOAT:
     case PTX_O_F32BITS: return t == PTX_PRED ? check_predicate(c, o) : check_constant(c, o, t);
-    default: return fault(c, o, NULL, "this cannot be moved");
+    default: return check_fault(c, o, NULL, "this cannot be moved");
     }
 }
 
@@ -93,7 +93,7 @@ static bool check_mov(struct checker *c)
     const struct ptx_operand *d = &c->inst->ops[0], *a = &c->inst->ops[1];
     enum ptx_type t = (enum ptx_type)c->inst->m.type[0];
     if (d->kind == PTX_O_VECTOR) {
-        if (a->kind != PTX_O_REG) return fault(c, a, NULL, "a vector is unpacked from a register");
+        if (a->kind != PTX_O_REG) return check_fault(c, a, NULL, "a vector is unpacked from a register");
         return check_mov_vector(c, d, t, true) && reg_is(c, a, t);
     }
     return reg_is(c, d, t) && check_mov_source(c, a, t);
@@ -108,7 +108,7 @@ static bool check_cvta(struct checker *c)
     if (a->kind == PTX_O_INT) return true;
     if (a->kind != PTX_O_VAR) return reg_is(c, a, PTX_U64);
     if (a->var->space == c->inst->m.space) return true;
-    return fault(c, a, NULL, "the variable lies in another space");
+    return check_fault(c, a, NULL, "the variable lies in another space");
 }
 
 /* ---- tex ---- */
@@ -117,7 +117,7 @@ bool check_texture(struct checker *c, const struct ptx_operand *o, enum ptx_type
 {
     if (o->kind == PTX_O_VAR && o->var->type == want) return true;
     if (o->kind == PTX_O_REG && ptx_type_bytes(reg_type(c, o)) == 8) return true;
-    return fault(c, o, NULL, "a %s variable or a 64-bit handle is wanted here", ptx_type_name(want));
+    return check_fault(c, o, NULL, "a %s variable or a 64-bit handle is wanted here", ptx_type_name(want));
 }
 
 struct geometry {
@@ -146,7 +146,7 @@ static bool check_coordinates(struct checker *c, const struct ptx_operand *o, co
 {
     uint32_t used = g->dims + g->is_array;
     if (o->kind != PTX_O_VECTOR || o->sub_count < used || o->sub_count > g->elements)
-        return fault(c, o, NULL, "the coordinates must be a vector of %u", g->elements);
+        return check_fault(c, o, NULL, "the coordinates must be a vector of %u", g->elements);
     enum ptx_type t = (enum ptx_type)c->inst->m.type[1];
     for (uint32_t i = 0; i < used; i++)
         if (!tex_element(c, &o->sub[i], g->is_array && !i ? PTX_B32 : t)) return false;
@@ -157,7 +157,7 @@ static bool check_gradient(struct checker *c, const struct ptx_operand *o, const
 {
     if (o->kind == PTX_O_REG && g->dims == 1) return reg_is(c, o, PTX_F32);
     if (o->kind != PTX_O_VECTOR || o->sub_count < g->dims || o->sub_count > 4)
-        return fault(c, o, NULL, "a gradient is a vector of %u", g->dims == 3 ? 4u : g->dims);
+        return check_fault(c, o, NULL, "a gradient is a vector of %u", g->dims == 3 ? 4u : g->dims);
     for (uint32_t i = 0; i < g->dims; i++)
         if (!tex_element(c, &o->sub[i], PTX_F32)) return false;
     return true;
@@ -166,9 +166,10 @@ static bool check_gradient(struct checker *c, const struct ptx_operand *o, const
 static bool check_texel(struct checker *c, const struct ptx_operand *o)
 {
     const struct ptx_mods *m = &c->inst->m;
-    if (o->kind == PTX_O_PAIR) return fault(c, o, NULL, "the residency predicate of tex is not supported");
+    if (o->kind == PTX_O_PAIR)
+        return check_fault(c, o, NULL, "the residency predicate of tex is not supported");
     if (o->kind != PTX_O_VECTOR || o->sub_count != m->vec)
-        return fault(c, o, NULL, "the destination must be a vector of %u", m->vec);
+        return check_fault(c, o, NULL, "the destination must be a vector of %u", m->vec);
     for (uint32_t i = 0; i < o->sub_count; i++)
         if (o->sub[i].kind != PTX_O_SINK && !reg_is(c, &o->sub[i], (enum ptx_type)m->type[0])) return false;
     return true;
@@ -181,10 +182,11 @@ static bool check_tex(struct checker *c)
     const struct geometry *g = geometry_of(m);
     uint32_t want = 2 + has_word(m, PTX_W_LEVEL) + 2 * has_word(m, PTX_W_GRAD);
     if (c->inst->op_count > want)
-        return fault(c, &ops[want], NULL, "texel offsets and depth comparison of tex are not supported");
+        return check_fault(c, &ops[want], NULL,
+                           "texel offsets and depth comparison of tex are not supported");
     if (!count_is(c, want) || !check_texel(c, &ops[0])) return false;
     if (ops[1].kind != PTX_O_TEXADDR)
-        return fault(c, &ops[1], NULL, "a texture and its coordinates [tex, {x, ...}] are wanted here");
+        return check_fault(c, &ops[1], NULL, "a texture and its coordinates [tex, {x, ...}] are wanted here");
     if (!check_texture(c, &ops[1].sub[0], PTX_TEXREF) || !check_coordinates(c, &ops[1].sub[1], g))
         return false;
     if (ops[1].sub_count == 3 && !check_texture(c, &ops[1].sub[2], PTX_SAMPLERREF)) return false;
@@ -207,13 +209,15 @@ static bool call_signature(struct checker *c, struct signature *out)
     if (callee->kind == PTX_O_FUNC) {
         f = callee->func;
         if (f->is_entry)
-            return fault(c, callee, NULL, "'%.80s' is a kernel: it can be launched, not called", f->name);
+            return check_fault(c, callee, NULL, "'%.80s' is a kernel: it can be launched, not called",
+                               f->name);
     } else {
         if (callee->kind != PTX_O_REG || ptx_type_bytes(reg_type(c, callee)) != 8)
-            return fault(c, callee, NULL, "a function or a 64-bit register with its address is wanted here");
+            return check_fault(c, callee, NULL,
+                               "a function or a 64-bit register with its address is wanted here");
         if (list->kind != PTX_O_TABLE || c->p->tables.data[list->index].kind == PTX_TABLE_BRANCH)
-            return fault(c, list->kind == PTX_O_TABLE ? list : callee, NULL,
-                         "a call through a register needs a .callprototype or .calltargets");
+            return check_fault(c, list->kind == PTX_O_TABLE ? list : callee, NULL,
+                               "a call through a register needs a .callprototype or .calltargets");
         const struct ptx_table *t = &c->p->tables.data[list->index];
         if (t->kind == PTX_TABLE_PROTO) {
             *out = (struct signature){t->rets, t->params, t->ret_count, t->param_count};
@@ -234,24 +238,25 @@ static bool check_argument(struct checker *c, const struct ptx_operand *o, const
     case PTX_O_REG:
         bytes = ptx_type_bytes(reg_type(c, o));
         if (reg_type(c, o) == PTX_PRED)
-            return formal->type == PTX_PRED || fault(c, o, NULL, "a predicate cannot be passed");
+            return formal->type == PTX_PRED || check_fault(c, o, NULL, "a predicate cannot be passed");
         break;
     case PTX_O_VAR:
         if (o->var->space != PTX_SPACE_PARAM || o->imm)
-            return fault(c, o, NULL, "only .param variables can be passed");
+            return check_fault(c, o, NULL, "only .param variables can be passed");
         bytes = o->var->bytes;
         break;
     case PTX_O_INT:
     case PTX_O_FLOAT:
     case PTX_O_F32BITS:
         if (!is_return)
-            return formal->is_array ? fault(c, o, NULL, "a constant cannot be passed as an array") : true;
+            return formal->is_array ? check_fault(c, o, NULL, "a constant cannot be passed as an array")
+                                    : true;
         /* fallthrough */
-    default: return fault(c, o, NULL, "a register or a .param variable is wanted here");
+    default: return check_fault(c, o, NULL, "a register or a .param variable is wanted here");
     }
     if (formal->is_unsized || bytes == formal->bytes) return true;
-    return fault(c, o, NULL, "%llu bytes are passed, the function takes %llu", (unsigned long long)bytes,
-                 (unsigned long long)formal->bytes);
+    return check_fault(c, o, NULL, "%llu bytes are passed, the function takes %llu",
+                       (unsigned long long)bytes, (unsigned long long)formal->bytes);
 }
 
 static bool check_arguments(struct checker *c, const struct ptx_operand *list, struct ptx_var **formal,
@@ -260,8 +265,8 @@ static bool check_arguments(struct checker *c, const struct ptx_operand *list, s
     bool open =
         count && formal[count - 1]->is_unsized && !is_return; /* the variable part of a variadic function */
     if (list->sub_count != count && !(open && list->sub_count + 1 >= count))
-        return fault(c, &c->inst->ops[1], NULL, "the function has %u %s, the call gives %u", count,
-                     is_return ? "return values" : "parameters", list->sub_count);
+        return check_fault(c, &c->inst->ops[1], NULL, "the function has %u %s, the call gives %u", count,
+                           is_return ? "return values" : "parameters", list->sub_count);
     for (uint32_t i = 0; i < list->sub_count; i++)
         if (!check_argument(c, &list->sub[i], formal[MIN(i, count - 1)], is_return)) return false;
     return true;

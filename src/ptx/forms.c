@@ -261,8 +261,8 @@ static void store_word(struct ptx_mods *m, const struct word_row *row, bool *hin
 struct match {
     struct ptx_mods mods;
     bool hint;
-    uint32_t taken;                /* words before the first that no element took */
-    const struct element *missing; /* a required element that no word filled */
+    uint32_t taken; /* words before the first that no element took */
+    bool missing;   /* a required element has no word */
 };
 
 static void match_form(const struct form_table *t, struct form_state *s, const struct word_ref *words,
@@ -278,8 +278,7 @@ static void match_form(const struct form_table *t, struct form_state *s, const s
         out->taken++;
         store_word(&out->mods, row, &out->hint);
     }
-    for (uint32_t i = 0; i < s->count && !out->missing; i++)
-        if (!s->element[i].filled && !s->element[i].optional) out->missing = &s->element[i];
+    for (uint32_t i = 0; i < s->count; i++) out->missing |= !s->element[i].filled && !s->element[i].optional;
 }
 
 /* ---- the operands of one form ---- */
@@ -345,62 +344,102 @@ static bool vector_too_wide(enum ptx_op op, const struct ptx_mods *m)
     return m->vec * ptx_type_bytes((enum ptx_type)m->type[0]) > 16;
 }
 
-/* Does any form of the opcode have a place for the word? */
-static bool op_knows_word(const struct form_table *t, enum ptx_op op, const struct word_row *first)
+static bool mask_has(const struct row_mask *m, size_t row) { return m->bits[row / 64] >> (row % 64) & 1; }
+
+static void mask_join(struct row_mask *m, const struct row_mask *other)
 {
+    for (int i = 0; i < MASK_WORDS; i++) m->bits[i] |= other->bits[i];
+}
+
+/* All words that some form of the opcode has a place for. */
+static struct row_mask op_words(const struct form_table *t, enum ptx_op op)
+{
+    struct row_mask all = {0};
     struct form_state s;
-    for (const char *const *form = op_forms[op]; first && *form; form++) {
+    for (const char *const *form = op_forms[op]; *form; form++) {
         read_elements(t, *form, &s);
-        for (uint32_t i = 0; i < s.count; i++)
-            if (element_takes(t, &s.element[i], first)) return true;
+        for (uint32_t i = 0; i < s.count; i++) mask_join(&all, &s.element[i].mask);
     }
+    return all;
+}
+
+static bool mask_has_text(const struct form_table *t, const struct row_mask *m, const struct word_row *r)
+{
+    for (; r; r = t->next[row_index(r)])
+        if (mask_has(m, row_index(r))) return true;
     return false;
 }
 
-static const char *nearest_word(const struct form_table *t, enum ptx_op op, const char *text)
+static const char *nearest_word(const struct row_mask *m, const char *text)
 {
     const char *names[ARRAY_LEN(word_rows)];
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(word_rows); i++)
-        if (op_knows_word(t, op, &word_rows[i])) names[n++] = word_rows[i].text;
+        if (mask_has(m, i)) names[n++] = word_rows[i].text;
     return diag_nearest(text, names, n);
 }
 
 /* ".rn .rz .rm .rp" */
-static void describe_element(const struct element *e, char *out, size_t size)
+static void describe_mask(const struct row_mask *m, char *out, size_t size)
 {
     size_t used = 0;
     out[0] = 0;
     for (size_t i = 0; i < ARRAY_LEN(word_rows); i++) {
-        if (!(e->mask.bits[i / 64] >> (i % 64) & 1) || used + strlen(word_rows[i].text) + 3 > size) continue;
+        if (!mask_has(m, i) || used + strlen(word_rows[i].text) + 3 > size) continue;
         used += (size_t)snprintf(out + used, size - used, "%s.%s", used ? " " : "", word_rows[i].text);
     }
 }
 
-static void explain(const struct form_table *t, enum ptx_op op, const struct word_ref *words,
-                    const struct match *best, uint32_t count, struct form_error *err)
+/* What the forms that got furthest still want: the first required element that is not filled, or, when a type
+ * did not fit, the type in its place. */
+static uint32_t furthest_forms(const struct form_table *t, enum ptx_op op, const struct word_ref *words,
+                               uint32_t count, struct row_mask *wanted)
 {
+    uint32_t furthest = 0;
+    struct form_state s;
+    struct match m;
+    for (const char *const *form = op_forms[op]; *form; form++) {
+        read_elements(t, *form, &s);
+        match_form(t, &s, words, count, &m);
+        if (m.taken > furthest) *wanted = (struct row_mask){0};
+        furthest = MAX(furthest, m.taken);
+        if (m.taken < furthest) continue;
+        for (uint32_t i = 0; i < s.count; i++) {
+            const struct element *e = &s.element[i];
+            if (e->filled || e->optional || (m.taken < count && e->field != FIELD_TYPE)) continue;
+            mask_join(wanted, &e->mask);
+            break;
+        }
+    }
+    return furthest;
+}
+
+static void explain(const struct form_table *t, enum ptx_op op, const struct word_ref *words, uint32_t count,
+                    struct form_error *err)
+{
+    struct row_mask wanted = {0};
+    uint32_t furthest = furthest_forms(t, op, words, count, &wanted);
     const char *name = op_names[op];
-    err->hint[0] = 0;
-    if (best->taken == count) {
-        err->word = UINT32_MAX;
-        char list[160];
-        describe_element(best->missing, list, sizeof list);
+    char list[200], text[64];
+    describe_mask(&wanted, list, sizeof list);
+    *err = (struct form_error){.word = furthest < count ? furthest : UINT32_MAX};
+    if (furthest == count) {
         snprintf(err->message, sizeof err->message, "'%s' lacks a modifier here", name);
         snprintf(err->hint, sizeof err->hint, "%s %s", strchr(list, ' ') ? "add one of" : "add", list);
         return;
     }
-    const struct word_ref *w = &words[best->taken];
-    err->word = best->taken;
-    char text[64];
+    const struct word_ref *w = &words[furthest];
+    const struct word_row *row = map_get_n(&t->words, w->text, w->len);
     snprintf(text, sizeof text, "%.*s", (int)MIN(w->len, 60u), w->text);
-    if (op_knows_word(t, op, map_get_n(&t->words, w->text, w->len))) {
+    struct row_mask known = op_words(t, op);
+    if (mask_has_text(t, &known, row)) {
         snprintf(err->message, sizeof err->message, "'.%s' does not go with the other modifiers of this '%s'",
                  text, name);
+        if (row->field == FIELD_TYPE && list[0]) snprintf(err->hint, sizeof err->hint, "it takes %s", list);
         return;
     }
     snprintf(err->message, sizeof err->message, "'%s' has no modifier '.%s'", name, text);
-    const char *near = nearest_word(t, op, text);
+    const char *near = nearest_word(&known, text);
     if (near) snprintf(err->hint, sizeof err->hint, "did you mean '.%s'?", near);
 }
 
@@ -408,26 +447,17 @@ bool form_match(const struct form_table *t, enum ptx_op op, const struct word_re
                 struct inst_shape *out, struct form_error *err)
 {
     struct form_state s;
-    struct form_state best_state = {.count = 0};
-    struct match m, best = {0};
-    bool any = false;
+    struct match m;
     *out = (struct inst_shape){.op = op};
-    for (const char *const *form = op_forms[op]; *form; form++) {
+    for (const char *const *form = op_forms[op]; *form && out->choice_count < FORM_CHOICES_MAX; form++) {
         read_elements(t, *form, &s);
         match_form(t, &s, words, count, &m);
-        bool ok = m.taken == count && !m.missing;
-        if (!ok && (!any || m.taken > best.taken)) {
-            best_state = s;
-            best = m;
-            if (best.missing) best.missing = &best_state.element[best.missing - s.element];
-            any = true;
-        }
-        if (!ok || out->choice_count == FORM_CHOICES_MAX) continue;
+        if (m.taken < count || m.missing) continue;
         if (!out->choice_count) out->mods = m.mods;
         read_rules(*form, &m, &out->choices[out->choice_count++]);
     }
     if (!out->choice_count) {
-        explain(t, op, words, &best, count, err);
+        explain(t, op, words, count, err);
         return false;
     }
     out->mods.is_global_to_shared = op == PTX_OP_cp && out->mods.space2;

@@ -266,7 +266,7 @@ void lexer_next(struct lexer *lx, struct token *out)
     if (out->kind == TOK_STRING) return;
     size_t len = (size_t)(lx->at - out->text);
     out->len = (uint32_t)MIN(len, (size_t)TOKEN_BYTES_MAX);
-    if (len > TOKEN_BYTES_MAX) bad(out, "name is too long");
+    if (len > TOKEN_BYTES_MAX && out->kind != TOK_BAD) bad(out, "name is too long");
 }
 
 bool token_is(const struct token *t, const char *text)

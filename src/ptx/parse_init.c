@@ -224,6 +224,15 @@ static bool skip_braces(struct parser *p)
     return true;
 }
 
+/* Counts what the module's initialisers hold in memory. */
+static bool take_bytes(struct parser *p, uint64_t bytes, const struct token *at)
+{
+    if (bytes > PARSE_INIT_BYTES_MAX - p->init_bytes)
+        return parse_error(p, at, NULL, "the initialised variables of a module have at most 2^30 bytes");
+    p->init_bytes += bytes;
+    return true;
+}
+
 static bool start(struct init *in, const struct array_dims *dims, const struct token *at)
 {
     struct ptx_var *v = in->v;
@@ -237,9 +246,7 @@ static bool start(struct init *in, const struct array_dims *dims, const struct t
     in->grows = v->is_unsized;
     if (in->grows && !in->stride[0]) return parse_error(in->p, at, NULL, "the array has no elements");
     if (in->grows) return true;
-    in->p->init_bytes += v->bytes;
-    if (in->p->init_bytes > PARSE_INIT_BYTES_MAX)
-        return parse_error(in->p, at, NULL, "initialised variables take more than 2^30 bytes");
+    if (!take_bytes(in->p, v->bytes, at)) return false;
     in->bytes = v->bytes;
     in->data = arena_alloc(&in->p->module->arena, in->bytes);
     return true;
@@ -250,9 +257,7 @@ static bool finish_open_array(struct init *in, struct array_dims *dims, const st
     struct parser *p = in->p;
     uint64_t row = in->stride[0] * in->element_bytes, bytes = round_up_u64(in->bytes, row);
     dims->len[0] = bytes / row;
-    p->init_bytes += bytes;
-    if (p->init_bytes > PARSE_INIT_BYTES_MAX)
-        return parse_error(p, at, NULL, "initialised variables take more than 2^30 bytes");
+    if (!take_bytes(p, bytes, at)) return false;
     in->v->bytes = bytes;
     in->v->is_unsized = false;
     in->v->init = arena_alloc(&p->module->arena, bytes);

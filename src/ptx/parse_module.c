@@ -337,7 +337,7 @@ struct ptx_module *ptx_parse(const char *name, const char *text, size_t len, str
     scope_push(&p);
     p.module_scope = p.scope;
     p.forms = form_table_new();
-    sreg_fill(&p.sregs);
+    ptx_sreg_fill(&p.sregs);
     parse_all(&p);
     keep_module(&p);
     end_parser(&p);

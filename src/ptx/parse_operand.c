@@ -5,21 +5,21 @@
  * first of them. */
 #include "ptx/parser.h"
 
-const struct sreg_row sreg_rows[] = {
+const struct sreg_row ptx_sreg_rows[] = {
     {"", PTX_NONE, false},
 #define PTX_SREG(name, text, type, is_vector) {text, type, is_vector},
 #include "ptx/sreg.def"
 #undef PTX_SREG
 };
 
-void sreg_fill(struct map *m)
+void ptx_sreg_fill(struct map *m)
 {
     for (int i = 1; i < PTX_SREG_COUNT; i++) {
         char name[64];
-        snprintf(name, sizeof name, "%%%s", sreg_rows[i].name);
+        snprintf(name, sizeof name, "%%%s", ptx_sreg_rows[i].name);
         if (i != PTX_SREG_pm && i != PTX_SREG_pm64 && i != PTX_SREG_envreg &&
             i != PTX_SREG_reserved_smem_offset)
-            map_put(m, name, (void *)&sreg_rows[i]);
+            map_put(m, name, (void *)&ptx_sreg_rows[i]);
     }
 }
 
@@ -97,7 +97,7 @@ static bool parse_sreg(struct parser *p, const struct token *t, struct ptx_opera
     const struct sreg_row *row = map_get_n(&p->sregs, t->text, t->len);
     if (!row) return scope_undefined(p, t, t->text[0] == '%' ? "register" : "name");
     out->kind = PTX_O_SREG;
-    out->index = (uint32_t)(row - sreg_rows);
+    out->index = (uint32_t)(row - ptx_sreg_rows);
     int c = accept_component(p, out);
     if (c >= 0 && !row->is_vector) return parse_error(p, t, NULL, "%%%s has no components", row->name);
     if (c == 3) return parse_error(p, t, NULL, "%%%s has the components .x .y .z", row->name);

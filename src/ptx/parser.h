@@ -163,8 +163,8 @@ struct sreg_row {
     uint8_t type;
     bool is_vector;
 };
-extern const struct sreg_row sreg_rows[]; /* by enum ptx_sreg */
-void sreg_fill(struct map *m);
+extern const struct sreg_row ptx_sreg_rows[]; /* by enum ptx_sreg */
+void ptx_sreg_fill(struct map *m);
 /* check.c */
 bool check_operands(struct parser *p, const struct inst_shape *shape, struct ptx_inst *inst,
                     const struct token *op);

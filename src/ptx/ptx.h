@@ -84,7 +84,8 @@ enum ptx_word {
     PTX_W_TRAP, PTX_W_ZERO,                                             /* suld, sust clamp modes */
     PTX_W_WIDTH, PTX_W_HEIGHT, PTX_W_DEPTH, PTX_W_CHANNEL_DATA_TYPE, PTX_W_CHANNEL_ORDER,
     PTX_W_NORMALIZED_COORDS, PTX_W_FILTER_MODE, PTX_W_ADDR_MODE_0, PTX_W_ADDR_MODE_1, PTX_W_ADDR_MODE_2, /* txq */
-    PTX_W_LEVEL, PTX_W_GRAD, PTX_W_BASE                                 /* tex mip selection */
+    PTX_W_LEVEL, PTX_W_GRAD, PTX_W_BASE,                                /* tex mip selection */
+    PTX_W_U4, PTX_W_S4, PTX_W_U2, PTX_W_S2                              /* cvt.pack: types narrower than a byte */
 };
 
 /* Everything between the dots of one instruction, in order of meaning rather than of spelling. */

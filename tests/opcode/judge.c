@@ -1,5 +1,5 @@
-/* judge.c: see judge.h. Exact forms are compared bit for bit; approximate ones by approx.c; linear texture filtering
- * within one step of its 8-bit weights a dimension. */
+/* judge.c: see judge.h. Exact forms are compared bit for bit; approximate ones by approx.c; linear texture
+ * filtering within one step of its 8-bit weights a dimension. */
 #include "judge.h"
 
 #include "approx.h"
@@ -49,7 +49,8 @@ enum rule exceptions_find(const struct exceptions *e, const char *name)
 
 struct tuple {
     const struct form *f;
-    uint64_t in[FORM_OPERANDS_MAX], got[FORM_OPERANDS_MAX], silicon[FORM_OPERANDS_MAX], reference[FORM_OPERANDS_MAX];
+    uint64_t in[FORM_OPERANDS_MAX], got[FORM_OPERANDS_MAX], silicon[FORM_OPERANDS_MAX],
+        reference[FORM_OPERANDS_MAX];
     bool has_reference;
 };
 
@@ -103,7 +104,8 @@ static bool texture_near(const struct tuple *t, const uint64_t *want, double *wo
     if (!memcmp(t->got, want, sizeof t->got)) return true;
     if (t->f->outs[0].type != T_F32 || !tex_parse(t->f->tex, &d)) return false;
     double most = 0;
-    for (uint32_t k = 0; k < t->f->out_count; k++) most = fmax(most, fabs(float_of(t->got[k]) - float_of(want[k])));
+    for (uint32_t k = 0; k < t->f->out_count; k++)
+        most = fmax(most, fabs(float_of(t->got[k]) - float_of(want[k])));
     if (!(most <= texture_tolerance(&d))) return false;
     *worst = fmax(*worst, most);
     return true;
@@ -113,11 +115,12 @@ static bool tuple_ok(const struct tuple *t, enum rule rule, double *worst)
 {
     if (!strcmp(t->f->check, "exact")) return exact_ok(t, rule);
     if (strcmp(t->f->check, "texture")) return approx_ok(t, worst);
-    return texture_near(t, t->silicon, worst) || (rule == RULE_EITHER && t->has_reference && texture_near(t, t->reference, worst));
+    return texture_near(t, t->silicon, worst) ||
+           (rule == RULE_EITHER && t->has_reference && texture_near(t, t->reference, worst));
 }
 
-static void tuple_fill(struct tuple *t, const struct form *f, uint32_t i, const uint64_t *in, const uint64_t *got,
-                       const uint64_t *silicon, const uint64_t *reference)
+static void tuple_fill(struct tuple *t, const struct form *f, uint32_t i, const uint64_t *in,
+                       const uint64_t *got, const uint64_t *silicon, const uint64_t *reference)
 {
     *t = (struct tuple){.f = f, .has_reference = reference};
     take(f, in, f->in_count, i, t->in);
@@ -140,15 +143,16 @@ struct verdict judge_form(const struct form *f, enum rule rule, const uint64_t *
     return v;
 }
 
-static void put_cells(struct strbuf *out, const char *what, const uint64_t *v, const struct form_operand *ops, uint32_t count)
+static void put_cells(struct strbuf *out, const char *what, const uint64_t *v, const struct form_operand *ops,
+                      uint32_t count)
 {
     strbuf_puts(out, what);
     for (uint32_t k = 0; k < count; k++)
         strbuf_printf(out, " 0x%0*llx", (int)(2 * form_type_bytes(ops[k].type)), (unsigned long long)v[k]);
 }
 
-void judge_describe(const struct form *f, uint32_t i, const uint64_t *in, const uint64_t *got, const uint64_t *silicon,
-                    const uint64_t *reference, struct strbuf *out)
+void judge_describe(const struct form *f, uint32_t i, const uint64_t *in, const uint64_t *got,
+                    const uint64_t *silicon, const uint64_t *reference, struct strbuf *out)
 {
     struct tuple t;
     tuple_fill(&t, f, i, in, got, silicon, reference);

@@ -7,23 +7,27 @@
 enum rule { RULE_NONE, RULE_EITHER, RULE_NAN_SOURCE };
 
 struct exceptions {
-    VEC(struct exception { char *pattern; enum rule rule; }) list;
+    VEC(struct exception {
+        char *pattern;
+        enum rule rule;
+    })
+    list;
 };
 bool exceptions_read(struct exceptions *e, const char *path, struct strbuf *error);
 void exceptions_free(struct exceptions *e);
 enum rule exceptions_find(const struct exceptions *e, const char *name);
 
 struct verdict {
-    uint32_t wrong;         /* tuples */
-    uint32_t first[3];      /* the first wrong ones */
-    double worst;           /* approximate forms: largest error in units of the bound; textures: largest difference */
+    uint32_t wrong;    /* tuples */
+    uint32_t first[3]; /* the first wrong ones */
+    double worst; /* approximate forms: largest error in units of the bound; textures: largest difference */
 };
 
 /* All are cells as in forms.h. reference may be NULL. */
 struct verdict judge_form(const struct form *f, enum rule rule, const uint64_t *in, const uint64_t *got,
                           const uint64_t *silicon, const uint64_t *reference);
 /* "  [17] f32 3f800000 f32 80000000 -> got ... silicon ... reference ...": one line for tuple i. */
-void judge_describe(const struct form *f, uint32_t i, const uint64_t *in, const uint64_t *got, const uint64_t *silicon,
-                    const uint64_t *reference, struct strbuf *out);
+void judge_describe(const struct form *f, uint32_t i, const uint64_t *in, const uint64_t *got,
+                    const uint64_t *silicon, const uint64_t *reference, struct strbuf *out);
 
 #endif

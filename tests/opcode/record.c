@@ -1,9 +1,11 @@
-/* record.c: runs every form of forms.tsv on a real GPU and writes what it gave. Not part of the build: see README.md.
+/* record.c: runs every form of forms.tsv on a real GPU and writes what it gave. Not part of the build: see
+ * README.md.
  *
  *   record forms.tsv OUT.bin
- * Each form runs twice; one whose two results differ is named on stderr and left out. The file is a line of text that
- * says where it comes from, then for each form: name (zero-terminated), hash of the operand cells (8 bytes), number of
- * bytes that follow (4 bytes), then every destination column as n values of the type's size, little-endian. */
+ * Each form runs twice; one whose two results differ is named on stderr and left out. The file is a line of
+ * text that says where it comes from, then for each form: name (zero-terminated), hash of the operand cells
+ * (8 bytes), number of bytes that follow (4 bytes), then every destination column as n values of the type's
+ * size, little-endian. */
 #include "base/hash.h"
 #include "forms.h"
 #include "texture.h"
@@ -35,13 +37,17 @@ static CUarray_format array_format(const struct tex_desc *t)
 {
     if (t->kind == 'f') return t->bits == 16 ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
     if (t->kind == 'u')
-        return t->bits == 8 ? CU_AD_FORMAT_UNSIGNED_INT8 : t->bits == 16 ? CU_AD_FORMAT_UNSIGNED_INT16 : CU_AD_FORMAT_UNSIGNED_INT32;
-    return t->bits == 8 ? CU_AD_FORMAT_SIGNED_INT8 : t->bits == 16 ? CU_AD_FORMAT_SIGNED_INT16 : CU_AD_FORMAT_SIGNED_INT32;
+        return t->bits == 8    ? CU_AD_FORMAT_UNSIGNED_INT8
+               : t->bits == 16 ? CU_AD_FORMAT_UNSIGNED_INT16
+                               : CU_AD_FORMAT_UNSIGNED_INT32;
+    return t->bits == 8    ? CU_AD_FORMAT_SIGNED_INT8
+           : t->bits == 16 ? CU_AD_FORMAT_SIGNED_INT16
+                           : CU_AD_FORMAT_SIGNED_INT32;
 }
 
 struct texture {
     CUtexObject object;
-    CUarray array;        /* or */
+    CUarray array; /* or */
     CUdeviceptr linear;
 };
 
@@ -50,19 +56,30 @@ static CUDA_RESOURCE_DESC linear_resource(const struct tex_desc *t, const void *
     CHECK(cuMemAlloc(&out->linear, tex_bytes(t)));
     CHECK(cuMemcpyHtoD(out->linear, texels, tex_bytes(t)));
     return (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_LINEAR,
-                                .res.linear = {.devPtr = out->linear, .format = array_format(t), .numChannels = t->channels,
+                                .res.linear = {.devPtr = out->linear,
+                                               .format = array_format(t),
+                                               .numChannels = t->channels,
                                                .sizeInBytes = tex_bytes(t)}};
 }
 
 static CUDA_RESOURCE_DESC array_resource(const struct tex_desc *t, const void *texels, struct texture *out)
 {
-    CUDA_ARRAY3D_DESCRIPTOR a = {.Width = t->width, .Height = t->height, .Depth = t->depth, .Format = array_format(t),
+    CUDA_ARRAY3D_DESCRIPTOR a = {.Width = t->width,
+                                 .Height = t->height,
+                                 .Depth = t->depth,
+                                 .Format = array_format(t),
                                  .NumChannels = t->channels};
     CHECK(cuArray3DCreate(&out->array, &a));
     size_t row = (size_t)t->width * tex_texel_bytes(t);
-    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = texels, .srcPitch = row,
-                          .srcHeight = MAX(t->height, 1u), .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = out->array,
-                          .WidthInBytes = row, .Height = MAX(t->height, 1u), .Depth = MAX(t->depth, 1u)};
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = texels,
+                          .srcPitch = row,
+                          .srcHeight = MAX(t->height, 1u),
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .dstArray = out->array,
+                          .WidthInBytes = row,
+                          .Height = MAX(t->height, 1u),
+                          .Depth = MAX(t->depth, 1u)};
     CHECK(cuMemcpy3D(&copy));
     return (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = out->array};
 }
@@ -77,9 +94,11 @@ static struct texture make_texture(const char *text)
     }
     void *texels = mem_alloc(tex_bytes(&t));
     tex_fill(&t, texels);
-    CUDA_RESOURCE_DESC res = t.linear_memory ? linear_resource(&t, texels, &out) : array_resource(&t, texels, &out);
+    CUDA_RESOURCE_DESC res =
+        t.linear_memory ? linear_resource(&t, texels, &out) : array_resource(&t, texels, &out);
     free(texels);
-    CUDA_TEXTURE_DESC tex = {.filterMode = t.filter == TEX_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT};
+    CUDA_TEXTURE_DESC tex = {.filterMode =
+                                 t.filter == TEX_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT};
     for (int i = 0; i < 3; i++) tex.addressMode[i] = (CUaddress_mode)t.address;
     memcpy(tex.borderColor, t.border, sizeof t.border);
     if (t.normalized_coords) tex.flags |= CU_TRSF_NORMALIZED_COORDINATES;
@@ -95,12 +114,14 @@ static void free_texture(const struct texture *t)
     if (t->linear) CHECK(cuMemFree(t->linear));
 }
 
-static void run_once(struct recorder *r, const struct form *f, CUfunction fn, CUtexObject texture, uint64_t *out)
+static void run_once(struct recorder *r, const struct form *f, CUfunction fn, CUtexObject texture,
+                     uint64_t *out)
 {
     CHECK(cuMemsetD8(r->out, 0, (size_t)f->out_count * f->n * 8));
     CHECK(cuMemsetD8(r->scratch, 0, SCRATCH_BYTES));
     void *args[] = {&r->in, &r->out, &r->scratch, &texture};
-    CHECK(cuLaunchKernel(fn, f->grid[0], f->grid[1], f->grid[2], f->block[0], f->block[1], f->block[2], 0, NULL, args, NULL));
+    CHECK(cuLaunchKernel(fn, f->grid[0], f->grid[1], f->grid[2], f->block[0], f->block[1], f->block[2], 0,
+                         NULL, args, NULL));
     CHECK(cuCtxSynchronize());
     CHECK(cuMemcpyDtoH(out, r->out, (size_t)f->out_count * f->n * 8));
 }
@@ -128,7 +149,8 @@ static void record_form(struct recorder *r, const struct form *f, CUfunction fn)
     fwrite(&hash, 8, 1, r->file);
     fwrite(&bytes, 4, 1, r->file);
     for (uint32_t k = 0; k < f->out_count; k++)
-        for (uint32_t i = 0; i < f->n; i++) fwrite(&out[(size_t)k * f->n + i], form_type_bytes(f->outs[k].type), 1, r->file);
+        for (uint32_t i = 0; i < f->n; i++)
+            fwrite(&out[(size_t)k * f->n + i], form_type_bytes(f->outs[k].type), 1, r->file);
     r->recorded++;
 }
 
@@ -185,8 +207,10 @@ int main(int argc, char **argv)
     char date[32];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-    fprintf(r.file, "heddle opcode record 1; %s; CUDA driver API %d.%d; %s\n", name, driver / 1000, driver % 1000 / 10, date);
-    for (uint32_t i = 0; i < forms.list.len; i += BATCH) record_batch(&r, &forms, i, MIN(i + BATCH, forms.list.len));
+    fprintf(r.file, "heddle opcode record 1; %s; CUDA driver API %d.%d; %s\n", name, driver / 1000,
+            driver % 1000 / 10, date);
+    for (uint32_t i = 0; i < forms.list.len; i += BATCH)
+        record_batch(&r, &forms, i, MIN(i + BATCH, forms.list.len));
     bool ok = fclose(r.file) == 0;
     printf("%s: %u forms recorded, %u unstable, %u failed to load\n", name, r.recorded, r.unstable, r.failed);
     return ok && r.failed == 0 ? 0 : 1;

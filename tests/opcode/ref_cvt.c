@@ -1,4 +1,5 @@
-/* ref_cvt.c: cvt and cvt.pack, after the manual: sources are cut to their type, results extended to the register. */
+/* ref_cvt.c: cvt and cvt.pack, after the manual: sources are cut to their type, results extended to the
+ * register. */
 #include "ref_fp.h"
 #include "reference.h"
 
@@ -40,7 +41,10 @@ static mpfr_rnd_t integer_round(const struct ref_op *op, bool *given)
 
 static mpfr_rnd_t float_round(const struct ref_op *op)
 {
-    return ref_has(op, "rz") ? MPFR_RNDZ : ref_has(op, "rm") ? MPFR_RNDD : ref_has(op, "rp") ? MPFR_RNDU : MPFR_RNDN;
+    return ref_has(op, "rz")   ? MPFR_RNDZ
+           : ref_has(op, "rm") ? MPFR_RNDD
+           : ref_has(op, "rp") ? MPFR_RNDU
+                               : MPFR_RNDN;
 }
 
 /* NaN becomes 0; from f64, and to 64 bits, silicon gives the sign bit alone. */
@@ -66,9 +70,12 @@ static bool float_to_int(const struct ref_op *op, const char *to, const char *fr
     fp_decode(&f, v, x);
     if (mpfr_inf_p(x) || mpfr_cmpabs_ui(x, 1) < 0 || mpfr_get_exp(x) < 66) mpfr_rint(x, x, round);
     wide r;
-    if (mpfr_inf_p(x) || (!mpfr_zero_p(x) && mpfr_get_exp(x) > 70)) r = mpfr_signbit(x) ? int_min(to) : int_max(to);
-    else r = clamp_to(to, mpfr_signbit(x) ? (wide)mpfr_get_sj(x, MPFR_RNDZ) : (wide)mpfr_get_uj(x, MPFR_RNDZ));
-    if (!mpfr_zero_p(x) && !mpfr_inf_p(x) && mpfr_get_exp(x) > 64) r = mpfr_signbit(x) ? int_min(to) : int_max(to);
+    if (mpfr_inf_p(x) || (!mpfr_zero_p(x) && mpfr_get_exp(x) > 70))
+        r = mpfr_signbit(x) ? int_min(to) : int_max(to);
+    else
+        r = clamp_to(to, mpfr_signbit(x) ? (wide)mpfr_get_sj(x, MPFR_RNDZ) : (wide)mpfr_get_uj(x, MPFR_RNDZ));
+    if (!mpfr_zero_p(x) && !mpfr_inf_p(x) && mpfr_get_exp(x) > 64)
+        r = mpfr_signbit(x) ? int_min(to) : int_max(to);
     mpfr_clear(x);
     a->dst[0] = to_register(to, r);
     return true;
@@ -87,16 +94,19 @@ static bool int_to_float(const struct ref_op *op, const char *to, const char *fr
     wide v = int_value(from, a->src[0]);
     mpfr_t x;
     mpfr_init2(x, 64);
-    if (v < 0) mpfr_set_sj(x, (intmax_t)v, MPFR_RNDN);
-    else mpfr_set_uj(x, (uintmax_t)v, MPFR_RNDN);
+    if (v < 0)
+        mpfr_set_sj(x, (intmax_t)v, MPFR_RNDN);
+    else
+        mpfr_set_uj(x, (uintmax_t)v, MPFR_RNDN);
     a->dst[0] = fp_round(&f, x, float_round(op));
     if (ref_has(op, "sat")) a->dst[0] = clamp_unit(&f, a->dst[0]);
     mpfr_clear(x);
     return true;
 }
 
-/* NaN to NaN. The manual fixes the NaN of f32 and half results of f32 and half sources; where f64 takes part silicon
- * keeps sign and leading payload bits, and makes the NaN quiet. bf16 to f32 is a move of bits, unless .ftz asks for more. */
+/* NaN to NaN. The manual fixes the NaN of f32 and half results of f32 and half sources; where f64 takes part
+ * silicon keeps sign and leading payload bits, and makes the NaN quiet. bf16 to f32 is a move of bits, unless
+ * .ftz asks for more. */
 static uint64_t nan_to_float(const struct fp_format *to, const struct fp_format *from, uint64_t v, bool ftz)
 {
     bool from_bf16 = from->frac_bits == 7 && to->frac_bits == 23;
@@ -104,13 +114,15 @@ static uint64_t nan_to_float(const struct fp_format *to, const struct fp_format 
     if (ftz && from->frac_bits == 23) v = from->nan;
     if (to->frac_bits != 52 && from->frac_bits != 52) return to->nan;
     uint64_t frac = v & ((1ull << from->frac_bits) - 1);
-    frac = to->frac_bits > from->frac_bits ? frac << (to->frac_bits - from->frac_bits) : frac >> (from->frac_bits - to->frac_bits);
+    frac = to->frac_bits > from->frac_bits ? frac << (to->frac_bits - from->frac_bits)
+                                           : frac >> (from->frac_bits - to->frac_bits);
     uint64_t exp = ((1ull << to->exp_bits) - 1) << to->frac_bits, quiet = 1ull << (to->frac_bits - 1);
     return (fp_sign(from, v) ? fp_sign_bit(to) : 0) | exp | frac | quiet;
 }
 
 /* One floating-point value to another format. */
-static uint64_t float_to_float(const struct ref_op *op, const struct fp_format *to, const struct fp_format *from, uint64_t v)
+static uint64_t float_to_float(const struct ref_op *op, const struct fp_format *to,
+                               const struct fp_format *from, uint64_t v)
 {
     /* .ftz: "subnormal inputs and results of .f32 are flushed" */
     bool ftz = ref_has(op, "ftz");
@@ -149,7 +161,8 @@ static uint64_t to_tf32(const struct ref_op *op, uint64_t v)
     return r;
 }
 
-/* Packed destinations from two sources (first = upper) or from a packed source; fp8 in bytes, the rest in halves. */
+/* Packed destinations from two sources (first = upper) or from a packed source; fp8 in bytes, the rest in
+ * halves. */
 static bool packed(const struct ref_op *op, const char *to, const char *from, struct ref_args *a)
 {
     struct fp_format t, f;

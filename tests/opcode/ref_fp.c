@@ -1,16 +1,23 @@
-/* ref_fp.c: see ref_fp.h. Subnormal results are rounded by mpfr_subnormalize, which knows the direction of the first
- * rounding, so that no value is rounded twice. */
+/* ref_fp.c: see ref_fp.h. Subnormal results are rounded by mpfr_subnormalize, which knows the direction of
+ * the first rounding, so that no value is rounded twice. */
 #include "ref_fp.h"
 
 #include <math.h>
 
 bool fp_format_of(const char *type, struct fp_format *f)
 {
-    static const struct { const char *name; struct fp_format f; } table[] = {
-        {"f64", {11, 52, 0x7ff8000000000000ull, false}}, {"f32", {8, 23, 0x7fffffff, false}},
-        {"f16", {5, 10, 0x7fff, false}},                 {"f16x2", {5, 10, 0x7fff, false}},
-        {"bf16", {8, 7, 0x7fff, false}},                 {"bf16x2", {8, 7, 0x7fff, false}},
-        {"e4m3x2", {4, 3, 0x7f, true}},                  {"e5m2x2", {5, 2, 0x7f, false}},
+    static const struct {
+        const char *name;
+        struct fp_format f;
+    } table[] = {
+        {"f64", {11, 52, 0x7ff8000000000000ull, false}},
+        {"f32", {8, 23, 0x7fffffff, false}},
+        {"f16", {5, 10, 0x7fff, false}},
+        {"f16x2", {5, 10, 0x7fff, false}},
+        {"bf16", {8, 7, 0x7fff, false}},
+        {"bf16x2", {8, 7, 0x7fff, false}},
+        {"e4m3x2", {4, 3, 0x7f, true}},
+        {"e5m2x2", {5, 2, 0x7f, false}},
         {"tf32", {8, 10, 0x3ffff, false}}, /* in 19 bits */
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
@@ -29,8 +36,14 @@ static int64_t bias_of(const struct fp_format *f) { return (int64_t)(exp_max(f) 
 uint64_t fp_sign_bit(const struct fp_format *f) { return 1ull << (f->exp_bits + f->frac_bits); }
 bool fp_sign(const struct fp_format *f, uint64_t b) { return b & fp_sign_bit(f); }
 bool fp_is_zero(const struct fp_format *f, uint64_t b) { return (b & (fp_sign_bit(f) - 1)) == 0; }
-bool fp_is_subnormal(const struct fp_format *f, uint64_t b) { return exp_of(f, b) == 0 && (b & frac_mask(f)); }
-uint64_t fp_flush(const struct fp_format *f, uint64_t b) { return fp_is_subnormal(f, b) ? b & fp_sign_bit(f) : b; }
+bool fp_is_subnormal(const struct fp_format *f, uint64_t b)
+{
+    return exp_of(f, b) == 0 && (b & frac_mask(f));
+}
+uint64_t fp_flush(const struct fp_format *f, uint64_t b)
+{
+    return fp_is_subnormal(f, b) ? b & fp_sign_bit(f) : b;
+}
 uint64_t fp_one(const struct fp_format *f) { return (uint64_t)bias_of(f) << f->frac_bits; }
 
 bool fp_is_nan(const struct fp_format *f, uint64_t b)
@@ -61,7 +74,8 @@ void fp_decode(const struct fp_format *f, uint64_t b, mpfr_t x)
     } else {
         uint64_t frac = b & frac_mask(f), e = exp_of(f, b);
         if (e) frac |= frac_mask(f) + 1;
-        mpfr_set_ui_2exp(x, frac, (mpfr_exp_t)((int64_t)MAX(e, 1ull) - bias_of(f) - (int64_t)f->frac_bits), MPFR_RNDN);
+        mpfr_set_ui_2exp(x, frac, (mpfr_exp_t)((int64_t)MAX(e, 1ull) - bias_of(f) - (int64_t)f->frac_bits),
+                         MPFR_RNDN);
         if (sign < 0) mpfr_neg(x, x, MPFR_RNDN);
     }
 }
@@ -91,7 +105,7 @@ static uint64_t bits_of(const struct fp_format *f, mpfr_t x)
     long e;
     double m = fabs(mpfr_get_d_2exp(&e, x, MPFR_RNDZ)); /* [1/2, 1) with at most 53 bits: exact */
     int64_t exp = e - 1 + bias_of(f);
-    int64_t shift = exp < 1 ? exp - 1 : 0;              /* subnormal: fewer bits */
+    int64_t shift = exp < 1 ? exp - 1 : 0; /* subnormal: fewer bits */
     uint64_t frac = (uint64_t)ldexp(m, (int)(f->frac_bits + 1 + shift));
     return sign | (exp < 1 ? frac : (uint64_t)exp << f->frac_bits | (frac & frac_mask(f)));
 }

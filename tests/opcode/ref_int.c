@@ -1,5 +1,5 @@
-/* ref_int.c: integers, bits and moves of bits, after the pseudo-code of the PTX manual (chapters "Integer Arithmetic",
- * "Extended-Precision", "Logic and Shift"). Wide arithmetic does what tricks do elsewhere. */
+/* ref_int.c: integers, bits and moves of bits, after the pseudo-code of the PTX manual (chapters "Integer
+ * Arithmetic", "Extended-Precision", "Logic and Shift"). Wide arithmetic does what tricks do elsewhere. */
 #include "reference.h"
 
 __extension__ typedef __int128 wide;
@@ -43,13 +43,15 @@ static bool eval_mul(const struct ref_op *op, struct ref_args *a, const char *ty
 {
     uint32_t bits = ref_type_bits(type);
     bool mad = is_op(op, "mad") || is_op(op, "madc"), wide_result = ref_has(op, "wide");
-    wide product = value_of(type, a->src[0]) * value_of(type, a->src[1]);
-    if (bits == 64 && !is_signed(type)) product = (wide)((uwide)a->src[0] * a->src[1]);
+    /* Products of two signed or two unsigned 64-bit numbers fit their 128 bits; the bits are what counts
+     * below. */
+    uwide product = is_signed(type) ? (uwide)(value_of(type, a->src[0]) * value_of(type, a->src[1]))
+                                    : (uwide)(a->src[0] & mask_of(bits)) * (a->src[1] & mask_of(bits));
     if (wide_result) {
         a->dst[0] = (uint64_t)product + (mad ? a->src[2] : 0);
         return true;
     }
-    uint64_t part = (uint64_t)(ref_has(op, "hi") ? (uwide)product >> bits : (uwide)product) & mask_of(bits);
+    uint64_t part = (uint64_t)(ref_has(op, "hi") ? product >> bits : product) & mask_of(bits);
     uwide total = (uwide)part;
     if (mad) total += (a->src[2] & mask_of(bits)) + (uwide)(is_op(op, "madc") && a->carry);
     a->dst[0] = (uint64_t)total & mask_of(bits);
@@ -76,7 +78,8 @@ static bool eval_mul24(const struct ref_op *op, struct ref_args *a, const char *
     return true;
 }
 
-/* Division by zero is "an unspecified, machine-specific value": silicon gives all ones, as quotient and as remainder. */
+/* Division by zero is "an unspecified, machine-specific value": silicon gives all ones, as quotient and as
+ * remainder. */
 static bool eval_div(const struct ref_op *op, struct ref_args *a, const char *type)
 {
     wide x = value_of(type, a->src[0]), y = value_of(type, a->src[1]);
@@ -120,7 +123,10 @@ static bool eval_unary(const struct ref_op *op, struct ref_args *a, const char *
 
 /* ---- dot products ---- */
 
-static int64_t byte_of(const char *type, uint64_t v, uint32_t i) { return (int64_t)value_of(is_signed(type) ? "s8" : "u8", v >> (8 * i)); }
+static int64_t byte_of(const char *type, uint64_t v, uint32_t i)
+{
+    return (int64_t)value_of(is_signed(type) ? "s8" : "u8", v >> (8 * i));
+}
 
 static bool eval_dot(const struct ref_op *op, struct ref_args *a)
 {
@@ -131,7 +137,8 @@ static bool eval_dot(const struct ref_op *op, struct ref_args *a)
     } else {
         uint32_t first = ref_has(op, "hi") ? 2 : 0;
         for (uint32_t i = 0; i < 2; i++)
-            total += (int64_t)value_of(is_signed(ta) ? "s16" : "u16", a->src[0] >> (16 * i)) * byte_of(tb, a->src[1], first + i);
+            total += (int64_t)value_of(is_signed(ta) ? "s16" : "u16", a->src[0] >> (16 * i)) *
+                     byte_of(tb, a->src[1], first + i);
     }
     a->dst[0] = (uint32_t)total;
     return true;
@@ -174,8 +181,10 @@ static bool eval_bfind(const struct ref_op *op, struct ref_args *a, const char *
 static bool eval_count(const struct ref_op *op, struct ref_args *a, const char *type)
 {
     uint32_t bits = ref_type_bits(type), n = 0;
-    if (is_op(op, "popc")) for (uint32_t i = 0; i < bits; i++) n += bit(a->src[0], i);
-    else while (n < bits && !bit(a->src[0], bits - 1 - n)) n++;
+    if (is_op(op, "popc"))
+        for (uint32_t i = 0; i < bits; i++) n += bit(a->src[0], i);
+    else
+        while (n < bits && !bit(a->src[0], bits - 1 - n)) n++;
     a->dst[0] = n;
     return true;
 }
@@ -197,7 +206,7 @@ static bool eval_fns(struct ref_args *a)
         return true;
     }
     int32_t count = (offset < 0 ? -offset : offset) - 1;
-    for (int32_t pos = base; pos >= 0 && pos < 32; pos += offset > 0 ? 1 : -1)
+    for (int32_t pos = base; pos >= 0 && pos<32; pos += offset> 0 ? 1 : -1)
         if (bit(a->src[0], (uint32_t)pos) && count-- == 0) {
             a->dst[0] = (uint32_t)pos;
             break;
@@ -221,11 +230,16 @@ static bool eval_bmsk(const struct ref_op *op, struct ref_args *a)
     uint32_t mask0 = ~0u << a1, mask1 = sum >= 32 ? 0 : ~0u << sum;
     bool over = sum >= 32;
     if (ref_has(op, "clamp")) {
-        if (a->src[0] >= 32) { over = true; mask0 = 0; }
+        if (a->src[0] >= 32) {
+            over = true;
+            mask0 = 0;
+        }
         if (a->src[1] >= 32) over = true;
     }
-    if (over) mask1 = 0;
-    else if (b1 == 0) mask1 = ~0u;
+    if (over)
+        mask1 = 0;
+    else if (b1 == 0)
+        mask1 = ~0u;
     a->dst[0] = mask0 & ~mask1;
     return true;
 }
@@ -249,7 +263,10 @@ static bool eval_funnel(const struct ref_op *op, struct ref_args *a)
 
 static bool eval_prmt(const struct ref_op *op, struct ref_args *a)
 {
-    static const struct { const char *name; uint16_t sel[4]; } modes[] = {
+    static const struct {
+        const char *name;
+        uint16_t sel[4];
+    } modes[] = {
         {"f4e", {0x3210, 0x4321, 0x5432, 0x6543}}, {"b4e", {0x5670, 0x6701, 0x7012, 0x0123}},
         {"rc8", {0x0000, 0x1111, 0x2222, 0x3333}}, {"ecl", {0x3210, 0x3211, 0x3222, 0x3333}},
         {"ecr", {0x0000, 0x1110, 0x2210, 0x3210}}, {"rc16", {0x1010, 0x3232, 0x1010, 0x3232}},
@@ -272,7 +289,8 @@ static bool eval_lop3(const struct ref_op *op, struct ref_args *a)
 {
     a->dst[0] = 0;
     for (uint32_t i = 0; i < 32; i++) {
-        uint32_t row = (uint32_t)bit(a->src[0], i) << 2 | (uint32_t)bit(a->src[1], i) << 1 | bit(a->src[2], i);
+        uint32_t row =
+            (uint32_t)bit(a->src[0], i) << 2 | (uint32_t)bit(a->src[1], i) << 1 | bit(a->src[2], i);
         a->dst[0] |= (uint64_t)bit(a->src[3], row) << i;
     }
     a->dst[1] = ref_has(op, "or") ? a->dst[0] || a->src[4] : a->dst[0] && a->src[4];
@@ -282,16 +300,21 @@ static bool eval_lop3(const struct ref_op *op, struct ref_args *a)
 static bool eval_logic(const struct ref_op *op, struct ref_args *a, const char *type)
 {
     uint64_t x = a->src[0], y = a->src[1], mask = mask_of(ref_type_bits(type));
-    a->dst[0] = (is_op(op, "and") ? x & y : is_op(op, "or") ? x | y : is_op(op, "xor") ? x ^ y
-                 : is_op(op, "not") ? ~x : (uint64_t)((x & mask) == 0)) & mask;
+    a->dst[0] = (is_op(op, "and")   ? x & y
+                 : is_op(op, "or")  ? x | y
+                 : is_op(op, "xor") ? x ^ y
+                 : is_op(op, "not") ? ~x
+                                    : (uint64_t)((x & mask) == 0)) &
+                mask;
     return true;
 }
 
 /* ---- atomic operations ---- */
 
-/* Sums of f32 in global memory flush subnormals (the manual says so; shared memory does not); f64 there hands a NaN on
- * as it is. In shared memory b + old is an ordinary addition. */
-static bool float_atomic(const char *name, const char *type, uint64_t old, uint64_t b, bool in_global, uint64_t *value)
+/* Sums of f32 in global memory flush subnormals (the manual says so; shared memory does not); f64 there hands
+ * a NaN on as it is. In shared memory b + old is an ordinary addition. */
+static bool float_atomic(const char *name, const char *type, uint64_t old, uint64_t b, bool in_global,
+                         uint64_t *value)
 {
     bool add = !strcmp(name, "add"), flush = add && in_global && !strcmp(type, "f32");
     struct ref_op op = {.word = {name, flush ? "ftz" : type, type}, .count = 3};
@@ -305,14 +328,19 @@ static bool float_atomic(const char *name, const char *type, uint64_t old, uint6
     return known;
 }
 
-bool ref_atomic(const char *name, const char *type, uint64_t old, uint64_t b, uint64_t c, bool in_global, uint64_t *value)
+bool ref_atomic(const char *name, const char *type, uint64_t old, uint64_t b, uint64_t c, bool in_global,
+                uint64_t *value)
 {
     uint32_t bits = ref_type_bits(type);
     bool is_float = *type == 'f' || !strncmp(type, "bf", 2);
-    if (!strcmp(name, "exch")) *value = b;
-    else if (!strcmp(name, "cas")) *value = old == (b & mask_of(bits)) ? c : old;
-    else if (!strcmp(name, "inc")) *value = old >= b ? 0 : old + 1;
-    else if (!strcmp(name, "dec")) *value = old == 0 || old > b ? b : old - 1;
+    if (!strcmp(name, "exch"))
+        *value = b;
+    else if (!strcmp(name, "cas"))
+        *value = old == (b & mask_of(bits)) ? c : old;
+    else if (!strcmp(name, "inc"))
+        *value = old >= b ? 0 : old + 1;
+    else if (!strcmp(name, "dec"))
+        *value = old == 0 || old > b ? b : old - 1;
     else if (is_float) {
         if (!float_atomic(name, type, old, b, in_global, value)) return false;
     } else {

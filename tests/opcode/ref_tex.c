@@ -1,6 +1,7 @@
-/* ref_tex.c: texture fetches after the CUDA programming guide, "Texture Fetching": point and linear filtering, the four
- * address modes, normalized coordinates. The weights of linear filtering have 8 fractional bits. Missing channels
- * read as 0; the border colour has the precision of the texture's format (both as silicon has it). */
+/* ref_tex.c: texture fetches after the CUDA programming guide, "Texture Fetching": point and linear
+ * filtering, the four address modes, normalized coordinates. The weights of linear filtering have 8
+ * fractional bits. Missing channels read as 0; the border colour has the precision of the texture's format
+ * (both as silicon has it). */
 #include "reference.h"
 #include "texture.h"
 
@@ -34,7 +35,8 @@ static double channel_value(const struct tex_desc *t, const uint8_t *texels, siz
         return (double)f;
     }
     double top = ldexp(1, (int)t->bits - (t->kind == 's')) - 1;
-    double v = t->kind == 's' && t->bits < 32 && raw >> (t->bits - 1) ? (double)raw - ldexp(1, (int)t->bits) : (double)raw;
+    double v = t->kind == 's' && t->bits < 32 && raw >> (t->bits - 1) ? (double)raw - ldexp(1, (int)t->bits)
+                                                                      : (double)raw;
     if (t->kind == 's' && t->bits == 32) v = (double)(int32_t)raw;
     return t->read_normalized ? fmax(v / top, -1) : v;
 }
@@ -76,9 +78,7 @@ static double sample(const struct tex_desc *t, const uint8_t *texels, const doub
     double weight[3] = {0};
     for (uint32_t d = 0; d < t->dims; d++) {
         double at = t->filter == TEX_LINEAR ? x[d] - 0.5 : x[d], low = floor(at);
-        if (t->filter == TEX_LINEAR) {
-            weight[d] = floor((at - low) * 256 + 0.5) / 256;
-        }
+        if (t->filter == TEX_LINEAR) { weight[d] = floor((at - low) * 256 + 0.5) / 256; }
         index[d] = (int64_t)low;
     }
     double total = 0;
@@ -98,9 +98,11 @@ static double sample(const struct tex_desc *t, const uint8_t *texels, const doub
 bool ref_texture(const struct ref_op *op, const char *description, const uint64_t *coords, uint64_t *out)
 {
     struct tex_desc t;
-    static _Thread_local char last[64]; /* the texels of the last texture asked for: forms come in long runs */
+    static _Thread_local char
+        last[64]; /* the texels of the last texture asked for: forms come in long runs */
     static _Thread_local uint8_t texels[8192];
-    if (!description || !tex_parse(description, &t) || tex_bytes(&t) > sizeof texels || strlen(description) >= sizeof last)
+    if (!description || !tex_parse(description, &t) || tex_bytes(&t) > sizeof texels ||
+        strlen(description) >= sizeof last)
         return false;
     if (strcmp(last, description)) {
         tex_fill(&t, texels);

@@ -1,7 +1,8 @@
 /* reference.c: interprets the template of a form, statement by statement, each for all threads of the launch.
  *
- * That order is one that the machine may take, since threads meet only at barriers and in warp-wide instructions.
- * Addresses are numbers of this file's own making: windows for shared and local memory as PTX has them. */
+ * That order is one that the machine may take, since threads meet only at barriers and in warp-wide
+ * instructions. Addresses are numbers of this file's own making: windows for shared and local memory as PTX
+ * has them. */
 #include "reference.h"
 
 #include "texture.h"
@@ -18,16 +19,16 @@ enum operand_kind { O_VAR, O_IMM, O_SREG, O_LIST, O_ADDR, O_PAIR, O_SINK };
 
 struct operand {
     enum operand_kind kind;
-    bool not;
-    uint32_t var[4];       /* VAR, ADDR: [0]; LIST, PAIR: all; UINT32_MAX = sink */
+    bool not ;
+    uint32_t var[4]; /* VAR, ADDR: [0]; LIST, PAIR: all; UINT32_MAX = sink */
     uint32_t count;
-    uint64_t imm;          /* IMM, or the offset of ADDR */
+    uint64_t imm; /* IMM, or the offset of ADDR */
     char sreg[24];
 };
 
 struct statement {
     struct ref_op op;
-    int32_t guard;         /* variable or -1 */
+    int32_t guard; /* variable or -1 */
     bool guard_not;
     struct operand operand[OPERANDS_MAX];
     uint32_t count;
@@ -36,8 +37,8 @@ struct statement {
 struct machine {
     const struct form *form;
     uint32_t threads, cta_threads;
-    uint64_t *var[VARS_MAX];   /* by letter; each `threads` long */
-    uint64_t *wide[VARS_MAX];  /* upper halves of 128-bit variables */
+    uint64_t *var[VARS_MAX];  /* by letter; each `threads` long */
+    uint64_t *wide[VARS_MAX]; /* upper halves of 128-bit variables */
     bool *carry;
     uint8_t *global, *shared, *local;
     size_t global_bytes;
@@ -210,13 +211,32 @@ static uint64_t sreg_value(struct machine *m, const char *name, uint32_t thread)
     size_t len = strlen(name);
     uint32_t comp = len > 2 && name[len - 2] == '.' ? (uint32_t)(name[len - 1] - 'x') : 0;
     size_t base = len > 2 && name[len - 2] == '.' ? len - 2 : len;
-    struct { const char *name; uint64_t value; } table[] = {
-        {"tid", tid[comp]}, {"ntid", b[comp]}, {"ctaid", ctaid[comp]}, {"nctaid", g[comp]}, {"laneid", lane},
-        {"warpid", t / WARP}, {"lanemask_eq", 1u << lane}, {"lanemask_lt", (1u << lane) - 1},
-        {"lanemask_le", ((1u << lane) - 1) | 1u << lane}, {"lanemask_ge", ~((1u << lane) - 1)},
-        {"lanemask_gt", ~(((1u << lane) - 1) | 1u << lane)}, {"clusterid", ctaid[comp]}, {"nclusterid", g[comp]},
-        {"cluster_ctaid", 0}, {"cluster_nctaid", 1}, {"cluster_ctarank", 0}, {"cluster_nctarank", 1},
-        {"dynamic_smem_size", 0}, {"clock64", m->ticks++}, {"nwarpid", 64}, {"nsmid", 132}, {"smid", 0},
+    struct {
+        const char *name;
+        uint64_t value;
+    } table[] = {
+        {"tid", tid[comp]},
+        {"ntid", b[comp]},
+        {"ctaid", ctaid[comp]},
+        {"nctaid", g[comp]},
+        {"laneid", lane},
+        {"warpid", t / WARP},
+        {"lanemask_eq", 1u << lane},
+        {"lanemask_lt", (1u << lane) - 1},
+        {"lanemask_le", ((1u << lane) - 1) | 1u << lane},
+        {"lanemask_ge", ~((1u << lane) - 1)},
+        {"lanemask_gt", ~(((1u << lane) - 1) | 1u << lane)},
+        {"clusterid", ctaid[comp]},
+        {"nclusterid", g[comp]},
+        {"cluster_ctaid", 0},
+        {"cluster_nctaid", 1},
+        {"cluster_ctarank", 0},
+        {"cluster_nctarank", 1},
+        {"dynamic_smem_size", 0},
+        {"clock64", m->ticks++},
+        {"nwarpid", 64},
+        {"nsmid", 132},
+        {"smid", 0},
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (strlen(table[i].name) == base && !memcmp(table[i].name, name, base)) return table[i].value;
@@ -228,7 +248,8 @@ static uint8_t *memory_at(struct machine *m, const struct ref_op *op, uint32_t t
     if (ref_has(op, "shared")) address |= SHARED_WINDOW;
     if (ref_has(op, "local")) address |= LOCAL_WINDOW;
     if (address >= GLOBAL_BASE) return m->global + (address - GLOBAL_BASE);
-    if (address >= LOCAL_WINDOW) return m->local + (size_t)thread * FORM_CELL_BYTES + (address & (WINDOW_BYTES - 1));
+    if (address >= LOCAL_WINDOW)
+        return m->local + (size_t)thread * FORM_CELL_BYTES + (address & (WINDOW_BYTES - 1));
     return m->shared + (size_t)(thread / m->cta_threads) * m->shared_bytes + (address & (WINDOW_BYTES - 1));
 }
 
@@ -248,9 +269,13 @@ static uint32_t var_bits(const struct machine *m, uint32_t v)
     static const uint8_t bytes_to_bits[] = {0, 16, 16, 0, 32, 0, 0, 0, 64};
     const char *outs = "defh", *ins = "abcx", *at;
     if (v && (at = strchr(outs, (int)v)) && at - outs < m->form->out_count)
-        return m->form->outs[at - outs].type == T_PRED ? 1 : bytes_to_bits[form_type_bytes(m->form->outs[at - outs].type)];
+        return m->form->outs[at - outs].type == T_PRED
+                   ? 1
+                   : bytes_to_bits[form_type_bytes(m->form->outs[at - outs].type)];
     if (v && (at = strchr(ins, (int)v)) && at - ins < m->form->in_count)
-        return m->form->ins[at - ins].type == T_PRED ? 1 : bytes_to_bits[form_type_bytes(m->form->ins[at - ins].type)];
+        return m->form->ins[at - ins].type == T_PRED
+                   ? 1
+                   : bytes_to_bits[form_type_bytes(m->form->ins[at - ins].type)];
     if (v == 'p' || v == 'q') return 1;
     if (v == 'u' || v == 'v' || v == 's' || v == 'S') return 32;
     if (v == 'w' || v == 'y') return 16;
@@ -335,9 +360,11 @@ static bool exec_atomic(struct machine *m, const struct statement *s, uint32_t t
     uint8_t *p = memory_at(m, &s->op, thread, operand_value(m, address, thread));
     uint64_t c = s->count > returns + 2u ? operand_value(m, &s->operand[returns + 2], thread) : 0;
     for (uint32_t i = 0; i < MAX(b->count, 1u); i++) {
-        uint64_t old = 0, value, operand = b->kind == O_LIST ? var_row(m, b->var[i])[thread] : operand_value(m, b, thread);
+        uint64_t old = 0, value,
+                 operand = b->kind == O_LIST ? var_row(m, b->var[i])[thread] : operand_value(m, b, thread);
         memcpy(&old, p + (size_t)i * bytes, bytes);
-        if (!name || !ref_atomic(name, type, old, operand, c, p >= m->global && p < m->global + m->global_bytes, &value))
+        if (!name || !ref_atomic(name, type, old, operand, c,
+                                 p >= m->global && p < m->global + m->global_bytes, &value))
             return false;
         memcpy(p + (size_t)i * bytes, &value, bytes);
         if (returns) set_var(m, s->operand[0].var[i], thread, old);
@@ -347,7 +374,8 @@ static bool exec_atomic(struct machine *m, const struct statement *s, uint32_t t
 
 static void exec_copy_async(struct machine *m, const struct statement *s, uint32_t thread)
 {
-    struct ref_op shared = {.word = {"", "shared"}, .count = 2}, global = {.word = {"", "global"}, .count = 2};
+    struct ref_op shared = {.word = {"", "shared"}, .count = 2},
+                  global = {.word = {"", "global"}, .count = 2};
     uint64_t size = s->operand[2].imm, copied = s->count > 3 ? s->operand[3].imm : size;
     uint8_t *to = memory_at(m, &shared, thread, operand_value(m, &s->operand[0], thread));
     memset(to, 0, size);
@@ -427,14 +455,22 @@ static bool exec_arithmetic(struct machine *m, const struct statement *s, uint32
 static bool exec_thread(struct machine *m, const struct statement *s, uint32_t thread)
 {
     const char *op = s->op.word[0];
-    if (!strcmp(op, "ld") || !strcmp(op, "ldu")) exec_load(m, s, thread);
-    else if (!strcmp(op, "st")) exec_store(m, s, thread);
-    else if (!strcmp(op, "atom") || !strcmp(op, "red")) return exec_atomic(m, s, thread);
-    else if (!strcmp(op, "mov")) exec_mov(m, s, thread);
-    else if (!strcmp(op, "cvta") || !strcmp(op, "isspacep")) exec_address(m, s, thread);
-    else if (!strcmp(op, "tex") || !strcmp(op, "txq")) return exec_texture(m, s, thread);
-    else if (!strcmp(op, "cp")) { if (s->count >= 3) exec_copy_async(m, s, thread); }
-    else return exec_arithmetic(m, s, thread);
+    if (!strcmp(op, "ld") || !strcmp(op, "ldu"))
+        exec_load(m, s, thread);
+    else if (!strcmp(op, "st"))
+        exec_store(m, s, thread);
+    else if (!strcmp(op, "atom") || !strcmp(op, "red"))
+        return exec_atomic(m, s, thread);
+    else if (!strcmp(op, "mov"))
+        exec_mov(m, s, thread);
+    else if (!strcmp(op, "cvta") || !strcmp(op, "isspacep"))
+        exec_address(m, s, thread);
+    else if (!strcmp(op, "tex") || !strcmp(op, "txq"))
+        return exec_texture(m, s, thread);
+    else if (!strcmp(op, "cp")) {
+        if (s->count >= 3) exec_copy_async(m, s, thread);
+    } else
+        return exec_arithmetic(m, s, thread);
     return true;
 }
 
@@ -449,8 +485,9 @@ static uint32_t shuffle_lane(const struct ref_op *op, uint32_t lane, uint32_t b,
         j = (int32_t)lane - (int32_t)bval;
         *inside = j >= max_lane;
     } else {
-        j = ref_has(op, "down") ? (int32_t)(lane + bval)
-            : ref_has(op, "bfly") ? (int32_t)(lane ^ bval) : (int32_t)((uint32_t)min_lane | (bval & ~mask));
+        j = ref_has(op, "down")   ? (int32_t)(lane + bval)
+            : ref_has(op, "bfly") ? (int32_t)(lane ^ bval)
+                                  : (int32_t)((uint32_t)min_lane | (bval & ~mask));
         *inside = j <= max_lane;
     }
     return *inside ? (uint32_t)j : lane;
@@ -462,16 +499,22 @@ static uint64_t reduce(const struct ref_op *op, const uint64_t *v, uint32_t memb
     bool first = true;
     for (uint32_t l = 0; l < WARP; l++) {
         if (!(members >> l & 1)) continue;
-        if (first) total = v[l];
-        else ref_atomic(op->word[2], ref_last(op), total, v[l], 0, false, &total);
+        if (first)
+            total = v[l];
+        else
+            ref_atomic(op->word[2], ref_last(op), total, v[l], 0, false, &total);
         first = false;
     }
     return total;
 }
 
-struct warp_view { uint64_t *v; uint32_t members; }; /* values of the first source and the lanes that take part */
+struct warp_view {
+    uint64_t *v;
+    uint32_t members;
+}; /* values of the first source and the lanes that take part */
 
-static void exec_warp_lane(struct machine *m, const struct statement *s, const struct warp_view *w, uint32_t base, uint32_t l)
+static void exec_warp_lane(struct machine *m, const struct statement *s, const struct warp_view *w,
+                           uint32_t base, uint32_t l)
 {
     const struct ref_op *op = &s->op;
     const struct operand *d = &s->operand[0];
@@ -487,8 +530,10 @@ static void exec_warp_lane(struct machine *m, const struct statement *s, const s
         set_var(m, d->var[0], base + l, w->v[from]);
         if (d->kind == O_PAIR) set_var(m, d->var[1], base + l, inside);
     } else if (!strcmp(op->word[0], "vote")) {
-        uint64_t r = ref_has(op, "ballot") ? ones : ref_has(op, "any") ? ones != 0
-                     : ref_has(op, "all") ? ones == w->members : ones == 0 || ones == w->members;
+        uint64_t r = ref_has(op, "ballot") ? ones
+                     : ref_has(op, "any")  ? ones != 0
+                     : ref_has(op, "all")  ? ones == w->members
+                                           : ones == 0 || ones == w->members;
         set_var(m, d->var[0], base + l, r);
     } else if (!strcmp(op->word[0], "match")) {
         bool all = ref_has(op, "all");
@@ -527,12 +572,14 @@ static void exec_barrier_reduce(struct machine *m, const struct statement *s, ui
 static bool exec_statement(struct machine *m, const struct statement *s)
 {
     static const char *const warp_wide[] = {"shfl", "vote", "match", "redux", "activemask", "elect"};
-    static const char *const order_only[] = {"", "membar", "fence", "barrier"}; /* "": a declaration such as .reg */
+    static const char *const order_only[] = {"", "membar", "fence",
+                                             "barrier"}; /* "": a declaration such as .reg */
     const char *op = s->op.word[0];
     for (size_t i = 0; i < ARRAY_LEN(order_only); i++)
         if (!strcmp(op, order_only[i])) return true;
     if (!strcmp(op, "bar")) {
-        for (uint32_t t = 0; ref_has(&s->op, "red") && t < m->threads; t += m->cta_threads) exec_barrier_reduce(m, s, t);
+        for (uint32_t t = 0; ref_has(&s->op, "red") && t < m->threads; t += m->cta_threads)
+            exec_barrier_reduce(m, s, t);
         return true;
     }
     for (size_t i = 0; i < ARRAY_LEN(warp_wide); i++)
@@ -549,7 +596,9 @@ static bool exec_statement(struct machine *m, const struct statement *s)
 
 static void machine_init(struct machine *m, const struct form *f, const uint64_t *in)
 {
-    *m = (struct machine){.form = f, .threads = f->n, .cta_threads = f->block[0] * f->block[1] * f->block[2],
+    *m = (struct machine){.form = f,
+                          .threads = f->n,
+                          .cta_threads = f->block[0] * f->block[1] * f->block[2],
                           .shared_bytes = FORM_CELL_BYTES * (FORM_CTA_THREADS_MAX + 1)};
     uint32_t ctas = m->threads / m->cta_threads;
     m->carry = mem_zalloc(m->threads);
@@ -558,7 +607,7 @@ static void machine_init(struct machine *m, const struct form *f, const uint64_t
     m->shared = mem_zalloc((size_t)ctas * m->shared_bytes);
     m->local = mem_zalloc((size_t)m->threads * FORM_CELL_BYTES);
     for (uint32_t k = 0; k < f->in_count; k++)
-        memcpy(var_row(m, (uint32_t)"abcx"[k]), in + (size_t)k * f->n, sizeof(uint64_t) * f->n);
+        memcpy(var_row(m, (uint32_t) "abcx"[k]), in + (size_t)k * f->n, sizeof(uint64_t) * f->n);
     bool shared = strstr(f->body, "shared"), local = !shared && strstr(f->body, "local");
     for (uint32_t t = 0; t < m->threads; t++) {
         uint32_t cta = t / m->cta_threads;
@@ -602,7 +651,7 @@ bool reference_run(const struct form *f, const uint64_t *in, uint64_t *out)
     }
     for (uint32_t k = 0; ok && k < f->out_count; k++) {
         uint32_t bytes = form_type_bytes(f->outs[k].type);
-        const uint64_t *row = var_row(&m, (uint32_t)"defh"[k]);
+        const uint64_t *row = var_row(&m, (uint32_t) "defh"[k]);
         for (uint32_t i = 0; i < f->n; i++)
             out[(size_t)k * f->n + i] = bytes == 8 ? row[i] : row[i] & ((1ull << bytes * 8) - 1);
     }

@@ -1,7 +1,8 @@
 /* reference.h: a second opinion: what the PTX manual says that a form gives.
  *
- * Written from the manual's pseudo-code and rules, with wide integers and MPFR, and sharing nothing with src/: the
- * statements of a form's template are interpreted one after another, each for all threads of the launch. */
+ * Written from the manual's pseudo-code and rules, with wide integers and MPFR, and sharing nothing with
+ * src/: the statements of a form's template are interpreted one after another, each for all threads of the
+ * launch. */
 #ifndef OPCODE_REFERENCE_H
 #define OPCODE_REFERENCE_H
 
@@ -17,7 +18,7 @@ struct ref_op {
 };
 
 bool ref_has(const struct ref_op *op, const char *word);
-const char *ref_last(const struct ref_op *op);            /* the type, in most opcodes */
+const char *ref_last(const struct ref_op *op); /* the type, in most opcodes */
 /* The width of a type word in bits: 32 for "u32" and "f16x2"; 1 for "pred"; 0 when it is no type. */
 uint32_t ref_type_bits(const char *type);
 
@@ -25,7 +26,7 @@ struct ref_args {
     uint64_t src[REF_SOURCES_MAX]; /* zero-extended bits; predicates 0 or 1 */
     uint32_t count;
     uint64_t dst[4];
-    bool carry;                    /* the condition code, in and out */
+    bool carry; /* the condition code, in and out */
 };
 
 /* One thread's arithmetic. False: no opinion on this opcode. */
@@ -34,9 +35,10 @@ bool ref_eval_float(const struct ref_op *op, struct ref_args *a);
 bool ref_eval_cvt(const struct ref_op *op, struct ref_args *a);
 bool ref_eval(const struct ref_op *op, struct ref_args *a); /* one of the above */
 
-/* The atomic operation op.type: the new value of a cell that holds `old`. False: no opinion. in_global: floating-point
- * sums are made by the memory system, which has its own ways with subnormals and NaNs. */
-bool ref_atomic(const char *op, const char *type, uint64_t old, uint64_t b, uint64_t c, bool in_global, uint64_t *value);
+/* The atomic operation op.type: the new value of a cell that holds `old`. False: no opinion. in_global:
+ * floating-point sums are made by the memory system, which has its own ways with subnormals and NaNs. */
+bool ref_atomic(const char *op, const char *type, uint64_t old, uint64_t b, uint64_t c, bool in_global,
+                uint64_t *value);
 
 /* Texture fetch, one thread: four result words. */
 bool ref_texture(const struct ref_op *op, const char *description, const uint64_t *coords, uint64_t *out);

@@ -1,4 +1,5 @@
-/* run_heddle.c: see run_heddle.h. Each form is a module of its own, so that one that is refused hurts no other. */
+/* run_heddle.c: see run_heddle.h. Each form is a module of its own, so that one that is refused hurts no
+ * other. */
 #include "run_heddle.h"
 
 #include "texture.h"
@@ -10,10 +11,16 @@ enum { CELLS_MAX = 4096 * FORM_OPERANDS_MAX, SCRATCH_BYTES = 4096 + 4096 * FORM_
 
 bool heddle_open(struct heddle *h)
 {
-    const struct emu_limits limits = {
-        .threads_per_cta_max = 1024, .grid_max = {0x7fffffff, 65535, 65535}, .block_max = {1024, 1024, 64},
-        .shared_per_cta_max = 227 * 1024, .regs_per_cta_max = 65536, .sm_count = 132, .stack_bytes = 1024,
-        .heap_bytes = 1 << 20, .warp_insts_max = 1 << 20, .clock_khz = 1980000};
+    const struct emu_limits limits = {.threads_per_cta_max = 1024,
+                                      .grid_max = {0x7fffffff, 65535, 65535},
+                                      .block_max = {1024, 1024, 64},
+                                      .shared_per_cta_max = 227 * 1024,
+                                      .regs_per_cta_max = 65536,
+                                      .sm_count = 132,
+                                      .stack_bytes = 1024,
+                                      .heap_bytes = 1 << 20,
+                                      .warp_insts_max = 1 << 20,
+                                      .clock_khz = 1980000};
     *h = (struct heddle){.device = emu_device_create(&limits, 64ull << 20)};
     if (!h->device) return false;
     struct space *s = emu_device_space(h->device);
@@ -28,7 +35,10 @@ void heddle_close(struct heddle *h)
     if (h->device) emu_device_destroy(h->device);
 }
 
-static void *host(uint64_t address) { return (void *)(uintptr_t)address; } /* device addresses are host addresses */
+static void *host(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+} /* device addresses are host addresses */
 
 static uint64_t make_texture(struct heddle *h, const char *text, uint64_t *texels)
 {
@@ -38,10 +48,17 @@ static uint64_t make_texture(struct heddle *h, const char *text, uint64_t *texel
     if (!*texels) return 0;
     tex_fill(&t, host(*texels));
     uint64_t pitch = (uint64_t)t.width * tex_texel_bytes(&t);
-    struct emu_texture e = {.address = *texels, .width = t.width, .height = t.height, .depth = t.depth, .pitch_bytes = pitch,
-                            .slice_bytes = pitch * MAX(t.height, 1u), .channels = (uint8_t)t.channels,
-                            .channel_bits = (uint8_t)t.bits, .is_linear_memory = t.linear_memory,
-                            .linear_filter = t.filter == TEX_LINEAR, .normalized_coords = t.normalized_coords,
+    struct emu_texture e = {.address = *texels,
+                            .width = t.width,
+                            .height = t.height,
+                            .depth = t.depth,
+                            .pitch_bytes = pitch,
+                            .slice_bytes = pitch * MAX(t.height, 1u),
+                            .channels = (uint8_t)t.channels,
+                            .channel_bits = (uint8_t)t.bits,
+                            .is_linear_memory = t.linear_memory,
+                            .linear_filter = t.filter == TEX_LINEAR,
+                            .normalized_coords = t.normalized_coords,
                             .read_normalized = t.read_normalized};
     e.channel_kind = t.kind == 'f' ? EMU_CHAN_FLOAT : t.kind == 'u' ? EMU_CHAN_UNSIGNED : EMU_CHAN_SIGNED;
     for (int i = 0; i < 3; i++) e.addr_mode[i] = t.address;
@@ -49,26 +66,24 @@ static uint64_t make_texture(struct heddle *h, const char *text, uint64_t *texel
     return emu_texture_create(h->device, &e);
 }
 
-static struct emu_module *load(struct heddle *h, const struct form *f, uint32_t opt_level, struct strbuf *error)
+static struct emu_module *load(struct heddle *h, const struct heddle_job *job, struct strbuf *error)
 {
-    struct strbuf ptx = {0};
     struct diag_list diags = {0};
-    form_emit_header(&ptx);
-    form_emit_kernel(&ptx, f, "form");
     struct emu_module *module = NULL;
-    struct ptx_module *ast = ptx_parse("form.ptx", strbuf_text(&ptx), ptx.len, &diags);
+    struct ptx_module *ast = ptx_parse("form.ptx", job->ptx, job->ptx_len, &diags);
     if (ast) {
-        struct isa_module *isa = lower_module(ast, &(struct lower_options){.opt_level = opt_level}, &diags);
+        struct isa_module *isa =
+            lower_module(ast, &(struct lower_options){.opt_level = job->opt_level}, &diags);
         ptx_module_free(ast);
         if (isa) module = emu_module_load(h->device, isa, NULL, NULL, &diags);
     }
     if (!module) diag_render(&diags, error);
     diag_free(&diags);
-    strbuf_free(&ptx);
     return module;
 }
 
-static bool launch(struct heddle *h, const struct form *f, struct emu_module *module, uint64_t texture, struct strbuf *error)
+static bool launch(struct heddle *h, const struct heddle_job *job, struct emu_module *module,
+                   uint64_t texture, struct strbuf *error)
 {
     const struct isa_kernel *kernel = emu_find_kernel(module, "form");
     if (!kernel || kernel->param_bytes < 32) {
@@ -77,8 +92,8 @@ static bool launch(struct heddle *h, const struct form *f, struct emu_module *mo
     }
     uint64_t params[4] = {h->in, h->out, h->scratch, texture};
     struct emu_launch l = {.module = module, .kernel = kernel, .params = params};
-    memcpy(l.grid, f->grid, sizeof l.grid);
-    memcpy(l.block, f->block, sizeof l.block);
+    memcpy(l.grid, job->grid, sizeof l.grid);
+    memcpy(l.block, job->block, sizeof l.block);
     struct emu_stats stats = {0};
     struct emu_fault *fault = mem_zalloc(sizeof *fault);
     bool ok = emu_run(h->device, &l, &stats, fault) == EMU_OK;
@@ -87,22 +102,21 @@ static bool launch(struct heddle *h, const struct form *f, struct emu_module *mo
     return ok;
 }
 
-bool heddle_run(struct heddle *h, const struct form *f, uint32_t opt_level, const uint64_t *in, uint64_t *out,
+bool heddle_run(struct heddle *h, const struct heddle_job *job, const uint64_t *in, uint64_t *out,
                 struct strbuf *error)
 {
-    struct emu_module *module = load(h, f, opt_level, error);
+    struct emu_module *module = load(h, job, error);
     if (!module) return false;
-    size_t in_bytes = (size_t)f->in_count * f->n * 8, out_bytes = (size_t)f->out_count * f->n * 8;
-    memcpy(host(h->in), in, in_bytes);
-    memset(host(h->out), 0, out_bytes);
+    memcpy(host(h->in), in, job->in_cells * 8);
+    memset(host(h->out), 0, job->out_cells * 8);
     memset(host(h->scratch), 0, SCRATCH_BYTES);
-    uint64_t texels = 0, texture = f->tex ? make_texture(h, f->tex, &texels) : 0;
-    bool ok = !f->tex || texture;
+    uint64_t texels = 0, texture = job->tex ? make_texture(h, job->tex, &texels) : 0;
+    bool ok = !job->tex || texture;
     if (!ok) strbuf_puts(error, "the texture cannot be made\n");
-    ok = ok && launch(h, f, module, texture, error);
+    ok = ok && launch(h, job, module, texture, error);
     if (texture) emu_texture_destroy(h->device, texture);
     if (texels) space_free(emu_device_space(h->device), texels);
     emu_module_unload(h->device, module);
-    memcpy(out, host(h->out), out_bytes);
+    memcpy(out, host(h->out), job->out_cells * 8);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* run_heddle.h: runs the kernel of a form in Heddle: text, parser, lowering, emulator. */
+/* run_heddle.h: runs a kernel of a form in Heddle: text, parser, lowering, emulator. */
 #ifndef OPCODE_RUN_HEDDLE_H
 #define OPCODE_RUN_HEDDLE_H
 
@@ -14,8 +14,17 @@ struct heddle {
 bool heddle_open(struct heddle *h);
 void heddle_close(struct heddle *h);
 
-/* in and out are cells as in forms.h. opt_level as in lower_options. False with the reason in error. */
-bool heddle_run(struct heddle *h, const struct form *f, uint32_t opt_level, const uint64_t *in, uint64_t *out,
+struct heddle_job {
+    const char *ptx; /* a module with the kernel "form", of the parameters that forms.h names */
+    size_t ptx_len;
+    uint32_t grid[3], block[3];
+    size_t in_cells, out_cells;
+    const char *tex;    /* description, or NULL */
+    uint32_t opt_level; /* as in lower_options */
+};
+
+/* False with the reason in error. */
+bool heddle_run(struct heddle *h, const struct heddle_job *job, const uint64_t *in, uint64_t *out,
                 struct strbuf *error);
 
 #endif

@@ -1,5 +1,6 @@
-/* silicon.c: reading the record. After a line of text, for each form: its name, a zero byte, the hash of its operand
- * cells (8 bytes), the number of bytes that follow (4 bytes), and the destination columns. Little-endian. */
+/* silicon.c: reading the record. After a line of text, for each form: its name, a zero byte, the hash of its
+ * operand cells (8 bytes), the number of bytes that follow (4 bytes), and the destination columns.
+ * Little-endian. */
 #include "silicon.h"
 
 #include <zstd.h>
@@ -51,7 +52,8 @@ bool silicon_open(struct silicon *s, const char *path, struct strbuf *error)
     bool ok = len != ZSTD_CONTENTSIZE_ERROR && len != ZSTD_CONTENTSIZE_UNKNOWN && len < 1u << 30;
     if (ok) {
         s->data = mem_alloc((size_t)len);
-        ok = ZSTD_decompress(s->data, (size_t)len, packed, packed_len) == len && index_records(s, (size_t)len);
+        ok =
+            ZSTD_decompress(s->data, (size_t)len, packed, packed_len) == len && index_records(s, (size_t)len);
     }
     free(packed);
     if (!ok) {
@@ -68,7 +70,8 @@ void silicon_close(struct silicon *s)
     *s = (struct silicon){0};
 }
 
-enum silicon_answer silicon_find(const struct silicon *s, const struct form *f, uint64_t in_hash, uint64_t *out)
+enum silicon_answer silicon_find(const struct silicon *s, const struct form *f, uint64_t in_hash,
+                                 uint64_t *out)
 {
     const uint8_t *p = map_get(&s->by_name, f->name);
     if (!p) return SILICON_NONE;

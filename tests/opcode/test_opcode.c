@@ -1,10 +1,11 @@
-/* test_opcode.c: every instruction form in Heddle, against values recorded on a real GPU and against a reference
- * written from the manual. Three opinions: the test also fails when the reference and silicon disagree on something
- * that exceptions.tsv does not name.
+/* test_opcode.c: every instruction form in Heddle, against values recorded on a real GPU and against a
+ * reference written from the manual. Three opinions: the test also fails when the reference and silicon
+ * disagree on something that exceptions.tsv does not name.
  *
- *   test_opcode [-0] [-v] [DATA [PART]]
- * DATA = the folder with forms.tsv, exceptions.tsv and silicon.zst; PART = only forms whose name holds this text;
- * -0 = lowering without optimisation; -v = also the largest error of every approximate form. */
+ *   test_opcode [-0] [-c] [-v] [DATA [PART]]
+ * DATA = the folder with forms.tsv, exceptions.tsv and silicon.zst; PART = only forms whose name holds this
+ * text; -0 = lowering without optimisation; -c = some tuples of every form with constant operands, which
+ * lowering folds; -v = also the largest error of every approximate form. */
 #include "judge.h"
 #include "reference.h"
 #include "run_heddle.h"
@@ -13,7 +14,7 @@
 
 #include "base/hash.h"
 
-enum { CELLS_MAX = 4096 * FORM_OPERANDS_MAX };
+enum { CELLS_MAX = 4096 * FORM_OPERANDS_MAX, PICKS = 16 };
 
 struct test {
     struct forms forms;
@@ -21,7 +22,7 @@ struct test {
     struct exceptions exceptions;
     struct heddle heddle;
     uint32_t opt_level;
-    bool verbose;
+    bool verbose, constants;
     uint32_t passed, failed, refused, unrecorded, disputed, no_reference;
     uint64_t tuples;
     struct map family_failures; /* family -> count + 1 */
@@ -54,9 +55,65 @@ static void check_reference(struct test *t, const struct form *f, enum rule rule
     t->disputed++;
 }
 
-static void run_form(struct test *t, const struct form *f)
+static bool run_plain(struct test *t, const struct form *f, const uint64_t *in, uint64_t *got,
+                      struct strbuf *error)
+{
+    struct strbuf ptx = {0};
+    form_emit_header(&ptx);
+    form_emit_kernel(&ptx, f, "form");
+    struct heddle_job job = {.ptx = strbuf_text(&ptx),
+                             .ptx_len = ptx.len,
+                             .in_cells = (size_t)f->in_count * f->n,
+                             .out_cells = (size_t)f->out_count * f->n,
+                             .tex = f->tex,
+                             .opt_level = t->opt_level};
+    memcpy(job.grid, f->grid, sizeof job.grid);
+    memcpy(job.block, f->block, sizeof job.block);
+    bool ok = heddle_run(&t->heddle, &job, in, got, error);
+    strbuf_free(&ptx);
+    return ok;
+}
+
+/* Puts the chosen tuples, FORM_VARIANTS times each, in the place of all. */
+static void pick_cells(const struct form *f, uint32_t columns, const uint32_t *picks, uint64_t *cells)
+{
+    static uint64_t copy[PICKS * FORM_VARIANTS * FORM_OPERANDS_MAX];
+    for (uint32_t k = 0; k < columns; k++)
+        for (uint32_t s = 0; s < PICKS * FORM_VARIANTS; s++)
+            copy[k * PICKS * FORM_VARIANTS + s] = cells[(size_t)k * f->n + picks[s / FORM_VARIANTS]];
+    memcpy(cells, copy, sizeof(uint64_t) * columns * PICKS * FORM_VARIANTS);
+}
+
+/* Runs the form with constant operands. *f becomes the form of the picked tuples, and so do the cells. */
+static bool run_constant(struct test *t, struct form *f, uint64_t *in, uint64_t *got, uint64_t *silicon,
+                         uint64_t *reference, struct strbuf *error)
+{
+    uint32_t picks[PICKS];
+    for (uint32_t i = 0; i < PICKS; i++)
+        picks[i] = (uint32_t)(((uint64_t)i * f->n + f->n / 3) / PICKS + 5 * i) % f->n;
+    struct strbuf ptx = {0};
+    form_emit_header(&ptx);
+    form_emit_constant_kernel(&ptx, f, "form", in, picks, PICKS);
+    struct heddle_job job = {.ptx = strbuf_text(&ptx),
+                             .ptx_len = ptx.len,
+                             .grid = {1, 1, 1},
+                             .block = {32, 1, 1},
+                             .in_cells = (size_t)f->in_count * f->n,
+                             .out_cells = (size_t)f->out_count * PICKS * FORM_VARIANTS,
+                             .opt_level = t->opt_level};
+    bool ok = heddle_run(&t->heddle, &job, in, got, error);
+    strbuf_free(&ptx);
+    pick_cells(f, f->in_count, picks, in);
+    pick_cells(f, f->out_count, picks, silicon);
+    pick_cells(f, f->out_count, picks, reference);
+    f->n = PICKS * FORM_VARIANTS;
+    return ok;
+}
+
+static void run_form(struct test *t, const struct form *whole)
 {
     static uint64_t in[CELLS_MAX], got[CELLS_MAX], silicon[CELLS_MAX], reference[CELLS_MAX];
+    struct form copy = *whole, *f = &copy;
     values_fill(f, in);
     uint64_t in_hash = hash_bytes(HASH_SEED, in, (size_t)f->in_count * f->n * 8);
     enum silicon_answer answer = silicon_find(&t->silicon, f, in_hash, silicon);
@@ -67,10 +124,14 @@ static void run_form(struct test *t, const struct form *f)
     }
     enum rule rule = exceptions_find(&t->exceptions, f->name);
     bool known = reference_run(f, in, reference);
-    if (known) check_reference(t, f, rule, in, reference, silicon);
-    else t->no_reference++;
+    if (known)
+        check_reference(t, f, rule, in, reference, silicon);
+    else
+        t->no_reference++;
     struct strbuf error = {0};
-    if (!heddle_run(&t->heddle, f, t->opt_level, in, got, &error)) {
+    bool ran = t->constants ? run_constant(t, f, in, got, silicon, reference, &error)
+                            : run_plain(t, f, in, got, &error);
+    if (!ran) {
         printf("REFUSED: %s\n%s", f->name, strbuf_text(&error));
         t->refused++;
         count_failure(t, f);
@@ -124,10 +185,16 @@ int main(int argc, char **argv)
     const char *folder = OPCODE_DATA, *part = "";
     int plain = 0;
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-0")) t.opt_level = 0;
-        else if (!strcmp(argv[i], "-v")) t.verbose = true;
-        else if (plain++ == 0) folder = argv[i];
-        else part = argv[i];
+        if (!strcmp(argv[i], "-0"))
+            t.opt_level = 0;
+        else if (!strcmp(argv[i], "-c"))
+            t.constants = true;
+        else if (!strcmp(argv[i], "-v"))
+            t.verbose = true;
+        else if (plain++ == 0)
+            folder = argv[i];
+        else
+            part = argv[i];
     }
     struct strbuf error = {0};
     if (!open_all(&t, folder, &error)) {
@@ -136,12 +203,15 @@ int main(int argc, char **argv)
         close_all(&t);
         return 2;
     }
-    for (uint32_t i = 0; i < t.forms.list.len; i++)
-        if (strstr(t.forms.list.data[i].name, part)) run_form(&t, &t.forms.list.data[i]);
+    for (uint32_t i = 0; i < t.forms.list.len; i++) {
+        const struct form *f = &t.forms.list.data[i];
+        if (strstr(f->name, part) && (!t.constants || form_can_be_constant(f))) run_form(&t, f);
+    }
     for (uint32_t i = 0; i < t.family_failures.entries.len; i++)
         printf("family %s: %u forms failed\n", t.family_failures.entries.data[i].key,
                (unsigned)(uintptr_t)t.family_failures.entries.data[i].value);
-    printf("%s\n%u forms right, %u wrong, %u refused, %u not recorded; reference: %u disputed, %u without; %llu tuples\n",
+    printf("%s\n%u forms right, %u wrong, %u refused, %u not recorded; reference: %u disputed, %u without; "
+           "%llu tuples\n",
            t.silicon.origin, t.passed, t.failed, t.refused, t.unrecorded, t.disputed, t.no_reference,
            (unsigned long long)t.tuples);
     bool ok = t.passed && !t.failed && !t.refused && !t.unrecorded && !t.disputed;

@@ -3,7 +3,10 @@
 
 #include "base/rng.h"
 
-static bool word_is(const char *w, size_t len, const char *name) { return strlen(name) == len && !memcmp(w, name, len); }
+static bool word_is(const char *w, size_t len, const char *name)
+{
+    return strlen(name) == len && !memcmp(w, name, len);
+}
 
 static bool parse_format(const char *w, size_t len, struct tex_desc *t)
 {
@@ -32,7 +35,9 @@ static bool parse_word(int place, const char *w, size_t len, struct tex_desc *t)
             if (word_is(w, len, addresses[i])) return true;
         }
         return false;
-    case 4: t->normalized_coords = word_is(w, len, "norm"); return t->normalized_coords || word_is(w, len, "texel");
+    case 4:
+        t->normalized_coords = word_is(w, len, "norm");
+        return t->normalized_coords || word_is(w, len, "texel");
     default: return false;
     }
 }
@@ -49,7 +54,8 @@ bool tex_parse(const char *text, struct tex_desc *t)
     t->width = t->dims == 3 ? 9 : 13;
     t->height = t->dims >= 2 ? t->dims == 3 ? 6 : 7 : 0;
     t->depth = t->dims == 3 ? 5 : 0;
-    if (t->kind == 'f' || t->read_normalized) memcpy(t->border, (float[4]){0.25f, 0.5f, 0.75f, 0.125f}, sizeof t->border);
+    if (t->kind == 'f' || t->read_normalized)
+        memcpy(t->border, (float[4]){0.25f, 0.5f, 0.75f, 0.125f}, sizeof t->border);
     return place == 5;
 }
 

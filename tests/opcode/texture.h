@@ -1,8 +1,9 @@
 /* texture.h: the textures of the opcode tests: what a description of forms.tsv means, and the texels.
  *
- * A description is shape-format-filter-address-coordinates, for example 2d-u8x4n-linear-wrap-norm: 2 dimensions, four
- * unsigned 8-bit channels that are read as floats in [0, 1] (the n), linear filtering, wrapped, normalized coordinates.
- * The shape lin is a 1-dimensional texture over linear memory, all others lie in arrays. */
+ * A description is shape-format-filter-address-coordinates, for example 2d-u8x4n-linear-wrap-norm: 2
+ * dimensions, four unsigned 8-bit channels that are read as floats in [0, 1] (the n), linear filtering,
+ * wrapped, normalized coordinates. The shape lin is a 1-dimensional texture over linear memory, all others
+ * lie in arrays. */
 #ifndef OPCODE_TEXTURE_H
 #define OPCODE_TEXTURE_H
 
@@ -23,7 +24,7 @@ struct tex_desc {
 
 bool tex_parse(const char *text, struct tex_desc *t);
 uint32_t tex_texel_bytes(const struct tex_desc *t);
-size_t tex_bytes(const struct tex_desc *t);          /* rows and slices without gaps */
+size_t tex_bytes(const struct tex_desc *t); /* rows and slices without gaps */
 void tex_fill(const struct tex_desc *t, void *texels);
 
 #endif

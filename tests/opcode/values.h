@@ -1,4 +1,5 @@
-/* values.h: the operand values of a form: edge values of each type in all pairs, then seeded values of several kinds. */
+/* values.h: the operand values of a form: edge values of each type in all pairs, then seeded values of
+ * several kinds. */
 #ifndef OPCODE_VALUES_H
 #define OPCODE_VALUES_H
 

@@ -243,6 +243,8 @@ static const struct row memory_rows[] = {
      "tex v0, v1, v2, v3 = v4, v5, v6, v7 mod=2 mod2=5 type=13 mip=1"},
     {"tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f4, %f5, %f6, %f6}];",
      "tex v0, v1, v2, v3 = v4, v3, v5, v6 mod=3 mod2=13 type=13"},
+    {"tex.1d.v2.f16x2.f32 {%r1, %r2}, [%rd1, {%f1}];",
+     "tex v4, v5, v6, v7 = v2, v3 mod=1 mod2=13 type=13; cvt.f16x2.f32 v0 = v5, v4; cvt.f16x2.f32 v1 = v7, v6"},
     {"txq.height.b32 %r1, [%rd1];", "txq v0 = v1 mod=1"},
 };
 

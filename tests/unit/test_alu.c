@@ -1,9 +1,19 @@
-/* test_alu.c: what all rows of the arithmetic have in common: each exists, writes the lanes of its mask and no others, does not
- * mind a destination that is one of its sources, and gives the same bits in every variant. */
+/* test_alu.c: what all rows of the arithmetic have in common: each exists, writes the lanes of its mask and
+ * no others, does not mind a destination that is one of its sources, and gives the same bits in every
+ * variant. */
 #include "test_alu.h"
 
-static const uint16_t all_flags[] = {0, ISA_FTZ, ISA_SAT, ISA_FTZ | ISA_SAT, ISA_RELU, ISA_NANPROP, ISA_XORSIGN,
-                                     ISA_XORSIGN | ISA_NANPROP | ISA_FTZ, ISA_OOB, ISA_OOB | ISA_RELU, ISA_SATFINITE,
+static const uint16_t all_flags[] = {0,
+                                     ISA_FTZ,
+                                     ISA_SAT,
+                                     ISA_FTZ | ISA_SAT,
+                                     ISA_RELU,
+                                     ISA_NANPROP,
+                                     ISA_XORSIGN,
+                                     ISA_XORSIGN | ISA_NANPROP | ISA_FTZ,
+                                     ISA_OOB,
+                                     ISA_OOB | ISA_RELU,
+                                     ISA_SATFINITE,
                                      ISA_SATFINITE | ISA_RELU};
 
 /* Modifiers in the range that the row's family knows. */
@@ -59,7 +69,8 @@ static void mask_bounds_what_is_written(void **state)
                     const uint64_t want = part->mask >> l & 1 ? full->out[k][l] : before;
                     if (part->out[k][l] != want) fail_msg("%s lane %d", isa_ops[op].name, l);
                 }
-            const uint16_t end = ALU_FIRST_DST + 2 * ISA_DST_MAX; /* rows that nothing names stay as they were */
+            const uint16_t end =
+                ALU_FIRST_DST + 2 * ISA_DST_MAX; /* rows that nothing names stay as they were */
             for (size_t k = end * ISA_LANES; k < ALU_FIRST_SRC * ISA_LANES; k++)
                 assert_int_equal(part->rows[k], 0xa5a5a5a5u);
         }
@@ -84,7 +95,8 @@ static void destination_may_be_a_source(void **state)
             alu_case_run(apart, emu_alu_table());
             alu_case_run(same, emu_alu_table());
             for (int l = 0; l < ISA_LANES; l++)
-                if (apart->out[0][l] != same->out[0][l]) fail_msg("%s source %d lane %d", isa_ops[op].name, k, l);
+                if (apart->out[0][l] != same->out[0][l])
+                    fail_msg("%s source %d lane %d", isa_ops[op].name, k, l);
         }
         free(apart);
         free(same);
@@ -123,10 +135,11 @@ static void variants_agree_in_every_bit(void **state)
             for (int k = 0; isa_ops[op].dst[k]; k++)
                 for (int l = 0; l < ISA_LANES; l++)
                     if (a->out[k][l] != b->out[k][l])
-                        fail_msg("%s flags %x round %d mod %d: %llx %llx %llx gives %llx and %llx", isa_ops[op].name,
-                                 a->inst.flags, a->inst.round, a->inst.mod, (unsigned long long)a->src[0][l],
-                                 (unsigned long long)a->src[1][l], (unsigned long long)a->src[2][l],
-                                 (unsigned long long)a->out[k][l], (unsigned long long)b->out[k][l]);
+                        fail_msg("%s flags %x round %d mod %d: %llx %llx %llx gives %llx and %llx",
+                                 isa_ops[op].name, a->inst.flags, a->inst.round, a->inst.mod,
+                                 (unsigned long long)a->src[0][l], (unsigned long long)a->src[1][l],
+                                 (unsigned long long)a->src[2][l], (unsigned long long)a->out[k][l],
+                                 (unsigned long long)b->out[k][l]);
         }
         free(a);
         free(b);
@@ -136,8 +149,10 @@ static void variants_agree_in_every_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_exists),           cmocka_unit_test(mask_bounds_what_is_written),
-        cmocka_unit_test(destination_may_be_a_source), cmocka_unit_test(absent_destinations_are_skipped),
+        cmocka_unit_test(every_row_exists),
+        cmocka_unit_test(mask_bounds_what_is_written),
+        cmocka_unit_test(destination_may_be_a_source),
+        cmocka_unit_test(absent_destinations_are_skipped),
         cmocka_unit_test(variants_agree_in_every_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_alu.h: one arithmetic instruction, run on a small register file of its own. Lane values go in and come out as 64-bit
- * words whatever the operand's letter is: r uses the low 32 bits, p bit 0. */
+/* test_alu.h: one arithmetic instruction, run on a small register file of its own. Lane values go in and come
+ * out as 64-bit words whatever the operand's letter is: r uses the low 32 bits, p bit 0. */
 #ifndef HEDDLE_TEST_ALU_H
 #define HEDDLE_TEST_ALU_H
 
@@ -91,21 +91,95 @@ static inline bool alu_is_arithmetic(int op)
 /* Operands that break things: integer and floating-point extremes, then anything. */
 static inline uint64_t alu_operand(struct rng *r)
 {
-    static const uint64_t edges[] = {
-        0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff,
-        0x80000000, 0xffffffff, 0xfffffffe, 0x7fffffffffffffffull, 0x8000000000000000ull, UINT64_MAX,
-        /* f32 */ 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001, 0x00800000, 0x007fffff,
-        0x00000001, 0x80000001, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x3fc00000, 0x40200000, 0x4f000000, 0x4effffff,
-        0xcf000000, 0x4f800000, 0x5f000000, 0x33800000, 0x33000000, 0x477fe000, 0x477ff000, 0x38800000,
-        /* f64 */ 0x3ff0000000000000ull, 0xbff0000000000000ull, 0x7ff0000000000000ull, 0xfff0000000000000ull,
-        0x7ff8000000000000ull, 0xfff8000000000001ull, 0x7ff0000000000001ull, 0x0010000000000000ull,
-        0x000fffffffffffffull, 0x7fefffffffffffffull, 0x41e0000000000000ull, 0xc1e0000000000000ull,
-        0x43e0000000000000ull, 0x3fe0000000000000ull, 0x47efffffe0000000ull, 0x36a0000000000000ull,
-        /* halves */ 0x3c003c00, 0x7c00fc00, 0x7e01fe01, 0x04000001, 0x7bfffbff, 0x3f803f80, 0x7f80ff80, 0x7fc17f81,
-        0x00800001, 0x7f7fff7f};
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     2,
+                                     3,
+                                     7,
+                                     8,
+                                     15,
+                                     16,
+                                     17,
+                                     31,
+                                     32,
+                                     33,
+                                     63,
+                                     64,
+                                     65,
+                                     0x7f,
+                                     0x80,
+                                     0xff,
+                                     0x7fff,
+                                     0x8000,
+                                     0xffff,
+                                     0x7fffffff,
+                                     0x80000000,
+                                     0xffffffff,
+                                     0xfffffffe,
+                                     0x7fffffffffffffffull,
+                                     0x8000000000000000ull,
+                                     UINT64_MAX,
+                                     /* f32 */ 0x3f800000,
+                                     0xbf800000,
+                                     0x7f800000,
+                                     0xff800000,
+                                     0x7fc00000,
+                                     0xffc00001,
+                                     0x7f800001,
+                                     0x00800000,
+                                     0x007fffff,
+                                     0x00000001,
+                                     0x80000001,
+                                     0x7f7fffff,
+                                     0xff7fffff,
+                                     0x3f000000,
+                                     0x3fc00000,
+                                     0x40200000,
+                                     0x4f000000,
+                                     0x4effffff,
+                                     0xcf000000,
+                                     0x4f800000,
+                                     0x5f000000,
+                                     0x33800000,
+                                     0x33000000,
+                                     0x477fe000,
+                                     0x477ff000,
+                                     0x38800000,
+                                     /* f64 */ 0x3ff0000000000000ull,
+                                     0xbff0000000000000ull,
+                                     0x7ff0000000000000ull,
+                                     0xfff0000000000000ull,
+                                     0x7ff8000000000000ull,
+                                     0xfff8000000000001ull,
+                                     0x7ff0000000000001ull,
+                                     0x0010000000000000ull,
+                                     0x000fffffffffffffull,
+                                     0x7fefffffffffffffull,
+                                     0x41e0000000000000ull,
+                                     0xc1e0000000000000ull,
+                                     0x43e0000000000000ull,
+                                     0x3fe0000000000000ull,
+                                     0x47efffffe0000000ull,
+                                     0x36a0000000000000ull,
+                                     /* halves */ 0x3c003c00,
+                                     0x7c00fc00,
+                                     0x7e01fe01,
+                                     0x04000001,
+                                     0x7bfffbff,
+                                     0x3f803f80,
+                                     0x7f80ff80,
+                                     0x7fc17f81,
+                                     0x00800001,
+                                     0x7f7fff7f};
     const uint64_t v = rng_u64(r);
     switch (v >> 60) {
-    case 0: case 1: case 2: case 3: case 4: case 5: case 6: return edges[rng_below(r, ARRAY_LEN(edges))];
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+    case 6: return edges[rng_below(r, ARRAY_LEN(edges))];
     case 7: return edges[rng_below(r, ARRAY_LEN(edges))] + rng_below(r, 5) - 2;
     case 8: return rng_u64(r) >> rng_below(r, 64);
     case 9: return 0x3f800000u + (uint64_t)((int64_t)rng_below(r, 1u << 28) - (1 << 27)); /* f32 near 1 */

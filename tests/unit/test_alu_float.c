@@ -1,20 +1,29 @@
-/* test_alu_float.c: floating-point rows against MPFR: every rounding mode of the exact operations and conversions, and the error of
- * the approximate functions against the bounds of the PTX manual. */
+/* test_alu_float.c: floating-point rows against MPFR: every rounding mode of the exact operations and
+ * conversions, and the error of the approximate functions against the bounds of the PTX manual. */
 #include "test_alu.h"
 
 #include <mpfr.h>
 
 /* ---- formats between bits and MPFR ---- */
 
-struct format { int bits, mant, emin; uint64_t nan; }; /* mant = stored bits of significand, emin = exponent of the least normal */
-static const struct format f64 = {64, 52, -1022, 0}, f32 = {32, 23, -126, 0x7fffffff}, f16 = {16, 10, -14, 0x7fff},
-                           bf16 = {16, 7, -126, 0x7fff};
+struct format {
+    int bits, mant, emin;
+    uint64_t nan;
+}; /* mant = stored bits of significand, emin = exponent of the least normal */
+static const struct format f64 = {64, 52, -1022, 0}, f32 = {32, 23, -126, 0x7fffffff},
+                           f16 = {16, 10, -14, 0x7fff}, bf16 = {16, 7, -126, 0x7fff};
 
-static uint64_t inf_bits(const struct format *f) { return ((1ull << (f->bits - 1)) - 1) >> f->mant << f->mant; }
+static uint64_t inf_bits(const struct format *f)
+{
+    return ((1ull << (f->bits - 1)) - 1) >> f->mant << f->mant;
+}
 static uint64_t mag_bits(const struct format *f, uint64_t b) { return b & ((1ull << (f->bits - 1)) - 1); }
 static bool is_nan(const struct format *f, uint64_t b) { return mag_bits(f, b) > inf_bits(f); }
 static bool is_tiny(const struct format *f, uint64_t b) { return mag_bits(f, b) >> f->mant == 0; }
-static uint64_t flush(const struct format *f, uint64_t b) { return is_tiny(f, b) ? b & 1ull << (f->bits - 1) : b; }
+static uint64_t flush(const struct format *f, uint64_t b)
+{
+    return is_tiny(f, b) ? b & 1ull << (f->bits - 1) : b;
+}
 
 static void decode(const struct format *f, uint64_t b, mpfr_t x)
 {
@@ -23,7 +32,8 @@ static void decode(const struct format *f, uint64_t b, mpfr_t x)
     if (mag == inf_bits(f))
         mpfr_set_inf(x, 1);
     else
-        mpfr_set_ui_2exp(x, exp ? frac | 1ull << f->mant : frac, (long)MAX(exp, 1ull) - 1 + f->emin - f->mant, MPFR_RNDN);
+        mpfr_set_ui_2exp(x, exp ? frac | 1ull << f->mant : frac, (long)MAX(exp, 1ull) - 1 + f->emin - f->mant,
+                         MPFR_RNDN);
     if (negative) mpfr_neg(x, x, MPFR_RNDN);
 }
 
@@ -50,12 +60,14 @@ static uint64_t encode(const struct format *f, mpfr_t x, int t, mpfr_rnd_t round
     return sign | (units + ((uint64_t)(e - f->emin) << f->mant));
 }
 
-static const mpfr_rnd_t modes[] = {[ISA_RN] = MPFR_RNDN, [ISA_RZ] = MPFR_RNDZ, [ISA_RM] = MPFR_RNDD, [ISA_RP] = MPFR_RNDU};
+static const mpfr_rnd_t modes[] = {
+    [ISA_RN] = MPFR_RNDN, [ISA_RZ] = MPFR_RNDZ, [ISA_RM] = MPFR_RNDD, [ISA_RP] = MPFR_RNDU};
 
 /* Operands of a format: edges, neighbours of each other, anything. */
 static uint64_t operand(struct rng *r, const struct format *f, uint64_t other)
 {
-    const uint64_t all = f->bits == 64 ? UINT64_MAX : (1ull << f->bits) - 1, sign = rng_u64(r) << (f->bits - 1);
+    const uint64_t all = f->bits == 64 ? UINT64_MAX : (1ull << f->bits) - 1, sign = rng_u64(r)
+                                                                                    << (f->bits - 1);
     switch (rng_below(r, 8)) {
     case 0: return (inf_bits(f) - rng_below(r, 3) * (1ull << f->mant) - rng_below(r, 4)) | (sign & all);
     case 1: return rng_below(r, 1ull << (f->mant + 1)) | (sign & all); /* subnormals and the first normals */
@@ -81,13 +93,18 @@ static int compute(int what, mpfr_t x, mpfr_t a, mpfr_t b, mpfr_t c, mpfr_rnd_t 
     default: return mpfr_sqrt(x, a, m);
     }
 }
-static const struct { enum isa_op op; int what; const struct format *f; } exact[] = {
-    {ISA_OP_ADD_F32, ADD, &f32},   {ISA_OP_SUB_F32, SUB, &f32},   {ISA_OP_MUL_F32, MUL, &f32},   {ISA_OP_FMA_F32, FMA, &f32},
-    {ISA_OP_DIV_F32, DIV, &f32},   {ISA_OP_RCP_F32, RCP, &f32},   {ISA_OP_SQRT_F32, SQRT, &f32}, {ISA_OP_ADD_F64, ADD, &f64},
-    {ISA_OP_SUB_F64, SUB, &f64},   {ISA_OP_MUL_F64, MUL, &f64},   {ISA_OP_FMA_F64, FMA, &f64},   {ISA_OP_DIV_F64, DIV, &f64},
-    {ISA_OP_RCP_F64, RCP, &f64},   {ISA_OP_SQRT_F64, SQRT, &f64}, {ISA_OP_ADD_F16, ADD, &f16},   {ISA_OP_SUB_F16, SUB, &f16},
-    {ISA_OP_MUL_F16, MUL, &f16},   {ISA_OP_FMA_F16, FMA, &f16},   {ISA_OP_ADD_BF16, ADD, &bf16}, {ISA_OP_SUB_BF16, SUB, &bf16},
-    {ISA_OP_MUL_BF16, MUL, &bf16}, {ISA_OP_FMA_BF16, FMA, &bf16}};
+static const struct {
+    enum isa_op op;
+    int what;
+    const struct format *f;
+} exact[] = {{ISA_OP_ADD_F32, ADD, &f32},   {ISA_OP_SUB_F32, SUB, &f32},   {ISA_OP_MUL_F32, MUL, &f32},
+             {ISA_OP_FMA_F32, FMA, &f32},   {ISA_OP_DIV_F32, DIV, &f32},   {ISA_OP_RCP_F32, RCP, &f32},
+             {ISA_OP_SQRT_F32, SQRT, &f32}, {ISA_OP_ADD_F64, ADD, &f64},   {ISA_OP_SUB_F64, SUB, &f64},
+             {ISA_OP_MUL_F64, MUL, &f64},   {ISA_OP_FMA_F64, FMA, &f64},   {ISA_OP_DIV_F64, DIV, &f64},
+             {ISA_OP_RCP_F64, RCP, &f64},   {ISA_OP_SQRT_F64, SQRT, &f64}, {ISA_OP_ADD_F16, ADD, &f16},
+             {ISA_OP_SUB_F16, SUB, &f16},   {ISA_OP_MUL_F16, MUL, &f16},   {ISA_OP_FMA_F16, FMA, &f16},
+             {ISA_OP_ADD_BF16, ADD, &bf16}, {ISA_OP_SUB_BF16, SUB, &bf16}, {ISA_OP_MUL_BF16, MUL, &bf16},
+             {ISA_OP_FMA_BF16, FMA, &bf16}};
 
 static void check_exact(struct alu_case *c, int what, const struct format *f, bool ftz)
 {
@@ -107,12 +124,14 @@ static void check_exact(struct alu_case *c, int what, const struct format *f, bo
             assert_true(f->nan ? got == f->nan : is_nan(f, got));
             continue;
         }
+        const bool tiny =
+            mpfr_regular_p(x) && mpfr_get_exp(x) <= f->emin; /* after rounding, with any exponent */
         uint64_t want = encode(f, x, t, modes[c->inst.round]);
-        if (ftz) want = flush(f, want);
+        if (ftz && tiny) want &= 1ull << (f->bits - 1);
         if (got != want)
-            fail_msg("%s round %d: %llx %llx %llx gives %llx, not %llx", isa_ops[c->inst.op].name, c->inst.round,
-                     (unsigned long long)v[0], (unsigned long long)v[1], (unsigned long long)v[2],
-                     (unsigned long long)got, (unsigned long long)want);
+            fail_msg("%s round %d: %llx %llx %llx gives %llx, not %llx", isa_ops[c->inst.op].name,
+                     c->inst.round, (unsigned long long)v[0], (unsigned long long)v[1],
+                     (unsigned long long)v[2], (unsigned long long)got, (unsigned long long)want);
     }
     mpfr_clears(a, b, d, x, (mpfr_ptr)0);
 }
@@ -130,6 +149,15 @@ static void operations_round_once(void **state)
                     c->src[k][l] = operand(&r, f, k ? c->src[k - 1][l] : 0);
                     if (f->bits < 64) c->src[k][l] &= (1ull << f->bits) - 1;
                 }
+            if (exact[n].what == MUL ||
+                exact[n].what == FMA) /* products next to the smallest normal number */
+                for (int l = 0; l < ISA_LANES; l += 2) {
+                    const uint64_t e = 2 + rng_below(&r, (uint64_t)-f->emin),
+                                   one_exp = (uint64_t)(1 - f->emin) - 1;
+                    c->src[0][l] = (e << f->mant) + rng_below(&r, 3);
+                    c->src[1][l] = ((one_exp + 1 - e) << f->mant) - 1 - rng_below(&r, 5);
+                    if (exact[n].what == FMA && rng_below(&r, 2)) c->src[2][l] = 0;
+                }
             c->inst.round = (uint8_t)(f->bits == 16 ? ISA_RN : round % 4);
             c->inst.flags = ftz ? ISA_FTZ : 0;
             alu_case_run(c, emu_alu_table());
@@ -141,11 +169,15 @@ static void operations_round_once(void **state)
 
 /* ---- conversions ---- */
 
-static const struct { enum isa_op op; const struct format *to, *from; } narrowings[] = {
-    {ISA_OP_CVT_F32_F64, &f32, &f64},   {ISA_OP_CVT_F16_F64, &f16, &f64},   {ISA_OP_CVT_BF16_F64, &bf16, &f64},
-    {ISA_OP_CVT_F16_F32, &f16, &f32},   {ISA_OP_CVT_BF16_F32, &bf16, &f32}, {ISA_OP_CVT_F16_BF16, &f16, &bf16},
-    {ISA_OP_CVT_BF16_F16, &bf16, &f16}, {ISA_OP_CVT_F32_F16, &f32, &f16},   {ISA_OP_CVT_F64_F16, &f64, &f16},
-    {ISA_OP_CVT_F64_F32, &f64, &f32},   {ISA_OP_CVT_F32_BF16, &f32, &bf16}, {ISA_OP_CVT_F64_BF16, &f64, &bf16}};
+static const struct {
+    enum isa_op op;
+    const struct format *to, *from;
+} narrowings[] = {{ISA_OP_CVT_F32_F64, &f32, &f64},   {ISA_OP_CVT_F16_F64, &f16, &f64},
+                  {ISA_OP_CVT_BF16_F64, &bf16, &f64}, {ISA_OP_CVT_F16_F32, &f16, &f32},
+                  {ISA_OP_CVT_BF16_F32, &bf16, &f32}, {ISA_OP_CVT_F16_BF16, &f16, &bf16},
+                  {ISA_OP_CVT_BF16_F16, &bf16, &f16}, {ISA_OP_CVT_F32_F16, &f32, &f16},
+                  {ISA_OP_CVT_F64_F16, &f64, &f16},   {ISA_OP_CVT_F64_F32, &f64, &f32},
+                  {ISA_OP_CVT_F32_BF16, &f32, &bf16}, {ISA_OP_CVT_F64_BF16, &f64, &bf16}};
 
 static void float_conversions_round_once(void **state)
 {
@@ -160,10 +192,14 @@ static void float_conversions_round_once(void **state)
         for (int round = 0; round < 400; round++) {
             for (int l = 0; l < ISA_LANES; l++) {
                 uint64_t v = operand(&r, from, 0);
-                if (from->mant > to->mant && rng_below(&r, 2)) { /* within the target's range, near its halfway points */
-                    const uint64_t exp = (uint64_t)(to->emin - from->emin) - (uint64_t)to->mant + rng_below(&r, (uint64_t)(2 - 2 * to->emin + to->mant));
-                    const uint64_t frac = (rng_u64(&r) & ((1ull << (to->mant + 1)) - 1)) << (from->mant - to->mant - 1);
-                    v = ((exp << from->mant) + frac + rng_below(&r, 3) - 1) | rng_below(&r, 2) << (from->bits - 1);
+                if (from->mant > to->mant &&
+                    rng_below(&r, 2)) { /* within the target's range, near its halfway points */
+                    const uint64_t exp = (uint64_t)(to->emin - from->emin) - (uint64_t)to->mant +
+                                         rng_below(&r, (uint64_t)(2 - 2 * to->emin + to->mant));
+                    const uint64_t frac = (rng_u64(&r) & ((1ull << (to->mant + 1)) - 1))
+                                          << (from->mant - to->mant - 1);
+                    v = ((exp << from->mant) + frac + rng_below(&r, 3) - 1) | rng_below(&r, 2)
+                                                                                  << (from->bits - 1);
                 }
                 c->src[0][l] = from->bits < 64 ? v & ((1ull << from->bits) - 1) : v;
             }
@@ -179,8 +215,9 @@ static void float_conversions_round_once(void **state)
                 const int t = mpfr_set(x, a, modes[c->inst.round]);
                 const uint64_t want = encode(to, x, t, modes[c->inst.round]);
                 if (got != want)
-                    fail_msg("%s round %d: %llx gives %llx, not %llx", isa_ops[c->inst.op].name, c->inst.round,
-                             (unsigned long long)v, (unsigned long long)got, (unsigned long long)want);
+                    fail_msg("%s round %d: %llx gives %llx, not %llx", isa_ops[c->inst.op].name,
+                             c->inst.round, (unsigned long long)v, (unsigned long long)got,
+                             (unsigned long long)want);
             }
         }
         mpfr_clears(a, x, (mpfr_ptr)0);
@@ -188,12 +225,19 @@ static void float_conversions_round_once(void **state)
     }
 }
 
-static const struct { enum isa_op op; const struct format *f; int bits; bool is_signed; } to_float[] = {
-    {ISA_OP_CVT_F32_U64, &f32, 64, false}, {ISA_OP_CVT_F32_S64, &f32, 64, true},  {ISA_OP_CVT_F64_U64, &f64, 64, false},
-    {ISA_OP_CVT_F64_S64, &f64, 64, true},  {ISA_OP_CVT_F32_U32, &f32, 32, false}, {ISA_OP_CVT_F32_S32, &f32, 32, true},
-    {ISA_OP_CVT_F64_U32, &f64, 32, false}, {ISA_OP_CVT_F16_S32, &f16, 32, true},  {ISA_OP_CVT_F16_U64, &f16, 64, false},
-    {ISA_OP_CVT_BF16_S32, &bf16, 32, true}, {ISA_OP_CVT_BF16_U64, &bf16, 64, false}, {ISA_OP_CVT_BF16_S64, &bf16, 64, true},
-    {ISA_OP_CVT_F32_S8, &f32, 8, true},    {ISA_OP_CVT_F16_U16, &f16, 16, false}, {ISA_OP_CVT_BF16_S16, &bf16, 16, true}};
+static const struct {
+    enum isa_op op;
+    const struct format *f;
+    int bits;
+    bool is_signed;
+} to_float[] = {{ISA_OP_CVT_F32_U64, &f32, 64, false},   {ISA_OP_CVT_F32_S64, &f32, 64, true},
+                {ISA_OP_CVT_F64_U64, &f64, 64, false},   {ISA_OP_CVT_F64_S64, &f64, 64, true},
+                {ISA_OP_CVT_F32_U32, &f32, 32, false},   {ISA_OP_CVT_F32_S32, &f32, 32, true},
+                {ISA_OP_CVT_F64_U32, &f64, 32, false},   {ISA_OP_CVT_F16_S32, &f16, 32, true},
+                {ISA_OP_CVT_F16_U64, &f16, 64, false},   {ISA_OP_CVT_BF16_S32, &bf16, 32, true},
+                {ISA_OP_CVT_BF16_U64, &bf16, 64, false}, {ISA_OP_CVT_BF16_S64, &bf16, 64, true},
+                {ISA_OP_CVT_F32_S8, &f32, 8, true},      {ISA_OP_CVT_F16_U16, &f16, 16, false},
+                {ISA_OP_CVT_BF16_S16, &bf16, 16, true}};
 
 static void integers_become_floats_in_one_rounding(void **state)
 {
@@ -216,8 +260,9 @@ static void integers_become_floats_in_one_rounding(void **state)
                                                     : mpfr_set_uj(x, v << drop >> drop, m);
                 const uint64_t want = encode(to_float[n].f, x, t, m);
                 if (c->out[0][l] != want)
-                    fail_msg("%s round %d: %llx gives %llx, not %llx", isa_ops[c->inst.op].name, c->inst.round,
-                             (unsigned long long)v, (unsigned long long)c->out[0][l], (unsigned long long)want);
+                    fail_msg("%s round %d: %llx gives %llx, not %llx", isa_ops[c->inst.op].name,
+                             c->inst.round, (unsigned long long)v, (unsigned long long)c->out[0][l],
+                             (unsigned long long)want);
             }
         }
         mpfr_clear(x);
@@ -225,13 +270,20 @@ static void integers_become_floats_in_one_rounding(void **state)
     }
 }
 
-#define TO_INT(T, S, f, bits, sign) {ISA_OP_CVT_##T##_##S, f, bits, sign}
+#define TO_INT(T, S, f, bits, sign)                                                                          \
+    {                                                                                                        \
+        ISA_OP_CVT_##T##_##S, f, bits, sign                                                                  \
+    }
 #define TO_INTS(S, f)                                                                                        \
-    TO_INT(U8, S, f, 8, false), TO_INT(S8, S, f, 8, true), TO_INT(U16, S, f, 16, false), TO_INT(S16, S, f, 16, true), \
-        TO_INT(U32, S, f, 32, false), TO_INT(S32, S, f, 32, true), TO_INT(U64, S, f, 64, false),             \
-        TO_INT(S64, S, f, 64, true)
-static const struct { enum isa_op op; const struct format *f; int bits; bool is_signed; } to_int[] = {
-    TO_INTS(F16, &f16), TO_INTS(BF16, &bf16), TO_INTS(F32, &f32), TO_INTS(F64, &f64)};
+    TO_INT(U8, S, f, 8, false), TO_INT(S8, S, f, 8, true), TO_INT(U16, S, f, 16, false),                     \
+        TO_INT(S16, S, f, 16, true), TO_INT(U32, S, f, 32, false), TO_INT(S32, S, f, 32, true),              \
+        TO_INT(U64, S, f, 64, false), TO_INT(S64, S, f, 64, true)
+static const struct {
+    enum isa_op op;
+    const struct format *f;
+    int bits;
+    bool is_signed;
+} to_int[] = {TO_INTS(F16, &f16), TO_INTS(BF16, &bf16), TO_INTS(F32, &f32), TO_INTS(F64, &f64)};
 
 static void floats_become_bounded_integers(void **state)
 {
@@ -246,8 +298,10 @@ static void floats_become_bounded_integers(void **state)
             for (int l = 0; l < ISA_LANES; l++) {
                 uint64_t v = operand(&r, f, 0);
                 if (rng_below(&r, 3)) { /* 2^-2 to 2^66, often integers and halves */
-                    const uint64_t exp = (uint64_t)(-f->emin - 1) + rng_below(&r, 68), keep = rng_below(&r, (uint64_t)f->mant + 1);
-                    v = ((exp << f->mant) | (rng_u64(&r) & ((1ull << f->mant) - 1) & ~((1ull << (f->mant - (int)keep)) - 1))) |
+                    const uint64_t exp = (uint64_t)(-f->emin - 1) + rng_below(&r, 68),
+                                   keep = rng_below(&r, (uint64_t)f->mant + 1);
+                    v = ((exp << f->mant) |
+                         (rng_u64(&r) & ((1ull << f->mant) - 1) & ~((1ull << (f->mant - (int)keep)) - 1))) |
                         rng_below(&r, 2) << (f->bits - 1);
                 }
                 c->src[0][l] = f->bits < 64 ? v & ((1ull << f->bits) - 1) : v;
@@ -267,8 +321,9 @@ static void floats_become_bounded_integers(void **state)
                                                                 : mpfr_get_uj(x, MPFR_RNDN)) &
                                       UINT64_MAX >> (64 - bits);
                 if (c->out[0][l] != want)
-                    fail_msg("%s round %d: %llx gives %llx, not %llx", isa_ops[c->inst.op].name, c->inst.round,
-                             (unsigned long long)c->src[0][l], (unsigned long long)c->out[0][l], (unsigned long long)want);
+                    fail_msg("%s round %d: %llx gives %llx, not %llx", isa_ops[c->inst.op].name,
+                             c->inst.round, (unsigned long long)c->src[0][l],
+                             (unsigned long long)c->out[0][l], (unsigned long long)want);
             }
         }
         mpfr_clear(x);
@@ -288,7 +343,14 @@ static int fn_ex2(mpfr_t x, mpfr_t a) { return mpfr_exp2(x, a, MPFR_RNDN); }
 static int fn_tanh(mpfr_t x, mpfr_t a) { return mpfr_tanh(x, a, MPFR_RNDN); }
 
 /* Bound 2^bound_log2, relative or absolute, over [lo, hi]. */
-static const struct { enum isa_op op; int (*fn)(mpfr_t, mpfr_t); const struct format *f; double lo, hi; double bound_log2; bool relative; } approx[] = {
+static const struct {
+    enum isa_op op;
+    int (*fn)(mpfr_t, mpfr_t);
+    const struct format *f;
+    double lo, hi;
+    double bound_log2;
+    bool relative;
+} approx[] = {
     {ISA_OP_RCP_APPROX_F32, fn_rcp, &f32, 1e-30, 1e30, -23, true},
     {ISA_OP_SQRT_APPROX_F32, fn_sqrt, &f32, 1e-30, 1e30, -23, true},
     {ISA_OP_RSQRT_APPROX_F32, fn_rsqrt, &f32, 1e-30, 1e30, -22.9, true},
@@ -348,8 +410,9 @@ static void approximations_keep_the_bounds(void **state)
                 mpfr_set_d(bound, approx[n].bound_log2, MPFR_RNDN);
                 mpfr_exp2(bound, bound, MPFR_RNDN);
                 if (mpfr_cmpabs(got, bound) > 0)
-                    fail_msg("%s: %llx gives %llx, error %g", isa_ops[approx[n].op].name, (unsigned long long)in,
-                             (unsigned long long)c->out[0][l], mpfr_get_d(got, MPFR_RNDN));
+                    fail_msg("%s: %llx gives %llx, error %g", isa_ops[approx[n].op].name,
+                             (unsigned long long)in, (unsigned long long)c->out[0][l],
+                             mpfr_get_d(got, MPFR_RNDN));
             }
         }
         free(c);
@@ -361,24 +424,44 @@ static void approximations_keep_the_bounds(void **state)
 static void approximations_know_special_values(void **state)
 {
     (void)state;
-    static const struct { enum isa_op op; uint32_t in, out, ftz; } rows[] = {
-        {ISA_OP_RCP_APPROX_F32, 0xff800000, 0x80000000, 0x80000000}, {ISA_OP_RCP_APPROX_F32, 0x80000001, 0xff800000, 0xff800000},
-        {ISA_OP_RCP_APPROX_F32, 0x80000000, 0xff800000, 0xff800000}, {ISA_OP_RCP_APPROX_F32, 0, 0x7f800000, 0x7f800000},
-        {ISA_OP_RCP_APPROX_F32, 0x7f800000, 0, 0},                   {ISA_OP_RCP_APPROX_F32, 0x7f800001, 0x7fffffff, 0x7fffffff},
-        {ISA_OP_SQRT_APPROX_F32, 0xff800000, 0x7fffffff, 0x7fffffff}, {ISA_OP_SQRT_APPROX_F32, 0xbf800000, 0x7fffffff, 0x7fffffff},
-        {ISA_OP_SQRT_APPROX_F32, 0x80000000, 0x80000000, 0x80000000}, {ISA_OP_SQRT_APPROX_F32, 0, 0, 0},
-        {ISA_OP_SQRT_APPROX_F32, 0x7f800000, 0x7f800000, 0x7f800000}, {ISA_OP_RSQRT_APPROX_F32, 0x80000000, 0xff800000, 0xff800000},
-        {ISA_OP_RSQRT_APPROX_F32, 0, 0x7f800000, 0x7f800000},        {ISA_OP_RSQRT_APPROX_F32, 0x7f800000, 0, 0},
-        {ISA_OP_RSQRT_APPROX_F32, 0xbf800000, 0x7fffffff, 0x7fffffff}, {ISA_OP_SIN_F32, 0x7f800000, 0x7fffffff, 0x7fffffff},
-        {ISA_OP_SIN_F32, 0x80000000, 0x80000000, 0x80000000},        {ISA_OP_SIN_F32, 0x80000001, 0x80000001, 0x80000000},
-        {ISA_OP_SIN_F32, 0, 0, 0},                                   {ISA_OP_COS_F32, 0x80000001, 0x3f800000, 0x3f800000},
-        {ISA_OP_COS_F32, 0xff800000, 0x7fffffff, 0x7fffffff},        {ISA_OP_LG2_F32, 0xff800000, 0x7fffffff, 0x7fffffff},
-        {ISA_OP_LG2_F32, 0x80000000, 0xff800000, 0xff800000},        {ISA_OP_LG2_F32, 0, 0xff800000, 0xff800000},
-        {ISA_OP_LG2_F32, 1, 0xc3150000, 0xff800000},                 {ISA_OP_LG2_F32, 0x7f800000, 0x7f800000, 0x7f800000},
-        {ISA_OP_LG2_F32, 0x80000001, 0x7fffffff, 0xff800000},        {ISA_OP_EX2_F32, 0xff800000, 0, 0},
-        {ISA_OP_EX2_F32, 0x80000001, 0x3f800000, 0x3f800000},        {ISA_OP_EX2_F32, 0, 0x3f800000, 0x3f800000},
-        {ISA_OP_EX2_F32, 0x7f800000, 0x7f800000, 0x7f800000},        {ISA_OP_EX2_F32, 0xc3000000, 0x00200000, 0},
-        {ISA_OP_TANH_F32, 0x7f800000, 0x3f800000, 0x3f800000},       {ISA_OP_TANH_F32, 0xff800000, 0xbf800000, 0xbf800000},
+    static const struct {
+        enum isa_op op;
+        uint32_t in, out, ftz;
+    } rows[] = {
+        {ISA_OP_RCP_APPROX_F32, 0xff800000, 0x80000000, 0x80000000},
+        {ISA_OP_RCP_APPROX_F32, 0x80000001, 0xff800000, 0xff800000},
+        {ISA_OP_RCP_APPROX_F32, 0x80000000, 0xff800000, 0xff800000},
+        {ISA_OP_RCP_APPROX_F32, 0, 0x7f800000, 0x7f800000},
+        {ISA_OP_RCP_APPROX_F32, 0x7f800000, 0, 0},
+        {ISA_OP_RCP_APPROX_F32, 0x7f800001, 0x7fffffff, 0x7fffffff},
+        {ISA_OP_SQRT_APPROX_F32, 0xff800000, 0x7fffffff, 0x7fffffff},
+        {ISA_OP_SQRT_APPROX_F32, 0xbf800000, 0x7fffffff, 0x7fffffff},
+        {ISA_OP_SQRT_APPROX_F32, 0x80000000, 0x80000000, 0x80000000},
+        {ISA_OP_SQRT_APPROX_F32, 0, 0, 0},
+        {ISA_OP_SQRT_APPROX_F32, 0x7f800000, 0x7f800000, 0x7f800000},
+        {ISA_OP_RSQRT_APPROX_F32, 0x80000000, 0xff800000, 0xff800000},
+        {ISA_OP_RSQRT_APPROX_F32, 0, 0x7f800000, 0x7f800000},
+        {ISA_OP_RSQRT_APPROX_F32, 0x7f800000, 0, 0},
+        {ISA_OP_RSQRT_APPROX_F32, 0xbf800000, 0x7fffffff, 0x7fffffff},
+        {ISA_OP_SIN_F32, 0x7f800000, 0x7fffffff, 0x7fffffff},
+        {ISA_OP_SIN_F32, 0x80000000, 0x80000000, 0x80000000},
+        {ISA_OP_SIN_F32, 0x80000001, 0x80000000, 0x80000000},
+        {ISA_OP_SIN_F32, 0, 0, 0},
+        {ISA_OP_COS_F32, 0x80000001, 0x3f800000, 0x3f800000},
+        {ISA_OP_COS_F32, 0xff800000, 0x7fffffff, 0x7fffffff},
+        {ISA_OP_LG2_F32, 0xff800000, 0x7fffffff, 0x7fffffff},
+        {ISA_OP_LG2_F32, 0x80000000, 0xff800000, 0xff800000},
+        {ISA_OP_LG2_F32, 0, 0xff800000, 0xff800000},
+        {ISA_OP_LG2_F32, 1, 0xc3150000, 0xff800000},
+        {ISA_OP_LG2_F32, 0x7f800000, 0x7f800000, 0x7f800000},
+        {ISA_OP_LG2_F32, 0x80000001, 0x7fffffff, 0xff800000},
+        {ISA_OP_EX2_F32, 0xff800000, 0, 0},
+        {ISA_OP_EX2_F32, 0x80000001, 0x3f800000, 0x3f800000},
+        {ISA_OP_EX2_F32, 0, 0x3f800000, 0x3f800000},
+        {ISA_OP_EX2_F32, 0x7f800000, 0x7f800000, 0x7f800000},
+        {ISA_OP_EX2_F32, 0xc3000000, 0x00200000, 0},
+        {ISA_OP_TANH_F32, 0x7f800000, 0x3f800000, 0x3f800000},
+        {ISA_OP_TANH_F32, 0xff800000, 0xbf800000, 0xbf800000},
         {ISA_OP_TANH_F32, 0x80000000, 0x80000000, 0x80000000},
     };
     for (size_t n = 0; n < ARRAY_LEN(rows); n++)
@@ -411,7 +494,8 @@ static uint64_t one(enum isa_op op, uint16_t flags, uint8_t mod, uint64_t a, uin
 static void minimum_and_maximum_of_special_values(void **state)
 {
     (void)state;
-    const uint32_t nan = 0xffc00001, inf = 0x7f800000, m1 = 0xbf800000, p1 = 0x3f800000, z = 0x80000000, tiny = 1;
+    const uint32_t nan = 0xffc00001, inf = 0x7f800000, m1 = 0xbf800000, p1 = 0x3f800000, z = 0x80000000,
+                   tiny = 1;
     assert_int_equal(one(ISA_OP_MIN_F32, 0, 0, nan, p1), p1);
     assert_int_equal(one(ISA_OP_MAX_F32, 0, 0, m1, nan), m1);
     assert_int_equal(one(ISA_OP_MAX_F32, 0, 0, nan, nan), 0x7fffffff);
@@ -424,7 +508,8 @@ static void minimum_and_maximum_of_special_values(void **state)
     assert_int_equal(one(ISA_OP_MIN_F16X2, 0, 0, 0x7e00bc00, 0x3c003c00), 0x3c00bc00);
     assert_int_equal(one(ISA_OP_MAX_BF16, ISA_NANPROP, 0, 0x7fc1, 0x3f80), 0x7fff);
     assert_true(one(ISA_OP_MIN_F64, 0, 0, 0x8000000000000000ull, 0) == 0x8000000000000000ull);
-    assert_true(one(ISA_OP_MAX_F64, 0, 0, 0x7ff8000000000000ull, 0xbff0000000000000ull) == 0xbff0000000000000ull);
+    assert_true(one(ISA_OP_MAX_F64, 0, 0, 0x7ff8000000000000ull, 0xbff0000000000000ull) ==
+                0xbff0000000000000ull);
 }
 static void comparisons_of_floats_know_nan(void **state)
 {
@@ -433,10 +518,12 @@ static void comparisons_of_floats_know_nan(void **state)
     for (int cmp = ISA_EQ; cmp <= ISA_NAN; cmp++)
         for (int k = 0; k < 8 * 8; k++) {
             const bool na = k / 8 == 7, nb = k % 8 == 7;
-            const float a = na ? __builtin_nanf("") : (float)values[k / 8], b = nb ? __builtin_nanf("") : (float)values[k % 8];
+            const float a = na ? __builtin_nanf("") : (float)values[k / 8],
+                        b = nb ? __builtin_nanf("") : (float)values[k % 8];
             const bool ordered = !na && !nb;
-            const bool want[] = {a == b, ordered && a != b, a < b, a <= b, a > b, a >= b, !ordered || a == b, a != b, !(a >= b),
-                                 !(a > b), !(a <= b), !(a < b), ordered, !ordered};
+            const bool want[] = {a == b,  ordered && a != b, a<b, a <= b, a> b, a >= b,    !ordered || a == b,
+                                 a != b,  !(a >= b),         !(a > b),          !(a <= b), !(a < b),
+                                 ordered, !ordered};
             uint32_t ba, bb;
             uint64_t da, db;
             const double wa = a, wb = b;
@@ -464,7 +551,8 @@ static void small_floats_round_trip(void **state)
             if (nan) assert_int_equal(h & 0xffff, 0x7fff);
         }
     assert_int_equal(one(ISA_OP_CVT_E4M3X2_F32, 0, 0, 0x43e00001, 0xc7c35000), 0x7efe); /* beyond 448 */
-    assert_int_equal(one(ISA_OP_CVT_E4M3X2_F32, 0, 0, 0x3f880000, 0x3f880001), 0x3839); /* 1.0625 is halfway */
+    assert_int_equal(one(ISA_OP_CVT_E4M3X2_F32, 0, 0, 0x3f880000, 0x3f880001),
+                     0x3839); /* 1.0625 is halfway */
     assert_int_equal(one(ISA_OP_CVT_E5M2X2_F32, ISA_RELU, 0, 0xbf800000, 0x3f800000), 0x003c);
 }
 

@@ -1,5 +1,6 @@
-/* test_lower_random.c: random small MIR programs, run as they are and after folding and allocation with few registers:
- * what they store must be the same. The interpreter is scalar: one thread, vregs or physical registers. */
+/* test_lower_random.c: random small MIR programs, run as they are and after folding and allocation with few
+ * registers: what they store must be the same. The interpreter is scalar: one thread, vregs or physical
+ * registers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@ struct machine {
     bool preds[4096];
     uint8_t local[LOCAL_BYTES];
     uint32_t mem[MEM_WORDS];
-    uint64_t trace; /* hash of all stores in their order */
+    uint64_t trace[MEM_WORDS / 2]; /* of each 8 bytes: hash of the stores to them, in their order */
 };
 
 static uint32_t reg_at(const struct machine *m, uint32_t v) { return m->physical ? m->u->phys[v] : 2 * v; }
@@ -78,7 +79,9 @@ static void access_memory(struct machine *m, const struct mir_inst *in, const ui
         return;
     }
     memcpy(p, &s[1], bytes);
-    if (in->mod != ISA_LOCAL) m->trace = hash_mix(m->trace ^ hash_mix(at * 31 + (bytes == 8 ? s[1] : (uint32_t)s[1])));
+    if (in->mod == ISA_LOCAL) return;
+    uint64_t *t = &m->trace[at / 8];
+    *t = hash_mix(*t ^ hash_mix(at * 31 + (bytes == 8 ? s[1] : (uint32_t)s[1])));
 }
 
 static void step(struct machine *m, const struct mir_inst *in)
@@ -190,13 +193,14 @@ static void gen_memory(struct gen *g)
 static void gen_op(struct gen *g)
 {
     static const uint16_t ops[] = {
-        ISA_OP_MOV_32,      ISA_OP_MOV_32,      ISA_OP_MOV_64,     ISA_OP_MOV_64,      ISA_OP_MOV_P,       ISA_OP_ADD_32,
-        ISA_OP_ADD_32,      ISA_OP_ADD_64,      ISA_OP_ADD_64,     ISA_OP_SUB_32,      ISA_OP_MUL_LO_32,   ISA_OP_MUL_LO_64,
-        ISA_OP_MAD_LO_32,   ISA_OP_MUL_WIDE_S32, ISA_OP_MUL_WIDE_U32, ISA_OP_MAD_WIDE_S32, ISA_OP_AND_32,  ISA_OP_OR_32,
-        ISA_OP_XOR_64,      ISA_OP_SHL_32,      ISA_OP_SHL_64,     ISA_OP_SHR_U32,     ISA_OP_SHR_S64,     ISA_OP_SETP_S32,
-        ISA_OP_SETP_U64,    ISA_OP_SETP_S32,    ISA_OP_AND_P,      ISA_OP_XOR_P,       ISA_OP_SEL_32,      ISA_OP_SEL_64,
-        ISA_OP_P2R,         ISA_OP_R2P,         ISA_OP_PACK_64_32, ISA_OP_UNPACK_64_32, ISA_OP_CVT_S64_S32, ISA_OP_CVT_U64_U32,
-        ISA_OP_CVT_U32_U64, ISA_OP_CVT_U32_U16, ISA_OP_CVT_S32_S8, ISA_OP_NEG_32};
+        ISA_OP_MOV_32,       ISA_OP_MOV_32,      ISA_OP_MOV_64,      ISA_OP_MOV_64,       ISA_OP_MOV_P,
+        ISA_OP_ADD_32,       ISA_OP_ADD_32,      ISA_OP_ADD_64,      ISA_OP_ADD_64,       ISA_OP_SUB_32,
+        ISA_OP_MUL_LO_32,    ISA_OP_MUL_LO_64,   ISA_OP_MAD_LO_32,   ISA_OP_MUL_WIDE_S32, ISA_OP_MUL_WIDE_U32,
+        ISA_OP_MAD_WIDE_S32, ISA_OP_AND_32,      ISA_OP_OR_32,       ISA_OP_XOR_64,       ISA_OP_SHL_32,
+        ISA_OP_SHL_64,       ISA_OP_SHR_U32,     ISA_OP_SHR_S64,     ISA_OP_SETP_S32,     ISA_OP_SETP_U64,
+        ISA_OP_SETP_S32,     ISA_OP_AND_P,       ISA_OP_XOR_P,       ISA_OP_SEL_32,       ISA_OP_SEL_64,
+        ISA_OP_P2R,          ISA_OP_R2P,         ISA_OP_PACK_64_32,  ISA_OP_UNPACK_64_32, ISA_OP_CVT_S64_S32,
+        ISA_OP_CVT_U64_U32,  ISA_OP_CVT_U32_U64, ISA_OP_CVT_U32_U16, ISA_OP_CVT_S32_S8,   ISA_OP_NEG_32};
     struct mir_inst in = opnd_inst(ops[below(g, ARRAY_LEN(ops))], 0);
     if (in.op == ISA_OP_SETP_S32 || in.op == ISA_OP_SETP_U64) {
         in.mod = (uint8_t)below(g, 6);
@@ -210,7 +214,8 @@ static void gen_op(struct gen *g)
     if (in.dst[1].kind == MIR_VREG && in.dst[1].v == in.dst[0].v) in.dst[1] = mir_none();
     for (uint32_t k = 0; k < ISA_SRC_MAX; k++) {
         uint8_t cls = opnd_src_class(&in, k);
-        bool third = in.op >= ISA_OP_SETP_U16 && in.op <= ISA_OP_SETP_F64 && k == 2 && in.mod2 == ISA_BOOL_NONE;
+        bool third =
+            in.op >= ISA_OP_SETP_U16 && in.op <= ISA_OP_SETP_F64 && k == 2 && in.mod2 == ISA_BOOL_NONE;
         if (cls != OPND_ABSENT && !third) in.src[k] = any_src(g, cls);
     }
     if (below(g, 8) == 0) {
@@ -230,8 +235,7 @@ static void gen_branch(struct gen *g, uint32_t depth)
     b->guard_not = below(g, 2);
     b->target = other;
     gen_body(g, depth + 1);
-    if (below(g, 6) == 0)
-        push(g, ISA_OP_EXIT)->guard = any_var(g, MIR_P);
+    if (below(g, 6) == 0) push(g, ISA_OP_EXIT)->guard = any_var(g, MIR_P);
     push(g, ISA_OP_BRA)->target = end;
     put_label(g, other);
     if (below(g, 2)) gen_body(g, depth + 1);
@@ -240,7 +244,8 @@ static void gen_branch(struct gen *g, uint32_t depth)
 
 static void gen_loop(struct gen *g, uint32_t depth)
 {
-    uint32_t head = g->u->mir.label_count++, n = mir_new_vreg(&g->u->mir, MIR_R), p = mir_new_vreg(&g->u->mir, MIR_P);
+    uint32_t head = g->u->mir.label_count++, n = mir_new_vreg(&g->u->mir, MIR_R),
+             p = mir_new_vreg(&g->u->mir, MIR_P);
     struct mir_inst *in = push(g, ISA_OP_MOV_32);
     in->dst[0] = mir_vreg(n);
     in->src[0] = mir_imm(1 + below(g, 4));
@@ -283,7 +288,8 @@ static void generate(struct unit *u, uint64_t seed, uint32_t size)
     for (uint8_t cls = 0; cls < 3; cls++)
         for (uint32_t i = 0; i < many[cls]; i++) {
             uint32_t v = g.vars[cls][g.var_count[cls]++] = mir_new_vreg(&u->mir, cls);
-            struct mir_inst *in = push(&g, opnd_move_op(cls)); /* some from memory, so that not all is constant */
+            struct mir_inst *in =
+                push(&g, opnd_move_op(cls)); /* some from memory, so that not all is constant */
             in->dst[0] = mir_vreg(v);
             in->src[0] = mir_imm(cls == MIR_P ? below(&g, 2) : (int64_t)(rng_u64(&g.rng) >> below(&g, 64)));
             if (cls == MIR_P || below(&g, 2)) continue;
@@ -293,7 +299,8 @@ static void generate(struct unit *u, uint64_t seed, uint32_t size)
             in->vec = 1;
             in->src[0] = mir_imm(below(&g, 30) * 8);
         }
-    for (uint32_t s = 0; s < 4; s++) /* slots are written before they are read: an unwritten one may hold anything */
+    for (uint32_t s = 0; s < 4;
+         s++) /* slots are written before they are read: an unwritten one may hold anything */
         for (uint32_t i = 0; i < 3; i++) {
             struct mir_inst *in = push(&g, ISA_OP_ST_64);
             in->mod = ISA_LOCAL;
@@ -323,8 +330,16 @@ static void execute(struct unit *u, bool physical, uint64_t seed, struct machine
     m->u = u;
     m->physical = physical;
     struct rng r = {seed};
-    for (uint32_t i = 0; i < MEM_WORDS; i++) m->mem[i] = below(&(struct gen){.rng = {rng_u64(&r)}}, 4) ? rng_u32(&r) : rng_u32(&r) % 9;
+    for (uint32_t i = 0; i < MEM_WORDS; i++)
+        m->mem[i] = below(&(struct gen){.rng = {rng_u64(&r)}}, 4) ? rng_u32(&r) : rng_u32(&r) % 9;
     assert_true(run(m));
+}
+
+static void compare(const struct machine *a, const struct machine *b, uint64_t seed, const char *step_name)
+{
+    bool same = !memcmp(a->trace, b->trace, sizeof a->trace);
+    if (!same) print_error("seed %llu: wrong after %s\n", (unsigned long long)seed, step_name);
+    assert_true(same);
 }
 
 static void print_diags(const struct diag_list *d)
@@ -343,7 +358,8 @@ static void one_program(uint64_t seed, uint32_t size, uint32_t regs_limit, bool 
     struct diag_list diags = {0};
     struct lower_options opts = {.opt_level = 1};
     struct arena arena = {0};
-    struct image m = {.ptx = &pm, .opts = &opts, .diags = &diags, .regs_limit = regs_limit, .frame_align = 16};
+    struct image m = {
+        .ptx = &pm, .opts = &opts, .diags = &diags, .regs_limit = regs_limit, .frame_align = 16};
     m.prog.arena = &arena;
     m.prog.entry = &pf;
     struct unit u = {.ptx = &pf, .is_entry = true, .fp = MIR_NO_VREG, .is_live = true};
@@ -359,10 +375,10 @@ static void one_program(uint64_t seed, uint32_t size, uint32_t regs_limit, bool 
             changed |= unit_promote_slots(&u);
             if (!changed) break;
         }
-        unit_sink(&u);
+        unit_legalise(&u);
+        unit_schedule(&u, regs_limit);
         execute(&u, false, seed, &after);
-        if (before.trace != after.trace) print_error("seed %llu: folding\n", (unsigned long long)seed);
-        assert_true(before.trace == after.trace);
+        compare(&before, &after, seed, "folding");
     }
     bool ok = unit_verify(&m, &u, "folding") && unit_allocate(&m, &u);
     cfg_clean(&u.mir, true);
@@ -372,8 +388,7 @@ static void one_program(uint64_t seed, uint32_t size, uint32_t regs_limit, bool 
     assert_true(u.reg_count <= regs_limit && u.pred_count <= ISA_PREDS);
     unit_layout_frame(&m, &u);
     execute(&u, true, seed, &after);
-    if (before.trace != after.trace) print_error("seed %llu: allocation, limit %u\n", (unsigned long long)seed, regs_limit);
-    assert_true(before.trace == after.trace);
+    compare(&before, &after, seed, "allocation");
     mir_func_free(&u.mir);
     free(u.phys);
     free(u.slot_offset);

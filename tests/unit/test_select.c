@@ -1,7 +1,7 @@
 /* test_select.c: instruction selection: PTX lines and the MIR that they become, as mir_print writes it.
  *
- * Vregs are numbered in the order in which a line first speaks of its registers: v0 is usually the destination, and
- * temporaries come after all of them. */
+ * Vregs are numbered in the order in which a line first speaks of its registers: v0 is usually the
+ * destination, and temporaries come after all of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +119,9 @@ static void select_line(const char *line, struct strbuf *out)
     strbuf_free(&text);
 }
 
-struct row { const char *ptx, *mir; };
+struct row {
+    const char *ptx, *mir;
+};
 
 static void check_rows(const struct row *rows, size_t count)
 {
@@ -204,8 +206,9 @@ static void check_func(const char *text, const char *name, const char *want)
 
 static void test_device_function(void **state)
 {
-    check_func(head, "twice",
-               "ld.32 v0 = slot0 .local .a32; add.32 v1 = v0, v0; st.32 = slot1, v1 .local .a32; ret = target=0");
+    check_func(
+        head, "twice",
+        "ld.32 v0 = slot0 .local .a32; add.32 v1 = v0, v0; st.32 = slot1, v1 .local .a32; ret = target=0");
 }
 
 static void test_register_parameters(void **state)
@@ -229,16 +232,18 @@ static void test_labels_and_tables(void **state)
     strbuf_printf(&text, "%s%s%s", head, kernel,
                   "A:\nsetp.eq.s32 %p1, %r1, 0;\n@%p1 bra B;\n@!%p1 bra.uni C;\nbra A;\nB:\n"
                   "ts: .branchtargets A, B, C;\nbrx.idx %r1, ts;\nC:\n}\n");
-    check_func(strbuf_text(&text), "k",
-               "L0:; setp.s32 v0 = v1, 0x0; @v0 bra = target=1; @!v0 bra = target=2 .uni; bra = target=0; L1:; "
-               "brx = v1 target=0; L2:; exit = target=0");
+    check_func(
+        strbuf_text(&text), "k",
+        "L0:; setp.s32 v0 = v1, 0x0; @v0 bra = target=1; @!v0 bra = target=2 .uni; bra = target=0; L1:; "
+        "brx = v1 target=0; L2:; exit = target=0");
     strbuf_free(&text);
 }
 
 static void test_places(void **state)
 {
-    static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"a.cu\"\n.entry k()\n{\n"
-                               ".reg .b32 %r<3>;\n.loc 1 17 3\nadd.u32 %r1, %r2, 1;\n.loc 1 18 3\nret;\n}\n";
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"a.cu\"\n.entry k()\n{\n"
+        ".reg .b32 %r<3>;\n.loc 1 17 3\nadd.u32 %r1, %r2, 1;\n.loc 1 18 3\nret;\n}\n";
     struct fixture x;
     fixture_open(&x, text, "k");
     assert_true(x.ok);
@@ -257,7 +262,8 @@ static void test_shared_layout(void **state)
 {
     struct strbuf text = {0};
     struct fixture x;
-    strbuf_printf(&text, "%s%s%s", head, kernel, "mov.u32 %r1, sv;\nmov.u64 %rd1, sw;\nmov.u32 %r2, sv;\nret;\n}\n");
+    strbuf_printf(&text, "%s%s%s", head, kernel,
+                  "mov.u32 %r1, sv;\nmov.u64 %rd1, sw;\nmov.u32 %r2, sv;\nret;\n}\n");
     fixture_open(&x, strbuf_text(&text), "k");
     assert_true(x.ok);
     assert_int_equal(x.prog.shared_bytes, 32);
@@ -275,7 +281,8 @@ static void test_all_errors_are_named(void **state)
 {
     struct strbuf text = {0};
     struct fixture x;
-    strbuf_printf(&text, "%s%s%s", head, kernel, "call nowhere, ();\nadd.u32 %r1, %r2, %r3;\ncall nowhere, ();\nret;\n}\n");
+    strbuf_printf(&text, "%s%s%s", head, kernel,
+                  "call nowhere, ();\nadd.u32 %r1, %r2, %r3;\ncall nowhere, ();\nret;\n}\n");
     fixture_open(&x, strbuf_text(&text), "k");
     assert_false(x.ok);
     assert_int_equal(x.diags.errors, 2);
@@ -287,14 +294,22 @@ static void test_all_errors_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integer),          cmocka_unit_test(test_logic),
-        cmocka_unit_test(test_float),            cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_conversions),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_warp_and_cta),     cmocka_unit_test(test_control),
-        cmocka_unit_test(test_refusals),         cmocka_unit_test(test_every_form),
-        cmocka_unit_test(test_device_function),  cmocka_unit_test(test_register_parameters),
-        cmocka_unit_test(test_labels_and_tables), cmocka_unit_test(test_places),
-        cmocka_unit_test(test_shared_layout),    cmocka_unit_test(test_all_errors_are_named),
+        cmocka_unit_test(test_integer),
+        cmocka_unit_test(test_logic),
+        cmocka_unit_test(test_float),
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_conversions),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_warp_and_cta),
+        cmocka_unit_test(test_control),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_every_form),
+        cmocka_unit_test(test_device_function),
+        cmocka_unit_test(test_register_parameters),
+        cmocka_unit_test(test_labels_and_tables),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_shared_layout),
+        cmocka_unit_test(test_all_errors_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
