@@ -8,9 +8,11 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 
 /* The state of a process has to live somewhere: this is the one place. */
 static struct gpu *the_gpu;
+static atomic_bool runtime_in_use;
 static pthread_once_t gpu_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t gpu_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
@@ -60,11 +62,19 @@ static void gpu_make(void)
         free(g);
 }
 
-struct gpu *gpu_get(void)
+struct gpu *gpu_get_for_driver(void)
 {
     pthread_once(&gpu_once, gpu_make);
     return the_gpu;
 }
+
+struct gpu *gpu_get(void)
+{
+    atomic_store_explicit(&runtime_in_use, true, memory_order_relaxed);
+    return gpu_get_for_driver();
+}
+
+bool gpu_runtime_in_use(void) { return atomic_load_explicit(&runtime_in_use, memory_order_relaxed); }
 
 struct emu_device *gpu_device(struct gpu *g) { return g->device; }
 const struct machine *gpu_machine(const struct gpu *g) { return &g->machine; }

@@ -1,8 +1,10 @@
-/* gpu.h: the one simulated GPU of a process, under both CUDA APIs (libcudart and libcuda share it through libheddle).
+/* gpu.h: the one simulated GPU of a process, under both CUDA APIs (libcudart and libcuda share it through
+ * libheddle).
  *
- * Everything executes in the order of the calls, at the call: a stream is a name, an event a time stamp. (Kernels of
- * different streams that wait for each other therefore need a cooperative launch; the timing model will queue them.)
- * Functions return a gpu_status; the APIs map it to their own error codes. Safe to call from several host threads. */
+ * Everything executes in the order of the calls, at the call: a stream is a name, an event a time stamp.
+ * (Kernels of different streams that wait for each other therefore need a cooperative launch; the timing
+ * model will queue them.) Functions return a gpu_status; the APIs map it to their own error codes. Safe to
+ * call from several host threads. */
 #ifndef HEDDLE_GPU_H
 #define HEDDLE_GPU_H
 
@@ -13,36 +15,59 @@
 #pragma GCC visibility push(default)
 
 enum gpu_status {
-    GPU_OK, GPU_OUT_OF_MEMORY, GPU_INVALID_VALUE, GPU_INVALID_PTX, GPU_NO_BINARY /* a fatbin without PTX */,
-    GPU_NOT_FOUND, GPU_INVALID_HANDLE, GPU_LAUNCH_FAILED /* the run faulted: sticky */, GPU_BAD_LAUNCH /* refused */,
-    GPU_TOO_MANY_RESOURCES, GPU_ILLEGAL_ADDRESS /* sticky */, GPU_MISALIGNED /* sticky */, GPU_ASSERT /* sticky */,
-    GPU_TIMEOUT /* endless loop: sticky */, GPU_NOT_SUPPORTED, GPU_NOT_READY, GPU_NO_DEVICE
+    GPU_OK,
+    GPU_OUT_OF_MEMORY,
+    GPU_INVALID_VALUE,
+    GPU_INVALID_PTX,
+    GPU_NO_BINARY /* a fatbin without PTX */,
+    GPU_NOT_FOUND,
+    GPU_INVALID_HANDLE,
+    GPU_LAUNCH_FAILED /* the run faulted: sticky */,
+    GPU_BAD_LAUNCH /* refused */,
+    GPU_TOO_MANY_RESOURCES,
+    GPU_ILLEGAL_ADDRESS /* sticky */,
+    GPU_MISALIGNED /* sticky */,
+    GPU_ASSERT /* sticky */,
+    GPU_TIMEOUT /* endless loop: sticky */,
+    GPU_NOT_SUPPORTED,
+    GPU_NOT_READY,
+    GPU_NO_DEVICE
 };
 
 struct gpu;
 struct gpu_module;
 
-/* The process's GPU, made at the first call from the environment (HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_STATS, ...).
- * NULL when the configuration is wrong: the reason went to stderr. */
+/* The process's GPU, made at the first call from the environment (HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_STATS,
+ * ...). NULL when the configuration is wrong: the reason went to stderr. */
 struct gpu *gpu_get(void);
+/* The same for libcuda.so.1. In CUDA the runtime makes the device's primary context current for its threads,
+ * and the driver API of the same program sees that: so libcuda asks whether anybody else used the GPU. */
+struct gpu *gpu_get_for_driver(void);
+bool gpu_runtime_in_use(void);
 struct emu_device *gpu_device(struct gpu *g);
 const struct machine *gpu_machine(const struct gpu *g);
-enum gpu_status gpu_sticky(const struct gpu *g);   /* the fault that ended the context, or GPU_OK */
-/* cudaDeviceReset: frees all memory and textures, unloads every module, clears the fault. A gpu_module of before stays a
- * valid pointer but is dead (gpu_module_emu gives NULL, a launch gives GPU_INVALID_HANDLE): unload it and load it
- * again. The generation counts resets, so that an API can see that its module handles are old. */
+enum gpu_status gpu_sticky(const struct gpu *g); /* the fault that ended the context, or GPU_OK */
+/* cudaDeviceReset: frees all memory and textures, unloads every module, clears the fault. A gpu_module of
+ * before stays a valid pointer but is dead (gpu_module_emu gives NULL, a launch gives GPU_INVALID_HANDLE):
+ * unload it and load it again. The generation counts resets, so that an API can see that its module handles
+ * are old. */
 void gpu_reset(struct gpu *g);
 uint64_t gpu_generation(const struct gpu *g);
 
-/* image: PTX text (ends in zero byte), a fatbin, the wrapper that points to one (fatbin.h), or an ELF with one; len 0 =
- * unknown (zero-terminated PTX or self-describing). Errors go to stderr. */
-enum gpu_status gpu_module_load(struct gpu *g, const char *name, const void *image, size_t len, struct gpu_module **out);
-/* Several images that are linked together (relocatable device code). */
-enum gpu_status gpu_module_link(struct gpu *g, const char *name, const void *const *images, const size_t *lens, uint32_t count,
+/* image: PTX text (ends in zero byte), a fatbin, the wrapper that points to one (fatbin.h), or an ELF with
+ * one; len 0 = unknown (zero-terminated PTX or self-describing). Errors go to stderr. */
+enum gpu_status gpu_module_load(struct gpu *g, const char *name, const void *image, size_t len,
                                 struct gpu_module **out);
+/* Several images that are linked together (relocatable device code). */
+enum gpu_status gpu_module_link(struct gpu *g, const char *name, const void *const *images,
+                                const size_t *lens, uint32_t count, struct gpu_module **out);
 /* The same with options. log (may be NULL) receives the rendered diagnostics too. regs_max 0 = no limit. */
-struct gpu_load_options { uint32_t regs_max; struct strbuf *log; };
-enum gpu_status gpu_module_link_with(struct gpu *g, const char *name, const void *const *images, const size_t *lens, uint32_t count,
+struct gpu_load_options {
+    uint32_t regs_max;
+    struct strbuf *log;
+};
+enum gpu_status gpu_module_link_with(struct gpu *g, const char *name, const void *const *images,
+                                     const size_t *lens, uint32_t count,
                                      const struct gpu_load_options *options, struct gpu_module **out);
 void gpu_module_unload(struct gpu *g, struct gpu_module *m);
 struct emu_module *gpu_module_emu(struct gpu_module *m);
@@ -51,7 +76,7 @@ struct gpu_launch {
     struct gpu_module *module;
     const struct isa_kernel *kernel;
     uint32_t grid[3], block[3], shared_dynamic_bytes;
-    void **args;                    /* one pointer per parameter; or NULL and `packed` is used */
+    void **args; /* one pointer per parameter; or NULL and `packed` is used */
     const void *packed;
     size_t packed_bytes;
     bool cooperative;
@@ -59,27 +84,33 @@ struct gpu_launch {
 };
 enum gpu_status gpu_launch(struct gpu *g, const struct gpu_launch *l);
 
-/* Copies between any two of host and device memory: addresses tell which. The device side is checked against the
- * allocation map (GPU_INVALID_VALUE outside of it). */
+/* Copies between any two of host and device memory: addresses tell which. The device side is checked against
+ * the allocation map (GPU_INVALID_VALUE outside of it). */
 enum gpu_status gpu_copy(struct gpu *g, void *dst, const void *src, size_t bytes);
-enum gpu_status gpu_copy_2d(struct gpu *g, void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width_bytes, size_t height);
-struct gpu_copy3d {                 /* offsets and extents in bytes, rows, slices */
-    void *dst; size_t dst_pitch, dst_height, dst_x, dst_y, dst_z;
-    const void *src; size_t src_pitch, src_height, src_x, src_y, src_z;
+enum gpu_status gpu_copy_2d(struct gpu *g, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
+                            size_t width_bytes, size_t height);
+struct gpu_copy3d { /* offsets and extents in bytes, rows, slices */
+    void *dst;
+    size_t dst_pitch, dst_height, dst_x, dst_y, dst_z;
+    const void *src;
+    size_t src_pitch, src_height, src_x, src_y, src_z;
     size_t width_bytes, height, depth;
 };
 enum gpu_status gpu_copy_3d(struct gpu *g, const struct gpu_copy3d *c);
-enum gpu_status gpu_fill(struct gpu *g, void *dst, const void *pattern, size_t pattern_bytes, size_t count); /* memset D8, D16, D32 */
+enum gpu_status gpu_fill(struct gpu *g, void *dst, const void *pattern, size_t pattern_bytes,
+                         size_t count); /* memset D8, D16, D32 */
 
 /* Simulated time in nanoseconds, for events: what has been launched so far. */
 uint64_t gpu_now_ns(const struct gpu *g);
 
 /* CUDA occupancy rules: CTAs of this kernel per SM. */
-uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t block_threads, size_t dynamic_shared);
-/* Threads of one CTA that this kernel can be launched with at most: its bounds, and the registers of one SM. */
+uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t block_threads,
+                       size_t dynamic_shared);
+/* Threads of one CTA that this kernel can be launched with at most: its bounds, and the registers of one SM.
+ */
 uint32_t gpu_kernel_threads_max(const struct gpu *g, const struct isa_kernel *k);
 
-void gpu_lock(void);                /* one lock around the device state; recursive */
+void gpu_lock(void); /* one lock around the device state; recursive */
 void gpu_unlock(void);
 
 #pragma GCC visibility pop

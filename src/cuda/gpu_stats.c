@@ -116,7 +116,7 @@ static void write_json(const struct gpu *g, struct strbuf *out)
     json_counts(out, s->launches, &s->total);
     strbuf_printf(
         out, "},\n  \"copied_bytes\": %llu,\n  \"simulated_ns\": %llu,\n  \"kernel_wall_seconds\": %.6f,\n",
-        (unsigned long long)s->copied_bytes, (unsigned long long)s->sim_ns, (double)s->wall_ns * 1e-9);
+        (unsigned long long)s->copied_bytes, (unsigned long long)gpu_now_ns(g), (double)s->wall_ns * 1e-9);
     strbuf_printf(out, "  \"warp_insts_per_second\": %.0f\n}\n", rate_per_second(s));
 }
 

@@ -45,7 +45,7 @@ void *handle_new(enum handle_kind kind, size_t bytes); /* zeroed; begins with a 
 void handle_free(void *h);
 static inline bool handle_is(const void *h, enum handle_kind kind)
 {
-    return h && !((uintptr_t)h & 7) && ((const struct handle *)h)->kind == (uint32_t)kind;
+    return (uintptr_t)h >= 4096 && !((uintptr_t)h & 7) && ((const struct handle *)h)->kind == (uint32_t)kind;
 }
 
 struct CUctx_st {
@@ -131,7 +131,6 @@ CUresult cu_module_from(CUcontext ctx, const char *name, const void *image, size
 CUresult cu_find_function(CUmodule m, const char *name, CUfunction *out);
 CUfunction cu_function(const void *h); /* of a CUfunction or a CUkernel; NULL when it is neither */
 CUresult cu_alloc(uint64_t bytes, uint64_t align, enum space_kind kind, const char *label, uint64_t *out);
-CUresult cu_array_create(const CUDA_ARRAY3D_DESCRIPTOR *d, CUarray *out);
 uint32_t cu_format_bytes(CUarray_format f); /* 0 = not a format that can be used */
 bool cu_runtime_linked(void);               /* a CUDA runtime inside of the program uses this library */
 void cu_storage_end(CUcontext ctx);         /* tells the runtime that what it keeps for a context is gone */

@@ -19,7 +19,7 @@ uint32_t cu_format_bytes(CUarray_format f)
     }
 }
 
-CUresult cu_array_create(const CUDA_ARRAY3D_DESCRIPTOR *d, CUarray *out)
+static CUresult array_create(const CUDA_ARRAY3D_DESCRIPTOR *d, CUarray *out)
 {
     uint64_t element = (uint64_t)cu_format_bytes(d->Format) * d->NumChannels, pitch, slice, bytes, base = 0;
     if (!out || !element || (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4))
@@ -44,7 +44,7 @@ CUresult cu_array_create(const CUDA_ARRAY3D_DESCRIPTOR *d, CUarray *out)
 
 CU_API(cuArray3DCreate_v2, (CUarray * out, const CUDA_ARRAY3D_DESCRIPTOR *d))
 {
-    return d ? cu_array_create(d, out) : CUDA_ERROR_INVALID_VALUE;
+    return d ? array_create(d, out) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CU_API(cuArrayCreate_v2, (CUarray * out, const CUDA_ARRAY_DESCRIPTOR *d))
@@ -52,7 +52,7 @@ CU_API(cuArrayCreate_v2, (CUarray * out, const CUDA_ARRAY_DESCRIPTOR *d))
     if (!d) return CUDA_ERROR_INVALID_VALUE;
     CUDA_ARRAY3D_DESCRIPTOR full = {
         .Width = d->Width, .Height = d->Height, .Format = d->Format, .NumChannels = d->NumChannels};
-    return cu_array_create(&full, out);
+    return array_create(&full, out);
 }
 
 CU_API(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * out, CUarray a))

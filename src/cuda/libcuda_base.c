@@ -87,11 +87,11 @@ CUresult cu_status(enum gpu_status s)
     return (size_t)s < ARRAY_LEN(map) ? map[s] : CUDA_ERROR_UNKNOWN;
 }
 
-struct gpu *cu_gpu(void) { return gpu_get(); }
+struct gpu *cu_gpu(void) { return gpu_get_for_driver(); }
 
 CUresult cu_ready(void)
 {
-    if (!atomic_load(&initialised)) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!atomic_load(&initialised) && !gpu_runtime_in_use()) return CUDA_ERROR_NOT_INITIALIZED;
     return cu_gpu() ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 

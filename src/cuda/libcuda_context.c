@@ -12,8 +12,6 @@ static unsigned primary_flags;
 static uint64_t next_id;
 static VEC(CUcontext) contexts;
 
-CUcontext cu_current(void) { return stack.depth ? stack.items[stack.depth - 1] : NULL; }
-
 static CUcontext context_new(unsigned flags, bool is_primary)
 {
     CUcontext c = handle_new(HANDLE_CONTEXT, sizeof *c);
@@ -22,6 +20,21 @@ static CUcontext context_new(unsigned flags, bool is_primary)
     c->primary = is_primary;
     vec_push(&contexts, c);
     return c;
+}
+
+static CUcontext get_primary(void)
+{
+    gpu_lock();
+    if (!primary) primary = context_new(primary_flags, true);
+    gpu_unlock();
+    return primary;
+}
+
+/* The top of the thread's stack; without one, the primary context if libcudart.so works in this process. */
+CUcontext cu_current(void)
+{
+    if (stack.depth) return stack.items[stack.depth - 1];
+    return gpu_runtime_in_use() ? get_primary() : NULL;
 }
 
 /* Ends what the context owns. A fault is cleared with it, as is everything else on the device then. */
@@ -359,9 +372,8 @@ CU_API(cuDevicePrimaryCtxRetain, (CUcontext * out, CUdevice dev))
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!cu_device_ok(dev)) return CUDA_ERROR_INVALID_DEVICE;
     gpu_lock();
-    if (!primary) primary = context_new(primary_flags, true);
+    *out = get_primary();
     primary->refs++;
-    *out = primary;
     gpu_unlock();
     return CUDA_SUCCESS;
 }

@@ -118,9 +118,9 @@ static const struct attribute attributes[] = {
     VALUE(89, 1),  /* host and device may touch managed memory at once */
     VALUE(90, 0),  /* preemption */
     VALUE(91, 1),  /* registered memory keeps its address */
-    VALUE(92, 0),
-    VALUE(93, 0),
-    VALUE(94, 0), /* stream memory operations, old */
+    VALUE(92, 1),
+    VALUE(93, 1),
+    VALUE(94, 1), /* stream memory operations, old */
     VALUE(95, 1),
     VALUE(96, 0),                        /* cooperative launch; on many devices */
     FIELD64(97, cta_shared_optin_bytes), /* shared memory per block on request */
@@ -148,8 +148,8 @@ static const struct attribute attributes[] = {
     VALUE(119, 0), /* RDMA, shareable pools */
     VALUE(120, 0), /* clusters */
     VALUE(121, 0),
-    VALUE(122, 0),
-    VALUE(123, 0),
+    VALUE(122, 1),
+    VALUE(123, 1),
     VALUE(124, 0),
     VALUE(125, 0), /* deferred arrays, mem ops, dma-buf, IPC */
     VALUE(126, 1), /* memory synchronisation domains */

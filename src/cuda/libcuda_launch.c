@@ -155,6 +155,14 @@ CU_API(cuFuncGetModule, (CUmodule * out, CUfunction f))
 
 CU_API(cuFuncLoad, (CUfunction f)) { return cu_function(f) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; }
 
+CU_API(cuFuncIsLoaded, (CUfunctionLoadingState * state, CUfunction f))
+{
+    if (!cu_function(f)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!state) return CUDA_ERROR_INVALID_VALUE;
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return CUDA_SUCCESS;
+}
+
 /* ---- launches ---- */
 
 /* The argument block of the `extra` form: a list of key, value, ... ended by CU_LAUNCH_PARAM_END. */

@@ -6,7 +6,8 @@ static uint64_t next_stream_id = 3; /* 1 and 2 are the legacy and the per-thread
 
 static bool is_default(CUstream s) { return !s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD; }
 
-bool cu_stream_ok(CUstream s) { return is_default(s) || handle_is(s, HANDLE_STREAM); }
+/* A stream made by libcudart.so is unknown here, and is as good as any: nothing is queued in it. */
+bool cu_stream_ok(CUstream s) { return is_default(s) || handle_is(s, HANDLE_STREAM) || gpu_runtime_in_use(); }
 
 /* A call on a stream: CUDA_SUCCESS, the fault that is pending, or what is wrong with the handle. */
 static CUresult enter(CUstream s)
@@ -59,7 +60,7 @@ CU_API_PT(cuStreamGetFlags, _ptsz, (CUstream s, unsigned *flags))
     CUresult r = enter(s);
     if (r) return r;
     if (!flags) return CUDA_ERROR_INVALID_VALUE;
-    *flags = is_default(s) ? 0 : s->flags;
+    *flags = handle_is(s, HANDLE_STREAM) ? s->flags : 0;
     return CUDA_SUCCESS;
 }
 CU_API_PT(cuStreamGetPriority, _ptsz, (CUstream s, int *priority))
@@ -67,7 +68,7 @@ CU_API_PT(cuStreamGetPriority, _ptsz, (CUstream s, int *priority))
     CUresult r = enter(s);
     if (r) return r;
     if (!priority) return CUDA_ERROR_INVALID_VALUE;
-    *priority = is_default(s) ? 0 : s->priority;
+    *priority = handle_is(s, HANDLE_STREAM) ? s->priority : 0;
     return CUDA_SUCCESS;
 }
 CU_API_PT(cuStreamGetId, _ptsz, (CUstream s, unsigned long long *id))
@@ -75,7 +76,10 @@ CU_API_PT(cuStreamGetId, _ptsz, (CUstream s, unsigned long long *id))
     CUresult r = enter(s);
     if (r) return r;
     if (!id) return CUDA_ERROR_INVALID_VALUE;
-    *id = s == CU_STREAM_PER_THREAD ? 2 : is_default(s) ? 1 : s->id;
+    if (handle_is(s, HANDLE_STREAM))
+        *id = s->id;
+    else
+        *id = is_default(s) ? (s == CU_STREAM_PER_THREAD ? 2 : 1) : (unsigned long long)(uintptr_t)s;
     return CUDA_SUCCESS;
 }
 CU_API_PT(cuStreamGetCtx, _ptsz, (CUstream s, CUcontext *ctx))
@@ -83,8 +87,13 @@ CU_API_PT(cuStreamGetCtx, _ptsz, (CUstream s, CUcontext *ctx))
     CUresult r = enter(s);
     if (r) return r;
     if (!ctx) return CUDA_ERROR_INVALID_VALUE;
-    *ctx = is_default(s) ? cu_current() : s->context;
+    *ctx = handle_is(s, HANDLE_STREAM) ? s->context : cu_current();
     return CUDA_SUCCESS;
+}
+CU_API_PT(cuStreamGetCtx_v2, _ptsz, (CUstream s, CUcontext *ctx, CUgreenCtx *green))
+{
+    if (green) *green = NULL; /* there are no green contexts */
+    return cuStreamGetCtx(s, ctx);
 }
 CU_API_PT(cuStreamGetDevice, _ptsz, (CUstream s, CUdevice *device))
 {
@@ -113,6 +122,63 @@ CU_API_PT(cuStreamAddCallback, _ptsz, (CUstream s, CUstreamCallback fn, void *us
     fn(s, CUDA_SUCCESS, user);
     return CUDA_SUCCESS;
 }
+
+/* ---- memory operations: written at once; a wait holds already, or never will ---- */
+
+static CUresult write_value(CUstream s, CUdeviceptr p, const void *value, size_t bytes)
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    gpu_lock();
+    bool ok = p % bytes == 0 && space_valid(emu_device_space(gpu_device(cu_gpu())), p, bytes);
+    if (ok) memcpy((void *)(uintptr_t)p, value, bytes);
+    gpu_unlock();
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult wait_value(CUstream s, CUdeviceptr p, uint64_t value, size_t bytes, unsigned how)
+{
+    CUresult r = enter(s);
+    if (r) return r;
+    uint64_t now = 0;
+    gpu_lock();
+    bool ok = p % bytes == 0 && space_valid(emu_device_space(gpu_device(cu_gpu())), p, bytes);
+    if (ok) memcpy(&now, (const void *)(uintptr_t)p, bytes);
+    gpu_unlock();
+    if (!ok) return CUDA_ERROR_INVALID_VALUE;
+    int64_t ahead = bytes == 4 ? (int32_t)((uint32_t)now - (uint32_t)value) : (int64_t)(now - value);
+    uint64_t nor = ~(now | value) & (bytes == 4 ? UINT32_MAX : UINT64_MAX);
+    const bool holds[] = {ahead >= 0, now == value, (now & value) != 0, nor != 0}; /* geq, eq, and, nor */
+    if (holds[how & 3]) return CUDA_SUCCESS;
+    fprintf(
+        stderr,
+        "heddle: a stream waits for a value that is written later: not supported, calls execute in order\n");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+#define VALUE_OPS(suffix)                                                                                    \
+    CU_API_PT(cuStreamWriteValue32##suffix, _ptsz,                                                           \
+              (CUstream s, CUdeviceptr p, cuuint32_t value, unsigned flags))                                 \
+    {                                                                                                        \
+        return write_value(s, p, &value, sizeof value);                                                      \
+    }                                                                                                        \
+    CU_API_PT(cuStreamWriteValue64##suffix, _ptsz,                                                           \
+              (CUstream s, CUdeviceptr p, cuuint64_t value, unsigned flags))                                 \
+    {                                                                                                        \
+        return write_value(s, p, &value, sizeof value);                                                      \
+    }                                                                                                        \
+    CU_API_PT(cuStreamWaitValue32##suffix, _ptsz,                                                            \
+              (CUstream s, CUdeviceptr p, cuuint32_t value, unsigned flags))                                 \
+    {                                                                                                        \
+        return wait_value(s, p, value, sizeof value, flags);                                                 \
+    }                                                                                                        \
+    CU_API_PT(cuStreamWaitValue64##suffix, _ptsz,                                                            \
+              (CUstream s, CUdeviceptr p, cuuint64_t value, unsigned flags))                                 \
+    {                                                                                                        \
+        return wait_value(s, p, value, sizeof value, flags);                                                 \
+    }
+VALUE_OPS()
+VALUE_OPS(_v2)
 
 /* ---- capture: there are no graphs, so no stream ever captures ---- */
 

@@ -113,6 +113,7 @@ ALU_INLINE uint32_t alu_pack_mask(const uint32_t *flags)
  *
  * ALU_FN<n>(OP, D, A, ..., EXPR) makes exec_OP: D, A, ... are operand letters of isa.def (r or d); in EXPR
  * the sources are a, b, c, e (uint32_t or uint64_t), i is the instruction, l the lane. */
+#define ALU_HAS(flag)  ((i->flags & ISA_##flag) != 0)
 #define ALU_ROW(OP)    static void exec_##OP(struct exec *x, const struct isa_inst *i, uint32_t mask)
 #define ALU_T_r        uint32_t
 #define ALU_T_d        uint64_t
@@ -211,10 +212,12 @@ ALU_INLINE uint32_t alu_pack_mask(const uint32_t *flags)
 /* The files of the arithmetic, in the order of isa.def. */
 #define ALU_FILES(X)                                                                                         \
     X(alu_move_rows)                                                                                         \
-    X(alu_int_rows) X(alu_mul_rows) X(alu_bits_rows) X(alu_logic_rows) X(alu_setp_rows) X(alu_f32_rows)      \
-        X(alu_f64_rows) X(alu_half_rows) X(alu_sfu_rows) X(alu_cvt_int_rows) X(alu_cvt_i2f_rows)             \
-            X(alu_cvt_f2i_rows) X(alu_cvt_float_rows) X(alu_cvt_pack_rows)
-#define ALU_DECLARE(f) void ALU_NAME(f)(exec_fn * *table);
+    X(alu_int_rows)                                                                                          \
+    X(alu_mul_rows)                                                                                          \
+    X(alu_bits_rows) X(alu_logic_rows) X(alu_setp_rows) X(alu_f32_rows) X(alu_f64_rows) X(alu_half_rows)     \
+        X(alu_sfu_rows) X(alu_cvt_int_rows) X(alu_cvt_i2f_rows) X(alu_cvt_f2i_rows) X(alu_cvt_float_rows)    \
+            X(alu_cvt_pack_rows)
+#define ALU_DECLARE(f) void ALU_NAME(f)(exec_fn **);
 ALU_FILES(ALU_DECLARE)
 
 #endif

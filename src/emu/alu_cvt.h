@@ -111,12 +111,9 @@ struct cvt_half_rule {
 };
 ALU_INLINE struct cvt_half_rule cvt_half_rule(const struct isa_inst *i, bool is_bf16)
 {
-    struct cvt_half_rule r = {is_bf16,
-                              i->flags & ISA_SAT,
-                              i->flags & ISA_RELU,
-                              i->flags & ISA_SATFINITE,
-                              false,
-                              cvt_is_integral(i->round) ? ISA_RN : i->round};
+    struct cvt_half_rule r = {is_bf16,       ALU_HAS(SAT),
+                              ALU_HAS(RELU), ALU_HAS(SATFINITE),
+                              false,         cvt_is_integral(i->round) ? ISA_RN : i->round};
     r.plain = !r.sat && !r.relu && !r.satfinite && r.round == ISA_RN;
     return r;
 }

@@ -49,7 +49,7 @@ ALU_INLINE uint64_t to_s64(double v)
     static ALU_NOINLINE void load_##S(float *v, struct exec *x, const struct isa_inst *i)                    \
     {                                                                                                        \
         const uint32_t *p = exec_src(x, i->src[0]);                                                          \
-        const bool ftz = i->flags & ISA_FTZ;                                                                 \
+        const bool ftz = ALU_HAS(FTZ);                                                                       \
         (void)ftz;                                                                                           \
         for (int l = 0; l < ISA_LANES; l++) v[l] = f32_of(LANE_##S(p, l));                                   \
         cvt_integral_f32(v, i->round);                                                                       \

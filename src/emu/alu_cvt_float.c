@@ -18,7 +18,7 @@
     ALU_INLINE void load_##S(uint32_t *v, struct exec *x, const struct isa_inst *i)                          \
     {                                                                                                        \
         const uint32_t *p = exec_src(x, i->src[0]);                                                          \
-        const bool ftz = i->flags & ISA_FTZ;                                                                 \
+        const bool ftz = ALU_HAS(FTZ);                                                                       \
         (void)ftz;                                                                                           \
         for (int l = 0; l < ISA_LANES; l++) v[l] = LANE_##S(p, l);                                           \
         if (cvt_is_integral(i->round)) cvt_integral_f32((float *)v, i->round);                               \
@@ -37,15 +37,15 @@ ALU_INLINE void load_F64(uint64_t *v, struct exec *x, const struct isa_inst *i)
 
 ALU_INLINE void put_f32(struct exec *x, const struct isa_inst *i, uint32_t mask, uint32_t *v)
 {
-    if (i->flags & ISA_FTZ)
+    if (ALU_HAS(FTZ))
         for (int l = 0; l < ISA_LANES; l++) v[l] = f32_flush(v[l]);
-    if (i->flags & ISA_SAT)
+    if (ALU_HAS(SAT))
         for (int l = 0; l < ISA_LANES; l++) v[l] = f32_sat(v[l]);
     alu_put32(x, i->dst[0], v, mask);
 }
 ALU_INLINE void put_f64(struct exec *x, const struct isa_inst *i, uint32_t mask, uint64_t *v)
 {
-    if (i->flags & ISA_SAT)
+    if (ALU_HAS(SAT))
         for (int l = 0; l < ISA_LANES; l++) v[l] = f64_sat(v[l]);
     alu_put64(x, i->dst[0], v, mask);
 }
@@ -94,7 +94,7 @@ static ALU_NOINLINE void fix_nans_from_f64(uint32_t *o, const uint64_t *v, int f
 #define CANON_F32(v)   f32_canon(v)
 #define NAN_F16(p, l)  nan_to_f64((p)[l] & 0xffff, 10, 16)
 #define NAN_BF16(p, l) nan_to_f64((p)[l] & 0xffff, 7, 16)
-#define NAN_F32(p, l)  nan_to_f64(i->flags &ISA_FTZ ? F32_NAN : (p)[l], 23, 32)
+#define NAN_F32(p, l)  nan_to_f64(ALU_HAS(FTZ) ? F32_NAN : (p)[l], 23, 32)
 #define FROM_SMALL(S)                                                                                        \
     ALU_ROW(CVT_F32_##S)                                                                                     \
     {                                                                                                        \

@@ -50,7 +50,7 @@ static ALU_NOINLINE void put_f32(struct exec *x, const struct isa_inst *i, uint3
     alu_round_begin(i->round);
     kernel(o, exec_src(x, i->src[0]));
     alu_round_end(i->round);
-    if (i->flags & ISA_SAT)
+    if (ALU_HAS(SAT))
         for (int l = 0; l < ISA_LANES; l++) o[l] = f32_sat(o[l]);
     alu_put32(x, i->dst[0], o, mask);
 }
@@ -62,7 +62,7 @@ static ALU_NOINLINE void put_f64(struct exec *x, const struct isa_inst *i, uint3
     alu_round_begin(i->round);
     kernel(o, exec_src(x, i->src[0]));
     alu_round_end(i->round);
-    if (i->flags & ISA_SAT)
+    if (ALU_HAS(SAT))
         for (int l = 0; l < ISA_LANES; l++) o[l] = f64_sat(o[l]);
     alu_put64(x, i->dst[0], o, mask);
 }
@@ -71,7 +71,7 @@ static ALU_NOINLINE void put_f64(struct exec *x, const struct isa_inst *i, uint3
 static ALU_NOINLINE void put_half(struct exec *x, const struct isa_inst *i, uint32_t mask,
                                   i2f32_kernel *odd_kernel, bool is_bf16)
 {
-    const bool sat = i->flags & ISA_SAT;
+    const bool sat = ALU_HAS(SAT);
     ALU_ALIGNED uint32_t o[ISA_LANES];
     odd_kernel(o, exec_src(x, i->src[0]));
     for (int l = 0; l < ISA_LANES; l++) {
@@ -81,14 +81,17 @@ static ALU_NOINLINE void put_half(struct exec *x, const struct isa_inst *i, uint
     alu_put32(x, i->dst[0], o, mask);
 }
 
+/* Hosts without unsigned conversions may subtract to make them, which gives -0 for 0 when rounding down. */
+#define KEEP_SIGN(S) (CVT_MIN_##S ? UINT64_MAX : F64_NAN)
 #define I2F_FROM(S)                                                                                          \
     static ALU_NOINLINE void to_f32_##S(uint32_t *o, const uint32_t *p)                                      \
     {                                                                                                        \
-        for (int l = 0; l < ISA_LANES; l++) o[l] = f32_bits(TO_F32_##S(CVT_INT_##S(p, l)));                  \
+        for (int l = 0; l < ISA_LANES; l++)                                                                  \
+            o[l] = f32_bits(TO_F32_##S(CVT_INT_##S(p, l))) & (uint32_t)(KEEP_SIGN(S) >> 32);                 \
     }                                                                                                        \
     static ALU_NOINLINE void to_f64_##S(uint64_t *o, const uint32_t *p)                                      \
     {                                                                                                        \
-        for (int l = 0; l < ISA_LANES; l++) o[l] = f64_bits((double)CVT_INT_##S(p, l));                      \
+        for (int l = 0; l < ISA_LANES; l++) o[l] = f64_bits((double)CVT_INT_##S(p, l)) & KEEP_SIGN(S);       \
     }                                                                                                        \
     static ALU_NOINLINE void to_odd_##S(uint32_t *o, const uint32_t *p)                                      \
     {                                                                                                        \

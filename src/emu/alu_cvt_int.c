@@ -24,7 +24,7 @@ ALU_INLINE uint64_t clamp_from_unsigned(uint64_t v, uint64_t hi) { return v > hi
     {                                                                                                        \
         const uint32_t *p = exec_src(x, i->src[0]);                                                          \
         ALU_ALIGNED CVT_ROW_##T o[ISA_LANES];                                                                \
-        if (i->flags & ISA_SAT)                                                                              \
+        if (ALU_HAS(SAT))                                                                                    \
             for (int l = 0; l < ISA_LANES; l++)                                                              \
                 o[l] = CVT_CUT_##T((CVT_ROW_##T)CLAMP_FROM_##S(CVT_INT_##S(p, l), T));                       \
         else                                                                                                 \

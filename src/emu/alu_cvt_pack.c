@@ -23,10 +23,10 @@ ALU_INLINE void half_pair(struct exec *x, const struct isa_inst *i, uint32_t mas
     {                                                                                                        \
         const struct cvt_half_rule rule = cvt_half_rule(i, bf16),                                            \
                                    plain = {.is_bf16 = bf16, .round = ISA_RN};                               \
-        if (rule.plain && !(i->flags & ISA_FTZ))                                                             \
+        if (rule.plain && !ALU_HAS(FTZ))                                                                     \
             half_pair(x, i, mask, plain, false);                                                             \
         else                                                                                                 \
-            half_pair(x, i, mask, rule, i->flags &ISA_FTZ);                                                  \
+            half_pair(x, i, mask, rule, ALU_HAS(FTZ));                                                       \
     }
 #define HALF_PAIRS(P) P(CVT_F16X2_F32, false) P(CVT_BF16X2_F32, true)
 HALF_PAIRS(HALF_PAIR)
@@ -51,7 +51,7 @@ ALU_INLINE uint32_t f16_from_f8(uint32_t v, bool is_e5m2, bool relu)
     return relu ? half_relu(h, 0x7c00) : h;
 }
 
-#define RELU                    (i->flags & ISA_RELU)
+#define RELU                    ALU_HAS(RELU)
 #define F8_FROM_F16(h, is_e5m2) f8_from_f32(f32_from_f16(h), is_e5m2, RELU)
 #define F8_ROWS(F1, F2)                                                                                      \
     F2(CVT_E4M3X2_F32, r, r, r, f8_from_f32(a, false, RELU) << 8 | f8_from_f32(b, false, RELU))              \
@@ -73,7 +73,7 @@ ALU_INLINE uint32_t tf32_from_f32(uint32_t b, int round, bool relu, bool satfini
     const bool other_nan = f32_is_nan(b) & (round != ISA_RNA);
     return alu_if32(other_nan, F32_NAN & ~low, alu_if32(relu & (b >> 31), 0, finite | sign));
 }
-#define TF32_ROWS(F1) F1(CVT_TF32_F32, r, r, tf32_from_f32(a, i->round, RELU, i->flags &ISA_SATFINITE))
+#define TF32_ROWS(F1) F1(CVT_TF32_F32, r, r, tf32_from_f32(a, i->round, RELU, ALU_HAS(SATFINITE)))
 TF32_ROWS(ALU_FN1)
 
 /* Two signed words, each bounded to a field of inst.mod bits, below what the third source, if there is one,

@@ -52,7 +52,7 @@ static ALU_NOINLINE void flush_results(uint32_t *o, const uint32_t *const *p, in
 static ALU_NOINLINE void f32_general(struct exec *x, const struct isa_inst *i, uint32_t mask, int sources,
                                      enum scaling how, f32_kernel *kernel)
 {
-    const bool ftz = i->flags & ISA_FTZ, sat = i->flags & ISA_SAT;
+    const bool ftz = ALU_HAS(FTZ), sat = ALU_HAS(SAT);
     const uint32_t *p[3];
     ALU_ALIGNED uint32_t flushed[3][ISA_LANES], o[ISA_LANES];
     for (int k = 0; k < 3; k++) {
@@ -99,7 +99,7 @@ static ALU_NOINLINE void f32_general(struct exec *x, const struct isa_inst *i, u
 #define F32_ROWS(R)                                                                                          \
     R(ADD_F32, 2, SCALE_NONE, a + b)                                                                         \
     R(SUB_F32, 2, SCALE_NONE, a - b)                                                                         \
-    R(MUL_F32, 2, SCALE_PRODUCT, a *b)                                                                       \
+    R(MUL_F32, 2, SCALE_PRODUCT, (a * b))                                                                    \
     R(FMA_F32, 3, SCALE_PRODUCT, fmaf(a, b, c))                                                              \
     R(DIV_F32, 2, SCALE_QUOTIENT, a / b)                                                                     \
     R(RCP_F32, 1, SCALE_RCP, 1.0f / a)                                                                       \
@@ -137,8 +137,8 @@ ALU_INLINE void min_max_row(struct exec *x, const struct isa_inst *i, uint32_t m
     ALU_ROW(OP)                                                                                              \
     {                                                                                                        \
         if (i->flags & (ISA_NANPROP | ISA_XORSIGN))                                                          \
-            min_max_row(x, i, mask, max, i->flags &ISA_FTZ, i->flags &ISA_NANPROP, i->flags &ISA_XORSIGN);   \
-        else if (i->flags & ISA_FTZ)                                                                         \
+            min_max_row(x, i, mask, max, ALU_HAS(FTZ), ALU_HAS(NANPROP), ALU_HAS(XORSIGN));                  \
+        else if (ALU_HAS(FTZ))                                                                               \
             min_max_row(x, i, mask, max, true, false, false);                                                \
         else                                                                                                 \
             min_max_row(x, i, mask, max, false, false, false);                                               \
@@ -146,7 +146,7 @@ ALU_INLINE void min_max_row(struct exec *x, const struct isa_inst *i, uint32_t m
 #define MIN_MAX_ROWS(M) M(MIN_F32, false) M(MAX_F32, true)
 MIN_MAX_ROWS(MIN_MAX_ROW)
 
-#define FTZ(v) (i->flags & ISA_FTZ ? f32_flush(v) : (v))
+#define FTZ(v) (ALU_HAS(FTZ) ? f32_flush(v) : (v))
 #define SIGN_ROWS(F1, F2)                                                                                    \
     F1(ABS_F32, r, r, f32_canon(FTZ(a) & 0x7fffffff))                                                        \
     F1(NEG_F32, r, r, f32_canon(FTZ(a) ^ 0x80000000))                                                        \

@@ -77,7 +77,7 @@ static ALU_NOINLINE void fix_nans(uint64_t *o, const uint32_t *first, const uint
 #define F64_ROWS(R)                                                                                          \
     R(ADD_F64, 2, NANS_BCA, a + b)                                                                           \
     R(SUB_F64, 2, NANS_BCA, a - b)                                                                           \
-    R(MUL_F64, 2, NANS_BCA, a *b)                                                                            \
+    R(MUL_F64, 2, NANS_BCA, (a * b))                                                                         \
     R(FMA_F64, 3, NANS_BCA, fma(a, b, c))                                                                    \
     R(DIV_F64, 2, NANS_AB, a / b)                                                                            \
     R(RCP_F64, 1, NANS_AB, 1.0 / a)                                                                          \
@@ -104,7 +104,7 @@ ALU_INLINE uint64_t f64_sign(uint64_t a, uint64_t with_sign)
     return alu_if64(f64_is_nan(a), a | F64_QUIET, with_sign);
 }
 #define SIGN_ROWS(F1, P2)                                                                                    \
-    F1(ABS_F64, d, d, f64_sign(a, a &F64_NAN))                                                               \
+    F1(ABS_F64, d, d, f64_sign(a, (a & F64_NAN)))                                                            \
     F1(NEG_F64, d, d, f64_sign(a, a ^ ~F64_NAN))                                                             \
     P2(COPYSIGN_F64, bl, (ah & 0x80000000) | (bh & 0x7fffffff))
 SIGN_ROWS(ALU_FN1, ALU_PAIR2)

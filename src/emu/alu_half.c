@@ -124,8 +124,8 @@ ALU_INLINE void half_row(struct exec *x, const struct isa_inst *i, uint32_t mask
     ALU_ROW(OP)                                                                                              \
     {                                                                                                        \
         const struct half_flags none = {0};                                                                  \
-        const struct half_flags f = {i->flags & ISA_FTZ, i->flags & ISA_SAT,     i->flags & ISA_RELU,        \
-                                     i->flags & ISA_OOB, i->flags & ISA_NANPROP, i->flags & ISA_XORSIGN};    \
+        const struct half_flags f = {ALU_HAS(FTZ), ALU_HAS(SAT),     ALU_HAS(RELU),                          \
+                                     ALU_HAS(OOB), ALU_HAS(NANPROP), ALU_HAS(XORSIGN)};                      \
         if (i->flags & (ISA_FTZ | ISA_SAT | ISA_RELU | ISA_OOB | ISA_NANPROP | ISA_XORSIGN))                 \
             half_row(x, i, mask, op, N, is_bf16, packed, f);                                                 \
         else                                                                                                 \

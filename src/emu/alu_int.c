@@ -41,7 +41,7 @@ ALU_INLINE uint64_t rem_s64(int64_t a, int64_t b)
 /* Both halves of a row, each by itself; RELU puts negative results to 0. */
 ALU_INLINE uint32_t s16_relu(int32_t v, bool relu) { return U16((uint32_t)(relu && v < 0 ? 0 : v)); }
 #define HALVES(lo, hi) ((lo) | (hi) << 16)
-#define RELU           (i->flags & ISA_RELU)
+#define RELU           ALU_HAS(RELU)
 
 #define INT_ROWS(F1, F2, F3)                                                                                 \
     F2(ADD_16, r, r, r, U16(a + b))                                                                          \

@@ -4,7 +4,7 @@
 #include "emu/alu.h"
 
 #define LOGIC_ROWS(F1, F2)                                                                                   \
-    F2(AND_32, r, r, r, a &b)                                                                                \
+    F2(AND_32, r, r, r, (a & b))                                                                             \
     F2(OR_32, r, r, r, a | b)                                                                                \
     F2(XOR_32, r, r, r, a ^ b)                                                                               \
     F1(NOT_16, r, r, ~a & 0xffff)                                                                            \
@@ -16,7 +16,7 @@ LOGIC_ROWS(ALU_FN1, ALU_FN2)
 
 #define PAIR_ROWS(P1, P2)                                                                                    \
     P1(NOT_64, ~al, ~ah)                                                                                     \
-    P2(AND_64, al &bl, ah &bh)                                                                               \
+    P2(AND_64, (al & bl), (ah & bh))                                                                         \
     P2(OR_64, al | bl, ah | bh)                                                                              \
     P2(XOR_64, al ^ bl, ah ^ bh)
 PAIR_ROWS(ALU_PAIR1, ALU_PAIR2)

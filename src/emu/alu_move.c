@@ -102,7 +102,7 @@ ALU_ROW(R2P)
         const uint32_t a = exec_pred(x, i->src[0]), b = exec_pred(x, i->src[1]);                             \
         exec_set_pred(x, i->dst[0], EXPR, mask);                                                             \
     }
-#define PRED_ROWS(P) P(AND_P, a &b) P(OR_P, a | b) P(XOR_P, a ^ b)
+#define PRED_ROWS(P) P(AND_P, (a & b)) P(OR_P, a | b) P(XOR_P, a ^ b)
 PRED_ROWS(PRED_ROW)
 
 ALU_ROW(MOV_P) { exec_set_pred(x, i->dst[0], exec_pred(x, i->src[0]), mask); }

@@ -29,7 +29,7 @@ ALU_INLINE uint32_t add_sat_s32(uint32_t a, uint32_t b, bool sat)
     const int64_t bounded = v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v;
     return (uint32_t)(sat ? bounded : v);
 }
-#define SAT (i->flags & ISA_SAT)
+#define SAT ALU_HAS(SAT)
 
 /* Byte and halfword k of a word, zero- or sign-extended. */
 ALU_INLINE uint32_t field(uint32_t v, int k, int bits, bool is_signed)
@@ -51,9 +51,9 @@ ALU_INLINE uint32_t dp2a(uint32_t a, uint32_t b, uint32_t c, bool sa, bool sb, i
 #define B_SIGNED (i->mod & 2)
 
 #define MUL_ROWS(F2, F3)                                                                                     \
-    F2(MUL_LO_16, r, r, r, U16(a *b))                                                                        \
-    F2(MUL_LO_32, r, r, r, a *b)                                                                             \
-    F2(MUL_LO_64, d, d, d, a *b)                                                                             \
+    F2(MUL_LO_16, r, r, r, U16((a * b)))                                                                     \
+    F2(MUL_LO_32, r, r, r, (a * b))                                                                          \
+    F2(MUL_LO_64, d, d, d, (a * b))                                                                          \
     F2(MUL_HI_U16, r, r, r, U16(a) * U16(b) >> 16)                                                           \
     F2(MUL_HI_S16, r, r, r, (uint32_t)(S16(a) * S16(b)) >> 16)                                               \
     F2(MUL_HI_U32, r, r, r, WIDE_U(a) * b >> 32)                                                             \
@@ -64,9 +64,9 @@ ALU_INLINE uint32_t dp2a(uint32_t a, uint32_t b, uint32_t c, bool sa, bool sb, i
     F2(MUL_WIDE_S16, r, r, r, S16(a) * S16(b))                                                               \
     F2(MUL_WIDE_U32, d, r, r, WIDE_U(a) * b)                                                                 \
     F2(MUL_WIDE_S32, d, r, r, WIDE_S(a) * WIDE_S(b))                                                         \
-    F3(MAD_LO_16, r, r, r, r, U16(a *b + c))                                                                 \
-    F3(MAD_LO_32, r, r, r, r, a *b + c)                                                                      \
-    F3(MAD_LO_64, d, d, d, d, a *b + c)                                                                      \
+    F3(MAD_LO_16, r, r, r, r, U16((a * b) + c))                                                              \
+    F3(MAD_LO_32, r, r, r, r, (a * b) + c)                                                                   \
+    F3(MAD_LO_64, d, d, d, d, (a * b) + c)                                                                   \
     F3(MAD_HI_U16, r, r, r, r, U16((U16(a) * U16(b) >> 16) + c))                                             \
     F3(MAD_HI_S16, r, r, r, r, U16(((uint32_t)(S16(a) * S16(b)) >> 16) + c))                                 \
     F3(MAD_HI_U32, r, r, r, r, (uint32_t)(WIDE_U(a) * b >> 32) + c)                                          \

@@ -74,7 +74,7 @@ ALU_INLINE void put_both(struct exec *x, const struct isa_inst *i, uint32_t mask
 #define SETP_MADE(OP, T, LANE)                                                                               \
     ALU_ROW(OP)                                                                                              \
     {                                                                                                        \
-        const bool ftz = i->flags & ISA_FTZ;                                                                 \
+        const bool ftz = ALU_HAS(FTZ);                                                                       \
         ALU_ALIGNED T v[2][ISA_LANES];                                                                       \
         for (int k = 0; k < 2; k++) {                                                                        \
             const uint32_t *p = exec_src(x, i->src[k]);                                                      \
@@ -110,7 +110,7 @@ static ALU_NOINLINE void setp_f32_ftz(struct exec *x, const struct isa_inst *i, 
 }
 ALU_ROW(SETP_F32)
 {
-    if (i->flags & ISA_FTZ) {
+    if (ALU_HAS(FTZ)) {
         setp_f32_ftz(x, i, mask);
         return;
     }
@@ -122,7 +122,7 @@ ALU_ROW(SETP_F32)
 /* Packed halves: one comparison for the low ones, one for the high ones. */
 ALU_INLINE void compare_x2(uint32_t *m, struct exec *x, const struct isa_inst *i, bool is_bf16)
 {
-    const bool ftz = i->flags & ISA_FTZ;
+    const bool ftz = ALU_HAS(FTZ);
     ALU_ALIGNED float v[2][ISA_LANES];
     for (int half = 0; half < 2; half++) {
         for (int k = 0; k < 2; k++) {

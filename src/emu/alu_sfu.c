@@ -167,7 +167,7 @@ ALU_INLINE const uint32_t *flushed(uint32_t *to, const uint32_t *from, bool ftz)
 #define F32_ROW(OP, N, CALL)                                                                                 \
     ALU_ROW(OP)                                                                                              \
     {                                                                                                        \
-        const bool ftz = i->flags & ISA_FTZ;                                                                 \
+        const bool ftz = ALU_HAS(FTZ);                                                                       \
         ALU_ALIGNED uint32_t va[ISA_LANES], vb[ISA_LANES], o[ISA_LANES];                                     \
         const uint32_t *pa = flushed(va, exec_src(x, i->src[0]), ftz);                                       \
         const uint32_t *pb = N > 1 ? flushed(vb, exec_src(x, i->src[1]), ftz) : pa;                          \
@@ -210,7 +210,7 @@ ALU_INLINE uint64_t rsqrt_approx_f64(uint64_t a, bool ftz)
 }
 #define F64_ROWS(F1)                                                                                         \
     F1(RCP_APPROX_F64, d, d, rcp_approx_f64(a))                                                              \
-    F1(RSQRT_APPROX_F64, d, d, rsqrt_approx_f64(a, i->flags &ISA_FTZ))
+    F1(RSQRT_APPROX_F64, d, d, rsqrt_approx_f64(a, ALU_HAS(FTZ)))
 F64_ROWS(ALU_FN1)
 
 /* ---- halves: widened, evaluated, rounded once (through f32 rounded to odd) ---- */
@@ -233,8 +233,8 @@ ALU_INLINE uint32_t half_tanh(uint32_t h, bool is_bf16, bool ftz)
     const uint32_t r = half_from_f64(tanh_core((double)f32_of(a)), is_bf16);
     return alu_if32(f32_is_nan(a), F16_NAN, alu_if32(h & 0x7fff, r, h));
 }
-#define HALF_ONE(FN, is_bf16) FN(a & 0xffff, is_bf16, i->flags & ISA_FTZ)
-#define HALF_TWO(FN, is_bf16) (HALF_ONE(FN, is_bf16) | FN(a >> 16, is_bf16, i->flags & ISA_FTZ) << 16)
+#define HALF_ONE(FN, is_bf16) FN(a & 0xffff, is_bf16, ALU_HAS(FTZ))
+#define HALF_TWO(FN, is_bf16) (HALF_ONE(FN, is_bf16) | FN(a >> 16, is_bf16, ALU_HAS(FTZ)) << 16)
 #define HALF_ROWS(F1)                                                                                        \
     F1(EX2_F16, r, r, HALF_ONE(half_ex2, false))                                                             \
     F1(EX2_F16X2, r, r, HALF_TWO(half_ex2, false))                                                           \

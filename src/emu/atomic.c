@@ -1,8 +1,9 @@
 /* atomic.c: atom and red: read, compute, write back, lane by lane in ascending order.
  *
- * PTX ISA, "atom": add of f32, f64, f16 and bf16 rounds to nearest even. add.f32 in global memory flushes subnormal
- * inputs and results to zero of the same sign, in shared memory it does not; f16 and bf16 are .noftz. inc counts up
- * to the operand and then back to 0; dec counts down from the operand and also goes there from above it. */
+ * PTX ISA, "atom": add of f32, f64, f16 and bf16 rounds to nearest even. add.f32 in global memory flushes
+ * subnormal inputs and results to zero of the same sign, in shared memory it does not; f16 and bf16 are
+ * .noftz. inc counts up to the operand and then back to 0; dec counts down from the operand and also goes
+ * there from above it. */
 #include "emu/atomic.h"
 
 #include "emu/fault.h"
@@ -66,8 +67,8 @@ static float f16_value(uint32_t h)
     return sign ? -f : f;
 }
 
-/* Rounds to nearest even. The sum of two f16 in f32 and then in f16 rounds as if once, since f32 has more than twice
- * the bits of f16 plus two. */
+/* Rounds to nearest even. The sum of two f16 in f32 and then in f16 rounds as if once, since f32 has more
+ * than twice the bits of f16 plus two. */
 static uint32_t f16_round(float f)
 {
     uint32_t bits = f32_bits(f), sign = bits >> 16 & 0x8000u, mag = bits & 0x7fffffffu;
@@ -102,14 +103,18 @@ static uint32_t half_op(enum isa_atom op, bool is_bf16, uint32_t a, uint32_t b)
     return (op == ISA_ATOM_MIN) == a_less ? a : b;
 }
 
-static bool is_half(enum isa_type t) { return t == ISA_F16 || t == ISA_BF16 || t == ISA_F16X2 || t == ISA_BF16X2; }
+static bool is_half(enum isa_type t)
+{
+    return t == ISA_F16 || t == ISA_BF16 || t == ISA_F16X2 || t == ISA_BF16X2;
+}
 
 static uint64_t compute_half(enum isa_atom op, enum isa_type t, uint64_t old, uint64_t a)
 {
     bool is_bf16 = t == ISA_BF16 || t == ISA_BF16X2;
     uint32_t low = half_op(op, is_bf16, (uint32_t)old & 0xffff, (uint32_t)a & 0xffff);
     if (t == ISA_F16 || t == ISA_BF16) return low;
-    return low | (uint64_t)half_op(op, is_bf16, (uint32_t)(old >> 16) & 0xffff, (uint32_t)(a >> 16) & 0xffff) << 16;
+    return low | (uint64_t)half_op(op, is_bf16, (uint32_t)(old >> 16) & 0xffff, (uint32_t)(a >> 16) & 0xffff)
+                     << 16;
 }
 
 /* ---- the table of operations ---- */
@@ -123,8 +128,8 @@ static uint64_t compute_min_max(enum isa_atom op, enum isa_type t, uint32_t bits
     return (op == ISA_ATOM_MIN) == old_less ? old : a;
 }
 
-uint64_t atomic_compute(enum isa_atom op, enum isa_type type, uint32_t bits, bool flush, uint64_t old, uint64_t a,
-                        uint64_t b)
+uint64_t atomic_compute(enum isa_atom op, enum isa_type type, uint32_t bits, bool flush, uint64_t old,
+                        uint64_t a, uint64_t b)
 {
     uint64_t keep = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
     if (is_half(type) && (op == ISA_ATOM_ADD || op == ISA_ATOM_MIN || op == ISA_ATOM_MAX))
@@ -156,19 +161,41 @@ bool atomic_known(enum isa_atom op, enum isa_type type, uint32_t bits)
     }
     if (is_half(type)) {
         bool fits = bits == (type == ISA_F16 || type == ISA_BF16 ? 16u : 32u);
-        return fits && (op == ISA_ATOM_ADD || op == ISA_ATOM_MIN || op == ISA_ATOM_MAX || op == ISA_ATOM_EXCH ||
-                        op == ISA_ATOM_CAS);
+        return fits && (op == ISA_ATOM_ADD || op == ISA_ATOM_MIN || op == ISA_ATOM_MAX ||
+                        op == ISA_ATOM_EXCH || op == ISA_ATOM_CAS);
     }
     return true;
 }
 
 /* ---- the instructions ---- */
-static bool reach_atom(struct warp *w, const struct isa_inst *i, uint32_t mask, uint32_t bytes, struct reach *r)
+static bool reach_atom(struct warp *w, const struct isa_inst *i, uint32_t mask, uint32_t bytes,
+                       struct reach *r)
 {
-    struct access_desc d = {.addr = i->src[0], .is_32 = i->flags & ISA_A32, .space = i->mod, .access = ACCESS_ATOMIC,
-                            .bytes = bytes, .offset = i->imm};
+    struct access_desc d = {.addr = i->src[0],
+                            .is_32 = i->flags & ISA_A32,
+                            .space = i->mod,
+                            .access = ACCESS_ATOMIC,
+                            .bytes = bytes,
+                            .offset = i->imm};
     if (i->dst[0] != ISA_NONE) w->sync_seen = 1; /* it may be a lock, or a flag that is waited for */
     return memory_reach(w, &d, mask, r);
+}
+
+/* Counting is most of what programs do with atomics. */
+static bool counts(const struct isa_inst *i)
+{
+    return i->mod2 == ISA_ATOM_ADD && (i->type == ISA_U32 || i->type == ISA_S32) && i->dst[0] == ISA_NONE;
+}
+
+static void count_lanes(const struct reach *r, const uint32_t *a, uint32_t mask)
+{
+    FOR_LANES (l, mask) {
+        uint8_t *p = reach_lane(r, l);
+        uint32_t word;
+        memcpy(&word, p, sizeof word);
+        word += a[l];
+        memcpy(p, &word, sizeof word);
+    }
 }
 
 #define ATOM_SMALL(NAME, TYPE, BITS)                                                                         \
@@ -177,10 +204,13 @@ static bool reach_atom(struct warp *w, const struct isa_inst *i, uint32_t mask, 
         struct reach r;                                                                                      \
         if (!reach_atom(x->warp, i, mask, BITS / 8, &r)) return;                                             \
         const uint32_t *a = exec_src(x, i->src[1]);                                                          \
+        if (BITS == 32 && counts(i)) {                                                                       \
+            count_lanes(&r, a, mask);                                                                        \
+            return;                                                                                          \
+        }                                                                                                    \
         const uint32_t *b = i->src[2] == ISA_NONE ? a : exec_src(x, i->src[2]);                              \
         uint32_t *dst = i->dst[0] == ISA_NONE ? NULL : exec_dst(x, i->dst[0]);                               \
-        FOR_LANES(l, mask)                                                                                   \
-        {                                                                                                    \
+        FOR_LANES (l, mask) {                                                                                \
             uint8_t *p = reach_lane(&r, l);                                                                  \
             TYPE old;                                                                                        \
             memcpy(&old, p, sizeof old);                                                                     \
@@ -201,12 +231,12 @@ static void op_atom_64(struct exec *x, const struct isa_inst *i, uint32_t mask)
     const uint32_t *a = exec_src(x, i->src[1]);
     const uint32_t *b = i->src[2] == ISA_NONE ? a : exec_src(x, i->src[2]);
     uint32_t *dst = i->dst[0] == ISA_NONE ? NULL : exec_dst(x, i->dst[0]);
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint8_t *p = reach_lane(&r, l);
         uint64_t old;
         memcpy(&old, p, sizeof old);
-        uint64_t made = atomic_compute((enum isa_atom)i->mod2, (enum isa_type)i->type, 64, false, old, row_u64(a, l),
-                                       row_u64(b, l));
+        uint64_t made = atomic_compute((enum isa_atom)i->mod2, (enum isa_type)i->type, 64, false, old,
+                                       row_u64(a, l), row_u64(b, l));
         memcpy(p, &made, sizeof made);
         if (dst) set_row_u64(dst, l, old);
     }
@@ -219,8 +249,9 @@ static void op_atom_128(struct exec *x, const struct isa_inst *i, uint32_t mask)
     if (!reach_atom(x->warp, i, mask, 16, &r)) return;
     bool is_cas = i->mod2 == ISA_ATOM_CAS;
     const uint32_t *lo = exec_src(x, i->src[1]), *hi = exec_src(x, i->src[2]);
-    const uint32_t *new_lo = is_cas ? exec_src(x, i->src[3]) : lo, *new_hi = is_cas ? exec_src(x, i->src[4]) : hi;
-    FOR_LANES(l, mask) {
+    const uint32_t *new_lo = is_cas ? exec_src(x, i->src[3]) : lo,
+                   *new_hi = is_cas ? exec_src(x, i->src[4]) : hi;
+    FOR_LANES (l, mask) {
         uint8_t *p = reach_lane(&r, l);
         uint64_t old[2], made[2] = {row_u64(new_lo, l), row_u64(new_hi, l)};
         memcpy(old, p, sizeof old);

@@ -1,11 +1,11 @@
 /* barrier.c: the sixteen barriers of a CTA: bar.sync, bar.arrive, bar.red, by thread.
  *
- * PTX ISA, "bar, barrier": a barrier completes when the expected number of threads have arrived; without a count all
- * threads of the CTA are expected. Since sm_70 each thread arrives for itself. Threads that have ended
- * are not waited for; in a barrier with a count, which is in whole warps, the ended or missing lanes of a warp that
- * takes part count as arrived.
- * (1) barrier.arrivals is the number of live lanes in barrier.arrived. (2) A barrier that completes is clear again
- * before anyone that waited at it runs. (3) leaf.pc of a waiting leaf is its barrier instruction. */
+ * PTX ISA, "bar, barrier": a barrier completes when the expected number of threads have arrived; without a
+ * count all threads of the CTA are expected. Since sm_70 each thread arrives for itself. Threads that have
+ * ended are not waited for; in a barrier with a count, which is in whole warps, the ended or missing lanes of
+ * a warp that takes part count as arrived. (1) barrier.arrivals is the number of live lanes in
+ * barrier.arrived. (2) A barrier that completes is clear again before anyone that waited at it runs. (3)
+ * leaf.pc of a waiting leaf is its barrier instruction. */
 #include "emu/fault.h"
 #include "emu/ops.h"
 
@@ -39,7 +39,7 @@ static void write_result(struct warp *w, const struct leaf *leaf, const struct b
     const struct isa_inst *i = &w->run->insts[leaf->pc];
     if (i->op == ISA_OP_BAR_RED_POPC && i->dst[0] != ISA_NONE) {
         uint32_t *dst = exec_dst(&w->x, i->dst[0]);
-        FOR_LANES(l, leaf->mask) dst[l] = b->votes_true;
+        FOR_LANES (l, leaf->mask) dst[l] = b->votes_true;
     }
     if (i->op == ISA_OP_BAR_RED_P) {
         bool value = i->mod2 == ISA_ATOM_AND ? b->votes_true == b->votes : b->votes_true != 0;
@@ -54,7 +54,7 @@ static void complete(struct cta *c, uint32_t number)
         if (!(b->warps >> k & 1)) continue;
         struct warp *w = &c->warps[k];
         b->arrived[k] = 0;
-        FOR_LANES(slot, w->leaf_used) {
+        FOR_LANES (slot, w->leaf_used) {
             struct leaf *leaf = &w->leaves[slot];
             if (leaf->state != LEAF_AT_BARRIER || leaf->barrier != number) continue;
             write_result(w, leaf, b);
@@ -70,7 +70,7 @@ static void complete(struct cta *c, uint32_t number)
 void barrier_exit(struct warp *w, uint32_t mask)
 {
     struct cta *c = w->cta;
-    FOR_LANES(number, c->barriers_used) {
+    FOR_LANES (number, c->barriers_used) {
         struct barrier *b = &c->barriers[number];
         b->arrivals -= lanes_count(b->arrived[w->index] & mask);
         if (is_complete(c, b)) complete(c, number);
@@ -79,16 +79,20 @@ void barrier_exit(struct warp *w, uint32_t mask)
 
 /* ---- the instructions ---- */
 
-struct request { uint32_t number, expected; bool has_count; };
+struct request {
+    uint32_t number, expected;
+    bool has_count;
+};
 
-/* Lanes that name other barriers than the first one come back later, each with its own. False: they were split off. */
+/* Lanes that name other barriers than the first one come back later, each with its own. False: they were
+ * split off. */
 static bool agree(struct warp *w, const struct isa_inst *i, uint32_t mask)
 {
     if (isa_is_const(i->src[0]) && isa_is_const(i->src[1])) return true; /* ISA_NONE counts as one */
     const uint32_t *number = exec_src(&w->x, i->src[0]);
     const uint32_t *count = i->src[1] == ISA_NONE ? NULL : exec_src(&w->x, i->src[1]);
     uint32_t first = lane_first(mask), same = 0;
-    FOR_LANES(l, mask)
+    FOR_LANES (l, mask)
         if (number[l] == number[first] && (!count || count[l] == count[first])) same |= 1u << l;
     if (same == mask) return true;
     struct leaf *leaf = w->leaf;
@@ -104,17 +108,18 @@ static bool check(struct warp *w, const struct isa_inst *i, uint32_t lane, const
     const struct cta *c = w->cta;
     const char *name = isa_ops[i->op].name;
     if (q->number >= BARRIERS) {
-        fault_raise(w, lane, EMU_BAD_BARRIER, "%s on barrier %u: a CTA has barriers 0 to 15", name, q->number);
+        fault_raise(w, lane, EMU_BAD_BARRIER, "%s on barrier %u: a CTA has barriers 0 to 15", name,
+                    q->number);
         return false;
     }
     if (q->has_count && (!q->expected || q->expected % ISA_LANES)) {
-        fault_raise(w, lane, EMU_BAD_BARRIER, "%s on barrier %u with %u threads: must be a multiple of 32", name,
-                    q->number, q->expected);
+        fault_raise(w, lane, EMU_BAD_BARRIER, "%s on barrier %u with %u threads: must be a multiple of 32",
+                    name, q->number, q->expected);
         return false;
     }
     if (q->has_count && q->expected > cta_threads_rounded(c)) {
-        fault_raise(w, lane, EMU_BAD_BARRIER, "%s on barrier %u with %u threads, but the CTA has only %u", name,
-                    q->number, q->expected, c->run->threads);
+        fault_raise(w, lane, EMU_BAD_BARRIER, "%s on barrier %u with %u threads, but the CTA has only %u",
+                    name, q->number, q->expected, c->run->threads);
         return false;
     }
     return true;
@@ -141,8 +146,9 @@ static bool arrive(struct warp *w, const struct isa_inst *i, uint32_t mask, uint
         c->barriers_used |= 1u << q.number;
     } else if (b->expected != expected) {
         uint32_t all = cta_threads_rounded(c);
-        fault_raise(w, lane, EMU_BAD_BARRIER, "%s on barrier %u with %u threads, while others wait there for %u",
-                    isa_ops[i->op].name, q.number, expected ? expected : all, b->expected ? b->expected : all);
+        fault_raise(w, lane, EMU_BAD_BARRIER,
+                    "%s on barrier %u with %u threads, while others wait there for %u", isa_ops[i->op].name,
+                    q.number, expected ? expected : all, b->expected ? b->expected : all);
         return false;
     }
     if (b->arrived[w->index] & mask) {
@@ -178,7 +184,8 @@ static void op_bar_wait(struct exec *x, const struct isa_inst *i, uint32_t mask)
     }
     struct leaf *leaf = w->leaf;
     if (leaf->mask & ~mask) { /* lanes whose guard is false wait behind the barrier */
-        const struct part parts[2] = {{leaf->pc, mask, leaf->depth}, {leaf->pc + 1, leaf->mask & ~mask, leaf->depth}};
+        const struct part parts[2] = {{leaf->pc, mask, leaf->depth},
+                                      {leaf->pc + 1, leaf->mask & ~mask, leaf->depth}};
         diverge_split(w, parts, 2, leaf->pc + 1, leaf->depth);
     }
     w->leaf->barrier = (uint8_t)number;
@@ -193,7 +200,7 @@ static void op_nanosleep(struct exec *x, const struct isa_inst *i, uint32_t mask
 {
     struct warp *w = x->warp;
     enum { SLEEP_SPINS = 8 }; /* a sleep counts as this many rounds of a waiting loop */
-    w->leaf->spins += SLEEP_SPINS;
+    w->leaf->patience.spins += SLEEP_SPINS;
     w->leaf->pc++;
     warp_raise(w, EVENT_YIELD);
 }

@@ -1,7 +1,7 @@
 /* control.c: branches by table, calls, returns, exit and traps.
  *
- * Every lane has its own return addresses: row d of warp.calls holds where each lane goes back to from depth d + 1,
- * so that lanes of one warp may stand at different depths of a recursion. A call that only some lanes
+ * Every lane has its own return addresses: row d of warp.calls holds where each lane goes back to from depth
+ * d + 1, so that lanes of one warp may stand at different depths of a recursion. A call that only some lanes
  * make, or that goes to several functions, is a branch that meets again behind the call. */
 #include "emu/fault.h"
 #include "emu/ops.h"
@@ -14,7 +14,7 @@ static uint32_t group_lanes(uint32_t mask, const uint32_t *pc, uint32_t depth, s
     uint32_t count = 0;
     while (mask) {
         uint32_t target = pc[lane_first(mask)], same = 0;
-        FOR_LANES(l, mask) same |= (uint32_t)(pc[l] == target) << l;
+        FOR_LANES (l, mask) same |= (uint32_t)(pc[l] == target) << l;
         parts[count++] = (struct part){target, same, depth};
         mask &= ~same;
     }
@@ -28,9 +28,10 @@ static void op_brx(struct exec *x, const struct isa_inst *i, uint32_t mask)
     const uint32_t *index = exec_src(x, i->src[0]);
     const uint32_t *targets = w->run->kernel->branch_targets + i->imm;
     uint32_t pc[ISA_LANES];
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         if (index[l] >= i->target) {
-            fault_raise(w, l, EMU_BAD_CALL, "brx.idx with index %u, but its table has %u targets", index[l], i->target);
+            fault_raise(w, l, EMU_BAD_CALL, "brx.idx with index %u, but its table has %u targets", index[l],
+                        i->target);
             return;
         }
         pc[l] = targets[index[l]];
@@ -70,7 +71,7 @@ static bool push_call(struct warp *w, uint32_t mask, uint32_t pc)
     while (w->calls.len <= leaf->depth) vec_push(&w->calls, (struct call_row){0});
     struct call_row *row = &w->calls.data[leaf->depth];
     uint32_t frame = MAX(callee ? callee->frame_bytes : 0, CALL_BYTES_MIN);
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint32_t below = leaf->depth ? row[-1].sp[l] : r->kernel->frame_bytes;
         if (below + frame > r->local_bytes) {
             fault_raise(w, l, EMU_STACK_OVERFLOW,
@@ -128,10 +129,11 @@ static void op_calli(struct exec *x, const struct isa_inst *i, uint32_t mask)
     struct warp *w = x->warp;
     const uint32_t *lo = exec_src(x, i->src[0]);
     uint32_t pc[ISA_LANES];
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint64_t value = (uint64_t)lo[l + ISA_LANES] << 32 | lo[l];
         if (!func_entry(w->run, value, &pc[l])) {
-            fault_address(w, l, EMU_BAD_CALL, value, NULL, "call through 0x%llx, which is no function of the module",
+            fault_address(w, l, EMU_BAD_CALL, value, NULL,
+                          "call through 0x%llx, which is no function of the module",
                           (unsigned long long)value);
             return;
         }

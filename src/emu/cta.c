@@ -1,16 +1,16 @@
 /* cta.c: a resident CTA: its warps take turns until all have ended.
  *
- * (1) warps_ready holds the warps that have a leaf that can run; only the warp that runs, or a barrier that completes,
- * changes it. (2) When no warp can run and not all have ended, lanes that wait to meet others of
+ * (1) warps_ready holds the warps that have a leaf that can run; only the warp that runs, or a barrier that
+ * completes, changes it. (2) When no warp can run and not all have ended, lanes that wait to meet others of
  * their warp are let go first; if there are none, nothing will ever happen again: a deadlock. */
 #include "emu/cta.h"
 
 #include "emu/fault.h"
 
 enum {
-    WARP_TURN = 16384,          /* instructions of a turn: long, so that the registers stay in the host's cache */
-    SPIN_ROUNDS = 4,            /* rounds in which all warps only wait before other CTAs get their turn */
-    CTA_TURN_INSTS = 1 << 28    /* the same for waiting that does not look like it */
+    WARP_TURN = 16384, /* instructions of a turn: long, so that the registers stay in the host's cache */
+    SPIN_ROUNDS = 4,   /* rounds in which all warps only wait before other CTAs get their turn */
+    CTA_TURN_INSTS = 1 << 28 /* the same for waiting that does not look like it */
 };
 
 bool cta_create(struct cta *c, struct run *run)
@@ -50,15 +50,16 @@ void cta_free(struct cta *c)
     *c = (struct cta){0};
 }
 
-/* Memory begins as zeros, so that a program that reads what it never wrote does the same in every run. The stack beyond
- * the frame is left as it is. */
+/* Memory begins as zeros, so that a program that reads what it never wrote does the same in every run. The
+ * stack beyond the frame is left as it is. */
 static void clear_memory(struct cta *c)
 {
     const struct run *r = c->run;
     memset(c->shared, 0, r->shared_bytes);
     uint32_t frame = MIN(r->kernel->frame_bytes, r->local_bytes);
     if (!frame) return;
-    for (size_t t = 0; t < (size_t)r->warps_per_cta * ISA_LANES; t++) memset(c->local + t * r->local_bytes, 0, frame);
+    for (size_t t = 0; t < (size_t)r->warps_per_cta * ISA_LANES; t++)
+        memset(c->local + t * r->local_bytes, 0, frame);
 }
 
 void cta_start(struct cta *c, uint64_t linear)
@@ -84,7 +85,8 @@ void cta_start(struct cta *c, uint64_t linear)
     }
 }
 
-/* Lanes that wait for others of their warp to meet go on alone; false: nobody does. Warps that can run keep theirs. */
+/* Lanes that wait for others of their warp to meet go on alone; false: nobody does. Warps that can run keep
+ * theirs. */
 static bool release_waiting(struct cta *c)
 {
     bool any = false;
@@ -104,7 +106,8 @@ static bool past_limit(struct cta *c, struct warp *w)
     if (!w->leaf) diverge_pick(w);
     if (!w->leaf) return false;
     fault_raise(w, lane_first(w->leaf->mask), EMU_ENDLESS,
-                "endless loop? a warp has executed %llu instructions, the limit of one warp", (unsigned long long)max);
+                "endless loop? a warp has executed %llu instructions, the limit of one warp",
+                (unsigned long long)max);
     return true;
 }
 
@@ -121,8 +124,10 @@ static bool take_turn(struct cta *c, uint32_t k, bool *only_spins)
     if (end == WARP_FAULT) return false;
     if (end != WARP_SPINS) *only_spins = false;
     if (end == WARP_DONE) c->warps_done |= 1ull << k;
-    if (!w->leaf_ready) c->warps_ready &= ~(1ull << k);
-    else c->warps_ready |= 1ull << k;
+    if (!w->leaf_ready)
+        c->warps_ready &= ~(1ull << k);
+    else
+        c->warps_ready |= 1ull << k;
     return !past_limit(c, w);
 }
 

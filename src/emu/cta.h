@@ -17,13 +17,13 @@ struct barrier {
 struct cta {
     struct run *run;
     uint32_t id[3];
-    uint64_t linear;             /* number in the grid */
-    bool busy;                   /* holds a CTA that has not ended */
+    uint64_t linear; /* number in the grid */
+    bool busy;       /* holds a CTA that has not ended */
     uint32_t warp_count, live_threads;
-    uint64_t warps_ready;        /* mask of warps with a leaf that can run */
+    uint64_t warps_ready; /* mask of warps with a leaf that can run */
     uint64_t warps_done;
-    uint32_t barriers_used;      /* mask of barriers at which someone arrived */
-    uint32_t spin_rounds;        /* rounds in which nobody did more than wait */
+    uint32_t barriers_used; /* mask of barriers at which someone arrived */
+    uint32_t spin_rounds;   /* rounds in which nobody did more than wait */
     uint64_t insts_since_yield;
     uint8_t *shared;
     uint8_t *local;
@@ -34,7 +34,8 @@ struct cta {
 
 enum cta_end { CTA_DONE, CTA_YIELD /* it may wait for another CTA */, CTA_FAULT };
 
-bool cta_create(struct cta *c, struct run *run); /* takes memory for any CTA of the run; false: there is none */
+bool cta_create(struct cta *c,
+                struct run *run); /* takes memory for any CTA of the run; false: there is none */
 void cta_free(struct cta *c);
 void cta_start(struct cta *c, uint64_t linear);
 enum cta_end cta_run(struct cta *c);

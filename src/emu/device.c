@@ -33,7 +33,8 @@ struct emu_device *emu_device_create(const struct emu_limits *limits, uint64_t m
     d->write = write_to_process;
     fill_table(d->table);
     d->param_address = space_alloc(space, PARAM_BLOCK_MAX + 4, 256, SPACE_CONST, "kernel parameters");
-    d->workspace_address = space_alloc(space, WORKSPACE_BYTES, 256, SPACE_INTERNAL, "workspace of grid synchronization");
+    d->workspace_address =
+        space_alloc(space, WORKSPACE_BYTES, 256, SPACE_INTERNAL, "workspace of grid synchronization");
     if (!d->param_address || !d->workspace_address) {
         emu_device_destroy(d);
         return NULL;
@@ -53,8 +54,8 @@ void emu_device_destroy(struct emu_device *d)
 struct space *emu_device_space(struct emu_device *d) { return d->space; }
 struct emu_limits *emu_device_limits(struct emu_device *d) { return &d->limits; }
 
-void emu_device_on_output(struct emu_device *d, void (*write)(void *ctx, bool is_error, const char *text, size_t len),
-                          void *ctx)
+void emu_device_on_output(struct emu_device *d,
+                          void (*write)(void *ctx, bool is_error, const char *text, size_t len), void *ctx)
 {
     d->write = write ? write : write_to_process;
     d->write_ctx = ctx;

@@ -14,31 +14,31 @@ enum {
 struct emu_device {
     struct emu_limits limits;
     struct space *space;
-    exec_fn *table[ISA_OP_COUNT];       /* what each opcode does */
-    struct emu_texture **textures;      /* handle = index + 1; NULL = destroyed */
+    exec_fn *table[ISA_OP_COUNT];  /* what each opcode does */
+    struct emu_texture **textures; /* handle = index + 1; NULL = destroyed */
     uint32_t texture_count, texture_cap;
     void (*write)(void *ctx, bool is_error, const char *text, size_t len);
     void *write_ctx;
-    uint64_t param_address;             /* the parameter block of the launch, for loads by address */
-    uint64_t workspace_address;         /* what ENVREG1 and ENVREG2 point to in a cooperative launch */
-    uint64_t launches;                  /* so far: the grid id */
-    uint64_t insts;                     /* warp instructions of all launches so far: the clock of %globaltimer */
-    uint64_t heap_used;                 /* by device malloc, bytes */
+    uint64_t param_address;     /* the parameter block of the launch, for loads by address */
+    uint64_t workspace_address; /* what ENVREG1 and ENVREG2 point to in a cooperative launch */
+    uint64_t launches;          /* so far: the grid id */
+    uint64_t insts;             /* warp instructions of all launches so far: the clock of %globaltimer */
+    uint64_t heap_used;         /* by device malloc, bytes */
     uint64_t heap_serial;
 };
 
 /* What a kernel needs beyond its code, worked out once when the module is loaded. */
 struct image {
     const struct isa_kernel *kernel;
-    uint32_t reg_rows;                  /* rows of the register file that the code names */
-    uint64_t *sym_values;               /* of kernel->syms */
+    uint32_t reg_rows;    /* rows of the register file that the code names */
+    uint64_t *sym_values; /* of kernel->syms */
 };
 
 struct emu_module {
     struct isa_module *isa;
     struct emu_device *device;
-    struct image *images;               /* one for each kernel, same order */
-    uint64_t *var_address;              /* of isa->vars; 0 = an extern that nobody defines */
+    struct image *images;  /* one for each kernel, same order */
+    uint64_t *var_address; /* of isa->vars; 0 = an extern that nobody defines */
     bool *var_owned;
 };
 

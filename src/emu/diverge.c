@@ -1,11 +1,16 @@
-/* diverge.c: how the lanes of a warp part and meet: the leaves and nodes of warp.h, whose invariants it keeps.
+/* diverge.c: how the lanes of a warp part and meet: the leaves and nodes of warp.h, whose invariants it
+ * keeps.
  *
- * The model is that of convergence barriers with independent threads (Volta and later; docs/divergence.md): lanes that
- * reach the reconvergence point of their branch wait there for the others, but the wait may be given up when the
- * warp makes no progress otherwise. The youngest leaf runs first, which is the order of a reconvergence stack. */
+ * The model is that of convergence barriers with independent threads (Volta and later; docs/divergence.md):
+ * lanes that reach the reconvergence point of their branch wait there for the others, but the wait may be
+ * given up when the warp makes no progress otherwise. The youngest leaf runs first, which is the order of a
+ * reconvergence stack. */
 #include "emu/warp.h"
 
-static uint32_t slot_of(const struct warp *w, const struct leaf *leaf) { return (uint32_t)(leaf - w->leaves); }
+static uint32_t slot_of(const struct warp *w, const struct leaf *leaf)
+{
+    return (uint32_t)(leaf - w->leaves);
+}
 
 static struct leaf *leaf_new(struct warp *w, const struct part *p, uint8_t node)
 {
@@ -13,7 +18,8 @@ static struct leaf *leaf_new(struct warp *w, const struct part *p, uint8_t node)
     uint32_t slot = lane_first(~w->leaf_used);
     w->leaf_used |= 1u << slot;
     w->leaf_ready |= 1u << slot;
-    w->leaves[slot] = (struct leaf){.pc = p->pc, .mask = p->mask, .depth = p->depth, .node = node, .serial = ++w->serial};
+    w->leaves[slot] =
+        (struct leaf){.pc = p->pc, .mask = p->mask, .depth = p->depth, .node = node, .serial = ++w->serial};
     return &w->leaves[slot];
 }
 
@@ -26,18 +32,27 @@ static void leaf_remove(struct warp *w, struct leaf *leaf)
     if (w->leaf == leaf) w->leaf = NULL;
 }
 
-/* A node that nobody is expected at any more goes; one at which all have arrived becomes a leaf of its parent. */
+static void patience_join(struct patience *to, const struct patience *from)
+{
+    to->spins = MAX(to->spins, from->spins);
+    to->turns = MAX(to->turns, from->turns);
+    to->ran = MAX(to->ran, from->ran);
+}
+
+/* A node that nobody is expected at any more goes; one at which all have arrived becomes a leaf of its
+ * parent. */
 static void node_settle(struct warp *w, uint32_t n)
 {
     struct node *node = &w->nodes[n];
     if (node->arrived != node->expected) return;
     w->node_used &= ~(1ull << n);
-    if (node->expected)
-        leaf_new(w, &(struct part){node->reconv, node->expected, node->depth}, node->parent);
+    if (!node->expected) return;
+    struct leaf *leaf = leaf_new(w, &(struct part){node->reconv, node->expected, node->depth}, node->parent);
+    if (leaf->mask != w->live) leaf->patience = node->patience; /* all together: nobody waits any more */
 }
 
-/* The node for a reconvergence point: the leaf's own where that is the same place, or a new one below it. With no room
- * for a new one the lanes meet where the leaf itself was going: later, but correctly. */
+/* The node for a reconvergence point: the leaf's own where that is the same place, or a new one below it.
+ * With no room for a new one the lanes meet where the leaf itself was going: later, but correctly. */
 static uint8_t node_for(struct warp *w, const struct leaf *leaf, uint32_t reconv, uint32_t depth)
 {
     uint8_t old = leaf->node;
@@ -59,11 +74,11 @@ void diverge_split(struct warp *w, const struct part *parts, uint32_t count, uin
     for (uint32_t i = count; i-- > 0;) { /* the first part last, so that it is the youngest */
         if (node && parts[i].pc == node->reconv && parts[i].depth == node->depth) {
             node->arrived |= parts[i].mask;
+            patience_join(&node->patience, &old.patience);
             continue;
         }
         w->leaf = leaf_new(w, &parts[i], n);
-        w->leaf->spins = old.spins;
-        w->leaf->turns = old.turns;
+        w->leaf->patience = old.patience;
     }
     if (node) node_settle(w, n);
     warp_raise(w, w->leaf ? EVENT_GO : EVENT_SWITCH);
@@ -81,6 +96,7 @@ void diverge_arrive(struct warp *w)
     struct leaf *leaf = w->leaf;
     uint8_t n = leaf->node;
     w->nodes[n].arrived |= leaf->mask;
+    patience_join(&w->nodes[n].patience, &leaf->patience);
     leaf_remove(w, leaf);
     node_settle(w, n);
     warp_raise(w, EVENT_SWITCH);
@@ -114,7 +130,6 @@ void diverge_wake(struct warp *w, struct leaf *leaf, uint32_t pc)
     uint32_t bit = 1u << slot_of(w, leaf);
     leaf->state = LEAF_READY;
     leaf->pc = pc;
-    leaf->spins = leaf->turns = 0;
     w->leaf_ready |= bit;
     w->sync_waiting &= ~bit;
 }
@@ -123,10 +138,11 @@ void diverge_wake(struct warp *w, struct leaf *leaf, uint32_t pc)
 static void merge_into(struct warp *w, struct leaf *leaf)
 {
     uint32_t others = w->leaf_ready & ~(1u << slot_of(w, leaf));
-    FOR_LANES(slot, others) {
+    FOR_LANES (slot, others) {
         struct leaf *o = &w->leaves[slot];
         if (o->pc != leaf->pc || o->node != leaf->node || o->depth != leaf->depth) continue;
         leaf->mask |= o->mask;
+        patience_join(&leaf->patience, &o->patience);
         leaf_remove(w, o);
     }
 }
@@ -134,7 +150,7 @@ static void merge_into(struct warp *w, struct leaf *leaf)
 bool diverge_pick(struct warp *w)
 {
     struct leaf *best = NULL;
-    FOR_LANES(slot, w->leaf_ready)
+    FOR_LANES (slot, w->leaf_ready)
         if (!best || w->leaves[slot].serial > best->serial) best = &w->leaves[slot];
     w->leaf = best;
     if (best) merge_into(w, best);
@@ -144,10 +160,12 @@ bool diverge_pick(struct warp *w)
 void diverge_rotate(struct warp *w)
 {
     if (!w->leaf) return;
-    uint32_t slot = slot_of(w, w->leaf);
-    uint32_t after = slot == 31 ? 0 : w->leaf_ready & (UINT32_MAX << (slot + 1));
-    w->leaf = &w->leaves[lane_first(after ? after : w->leaf_ready)];
-    merge_into(w, w->leaf);
+    w->leaf->patience.ran = ++w->clock;
+    struct leaf *next = w->leaf;
+    FOR_LANES (slot, w->leaf_ready)
+        if (w->leaves[slot].patience.ran < next->patience.ran) next = &w->leaves[slot];
+    w->leaf = next;
+    merge_into(w, next);
 }
 
 static void release_node(struct warp *w, uint32_t n)

@@ -18,9 +18,12 @@ void fault_place(const struct isa_kernel *k, uint32_t pc, struct strbuf *out)
 {
     const struct isa_loc *loc = loc_of(k, pc);
     const char *ptx = k->ptx_name ? k->ptx_name : "ptx";
-    if (!loc || (!loc->ptx_line && !loc->cuda_file)) strbuf_printf(out, "instruction %u of %s", pc, ptx);
-    else if (loc->cuda_file) strbuf_printf(out, "%s:%u (%s:%u)", loc->cuda_file, loc->cuda_line, ptx, loc->ptx_line);
-    else strbuf_printf(out, "%s:%u", ptx, loc->ptx_line);
+    if (!loc || (!loc->ptx_line && !loc->cuda_file))
+        strbuf_printf(out, "instruction %u of %s", pc, ptx);
+    else if (loc->cuda_file)
+        strbuf_printf(out, "%s:%u (%s:%u)", loc->cuda_file, loc->cuda_line, ptx, loc->ptx_line);
+    else
+        strbuf_printf(out, "%s:%u", ptx, loc->ptx_line);
 }
 
 void fault_thread(const struct warp *w, uint32_t lane, uint32_t out[3])
@@ -69,8 +72,8 @@ void fault_raise(struct warp *w, uint32_t lane, enum emu_fault_kind kind, const 
     strbuf_free(&text);
 }
 
-void fault_address(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint64_t address, const char *more,
-                   const char *fmt, ...)
+void fault_address(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint64_t address,
+                   const char *more, const char *fmt, ...)
 {
     warp_raise(w, EVENT_FAULT);
     if (w->run->fault->kind != EMU_OK) return;
@@ -95,11 +98,13 @@ static void describe_leaf(struct warp *w, const struct leaf *leaf, struct strbuf
     uint32_t t[3];
     fault_thread(w, lane_first(leaf->mask), t);
     uint32_t n = lanes_count(leaf->mask);
-    strbuf_printf(out, "  %u thread%s of warp %u, first (%u,%u,%u), at ", n, n == 1 ? "" : "s", w->index, t[0], t[1], t[2]);
+    strbuf_printf(out, "  %u thread%s of warp %u, first (%u,%u,%u), at ", n, n == 1 ? "" : "s", w->index,
+                  t[0], t[1], t[2]);
     fault_place(k, leaf->pc, out);
     if (leaf->state == LEAF_AT_BARRIER) strbuf_printf(out, ", wait at barrier %u", leaf->barrier);
     if (leaf->state == LEAF_AT_SYNC)
-        strbuf_printf(out, ", wait in %s for lanes 0x%08x", isa_ops[k->insts[leaf->pc].op].name, sync_missing(w, leaf));
+        strbuf_printf(out, ", wait in %s for lanes 0x%08x", isa_ops[k->insts[leaf->pc].op].name,
+                      sync_missing(w, leaf));
     strbuf_putc(out, '\n');
 }
 
@@ -109,7 +114,7 @@ static void describe_waiting(struct cta *c, struct strbuf *out)
     uint32_t seen[EXAMPLES_MAX], count = 0, hidden = 0;
     for (uint32_t k = 0; k < c->warp_count; k++) {
         struct warp *w = &c->warps[k];
-        FOR_LANES(slot, w->leaf_used) {
+        FOR_LANES (slot, w->leaf_used) {
             const struct leaf *leaf = &w->leaves[slot];
             bool known = false;
             for (uint32_t i = 0; i < count; i++) known |= seen[i] == leaf->pc;
@@ -121,7 +126,9 @@ static void describe_waiting(struct cta *c, struct strbuf *out)
             describe_leaf(w, leaf, out);
         }
     }
-    if (hidden) strbuf_printf(out, "  and %u more group%s of threads at these or other places\n", hidden, hidden == 1 ? "" : "s");
+    if (hidden)
+        strbuf_printf(out, "  and %u more group%s of threads at these or other places\n", hidden,
+                      hidden == 1 ? "" : "s");
 }
 
 void fault_deadlock(struct cta *c)
@@ -135,9 +142,10 @@ void fault_deadlock(struct cta *c)
     if (r->fault->kind != EMU_OK) return;
     fill(w, lane_first(leaf->mask), EMU_DEADLOCK, leaf->pc);
     struct strbuf text = {0};
-    strbuf_printf(&text, "heddle: kernel '%s': deadlock in CTA (%u,%u,%u): its threads wait for each other forever\n",
-                  r->kernel->name, c->id[0], c->id[1], c->id[2]);
-    FOR_LANES(number, c->barriers_used) {
+    strbuf_printf(
+        &text, "heddle: kernel '%s': deadlock in CTA (%u,%u,%u): its threads wait for each other forever\n",
+        r->kernel->name, c->id[0], c->id[1], c->id[2]);
+    FOR_LANES (number, c->barriers_used) {
         uint32_t arrived, expected;
         barrier_count(c, number, &arrived, &expected);
         strbuf_printf(&text, "  barrier %u: %u of %u threads arrived\n", number, arrived, expected);

@@ -4,11 +4,13 @@
 
 #include "emu/run.h"
 
-/* Stops the run: the warp's current instruction, lane, is to blame. The text after "kernel 'k': ". The first one counts. */
-void fault_raise(struct warp *w, uint32_t lane, enum emu_fault_kind kind, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* Stops the run: the warp's current instruction, lane, is to blame. The text after "kernel 'k': ". The first
+ * one counts. */
+void fault_raise(struct warp *w, uint32_t lane, enum emu_fault_kind kind, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
 /* The same with an address; `more` (may be NULL) is a further line. */
-void fault_address(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint64_t address, const char *more,
-                   const char *fmt, ...) PRINTF_LIKE(6, 7);
+void fault_address(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint64_t address,
+                   const char *more, const char *fmt, ...) PRINTF_LIKE(6, 7);
 /* A CTA in which nothing can run any more. */
 void fault_deadlock(struct cta *c);
 /* "t.cu:12 (t.ptx:88)" of an instruction. */

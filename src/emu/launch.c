@@ -1,19 +1,22 @@
 /* launch.c: a grid from its launch to its end.
  *
  * CTAs run in the order of their numbers, one after another. A CTA that only waits lets the next one become
- * resident beside it; those that are resident then take turns. A cooperative launch has all of its CTAs resident from
- * the start. The order depends on nothing but the program: the same launch gives the same result every time. */
+ * resident beside it; those that are resident then take turns. A cooperative launch has all of its CTAs
+ * resident from the start. The order depends on nothing but the program: the same launch gives the same
+ * result every time. */
 #include "emu/fault.h"
 #include "emu/run.h"
 
 enum {
-    SM_THREADS = 2048, SM_CTAS = 32,  /* residency of one SM, for cooperative launches and waiting CTAs */
-    REG_UNIT = 8,                     /* registers of a thread are handed out in eights */
-    WORKSPACE_SIZE_WORD = 8           /* cooperative_groups: size of {size, barrier} */
+    SM_THREADS = 2048,
+    SM_CTAS = 32,           /* residency of one SM, for cooperative launches and waiting CTAs */
+    REG_UNIT = 8,           /* registers of a thread are handed out in eights */
+    WORKSPACE_SIZE_WORD = 8 /* cooperative_groups: size of {size, barrier} */
 };
 
 /* ---- refusal ---- */
-static enum emu_fault_kind refuse(struct emu_fault *fault, const struct isa_kernel *k, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static enum emu_fault_kind refuse(struct emu_fault *fault, const struct isa_kernel *k, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
 
 static enum emu_fault_kind refuse(struct emu_fault *fault, const struct isa_kernel *k, const char *fmt, ...)
 {
@@ -33,7 +36,8 @@ static enum emu_fault_kind refuse(struct emu_fault *fault, const struct isa_kern
 static uint64_t shared_of(const struct emu_launch *l)
 {
     const struct isa_kernel *k = l->kernel;
-    uint64_t fixed = l->shared_dynamic_bytes ? MAX(k->shared_bytes, k->shared_dynamic_offset) : k->shared_bytes;
+    uint64_t fixed =
+        l->shared_dynamic_bytes ? MAX(k->shared_bytes, k->shared_dynamic_offset) : k->shared_bytes;
     return fixed + l->shared_dynamic_bytes;
 }
 
@@ -54,14 +58,17 @@ static uint64_t resident_max(const struct emu_limits *lim, const struct emu_laun
     return MAX(n, 1u) * MAX(lim->sm_count, 1u);
 }
 
-static enum emu_fault_kind check_shape(const struct emu_limits *lim, const struct emu_launch *l, struct emu_fault *fault)
+static enum emu_fault_kind check_shape(const struct emu_limits *lim, const struct emu_launch *l,
+                                       struct emu_fault *fault)
 {
     static const char axis[] = "xyz";
     for (uint32_t d = 0; d < 3; d++) {
         if (!l->grid[d] || l->grid[d] > lim->grid_max[d])
-            return refuse(fault, l->kernel, "grid.%c = %u, must be from 1 to %u", axis[d], l->grid[d], lim->grid_max[d]);
+            return refuse(fault, l->kernel, "grid.%c = %u, must be from 1 to %u", axis[d], l->grid[d],
+                          lim->grid_max[d]);
         if (!l->block[d] || l->block[d] > lim->block_max[d])
-            return refuse(fault, l->kernel, "block.%c = %u, must be from 1 to %u", axis[d], l->block[d], lim->block_max[d]);
+            return refuse(fault, l->kernel, "block.%c = %u, must be from 1 to %u", axis[d], l->block[d],
+                          lim->block_max[d]);
     }
     return EMU_OK;
 }
@@ -74,16 +81,20 @@ static enum emu_fault_kind check_bounds(const struct emu_launch *l, uint64_t thr
     for (uint32_t d = 0; d < 3; d++) {
         max *= MAX(k->maxntid[d], 1u);
         if (has_req && MAX(k->reqntid[d], 1u) != l->block[d])
-            return refuse(fault, k, "block (%u,%u,%u), but the kernel was compiled for (%u,%u,%u) only (.reqntid)",
-                          l->block[0], l->block[1], l->block[2], k->reqntid[0], MAX(k->reqntid[1], 1u), MAX(k->reqntid[2], 1u));
+            return refuse(fault, k,
+                          "block (%u,%u,%u), but the kernel was compiled for (%u,%u,%u) only (.reqntid)",
+                          l->block[0], l->block[1], l->block[2], k->reqntid[0], MAX(k->reqntid[1], 1u),
+                          MAX(k->reqntid[2], 1u));
     }
     if (has_max && threads > max)
-        return refuse(fault, k, "%llu threads per block, but the kernel was compiled for at most %llu (.maxntid)",
+        return refuse(fault, k,
+                      "%llu threads per block, but the kernel was compiled for at most %llu (.maxntid)",
                       (unsigned long long)threads, (unsigned long long)max);
     return EMU_OK;
 }
 
-enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_launch *l, struct emu_fault *fault)
+enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_launch *l,
+                                     struct emu_fault *fault)
 {
     const struct emu_limits *lim = &d->limits;
     const struct isa_kernel *k = l->kernel;
@@ -100,18 +111,22 @@ enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_laun
     if (bad) return bad;
     uint64_t shared = shared_of(l);
     if (shared > lim->shared_per_cta_max)
-        return refuse(fault, k, "%llu bytes of shared memory per block (%u static, %u dynamic), the device allows %u",
-                      (unsigned long long)shared, k->shared_bytes, l->shared_dynamic_bytes, lim->shared_per_cta_max);
+        return refuse(
+            fault, k, "%llu bytes of shared memory per block (%u static, %u dynamic), the device allows %u",
+            (unsigned long long)shared, k->shared_bytes, l->shared_dynamic_bytes, lim->shared_per_cta_max);
     uint64_t regs = regs_of(k, threads);
     if (regs > lim->regs_per_cta_max)
-        return refuse(fault, k, "%llu registers per block (%u per thread, %llu threads), the device allows %u",
-                      (unsigned long long)regs, k->reg_count, (unsigned long long)threads, lim->regs_per_cta_max);
+        return refuse(
+            fault, k, "%llu registers per block (%u per thread, %llu threads), the device allows %u",
+            (unsigned long long)regs, k->reg_count, (unsigned long long)threads, lim->regs_per_cta_max);
     if (l->cooperative && ctas_of(l) > resident_max(lim, l, threads))
         return refuse(fault, k, "cooperative launch of %llu blocks, but only %llu can be resident together",
                       (unsigned long long)ctas_of(l), (unsigned long long)resident_max(lim, l, threads));
     if (k->frame_bytes + (uint64_t)lim->stack_bytes > ISA_WINDOW_BYTES)
-        return refuse(fault, k, "%u bytes of local memory and %u of stack per thread, more than the window of local memory",
-                      k->frame_bytes, lim->stack_bytes);
+        return refuse(
+            fault, k,
+            "%u bytes of local memory and %u of stack per thread, more than the window of local memory",
+            k->frame_bytes, lim->stack_bytes);
     return EMU_OK;
 }
 
@@ -190,8 +205,13 @@ static void fill_tids(struct run *r)
 static void run_open(struct run *r, struct emu_device *d, const struct emu_launch *l, struct emu_fault *fault)
 {
     const struct isa_kernel *k = l->kernel;
-    *r = (struct run){.device = d, .launch = l, .kernel = k, .image = module_image(l->module, k), .insts = k->insts,
-                      .table = d->table, .fault = fault};
+    *r = (struct run){.device = d,
+                      .launch = l,
+                      .kernel = k,
+                      .image = module_image(l->module, k),
+                      .insts = k->insts,
+                      .table = d->table,
+                      .fault = fault};
     r->threads = l->block[0] * l->block[1] * l->block[2];
     r->warps_per_cta = (r->threads + ISA_LANES - 1) / ISA_LANES;
     r->ctas = ctas_of(l);
@@ -221,7 +241,11 @@ void run_forget_ranges(struct run *r)
 }
 
 /* ---- running ---- */
-struct residents { struct cta **slots; uint32_t count; uint64_t max, next; }; /* next: number of the CTA to come */
+struct residents {
+    struct cta **slots;
+    uint32_t count;
+    uint64_t max, next;
+}; /* next: number of the CTA to come */
 
 static bool admit(struct run *r, struct residents *s)
 {
@@ -241,7 +265,9 @@ static bool turn(struct run *r, struct residents *s, struct cta *c)
 {
     switch (cta_run(c)) {
     case CTA_FAULT: return false;
-    case CTA_YIELD: (void)admit(r, s); return true; /* without memory for one more it goes on with those there are */
+    case CTA_YIELD:
+        (void)admit(r, s);
+        return true; /* without memory for one more it goes on with those there are */
     case CTA_DONE:
         if (s->next < r->ctas) cta_start(c, s->next++);
         return true;
@@ -278,7 +304,8 @@ static void add_stats(const struct run *r, struct emu_stats *stats)
     }
 }
 
-enum emu_fault_kind emu_run(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats, struct emu_fault *fault)
+enum emu_fault_kind emu_run(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats,
+                            struct emu_fault *fault)
 {
     *fault = (struct emu_fault){.kind = EMU_OK};
     enum emu_fault_kind bad = emu_check_launch(d, l, fault);
@@ -290,8 +317,11 @@ enum emu_fault_kind emu_run(struct emu_device *d, const struct emu_launch *l, st
     uint64_t first = l->cooperative ? r.ctas : 1;
     bool fits = true;
     while (fits && s.count < first) fits = admit(&r, &s);
-    if (!fits) refuse(fault, l->kernel, "the host has no memory for %llu resident blocks", (unsigned long long)first);
-    else run_ctas(&r, &s);
+    if (!fits)
+        refuse(fault, l->kernel, "the host has no memory for %llu resident blocks",
+               (unsigned long long)first);
+    else
+        run_ctas(&r, &s);
     if (stats) add_stats(&r, stats);
     for (uint32_t k = 0; k < s.count; k++) {
         cta_free(s.slots[k]);

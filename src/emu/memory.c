@@ -1,17 +1,22 @@
 /* memory.c: loads, stores, cp.async, prefetch and isspacep.
  *
- * Each width has one loop over lanes; a full warp of 32-bit words side by side is one copy. Bytes are little-endian,
- * as on the device. Asynchronous copies are made at once: an order that the programming model allows. */
+ * Each width has one loop over lanes; a full warp of 32-bit words side by side is one copy. Bytes are
+ * little-endian, as on the device. Asynchronous copies are made at once: an order that the programming model
+ * allows. */
 #include "emu/memory.h"
 
 #include "emu/fault.h"
 #include "emu/ops.h"
 
-static bool reach_inst(struct warp *w, const struct isa_inst *i, uint32_t mask, enum access access, uint32_t bytes,
-                       struct reach *r)
+static bool reach_inst(struct warp *w, const struct isa_inst *i, uint32_t mask, enum access access,
+                       uint32_t bytes, struct reach *r)
 {
-    struct access_desc d = {.addr = i->src[0], .is_32 = i->flags & ISA_A32, .space = i->mod, .access = (uint8_t)access,
-                            .bytes = bytes, .offset = i->imm};
+    struct access_desc d = {.addr = i->src[0],
+                            .is_32 = i->flags & ISA_A32,
+                            .space = i->mod,
+                            .access = (uint8_t)access,
+                            .bytes = bytes,
+                            .offset = i->imm};
     return memory_reach(w, &d, mask, r);
 }
 
@@ -36,8 +41,7 @@ static uint32_t vec_of(const struct isa_inst *i) { return i->vec ? i->vec : 1; }
         for (uint32_t v = 0; v < n; v++) {                                                                   \
             if (i->dst[v] == ISA_NONE) continue;                                                             \
             uint32_t *dst = exec_dst(x, i->dst[v]);                                                          \
-            FOR_LANES(l, mask)                                                                               \
-            {                                                                                                \
+            FOR_LANES (l, mask) {                                                                            \
                 TYPE t;                                                                                      \
                 memcpy(&t, reach_lane(&r, l) + v * sizeof t, sizeof t);                                      \
                 dst[l] = (uint32_t)(CONVERT)t;                                                               \
@@ -76,7 +80,7 @@ static void load_row_32(uint32_t *dst, const struct reach *r, uint32_t at, uint3
         }
         return;
     }
-    FOR_LANES(l, mask) dst[l] = get_32(r->at[l] + at);
+    FOR_LANES (l, mask) dst[l] = get_32(r->at[l] + at);
 }
 
 static void op_ld_32(struct exec *x, const struct isa_inst *i, uint32_t mask)
@@ -99,8 +103,10 @@ static void op_ld_64(struct exec *x, const struct isa_inst *i, uint32_t mask)
         if (i->dst[v] == ISA_NONE) continue;
         uint32_t *dst = exec_dst(x, i->dst[v]);
         if (r.regular)
-            for (uint32_t l = 0; l < ISA_LANES; l++) set_row_u64(dst, l, get_64(r.base + (int64_t)l * r.stride + 8 * v));
-        else FOR_LANES(l, mask) set_row_u64(dst, l, get_64(r.at[l] + 8 * v));
+            for (uint32_t l = 0; l < ISA_LANES; l++)
+                set_row_u64(dst, l, get_64(r.base + (int64_t)l * r.stride + 8 * v));
+        else
+            FOR_LANES (l, mask) set_row_u64(dst, l, get_64(r.at[l] + 8 * v));
     }
 }
 
@@ -113,8 +119,7 @@ static void op_ld_64(struct exec *x, const struct isa_inst *i, uint32_t mask)
         if (!reach_inst(x->warp, i, mask, ACCESS_STORE, (uint32_t)sizeof(TYPE) * n, &r)) return;             \
         const uint32_t *src[VEC_MAX] = {NULL};                                                               \
         for (uint32_t v = 0; v < n; v++) src[v] = exec_src(x, i->src[1 + v]);                                \
-        FOR_LANES(l, mask)                                                                                   \
-        {                                                                                                    \
+        FOR_LANES (l, mask) {                                                                                \
             uint8_t *p = reach_lane(&r, l);                                                                  \
             for (uint32_t v = 0; v < n; v++) {                                                               \
                 TYPE t = (TYPE)src[v][l];                                                                    \
@@ -136,7 +141,7 @@ static void op_st_32(struct exec *x, const struct isa_inst *i, uint32_t mask)
         memcpy(r.base, src[0], ISA_LANES * 4);
         return;
     }
-    FOR_LANES(l, mask) { /* in the order of lanes: where several store to one place the last one wins */
+    FOR_LANES (l, mask) { /* in the order of lanes: where several store to one place the last one wins */
         uint8_t *p = reach_lane(&r, l);
         for (uint32_t v = 0; v < n; v++) memcpy(p + 4 * v, &src[v][l], 4);
     }
@@ -149,7 +154,7 @@ static void op_st_64(struct exec *x, const struct isa_inst *i, uint32_t mask)
     if (!reach_inst(x->warp, i, mask, ACCESS_STORE, 8 * n, &r)) return;
     const uint32_t *src[VEC_MAX] = {NULL};
     for (uint32_t v = 0; v < n; v++) src[v] = exec_src(x, i->src[1 + v]);
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint8_t *p = reach_lane(&r, l);
         for (uint32_t v = 0; v < n; v++) {
             uint64_t value = row_u64(src[v], l);
@@ -165,21 +170,29 @@ static void op_cpasync(struct exec *x, const struct isa_inst *i, uint32_t mask)
     struct warp *w = x->warp;
     uint32_t bytes = vec_of(i);
     const uint32_t *wanted = i->src[2] == ISA_NONE ? NULL : exec_src(x, i->src[2]);
-    struct access_desc d = {.addr = i->src[0], .is_32 = i->flags & ISA_A32, .space = ISA_SHARED, .access = ACCESS_STORE,
-                            .bytes = bytes, .offset = i->imm};
+    struct access_desc d = {.addr = i->src[0],
+                            .is_32 = i->flags & ISA_A32,
+                            .space = ISA_SHARED,
+                            .access = ACCESS_STORE,
+                            .bytes = bytes,
+                            .offset = i->imm};
     if (!memory_reach(w, &d, mask, &to)) return;
     uint32_t readers = 0; /* lanes that copy nothing may give any address */
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         if (wanted && wanted[l] > bytes) {
-            fault_raise(w, l, EMU_OUT_OF_BOUNDS, "cp.async of %u bytes with a source size of %u", bytes, wanted[l]);
+            fault_raise(w, l, EMU_OUT_OF_BOUNDS, "cp.async of %u bytes with a source size of %u", bytes,
+                        wanted[l]);
             return;
         }
         if (!wanted || wanted[l]) readers |= 1u << l;
     }
-    struct access_desc s = {.addr = i->src[1], .space = ISA_GLOBAL, .access = ACCESS_LOAD, .bytes = bytes,
+    struct access_desc s = {.addr = i->src[1],
+                            .space = ISA_GLOBAL,
+                            .access = ACCESS_LOAD,
+                            .bytes = bytes,
                             .offset = (int32_t)i->target};
     if (readers && !memory_reach(w, &s, readers, &from)) return;
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint32_t n = wanted ? wanted[l] : bytes;
         uint8_t *p = reach_lane(&to, l);
         if (n) memcpy(p, reach_lane(&from, l), n);
@@ -192,7 +205,8 @@ static void op_nothing(struct exec *x, const struct isa_inst *i, uint32_t mask) 
 
 static bool in_space(struct warp *w, uint64_t address, uint8_t space)
 {
-    bool shared = address - ISA_SHARED_WINDOW < ISA_WINDOW_BYTES, local = address - ISA_LOCAL_WINDOW < ISA_WINDOW_BYTES;
+    bool shared = address - ISA_SHARED_WINDOW < ISA_WINDOW_BYTES,
+         local = address - ISA_LOCAL_WINDOW < ISA_WINDOW_BYTES;
     const struct run *r = w->run;
     bool param = address - r->device->param_address < PARAM_BLOCK_MAX;
     switch (space) {
@@ -211,7 +225,7 @@ static void op_isspacep(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     const uint32_t *src = exec_src(x, i->src[0]);
     uint32_t value = 0;
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint64_t address = i->flags & ISA_A32 ? src[l] : row_u64(src, l);
         if (in_space(x->warp, address, i->mod)) value |= 1u << l;
     }

@@ -8,11 +8,11 @@ enum access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
 
 /* Where the lanes of one access find their bytes on the host. */
 struct reach {
-    bool regular;              /* lane l at base + l * stride, all 32 of them */
+    bool regular; /* lane l at base + l * stride, all 32 of them */
     uint8_t *base;
     int64_t stride;
-    uint32_t shared;           /* lanes whose bytes lie in shared memory */
-    uint8_t *at[ISA_LANES];    /* when not regular: for the lanes of the mask */
+    uint32_t shared;        /* lanes whose bytes lie in shared memory */
+    uint8_t *at[ISA_LANES]; /* when not regular: for the lanes of the mask */
 };
 
 static inline uint8_t *reach_lane(const struct reach *r, uint32_t lane)
@@ -20,8 +20,8 @@ static inline uint8_t *reach_lane(const struct reach *r, uint32_t lane)
     return r->regular ? r->base + (int64_t)lane * r->stride : r->at[lane];
 }
 
-/* Resolves address operand `addr` (is_32: one row, else two) plus offset in a space for the lanes of mask, and checks
- * bounds and alignment. False: a fault was raised, nothing may be touched. */
+/* Resolves address operand `addr` (is_32: one row, else two) plus offset in a space for the lanes of mask,
+ * and checks bounds and alignment. False: a fault was raised, nothing may be touched. */
 struct access_desc {
     uint16_t addr;
     bool is_32;
@@ -32,7 +32,8 @@ struct access_desc {
 };
 bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out);
 
-/* A generic address as one lane sees it: where `bytes` bytes lie, or NULL. For strings and argument buffers. */
+/* A generic address as one lane sees it: where `bytes` bytes lie, or NULL. For strings and argument buffers.
+ */
 uint8_t *memory_peek(struct warp *w, uint32_t lane, uint64_t address, uint64_t bytes);
 /* True when [lo, hi) can be read by the instruction that runs now. For texels. */
 bool memory_readable(struct warp *w, uint64_t lo, uint64_t hi);

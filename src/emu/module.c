@@ -1,7 +1,7 @@
 /* module.c: loading a module: its variables get device memory, its symbols their values, its code is checked.
  *
- * The check states what the emulator relies on (operands exist, targets are inside, code does not run off its end,
- * every opcode has a function), so that running needs no such checks. */
+ * The check states what the emulator relies on (operands exist, targets are inside, code does not run off its
+ * end, every opcode has a function), so that running needs no such checks. */
 #include "emu/device.h"
 
 #include "emu/atomic.h"
@@ -46,7 +46,8 @@ static bool symbol_value(struct loader *l, const char *name, uint64_t *value)
         if (*value) return true;
     }
     if (func_value(l->m->isa, name, value)) return true;
-    load_error(l, "link the module that defines it", "symbol '%s' is declared extern and nobody defines it", name);
+    load_error(l, "link the module that defines it", "symbol '%s' is declared extern and nobody defines it",
+               name);
     return false;
 }
 
@@ -66,8 +67,10 @@ static bool place_var(struct loader *l, uint32_t v)
     }
     l->m->var_address[v] = at;
     l->m->var_owned[v] = true;
-    if (var->init) memcpy((void *)(uintptr_t)at, var->init, var->bytes);
-    else memset((void *)(uintptr_t)at, 0, var->bytes);
+    if (var->init)
+        memcpy((void *)(uintptr_t)at, var->init, var->bytes);
+    else
+        memset((void *)(uintptr_t)at, 0, var->bytes);
     return true;
 }
 
@@ -91,18 +94,28 @@ static bool relocate_var(struct loader *l, uint32_t v)
 /* ---- code ---- */
 
 /* Rows that an operand of a letter takes. */
-static uint32_t rows_of(char letter, bool is_32) { return letter == 'd' || (letter == 'a' && !is_32) ? 2 : 1; }
+static uint32_t rows_of(char letter, bool is_32)
+{
+    return letter == 'd' || (letter == 'a' && !is_32) ? 2 : 1;
+}
 
-struct check { const struct isa_kernel *k; const struct isa_inst *i; uint32_t rows; const char *what; };
+struct check {
+    const struct isa_kernel *k;
+    const struct isa_inst *i;
+    uint32_t rows;
+    const char *what;
+};
 
 static void check_operand(struct check *c, uint16_t o, char letter, bool is_source)
 {
     uint32_t rows = rows_of(letter, c->i->flags & ISA_A32);
     if (o == ISA_NONE) return;
     if (letter == 'p') {
-        if (!isa_is_pred(o) || (o & ~(uint16_t)(ISA_KIND_P | ISA_P_NOT)) > 7) c->what = "a predicate operand that is none";
+        if (!isa_is_pred(o) || (o & ~(uint16_t)(ISA_KIND_P | ISA_P_NOT)) > 7)
+            c->what = "a predicate operand that is none";
     } else if (isa_is_const(o)) {
-        if (!is_source || isa_index(o) + rows > c->k->const_count) c->what = "a constant that is not in the pool";
+        if (!is_source || isa_index(o) + rows > c->k->const_count)
+            c->what = "a constant that is not in the pool";
     } else if (isa_is_reg(o)) {
         c->rows = MAX(c->rows, isa_index(o) + rows);
         if (isa_index(o) + rows > ISA_REGS_MAX + 1) c->what = "a register beyond the last one";
@@ -111,7 +124,8 @@ static void check_operand(struct check *c, uint16_t o, char letter, bool is_sour
     }
 }
 
-static void check_operands(struct check *c, const char *letters, const uint16_t *o, uint32_t max, bool is_source)
+static void check_operands(struct check *c, const char *letters, const uint16_t *o, uint32_t max,
+                           bool is_source)
 {
     uint32_t n = 0, vec = c->i->vec ? c->i->vec : 1;
     for (const char *p = letters; *p; p++) {
@@ -133,16 +147,19 @@ static void check_control(struct check *c, uint32_t pc)
 {
     const struct isa_inst *i = c->i;
     const struct isa_kernel *k = c->k;
-    if ((i->op == ISA_OP_BRA || i->op == ISA_OP_CALL) && i->target >= k->inst_count) c->what = "a target outside of the code";
+    if ((i->op == ISA_OP_BRA || i->op == ISA_OP_CALL) && i->target >= k->inst_count)
+        c->what = "a target outside of the code";
     if (i->op == ISA_OP_BRX) {
         uint64_t first = (uint64_t)i->imm;
-        if (i->imm < 0 || first + i->target > k->branch_target_count) c->what = "a branch table outside of the tables";
+        if (i->imm < 0 || first + i->target > k->branch_target_count)
+            c->what = "a branch table outside of the tables";
         else
             for (uint32_t t = 0; t < i->target; t++)
                 if (k->branch_targets[first + t] >= k->inst_count) c->what = "a target outside of the code";
     }
     if (pc + 1 < k->inst_count) return;
-    bool ends = i->op == ISA_OP_EXIT || i->op == ISA_OP_RET || i->op == ISA_OP_BRA || i->op == ISA_OP_BRX || i->op == ISA_OP_TRAP;
+    bool ends = i->op == ISA_OP_EXIT || i->op == ISA_OP_RET || i->op == ISA_OP_BRA || i->op == ISA_OP_BRX ||
+                i->op == ISA_OP_TRAP;
     if (!ends || !always(i)) c->what = "code that runs off its end";
 }
 
@@ -152,10 +169,12 @@ static void check_memory(struct check *c)
     uint32_t flags = isa_ops[i->op].flags;
     bool is_vector = flags & (ISA_LOAD | ISA_STORE) && i->op != ISA_OP_TEX;
     uint32_t vec_max = i->op == ISA_OP_CPASYNC ? 16 : 4;
-    if (is_vector && i->vec > 1 && (!is_pow2_u64(i->vec) || i->vec > vec_max)) c->what = "a vector of no known length";
+    if (is_vector && i->vec > 1 && (!is_pow2_u64(i->vec) || i->vec > vec_max))
+        c->what = "a vector of no known length";
     if (i->op >= ISA_OP_ATOM_16 && i->op <= ISA_OP_ATOM_64) {
         uint32_t bits = 16u << (i->op - ISA_OP_ATOM_16);
-        if (!atomic_known((enum isa_atom)i->mod2, (enum isa_type)i->type, bits)) c->what = "an atomic operation on a type that lacks it";
+        if (!atomic_known((enum isa_atom)i->mod2, (enum isa_type)i->type, bits))
+            c->what = "an atomic operation on a type that lacks it";
     }
     if (i->op == ISA_OP_TEX && (i->mod < 1 || i->mod > 3)) c->what = "a texture of no known shape";
 }
@@ -181,8 +200,9 @@ static bool check_kernel(struct loader *l, const struct isa_kernel *k, struct im
     if (!c.what) return true;
     struct diag_source src = {.file = l->m->isa->name};
     int line = c.i && c.i->loc < k->loc_count ? (int)k->locs[c.i->loc].ptx_line : 0;
-    diag_add(l->diags, DIAG_ERROR, &src, line, 0, 1, NULL, "machine code of kernel '%s' has %s (%s, instruction %u)",
-             k->name, c.what, c.i && c.i->op < ISA_OP_COUNT ? isa_ops[c.i->op].name : "?",
+    diag_add(l->diags, DIAG_ERROR, &src, line, 0, 1, NULL,
+             "machine code of kernel '%s' has %s (%s, instruction %u)", k->name, c.what,
+             c.i && c.i->op < ISA_OP_COUNT ? isa_ops[c.i->op].name : "?",
              c.i ? (unsigned)(c.i - k->insts) : 0);
     return false;
 }
@@ -210,7 +230,8 @@ static bool load_kernel(struct loader *l, uint32_t n)
 }
 
 struct emu_module *emu_module_load(struct emu_device *d, struct isa_module *isa,
-                                   uint64_t (*externs)(void *ctx, const char *name), void *ctx, struct diag_list *diags)
+                                   uint64_t (*externs)(void *ctx, const char *name), void *ctx,
+                                   struct diag_list *diags)
 {
     struct emu_module *m = mem_zalloc(sizeof *m);
     m->isa = isa;

@@ -1,10 +1,11 @@
 /* reach.c: from the addresses of 32 lanes to bytes of the host: spaces, windows, bounds, alignment.
  *
- * Most accesses of a full warp are regular: lane l at base + l * stride. Those are checked as one range. Other accesses
- * are checked as the range from their lowest to their highest address when all lanes lie in one space. Only
- * when that fails are lanes looked at one by one, in order, so that the first lane at fault is the one that is named.
- * (1) Nothing is resolved unless every lane of the mask is good. (2) A range that was good for an instruction stays
- * good for it until memory is freed (run_forget_ranges), so most checks are two comparisons. */
+ * Most accesses of a full warp are regular: lane l at base + l * stride. Those are checked as one range.
+ * Other accesses are checked as the range from their lowest to their highest address when all lanes lie in
+ * one space. Only when that fails are lanes looked at one by one, in order, so that the first lane at fault
+ * is the one that is named. (1) Nothing is resolved unless every lane of the mask is good. (2) A range that
+ * was good for an instruction stays good for it until memory is freed (run_forget_ranges), so most checks are
+ * two comparisons. */
 #include "emu/memory.h"
 
 #include "emu/fault.h"
@@ -63,7 +64,8 @@ static uint8_t *range_at(struct warp *w, enum place place, uint64_t lo, uint64_t
     switch (place) {
     case PLACE_GLOBAL: return global_good(w, lo, hi, access != ACCESS_LOAD) ? (uint8_t *)(uintptr_t)lo : NULL;
     case PLACE_SHARED: return hi <= r->shared_bytes && lo < hi ? w->cta->shared + lo : NULL;
-    case PLACE_LOCAL: return hi <= r->local_bytes && lo < hi && access != ACCESS_ATOMIC ? w->local + lo : NULL;
+    case PLACE_LOCAL:
+        return hi <= r->local_bytes && lo < hi && access != ACCESS_ATOMIC ? w->local + lo : NULL;
     case PLACE_PARAM: {
         uint64_t from = param_offset(r, lo), to = param_offset(r, hi);
         if (access != ACCESS_LOAD || to > r->kernel->param_bytes || from >= to) return NULL;
@@ -74,14 +76,16 @@ static uint8_t *range_at(struct warp *w, enum place place, uint64_t lo, uint64_t
 }
 
 /* ---- faults ---- */
-static void misaligned(struct warp *w, uint32_t lane, enum place place, uint64_t address, const struct access_desc *d)
+static void misaligned(struct warp *w, uint32_t lane, enum place place, uint64_t address,
+                       const struct access_desc *d)
 {
     static const char *const kinds[] = {"load from", "store to", "atomic on"};
-    fault_address(w, lane, EMU_MISALIGNED, address, NULL, "misaligned %u-byte %s %s memory at 0x%llx", d->bytes,
-                  kinds[d->access], place_names[place], (unsigned long long)address);
+    fault_address(w, lane, EMU_MISALIGNED, address, NULL, "misaligned %u-byte %s %s memory at 0x%llx",
+                  d->bytes, kinds[d->access], place_names[place], (unsigned long long)address);
 }
 
-static void out_of_bounds(struct warp *w, uint32_t lane, enum place place, uint64_t address, const struct access_desc *d)
+static void out_of_bounds(struct warp *w, uint32_t lane, enum place place, uint64_t address,
+                          const struct access_desc *d)
 {
     static const char *const kinds[] = {"load from", "store to", "atomic on"};
     struct space *space = w->run->device->space;
@@ -107,17 +111,19 @@ static void out_of_bounds(struct warp *w, uint32_t lane, enum place place, uint6
         strbuf_puts(&more, "atomics work on global and shared memory only");
     } else {
         uint32_t size = place == PLACE_SHARED ? w->run->shared_bytes : w->run->local_bytes;
-        strbuf_printf(&more, "the %s has %u bytes of %s memory", place == PLACE_SHARED ? "CTA" : "thread", size,
-                      place_names[place]);
+        strbuf_printf(&more, "the %s has %u bytes of %s memory", place == PLACE_SHARED ? "CTA" : "thread",
+                      size, place_names[place]);
     }
-    fault_address(w, lane, kind, address, strbuf_text(&more), "%s %u-byte %s %s memory at 0x%llx", what, d->bytes,
-                  kinds[d->access], place_names[place], at);
+    fault_address(w, lane, kind, address, strbuf_text(&more), "%s %u-byte %s %s memory at 0x%llx", what,
+                  d->bytes, kinds[d->access], place_names[place], at);
     strbuf_free(&more);
 }
 
 /* ---- resolving ---- */
 
-struct addresses { const uint32_t *lo, *hi; }; /* hi = NULL: 32-bit addresses */
+struct addresses {
+    const uint32_t *lo, *hi;
+}; /* hi = NULL: 32-bit addresses */
 
 static uint64_t address_of(const struct addresses *a, uint32_t lane, int64_t offset)
 {
@@ -127,12 +133,12 @@ static uint64_t address_of(const struct addresses *a, uint32_t lane, int64_t off
 }
 
 /* Lane by lane: mixed spaces, several allocations, or a fault to be named. */
-static bool reach_slowly(struct warp *w, const struct access_desc *d, uint32_t mask, const struct addresses *a,
-                         struct reach *out)
+static bool reach_slowly(struct warp *w, const struct access_desc *d, uint32_t mask,
+                         const struct addresses *a, struct reach *out)
 {
     out->regular = false;
     out->shared = 0;
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint64_t address = address_of(a, l, d->offset), offset = address;
         enum place place = place_of(d->space, &offset);
         if (address & (d->bytes - 1)) {
@@ -151,7 +157,8 @@ static bool reach_slowly(struct warp *w, const struct access_desc *d, uint32_t m
 }
 
 /* All 32 lanes at base + l * stride, in one place, aligned and in bounds. */
-static bool reach_regular(struct warp *w, const struct access_desc *d, const struct addresses *a, struct reach *out)
+static bool reach_regular(struct warp *w, const struct access_desc *d, const struct addresses *a,
+                          struct reach *out)
 {
     const uint32_t *lo = a->lo;
     int64_t stride = (int32_t)(lo[1] - lo[0]);
@@ -164,7 +171,8 @@ static bool reach_regular(struct warp *w, const struct access_desc *d, const str
     uint64_t first = address_of(a, 0, d->offset), offset = first;
     if ((first | (uint64_t)stride) & (d->bytes - 1)) return false;
     enum place place = place_of(d->space, &offset);
-    uint64_t end = offset + (uint64_t)(31 * stride), from = MIN(offset, end), to = MAX(offset, end) + d->bytes;
+    uint64_t end = offset + (uint64_t)(31 * stride), from = MIN(offset, end),
+             to = MAX(offset, end) + d->bytes;
     uint8_t *p = range_at(w, place, from, to, (enum access)d->access);
     if (!p) return false;
     out->regular = true;
@@ -179,7 +187,7 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
                         struct reach *out)
 {
     uint64_t low = UINT64_MAX, high = 0, bits = 0;
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint64_t address = address_of(a, l, d->offset);
         bits |= address;
         low = MIN(low, address);
@@ -193,7 +201,7 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
     if (!p) return false;
     size_t apart = place == PLACE_LOCAL ? w->run->local_bytes : 0;
     out->regular = false;
-    FOR_LANES(l, mask) out->at[l] = p + (address_of(a, l, d->offset) - low) + l * apart;
+    FOR_LANES (l, mask) out->at[l] = p + (address_of(a, l, d->offset) - low) + l * apart;
     out->shared = place == PLACE_SHARED ? mask : 0;
     return true;
 }

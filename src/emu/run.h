@@ -5,12 +5,12 @@
 #include "emu/cta.h"
 #include "emu/device.h"
 
-/* What is kept for each machine instruction of the kernel: how often it ran, and where its accesses went last, because
- * an instruction tends to stay in one allocation. */
+/* What is kept for each machine instruction of the kernel: how often it ran, and where its accesses went
+ * last, because an instruction tends to stay in one allocation. */
 struct pc_info {
-    uint64_t insts;   /* warp instructions */
-    uint64_t idle;    /* lanes that did not take part, summed over them */
-    uint64_t lo, hi;  /* addresses from lo up to hi are good for this instruction */
+    uint64_t insts;  /* warp instructions */
+    uint64_t idle;   /* lanes that did not take part, summed over them */
+    uint64_t lo, hi; /* addresses from lo up to hi are good for this instruction */
 };
 
 struct run {
@@ -21,11 +21,11 @@ struct run {
     const struct isa_inst *insts;
     exec_fn *const *table;
     struct pc_info *pcs;
-    uint32_t *pool;                       /* constant pool: 32 words a row */
-    uint32_t (*tids)[3][ISA_LANES];       /* for each warp of a CTA */
+    uint32_t *pool;                 /* constant pool: 32 words a row */
+    uint32_t (*tids)[3][ISA_LANES]; /* for each warp of a CTA */
     uint32_t threads, warps_per_cta;
     uint64_t ctas;
-    uint32_t shared_bytes, local_bytes;   /* of a CTA; of a thread */
+    uint32_t shared_bytes, local_bytes; /* of a CTA; of a thread */
     uint64_t divergent_branches;
     struct emu_fault *fault;
 };

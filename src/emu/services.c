@@ -1,8 +1,9 @@
 /* services.c: what the device runtime does for kernels: printf, assert, malloc and free.
  *
- * CUDA C++ Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation". Output appears in the
- * order of execution: by warp, and within a warp by lane. vprintf gets the format and a buffer in which the arguments
- * lie one after another, each aligned to its own size: 4 bytes, or 8 for doubles, pointers and long integers. */
+ * CUDA C++ Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation". Output
+ * appears in the order of execution: by warp, and within a warp by lane. vprintf gets the format and a buffer
+ * in which the arguments lie one after another, each aligned to its own size: 4 bytes, or 8 for doubles,
+ * pointers and long integers. */
 #include "emu/fault.h"
 #include "emu/memory.h"
 #include "emu/ops.h"
@@ -22,7 +23,13 @@ static bool read_text(struct warp *w, uint32_t lane, uint64_t address, struct st
 }
 
 /* ---- printf ---- */
-struct args { struct warp *w; uint32_t lane; uint64_t at; bool bad; uint32_t count; };
+struct args {
+    struct warp *w;
+    uint32_t lane;
+    uint64_t at;
+    bool bad;
+    uint32_t count;
+};
 
 static uint64_t next_arg(struct args *a, uint32_t bytes)
 {
@@ -31,12 +38,18 @@ static uint64_t next_arg(struct args *a, uint32_t bytes)
     const uint8_t *p = memory_peek(a->w, a->lane, a->at, bytes);
     a->at += bytes;
     a->count++;
-    if (!p) a->bad = true;
-    else memcpy(&value, p, bytes);
+    if (!p)
+        a->bad = true;
+    else
+        memcpy(&value, p, bytes);
     return value;
 }
 
-struct spec { char text[64]; uint32_t len; bool is_long; }; /* one conversion, rewritten for the host's printf */
+struct spec {
+    char text[64];
+    uint32_t len;
+    bool is_long;
+}; /* one conversion, rewritten for the host's printf */
 
 static void spec_add(struct spec *s, const char *text)
 {
@@ -51,7 +64,8 @@ static void spec_add_number(struct spec *s, int64_t value)
     spec_add(s, digits);
 }
 
-/* Flags, width, precision and length of the conversion at *p (behind the %); *p moves on to the conversion letter. */
+/* Flags, width, precision and length of the conversion at *p (behind the %); *p moves on to the conversion
+ * letter. */
 static void read_spec(const char **p, struct args *a, struct spec *s)
 {
     enum { WIDTH_MAX = 4096 }; /* keeps a wild * from printing for ever */
@@ -70,7 +84,8 @@ static void read_spec(const char **p, struct args *a, struct spec *s)
         } else {
             int64_t n = 0;
             bool any = false;
-            for (; **p >= '0' && **p <= '9'; ++*p, any = true) n = MIN(n * 10 + (**p - '0'), (int64_t)WIDTH_MAX);
+            for (; **p >= '0' && **p <= '9'; ++*p, any = true)
+                n = MIN(n * 10 + (**p - '0'), (int64_t)WIDTH_MAX);
             if (any) spec_add_number(s, n);
         }
     }
@@ -110,8 +125,10 @@ static void print_one(struct strbuf *out, struct spec *s, struct args *a, char l
     } else { /* s */
         struct strbuf text = {0};
         uint64_t address = next_arg(a, 8);
-        if (!address) strbuf_puts(&text, "(null)");
-        else if (!read_text(a->w, a->lane, address, &text)) a->bad = true;
+        if (!address)
+            strbuf_puts(&text, "(null)");
+        else if (!read_text(a->w, a->lane, address, &text))
+            a->bad = true;
         spec_add(s, end);
         strbuf_printf(out, s->text, strbuf_text(&text));
         strbuf_free(&text);
@@ -150,22 +167,23 @@ static void op_printf(struct exec *x, const struct isa_inst *i, uint32_t mask)
     const uint32_t *format = exec_src(x, i->src[0]), *args = exec_src(x, i->src[1]);
     uint32_t result[ISA_LANES];
     struct strbuf out = {0}, text = {0};
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint64_t at = row_u64(format, l);
         text.len = 0;
         strbuf_add(&text, "", 0);
         result[l] = (uint32_t)PRINTF_NO_FORMAT;
         if (!at) continue;
         if (!read_text(w, l, at, &text)) {
-            fault_address(w, l, EMU_OUT_OF_BOUNDS, at, NULL, "printf with a format string that is not in memory, at 0x%llx",
+            fault_address(w, l, EMU_OUT_OF_BOUNDS, at, NULL,
+                          "printf with a format string that is not in memory, at 0x%llx",
                           (unsigned long long)at);
             break;
         }
         struct args a = {.w = w, .lane = l, .at = row_u64(args, l)};
         result[l] = (uint32_t)print_lane(&a, strbuf_text(&text), &out);
         if (a.bad) {
-            fault_address(w, l, EMU_OUT_OF_BOUNDS, a.at, NULL, "printf(\"%.60s\") reads an argument that is not in memory",
-                          strbuf_text(&text));
+            fault_address(w, l, EMU_OUT_OF_BOUNDS, a.at, NULL,
+                          "printf(\"%.60s\") reads an argument that is not in memory", strbuf_text(&text));
             break;
         }
     }
@@ -174,7 +192,7 @@ static void op_printf(struct exec *x, const struct isa_inst *i, uint32_t mask)
     strbuf_free(&text);
     if (i->dst[0] == ISA_NONE || w->event == EVENT_FAULT) return;
     uint32_t *dst = exec_dst(x, i->dst[0]);
-    FOR_LANES(l, mask) dst[l] = result[l];
+    FOR_LANES (l, mask) dst[l] = result[l];
 }
 
 /* ---- assert ---- */
@@ -182,18 +200,20 @@ static void op_assertfail(struct exec *x, const struct isa_inst *i, uint32_t mas
 {
     struct warp *w = x->warp;
     const uint32_t *id = w->cta->id;
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         struct strbuf part[3] = {{0}}, out = {0};
         static const uint8_t operand[3] = {0, 1, 3}; /* message, file, function */
         for (uint32_t k = 0; k < 3; k++)
-            if (!read_text(w, l, row_u64(exec_src(x, i->src[operand[k]]), l), &part[k])) strbuf_puts(&part[k], "?");
+            if (!read_text(w, l, row_u64(exec_src(x, i->src[operand[k]]), l), &part[k]))
+                strbuf_puts(&part[k], "?");
         uint32_t line = exec_src(x, i->src[2])[l], t[3];
         fault_thread(w, l, t);
         strbuf_printf(&out, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
-                      strbuf_text(&part[1]), line, strbuf_text(&part[2]), id[0], id[1], id[2], t[0], t[1], t[2],
-                      strbuf_text(&part[0]));
+                      strbuf_text(&part[1]), line, strbuf_text(&part[2]), id[0], id[1], id[2], t[0], t[1],
+                      t[2], strbuf_text(&part[0]));
         device_write(w->run->device, true, out.data, out.len);
-        fault_raise(w, l, EMU_ASSERT, "assertion `%s` failed (%s:%u)", strbuf_text(&part[0]), strbuf_text(&part[1]), line);
+        fault_raise(w, l, EMU_ASSERT, "assertion `%s` failed (%s:%u)", strbuf_text(&part[0]),
+                    strbuf_text(&part[1]), line);
         for (uint32_t k = 0; k < 3; k++) strbuf_free(&part[k]);
         strbuf_free(&out);
     }
@@ -215,7 +235,7 @@ static void op_malloc(struct exec *x, const struct isa_inst *i, uint32_t mask)
     const uint32_t *bytes = exec_src(x, i->src[0]);
     if (i->dst[0] == ISA_NONE) return;
     uint32_t *dst = exec_dst(x, i->dst[0]);
-    FOR_LANES(l, mask) set_row_u64(dst, l, heap_take(x->warp->run->device, row_u64(bytes, l)));
+    FOR_LANES (l, mask) set_row_u64(dst, l, heap_take(x->warp->run->device, row_u64(bytes, l)));
 }
 
 static void op_free(struct exec *x, const struct isa_inst *i, uint32_t mask)
@@ -223,7 +243,7 @@ static void op_free(struct exec *x, const struct isa_inst *i, uint32_t mask)
     struct warp *w = x->warp;
     struct emu_device *d = w->run->device;
     const uint32_t *pointer = exec_src(x, i->src[0]);
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint64_t at = row_u64(pointer, l);
         if (!at) continue;
         const struct space_alloc *a = space_find(d->space, at);

@@ -1,14 +1,15 @@
 /* space.c: the allocation map of device memory.
  *
- * The range is reserved once, at a fixed address, without memory behind it; pages become usable in big steps as the
- * highest address grows. Blocks come from the end of what was handed out (bump), or from blocks of the same size
- * class that were freed, last freed first. Only when the range is used up does it search the gaps between
- * live allocations. All three are functions of the calls alone, which gives invariant (2) of space.h.
+ * The range is reserved once, at a fixed address, without memory behind it; pages become usable in big steps
+ * as the highest address grows. Blocks come from the end of what was handed out (bump), or from blocks of the
+ * same size class that were freed, last freed first. Only when the range is used up does it search the gaps
+ * between live allocations. All three are functions of the calls alone, which gives invariant (2) of space.h.
  *
- * Live and freed entries share one array sorted by base. (1) No two entries of it overlap, freed ones included: a
- * new allocation removes the freed ones that it covers. (2) At most DEAD_MAX freed entries beyond the number of live
- * ones are kept. (3) A block is its allocation, rounded up to a class, with at least GAP_BYTES that belong to nobody.
- * Left out: nothing is told about who reads memory that was never written. */
+ * Live and freed entries share one array sorted by base. (1) No two entries of it overlap, freed ones
+ * included: a new allocation removes the freed ones that it covers. (2) At most DEAD_MAX freed entries beyond
+ * the number of live ones are kept. (3) A block is its allocation, rounded up to a class, with at least
+ * GAP_BYTES that belong to nobody. Left out: nothing is told about who reads memory that was never written.
+ */
 #include "emu/space.h"
 
 #include "base/vec.h"
@@ -19,7 +20,9 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-#define SPACE_BASE   0x7e9000000000ull /* below the kernel's mmap area, above everything that a loader picks */
+#define SPACE_BASE                                                                                           \
+    0x7e9000000000ull                  /* below the kernel's mmap area, above everything that a loader picks \
+                                        */
 #define SPACE_BYTES  0x004000000000ull /* 256 GB of addresses */
 #define COMMIT_BYTES (64ull << 20)     /* pages become readable in steps of this */
 #define GAP_BYTES    256u
@@ -29,19 +32,21 @@
 #define RELEASE_MIN  (64ull << 10) /* smaller freed blocks keep their pages: a system call would cost more */
 enum { CLASS_COUNT = 4 * 48, DEAD_MAX = 1024 };
 
-struct block { uint64_t base, next; }; /* next: index + 1 in the list of its class */
+struct block {
+    uint64_t base, next;
+}; /* next: index + 1 in the list of its class */
 
 struct space {
     uint64_t bytes_max, bytes_used;
     uint64_t bump, committed; /* next free address; end of the usable pages */
     uint64_t serial;
-    bool scattered;           /* the range was used up once: from now on blocks come from the gaps */
-    uint32_t last;            /* entry of the last hit */
+    bool scattered; /* the range was used up once: from now on blocks come from the gaps */
+    uint32_t last;  /* entry of the last hit */
     uint32_t dead;
     VEC(struct space_alloc) map;
     VEC(struct block) blocks;
-    uint32_t blocks_unused;                /* list of entries of `blocks` that hold nothing; index + 1 */
-    uint64_t class_head[CLASS_COUNT];      /* freed blocks by class; index + 1 */
+    uint32_t blocks_unused;           /* list of entries of `blocks` that hold nothing; index + 1 */
+    uint64_t class_head[CLASS_COUNT]; /* freed blocks by class; index + 1 */
 };
 
 struct space *space_create(uint64_t bytes_max)
@@ -69,7 +74,8 @@ void space_destroy(struct space *s)
     free(s);
 }
 
-/* ---- size classes: four steps to each power of two, so that at most a quarter of a block's addresses is unused ---- */
+/* ---- size classes: four steps to each power of two, so that at most a quarter of a block's addresses is
+ * unused ---- */
 static uint32_t class_of(uint64_t bytes, uint64_t *class_bytes)
 {
     uint32_t log = 63 - (uint32_t)__builtin_clzll(bytes);
@@ -123,8 +129,10 @@ static int64_t map_at(const struct space *s, uint64_t address)
     uint32_t lo = 0, hi = s->map.len;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (s->map.data[mid].base <= address) lo = mid + 1;
-        else hi = mid;
+        if (s->map.data[mid].base <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     return (int64_t)lo - 1;
 }
@@ -244,8 +252,12 @@ uint64_t space_alloc(struct space *s, uint64_t bytes, uint64_t align, enum space
     }
     if (!base) base = find_gap(s, block, align);
     if (!base || !commit_to(s, base + block)) return 0;
-    map_insert(s, (struct space_alloc){.base = base, .bytes = bytes, .kind = (uint8_t)kind, .live = true,
-                                       .label = mem_strdup(label ? label : "allocation"), .serial = s->serial++});
+    map_insert(s, (struct space_alloc){.base = base,
+                                       .bytes = bytes,
+                                       .kind = (uint8_t)kind,
+                                       .live = true,
+                                       .label = mem_strdup(label ? label : "allocation"),
+                                       .serial = s->serial++});
     s->bytes_used += bytes;
     return base;
 }
@@ -285,7 +297,10 @@ bool space_register(struct space *s, void *host, uint64_t bytes, const char *lab
     int64_t i = map_at(s, end - 1);
     for (; i >= 0 && s->map.data[i].base + s->map.data[i].bytes > base; i--)
         if (s->map.data[i].live) return false; /* overlaps a range that is known already */
-    map_insert(s, (struct space_alloc){.base = base, .bytes = bytes, .kind = SPACE_REGISTERED, .live = true,
+    map_insert(s, (struct space_alloc){.base = base,
+                                       .bytes = bytes,
+                                       .kind = SPACE_REGISTERED,
+                                       .live = true,
                                        .label = mem_strdup(label ? label : "registered memory"),
                                        .serial = s->serial++});
     return true;
@@ -325,7 +340,8 @@ bool space_valid(struct space *s, uint64_t address, uint64_t bytes)
 
 static void explain_entry(const struct space_alloc *a, struct strbuf *out)
 {
-    strbuf_printf(out, "%s (0x%llx, %llu bytes)", a->label, (unsigned long long)a->base, (unsigned long long)a->bytes);
+    strbuf_printf(out, "%s (0x%llx, %llu bytes)", a->label, (unsigned long long)a->base,
+                  (unsigned long long)a->bytes);
 }
 
 static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }

@@ -1,8 +1,9 @@
 /* sync.c: instructions with a member mask (.sync): the lanes that the mask names execute them together.
  *
- * A lane waits at the instruction until every lane of its mask that has not ended waits at the same instruction
- * (bar.warp.sync: at any bar.warp.sync). Then it is executed once for all of them, since the registers of all lanes lie
- * in the same rows, and each leaf goes on where it was. PTX ISA, "shfl.sync", "bar.warp.sync". */
+ * A lane waits at the instruction until every lane of its mask that has not ended waits at the same
+ * instruction (bar.warp.sync: at any bar.warp.sync). Then it is executed once for all of them, since the
+ * registers of all lanes lie in the same rows, and each leaf goes on where it was. PTX ISA, "shfl.sync",
+ * "bar.warp.sync". */
 #include "emu/fault.h"
 #include "emu/ops.h"
 
@@ -24,7 +25,7 @@ static uint32_t lanes_at(const struct warp *w, uint32_t pc)
     const struct isa_inst *insts = w->run->insts;
     bool any_place = insts[pc].op == ISA_OP_WARPSYNC;
     uint32_t at = 0;
-    FOR_LANES(slot, w->sync_waiting) {
+    FOR_LANES (slot, w->sync_waiting) {
         const struct leaf *leaf = &w->leaves[slot];
         if (leaf->pc == pc || (any_place && insts[leaf->pc].op == ISA_OP_WARPSYNC)) at |= leaf->mask;
     }
@@ -36,7 +37,7 @@ static uint32_t lanes_complete(const struct warp *w, const struct leaf *leaf, ui
 {
     const uint32_t *member = member_row(w, &w->run->insts[leaf->pc]);
     uint32_t complete = 0;
-    FOR_LANES(l, leaf->mask)
+    FOR_LANES (l, leaf->mask)
         if (!(member[l] & w->live & ~there)) complete |= 1u << l;
     return complete;
 }
@@ -47,22 +48,24 @@ static void let_go(struct warp *w, uint32_t pc, uint32_t go)
     const struct isa_inst *i = &w->run->insts[pc];
     exec_fn *fn = warp_op(i->op);
     if (fn) fn(&w->x, i, go);
-    FOR_LANES(slot, w->sync_waiting) {
+    FOR_LANES (slot, w->sync_waiting) {
         struct leaf *leaf = &w->leaves[slot];
         uint32_t part = leaf->mask & go;
         if (!part) continue;
-        if (part == leaf->mask) diverge_wake(w, leaf, leaf->pc + 1);
-        else diverge_detach(w, leaf, part, leaf->pc + 1);
+        if (part == leaf->mask)
+            diverge_wake(w, leaf, leaf->pc + 1);
+        else
+            diverge_detach(w, leaf, part, leaf->pc + 1);
     }
 }
 
 /* One meeting that is complete; false: there is none. */
 static bool resolve_one(struct warp *w)
 {
-    FOR_LANES(slot, w->sync_waiting) {
+    FOR_LANES (slot, w->sync_waiting) {
         uint32_t pc = w->leaves[slot].pc, there = lanes_at(w, pc), go = 0;
         bool any_place = w->run->insts[pc].op == ISA_OP_WARPSYNC;
-        FOR_LANES(other, w->sync_waiting) {
+        FOR_LANES (other, w->sync_waiting) {
             const struct leaf *o = &w->leaves[other];
             if (o->pc == pc || (any_place && w->run->insts[o->pc].op == ISA_OP_WARPSYNC))
                 go |= lanes_complete(w, o, there);
@@ -83,7 +86,7 @@ uint32_t sync_missing(struct warp *w, const struct leaf *leaf)
 {
     const uint32_t *member = member_row(w, &w->run->insts[leaf->pc]);
     uint32_t there = lanes_at(w, leaf->pc), missing = 0;
-    FOR_LANES(l, leaf->mask) missing |= member[l] & w->live & ~there;
+    FOR_LANES (l, leaf->mask) missing |= member[l] & w->live & ~there;
     return missing;
 }
 
@@ -101,7 +104,7 @@ static bool members_of(struct warp *w, const struct isa_inst *i, uint32_t mask, 
         all = row[0];
         self = row[0] & mask;
     } else {
-        FOR_LANES(l, mask) {
+        FOR_LANES (l, mask) {
             all |= row[l];
             self |= row[l] & 1u << l;
         }
@@ -119,7 +122,8 @@ static void wait_for_members(struct warp *w, uint32_t mask)
 {
     struct leaf *leaf = w->leaf;
     if (leaf->mask & ~mask) { /* lanes whose guard is false wait behind the instruction */
-        const struct part parts[2] = {{leaf->pc, mask, leaf->depth}, {leaf->pc + 1, leaf->mask & ~mask, leaf->depth}};
+        const struct part parts[2] = {{leaf->pc, mask, leaf->depth},
+                                      {leaf->pc + 1, leaf->mask & ~mask, leaf->depth}};
         diverge_split(w, parts, 2, leaf->pc + 1, leaf->depth);
     }
     diverge_block(w, LEAF_AT_SYNC);

@@ -1,9 +1,10 @@
 /* texture.c: texture objects: fetch, filter, query.
  *
- * Formulas: CUDA C++ Programming Guide, "Texture Fetching": nearest takes texel floor(x); linear weighs the texels
- * around x - 0.5 with fractions of 8 bits. Wrap and mirror exist with normalized coordinates only and
- * act as clamp otherwise. Integer coordinates take the texel itself. Only level 0 exists: levels of detail and
- * gradients are accepted and have no effect. Left out: layered and cube textures, sRGB of anything but 8-bit channels. */
+ * Formulas: CUDA C++ Programming Guide, "Texture Fetching": nearest takes texel floor(x); linear weighs the
+ * texels around x - 0.5 with fractions of 8 bits. Wrap and mirror exist with normalized coordinates only and
+ * act as clamp otherwise. Integer coordinates take the texel itself. Only level 0 exists: levels of detail
+ * and gradients are accepted and have no effect. Left out: layered and cube textures, sRGB of anything but
+ * 8-bit channels. */
 #include "emu/fault.h"
 #include "emu/memory.h"
 #include "emu/ops.h"
@@ -37,7 +38,10 @@ const struct emu_texture *emu_texture_get(const struct emu_device *d, uint64_t h
 
 /* ---- texels ---- */
 
-struct texel { float f[4]; uint32_t u[4]; }; /* as a float, and as the integer or bits that it is stored as */
+struct texel {
+    float f[4];
+    uint32_t u[4];
+}; /* as a float, and as the integer or bits that it is stored as */
 
 struct fetch { /* one lane's */
     struct warp *w;
@@ -48,12 +52,15 @@ struct fetch { /* one lane's */
 static float half_value(uint32_t h)
 {
     float mag = (h >> 10 & 31) == 31 ? (h & 0x3ff ? NAN : INFINITY)
-                : h >> 10 & 31      ? ldexpf((float)(0x400 | (h & 0x3ff)), (int)(h >> 10 & 31) - 25)
-                                    : ldexpf((float)(h & 0x3ff), -24);
+                : h >> 10 & 31       ? ldexpf((float)(0x400 | (h & 0x3ff)), (int)(h >> 10 & 31) - 25)
+                                     : ldexpf((float)(h & 0x3ff), -24);
     return h & 0x8000 ? -mag : mag;
 }
 
-static float srgb_to_linear(float v) { return v <= 0.04045f ? v / 12.92f : powf((v + 0.055f) / 1.055f, 2.4f); }
+static float srgb_to_linear(float v)
+{
+    return v <= 0.04045f ? v / 12.92f : powf((v + 0.055f) / 1.055f, 2.4f);
+}
 
 static void read_channel(const struct emu_texture *t, const uint8_t *p, uint32_t c, struct texel *out)
 {
@@ -82,7 +89,8 @@ static void read_channel(const struct emu_texture *t, const uint8_t *p, uint32_t
 static struct texel missing_channels(const struct emu_texture *t)
 {
     struct texel out = {{0, 0, 0, 1.0f}, {0, 0, 0, 1}};
-    if (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized) memcpy(&out.u[3], &out.f[3], sizeof out.u[3]);
+    if (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized)
+        memcpy(&out.u[3], &out.f[3], sizeof out.u[3]);
     return out;
 }
 
@@ -107,8 +115,10 @@ static struct texel border_texel(const struct emu_texture *t)
     struct texel out;
     for (uint32_t c = 0; c < 4; c++) {
         out.f[c] = t->border[c];
-        if (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized) memcpy(&out.u[c], &out.f[c], sizeof out.u[c]);
-        else out.u[c] = t->channel_kind == EMU_CHAN_SIGNED ? (uint32_t)(int32_t)out.f[c] : (uint32_t)out.f[c];
+        if (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized)
+            memcpy(&out.u[c], &out.f[c], sizeof out.u[c]);
+        else
+            out.u[c] = t->channel_kind == EMU_CHAN_SIGNED ? (uint32_t)(int32_t)out.f[c] : (uint32_t)out.f[c];
     }
     return out;
 }
@@ -153,7 +163,8 @@ static struct texel texel_at(struct fetch *f, uint32_t dims, const int64_t index
     return read_texel(f, at);
 }
 
-/* The coordinate in texels. What is not a number reads as 0; what is far outside is brought near, which changes no texel. */
+/* The coordinate in texels. What is not a number reads as 0; what is far outside is brought near, which
+ * changes no texel. */
 static float unnormalized(const struct emu_texture *t, uint32_t dim, float x)
 {
     float n = (float)extent(t, dim);
@@ -221,8 +232,8 @@ static const struct emu_texture *texture_of(struct warp *w, const struct isa_ins
     uint64_t handle = row_u64(exec_src(&w->x, i->src[0]), lane);
     const struct emu_texture *t = emu_texture_get(w->run->device, handle);
     if (!t)
-        fault_raise(w, lane, EMU_BAD_TEXTURE, "%s with 0x%llx, which is no texture object", isa_ops[i->op].name,
-                    (unsigned long long)handle);
+        fault_raise(w, lane, EMU_BAD_TEXTURE, "%s with 0x%llx, which is no texture object",
+                    isa_ops[i->op].name, (unsigned long long)handle);
     return t;
 }
 
@@ -236,7 +247,7 @@ static void op_tex(struct exec *x, const struct isa_inst *i, uint32_t mask)
     struct warp *w = x->warp;
     uint32_t dims = i->mod;
     struct texel texels[ISA_LANES];
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         struct fetch f = {.w = w, .t = texture_of(w, i, l)};
         if (!f.t) return;
         int32_t n[3] = {0, 0, 0};
@@ -252,16 +263,19 @@ static void op_tex(struct exec *x, const struct isa_inst *i, uint32_t mask)
         struct strbuf more = {0};
         space_explain(w->run->device->space, f.t->address, &more);
         fault_address(w, l, EMU_BAD_TEXTURE, f.t->address, strbuf_text(&more),
-                      "texture fetch outside of device memory; its texels are at 0x%llx", (unsigned long long)f.t->address);
+                      "texture fetch outside of device memory; its texels are at 0x%llx",
+                      (unsigned long long)f.t->address);
         strbuf_free(&more);
         return;
     }
     for (uint32_t c = 0; c < ISA_DST_MAX; c++) {
         if (i->dst[c] == ISA_NONE) continue;
         uint32_t *dst = exec_dst(x, i->dst[c]);
-        FOR_LANES(l, mask) {
-            if (i->mod2 == ISA_F32) memcpy(&dst[l], &texels[l].f[c], sizeof dst[l]);
-            else dst[l] = texels[l].u[c];
+        FOR_LANES (l, mask) {
+            if (i->mod2 == ISA_F32)
+                memcpy(&dst[l], &texels[l].f[c], sizeof dst[l]);
+            else
+                dst[l] = texels[l].u[c];
         }
     }
 }
@@ -269,8 +283,14 @@ static void op_tex(struct exec *x, const struct isa_inst *i, uint32_t mask)
 /* Channel types and orders are numbered as in OpenCL (PTX ISA, "txq"). */
 static uint32_t channel_type(const struct emu_texture *t)
 {
-    enum { SNORM_INT8 = 0x10d0, UNORM_INT8 = 0x10d2, SIGNED_INT8 = 0x10d7, UNSIGNED_INT8 = 0x10da, HALF_FLOAT = 0x10dd,
-           FLOAT = 0x10de };
+    enum {
+        SNORM_INT8 = 0x10d0,
+        UNORM_INT8 = 0x10d2,
+        SIGNED_INT8 = 0x10d7,
+        UNSIGNED_INT8 = 0x10da,
+        HALF_FLOAT = 0x10dd,
+        FLOAT = 0x10de
+    };
     uint32_t width = t->channel_bits == 8 ? 0 : t->channel_bits == 16 ? 1 : 2;
     if (t->channel_kind == EMU_CHAN_FLOAT) return t->channel_bits == 16 ? HALF_FLOAT : FLOAT;
     bool is_signed = t->channel_kind == EMU_CHAN_SIGNED;
@@ -281,8 +301,10 @@ static uint32_t channel_type(const struct emu_texture *t)
 static uint32_t address_number(const struct emu_texture *t, uint32_t dim)
 {
     enum { PTX_WRAP, PTX_MIRROR, PTX_CLAMP_OGL, PTX_CLAMP_TO_EDGE, PTX_CLAMP_TO_BORDER };
-    static const uint8_t number[] = {[EMU_TEX_WRAP] = PTX_WRAP, [EMU_TEX_CLAMP] = PTX_CLAMP_TO_EDGE,
-                                     [EMU_TEX_MIRROR] = PTX_MIRROR, [EMU_TEX_BORDER] = PTX_CLAMP_TO_BORDER};
+    static const uint8_t number[] = {[EMU_TEX_WRAP] = PTX_WRAP,
+                                     [EMU_TEX_CLAMP] = PTX_CLAMP_TO_EDGE,
+                                     [EMU_TEX_MIRROR] = PTX_MIRROR,
+                                     [EMU_TEX_BORDER] = PTX_CLAMP_TO_BORDER};
     return number[t->addr_mode[dim] & 3];
 }
 
@@ -307,14 +329,14 @@ static uint32_t query(const struct emu_texture *t, uint8_t what)
 static void op_txq(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     uint32_t value[ISA_LANES];
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         const struct emu_texture *t = texture_of(x->warp, i, l);
         if (!t) return;
         value[l] = query(t, i->mod);
     }
     if (i->dst[0] == ISA_NONE) return;
     uint32_t *dst = exec_dst(x, i->dst[0]);
-    FOR_LANES(l, mask) dst[l] = value[l];
+    FOR_LANES (l, mask) dst[l] = value[l];
 }
 
 void ops_texture(exec_fn **table)

@@ -1,16 +1,18 @@
 /* warp.c: the loop that runs a warp: fetch, guard, execute.
  *
- * (1) leaf->pc is the index of the instruction that executes; a function that raises an event leaves in it where the
- * leaf goes on. (2) A leaf is checked against its node before each instruction, so that lanes never run past the place
- * where they have to wait. (3) A turn ends after a bounded number of instructions, and sooner when the code waits for
- * other threads in a loop; both are counted in instructions and branches, never in time: the same run, the same order. */
+ * (1) leaf->pc is the index of the instruction that executes; a function that raises an event leaves in it
+ * where the leaf goes on. (2) A leaf is checked against its node before each instruction, so that lanes never
+ * run past the place where they have to wait. (3) A turn ends after a bounded number of instructions, and
+ * sooner when the code waits for other threads in a loop; both are counted in instructions and branches,
+ * never in time: the same run, the same order. */
 #include "emu/run.h"
 
 enum {
-    SPIN_TURN = 32,      /* backward branches of a waiting loop before the turn goes to someone else */
-    SPIN_RELEASE = 1024, /* such branches of one leaf before lanes that wait for it go on alone: far more than a loop
-                          * with atomics in it usually runs after other lanes of the warp have left it */
-    LEAF_TURNS = 64      /* whole turns of one leaf before the same: loops that wait without looking like it */
+    SPIN_TURN = 32, /* backward branches of a waiting loop before the turn goes to someone else */
+    SPIN_RELEASE =
+        1024, /* such branches of one leaf before lanes that wait for it go on alone: far more than a loop
+               * with atomics in it usually runs after other lanes of the warp have left it */
+    LEAF_TURNS = 64 /* whole turns of one leaf before the same: loops that wait without looking like it */
 };
 
 void warp_start(struct warp *w, uint32_t lanes)
@@ -27,7 +29,7 @@ void warp_start(struct warp *w, uint32_t lanes)
     w->leaf_used = w->leaf_ready = 1;
     w->sync_waiting = 0;
     w->node_used = 0;
-    w->serial = 0;
+    w->serial = w->clock = 0;
     w->calls.len = 0;
     w->leaves[0] = (struct leaf){.mask = lanes, .node = NODE_NONE};
     w->leaf = &w->leaves[0];
@@ -44,7 +46,7 @@ static uint32_t join_pc(const struct warp *w, const struct leaf *leaf)
 static bool note_spin(struct warp *w, struct leaf *leaf, uint32_t target)
 {
     w->sync_seen = 0;
-    if (++leaf->spins % SPIN_TURN) return false;
+    if (++leaf->patience.spins % SPIN_TURN) return false;
     leaf->pc = target;
     warp_raise(w, EVENT_YIELD);
     return true;
@@ -56,10 +58,11 @@ static void branch_apart(struct warp *w, const struct isa_inst *i, uint32_t take
     struct leaf *leaf = w->leaf;
     if (w->sync_seen && i->target <= leaf->pc) {
         w->sync_seen = 0;
-        leaf->spins++;
+        leaf->patience.spins++;
     }
     w->run->divergent_branches++;
-    const struct part parts[2] = {{leaf->pc + 1, leaf->mask & ~taken, leaf->depth}, {i->target, taken, leaf->depth}};
+    const struct part parts[2] = {{leaf->pc + 1, leaf->mask & ~taken, leaf->depth},
+                                  {i->target, taken, leaf->depth}};
     uint32_t reconv = i->reconv, depth = leaf->depth;
     if (reconv == ISA_NO_RECONV && depth) { /* the paths end in returns: they meet where the call goes on */
         depth--;
@@ -68,7 +71,8 @@ static void branch_apart(struct warp *w, const struct isa_inst *i, uint32_t take
     diverge_split(w, parts, 2, reconv, depth);
 }
 
-/* Runs the current leaf, and what becomes of it, until an event other than EVENT_GO or until insts reaches end. */
+/* Runs the current leaf, and what becomes of it, until an event other than EVENT_GO or until insts reaches
+ * end. */
 static void run_leaf(struct warp *w, uint64_t end)
 {
     struct run *r = w->run;
@@ -113,15 +117,17 @@ static void run_leaf(struct warp *w, uint64_t end)
 
 void warp_op_bra(struct exec *x, const struct isa_inst *i, uint32_t mask) { branch_apart(x->warp, i, mask); }
 
-/* The current leaf has had its share. When it seems to wait, lanes that wait for it go on alone, and at once, for it may
- * be one of them that it waits for (true); otherwise the next leaf of the warp comes first in its next turn. */
+/* The current leaf has had its share. When it seems to wait, lanes that wait for it go on alone, and at once,
+ * for it may be one of them that it waits for (true); otherwise the next leaf of the warp comes first in its
+ * next turn. */
 static bool give_way(struct warp *w)
 {
     struct leaf *leaf = w->leaf;
     if (!leaf) return false;
-    bool waits = leaf->spins >= SPIN_RELEASE || leaf->turns >= LEAF_TURNS;
-    leaf->turns = 0;
+    bool waits = leaf->patience.spins >= SPIN_RELEASE || leaf->patience.turns >= LEAF_TURNS;
+    leaf->patience.turns = 0;
     if (waits && diverge_release(w)) return diverge_pick(w);
+    if (leaf->mask == w->live) leaf->patience.spins = 0; /* nobody of this warp waits for it */
     diverge_rotate(w);
     return false;
 }
@@ -143,7 +149,7 @@ enum warp_end warp_run(struct warp *w, uint64_t budget)
         case EVENT_SWITCH: break;
         case EVENT_GO:
         case EVENT_NONE: /* the budget is used up */
-            if (w->leaf && ++w->leaf->turns >= LEAF_TURNS) give_way(w);
+            if (w->leaf && ++w->leaf->patience.turns >= LEAF_TURNS) give_way(w);
             return WARP_TURN_OVER;
         }
     }

@@ -1,11 +1,11 @@
 /* warp.h: inside the emulator: a warp and its threads of control.
  *
- * Terms. A *leaf* is a set of lanes that run together: program counter, mask, call depth. A *node* is a place where
- * lanes that parted wait for each other: the reconvergence point of a branch at one call depth. docs/divergence.md
- * tells how they work together.
- * Invariants. (1) Each live lane is in exactly one leaf, or in `arrived` of exactly one node. (2) A node's expected
- * lanes are live, contain its arrived ones, and are contained in those of its parent. (3) A node whose
- * expected lanes have all arrived does not exist: it has become a leaf of its parent. */
+ * Terms. A *leaf* is a set of lanes that run together: program counter, mask, call depth. A *node* is a place
+ * where lanes that parted wait for each other: the reconvergence point of a branch at one call depth.
+ * docs/divergence.md tells how they work together. Invariants. (1) Each live lane is in exactly one leaf, or
+ * in `arrived` of exactly one node. (2) A node's expected lanes are live, contain its arrived ones, and are
+ * contained in those of its parent. (3) A node whose expected lanes have all arrived does not exist: it has
+ * become a leaf of its parent. */
 #ifndef HEDDLE_EMU_WARP_H
 #define HEDDLE_EMU_WARP_H
 
@@ -14,57 +14,73 @@
 
 enum { LEAVES_MAX = ISA_LANES, NODES_MAX = 64, NODE_NONE = 0xff };
 
-enum leaf_state { LEAF_READY, LEAF_AT_BARRIER /* of the CTA */, LEAF_AT_SYNC /* .sync: for the lanes of a member mask */ };
+enum leaf_state {
+    LEAF_READY,
+    LEAF_AT_BARRIER /* of the CTA */,
+    LEAF_AT_SYNC /* .sync: for the lanes of a member mask */
+};
+
+/* How long lanes have run while others of the warp wait for them; goes from a leaf to what becomes of it, and
+ * ends when all live lanes of the warp are together again. */
+struct patience {
+    uint32_t spins; /* backward branches of loops that look like waiting */
+    uint32_t turns; /* whole turns used up */
+    uint64_t ran;   /* when it last gave way; the leaf that did so longest ago is the next */
+};
 
 struct leaf {
     uint32_t pc, mask;
-    uint32_t depth;   /* calls that it is in */
-    uint8_t node;     /* where it goes to meet the others; NODE_NONE = nowhere */
-    uint8_t state;    /* enum leaf_state */
-    uint8_t barrier;  /* AT_BARRIER: its number */
-    uint32_t spins;   /* backward branches of a loop that looks like waiting, since the leaf made progress */
-    uint32_t turns;   /* turns used up without an end */
-    uint64_t serial;  /* order of birth: the youngest ready leaf runs first */
+    uint32_t depth;  /* calls that it is in */
+    uint8_t node;    /* where it goes to meet the others; NODE_NONE = nowhere */
+    uint8_t state;   /* enum leaf_state */
+    uint8_t barrier; /* AT_BARRIER: its number */
+    struct patience patience;
+    uint64_t serial; /* order of birth: the youngest ready leaf runs first */
 };
 
 struct node {
     uint32_t reconv, depth;
     uint32_t expected, arrived;
     uint8_t parent;
+    struct patience patience; /* the most of those that arrived */
 };
 
-enum warp_event { /* what an exec function left behind, beyond registers; the higher one wins */
+/* What an exec function left behind, beyond registers; the higher one wins. */
+enum warp_event {
     EVENT_NONE,
     EVENT_GO,     /* pc or mask of the current leaf changed: go on with it */
     EVENT_SWITCH, /* the current leaf cannot go on: pick another */
-    EVENT_YIELD,  /* the turn is over: the program waits for others (nanosleep) */
+    EVENT_YIELD,  /* the turn is over: the program waits for others */
     EVENT_FAULT
 };
 
-struct call_row { uint32_t ret[ISA_LANES], sp[ISA_LANES]; }; /* where each lane goes back to; its stack in use, bytes */
+struct call_row {
+    uint32_t ret[ISA_LANES]; /* where each lane goes back to */
+    uint32_t sp[ISA_LANES];  /* its stack in use, bytes */
+};
 
 struct run;
 struct cta;
 
 struct warp {
-    struct exec x;              /* x.warp = this warp */
-    uint32_t event;             /* enum warp_event */
-    uint32_t sync_seen;         /* the code read memory as one does that waits for another thread */
-    struct leaf *leaf;          /* the current one */
-    uint64_t insts;             /* executed so far */
-    uint64_t turn_start;        /* insts when its turn began */
+    struct exec x;       /* x.warp = this warp */
+    uint32_t event;      /* enum warp_event */
+    uint32_t sync_seen;  /* the code read memory as one does that waits for another thread */
+    struct leaf *leaf;   /* the current one */
+    uint64_t insts;      /* executed so far */
+    uint64_t turn_start; /* insts when its turn began */
     uint32_t pred[8];
     struct run *run;
     struct cta *cta;
-    uint8_t *local;             /* local memory of lane 0; the others follow, run->local_bytes apart */
+    uint8_t *local;                   /* local memory of lane 0; the others follow, run->local_bytes apart */
     const uint32_t (*tid)[ISA_LANES]; /* x, y, z of its threads */
-    uint32_t index;             /* in the CTA */
-    uint32_t lanes;             /* that exist: fewer than 32 in the last warp of an odd CTA */
-    uint32_t live;              /* that exist and have not ended */
-    uint32_t leaf_used, leaf_ready; /* masks of slots */
-    uint32_t sync_waiting;      /* mask of slots that are AT_SYNC */
+    uint32_t index;                   /* in the CTA */
+    uint32_t lanes;                   /* that exist: fewer than 32 in the last warp of an odd CTA */
+    uint32_t live;                    /* that exist and have not ended */
+    uint32_t leaf_used, leaf_ready;   /* masks of slots */
+    uint32_t sync_waiting;            /* mask of slots that are AT_SYNC */
     uint64_t node_used;
-    uint64_t serial;
+    uint64_t serial, clock; /* births of leaves; times that one gave way */
     struct leaf leaves[LEAVES_MAX];
     struct node nodes[NODES_MAX];
     VEC(struct call_row) calls; /* return addresses, by depth */
@@ -93,25 +109,29 @@ static inline uint32_t lane_first(uint32_t mask) { return (uint32_t)__builtin_ct
          l##_rest &= l##_rest - 1)
 
 /* ---- diverge.c: leaves and nodes ---- */
-struct part { uint32_t pc, mask, depth; };
+struct part {
+    uint32_t pc, mask, depth;
+};
 
-/* The current leaf falls apart into parts (disjoint, not empty, together its mask), which meet again at reconv at the
- * given depth; ISA_NO_RECONV = nowhere before the place where the leaf itself was going. parts[0] runs first. */
+/* The current leaf falls apart into parts (disjoint, not empty, together its mask), which meet again at
+ * reconv at the given depth; ISA_NO_RECONV = nowhere before the place where the leaf itself was going.
+ * parts[0] runs first. */
 void diverge_split(struct warp *w, const struct part *parts, uint32_t count, uint32_t reconv, uint32_t depth);
 /* Takes lanes out of a leaf that waits into a ready leaf of its own at pc. The slot of that leaf. */
 uint32_t diverge_detach(struct warp *w, struct leaf *from, uint32_t mask, uint32_t pc);
-void diverge_arrive(struct warp *w);                  /* the current leaf stands at its node's reconv */
-void diverge_exit(struct warp *w, uint32_t mask);     /* these lanes of the current leaf end */
+void diverge_arrive(struct warp *w);                       /* the current leaf stands at its node's reconv */
+void diverge_exit(struct warp *w, uint32_t mask);          /* these lanes of the current leaf end */
 void diverge_block(struct warp *w, enum leaf_state state); /* the current leaf waits at its pc */
 void diverge_wake(struct warp *w, struct leaf *leaf, uint32_t pc);
-bool diverge_pick(struct warp *w);                    /* sets w->leaf to one that can run */
-void diverge_rotate(struct warp *w);                  /* gives the turn to the next ready leaf */
-bool diverge_release(struct warp *w);                 /* lets arrived lanes go on without the others; false: none */
+bool diverge_pick(struct warp *w);    /* sets w->leaf to one that can run */
+void diverge_rotate(struct warp *w);  /* gives the turn to the leaf that has waited longest */
+bool diverge_release(struct warp *w); /* lets arrived lanes go on without the others; false: none */
 
 exec_fn warp_op_bra; /* warp.c: a branch that only some lanes take */
 
 /* ---- sync.c: waiting for the lanes of a member mask ---- */
 void sync_resolve(struct warp *w); /* lets go whoever waits for nobody any more */
-uint32_t sync_missing(struct warp *w, const struct leaf *leaf); /* lanes that a waiting leaf still waits for */
+uint32_t sync_missing(struct warp *w,
+                      const struct leaf *leaf); /* lanes that a waiting leaf still waits for */
 
 #endif

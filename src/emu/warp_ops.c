@@ -1,30 +1,51 @@
-/* warp_ops.c: what a warp-wide instruction computes: shuffles, votes, matches, reductions; and the special registers.
+/* warp_ops.c: what a warp-wide instruction computes: shuffles, votes, matches, reductions; and the special
+ * registers.
  *
- * The lanes of the mask are those that execute it together (sync.c sees to that). Formulas: PTX ISA, "shfl.sync",
- * "vote.sync", "match.sync", "redux.sync", "elect.sync". */
+ * The lanes of the mask are those that execute it together (sync.c sees to that). Formulas: PTX ISA,
+ * "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync". */
 #include "emu/memory.h"
 #include "emu/ops.h"
 
+/* The lane that each lane reads, and whether it is in range; else it reads its own. One loop a mode, without
+ * branches. */
+#define SHFL_LANES(FROM, OK)                                                                                 \
+    for (uint32_t l = 0; l < ISA_LANES; l++) {                                                               \
+        int32_t step = (int32_t)(b[l] & 31), seg = (int32_t)(c[l] >> 8 & 31), lane = (int32_t)l;             \
+        int32_t min = lane & seg, max = min | ((int32_t)(c[l] & 31) & ~seg), j = (FROM);                     \
+        int32_t in = (OK) ? -1 : 0;                                                                          \
+        (void)min;                                                                                           \
+        from[l] = (uint32_t)((j & in) | (lane & ~in)) & 31;                                                  \
+        ok[l] = (uint32_t)in;                                                                                \
+    }
+
+static void shfl_lanes(uint32_t mode, const uint32_t *b, const uint32_t *c, uint32_t *from, uint32_t *ok)
+{
+    switch (mode) {
+    case ISA_SHFL_UP: SHFL_LANES(lane - step, j >= max) break;
+    case ISA_SHFL_DOWN: SHFL_LANES(lane + step, j <= max) break;
+    case ISA_SHFL_BFLY: SHFL_LANES(lane ^ step, j <= max) break;
+    default: SHFL_LANES(min | (step & ~seg), j <= max) break;
+    }
+}
+
+static void copy_lanes(uint32_t *dst, const uint32_t *src, uint32_t mask)
+{
+    if (mask == UINT32_MAX)
+        memcpy(dst, src, ISA_LANES * sizeof *dst);
+    else
+        FOR_LANES (l, mask) dst[l] = src[l];
+}
+
 static void op_shfl(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
-    const uint32_t *b = exec_src(x, i->src[1]), *c = exec_src(x, i->src[2]);
-    uint32_t source[ISA_LANES], in_range = 0;
-    memcpy(source, exec_src(x, i->src[0]), sizeof source);
-    uint32_t *dst = i->dst[0] == ISA_NONE ? NULL : exec_dst(x, i->dst[0]);
-    uint32_t mode = i->mod & ~ISA_NOSYNC;
-    uint32_t value[ISA_LANES];
-    for (uint32_t l = 0; l < ISA_LANES; l++) {
-        uint32_t step = b[l] & 31, seg = c[l] >> 8 & 31, clamp = c[l] & 31;
-        uint32_t max = (l & seg) | (clamp & ~seg), min = l & seg;
-        int32_t j = mode == ISA_SHFL_UP     ? (int32_t)l - (int32_t)step
-                    : mode == ISA_SHFL_DOWN ? (int32_t)(l + step)
-                    : mode == ISA_SHFL_BFLY ? (int32_t)(l ^ step)
-                                            : (int32_t)(min | (step & ~seg));
-        bool ok = mode == ISA_SHFL_UP ? j >= (int32_t)max : j <= (int32_t)max;
-        value[l] = source[ok ? j & 31 : (int32_t)l];
-        in_range |= (uint32_t)ok << l;
-    }
-    if (dst) FOR_LANES(l, mask) dst[l] = value[l];
+    const uint32_t *source = exec_src(x, i->src[0]);
+    uint32_t from[ISA_LANES], ok[ISA_LANES], value[ISA_LANES];
+    shfl_lanes(i->mod & ~ISA_NOSYNC, exec_src(x, i->src[1]), exec_src(x, i->src[2]), from, ok);
+    for (uint32_t l = 0; l < ISA_LANES; l++) value[l] = source[from[l]];
+    if (i->dst[0] != ISA_NONE) copy_lanes(exec_dst(x, i->dst[0]), value, mask);
+    if (i->dst[1] == ISA_NONE) return;
+    uint32_t in_range = 0;
+    for (uint32_t l = 0; l < ISA_LANES; l++) in_range |= ok[l] & 1u << l;
     exec_set_pred(x, i->dst[1], in_range, mask);
 }
 
@@ -38,7 +59,7 @@ static void op_vote(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     uint32_t value = exec_pred(x, i->src[0]), result = 0;
     const uint32_t *member = exec_src(x, i->src[1]);
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         uint32_t who = voters(member, i->mod & ISA_NOSYNC, mask, l), yes = value & who;
         uint32_t mode = i->mod & ~ISA_NOSYNC;
         bool r = mode == ISA_VOTE_ALL ? yes == who : mode == ISA_VOTE_ANY ? yes != 0 : yes == who || !yes;
@@ -53,9 +74,9 @@ static void op_ballot(struct exec *x, const struct isa_inst *i, uint32_t mask)
     const uint32_t *member = exec_src(x, i->src[1]);
     if (i->dst[0] == ISA_NONE) return;
     uint32_t out[ISA_LANES];
-    FOR_LANES(l, mask) out[l] = value & voters(member, i->mod & ISA_NOSYNC, mask, l);
+    FOR_LANES (l, mask) out[l] = value & voters(member, i->mod & ISA_NOSYNC, mask, l);
     uint32_t *dst = exec_dst(x, i->dst[0]);
-    FOR_LANES(l, mask) dst[l] = out[l];
+    FOR_LANES (l, mask) dst[l] = out[l];
 }
 
 static void match(struct exec *x, const struct isa_inst *i, uint32_t mask, bool wide, bool all)
@@ -63,25 +84,37 @@ static void match(struct exec *x, const struct isa_inst *i, uint32_t mask, bool 
     const uint32_t *row = exec_src(x, i->src[0]), *member = exec_src(x, i->src[1]);
     uint64_t value[ISA_LANES];
     uint32_t same[ISA_LANES], agree = 0;
-    FOR_LANES(l, mask) value[l] = wide ? row_u64(row, l) : row[l];
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) value[l] = wide ? row_u64(row, l) : row[l];
+    FOR_LANES (l, mask) {
         uint32_t who = member[l] & mask;
         same[l] = 0;
-        FOR_LANES(k, who) same[l] |= (uint32_t)(value[k] == value[l]) << k;
+        FOR_LANES (k, who) same[l] |= (uint32_t)(value[k] == value[l]) << k;
         if (same[l] == who) agree |= 1u << l;
         if (all && same[l] != who) same[l] = 0;
     }
     if (i->dst[0] != ISA_NONE) {
         uint32_t *dst = exec_dst(x, i->dst[0]);
-        FOR_LANES(l, mask) dst[l] = same[l];
+        FOR_LANES (l, mask) dst[l] = same[l];
     }
     if (all) exec_set_pred(x, i->dst[1], agree, mask);
 }
 
-static void op_match_any_32(struct exec *x, const struct isa_inst *i, uint32_t m) { match(x, i, m, false, false); }
-static void op_match_any_64(struct exec *x, const struct isa_inst *i, uint32_t m) { match(x, i, m, true, false); }
-static void op_match_all_32(struct exec *x, const struct isa_inst *i, uint32_t m) { match(x, i, m, false, true); }
-static void op_match_all_64(struct exec *x, const struct isa_inst *i, uint32_t m) { match(x, i, m, true, true); }
+static void op_match_any_32(struct exec *x, const struct isa_inst *i, uint32_t m)
+{
+    match(x, i, m, false, false);
+}
+static void op_match_any_64(struct exec *x, const struct isa_inst *i, uint32_t m)
+{
+    match(x, i, m, true, false);
+}
+static void op_match_all_32(struct exec *x, const struct isa_inst *i, uint32_t m)
+{
+    match(x, i, m, false, true);
+}
+static void op_match_all_64(struct exec *x, const struct isa_inst *i, uint32_t m)
+{
+    match(x, i, m, true, true);
+}
 
 static uint32_t redux_step(const struct isa_inst *i, uint32_t a, uint32_t b)
 {
@@ -102,28 +135,28 @@ static void op_redux(struct exec *x, const struct isa_inst *i, uint32_t mask)
     const uint32_t *value = exec_src(x, i->src[0]), *member = exec_src(x, i->src[1]);
     if (i->dst[0] == ISA_NONE) return;
     uint32_t out[ISA_LANES], done = 0;
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         if (done >> l & 1) continue;
         uint32_t who = member[l] & mask, first = lane_first(who), sum = value[first];
-        FOR_LANES(k, who & (who - 1)) sum = redux_step(i, sum, value[k]);
-        FOR_LANES(k, who) out[k] = sum;
+        FOR_LANES (k, who & (who - 1)) sum = redux_step(i, sum, value[k]);
+        FOR_LANES (k, who) out[k] = sum;
         done |= who;
     }
     uint32_t *dst = exec_dst(x, i->dst[0]);
-    FOR_LANES(l, mask) dst[l] = out[l];
+    FOR_LANES (l, mask) dst[l] = out[l];
 }
 
 static void op_elect(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     const uint32_t *member = exec_src(x, i->src[0]);
     uint32_t leaders = 0, leader[ISA_LANES];
-    FOR_LANES(l, mask) {
+    FOR_LANES (l, mask) {
         leader[l] = lane_first(member[l] & mask);
         leaders |= (uint32_t)(leader[l] == l) << l;
     }
     if (i->dst[0] != ISA_NONE) {
         uint32_t *dst = exec_dst(x, i->dst[0]);
-        FOR_LANES(l, mask) dst[l] = leader[l];
+        FOR_LANES (l, mask) dst[l] = leader[l];
     }
     exec_set_pred(x, i->dst[1], leaders, mask);
 }
@@ -148,10 +181,13 @@ static void set_all(struct exec *x, uint16_t dst, uint32_t value, uint32_t mask)
 {
     if (dst == ISA_NONE) return;
     uint32_t *row = exec_dst(x, dst);
-    FOR_LANES(l, mask) row[l] = value;
+    FOR_LANES (l, mask) row[l] = value;
 }
 
-static void op_activemask(struct exec *x, const struct isa_inst *i, uint32_t mask) { set_all(x, i->dst[0], mask, mask); }
+static void op_activemask(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    set_all(x, i->dst[0], mask, mask);
+}
 
 /* ---- special registers ---- */
 
@@ -159,7 +195,8 @@ static void op_activemask(struct exec *x, const struct isa_inst *i, uint32_t mas
 static uint64_t globaltimer_ns(const struct warp *w)
 {
     const struct emu_device *d = w->run->device;
-    uint64_t cycles = d->insts + (w->insts - w->turn_start), khz = d->limits.clock_khz ? d->limits.clock_khz : 1000000;
+    uint64_t cycles = d->insts + (w->insts - w->turn_start),
+             khz = d->limits.clock_khz ? d->limits.clock_khz : 1000000;
     return cycles / khz * 1000000 + cycles % khz * 1000000 / khz;
 }
 
@@ -200,12 +237,6 @@ static void sreg_row(const struct warp *w, const struct isa_inst *i, uint32_t *o
         out[l] = (uint32_t)uniform;
         out[l + ISA_LANES] = (uint32_t)(uniform >> 32);
     }
-}
-
-static void copy_lanes(uint32_t *dst, const uint32_t *src, uint32_t mask)
-{
-    if (mask == UINT32_MAX) memcpy(dst, src, ISA_LANES * sizeof *dst);
-    else FOR_LANES(l, mask) dst[l] = src[l];
 }
 
 /* A loop that reads a clock waits for time to pass, and time passes with what others do. */

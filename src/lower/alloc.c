@@ -6,12 +6,13 @@
 #include "lower/pass.h"
 #include "lower/spill.h"
 
-enum { ALLOC_ROUNDS_MAX = 40 };
+enum { ALLOC_ROUNDS_MAX = 40, REG_UNIT = 8, REGS_FREE = 32, SPREAD_MAX = 2 };
 
 struct alloc {
     struct unit *u;
     bool predicates;
     uint32_t limit, reserved;
+    uint32_t thread_regs; /* on top of the highest register */
     struct spill_temps temps;
 };
 
@@ -78,6 +79,15 @@ static uint32_t top_of(const struct graph *gr, const uint16_t *colour)
     return top;
 }
 
+/* Up to two registers more, where they cost no occupancy, buy distance between writes: all 64 warps fit an SM with 32
+ * registers, and beyond that registers are given out in units of 8. */
+static uint32_t spread_room(const struct alloc *a, uint32_t top)
+{
+    uint32_t used = top + a->thread_regs;
+    uint32_t unit = MAX((uint32_t)round_up_u64(used, REG_UNIT), (uint32_t)REGS_FREE) - a->thread_regs;
+    return a->predicates || !top ? 0 : MIN(MIN(top + SPREAD_MAX, unit), a->limit);
+}
+
 enum outcome { ALLOC_DONE, ALLOC_SPILLED, ALLOC_STUCK, ALLOC_RETRY /* without merging copies */ };
 
 /* With a graph in hand: colours, or the vregs that have to go. */
@@ -92,6 +102,9 @@ static enum outcome decide(struct alloc *a, struct graph *gr, const struct liven
     } else {
         if (coalesce) graph_coalesce(gr, lv->cfg);
         *top = graph_color_least(gr, a->reserved, colour);
+        uint32_t room = spread_room(a, *top);
+        if (*top <= a->limit && room && graph_color_spread(gr, a->reserved, room, colour))
+            *top = top_of(gr, colour);
         if (*top > a->limit) {
             free(keep);
             keep = temp_webs(a, gr);
@@ -160,7 +173,8 @@ bool unit_allocate(struct image *m, struct unit *u)
     struct alloc r = {
         .u = u,
         .limit = m->regs_limit, /* R1 is the frame pointer, also where nobody needs it: as in CUDA's ABI */
-        .reserved = REG_FRAME};
+        .reserved = REG_FRAME,
+        .thread_regs = image_thread_regs(m)};
     free(u->phys);
     u->phys = NULL;
     bool ok = allocate(&p, &u->pred_count);

@@ -163,10 +163,9 @@ static uint32_t choose(const uint64_t *mask, uint32_t size, uint32_t limit, bool
 
 enum { COLOURS_MAX = 1024 };
 
-static uint32_t color_one(const struct coloring *c, uint32_t v, uint32_t reserved, uint32_t limit, bool fill,
-                          uint16_t *colour)
+static void neighbours_take(const struct coloring *c, uint32_t v, uint32_t reserved, const uint16_t *colour,
+                            uint64_t *mask)
 {
-    uint64_t mask[COLOURS_MAX / 64] = {0};
     if (reserved != MIR_NO_VREG) mask[reserved / 64] |= 1ull << (reserved % 64);
     for (uint32_t i = 0; i < c->gr->near[v].len; i++) {
         uint32_t n = c->gr->near[v].data[i], at = colour[n];
@@ -174,6 +173,13 @@ static uint32_t color_one(const struct coloring *c, uint32_t v, uint32_t reserve
         mask[at / 64] |= 1ull << (at % 64);
         if (graph_size(c->gr, n) == 2) mask[(at + 1) / 64] |= 1ull << ((at + 1) % 64);
     }
+}
+
+static uint32_t color_one(const struct coloring *c, uint32_t v, uint32_t reserved, uint32_t limit, bool fill,
+                          const uint16_t *colour)
+{
+    uint64_t mask[COLOURS_MAX / 64] = {0};
+    neighbours_take(c, v, reserved, colour, mask);
     return choose(mask, graph_size(c->gr, v), limit, fill);
 }
 
@@ -213,6 +219,50 @@ uint32_t graph_color_least(struct graph *gr, uint32_t reserved, uint16_t *colour
     free(trial);
     close_coloring(&c);
     return best == UINT32_MAX ? 0 : best;
+}
+
+/* ---- spread ---- */
+
+/* The next place behind the last one that was given, round and round: a register rests before it is written
+ * again, so that a write seldom waits for a read or write that is still under way. */
+static uint32_t choose_next(const uint64_t *mask, uint32_t size, uint32_t limit, uint32_t *last)
+{
+    for (uint32_t k = 1; k <= limit; k++) {
+        uint32_t r = (*last + k) % limit;
+        if (size == 2 && (r % 2 || r + 1 >= limit || is_taken(mask, r + 1))) continue;
+        if (is_taken(mask, r)) continue;
+        *last = r + size - 1;
+        return r;
+    }
+    return GRAPH_UNCOLOURED;
+}
+
+bool graph_color_spread(struct graph *gr, uint32_t reserved, uint32_t limit, uint16_t *colour)
+{
+    struct coloring c;
+    open_coloring(&c, gr);
+    uint32_t *order = mem_alloc(sizeof *order * (c.count + 1));
+    uint16_t *trial = mem_alloc(sizeof *trial * (gr->vreg_count + 1));
+    bool ok = false;
+    for (uint32_t way = 0; way < 3 && !ok && limit && limit <= COLOURS_MAX; way++) {
+        uint32_t last = limit - 1;
+        if (way == 0) memcpy(order, c.nodes, sizeof *order * c.count);
+        if (way == 1) order_pairs_first(&c, c.nodes, order);
+        if (way == 2) order_smallest_last(&c, order);
+        for (uint32_t k = 0; k < c.count; k++) trial[c.nodes[k]] = GRAPH_UNCOLOURED;
+        ok = true;
+        for (uint32_t k = 0; k < c.count && ok; k++) {
+            uint64_t mask[COLOURS_MAX / 64] = {0};
+            neighbours_take(&c, order[k], reserved, trial, mask);
+            trial[order[k]] = (uint16_t)choose_next(mask, graph_size(gr, order[k]), limit, &last);
+            ok = trial[order[k]] != GRAPH_UNCOLOURED;
+        }
+    }
+    for (uint32_t k = 0; k < c.count && ok; k++) colour[c.nodes[k]] = trial[c.nodes[k]];
+    free(order);
+    free(trial);
+    close_coloring(&c);
+    return ok;
 }
 
 /* ---- with a limit ---- */

@@ -39,6 +39,9 @@ static inline uint32_t graph_size(const struct graph *gr, uint32_t v)
 /* color.c: as few registers as it can. colour[v] of every representative is set. Returns the highest register
  * + 1. */
 uint32_t graph_color_least(struct graph *gr, uint32_t reserved, uint16_t *colour);
+/* As evenly as it can over `limit` registers, so that few are written again soon. False, and nothing changed,
+ * when they are not enough for that. */
+bool graph_color_spread(struct graph *gr, uint32_t reserved, uint32_t limit, uint16_t *colour);
 /* No more than `limit` registers: what finds none stays GRAPH_UNCOLOURED. keep[v]: v should not be the one.
  * Returns how many found none. */
 uint32_t graph_color_within(struct graph *gr, uint32_t reserved, uint32_t limit, const bool *keep,

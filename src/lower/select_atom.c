@@ -95,8 +95,18 @@ static bool sel_texture_handle(struct sel *s, const struct ptx_operand *o, struc
         *handle = sel_src(s, o, PTX_U64);
         return true;
     }
+    if (o->kind == PTX_O_VAR && o->var->type == PTX_TEXREF && o->var->space == PTX_SPACE_GLOBAL) {
+        /* A texture reference is a variable of eight bytes in which the runtime puts the handle when it is bound. */
+        const char *name = mir_var_symbol(s->prog->arena, s->f, o->var);
+        struct mir_opnd at = {.kind = MIR_SYM, .v = mir_sym(s->prog, name, false)};
+        *handle = sel_temp(s, MIR_D);
+        struct mir_inst *load = sel_emit(s, ISA_OP_LD_64, *handle, at);
+        load->mod = ISA_GLOBAL;
+        load->vec = 1;
+        return true;
+    }
     sel_error(s, "use a texture object (cudaCreateTextureObject)",
-              "texture references are not supported; the texture must be a 64-bit handle in a register");
+              "the texture must be a 64-bit handle in a register, or a .global .texref variable");
     return false;
 }
 

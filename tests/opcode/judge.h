@@ -4,7 +4,7 @@
 
 #include "forms.h"
 
-enum rule { RULE_NONE, RULE_EITHER, RULE_NAN_SOURCE };
+enum rule { RULE_NONE, RULE_EITHER };
 
 struct exceptions {
     VEC(struct exception {

@@ -148,17 +148,19 @@ static uint64_t float_to_float(const struct ref_op *op, const struct fp_format *
     return r;
 }
 
-/* tf32 lives in the upper 19 bits of a word. */
+/* tf32 lives in the upper 19 bits of a word. Silicon's .rna knows no NaN: it cuts the low bits of one off,
+ * and .satfinite steps down from all that is not finite. */
 static uint64_t to_tf32(const struct ref_op *op, uint64_t v)
 {
     struct fp_format f32, tf32;
     fp_format_of("f32", &f32);
     fp_format_of("tf32", &tf32);
     if (!ref_has(op, "rna")) return float_to_float(op, &tf32, &f32, v) << 13;
-    if (fp_is_inf(&f32, v)) return ref_has(op, "satfinite") ? (v & 0x80000000) | 0x7f7fe000 : v;
-    uint64_t r = (v + 0x1000) & ~0x1fffull; /* ties away from zero: add half, cut */
-    if (ref_has(op, "satfinite") && (r & 0x7fffffff) >= 0x7f800000) r = (v & 0x80000000) | 0x7f7fe000;
-    return r;
+    uint64_t r = v & 0x7fffffff;
+    if (!fp_is_nan(&f32, v)) r += 0x1000; /* ties away from zero: add half, cut */
+    r &= ~0x1fffull;
+    if (ref_has(op, "satfinite") && r >= 0x7f800000) r -= 0x2000;
+    return r | (v & 0x80000000);
 }
 
 /* Packed destinations from two sources (first = upper) or from a packed source; fp8 in bytes, the rest in

@@ -311,6 +311,11 @@ static void exec_load(struct machine *m, const struct statement *s, uint32_t thr
     const struct operand *d = &s->operand[0];
     uint32_t bytes = ref_type_bits(ref_last(&s->op)) / 8;
     const uint8_t *p = memory_at(m, &s->op, thread, operand_value(m, &s->operand[1], thread));
+    if (bytes == 16) {
+        memcpy(&var_row(m, d->var[0])[thread], p, 8);
+        memcpy(&wide_row(m, d->var[0])[thread], p + 8, 8);
+        return;
+    }
     for (uint32_t i = 0; i < d->count; i++) {
         uint64_t v = 0;
         memcpy(&v, p + (size_t)i * bytes, bytes);
@@ -323,6 +328,11 @@ static void exec_store(struct machine *m, const struct statement *s, uint32_t th
     const struct operand *v = &s->operand[1];
     uint32_t bytes = ref_type_bits(ref_last(&s->op)) / 8;
     uint8_t *p = memory_at(m, &s->op, thread, operand_value(m, &s->operand[0], thread));
+    if (bytes == 16) {
+        memcpy(p, &var_row(m, v->var[0])[thread], 8);
+        memcpy(p + 8, &wide_row(m, v->var[0])[thread], 8);
+        return;
+    }
     for (uint32_t i = 0; i < MAX(v->count, 1u); i++) {
         uint64_t value = v->kind == O_LIST ? var_row(m, v->var[i])[thread] : operand_value(m, v, thread);
         memcpy(p + (size_t)i * bytes, &value, bytes);
@@ -541,9 +551,12 @@ static void exec_warp_lane(struct machine *m, const struct statement *s, const s
         if (d->kind == O_PAIR) set_var(m, d->var[1], base + l, same == w->members);
     } else if (!strcmp(op->word[0], "redux")) {
         set_var(m, d->var[0], base + l, reduce(op, w->v, w->members));
-    } else { /* activemask, elect */
+    } else if (!strcmp(op->word[0], "elect")) { /* the lowest lane; the manual leaves the choice open */
+        uint32_t leader = (uint32_t)__builtin_ctz(w->members);
+        set_var(m, d->var[0], base + l, leader);
+        set_var(m, d->var[1], base + l, l == leader);
+    } else { /* activemask */
         set_var(m, d->var[0], base + l, w->members);
-        if (d->kind == O_PAIR) set_var(m, d->var[1], base + l, l == (uint32_t)__builtin_ctz(w->members));
     }
 }
 

@@ -274,6 +274,23 @@ static uint64_t mixed_int(uint32_t bits, struct rng *r, uint32_t kind)
 
 static double uniform(struct rng *r, double lo, double hi) { return lo + (hi - lo) * rng_unit(r); }
 
+/* Note on all draws: one a statement, since C leaves the order of two in one expression open. */
+
+/* A number in (-span, span) times a power of two from 2^low on, `count` of them. */
+static double scaled(struct rng *r, double span, int low, uint64_t count)
+{
+    double x = uniform(r, -span, span);
+    return ldexp(x, low + (int)rng_below(r, count));
+}
+
+/* Few significant bits, so that ties of 8-bit formats are common; or many. */
+static double scaled_integer(struct rng *r, bool few)
+{
+    double x = (double)(int64_t)rng_below(r, few ? 64 : 1 << 20);
+    if (rng_u64(r) & 1) x = -x;
+    return ldexp(x, (int)rng_below(r, 36) - 24 - (few ? 4 : 18));
+}
+
 /* The classes of floating-point values; false when the class leaves this value to the mixed kinds. */
 static bool class_float(const struct form_operand *o, struct format f, struct rng *r, uint32_t tuple,
                         uint64_t *out)
@@ -292,9 +309,7 @@ static bool class_float(const struct form_operand *o, struct format f, struct rn
         return true;
     }
     if (is_class(o, "trig"))
-        x = u < 5   ? uniform(r, -3.14159265, 3.14159265)
-            : u < 7 ? uniform(r, -200, 200)
-                    : ldexp(uniform(r, -1, 1), (int)rng_below(r, 40));
+        x = u < 5 ? uniform(r, -3.14159265, 3.14159265) : u < 7 ? uniform(r, -200, 200) : scaled(r, 1, 0, 40);
     else if (is_class(o, "exp"))
         x = u < 3 ? uniform(r, -1, 1) : u < 6 ? uniform(r, -20, 20) : uniform(r, -152, 130);
     else if (is_class(o, "int"))
@@ -304,10 +319,9 @@ static bool class_float(const struct form_operand *o, struct format f, struct rn
     else if (is_class(o, "texel"))
         x = u < 2 ? (double)((int64_t)rng_below(r, 50) - 10) * 0.5 : uniform(r, -4, 20);
     else if (is_class(o, "narrow") && u >= 2)
-        x = ldexp(uniform(r, -2, 2), u < 5 ? (int)rng_below(r, 44) - 28 : (int)rng_below(r, 310) - 160);
+        x = u < 5 ? scaled(r, 2, -28, 44) : scaled(r, 2, -160, 310);
     else if (is_class(o, "fp8") && u >= 2)
-        x = ldexp((double)(int64_t)rng_below(r, u < 5 ? 64 : 1 << 20) * (rng_u64(r) & 1 ? 1 : -1),
-                  (int)rng_below(r, 36) - 24 - (u < 5 ? 4 : 18));
+        x = scaled_integer(r, u < 5);
     else
         return false;
     *out = from_double(f, x);
@@ -335,7 +349,7 @@ static uint64_t class_int(const struct form_operand *o, struct rng *r, uint32_t 
     else if (is_class(o, "fns"))
         x = (uint32_t)((int32_t)rng_below(r, 25) - 12);
     else if (is_class(o, "small"))
-        x = (uint32_t)((int32_t)rng_u32(r) >> rng_below(r, 32));
+        x = (uint32_t)((int32_t)(uint32_t)x >> rng_below(r, 32));
     else if (is_class(o, "texel"))
         x = (uint32_t)((int32_t)rng_below(r, 26) - 5);
     else if (is_class(o, "warp")) { /* warps that agree, that agree but for one lane, that have few values,
@@ -387,10 +401,10 @@ static void draw_boundary(struct format f, struct rng *r, uint32_t count, uint64
 {
     static const uint8_t addend[] = {0, 0, 1, 1, 2, 3};
     int64_t bias = (1 << (f.exp_bits - 1)) - 1, k = (int64_t)rng_below(r, f.frac_bits);
-    uint64_t sign = rng_u64(r) & 1;
-    out[0] = make_float(f, rng_u64(r) & 1, 1 + k, rng_below(r, 3));
-    out[1] = make_float(f, rng_u64(r) & 1, bias - 1 - k, ~rng_below(r, 3));
-    if (count > 2) out[2] = make_float(f, sign, 0, addend[rng_below(r, ARRAY_LEN(addend))]);
+    uint64_t signs = rng_u64(r), low = rng_u64(r);
+    out[0] = make_float(f, signs & 1, 1 + k, low % 3);
+    out[1] = make_float(f, signs >> 1 & 1, bias - 1 - k, ~((low >> 8) % 3));
+    if (count > 2) out[2] = make_float(f, signs >> 2 & 1, 0, addend[(low >> 16) % ARRAY_LEN(addend)]);
 }
 
 struct drawn {

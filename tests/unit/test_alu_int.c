@@ -18,20 +18,22 @@ typedef uint64_t ref_fn(const struct args *v);
         (void)v;                                                                                             \
         return (uint64_t)(expr);                                                                             \
     }
-#define A32 ((uint32_t)v->a)
-#define B32 ((uint32_t)v->b)
-#define C32 ((uint32_t)v->c)
-#define E32 ((uint32_t)v->e)
-#define AS  ((int32_t)v->a)
-#define BS  ((int32_t)v->b)
-#define CS  ((int32_t)v->c)
-#define AH  ((uint16_t)v->a)
-#define BH  ((uint16_t)v->b)
-#define CH  ((uint16_t)v->c)
-#define AHS ((int16_t)v->a)
-#define BHS ((int16_t)v->b)
+#define HAS(flag) ((v->flags & ISA_##flag) != 0)
+#define A32       ((uint32_t)v->a)
+#define B32       ((uint32_t)v->b)
+#define C32       ((uint32_t)v->c)
+#define E32       ((uint32_t)v->e)
+#define AS        ((int32_t)v->a)
+#define BS        ((int32_t)v->b)
+#define CS        ((int32_t)v->c)
+#define AH        ((uint16_t)v->a)
+#define BH        ((uint16_t)v->b)
+#define CH        ((uint16_t)v->c)
+#define AHS       ((int16_t)v->a)
+#define BHS       ((int16_t)v->b)
 
 static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v > hi ? hi : v; }
+static int64_t low24(int64_t v) { return (v & 0x7fffff) - (v & 0x800000); }
 static bool bit(u128 v, uint32_t n) { return v >> n & 1; }
 
 REF(add_16, (uint16_t)(AH + BH))
@@ -58,15 +60,14 @@ REF(mul_wide_s16, (uint32_t)(AHS *BHS))
 REF(mad_lo_32, (uint32_t)((uint64_t)A32 *B32 + C32))
 REF(mad_wide_s32, (int64_t)AS *BS + (s128)v->c)
 REF(mad_wide_u32, (u128)A32 *B32 + v->c)
-REF(mad_hi_s32, (uint32_t)(v->flags &ISA_SAT ? clamp((int64_t)((s128)AS *BS >> 32) + CS, INT32_MIN, INT32_MAX)
-                                             : (int64_t)((s128)AS *BS >> 32) + CS))
+REF(mad_hi_s32, (uint32_t)(HAS(SAT) ? clamp((int64_t)((s128)AS *BS >> 32) + CS, INT32_MIN, INT32_MAX)
+                                    : (int64_t)((s128)AS *BS >> 32) + CS))
 REF(mad_hi_s64, ((s128)(int64_t)v->a * (int64_t)v->b >> 64) + (int64_t)v->c)
-REF(mul24_lo_s32, (uint32_t)((int64_t)(AS << 8 >> 8) * (BS << 8 >> 8)))
-REF(mul24_hi_s32, (uint32_t)((int64_t)(AS << 8 >> 8) * (BS << 8 >> 8) >> 16))
+REF(mul24_lo_s32, (uint32_t)(low24(AS) * low24(BS)))
+REF(mul24_hi_s32, (uint32_t)(low24(AS) * low24(BS) >> 16))
 REF(mul24_hi_u32, (uint32_t)((uint64_t)(A32 & 0xffffff) * (B32 & 0xffffff) >> 16))
-REF(mad24_hi_s32, (uint32_t)(v->flags &ISA_SAT ? clamp(((int64_t)(AS << 8 >> 8) * (BS << 8 >> 8) >> 16) + CS,
-                                                       INT32_MIN, INT32_MAX)
-                                               : ((int64_t)(AS << 8 >> 8) * (BS << 8 >> 8) >> 16) + CS))
+REF(mad24_hi_s32, (uint32_t)(HAS(SAT) ? clamp((low24(AS) * low24(BS) >> 16) + CS, INT32_MIN, INT32_MAX)
+                                      : (low24(AS) * low24(BS) >> 16) + CS))
 REF(sad_s32, (uint32_t)((AS > BS ? (int64_t)AS - BS : (int64_t)BS - AS) + C32))
 REF(sad_u16, (uint16_t)((AH > BH ? AH - BH : BH - AH) + CH))
 REF(sad_s64, (u128)((int64_t)v->a > (int64_t)v->b ? (s128)(int64_t)v->a - (int64_t)v->b
@@ -208,16 +209,16 @@ static uint64_t min_s16x2(const struct args *v)
     uint32_t d = 0;
     for (int k = 0; k < 32; k += 16) {
         const int x = (int16_t)(A32 >> k), y = (int16_t)(B32 >> k), m = x < y ? x : y;
-        d |= (uint32_t)(uint16_t)(v->flags & ISA_RELU && m < 0 ? 0 : m) << k;
+        d |= (uint32_t)(uint16_t)(HAS(RELU) && m < 0 ? 0 : m) << k;
     }
     return d;
 }
-REF(max_s32, (uint32_t)(v->flags &ISA_RELU ? MAX(MAX(AS, BS), 0) : MAX(AS, BS)))
-REF(cvt_s8_s64, (uint8_t)(v->flags &ISA_SAT ? clamp((int64_t)v->a, -128, 127) : (int64_t)v->a))
-REF(cvt_u16_s32, (uint16_t)(v->flags &ISA_SAT ? clamp(AS, 0, 65535) : AS))
-REF(cvt_u64_s16, v->flags &ISA_SAT ? (uint64_t)MAX(AHS, 0) : (uint64_t)(int64_t)AHS)
-REF(cvt_s64_u64, v->flags &ISA_SAT ? MIN(v->a, (uint64_t)INT64_MAX) : v->a)
-REF(cvt_s32_u64, (uint32_t)(v->flags &ISA_SAT ? MIN(v->a, (uint64_t)INT32_MAX) : v->a))
+REF(max_s32, (uint32_t)(HAS(RELU) ? MAX(MAX(AS, BS), 0) : MAX(AS, BS)))
+REF(cvt_s8_s64, (uint8_t)(HAS(SAT) ? clamp((int64_t)v->a, -128, 127) : (int64_t)v->a))
+REF(cvt_u16_s32, (uint16_t)(HAS(SAT) ? clamp(AS, 0, 65535) : AS))
+REF(cvt_u64_s16, HAS(SAT) ? (uint64_t)MAX(AHS, 0) : (uint64_t)(int64_t)AHS)
+REF(cvt_s64_u64, HAS(SAT) ? MIN(v->a, (uint64_t)INT64_MAX) : v->a)
+REF(cvt_s32_u64, (uint32_t)(HAS(SAT) ? MIN(v->a, (uint64_t)INT32_MAX) : v->a))
 REF(cvt_s16_s8, (uint16_t)(int8_t)v->a)
 static uint64_t cvt_pack_s4(const struct args *v)
 {

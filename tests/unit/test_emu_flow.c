@@ -38,7 +38,8 @@ static void test_if_else(void **state)
     kit_close(&k);
 }
 
-/* sum = 0; for (i = 0; ; i++) { if (i == tid) break; if (i == 20) break; sum += i } with both breaks at one place. */
+/* sum = 0; for (i = 0; ; i++) { if (i == tid) break; if (i == 20) break; sum += i } with both breaks at one
+ * place. */
 static void test_loop_with_breaks(void **state)
 {
     struct kit k;
@@ -107,8 +108,8 @@ static void test_nested(void **state)
     kit_close(&k);
 }
 
-/* fact(n) = n < 2 ? 1 : n * fact(n - 1), n = tid % 7: lanes at different depths. The frame is kept in local memory by
- * hand: r[10] is the stack pointer. */
+/* fact(n) = n < 2 ? 1 : n * fact(n - 1), n = tid % 7: lanes at different depths. The frame is kept in local
+ * memory by hand: r[10] is the stack pointer. */
 static void emit_factorial(struct kit *k, uint32_t *entry, uint32_t call_at)
 {
     *entry = here(k);
@@ -164,7 +165,8 @@ static void test_endless_recursion(void **state)
     vec_push(&k.funcs, (struct isa_func){.name = "f", .func_id = 1, .pc = 2, .frame_bytes = 32});
     k.proto.uses_stack = true;
     assert_int_equal(kit_launch(&k, 1, 32, false), EMU_STACK_OVERFLOW);
-    assert_non_null(strstr(k.fault.message, "stack overflow: calls 33 deep use 1056 bytes, the stack has 1024"));
+    assert_non_null(
+        strstr(k.fault.message, "stack overflow: calls 33 deep use 1056 bytes, the stack has 1024"));
     assert_non_null(strstr(k.fault.message, "t.ptx:102"));
     kit_close(&k);
 }
@@ -230,8 +232,8 @@ static void test_branch_table(void **state)
     kit_close(&k);
 }
 
-/* while (atomicCAS(lock, 0, 1) != 0); counter++ without atomics; lock = 0. The lane that gets the lock waits at the end of
- * the loop for those that spin: only independent threads get through. */
+/* while (atomicCAS(lock, 0, 1) != 0); counter++ without atomics; lock = 0. The lane that gets the lock waits
+ * at the end of the loop for those that spin: only independent threads get through. */
 static void test_spin_lock_in_a_warp(void **state)
 {
     struct kit k;
@@ -282,6 +284,47 @@ static void test_producer_and_consumer_in_a_warp(void **state)
     kit_run(&k, 1, 2);
     assert_int_equal(flag[1], 7);
     kit_close(&k);
+}
+
+/* do { v = flag; if (tid & 1) a += v; else a -= v; } while (!v), but lane `setter` leaves at once and sets
+ * the flag: behind the loop, where it waits for the others, or in a branch beside it. The lanes that wait
+ * part and meet in each round. */
+static void waiting_loop(bool plain, bool beside)
+{
+    struct kit k;
+    kit_open(&k);
+    uint32_t *flag = kit_buffer(&k, 33, 0);
+    uint16_t base = param64(&k, 0);
+    s2r(&k, R(0), ISA_SREG_TID, 0);
+    emit(&k, ISA_OP_AND_32, D(R(5)), S(R(0), imm(&k, 1)));
+    setp(&k, ISA_EQ, 0, R(0), imm(&k, 7));
+    setp(&k, ISA_NE, 1, R(5), imm(&k, 0));
+    uint32_t leave = bra(&k, G_P0, 0, 0), head = here(&k);
+    struct isa_inst *poll = ld32(&k, R(1), base, ISA_GLOBAL);
+    if (!plain) poll->flags = ISA_VOLATILE;
+    uint32_t odd = bra(&k, G_P1, 0, 0);
+    emit(&k, ISA_OP_SUB_32, D(R(2)), S(R(2), R(1)));
+    uint32_t skip = bra(&k, ISA_PT, 0, 0);
+    patch(&k, odd, here(&k), here(&k) + 1);
+    emit(&k, ISA_OP_ADD_32, D(R(2)), S(R(2), R(1)));
+    patch(&k, skip, here(&k), here(&k));
+    setp(&k, ISA_EQ, 2, R(1), imm(&k, 0));
+    bra(&k, 2, head, here(&k) + 1);
+    uint32_t over = beside ? bra(&k, ISA_PT, 0, 0) : 0;
+    patch(&k, leave, here(&k), here(&k) + (beside ? 1 : 0));
+    st32(&k, base, imm(&k, 3), ISA_GLOBAL)->guard = G_P0;
+    if (beside) patch(&k, over, here(&k), here(&k));
+    index_word(&k, RD(28), base, R(0), 4);
+    st32(&k, RD(28), R(2), ISA_GLOBAL)->imm = 4;
+    exit_(&k);
+    kit_run(&k, 1, 32);
+    for (uint32_t t = 0; t < 32; t++) assert_int_equal((int32_t)flag[1 + t], t == 7 ? 0 : t & 1 ? 3 : -3);
+    kit_close(&k);
+}
+
+static void test_nobody_starves(void **state)
+{
+    for (uint32_t n = 0; n < 4; n++) waiting_loop(n & 1, n & 2);
 }
 
 /* CTA 0 waits for a flag that CTA 5 sets: CTAs become resident while others wait. */
@@ -365,7 +408,8 @@ static void test_random_trees(void **state)
         uint32_t expect[32];
         for (uint32_t t = 0; t < 32; t++) expect[t] = 1;
         emit(&k, ISA_OP_MOV_32, D(R(1)), S(imm(&k, 1)));
-        for (uint32_t block = 0; block < 12; block++) { /* if (hash(tid) & bit) loop of tid % n rounds else multiply */
+        for (uint32_t block = 0; block < 12;
+             block++) { /* if (hash(tid) & bit) loop of tid % n rounds else multiply */
             rng = rng * 1664525u + 1013904223u;
             uint32_t bit = rng >> 27, n = (rng >> 20 & 7) + 1, factor = (rng >> 8 & 255) | 1;
             emit(&k, ISA_OP_MUL_LO_32, D(R(2)), S(R(0), imm(&k, factor * 2654435761u)));
@@ -407,11 +451,21 @@ static void test_random_trees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_if_else), cmocka_unit_test(test_loop_with_breaks), cmocka_unit_test(test_nested),
-        cmocka_unit_test(test_recursion), cmocka_unit_test(test_endless_recursion), cmocka_unit_test(test_indirect_calls),
-        cmocka_unit_test(test_bad_call), cmocka_unit_test(test_branch_table), cmocka_unit_test(test_spin_lock_in_a_warp),
-        cmocka_unit_test(test_producer_and_consumer_in_a_warp), cmocka_unit_test(test_ctas_that_wait),
-        cmocka_unit_test(test_divergent_exit), cmocka_unit_test(test_endless_loop), cmocka_unit_test(test_trap),
+        cmocka_unit_test(test_if_else),
+        cmocka_unit_test(test_loop_with_breaks),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_recursion),
+        cmocka_unit_test(test_endless_recursion),
+        cmocka_unit_test(test_indirect_calls),
+        cmocka_unit_test(test_bad_call),
+        cmocka_unit_test(test_branch_table),
+        cmocka_unit_test(test_spin_lock_in_a_warp),
+        cmocka_unit_test(test_producer_and_consumer_in_a_warp),
+        cmocka_unit_test(test_nobody_starves),
+        cmocka_unit_test(test_ctas_that_wait),
+        cmocka_unit_test(test_divergent_exit),
+        cmocka_unit_test(test_endless_loop),
+        cmocka_unit_test(test_trap),
         cmocka_unit_test(test_random_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

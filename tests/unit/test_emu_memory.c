@@ -12,8 +12,12 @@ static void tid_pair(struct kit *k, uint16_t pair, uint16_t base, uint32_t bytes
     index_word(k, pair, base, R(30), bytes);
 }
 
-/* Each lane copies by an address of its own out of a table, for all widths, with full and with partial masks. */
-struct width { enum isa_op load, store; uint32_t bytes; };
+/* Each lane copies by an address of its own out of a table, for all widths, with full and with partial masks.
+ */
+struct width {
+    enum isa_op load, store;
+    uint32_t bytes;
+};
 static const struct width widths[] = {{ISA_OP_LD_U8, ISA_OP_ST_8, 1},   {ISA_OP_LD_S8, ISA_OP_ST_8, 1},
                                       {ISA_OP_LD_U16, ISA_OP_ST_16, 2}, {ISA_OP_LD_S16, ISA_OP_ST_16, 2},
                                       {ISA_OP_LD_32, ISA_OP_ST_32, 4},  {ISA_OP_LD_64, ISA_OP_ST_64, 8}};
@@ -27,7 +31,10 @@ static void copy_case(const struct width *w, uint32_t vec, uint32_t pattern, boo
     struct rng r = {pattern * 77 + unit};
     for (uint32_t i = 0; i < 1024; i++) table[i] = rng_u32(&r), out[i] = 0xeeeeeeee;
     for (uint32_t l = 0; l < 32; l++)
-        where[l] = unit * (pattern == 0 ? l : pattern == 1 ? 5 : pattern == 2 ? 31 - l : (uint32_t)rng_below(&r, 4096 / unit));
+        where[l] = unit * (pattern == 0   ? l
+                           : pattern == 1 ? 5
+                           : pattern == 2 ? 31 - l
+                                          : (uint32_t)rng_below(&r, 4096 / unit));
     tid_pair(&k, RD(26), param64(&k, 4), 4);
     ld32(&k, R(1), RD(26), ISA_GLOBAL);
     index_word(&k, RD(2), param64(&k, 0), R(1), 1);
@@ -39,7 +46,8 @@ static void copy_case(const struct width *w, uint32_t vec, uint32_t pattern, boo
     ld->vec = (uint8_t)vec;
     ld->mod = ISA_GLOBAL;
     ld->guard = G_P0;
-    struct isa_inst *st = emit(&k, w->store, D(NO), S(RD(4), R(8), R(8 + step), R(8 + 2 * step), R(8 + 3 * step)));
+    struct isa_inst *st =
+        emit(&k, w->store, D(NO), S(RD(4), R(8), R(8 + step), R(8 + 2 * step), R(8 + 3 * step)));
     st->vec = (uint8_t)vec;
     st->mod = ISA_GLOBAL;
     st->guard = G_P0;
@@ -59,7 +67,8 @@ static void test_copies(void **state)
     for (uint32_t w = 0; w < ARRAY_LEN(widths); w++)
         for (uint32_t vec = 1; vec <= (widths[w].bytes == 8 ? 2u : 4u); vec *= 2)
             for (uint32_t pattern = 0; pattern < 4; pattern++)
-                for (uint32_t partial = 0; partial < 2; partial++) copy_case(&widths[w], vec, pattern, partial);
+                for (uint32_t partial = 0; partial < 2; partial++)
+                    copy_case(&widths[w], vec, pattern, partial);
 }
 
 static void test_sign_extension(void **state)
@@ -116,7 +125,8 @@ static void test_mixed_generic_addresses(void **state)
     st32(&k, RD(2), R(10), ISA_GLOBAL)->imm = 128;
     exit_(&k);
     kit_run(&k, 1, 32);
-    for (uint32_t l = 0; l < 32; l++) assert_int_equal(buf[32 + l], 1000 * (l % 3 + 1) + 10000 * (l % 3 + 1) + l);
+    for (uint32_t l = 0; l < 32; l++)
+        assert_int_equal(buf[32 + l], 1000 * (l % 3 + 1) + 10000 * (l % 3 + 1) + l);
     kit_close(&k);
 }
 
@@ -209,8 +219,8 @@ static void test_cuda_line(void **state)
     exit_(&k);
     k.locs.data[1] = (struct isa_loc){.ptx_line = 88, .cuda_line = 12, .cuda_file = "t.cu"};
     expect_fault(&k, 1, EMU_OUT_OF_BOUNDS,
-                 TEXTS("out-of-bounds 4-byte load from global memory at 0x10", "  at t.cu:12 (t.ptx:88), CTA (0,0,0), thread (0,0,0)",
-                       "  a null pointer"));
+                 TEXTS("out-of-bounds 4-byte load from global memory at 0x10",
+                       "  at t.cu:12 (t.ptx:88), CTA (0,0,0), thread (0,0,0)", "  a null pointer"));
     kit_close(&k);
 }
 
@@ -236,7 +246,8 @@ static void test_use_after_free(void **state)
     space_free(emu_device_space(k.device), (uint64_t)(uintptr_t)buf);
     ld32(&k, R(1), param64(&k, 0), ISA_GLOBAL);
     exit_(&k);
-    expect_fault(&k, 32, EMU_FREED, TEXTS("use-after-free 4-byte load from global memory", "in freed allocation cudaMalloc #1"));
+    expect_fault(&k, 32, EMU_FREED,
+                 TEXTS("use-after-free 4-byte load from global memory", "in freed allocation cudaMalloc #1"));
     kit_close(&k);
 }
 
@@ -251,8 +262,14 @@ static void test_shared_and_local_bounds(void **state)
         emit(&k, ISA_OP_SHL_32, D(R(1)), S(R(30), imm(&k, 2)));
         st32(&k, R(1), R(30), n ? ISA_LOCAL : ISA_SHARED)->flags = ISA_A32;
         exit_(&k);
-        if (n) expect_fault(&k, 32, EMU_OUT_OF_BOUNDS, TEXTS("store to local memory at 0x30", "thread (12,0,0)", "the thread has 48 bytes of local memory"));
-        else expect_fault(&k, 32, EMU_OUT_OF_BOUNDS, TEXTS("store to shared memory at 0x64", "thread (25,0,0)", "the CTA has 100 bytes of shared memory"));
+        if (n)
+            expect_fault(&k, 32, EMU_OUT_OF_BOUNDS,
+                         TEXTS("store to local memory at 0x30", "thread (12,0,0)",
+                               "the thread has 48 bytes of local memory"));
+        else
+            expect_fault(&k, 32, EMU_OUT_OF_BOUNDS,
+                         TEXTS("store to shared memory at 0x64", "thread (25,0,0)",
+                               "the CTA has 100 bytes of shared memory"));
         kit_close(&k);
     }
 }
@@ -265,7 +282,8 @@ static void test_read_only(void **state)
     ld32(&k, R(1), imm64(&k, at), ISA_CONST);
     st32(&k, imm64(&k, at), R(1), ISA_GENERIC);
     exit_(&k);
-    expect_fault(&k, 32, EMU_READ_ONLY, TEXTS("forbidden 4-byte store to global memory", "in table (0x7e90", "which is read-only"));
+    expect_fault(&k, 32, EMU_READ_ONLY,
+                 TEXTS("forbidden 4-byte store to global memory", "in table (0x7e90", "which is read-only"));
     kit_close(&k);
 }
 
@@ -275,7 +293,12 @@ static void test_refused_launches(void **state)
     kit_open(&k);
     exit_(&k);
     const struct isa_kernel *kernel = kit_load(&k);
-    struct emu_launch good = {.module = k.module, .kernel = kernel, .grid = {1, 1, 1}, .block = {32, 1, 1}, .params = k.params}, l;
+    struct emu_launch good = {.module = k.module,
+                              .kernel = kernel,
+                              .grid = {1, 1, 1},
+                              .block = {32, 1, 1},
+                              .params = k.params},
+                      l;
     struct emu_fault *f = &k.fault;
 #define REFUSED(text)                                                                                        \
     assert_int_equal(emu_check_launch(k.device, &l, f), EMU_BAD_LAUNCH);                                     \
@@ -333,13 +356,16 @@ static void test_atomic_arithmetic(void **state)
     assert_int_equal(atom(ISA_ATOM_EXCH, ISA_U32, 32, 6, 5), 5);
     assert_int_equal(atom(ISA_ATOM_ADD, ISA_F32, 32, 0x3f800000, 0x3f800000), 0x40000000);
     assert_int_equal(atom(ISA_ATOM_ADD, ISA_F32, 32, 1, 1), 2); /* subnormals: kept in shared memory, */
-    assert_int_equal(atomic_compute(ISA_ATOM_ADD, ISA_F32, 32, true, 0x80000001, 0x80000001, 0), 0x80000000); /* not in global */
+    assert_int_equal(atomic_compute(ISA_ATOM_ADD, ISA_F32, 32, true, 0x80000001, 0x80000001, 0),
+                     0x80000000); /* not in global */
     assert_int_equal(atom(ISA_ATOM_ADD, ISA_F32, 32, 0x7f800000, 0xff800000), 0x7fffffff);
-    assert_int_equal(atom(ISA_ATOM_ADD, ISA_F64, 64, 0x3ff0000000000000, 0x3ff0000000000000), 0x4000000000000000);
+    assert_int_equal(atom(ISA_ATOM_ADD, ISA_F64, 64, 0x3ff0000000000000, 0x3ff0000000000000),
+                     0x4000000000000000);
     assert_int_equal(atom(ISA_ATOM_ADD, ISA_F16, 16, 0x3c00, 0x3c00), 0x4000);
     assert_int_equal(atom(ISA_ATOM_ADD, ISA_F16, 16, 0x0001, 0x0001), 0x0002);
     assert_int_equal(atom(ISA_ATOM_ADD, ISA_F16, 16, 0x7bff, 0x7bff), 0x7c00);
-    assert_int_equal(atom(ISA_ATOM_ADD, ISA_F16, 16, 0x3c00, 0x0c00), 0x3c00); /* 1 + 2^-12: a quarter of a unit */
+    assert_int_equal(atom(ISA_ATOM_ADD, ISA_F16, 16, 0x3c00, 0x0c00),
+                     0x3c00); /* 1 + 2^-12: a quarter of a unit */
     assert_int_equal(atom(ISA_ATOM_ADD, ISA_F16, 16, 0x3c01, 0x1000), 0x3c02); /* half a unit, to even */
     assert_int_equal(atom(ISA_ATOM_ADD, ISA_F16X2, 32, 0x3c004000, 0x3c003c00), 0x40004200);
     assert_int_equal(atom(ISA_ATOM_ADD, ISA_BF16, 16, 0x3f80, 0x3f80), 0x4000);
@@ -405,12 +431,21 @@ static void test_atomic_128(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies), cmocka_unit_test(test_sign_extension), cmocka_unit_test(test_mixed_generic_addresses),
-        cmocka_unit_test(test_parameters), cmocka_unit_test(test_cp_async), cmocka_unit_test(test_out_of_bounds),
-        cmocka_unit_test(test_cuda_line), cmocka_unit_test(test_misaligned), cmocka_unit_test(test_use_after_free),
-        cmocka_unit_test(test_shared_and_local_bounds), cmocka_unit_test(test_read_only),
-        cmocka_unit_test(test_refused_launches), cmocka_unit_test(test_atomic_arithmetic),
-        cmocka_unit_test(test_atomic_order), cmocka_unit_test(test_atomic_128),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_sign_extension),
+        cmocka_unit_test(test_mixed_generic_addresses),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_cp_async),
+        cmocka_unit_test(test_out_of_bounds),
+        cmocka_unit_test(test_cuda_line),
+        cmocka_unit_test(test_misaligned),
+        cmocka_unit_test(test_use_after_free),
+        cmocka_unit_test(test_shared_and_local_bounds),
+        cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_refused_launches),
+        cmocka_unit_test(test_atomic_arithmetic),
+        cmocka_unit_test(test_atomic_order),
+        cmocka_unit_test(test_atomic_128),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
-/* Random programs: what a thread computes depends neither on the lanes beside it nor on where lanes meet again.
+/* Random programs: what a thread computes depends neither on the lanes beside it nor on where lanes meet
+ * again.
  *
- * Each program is PTX text with nested branches, loops with breaks and continues, early returns, switch tables and real
- * calls, all decided by a hash of the thread's number. It is run with one thread a CTA, where nothing
- * ever diverges, and that is the reference for: full warps; odd warps; no known place to meet (every
- * reconvergence point taken out); and wrong places (each one replaced by any instruction). The last two may cost time,
- * never results, and must never hang. */
+ * Each program is PTX text with nested branches, loops with breaks and continues, early returns, switch
+ * tables and real calls, all decided by a hash of the thread's number. It is run with one thread a CTA, where
+ * nothing ever diverges, and that is the reference for: full warps; odd warps; no known place to meet (every
+ * reconvergence point taken out); and wrong places (each one replaced by any instruction). The last two may
+ * cost time, never results, and must never hang. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,20 +20,28 @@
 
 enum { THREADS = 96 };
 
-struct gen { struct strbuf text; struct rng r; uint32_t labels; bool in_func; };
+struct gen {
+    struct strbuf text;
+    struct rng r;
+    uint32_t labels;
+    bool in_func;
+};
 
 static uint32_t pick(struct gen *g, uint32_t n) { return (uint32_t)rng_below(&g->r, n); }
 
 /* %p = a bit of a hash of the running value %a and of a constant. */
 static void gen_condition(struct gen *g, uint32_t p)
 {
-    strbuf_printf(&g->text, "mul.lo.u32 %%t, %%a, %u; xor.b32 %%t, %%t, %u; shr.u32 %%t, %%t, %u; and.b32 %%t, %%t, 1; "
-                            "setp.ne.u32 %%p%u, %%t, 0;\n", rng_u32(&g->r) | 1, rng_u32(&g->r), pick(g, 31), p);
+    strbuf_printf(&g->text,
+                  "mul.lo.u32 %%t, %%a, %u; xor.b32 %%t, %%t, %u; shr.u32 %%t, %%t, %u; and.b32 %%t, %%t, 1; "
+                  "setp.ne.u32 %%p%u, %%t, 0;\n",
+                  rng_u32(&g->r) | 1, rng_u32(&g->r), pick(g, 31), p);
 }
 
 static void gen_step(struct gen *g)
 {
-    strbuf_printf(&g->text, "mad.lo.u32 %%a, %%a, %u, %u; xor.b32 %%a, %%a, %%id;\n", rng_u32(&g->r) | 1, rng_u32(&g->r));
+    strbuf_printf(&g->text, "mad.lo.u32 %%a, %%a, %u, %u; xor.b32 %%a, %%a, %%id;\n", rng_u32(&g->r) | 1,
+                  rng_u32(&g->r));
 }
 
 static void gen_block(struct gen *g, uint32_t depth, uint32_t exit_label, uint32_t counters);
@@ -56,15 +65,19 @@ static void gen_loop(struct gen *g, uint32_t depth, uint32_t exit_label, uint32_
     gen_condition(g, 1);
     strbuf_printf(&g->text, "@%%p1 bra L%u;\n", pick(g, 2) ? leave : next);
     gen_step(g);
-    strbuf_printf(&g->text, "L%u:\nsetp.eq.u32 %%p2, %%c%u, 0; @%%p2 bra L%u; sub.u32 %%c%u, %%c%u, 1; bra L%u;\nL%u:\n", next,
-                  counters, leave, counters, counters, head, leave);
+    strbuf_printf(
+        &g->text,
+        "L%u:\nsetp.eq.u32 %%p2, %%c%u, 0; @%%p2 bra L%u; sub.u32 %%c%u, %%c%u, 1; bra L%u;\nL%u:\n", next,
+        counters, leave, counters, counters, head, leave);
 }
 
 static void gen_switch(struct gen *g, uint32_t depth, uint32_t exit_label, uint32_t counters)
 {
     uint32_t first = g->labels, join = first + 4;
     g->labels += 5;
-    strbuf_printf(&g->text, "shr.u32 %%t, %%a, %u; and.b32 %%t, %%t, 3;\nT%u: .branchtargets L%u, L%u, L%u, L%u;\nbrx.idx %%t, T%u;\n",
+    strbuf_printf(&g->text,
+                  "shr.u32 %%t, %%a, %u; and.b32 %%t, %%t, 3;\nT%u: .branchtargets L%u, L%u, L%u, "
+                  "L%u;\nbrx.idx %%t, T%u;\n",
                   pick(g, 28), first, first, first + 1, first + 2, first + 3, first);
     for (uint32_t c = 0; c < 4; c++) {
         strbuf_printf(&g->text, "L%u:\n", first + c);
@@ -77,8 +90,10 @@ static void gen_switch(struct gen *g, uint32_t depth, uint32_t exit_label, uint3
 /* f(%a, depth): depth is how often it may call itself. */
 static void gen_call(struct gen *g, const char *depth)
 {
-    strbuf_printf(&g->text, "{ .param .b32 x; .param .b32 d; .param .b32 y; st.param.b32 [x], %%a; mov.u32 %%t, %s; "
-                            "st.param.b32 [d], %%t; call (y), f, (x, d); ld.param.b32 %%a, [y]; }\n", depth);
+    strbuf_printf(&g->text,
+                  "{ .param .b32 x; .param .b32 d; .param .b32 y; st.param.b32 [x], %%a; mov.u32 %%t, %s; "
+                  "st.param.b32 [d], %%t; call (y), f, (x, d); ld.param.b32 %%a, [y]; }\n",
+                  depth);
 }
 
 static void gen_block(struct gen *g, uint32_t depth, uint32_t exit_label, uint32_t counters)
@@ -87,10 +102,14 @@ static void gen_block(struct gen *g, uint32_t depth, uint32_t exit_label, uint32
     for (uint32_t i = 0; i < parts; i++) {
         gen_step(g);
         uint32_t kind = depth >= 4 ? 9 : pick(g, 10);
-        if (kind < 3) gen_if(g, depth, exit_label, counters);
-        else if (kind < 5 && counters < 3) gen_loop(g, depth, exit_label, counters);
-        else if (kind == 5) gen_switch(g, depth, exit_label, counters);
-        else if (kind == 6 && !g->in_func) gen_call(g, "5");
+        if (kind < 3)
+            gen_if(g, depth, exit_label, counters);
+        else if (kind < 5 && counters < 3)
+            gen_loop(g, depth, exit_label, counters);
+        else if (kind == 5)
+            gen_switch(g, depth, exit_label, counters);
+        else if (kind == 6 && !g->in_func)
+            gen_call(g, "5");
         else if (kind == 7 && depth) { /* out of everything, or of a loop */
             gen_condition(g, 3);
             strbuf_printf(&g->text, "@%%p3 bra L%u;\n", exit_label);
@@ -108,8 +127,10 @@ static void gen_function(struct gen *g)
     strbuf_puts(&g->text, ".func (.param .b32 res) f(.param .b32 arg, .param .b32 depth)\n{\n" REGS
                           "ld.param.b32 %a, [arg]; ld.param.b32 %n, [depth]; mov.u32 %id, %a;\n");
     gen_block(g, 1, out, 0);
-    strbuf_printf(&g->text, "L%u:\nshr.u32 %%t, %%a, 5; and.b32 %%t, %%t, 3; setp.ne.u32 %%p0, %%t, 0; @%%p0 bra L%u; "
-                            "setp.eq.u32 %%p0, %%n, 0; @%%p0 bra L%u; sub.u32 %%n, %%n, 1;\n", out, done, done);
+    strbuf_printf(&g->text,
+                  "L%u:\nshr.u32 %%t, %%a, 5; and.b32 %%t, %%t, 3; setp.ne.u32 %%p0, %%t, 0; @%%p0 bra L%u; "
+                  "setp.eq.u32 %%p0, %%n, 0; @%%p0 bra L%u; sub.u32 %%n, %%n, 1;\n",
+                  out, done, done);
     gen_step(g);
     gen_call(g, "%n");
     gen_step(g);
@@ -120,12 +141,15 @@ static void gen_function(struct gen *g)
 static char *gen_program(uint64_t seed)
 {
     struct gen g = {.r = {seed}};
-    strbuf_puts(&g.text, ".version 7.0\n.target sm_70\n.address_size 64\n.func (.param .b32 res) f(.param .b32 arg, .param .b32 depth);\n");
+    strbuf_puts(&g.text, ".version 7.0\n.target sm_70\n.address_size 64\n.func (.param .b32 res) f(.param "
+                         ".b32 arg, .param .b32 depth);\n");
     gen_function(&g);
     uint32_t out = g.labels++;
-    strbuf_puts(&g.text, ".visible .entry k(.param .u64 out)\n{\n" REGS
-                         "ld.param.u64 %o, [out]; mov.u32 %id, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %m, %tid.x;\n"
-                         "mad.lo.u32 %id, %id, %n, %m; mul.wide.u32 %x, %id, 4; add.u64 %o, %o, %x; mov.u32 %a, %id;\n");
+    strbuf_puts(
+        &g.text,
+        ".visible .entry k(.param .u64 out)\n{\n" REGS
+        "ld.param.u64 %o, [out]; mov.u32 %id, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %m, %tid.x;\n"
+        "mad.lo.u32 %id, %id, %n, %m; mul.wide.u32 %x, %id, 4; add.u64 %o, %o, %x; mov.u32 %a, %id;\n");
     gen_block(&g, 0, out, 0);
     strbuf_printf(&g.text, "L%u:\nst.global.u32 [%%o], %%a;\nret;\n}\n", out);
     return g.text.data;
@@ -141,7 +165,13 @@ static void dump_and_fail(const char *ptx, const char *what)
     fail_msg("%s (program in random_failure.ptx)", what);
 }
 
-struct world { struct emu_device *device; struct isa_kernel *kernel; struct emu_module *module; const char *ptx; uint32_t *out; };
+struct world {
+    struct emu_device *device;
+    struct isa_kernel *kernel;
+    struct emu_module *module;
+    const char *ptx;
+    uint32_t *out;
+};
 
 static void load(struct world *w, const char *ptx, bool no_inline)
 {
@@ -167,7 +197,11 @@ static uint64_t run(struct world *w, uint32_t block, uint32_t *result)
     struct emu_stats stats = {0};
     struct emu_fault fault;
     uint64_t at = (uint64_t)(uintptr_t)w->out;
-    struct emu_launch l = {.module = w->module, .kernel = w->kernel, .grid = {THREADS / block, 1, 1}, .block = {block, 1, 1}, .params = &at};
+    struct emu_launch l = {.module = w->module,
+                           .kernel = w->kernel,
+                           .grid = {THREADS / block, 1, 1},
+                           .block = {block, 1, 1},
+                           .params = &at};
     memset(w->out, 0, THREADS * 4);
     if (emu_run(w->device, &l, &stats, &fault) != EMU_OK) dump_and_fail(w->ptx, fault.message);
     memcpy(result, w->out, THREADS * 4);
@@ -193,13 +227,19 @@ static void scramble(struct world *w, uint64_t seed, bool none)
 
 static void test_random_programs(void **state)
 {
-    const struct emu_limits limits = {.threads_per_cta_max = 1024, .grid_max = {1 << 20, 1, 1}, .block_max = {1024, 1, 1},
-                                      .shared_per_cta_max = 1024, .regs_per_cta_max = 65536, .sm_count = 2,
-                                      .stack_bytes = 1 << 16, .warp_insts_max = 3000000};
+    const struct emu_limits limits = {.threads_per_cta_max = 1024,
+                                      .grid_max = {1 << 20, 1, 1},
+                                      .block_max = {1024, 1, 1},
+                                      .shared_per_cta_max = 1024,
+                                      .regs_per_cta_max = 65536,
+                                      .sm_count = 2,
+                                      .stack_bytes = 1 << 16,
+                                      .warp_insts_max = 3000000};
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct world w = {.device = emu_device_create(&limits, 1 << 24)};
         assert_non_null(w.device);
-        w.out = (uint32_t *)(uintptr_t)space_alloc(emu_device_space(w.device), THREADS * 4, 256, SPACE_DEVICE, "out");
+        w.out = (uint32_t *)(uintptr_t)space_alloc(emu_device_space(w.device), THREADS * 4, 256, SPACE_DEVICE,
+                                                   "out");
         char *ptx = gen_program(seed);
         load(&w, ptx, seed & 1);
         uint32_t reference[THREADS], got[THREADS];

@@ -44,8 +44,10 @@ static void test_explanations(void **state)
     uint64_t a = space_alloc(s, 4096, 1, SPACE_DEVICE, "cudaMalloc #1");
     uint64_t b = space_alloc(s, 4096, 1, SPACE_DEVICE, "cudaMalloc #2");
     assert_string_equal(explain(s, 8), "a null pointer, or an offset from one");
-    assert_string_equal(explain(s, a + 4096), "0 bytes past the end of cudaMalloc #1 (0x7e9000000000, 4096 bytes)");
-    assert_string_equal(explain(s, a + 4097), "1 byte past the end of cudaMalloc #1 (0x7e9000000000, 4096 bytes)");
+    assert_string_equal(explain(s, a + 4096),
+                        "0 bytes past the end of cudaMalloc #1 (0x7e9000000000, 4096 bytes)");
+    assert_string_equal(explain(s, a + 4097),
+                        "1 byte past the end of cudaMalloc #1 (0x7e9000000000, 4096 bytes)");
     assert_non_null(strstr(explain(s, b - 16), "16 bytes before the start of cudaMalloc #2"));
     assert_non_null(strstr(explain(s, b + 5), "in cudaMalloc #2"));
     assert_true(space_free(s, a));
@@ -115,7 +117,9 @@ static void test_registered_memory(void **state)
 }
 
 /* Random calls against a plain list; twice, for the addresses have to be the same. */
-struct model { uint64_t base, bytes; };
+struct model {
+    uint64_t base, bytes;
+};
 
 static uint64_t play(uint64_t seed)
 {
@@ -127,7 +131,8 @@ static uint64_t play(uint64_t seed)
     uint64_t fingerprint = HASH_SEED;
     for (uint32_t step = 0; step < 20000; step++) {
         if (count < LIVE_MAX && (count < 2 || rng_below(&r, 100) < 52)) {
-            uint64_t bytes = 1 + rng_below(&r, rng_below(&r, 4) ? 3000 : 200000), align = 1ull << rng_below(&r, 13);
+            uint64_t bytes = 1 + rng_below(&r, rng_below(&r, 4) ? 3000 : 200000),
+                     align = 1ull << rng_below(&r, 13);
             uint64_t base = space_alloc(s, bytes, align, SPACE_DEVICE, "a");
             assert_true(base);
             assert_int_equal(base % align, 0);
@@ -164,9 +169,12 @@ static void test_random_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses_are_host_memory), cmocka_unit_test(test_explanations),
-        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_range_is_never_used_up),
-        cmocka_unit_test(test_freed_memory_is_released), cmocka_unit_test(test_registered_memory),
+        cmocka_unit_test(test_addresses_are_host_memory),
+        cmocka_unit_test(test_explanations),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_range_is_never_used_up),
+        cmocka_unit_test(test_freed_memory_is_released),
+        cmocka_unit_test(test_registered_memory),
         cmocka_unit_test(test_random_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,8 @@ static void load_at_tid(struct kit *k, uint16_t dst, uint16_t base)
 }
 
 /* The pseudo-code of shfl.sync in the PTX manual, for one lane. */
-static uint32_t shfl_reference(uint32_t mode, const uint32_t *a, uint32_t lane, uint32_t b, uint32_t c, bool *p)
+static uint32_t shfl_reference(uint32_t mode, const uint32_t *a, uint32_t lane, uint32_t b, uint32_t c,
+                               bool *p)
 {
     uint32_t bval = b & 0x1f, cval = c & 0x1f, segmask = c >> 8 & 0x1f;
     uint32_t max_lane = (lane & segmask) | (cval & ~segmask), min_lane = lane & segmask;
@@ -82,7 +83,8 @@ static void test_shuffle_waits_for_members(void **state)
     uint32_t join = here(&k);
     patch(&k, branch, low, ISA_NO_RECONV);
     patch(&k, skip, join, ISA_NO_RECONV);
-    emit(&k, ISA_OP_SHFL, D(R(2)), S(R(1), imm(&k, 16), imm(&k, 31), imm(&k, UINT32_MAX)))->mod = ISA_SHFL_BFLY;
+    emit(&k, ISA_OP_SHFL, D(R(2)), S(R(1), imm(&k, 16), imm(&k, 31), imm(&k, UINT32_MAX)))->mod =
+        ISA_SHFL_BFLY;
     store_at_tid(&k, param64(&k, 0), R(2));
     exit_(&k);
     kit_run(&k, 1, 32);
@@ -181,7 +183,8 @@ static void test_mask_without_the_lane(void **state)
     emit(&k, ISA_OP_WARPSYNC, D(NO), S(imm(&k, 0xff)));
     exit_(&k);
     assert_int_equal(kit_launch(&k, 1, 32, false), EMU_BAD_BARRIER);
-    assert_non_null(strstr(k.fault.message, "member mask 0x000000ff, which does not name the lane that executes it (lane 8)"));
+    assert_non_null(strstr(k.fault.message,
+                           "member mask 0x000000ff, which does not name the lane that executes it (lane 8)"));
     kit_close(&k);
 }
 
@@ -213,13 +216,18 @@ static void test_sync_deadlock(void **state)
     exit_(&k);
     patch(&k, branch, other, ISA_NO_RECONV);
     assert_int_equal(kit_launch(&k, 1, 32, false), EMU_DEADLOCK);
-    assert_non_null(strstr(k.fault.message, "10 threads of warp 0, first (0,0,0), at t.ptx:103, wait in vote.ballot for lanes 0xfffffc00"));
-    assert_non_null(strstr(k.fault.message, "22 threads of warp 0, first (10,0,0), at t.ptx:105, wait in vote.ballot for lanes 0x000003ff"));
+    assert_non_null(strstr(
+        k.fault.message,
+        "10 threads of warp 0, first (0,0,0), at t.ptx:103, wait in vote.ballot for lanes 0xfffffc00"));
+    assert_non_null(strstr(
+        k.fault.message,
+        "22 threads of warp 0, first (10,0,0), at t.ptx:105, wait in vote.ballot for lanes 0x000003ff"));
     kit_close(&k);
 }
 
 /* ---- barriers ---- */
-static struct isa_inst *bar(struct kit *k, enum isa_op op, uint16_t dst, uint16_t number, uint16_t count, uint16_t p)
+static struct isa_inst *bar(struct kit *k, enum isa_op op, uint16_t dst, uint16_t number, uint16_t count,
+                            uint16_t p)
 {
     return emit(k, op, D(dst), S(number, count, p));
 }
@@ -338,17 +346,21 @@ static void test_barrier_deadlock(void **state)
     assert_non_null(strstr(k.fault.message, "deadlock in CTA (0,0,0)"));
     assert_non_null(strstr(k.fault.message, "barrier 1: 32 of 64 threads arrived"));
     assert_non_null(strstr(k.fault.message, "barrier 2: 32 of 64 threads arrived"));
-    assert_non_null(strstr(k.fault.message, "32 threads of warp 0, first (0,0,0), at t.ptx:103, wait at barrier 1"));
-    assert_non_null(strstr(k.fault.message, "32 threads of warp 1, first (32,0,0), at t.ptx:105, wait at barrier 2"));
+    assert_non_null(
+        strstr(k.fault.message, "32 threads of warp 0, first (0,0,0), at t.ptx:103, wait at barrier 1"));
+    assert_non_null(
+        strstr(k.fault.message, "32 threads of warp 1, first (32,0,0), at t.ptx:105, wait at barrier 2"));
     kit_close(&k);
 }
 
 static void test_bad_barriers(void **state)
 {
-    static const struct { uint32_t number, count; const char *text; } cases[] = {
-        {16, 64, "barrier 16: a CTA has barriers 0 to 15"},
-        {1, 33, "with 33 threads: must be a multiple of 32"},
-        {1, 128, "with 128 threads, but the CTA has only 64"}};
+    static const struct {
+        uint32_t number, count;
+        const char *text;
+    } cases[] = {{16, 64, "barrier 16: a CTA has barriers 0 to 15"},
+                 {1, 33, "with 33 threads: must be a multiple of 32"},
+                 {1, 128, "with 128 threads, but the CTA has only 64"}};
     for (uint32_t c = 0; c < ARRAY_LEN(cases); c++) {
         struct kit k;
         kit_open(&k);
@@ -360,7 +372,8 @@ static void test_bad_barriers(void **state)
     }
 }
 
-/* The barrier of cooperative groups: the master of each CTA adds to a word of the workspace and waits for its top bit. */
+/* The barrier of cooperative groups: the master of each CTA adds to a word of the workspace and waits for its
+ * top bit. */
 static void test_grid_sync(void **state)
 {
     enum { CTAS = 16 };
@@ -396,7 +409,8 @@ static void test_grid_sync(void **state)
     assert_int_equal(kit_launch(&k, CTAS, 1, true), EMU_OK);
     for (uint32_t c = 0; c < CTAS; c++) assert_int_equal(out[CTAS + c], 1);
     assert_int_equal(kit_launch(&k, 100000, 1, true), EMU_BAD_LAUNCH);
-    assert_non_null(strstr(k.fault.message, "cooperative launch of 100000 blocks, but only 128 can be resident together"));
+    assert_non_null(strstr(k.fault.message,
+                           "cooperative launch of 100000 blocks, but only 128 can be resident together"));
     kit_close(&k);
 }
 
@@ -405,9 +419,11 @@ static void test_special_registers(void **state)
     struct kit k;
     kit_open(&k);
     uint32_t *out = kit_buffer(&k, 64 * 8, 0);
-    static const struct { uint8_t sreg, component; } regs[8] = {
-        {ISA_SREG_TID, 0}, {ISA_SREG_TID, 1}, {ISA_SREG_TID, 2}, {ISA_SREG_LANEMASK_LT, 0},
-        {ISA_SREG_LANEMASK_GE, 0}, {ISA_SREG_WARPID, 0}, {ISA_SREG_CTAID, 1}, {ISA_SREG_SMID, 0}};
+    static const struct {
+        uint8_t sreg, component;
+    } regs[8] = {{ISA_SREG_TID, 0},         {ISA_SREG_TID, 1},         {ISA_SREG_TID, 2},
+                 {ISA_SREG_LANEMASK_LT, 0}, {ISA_SREG_LANEMASK_GE, 0}, {ISA_SREG_WARPID, 0},
+                 {ISA_SREG_CTAID, 1},       {ISA_SREG_SMID, 0}};
     s2r(&k, R(1), ISA_SREG_WARPID, 0);
     s2r(&k, R(2), ISA_SREG_LANEID, 0);
     emit(&k, ISA_OP_MAD_LO_32, D(R(1)), S(R(1), imm(&k, 32), R(2)));
@@ -418,7 +434,8 @@ static void test_special_registers(void **state)
     }
     exit_(&k);
     const struct isa_kernel *kernel = kit_load(&k);
-    struct emu_launch l = {.module = k.module, .kernel = kernel, .grid = {1, 3, 2}, .block = {5, 3, 4}, .params = k.params};
+    struct emu_launch l = {
+        .module = k.module, .kernel = kernel, .grid = {1, 3, 2}, .block = {5, 3, 4}, .params = k.params};
     assert_int_equal(emu_run(k.device, &l, &k.stats, &k.fault), EMU_OK);
     for (uint32_t t = 0; t < 60; t++) {
         const uint32_t *o = out + t * 8;
@@ -429,7 +446,7 @@ static void test_special_registers(void **state)
         assert_int_equal(o[3], (1u << lane) - 1);
         assert_int_equal(o[4], UINT32_MAX << lane);
         assert_int_equal(o[5], t / 32);
-        assert_int_equal(o[6], 2);     /* the last CTA is (0,2,1), number 5 */
+        assert_int_equal(o[6], 2); /* the last CTA is (0,2,1), number 5 */
         assert_int_equal(o[7], 5 % 4);
     }
     assert_int_equal(k.stats.ctas, 6);
@@ -440,13 +457,22 @@ static void test_special_registers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shuffles), cmocka_unit_test(test_shuffle_waits_for_members),
-        cmocka_unit_test(test_groups_with_their_own_masks), cmocka_unit_test(test_votes),
-        cmocka_unit_test(test_match_all_and_elect), cmocka_unit_test(test_mask_without_the_lane),
-        cmocka_unit_test(test_members_that_end), cmocka_unit_test(test_sync_deadlock), cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_barrier_reductions), cmocka_unit_test(test_named_barrier),
-        cmocka_unit_test(test_ended_threads_count_as_arrived), cmocka_unit_test(test_barrier_in_a_branch),
-        cmocka_unit_test(test_barrier_deadlock), cmocka_unit_test(test_bad_barriers), cmocka_unit_test(test_grid_sync),
+        cmocka_unit_test(test_shuffles),
+        cmocka_unit_test(test_shuffle_waits_for_members),
+        cmocka_unit_test(test_groups_with_their_own_masks),
+        cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_match_all_and_elect),
+        cmocka_unit_test(test_mask_without_the_lane),
+        cmocka_unit_test(test_members_that_end),
+        cmocka_unit_test(test_sync_deadlock),
+        cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_barrier_reductions),
+        cmocka_unit_test(test_named_barrier),
+        cmocka_unit_test(test_ended_threads_count_as_arrived),
+        cmocka_unit_test(test_barrier_in_a_branch),
+        cmocka_unit_test(test_barrier_deadlock),
+        cmocka_unit_test(test_bad_barriers),
+        cmocka_unit_test(test_grid_sync),
         cmocka_unit_test(test_special_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

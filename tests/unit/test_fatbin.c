@@ -1,5 +1,5 @@
-/* test_fatbin.c: the fatbin reader on containers made here (every kind of compression, several entries, options), on
- * each of them cut and damaged at every byte, and the ELF reader beside it. */
+/* test_fatbin.c: the fatbin reader on containers made here (every kind of compression, several entries,
+ * options), on each of them cut and damaged at every byte, and the ELF reader beside it. */
 #include "cuda/bundle.h"
 #include "cuda/elf.h"
 #include "cuda/fatbin.h"
@@ -13,9 +13,13 @@
 #include <cmocka.h>
 
 enum packing { PLAIN, ZSTD, LZ4 };
-static const char ptx[] = "\n\n\n\n\n\n\n\n.version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n\n";
+static const char ptx[] =
+    "\n\n\n\n\n\n\n\n.version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n\n";
 
-struct image { uint8_t bytes[8192]; size_t len; };
+struct image {
+    uint8_t bytes[8192];
+    size_t len;
+};
 
 static void put16(uint8_t *p, uint16_t v) { memcpy(p, &v, sizeof v); }
 static void put32(uint8_t *p, uint32_t v) { memcpy(p, &v, sizeof v); }
@@ -38,8 +42,8 @@ static size_t pack(enum packing how, const char *text, size_t len, char *out, si
     return len;
 }
 
-static void image_add(struct image *im, uint16_t kind, uint32_t arch, enum packing how, const char *text, size_t len,
-                      const char *options)
+static void image_add(struct image *im, uint16_t kind, uint32_t arch, enum packing how, const char *text,
+                      size_t len, const char *options)
 {
     char payload[4096];
     size_t packed = pack(how, text, len, payload, sizeof payload), padded = (packed + 7) & ~(size_t)7;
@@ -212,10 +216,11 @@ static size_t make_elf(uint8_t *out, const struct image *fatbin)
     Elf64_Ehdr head = {.e_shoff = 64, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 4, .e_shstrndx = 3};
     size_t data = 64 + 4 * sizeof(Elf64_Shdr), at = data + sizeof section_names;
     at = (at + 7) & ~(size_t)7;
-    Elf64_Shdr s[4] = {{0},
-                       {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = at, .sh_size = 2 * ((fatbin->len + 7) & ~7ul)},
-                       {.sh_name = 12, .sh_type = SHT_PROGBITS, .sh_offset = at, .sh_size = 24},
-                       {.sh_name = 29, .sh_type = SHT_STRTAB, .sh_offset = data, .sh_size = sizeof section_names}};
+    Elf64_Shdr s[4] = {
+        {0},
+        {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = at, .sh_size = 2 * ((fatbin->len + 7) & ~7ul)},
+        {.sh_name = 12, .sh_type = SHT_PROGBITS, .sh_offset = at, .sh_size = 24},
+        {.sh_name = 29, .sh_type = SHT_STRTAB, .sh_offset = data, .sh_size = sizeof section_names}};
     memcpy(head.e_ident, ELFMAG, SELFMAG);
     head.e_ident[EI_CLASS] = ELFCLASS64;
     head.e_ident[EI_DATA] = ELFDATA2LSB;
@@ -271,9 +276,9 @@ static void survives_damaged_elf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_compression),   cmocka_unit_test(picks_the_best_architecture),
-        cmocka_unit_test(passes_over_unknown_kinds), cmocka_unit_test(refuses_every_cut),
-        cmocka_unit_test(survives_every_damaged_byte), cmocka_unit_test(names_the_offset_of_the_fault),
+        cmocka_unit_test(reads_every_compression),       cmocka_unit_test(picks_the_best_architecture),
+        cmocka_unit_test(passes_over_unknown_kinds),     cmocka_unit_test(refuses_every_cut),
+        cmocka_unit_test(survives_every_damaged_byte),   cmocka_unit_test(names_the_offset_of_the_fault),
         cmocka_unit_test(bundle_gives_back_what_it_got), cmocka_unit_test(finds_fatbins_in_elf),
         cmocka_unit_test(survives_damaged_elf),
     };

@@ -1,4 +1,5 @@
-/* test_gpu.c: the process's GPU: loading, launching, copying, faults that stick, reset, simulated time, occupancy. */
+/* test_gpu.c: the process's GPU: loading, launching, copying, faults that stick, reset, simulated time,
+ * occupancy. */
 #include "cuda/gpu.h"
 
 #include <setjmp.h>
@@ -39,7 +40,11 @@ static enum gpu_status launch_add(struct gpu *g, struct gpu_module *m, uint64_t 
 {
     uint32_t n = COUNT;
     void *args[] = {&out, &n, &in};
-    struct { uint64_t out; uint32_t n; uint64_t in; } block = {out, n, in};
+    struct {
+        uint64_t out;
+        uint32_t n;
+        uint64_t in;
+    } block = {out, n, in};
     struct gpu_launch l = {.module = m,
                            .kernel = emu_find_kernel(gpu_module_emu(m), "add"),
                            .grid = {4, 1, 1},
@@ -119,14 +124,15 @@ static void bad_images_say_why(void **state)
     struct gpu_module *m = NULL;
     struct strbuf log = {0};
     struct gpu_load_options options = {.log = &log};
-    const void *image = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { frob.u32 a; }\n";
+    const void *image =
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { frob.u32 a; }\n";
     size_t len = strlen(image);
     assert_int_equal(gpu_module_link_with(g, "bad.ptx", &image, &len, 1, &options, &m), GPU_INVALID_PTX);
     assert_null(m);
     assert_non_null(strstr(strbuf_text(&log), "bad.ptx:4:"));
     strbuf_free(&log);
-    static const uint8_t cubin_only[16 + 72] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 72, 0, 0, 0, 0, 0, 0, 0,
-                                                2,    0,    1,    1,    64, 0, 0, 0, 8};
+    static const uint8_t cubin_only[16 + 72] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0,  72, 0, 0, 0, 0,
+                                                0,    0,    0,    2,    0, 1, 1,  64, 0,  0, 0, 8};
     image = cubin_only;
     len = sizeof cubin_only;
     log = (struct strbuf){0};
@@ -152,26 +158,29 @@ static void copies_are_checked_on_the_device_side(void **state)
     assert_int_equal(host[12], 16);
     assert_int_equal(host[36 + 7], 48 + 7);
     assert_int_equal(gpu_copy_2d(g, host, 12, (void *)(uintptr_t)p, 16, 8, 5), GPU_INVALID_VALUE);
-    assert_int_equal(gpu_copy_2d(g, host, 4, (void *)(uintptr_t)p, 16, 8, 2), GPU_INVALID_VALUE); /* pitch < width */
+    assert_int_equal(gpu_copy_2d(g, host, 4, (void *)(uintptr_t)p, 16, 8, 2),
+                     GPU_INVALID_VALUE); /* pitch < width */
 }
 
-/* Against the CUDA Occupancy Calculator for compute capability 5.2, which the machine `maxwell` has the limits of. */
+/* Against the CUDA Occupancy Calculator for compute capability 5.2, which the machine `maxwell` has the
+ * limits of. */
 static void occupancy_follows_the_cuda_rules(void **state)
 {
     struct gpu *g = gpu_get();
-    static const struct { uint32_t regs, shared, threads, dynamic, ctas; } rows[] = {
-        {32, 0, 256, 0, 8},       /* 64 warps: full */
-        {33, 0, 256, 0, 6},       /* 40 registers are allotted: 12 warps a partition */
-        {64, 0, 256, 0, 4},       /* 8 warps a partition */
-        {255, 0, 256, 0, 1},      /* 2 warps a partition */
-        {16, 0, 32, 0, 32},       /* CTA slots */
-        {16, 0, 1024, 0, 2},      /* warp slots */
-        {16, 0, 33, 0, 32},       /* 2 warps each */
-        {16, 20000, 64, 0, 4},    /* shared memory, 20224 allotted */
-        {16, 20000, 64, 20000, 2},
-        {16, 0, 1025, 0, 0},      /* too many threads */
-        {128, 0, 1024, 0, 0},     /* registers for 16 warps only */
-        {16, 49153, 64, 0, 0},    /* more shared memory than a CTA can have */
+    static const struct {
+        uint32_t regs, shared, threads, dynamic, ctas;
+    } rows[] = {
+        {32, 0, 256, 0, 8},                             /* 64 warps: full */
+        {33, 0, 256, 0, 6},                             /* 40 registers are allotted: 12 warps a partition */
+        {64, 0, 256, 0, 4},                             /* 8 warps a partition */
+        {255, 0, 256, 0, 1},                            /* 2 warps a partition */
+        {16, 0, 32, 0, 32},                             /* CTA slots */
+        {16, 0, 1024, 0, 2},                            /* warp slots */
+        {16, 0, 33, 0, 32},                             /* 2 warps each */
+        {16, 20000, 64, 0, 4},                          /* shared memory, 20224 allotted */
+        {16, 20000, 64, 20000, 2}, {16, 0, 1025, 0, 0}, /* too many threads */
+        {128, 0, 1024, 0, 0},                           /* registers for 16 warps only */
+        {16, 49153, 64, 0, 0},                          /* more shared memory than a CTA can have */
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct isa_kernel k = {.reg_count = rows[i].regs, .shared_bytes = rows[i].shared};
@@ -186,9 +195,12 @@ int main(void)
     unsetenv("HEDDLE_STATS");
     unsetenv("HEDDLE_SET");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_with_both_forms_of_arguments), cmocka_unit_test(a_fault_sticks_until_reset),
-        cmocka_unit_test(launches_that_do_not_fit_are_refused),  cmocka_unit_test(bad_images_say_why),
-        cmocka_unit_test(copies_are_checked_on_the_device_side), cmocka_unit_test(occupancy_follows_the_cuda_rules),
+        cmocka_unit_test(launches_with_both_forms_of_arguments),
+        cmocka_unit_test(a_fault_sticks_until_reset),
+        cmocka_unit_test(launches_that_do_not_fit_are_refused),
+        cmocka_unit_test(bad_images_say_why),
+        cmocka_unit_test(copies_are_checked_on_the_device_side),
+        cmocka_unit_test(occupancy_follows_the_cuda_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

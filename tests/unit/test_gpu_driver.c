@@ -1,5 +1,5 @@
-/* test_gpu_driver.c: the driver API as a program meets it: libcuda.so.1 is opened at run time beside this test, and its
- * functions are found by name and by cuGetProcAddress. */
+/* test_gpu_driver.c: the driver API as a program meets it: libcuda.so.1 is opened at run time beside this
+ * test, and its functions are found by name and by cuGetProcAddress. */
 #define _GNU_SOURCE
 #include "base/base.h"
 #include "cuda/cuda_driver_types.h"
@@ -25,13 +25,14 @@ static void *find(const char *name)
 #define OK(...)                assert_int_equal(CALL(__VA_ARGS__), CUDA_SUCCESS)
 #define ERROR(code, ...)       assert_int_equal(CALL(__VA_ARGS__), code)
 
-static const char ptx[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
-                          ".visible .global .align 4 .u32 bias = 5;\n"
-                          ".visible .entry fill(.param .u64 out, .param .u32 value)\n{\n"
-                          ".reg .b32 %r<5>; .reg .b64 %d<4>;\n"
-                          "mov.u32 %r1, %tid.x;\nld.param.u64 %d1, [out];\nld.param.u32 %r2, [value];\n"
-                          "ld.global.u32 %r3, [bias];\nadd.u32 %r2, %r2, %r3;\nadd.u32 %r2, %r2, %r1;\n"
-                          "mul.wide.u32 %d2, %r1, 4;\nadd.u64 %d3, %d1, %d2;\nst.global.u32 [%d3], %r2;\nret;\n}\n";
+static const char ptx[] =
+    ".version 8.0\n.target sm_75\n.address_size 64\n"
+    ".visible .global .align 4 .u32 bias = 5;\n"
+    ".visible .entry fill(.param .u64 out, .param .u32 value)\n{\n"
+    ".reg .b32 %r<5>; .reg .b64 %d<4>;\n"
+    "mov.u32 %r1, %tid.x;\nld.param.u64 %d1, [out];\nld.param.u32 %r2, [value];\n"
+    "ld.global.u32 %r3, [bias];\nadd.u32 %r2, %r2, %r3;\nadd.u32 %r2, %r2, %r1;\n"
+    "mul.wide.u32 %d2, %r1, 4;\nadd.u64 %d3, %d1, %d2;\nst.global.u32 [%d3], %r2;\nret;\n}\n";
 
 static CUcontext context;
 static CUmodule module;
@@ -62,8 +63,9 @@ static CUdeviceptr alloc(size_t bytes)
     return p;
 }
 
-#define LAUNCH_TYPES \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **)
+#define LAUNCH_TYPES                                                                                         \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **,    \
+     void **)
 
 static void check_filled(CUdeviceptr p, uint32_t value)
 {
@@ -80,9 +82,13 @@ static void every_way_to_launch(void **state)
     void *args[] = {&p, &value};
     OK(cuLaunchKernel, LAUNCH_TYPES, kernel, 1, 1, 1, THREADS, 1, 1, 0, NULL, args, NULL);
     check_filled(p, 100);
-    struct { CUdeviceptr p; uint32_t value; } block = {p, 200};
+    struct {
+        CUdeviceptr p;
+        uint32_t value;
+    } block = {p, 200};
     size_t bytes = sizeof block;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &block, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &block, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                     CU_LAUNCH_PARAM_END};
     OK(cuLaunchKernel, LAUNCH_TYPES, kernel, 1, 1, 1, THREADS, 1, 1, 0, NULL, NULL, extra);
     check_filled(p, 200);
     CUlaunchConfig config = {1, 1, 1, THREADS, 1, 1, 0, NULL, NULL, 0};
@@ -97,8 +103,8 @@ static void every_way_to_launch(void **state)
     check_filled(p, 400);
     value = 500;
     OK(cuLaunchCooperativeKernel,
-       (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **), kernel, 1,
-       1, 1, THREADS, 1, 1, 0, NULL, args);
+       (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **),
+       kernel, 1, 1, 1, THREADS, 1, 1, 0, NULL, args);
     check_filled(p, 500);
     OK(cuMemFree_v2, (CUdeviceptr), p);
 }
@@ -112,11 +118,12 @@ static void a_library_and_its_kernels(void **state)
     uint32_t value = 1, words[1];
     size_t bytes;
     OK(cuLibraryLoadData,
-       (CUlibrary *, const void *, CUjit_option *, void **, unsigned, CUlibraryOption *, void **, unsigned), &lib, ptx,
-       NULL, NULL, 0, NULL, NULL, 0);
+       (CUlibrary *, const void *, CUjit_option *, void **, unsigned, CUlibraryOption *, void **, unsigned),
+       &lib, ptx, NULL, NULL, 0, NULL, NULL, 0);
     OK(cuLibraryGetKernel, (CUkernel *, CUlibrary, const char *), &k, lib, "fill");
     OK(cuKernelGetFunction, (CUfunction *, CUkernel), &f, k);
-    ERROR(CUDA_ERROR_NOT_FOUND, cuLibraryGetKernel, (CUkernel *, CUlibrary, const char *), &k, lib, "nothing");
+    ERROR(CUDA_ERROR_NOT_FOUND, cuLibraryGetKernel, (CUkernel *, CUlibrary, const char *), &k, lib,
+          "nothing");
     OK(cuLibraryGetGlobal, (CUdeviceptr *, size_t *, CUlibrary, const char *), &bias, &bytes, lib, "bias");
     assert_int_equal(bytes, 4);
     void *args[] = {&p, &value};
@@ -127,17 +134,20 @@ static void a_library_and_its_kernels(void **state)
     OK(cuFuncGetParamInfo, (CUfunction, size_t, size_t *, size_t *), f, 1, &offset, &bytes);
     assert_int_equal(offset, 8);
     assert_int_equal(bytes, 4);
-    ERROR(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo, (CUfunction, size_t, size_t *, size_t *), f, 2, &offset, &bytes);
+    ERROR(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo, (CUfunction, size_t, size_t *, size_t *), f, 2,
+          &offset, &bytes);
     OK(cuLibraryUnload, (CUlibrary), lib);
-    ERROR(CUDA_ERROR_INVALID_HANDLE, cuLibraryUnload, (CUlibrary), lib); /* a stale handle is told from a live one */
+    ERROR(CUDA_ERROR_INVALID_HANDLE, cuLibraryUnload, (CUlibrary),
+          lib); /* a stale handle is told from a live one */
     OK(cuMemFree_v2, (CUdeviceptr), p);
 }
 
 static void two_modules_linked(void **state)
 {
-    static char user[] = ".version 8.0\n.target sm_75\n.address_size 64\n.extern .global .align 4 .u32 shared_value;\n"
-                         ".visible .entry get(.param .u64 out)\n{\n.reg .b32 %r<2>; .reg .b64 %d<2>;\n"
-                         "ld.param.u64 %d1, [out];\nld.global.u32 %r1, [shared_value];\nst.global.u32 [%d1], %r1;\nret;\n}\n";
+    static char user[] =
+        ".version 8.0\n.target sm_75\n.address_size 64\n.extern .global .align 4 .u32 shared_value;\n"
+        ".visible .entry get(.param .u64 out)\n{\n.reg .b32 %r<2>; .reg .b64 %d<2>;\n"
+        "ld.param.u64 %d1, [out];\nld.global.u32 %r1, [shared_value];\nst.global.u32 [%d1], %r1;\nret;\n}\n";
     static char maker[] =
         ".version 8.0\n.target sm_75\n.address_size 64\n.visible .global .align 4 .u32 shared_value = 77;\n";
     CUlinkState link;
@@ -148,7 +158,8 @@ static void two_modules_linked(void **state)
     char log[4096] = "";
     CUjit_option names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)sizeof log};
-#define ADD_TYPES (CUlinkState, CUjitInputType, void *, size_t, const char *, unsigned, CUjit_option *, void **)
+#define ADD_TYPES                                                                                            \
+    (CUlinkState, CUjitInputType, void *, size_t, const char *, unsigned, CUjit_option *, void **)
     OK(cuLinkCreate_v2, (unsigned, CUjit_option *, void **, CUlinkState *), 2, names, values, &link);
     OK(cuLinkAddData_v2, ADD_TYPES, link, CU_JIT_INPUT_PTX, user, sizeof user, "user", 0, NULL, NULL);
     OK(cuLinkAddData_v2, ADD_TYPES, link, CU_JIT_INPUT_PTX, maker, sizeof maker, "maker", 0, NULL, NULL);
@@ -167,8 +178,8 @@ static void two_modules_linked(void **state)
     values[1] = (void *)sizeof log;
     OK(cuLinkCreate_v2, (unsigned, CUjit_option *, void **, CUlinkState *), 2, names, values, &link);
     OK(cuLinkAddData_v2, ADD_TYPES, link, CU_JIT_INPUT_PTX, user, sizeof user, "user", 0, NULL, NULL);
-    OK(cuLinkAddData_v2, ADD_TYPES, link, CU_JIT_INPUT_PTX, ".version 8.0\n.target sm_75\n.address_size 64\n", 43, "",
-       0, NULL, NULL);
+    OK(cuLinkAddData_v2, ADD_TYPES, link, CU_JIT_INPUT_PTX, ".version 8.0\n.target sm_75\n.address_size 64\n",
+       43, "", 0, NULL, NULL);
     ERROR(CUDA_ERROR_INVALID_PTX, cuLinkComplete, (CUlinkState, void **, size_t *), link, &cubin, &bytes);
     assert_non_null(strstr(log, "shared_value"));
     OK(cuLinkDestroy, (CUlinkState), link);
@@ -181,7 +192,8 @@ static void bad_ptx_fills_the_error_log(void **state)
     CUjit_option names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)sizeof log};
     CUmodule m;
-    ERROR(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx, (CUmodule *, const void *, unsigned, CUjit_option *, void **), &m,
+    ERROR(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx,
+          (CUmodule *, const void *, unsigned, CUjit_option *, void **), &m,
           ".version 8.0\n.target sm_75\n.address_size 64\n.entry k() { bogus; }", 2, names, values);
     assert_non_null(strstr(log, "bogus"));
     assert_int_equal((size_t)values[1], strlen(log) + 1);
@@ -190,16 +202,29 @@ static void bad_ptx_fills_the_error_log(void **state)
 static void memory_in_two_and_three_dimensions(void **state)
 {
     CUarray array;
-    CUDA_ARRAY_DESCRIPTOR desc = {.Width = 8, .Height = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
+    CUDA_ARRAY_DESCRIPTOR desc = {
+        .Width = 8, .Height = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
     uint32_t in[4][8], out[4][8] = {{0}};
     for (uint32_t i = 0; i < 32; i++) in[i / 8][i % 8] = i;
     OK(cuArrayCreate_v2, (CUarray *, const CUDA_ARRAY_DESCRIPTOR *), &array, &desc);
-    CUDA_MEMCPY2D up = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = 32,
-                        .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array, .WidthInBytes = 32, .Height = 4};
+    CUDA_MEMCPY2D up = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = in,
+                        .srcPitch = 32,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = array,
+                        .WidthInBytes = 32,
+                        .Height = 4};
     OK(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *), &up);
-    CUDA_MEMCPY3D down = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array, .srcXInBytes = 8, .srcY = 1,
-                          .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out, .dstPitch = 32, .WidthInBytes = 16,
-                          .Height = 2, .Depth = 1};
+    CUDA_MEMCPY3D down = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = array,
+                          .srcXInBytes = 8,
+                          .srcY = 1,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = out,
+                          .dstPitch = 32,
+                          .WidthInBytes = 16,
+                          .Height = 2,
+                          .Depth = 1};
     OK(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *), &down);
     assert_int_equal(out[0][0], in[1][2]);
     assert_int_equal(out[1][3], in[2][5]);
@@ -326,11 +351,16 @@ int main(void)
     unsetenv("HEDDLE_SET");
     if (!open_library()) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_way_to_launch),          cmocka_unit_test(a_library_and_its_kernels),
-        cmocka_unit_test(two_modules_linked),           cmocka_unit_test(bad_ptx_fills_the_error_log),
-        cmocka_unit_test(memory_in_two_and_three_dimensions), cmocka_unit_test(streams_and_events),
-        cmocka_unit_test(proc_address_by_version),      cmocka_unit_test(every_function_of_the_interface_is_there),
-        cmocka_unit_test(errors_have_names_and_texts),  cmocka_unit_test(every_attribute_has_an_answer),
+        cmocka_unit_test(every_way_to_launch),
+        cmocka_unit_test(a_library_and_its_kernels),
+        cmocka_unit_test(two_modules_linked),
+        cmocka_unit_test(bad_ptx_fills_the_error_log),
+        cmocka_unit_test(memory_in_two_and_three_dimensions),
+        cmocka_unit_test(streams_and_events),
+        cmocka_unit_test(proc_address_by_version),
+        cmocka_unit_test(every_function_of_the_interface_is_there),
+        cmocka_unit_test(errors_have_names_and_texts),
+        cmocka_unit_test(every_attribute_has_an_answer),
         cmocka_unit_test(a_fault_ends_the_context),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,4 +1,5 @@
-/* test_gpu_link.c: the device linker: definitions for declarations, names that belong to one module, errors. */
+/* test_gpu_link.c: the device linker: definitions for declarations, names that belong to one module, errors.
+ */
 #include "cuda/link.h"
 
 #include "base/strbuf.h"
@@ -11,7 +12,12 @@
 #define HEAD ".version 8.0\n.target sm_75\n.address_size 64\n"
 
 enum { MODULES_MAX = 4 };
-struct linked { struct ptx_module *parts[MODULES_MAX], out; uint32_t count; struct diag_list diags; bool ok; };
+struct linked {
+    struct ptx_module *parts[MODULES_MAX], out;
+    uint32_t count;
+    struct diag_list diags;
+    bool ok;
+};
 
 static void link_texts(struct linked *l, uint32_t count, const char *const *texts)
 {
@@ -45,12 +51,13 @@ static const char user[] = HEAD ".extern .global .align 4 .u32 counter;\n"
                                 "call.uni (b), twice, (a);\n"
                                 "ld.param.b32 %r3, [b]; }\n"
                                 "ret;\n}\n";
-static const char maker[] = HEAD ".visible .global .align 4 .u32 counter = 7;\n"
-                                 ".global .align 4 .u32 mine = 2;\n"
-                                 ".visible .global .align 8 .u64 where = mine;\n"
-                                 ".visible .func (.param .b32 r) twice(.param .b32 x)\n{\n"
-                                 ".reg .b32 %r<3>;\n"
-                                 "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, %r1;\nst.param.b32 [r], %r2;\nret;\n}\n";
+static const char maker[] =
+    HEAD ".visible .global .align 4 .u32 counter = 7;\n"
+         ".global .align 4 .u32 mine = 2;\n"
+         ".visible .global .align 8 .u64 where = mine;\n"
+         ".visible .func (.param .b32 r) twice(.param .b32 x)\n{\n"
+         ".reg .b32 %r<3>;\n"
+         "ld.param.b32 %r1, [x];\nadd.u32 %r2, %r1, %r1;\nst.param.b32 [r], %r2;\nret;\n}\n";
 
 static void declarations_find_their_definitions(void **state)
 {
@@ -66,7 +73,8 @@ static void declarations_find_their_definitions(void **state)
     for (uint32_t i = 0; i < k->inst_count; i++) {
         const struct ptx_inst *inst = &k->insts[i];
         if (inst->op == PTX_OP_call) called = inst->ops[1].func == twice;
-        if (inst->op == PTX_OP_ld && inst->ops[1].sub_count && inst->ops[1].sub[0].var == counter) loaded = true;
+        if (inst->op == PTX_OP_ld && inst->ops[1].sub_count && inst->ops[1].sub[0].var == counter)
+            loaded = true;
     }
     assert_true(called);
     assert_true(loaded);
@@ -137,9 +145,12 @@ static void a_variable_without_definition_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(declarations_find_their_definitions), cmocka_unit_test(names_of_one_module_do_not_meet),
-        cmocka_unit_test(lines_point_into_the_joined_text),    cmocka_unit_test(weak_gives_way_to_strong),
-        cmocka_unit_test(two_definitions_are_an_error),        cmocka_unit_test(a_variable_without_definition_is_an_error),
+        cmocka_unit_test(declarations_find_their_definitions),
+        cmocka_unit_test(names_of_one_module_do_not_meet),
+        cmocka_unit_test(lines_point_into_the_joined_text),
+        cmocka_unit_test(weak_gives_way_to_strong),
+        cmocka_unit_test(two_definitions_are_an_error),
+        cmocka_unit_test(a_variable_without_definition_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
