@@ -102,16 +102,20 @@ static bool open_wrapper(struct load *l, const struct fatbin_wrapper *w)
 static bool fail_short(struct load *l)
 {
     struct diag_source src = {.file = l->name};
-    diag_add(&l->diags, DIAG_ERROR, &src, 0, 0, 0, NULL, "too short for PTX, a fatbin or an ELF file");
+    diag_add(&l->diags, DIAG_ERROR, &src, 0, 0, 0, NULL,
+             "cut off: too short for PTX, a fatbin or an ELF file");
     return false;
 }
 
 static bool open_image(struct load *l, const void *image, size_t len);
 
-static bool open_bundle(struct load *l, const void *image)
+static bool open_bundle(struct load *l, const void *image, size_t known)
 {
     const void *part;
     size_t cursor = 0, bytes;
+    uint64_t total;
+    memcpy(&total, (const char *)image + 8, sizeof total);
+    if (total > known) return fail_short(l);
     while (bundle_next(image, &cursor, &part, &bytes))
         if (!bytes || bundle_is(part) || !open_image(l, part, bytes)) return false;
     return true;
@@ -121,8 +125,9 @@ static bool open_image(struct load *l, const void *image, size_t len)
 {
     size_t known = len ? len : SIZE_MAX;
     if (known < 8) return fail_short(l);
-    if (known >= BUNDLE_HEADER_BYTES && bundle_is(image)) return open_bundle(l, image);
-    if (known >= sizeof(struct fatbin_wrapper) && fatbin_is_wrapper(image)) return open_wrapper(l, image);
+    if (known >= BUNDLE_HEADER_BYTES && bundle_is(image)) return open_bundle(l, image, known);
+    /* A wrapper holds addresses: it means something in this process's own memory only, never in a file. */
+    if (!len && fatbin_is_wrapper(image)) return open_wrapper(l, image);
     if (known >= 16 && fatbin_is(image)) return open_fatbin(l, image, known);
     if (known >= sizeof(Elf64_Ehdr) && !memcmp(image, ELFMAG, SELFMAG)) return open_elf(l, image, len);
     vec_push(&l->texts, (struct text){image, len ? strnlen(image, len) : strlen(image)});

@@ -10,8 +10,11 @@ CUresult cu_alloc(uint64_t bytes, uint64_t align, enum space_kind kind, const ch
     CUresult r = cu_enter(&ctx);
     if (r) return r;
     if (!bytes || !out) return CUDA_ERROR_INVALID_VALUE;
+    static uint32_t serial; /* names an allocation in the explanation of a fault */
+    char name[64];
     gpu_lock();
-    *out = space_alloc(emu_device_space(gpu_device(cu_gpu())), bytes, align, kind, label);
+    snprintf(name, sizeof name, "%s #%u", label, ++serial);
+    *out = space_alloc(emu_device_space(gpu_device(cu_gpu())), bytes, align, kind, name);
     if (*out) cu_context_add_alloc(ctx, *out);
     gpu_unlock();
     return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

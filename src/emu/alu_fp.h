@@ -53,8 +53,8 @@ ALU_INLINE bool f32_is_nan(uint32_t b) { return (int32_t)(b & 0x7fffffff) > (int
 ALU_INLINE bool f64_is_nan(uint64_t b) { return (int64_t)(b & F64_NAN) > (int64_t)F64_INF; }
 ALU_INLINE uint32_t f32_canon(uint32_t b) { return f32_is_nan(b) ? F32_NAN : b; }
 /* FTZ: a subnormal becomes the zero of its sign. */
-ALU_INLINE uint32_t f32_flush(uint32_t b) { return b & F32_INF ? b : b & 0x80000000; }
-ALU_INLINE uint32_t f16_flush(uint32_t b) { return b & 0x7c00 ? b : b & 0x8000; }
+ALU_INLINE uint32_t f32_flush(uint32_t b) { return b & alu_if32(b & F32_INF, UINT32_MAX, 0x80000000); }
+ALU_INLINE uint32_t f16_flush(uint32_t b) { return b & alu_if32(b & 0x7c00, UINT32_MAX, 0x8000); }
 /* SAT: into [0, 1]; NaN and -0 become +0. */
 ALU_INLINE uint32_t f32_sat(uint32_t b)
 {

@@ -7,6 +7,8 @@
 #include "emu/fault.h"
 #include "emu/run.h"
 
+#include <fenv.h>
+
 enum {
     SM_THREADS = 2048,
     SM_CTAS = 32,           /* residency of one SM, for cooperative launches and waiting CTAs */
@@ -304,12 +306,8 @@ static void add_stats(const struct run *r, struct emu_stats *stats)
     }
 }
 
-enum emu_fault_kind emu_run(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats,
-                            struct emu_fault *fault)
+static void run_grid(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats, struct emu_fault *fault)
 {
-    *fault = (struct emu_fault){.kind = EMU_OK};
-    enum emu_fault_kind bad = emu_check_launch(d, l, fault);
-    if (bad) return bad;
     struct run r;
     run_open(&r, d, l, fault);
     struct residents s = {.max = MIN(resident_max(&d->limits, l, r.threads), r.ctas)};
@@ -329,5 +327,18 @@ enum emu_fault_kind emu_run(struct emu_device *d, const struct emu_launch *l, st
     }
     free(s.slots);
     run_close(&r);
+}
+
+enum emu_fault_kind emu_run(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats,
+                            struct emu_fault *fault)
+{
+    *fault = (struct emu_fault){.kind = EMU_OK};
+    enum emu_fault_kind bad = emu_check_launch(d, l, fault);
+    if (bad) return bad;
+    fenv_t host; /* the program around us may round otherwise or flush denormals (-ffast-math): results must not know */
+    fegetenv(&host);
+    fesetenv(FE_DFL_ENV);
+    run_grid(d, l, stats, fault);
+    fesetenv(&host);
     return fault->kind;
 }

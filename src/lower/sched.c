@@ -86,10 +86,11 @@ static bool reads_only_fixed(const struct mir_inst *in)
 static bool are_apart(const struct mir_inst *a, const struct mir_inst *b)
 {
     if (reads_only_fixed(a) || reads_only_fixed(b)) return true;
+    /* Volatile, acquire, release: other threads look at the order, so it stays, whatever the addresses. */
+    if ((a->flags | b->flags) & ISA_VOLATILE) return false;
     uint32_t na = opnd_access_bytes(a), nb = opnd_access_bytes(b);
     if (!na || !nb) return false;
     if (a->mod != b->mod && a->mod != ISA_GENERIC && b->mod != ISA_GENERIC) return true;
-    if (a->flags & b->flags & ISA_VOLATILE) return false;
     const struct mir_opnd *x = &a->src[0], *y = &b->src[0];
     if (a->mod != b->mod || x->kind != y->kind || x->v != y->v) {
         bool slots = x->kind == MIR_SLOT && y->kind == MIR_SLOT && a->mod == ISA_LOCAL && b->mod == ISA_LOCAL;

@@ -68,6 +68,7 @@ static bool check_mov_sreg(struct checker *c, const struct ptx_operand *o, enum 
     bool short_read = ptx_type_bytes(t) == 2 && row->is_vector; /* %tid and its like were once 16 bits wide */
     if (check_type_fits(have, t, false) && t != PTX_F32 && t != PTX_F64) return true;
     if (short_read) return true;
+    if (o->index == PTX_SREG_gridid && ptx_type_bytes(t) == 4) return true; /* 32 bits wide before PTX 3.0 */
     return check_fault(c, o, NULL, "%%%s is %s, which does not go with %s", row->name, ptx_type_name(have),
                        ptx_type_name(t));
 }

@@ -100,13 +100,12 @@ static bool parse_sreg(struct parser *p, const struct token *t, struct ptx_opera
     out->index = (uint32_t)(row - ptx_sreg_rows);
     int c = accept_component(p, out);
     if (c >= 0 && !row->is_vector) return parse_error(p, t, NULL, "%%%s has no components", row->name);
-    if (c == 3) return parse_error(p, t, NULL, "%%%s has the components .x .y .z", row->name);
     if (c < 0 && row->is_vector) {
         char hint[80];
         snprintf(hint, sizeof hint, "read one of them, as %%%s.x", row->name);
         return parse_error(p, t, hint, "%%%s has three components", row->name);
     }
-    out->comp = c >= 0 ? (uint8_t) "xyz"[c] : 0;
+    out->comp = c >= 0 ? (uint8_t) "xyzw"[c] : 0; /* .w is there, and reads as 0 */
     return true;
 }
 
