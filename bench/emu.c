@@ -3,7 +3,7 @@
  *   emu [KERNEL]      all kernels, or the one named
  *
  * Each kernel is PTX text that goes the whole way: parse, lower, load, run. The best of a few runs counts,
- * since the machine may be busy with other work. Aims (issue 2): fma loop 30, vector addition 10. */
+ * since the machine may be busy with other work. Aims: fma loop 30, vector addition 10. */
 #include <time.h>
 
 #include "emu/emu.h"

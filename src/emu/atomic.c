@@ -51,10 +51,15 @@ static uint32_t add_f32(uint32_t a, uint32_t b, bool flush)
     return flush ? flush_f32(f32_bits(sum)) : f32_bits(sum);
 }
 
-static uint64_t add_f64(uint64_t a, uint64_t b)
+/* NaNs as on an H200: the memory system hands on a NaN as it is, the operand's first; in shared memory the
+ * sum is an ordinary addition, which keeps the old NaN first and makes it quiet. */
+static uint64_t add_f64(uint64_t old, uint64_t a, bool in_global)
 {
-    double sum = f64_of(a) + f64_of(b);
-    return sum != sum ? 0x7ff8000000000000ull : f64_bits(sum);
+    const uint64_t quiet = 1ull << 51, order[2] = {in_global ? a : old, in_global ? old : a};
+    for (int i = 0; i < 2; i++)
+        if (f64_of(order[i]) != f64_of(order[i])) return in_global ? order[i] : order[i] | quiet;
+    double sum = f64_of(old) + f64_of(a);
+    return sum != sum ? 0xfff8000000000000ull : f64_bits(sum);
 }
 
 /* f16 as f32, exactly. */
@@ -128,7 +133,7 @@ static uint64_t compute_min_max(enum isa_atom op, enum isa_type t, uint32_t bits
     return (op == ISA_ATOM_MIN) == old_less ? old : a;
 }
 
-uint64_t atomic_compute(enum isa_atom op, enum isa_type type, uint32_t bits, bool flush, uint64_t old,
+uint64_t atomic_compute(enum isa_atom op, enum isa_type type, uint32_t bits, bool in_global, uint64_t old,
                         uint64_t a, uint64_t b)
 {
     uint64_t keep = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
@@ -141,8 +146,8 @@ uint64_t atomic_compute(enum isa_atom op, enum isa_type type, uint32_t bits, boo
     case ISA_ATOM_EXCH: return a;
     case ISA_ATOM_CAS: return old == a ? b : old;
     case ISA_ATOM_ADD:
-        if (type == ISA_F32) return add_f32((uint32_t)old, (uint32_t)a, flush);
-        if (type == ISA_F64) return add_f64(old, a);
+        if (type == ISA_F32) return add_f32((uint32_t)old, (uint32_t)a, in_global);
+        if (type == ISA_F64) return add_f64(old, a, in_global);
         return (old + a) & keep;
     case ISA_ATOM_INC: return old >= a ? 0 : old + 1;
     case ISA_ATOM_DEC: return old == 0 || old > a ? a : old - 1;
@@ -214,9 +219,9 @@ static void count_lanes(const struct reach *r, const uint32_t *a, uint32_t mask)
             uint8_t *p = reach_lane(&r, l);                                                                  \
             TYPE old;                                                                                        \
             memcpy(&old, p, sizeof old);                                                                     \
-            bool flush = !(r.shared >> l & 1);                                                               \
-            TYPE made = (TYPE)atomic_compute((enum isa_atom)i->mod2, (enum isa_type)i->type, BITS, flush,    \
-                                             old, (TYPE)a[l], (TYPE)b[l]);                                   \
+            bool in_global = !(r.shared >> l & 1);                                                           \
+            TYPE made = (TYPE)atomic_compute((enum isa_atom)i->mod2, (enum isa_type)i->type, BITS,           \
+                                             in_global, old, (TYPE)a[l], (TYPE)b[l]);                        \
             memcpy(p, &made, sizeof made);                                                                   \
             if (dst) dst[l] = old;                                                                           \
         }                                                                                                    \
@@ -235,7 +240,8 @@ static void op_atom_64(struct exec *x, const struct isa_inst *i, uint32_t mask)
         uint8_t *p = reach_lane(&r, l);
         uint64_t old;
         memcpy(&old, p, sizeof old);
-        uint64_t made = atomic_compute((enum isa_atom)i->mod2, (enum isa_type)i->type, 64, false, old,
+        bool in_global = !(r.shared >> l & 1);
+        uint64_t made = atomic_compute((enum isa_atom)i->mod2, (enum isa_type)i->type, 64, in_global, old,
                                        row_u64(a, l), row_u64(b, l));
         memcpy(p, &made, sizeof made);
         if (dst) set_row_u64(dst, l, old);

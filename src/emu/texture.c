@@ -85,19 +85,10 @@ static void read_channel(const struct emu_texture *t, const uint8_t *p, uint32_t
     if (t->srgb && bits == 8 && !is_signed && c < 3) out->f[c] = srgb_to_linear(out->f[c]);
 }
 
-/* Channels that the texture lacks read as 0, the fourth as 1. */
-static struct texel missing_channels(const struct emu_texture *t)
-{
-    struct texel out = {{0, 0, 0, 1.0f}, {0, 0, 0, 1}};
-    if (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized)
-        memcpy(&out.u[3], &out.f[3], sizeof out.u[3]);
-    return out;
-}
-
 static struct texel read_texel(struct fetch *f, const int64_t at[3])
 {
     const struct emu_texture *t = f->t;
-    struct texel out = missing_channels(t);
+    struct texel out = {{0}, {0}}; /* channels that the texture lacks read as 0, as an H200 has it */
     uint32_t bytes = t->channel_bits / 8u * t->channels;
     uint64_t address = t->address + (uint64_t)at[0] * bytes + (uint64_t)at[1] * t->pitch_bytes +
                        (uint64_t)at[2] * t->slice_bytes;
@@ -110,11 +101,22 @@ static struct texel read_texel(struct fetch *f, const int64_t at[3])
     return out;
 }
 
+/* The border colour in the precision of the texture's format: of a normalized integer format the nearest
+ * value, the lower of two (as an H200 has it). */
+static float border_channel(const struct emu_texture *t, uint32_t c)
+{
+    if (t->channel_kind == EMU_CHAN_FLOAT || !t->read_normalized || t->channel_bits > 16) return t->border[c];
+    bool is_signed = t->channel_kind == EMU_CHAN_SIGNED;
+    float max = (float)((1u << (t->channel_bits - is_signed)) - 1);
+    float v = fminf(fmaxf(t->border[c], is_signed ? -1.0f : 0.0f), 1.0f);
+    return ceilf(v * max - 0.5f) / max;
+}
+
 static struct texel border_texel(const struct emu_texture *t)
 {
-    struct texel out;
-    for (uint32_t c = 0; c < 4; c++) {
-        out.f[c] = t->border[c];
+    struct texel out = {{0}, {0}};
+    for (uint32_t c = 0; c < t->channels && c < 4; c++) {
+        out.f[c] = border_channel(t, c);
         if (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized)
             memcpy(&out.u[c], &out.f[c], sizeof out.u[c]);
         else

@@ -96,9 +96,14 @@ static bool are_apart(const struct mir_inst *a, const struct mir_inst *b)
         bool slots = x->kind == MIR_SLOT && y->kind == MIR_SLOT && a->mod == ISA_LOCAL && b->mod == ISA_LOCAL;
         return slots && x->v != y->v;
     }
-    int64_t from_a = x->imm + a->imm, from_b = y->imm + b->imm;
-    if (x->kind == MIR_VREG)
-        from_a = a->imm, from_b = b->imm; /* the same vreg: no write lies between, see below */
+    int64_t from_a = a->imm, from_b = b->imm;
+    if (x->kind == MIR_PARAM ||
+        x->kind == MIR_ENV) { /* the operand's number is a place in a table, not an address */
+        if (x->imm != y->imm) return false;
+    } else if (x->kind != MIR_VREG) { /* of the same vreg: base_changes sees to writes in between */
+        from_a += x->imm;
+        from_b += y->imm;
+    }
     int64_t len_a = (int64_t)na * MAX(a->vec, 1), len_b = (int64_t)nb * MAX(b->vec, 1);
     return from_a + len_a <= from_b || from_b + len_b <= from_a;
 }
@@ -154,16 +159,11 @@ static void note_write(struct sched *s, uint32_t n, uint32_t v)
     s->last_def[v] = n + 1;
 }
 
-/* True when v, an address base, is written between two nodes: then equal bases are not equal addresses. */
-static bool base_changes(const struct sched *s, const struct mir_inst *a, uint32_t from, uint32_t to)
+/* True when the address base of `a` is written at node `from` or later: then equal bases are not equal
+ * addresses. The writes of the node under work are not noted yet. */
+static bool base_changes(const struct sched *s, const struct mir_inst *a, uint32_t from)
 {
-    if (a->src[0].kind != MIR_VREG) return false;
-    for (uint32_t n = from; n < to; n++) {
-        uint32_t defs[ISA_DST_MAX], count = opnd_defs(inst_at(s, n), defs);
-        for (uint32_t k = 0; k < count; k++)
-            if (defs[k] == a->src[0].v) return true;
-    }
-    return false;
+    return a->src[0].kind == MIR_VREG && s->last_def[a->src[0].v] > from;
 }
 
 static void note_memory(struct sched *s, uint32_t n)
@@ -176,7 +176,7 @@ static void note_memory(struct sched *s, uint32_t n)
         const struct mir_inst *before = inst_at(s, p);
         bool both_effects = effect && opnd_has_effect(before) && !opnd_access_bytes(before);
         bool conflict = memory && touches_memory(before) && (writes_memory(in) || writes_memory(before)) &&
-                        (!are_apart(before, in) || base_changes(s, before, p, n));
+                        (!are_apart(before, in) || base_changes(s, before, p));
         if (both_effects || conflict) add_edge(s, p, n, 1);
     }
 }
@@ -190,8 +190,8 @@ static void build_graph(struct sched *s)
         const struct mir_inst *in = inst_at(s, n);
         uint32_t uses[OPND_USES_MAX], defs[ISA_DST_MAX], nu = opnd_uses(in, uses), nd = opnd_defs(in, defs);
         for (uint32_t k = 0; k < nu; k++) note_read(s, n, uses[k]);
-        for (uint32_t k = 0; k < nd; k++) note_write(s, n, defs[k]);
         note_memory(s, n);
+        for (uint32_t k = 0; k < nd; k++) note_write(s, n, defs[k]);
     }
     for (uint32_t n = s->count; n-- > 0;) { /* edges go forward, so one walk back is enough */
         uint32_t own = latency(inst_at(s, n)) / 8 + 1;
