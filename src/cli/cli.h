@@ -5,7 +5,7 @@
 
 #include "base/diag.h"
 #include "base/vec.h"
-#include "config/machine.h"
+#include "core/machine.h"
 
 enum { CLI_OK = 0, CLI_FAILED = 1 /* the program or kernel faulted */, CLI_BAD_INPUT = 2 };
 
@@ -76,6 +76,9 @@ int cli_cmd_disasm(int argc, char **argv);
 int cli_cmd_list(int argc, char **argv);
 int cli_cmd_explain(int argc, char **argv);
 int cli_cmd_config(int argc, char **argv);
+int cli_cmd_new(int argc, char **argv);
+
+void cli_list_mechanisms(void); /* the built-in ones, with parameters: list_mechanisms.c */
 
 #define CLI_DEFAULT_MACHINE "maxwell"
 

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "cli/cli.h"
 #include "cli/kernel_args.h"
+#include "cli/kernel_timed.h"
 #include "cuda/limits.h"
 #include "lower/lower.h"
 
@@ -14,7 +15,8 @@ struct kernel_run {
     char **argv;
     const char *machine_name, *grid, *block;
     uint64_t shared_bytes, seed, show, maxrregcount;
-    bool json, cooperative;
+    bool cooperative;
+    struct cli_timed timed;
     struct cli_list sets, args, outs;
     struct machine machine;
     VEC(struct kernel_arg) values;
@@ -166,8 +168,8 @@ static void kernel_print_json(const struct kernel_run *r, const struct emu_launc
 static void kernel_print_table(const struct kernel_run *r, const struct emu_launch *l,
                                const struct emu_stats *st)
 {
-    printf("%s: grid %u,%u,%u block %u,%u,%u on %s, functional\n", r->kernel->name, l->grid[0], l->grid[1],
-           l->grid[2], l->block[0], l->block[1], l->block[2], r->machine.name);
+    printf("%s: grid %u,%u,%u block %u,%u,%u on %s%s\n", r->kernel->name, l->grid[0], l->grid[1],
+           l->grid[2], l->block[0], l->block[1], l->block[2], r->machine.name, r->timed.functional ? ", functional" : "");
     printf("  registers %u, shared %u bytes, local %u bytes (%u spilled)\n", r->kernel->reg_count,
            r->kernel->shared_bytes + l->shared_dynamic_bytes, r->kernel->frame_bytes, r->kernel->spill_bytes);
     printf("  warp instructions   %14" PRIu64 "\n  thread instructions %14" PRIu64 "\n", st->warp_insts,
@@ -231,18 +233,27 @@ static int kernel_launch(struct kernel_run *r)
     int status = CLI_BAD_INPUT;
     l.params = block;
     if (kernel_pack(r, block)) {
-        enum emu_fault_kind kind = emu_run(r->device, &l, &stats, &fault);
+        struct kernel_timed timed = {0};
+        enum emu_fault_kind kind = EMU_BAD_LAUNCH;
+        fault = (struct emu_fault){0};
+        if (r->timed.functional)
+            kind = emu_run(r->device, &l, &stats, &fault);
+        else if (kernel_timed_open(&timed, &r->machine, r->device, &r->timed))
+            kind = kernel_timed_run(&timed, &l, &stats, &fault);
         fflush(stdout);
         if (kind != EMU_OK) {
-            fprintf(stderr, "%s\n", fault.message);
+            if (*fault.message) fprintf(stderr, "%s\n", fault.message);
             status = kind == EMU_BAD_LAUNCH ? CLI_BAD_INPUT : CLI_FAILED;
         } else if (kernel_write_outs(r)) {
-            if (r->json)
+            if (r->timed.json)
                 kernel_print_json(r, &l, &stats);
             else
                 kernel_print_table(r, &l, &stats);
             status = CLI_OK;
         }
+        if (timed.gpu && (status == CLI_OK || kind == EMU_INTERRUPTED) && !kernel_timed_write(&timed, &r->timed))
+            status = CLI_FAILED;
+        kernel_timed_close(&timed);
     }
     free(block);
     return status;
@@ -299,11 +310,12 @@ int cli_cmd_kernel(int argc, char **argv)
          "change one parameter of the machine; may be repeated"},
         {"--maxrregcount", NULL, CLI_U64, &r.maxrregcount, "N",
          "registers per thread, at most; more are spilled"},
-        {"--json", NULL, CLI_FLAG, &r.json, NULL, "results as JSON"},
+        CLI_TIMED_OPTIONS(r.timed),
         {0}};
     struct cli_parse p = {.command = cli_command("kernel"), .options = options};
     int status = cli_parse(&p, argc, argv) ? kernel_run(&r, &p) : p.status;
     vec_free(&p.words.items);
+    cli_timed_free(&r.timed, NULL);
     vec_free(&r.sets.items);
     vec_free(&r.args.items);
     vec_free(&r.outs.items);

@@ -1,6 +1,7 @@
 /* cmd_list.c: heddle list, heddle explain, heddle config: what there is and what it means, read from the
  * tables. */
 #include "cli/cli.h"
+#include "stats/catalog.h"
 
 #include <dirent.h>
 
@@ -47,30 +48,91 @@ static int list_machines(void)
 
 static void list_params(const char *prefix)
 {
-    for (const struct param_row *r = machine_rows; r->name; r++)
-        if (!strncmp(r->name, prefix, strlen(prefix)))
-            printf("%-20s %-13s default %-12s %s\n", r->name, r->unit, r->default_text, r->help);
+    for (const struct param_group *g = machine_groups; g->rows; g++)
+        for (const struct param_row *r = g->rows; r->name; r++)
+            if (!strncmp(r->name, prefix, strlen(prefix)))
+                printf("%-22s %-14s default %-10s %s\n", r->name, r->unit, r->default_text, r->help);
+}
+
+static void list_stats(bool markdown)
+{
+    struct strbuf out = {0};
+    if (markdown)
+        stats_docs(&out);
+    else
+        stats_list(&out);
+    fputs(strbuf_text(&out), stdout);
+    strbuf_free(&out);
+}
+
+static bool list_one(const char *what, bool markdown, int *status)
+{
+    *status = CLI_OK;
+    if (!strcmp(what, "machines"))
+        *status = list_machines();
+    else if (!strcmp(what, "params"))
+        list_params("");
+    else if (!strcmp(what, "mechanisms"))
+        cli_list_mechanisms();
+    else if (!strcmp(what, "stats"))
+        list_stats(markdown);
+    else
+        return false;
+    return true;
 }
 
 int cli_cmd_list(int argc, char **argv)
 {
-    struct cli_option options[] = {{0}};
+    bool markdown = false;
+    struct cli_option options[] = {
+        {"--markdown", NULL, CLI_FLAG, &markdown, NULL, "stats: as the page docs/statistics.md"}, {0}};
     struct cli_parse p = {.command = cli_command("list"), .options = options};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv)) {
         status = p.status;
-    } else if (p.words.items.len == 1 && !strcmp(p.words.items.data[0].text, "machines")) {
-        status = list_machines();
-    } else if (p.words.items.len == 1 && !strcmp(p.words.items.data[0].text, "params")) {
-        list_params("");
-        status = CLI_OK;
-    } else {
+    } else if (p.words.items.len != 1 || !list_one(p.words.items.data[0].text, markdown, &status)) {
+        status = CLI_BAD_INPUT;
         int at = p.words.items.len ? p.words.items.data[0].arg : argc;
         cli_error(argc, argv, at, 0, at < argc ? (int)strlen(argv[at]) : 1, "try: heddle list machines",
-                  "list takes one of: machines, params");
+                  "list takes one of: machines, mechanisms, params, stats");
     }
     vec_free(&p.words.items);
     return status;
+}
+
+static bool explain_param(const char *name)
+{
+    const struct param_row *r = params_find(machine_groups, name, NULL);
+    if (!r) return false;
+    printf("%s: %s\n  unit: %s\n  default: %s\n", r->name, r->help, *r->unit ? r->unit : "none", r->default_text);
+    if (r->type == PARAM_U32 || r->type == PARAM_U64 || r->type == PARAM_BYTES)
+        printf("  from %llu to %llu\n", (unsigned long long)r->min, (unsigned long long)r->max);
+    for (uint32_t i = 0; r->type == PARAM_ENUM && r->choices[i]; i++)
+        printf("%s%s%s", i ? ", " : "  one of: ", r->choices[i], r->choices[i + 1] ? "" : "\n");
+    printf("  set by: --set %s=VALUE, or in a machine file\n", r->name);
+    return true;
+}
+
+static bool explain_stat(const char *name)
+{
+    struct strbuf out = {0};
+    bool found = stats_explain(name, &out);
+    fputs(strbuf_text(&out), stdout);
+    strbuf_free(&out);
+    return found;
+}
+
+static bool explain_section(const char *name)
+{
+    struct strbuf prefix = {0};
+    bool found = false;
+    strbuf_printf(&prefix, "%s.", name);
+    for (const struct param_group *g = machine_groups; g->rows; g++)
+        for (const struct param_row *r = g->rows; r->name; r++)
+            found = found || !strncmp(r->name, strbuf_text(&prefix), prefix.len);
+    if (found) list_params(strbuf_text(&prefix));
+    strbuf_free(&prefix);
+    return found;
 }
 
 int cli_cmd_explain(int argc, char **argv)
@@ -79,53 +141,72 @@ int cli_cmd_explain(int argc, char **argv)
     struct cli_parse p = {.command = cli_command("explain"), .options = options};
     if (!cli_parse(&p, argc, argv)) return p.status;
     int status = CLI_OK;
-    if (!p.words.items.len) list_params("");
+    if (!p.words.items.len) {
+        list_params("");
+        list_stats(false);
+    }
     for (uint32_t i = 0; i < p.words.items.len; i++) {
         struct cli_value w = p.words.items.data[i];
-        const struct param_row *r = param_find(machine_rows, w.text);
-        struct strbuf prefix = {0};
-        strbuf_printf(&prefix, "%s.", w.text);
-        bool is_section = false;
-        for (const struct param_row *q = machine_rows; q->name && !r; q++)
-            is_section = is_section || !strncmp(q->name, strbuf_text(&prefix), prefix.len);
-        if (r) {
-            printf("%s: %s\n  unit: %s\n  default: %s\n", r->name, r->help, *r->unit ? r->unit : "none",
-                   r->default_text);
-            if (r->type == PARAM_U32 || r->type == PARAM_U64 || r->type == PARAM_BYTES)
-                printf("  from %llu to %llu\n", (unsigned long long)r->min, (unsigned long long)r->max);
-            printf("  set by: --set %s=VALUE, or in a machine file\n", r->name);
-        } else if (is_section) {
-            list_params(strbuf_text(&prefix));
-        } else {
-            const char *near = param_nearest(machine_rows, w.text);
-            char hint[96] = "heddle explain lists all";
-            if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
-            cli_error(argc, argv, w.arg, 0, (int)strlen(w.text), hint, "nothing is called '%s'", w.text);
-            status = CLI_BAD_INPUT;
-        }
-        strbuf_free(&prefix);
+        bool is_param = explain_param(w.text), is_stat = explain_stat(w.text);
+        if (is_param || is_stat || explain_section(w.text)) continue;
+        const char *near = params_nearest(machine_groups, w.text);
+        if (!near) near = stats_nearest(w.text);
+        char hint[96] = "heddle explain lists all";
+        if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+        cli_error(argc, argv, w.arg, 0, (int)strlen(w.text), hint, "nothing is called '%s'", w.text);
+        status = CLI_BAD_INPUT;
     }
     vec_free(&p.words.items);
     return status;
 }
 
+static size_t section_length(const char *name)
+{
+    const char *dot = strchr(name, '.');
+    return dot ? (size_t)(dot - name) : 0;
+}
+
+static bool same_section(const char *a, const char *b)
+{
+    return section_length(a) == section_length(b) && !strncmp(a, b, section_length(a));
+}
+
+/* Is this the first row of its section, over all groups? */
+static bool begins_section(const struct param_row *row)
+{
+    for (const struct param_group *g = machine_groups; g->rows; g++)
+        for (const struct param_row *r = g->rows; r->name; r++)
+            if (same_section(r->name, row->name)) return r == row;
+    return false;
+}
+
+static void dump_row(const struct param_row *r, const void *object)
+{
+    size_t section = section_length(r->name);
+    struct strbuf value = {0};
+    char line[PARAM_TEXT_BYTES * 2];
+    param_format(r, object, &value);
+    bool quoted = r->type == PARAM_TEXT && strpbrk(strbuf_text(&value), ":;#,&*");
+    snprintf(line, sizeof line, quoted ? "%s%s: \"%s\"" : "%s%s: %s", section ? "  " : "",
+             section ? r->name + section + 1 : r->name, strbuf_text(&value));
+    printf("%-36s # %s%s%s\n", line, r->help, *r->unit ? ", " : "", r->unit);
+    strbuf_free(&value);
+}
+
+/* All rows of the section, whichever component they belong to: a key stands in a YAML mapping once. */
+static void dump_section(const struct machine *m, const struct param_row *first)
+{
+    if (section_length(first->name)) printf("%.*s:\n", (int)section_length(first->name), first->name);
+    for (const struct param_group *g = machine_groups; g->rows; g++)
+        for (const struct param_row *r = g->rows; r->name; r++)
+            if (same_section(r->name, first->name)) dump_row(r, (const char *)m + g->offset);
+}
+
 static void config_dump(const struct machine *m)
 {
-    char section[64] = "";
-    for (const struct param_row *r = machine_rows; r->name; r++) {
-        const char *dot = strchr(r->name, '.');
-        struct strbuf value = {0};
-        param_format(r, m, &value);
-        if (dot && (strncmp(section, r->name, (size_t)(dot - r->name)) || section[dot - r->name])) {
-            snprintf(section, sizeof section, "%.*s", (int)(dot - r->name), r->name);
-            printf("%s:\n", section);
-        }
-        char line[160];
-        snprintf(line, sizeof line, "%s%s: %s", dot ? "  " : "", dot ? dot + 1 : r->name,
-                 strbuf_text(&value));
-        printf("%-36s # %s%s%s\n", line, r->help, *r->unit ? ", " : "", r->unit);
-        strbuf_free(&value);
-    }
+    for (const struct param_group *g = machine_groups; g->rows; g++)
+        for (const struct param_row *r = g->rows; r->name; r++)
+            if (begins_section(r)) dump_section(m, r);
 }
 
 int cli_cmd_config(int argc, char **argv)

@@ -2,7 +2,7 @@
  *
  * The program takes this process's place (exec), so its output, its input and its exit status pass through
  * untouched. Settings travel in the environment; libheddle reads them when the program first calls CUDA. */
-#include "cli/cli.h"
+#include "cli/timed_options.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 struct run_settings {
-    bool functional, quiet;
-    const char *machine, *stats, *maxrregcount;
+    struct cli_timed timed;
+    const char *machine, *maxrregcount;
     struct cli_list sets;
 };
 
@@ -45,9 +45,8 @@ static void run_environment(const struct run_settings *s, const char *lib_dir)
     for (uint32_t i = 0; i < s->sets.items.len; i++) strbuf_printf(&sets, "%s\n", s->sets.items.data[i].text);
     if (sets.len) setenv("HEDDLE_SET", strbuf_text(&sets), 1);
     run_set_env("HEDDLE_MACHINE", s->machine);
-    run_set_env("HEDDLE_STATS", s->stats);
     run_set_env("HEDDLE_MAXRREGCOUNT", s->maxrregcount);
-    if (s->quiet) setenv("HEDDLE_QUIET", "1", 1);
+    cli_timed_environment(&s->timed);
     strbuf_free(&path);
     strbuf_free(&sets);
 }
@@ -76,17 +75,12 @@ static bool run_check(const struct run_settings *s, struct cli_parse *p, int arg
     if (p->words.items.len) {
         struct cli_value w = p->words.items.data[0];
         cli_error(argc, argv, w.arg, 0, (int)strlen(w.text),
-                  "put -- before the program: heddle run --functional -- ./app", "'%s' is not an option",
+                  "put -- before the program: heddle run -- ./app", "'%s' is not an option",
                   w.text);
         return false;
     }
     if (p->rest >= argc) {
-        cli_error(argc, argv, argc, 0, 1, "heddle run --functional -- ./app ARGS", "no program to run");
-        return false;
-    }
-    if (!s->functional) {
-        cli_error(argc, argv, 0, 0, 3, "add --functional",
-                  "the timing model is not part of this version; runs are functional");
+        cli_error(argc, argv, argc, 0, 1, "heddle run -- ./app ARGS", "no program to run");
         return false;
     }
     if (!run_find_program(argv[p->rest], program)) {
@@ -95,21 +89,18 @@ static bool run_check(const struct run_settings *s, struct cli_parse *p, int arg
         return false;
     }
     struct machine m; /* a wrong machine is told here, before the program has started */
-    return cli_load_machine(s->machine, &s->sets, &m);
+    return cli_load_machine(s->machine, &s->sets, &m) && (s->timed.functional || cli_timed_check(&s->timed));
 }
 
 int cli_cmd_run(int argc, char **argv)
 {
     struct run_settings s = {0};
     struct cli_option options[] = {
-        {"--functional", NULL, CLI_FLAG, &s.functional, NULL, "results only, no clock"},
         {"--machine", "-m", CLI_TEXT, &s.machine, "NAME",
          "machine (default " CLI_DEFAULT_MACHINE ") or a .yaml file"},
         {"--set", NULL, CLI_LIST, &s.sets, "KEY=VALUE",
          "change one parameter of the machine; may be repeated"},
-        {"--stats", NULL, CLI_TEXT, &s.stats, "FILE",
-         "summary into a file (JSON when it ends in .json), not stderr"},
-        {"--quiet", "-q", CLI_FLAG, &s.quiet, NULL, "no summary"},
+        CLI_TIMED_OPTIONS(s.timed),
         {"--maxrregcount", NULL, CLI_TEXT, &s.maxrregcount, "N",
          "registers per thread, at most; more are spilled"},
         {0}};
@@ -134,5 +125,6 @@ int cli_cmd_run(int argc, char **argv)
     strbuf_free(&program);
     vec_free(&p.words.items);
     vec_free(&s.sets.items);
+    cli_timed_free(&s.timed, NULL);
     return status;
 }

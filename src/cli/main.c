@@ -2,11 +2,11 @@
 #include "cli/cli.h"
 
 const struct cli_command cli_commands[] = {
-    {"run", "--functional [options] -- PROGRAM [ARGS...]", "run a CUDA program on the simulated GPU",
-     "  heddle run --functional -- ./vectoradd 1024        the program's own output, then a summary on "
-     "stderr\n"
-     "  heddle run --functional -m fermi -- ./bfs graph    on another machine\n"
-     "  heddle run --functional --stats s.json -- ./app    the summary as JSON in a file\n",
+    {"run", "[options] -- PROGRAM [ARGS...]", "run a CUDA program on the simulated GPU",
+     "  heddle run -- ./vectoradd 1024             the program's own output, then where the time went, on stderr\n"
+     "  heddle run -m fermi --mech swl -- ./bfs    on another machine, with a mechanism\n"
+     "  heddle run --stats s.json -- ./app         every statistic, as JSON in a file\n"
+     "  heddle run --functional -- ./app           results only, no clock\n",
      cli_cmd_run},
     {"kernel", "FILE.ptx NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--arg ...]...",
      "run one kernel with no host program",
@@ -18,12 +18,16 @@ const struct cli_command cli_commands[] = {
      "  heddle disasm saxpy.ptx                all kernels, beside their PTX\n"
      "  heddle disasm ./app vecadd --maxrregcount 32\n",
      cli_cmd_disasm},
-    {"list", "machines | params", "list what there is", "  heddle list machines\n", cli_cmd_list},
+    {"list", "machines | mechanisms | params | stats", "list what there is", "  heddle list machines\n", cli_cmd_list},
     {"explain", "NAME", "say what a parameter or statistic means",
      "  heddle explain sm.registers\n  heddle explain sm          everything that begins with sm.\n",
      cli_cmd_explain},
     {"config", "dump [-m MACHINE] [--set KEY=VALUE]", "show every parameter of a machine as YAML",
      "  heddle config dump -m fermi --set sm.count=30\n", cli_cmd_config},
+    {"new", "mechanism NAME", "write a mechanism of your own that builds and runs",
+     "  heddle new mechanism my-scheduler && make -C my-scheduler\n"
+     "  heddle run --mech my-scheduler/my-scheduler.so -- ./app\n",
+     cli_cmd_new},
     {0},
 };
 
@@ -34,7 +38,7 @@ static void print_help(void)
     for (const struct cli_command *c = cli_commands; c->name; c++)
         printf("  %-10s %s\n", c->name, c->summary);
     printf("\n`heddle COMMAND --help` has the options and examples of a command.\n\n"
-           "  heddle run --functional -- ./my_cuda_app 1024\n"
+           "  heddle run -- ./my_cuda_app 1024\n"
            "  heddle kernel saxpy.ptx saxpy --grid 64 --block 256 --arg f32=2 --arg buf:f32[16K]=rand --arg "
            "buf:f32[16K]\n"
            "  heddle disasm saxpy.ptx\n");

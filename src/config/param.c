@@ -102,28 +102,75 @@ void param_set_defaults(const struct param_row *rows, void *object)
     }
 }
 
+static bool param_unknown(const char *name, const char *near, const struct diag_source *src, int line, int col,
+                          struct diag_list *diags)
+{
+    struct strbuf hint = {0};
+    if (near)
+        strbuf_printf(&hint, "did you mean '%s'?", near);
+    else
+        strbuf_puts(&hint, "`heddle explain` lists the parameters");
+    diag_add(diags, DIAG_ERROR, src, line, col, (int)strlen(name), strbuf_text(&hint),
+             "unknown parameter '%s'", name);
+    strbuf_free(&hint);
+    return false;
+}
+
+static bool param_set_row(const struct param_row *row, void *object, const char *value,
+                          const struct diag_source *src, int line, int value_col, struct diag_list *diags)
+{
+    struct strbuf wanted = {0};
+    bool ok = param_store(row, object, value, &wanted);
+    if (!ok)
+        diag_add(diags, DIAG_ERROR, src, line, value_col, (int)strlen(value), NULL, "%s must be %s, got '%s'",
+                 row->name, strbuf_text(&wanted), value);
+    strbuf_free(&wanted);
+    return ok;
+}
+
 bool param_set(const struct param_row *rows, void *object, const char *name, const char *value,
                const struct diag_source *src, int line, int col, int value_col, struct diag_list *diags)
 {
     const struct param_row *row = param_find(rows, name);
-    struct strbuf hint = {0};
-    bool ok = false;
-    if (!row) {
-        const char *near = param_nearest(rows, name);
-        if (near)
-            strbuf_printf(&hint, "did you mean '%s'?", near);
-        else
-            strbuf_puts(&hint, "`heddle explain` lists the parameters");
-        diag_add(diags, DIAG_ERROR, src, line, col, (int)strlen(name), strbuf_text(&hint),
-                 "unknown parameter '%s'", name);
-    } else if (!param_store(row, object, value, &hint)) {
-        diag_add(diags, DIAG_ERROR, src, line, value_col, (int)strlen(value), NULL, "%s must be %s, got '%s'",
-                 name, strbuf_text(&hint), value);
-    } else {
-        ok = true;
+    if (!row) return param_unknown(name, param_nearest(rows, name), src, line, col, diags);
+    return param_set_row(row, object, value, src, line, value_col, diags);
+}
+
+/* ---- groups ---- */
+
+void params_set_defaults(const struct param_group *groups, void *object)
+{
+    for (; groups->rows; groups++) param_set_defaults(groups->rows, (char *)object + groups->offset);
+}
+
+const struct param_row *params_find(const struct param_group *groups, const char *name, size_t *offset)
+{
+    for (; groups->rows; groups++) {
+        const struct param_row *row = param_find(groups->rows, name);
+        if (!row) continue;
+        if (offset) *offset = groups->offset;
+        return row;
     }
-    strbuf_free(&hint);
-    return ok;
+    return NULL;
+}
+
+const char *params_nearest(const struct param_group *groups, const char *name)
+{
+    enum { NAMES_MAX = 1024 };
+    const char *names[NAMES_MAX];
+    size_t n = 0;
+    for (; groups->rows; groups++)
+        for (const struct param_row *r = groups->rows; r->name && n < NAMES_MAX; r++) names[n++] = r->name;
+    return diag_nearest(name, names, n);
+}
+
+bool params_set(const struct param_group *groups, void *object, const char *name, const char *value,
+                const struct diag_source *src, int line, int col, int value_col, struct diag_list *diags)
+{
+    size_t offset = 0;
+    const struct param_row *row = params_find(groups, name, &offset);
+    if (!row) return param_unknown(name, params_nearest(groups, name), src, line, col, diags);
+    return param_set_row(row, (char *)object + offset, value, src, line, value_col, diags);
 }
 
 static void param_format_bytes(uint64_t v, struct strbuf *out)

@@ -4,33 +4,14 @@
 #define HEDDLE_PARAM_H
 
 #include "base/diag.h"
+#include "heddle/rows.h" /* struct param_row */
 
-enum param_type {
-    PARAM_BOOL,
-    PARAM_U32,
-    PARAM_U64,
-    PARAM_BYTES /* u64; K, M, G suffixes */,
-    PARAM_TEXT /* char[64] */,
-    PARAM_ENUM /* u32; choices in row.choices */
+/* A table and where its struct lies in a larger one: so one file, --set and the dump cover the parameters of many
+ * components. An array of groups ends with rows == NULL. Names are unique over all groups. */
+struct param_group {
+    const struct param_row *rows;
+    size_t offset;
 };
-
-struct param_row {
-    const char *name; /* "sm.count"; NULL ends a table */
-    enum param_type type;
-    size_t offset;            /* in the struct that the table describes */
-    const char *unit;         /* "cycles", "bytes", ""... */
-    const char *default_text; /* as it would be written */
-    uint64_t min, max;
-    const char *const *choices; /* ENUM: names, NULL-terminated; value = position */
-    const char *help;           /* one line */
-};
-
-#define PARAM_ROW(type, st, field, nm, unit, def, lo, hi, help)                                              \
-    {                                                                                                        \
-        nm, type, offsetof(struct st, field), unit, def, lo, hi, NULL, help                                  \
-    }
-
-enum { PARAM_TEXT_BYTES = 64 };
 
 void param_set_defaults(const struct param_row *rows, void *object);
 /* Sets one parameter from text. False with a diagnostic at the place when the name or the value is wrong. */
@@ -39,5 +20,13 @@ bool param_set(const struct param_row *rows, void *object, const char *name, con
 const struct param_row *param_find(const struct param_row *rows, const char *name);
 const char *param_nearest(const struct param_row *rows, const char *name);
 void param_format(const struct param_row *row, const void *object, struct strbuf *out);
+
+/* The same over groups; object is the larger struct. */
+void params_set_defaults(const struct param_group *groups, void *object);
+bool params_set(const struct param_group *groups, void *object, const char *name, const char *value,
+                const struct diag_source *src, int line, int col, int value_col, struct diag_list *diags);
+const struct param_row *params_find(const struct param_group *groups, const char *name,
+                                    size_t *offset /* of the group; may be NULL */);
+const char *params_nearest(const struct param_group *groups, const char *name);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cuda/gpu.h"
 
 #include "cuda/gpu_impl.h"
+#include "cuda/gpu_timed.h"
 #include "cuda/limits.h"
 
 #include <pthread.h>
@@ -56,6 +57,7 @@ static void gpu_make(void)
                      (unsigned long long)g->machine.memory_bytes);
         ok = false;
     }
+    if (ok && !g->env.functional && !gpu_timed_open(g)) ok = false;
     if (ok)
         the_gpu = g;
     else
@@ -81,17 +83,35 @@ const struct machine *gpu_machine(const struct gpu *g) { return &g->machine; }
 enum gpu_status gpu_sticky(const struct gpu *g) { return g->sticky; }
 uint64_t gpu_generation(const struct gpu *g) { return g->generation; }
 
+enum gpu_status gpu_settle(struct gpu *g)
+{
+    if (!g->timed) return g->sticky;
+    gpu_lock();
+    enum emu_fault_kind kind = gpu_timed_run(g);
+    if (kind != EMU_OK && g->sticky == GPU_OK) g->sticky = gpu_status_of_fault(kind);
+    gpu_unlock();
+    return g->sticky;
+}
+
 void gpu_reset(struct gpu *g)
 {
     gpu_lock();
+    gpu_settle(g);
     for (uint32_t i = 0; i < g->modules.len; i++) {
         emu_module_unload(g->device, g->modules.data[i]->emu);
         g->modules.data[i]->emu = NULL;
     }
     g->modules.len = 0;
+    bool ended = g->timed && timed_partial(g->timed); /* a machine that met a fault is not used again */
+    if (ended) {
+        gpu_stats_write(g);
+        gpu_timed_close(g);
+    }
     emu_device_destroy(g->device);
     g->device = make_device(&g->machine);
     if (!g->device) UNREACHABLE("the address space given back a moment ago cannot be reserved again");
+    if (g->timed) timed_set_device(g->timed, g->device);
+    if (ended && !gpu_timed_open(g)) UNREACHABLE("the machine that was made a moment ago cannot be made again");
     g->sticky = GPU_OK;
     g->generation++;
     gpu_unlock();
@@ -100,5 +120,7 @@ void gpu_reset(struct gpu *g)
 /* Runs after the program's own atexit functions, so that nothing is launched afterwards. */
 __attribute__((destructor)) static void gpu_at_exit(void)
 {
-    if (the_gpu) gpu_stats_write(the_gpu);
+    if (!the_gpu) return;
+    gpu_settle(the_gpu);
+    gpu_stats_write(the_gpu);
 }

@@ -1,14 +1,14 @@
 /* gpu.h: the one simulated GPU of a process, under both CUDA APIs (libcudart and libcuda share it through
  * libheddle).
  *
- * Everything executes in the order of the calls, at the call: a stream is a name, an event a time stamp.
- * (Kernels of different streams that wait for each other therefore need a cooperative launch; the timing
- * model will queue them.) Functions return a gpu_status; the APIs map it to their own error codes. Safe to
+ * Functional: everything executes in the order of the calls, at the call: a stream is a name, an event a time stamp.
+ * Timed: launches are queued and run, overlapping where their streams allow it, when the program next calls anything
+ * but a launch. (Kernels of different streams that wait for each other need that, or a cooperative launch.) Functions return a gpu_status; the APIs map it to their own error codes. Safe to
  * call from several host threads. */
 #ifndef HEDDLE_GPU_H
 #define HEDDLE_GPU_H
 
-#include "config/machine.h"
+#include "core/machine.h"
 #include "emu/emu.h"
 
 /* The symbols of this header are exported by libheddle.so (everything else of it is hidden). */
@@ -47,6 +47,7 @@ bool gpu_runtime_in_use(void);
 struct emu_device *gpu_device(struct gpu *g);
 const struct machine *gpu_machine(const struct gpu *g);
 enum gpu_status gpu_sticky(const struct gpu *g); /* the fault that ended the context, or GPU_OK */
+enum gpu_status gpu_settle(struct gpu *g);       /* runs what is queued, then the same */
 /* cudaDeviceReset: frees all memory and textures, unloads every module, clears the fault. A gpu_module of
  * before stays a valid pointer but is dead (gpu_module_emu gives NULL, a launch gives GPU_INVALID_HANDLE):
  * unload it and load it again. The generation counts resets, so that an API can see that its module handles

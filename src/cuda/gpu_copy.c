@@ -12,7 +12,7 @@ static bool side_ok(struct gpu *g, const void *p, size_t bytes)
 
 static enum gpu_status begin(struct gpu *g, const void *dst, const void *src, size_t bytes)
 {
-    if (g->sticky != GPU_OK) return g->sticky;
+    if (gpu_settle(g) != GPU_OK) return g->sticky;
     if (!bytes) return GPU_OK;
     return dst && src && side_ok(g, dst, bytes) && side_ok(g, src, bytes) ? GPU_OK : GPU_INVALID_VALUE;
 }
@@ -24,6 +24,8 @@ enum gpu_status gpu_copy(struct gpu *g, void *dst, const void *src, size_t bytes
     if (status == GPU_OK && bytes) {
         memmove(dst, src, bytes);
         g->stats.copied_bytes += bytes;
+        if (g->timed && space_reserved((uint64_t)(uintptr_t)dst))
+            timed_host_copy(g->timed, (uint64_t)(uintptr_t)dst, bytes);
     }
     gpu_unlock();
     return status;
@@ -75,7 +77,7 @@ static enum gpu_status copy_box(struct gpu *g, const struct gpu_copy3d *c)
 enum gpu_status gpu_copy_3d(struct gpu *g, const struct gpu_copy3d *c)
 {
     gpu_lock();
-    enum gpu_status status = g->sticky;
+    enum gpu_status status = gpu_settle(g);
     if (status == GPU_OK && c->width_bytes && c->height && c->depth) status = copy_box(g, c);
     gpu_unlock();
     return status;

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "cuda/env.h"
+#include "core/timed.h"
 #include "cuda/gpu.h"
 
 struct kernel_stats { /* of all launches under one kernel name */
@@ -21,6 +22,11 @@ struct gpu_stats {
     uint64_t sim_ns;  /* simulated time, see gpu_launch.c */
 };
 
+struct gpu_progress { /* of the line on the terminal */
+    uint64_t at_ns, insts, kernel, kernel_ns;
+    bool visible;
+};
+
 struct gpu {
     struct gpu_env env;
     struct machine machine;
@@ -29,6 +35,9 @@ struct gpu {
     uint64_t generation;
     VEC(struct gpu_module *) modules;
     struct gpu_stats stats;
+    struct timed_gpu *timed; /* NULL: functional */
+    bool queued;             /* launches that have not run yet */
+    struct gpu_progress progress;
 };
 
 struct gpu_module {
@@ -38,6 +47,7 @@ struct gpu_module {
 
 void gpu_stats_add(struct gpu *g, const char *kernel, const struct emu_stats *run, uint64_t wall_ns,
                    uint64_t sim_ns);
+enum gpu_status gpu_status_of_fault(enum emu_fault_kind kind);
 void gpu_stats_write(const struct gpu *g);                 /* the summary, to where the environment says */
 void gpu_complain(const char *fmt, ...) PRINTF_LIKE(1, 2); /* a line on stderr, "heddle: ..." */
 

@@ -3,32 +3,17 @@
  * Simulated time of a functional run is made of what was executed, never of the host's clock, so that two
  * runs agree: a kernel takes one core cycle for each warp instruction of the busiest SM if CTAs were dealt
  * out evenly (warp instructions / SMs), and a copy one nanosecond for 16 bytes. It orders events and gives
- * elapsed times a size; the timing model gives the real ones.
- *
- * Occupancy, known from the CUDA Occupancy Calculator: a CTA takes warps = ceil(threads / 32); registers are
- * handed to warps in units and each of the SM's sub-partitions has its share of them; shared memory is handed
- * out in units. Fermi (register unit 64) has two sub-partitions, every later machine four. */
-#include "cuda/gpu_impl.h"
+ * elapsed times a size; in a timed run kernels take the time that the machine took. */
+#include "core/occupancy.h"
+#include "cuda/gpu_timed.h"
 
 #include <time.h>
 
 enum { COPY_BYTES_PER_NS = 16 };
 
-static uint32_t regs_per_warp(const struct machine *m, const struct isa_kernel *k)
-{
-    return (uint32_t)round_up_u64((uint64_t)MAX(k->reg_count, 1u) * ISA_LANES, m->sm_register_unit);
-}
-
-/* Warps of this kernel that the register file holds. */
-static uint32_t warps_by_registers(const struct machine *m, const struct isa_kernel *k)
-{
-    uint32_t parts = m->sm_register_unit <= 64 ? 2 : 4;
-    return m->sm_registers / parts / regs_per_warp(m, k) * parts;
-}
-
 uint32_t gpu_kernel_threads_max(const struct gpu *g, const struct isa_kernel *k)
 {
-    uint32_t limit = MIN(g->machine.cta_threads, warps_by_registers(&g->machine, k) * ISA_LANES);
+    uint32_t limit = MIN(g->machine.cta_threads, occupancy_warps_by_registers(&g->machine, k) * ISA_LANES);
     const uint32_t *bound = k->reqntid[0] ? k->reqntid : k->maxntid;
     if (!bound[0]) return limit;
     uint64_t threads = (uint64_t)bound[0] * MAX(bound[1], 1u) * MAX(bound[2], 1u);
@@ -40,14 +25,8 @@ uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t
 {
     const struct machine *m = &g->machine;
     if (!block_threads || block_threads > gpu_kernel_threads_max(g, k)) return 0;
-    uint32_t warps = (block_threads + ISA_LANES - 1) / ISA_LANES;
-    uint64_t shared = round_up_u64((uint64_t)k->shared_bytes + dynamic_shared, m->sm_shared_unit);
     if (k->shared_bytes + dynamic_shared > MAX(m->cta_shared_bytes, m->cta_shared_optin_bytes)) return 0;
-    uint64_t ctas = MIN(m->sm_ctas, m->sm_warps / warps);
-    ctas = MIN(ctas, m->sm_threads / (warps * ISA_LANES));
-    ctas = MIN(ctas, warps_by_registers(m, k) / warps);
-    if (shared) ctas = MIN(ctas, m->sm_shared_bytes / shared);
-    return (uint32_t)ctas;
+    return occupancy_ctas(m, k, block_threads, (uint64_t)k->shared_bytes + dynamic_shared);
 }
 
 static uint64_t wall_now_ns(void)
@@ -65,7 +44,8 @@ static uint64_t sim_ns_of(const struct machine *m, const struct emu_stats *s)
 
 uint64_t gpu_now_ns(const struct gpu *g)
 {
-    return g->stats.sim_ns + g->stats.copied_bytes / COPY_BYTES_PER_NS;
+    uint64_t kernels = g->timed ? timed_now_ns(g->timed) : g->stats.sim_ns;
+    return kernels + g->stats.copied_bytes / COPY_BYTES_PER_NS;
 }
 
 /* ---- the parameter block ---- */
@@ -90,7 +70,7 @@ static void *copy_packed(const struct isa_kernel *k, const void *packed, size_t 
 
 /* ---- refusals and faults ---- */
 
-static enum gpu_status status_of_fault(enum emu_fault_kind kind)
+enum gpu_status gpu_status_of_fault(enum emu_fault_kind kind)
 {
     switch (kind) {
     case EMU_OK: return GPU_OK;
@@ -151,13 +131,22 @@ static enum gpu_status run(struct gpu *g, const struct gpu_launch *l, const void
                            .shared_dynamic_bytes = l->shared_dynamic_bytes,
                            .params = params,
                            .cooperative = l->cooperative};
-    struct emu_stats stats = {0};
     struct emu_fault *fault = mem_zalloc(sizeof *fault);
+    if (g->timed) { /* refusals come at once, faults when it runs */
+        enum emu_fault_kind refused = emu_check_launch(g->device, &e, fault);
+        if (refused == EMU_OK)
+            gpu_timed_launch(g, &e, l->stream);
+        else
+            fputs(fault->message, stderr);
+        free(fault);
+        return gpu_status_of_fault(refused);
+    }
+    struct emu_stats stats = {0};
     fflush(stdout); /* what device printf writes comes after what the program wrote before */
     uint64_t begin = wall_now_ns();
     enum emu_fault_kind kind = emu_run(g->device, &e, &stats, fault);
     gpu_stats_add(g, l->kernel->name, &stats, wall_now_ns() - begin, sim_ns_of(&g->machine, &stats));
-    enum gpu_status status = status_of_fault(kind);
+    enum gpu_status status = gpu_status_of_fault(kind);
     if (kind != EMU_OK) {
         size_t len = strlen(fault->message);
         fprintf(stderr, "%s%s", fault->message, len && fault->message[len - 1] == '\n' ? "" : "\n");

@@ -154,9 +154,9 @@ static struct isa_module *lower_all(struct load *l)
         .regs_max = l->regs_max, .opt_level = 1, .sm_regs = machine->sm_registers};
     if (l->modules.len == 1) return lower_module(l->modules.data[0], &options, &l->diags);
     struct ptx_module joined;
-    if (!link_modules(l->name, l->modules.data, l->modules.len, &joined, &l->diags)) return NULL;
+    if (!linked_modules(l->name, l->modules.data, l->modules.len, &joined, &l->diags)) return NULL;
     struct isa_module *isa = lower_module(&joined, &options, &l->diags);
-    link_free(&joined);
+    linked_free(&joined);
     return isa;
 }
 

@@ -1,6 +1,6 @@
 /* gpu_stats.c: what a process launched: kept by kernel name, written once at the end as a table or as JSON.
  */
-#include "cuda/gpu_impl.h"
+#include "cuda/gpu_timed.h"
 
 static void add(struct emu_stats *to, const struct emu_stats *from)
 {
@@ -123,10 +123,13 @@ static void write_json(const struct gpu *g, struct strbuf *out)
 void gpu_stats_write(const struct gpu *g)
 {
     const char *path = g->env.stats_path;
+    if (g->timed) gpu_timed_write_files(g);
     if (!path && g->env.quiet) return;
     struct strbuf out = {0};
     size_t len = path ? strlen(path) : 0;
-    if (len > 5 && !strcmp(path + len - 5, ".json"))
+    if (g->timed)
+        gpu_timed_write(g, &out);
+    else if (g->env.format == STATS_JSON || (len > 5 && !strcmp(path + len - 5, ".json")))
         write_json(g, &out);
     else
         write_table(g, &out);

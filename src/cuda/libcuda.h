@@ -117,6 +117,7 @@ CUresult cu_status(enum gpu_status s);
 struct gpu *cu_gpu(void);          /* never NULL once cu_ready() said CUDA_SUCCESS */
 CUresult cu_ready(void);           /* cuInit was called and there is a GPU */
 CUresult cu_enter(CUcontext *ctx); /* + a context is current and no fault is pending; ctx may be NULL */
+CUresult cu_enter_launch(CUcontext *ctx); /* the same for a launch: what is queued stays queued */
 CUcontext cu_current(void);
 bool cu_device_ok(CUdevice dev);
 bool cu_stream_ok(CUstream s);

@@ -95,7 +95,7 @@ CUresult cu_ready(void)
     return cu_gpu() ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
-CUresult cu_enter(CUcontext *ctx)
+CUresult cu_enter_launch(CUcontext *ctx)
 {
     CUresult r = cu_ready();
     if (r) return r;
@@ -104,6 +104,12 @@ CUresult cu_enter(CUcontext *ctx)
     if (!current) return CUDA_ERROR_INVALID_CONTEXT;
     if (!handle_is(current, HANDLE_CONTEXT)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return cu_status(gpu_sticky(cu_gpu()));
+}
+
+CUresult cu_enter(CUcontext *ctx)
+{
+    CUresult r = cu_enter_launch(ctx);
+    return r ? r : cu_status(gpu_settle(cu_gpu()));
 }
 
 bool cu_device_ok(CUdevice dev) { return dev == 0; }

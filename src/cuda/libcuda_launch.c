@@ -184,7 +184,7 @@ static CUresult read_extra(void **extra, struct gpu_launch *l)
 static CUresult launch(CUfunction handle, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
                        CUstream stream, void **params, void **extra, bool cooperative)
 {
-    CUresult r = cu_enter(NULL);
+    CUresult r = cu_enter_launch(NULL);
     if (r) return r;
     CUfunction f = cu_function(handle);
     if (!f || !f->kernel) return CUDA_ERROR_INVALID_HANDLE;

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_LIMITS_H
 #define HEDDLE_LIMITS_H
 
-#include "config/machine.h"
+#include "core/machine.h"
 #include "emu/emu.h"
 
 struct emu_limits limits_from_machine(const struct machine *m);

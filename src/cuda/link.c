@@ -208,7 +208,7 @@ static void start(const char *name, struct ptx_module *const *modules, uint32_t 
     join_texts(modules, count, out);
 }
 
-bool link_modules(const char *name, struct ptx_module *const *modules, uint32_t count, struct ptx_module *out,
+bool linked_modules(const char *name, struct ptx_module *const *modules, uint32_t count, struct ptx_module *out,
                   struct diag_list *diags)
 {
     assert(count > 0);
@@ -232,11 +232,11 @@ bool link_modules(const char *name, struct ptx_module *const *modules, uint32_t 
     }
     map_free(&l.funcs), map_free(&l.vars), map_free(&l.taken), map_free(&l.renamed);
     if (diags->errors == errors) return true;
-    link_free(out);
+    linked_free(out);
     return false;
 }
 
-void link_free(struct ptx_module *out)
+void linked_free(struct ptx_module *out)
 {
     arena_free(&out->arena);
     *out = (struct ptx_module){0};

@@ -62,12 +62,18 @@ cudaError_t rt_find_gpu(struct gpu **out)
     return *out ? cudaSuccess : cudaErrorNoDevice;
 }
 
-cudaError_t rt_enter(struct gpu **out)
+cudaError_t rt_enter_launch(struct gpu **out)
 {
     cudaError_t e = rt_find_gpu(out);
     if (e) return e;
     rt_state_refresh(*out);
     return rt_from_status(gpu_sticky(*out));
+}
+
+cudaError_t rt_enter(struct gpu **out)
+{
+    cudaError_t e = rt_enter_launch(out);
+    return e ? e : rt_from_status(gpu_settle(*out));
 }
 
 cudaError_t rt_done(cudaError_t e)

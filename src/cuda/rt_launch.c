@@ -93,7 +93,7 @@ static cudaError_t launch_check(struct gpu *g, const struct rt_kernel *k, const 
 static cudaError_t launch_run(const void *func, const struct launch *l)
 {
     struct gpu *g;
-    cudaError_t e = rt_enter(&g);
+    cudaError_t e = rt_enter_launch(&g);
     if (e) return e;
     struct rt_kernel *k = NULL;
     gpu_lock();
@@ -113,6 +113,7 @@ static cudaError_t launch_run(const void *func, const struct launch *l)
             .stream = rt_stream_id(l->stream),
         };
         e = rt_from_status(gpu_launch(g, &launch));
+        if (!e && launch_blocking()) e = rt_from_status(gpu_settle(g));
     }
     gpu_unlock();
     return is_fault(e) && !launch_blocking() ? cudaSuccess : e;

@@ -4,7 +4,7 @@
 #define HEDDLE_RT_PROPS_H
 
 #include "base/base.h"
-#include "config/machine.h"
+#include "core/machine.h"
 #include "cuda/cuda_runtime_types.h"
 
 #define ALL(type, name, dims, ...) type name dims;

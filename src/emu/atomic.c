@@ -173,14 +173,23 @@ bool atomic_known(enum isa_atom op, enum isa_type type, uint32_t bits)
 }
 
 /* ---- the instructions ---- */
-static bool reach_atom(struct warp *w, const struct isa_inst *i, uint32_t mask, uint32_t bytes,
-                       struct reach *r)
+static uint32_t atom_bytes(const struct isa_inst *i)
+{
+    switch (i->op) {
+    case ISA_OP_ATOM_16: return 2;
+    case ISA_OP_ATOM_32: return 4;
+    case ISA_OP_ATOM_64: return 8;
+    default: return 16;
+    }
+}
+
+bool atomic_reach(struct warp *w, const struct isa_inst *i, uint32_t mask, struct reach *r)
 {
     struct access_desc d = {.addr = i->src[0],
                             .is_32 = i->flags & ISA_A32,
                             .space = i->mod,
                             .access = ACCESS_ATOMIC,
-                            .bytes = bytes,
+                            .bytes = atom_bytes(i),
                             .offset = i->imm};
     if (i->dst[0] != ISA_NONE) w->sync_seen = 1; /* it may be a lock, or a flag that is waited for */
     return memory_reach(w, &d, mask, r);
@@ -207,7 +216,7 @@ static void count_lanes(const struct reach *r, const uint32_t *a, uint32_t mask)
     static void NAME(struct exec *x, const struct isa_inst *i, uint32_t mask)                                \
     {                                                                                                        \
         struct reach r;                                                                                      \
-        if (!reach_atom(x->warp, i, mask, BITS / 8, &r)) return;                                             \
+        if (!atomic_reach(x->warp, i, mask, &r)) return;                                                     \
         const uint32_t *a = exec_src(x, i->src[1]);                                                          \
         if (BITS == 32 && counts(i)) {                                                                       \
             count_lanes(&r, a, mask);                                                                        \
@@ -232,7 +241,7 @@ ATOM_SMALL(op_atom_32, uint32_t, 32)
 static void op_atom_64(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     struct reach r;
-    if (!reach_atom(x->warp, i, mask, 8, &r)) return;
+    if (!atomic_reach(x->warp, i, mask, &r)) return;
     const uint32_t *a = exec_src(x, i->src[1]);
     const uint32_t *b = i->src[2] == ISA_NONE ? a : exec_src(x, i->src[2]);
     uint32_t *dst = i->dst[0] == ISA_NONE ? NULL : exec_dst(x, i->dst[0]);
@@ -252,7 +261,7 @@ static void op_atom_64(struct exec *x, const struct isa_inst *i, uint32_t mask)
 static void op_atom_128(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     struct reach r;
-    if (!reach_atom(x->warp, i, mask, 16, &r)) return;
+    if (!atomic_reach(x->warp, i, mask, &r)) return;
     bool is_cas = i->mod2 == ISA_ATOM_CAS;
     const uint32_t *lo = exec_src(x, i->src[1]), *hi = exec_src(x, i->src[2]);
     const uint32_t *new_lo = is_cas ? exec_src(x, i->src[3]) : lo,
@@ -265,6 +274,47 @@ static void op_atom_128(struct exec *x, const struct isa_inst *i, uint32_t mask)
         if (writes) memcpy(p, made, sizeof made);
         for (uint32_t d = 0; d < 2; d++)
             if (i->dst[d] != ISA_NONE) set_row_u64(exec_dst(x, i->dst[d]), l, old[d]);
+    }
+}
+
+/* ---- a lane by itself ---- */
+void atomic_operands(const struct exec *x, const struct isa_inst *i, uint32_t lane,
+                     uint64_t value[ATOMIC_VALUES])
+{
+    bool is_wide = i->op == ISA_OP_ATOM_64 || i->op == ISA_OP_ATOM_128;
+    for (uint32_t s = 0; s < ATOMIC_VALUES; s++) {
+        uint16_t o = i->src[1 + s];
+        value[s] = o == ISA_NONE ? 0 : is_wide ? row_u64(exec_src(x, o), lane) : exec_src(x, o)[lane];
+    }
+}
+
+void atomic_lane(const struct isa_inst *i, bool in_global, uint8_t *p, const uint64_t value[ATOMIC_VALUES],
+                 uint64_t old[2])
+{
+    uint32_t bytes = atom_bytes(i);
+    old[0] = old[1] = 0;
+    memcpy(old, p, bytes); /* little-endian */
+    if (bytes == 16) {
+        bool is_cas = i->mod2 == ISA_ATOM_CAS;
+        if (!is_cas || (old[0] == value[0] && old[1] == value[1])) memcpy(p, value + (is_cas ? 2 : 0), bytes);
+        return;
+    }
+    uint64_t keep = bytes == 8 ? UINT64_MAX : (1ull << 8 * bytes) - 1;
+    uint64_t made = atomic_compute((enum isa_atom)i->mod2, (enum isa_type)i->type, 8 * bytes, in_global,
+                                   old[0], value[0] & keep, value[1] & keep);
+    memcpy(p, &made, bytes);
+}
+
+void atomic_result(const struct exec *x, const struct isa_inst *i, uint32_t lane, const uint64_t old[2])
+{
+    bool is_wide = i->op == ISA_OP_ATOM_64 || i->op == ISA_OP_ATOM_128;
+    for (uint32_t d = 0; d < 2; d++) {
+        if (i->dst[d] == ISA_NONE) continue;
+        uint32_t *dst = exec_dst(x, i->dst[d]);
+        if (is_wide)
+            set_row_u64(dst, lane, old[d]);
+        else
+            dst[lane] = (uint32_t)old[d];
     }
 }
 

@@ -70,12 +70,14 @@ void cta_start(struct cta *c, uint64_t linear)
     c->id[0] = (uint32_t)(linear % grid[0]);
     c->id[1] = (uint32_t)(linear / grid[0] % grid[1]);
     c->id[2] = (uint32_t)(linear / grid[0] / grid[1]);
+    c->sm = (uint32_t)(linear % MAX(r->device->limits.sm_count, 1u));
     c->busy = true;
     c->live_threads = r->threads;
     c->warps_ready = c->warp_count == 64 ? UINT64_MAX : (1ull << c->warp_count) - 1;
     c->warps_done = 0;
     c->spin_rounds = 0;
     c->insts_since_yield = 0;
+    c->yields = 0;
     if (c->barriers_used) memset(c->barriers, 0, sizeof c->barriers);
     c->barriers_used = 0;
     clear_memory(c);
@@ -85,9 +87,7 @@ void cta_start(struct cta *c, uint64_t linear)
     }
 }
 
-/* Lanes that wait for others of their warp to meet go on alone; false: nobody does. Warps that can run keep
- * theirs. */
-static bool release_waiting(struct cta *c)
+bool cta_release_waiting(struct cta *c)
 {
     bool any = false;
     for (uint32_t k = 0; k < c->warp_count; k++) {
@@ -99,7 +99,7 @@ static bool release_waiting(struct cta *c)
     return any;
 }
 
-static bool past_limit(struct cta *c, struct warp *w)
+bool cta_past_limit(struct cta *c, struct warp *w)
 {
     uint64_t max = c->run->device->limits.warp_insts_max;
     if (!max || w->insts < max || !w->live) return false;
@@ -128,7 +128,7 @@ static bool take_turn(struct cta *c, uint32_t k, bool *only_spins)
         c->warps_ready &= ~(1ull << k);
     else
         c->warps_ready |= 1ull << k;
-    return !past_limit(c, w);
+    return !cta_past_limit(c, w);
 }
 
 enum cta_end cta_run(struct cta *c)
@@ -145,13 +145,13 @@ enum cta_end cta_run(struct cta *c)
             c->busy = false;
             return CTA_DONE;
         }
-        if (!c->warps_ready && !release_waiting(c)) {
+        if (!c->warps_ready && !cta_release_waiting(c)) {
             fault_deadlock(c);
             return CTA_FAULT;
         }
         c->spin_rounds = only_spins ? c->spin_rounds + 1 : 0;
         if (c->spin_rounds >= SPIN_ROUNDS || c->insts_since_yield >= CTA_TURN_INSTS) {
-            release_waiting(c);
+            cta_release_waiting(c);
             return CTA_YIELD;
         }
     }

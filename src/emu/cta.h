@@ -18,6 +18,7 @@ struct cta {
     struct run *run;
     uint32_t id[3];
     uint64_t linear; /* number in the grid */
+    uint32_t sm;     /* what %smid says */
     bool busy;       /* holds a CTA that has not ended */
     uint32_t warp_count, live_threads;
     uint64_t warps_ready; /* mask of warps with a leaf that can run */
@@ -25,6 +26,8 @@ struct cta {
     uint32_t barriers_used; /* mask of barriers at which someone arrived */
     uint32_t spin_rounds;   /* rounds in which nobody did more than wait */
     uint64_t insts_since_yield;
+    uint32_t yields;  /* when stepped: of its warps, since lanes were last let go */
+    struct cta *next; /* when stepped: of the grid's spare ones */
     uint8_t *shared;
     uint8_t *local;
     uint32_t *registers;
@@ -39,6 +42,11 @@ bool cta_create(struct cta *c,
 void cta_free(struct cta *c);
 void cta_start(struct cta *c, uint64_t linear);
 enum cta_end cta_run(struct cta *c);
+/* Lanes that wait for others of their warp to meet go on alone; false: nobody does. Warps that can run keep
+ * theirs. */
+bool cta_release_waiting(struct cta *c);
+/* Whether the warp has executed as much as one may: then it has faulted. */
+bool cta_past_limit(struct cta *c, struct warp *w);
 
 /* ---- barrier.c ---- */
 void barrier_exit(struct warp *w, uint32_t mask); /* threads ended: barriers stop waiting for them */

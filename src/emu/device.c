@@ -23,6 +23,27 @@ static void fill_table(exec_fn **table)
     ops_services(table);
 }
 
+static struct launch_block *block_create(struct emu_device *d)
+{
+    struct launch_block *b = mem_zalloc(sizeof *b);
+    b->param_address = space_alloc(d->space, PARAM_BLOCK_MAX + 4, 256, SPACE_CONST, "kernel parameters");
+    b->workspace_address =
+        space_alloc(d->space, WORKSPACE_BYTES, 256, SPACE_INTERNAL, "workspace of grid synchronization");
+    if (b->param_address && b->workspace_address) return b;
+    if (b->param_address) space_free(d->space, b->param_address);
+    free(b);
+    return NULL;
+}
+
+struct launch_block *device_take_block(struct emu_device *d)
+{
+    struct launch_block **at = &d->blocks;
+    while (*at && (*at)->busy) at = &(*at)->next;
+    if (!*at) *at = block_create(d);
+    if (*at) (*at)->busy = true;
+    return *at;
+}
+
 struct emu_device *emu_device_create(const struct emu_limits *limits, uint64_t memory_bytes)
 {
     struct space *space = space_create(memory_bytes);
@@ -32,10 +53,8 @@ struct emu_device *emu_device_create(const struct emu_limits *limits, uint64_t m
     d->space = space;
     d->write = write_to_process;
     fill_table(d->table);
-    d->param_address = space_alloc(space, PARAM_BLOCK_MAX + 4, 256, SPACE_CONST, "kernel parameters");
-    d->workspace_address =
-        space_alloc(space, WORKSPACE_BYTES, 256, SPACE_INTERNAL, "workspace of grid synchronization");
-    if (!d->param_address || !d->workspace_address) {
+    d->blocks = block_create(d);
+    if (!d->blocks) {
         emu_device_destroy(d);
         return NULL;
     }
@@ -47,6 +66,10 @@ void emu_device_destroy(struct emu_device *d)
     if (!d) return;
     for (uint32_t t = 0; t < d->texture_count; t++) free(d->textures[t]);
     free(d->textures);
+    for (struct launch_block *b = d->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
     space_destroy(d->space);
     free(d);
 }

@@ -11,6 +11,16 @@ enum {
     WORKSPACE_BYTES = 64     /* of cooperative groups: size word, barrier word */
 };
 
+/* Device memory that a grid needs while it is open; the device keeps it for the next one. */
+struct launch_block {
+    uint64_t param_address;     /* the parameter block, for loads by address */
+    uint64_t workspace_address; /* what ENVREG1 and ENVREG2 point to in a cooperative launch */
+    bool busy;
+    struct launch_block *next;
+};
+
+struct run;
+
 struct emu_device {
     struct emu_limits limits;
     struct space *space;
@@ -19,11 +29,11 @@ struct emu_device {
     uint32_t texture_count, texture_cap;
     void (*write)(void *ctx, bool is_error, const char *text, size_t len);
     void *write_ctx;
-    uint64_t param_address;     /* the parameter block of the launch, for loads by address */
-    uint64_t workspace_address; /* what ENVREG1 and ENVREG2 point to in a cooperative launch */
-    uint64_t launches;          /* so far: the grid id */
-    uint64_t insts;             /* warp instructions of all launches so far: the clock of %globaltimer */
-    uint64_t heap_used;         /* by device malloc, bytes */
+    struct launch_block *blocks; /* one for each grid that was open at the same time as others */
+    struct run *runs;            /* open grids */
+    uint64_t launches;           /* so far: the grid id */
+    uint64_t insts;              /* warp instructions of all launches so far: the clock of %globaltimer */
+    uint64_t heap_used;          /* by device malloc, bytes */
     uint64_t heap_serial;
 };
 
@@ -43,6 +53,8 @@ struct emu_module {
 };
 
 const struct image *module_image(const struct emu_module *m, const struct isa_kernel *k); /* NULL: not of m */
+/* A block that no open grid holds, marked busy; NULL: no device memory. */
+struct launch_block *device_take_block(struct emu_device *d);
 void device_write(struct emu_device *d, bool is_error, const char *text, size_t len);
 
 #endif

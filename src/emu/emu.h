@@ -64,7 +64,8 @@ struct emu_stats {                  /* added to, never cleared by emu_run */
 
 enum emu_fault_kind {
     EMU_OK, EMU_BAD_LAUNCH, EMU_OUT_OF_BOUNDS, EMU_MISALIGNED, EMU_FREED, EMU_DEADLOCK, EMU_ENDLESS, EMU_TRAP,
-    EMU_ASSERT, EMU_BAD_CALL, EMU_STACK_OVERFLOW, EMU_BAD_BARRIER, EMU_BAD_TEXTURE, EMU_READ_ONLY
+    EMU_ASSERT, EMU_BAD_CALL, EMU_STACK_OVERFLOW, EMU_BAD_BARRIER, EMU_BAD_TEXTURE, EMU_READ_ONLY,
+    EMU_LAW_BROKEN, EMU_INTERRUPTED /* of the timed GPU */
 };
 struct emu_fault {
     enum emu_fault_kind kind;

@@ -6,8 +6,7 @@
  * result every time. */
 #include "emu/fault.h"
 #include "emu/run.h"
-
-#include <fenv.h>
+#include "emu/step.h"
 
 enum {
     SM_THREADS = 2048,
@@ -17,10 +16,7 @@ enum {
 };
 
 /* ---- refusal ---- */
-static enum emu_fault_kind refuse(struct emu_fault *fault, const struct isa_kernel *k, const char *fmt, ...)
-    PRINTF_LIKE(3, 4);
-
-static enum emu_fault_kind refuse(struct emu_fault *fault, const struct isa_kernel *k, const char *fmt, ...)
+enum emu_fault_kind run_refuse(struct emu_fault *fault, const struct isa_kernel *k, const char *fmt, ...)
 {
     struct strbuf text = {0};
     *fault = (struct emu_fault){.kind = EMU_BAD_LAUNCH, .kernel = k->name};
@@ -66,11 +62,11 @@ static enum emu_fault_kind check_shape(const struct emu_limits *lim, const struc
     static const char axis[] = "xyz";
     for (uint32_t d = 0; d < 3; d++) {
         if (!l->grid[d] || l->grid[d] > lim->grid_max[d])
-            return refuse(fault, l->kernel, "grid.%c = %u, must be from 1 to %u", axis[d], l->grid[d],
-                          lim->grid_max[d]);
+            return run_refuse(fault, l->kernel, "grid.%c = %u, must be from 1 to %u", axis[d], l->grid[d],
+                              lim->grid_max[d]);
         if (!l->block[d] || l->block[d] > lim->block_max[d])
-            return refuse(fault, l->kernel, "block.%c = %u, must be from 1 to %u", axis[d], l->block[d],
-                          lim->block_max[d]);
+            return run_refuse(fault, l->kernel, "block.%c = %u, must be from 1 to %u", axis[d], l->block[d],
+                              lim->block_max[d]);
     }
     return EMU_OK;
 }
@@ -83,15 +79,15 @@ static enum emu_fault_kind check_bounds(const struct emu_launch *l, uint64_t thr
     for (uint32_t d = 0; d < 3; d++) {
         max *= MAX(k->maxntid[d], 1u);
         if (has_req && MAX(k->reqntid[d], 1u) != l->block[d])
-            return refuse(fault, k,
-                          "block (%u,%u,%u), but the kernel was compiled for (%u,%u,%u) only (.reqntid)",
-                          l->block[0], l->block[1], l->block[2], k->reqntid[0], MAX(k->reqntid[1], 1u),
-                          MAX(k->reqntid[2], 1u));
+            return run_refuse(fault, k,
+                              "block (%u,%u,%u), but the kernel was compiled for (%u,%u,%u) only (.reqntid)",
+                              l->block[0], l->block[1], l->block[2], k->reqntid[0], MAX(k->reqntid[1], 1u),
+                              MAX(k->reqntid[2], 1u));
     }
     if (has_max && threads > max)
-        return refuse(fault, k,
-                      "%llu threads per block, but the kernel was compiled for at most %llu (.maxntid)",
-                      (unsigned long long)threads, (unsigned long long)max);
+        return run_refuse(fault, k,
+                          "%llu threads per block, but the kernel was compiled for at most %llu (.maxntid)",
+                          (unsigned long long)threads, (unsigned long long)max);
     return EMU_OK;
 }
 
@@ -100,32 +96,33 @@ enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_laun
 {
     const struct emu_limits *lim = &d->limits;
     const struct isa_kernel *k = l->kernel;
-    if (!l->module || !module_image(l->module, k)) return refuse(fault, k, "it is not of the module");
-    if (k->param_bytes && !l->params) return refuse(fault, k, "its parameters are missing");
+    if (!l->module || !module_image(l->module, k)) return run_refuse(fault, k, "it is not of the module");
+    if (k->param_bytes && !l->params) return run_refuse(fault, k, "its parameters are missing");
     enum emu_fault_kind bad = check_shape(lim, l, fault);
     if (bad) return bad;
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     uint64_t threads_max = MIN(lim->threads_per_cta_max, (uint32_t)(WARPS_MAX * ISA_LANES));
     if (threads > threads_max)
-        return refuse(fault, k, "%llu threads per block, the device allows %llu", (unsigned long long)threads,
-                      (unsigned long long)threads_max);
+        return run_refuse(fault, k, "%llu threads per block, the device allows %llu",
+                          (unsigned long long)threads, (unsigned long long)threads_max);
     bad = check_bounds(l, threads, fault);
     if (bad) return bad;
     uint64_t shared = shared_of(l);
     if (shared > lim->shared_per_cta_max)
-        return refuse(
+        return run_refuse(
             fault, k, "%llu bytes of shared memory per block (%u static, %u dynamic), the device allows %u",
             (unsigned long long)shared, k->shared_bytes, l->shared_dynamic_bytes, lim->shared_per_cta_max);
     uint64_t regs = regs_of(k, threads);
     if (regs > lim->regs_per_cta_max)
-        return refuse(
+        return run_refuse(
             fault, k, "%llu registers per block (%u per thread, %llu threads), the device allows %u",
             (unsigned long long)regs, k->reg_count, (unsigned long long)threads, lim->regs_per_cta_max);
     if (l->cooperative && ctas_of(l) > resident_max(lim, l, threads))
-        return refuse(fault, k, "cooperative launch of %llu blocks, but only %llu can be resident together",
-                      (unsigned long long)ctas_of(l), (unsigned long long)resident_max(lim, l, threads));
+        return run_refuse(fault, k,
+                          "cooperative launch of %llu blocks, but only %llu can be resident together",
+                          (unsigned long long)ctas_of(l), (unsigned long long)resident_max(lim, l, threads));
     if (k->frame_bytes + (uint64_t)lim->stack_bytes > ISA_WINDOW_BYTES)
-        return refuse(
+        return run_refuse(
             fault, k,
             "%u bytes of local memory and %u of stack per thread, more than the window of local memory",
             k->frame_bytes, lim->stack_bytes);
@@ -136,7 +133,7 @@ enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_laun
 static uint32_t env_value(const struct run *r, uint32_t env)
 {
     const struct emu_launch *l = r->launch;
-    uint64_t workspace = l->cooperative ? r->device->workspace_address : 0;
+    uint64_t workspace = l->cooperative ? r->block->workspace_address : 0;
     switch ((enum isa_env)env) {
     case ISA_ENV_NTID_X: return l->block[0];
     case ISA_ENV_NTID_Y: return l->block[1];
@@ -152,8 +149,8 @@ static uint32_t env_value(const struct run *r, uint32_t env)
     case ISA_ENV_TOTAL_SMEM: return r->shared_bytes;
     case ISA_ENV_ENVREG1: return (uint32_t)(workspace >> 32);
     case ISA_ENV_ENVREG2: return (uint32_t)workspace;
-    case ISA_ENV_PARAM_BASE_LO: return (uint32_t)r->device->param_address;
-    case ISA_ENV_PARAM_BASE_HI: return (uint32_t)(r->device->param_address >> 32);
+    case ISA_ENV_PARAM_BASE_LO: return (uint32_t)r->block->param_address;
+    case ISA_ENV_PARAM_BASE_HI: return (uint32_t)(r->block->param_address >> 32);
     case ISA_ENV_COUNT: break;
     }
     UNREACHABLE("launch constant");
@@ -204,7 +201,7 @@ static void fill_tids(struct run *r)
     }
 }
 
-static void run_open(struct run *r, struct emu_device *d, const struct emu_launch *l, struct emu_fault *fault)
+bool run_open(struct run *r, struct emu_device *d, const struct emu_launch *l, struct emu_fault *fault)
 {
     const struct isa_kernel *k = l->kernel;
     *r = (struct run){.device = d,
@@ -214,6 +211,11 @@ static void run_open(struct run *r, struct emu_device *d, const struct emu_launc
                       .insts = k->insts,
                       .table = d->table,
                       .fault = fault};
+    r->block = device_take_block(d);
+    if (!r->block) {
+        run_refuse(fault, k, "there is no device memory left for its parameters");
+        return false;
+    }
     r->threads = l->block[0] * l->block[1] * l->block[2];
     r->warps_per_cta = (r->threads + ISA_LANES - 1) / ISA_LANES;
     r->ctas = ctas_of(l);
@@ -221,25 +223,33 @@ static void run_open(struct run *r, struct emu_device *d, const struct emu_launc
     r->local_bytes = (uint32_t)round_up_u64(k->frame_bytes + (k->uses_stack ? d->limits.stack_bytes : 0), 16);
     r->pcs = mem_zalloc(sizeof *r->pcs * k->inst_count);
     d->launches++;
-    if (k->param_bytes) memcpy((void *)(uintptr_t)d->param_address, l->params, k->param_bytes);
+    if (k->param_bytes) memcpy((void *)(uintptr_t)r->block->param_address, l->params, k->param_bytes);
     if (l->cooperative) {
-        memset((void *)(uintptr_t)d->workspace_address, 0, WORKSPACE_BYTES);
-        *(uint32_t *)(uintptr_t)d->workspace_address = WORKSPACE_SIZE_WORD;
+        memset((void *)(uintptr_t)r->block->workspace_address, 0, WORKSPACE_BYTES);
+        *(uint32_t *)(uintptr_t)r->block->workspace_address = WORKSPACE_SIZE_WORD;
     }
     fill_pool(r);
     fill_tids(r);
+    r->next = d->runs;
+    d->runs = r;
+    return true;
 }
 
-static void run_close(struct run *r)
+void run_close(struct run *r)
 {
+    struct run **at = &r->device->runs;
+    while (*at != r) at = &(*at)->next;
+    *at = r->next;
+    r->block->busy = false;
     free(r->pcs);
     free(r->pool);
     free(r->tids);
 }
 
-void run_forget_ranges(struct run *r)
+void run_forget_ranges(struct emu_device *d)
 {
-    for (uint32_t pc = 0; pc < r->kernel->inst_count; pc++) r->pcs[pc].lo = r->pcs[pc].hi = 0;
+    for (struct run *r = d->runs; r; r = r->next)
+        for (uint32_t pc = 0; pc < r->kernel->inst_count; pc++) r->pcs[pc].lo = r->pcs[pc].hi = 0;
 }
 
 /* ---- running ---- */
@@ -289,10 +299,10 @@ static bool run_ctas(struct run *r, struct residents *s)
     return true;
 }
 
-static void add_stats(const struct run *r, struct emu_stats *stats)
+void run_add_stats(const struct run *r, uint64_t ctas, struct emu_stats *stats)
 {
-    stats->ctas += r->ctas;
-    stats->warps += r->ctas * r->warps_per_cta;
+    stats->ctas += ctas;
+    stats->warps += ctas * r->warps_per_cta;
     stats->divergent_branches += r->divergent_branches;
     for (uint32_t pc = 0; pc < r->kernel->inst_count; pc++) {
         const struct isa_op_info *op = &isa_ops[r->insts[pc].op];
@@ -306,21 +316,22 @@ static void add_stats(const struct run *r, struct emu_stats *stats)
     }
 }
 
-static void run_grid(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats, struct emu_fault *fault)
+static void run_grid(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats,
+                     struct emu_fault *fault)
 {
     struct run r;
-    run_open(&r, d, l, fault);
+    if (!run_open(&r, d, l, fault)) return;
     struct residents s = {.max = MIN(resident_max(&d->limits, l, r.threads), r.ctas)};
     s.slots = mem_zalloc(sizeof *s.slots * s.max);
     uint64_t first = l->cooperative ? r.ctas : 1;
     bool fits = true;
     while (fits && s.count < first) fits = admit(&r, &s);
     if (!fits)
-        refuse(fault, l->kernel, "the host has no memory for %llu resident blocks",
-               (unsigned long long)first);
+        run_refuse(fault, l->kernel, "the host has no memory for %llu resident blocks",
+                   (unsigned long long)first);
     else
         run_ctas(&r, &s);
-    if (stats) add_stats(&r, stats);
+    if (stats) run_add_stats(&r, r.ctas, stats);
     for (uint32_t k = 0; k < s.count; k++) {
         cta_free(s.slots[k]);
         free(s.slots[k]);
@@ -329,16 +340,23 @@ static void run_grid(struct emu_device *d, const struct emu_launch *l, struct em
     run_close(&r);
 }
 
+void emu_env_enter(fenv_t *host)
+{
+    fegetenv(host);
+    fesetenv(FE_DFL_ENV);
+}
+
+void emu_env_leave(const fenv_t *host) { fesetenv(host); }
+
 enum emu_fault_kind emu_run(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats,
                             struct emu_fault *fault)
 {
     *fault = (struct emu_fault){.kind = EMU_OK};
     enum emu_fault_kind bad = emu_check_launch(d, l, fault);
     if (bad) return bad;
-    fenv_t host; /* the program around us may round otherwise or flush denormals (-ffast-math): results must not know */
-    fegetenv(&host);
-    fesetenv(FE_DFL_ENV);
+    fenv_t host;
+    emu_env_enter(&host);
     run_grid(d, l, stats, fault);
-    fesetenv(&host);
+    emu_env_leave(&host);
     return fault->kind;
 }

@@ -208,7 +208,7 @@ static bool in_space(struct warp *w, uint64_t address, uint8_t space)
     bool shared = address - ISA_SHARED_WINDOW < ISA_WINDOW_BYTES,
          local = address - ISA_LOCAL_WINDOW < ISA_WINDOW_BYTES;
     const struct run *r = w->run;
-    bool param = address - r->device->param_address < PARAM_BLOCK_MAX;
+    bool param = address - r->block->param_address < PARAM_BLOCK_MAX;
     switch (space) {
     case ISA_SHARED: return shared;
     case ISA_LOCAL: return local;

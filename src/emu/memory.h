@@ -32,6 +32,10 @@ struct access_desc {
 };
 bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out);
 
+/* Which memory an address of a space means. Of shared and local memory it becomes an offset, of parameters a
+ * device address. */
+enum isa_space memory_resolve(const struct run *r, uint8_t space, uint64_t *address);
+
 /* A generic address as one lane sees it: where `bytes` bytes lie, or NULL. For strings and argument buffers.
  */
 uint8_t *memory_peek(struct warp *w, uint32_t lane, uint64_t address, uint64_t bytes);

@@ -54,7 +54,18 @@ bool memory_readable(struct warp *w, uint64_t lo, uint64_t hi) { return global_g
 /* The parameter block is reached by offset or by address. */
 static uint64_t param_offset(const struct run *r, uint64_t address)
 {
-    return address >= r->device->param_address ? address - r->device->param_address : address;
+    return address >= r->block->param_address ? address - r->block->param_address : address;
+}
+
+enum isa_space memory_resolve(const struct run *r, uint8_t space, uint64_t *address)
+{
+    switch (place_of(space, address)) {
+    case PLACE_SHARED: return ISA_SHARED;
+    case PLACE_LOCAL: return ISA_LOCAL;
+    case PLACE_PARAM: *address = r->block->param_address + param_offset(r, *address); return ISA_PARAM;
+    case PLACE_GLOBAL: break;
+    }
+    return space == ISA_CONST ? ISA_CONST : ISA_GLOBAL;
 }
 
 /* Bytes [lo, hi) of a place, as lane 0 sees them: where lo lies, or NULL when they are out of bounds. */
@@ -69,7 +80,7 @@ static uint8_t *range_at(struct warp *w, enum place place, uint64_t lo, uint64_t
     case PLACE_PARAM: {
         uint64_t from = param_offset(r, lo), to = param_offset(r, hi);
         if (access != ACCESS_LOAD || to > r->kernel->param_bytes || from >= to) return NULL;
-        return (uint8_t *)(uintptr_t)(r->device->param_address + from);
+        return (uint8_t *)(uintptr_t)(r->block->param_address + from);
     }
     }
     UNREACHABLE("place of an access");

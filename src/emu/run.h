@@ -28,9 +28,20 @@ struct run {
     uint32_t shared_bytes, local_bytes; /* of a CTA; of a thread */
     uint64_t divergent_branches;
     struct emu_fault *fault;
+    struct launch_block *block;     /* parameters and workspace in device memory */
+    const uint64_t *cycles, *ns;    /* what the clocks show; NULL: instructions executed */
+    struct deferred_pool *deferred; /* when stepped: global atomics that have not happened yet */
+    struct run *next;               /* of the device */
 };
 
-/* Memory was freed while the grid runs: what was good need not be so any more. */
-void run_forget_ranges(struct run *r);
+/* Takes what a checked launch needs; false: no device memory for its parameters. */
+bool run_open(struct run *r, struct emu_device *d, const struct emu_launch *l, struct emu_fault *fault);
+void run_close(struct run *r);
+void run_add_stats(const struct run *r, uint64_t ctas, struct emu_stats *stats);
+enum emu_fault_kind run_refuse(struct emu_fault *fault, const struct isa_kernel *k, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+
+/* Memory was freed while grids run: what was good need not be so any more. */
+void run_forget_ranges(struct emu_device *d);
 
 #endif

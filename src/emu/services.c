@@ -260,7 +260,7 @@ static void op_free(struct exec *x, const struct isa_inst *i, uint32_t mask)
         d->heap_used -= a->bytes;
         space_free(d->space, at);
     }
-    run_forget_ranges(w->run);
+    run_forget_ranges(d);
 }
 
 void ops_services(exec_fn **table)

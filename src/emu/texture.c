@@ -46,7 +46,8 @@ struct texel {
 struct fetch { /* one lane's */
     struct warp *w;
     const struct emu_texture *t;
-    bool bad; /* a texel lies outside of device memory */
+    bool bad;       /* a texel lies outside of device memory */
+    uint64_t first; /* address of the first texel that was read; 0 = none */
 };
 
 static float half_value(uint32_t h)
@@ -92,6 +93,7 @@ static struct texel read_texel(struct fetch *f, const int64_t at[3])
     uint32_t bytes = t->channel_bits / 8u * t->channels;
     uint64_t address = t->address + (uint64_t)at[0] * bytes + (uint64_t)at[1] * t->pitch_bytes +
                        (uint64_t)at[2] * t->slice_bytes;
+    if (!f->first) f->first = address;
     if (!memory_readable(f->w, address, address + bytes)) {
         f->bad = true;
         return out;
@@ -261,6 +263,7 @@ static void op_tex(struct exec *x, const struct isa_inst *i, uint32_t mask)
         texels[l] = i->type == ISA_S32 ? fetch_integer(&f, dims, n)
                     : can_filter(f.t)  ? fetch_linear(&f, dims, x3)
                                        : fetch_point(&f, dims, x3);
+        if (w->texels) w->texels[l] = f.first ? f.first : f.t->address;
         if (!f.bad) continue;
         struct strbuf more = {0};
         space_explain(w->run->device->space, f.t->address, &more);

@@ -12,6 +12,7 @@ enum {
     SPIN_RELEASE =
         1024, /* such branches of one leaf before lanes that wait for it go on alone: far more than a loop
                * with atomics in it usually runs after other lanes of the warp have left it */
+    LEAF_TURN_INSTS = 16384, /* a whole turn when stepped; as WARP_TURN of cta.c */
     LEAF_TURNS = 64 /* whole turns of one leaf before the same: loops that wait without looking like it */
 };
 
@@ -25,6 +26,7 @@ void warp_start(struct warp *w, uint32_t lanes)
     w->event = EVENT_NONE;
     w->sync_seen = 0;
     w->insts = w->turn_start = 0;
+    w->turn_insts = w->deferred_first = 0;
     w->lanes = w->live = lanes;
     w->leaf_used = w->leaf_ready = 1;
     w->sync_waiting = 0;
@@ -153,4 +155,56 @@ enum warp_end warp_run(struct warp *w, uint64_t budget)
             return WARP_TURN_OVER;
         }
     }
+}
+
+/* ---- one instruction at a time ---- */
+
+bool warp_settle(struct warp *w)
+{
+    for (;;) {
+        if (!w->leaf && !diverge_pick(w)) return false;
+        if (w->leaf->pc != join_pc(w, w->leaf)) return true;
+        diverge_arrive(w);
+        w->event = EVENT_NONE;
+    }
+}
+
+const struct isa_inst *warp_fetch(struct warp *w, uint32_t *mask)
+{
+    const struct leaf *leaf = w->leaf;
+    const struct isa_inst *i = w->run->insts + leaf->pc;
+    struct pc_info *info = &w->run->pcs[leaf->pc];
+    *mask = leaf->mask & (w->pred[i->guard & 7] ^ (0u - (i->guard >> 7)));
+    w->insts++;
+    w->turn_start++; /* it counts for the device at once */
+    w->run->device->insts++;
+    info->insts++;
+    info->idle += ISA_LANES - lanes_count(*mask);
+    return i;
+}
+
+bool warp_execute(struct warp *w, const struct isa_inst *i, uint32_t mask, exec_fn *fn)
+{
+    struct leaf *leaf = w->leaf;
+    if (!mask) {
+        leaf->pc++;
+    } else if (i->op == ISA_OP_BRA && mask == leaf->mask) {
+        bool is_spin = w->sync_seen && i->target <= leaf->pc;
+        if (!is_spin || !note_spin(w, leaf, i->target)) leaf->pc = i->target;
+    } else {
+        fn(&w->x, i, mask);
+        if (w->event == EVENT_NONE) leaf->pc++;
+    }
+    uint32_t event = w->event;
+    if (event == EVENT_FAULT) return false;
+    w->event = EVENT_NONE;
+    if (event == EVENT_YIELD) {
+        w->turn_insts = 0;
+        give_way(w);
+        return true;
+    }
+    if (++w->turn_insts < LEAF_TURN_INSTS) return false;
+    w->turn_insts = 0;
+    if (w->leaf && ++w->leaf->patience.turns >= LEAF_TURNS) give_way(w);
+    return false;
 }

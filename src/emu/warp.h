@@ -84,6 +84,10 @@ struct warp {
     struct leaf leaves[LEAVES_MAX];
     struct node nodes[NODES_MAX];
     VEC(struct call_row) calls; /* return addresses, by depth */
+    /* When stepped: */
+    uint32_t turn_insts;     /* executed since the leaf's last turn */
+    uint32_t deferred_first; /* its atomics that have not happened yet: deferred.h */
+    uint64_t *texels;        /* where a texture fetch says what each lane read first; NULL: nobody asks */
 };
 
 enum warp_end { WARP_TURN_OVER, WARP_SPINS, WARP_BLOCKED, WARP_DONE, WARP_FAULT };
@@ -92,6 +96,13 @@ enum warp_end { WARP_TURN_OVER, WARP_SPINS, WARP_BLOCKED, WARP_DONE, WARP_FAULT 
 void warp_start(struct warp *w, uint32_t lanes);
 /* Executes at most `budget` instructions of the warp. */
 enum warp_end warp_run(struct warp *w, uint64_t budget);
+
+/* The same one instruction at a time. warp_settle brings together the lanes that wait to meet and picks the
+ * leaf that runs next; false: none can. warp_fetch: its next instruction, counted as executed, and the lanes
+ * that do so. warp_execute: fn is what it does; true: the turn is over, the program waits for others. */
+bool warp_settle(struct warp *w);
+const struct isa_inst *warp_fetch(struct warp *w, uint32_t *mask);
+bool warp_execute(struct warp *w, const struct isa_inst *i, uint32_t mask, exec_fn *fn);
 
 static inline void warp_raise(struct warp *w, enum warp_event e)
 {

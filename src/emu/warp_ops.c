@@ -195,10 +195,13 @@ static void op_activemask(struct exec *x, const struct isa_inst *i, uint32_t mas
 static uint64_t globaltimer_ns(const struct warp *w)
 {
     const struct emu_device *d = w->run->device;
+    if (w->run->ns) return *w->run->ns;
     uint64_t cycles = d->insts + (w->insts - w->turn_start),
              khz = d->limits.clock_khz ? d->limits.clock_khz : 1000000;
     return cycles / khz * 1000000 + cycles % khz * 1000000 / khz;
 }
+
+static uint64_t clock_cycles(const struct warp *w) { return w->run->cycles ? *w->run->cycles : w->insts; }
 
 static void sreg_row(const struct warp *w, const struct isa_inst *i, uint32_t *out)
 {
@@ -225,10 +228,10 @@ static void sreg_row(const struct warp *w, const struct isa_inst *i, uint32_t *o
         return;
     case ISA_SREG_CTAID: uniform = w->cta->id[MIN(i->mod2, 2)]; break;
     case ISA_SREG_WARPID: uniform = w->index; break;
-    case ISA_SREG_SMID: uniform = w->cta->linear % MAX(w->run->device->limits.sm_count, 1u); break;
-    case ISA_SREG_CLOCK: uniform = (uint32_t)w->insts; break;
-    case ISA_SREG_CLOCK_HI: uniform = w->insts >> 32; break;
-    case ISA_SREG_CLOCK64: uniform = w->insts; break;
+    case ISA_SREG_SMID: uniform = w->cta->sm; break;
+    case ISA_SREG_CLOCK: uniform = (uint32_t)clock_cycles(w); break;
+    case ISA_SREG_CLOCK_HI: uniform = clock_cycles(w) >> 32; break;
+    case ISA_SREG_CLOCK64: uniform = clock_cycles(w); break;
     case ISA_SREG_GLOBALTIMER: uniform = globaltimer_ns(w); break;
     case ISA_SREG_GLOBALTIMER_LO: uniform = (uint32_t)globaltimer_ns(w); break;
     case ISA_SREG_GLOBALTIMER_HI: uniform = globaltimer_ns(w) >> 32; break;

@@ -22,7 +22,7 @@ static bool *temp_flags(struct alloc *a)
     return a->temps.flags.data;
 }
 
-/* Every vreg by its representative; moves onto themselves go. */
+/* Every vreg by its representative; moves onto themselves go, unless the program is to have them. */
 static void apply_merges(struct mir_func *f, const struct graph *gr)
 {
     uint32_t kept = 0;
@@ -35,7 +35,7 @@ static void apply_merges(struct mir_func *f, const struct graph *gr)
             if (in.dst[k].kind == MIR_VREG) in.dst[k].v = graph_find(gr, in.dst[k].v);
         bool idle = opnd_is_move(&in) && in.src[0].kind == MIR_VREG && in.dst[0].kind == MIR_VREG &&
                     in.src[0].v == in.dst[0].v && !in.src[0].negated;
-        if (!idle) f->insts.data[kept++] = in;
+        if (!idle || f->one_to_one) f->insts.data[kept++] = in;
     }
     f->insts.len = kept;
 }

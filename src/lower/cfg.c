@@ -172,7 +172,7 @@ bool cfg_clean(struct mir_func *f, bool is_entry)
     bool any = false;
     close_end(f, is_entry);
     for (uint32_t round = 0; round < CFG_CLEAN_ROUNDS; round++) {
-        bool changed = thread_jumps(f);
+        bool changed = !f->one_to_one && thread_jumps(f);
         changed |= compact(f);
         any |= changed;
         if (!changed) break;

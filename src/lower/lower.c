@@ -183,7 +183,7 @@ static void optimise(struct unit *u)
 
 static bool finish_unit(struct image *m, struct unit *u)
 {
-    if (m->opts->opt_level) {
+    if (m->opts->opt_level && !m->opts->one_to_one) {
         optimise(u);
         unit_legalise(u);
         unit_schedule(u, m->regs_limit);
@@ -207,7 +207,7 @@ static bool build(struct lowering *l, struct image *m, struct isa_kernel *k)
 {
     if (!select_all(l, m)) return false;
     image_mark_calls(m);
-    if (!l->opts.no_inline) image_inline(m);
+    if (!l->opts.no_inline && !l->opts.one_to_one) image_inline(m);
     image_mark_live(m);
     bool ok = true;
     m->frame_align = 16;
@@ -248,6 +248,7 @@ static struct isa_kernel *lower_entry(struct lowering *l, const struct ptx_func 
     m.prog.ptx = l->ptx;
     m.prog.diags = l->diags;
     m.prog.entry = f;
+    m.prog.one_to_one = l->opts.one_to_one;
     vec_push(&m.prog.locs, (struct isa_loc){0});
     m.regs_limit = register_limit(l, f) - image_thread_regs(&m);
     struct isa_kernel *k = ARENA_NEW(&l->out->arena, struct isa_kernel);

@@ -73,6 +73,7 @@ struct mir_func {
     VEC(struct mir_call) calls;
     VEC(struct mir_table) tables;
     uint32_t label_count;
+    bool one_to_one; /* what an instruction of PTX became stays */
 };
 
 /* Everything that is shared by the functions of one image. */
@@ -87,6 +88,7 @@ struct mir_prog {
     VEC(uint32_t) shared_offsets;            /* of shared_vars[i] */
     uint32_t shared_bytes, shared_align;
     bool uses_dynamic_shared;
+    bool one_to_one;
 };
 
 /* select.c: PTX instructions of one function -> MIR. False when an instruction is not supported (diagnosed). A

@@ -254,13 +254,58 @@ static void sel_body(struct sel *s)
     free(labels);
 }
 
+/* ---- one to one ---- */
+
+static uint32_t *sel_count_reads(const struct mir_func *f)
+{
+    uint32_t *reads = mem_zalloc(sizeof *reads * (f->vregs.len + 1));
+    for (uint32_t i = 0; i < f->insts.len; i++)
+        for (uint32_t k = 0; k < ISA_SRC_MAX; k++)
+            if (f->insts.data[i].src[k].kind == MIR_VREG) reads[f->insts.data[i].src[k].v]++;
+    return reads;
+}
+
+/* Whether `move` only hands on what the instruction before it computed for it. */
+static bool sel_hands_on(const struct sel *s, const struct mir_inst *before, const struct mir_inst *move,
+                         const uint32_t *reads)
+{
+    bool is_move = move->op == ISA_OP_MOV_32 || move->op == ISA_OP_MOV_64 || move->op == ISA_OP_MOV_P;
+    if (!is_move || move->src[0].kind != MIR_VREG || move->src[0].negated) return false;
+    uint32_t t = move->src[0].v;
+    return t >= s->named_count && reads[t] == 1 && before->op != MIR_OP_LABEL &&
+           before->dst[0].kind == MIR_VREG && before->dst[0].v == t && before->dst[1].kind == MIR_NONE &&
+           before->guard == MIR_NO_VREG;
+}
+
+/* A value goes straight to its register, where selection made a temporary and a move of it: so that of the
+ * moves only those are left that PTX has. */
+static void sel_join_moves(struct sel *s)
+{
+    struct mir_func *f = s->out;
+    uint32_t *reads = sel_count_reads(f), kept = 0;
+    for (uint32_t i = 0; i < f->insts.len; i++) {
+        struct mir_inst in = f->insts.data[i];
+        struct mir_inst *before = kept ? &f->insts.data[kept - 1] : NULL;
+        if (before && before->loc == in.loc && sel_hands_on(s, before, &in, reads)) {
+            before->dst[0] = in.dst[0];
+            before->guard = in.guard;
+            before->guard_not = in.guard_not;
+        } else {
+            f->insts.data[kept++] = in;
+        }
+    }
+    f->insts.len = kept;
+    free(reads);
+}
+
 bool mir_select(struct mir_prog *prog, const struct ptx_func *f, struct mir_func *out)
 {
     struct sel s = {.prog = prog, .out = out, .f = f, .cc = MIR_NO_VREG};
-    *out = (struct mir_func){.ptx = f, .label_count = f->label_count};
+    *out = (struct mir_func){.ptx = f, .label_count = f->label_count, .one_to_one = prog->one_to_one};
     sel_name_registers(&s);
     sel_name_variables(&s);
     sel_body(&s);
+    if (prog->one_to_one) sel_join_moves(&s);
     free(s.vregs);
     free(s.vars);
     return !s.failed;

@@ -3,8 +3,8 @@
  * Addresses. A global or constant address is the same number in its space and in generic space; shared, local
  * and parameter addresses count from 0 in their space and are moved into a window of generic space by cvta.
  * The frame of a thread is local memory: a .local variable, an argument of a call and a parameter of a device
- * function are slots. Kernel parameters are rows of the constant pool when their offset is known, else loads
- * in ISA_PARAM space.
+ * function are slots. Kernel parameters are rows of the constant pool when their offset is known (and loads
+ * need not be counted: lower_options.one_to_one), else loads in ISA_PARAM space.
  *
  * Order. Memory operations of one thread take effect in program order, so acquire and
  * release need no code; they count as volatile, which keeps folding away from them. Cache operators travel
@@ -287,7 +287,7 @@ void sel_ld(struct sel *s)
         return;
     }
     if (!sel_address(s, &s->in->ops[1], (enum ptx_space)s->in->m.space, &a)) return;
-    if (a.space == ISA_PARAM && a.base.kind == MIR_IMM)
+    if (a.space == ISA_PARAM && a.base.kind == MIR_IMM && !s->prog->one_to_one)
         sel_load_param(s, &l, &a);
     else if (l.t == PTX_B128 && l.count == 1)
         sel_load_128(s, &a);

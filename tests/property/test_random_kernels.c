@@ -1,23 +1,29 @@
 /* test_random_kernels.c: random kernels, lowered in many ways (with and without folding, few registers and
- * many, calls inlined and real), run on the emulator, and compared with an evaluator that shares no code with
- * either. */
+ * many, calls inlined and real), run on the emulator as a whole and one instruction at a time in a random
+ * order of warps, and compared with an evaluator that shares no code with either. */
 #include "emu/emu.h"
 #include "lower/lower.h"
 #include "program_gen.h"
 #include "ptx/ptx.h"
+#include "unit/step_kit.h"
 
 enum { THREADS = 96, BLOCK = 48 };
 
 static const struct {
     struct lower_options options;
     const char *name;
+    bool stepped;
 } ways[] = {
-    {{.opt_level = 1}, "folded"},
-    {{.opt_level = 0}, "as selected"},
-    {{.opt_level = 1, .regs_max = 24}, "24 registers"},
-    {{.opt_level = 0, .regs_max = 18}, "18 registers, as selected"},
-    {{.opt_level = 1, .no_inline = true}, "real calls"},
-    {{.opt_level = 1, .no_inline = true, .regs_max = 20}, "real calls, 20 registers"},
+    {{.opt_level = 1}, "folded", false},
+    {{.opt_level = 0}, "as selected", false},
+    {{.opt_level = 1, .regs_max = 24}, "24 registers", false},
+    {{.opt_level = 0, .regs_max = 18}, "18 registers, as selected", false},
+    {{.opt_level = 1, .no_inline = true}, "real calls", false},
+    {{.opt_level = 1, .no_inline = true, .regs_max = 20}, "real calls, 20 registers", false},
+    {{.one_to_one = true}, "one to one", false},
+    {{.one_to_one = true, .regs_max = 20}, "one to one, 20 registers, stepped", true},
+    {{.opt_level = 1}, "stepped", true},
+    {{.opt_level = 1, .no_inline = true}, "real calls, stepped", true},
 };
 
 static struct emu_device *device;
@@ -35,7 +41,7 @@ static void fail(const struct gen_program *p, const char *ptx, const char *way, 
 }
 
 static void run_way(const struct gen_program *p, const char *ptx, const char *way,
-                    const struct lower_options *options)
+                    const struct lower_options *options, bool stepped)
 {
     struct diag_list diags = {0};
     struct strbuf text = {0};
@@ -58,7 +64,9 @@ static void run_way(const struct gen_program *p, const char *ptx, const char *wa
                            .params = params};
     struct emu_stats stats = {0};
     struct emu_fault fault;
-    if (emu_run(device, &l, &stats, &fault) != EMU_OK) fail(p, ptx, way, fault.message);
+    enum emu_fault_kind bad = stepped ? step_grid(device, &l, p->seed, true, 2, &stats, &fault)
+                                      : emu_run(device, &l, &stats, &fault);
+    if (bad != EMU_OK) fail(p, ptx, way, fault.message);
     for (uint32_t t = 0; t < THREADS; t++) {
         uint32_t want[GEN_OUT_WORDS];
         gen_evaluate(p, t, in[t], want);
@@ -100,7 +108,7 @@ int main(int argc, char **argv)
         gen_make(&p, seed);
         gen_print_ptx(&p, &ptx);
         for (size_t w = 0; w < ARRAY_LEN(ways); w++)
-            run_way(&p, strbuf_text(&ptx), ways[w].name, &ways[w].options);
+            run_way(&p, strbuf_text(&ptx), ways[w].name, &ways[w].options, ways[w].stepped);
         strbuf_free(&ptx);
         gen_free(&p);
     }

@@ -1,5 +1,5 @@
 /* test_config.c: machines from YAML and --set: values, bases, and errors with their place. */
-#include "config/machine.h"
+#include "core/machine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,21 +82,41 @@ static void parameters_print_as_they_are_read(void **state)
     struct diag_list d = {0};
     assert_true(machine_load("maxwell", NULL, 0, &m, &d));
     memset(&again, 0, sizeof again);
-    for (const struct param_row *r = machine_rows; r->name; r++) {
-        struct strbuf s = {0};
-        param_format(r, &m, &s);
-        assert_true(param_set(machine_rows, &again, r->name, strbuf_text(&s), NULL, 0, 0, 0, &d));
-        strbuf_free(&s);
-    }
-    snprintf(again.name, sizeof again.name, "%s", m.name);
-    for (const struct param_row *r = machine_rows; r->name; r++) {
-        struct strbuf a = {0}, b = {0};
-        param_format(r, &m, &a);
-        param_format(r, &again, &b);
-        assert_string_equal(strbuf_text(&a), strbuf_text(&b));
-        strbuf_free(&a);
-        strbuf_free(&b);
-    }
+    for (const struct param_group *g = machine_groups; g->rows; g++)
+        for (const struct param_row *r = g->rows; r->name; r++) {
+            struct strbuf s = {0};
+            param_format(r, (const char *)&m + g->offset, &s);
+            assert_true(params_set(machine_groups, &again, r->name, strbuf_text(&s), NULL, 0, 0, 0, &d));
+            strbuf_free(&s);
+        }
+    for (const struct param_group *g = machine_groups; g->rows; g++)
+        for (const struct param_row *r = g->rows; r->name; r++) {
+            struct strbuf a = {0}, b = {0};
+            param_format(r, (const char *)&m + g->offset, &a);
+            param_format(r, (const char *)&again + g->offset, &b);
+            assert_string_equal(strbuf_text(&a), strbuf_text(&b));
+            strbuf_free(&a);
+            strbuf_free(&b);
+        }
+}
+
+static void a_name_belongs_to_one_parameter(void **state)
+{
+    for (const struct param_group *g = machine_groups; g->rows; g++)
+        for (const struct param_row *r = g->rows; r->name; r++)
+            if (params_find(machine_groups, r->name, NULL) != r) fail_msg("%s is there twice", r->name);
+}
+
+static void ideal_memory_reaches_the_components(void **state)
+{
+    static const char *const sets[] = {"ideal.memory=infinite"};
+    struct diag_list d = {0};
+    struct machine m;
+    assert_true(machine_load("fermi", sets, 1, &m, &d));
+    assert_false(m.l2.infinite);
+    machine_apply_ideal(&m);
+    assert_true(m.l2.infinite && m.xbar.infinite && m.dram.infinite);
+    assert_false(m.l1.perfect);
 }
 
 int main(void)
@@ -107,6 +127,8 @@ int main(void)
         cmocka_unit_test(overrides_win),
         cmocka_unit_test(errors_have_a_place),
         cmocka_unit_test(parameters_print_as_they_are_read),
+        cmocka_unit_test(a_name_belongs_to_one_parameter),
+        cmocka_unit_test(ideal_memory_reaches_the_components),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

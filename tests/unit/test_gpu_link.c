@@ -30,12 +30,12 @@ static void link_texts(struct linked *l, uint32_t count, const char *const *text
             fail_msg("%s", strbuf_text(&text));
         }
     }
-    l->ok = link_modules("whole", l->parts, count, &l->out, &l->diags);
+    l->ok = linked_modules("whole", l->parts, count, &l->out, &l->diags);
 }
 
 static void release(struct linked *l)
 {
-    if (l->ok) link_free(&l->out);
+    if (l->ok) linked_free(&l->out);
     for (uint32_t i = 0; i < l->count; i++) ptx_module_free(l->parts[i]);
     diag_free(&l->diags);
 }

@@ -200,6 +200,32 @@ static const struct lower_options folded = {.opt_level = 1};
 
 #define REGS ".reg .pred %p<20>; .reg .b32 %r<60>; .reg .f32 %f<60>; .reg .b64 %rd<60>; .reg .f64 %fd<20>;\n"
 
+/* As many machine instructions as PTX instructions, each from the line of its own. */
+static void one_to_one_keeps_every_instruction(void **state)
+{
+    static const uint16_t want[] = {ISA_OP_LD_64,        ISA_OP_LD_32,    ISA_OP_S2R_32, ISA_OP_MOV_32,
+                                    ISA_OP_MOV_32,       ISA_OP_SETP_S32, ISA_OP_BRA,    ISA_OP_MOV_64,
+                                    ISA_OP_MUL_WIDE_S32, ISA_OP_ADD_64,   ISA_OP_ST_32,  ISA_OP_BRA,
+                                    ISA_OP_EXIT};
+    struct lowered l;
+    lower_good(&l,
+               ".visible .entry k(.param .u64 p, .param .u32 n) {\n" REGS
+               "ld.param.u64 %rd1, [p];\nld.param.u32 %r2, [n];\n"
+               "mov.u32 %r1, %tid.x;\nmov.u32 %r3, %r1;\nmov.u32 %r9, 5;\nsetp.ge.s32 %p1, %r3, %r2;\n@%p1 "
+               "bra DONE;\n"
+               "cvta.to.global.u64 %rd4, %rd1;\nmul.wide.s32 %rd2, %r3, 4;\nadd.s64 %rd3, %rd4, %rd2;\n"
+               "st.global.u32 [%rd3], %r1;\nbra DONE;\nDONE: ret;\n}\n",
+               (struct lower_options){.opt_level = 1, .one_to_one = true});
+    assert_int_equal(l.k->inst_count, ARRAY_LEN(want));
+    for (uint32_t i = 0; i < l.k->inst_count; i++) {
+        assert_int_equal(l.k->insts[i].op, want[i]);
+        assert_int_equal(l.k->locs[l.k->insts[i].loc].ptx_line, 6 + i);
+    }
+    assert_int_equal(l.k->insts[0].mod, ISA_PARAM);
+    assert_int_equal(l.k->insts[6].reconv, 12);
+    lowered_free(&l);
+}
+
 static void guard_around_return_becomes_exit(void **state)
 {
     struct lowered l;
@@ -448,6 +474,7 @@ int main(void)
         cmocka_unit_test(early_exit_does_not_spoil_the_meeting_point),
         cmocka_unit_test(irreducible_graph_has_dominators),
         cmocka_unit_test(endless_loop_has_a_meeting_point_inside),
+        cmocka_unit_test(one_to_one_keeps_every_instruction),
         cmocka_unit_test(guard_around_return_becomes_exit),
         cmocka_unit_test(divergent_branch_names_its_join),
         cmocka_unit_test(image_is_well_formed),

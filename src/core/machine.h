@@ -1,8 +1,14 @@
-/* machine.h: a modelled machine: machines/NAME.yaml read into the rows of machine.c. */
+/* machine.h: a modelled machine: machines/NAME.yaml read into the rows of machine.c and of every component. */
 #ifndef HEDDLE_MACHINE_H
 #define HEDDLE_MACHINE_H
 
 #include "config/param.h"
+#include "core/sm_params.h"
+#include "mem/addrmap.h"
+#include "mem/dram.h"
+#include "mem/l1.h"
+#include "mem/l2.h"
+#include "mem/xbar.h"
 
 struct machine {
     char name[PARAM_TEXT_BYTES]; /* file name without .yaml */
@@ -11,7 +17,7 @@ struct machine {
     uint32_t cc_major, cc_minor;        /* compute capability reported to programs */
     uint64_t memory_bytes;              /* device memory */
     uint32_t memory_bus_bits, memory_clock_khz;
-    uint32_t core_clock_khz;
+    uint32_t core_clock_khz, xbar_clock_khz, l2_clock_khz, dram_clock_khz;
     uint64_t l2_bytes;
     uint32_t sm_count;
     uint32_t sm_threads, sm_warps, sm_ctas;            /* residency limits of one SM */
@@ -24,13 +30,38 @@ struct machine {
     uint32_t emu_stack_bytes;                          /* per thread, for calls and recursion */
     uint64_t emu_heap_bytes;                           /* device malloc */
     uint64_t emu_warp_insts_max;                       /* endless-loop limit; 0 = none */
+    uint32_t ideal_memory;                             /* enum machine_ideal */
+    uint32_t gpu_launch_latency;                       /* core cycles */
+    uint32_t gpu_ctas_per_cycle;                       /* CTAs started in one core cycle; 0 = one for each SM */
+    uint32_t gpu_kernels;                              /* grids that may run at once */
+    uint64_t gpu_stuck_cycles;                         /* cycles without progress after which the machine is stuck */
+    uint32_t gpu_sm_out_queue, gpu_sm_in_queue;        /* packets: SM to crossbar, crossbar to SM */
+    bool gpu_copy_fills_l2;                            /* host copies leave their lines in L2 */
+    /* the components' own */
+    struct sm_params sm;
+    struct l1_params l1;
+    struct xbar_params xbar;
+    struct addrmap_params addrmap;
+    struct l2_params l2;
+    struct dram_params dram;
 };
 
-extern const struct param_row machine_rows[];
+/* Ideal memory systems of the limit studies (thesis, 3.5). */
+enum machine_ideal {
+    IDEAL_NONE,
+    IDEAL_DRAM,     /* P_DRAM: DRAM of unlimited bandwidth at its idle latency */
+    IDEAL_INFINITE, /* P_inf: everything below the L1 of unlimited bandwidth at its idle latency */
+    IDEAL_PERFECT   /* PerfX: every access is an L1 hit without latency */
+};
+
+extern const struct param_row machine_rows[]; /* the machine's own */
+extern const struct param_group machine_groups[]; /* its own and those of every component */
 
 /* `name` is a machine of the machines/ folder or a path to a .yaml file. overrides: "key=value" strings. */
 bool machine_load(const char *name, const char *const *overrides, uint32_t override_count,
                   struct machine *out, struct diag_list *diags);
+/* Turns ideal.memory into the components' own parameters. */
+void machine_apply_ideal(struct machine *m);
 /* Where machines/, workloads/ ... are: HEDDLE_HOME, the build's source folder, or the installed share folder.
  */
 const char *machine_data_dir(void);

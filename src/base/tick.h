@@ -1,0 +1,25 @@
+/* tick.h: time. One tick is the largest unit of which every clock period is a whole number, so that domains of any frequencies run
+ * in exact ratios. A component acts on the edges of its own domain. */
+#ifndef HEDDLE_TICK_H
+#define HEDDLE_TICK_H
+
+#include "base/base.h"
+
+typedef uint64_t tick;
+#define TICK_NEVER UINT64_MAX
+
+struct clock_domain { uint32_t period; /* ticks */ uint32_t khz; };
+
+/* The first edge of the domain at or after t. */
+static inline tick clock_edge(const struct clock_domain *d, tick t)
+{
+    tick r = t % d->period;
+    return r ? t + d->period - r : t;
+}
+static inline tick clock_after(const struct clock_domain *d, tick now, uint32_t cycles) { return now + (tick)cycles * d->period; }
+static inline void wake_at(tick *wake, tick t)
+{
+    if (t < *wake) *wake = t;
+}
+
+#endif

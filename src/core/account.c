@@ -1,0 +1,57 @@
+/* account.c: where each issue slot goes.
+ *
+ * A scheduler's slot of a cycle is charged to the first of these that holds (thesis 3.4.1, "Summary", for the
+ * hazards; the thesis leaves the order of the others open): issued     an instruction was issued idle the
+ * scheduler has no resident warp str-MEM,   at least one warp has no data dependence and is stalled because
+ * its unit is full: MEM when one of them wants the str-ALU    load-store unit data-MEM,  at least one warp
+ * waits for a result: MEM when one of them waits for a memory operation. A warp that has ended and data-ALU
+ * waits for its last results counts here too fetch      at least one warp lacks instructions barrier    all
+ * warps wait at barriers, or are held back by a mechanism's vote (1) The causes add up to schedulers x
+ * cycles, cycles slept included: while the SM sleeps nothing changes, so each slept cycle has the causes of
+ * the one before. */
+#include "core/sm_impl.h"
+
+enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t room)
+{
+    uint64_t all = m->resident & m->slots_of[scheduler], live = all & ~m->done & ~m->held;
+    if (!all) return SLOT_IDLE;
+    uint64_t free = live & m->buffered & ~m->hazard & mech_allowed(m->mech, m->memory_next);
+    if (free & ~room) return free & ~room & m->next[CLASS_MEM] ? SLOT_STR_MEM : SLOT_STR_ALU;
+    uint64_t data = live & m->buffered & m->hazard, ended = all & m->done;
+    if (data & m->hazard_mem) return SLOT_DATA_MEM;
+    FOR_WARPS(w, ended)
+    {
+        if (sm_warp_writes(m, (uint32_t)w)) return SLOT_DATA_MEM;
+    }
+    if (data | ended) return SLOT_DATA_ALU;
+    if (live & ~m->buffered) return SLOT_FETCH;
+    return SLOT_BARRIER;
+}
+
+static void charge(struct sm *m, uint64_t cycles)
+{
+    struct sm_stats *s = &m->stats;
+    s->cycles += cycles;
+    s->slots_all += cycles * m->p->schedulers;
+    for (uint32_t i = 0; i < m->p->schedulers; i++) s->slots[m->cause[i]] += cycles;
+    m->charged += cycles;
+    if (!m->warp_count && !m->cta_count) return;
+    s->active_cycles += cycles;
+    s->warp_cycles += cycles * m->warp_count;
+    s->warp_slot_cycles += cycles * m->warp_slots;
+    s->cta_cycles += cycles * m->cta_count;
+    s->register_cycles += cycles * m->registers;
+    s->register_file_cycles += cycles * m->setup.machine->sm_registers;
+    s->shared_cycles += cycles * m->shared;
+}
+
+void account_cycle(struct sm *m)
+{
+    assert(m->charged == m->cycle);
+    charge(m, 1);
+}
+
+void account_slept(struct sm *m, uint64_t until)
+{
+    if (until > m->charged) charge(m, until - m->charged);
+}

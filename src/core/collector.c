@@ -1,0 +1,144 @@
+/* collector.c: see collector.h. Known from GPGPU-Sim's opndcoll_rfu_t: a collector takes one operand a cycle
+ * (a parameter here), the order of service turns with the cycle. Left out: the reads of predicates, which
+ * have a file of their own. */
+#include "core/collector.h"
+
+uint32_t latch_take(struct latch *l)
+{
+    assert(l->count);
+    uint32_t id = l->ids[0];
+    l->count--;
+    memmove(l->ids, l->ids + 1, l->count * sizeof l->ids[0]);
+    return id;
+}
+
+static uint64_t collector_add(struct collector *c, uint32_t count)
+{
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < count && c->unit_count < COLLECTOR_UNITS_MAX; i++)
+        mask |= 1ull << c->unit_count++;
+    return mask;
+}
+
+void collector_init(struct collector *c, const struct sm_params *p)
+{
+    const uint32_t own[CLASS_COUNT] = {p->sp_collectors, p->int_collectors, p->dp_collectors,
+                                       p->sfu_collectors, p->mem_collectors};
+    const uint32_t width[CLASS_COUNT] = {p->sp_units, p->int_units, p->dp_units, p->sfu_units, p->mem_width};
+    *c = (struct collector){
+        .reads = p->collector_reads, .banks = p->register_banks, .by_warp = p->bank_by_warp};
+    for (int k = 0; k < CLASS_COUNT; k++) {
+        c->in[k].width = c->out[k].width = width[k];
+        if (width[k]) c->own[k] = collector_add(c, own[k] || p->gen_collectors ? own[k] : 1);
+    }
+    uint64_t shared = collector_add(c, p->gen_collectors);
+    for (int k = 0; k < CLASS_COUNT; k++)
+        if (width[k]) c->own[k] |= shared;
+}
+
+/* Neighbouring warps, which often read the same registers at the same time, are not to meet with neighbouring
+ * registers. */
+enum { WARP_STRIDE = 5 };
+
+static uint32_t bank_of(const struct collector *c, uint32_t warp, uint32_t reg)
+{
+    return (c->by_warp ? reg + WARP_STRIDE * warp : reg) % c->banks;
+}
+
+void collector_write(struct collector *c, uint32_t warp, const struct uop *u)
+{
+    for (uint32_t i = 0; i < u->write_count; i++) c->written |= 1ull << bank_of(c, warp, u->writes[i]);
+}
+
+void collector_put(struct collector *c, enum sm_class cls, uint32_t flight)
+{
+    latch_put(&c->in[cls], flight);
+    c->work++;
+}
+
+uint32_t collector_take(struct collector *c, enum sm_class cls)
+{
+    c->work--;
+    return latch_take(&c->out[cls]);
+}
+
+/* The units of mask from a place on that turns with the cycle. */
+static uint64_t turned(uint64_t mask, uint32_t start)
+{
+    return start ? mask >> start | mask << (64 - start) : mask;
+}
+
+static bool dispatch_ready(struct collector *c, uint32_t start)
+{
+    uint64_t ready = turned(c->used & ~c->reading, start), before = c->used;
+    for (; ready; ready &= ready - 1) {
+        uint32_t i = ((uint32_t)__builtin_ctzll(ready) + start) % 64;
+        struct latch *out = &c->out[c->units[i].cls];
+        if (!latch_has_room(out)) continue;
+        latch_put(out, c->units[i].flight);
+        c->used &= ~(1ull << i);
+    }
+    return c->used != before;
+}
+
+static bool read_operands(struct collector *c, uint32_t start)
+{
+    uint64_t taken = c->written;
+    c->written = 0;
+    bool moved = c->reading != 0; /* of all that read, one has its bank */
+    for (uint64_t rest = turned(c->reading, start); rest; rest &= rest - 1) {
+        uint32_t i = ((uint32_t)__builtin_ctzll(rest) + start) % 64, granted = 0;
+        struct collector_unit *u = &c->units[i];
+        bool refused = false;
+        for (uint32_t k = 0; k < u->left && granted < c->reads;) {
+            uint64_t bank = 1ull << u->banks[k];
+            if (taken & bank) {
+                refused = true;
+                k++;
+                continue;
+            }
+            taken |= bank;
+            u->banks[k] = u->banks[--u->left];
+            granted++;
+        }
+        c->conflict_cycles += refused && granted < c->reads;
+        if (!u->left) c->reading &= ~(1ull << i);
+    }
+    return moved;
+}
+
+static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, uint32_t, uint32_t *),
+                     void *ctx)
+{
+    uint64_t before = c->used;
+    for (int cls = 0; cls < CLASS_COUNT; cls++) {
+        while (c->in[cls].count) {
+            uint64_t free = c->own[cls] & ~c->used;
+            if (!free) break;
+            uint32_t i = (uint32_t)__builtin_ctzll(free), warp;
+            struct collector_unit *u = &c->units[i];
+            u->flight = latch_take(&c->in[cls]);
+            u->cls = (uint8_t)cls;
+            const struct uop *op = uop_of(ctx, u->flight, &warp);
+            u->left = op->read_count;
+            for (uint32_t k = 0; k < u->left; k++) u->banks[k] = (uint8_t)bank_of(c, warp, op->reads[k]);
+            c->used |= 1ull << i;
+            if (u->left) c->reading |= 1ull << i;
+        }
+    }
+    return c->used != before;
+}
+
+bool collector_cycle(struct collector *c, uint64_t cycle,
+                     const struct uop *(*uop_of)(void *, uint32_t, uint32_t *), void *ctx)
+{
+    bool moved = false;
+    if (c->work) {
+        uint32_t start = (uint32_t)(cycle % 64);
+        moved |= dispatch_ready(c, start);
+        moved |= read_operands(c, start);
+        moved |= allocate(c, uop_of, ctx);
+    }
+    c->written = 0;
+    return moved;
+}

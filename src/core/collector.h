@@ -1,0 +1,53 @@
+/* collector.h: operand collectors between issue and the units.
+ *
+ * An instruction goes from its class's input latch into a collector unit, reads its registers there, one read
+ * a bank and cycle, and leaves through the class's output latch. Writebacks have their banks first. Stages
+ * run last to first: what one stage does in a cycle the next one sees in the following cycle. */
+#ifndef HEDDLE_COLLECTOR_H
+#define HEDDLE_COLLECTOR_H
+
+#include "core/uop.h"
+
+enum { COLLECTOR_UNITS_MAX = 64, LATCH_MAX = 8 };
+
+struct latch {
+    uint32_t count, width;
+    uint32_t ids[LATCH_MAX];
+};
+static inline bool latch_has_room(const struct latch *l) { return l->count < l->width; }
+static inline void latch_put(struct latch *l, uint32_t id)
+{
+    assert(latch_has_room(l));
+    l->ids[l->count++] = id;
+}
+uint32_t latch_take(struct latch *l); /* the oldest */
+
+struct collector_unit {
+    uint32_t flight;
+    uint8_t cls, left;
+    uint8_t banks[UOP_READS_MAX]; /* of the reads that are left */
+};
+
+struct collector {
+    struct latch in[CLASS_COUNT], out[CLASS_COUNT];
+    struct collector_unit units[COLLECTOR_UNITS_MAX];
+    uint32_t unit_count, reads, banks;
+    bool by_warp;
+    uint64_t own[CLASS_COUNT]; /* units that a class may use */
+    uint64_t used, reading;    /* masks of units; used and not reading = all operands are there */
+    uint64_t written;          /* banks that writebacks take in this cycle */
+    uint32_t work;             /* instructions in latches and units */
+    uint64_t conflict_cycles;  /* unit-cycles in which a read found its bank taken */
+};
+
+void collector_init(struct collector *c, const struct sm_params *p);
+/* The bank that a writeback takes in this cycle. */
+void collector_write(struct collector *c, uint32_t warp, const struct uop *u);
+void collector_put(struct collector *c, enum sm_class cls, uint32_t flight); /* needs room in the latch */
+/* One cycle; says whether anything moved. Finished units to the output latches, then reads, then input
+ * latches to free units. */
+bool collector_cycle(struct collector *c, uint64_t cycle,
+                     const struct uop *(*uop_of)(void *ctx, uint32_t flight, uint32_t *warp), void *ctx);
+uint32_t collector_take(struct collector *c, enum sm_class cls); /* from the output latch, which has one */
+
+#endif

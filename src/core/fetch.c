@@ -1,0 +1,71 @@
+/* fetch.c: instruction fetch and decode.
+ *
+ * As in GPGPU-Sim: one warp a cycle, in turn, among those whose instruction buffer is empty; fetch_width
+ * instructions of one line of the instruction cache; decoded in the next cycle, so that they can issue in the
+ * one after. A miss goes to L2 as a read of the code's address; the warp fetches again when the line has
+ * come. A branch that is taken empties the buffer (sm_warp.c). */
+#include "core/sm_impl.h"
+
+void sm_decode(struct sm *m)
+{
+    if (!m->fetched_count) return;
+    uint32_t w = m->fetched_warp;
+    struct sm_warp *s = &m->warps[w];
+    assert(m->resident & bit(w) && !s->buffered);
+    s->buffer_pc = m->fetched_pc;
+    s->buffered = m->fetched_count;
+    m->fetched_count = 0;
+    m->changed = true;
+    if (s->buffer_pc == s->next_pc && s->next) {
+        m->buffered |= bit(w);
+        return;
+    }
+    s->buffered = 0; /* control went elsewhere meanwhile */
+    m->empty |= bit(w);
+}
+
+static uint64_t wanting(const struct sm *m)
+{
+    return m->resident & m->empty & ~m->done & ~m->held & ~m->missed;
+}
+
+bool sm_fetch_pending(const struct sm *m) { return m->fetched_count || wanting(m); }
+
+void sm_fetch_filled(struct sm *m, uint32_t warp) { m->missed &= ~bit(warp); }
+
+/* Instructions from pc on that one access brings: to the end of the line, of the buffer, of the code. */
+static uint32_t fetch_length(const struct sm *m, const struct sm_warp *s)
+{
+    uint32_t per_line = m->p->icache_line / SM_INST_BYTES;
+    uint32_t count = MIN(m->p->fetch_width, m->p->ibuffer);
+    count = MIN(count, per_line - s->next_pc % per_line);
+    return MIN(count, s->program->kernel->inst_count - s->next_pc);
+}
+
+void sm_fetch(struct sm *m)
+{
+    uint64_t want = wanting(m);
+    if (m->fetched_count || !want) return;
+    uint64_t after = want & ~((2ull << m->fetch_last) - 1);
+    uint32_t w = (uint32_t)__builtin_ctzll(after ? after : want);
+    struct sm_warp *s = &m->warps[w];
+    m->changed = true;
+    if (!m->p->perfect_icache) {
+        uint64_t address = s->program->code + (uint64_t)s->next_pc * SM_INST_BYTES;
+        enum rocache_answer a = rocache_access(&m->ro[RO_INST], address, w, (uint16_t)w, s->next_pc);
+        m->fetch_last = w;
+        if (a == ROCACHE_STALL) return;
+        m->stats.fetches++;
+        if (a == ROCACHE_MISS) {
+            m->stats.icache_misses++;
+            m->missed |= bit(w);
+            return;
+        }
+    } else
+        m->stats.fetches++;
+    m->fetch_last = w;
+    m->fetched_warp = w;
+    m->fetched_pc = s->next_pc;
+    m->fetched_count = fetch_length(m, s);
+    m->empty &= ~bit(w);
+}

@@ -1,0 +1,234 @@
+/* issue.c: schedulers, and the way of an instruction from issue to writeback.
+ *
+ * Stages, as in GPGPU-Sim, for an instruction issued in cycle c whose n registers meet no conflict, one read
+ * a cycle: collector c+1, reads c+2 .. c+1+n, output latch c+2+n, unit c+3+n, result after the unit's latency
+ * L at c+4+n+L, writeback (scoreboard) c+5+n+L. A dependent instruction issues in the cycle of the writeback
+ * or, with forwarding, so that it meets the result at the input of the unit: L cycles after its producer
+ * where neither meets a conflict (4 at least, the stages before the unit). Without operand collectors the
+ * unit takes the instruction at issue and a dependent one issues L cycles later. An instruction is executed
+ * by the emulator when it issues. */
+#include "core/sm_impl.h"
+
+enum {
+    STAGES_BEFORE_UNIT = 4, /* from issue to the unit, with one cycle of reads: what forwarding saves */
+    STAGES_AFTER_UNIT = 2   /* into the pipeline, and out of it to the writeback */
+};
+
+static uint32_t flight_new(struct sm *m)
+{
+    uint32_t id = m->flight_free;
+    assert(id != SM_NONE);
+    m->flight_free = m->flights[id].next;
+    return id;
+}
+
+static void flight_del(struct sm *m, uint32_t id)
+{
+    m->flights[id].next = m->flight_free;
+    m->flight_free = id;
+}
+
+static const struct uop *flight_uop(void *ctx, uint32_t id, uint32_t *warp)
+{
+    const struct sm *m = ctx;
+    *warp = m->flights[id].warp;
+    return m->flights[id].op;
+}
+
+/* ---- readiness ---- */
+
+static bool class_has_room(const struct sm *m, enum sm_class c)
+{
+    if (c == CLASS_MEM && !lsu_has_room(m)) return false;
+    if (m->p->operand_collector) return latch_has_room(&m->collector.in[c]);
+    if (c == CLASS_MEM) return m->queue_count < m->p->lsu_queue;
+    return m->flight_free != SM_NONE && pipes_accepts(&m->pipes, c, m->cycle);
+}
+
+uint64_t sm_room(const struct sm *m)
+{
+    uint64_t room = 0;
+    for (int c = 0; c < CLASS_COUNT; c++)
+        if (m->next[c] && class_has_room(m, (enum sm_class)c)) room |= m->next[c];
+    return room;
+}
+
+static uint64_t could_issue(const struct sm *m)
+{
+    return m->resident & m->buffered & ~m->done & ~m->held & ~m->hazard;
+}
+
+/* ---- one instruction ---- */
+
+static void count_issue(struct sm *m, const struct uop *u, const struct emu_access *e)
+{
+    struct sm_stats *s = &m->stats;
+    s->warp_insts++;
+    s->thread_insts += (uint64_t)__builtin_popcount(e->mask);
+    s->insts_by_unit[u->unit]++;
+    s->barriers += (u->flags & UOP_BARRIER) != 0;
+    s->branches += (u->flags & UOP_BRANCH) != 0;
+    m->counters.issued++;
+}
+
+/* The instruction goes on its way. */
+static void send(struct sm *m, uint32_t w, const struct uop *u, const struct emu_access *e)
+{
+    struct sm_warp *s = &m->warps[w];
+    uint32_t access = u->cls == CLASS_MEM ? lsu_build(m, w, u, e) : SM_NONE;
+    sm_warp_reserve(s, u);
+    if (access != SM_NONE && !m->p->operand_collector) {
+        lsu_enqueue(m, access);
+        return;
+    }
+    uint32_t id = flight_new(m);
+    m->flights[id] = (struct sm_flight){.op = u, .warp = w, .access = access};
+    if (access == SM_NONE) s->flights++;
+    if (m->p->operand_collector)
+        collector_put(&m->collector, (enum sm_class)u->cls, id);
+    else if (!pipes_start(&m->pipes, u, id, m->cycle, 0))
+        UNREACHABLE("more results than the calendar holds");
+}
+
+static void tell_issue(struct sm *m, uint32_t w, uint32_t scheduler, const struct uop *u,
+                       const struct emu_access *e)
+{
+    if (!m->mech->has_issue) return;
+    mech_on_issue(m->mech, &(struct mech_issue){.cycle = m->cycle,
+                                                .warp = (int)w,
+                                                .pc = e->pc,
+                                                .is_load = (u->flags & UOP_LOAD) != 0,
+                                                .is_store = (u->flags & UOP_STORE) != 0,
+                                                .is_global = e->mask && e->space == ISA_GLOBAL,
+                                                .scheduler = scheduler,
+                                                .lanes = e->mask});
+}
+
+static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
+{
+    struct sm_warp *s = &m->warps[w];
+    const struct uop *u = s->next;
+    struct emu_access e;
+    assert(s->buffered && s->buffer_pc == s->next_pc);
+    if (!emu_warp_step(s->emu, true, &e)) {
+        m->faulted = true;
+        return;
+    }
+    s->since = m->cycle;
+    s->buffer_pc++;
+    if (--s->buffered == 0) {
+        m->buffered &= ~bit(w);
+        m->empty |= bit(w);
+    }
+    count_issue(m, u, &e);
+    send(m, w, u, &e);
+    if (u->flags & UOP_FENCE) m->fenced |= bit(w);
+    if (u->flags & UOP_COMMIT) s->group++;
+    tell_issue(m, w, scheduler, u, &e);
+    sm_warp_next(m, w);
+    if (m->held & bit(w))
+        mech_on_barrier(m->mech, &(struct mech_barrier){.cycle = m->cycle, .warps = bit(w), .is_wait = true});
+    if (u->flags & UOP_SYNCS) sm_cta_recheck(m, s->cta);
+    m->changed = true;
+}
+
+/* ---- schedulers ---- */
+
+static int pick(struct sm *m, uint32_t scheduler, uint64_t ready)
+{
+    uint64_t mine = m->slots_of[scheduler];
+    struct mech_sched_view v = {.ready = ready,
+                                .resident = m->resident & mine,
+                                .memory_next = m->memory_next & mine,
+                                .age = m->age,
+                                .cta = m->cta_of,
+                                .last = m->last[scheduler],
+                                .scheduler = scheduler,
+                                .scheduler_count = m->p->schedulers,
+                                .cycle = m->cycle,
+                                .memory_wait = m->hazard_mem & mine,
+                                .barrier_wait = m->held & mine};
+    return mech_pick(m->mech, &v);
+}
+
+static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
+{
+    m->last[scheduler] = (int)w;
+    issue_one(m, w, scheduler);
+    for (uint32_t n = 1; n < m->p->issue_width && !m->faulted; n++) {
+        if (!(could_issue(m) & sm_room(m) & mech_allowed(m->mech, m->memory_next) & bit(w))) break;
+        issue_one(m, w, scheduler);
+        m->stats.extra_issues++;
+    }
+}
+
+void sm_issue(struct sm *m)
+{
+    for (uint32_t s = 0; s < m->p->schedulers; s++) {
+        uint64_t room = sm_room(m);
+        uint64_t ready = could_issue(m) & room & mech_allowed(m->mech, m->memory_next) & m->slots_of[s];
+        int w = ready && !m->faulted ? pick(m, s, ready) : MECH_NO_WARP;
+        if (w == MECH_NO_WARP) {
+            m->cause[s] = (uint8_t)account_cause(m, s, room);
+            m->changed |= ready != 0; /* the policy left the slot empty: ask again */
+            continue;
+        }
+        assert(ready & bit((uint32_t)w));
+        m->cause[s] = SLOT_ISSUED;
+        issue_from(m, s, (uint32_t)w);
+    }
+}
+
+/* ---- behind issue ---- */
+
+static void finish(struct sm *m, uint32_t id)
+{
+    struct sm_flight f = m->flights[id];
+    flight_del(m, id);
+    if (m->p->operand_collector) collector_write(&m->collector, f.warp, f.op);
+    m->warps[f.warp].flights--;
+    sm_warp_release(m, f.warp, f.op);
+}
+
+/* The flight at the head of an output latch goes into its unit. False: no result bus in reach. */
+static bool start_unit(struct sm *m, uint32_t id)
+{
+    const struct uop *u = m->flights[id].op;
+    if (!m->p->forwarding) return pipes_start(&m->pipes, u, id, m->cycle, STAGES_AFTER_UNIT);
+    return pipes_start(&m->pipes, u, id, m->cycle, -STAGES_BEFORE_UNIT);
+}
+
+/* True: something moved, or may in the next cycle. */
+static bool execute_class(struct sm *m, enum sm_class c)
+{
+    struct latch *out = &m->collector.out[c];
+    bool moved = false;
+    while (out->count) {
+        uint32_t id = out->ids[0];
+        if (c == CLASS_MEM) {
+            if (!lsu_enqueue(m, m->flights[id].access)) return moved;
+            flight_del(m, id);
+        } else {
+            if (!pipes_accepts(&m->pipes, c, m->cycle)) return moved;
+            if (!start_unit(m, id)) return true;
+        }
+        collector_take(&m->collector, c);
+        moved = true;
+    }
+    return moved;
+}
+
+void sm_execute(struct sm *m)
+{
+    if (!m->p->operand_collector) return;
+    if (m->collector.work)
+        for (int c = 0; c < CLASS_COUNT; c++) m->changed |= execute_class(m, (enum sm_class)c);
+    sm_writeback(m); /* results that are forwarded in this very cycle */
+    m->changed |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
+    m->stats.collector_conflict_cycles = m->collector.conflict_cycles;
+}
+
+void sm_writeback(struct sm *m)
+{
+    for (uint32_t id; (id = pipes_result(&m->pipes, m->cycle)) != PIPES_NONE;) finish(m, id);
+}

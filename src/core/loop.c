@@ -1,0 +1,143 @@
+/* loop.c: time. A step is one moment at which some component has something to do: the components of each domain that has an
+ * edge then, and whose wake has come, tick in a fixed order. The next step is the earliest wake, rounded up to an edge of its
+ * domain. With no_skip every component ticks at every edge of its domain: the result must be the same.
+ *
+ * (1) No component sees what another does in the same step (mem/link.h, dispatch.c), so the order within a step is free; it is
+ *     fixed all the same.  (2) A wake that lies in the past counts as the next edge. */
+#include "core/timed_impl.h"
+
+enum { WATCH_STEPS = 1 << 14 }; /* steps between looks at signals, progress and the watchdog */
+
+static tick min_wake(tick *const *wakes, uint32_t count)
+{
+    tick least = TICK_NEVER;
+    for (uint32_t i = 0; i < count; i++) least = MIN(least, *wakes[i]);
+    return least;
+}
+
+static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake)
+{
+    if (wake == TICK_NEVER) return TICK_NEVER;
+    return clock_edge(&g->clock.domains[d], MAX(wake, g->now + 1));
+}
+
+/* The earliest time at which something will happen by itself; TICK_NEVER = never again. */
+static tick loop_next(const struct timed_gpu *g)
+{
+    tick core = MIN(min_wake(g->sm_wakes, g->sm_count), g->dispatch.wake);
+    tick next = next_edge(g, DOMAIN_CORE, core);
+    next = MIN(next, next_edge(g, DOMAIN_XBAR, *xbar_wake(g->xbar)));
+    next = MIN(next, next_edge(g, DOMAIN_L2, min_wake(g->slice_wakes, g->slice_count)));
+    return MIN(next, next_edge(g, DOMAIN_DRAM, min_wake(g->channel_wakes, g->channel_count)));
+}
+
+static tick loop_next_edge(const struct timed_gpu *g)
+{
+    tick next = TICK_NEVER;
+    for (int d = 0; d < DOMAIN_COUNT; d++) next = MIN(next, next_edge(g, (enum gpu_domain)d, 0));
+    return next;
+}
+
+static void loop_advance(struct timed_gpu *g, tick to)
+{
+    g->now = to;
+    for (int d = 0; d < DOMAIN_COUNT; d++) {
+        if (g->edges[d] >= to) continue;
+        g->edges[d] += g->clock.domains[d].period;
+        if (g->edges[d] < to) g->edges[d] = clock_edge(&g->clock.domains[d], to);
+    }
+}
+
+static void loop_step(struct timed_gpu *g)
+{
+    const tick now = g->now;
+    const bool all = g->no_skip;
+    if (g->edges[DOMAIN_CORE] == now) {
+        g->core_cycle = now / g->clock.domains[DOMAIN_CORE].period;
+        g->core_ns = g->core_cycle * 1000000u / g->clock.domains[DOMAIN_CORE].khz;
+        if (g->dispatch.wake <= now) dispatch_tick(g, now);
+        for (uint32_t i = 0; i < g->sm_count; i++)
+            if (all || *g->sm_wakes[i] <= now) sm_tick(g->sms[i], now);
+    }
+    if (g->edges[DOMAIN_XBAR] == now && (all || *xbar_wake(g->xbar) <= now)) xbar_tick(g->xbar, now);
+    if (g->edges[DOMAIN_L2] == now)
+        for (uint32_t i = 0; i < g->slice_count; i++)
+            if (all || *g->slice_wakes[i] <= now) l2_tick(g->slices[i], now);
+    if (g->edges[DOMAIN_DRAM] == now)
+        for (uint32_t i = 0; i < g->channel_count; i++)
+            if (all || *g->channel_wakes[i] <= now) dram_tick(g->channels[i], now);
+    if (g->dispatch.draining && wiring_idle(g)) dispatch_drained(g);
+}
+
+/* Charges what sleeping components have not charged yet. */
+void loop_settle(struct timed_gpu *g)
+{
+    for (uint32_t i = 0; i < g->sm_count; i++) sm_settle(g->sms[i], g->now);
+    for (uint32_t i = 0; i < g->slice_count; i++) l2_settle(g->slices[i], g->now);
+    for (uint32_t i = 0; i < g->channel_count; i++) dram_settle(g->channels[i], g->now);
+}
+
+static void loop_find_fault(struct timed_gpu *g)
+{
+    for (uint32_t i = 0; i < g->dispatch.queue.len && g->end == END_NONE; i++) {
+        const struct gpu_kernel *k = g->dispatch.queue.data[i];
+        if (k->fault.kind != EMU_OK) gpu_fail(g, END_FAULT, k->fault.kind, k->fault.message);
+    }
+}
+
+static void loop_tell(struct timed_gpu *g)
+{
+    const struct dispatcher *d = &g->dispatch;
+    if (!d->queue.len) return;
+    const struct gpu_kernel *k = d->queue.data[0];
+    struct timed_progress p = {.kernel = k->name,
+                               .kernel_id = k->id,
+                               .ctas = k->ctas,
+                               .ctas_done = k->ctas_done,
+                               .cycles = gpu_cycle(g),
+                               .warp_insts = g->progress_insts,
+                               .kernels_running = d->running,
+                               .kernels_queued = d->queue.len - d->running};
+    g->options.progress(g->options.progress_ctx, &p);
+}
+
+/* Now and then: signals, the watchdog, the progress line. */
+static void loop_watch(struct timed_gpu *g)
+{
+    if (g->options.stop && *g->options.stop) gpu_fail(g, END_INTERRUPTED, EMU_INTERRUPTED, "heddle: stopped\n");
+    if (g->end == END_NONE && stuck_no_progress(g)) stuck_report(g, "no instruction and no request for too long");
+    if (g->options.progress) loop_tell(g);
+}
+
+/* Where time goes next; samples are taken at their exact cycle. */
+static bool loop_move(struct timed_gpu *g)
+{
+    tick next = loop_next(g);
+    if (next == TICK_NEVER) {
+        stuck_report(g, "nothing will ever happen again");
+        return false;
+    }
+    if (g->no_skip) next = loop_next_edge(g);
+    while (g->next_sample <= next) {
+        loop_advance(g, g->next_sample);
+        snapshot_sample(g);
+        g->next_sample += g->options.sample_cycles * g->clock.domains[DOMAIN_CORE].period;
+    }
+    if (g->now != next) loop_advance(g, next);
+    return true;
+}
+
+void loop_run(struct timed_gpu *g, uint64_t stream)
+{
+    fenv_t host; /* the program around us may round otherwise or flush denormals: results must not know */
+    emu_env_enter(&host);
+    while (g->end == END_NONE && dispatch_pending(g, stream)) {
+        if (!loop_move(g)) break;
+        loop_step(g);
+        loop_find_fault(g);
+        req_reserve(&g->pool, g->pool_margin);
+        if (++g->steps % WATCH_STEPS == 0) loop_watch(g);
+    }
+    emu_env_leave(&host);
+    loop_settle(g);
+}

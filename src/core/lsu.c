@@ -1,0 +1,271 @@
+/* lsu.c: the load-store unit: a queue of memory instructions served in order, the caches below it, the
+ * answers.
+ *
+ * The head of the queue offers lsu_ports accesses a cycle: a transaction to the L1, a word to the constant
+ * cache, a line to the texture cache, or it takes one pass through shared memory. What a cache refuses blocks
+ * all behind it (thesis 3.4.1: the structural hazard in the load-store unit). An instruction leaves when all
+ * of its accesses are taken; a load is written back when all of its answers have come. Stores leave when they
+ * are sent; a fence waits for their acknowledgements where the L1 reports them. Kernel parameters and what
+ * misses the constant cache come as reads of constants. Left out: constants are read word by word, not
+ * broadcast to several words. */
+#include "core/sm_impl.h"
+
+static uint32_t token(enum sm_token kind, uint32_t id) { return (uint32_t)kind << TOKEN_SHIFT | id; }
+
+/* ---- pools ---- */
+
+static void access_del(struct sm *m, uint32_t id)
+{
+    m->accesses[id].next = m->access_free;
+    m->access_free = id;
+    m->access_live--;
+}
+
+bool lsu_has_room(const struct sm *m) { return m->access_free != SM_NONE && m->pending_free != SM_NONE; }
+
+bool lsu_enqueue(struct sm *m, uint32_t access)
+{
+    if (m->queue_count == m->p->lsu_queue) return false;
+    m->queue[(m->queue_head + m->queue_count++) % m->p->lsu_queue] = access;
+    return true;
+}
+
+bool lsu_busy(const struct sm *m)
+{
+    if ((m->queue_count && !m->blocked) || m->writeback_head != SM_NONE || m->prefetch_count) return true;
+    for (int i = 0; i < RO_COUNT; i++)
+        if (m->ro[i].unsent) return true;
+    return false;
+}
+
+/* ---- answers ---- */
+
+static void pending_part_done(struct sm *m, uint32_t id)
+{
+    struct sm_pending *p = &m->pendings[id];
+    assert(p->left);
+    if (--p->left) return;
+    p->next = SM_NONE;
+    if (m->writeback_head == SM_NONE)
+        m->writeback_head = id;
+    else
+        m->pendings[m->writeback_tail].next = id;
+    m->writeback_tail = id;
+}
+
+static void pending_end(struct sm *m, uint32_t id)
+{
+    struct sm_pending p = m->pendings[id];
+    struct sm_warp *s = &m->warps[p.warp];
+    m->pendings[id].next = m->pending_free;
+    m->pending_free = id;
+    m->pending_live--;
+    s->memory--;
+    if (p.op->flags & UOP_ASYNC) s->groups[p.group % ASYNC_GROUPS]--;
+    if (p.is_timed) {
+        m->stats.loads_done++;
+        m->stats.load_cycles += m->cycle - p.issued;
+    }
+    if (m->p->operand_collector) collector_write(&m->collector, p.warp, p.op);
+    sm_warp_release(m, p.warp, p.op);
+}
+
+void lsu_read_only_reply(struct sm *m, const struct req *r)
+{
+    static const uint8_t of_class[REQ_CLASS_COUNT] = {
+        [REQ_CONST] = RO_CONST, [REQ_TEX] = RO_TEX, [REQ_INST] = RO_INST};
+    uint32_t which = of_class[r->cls];
+    const uint32_t *waiters;
+    uint32_t count = rocache_fill(&m->ro[which], r->token, &waiters);
+    m->changed = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (which == RO_INST)
+            sm_fetch_filled(m, waiters[i]);
+        else
+            pending_part_done(m, waiters[i]);
+    }
+}
+
+static void answer(struct sm *m, uint32_t t)
+{
+    uint32_t id = t & TOKEN_MASK;
+    switch ((enum sm_token)(t >> TOKEN_SHIFT)) {
+    case TOKEN_LOAD: pending_part_done(m, id); break;
+    case TOKEN_ATOMIC:
+        pending_part_done(m, m->atomics[id].pending);
+        m->atomics[id].next = m->atomic_free;
+        m->atomic_free = id;
+        break;
+    }
+}
+
+void lsu_replies(struct sm *m)
+{
+    uint32_t t;
+    for (uint32_t n = 0; n < m->p->lsu_replies && l1_next_done(m->l1, m->now, &t); n++) {
+        answer(m, t);
+        m->changed = true;
+    }
+    for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
+    for (uint32_t n = 0; n < m->p->lsu_writebacks && m->writeback_head != SM_NONE; n++) {
+        uint32_t id = m->writeback_head;
+        m->writeback_head = m->pendings[id].next;
+        pending_end(m, id);
+    }
+}
+
+void sm_apply_atomic(struct sm *m, const struct req *r)
+{
+    if (r->token >> TOKEN_SHIFT != TOKEN_ATOMIC) return;
+    const struct sm_atomic *a = &m->atomics[r->token & TOKEN_MASK];
+    const struct sm_pending *p = &m->pendings[a->pending];
+    if (p->record != SM_NONE) emu_atomic_apply(p->grid, p->record, a->lanes);
+}
+
+/* ---- offering accesses ---- */
+
+static bool is_refused(enum l1_answer a) { return a >= L1_STALL_LINE; }
+
+/* False: refused. */
+static bool offer_l1(struct sm *m, struct sm_access *a)
+{
+    const struct coalesce_txn *c = &a->txns[a->done];
+    uint32_t atomic = m->atomic_free;
+    m->refusal = L1_STALL_PORT; /* no record for an atomic is free: try again */
+    if (a->kind == REQ_ATOMIC && atomic == SM_NONE) return false;
+    bool is_local = a->done >= a->local_from;
+    struct l1_txn t = {.addr = c->line,
+                       .sectors = c->sectors,
+                       .write_bytes = c->write_bytes,
+                       .partial = c->partial,
+                       .kind = a->kind,
+                       .cls = is_local ? REQ_LOCAL : REQ_GLOBAL,
+                       .bypass = a->bypass,
+                       .warp = (uint16_t)a->warp,
+                       .pc = a->pc,
+                       .token = a->kind == REQ_WRITE    ? UINT32_MAX
+                                : a->kind == REQ_ATOMIC ? token(TOKEN_ATOMIC, atomic)
+                                                        : token(TOKEN_LOAD, a->pending)};
+    if (a->kind == REQ_ATOMIC) { /* an ideal L1 performs it at once; it is taken off the free list when it was accepted */
+        m->atomics[atomic].pending = a->pending;
+        m->atomics[atomic].lanes = c->lanes;
+    }
+    m->offered = a;
+    enum l1_answer got = l1_access(m->l1, m->now, &t);
+    m->offered = NULL;
+    m->refusal = got;
+    if (is_refused(got)) return false;
+    if (a->kind == REQ_ATOMIC) m->atomic_free = m->atomics[atomic].next;
+    if (a->kind != REQ_WRITE) m->pendings[a->pending].left++;
+    m->stats.transactions++;
+    return true;
+}
+
+static bool offer_read_only(struct sm *m, struct sm_access *a)
+{
+    uint32_t latency = a->ro == RO_CONST ? m->p->const_latency : m->p->tex_latency;
+    enum rocache_answer got =
+        rocache_access(&m->ro[a->ro], a->txns[a->done].line, a->pending, (uint16_t)a->warp, a->pc);
+    if (got == ROCACHE_STALL) return false;
+    if (a->ro == RO_CONST) {
+        m->stats.const_accesses++;
+        m->stats.const_misses += got == ROCACHE_MISS;
+    } else {
+        m->stats.tex_accesses++;
+        m->stats.tex_misses += got == ROCACHE_MISS;
+    }
+    if (got == ROCACHE_MISS) m->pendings[a->pending].left++;
+    a->latest = m->cycle + latency;
+    return true;
+}
+
+/* All accesses are taken: it gives its place up. */
+static void leave_queue(struct sm *m, uint32_t id)
+{
+    struct sm_access *a = &m->accesses[id];
+    if (a->has_shared) a->latest = MAX(a->latest, m->cycle + m->p->shared_latency);
+    if (a->latest > m->cycle)
+        pipes_delay(&m->pipes, a->pending, m->cycle, a->latest);
+    else
+        pending_part_done(m, a->pending);
+    access_del(m, id);
+    m->queue_head = (m->queue_head + 1) % m->p->lsu_queue;
+    m->queue_count--;
+}
+
+/* One access of the head. False: nothing more can be done in this cycle. */
+static bool serve_head(struct sm *m)
+{
+    uint32_t id = m->queue[m->queue_head];
+    struct sm_access *a = &m->accesses[id];
+    bool goes_on = true;
+    if (a->passes) {
+        a->passes--;
+        goes_on = false; /* a pass takes the whole unit */
+    } else if (a->done < a->count) {
+        bool is_l1 = a->ro == RO_COUNT;
+        if (!(is_l1 ? offer_l1(m, a) : offer_read_only(m, a))) {
+            m->blocked = is_l1 && m->refusal != L1_STALL_PORT;
+            return false;
+        }
+        a->done++;
+    }
+    if (!a->passes && a->done == a->count) leave_queue(m, id);
+    return goes_on;
+}
+
+static void send_misses(struct sm *m)
+{
+    static const uint8_t cls[RO_COUNT] = {[RO_INST] = REQ_INST, [RO_CONST] = REQ_CONST, [RO_TEX] = REQ_TEX};
+    for (uint32_t i = 0; i < RO_COUNT; i++) {
+        uint32_t miss = rocache_unsent(&m->ro[i]);
+        if (miss == UINT32_MAX) continue;
+        uint64_t line = m->ro[i].misses[miss].line, base = line / m->line_bytes * m->line_bytes;
+        uint32_t sectors = MAX(m->ro[i].line_bytes / COALESCE_SECTOR_BYTES, 1u);
+        struct req r = {.addr = base,
+                        .sectors = (uint32_t)((1ull << sectors) - 1) << (line - base) / COALESCE_SECTOR_BYTES,
+                        .kind = REQ_READ,
+                        .cls = cls[i],
+                        .sm = (uint16_t)m->setup.index,
+                        .warp = m->ro[i].misses[miss].warp,
+                        .pc = m->ro[i].misses[miss].pc,
+                        .token = miss,
+                        .born = m->now};
+        uint32_t id = req_new(m->setup.pool, &r);
+        if (l1_send(m->l1, m->now, id))
+            rocache_sent(&m->ro[i], miss);
+        else
+            req_del(m->setup.pool, id);
+    }
+}
+
+/* Prefetches take what the instructions leave of the L1's accesses; one that is refused is dropped (mem/l1.h
+ * counts it). */
+static void send_prefetch(struct sm *m)
+{
+    struct sm_prefetch f = m->prefetches[m->prefetch_head];
+    struct l1_txn t = {.addr = f.line,
+                       .sectors = (uint32_t)((1ull << m->line_bytes / COALESCE_SECTOR_BYTES) - 1),
+                       .kind = REQ_READ,
+                       .cls = REQ_GLOBAL,
+                       .is_prefetch = true,
+                       .warp = (uint16_t)f.warp,
+                       .pc = f.pc,
+                       .token = UINT32_MAX};
+    l1_access(m->l1, m->now, &t);
+    m->stats.prefetches++;
+    m->prefetch_head = (m->prefetch_head + 1) % m->p->prefetch_queue;
+    m->prefetch_count--;
+}
+
+void lsu_cycle(struct sm *m)
+{
+    uint32_t ports = m->p->lsu_ports;
+    m->blocked = false;
+    while (ports && m->queue_count) {
+        ports--;
+        if (!serve_head(m)) ports = 0;
+    }
+    send_misses(m);
+    if (ports && m->prefetch_count) send_prefetch(m);
+}

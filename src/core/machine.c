@@ -1,0 +1,129 @@
+/* machine.c: the parameters of a machine that belong to no single component, and the list of all parameter tables. */
+#include "core/machine.h"
+
+#include "config/reader.h"
+
+#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
+    PARAM_ROW(type, machine, field, nm, unit, def, lo, hi, help)
+
+static const char *const ideal_names[] = {"none", "dram", "infinite", "perfect", NULL}; /* enum machine_ideal */
+
+const struct param_row machine_rows[] = {
+    ROW(PARAM_TEXT, summary, "summary", "", "", 0, 0, "one line for `heddle list machines`"),
+    ROW(PARAM_TEXT, device_name, "device.name", "", "Heddle", 0, 0,
+        "name that cudaGetDeviceProperties reports"),
+    ROW(PARAM_U32, cc_major, "device.cc_major", "", "9", 2, 9,
+        "compute capability told to programs; the emulator runs PTX for up to sm_90 on every machine"),
+    ROW(PARAM_U32, cc_minor, "device.cc_minor", "", "0", 0, 9,
+        "compute capability, the digit after the point"),
+    ROW(PARAM_BYTES, memory_bytes, "device.memory", "bytes", "4G", 1 << 20, 1ull << 37,
+        "device memory that a program can allocate"),
+    ROW(PARAM_U32, memory_bus_bits, "device.memory_bus", "bits", "384", 8, 16384,
+        "width of the memory interface"),
+    ROW(PARAM_U32, memory_clock_khz, "device.memory_clock", "kHz", "1848000", 1, UINT32_MAX,
+        "memory clock that device properties report"),
+    ROW(PARAM_BYTES, l2_bytes, "device.l2", "bytes", "768K", 0, 1ull << 32,
+        "size of the L2 cache that device properties report"),
+    ROW(PARAM_U32, core_clock_khz, "clock.core", "kHz", "1400000", 1, UINT32_MAX, "clock of the SMs"),
+    ROW(PARAM_U32, xbar_clock_khz, "clock.xbar", "kHz", "700000", 1, UINT32_MAX, "clock of the crossbar"),
+    ROW(PARAM_U32, l2_clock_khz, "clock.l2", "kHz", "700000", 1, UINT32_MAX, "clock of the L2 slices"),
+    ROW(PARAM_U32, dram_clock_khz, "clock.dram", "kHz", "924000", 1, UINT32_MAX,
+        "command clock of the DRAM channels"),
+    ROW(PARAM_U32, sm_count, "sm.count", "SMs", "15", 1, 1024, "streaming multiprocessors"),
+    ROW(PARAM_U32, sm_threads, "sm.threads", "threads", "1536", 32, 65536,
+        "threads that may be resident on one SM"),
+    ROW(PARAM_U32, sm_warps, "sm.warps", "warps", "48", 1, 2048, "warps that may be resident on one SM"),
+    ROW(PARAM_U32, sm_ctas, "sm.ctas", "CTAs", "8", 1, 1024, "CTAs that may be resident on one SM"),
+    ROW(PARAM_U32, sm_registers, "sm.registers", "registers", "32768", 1024, 1 << 24,
+        "32-bit registers of one SM"),
+    ROW(PARAM_U32, sm_register_unit, "sm.register_unit", "registers", "64", 1, 4096,
+        "a warp gets registers in multiples of this"),
+    ROW(PARAM_U32, sm_thread_registers_max, "sm.thread_registers", "registers", "255", 16, 255,
+        "registers that one thread may use; more are spilled to local memory"),
+    ROW(PARAM_BYTES, sm_shared_bytes, "sm.shared", "bytes", "48K", 0, 1 << 24, "shared memory of one SM"),
+    ROW(PARAM_BYTES, sm_shared_unit, "sm.shared_unit", "bytes", "128", 1, 65536,
+        "a CTA gets shared memory in multiples of this"),
+    ROW(PARAM_U32, cta_threads, "cta.threads", "threads", "1024", 32, 1024, "threads of one CTA, at most"),
+    ROW(PARAM_BYTES, cta_shared_bytes, "cta.shared", "bytes", "48K", 0, 1 << 24,
+        "shared memory of one CTA, at most, unless the program asks for more"),
+    ROW(PARAM_BYTES, cta_shared_optin_bytes, "cta.shared_optin", "bytes", "48K", 0, 1 << 24,
+        "shared memory of one CTA, at most, when the program asks for more"),
+    ROW(PARAM_U32, emu_stack_bytes, "emu.stack", "bytes", "1024", 0, 512 << 10,
+        "stack of one thread for calls and recursion (cudaLimitStackSize)"),
+    ROW(PARAM_BYTES, emu_heap_bytes, "emu.heap", "bytes", "8M", 0, 1ull << 36,
+        "heap of device-side malloc (cudaLimitMallocHeapSize)"),
+    ROW(PARAM_U64, emu_warp_insts_max, "emu.warp_insts_max", "instructions", "10000000000", 0, UINT64_MAX,
+        "instructions after which a warp is taken to loop for ever; 0 = no limit"),
+    {.name = "ideal.memory",
+     .type = PARAM_ENUM,
+     .offset = offsetof(struct machine, ideal_memory),
+     .unit = "",
+     .default_text = "none",
+     .choices = ideal_names,
+     .help = "ideal memory system: dram (P_DRAM), infinite (P_inf), perfect (every access an L1 hit, PerfX)"},
+    ROW(PARAM_U32, gpu_launch_latency, "gpu.launch_latency", "cycles", "0", 0, 1 << 24,
+        "core cycles from a grid's turn to its first CTA"),
+    ROW(PARAM_U32, gpu_ctas_per_cycle, "gpu.ctas_per_cycle", "CTAs", "0", 0, 1024,
+        "CTAs that the dispatcher starts in one core cycle, each on another SM; 0 = one for each SM"),
+    ROW(PARAM_U32, gpu_kernels, "gpu.kernels", "grids", "16", 1, 128, "grids that may run at once"),
+    ROW(PARAM_U32, gpu_sm_out_queue, "gpu.sm_out_queue", "packets", "2", 1, 1 << 16,
+        "packets between an SM's miss queue and the crossbar's injection buffer"),
+    ROW(PARAM_U32, gpu_sm_in_queue, "gpu.sm_in_queue", "packets", "8", 1, 1 << 16,
+        "packets that wait at an SM for its response FIFO"),
+    ROW(PARAM_BOOL, gpu_copy_fills_l2, "gpu.copy_fills_l2", "", "false", 0, 1,
+        "copies from the host leave their lines in L2"),
+    ROW(PARAM_U64, gpu_stuck_cycles, "gpu.stuck_cycles", "cycles", "1000000", 1000, UINT64_MAX,
+        "core cycles without an instruction or a memory request after which the machine is taken to be stuck"),
+    {0},
+};
+
+const struct param_group machine_groups[] = {
+    {machine_rows, 0},
+    {sm_rows, offsetof(struct machine, sm)},
+    {l1_rows, offsetof(struct machine, l1)},
+    {xbar_rows, offsetof(struct machine, xbar)},
+    {addrmap_rows, offsetof(struct machine, addrmap)},
+    {l2_rows, offsetof(struct machine, l2)},
+    {dram_rows, offsetof(struct machine, dram)},
+    {0},
+};
+
+const char *machine_data_dir(void)
+{
+    const char *home = getenv("HEDDLE_HOME");
+    if (home && *home) return home;
+    return HEDDLE_DATA_DIR; /* the source folder, or the installed one: set by the build */
+}
+
+static void machine_name_from(const char *name, struct machine *out)
+{
+    const char *slash = strrchr(name, '/');
+    snprintf(out->name, sizeof out->name, "%s", slash ? slash + 1 : name);
+    char *dot = strstr(out->name, ".yaml");
+    if (dot) *dot = 0;
+}
+
+bool machine_load(const char *name, const char *const *overrides, uint32_t override_count,
+                  struct machine *out, struct diag_list *diags)
+{
+    memset(out, 0, sizeof *out);
+    params_set_defaults(machine_groups, out);
+    machine_name_from(name, out);
+    uint32_t errors = diags->errors;
+    const struct config_target target = {machine_groups, out, machine_data_dir()};
+    config_load(&target, name, diags);
+    for (uint32_t i = 0; i < override_count; i++) config_override(&target, overrides[i], diags);
+    return diags->errors == errors;
+}
+
+void machine_apply_ideal(struct machine *m)
+{
+    enum { ROOM = 4096 }; /* entries: more than a machine can have under way at one place */
+    if (m->ideal_memory == IDEAL_PERFECT) m->l1.perfect = true;
+    if (m->ideal_memory == IDEAL_DRAM || m->ideal_memory == IDEAL_INFINITE) m->dram.infinite = true;
+    if (m->dram.infinite) m->l2.fill_queue = MAX(m->l2.fill_queue, (uint32_t)ROOM);
+    if (m->ideal_memory != IDEAL_INFINITE) return;
+    m->l2.infinite = m->xbar.infinite = true;
+    m->gpu_sm_out_queue = m->gpu_sm_in_queue = ROOM;
+    m->l2.access_queue = m->l2.response_queue = m->l2.miss_queue = ROOM;
+}

@@ -1,0 +1,23 @@
+/* occupancy.c: known from the CUDA Occupancy Calculator: a CTA takes warps = ceil(threads / 32); registers are handed to
+ * warps in units and each of the SM's sub-partitions has its share of them; shared memory is handed out in units. Fermi
+ * (register unit 64) has two sub-partitions, every later machine four. */
+#include "core/occupancy.h"
+
+uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_kernel *k)
+{
+    uint64_t per_warp = round_up_u64((uint64_t)MAX(k->reg_count, 1u) * ISA_LANES, m->sm_register_unit);
+    uint32_t parts = m->sm_register_unit <= 64 ? 2 : 4;
+    return (uint32_t)(m->sm_registers / parts / per_warp * parts);
+}
+
+uint32_t occupancy_ctas(const struct machine *m, const struct isa_kernel *k, uint32_t threads, uint64_t shared_bytes)
+{
+    uint32_t warps = (threads + ISA_LANES - 1) / ISA_LANES;
+    if (!warps) return 0;
+    uint64_t shared = round_up_u64(shared_bytes, m->sm_shared_unit);
+    uint64_t ctas = MIN(m->sm_ctas, m->sm_warps / warps);
+    ctas = MIN(ctas, m->sm_threads / (warps * ISA_LANES));
+    ctas = MIN(ctas, occupancy_warps_by_registers(m, k) / warps);
+    if (shared) ctas = MIN(ctas, m->sm_shared_bytes / shared);
+    return (uint32_t)ctas;
+}

@@ -1,0 +1,226 @@
+/* residency.c: which CTAs are on the SM: what one needs (threads, warps, a CTA slot, registers and shared
+ * memory by allocation unit: the rules of the CUDA Occupancy Calculator, core/occupancy.h), its start, its
+ * end. A CTA gives everything back when its last warp has left, that is, has executed its last instruction
+ * and has nothing under way. */
+#include "core/occupancy.h"
+#include "core/sm_impl.h"
+
+#include "base/hash.h"
+
+/* ---- programs ---- */
+
+enum { SEEN_REGIONS = 256 }; /* to begin with: 16 MB of lines of one load */
+
+static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
+{
+    const struct isa_kernel *k = emu_grid_launch(g)->kernel;
+    struct sm_program *p = mem_zalloc(sizeof *p);
+    p->grid = g;
+    p->kernel = k;
+    p->uops = mem_alloc(k->inst_count * sizeof *p->uops);
+    p->loads = mem_zalloc(k->inst_count * sizeof *p->loads);
+    p->last = mem_zalloc(k->inst_count * sizeof *p->last);
+    lineset_init(&p->seen, SEEN_REGIONS);
+    for (uint32_t pc = 0; pc < k->inst_count; pc++) uop_decode(m->p, &k->insts[pc], &p->uops[pc]);
+    enum {
+        KERNELS = 1 << 12
+    }; /* places for code; two kernels that share one share instruction lines, no more */
+    p->code = SM_CODE_BASE + ((hash_text(k->name) % KERNELS) << SM_CODE_BITS);
+    return p;
+}
+
+static void program_free(struct sm_program *p)
+{
+    free(p->uops);
+    free(p->loads);
+    free(p->last);
+    lineset_free(&p->seen);
+    free(p);
+}
+
+static void drop_ended(struct sm *m)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->program_count; i++) {
+        if (m->programs[i]->has_ended)
+            program_free(m->programs[i]);
+        else
+            m->programs[n++] = m->programs[i];
+    }
+    m->program_count = n;
+}
+
+void sm_programs_end(struct sm *m)
+{
+    for (uint32_t i = 0; i < m->program_count; i++) m->programs[i]->has_ended |= !m->programs[i]->ctas;
+}
+
+void sm_programs_free(struct sm *m)
+{
+    for (uint32_t i = 0; i < m->program_count; i++) program_free(m->programs[i]);
+    free(m->programs);
+}
+
+/* CTAs of a grid start in rising order: a number that does not rise belongs to a new grid at the address of
+ * an old one. */
+struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g, uint64_t linear)
+{
+    for (uint32_t i = 0; i < m->program_count; i++) {
+        struct sm_program *p = m->programs[i];
+        if (p->grid != g || p->has_ended) continue;
+        if (linear > p->last_cta) {
+            p->last_cta = linear;
+            return p;
+        }
+        p->has_ended = true;
+    }
+    drop_ended(m);
+    m->programs = mem_realloc(m->programs, (m->program_count + 1) * sizeof *m->programs);
+    struct sm_program *p = m->programs[m->program_count++] = program_new(m, g);
+    p->last_cta = linear;
+    return p;
+}
+
+const struct pc_load_stats *sm_pc_loads(const struct sm *m, const struct emu_grid *g)
+{
+    for (uint32_t i = m->program_count; i-- > 0;)
+        if (m->programs[i]->grid == g) return m->programs[i]->loads;
+    return NULL;
+}
+
+/* ---- what a CTA needs ---- */
+
+struct needs {
+    uint32_t warps, registers;
+    uint64_t register_limit; /* that warps like these can use of the file */
+    uint64_t shared;
+};
+
+static struct needs needs_of(const struct sm *m, const struct emu_grid *g)
+{
+    const struct machine *machine = m->setup.machine;
+    const struct emu_launch *l = emu_grid_launch(g);
+    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+    uint64_t per_warp =
+        round_up_u64((uint64_t)MAX(l->kernel->reg_count, 1u) * ISA_LANES, machine->sm_register_unit);
+    struct needs n = {.warps = (threads + ISA_LANES - 1) / ISA_LANES};
+    n.registers = (uint32_t)(per_warp * n.warps);
+    n.register_limit = occupancy_warps_by_registers(machine, l->kernel) * per_warp;
+    n.shared = round_up_u64(emu_grid_shared_bytes(g), machine->sm_shared_unit);
+    return n;
+}
+
+static uint32_t slots_taken(const struct sm *m) { return (uint32_t)__builtin_popcountll(m->taken); }
+
+bool sm_fits(const struct sm *m, const struct emu_grid *g)
+{
+    const struct machine *machine = m->setup.machine;
+    struct needs n = needs_of(m, g);
+    return m->cta_count < m->cta_slots && slots_taken(m) + n.warps <= m->warp_slots &&
+           m->thread_count + n.warps * ISA_LANES <= machine->sm_threads &&
+           m->registers + n.registers <= n.register_limit && m->shared + n.shared <= machine->sm_shared_bytes;
+}
+
+/* ---- start ---- */
+
+static void start_warp(struct sm *m, uint32_t w, uint32_t cta, uint32_t index, uint32_t count)
+{
+    struct sm_cta *c = &m->ctas[cta];
+    struct sm_warp *s = &m->warps[w];
+    *s = (struct sm_warp){.emu = emu_cta_warp(c->emu, index),
+                          .program = c->program,
+                          .cta = cta,
+                          .index = index,
+                          .number = c->linear * count + index,
+                          .since = m->cycle};
+    m->age[w] = m->next_age++;
+    m->cta_of[w] = cta;
+    m->taken |= bit(w);
+    m->resident |= bit(w);
+    m->empty |= bit(w);
+    m->buffered &= ~bit(w);
+    m->missed &= ~bit(w);
+    m->warp_count++;
+    c->warps |= bit(w);
+    sm_warp_next(m, w);
+    mech_on_warp(m->mech, &(struct mech_warp_event){.cycle = m->cycle,
+                                                    .warp = (int)w,
+                                                    .cta_slot = cta,
+                                                    .cta = c->linear,
+                                                    .is_start = true,
+                                                    .scheduler = w % m->p->schedulers,
+                                                    .index = index,
+                                                    .cta_warps = count});
+}
+
+static void begin_kernel(struct sm *m)
+{
+    if (m->in_kernel) return;
+    m->in_kernel = true;
+    m->counters = (struct mech_counters){0};
+    m->counters_from = m->cycle;
+    l1_settle(m->l1, m->now);
+    m->stalls_from = ((const struct l1_stats *)l1_stats(m->l1))->stall_cycles;
+    mech_on_kernel(m->mech, true);
+}
+
+bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
+{
+    assert(sm_fits(m, g));
+    sm_tick(m, now); /* this cycle passed without the CTA, whoever runs first in it */
+    struct cta *emu = emu_cta_open(g, linear, m->setup.index);
+    if (!emu) {
+        m->faulted = true;
+        return false;
+    }
+    begin_kernel(m);
+    struct needs n = needs_of(m, g);
+    uint32_t cta = 0;
+    while (m->ctas[cta].emu) cta++;
+    struct sm_cta *c = &m->ctas[cta];
+    *c = (struct sm_cta){.emu = emu,
+                         .grid = g,
+                         .program = sm_program_for(m, g, linear),
+                         .linear = linear,
+                         .left = n.warps,
+                         .registers = n.registers,
+                         .threads = n.warps * ISA_LANES,
+                         .shared = n.shared};
+    c->program->ctas++;
+    m->cta_count++;
+    m->thread_count += c->threads;
+    m->registers += n.registers;
+    m->shared += n.shared;
+    for (uint32_t i = 0; i < n.warps; i++)
+        start_warp(m, (uint32_t)__builtin_ctzll(~m->taken), cta, i, n.warps);
+    wake_at(&m->wake, clock_after(&m->clock, now, 1));
+    return true;
+}
+
+/* ---- end ---- */
+
+static void end_cta(struct sm *m, uint32_t cta)
+{
+    struct sm_cta c = m->ctas[cta];
+    m->ctas[cta].emu = NULL;
+    m->taken &= ~c.warps;
+    m->cta_count--;
+    m->thread_count -= c.threads;
+    m->registers -= c.registers;
+    m->shared -= c.shared;
+    m->stats.ctas++;
+    c.program->ctas--;
+    if (m->setup.on_cta_done) m->setup.on_cta_done(m->setup.ctx, m->setup.index, c.emu, c.grid);
+    emu_cta_close(c.emu);
+}
+
+void sm_ctas_end(struct sm *m)
+{
+    for (uint32_t i = 0; i * 64 < m->cta_slots; i++) {
+        while (m->finished[i]) {
+            uint32_t cta = i * 64 + (uint32_t)__builtin_ctzll(m->finished[i]);
+            m->finished[i] &= m->finished[i] - 1;
+            end_cta(m, cta);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+/* sm.c: one streaming multiprocessor: its life and its cycle.
+ *
+ * The machine that the papers take for granted is GPGPU-Sim's shader core: fetch.c (instruction cache,
+ * i-buffers), sm_warp.c (scoreboard), issue.c (schedulers, collector.c, pipes.c), lsu.c (load-store unit,
+ * rocache.c), the L1 (mem/l1.h), residency.c (CTAs), account.c.
+ *
+ * A cycle runs its stages last to first, so that what a stage hands on is seen by the next one in the
+ * following cycle. (1) A tick in which nothing changed leaves a state that only time (a unit, a result, the
+ * L1) can change: until then the SM sleeps, and the cycles slept have the causes of the newest one.  (2) A
+ * second tick in the same cycle does nothing.  (3) A CTA that is started in a cycle takes part from the next
+ * one on. */
+#include "core/sm_impl.h"
+
+/* ---- life ---- */
+
+static void create_pools(struct sm *m)
+{
+    const struct sm_params *p = m->p;
+    uint32_t before = m->collector.unit_count +
+                      2 * p->mem_width * LATCH_MAX; /* memory instructions before the queue, at most */
+    uint32_t flights = pipes_capacity(p) + m->collector.unit_count + 2 * LATCH_MAX * CLASS_COUNT;
+    uint32_t accesses = p->lsu_queue + MIN(before, 32u);
+    uint32_t atomics = MAX(p->lsu_pending, 64u);
+    pipes_init(&m->pipes, p, flights, p->lsu_pending);
+    m->flights = mem_zalloc(flights * sizeof *m->flights);
+    m->accesses = mem_zalloc(accesses * sizeof *m->accesses);
+    m->pendings = mem_zalloc(p->lsu_pending * sizeof *m->pendings);
+    m->atomics = mem_zalloc(atomics * sizeof *m->atomics);
+    m->queue = mem_zalloc(p->lsu_queue * sizeof *m->queue);
+    m->prefetches = mem_zalloc(p->prefetch_queue * sizeof *m->prefetches);
+#define CHAIN(pool, count)                                                                                   \
+    for (uint32_t i = 0; i < (count); i++) m->pool[i].next = i + 1 < (count) ? i + 1 : SM_NONE
+    CHAIN(flights, flights);
+    CHAIN(accesses, accesses);
+    CHAIN(pendings, p->lsu_pending);
+    CHAIN(atomics, atomics);
+#undef CHAIN
+    m->writeback_head = SM_NONE;
+}
+
+static void create_caches(struct sm *m)
+{
+    const struct sm_params *p = m->p;
+    rocache_init(&m->ro[RO_INST], p->icache_bytes, p->icache_ways, p->icache_line, p->icache_mshrs,
+                 p->icache_merges);
+    rocache_init(&m->ro[RO_CONST], p->const_bytes, p->const_ways, p->const_line, p->const_mshrs,
+                 p->const_merges);
+    rocache_init(&m->ro[RO_TEX], p->tex_bytes, p->tex_ways, p->tex_line, p->tex_mshrs, p->tex_merges);
+    m->l1 = l1_create(m->setup.l1, m->setup.index, &m->clock, m->setup.pool, m->setup.to_xbar,
+                      m->setup.from_xbar, &m->wake);
+}
+
+struct sm *sm_create(const struct sm_setup *s)
+{
+    struct sm *m = mem_zalloc(sizeof *m);
+    m->setup = *s;
+    m->p = s->params;
+    m->clock = *s->clock;
+    m->line_bytes = s->l1->line;
+    m->warp_slots = MIN(s->machine->sm_warps, (uint32_t)SM_WARPS_MAX);
+    m->cta_slots = s->machine->sm_ctas;
+    m->ticked = TICK_NEVER;
+    m->wake = TICK_NEVER;
+    m->ctas = mem_zalloc(m->cta_slots * sizeof *m->ctas);
+    m->finished = mem_zalloc((m->cta_slots + 63) / 64 * sizeof *m->finished);
+    for (uint32_t i = 0; i < m->p->schedulers; i++) {
+        m->last[i] = MECH_NO_WARP;
+        m->cause[i] = SLOT_IDLE;
+        for (uint32_t w = i; w < SM_WARPS_MAX; w += m->p->schedulers) m->slots_of[i] |= bit(w);
+    }
+    collector_init(&m->collector, m->p);
+    create_pools(m);
+    create_caches(m);
+    sm_mech_connect(m);
+    return m;
+}
+
+void sm_destroy(struct sm *m)
+{
+    if (!m) return;
+    for (uint32_t i = 0; i < m->cta_slots; i++)
+        if (m->ctas[i].emu) emu_cta_close(m->ctas[i].emu);
+    mech_sm_destroy(m->mech);
+    l1_destroy(m->l1);
+    for (int i = 0; i < RO_COUNT; i++) rocache_free(&m->ro[i]);
+    pipes_free(&m->pipes);
+    sm_programs_free(m);
+    free(m->flights);
+    free(m->accesses);
+    free(m->pendings);
+    free(m->atomics);
+    free(m->queue);
+    free(m->prefetches);
+    free(m->ctas);
+    free(m->finished);
+    free(m);
+}
+
+/* ---- a cycle ---- */
+
+static void run_timers(struct sm *m)
+{
+    if (!m->warp_count || m->mech->next_timer > m->cycle) return;
+    mech_on_timer(m->mech, m->cycle);
+    m->changed = true;
+}
+
+static bool is_unit_awaited(const struct sm *m)
+{
+    if (m->collector.work) return true;
+    for (uint32_t i = 0; i < m->p->schedulers; i++)
+        if (m->cause[i] == SLOT_STR_ALU) return true;
+    return false;
+}
+
+static tick tick_of(const struct sm *m, uint64_t cycle)
+{
+    return cycle == UINT64_MAX ? TICK_NEVER : cycle * m->clock.period;
+}
+
+static void set_wake(struct sm *m)
+{
+    wake_at(&m->wake, l1_wake(m->l1));
+    if (m->changed || lsu_busy(m) || sm_fetch_pending(m)) {
+        wake_at(&m->wake, clock_after(&m->clock, m->now, 1));
+        return;
+    }
+    wake_at(&m->wake, tick_of(m, pipes_next(&m->pipes, m->cycle)));
+    if (is_unit_awaited(m)) wake_at(&m->wake, tick_of(m, pipes_next_free(&m->pipes, m->cycle)));
+    if (m->warp_count) wake_at(&m->wake, tick_of(m, m->mech->next_timer));
+}
+
+void sm_tick(struct sm *m, tick now)
+{
+    if (m->ticked == now) {
+        m->wake = clock_after(&m->clock, now, 1);
+        return;
+    }
+    m->wake = TICK_NEVER;
+    account_slept(m, now / m->clock.period);
+    m->ticked = m->now = now;
+    m->cycle = now / m->clock.period;
+    m->changed = false;
+    l1_tick(m->l1, now);
+    lsu_replies(m);
+    sm_writeback(m);
+    sm_warps_acknowledged(m);
+    run_timers(m);
+    lsu_cycle(m);
+    sm_execute(m);
+    sm_issue(m);
+    account_cycle(m);
+    sm_decode(m);
+    sm_fetch(m);
+    sm_ctas_end(m);
+    set_wake(m);
+}
+
+/* ---- what others ask for ---- */
+
+tick *sm_wake(struct sm *m) { return &m->wake; }
+
+bool sm_idle(const struct sm *m)
+{
+    for (int i = 0; i < RO_COUNT; i++)
+        if (m->ro[i].live) return false;
+    return !m->cta_count && !m->pending_live && !m->access_live && !m->prefetch_count && l1_idle(m->l1);
+}
+
+bool sm_faulted(const struct sm *m) { return m->faulted; }
+
+void sm_settle(struct sm *m, tick now)
+{
+    if (now % m->clock.period == 0)
+        sm_tick(m, now); /* so that it does not matter whether the SM has run in this cycle yet, or sleeps */
+    else
+        account_slept(m, now / m->clock.period + 1);
+    l1_settle(m->l1, now);
+}
+
+void sm_kernel_end(struct sm *m, tick now)
+{
+    m->prefetch_count = 0;
+    sm_programs_end(m);
+    if (m->in_kernel) mech_on_kernel(m->mech, false);
+    m->in_kernel = false;
+    if (!m->setup.l1->flush) return;
+    l1_flush(m->l1, now);
+    for (int i = 0; i < RO_COUNT; i++)
+        if (!m->ro[i].live) rocache_clear(&m->ro[i]);
+    wake_at(&m->wake, clock_after(&m->clock, now, 1));
+}
+
+void *sm_stats(struct sm *m) { return &m->stats; }
+void *sm_l1_stats(struct sm *m) { return l1_stats(m->l1); }
+uint32_t sm_ctas(const struct sm *m) { return m->cta_count; }
+uint64_t sm_registers_used(const struct sm *m) { return m->registers; }

@@ -1,0 +1,240 @@
+/* sm_impl.h: inside the SM: its state, and which file does what. Only the files of the SM include this.
+ *
+ * Terms. A *flight* is an instruction between issue and writeback (arithmetic) or the load-store unit
+ * (memory). An *access* holds the transactions of a memory instruction until the caches have taken them. A
+ * *pending* is a memory instruction that waits for answers. A *program* is a kernel decoded for this SM, with
+ * the statistics of its loads.
+ *
+ * Masks have a bit for each warp slot and are kept by events (issue, writeback, fetch, barrier), never found
+ * by scanning warps: resident  holds a warp that has not left         done      has executed its last
+ * instruction, waits for what is under way held      at a barrier (or waits for its lanes)  buffered  the
+ * head of its i-buffer is its next instruction hazard    its next instruction waits for a result hazard_mem
+ * of a memory operation next[c]   its next instruction goes to class c    memory_next  ... to global or local
+ * memory (1) resident contains all others. (2) ready = resident, buffered, not done, held or hazard, with
+ * room in the unit and all votes. */
+#ifndef HEDDLE_SM_IMPL_H
+#define HEDDLE_SM_IMPL_H
+
+#include "core/collector.h"
+#include "core/machine.h"
+#include "core/pipes.h"
+#include "core/rocache.h"
+#include "core/sm.h"
+#include "mem/coalesce.h"
+#include "mem/lineset.h"
+
+enum { SM_WARPS_MAX = 64, SM_SCHEDULERS_MAX = 4, ASYNC_GROUPS = 16 };
+#define SM_NONE UINT32_MAX
+enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_COUNT };
+
+/* Memory that programs cannot name lies beyond their range of device addresses, which begins at
+ * SM_DEVICE_BASE. */
+#define SM_DEVICE_BASE 0x7e9000000000ull
+#define SM_CODE_BASE   (SM_DEVICE_BASE + (1ull << 38))
+#define SM_LOCAL_BASE  (SM_DEVICE_BASE + (1ull << 39))
+enum {
+    SM_CODE_BITS = 20 /* bytes of code of a kernel */,
+    SM_LOCAL_BITS = 24 /* bytes of local memory of a warp */,
+    SM_INST_BYTES = 8
+};
+
+/* Tokens of L1 transactions: what an answer is for. */
+enum sm_token { TOKEN_LOAD, TOKEN_ATOMIC };
+enum { TOKEN_SHIFT = 28, TOKEN_MASK = (1 << TOKEN_SHIFT) - 1 };
+
+struct sm_program {
+    const struct emu_grid *grid; /* NULL: free */
+    const struct isa_kernel *kernel;
+    struct uop *uops;            /* [inst_count] */
+    struct pc_load_stats *loads; /* [inst_count] */
+    struct pc_last {
+        uint64_t address, warp;
+        bool valid;
+    } * last;                /* by pc: the last execution, for strides */
+    struct lineset seen;     /* lines by pc, for unique_lines */
+    uint64_t code, last_cta; /* address; number of the newest CTA */
+    uint32_t ctas;           /* resident */
+    bool has_ended;          /* kept for its statistics alone */
+};
+
+struct sm_warp {
+    uint64_t pending[REG_WORDS],
+        pending_mem[REG_WORDS]; /* scoreboard: registers to be written, those by memory operations */
+    uint8_t pending_preds;
+    const struct uop *next; /* NULL: it is held or done */
+    uint32_t next_pc;
+    uint32_t buffer_pc, buffered; /* i-buffer: first pc, how many */
+    struct warp *emu;
+    struct sm_program *program;
+    uint32_t cta, index;
+    uint32_t flights;              /* arithmetic instructions under way */
+    uint32_t memory;               /* memory instructions under way */
+    uint32_t group;                /* of cp.async: the open one */
+    uint32_t groups[ASYNC_GROUPS]; /* copies under way, by group modulo */
+    uint64_t number;               /* in the grid, for strides */
+    uint64_t since;                /* cycle of the last issue */
+};
+
+struct sm_cta {
+    struct cta *emu; /* NULL: free */
+    struct emu_grid *grid;
+    struct sm_program *program;
+    uint64_t warps, linear; /* mask of slots; number in the grid */
+    uint32_t left;          /* warps that have not left */
+    uint32_t registers, threads;
+    uint64_t shared;
+};
+
+struct sm_flight {
+    const struct uop *op;
+    uint32_t warp, access; /* SM_NONE: arithmetic */
+    uint32_t next;         /* free list */
+};
+
+struct sm_access {
+    struct coalesce_txn txns[COALESCE_TXN_MAX];
+    uint32_t count, done, local_from; /* transactions; those taken; from here on they are to local memory */
+    uint32_t passes;                  /* of shared memory, left */
+    uint64_t latest;                  /* cycle at which the hits of fixed latency are there */
+    uint32_t pending, warp, pc;
+    uint64_t lane_address; /* of the first lane */
+    uint8_t kind, ro;      /* enum req_kind; enum sm_ro, RO_COUNT = the L1 */
+    bool bypass, has_shared;
+    uint32_t next; /* free list */
+};
+
+struct sm_pending {
+    const struct uop *op;
+    uint32_t warp, left;   /* answers that are still to come */
+    uint64_t issued;       /* cycle */
+    struct emu_grid *grid; /* of a deferred atomic */
+    uint32_t record, group;
+    bool is_timed; /* a load from global or local memory: its latency counts */
+    uint32_t next; /* free list, queue of writebacks */
+};
+
+struct sm_atomic {
+    uint32_t pending, lanes, next;
+}; /* one transaction of an atomic */
+
+struct sm_prefetch {
+    uint64_t line;
+    uint32_t pc, warp;
+};
+
+struct sm {
+    /* hot */
+    tick wake, ticked; /* ticked: time of the newest tick, TICK_NEVER = none yet */
+    tick now;
+    uint64_t cycle; /* of `now` */
+    uint64_t resident, done, held, buffered, hazard, hazard_mem, memory_next, missed /* instruction miss */,
+        fenced /* waits for its memory operations */;
+    uint64_t next[CLASS_COUNT];
+    uint64_t slots_of[SM_SCHEDULERS_MAX]; /* warp slots of a scheduler */
+    uint8_t cause[SM_SCHEDULERS_MAX];     /* enum issue_slot of the newest cycle */
+    int last[SM_SCHEDULERS_MAX];
+    uint64_t charged;      /* cycles charged so far */
+    bool blocked;          /* the L1 refused the head of the load-store unit; only the L1 can change that */
+    bool faulted, changed; /* changed: something moved in this cycle, so look again in the next */
+    uint64_t age[SM_WARPS_MAX];
+    uint32_t cta_of[SM_WARPS_MAX];
+    struct sm_warp warps[SM_WARPS_MAX];
+    struct collector collector;
+    struct pipes pipes;
+    struct sm_stats stats;
+
+    /* fetch */
+    uint64_t empty;                                   /* i-buffers without instructions */
+    uint32_t fetch_last;                              /* warp slot that fetched last */
+    uint32_t fetched_warp, fetched_count, fetched_pc; /* between fetch and decode; count 0 = nothing */
+    struct rocache ro[RO_COUNT];
+
+    /* load-store unit */
+    uint32_t *queue, queue_head, queue_count; /* accesses */
+    uint32_t writeback_head, writeback_tail;  /* chain of pendings */
+    struct sm_flight *flights;
+    struct sm_access *accesses;
+    struct sm_pending *pendings;
+    struct sm_atomic *atomics;
+    uint32_t flight_free, access_free, pending_free, atomic_free;
+    uint32_t access_live, pending_live;
+    struct sm_prefetch *prefetches;
+    uint32_t prefetch_head, prefetch_count;
+    const struct sm_access
+        *offered;           /* the access whose transaction the L1 is being offered, for its observers */
+    enum l1_answer refusal; /* the L1's newest answer */
+    struct l1 *l1;
+
+    /* cold */
+    struct sm_setup setup;
+    const struct sm_params *p;
+    struct clock_domain clock;
+    uint32_t line_bytes, warp_slots, cta_slots;
+    struct mech_sm *mech;
+    struct mech_counters counters;
+    uint64_t counters_from, stalls_from; /* cycle, stalled L1 cycles when the kernel began */
+    struct sm_cta *ctas;
+    uint32_t cta_count, warp_count, thread_count;
+    bool in_kernel;             /* between the first CTA and sm_kernel_end */
+    uint64_t taken;             /* warp slots of resident CTAs */
+    uint64_t registers, shared; /* in use */
+    uint64_t next_age;
+    struct sm_program **programs;
+    uint32_t program_count;
+    uint64_t *finished; /* mask of CTA slots whose warps have all left in this cycle */
+};
+
+#define FOR_WARPS(w, mask) /* each warp slot of mask, in ascending order */                                  \
+    for (uint64_t w##_rest = (mask), w; w##_rest && ((w = (uint64_t)__builtin_ctzll(w##_rest)), true);       \
+         w##_rest &= w##_rest - 1)
+static inline uint64_t bit(uint32_t i) { return 1ull << i; }
+
+/* ---- warp.c (of the SM): what a warp waits for ---- */
+void sm_warp_refresh(struct sm *m, uint32_t w); /* its pending registers, fence or copies changed */
+void sm_warp_next(struct sm *m, uint32_t w);    /* asks the emulator what comes next */
+void sm_warp_reserve(struct sm_warp *s, const struct uop *u);
+void sm_warp_release(struct sm *m, uint32_t w, const struct uop *u); /* writeback */
+bool sm_warp_writes(const struct sm *m, uint32_t w); /* has memory operations that are not acknowledged */
+void sm_warps_acknowledged(
+    struct sm *m); /* fences and ended warps go on when their stores are acknowledged */
+void sm_warp_leave(struct sm *m, uint32_t w);    /* if it is done and nothing is under way */
+void sm_cta_recheck(struct sm *m, uint32_t cta); /* warps that are held may go on */
+
+/* ---- fetch.c ---- */
+void sm_decode(struct sm *m);
+void sm_fetch(struct sm *m);
+bool sm_fetch_pending(const struct sm *m); /* will fetch or decode do something in the next cycle? */
+void sm_fetch_filled(struct sm *m, uint32_t warp);
+
+/* ---- issue.c ---- */
+void sm_issue(struct sm *m);
+void sm_execute(struct sm *m);        /* collectors -> units */
+void sm_writeback(struct sm *m);      /* units -> scoreboard */
+uint64_t sm_room(const struct sm *m); /* warps whose next instruction finds room in its unit */
+
+/* ---- lsu.c, lsu_build.c ---- */
+bool lsu_has_room(const struct sm *m); /* for one more memory instruction at issue */
+uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct emu_access *e);
+bool lsu_enqueue(struct sm *m, uint32_t access); /* false: the queue is full */
+void lsu_cycle(struct sm *m);
+void lsu_read_only_reply(struct sm *m, const struct req *r);
+void lsu_replies(struct sm *m); /* answers -> pendings -> writeback */
+bool lsu_busy(const struct sm *m);
+void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint32_t lines);
+
+/* ---- account.c ---- */
+enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t room);
+void account_cycle(struct sm *m); /* charges the cycle whose causes are in m->cause */
+void account_slept(struct sm *m,
+                   uint64_t until); /* and those before `until` that passed like the newest one */
+
+/* ---- residency.c ---- */
+struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g, uint64_t linear);
+void sm_programs_end(struct sm *m); /* marks those that have no CTA here */
+void sm_programs_free(struct sm *m);
+void sm_ctas_end(struct sm *m);
+
+/* ---- sm_mech.c: mechanisms and the L1's observers ---- */
+void sm_mech_connect(struct sm *m);
+
+#endif

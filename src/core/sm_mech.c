@@ -1,0 +1,144 @@
+/* sm_mech.c: between the SM and its mechanisms: the ports that they act through, and the L1's events made
+ * theirs. */
+#include "core/sm_impl.h"
+
+/* ---- ports ---- */
+
+static bool port_prefetch(void *host, uint64_t address, uint32_t pc, int target_warp)
+{
+    struct sm *m = host;
+    if (m->prefetch_count == m->p->prefetch_queue) {
+        m->stats.prefetches_refused++;
+        return false;
+    }
+    uint32_t at = (m->prefetch_head + m->prefetch_count++) % m->p->prefetch_queue;
+    m->prefetches[at] = (struct sm_prefetch){.line = address / m->line_bytes * m->line_bytes,
+                                             .pc = pc,
+                                             .warp = target_warp < 0 ? 0 : (uint32_t)target_warp};
+    return true;
+}
+
+static const struct mech_counters *port_counters(void *host)
+{
+    struct sm *m = host;
+    const struct l1_stats *l1 = l1_stats(m->l1);
+    l1_settle(m->l1, m->now);
+    m->counters.cycles = m->cycle - m->counters_from;
+    m->counters.l1_stall_cycles = l1->stall_cycles - m->stalls_from;
+    return &m->counters;
+}
+
+/* ---- the L1's observers ---- */
+
+static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *t)
+{
+    const struct sm_access *a = m->offered;
+    return (struct mech_l1_access){.cycle = m->cycle,
+                                   .warp = t->warp,
+                                   .pc = t->pc,
+                                   .line = t->addr,
+                                   .is_store = t->kind != REQ_READ,
+                                   .is_first_line = a && a->done == 0,
+                                   .is_prefetch = t->is_prefetch,
+                                   .outcome = MECH_L1_MISS,
+                                   .lane_address = a ? a->lane_address : t->addr};
+}
+
+static bool see_may_allocate(void *ctx, const struct l1_txn *t)
+{
+    struct sm *m = ctx;
+    if (!m->mech->has_allocate) return true;
+    struct mech_l1_access e = access_of(m, t);
+    return mech_may_allocate(m->mech, &e);
+}
+
+enum { SEEN_PC_SHIFT = 43 }; /* above any line number of the device's 47-bit addresses */
+
+static void count_access(struct sm *m, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
+{
+    if (t->is_prefetch) return;
+    m->counters.l1_accesses++;
+    m->counters.l1_hits += a == L1_HIT;
+    m->counters.l1_intra_warp_hits += a == L1_HIT && intra_warp;
+    m->counters.l1_misses += a == L1_MISS;
+    if (t->kind != REQ_READ || !m->offered) return;
+    struct sm_program *program = m->warps[t->warp].program;
+    struct pc_load_stats *s = &program->loads[t->pc];
+    s->accesses++;
+    s->misses += a == L1_MISS;
+    s->unique_lines += lineset_add(&program->seen, t->addr / m->line_bytes + ((uint64_t)t->pc << SEEN_PC_SHIFT));
+}
+
+static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
+{
+    static const uint8_t outcomes[] = {[L1_HIT] = MECH_L1_HIT,
+                                       [L1_PENDING] = MECH_L1_PENDING,
+                                       [L1_MISS] = MECH_L1_MISS,
+                                       [L1_SENT] = MECH_L1_SENT};
+    struct sm *m = ctx;
+    if (t->cls != REQ_GLOBAL && t->cls != REQ_LOCAL) return;
+    count_access(m, t, a, intra_warp);
+    if (!m->mech->has_access) return;
+    struct mech_l1_access e = access_of(m, t);
+    e.outcome = (enum mech_l1_outcome)outcomes[a];
+    e.intra_warp = intra_warp;
+    mech_on_l1_access(m->mech, &e);
+}
+
+static void see_evict(void *ctx, tick now, const struct cache_line *line)
+{
+    struct sm *m = ctx;
+    if (!m->mech->has_evict) return;
+    mech_on_l1_evict(m->mech, &(struct mech_l1_evict){.cycle = m->cycle,
+                                                      .line = line->addr,
+                                                      .owner_warp = line->owner_warp,
+                                                      .owner_pc = line->owner_pc,
+                                                      .was_prefetch = line->is_prefetch,
+                                                      .was_used = !line->is_prefetch});
+}
+
+static void see_fill(void *ctx, tick now, uint64_t line, tick latency, bool is_prefetch)
+{
+    struct sm *m = ctx;
+    uint64_t cycles = latency / m->clock.period;
+    if (!is_prefetch) {
+        m->counters.miss_latency_sum += cycles;
+        m->counters.misses_done++;
+    }
+    if (!m->mech->has_fill) return;
+    mech_on_l1_fill(m->mech, &(struct mech_l1_fill){.cycle = m->cycle,
+                                                    .line = line,
+                                                    .latency_cycles = (uint32_t)cycles,
+                                                    .is_prefetch = is_prefetch});
+}
+
+static void see_other_reply(void *ctx, tick now, uint32_t req)
+{
+    struct sm *m = ctx;
+    lsu_read_only_reply(m, req_at(m->setup.pool, req));
+    req_del(m->setup.pool, req);
+}
+
+static void see_atomic(void *ctx, const struct req *r) { sm_apply_atomic(ctx, r); }
+
+void sm_mech_connect(struct sm *m)
+{
+    struct mech_ports ports = {.host = m,
+                               .sm = m->setup.index,
+                               .sm_count = m->setup.sm_count,
+                               .warps = m->warp_slots,
+                               .schedulers = m->p->schedulers,
+                               .line_bytes = m->line_bytes,
+                               .prefetch = port_prefetch,
+                               .counters = port_counters};
+    m->mech = mech_sm_create(m->setup.mechs, &ports, m->setup.mech_gpu_states);
+    l1_hook(m->l1, &(struct l1_hooks){.ctx = m,
+                                      .may_allocate = see_may_allocate,
+                                      .on_access = see_access,
+                                      .on_evict = see_evict,
+                                      .on_fill = see_fill,
+                                      .on_other_reply = see_other_reply,
+                                      .on_atomic = see_atomic});
+}
+
+void *sm_mech_state(struct sm *m, uint32_t mechanism) { return m->mech->states[mechanism]; }

@@ -1,0 +1,46 @@
+/* sm_params.h: the parameters of one streaming multiprocessor. The defaults are those of the thesis's Fermi
+ * (GPGPU-Sim 3.2.2's GTX 480); residency limits (threads, warps, CTAs, registers, shared memory) are the
+ * machine's own. */
+#ifndef HEDDLE_SM_PARAMS_H
+#define HEDDLE_SM_PARAMS_H
+
+#include "config/param.h"
+
+struct sm_op_cycles { /* by kind of operation */
+    uint32_t add, max, mul, mad, div;
+};
+
+struct sm_params {
+    /* front end */
+    uint32_t schedulers, issue_width;
+    uint32_t fetch_width, ibuffer;
+    bool perfect_icache;
+    uint64_t icache_bytes;
+    uint32_t icache_ways, icache_line, icache_mshrs, icache_merges;
+    /* operand collectors */
+    bool operand_collector;
+    uint32_t sp_collectors, int_collectors, dp_collectors, sfu_collectors, mem_collectors, gen_collectors;
+    uint32_t collector_reads;
+    uint32_t register_banks;
+    bool bank_by_warp;
+    bool forwarding;
+    /* units: how many, and the width of the latches before them */
+    uint32_t sp_units, int_units, dp_units, sfu_units;
+    uint32_t mem_width;
+    uint32_t simd_width;
+    uint32_t result_buses;
+    struct sm_op_cycles int_latency, int_interval, fp_latency, fp_interval, dp_latency, dp_interval;
+    uint32_t sfu_latency, sfu_interval, warp_latency, warp_interval;
+    /* load-store unit */
+    uint32_t lsu_queue, lsu_ports, lsu_replies, lsu_writebacks, lsu_pending;
+    uint32_t shared_banks, shared_latency;
+    uint64_t const_bytes;
+    uint32_t const_ways, const_line, const_mshrs, const_merges, const_latency;
+    uint64_t tex_bytes;
+    uint32_t tex_ways, tex_line, tex_mshrs, tex_merges, tex_latency;
+    uint32_t prefetch_queue;
+};
+
+extern const struct param_row sm_rows[];
+
+#endif

@@ -1,0 +1,55 @@
+/* sm_stats.h: what one SM counts. */
+#ifndef HEDDLE_SM_STATS_H
+#define HEDDLE_SM_STATS_H
+
+#include "isa/isa.h"
+#include "stats/stat.h"
+
+/* Where an issue slot went (thesis 3.4): exactly one for each scheduler and cycle. See account.c for the
+ * rules. */
+enum issue_slot {
+    SLOT_ISSUED,
+    SLOT_DATA_MEM,
+    SLOT_DATA_ALU,
+    SLOT_STR_MEM,
+    SLOT_STR_ALU,
+    SLOT_FETCH,
+    SLOT_BARRIER,
+    SLOT_IDLE,
+    SLOT_COUNT
+};
+
+struct sm_stats {
+    uint64_t cycles, active_cycles; /* all; with at least one warp resident */
+    uint64_t slots[SLOT_COUNT];     /* sum = schedulers * cycles */
+    uint64_t slots_all;             /* schedulers * cycles, counted apart: the law that the sum must meet */
+    uint64_t warp_insts, thread_insts, extra_issues;
+    uint64_t insts_by_unit[ISA_UNIT_COUNT];
+    uint64_t loads, stores, atomics; /* warp instructions to global and local memory */
+    uint64_t shared_insts, const_insts, tex_insts, barriers, branches;
+    uint64_t transactions;            /* accesses accepted by the L1 for loads, stores and atomics */
+    uint64_t load_transactions;       /* of loads alone */
+    uint64_t load_cycles, loads_done; /* issue to writeback of global and local loads */
+    uint64_t shared_conflict_cycles, collector_conflict_cycles;
+    uint64_t fetches, icache_misses, const_accesses, const_misses, tex_accesses, tex_misses;
+    uint64_t ctas, warps;
+    uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles; /* residency integrated over cycles */
+    uint64_t warp_slot_cycles, register_file_cycles;                  /* what there was of it */
+    uint64_t prefetches, prefetches_refused;
+};
+
+extern const struct stat_row sm_stat_rows[];
+
+/* One load instruction of the program, as in APRES Table I. */
+enum { PC_STRIDES = 4 };
+struct pc_load_stats {
+    uint64_t executions;               /* warp instructions */
+    uint64_t lines;                    /* transactions, when issued */
+    uint64_t accesses, misses;         /* at the L1; pending hits are not misses */
+    uint64_t unique_lines;             /* different lines among the accesses of this SM: #L of Table I */
+    uint64_t strides;                  /* pairs of successive executions by different warps */
+    int64_t stride[PC_STRIDES];        /* address difference / warp difference: the most frequent ones */
+    uint64_t stride_count[PC_STRIDES]; /* never too small by more than what was pushed out */
+};
+
+#endif

@@ -1,0 +1,156 @@
+/* sm_warp.c: a warp slot: scoreboard, next instruction, when it leaves.
+ *
+ * The scoreboard holds a bit for each register and predicate that an issued instruction is still to write; an
+ * instruction that reads or writes one of them waits (Fermi's scheme, as GPGPU-Sim has it). A fence is not
+ * acknowledged before all memory operations of its warp are. */
+#include "core/sm_impl.h"
+
+static void set(uint64_t *mask, uint32_t w, bool value) { *mask = value ? *mask | bit(w) : *mask & ~bit(w); }
+
+static bool copies_pending(const struct sm_warp *s, int32_t allowed)
+{
+    uint32_t newest = allowed < 0
+                          ? s->group
+                          : s->group - 1 - (uint32_t)allowed; /* the newest group that must be complete */
+    if (allowed >= 0 && s->group < 1 + (uint32_t)allowed) return false;
+    for (uint32_t i = 0; i < ASYNC_GROUPS && i <= newest; i++)
+        if (s->groups[(newest - i) % ASYNC_GROUPS]) return true;
+    return false;
+}
+
+bool sm_warp_writes(const struct sm *m, uint32_t w)
+{
+    return m->warps[w].memory || l1_writes_pending(m->l1, w);
+}
+
+void sm_warps_acknowledged(struct sm *m)
+{
+    FOR_WARPS(w, m->fenced)
+    {
+        sm_warp_refresh(m, (uint32_t)w);
+        m->changed |= !(m->fenced & bit((uint32_t)w));
+    }
+    FOR_WARPS(v, m->done) sm_warp_leave(m, (uint32_t)v);
+}
+
+void sm_warp_refresh(struct sm *m, uint32_t w)
+{
+    struct sm_warp *s = &m->warps[w];
+    if (m->fenced & bit(w) && !sm_warp_writes(m, w)) m->fenced &= ~bit(w);
+    const struct uop *u = s->next;
+    if (!u) {
+        m->hazard &= ~bit(w);
+        m->hazard_mem &= ~bit(w);
+        return;
+    }
+    uint64_t any = s->pending_preds & u->hazard_preds, mem = 0;
+    for (uint32_t i = 0; i < REG_WORDS; i++) {
+        any |= s->pending[i] & u->hazard[i];
+        mem |= s->pending_mem[i] & u->hazard[i];
+    }
+    if (m->fenced & bit(w) || (u->flags & UOP_WAIT && copies_pending(s, u->groups))) any = mem = 1;
+    set(&m->hazard, w, any);
+    set(&m->hazard_mem, w, mem);
+}
+
+static void flush_buffer(struct sm *m, uint32_t w)
+{
+    m->warps[w].buffered = 0;
+    m->buffered &= ~bit(w);
+    m->empty |= bit(w);
+    if (m->fetched_count && m->fetched_warp == w) m->fetched_count = 0;
+}
+
+static void check_buffer(struct sm *m, uint32_t w)
+{
+    struct sm_warp *s = &m->warps[w];
+    if (!s->buffered && m->fetched_count && m->fetched_warp == w && m->fetched_pc == s->next_pc) return;
+    if (s->buffered && s->buffer_pc == s->next_pc)
+        m->buffered |= bit(w);
+    else
+        flush_buffer(m, w);
+}
+
+void sm_warp_next(struct sm *m, uint32_t w)
+{
+    struct sm_warp *s = &m->warps[w];
+    enum emu_warp_state state = emu_warp_state(s->emu);
+    for (int c = 0; c < CLASS_COUNT; c++) m->next[c] &= ~bit(w);
+    m->memory_next &= ~bit(w);
+    m->held &= ~bit(w);
+    s->next = NULL;
+    if (state == EMU_WARP_READY) {
+        uint32_t mask;
+        emu_warp_peek(s->emu, &s->next_pc, &mask);
+        s->next = &s->program->uops[s->next_pc];
+        m->next[s->next->cls] |= bit(w);
+        if (s->next->flags & UOP_DEVICE) m->memory_next |= bit(w);
+        check_buffer(m, w);
+    } else if (state == EMU_WARP_DONE) {
+        m->done |= bit(w);
+        flush_buffer(m, w);
+        m->empty &= ~bit(w);
+    } else
+        m->held |= bit(w);
+    sm_warp_refresh(m, w);
+}
+
+void sm_warp_reserve(struct sm_warp *s, const struct uop *u)
+{
+    bool is_memory = u->cls == CLASS_MEM;
+    for (uint32_t i = 0; i < REG_WORDS; i++) {
+        s->pending[i] |= u->def[i];
+        if (is_memory) s->pending_mem[i] |= u->def[i];
+    }
+    s->pending_preds |= u->def_preds;
+}
+
+void sm_warp_release(struct sm *m, uint32_t w, const struct uop *u)
+{
+    struct sm_warp *s = &m->warps[w];
+    for (uint32_t i = 0; i < REG_WORDS; i++) {
+        s->pending[i] &= ~u->def[i];
+        s->pending_mem[i] &= ~u->def[i];
+    }
+    s->pending_preds &= (uint8_t)~u->def_preds;
+    m->changed = true;
+    sm_warp_refresh(m, w);
+    sm_warp_leave(m, w);
+}
+
+void sm_warp_leave(struct sm *m, uint32_t w)
+{
+    struct sm_warp *s = &m->warps[w];
+    if (!(m->done & bit(w)) || s->flights || sm_warp_writes(m, w)) return;
+    struct sm_cta *c = &m->ctas[s->cta];
+    m->resident &= ~bit(w);
+    m->done &= ~bit(w);
+    m->fenced &= ~bit(w);
+    m->warp_count--;
+    m->stats.warps++;
+    m->changed = true;
+    mech_on_warp(m->mech, &(struct mech_warp_event){.cycle = m->cycle,
+                                                    .warp = (int)w,
+                                                    .cta_slot = s->cta,
+                                                    .cta = c->linear,
+                                                    .is_start = false,
+                                                    .scheduler = w % m->p->schedulers,
+                                                    .index = s->index,
+                                                    .cta_warps = emu_cta_warps(c->emu)});
+    if (--c->left == 0) m->finished[s->cta / 64] |= bit(s->cta % 64);
+}
+
+void sm_cta_recheck(struct sm *m, uint32_t cta)
+{
+    uint64_t released = 0;
+    FOR_WARPS(w, m->ctas[cta].warps & m->held)
+    {
+        if (emu_warp_state(m->warps[w].emu) == EMU_WARP_AT_BARRIER) continue;
+        sm_warp_next(m, (uint32_t)w);
+        if (!(m->held & bit((uint32_t)w))) released |= bit((uint32_t)w);
+        sm_warp_leave(m, (uint32_t)w);
+    }
+    if (released)
+        mech_on_barrier(m->mech,
+                        &(struct mech_barrier){.cycle = m->cycle, .warps = released, .is_wait = false});
+}

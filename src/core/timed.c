@@ -1,0 +1,132 @@
+/* timed.c: the interface of the timed GPU. */
+#include "core/timed_impl.h"
+
+#include "base/hash.h"
+
+struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
+                               struct diag_list *diags)
+{
+    struct timed_gpu *g = mem_zalloc(sizeof *g);
+    const uint32_t khz[DOMAIN_COUNT] = {m->core_clock_khz, m->xbar_clock_khz, m->l2_clock_khz, m->dram_clock_khz};
+    g->machine = *m;
+    machine_apply_ideal(&g->machine);
+    g->device = d;
+    if (o) g->options = *o;
+    g->no_skip = g->options.no_skip;
+    g->dispatch.wake = g->busy_since = g->next_sample = TICK_NEVER;
+    if (!gpu_clock_init(&g->clock, khz, diags) || !wiring_create(g, diags)) {
+        timed_destroy(g);
+        return NULL;
+    }
+    if (g->options.sample_cycles)
+        g->next_sample = g->options.sample_cycles * g->clock.domains[DOMAIN_CORE].period;
+    snapshot_init(g);
+    return g;
+}
+
+void timed_destroy(struct timed_gpu *g)
+{
+    if (!g) return;
+    wiring_destroy(g); /* SMs give their CTAs back before their grids are closed */
+    dispatch_close(g);
+    snapshot_close(g);
+    strbuf_free(&g->report);
+    free(g);
+}
+
+void timed_set_device(struct timed_gpu *g, struct emu_device *d)
+{
+    assert(!dispatch_pending(g, UINT64_MAX));
+    g->device = d;
+}
+
+void gpu_fail(struct timed_gpu *g, enum gpu_end end, enum emu_fault_kind kind, const char *text)
+{
+    if (g->end != END_NONE) return;
+    g->end = end;
+    if (text) strbuf_puts(&g->report, text);
+    g->fault.kind = kind;
+    snprintf(g->fault.message, sizeof g->fault.message, "%s", strbuf_text(&g->report));
+    for (uint32_t i = 0; end == END_FAULT && i < g->dispatch.queue.len; i++)
+        if (g->dispatch.queue.data[i]->fault.kind == kind) g->fault = g->dispatch.queue.data[i]->fault;
+}
+
+void timed_launch(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream)
+{
+    if (g->end == END_NONE) dispatch_add(g, l, stream);
+}
+
+/* What was running when the run ended is recorded as far as it came. */
+static void record_partial(struct timed_gpu *g)
+{
+    for (uint32_t i = 0; i < g->dispatch.queue.len; i++) {
+        struct gpu_kernel *k = g->dispatch.queue.data[i];
+        if (k->grid && k->before) snapshot_kernel(g, k, true);
+    }
+}
+
+enum emu_fault_kind timed_sync(struct timed_gpu *g, uint64_t stream, struct emu_fault *fault)
+{
+    bool ended = g->end != END_NONE;
+    if (!ended) loop_run(g, stream);
+    if (!ended && g->end != END_NONE) record_partial(g);
+    if (g->end == END_NONE) return EMU_OK;
+    *fault = g->fault;
+    return g->fault.kind;
+}
+
+uint64_t timed_cycles(const struct timed_gpu *g) { return gpu_cycle(g); }
+uint64_t timed_now_ns(const struct timed_gpu *g) { return gpu_clock_ns(&g->clock, g->now); }
+const struct machine *timed_machine(const struct timed_gpu *g) { return &g->machine; }
+bool timed_partial(const struct timed_gpu *g) { return g->end != END_NONE; }
+const char *timed_report(const struct timed_gpu *g) { return strbuf_text(&g->report); }
+uint32_t timed_kernel_count(const struct timed_gpu *g) { return g->kernels.len; }
+const struct timed_kernel *timed_kernel_at(const struct timed_gpu *g, uint32_t i) { return &g->kernels.data[i]; }
+uint32_t timed_sample_count(const struct timed_gpu *g) { return g->samples.len; }
+const struct timed_sample *timed_sample_at(const struct timed_gpu *g, uint32_t i) { return &g->samples.data[i]; }
+uint32_t timed_cta_count(const struct timed_gpu *g) { return g->ctas.len; }
+const struct timed_cta *timed_cta_at(const struct timed_gpu *g, uint32_t i) { return &g->ctas.data[i]; }
+uint32_t timed_sm_count(const struct timed_gpu *g) { return g->sm_count; }
+struct sm *timed_sm_at(const struct timed_gpu *g, uint32_t i) { return g->sms[i]; }
+
+void timed_host_copy(struct timed_gpu *g, uint64_t address, uint64_t bytes)
+{
+    if (!g->machine.gpu_copy_fills_l2 || !bytes) return;
+    uint32_t line = g->machine.l2.line;
+    uint64_t last = address + bytes - 1;
+    for (uint64_t a = address - address % line; a <= last; a += line)
+        l2_fill_from_host(g->slices[addrmap_place(g->map, a).slice], a);
+}
+
+uint32_t timed_groups(const struct timed_gpu *g, const struct timed_group **out)
+{
+    *out = g->groups;
+    return g->group_count;
+}
+
+void **timed_totals(const struct timed_gpu *g) { return snapshot_take(g); }
+void timed_free_stats(const struct timed_gpu *g, void **stats) { snapshot_free(g, stats); }
+
+/* Only what rows name: the bytes between them may be anything. */
+static uint64_t hash_group(uint64_t h, const struct timed_group *group, const void *stats)
+{
+    for (const struct stat_row *r = group->rows; r->name; r++)
+        if (r->type != STAT_RATIO)
+            h = hash_bytes(h, (const char *)stats + r->offset, sizeof(uint64_t) * (r->type == STAT_HIST ? r->length : 1));
+    return h;
+}
+
+uint64_t timed_hash(const struct timed_gpu *g)
+{
+    uint64_t h = HASH_SEED;
+    for (uint32_t i = 0; i < g->kernels.len; i++) {
+        const struct timed_kernel *k = &g->kernels.data[i];
+        const uint64_t times[] = {k->id, k->stream, k->start_cycle, k->end_cycle, k->ctas};
+        h = hash_bytes(h, times, sizeof times);
+        for (uint32_t j = 0; j < g->group_count; j++) h = hash_group(h, &g->groups[j], k->stats[j]);
+    }
+    void **now = snapshot_take(g);
+    for (uint32_t j = 0; j < g->group_count; j++) h = hash_group(h, &g->groups[j], now[j]);
+    snapshot_free(g, now);
+    return h;
+}

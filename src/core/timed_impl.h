@@ -1,0 +1,144 @@
+/* timed_impl.h: the inside of the timed GPU, for the files of core/ that make it up:
+ *   wiring.c    components and the links between them      loop.c      time: who ticks when
+ *   dispatch.c  streams, grids, CTAs onto SMs              snapshot.c  statistics of a kernel, of a sample, of the run
+ *   laws.c      what must hold when the machine is empty   stuck.c     who waits for whom when nothing moves
+ *   timed.c     the interface */
+#ifndef HEDDLE_TIMED_IMPL_H
+#define HEDDLE_TIMED_IMPL_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "core/gpu_clock.h"
+#include "core/sm.h"
+#include "core/timed.h"
+#include "mem/addrmap.h"
+#include "mem/dram.h"
+#include "mem/l2.h"
+#include "mem/xbar.h"
+
+enum kernel_state {
+    KERNEL_QUEUED,  /* waits for its stream, or for room */
+    KERNEL_RUNNING, /* open, CTAs are started and run */
+    KERNEL_DRAINING /* its CTAs are done; alone on the machine, so its stores are waited for */
+};
+
+struct gpu_kernel {
+    struct emu_launch launch;
+    void *params; /* the launch's own copy */
+    char *name;
+    uint64_t id, stream;
+    enum kernel_state state;
+    struct emu_grid *grid;
+    struct emu_fault fault;
+    uint64_t ctas, next_cta, ctas_done;
+    tick ready_at; /* first CTA not before */
+    uint64_t start_cycle;
+    void **before; /* statistics when it started */
+    uint64_t *cta_starts; /* cycle, by CTA; NULL: not kept */
+    struct pc_load_stats *loads; /* taken when its last CTA has ended, before the SMs forget them */
+};
+
+struct gpu_counts { /* the statistics group "gpu" */
+    uint64_t cycles, busy_cycles, kernels, ctas;
+};
+extern const struct stat_row gpu_stat_rows[];
+
+struct dispatcher {
+    VEC(struct gpu_kernel *) queue; /* in launch order: queued and running ones */
+    uint32_t running;
+    bool draining;    /* one kernel is left and only waits for its stores */
+    uint32_t next_sm; /* round robin */
+    tick wake;
+    uint64_t launches;
+};
+
+struct gpu_links { /* by SM or slice */
+    struct link *sm_to_xbar, *xbar_to_sm, *xbar_to_slice, *slice_to_xbar, *slice_to_dram, *dram_to_slice;
+};
+
+enum gpu_end { END_NONE, END_FAULT, END_STUCK, END_LAW, END_INTERRUPTED };
+
+struct timed_gpu {
+    /* touched at every step */
+    tick now;
+    uint32_t sm_count, slice_count, channel_count;
+    struct sm **sms;
+    tick **sm_wakes;
+    struct xbar *xbar;
+    struct l2_slice **slices;
+    tick **slice_wakes;
+    struct dram_channel **channels;
+    tick **channel_wakes;
+    struct gpu_clock clock;
+    tick edges[DOMAIN_COUNT]; /* the first edge of each domain at or after now */
+    uint64_t core_cycle, core_ns; /* what kernels read as %clock and %globaltimer */
+    struct dispatcher dispatch;
+    bool no_skip;
+    tick next_sample;
+    uint64_t steps;
+
+    struct machine machine;
+    struct timed_options options;
+    struct emu_device *device;
+    struct addrmap *map;
+    struct req_pool pool;
+    uint32_t pool_margin; /* requests that one step may make, at most */
+    struct gpu_links links;
+    struct arena arena; /* what lives as long as the GPU */
+    struct mech_set *mechs;
+    void **mech_gpu_states;
+
+    struct gpu_counts counts;
+    tick busy_since; /* start of the present time with kernels running; TICK_NEVER = none */
+    uint32_t group_count;
+    struct timed_group *groups;
+    VEC(struct timed_kernel) kernels;
+    VEC(struct timed_sample) samples;
+    VEC(struct timed_cta) ctas;
+    void **sample_before;
+
+    enum gpu_end end; /* why nothing runs any more */
+    struct emu_fault fault;
+    struct strbuf report;
+    uint64_t progress_mark, progress_cycle, progress_insts; /* see stuck.c */
+};
+
+static inline uint64_t gpu_cycle(const struct timed_gpu *g)
+{
+    return g->now / g->clock.domains[DOMAIN_CORE].period;
+}
+
+/* wiring.c */
+bool wiring_create(struct timed_gpu *g, struct diag_list *diags);
+void wiring_destroy(struct timed_gpu *g);
+bool wiring_idle(const struct timed_gpu *g); /* no request, no CTA anywhere */
+
+/* dispatch.c */
+void dispatch_add(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream);
+void dispatch_tick(struct timed_gpu *g, tick now);
+void dispatch_cta_done(void *gpu, uint32_t sm, struct cta *cta, struct emu_grid *grid);
+bool dispatch_pending(const struct timed_gpu *g, uint64_t stream); /* UINT64_MAX: of any stream */
+void dispatch_drained(struct timed_gpu *g); /* the machine is empty: ends the kernel that waited for it */
+void dispatch_close(struct timed_gpu *g);
+
+/* loop.c */
+void loop_run(struct timed_gpu *g, uint64_t stream);
+void loop_settle(struct timed_gpu *g);
+
+/* snapshot.c */
+void snapshot_init(struct timed_gpu *g);
+void **snapshot_take(const struct timed_gpu *g); /* one struct for each group, summed over instances; loop_settle first */
+void snapshot_free(const struct timed_gpu *g, void **s);
+void snapshot_subtract(const struct timed_gpu *g, void **s, void **before);
+void snapshot_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool partial);
+void snapshot_loads(const struct timed_gpu *g, struct gpu_kernel *k);
+void snapshot_sample(struct timed_gpu *g);
+void snapshot_close(struct timed_gpu *g);
+
+/* laws.c, stuck.c: end the run (g->end, g->fault, g->report) when they find something. */
+void laws_check(struct timed_gpu *g);
+void stuck_report(struct timed_gpu *g, const char *why);
+bool stuck_no_progress(struct timed_gpu *g); /* nothing has been issued or asked for too long */
+void gpu_fail(struct timed_gpu *g, enum gpu_end end, enum emu_fault_kind kind, const char *text);
+
+#endif

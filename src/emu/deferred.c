@@ -1,0 +1,146 @@
+/* deferred.c: global atomics between issue and arrival: see deferred.h, whose invariants it keeps. */
+#include "emu/deferred.h"
+
+static struct deferred *record_at(struct deferred_pool *p, uint32_t number)
+{
+    assert(number && number <= p->records.len);
+    return &p->records.data[number - 1];
+}
+
+void deferred_free(struct deferred_pool *p)
+{
+    vec_free(&p->records);
+    *p = (struct deferred_pool){0};
+}
+
+static uint32_t record_new(struct deferred_pool *p)
+{
+    uint32_t number = p->free;
+    if (number) {
+        p->free = record_at(p, number)->next;
+        return number;
+    }
+    vec_push(&p->records, (struct deferred){0});
+    return (uint32_t)p->records.len;
+}
+
+static void warp_append(struct deferred_pool *p, struct warp *w, uint32_t number)
+{
+    uint32_t *at = &w->deferred_first;
+    while (*at) at = &record_at(p, *at)->next;
+    *at = number;
+}
+
+static void warp_remove(struct deferred_pool *p, struct warp *w, uint32_t number)
+{
+    uint32_t *at = &w->deferred_first;
+    while (*at != number) at = &record_at(p, *at)->next;
+    *at = record_at(p, number)->next;
+}
+
+void deferred_op(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    struct warp *w = x->warp;
+    struct deferred_pool *p = w->run->deferred;
+    struct reach r;
+    p->last = 0;
+    if (!atomic_reach(w, i, mask, &r)) return;
+    uint32_t later = mask & ~r.shared;
+    struct deferred *d = NULL;
+    if (later) {
+        p->last = record_new(p);
+        d = record_at(p, p->last);
+        d->inst = i;
+        d->warp = w;
+        d->todo = d->owed = later;
+        d->next = 0;
+        warp_append(p, w, p->last);
+    }
+    FOR_LANES (l, mask) {
+        uint64_t value[ATOMIC_VALUES], old[2];
+        atomic_operands(x, i, l, value);
+        if (later >> l & 1) {
+            d->addr[l] = (uint64_t)(uintptr_t)reach_lane(&r, l);
+            memcpy(d->value[l], value, sizeof value);
+        } else {
+            atomic_lane(i, false, reach_lane(&r, l), value, old);
+            atomic_result(x, i, l, old);
+        }
+    }
+}
+
+/* Lanes of a record happen, in ascending order. */
+static void happen(struct deferred *d, uint32_t lanes)
+{
+    lanes &= d->todo;
+    d->todo &= ~lanes;
+    FOR_LANES (l, lanes) {
+        uint64_t old[2];
+        atomic_lane(d->inst, true, (uint8_t *)(uintptr_t)d->addr[l], d->value[l], old);
+        if (d->warp) atomic_result(&d->warp->x, d->inst, l, old);
+    }
+}
+
+enum { ATOM_BYTES_MAX = 16 };
+
+static bool overlap(uint64_t a, uint64_t b,
+                    uint32_t b_bytes) /* an atomic at a is at most 16 bytes, aligned */
+{
+    return a - b < b_bytes || b - a < ATOM_BYTES_MAX;
+}
+
+void deferred_settle(struct warp *w)
+{
+    struct deferred_pool *p = w->run->deferred;
+    for (uint32_t n = w->deferred_first; n; n = record_at(p, n)->next) happen(record_at(p, n), UINT32_MAX);
+}
+
+/* Stops before record `end`. */
+static void settle_bytes(struct warp *w, uint32_t end, uint32_t mask, const uint64_t *addr, uint32_t bytes)
+{
+    struct deferred_pool *p = w->run->deferred;
+    for (uint32_t n = w->deferred_first; n != end; n = record_at(p, n)->next) {
+        struct deferred *d = record_at(p, n);
+        uint32_t same = 0;
+        FOR_LANES (l, mask & d->todo) same |= (uint32_t)overlap(d->addr[l], addr[l], bytes) << l;
+        happen(d, same);
+    }
+}
+
+void deferred_settle_bytes(struct warp *w, uint32_t mask, const uint64_t *addr, uint32_t bytes)
+{
+    settle_bytes(w, 0, mask, addr, bytes);
+}
+
+void deferred_apply(struct deferred_pool *p, uint32_t number, uint32_t lanes)
+{
+    struct deferred *d = record_at(p, number);
+    assert(!(lanes & ~d->owed));
+    if (d->warp) settle_bytes(d->warp, number, lanes & d->todo, d->addr, ATOM_BYTES_MAX); /* earlier ones */
+    happen(d, lanes);
+    d->owed &= ~lanes;
+    if (d->owed) return;
+    if (d->warp) warp_remove(p, d->warp, number);
+    d->next = p->free;
+    p->free = number;
+}
+
+void deferred_settle_all(struct deferred_pool *p)
+{
+    for (uint32_t n = 1; n <= p->records.len; n++) {
+        struct deferred *d = record_at(p, n);
+        if (d->owed && d->warp) deferred_settle(d->warp); /* a warp's own stay in order */
+        happen(d, UINT32_MAX);
+        d->owed = 0;
+    }
+}
+
+void deferred_detach(struct warp *w)
+{
+    struct deferred_pool *p = w->run->deferred;
+    for (uint32_t n = w->deferred_first, next; n; n = next) {
+        next = record_at(p, n)->next;
+        record_at(p, n)->warp = NULL;
+    }
+    w->deferred_first = 0;
+}

@@ -1,0 +1,311 @@
+/* step.c: the emulator one instruction at a time: see step.h.
+ *
+ * The loop of emu_run is not used and not slowed down: an access is described from its operands before it is
+ * executed by the same function as there. (1) Between steps each warp is settled: w->leaf is the leaf that
+ * runs next, NULL when none can; cta.warps_ready says the same. (2) Nothing here depends on the order of
+ * steps but what the program itself makes depend on it. */
+#include "emu/step.h"
+
+#include "emu/deferred.h"
+#include "emu/fault.h"
+
+enum {
+    YIELDS_RELEASE = 4,     /* times that each warp only waited before lanes that wait to meet go on alone */
+    RELEASE_INSTS = 1 << 28 /* the same for waiting that does not look like it; both as in cta.c */
+};
+
+struct emu_grid {
+    struct run run; /* first: a warp's run is its grid */
+    struct emu_launch launch;
+    struct deferred_pool deferred;
+    struct cta *open, *spare;
+    uint64_t opened;
+};
+
+static struct emu_grid *grid_of(const struct run *r) { return (struct emu_grid *)r; }
+
+/* ---- grids ---- */
+struct emu_grid *emu_grid_open(struct emu_device *d, const struct emu_launch *l, struct emu_fault *fault)
+{
+    *fault = (struct emu_fault){.kind = EMU_OK};
+    if (emu_check_launch(d, l, fault) != EMU_OK) return NULL;
+    struct emu_grid *g = mem_zalloc(sizeof *g);
+    g->launch = *l;
+    if (!run_open(&g->run, d, &g->launch, fault)) {
+        free(g);
+        return NULL;
+    }
+    g->launch.params = (const void *)(uintptr_t)g->run.block->param_address;
+    g->run.deferred = &g->deferred;
+    return g;
+}
+
+void emu_grid_close(struct emu_grid *g, struct emu_stats *stats)
+{
+    deferred_settle_all(&g->deferred);
+    while (g->open) emu_cta_close(g->open);
+    for (struct cta *c = g->spare, *next; c; c = next) {
+        next = c->next;
+        cta_free(c);
+        free(c);
+    }
+    if (stats) run_add_stats(&g->run, g->opened, stats);
+    deferred_free(&g->deferred);
+    run_close(&g->run);
+    free(g);
+}
+
+const struct emu_launch *emu_grid_launch(const struct emu_grid *g) { return &g->launch; }
+uint64_t emu_grid_ctas(const struct emu_grid *g) { return g->run.ctas; }
+uint32_t emu_grid_shared_bytes(const struct emu_grid *g) { return g->run.shared_bytes; }
+uint32_t emu_grid_local_bytes(const struct emu_grid *g) { return g->run.local_bytes; }
+
+void emu_grid_clock(struct emu_grid *g, const uint64_t *cycles, const uint64_t *ns)
+{
+    g->run.cycles = cycles;
+    g->run.ns = ns;
+}
+
+/* ---- CTAs ---- */
+static struct cta *cta_take(struct emu_grid *g)
+{
+    struct cta *c = g->spare;
+    if (c) {
+        g->spare = c->next;
+        return c;
+    }
+    c = mem_zalloc(sizeof *c);
+    if (cta_create(c, &g->run)) return c;
+    free(c);
+    run_refuse(g->run.fault, g->run.kernel, "the host has no memory for one more resident block");
+    return NULL;
+}
+
+struct cta *emu_cta_open(struct emu_grid *g, uint64_t linear, uint32_t sm)
+{
+    assert(linear < g->run.ctas);
+    struct cta *c = cta_take(g);
+    if (!c) return NULL;
+    cta_start(c, linear);
+    c->sm = sm;
+    c->next = g->open;
+    g->open = c;
+    g->opened++;
+    return c;
+}
+
+void emu_cta_close(struct cta *c)
+{
+    struct emu_grid *g = grid_of(c->run);
+    struct cta **at = &g->open;
+    while (*at != c) at = &(*at)->next;
+    *at = c->next;
+    for (uint32_t k = 0; k < c->warp_count; k++) deferred_detach(&c->warps[k]);
+    c->busy = false;
+    c->next = g->spare;
+    g->spare = c;
+}
+
+uint64_t emu_cta_linear(const struct cta *c) { return c->linear; }
+uint32_t emu_cta_warps(const struct cta *c) { return c->warp_count; }
+struct warp *emu_cta_warp(struct cta *c, uint32_t index) { return &c->warps[index]; }
+
+/* ---- warps ---- */
+enum emu_warp_state emu_warp_state(const struct warp *w)
+{
+    if (w->leaf) return EMU_WARP_READY;
+    if (!w->live) return EMU_WARP_DONE;
+    FOR_LANES (slot, w->leaf_used)
+        if (w->leaves[slot].state == LEAF_AT_BARRIER) return EMU_WARP_AT_BARRIER;
+    return EMU_WARP_AT_SYNC;
+}
+
+const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mask)
+{
+    assert(w->leaf);
+    *pc = w->leaf->pc;
+    *mask = w->leaf->mask;
+    return w->run->insts + w->leaf->pc;
+}
+
+/* ---- what an instruction accesses ---- */
+struct described {
+    uint16_t addr;
+    uint8_t space;
+    bool is_32;
+    int64_t offset;
+    uint32_t bytes;
+};
+
+static uint32_t word_bytes(uint16_t op)
+{
+    switch (op) {
+    case ISA_OP_LD_U8:
+    case ISA_OP_LD_S8:
+    case ISA_OP_ST_8: return 1;
+    case ISA_OP_LD_U16:
+    case ISA_OP_LD_S16:
+    case ISA_OP_ST_16:
+    case ISA_OP_ATOM_16: return 2;
+    case ISA_OP_LD_64:
+    case ISA_OP_ST_64:
+    case ISA_OP_ATOM_64: return 8;
+    case ISA_OP_ATOM_128: return 16;
+    default: return 4;
+    }
+}
+
+/* False: the instruction accesses no memory by address. */
+static bool describe(const struct isa_inst *i, struct described *d)
+{
+    uint16_t flags = isa_ops[i->op].flags;
+    if (i->op == ISA_OP_CPASYNC) {
+        *d = (struct described){i->src[1], ISA_GLOBAL, false, (int32_t)i->target, i->vec};
+        return true;
+    }
+    if (i->op == ISA_OP_TEX) return false;
+    if (!(flags & (ISA_LOAD | ISA_STORE | ISA_ATOMIC)) && i->op != ISA_OP_PREFETCH) return false;
+    uint32_t count = flags & (ISA_LOAD | ISA_STORE) && i->vec ? i->vec : 1;
+    *d = (struct described){i->src[0], i->mod, i->flags & ISA_A32, i->imm, word_bytes(i->op) * count};
+    return true;
+}
+
+/* Lanes of cp.async that copy nothing read nothing, and prefetches of what is no memory go nowhere. */
+static bool lane_reads(struct warp *w, const struct isa_inst *i, uint32_t lane, enum isa_space space,
+                       uint64_t address)
+{
+    if (i->op == ISA_OP_CPASYNC) return i->src[2] == ISA_NONE || exec_src(&w->x, i->src[2])[lane];
+    if (i->op == ISA_OP_PREFETCH) return space == ISA_GLOBAL && space_find(w->run->device->space, address);
+    return true;
+}
+
+static void record(struct warp *w, const struct isa_inst *i, const struct described *d,
+                   struct emu_access *out)
+{
+    const uint32_t *row = exec_src(&w->x, d->addr);
+    uint16_t flags = isa_ops[i->op].flags;
+    uint32_t reads = 0;
+    FOR_LANES (l, out->mask) {
+        uint64_t address = (d->is_32 ? row[l] : row_u64(row, l)) + (uint64_t)d->offset;
+        enum isa_space space = memory_resolve(w->run, d->space, &address);
+        if (!lane_reads(w, i, l, space, address)) continue;
+        if (!reads) out->space = (uint8_t)space;
+        reads |= 1u << l;
+        if (space == ISA_SHARED) out->shared_lanes |= 1u << l;
+        if (space == ISA_LOCAL) out->local_lanes |= 1u << l;
+        out->addr[l] = address;
+    }
+    out->mask = reads;
+    out->bytes = (uint8_t)d->bytes;
+    out->is_store = flags & ISA_STORE;
+    out->is_atomic = flags & ISA_ATOMIC;
+    out->is_prefetch = i->op == ISA_OP_PREFETCH;
+}
+
+static void record_texture(const struct warp *w, const struct isa_inst *i, struct emu_access *out)
+{
+    uint64_t handle = row_u64(exec_src(&w->x, i->src[0]), lane_first(out->mask));
+    const struct emu_texture *t = emu_texture_get(w->run->device, handle);
+    out->space = ISA_GLOBAL;
+    out->is_texture = true;
+    out->bytes = t ? (uint8_t)(t->channel_bits / 8u * t->channels) : 0;
+}
+
+/* ---- a step ---- */
+
+/* Others may look at memory once this has been executed. */
+static bool orders_memory(const struct isa_inst *i)
+{
+    return isa_ops[i->op].flags & ISA_BARRIER || i->op == ISA_OP_MEMBAR || i->op == ISA_OP_WARPSYNC ||
+           i->op == ISA_OP_FREE || i->op == ISA_OP_TEX;
+}
+
+static void keep_order(struct warp *w, const struct isa_inst *i, bool defers, const struct emu_access *out)
+{
+    if (orders_memory(i))
+        deferred_settle(w);
+    else if (out->space != ISA_GENERIC && !defers)
+        deferred_settle_bytes(w, out->mask & ~(out->shared_lanes | out->local_lanes), out->addr, out->bytes);
+}
+
+static void settle_warp(struct cta *c, struct warp *w)
+{
+    uint64_t bit = 1ull << w->index;
+    if (warp_settle(w))
+        c->warps_ready |= bit;
+    else
+        c->warps_ready &= ~bit;
+    if (!w->live) c->warps_done |= bit;
+}
+
+static void settle_woken(struct cta *c)
+{
+    for (uint64_t rest = c->warps_ready; rest; rest &= rest - 1) {
+        struct warp *w = &c->warps[__builtin_ctzll(rest)];
+        if (!w->leaf) settle_warp(c, w);
+    }
+}
+
+/* The wish to meet is given up where the CTA makes no progress otherwise (docs/divergence.md). False: it
+ * never will again. */
+static bool keep_going(struct cta *c)
+{
+    bool stuck = !c->warps_ready && c->live_threads;
+    if (!stuck && c->yields < YIELDS_RELEASE * c->warp_count && c->insts_since_yield < RELEASE_INSTS)
+        return true;
+    c->yields = 0;
+    c->insts_since_yield = 0;
+    while (cta_release_waiting(c)) { /* lanes let go may only have come to the next meeting place */
+        settle_woken(c);
+        if (c->warps_ready) break;
+    }
+    if (c->warps_ready || !c->live_threads) return true;
+    fault_deadlock(c);
+    return false;
+}
+
+static bool after_step(struct warp *w, const struct isa_inst *i, bool yields)
+{
+    struct cta *c = w->cta;
+    settle_warp(c, w);
+    if (isa_ops[i->op].flags & ISA_BARRIER || i->op == ISA_OP_EXIT || i->op == ISA_OP_RET) settle_woken(c);
+    c->yields += yields;
+    c->insts_since_yield++;
+    return keep_going(c) && !cta_past_limit(c, w);
+}
+
+bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
+{
+    assert(w->leaf);
+    struct run *r = w->run;
+    out->pc = w->leaf->pc;
+    const struct isa_inst *i = out->inst = warp_fetch(w, &out->mask);
+    out->space = ISA_GENERIC;
+    out->is_store = out->is_atomic = out->is_texture = out->is_prefetch = out->deferred = false;
+    out->bytes = 0;
+    out->shared_lanes = out->local_lanes = out->atomic_record = 0;
+    uint32_t mask = out->mask;
+    struct described d;
+    exec_fn *fn = r->table[i->op];
+    if (mask && describe(i, &d)) record(w, i, &d, out);
+    if (mask && i->op == ISA_OP_TEX) record_texture(w, i, out);
+    bool defers = out->is_atomic && defer_atomics;
+    if (w->deferred_first && mask) keep_order(w, i, defers, out);
+    if (defers) {
+        fn = deferred_op;
+        r->deferred->last = 0;
+    }
+    w->texels = out->is_texture ? out->addr : NULL;
+    bool yields = warp_execute(w, i, mask, fn);
+    if (w->event == EVENT_FAULT) return false;
+    if (defers) {
+        out->atomic_record = r->deferred->last;
+        out->deferred = out->atomic_record != 0;
+    }
+    return after_step(w, i, yields);
+}
+
+void emu_atomic_apply(struct emu_grid *g, uint32_t record_number, uint32_t lanes)
+{
+    deferred_apply(&g->deferred, record_number, lanes);
+}

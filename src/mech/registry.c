@@ -1,0 +1,9 @@
+/* registry.c: the list of built-in mechanisms: the only place that names them all. */
+#include "mech/registry.h"
+
+const struct mechanism *const mech_builtin[] = {
+    &mechanism_gto, &mechanism_lrr, &mechanism_oldest, &mechanism_two_level, &mechanism_str,
+    &mechanism_swl, NULL,
+};
+
+const char *const mech_default_policy = "gto";

@@ -1,0 +1,275 @@
+/* addrmap.c: the address map in GPGPU-Sim's text form (addrdec.cc), with any number of channels.
+ *
+ * Terms: a block is the unit that is dealt to the channels in turn (256 bytes for "dramid@8"); rest is what
+ * is left of the address when the channel has been taken out. Invariants. (1) (channel, chip_addr) and
+ * (slice, slice_addr) each give the address back: no two addresses share a place, whatever the hash. (2) An
+ * address below the base maps as if the base were 0, so that fixed windows (constants, local memory) have a
+ * place too. Left out: masks that name channel bits by the letter D; their power-of-two maps are dramid@ at
+ * that bit. */
+#include "mem/addrmap.h"
+
+#include "base/hash.h"
+
+#include <ctype.h>
+
+static const char *const addrmap_hash_names[] = {"none", "xor", "ipoly", "rotate",
+                                                 NULL}; /* enum addrmap_hash */
+
+#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
+    PARAM_ROW(type, addrmap_params, field, nm, unit, def, lo, hi, help)
+
+const struct param_row addrmap_rows[] = {
+    ROW(PARAM_U64, base, "addr.base", "", "0x7e9000000000", 0, UINT64_MAX,
+        "device address that is address 0 of the memory"),
+    ROW(PARAM_U32, channels, "addr.channels", "channels", "6", 1, 1024, "DRAM channels (memory partitions)"),
+    ROW(PARAM_U32, slices, "addr.slices", "slices", "2", 1, 64, "L2 slices of one channel"),
+    ROW(PARAM_TEXT, mask, "addr.map", "", "dramid@8;0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS", 0, 0,
+        "channel interleave (dramid@BIT) and the bits of Row, Bank, Column and burSt, most significant "
+        "first"),
+    {.name = "addr.hash",
+     .type = PARAM_ENUM,
+     .offset = offsetof(struct addrmap_params, hash),
+     .unit = "",
+     .default_text = "none",
+     .choices = addrmap_hash_names,
+     .help =
+         "spreads blocks over slices by higher address bits: none, xor and ipoly (2^n slices), rotate (any)"},
+    {0},
+};
+
+enum { ADDR_BITS = 64, PIECES_MAX = 16, IPOLY_BITS_MAX = 10 };
+
+struct bit_piece {
+    uint8_t from, to, length;
+}; /* neighbouring bits of the address that stay together */
+struct bit_field {
+    struct bit_piece pieces[PIECES_MAX];
+    uint32_t count, bits;
+};
+
+struct addrmap {
+    struct addrmap_params params;
+    uint32_t interleave;                       /* bit at which the channel number is taken out */
+    struct bit_field row, bank, column, local; /* local: what stays of rest when the slice bits are out */
+    uint32_t slice_bits, total_bits; /* log2 of slices, of channels * slices, where they are whole */
+};
+
+/* Adds bit `from` of the address above the bits that the field has; called from the lowest bit up. */
+static bool field_add(struct bit_field *f, uint32_t from)
+{
+    if (f->count) {
+        struct bit_piece *last = &f->pieces[f->count - 1];
+        if (last->from + last->length == from) {
+            last->length++;
+            f->bits++;
+            return true;
+        }
+    }
+    if (f->count == PIECES_MAX) return false;
+    f->pieces[f->count++] = (struct bit_piece){(uint8_t)from, (uint8_t)f->bits, 1};
+    f->bits++;
+    return true;
+}
+
+static inline uint64_t field_pack(const struct bit_field *f, uint64_t addr)
+{
+    uint64_t out = 0;
+    for (uint32_t i = 0; i < f->count; i++) {
+        const struct bit_piece *p = &f->pieces[i];
+        uint64_t ones = p->length >= ADDR_BITS ? UINT64_MAX : (1ull << p->length) - 1;
+        out |= (addr >> p->from & ones) << p->to;
+    }
+    return out;
+}
+
+struct map_reader {
+    struct addrmap *map;
+    struct diag_source src;
+    struct diag_list *diags;
+};
+
+static bool map_error(struct map_reader *r, const char *at, int len, const char *hint, const char *what)
+{
+    diag_add(r->diags, DIAG_ERROR, &r->src, 1, (int)(at - r->src.text) + 1, len, hint, "addr.map: %s", what);
+    return false;
+}
+
+/* "dramid@8;": where the channel number is. Returns what follows, or NULL. */
+static const char *map_read_dramid(struct map_reader *r)
+{
+    static const char word[] = "dramid@";
+    const char *t = r->src.text;
+    const char *hint = "write it as in dramid@8;RRRRRRRR.BBBCCCCB.CCSSSSSS";
+    if (strncmp(t, word, strlen(word)) != 0) {
+        map_error(r, t, 1, hint, "must begin with dramid@BIT;");
+        return NULL;
+    }
+    const char *number = t + strlen(word);
+    char *end;
+    unsigned long bit = isdigit((unsigned char)*number) ? strtoul(number, &end, 10) : ADDR_BITS;
+    if (bit < 5 || bit > 32 || *end != ';') {
+        map_error(r, number, 1, hint, "the channel's bit must be a number from 5 to 32, followed by ';'");
+        return NULL;
+    }
+    r->map->interleave = (uint32_t)bit;
+    return end + 1;
+}
+
+static struct bit_field *map_field_of(struct addrmap *m, char letter)
+{
+    switch (toupper((unsigned char)letter)) {
+    case 'R': return &m->row;
+    case 'B': return &m->bank;
+    case 'C': return &m->column;
+    default: return NULL;
+    }
+}
+
+/* The letters from the last, which is bit 0, to the first; points may stand anywhere. */
+static bool map_read_letters(struct map_reader *r, const char *letters)
+{
+    uint32_t bit = 0, burst = 0;
+    for (const char *p = letters + strlen(letters); p-- > letters;) {
+        char c = *p;
+        if (c == '.') continue;
+        if (bit == ADDR_BITS) return map_error(r, p, 1, NULL, "more than 64 bits");
+        if (c == 'S' || c == 's') {
+            if (burst != bit) return map_error(r, p, 1, NULL, "the S bits must be the lowest ones");
+            burst++;
+        } else if (c != '0') {
+            struct bit_field *f = map_field_of(r->map, c);
+            if (!f)
+                return map_error(r, p, 1, "the channel is named by dramid@BIT",
+                                 "letters are R (row), B (bank), C (column), S (burst) and 0 (unused)");
+            if (f->bits == 32 || !field_add(f, bit))
+                return map_error(r, p, 1, NULL, "too many bits of this letter");
+        }
+        bit++;
+    }
+    if (!r->map->row.bits || !r->map->column.bits)
+        return map_error(r, letters, (int)strlen(letters), NULL, "needs at least one R and one C");
+    return true;
+}
+
+static bool map_read_text(struct map_reader *r)
+{
+    const char *letters = map_read_dramid(r);
+    return letters && map_read_letters(r, letters);
+}
+
+static uint32_t map_log2(uint64_t v)
+{
+    uint32_t n = 0;
+    while (1ull << n < v) n++;
+    return n;
+}
+
+static bool map_check(struct map_reader *r)
+{
+    struct addrmap *m = r->map;
+    const struct addrmap_params *p = &m->params;
+    uint32_t total = p->channels * p->slices;
+    bool whole = is_pow2_u64(total);
+    if ((p->hash == ADDRMAP_XOR || p->hash == ADDRMAP_IPOLY) && !whole) {
+        diag_add(r->diags, DIAG_ERROR, NULL, 0, 0, 0, "addr.hash: rotate works with any number",
+                 "addr.hash: %s needs a power of two of slices, and there are %u",
+                 addrmap_hash_names[p->hash], total);
+        return false;
+    }
+    if (p->hash == ADDRMAP_IPOLY && map_log2(total) > IPOLY_BITS_MAX) {
+        diag_add(r->diags, DIAG_ERROR, NULL, 0, 0, 0, NULL,
+                 "addr.hash: ipoly is known up to %u slices, not %u", 1u << IPOLY_BITS_MAX, total);
+        return false;
+    }
+    if (!is_pow2_u64(p->slices) || 1ull << m->bank.bits < p->slices) {
+        diag_add(r->diags, DIAG_ERROR, NULL, 0, 0, 0,
+                 "bank bits choose the slice: take 1, 2, 4 or more B letters",
+                 "addr.slices must be a power of two that the %u bank bits of addr.map can name, got %u",
+                 m->bank.bits, p->slices);
+        return false;
+    }
+    m->slice_bits = map_log2(p->slices);
+    m->total_bits = whole ? map_log2(total) : 0;
+    return true;
+}
+
+/* Every bit of rest except the lowest slice_bits bank bits, which name the slice. */
+static void map_find_local(struct addrmap *m)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0, n = 0; i < m->bank.count; i++)
+        for (uint32_t b = 0; b < m->bank.pieces[i].length && n < m->slice_bits; b++, n++)
+            taken |= 1ull << (m->bank.pieces[i].from + b);
+    for (uint32_t bit = 0; bit < ADDR_BITS; bit++)
+        if (!(taken >> bit & 1) && !field_add(&m->local, bit))
+            UNREACHABLE("slice bits are in too many pieces");
+}
+
+struct addrmap *addrmap_create(const struct addrmap_params *p, struct diag_list *diags)
+{
+    struct addrmap *m = mem_zalloc(sizeof *m);
+    m->params = *p;
+    struct map_reader r = {m, {"addr.map", m->params.mask, strlen(m->params.mask)}, diags};
+    if (map_read_text(&r) && map_check(&r)) {
+        map_find_local(m);
+        return m;
+    }
+    free(m);
+    return NULL;
+}
+
+void addrmap_destroy(struct addrmap *m) { free(m); }
+
+/* Remainder of the bits of v modulo an irreducible polynomial of the degree over GF(2): neighbours and all
+ * power-of-two strides spread evenly (Rau, ISCA'91). */
+static uint32_t map_ipoly(uint64_t v, uint32_t degree)
+{
+    static const uint16_t poly[IPOLY_BITS_MAX + 1] = {1, 3, 7, 11, 19, 37, 67, 131, 285, 529, 1033};
+    uint32_t r = 0;
+    for (int bit = ADDR_BITS - 1; bit >= 0; bit--) {
+        r = r << 1 | (uint32_t)(v >> bit & 1);
+        if (r >> degree & 1) r ^= poly[degree];
+    }
+    return degree ? r : 0;
+}
+
+/* Moves (channel, sub) by a function of the bits above both. For a given `above` it is a bijection. */
+static void map_hash(const struct addrmap *m, uint64_t above, uint32_t *channel, uint32_t *sub)
+{
+    const struct addrmap_params *p = &m->params;
+    if (p->hash == ADDRMAP_ROTATE) {
+        uint64_t h = hash_mix(above);
+        *channel = (uint32_t)((*channel + (h >> 8)) % p->channels);
+        *sub = (*sub ^ (uint32_t)h) & (p->slices - 1);
+        return;
+    }
+    uint32_t move = p->hash == ADDRMAP_XOR ? (uint32_t)above & ((1u << m->total_bits) - 1)
+                                           : map_ipoly(above << m->total_bits, m->total_bits);
+    uint32_t index = (*channel << m->slice_bits | *sub) ^ move;
+    *channel = index >> m->slice_bits;
+    *sub = index & (p->slices - 1);
+}
+
+struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr)
+{
+    const struct addrmap_params *p = &m->params;
+    uint64_t a = addr >= p->base ? addr - p->base : addr; /* invariant 2 */
+    uint64_t block = a >> m->interleave, low = a & ((1ull << m->interleave) - 1);
+    uint32_t channel = (uint32_t)(block % p->channels);
+    uint64_t rest = block / p->channels << m->interleave | low;
+    struct addr_place at = {.bank = (uint32_t)field_pack(&m->bank, rest),
+                            .row = (uint32_t)field_pack(&m->row, rest),
+                            .column = (uint32_t)field_pack(&m->column, rest),
+                            .chip_addr = rest,
+                            .slice_addr = field_pack(&m->local, rest)};
+    uint32_t sub = at.bank & (p->slices - 1);
+    if (p->hash != ADDRMAP_PLAIN) map_hash(m, at.slice_addr >> m->interleave, &channel, &sub);
+    at.channel = (uint16_t)channel;
+    at.slice = (uint16_t)(channel * p->slices + sub);
+    return at;
+}
+
+uint64_t addrmap_slice_addr(const void *map, uint64_t addr) { return addrmap_place(map, addr).slice_addr; }
+uint32_t addrmap_slices(const struct addrmap *m) { return m->params.channels * m->params.slices; }
+uint32_t addrmap_channels(const struct addrmap *m) { return m->params.channels; }
+uint32_t addrmap_banks(const struct addrmap *m) { return 1u << m->bank.bits; }

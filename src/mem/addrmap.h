@@ -1,0 +1,43 @@
+/* addrmap.h: from a device address to L2 slice, DRAM channel, bank, row and column. The map is a parameter.
+ *
+ *   block   = (address - base) >> interleave          channel = block mod channels   (any number of channels)
+ *   rest    = (block div channels) << interleave | low bits of the address
+ *   row, bank, column = the bits of rest at the letters R, B, C of the mask, most significant first
+ *   slice   = channel * slices + (bank mod slices)    (slices of one channel)
+ *
+ * A hash moves (channel, slice) within its group of neighbours by bits that are above both; it never maps two
+ * addresses to one place. */
+#ifndef HEDDLE_ADDRMAP_H
+#define HEDDLE_ADDRMAP_H
+
+#include "config/param.h"
+
+enum addrmap_hash { ADDRMAP_PLAIN, ADDRMAP_XOR, ADDRMAP_IPOLY, ADDRMAP_ROTATE };
+
+struct addrmap_params {
+    uint64_t base;               /* where device memory starts in the host's address space */
+    uint32_t channels, slices;   /* DRAM channels; L2 slices of each channel */
+    char mask[PARAM_TEXT_BYTES]; /* "dramid@8;0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS" */
+    uint32_t hash;               /* enum addrmap_hash */
+};
+extern const struct param_row addrmap_rows[];
+
+struct addr_place {
+    uint16_t slice, channel;
+    uint32_t bank, row, column; /* column: the C bits */
+    uint64_t chip_addr;         /* address within the channel (rest, above) */
+    uint64_t slice_addr;        /* address within the slice: what an L2 slice indexes its sets with */
+};
+
+struct addrmap;
+struct addrmap *addrmap_create(const struct addrmap_params *p,
+                               struct diag_list *diags); /* NULL: the mask is wrong */
+void addrmap_destroy(struct addrmap *m);
+struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr);
+/* slice_addr alone, in the form of a callback. */
+uint64_t addrmap_slice_addr(const void *map, uint64_t addr);
+uint32_t addrmap_slices(const struct addrmap *m);
+uint32_t addrmap_channels(const struct addrmap *m);
+uint32_t addrmap_banks(const struct addrmap *m); /* that the B letters can name */
+
+#endif

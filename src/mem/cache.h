@@ -1,0 +1,87 @@
+/* cache.h: a tag array with sectors, and a file of miss-status registers: what L1, L2 and the small read-only caches are built of.
+ *
+ * A line is INVALID, RESERVED (allocated for a miss that is under way) or VALID; sectors (32 bytes) are tracked by masks. A cache without
+ * sectors has one mask bit for the whole line. Data is not held: results come from execution. */
+#ifndef HEDDLE_CACHE_H
+#define HEDDLE_CACHE_H
+
+#include "base/rng.h"
+#include "base/tick.h"
+
+enum cache_index { CACHE_INDEX_LINEAR, CACHE_INDEX_FERMI_HASH, CACHE_INDEX_XOR, CACHE_INDEX_IPOLY };
+enum cache_replace { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
+enum cache_outcome { CACHE_HIT, CACHE_HIT_RESERVED /* pending hit */, CACHE_MISS, CACHE_SECTOR_MISS, CACHE_RESERVATION_FAIL };
+
+struct cache_geometry { uint32_t sets, ways, line_bytes; bool sectored; uint8_t index, replace; /* enums above */ };
+
+struct cache_line {
+    uint64_t addr;            /* line address */
+    uint32_t valid, reserved, dirty; /* sector masks */
+    uint64_t last_use, filled;       /* order counters, not time */
+    uint16_t owner_warp;      /* warp that allocated it, for intra- and inter-warp hits */
+    uint32_t owner_pc;
+    bool used;                /* holds an address */
+    bool is_prefetch;         /* filled by a prefetch and not used since */
+};
+
+enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
+#define CACHE_NO_LINE UINT32_MAX
+
+struct cache {
+    struct cache_geometry g;
+    struct cache_line *lines; /* [set * ways + way] */
+    uint64_t clock;
+    struct rng rng;
+    uint32_t full_sectors;    /* mask of a whole line; 1 without sectors */
+    uint32_t line_shift, index_bits; /* index_bits: log2 of the sets, 0 when that is no power of two */
+    uint64_t index_rows[CACHE_INDEX_BITS_MAX]; /* IPOLY: the bits of the line number whose parity is index bit i */
+};
+
+
+void cache_init(struct cache *c, const struct cache_geometry *g);
+void cache_free(struct cache *c);
+void cache_clear(struct cache *c);
+uint32_t cache_set_of(const struct cache *c, uint64_t addr);
+/* Sector masks that are passed in mean the line's 32-byte sectors, whether or not the cache has sectors. */
+/* Looks up without changing anything. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE otherwise. A sector miss wants
+ * sectors that are neither valid nor under way. RESERVATION_FAIL: not there, and all ways wait for a fill. */
+enum cache_outcome cache_probe(const struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
+void cache_touch(struct cache *c, uint32_t line);
+/* The line that a miss would replace, or CACHE_NO_LINE when all ways are reserved; the same until the cache changes. prefer_clean etc. are the caller's business. */
+uint32_t cache_victim(struct cache *c, uint64_t addr);
+/* Reserves `line` for addr (allocate on miss); the caller has dealt with what was in it. A line that holds addr already keeps its other sectors. */
+void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t sectors);
+/* Marks sectors valid (a fill, or a write that allocates). */
+void cache_fill(struct cache *c, uint32_t line, uint32_t sectors);
+
+/* Forgets the line. It must not wait for a fill. */
+void cache_invalidate(struct cache *c, uint32_t line);
+static inline bool cache_is_way_free(const struct cache_line *l) { return !l->used || !l->reserved; }
+static inline uint32_t cache_mask(const struct cache *c, uint32_t sectors)
+{
+    return c->g.sectored ? sectors & c->full_sectors : sectors != 0;
+}
+
+/* ---- miss-status holding registers: one entry a line (or sector group), each with merged requests as a chain of ids ----
+ * The chain's next-fields are the caller's: it keeps head, tail and merged (requests in the chain, the first one included) itself. Entries are
+ * found by hashing, so that a file of any size costs the same. */
+struct mshr_entry { uint64_t addr; uint32_t sectors; uint32_t head, tail, merged; bool used; };
+struct mshr {
+    struct mshr_entry *entries;
+    uint32_t count, merge_max, used;
+    uint32_t used_max;          /* statistic: the most in use at once */
+    uint32_t *slots, slot_mask; /* open addressing: entry or MSHR_NONE */
+    uint32_t *free;             /* stack of free entries: free[0 .. count-used-1] */
+};
+#define MSHR_NONE UINT32_MAX
+void mshr_init(struct mshr *m, uint32_t entries, uint32_t merge_max);
+void mshr_free(struct mshr *m);
+void mshr_clear(struct mshr *m);
+uint32_t mshr_find(const struct mshr *m, uint64_t addr); /* entry, or UINT32_MAX */
+bool mshr_can_merge(const struct mshr *m, uint32_t entry);
+/* A new entry with an empty chain (merged 0, head and tail MSHR_NONE). Only with room, and when none of this address is in use. */
+uint32_t mshr_take(struct mshr *m, uint64_t addr, uint32_t sectors);
+void mshr_release(struct mshr *m, uint32_t entry);
+static inline bool mshr_has_room(const struct mshr *m) { return m->used < m->count; }
+
+#endif

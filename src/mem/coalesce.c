@@ -1,0 +1,141 @@
+/* coalesce.c: the coalescer and shared memory's bank conflicts.
+ *
+ * Known from the CUDA programming guide (compute capabilities 2.x to 9.x, "Global Memory" and "Shared
+ * Memory"). Invariants. (1) A lane's access lies in one line: addresses are multiples of their width. (2)
+ * Each line has one transaction. Left out: the merging of half warps' 8-byte shared accesses that some chips
+ * do when both want the same words. */
+#include "mem/coalesce.h"
+
+enum { TABLE_SLOTS = 256, EMPTY = 0xff, COVER_WORDS = COALESCE_LINE_MAX / 64 };
+
+/* Transactions under construction, found by line through a small open-addressed table: linear in the lanes,
+ * whatever the pattern. */
+struct builder {
+    const struct coalesce_access *access;
+    struct coalesce_txn *out;
+    uint32_t count;
+    uint64_t covered[COALESCE_TXN_MAX]
+                    [COVER_WORDS]; /* bytes of the line that are touched; valid below count */
+    uint8_t table[TABLE_SLOTS];
+};
+
+static void builder_init(struct builder *b, const struct coalesce_access *a, struct coalesce_txn *out)
+{
+    assert(a->line_bytes >= COALESCE_SECTOR_BYTES && a->line_bytes <= COALESCE_LINE_MAX);
+    assert(is_pow2_u64(a->line_bytes) && a->bytes >= 1 && a->bytes <= 16);
+    b->access = a;
+    b->out = out;
+    b->count = 0;
+    memset(b->table, EMPTY, sizeof b->table);
+}
+
+static uint32_t builder_find(struct builder *b, uint64_t line)
+{
+    uint32_t slot = (uint32_t)(line * 0x9e3779b97f4a7c15ull >> 56);
+    for (; b->table[slot] != EMPTY; slot = (slot + 1) % TABLE_SLOTS)
+        if (b->out[b->table[slot]].line == line) return b->table[slot];
+    assert(b->count < COALESCE_TXN_MAX);
+    b->table[slot] = (uint8_t)b->count;
+    b->out[b->count] = (struct coalesce_txn){.line = line};
+    memset(b->covered[b->count], 0, sizeof b->covered[0]);
+    return b->count++;
+}
+
+static void builder_add(struct builder *b, uint64_t addr, uint32_t bytes, uint32_t lane)
+{
+    uint32_t at = (uint32_t)(addr & (b->access->line_bytes - 1));
+    assert(at + bytes <= b->access->line_bytes); /* invariant 1 */
+    uint32_t i = builder_find(b, addr - at);
+    b->out[i].lanes |= 1u << lane;
+    b->out[i].sectors |= 1u << at / COALESCE_SECTOR_BYTES;
+    b->covered[i][at / 64] |= ((1ull << bytes) - 1) << at % 64;
+}
+
+static void builder_finish_txn(const struct builder *b, uint32_t i)
+{
+    const struct coalesce_access *a = b->access;
+    struct coalesce_txn *t = &b->out[i];
+    for (uint32_t w = 0; w < COVER_WORDS; w++)
+        t->bytes_touched += (uint32_t)__builtin_popcountll(b->covered[i][w]);
+    uint32_t sector_bytes = COALESCE_SECTOR_BYTES * (uint32_t)__builtin_popcount(t->sectors);
+    if (a->is_atomic) {
+        t->write_bytes = a->bytes * (uint32_t)__builtin_popcount(t->lanes);
+    } else if (a->is_store) {
+        t->write_bytes = sector_bytes;
+        t->partial = t->bytes_touched < sector_bytes;
+    } else if (!a->sectored) {
+        t->sectors = (uint32_t)((1ull << a->line_bytes / COALESCE_SECTOR_BYTES) - 1);
+    }
+}
+
+static uint32_t builder_finish(const struct builder *b)
+{
+    for (uint32_t i = 0; i < b->count; i++) builder_finish_txn(b, i);
+    return b->count;
+}
+
+uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn out[COALESCE_TXN_MAX])
+{
+    struct builder b;
+    builder_init(&b, a, out);
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        builder_add(&b, a->addr[lane], a->bytes, lane);
+    }
+    return builder_finish(&b);
+}
+
+uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
+                        struct coalesce_txn out[COALESCE_TXN_MAX])
+{
+    struct builder b;
+    builder_init(&b, a, out);
+    assert(base % a->line_bytes == 0);
+    for (uint32_t word = 0; word < MAX(a->bytes, 4); word += 4)
+        for (uint32_t m = a->mask; m; m &= m - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(m);
+            uint64_t addr = coalesce_local_address(base, a->addr[lane] + word, lane);
+            builder_add(&b, addr, MIN(a->bytes, 4), lane);
+        }
+    return builder_finish(&b);
+}
+
+/* ---- shared memory ---- */
+
+struct banks {
+    uint64_t words[SHARED_BANKS][COALESCE_LANES]; /* distinct words of this part of the warp, by bank */
+    uint8_t count[SHARED_BANKS];
+    uint32_t worst;
+};
+
+static void banks_add(struct banks *b, uint64_t word, bool is_atomic)
+{
+    uint32_t bank = (uint32_t)(word % SHARED_BANKS), n = b->count[bank];
+    for (uint32_t i = 0; i < n && !is_atomic; i++)
+        if (b->words[bank][i] == word) return; /* multicast */
+    b->words[bank][n] = word;
+    b->count[bank] = (uint8_t)(n + 1);
+    b->worst = MAX(b->worst, n + 1);
+}
+
+uint32_t coalesce_shared_passes(const uint64_t addr[COALESCE_LANES], uint32_t mask, uint32_t bytes,
+                                bool is_atomic)
+{
+    uint32_t words = (bytes + 3) / 4;
+    uint32_t part = COALESCE_LANES / words; /* lanes that go together: their words fill the banks once */
+    uint32_t passes = 0;
+    assert(words == 1 || words == 2 || words == 4);
+    for (uint32_t first = 0; first < COALESCE_LANES; first += part) {
+        uint32_t lanes = mask & (uint32_t)(((1ull << part) - 1) << first);
+        if (!lanes) continue;
+        struct banks b;
+        b.worst = 0;
+        memset(b.count, 0, sizeof b.count);
+        for (; lanes; lanes &= lanes - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+            for (uint32_t w = 0; w < words; w++) banks_add(&b, addr[lane] / 4 + w, is_atomic);
+        }
+        passes += b.worst;
+    }
+    return passes;
+}

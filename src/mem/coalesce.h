@@ -1,0 +1,60 @@
+/* coalesce.h: from the addresses of a warp's lanes to memory transactions, and the passes that banked shared
+ * memory needs.
+ *
+ * Fermi to Maxwell fetch whole 128-byte lines: a transaction for each distinct line. From Volta on a line has
+ * 32-byte sectors that are fetched alone: still a transaction for each line, with the mask of its sectors.
+ * Transactions come in the order of the first lane that wants each. Wide accesses (8 and 16 bytes a lane) are
+ * handled by half and quarter warps in hardware; lanes of different parts that want one line still share it,
+ * so they make more transactions only where lines differ. */
+#ifndef HEDDLE_COALESCE_H
+#define HEDDLE_COALESCE_H
+
+#include "base/base.h"
+
+enum {
+    COALESCE_LANES = 32,
+    COALESCE_TXN_MAX = 4 * COALESCE_LANES, /* a local access of 16 bytes touches four lines in each lane */
+    COALESCE_SECTOR_BYTES = 32,
+    COALESCE_LINE_MAX = 128,
+    SHARED_BANKS = 32
+};
+
+struct coalesce_access {
+    const uint64_t *addr; /* [32]: of the lanes in mask */
+    uint32_t mask;
+    uint32_t bytes;      /* of one lane, vector included: 1 to 16, addresses are multiples of it */
+    uint32_t line_bytes; /* 32, 64 or 128 */
+    bool sectored;       /* sector mode: loads name the sectors that they want; else whole lines */
+    bool is_store, is_atomic;
+};
+
+struct coalesce_txn {
+    uint64_t line;          /* line address */
+    uint32_t sectors;       /* wanted or written; stores and atomics name what they touch in both modes */
+    uint32_t lanes;         /* that take part: a deferred atomic is applied for these */
+    uint32_t bytes_touched; /* distinct bytes */
+    uint32_t write_bytes; /* data that travels: stores whole sectors with a byte mask, atomics an operand for
+                             each lane; loads 0 */
+    bool partial;         /* a store that leaves bytes of its sectors alone */
+};
+
+/* Fills out[] and returns how many. */
+uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn out[COALESCE_TXN_MAX]);
+
+/* Local memory is interleaved by word, so that lanes at the same offset share a line. base: of this warp
+ * slot, line aligned. */
+static inline uint64_t coalesce_local_address(uint64_t base, uint64_t offset, uint32_t lane)
+{
+    return base + offset / 4 * (4 * COALESCE_LANES) + lane * 4 + offset % 4;
+}
+/* a->addr holds offsets in the threads' local memory. Wide accesses go word by word. */
+uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
+                        struct coalesce_txn out[COALESCE_TXN_MAX]);
+
+/* Passes through shared memory: 32 banks of 4 bytes; in one pass each bank serves one word, to all lanes that
+ * want it. 8-byte accesses go by half warps, 16-byte ones by quarters. Atomics serve one lane a bank. 0 for
+ * an empty mask. */
+uint32_t coalesce_shared_passes(const uint64_t addr[COALESCE_LANES], uint32_t mask, uint32_t bytes,
+                                bool is_atomic);
+
+#endif

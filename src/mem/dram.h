@@ -1,0 +1,65 @@
+/* dram.h: one DRAM channel: a bounded request queue, a scheduler (FR-FCFS or FCFS), banks in groups with row
+ * buffers, the timing constraints CCD RRD RCD RAS RP RC CL WL CDLR WR CCDL RTPL in command clocks, a data
+ * bus, refresh. */
+#ifndef HEDDLE_DRAM_H
+#define HEDDLE_DRAM_H
+
+#include "config/param.h"
+#include "mem/addrmap.h"
+#include "mem/link.h"
+#include "mem/req.h"
+#include "stats/stat.h"
+
+enum dram_sched { DRAM_FRFCFS, DRAM_FCFS };
+enum dram_groups { DRAM_GROUPS_LOW, DRAM_GROUPS_HIGH }; /* which bits of the bank number name its group */
+
+struct dram_params {
+    bool infinite;                 /* P_DRAM: the idle latency for every request, no limit of bandwidth */
+    uint32_t latency, latency_min; /* core cycles: on the way to the queue; in all, at least */
+    uint32_t queue, return_queue;  /* entries */
+    uint32_t sched;                /* enum dram_sched */
+    bool write_drain;              /* writes wait apart and go in batches */
+    uint32_t write_queue, write_high, write_low; /* entries; start and end of a batch */
+    uint32_t banks, groups, group_by;            /* of a channel; groups: enum dram_groups */
+    uint32_t bus_bytes, burst, ratio; /* width of the data bus; beats of a burst; beats in a command clock */
+    bool sector_bursts;               /* reads: a burst for each 32-byte sector, even where one holds more */
+    bool dual_bus;                    /* a row and a column command in one clock */
+    /* command clocks */
+    uint32_t tccd, tccdl, trrd, trcd, trcdwr, tras, trp, trc, tcl, twl, tcdlr, twr, trtpl;
+    uint32_t trefi, trfc; /* refresh: interval (0 = none), duration */
+};
+extern const struct param_row dram_rows[];
+
+struct dram_stats {
+    uint64_t reads, writes; /* requests */
+    uint64_t read_bursts, write_bursts;
+    uint64_t activates, precharges, refreshes;
+    uint64_t requests, row_hits;    /* begun; those that found their row open */
+    uint64_t cycles, pending, busy; /* command clocks: all, with work, with data on the bus */
+    uint64_t queue_cycles;          /* sum over requests: from the queue's tail to the first column command */
+    uint64_t queue_level[LINK_LEVELS]; /* command clocks at each level of the queue, as in link.h */
+};
+extern const struct stat_row dram_stat_rows[];
+
+struct dram_channel;
+/* in[s], out[s]: links of the slices that belong to this channel, s from 0 (the arrays are copied). Reads
+ * come back through the link of their slice; writes vanish when done (the channel frees the request). */
+struct dram_channel *dram_create(const struct dram_params *p, uint32_t index, const struct addrmap *map,
+                                 const struct clock_domain *clock, const struct clock_domain *core,
+                                 struct req_pool *pool, struct link **in, struct link **out, uint32_t slices);
+/* What is wrong with the parameters taken together; false with diagnostics. */
+bool dram_check(const struct dram_params *p, const struct addrmap *map, struct diag_list *diags);
+void dram_destroy(struct dram_channel *d);
+void dram_tick(struct dram_channel *d, tick now);
+tick *dram_wake(struct dram_channel *d);
+bool dram_idle(const struct dram_channel *d);
+void dram_settle(struct dram_channel *d,
+                 tick now); /* brings counts of time (cycles, pending, queue_level) up to now */
+void *dram_stats(struct dram_channel *d);
+void dram_explain(const struct dram_channel *d, tick now, struct strbuf *out);
+/* Core cycles from an L2 slice's link to its answer on an idle channel with closed rows: for calibration and
+ * tests. */
+uint32_t dram_idle_latency(const struct dram_params *p, const struct clock_domain *clock,
+                           const struct clock_domain *core);
+
+#endif

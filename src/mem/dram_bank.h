@@ -1,0 +1,52 @@
+/* dram_bank.h: the chips of one channel: which rows are open, and the first command clock at which each
+ * command may be given. Knows no requests. */
+#ifndef HEDDLE_DRAM_BANK_H
+#define HEDDLE_DRAM_BANK_H
+
+#include "mem/dram.h"
+
+enum { DRAM_BANKS_MAX = 64, DRAM_ROW_NONE = -1 };
+
+enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE };
+
+struct dram_bank {
+    int64_t row;                               /* that is open, or DRAM_ROW_NONE */
+    uint64_t activate, precharge, read, write; /* first clock at which the bank allows the command */
+};
+
+struct dram_group {
+    uint64_t column, precharge;
+}; /* CCDL; RTPL */
+
+struct dram_chips {
+    const struct dram_params *params;
+    uint32_t burst_clocks;                  /* that one column command keeps the data bus busy */
+    uint32_t rcd_write, rtw, wtr, wtp, rtp; /* spans that follow from the parameters, see dram_bank.c */
+    uint32_t group_shift, group_mask;
+    uint64_t activate, column, read, write; /* RRD; CCD; write-to-read; read-to-write */
+    uint64_t row_bus, column_bus;           /* first clock at which the command bus is free */
+    uint64_t data_end;                      /* first clock after the last data on the bus */
+    struct dram_bank banks[DRAM_BANKS_MAX];
+    struct dram_group groups[DRAM_BANKS_MAX];
+};
+
+void dram_chips_init(struct dram_chips *d, const struct dram_params *p);
+/* The first clock at which the command may be given to the bank. */
+uint64_t dram_chips_earliest(const struct dram_chips *d, uint32_t bank, enum dram_command command);
+/* Gives it. Column commands: the first clock after their data. */
+uint64_t dram_chips_give(struct dram_chips *d, uint64_t clock, uint32_t bank, enum dram_command command,
+                         uint32_t row);
+/* All banks are precharged and refreshed, beginning at `clock` or when the banks allow. Returns rows that
+ * were open. */
+uint32_t dram_chips_refresh(struct dram_chips *d, uint64_t clock);
+
+/* What a bank needs next to read or write the row. */
+static inline enum dram_command dram_chips_next(const struct dram_chips *d, uint32_t bank, uint32_t row,
+                                                bool write)
+{
+    int64_t open = d->banks[bank].row;
+    if (open == (int64_t)row) return write ? DRAM_WRITE : DRAM_READ;
+    return open == DRAM_ROW_NONE ? DRAM_ACTIVATE : DRAM_PRECHARGE;
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* dram_params.c: the rows of a DRAM channel's parameters and statistics. Defaults are the GDDR5 of the
+ * thesis's GTX 480: Table 3.1; what it leaves open is GPGPU-Sim 3.2.2's GTX 480 file. */
+#include "mem/dram_bank.h"
+
+static const char *const sched_names[] = {"fr-fcfs", "fcfs", NULL}; /* enum dram_sched */
+static const char *const group_names[] = {"low", "high", NULL};     /* enum dram_groups */
+
+#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
+    PARAM_ROW(type, dram_params, field, nm, unit, def, lo, hi, help)
+#define ENUM_ROW(field, nm, def, names, text)                                                                \
+    {                                                                                                        \
+        .name = nm, .type = PARAM_ENUM, .offset = offsetof(struct dram_params, field), .unit = "",           \
+        .default_text = def, .choices = names, .help = text                                                  \
+    }
+#define CLOCKS(field, def, lo, help)                                                                         \
+    ROW(PARAM_U32, field, "dram." #field, "command clocks", def, lo, 1 << 20, help)
+
+const struct param_row dram_rows[] = {
+    ROW(PARAM_BOOL, infinite, "dram.infinite", "", "false", 0, 1,
+        "ideal DRAM (P_DRAM): every request takes the idle latency, bandwidth has no limit"),
+    ROW(PARAM_U32, latency, "dram.latency", "core cycles", "30", 0, 1 << 16,
+        "fixed way from the L2's miss queue to the DRAM queue"),
+    ROW(PARAM_U32, latency_min, "dram.latency_min", "core cycles", "95", 0, 1 << 16,
+        "no read comes back sooner than this after it has left the L2's miss queue"),
+    ROW(PARAM_U32, queue, "dram.queue", "entries", "16", 1, 1 << 16, "requests that wait for their bank"),
+    ROW(PARAM_U32, return_queue, "dram.return_queue", "entries", "116", 1, 1 << 16,
+        "reads that are being sent or wait for the L2"),
+    ENUM_ROW(sched, "dram.sched", "fr-fcfs", sched_names,
+             "which request goes first: fr-fcfs (open row, then oldest), fcfs (oldest)"),
+    ROW(PARAM_BOOL, write_drain, "dram.write_drain", "", "false", 0, 1,
+        "writes wait in a queue of their own and go in batches"),
+    ROW(PARAM_U32, write_queue, "dram.write_queue", "entries", "32", 1, 1 << 16,
+        "with write_drain: writes that wait"),
+    ROW(PARAM_U32, write_high, "dram.write_high", "entries", "28", 1, 1 << 16,
+        "with write_drain: a batch begins when so many writes wait, or no read does"),
+    ROW(PARAM_U32, write_low, "dram.write_low", "entries", "16", 0, 1 << 16,
+        "with write_drain: a batch ends when so few writes wait and there are reads"),
+    ROW(PARAM_U32, banks, "dram.banks", "banks", "16", 1, DRAM_BANKS_MAX, "banks of one channel"),
+    ROW(PARAM_U32, groups, "dram.groups", "groups", "4", 1, DRAM_BANKS_MAX, "bank groups of one channel"),
+    ENUM_ROW(group_by, "dram.group_by", "low", group_names,
+             "bits of the bank number that name its group: low, high"),
+    ROW(PARAM_U32, bus_bytes, "dram.bus_bytes", "bytes", "8", 1, 1024,
+        "width of the channel's data bus, all chips together"),
+    ROW(PARAM_U32, burst, "dram.burst", "beats", "8", 1, 64, "beats of data for one column command"),
+    ROW(PARAM_U32, ratio, "dram.ratio", "beats", "4", 1, 16, "beats of data in one command clock"),
+    ROW(PARAM_BOOL, sector_bursts, "dram.sector_bursts", "", "false", 0, 1,
+        "every 32-byte sector that is read takes a burst of its own, as GPGPU-Sim 4 fetches for an L2 of "
+        "sectors"),
+    ROW(PARAM_BOOL, dual_bus, "dram.dual_bus", "", "false", 0, 1,
+        "a row and a column command may go in one clock"),
+    CLOCKS(tccd, "2", 1, "column command to column command"),
+    CLOCKS(tccdl, "3", 1, "column command to column command in one bank group"),
+    CLOCKS(trrd, "6", 1, "activate to activate of another bank"),
+    CLOCKS(trcd, "12", 1, "activate to read"),
+    CLOCKS(trcdwr, "0", 0, "activate to write; 0 = trcd - twl - 1"),
+    CLOCKS(tras, "28", 1, "activate to precharge"),
+    CLOCKS(trp, "12", 1, "precharge to activate"),
+    CLOCKS(trc, "40", 1, "activate to activate of one bank"),
+    CLOCKS(tcl, "12", 1, "read to its data"),
+    CLOCKS(twl, "4", 1, "write to its data"),
+    CLOCKS(tcdlr, "5", 0, "end of written data to read"),
+    CLOCKS(twr, "12", 0, "end of written data to precharge"),
+    CLOCKS(trtpl, "2", 0, "read to precharge in one bank group"),
+    CLOCKS(trefi, "0", 0, "refresh to refresh; 0 = no refresh"),
+    CLOCKS(trfc, "0", 0, "duration of a refresh"),
+    {0},
+};
+
+const struct stat_row dram_stat_rows[] = {
+    STAT_COUNT(dram_stats, reads, "dram.reads", "requests", "reads served (L2 fills)", NULL),
+    STAT_COUNT(dram_stats, writes, "dram.writes", "requests", "writes served (L2 write-backs)", NULL),
+    STAT_COUNT(dram_stats, read_bursts, "dram.read_bursts", "bursts", "read commands",
+               "dram__sectors_read.sum"),
+    STAT_COUNT(dram_stats, write_bursts, "dram.write_bursts", "bursts", "write commands",
+               "dram__sectors_write.sum"),
+    STAT_COUNT(dram_stats, activates, "dram.activates", "commands", "rows opened", NULL),
+    STAT_COUNT(dram_stats, precharges, "dram.precharges", "commands", "rows closed", NULL),
+    STAT_COUNT(dram_stats, refreshes, "dram.refreshes", "commands", "refreshes of all banks", NULL),
+    STAT_COUNT(dram_stats, requests, "dram.requests", "requests", "requests that a bank has taken", NULL),
+    STAT_COUNT(dram_stats, row_hits, "dram.row_hits", "requests",
+               "requests whose row was open when their bank took them", NULL),
+    STAT_COUNT(dram_stats, cycles, "dram.cycles", "command clocks", "all clocks, summed over channels",
+               "dram__cycles_elapsed.sum"),
+    STAT_COUNT(dram_stats, pending, "dram.pending", "command clocks",
+               "clocks with a request in the queue, at a bank or on the bus", NULL),
+    STAT_COUNT(dram_stats, busy, "dram.busy", "command clocks", "clocks with data on the bus",
+               "dram__cycles_active.sum"),
+    STAT_COUNT(dram_stats, queue_cycles, "dram.queue_cycles", "command clocks",
+               "waiting from the queue's tail to the first column command, summed over requests", NULL),
+    STAT_HISTOGRAM(dram_stats, queue_level, "dram.queue_level", LINK_LEVELS, "command clocks",
+                   "clocks at each level of the queue while it is not empty: tenths, the last = full"),
+    STAT_RATIO_OF(dram_stats, busy, pending, "dram.efficiency", "%", "bus busy, of the clocks with work",
+                  NULL),
+    STAT_RATIO_OF(dram_stats, busy, cycles, "dram.utilization", "%", "bus busy, of all clocks",
+                  "dram__throughput.avg.pct_of_peak_sustained_elapsed"),
+    STAT_RATIO_OF(dram_stats, row_hits, requests, "dram.row_hit_rate", "%",
+                  "requests that found their row open", NULL),
+    STAT_RATIO_OF(dram_stats, queue_cycles, requests, "dram.queue_latency", "command clocks",
+                  "average wait from the queue's tail to the first column command", NULL),
+    {0},
+};
+
+static bool params_error(struct diag_list *diags, const char *text)
+{
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "%s", text);
+    return false;
+}
+
+bool dram_check(const struct dram_params *p, const struct addrmap *map, struct diag_list *diags)
+{
+    bool ok = true;
+    if (!is_pow2_u64(p->banks) || !is_pow2_u64(p->groups) || p->groups > p->banks)
+        ok = params_error(diags,
+                          "dram.banks and dram.groups must be powers of two, no more groups than banks");
+    if (!is_pow2_u64((uint64_t)p->bus_bytes * p->burst))
+        ok = params_error(diags, "dram.bus_bytes * dram.burst must be a power of two");
+    if (p->burst % p->ratio)
+        ok = params_error(diags,
+                          "dram.burst must be a whole number of command clocks (a multiple of dram.ratio)");
+    if (addrmap_banks(map) > p->banks) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "as many B letters as bits of dram.banks, or fewer",
+                 "addr.map names %u banks, dram.banks is %u", addrmap_banks(map), p->banks);
+        ok = false;
+    }
+    if (p->write_drain && (p->write_low >= p->write_high || p->write_high > p->write_queue))
+        ok = params_error(diags, "dram.write_low < dram.write_high <= dram.write_queue does not hold");
+    if (p->write_drain && p->sched == DRAM_FCFS)
+        ok = params_error(diags, "dram.write_drain needs dram.sched: fr-fcfs");
+    if (p->trefi && p->trefi < p->trfc + 2 * p->trc + p->trp + p->twl + p->twr + p->burst)
+        ok = params_error(diags,
+                          "dram.trefi is too short for dram.trfc: the memory would do nothing but refresh");
+    return ok;
+}

@@ -1,0 +1,259 @@
+/* l1.c: the L1 data cache: its life, its port to the load-store unit, what is done, and the account of
+ * refusals.
+ *
+ * Known from the thesis, chapters 2.2.2 and 3.4 (Fermi: allocate on miss, write-evict, MSHRs with merging,
+ * miss queue), and from GPGPU-Sim 3.2.2, whose order of checks (line, miss queue, MSHR) decides the cause
+ * when several hold at once.
+ *
+ * Invariants. (1) A refused access changes nothing but the account, and a dirty victim that it may clean. (2)
+ * Every cycle in which the access at the head of the load-store unit is refused is charged to exactly one
+ * cause and one type; the SM may sleep through such cycles, for nothing of the L1 changes without a tick. (3)
+ * A taken load is reported done exactly once. (4) Nothing below the crossbar has to move for a reply to be
+ * taken: so replies always drain.
+ *
+ * Left out: banks of the data array, the port that a fill takes, and eviction by .cg loads. */
+#include "mem/l1_impl.h"
+
+static void l1_ring_init(struct l1_ring *r, uint32_t cap)
+{
+    *r = (struct l1_ring){.items = mem_zalloc(sizeof *r->items * cap), .cap = cap};
+}
+
+static void l1_init_cache(struct l1 *c)
+{
+    uint32_t lines = (uint32_t)MAX(c->p.size / c->p.line, 1);
+    uint32_t ways = MIN(c->p.ways, lines);
+    struct cache_geometry g = {.sets = lines / ways,
+                               .ways = ways,
+                               .line_bytes = c->p.line,
+                               .sectored = c->p.sectored,
+                               .index = (uint8_t)c->p.index,
+                               .replace = (uint8_t)c->p.replacement};
+    cache_init(&c->cache, &g);
+    c->line_sectors = (uint32_t)((1ull << c->p.line / CACHE_SECTOR_BYTES) - 1);
+}
+
+/* Loads that can wait: those merged into MSHRs, and as many that bypass them as the miss queue is deep. */
+static void l1_init_nodes(struct l1 *c)
+{
+    c->nodes_left = c->p.mshrs * c->p.merges + c->p.miss_queue;
+    c->nodes = mem_zalloc(sizeof *c->nodes * c->nodes_left);
+    c->node_free = L1_NONE;
+    for (uint32_t i = c->nodes_left; i-- > 0;) {
+        c->nodes[i].next = c->node_free;
+        c->node_free = i;
+    }
+    c->done_head = c->done_tail = L1_NONE;
+}
+
+struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_domain *core,
+                     struct req_pool *pool, struct link *to_xbar, struct link *from_xbar, tick *sm_wake)
+{
+    enum { SEEN_REGIONS = 1024 };
+    struct l1 *c = mem_zalloc(sizeof *c);
+    c->p = *p;
+    c->sm = sm;
+    c->clock = core;
+    c->pool = pool;
+    c->to_xbar = to_xbar;
+    c->from_xbar = from_xbar;
+    c->sm_wake = sm_wake;
+    c->port_time = TICK_NEVER;
+    l1_init_cache(c);
+    l1_init_nodes(c);
+    mshr_init(&c->mshr, p->mshrs, p->merges);
+    c->misses = mem_zalloc(sizeof *c->misses * p->mshrs);
+    l1_ring_init(&c->hits, p->ports * (p->latency + 2));
+    l1_ring_init(&c->miss_queue, p->miss_queue);
+    l1_ring_init(&c->others, p->miss_queue);
+    /* Each request that waits for an answer has a merged load, a promised node, or an MSHR of its own (a
+     * prefetch). */
+    l1_ring_init(&c->answers, c->nodes_left + p->mshrs * (p->merges + 1));
+    lineset_init(&c->seen, SEEN_REGIONS);
+    return c;
+}
+
+void l1_destroy(struct l1 *c)
+{
+    if (!c) return;
+    cache_free(&c->cache);
+    mshr_free(&c->mshr);
+    lineset_free(&c->seen);
+    free(c->misses);
+    free(c->nodes);
+    free(c->hits.items);
+    free(c->miss_queue.items);
+    free(c->others.items);
+    free(c->answers.items);
+    free(c);
+}
+
+void l1_hook(struct l1 *c, const struct l1_hooks *hooks) { c->hooks = *hooks; }
+
+/* ---- what is done ---- */
+
+uint32_t l1_node_new(struct l1 *c, uint32_t token, uint32_t need)
+{
+    uint32_t n = c->node_free;
+    assert(n != L1_NONE);
+    c->node_free = c->nodes[n].next;
+    c->nodes[n] = (struct l1_node){.token = token, .next = L1_NONE, .need = need};
+    return n;
+}
+
+void l1_done(struct l1 *c, uint32_t node, tick now)
+{
+    c->nodes[node].ready = now;
+    c->nodes[node].next = L1_NONE;
+    if (c->done_tail == L1_NONE)
+        c->done_head = node;
+    else
+        c->nodes[c->done_tail].next = node;
+    c->done_tail = node;
+}
+
+static uint32_t l1_pop_done(struct l1 *c)
+{
+    uint32_t n = c->done_head;
+    c->done_head = c->nodes[n].next;
+    if (c->done_head == L1_NONE) c->done_tail = L1_NONE;
+    c->nodes[n].next = c->node_free;
+    c->node_free = n;
+    c->nodes_left++;
+    return c->nodes[n].token;
+}
+
+/* The one that has been ready longest; of two, the fill. */
+bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
+{
+    tick hit = c->hits.count ? l1_ring_head(&c->hits)->ready : TICK_NEVER;
+    tick fill = c->done_head != L1_NONE ? c->nodes[c->done_head].ready : TICK_NEVER;
+    if (MIN(hit, fill) > now) return false;
+    *token = fill <= hit ? l1_pop_done(c) : l1_ring_pop(&c->hits);
+    c->last = now;
+    c->has_room = c->stall.open;
+    return true;
+}
+
+/* ---- refusals ---- */
+
+static void l1_charge(struct l1 *c, uint64_t cycles)
+{
+    struct l1_stats *s = &c->stats;
+    switch (c->stall.cause) {
+    case L1_STALL_LINE: s->stall_line += cycles; break;
+    case L1_STALL_MSHR: s->stall_mshr += cycles; break;
+    case L1_STALL_QUEUE: s->stall_queue += cycles; break;
+    case L1_STALL_PORT: s->stall_port += cycles; break;
+    default: UNREACHABLE("a stall without a cause");
+    }
+    s->stall_cycles += cycles;
+    s->fails[c->stall.type] += cycles;
+}
+
+void l1_settle(struct l1 *c, tick now)
+{
+    if (!c->stall.open || c->stall.charged_until >= now) return;
+    uint64_t cycles = (now - c->stall.charged_until) / c->clock->period;
+    l1_charge(c, cycles);
+    c->stall.charged_until += cycles * c->clock->period;
+}
+
+static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, enum l1_type type)
+{
+    l1_settle(c, now);
+    bool is_charged = c->stall.open && c->stall.charged_until > now; /* asked twice in one cycle */
+    c->stall.cause = (uint8_t)cause;
+    c->stall.type = (uint8_t)type;
+    if (is_charged) return;
+    c->stall.open = true;
+    c->stall.charged_until = now + c->clock->period;
+    l1_charge(c, 1);
+}
+
+static void l1_count_prefetch(struct l1 *c, enum l1_answer a)
+{
+    c->stats.prefetch_offered++;
+    if (l1_is_stall(a))
+        c->stats.prefetch_dropped++;
+    else if (a == L1_MISS)
+        c->stats.prefetch_issued++;
+    else
+        c->stats.prefetch_redundant++;
+}
+
+enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    assert(t->addr % c->p.line == 0 && t->sectors && t->warp < L1_WARPS_MAX);
+    assert(!t->is_prefetch || (t->kind == REQ_READ && t->token == L1_NO_TOKEN));
+    c->last = now;
+    if (c->port_time != now) {
+        c->port_time = now;
+        c->ports_used = 0;
+    }
+    bool has_port = c->p.perfect || c->ports_used < c->p.ports, intra_warp = false;
+    enum l1_answer a = has_port ? l1_route(c, now, t, &intra_warp) : L1_STALL_PORT;
+    if (t->is_prefetch) l1_count_prefetch(c, a);
+    if (l1_is_stall(a)) {
+        /* A cycle that has used its ports is a busy one, not a stalled one. */
+        if (has_port && !t->is_prefetch) l1_stalled(c, now, a, l1_type_of(t));
+        return a;
+    }
+    c->ports_used++;
+    if (!t->is_prefetch) {
+        l1_settle(c, now);
+        c->stall.open = false;
+    }
+    if (c->hooks.on_access) c->hooks.on_access(c->hooks.ctx, now, t, a, intra_warp);
+    if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
+    return a;
+}
+
+/* ---- state that others ask for ---- */
+
+uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp) { return c->writes_pending[warp]; }
+
+bool l1_idle(const struct l1 *c)
+{
+    return !c->requests_out && !c->others_out && !c->hits.count && c->done_head == L1_NONE && !c->is_flushing;
+}
+
+tick l1_wake(const struct l1 *c)
+{
+    tick next = c->last + c->clock->period, wake = TICK_NEVER;
+    bool can_send = (c->miss_queue.count || c->others.count) && !c->is_blocked;
+    if (can_send || c->is_flushing || c->has_room || c->done_head != L1_NONE) return next;
+    if (c->hits.count) wake_at(&wake, l1_ring_head(&c->hits)->ready);
+    if (c->answers.count) wake_at(&wake, l1_ring_head(&c->answers)->ready);
+    wake_at(&wake, link_next(c->from_xbar));
+    return MAX(wake, next); /* what is overdue waits for its turn in the next cycle */
+}
+
+void *l1_stats(struct l1 *c) { return &c->stats; }
+
+static const struct l1_miss *l1_oldest_miss(const struct l1 *c, uint64_t *addr)
+{
+    const struct l1_miss *oldest = NULL;
+    for (uint32_t i = 0; i < c->mshr.count; i++) {
+        if (!c->mshr.entries[i].used || (oldest && c->misses[i].born >= oldest->born)) continue;
+        oldest = &c->misses[i];
+        *addr = c->mshr.entries[i].addr;
+    }
+    return oldest;
+}
+
+void l1_explain(const struct l1 *c, tick now, struct strbuf *out)
+{
+    static const char *const causes[] = {"", "", "", "", "a line", "an MSHR", "the miss queue", "a port"};
+    uint64_t addr = 0;
+    const struct l1_miss *m = l1_oldest_miss(c, &addr);
+    strbuf_printf(out, "L1 of SM %u: %u of %u MSHRs, miss queue %u of %u%s, %u requests outstanding", c->sm,
+                  c->mshr.used, c->mshr.count, c->miss_queue.count, c->miss_queue.cap,
+                  c->is_blocked ? " (the crossbar is full)" : "", c->requests_out + c->others_out);
+    if (c->stall.open) strbuf_printf(out, ", the next access waits for %s", causes[c->stall.cause]);
+    strbuf_puts(out, "\n");
+    if (m)
+        strbuf_printf(out, "  oldest miss: line 0x%llx, warp %u, pc %u, for %llu cycles\n",
+                      (unsigned long long)addr, m->warp, m->pc,
+                      (unsigned long long)((now - m->born) / c->clock->period));
+}

@@ -1,0 +1,449 @@
+/* l1_access.c: what an access does: loads (hit, merge, miss), write-through stores, local write-back stores,
+ * atomics, bypasses.
+ *
+ * Every function either refuses before it has changed anything, or commits. The one exception is a dirty
+ * victim: when the miss queue has room for its write-back alone, that goes first and the miss is refused, so
+ * that a queue of depth 1 is enough. */
+#include "mem/l1_impl.h"
+
+enum l1_type l1_type_of(const struct l1_txn *t)
+{
+    if (t->kind == REQ_ATOMIC) return L1_ATOMIC;
+    if (t->cls == REQ_GLOBAL) return t->kind == REQ_READ ? L1_GLOBAL_LOAD : L1_GLOBAL_STORE;
+    if (t->cls == REQ_LOCAL) return t->kind == REQ_READ ? L1_LOCAL_LOAD : L1_LOCAL_STORE;
+    return L1_OTHER;
+}
+
+/* ---- statistics ---- */
+
+static void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_outcome outcome)
+{
+    if (t->is_prefetch) return;
+    struct l1_stats *s = &c->stats;
+    enum l1_type type = l1_type_of(t);
+    s->accesses[type]++;
+    s->total_accesses++;
+    s->load_accesses += t->kind == REQ_READ;
+    switch (outcome) {
+    case CACHE_HIT: s->hits[type]++, s->total_hits++; break;
+    case CACHE_HIT_RESERVED: s->pending[type]++, s->total_pending++; break;
+    default: s->misses[type]++, s->total_misses++, s->load_misses += t->kind == REQ_READ; break;
+    }
+}
+
+static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_line)
+{
+    bool is_first = lineset_add(&c->seen, t->addr >> c->cache.line_shift);
+    if (t->is_prefetch) return;
+    c->stats.reads_missed++;
+    if (has_line)
+        c->stats.sector_misses++;
+    else if (is_first)
+        c->stats.cold_misses++;
+    else
+        c->stats.replaced_misses++;
+}
+
+/* ---- requests ---- */
+
+static bool l1_queue_has(const struct l1 *c, uint32_t places)
+{
+    return l1_answers_itself(c) || c->miss_queue.cap - c->miss_queue.count >= places;
+}
+
+static void l1_request(struct l1 *c, tick now, const struct req *r)
+{
+    uint32_t id = req_new(c->pool, r);
+    c->requests_out++;
+    c->stats.requests_read += r->kind == REQ_READ;
+    c->stats.requests_write += r->kind == REQ_WRITE;
+    c->stats.requests_atomic += r->kind == REQ_ATOMIC;
+    if (l1_answers_itself(c) && r->kind == REQ_READ)
+        l1_ring_push(&c->answers, clock_after(c->clock, now, c->p.fixed_miss_latency), id);
+    else
+        l1_ring_push(&c->miss_queue, now, id);
+}
+
+static struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
+                            enum l1_answer outcome)
+{
+    return (struct req){.addr = t->addr,
+                        .sectors = t->sectors,
+                        .write_bytes = t->write_bytes,
+                        .kind = t->kind,
+                        .cls = t->cls,
+                        .is_prefetch = t->is_prefetch,
+                        .is_fill_partial = t->partial,
+                        .l1_outcome = (uint8_t)outcome,
+                        .sm = (uint16_t)c->sm,
+                        .warp = t->warp,
+                        .pc = t->pc,
+                        .token = token,
+                        .next = REQ_NONE,
+                        .born = now};
+}
+
+void l1_write_back(struct l1 *c, tick now, uint32_t line)
+{
+    struct cache_line *l = &c->cache.lines[line];
+    uint32_t sectors = c->p.sectored ? l->dirty : c->line_sectors;
+    c->stats.write_backs++;
+    l->dirty = 0;
+    if (l1_answers_itself(c)) return;
+    struct req r = {.addr = l->addr,
+                    .sectors = sectors,
+                    .write_bytes = CACHE_SECTOR_BYTES * (uint32_t)__builtin_popcount(sectors),
+                    .kind = REQ_WRITE,
+                    .cls = REQ_LOCAL,
+                    .l1_outcome = L1_SENT,
+                    .sm = (uint16_t)c->sm,
+                    .warp = l->owner_warp,
+                    .pc = l->owner_pc,
+                    .token = L1_WRITE_BACK_STORE,
+                    .next = REQ_NONE,
+                    .born = now};
+    l1_request(c, now, &r);
+}
+
+/* ---- lines ---- */
+
+void l1_evict(struct l1 *c, tick now, uint32_t line)
+{
+    const struct cache_line *l = &c->cache.lines[line];
+    if (!l->used) return;
+    assert(!l->dirty);
+    c->stats.evictions++;
+    c->stats.prefetch_unused += l->is_prefetch;
+    if (c->hooks.on_evict) c->hooks.on_evict(c->hooks.ctx, now, l);
+}
+
+static void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors)
+{
+    l1_evict(c, now, line);
+    cache_reserve(&c->cache, line, t->addr, sectors);
+    struct cache_line *l = &c->cache.lines[line];
+    l->owner_warp = t->warp;
+    l->owner_pc = t->pc;
+    l->is_prefetch = t->is_prefetch;
+}
+
+/* True: the victim is clean, and the queue still has the places that the caller needs. */
+static bool l1_clean_victim(struct l1 *c, tick now, uint32_t victim, uint32_t places)
+{
+    if (victim == CACHE_NO_LINE || !c->cache.lines[victim].dirty) return true;
+    if (!l1_queue_has(c, 1)) return false;
+    bool has_both = l1_queue_has(c, 1 + places);
+    l1_write_back(c, now, victim);
+    return has_both;
+}
+
+/* ---- loads ---- */
+
+static enum l1_answer l1_load_hit(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line,
+                                  bool *intra_warp)
+{
+    if (t->is_prefetch) return L1_HIT;
+    struct cache_line *l = &c->cache.lines[line];
+    if (t->token != L1_NO_TOKEN) {
+        if (!l1_ring_has_room(&c->hits)) return L1_STALL_PORT;
+        l1_ring_push(&c->hits, clock_after(c->clock, now, c->p.latency), t->token);
+    }
+    cache_touch(&c->cache, line);
+    *intra_warp = l->owner_warp == t->warp;
+    c->stats.intra_warp_hits += *intra_warp;
+    c->stats.inter_warp_hits += !*intra_warp;
+    c->stats.prefetch_useful += l->is_prefetch;
+    l->is_prefetch = false;
+    l1_count(c, t, CACHE_HIT);
+    return L1_HIT;
+}
+
+static bool l1_can_wait(const struct l1 *c, const struct l1_txn *t)
+{
+    return t->token == L1_NO_TOKEN || c->nodes_left > 0;
+}
+
+static void l1_append(struct l1 *c, uint32_t entry, const struct l1_txn *t, uint32_t need)
+{
+    struct mshr_entry *e = &c->mshr.entries[entry];
+    if (t->token == L1_NO_TOKEN) return;
+    c->nodes_left--;
+    uint32_t n = l1_node_new(c, t->token, need);
+    if (e->head == MSHR_NONE)
+        e->head = n;
+    else
+        c->nodes[e->tail].next = n;
+    e->tail = n;
+    e->merged++;
+}
+
+static bool l1_can_merge(const struct l1 *c, uint32_t entry, const struct l1_txn *t)
+{
+    return t->token == L1_NO_TOKEN || (mshr_can_merge(&c->mshr, entry) && l1_can_wait(c, t));
+}
+
+/* Somebody asks for a line that a prefetch is bringing: it is no prefetch any more. */
+static void l1_claim_prefetch(struct l1 *c, uint32_t entry, const struct l1_txn *t)
+{
+    struct l1_miss *m = &c->misses[entry];
+    if (!m->is_prefetch || t->is_prefetch) return;
+    m->is_prefetch = false;
+    c->stats.prefetch_late++;
+    if (m->line != CACHE_NO_LINE) c->cache.lines[m->line].is_prefetch = false;
+}
+
+static enum l1_answer l1_merge(struct l1 *c, const struct l1_txn *t, uint32_t line, uint32_t entry,
+                               uint32_t need)
+{
+    if (t->is_prefetch) return L1_PENDING;
+    if (!l1_can_merge(c, entry, t)) return L1_STALL_MSHR;
+    l1_append(c, entry, t, need);
+    l1_claim_prefetch(c, entry, t);
+    if (line != CACHE_NO_LINE) cache_touch(&c->cache, line);
+    l1_count(c, t, CACHE_HIT_RESERVED);
+    return L1_PENDING;
+}
+
+static bool l1_may_keep(const struct l1 *c, const struct l1_txn *t)
+{
+    return !c->hooks.may_allocate || c->hooks.may_allocate(c->hooks.ctx, t);
+}
+
+/* A miss of the sectors `missing`; `need` are those that the load waits for, some of which may be under way
+ * already. line: where the address is held with other sectors; entry: its MSHR, where there is one. */
+static enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line, uint32_t entry,
+                              uint32_t need, uint32_t missing)
+{
+    bool is_new = line == CACHE_NO_LINE && entry == MSHR_NONE;
+    bool on_miss = c->p.allocate == L1_ALLOCATE_ON_MISS;
+    bool may_keep = !is_new || l1_may_keep(c, t);
+    uint32_t victim = CACHE_NO_LINE;
+    if (is_new && on_miss && may_keep) {
+        victim = cache_victim(&c->cache, t->addr);
+        if (victim == CACHE_NO_LINE) return L1_STALL_LINE;
+    }
+    if (!l1_queue_has(c, 1)) return L1_STALL_QUEUE;
+    if (entry == MSHR_NONE ? !mshr_has_room(&c->mshr) || !l1_can_wait(c, t) : !l1_can_merge(c, entry, t))
+        return L1_STALL_MSHR;
+    if (!l1_clean_victim(c, now, victim, 1)) return L1_STALL_QUEUE;
+
+    bool had_line = line != CACHE_NO_LINE;
+    if (victim != CACHE_NO_LINE) {
+        l1_take_line(c, now, victim, t, missing);
+        line = victim;
+    } else if (had_line && on_miss) {
+        cache_reserve(&c->cache, line, t->addr, missing);
+    }
+    if (entry == MSHR_NONE) {
+        entry = mshr_take(&c->mshr, t->addr, 0);
+        c->misses[entry] = (struct l1_miss){.line = on_miss ? line : CACHE_NO_LINE,
+                                            .warp = t->warp,
+                                            .pc = t->pc,
+                                            .born = now,
+                                            .may_keep = may_keep,
+                                            .is_prefetch = t->is_prefetch};
+        c->stats.mshr_max = MAX(c->stats.mshr_max, c->mshr.used);
+    }
+    c->mshr.entries[entry].sectors |= missing;
+    l1_append(c, entry, t, need);
+    l1_claim_prefetch(c, entry, t);
+    struct req r = l1_req_of(c, now, t, entry, L1_MISS);
+    r.kind = REQ_READ;
+    r.write_bytes = 0;
+    r.is_fill_partial = false;
+    r.sectors = c->p.sectored ? missing : c->line_sectors;
+    l1_request(c, now, &r);
+    l1_count_read_miss(c, t, had_line);
+    l1_count(c, t, CACHE_MISS);
+    return L1_MISS;
+}
+
+static enum l1_answer l1_load(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
+{
+    uint32_t line;
+    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    if (outcome == CACHE_HIT) return l1_load_hit(c, now, t, line, intra_warp);
+    uint32_t entry = mshr_find(&c->mshr, t->addr);
+    uint32_t need = cache_mask(&c->cache, t->sectors);
+    if (line != CACHE_NO_LINE) need &= ~c->cache.lines[line].valid;
+    uint32_t missing = entry == MSHR_NONE ? need : need & ~c->mshr.entries[entry].sectors;
+    if (!missing) return l1_merge(c, t, line, entry, need);
+    return l1_miss(c, now, t, line, entry, need, missing);
+}
+
+/* Loads that do not look into the L1: .cg, .cv, volatile, and all global loads where the machine does not
+ * cache them. */
+static enum l1_answer l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    if (t->is_prefetch) return L1_PENDING; /* there is nowhere to put it */
+    if (!l1_queue_has(c, 1)) return L1_STALL_QUEUE;
+    if (!l1_can_wait(c, t)) return L1_STALL_MSHR;
+    c->nodes_left -= t->token != L1_NO_TOKEN;
+    struct req r = l1_req_of(c, now, t, t->token, L1_SENT);
+    l1_request(c, now, &r);
+    c->stats.bypassed++;
+    return L1_SENT;
+}
+
+/* ---- stores and atomics ---- */
+
+/* A line that a write makes old. One that is on its way is dropped when it arrives. */
+static void l1_evict_written(struct l1 *c, uint64_t addr, uint32_t line)
+{
+    uint32_t entry = mshr_find(&c->mshr, addr);
+    if (entry != MSHR_NONE) c->misses[entry].doomed = true;
+    if (line == CACHE_NO_LINE || c->cache.lines[line].reserved) return;
+    assert(!c->cache.lines[line]
+                .dirty); /* only local lines are dirty, and their stores come to l1_local_store */
+    c->stats.write_evictions++;
+    l1_drop_line(c, line);
+}
+
+static enum l1_answer l1_write_through(struct l1 *c, tick now, const struct l1_txn *t, bool keeps)
+{
+    bool is_atomic = t->kind == REQ_ATOMIC, travels = is_atomic || !l1_answers_itself(c);
+    if (travels && !l1_ring_has_room(&c->miss_queue)) return L1_STALL_QUEUE;
+    if (is_atomic && !l1_can_wait(c, t)) return L1_STALL_MSHR;
+    uint32_t line;
+    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    if (!keeps)
+        l1_evict_written(c, t->addr, line);
+    else if (line != CACHE_NO_LINE)
+        cache_touch(&c->cache, line);
+    l1_count(c, t, outcome);
+    if (!travels) return L1_SENT;
+    c->nodes_left -= is_atomic && t->token != L1_NO_TOKEN;
+    c->writes_pending[t->warp]++;
+    struct req r = l1_req_of(c, now, t, is_atomic ? t->token : L1_STORE, L1_SENT);
+    l1_request(c, now, &r);
+    return L1_SENT;
+}
+
+/* A store that needs nothing of what is in memory: it writes all of what the tags tell apart. */
+static bool l1_covers(const struct l1 *c, const struct l1_txn *t)
+{
+    return !t->partial && (c->p.sectored || t->sectors == c->line_sectors);
+}
+
+static void l1_make_dirty(struct l1 *c, uint32_t line, uint32_t sectors)
+{
+    cache_touch(&c->cache, line);
+    c->cache.lines[line].dirty |= cache_mask(&c->cache, sectors);
+}
+
+static enum l1_answer l1_store_new_line(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    uint32_t victim = cache_victim(&c->cache, t->addr);
+    if (victim == CACHE_NO_LINE) return L1_STALL_LINE;
+    if (!l1_clean_victim(c, now, victim, 0)) return L1_STALL_QUEUE;
+    l1_take_line(c, now, victim, t, t->sectors);
+    cache_fill(&c->cache, victim, t->sectors);
+    l1_make_dirty(c, victim, t->sectors);
+    lineset_add(&c->seen, t->addr >> c->cache.line_shift);
+    l1_count(c, t, CACHE_MISS);
+    return L1_MISS;
+}
+
+/* Reads what a store does not cover, and keeps the store's sectors dirty from now on. */
+static enum l1_answer l1_store_reads(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
+{
+    struct l1_txn read = *t;
+    read.token = L1_NO_TOKEN; /* nobody waits */
+    uint32_t entry = mshr_find(&c->mshr, t->addr), need = cache_mask(&c->cache, t->sectors);
+    if (line != CACHE_NO_LINE) need &= ~c->cache.lines[line].valid;
+    uint32_t missing = entry == MSHR_NONE ? need : need & ~c->mshr.entries[entry].sectors;
+    enum l1_answer a =
+        missing ? l1_miss(c, now, &read, line, entry, need, missing) : l1_merge(c, &read, line, entry, need);
+    if (l1_is_stall(a)) return a;
+    if (line == CACHE_NO_LINE) line = c->misses[mshr_find(&c->mshr, t->addr)].line;
+    l1_make_dirty(c, line, t->sectors);
+    return a;
+}
+
+/* Write-back: a store that finds its line makes it dirty. */
+static enum l1_answer l1_store_held(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line,
+                                    enum cache_outcome outcome)
+{
+    if (outcome == CACHE_SECTOR_MISS) {
+        if (!l1_covers(c, t) || c->cache.lines[line].reserved) return l1_store_reads(c, now, t, line);
+        cache_fill(&c->cache, line, t->sectors);
+    }
+    l1_make_dirty(c, line, t->sectors);
+    l1_count(c, t, outcome);
+    return outcome == CACHE_HIT_RESERVED ? L1_PENDING : L1_HIT;
+}
+
+/* Without l1.local_write_allocate a store that finds no line goes on to the L2 (thesis 2.2.2). With it, a
+ * store that covers its sectors takes a line without reading, and one that does not reads them first, where
+ * lines are allocated on miss; elsewhere it goes on. */
+static enum l1_answer l1_local_store(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    uint32_t line;
+    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    if (line != CACHE_NO_LINE) return l1_store_held(c, now, t, line, outcome);
+    bool allocates =
+        c->p.local_write_allocate && mshr_find(&c->mshr, t->addr) == MSHR_NONE && l1_may_keep(c, t);
+    if (allocates && l1_covers(c, t)) return l1_store_new_line(c, now, t);
+    if (allocates && c->p.allocate == L1_ALLOCATE_ON_MISS) return l1_store_reads(c, now, t, CACHE_NO_LINE);
+    return l1_write_through(c, now, t, false);
+}
+
+/* ---- ideal machines ---- */
+
+/* Nothing takes time and nothing travels: the access is answered in this very cycle. */
+static enum l1_answer l1_perfect(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    if (t->is_prefetch) return L1_HIT;
+    bool waits = t->token != L1_NO_TOKEN && t->kind != REQ_WRITE;
+    if (waits && !c->nodes_left) return L1_STALL_PORT;
+    if (t->kind == REQ_ATOMIC) {
+        struct req r = l1_req_of(c, now, t, t->token, L1_HIT);
+        c->hooks.on_atomic(c->hooks.ctx, &r);
+    }
+    if (waits) {
+        c->nodes_left--;
+        l1_done(c, l1_node_new(c, t->token, 0), now);
+    }
+    l1_count(c, t, CACHE_HIT);
+    return L1_HIT;
+}
+
+/* An atomic of a machine whose misses answer themselves: performed when its time has come, or at once when
+ * nobody waits. */
+static enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    if (!l1_can_wait(c, t)) return L1_STALL_MSHR;
+    uint32_t line;
+    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    l1_evict_written(c, t->addr, line);
+    l1_count(c, t, outcome);
+    struct req r = l1_req_of(c, now, t, t->token, L1_SENT);
+    if (t->token == L1_NO_TOKEN) {
+        c->hooks.on_atomic(c->hooks.ctx, &r);
+        return L1_SENT;
+    }
+    c->nodes_left--;
+    c->writes_pending[t->warp]++;
+    c->requests_out++;
+    c->stats.requests_atomic++;
+    l1_ring_push(&c->answers, clock_after(c->clock, now, c->p.fixed_miss_latency), req_new(c->pool, &r));
+    return L1_SENT;
+}
+
+enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
+{
+    bool atomic_here = t->kind == REQ_ATOMIC && c->hooks.on_atomic;
+    if (c->p.perfect && (t->kind != REQ_ATOMIC || atomic_here)) return l1_perfect(c, now, t);
+    switch ((enum req_kind)t->kind) {
+    case REQ_READ:
+        if (t->bypass || (t->cls == REQ_GLOBAL && !c->p.cache_global)) return l1_bypass(c, now, t);
+        return l1_load(c, now, t, intra_warp);
+    case REQ_WRITE:
+        if (t->cls == REQ_LOCAL && c->p.write_local == L1_WRITE_BACK) return l1_local_store(c, now, t);
+        return l1_write_through(c, now, t, c->p.write_global == L1_WRITE_UPDATE);
+    case REQ_ATOMIC:
+        if (l1_answers_itself(c) && atomic_here) return l1_fixed_atomic(c, now, t);
+        return l1_write_through(c, now, t, false);
+    }
+    UNREACHABLE("an access of no kind");
+}

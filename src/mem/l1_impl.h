@@ -1,0 +1,114 @@
+/* l1_impl.h: the state of an L1, shared by its files alone: l1.c (life, ports, stalls), l1_access.c (what an
+ * access does), l1_reply.c (what comes back, and the way out), l1_rows.c (parameters and statistics). */
+#ifndef HEDDLE_L1_IMPL_H
+#define HEDDLE_L1_IMPL_H
+
+#include "mem/l1.h"
+#include "mem/lineset.h"
+
+enum {
+    L1_WARPS_MAX = 256,
+    /* In req.token of a write: whose acknowledgement a fence waits for. */
+    L1_STORE = 0,
+    L1_WRITE_BACK_STORE = 1,
+    /* In req.l1_outcome: a request of another cache (l1_send). The others hold the enum l1_answer. */
+    L1_OTHER_REQUEST = 255
+};
+#define L1_NONE     UINT32_MAX
+#define L1_NO_TOKEN UINT32_MAX
+
+struct l1_node { /* a load that waits for sectors, or is done and waits to be fetched */
+    uint32_t token, next, need;
+    tick ready;
+};
+struct l1_miss {   /* beside the MSHR of the same number */
+    uint32_t line; /* reserved for it, or CACHE_NO_LINE */
+    uint16_t warp;
+    uint32_t pc;
+    tick born;
+    bool may_keep;    /* allocate on fill: the line may stay */
+    bool is_prefetch; /* nobody has asked for it yet */
+    bool doomed;      /* written by a store meanwhile: the fill must not stay */
+};
+struct l1_timed {
+    tick ready;
+    uint32_t value;
+};
+struct l1_ring { /* bounded, first in first out */
+    struct l1_timed *items;
+    uint32_t cap, head, count;
+};
+struct l1_stall {
+    bool open; /* the access at the head of the load-store unit is being refused */
+    uint8_t cause, type;
+    tick charged_until;
+};
+
+struct l1 {
+    struct l1_params p;
+    struct cache cache;
+    struct mshr mshr;
+    struct l1_miss *misses; /* [mshrs] */
+    struct l1_node *nodes;
+    uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
+    uint32_t done_head, done_tail;
+    struct l1_ring hits;       /* tokens, ready after the hit latency */
+    struct l1_ring miss_queue; /* request ids */
+    struct l1_ring others;     /* request ids of the other caches */
+    struct l1_ring answers;    /* fixed_miss_latency: request ids that answer themselves */
+    tick last;                 /* newest time seen */
+    tick port_time;
+    uint32_t ports_used;
+    bool is_blocked; /* the crossbar is full; its link wakes the SM */
+    bool is_flushing;
+    bool has_room; /* a fetched load made room for the access that is being refused */
+    uint32_t flush_cursor;
+    uint32_t requests_out, others_out; /* requests that exist and have not been freed */
+    struct l1_stall stall;
+    uint32_t writes_pending[L1_WARPS_MAX];
+    struct lineset seen;
+    struct l1_hooks hooks;
+    uint32_t sm, line_sectors; /* line_sectors: mask of all 32-byte sectors of a line */
+    const struct clock_domain *clock;
+    struct req_pool *pool;
+    struct link *to_xbar, *from_xbar;
+    tick *sm_wake;
+    struct l1_stats stats;
+};
+
+static inline bool l1_ring_has_room(const struct l1_ring *r) { return r->count < r->cap; }
+static inline const struct l1_timed *l1_ring_head(const struct l1_ring *r) { return &r->items[r->head]; }
+static inline void l1_ring_push(struct l1_ring *r, tick ready, uint32_t value)
+{
+    assert(l1_ring_has_room(r));
+    uint32_t at = r->head + r->count++;
+    r->items[at >= r->cap ? at - r->cap : at] = (struct l1_timed){ready, value};
+}
+static inline uint32_t l1_ring_pop(struct l1_ring *r)
+{
+    assert(r->count);
+    uint32_t value = r->items[r->head].value;
+    if (++r->head == r->cap) r->head = 0;
+    r->count--;
+    return value;
+}
+
+static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
+static inline bool l1_answers_itself(const struct l1 *c) { return c->p.fixed_miss_latency != 0; }
+
+/* l1.c */
+uint32_t l1_node_new(struct l1 *c, uint32_t token,
+                     uint32_t need); /* one that was promised: nodes_left is the caller's */
+void l1_done(struct l1 *c, uint32_t node, tick now);
+
+/* l1_access.c */
+enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp);
+void l1_write_back(struct l1 *c, tick now, uint32_t line); /* needs room in the miss queue */
+void l1_evict(struct l1 *c, tick now, uint32_t line);
+enum l1_type l1_type_of(const struct l1_txn *t);
+
+/* l1_reply.c */
+void l1_drop_line(struct l1 *c,
+                  uint32_t line); /* invalidates; a prefetched line that nobody used is counted */
+
+#endif

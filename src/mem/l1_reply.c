@@ -1,0 +1,240 @@
+/* l1_reply.c: what comes back to the L1 (fills, acknowledgements, atomic results), what leaves it (one
+ * request a cycle), and the flush.
+ *
+ * A reply is always taken when it is there, one a cycle: no reply waits for room in the miss queue, so that
+ * the reply network never waits for the request network. Where an allocating fill would have to write back a
+ * dirty line and cannot, the line is not kept. */
+#include "mem/l1_impl.h"
+
+void l1_drop_line(struct l1 *c, uint32_t line)
+{
+    c->stats.prefetch_unused += c->cache.lines[line].is_prefetch;
+    cache_invalidate(&c->cache, line);
+}
+
+/* ---- fills ---- */
+
+static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
+{
+    uint64_t cycles = (now - r->born) / c->clock->period;
+    uint64_t bucket = MIN(cycles / L1_LATENCY_BUCKET_CYCLES, L1_LATENCY_BUCKETS - 1);
+    if (r->is_prefetch) return;
+    c->stats.miss_latency_sum += cycles;
+    c->stats.miss_latency_count++;
+    c->stats.miss_latency[bucket]++;
+}
+
+/* Allocate on fill: takes a line now, unless its dirty content cannot leave. */
+static void l1_keep_fill(struct l1 *c, tick now, const struct req *r, const struct l1_miss *m)
+{
+    uint32_t line;
+    bool is_there = cache_probe(&c->cache, r->addr, r->sectors, &line) != CACHE_MISS;
+    if (!is_there) {
+        line = cache_victim(&c->cache, r->addr);
+        assert(line != CACHE_NO_LINE); /* nothing is ever reserved */
+        if (c->cache.lines[line].dirty) {
+            if (!l1_answers_itself(c) && !l1_ring_has_room(&c->miss_queue)) {
+                c->stats.fills_not_kept++;
+                return;
+            }
+            l1_write_back(c, now, line);
+        }
+        l1_evict(c, now, line);
+        cache_reserve(&c->cache, line, r->addr, r->sectors);
+        c->cache.lines[line].owner_warp = m->warp;
+        c->cache.lines[line].owner_pc = m->pc;
+        c->cache.lines[line].is_prefetch = m->is_prefetch;
+    }
+    cache_fill(&c->cache, line, r->sectors);
+}
+
+static void l1_fill_line(struct l1 *c, tick now, const struct req *r, const struct l1_miss *m, bool is_last)
+{
+    if (c->p.allocate == L1_ALLOCATE_ON_FILL) {
+        if (m->may_keep && !m->doomed)
+            l1_keep_fill(c, now, r, m);
+        else
+            c->stats.fills_not_kept++;
+        return;
+    }
+    if (m->line == CACHE_NO_LINE) {
+        c->stats.fills_not_kept++;
+        return;
+    }
+    cache_fill(&c->cache, m->line, r->sectors);
+    if (is_last && m->doomed && !c->cache.lines[m->line].dirty) {
+        c->stats.fills_not_kept++;
+        l1_drop_line(c, m->line);
+    }
+}
+
+/* Loads whose last sector has come are done; the others go on waiting, in their order. */
+static void l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint32_t sectors)
+{
+    uint32_t n = e->head;
+    e->head = e->tail = MSHR_NONE;
+    while (n != MSHR_NONE) {
+        uint32_t next = c->nodes[n].next;
+        c->nodes[n].need &= ~sectors;
+        c->nodes[n].next = L1_NONE;
+        if (!c->nodes[n].need) {
+            e->merged--;
+            l1_done(c, n, now);
+        } else {
+            if (e->head == MSHR_NONE)
+                e->head = n;
+            else
+                c->nodes[e->tail].next = n;
+            e->tail = n;
+        }
+        n = next;
+    }
+}
+
+static void l1_fill(struct l1 *c, tick now, const struct req *r)
+{
+    struct mshr_entry *e = &c->mshr.entries[r->token];
+    struct l1_miss *m = &c->misses[r->token];
+    uint32_t sectors = cache_mask(&c->cache, r->sectors);
+    assert(e->used && e->addr == r->addr && !(sectors & ~e->sectors));
+    e->sectors &= ~sectors;
+    bool is_last = !e->sectors;
+    c->stats.fills++;
+    l1_count_latency(c, now, r);
+    l1_fill_line(c, now, r, m, is_last);
+    l1_release_loads(c, now, e, sectors);
+    if (c->hooks.on_fill) c->hooks.on_fill(c->hooks.ctx, now, r->addr, now - r->born, r->is_prefetch);
+    if (!is_last) return;
+    assert(e->head == MSHR_NONE);
+    mshr_release(&c->mshr, r->token);
+}
+
+/* ---- replies ---- */
+
+static void l1_token_done(struct l1 *c, tick now, uint32_t token)
+{
+    if (token != L1_NO_TOKEN) l1_done(c, l1_node_new(c, token, 0), now);
+}
+
+static void l1_acknowledge(struct l1 *c, uint16_t warp)
+{
+    assert(c->writes_pending[warp]);
+    c->writes_pending[warp]--;
+}
+
+static void l1_reply(struct l1 *c, tick now, uint32_t id)
+{
+    const struct req *r = req_at(c->pool, id);
+    if (r->l1_outcome == L1_OTHER_REQUEST) {
+        assert(c->others_out);
+        c->others_out--;
+        c->hooks.on_other_reply(c->hooks.ctx, now, id);
+        return;
+    }
+    c->stats.replies++;
+    switch ((enum req_kind)r->kind) {
+    case REQ_READ:
+        if (r->l1_outcome == L1_MISS) {
+            l1_fill(c, now, r);
+        } else {
+            l1_count_latency(c, now, r);
+            l1_token_done(c, now, r->token);
+        }
+        break;
+    case REQ_WRITE:
+        if (r->token == L1_STORE) l1_acknowledge(c, r->warp);
+        break;
+    case REQ_ATOMIC:
+        l1_acknowledge(c, r->warp);
+        l1_token_done(c, now, r->token);
+        break;
+    }
+    assert(c->requests_out);
+    c->requests_out--;
+    req_del(c->pool, id);
+}
+
+/* Misses of a machine with a fixed miss latency. */
+static void l1_take_answers(struct l1 *c, tick now)
+{
+    while (c->answers.count && l1_ring_head(&c->answers)->ready <= now) {
+        uint32_t id = l1_ring_pop(&c->answers);
+        const struct req *r = req_at(c->pool, id);
+        if (r->kind == REQ_ATOMIC) c->hooks.on_atomic(c->hooks.ctx, r);
+        l1_reply(c, now, id);
+    }
+}
+
+/* ---- the way out ---- */
+
+bool l1_send(struct l1 *c, tick now, uint32_t req)
+{
+    c->last = now;
+    if (!l1_ring_has_room(&c->others)) return false;
+    req_at(c->pool, req)->l1_outcome = L1_OTHER_REQUEST;
+    l1_ring_push(&c->others, now, req);
+    c->others_out++;
+    c->stats.other_requests++;
+    if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
+    return true;
+}
+
+static void l1_drain(struct l1 *c, tick now)
+{
+    struct l1_ring *from = c->others.count ? &c->others : &c->miss_queue;
+    c->is_blocked = false;
+    if (!from->count) return;
+    if (link_can_push(c->to_xbar, now))
+        link_push(c->to_xbar, now, l1_ring_pop(from));
+    else /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
+        c->is_blocked = c->to_xbar->count == c->to_xbar->capacity;
+}
+
+/* ---- flush ---- */
+
+/* One dirty line a cycle. Lines that wait for a fill are waited for. */
+static void l1_flush_step(struct l1 *c, tick now)
+{
+    uint32_t lines = c->cache.g.sets * c->cache.g.ways;
+    while (c->flush_cursor < lines && !c->cache.lines[c->flush_cursor].dirty) c->flush_cursor++;
+    if (c->flush_cursor == lines) {
+        c->is_flushing = false;
+        return;
+    }
+    if (c->cache.lines[c->flush_cursor].reserved) return;
+    if (!l1_answers_itself(c) && !l1_ring_has_room(&c->miss_queue)) return;
+    l1_write_back(c, now, c->flush_cursor);
+    l1_drop_line(c, c->flush_cursor);
+}
+
+void l1_flush(struct l1 *c, tick now)
+{
+    c->last = now;
+    c->stats.flushes++;
+    lineset_clear(&c->seen);
+    for (uint32_t i = 0; i < c->mshr.count; i++)
+        if (c->mshr.entries[i].used) c->misses[i].doomed = true;
+    for (uint32_t i = 0; i < c->cache.g.sets * c->cache.g.ways; i++) {
+        const struct cache_line *l = &c->cache.lines[i];
+        if (l->dirty)
+            c->is_flushing = true;
+        else if (l->used && !l->reserved)
+            l1_drop_line(c, i);
+    }
+    c->flush_cursor = 0;
+    if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
+}
+
+void l1_tick(struct l1 *c, tick now)
+{
+    uint32_t id;
+    c->last = now;
+    c->has_room = false;
+    if (link_peek(c->from_xbar, now, &id)) {
+        link_pop(c->from_xbar, now);
+        l1_reply(c, now, id);
+    }
+    l1_take_answers(c, now);
+    l1_drain(c, now);
+    if (c->is_flushing) l1_flush_step(c, now);
+}

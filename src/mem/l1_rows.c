@@ -1,0 +1,133 @@
+/* l1_rows.c: the L1's parameters and statistics. Defaults are the thesis's Fermi (Tables 3.1 and 3.3); what
+ * it leaves open is GPGPU-Sim 3.2.2's. */
+#include "mem/l1.h"
+
+static const char *const index_names[] = {"linear", "fermi", "xor", "ipoly", NULL};
+static const char *const replacement_names[] = {"lru", "fifo", "random", NULL};
+static const char *const write_global_names[] = {"evict", "update", NULL};
+static const char *const write_local_names[] = {"back", "through", NULL};
+static const char *const allocate_names[] = {"miss", "fill", NULL};
+
+#define NUMBER(field, unit, def, lo, hi, help)                                                               \
+    PARAM_ROW(PARAM_U32, l1_params, field, "l1." #field, unit, def, lo, hi, help)
+#define FLAG(field, def, help) PARAM_ROW(PARAM_BOOL, l1_params, field, "l1." #field, "", def, 0, 1, help)
+#define CHOICE(field, def, names, help)                                                                      \
+    {                                                                                                        \
+        "l1." #field, PARAM_ENUM, offsetof(struct l1_params, field), "", def, 0, 0, names, help              \
+    }
+
+const struct param_row l1_rows[] = {
+    PARAM_ROW(PARAM_BYTES, l1_params, size, "l1.size", "bytes", "16K", 1, 1ull << 30,
+              "capacity of one SM's L1 data cache; sets = size / (line * ways)"),
+    NUMBER(ways, "ways", "4", 1, 1024, "associativity"),
+    NUMBER(line, "bytes", "128", 32, 128, "line size: 32, 64 or 128"),
+    FLAG(sectored, "false", "lines are filled in sectors of 32 bytes (from Volta on)"),
+    CHOICE(index, "linear", index_names,
+           "set index: low bits, Fermi's hash, xor with the next bits, polynomial"),
+    CHOICE(replacement, "lru", replacement_names, "which line of a set is replaced"),
+    NUMBER(mshrs, "entries", "32", 1, 1 << 16, "miss-status holding registers: lines under way at once"),
+    NUMBER(merges, "loads", "8", 1, 1024, "loads that wait for one line, the first one included"),
+    NUMBER(miss_queue, "requests", "8", 1, 1 << 16, "requests that wait for the crossbar"),
+    NUMBER(latency, "cycles", "1", 1, 4096, "from a hit to its data"),
+    NUMBER(ports, "accesses", "1", 1, 16, "accesses a cycle"),
+    CHOICE(write_global, "evict", write_global_names,
+           "global stores write through and drop (evict) or keep (update) a line that they hit"),
+    CHOICE(write_local, "back", write_local_names, "local stores make lines dirty, or are written through"),
+    FLAG(local_write_allocate, "false", "a local store that misses takes a line instead of going to the L2"),
+    CHOICE(allocate, "miss", allocate_names,
+           "when a load takes its line: at the miss, or when the data comes"),
+    FLAG(cache_global, "true", "global loads are cached; false: they go to the L2"),
+    FLAG(flush, "true", "emptied at the end of a kernel"),
+    FLAG(perfect, "false", "ideal memory (PerfX): every access is answered in the cycle of its offer"),
+    NUMBER(fixed_miss_latency, "cycles", "0", 0, 1 << 20,
+           "ideal memory: a miss is answered after so many cycles, without the crossbar; 0 = off"),
+    {0},
+};
+
+bool l1_params_check(const struct l1_params *p, struct diag_list *diags)
+{
+    if (is_pow2_u64(p->line)) return true;
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "try 64 or 128", "l1.line must be a power of two, got %u",
+             p->line);
+    return false;
+}
+
+#define COUNT(field, unit, help, ncu) STAT_COUNT(l1_stats, field, "l1." #field, unit, help, ncu)
+#define BY_TYPE(field, help)                                                                                 \
+    STAT_COUNT(l1_stats, field[L1_GLOBAL_LOAD], "l1.global_load_" #field, "transactions",                    \
+               "global loads: " help, NULL),                                                                 \
+        STAT_COUNT(l1_stats, field[L1_GLOBAL_STORE], "l1.global_store_" #field, "transactions",              \
+                   "global stores: " help, NULL),                                                            \
+        STAT_COUNT(l1_stats, field[L1_LOCAL_LOAD], "l1.local_load_" #field, "transactions",                  \
+                   "local loads: " help, NULL),                                                              \
+        STAT_COUNT(l1_stats, field[L1_LOCAL_STORE], "l1.local_store_" #field, "transactions",                \
+                   "local stores: " help, NULL),                                                             \
+        STAT_COUNT(l1_stats, field[L1_ATOMIC], "l1.atomic_" #field, "transactions", "atomics: " help, NULL), \
+        STAT_COUNT(l1_stats, field[L1_OTHER], "l1.other_" #field, "transactions",                            \
+                   "texture and constant: " help, NULL)
+
+const struct stat_row l1_stat_rows[] = {
+    STAT_COUNT(l1_stats, total_accesses, "l1.accesses", "transactions",
+               "coalesced accesses that the cache took, without bypasses and prefetches",
+               "l1tex__t_requests.sum"),
+    STAT_COUNT(l1_stats, total_hits, "l1.hits", "transactions", "found in the cache",
+               "l1tex__t_sectors_lookup_hit.sum"),
+    STAT_COUNT(l1_stats, total_pending, "l1.pending_hits", "transactions", "found on their way: merged",
+               NULL),
+    STAT_COUNT(l1_stats, total_misses, "l1.misses", "transactions", "not found",
+               "l1tex__t_sectors_lookup_miss.sum"),
+    STAT_RATIO_OF(l1_stats, total_hits, total_accesses, "l1.hit_rate", "%", "hits of all accesses",
+                  "l1tex__t_sector_hit_rate.pct"),
+    COUNT(load_accesses, "transactions", "loads that looked into the cache",
+          "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"),
+    COUNT(load_misses, "transactions", "loads that missed, pending hits not counted", NULL),
+    STAT_RATIO_OF(l1_stats, load_misses, load_accesses, "l1.load_miss_rate", "%", "misses of all loads",
+                  NULL),
+    BY_TYPE(accesses, "accesses"),
+    BY_TYPE(hits, "hits"),
+    BY_TYPE(pending, "pending hits"),
+    BY_TYPE(misses, "misses"),
+    BY_TYPE(fails, "cycles in which one was refused (reservation fails)"),
+    COUNT(reads_missed, "transactions", "misses that fetch from below: cold + replaced + sector", NULL),
+    COUNT(cold_misses, "transactions", "first touches of a line since the cache was last emptied", NULL),
+    COUNT(replaced_misses, "transactions",
+          "capacity and conflict misses: lines that were there before and left", NULL),
+    COUNT(sector_misses, "transactions", "the line is there, the sector is not", NULL),
+    COUNT(intra_warp_hits, "transactions", "load hits on a line that the same warp brought", NULL),
+    COUNT(inter_warp_hits, "transactions", "load hits on a line that another warp brought", NULL),
+    COUNT(stall_cycles, "cycles", "cycles in which the cache refused the next access",
+          "smsp__average_warp_latency_issue_stalled_lg_throttle"),
+    COUNT(stall_line, "cycles", "refused because all lines of the set wait for a fill", NULL),
+    COUNT(stall_mshr, "cycles", "refused because no MSHR, or no place to merge, was free", NULL),
+    COUNT(stall_queue, "cycles", "refused because the miss queue was full: back pressure from the L2", NULL),
+    COUNT(stall_port, "cycles", "refused because finished loads were not fetched", NULL),
+    COUNT(bypassed, "transactions", "loads sent to the L2 without a look (.cg, volatile)", NULL),
+    COUNT(other_requests, "requests", "requests of the instruction, constant and texture caches", NULL),
+    COUNT(requests_read, "requests", "read requests made", "lts__t_requests_srcunit_tex_op_read.sum"),
+    COUNT(requests_write, "requests", "write requests made, write-backs included",
+          "lts__t_requests_srcunit_tex_op_write.sum"),
+    COUNT(requests_atomic, "requests", "atomic requests made", NULL),
+    COUNT(replies, "requests", "replies taken; equal to the requests made when idle", NULL),
+    COUNT(miss_latency_sum, "cycles", "sum over demand reads of the time from the miss to its data", NULL),
+    COUNT(miss_latency_count, "requests", "demand reads answered", NULL),
+    STAT_RATIO_OF(l1_stats, miss_latency_sum, miss_latency_count, "l1.aml", "cycles",
+                  "average memory latency: from an L1 miss to its fill", NULL),
+    STAT_HISTOGRAM(l1_stats, miss_latency, "l1.miss_latency", L1_LATENCY_BUCKETS, "requests",
+                   "demand reads by latency, in steps of 32 core cycles"),
+    COUNT(prefetch_offered, "requests", "prefetches that a mechanism offered to the cache", NULL),
+    COUNT(prefetch_issued, "requests", "prefetches that were sent", NULL),
+    COUNT(prefetch_redundant, "requests", "prefetches of lines that were there or under way", NULL),
+    COUNT(prefetch_dropped, "requests", "prefetches that found no line, MSHR, queue place or port", NULL),
+    COUNT(prefetch_useful, "lines", "prefetched lines that a load hit", NULL),
+    COUNT(prefetch_late, "lines", "prefetched lines that a load wanted before they came", NULL),
+    COUNT(prefetch_unused, "lines", "prefetched lines that left without a load", NULL),
+    COUNT(evictions, "lines", "lines replaced by others", NULL),
+    COUNT(write_backs, "lines", "dirty lines written to the L2", NULL),
+    COUNT(write_evictions, "lines", "lines dropped because a store or atomic hit them", NULL),
+    COUNT(fills, "requests", "fills that came", NULL),
+    COUNT(fills_not_kept, "requests", "fills that did not stay: not allowed to, or written meanwhile", NULL),
+    COUNT(flushes, "flushes", "times that the cache was emptied", NULL),
+    {"l1.mshr_max", STAT_MAX, offsetof(struct l1_stats, mshr_max), 0, 1, "entries",
+     "the most MSHRs in use at once", NULL},
+    {0},
+};

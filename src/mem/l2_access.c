@@ -1,0 +1,280 @@
+/* l2_access.c: the tag stage: one request an L2 cycle, in order. The head either goes on or is charged to one
+ * cause.
+ *
+ * Which cause (thesis 3.4.2, Figure 3.8), when several hold: a hit or a write, which answers now, is charged
+ * to the response queue first (bp-ICNT), then to the data port; a miss to the cache line first, then to the
+ * miss queue (bp-DRAM), then to the MSHRs, then to the port (which a write-back needs): the order in which
+ * GPGPU-Sim 3.2.2 looks.
+ *
+ * Write misses allocate. A sector that was written in part and not fetched is dirty but not valid: a read of
+ * it is a sector miss, and its write-back needs no fetch. Without sectors the same holds for the line.
+ *
+ * Invariants. (1) A request that goes on has all that it needs: nothing is undone. (2) A line with an MSHR
+ * entry that waits for data has reserved sectors and is never replaced. (3) A read or atomic in a chain waits
+ * for all sectors of its line that are on their way.
+ *
+ * Left out: bytes of a sector (two partial writes never make a whole sector). */
+#include "mem/l2_slice.h"
+
+/* ---- statistics ---- */
+static void l2_count_one(struct l2_class_stats *c, enum cache_outcome outcome)
+{
+    c->accesses++;
+    switch (outcome) {
+    case CACHE_HIT: c->hits++; return;
+    case CACHE_HIT_RESERVED: c->pending_hits++; return;
+    case CACHE_MISS:
+    case CACHE_SECTOR_MISS: c->misses++; return;
+    case CACHE_RESERVATION_FAIL: UNREACHABLE("an access that failed was counted");
+    }
+}
+
+void l2_count(struct l2_slice *s, const struct req *r, enum cache_outcome outcome)
+{
+    l2_count_one(&s->stats.all, outcome);
+    l2_count_one(&s->stats.cls[r->cls], outcome);
+    if (r->cls == REQ_GLOBAL && r->kind == REQ_WRITE) l2_count_one(&s->stats.global_writes, outcome);
+    s->stats.reads += r->kind == REQ_READ;
+    s->stats.read_sectors += r->kind == REQ_READ ? (uint32_t)__builtin_popcount(r->sectors) : 0;
+    s->stats.writes += r->kind == REQ_WRITE;
+    s->stats.atomics += r->kind == REQ_ATOMIC;
+    s->stats.sector_misses += outcome == CACHE_SECTOR_MISS;
+}
+
+static bool l2_stall(struct l2_slice *s, const struct req *r, enum l2_stall cause, tick now)
+{
+    bool is_fail = cause == L2_STALL_DRAM || cause == L2_STALL_LINE || cause == L2_STALL_MSHR;
+    s->is_stalled = true;
+    s->stall_cause = cause;
+    s->stall_since = now;
+    if (is_fail && !s->head_failed) {
+        s->head_failed = true;
+        s->stats.all.fails++;
+        s->stats.cls[r->cls].fails++;
+        s->stats.global_writes.fails += r->cls == REQ_GLOBAL && r->kind == REQ_WRITE;
+    }
+    return false;
+}
+
+/* ---- answers that leave the tag stage at once ---- */
+static bool l2_can_answer(struct l2_slice *s, const struct req *r, tick now)
+{
+    if (!link_can_push(s->out, now)) return l2_stall(s, r, L2_STALL_ICNT, now);
+    if (s->latch.id != REQ_NONE || s->port_free > now) return l2_stall(s, r, L2_STALL_PORT, now);
+    return true;
+}
+
+static bool l2_read_hit(struct l2_slice *s, uint32_t id, struct req *r, uint32_t line, tick now)
+{
+    if (!l2_can_answer(s, r, now)) return false;
+    if (r->kind == REQ_ATOMIC) {
+        if (s->atomic_free > now) return l2_stall(s, r, L2_STALL_PORT, now);
+        s->atomic_free = clock_after(&s->clock, now, s->params.atomic_cycles);
+        l2_apply_atomic(s, r);
+    }
+    l2_use_port(s, now, l2_port_cycles(s, l2_sector_bytes(r->sectors)), &s->stats.port_read_cycles);
+    s->latch = (struct l2_timed){.id = id, .ready = s->port_free};
+    r->l2_hit = true;
+    if (line == CACHE_NO_LINE) return true; /* a perfect L2 */
+    cache_touch(&s->cache, line);
+    if (r->kind == REQ_ATOMIC) s->cache.lines[line].dirty |= cache_mask(&s->cache, r->sectors);
+    return true;
+}
+
+/* ---- misses ---- */
+struct l2_plan {
+    uint64_t local; /* the address within the slice */
+    uint32_t line;  /* that holds or will hold the address */
+    bool allocates;
+    uint32_t fetch; /* sectors to get from DRAM */
+    uint32_t evict; /* sectors of the old line to write back */
+    uint32_t entry; /* MSHR entry of the line, or MSHR_NONE */
+};
+
+/* An entry whose data has come and whose replies are leaving takes no more. */
+static bool l2_entry_is_open(const struct l2_slice *s, uint32_t entry)
+{
+    return s->mshr.entries[entry].sectors != 0;
+}
+
+static bool l2_find_victim(struct l2_slice *s, const struct req *r, struct l2_plan *plan, tick now)
+{
+    plan->allocates = true;
+    plan->line = cache_victim(&s->cache, plan->local);
+    if (plan->line == CACHE_NO_LINE) return l2_stall(s, r, L2_STALL_LINE, now);
+    const struct cache_line *l = &s->cache.lines[plan->line];
+    if (l->used && l->dirty) plan->evict = l2_moved(s, l->dirty);
+    return true;
+}
+
+static bool l2_has_mshr(const struct l2_slice *s, const struct l2_plan *plan, bool joins)
+{
+    if (plan->entry == MSHR_NONE) return mshr_has_room(&s->mshr);
+    return l2_entry_is_open(s, plan->entry) && (!joins || mshr_can_merge(&s->mshr, plan->entry));
+}
+
+/* All that the plan needs, or a stall. joins: the request waits in the MSHR's chain. */
+static bool l2_can_do(struct l2_slice *s, const struct req *r, const struct l2_plan *plan, bool joins,
+                      tick now)
+{
+    if (plan->evict && s->victim != REQ_NONE) return l2_stall(s, r, L2_STALL_DRAM, now);
+    if (plan->fetch && !link_can_push(s->to_dram, now)) return l2_stall(s, r, L2_STALL_DRAM, now);
+    if ((plan->fetch || joins) && !l2_has_mshr(s, plan, joins)) return l2_stall(s, r, L2_STALL_MSHR, now);
+    if (plan->evict && s->port_free > now) return l2_stall(s, r, L2_STALL_PORT, now);
+    return true;
+}
+
+static uint32_t l2_dram_request(struct l2_slice *s, const struct req *cause, uint64_t addr, uint32_t sectors,
+                                enum req_kind kind, tick now)
+{
+    const struct req made = {.addr = addr,
+                             .sectors = sectors,
+                             .write_bytes = kind == REQ_WRITE ? l2_sector_bytes(sectors) : 0,
+                             .kind = (uint8_t)kind,
+                             .cls = cause->cls,
+                             .is_prefetch = cause->is_prefetch,
+                             .sm = cause->sm,
+                             .warp = cause->warp,
+                             .pc = cause->pc,
+                             .token = UINT32_MAX,
+                             .slice = cause->slice,
+                             .channel = cause->channel,
+                             .born = now,
+                             .at_l2 = now};
+    return req_new(s->pool, &made);
+}
+
+static void l2_evict(struct l2_slice *s, const struct req *r, const struct l2_plan *plan, tick now)
+{
+    l2_use_port(s, now, l2_port_cycles(s, l2_sector_bytes(plan->evict)), &s->stats.port_evict_cycles);
+    s->victim = l2_dram_request(s, r, s->line_addr[plan->line], plan->evict, REQ_WRITE, now);
+    s->stats.writebacks++;
+    s->stats.written_sectors += (uint32_t)__builtin_popcount(plan->evict);
+}
+
+static void l2_fetch(struct l2_slice *s, const struct req *r, struct l2_plan *plan, tick now)
+{
+    link_push(s->to_dram, now, l2_dram_request(s, r, r->addr, plan->fetch, REQ_READ, now));
+    s->stats.fetches++;
+    s->stats.fetched_sectors += (uint32_t)__builtin_popcount(plan->fetch);
+    if (plan->entry == MSHR_NONE)
+        plan->entry = mshr_take(&s->mshr, r->addr, plan->fetch);
+    else
+        s->mshr.entries[plan->entry].sectors |= plan->fetch;
+    s->stats.mshr_max = MAX(s->stats.mshr_max, s->mshr.used);
+}
+
+static void l2_join(struct l2_slice *s, uint32_t id, struct req *r, uint32_t entry)
+{
+    struct mshr_entry *e = &s->mshr.entries[entry];
+    r->next = REQ_NONE;
+    if (e->head == REQ_NONE)
+        e->head = id;
+    else
+        req_at(s->pool, e->tail)->next = id;
+    e->tail = id;
+    e->merged++;
+}
+
+/* Sectors of the request that the line neither has nor waits for. */
+static uint32_t l2_missing(const struct l2_slice *s, const struct req *r, uint32_t line)
+{
+    if (line == CACHE_NO_LINE || !s->params.sectored) return l2_moved(s, r->sectors);
+    const struct cache_line *l = &s->cache.lines[line];
+    return r->sectors & ~l->valid & ~l->reserved & s->line_sectors;
+}
+
+static void l2_do(struct l2_slice *s, const struct req *r, struct l2_plan *plan, tick now)
+{
+    if (plan->evict) l2_evict(s, r, plan, now);
+    cache_reserve(&s->cache, plan->line, plan->local, plan->fetch);
+    s->line_addr[plan->line] = r->addr;
+    if (plan->fetch) l2_fetch(s, r, plan, now);
+}
+
+static bool l2_read_miss(struct l2_slice *s, uint32_t id, struct req *r, enum cache_outcome outcome,
+                         uint32_t line, tick now)
+{
+    struct l2_plan plan = {
+        .local = l2_ring_at(&s->pipe, 0)->local, .line = line, .entry = mshr_find(&s->mshr, r->addr)};
+    if (outcome != CACHE_HIT_RESERVED) plan.fetch = l2_missing(s, r, line);
+    if (line == CACHE_NO_LINE && !l2_find_victim(s, r, &plan, now)) return false;
+    if (!l2_can_do(s, r, &plan, true, now)) return false;
+    l2_do(s, r, &plan, now);
+    l2_join(s, id, r, plan.entry);
+    if (r->kind == REQ_ATOMIC) s->cache.lines[plan.line].dirty |= cache_mask(&s->cache, r->sectors);
+    return true;
+}
+
+/* ---- writes: answered when accepted ---- */
+static bool l2_covers(const struct l2_slice *s, const struct req *r)
+{
+    return !r->is_fill_partial && (s->params.sectored || r->sectors == s->line_sectors);
+}
+
+static uint32_t l2_write_fetch(const struct l2_slice *s, const struct req *r, uint32_t line)
+{
+    switch ((enum l2_write_miss)s->params.write_miss) {
+    case L2_FETCH_ON_WRITE: return l2_missing(s, r, line);
+    case L2_LAZY_FETCH: return 0;
+    case L2_FETCH_PARTIAL: return l2_covers(s, r) ? 0 : l2_missing(s, r, line);
+    }
+    UNREACHABLE("a write policy that does not exist");
+}
+
+/* What is on its way from DRAM becomes valid with the fill. */
+static void l2_write_line(const struct l2_slice *s, const struct req *r, struct cache_line *l)
+{
+    uint32_t mask = cache_mask(&s->cache, r->sectors);
+    l->dirty |= mask;
+    if (l2_covers(s, r)) l->valid |= mask & ~l->reserved;
+}
+
+static bool l2_write(struct l2_slice *s, uint32_t id, struct req *r, enum cache_outcome outcome,
+                     uint32_t line, tick now)
+{
+    bool is_miss = outcome != CACHE_HIT && outcome != CACHE_HIT_RESERVED;
+    struct l2_plan plan = {
+        .local = l2_ring_at(&s->pipe, 0)->local, .line = line, .entry = mshr_find(&s->mshr, r->addr)};
+    if (!l2_can_answer(s, r, now)) return false;
+    if (is_miss) plan.fetch = l2_write_fetch(s, r, line);
+    if (is_miss && line == CACHE_NO_LINE && !l2_find_victim(s, r, &plan, now)) return false;
+    if (!l2_can_do(s, r, &plan, false, now)) return false;
+    if (plan.line != CACHE_NO_LINE) { /* else a perfect L2 */
+        l2_do(s, r, &plan, now);
+        l2_write_line(s, r, &s->cache.lines[plan.line]);
+    }
+    s->stats.write_allocs += plan.allocates;
+    l2_use_port(s, now, l2_port_cycles(s, r->write_bytes), &s->stats.port_write_cycles);
+    s->latch = (struct l2_timed){.id = id, .ready = now};
+    r->l2_hit = outcome == CACHE_HIT;
+    return true;
+}
+
+static bool l2_serve(struct l2_slice *s, uint32_t id, struct req *r, tick now)
+{
+    uint64_t local = l2_ring_at(&s->pipe, 0)->local;
+    uint32_t line = CACHE_NO_LINE;
+    enum cache_outcome outcome =
+        s->params.perfect ? CACHE_HIT : cache_probe(&s->cache, local, r->sectors, &line);
+    bool done;
+    if (outcome == CACHE_RESERVATION_FAIL)
+        done = l2_stall(s, r, L2_STALL_LINE, now);
+    else if (r->kind == REQ_WRITE)
+        done = l2_write(s, id, r, outcome, line, now);
+    else if (outcome == CACHE_HIT)
+        done = l2_read_hit(s, id, r, line, now);
+    else
+        done = l2_read_miss(s, id, r, outcome, line, now);
+    if (done) l2_count(s, r, outcome);
+    return done;
+}
+
+void l2_access(struct l2_slice *s, tick now)
+{
+    if (!s->pipe.count || l2_ring_at(&s->pipe, 0)->ready > now) return;
+    uint32_t id = l2_ring_at(&s->pipe, 0)->id;
+    if (!l2_serve(s, id, req_at(s->pool, id), now)) return;
+    l2_ring_pop(&s->pipe);
+    s->head_failed = false;
+}

@@ -1,0 +1,55 @@
+/* req.c: the pool of memory requests. Returned requests are used again newest first; untouched ones come
+ * after those, so that the memory in use follows the number alive. */
+#include "mem/req.h"
+
+void req_pool_init(struct req_pool *p, uint32_t count)
+{
+    assert(count >= 1 && count < REQ_NONE);
+    *p = (struct req_pool){
+        .items = mem_zalloc(sizeof(struct req) * count), .cap = count, .free_head = REQ_NONE};
+}
+
+void req_pool_free(struct req_pool *p)
+{
+    free(p->items);
+    *p = (struct req_pool){.free_head = REQ_NONE};
+}
+
+void req_reserve(struct req_pool *p, uint32_t more)
+{
+    if (p->cap - p->live >= more) return;
+    uint32_t cap = p->cap;
+    while (cap - p->live < more) {
+        assert(cap < REQ_NONE / 2);
+        cap *= 2;
+    }
+    p->items = mem_realloc(p->items, sizeof(struct req) * cap);
+    memset(p->items + p->cap, 0, sizeof(struct req) * (cap - p->cap));
+    p->cap = cap;
+}
+
+uint32_t req_new(struct req_pool *p, const struct req *init)
+{
+    uint32_t id = p->free_head;
+    if (id != REQ_NONE)
+        p->free_head = p->items[id].next;
+    else if (p->fresh < p->cap)
+        id = p->fresh++;
+    else
+        UNREACHABLE("the request pool is exhausted: it is smaller than the machine's queues");
+    p->items[id] = *init;
+    p->items[id].next = REQ_NONE;
+    if (p->place) p->place(p->place_ctx, &p->items[id]);
+    p->made++;
+    p->live++;
+    p->live_max = MAX(p->live_max, p->live);
+    return id;
+}
+
+void req_del(struct req_pool *p, uint32_t id)
+{
+    assert(id < p->fresh && p->live);
+    p->items[id].next = p->free_head;
+    p->free_head = id;
+    p->live--;
+}

@@ -1,0 +1,95 @@
+/* xbar.c: the crossbar as the machine sees it: parameters, statistics, and its two networks, which share
+ * nothing but the clock. Sizes of the thesis's Fermi: Tables 3.1 and 3.3; buffers and arbitration of
+ * GPGPU-Sim 3.2.2's GTX 480.
+ *
+ * On an idle machine a packet of n flits spends 1 + n + latency cycles between the two links: one on the
+ * input's channel, n through the switch, and the pipeline. */
+#include "mem/xbar_net.h"
+
+#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
+    PARAM_ROW(type, xbar_params, field, "xbar." nm, unit, def, lo, hi, help)
+
+const struct param_row xbar_rows[] = {
+    ROW(PARAM_U32, request_flit, "request_flit", "bytes", "32", 1, 4096,
+        "flit of the request network (SM to L2)"),
+    ROW(PARAM_U32, reply_flit, "reply_flit", "bytes", "32", 1, 4096, "flit of the reply network (L2 to SM)"),
+    ROW(PARAM_U32, header, "header", "bytes", "8", 0, 256, "bytes of a packet before its data"),
+    ROW(PARAM_U32, injection, "injection", "flits", "9", 1, 65536, "injection buffer of an input"),
+    ROW(PARAM_U32, vcs, "vcs", "", "1", 1, 256,
+        "virtual channels of an input, chosen by the output; 1 = a head blocks all behind it"),
+    ROW(PARAM_U32, vc_buffer, "vc_buffer", "flits", "8", 1, 65536, "buffer of a virtual channel"),
+    ROW(PARAM_U32, ejection, "ejection", "packets", "8", 1, 65536, "ejection buffer of an output"),
+    ROW(PARAM_U32, input_speedup, "input_speedup", "", "2", 1, 64,
+        "flits a cycle that an input can put through the switch; its channel brings one"),
+    ROW(PARAM_U32, iterations, "iterations", "", "1", 1, 64, "rounds of iSLIP in a cycle"),
+    ROW(PARAM_U32, latency, "latency", "crossbar cycles", "2", 0, 10000,
+        "pipeline of the switch, beyond one cycle for the channel and one a flit"),
+    ROW(PARAM_BOOL, infinite, "infinite", "", "false", 0, 1,
+        "no bandwidth limits: every packet takes the time of an idle network"),
+    {0}};
+
+#define NET_ROWS(net, nm, way)                                                                               \
+    STAT_COUNT(xbar_stats, net.packets, "xbar." nm "_packets", "packets", "packets " way, NULL),             \
+        STAT_COUNT(xbar_stats, net.flits, "xbar." nm "_flits", "flits", "flits " way, NULL),                 \
+        STAT_COUNT(xbar_stats, net.stall_cycles, "xbar." nm "_stalls", "crossbar cycles",                    \
+                   "cycles that packets at the head of an input waited for their output, " way, NULL),       \
+        STAT_COUNT(xbar_stats, net.output_busy_cycles, "xbar." nm "_busy", "crossbar cycles",                \
+                   "cycles that outputs were busy, summed over them, " way, NULL),                           \
+        STAT_COUNT(xbar_stats, net.eject_wait_cycles, "xbar." nm "_eject_wait", "crossbar cycles",           \
+                   "cycles that complete packets waited for room at their destination, " way, NULL),         \
+        STAT_COUNT(xbar_stats, net.latency_cycles, "xbar." nm "_latency_sum", "crossbar cycles",             \
+                   "time in the crossbar, summed over packets, " way, NULL),                                 \
+        STAT_RATIO_OF(xbar_stats, net.latency_cycles, net.packets, "xbar." nm "_latency", "crossbar cycles", \
+                      "average time of a packet in the crossbar, " way, NULL)
+
+const struct stat_row xbar_stat_rows[] = {
+    NET_ROWS(request, "request", "from SMs to L2"), NET_ROWS(reply, "reply", "from L2 to SMs"), {0}};
+
+struct xbar {
+    tick wake;
+    struct xbar_params params;
+    struct clock_domain clock;
+    struct xbar_net request, reply;
+    struct xbar_stats stats;
+};
+
+struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t slices,
+                         const struct clock_domain *clock, struct req_pool *pool, struct link **from_sm,
+                         struct link **to_slice, struct link **from_slice, struct link **to_sm)
+{
+    struct xbar *x = mem_zalloc(sizeof *x);
+    x->params = *p;
+    x->clock = *clock;
+    xbar_net_init(&x->request, &x->params, false, sms, slices, &x->clock, pool, from_sm, to_slice,
+                  &x->stats.request);
+    xbar_net_init(&x->reply, &x->params, true, slices, sms, &x->clock, pool, from_slice, to_sm,
+                  &x->stats.reply);
+    return x;
+}
+
+void xbar_destroy(struct xbar *x)
+{
+    if (!x) return;
+    xbar_net_free(&x->request);
+    xbar_net_free(&x->reply);
+    free(x);
+}
+
+void xbar_tick(struct xbar *x, tick now)
+{
+    x->wake = TICK_NEVER;
+    xbar_net_tick(&x->request, now, &x->wake);
+    xbar_net_tick(&x->reply, now, &x->wake);
+}
+
+tick *xbar_wake(struct xbar *x) { return &x->wake; }
+bool xbar_idle(const struct xbar *x) { return !x->request.packets && !x->reply.packets; }
+void *xbar_stats(struct xbar *x) { return &x->stats; }
+
+void xbar_explain(const struct xbar *x, tick now, struct strbuf *out)
+{
+    if (xbar_idle(x)) return;
+    strbuf_puts(out, "crossbar:\n");
+    xbar_net_explain(&x->request, now, out);
+    xbar_net_explain(&x->reply, now, out);
+}

@@ -1,0 +1,103 @@
+/* catalog.c: `heddle explain` and `heddle list stats` for statistics: read from the rows. */
+#include "stats/catalog.h"
+
+#include "base/vec.h"
+#include "core/mech_host.h"
+#include "core/queue_stats.h"
+#include "core/sm_stats.h"
+#include "core/timed_impl.h"
+#include "mem/dram.h"
+#include "mem/l1.h"
+#include "mem/l2.h"
+#include "mem/xbar.h"
+
+#include <string.h>
+
+static const struct stats_table component_tables[] = {
+    {"gpu", "the whole GPU", "src/core", gpu_stat_rows},
+    {"sm", "streaming multiprocessors, summed over all", "src/core", sm_stat_rows},
+    {"l1", "L1 data caches, summed over all SMs", "src/mem", l1_stat_rows},
+    {"xbar", "crossbar, both networks", "src/mem", xbar_stat_rows},
+    {"l2", "L2 cache, summed over all slices", "src/mem", l2_stat_rows},
+    {"dram", "DRAM, summed over all channels", "src/mem", dram_stat_rows},
+    {"queue", "queues between the components, summed over all of a kind", "src/mem/link.c", queue_stat_rows},
+};
+
+bool stats_table_at(uint32_t i, struct stats_table *out)
+{
+    if (i < ARRAY_LEN(component_tables)) {
+        *out = component_tables[i];
+        return true;
+    }
+    i -= ARRAY_LEN(component_tables);
+    for (const struct mechanism *const *m = mech_builtin; *m; m++) {
+        if (!(*m)->stats || i--) continue;
+        *out = (struct stats_table){(*m)->name, (*m)->summary, "src/mech", (*m)->stats};
+        return true;
+    }
+    return false;
+}
+
+static const char *type_text(const struct stat_row *r)
+{
+    switch (r->type) {
+    case STAT_U64: return "count; kernels and instances add up";
+    case STAT_MAX: return "the largest value seen since the run began";
+    case STAT_HIST: return "histogram; kernels and instances add up";
+    case STAT_RATIO: return "ratio of two counts";
+    }
+    UNREACHABLE("statistic type");
+}
+
+/* The counter at an offset: what a ratio divides. */
+static const char *counter_at(const struct stat_row *rows, size_t offset)
+{
+    for (const struct stat_row *r = rows; r->name; r++)
+        if (r->type != STAT_RATIO && r->offset == offset) return r->name;
+    return NULL;
+}
+
+static void explain_row(const struct stats_table *t, const struct stat_row *r, struct strbuf *out)
+{
+    strbuf_printf(out, "%s\n  %s\n", r->name, r->help);
+    strbuf_printf(out, "  unit     %s\n", r->unit && *r->unit ? r->unit : "none");
+    strbuf_printf(out, "  kind     %s\n", type_text(r));
+    if (r->type == STAT_RATIO) {
+        const char *num = counter_at(t->rows, r->offset), *den = counter_at(t->rows, r->offset2);
+        if (num && den) strbuf_printf(out, "  ratio    %s / %s\n", num, den);
+    }
+    if (r->type == STAT_HIST) strbuf_printf(out, "  buckets  %u\n", r->length);
+    strbuf_printf(out, "  counted  %s (%s)\n", t->what, t->where);
+    strbuf_printf(out, "  ncu      %s\n", r->ncu ? r->ncu : "no Nsight Compute metric is near");
+}
+
+bool stats_explain(const char *name, struct strbuf *out)
+{
+    struct stats_table t;
+    for (uint32_t i = 0; stats_table_at(i, &t); i++)
+        for (const struct stat_row *r = t.rows; r->name; r++)
+            if (!strcmp(r->name, name)) {
+                explain_row(&t, r, out);
+                return true;
+            }
+    return false;
+}
+
+const char *stats_nearest(const char *name)
+{
+    VEC(const char *) names = {0};
+    struct stats_table t;
+    for (uint32_t i = 0; stats_table_at(i, &t); i++)
+        for (const struct stat_row *r = t.rows; r->name; r++) vec_push(&names, r->name);
+    const char *near = diag_nearest(name, names.data, names.len);
+    vec_free(&names);
+    return near;
+}
+
+void stats_list(struct strbuf *out)
+{
+    struct stats_table t;
+    for (uint32_t i = 0; stats_table_at(i, &t); i++)
+        for (const struct stat_row *r = t.rows; r->name; r++)
+            strbuf_printf(out, "%-26s %-18s %s\n", r->name, r->unit, r->help);
+}

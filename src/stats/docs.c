@@ -1,0 +1,131 @@
+/* docs.c: docs/statistics.md: how to read the output, and every statistic with unit, meaning and nearest
+ * Nsight Compute metric. */
+#include "stats/catalog.h"
+
+static const char intro[] =
+    "# Statistics\n"
+    "\n"
+    "This page is written by `heddle list stats --markdown`; a test keeps it up to date. `heddle explain "
+    "NAME` shows one\n"
+    "statistic or parameter.\n"
+    "\n"
+    "A statistic is a row of a table in the file that counts it. Its name begins with the component. Counts "
+    "are summed over the\n"
+    "instances of a component (all SMs, all slices, all channels). What a kernel did is the difference of "
+    "two snapshots: kernels\n"
+    "that run at the same time count each other's events, and the total counts each event once.\n"
+    "\n"
+    "## The table\n"
+    "\n"
+    "`heddle run` prints a block for each kernel and one for the run; from nine launches on, a line for each "
+    "kernel name and one\n"
+    "block for the run.\n"
+    "\n"
+    "| line | meaning |\n"
+    "|---|---|\n"
+    "| cycles | core cycles from the launch to the end of the last CTA and its stores; simulated time |\n"
+    "| instructions | warp instructions issued; IPC: of the whole GPU in a core cycle; active lanes: of 32 "
+    "|\n"
+    "| of threads | the same counted in threads: what GPGPU-Sim calls `gpu_ipc` |\n"
+    "| occupancy | resident warps in cycles with any, of the warp slots; registers handed out, of the "
+    "register file |\n"
+    "| issue slots | each scheduler's slot in each cycle is issued or lost to exactly one cause: the eight "
+    "add up to 100 |\n"
+    "| L1, L2 | accesses that were taken: hit, pending hit (merged with a miss under way), miss. AML: "
+    "average memory latency, core "
+    "cycles from an L1 miss to its fill. AHL: average time of a read hit in the L2 slice, core cycles |\n"
+    "| L1 stalls | cycles in which the L1 refused the next access, each with exactly one cause: no "
+    "replaceable line, no MSHR or merge, "
+    "back pressure from L2, port |\n"
+    "| L2 stalls | L2 cycles in which the head of an access queue could not go on: back pressure from the "
+    "crossbar (bp-ICNT) or "
+    "from DRAM (bp-DRAM), data port, cache line, MSHR |\n"
+    "| DRAM bus | busy: of all command clocks; efficiency: of those with work pending |\n"
+    "| queues full | of their usage lifetime, the time with at least one entry |\n"
+    "| loads | the loads with the most references: share of all references, lines that an execution touches, "
+    "L1 miss rate, the "
+    "commonest stride between warps in bytes and its share of the pairs |\n";
+
+static const char formats[] =
+    "\n"
+    "## JSON\n"
+    "\n"
+    "`--json` writes one object. New keys may be added; `schema` is raised when one changes its meaning.\n"
+    "\n"
+    "| key | value |\n"
+    "|---|---|\n"
+    "| `schema` | 1 |\n"
+    "| `machine` | `name`, `sms`, `warps_per_sm`, and the clocks in kHz: `core_khz`, `xbar_khz`, `l2_khz`, "
+    "`dram_khz` |\n"
+    "| `partial` | true when the run was ended before its end |\n"
+    "| `hash` | of all cycle counts and statistics: equal for equal runs |\n"
+    "| `kernels` | array, in the order in which kernels ended: `id`, `name`, `stream`, `grid`, `block`, "
+    "`registers`, `shared_bytes`, "
+    "`ctas`, `partial`, `start_cycle`, `end_cycle`, `cycles`, `ipc`, `thread_ipc`, `stats`, `loads` |\n"
+    "| `kernels[].stats` | an object for each group, in it every row by name: a count is an integer, a ratio "
+    "a number, a histogram an "
+    "array |\n"
+    "| `kernels[].loads` | per-PC loads: `pc`, `executions`, `lines`, `share`, `lines_per_load`, "
+    "`miss_rate`, `stride`, "
+    "`stride_share` (shares and rates from 0 to 1) |\n"
+    "| `total` | `start_cycle`, `end_cycle`, `cycles`, `ipc`, `thread_ipc`, `stats` of the run |\n"
+    "| `samples` | with `--sample N`: `start_cycle`, `end_cycle`, `ipc`, `stats` of each interval of N core "
+    "cycles |\n"
+    "| `legend` | `unit`, `help` and (where there is one) `ncu` of every row |\n"
+    "\n"
+    "## Time series and timeline\n"
+    "\n"
+    "`--sample N` keeps what happened in every N core cycles: an array in the JSON, and in `--stats "
+    "FILE.csv` a line for each\n"
+    "interval with a column for each statistic that is one number. `--timeline FILE` writes Chrome trace "
+    "events, which\n"
+    "https://ui.perfetto.dev opens: kernels by stream, CTAs by SM, and, with `--sample`, IPC, L1 miss rate "
+    "and DRAM utilization.\n"
+    "\n"
+    "## GPGPU-Sim's names\n"
+    "\n"
+    "`--stats=gpgpusim` prints, after each kernel, the lines that scripts for GPGPU-Sim look for, with its "
+    "spelling. As there,\n"
+    "`gpu_sim_*`, `gpu_ipc`, `gpu_occupancy` and `L2_BW` are of the kernel and everything else runs on. Not "
+    "quite the same:\n"
+    "`gpu_stall_dramfull` and `gpu_stall_icnt2sh` are L2 cycles lost to bp-DRAM and bp-ICNT; reservation "
+    "fails are stalled cycles at the L1\n"
+    "and requests that had to wait at the L2; `total dram reads` counts bursts; `Stall`, `W0_Idle` and "
+    "`W0_Scoreboard` are\n"
+    "structural hazards, slots without an instruction to consider (idle, fetch, barrier) and data hazards. "
+    "Lines of single caches\n"
+    "(`L1D_cache_core[i]`, `L2_cache_bank[i]`) come with the last kernel.\n";
+
+static void docs_cell(const char *text, struct strbuf *out)
+{
+    for (const char *p = text; *p; p++) {
+        if (*p == '|') strbuf_putc(out, '\\');
+        strbuf_putc(out, *p);
+    }
+}
+
+static const char *docs_kind(const struct stat_row *r)
+{
+    return r->type == STAT_HIST    ? ", histogram"
+           : r->type == STAT_MAX   ? ", maximum"
+           : r->type == STAT_RATIO ? ", ratio"
+                                   : "";
+}
+
+void stats_docs(struct strbuf *out)
+{
+    struct stats_table t;
+    strbuf_puts(out, intro);
+    strbuf_puts(out, formats);
+    for (uint32_t i = 0; stats_table_at(i, &t); i++) {
+        strbuf_printf(
+            out,
+            "\n## `%s`: %s\n\n| name | unit | meaning | nearest Nsight Compute metric |\n|---|---|---|---|\n",
+            t.group, t.what);
+        for (const struct stat_row *r = t.rows; r->name; r++) {
+            strbuf_printf(out, "| `%s` | %s%s | ", r->name, *r->unit ? r->unit : "none", docs_kind(r));
+            docs_cell(r->help, out);
+            strbuf_printf(out, " | %s%s%s |\n", r->ncu ? "`" : "", r->ncu ? r->ncu : "", r->ncu ? "`" : "");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+/* loads.c: the per-PC load table. Strides are kept for each SM as a few candidates with counts (a "space
+ * saving" summary: Metwally et al., ICDT'05); merging adds the counts of equal strides and keeps the most
+ * frequent. */
+#include "stats/loads.h"
+
+#include "stats/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Keeps the PC_STRIDES most frequent of both; of equal counts the smaller stride, so that the order of SMs
+ * does not matter for two. */
+static void merge_strides(struct pc_load_stats *dst, const struct pc_load_stats *src)
+{
+    int64_t stride[2 * PC_STRIDES];
+    uint64_t count[2 * PC_STRIDES];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < 2 * PC_STRIDES; i++) {
+        const struct pc_load_stats *from = i < PC_STRIDES ? dst : src;
+        int64_t s = from->stride[i % PC_STRIDES];
+        uint64_t c = from->stride_count[i % PC_STRIDES];
+        uint32_t at = 0;
+        if (!c) continue;
+        while (at < n && stride[at] != s) at++;
+        if (at == n) {
+            stride[n] = s;
+            count[n++] = 0;
+        }
+        count[at] += c;
+    }
+    for (uint32_t k = 0; k < PC_STRIDES; k++) {
+        uint32_t best = n;
+        for (uint32_t i = 0; i < n; i++)
+            if (count[i] && (best == n || count[i] > count[best] ||
+                             (count[i] == count[best] && stride[i] < stride[best])))
+                best = i;
+        dst->stride[k] = best < n ? stride[best] : 0;
+        dst->stride_count[k] = best < n ? count[best] : 0;
+        if (best < n) count[best] = 0;
+    }
+}
+
+void loads_add(struct pc_load_stats *dst, const struct pc_load_stats *src, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!src[i].executions && !src[i].accesses) continue;
+        dst[i].executions += src[i].executions;
+        dst[i].lines += src[i].lines;
+        dst[i].accesses += src[i].accesses;
+        dst[i].misses += src[i].misses;
+        dst[i].unique_lines += src[i].unique_lines;
+        dst[i].strides += src[i].strides;
+        merge_strides(&dst[i], &src[i]);
+    }
+}
+
+static double share(uint64_t part, uint64_t all) { return all ? (double)part / (double)all : 0.0; }
+
+static struct load_line load_line_of(const struct pc_load_stats *l, uint32_t pc, uint64_t references)
+{
+    uint32_t top = 0;
+    for (uint32_t i = 1; i < PC_STRIDES; i++)
+        if (l->stride_count[i] > l->stride_count[top]) top = i;
+    return (struct load_line){.pc = pc,
+                              .executions = l->executions,
+                              .lines = l->lines,
+                              .share = share(l->lines, references),
+                              .lines_per_load = share(l->lines, l->executions),
+                              .miss_rate = share(l->misses, l->accesses),
+                              .unique = share(l->unique_lines, l->accesses),
+                              .stride = l->stride[top],
+                              .stride_share = share(l->stride_count[top], l->strides)};
+}
+
+static int load_line_compare(const void *a, const void *b)
+{
+    const struct load_line *x = a, *y = b;
+    if (x->lines != y->lines) return x->lines > y->lines ? -1 : 1;
+    return x->pc < y->pc ? -1 : x->pc > y->pc;
+}
+
+uint32_t loads_sorted(const struct pc_load_stats *loads, uint32_t count, struct load_line *out, uint32_t max)
+{
+    uint64_t references = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++) references += loads[i].lines;
+    struct load_line *all = mem_alloc(sizeof(*all) * ((size_t)count + 1));
+    for (uint32_t i = 0; i < count; i++)
+        if (loads[i].executions) all[n++] = load_line_of(&loads[i], i, references);
+    qsort(all, n, sizeof *all, load_line_compare);
+    memcpy(out, all, sizeof(*all) * MIN(n, max));
+    free(all);
+    return n;
+}
+
+void loads_print(const struct pc_load_stats *loads, uint32_t count, uint32_t max, struct strbuf *out)
+{
+    struct load_line *lines = mem_alloc(sizeof(*lines) * ((size_t)max + 1));
+    uint32_t n = loads_sorted(loads, count, lines, max);
+    if (n)
+        strbuf_puts(out,
+                    "  loads       pc  share %  executions  lines/load   #L/#R   miss %         stride  of pairs %\n");
+    for (uint32_t i = 0; i < MIN(n, max); i++) {
+        const struct load_line *l = &lines[i];
+        strbuf_printf(out, "        %8u %8.1f %11llu %11.2f %7.2f %8.1f %14lld %11.1f\n", l->pc, 100 * l->share,
+                      (unsigned long long)l->executions, l->lines_per_load, l->unique, 100 * l->miss_rate,
+                      (long long)l->stride, 100 * l->stride_share);
+    }
+    if (n > max) strbuf_printf(out, "        and %u more\n", n - max);
+    free(lines);
+}
+
+void loads_json(const struct pc_load_stats *loads, uint32_t count, struct strbuf *out)
+{
+    struct load_line *lines = mem_alloc(sizeof(*lines) * ((size_t)count + 1));
+    uint32_t n = loads_sorted(loads, count, lines, count);
+    strbuf_putc(out, '[');
+    for (uint32_t i = 0; i < n; i++) {
+        const struct load_line *l = &lines[i];
+        strbuf_printf(out, "%s{\"pc\":%u,\"executions\":%llu,\"lines\":%llu,\"share\":", i ? "," : "", l->pc,
+                      (unsigned long long)l->executions, (unsigned long long)l->lines);
+        json_number(out, l->share);
+        strbuf_puts(out, ",\"lines_per_load\":");
+        json_number(out, l->lines_per_load);
+        strbuf_puts(out, ",\"miss_rate\":");
+        json_number(out, l->miss_rate);
+        strbuf_puts(out, ",\"unique_lines\":");
+        json_number(out, l->unique);
+        strbuf_printf(out, ",\"stride\":%lld,\"stride_share\":", (long long)l->stride);
+        json_number(out, l->stride_share);
+        strbuf_putc(out, '}');
+    }
+    strbuf_putc(out, ']');
+    free(lines);
+}

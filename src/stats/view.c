@@ -1,0 +1,143 @@
+/* view.c: gathers what there is to print from a timed GPU. */
+#include "stats/view.h"
+
+#include "core/timed_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *const stats_names[STATS_NAME_COUNT] = {
+#define STATS_NAME(id, name) name,
+#include "stats/names.def"
+#undef STATS_NAME
+};
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t)) return 0;
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void view_resolve(struct stats_view *v)
+{
+    memset(v->known, 0, sizeof v->known);
+    for (uint32_t g = 0; g < v->group_count; g++)
+        for (const struct stat_row *r = v->groups[g].rows; r && r->name; r++)
+            for (uint32_t i = 0; i < STATS_NAME_COUNT; i++)
+                if (!v->known[i].row && !strcmp(stats_names[i], r->name)) {
+                    v->known[i].row = r;
+                    v->known[i].group = g;
+                }
+}
+
+void view_init(struct stats_view *v, struct timed_gpu *g)
+{
+    *v = (struct stats_view){.machine = timed_machine(g), .host_seconds = cpu_seconds()};
+    v->group_count = timed_groups(g, &v->groups);
+    v->kernel_count = timed_kernel_count(g);
+    v->kernels = mem_alloc(sizeof(*v->kernels) * (v->kernel_count + 1));
+    for (uint32_t i = 0; i < v->kernel_count; i++) v->kernels[i] = timed_kernel_at(g, i);
+    v->sample_count = timed_sample_count(g);
+    v->samples = mem_alloc(sizeof(*v->samples) * (v->sample_count + 1));
+    for (uint32_t i = 0; i < v->sample_count; i++) v->samples[i] = timed_sample_at(g, i);
+    v->cta_count = timed_cta_count(g);
+    v->ctas = mem_alloc(sizeof(*v->ctas) * ((size_t)v->cta_count + 1));
+    for (uint32_t i = 0; i < v->cta_count; i++) v->ctas[i] = timed_cta_at(g, i);
+    v->l1_count = g->sm_count;
+    v->l1s = mem_alloc(sizeof(*v->l1s) * (v->l1_count + 1));
+    for (uint32_t i = 0; i < v->l1_count; i++) v->l1s[i] = sm_l1_stats(g->sms[i]);
+    v->l2_count = g->slice_count;
+    v->l2s = mem_alloc(sizeof(*v->l2s) * (v->l2_count + 1));
+    for (uint32_t i = 0; i < v->l2_count; i++) v->l2s[i] = l2_stats(g->slices[i]);
+    v->total = (struct timed_kernel){.name = "total", .end_cycle = timed_cycles(g), .stats = timed_totals(g)};
+    if (g->options.sample_cycles) view_add_rest(v);
+    v->partial = timed_partial(g);
+    v->hash = timed_hash(g);
+    view_resolve(v);
+}
+
+void view_free(struct stats_view *v, struct timed_gpu *g)
+{
+    if (v->rest.stats) view_free_stats(v, v->rest.stats);
+    timed_free_stats(g, v->total.stats);
+    free(v->kernels);
+    free(v->samples);
+    free(v->ctas);
+    free(v->l1s);
+    free(v->l2s);
+    *v = (struct stats_view){0};
+}
+
+void view_add_rest(struct stats_view *v)
+{
+    uint64_t begin = v->sample_count ? v->samples[v->sample_count - 1]->end_cycle : 0;
+    if (v->total.end_cycle <= begin) return;
+    v->rest =
+        (struct timed_sample){.start_cycle = begin, .end_cycle = v->total.end_cycle, .stats = view_zeros(v)};
+    view_add(v, v->rest.stats, v->total.stats);
+    for (uint32_t i = 0; i < v->sample_count; i++)
+        for (uint32_t g = 0; g < v->group_count; g++)
+            stat_sub(v->groups[g].rows, v->rest.stats[g], v->samples[i]->stats[g]);
+    v->samples[v->sample_count++] = &v->rest;
+}
+
+bool view_has(const struct stats_view *v, enum stats_name id) { return v->known[id].row != NULL; }
+
+uint64_t view_count(const struct stats_view *v, void *const *stats, enum stats_name id)
+{
+    return v->known[id].row ? view_count_in(v, stats[v->known[id].group], id) : 0;
+}
+
+uint64_t view_count_in(const struct stats_view *v, const void *group_stats, enum stats_name id)
+{
+    const struct stat_row *r = v->known[id].row;
+    if (!r) return 0;
+    if (r->type == STAT_HIST) return (uint64_t)stat_value(r, group_stats);
+    uint64_t n;
+    memcpy(&n, (const char *)group_stats + r->offset, sizeof n);
+    return n;
+}
+
+double view_ratio(const struct stats_view *v, void *const *stats, enum stats_name num, enum stats_name den)
+{
+    uint64_t d = view_count(v, stats, den);
+    return d ? (double)view_count(v, stats, num) / (double)d : 0.0;
+}
+
+double view_last_share(const struct stats_view *v, void *const *stats, enum stats_name id)
+{
+    const struct stat_row *r = v->known[id].row;
+    if (!r || r->type != STAT_HIST) return 0.0;
+    const char *at = (const char *)stats[v->known[id].group] + r->offset;
+    uint64_t last;
+    memcpy(&last, at + (r->length - 1) * sizeof last, sizeof last);
+    double all = stat_value(r, stats[v->known[id].group]);
+    return all > 0 ? (double)last / all : 0.0;
+}
+
+double view_per_cycle(const struct stats_view *v, const struct timed_kernel *k, enum stats_name id)
+{
+    uint64_t cycles = kernel_cycles(k);
+    return cycles ? (double)view_count(v, k->stats, id) / (double)cycles : 0.0;
+}
+
+void **view_zeros(const struct stats_view *v)
+{
+    void **s = mem_alloc(sizeof(*s) * (v->group_count + 1));
+    for (uint32_t g = 0; g < v->group_count; g++) s[g] = mem_zalloc(v->groups[g].bytes + 1);
+    return s;
+}
+
+void view_add(const struct stats_view *v, void **dst, void *const *src)
+{
+    for (uint32_t g = 0; g < v->group_count; g++)
+        if (v->groups[g].rows) stat_add(v->groups[g].rows, dst[g], src[g]);
+}
+
+void view_free_stats(const struct stats_view *v, void **stats)
+{
+    for (uint32_t g = 0; g < v->group_count; g++) free(stats[g]);
+    free(stats);
+}

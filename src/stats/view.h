@@ -1,0 +1,64 @@
+/* view.h: what the printers print: the kernels, totals, samples and CTAs of a run, gathered once. Made from a
+ * timed GPU (view.c) or by hand (tests); the printers know nothing else. */
+#ifndef HEDDLE_STATS_VIEW_H
+#define HEDDLE_STATS_VIEW_H
+
+#include "core/timed.h"
+
+enum stats_name {
+#define STATS_NAME(id, name) STATS_##id,
+#include "stats/names.def"
+#undef STATS_NAME
+    STATS_NAME_COUNT
+};
+extern const char *const stats_names[STATS_NAME_COUNT];
+
+struct stats_view {
+    const struct machine *machine;
+    const struct timed_group *groups;
+    uint32_t group_count;
+    const struct timed_kernel **kernels;
+    uint32_t kernel_count;
+    struct timed_kernel total; /* kernels that overlap count once */
+    const struct timed_sample **samples;
+    uint32_t sample_count;
+    struct timed_sample rest; /* the last interval, where the run ended inside one: see view_add_rest */
+    const struct timed_cta **ctas;
+    uint32_t cta_count;
+    void **l1s, **l2s; /* of each SM and of each slice, over the whole run */
+    uint32_t l1_count, l2_count;
+    uint64_t hash;
+    bool partial;        /* the run was ended before its end */
+    double host_seconds; /* processor time of the whole process */
+    struct {
+        const struct stat_row *row; /* NULL: no group has it */
+        uint32_t group;
+    } known[STATS_NAME_COUNT];
+};
+
+/* The view borrows from the GPU and is valid until the GPU runs on. */
+void view_init(struct stats_view *v, struct timed_gpu *g);
+void view_free(struct stats_view *v, struct timed_gpu *g);
+/* Appends what the run did after the last full sample (total less all samples), if anything; samples has room
+ * for it. */
+void view_add_rest(struct stats_view *v);
+void view_resolve(struct stats_view *v); /* fills known[] from groups: for views made by hand */
+
+/* stats: one struct for each group, as in timed_kernel and timed_sample. A statistic that no group has is 0.
+ */
+uint64_t view_count(const struct stats_view *v, void *const *stats, enum stats_name id);
+/* The same of one struct of the statistic's own group. */
+uint64_t view_count_in(const struct stats_view *v, const void *group_stats, enum stats_name id);
+double view_ratio(const struct stats_view *v, void *const *stats, enum stats_name num, enum stats_name den);
+/* The last bucket of a histogram, of all: how much of the time a queue was full. */
+double view_last_share(const struct stats_view *v, void *const *stats, enum stats_name id);
+bool view_has(const struct stats_view *v, enum stats_name id);
+double view_per_cycle(const struct stats_view *v, const struct timed_kernel *k, enum stats_name id);
+static inline uint64_t kernel_cycles(const struct timed_kernel *k) { return k->end_cycle - k->start_cycle; }
+
+/* An empty set of structs, and dst += src over all groups: for sums of kernels. */
+void **view_zeros(const struct stats_view *v);
+void view_add(const struct stats_view *v, void **dst, void *const *src);
+void view_free_stats(const struct stats_view *v, void **stats);
+
+#endif

@@ -1,0 +1,184 @@
+/* timeline.c: Chrome trace events ("Trace Event Format", the JSON object form).
+ *
+ * Processes: 1 = kernels (thread = stream), 2 = counters, 10 + n = SM n (thread = a lane). "X" events of one
+ * thread must nest, and CTAs of one SM overlap: each CTA takes the lowest lane that is free when it starts,
+ * as the hardware takes a CTA slot. Time stamps are microseconds of simulated time. */
+#include "trace/timeline.h"
+
+#include "base/vec.h"
+#include "stats/json.h"
+
+#include <stdlib.h>
+
+enum { PID_KERNELS = 1, PID_COUNTERS = 2, PID_SM = 10 };
+
+struct timeline {
+    const struct stats_view *v;
+    struct strbuf *out;
+    bool any;
+};
+
+static double cycles_to_us(const struct timeline *t, uint64_t cycles)
+{
+    uint32_t khz = t->v->machine->core_clock_khz;
+    return (double)cycles * 1000.0 / (double)(khz ? khz : 1000000u);
+}
+
+static void event_begin(struct timeline *t)
+{
+    strbuf_puts(t->out, t->any ? ",\n" : "\n");
+    t->any = true;
+}
+
+static void name_track(struct timeline *t, const char *what, uint64_t pid, uint64_t tid, const char *name)
+{
+    event_begin(t);
+    strbuf_printf(t->out, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%llu,\"tid\":%llu,\"args\":{\"name\":", what,
+                  (unsigned long long)pid, (unsigned long long)tid);
+    json_string(t->out, name);
+    strbuf_puts(t->out, "}}");
+}
+
+/* An "X" event, open at its args: the caller writes them and closes both braces. */
+static void slice_begin(struct timeline *t, const char *name, uint64_t pid, uint64_t tid, uint64_t start,
+                        uint64_t end)
+{
+    event_begin(t);
+    strbuf_puts(t->out, "{\"ph\":\"X\",\"name\":");
+    json_string(t->out, name);
+    strbuf_printf(t->out, ",\"pid\":%llu,\"tid\":%llu,\"ts\":%.6f,\"dur\":%.6f,\"args\":{",
+                  (unsigned long long)pid, (unsigned long long)tid, cycles_to_us(t, start),
+                  cycles_to_us(t, end - start));
+    strbuf_printf(t->out, "\"start_cycle\":%llu,\"cycles\":%llu", (unsigned long long)start,
+                  (unsigned long long)(end - start));
+}
+
+static void counter(struct timeline *t, const char *name, uint64_t cycle, double value)
+{
+    event_begin(t);
+    strbuf_printf(t->out, "{\"ph\":\"C\",\"name\":\"%s\",\"pid\":%d,\"ts\":%.6f,\"args\":{\"value\":", name,
+                  PID_COUNTERS, cycles_to_us(t, cycle));
+    json_number(t->out, value);
+    strbuf_puts(t->out, "}}");
+}
+
+static bool stream_named_before(const struct stats_view *v, uint32_t kernel)
+{
+    for (uint32_t i = 0; i < kernel; i++)
+        if (v->kernels[i]->stream == v->kernels[kernel]->stream) return true;
+    return false;
+}
+
+static void print_kernels(struct timeline *t)
+{
+    if (!t->v->kernel_count) return;
+    name_track(t, "process_name", PID_KERNELS, 0, "kernels");
+    for (uint32_t i = 0; i < t->v->kernel_count; i++) {
+        const struct timed_kernel *k = t->v->kernels[i];
+        if (!stream_named_before(t->v, i)) {
+            char name[40];
+            snprintf(name, sizeof name, "stream %llu", (unsigned long long)k->stream);
+            name_track(t, "thread_name", PID_KERNELS, k->stream, name);
+        }
+        slice_begin(t, k->name, PID_KERNELS, k->stream, k->start_cycle, k->end_cycle);
+        strbuf_printf(t->out, ",\"id\":%llu,\"ctas\":%llu,\"ipc\":", (unsigned long long)k->id,
+                      (unsigned long long)k->ctas);
+        json_number(t->out, view_per_cycle(t->v, k, STATS_SM_WARP_INSTS));
+        strbuf_puts(t->out, "}}");
+    }
+}
+
+static int cta_compare(const void *a, const void *b)
+{
+    const struct timed_cta *x = *(const struct timed_cta *const *)a, *y = *(const struct timed_cta *const *)b;
+    if (x->sm != y->sm) return x->sm < y->sm ? -1 : 1;
+    if (x->start_cycle != y->start_cycle) return x->start_cycle < y->start_cycle ? -1 : 1;
+    if (x->kernel != y->kernel) return x->kernel < y->kernel ? -1 : 1;
+    return x->cta < y->cta ? -1 : x->cta > y->cta;
+}
+
+static const char *kernel_name(const struct stats_view *v, uint64_t id)
+{
+    for (uint32_t i = 0; i < v->kernel_count; i++)
+        if (v->kernels[i]->id == id) return v->kernels[i]->name;
+    return "kernel";
+}
+
+static void print_cta(struct timeline *t, const struct timed_cta *c, uint32_t lane)
+{
+    char name[40];
+    snprintf(name, sizeof name, "CTA %llu", (unsigned long long)c->cta);
+    slice_begin(t, name, PID_SM + (uint64_t)c->sm, lane, c->start_cycle, c->end_cycle);
+    strbuf_puts(t->out, ",\"kernel\":");
+    json_string(t->out, kernel_name(t->v, c->kernel));
+    strbuf_printf(t->out, ",\"kernel_id\":%llu}}", (unsigned long long)c->kernel);
+}
+
+static void print_ctas(struct timeline *t)
+{
+    uint32_t n = t->v->cta_count;
+    if (!n) return;
+    const struct timed_cta **ctas = mem_alloc(sizeof(*ctas) * n);
+    for (uint32_t i = 0; i < n; i++) ctas[i] = t->v->ctas[i];
+    qsort(ctas, n, sizeof *ctas, cta_compare);
+    VEC(uint64_t) free_at = {0}; /* by lane of the present SM */
+    for (uint32_t i = 0; i < n; i++) {
+        const struct timed_cta *c = ctas[i];
+        if (!i || ctas[i - 1]->sm != c->sm) {
+            char name[24];
+            snprintf(name, sizeof name, "SM %u", c->sm);
+            name_track(t, "process_name", PID_SM + (uint64_t)c->sm, 0, name);
+            free_at.len = 0;
+        }
+        uint32_t lane = 0;
+        while (lane < free_at.len && free_at.data[lane] > c->start_cycle) lane++;
+        if (lane == free_at.len) vec_push(&free_at, 0);
+        free_at.data[lane] = c->end_cycle;
+        print_cta(t, c, lane);
+    }
+    vec_free(&free_at);
+    free(ctas);
+}
+
+/* A counter holds its value until the next one: each sample stands at its start, and a last 0 ends the line.
+ */
+static void print_counters(struct timeline *t)
+{
+    const struct stats_view *v = t->v;
+    if (!v->sample_count) return;
+    name_track(t, "process_name", PID_COUNTERS, 0, "counters");
+    for (uint32_t i = 0; i < v->sample_count; i++) {
+        const struct timed_sample *s = v->samples[i];
+        const struct timed_kernel as = {
+            .start_cycle = s->start_cycle, .end_cycle = s->end_cycle, .stats = s->stats};
+        counter(t, "IPC", s->start_cycle, view_per_cycle(v, &as, STATS_SM_WARP_INSTS));
+        counter(t, "L1 miss rate %", s->start_cycle,
+                100 * view_ratio(v, s->stats, STATS_L1_MISSES, STATS_L1_ACCESSES));
+        counter(t, "DRAM utilization %", s->start_cycle,
+                100 * view_ratio(v, s->stats, STATS_DRAM_BUSY, STATS_DRAM_CYCLES));
+    }
+    uint64_t end = v->samples[v->sample_count - 1]->end_cycle;
+    counter(t, "IPC", end, 0);
+    counter(t, "L1 miss rate %", end, 0);
+    counter(t, "DRAM utilization %", end, 0);
+}
+
+void timeline_print_view(const struct stats_view *v, struct strbuf *out)
+{
+    struct timeline t = {.v = v, .out = out};
+    strbuf_puts(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"machine\":");
+    json_string(out, v->machine->name);
+    strbuf_printf(out, ",\"partial\":%s},\"traceEvents\":[", v->partial ? "true" : "false");
+    print_kernels(&t);
+    print_ctas(&t);
+    print_counters(&t);
+    strbuf_puts(out, "\n]}\n");
+}
+
+void timeline_print(struct timed_gpu *g, struct strbuf *out)
+{
+    struct stats_view v;
+    view_init(&v, g);
+    timeline_print_view(&v, out);
+    view_free(&v, g);
+}

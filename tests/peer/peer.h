@@ -1,0 +1,29 @@
+/* peer.h: one launch of the peer comparison (README.md) on Heddle: host.c makes it through the entry points
+ * of the CUDA runtime, which peer_device.c has over the emulator and the timed GPU. */
+#ifndef HEDDLE_PEER_H
+#define HEDDLE_PEER_H
+
+#include "base/base.h"
+
+struct peer_counts {
+    uint64_t cycles; /* core cycles; 0 in a functional run */
+    uint64_t warp_insts, thread_insts;
+    uint64_t l1_reads; /* of lines of 128 bytes; atomics go by */
+    uint64_t l1_hits;  /* of reads; lines that are under way are not hits. 0 in a functional run */
+};
+
+struct peer_machine {
+    const char *name;            /* of the timed GPU's machine; NULL: a functional run */
+    const char *mech;            /* a mechanism, NULL: the machine's own scheduler */
+    const char *const *settings; /* "key=value" */
+    uint32_t setting_count;
+};
+
+/* False, with a message: there is no such machine. */
+bool peer_use_machine(const struct peer_machine *m);
+/* Of all launches so far in this process. */
+struct peer_counts peer_counts(void);
+
+int host_main(int argc, char **argv); /* host.c: `host NAME` runs one case and checks its result; 0 = right */
+
+#endif

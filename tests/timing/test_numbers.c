@@ -1,0 +1,202 @@
+/* test_numbers.c: the numbers that the machine must meet, on `fermi`: latencies of an idle machine, ceilings of bandwidth,
+ * pipeline latencies, transactions, occupancy. */
+#include "timing_kit.h"
+
+#include "core/occupancy.h"
+#include "core/sm.h"
+
+#define HEAD ".version 7.0\n.target sm_52\n.address_size 64\n"
+
+static const char chase_ptx[] = HEAD ".visible .entry chase(.param .u64 start, .param .u32 steps)\n{\n"
+    ".reg .u64 %p; .reg .u32 %n; .reg .pred %q;\n"
+    "ld.param.u64 %p, [start]; ld.param.u32 %n, [steps];\n"
+    "loop:\nld.global.u64 %p, [%p];\nsub.u32 %n, %n, 1;\nsetp.ne.u32 %q, %n, 0;\n@%q bra loop;\n"
+    "ld.param.u32 %n, [steps];\nsetp.eq.u64 %q, %p, 0;\n@%q st.global.u32 [%p], %n;\nret;\n}\n";
+
+enum { LINE = 128, CHASE_LINES = 1024 }; /* 128 KB: eight times the L1, a sixth of the L2 */
+
+static uint64_t make_ring(struct rig *r)
+{
+    uint64_t a = rig_alloc(r, (uint64_t)CHASE_LINES * LINE);
+    for (uint64_t i = 0; i < CHASE_LINES; i++)
+        *(uint64_t *)(uintptr_t)(a + i * LINE) = a + (i + 1) % CHASE_LINES * LINE;
+    return a;
+}
+
+/* The first lap finds every line in DRAM, the second in L2. */
+static void run_chase(struct rig *r, const char *machine)
+{
+    rig_open(r, chase_ptx, &(struct rig_options){.machine = machine});
+    uint64_t params[] = {make_ring(r), CHASE_LINES};
+    rig_run(r, "chase", 1, 1, params);
+    rig_run(r, "chase", 1, 1, params);
+    assert_true(rig_stat(r, 1, "dram.reads") <= 8); /* code */
+}
+
+static void an_l2_hit_takes_120_cycles_and_dram_100_more(void **state)
+{
+    static struct rig r; /* the teardown may need it */
+    run_chase(&r, "fermi");
+    assert_true(rig_stat(&r, 1, "l1.misses") == CHASE_LINES);
+    double l2 = rig_stat(&r, 1, "l1.aml"), dram = rig_stat(&r, 0, "l1.aml");
+    print_message("L2 hit %.2f, DRAM %.2f core cycles\n", l2, dram);
+    assert_true(l2 >= 119 && l2 <= 121);
+    assert_true(dram >= 218 && dram <= 222);
+    rig_close(&r);
+}
+
+static void apres_has_200_and_440(void **state)
+{
+    static struct rig r; /* the teardown may need it */
+    run_chase(&r, "fermi-apres");
+    double l2 = rig_stat(&r, 1, "l1.aml"), dram = rig_stat(&r, 0, "l1.aml");
+    print_message("L2 hit %.2f, DRAM %.2f core cycles\n", l2, dram);
+    assert_true(l2 >= 198 && l2 <= 202);
+    assert_true(dram >= 436 && dram <= 444);
+    rig_close(&r);
+}
+
+/* What a step of the chase takes beyond the miss is the same few cycles of the SM wherever the line was. */
+static void a_pointer_chase_shows_the_latencies(void **state)
+{
+    static struct rig r; /* the teardown may need it */
+    run_chase(&r, "fermi");
+    double l2 = rig_stat(&r, 1, "l1.aml"), dram = rig_stat(&r, 0, "l1.aml");
+    double step_l2 = (double)rig_cycles(&r, 1) / CHASE_LINES, step_dram = (double)rig_cycles(&r, 0) / CHASE_LINES;
+    print_message("a step: L2 %.2f, DRAM %.2f core cycles\n", step_l2, step_dram);
+    assert_true(step_l2 > l2 && step_l2 < l2 + 40);
+    assert_true(step_dram - step_l2 > dram - l2 - 3 && step_dram - step_l2 < dram - l2 + 3);
+    rig_close(&r);
+}
+
+/* Each CTA reads 4 KB in a row, four loads a thread. */
+static const char stream_ptx[] = HEAD ".visible .entry stream(.param .u64 from, .param .u64 to)\n{\n"
+    ".reg .u64 %p, %d, %o; .reg .u32 %t, %c; .reg .f32 %a<4>; .reg .pred %q;\n"
+    "ld.param.u64 %p, [from]; ld.param.u64 %o, [to]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x;\n"
+    "mad.lo.u32 %t, %c, 1024, %t;\nmul.wide.u32 %d, %t, 4;\nadd.u64 %p, %p, %d;\n"
+    "ld.global.f32 %a0, [%p];\nld.global.f32 %a1, [%p+1024];\nld.global.f32 %a2, [%p+2048];\nld.global.f32 %a3, [%p+3072];\n"
+    "add.f32 %a0, %a0, %a1;\nadd.f32 %a2, %a2, %a3;\nadd.f32 %a0, %a0, %a2;\n"
+    "setp.eq.f32 %q, %a0, 0f3f800000;\n@%q st.global.f32 [%o], %a0;\nret;\n}\n";
+
+static void streaming_reads_reach_85_percent_of_the_pins(void **state)
+{
+    enum { CTAS = 4000, THREADS = 256 };
+    static struct rig r;
+    rig_open(&r, stream_ptx, &(struct rig_options){0});
+    uint64_t params[] = {rig_alloc(&r, (uint64_t)CTAS * 4096), rig_alloc(&r, 4)};
+    rig_run(&r, "stream", CTAS, THREADS, params);
+    double used = rig_stat(&r, 0, "dram.utilization"), efficiency = rig_stat(&r, 0, "dram.efficiency");
+    print_message("DRAM utilization %.1f%%, efficiency %.1f%%\n", used, efficiency);
+    assert_true(used >= 85 && used <= 100);
+    rig_close(&r);
+}
+
+/* Cycles of the kernel with a loop of n times 64 multiply-adds. */
+static uint64_t fma_cycles(bool dependent, uint32_t warps, uint32_t loops, const char *set)
+{
+    struct strbuf ptx = {0};
+    static struct rig r; /* the teardown may need it */
+    strbuf_puts(&ptx, HEAD ".visible .entry fma(.param .u64 to, .param .u32 n)\n{\n.reg .u64 %o; .reg .u32 %n; .reg .f32 %f<20>; "
+                      ".reg .pred %q;\nld.param.u64 %o, [to]; ld.param.u32 %n, [n];\n");
+    for (int i = 0; i < 20; i++) strbuf_printf(&ptx, "cvt.rn.f32.u32 %%f%d, %%n;\n", i);
+    strbuf_puts(&ptx, "loop:\n");
+    for (int i = 0; i < 64; i++) { /* independent ones read neighbours, so that no register bank is asked more than the others */
+        int f = dependent ? 0 : i % 16;
+        strbuf_printf(&ptx, "fma.rn.f32 %%f%d, %%f%d, %%f%d, %%f%d;\n", f, f, dependent ? 18 : (f + 5) % 16, dependent ? 19 : (f + 10) % 16);
+    }
+    strbuf_puts(&ptx, "sub.u32 %n, %n, 1;\nsetp.ne.u32 %q, %n, 0;\n@%q bra loop;\n");
+    for (int i = 1; i < 16; i++) strbuf_printf(&ptx, "add.f32 %%f0, %%f0, %%f%d;\n", i);
+    strbuf_puts(&ptx, "st.global.f32 [%o], %f0;\nret;\n}\n");
+    rig_open(&r, strbuf_text(&ptx), &(struct rig_options){.sets = &set, .set_count = set ? 1 : 0});
+    uint64_t params[] = {rig_alloc(&r, 4), loops};
+    rig_run(&r, "fma", 1, warps * 32, params);
+    uint64_t cycles = rig_cycles(&r, 0);
+    rig_close(&r);
+    strbuf_free(&ptx);
+    return cycles;
+}
+
+static void dependent_multiply_adds_run_at_the_pipeline_latency(void **state)
+{
+    double per = (double)(fma_cycles(true, 1, 64, NULL) - fma_cycles(true, 1, 32, NULL)) / (32 * 64);
+    print_message("%.2f cycles a dependent multiply-add, loop overhead included\n", per);
+    assert_true(per >= 5 && per < 5.6); /* sm.fp_latency_mad; the loop around 64 of them adds a little */
+}
+
+static void independent_multiply_adds_run_at_the_issue_width(void **state)
+{
+    uint64_t cycles = fma_cycles(false, 16, 64, NULL) - fma_cycles(false, 16, 32, NULL);
+    double per = (double)cycles * 2 / (32 * 67 * 16); /* slots of two schedulers for each instruction */
+    print_message("%.3f issue slots an independent instruction\n", per);
+    assert_true(per >= 1 && per < 1.15);
+}
+
+static const char lanes_ptx[] = HEAD ".visible .entry lanes(.param .u64 from, .param .u64 to, .param .u32 stride)\n{\n"
+    ".reg .u64 %p, %o, %d; .reg .u32 %t, %s, %v;\n"
+    "ld.param.u64 %p, [from]; ld.param.u64 %o, [to]; ld.param.u32 %s, [stride]; mov.u32 %t, %tid.x;\n"
+    "mul.lo.u32 %s, %s, %t;\ncvt.u64.u32 %d, %s;\nadd.u64 %p, %p, %d;\nld.global.u32 %v, [%p];\n"
+    "mul.wide.u32 %d, %t, 4;\nadd.u64 %o, %o, %d;\nst.global.u32 [%o], %v;\nret;\n}\n";
+
+static void a_warp_makes_one_transaction_coalesced_and_32_scattered(void **state)
+{
+    static struct rig r; /* the teardown may need it */
+    rig_open(&r, lanes_ptx, &(struct rig_options){0});
+    uint64_t from = rig_alloc(&r, 32 * 4096), to = rig_alloc(&r, 128);
+    uint64_t coalesced[] = {from, to, 4}, scattered[] = {from, to, 4096};
+    rig_run(&r, "lanes", 1, 32, coalesced);
+    rig_run(&r, "lanes", 1, 32, scattered);
+    assert_true(rig_stat(&r, 0, "l1.global_load_accesses") == 1);
+    assert_true(rig_stat(&r, 1, "l1.global_load_accesses") == 32);
+    assert_true(rig_stat(&r, 0, "l1.global_store_accesses") == 1);
+    rig_close(&r);
+}
+
+/* CTAs of one SM, counted by putting on as many as fit. */
+static uint32_t resident_ctas(const char *const *sets, uint32_t n, uint32_t threads, uint32_t *rule)
+{
+    static struct rig r; /* the teardown may need it */
+    rig_open(&r, lanes_ptx, &(struct rig_options){.sets = sets, .set_count = n});
+    const struct isa_kernel *k = emu_find_kernel(r.module, "lanes");
+    unsigned char params[64] = {0};
+    struct emu_launch l = {.module = r.module, .kernel = k, .grid = {64, 1, 1}, .block = {threads, 1, 1}, .params = params};
+    struct emu_grid *g = emu_grid_open(r.device, &l, &r.fault);
+    struct sm *sm = timed_sm_at(r.gpu, 0);
+    uint32_t count = 0;
+    while (sm_fits(sm, g)) assert_true(sm_start_cta(sm, 0, g, count++));
+    *rule = occupancy_ctas(&r.machine, k, threads, emu_grid_shared_bytes(g));
+    timed_destroy(r.gpu); /* the SM gives its CTAs back before the grid goes */
+    r.gpu = NULL;
+    emu_grid_close(g, NULL);
+    rig_close(&r);
+    return count;
+}
+
+static void occupancy_follows_the_rules(void **state)
+{
+    static const struct {
+        const char *sets[1];
+        uint32_t n, threads, ctas;
+    } cases[] = {{{NULL}, 0, 256, 6},   {{NULL}, 0, 192, 8}, {{NULL}, 0, 33, 8},     {{NULL}, 0, 1024, 1},
+                 {{"sm.ctas=3"}, 1, 64, 3}, {{"sm.warps=20"}, 1, 160, 4}, {{"sm.registers=1024"}, 1, 64, UINT32_MAX}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        uint32_t rule, got = resident_ctas(cases[i].sets, cases[i].n, cases[i].threads, &rule);
+        assert_int_equal(got, rule);
+        if (cases[i].ctas != UINT32_MAX) assert_int_equal(got, cases[i].ctas);
+    }
+}
+
+int main(void)
+{
+    setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 1);
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(an_l2_hit_takes_120_cycles_and_dram_100_more),
+        RIG_TEST(apres_has_200_and_440),
+        RIG_TEST(a_pointer_chase_shows_the_latencies),
+        RIG_TEST(streaming_reads_reach_85_percent_of_the_pins),
+        RIG_TEST(dependent_multiply_adds_run_at_the_pipeline_latency),
+        RIG_TEST(independent_multiply_adds_run_at_the_issue_width),
+        RIG_TEST(a_warp_makes_one_transaction_coalesced_and_32_scattered),
+        RIG_TEST(occupancy_follows_the_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

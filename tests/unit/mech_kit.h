@@ -1,0 +1,144 @@
+/* mech_kit.h: for the tests of mechanisms: an SM that is nothing but its views, events and ports. */
+#ifndef HEDDLE_MECH_KIT_H
+#define HEDDLE_MECH_KIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/mech_host.h"
+
+#define W(n) (1ull << (n))
+
+struct mech_kit {
+    struct diag_list diags;
+    struct mech_set *set;
+    void **gpu_states;
+    struct mech_sm *sm;
+    uint64_t age[MECH_WARPS_MAX];
+    uint32_t cta[MECH_WARPS_MAX];
+    uint64_t launches, cycle;
+    uint64_t resident;
+    int last;
+    struct mech_counters counters;
+    struct {
+        uint64_t address;
+        uint32_t pc;
+        int warp;
+    } prefetches[64];
+    uint32_t prefetch_count, prefetch_room;
+};
+
+static inline bool kit_prefetch(void *host, uint64_t address, uint32_t pc, int target_warp)
+{
+    struct mech_kit *k = host;
+    if (k->prefetch_count >= k->prefetch_room) return false;
+    k->prefetches[k->prefetch_count].address = address;
+    k->prefetches[k->prefetch_count].pc = pc;
+    k->prefetches[k->prefetch_count++].warp = target_warp;
+    return true;
+}
+static inline const struct mech_counters *kit_counters(void *host)
+{
+    return &((struct mech_kit *)host)->counters;
+}
+
+/* names and settings: one text each, words separated by spaces. */
+static inline uint32_t kit_split(char *text, const char **words, uint32_t max)
+{
+    uint32_t n = 0;
+    for (char *w = strtok(text, " "); w && n < max; w = strtok(NULL, " ")) words[n++] = w;
+    return n;
+}
+
+static inline bool kit_try_set(struct mech_kit *k, const char *names, const char *settings)
+{
+    char a[512], b[512];
+    const char *name[16], *setting[16];
+    snprintf(a, sizeof a, "%s", names);
+    snprintf(b, sizeof b, "%s", settings);
+    uint32_t n = kit_split(a, name, 16), m = kit_split(b, setting, 16);
+    k->set = mech_set_create(name, n, setting, m, &k->diags);
+    return k->set != NULL;
+}
+
+static inline void kit_open(struct mech_kit *k, const char *names, const char *settings, uint32_t schedulers)
+{
+    *k = (struct mech_kit){.last = MECH_NO_WARP, .prefetch_room = 64};
+    if (!kit_try_set(k, names, settings)) {
+        struct strbuf out = {0};
+        diag_render(&k->diags, &out);
+        fail_msg("%s", strbuf_text(&out));
+    }
+    const struct mech_ports ports = {.host = k,
+                                     .sm_count = 1,
+                                     .warps = 48,
+                                     .schedulers = schedulers,
+                                     .line_bytes = 128,
+                                     .prefetch = kit_prefetch,
+                                     .counters = kit_counters};
+    k->gpu_states = mech_gpu_create(k->set);
+    k->sm = mech_sm_create(k->set, &ports, k->gpu_states);
+}
+
+static inline void kit_close(struct mech_kit *k)
+{
+    mech_sm_destroy(k->sm);
+    mech_gpu_destroy(k->set, k->gpu_states);
+    mech_set_destroy(k->set);
+    diag_free(&k->diags);
+}
+
+/* A warp of scheduler `scheduler` starts in a slot. */
+static inline void kit_start_on(struct mech_kit *k, int warp, uint32_t scheduler)
+{
+    k->age[warp] = k->launches++;
+    k->resident |= W(warp);
+    mech_on_warp(k->sm, &(struct mech_warp_event){
+                            .cycle = k->cycle, .warp = warp, .is_start = true, .scheduler = scheduler});
+}
+static inline void kit_start(struct mech_kit *k, int warp) { kit_start_on(k, warp, 0); }
+static inline void kit_end(struct mech_kit *k, int warp)
+{
+    k->resident &= ~W(warp);
+    mech_on_warp(k->sm, &(struct mech_warp_event){.cycle = k->cycle, .warp = warp});
+}
+static inline void kit_barrier(struct mech_kit *k, uint64_t warps, bool is_wait)
+{
+    mech_on_barrier(k->sm, &(struct mech_barrier){.cycle = k->cycle, .warps = warps, .is_wait = is_wait});
+}
+
+/* One cycle of scheduler 0: the pick from these ready warps while others wait for memory or at a barrier. */
+static inline int kit_pick_waiting(struct mech_kit *k, uint64_t ready, uint64_t memory_wait,
+                                   uint64_t barrier_wait)
+{
+    struct mech_sched_view v = {.ready = ready,
+                                .resident = k->resident,
+                                .age = k->age,
+                                .cta = k->cta,
+                                .last = k->last,
+                                .scheduler_count = 1,
+                                .cycle = k->cycle++,
+                                .memory_wait = memory_wait,
+                                .barrier_wait = barrier_wait};
+    int warp = mech_pick(k->sm, &v);
+    if (warp != MECH_NO_WARP) k->last = warp;
+    return warp;
+}
+static inline int kit_pick(struct mech_kit *k, uint64_t ready) { return kit_pick_waiting(k, ready, 0, 0); }
+
+/* The value of a statistic of any attached mechanism. */
+static inline uint64_t kit_stat(const struct mech_kit *k, const char *name)
+{
+    for (uint32_t i = 0; i < mech_set_count(k->set); i++)
+        for (const struct stat_row *r = mech_set_at(k->set, i)->stats; r && r->name; r++)
+            if (!strcmp(r->name, name))
+                return *(const uint64_t *)(const void *)((const char *)k->sm->states[i] + r->offset);
+    fail_msg("no statistic is called %s", name);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,564 @@
+/* One SM, with exact cycles where the model gives them. */
+#include "sm_rig.h"
+
+#include "core/occupancy.h"
+
+/* ---- arithmetic ---- */
+
+/* A warp executes `count` FMAs that each need the result of the one before; cycles of the whole kernel. */
+static uint64_t fma_chain(bool collectors, bool forwarding, uint32_t count)
+{
+    struct rig r;
+    rig_open(&r);
+    r.machine.sm.operand_collector = collectors;
+    r.machine.sm.forwarding = forwarding;
+    rig_make(&r);
+    for (uint32_t i = 0; i < count; i++) emit(&r.kit, ISA_OP_FMA_F32, D(R(0)), S(R(0), R(0), R(0)));
+    exit_(&r.kit);
+    uint64_t cycles = rig_run(&r, 1, 32);
+    assert_int_equal(rig_stats(&r)->warp_insts, count + 1);
+    assert_int_equal(rig_stats(&r)->thread_insts, 32 * (count + 1));
+    assert_true(rig_stats(&r)->slots[SLOT_DATA_ALU] > 0);
+    assert_int_equal(rig_stats(&r)->slots[SLOT_DATA_MEM], 0);
+    rig_close(&r);
+    return cycles;
+}
+
+static void a_chain_of_fmas_runs_at_the_latency_of_the_pipeline(void **state)
+{
+    (void)state;
+    assert_int_equal(fma_chain(false, false, 64) - fma_chain(false, false, 32), 32 * 5);
+    assert_int_equal(fma_chain(true, true, 64) - fma_chain(true, true, 32), 32 * 5);
+}
+
+static void without_forwarding_a_chain_waits_for_collector_and_writeback(void **state)
+{
+    (void)state;
+    assert_int_equal(fma_chain(true, false, 64) - fma_chain(true, false, 32), 32 * (5 + 5 + 1));
+}
+
+/* Cycles of one more round of FMAs that read three registers; their banks are b0, b1, b2 of 16. */
+static uint64_t fma_round(uint32_t a, uint32_t b, uint32_t c, uint32_t reads)
+{
+    uint64_t cycles[2];
+    for (int n = 0; n < 2; n++) {
+        struct rig r;
+        rig_open(&r);
+        r.machine.sm.collector_reads = reads;
+        r.machine.sm.forwarding = false;
+        rig_make(&r);
+        r.kit.proto.reg_count = 64;
+        for (int i = 0; i < 8 + 8 * n; i++) emit(&r.kit, ISA_OP_FMA_F32, D(R(a)), S(R(a), R(b), R(c)));
+        exit_(&r.kit);
+        cycles[n] = rig_run(&r, 1, 32);
+        rig_close(&r);
+    }
+    return (cycles[1] - cycles[0]) / 8;
+}
+
+static void registers_of_one_bank_are_read_one_after_the_other(void **state)
+{
+    (void)state;
+    assert_int_equal(fma_round(0, 1, 2, 3), 5 + 5 + 1);   /* three banks, three reads a cycle */
+    assert_int_equal(fma_round(0, 16, 32, 3), 5 + 5 + 3); /* one bank */
+    assert_int_equal(fma_round(0, 1, 2, 1), 5 + 5 + 3);   /* one read a cycle and collector */
+}
+
+static void independent_fmas_issue_at_the_width_of_the_schedulers(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    rig_make(&r);
+    for (uint32_t i = 0; i < 400; i++)
+        emit(&r.kit, ISA_OP_FMA_F32, D(R(i % 24)), S(R((i + 7) % 24), R((i + 13) % 24), R((i + 18) % 24)));
+    exit_(&r.kit);
+    uint64_t cycles = rig_run(&r, 1, 32 * 32);
+    uint64_t insts = rig_stats(&r)->warp_insts;
+    assert_int_equal(insts, 32 * 401);
+    assert_true(insts <= 2 * cycles);
+    assert_true(insts * 100 >= 2 * cycles * 93); /* the start and the end included */
+    rig_close(&r);
+}
+
+static void a_unit_takes_an_operation_each_initiation_interval(void **state)
+{
+    (void)state;
+    uint64_t cycles[2];
+    for (uint32_t n = 0; n < 2; n++) {
+        struct rig r;
+        rig_open(&r);
+        rig_make(&r);
+        for (uint32_t i = 0; i < 16 * (n + 1); i++) emit(&r.kit, ISA_OP_SIN_F32, D(R(i % 16)), S(R(20)));
+        exit_(&r.kit);
+        cycles[n] = rig_run(&r, 1, 256);
+        assert_true(rig_stats(&r)->slots[SLOT_STR_ALU] > 0);
+        assert_int_equal(rig_stats(&r)->slots[SLOT_STR_MEM], 0);
+        rig_close(&r);
+    }
+    assert_int_equal(cycles[1] - cycles[0],
+                     16 * 8 * 8); /* 16 more for each of 8 warps, one unit, interval 8 */
+}
+
+static void a_branch_that_is_taken_empties_the_instruction_buffer(void **state)
+{
+    (void)state;
+    uint64_t cycles[2];
+    for (uint32_t taken = 0; taken < 2; taken++) {
+        struct rig r;
+        rig_open(&r);
+        rig_make(&r);
+        for (uint32_t i = 0; i < 10; i++) { /* over a NOP that nobody executes, or to the next instruction */
+            uint32_t at = bra(&r.kit, ISA_PT, 0, ISA_NO_RECONV);
+            if (taken) emit(&r.kit, ISA_OP_NOP, D(NO), S(NO));
+            patch(&r.kit, at, here(&r.kit), ISA_NO_RECONV);
+        }
+        exit_(&r.kit);
+        cycles[taken] = rig_run(&r, 1, 32);
+        assert_int_equal(rig_stats(&r)->branches, 11);
+        rig_close(&r);
+    }
+    /* Fetched in the cycle in which the branch issues, decoded, issued: two cycles each. In a straight run
+     * two instructions share three. */
+    assert_int_equal(cycles[1] - cycles[0], 10 * 2 - 5 * 3);
+}
+
+/* ---- memory ---- */
+
+/* A chain of dependent loads through a table of pointers. */
+static uint64_t pointer_chase(uint32_t latency, uint32_t loads, struct sm_stats *stats)
+{
+    struct rig r;
+    rig_open(&r);
+    r.latency = latency;
+    rig_make(&r);
+    uint32_t *words = kit_buffer(&r.kit, 64 * 32 * 2, 0);
+    for (uint32_t i = 0; i < 63; i++) {
+        uint64_t next = (uint64_t)(uintptr_t)(words + (i + 1) * 32);
+        memcpy(words + i * 32, &next, 8);
+    }
+    emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(param64(&r.kit, 0)));
+    for (uint32_t i = 0; i < loads; i++) emit(&r.kit, ISA_OP_LD_64, D(RD(0)), S(RD(0)))->mod = ISA_GLOBAL;
+    exit_(&r.kit);
+    uint64_t cycles = rig_run(&r, 1, 1);
+    *stats = *rig_stats(&r);
+    rig_close(&r);
+    return cycles;
+}
+
+static void a_load_takes_what_memory_takes_and_the_stages_around_it(void **state)
+{
+    (void)state;
+    struct sm_stats s;
+    uint64_t at100 = pointer_chase(100, 20, &s) - pointer_chase(100, 10, &s);
+    uint64_t at250 = pointer_chase(250, 20, &s) - pointer_chase(250, 10, &s);
+    assert_int_equal(at250 - at100, 10 * 150);
+    assert_int_equal(s.loads, 10);
+    assert_int_equal(s.transactions, 10);
+    assert_true(s.slots[SLOT_DATA_MEM] >= 10 * 250);
+    assert_int_equal(s.loads_done, 10);
+    assert_true(s.load_cycles >= 10 * 250 && s.load_cycles < 10 * 280);
+}
+
+static void loads_of(uint32_t stride_words, struct sm_stats *s, struct pc_load_stats *pc)
+{
+    struct rig r;
+    rig_open(&r);
+    rig_make(&r);
+    kit_buffer(&r.kit, 32 * 32 * 8, 0);
+    s2r(&r.kit, R(2), ISA_SREG_TID, 0);
+    index_word(&r.kit, RD(0), param64(&r.kit, 0), R(2), 4 * stride_words);
+    uint32_t at = here(&r.kit);
+    ld32(&r.kit, R(4), RD(0), ISA_GLOBAL);
+    exit_(&r.kit);
+    kit_load(&r.kit);
+    struct emu_launch l = {.module = r.kit.module,
+                           .kernel = emu_find_kernel(r.kit.module, "k"),
+                           .grid = {1, 1, 1},
+                           .block = {128, 1, 1},
+                           .params = r.kit.params};
+    struct emu_grid *g = emu_grid_open(r.kit.device, &l, &r.fault);
+    assert_true(sm_start_cta(r.sm, r.now, g, 0));
+    while (!sm_idle(r.sm)) rig_cycle(&r);
+    *s = *rig_stats(&r);
+    *pc = sm_pc_loads(r.sm, g)[at];
+    emu_grid_close(g, NULL);
+    rig_close(&r);
+}
+
+static void a_coalesced_load_makes_one_transaction_and_a_scattered_one_32(void **state)
+{
+    (void)state;
+    struct sm_stats s;
+    struct pc_load_stats pc;
+    loads_of(1, &s, &pc);
+    assert_int_equal(s.transactions, 4);
+    assert_int_equal(pc.executions, 4);
+    assert_int_equal(pc.lines, 4);
+    assert_int_equal(pc.misses, 4);
+    assert_int_equal(pc.strides, 3);
+    assert_int_equal(pc.stride[0], 128);
+    assert_int_equal(pc.stride_count[0], 3);
+    loads_of(32, &s, &pc);
+    assert_int_equal(s.transactions, 4 * 32);
+    assert_int_equal(pc.lines, 4 * 32);
+    assert_int_equal(s.loads, 4);
+}
+
+static void a_full_load_store_unit_is_charged_to_str_mem(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    r.machine.l1.mshrs = 2;
+    rig_make(&r);
+    kit_buffer(&r.kit, 32 * 32 * 32, 0);
+    s2r(&r.kit, R(2), ISA_SREG_TID, 0);
+    index_word(&r.kit, RD(0), param64(&r.kit, 0), R(2), 128);
+    for (uint32_t i = 0; i < 8; i++) ld32(&r.kit, R(4 + i), RD(0), ISA_GLOBAL);
+    exit_(&r.kit);
+    rig_run(&r, 1, 512);
+    struct sm_stats *s = rig_stats(&r);
+    assert_true(s->slots[SLOT_STR_MEM] > s->slots[SLOT_DATA_MEM]);
+    assert_true(((struct l1_stats *)sm_l1_stats(r.sm))->stall_mshr > 1000);
+    assert_true(r.ticks * 2 < s->cycles); /* and slept through */
+    rig_close(&r);
+}
+
+static void shared_memory_takes_a_pass_for_each_conflicting_word(void **state)
+{
+    (void)state;
+    for (uint32_t ways = 1; ways <= 32; ways *= 2) {
+        struct rig r;
+        rig_open(&r);
+        rig_make(&r);
+        r.kit.proto.shared_bytes = 32 * 32 * 4;
+        s2r(&r.kit, R(2), ISA_SREG_TID, 0);
+        emit(&r.kit, ISA_OP_MUL_LO_32, D(R(0)), S(R(2), imm(&r.kit, 4 * ways)));
+        ld32(&r.kit, R(4), R(0), ISA_SHARED)->flags |= ISA_A32;
+        exit_(&r.kit);
+        rig_run(&r, 1, 32);
+        assert_int_equal(rig_stats(&r)->shared_conflict_cycles, ways - 1);
+        assert_int_equal(rig_stats(&r)->transactions, 0);
+        rig_close(&r);
+    }
+}
+
+static void atomics_take_effect_at_memory_and_return_what_was_there(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    rig_make(&r);
+    uint32_t *word = kit_buffer(&r.kit, 64, 0), *old = kit_buffer(&r.kit, 1024, 2);
+    struct isa_inst *a = emit(&r.kit, ISA_OP_ATOM_32, D(R(6)), S(param64(&r.kit, 0), imm(&r.kit, 1)));
+    a->mod = ISA_GLOBAL, a->mod2 = ISA_ATOM_ADD, a->type = ISA_U32;
+    struct isa_inst *red = emit(&r.kit, ISA_OP_ATOM_32, D(NO), S(param64(&r.kit, 0), imm(&r.kit, 1000)));
+    red->mod = ISA_GLOBAL, red->mod2 = ISA_ATOM_ADD, red->type = ISA_U32, red->imm = 128;
+    s2r(&r.kit, R(2), ISA_SREG_TID, 0);
+    index_word(&r.kit, RD(0), param64(&r.kit, 2), R(2), 4);
+    st32(&r.kit, RD(0), R(6), ISA_GLOBAL);
+    exit_(&r.kit);
+    rig_run(&r, 1, 256);
+    assert_int_equal(word[0], 256);
+    assert_int_equal(word[32], 256000);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < 256; i++) sum += old[i];
+    assert_int_equal(sum, 255 * 256 / 2);
+    assert_int_equal(r.kinds[REQ_ATOMIC], 16);
+    assert_int_equal(rig_stats(&r)->atomics, 16);
+    rig_close(&r);
+}
+
+static void a_fence_waits_for_the_stores_before_it(void **state)
+{
+    (void)state;
+    uint64_t cycles[2];
+    for (uint32_t fence = 0; fence < 2; fence++) {
+        struct rig r;
+        rig_open(&r);
+        r.latency = 500;
+        rig_make(&r);
+        kit_buffer(&r.kit, 64, 0);
+        emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(param64(&r.kit, 0)));
+        for (uint32_t i = 0; i < 4; i++) {
+            st32(&r.kit, RD(0), R(5), ISA_GLOBAL);
+            if (fence) emit(&r.kit, ISA_OP_MEMBAR, D(NO), S(NO))->mod = ISA_SCOPE_GPU;
+        }
+        exit_(&r.kit);
+        cycles[fence] = rig_run(&r, 1, 32);
+        rig_close(&r);
+    }
+    assert_true(cycles[1] >= cycles[0] + 3 * 500 && cycles[1] < cycles[0] + 3 * 530);
+}
+
+static void constants_are_read_word_by_word_through_their_cache(void **state)
+{
+    (void)state;
+    for (uint32_t words = 1; words <= 32; words *= 32) {
+        struct rig r;
+        rig_open(&r);
+        rig_make(&r);
+        kit_buffer(&r.kit, 64, 0);
+        s2r(&r.kit, R(2), ISA_SREG_TID, 0);
+        index_word(&r.kit, RD(0), param64(&r.kit, 0), R(2), words == 1 ? 0 : 4);
+        ld32(&r.kit, R(4), RD(0), ISA_CONST);
+        exit_(&r.kit);
+        rig_run(&r, 1, 32);
+        assert_int_equal(rig_stats(&r)->const_accesses, words);
+        assert_int_equal(r.requests[REQ_CONST], words == 1 ? 1 : 2); /* lines of 64 bytes */
+        rig_close(&r);
+    }
+}
+
+static void instruction_misses_are_read_from_memory_and_charged_to_fetch(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    r.machine.sm.perfect_icache = false;
+    rig_make(&r);
+    for (uint32_t i = 0; i < 63; i++) emit(&r.kit, ISA_OP_NOP, D(NO), S(NO));
+    exit_(&r.kit);
+    uint64_t cycles = rig_run(&r, 1, 64);
+    assert_int_equal(r.requests[REQ_INST], 4); /* 64 instructions of 8 bytes in lines of 128 */
+    assert_true(rig_stats(&r)->slots[SLOT_FETCH] > 2 * 4 * 100);
+    assert_true(cycles > 4 * 100);
+    rig_close(&r);
+}
+
+/* ---- CTAs ---- */
+
+static void warps_wait_at_a_barrier_for_the_last_one(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    rig_make(&r);
+    kit_buffer(&r.kit, 64, 0);
+    s2r(&r.kit, R(2), ISA_SREG_TID, 0);
+    setp(&r.kit, ISA_LT, 0, R(2), imm(&r.kit, 32));
+    uint32_t skip = bra(&r.kit, 0 | ISA_GUARD_NOT, 0, 0);
+    emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(param64(&r.kit, 0)));
+    for (uint32_t i = 0; i < 4; i++) emit(&r.kit, ISA_OP_DIV_U32, D(R(4)), S(R(4), R(4)));
+    patch(&r.kit, skip, here(&r.kit), here(&r.kit));
+    emit(&r.kit, ISA_OP_BAR_SYNC, D(NO), S(imm(&r.kit, 0), NO));
+    exit_(&r.kit);
+    rig_run(&r, 1, 256);
+    assert_int_equal(rig_stats(&r)->barriers, 8);
+    /* The scheduler without warp 0 waits for three of the four divisions: the last one is still under way
+     * when its warp arrives. */
+    assert_in_range(rig_stats(&r)->slots[SLOT_BARRIER], 3 * 145 - 30, 3 * 145 + 30);
+    rig_close(&r);
+}
+
+static void residency_equals_the_rules_of_occupancy(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t regs, threads, shared;
+    } cases[] = {{16, 256, 0}, {32, 256, 0},  {63, 192, 0},   {20, 1024, 0},
+                 {8, 32, 0},   {8, 64, 9000}, {40, 96, 3000}, {21, 160, 100}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig r;
+        rig_open(&r);
+        rig_make(&r);
+        r.kit.proto.reg_count = cases[i].regs;
+        r.kit.proto.shared_bytes = cases[i].shared;
+        exit_(&r.kit);
+        const struct isa_kernel *k = kit_load(&r.kit);
+        struct emu_launch l = {.module = r.kit.module,
+                               .kernel = emu_find_kernel(r.kit.module, "k"),
+                               .grid = {100, 1, 1},
+                               .block = {cases[i].threads, 1, 1},
+                               .params = r.kit.params};
+        struct emu_grid *g = emu_grid_open(r.kit.device, &l, &r.fault);
+        uint64_t n = 0;
+        while (sm_fits(r.sm, g)) assert_true(sm_start_cta(r.sm, 0, g, n++));
+        assert_int_equal(n, occupancy_ctas(&r.machine, k, cases[i].threads, cases[i].shared));
+        assert_int_equal(sm_ctas(r.sm), n);
+        while (!sm_idle(r.sm)) rig_cycle(&r);
+        assert_int_equal(sm_registers_used(r.sm), 0);
+        assert_int_equal(rig_stats(&r)->ctas, n);
+        emu_grid_close(g, NULL);
+        rig_close(&r);
+    }
+}
+
+/* ---- whole programs ---- */
+
+/* Loads, shared memory, a barrier, divergence, atomics, stores: out[i] = in[i] + in[255 - i of the CTA], odd
+ * ones doubled; counts CTAs. */
+static void mixed_program(struct kit *k)
+{
+    k->proto.shared_bytes = 1024;
+    s2r(k, R(2), ISA_SREG_TID, 0);
+    s2r(k, R(3), ISA_SREG_CTAID, 0);
+    emit(k, ISA_OP_MAD_LO_32, D(R(4)), S(R(3), imm(k, 256), R(2)));
+    index_word(k, RD(0), param64(k, 0), R(4), 4);
+    index_word(k, RD(6), param64(k, 2), R(4), 4);
+    ld32(k, R(8), RD(0), ISA_GLOBAL);
+    emit(k, ISA_OP_SHL_32, D(R(9)), S(R(2), imm(k, 2)));
+    st32(k, R(9), R(8), ISA_SHARED)->flags |= ISA_A32;
+    emit(k, ISA_OP_BAR_SYNC, D(NO), S(imm(k, 0), NO));
+    emit(k, ISA_OP_SUB_32, D(R(10)), S(imm(k, 1020), R(9)));
+    ld32(k, R(11), R(10), ISA_SHARED)->flags |= ISA_A32;
+    emit(k, ISA_OP_ADD_32, D(R(12)), S(R(8), R(11)));
+    emit(k, ISA_OP_AND_32, D(R(13)), S(R(2), imm(k, 1)));
+    setp(k, ISA_EQ, 0, R(13), imm(k, 0));
+    uint32_t skip = bra(k, 0, 0, 0);
+    emit(k, ISA_OP_ADD_32, D(R(12)), S(R(12), R(12)));
+    patch(k, skip, here(k), here(k));
+    k->insts.data[here(k) - 1].flags |= 0;
+    st32(k, RD(6), R(12), ISA_GLOBAL);
+    struct isa_inst *red = emit(k, ISA_OP_ATOM_32, D(NO), S(param64(k, 4), imm(k, 1)));
+    red->mod = ISA_GLOBAL, red->mod2 = ISA_ATOM_ADD, red->type = ISA_U32;
+    exit_(k);
+    k->insts.data[skip + 2].flags |= ISA_JOIN;
+}
+
+enum { MIXED_CTAS = 20, MIXED_THREADS = 256 };
+
+static void run_mixed(struct rig *r)
+{
+    uint32_t *in = kit_buffer(&r->kit, MIXED_CTAS * MIXED_THREADS, 0);
+    uint32_t *out = kit_buffer(&r->kit, MIXED_CTAS * MIXED_THREADS, 2);
+    uint32_t *count = kit_buffer(&r->kit, 64, 4);
+    for (uint32_t i = 0; i < MIXED_CTAS * MIXED_THREADS; i++) in[i] = i * 7 + 3;
+    mixed_program(&r->kit);
+    rig_run(r, MIXED_CTAS, MIXED_THREADS);
+    assert_int_equal(count[0], MIXED_CTAS * MIXED_THREADS);
+    for (uint32_t i = 0; i < MIXED_CTAS * MIXED_THREADS; i++) {
+        uint32_t t = i % MIXED_THREADS, sum = in[i] + in[i - t + 255 - t];
+        assert_int_equal(out[i], t & 1 ? 2 * sum : sum);
+    }
+}
+
+static void sleeping_changes_no_statistic(void **state)
+{
+    (void)state;
+    for (int collectors = 0; collectors < 2; collectors++) {
+        struct sm_stats s[2];
+        struct l1_stats l1[2];
+        uint64_t ticks[2];
+        for (int no_skip = 0; no_skip < 2; no_skip++) {
+            struct rig r;
+            rig_open(&r);
+            r.latency = 300;
+            r.machine.sm.perfect_icache = false;
+            r.machine.sm.operand_collector = collectors;
+            rig_make(&r);
+            r.no_skip = no_skip;
+            run_mixed(&r);
+            s[no_skip] = *rig_stats(&r);
+            l1[no_skip] = *(struct l1_stats *)sm_l1_stats(r.sm);
+            ticks[no_skip] = r.ticks;
+            rig_close(&r);
+        }
+        assert_memory_equal(&s[0], &s[1], sizeof s[0]);
+        assert_memory_equal(&l1[0], &l1[1], sizeof l1[0]);
+        assert_true(ticks[0] < ticks[1]);
+    }
+}
+
+static void everything_at_depth_one_finishes_with_the_right_answer(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    struct sm_params *p = &r.machine.sm;
+    p->perfect_icache = false;
+    p->schedulers = p->issue_width = p->fetch_width = p->ibuffer = 1;
+    p->icache_mshrs = p->icache_merges = p->const_mshrs = p->const_merges = 1;
+    p->sp_collectors = p->sfu_collectors = p->mem_collectors = p->register_banks = 1;
+    p->sp_units = p->sfu_units = p->mem_width = p->result_buses = 1;
+    p->simd_width = 1;
+    p->lsu_queue = p->lsu_pending = 1;
+    r.machine.l1.mshrs = r.machine.l1.merges = r.machine.l1.miss_queue = 1;
+    rig_make(&r);
+    run_mixed(&r);
+    rig_close(&r);
+}
+
+static void wide_machines_finish_with_the_right_answer(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    struct sm_params *p = &r.machine.sm;
+    p->schedulers = 4;
+    p->issue_width = 2;
+    p->int_units = 4, p->dp_units = 4, p->sp_units = 4, p->sfu_units = 4, p->result_buses = 8;
+    p->gen_collectors = 8, p->sp_collectors = 0, p->sfu_collectors = 0, p->mem_collectors = 0;
+    p->bank_by_warp = true;
+    p->lsu_ports = p->lsu_replies = p->lsu_writebacks = 4;
+    r.machine.l1.ports = 4;
+    r.machine.sm_warps = 64;
+    r.machine.sm_threads = 2048;
+    rig_make(&r);
+    run_mixed(&r);
+    assert_true(rig_stats(&r)->extra_issues > 0);
+    rig_close(&r);
+}
+
+static void an_sm_says_which_warp_waits_for_what(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    r.latency = 100000;
+    rig_make(&r);
+    kit_buffer(&r.kit, 64, 0);
+    emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(param64(&r.kit, 0)));
+    ld32(&r.kit, R(7), RD(0), ISA_GLOBAL);
+    emit(&r.kit, ISA_OP_ADD_32, D(R(8)), S(R(7), R(7)));
+    exit_(&r.kit);
+    kit_load(&r.kit);
+    struct emu_launch l = {.module = r.kit.module,
+                           .kernel = emu_find_kernel(r.kit.module, "k"),
+                           .grid = {1, 1, 1},
+                           .block = {32, 1, 1},
+                           .params = r.kit.params};
+    struct emu_grid *g = emu_grid_open(r.kit.device, &l, &r.fault);
+    assert_true(sm_start_cta(r.sm, 0, g, 0));
+    for (uint32_t i = 0; i < 1000; i++) rig_cycle(&r);
+    assert_true(*sm_wake(r.sm) > r.now); /* it sleeps */
+    struct strbuf text = {0};
+    sm_explain(r.sm, r.now, &text);
+    assert_non_null(strstr(strbuf_text(&text), "warp 0 (CTA 0, warp 0 of it, pc 2) waits for R7 (memory)"));
+    strbuf_free(&text);
+    r.latency = 1;
+    while (!sm_idle(r.sm)) {
+        r.replies[r.reply_head].due = 0;
+        rig_cycle(&r);
+    }
+    emu_grid_close(g, NULL);
+    rig_close(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chain_of_fmas_runs_at_the_latency_of_the_pipeline),
+        cmocka_unit_test(without_forwarding_a_chain_waits_for_collector_and_writeback),
+        cmocka_unit_test(registers_of_one_bank_are_read_one_after_the_other),
+        cmocka_unit_test(independent_fmas_issue_at_the_width_of_the_schedulers),
+        cmocka_unit_test(a_unit_takes_an_operation_each_initiation_interval),
+        cmocka_unit_test(a_branch_that_is_taken_empties_the_instruction_buffer),
+        cmocka_unit_test(a_load_takes_what_memory_takes_and_the_stages_around_it),
+        cmocka_unit_test(a_coalesced_load_makes_one_transaction_and_a_scattered_one_32),
+        cmocka_unit_test(a_full_load_store_unit_is_charged_to_str_mem),
+        cmocka_unit_test(shared_memory_takes_a_pass_for_each_conflicting_word),
+        cmocka_unit_test(atomics_take_effect_at_memory_and_return_what_was_there),
+        cmocka_unit_test(a_fence_waits_for_the_stores_before_it),
+        cmocka_unit_test(constants_are_read_word_by_word_through_their_cache),
+        cmocka_unit_test(instruction_misses_are_read_from_memory_and_charged_to_fetch),
+        cmocka_unit_test(warps_wait_at_a_barrier_for_the_last_one),
+        cmocka_unit_test(residency_equals_the_rules_of_occupancy),
+        cmocka_unit_test(sleeping_changes_no_statistic),
+        cmocka_unit_test(everything_at_depth_one_finishes_with_the_right_answer),
+        cmocka_unit_test(wide_machines_finish_with_the_right_answer),
+        cmocka_unit_test(an_sm_says_which_warp_waits_for_what),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/* test_mem_cache.c: tags (index functions, replacement, sectors), MSHRs, and the set of lines seen. */
+#include "mem/cache.h"
+#include "mem/lineset.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static struct cache make(uint32_t sets, uint32_t ways, bool sectored, enum cache_index index,
+                         enum cache_replace replace)
+{
+    struct cache c;
+    struct cache_geometry g = {.sets = sets,
+                               .ways = ways,
+                               .line_bytes = 128,
+                               .sectored = sectored,
+                               .index = (uint8_t)index,
+                               .replace = (uint8_t)replace};
+    cache_init(&c, &g);
+    return c;
+}
+
+static uint32_t set_of(uint32_t sets, enum cache_index index, uint64_t addr)
+{
+    struct cache c = make(sets, 1, false, index, CACHE_LRU);
+    uint32_t set = cache_set_of(&c, addr);
+    cache_free(&c);
+    return set;
+}
+
+static uint64_t bit(uint64_t a, int i) { return a >> i & 1; }
+
+/* ---- index ---- */
+
+static void linear_index_is_the_low_bits_or_the_remainder(void **state)
+{
+    assert_int_equal(set_of(32, CACHE_INDEX_LINEAR, 128 * 33 + 5), 1);
+    assert_int_equal(set_of(1, CACHE_INDEX_LINEAR, 128 * 33), 0);
+    assert_int_equal(set_of(48, CACHE_INDEX_LINEAR, 128 * 100), 100 % 48);
+    assert_int_equal(set_of(48, CACHE_INDEX_FERMI_HASH, 128 * 100), 100 % 48);
+}
+
+static void fermi_hash_is_the_published_one(void **state)
+{
+    struct rng r = {.state = 1};
+    for (int i = 0; i < 1000; i++) {
+        uint64_t a = rng_u64(&r);
+        uint64_t want = (a >> 7 & 31) ^
+                        (bit(a, 19) << 4 | bit(a, 17) << 3 | bit(a, 15) << 2 | bit(a, 14) << 1 | bit(a, 13));
+        assert_int_equal(set_of(32, CACHE_INDEX_FERMI_HASH, a), want);
+        assert_int_equal(set_of(64, CACHE_INDEX_FERMI_HASH, a), want | bit(a, 12) << 5);
+        assert_int_equal(set_of(16, CACHE_INDEX_FERMI_HASH, a), want & 15);
+    }
+}
+
+static void xor_index_takes_the_next_bits(void **state)
+{
+    assert_int_equal(set_of(32, CACHE_INDEX_XOR, (3ull | 5 << 5) << 7), 3 ^ 5);
+}
+
+/* The equations of the 32-set form for the lower bits, as published (Khairy et al., TPDS'17). */
+static void ipoly_index_is_the_remainder_of_the_polynomial(void **state)
+{
+    struct rng r = {.state = 2};
+    for (int i = 0; i < 1000; i++) {
+        uint64_t n = rng_u64(&r) & 0xfffff, h = n >> 5; /* 15 bits above the index */
+        uint64_t b0 = bit(h, 13) ^ bit(h, 12) ^ bit(h, 11) ^ bit(h, 10) ^ bit(h, 9) ^ bit(h, 6) ^ bit(h, 5) ^
+                      bit(h, 3) ^ bit(h, 0) ^ bit(n, 0);
+        uint64_t b4 = bit(h, 12) ^ bit(h, 11) ^ bit(h, 10) ^ bit(h, 9) ^ bit(h, 8) ^ bit(h, 5) ^ bit(h, 4) ^
+                      bit(h, 2) ^ bit(n, 4);
+        uint32_t set = set_of(32, CACHE_INDEX_IPOLY, n << 7);
+        assert_int_equal(set & 1, b0);
+        assert_int_equal(set >> 4, b4);
+    }
+}
+
+static void ipoly_spreads_every_power_of_two_stride_over_all_sets(void **state)
+{
+    static const uint32_t sizes[] = {16, 32, 64, 1024};
+    for (uint32_t s = 0; s < ARRAY_LEN(sizes); s++) {
+        struct cache c = make(sizes[s], 1, false, CACHE_INDEX_IPOLY, CACHE_LRU);
+        for (int stride = 7; stride < 30; stride++) {
+            uint64_t hit[1024 / 64] = {0};
+            uint32_t distinct = 0;
+            for (uint64_t i = 0; i < sizes[s]; i++) {
+                uint32_t set = cache_set_of(&c, i << stride);
+                assert_true(set < sizes[s]);
+                distinct += !(hit[set / 64] >> set % 64 & 1);
+                hit[set / 64] |= 1ull << set % 64;
+            }
+            assert_int_equal(distinct, sizes[s]);
+        }
+        cache_free(&c);
+    }
+}
+
+/* ---- lines ---- */
+
+static void put(struct cache *c, uint64_t addr)
+{
+    uint32_t v = cache_victim(c, addr);
+    assert_int_not_equal(v, CACHE_NO_LINE);
+    cache_reserve(c, v, addr, 0xf);
+    cache_fill(c, v, 0xf);
+}
+
+static void a_line_is_missing_then_pending_then_there(void **state)
+{
+    struct cache c = make(4, 2, false, CACHE_INDEX_LINEAR, CACHE_LRU);
+    uint32_t line;
+    assert_int_equal(cache_probe(&c, 0x1000, 1, &line), CACHE_MISS);
+    assert_int_equal(line, CACHE_NO_LINE);
+    uint32_t v = cache_victim(&c, 0x1000);
+    cache_reserve(&c, v, 0x1010, 2);
+    assert_int_equal(cache_probe(&c, 0x1000, 8, &line), CACHE_HIT_RESERVED);
+    assert_int_equal(line, v);
+    cache_fill(&c, v, 0xf);
+    assert_int_equal(cache_probe(&c, 0x1040, 1, &line), CACHE_HIT);
+    cache_invalidate(&c, v);
+    assert_int_equal(cache_probe(&c, 0x1000, 1, &line), CACHE_MISS);
+    cache_free(&c);
+}
+
+static void sectors_are_valid_one_by_one(void **state)
+{
+    struct cache c = make(4, 2, true, CACHE_INDEX_LINEAR, CACHE_LRU);
+    uint32_t line;
+    uint32_t v = cache_victim(&c, 0);
+    cache_reserve(&c, v, 0, 3);
+    cache_fill(&c, v, 1);
+    assert_int_equal(cache_probe(&c, 0, 1, &line), CACHE_HIT);
+    assert_int_equal(cache_probe(&c, 0, 3, &line), CACHE_HIT_RESERVED);
+    assert_int_equal(cache_probe(&c, 0, 4, &line), CACHE_SECTOR_MISS);
+    assert_int_equal(cache_probe(&c, 0, 7, &line), CACHE_SECTOR_MISS);
+    cache_reserve(&c, v, 0, 7); /* keeps sector 0 */
+    assert_int_equal(c.lines[v].valid, 1);
+    assert_int_equal(c.lines[v].reserved, 6);
+    cache_fill(&c, v, 6);
+    assert_int_equal(cache_probe(&c, 0, 7, &line), CACHE_HIT);
+    cache_free(&c);
+}
+
+static void reserved_lines_are_never_victims(void **state)
+{
+    struct cache c = make(1, 2, false, CACHE_INDEX_LINEAR, CACHE_LRU);
+    uint32_t line, a = cache_victim(&c, 0);
+    cache_reserve(&c, a, 0, 1);
+    uint32_t b = cache_victim(&c, 128);
+    assert_int_not_equal(a, b);
+    cache_reserve(&c, b, 128, 1);
+    assert_int_equal(cache_victim(&c, 256), CACHE_NO_LINE);
+    assert_int_equal(cache_probe(&c, 256, 1, &line), CACHE_RESERVATION_FAIL);
+    cache_fill(&c, a, 1);
+    assert_int_equal(cache_victim(&c, 256), a);
+    assert_int_equal(cache_probe(&c, 256, 1, &line), CACHE_MISS);
+    cache_free(&c);
+}
+
+static void lru_replaces_the_least_used_and_fifo_the_oldest(void **state)
+{
+    for (int fifo = 0; fifo < 2; fifo++) {
+        struct cache c = make(1, 3, false, CACHE_INDEX_LINEAR, fifo ? CACHE_FIFO : CACHE_LRU);
+        uint32_t line;
+        for (uint64_t i = 0; i < 3; i++) put(&c, i * 128);
+        cache_probe(&c, 0, 1, &line);
+        cache_touch(&c, line);
+        assert_int_equal(c.lines[cache_victim(&c, 999 * 128)].addr, fifo ? 0 : 128);
+        cache_free(&c);
+    }
+}
+
+static void random_draws_repeat_until_the_cache_changes(void **state)
+{
+    struct cache c = make(1, 8, false, CACHE_INDEX_LINEAR, CACHE_RANDOM);
+    uint32_t drawn = 0;
+    for (uint64_t i = 0; i < 8; i++) put(&c, i * 128);
+    for (uint64_t i = 8; i < 200; i++) {
+        uint32_t v = cache_victim(&c, i * 128);
+        assert_int_equal(cache_victim(&c, i * 128), v);
+        drawn |= 1u << v;
+        put(&c, i * 128);
+    }
+    assert_int_equal(drawn, 0xff);
+    cache_free(&c);
+}
+
+/* ---- MSHRs ---- */
+
+static void mshrs_are_found_merged_and_given_back(void **state)
+{
+    struct mshr m;
+    mshr_init(&m, 2, 2);
+    assert_int_equal(mshr_find(&m, 0x80), MSHR_NONE);
+    uint32_t a = mshr_take(&m, 0x80, 1), b = mshr_take(&m, 0x100, 1);
+    assert_false(mshr_has_room(&m));
+    assert_int_equal(mshr_find(&m, 0x80), a);
+    assert_int_equal(mshr_find(&m, 0x100), b);
+    m.entries[a].merged = 1;
+    assert_true(mshr_can_merge(&m, a));
+    m.entries[a].merged = 2;
+    assert_false(mshr_can_merge(&m, a));
+    mshr_release(&m, a);
+    assert_true(mshr_has_room(&m));
+    assert_int_equal(mshr_find(&m, 0x80), MSHR_NONE);
+    assert_int_equal(mshr_find(&m, 0x100), b);
+    assert_int_equal(m.used_max, 2);
+    mshr_free(&m);
+}
+
+static void mshrs_agree_with_a_plain_list_over_random_use(void **state)
+{
+    enum { ENTRIES = 37, ADDRS = 200 };
+    struct mshr m;
+    uint32_t held[ADDRS], used = 0;
+    struct rng r = {.state = 3};
+    mshr_init(&m, ENTRIES, 1);
+    for (int i = 0; i < ADDRS; i++) held[i] = MSHR_NONE;
+    for (int i = 0; i < 50000; i++) {
+        uint32_t n = (uint32_t)rng_below(&r, ADDRS);
+        assert_int_equal(mshr_find(&m, n * 128ull), held[n]);
+        if (held[n] != MSHR_NONE) {
+            mshr_release(&m, held[n]);
+            held[n] = MSHR_NONE;
+            used--;
+        } else if (used < ENTRIES) {
+            held[n] = mshr_take(&m, n * 128ull, 1);
+            used++;
+        }
+        assert_int_equal(m.used, used);
+        assert_int_equal(mshr_has_room(&m), used < ENTRIES);
+    }
+    mshr_free(&m);
+}
+
+/* ---- lines seen ---- */
+
+static void a_line_is_new_once_until_the_set_is_emptied(void **state)
+{
+    struct lineset s;
+    lineset_init(&s, 4); /* grows many times */
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t i = 0; i < 100000; i++) assert_true(lineset_add(&s, i * 7));
+        for (uint64_t i = 0; i < 100000; i++) assert_false(lineset_add(&s, i * 7));
+        assert_true(lineset_add(&s, 1));
+        lineset_clear(&s);
+    }
+    lineset_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(linear_index_is_the_low_bits_or_the_remainder),
+        cmocka_unit_test(fermi_hash_is_the_published_one),
+        cmocka_unit_test(xor_index_takes_the_next_bits),
+        cmocka_unit_test(ipoly_index_is_the_remainder_of_the_polynomial),
+        cmocka_unit_test(ipoly_spreads_every_power_of_two_stride_over_all_sets),
+        cmocka_unit_test(a_line_is_missing_then_pending_then_there),
+        cmocka_unit_test(sectors_are_valid_one_by_one),
+        cmocka_unit_test(reserved_lines_are_never_victims),
+        cmocka_unit_test(lru_replaces_the_least_used_and_fifo_the_oldest),
+        cmocka_unit_test(random_draws_repeat_until_the_cache_changes),
+        cmocka_unit_test(mshrs_are_found_merged_and_given_back),
+        cmocka_unit_test(mshrs_agree_with_a_plain_list_over_random_use),
+        cmocka_unit_test(a_line_is_new_once_until_the_set_is_emptied),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+/* test_mem_coalesce.c: transactions of global and local accesses, and passes through shared memory. */
+#include "mem/coalesce.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static uint64_t addr[COALESCE_LANES];
+static struct coalesce_txn out[COALESCE_TXN_MAX];
+
+static void stride(uint64_t base, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < COALESCE_LANES; i++) addr[i] = base + i * bytes;
+}
+
+static struct coalesce_access load(uint32_t bytes, bool sectored)
+{
+    return (struct coalesce_access){
+        .addr = addr, .mask = ~0u, .bytes = bytes, .line_bytes = 128, .sectored = sectored};
+}
+
+static uint32_t count(struct coalesce_access a) { return coalesce_global(&a, out); }
+
+static void consecutive_words_make_one_transaction(void **state)
+{
+    stride(0x10000, 4);
+    assert_int_equal(count(load(4, false)), 1);
+    assert_int_equal(out[0].line, 0x10000);
+    assert_int_equal(out[0].sectors, 0xf);
+    assert_int_equal(out[0].lanes, ~0u);
+    assert_int_equal(out[0].bytes_touched, 128);
+    assert_int_equal(out[0].write_bytes, 0);
+}
+
+static void scattered_lanes_make_one_each_in_lane_order(void **state)
+{
+    for (uint64_t i = 0; i < COALESCE_LANES; i++) addr[i] = 0x100000 + (31 - i) * 4096;
+    assert_int_equal(count(load(4, false)), 32);
+    for (uint32_t i = 0; i < 32; i++) {
+        assert_int_equal(out[i].line, addr[i]);
+        assert_int_equal(out[i].lanes, 1u << i);
+    }
+}
+
+static void line_mode_fetches_lines_and_sector_mode_sectors(void **state)
+{
+    stride(0x1000, 4);
+    struct coalesce_access a = load(4, false);
+    a.mask = 0xff; /* the first 32 bytes */
+    assert_int_equal(count(a), 1);
+    assert_int_equal(out[0].sectors, 0xf);
+    a.sectored = true;
+    assert_int_equal(count(a), 1);
+    assert_int_equal(out[0].sectors, 1);
+    a.mask = 0x80000001;
+    assert_int_equal(count(a), 1);
+    assert_int_equal(out[0].sectors, 9);
+}
+
+static void a_misaligned_warp_takes_two_lines(void **state)
+{
+    stride(0x1020, 4);
+    assert_int_equal(count(load(4, true)), 2);
+    assert_int_equal(out[0].sectors, 0xe);
+    assert_int_equal(out[1].sectors, 1);
+    assert_int_equal(out[0].lanes, 0x00ffffff);
+}
+
+static void wide_accesses_make_more_transactions_only_where_lines_differ(void **state)
+{
+    stride(0, 8);
+    assert_int_equal(count(load(8, false)), 2);
+    assert_int_equal(out[0].lanes, 0xffff);
+    stride(0, 16);
+    assert_int_equal(count(load(16, false)), 4);
+    for (int i = 0; i < COALESCE_LANES; i++) addr[i] = 0x200;
+    assert_int_equal(count(load(16, false)), 1);
+    assert_int_equal(out[0].bytes_touched, 16);
+}
+
+static void masked_lanes_do_not_count(void **state)
+{
+    stride(0, 128);
+    struct coalesce_access a = load(4, false);
+    a.mask = 0x10001;
+    assert_int_equal(count(a), 2);
+    assert_int_equal(out[1].line, 16 * 128);
+    a.mask = 0;
+    assert_int_equal(count(a), 0);
+}
+
+static void stores_carry_the_sectors_they_touch_and_say_whether_they_cover_them(void **state)
+{
+    stride(0, 4);
+    struct coalesce_access a = load(4, false);
+    a.is_store = true;
+    assert_int_equal(count(a), 1);
+    assert_int_equal(out[0].sectors, 0xf);
+    assert_int_equal(out[0].write_bytes, 128);
+    assert_false(out[0].partial);
+    a.mask = 0xff;
+    assert_int_equal(count(a), 1);
+    assert_int_equal(out[0].sectors, 1);
+    assert_int_equal(out[0].write_bytes, 32);
+    assert_false(out[0].partial);
+    a.mask = 0x1ff;
+    assert_int_equal(count(a), 1);
+    assert_int_equal(out[0].sectors, 3);
+    assert_int_equal(out[0].write_bytes, 64);
+    assert_int_equal(out[0].bytes_touched, 36);
+    assert_true(out[0].partial);
+    for (int i = 0; i < COALESCE_LANES; i++) addr[i] = 0; /* all lanes on one word */
+    a.mask = ~0u;
+    assert_int_equal(count(a), 1);
+    assert_true(out[0].partial);
+    assert_int_equal(out[0].bytes_touched, 4);
+}
+
+static void atomics_keep_the_lanes_of_each_line(void **state)
+{
+    for (uint64_t i = 0; i < COALESCE_LANES; i++) addr[i] = i % 2 ? 0x80 : 0x100;
+    struct coalesce_access a = load(4, false);
+    a.is_atomic = true;
+    assert_int_equal(count(a), 2);
+    assert_int_equal(out[0].line, 0x100);
+    assert_int_equal(out[0].lanes, 0x55555555);
+    assert_int_equal(out[1].lanes, 0xaaaaaaaa);
+    assert_int_equal(out[0].write_bytes, 16 * 4);
+    assert_int_equal(out[0].sectors, 1);
+}
+
+static void local_memory_is_interleaved_by_word(void **state)
+{
+    assert_int_equal(coalesce_local_address(0x1000, 0, 0), 0x1000);
+    assert_int_equal(coalesce_local_address(0x1000, 6, 3), 0x1000 + 128 + 12 + 2);
+    for (int i = 0; i < COALESCE_LANES; i++) addr[i] = 20; /* the same offset in all threads */
+    struct coalesce_access a = load(4, false);
+    a.is_store = true;
+    assert_int_equal(coalesce_local(&a, 0x4000, out), 1);
+    assert_int_equal(out[0].line, 0x4000 + 5 * 128);
+    assert_int_equal(out[0].lanes, ~0u);
+    assert_false(out[0].partial);
+    a.bytes = 1; /* a byte of each word */
+    assert_int_equal(coalesce_local(&a, 0x4000, out), 1);
+    assert_int_equal(out[0].bytes_touched, 32);
+    assert_true(out[0].partial);
+}
+
+static void wide_local_accesses_touch_a_line_for_each_word(void **state)
+{
+    for (int i = 0; i < COALESCE_LANES; i++) addr[i] = 16;
+    struct coalesce_access a = load(16, false);
+    assert_int_equal(coalesce_local(&a, 0, out), 4);
+    for (uint32_t i = 0; i < 4; i++) assert_int_equal(out[i].line, (4 + i) * 128);
+    for (uint64_t i = 0; i < COALESCE_LANES; i++) addr[i] = i * 16; /* every thread elsewhere */
+    assert_int_equal(coalesce_local(&a, 0, out), 128);
+}
+
+/* ---- shared memory ---- */
+
+static uint32_t passes(uint32_t bytes) { return coalesce_shared_passes(addr, ~0u, bytes, false); }
+
+static void consecutive_words_take_one_pass_and_power_strides_as_many_as_the_stride(void **state)
+{
+    stride(0, 4);
+    assert_int_equal(passes(4), 1);
+    for (uint32_t s = 2; s <= 32; s *= 2) {
+        stride(0, 4 * s);
+        assert_int_equal(passes(4), s);
+    }
+    stride(0, 4 * 33); /* the padded column */
+    assert_int_equal(passes(4), 1);
+}
+
+static void one_word_goes_to_all_lanes_that_want_it(void **state)
+{
+    for (int i = 0; i < COALESCE_LANES; i++) addr[i] = 64;
+    assert_int_equal(passes(4), 1);
+    for (int i = 0; i < COALESCE_LANES; i++) addr[i] = (uint64_t)(i % 2) * 128; /* two words of one bank */
+    assert_int_equal(passes(4), 2);
+    stride(0, 1); /* four lanes in each word */
+    assert_int_equal(passes(1), 1);
+    assert_int_equal(coalesce_shared_passes(addr, ~0u, 1, true), 4); /* atomics take turns */
+}
+
+static void wide_shared_accesses_go_by_half_and_quarter_warps(void **state)
+{
+    stride(0, 8);
+    assert_int_equal(passes(8), 2);
+    stride(0, 16);
+    assert_int_equal(passes(16), 4);
+    assert_int_equal(coalesce_shared_passes(addr, 0xff, 16, false), 1);
+    stride(0, 16);
+    assert_int_equal(passes(8), 4); /* half warps of stride two */
+    assert_int_equal(coalesce_shared_passes(addr, 0, 4, false), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(consecutive_words_make_one_transaction),
+        cmocka_unit_test(scattered_lanes_make_one_each_in_lane_order),
+        cmocka_unit_test(line_mode_fetches_lines_and_sector_mode_sectors),
+        cmocka_unit_test(a_misaligned_warp_takes_two_lines),
+        cmocka_unit_test(wide_accesses_make_more_transactions_only_where_lines_differ),
+        cmocka_unit_test(masked_lanes_do_not_count),
+        cmocka_unit_test(stores_carry_the_sectors_they_touch_and_say_whether_they_cover_them),
+        cmocka_unit_test(atomics_keep_the_lanes_of_each_line),
+        cmocka_unit_test(local_memory_is_interleaved_by_word),
+        cmocka_unit_test(wide_local_accesses_touch_a_line_for_each_word),
+        cmocka_unit_test(consecutive_words_take_one_pass_and_power_strides_as_many_as_the_stride),
+        cmocka_unit_test(one_word_goes_to_all_lanes_that_want_it),
+        cmocka_unit_test(wide_shared_accesses_go_by_half_and_quarter_warps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

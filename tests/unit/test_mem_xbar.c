@@ -1,0 +1,414 @@
+/* test_mem_xbar.c: the crossbar between mock SMs and mock slices: exact cycles, bandwidth, fairness, order.
+ */
+#include "base/rng.h"
+#include "mem/xbar.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { PERIOD = 10, PORTS_MAX = 80, WIRE = PERIOD };
+
+struct rig {
+    struct xbar_params p;
+    struct xbar *x;
+    struct clock_domain clock;
+    struct req_pool pool;
+    uint32_t sms, slices;
+    struct link from_sm[PORTS_MAX], to_slice[PORTS_MAX], from_slice[PORTS_MAX], to_sm[PORTS_MAX];
+    struct link *ptr[4][PORTS_MAX];
+    uint64_t cycle;
+};
+
+static void rig_defaults(struct rig *r)
+{
+    memset(r, 0, sizeof *r);
+    param_set_defaults(xbar_rows, &r->p);
+}
+
+static void rig_start(struct rig *r, uint32_t sms, uint32_t slices, uint32_t depth)
+{
+    r->clock = (struct clock_domain){.period = PERIOD};
+    r->sms = sms;
+    r->slices = slices;
+    req_pool_init(&r->pool, 65536);
+    for (uint32_t i = 0; i < PORTS_MAX; i++) {
+        r->ptr[0][i] = &r->from_sm[i];
+        r->ptr[1][i] = &r->to_slice[i];
+        r->ptr[2][i] = &r->from_slice[i];
+        r->ptr[3][i] = &r->to_sm[i];
+    }
+    r->x = xbar_create(&r->p, sms, slices, &r->clock, &r->pool, r->ptr[0], r->ptr[1], r->ptr[2], r->ptr[3]);
+    struct link *gone[PORTS_MAX] = {NULL}; /* the arrays are the caller's, and may go */
+    memcpy(r->ptr[0], gone, sizeof gone);
+    tick *wake = xbar_wake(r->x);
+    for (uint32_t i = 0; i < PORTS_MAX; i++) {
+        link_init(&r->from_sm[i], "from SM", depth, WIRE, NULL, wake);
+        link_init(&r->to_slice[i], "to slice", depth, WIRE, wake, NULL);
+        link_init(&r->from_slice[i], "from slice", depth, WIRE, NULL, wake);
+        link_init(&r->to_sm[i], "to SM", depth, WIRE, wake, NULL);
+    }
+}
+
+static void rig_end(struct rig *r)
+{
+    xbar_destroy(r->x);
+    for (uint32_t i = 0; i < PORTS_MAX; i++) {
+        link_free(&r->from_sm[i]);
+        link_free(&r->to_slice[i]);
+        link_free(&r->from_slice[i]);
+        link_free(&r->to_sm[i]);
+    }
+    req_pool_free(&r->pool);
+}
+
+static uint32_t rig_request(struct rig *r, uint32_t sm, uint32_t slice, enum req_kind kind,
+                            uint32_t write_bytes)
+{
+    const struct req q = {.sectors = 0xf,
+                          .kind = (uint8_t)kind,
+                          .write_bytes = write_bytes,
+                          .sm = (uint16_t)sm,
+                          .slice = (uint16_t)slice};
+    return req_new(&r->pool, &q);
+}
+
+static tick rig_now(const struct rig *r) { return r->cycle * PERIOD; }
+
+/* Runs one cycle and says at which link a value can first be popped. */
+static void rig_tick(struct rig *r) { xbar_tick(r->x, rig_now(r)); }
+
+/* Sends one request at cycle 0 and gives the crossbar cycles between its links. */
+static uint64_t idle_cycles(struct rig *r, struct link *from, struct link *to, uint32_t id)
+{
+    uint32_t got;
+    link_push(from, 0, id); /* seen at cycle 1 */
+    for (r->cycle = 0; r->cycle < 1000; r->cycle++) {
+        rig_tick(r);
+        if (!link_peek(to, rig_now(r), &got)) continue;
+        assert_int_equal(got, id);
+        link_pop(to, rig_now(r));
+        return r->cycle - 1 - 1; /* less the two wires */
+    }
+    fail_msg("the packet was lost");
+    return 0;
+}
+
+static void an_idle_packet_takes_a_cycle_its_flits_and_the_latency(void **state)
+{
+    static const struct {
+        uint32_t request_flit, reply_flit, read, write, reply, ack;
+    } rows[] = {{32, 32, 1, 5, 5, 1},
+                {16, 48, 1, 9, 3, 1},
+                {16, 68, 1, 9, 2, 1},
+                {32, 52, 1, 5, 3, 1},
+                {128, 128, 1, 2, 2, 1}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        for (uint32_t latency = 0; latency < 4; latency++) {
+            struct rig r;
+            rig_defaults(&r);
+            r.p.request_flit = rows[i].request_flit;
+            r.p.reply_flit = rows[i].reply_flit;
+            r.p.latency = latency;
+            for (int inf = 0; inf < 2; inf++) {
+                r.p.infinite = inf;
+                rig_start(&r, 15, 12, 8);
+                uint32_t read = rig_request(&r, 3, 7, REQ_READ, 0);
+                struct link *req_in = &r.from_sm[3], *req_out = &r.to_slice[7], *rep_in = &r.from_slice[7],
+                            *rep_out = &r.to_sm[3];
+                uint32_t base = 1 + latency;
+                assert_int_equal(idle_cycles(&r, req_in, req_out, read), base + rows[i].read);
+                rig_end(&r);
+                rig_start(&r, 15, 12, 8);
+                assert_int_equal(idle_cycles(&r, req_in, req_out, rig_request(&r, 3, 7, REQ_WRITE, 128)),
+                                 base + rows[i].write);
+                rig_end(&r);
+                rig_start(&r, 15, 12, 8);
+                assert_int_equal(idle_cycles(&r, rep_in, rep_out, rig_request(&r, 3, 7, REQ_READ, 0)),
+                                 base + rows[i].reply);
+                rig_end(&r);
+                rig_start(&r, 15, 12, 8);
+                assert_int_equal(idle_cycles(&r, rep_in, rep_out, rig_request(&r, 3, 7, REQ_WRITE, 128)),
+                                 base + rows[i].ack);
+                const struct xbar_stats *st = xbar_stats(r.x);
+                assert_int_equal(st->reply.packets, 1);
+                assert_int_equal(st->reply.flits, 1);
+                assert_int_equal(st->reply.latency_cycles, base + 1);
+                assert_int_equal(st->reply.stall_cycles, 0);
+                assert_true(xbar_idle(r.x));
+                rig_end(&r);
+            }
+        }
+}
+
+static void an_atomic_carries_its_data_both_ways(void **state)
+{
+    struct rig r;
+    rig_defaults(&r);
+    r.p.latency = 0;
+    rig_start(&r, 2, 2, 8);
+    assert_int_equal(idle_cycles(&r, &r.from_sm[0], &r.to_slice[1], rig_request(&r, 0, 1, REQ_ATOMIC, 64)),
+                     1 + 3);
+    rig_end(&r);
+    rig_start(&r, 2, 2, 8);
+    assert_int_equal(idle_cycles(&r, &r.from_slice[1], &r.to_sm[0], rig_request(&r, 0, 1, REQ_ATOMIC, 64)),
+                     1 + 3);
+    rig_end(&r);
+}
+
+/* ---- traffic: every slice answers whom it is told to, SMs take everything ---- */
+struct traffic {
+    uint64_t cycles, flits, packets, worst_output;
+    uint64_t by_input[PORTS_MAX];
+};
+
+typedef uint32_t pick_fn(struct rig *r, struct rng *rng, uint32_t input);
+
+static uint32_t pick_any(struct rig *r, struct rng *rng, uint32_t input)
+{
+    return (uint32_t)rng_below(rng, r->sms);
+}
+static uint32_t pick_same(struct rig *r, struct rng *rng, uint32_t input) { return input % r->sms; }
+static uint32_t pick_first(struct rig *r, struct rng *rng, uint32_t input) { return 0; }
+static uint32_t pick_next(struct rig *r, struct rng *rng, uint32_t input)
+{
+    return (uint32_t)(rng->state++ % r->sms);
+}
+
+/* Reply network, all slices always with something to send. Checks that no output passes one flit a cycle. */
+static struct traffic saturate(struct rig *r, pick_fn *pick, uint64_t cycles, uint32_t flits)
+{
+    struct traffic t = {.cycles = cycles};
+    struct rng rng = {7};
+    uint64_t packets_at[PORTS_MAX] = {0};
+    for (r->cycle = 0; r->cycle < cycles; r->cycle++) {
+        tick now = rig_now(r);
+        for (uint32_t i = 0; i < r->slices; i++)
+            if (link_can_push(&r->from_slice[i], now)) {
+                uint32_t id = rig_request(r, pick(r, &rng, i), i, REQ_READ, 0);
+                req_at(&r->pool, id)->sectors = (1u << (flits - 1)) - 1; /* 8 + 32 * (flits - 1) bytes */
+                link_push(&r->from_slice[i], now, id);
+            }
+        rig_tick(r);
+        for (uint32_t o = 0; o < r->sms; o++) {
+            uint32_t id;
+            while (link_peek(&r->to_sm[o], now, &id)) {
+                link_pop(&r->to_sm[o], now);
+                assert_int_equal(req_at(&r->pool, id)->sm, o);
+                t.by_input[req_at(&r->pool, id)->slice]++;
+                t.packets++;
+                packets_at[o]++;
+                req_del(&r->pool, id);
+            }
+            assert_true(packets_at[o] * flits <= r->cycle + 1); /* one flit a cycle, from the first on */
+        }
+    }
+    t.flits = t.packets * flits;
+    return t;
+}
+
+static void disjoint_flows_reach_one_flit_a_cycle(void **state)
+{
+    for (uint32_t flits = 1; flits <= 5; flits++)
+        for (uint32_t speedup = 1; speedup <= 2; speedup++) {
+            struct rig r;
+            rig_defaults(&r);
+            r.p.input_speedup = speedup;
+            rig_start(&r, 8, 8, 8);
+            struct traffic t = saturate(&r, pick_same, 4000, flits);
+            assert_true(t.flits >= 8 * 4000 * 98 / 100);
+            assert_true(t.flits <= 8 * 4000);
+            const struct xbar_stats *s = xbar_stats(r.x);
+            assert_true(s->reply.output_busy_cycles <= 8 * 4000 + 8 * 5);
+            assert_int_equal(s->reply.stall_cycles, 0); /* nobody is in the way */
+            rig_end(&r);
+        }
+}
+
+static void one_hot_output_is_kept_full_and_shared_evenly(void **state)
+{
+    struct rig r;
+    rig_defaults(&r);
+    rig_start(&r, 15, 12, 8);
+    struct traffic t = saturate(&r, pick_first, 12000, 5);
+    assert_true(t.flits >= 12000 * 98 / 100);
+    assert_true(t.flits <= 12000);
+    for (uint32_t i = 0; i < 12; i++) assert_in_range(t.by_input[i], t.packets / 12 - 1, t.packets / 12 + 1);
+    assert_true(((struct xbar_stats *)xbar_stats(r.x))->reply.stall_cycles > 0);
+    rig_end(&r);
+}
+
+static void iterations_and_virtual_channels_raise_the_throughput_of_random_traffic(void **state)
+{
+    uint64_t flits[3];
+    for (int k = 0; k < 3; k++) {
+        struct rig r;
+        rig_defaults(&r);
+        r.p.input_speedup = 1;
+        r.p.vcs = k == 0 ? 1 : 16;
+        r.p.injection = 64;
+        r.p.iterations = k == 2 ? 4 : 1;
+        rig_start(&r, 16, 16, 64);
+        struct traffic t = saturate(&r, pick_any, 6000, 1);
+        flits[k] = t.flits;
+        rig_end(&r);
+    }
+    assert_in_range(flits[0], 16 * 6000 * 55 / 100,
+                    16 * 6000 * 70 / 100); /* blocking at the head: about 2 - sqrt 2 */
+    assert_true(flits[1] > flits[0] * 120 / 100);
+    assert_true(flits[2] >= flits[1]);
+    assert_true(flits[2] >= 16 * 6000 * 90 / 100);
+}
+
+static void one_input_sends_one_flit_a_cycle_whatever_the_speedup(void **state)
+{
+    for (uint32_t speedup = 1; speedup <= 4; speedup++) {
+        struct rig r;
+        rig_defaults(&r);
+        r.p.input_speedup = speedup;
+        rig_start(&r, 8, 1, 8);
+        struct traffic t = saturate(&r, pick_next, 5000, 5);
+        assert_in_range(t.flits, 5000 * 98 / 100, 5000);
+        rig_end(&r);
+    }
+}
+
+static void more_than_64_ports_work(void **state)
+{
+    struct rig r;
+    rig_defaults(&r);
+    rig_start(&r, 3, 80, 2);
+    struct traffic t = saturate(&r, pick_first, 20000, 1);
+    assert_true(t.flits >= 20000 * 98 / 100);
+    for (uint32_t i = 0; i < 80; i++) assert_in_range(t.by_input[i], t.packets / 80 - 1, t.packets / 80 + 1);
+    rig_end(&r);
+}
+
+/* Pushes a fixed list of packets, takes them slowly, and gives a hash of every arrival time; order of each
+ * pair is checked. */
+static uint64_t run_list(struct rig *r, bool skip, uint32_t slow, uint32_t *arrived)
+{
+    enum { PACKETS = 600 };
+    uint64_t hash = 1469598103934665603ull;
+    uint32_t next[PORTS_MAX] = {0}, last[PORTS_MAX][PORTS_MAX];
+    memset(last, 0, sizeof last);
+    *arrived = 0;
+    for (r->cycle = 0; r->cycle < 60000 && *arrived < PACKETS; r->cycle++) {
+        tick now = rig_now(r);
+        for (uint32_t i = 0; i < r->sms; i++)
+            while (next[i] < PACKETS / r->sms && next[i] * 3 <= r->cycle &&
+                   link_can_push(&r->from_sm[i], now)) {
+                uint64_t h = hash_mix(next[i] * 977 + i);
+                uint32_t id = rig_request(r, i, (uint32_t)(h % r->slices), h & 64 ? REQ_WRITE : REQ_READ,
+                                          (uint32_t)(h >> 8) % 128 + 1);
+                req_at(&r->pool, id)->token = ++next[i];
+                link_push(&r->from_sm[i], now, id);
+            }
+        if (!skip || *xbar_wake(r->x) <= now) rig_tick(r);
+        for (uint32_t o = 0; o < r->slices; o++) {
+            uint32_t id;
+            if (r->cycle % slow || !link_peek(&r->to_slice[o], now, &id)) continue;
+            link_pop(&r->to_slice[o], now);
+            struct req *q = req_at(&r->pool, id);
+            if (!r->p.infinite) assert_true(q->token > last[q->sm][o]);
+            last[q->sm][o] = q->token;
+            hash = hash_mix(hash ^ (r->cycle * 1000003 + q->sm * 101 + q->token * 7919 + o));
+            (*arrived)++;
+        }
+    }
+    struct xbar_stats *st = xbar_stats(r->x);
+    hash = hash_mix(hash ^ st->request.stall_cycles);
+    hash = hash_mix(hash ^ st->request.latency_cycles);
+    return hash_mix(hash ^ st->request.eject_wait_cycles);
+}
+
+static void nothing_is_lost_at_depth_one_and_skipping_changes_nothing(void **state)
+{
+    for (uint32_t depth = 1; depth <= 3; depth++)
+        for (uint32_t slow = 1; slow <= 41; slow += 8)
+            for (int inf = 0; inf < 2; inf++) {
+                uint64_t hash[2];
+                for (int skip = 0; skip < 2; skip++) {
+                    struct rig r;
+                    rig_defaults(&r);
+                    r.p.injection = r.p.vc_buffer = r.p.ejection = depth;
+                    r.p.vcs = depth;
+                    r.p.iterations = depth;
+                    r.p.infinite = inf;
+                    rig_start(&r, 6, 4, depth);
+                    uint32_t arrived;
+                    hash[skip] = run_list(&r, skip, slow, &arrived);
+                    assert_int_equal(arrived, 600);
+                    assert_true(xbar_idle(r.x));
+                    rig_end(&r);
+                }
+                assert_true(hash[0] == hash[1]);
+            }
+}
+
+static void the_infinite_crossbar_has_no_bandwidth_limit(void **state)
+{
+    struct rig r;
+    rig_defaults(&r);
+    r.p.infinite = true;
+    r.p.latency = 3;
+    rig_start(&r, 4, 8, 64);
+    uint32_t got, count = 0;
+    for (uint32_t i = 0; i < 8; i++)
+        for (uint32_t k = 0; k < 8; k++) link_push(&r.from_slice[i], 0, rig_request(&r, 2, i, REQ_READ, 0));
+    for (r.cycle = 0; r.cycle <= 11; r.cycle++) {
+        rig_tick(&r);
+        while (link_peek(&r.to_sm[2], rig_now(&r), &got)) link_pop(&r.to_sm[2], rig_now(&r)), count++;
+        assert_int_equal(count, r.cycle < 1 + (1 + 5 + 3) + 1 ? 0 : 64);
+    }
+    rig_end(&r);
+}
+
+static void an_idle_crossbar_sleeps(void **state)
+{
+    struct rig r;
+    rig_defaults(&r);
+    rig_start(&r, 4, 4, 4);
+    rig_tick(&r);
+    assert_true(*xbar_wake(r.x) == TICK_NEVER);
+    link_push(&r.from_sm[0], 0, rig_request(&r, 0, 3, REQ_READ, 0));
+    assert_int_equal(*xbar_wake(r.x), PERIOD);
+    rig_end(&r);
+}
+
+static void a_stuck_crossbar_says_who_waits_for_what(void **state)
+{
+    struct rig r;
+    rig_defaults(&r);
+    rig_start(&r, 2, 2, 1);
+    for (r.cycle = 0; r.cycle < 50; r.cycle++) {
+        if (link_can_push(&r.from_sm[1], rig_now(&r)))
+            link_push(&r.from_sm[1], rig_now(&r), rig_request(&r, 1, 0, REQ_READ, 0));
+        rig_tick(&r);
+    }
+    struct strbuf out = {0};
+    xbar_explain(r.x, rig_now(&r), &out);
+    assert_non_null(strstr(strbuf_text(&out), "waits for room in to slice"));
+    assert_non_null(strstr(strbuf_text(&out), "input 1"));
+    strbuf_free(&out);
+    rig_end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_idle_packet_takes_a_cycle_its_flits_and_the_latency),
+        cmocka_unit_test(an_atomic_carries_its_data_both_ways),
+        cmocka_unit_test(disjoint_flows_reach_one_flit_a_cycle),
+        cmocka_unit_test(one_hot_output_is_kept_full_and_shared_evenly),
+        cmocka_unit_test(iterations_and_virtual_channels_raise_the_throughput_of_random_traffic),
+        cmocka_unit_test(one_input_sends_one_flit_a_cycle_whatever_the_speedup),
+        cmocka_unit_test(more_than_64_ports_work),
+        cmocka_unit_test(nothing_is_lost_at_depth_one_and_skipping_changes_nothing),
+        cmocka_unit_test(the_infinite_crossbar_has_no_bandwidth_limit),
+        cmocka_unit_test(an_idle_crossbar_sleeps),
+        cmocka_unit_test(a_stuck_crossbar_says_who_waits_for_what),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
