@@ -306,7 +306,8 @@ static void add_stats(const struct run *r, struct emu_stats *stats)
     }
 }
 
-static void run_grid(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats, struct emu_fault *fault)
+static void run_grid(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats,
+                     struct emu_fault *fault)
 {
     struct run r;
     run_open(&r, d, l, fault);
@@ -335,7 +336,8 @@ enum emu_fault_kind emu_run(struct emu_device *d, const struct emu_launch *l, st
     *fault = (struct emu_fault){.kind = EMU_OK};
     enum emu_fault_kind bad = emu_check_launch(d, l, fault);
     if (bad) return bad;
-    fenv_t host; /* the program around us may round otherwise or flush denormals (-ffast-math): results must not know */
+    fenv_t host; /* the program around us may round otherwise or flush denormals (-ffast-math): results must
+                    not know */
     fegetenv(&host);
     fesetenv(FE_DFL_ENV);
     run_grid(d, l, stats, fault);

@@ -4,6 +4,7 @@
  * appears in the order of execution: by warp, and within a warp by lane. vprintf gets the format and a buffer
  * in which the arguments lie one after another, each aligned to its own size: 4 bytes, or 8 for doubles,
  * pointers and long integers. */
+#include "base/bits.h"
 #include "emu/fault.h"
 #include "emu/memory.h"
 #include "emu/ops.h"
@@ -119,10 +120,8 @@ static void print_one(struct strbuf *out, struct spec *s, struct args *a, char l
         print_int(out, s, a, letter);
     } else if (strchr("eEfFgGaA", letter)) {
         uint64_t bits = next_arg(a, 8);
-        double d;
-        memcpy(&d, &bits, sizeof d);
         spec_add(s, end);
-        strbuf_printf(out, s->text, d);
+        strbuf_printf(out, s->text, f64_of(bits));
     } else if (letter == 'c') {
         spec_add(s, end);
         strbuf_printf(out, s->text, (int)next_arg(a, 4));

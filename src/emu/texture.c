@@ -7,6 +7,7 @@
  * coordinates only and act as clamp otherwise. Integer coordinates take the texel itself. Only level 0
  * exists: levels of detail and gradients are accepted and have no effect. Left out: layered and cube
  * textures, sRGB of anything but 8-bit channels. */
+#include "base/bits.h"
 #include "emu/fault.h"
 #include "emu/memory.h"
 #include "emu/ops.h"
@@ -69,9 +70,7 @@ static void read_channel(const struct emu_texture *t, const uint8_t *p, uint32_t
     uint32_t bits = t->channel_bits, raw = 0;
     memcpy(&raw, p, bits / 8);
     if (t->channel_kind == EMU_CHAN_FLOAT) {
-        float f;
-        memcpy(&f, &raw, sizeof f);
-        out->f[c] = bits == 16 ? half_value(raw) : f;
+        out->f[c] = bits == 16 ? half_value(raw) : f32_of(raw);
         memcpy(&out->u[c], &out->f[c], sizeof out->u[c]);
         return;
     }
