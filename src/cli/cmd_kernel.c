@@ -275,6 +275,7 @@ static int kernel_run(struct kernel_run *r, const struct cli_parse *p)
     int status = CLI_BAD_INPUT;
     if (kernel_load(r, p->words.items.data[0].text) && kernel_find(r, p->words.items.data[1]))
         status = kernel_launch(r);
+    if (r->module) emu_module_unload(r->device, r->module);
     emu_device_destroy(r->device);
     return status;
 }
