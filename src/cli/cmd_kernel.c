@@ -234,7 +234,7 @@ static int kernel_launch(struct kernel_run *r)
         enum emu_fault_kind kind = emu_run(r->device, &l, &stats, &fault);
         fflush(stdout);
         if (kind != EMU_OK) {
-            fprintf(stderr, "%s\n", fault.message);
+            fputs(fault.message, stderr);
             status = kind == EMU_BAD_LAUNCH ? CLI_BAD_INPUT : CLI_FAILED;
         } else if (kernel_write_outs(r)) {
             if (r->json)
