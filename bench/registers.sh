@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Registers per thread: Heddle's allocator beside ptxas, over PTX files (default: all under tests/). Needs ptxas.
+# Registers per thread: Heddle's allocator beside ptxas, over PTX files (default: all of tests/ but the fuzz corpus, and examples/). Needs ptxas.
 #   bench/registers.sh [-b BUILD_DIR] [-a ARCH] [-o TABLE.md] [FILE.ptx ...]
 # Prints kernel, ours, ptxas, difference; then the median of the absolute differences in percent.
 set -euo pipefail
@@ -18,7 +18,7 @@ ptxas=$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)
 [ -x "$ptxas" ] || { echo "registers.sh: ptxas is not on this machine" >&2; exit 77; }
 tool=$build/bin/bench_registers
 [ -x "$tool" ] || { echo "registers.sh: $tool is not built" >&2; exit 2; }
-if [ $# -eq 0 ]; then mapfile -t files < <(find "$here/tests" -name '*.ptx' | sort); else files=("$@"); fi
+if [ $# -eq 0 ]; then mapfile -t files < <(find "$here/tests" "$here/examples" -name '*.ptx' -not -path '*/fuzz/*' | sort); else files=("$@"); fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

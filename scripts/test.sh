@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test.sh: sets up, builds and runs all tests: release by gcc, then the sanitizers (which replay the fuzz corpora too),
-# then clang, whose warnings are errors as well. `scripts/test.sh quick` stops after the release tests.
+# test.sh: sets up, builds and runs all tests: release by gcc, then the sanitizers (which replay the fuzz corpora too), then
+# clang, whose warnings are errors as well. `scripts/test.sh quick` stops after the release tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -20,13 +20,17 @@ heddle_build sanitize
 step "address and undefined-behaviour sanitizers: tests"
 ctest --test-dir build/sanitize -j "$jobs" --output-on-failure --no-tests=error
 
+step "thread sanitizer: host threads"
+heddle_build tsan test_rt_threads
+ctest --test-dir build/tsan -R test_rt_threads --output-on-failure --no-tests=error
+
 step "clang: build"
 heddle_build clang
 
 step "formatting"
-if command -v clang-format >/dev/null; then
+if command -v clang-format >/dev/null && git rev-parse --git-dir >/dev/null 2>&1; then
     git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 else
-    echo "SKIPPED: clang-format is not installed"
+    echo "SKIPPED: clang-format is not installed, or this is not a git checkout"
 fi
 step "all tests passed"

@@ -168,8 +168,8 @@ static void kernel_print_json(const struct kernel_run *r, const struct emu_launc
 static void kernel_print_table(const struct kernel_run *r, const struct emu_launch *l,
                                const struct emu_stats *st)
 {
-    printf("%s: grid %u,%u,%u block %u,%u,%u on %s%s\n", r->kernel->name, l->grid[0], l->grid[1],
-           l->grid[2], l->block[0], l->block[1], l->block[2], r->machine.name, r->timed.functional ? ", functional" : "");
+    printf("%s: grid %u,%u,%u block %u,%u,%u on %s%s\n", r->kernel->name, l->grid[0], l->grid[1], l->grid[2],
+           l->block[0], l->block[1], l->block[2], r->machine.name, r->timed.functional ? ", functional" : "");
     printf("  registers %u, shared %u bytes, local %u bytes (%u spilled)\n", r->kernel->reg_count,
            r->kernel->shared_bytes + l->shared_dynamic_bytes, r->kernel->frame_bytes, r->kernel->spill_bytes);
     printf("  warp instructions   %14" PRIu64 "\n  thread instructions %14" PRIu64 "\n", st->warp_insts,
@@ -242,7 +242,7 @@ static int kernel_launch(struct kernel_run *r)
             kind = kernel_timed_run(&timed, &l, &stats, &fault);
         fflush(stdout);
         if (kind != EMU_OK) {
-            if (*fault.message) fprintf(stderr, "%s\n", fault.message);
+            fputs(fault.message, stderr);
             status = kind == EMU_BAD_LAUNCH ? CLI_BAD_INPUT : CLI_FAILED;
         } else if (kernel_write_outs(r)) {
             if (r->timed.json)
@@ -251,7 +251,8 @@ static int kernel_launch(struct kernel_run *r)
                 kernel_print_table(r, &l, &stats);
             status = CLI_OK;
         }
-        if (timed.gpu && (status == CLI_OK || kind == EMU_INTERRUPTED) && !kernel_timed_write(&timed, &r->timed))
+        if (timed.gpu && (status == CLI_OK || kind == EMU_INTERRUPTED) &&
+            !kernel_timed_write(&timed, &r->timed))
             status = CLI_FAILED;
         kernel_timed_close(&timed);
     }
@@ -286,6 +287,7 @@ static int kernel_run(struct kernel_run *r, const struct cli_parse *p)
     int status = CLI_BAD_INPUT;
     if (kernel_load(r, p->words.items.data[0].text) && kernel_find(r, p->words.items.data[1]))
         status = kernel_launch(r);
+    if (r->module) emu_module_unload(r->device, r->module);
     emu_device_destroy(r->device);
     return status;
 }

@@ -2,6 +2,7 @@
  * Random floats are uniform in [-1, 1), random integers uniform over their range; the seed fixes them. */
 #include "cli/kernel_args.h"
 
+#include "base/bits.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -23,13 +24,7 @@ const char *kernel_arg_type_name(enum arg_type t) { return arg_types[t].name; }
 
 static uint64_t arg_float_bits(enum arg_type t, double v)
 {
-    uint64_t bits = 0;
-    float f = (float)v;
-    if (t == ARG_F32)
-        memcpy(&bits, &f, sizeof f);
-    else
-        memcpy(&bits, &v, sizeof v);
-    return bits;
+    return t == ARG_F32 ? f32_bits((float)v) : f64_bits(v);
 }
 
 static bool arg_read_value(enum arg_type t, const char *text, uint64_t *bits)

@@ -40,11 +40,15 @@ static double rate_per_second(const struct gpu_stats *s)
 
 static void row(struct strbuf *out, const char *name, uint64_t launches, const struct emu_stats *e)
 {
-    enum { NAME_CHARS = 40 }; /* long mangled names are cut in the middle of the table, never in JSON */
+    /* Long mangled names lose their middle in the table, never in JSON: templates differ at the end. */
+    enum { NAME_CHARS = 29, HEAD = 12, TAIL = NAME_CHARS - HEAD - 2 };
     char shown[NAME_CHARS + 1];
-    snprintf(shown, sizeof shown, "%s", name);
-    if (strlen(name) > NAME_CHARS) memcpy(shown + NAME_CHARS - 3, "...", 3);
-    strbuf_printf(out, "%-40s %10llu %12llu %16llu %18llu\n", shown, (unsigned long long)launches,
+    size_t len = strlen(name);
+    if (len > NAME_CHARS)
+        snprintf(shown, sizeof shown, "%.*s..%s", HEAD, name, name + len - TAIL);
+    else
+        snprintf(shown, sizeof shown, "%s", name);
+    strbuf_printf(out, "%-29s %8llu %10llu %14llu %15llu\n", shown, (unsigned long long)launches,
                   (unsigned long long)e->ctas, (unsigned long long)e->warp_insts,
                   (unsigned long long)e->thread_insts);
 }
@@ -53,7 +57,7 @@ static void write_table(const struct gpu *g, struct strbuf *out)
 {
     const struct gpu_stats *s = &g->stats;
     strbuf_printf(out, "heddle: functional run on %s\n", g->machine.name);
-    strbuf_printf(out, "%-40s %10s %12s %16s %18s\n", "kernel", "launches", "CTAs", "warp insts",
+    strbuf_printf(out, "%-29s %8s %10s %14s %15s\n", "kernel", "launches", "CTAs", "warp insts",
                   "thread insts");
     for (uint32_t i = 0; i < s->by_name.entries.len; i++) {
         const struct kernel_stats *k = s->by_name.entries.data[i].value;

@@ -12,6 +12,7 @@
 
 #include <fenv.h>
 
+#include "base/bits.h"
 #include "emu/alu.h"
 
 #define F32_NAN     0x7fffffffu
@@ -23,31 +24,6 @@
 #define F64_INVALID 0xfff8000000000000ull /* of inf - inf, 0 * inf, 0 / 0, sqrt of a negative */
 #define F64_ONE     0x3ff0000000000000ull
 #define F16_NAN     0x7fffu /* also of bf16 */
-
-ALU_INLINE float f32_of(uint32_t b)
-{
-    float f;
-    memcpy(&f, &b, sizeof f);
-    return f;
-}
-ALU_INLINE uint32_t f32_bits(float f)
-{
-    uint32_t b;
-    memcpy(&b, &f, sizeof b);
-    return b;
-}
-ALU_INLINE double f64_of(uint64_t b)
-{
-    double f;
-    memcpy(&f, &b, sizeof f);
-    return f;
-}
-ALU_INLINE uint64_t f64_bits(double f)
-{
-    uint64_t b;
-    memcpy(&b, &f, sizeof b);
-    return b;
-}
 
 ALU_INLINE bool f32_is_nan(uint32_t b) { return (int32_t)(b & 0x7fffffff) > (int32_t)F32_INF; }
 ALU_INLINE bool f64_is_nan(uint64_t b) { return (int64_t)(b & F64_NAN) > (int64_t)F64_INF; }

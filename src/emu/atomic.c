@@ -6,36 +6,12 @@
  * there from above it. */
 #include "emu/atomic.h"
 
+#include "base/bits.h"
 #include "emu/fault.h"
 #include "emu/memory.h"
 #include "emu/ops.h"
 
 /* ---- floating point ---- */
-static float f32_of(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-static uint32_t f32_bits(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-static double f64_of(uint64_t bits)
-{
-    double d;
-    memcpy(&d, &bits, sizeof d);
-    return d;
-}
-static uint64_t f64_bits(double d)
-{
-    uint64_t bits;
-    memcpy(&bits, &d, sizeof bits);
-    return bits;
-}
-
 enum { F32_NAN = 0x7fffffff, F16_NAN = 0x7fff };
 
 static uint32_t flush_f32(uint32_t bits) { return bits & 0x7f800000u ? bits : bits & 0x80000000u; }

@@ -1,7 +1,7 @@
 /* emu.h: running kernels functionally, and the pieces that the timing model drives.
  *
- * A *device* owns memory, loaded modules and the texture table; a *launch* is one grid; the result is either success or
- * a *fault* that names kernel, source line, CTA, thread and address. */
+ * A *device* owns memory, loaded modules and the texture table; a *launch* is one grid; the result is either
+ * success or a *fault* that names kernel, source line, CTA, thread and address. */
 #ifndef HEDDLE_EMU_H
 #define HEDDLE_EMU_H
 
@@ -13,16 +13,16 @@
 /* What libcudart and libcuda need out of libheddle.so. */
 #pragma GCC visibility push(default)
 
-struct emu_limits {                 /* of the modelled device */
-    uint32_t threads_per_cta_max;   /* 1024 */
-    uint32_t grid_max[3];           /* 2^31-1, 65535, 65535 */
-    uint32_t block_max[3];          /* 1024, 1024, 64 */
-    uint32_t shared_per_cta_max;    /* bytes, static + dynamic (opt-in limit) */
-    uint32_t regs_per_cta_max;      /* 65536 */
+struct emu_limits {               /* of the modelled device */
+    uint32_t threads_per_cta_max; /* 1024 */
+    uint32_t grid_max[3];         /* 2^31-1, 65535, 65535 */
+    uint32_t block_max[3];        /* 1024, 1024, 64 */
+    uint32_t shared_per_cta_max;  /* bytes, static + dynamic (opt-in limit) */
+    uint32_t regs_per_cta_max;    /* 65536 */
     uint32_t sm_count;
-    uint32_t stack_bytes;           /* per thread, for real calls: cudaLimitStackSize */
-    uint64_t heap_bytes;            /* device malloc: cudaLimitMallocHeapSize */
-    uint64_t warp_insts_max;        /* per warp; 0 = no limit. Past it the launch faults as an endless loop */
+    uint32_t stack_bytes;    /* per thread, for real calls: cudaLimitStackSize */
+    uint64_t heap_bytes;     /* device malloc: cudaLimitMallocHeapSize */
+    uint64_t warp_insts_max; /* per warp; 0 = no limit. Past it the launch faults as an endless loop */
     uint32_t clock_khz;
 };
 
@@ -34,12 +34,14 @@ void emu_device_destroy(struct emu_device *d);
 struct space *emu_device_space(struct emu_device *d);
 struct emu_limits *emu_device_limits(struct emu_device *d);
 /* Where device printf and assert messages go; default: stdout and stderr of the process. */
-void emu_device_on_output(struct emu_device *d, void (*write)(void *ctx, bool is_error, const char *text, size_t len), void *ctx);
+void emu_device_on_output(struct emu_device *d,
+                          void (*write)(void *ctx, bool is_error, const char *text, size_t len), void *ctx);
 
-/* Places the module's variables in device memory and resolves addresses. `externs` (may be NULL) resolves symbols that
- * the module declares extern. Takes ownership of isa. NULL on error. */
+/* Places the module's variables in device memory and resolves addresses. `externs` (may be NULL) resolves
+ * symbols that the module declares extern. Takes ownership of isa. NULL on error. */
 struct emu_module *emu_module_load(struct emu_device *d, struct isa_module *isa,
-                                   uint64_t (*externs)(void *ctx, const char *name), void *ctx, struct diag_list *diags);
+                                   uint64_t (*externs)(void *ctx, const char *name), void *ctx,
+                                   struct diag_list *diags);
 void emu_module_unload(struct emu_device *d, struct emu_module *m);
 const struct isa_module *emu_module_isa(const struct emu_module *m);
 const struct isa_kernel *emu_find_kernel(const struct emu_module *m, const char *name);
@@ -50,26 +52,39 @@ struct emu_launch {
     const struct isa_kernel *kernel;
     uint32_t grid[3], block[3];
     uint32_t shared_dynamic_bytes;
-    const void *params;             /* the parameter block, kernel->param_bytes long, laid out by isa_param.offset */
-    bool cooperative;               /* all CTAs resident together; grid.sync works */
+    const void *params; /* the parameter block, kernel->param_bytes long, laid out by isa_param.offset */
+    bool cooperative;   /* all CTAs resident together; grid.sync works */
 };
 
-struct emu_stats {                  /* added to, never cleared by emu_run */
+struct emu_stats { /* added to, never cleared by emu_run */
     uint64_t warp_insts, thread_insts;
     uint64_t ctas, warps;
-    uint64_t loads, stores, atomics;      /* warp instructions */
+    uint64_t loads, stores, atomics; /* warp instructions */
     uint64_t divergent_branches;
     uint64_t insts_by_unit[ISA_UNIT_COUNT];
 };
 
 enum emu_fault_kind {
-    EMU_OK, EMU_BAD_LAUNCH, EMU_OUT_OF_BOUNDS, EMU_MISALIGNED, EMU_FREED, EMU_DEADLOCK, EMU_ENDLESS, EMU_TRAP,
-    EMU_ASSERT, EMU_BAD_CALL, EMU_STACK_OVERFLOW, EMU_BAD_BARRIER, EMU_BAD_TEXTURE, EMU_READ_ONLY,
-    EMU_LAW_BROKEN, EMU_INTERRUPTED /* of the timed GPU */
+    EMU_OK,
+    EMU_BAD_LAUNCH,
+    EMU_OUT_OF_BOUNDS,
+    EMU_MISALIGNED,
+    EMU_FREED,
+    EMU_DEADLOCK,
+    EMU_ENDLESS,
+    EMU_TRAP,
+    EMU_ASSERT,
+    EMU_BAD_CALL,
+    EMU_STACK_OVERFLOW,
+    EMU_BAD_BARRIER,
+    EMU_BAD_TEXTURE,
+    EMU_READ_ONLY,
+    EMU_LAW_BROKEN,
+    EMU_INTERRUPTED /* both of the timed GPU */
 };
 struct emu_fault {
     enum emu_fault_kind kind;
-    char message[2048];             /* rendered: several lines, ready to print */
+    char message[2048]; /* rendered: several lines, ready to print */
     const char *kernel;
     uint32_t ptx_line, cuda_line, pc;
     const char *cuda_file;
@@ -78,23 +93,30 @@ struct emu_fault {
 };
 
 /* Runs a grid to its end. EMU_OK, or the fault's kind with *fault filled. */
-enum emu_fault_kind emu_run(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats, struct emu_fault *fault);
+enum emu_fault_kind emu_run(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats,
+                            struct emu_fault *fault);
 
 /* Threads per CTA, registers, shared memory against the limits: what a launch would be refused for. */
-enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_launch *l, struct emu_fault *fault);
+enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_launch *l,
+                                     struct emu_fault *fault);
 
 /* ---- textures ---- */
-enum emu_tex_addr { EMU_TEX_WRAP, EMU_TEX_CLAMP, EMU_TEX_MIRROR, EMU_TEX_BORDER }; /* values of cudaTextureAddressMode */
+enum emu_tex_addr {
+    EMU_TEX_WRAP,
+    EMU_TEX_CLAMP,
+    EMU_TEX_MIRROR,
+    EMU_TEX_BORDER
+}; /* values of cudaTextureAddressMode */
 enum emu_tex_chan { EMU_CHAN_SIGNED, EMU_CHAN_UNSIGNED, EMU_CHAN_FLOAT };
 struct emu_texture {
-    uint64_t address;               /* first texel, device memory */
-    uint32_t width, height, depth;  /* texels; height 0 = 1D, depth 0 = 2D */
+    uint64_t address;                  /* first texel, device memory */
+    uint32_t width, height, depth;     /* texels; height 0 = 1D, depth 0 = 2D */
     uint64_t pitch_bytes, slice_bytes; /* row to row, layer to layer */
-    uint8_t channels;               /* 1, 2 or 4 */
-    uint8_t channel_bits;           /* 8, 16 or 32 */
-    uint8_t channel_kind;           /* enum emu_tex_chan */
-    bool is_linear_memory;          /* 1D fetch from linear memory: no filtering, out of range returns 0 */
-    uint8_t addr_mode[3];           /* enum emu_tex_addr */
+    uint8_t channels;                  /* 1, 2 or 4 */
+    uint8_t channel_bits;              /* 8, 16 or 32 */
+    uint8_t channel_kind;              /* enum emu_tex_chan */
+    bool is_linear_memory;             /* 1D fetch from linear memory: no filtering, out of range returns 0 */
+    uint8_t addr_mode[3];              /* enum emu_tex_addr */
     bool linear_filter, normalized_coords, read_normalized, srgb;
     float border[4];
 };

@@ -138,9 +138,8 @@ struct addresses {
 
 static uint64_t address_of(const struct addresses *a, uint32_t lane, int64_t offset)
 {
-    uint64_t base = a->lo[lane];
-    if (a->hi) base |= (uint64_t)a->hi[lane] << 32;
-    return base + (uint64_t)offset;
+    if (!a->hi) return (uint32_t)(a->lo[lane] + (uint64_t)offset); /* wraps: s[i + 1] with i = -1 is s[0] */
+    return ((uint64_t)a->hi[lane] << 32 | a->lo[lane]) + (uint64_t)offset;
 }
 
 /* Lane by lane: mixed spaces, several allocations, or a fault to be named. */

@@ -4,6 +4,7 @@
  * appears in the order of execution: by warp, and within a warp by lane. vprintf gets the format and a buffer
  * in which the arguments lie one after another, each aligned to its own size: 4 bytes, or 8 for doubles,
  * pointers and long integers. */
+#include "base/bits.h"
 #include "emu/fault.h"
 #include "emu/memory.h"
 #include "emu/ops.h"
@@ -47,9 +48,9 @@ static uint64_t next_arg(struct args *a, uint32_t bytes)
 
 struct spec {
     char text[64];
-    uint32_t len;
-    bool is_long;
-}; /* one conversion, rewritten for the host's printf */
+    uint32_t len, shorts; /* shorts: h, hh */
+    bool is_long, is_odd; /* odd: the device does not know it and prints it as it is */
+};                        /* one conversion, rewritten for the host's printf */
 
 static void spec_add(struct spec *s, const char *text)
 {
@@ -70,14 +71,18 @@ static void read_spec(const char **p, struct args *a, struct spec *s)
 {
     enum { WIDTH_MAX = 4096 }; /* keeps a wild * from printing for ever */
     *s = (struct spec){.text = "%", .len = 1};
-    for (; **p && strchr("-+ #0", **p); ++*p) spec_add(s, (char[]){**p, 0});
+    for (; **p && strchr("-+ #0", **p); ++*p)
+        if (!strchr(s->text, **p)) spec_add(s, (char[]){**p, 0}); /* once each: the text stays short */
     for (int part = 0; part < 2; part++) {
         if (part == 1) {
             if (**p != '.') break;
             spec_add(s, ".");
             ++*p;
         }
-        if (**p == '*') {
+        if (**p == '*' && part == 1) {
+            s->is_odd = true;
+            ++*p;
+        } else if (**p == '*') {
             int32_t n = (int32_t)next_arg(a, 4);
             spec_add_number(s, n > WIDTH_MAX ? WIDTH_MAX : n < -WIDTH_MAX ? -WIDTH_MAX : n);
             ++*p;
@@ -89,8 +94,10 @@ static void read_spec(const char **p, struct args *a, struct spec *s)
             if (any) spec_add_number(s, n);
         }
     }
-    for (; **p && strchr("hlLqjzt", **p); ++*p)
+    for (; **p && strchr("hlLqjzt", **p); ++*p) {
         if (strchr("lqjzt", **p)) s->is_long = true;
+        if (**p == 'h') s->shorts++;
+    }
 }
 
 #pragma GCC diagnostic push
@@ -101,7 +108,8 @@ static void print_int(struct strbuf *out, struct spec *s, struct args *a, char l
     spec_add(s, "ll");
     spec_add(s, (char[]){letter, 0});
     bool is_signed = letter == 'd' || letter == 'i';
-    if (!s->is_long && is_signed) v = (uint64_t)(int64_t)(int32_t)v;
+    uint32_t unused = s->is_long ? 0 : s->shorts == 0 ? 32 : s->shorts == 1 ? 48 : 56;
+    v = is_signed ? (uint64_t)((int64_t)(v << unused) >> unused) : v << unused >> unused;
     strbuf_printf(out, s->text, (unsigned long long)v);
 }
 
@@ -112,10 +120,8 @@ static void print_one(struct strbuf *out, struct spec *s, struct args *a, char l
         print_int(out, s, a, letter);
     } else if (strchr("eEfFgGaA", letter)) {
         uint64_t bits = next_arg(a, 8);
-        double d;
-        memcpy(&d, &bits, sizeof d);
         spec_add(s, end);
-        strbuf_printf(out, s->text, d);
+        strbuf_printf(out, s->text, f64_of(bits));
     } else if (letter == 'c') {
         spec_add(s, end);
         strbuf_printf(out, s->text, (int)next_arg(a, 4));
@@ -151,7 +157,7 @@ static int32_t print_lane(struct args *a, const char *format, struct strbuf *out
         }
         struct spec s;
         read_spec(&p, a, &s);
-        if (!*p || !strchr("diuxXoeEfFgGaAcps", *p)) { /* printed as it is, as CUDA does */
+        if (!*p || s.is_odd || !strchr("diuxXoeEfFgGaAcps", *p)) { /* printed as it is, as CUDA does */
             strbuf_add(out, start, (size_t)(p - start) + (*p ? 1 : 0));
             if (!*p) break;
             continue;

@@ -1,10 +1,10 @@
 /* space.h: device memory: one reserved range of the host's address space, committed as it is allocated.
  *
- * A device address is a host address of that range, so that a load is a load; pinned, managed and registered host
- * memory have the same address on both sides. The allocation map knows every live allocation (and the freed ones for a
- * while), so that a bad access can be told from a good one and explained.
- * Invariants: (1) live allocations do not overlap; (2) addresses are handed out in a fixed order: the same calls give
- * the same addresses in every run; (3) an allocation is followed by a gap that belongs to nobody. */
+ * A device address is a host address of that range, so that a load is a load; pinned, managed and registered
+ * host memory have the same address on both sides. The allocation map knows every live allocation (and the
+ * freed ones for a while), so that a bad access can be told from a good one and explained. Invariants: (1)
+ * live allocations do not overlap; (2) addresses are handed out in a fixed order: the same calls give the
+ * same addresses in every run; (3) an allocation is followed by a gap that belongs to nobody. */
 #ifndef HEDDLE_SPACE_H
 #define HEDDLE_SPACE_H
 
@@ -14,31 +14,41 @@
 /* What libcudart and libcuda need out of libheddle.so. */
 #pragma GCC visibility push(default)
 
-enum space_kind { SPACE_DEVICE, SPACE_MANAGED, SPACE_HOST /* pinned */, SPACE_REGISTERED /* the host's own, registered */,
-                  SPACE_MODULE /* variables of a module */, SPACE_CONST /* .const variables */, SPACE_HEAP /* device malloc */,
-                  SPACE_INTERNAL };
+enum space_kind {
+    SPACE_DEVICE,
+    SPACE_MANAGED,
+    SPACE_HOST /* pinned */,
+    SPACE_REGISTERED /* the host's own, registered */,
+    SPACE_MODULE /* variables of a module */,
+    SPACE_CONST /* .const variables */,
+    SPACE_HEAP /* device malloc */,
+    SPACE_INTERNAL
+};
 
 struct space_alloc {
     uint64_t base, bytes;
-    uint8_t kind;              /* enum space_kind */
-    bool live;                 /* false: freed, kept for explanations */
-    const char *label;         /* "cudaMalloc #3", a variable's name; owned by the space */
-    uint64_t serial;           /* order of allocation */
+    uint8_t kind;      /* enum space_kind */
+    bool live;         /* false: freed, kept for explanations */
+    const char *label; /* "cudaMalloc #3", a variable's name; owned by the space */
+    uint64_t serial;   /* order of allocation */
 };
 
 struct space;
 
-/* The reserved range: an address in it is device memory or nothing. (The same words as in space.c: the compiler sees to it
- * that they agree.) */
-#define SPACE_BASE   0x7e9000000000ull
-#define SPACE_BYTES  0x004000000000ull
+/* The reserved range: an address in it is device memory or nothing. (The same words as in space.c: the
+ * compiler sees to it that they agree.) */
+#define SPACE_BASE  0x7e9000000000ull
+#define SPACE_BYTES 0x004000000000ull
 static inline bool space_reserved(uint64_t address) { return address - SPACE_BASE < SPACE_BYTES; }
 
-struct space *space_create(uint64_t bytes_max); /* NULL when the range cannot be reserved; bytes_max = the device's memory */
+struct space *space_create(
+    uint64_t bytes_max); /* NULL when the range cannot be reserved; bytes_max = the device's memory */
 void space_destroy(struct space *s);
-uint64_t space_alloc(struct space *s, uint64_t bytes, uint64_t align, enum space_kind kind, const char *label); /* 0 = out of memory */
-bool space_free(struct space *s, uint64_t base);  /* false: not the base of a live allocation */
-bool space_register(struct space *s, void *host, uint64_t bytes, const char *label); /* host memory made known under its own address */
+uint64_t space_alloc(struct space *s, uint64_t bytes, uint64_t align, enum space_kind kind,
+                     const char *label);         /* 0 = out of memory */
+bool space_free(struct space *s, uint64_t base); /* false: not the base of a live allocation */
+bool space_register(struct space *s, void *host, uint64_t bytes,
+                    const char *label); /* host memory made known under its own address */
 bool space_unregister(struct space *s, void *host);
 /* The live allocation that holds address, or NULL. Fast for repeated hits in one allocation. */
 const struct space_alloc *space_find(struct space *s, uint64_t address);

@@ -1,10 +1,13 @@
 /* texture.c: texture objects: fetch, filter, query.
  *
  * Formulas: CUDA C++ Programming Guide, "Texture Fetching": nearest takes texel floor(x); linear weighs the
- * texels around x - 0.5 with fractions of 8 bits. Wrap and mirror exist with normalized coordinates only and
- * act as clamp otherwise. Integer coordinates take the texel itself. Only level 0 exists: levels of detail
- * and gradients are accepted and have no effect. Left out: layered and cube textures, sRGB of anything but
- * 8-bit channels. */
+ * texels around x - 0.5 with fractions of 8 bits. How weights and sums are rounded was measured on an H200
+ * (tests/unit/texture_h200.h); what is not exact yet: normalized coordinates that lie half way between two
+ * fractions, and the last of 16 bits in signed normalized formats. Wrap and mirror exist with normalized
+ * coordinates only and act as clamp otherwise. Integer coordinates take the texel itself. Only level 0
+ * exists: levels of detail and gradients are accepted and have no effect. Left out: layered and cube
+ * textures, sRGB of anything but 8-bit channels. */
+#include "base/bits.h"
 #include "emu/fault.h"
 #include "emu/memory.h"
 #include "emu/ops.h"
@@ -68,9 +71,7 @@ static void read_channel(const struct emu_texture *t, const uint8_t *p, uint32_t
     uint32_t bits = t->channel_bits, raw = 0;
     memcpy(&raw, p, bits / 8);
     if (t->channel_kind == EMU_CHAN_FLOAT) {
-        float f;
-        memcpy(&f, &raw, sizeof f);
-        out->f[c] = bits == 16 ? half_value(raw) : f;
+        out->f[c] = bits == 16 ? half_value(raw) : f32_of(raw);
         memcpy(&out->u[c], &out->f[c], sizeof out->u[c]);
         return;
     }
@@ -114,6 +115,15 @@ static float border_channel(const struct emu_texture *t, uint32_t c)
     return ceilf(v * max - 0.5f) / max;
 }
 
+/* Of an integer format that is read as it is, the border is the low bits of what was given. */
+static uint32_t border_word(const struct emu_texture *t, uint32_t c)
+{
+    uint32_t word, unused = 32u - t->channel_bits;
+    memcpy(&word, &t->border[c], sizeof word);
+    if (t->channel_kind == EMU_CHAN_SIGNED) return (uint32_t)((int32_t)(word << unused) >> unused);
+    return word << unused >> unused;
+}
+
 static struct texel border_texel(const struct emu_texture *t)
 {
     struct texel out = {{0}, {0}};
@@ -122,7 +132,7 @@ static struct texel border_texel(const struct emu_texture *t)
         if (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized)
             memcpy(&out.u[c], &out.f[c], sizeof out.u[c]);
         else
-            out.u[c] = t->channel_kind == EMU_CHAN_SIGNED ? (uint32_t)(int32_t)out.f[c] : (uint32_t)out.f[c];
+            out.u[c] = border_word(t, c);
     }
     return out;
 }
@@ -169,65 +179,121 @@ static struct texel texel_at(struct fetch *f, uint32_t dims, const int64_t index
 
 /* The coordinate in texels. What is not a number reads as 0; what is far outside is brought near, which
  * changes no texel. */
-static float unnormalized(const struct emu_texture *t, uint32_t dim, float x)
+static double unnormalized(const struct emu_texture *t, uint32_t dim, float coordinate)
 {
-    float n = (float)extent(t, dim);
-    if (isnan(x)) x = 0;
+    double n = extent(t, dim), x = isnan(coordinate) ? 0.0 : (double)coordinate;
+    enum emu_tex_addr mode = address_mode(t, dim);
     if (t->normalized_coords) {
-        enum emu_tex_addr mode = address_mode(t, dim);
-        if (mode == EMU_TEX_WRAP && isfinite(x)) x -= floorf(x);
-        if (mode == EMU_TEX_MIRROR && isfinite(x)) {
-            float period = x - 2.0f * floorf(x * 0.5f);
-            x = period > 1.0f ? 2.0f - period : period;
-        }
+        if (mode == EMU_TEX_WRAP && isfinite(x)) x -= floor(x);
+        if (mode == EMU_TEX_MIRROR && isfinite(x)) x -= 2.0 * floor(x * 0.5); /* the index is mirrored */
         x *= n;
     }
-    return fminf(fmaxf(x, -2.0f * n - 4.0f), 3.0f * n + 4.0f);
+    if (mode == EMU_TEX_CLAMP) return fmin(fmax(x, 0.5), n - 0.5); /* the middles of the outermost texels */
+    return fmin(fmax(x, -2.0 * n - 4.0), 3.0 * n + 4.0);
 }
 
 static struct texel fetch_point(struct fetch *f, uint32_t dims, const float x[3])
 {
     int64_t index[3] = {0, 0, 0};
-    for (uint32_t d = 0; d < dims; d++) index[d] = (int64_t)floorf(unnormalized(f->t, d, x[d]));
+    for (uint32_t d = 0; d < dims; d++) index[d] = (int64_t)floor(unnormalized(f->t, d, x[d]));
     return texel_at(f, dims, index);
+}
+
+/* ---- linear filtering: weights and precision as measured on an H200 ---- */
+
+/* Weights of the 2, 4 or 8 texels in 1/256, from the fractions of the coordinates. A weight is split by one
+ * dimension after the other (a plane: y, x; a volume: z, x, y) and the upper part is rounded: the sum is
+ * always 256. Bit d of an index says which of the two texels along dimension d it is. */
+static void split_weights(uint32_t dims, const uint32_t part[3], uint32_t weight[8])
+{
+    static const uint8_t order[3][3] = {{0}, {1, 0}, {2, 0, 1}};
+    memset(weight, 0, 8 * sizeof *weight);
+    weight[0] = 256;
+    for (uint32_t step = 0; step < dims; step++) {
+        uint32_t d = order[dims - 1][step];
+        for (uint32_t k = 0; k < 8; k++) {
+            if (k >> d & 1) continue;
+            uint32_t upper = (weight[k] * part[d] + 128) >> 8;
+            weight[k | 1u << d] = upper;
+            weight[k] -= upper;
+        }
+    }
+}
+
+static float round_to_f32(double v) /* to nearest, halves away from zero */
+{
+    float f = (float)v, away = nextafterf(f, v < 0 ? -INFINITY : INFINITY);
+    bool is_half = isfinite(v) && isfinite(away) && v - (double)f == (double)away - v;
+    return is_half ? away : f;
+}
+
+static float round_to_f16(double v)
+{
+    int exponent;
+    if (!isfinite(v) || v == 0) return (float)v;
+    (void)frexp(v, &exponent);
+    double unit = ldexp(1.0, MAX(exponent - 11, -24)), rounded = rint(v / unit) * unit;
+    return fabs(rounded) > 65504.0 ? (float)copysign(INFINITY, v) : (float)rounded;
+}
+
+/* The weighted sum in the precision that the format is filtered in. sum: of weight / 256 times value. */
+static float filtered(const struct emu_texture *t, double sum)
+{
+    if (t->channel_kind == EMU_CHAN_FLOAT)
+        return t->channel_bits == 16 ? round_to_f16(sum) : round_to_f32(sum);
+    if (t->srgb) return (float)sum;
+    double max = t->channel_kind == EMU_CHAN_SIGNED ? 32767.0 : 65535.0; /* normalized integers: 16 bits */
+    return (float)(round(sum * max) / max);
+}
+
+/* A channel as an exact multiple of what the format counts in. */
+static double exact_value(const struct emu_texture *t, float f)
+{
+    if (t->channel_kind == EMU_CHAN_FLOAT || t->srgb) return f;
+    double max = (double)((1u << (t->channel_bits - (t->channel_kind == EMU_CHAN_SIGNED))) - 1);
+    return rint((double)f * max) / max;
 }
 
 static struct texel fetch_linear(struct fetch *f, uint32_t dims, const float x[3])
 {
-    int64_t low[3] = {0, 0, 0};
-    float part[3] = {0, 0, 0};
-    for (uint32_t d = 0; d < dims; d++) {
-        float b = unnormalized(f->t, d, x[d]) - 0.5f, whole = floorf(b);
-        low[d] = (int64_t)whole;
-        part[d] = floorf((b - whole) * 256.0f + 0.5f) / 256.0f;
+    const float plane[3] = {x[0], 0, 0};
+    if (dims == 1 && address_mode(f->t, 1) == EMU_TEX_BORDER) {
+        dims = 2; /* a line is a plane of height 1, and y = 0 is its edge */
+        x = plane;
     }
-    struct texel out = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    int64_t low[3] = {0, 0, 0};
+    uint32_t part[3] = {0, 0, 0}, weight[8];
+    for (uint32_t d = 0; d < dims; d++) {
+        double b = unnormalized(f->t, d, x[d]) - 0.5, whole = floor(b);
+        low[d] = (int64_t)whole;
+        part[d] = (uint32_t)floor((b - whole) * 256.0 + 0.5);
+    }
+    split_weights(dims, part, weight);
+    double sum[4] = {0, 0, 0, 0};
     for (uint32_t corner = 0; corner < 1u << dims; corner++) {
         int64_t at[3] = {0, 0, 0};
-        float weight = 1.0f;
-        for (uint32_t d = 0; d < dims; d++) {
-            uint32_t up = corner >> d & 1;
-            at[d] = low[d] + up;
-            weight *= up ? part[d] : 1.0f - part[d];
-        }
-        if (weight == 0.0f) continue; /* a texel that does not count is not read */
+        if (!weight[corner]) continue; /* a texel that does not count is not read */
+        for (uint32_t d = 0; d < dims; d++) at[d] = low[d] + (corner >> d & 1);
         struct texel t = texel_at(f, dims, at);
-        for (uint32_t c = 0; c < 4; c++) out.f[c] += weight * t.f[c];
+        for (uint32_t c = 0; c < 4; c++) sum[c] += weight[corner] / 256.0 * exact_value(f->t, t.f[c]);
     }
-    for (uint32_t c = 0; c < 4; c++) memcpy(&out.u[c], &out.f[c], sizeof out.u[c]);
+    struct texel out;
+    for (uint32_t c = 0; c < 4; c++) {
+        out.f[c] = filtered(f->t, sum[c]);
+        memcpy(&out.u[c], &out.f[c], sizeof out.u[c]);
+    }
     return out;
 }
 
+/* Integer coordinates know no addressing modes: outside of the texture are zeros (on an H200 too). */
 static struct texel fetch_integer(struct fetch *f, uint32_t dims, const int32_t x[3])
 {
     int64_t index[3] = {0, 0, 0};
-    for (uint32_t d = 0; d < dims; d++) index[d] = x[d];
-    if (f->t->is_linear_memory) { /* outside of it: zeros */
-        for (uint32_t d = 0; d < dims; d++)
-            if (index[d] < 0 || index[d] >= extent(f->t, d)) return (struct texel){{0}, {0}};
-        return read_texel(f, index);
+    for (uint32_t d = 0; d < dims; d++) {
+        index[d] = x[d];
+        if (index[d] < 0 || index[d] >= extent(f->t, d)) return (struct texel){{0}, {0}};
     }
-    return texel_at(f, dims, index);
+    return read_texel(f, index);
 }
 
 /* ---- the instructions ---- */
@@ -243,7 +309,8 @@ static const struct emu_texture *texture_of(struct warp *w, const struct isa_ins
 
 static bool can_filter(const struct emu_texture *t) /* linear filtering exists for what reads as a float */
 {
-    return t->linear_filter && (t->channel_kind == EMU_CHAN_FLOAT || t->read_normalized);
+    return t->linear_filter &&
+           (t->channel_kind == EMU_CHAN_FLOAT || (t->read_normalized && t->channel_bits <= 16));
 }
 
 static void op_tex(struct exec *x, const struct isa_inst *i, uint32_t mask)

@@ -2,7 +2,8 @@
 #include "isa/isa.h"
 
 const struct isa_op_info isa_ops[ISA_OP_COUNT] = {
-#define ISA(opname, text, u, d, s, f) [ISA_OP_##opname] = {.name = text, .dst = d, .src = s, .unit = ISA_UNIT_##u, .flags = f},
+#define ISA(opname, text, u, d, s, f)                                                                        \
+    [ISA_OP_##opname] = {.name = text, .dst = d, .src = s, .unit = ISA_UNIT_##u, .flags = f},
 #include "isa/isa.def"
 #undef ISA
 };

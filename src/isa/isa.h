@@ -9,14 +9,16 @@
 #include "base/arena.h"
 #include "base/base.h"
 
+/* clang-format off */
 enum { ISA_LANES = 32, ISA_REGS_MAX = 255, ISA_PREDS = 7, ISA_PT = 7 /* the predicate that is always true */ };
 
 enum isa_unit { ISA_UNIT_INT, ISA_UNIT_FP32, ISA_UNIT_FP64, ISA_UNIT_HALF, ISA_UNIT_CVT, ISA_UNIT_SFU, ISA_UNIT_LSU,
                 ISA_UNIT_TEX, ISA_UNIT_SYNC, ISA_UNIT_CTRL, ISA_UNIT_SYS, ISA_UNIT_COUNT };
+/* clang-format on */
 
 /* Flags of an opcode (a row of isa.def). */
 enum isa_op_flags {
-    ISA_COMM = 1 << 0,    /* the first two sources may be swapped */
+    ISA_COMM = 1 << 0, /* the first two sources may be swapped */
     ISA_LOAD = 1 << 1,
     ISA_STORE = 1 << 2,
     ISA_ATOMIC = 1 << 3,
@@ -35,13 +37,14 @@ enum isa_op {
 };
 
 struct isa_op_info {
-    const char *name; /* "add.32" */
+    const char *name;      /* "add.32" */
     const char *dst, *src; /* operand letters */
     uint8_t unit;
     uint16_t flags;
 };
 extern const struct isa_op_info isa_ops[ISA_OP_COUNT];
 
+/* clang-format off */
 /* Flags of an instruction. */
 enum isa_inst_flags {
     ISA_FTZ = 1 << 0, ISA_SAT = 1 << 1, ISA_RELU = 1 << 2, ISA_NANPROP = 1 << 3 /* min/max.NaN */,
@@ -89,6 +92,8 @@ enum isa_env { ISA_ENV_NTID_X, ISA_ENV_NTID_Y, ISA_ENV_NTID_Z, ISA_ENV_NCTAID_X,
 /* Operand codes. */
 enum { ISA_KIND_MASK = 0xc000, ISA_KIND_R = 0x0000, ISA_KIND_P = 0x4000, ISA_KIND_C = 0x8000, ISA_NONE = 0xffff,
        ISA_INDEX_MASK = 0x1fff, ISA_P_NOT = 0x2000 };
+/* clang-format on */
+
 static inline bool isa_is_reg(uint16_t o) { return (o & ISA_KIND_MASK) == ISA_KIND_R; }
 static inline bool isa_is_pred(uint16_t o) { return (o & ISA_KIND_MASK) == ISA_KIND_P; }
 static inline bool isa_is_const(uint16_t o) { return (o & ISA_KIND_MASK) == ISA_KIND_C; }
@@ -97,85 +102,109 @@ static inline uint32_t isa_index(uint16_t o) { return o & ISA_INDEX_MASK; }
 enum { ISA_GUARD_NOT = 0x80, ISA_DST_MAX = 4, ISA_SRC_MAX = 8, ISA_POOL_MAX = 0x1fff };
 
 struct isa_inst {
-    uint16_t op;                /* enum isa_op */
-    uint16_t flags;             /* enum isa_inst_flags */
-    uint8_t guard;              /* predicate index, ISA_PT = always; | ISA_GUARD_NOT */
+    uint16_t op;    /* enum isa_op */
+    uint16_t flags; /* enum isa_inst_flags */
+    uint8_t guard;  /* predicate index, ISA_PT = always; | ISA_GUARD_NOT */
     uint8_t mod, mod2, type, round, vec;
     uint16_t dst[ISA_DST_MAX];
     uint16_t src[ISA_SRC_MAX];
     int64_t imm;
-    uint32_t target;            /* branch: instruction index */
-    uint32_t reconv;            /* branch: instruction index where its paths meet again; ISA_NO_RECONV = at exit only */
-    uint32_t loc;               /* index into kernel.locs */
-    uint32_t live;              /* registers live before it (32-bit rows), for tables and mechanisms */
+    uint32_t target; /* branch: instruction index */
+    uint32_t reconv; /* branch: instruction index where its paths meet again; ISA_NO_RECONV = at exit only */
+    uint32_t loc;    /* index into kernel.locs */
+    uint32_t live;   /* registers live before it (32-bit rows), for tables and mechanisms */
 };
 #define ISA_NO_RECONV UINT32_MAX
 
 enum isa_const_kind { ISA_CONST_IMM, ISA_CONST_PARAM, ISA_CONST_ENV, ISA_CONST_SYM_LO, ISA_CONST_SYM_HI };
-struct isa_const {              /* one row of the constant pool: 32 bits, the same for all lanes */
+struct isa_const { /* one row of the constant pool: 32 bits, the same for all lanes */
     uint8_t kind;
-    uint32_t value;             /* IMM: the word; PARAM: byte offset in the parameter block; ENV: enum isa_env; SYM: index into kernel.syms */
-    int64_t addend;             /* SYM */
+    uint32_t
+        value; /* IMM: the word; PARAM: byte offset in the parameter block; ENV: enum isa_env; SYM: index into kernel.syms */
+    int64_t addend; /* SYM */
 };
 
-struct isa_sym { const char *name; bool is_func; }; /* a module variable or function whose address the code uses */
-
-struct isa_loc { uint32_t ptx_line; uint32_t cuda_line; const char *cuda_file; /* NULL = unknown */ };
-
-struct isa_param { const char *name; uint32_t offset, bytes, align; };
-
-struct isa_func { const char *name; uint32_t func_id; uint32_t pc; uint32_t frame_bytes; };
-
-typedef struct { uint64_t bits[4]; } isa_live_set; /* registers 0..254 */
-
-struct isa_kernel {             /* one launchable image: the entry and every function that it can reach */
+struct isa_sym {
     const char *name;
-    const char *ptx_name;       /* file name of the PTX, for errors */
-    struct isa_inst *insts;     /* entry at 0; 64-byte aligned */
+    bool is_func;
+}; /* a module variable or function whose address the code uses */
+
+struct isa_loc {
+    uint32_t ptx_line;
+    uint32_t cuda_line;
+    const char *cuda_file; /* NULL = unknown */
+};
+
+struct isa_param {
+    const char *name;
+    uint32_t offset, bytes, align;
+};
+
+struct isa_func {
+    const char *name;
+    uint32_t func_id;
+    uint32_t pc;
+    uint32_t frame_bytes;
+};
+
+typedef struct {
+    uint64_t bits[4];
+} isa_live_set; /* registers 0..254 */
+
+struct isa_kernel { /* one launchable image: the entry and every function that it can reach */
+    const char *name;
+    const char *ptx_name;   /* file name of the PTX, for errors */
+    struct isa_inst *insts; /* entry at 0; 64-byte aligned */
     uint32_t inst_count;
-    isa_live_set *live;         /* live set before each instruction */
-    struct isa_const *consts;   /* pool; row 0 is always the immediate 0 */
+    isa_live_set *live;       /* live set before each instruction */
+    struct isa_const *consts; /* pool; row 0 is always the immediate 0 */
     uint32_t const_count;
     struct isa_sym *syms;
     uint32_t sym_count;
     struct isa_loc *locs;
     uint32_t loc_count;
-    uint32_t *branch_targets;   /* tables of BRX */
+    uint32_t *branch_targets; /* tables of BRX */
     uint32_t branch_target_count;
-    struct isa_func *funcs;     /* [0] = the entry itself */
+    struct isa_func *funcs; /* [0] = the entry itself */
     uint32_t func_count;
     struct isa_param *params;
     uint32_t param_count, param_bytes;
-    uint32_t reg_count;         /* 32-bit registers per thread, for occupancy */
+    uint32_t reg_count; /* 32-bit registers per thread, for occupancy */
     uint32_t pred_count;
-    uint32_t spill_bytes;       /* local memory used by the allocator, per thread */
-    uint32_t frame_bytes;       /* local memory of the entry's frame, spills included */
-    bool uses_stack;            /* has real calls: needs stack beyond the frame */
-    uint32_t shared_bytes;      /* static shared memory; dynamic begins at shared_dynamic_offset */
+    uint32_t spill_bytes;  /* local memory used by the allocator, per thread */
+    uint32_t frame_bytes;  /* local memory of the entry's frame, spills included */
+    bool uses_stack;       /* has real calls: needs stack beyond the frame */
+    uint32_t shared_bytes; /* static shared memory; dynamic begins at shared_dynamic_offset */
     uint32_t shared_dynamic_offset;
     uint32_t maxntid[3], reqntid[3], minnctapersm;
 };
 
-struct isa_var {                /* a module variable in device memory */
+struct isa_var { /* a module variable in device memory */
     const char *name;
-    bool is_const;              /* .const bank */
+    bool is_const; /* .const bank */
     bool is_extern, is_visible;
     uint64_t bytes, align;
-    const uint8_t *init;        /* NULL = zeros */
-    struct isa_reloc { uint64_t offset; uint32_t bytes; const char *symbol; int64_t addend; } *relocs;
+    const uint8_t *init; /* NULL = zeros */
+    struct isa_reloc {
+        uint64_t offset;
+        uint32_t bytes;
+        const char *symbol;
+        int64_t addend;
+    } * relocs;
     uint32_t reloc_count;
 };
 
 struct isa_module {
     struct arena arena;
-    const char *name;           /* as errors call it */
+    const char *name; /* as errors call it */
     struct isa_kernel **kernels;
     uint32_t kernel_count;
     struct isa_var *vars;
     uint32_t var_count;
-    const char **func_names;    /* func_id -> name, for function pointers: value = ISA_FUNC_BASE + 16 * func_id */
+    const char *
+        *func_names; /* func_id -> name, for function pointers: value = ISA_FUNC_BASE + 16 * func_id */
     uint32_t func_count;
-    const char *ptx_text;       /* kept for errors and disassembly */
+    const char *ptx_text; /* kept for errors and disassembly */
     size_t ptx_len;
     uint32_t target_sm, ptx_version; /* 75; 90 = 9.0 */
 };

@@ -79,8 +79,8 @@ static uint32_t top_of(const struct graph *gr, const uint16_t *colour)
     return top;
 }
 
-/* Up to two registers more, where they cost no occupancy, buy distance between writes: all 64 warps fit an SM with 32
- * registers, and beyond that registers are given out in units of 8. */
+/* Up to two registers more, where they cost no occupancy, buy distance between writes: all 64 warps fit an SM
+ * with 32 registers, and beyond that registers are given out in units of 8. */
 static uint32_t spread_room(const struct alloc *a, uint32_t top)
 {
     uint32_t used = top + a->thread_regs;

@@ -65,7 +65,8 @@ static bool thread_jump(struct mir_func *f, const uint32_t *at, uint32_t i)
     in->target = label;
     if (end < f->insts.len) {
         const struct mir_inst *there = &f->insts.data[end];
-        if (there->op == ISA_OP_EXIT && !opnd_is_guarded(there)) { /* not RET: lanes meet there before they return */
+        if (there->op == ISA_OP_EXIT &&
+            !opnd_is_guarded(there)) { /* not RET: lanes meet there before they return */
             in->op = there->op;
             in->flags = 0;
             return true;

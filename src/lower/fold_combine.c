@@ -39,8 +39,6 @@ static bool fold_offset(struct fold *z, uint32_t at)
     bool narrow = in->flags & ISA_A32;
     if (!m || (m->op != ISA_OP_ADD_64 && m->op != ISA_OP_ADD_32) || !fold_is_imm(&m->src[1])) return false;
     int64_t step = narrow ? (int64_t)(int32_t)m->src[1].imm : m->src[1].imm;
-    /* A 32-bit sum may have wrapped round; base + offset of a memory instruction is not cut to 32 bits. */
-    if (narrow && step > 0 && m->src[0].kind == MIR_VREG) return false;
     if (step <= -OFFSET_MAX || step >= OFFSET_MAX || in->imm + step <= -OFFSET_MAX ||
         in->imm + step >= OFFSET_MAX)
         return false;

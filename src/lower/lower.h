@@ -8,18 +8,20 @@
 #include "ptx/ptx.h"
 
 struct lower_options {
-    uint32_t regs_max;      /* --maxrregcount; 0 = 255 */
-    uint32_t opt_level;     /* 0 = select and allocate only, 1 = all folding (the default) */
-    uint32_t sm_regs;       /* registers per SM, for .minnctapersm; 0 = 65536 */
-    bool no_inline;         /* keep direct calls as calls (tests) */
-    bool one_to_one;        /* a machine instruction for each PTX instruction, so that counts compare with simulators that execute PTX:
+    uint32_t regs_max;  /* --maxrregcount; 0 = 255 */
+    uint32_t opt_level; /* 0 = select and allocate only, 1 = all folding (the default) */
+    uint32_t sm_regs;   /* registers per SM, for .minnctapersm; 0 = 65536 */
+    bool no_inline;     /* keep direct calls as calls (tests) */
+    bool
+        one_to_one; /* a machine instruction for each PTX instruction, so that counts compare with simulators that execute PTX:
                              * no folding, no inlining, moves, jumps and parameter loads stay. What PTX says in one instruction and the
                              * machine cannot, spills and the saves around calls still come on top. */
 };
 
 /* Lowers every entry of the module. NULL on error, with at least one diagnostic. The result owns copies of all it
  * needs: the PTX module may be freed. */
-struct isa_module *lower_module(const struct ptx_module *ptx, const struct lower_options *opts, struct diag_list *diags);
+struct isa_module *lower_module(const struct ptx_module *ptx, const struct lower_options *opts,
+                                struct diag_list *diags);
 
 /* A listing: PTX line, machine instruction, live count. */
 void lower_disasm(const struct isa_module *m, const struct isa_kernel *k, bool with_ptx, struct strbuf *out);

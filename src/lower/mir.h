@@ -28,42 +28,58 @@ enum mir_kind {
     MIR_ENV,   /* v = enum isa_env: launch constant; a D operand takes v and v+1 as low and high */
     MIR_SYM,   /* address of module variable or function: v = index into prog->syms, imm = addend */
     MIR_DYNSMEM, /* shared offset at which dynamic shared memory begins, plus imm; known when the image is done */
-    MIR_SLOT   /* local address (offset in the local window's space) of frame slot v, plus imm. R: 32 bits, D: 64 bits */
+    MIR_SLOT /* local address (offset in the local window's space) of frame slot v, plus imm. R: 32 bits, D: 64 bits */
 };
 
-struct mir_opnd { uint8_t kind; bool negated; uint32_t v; int64_t imm; };
+struct mir_opnd {
+    uint8_t kind;
+    bool negated;
+    uint32_t v;
+    int64_t imm;
+};
 
 struct mir_inst {
-    uint16_t op;               /* enum isa_op, or MIR_OP_LABEL */
+    uint16_t op; /* enum isa_op, or MIR_OP_LABEL */
     uint16_t flags;
     uint8_t mod, mod2, type, round, vec;
     bool guard_not;
-    uint32_t guard;            /* vreg or MIR_NO_VREG */
+    uint32_t guard; /* vreg or MIR_NO_VREG */
     struct mir_opnd dst[ISA_DST_MAX], src[ISA_SRC_MAX];
     int64_t imm;
-    uint32_t target;           /* BRA: label; LABEL: itself; BRX: index into func->tables; CALL/CALLI: index into func->calls */
-    uint32_t loc;              /* index into prog->locs */
+    uint32_t
+        target; /* BRA: label; LABEL: itself; BRX: index into func->tables; CALL/CALLI: index into func->calls */
+    uint32_t loc; /* index into prog->locs */
 };
 enum { MIR_OP_LABEL = ISA_OP_COUNT };
 
-struct mir_vreg { uint8_t cls; };
+struct mir_vreg {
+    uint8_t cls;
+};
 
 enum mir_slot_kind {
-    MIR_SLOT_LOCAL,  /* .local variable */
-    MIR_SLOT_ARG,    /* caller side: an argument or return variable of a call (.param declared in the body) */
-    MIR_SLOT_IN,     /* callee side: a parameter of this function */
-    MIR_SLOT_RET,    /* callee side: a return value of this function */
-    MIR_SLOT_SPILL   /* made by the allocator */
+    MIR_SLOT_LOCAL, /* .local variable */
+    MIR_SLOT_ARG,   /* caller side: an argument or return variable of a call (.param declared in the body) */
+    MIR_SLOT_IN,    /* callee side: a parameter of this function */
+    MIR_SLOT_RET,   /* callee side: a return value of this function */
+    MIR_SLOT_SPILL  /* made by the allocator */
 };
-struct mir_slot { uint8_t kind; uint32_t bytes, align; uint32_t index; /* IN, RET: position in the signature */ const char *name; };
+struct mir_slot {
+    uint8_t kind;
+    uint32_t bytes, align;
+    uint32_t index; /* IN, RET: position in the signature */
+    const char *name;
+};
 
 struct mir_call {
-    struct ptx_func *callee;   /* NULL: indirect, address in src[0] of the CALLI */
-    uint32_t *args, *rets;     /* slots of this function, in the order of the signature */
+    struct ptx_func *callee; /* NULL: indirect, address in src[0] of the CALLI */
+    uint32_t *args, *rets;   /* slots of this function, in the order of the signature */
     uint32_t arg_count, ret_count;
 };
 
-struct mir_table { uint32_t *labels; uint32_t count; };
+struct mir_table {
+    uint32_t *labels;
+    uint32_t count;
+};
 
 struct mir_func {
     const struct ptx_func *ptx;
@@ -78,12 +94,12 @@ struct mir_func {
 
 /* Everything that is shared by the functions of one image. */
 struct mir_prog {
-    struct arena *arena;            /* where the image's data lives */
+    struct arena *arena; /* where the image's data lives */
     const struct ptx_module *ptx;
     struct diag_list *diags;
-    const struct ptx_func *entry;   /* the kernel that the image is for */
+    const struct ptx_func *entry; /* the kernel that the image is for */
     VEC(struct isa_sym) syms;
-    VEC(struct isa_loc) locs;       /* [0] = unknown */
+    VEC(struct isa_loc) locs;                /* [0] = unknown */
     VEC(const struct ptx_var *) shared_vars; /* laid out so far */
     VEC(uint32_t) shared_offsets;            /* of shared_vars[i] */
     uint32_t shared_bytes, shared_align;
@@ -97,7 +113,8 @@ bool mir_select(struct mir_prog *prog, const struct ptx_func *f, struct mir_func
 void mir_func_free(struct mir_func *f);
 
 uint32_t mir_new_vreg(struct mir_func *f, enum mir_class cls);
-uint32_t mir_new_slot(struct mir_func *f, enum mir_slot_kind kind, uint32_t bytes, uint32_t align, const char *name);
+uint32_t mir_new_slot(struct mir_func *f, enum mir_slot_kind kind, uint32_t bytes, uint32_t align,
+                      const char *name);
 uint32_t mir_sym(struct mir_prog *prog, const char *name, bool is_func); /* finds or adds */
 /* Lays a sized shared variable out at first use and returns its offset in the CTA's shared memory. An unsized extern
  * array is the start of dynamic shared memory: use an operand of kind MIR_DYNSMEM for it. */
@@ -112,7 +129,10 @@ void mir_print_inst(const struct mir_prog *prog, const struct mir_inst *inst, st
 void mir_print(const struct mir_prog *prog, const struct mir_func *f, struct strbuf *out);
 
 static inline struct mir_opnd mir_vreg(uint32_t v) { return (struct mir_opnd){.kind = MIR_VREG, .v = v}; }
-static inline struct mir_opnd mir_imm(int64_t value) { return (struct mir_opnd){.kind = MIR_IMM, .imm = value}; }
+static inline struct mir_opnd mir_imm(int64_t value)
+{
+    return (struct mir_opnd){.kind = MIR_IMM, .imm = value};
+}
 static inline struct mir_opnd mir_none(void) { return (struct mir_opnd){.kind = MIR_NONE}; }
 
 #endif

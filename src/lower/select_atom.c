@@ -96,7 +96,8 @@ static bool sel_texture_handle(struct sel *s, const struct ptx_operand *o, struc
         return true;
     }
     if (o->kind == PTX_O_VAR && o->var->type == PTX_TEXREF && o->var->space == PTX_SPACE_GLOBAL) {
-        /* A texture reference is a variable of eight bytes in which the runtime puts the handle when it is bound. */
+        /* A texture reference is a variable of eight bytes in which the runtime puts the handle when it is
+         * bound. */
         const char *name = mir_var_symbol(s->prog->arena, s->f, o->var);
         struct mir_opnd at = {.kind = MIR_SYM, .v = mir_sym(s->prog, name, false)};
         *handle = sel_temp(s, MIR_D);

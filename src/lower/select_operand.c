@@ -2,6 +2,8 @@
  * and the emission of the regular instructions, whose operands follow from their type. */
 #include "lower/select.h"
 
+#include "base/bits.h"
+
 bool sel_has_op(const struct sel *s, uint32_t i) { return i < s->in->op_count; }
 
 uint32_t sel_reg_bytes(const struct sel *s, const struct ptx_operand *o)
@@ -13,8 +15,7 @@ uint32_t sel_reg_bytes(const struct sel *s, const struct ptx_operand *o)
  * double, so this is one rounding. */
 static uint64_t sel_round_bits(double value, int exp_bits, int frac_bits)
 {
-    uint64_t b;
-    memcpy(&b, &value, sizeof b);
+    uint64_t b = f64_bits(value);
     uint64_t sign = (b >> 63) << (exp_bits + frac_bits);
     int exp = (int)(b >> 52 & 0x7ff);
     uint64_t frac = b & ((1ull << 52) - 1);
@@ -35,14 +36,13 @@ static uint64_t sel_round_bits(double value, int exp_bits, int frac_bits)
 
 uint64_t sel_float_bits(double value, enum ptx_type t)
 {
-    uint64_t bits;
     switch (t) {
     case PTX_F16: return sel_round_bits(value, 5, 10);
     case PTX_BF16: return sel_round_bits(value, 8, 7);
     case PTX_F64:
     case PTX_B64:
     case PTX_U64:
-    case PTX_S64: memcpy(&bits, &value, sizeof bits); return bits;
+    case PTX_S64: return f64_bits(value);
     default: return sel_round_bits(value, 8, 23);
     }
 }

@@ -13,7 +13,7 @@ enum { TABLE_SLOTS = 256, EMPTY = 0xff, COVER_WORDS = COALESCE_LINE_MAX / 64 };
 struct builder {
     const struct coalesce_access *access;
     struct coalesce_txn *out;
-    uint32_t count;
+    uint32_t count, last; /* last: transaction of the lane before */
     uint64_t covered[COALESCE_TXN_MAX]
                     [COVER_WORDS]; /* bytes of the line that are touched; valid below count */
     uint8_t table[TABLE_SLOTS];
@@ -25,12 +25,13 @@ static void builder_init(struct builder *b, const struct coalesce_access *a, str
     assert(is_pow2_u64(a->line_bytes) && a->bytes >= 1 && a->bytes <= 16);
     b->access = a;
     b->out = out;
-    b->count = 0;
+    b->count = b->last = 0;
     memset(b->table, EMPTY, sizeof b->table);
 }
 
 static uint32_t builder_find(struct builder *b, uint64_t line)
 {
+    if (b->count && b->out[b->last].line == line) return b->last;
     uint32_t slot = (uint32_t)(line * 0x9e3779b97f4a7c15ull >> 56);
     for (; b->table[slot] != EMPTY; slot = (slot + 1) % TABLE_SLOTS)
         if (b->out[b->table[slot]].line == line) return b->table[slot];
@@ -45,7 +46,7 @@ static void builder_add(struct builder *b, uint64_t addr, uint32_t bytes, uint32
 {
     uint32_t at = (uint32_t)(addr & (b->access->line_bytes - 1));
     assert(at + bytes <= b->access->line_bytes); /* invariant 1 */
-    uint32_t i = builder_find(b, addr - at);
+    uint32_t i = b->last = builder_find(b, addr - at);
     b->out[i].lanes |= 1u << lane;
     b->out[i].sectors |= 1u << at / COALESCE_SECTOR_BYTES;
     b->covered[i][at / 64] |= ((1ull << bytes) - 1) << at % 64;

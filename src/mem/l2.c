@@ -102,7 +102,7 @@ const struct stat_row l2_stat_rows[] = {
     COUNT(port_busy_cycles, "port_busy", "L2 cycles", "cycles that the data port was busy"),
     COUNT(port_read_cycles, "port_read", "L2 cycles", "of these, reads"),
     COUNT(port_write_cycles, "port_write", "L2 cycles", "of these, writes"),
-    COUNT(port_fill_cycles, "port_fill", "L2 cycles", "of these, fills"),
+    COUNT(port_fill_cycles, "port_fill", "L2 cycles", "of these, or with l2.fill_port beside them, fills"),
     COUNT(port_evict_cycles, "port_evict", "L2 cycles", "of these, write-backs"),
     COUNT(replies, "replies", "requests", "replies that entered the response queue"),
     COUNT(hit_latency, "hit_latency_sum", "core cycles", "time of read hits in the slice, summed"),

@@ -7,6 +7,8 @@
  * addresses are looked up at the end of the module, so that two variables may hold each other's address. */
 #include "ptx/parser.h"
 
+#include "base/bits.h"
+
 struct init {
     struct parser *p;
     struct ptx_var *v;
@@ -43,29 +45,11 @@ static void put_bits(struct init *in, uint64_t index, uint64_t bits)
         in->data[index * in->element_bytes + i] = (uint8_t)(bits >> (8 * i));
 }
 
-static uint64_t f32_bits(double value)
-{
-    float f = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
-static uint64_t f64_bits(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static double real_value(const struct expr_value *v)
 {
     if (!v->is_float) return v->is_unsigned ? (double)v->bits : (double)(int64_t)v->bits;
     if (!v->is_f32) return v->real;
-    float f;
-    uint32_t bits = (uint32_t)v->bits;
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
+    return (double)f32_of((uint32_t)v->bits);
 }
 
 static bool fits(const struct expr_value *v, uint32_t bytes)
@@ -79,7 +63,7 @@ static bool put_value(struct init *in, uint64_t index, const struct expr_value *
 {
     enum ptx_type t = (enum ptx_type)in->v->type;
     if (t == PTX_F32) {
-        put_bits(in, index, v->is_f32 ? v->bits : f32_bits(real_value(v)));
+        put_bits(in, index, v->is_f32 ? v->bits : f32_bits((float)real_value(v)));
     } else if (t == PTX_F64) {
         put_bits(in, index, v->is_float && !v->is_f32 ? v->bits : f64_bits(real_value(v)));
     } else if (v->is_float) {

@@ -5,6 +5,8 @@
  * first of them. */
 #include "ptx/parser.h"
 
+#include "base/bits.h"
+
 const struct sreg_row ptx_sreg_rows[] = {
     {"", PTX_NONE, false},
 #define PTX_SREG(name, text, type, is_vector) {text, type, is_vector},
@@ -187,12 +189,7 @@ static bool constant_operand(struct parser *p, struct ptx_operand *out)
     out->kind = !v.is_float ? PTX_O_INT : v.is_f32 ? PTX_O_F32BITS : PTX_O_FLOAT;
     out->imm = (int64_t)v.bits;
     out->imm_f64 = v.real;
-    if (v.is_f32) {
-        float f;
-        uint32_t bits = (uint32_t)v.bits;
-        memcpy(&f, &bits, sizeof f);
-        out->imm_f64 = (double)f;
-    }
+    if (v.is_f32) out->imm_f64 = (double)f32_of((uint32_t)v.bits);
     return true;
 }
 

@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+/* clang-format off */
 enum ptx_type {
     PTX_NONE,
     PTX_U8, PTX_U16, PTX_U32, PTX_U64,
@@ -35,6 +36,7 @@ enum ptx_space {
     PTX_SPACE_PARAM,   /* kernel parameters, function parameters and call arguments */
     PTX_SPACE_SHARED, PTX_SPACE_TEX
 };
+/* clang-format on */
 
 /* All opcodes known to the parser, from ptx/instr.def: PTX_OP(name, ...) -> PTX_OP_name. */
 enum ptx_op {
@@ -45,6 +47,7 @@ enum ptx_op {
     PTX_OP_COUNT
 };
 
+/* clang-format off */
 enum ptx_cmp {
     PTX_CMP_NONE,
     PTX_CMP_EQ, PTX_CMP_NE, PTX_CMP_LT, PTX_CMP_LE, PTX_CMP_GT, PTX_CMP_GE,
@@ -87,22 +90,28 @@ enum ptx_word {
     PTX_W_LEVEL, PTX_W_GRAD, PTX_W_BASE,                                /* tex mip selection */
     PTX_W_U4, PTX_W_S4, PTX_W_U2, PTX_W_S2                              /* cvt.pack: types narrower than a byte */
 };
+/* clang-format on */
 
 /* Everything between the dots of one instruction, in order of meaning rather than of spelling. */
 struct ptx_mods {
-    uint8_t type[4], type_count; /* enum ptx_type, as written: add.s32 has 1; cvt.d.s: [0] dst, [1] src; set.cmp.d.s; tex.v4.d.c */
-    uint8_t space;               /* enum ptx_space of a memory access; for cvta/isspacep the space named */
+    uint8_t type[4],
+        type_count; /* enum ptx_type, as written: add.s32 has 1; cvt.d.s: [0] dst, [1] src; set.cmp.d.s; tex.v4.d.c */
+    uint8_t space; /* enum ptx_space of a memory access; for cvta/isspacep the space named */
     uint8_t cmp, boolop, round, half, cache, sem, scope, atom;
-    uint8_t word[2];             /* enum ptx_word, in the order written */
-    uint8_t vec;                 /* 0 = scalar, 2, 4, 8 */
+    uint8_t word[2]; /* enum ptx_word, in the order written */
+    uint8_t vec;     /* 0 = scalar, 2, 4, 8 */
     bool ftz, sat, approx, full, cc, uni, nc, to /* cvta.to */, sync, aligned, relu, nan, abs, xorsign, noftz,
         satfinite, is_async /* cp.async */, is_global_to_shared, shiftamt /* .shiftamt, reserved */, oob;
-    uint8_t space2;              /* source space of cp.async (.shared.global); second space otherwise 0 */
+    uint8_t space2; /* source space of cp.async (.shared.global); second space otherwise 0 */
 };
 
-struct ptx_reg { const char *name; uint8_t type; /* enum ptx_type, as declared */ };
+struct ptx_reg {
+    const char *name;
+    uint8_t type; /* enum ptx_type, as declared */
+};
 
-struct ptx_reloc { /* a variable's initialiser that holds an address: 8 bytes (or fewer) at offset get symbol + addend */
+struct
+    ptx_reloc { /* a variable's initialiser that holds an address: 8 bytes (or fewer) at offset get symbol + addend */
     uint32_t offset, bytes;
     const char *symbol;
     int64_t addend;
@@ -111,46 +120,47 @@ struct ptx_reloc { /* a variable's initialiser that holds an address: 8 bytes (o
 
 struct ptx_var {
     const char *name;
-    uint8_t space;    /* enum ptx_space: GLOBAL, CONST, SHARED, LOCAL or PARAM */
-    uint8_t type;     /* element type */
-    uint8_t vec;      /* 0, 2 or 4 */
+    uint8_t space; /* enum ptx_space: GLOBAL, CONST, SHARED, LOCAL or PARAM */
+    uint8_t type;  /* element type */
+    uint8_t vec;   /* 0, 2 or 4 */
     bool is_extern, is_visible, is_weak, is_common, is_array, is_unsized; /* unsized: extern shared x[] */
     uint32_t align;
-    uint64_t bytes;   /* whole size; 0 when unsized */
-    uint8_t *init;    /* `bytes` long, or NULL = zeros */
+    uint64_t bytes; /* whole size; 0 when unsized */
+    uint8_t *init;  /* `bytes` long, or NULL = zeros */
     struct ptx_reloc *relocs;
     uint32_t reloc_count;
-    uint32_t param_offset; /* kernel/function parameter: offset in the parameter block, laid out by the ABI rules */
+    uint32_t
+        param_offset; /* kernel/function parameter: offset in the parameter block, laid out by the ABI rules */
     int line;
 };
 
 struct ptx_func;
 
 enum ptx_operand_kind {
-    PTX_O_REG,    /* reg; negated for '!%p' */
-    PTX_O_INT,    /* imm: an integer constant, or a constant expression already folded */
-    PTX_O_FLOAT,  /* imm_f64: decimal or 0d...; bits also in imm (as IEEE double) */
-    PTX_O_F32BITS,/* 0f...: imm holds the 32 bits */
-    PTX_O_SREG,   /* sreg, comp */
-    PTX_O_VAR,    /* var [+ imm]: the address of a variable as a value */
-    PTX_O_FUNC,   /* func: the address of a function as a value, or the callee */
-    PTX_O_LABEL,  /* label index of the function */
-    PTX_O_TABLE,  /* branchtargets / calltargets / callprototype index of the function */
-    PTX_O_ADDR,   /* [ ... ]: sub[0] is the base (REG, VAR or INT), imm the offset */
-    PTX_O_VECTOR, /* { a, b, ... }: sub */
-    PTX_O_SINK,   /* _ */
-    PTX_O_PAIR,   /* p|q: sub[0], sub[1] */
-    PTX_O_LIST,   /* ( a, b, ... ) of a call */
+    PTX_O_REG,     /* reg; negated for '!%p' */
+    PTX_O_INT,     /* imm: an integer constant, or a constant expression already folded */
+    PTX_O_FLOAT,   /* imm_f64: decimal or 0d...; bits also in imm (as IEEE double) */
+    PTX_O_F32BITS, /* 0f...: imm holds the 32 bits */
+    PTX_O_SREG,    /* sreg, comp */
+    PTX_O_VAR,     /* var [+ imm]: the address of a variable as a value */
+    PTX_O_FUNC,    /* func: the address of a function as a value, or the callee */
+    PTX_O_LABEL,   /* label index of the function */
+    PTX_O_TABLE,   /* branchtargets / calltargets / callprototype index of the function */
+    PTX_O_ADDR,    /* [ ... ]: sub[0] is the base (REG, VAR or INT), imm the offset */
+    PTX_O_VECTOR,  /* { a, b, ... }: sub */
+    PTX_O_SINK,    /* _ */
+    PTX_O_PAIR,    /* p|q: sub[0], sub[1] */
+    PTX_O_LIST,    /* ( a, b, ... ) of a call */
     PTX_O_TEXADDR /* [tex, {coords}] : sub[0] texture (REG or VAR), sub[1] coordinates; sub[2] sampler if given */
 };
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
     int line, col, len;
-    bool negated;        /* !p */
-    uint8_t comp;        /* sreg or vector component: 0 none, else 'x' 'y' 'z' 'w' */
-    uint32_t reg;        /* index into the function's regs */
-    uint32_t index;      /* sreg (enum ptx_sreg), label or table index */
+    bool negated;   /* !p */
+    uint8_t comp;   /* sreg or vector component: 0 none, else 'x' 'y' 'z' 'w' */
+    uint32_t reg;   /* index into the function's regs */
+    uint32_t index; /* sreg (enum ptx_sreg), label or table index */
     int64_t imm;
     double imm_f64;
     struct ptx_var *var;
@@ -171,12 +181,12 @@ enum ptx_sreg {
 struct ptx_inst {
     enum ptx_op op;
     struct ptx_mods m;
-    int32_t guard;      /* register index of @p, or -1 */
-    bool guard_not;     /* @!p */
+    int32_t guard;           /* register index of @p, or -1 */
+    bool guard_not;          /* @!p */
     struct ptx_operand *ops; /* in the order written: destination first */
     uint32_t op_count;
-    int line, col;      /* of the opcode in the PTX text */
-    uint32_t loc;       /* index into module->locs of the .loc in force; 0 = none */
+    int line, col; /* of the opcode in the PTX text */
+    uint32_t loc;  /* index into module->locs of the .loc in force; 0 = none */
 };
 /* call: ops = [LIST returns]? , FUNC or REG callee, [LIST args]?, [TABLE prototype or targets]?. The parser always
  * stores four operands for a call: ops[0] LIST (maybe empty), ops[1] callee, ops[2] LIST (maybe empty),
@@ -185,23 +195,29 @@ struct ptx_inst {
 struct ptx_table { /* .branchtargets, .calltargets, .callprototype */
     const char *name;
     enum { PTX_TABLE_BRANCH, PTX_TABLE_CALL, PTX_TABLE_PROTO } kind;
-    uint32_t *labels;         /* BRANCH: label indices */
-    struct ptx_func **funcs;  /* CALL */
+    uint32_t *labels;        /* BRANCH: label indices */
+    struct ptx_func **funcs; /* CALL */
     uint32_t count;
     struct ptx_var **rets, **params; /* PROTO: shapes only */
     uint32_t ret_count, param_count;
 };
 
-struct ptx_label { const char *name; uint32_t inst; /* index of the instruction that it stands before */ int line; };
+struct ptx_label {
+    const char *name;
+    uint32_t inst; /* index of the instruction that it stands before */
+    int line;
+};
 
 struct ptx_func {
     const char *name;
     bool is_entry, is_extern, is_visible, is_weak, has_body, noreturn;
-    struct ptx_var **params; /* space PARAM, param_offset set; register parameters (old style) appear as vars too */
+    struct ptx_var *
+        *params; /* space PARAM, param_offset set; register parameters (old style) appear as vars too */
     uint32_t param_count, param_bytes;
     struct ptx_var **rets;
     uint32_t ret_count;
-    struct ptx_var **vars;   /* .local, .shared, .const, .global and call-argument .param variables declared in the body */
+    struct ptx_var *
+        *vars; /* .local, .shared, .const, .global and call-argument .param variables declared in the body */
     uint32_t var_count;
     struct ptx_reg *regs;
     uint32_t reg_count;
@@ -215,22 +231,25 @@ struct ptx_func {
     int line;
 };
 
-struct ptx_loc { uint32_t file; /* index into module->files */ uint32_t line, col; };
+struct ptx_loc {
+    uint32_t file; /* index into module->files */
+    uint32_t line, col;
+};
 
 struct ptx_module {
     struct arena arena;
-    struct diag_source source;     /* name and text; the text is copied into the arena */
+    struct diag_source source; /* name and text; the text is copied into the arena */
     uint32_t version_major, version_minor;
-    uint32_t target_sm;            /* 75 for sm_75, 90 for sm_90a */
-    const char *target;            /* as written */
-    uint32_t address_bits;         /* 32 or 64; only 64 is accepted for kernels with pointers */
-    struct ptx_var **vars;         /* module-scope variables */
+    uint32_t target_sm;    /* 75 for sm_75, 90 for sm_90a */
+    const char *target;    /* as written */
+    uint32_t address_bits; /* 32 or 64; only 64 is accepted for kernels with pointers */
+    struct ptx_var **vars; /* module-scope variables */
     uint32_t var_count;
     struct ptx_func **funcs;
     uint32_t func_count;
-    const char **files;            /* .file table; [0] unused */
+    const char **files; /* .file table; [0] unused */
     uint32_t file_count;
-    struct ptx_loc *locs;          /* [0] = none */
+    struct ptx_loc *locs; /* [0] = none */
     uint32_t loc_count;
 };
 
@@ -241,8 +260,8 @@ void ptx_module_free(struct ptx_module *m);
 
 struct ptx_func *ptx_find_func(const struct ptx_module *m, const char *name);
 struct ptx_var *ptx_find_var(const struct ptx_module *m, const char *name);
-uint32_t ptx_type_bytes(enum ptx_type t);          /* 0 for pred */
-const char *ptx_type_name(enum ptx_type t);        /* ".s32" */
-const char *ptx_op_name(enum ptx_op op);           /* "add" */
+uint32_t ptx_type_bytes(enum ptx_type t);   /* 0 for pred */
+const char *ptx_type_name(enum ptx_type t); /* ".s32" */
+const char *ptx_op_name(enum ptx_op op);    /* "add" */
 
 #endif

@@ -42,9 +42,9 @@ static const char intro[] =
     "from DRAM (bp-DRAM), data port, cache line, MSHR |\n"
     "| DRAM bus | busy: of all command clocks; efficiency: of those with work pending |\n"
     "| queues full | of their usage lifetime, the time with at least one entry |\n"
-    "| loads | the loads with the most references: share of all references, lines that an execution touches, "
-    "L1 miss rate, the "
-    "commonest stride between warps in bytes and its share of the pairs |\n";
+    "| loads | the loads with the most references: share of all references, lines that an execution "
+    "touches, #L/#R: different lines of its references (what an endless L1 would miss), L1 miss rate, the "
+    "commonest stride between warps in bytes and its share of the pairs (APRES, Table I) |\n";
 
 static const char formats[] =
     "\n"
@@ -66,8 +66,7 @@ static const char formats[] =
     "a number, a histogram an "
     "array |\n"
     "| `kernels[].loads` | per-PC loads: `pc`, `executions`, `lines`, `share`, `lines_per_load`, "
-    "`miss_rate`, `stride`, "
-    "`stride_share` (shares and rates from 0 to 1) |\n"
+    "`miss_rate`, `unique_share`, `stride`, `stride_share` (shares and rates from 0 to 1) |\n"
     "| `total` | `start_cycle`, `end_cycle`, `cycles`, `ipc`, `thread_ipc`, `stats` of the run |\n"
     "| `samples` | with `--sample N`: `start_cycle`, `end_cycle`, `ipc`, `stats` of each interval of N core "
     "cycles |\n"

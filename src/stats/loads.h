@@ -16,9 +16,10 @@ struct load_line { /* one row of the table */
     double share;          /* of the kernel's references, 0..1 */
     double lines_per_load; /* references that an execution makes */
     double miss_rate;      /* 0..1 */
-    double unique;         /* different lines of an SM, of its references, 0..1: #L/#R, what an endless L1 would miss */
-    int64_t stride;        /* bytes; the most frequent */
-    double stride_share;   /* of the pairs, 0..1 */
+    double
+        unique; /* different lines of an SM, of its references, 0..1: #L/#R, what an endless L1 would miss */
+    int64_t stride;      /* bytes; the most frequent */
+    double stride_share; /* of the pairs, 0..1 */
 };
 /* The loads that ran, those with the most references first. Returns how many there are; writes at most max.
  */

@@ -1,4 +1,5 @@
-/* replay.c: runs a fuzz target over every file of a corpus folder, without libFuzzer. Fails when the folder is empty. */
+/* replay.c: runs a fuzz target over every file of a corpus folder, without libFuzzer. Fails when the folder
+ * is empty. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@ static int replay_file(const char *path)
     if (!f || fseek(f, 0, SEEK_END)) return 1;
     long len = ftell(f);
     rewind(f);
-    uint8_t *data = malloc(len > 0 ? (size_t)len : 1); /* exactly as long as the input, so that overreads are seen */
+    uint8_t *data =
+        malloc(len > 0 ? (size_t)len : 1); /* exactly as long as the input, so that overreads are seen */
     size_t got = fread(data, 1, (size_t)len, f);
     fclose(f);
     LLVMFuzzerTestOneInput(data, got);

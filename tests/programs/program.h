@@ -16,8 +16,9 @@
 #ifdef __CUDACC__
 
 #include <cuda_runtime.h>
-#define LAUNCH(kernel, grid, block, shared, ...)            kernel<<<grid, block, shared>>>(__VA_ARGS__)
-#define LAUNCH_STREAM(kernel, grid, block, shared, stream, ...) kernel<<<grid, block, shared, stream>>>(__VA_ARGS__)
+#define LAUNCH(kernel, grid, block, shared, ...) kernel<<<grid, block, shared>>>(__VA_ARGS__)
+#define LAUNCH_STREAM(kernel, grid, block, shared, stream, ...)                                              \
+    kernel<<<grid, block, shared, stream>>>(__VA_ARGS__)
 #define LAUNCH_COOPERATIVE(kernel, grid, block, shared, ...)                                                 \
     do {                                                                                                     \
         void *launch_args[] = {PROGRAM_ADDRESSES(__VA_ARGS__)};                                              \
@@ -29,6 +30,7 @@
 
 #else /* plain C: the little of the runtime API that the programs use, as its documentation declares it */
 
+/* clang-format off */
 typedef int cudaError_t;
 typedef struct { unsigned x, y, z; } dim3;
 typedef void *cudaStream_t, *cudaEvent_t;
@@ -43,13 +45,27 @@ enum { cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLi
 enum { cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder };
 enum { cudaFilterModePoint, cudaFilterModeLinear };
 enum { cudaReadModeElementType, cudaReadModeNormalizedFloat };
+/* clang-format on */
+
 struct cudaResourceDesc {
     int resType;
     union {
-        struct { cudaArray_t array; } array;
-        struct { void *devPtr; struct cudaChannelFormatDesc desc; size_t sizeInBytes; } linear;
-        struct { void *devPtr; struct cudaChannelFormatDesc desc; size_t width, height, pitchInBytes; } pitch2D;
-        struct { int reserved[32]; } reserved;
+        struct {
+            cudaArray_t array;
+        } array;
+        struct {
+            void *devPtr;
+            struct cudaChannelFormatDesc desc;
+            size_t sizeInBytes;
+        } linear;
+        struct {
+            void *devPtr;
+            struct cudaChannelFormatDesc desc;
+            size_t width, height, pitchInBytes;
+        } pitch2D;
+        struct {
+            int reserved[32];
+        } reserved;
     } res;
     unsigned flags;
 };
@@ -73,14 +89,16 @@ cudaError_t cudaFreeArray(cudaArray_t);
 cudaError_t cudaMemcpy(void *, const void *, size_t, enum cudaMemcpyKind);
 cudaError_t cudaMemcpyAsync(void *, const void *, size_t, enum cudaMemcpyKind, cudaStream_t);
 cudaError_t cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, enum cudaMemcpyKind);
-cudaError_t cudaMemcpy2DToArray(cudaArray_t, size_t, size_t, const void *, size_t, size_t, size_t, enum cudaMemcpyKind);
+cudaError_t cudaMemcpy2DToArray(cudaArray_t, size_t, size_t, const void *, size_t, size_t, size_t,
+                                enum cudaMemcpyKind);
 cudaError_t cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, enum cudaMemcpyKind);
 cudaError_t cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, enum cudaMemcpyKind);
 cudaError_t cudaMemset(void *, int, size_t);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaDeviceSynchronize(void);
 const char *cudaGetErrorString(cudaError_t);
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t *, const struct cudaResourceDesc *, const struct cudaTextureDesc *, const void *);
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *, const struct cudaResourceDesc *,
+                                    const struct cudaTextureDesc *, const void *);
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t);
 cudaError_t cudaStreamCreate(cudaStream_t *);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
@@ -95,25 +113,28 @@ cudaError_t cudaLaunchCooperativeKernel(const void *, dim3, dim3, void **, size_
 void **__cudaRegisterFatBinary(void *);
 void __cudaRegisterFatBinaryEnd(void **);
 void __cudaUnregisterFatBinary(void **);
-void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
+void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *,
+                            int *);
 void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
 
-#define GRID(x, y, z)               ((dim3){x, y, z})
-#define PROGRAM_DIM(v)              _Generic((v), dim3: program_dim_same, default: program_dim_int)(v)
+#define GRID(x, y, z)  ((dim3){x, y, z})
+#define PROGRAM_DIM(v) _Generic((v), dim3 : program_dim_same, default : program_dim_int)(v)
 static inline dim3 program_dim_same(dim3 d) { return d; }
 static inline dim3 program_dim_int(unsigned n) { return (dim3){n, 1, 1}; }
 #define LAUNCH_STREAM(kernel, grid, block, shared, stream, ...)                                              \
     do {                                                                                                     \
         void *launch_args[] = {PROGRAM_ADDRESSES(__VA_ARGS__)};                                              \
-        CHECK_CUDA(cudaLaunchKernel((const void *)&program_stub_##kernel, PROGRAM_DIM(grid), PROGRAM_DIM(block), launch_args, shared, stream)); \
+        CHECK_CUDA(cudaLaunchKernel((const void *)&program_stub_##kernel, PROGRAM_DIM(grid),                 \
+                                    PROGRAM_DIM(block), launch_args, shared, stream));                       \
     } while (0)
 #define LAUNCH(kernel, grid, block, shared, ...) LAUNCH_STREAM(kernel, grid, block, shared, NULL, __VA_ARGS__)
 #define LAUNCH_COOPERATIVE(kernel, grid, block, shared, ...)                                                 \
     do {                                                                                                     \
         void *launch_args[] = {PROGRAM_ADDRESSES(__VA_ARGS__)};                                              \
-        CHECK_CUDA(cudaLaunchCooperativeKernel((const void *)&program_stub_##kernel, PROGRAM_DIM(grid), PROGRAM_DIM(block), launch_args, shared, NULL)); \
+        CHECK_CUDA(cudaLaunchCooperativeKernel((const void *)&program_stub_##kernel, PROGRAM_DIM(grid),      \
+                                               PROGRAM_DIM(block), launch_args, shared, NULL));              \
     } while (0)
-#define SYMBOL(name) (&program_var_##name)
+#define SYMBOL(name)                  (&program_var_##name)
 #define cudaMemcpyToSymbol(s, p, n)   cudaMemcpyToSymbol(s, p, n, 0, cudaMemcpyHostToDevice)
 #define cudaMemcpyFromSymbol(p, s, n) cudaMemcpyFromSymbol(p, s, n, 0, cudaMemcpyDeviceToHost)
 #define cudaMallocManaged(p, n)       cudaMallocManaged(p, n, cudaMemAttachGlobal)
@@ -121,9 +142,17 @@ static inline dim3 program_dim_int(unsigned n) { return (dim3){n, 1, 1}; }
 #define cudaEventRecord(e)            cudaEventRecord(e, NULL)
 
 /* What nvcc generates for a .cu file, by hand: one fatbin with one uncompressed PTX entry, and registrations. */
-struct program_entry { const char *name; char *stub; size_t bytes; /* 0: a kernel */ };
+struct program_entry {
+    const char *name;
+    char *stub;
+    size_t bytes; /* 0: a kernel */
+};
 static void **program_handle;
-static struct { unsigned magic, version; const void *data; void *more; } program_wrapper;
+static struct {
+    unsigned magic, version;
+    const void *data;
+    void *more;
+} program_wrapper;
 
 static void program_unregister(void) { __cudaUnregisterFatBinary(program_handle); }
 
@@ -152,17 +181,18 @@ static void program_register(const struct program_entry *entries)
         if (e->bytes)
             __cudaRegisterVar(program_handle, e->stub, (char *)e->name, e->name, 0, e->bytes, 0, 0);
         else
-            __cudaRegisterFunction(program_handle, e->stub, (char *)e->name, e->name, -1, NULL, NULL, NULL, NULL, NULL);
+            __cudaRegisterFunction(program_handle, e->stub, (char *)e->name, e->name, -1, NULL, NULL, NULL,
+                                   NULL, NULL);
     }
     __cudaRegisterFatBinaryEnd(program_handle);
     atexit(program_unregister);
 }
 
 /* PROGRAM(LIST) at file scope, with #define LIST(K, V) K(kernel) V(variable, bytes) ..., tells what the PTX holds. */
-#define PROGRAM_STUB(kernel)      static char program_stub_##kernel;
-#define PROGRAM_VAR(var, bytes)   static char program_var_##var;
-#define PROGRAM_STUB_ROW(kernel)  {#kernel, &program_stub_##kernel, 0},
-#define PROGRAM_VAR_ROW(var, n)   {#var, &program_var_##var, n},
+#define PROGRAM_STUB(kernel)          static char program_stub_##kernel;
+#define PROGRAM_VAR(var, bytes)       static char program_var_##var;
+#define PROGRAM_STUB_ROW(kernel)      {#kernel, &program_stub_##kernel, 0},
+#define PROGRAM_VAR_ROW(var, n)       {#var, &program_var_##var, n},
 #define PROGRAM(list)                                                                                        \
     list(PROGRAM_STUB, PROGRAM_VAR) __attribute__((constructor)) static void program_start(void)             \
     {                                                                                                        \
@@ -175,24 +205,24 @@ static void program_register(const struct program_entry *entries)
     do {                                                                                                     \
         cudaError_t check_error = (call);                                                                    \
         if (check_error != cudaSuccess) {                                                                    \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error));                     \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_error));                      \
             exit(1);                                                                                         \
         }                                                                                                    \
     } while (0)
 
 /* &a, &b, ... for up to ten arguments */
-#define PROGRAM_ADDRESSES(...) PROGRAM_PICK(__VA_ARGS__, A10, A9, A8, A7, A6, A5, A4, A3, A2, A1)(__VA_ARGS__)
+#define PROGRAM_ADDRESSES(...)                                PROGRAM_PICK(__VA_ARGS__, A10, A9, A8, A7, A6, A5, A4, A3, A2, A1)(__VA_ARGS__)
 #define PROGRAM_PICK(a, b, c, d, e, f, g, h, i, j, name, ...) PROGRAM_##name
-#define PROGRAM_A1(a)       (void *)&(a)
-#define PROGRAM_A2(a, ...)  (void *)&(a), PROGRAM_A1(__VA_ARGS__)
-#define PROGRAM_A3(a, ...)  (void *)&(a), PROGRAM_A2(__VA_ARGS__)
-#define PROGRAM_A4(a, ...)  (void *)&(a), PROGRAM_A3(__VA_ARGS__)
-#define PROGRAM_A5(a, ...)  (void *)&(a), PROGRAM_A4(__VA_ARGS__)
-#define PROGRAM_A6(a, ...)  (void *)&(a), PROGRAM_A5(__VA_ARGS__)
-#define PROGRAM_A7(a, ...)  (void *)&(a), PROGRAM_A6(__VA_ARGS__)
-#define PROGRAM_A8(a, ...)  (void *)&(a), PROGRAM_A7(__VA_ARGS__)
-#define PROGRAM_A9(a, ...)  (void *)&(a), PROGRAM_A8(__VA_ARGS__)
-#define PROGRAM_A10(a, ...) (void *)&(a), PROGRAM_A9(__VA_ARGS__)
+#define PROGRAM_A1(a)                                         (void *)&(a)
+#define PROGRAM_A2(a, ...)                                    (void *)&(a), PROGRAM_A1(__VA_ARGS__)
+#define PROGRAM_A3(a, ...)                                    (void *)&(a), PROGRAM_A2(__VA_ARGS__)
+#define PROGRAM_A4(a, ...)                                    (void *)&(a), PROGRAM_A3(__VA_ARGS__)
+#define PROGRAM_A5(a, ...)                                    (void *)&(a), PROGRAM_A4(__VA_ARGS__)
+#define PROGRAM_A6(a, ...)                                    (void *)&(a), PROGRAM_A5(__VA_ARGS__)
+#define PROGRAM_A7(a, ...)                                    (void *)&(a), PROGRAM_A6(__VA_ARGS__)
+#define PROGRAM_A8(a, ...)                                    (void *)&(a), PROGRAM_A7(__VA_ARGS__)
+#define PROGRAM_A9(a, ...)                                    (void *)&(a), PROGRAM_A8(__VA_ARGS__)
+#define PROGRAM_A10(a, ...)                                   (void *)&(a), PROGRAM_A9(__VA_ARGS__)
 
 /* The same pseudo-random words on both sides. */
 static inline uint32_t program_hash(uint32_t x)
@@ -203,9 +233,13 @@ static inline uint32_t program_hash(uint32_t x)
     x *= 0xC2B2AE35u;
     return x ^ (x >> 16);
 }
-static inline float program_unit(uint32_t seed, uint32_t i) { return (float)(program_hash(seed * 0x9E3779B9u + i) >> 8) * (1.0f / 16777216.0f); }
+static inline float program_unit(uint32_t seed, uint32_t i)
+{
+    return (float)(program_hash(seed * 0x9E3779B9u + i) >> 8) * (1.0f / 16777216.0f);
+}
 
-static inline void *program_device(const void *host, size_t bytes) /* a device buffer, filled from host or with zeros */
+static inline void *program_device(const void *host,
+                                   size_t bytes) /* a device buffer, filled from host or with zeros */
 {
     void *p = NULL;
     CHECK_CUDA(cudaMalloc(&p, bytes));
@@ -226,12 +260,14 @@ static inline int program_same(const char *what, const void *got, const void *wa
 {
     for (size_t i = 0; i < words; i++)
         if (((const uint32_t *)got)[i] != ((const uint32_t *)want)[i]) {
-            printf("%s[%zu]: got 0x%08x, want 0x%08x\n", what, i, ((const uint32_t *)got)[i], ((const uint32_t *)want)[i]);
+            printf("%s[%zu]: got 0x%08x, want 0x%08x\n", what, i, ((const uint32_t *)got)[i],
+                   ((const uint32_t *)want)[i]);
             return 0;
         }
     return 1;
 }
-static inline int program_near(const char *what, const float *got, const float *want, size_t n, float tolerance)
+static inline int program_near(const char *what, const float *got, const float *want, size_t n,
+                               float tolerance)
 {
     for (size_t i = 0; i < n; i++)
         if (!(fabsf(got[i] - want[i]) <= tolerance * (1.0f + fabsf(want[i])))) {

@@ -18,7 +18,7 @@ static SHARED_CODE int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + 
 
 static SHARED_CODE int run_machine(unsigned program)
 {
-    int acc = 1;
+    unsigned acc = 1;
     for (int i = 0; i < 8; i++, program >>= 4) {
         switch (program & 15) {
         case 0: acc += 3; break;
@@ -26,17 +26,17 @@ static SHARED_CODE int run_machine(unsigned program)
         case 2: acc ^= 0x55; break;
         case 3: acc -= 17; break;
         case 4: acc <<= 1; break;
-        case 5: acc = -acc; break;
+        case 5: acc = 0 - acc; break;
         case 6: acc |= 8; break;
-        case 7: acc &= ~2; break;
-        case 8: acc += acc >> 3; break;
+        case 7: acc &= ~2u; break;
+        case 8: acc += (unsigned)((int)acc >> 3); break;
         case 9: acc = ~acc; break;
         case 10: acc *= acc; break;
-        case 11: return acc;
+        case 11: return (int)acc;
         default: acc++;
         }
     }
-    return acc;
+    return (int)acc;
 }
 
 #ifdef __CUDACC__

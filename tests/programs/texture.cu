@@ -51,8 +51,8 @@ int main(void)
     for (int i = 0; i < 400; i++) words[i] = (int)(program_hash(i) % 2000) - 1000;
     for (int i = 0; i < W * H; i++) want_bytes[i] = (float)(bytes[i] = (unsigned char)program_hash(i)) / 255.0f;
     for (int i = 0; i < N; i++) {
-        xy[2 * i] = (float)(program_hash(2 * i) % (24 * 64)) / 64 - 4.0f; /* 64ths: exact in the filter's 8 bits */
-        xy[2 * i + 1] = (float)(program_hash(2 * i + 1) % (24 * 64)) / 64 - 4.0f;
+        xy[2 * i] = (float)(program_hash(2 * i) % (24 * 16)) / 16 - 4.0f; /* 16ths: the products of weights fit the 8 bits too */
+        xy[2 * i + 1] = (float)(program_hash(2 * i + 1) % (24 * 16)) / 16 - 4.0f;
         want[2 * i] = filtered(image, xy[2 * i], xy[2 * i + 1], 0);
         want[2 * i + 1] = filtered(image, xy[2 * i], xy[2 * i + 1], 1);
     }

@@ -47,7 +47,8 @@ static const struct row logic_rows[] = {
     {"prmt.b32 %r1, %r2, %r3, 0x3210;", "prmt.b32 v0 = v1, v2, 0x3210"},
     {"prmt.b32.rc16 %r1, %r2, %r3, %r4;", "prmt.b32 v0 = v1, v2, v3 mod=6"},
     {"setp.lo.u32 %p1, %r1, 3;", "setp.u32 v0 = v1, 0x3 mod=2"},
-    {"setp.ge.and.s64 %p1|%p2, %rd1, -3, !%p3;", "setp.s64 v0, v1 = v2, 0xfffffffffffffffd, !v3 mod=5 mod2=1"},
+    {"setp.ge.and.s64 %p1|%p2, %rd1, -3, !%p3;",
+     "setp.s64 v0, v1 = v2, 0xfffffffffffffffd, !v3 mod=5 mod2=1"},
     {"setp.ltu.ftz.f32 %p1, %f1, 0f3f800000;", "setp.f32 v0 = v1, 0x3f800000 mod=8 .ftz"},
     {"setp.nan.f64 %p1, %fd1, %fd1;", "setp.f64 v0 = v1, v1 mod=13"},
     {"setp.eq.b16 %p1, %rs1, 0;", "setp.u16 v0 = v1, 0x0"},
@@ -57,8 +58,8 @@ static const struct row logic_rows[] = {
     {"@%p1 set.eq.xor.f32.u64 %f1, %rd2, %rd3, %p2;",
      "setp.u64 v5 = v2, v3, v4 mod2=3; @v0 sel.32 v1 = 0x3f800000, 0x0, v5"},
     {"set.lt.f16x2.f16x2 %r1, %r2, %r3;", "set.f16x2.f16x2 v0 = v1, v2 mod=2"},
-    {"set.lt.u32.f16x2 %r1, %r2, %r3;",
-     "setp.f16x2 v3, v4 = v1, v2 mod=2; sel.32 v5 = 0xffff, 0x0, v3; sel.32 v6 = 0xffff0000, 0x0, v4; or.32 v0 = v5, v6"},
+    {"set.lt.u32.f16x2 %r1, %r2, %r3;", "setp.f16x2 v3, v4 = v1, v2 mod=2; sel.32 v5 = 0xffff, 0x0, v3; "
+                                        "sel.32 v6 = 0xffff0000, 0x0, v4; or.32 v0 = v5, v6"},
     {"set.gt.u16.f16 %rs1, %rs2, %rs3;", "setp.f16 v3 = v1, v2 mod=4; sel.32 v0 = 0xffff, 0x0, v3"},
     {"selp.f64 %fd1, %fd2, 1.0, %p1;", "sel.64 v0 = v1, 0x3ff0000000000000, v2"},
     {"selp.b16 %rs1, -1, 0, !%p1;", "sel.32 v0 = 0xffff, 0x0, !v1"},
@@ -198,7 +199,8 @@ static const struct row memory_rows[] = {
     /* stores */
     {"st.global.u8 [%rd1], %rd2;", "unpack.64.32 v2 = v1; st.8 = v0, v2 .global"},
     {"st.global.u8 [%rd1], 300;", "st.8 = v0, 0x2c .global"},
-    {"st.global.cs.v2.f32 [%rd1+8], {%f1, 0f3f800000};", "st.32 = v0, v1, 0x3f800000 .global mod2=3 vec=2 imm=8"},
+    {"st.global.cs.v2.f32 [%rd1+8], {%f1, 0f3f800000};",
+     "st.32 = v0, v1, 0x3f800000 .global mod2=3 vec=2 imm=8"},
     {"@!%p1 st.shared.b128 [%r1], %q1;", "@!v0 st.64 = v1, v2, v3 .shared vec=2 .a32"},
     {"st.release.sys.global.u32 [gv], %r1;", "st.32 = gv, v0 .global .volatile"},
     /* addresses */
@@ -244,7 +246,8 @@ static const struct row memory_rows[] = {
     {"tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f4, %f5, %f6, %f6}];",
      "tex v0, v1, v2, v3 = v4, v3, v5, v6 mod=3 mod2=13 type=13"},
     {"tex.1d.v2.f16x2.f32 {%r1, %r2}, [%rd1, {%f1}];",
-     "tex v4, v5, v6, v7 = v2, v3 mod=1 mod2=13 type=13; cvt.f16x2.f32 v0 = v5, v4; cvt.f16x2.f32 v1 = v7, v6"},
+     "tex v4, v5, v6, v7 = v2, v3 mod=1 mod2=13 type=13; cvt.f16x2.f32 v0 = v5, v4; cvt.f16x2.f32 v1 = v7, "
+     "v6"},
     {"txq.height.b32 %r1, [%rd1];", "txq v0 = v1 mod=1"},
 };
 
@@ -279,30 +282,35 @@ static const struct row control_rows[] = {
     {"@%p1 ret;", "@v0 exit = target=0"},
     {"@!%p1 exit;", "@!v0 exit = target=0"},
     {"trap;", "trap ="},
-    {"{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1; call.uni (r), twice, (a); ld.param.b32 %r2, [r]; }",
+    {"{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1; call.uni (r), twice, (a); ld.param.b32 %r2, "
+     "[r]; }",
      "st.32 = slot0, v0 .local .a32; call = target=0 .uni; ld.32 v1 = slot1 .local .a32"},
     {"{ .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %rd1; st.param.b64 [b], 0; "
      "call (r), vprintf, (a, b); ld.param.b32 %r2, [r]; }",
      "st.64 = slot0, v0 .local .a32; st.64 = slot1, 0x0 .local .a32; ld.64 v2 = slot0 .local .a32; "
-     "ld.64 v3 = slot1 .local .a32; vprintf v4 = v2, v3; st.32 = slot2, v4 .local .a32; ld.32 v1 = slot2 .local .a32"},
+     "ld.64 v3 = slot1 .local .a32; vprintf v4 = v2, v3; st.32 = slot2, v4 .local .a32; ld.32 v1 = slot2 "
+     ".local .a32"},
     {"{ .param .b64 a; .param .b64 r; @%p1 call (r), malloc, (a); }",
      "ld.64 v1 = slot0 .local .a32; mov.64 v2 = 0x0; @v0 malloc v2 = v1; @v0 st.64 = slot1, v2 .local .a32"},
     {"{ .param .b64 a; call free, (a); }", "ld.64 v0 = slot0 .local .a32; free = v0"},
-    {"{ .param .b32 a; .param .b32 r; f: .callprototype (.param .b32 _) _ (.param .b32 _); call (r), %rd1, (a), f; }",
+    {"{ .param .b32 a; .param .b32 r; f: .callprototype (.param .b32 _) _ (.param .b32 _); call (r), %rd1, "
+     "(a), f; }",
      "call.ind = v0 target=0"},
 };
 
 static const struct row refused_rows[] = {
     {"call nowhere, ();", "error: function 'nowhere' is declared but nowhere defined"},
-    {"call cudaDeviceSynchronize, ();",
-     "error: 'cudaDeviceSynchronize' is part of the device-side CUDA runtime (dynamic parallelism), which is not "
-     "supported"},
-    {"ld.param.u32 %r1, [p1+400];", "error: parameter bytes 408 to 411 are outside the 36 bytes of parameters"},
+    {"call cudaDeviceSynchronize, ();", "error: 'cudaDeviceSynchronize' is part of the device-side CUDA "
+                                        "runtime (dynamic parallelism), which is not "
+                                        "supported"},
+    {"ld.param.u32 %r1, [p1+400];",
+     "error: parameter bytes 408 to 411 are outside the 36 bytes of parameters"},
     {"tex.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %f4, %f5, %f6}];",
      "error: this form of 'tex' is not supported"},
 };
 
-/* Every form; <a|b> stands for each of its words in turn. Nothing but acceptance and operand classes is checked. */
+/* Every form; <a|b> stands for each of its words in turn. Nothing but acceptance and operand classes is
+ * checked. */
 static const char *const form_lines[] = {
     "<add|sub|mul.lo|mul.hi|min|max|div|rem>.<u16|s16> %rs1, %rs2, %rs3;",
     "<add|sub|mul.lo|mul.hi|mul24.lo|mul24.hi|min|max|div|rem>.<u32|s32> %r1, %r2, 7;",
@@ -419,7 +427,8 @@ static const char *const form_lines[] = {
     "shf.<l|r>.<clamp|wrap>.b32 %r1, %r2, %r3, %r4;",
     "prmt.b32<|.f4e|.b4e|.rc8|.ecl|.ecr|.rc16> %r1, %r2, %r3, %r4;",
     "mov.<b16|u16|s16> %rs1, 5;",
-    "mov.<b32|u32|s32> %r1, %<tid|ntid|ctaid|nctaid|clusterid|nclusterid|cluster_ctaid|cluster_nctaid>.<x|y|z>;",
+    "mov.<b32|u32|s32> %r1, "
+    "%<tid|ntid|ctaid|nctaid|clusterid|nclusterid|cluster_ctaid|cluster_nctaid>.<x|y|z>;",
     "mov.u32 %r1, %<laneid|warpid|nwarpid|smid|nsmid|cluster_ctarank|cluster_nctarank|clock|clock_hi>;",
     "mov.u32 %r1, %<lanemask_eq|lanemask_le|lanemask_lt|lanemask_ge|lanemask_gt|pm0|pm7|envreg0|envreg31>;",
     "mov.u32 %r1, %<globaltimer_lo|globaltimer_hi|total_smem_size|aggr_smem_size|dynamic_smem_size>;",
@@ -453,7 +462,8 @@ static const char *const form_lines[] = {
     "cvt.<rn|rz>.tf32.f32 %r1, %f1;",
     "cvt.pack.sat.<u16|s16>.s32 %r1, %r2, %r3;",
     "cvt.pack.sat.<u8|s8>.s32.b32 %r1, %r2, %r3, %r4;",
-    "ld<|.global|.shared|.local|.const|.param>.<u8|s8|b8|u16|s16|b16|u32|s32|b32|f32|u64|s64|b64> %rd1, [%rd2+8];",
+    "ld<|.global|.shared|.local|.const|.param>.<u8|s8|b8|u16|s16|b16|u32|s32|b32|f32|u64|s64|b64> %rd1, "
+    "[%rd2+8];",
     "ld.<global|shared|local>.<u8|s8|b8|u16|s16|b16|u32|s32|b32|f32> %r1, [%rd2+8];",
     "ld<|.global|.shared>.<u8|s8|u16|s16> %rs1, [%rd2];",
     "ld.global.v2.<u8|s8|u16|s16|u32|s32|u64|s64> {%rd1, %rd2}, [%rd2];",
@@ -469,7 +479,8 @@ static const char *const form_lines[] = {
     "isspacep.<const|global|local|shared|param> %p1, %rd1;",
     "createpolicy.fractional.L2::evict_last.b64 %rd1, 1.0;",
     "atom<|.global|.shared>.<add|min|max>.<u32|s32> %r1, [%rd1], %r2;",
-    "atom<|.global|.shared>.<add.u64|min.u64|min.s64|max.u64|max.s64|and.b64|or.b64|xor.b64|exch.b64> _, [%rd1], %rd2;",
+    "atom<|.global|.shared>.<add.u64|min.u64|min.s64|max.u64|max.s64|and.b64|or.b64|xor.b64|exch.b64> _, "
+    "[%rd1], %rd2;",
     "atom<|.global|.shared>.<and.b32|or.b32|xor.b32|exch.b32|inc.u32|dec.u32> %r1, [%rd1], %r2;",
     "atom<|.relaxed|.acquire|.release|.acq_rel>.<cta|gpu|sys>.global.cas.b32 %r1, [%rd1], %r2, %r3;",
     "atom.add.noftz.<f16|bf16> %rs1, [%rd1], %rs2;",
@@ -481,10 +492,12 @@ static const char *const form_lines[] = {
     "tex.1d.v4.<u32|s32|f32>.<s32|f32> {%r1, %r2, %r3, %r4}, [%rd1, {%r5}];",
     "tex<|.base>.2d.v4.<u32|s32|f32>.<s32|f32> {%r1, %r2, %r3, %r4}, [%rd1, {%r5, %r6}];",
     "tex.3d.v4.<u32|s32|f32>.<s32|f32> {%r1, %r2, %r3, %r4}, [%rd1, {%r5, %r6, %r7, %r8}];",
-    "tex.level.<1d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%f1}], %f2|2d.v2.f16x2.f32 {%r1, %r2}, [%rd1, {%f1, %f2}], %f3>;",
+    "tex.level.<1d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%f1}], %f2|2d.v2.f16x2.f32 {%r1, %r2}, [%rd1, "
+    "{%f1, %f2}], %f3>;",
     "tex.grad.1d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%f1}], {%f2}, {%f3};",
     "tex.grad.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%f1, %f2}], {%f3, %f4}, {%f5, %f6};",
-    "txq.<width|height|depth|channel_data_type|channel_order|normalized_coords|filter_mode|addr_mode_0>.b32 %r1, [%rd1];",
+    "txq.<width|height|depth|channel_data_type|channel_order|normalized_coords|filter_mode|addr_mode_0>.b32 "
+    "%r1, [%rd1];",
     "<bar|barrier><|.cta>.sync 1, 64;",
     "<bar|barrier><|.cta>.red.<and|or>.pred %p1, 1, 64, %p2;",
     "<bar|barrier><|.cta>.red.popc.u32 %r1, 1, %p2;",

@@ -67,7 +67,8 @@ static void errors_have_a_place(void **state)
 {
     expect_error("sm:\n  cuont: 3\n", ":2:3: error: unknown parameter 'sm.cuont'");
     expect_error("sm:\n  cuont: 3\n", "did you mean 'sm.count'?");
-    expect_error("sm:\n  count: many\n", ":2:10: error: sm.count must be a whole number from 1 to 1024, got 'many'");
+    expect_error("sm:\n  count: many\n",
+                 ":2:10: error: sm.count must be a whole number from 1 to 1024, got 'many'");
     expect_error("sm:\n  count: [1, 2]\n", ":2:10: error: a parameter takes one value");
     expect_error("- 1\n- 2\n", "must be a mapping");
     expect_error("a: {\n", "not valid YAML");

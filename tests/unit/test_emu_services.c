@@ -46,6 +46,25 @@ static void test_printf_formats(void **state)
     kit_close(&k);
 }
 
+/* What an H200 prints for the same calls. */
+static void test_printf_as_on_silicon(void **state)
+{
+    struct kit k;
+    kit_open(&k);
+    struct {
+        int32_t width, value;
+    } a = {6, 12};
+    print(&k, "%*d|%.*f\n", &a, sizeof a, 1);
+    assert_string_equal(strbuf_text(&k.out), "    12|%.*f\n");
+    assert_int_equal(k.params[22], 2);
+    kit_close(&k);
+    kit_open(&k);
+    int32_t b[] = {70000, 7, 8, 9};
+    print(&k, "%hd|%-5d|%05d|%+d|%q %5\n", b, sizeof b, 1);
+    assert_string_equal(strbuf_text(&k.out), "4464|7    |00008|+9|%q %5\n");
+    kit_close(&k);
+}
+
 static void test_printf_by_lane(void **state)
 {
     struct kit k;
@@ -363,6 +382,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_printf_formats),
+        cmocka_unit_test(test_printf_as_on_silicon),
         cmocka_unit_test(test_printf_by_lane),
         cmocka_unit_test(test_printf_bad_pointers),
         cmocka_unit_test(test_assert),

@@ -36,6 +36,7 @@ static void rig_defaults(struct rig *r)
     memset(r, 0, sizeof *r);
     param_set_defaults(l2_rows, &r->p);
     r->p.latency = 20; /* 10 L2 cycles */
+    r->p.fill_port = false;
     r->dram_cycles = 50;
 }
 
@@ -366,6 +367,26 @@ static void a_fill_waits_for_a_hit_on_the_port(void **state)
     assert_int_equal(r.replies[0].id, 1);
     assert_int_equal(r.replies[0].cycle, fill_is_there - 1 + PORT + 1);
     assert_int_equal(r.replies[1].cycle, fill_is_there - 1 + 2 * PORT + 1);
+    rig_end(&r);
+}
+
+static void with_a_port_of_their_own_fills_and_hits_do_not_meet(void **state)
+{
+    struct rig r;
+    rig_defaults(&r);
+    r.p.fill_port = true;
+    rig_start(&r);
+    l2_fill_from_host(r.s, 20 * 128);
+    rig_read(&r, 10, 0);
+    uint64_t fill_starts = TAGS + 1 + 50 + 1;
+    rig_run(&r, fill_starts - TAGS + 1);
+    rig_read(&r, 20, 1);
+    rig_run(&r, 150);
+    assert_int_equal(stalls(&r), 0);
+    assert_int_equal(r.replies[0].cycle, fill_starts + PORT + 1);
+    assert_int_equal(r.replies[1].cycle, fill_starts + 1 + PORT + 1);
+    assert_int_equal(stats(&r)->port_busy_cycles, 4);
+    assert_int_equal(stats(&r)->port_fill_cycles, 4);
     rig_end(&r);
 }
 
@@ -753,6 +774,7 @@ static void nothing_is_lost_when_all_is_tiny_and_skipping_changes_nothing(void *
             r.p.write_miss = k / 8 % 3;
             r.p.replace = k / 24 % 3;
             r.p.infinite = k >= 96;
+            r.p.fill_port = k / 5 % 2;
             r.p.mshrs = depth;
             r.p.merges = depth;
             r.p.latency = k & 1 ? 0 : 13;
@@ -834,6 +856,7 @@ int main(void)
         cmocka_unit_test(hits_in_a_row_wait_for_the_port),
         cmocka_unit_test(a_hit_waits_for_a_fill_on_the_port),
         cmocka_unit_test(a_fill_waits_for_a_hit_on_the_port),
+        cmocka_unit_test(with_a_port_of_their_own_fills_and_hits_do_not_meet),
         cmocka_unit_test(a_wider_port_is_faster),
         cmocka_unit_test(a_write_is_answered_when_it_is_accepted),
         cmocka_unit_test(which_write_misses_fetch_is_a_policy),

@@ -110,7 +110,8 @@ static void loads_of_two_sms_add_up_and_the_commonest_stride_wins(void **state)
     b[1] = (struct pc_load_stats){.executions = 30,
                                   .lines = 60,
                                   .accesses = 60,
-                                  .misses = 35, .unique_lines = 3,
+                                  .misses = 35,
+                                  .unique_lines = 3,
                                   .strides = 29,
                                   .stride = {-64, 256},
                                   .stride_count = {6, 8}};
@@ -136,7 +137,8 @@ static void loads_are_listed_by_their_share_of_the_references(void **state)
                                   .strides = 4,
                                   .stride = {128},
                                   .stride_count = {3}};
-    l[5] = (struct pc_load_stats){.executions = 15, .lines = 30, .accesses = 30, .misses = 3, .unique_lines = 6};
+    l[5] =
+        (struct pc_load_stats){.executions = 15, .lines = 30, .accesses = 30, .misses = 3, .unique_lines = 6};
     struct load_line lines[4];
     assert_int_equal(loads_sorted(l, 8, lines, 4), 2);
     assert_int_equal(lines[0].pc, 5);

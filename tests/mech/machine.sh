@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# machine.sh HEDDLE SOURCE_FOLDER: mechanisms on the modelled GPU, with a kernel full of barriers: every policy and limit ends with the memory of
+# the functional run; the order in which modifiers are named, and skipping idle time, change nothing that is printed.
+set -uo pipefail
+heddle=$1 root=$2
+export HEDDLE_HOME=$root
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+# matmul of 64 x 64 in tiles: loads, shared memory, two barriers a tile
+run() {
+    timeout 120 "$heddle" kernel "$root/tests/programs/matmul.ptx" matmul -m fermi --grid 4,4 --block 16,16 --arg 'buf:f32[4K]=rand' \
+        --arg 'buf:f32[4K]=rand' --arg 'buf:f32[4K]' --arg s32=64 "$@" 2>&1
+}
+hashes() { grep -o 'hash [0-9a-f]*' "$1"; }
+# what does not depend on the order of the mechanisms' names: sorted lines
+sorted() { sort "$1" | md5sum; }
+
+run --functional >"$work/functional" || fail "the functional run"
+[ -n "$(hashes "$work/functional")" ] || fail "no result to compare with"
+
+check() { # MECHS [OPTIONS...]
+    run --mech "$@" >"$work/out" || fail "--mech $*: $(tail -3 "$work/out")"
+    [ "$(hashes "$work/out")" = "$(hashes "$work/functional")" ] || fail "--mech $*: memory differs from the functional run"
+    run --mech "$@" --no-skip >"$work/noskip"
+    [ "$(sorted "$work/out")" = "$(sorted "$work/noskip")" ] || fail "--mech $*: differs with --no-skip"
+}
+for policy in gto lrr oldest two-level; do check $policy; done
+check two-level --mech-set two-level.active=1
+for n in 1 2 3 7 64; do check swl --mech-set swl.warps=$n; done
+check str --mech-set str.degree=4
+check two-level,swl --mech-set two-level.active=1 --mech-set swl.warps=1
+
+check str,swl,lrr --mech-set swl.warps=2
+cp "$work/out" "$work/first"
+for order in swl,str,lrr lrr,swl,str swl,lrr,str lrr,str,swl str,lrr,swl; do
+    run --mech $order --mech-set swl.warps=2 >"$work/out"
+    [ "$(sorted "$work/out")" = "$(sorted "$work/first")" ] || fail "$order differs from str,swl,lrr"
+done
+
+# a limit of one warp must cost time, or nothing was limited
+cycles() { grep -Eo 'cycles +[0-9,]+' "$1" | head -1 | tr -dc 0-9; }
+run --mech swl --mech-set swl.warps=1 >"$work/one"
+run --mech swl >"$work/all"
+[ "$(cycles "$work/one")" -gt "$(cycles "$work/all")" ] || fail "swl.warps=1 is not slower than no limit"
+
+[ $failures -eq 0 ] && echo "all passed"
+exit $((failures > 0))
