@@ -6,6 +6,7 @@
 #include "cli/kernel_timed.h"
 #include "cuda/limits.h"
 #include "lower/lower.h"
+#include "stats/print.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -49,6 +50,7 @@ static bool kernel_load(struct kernel_run *r, const char *path)
     if (!text) return false;
     struct diag_list diags = {0};
     struct lower_options lo = {.opt_level = 1,
+                               .one_to_one = r->machine.lower_one_to_one,
                                .sm_regs = r->machine.sm_registers,
                                .regs_max = r->maxrregcount ? (uint32_t)r->maxrregcount
                                                            : r->machine.sm_thread_registers_max};
@@ -132,7 +134,7 @@ static uint64_t kernel_buffer_hash(const struct kernel_arg *a)
 }
 
 static void kernel_print_json(const struct kernel_run *r, const struct emu_launch *l,
-                              const struct emu_stats *st)
+                              const struct emu_stats *st, struct timed_gpu *timed)
 {
     printf("{\"kernel\": ");
     kernel_json_text(r->kernel->name);
@@ -162,7 +164,14 @@ static void kernel_print_json(const struct kernel_run *r, const struct emu_launc
         printf("]}");
         between = ",";
     }
-    printf("]}\n");
+    printf("]");
+    if (timed) {
+        struct strbuf text = {0};
+        stats_print_json(timed, &text);
+        printf(",\n \"timed\": %s", strbuf_text(&text));
+        strbuf_free(&text);
+    }
+    printf("}\n");
 }
 
 static void kernel_print_table(const struct kernel_run *r, const struct emu_launch *l,
@@ -246,7 +255,7 @@ static int kernel_launch(struct kernel_run *r)
             status = kind == EMU_BAD_LAUNCH ? CLI_BAD_INPUT : CLI_FAILED;
         } else if (kernel_write_outs(r)) {
             if (r->timed.json)
-                kernel_print_json(r, &l, &stats);
+                kernel_print_json(r, &l, &stats, timed.gpu);
             else
                 kernel_print_table(r, &l, &stats);
             status = CLI_OK;

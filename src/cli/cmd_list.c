@@ -104,7 +104,8 @@ static bool explain_param(const char *name)
 {
     const struct param_row *r = params_find(machine_groups, name, NULL);
     if (!r) return false;
-    printf("%s: %s\n  unit: %s\n  default: %s\n", r->name, r->help, *r->unit ? r->unit : "none", r->default_text);
+    printf("%s: %s\n  unit: %s\n  default: %s\n", r->name, r->help, *r->unit ? r->unit : "none",
+           r->default_text);
     if (r->type == PARAM_U32 || r->type == PARAM_U64 || r->type == PARAM_BYTES)
         printf("  from %llu to %llu\n", (unsigned long long)r->min, (unsigned long long)r->max);
     for (uint32_t i = 0; r->type == PARAM_ENUM && r->choices[i]; i++)

@@ -74,9 +74,8 @@ static bool run_check(const struct run_settings *s, struct cli_parse *p, int arg
 {
     if (p->words.items.len) {
         struct cli_value w = p->words.items.data[0];
-        cli_error(argc, argv, w.arg, 0, (int)strlen(w.text),
-                  "put -- before the program: heddle run -- ./app", "'%s' is not an option",
-                  w.text);
+        cli_error(argc, argv, w.arg, 0, (int)strlen(w.text), "put -- before the program: heddle run -- ./app",
+                  "'%s' is not an option", w.text);
         return false;
     }
     if (p->rest >= argc) {
@@ -95,15 +94,14 @@ static bool run_check(const struct run_settings *s, struct cli_parse *p, int arg
 int cli_cmd_run(int argc, char **argv)
 {
     struct run_settings s = {0};
-    struct cli_option options[] = {
-        {"--machine", "-m", CLI_TEXT, &s.machine, "NAME",
-         "machine (default " CLI_DEFAULT_MACHINE ") or a .yaml file"},
-        {"--set", NULL, CLI_LIST, &s.sets, "KEY=VALUE",
-         "change one parameter of the machine; may be repeated"},
-        CLI_TIMED_OPTIONS(s.timed),
-        {"--maxrregcount", NULL, CLI_TEXT, &s.maxrregcount, "N",
-         "registers per thread, at most; more are spilled"},
-        {0}};
+    struct cli_option options[] = {{"--machine", "-m", CLI_TEXT, &s.machine, "NAME",
+                                    "machine (default " CLI_DEFAULT_MACHINE ") or a .yaml file"},
+                                   {"--set", NULL, CLI_LIST, &s.sets, "KEY=VALUE",
+                                    "change one parameter of the machine; may be repeated"},
+                                   CLI_TIMED_OPTIONS(s.timed),
+                                   {"--maxrregcount", NULL, CLI_TEXT, &s.maxrregcount, "N",
+                                    "registers per thread, at most; more are spilled"},
+                                   {0}};
     struct cli_parse p = {.command = cli_command("run"), .options = options};
     struct strbuf lib_dir = {0}, program = {0};
     int status = CLI_BAD_INPUT;

@@ -14,7 +14,8 @@ static void on_interrupt(int signal_number)
     stop_asked = 1;
 }
 
-bool kernel_timed_open(struct kernel_timed *k, const struct machine *m, struct emu_device *d, const struct cli_timed *t)
+bool kernel_timed_open(struct kernel_timed *k, const struct machine *m, struct emu_device *d,
+                       const struct cli_timed *t)
 {
     cli_timed_texts(t, &k->texts);
     struct timed_options o = {.mechs = k->texts.mechs.data,
@@ -32,8 +33,8 @@ bool kernel_timed_open(struct kernel_timed *k, const struct machine *m, struct e
     return k->gpu != NULL;
 }
 
-enum emu_fault_kind kernel_timed_run(struct kernel_timed *k, const struct emu_launch *l, struct emu_stats *stats,
-                                     struct emu_fault *fault)
+enum emu_fault_kind kernel_timed_run(struct kernel_timed *k, const struct emu_launch *l,
+                                     struct emu_stats *stats, struct emu_fault *fault)
 {
     struct sigaction mine = {.sa_handler = on_interrupt}, old;
     sigaction(SIGINT, &mine, &old);
@@ -67,7 +68,7 @@ bool kernel_timed_write(const struct kernel_timed *k, const struct cli_timed *t)
         stats_print_json(k->gpu, &text);
     else
         stats_print_for(k->gpu, t->stats, &text);
-    if (to_file || !t->quiet) ok = write_text(to_file ? t->stats : NULL, &text);
+    if (to_file || !(t->quiet || t->json)) ok = write_text(to_file ? t->stats : NULL, &text);
     text.len = 0;
     if (t->timeline) {
         timeline_print(k->gpu, &text);

@@ -13,17 +13,25 @@ struct cli_timed {
 };
 
 /* Rows of an option table. */
-#define CLI_TIMED_OPTIONS(t)                                                                                           \
-    {"--functional", NULL, CLI_FLAG, &(t).functional, NULL, "results only, no clock"},                                 \
-        {"--mech", NULL, CLI_LIST, &(t).mechs, "NAME[,NAME]", "attach mechanisms: names (heddle list mechanisms) or ./file.so"}, \
-        {"--mech-set", NULL, CLI_LIST, &(t).mech_sets, "NAME.PARAM=VALUE", "change one parameter of a mechanism"},     \
-        {"--no-skip", NULL, CLI_FLAG, &(t).no_skip, NULL, "tick everything in every cycle: slow, same result"},        \
-        {"--sample", NULL, CLI_U64, &(t).sample, "N", "time series: statistics of every N core cycles"},               \
-        {"--stats", NULL, CLI_TEXT, &(t).stats, "FILE",                                                                \
-         "summary into a file (JSON when it ends in .json); 'gpgpusim': in GPGPU-Sim's words"},                        \
-        {"--timeline", NULL, CLI_TEXT, &(t).timeline, "FILE", "kernels, CTAs and counters over time, for Perfetto"},   \
-        {"--json", NULL, CLI_FLAG, &(t).json, NULL, "results as JSON"},                                                \
-        {"--quiet", "-q", CLI_FLAG, &(t).quiet, NULL, "no summary"}
+#define CLI_TIMED_OPTIONS(t)                                                                                 \
+    {"--functional", NULL, CLI_FLAG, &(t).functional, NULL, "results only, no clock"},                       \
+        {"--mech",   NULL,          CLI_LIST,                                                                \
+         &(t).mechs, "NAME[,NAME]", "attach mechanisms: names (heddle list mechanisms) or ./file.so"},       \
+        {"--mech-set",       NULL,                                                                           \
+         CLI_LIST,           &(t).mech_sets,                                                                 \
+         "NAME.PARAM=VALUE", "change one parameter of a mechanism"},                                         \
+        {"--no-skip",  NULL, CLI_FLAG,                                                                       \
+         &(t).no_skip, NULL, "tick everything in every cycle: slow, same result"},                           \
+        {"--sample", NULL, CLI_U64, &(t).sample, "N", "time series: statistics of every N core cycles"},     \
+        {"--stats", NULL,                                                                                    \
+         CLI_TEXT,  &(t).stats,                                                                              \
+         "FILE",    "summary into a file (JSON when it ends in .json); 'gpgpusim': in GPGPU-Sim's words"},   \
+        {"--timeline",  NULL,   CLI_TEXT,                                                                    \
+         &(t).timeline, "FILE", "kernels, CTAs and counters over time, for Perfetto"},                       \
+        {"--json", NULL, CLI_FLAG, &(t).json, NULL, "results as JSON"},                                      \
+    {                                                                                                        \
+        "--quiet", "-q", CLI_FLAG, &(t).quiet, NULL, "no summary"                                            \
+    }
 
 bool cli_timed_is_gpgpusim(const struct cli_timed *t);
 /* The options of the timed GPU; the texts stay valid until cli_timed_free. */

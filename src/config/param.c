@@ -102,8 +102,8 @@ void param_set_defaults(const struct param_row *rows, void *object)
     }
 }
 
-static bool param_unknown(const char *name, const char *near, const struct diag_source *src, int line, int col,
-                          struct diag_list *diags)
+static bool param_unknown(const char *name, const char *near, const struct diag_source *src, int line,
+                          int col, struct diag_list *diags)
 {
     struct strbuf hint = {0};
     if (near)

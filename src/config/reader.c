@@ -40,7 +40,7 @@ static bool config_parse_yaml(struct config_file *f, struct diag_list *diags)
 }
 
 static void config_error_at(struct config_file *f, const yaml_node_t *n, struct diag_list *diags,
-                             const char *hint, const char *what)
+                            const char *hint, const char *what)
 {
     diag_add(diags, DIAG_ERROR, &f->src, (int)n->start_mark.line + 1, (int)n->start_mark.column + 1, 1, hint,
              "%s", what);
@@ -49,20 +49,21 @@ static void config_error_at(struct config_file *f, const yaml_node_t *n, struct 
 static const char *config_scalar(const yaml_node_t *n) { return (const char *)n->data.scalar.value; }
 
 static void config_apply(struct config_file *f, const struct config_target *t, const char *name,
-                          const yaml_node_t *key, const yaml_node_t *value, struct diag_list *diags)
+                         const yaml_node_t *key, const yaml_node_t *value, struct diag_list *diags)
 {
     if (value->type != YAML_SCALAR_NODE) {
         config_error_at(f, value, diags, NULL, "a parameter takes one value, not a list or a mapping");
         return;
     }
     params_set(t->groups, t->object, name, config_scalar(value), &f->src, (int)key->start_mark.line + 1,
-              (int)key->start_mark.column + 1, (int)value->start_mark.column + 1, diags);
+               (int)key->start_mark.column + 1, (int)value->start_mark.column + 1, diags);
 }
 
-static bool config_load_at(const char *name, const struct config_target *t, struct diag_list *diags, int depth);
+static bool config_load_at(const char *name, const struct config_target *t, struct diag_list *diags,
+                           int depth);
 
 static void config_apply_section(struct config_file *f, const struct config_target *t, const yaml_node_t *key,
-                                  const yaml_node_t *section, struct diag_list *diags)
+                                 const yaml_node_t *section, struct diag_list *diags)
 {
     for (yaml_node_pair_t *p = section->data.mapping.pairs.start; p < section->data.mapping.pairs.top; p++) {
         yaml_node_t *k = yaml_document_get_node(&f->doc, p->key),
@@ -79,7 +80,7 @@ static void config_apply_section(struct config_file *f, const struct config_targ
 }
 
 static void config_apply_root(struct config_file *f, const struct config_target *t, struct diag_list *diags,
-                               int depth)
+                              int depth)
 {
     yaml_node_t *root = yaml_document_get_root_node(&f->doc);
     if (!root || root->type != YAML_MAPPING_NODE) {
@@ -111,7 +112,8 @@ static void config_path(const struct config_target *t, const char *name, struct 
         strbuf_printf(out, "%s/machines/%s.yaml", t->dir, name);
 }
 
-static bool config_load_at(const char *name, const struct config_target *t, struct diag_list *diags, int depth)
+static bool config_load_at(const char *name, const struct config_target *t, struct diag_list *diags,
+                           int depth)
 {
     enum { BASE_DEPTH_MAX = 8 };
     if (depth > BASE_DEPTH_MAX) {

@@ -94,12 +94,14 @@ static bool fits_at_all(const struct timed_gpu *g, const struct gpu_kernel *k, c
     uint64_t all = per_sm * g->sm_count;
     if (per_sm && (!l->cooperative || k->ctas <= all)) return true;
     if (!per_sm)
-        snprintf(why, room, "heddle: kernel '%s' cannot be launched: one CTA needs more than an SM has\n", k->name);
+        snprintf(why, room, "heddle: kernel '%s' cannot be launched: one CTA needs more than an SM has\n",
+                 k->name);
     else
-        snprintf(why, room,
-                 "heddle: kernel '%s' cannot be launched: cooperative launch of %llu blocks, but only %llu can be "
-                 "resident together\n",
-                 k->name, (unsigned long long)k->ctas, (unsigned long long)all);
+        snprintf(
+            why, room,
+            "heddle: kernel '%s' cannot be launched: cooperative launch of %llu blocks, but only %llu can be "
+            "resident together\n",
+            k->name, (unsigned long long)k->ctas, (unsigned long long)all);
     return false;
 }
 
@@ -187,7 +189,8 @@ void dispatch_cta_done(void *gpu, uint32_t sm, struct cta *cta, struct emu_grid 
         if (k->grid != grid) continue;
         k->ctas_done++;
         if (!k->cta_starts) continue;
-        struct timed_cta t = {.sm = sm, .kernel = k->id, .cta = emu_cta_linear(cta), .end_cycle = gpu_cycle(g)};
+        struct timed_cta t = {
+            .sm = sm, .kernel = k->id, .cta = emu_cta_linear(cta), .end_cycle = gpu_cycle(g)};
         t.start_cycle = k->cta_starts[t.cta];
         vec_push(&g->ctas, t);
     }
@@ -200,7 +203,8 @@ static struct gpu_kernel *kernel_for(const struct timed_gpu *g, uint32_t sm, tic
     const struct dispatcher *d = &g->dispatch;
     for (uint32_t i = 0; i < d->queue.len; i++) {
         struct gpu_kernel *k = d->queue.data[i];
-        if (k->state == KERNEL_RUNNING && k->ready_at <= now && k->next_cta < k->ctas && sm_fits(g->sms[sm], k->grid))
+        if (k->state == KERNEL_RUNNING && k->ready_at <= now && k->next_cta < k->ctas &&
+            sm_fits(g->sms[sm], k->grid))
             return k;
     }
     return NULL;
@@ -246,7 +250,8 @@ void dispatch_tick(struct timed_gpu *g, tick now)
     d->wake = TICK_NEVER;
     end_finished(g, now);
     for (uint32_t i = 0; i < d->queue.len && g->end == END_NONE; i++)
-        if (d->queue.data[i]->state == KERNEL_QUEUED && may_start(g, i)) kernel_open(g, d->queue.data[i], now);
+        if (d->queue.data[i]->state == KERNEL_QUEUED && may_start(g, i))
+            kernel_open(g, d->queue.data[i], now);
     bool started = g->end == END_NONE && start_ctas(g, now) > 0;
     wake_at(&d->wake, next_wake(g, now, started));
 }

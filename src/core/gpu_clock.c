@@ -26,7 +26,8 @@ bool gpu_clock_init(struct gpu_clock *c, const uint32_t khz[DOMAIN_COUNT], struc
         if (lcm / khz[d] > UINT32_MAX) lcm = 0;
     if (!lcm) {
         diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "round the clocks to MHz: 924000 rather than 923997",
-                 "the clocks %u, %u, %u and %u kHz have no common tick of 32 bits", khz[0], khz[1], khz[2], khz[3]);
+                 "the clocks %u, %u, %u and %u kHz have no common tick of 32 bits", khz[0], khz[1], khz[2],
+                 khz[3]);
         return false;
     }
     for (int d = 0; d < DOMAIN_COUNT; d++)

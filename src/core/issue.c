@@ -138,7 +138,7 @@ static int pick(struct sm *m, uint32_t scheduler, uint64_t ready)
 {
     uint64_t mine = m->slots_of[scheduler];
     struct mech_sched_view v = {.ready = ready,
-                                .resident = m->resident & mine,
+                                .resident = m->resident & ~m->done & mine,
                                 .memory_next = m->memory_next & mine,
                                 .age = m->age,
                                 .cta = m->cta_of,

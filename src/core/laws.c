@@ -8,7 +8,8 @@
 
 #include <inttypes.h>
 
-static void law(struct strbuf *out, bool holds, const char *what, uint32_t index, uint64_t is, uint64_t should)
+static void law(struct strbuf *out, bool holds, const char *what, uint32_t index, uint64_t is,
+                uint64_t should)
 {
     if (!holds) strbuf_printf(out, "  %s %u: %" PRIu64 ", should be %" PRIu64 "\n", what, index, is, should);
 }
@@ -28,7 +29,8 @@ static void check_sms(const struct timed_gpu *g, struct strbuf *out)
         uint64_t slots = s->cycles * g->machine.sm.schedulers;
         law(out, sm_idle(g->sms[i]), "SM not idle:", i, 0, 1);
         law(out, sm_ctas(g->sms[i]) == 0, "CTAs left on SM", i, sm_ctas(g->sms[i]), 0);
-        law(out, sm_registers_used(g->sms[i]) == 0, "registers taken on SM", i, sm_registers_used(g->sms[i]), 0);
+        law(out, sm_registers_used(g->sms[i]) == 0, "registers taken on SM", i, sm_registers_used(g->sms[i]),
+            0);
         law(out, sum == slots, "issue slots of SM", i, sum, slots);
     }
 }
@@ -39,7 +41,8 @@ void laws_check(struct timed_gpu *g)
     law(&out, g->pool.live == 0, "requests not answered, pool", 0, g->pool.live, 0);
     check_sms(g, &out);
     law(&out, xbar_idle(g->xbar), "crossbar not idle:", 0, 0, 1);
-    for (uint32_t i = 0; i < g->slice_count; i++) law(&out, l2_idle(g->slices[i]), "L2 slice not idle:", i, 0, 1);
+    for (uint32_t i = 0; i < g->slice_count; i++)
+        law(&out, l2_idle(g->slices[i]), "L2 slice not idle:", i, 0, 1);
     for (uint32_t i = 0; i < g->channel_count; i++)
         law(&out, dram_idle(g->channels[i]), "DRAM channel not idle:", i, 0, 1);
     check_link(&out, g->links.sm_to_xbar, g->sm_count);

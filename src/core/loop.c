@@ -104,8 +104,10 @@ static void loop_tell(struct timed_gpu *g)
 /* Now and then: signals, the watchdog, the progress line. */
 static void loop_watch(struct timed_gpu *g)
 {
-    if (g->options.stop && *g->options.stop) gpu_fail(g, END_INTERRUPTED, EMU_INTERRUPTED, "heddle: stopped\n");
-    if (g->end == END_NONE && stuck_no_progress(g)) stuck_report(g, "no instruction and no request for too long");
+    if (g->options.stop && *g->options.stop)
+        gpu_fail(g, END_INTERRUPTED, EMU_INTERRUPTED, "heddle: stopped\n");
+    if (g->end == END_NONE && stuck_no_progress(g))
+        stuck_report(g, "no instruction and no request for too long");
     if (g->options.progress) loop_tell(g);
 }
 

@@ -6,7 +6,8 @@
 #define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
     PARAM_ROW(type, machine, field, nm, unit, def, lo, hi, help)
 
-static const char *const ideal_names[] = {"none", "dram", "infinite", "perfect", NULL}; /* enum machine_ideal */
+static const char *const ideal_names[] = {"none", "dram", "infinite", "perfect",
+                                          NULL}; /* enum machine_ideal */
 
 const struct param_row machine_rows[] = {
     ROW(PARAM_TEXT, summary, "summary", "", "", 0, 0, "one line for `heddle list machines`"),
@@ -61,6 +62,11 @@ const struct param_row machine_rows[] = {
      .default_text = "none",
      .choices = ideal_names,
      .help = "ideal memory system: dram (P_DRAM), infinite (P_inf), perfect (every access an L1 hit, PerfX)"},
+    ROW(PARAM_BOOL, lower_one_to_one, "lower.one_to_one", "", "false", 0, 1,
+        "a machine instruction for each PTX instruction, so that counts compare with simulators that execute "
+        "PTX"),
+    ROW(PARAM_TEXT, scheduler, "sm.scheduler", "", "gto", 0, 0,
+        "warp scheduling policy when --mech names none: see `heddle list mechanisms`"),
     ROW(PARAM_U32, gpu_launch_latency, "gpu.launch_latency", "cycles", "0", 0, 1 << 24,
         "core cycles from a grid's turn to its first CTA"),
     ROW(PARAM_U32, gpu_ctas_per_cycle, "gpu.ctas_per_cycle", "CTAs", "0", 0, 1024,
@@ -73,7 +79,8 @@ const struct param_row machine_rows[] = {
     ROW(PARAM_BOOL, gpu_copy_fills_l2, "gpu.copy_fills_l2", "", "false", 0, 1,
         "copies from the host leave their lines in L2"),
     ROW(PARAM_U64, gpu_stuck_cycles, "gpu.stuck_cycles", "cycles", "1000000", 1000, UINT64_MAX,
-        "core cycles without an instruction or a memory request after which the machine is taken to be stuck"),
+        "core cycles without an instruction or a memory request after which the machine is taken to be "
+        "stuck"),
     {0},
 };
 

@@ -19,6 +19,8 @@ struct machine {
     uint32_t memory_bus_bits, memory_clock_khz;
     uint32_t core_clock_khz, xbar_clock_khz, l2_clock_khz, dram_clock_khz;
     uint64_t l2_bytes;
+    char scheduler[PARAM_TEXT_BYTES]; /* the warp scheduling policy of the machine */
+    bool lower_one_to_one;            /* a machine instruction for each PTX instruction */
     uint32_t sm_count;
     uint32_t sm_threads, sm_warps, sm_ctas;            /* residency limits of one SM */
     uint32_t sm_registers;                             /* 32-bit registers of one SM */
@@ -32,11 +34,11 @@ struct machine {
     uint64_t emu_warp_insts_max;                       /* endless-loop limit; 0 = none */
     uint32_t ideal_memory;                             /* enum machine_ideal */
     uint32_t gpu_launch_latency;                       /* core cycles */
-    uint32_t gpu_ctas_per_cycle;                       /* CTAs started in one core cycle; 0 = one for each SM */
-    uint32_t gpu_kernels;                              /* grids that may run at once */
-    uint64_t gpu_stuck_cycles;                         /* cycles without progress after which the machine is stuck */
-    uint32_t gpu_sm_out_queue, gpu_sm_in_queue;        /* packets: SM to crossbar, crossbar to SM */
-    bool gpu_copy_fills_l2;                            /* host copies leave their lines in L2 */
+    uint32_t gpu_ctas_per_cycle;                /* CTAs started in one core cycle; 0 = one for each SM */
+    uint32_t gpu_kernels;                       /* grids that may run at once */
+    uint64_t gpu_stuck_cycles;                  /* cycles without progress after which the machine is stuck */
+    uint32_t gpu_sm_out_queue, gpu_sm_in_queue; /* packets: SM to crossbar, crossbar to SM */
+    bool gpu_copy_fills_l2;                     /* host copies leave their lines in L2 */
     /* the components' own */
     struct sm_params sm;
     struct l1_params l1;
@@ -54,7 +56,7 @@ enum machine_ideal {
     IDEAL_PERFECT   /* PerfX: every access is an L1 hit without latency */
 };
 
-extern const struct param_row machine_rows[]; /* the machine's own */
+extern const struct param_row machine_rows[];     /* the machine's own */
 extern const struct param_group machine_groups[]; /* its own and those of every component */
 
 /* `name` is a machine of the machines/ folder or a path to a .yaml file. overrides: "key=value" strings. */

@@ -10,7 +10,8 @@ uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_
     return (uint32_t)(m->sm_registers / parts / per_warp * parts);
 }
 
-uint32_t occupancy_ctas(const struct machine *m, const struct isa_kernel *k, uint32_t threads, uint64_t shared_bytes)
+uint32_t occupancy_ctas(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
+                        uint64_t shared_bytes)
 {
     uint32_t warps = (threads + ISA_LANES - 1) / ISA_LANES;
     if (!warps) return 0;

@@ -9,6 +9,7 @@
  * sub-partitions has its share of them. */
 uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_kernel *k);
 /* CTAs of one SM; shared_bytes is static and dynamic together. 0 = does not fit at all. */
-uint32_t occupancy_ctas(const struct machine *m, const struct isa_kernel *k, uint32_t threads, uint64_t shared_bytes);
+uint32_t occupancy_ctas(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
+                        uint64_t shared_bytes);
 
 #endif

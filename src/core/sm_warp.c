@@ -71,6 +71,22 @@ static void check_buffer(struct sm *m, uint32_t w)
         flush_buffer(m, w);
 }
 
+/* A warp has executed its last instruction. Mechanisms learn it here, not when its last stores are done and its
+ * slot is free: it has nothing left to schedule. */
+static void tell_end(struct sm *m, uint32_t w)
+{
+    const struct sm_warp *s = &m->warps[w];
+    const struct sm_cta *c = &m->ctas[s->cta];
+    mech_on_warp(m->mech, &(struct mech_warp_event){.cycle = m->cycle,
+                                                    .warp = (int)w,
+                                                    .cta_slot = s->cta,
+                                                    .cta = c->linear,
+                                                    .is_start = false,
+                                                    .scheduler = w % m->p->schedulers,
+                                                    .index = s->index,
+                                                    .cta_warps = emu_cta_warps(c->emu)});
+}
+
 void sm_warp_next(struct sm *m, uint32_t w)
 {
     struct sm_warp *s = &m->warps[w];
@@ -87,6 +103,7 @@ void sm_warp_next(struct sm *m, uint32_t w)
         if (s->next->flags & UOP_DEVICE) m->memory_next |= bit(w);
         check_buffer(m, w);
     } else if (state == EMU_WARP_DONE) {
+        if (!(m->done & bit(w))) tell_end(m, w);
         m->done |= bit(w);
         flush_buffer(m, w);
         m->empty &= ~bit(w);
@@ -129,14 +146,6 @@ void sm_warp_leave(struct sm *m, uint32_t w)
     m->warp_count--;
     m->stats.warps++;
     m->changed = true;
-    mech_on_warp(m->mech, &(struct mech_warp_event){.cycle = m->cycle,
-                                                    .warp = (int)w,
-                                                    .cta_slot = s->cta,
-                                                    .cta = c->linear,
-                                                    .is_start = false,
-                                                    .scheduler = w % m->p->schedulers,
-                                                    .index = s->index,
-                                                    .cta_warps = emu_cta_warps(c->emu)});
     if (--c->left == 0) m->finished[s->cta / 64] |= bit(s->cta % 64);
 }
 

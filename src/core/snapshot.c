@@ -7,8 +7,8 @@
 
 const struct stat_row gpu_stat_rows[] = {
     STAT_COUNT(gpu_counts, cycles, "gpu.cycles", "cycles", "core cycles", "sm__cycles_elapsed.max"),
-    STAT_COUNT(gpu_counts, busy_cycles, "gpu.busy_cycles", "cycles", "core cycles with a kernel on the machine",
-               "gpc__cycles_elapsed.max"),
+    STAT_COUNT(gpu_counts, busy_cycles, "gpu.busy_cycles", "cycles",
+               "core cycles with a kernel on the machine", "gpc__cycles_elapsed.max"),
     STAT_COUNT(gpu_counts, kernels, "gpu.kernels", "kernels", "kernels that have ended", NULL),
     STAT_COUNT(gpu_counts, ctas, "gpu.ctas", "CTAs", "CTAs that have ended", "sm__ctas_launched.sum"),
     {0},

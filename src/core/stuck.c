@@ -12,7 +12,8 @@ static void explain_kernels(const struct timed_gpu *g, struct strbuf *out)
     for (uint32_t i = 0; i < g->dispatch.queue.len; i++) {
         const struct gpu_kernel *k = g->dispatch.queue.data[i];
         static const char *const states[] = {"queued", "running", "waits for its stores"};
-        strbuf_printf(out, "  kernel %" PRIu64 " '%s' of stream %" PRIu64 ": %s, %" PRIu64 " of %" PRIu64
+        strbuf_printf(out,
+                      "  kernel %" PRIu64 " '%s' of stream %" PRIu64 ": %s, %" PRIu64 " of %" PRIu64
                       " CTAs done, %" PRIu64 " started\n",
                       k->id, k->name, k->stream, states[k->state], k->ctas_done, k->ctas, k->next_cta);
     }
@@ -25,8 +26,9 @@ static void explain_link(const struct timed_gpu *g, const struct link *l, uint32
     const struct req *r = id < g->pool.cap ? &g->pool.items[id] : NULL;
     strbuf_printf(out, "  link %s %u: %u of %u", l->name, index, l->count, l->capacity);
     if (r)
-        strbuf_printf(out, ", head request %u of SM %u warp %u, line 0x%" PRIx64 ", %" PRIu64 " cycles old", id, r->sm,
-                      r->warp, r->addr, (uint64_t)((g->now - r->born) / g->clock.domains[DOMAIN_CORE].period));
+        strbuf_printf(out, ", head request %u of SM %u warp %u, line 0x%" PRIx64 ", %" PRIu64 " cycles old",
+                      id, r->sm, r->warp, r->addr,
+                      (uint64_t)((g->now - r->born) / g->clock.domains[DOMAIN_CORE].period));
     strbuf_putc(out, '\n');
 }
 
@@ -65,7 +67,8 @@ bool stuck_no_progress(struct timed_gpu *g)
 {
     uint64_t mark = g->pool.made + g->counts.ctas;
     uint64_t insts = 0;
-    for (uint32_t i = 0; i < g->sm_count; i++) insts += ((const struct sm_stats *)sm_stats(g->sms[i]))->warp_insts;
+    for (uint32_t i = 0; i < g->sm_count; i++)
+        insts += ((const struct sm_stats *)sm_stats(g->sms[i]))->warp_insts;
     g->progress_insts = insts;
     mark += insts;
     if (mark != g->progress_mark || !dispatch_pending(g, UINT64_MAX)) {

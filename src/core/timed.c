@@ -7,7 +7,8 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
                                struct diag_list *diags)
 {
     struct timed_gpu *g = mem_zalloc(sizeof *g);
-    const uint32_t khz[DOMAIN_COUNT] = {m->core_clock_khz, m->xbar_clock_khz, m->l2_clock_khz, m->dram_clock_khz};
+    const uint32_t khz[DOMAIN_COUNT] = {m->core_clock_khz, m->xbar_clock_khz, m->l2_clock_khz,
+                                        m->dram_clock_khz};
     g->machine = *m;
     machine_apply_ideal(&g->machine);
     g->device = d;
@@ -81,9 +82,15 @@ const struct machine *timed_machine(const struct timed_gpu *g) { return &g->mach
 bool timed_partial(const struct timed_gpu *g) { return g->end != END_NONE; }
 const char *timed_report(const struct timed_gpu *g) { return strbuf_text(&g->report); }
 uint32_t timed_kernel_count(const struct timed_gpu *g) { return g->kernels.len; }
-const struct timed_kernel *timed_kernel_at(const struct timed_gpu *g, uint32_t i) { return &g->kernels.data[i]; }
+const struct timed_kernel *timed_kernel_at(const struct timed_gpu *g, uint32_t i)
+{
+    return &g->kernels.data[i];
+}
 uint32_t timed_sample_count(const struct timed_gpu *g) { return g->samples.len; }
-const struct timed_sample *timed_sample_at(const struct timed_gpu *g, uint32_t i) { return &g->samples.data[i]; }
+const struct timed_sample *timed_sample_at(const struct timed_gpu *g, uint32_t i)
+{
+    return &g->samples.data[i];
+}
 uint32_t timed_cta_count(const struct timed_gpu *g) { return g->ctas.len; }
 const struct timed_cta *timed_cta_at(const struct timed_gpu *g, uint32_t i) { return &g->ctas.data[i]; }
 uint32_t timed_sm_count(const struct timed_gpu *g) { return g->sm_count; }
@@ -112,7 +119,8 @@ static uint64_t hash_group(uint64_t h, const struct timed_group *group, const vo
 {
     for (const struct stat_row *r = group->rows; r->name; r++)
         if (r->type != STAT_RATIO)
-            h = hash_bytes(h, (const char *)stats + r->offset, sizeof(uint64_t) * (r->type == STAT_HIST ? r->length : 1));
+            h = hash_bytes(h, (const char *)stats + r->offset,
+                           sizeof(uint64_t) * (r->type == STAT_HIST ? r->length : 1));
     return h;
 }
 

@@ -33,8 +33,8 @@ struct gpu_kernel {
     uint64_t ctas, next_cta, ctas_done;
     tick ready_at; /* first CTA not before */
     uint64_t start_cycle;
-    void **before; /* statistics when it started */
-    uint64_t *cta_starts; /* cycle, by CTA; NULL: not kept */
+    void **before;               /* statistics when it started */
+    uint64_t *cta_starts;        /* cycle, by CTA; NULL: not kept */
     struct pc_load_stats *loads; /* taken when its last CTA has ended, before the SMs forget them */
 };
 
@@ -70,7 +70,7 @@ struct timed_gpu {
     struct dram_channel **channels;
     tick **channel_wakes;
     struct gpu_clock clock;
-    tick edges[DOMAIN_COUNT]; /* the first edge of each domain at or after now */
+    tick edges[DOMAIN_COUNT];     /* the first edge of each domain at or after now */
     uint64_t core_cycle, core_ns; /* what kernels read as %clock and %globaltimer */
     struct dispatcher dispatch;
     bool no_skip;
@@ -127,7 +127,8 @@ void loop_settle(struct timed_gpu *g);
 
 /* snapshot.c */
 void snapshot_init(struct timed_gpu *g);
-void **snapshot_take(const struct timed_gpu *g); /* one struct for each group, summed over instances; loop_settle first */
+void **snapshot_take(
+    const struct timed_gpu *g); /* one struct for each group, summed over instances; loop_settle first */
 void snapshot_free(const struct timed_gpu *g, void **s);
 void snapshot_subtract(const struct timed_gpu *g, void **s, void **before);
 void snapshot_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool partial);

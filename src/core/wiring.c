@@ -41,8 +41,10 @@ static void create_links(struct timed_gpu *g)
     struct gpu_links *l = &g->links;
     l->sm_to_xbar = make_links(g->sm_count, "SM to crossbar", m->gpu_sm_out_queue, period(g, DOMAIN_CORE));
     l->xbar_to_sm = make_links(g->sm_count, "crossbar to SM", m->gpu_sm_in_queue, period(g, DOMAIN_XBAR));
-    l->xbar_to_slice = make_links(g->slice_count, "L2 access queue", m->l2.access_queue, period(g, DOMAIN_XBAR));
-    l->slice_to_xbar = make_links(g->slice_count, "L2 response queue", m->l2.response_queue, period(g, DOMAIN_L2));
+    l->xbar_to_slice =
+        make_links(g->slice_count, "L2 access queue", m->l2.access_queue, period(g, DOMAIN_XBAR));
+    l->slice_to_xbar =
+        make_links(g->slice_count, "L2 response queue", m->l2.response_queue, period(g, DOMAIN_L2));
     l->slice_to_dram = make_links(g->slice_count, "L2 miss queue", m->l2.miss_queue, period(g, DOMAIN_L2));
     l->dram_to_slice = make_links(g->slice_count, "DRAM to L2", m->l2.fill_queue, period(g, DOMAIN_DRAM));
 }
@@ -62,7 +64,10 @@ static void place_request(const void *map, struct req *r)
 }
 
 /* Slices index their sets by the address without the bits that chose the slice. */
-static uint64_t address_in_slice(const void *map, uint64_t addr) { return addrmap_place(map, addr).slice_addr; }
+static uint64_t address_in_slice(const void *map, uint64_t addr)
+{
+    return addrmap_place(map, addr).slice_addr;
+}
 
 static void create_sms(struct timed_gpu *g)
 {
@@ -92,13 +97,14 @@ static void create_memory(struct timed_gpu *g)
     const struct machine *m = &g->machine;
     struct gpu_links *l = &g->links;
     struct clock_domain *clocks = g->clock.domains;
-    struct link **from_sm = pointers(g, l->sm_to_xbar, g->sm_count), **to_sm = pointers(g, l->xbar_to_sm, g->sm_count);
+    struct link **from_sm = pointers(g, l->sm_to_xbar, g->sm_count),
+                **to_sm = pointers(g, l->xbar_to_sm, g->sm_count);
     struct link **to_slice = pointers(g, l->xbar_to_slice, g->slice_count);
     struct link **from_slice = pointers(g, l->slice_to_xbar, g->slice_count);
     struct link **to_dram = pointers(g, l->slice_to_dram, g->slice_count);
     struct link **from_dram = pointers(g, l->dram_to_slice, g->slice_count);
-    g->xbar = xbar_create(&m->xbar, g->sm_count, g->slice_count, &clocks[DOMAIN_XBAR], &g->pool, from_sm, to_slice,
-                          from_slice, to_sm);
+    g->xbar = xbar_create(&m->xbar, g->sm_count, g->slice_count, &clocks[DOMAIN_XBAR], &g->pool, from_sm,
+                          to_slice, from_slice, to_sm);
     g->slices = mem_zalloc(sizeof *g->slices * g->slice_count);
     g->slice_wakes = mem_zalloc(sizeof *g->slice_wakes * g->slice_count);
     for (uint32_t i = 0; i < g->slice_count; i++) {
@@ -112,8 +118,9 @@ static void create_memory(struct timed_gpu *g)
     g->channels = mem_zalloc(sizeof *g->channels * g->channel_count);
     g->channel_wakes = mem_zalloc(sizeof *g->channel_wakes * g->channel_count);
     for (uint32_t i = 0; i < g->channel_count; i++) {
-        g->channels[i] = dram_create(&m->dram, i, g->map, &clocks[DOMAIN_DRAM], &clocks[DOMAIN_CORE], &g->pool,
-                                     to_dram + i * per_channel, from_dram + i * per_channel, per_channel);
+        g->channels[i] =
+            dram_create(&m->dram, i, g->map, &clocks[DOMAIN_DRAM], &clocks[DOMAIN_CORE], &g->pool,
+                        to_dram + i * per_channel, from_dram + i * per_channel, per_channel);
         g->channel_wakes[i] = dram_wake(g->channels[i]);
     }
 }
@@ -139,7 +146,8 @@ bool wiring_create(struct timed_gpu *g, struct diag_list *diags)
     const struct timed_options *o = &g->options;
     g->sm_count = g->machine.sm_count;
     g->map = addrmap_create(&g->machine.addrmap, diags);
-    g->mechs = mech_set_create(o->mechs, o->mech_count, o->mech_settings, o->mech_setting_count, diags);
+    g->mechs = mech_set_create_for(g->machine.scheduler, o->mechs, o->mech_count, o->mech_settings,
+                                   o->mech_setting_count, diags);
     bool ok = l1_params_check(&g->machine.l1, diags);
     ok = l2_check(&g->machine.l2, diags) && ok;
     if (!g->map || !g->mechs || !dram_check(&g->machine.dram, g->map, diags) || !ok) return false;

@@ -40,7 +40,8 @@ static bool env_number(const char *name, uint64_t min, uint64_t max, uint64_t *o
 
 static bool env_format(enum stats_format *out)
 {
-    static const char *const names[] = {[STATS_TABLE] = "table", [STATS_JSON] = "json", [STATS_GPGPUSIM] = "gpgpusim"};
+    static const char *const names[] = {
+        [STATS_TABLE] = "table", [STATS_JSON] = "json", [STATS_GPGPUSIM] = "gpgpusim"};
     const char *text = env_text("HEDDLE_FORMAT");
     if (!text) return true;
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {

@@ -14,8 +14,8 @@ struct gpu_env {
     const char *stats_path; /* HEDDLE_STATS: file for the summary (.json: as JSON); NULL = stderr */
     bool quiet;             /* HEDDLE_QUIET=1: no summary on stderr */
     uint32_t regs_max;      /* HEDDLE_MAXRREGCOUNT; 0 = no limit */
-    bool functional;           /* HEDDLE_FUNCTIONAL=1: no clock */
-    const char **mechs;        /* HEDDLE_MECH: names or ./file.so, one a line */
+    bool functional;        /* HEDDLE_FUNCTIONAL=1: no clock */
+    const char **mechs;     /* HEDDLE_MECH: names or ./file.so, one a line */
     uint32_t mech_count;
     const char **mech_settings; /* HEDDLE_MECH_SET: name.param=value, one a line */
     uint32_t mech_setting_count;

@@ -111,7 +111,8 @@ void gpu_reset(struct gpu *g)
     g->device = make_device(&g->machine);
     if (!g->device) UNREACHABLE("the address space given back a moment ago cannot be reserved again");
     if (g->timed) timed_set_device(g->timed, g->device);
-    if (ended && !gpu_timed_open(g)) UNREACHABLE("the machine that was made a moment ago cannot be made again");
+    if (ended && !gpu_timed_open(g))
+        UNREACHABLE("the machine that was made a moment ago cannot be made again");
     g->sticky = GPU_OK;
     g->generation++;
     gpu_unlock();

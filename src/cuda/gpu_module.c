@@ -150,8 +150,10 @@ static struct isa_module *lower_all(struct load *l)
 {
     const struct machine *machine = &l->gpu->machine;
     note_regs_max(l, machine->sm_thread_registers_max);
-    struct lower_options options = {
-        .regs_max = l->regs_max, .opt_level = 1, .sm_regs = machine->sm_registers};
+    struct lower_options options = {.regs_max = l->regs_max,
+                                    .opt_level = 1,
+                                    .sm_regs = machine->sm_registers,
+                                    .one_to_one = machine->lower_one_to_one};
     if (l->modules.len == 1) return lower_module(l->modules.data[0], &options, &l->diags);
     struct ptx_module joined;
     if (!linked_modules(l->name, l->modules.data, l->modules.len, &joined, &l->diags)) return NULL;

@@ -42,9 +42,11 @@ static void show_progress(void *ctx, const struct timed_progress *p)
         shown->kernel_ns = now;
     } else if (p->ctas_done) {
         double spent = (double)(now - shown->kernel_ns) * 1e-9;
-        snprintf(left, sizeof left, ", %.0f s left", spent * (double)(p->ctas - p->ctas_done) / (double)p->ctas_done);
+        snprintf(left, sizeof left, ", %.0f s left",
+                 spent * (double)(p->ctas - p->ctas_done) / (double)p->ctas_done);
     }
-    fprintf(stderr, "\r\033[Kheddle: %.40s: %" PRIu64 "/%" PRIu64 " CTAs, %" PRIu64 " cycles, %.2f M warp insts/s%s",
+    fprintf(stderr,
+            "\r\033[Kheddle: %.40s: %" PRIu64 "/%" PRIu64 " CTAs, %" PRIu64 " cycles, %.2f M warp insts/s%s",
             p->kernel, p->ctas_done, p->ctas, p->cycles, rate * 1e-6, left);
     fflush(stderr);
     shown->at_ns = now;

@@ -11,7 +11,8 @@ void gpu_timed_close(struct gpu *g); /* its statistics are lost */
 void gpu_timed_launch(struct gpu *g, const struct emu_launch *l, uint64_t stream);
 /* Runs everything queued. A fault is printed. Ctrl-C meanwhile: writes the statistics so far and ends the process. */
 enum emu_fault_kind gpu_timed_run(struct gpu *g);
-void gpu_timed_write(const struct gpu *g, struct strbuf *out); /* the summary in the form that was asked for */
-void gpu_timed_write_files(const struct gpu *g);               /* timeline, time series */
+void gpu_timed_write(const struct gpu *g,
+                     struct strbuf *out);        /* the summary in the form that was asked for */
+void gpu_timed_write_files(const struct gpu *g); /* timeline, time series */
 
 #endif

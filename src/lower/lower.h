@@ -12,10 +12,10 @@ struct lower_options {
     uint32_t opt_level; /* 0 = select and allocate only, 1 = all folding (the default) */
     uint32_t sm_regs;   /* registers per SM, for .minnctapersm; 0 = 65536 */
     bool no_inline;     /* keep direct calls as calls (tests) */
-    bool
-        one_to_one; /* a machine instruction for each PTX instruction, so that counts compare with simulators that execute PTX:
-                             * no folding, no inlining, moves, jumps and parameter loads stay. What PTX says in one instruction and the
-                             * machine cannot, spills and the saves around calls still come on top. */
+    /* A machine instruction for each PTX instruction, so that counts compare with simulators that execute PTX: no
+     * folding, no inlining; moves, jumps and parameter loads stay. What PTX says in one instruction and the machine
+     * cannot, spills and the saves around calls still come on top. */
+    bool one_to_one;
 };
 
 /* Lowers every entry of the module. NULL on error, with at least one diagnostic. The result owns copies of all it

@@ -96,7 +96,7 @@ const struct stat_row l1_stat_rows[] = {
     COUNT(intra_warp_hits, "transactions", "load hits on a line that the same warp brought", NULL),
     COUNT(inter_warp_hits, "transactions", "load hits on a line that another warp brought", NULL),
     COUNT(stall_cycles, "cycles", "cycles in which the cache refused the next access",
-          "smsp__average_warp_latency_issue_stalled_lg_throttle"),
+          "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio"),
     COUNT(stall_line, "cycles", "refused because all lines of the set wait for a fill", NULL),
     COUNT(stall_mshr, "cycles", "refused because no MSHR, or no place to merge, was free", NULL),
     COUNT(stall_queue, "cycles", "refused because the miss queue was full: back pressure from the L2", NULL),

@@ -15,7 +15,8 @@ enum { PID_KERNELS = 1, PID_COUNTERS = 2, PID_SM = 10 };
 struct timeline {
     const struct stats_view *v;
     struct strbuf *out;
-    bool any;
+    bool any;                        /* an event has been written */
+    const struct timed_kernel *last; /* see kernel_name */
 };
 
 static double cycles_to_us(const struct timeline *t, uint64_t cycles)
@@ -97,10 +98,15 @@ static int cta_compare(const void *a, const void *b)
     return x->cta < y->cta ? -1 : x->cta > y->cta;
 }
 
-static const char *kernel_name(const struct stats_view *v, uint64_t id)
+/* Neighbouring CTAs mostly belong to one kernel: the last answer is kept. */
+static const char *kernel_name(struct timeline *t, uint64_t id)
 {
-    for (uint32_t i = 0; i < v->kernel_count; i++)
-        if (v->kernels[i]->id == id) return v->kernels[i]->name;
+    if (t->last && t->last->id == id) return t->last->name;
+    for (uint32_t i = 0; i < t->v->kernel_count; i++)
+        if (t->v->kernels[i]->id == id) {
+            t->last = t->v->kernels[i];
+            return t->last->name;
+        }
     return "kernel";
 }
 
@@ -110,7 +116,7 @@ static void print_cta(struct timeline *t, const struct timed_cta *c, uint32_t la
     snprintf(name, sizeof name, "CTA %llu", (unsigned long long)c->cta);
     slice_begin(t, name, PID_SM + (uint64_t)c->sm, lane, c->start_cycle, c->end_cycle);
     strbuf_puts(t->out, ",\"kernel\":");
-    json_string(t->out, kernel_name(t->v, c->kernel));
+    json_string(t->out, kernel_name(t, c->kernel));
     strbuf_printf(t->out, ",\"kernel_id\":%llu}}", (unsigned long long)c->kernel);
 }
 

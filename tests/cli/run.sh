@@ -42,6 +42,20 @@ expect 0 'arg 2: ' kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --out 2=
 expect 0 'arg 1: f32\[1024\] .*: 0 1 2 3' kernel examples/saxpy.ptx saxpy --grid 4 --block 256 \
     --arg f32=0 --arg "buf:f32[1K]=@$out.bin" --arg 'buf:f32[1K]' --arg s32=1024
 
+saxpy=(kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=iota' --arg 'buf:f32[1K]=iota' --arg s32=1024)
+expect 0 'arg 2: f32\[1024\] hash [0-9a-f]{16}: 0 3 6 9' "${saxpy[@]}" --functional
+expect 0 'cycles' "${saxpy[@]}" -m fermi
+expect 0 'cycles' "${saxpy[@]}" -m fermi --no-skip --mech lrr
+expect 0 '"timed": ' "${saxpy[@]}" --json
+expect 0 'gpu_sim_cycle' "${saxpy[@]}" --stats gpgpusim
+expect 0 'arg 2: ' "${saxpy[@]}" --quiet --sample 100 --timeline "$out.json"
+grep -q traceEvents "$out.json" || { echo "FAILED: no timeline"; failures=$((failures + 1)); }
+expect 0 '^lrr ' list mechanisms
+expect 0 '^l1\.' list stats
+expect 0 'one of: none, dram, infinite, perfect' explain ideal.memory
+expect 0 'Nsight|ncu|l1tex' explain l1.accesses
+expect 2 'no common tick' "${saxpy[@]}" --set clock.core=1399993 --set clock.xbar=700001 --set clock.l2=900007 --set clock.dram=923987
+
 # the same input gives the same output, bit for bit
 "$heddle" kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=rand' --arg 'buf:f32[1K]=rand' --arg s32=1024 >"$out.1"
 "$heddle" kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=rand' --arg 'buf:f32[1K]=rand' --arg s32=1024 >"$out.2"
@@ -64,7 +78,8 @@ expect 2 'must be a whole number from 1 to 1024' config dump --set sm.count=0
 expect 2 "no machine 'voodoo'" config dump -m voodoo
 expect 2 'not an option' run ./app
 expect 2 'no program to run' run --functional
-expect 2 'timing model' run -- true
+expect 2 'lrr|gto|mechanism' run --mech lrrr -- true
+expect 2 'takes a whole number' run --sample often -- true
 expect 2 'cannot run' run --functional -- ./no/such/program
 printf 'sm:\n  count: 15\n  wraps: 48\n' >"$out.yaml"
 expect 2 ':3:3: error: unknown parameter .sm.wraps' config dump -m "$out.yaml"

@@ -2,27 +2,38 @@
  * machine explains itself, a stop ends with what there is. */
 #include "timing_kit.h"
 
+#include "core/timed_impl.h"
+
 #define HEAD ".version 7.0\n.target sm_52\n.address_size 64\n"
 
 /* Loads, shared memory, a barrier, divergence, atomics with and without result, stores: a little of everything. */
-static const char mix_ptx[] = HEAD ".visible .entry mix(.param .u64 data, .param .u64 bins, .param .u64 out)\n{\n"
-    ".shared .align 4 .b8 tile[1024];\n"
-    ".reg .u64 %d, %b, %o, %a; .reg .u32 %t, %c, %n, %i, %v, %s, %w; .reg .pred %q;\n"
-    "ld.param.u64 %d, [data]; ld.param.u64 %b, [bins]; ld.param.u64 %o, [out];\n"
-    "mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %i, %c, %n, %t;\n"
-    "mul.wide.u32 %a, %i, 4;\nadd.u64 %a, %d, %a;\nld.global.u32 %v, [%a];\n"
-    "mov.u32 %s, tile;\nshl.b32 %w, %t, 2;\nadd.u32 %s, %s, %w;\nst.shared.u32 [%s], %v;\nbar.sync 0;\n"
-    "mov.u32 %s, tile;\nxor.b32 %w, %w, 4;\nadd.u32 %s, %s, %w;\nld.shared.u32 %w, [%s];\nadd.u32 %v, %v, %w;\n"
-    "and.b32 %w, %v, 15;\nmul.wide.u32 %a, %w, 4;\nadd.u64 %a, %b, %a;\nred.global.add.u32 [%a], 1;\n"
-    "setp.gt.u32 %q, %w, 7;\n@%q bra odd;\natom.global.add.u32 %w, [%b+64], 1;\nmul.lo.u32 %v, %v, 3;\nbra.uni end;\n"
-    "odd:\nmul.lo.u32 %v, %v, 5;\nend:\nmul.wide.u32 %a, %i, 4;\nadd.u64 %a, %o, %a;\nst.global.u32 [%a], %v;\nret;\n}\n"
-    ".visible .entry wait(.param .u64 flag)\n{\n.reg .u64 %f; .reg .u32 %v; .reg .pred %q;\nld.param.u64 %f, [flag];\n"
-    "loop:\nld.volatile.global.u32 %v, [%f];\nsetp.eq.u32 %q, %v, 0;\n@%q bra loop;\nret;\n}\n"
-    ".visible .entry tell(.param .u64 flag)\n{\n.reg .u64 %f;\nld.param.u64 %f, [flag];\nst.volatile.global.u32 [%f], 1;\nret;\n}\n";
+static const char mix_ptx[] =
+    HEAD ".visible .entry mix(.param .u64 data, .param .u64 bins, .param .u64 out)\n{\n"
+         ".shared .align 4 .b8 tile[1024];\n"
+         ".reg .u64 %d, %b, %o, %a; .reg .u32 %t, %c, %n, %i, %v, %s, %w; .reg .pred %q;\n"
+         "ld.param.u64 %d, [data]; ld.param.u64 %b, [bins]; ld.param.u64 %o, [out];\n"
+         "mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %i, %c, %n, %t;\n"
+         "mul.wide.u32 %a, %i, 4;\nadd.u64 %a, %d, %a;\nld.global.u32 %v, [%a];\n"
+         "mov.u32 %s, tile;\nshl.b32 %w, %t, 2;\nadd.u32 %s, %s, %w;\nst.shared.u32 [%s], %v;\nbar.sync 0;\n"
+         "mov.u32 %s, tile;\nxor.b32 %w, %w, 4;\nadd.u32 %s, %s, %w;\nld.shared.u32 %w, [%s];\nadd.u32 %v, "
+         "%v, %w;\n"
+         "and.b32 %w, %v, 15;\nmul.wide.u32 %a, %w, 4;\nadd.u64 %a, %b, %a;\nred.global.add.u32 [%a], 1;\n"
+         "setp.gt.u32 %q, %w, 7;\n@%q bra odd;\natom.global.add.u32 %w, [%b+64], 1;\nmul.lo.u32 %v, %v, "
+         "3;\nbra.uni end;\n"
+         "odd:\nmul.lo.u32 %v, %v, 5;\nend:\nmul.wide.u32 %a, %i, 4;\nadd.u64 %a, %o, %a;\nst.global.u32 "
+         "[%a], %v;\nret;\n}\n"
+         ".visible .entry wait(.param .u64 flag)\n{\n.reg .u64 %f; .reg .u32 %v; .reg .pred "
+         "%q;\nld.param.u64 %f, [flag];\n"
+         "loop:\nld.volatile.global.u32 %v, [%f];\nsetp.eq.u32 %q, %v, 0;\n@%q bra loop;\nret;\n}\n"
+         ".visible .entry tell(.param .u64 flag)\n{\n.reg .u64 %f;\nld.param.u64 %f, "
+         "[flag];\nst.volatile.global.u32 [%f], 1;\nret;\n}\n";
 
 enum { CTAS = 40, THREADS = 256, WORDS = CTAS * THREADS };
 
-struct mix { struct rig rig; uint64_t data, bins, out; };
+struct mix {
+    struct rig rig;
+    uint64_t data, bins, out;
+};
 
 static void mix_open(struct mix *m, const struct rig_options *o)
 {
@@ -80,9 +91,11 @@ static void the_same_run_gives_the_same_hash(void **state)
 
 static void sleeping_changes_nothing(void **state)
 {
-    static const char *const machines[] = {"fermi", "maxwell", HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml"};
+    static const char *const machines[] = {"fermi", "maxwell",
+                                           HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml"};
     for (size_t i = 0; i < ARRAY_LEN(machines); i++) {
-        struct rig_options skip = {.machine = machines[i]}, all = {.machine = machines[i], .timed.no_skip = true};
+        struct rig_options skip = {.machine = machines[i]},
+                           all = {.machine = machines[i], .timed.no_skip = true};
         if (mix_hash(&skip) != mix_hash(&all)) fail_msg("%s: --no-skip differs", machines[i]);
     }
 }
@@ -132,7 +145,8 @@ static void a_slower_part_never_makes_it_faster(void **state)
 
 static void ideal_memories_are_ordered(void **state)
 {
-    static const char *const ideals[] = {"ideal.memory=none", "ideal.memory=dram", "ideal.memory=infinite", "ideal.memory=perfect"};
+    static const char *const ideals[] = {"ideal.memory=none", "ideal.memory=dram", "ideal.memory=infinite",
+                                         "ideal.memory=perfect"};
     uint64_t before = UINT64_MAX;
     for (size_t i = 0; i < ARRAY_LEN(ideals); i++) {
         static struct mix m;
@@ -183,7 +197,8 @@ static void the_default_stream_waits_for_all_others(void **state)
     rig_launch(&m.rig, "mix", CTAS, THREADS, params, 6);
     rig_sync(&m.rig);
     for (uint32_t i = 1; i < 3; i++)
-        assert_true(timed_kernel_at(m.rig.gpu, i - 1)->end_cycle <= timed_kernel_at(m.rig.gpu, i)->start_cycle);
+        assert_true(timed_kernel_at(m.rig.gpu, i - 1)->end_cycle <=
+                    timed_kernel_at(m.rig.gpu, i)->start_cycle);
     rig_close(&m.rig);
 }
 
@@ -230,13 +245,48 @@ static void a_kernel_that_reads_outside_ends_the_run(void **state)
     rig_close(&r);
 }
 
+/* The wedge: the reply that comes next to each SM is put off for ever. */
+static void a_stuck_machine_names_who_waits_for_whom(void **state)
+{
+    static struct rig r;
+    rig_open(&r, mix_ptx, &(struct rig_options){0});
+    uint64_t flag[] = {rig_alloc(&r, 4)};
+    for (uint32_t i = 0; i < r.gpu->slice_count; i++) r.gpu->links.slice_to_xbar[i].latency = TICK_NEVER / 2;
+    rig_launch(&r, "wait", 1, 32, flag, 0);
+    assert_int_equal(timed_sync(r.gpu, UINT64_MAX, &r.fault), EMU_DEADLOCK);
+    const char *report = timed_report(r.gpu);
+    print_message("%s", report);
+    assert_non_null(strstr(report, "the machine is stuck"));
+    assert_non_null(strstr(report, "kernel 1 'wait'"));
+    assert_non_null(strstr(report, "link L2 response queue"));
+    assert_non_null(strstr(report, "cycles old"));
+    rig_close(&r);
+}
+
+static void a_lost_request_breaks_a_law(void **state)
+{
+    static struct rig r;
+    rig_open(&r, mix_ptx, &(struct rig_options){0});
+    uint64_t flag[] = {rig_alloc(&r, 4)};
+    rig_run(&r, "tell", 1, 32, flag);
+    r.gpu->links.dram_to_slice[3].count = 1; /* something that nobody will take */
+    laws_check(r.gpu);
+    r.gpu->links.dram_to_slice[3].count = 0;
+    assert_non_null(strstr(timed_report(r.gpu), "link 'DRAM to L2' 3 holds 1"));
+    rig_close(&r);
+}
+
 static void a_cooperative_grid_must_fit_as_a_whole(void **state)
 {
     static struct rig r; /* the teardown may need it */
     rig_open(&r, mix_ptx, &(struct rig_options){0});
     uint64_t flag = rig_alloc(&r, 4);
-    struct emu_launch l = {.module = r.module, .kernel = emu_find_kernel(r.module, "tell"), .grid = {121, 1, 1},
-                           .block = {32, 1, 1}, .params = &flag, .cooperative = true};
+    struct emu_launch l = {.module = r.module,
+                           .kernel = emu_find_kernel(r.module, "tell"),
+                           .grid = {121, 1, 1},
+                           .block = {32, 1, 1},
+                           .params = &flag,
+                           .cooperative = true};
     timed_launch(r.gpu, &l, 0); /* 15 SMs of 8 CTAs hold 120 */
     assert_int_equal(timed_sync(r.gpu, UINT64_MAX, &r.fault), EMU_BAD_LAUNCH);
     assert_non_null(strstr(timed_report(r.gpu), "120"));
@@ -277,6 +327,8 @@ int main(void)
         RIG_TEST(a_stop_ends_with_what_there_is),
         RIG_TEST(a_kernel_that_reads_outside_ends_the_run),
         RIG_TEST(a_cooperative_grid_must_fit_as_a_whole),
+        RIG_TEST(a_stuck_machine_names_who_waits_for_whom),
+        RIG_TEST(a_lost_request_breaks_a_law),
         RIG_TEST(a_timeline_has_every_cta_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,13 +89,14 @@ static inline uint64_t rig_alloc(struct rig *r, uint64_t bytes)
 }
 
 /* params: 64-bit words, one for each parameter of the kernel (u64 or u32). */
-static inline void rig_launch(struct rig *r, const char *kernel, uint32_t grid, uint32_t block, const uint64_t *params,
-                              uint64_t stream)
+static inline void rig_launch(struct rig *r, const char *kernel, uint32_t grid, uint32_t block,
+                              const uint64_t *params, uint64_t stream)
 {
     const struct isa_kernel *k = emu_find_kernel(r->module, kernel);
     assert_non_null(k);
     unsigned char bytes[256] = {0};
-    for (uint32_t i = 0; i < k->param_count; i++) memcpy(bytes + k->params[i].offset, &params[i], k->params[i].bytes);
+    for (uint32_t i = 0; i < k->param_count; i++)
+        memcpy(bytes + k->params[i].offset, &params[i], k->params[i].bytes);
     struct emu_launch l = {
         .module = r->module, .kernel = k, .grid = {grid, 1, 1}, .block = {block, 1, 1}, .params = bytes};
     timed_launch(r->gpu, &l, stream);
@@ -106,7 +107,8 @@ static inline void rig_sync(struct rig *r)
     if (timed_sync(r->gpu, UINT64_MAX, &r->fault) != EMU_OK) fail_msg("%s", timed_report(r->gpu));
 }
 
-static inline void rig_run(struct rig *r, const char *kernel, uint32_t grid, uint32_t block, const uint64_t *params)
+static inline void rig_run(struct rig *r, const char *kernel, uint32_t grid, uint32_t block,
+                           const uint64_t *params)
 {
     rig_launch(r, kernel, grid, block, params, 0);
     rig_sync(r);

@@ -292,6 +292,56 @@ static void a_fence_waits_for_the_stores_before_it(void **state)
     assert_true(cycles[1] >= cycles[0] + 3 * 500 && cycles[1] < cycles[0] + 3 * 530);
 }
 
+static void local_memory_is_interleaved_so_that_a_warp_shares_lines(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    rig_make(&r);
+    uint32_t *out = kit_buffer(&r.kit, 64, 0);
+    r.kit.proto.frame_bytes = 64;
+    s2r(&r.kit, R(2), ISA_SREG_TID, 0);
+    emit(&r.kit, ISA_OP_MOV_32, D(R(3)), S(imm(&r.kit, 8)));
+    st32(&r.kit, R(3), R(2), ISA_LOCAL)->flags |= ISA_A32;
+    ld32(&r.kit, R(5), R(3), ISA_LOCAL)->flags |= ISA_A32;
+    index_word(&r.kit, RD(0), param64(&r.kit, 0), R(2), 4);
+    st32(&r.kit, RD(0), R(5), ISA_GLOBAL);
+    exit_(&r.kit);
+    rig_run(&r, 1, 32);
+    assert_int_equal(rig_stats(&r)->transactions, 3); /* one line each */
+    for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], i);
+    rig_close(&r);
+}
+
+static void a_wait_for_copies_lets_the_newest_groups_run(void **state)
+{
+    (void)state;
+    uint64_t cycles[2];
+    for (int allowed = 0; allowed < 2;
+         allowed++) { /* the copy of the second group may be outstanding, or not */
+        struct rig r;
+        rig_open(&r);
+        r.latency = 4000;
+        rig_make(&r);
+        kit_buffer(&r.kit, 1024, 0);
+        r.kit.proto.shared_bytes = 1024;
+        emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(param64(&r.kit, 0)));
+        for (uint32_t i = 0; i < 2; i++) {
+            struct isa_inst *c = emit(&r.kit, ISA_OP_CPASYNC, D(NO), S(imm(&r.kit, 0), RD(0), NO));
+            c->flags |= ISA_A32, c->vec = 4, c->target = 128 * i;
+            emit(&r.kit, ISA_OP_CPASYNC_COMMIT, D(NO), S(NO));
+            for (uint32_t n = 0; n < 10; n++) emit(&r.kit, ISA_OP_DIV_U32, D(R(4)), S(R(4), R(4)));
+        }
+        emit(&r.kit, ISA_OP_CPASYNC_WAIT, D(NO), S(NO))->imm = allowed;
+        for (uint32_t n = 0; n < 20; n++) emit(&r.kit, ISA_OP_DIV_U32, D(R(4)), S(R(4), R(4)));
+        exit_(&r.kit);
+        cycles[allowed] = rig_run(&r, 1, 1);
+        rig_close(&r);
+    }
+    /* Nine divisions pass between the copies (the tenth is under way), and both are under way when the wait is reached. */
+    assert_in_range(cycles[0] - cycles[1], 9 * 145 - 20, 9 * 145 + 20);
+}
+
 static void constants_are_read_word_by_word_through_their_cache(void **state)
 {
     (void)state;
@@ -383,6 +433,49 @@ static void residency_equals_the_rules_of_occupancy(void **state)
         emu_grid_close(g, NULL);
         rig_close(&r);
     }
+}
+
+static void a_fault_of_the_program_stops_the_sm(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    rig_make(&r);
+    emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(imm64(&r.kit, 0x1234)));
+    ld32(&r.kit, R(4), RD(0), ISA_GLOBAL);
+    exit_(&r.kit);
+    kit_load(&r.kit);
+    struct emu_launch l = {.module = r.kit.module,
+                           .kernel = emu_find_kernel(r.kit.module, "k"),
+                           .grid = {1, 1, 1},
+                           .block = {32, 1, 1},
+                           .params = r.kit.params};
+    struct emu_grid *g = emu_grid_open(r.kit.device, &l, &r.fault);
+    assert_true(sm_start_cta(r.sm, 0, g, 0));
+    for (uint32_t i = 0; i < 100; i++) rig_cycle(&r);
+    assert_true(sm_faulted(r.sm));
+    assert_int_equal(r.fault.kind, EMU_OUT_OF_BOUNDS);
+    rig_close(&r); /* with the CTA still on it */
+}
+
+static void a_kernel_begins_with_empty_caches_after_the_end_of_another(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    rig_make(&r);
+    kit_buffer(&r.kit, 1024, 0);
+    emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(param64(&r.kit, 0)));
+    ld32(&r.kit, R(4), RD(0), ISA_GLOBAL);
+    exit_(&r.kit);
+    r.machine.l1.flush = true;
+    uint64_t first = rig_run(&r, 3, 32), again = rig_run(&r, 3, 32);
+    assert_true(again + 90 < first); /* hits */
+    sm_kernel_end(r.sm, r.now);
+    while (!sm_idle(r.sm)) rig_cycle(&r);
+    assert_int_equal(rig_run(&r, 3, 32), first);
+    assert_int_equal(rig_stats(&r)->ctas, 9);
+    rig_close(&r);
 }
 
 /* ---- whole programs ---- */
@@ -551,10 +644,14 @@ int main(void)
         cmocka_unit_test(shared_memory_takes_a_pass_for_each_conflicting_word),
         cmocka_unit_test(atomics_take_effect_at_memory_and_return_what_was_there),
         cmocka_unit_test(a_fence_waits_for_the_stores_before_it),
+        cmocka_unit_test(local_memory_is_interleaved_so_that_a_warp_shares_lines),
+        cmocka_unit_test(a_wait_for_copies_lets_the_newest_groups_run),
         cmocka_unit_test(constants_are_read_word_by_word_through_their_cache),
         cmocka_unit_test(instruction_misses_are_read_from_memory_and_charged_to_fetch),
         cmocka_unit_test(warps_wait_at_a_barrier_for_the_last_one),
         cmocka_unit_test(residency_equals_the_rules_of_occupancy),
+        cmocka_unit_test(a_fault_of_the_program_stops_the_sm),
+        cmocka_unit_test(a_kernel_begins_with_empty_caches_after_the_end_of_another),
         cmocka_unit_test(sleeping_changes_no_statistic),
         cmocka_unit_test(everything_at_depth_one_finishes_with_the_right_answer),
         cmocka_unit_test(wide_machines_finish_with_the_right_answer),

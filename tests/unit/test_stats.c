@@ -58,8 +58,9 @@ static void a_ratio_in_percent_is_times_100_and_of_nothing_is_0(void **state)
 static void text_is_escaped_so_that_it_can_be_read_back(void **state)
 {
     struct strbuf out = {0};
-    json_string(&out, "a\"b\\c\n\x01 \xc3\xa9 \xff\xc0\x80");
-    assert_string_equal(strbuf_text(&out), "\"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa9 \\ufffd\\ufffd\\ufffd\"");
+    json_string(&out, "a\"b\\c\n\x01\x1f \xc3\xa9 \xff\xc0\x80");
+    assert_string_equal(strbuf_text(&out),
+                        "\"a\\\"b\\\\c\\u000a\\u0001\\u001f \xc3\xa9 \\ufffd\\ufffd\\ufffd\"");
     assert_true(json_is_valid(strbuf_text(&out)));
     strbuf_free(&out);
 }

@@ -1,0 +1,280 @@
+/* The parts of an SM that stand alone: decoded instructions, units and result buses, operand collectors, small caches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/bitset.h"
+#include "core/collector.h"
+#include "core/pipes.h"
+#include "core/rocache.h"
+
+static struct sm_params fermi(void)
+{
+    struct sm_params p;
+    param_set_defaults(sm_rows, &p);
+    return p;
+}
+
+/* dsts, srcs: operands that are given. */
+static struct uop decode(struct isa_inst inst, uint32_t dsts, uint32_t srcs)
+{
+    struct sm_params p = fermi();
+    struct uop u;
+    if (!inst.vec) inst.vec = 1;
+    for (uint32_t i = dsts; i < ISA_DST_MAX; i++) inst.dst[i] = ISA_NONE;
+    for (uint32_t i = srcs; i < ISA_SRC_MAX; i++) inst.src[i] = ISA_NONE;
+    uop_decode(&p, &inst, &u);
+    return u;
+}
+#define P(n) ((uint16_t)(ISA_KIND_P | (n)))
+#define C(n) ((uint16_t)(ISA_KIND_C | (n)))
+
+static uint32_t registers(const uint64_t *set) { return bitset_count(set, REG_WORDS); }
+
+/* ---- instructions ---- */
+
+static void an_instruction_waits_for_sources_destinations_and_guard(void **state)
+{
+    (void)state;
+    struct uop u = decode(
+        (struct isa_inst){
+            .op = ISA_OP_FMA_F32, .guard = 3 | ISA_GUARD_NOT, .dst = {9}, .src = {70, 200, C(5)}},
+        1, 3);
+    assert_int_equal(registers(u.hazard), 3);
+    assert_true(bitset_has(u.hazard, 9) && bitset_has(u.hazard, 70) && bitset_has(u.hazard, 200));
+    assert_int_equal(registers(u.def), 1);
+    assert_true(bitset_has(u.def, 9));
+    assert_int_equal(u.hazard_preds, 1 << 3);
+    assert_int_equal(u.def_preds, 0);
+    assert_int_equal(u.read_count, 2);
+    assert_int_equal(u.cls, CLASS_SP);
+    assert_int_equal(u.latency, 5);
+    assert_int_equal(u.interval, 1);
+}
+
+static void wide_values_are_two_registers_and_vectors_are_several(void **state)
+{
+    (void)state;
+    struct uop u = decode(
+        (struct isa_inst){
+            .op = ISA_OP_LD_64, .guard = ISA_PT, .vec = 2, .mod = ISA_GLOBAL, .dst = {4, 6}, .src = {10}},
+        2, 1);
+    assert_int_equal(registers(u.def), 4);
+    assert_true(bitset_has(u.def, 4) && bitset_has(u.def, 5) && bitset_has(u.def, 6) && bitset_has(u.def, 7));
+    assert_int_equal(registers(u.hazard), 6); /* and the address */
+    assert_int_equal(u.flags, UOP_LOAD | UOP_DEVICE);
+    assert_int_equal(u.cls, CLASS_MEM);
+    u = decode((struct isa_inst){.op = ISA_OP_ST_32,
+                                 .guard = ISA_PT,
+                                 .flags = ISA_A32,
+                                 .vec = 4,
+                                 .mod = ISA_SHARED,
+                                 .src = {10, 20, 21, 22, 23}},
+               0, 5);
+    assert_int_equal(registers(u.hazard), 5); /* an address of one register */
+    assert_int_equal(registers(u.def), 0);
+    assert_int_equal(u.flags, UOP_STORE);
+}
+
+static void a_compare_writes_predicates_and_reads_them(void **state)
+{
+    (void)state;
+    struct uop u = decode((struct isa_inst){.op = ISA_OP_SETP_U32,
+                                            .guard = ISA_PT,
+                                            .dst = {P(1), P(2)},
+                                            .src = {4, C(1), (uint16_t)(P(5) | ISA_P_NOT)}},
+                          2, 3);
+    assert_int_equal(u.def_preds, 1 << 1 | 1 << 2);
+    assert_int_equal(u.hazard_preds, 1 << 1 | 1 << 2 | 1 << 5);
+    assert_int_equal(registers(u.hazard), 1);
+}
+
+static void operations_have_the_latencies_of_their_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        enum isa_op op;
+        enum sm_class cls;
+        uint32_t latency, interval;
+    } rows[] = {
+        {ISA_OP_ADD_32, CLASS_SP, 4, 1},       {ISA_OP_MAX_S32, CLASS_SP, 13, 2},
+        {ISA_OP_MUL_LO_32, CLASS_SP, 4, 2},    {ISA_OP_MAD_LO_32, CLASS_SP, 5, 1},
+        {ISA_OP_DIV_U32, CLASS_SFU, 145, 8},   {ISA_OP_REM_S32, CLASS_SFU, 145, 8},
+        {ISA_OP_MUL_F32, CLASS_SP, 4, 1},      {ISA_OP_DIV_F32, CLASS_SFU, 39, 4},
+        {ISA_OP_MIN_F32, CLASS_SP, 13, 2},     {ISA_OP_ADD_F64, CLASS_SFU, 8, 8},
+        {ISA_OP_DIV_F64, CLASS_SFU, 330, 130}, {ISA_OP_SIN_F32, CLASS_SFU, 8, 8},
+        {ISA_OP_BRA, CLASS_SP, 4, 1},          {ISA_OP_SHFL, CLASS_SP, 4, 1},
+        {ISA_OP_TEX, CLASS_MEM, 1, 1},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct uop u = decode((struct isa_inst){.op = (uint16_t)rows[i].op, .guard = ISA_PT}, 0, 0);
+        assert_int_equal(u.cls, rows[i].cls);
+        assert_int_equal(u.latency, rows[i].latency);
+        assert_int_equal(u.interval, rows[i].interval);
+    }
+}
+
+/* ---- units ---- */
+
+static void a_unit_is_busy_for_its_interval_and_answers_after_its_latency(void **state)
+{
+    (void)state;
+    struct sm_params params = fermi();
+    struct pipes p;
+    pipes_init(&p, &params, 64, 64);
+    struct uop u = {.cls = CLASS_SFU, .latency = 20, .interval = 8};
+    assert_true(pipes_accepts(&p, CLASS_SFU, 100));
+    assert_true(pipes_start(&p, &u, 7, 100, 0));
+    assert_false(pipes_accepts(&p, CLASS_SFU, 107));
+    assert_true(pipes_accepts(&p, CLASS_SFU, 108));
+    assert_int_equal(pipes_next_free(&p, 100), 108);
+    assert_int_equal(pipes_next(&p, 100), 120);
+    assert_int_equal(pipes_result(&p, 119), PIPES_NONE);
+    assert_int_equal(pipes_result(&p, 120), 7);
+    assert_int_equal(pipes_result(&p, 120), PIPES_NONE);
+    assert_int_equal(pipes_next(&p, 120), UINT64_MAX);
+    pipes_free(&p);
+}
+
+static void no_cycle_has_more_results_than_buses(void **state)
+{
+    (void)state;
+    struct sm_params params = fermi();
+    params.sp_units = 8;
+    params.result_buses = 2;
+    struct pipes p;
+    pipes_init(&p, &params, 64, 64);
+    struct uop u = {.cls = CLASS_SP, .latency = 4, .interval = 1};
+    for (uint32_t id = 0; id < 5; id++) assert_true(pipes_start(&p, &u, id, 10, 0));
+    const uint32_t expect[] = {2, 2, 1};
+    for (uint32_t c = 0; c < 3; c++) {
+        uint32_t n = 0;
+        while (pipes_result(&p, 14 + c) != PIPES_NONE) n++;
+        assert_int_equal(n, expect[c]);
+    }
+    pipes_free(&p);
+}
+
+static void narrow_lanes_take_a_warp_in_several_passes(void **state)
+{
+    (void)state;
+    struct sm_params params = fermi();
+    params.simd_width = 16;
+    struct pipes p;
+    pipes_init(&p, &params, 64, 64);
+    struct uop u = {.cls = CLASS_SFU, .latency = 4, .interval = 3};
+    pipes_start(&p, &u, 0, 50, 0);
+    assert_int_equal(pipes_next(&p, 50), 55);
+    assert_false(pipes_accepts(&p, CLASS_SFU, 55));
+    assert_true(pipes_accepts(&p, CLASS_SFU, 56));
+    pipes_free(&p);
+}
+
+static void the_calendar_finds_what_is_next_from_any_cycle(void **state)
+{
+    (void)state;
+    struct sm_params params = fermi();
+    struct pipes p;
+    pipes_init(&p, &params, 64, 64);
+    for (uint64_t cycle = 1; cycle < 5000; cycle += 37) {
+        for (uint64_t delay = 1; delay < 360; delay += 11) {
+            pipes_delay(&p, 3, cycle, cycle + delay);
+            assert_int_equal(pipes_next(&p, cycle), cycle + delay);
+            assert_int_equal(pipes_delayed(&p, cycle + delay), 3);
+        }
+    }
+    pipes_free(&p);
+}
+
+/* ---- collectors ---- */
+
+static struct uop two_reads = {.cls = CLASS_SP, .read_count = 2, .reads = {0, 16}}; /* of one bank */
+static const struct uop *two_reads_of(void *ctx, uint32_t flight, uint32_t *warp)
+{
+    (void)ctx, (void)flight;
+    *warp = 0;
+    return &two_reads;
+}
+
+static void a_collector_waits_for_its_bank_and_writebacks_go_first(void **state)
+{
+    (void)state;
+    for (uint32_t writes = 0; writes < 2; writes++) {
+        struct sm_params params = fermi();
+        struct collector c;
+        collector_init(&c, &params);
+        collector_put(&c, CLASS_SP, 42);
+        uint64_t cycle = 0;
+        while (!c.out[CLASS_SP].count) {
+            struct uop write = {.write_count = 1, .writes = {32}};
+            if (writes && cycle == 2) collector_write(&c, 0, &write);
+            assert_true(collector_cycle(&c, ++cycle, two_reads_of, NULL));
+        }
+        assert_int_equal(cycle, 4 + writes); /* into the collector, two reads of one bank, out */
+        assert_int_equal(c.conflict_cycles, 1 + writes);
+        assert_int_equal(collector_take(&c, CLASS_SP), 42);
+        assert_int_equal(c.work, 0);
+    }
+}
+
+static void a_class_without_collectors_uses_the_common_ones_or_gets_one(void **state)
+{
+    (void)state;
+    struct sm_params params = fermi();
+    struct collector c;
+    params.sp_collectors = 0;
+    collector_init(&c, &params);
+    assert_int_equal(__builtin_popcountll(c.own[CLASS_SP]), 1);
+    params.gen_collectors = 4;
+    collector_init(&c, &params);
+    assert_int_equal(__builtin_popcountll(c.own[CLASS_SP]), 4);
+    assert_int_equal(c.own[CLASS_SP] & c.own[CLASS_MEM], c.own[CLASS_SP]);
+    assert_int_equal(c.own[CLASS_INT], 0); /* no such units in this machine */
+}
+
+/* ---- small caches ---- */
+
+static void misses_of_one_line_are_sent_once_and_all_waiters_are_told(void **state)
+{
+    (void)state;
+    struct rocache c;
+    rocache_init(&c, 512, 2, 64, 2, 2);
+    assert_int_equal(rocache_access(&c, 1000, 5, 0, 0), ROCACHE_MISS);
+    assert_int_equal(rocache_access(&c, 1020, 6, 0, 0), ROCACHE_MISS);  /* the same line */
+    assert_int_equal(rocache_access(&c, 1008, 7, 0, 0), ROCACHE_STALL); /* two may wait */
+    assert_int_equal(rocache_access(&c, 4096, 7, 0, 0), ROCACHE_MISS);
+    assert_int_equal(rocache_access(&c, 8192, 8, 0, 0), ROCACHE_STALL); /* two misses */
+    assert_int_equal(c.unsent, 2);
+    uint32_t miss = rocache_unsent(&c);
+    assert_int_equal(c.misses[miss].line, 960);
+    rocache_sent(&c, miss);
+    const uint32_t *waiters;
+    assert_int_equal(rocache_fill(&c, miss, &waiters), 2);
+    assert_int_equal(waiters[0], 5);
+    assert_int_equal(waiters[1], 6);
+    assert_int_equal(rocache_access(&c, 1000, 5, 0, 0), ROCACHE_HIT);
+    assert_int_equal(c.accesses, 4);
+    assert_int_equal(c.missed, 3);
+    rocache_free(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_instruction_waits_for_sources_destinations_and_guard),
+        cmocka_unit_test(wide_values_are_two_registers_and_vectors_are_several),
+        cmocka_unit_test(a_compare_writes_predicates_and_reads_them),
+        cmocka_unit_test(operations_have_the_latencies_of_their_kind),
+        cmocka_unit_test(a_unit_is_busy_for_its_interval_and_answers_after_its_latency),
+        cmocka_unit_test(no_cycle_has_more_results_than_buses),
+        cmocka_unit_test(narrow_lanes_take_a_warp_in_several_passes),
+        cmocka_unit_test(the_calendar_finds_what_is_next_from_any_cycle),
+        cmocka_unit_test(a_collector_waits_for_its_bank_and_writebacks_go_first),
+        cmocka_unit_test(a_class_without_collectors_uses_the_common_ones_or_gets_one),
+        cmocka_unit_test(misses_of_one_line_are_sent_once_and_all_waiters_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
