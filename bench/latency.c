@@ -20,17 +20,15 @@ static double ceiling_of(const struct latency_ceilings *c, enum latency_level le
     return c->dram < below ? c->dram : below;
 }
 
-static bool print_row(struct latency_rig *r, enum latency_level level, uint32_t sms, uint32_t warps, double ceiling)
+static bool print_row(struct latency_rig *r, enum latency_level level, uint32_t sms, uint32_t warps,
+                      double ceiling)
 {
     printf("| %" PRIu32 " x %" PRIu32 " |", sms, warps);
     for (int stream = 0; stream < 2; stream++) {
         struct latency_point p;
         struct latency_load load = {level, stream, sms, warps};
-        uint32_t steps = level == LATENCY_L1 ? 1000 : sms * warps > 100 ? 120 : 500;
-        if (!latency_measure(r, &load, steps, &p)) {
-            fprintf(stderr, "%s\n", timed_report(r->gpu));
-            return false;
-        }
+        uint32_t rounds = level == LATENCY_L1 ? 3200 / (sms * warps) + 200 : 600 / (sms * warps) + 24;
+        if (!latency_measure(r, &load, rounds, &p)) return false;
         printf(" %.1f | %.0f%% |", p.gbs, 100 * p.gbs / ceiling);
         if (level != LATENCY_L1) printf(" %.1f |", p.aml);
         printf(" %.1f |", p.step);
@@ -45,9 +43,11 @@ static bool print_level(struct latency_rig *r, enum latency_level level, const s
     printf("\n%s, %" PRIu32 " KB; ceiling %.1f GB/s\n\n", level_names[level],
            latency_lines(&r->machine, level) * LATENCY_LINE / 1024, ceiling);
     if (level == LATENCY_L1)
-        printf("| SMs x warps | random GB/s | of ceiling | step | streaming GB/s | of ceiling | step |\n|---|---|---|---|---|---|---|\n");
+        printf("| SMs x warps | random GB/s | of ceiling | step | streaming GB/s | of ceiling | step "
+               "|\n|---|---|---|---|---|---|---|\n");
     else
-        printf("| SMs x warps | random GB/s | of ceiling | AML | step | streaming GB/s | of ceiling | AML | step |\n"
+        printf("| SMs x warps | random GB/s | of ceiling | AML | step | streaming GB/s | of ceiling | AML | "
+               "step |\n"
                "|---|---|---|---|---|---|---|---|---|\n");
     if (!print_row(r, level, 1, 1, ceiling)) return false;
     for (size_t i = 0; i < ARRAY_LEN(warp_steps) && warp_steps[i] <= r->machine.sm_warps; i++)
@@ -67,11 +67,13 @@ int main(int argc, char **argv)
         return 1;
     }
     struct latency_ceilings c = latency_ceilings(&r.machine);
-    printf("Ceilings of `%s`, GB/s of 128-byte lines: L1 %.1f (all SMs), crossbar requests %.1f, crossbar replies %.1f, L2 data ports %.1f, "
+    printf("Ceilings of `%s`, GB/s of 128-byte lines: L1 %.1f (all SMs), crossbar requests %.1f, crossbar "
+           "replies %.1f, L2 data ports %.1f, "
            "DRAM pins %.1f.\n",
            r.machine.name, c.l1, c.xbar_request, c.xbar_reply, c.l2_port, c.dram);
     bool ok = true;
-    for (enum latency_level level = LATENCY_L1; ok && level < LATENCY_LEVELS; level++) ok = print_level(&r, level, &c);
+    for (enum latency_level level = LATENCY_L1; ok && level < LATENCY_LEVELS; level++)
+        ok = print_level(&r, level, &c);
     latency_close(&r);
     diag_free(&diags);
     return ok ? 0 : 1;

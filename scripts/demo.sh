@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# demo.sh: sets up, builds, and shows what Heddle does: a kernel, its machine code, a CUDA program, a fault.
+# demo.sh: sets up, builds, and shows what Heddle does: a kernel, its machine code, a CUDA program with and without a
+# clock, another scheduler, a fault.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -20,13 +21,20 @@ show heddle disasm examples/saxpy.ptx
 heddle disasm examples/saxpy.ptx | head -n 40
 
 printf '\n== A CUDA program: the plain C build of tests/programs/nbody.cu, on the machine "fermi"'
+run heddle run -m fermi -- build/release/bin/program_nbody
+
+printf '\n== The same with another warp scheduler: the cycles of the kernel'
+show "heddle run -m fermi --mech lrr -- build/release/bin/program_nbody"
+heddle run -m fermi --mech lrr -- build/release/bin/program_nbody 2>&1 | grep -E 'PASS|cycles|IPC'
+
+printf '\n== Results only, no clock'
 run heddle run --functional -m fermi -- build/release/bin/program_nbody
 
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then
     printf '\n== The same program built by nvcc, CUDA runtime linked statically'
     run "$nvcc" -O3 -arch=sm_75 -Wno-deprecated-gpu-targets -o build/demo_nbody tests/programs/nbody.cu
-    run heddle run --functional -- build/demo_nbody
+    run heddle run -m fermi -- build/demo_nbody
 else
     printf '\n(nvcc is not installed here, so no binary of it can be shown; Heddle does not need it)\n'
 fi

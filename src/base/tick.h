@@ -8,7 +8,10 @@
 typedef uint64_t tick;
 #define TICK_NEVER UINT64_MAX
 
-struct clock_domain { uint32_t period; /* ticks */ uint32_t khz; };
+struct clock_domain {
+    uint32_t period; /* ticks */
+    uint32_t khz;
+};
 
 /* The first edge of the domain at or after t. */
 static inline tick clock_edge(const struct clock_domain *d, tick t)
@@ -16,7 +19,10 @@ static inline tick clock_edge(const struct clock_domain *d, tick t)
     tick r = t % d->period;
     return r ? t + d->period - r : t;
 }
-static inline tick clock_after(const struct clock_domain *d, tick now, uint32_t cycles) { return now + (tick)cycles * d->period; }
+static inline tick clock_after(const struct clock_domain *d, tick now, uint32_t cycles)
+{
+    return now + (tick)cycles * d->period;
+}
 static inline void wake_at(tick *wake, tick t)
 {
     if (t < *wake) *wake = t;

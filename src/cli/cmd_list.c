@@ -1,5 +1,4 @@
-/* cmd_list.c: heddle list, heddle explain, heddle config: what there is and what it means, read from the
- * tables. */
+/* cmd_list.c: heddle list, heddle explain: what there is and what it means, read from the tables. */
 #include "cli/cli.h"
 #include "stats/catalog.h"
 
@@ -158,79 +157,5 @@ int cli_cmd_explain(int argc, char **argv)
         status = CLI_BAD_INPUT;
     }
     vec_free(&p.words.items);
-    return status;
-}
-
-static size_t section_length(const char *name)
-{
-    const char *dot = strchr(name, '.');
-    return dot ? (size_t)(dot - name) : 0;
-}
-
-static bool same_section(const char *a, const char *b)
-{
-    return section_length(a) == section_length(b) && !strncmp(a, b, section_length(a));
-}
-
-/* Is this the first row of its section, over all groups? */
-static bool begins_section(const struct param_row *row)
-{
-    for (const struct param_group *g = machine_groups; g->rows; g++)
-        for (const struct param_row *r = g->rows; r->name; r++)
-            if (same_section(r->name, row->name)) return r == row;
-    return false;
-}
-
-static void dump_row(const struct param_row *r, const void *object)
-{
-    size_t section = section_length(r->name);
-    struct strbuf value = {0};
-    char line[PARAM_TEXT_BYTES * 2];
-    param_format(r, object, &value);
-    bool quoted = r->type == PARAM_TEXT && strpbrk(strbuf_text(&value), ":;#,&*");
-    snprintf(line, sizeof line, quoted ? "%s%s: \"%s\"" : "%s%s: %s", section ? "  " : "",
-             section ? r->name + section + 1 : r->name, strbuf_text(&value));
-    printf("%-36s # %s%s%s\n", line, r->help, *r->unit ? ", " : "", r->unit);
-    strbuf_free(&value);
-}
-
-/* All rows of the section, whichever component they belong to: a key stands in a YAML mapping once. */
-static void dump_section(const struct machine *m, const struct param_row *first)
-{
-    if (section_length(first->name)) printf("%.*s:\n", (int)section_length(first->name), first->name);
-    for (const struct param_group *g = machine_groups; g->rows; g++)
-        for (const struct param_row *r = g->rows; r->name; r++)
-            if (same_section(r->name, first->name)) dump_row(r, (const char *)m + g->offset);
-}
-
-static void config_dump(const struct machine *m)
-{
-    for (const struct param_group *g = machine_groups; g->rows; g++)
-        for (const struct param_row *r = g->rows; r->name; r++)
-            if (begins_section(r)) dump_section(m, r);
-}
-
-int cli_cmd_config(int argc, char **argv)
-{
-    const char *machine = NULL;
-    struct cli_list sets = {0};
-    struct cli_option options[] = {{"--machine", "-m", CLI_TEXT, &machine, "NAME",
-                                    "machine (default " CLI_DEFAULT_MACHINE ") or a .yaml file"},
-                                   {"--set", NULL, CLI_LIST, &sets, "KEY=VALUE", "change one parameter"},
-                                   {0}};
-    struct cli_parse p = {.command = cli_command("config"), .options = options};
-    int status = CLI_BAD_INPUT;
-    struct machine m;
-    if (!cli_parse(&p, argc, argv)) {
-        status = p.status;
-    } else if (p.words.items.len != 1 || strcmp(p.words.items.data[0].text, "dump")) {
-        cli_error(argc, argv, p.words.items.len ? p.words.items.data[0].arg : argc, 0, 1,
-                  "heddle config dump", "config takes one word: dump");
-    } else if (cli_load_machine(machine, &sets, &m)) {
-        config_dump(&m);
-        status = CLI_OK;
-    }
-    vec_free(&p.words.items);
-    vec_free(&sets.items);
     return status;
 }

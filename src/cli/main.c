@@ -22,8 +22,11 @@ const struct cli_command cli_commands[] = {
     {"explain", "NAME", "say what a parameter or statistic means",
      "  heddle explain sm.registers\n  heddle explain sm          everything that begins with sm.\n",
      cli_cmd_explain},
-    {"config", "dump [-m MACHINE] [--set KEY=VALUE]", "show every parameter of a machine as YAML",
-     "  heddle config dump -m fermi --set sm.count=30\n", cli_cmd_config},
+    {"config", "dump [-m MACHINE] [--set KEY=VALUE] | import FILE... [-o MACHINE.yaml]",
+     "show every parameter of a machine as YAML, or make a machine of GPGPU-Sim's files",
+     "  heddle config dump -m fermi --set sm.count=30\n"
+     "  heddle config import gpgpusim.config trace.config -o mine.yaml\n",
+     cli_cmd_config},
     {"new", "mechanism NAME", "write a mechanism of your own that builds and runs",
      "  heddle new mechanism my-scheduler && make -C my-scheduler\n"
      "  heddle run --mech my-scheduler/my-scheduler.so -- ./app\n",

@@ -77,6 +77,31 @@ static bool read_word(struct words *w, struct strbuf *out)
     return true;
 }
 
+void gpgpusim_place(const struct gpgpusim_import *im, const struct gpgpusim_option *o, size_t at, int *line,
+                    int *col)
+{
+    const struct diag_source *src = &im->files.data[o->file];
+    struct words w = {.p = src->text + o->value_at,
+                      .end = src->text + src->len,
+                      .line = o->value_line,
+                      .col = o->value_col};
+    struct strbuf value = {0};
+    bool quoted = w.p < w.end && *w.p == '"';
+    if (quoted) step(&w);
+    while (quoted && w.p < w.end && *w.p != '"') { /* as read_quoted goes */
+        if (*w.p == '#')
+            while (w.p < w.end && *w.p != '\n') step(&w);
+        if (w.p == w.end) break;
+        bool counts = !isspace((unsigned char)*w.p);
+        if (counts && value.len >= at) break;
+        add_squeezed(&value, *w.p);
+        step(&w);
+    }
+    strbuf_free(&value);
+    *line = w.line;
+    *col = w.col + (quoted ? 0 : (int)at);
+}
+
 /* A dash and a letter: "-1" is a value. */
 static bool at_name(const struct words *w)
 {
@@ -125,6 +150,7 @@ static bool read_option(struct words *w)
     skip_space(w);
     o.value_line = w->line;
     o.value_col = w->col;
+    o.value_at = (size_t)(w->p - source_of(w)->text);
     bool ok = w->p < w->end && !at_name(w);
     if (ok)
         ok = read_word(w, &value);
@@ -185,14 +211,13 @@ static void read_network_line(struct words *w, const char *line, size_t len, int
     while (from < semi && isspace((unsigned char)*from)) from++;
     strbuf_add(&value, from, (size_t)(semi - from));
     while (value.len && isspace((unsigned char)value.data[value.len - 1])) value.data[--value.len] = 0;
-    keep_option(w->im,
-                (struct gpgpusim_option){.name = mem_strdup(strbuf_text(&name)),
-                                         .value = mem_strdup(strbuf_text(&value)),
-                                         .file = w->file,
-                                         .line = number,
-                                         .col = 1,
-                                         .value_line = number,
-                                         .value_col = (int)(from - line) + 1});
+    keep_option(w->im, (struct gpgpusim_option){.name = mem_strdup(strbuf_text(&name)),
+                                                .value = mem_strdup(strbuf_text(&value)),
+                                                .file = w->file,
+                                                .line = number,
+                                                .col = 1,
+                                                .value_line = number,
+                                                .value_col = (int)(from - line) + 1});
     strbuf_free(&name);
     strbuf_free(&value);
 }
@@ -213,8 +238,13 @@ static bool read_text(struct gpgpusim_import *im, const char *name, char *text, 
                       struct diag_list *diags)
 {
     vec_push(&im->files, (struct diag_source){mem_strdup(name), text, len});
-    struct words w = {.im = im, .diags = diags, .file = im->files.len - 1, .p = text, .end = text + len,
-                      .line = 1, .col = 1};
+    struct words w = {.im = im,
+                      .diags = diags,
+                      .file = im->files.len - 1,
+                      .p = text,
+                      .end = text + len,
+                      .line = 1,
+                      .col = 1};
     if (!network) return read_options(&w);
     read_network(&w);
     return true;
@@ -244,8 +274,8 @@ static bool read_file(struct gpgpusim_import *im, const char *path, const struct
     struct diag_source src = from ? *source_of(from) : (struct diag_source){0};
     int line = at ? at->value_line : 0, col = at ? at->value_col : 0, len = at ? (int)strlen(at->value) : 0;
     if (im->files.len >= FILES_MAX) {
-        diag_add(diags, DIAG_ERROR, from ? &src : NULL, line, col, len, "does a file name itself with -config?",
-                 "more than %d files", FILES_MAX);
+        diag_add(diags, DIAG_ERROR, from ? &src : NULL, line, col, len,
+                 "does a file name itself with -config?", "more than %d files", FILES_MAX);
         return false;
     }
     size_t bytes = 0;
@@ -256,14 +286,16 @@ static bool read_file(struct gpgpusim_import *im, const char *path, const struct
     return network;
 }
 
-bool gpgpusim_read(struct gpgpusim_import *im, const char *const *paths, uint32_t count, struct diag_list *diags)
+bool gpgpusim_read(struct gpgpusim_import *im, const char *const *paths, uint32_t count,
+                   struct diag_list *diags)
 {
     bool ok = true;
     for (uint32_t i = 0; i < count; i++) ok = read_file(im, paths[i], NULL, NULL, diags) && ok;
     return ok;
 }
 
-bool gpgpusim_read_text(struct gpgpusim_import *im, const char *name, const char *text, struct diag_list *diags)
+bool gpgpusim_read_text(struct gpgpusim_import *im, const char *name, const char *text,
+                        struct diag_list *diags)
 {
     return read_text(im, name, mem_strdup(text), strlen(text), false, diags);
 }

@@ -11,13 +11,15 @@
 #include "config/reader.h"
 
 struct gpgpusim_option {
-    char *name, *value; /* name with its dash; value without quotes, each run of spaces and line ends one space */
-    uint32_t file;      /* position in files; GPGPUSIM_DEFAULT: stands in none, the value is GPGPU-Sim's default */
-    int line, col;      /* of the name */
+    char *name,
+        *value;    /* name with its dash; value without quotes, each run of spaces and line ends one space */
+    uint32_t file; /* position in files; GPGPUSIM_DEFAULT: stands in none, the value is GPGPU-Sim's default */
+    int line, col; /* of the name */
     int value_line, value_col;
-    bool used; /* a setting came out of it, or it says nothing about the machine */
+    size_t value_at; /* where the value, with its quotes, starts in the text */
+    bool used;       /* a setting came out of it, or it says nothing about the machine */
 };
-enum { GPGPUSIM_DEFAULT = UINT32_MAX };
+#define GPGPUSIM_DEFAULT UINT32_MAX
 
 struct gpgpusim_setting {
     char *key, *value; /* "l1.size", "16384" */
@@ -34,13 +36,15 @@ struct gpgpusim_import {
     VEC(struct gpgpusim_option) options;
     VEC(struct gpgpusim_setting) settings; /* a key stands once */
     VEC(struct gpgpusim_left) left;
-    char *mech; /* how to choose the scheduler: "--mech gto"; NULL where no file says */
+    char *mech; /* what the scheduler needs beside the machine: "--mech-set swl.warps=16"; NULL: nothing */
 };
 
 /* Reads the files in their order. False with diagnostics at their places. */
-bool gpgpusim_read(struct gpgpusim_import *im, const char *const *paths, uint32_t count, struct diag_list *diags);
+bool gpgpusim_read(struct gpgpusim_import *im, const char *const *paths, uint32_t count,
+                   struct diag_list *diags);
 /* The same from a text; `name` is what diagnostics call it and where files that it names are looked for. */
-bool gpgpusim_read_text(struct gpgpusim_import *im, const char *name, const char *text, struct diag_list *diags);
+bool gpgpusim_read_text(struct gpgpusim_import *im, const char *name, const char *text,
+                        struct diag_list *diags);
 /* Options into settings. Each is tried on the target, so that what a machine cannot take is known here: it is left.
  * What a value's form should be and is not is an error at its place; an unknown option is a warning. */
 bool gpgpusim_map(struct gpgpusim_import *im, const struct config_target *target, struct diag_list *diags);
@@ -48,7 +52,10 @@ bool gpgpusim_map(struct gpgpusim_import *im, const struct config_target *target
 void gpgpusim_write(const struct gpgpusim_import *im, const struct param_group *groups, struct strbuf *out);
 void gpgpusim_free(struct gpgpusim_import *im);
 
-/* Between the reader and the map: the option of that name, or NULL; one more file, named by the option. */
+/* The place in its file of the character that is number `at` of the option's value. */
+void gpgpusim_place(const struct gpgpusim_import *im, const struct gpgpusim_option *o, size_t at, int *line,
+                    int *col);
+/* The option of that name, or NULL. */
 struct gpgpusim_option *gpgpusim_find(struct gpgpusim_import *im, const char *name);
 
 #endif

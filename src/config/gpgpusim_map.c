@@ -10,14 +10,26 @@
 
 struct gmap_row {
     const char *name;
-    gmap_fn *map;     /* NULL: no parameter; with `key` as the reason, or nothing about the machine when key is NULL */
-    const char *key;  /* parameter, or prefix of several */
-    const char *init; /* GPGPU-Sim's default; NULL: nothing is set when no file names the option */
+    gmap_fn *
+        map; /* NULL: no parameter; with `key` as the reason, or nothing about the machine when key is NULL */
+    const char *key; /* parameter, or prefix of several */
+    /* GPGPU-Sim's default; NULL: nothing is set when no file names the option. Without a parameter: the value with which
+     * it says what Heddle does anyway. */
+    const char *init;
 };
 
-#define NUMBER(name, key, init) {name, gmap_number, key, init}
-#define LEFT(name, why)         {name, NULL, why, NULL}
-#define NONE(name)              {name, NULL, NULL, NULL}
+#define NUMBER(name, key, init)                                                                              \
+    {                                                                                                        \
+        name, gmap_number, key, init                                                                         \
+    }
+#define LEFT(name, same, why)                                                                                \
+    {                                                                                                        \
+        name, NULL, why, same                                                                                \
+    }
+#define NONE(name)                                                                                           \
+    {                                                                                                        \
+        name, NULL, NULL, NULL                                                                               \
+    }
 
 static const struct gmap_row rows[] = {
     NUMBER("-gpgpu_compute_capability_major", "device.cc_major", NULL),
@@ -112,41 +124,41 @@ static const struct gmap_row rows[] = {
     {"-gpgpu_perf_sim_memcpy", gmap_flag, "gpu.copy_fills_l2", "1"},
     NUMBER("-gpgpu_stack_size_limit", "emu.stack", NULL),
     NUMBER("-gpgpu_heap_size_limit", "emu.heap", NULL),
-    {"-gpgpu_scheduler", gmap_scheduler, NULL, "gto"},
+    {"-gpgpu_scheduler", gmap_scheduler, "sm.scheduler", "gto"},
     /* about the machine, and without a parameter */
-    LEFT("-gpgpu_registers_per_block", "a block may use all registers of its SM"),
-    LEFT("-gpgpu_TB_launch_latency", "blocks start without one"),
-    LEFT("-gpgpu_shmem_sizeDefault", "a kernel's cache preference changes nothing"),
-    LEFT("-gpgpu_shmem_size_PrefL1", "a kernel's cache preference changes nothing"),
-    LEFT("-gpgpu_shmem_size_PrefShared", "a kernel's cache preference changes nothing"),
-    LEFT("-gpgpu_cache:dl1PrefL1", "a kernel's cache preference changes nothing"),
-    LEFT("-gpgpu_cache:dl1PrefShared", "a kernel's cache preference changes nothing"),
-    LEFT("-gpgpu_adaptive_cache_config", "the L1 does not grow by unused shared memory: set l1.size"),
-    LEFT("-gpgpu_shmem_option", "the L1 does not grow by unused shared memory: set l1.size"),
-    LEFT("-gpgpu_unified_l1d_size", "the L1 does not grow by unused shared memory: set l1.size"),
-    LEFT("-gpgpu_l1_cache_write_ratio", "no limit on dirty lines of a set"),
-    LEFT("-gpgpu_l2_cache_write_ratio", "no limit on dirty lines of a set"),
-    LEFT("-gpgpu_flush_l2_cache", "the L2 is kept between kernels"),
-    LEFT("-gpgpu_cache:dl2_texture_only", "the L2 serves everything"),
-    LEFT("-gpgpu_dual_issue_diff_exec_units", "issue_width does not look at the kinds of unit"),
-    LEFT("-gpgpu_sub_core_model", "schedulers share the units of their SM"),
-    LEFT("-gpgpu_reg_file_port_throughput", "a register bank has one port"),
-    LEFT("-gpgpu_reg_bank_use_warp_id", "see sm.bank_by_warp"),
-    LEFT("-gpgpu_tensor_core_avail", "no tensor cores"),
-    LEFT("-gpgpu_num_tensor_core_units", "no tensor cores"),
-    LEFT("-ptx_opcode_latency_tesnor", "no tensor cores"),
-    LEFT("-ptx_opcode_latency_tensor", "no tensor cores"),
-    LEFT("-ptx_opcode_initiation_tensor", "no tensor cores"),
-    LEFT("-trace_opcode_latency_initiation_tensor", "no tensor cores"),
-    LEFT("-icnt_out_buffer_limit", "an output's buffer is xbar.ejection"),
-    LEFT("-icnt_arbiter_algo", "the crossbar's arbiter is iSLIP"),
-    LEFT("-dram_bnk_indexing_policy", "banks are numbered by the address map"),
-    LEFT("-dram_elimnate_rw_turnaround", "the bus always pays for its turnaround"),
-    LEFT("-gpgpu_mem_unit_ports", "see sm.lsu_ports"),
-    LEFT("-gpgpu_shmem_limited_broadcast", "shared memory broadcasts any word"),
-    LEFT("-gpgpu_shmem_warp_parts", "a warp accesses shared memory as a whole"),
-    LEFT("-gpgpu_coalesce_arch", "accesses are coalesced by the line or the sectors of the L1"),
-    LEFT("-gpgpu_concurrent_kernel_sm", "grids share an SM whenever there is room"),
+    LEFT("-gpgpu_registers_per_block", NULL, "a block may use all registers of its SM"),
+    LEFT("-gpgpu_TB_launch_latency", "0", "blocks start without one"),
+    LEFT("-gpgpu_shmem_sizeDefault", NULL, "a kernel's cache preference changes nothing"),
+    LEFT("-gpgpu_shmem_size_PrefL1", NULL, "a kernel's cache preference changes nothing"),
+    LEFT("-gpgpu_shmem_size_PrefShared", NULL, "a kernel's cache preference changes nothing"),
+    LEFT("-gpgpu_cache:dl1PrefL1", NULL, "a kernel's cache preference changes nothing"),
+    LEFT("-gpgpu_cache:dl1PrefShared", NULL, "a kernel's cache preference changes nothing"),
+    LEFT("-gpgpu_adaptive_cache_config", "0", "the L1 does not grow by unused shared memory: set l1.size"),
+    LEFT("-gpgpu_shmem_option", NULL, "the L1 does not grow by unused shared memory: set l1.size"),
+    LEFT("-gpgpu_unified_l1d_size", NULL, "the L1 does not grow by unused shared memory: set l1.size"),
+    LEFT("-gpgpu_l1_cache_write_ratio", "0", "no limit on dirty lines of a set"),
+    LEFT("-gpgpu_l2_cache_write_ratio", "0", "no limit on dirty lines of a set"),
+    LEFT("-gpgpu_flush_l2_cache", "0", "the L2 is kept between kernels"),
+    LEFT("-gpgpu_cache:dl2_texture_only", "0", "the L2 serves everything"),
+    LEFT("-gpgpu_dual_issue_diff_exec_units", "0", "issue_width does not look at the kinds of unit"),
+    LEFT("-gpgpu_sub_core_model", "0", "schedulers share the units of their SM"),
+    LEFT("-gpgpu_reg_file_port_throughput", "1", "a register bank has one port"),
+    LEFT("-gpgpu_reg_bank_use_warp_id", "1", "see sm.bank_by_warp"),
+    LEFT("-gpgpu_tensor_core_avail", "0", "no tensor cores"),
+    LEFT("-gpgpu_num_tensor_core_units", "0", "no tensor cores"),
+    LEFT("-ptx_opcode_latency_tesnor", NULL, "no tensor cores"),
+    LEFT("-ptx_opcode_latency_tensor", NULL, "no tensor cores"),
+    LEFT("-ptx_opcode_initiation_tensor", NULL, "no tensor cores"),
+    LEFT("-trace_opcode_latency_initiation_tensor", NULL, "no tensor cores"),
+    LEFT("-icnt_out_buffer_limit", NULL, "an output's buffer is xbar.ejection"),
+    LEFT("-icnt_arbiter_algo", "1", "the crossbar's arbiter is iSLIP"),
+    LEFT("-dram_bnk_indexing_policy", "0", "banks are numbered by the address map"),
+    LEFT("-dram_elimnate_rw_turnaround", "0", "the bus always pays for its turnaround"),
+    LEFT("-gpgpu_mem_unit_ports", "1", "see sm.lsu_ports"),
+    LEFT("-gpgpu_shmem_limited_broadcast", "0", "shared memory broadcasts any word"),
+    LEFT("-gpgpu_shmem_warp_parts", "1", "a warp accesses shared memory as a whole"),
+    LEFT("-gpgpu_coalesce_arch", NULL, "accesses are coalesced by the line or the sectors of the L1"),
+    LEFT("-gpgpu_concurrent_kernel_sm", "1", "grids share an SM whenever there is room"),
     /* in other rows, or nothing about the machine */
     NONE("-network_mode"),
     NONE("-inter_config_file"),
@@ -191,6 +203,19 @@ static const struct {
     {"-liveness", NULL},
 };
 
+/* How GPGPU-Sim is built, whatever its options say. */
+static const struct {
+    const char *key, *value, *source;
+} fixed[] = {
+    {"sm.fetch_width", "2", "GPGPU-Sim: a fetch is 16 bytes"},
+    {"sm.ibuffer", "2", "GPGPU-Sim: IBUFFER_SIZE"},
+    {"sm.collector_reads", "1", "GPGPU-Sim: a collector takes an operand a cycle"},
+    {"sm.forwarding", "false", "GPGPU-Sim: the scoreboard is released at the writeback"},
+    {"xbar.header", "8", "GPGPU-Sim: READ_PACKET_SIZE"},
+    {"dram.latency_min", "0", "GPGPU-Sim has no such bound"},
+    {"dram.trefi", "0", "GPGPU-Sim: no refresh"},
+};
+
 static const struct gmap_row *find_row(const char *name)
 {
     for (const struct gmap_row *r = rows; r->name; r++)
@@ -224,14 +249,17 @@ void gmap_leave(struct gmap *g, const struct gpgpusim_option *o, const char *fmt
     vec_push(&g->im->left, (struct gpgpusim_left){option.data, reason.data});
 }
 
-void gmap_error(struct gmap *g, const struct gpgpusim_option *o, size_t at, const char *hint, const char *fmt, ...)
+void gmap_error(struct gmap *g, const struct gpgpusim_option *o, size_t at, const char *hint, const char *fmt,
+                ...)
 {
-    static const struct diag_source own = {.file = "GPGPU-Sim's defaults", .text = "", .len = 0};
-    const struct diag_source *src = o->file == GPGPUSIM_DEFAULT ? &own : &g->im->files.data[o->file];
+    assert(o->file !=
+           GPGPUSIM_DEFAULT); /* the table's own values are well formed: a test imports an empty file */
+    int line, col;
+    gpgpusim_place(g->im, o, at, &line, &col);
     va_list ap;
     va_start(ap, fmt);
-    diag_vadd(g->diags, DIAG_ERROR, src, o->value_line, o->value_col + (int)at, (int)MAX(strcspn(o->value + at, ":,"), 1u),
-              hint, fmt, ap);
+    diag_vadd(g->diags, DIAG_ERROR, &g->im->files.data[o->file], line, col,
+              (int)MAX(strcspn(o->value + at, ":, "), 1u), hint, fmt, ap);
     va_end(ap);
     g->ok = false;
 }
@@ -248,10 +276,12 @@ static void keep_setting(struct gpgpusim_import *im, const char *key, const char
         s->source = mem_strdup(source);
         return;
     }
-    vec_push(&im->settings, (struct gpgpusim_setting){mem_strdup(key), mem_strdup(value), mem_strdup(source)});
+    vec_push(&im->settings,
+             (struct gpgpusim_setting){mem_strdup(key), mem_strdup(value), mem_strdup(source)});
 }
 
-bool gmap_set(struct gmap *g, struct gpgpusim_option *o, const char *key, const char *more, const char *fmt, ...)
+bool gmap_set(struct gmap *g, struct gpgpusim_option *o, const char *key, const char *more, const char *fmt,
+              ...)
 {
     struct strbuf value = {0}, source = {0};
     va_list ap;
@@ -259,7 +289,8 @@ bool gmap_set(struct gmap *g, struct gpgpusim_option *o, const char *key, const 
     strbuf_vprintf(&value, fmt, ap);
     va_end(ap);
     struct diag_list tried = {0};
-    bool ok = params_set(g->target->groups, g->target->object, key, strbuf_text(&value), NULL, 0, 0, 0, &tried);
+    bool ok =
+        params_set(g->target->groups, g->target->object, key, strbuf_text(&value), NULL, 0, 0, 0, &tried);
     describe(o, &source);
     if (more) strbuf_printf(&source, "; %s", more);
     if (ok)
@@ -290,8 +321,8 @@ bool gmap_numbers(struct gmap *g, const struct gpgpusim_option *o, char separato
         while (*p == ' ') p++;
         if (!*p) break;
         if (*p != separator) {
-            gmap_error(g, o, (size_t)(p - o->value), NULL, "%s: '%c' or the end must follow the number", o->name,
-                       separator);
+            gmap_error(g, o, (size_t)(p - o->value), NULL, "%s: '%c' or the end must follow the number",
+                       o->name, separator);
             return false;
         }
     }
@@ -349,17 +380,27 @@ static void map_row(struct gmap *g, const struct gmap_row *r)
     if (r->map && given) {
         r->map(g, given, r->key);
     } else if (given && r->key) {
-        gmap_leave(g, given, "%s", r->key);
+        if (!r->init || strcmp(r->init, given->value)) gmap_leave(g, given, "%s", r->key);
     } else if (r->map && r->init && !(r->map == gmap_rop && gpgpusim_find(g->im, "-rop_latency"))) {
-        struct gpgpusim_option init = {.name = (char *)r->name, .value = (char *)r->init, .file = GPGPUSIM_DEFAULT};
+        struct gpgpusim_option init = {
+            .name = (char *)r->name, .value = (char *)r->init, .file = GPGPUSIM_DEFAULT};
         r->map(g, &init, r->key);
     }
+}
+
+static void map_fixed(struct gmap *g)
+{
+    for (uint32_t i = 0; i < ARRAY_LEN(fixed); i++)
+        if (params_set(g->target->groups, g->target->object, fixed[i].key, fixed[i].value, NULL, 0, 0, 0,
+                       g->diags))
+            keep_setting(g->im, fixed[i].key, fixed[i].value, fixed[i].source);
 }
 
 bool gpgpusim_map(struct gpgpusim_import *im, const struct config_target *target, struct diag_list *diags)
 {
     struct gmap g = {im, target, diags, true};
     for (const struct gmap_row *r = rows; r->name; r++) map_row(&g, r);
+    map_fixed(&g);
     for (uint32_t i = 0; i < im->options.len; i++)
         if (!im->options.data[i].used) map_rest(&g, &im->options.data[i]);
     return g.ok;

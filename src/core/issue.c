@@ -162,9 +162,11 @@ static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
     }
 }
 
+/* The schedulers take turns in being the first, so that none is kept from a latch that has room for one alone. */
 void sm_issue(struct sm *m)
 {
-    for (uint32_t s = 0; s < m->p->schedulers; s++) {
+    for (uint32_t i = 0; i < m->p->schedulers; i++) {
+        uint32_t s = (uint32_t)((m->cycle + i) % m->p->schedulers);
         uint64_t room = sm_room(m);
         uint64_t ready = could_issue(m) & room & mech_allowed(m->mech, m->memory_next) & m->slots_of[s];
         int w = ready && !m->faulted ? pick(m, s, ready) : MECH_NO_WARP;

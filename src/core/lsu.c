@@ -146,7 +146,8 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
                        .token = a->kind == REQ_WRITE    ? UINT32_MAX
                                 : a->kind == REQ_ATOMIC ? token(TOKEN_ATOMIC, atomic)
                                                         : token(TOKEN_LOAD, a->pending)};
-    if (a->kind == REQ_ATOMIC) { /* an ideal L1 performs it at once; it is taken off the free list when it was accepted */
+    if (a->kind ==
+        REQ_ATOMIC) { /* an ideal L1 performs it at once; it is taken off the free list when it was accepted */
         m->atomics[atomic].pending = a->pending;
         m->atomics[atomic].lanes = c->lanes;
     }

@@ -188,7 +188,7 @@ void sm_kernel_end(struct sm *m, tick now)
     l1_flush(m->l1, now);
     for (int i = 0; i < RO_COUNT; i++)
         if (!m->ro[i].live) rocache_clear(&m->ro[i]);
-    wake_at(&m->wake, clock_after(&m->clock, now, 1));
+    wake_at(&m->wake, now); /* the flush begins in this cycle, whether the SM was awake or not */
 }
 
 void *sm_stats(struct sm *m) { return &m->stats; }

@@ -22,7 +22,8 @@ struct sm_setup {
     struct link *to_xbar, *from_xbar;
     struct mech_set *mechs;
     void *const *mech_gpu_states;
-    void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta, struct emu_grid *grid); /* all warps of a CTA have ended; it left the SM */
+    void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta,
+                        struct emu_grid *grid); /* all warps of a CTA have ended; it left the SM */
     void *ctx;
 };
 struct sm *sm_create(const struct sm_setup *s);
@@ -30,18 +31,21 @@ void sm_destroy(struct sm *m);
 
 /* Occupancy: does one more CTA of this grid fit (threads, warps, CTA slots, registers by allocation unit, shared memory)? */
 bool sm_fits(const struct sm *m, const struct emu_grid *g);
-bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear); /* false: the emulator faulted */
+bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g,
+                  uint64_t linear); /* false: the emulator faulted */
 void sm_tick(struct sm *m, tick now);
 tick *sm_wake(struct sm *m);      /* set by sm_tick to the next time it has something to do */
 bool sm_idle(const struct sm *m); /* no CTA, no request under way */
 bool sm_faulted(const struct sm *m);
 /* A deferred atomic of this SM takes effect at L2 (called by the slice's hook). */
 void sm_apply_atomic(struct sm *m, const struct req *r);
-void sm_settle(struct sm *m, tick now); /* charges the cycles slept so far to their cause, for statistics at this moment */
+void sm_settle(struct sm *m,
+               tick now); /* charges the cycles slept so far to their cause, for statistics at this moment */
 void sm_kernel_end(struct sm *m, tick now); /* flushes the L1 where the machine says so */
 void *sm_stats(struct sm *m);
 void *sm_l1_stats(struct sm *m);
-void *sm_mech_state(struct sm *m, uint32_t mechanism); /* its state on this SM: what its statistic rows point into */
+void *sm_mech_state(struct sm *m,
+                    uint32_t mechanism); /* its state on this SM: what its statistic rows point into */
 uint32_t sm_ctas(const struct sm *m);
 uint64_t sm_registers_used(const struct sm *m);
 /* The loads of a grid that had CTAs here, by pc (kernel->inst_count entries); NULL: none. Valid until sm_kernel_end. */

@@ -189,7 +189,7 @@ struct sm {
          w##_rest &= w##_rest - 1)
 static inline uint64_t bit(uint32_t i) { return 1ull << i; }
 
-/* ---- warp.c (of the SM): what a warp waits for ---- */
+/* ---- sm_warp.c: what a warp waits for ---- */
 void sm_warp_refresh(struct sm *m, uint32_t w); /* its pending registers, fence or copies changed */
 void sm_warp_next(struct sm *m, uint32_t w);    /* asks the emulator what comes next */
 void sm_warp_reserve(struct sm_warp *s, const struct uop *u);
@@ -228,7 +228,7 @@ void account_cycle(struct sm *m); /* charges the cycle whose causes are in m->ca
 void account_slept(struct sm *m,
                    uint64_t until); /* and those before `until` that passed like the newest one */
 
-/* ---- residency.c ---- */
+/* ---- residency.c: programs and CTAs ---- */
 struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g, uint64_t linear);
 void sm_programs_end(struct sm *m); /* marks those that have no CTA here */
 void sm_programs_free(struct sm *m);

@@ -66,7 +66,8 @@ static void count_access(struct sm *m, const struct l1_txn *t, enum l1_answer a,
     struct pc_load_stats *s = &program->loads[t->pc];
     s->accesses++;
     s->misses += a == L1_MISS;
-    s->unique_lines += lineset_add(&program->seen, t->addr / m->line_bytes + ((uint64_t)t->pc << SEEN_PC_SHIFT));
+    s->unique_lines +=
+        lineset_add(&program->seen, t->addr / m->line_bytes + ((uint64_t)t->pc << SEEN_PC_SHIFT));
 }
 
 static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)

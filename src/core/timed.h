@@ -10,39 +10,49 @@
 #include <signal.h>
 
 struct timed_gpu;
-struct timed_progress { const char *kernel; uint64_t kernel_id, ctas, ctas_done, cycles, warp_insts; uint32_t kernels_running, kernels_queued; };
+struct timed_progress {
+    const char *kernel;
+    uint64_t kernel_id, ctas, ctas_done, cycles, warp_insts;
+    uint32_t kernels_running, kernels_queued;
+};
 struct timed_options {
-    const char *const *mechs;          /* names or ./file.so */
+    const char *const *mechs; /* names or ./file.so */
     uint32_t mech_count;
-    const char *const *mech_settings;  /* "swl.warps=4" */
+    const char *const *mech_settings; /* "swl.warps=4" */
     uint32_t mech_setting_count;
-    bool no_skip;                      /* tick every component every cycle */
-    uint64_t sample_cycles;            /* time series, 0 = none */
-    bool timeline;                     /* keep the CTAs for timed_cta_at */
-    const volatile sig_atomic_t *stop; /* set by a signal handler: the run ends with what it has so far; may be NULL */
-    void (*progress)(void *ctx, const struct timed_progress *p); /* called now and then while running; may be NULL */
+    bool no_skip;           /* tick every component every cycle */
+    uint64_t sample_cycles; /* time series, 0 = none */
+    bool timeline;          /* keep the CTAs for timed_cta_at */
+    const volatile sig_atomic_t
+        *stop; /* set by a signal handler: the run ends with what it has so far; may be NULL */
+    void (*progress)(void *ctx,
+                     const struct timed_progress *p); /* called now and then while running; may be NULL */
     void *progress_ctx;
 };
-struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o, struct diag_list *diags);
+struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
+                               struct diag_list *diags);
 void timed_destroy(struct timed_gpu *g);
-void timed_set_device(struct timed_gpu *g, struct emu_device *d); /* nothing may be queued: the device was reset */
+void timed_set_device(struct timed_gpu *g,
+                      struct emu_device *d); /* nothing may be queued: the device was reset */
 
 /* Queues a launch on a stream (0 = default). The emu_launch is copied, params included. */
 void timed_launch(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream);
 /* Runs until everything queued (on this stream; UINT64_MAX = on all) is done. EMU_OK or the fault. */
 enum emu_fault_kind timed_sync(struct timed_gpu *g, uint64_t stream, struct emu_fault *fault);
-uint64_t timed_cycles(const struct timed_gpu *g);  /* core cycles so far */
+uint64_t timed_cycles(const struct timed_gpu *g); /* core cycles so far */
 uint64_t timed_now_ns(const struct timed_gpu *g);
-void timed_host_copy(struct timed_gpu *g, uint64_t address, uint64_t bytes); /* a host-to-device copy: fills L2 where the machine says so */
+void timed_host_copy(struct timed_gpu *g, uint64_t address,
+                     uint64_t bytes); /* a host-to-device copy: fills L2 where the machine says so */
 
 /* What one kernel did: a snapshot of all statistics groups. */
 struct timed_kernel {
     const char *name;
     uint64_t id, stream, start_cycle, end_cycle;
-    void **stats;            /* one struct for each of timed_groups. Kernels that ran together count each other's events too */
+    void **
+        stats; /* one struct for each of timed_groups. Kernels that ran together count each other's events too */
     uint32_t grid[3], block[3], registers;
     uint64_t shared_bytes, ctas;
-    bool partial;            /* the run was ended before the kernel was */
+    bool partial; /* the run was ended before the kernel was */
     struct emu_stats emu;
     struct pc_load_stats *loads; /* by pc, summed over SMs (sm_stats.h); NULL = not kept */
     uint32_t load_count;
@@ -50,22 +60,33 @@ struct timed_kernel {
 uint32_t timed_kernel_count(const struct timed_gpu *g);
 const struct timed_kernel *timed_kernel_at(const struct timed_gpu *g, uint32_t i);
 /* The statistics groups: "sm", "l1", "xbar", "l2", "dram", "gpu", and one for each mechanism; rows as the component declares them. */
-struct timed_group { const char *name; const struct stat_row *rows; size_t bytes; };
+struct timed_group {
+    const char *name;
+    const struct stat_row *rows;
+    size_t bytes;
+};
 uint32_t timed_groups(const struct timed_gpu *g, const struct timed_group **out);
-void **timed_totals(const struct timed_gpu *g);    /* of the run so far, one struct for each group; free with timed_free_stats */
+void **timed_totals(
+    const struct timed_gpu *g); /* of the run so far, one struct for each group; free with timed_free_stats */
 void timed_free_stats(const struct timed_gpu *g, void **stats);
-uint64_t timed_hash(const struct timed_gpu *g);    /* of all cycle counts and statistics */
+uint64_t timed_hash(const struct timed_gpu *g); /* of all cycle counts and statistics */
 const struct machine *timed_machine(const struct timed_gpu *g);
-bool timed_partial(const struct timed_gpu *g);     /* ended by a fault, a stop or a stuck machine */
+bool timed_partial(const struct timed_gpu *g);       /* ended by a fault, a stop or a stuck machine */
 const char *timed_report(const struct timed_gpu *g); /* why it ended, in many lines; "" = it did not */
 
 /* The time series: what happened in each interval of sample_cycles core cycles (the last may be shorter). */
-struct timed_sample { uint64_t start_cycle, end_cycle; void **stats; };
+struct timed_sample {
+    uint64_t start_cycle, end_cycle;
+    void **stats;
+};
 uint32_t timed_sample_count(const struct timed_gpu *g);
 const struct timed_sample *timed_sample_at(const struct timed_gpu *g, uint32_t i);
 
 /* When each CTA ran, in the order of their ends (timed_options.timeline). */
-struct timed_cta { uint32_t sm; uint64_t kernel /* id */, cta, start_cycle, end_cycle; };
+struct timed_cta {
+    uint32_t sm;
+    uint64_t kernel /* id */, cta, start_cycle, end_cycle;
+};
 uint32_t timed_cta_count(const struct timed_gpu *g);
 const struct timed_cta *timed_cta_at(const struct timed_gpu *g, uint32_t i);
 

@@ -97,16 +97,16 @@ void gpu_reset(struct gpu *g)
 {
     gpu_lock();
     gpu_settle(g);
+    bool ended = g->timed && timed_partial(g->timed); /* a machine that met a fault is not used again */
+    if (ended) { /* its kernels still point into their modules */
+        gpu_stats_write(g);
+        gpu_timed_close(g);
+    }
     for (uint32_t i = 0; i < g->modules.len; i++) {
         emu_module_unload(g->device, g->modules.data[i]->emu);
         g->modules.data[i]->emu = NULL;
     }
     g->modules.len = 0;
-    bool ended = g->timed && timed_partial(g->timed); /* a machine that met a fault is not used again */
-    if (ended) {
-        gpu_stats_write(g);
-        gpu_timed_close(g);
-    }
     emu_device_destroy(g->device);
     g->device = make_device(&g->machine);
     if (!g->device) UNREACHABLE("the address space given back a moment ago cannot be reserved again");

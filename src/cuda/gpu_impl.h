@@ -3,8 +3,8 @@
 #define HEDDLE_GPU_IMPL_H
 
 #include "base/map.h"
-#include "cuda/env.h"
 #include "core/timed.h"
+#include "cuda/env.h"
 #include "cuda/gpu.h"
 
 struct kernel_stats { /* of all launches under one kernel name */

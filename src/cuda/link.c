@@ -208,8 +208,8 @@ static void start(const char *name, struct ptx_module *const *modules, uint32_t 
     join_texts(modules, count, out);
 }
 
-bool linked_modules(const char *name, struct ptx_module *const *modules, uint32_t count, struct ptx_module *out,
-                  struct diag_list *diags)
+bool linked_modules(const char *name, struct ptx_module *const *modules, uint32_t count,
+                    struct ptx_module *out, struct diag_list *diags)
 {
     assert(count > 0);
     uint32_t errors = diags->errors;

@@ -41,10 +41,10 @@
     return rt_done(rt_error_)
 
 /* rt_error.c */
-cudaError_t rt_find_gpu(struct gpu **out); /* cudaErrorNoDevice when the configuration is wrong */
-cudaError_t rt_enter(struct gpu **out);    /* and the fault that ended the context */
+cudaError_t rt_find_gpu(struct gpu **out);     /* cudaErrorNoDevice when the configuration is wrong */
+cudaError_t rt_enter(struct gpu **out);        /* and the fault that ended the context */
 cudaError_t rt_enter_launch(struct gpu **out); /* the same for a launch: what is queued stays queued */
-cudaError_t rt_done(cudaError_t e);        /* notes e for cudaGetLastError; returns it */
+cudaError_t rt_done(cudaError_t e);            /* notes e for cudaGetLastError; returns it */
 cudaError_t rt_from_status(enum gpu_status s);
 
 #endif

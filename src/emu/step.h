@@ -23,43 +23,53 @@ void emu_env_leave(const fenv_t *host);
 struct emu_grid *emu_grid_open(struct emu_device *d, const struct emu_launch *l, struct emu_fault *fault);
 /* CTAs still open and atomics still owed are ended and made. stats may be NULL. */
 void emu_grid_close(struct emu_grid *g, struct emu_stats *stats);
-const struct emu_launch *emu_grid_launch(const struct emu_grid *g); /* its params: the block in device memory */
+const struct emu_launch *
+emu_grid_launch(const struct emu_grid *g); /* its params: the block in device memory */
 uint64_t emu_grid_ctas(const struct emu_grid *g);
-uint32_t emu_grid_shared_bytes(const struct emu_grid *g);  /* of one CTA, static and dynamic */
-uint32_t emu_grid_local_bytes(const struct emu_grid *g);   /* of one thread */
+uint32_t emu_grid_shared_bytes(const struct emu_grid *g); /* of one CTA, static and dynamic */
+uint32_t emu_grid_local_bytes(const struct emu_grid *g);  /* of one thread */
 /* What %clock and %globaltimer show, read at each use; NULL (the default): instructions executed. */
 void emu_grid_clock(struct emu_grid *g, const uint64_t *cycles, const uint64_t *ns);
 
 /* sm: what %smid says. NULL: the host has no memory for it (a fault). */
 struct cta *emu_cta_open(struct emu_grid *g, uint64_t linear, uint32_t sm);
-void emu_cta_close(struct cta *c); /* results of atomics that are still owed go nowhere */
+void emu_cta_close(struct cta *c);            /* results of atomics that are still owed go nowhere */
 uint64_t emu_cta_linear(const struct cta *c); /* its number in the grid */
 uint32_t emu_cta_warps(const struct cta *c);
 struct warp *emu_cta_warp(struct cta *c, uint32_t index);
 
-enum emu_warp_state { EMU_WARP_READY, EMU_WARP_AT_BARRIER, EMU_WARP_AT_SYNC /* waits for other lanes of its own */, EMU_WARP_DONE };
+enum emu_warp_state {
+    EMU_WARP_READY,
+    EMU_WARP_AT_BARRIER,
+    EMU_WARP_AT_SYNC /* waits for other lanes of its own */,
+    EMU_WARP_DONE
+};
 enum emu_warp_state emu_warp_state(const struct warp *w);
 
 /* The instruction that the next step executes (its pc in *pc, active lanes before the guard in *mask). Only when READY. Lanes that wait
  * for the others at a reconvergence point have been brought together, so the answer stays until the step. */
 const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mask);
 
-struct emu_access {           /* what a step did beyond registers */
+struct emu_access { /* what a step did beyond registers */
     const struct isa_inst *inst;
     uint32_t pc;
-    uint32_t mask;            /* lanes that executed: active and guard true; 0 = nothing happened but time. Of cp.async and prefetch
+    uint32_t
+        mask; /* lanes that executed: active and guard true; 0 = nothing happened but time. Of cp.async and prefetch
                                * only those that read device memory */
-    uint8_t space;            /* enum isa_space, generic resolved: GLOBAL, SHARED, LOCAL, CONST, PARAM; ISA_GENERIC = no memory access.
+    uint8_t
+        space; /* enum isa_space, generic resolved: GLOBAL, SHARED, LOCAL, CONST, PARAM; ISA_GENERIC = no memory access.
                                * When lanes of one generic access differ in space it is the first lane's. */
     bool is_store, is_atomic, is_texture, is_prefetch;
-    uint8_t bytes;            /* per lane, vector included: 1 to 16 (32 for four 64-bit words) */
+    uint8_t bytes;                      /* per lane, vector included: 1 to 16 (32 for four 64-bit words) */
     uint32_t shared_lanes, local_lanes; /* of mask */
-    uint64_t addr[ISA_LANES]; /* for the lanes of mask: global, const and param: device address; shared: offset in the CTA's shared
+    uint64_t addr
+        [ISA_LANES]; /* for the lanes of mask: global, const and param: device address; shared: offset in the CTA's shared
                                * memory; local: offset in the thread's local memory; texture: address of the first texel read. Of
                                * cp.async where it reads; it writes shared memory as well */
-    bool deferred;            /* a global atomic that has not happened yet: emu_atomic_apply must be called for each lane of
+    bool
+        deferred; /* a global atomic that has not happened yet: emu_atomic_apply must be called for each lane of
                                * mask & ~shared_lanes */
-    uint32_t atomic_record;   /* its record */
+    uint32_t atomic_record; /* its record */
 };
 
 /* Executes the next instruction. False: it faulted, or the CTA is in deadlock (the fault given to emu_grid_open is filled). With

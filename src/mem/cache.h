@@ -10,18 +10,28 @@
 
 enum cache_index { CACHE_INDEX_LINEAR, CACHE_INDEX_FERMI_HASH, CACHE_INDEX_XOR, CACHE_INDEX_IPOLY };
 enum cache_replace { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
-enum cache_outcome { CACHE_HIT, CACHE_HIT_RESERVED /* pending hit */, CACHE_MISS, CACHE_SECTOR_MISS, CACHE_RESERVATION_FAIL };
+enum cache_outcome {
+    CACHE_HIT,
+    CACHE_HIT_RESERVED /* pending hit */,
+    CACHE_MISS,
+    CACHE_SECTOR_MISS,
+    CACHE_RESERVATION_FAIL
+};
 
-struct cache_geometry { uint32_t sets, ways, line_bytes; bool sectored; uint8_t index, replace; /* enums above */ };
+struct cache_geometry {
+    uint32_t sets, ways, line_bytes;
+    bool sectored;
+    uint8_t index, replace; /* enums above */
+};
 
 struct cache_line {
-    uint64_t addr;            /* line address */
+    uint64_t addr;                   /* line address */
     uint32_t valid, reserved, dirty; /* sector masks */
     uint64_t last_use, filled;       /* order counters, not time */
-    uint16_t owner_warp;      /* warp that allocated it, for intra- and inter-warp hits */
+    uint16_t owner_warp;             /* warp that allocated it, for intra- and inter-warp hits */
     uint32_t owner_pc;
-    bool used;                /* holds an address */
-    bool is_prefetch;         /* filled by a prefetch and not used since */
+    bool used;        /* holds an address */
+    bool is_prefetch; /* filled by a prefetch and not used since */
 };
 
 enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
@@ -32,11 +42,11 @@ struct cache {
     struct cache_line *lines; /* [set * ways + way] */
     uint64_t clock;
     struct rng rng;
-    uint32_t full_sectors;    /* mask of a whole line; 1 without sectors */
+    uint32_t full_sectors;           /* mask of a whole line; 1 without sectors */
     uint32_t line_shift, index_bits; /* index_bits: log2 of the sets, 0 when that is no power of two */
-    uint64_t index_rows[CACHE_INDEX_BITS_MAX]; /* IPOLY: the bits of the line number whose parity is index bit i */
+    uint64_t
+        index_rows[CACHE_INDEX_BITS_MAX]; /* IPOLY: the bits of the line number whose parity is index bit i */
 };
-
 
 void cache_init(struct cache *c, const struct cache_geometry *g);
 void cache_free(struct cache *c);
@@ -65,7 +75,12 @@ static inline uint32_t cache_mask(const struct cache *c, uint32_t sectors)
 /* ---- miss-status holding registers: one entry a line (or sector group), each with merged requests as a chain of ids ----
  * The chain's next-fields are the caller's: it keeps head, tail and merged (requests in the chain, the first one included) itself. Entries are
  * found by hashing, so that a file of any size costs the same. */
-struct mshr_entry { uint64_t addr; uint32_t sectors; uint32_t head, tail, merged; bool used; };
+struct mshr_entry {
+    uint64_t addr;
+    uint32_t sectors;
+    uint32_t head, tail, merged;
+    bool used;
+};
 struct mshr {
     struct mshr_entry *entries;
     uint32_t count, merge_max, used;

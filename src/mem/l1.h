@@ -12,12 +12,16 @@
 #include "mem/req.h"
 #include "stats/stat.h"
 
-enum l1_write_global { L1_WRITE_EVICT /* write through, the line is dropped on a hit */, L1_WRITE_UPDATE /* write through, kept */ };
+enum l1_write_global {
+    L1_WRITE_EVICT /* write through, the line is dropped on a hit */,
+    L1_WRITE_UPDATE /* write through, kept */
+};
 enum l1_write_local { L1_WRITE_BACK, L1_WRITE_THROUGH /* local stores are treated as global ones */ };
 enum l1_allocate { L1_ALLOCATE_ON_MISS, L1_ALLOCATE_ON_FILL };
 
 struct l1_params {
-    uint64_t size;               /* of any value: sets = size / (line * ways), at least one; fewer ways when they do not fit */
+    uint64_t
+        size; /* of any value: sets = size / (line * ways), at least one; fewer ways when they do not fit */
     uint32_t ways, line;
     bool sectored;
     uint32_t index, replacement; /* enum cache_index, cache_replace */
@@ -30,58 +34,81 @@ struct l1_params {
 extern const struct param_row l1_rows[];
 extern const struct stat_row l1_stat_rows[];
 
-enum l1_type { L1_GLOBAL_LOAD, L1_GLOBAL_STORE, L1_LOCAL_LOAD, L1_LOCAL_STORE, L1_ATOMIC, L1_OTHER /* texture, constant */, L1_TYPES };
+enum l1_type {
+    L1_GLOBAL_LOAD,
+    L1_GLOBAL_STORE,
+    L1_LOCAL_LOAD,
+    L1_LOCAL_STORE,
+    L1_ATOMIC,
+    L1_OTHER /* texture, constant */,
+    L1_TYPES
+};
 enum { L1_LATENCY_BUCKETS = 64, L1_LATENCY_BUCKET_CYCLES = 32 };
 
 /* An access is counted once, when it is taken: accesses = hits + pending + misses, for each type. Bypassing loads and prefetches are counted apart. */
 struct l1_stats {
     uint64_t accesses[L1_TYPES], hits[L1_TYPES], pending[L1_TYPES], misses[L1_TYPES];
-    uint64_t fails[L1_TYPES];    /* cycles in which an access was refused: their sum = stall_cycles */
+    uint64_t fails[L1_TYPES]; /* cycles in which an access was refused: their sum = stall_cycles */
     uint64_t total_accesses, total_hits, total_pending, total_misses;
     uint64_t load_accesses, load_misses;
-    uint64_t cold_misses, replaced_misses, sector_misses; /* of the misses that allocate or read: their sum = reads_missed */
+    uint64_t cold_misses, replaced_misses,
+        sector_misses; /* of the misses that allocate or read: their sum = reads_missed */
     uint64_t reads_missed;
-    uint64_t intra_warp_hits, inter_warp_hits;            /* of loads */
+    uint64_t intra_warp_hits, inter_warp_hits; /* of loads */
     uint64_t stall_line, stall_mshr, stall_queue, stall_port, stall_cycles;
     uint64_t bypassed, other_requests;
     uint64_t requests_read, requests_write, requests_atomic, replies;
     uint64_t miss_latency_sum, miss_latency_count, miss_latency[L1_LATENCY_BUCKETS];
-    uint64_t prefetch_offered, prefetch_issued, prefetch_redundant, prefetch_dropped, prefetch_useful, prefetch_late, prefetch_unused;
+    uint64_t prefetch_offered, prefetch_issued, prefetch_redundant, prefetch_dropped, prefetch_useful,
+        prefetch_late, prefetch_unused;
     uint64_t evictions, write_backs, write_evictions, fills, fills_not_kept, flushes;
     uint64_t mshr_max;
 };
 
-struct l1_txn {              /* one coalesced transaction */
-    uint64_t addr;           /* line address (device address space; local memory already interleaved) */
-    uint32_t sectors;        /* of the line */
-    uint32_t write_bytes;    /* stores and atomics: bytes of data */
-    bool partial;            /* store does not cover its sectors */
-    uint8_t kind, cls;       /* enum req_kind, req_class */
-    bool bypass;             /* .cg, volatile: goes to L2 */
+struct l1_txn {           /* one coalesced transaction */
+    uint64_t addr;        /* line address (device address space; local memory already interleaved) */
+    uint32_t sectors;     /* of the line */
+    uint32_t write_bytes; /* stores and atomics: bytes of data */
+    bool partial;         /* store does not cover its sectors */
+    uint8_t kind, cls;    /* enum req_kind, req_class */
+    bool bypass;          /* .cg, volatile: goes to L2 */
     bool is_prefetch;
     uint16_t warp;
     uint32_t pc;
-    uint32_t token;          /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
+    uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
 };
 
-enum l1_answer { L1_HIT, L1_MISS, L1_PENDING /* merged with a miss under way */, L1_SENT /* store, atomic, bypass: on its way */,
-                 L1_STALL_LINE, L1_STALL_MSHR, L1_STALL_QUEUE /* back pressure from below */, L1_STALL_PORT };
+enum l1_answer {
+    L1_HIT,
+    L1_MISS,
+    L1_PENDING /* merged with a miss under way */,
+    L1_SENT /* store, atomic, bypass: on its way */,
+    L1_STALL_LINE,
+    L1_STALL_MSHR,
+    L1_STALL_QUEUE /* back pressure from below */,
+    L1_STALL_PORT
+};
 
 struct l1;
 
 /* What the rows' bounds cannot say (a line that is a power of two ...). False with diagnostics. */
 bool l1_params_check(const struct l1_params *p, struct diag_list *diags);
-struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_domain *core, struct req_pool *pool,
-                     struct link *to_xbar, struct link *from_xbar, tick *sm_wake);
+struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_domain *core,
+                     struct req_pool *pool, struct link *to_xbar, struct link *from_xbar, tick *sm_wake);
 void l1_destroy(struct l1 *c);
 /* to_xbar and from_xbar wake the SM (sm_wake): begin sm_tick with *sm_wake = TICK_NEVER, and end it with wake_at(sm_wake, l1_wake(c)). */
 /* Observers and votes, as plain function pointers, so that mem/ does not know mechanisms; the SM connects them. NULL = nobody. */
 struct l1_hooks {
     void *ctx;
-    bool (*may_allocate)(void *ctx, const struct l1_txn *t); /* asked again when the access is offered again */
-    void (*on_access)(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp); /* once, when it is taken */
-    void (*on_evict)(void *ctx, tick now, const struct cache_line *line); /* replaced by a miss; not at a store's eviction or a flush */
-    void (*on_fill)(void *ctx, tick now, uint64_t line, tick latency, bool is_prefetch); /* latency in ticks */
+    bool (*may_allocate)(void *ctx,
+                         const struct l1_txn *t); /* asked again when the access is offered again */
+    void (*on_access)(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a,
+                      bool intra_warp); /* once, when it is taken */
+    void (*on_evict)(
+        void *ctx, tick now,
+        const struct cache_line *line); /* replaced by a miss; not at a store's eviction or a flush */
+    void (*on_fill)(void *ctx, tick now, uint64_t line, tick latency,
+                    bool is_prefetch); /* latency in ticks */
     /* A reply to a request of l1_send: the hook frees the request. */
     void (*on_other_reply)(void *ctx, tick now, uint32_t req);
     /* With perfect or fixed_miss_latency set, atomics take effect here instead of at the L2. NULL: they travel to the L2 all the same. */
@@ -98,10 +125,12 @@ bool l1_send(struct l1 *c, tick now, uint32_t req);
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp);
 /* Charges the cycles that the SM slept through while an access was refused, for statistics at this moment. */
 void l1_settle(struct l1 *c, tick now);
-tick l1_wake(const struct l1 *c);       /* when it next has something to do by itself; TICK_NEVER = only when asked or replied to */
-void l1_flush(struct l1 *c, tick now);  /* at kernel end: invalidates, writes dirty lines back */
-bool l1_idle(const struct l1 *c);       /* no MSHR, queue or pending write-back in use */
-void *l1_stats(struct l1 *c);           /* struct l1_stats */
+tick l1_wake(
+    const struct l1
+        *c); /* when it next has something to do by itself; TICK_NEVER = only when asked or replied to */
+void l1_flush(struct l1 *c, tick now); /* at kernel end: invalidates, writes dirty lines back */
+bool l1_idle(const struct l1 *c);      /* no MSHR, queue or pending write-back in use */
+void *l1_stats(struct l1 *c);          /* struct l1_stats */
 void l1_explain(const struct l1 *c, tick now, struct strbuf *out); /* what is outstanding, oldest first */
 
 #endif

@@ -18,21 +18,22 @@ struct l2_ring {
 struct l2_slice {
     tick wake;
     /* touched every cycle */
-    struct l2_ring pipe;    /* accepted, on their way to the tags */
-    tick port_free;         /* the data port */
-    tick atomic_free;       /* the atomic unit */
-    struct l2_timed latch;  /* a reply of the tag stage: REQ_NONE, or complete at ready */
-    struct l2_timed fill;   /* a fill on the data port */
-    uint32_t victim;        /* a write-back on its way to to_dram */
-    uint32_t *drain;        /* ring of MSHR entries whose data is there */
+    struct l2_ring pipe;   /* accepted, on their way to the tags */
+    tick port_free;        /* the data port */
+    tick atomic_free;      /* the atomic unit */
+    struct l2_timed latch; /* a reply of the tag stage: REQ_NONE, or complete at ready */
+    struct l2_timed fill;  /* a fill on the data port */
+    uint32_t victim;       /* a write-back on its way to to_dram */
+    uint32_t *drain;       /* ring of MSHR entries whose data is there */
     uint32_t drain_head, drain_count;
-    bool replied;           /* in this cycle */
+    bool replied; /* in this cycle */
     bool is_stalled, head_failed;
     enum l2_stall stall_cause;
     tick stall_since;
     /* parts */
-    struct cache cache;     /* by addresses within the slice: else a slice of 2^n would see only some of its sets */
-    uint64_t *line_addr;    /* [line]: its device address */
+    struct cache
+        cache; /* by addresses within the slice: else a slice of 2^n would see only some of its sets */
+    uint64_t *line_addr; /* [line]: its device address */
     struct mshr mshr;
     struct link *in, *out, *to_dram, *from_dram;
     struct req_pool *pool;

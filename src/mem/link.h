@@ -13,28 +13,34 @@
 
 #include "base/tick.h"
 
-enum { LINK_LEVELS = 11 }; /* occupancy 1..100% in tenths: [0] = up to 10% ... [9] = above 90% but not full, [10] = full */
+enum {
+    LINK_LEVELS = 11
+}; /* occupancy 1..100% in tenths: [0] = up to 10% ... [9] = above 90% but not full, [10] = full */
 
-struct link_slot { tick ready; uint32_t value; };
+struct link_slot {
+    tick ready;
+    uint32_t value;
+};
 
 struct link {
     struct link_slot *slots;
     uint32_t capacity, head, count;
-    tick latency;                  /* ticks */
-    tick pop_time;                 /* of the newest pop */
-    uint32_t pop_count;            /* pops at pop_time: not free yet in that tick */
+    tick latency;                        /* ticks */
+    tick pop_time;                       /* of the newest pop */
+    uint32_t pop_count;                  /* pops at pop_time: not free yet in that tick */
     tick *consumer_wake, *producer_wake; /* set to the time at which the other end may go on; may be NULL */
-    bool producer_waits;           /* a push was refused: tell the producer when there is room */
-    tick waits_since;              /* the first refusal of this wait */
+    bool producer_waits;                 /* a push was refused: tell the producer when there is room */
+    tick waits_since;                    /* the first refusal of this wait */
     /* statistics */
     tick changed;                  /* when count last changed */
     tick level_ticks[LINK_LEVELS]; /* time spent at each level, while not empty */
-    uint64_t pushes, refusals;     /* refusals: times that the producer had to wait, not times that it asked */
-    tick blocked_ticks;            /* from the first refusal to the push that went through, summed */
+    uint64_t pushes, refusals; /* refusals: times that the producer had to wait, not times that it asked */
+    tick blocked_ticks;        /* from the first refusal to the push that went through, summed */
     const char *name;
 };
 
-void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake, tick *consumer_wake);
+void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
+               tick *consumer_wake);
 void link_free(struct link *l);
 /* True: link_push may be called at now. False: the producer is blocked, and is woken when there is room. */
 bool link_can_push(struct link *l, tick now);

@@ -8,27 +8,33 @@ enum req_kind { REQ_READ, REQ_WRITE, REQ_ATOMIC };
 enum req_class { REQ_GLOBAL, REQ_LOCAL, REQ_CONST, REQ_TEX, REQ_INST, REQ_CLASS_COUNT };
 
 struct req {
-    uint64_t addr;          /* of the line that the request is for, line aligned */
-    uint32_t sectors;       /* 32-byte sectors of the line that are wanted or written, bit 0 = lowest */
-    uint32_t write_bytes;   /* bytes of data that a write or atomic carries */
-    uint8_t kind, cls;      /* enum req_kind, req_class */
+    uint64_t addr;        /* of the line that the request is for, line aligned */
+    uint32_t sectors;     /* 32-byte sectors of the line that are wanted or written, bit 0 = lowest */
+    uint32_t write_bytes; /* bytes of data that a write or atomic carries */
+    uint8_t kind, cls;    /* enum req_kind, req_class */
     bool is_prefetch, is_fill_partial; /* partial: a write that does not cover its sectors */
-    uint8_t l1_outcome;     /* for statistics */
-    uint16_t sm;            /* who asked; the reply goes back there */
-    uint16_t warp;          /* warp slot of the SM */
-    uint32_t pc;            /* instruction index */
-    uint32_t token;         /* the asker's own: a pending load, an MSHR, an atomic record */
-    uint16_t slice, channel; /* where the address map sends it */
-    uint32_t next;          /* free list, and chains that a component may build while it owns the request */
-    tick born, at_l2, at_dram, served; /* time stamps: made at the L1, accepted by the L2 slice, by DRAM, reply left L2 */
+    uint8_t l1_outcome;                /* for statistics */
+    uint16_t sm;                       /* who asked; the reply goes back there */
+    uint16_t warp;                     /* warp slot of the SM */
+    uint32_t pc;                       /* instruction index */
+    uint32_t token;                    /* the asker's own: a pending load, an MSHR, an atomic record */
+    uint16_t slice, channel;           /* where the address map sends it */
+    uint32_t next; /* free list, and chains that a component may build while it owns the request */
+    tick born, at_l2, at_dram,
+        served; /* time stamps: made at the L1, accepted by the L2 slice, by DRAM, reply left L2 */
     bool l2_hit;
 };
 
 #define REQ_NONE UINT32_MAX
 
 /* items[fresh..] have never been used: memory of a generous pool is committed only when it is touched. */
-struct req_pool { struct req *items; uint32_t cap, free_head, fresh, live, live_max; uint64_t made;
-                  void (*place)(const void *ctx, struct req *r); const void *place_ctx; /* sets slice and channel of a new request; may be NULL */ };
+struct req_pool {
+    struct req *items;
+    uint32_t cap, free_head, fresh, live, live_max;
+    uint64_t made;
+    void (*place)(const void *ctx, struct req *r);
+    const void *place_ctx; /* sets slice and channel of a new request; may be NULL */
+};
 
 /* Size it for all that the machine's queues and MSHRs can hold at once: req_new on an exhausted pool ends the process. */
 void req_pool_init(struct req_pool *p, uint32_t count);

@@ -17,30 +17,35 @@ struct xbar_params {
     uint32_t vcs, vc_buffer;           /* virtual channels of an input; flits, each */
     uint32_t ejection;                 /* packets, each output */
     uint32_t input_speedup;
-    uint32_t iterations;               /* of iSLIP */
-    uint32_t latency;                  /* crossbar cycles */
+    uint32_t iterations; /* of iSLIP */
+    uint32_t latency;    /* crossbar cycles */
     bool infinite;
 };
 extern const struct param_row xbar_rows[];
 extern const struct stat_row xbar_stat_rows[];
 
 struct xbar_net_stats {
-    uint64_t packets, flits;       /* that left an output */
-    uint64_t stall_cycles;         /* of packets at the head of a virtual channel */
-    uint64_t output_busy_cycles;   /* summed over the outputs */
-    uint64_t eject_wait_cycles;    /* complete packets that waited for their destination */
-    uint64_t latency_cycles;       /* from the link at the input to the link at the output, summed over packets */
+    uint64_t packets, flits;     /* that left an output */
+    uint64_t stall_cycles;       /* of packets at the head of a virtual channel */
+    uint64_t output_busy_cycles; /* summed over the outputs */
+    uint64_t eject_wait_cycles;  /* complete packets that waited for their destination */
+    uint64_t latency_cycles; /* from the link at the input to the link at the output, summed over packets */
 };
-struct xbar_stats { struct xbar_net_stats request, reply; };
+struct xbar_stats {
+    struct xbar_net_stats request, reply;
+};
 
 struct xbar;
 /* Links are owned by the GPU: from_sm[i] (SM i -> crossbar), to_slice[j], from_slice[j], to_sm[i]. The arrays are copied. All carry request ids. A packet that has
  * been ejected is pushed into the link of its destination when the last flit has arrived. */
-struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t slices, const struct clock_domain *clock,
-                         struct req_pool *pool, struct link **from_sm, struct link **to_slice, struct link **from_slice, struct link **to_sm);
+struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t slices,
+                         const struct clock_domain *clock, struct req_pool *pool, struct link **from_sm,
+                         struct link **to_slice, struct link **from_slice, struct link **to_sm);
 void xbar_destroy(struct xbar *x);
 void xbar_tick(struct xbar *x, tick now);
-tick *xbar_wake(struct xbar *x);   /* the variable that links wake; xbar_tick sets it to the next time it has something to do */
+tick *xbar_wake(
+    struct xbar
+        *x); /* the variable that links wake; xbar_tick sets it to the next time it has something to do */
 bool xbar_idle(const struct xbar *x);
 void *xbar_stats(struct xbar *x);
 /* Who waits for whom, oldest first, for the report of a stuck machine. */

@@ -52,10 +52,10 @@ struct xbar_net {
     struct xbar_output *out;
     struct link **from, **to;
     struct xbar_net_stats *stats;
-    uint32_t *offer; /* [input]: output whose grant is best for it, in one round of iSLIP */
+    uint32_t *offer;          /* [input]: output whose grant is best for it, in one round of iSLIP */
     uint32_t *offered, *open; /* lists of inputs with an offer; of outputs that may grant */
-    uint32_t packets; /* inside the network */
-    uint32_t requests; /* heads that compete */
+    uint32_t packets;         /* inside the network */
+    uint32_t requests;        /* heads that compete */
 };
 
 void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_reply, uint32_t inputs,

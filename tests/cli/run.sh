@@ -50,7 +50,7 @@ expect 0 '"timed": ' "${saxpy[@]}" --json
 expect 0 'gpu_sim_cycle' "${saxpy[@]}" --stats gpgpusim
 expect 0 'arg 2: ' "${saxpy[@]}" --quiet --sample 100 --timeline "$out.json"
 grep -q traceEvents "$out.json" || { echo "FAILED: no timeline"; failures=$((failures + 1)); }
-expect 0 '^lrr ' list mechanisms
+expect 0 'lrr +loose round robin' list mechanisms
 expect 0 '^l1\.' list stats
 expect 0 'one of: none, dram, infinite, perfect' explain ideal.memory
 expect 0 'Nsight|ncu|l1tex' explain l1.accesses
@@ -76,6 +76,13 @@ expect 2 "unknown parameter 'sm.cuont'" config dump --set sm.cuont=3
 expect 2 "did you mean 'sm.count'" config dump --set sm.cuont=3
 expect 2 'must be a whole number from 1 to 1024' config dump --set sm.count=0
 expect 2 "no machine 'voodoo'" config dump -m voodoo
+program=$(dirname "$heddle")/program_nbody
+if [ -x "$program" ]; then
+    expect 0 'issue slots +issued' run -m fermi -- "$program"
+    expect 0 'nbody: PASS' run -m fermi -- "$program"
+    expect 0 'nbody: PASS' run --functional -- "$program"
+    expect 0 '"kernels":' run -m fermi --json -- "$program"
+fi
 expect 2 'not an option' run ./app
 expect 2 'no program to run' run --functional
 expect 2 'lrr|gto|mechanism' run --mech lrrr -- true
