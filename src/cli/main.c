@@ -3,7 +3,8 @@
 
 const struct cli_command cli_commands[] = {
     {"run", "[options] -- PROGRAM [ARGS...]", "run a CUDA program on the simulated GPU",
-     "  heddle run -- ./vectoradd 1024             the program's own output, then where the time went, on stderr\n"
+     "  heddle run -- ./vectoradd 1024             the program's own output, then where the time went, on "
+     "stderr\n"
      "  heddle run -m fermi --mech swl -- ./bfs    on another machine, with a mechanism\n"
      "  heddle run --stats s.json -- ./app         every statistic, as JSON in a file\n"
      "  heddle run --functional -- ./app           results only, no clock\n",
@@ -18,7 +19,8 @@ const struct cli_command cli_commands[] = {
      "  heddle disasm saxpy.ptx                all kernels, beside their PTX\n"
      "  heddle disasm ./app vecadd --maxrregcount 32\n",
      cli_cmd_disasm},
-    {"list", "machines | mechanisms | params | stats", "list what there is", "  heddle list machines\n", cli_cmd_list},
+    {"list", "machines | mechanisms | params | stats", "list what there is", "  heddle list machines\n",
+     cli_cmd_list},
     {"explain", "NAME", "say what a parameter or statistic means",
      "  heddle explain sm.registers\n  heddle explain sm          everything that begins with sm.\n",
      cli_cmd_explain},

@@ -261,8 +261,7 @@ void dispatch_close(struct timed_gpu *g)
     struct dispatcher *d = &g->dispatch;
     for (uint32_t i = 0; i < d->queue.len; i++) {
         struct gpu_kernel *k = d->queue.data[i];
-        struct emu_stats ignored = {0};
-        if (k->grid) emu_grid_close(k->grid, &ignored);
+        if (k->grid) emu_grid_close(k->grid, NULL); /* its module may be gone already */
         snapshot_free(g, k->before);
         kernel_free(k);
     }

@@ -2,7 +2,8 @@
  *
  * As in GPGPU-Sim: one warp a cycle, in turn, among those whose instruction buffer is empty; fetch_width
  * instructions of one line of the instruction cache; decoded in the next cycle, so that they can issue in the
- * one after. A miss goes to L2 as a read of the code's address; the warp fetches again when the line has
+ * one after. With fetch_past_branch a warp fetches on behind a branch; the scheduler, when it finds other
+ * instructions than the next one in the buffer, empties it and sets the fetch right. A miss goes to L2 as a read of the code's address; the warp fetches again when the line has
  * come. A branch that is taken empties the buffer (sm_warp.c). */
 #include "core/sm_impl.h"
 
@@ -18,6 +19,10 @@ void sm_decode(struct sm *m)
     m->changed = true;
     if (s->buffer_pc == s->next_pc && s->next) {
         m->buffered |= bit(w);
+        return;
+    }
+    if (m->p->fetch_past_branch && s->next) {
+        m->astray |= bit(w);
         return;
     }
     s->buffered = 0; /* control went elsewhere meanwhile */
@@ -38,8 +43,8 @@ static uint32_t fetch_length(const struct sm *m, const struct sm_warp *s)
 {
     uint32_t per_line = m->p->icache_line / SM_INST_BYTES;
     uint32_t count = MIN(m->p->fetch_width, m->p->ibuffer);
-    count = MIN(count, per_line - s->next_pc % per_line);
-    return MIN(count, s->program->kernel->inst_count - s->next_pc);
+    count = MIN(count, per_line - s->fetch_pc % per_line);
+    return MIN(count, s->program->kernel->inst_count - s->fetch_pc);
 }
 
 void sm_fetch(struct sm *m)
@@ -50,9 +55,10 @@ void sm_fetch(struct sm *m)
     uint32_t w = (uint32_t)__builtin_ctzll(after ? after : want);
     struct sm_warp *s = &m->warps[w];
     m->changed = true;
+    if (!m->p->fetch_past_branch || s->fetch_pc >= s->program->kernel->inst_count) s->fetch_pc = s->next_pc;
     if (!m->p->perfect_icache) {
-        uint64_t address = s->program->code + (uint64_t)s->next_pc * SM_INST_BYTES;
-        enum rocache_answer a = rocache_access(&m->ro[RO_INST], address, w, (uint16_t)w, s->next_pc);
+        uint64_t address = s->program->code + (uint64_t)s->fetch_pc * SM_INST_BYTES;
+        enum rocache_answer a = rocache_access(&m->ro[RO_INST], address, w, (uint16_t)w, s->fetch_pc);
         m->fetch_last = w;
         if (a == ROCACHE_STALL) return;
         m->stats.fetches++;
@@ -65,7 +71,7 @@ void sm_fetch(struct sm *m)
         m->stats.fetches++;
     m->fetch_last = w;
     m->fetched_warp = w;
-    m->fetched_pc = s->next_pc;
+    m->fetched_pc = s->fetch_pc;
     m->fetched_count = fetch_length(m, s);
     m->empty &= ~bit(w);
 }

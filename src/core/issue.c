@@ -115,7 +115,7 @@ static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
         return;
     }
     s->since = m->cycle;
-    s->buffer_pc++;
+    s->fetch_pc = ++s->buffer_pc;
     if (--s->buffered == 0) {
         m->buffered &= ~bit(w);
         m->empty |= bit(w);
@@ -165,6 +165,7 @@ static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
 /* The schedulers take turns in being the first, so that none is kept from a latch that has room for one alone. */
 void sm_issue(struct sm *m)
 {
+    sm_warps_set_right(m);
     for (uint32_t i = 0; i < m->p->schedulers; i++) {
         uint32_t s = (uint32_t)((m->cycle + i) % m->p->schedulers);
         uint64_t room = sm_room(m);

@@ -143,6 +143,7 @@ static void start_warp(struct sm *m, uint32_t w, uint32_t cta, uint32_t index, u
     m->warp_count++;
     c->warps |= bit(w);
     sm_warp_next(m, w);
+    s->fetch_pc = s->next_pc;
     mech_on_warp(m->mech, &(struct mech_warp_event){.cycle = m->cycle,
                                                     .warp = (int)w,
                                                     .cta_slot = cta,

@@ -64,6 +64,7 @@ struct sm_warp {
     const struct uop *next; /* NULL: it is held or done */
     uint32_t next_pc;
     uint32_t buffer_pc, buffered; /* i-buffer: first pc, how many */
+    uint32_t fetch_pc;            /* where the next fetch begins */
     struct warp *emu;
     struct sm_program *program;
     uint32_t cta, index;
@@ -128,7 +129,7 @@ struct sm {
     tick now;
     uint64_t cycle; /* of `now` */
     uint64_t resident, done, held, buffered, hazard, hazard_mem, memory_next, missed /* instruction miss */,
-        fenced /* waits for its memory operations */;
+        astray /* holds instructions that do not come next */, fenced /* waits for its memory operations */;
     uint64_t next[CLASS_COUNT];
     uint64_t slots_of[SM_SCHEDULERS_MAX]; /* warp slots of a scheduler */
     uint8_t cause[SM_SCHEDULERS_MAX];     /* enum issue_slot of the newest cycle */
@@ -191,6 +192,7 @@ static inline uint64_t bit(uint32_t i) { return 1ull << i; }
 
 /* ---- sm_warp.c: what a warp waits for ---- */
 void sm_warp_refresh(struct sm *m, uint32_t w); /* its pending registers, fence or copies changed */
+void sm_warps_set_right(struct sm *m);          /* empties the buffers of warps that fetched past a branch */
 void sm_warp_next(struct sm *m, uint32_t w);    /* asks the emulator what comes next */
 void sm_warp_reserve(struct sm_warp *s, const struct uop *u);
 void sm_warp_release(struct sm *m, uint32_t w, const struct uop *u); /* writeback */

@@ -28,6 +28,9 @@ const struct param_row sm_rows[] = {
     U32(fetch_width, "sm.fetch_width", "instructions", "2", 1, 8,
         "instructions fetched for one warp in a cycle"),
     U32(ibuffer, "sm.ibuffer", "instructions", "2", 1, 8, "instruction buffer of a warp"),
+    BOOL(fetch_past_branch, "sm.fetch_past_branch", "false",
+         "a warp fetches what follows a branch until its scheduler finds that control went elsewhere, as in "
+         "GPGPU-Sim; false: it fetches where control goes from the cycle of the branch on"),
     BOOL(perfect_icache, "sm.perfect_icache", "false", "every instruction fetch hits"),
     BYTES(icache_bytes, "sm.icache_size", "2K", "instruction cache"),
     U32(icache_ways, "sm.icache_ways", "ways", "4", 1, 64, "associativity of the instruction cache"),

@@ -14,7 +14,7 @@ struct sm_params {
     /* front end */
     uint32_t schedulers, issue_width;
     uint32_t fetch_width, ibuffer;
-    bool perfect_icache;
+    bool perfect_icache, fetch_past_branch;
     uint64_t icache_bytes;
     uint32_t icache_ways, icache_line, icache_mshrs, icache_merges;
     /* operand collectors */

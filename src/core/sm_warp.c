@@ -67,8 +67,23 @@ static void check_buffer(struct sm *m, uint32_t w)
     if (!s->buffered && m->fetched_count && m->fetched_warp == w && m->fetched_pc == s->next_pc) return;
     if (s->buffered && s->buffer_pc == s->next_pc)
         m->buffered |= bit(w);
-    else
+    else if (!m->p->fetch_past_branch)
         flush_buffer(m, w);
+    else {
+        m->buffered &= ~bit(w);
+        if (s->buffered) m->astray |= bit(w);
+    }
+}
+
+void sm_warps_set_right(struct sm *m)
+{
+    FOR_WARPS(w, m->astray)
+    {
+        flush_buffer(m, (uint32_t)w);
+        m->warps[w].fetch_pc = m->warps[w].next_pc;
+        m->changed = true;
+    }
+    m->astray = 0;
 }
 
 /* A warp has executed its last instruction. Mechanisms learn it here, not when its last stores are done and its
@@ -107,6 +122,7 @@ void sm_warp_next(struct sm *m, uint32_t w)
         m->done |= bit(w);
         flush_buffer(m, w);
         m->empty &= ~bit(w);
+        m->astray &= ~bit(w);
     } else
         m->held |= bit(w);
     sm_warp_refresh(m, w);

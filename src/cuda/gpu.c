@@ -98,7 +98,7 @@ void gpu_reset(struct gpu *g)
     gpu_lock();
     gpu_settle(g);
     bool ended = g->timed && timed_partial(g->timed); /* a machine that met a fault is not used again */
-    if (ended) { /* its kernels still point into their modules */
+    if (ended) {                                      /* its kernels still point into their modules */
         gpu_stats_write(g);
         gpu_timed_close(g);
     }

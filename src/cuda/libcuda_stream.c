@@ -1,5 +1,6 @@
-/* libcuda_stream.c: streams and events. Work is done when it is given, in the order of the calls, so a stream
- * is a name with settings, everything in it is finished, and an event is a moment of simulated time. */
+/* libcuda_stream.c: streams and events. What was launched has been run to its end before a call here does its work
+ * (gpu_settle), so a stream is a name with settings, everything in it is finished, and an event is a moment of
+ * simulated time. */
 #include "cuda/libcuda.h"
 
 static uint64_t next_stream_id = 3; /* 1 and 2 are the legacy and the per-thread default stream */

@@ -1,8 +1,8 @@
 /* rt_stream.c: streams and events.
  *
- * Work runs at the call that asks for it, in the order of the calls, so a stream is a name with its settings,
- * waiting for one is done at once, and an event is the simulated time at which it was recorded. Legal
- * programs cannot tell, but for kernels of two streams that wait for each other while both run. */
+ * Functional: work runs at the call that asks for it. Timed: launches are queued, and every call that enters here
+ * has first run them to their end (rt_enter). Either way a stream is a name with its settings, waiting for one is
+ * done at once, and an event is the simulated time at which it was recorded. */
 #include "cuda/rt_api.h"
 #include "cuda/rt_launch.h"
 

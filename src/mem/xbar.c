@@ -21,9 +21,14 @@ const struct param_row xbar_rows[] = {
     ROW(PARAM_U32, ejection, "ejection", "packets", "8", 1, 65536, "ejection buffer of an output"),
     ROW(PARAM_U32, input_speedup, "input_speedup", "", "2", 1, 64,
         "flits a cycle that an input can put through the switch; its channel brings one"),
+    ROW(PARAM_U32, output_speedup, "output_speedup", "", "1", 1, 64,
+        "flits a cycle that an output takes from the switch into its buffer; it sends one"),
     ROW(PARAM_U32, iterations, "iterations", "", "1", 1, 64, "rounds of iSLIP in a cycle"),
     ROW(PARAM_U32, latency, "latency", "crossbar cycles", "2", 0, 10000,
         "pipeline of the switch, beyond one cycle for the channel and one a flit"),
+    ROW(PARAM_U32, reply_data, "reply_data", "bytes", "0", 0, 4096,
+        "data of a read reply that travels in one packet; a longer reply is several packets, each of which "
+        "competes for the switch by itself; 0: one packet, however long"),
     ROW(PARAM_BOOL, infinite, "infinite", "", "false", 0, 1,
         "no bandwidth limits: every packet takes the time of an idle network"),
     {0}};

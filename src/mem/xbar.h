@@ -16,9 +16,10 @@ struct xbar_params {
     uint32_t injection;                /* flits, each input */
     uint32_t vcs, vc_buffer;           /* virtual channels of an input; flits, each */
     uint32_t ejection;                 /* packets, each output */
-    uint32_t input_speedup;
+    uint32_t input_speedup, output_speedup;
     uint32_t iterations; /* of iSLIP */
     uint32_t latency;    /* crossbar cycles */
+    uint32_t reply_data; /* bytes of data in a packet of a reply; 0 = any number */
     bool infinite;
 };
 extern const struct param_row xbar_rows[];

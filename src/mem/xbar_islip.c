@@ -38,29 +38,34 @@ static uint32_t islip_distance(uint32_t port, uint32_t pointer, uint32_t ports)
 
 static uint32_t islip_after(uint32_t port, uint32_t ports) { return port + 1 == ports ? 0 : port + 1; }
 
-/* An output of n flits' packet is busy n cycles; its input, which may read faster, n / speedup. */
+/* A packet of n flits takes the output's wires for n cycles, the switch's ports for n / their speedup. Of a reply of
+ * several packets one goes; the others stay at the head, and ask again. */
 static void islip_start(struct xbar_net *n, uint32_t input, uint32_t output, tick now)
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_output *o = &n->out[output];
     struct xbar_vc *vc = xbar_vc_for(n, input, output);
-    struct xbar_packet p = xbar_ring_pop(&vc->packets);
+    struct xbar_packet *head = xbar_ring_at(&vc->packets, 0), p;
+    uint32_t step = head->step;
     uint32_t period = n->clock->period, speedup = n->params->input_speedup;
-    assert(p.dst == output && p.ready <= now && o->free <= now && in->port_free <= now);
+    assert(head->dst == output && head->ready <= now && o->free <= now && in->port_free <= now);
     n->stats->stall_cycles += (now - vc->head_since) / period;
-    n->stats->output_busy_cycles += p.flits;
-    vc->flits -= p.flits; /* they leave at least as fast as others come in */
+    n->stats->output_busy_cycles += step;
+    vc->flits -= step; /* they leave at least as fast as others come in */
+    uint32_t drain = n->params->output_speedup;
+    o->free = clock_after(n->clock, now, (step + drain - 1) / drain);
+    o->sent = clock_after(n->clock, MAX(o->sent, now), step);
+    in->port_free = clock_after(n->clock, now, (step + speedup - 1) / speedup);
+    vc->head_since = in->port_free;
+    head->sent = (uint16_t)(head->sent + step);
+    if (head->sent < head->flits) return;
+    p = xbar_ring_pop(&vc->packets);
     o->requests[input / 64] &= ~(1ull << (input % 64));
     o->request_count--;
     n->requests--;
-    o->free = clock_after(n->clock, now, p.flits);
-    in->port_free = clock_after(n->clock, now, (p.flits + speedup - 1) / speedup);
-    p.ready = clock_after(n->clock, now, p.flits + n->params->latency);
+    p.ready = clock_after(n->clock, o->sent, n->params->latency);
     xbar_ring_push(&o->ejection, p);
-    if (vc->packets.count) {
-        vc->head_since = in->port_free;
-        xbar_request(n, input, vc);
-    }
+    if (vc->packets.count) xbar_request(n, input, vc);
 }
 
 static void islip_offer(struct xbar_net *n, uint32_t input, uint32_t output, uint32_t *offered)

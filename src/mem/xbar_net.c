@@ -6,8 +6,8 @@
  * an output. The steps of a cycle run from the last to the first, so that room made by one is used by the one
  * before.
  *
- * Invariants. (1) An output is busy `flits` cycles for a packet and does nothing else meanwhile (wormhole: a
- * packet that has begun ends). (2) An input takes at most one flit a cycle out of its injection buffer. (3)
+ * Invariants. (1) An output sends one flit a cycle, a packet without a gap (wormhole: a packet that has begun
+ * ends); with output_speedup 1 it takes nothing else from the switch meanwhile. (2) An input takes at most one flit a cycle out of its injection buffer. (3)
  * Packets of one input to one output keep their order: the virtual channel is chosen by the output. (4) A
  * packet that is longer than a buffer may enter it when it is empty; otherwise flits in a buffer never exceed
  * its size. (5) All times are derived from events; a tick in which nothing can happen changes nothing.
@@ -104,11 +104,17 @@ static uint32_t xbar_packet_bytes(const struct xbar_net *n, const struct req *r)
 static struct xbar_packet xbar_packet_of(const struct xbar_net *n, uint32_t id, tick now)
 {
     const struct req *r = req_at(n->pool, id);
-    uint32_t bytes = xbar_packet_bytes(n, r);
-    uint32_t flits = MAX(1u, (bytes + n->flit_bytes - 1) / n->flit_bytes);
+    uint32_t bytes = xbar_packet_bytes(n, r), header = n->params->header, unit = n->params->reply_data;
+    uint32_t parts = 1;
+    if (n->is_reply && r->kind == REQ_READ && unit && bytes > header + unit) {
+        parts = (bytes - header + unit - 1) / unit;
+        bytes = header + unit;
+    }
+    uint32_t step = MAX(1u, (bytes + n->flit_bytes - 1) / n->flit_bytes), flits = step * parts;
     uint16_t dst = n->is_reply ? r->sm : r->slice;
     assert(dst < n->outputs && flits <= UINT16_MAX);
-    return (struct xbar_packet){.id = id, .dst = dst, .flits = (uint16_t)flits, .taken = now, .ready = now};
+    return (struct xbar_packet){
+        .id = id, .dst = dst, .flits = (uint16_t)flits, .step = (uint16_t)step, .taken = now, .ready = now};
 }
 
 void xbar_request(struct xbar_net *n, uint32_t input, struct xbar_vc *vc)

@@ -8,6 +8,8 @@ struct xbar_packet {
     uint32_t id;
     uint16_t dst;
     uint16_t flits;
+    uint16_t step; /* flits that one grant lets through: fewer than `flits` for a reply of several packets */
+    uint16_t sent;
     tick taken; /* out of the link at the input */
     tick ready; /* in a virtual channel: can compete; in an output: complete */
 };
@@ -36,7 +38,8 @@ struct xbar_input {
 
 struct xbar_output {
     struct xbar_ring ejection; /* space is taken when a packet is granted */
-    tick free;
+    tick free;          /* of the switch */
+    tick sent;          /* when the last flit that it has is on the wires */
     uint32_t grant_at;  /* iSLIP: first input to grant */
     uint64_t *requests; /* mask of inputs of which a head is for here */
     uint32_t request_count;

@@ -455,7 +455,10 @@ static void a_fault_of_the_program_stops_the_sm(void **state)
     for (uint32_t i = 0; i < 100; i++) rig_cycle(&r);
     assert_true(sm_faulted(r.sm));
     assert_int_equal(r.fault.kind, EMU_OUT_OF_BOUNDS);
-    rig_close(&r); /* with the CTA still on it */
+    sm_destroy(r.sm); /* with the CTA still on it */
+    r.sm = NULL;
+    emu_grid_close(g, NULL);
+    rig_close(&r);
 }
 
 static void a_kernel_begins_with_empty_caches_after_the_end_of_another(void **state)

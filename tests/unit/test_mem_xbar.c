@@ -395,6 +395,39 @@ static void a_stuck_crossbar_says_who_waits_for_what(void **state)
     rig_end(&r);
 }
 
+/* Two replies of 128 bytes to one SM, sent at the same time: cycles between the first arrival and the second. */
+static uint64_t arrivals_apart(uint32_t reply_data)
+{
+    struct rig r;
+    rig_defaults(&r);
+    r.p.reply_flit = 40;
+    r.p.reply_data = reply_data;
+    rig_start(&r, 4, 4, 8);
+    for (uint32_t slice = 1; slice < 3; slice++)
+        link_push(&r.from_slice[slice], 0, rig_request(&r, 2, slice, REQ_READ, 0));
+    uint64_t at[2] = {0};
+    uint32_t count = 0, got;
+    for (r.cycle = 0; r.cycle < 100 && count < 2; r.cycle++) {
+        rig_tick(&r);
+        if (!link_peek(&r.to_sm[2], rig_now(&r), &got)) continue;
+        link_pop(&r.to_sm[2], rig_now(&r));
+        at[count++] = r.cycle;
+    }
+    assert_int_equal(count, 2);
+    const struct xbar_stats *st = xbar_stats(r.x);
+    assert_int_equal(st->reply.flits, 8);
+    assert_int_equal(st->reply.output_busy_cycles, 8);
+    assert_true(xbar_idle(r.x));
+    rig_end(&r);
+    return at[1] - at[0];
+}
+
+static void a_reply_of_several_packets_takes_turns_with_others(void **state)
+{
+    assert_int_equal(arrivals_apart(0), 4); /* the second waits for the whole of the first */
+    assert_int_equal(arrivals_apart(32), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +437,7 @@ int main(void)
         cmocka_unit_test(one_hot_output_is_kept_full_and_shared_evenly),
         cmocka_unit_test(iterations_and_virtual_channels_raise_the_throughput_of_random_traffic),
         cmocka_unit_test(one_input_sends_one_flit_a_cycle_whatever_the_speedup),
+        cmocka_unit_test(a_reply_of_several_packets_takes_turns_with_others),
         cmocka_unit_test(more_than_64_ports_work),
         cmocka_unit_test(nothing_is_lost_at_depth_one_and_skipping_changes_nothing),
         cmocka_unit_test(the_infinite_crossbar_has_no_bandwidth_limit),
