@@ -38,10 +38,10 @@ struct xbar_input {
 
 struct xbar_output {
     struct xbar_ring ejection; /* space is taken when a packet is granted */
-    tick free;          /* of the switch */
-    tick sent;          /* when the last flit that it has is on the wires */
-    uint32_t grant_at;  /* iSLIP: first input to grant */
-    uint64_t *requests; /* mask of inputs of which a head is for here */
+    tick free;                 /* of the switch */
+    tick sent;                 /* when the last flit that it has is on the wires */
+    uint32_t grant_at;         /* iSLIP: first input to grant */
+    uint64_t *requests;        /* mask of inputs of which a head is for here */
     uint32_t request_count;
 };
 

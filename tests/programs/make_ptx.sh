@@ -9,9 +9,6 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 plain() { sed -E 's/_INTERNAL_[0-9a-f]{8}_/_INTERNAL_/g; s/_cu_[0-9a-f]{8}/_cu_/g' "$1"; }
 arch_of() { case $1 in half) echo compute_90 ;; *) echo compute_75 ;; esac; }
 
-# Names of static functions contain a hash of the folder.
-plain() { sed -E 's/_INTERNAL_[0-9a-f]{8}_/_INTERNAL_/g' "$1"; }
-
 status=0
 for source in *.cu; do
     name=${source%.cu}
