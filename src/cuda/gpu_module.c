@@ -242,6 +242,7 @@ void gpu_module_unload(struct gpu *g, struct gpu_module *m)
 {
     if (!m) return;
     gpu_lock();
+    gpu_settle(g); /* kernels that are queued run first: they need their module */
     for (uint32_t i = 0; i < g->modules.len; i++) {
         if (g->modules.data[i] != m) continue;
         memmove(&g->modules.data[i], &g->modules.data[i + 1], sizeof(m) * (g->modules.len - i - 1));

@@ -255,7 +255,7 @@ CU_API(cuCtxSynchronize, (void)) { return cu_enter(NULL); }
 CU_API(cuCtxSynchronize_v2, (CUcontext ctx))
 {
     CUresult r = pick(ctx, &ctx);
-    return r ? r : cu_status(gpu_sticky(cu_gpu()));
+    return r ? r : cu_status(gpu_settle(cu_gpu()));
 }
 
 /* ---- settings ---- */

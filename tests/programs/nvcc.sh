@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # nvcc.sh HEDDLE SOURCE FOLDER: builds one program with nvcc, with the shared and with the static CUDA runtime, and runs both under
-# Heddle. Exit 77 = skipped, no nvcc here.
+# Heddle, functionally and timed. Exit 77 = skipped, no nvcc here.
 set -euo pipefail
 heddle=$1 source=$2 folder=$3
 name=$(basename "$source" .cu)
@@ -13,7 +13,10 @@ arch=sm_75
 for runtime in shared static; do
     binary=$folder/nvcc_${name}_$runtime
     "$nvcc" -arch=$arch -cudart $runtime -Wno-deprecated-gpu-targets "$folder/nvcc_$name.o" -o "$binary"
-    out=$("$heddle" run --functional --quiet -- "$binary")
-    echo "$runtime: $out"
-    grep -q "$name: PASS" <<<"$out"
+    for mode in --functional "-m fermi"; do
+        # shellcheck disable=SC2086 # two words are two words
+        out=$("$heddle" run $mode --quiet -- "$binary")
+        echo "$runtime, $mode: $out"
+        grep -q "$name: PASS" <<<"$out"
+    done
 done
