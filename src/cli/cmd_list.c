@@ -1,5 +1,6 @@
 /* cmd_list.c: heddle list, heddle explain: what there is and what it means, read from the tables. */
 #include "cli/cli.h"
+#include "cli/workloads.h"
 #include "stats/catalog.h"
 
 #include <dirent.h>
@@ -64,7 +65,7 @@ static void list_stats(bool markdown)
     strbuf_free(&out);
 }
 
-static bool list_one(const char *what, bool markdown, int *status)
+static bool list_one(const char *what, bool markdown, bool json, int *status)
 {
     *status = CLI_OK;
     if (!strcmp(what, "machines"))
@@ -73,6 +74,8 @@ static bool list_one(const char *what, bool markdown, int *status)
         list_params("");
     else if (!strcmp(what, "mechanisms"))
         cli_list_mechanisms();
+    else if (!strcmp(what, "workloads"))
+        *status = cli_list_workloads(json);
     else if (!strcmp(what, "stats"))
         list_stats(markdown);
     else
@@ -82,18 +85,20 @@ static bool list_one(const char *what, bool markdown, int *status)
 
 int cli_cmd_list(int argc, char **argv)
 {
-    bool markdown = false;
+    bool markdown = false, json = false;
     struct cli_option options[] = {
-        {"--markdown", NULL, CLI_FLAG, &markdown, NULL, "stats: as the page docs/statistics.md"}, {0}};
+        {"--markdown", NULL, CLI_FLAG, &markdown, NULL, "stats: as the page docs/statistics.md"},
+        {"--json", NULL, CLI_FLAG, &json, NULL, "workloads: everything that their descriptions say"},
+        {0}};
     struct cli_parse p = {.command = cli_command("list"), .options = options};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv)) {
         status = p.status;
-    } else if (p.words.items.len != 1 || !list_one(p.words.items.data[0].text, markdown, &status)) {
+    } else if (p.words.items.len != 1 || !list_one(p.words.items.data[0].text, markdown, json, &status)) {
         status = CLI_BAD_INPUT;
         int at = p.words.items.len ? p.words.items.data[0].arg : argc;
         cli_error(argc, argv, at, 0, at < argc ? (int)strlen(argv[at]) : 1, "try: heddle list machines",
-                  "list takes one of: machines, mechanisms, params, stats");
+                  "list takes one of: machines, mechanisms, params, stats, workloads");
     }
     vec_free(&p.words.items);
     return status;

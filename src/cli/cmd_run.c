@@ -1,8 +1,10 @@
-/* cmd_run.c: heddle run: starts a CUDA program with Heddle's libcuda and libcudart in front of NVIDIA's.
+/* cmd_run.c: heddle run: starts a CUDA program, or a workload by its name, with Heddle's libcuda and libcudart in front of
+ * NVIDIA's.
  *
  * The program takes this process's place (exec), so its output, its input and its exit status pass through
  * untouched. Settings travel in the environment; libheddle reads them when the program first calls CUDA. */
 #include "cli/timed_options.h"
+#include "cli/workloads.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,8 +13,14 @@
 
 struct run_settings {
     struct cli_timed timed;
-    const char *machine, *maxrregcount;
+    const char *machine, *maxrregcount, *size;
     struct cli_list sets;
+};
+
+/* What takes this process's place. */
+struct run_target {
+    struct strbuf program;
+    VEC(char *) args;
 };
 
 /* Where libcuda.so.1 and libcudart.so.* are: beside this command, ../lib. */
@@ -69,26 +77,66 @@ static bool run_find_program(const char *name, struct strbuf *out)
     return false;
 }
 
-static bool run_check(const struct run_settings *s, struct cli_parse *p, int argc, char **argv,
-                      struct strbuf *program)
+/* `heddle run NAME --size small -- more`: the description gives program and arguments; what follows -- is added. */
+static bool run_workload(const struct run_settings *s, struct cli_parse *p, int argc, char **argv,
+                         struct run_target *out)
 {
-    if (p->words.items.len) {
-        struct cli_value w = p->words.items.data[0];
-        cli_error(argc, argv, w.arg, 0, (int)strlen(w.text), "put -- before the program: heddle run -- ./app",
-                  "'%s' is not an option", w.text);
-        return false;
+    struct workload_set set = {0};
+    const struct workload *w = cli_find_workload(&set, argc, argv, p->words.items.data[0].arg);
+    const struct workload_size *size = w ? cli_find_size(w, s->size) : NULL;
+    bool ok = size && cli_check_program(w);
+    if (ok) {
+        strbuf_puts(&out->program, w->program);
+        vec_push(&out->args, mem_strdup(w->program));
+        for (uint32_t i = 0; size->args[i]; i++) vec_push(&out->args, mem_strdup(size->args[i]));
+        for (int i = p->rest; i < argc; i++) vec_push(&out->args, mem_strdup(argv[i]));
     }
+    workloads_free(&set);
+    return ok;
+}
+
+static bool run_program(const struct run_settings *s, struct cli_parse *p, int argc, char **argv,
+                        struct run_target *out)
+{
     if (p->rest >= argc) {
-        cli_error(argc, argv, argc, 0, 1, "heddle run -- ./app ARGS", "no program to run");
+        cli_error(argc, argv, argc, 0, 1,
+                  "heddle run NAME (heddle list workloads), or heddle run -- ./app ARGS", "nothing to run");
         return false;
     }
-    if (!run_find_program(argv[p->rest], program)) {
+    if (s->size) {
+        fprintf(stderr, "heddle: error: --size is for workloads: heddle run NAME --size %s\n", s->size);
+        return false;
+    }
+    if (!run_find_program(argv[p->rest], &out->program)) {
         cli_error(argc, argv, p->rest, 0, (int)strlen(argv[p->rest]), NULL, "cannot run '%s': %s",
                   argv[p->rest], strchr(argv[p->rest], '/') ? strerror(errno) : "not found in PATH");
         return false;
     }
+    for (int i = p->rest; i < argc; i++) vec_push(&out->args, mem_strdup(argv[i]));
+    return true;
+}
+
+static bool run_check(const struct run_settings *s, struct cli_parse *p, int argc, char **argv,
+                      struct run_target *out)
+{
+    if (p->words.items.len > 1) {
+        struct cli_value w = p->words.items.data[1];
+        cli_error(argc, argv, w.arg, 0, (int)strlen(w.text),
+                  "one workload by its name, or -- and a program with its arguments",
+                  "'%s' is one word too many", w.text);
+        return false;
+    }
+    if (p->words.items.len ? !run_workload(s, p, argc, argv, out) : !run_program(s, p, argc, argv, out))
+        return false;
     struct machine m; /* a wrong machine is told here, before the program has started */
     return cli_load_machine(s->machine, &s->sets, &m) && (s->timed.functional || cli_timed_check(&s->timed));
+}
+
+static void run_target_free(struct run_target *t)
+{
+    for (uint32_t i = 0; i < t->args.len; i++) free(t->args.data[i]);
+    vec_free(&t->args);
+    strbuf_free(&t->program);
 }
 
 int cli_cmd_run(int argc, char **argv)
@@ -98,16 +146,19 @@ int cli_cmd_run(int argc, char **argv)
                                     "machine (default " CLI_DEFAULT_MACHINE ") or a .yaml file"},
                                    {"--set", NULL, CLI_LIST, &s.sets, "KEY=VALUE",
                                     "change one parameter of the machine; may be repeated"},
+                                   {"--size", NULL, CLI_TEXT, &s.size, "NAME",
+                                    "how much work of a workload: tiny, small (default) or paper"},
                                    CLI_TIMED_OPTIONS(s.timed),
                                    {"--maxrregcount", NULL, CLI_TEXT, &s.maxrregcount, "N",
                                     "registers per thread, at most; more are spilled"},
                                    {0}};
     struct cli_parse p = {.command = cli_command("run"), .options = options};
-    struct strbuf lib_dir = {0}, program = {0};
+    struct strbuf lib_dir = {0};
+    struct run_target target = {0};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv)) {
         status = p.status;
-    } else if (!run_check(&s, &p, argc, argv, &program)) {
+    } else if (!run_check(&s, &p, argc, argv, &target)) {
         status = CLI_BAD_INPUT;
     } else if (!run_library_dir(&lib_dir)) {
         fprintf(stderr,
@@ -116,11 +167,13 @@ int cli_cmd_run(int argc, char **argv)
                 strbuf_text(&lib_dir));
     } else {
         run_environment(&s, strbuf_text(&lib_dir));
-        execv(strbuf_text(&program), argv + p.rest);
-        fprintf(stderr, "heddle: error: cannot run '%s': %s\n", strbuf_text(&program), strerror(errno));
+        vec_push(&target.args, NULL);
+        execv(strbuf_text(&target.program), target.args.data);
+        fprintf(stderr, "heddle: error: cannot run '%s': %s\n", strbuf_text(&target.program),
+                strerror(errno));
     }
     strbuf_free(&lib_dir);
-    strbuf_free(&program);
+    run_target_free(&target);
     vec_free(&p.words.items);
     vec_free(&s.sets.items);
     cli_timed_free(&s.timed, NULL);

@@ -2,7 +2,9 @@
 #include "cli/cli.h"
 
 const struct cli_command cli_commands[] = {
-    {"run", "[options] -- PROGRAM [ARGS...]", "run a CUDA program on the simulated GPU",
+    {"run", "[options] WORKLOAD | [options] -- PROGRAM [ARGS...]",
+     "run a workload or a CUDA program on the simulated GPU",
+     "  heddle run kmeans --size small -m maxwell  a workload of the suite (heddle list workloads)\n"
      "  heddle run -- ./vectoradd 1024             the program's own output, then where the time went, on "
      "stderr\n"
      "  heddle run -m fermi --mech swl -- ./bfs    on another machine, with a mechanism\n"
@@ -19,8 +21,8 @@ const struct cli_command cli_commands[] = {
      "  heddle disasm saxpy.ptx                all kernels, beside their PTX\n"
      "  heddle disasm ./app vecadd --maxrregcount 32\n",
      cli_cmd_disasm},
-    {"list", "machines | mechanisms | params | stats", "list what there is", "  heddle list machines\n",
-     cli_cmd_list},
+    {"list", "machines | mechanisms | params | stats | workloads", "list what there is",
+     "  heddle list machines\n  heddle list workloads --json\n", cli_cmd_list},
     {"explain", "NAME", "say what a parameter or statistic means",
      "  heddle explain sm.registers\n  heddle explain sm          everything that begins with sm.\n",
      cli_cmd_explain},
@@ -43,6 +45,7 @@ static void print_help(void)
     for (const struct cli_command *c = cli_commands; c->name; c++)
         printf("  %-10s %s\n", c->name, c->summary);
     printf("\n`heddle COMMAND --help` has the options and examples of a command.\n\n"
+           "  heddle run bfs --size tiny\n"
            "  heddle run -- ./my_cuda_app 1024\n"
            "  heddle kernel saxpy.ptx saxpy --grid 64 --block 256 --arg f32=2 --arg buf:f32[16K]=rand --arg "
            "buf:f32[16K]\n"

@@ -4,101 +4,43 @@
  * top starts from another file. Every value has its place, so that an error can show it. */
 #include "config/reader.h"
 
-#include <yaml.h>
-
-struct config_file {
-    struct diag_source src;
-    char *text;
-    yaml_document_t doc;
-};
-
-static char *config_read_text(const char *path, size_t *len)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f) return NULL;
-    struct strbuf s = {0};
-    char block[4096];
-    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;) strbuf_add(&s, block, n);
-    fclose(f);
-    *len = s.len;
-    return s.data ? s.data : mem_strdup("");
-}
-
-static bool config_parse_yaml(struct config_file *f, struct diag_list *diags)
-{
-    yaml_parser_t parser;
-    yaml_parser_initialize(&parser);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)f->text, f->src.len);
-    bool ok = yaml_parser_load(&parser, &f->doc);
-    if (!ok)
-        diag_add(diags, DIAG_ERROR, &f->src, (int)parser.problem_mark.line + 1,
-                 (int)parser.problem_mark.column + 1, 1,
-                 "a machine file is 'section:' lines with indented 'key: value' lines", "not valid YAML: %s",
-                 parser.problem ? parser.problem : "unknown problem");
-    yaml_parser_delete(&parser);
-    return ok;
-}
-
-static void config_error_at(struct config_file *f, const yaml_node_t *n, struct diag_list *diags,
-                            const char *hint, const char *what)
-{
-    diag_add(diags, DIAG_ERROR, &f->src, (int)n->start_mark.line + 1, (int)n->start_mark.column + 1, 1, hint,
-             "%s", what);
-}
-
-static const char *config_scalar(const yaml_node_t *n) { return (const char *)n->data.scalar.value; }
-
-static void config_apply(struct config_file *f, const struct config_target *t, const char *name,
-                         const yaml_node_t *key, const yaml_node_t *value, struct diag_list *diags)
-{
-    if (value->type != YAML_SCALAR_NODE) {
-        config_error_at(f, value, diags, NULL, "a parameter takes one value, not a list or a mapping");
-        return;
-    }
-    params_set(t->groups, t->object, name, config_scalar(value), &f->src, (int)key->start_mark.line + 1,
-               (int)key->start_mark.column + 1, (int)value->start_mark.column + 1, diags);
-}
+#include "config/yaml_tree.h"
 
 static bool config_load_at(const char *name, const struct config_target *t, struct diag_list *diags,
                            int depth);
 
-static void config_apply_section(struct config_file *f, const struct config_target *t, const yaml_node_t *key,
-                                 const yaml_node_t *section, struct diag_list *diags)
+static void config_apply(const struct yaml_tree *f, const struct config_target *t, const char *name,
+                         const struct yaml_node *key, const struct yaml_node *value, struct diag_list *diags)
 {
-    for (yaml_node_pair_t *p = section->data.mapping.pairs.start; p < section->data.mapping.pairs.top; p++) {
-        yaml_node_t *k = yaml_document_get_node(&f->doc, p->key),
-                    *v = yaml_document_get_node(&f->doc, p->value);
-        if (k->type != YAML_SCALAR_NODE) {
-            config_error_at(f, k, diags, NULL, "a parameter's name must be plain text");
-            continue;
-        }
+    if (value->kind != YAML_TEXT)
+        yaml_error(f, value, diags, NULL, "a parameter takes one value, not a list or a mapping");
+    else
+        params_set(t->groups, t->object, name, value->text, &f->src, key->line, key->col, value->col, diags);
+}
+
+static void config_apply_section(const struct yaml_tree *f, const struct config_target *t,
+                                 const struct yaml_node *key, const struct yaml_node *section,
+                                 struct diag_list *diags)
+{
+    for (uint32_t i = 0; i < section->count; i++) {
         struct strbuf name = {0};
-        strbuf_printf(&name, "%s.%s", config_scalar(key), config_scalar(k));
-        config_apply(f, t, strbuf_text(&name), k, v, diags);
+        strbuf_printf(&name, "%s.%s", key->text, section->keys[i].text);
+        config_apply(f, t, strbuf_text(&name), &section->keys[i], &section->items[i], diags);
         strbuf_free(&name);
     }
 }
 
-static void config_apply_root(struct config_file *f, const struct config_target *t, struct diag_list *diags,
-                              int depth)
+static void config_apply_root(const struct yaml_tree *f, const struct config_target *t,
+                              struct diag_list *diags, int depth)
 {
-    yaml_node_t *root = yaml_document_get_root_node(&f->doc);
-    if (!root || root->type != YAML_MAPPING_NODE) {
-        diag_add(diags, DIAG_ERROR, &f->src, 1, 1, 1, "see machines/fermi.yaml",
-                 "a machine file must be a mapping");
-        return;
-    }
-    for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top; p++) {
-        yaml_node_t *k = yaml_document_get_node(&f->doc, p->key),
-                    *v = yaml_document_get_node(&f->doc, p->value);
-        if (k->type != YAML_SCALAR_NODE)
-            config_error_at(f, k, diags, NULL, "a section's name must be plain text");
-        else if (!strcmp(config_scalar(k), "base") && v->type == YAML_SCALAR_NODE)
-            config_load_at(config_scalar(v), t, diags, depth + 1);
-        else if (v->type == YAML_MAPPING_NODE)
+    for (uint32_t i = 0; i < f->root->count; i++) {
+        const struct yaml_node *k = &f->root->keys[i], *v = &f->root->items[i];
+        if (!strcmp(k->text, "base") && v->kind == YAML_TEXT)
+            config_load_at(v->text, t, diags, depth + 1);
+        else if (v->kind == YAML_MAP)
             config_apply_section(f, t, k, v, diags);
         else
-            config_apply(f, t, config_scalar(k), k, v, diags);
+            config_apply(f, t, k->text, k, v, diags);
     }
 }
 
@@ -121,20 +63,19 @@ static bool config_load_at(const char *name, const struct config_target *t, stru
         return false;
     }
     struct strbuf path = {0};
+    struct yaml_tree f;
     config_path(t, name, &path);
-    struct config_file f = {.src.file = strbuf_text(&path)};
     uint32_t errors = diags->errors;
-    f.text = config_read_text(f.src.file, &f.src.len);
-    f.src.text = f.text;
-    if (!f.text) {
+    if (yaml_tree_load(
+            &f, strbuf_text(&path),
+            "a machine file is 'section:' lines with indented 'key: value' lines, as in machines/fermi.yaml",
+            diags))
+        config_apply_root(&f, t, diags, depth);
+    else if (!f.content)
         diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0,
                  "`heddle list machines` shows what there is; a path to a .yaml file works too",
-                 "no machine '%s': %s cannot be read", name, f.src.file);
-    } else if (config_parse_yaml(&f, diags)) {
-        config_apply_root(&f, t, diags, depth);
-        yaml_document_delete(&f.doc);
-    }
-    free(f.text);
+                 "no machine '%s': %s cannot be read", name, strbuf_text(&path));
+    yaml_tree_free(&f);
     strbuf_free(&path);
     return diags->errors == errors;
 }

@@ -1,0 +1,190 @@
+/* workloads.c: finding a workload by its name, and the list of them. */
+#include "cli/workloads.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+
+void cli_programs_dir(struct strbuf *out)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash) *slash = 0;
+    strbuf_printf(out, "%s/workloads", self);
+}
+
+static bool load_all(struct workload_set *set, struct diag_list *diags)
+{
+    struct strbuf programs = {0};
+    cli_programs_dir(&programs);
+    struct workload_places places = {machine_data_dir(), strbuf_text(&programs), getenv("HEDDLE_WORKLOADS")};
+    bool ok = workloads_load(set, &places, diags);
+    strbuf_free(&programs);
+    return ok;
+}
+
+bool cli_load_workloads(struct workload_set *set)
+{
+    struct diag_list diags = {0};
+    bool ok = load_all(set, &diags);
+    cli_print_diags(&diags);
+    diag_free(&diags);
+    return ok;
+}
+
+static bool is_path(const char *text)
+{
+    size_t n = strlen(text);
+    return n > 5 && !strcmp(text + n - 5, ".yaml");
+}
+
+static const struct workload *load_path(struct workload_set *set, const char *path)
+{
+    struct strbuf programs = {0};
+    struct diag_list diags = {0};
+    cli_programs_dir(&programs);
+    const struct workload *w = workload_load_file(set, path, strbuf_text(&programs), &diags);
+    cli_print_diags(&diags);
+    diag_free(&diags);
+    strbuf_free(&programs);
+    return w;
+}
+
+static void unknown_workload(const struct workload_set *set, int argc, char **argv, int arg)
+{
+    VEC(const char *) names = {0};
+    char hint[160] = "`heddle list workloads` shows what there is";
+    for (uint32_t i = 0; i < set->items.len; i++) vec_push(&names, set->items.data[i].name);
+    const char *near = names.len ? diag_nearest(argv[arg], names.data, names.len) : NULL;
+    if (near)
+        snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+    else if (access(argv[arg], X_OK) == 0)
+        snprintf(hint, sizeof hint, "to run a program put -- before it: heddle run -- ./app");
+    vec_free(&names);
+    cli_error(argc, argv, arg, 0, (int)strlen(argv[arg]), hint, "no workload '%s'", argv[arg]);
+}
+
+const struct workload *cli_find_workload(struct workload_set *set, int argc, char **argv, int arg)
+{
+    if (is_path(argv[arg])) return load_path(set, argv[arg]);
+    struct diag_list diags = {0};
+    load_all(set, &diags);
+    const struct workload *w = workload_find(set, argv[arg]);
+    if (!w) { /* an error in another description is no reason not to run this one */
+        cli_print_diags(&diags);
+        unknown_workload(set, argc, argv, arg);
+    }
+    diag_free(&diags);
+    return w;
+}
+
+const struct workload_size *cli_find_size(const struct workload *w, const char *size)
+{
+    if (!size) size = workload_size(w, CLI_DEFAULT_SIZE) ? CLI_DEFAULT_SIZE : w->sizes[0].name;
+    const struct workload_size *found = workload_size(w, size);
+    if (found) return found;
+    fprintf(stderr, "heddle: error: %s has no size '%s'\n  hint: it has", w->name, size);
+    for (uint32_t i = 0; i < w->size_count; i++) fprintf(stderr, "%s %s", i ? "," : "", w->sizes[i].name);
+    fputc('\n', stderr);
+    return NULL;
+}
+
+bool cli_check_program(const struct workload *w)
+{
+    if (access(w->program, X_OK) == 0) return true;
+    fprintf(stderr,
+            "heddle: error: cannot run %s: %s\n  hint: build everything: cmake --build --preset release\n",
+            w->program, strerror(errno));
+    return false;
+}
+
+/* Instruction counts in three digits: 12.3k, 4.56M. */
+static void short_count(uint64_t n, char out[16])
+{
+    static const char unit[] = " kMGT";
+    double v = (double)n;
+    int u = 0;
+    for (; v >= 999.5 && unit[u + 1]; u++) v /= 1000;
+    if (!n)
+        snprintf(out, 16, "-");
+    else
+        snprintf(out, 16, "%.*f%c", u == 0 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, unit[u]);
+}
+
+static void print_row(const struct workload *w)
+{
+    static const char *const shown[] = {"tiny", "small", "paper"};
+    printf("%-15s %-12.12s", w->name, w->suite);
+    for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+        char count[16];
+        const struct workload_size *s = workload_size(w, shown[i]);
+        short_count(s ? s->warp_instructions : 0, count);
+        printf(" %6s", count);
+    }
+    printf(" %3u ", w->kernel_count);
+    for (uint32_t i = 0; i < w->paper_count; i++) {
+        const struct workload_paper *p = &w->papers[i];
+        printf(" %s%s%s", p->paper, *p->class_of ? ":" : "", p->class_of);
+    }
+    putchar('\n');
+}
+
+static void print_json_text(const char *key, const char *text, const char *end)
+{
+    printf("\"%s\": \"", key);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') putchar('\\');
+        if ((unsigned char)*text >= ' ') putchar(*text);
+    }
+    printf("\"%s", end);
+}
+
+static void print_json(const struct workload *w, bool last)
+{
+    printf("  {");
+    print_json_text("name", w->name, ", ");
+    print_json_text("suite", w->suite, ", ");
+    print_json_text("summary", w->summary, ", ");
+    print_json_text("follows", w->follows, ",\n   \"kernels\": [");
+    for (uint32_t i = 0; i < w->kernel_count; i++) printf("%s\"%s\"", i ? ", " : "", w->kernels[i]);
+    printf("],\n   \"sizes\": {");
+    for (uint32_t i = 0; i < w->size_count; i++) {
+        printf("%s\"%s\": {", i ? ", " : "", w->sizes[i].name);
+        print_json_text("input", w->sizes[i].input, ", ");
+        printf("\"warp_instructions\": %llu}", (unsigned long long)w->sizes[i].warp_instructions);
+    }
+    printf("},\n   \"papers\": {");
+    for (uint32_t i = 0; i < w->paper_count; i++) {
+        const struct workload_paper *p = &w->papers[i];
+        printf("%s\"%s\": {", i ? ", " : "", p->paper);
+        print_json_text("as", p->as, "");
+        if (*p->class_of) print_json_text(", \"class", p->class_of, "");
+        for (uint32_t f = 0; f < p->figure_count; f++)
+            printf(", \"%s\": %g", p->figures[f].name, p->figures[f].value);
+        putchar('}');
+    }
+    printf("}}%s\n", last ? "" : ",");
+}
+
+int cli_list_workloads(bool json)
+{
+    struct workload_set set = {0};
+    bool ok = cli_load_workloads(&set);
+    if (json) {
+        puts("[");
+        for (uint32_t i = 0; i < set.items.len; i++) print_json(&set.items.data[i], i + 1 == set.items.len);
+        puts("]");
+    } else {
+        printf("%-15s %-12s %6s %6s %6s %3s  %s\n", "workload", "suite", "tiny", "small", "paper", "kernels",
+               "papers:class");
+        for (uint32_t i = 0; i < set.items.len; i++) print_row(&set.items.data[i]);
+        printf("\nWarp instructions of each size; classes: S sensitive to cache (finereg: limited by "
+               "scheduling), I not, C or M bound by\n"
+               "computation or memory, R limited by registers. `heddle run NAME --size tiny` runs one; "
+               "--json tells more.\n");
+    }
+    workloads_free(&set);
+    return ok ? CLI_OK : CLI_BAD_INPUT;
+}

@@ -1,0 +1,194 @@
+/* yaml_tree.c: libyaml's document copied into nodes of our own. */
+#include "config/yaml_tree.h"
+
+#include <errno.h>
+#include <yaml.h>
+
+static char *yaml_read_file(const char *path, size_t *len)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    struct strbuf s = {0};
+    char block[4096];
+    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;) strbuf_add(&s, block, n);
+    bool failed = ferror(f); /* a folder opens but does not read */
+    fclose(f);
+    if (failed) {
+        strbuf_free(&s);
+        errno = EISDIR;
+        return NULL;
+    }
+    *len = s.len;
+    return s.data ? s.data : mem_strdup("");
+}
+
+static void yaml_copy(struct yaml_tree *t, yaml_document_t *doc, const yaml_node_t *from,
+                      struct yaml_node *to, struct diag_list *diags);
+
+static void yaml_copy_list(struct yaml_tree *t, yaml_document_t *doc, const yaml_node_t *from,
+                           struct yaml_node *to, struct diag_list *diags)
+{
+    const yaml_node_item_t *start = from->data.sequence.items.start;
+    to->kind = YAML_LIST;
+    to->count = (uint32_t)(from->data.sequence.items.top - start);
+    struct yaml_node *items = ARENA_ARRAY(&t->arena, struct yaml_node, to->count);
+    for (uint32_t i = 0; i < to->count; i++)
+        yaml_copy(t, doc, yaml_document_get_node(doc, start[i]), &items[i], diags);
+    to->items = items;
+}
+
+static void yaml_copy_map(struct yaml_tree *t, yaml_document_t *doc, const yaml_node_t *from,
+                          struct yaml_node *to, struct diag_list *diags)
+{
+    const yaml_node_pair_t *start = from->data.mapping.pairs.start;
+    to->kind = YAML_MAP;
+    to->count = (uint32_t)(from->data.mapping.pairs.top - start);
+    struct yaml_node *keys = ARENA_ARRAY(&t->arena, struct yaml_node, to->count);
+    struct yaml_node *items = ARENA_ARRAY(&t->arena, struct yaml_node, to->count);
+    for (uint32_t i = 0; i < to->count; i++) {
+        yaml_copy(t, doc, yaml_document_get_node(doc, start[i].key), &keys[i], diags);
+        yaml_copy(t, doc, yaml_document_get_node(doc, start[i].value), &items[i], diags);
+        if (keys[i].kind != YAML_TEXT) yaml_error(t, &keys[i], diags, NULL, "a name must be plain text");
+    }
+    to->keys = keys;
+    to->items = items;
+}
+
+static void yaml_copy(struct yaml_tree *t, yaml_document_t *doc, const yaml_node_t *from,
+                      struct yaml_node *to, struct diag_list *diags)
+{
+    to->line = (int)from->start_mark.line + 1;
+    to->col = (int)from->start_mark.column + 1;
+    to->text = "";
+    switch (from->type) {
+    case YAML_SEQUENCE_NODE: yaml_copy_list(t, doc, from, to, diags); break;
+    case YAML_MAPPING_NODE: yaml_copy_map(t, doc, from, to, diags); break;
+    default: to->text = arena_strdup(&t->arena, (const char *)from->data.scalar.value); break;
+    }
+}
+
+/* An alias (*name) may point at a node above itself: copying it would never end. Nobody needs aliases here. */
+static bool yaml_has_alias(const char *text, size_t len, yaml_mark_t *at)
+{
+    yaml_parser_t parser;
+    yaml_parser_initialize(&parser);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
+    bool found = false, more = true;
+    while (more && !found) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&parser, &event)) break;
+        found = event.type == YAML_ALIAS_EVENT;
+        more = event.type != YAML_STREAM_END_EVENT;
+        *at = event.start_mark;
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return found;
+}
+
+static bool yaml_tree_parse(struct yaml_tree *t, const char *hint, struct diag_list *diags)
+{
+    yaml_mark_t alias;
+    if (yaml_has_alias(t->content, t->src.len, &alias)) {
+        diag_add(diags, DIAG_ERROR, &t->src, (int)alias.line + 1, (int)alias.column + 1, 1,
+                 "write the value out", "aliases are not read here");
+        return false;
+    }
+    yaml_parser_t parser;
+    yaml_document_t doc;
+    uint32_t errors = diags->errors;
+    yaml_parser_initialize(&parser);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)t->content, t->src.len);
+    if (!yaml_parser_load(&parser, &doc)) {
+        diag_add(diags, DIAG_ERROR, &t->src, (int)parser.problem_mark.line + 1,
+                 (int)parser.problem_mark.column + 1, 1, hint, "not valid YAML: %s",
+                 parser.problem ? parser.problem : "unknown problem");
+    } else {
+        const yaml_node_t *root = yaml_document_get_root_node(&doc);
+        if (!root || root->type != YAML_MAPPING_NODE) {
+            diag_add(diags, DIAG_ERROR, &t->src, 1, 1, 1, hint, "the file must be a mapping");
+        } else {
+            struct yaml_node *copy = ARENA_NEW(&t->arena, struct yaml_node);
+            yaml_copy(t, &doc, root, copy, diags);
+            t->root = copy;
+        }
+        yaml_document_delete(&doc);
+    }
+    yaml_parser_delete(&parser);
+    return diags->errors == errors;
+}
+
+bool yaml_tree_load(struct yaml_tree *t, const char *path, const char *hint, struct diag_list *diags)
+{
+    *t = (struct yaml_tree){0};
+    t->content = yaml_read_file(path, &t->src.len);
+    if (!t->content) return false;
+    t->path = mem_strdup(path);
+    t->src.file = t->path;
+    t->src.text = t->content;
+    return yaml_tree_parse(t, hint, diags);
+}
+
+void yaml_tree_free(struct yaml_tree *t)
+{
+    arena_free(&t->arena);
+    free(t->path);
+    free(t->content);
+    *t = (struct yaml_tree){0};
+}
+
+const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)
+{
+    for (uint32_t i = 0; map->kind == YAML_MAP && i < map->count; i++)
+        if (!strcmp(map->keys[i].text, key)) return &map->items[i];
+    return NULL;
+}
+
+void yaml_error(const struct yaml_tree *t, const struct yaml_node *at, struct diag_list *diags,
+                const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int len = at->kind == YAML_TEXT && *at->text ? (int)strlen(at->text) : 1;
+    diag_vadd(diags, DIAG_ERROR, &t->src, at->line, at->col, len, hint, fmt, ap);
+    va_end(ap);
+}
+
+void yaml_only(const struct yaml_tree *t, const struct yaml_node *map, const char *const *known, size_t count,
+               struct diag_list *diags)
+{
+    for (uint32_t i = 0; i < map->count; i++) {
+        const char *key = map->keys[i].text;
+        bool found = false;
+        for (size_t k = 0; k < count && !found; k++) found = !strcmp(key, known[k]);
+        if (found) continue;
+        const char *near = diag_nearest(key, known, count);
+        char hint[128] = "";
+        if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+        yaml_error(t, &map->keys[i], diags, near ? hint : NULL, "unknown key '%s'", key);
+    }
+}
+
+const char *yaml_text(const struct yaml_tree *t, const struct yaml_node *map, const char *key,
+                      const char *absent, struct diag_list *diags)
+{
+    const struct yaml_node *n = yaml_get(map, key);
+    if (!n) return absent;
+    if (n->kind == YAML_TEXT) return n->text;
+    yaml_error(t, n, diags, NULL, "'%s' takes one text", key);
+    return absent;
+}
+
+uint64_t yaml_count(const struct yaml_tree *t, const struct yaml_node *map, const char *key, uint64_t absent,
+                    struct diag_list *diags)
+{
+    const struct yaml_node *n = yaml_get(map, key);
+    if (!n) return absent;
+    char *end = NULL;
+    errno = 0;
+    unsigned long long v =
+        n->kind == YAML_TEXT && *n->text >= '0' && *n->text <= '9' ? strtoull(n->text, &end, 10) : 0;
+    if (end && !*end && !errno) return v;
+    yaml_error(t, n, diags, NULL, "'%s' takes a whole number", key);
+    return absent;
+}

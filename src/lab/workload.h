@@ -1,0 +1,64 @@
+/* workload.h: programs that a user can name: those of workloads/, and one's own beside a small YAML file (docs/workloads.md). */
+#ifndef HEDDLE_WORKLOAD_H
+#define HEDDLE_WORKLOAD_H
+
+#include "config/yaml_tree.h"
+
+enum { WORKLOAD_SIZES_MAX = 8, WORKLOAD_PAPERS_MAX = 8, WORKLOAD_FIGURES_MAX = 6, WORKLOAD_ARGS_MAX = 32 };
+
+struct workload_size {
+    const char *name;                        /* tiny, small, paper, or the user's own */
+    const char *input;                       /* what it works on, in words */
+    const char *args[WORKLOAD_ARGS_MAX + 1]; /* NULL ends them */
+    uint64_t warp_instructions;              /* measured on `fermi`; 0 = not measured */
+};
+
+/* What a paper measured of it. */
+struct workload_figure {
+    const char *name;
+    double value;
+};
+struct workload_paper {
+    const char *paper;    /* thesis-ch3, apres, ... */
+    const char *as;       /* the paper's abbreviation */
+    const char *class_of; /* "" where the paper gives none */
+    struct workload_figure figures[WORKLOAD_FIGURES_MAX];
+    uint32_t figure_count;
+};
+
+struct workload {
+    const char *name, *suite, *summary, *follows;
+    const char *program; /* path of the executable */
+    const char *folder;  /* where its description is */
+    struct workload_size sizes[WORKLOAD_SIZES_MAX];
+    uint32_t size_count, kernel_count;
+    const char **kernels;
+    struct workload_paper papers[WORKLOAD_PAPERS_MAX];
+    uint32_t paper_count;
+};
+
+struct workload_set {
+    VEC(struct workload) items;  /* by name */
+    VEC(struct yaml_tree) files; /* hold the texts */
+    struct arena arena;
+};
+
+/* Where to look: `data_dir`/workloads, and the paths (files or folders, with colons between them) of `more`, which may be
+ * NULL. Programs without a path of their own are in `programs`. False with diagnostics when a description is
+ * wrong; the right ones are there all the same. */
+struct workload_places {
+    const char *data_dir, *programs, *more;
+};
+bool workloads_load(struct workload_set *w, const struct workload_places *places, struct diag_list *diags);
+/* One description by its path. */
+const struct workload *workload_load_file(struct workload_set *w, const char *path, const char *programs,
+                                          struct diag_list *diags);
+void workloads_free(struct workload_set *w);
+
+const struct workload *workload_find(const struct workload_set *w, const char *name);
+const struct workload_size *workload_size(const struct workload *w, const char *name);
+/* A figure of a paper, such as "thesis-ch3", "p_inf"; NAN where there is none. */
+double workload_figure(const struct workload *w, const char *paper, const char *figure);
+const struct workload_paper *workload_paper(const struct workload *w, const char *paper);
+
+#endif
