@@ -31,6 +31,10 @@ const struct cli_command cli_commands[] = {
      "  heddle config dump -m fermi --set sm.count=30\n"
      "  heddle config import gpgpusim.config trace.config -o mine.yaml\n",
      cli_cmd_config},
+    {"fidelity", "[WORKLOAD...]", "put the papers' figures of the workloads beside Heddle's",
+     "  heddle fidelity bfs kmeans --size small        two workloads, on every machine that a paper used\n"
+     "  heddle fidelity --runs runs -o docs/fidelity-tables.md\n",
+     cli_cmd_fidelity},
     {"new", "mechanism NAME", "write a mechanism of your own that builds and runs",
      "  heddle new mechanism my-scheduler && make -C my-scheduler\n"
      "  heddle run --mech my-scheduler/my-scheduler.so -- ./app\n",

@@ -16,6 +16,22 @@ struct reading {
     const char *programs;
 };
 
+/* loads: [[share, lines per reference, miss rate, stride, share of that stride], ...] */
+static void read_loads(struct reading *r, struct workload_paper *p, const struct yaml_node *list)
+{
+    for (uint32_t i = 0; list->kind == YAML_LIST && i < list->count && p->load_count < WORKLOAD_LOADS_MAX;
+         i++) {
+        const struct yaml_node *row = &list->items[i];
+        if (row->kind != YAML_LIST || row->count != 5) {
+            yaml_error(r->tree, row, r->diags, NULL, "a load has five numbers");
+            continue;
+        }
+        double v[5];
+        for (int k = 0; k < 5; k++) v[k] = strtod(row->items[k].text, NULL);
+        p->loads[p->load_count++] = (struct workload_load){v[0], v[1], v[2], v[3], v[4]};
+    }
+}
+
 static void read_paper(struct reading *r, struct workload *w, const char *paper, const struct yaml_node *n)
 {
     if (n->kind != YAML_MAP) {
@@ -31,6 +47,8 @@ static void read_paper(struct reading *r, struct workload *w, const char *paper,
     p->paper = paper;
     p->as = yaml_text(r->tree, n, "as", w->name, r->diags);
     p->class_of = yaml_text(r->tree, n, "class", "", r->diags);
+    const struct yaml_node *loads = yaml_get(n, "loads");
+    if (loads) read_loads(r, p, loads);
     for (uint32_t i = 0; i < n->count && p->figure_count < WORKLOAD_FIGURES_MAX; i++) {
         char *end = NULL;
         double v = n->items[i].kind == YAML_TEXT ? strtod(n->items[i].text, &end) : 0;

@@ -4,7 +4,13 @@
 
 #include "config/yaml_tree.h"
 
-enum { WORKLOAD_SIZES_MAX = 8, WORKLOAD_PAPERS_MAX = 8, WORKLOAD_FIGURES_MAX = 6, WORKLOAD_ARGS_MAX = 32 };
+enum {
+    WORKLOAD_SIZES_MAX = 8,
+    WORKLOAD_PAPERS_MAX = 8,
+    WORKLOAD_FIGURES_MAX = 6,
+    WORKLOAD_ARGS_MAX = 32,
+    WORKLOAD_LOADS_MAX = 4
+};
 
 struct workload_size {
     const char *name;                        /* tiny, small, paper, or the user's own */
@@ -18,12 +24,18 @@ struct workload_figure {
     const char *name;
     double value;
 };
+/* A row of APRES's Table I. */
+struct workload_load {
+    double share, unique, miss_rate, stride, stride_share;
+};
 struct workload_paper {
     const char *paper;    /* thesis-ch3, apres, ... */
     const char *as;       /* the paper's abbreviation */
     const char *class_of; /* "" where the paper gives none */
     struct workload_figure figures[WORKLOAD_FIGURES_MAX];
     uint32_t figure_count;
+    struct workload_load loads[WORKLOAD_LOADS_MAX];
+    uint32_t load_count;
 };
 
 struct workload {
