@@ -9,7 +9,7 @@ extern const char kit_ptx[]; /* embed.c */
 void kit_random_seed(uint64_t seed);
 
 static struct {
-    const char *name;
+    const char *name, *ptx;
     enum kit_size size;
     bool checking, failed;
     CUdevice device;
@@ -66,10 +66,11 @@ static void kit_ok(CUresult result, const char *what)
 static void kit_usage(FILE *to)
 {
     fprintf(to,
-            "usage: %s [--size tiny|small|paper] [--seed N] [--no-check]\n"
+            "usage: %s [--size tiny|small|paper] [--seed N] [--no-check] [--ptx FILE]\n"
             "  --size      how much work (default tiny)\n"
             "  --seed      of the generated input (default 1)\n"
-            "  --no-check  do not compute the CPU reference\n",
+            "  --no-check  do not compute the CPU reference\n"
+            "  --ptx       take the kernels from this file, not from the one linked in\n",
             kit.name);
 }
 
@@ -89,6 +90,19 @@ static uint64_t kit_read_seed(const char *text)
     return seed;
 }
 
+static const char *kit_read_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    long bytes = -1;
+    if (f && !fseek(f, 0, SEEK_END)) bytes = ftell(f);
+    if (bytes < 0) kit_fail("cannot read %s", path);
+    rewind(f);
+    char *text = kit_host((size_t)bytes + 1);
+    if (fread(text, 1, (size_t)bytes, f) != (size_t)bytes) kit_fail("cannot read %s", path);
+    fclose(f);
+    return text;
+}
+
 static void kit_options(int argc, char **argv)
 {
     uint64_t seed = 1;
@@ -101,6 +115,8 @@ static void kit_options(int argc, char **argv)
             kit.checking = false;
         } else if (!strcmp(argv[i], "--size") && value) {
             kit.size = kit_read_size(argv[++i]);
+        } else if (!strcmp(argv[i], "--ptx") && value) {
+            kit.ptx = kit_read_file(argv[++i]);
         } else if (!strcmp(argv[i], "--seed") && value) {
             seed = kit_read_seed(argv[++i]);
         } else {
@@ -116,13 +132,14 @@ void kit_open(const char *name, int argc, char **argv)
 {
     kit.name = name;
     kit.checking = true;
+    kit.ptx = kit_ptx;
     kit_options(argc, argv);
     CUcontext context;
     OK(cuInit, 0);
     OK(cuDeviceGet, &kit.device, 0);
     OK(cuDevicePrimaryCtxRetain, &context, kit.device);
     OK(cuCtxSetCurrent, context);
-    OK(cuModuleLoadDataEx, &kit.module, kit_ptx, 0, NULL, NULL);
+    OK(cuModuleLoadDataEx, &kit.module, kit.ptx, 0, NULL, NULL);
 }
 
 enum kit_size kit_size(void) { return kit.size; }
