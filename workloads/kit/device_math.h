@@ -38,6 +38,7 @@ KIT_INLINE float exp2f(float a) { return __nvvm_ex2_approx_f(a); }
 KIT_INLINE float log2f(float a) { return __nvvm_lg2_approx_f(a); }
 KIT_INLINE float __expf(float a) { return exp2f(a * 1.442695041f); }
 KIT_INLINE float __logf(float a) { return log2f(a) * 0.693147181f; }
+KIT_INLINE float __log2f(float a) { return log2f(a); }
 KIT_INLINE float __sinf(float a) { return __nvvm_sin_approx_f(a); }
 KIT_INLINE float __cosf(float a) { return __nvvm_cos_approx_f(a); }
 KIT_INLINE float __powf(float a, float b) { return exp2f(b * log2f(a)); }
@@ -117,5 +118,9 @@ KIT_INLINE double log(double a)
     return fma(2 * s, sum, e * 0.6931471805599453);
 }
 KIT_INLINE double pow(double a, double b) { return b == 0 ? 1 : exp(b * log(a)); }
+
+/* Not mathematics, but for clang alone as well: clang 14 holds that its builtin of this name leaves a kernel's own __shared__
+ * variables alone, and moves their loads across it. */
+#define __syncthreads() asm volatile("bar.sync 0;" ::: "memory")
 
 #endif

@@ -4,9 +4,10 @@
 #define SCAN_BLOCK   256 /* threads; each scans two elements */
 #define SORT_BLOCK   256
 #define CHUNK_BLOCKS 256 /* blocks in one launch of the sort's shared-memory kernels */
-#define LIST_BLOCK   512 /* threads of the kernels that run over the index, at most LIST_BLOCKS blocks a launch */
-#define LIST_BLOCKS  512
-#define COPY_BLOCK   128
+#define LIST_BLOCK                                                                                           \
+    512 /* threads of the kernels that run over the index, at most LIST_BLOCKS blocks a launch */
+#define LIST_BLOCKS 512
+#define COPY_BLOCK  128
 
 /* As mars.cuh's structs of the same names. */
 struct mars_counts {
@@ -39,16 +40,21 @@ void mars_add(struct mars *m, const void *key, size_t key_bytes, const void *val
 {
     m->in.keys = grown(m->in.keys, m->in.key_bytes, key_bytes, &m->in.key_room);
     m->in.values = grown(m->in.values, m->in.value_bytes, value_bytes, &m->in.value_room);
-    m->in.index = (void *)grown((char *)m->in.index, m->in.n * sizeof *m->in.index, sizeof *m->in.index, &m->in.room);
+    m->in.index =
+        (void *)grown((char *)m->in.index, m->in.n * sizeof *m->in.index, sizeof *m->in.index, &m->in.room);
     memcpy(m->in.keys + m->in.key_bytes, key, key_bytes);
     memcpy(m->in.values + m->in.value_bytes, value, value_bytes);
-    m->in.index[m->in.n++] = (struct mars_index){(int)m->in.key_bytes, (int)key_bytes, (int)m->in.value_bytes, (int)value_bytes};
+    m->in.index[m->in.n++] =
+        (struct mars_index){(int)m->in.key_bytes, (int)key_bytes, (int)m->in.value_bytes, (int)value_bytes};
     m->in.key_bytes += key_bytes;
     m->in.value_bytes += value_bytes;
 }
 
 /* ---- prefix sums ---- */
-static unsigned scan_shared(int threads) { return (unsigned)sizeof(int) * (2 * threads + 2 * threads / 16 + 1); }
+static unsigned scan_shared(int threads)
+{
+    return (unsigned)sizeof(int) * (2 * threads + 2 * threads / 16 + 1);
+}
 
 /* Blocks of 512 elements, then their sums by the same way, then the sums added back. A last block that is not full is a
  * launch of its own, with no more threads than it needs. */
@@ -59,18 +65,19 @@ static void scan(CUdeviceptr out, CUdeviceptr in, int n)
     if (blocks <= 1) {
         bool ragged = n == 1 || floor_power_of_two(n) != n;
         int threads = ragged ? floor_power_of_two(n) : n / 2;
-        KIT_LAUNCH(ragged ? "prescan_ragged" : "prescan", KIT_DIM(1), KIT_DIM(threads), scan_shared(threads), out, in, sums, n,
-                   zero, zero);
+        KIT_LAUNCH(ragged ? "prescan_ragged" : "prescan", KIT_DIM(1), KIT_DIM(threads), scan_shared(threads),
+                   out, in, sums, n, zero, zero);
         return;
     }
     int rest = n % block, full = rest ? blocks - 1 : blocks, first = n - rest;
     int rest_threads = rest ? floor_power_of_two(rest) : 0;
     if (rest > 1 && rest_threads == rest) rest_threads /= 2;
     sums = kit_alloc(blocks * sizeof(int));
-    KIT_LAUNCH("prescan_sums", KIT_DIM(full), KIT_DIM(SCAN_BLOCK), scan_shared(SCAN_BLOCK), out, in, sums, block, zero, zero);
+    KIT_LAUNCH("prescan_sums", KIT_DIM(full), KIT_DIM(SCAN_BLOCK), scan_shared(SCAN_BLOCK), out, in, sums,
+               block, zero, zero);
     if (rest)
-        KIT_LAUNCH("prescan_sums_ragged", KIT_DIM(1), KIT_DIM(rest_threads), scan_shared(rest_threads), out, in, sums, rest, full,
-                   first);
+        KIT_LAUNCH("prescan_sums_ragged", KIT_DIM(1), KIT_DIM(rest_threads), scan_shared(rest_threads), out,
+                   in, sums, rest, full, first);
     scan(sums, sums, blocks);
     KIT_LAUNCH("uniformAdd", KIT_DIM(full), KIT_DIM(SCAN_BLOCK), 0, out, sums, block, zero, zero);
     if (rest) KIT_LAUNCH("uniformAdd", KIT_DIM(1), KIT_DIM(rest_threads), 0, out, sums, rest, full, first);
@@ -114,8 +121,8 @@ static struct mars_output output_new(struct mars *m, const struct mars_counts *c
 
 static void output_close(struct mars_output *out, struct mars_counts *counts)
 {
-    CUdeviceptr done[] = {counts->key_bytes,  counts->value_bytes, counts->records, out->key_start,
-                          out->value_start, out->record_start,   out->written,    out->emitted};
+    CUdeviceptr done[] = {counts->key_bytes, counts->value_bytes, counts->records, out->key_start,
+                          out->value_start,  out->record_start,   out->written,    out->emitted};
     for (unsigned i = 0; i < sizeof done / sizeof *done; i++) kit_free(done[i]);
 }
 
@@ -130,7 +137,8 @@ void mars_map(struct mars *m)
 {
     int records = (int)m->in.n, blocks = ceil_div(records, MARS_BLOCK), threads = blocks * MARS_BLOCK;
     struct kit_dim grid = KIT_DIM(blocks), block = KIT_DIM(MARS_BLOCK);
-    struct mars_records in = {kit_upload(m->in.keys, m->in.key_bytes), kit_upload(m->in.values, m->in.value_bytes),
+    struct mars_records in = {kit_upload(m->in.keys, m->in.key_bytes),
+                              kit_upload(m->in.values, m->in.value_bytes),
                               kit_upload(m->in.index, records * sizeof *m->in.index)};
     struct mars_counts counts = counts_new(threads);
     KIT_LAUNCH("MapperCount", grid, block, 0, in, counts, records);
@@ -158,30 +166,33 @@ void mars_reduce(struct mars *m)
 }
 
 /* ---- group ---- */
-/* Runs `kernel` over n records with `block` threads a block, in launches of at most LIST_BLOCKS blocks; BODY launches one,
- * from record `first` on. The original launches all LIST_BLOCKS always: those past the end would leave at once. */
-#define FOR_LISTS(n, block)                                                                                            \
-    for (int first = 0, lists_blocks; first < (n) && (lists_blocks = list_blocks((n)-first, block));                   \
+/* A loop over n records in launches of at most LIST_BLOCKS blocks of `block` threads: each goes from record `first`
+ * on with `lists_blocks` blocks. The original launches all LIST_BLOCKS always; those past the end would leave at
+ * once. */
+#define FOR_LISTS(n, block)                                                                                  \
+    for (int first = 0, lists_blocks; first < (n) && (lists_blocks = list_blocks((n)-first, block));         \
          first += LIST_BLOCKS * (block))
 static int list_blocks(int rest, int block)
 {
     int blocks = ceil_div(rest, block);
     return blocks < LIST_BLOCKS ? blocks : LIST_BLOCKS;
 }
-#define LIST_LAUNCH(kernel, n, ...)                                                                                    \
+#define LIST_LAUNCH(kernel, n, ...)                                                                          \
     FOR_LISTS(n, LIST_BLOCK) KIT_LAUNCH(kernel, KIT_DIM(lists_blocks), KIT_DIM(LIST_BLOCK), 0, __VA_ARGS__)
 
 static void sort_whole(CUdeviceptr keys, CUdeviceptr index, int n)
 {
     for (int run = 2; run <= n; run *= 2)
         for (int distance = run / 2; distance > 0; distance /= 2)
-            KIT_LAUNCH("bitonicKernel", KIT_DIM(n / SORT_BLOCK), KIT_DIM(SORT_BLOCK), 0, keys, index, run, distance);
+            KIT_LAUNCH("bitonicKernel", KIT_DIM(n / SORT_BLOCK), KIT_DIM(SORT_BLOCK), 0, keys, index, run,
+                       distance);
 }
 
 static void sort_chunked(CUdeviceptr keys, CUdeviceptr index, int n)
 {
     int blocks = n / SORT_BLOCK, chunks = ceil_div(blocks, CHUNK_BLOCKS);
-    struct kit_dim chunk_grid = KIT_DIM(blocks < CHUNK_BLOCKS ? blocks : CHUNK_BLOCKS), block = KIT_DIM(SORT_BLOCK);
+    struct kit_dim chunk_grid = KIT_DIM(blocks < CHUNK_BLOCKS ? blocks : CHUNK_BLOCKS),
+                   block = KIT_DIM(SORT_BLOCK);
     for (int chunk = 0; chunk < chunks; chunk++)
         KIT_LAUNCH("unitBitonicSortKernel", chunk_grid, block, 0, keys, index, chunk);
     for (int run = 2 * SORT_BLOCK; run <= n; run *= 2) {
@@ -200,7 +211,8 @@ static CUdeviceptr sorted_index(const struct mars *m)
     CUdeviceptr keys = m->out.keys, from = m->out.index, sorted = kit_alloc(m->n * record);
     int n = m->n;
     if (n <= SORT_BLOCK) {
-        KIT_LAUNCH("bitonicSortSingleBlock_kernel", KIT_DIM(1), KIT_DIM(SORT_BLOCK), 0, keys, from, n, sorted);
+        KIT_LAUNCH("bitonicSortSingleBlock_kernel", KIT_DIM(1), KIT_DIM(SORT_BLOCK), 0, keys, from, n,
+                   sorted);
         return sorted;
     }
     int padded = floor_power_of_two(n);
@@ -217,14 +229,17 @@ static CUdeviceptr sorted_index(const struct mars *m)
     return sorted;
 }
 
-/* Copies the keys or the values, of which `part` says offset and size, one after the other; `part` gets the new offsets. */
+/* Copies the keys or the values, of which `part` says offset and size, one after the other; `part` gets the new
+ * offsets. */
 static CUdeviceptr copied_in_order(CUdeviceptr from, size_t bytes, CUdeviceptr part, int n)
 {
-    CUdeviceptr to = kit_alloc(bytes), sizes = kit_alloc(n * sizeof(int)), starts = kit_alloc(n * sizeof(int));
+    CUdeviceptr to = kit_alloc(bytes), sizes = kit_alloc(n * sizeof(int)),
+                starts = kit_alloc(n * sizeof(int));
     LIST_LAUNCH("getIntYArray_kernel", n, part, first, n, sizes);
     scan(starts, sizes, n);
     FOR_LISTS(n, COPY_BLOCK)
-    KIT_LAUNCH("copyChunks_kernel", KIT_DIM(lists_blocks), KIT_DIM(COPY_BLOCK), 0, from, first, part, n, starts, to);
+    KIT_LAUNCH("copyChunks_kernel", KIT_DIM(lists_blocks), KIT_DIM(COPY_BLOCK), 0, from, first, part, n,
+               starts, to);
     kit_free(sizes);
     kit_free(starts);
     return to;
@@ -264,7 +279,10 @@ void mars_group(struct mars *m)
 /* ---- results ---- */
 struct mars_result mars_result(const struct mars *m)
 {
-    struct mars_result r = {.keys = kit_host(m->key_bytes), .values = kit_host(m->value_bytes), .n = m->n, .n_groups = m->n_groups};
+    struct mars_result r = {.keys = kit_host(m->key_bytes),
+                            .values = kit_host(m->value_bytes),
+                            .n = m->n,
+                            .n_groups = m->n_groups};
     r.index = kit_host(m->n * sizeof *r.index);
     kit_download(r.keys, m->out.keys, m->key_bytes);
     kit_download(r.values, m->out.values, m->value_bytes);

@@ -1,5 +1,5 @@
-/* mars.h: host side of the MapReduce framework of the mr- workloads, after Mars (He et al., PACT 2008); the device side and
- * what a record is: mars.cuh. A workload adds its input records, then runs the stages that it has:
+/* mars.h: host side of the MapReduce framework of the mr- workloads, after Mars (He et al., PACT 2008); the device
+ * side and what a record is: mars.cuh. A workload adds its input records, then runs the stages that it has:
  *
  *     struct mars m = {0};
  *     for (...) mars_add(&m, &key, sizeof key, &value, sizeof value);

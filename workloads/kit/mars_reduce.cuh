@@ -1,5 +1,5 @@
-/* mars_reduce.cuh: the reduce stage of Mars for device code: one thread a group, counted first and then run, as the map.
- * A workload defines reduce_count() and reduce(). */
+/* mars_reduce.cuh: the reduce stage of Mars for device code: one thread a group, counted first and then run, as the
+ * map. A workload defines reduce_count() and reduce(). */
 #ifndef WORKLOAD_MARS_REDUCE_CUH
 #define WORKLOAD_MARS_REDUCE_CUH
 
@@ -16,12 +16,16 @@ KIT_INLINE void reduce_count(struct mars_group group, struct mars_counts counts)
 KIT_INLINE void reduce(struct mars_group group, struct mars_output out);
 
 /* Keys of one group are of one size, which each call reads anew: the compiler cannot know that no store changes it. */
-KIT_INLINE char *mars_group_key(struct mars_group group, int i) { return group.keys + i * group.index[group.first].y; }
+KIT_INLINE char *mars_group_key(struct mars_group group, int i)
+{
+    return group.keys + i * group.index[group.first].y;
+}
 
 KIT_INLINE struct mars_group mars_group_at(struct mars_records in, const int2 *ranges, int i)
 {
     int first = ranges[i].x, end = ranges[i].y;
-    struct mars_group group = {in.keys + in.index[first].x, in.values + in.index[first].z, first, end - first, in.index};
+    struct mars_group group = {in.keys + in.index[first].x, in.values + in.index[first].z, first, end - first,
+                               in.index};
     return group;
 }
 
@@ -31,7 +35,8 @@ KERNEL ReducerCount(struct mars_records in, const int2 *ranges, struct mars_coun
     if (thread < groups) reduce_count(mars_group_at(in, ranges, thread), counts);
 }
 
-KERNEL Reducer(struct mars_records in, const int2 *ranges, struct mars_output out, int groups, int emitted_in_all)
+KERNEL Reducer(struct mars_records in, const int2 *ranges, struct mars_output out, int groups,
+               int emitted_in_all)
 {
     int thread = mars_thread();
     if (thread >= groups) return;

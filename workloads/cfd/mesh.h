@@ -1,0 +1,22 @@
+/* mesh.h: a mesh of tetrahedra around a box-shaped body in a wind tunnel. */
+#ifndef CFD_MESH_H
+#define CFD_MESH_H
+
+enum { CFD_FACES = 4, CFD_WING = -1, CFD_FAR = -2 };
+
+struct cfd_mesh {
+    int elements; /* real ones */
+    int padded;   /* up to a whole number of CTAs; the rest repeats the last element */
+    float *areas; /* padded */
+    int *around;  /* padded per face: a neighbour, CFD_WING or CFD_FAR */
+    float *
+        normals; /* padded per face and axis: (face + axis * CFD_FACES) * padded + element; they point inwards */
+};
+
+/* A tunnel of x * y * z cubes of six tetrahedra each, less a body of hx * hy * hz cubes in its middle. */
+struct cfd_tunnel {
+    int size[3], hole[3];
+};
+struct cfd_mesh cfd_mesh_make(const struct cfd_tunnel *tunnel, int block);
+
+#endif
