@@ -1,6 +1,6 @@
-/* dwt2d: forward 5/3 wavelet transform of an image, as Rodinia's dwt2d: the colours are taken apart, and for each level a CTA a
- * strip of WIDTH columns slides a window of eight rows down the image. A thread loads and transforms one column; then the
- * rows of the window are transformed in shared memory, where even and odd columns lie apart. */
+/* dwt2d: forward 5/3 wavelet transform of an image, as Rodinia's dwt2d: the colours are taken apart, and for each
+ * level a CTA a strip of WIDTH columns slides a window of eight rows down the image. A thread loads and transforms
+ * one column; then the rows of the window are transformed in shared memory, where even and odd columns lie apart. */
 #include "kit/device.h"
 
 #define COPY_THREADS 256

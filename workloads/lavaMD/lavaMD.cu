@@ -1,6 +1,7 @@
-/* lavaMD: forces between the particles of neighbouring boxes, as Rodinia's kernel_gpu_cuda: a CTA of 128 threads a home box of
- * 100 particles. The home box and, one after the other, its up to 26 neighbours are copied into shared memory; the force on
- * each particle is added up in global memory, pair by pair. Lanes sit 32 bytes apart in the arrays of four doubles. */
+/* lavaMD: forces between the particles of neighbouring boxes, as Rodinia's kernel_gpu_cuda: a CTA of 128 threads a
+ * home box of 100 particles. The home box and, one after the other, its up to 26 neighbours are copied into shared
+ * memory; the force on each particle is added up in global memory, pair by pair. Lanes sit 32 bytes apart in the
+ * arrays of four doubles. */
 #include "kit/device.h"
 
 #define THREADS   128
@@ -52,7 +53,8 @@ KERNEL kernel_gpu_cuda(double alpha, long boxes, const box_str *box, const FOUR_
                 force[i].x += charge[j] * (fs * dx);
                 force[i].y += charge[j] * (fs * dy);
                 force[i].z += charge[j] * (fs * dz);
-                /* The original's compilers left the sums in memory; today's would keep them in registers over the loop. */
+                /* The original's compilers left the sums in memory; today's would keep them in registers over the
+                 * loop. */
                 asm volatile("" ::: "memory");
             }
         }

@@ -1,6 +1,7 @@
-/* lud: blocked LU decomposition in place, as Rodinia's lud_cuda does it: for each 16 x 16 tile on the diagonal one half warp
- * factors the tile, a warp a tile pair solves the tiles right of and below it, and a CTA of 16 x 16 threads a tile updates
- * what is left. A warp of lud_internal covers two rows of a tile, so its loads touch two lines a matrix row apart. */
+/* lud: blocked LU decomposition in place, as Rodinia's lud_cuda does it: for each 16 x 16 tile on the diagonal one
+ * half warp factors the tile, a warp a tile pair solves the tiles right of and below it, and a CTA of 16 x 16
+ * threads a tile updates what is left. A warp of lud_internal covers two rows of a tile, so its loads touch two
+ * lines a matrix row apart. */
 #include "kit/device.h"
 
 #define TILE 16

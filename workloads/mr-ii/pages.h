@@ -4,7 +4,7 @@
 
 #include "kit/kit.h"
 
-typedef char link_text[80];
+typedef char link_text[96];
 
 /* One page; a file is copies of it. */
 struct page {

@@ -124,6 +124,7 @@ int main(int argc, char **argv)
     kit_put(device_text, text, bytes);
     mars_map(&m);
     mars_group(&m);
+    kit_note("%d long words, %d different", m.n, m.n_groups);
 
     if (kit_checking()) {
         struct mars_result r = mars_result(&m);

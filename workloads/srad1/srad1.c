@@ -9,7 +9,8 @@ struct srad1 {
     long count; /* pixels */
 };
 
-/* An ultrasound-like image of grey values 0 to 255, column by column: bright and dark tissue under multiplicative speckle. */
+/* An ultrasound-like image of grey values 0 to 255, column by column: bright and dark tissue under multiplicative
+ * speckle. */
 static float *srad1_image(const struct srad1 *s)
 {
     float *image = kit_host(s->count * sizeof *image);

@@ -1,6 +1,6 @@
-/* srad1: speckle reducing anisotropic diffusion, version 1 of Rodinia: the image lies column by column, a thread has one pixel
- * of a one-dimensional grid of 512-thread CTAs, and finds its neighbours' rows and columns in four index arrays. Arithmetic
- * with literals is double, as in the original. */
+/* srad1: speckle reducing anisotropic diffusion, version 1 of Rodinia: the image lies column by column, a thread
+ * has one pixel of a one-dimensional grid of 512-thread CTAs, and finds its neighbours' rows and columns in four
+ * index arrays. Arithmetic with literals is double, as in the original. */
 #include "kit/device.h"
 
 #define THREADS 512

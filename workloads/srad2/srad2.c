@@ -90,7 +90,8 @@ static float *srad2_cpu(const float *image, const struct srad2 *s)
     return result;
 }
 
-/* As in the original the image goes to the device and comes back in every iteration, for the host measures the patch. */
+/* As in the original the image goes to the device and comes back in every iteration, for the host measures the
+ * patch. */
 static void srad2_gpu(float *image, const struct srad2 *s)
 {
     int rows = s->rows, columns = s->columns;

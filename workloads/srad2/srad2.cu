@@ -1,6 +1,6 @@
-/* srad2: speckle reducing anisotropic diffusion, version 2 of Rodinia: row-major image, a CTA of 16 x 16 threads a tile, which
- * goes through shared memory with a halo of its own array for each side. A warp covers two rows of 16 pixels: its loads touch
- * two lines an image row apart. Arithmetic with literals is double, as in the original. */
+/* srad2: speckle reducing anisotropic diffusion, version 2 of Rodinia: row-major image, a CTA of 16 x 16 threads a
+ * tile, which goes through shared memory with a halo of its own array for each side. A warp covers two rows of 16
+ * pixels: its loads touch two lines an image row apart. Arithmetic with literals is double, as in the original. */
 #include "kit/device.h"
 
 #define TILE 16
