@@ -41,8 +41,8 @@ static void an_l2_hit_takes_120_cycles_and_dram_100_more(void **state)
     assert_true(rig_stat(&r, 1, "l1.misses") == CHASE_LINES);
     double l2 = rig_stat(&r, 1, "l1.aml"), dram = rig_stat(&r, 0, "l1.aml");
     print_message("L2 hit %.2f, DRAM %.2f core cycles\n", l2, dram);
-    assert_true(l2 >= 119 && l2 <= 121);
-    assert_true(dram >= 218 && dram <= 222);
+    assert_true(l2 == 120);
+    assert_true(dram == 220);
     rig_close(&r);
 }
 
@@ -58,24 +58,63 @@ static void the_other_machines_have_their_papers_latencies(void **state)
         run_chase(&r, cases[i].machine);
         double l2 = rig_stat(&r, 1, "l1.aml"), dram = rig_stat(&r, 0, "l1.aml");
         print_message("%s: L2 hit %.2f, DRAM %.2f core cycles\n", cases[i].machine, l2, dram);
-        assert_true(l2 >= cases[i].l2 - 2 && l2 <= cases[i].l2 + 2);
-        if (cases[i].dram != 0) assert_true(dram >= cases[i].dram - 4 && dram <= cases[i].dram + 4);
+        assert_true(l2 == cases[i].l2);
+        if (cases[i].dram != 0) assert_true(dram == cases[i].dram);
         rig_close(&r);
     }
 }
 
-/* What a step of the chase takes beyond the miss is the same few cycles of the SM wherever the line was. */
-static void a_pointer_chase_shows_the_latencies(void **state)
+/* Reads the clock before each load and, by a predicate that needs its result, after it; `adds` additions between two steps move the
+ * step against the crossbar's clock. Writes the first, the last, the least and the most cycles of a step; the very first, which fetches
+ * the code, does not count. */
+static void write_timed_chase(struct strbuf *ptx, uint32_t adds)
 {
+    strbuf_puts(ptx, HEAD
+                ".visible .entry chase(.param .u64 start, .param .u32 steps, .param .u64 to)\n{\n"
+                ".reg .u64 %p, %o, %a, %b, %d<4>; .reg .u32 %n, %m; .reg .pred %q, %l;\n"
+                "ld.param.u64 %p, [start]; ld.param.u32 %n, [steps]; mov.u32 %m, %n; ld.param.u64 %o, [to];\n"
+                "mov.u64 %d0, 0; mov.u64 %d2, 0xffffffff; mov.u64 %d3, 0;\n"
+                "loop:\nmov.u64 %a, %clock64;\nld.global.u64 %p, [%p];\nsetp.ne.u64 %q, %p, 0;\n"
+                "@%q mov.u64 %b, %clock64;\nsub.u64 %d1, %b, %a;\nsetp.eq.u64 %l, %d0, 0;\n"
+                "selp.u64 %d0, %d1, %d0, %l;\nmin.u64 %d2, %d2, %d1;\nmax.u64 %d3, %d3, %d1;\n"
+                "setp.eq.u32 %l, %n, %m;\n@%l mov.u64 %d0, 0;\n@%l mov.u64 %d2, 0xffffffff;\n@%l "
+                "mov.u64 %d3, 0;\n");
+    for (uint32_t i = 0; i < adds; i++) strbuf_puts(ptx, "add.u64 %b, %b, %d3;\n");
+    strbuf_puts(ptx, "sub.u32 %n, %n, 1;\nsetp.ne.u32 %q, %n, 0;\n@%q bra loop;\n"
+                     "st.global.u64 [%o], %d0; st.global.u64 [%o+8], %d1; st.global.u64 [%o+16], %d2;\n"
+                     "st.global.u64 [%o+24], %d3; st.global.u64 [%o+32], %b;\nret;\n}\n");
+}
+
+/* Every step is as long as every other, whatever lies between two of them, and what it takes beyond the miss is the same few cycles of the
+ * SM wherever the line was. */
+static void a_pointer_chase_shows_exactly_the_latencies(void **state)
+{
+    static const struct {
+        const char *machine;
+        uint64_t l2, dram;
+    } cases[] = {{"fermi", 120, 220}, {"kepler", 120, 220}, {"fermi-apres", 200, 440}};
     static struct rig r; /* the teardown may need it */
-    run_chase(&r, "fermi");
-    double l2 = rig_stat(&r, 1, "l1.aml"), dram = rig_stat(&r, 0, "l1.aml");
-    double step_l2 = (double)rig_cycles(&r, 1) / CHASE_LINES,
-           step_dram = (double)rig_cycles(&r, 0) / CHASE_LINES;
-    print_message("a step: L2 %.2f, DRAM %.2f core cycles\n", step_l2, step_dram);
-    assert_true(step_l2 > l2 && step_l2 < l2 + 40);
-    assert_true(step_dram - step_l2 > dram - l2 - 3 && step_dram - step_l2 < dram - l2 + 3);
-    rig_close(&r);
+    for (uint32_t i = 0; i < 4 * ARRAY_LEN(cases); i++) {
+        struct strbuf ptx = {0};
+        uint64_t beyond[2];
+        write_timed_chase(&ptx, i % 4);
+        rig_open(&r, strbuf_text(&ptx), &(struct rig_options){.machine = cases[i / 4].machine});
+        uint64_t params[] = {make_ring(&r), CHASE_LINES, rig_alloc(&r, 64)};
+        for (uint32_t lap = 0; lap < 2; lap++) { /* DRAM, L2 */
+            rig_run(&r, "chase", 1, 1, params);
+            const uint64_t *step = (const uint64_t *)(uintptr_t)params[2];
+            uint64_t miss = lap ? cases[i / 4].l2 : cases[i / 4].dram;
+            assert_true(rig_stat(&r, lap, "l1.aml") == (double)miss);
+            for (uint32_t k = 1; k < 4; k++) assert_int_equal(step[k], step[0]); /* last, least, most */
+            beyond[lap] = step[0] - miss;
+        }
+        print_message("%s: a step takes %u core cycles more than the miss\n", cases[i / 4].machine,
+                      (unsigned)beyond[0]);
+        assert_int_equal(beyond[0], beyond[1]);
+        assert_true(beyond[0] > 0 && beyond[0] < 40);
+        rig_close(&r);
+        strbuf_free(&ptx);
+    }
 }
 
 /* Each CTA reads 4 KB in a row, four loads a thread. */
@@ -212,7 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(an_l2_hit_takes_120_cycles_and_dram_100_more),
         RIG_TEST(the_other_machines_have_their_papers_latencies),
-        RIG_TEST(a_pointer_chase_shows_the_latencies),
+        RIG_TEST(a_pointer_chase_shows_exactly_the_latencies),
         RIG_TEST(streaming_reads_reach_85_percent_of_the_pins),
         RIG_TEST(dependent_multiply_adds_run_at_the_pipeline_latency),
         RIG_TEST(independent_multiply_adds_run_at_the_issue_width),
