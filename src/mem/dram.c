@@ -42,7 +42,7 @@ struct dram_channel {
     uint32_t returns_taken;      /* with those that have a place but are not complete */
     uint32_t inside, inside_max; /* requests in the channel */
     uint32_t turn;               /* slice that is asked first */
-    uint64_t refresh_due;
+    uint64_t refresh_due[DRAM_RANKS_MAX], refresh_next; /* of each rank; the least of them */
     uint64_t pending_since;
     tick latency, latency_min; /* ticks */
     uint32_t burst_sectors;    /* 32-byte sectors of one burst */
@@ -89,7 +89,11 @@ struct dram_channel *dram_create(const struct dram_params *p, uint32_t index, co
     d->returns_cap = p->infinite ? IDEAL_RETURNS : p->return_queue;
     d->inside_max =
         p->infinite ? IDEAL_RETURNS : p->queue + p->return_queue + (p->write_drain ? p->write_queue : 0);
-    d->refresh_due = p->trefi ? p->trefi : UINT64_MAX;
+    d->refresh_next = UINT64_MAX;
+    for (uint32_t r = 0; p->trefi && r < p->ranks; r++) { /* one after the other, evenly */
+        d->refresh_due[r] = (uint64_t)p->trefi * (r + 1) / p->ranks;
+        d->refresh_next = d->refresh_due[0];
+    }
     d->way = mem_zalloc(sizeof *d->way * d->inside_max);
     d->returns = mem_zalloc(sizeof *d->returns * d->returns_cap);
     dram_chips_init(&d->chips, &d->params);
@@ -108,6 +112,7 @@ void dram_destroy(struct dram_channel *d)
     free(d);
 }
 
+void dram_observe(struct dram_channel *d, const struct dram_observer *o) { d->chips.observer = *o; }
 tick *dram_wake(struct dram_channel *d) { return &d->wake; }
 void *dram_stats(struct dram_channel *d) { return &d->stats; }
 bool dram_idle(const struct dram_channel *d) { return d->inside == 0; }
@@ -313,7 +318,7 @@ static uint64_t channel_choose(const struct dram_channel *d, uint64_t clock, str
         const struct dram_entry *e = &d->queue.entries[d->current[bank]];
         enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
         if (channel_is_held(d, e, c)) continue; /* goes on when a read has left */
-        uint64_t at = dram_chips_earliest(&d->chips, bank, c);
+        uint64_t at = dram_chips_earliest(&d->chips, clock, bank, c);
         struct choice *best = c == DRAM_READ || c == DRAM_WRITE ? column : row;
         if (at > clock) {
             next = MIN(next, at);
@@ -327,12 +332,12 @@ static uint64_t channel_choose(const struct dram_channel *d, uint64_t clock, str
     return next;
 }
 
-/* When the bank may have its next command. */
-static uint64_t channel_bank_next(const struct dram_channel *d, uint32_t bank)
+/* When the bank may have its next command, from the clock on. */
+static uint64_t channel_bank_next(const struct dram_channel *d, uint64_t clock, uint32_t bank)
 {
     if (!(d->busy_banks >> bank & 1)) return UINT64_MAX;
     const struct dram_entry *e = &d->queue.entries[d->current[bank]];
-    return dram_chips_earliest(&d->chips, bank, dram_chips_next(&d->chips, bank, e->row, e->is_write));
+    return dram_chips_earliest(&d->chips, clock, bank, dram_chips_next(&d->chips, bank, e->row, e->is_write));
 }
 
 static void wake_at_clock(struct dram_channel *d, uint64_t clock)
@@ -347,26 +352,51 @@ static void channel_command(struct dram_channel *d, uint64_t clock)
     bool has_column = column.order != UINT64_MAX, has_row = row.order != UINT64_MAX;
     if (has_column) {
         channel_give_command(d, clock, column.bank);
-        next = MIN(next, channel_bank_next(d, column.bank));
+        next = MIN(next, channel_bank_next(d, clock, column.bank));
     }
     if (has_row) { /* a column command may have taken the bus, or held its group's precharges back */
-        if (channel_bank_next(d, row.bank) <= clock) channel_give_command(d, clock, row.bank);
-        next = MIN(next, channel_bank_next(d, row.bank));
+        if (channel_bank_next(d, clock, row.bank) <= clock) channel_give_command(d, clock, row.bank);
+        next = MIN(next, channel_bank_next(d, clock, row.bank));
     }
     wake_at_clock(d, next);
 }
 
-/* Refreshes that have come due, as of the clock they were due at: the same whether the channel was ticked
- * then or not. Of several that passed while nothing was to do, the first closes the rows and the last may
- * still be under way. */
+static uint32_t channel_refresh_first(const struct dram_channel *d)
+{
+    uint32_t first = 0;
+    for (uint32_t r = 1; r < d->params.ranks; r++)
+        if (d->refresh_due[r] < d->refresh_due[first]) first = r;
+    return first;
+}
+
+static void channel_refresh_rank(struct dram_channel *d, uint32_t rank)
+{
+    d->stats.precharges += dram_chips_refresh(&d->chips, rank, d->refresh_due[rank]);
+    d->stats.refreshes++;
+    d->refresh_due[rank] += d->params.trefi;
+    d->refresh_next = d->refresh_due[channel_refresh_first(d)];
+}
+
+/* Passes over rounds of refreshes in which nothing else happened: the rows are closed, and the newest ones
+ * alone may still be under way. */
+static void channel_refresh_skip(struct dram_channel *d, uint64_t clock)
+{
+    uint64_t rounds = (clock - d->refresh_next) / d->params.trefi;
+    if (rounds <= 2) return;
+    for (uint32_t r = 0; r < d->params.ranks; r++) d->refresh_due[r] += (rounds - 2) * d->params.trefi;
+    d->refresh_next += (rounds - 2) * d->params.trefi;
+    d->stats.refreshes += (rounds - 2) * d->params.ranks;
+}
+
+/* Refreshes that have come due, in the order and as of the clocks they were due at: the same whether the
+ * channel was ticked then or not. */
 static void channel_refresh(struct dram_channel *d, uint64_t clock)
 {
-    if (clock < d->refresh_due) return;
-    uint64_t more = (clock - d->refresh_due) / d->params.trefi;
-    d->stats.precharges += dram_chips_refresh(&d->chips, d->refresh_due);
-    if (more) dram_chips_refresh(&d->chips, d->refresh_due + more * d->params.trefi);
-    d->stats.refreshes += more + 1;
-    d->refresh_due += (more + 1) * d->params.trefi;
+    if (clock < d->refresh_next) return;
+    for (uint32_t n = 0; clock >= d->refresh_next; n++) {
+        channel_refresh_rank(d, channel_refresh_first(d));
+        if (n + 1 == d->params.ranks && clock >= d->refresh_next) channel_refresh_skip(d, clock);
+    }
 }
 
 /* ---- time ---- */
@@ -384,7 +414,7 @@ static void channel_plan(struct dram_channel *d, tick now)
         if (is_write(d, w->req) ? room_write : room_read) wake_at(&d->wake, MAX(w->ready, next));
     }
     if (dram_queue_takers(&d->queue, channel_free_banks(d))) wake_at(&d->wake, next);
-    if (d->busy_banks || dram_queue_waiting(&d->queue)) wake_at_clock(d, d->refresh_due);
+    if (d->busy_banks || dram_queue_waiting(&d->queue)) wake_at_clock(d, d->refresh_next);
 }
 
 /* P_DRAM: everything that has come goes on the way, everything that is ready goes back. */
@@ -437,6 +467,7 @@ void dram_tick(struct dram_channel *d, tick now)
 void dram_settle(struct dram_channel *d, tick now)
 {
     uint64_t clock = now / d->clock->period;
+    if (!d->params.infinite) channel_refresh(d, clock);
     d->stats.cycles = clock;
     dram_queue_settle(&d->queue, clock);
     if ((d->busy_banks || dram_queue_waiting(&d->queue)) && clock > d->pending_since) {
@@ -458,7 +489,7 @@ static void channel_explain_bank(const struct dram_channel *d, uint64_t clock, u
 {
     const struct dram_entry *e = &d->queue.entries[d->current[bank]];
     enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
-    uint64_t at = dram_chips_earliest(&d->chips, bank, c);
+    uint64_t at = dram_chips_earliest(&d->chips, clock, bank, c);
     strbuf_printf(out, "  bank %u: %s of 0x%" PRIx64 " (row %u), in the queue since clock %" PRIu64 ", ",
                   bank, e->is_write ? "write" : "read", req_at(d->pool, e->req)->addr, e->row, e->queued);
     if (channel_is_held(d, e, c))

@@ -103,7 +103,8 @@ static inline tick l1_reply_time(const struct l1 *c)
 {
     const struct link *l = c->from_xbar;
     if (!c->p.reply_step || !l->count) return link_next(l);
-    tick step = (tick)c->p.reply_step * c->clock->period, born = req_at(c->pool, l->slots[l->head].value)->born;
+    tick step = (tick)c->p.reply_step * c->clock->period,
+         born = req_at(c->pool, l->slots[l->head].value)->born;
     return born + ((link_next(l) - born) / step + 1) * step;
 }
 
