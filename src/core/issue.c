@@ -166,7 +166,7 @@ static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
  * fair: replies come at edges of the crossbar's clock, so that room is made in cycles of the same parity.) */
 void sm_issue(struct sm *m)
 {
-    uint32_t first = m->turn;
+    uint32_t first = m->p->turns_by_cycle ? (uint32_t)(m->cycle % m->p->schedulers) : m->turn;
     sm_warps_set_right(m);
     for (uint32_t i = 0; i < m->p->schedulers; i++) {
         uint32_t s = (first + i) % m->p->schedulers;
