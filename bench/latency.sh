@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Latency-against-load curves, written into docs/validation.md between its two marks.
+# Latency-against-load curves, written into docs/validation.md between its two marks, and drawn into docs/latency.svg.
 #   bench/latency.sh [-b BUILD_DIR] [-n] [MACHINE [KEY=VALUE ...]]      -n: only print
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -22,3 +22,4 @@ awk -v table="$work" '/^<!-- curves end/ { skip = 0 }
     /^<!-- curves begin/ { skip = 1; print ""; while ((getline line < table) > 0) print line; print "" }' \
     "$here/docs/validation.md" > "$work.new"
 cat "$work.new" > "$here/docs/validation.md"
+awk -f "$here/bench/latency_svg.awk" "$work" > "$here/docs/latency.svg"

@@ -211,9 +211,11 @@ static const struct {
     {"sm.ibuffer", "2", "GPGPU-Sim: IBUFFER_SIZE"},
     {"sm.collector_reads", "1", "GPGPU-Sim: a collector takes an operand a cycle"},
     {"sm.forwarding", "false", "GPGPU-Sim: the scoreboard is released at the writeback"},
+    {"sm.turns_by_cycle", "true", "GPGPU-Sim: the first scheduler is another one in every cycle"},
     {"xbar.header", "8", "GPGPU-Sim: READ_PACKET_SIZE"},
     {"dram.latency_min", "0", "GPGPU-Sim has no such bound"},
     {"dram.trefi", "0", "GPGPU-Sim: no refresh"},
+    {"l2.fill_port", "true", "GPGPU-Sim: fills have a port of their own"},
 };
 
 static const struct gmap_row *find_row(const char *name)

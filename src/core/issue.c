@@ -162,12 +162,14 @@ static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
     }
 }
 
-/* The schedulers take turns in being the first, so that none is kept from a latch that has room for one alone. */
+/* Where a latch has room for one alone, the scheduler that took it is the last in the cycles to come. (Turns by the number of the cycle are not
+ * fair: replies come at edges of the crossbar's clock, so that room is made in cycles of the same parity.) */
 void sm_issue(struct sm *m)
 {
+    uint32_t first = m->p->turns_by_cycle ? (uint32_t)(m->cycle % m->p->schedulers) : m->turn;
     sm_warps_set_right(m);
     for (uint32_t i = 0; i < m->p->schedulers; i++) {
-        uint32_t s = (uint32_t)((m->cycle + i) % m->p->schedulers);
+        uint32_t s = (first + i) % m->p->schedulers;
         uint64_t room = sm_room(m);
         uint64_t ready = could_issue(m) & room & mech_allowed(m->mech, m->memory_next) & m->slots_of[s];
         int w = ready && !m->faulted ? pick(m, s, ready) : MECH_NO_WARP;
@@ -178,7 +180,9 @@ void sm_issue(struct sm *m)
         }
         assert(ready & bit((uint32_t)w));
         m->cause[s] = SLOT_ISSUED;
+        enum sm_class c = (enum sm_class)m->warps[w].next->cls;
         issue_from(m, s, (uint32_t)w);
+        if (!class_has_room(m, c)) m->turn = (s + 1) % m->p->schedulers;
     }
 }
 

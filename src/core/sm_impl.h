@@ -134,6 +134,7 @@ struct sm {
     uint64_t slots_of[SM_SCHEDULERS_MAX]; /* warp slots of a scheduler */
     uint8_t cause[SM_SCHEDULERS_MAX];     /* enum issue_slot of the newest cycle */
     int last[SM_SCHEDULERS_MAX];
+    uint32_t turn;         /* scheduler that is the first to issue */
     uint64_t charged;      /* cycles charged so far */
     bool blocked;          /* the L1 refused the head of the load-store unit; only the L1 can change that */
     bool faulted, changed; /* changed: something moved in this cycle, so look again in the next */

@@ -65,6 +65,9 @@ const struct param_row sm_rows[] = {
          "results are forwarded to the inputs of the units: a dependent instruction issues the latency after "
          "its producer; "
          "false: it waits for the writeback, as in GPGPU-Sim"),
+    BOOL(turns_by_cycle, "sm.turns_by_cycle", "false",
+         "the schedulers are first in turn by the number of the cycle, as in GPGPU-Sim; false: one that took "
+         "the last place in a latch is last from then on"),
 
     U32(sp_units, "sm.sp_units", "units", "2", 1, 8, "single-precision units"),
     U32(int_units, "sm.int_units", "units", "0", 0, 8, "integer units; 0: the single-precision units do it"),

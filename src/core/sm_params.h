@@ -24,6 +24,7 @@ struct sm_params {
     uint32_t register_banks;
     bool bank_by_warp;
     bool forwarding;
+    bool turns_by_cycle;
     /* units: how many, and the width of the latches before them */
     uint32_t sp_units, int_units, dp_units, sfu_units;
     uint32_t mem_width;

@@ -13,48 +13,7 @@
  * back in the order in which their data is complete. (4) A read is back no sooner than latency_min core
  * cycles after its link showed it: the idle latency is the same for an open row, a closed row and a conflict,
  * while a loaded channel is bound by its timing. Left out: error correction, powering down. */
-#include "mem/dram.h"
-
-#include "mem/dram_queue.h"
-
-#include <inttypes.h>
-
-enum {
-    IDEAL_RETURNS = 4096
-}; /* requests under way in a channel of infinite bandwidth: more than all MSHRs of its slices */
-
-struct dram_way {
-    tick came, ready;
-    uint32_t req;
-    uint16_t slice;
-};
-
-struct dram_channel {
-    tick wake, ticked;
-    uint64_t busy_banks; /* that work on a request */
-    uint32_t current[DRAM_BANKS_MAX];
-    struct dram_chips chips;
-    struct dram_queue queue;
-    struct dram_way *way; /* ring: requests on the fixed way */
-    uint32_t way_head, way_count;
-    struct dram_way *returns; /* ring, by ready time */
-    uint32_t returns_head, returns_count, returns_cap;
-    uint32_t returns_taken;      /* with those that have a place but are not complete */
-    uint32_t inside, inside_max; /* requests in the channel */
-    uint32_t turn;               /* slice that is asked first */
-    uint64_t refresh_due;
-    uint64_t pending_since;
-    tick latency, latency_min; /* ticks */
-    uint32_t burst_sectors;    /* 32-byte sectors of one burst */
-
-    struct dram_params params;
-    struct dram_stats stats;
-    const struct addrmap *map;
-    const struct clock_domain *clock;
-    struct req_pool *pool;
-    struct link **in, **out;
-    uint32_t slices, index;
-};
+#include "mem/dram_channel.h"
 
 uint32_t dram_idle_latency(const struct dram_params *p, const struct clock_domain *clock,
                            const struct clock_domain *core)
@@ -89,7 +48,11 @@ struct dram_channel *dram_create(const struct dram_params *p, uint32_t index, co
     d->returns_cap = p->infinite ? IDEAL_RETURNS : p->return_queue;
     d->inside_max =
         p->infinite ? IDEAL_RETURNS : p->queue + p->return_queue + (p->write_drain ? p->write_queue : 0);
-    d->refresh_due = p->trefi ? p->trefi : UINT64_MAX;
+    d->refresh_next = UINT64_MAX;
+    for (uint32_t r = 0; p->trefi && r < p->ranks; r++) { /* one after the other, evenly */
+        d->refresh_due[r] = (uint64_t)p->trefi * (r + 1) / p->ranks;
+        d->refresh_next = d->refresh_due[0];
+    }
     d->way = mem_zalloc(sizeof *d->way * d->inside_max);
     d->returns = mem_zalloc(sizeof *d->returns * d->returns_cap);
     dram_chips_init(&d->chips, &d->params);
@@ -108,28 +71,24 @@ void dram_destroy(struct dram_channel *d)
     free(d);
 }
 
+void dram_observe(struct dram_channel *d, const struct dram_observer *o) { d->chips.observer = *o; }
 tick *dram_wake(struct dram_channel *d) { return &d->wake; }
 void *dram_stats(struct dram_channel *d) { return &d->stats; }
 bool dram_idle(const struct dram_channel *d) { return d->inside == 0; }
 
 /* ---- the return queue ---- */
 
-static uint32_t ring_at(uint32_t head, uint32_t i, uint32_t cap)
-{
-    return head + i < cap ? head + i : head + i - cap;
-}
-
 /* Nearly always the newest; an earlier one moves up to its place (invariant 3). */
-static void channel_add_return(struct dram_channel *d, const struct dram_way *r)
+void dram_channel_add_return(struct dram_channel *d, const struct dram_way *r)
 {
     assert(d->returns_count < d->returns_cap);
     uint32_t i = d->returns_count++;
     for (; i > 0; i--) {
-        const struct dram_way *older = &d->returns[ring_at(d->returns_head, i - 1, d->returns_cap)];
+        const struct dram_way *older = &d->returns[dram_ring_at(d->returns_head, i - 1, d->returns_cap)];
         if (older->ready <= r->ready) break;
-        d->returns[ring_at(d->returns_head, i, d->returns_cap)] = *older;
+        d->returns[dram_ring_at(d->returns_head, i, d->returns_cap)] = *older;
     }
-    d->returns[ring_at(d->returns_head, i, d->returns_cap)] = *r;
+    d->returns[dram_ring_at(d->returns_head, i, d->returns_cap)] = *r;
 }
 
 /* Hands the head to its slice. True: it went. */
@@ -143,7 +102,7 @@ static bool channel_give_back(struct dram_channel *d, tick now)
     }
     if (!link_can_push(d->out[r->slice], now)) return false; /* the link wakes us */
     link_push(d->out[r->slice], now, r->req);
-    d->returns_head = ring_at(d->returns_head, 1, d->returns_cap);
+    d->returns_head = dram_ring_at(d->returns_head, 1, d->returns_cap);
     d->returns_count--;
     d->returns_taken--;
     d->inside--;
@@ -167,7 +126,7 @@ static bool is_write(const struct dram_channel *d, uint32_t req)
 static bool channel_choose_slice(struct dram_channel *d, tick now, uint32_t *slice, uint32_t *req)
 {
     for (uint32_t i = 0; i < d->slices; i++) {
-        uint32_t s = ring_at(d->turn, i, d->slices);
+        uint32_t s = dram_ring_at(d->turn, i, d->slices);
         if (!link_peek(d->in[s], now, req) || !dram_queue_has_room(&d->queue, is_write(d, *req))) continue;
         *slice = s;
         return true;
@@ -182,10 +141,10 @@ static void channel_accept(struct dram_channel *d, tick now)
     tick came = link_next(d->in[slice]);
     link_pop(d->in[slice], now);
     req_at(d->pool, req)->at_dram = now;
-    d->way[ring_at(d->way_head, d->way_count++, d->inside_max)] =
+    d->way[dram_ring_at(d->way_head, d->way_count++, d->inside_max)] =
         (struct dram_way){.came = came, .ready = now + d->latency, .req = req, .slice = (uint16_t)slice};
     d->inside++;
-    d->turn = ring_at(slice, 1, d->slices);
+    d->turn = dram_ring_at(slice, 1, d->slices);
 }
 
 /* Bursts that hold the sectors of a request: a burst of which one sector is wanted is transferred whole. */
@@ -215,158 +174,8 @@ static void channel_enqueue(struct dram_channel *d, tick now, uint64_t clock)
     assert(r->kind != REQ_ATOMIC && at.channel == d->index && at.bank < d->params.banks);
     if (!d->busy_banks && !dram_queue_waiting(&d->queue)) d->pending_since = MAX(clock, d->chips.data_end);
     dram_queue_add(&d->queue, clock, &e);
-    d->way_head = ring_at(d->way_head, 1, d->inside_max);
+    d->way_head = dram_ring_at(d->way_head, 1, d->inside_max);
     d->way_count--;
-}
-
-/* ---- banks ---- */
-
-static uint64_t channel_free_banks(const struct dram_channel *d)
-{
-    uint64_t all = d->params.banks == 64 ? UINT64_MAX : (1ull << d->params.banks) - 1;
-    return all & ~d->busy_banks;
-}
-
-static void channel_take(struct dram_channel *d, uint64_t clock)
-{
-    dram_queue_turn(&d->queue);
-    for (uint64_t m = dram_queue_takers(&d->queue, channel_free_banks(d)); m; m &= m - 1) {
-        uint32_t bank = (uint32_t)__builtin_ctzll(m);
-        int64_t open = d->chips.banks[bank].row;
-        uint32_t id = dram_queue_take(&d->queue, clock, bank, open);
-        assert(id != DRAM_ENTRY_NONE);
-        d->current[bank] = id;
-        d->busy_banks |= 1ull << bank;
-        d->stats.requests++;
-        d->stats.row_hits += open == (int64_t)d->queue.entries[id].row;
-    }
-    dram_queue_turn(&d->queue); /* settled now, not when the next tick happens to come (invariant 2) */
-}
-
-/* The last data of a request is on its way: a read waits for it in the return queue, a write is forgotten. */
-static void channel_complete(struct dram_channel *d, uint32_t bank, uint64_t data_end)
-{
-    uint32_t id = d->current[bank];
-    const struct dram_entry *e = &d->queue.entries[id];
-    if (e->is_write) {
-        req_del(d->pool, e->req);
-        d->inside--;
-        d->stats.writes++;
-    } else {
-        struct dram_way r = {e->came, MAX(data_end * d->clock->period, e->came + d->latency_min), e->req,
-                             e->slice};
-        channel_add_return(d, &r);
-        wake_at(&d->wake, r.ready);
-        d->stats.reads++;
-    }
-    d->busy_banks &= ~(1ull << bank);
-    dram_queue_release(&d->queue, id);
-    if (!d->busy_banks && !dram_queue_waiting(&d->queue) && data_end > d->pending_since)
-        d->stats.pending += data_end - d->pending_since;
-}
-
-static void channel_column(struct dram_channel *d, uint64_t clock, uint32_t bank)
-{
-    struct dram_entry *e = &d->queue.entries[d->current[bank]];
-    uint64_t end = dram_chips_give(&d->chips, clock, bank, e->is_write ? DRAM_WRITE : DRAM_READ, e->row);
-    if (!e->begun) {
-        e->begun = true;
-        d->stats.queue_cycles += clock - e->queued;
-        if (!e->is_write) d->returns_taken++; /* invariant 1 */
-    }
-    *(e->is_write ? &d->stats.write_bursts : &d->stats.read_bursts) += 1;
-    d->stats.busy += d->chips.burst_clocks;
-    if (--e->bursts == 0) channel_complete(d, bank, end);
-}
-
-static void channel_give_command(struct dram_channel *d, uint64_t clock, uint32_t bank)
-{
-    const struct dram_entry *e = &d->queue.entries[d->current[bank]];
-    enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
-    if (c == DRAM_READ || c == DRAM_WRITE) {
-        channel_column(d, clock, bank);
-        return;
-    }
-    dram_chips_give(&d->chips, clock, bank, c, e->row);
-    *(c == DRAM_ACTIVATE ? &d->stats.activates : &d->stats.precharges) += 1;
-}
-
-/* A read that has no place in the return queue yet, and there is none. */
-static bool channel_is_held(const struct dram_channel *d, const struct dram_entry *e, enum dram_command c)
-{
-    return c == DRAM_READ && !e->begun && d->returns_taken == d->returns_cap;
-}
-
-struct choice {
-    uint32_t bank;
-    uint64_t order;
-};
-
-/* The oldest request whose column command, and whose row command, may go at this clock; the next clock at
- * which another may. */
-static uint64_t channel_choose(const struct dram_channel *d, uint64_t clock, struct choice *column,
-                               struct choice *row)
-{
-    uint64_t next = UINT64_MAX;
-    for (uint64_t m = d->busy_banks; m; m &= m - 1) {
-        uint32_t bank = (uint32_t)__builtin_ctzll(m);
-        const struct dram_entry *e = &d->queue.entries[d->current[bank]];
-        enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
-        if (channel_is_held(d, e, c)) continue; /* goes on when a read has left */
-        uint64_t at = dram_chips_earliest(&d->chips, bank, c);
-        struct choice *best = c == DRAM_READ || c == DRAM_WRITE ? column : row;
-        if (at > clock) {
-            next = MIN(next, at);
-        } else if (e->order < best->order) {
-            if (best->order != UINT64_MAX) next = clock + 1; /* the one that steps back */
-            *best = (struct choice){bank, e->order};
-        } else {
-            next = clock + 1;
-        }
-    }
-    return next;
-}
-
-/* When the bank may have its next command. */
-static uint64_t channel_bank_next(const struct dram_channel *d, uint32_t bank)
-{
-    if (!(d->busy_banks >> bank & 1)) return UINT64_MAX;
-    const struct dram_entry *e = &d->queue.entries[d->current[bank]];
-    return dram_chips_earliest(&d->chips, bank, dram_chips_next(&d->chips, bank, e->row, e->is_write));
-}
-
-static void wake_at_clock(struct dram_channel *d, uint64_t clock)
-{
-    if (clock != UINT64_MAX) wake_at(&d->wake, clock * d->clock->period);
-}
-
-static void channel_command(struct dram_channel *d, uint64_t clock)
-{
-    struct choice column = {0, UINT64_MAX}, row = {0, UINT64_MAX};
-    uint64_t next = channel_choose(d, clock, &column, &row);
-    bool has_column = column.order != UINT64_MAX, has_row = row.order != UINT64_MAX;
-    if (has_column) {
-        channel_give_command(d, clock, column.bank);
-        next = MIN(next, channel_bank_next(d, column.bank));
-    }
-    if (has_row) { /* a column command may have taken the bus, or held its group's precharges back */
-        if (channel_bank_next(d, row.bank) <= clock) channel_give_command(d, clock, row.bank);
-        next = MIN(next, channel_bank_next(d, row.bank));
-    }
-    wake_at_clock(d, next);
-}
-
-/* Refreshes that have come due, as of the clock they were due at: the same whether the channel was ticked
- * then or not. Of several that passed while nothing was to do, the first closes the rows and the last may
- * still be under way. */
-static void channel_refresh(struct dram_channel *d, uint64_t clock)
-{
-    if (clock < d->refresh_due) return;
-    uint64_t more = (clock - d->refresh_due) / d->params.trefi;
-    d->stats.precharges += dram_chips_refresh(&d->chips, d->refresh_due);
-    if (more) dram_chips_refresh(&d->chips, d->refresh_due + more * d->params.trefi);
-    d->stats.refreshes += more + 1;
-    d->refresh_due += (more + 1) * d->params.trefi;
 }
 
 /* ---- time ---- */
@@ -383,8 +192,8 @@ static void channel_plan(struct dram_channel *d, tick now)
         const struct dram_way *w = &d->way[d->way_head];
         if (is_write(d, w->req) ? room_write : room_read) wake_at(&d->wake, MAX(w->ready, next));
     }
-    if (dram_queue_takers(&d->queue, channel_free_banks(d))) wake_at(&d->wake, next);
-    if (d->busy_banks || dram_queue_waiting(&d->queue)) wake_at_clock(d, d->refresh_due);
+    if (dram_queue_takers(&d->queue, dram_channel_free_banks(d))) wake_at(&d->wake, next);
+    if (d->busy_banks || dram_queue_waiting(&d->queue)) dram_channel_wake(d, d->refresh_next);
 }
 
 /* P_DRAM: everything that has come goes on the way, everything that is ready goes back. */
@@ -404,7 +213,7 @@ static void channel_tick_ideal(struct dram_channel *d, tick now)
                 continue;
             }
             req_at(d->pool, id)->at_dram = now;
-            channel_add_return(d, &r);
+            dram_channel_add_return(d, &r);
             d->returns_taken++;
             d->inside++;
             d->stats.reads++;
@@ -425,69 +234,23 @@ void dram_tick(struct dram_channel *d, tick now)
         channel_tick_ideal(d, now);
         return;
     }
-    channel_refresh(d, clock);
+    dram_channel_refresh(d, clock);
     channel_return(d, now);
     channel_accept(d, now);
     channel_enqueue(d, now, clock);
-    channel_take(d, clock);
-    channel_command(d, clock);
+    dram_channel_take(d, clock);
+    dram_channel_command(d, clock);
     channel_plan(d, now);
 }
 
 void dram_settle(struct dram_channel *d, tick now)
 {
     uint64_t clock = now / d->clock->period;
+    if (!d->params.infinite) dram_channel_refresh(d, clock);
     d->stats.cycles = clock;
     dram_queue_settle(&d->queue, clock);
     if ((d->busy_banks || dram_queue_waiting(&d->queue)) && clock > d->pending_since) {
         d->stats.pending += clock - d->pending_since;
         d->pending_since = clock;
     }
-}
-
-/* ---- the report of a stuck machine ---- */
-
-static const char *command_name(enum dram_command c)
-{
-    static const char *const names[] = {"activate", "precharge", "read", "write"};
-    return names[c];
-}
-
-static void channel_explain_bank(const struct dram_channel *d, uint64_t clock, uint32_t bank,
-                                 struct strbuf *out)
-{
-    const struct dram_entry *e = &d->queue.entries[d->current[bank]];
-    enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
-    uint64_t at = dram_chips_earliest(&d->chips, bank, c);
-    strbuf_printf(out, "  bank %u: %s of 0x%" PRIx64 " (row %u), in the queue since clock %" PRIu64 ", ",
-                  bank, e->is_write ? "write" : "read", req_at(d->pool, e->req)->addr, e->row, e->queued);
-    if (channel_is_held(d, e, c))
-        strbuf_puts(out, "waits for a place in the return queue\n");
-    else if (at > clock)
-        strbuf_printf(out, "may %s at clock %" PRIu64 "\n", command_name(c), at);
-    else
-        strbuf_printf(out, "may %s now\n", command_name(c));
-}
-
-void dram_explain(const struct dram_channel *d, tick now, struct strbuf *out)
-{
-    uint64_t clock = now / d->clock->period;
-    if (!d->inside) return;
-    strbuf_printf(out,
-                  "dram channel %u, clock %" PRIu64 ": %u of %u requests inside; %u on the way, %u of %u "
-                  "wait in the queue, %u of %u in the return queue\n",
-                  d->index, clock, d->inside, d->inside_max, d->way_count, dram_queue_waiting(&d->queue),
-                  d->params.queue, d->returns_taken, d->returns_cap);
-    if (d->returns_count) {
-        const struct dram_way *r = &d->returns[d->returns_head];
-        const struct link *l = d->out[r->slice];
-        strbuf_printf(out, "  oldest answer: 0x%" PRIx64 " for slice %u of the channel, ",
-                      req_at(d->pool, r->req)->addr, r->slice);
-        if (r->ready > now)
-            strbuf_printf(out, "complete at clock %" PRIu64 "\n", r->ready / d->clock->period);
-        else
-            strbuf_printf(out, "waits for its link, %u of %u full\n", l->count, l->capacity);
-    }
-    for (uint64_t m = d->busy_banks; m; m &= m - 1)
-        channel_explain_bank(d, clock, (uint32_t)__builtin_ctzll(m), out);
 }

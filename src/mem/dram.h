@@ -1,6 +1,6 @@
-/* dram.h: one DRAM channel: a bounded request queue, a scheduler (FR-FCFS or FCFS), banks in groups with row
- * buffers, the timing constraints CCD RRD RCD RAS RP RC CL WL CDLR WR CCDL RTPL in command clocks, a data
- * bus, refresh. */
+/* dram.h: one DRAM channel: a bounded request queue, a scheduler (FR-FCFS or FCFS), ranks of banks in groups
+ * with row buffers, the timing constraints CCD RRD RCD RAS RP RC CL WL CDLR WR CCDL RTPL FAW RTRS in command
+ * clocks, a data bus, refresh of each rank. */
 #ifndef HEDDLE_DRAM_H
 #define HEDDLE_DRAM_H
 
@@ -20,12 +20,13 @@ struct dram_params {
     uint32_t sched;                /* enum dram_sched */
     bool write_drain;              /* writes wait apart and go in batches */
     uint32_t write_queue, write_high, write_low; /* entries; start and end of a batch */
-    uint32_t banks, groups, group_by;            /* of a channel; groups: enum dram_groups */
+    uint32_t banks, ranks;                       /* of a channel */
+    uint32_t groups, group_by;                   /* of a rank; enum dram_groups */
     uint32_t bus_bytes, burst, ratio; /* width of the data bus; beats of a burst; beats in a command clock */
     bool sector_bursts;               /* reads: a burst for each 32-byte sector, even where one holds more */
     bool dual_bus;                    /* a row and a column command in one clock */
     /* command clocks */
-    uint32_t tccd, tccdl, trrd, trcd, trcdwr, tras, trp, trc, tcl, twl, tcdlr, twr, trtpl;
+    uint32_t tccd, tccdl, trrd, trcd, trcdwr, tras, trp, trc, tcl, twl, tcdlr, twr, trtpl, tfaw, trtrs;
     uint32_t trefi, trfc; /* refresh: interval (0 = none), duration */
 };
 extern const struct param_row dram_rows[];
@@ -41,6 +42,24 @@ struct dram_stats {
 };
 extern const struct stat_row dram_stat_rows[];
 
+/* Bank commands, and those that a rank gets as a whole. */
+enum dram_command {
+    DRAM_ACTIVATE,
+    DRAM_PRECHARGE,
+    DRAM_READ,
+    DRAM_WRITE,
+    DRAM_PRECHARGE_ALL,
+    DRAM_REFRESH,
+    DRAM_COMMANDS
+};
+
+/* Is told of each command that goes to the chips; bank: of a command to a rank, its first one. Commands of a refresh are told of before
+ * their time. */
+struct dram_observer {
+    void (*command)(void *ctx, uint64_t clock, uint32_t bank, enum dram_command command, uint32_t row);
+    void *ctx;
+};
+
 struct dram_channel;
 /* in[s], out[s]: links of the slices that belong to this channel, s from 0 (the arrays are copied). Reads
  * come back through the link of their slice; writes vanish when done (the channel frees the request). */
@@ -50,6 +69,7 @@ struct dram_channel *dram_create(const struct dram_params *p, uint32_t index, co
 /* What is wrong with the parameters taken together; false with diagnostics. */
 bool dram_check(const struct dram_params *p, const struct addrmap *map, struct diag_list *diags);
 void dram_destroy(struct dram_channel *d);
+void dram_observe(struct dram_channel *d, const struct dram_observer *o);
 void dram_tick(struct dram_channel *d, tick now);
 tick *dram_wake(struct dram_channel *d);
 bool dram_idle(const struct dram_channel *d);

@@ -5,40 +5,48 @@
 
 #include "mem/dram.h"
 
-enum { DRAM_BANKS_MAX = 64, DRAM_ROW_NONE = -1 };
-
-enum dram_command { DRAM_ACTIVATE, DRAM_PRECHARGE, DRAM_READ, DRAM_WRITE };
+enum { DRAM_BANKS_MAX = 64, DRAM_RANKS_MAX = 8, DRAM_ROW_NONE = -1, DRAM_WINDOW = 4 /* FAW: activates */ };
 
 struct dram_bank {
     int64_t row;                               /* that is open, or DRAM_ROW_NONE */
     uint64_t activate, precharge, read, write; /* first clock at which the bank allows the command */
+    uint8_t rank, group;                       /* of the channel's ranks, of its groups */
 };
 
 struct dram_group {
     uint64_t column, precharge;
 }; /* CCDL; RTPL */
 
+struct dram_rank {
+    uint64_t activate, column, read, write; /* RRD; CCD; write-to-read; read-to-write */
+    uint64_t window[DRAM_WINDOW];           /* FAW, for each of the newest activates: it is over */
+    uint32_t window_at;                     /* the oldest of them */
+    uint64_t precharge_all, refresh;        /* clocks at which the newest refresh has these commands */
+};
+
 struct dram_chips {
     const struct dram_params *params;
     uint32_t burst_clocks;                  /* that one column command keeps the data bus busy */
     uint32_t rcd_write, rtw, wtr, wtp, rtp; /* spans that follow from the parameters, see dram_bank.c */
-    uint32_t group_shift, group_mask;
-    uint64_t activate, column, read, write; /* RRD; CCD; write-to-read; read-to-write */
     uint64_t row_bus, column_bus;           /* first clock at which the command bus is free */
     uint64_t data_end;                      /* first clock after the last data on the bus */
+    uint32_t data_rank;                     /* whose it is */
+    struct dram_observer observer;
+    struct dram_rank ranks[DRAM_RANKS_MAX];
     struct dram_bank banks[DRAM_BANKS_MAX];
     struct dram_group groups[DRAM_BANKS_MAX];
 };
 
 void dram_chips_init(struct dram_chips *d, const struct dram_params *p);
-/* The first clock at which the command may be given to the bank. */
-uint64_t dram_chips_earliest(const struct dram_chips *d, uint32_t bank, enum dram_command command);
+/* The first clock from `from` on at which the command may be given to the bank. */
+uint64_t dram_chips_earliest(const struct dram_chips *d, uint64_t from, uint32_t bank,
+                             enum dram_command command);
 /* Gives it. Column commands: the first clock after their data. */
 uint64_t dram_chips_give(struct dram_chips *d, uint64_t clock, uint32_t bank, enum dram_command command,
                          uint32_t row);
-/* All banks are precharged and refreshed, beginning at `clock` or when the banks allow. Returns rows that
- * were open. */
-uint32_t dram_chips_refresh(struct dram_chips *d, uint64_t clock);
+/* All banks of the rank are precharged and refreshed, beginning at `clock` or when they allow. Returns rows
+ * that were open. */
+uint32_t dram_chips_refresh(struct dram_chips *d, uint32_t rank, uint64_t clock);
 
 /* What a bank needs next to read or write the row. */
 static inline enum dram_command dram_chips_next(const struct dram_chips *d, uint32_t bank, uint32_t row,

@@ -36,7 +36,9 @@ const struct param_row dram_rows[] = {
     ROW(PARAM_U32, write_low, "dram.write_low", "entries", "16", 0, 1 << 16,
         "with write_drain: a batch ends when so few writes wait and there are reads"),
     ROW(PARAM_U32, banks, "dram.banks", "banks", "16", 1, DRAM_BANKS_MAX, "banks of one channel"),
-    ROW(PARAM_U32, groups, "dram.groups", "groups", "4", 1, DRAM_BANKS_MAX, "bank groups of one channel"),
+    ROW(PARAM_U32, ranks, "dram.ranks", "ranks", "1", 1, DRAM_RANKS_MAX,
+        "ranks of one channel, which share its banks: the high bits of the bank number name the rank"),
+    ROW(PARAM_U32, groups, "dram.groups", "groups", "4", 1, DRAM_BANKS_MAX, "bank groups of one rank"),
     ENUM_ROW(group_by, "dram.group_by", "low", group_names,
              "bits of the bank number that name its group: low, high"),
     ROW(PARAM_U32, bus_bytes, "dram.bus_bytes", "bytes", "8", 1, 1024,
@@ -48,9 +50,9 @@ const struct param_row dram_rows[] = {
         "sectors"),
     ROW(PARAM_BOOL, dual_bus, "dram.dual_bus", "", "false", 0, 1,
         "a row and a column command may go in one clock"),
-    CLOCKS(tccd, "2", 1, "column command to column command"),
+    CLOCKS(tccd, "2", 1, "column command to column command of one rank"),
     CLOCKS(tccdl, "3", 1, "column command to column command in one bank group"),
-    CLOCKS(trrd, "6", 1, "activate to activate of another bank"),
+    CLOCKS(trrd, "6", 1, "activate to activate of another bank of the rank"),
     CLOCKS(trcd, "12", 1, "activate to read"),
     CLOCKS(trcdwr, "0", 0, "activate to write; 0 = trcd - twl - 1"),
     CLOCKS(tras, "28", 1, "activate to precharge"),
@@ -58,10 +60,12 @@ const struct param_row dram_rows[] = {
     CLOCKS(trc, "40", 1, "activate to activate of one bank"),
     CLOCKS(tcl, "12", 1, "read to its data"),
     CLOCKS(twl, "4", 1, "write to its data"),
-    CLOCKS(tcdlr, "5", 0, "end of written data to read"),
+    CLOCKS(tcdlr, "5", 0, "end of written data to read of the rank"),
     CLOCKS(twr, "12", 0, "end of written data to precharge"),
     CLOCKS(trtpl, "2", 0, "read to precharge in one bank group"),
-    CLOCKS(trefi, "0", 0, "refresh to refresh; 0 = no refresh"),
+    CLOCKS(tfaw, "0", 0, "a rank opens at most four rows in this time; 0 = any number"),
+    CLOCKS(trtrs, "1", 0, "end of one rank's data to the data of another"),
+    CLOCKS(trefi, "0", 0, "refresh to refresh of a rank; 0 = no refresh"),
     CLOCKS(trfc, "0", 0, "duration of a refresh"),
     {0},
 };
@@ -75,7 +79,7 @@ const struct stat_row dram_stat_rows[] = {
                "dram__sectors_write.sum"),
     STAT_COUNT(dram_stats, activates, "dram.activates", "commands", "rows opened", NULL),
     STAT_COUNT(dram_stats, precharges, "dram.precharges", "commands", "rows closed", NULL),
-    STAT_COUNT(dram_stats, refreshes, "dram.refreshes", "commands", "refreshes of all banks", NULL),
+    STAT_COUNT(dram_stats, refreshes, "dram.refreshes", "commands", "refreshes of a rank", NULL),
     STAT_COUNT(dram_stats, requests, "dram.requests", "requests", "requests that a bank has taken", NULL),
     STAT_COUNT(dram_stats, row_hits, "dram.row_hits", "requests",
                "requests whose row was open when their bank took them", NULL),
@@ -109,9 +113,10 @@ static bool params_error(struct diag_list *diags, const char *text)
 bool dram_check(const struct dram_params *p, const struct addrmap *map, struct diag_list *diags)
 {
     bool ok = true;
-    if (!is_pow2_u64(p->banks) || !is_pow2_u64(p->groups) || p->groups > p->banks)
-        ok = params_error(diags,
-                          "dram.banks and dram.groups must be powers of two, no more groups than banks");
+    if (!is_pow2_u64(p->banks) || !is_pow2_u64(p->groups) || !is_pow2_u64(p->ranks) ||
+        (uint64_t)p->groups * p->ranks > p->banks)
+        ok = params_error(diags, "dram.banks, dram.ranks and dram.groups must be powers of two, no more "
+                                 "groups in a rank than banks");
     if (!is_pow2_u64((uint64_t)p->bus_bytes * p->burst))
         ok = params_error(diags, "dram.bus_bytes * dram.burst must be a power of two");
     if (p->burst % p->ratio)

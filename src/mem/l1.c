@@ -225,7 +225,7 @@ tick l1_wake(const struct l1 *c)
     if (can_send || c->is_flushing || c->has_room || c->done_head != L1_NONE) return next;
     if (c->hits.count) wake_at(&wake, l1_ring_head(&c->hits)->ready);
     if (c->answers.count) wake_at(&wake, l1_ring_head(&c->answers)->ready);
-    wake_at(&wake, link_next(c->from_xbar));
+    wake_at(&wake, l1_reply_time(c));
     return MAX(wake, next); /* what is overdue waits for its turn in the next cycle */
 }
 

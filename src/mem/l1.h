@@ -30,6 +30,7 @@ struct l1_params {
     bool local_write_allocate, cache_global, flush /* at kernel end; read by the SM */;
     bool perfect;
     uint32_t fixed_miss_latency;
+    uint32_t reply_step; /* cycles: a reply is taken a whole number of these after its request; 0 = at once */
 };
 extern const struct param_row l1_rows[];
 extern const struct stat_row l1_stat_rows[];

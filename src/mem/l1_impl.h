@@ -96,6 +96,18 @@ static inline uint32_t l1_ring_pop(struct l1_ring *r)
 static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
 static inline bool l1_answers_itself(const struct l1 *c) { return c->p.fixed_miss_latency != 0; }
 
+/* When the reply at the head of its link may be taken: at once, or after a whole number of steps since its request was
+ * made, the first that comes after the reply. The core's clock and the crossbar's differ: taken at once, the same way
+ * takes longer or shorter by the cycles from the request to the crossbar's next edge. */
+static inline tick l1_reply_time(const struct l1 *c)
+{
+    const struct link *l = c->from_xbar;
+    if (!c->p.reply_step || !l->count) return link_next(l);
+    tick step = (tick)c->p.reply_step * c->clock->period,
+         born = req_at(c->pool, l->slots[l->head].value)->born;
+    return born + ((link_next(l) - born) / step + 1) * step;
+}
+
 /* l1.c */
 uint32_t l1_node_new(struct l1 *c, uint32_t token,
                      uint32_t need); /* one that was promised: nodes_left is the caller's */

@@ -230,7 +230,7 @@ void l1_tick(struct l1 *c, tick now)
     uint32_t id;
     c->last = now;
     c->has_room = false;
-    if (link_peek(c->from_xbar, now, &id)) {
+    if (link_peek(c->from_xbar, now, &id) && l1_reply_time(c) <= now) {
         link_pop(c->from_xbar, now);
         l1_reply(c, now, id);
     }

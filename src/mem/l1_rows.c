@@ -41,6 +41,10 @@ const struct param_row l1_rows[] = {
     FLAG(perfect, "false", "ideal memory (PerfX): every access is answered in the cycle of its offer"),
     NUMBER(fixed_miss_latency, "cycles", "0", 0, 1 << 20,
            "ideal memory: a miss is answered after so many cycles, without the crossbar; 0 = off"),
+    NUMBER(
+        reply_step, "cycles", "0", 0, 64,
+        "a reply is taken a whole number of these after its request was made: with the crossbar at half the "
+        "clock, 2 makes latencies the same in whichever half of its cycle a request comes; 0 = at once"),
     {0},
 };
 

@@ -45,7 +45,7 @@ const struct param_row l2_rows[] = {
         "requests that may be under way in that time; 0 = one an L2 cycle"),
     ROW(PARAM_U32, port_bytes, "port_bytes", "bytes", "32", 1, 4096,
         "what the data port moves in an L2 cycle: reads, writes and write-backs share it"),
-    ROW(PARAM_BOOL, fill_port, "fill_port", "", "true", 0, 1,
+    ROW(PARAM_BOOL, fill_port, "fill_port", "", "false", 0, 1,
         "fills have a port of their own, of the same width; false: they share the data port"),
     ENUM_ROW(write_miss, "write_miss", "fetch", write_miss_names,
              "fetch what a write misses; leave it until it is read; fetch only sectors written in part"),

@@ -1,159 +1,6 @@
-/* test_mem_dram.c: one DRAM channel between mock L2 slices: exact clocks of the command sequences, bandwidth,
- * order, nothing lost.
- *
- * A mock slice pushes what it is told at a clock; its link shows it one clock later. Where not said otherwise
- * the fixed latencies are 0, so a request that is pushed at clock 0 has its first command at clock 1. A read
- * is back at the clock at which its data is complete. */
-#include "mem/dram.h"
-
-#include "base/rng.h"
-#include "mem/dram_bank.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-enum { PERIOD = 10, EVENTS_MAX = 20000, SLICES_MAX = 4 };
-
-struct event {
-    uint32_t slice, clock;
-    struct req req;
-};
-
-struct bench {
-    struct dram_params params;
-    struct addrmap_params map_params;
-    struct clock_domain clock, core;
-    uint32_t slices, link_depth, drain_every; /* the mock takes an answer every so many clocks */
-    bool no_skip;
-    /* what happens */
-    struct event *events; /* in order of clock */
-    uint32_t event_count;
-    /* what came out of it */
-    uint64_t *back; /* by token: clock at which it was back, 0 = not */
-    uint32_t *order;
-    uint32_t back_count;
-    struct dram_stats stats;
-    uint64_t end; /* clock at which all was done */
-    uint32_t live;
-};
-
-static void bench_init(struct bench *b)
-{
-    memset(b, 0, sizeof *b);
-    param_set_defaults(dram_rows, &b->params);
-    param_set_defaults(addrmap_rows, &b->map_params);
-    b->params.latency = b->params.latency_min = 0;
-    b->map_params.channels = 1;
-    b->map_params.base = 0;
-    b->clock = (struct clock_domain){PERIOD, 924000};
-    b->core = b->clock;
-    b->slices = 2;
-    b->link_depth = 64;
-    b->drain_every = 1;
-    b->events = mem_zalloc(sizeof *b->events * EVENTS_MAX);
-    b->back = mem_zalloc(sizeof *b->back * EVENTS_MAX);
-    b->order = mem_zalloc(sizeof *b->order * EVENTS_MAX);
-}
-
-static void bench_free(struct bench *b)
-{
-    free(b->events);
-    free(b->back);
-    free(b->order);
-}
-
-/* Address of (row, bank, column in lines of 128 bytes) under 0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS. */
-static uint64_t address(uint32_t row, uint32_t bank, uint32_t line)
-{
-    return (uint64_t)row << 16 | (uint64_t)(bank >> 1) << 13 | (uint64_t)(line >> 1) << 9 |
-           (uint64_t)(bank & 1) << 8 | (uint64_t)(line & 1) << 7;
-}
-
-static void add(struct bench *b, uint32_t clock, enum req_kind kind, uint64_t addr, uint32_t sectors)
-{
-    uint32_t slices = b->slices;
-    struct event e = {.slice = (uint32_t)(addr >> 8 & 1) % slices, .clock = clock};
-    e.req = (struct req){.addr = addr, .sectors = sectors, .kind = (uint8_t)kind, .token = b->event_count};
-    assert_true(b->event_count < EVENTS_MAX);
-    b->events[b->event_count++] = e;
-}
-
-static void bench_receive(struct bench *b, struct req_pool *pool, struct link *out, tick now)
-{
-    uint32_t id;
-    if (now / PERIOD % b->drain_every) return;
-    while (link_peek(out, now, &id)) {
-        uint32_t token = req_at(pool, id)->token;
-        link_pop(out, now);
-        assert_int_equal(b->back[token], 0);        /* once only */
-        b->back[token] = now / b->clock.period - 1; /* the link takes one clock */
-        b->order[b->back_count++] = token;
-        req_del(pool, id);
-    }
-}
-
-/* Runs all events to the end, at most `limit` clocks. */
-static void bench_run_for(struct bench *b, uint64_t limit)
-{
-    struct diag_list diags = {0};
-    struct req_pool pool;
-    struct link in[SLICES_MAX], out[SLICES_MAX], *ins[SLICES_MAX], *outs[SLICES_MAX];
-    req_pool_init(&pool, EVENTS_MAX);
-    struct addrmap *map = addrmap_create(&b->map_params, &diags);
-    assert_non_null(map);
-    assert_true(dram_check(&b->params, map, &diags));
-    for (uint32_t s = 0; s < b->slices; s++) ins[s] = &in[s], outs[s] = &out[s];
-    struct dram_channel *d =
-        dram_create(&b->params, 0, map, &b->clock, &b->core, &pool, ins, outs, b->slices);
-    for (uint32_t s = 0; s < b->slices; s++) {
-        link_init(&in[s], "in", b->link_depth, b->clock.period, NULL, dram_wake(d));
-        link_init(&out[s], "out", b->link_depth, b->clock.period, dram_wake(d), NULL);
-    }
-    bool *sent = mem_zalloc(b->event_count + 1);
-    uint32_t first = 0;
-    tick now = 0;
-    for (; now < limit * b->clock.period; now += b->clock.period) {
-        bool blocked[SLICES_MAX] = {false};
-        for (uint32_t i = first; i < b->event_count && b->events[i].clock * (tick)b->clock.period <= now;
-             i++) {
-            struct event *e = &b->events[i];
-            if (sent[i] || blocked[e->slice]) continue;
-            if (!link_can_push(&in[e->slice], now)) {
-                blocked[e->slice] = true;
-                if (b->slices == 1 || (blocked[0] && blocked[1])) break;
-                continue;
-            }
-            link_push(&in[e->slice], now, req_new(&pool, &e->req));
-            sent[i] = true;
-        }
-        while (first < b->event_count && sent[first]) first++;
-        if (b->no_skip || *dram_wake(d) <= now) dram_tick(d, now);
-        for (uint32_t s = 0; s < b->slices; s++) bench_receive(b, &pool, &out[s], now);
-        if (first == b->event_count && pool.live == 0 && dram_idle(d)) break;
-    }
-    b->end = now / b->clock.period;
-    b->live = pool.live;
-    dram_settle(d, now);
-    b->stats = *(struct dram_stats *)dram_stats(d);
-    if (first == b->event_count && pool.live == 0) assert_true(dram_idle(d));
-    for (uint32_t s = 0; s < b->slices; s++) {
-        link_free(&in[s]);
-        link_free(&out[s]);
-    }
-    free(sent);
-    dram_destroy(d);
-    addrmap_destroy(map);
-    req_pool_free(&pool);
-    diag_free(&diags);
-}
-
-static void bench_run(struct bench *b)
-{
-    bench_run_for(b, 4000000);
-    assert_int_equal(b->live, 0);
-}
+/* test_mem_dram.c: one DRAM channel between mock L2 slices (dram_kit.h): exact clocks of the command
+ * sequences, bandwidth, order, nothing lost. */
+#include "dram_kit.h"
 
 /* ---- exact clocks (defaults: CCD 2 CCDL 3 RRD 6 RCD 12 RAS 28 RP 12 RC 40 CL 12 WL 4 CDLR 5 WR 12, burst 2
  * clocks) ---- */
@@ -556,41 +403,6 @@ static void refresh_closes_the_rows_and_holds_the_banks(void **state)
 
 /* ---- nothing is lost, and nothing depends on how often it is ticked ---- */
 
-static void fill_random(struct bench *b, uint64_t seed, uint32_t count, uint32_t spread)
-{
-    struct rng rng = {seed};
-    uint32_t clock = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        clock +=
-            (uint32_t)rng_below(&rng, 8) ? (uint32_t)rng_below(&rng, 4) : (uint32_t)rng_below(&rng, spread);
-        enum req_kind kind = rng_below(&rng, 3) ? REQ_READ : REQ_WRITE;
-        uint64_t addr = address((uint32_t)rng_below(&rng, 4), (uint32_t)rng_below(&rng, 16),
-                                (uint32_t)rng_below(&rng, 32));
-        add(b, clock, kind, addr, 1 + (uint32_t)rng_below(&rng, 15));
-    }
-}
-
-static void random_params(struct bench *b, uint64_t seed)
-{
-    struct rng rng = {seed * 77 + 5};
-    b->params.queue = 1 + (uint32_t)rng_below(&rng, 16);
-    b->params.return_queue = 1 + (uint32_t)rng_below(&rng, 8);
-    b->params.sched = (uint32_t)rng_below(&rng, 2);
-    b->params.dual_bus = rng_below(&rng, 2);
-    b->params.group_by = (uint32_t)rng_below(&rng, 2);
-    b->params.write_drain = b->params.sched == DRAM_FRFCFS && rng_below(&rng, 2);
-    b->params.write_queue = 4;
-    b->params.write_high = 1 + (uint32_t)rng_below(&rng, 4);
-    b->params.write_low = (uint32_t)rng_below(&rng, b->params.write_high);
-    b->params.latency = (uint32_t)rng_below(&rng, 40);
-    b->params.latency_min = (uint32_t)rng_below(&rng, 120);
-    b->params.infinite = rng_below(&rng, 8) == 0;
-    if (rng_below(&rng, 2)) b->params.trefi = 700 + (uint32_t)rng_below(&rng, 300), b->params.trfc = 90;
-    b->core.period = 3 + (uint32_t)rng_below(&rng, 12);
-    b->link_depth = 1 + (uint32_t)rng_below(&rng, 8);
-    b->drain_every = 1 + (uint32_t)rng_below(&rng, 12);
-}
-
 static void skipping_idle_clocks_changes_nothing(void **state)
 {
     for (uint64_t seed = 0; seed < 60; seed++) {
@@ -687,64 +499,6 @@ static void wrong_parameters_are_diagnosed(void **state)
     bench_free(&b);
 }
 
-/* ---- the chips alone: random commands, each as early as it may go, watched by a referee that knows only the
- * table ---- */
-
-struct command {
-    uint64_t clock;
-    uint32_t bank;
-    enum dram_command kind;
-};
-
-/* The span of the table that must lie between two commands, 0 = none. */
-static uint32_t referee_span(const struct dram_params *p, const struct command *a, const struct command *b)
-{
-    bool same = a->bank == b->bank, group = (a->bank & (p->groups - 1)) == (b->bank & (p->groups - 1));
-    uint32_t burst = p->burst / p->ratio, span = 1; /* one command bus */
-    bool column = a->kind >= DRAM_READ && b->kind >= DRAM_READ;
-    if (column) span = MAX(span, group ? MAX(p->tccd, p->tccdl) : p->tccd);
-    if (a->kind == DRAM_READ && b->kind == DRAM_WRITE) span = MAX(span, p->tcl + burst + 2 - p->twl);
-    if (a->kind == DRAM_WRITE && b->kind == DRAM_READ) span = MAX(span, p->twl + burst + p->tcdlr);
-    if (a->kind == DRAM_ACTIVATE && b->kind == DRAM_ACTIVATE) span = MAX(span, same ? p->trc : p->trrd);
-    if (group && a->kind == DRAM_READ && b->kind == DRAM_PRECHARGE) span = MAX(span, p->trtpl);
-    if (!same) return span;
-    if (a->kind == DRAM_ACTIVATE && b->kind == DRAM_READ) span = MAX(span, p->trcd);
-    if (a->kind == DRAM_ACTIVATE && b->kind == DRAM_WRITE) span = MAX(span, p->trcd - p->twl - 1);
-    if (a->kind == DRAM_ACTIVATE && b->kind == DRAM_PRECHARGE) span = MAX(span, p->tras);
-    if (a->kind == DRAM_PRECHARGE && b->kind == DRAM_ACTIVATE) span = MAX(span, p->trp);
-    if (a->kind == DRAM_READ && b->kind == DRAM_PRECHARGE) span = MAX(span, burst);
-    if (a->kind == DRAM_WRITE && b->kind == DRAM_PRECHARGE) span = MAX(span, p->twl + burst + p->twr);
-    return span;
-}
-
-static void every_pair_of_commands_keeps_its_span_and_no_more(void **state)
-{
-    enum { COMMANDS = 3000, LOOK_BACK = 60 };
-    struct dram_params p;
-    param_set_defaults(dram_rows, &p);
-    struct dram_chips chips;
-    dram_chips_init(&chips, &p);
-    struct rng rng = {3};
-    static struct command log[COMMANDS];
-    uint64_t clock = 0;
-    for (uint32_t i = 0; i < COMMANDS; i++) {
-        struct command *c = &log[i];
-        c->bank = (uint32_t)rng_below(&rng, p.banks);
-        bool open = chips.banks[c->bank].row != DRAM_ROW_NONE;
-        c->kind = !open                     ? DRAM_ACTIVATE
-                  : rng_below(&rng, 4) == 0 ? DRAM_PRECHARGE
-                  : rng_below(&rng, 2)      ? DRAM_READ
-                                            : DRAM_WRITE;
-        c->clock = MAX(clock, dram_chips_earliest(&chips, c->bank, c->kind));
-        clock = c->clock;
-        dram_chips_give(&chips, c->clock, c->bank, c->kind, 7);
-        uint64_t earliest = i ? log[i - 1].clock : 0;
-        for (uint32_t k = i > LOOK_BACK ? i - LOOK_BACK : 0; k < i; k++)
-            earliest = MAX(earliest, log[k].clock + referee_span(&p, &log[k], c));
-        assert_int_equal(c->clock, earliest);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -779,7 +533,6 @@ int main(void)
         cmocka_unit_test(full_link_to_the_l2_stops_the_channel),
         cmocka_unit_test(queue_statistics_cover_its_usage),
         cmocka_unit_test(wrong_parameters_are_diagnosed),
-        cmocka_unit_test(every_pair_of_commands_keeps_its_span_and_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,30 @@ static void a_miss_reaches_the_crossbar_two_cycles_later_and_is_done_when_its_re
     finish(&b);
 }
 
+/* The reply of a miss in cycle 10 is there at 51: taken at 52 in steps of 2 or 3, at 55 in steps of 5; the one of a miss in 11 is there at
+ * 51 too, and taken after as many cycles. */
+static void a_reply_is_taken_a_whole_number_of_steps_after_its_request(void **state)
+{
+    static const struct {
+        uint32_t step, born, taken;
+    } rows[] = {{0, 10, 51}, {1, 10, 52}, {2, 10, 52}, {2, 11, 53}, {3, 10, 52}, {5, 10, 55}, {41, 10, 92}};
+    for (uint32_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct bench b;
+        uint32_t id;
+        prepare(&b);
+        b.p.reply_step = rows[i].step;
+        start(&b);
+        assert_int_equal(load_at(&b, rows[i].born, 5, 77), L1_MISS);
+        assert_non_null(sent_at(&b, 13, &id));
+        reply_at(&b, 50, id);
+        assert_int_equal(l1_wake(b.l1), rows[i].taken * PERIOD);
+        assert_int_equal(done_at(&b, rows[i].taken - 1), NOBODY);
+        assert_int_equal(done_at(&b, rows[i].taken), 77);
+        assert_int_equal(b.stats->miss_latency_sum, rows[i].taken - rows[i].born);
+        finish(&b);
+    }
+}
+
 static void a_hit_is_done_after_the_hit_latency(void **state)
 {
     struct bench b;
@@ -389,6 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_miss_reaches_the_crossbar_two_cycles_later_and_is_done_when_its_reply_is_taken),
+        cmocka_unit_test(a_reply_is_taken_a_whole_number_of_steps_after_its_request),
         cmocka_unit_test(a_hit_is_done_after_the_hit_latency),
         cmocka_unit_test(one_access_a_cycle_for_each_port),
         cmocka_unit_test(the_miss_queue_moves_one_request_a_cycle),

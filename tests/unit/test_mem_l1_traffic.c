@@ -125,6 +125,7 @@ static void random_traffic_at_depth_one_loses_nothing_and_sleeping_changes_nothi
         b.p.write_global = seed & 32 ? L1_WRITE_UPDATE : L1_WRITE_EVICT;
         b.p.replacement = (uint32_t)seed % 3;
         b.p.latency = 1 + (uint32_t)seed % 7;
+        b.p.reply_step = (uint32_t)seed % 5;
         uint64_t cycles = run_random(&b.p, seed, false, &awake);
         assert_int_equal(run_random(&b.p, seed, true, &asleep), cycles);
         assert_memory_equal(&awake, &asleep, sizeof awake);

@@ -261,6 +261,87 @@ static void iterations_and_virtual_channels_raise_the_throughput_of_random_traff
     assert_true(flits[2] >= 16 * 6000 * 90 / 100);
 }
 
+/* Random replies of five flits, one channel: an output that takes them twice as fast as it sends them, into its buffer, frees the
+ * inputs sooner. What it sends stays one flit a cycle (saturate checks it). */
+static void output_speedup_raises_the_throughput_of_random_traffic(void **state)
+{
+    uint64_t flits[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        struct rig r;
+        rig_defaults(&r);
+        r.p.output_speedup = k + 1;
+        rig_start(&r, 15, 12, 8);
+        flits[k] = saturate(&r, pick_any, 6000, 5).flits;
+        rig_end(&r);
+    }
+    assert_in_range(flits[0], 12 * 6000 * 60 / 100, 12 * 6000 * 80 / 100);
+    assert_in_range(flits[1], 12 * 6000 * 85 / 100, 12 * 6000);
+}
+
+/* Arrivals of three replies of five flits: from slices 0 and 1 to SM 0, then from slice 1 to SM 1. */
+static void three_arrivals(uint32_t output_speedup, uint64_t at[3])
+{
+    struct rig r;
+    uint32_t got, count = 0;
+    rig_defaults(&r);
+    r.p.output_speedup = output_speedup;
+    r.p.vc_buffer = 16;
+    rig_start(&r, 2, 2, 8);
+    link_push(&r.from_slice[0], 0, rig_request(&r, 0, 0, REQ_READ, 0));
+    link_push(&r.from_slice[1], 0, rig_request(&r, 0, 1, REQ_READ, 0));
+    link_push(&r.from_slice[1], 0, rig_request(&r, 1, 1, REQ_READ, 0));
+    for (r.cycle = 0; r.cycle < 100 && count < 3; r.cycle++) {
+        rig_tick(&r);
+        for (uint32_t sm = 0; sm < 2; sm++) {
+            if (!link_peek(&r.to_sm[sm], rig_now(&r), &got)) continue;
+            link_pop(&r.to_sm[sm], rig_now(&r));
+            at[sm ? 2 : req_at(&r.pool, got)->slice] = r.cycle;
+            count++;
+        }
+    }
+    assert_int_equal(count, 3);
+    rig_end(&r);
+}
+
+/* The second reply follows the first on the wires in either case. With speedup 2 it has left its input two cycles sooner, and the one behind
+ * it too. */
+static void an_output_with_speedup_sends_as_before_and_frees_its_inputs_sooner(void **state)
+{
+    uint64_t plain[3], fast[3];
+    three_arrivals(1, plain);
+    three_arrivals(2, fast);
+    assert_int_equal(plain[1], plain[0] + 5);
+    assert_int_equal(fast[0], plain[0]);
+    assert_int_equal(fast[1], plain[1]);
+    assert_int_equal(plain[2], fast[2] + 2);
+}
+
+/* SM 0 takes nothing. The replies for it fill what lies before it; one for SM 1 behind them gets through where it has another channel. */
+static void a_virtual_channel_that_is_blocked_holds_up_no_other(void **state)
+{
+    for (uint32_t vcs = 1; vcs <= 2; vcs++) {
+        struct rig r;
+        uint32_t got;
+        bool came = false;
+        rig_defaults(&r);
+        r.p.vcs = vcs;
+        r.p.ejection = 1;
+        rig_start(&r, 2, 1, 4);
+        for (uint32_t sent = r.cycle = 0; r.cycle < 200; r.cycle++) {
+            tick now = rig_now(&r);
+            if (sent < 3 &&
+                link_can_push(&r.from_slice[0], now)) /* one in the ejection buffer, one in the channel */
+                link_push(&r.from_slice[0], now, rig_request(&r, sent++ == 2, 0, REQ_READ, 0));
+            rig_tick(&r);
+            if (r.cycle == 0) /* nor has its link room */
+                while (link_can_push(&r.to_sm[0], now)) link_push(&r.to_sm[0], now, 0);
+            came |= link_peek(&r.to_sm[1], now, &got);
+        }
+        assert_int_equal(came, vcs == 2);
+        rig_end(&r);
+    }
+}
+
 static void one_input_sends_one_flit_a_cycle_whatever_the_speedup(void **state)
 {
     for (uint32_t speedup = 1; speedup <= 4; speedup++) {
@@ -335,6 +416,7 @@ static void nothing_is_lost_at_depth_one_and_skipping_changes_nothing(void **sta
                     r.p.injection = r.p.vc_buffer = r.p.ejection = depth;
                     r.p.vcs = depth;
                     r.p.iterations = depth;
+                    r.p.output_speedup = 1 + slow / 8 % 3;
                     r.p.infinite = inf;
                     rig_start(&r, 6, 4, depth);
                     uint32_t arrived;
@@ -436,6 +518,9 @@ int main(void)
         cmocka_unit_test(disjoint_flows_reach_one_flit_a_cycle),
         cmocka_unit_test(one_hot_output_is_kept_full_and_shared_evenly),
         cmocka_unit_test(iterations_and_virtual_channels_raise_the_throughput_of_random_traffic),
+        cmocka_unit_test(output_speedup_raises_the_throughput_of_random_traffic),
+        cmocka_unit_test(an_output_with_speedup_sends_as_before_and_frees_its_inputs_sooner),
+        cmocka_unit_test(a_virtual_channel_that_is_blocked_holds_up_no_other),
         cmocka_unit_test(one_input_sends_one_flit_a_cycle_whatever_the_speedup),
         cmocka_unit_test(a_reply_of_several_packets_takes_turns_with_others),
         cmocka_unit_test(more_than_64_ports_work),

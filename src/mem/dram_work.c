@@ -1,0 +1,160 @@
+/* dram_work.c: the banks of a channel at work: which request a free bank takes, which bank's command goes to the chips in a clock, what
+ * becomes of a request that is done, and the refresh of the ranks. Column commands go before row commands, and the older request's
+ * before the younger one's. Invariants: see dram.c. */
+#include "mem/dram_channel.h"
+
+void dram_channel_take(struct dram_channel *d, uint64_t clock)
+{
+    dram_queue_turn(&d->queue);
+    for (uint64_t m = dram_queue_takers(&d->queue, dram_channel_free_banks(d)); m; m &= m - 1) {
+        uint32_t bank = (uint32_t)__builtin_ctzll(m);
+        int64_t open = d->chips.banks[bank].row;
+        uint32_t id = dram_queue_take(&d->queue, clock, bank, open);
+        assert(id != DRAM_ENTRY_NONE);
+        d->current[bank] = id;
+        d->busy_banks |= 1ull << bank;
+        d->stats.requests++;
+        d->stats.row_hits += open == (int64_t)d->queue.entries[id].row;
+    }
+    dram_queue_turn(&d->queue); /* settled now, not when the next tick happens to come (invariant 2) */
+}
+
+/* The last data of a request is on its way: a read waits for it in the return queue, a write is forgotten. */
+static void channel_complete(struct dram_channel *d, uint32_t bank, uint64_t data_end)
+{
+    uint32_t id = d->current[bank];
+    const struct dram_entry *e = &d->queue.entries[id];
+    if (e->is_write) {
+        req_del(d->pool, e->req);
+        d->inside--;
+        d->stats.writes++;
+    } else {
+        struct dram_way r = {e->came, MAX(data_end * d->clock->period, e->came + d->latency_min), e->req,
+                             e->slice};
+        dram_channel_add_return(d, &r);
+        wake_at(&d->wake, r.ready);
+        d->stats.reads++;
+    }
+    d->busy_banks &= ~(1ull << bank);
+    dram_queue_release(&d->queue, id);
+    if (!d->busy_banks && !dram_queue_waiting(&d->queue) && data_end > d->pending_since)
+        d->stats.pending += data_end - d->pending_since;
+}
+
+static void channel_column(struct dram_channel *d, uint64_t clock, uint32_t bank)
+{
+    struct dram_entry *e = &d->queue.entries[d->current[bank]];
+    uint64_t end = dram_chips_give(&d->chips, clock, bank, e->is_write ? DRAM_WRITE : DRAM_READ, e->row);
+    if (!e->begun) {
+        e->begun = true;
+        d->stats.queue_cycles += clock - e->queued;
+        if (!e->is_write) d->returns_taken++; /* invariant 1 */
+    }
+    *(e->is_write ? &d->stats.write_bursts : &d->stats.read_bursts) += 1;
+    d->stats.busy += d->chips.burst_clocks;
+    if (--e->bursts == 0) channel_complete(d, bank, end);
+}
+
+static void channel_give_command(struct dram_channel *d, uint64_t clock, uint32_t bank)
+{
+    const struct dram_entry *e = &d->queue.entries[d->current[bank]];
+    enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
+    if (c == DRAM_READ || c == DRAM_WRITE) {
+        channel_column(d, clock, bank);
+        return;
+    }
+    dram_chips_give(&d->chips, clock, bank, c, e->row);
+    *(c == DRAM_ACTIVATE ? &d->stats.activates : &d->stats.precharges) += 1;
+}
+
+struct choice {
+    uint32_t bank;
+    uint64_t order;
+};
+
+/* The oldest request whose column command, and whose row command, may go at this clock; the next clock at
+ * which another may. */
+static uint64_t channel_choose(const struct dram_channel *d, uint64_t clock, struct choice *column,
+                               struct choice *row)
+{
+    uint64_t next = UINT64_MAX;
+    for (uint64_t m = d->busy_banks; m; m &= m - 1) {
+        uint32_t bank = (uint32_t)__builtin_ctzll(m);
+        const struct dram_entry *e = &d->queue.entries[d->current[bank]];
+        enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
+        if (dram_channel_is_held(d, e, c)) continue; /* goes on when a read has left */
+        uint64_t at = dram_chips_earliest(&d->chips, clock, bank, c);
+        struct choice *best = c == DRAM_READ || c == DRAM_WRITE ? column : row;
+        if (at > clock) {
+            next = MIN(next, at);
+        } else if (e->order < best->order) {
+            if (best->order != UINT64_MAX) next = clock + 1; /* the one that steps back */
+            *best = (struct choice){bank, e->order};
+        } else {
+            next = clock + 1;
+        }
+    }
+    return next;
+}
+
+/* When the bank may have its next command, from the clock on. */
+static uint64_t channel_bank_next(const struct dram_channel *d, uint64_t clock, uint32_t bank)
+{
+    if (!(d->busy_banks >> bank & 1)) return UINT64_MAX;
+    const struct dram_entry *e = &d->queue.entries[d->current[bank]];
+    return dram_chips_earliest(&d->chips, clock, bank, dram_chips_next(&d->chips, bank, e->row, e->is_write));
+}
+
+void dram_channel_command(struct dram_channel *d, uint64_t clock)
+{
+    struct choice column = {0, UINT64_MAX}, row = {0, UINT64_MAX};
+    uint64_t next = channel_choose(d, clock, &column, &row);
+    bool has_column = column.order != UINT64_MAX, has_row = row.order != UINT64_MAX;
+    if (has_column) {
+        channel_give_command(d, clock, column.bank);
+        next = MIN(next, channel_bank_next(d, clock, column.bank));
+    }
+    if (has_row) { /* a column command may have taken the bus, or held its group's precharges back */
+        if (channel_bank_next(d, clock, row.bank) <= clock) channel_give_command(d, clock, row.bank);
+        next = MIN(next, channel_bank_next(d, clock, row.bank));
+    }
+    dram_channel_wake(d, next);
+}
+
+static uint32_t channel_refresh_first(const struct dram_channel *d)
+{
+    uint32_t first = 0;
+    for (uint32_t r = 1; r < d->params.ranks; r++)
+        if (d->refresh_due[r] < d->refresh_due[first]) first = r;
+    return first;
+}
+
+static void channel_refresh_rank(struct dram_channel *d, uint32_t rank)
+{
+    d->stats.precharges += dram_chips_refresh(&d->chips, rank, d->refresh_due[rank]);
+    d->stats.refreshes++;
+    d->refresh_due[rank] += d->params.trefi;
+    d->refresh_next = d->refresh_due[channel_refresh_first(d)];
+}
+
+/* Passes over rounds of refreshes in which nothing else happened: the rows are closed, and the newest ones
+ * alone may still be under way. */
+static void channel_refresh_skip(struct dram_channel *d, uint64_t clock)
+{
+    uint64_t rounds = (clock - d->refresh_next) / d->params.trefi;
+    if (rounds <= 2) return;
+    for (uint32_t r = 0; r < d->params.ranks; r++) d->refresh_due[r] += (rounds - 2) * d->params.trefi;
+    d->refresh_next += (rounds - 2) * d->params.trefi;
+    d->stats.refreshes += (rounds - 2) * d->params.ranks;
+}
+
+/* Refreshes that have come due, in the order and as of the clocks they were due at: the same whether the
+ * channel was ticked then or not. */
+void dram_channel_refresh(struct dram_channel *d, uint64_t clock)
+{
+    if (clock < d->refresh_next) return;
+    for (uint32_t n = 0; clock >= d->refresh_next; n++) {
+        channel_refresh_rank(d, channel_refresh_first(d));
+        if (n + 1 == d->params.ranks && clock >= d->refresh_next) channel_refresh_skip(d, clock);
+    }
+}
