@@ -67,7 +67,13 @@ static void build_device(struct sm *m, struct sm_access *a, const struct emu_acc
 static void build_shared(struct sm *m, struct sm_access *a, const struct emu_access *e)
 {
     if (!e->shared_lanes) return;
-    a->passes = coalesce_shared_passes(e->addr, e->shared_lanes, e->bytes, e->is_atomic);
+    const struct shared_access s = {.addr = e->addr,
+                                    .mask = e->shared_lanes,
+                                    .bytes = e->bytes,
+                                    .is_atomic = e->is_atomic,
+                                    .banks = m->p->shared_banks,
+                                    .bank_bytes = m->p->shared_bank_bytes};
+    a->passes = coalesce_shared_passes(&s);
     a->has_shared = true;
     m->stats.shared_insts++;
     m->stats.shared_conflict_cycles += a->passes - 1;

@@ -6,6 +6,8 @@
  * multiply-adds a cycle are out of reach. */
 #include "core/sm_params.h"
 
+#include "core/collector.h"
+
 #define U32(field, nm, unit, def, lo, hi, help)                                                              \
     PARAM_ROW(PARAM_U32, sm_params, field, nm, unit, def, lo, hi, help)
 #define BOOL(field, nm, def, help) PARAM_ROW(PARAM_BOOL, sm_params, field, nm, "", def, 0, 1, help)
@@ -44,7 +46,7 @@ const struct param_row sm_rows[] = {
          "model operand collectors and register banks; false: operands are read at issue, "
          "and a result can be used exactly its latency after issue"),
     U32(sp_collectors, "sm.sp_collectors", "units", "6", 0, 64,
-        "operand collectors of the single-precision units"),
+        "operand collectors of the single-precision units; all kinds together at most 64"),
     U32(int_collectors, "sm.int_collectors", "units", "0", 0, 64, "operand collectors of the integer units"),
     U32(dp_collectors, "sm.dp_collectors", "units", "0", 0, 64,
         "operand collectors of the double-precision units"),
@@ -54,7 +56,7 @@ const struct param_row sm_rows[] = {
         "operand collectors of the load-store unit"),
     U32(gen_collectors, "sm.gen_collectors", "units", "0", 0, 64,
         "operand collectors that any unit may use; a unit without any "
-        "collector gets one"),
+        "collector gets one. All kinds together at most 64"),
     U32(collector_reads, "sm.collector_reads", "operands", "3", 1, 8,
         "operands that one collector takes in a cycle (GPGPU-Sim: 1)"),
     U32(register_banks, "sm.register_banks", "banks", "16", 1, 64,
@@ -103,7 +105,10 @@ const struct param_row sm_rows[] = {
     U32(lsu_pending, "sm.lsu_pending", "instructions", "1024", 1, 4096,
         "memory instructions whose answers are outstanding"),
     U32(shared_banks, "sm.shared_banks", "banks", "32", 1, 64,
-        "banks of the shared memory, 4 bytes wide; not used yet: conflicts are counted for 32 banks"),
+        "banks of the shared memory, a power of two; each serves one word a cycle, to all lanes that want "
+        "it"),
+    U32(shared_bank_bytes, "sm.shared_bank_bytes", "bytes", "4", 4, 16,
+        "width of a bank of the shared memory, a power of two (8: Kepler in its 8-byte mode)"),
     LATENCY(shared_latency, "sm.shared_latency", "26", "shared memory, from the last pass to the result"),
     BYTES(const_bytes, "sm.const_size", "8K", "constant cache"),
     U32(const_ways, "sm.const_ways", "ways", "2", 1, 64, "associativity of the constant cache"),
@@ -122,3 +127,25 @@ const struct param_row sm_rows[] = {
         "prefetches of mechanisms that wait for a free access"),
     {0},
 };
+
+static bool check_power_of_two(const char *name, uint32_t value, struct diag_list *diags)
+{
+    if (is_pow2_u64(value)) return true;
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "%s must be a power of two, got %u", name, value);
+    return false;
+}
+
+bool sm_params_check(const struct sm_params *p, struct diag_list *diags)
+{
+    bool ok = check_power_of_two("sm.shared_banks", p->shared_banks, diags);
+    ok = check_power_of_two("sm.shared_bank_bytes", p->shared_bank_bytes, diags) && ok;
+    uint32_t collectors = collector_units(p);
+    if (p->operand_collector && collectors > COLLECTOR_UNITS_MAX) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL,
+                 "an SM has at most %u operand collectors of all kinds together, got %u "
+                 "(sm.sp_collectors and its like)",
+                 COLLECTOR_UNITS_MAX, collectors);
+        ok = false;
+    }
+    return ok;
+}

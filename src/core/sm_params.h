@@ -33,7 +33,7 @@ struct sm_params {
     uint32_t sfu_latency, sfu_interval, warp_latency, warp_interval;
     /* load-store unit */
     uint32_t lsu_queue, lsu_ports, lsu_replies, lsu_writebacks, lsu_pending;
-    uint32_t shared_banks, shared_latency;
+    uint32_t shared_banks, shared_bank_bytes, shared_latency;
     uint64_t const_bytes;
     uint32_t const_ways, const_line, const_mshrs, const_merges, const_latency;
     uint64_t tex_bytes;
@@ -42,5 +42,7 @@ struct sm_params {
 };
 
 extern const struct param_row sm_rows[];
+/* What the rows' bounds cannot say. False with diagnostics. */
+bool sm_params_check(const struct sm_params *p, struct diag_list *diags);
 
 #endif

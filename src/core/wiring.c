@@ -149,6 +149,7 @@ bool wiring_create(struct timed_gpu *g, struct diag_list *diags)
     g->mechs = mech_set_create_for(g->machine.scheduler, o->mechs, o->mech_count, o->mech_settings,
                                    o->mech_setting_count, diags);
     bool ok = l1_params_check(&g->machine.l1, diags);
+    ok = sm_params_check(&g->machine.sm, diags) && ok;
     ok = l2_check(&g->machine.l2, diags) && ok;
     if (!g->map || !g->mechs || !dram_check(&g->machine.dram, g->map, diags) || !ok) return false;
     g->slice_count = addrmap_slices(g->map);
