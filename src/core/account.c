@@ -43,6 +43,8 @@ static void charge(struct sm *m, uint64_t cycles)
     s->register_cycles += cycles * m->registers;
     s->register_file_cycles += cycles * m->setup.machine->sm_registers;
     s->shared_cycles += cycles * m->shared;
+    s->shared_size_cycles += cycles * m->shared_size;
+    s->l1_size_cycles += cycles * m->l1_size;
 }
 
 void account_cycle(struct sm *m)

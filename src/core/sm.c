@@ -48,6 +48,11 @@ static void create_caches(struct sm *m)
     rocache_init(&m->ro[RO_TEX], p->tex_bytes, p->tex_ways, p->tex_line, p->tex_mshrs, p->tex_merges);
     m->l1 = l1_create(m->setup.l1, m->setup.index, &m->clock, m->setup.pool, m->setup.to_xbar,
                       m->setup.from_xbar, &m->wake);
+    bool readable = split_read(p, &m->sizes);
+    assert(readable); /* split_check */
+    (void)readable;
+    m->shared_size = m->sizes.count ? 0 : m->setup.machine->sm_shared_bytes; /* 0: until a kernel comes */
+    m->l1_size = l1_capacity(m->l1);
 }
 
 struct sm *sm_create(const struct sm_setup *s)

@@ -20,6 +20,7 @@
 #include "core/pipes.h"
 #include "core/rocache.h"
 #include "core/sm.h"
+#include "core/split.h"
 #include "mem/coalesce.h"
 #include "mem/lineset.h"
 
@@ -179,6 +180,8 @@ struct sm {
     bool in_kernel;             /* between the first CTA and sm_kernel_end */
     uint64_t taken;             /* warp slots of resident CTAs */
     uint64_t registers, shared; /* in use */
+    struct split_sizes sizes;
+    uint64_t shared_size, l1_size; /* bytes that shared memory and the L1 have now */
     uint64_t next_age;
     struct sm_program **programs;
     uint32_t program_count;

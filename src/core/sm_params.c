@@ -22,6 +22,13 @@
         kind(field.mad, nm "_mad", d, what " of multiply-adds"),                                             \
         kind(field.div, nm "_div", e, what " of divisions, remainders and exact roots")
 
+#define CHOICE(field, nm, def, names, help)                                                                  \
+    {                                                                                                        \
+        nm, PARAM_ENUM, offsetof(struct sm_params, field), "", def, 0, 0, names, help                        \
+    }
+
+static const char *const split_names[] = {"auto", "fixed", NULL}; /* enum sm_split */
+
 const struct param_row sm_rows[] = {
     U32(schedulers, "sm.schedulers", "schedulers", "2", 1, 4,
         "warp schedulers; warp slot w belongs to number w modulo this"),
@@ -110,6 +117,14 @@ const struct param_row sm_rows[] = {
     U32(shared_bank_bytes, "sm.shared_bank_bytes", "bytes", "4", 4, 16,
         "width of a bank of the shared memory, a power of two (8: Kepler in its 8-byte mode)"),
     LATENCY(shared_latency, "sm.shared_latency", "26", "shared memory, from the last pass to the result"),
+    PARAM_ROW(PARAM_TEXT, sm_params, shared_sizes, "sm.shared_sizes", "KB", "", 0, 0,
+              "sizes that shared memory can have of one array with the L1 (l1.size), as 0,8,16,32,64,100; "
+              "empty: it is "
+              "an array of its own"),
+    CHOICE(shared_split, "sm.shared_split", "auto", split_names,
+           "which of sm.shared_sizes: auto (what the program asks for, else the smallest that costs no CTA) "
+           "or fixed "
+           "(always sm.shared)"),
     BYTES(const_bytes, "sm.const_size", "8K", "constant cache"),
     U32(const_ways, "sm.const_ways", "ways", "2", 1, 64, "associativity of the constant cache"),
     U32(const_line, "sm.const_line", "bytes", "64", 32, 128, "line of the constant cache"),

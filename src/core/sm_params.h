@@ -10,6 +10,11 @@ struct sm_op_cycles { /* by kind of operation */
     uint32_t add, max, mul, mad, div;
 };
 
+enum sm_split {
+    SPLIT_AUTO,
+    SPLIT_FIXED
+}; /* how much of one array is shared memory: by the kernel, or always sm.shared */
+
 struct sm_params {
     /* front end */
     uint32_t schedulers, issue_width;
@@ -34,6 +39,8 @@ struct sm_params {
     /* load-store unit */
     uint32_t lsu_queue, lsu_ports, lsu_replies, lsu_writebacks, lsu_pending;
     uint32_t shared_banks, shared_bank_bytes, shared_latency;
+    char shared_sizes[PARAM_TEXT_BYTES]; /* core/split.h */
+    uint32_t shared_split;               /* enum sm_split */
     uint64_t const_bytes;
     uint32_t const_ways, const_line, const_mshrs, const_merges, const_latency;
     uint64_t tex_bytes;

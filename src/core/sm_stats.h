@@ -34,7 +34,8 @@ struct sm_stats {
     uint64_t fetches, icache_misses, const_accesses, const_misses, tex_accesses, tex_misses;
     uint64_t ctas, warps;
     uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles; /* residency integrated over cycles */
-    uint64_t warp_slot_cycles, register_file_cycles;                  /* what there was of it */
+    uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles,
+        l1_size_cycles; /* what there was of it */
     uint64_t prefetches, prefetches_refused;
 };
 
