@@ -6,11 +6,15 @@
  * the statistics of its loads.
  *
  * Masks have a bit for each warp slot and are kept by events (issue, writeback, fetch, barrier), never found
- * by scanning warps: resident  holds a warp that has not left         done      has executed its last
- * instruction, waits for what is under way held      at a barrier (or waits for its lanes)  buffered  the
- * head of its i-buffer is its next instruction hazard    its next instruction waits for a result hazard_mem
- * of a memory operation next[c]   its next instruction goes to class c    memory_next  ... to global or local
- * memory (1) resident contains all others. (2) ready = resident, buffered, not done, held or hazard, with
+ * by scanning warps:
+ *   resident    holds a warp that has not left
+ *   done        has executed its last instruction, waits for what is under way
+ *   held        at a barrier, or waits for its lanes
+ *   asleep      in nanosleep
+ *   buffered    the head of its i-buffer is its next instruction
+ *   hazard      its next instruction waits for a result; hazard_mem: of a memory operation
+ *   next[c]     its next instruction goes to class c; memory_next: to global or local memory
+ * (1) resident contains all others. (2) ready = resident, buffered, not done, held, asleep or hazard, with
  * room in the unit and all votes. */
 #ifndef HEDDLE_SM_IMPL_H
 #define HEDDLE_SM_IMPL_H
@@ -75,6 +79,7 @@ struct sm_warp {
     uint32_t groups[ASYNC_GROUPS]; /* copies under way, by group modulo */
     uint64_t number;               /* in the grid, for strides */
     uint64_t since;                /* cycle of the last issue */
+    uint64_t sleep_until;          /* cycle; while it is asleep */
 };
 
 struct sm_cta {
@@ -131,6 +136,7 @@ struct sm {
     uint64_t cycle; /* of `now` */
     uint64_t resident, done, held, buffered, hazard, hazard_mem, memory_next, missed /* instruction miss */,
         astray /* holds instructions that do not come next */, fenced /* waits for its memory operations */;
+    uint64_t asleep, sleep_next; /* in nanosleep; cycle at which the first of them goes on */
     uint64_t next[CLASS_COUNT];
     uint64_t slots_of[SM_SCHEDULERS_MAX]; /* warp slots of a scheduler */
     uint8_t cause[SM_SCHEDULERS_MAX];     /* enum issue_slot of the newest cycle */
@@ -202,8 +208,10 @@ void sm_warp_release(struct sm *m, uint32_t w, const struct uop *u); /* writebac
 bool sm_warp_writes(const struct sm *m, uint32_t w); /* has memory operations that are not acknowledged */
 void sm_warps_acknowledged(
     struct sm *m); /* fences and ended warps go on when their stores are acknowledged */
-void sm_warp_leave(struct sm *m, uint32_t w);    /* if it is done and nothing is under way */
-void sm_cta_recheck(struct sm *m, uint32_t cta); /* warps that are held may go on */
+void sm_warp_leave(struct sm *m, uint32_t w);              /* if it is done and nothing is under way */
+void sm_warp_sleep(struct sm *m, uint32_t w, uint32_t ns); /* it has executed nanosleep */
+void sm_warps_awake(struct sm *m);                         /* those whose time has come */
+void sm_cta_recheck(struct sm *m, uint32_t cta);           /* warps that are held may go on */
 
 /* ---- fetch.c ---- */
 void sm_decode(struct sm *m);

@@ -140,6 +140,10 @@ const struct param_row sm_rows[] = {
     LATENCY(tex_latency, "sm.tex_latency", "100", "texture unit, hit"),
     U32(prefetch_queue, "sm.prefetch_queue", "lines", "8", 1, 256,
         "prefetches of mechanisms that wait for a free access"),
+    U32(nanosleep_percent, "sm.nanosleep", "%", "100", 0, 200,
+        "time that nanosleep takes, of what the program asks for: PTX allows from nothing to twice that; all "
+        "lanes of "
+        "the warp wait for the longest"),
     {0},
 };
 

@@ -46,6 +46,7 @@ struct sm_params {
     uint64_t tex_bytes;
     uint32_t tex_ways, tex_line, tex_mshrs, tex_merges, tex_latency;
     uint32_t prefetch_queue;
+    uint32_t nanosleep_percent;
 };
 
 extern const struct param_row sm_rows[];

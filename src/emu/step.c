@@ -211,6 +211,14 @@ static void record_texture(const struct warp *w, const struct isa_inst *i, struc
     out->bytes = t ? (uint8_t)(t->channel_bits / 8u * t->channels) : 0;
 }
 
+static uint32_t longest_sleep(const struct warp *w, const struct isa_inst *i, uint32_t mask)
+{
+    const uint32_t *ns = exec_src(&w->x, i->src[0]);
+    uint32_t longest = 0;
+    FOR_LANES (l, mask) longest = MAX(longest, ns[l]);
+    return longest;
+}
+
 /* ---- a step ---- */
 
 /* Others may look at memory once this has been executed. */
@@ -289,6 +297,7 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
     exec_fn *fn = r->table[i->op];
     if (mask && describe(i, &d)) record(w, i, &d, out);
     if (mask && i->op == ISA_OP_TEX) record_texture(w, i, out);
+    out->sleep_ns = i->op == ISA_OP_NANOSLEEP ? longest_sleep(w, i, mask) : 0;
     bool defers = out->is_atomic && defer_atomics;
     if (w->deferred_first && mask) keep_order(w, i, defers, out);
     if (defers) {

@@ -70,6 +70,7 @@ struct emu_access { /* what a step did beyond registers */
         deferred; /* a global atomic that has not happened yet: emu_atomic_apply must be called for each lane of
                                * mask & ~shared_lanes */
     uint32_t atomic_record; /* its record */
+    uint32_t sleep_ns;      /* nanosleep: the longest that any lane asks for; other instructions 0 */
 };
 
 /* Executes the next instruction. False: it faulted, or the CTA is in deadlock (the fault given to emu_grid_open is filled). With
