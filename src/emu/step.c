@@ -10,8 +10,10 @@
 #include "emu/fault.h"
 
 enum {
-    YIELDS_RELEASE = 4,     /* times that each warp only waited before lanes that wait to meet go on alone */
-    RELEASE_INSTS = 1 << 28 /* the same for waiting that does not look like it; both as in cta.c */
+    YIELDS_RELEASE =
+        32, /* times that each warp only waited before lanes that wait to meet go on alone: eight times as
+                             * many as in cta.c, for turns are an eighth as long (warp.c) */
+    RELEASE_INSTS = 1 << 28 /* the same for waiting that does not look like it, as in cta.c */
 };
 
 struct emu_grid {
