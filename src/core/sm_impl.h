@@ -29,6 +29,8 @@
 #include "mem/lineset.h"
 
 enum { SM_WARPS_MAX = 64, SM_SCHEDULERS_MAX = 4, ASYNC_GROUPS = 16 };
+/* Accesses of one instruction, at most: filtered texels of a volume; the coalescer makes fewer. */
+enum { SM_TXN_MAX = ISA_LANES * EMU_TEXELS_MAX };
 #define SM_NONE UINT32_MAX
 enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_COUNT };
 
@@ -99,14 +101,14 @@ struct sm_flight {
 };
 
 struct sm_access {
-    struct coalesce_txn txns[COALESCE_TXN_MAX];
+    struct coalesce_txn txns[SM_TXN_MAX];
     uint32_t count, done, local_from; /* transactions; those taken; from here on they are to local memory */
     uint32_t passes;                  /* of shared memory, left */
     uint64_t latest;                  /* cycle at which the hits of fixed latency are there */
     uint32_t pending, warp, pc;
     uint64_t lane_address; /* of the first lane */
     uint8_t kind, ro;      /* enum req_kind; enum sm_ro, RO_COUNT = the L1 */
-    bool bypass, has_shared;
+    bool bypass, has_shared, is_texture;
     uint32_t next; /* free list */
 };
 

@@ -27,6 +27,7 @@
         nm, PARAM_ENUM, offsetof(struct sm_params, field), "", def, 0, 0, names, help                        \
     }
 
+static const char *const path_names[] = {"tex", "l1", NULL};      /* enum sm_read_path */
 static const char *const split_names[] = {"auto", "fixed", NULL}; /* enum sm_split */
 
 const struct param_row sm_rows[] = {
@@ -138,6 +139,11 @@ const struct param_row sm_rows[] = {
     U32(tex_mshrs, "sm.tex_mshrs", "entries", "128", 1, 256, "texture-cache misses under way"),
     U32(tex_merges, "sm.tex_merges", "accesses", "4", 1, 64, "accesses that may wait for one texture line"),
     LATENCY(tex_latency, "sm.tex_latency", "100", "texture unit, hit"),
+    CHOICE(tex_path, "sm.tex_path", "tex", path_names,
+           "where texels are cached: tex (a cache of their own) or l1 (one cache with global memory)"),
+    CHOICE(
+        nc_path, "sm.nc_path", "l1", path_names,
+        "where ld.global.nc looks: l1, or tex (Kepler's read-only data cache, which is the texture cache)"),
     U32(prefetch_queue, "sm.prefetch_queue", "lines", "8", 1, 256,
         "prefetches of mechanisms that wait for a free access"),
     U32(nanosleep_percent, "sm.nanosleep", "%", "100", 0, 200,

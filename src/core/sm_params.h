@@ -15,6 +15,8 @@ enum sm_split {
     SPLIT_FIXED
 }; /* how much of one array is shared memory: by the kernel, or always sm.shared */
 
+enum sm_read_path { READ_PATH_TEX, READ_PATH_L1 }; /* which cache */
+
 struct sm_params {
     /* front end */
     uint32_t schedulers, issue_width;
@@ -45,6 +47,7 @@ struct sm_params {
     uint32_t const_ways, const_line, const_mshrs, const_merges, const_latency;
     uint64_t tex_bytes;
     uint32_t tex_ways, tex_line, tex_mshrs, tex_merges, tex_latency;
+    uint32_t tex_path, nc_path; /* enum sm_read_path */
     uint32_t prefetch_queue;
     uint32_t nanosleep_percent;
 };

@@ -211,6 +211,13 @@ static void record_texture(const struct warp *w, const struct isa_inst *i, struc
     out->space = ISA_GLOBAL;
     out->is_texture = true;
     out->bytes = t ? (uint8_t)(t->channel_bits / 8u * t->channels) : 0;
+    FOR_LANES (l, out->mask) out->addr[l] = t ? t->address : 0;
+}
+
+static void first_texels(struct emu_access *out)
+{
+    FOR_LANES (l, out->mask)
+        if (out->texels.count[l]) out->addr[l] = out->texels.addr[l][0];
 }
 
 static uint32_t longest_sleep(const struct warp *w, const struct isa_inst *i, uint32_t mask)
@@ -306,9 +313,10 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
         fn = deferred_op;
         r->deferred->last = 0;
     }
-    w->texels = out->is_texture ? out->addr : NULL;
+    w->texels = out->is_texture ? &out->texels : NULL;
     bool yields = warp_execute(w, i, mask, fn);
     if (w->event == EVENT_FAULT) return false;
+    if (out->is_texture) first_texels(out);
     if (defers) {
         out->atomic_record = r->deferred->last;
         out->deferred = out->atomic_record != 0;
