@@ -3,11 +3,11 @@
  *
  * The array is made for l1.size. Sets stay; ways come and go (as in Accel-Sim's adaptive cache, the simulator that
  * rtx3080 stands on; the hardware's way is not published). Lines that retire: a clean one is forgotten at once; a dirty one is
- * written back as any other store, one a cycle as the miss queue has room; one on its way is dropped when it arrives.
+ * written back as any other store, one a cycle as the miss queue has room; one on its way does not stay.
  *
  * Rules of l1_resize. (1) At any time, from any owner: a split of unified memory, a mechanism that lends registers. (2)
- * Growing is done at once; the new ways are empty. (3) Shrinking retires the lines of the ways that go. Their number is
- * kept until they have left, so nothing under way is lost. (4) While dirty lines are leaving, accesses are refused for want
+ * Growing is done at once; the new ways are empty. (3) Shrinking retires the lines of the ways that go; loads that wait for
+ * one are answered when it comes. (4) While dirty lines are leaving, accesses are refused for want
  * of a line: nobody sees memory without what was stored. (5) At least one way stays. */
 #include "mem/l1_impl.h"
 
@@ -28,17 +28,31 @@ void l1_flush_step(struct l1 *c, tick now)
     l1_drop_line(c, c->flush_cursor);
 }
 
+/* A miss under way to a line that retires: what comes must not stay. Where the way goes, the line goes at once; only one that was
+ * stored to meanwhile has to be complete before it can be written back. */
+static void l1_retire_miss(struct l1 *c, struct l1_miss *m, uint32_t from)
+{
+    if (m->line == CACHE_NO_LINE) {
+        m->doomed |= !from;
+        return;
+    }
+    if (m->line % c->cache.ways_max < from) return;
+    m->doomed = true;
+    struct cache_line *l = &c->cache.lines[m->line];
+    if (!from || l->dirty) return;
+    l->reserved = 0;
+    l1_drop_line(c, m->line);
+    m->line = CACHE_NO_LINE;
+}
+
 /* Lines of ways from `from` on retire. */
 static void l1_retire(struct l1 *c, tick now, uint32_t from)
 {
     c->last = now;
     c->flush_from = c->is_flushing ? MIN(c->flush_from, from) : from;
     c->flush_cursor = 0;
-    for (uint32_t i = 0; i < c->mshr.count; i++) {
-        if (!c->mshr.entries[i].used) continue;
-        uint32_t line = c->misses[i].line;
-        if (!from || (line != CACHE_NO_LINE && line % c->cache.ways_max >= from)) c->misses[i].doomed = true;
-    }
+    for (uint32_t i = 0; i < c->mshr.count; i++)
+        if (c->mshr.entries[i].used) l1_retire_miss(c, &c->misses[i], from);
     for (uint32_t i = 0; i < cache_lines(&c->cache); i++) {
         const struct cache_line *l = &c->cache.lines[i];
         if (i % c->cache.ways_max < from) continue;
