@@ -106,7 +106,8 @@ struct l1_hooks {
                       bool intra_warp); /* once, when it is taken */
     void (*on_evict)(
         void *ctx, tick now,
-        const struct cache_line *line); /* replaced by a miss; not at a store's eviction or a flush */
+        const struct cache_line
+            *line); /* replaced by a miss or gone with its way; not at a store's eviction or a flush */
     void (*on_fill)(void *ctx, tick now, uint64_t line, tick latency,
                     bool is_prefetch); /* latency in ticks */
     /* A reply to a request of l1_send: the hook frees the request. */

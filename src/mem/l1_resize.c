@@ -11,6 +11,16 @@
  * of a line: nobody sees memory without what was stored. (5) At least one way stays. */
 #include "mem/l1_impl.h"
 
+/* A clean line leaves. Ways that go evict it as a miss would, and whoever watches evictions is told; a flush does not say. */
+static void l1_let_go(struct l1 *c, tick now, uint32_t line, bool is_told)
+{
+    if (is_told) {
+        l1_evict(c, now, line);
+        cache_invalidate(&c->cache, line);
+    } else
+        l1_drop_line(c, line);
+}
+
 /* One dirty line a cycle. Lines that wait for a fill are waited for. */
 void l1_flush_step(struct l1 *c, tick now)
 {
@@ -25,7 +35,7 @@ void l1_flush_step(struct l1 *c, tick now)
     if (c->cache.lines[c->flush_cursor].reserved) return;
     if (!l1_answers_itself(c) && !l1_ring_has_room(&c->miss_queue)) return;
     l1_write_back(c, now, c->flush_cursor);
-    l1_drop_line(c, c->flush_cursor);
+    l1_let_go(c, now, c->flush_cursor, c->flush_from);
 }
 
 /* A miss under way to a line that retires: what comes must not stay. Where the way goes, the line goes at once; only one that was
@@ -59,7 +69,7 @@ static void l1_retire(struct l1 *c, tick now, uint32_t from)
         if (l->dirty)
             c->is_flushing = true;
         else if (l->used && !l->reserved)
-            l1_drop_line(c, i);
+            l1_let_go(c, now, i, from);
     }
     if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
 }

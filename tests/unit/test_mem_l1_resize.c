@@ -15,13 +15,22 @@ static void open_small(struct bench *b)
     start(b);
 }
 
+static void note_evicted(void *ctx, tick now, const struct cache_line *line)
+{
+    *(uint64_t *)ctx = *(uint64_t *)ctx * 100 + line->addr / LINE;
+}
+
 static void shrinking_forgets_the_ways_that_go_and_keeps_the_others(void **state)
 {
     struct bench b;
+    uint64_t evicted = 0;
     open_small(&b);
+    l1_hook(b.l1, &(struct l1_hooks){.ctx = &evicted, .on_evict = note_evicted});
     for (uint64_t i = 0; i < WAYS; i++) bring(&b, 10 * i, line_of(i));
     assert_int_equal(l1_capacity(b.l1), bytes_of(WAYS));
     assert_int_equal(l1_resize(b.l1, 50 * PERIOD, bytes_of(2) + LINE), bytes_of(2)); /* whole ways */
+    assert_int_equal(evicted, line_of(2) * 100 + line_of(3));
+    assert_int_equal(b.stats->evictions, 2);
     assert_int_equal(load_at(&b, 51, line_of(0), 1), L1_HIT);
     assert_int_equal(load_at(&b, 52, line_of(1), 2), L1_HIT);
     assert_int_equal(load_at(&b, 53, line_of(2), 3), L1_MISS); /* takes the place of one of the two */
