@@ -108,10 +108,7 @@ static struct needs needs_of(const struct sm *m, const struct emu_grid *g)
     n.registers = (uint32_t)(per_warp * n.warps);
     n.register_limit = occupancy_warps_by_registers(machine, l->kernel) * per_warp;
     n.shared = occupancy_shared(machine, emu_grid_shared_bytes(g));
-    const struct split_launch s = {.kernel = l->kernel,
-                                   .threads = threads,
-                                   .shared_bytes = emu_grid_shared_bytes(g),
-                                   .wish = l->shared_wish};
+    const struct split_launch s = split_of_grid(g);
     n.shared_size = split_shared_bytes(machine, &m->sizes, &s);
     return n;
 }

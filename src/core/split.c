@@ -60,6 +60,15 @@ static uint64_t at_least(const struct split_sizes *s, uint64_t bytes)
     return s->bytes[s->count - 1];
 }
 
+struct split_launch split_of_grid(const struct emu_grid *g)
+{
+    const struct emu_launch *l = emu_grid_launch(g);
+    return (struct split_launch){.kernel = l->kernel,
+                                 .threads = l->block[0] * l->block[1] * l->block[2],
+                                 .shared_bytes = emu_grid_shared_bytes(g),
+                                 .wish = l->cooperative ? 0 : l->shared_wish};
+}
+
 uint64_t split_shared_bytes(const struct machine *m, const struct split_sizes *s,
                             const struct split_launch *l)
 {

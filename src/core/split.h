@@ -7,7 +7,7 @@
 #define HEDDLE_SPLIT_H
 
 #include "core/machine.h"
-#include "isa/isa.h"
+#include "emu/step.h"
 
 enum { SPLIT_SIZES_MAX = 16 };
 
@@ -23,6 +23,8 @@ struct split_launch { /* what the choice depends on */
     uint32_t wish;         /* emu_launch.shared_wish */
 };
 
+/* Of a grid. A cooperative one has no wish: it may need all the room that there is. */
+struct split_launch split_of_grid(const struct emu_grid *g);
 /* Reads sm.shared_sizes. False: it is not a rising list of sizes. */
 bool split_read(const struct sm_params *p, struct split_sizes *out);
 /* What must hold between the sizes, sm.shared and l1.size. False with diagnostics. */
