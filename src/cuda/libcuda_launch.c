@@ -200,7 +200,8 @@ static CUresult launch(CUfunction handle, const uint32_t grid[3], const uint32_t
                            .shared_dynamic_bytes = shared,
                            .args = params,
                            .cooperative = cooperative,
-                           .shared_wish = gpu_shared_wish(f->carveout, f->cache_config, context->cache_config),
+                           .shared_wish =
+                               gpu_shared_wish(f->carveout, f->cache_config, context->cache_config),
                            .stream = (uint64_t)(uintptr_t)stream};
     if (extra && (r = read_extra(extra, &l))) return r;
     enum gpu_status status = gpu_launch(cu_gpu(), &l);

@@ -89,10 +89,7 @@ static cudaError_t func_banks(struct gpu *g, const void *func, int value)
     if (value < 0 || value > cudaSharedMemBankSizeEightByte) return cudaErrorInvalidValue;
     return rt_kernel_find(g, func, &k);
 }
-CUDART(cudaFuncSetSharedMemConfig, (const void *func, int config))
-{
-    RT_CALL(func_banks(g, func, config));
-}
+CUDART(cudaFuncSetSharedMemConfig, (const void *func, int config)) { RT_CALL(func_banks(g, func, config)); }
 
 static cudaError_t func_name(struct gpu *g, const char **out, const void *func)
 {
