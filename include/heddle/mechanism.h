@@ -36,7 +36,7 @@ struct mech_sched_view {  /* one scheduler at one cycle; masks are over the SM's
     uint32_t scheduler, scheduler_count;
     uint64_t cycle;
     uint64_t memory_wait;  /* whose next instruction needs the result of a load or atomic that is under way */
-    uint64_t barrier_wait; /* that wait at a barrier */
+    uint64_t barrier_wait; /* that wait at a barrier, or sleep */
     uint64_t allowed;      /* that the votes let issue their next instruction; filled by the host */
 };
 

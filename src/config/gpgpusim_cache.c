@@ -141,6 +141,39 @@ void gmap_l1(struct gmap *g, struct gpgpusim_option *o, const char *key)
     put(g, o, "l1.", "miss_queue", t.miss_queue);
 }
 
+static uint64_t setting_value(const struct gmap *g, const char *key)
+{
+    for (uint32_t i = 0; i < g->im->settings.len; i++)
+        if (!strcmp(g->im->settings.data[i].key, key))
+            return strtoull(g->im->settings.data[i].value, NULL, 10);
+    return 0;
+}
+
+/* One array for L1 and shared memory, with the sets of -gpgpu_cache:dl1 and as many ways as fit it; the sizes of shared
+ * memory are in KB, the largest last. */
+void gmap_unified(struct gmap *g, struct gpgpusim_option *o, const char *key)
+{
+    if (!strcmp(o->value, "0")) return;
+    const char *sizes = gmap_text(g, "-gpgpu_shmem_option"), *last = strrchr(sizes, ',');
+    uint64_t array = gmap_value(g, "-gpgpu_unified_l1d_size") << 10, ways = setting_value(g, "l1.ways");
+    uint64_t way = ways ? setting_value(g, "l1.size") / ways : 0,
+             shared = strtoull(last ? last + 1 : sizes, NULL, 10);
+    if (!way || array % way || !shared || array <= shared << 10) {
+        gmap_leave(g, o,
+                   "no array of -gpgpu_unified_l1d_size that -gpgpu_shmem_option and the L1 could share");
+        return;
+    }
+    struct strbuf more = {0};
+    strbuf_printf(&more, "-gpgpu_unified_l1d_size %llu; -gpgpu_shmem_option %s",
+                  (unsigned long long)array >> 10, sizes);
+    gmap_set(g, o, "l1.size", strbuf_text(&more), "%llu", (unsigned long long)array);
+    gmap_set(g, o, "l1.ways", strbuf_text(&more), "%llu", (unsigned long long)(array / way));
+    gmap_set(g, o, "sm.shared", strbuf_text(&more), "%llu", (unsigned long long)shared << 10);
+    gmap_set(g, o, "sm.shared_sizes", strbuf_text(&more), "%s", sizes);
+    gmap_set(g, o, "sm.shared_split", strbuf_text(&more), "auto");
+    strbuf_free(&more);
+}
+
 /* N, no allocation for writes, does not exist in Heddle's L2. */
 static void put_l2_writes(struct gmap *g, struct gpgpusim_option *o, const struct cache_text *t)
 {

@@ -79,6 +79,9 @@ static const struct gmap_row rows[] = {
     NUMBER("-gpgpu_smem_latency", "sm.shared_latency", "3"),
     /* L1 */
     {"-gpgpu_cache:dl1", gmap_l1, NULL, NULL},
+    {"-gpgpu_adaptive_cache_config", gmap_unified, NULL, NULL}, /* stands over dl1 and shmem_size */
+    NONE("-gpgpu_unified_l1d_size"),                            /* in the row above */
+    {"-gpgpu_shmem_option", NULL, NULL, "0"},                   /* as well */
     NUMBER("-gpgpu_l1_latency", "l1.latency", "1"),
     NUMBER("-gpgpu_l1_banks", "l1.ports", "1"),
     {"-gpgpu_gmem_skip_L1D", gmap_not, "l1.cache_global", "0"},
@@ -128,14 +131,11 @@ static const struct gmap_row rows[] = {
     /* about the machine, and without a parameter */
     LEFT("-gpgpu_registers_per_block", NULL, "a block may use all registers of its SM"),
     LEFT("-gpgpu_TB_launch_latency", "0", "blocks start without one"),
-    LEFT("-gpgpu_shmem_sizeDefault", NULL, "a kernel's cache preference changes nothing"),
-    LEFT("-gpgpu_shmem_size_PrefL1", NULL, "a kernel's cache preference changes nothing"),
-    LEFT("-gpgpu_shmem_size_PrefShared", NULL, "a kernel's cache preference changes nothing"),
-    LEFT("-gpgpu_cache:dl1PrefL1", NULL, "a kernel's cache preference changes nothing"),
-    LEFT("-gpgpu_cache:dl1PrefShared", NULL, "a kernel's cache preference changes nothing"),
-    LEFT("-gpgpu_adaptive_cache_config", "0", "the L1 does not grow by unused shared memory: set l1.size"),
-    LEFT("-gpgpu_shmem_option", NULL, "the L1 does not grow by unused shared memory: set l1.size"),
-    LEFT("-gpgpu_unified_l1d_size", NULL, "the L1 does not grow by unused shared memory: set l1.size"),
+    LEFT("-gpgpu_shmem_sizeDefault", NULL, "a kernel's cache preference chooses among sm.shared_sizes"),
+    LEFT("-gpgpu_shmem_size_PrefL1", NULL, "a kernel's cache preference chooses among sm.shared_sizes"),
+    LEFT("-gpgpu_shmem_size_PrefShared", NULL, "a kernel's cache preference chooses among sm.shared_sizes"),
+    LEFT("-gpgpu_cache:dl1PrefL1", NULL, "a kernel's cache preference chooses among sm.shared_sizes"),
+    LEFT("-gpgpu_cache:dl1PrefShared", NULL, "a kernel's cache preference chooses among sm.shared_sizes"),
     LEFT("-gpgpu_l1_cache_write_ratio", "0", "no limit on dirty lines of a set"),
     LEFT("-gpgpu_l2_cache_write_ratio", "0", "no limit on dirty lines of a set"),
     LEFT("-gpgpu_flush_l2_cache", "0", "the L2 is kept between kernels"),

@@ -1,19 +1,22 @@
 /* account.c: where each issue slot goes.
  *
  * A scheduler's slot of a cycle is charged to the first of these that holds (thesis 3.4.1, "Summary", for the
- * hazards; the thesis leaves the order of the others open): issued     an instruction was issued idle the
- * scheduler has no resident warp str-MEM,   at least one warp has no data dependence and is stalled because
- * its unit is full: MEM when one of them wants the str-ALU    load-store unit data-MEM,  at least one warp
- * waits for a result: MEM when one of them waits for a memory operation. A warp that has ended and data-ALU
- * waits for its last results counts here too fetch      at least one warp lacks instructions barrier    all
- * warps wait at barriers, or are held back by a mechanism's vote (1) The causes add up to schedulers x
- * cycles, cycles slept included: while the SM sleeps nothing changes, so each slept cycle has the causes of
- * the one before. */
+ * hazards; the thesis leaves the order of the others open):
+ *   issued              an instruction was issued
+ *   idle                the scheduler has no resident warp
+ *   str-MEM, str-ALU    at least one warp has no data dependence and is stalled because its unit is full: MEM when one
+ *                       of them wants the load-store unit
+ *   data-MEM, data-ALU  at least one warp waits for a result: MEM when one of them waits for a memory operation. A warp
+ *                       that has ended and waits for its last results counts here too
+ *   fetch               at least one warp lacks instructions
+ *   barrier             all warps wait at barriers, sleep (nanosleep), or are held back by a mechanism's vote
+ * (1) The causes add up to schedulers x cycles, cycles slept included: while the SM sleeps nothing changes, so each
+ * slept cycle has the causes of the one before. */
 #include "core/sm_impl.h"
 
 enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t room)
 {
-    uint64_t all = m->resident & m->slots_of[scheduler], live = all & ~m->done & ~m->held;
+    uint64_t all = m->resident & m->slots_of[scheduler], live = all & ~m->done & ~m->held & ~m->asleep;
     if (!all) return SLOT_IDLE;
     uint64_t free = live & m->buffered & ~m->hazard & mech_allowed(m->mech, m->memory_next);
     if (free & ~room) return free & ~room & m->next[CLASS_MEM] ? SLOT_STR_MEM : SLOT_STR_ALU;
@@ -43,6 +46,8 @@ static void charge(struct sm *m, uint64_t cycles)
     s->register_cycles += cycles * m->registers;
     s->register_file_cycles += cycles * m->setup.machine->sm_registers;
     s->shared_cycles += cycles * m->shared;
+    s->shared_size_cycles += cycles * m->shared_size;
+    s->l1_size_cycles += cycles * m->l1_size;
 }
 
 void account_cycle(struct sm *m)

@@ -12,28 +12,51 @@ uint32_t latch_take(struct latch *l)
     return id;
 }
 
+struct class_setup {
+    uint32_t width, own; /* of the latches; collectors of its own */
+};
+
+static struct class_setup class_setup(const struct sm_params *p, enum sm_class cls)
+{
+    const struct class_setup of_class[CLASS_COUNT] = {{p->sp_units, p->sp_collectors},
+                                                      {p->int_units, p->int_collectors},
+                                                      {p->dp_units, p->dp_collectors},
+                                                      {p->sfu_units, p->sfu_collectors},
+                                                      {p->mem_width, p->mem_collectors}};
+    struct class_setup s = of_class[cls];
+    if (!s.width) return (struct class_setup){0};
+    if (!s.own && !p->gen_collectors) s.own = 1;
+    return s;
+}
+
+uint32_t collector_units(const struct sm_params *p)
+{
+    uint32_t count = p->gen_collectors;
+    for (int k = 0; k < CLASS_COUNT; k++) count += class_setup(p, (enum sm_class)k).own;
+    return count;
+}
+
 static uint64_t collector_add(struct collector *c, uint32_t count)
 {
     uint64_t mask = 0;
-    for (uint32_t i = 0; i < count && c->unit_count < COLLECTOR_UNITS_MAX; i++)
-        mask |= 1ull << c->unit_count++;
+    for (uint32_t i = 0; i < count; i++) mask |= 1ull << c->unit_count++;
     return mask;
 }
 
 void collector_init(struct collector *c, const struct sm_params *p)
 {
-    const uint32_t own[CLASS_COUNT] = {p->sp_collectors, p->int_collectors, p->dp_collectors,
-                                       p->sfu_collectors, p->mem_collectors};
-    const uint32_t width[CLASS_COUNT] = {p->sp_units, p->int_units, p->dp_units, p->sfu_units, p->mem_width};
     *c = (struct collector){
         .reads = p->collector_reads, .banks = p->register_banks, .by_warp = p->bank_by_warp};
+    if (!p->operand_collector) return;
+    assert(collector_units(p) <= COLLECTOR_UNITS_MAX); /* sm_params_check */
     for (int k = 0; k < CLASS_COUNT; k++) {
-        c->in[k].width = c->out[k].width = width[k];
-        if (width[k]) c->own[k] = collector_add(c, own[k] || p->gen_collectors ? own[k] : 1);
+        struct class_setup s = class_setup(p, (enum sm_class)k);
+        c->in[k].width = c->out[k].width = s.width;
+        c->own[k] = collector_add(c, s.own);
     }
     uint64_t shared = collector_add(c, p->gen_collectors);
     for (int k = 0; k < CLASS_COUNT; k++)
-        if (width[k]) c->own[k] |= shared;
+        if (c->in[k].width) c->own[k] |= shared;
 }
 
 /* Neighbouring warps, which often read the same registers at the same time, are not to meet with neighbouring

@@ -40,6 +40,8 @@ struct collector {
     uint64_t conflict_cycles;  /* unit-cycles in which a read found its bank taken */
 };
 
+/* How many the parameters ask for, those that a class without any gets included: at most COLLECTOR_UNITS_MAX may be made. */
+uint32_t collector_units(const struct sm_params *p);
 void collector_init(struct collector *c, const struct sm_params *p);
 /* The bank that a writeback takes in this cycle. */
 void collector_write(struct collector *c, uint32_t warp, const struct uop *u);

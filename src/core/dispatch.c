@@ -11,6 +11,7 @@
 #include "core/timed_impl.h"
 
 #include "core/occupancy.h"
+#include "core/split.h"
 
 static tick core_after(const struct timed_gpu *g, tick now, uint32_t cycles)
 {
@@ -89,8 +90,9 @@ static bool may_start(const struct timed_gpu *g, uint32_t at)
 static bool fits_at_all(const struct timed_gpu *g, const struct gpu_kernel *k, char *why, size_t room)
 {
     const struct emu_launch *l = &k->launch;
-    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-    uint64_t per_sm = occupancy_ctas(&g->machine, l->kernel, threads, emu_grid_shared_bytes(k->grid));
+    struct split_launch s = split_of_grid(k->grid);
+    uint64_t shared = split_shared_bytes_of(&g->machine, &s);
+    uint64_t per_sm = occupancy_ctas_within(&g->machine, l->kernel, s.threads, s.shared_bytes, shared);
     uint64_t all = per_sm * g->sm_count;
     if (per_sm && (!l->cooperative || k->ctas <= all)) return true;
     if (!per_sm)

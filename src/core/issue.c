@@ -55,7 +55,7 @@ uint64_t sm_room(const struct sm *m)
 
 static uint64_t could_issue(const struct sm *m)
 {
-    return m->resident & m->buffered & ~m->done & ~m->held & ~m->hazard;
+    return m->resident & m->buffered & ~m->done & ~m->held & ~m->asleep & ~m->hazard;
 }
 
 /* ---- one instruction ---- */
@@ -124,6 +124,7 @@ static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
     send(m, w, u, &e);
     if (u->flags & UOP_FENCE) m->fenced |= bit(w);
     if (u->flags & UOP_COMMIT) s->group++;
+    if (u->flags & UOP_SLEEP) sm_warp_sleep(m, w, e.sleep_ns);
     tell_issue(m, w, scheduler, u, &e);
     sm_warp_next(m, w);
     if (m->held & bit(w))
@@ -147,7 +148,7 @@ static int pick(struct sm *m, uint32_t scheduler, uint64_t ready)
                                 .scheduler_count = m->p->schedulers,
                                 .cycle = m->cycle,
                                 .memory_wait = m->hazard_mem & mine,
-                                .barrier_wait = m->held & mine};
+                                .barrier_wait = (m->held | m->asleep) & mine};
     return mech_pick(m->mech, &v);
 }
 

@@ -133,13 +133,15 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
     uint32_t atomic = m->atomic_free;
     m->refusal = L1_STALL_PORT; /* no record for an atomic is free: try again */
     if (a->kind == REQ_ATOMIC && atomic == SM_NONE) return false;
-    bool is_local = a->done >= a->local_from;
+    bool is_local = a->done >= a->local_from; /* textures have no such part */
     struct l1_txn t = {.addr = c->line,
                        .sectors = c->sectors,
                        .write_bytes = c->write_bytes,
                        .partial = c->partial,
                        .kind = a->kind,
-                       .cls = is_local ? REQ_LOCAL : REQ_GLOBAL,
+                       .cls = is_local        ? REQ_LOCAL
+                              : a->is_texture ? REQ_TEX
+                                              : REQ_GLOBAL,
                        .bypass = a->bypass,
                        .warp = (uint16_t)a->warp,
                        .pc = a->pc,
@@ -159,6 +161,10 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
     if (a->kind == REQ_ATOMIC) m->atomic_free = m->atomics[atomic].next;
     if (a->kind != REQ_WRITE) m->pendings[a->pending].left++;
     m->stats.transactions++;
+    if (a->is_texture) {
+        m->stats.tex_accesses++;
+        m->stats.tex_misses += got == L1_MISS;
+    }
     return true;
 }
 
@@ -185,6 +191,8 @@ static void leave_queue(struct sm *m, uint32_t id)
 {
     struct sm_access *a = &m->accesses[id];
     if (a->has_shared) a->latest = MAX(a->latest, m->cycle + m->p->shared_latency);
+    if (a->is_texture)
+        a->latest = m->cycle + m->p->tex_latency; /* filtering, whichever cache has the texels */
     if (a->latest > m->cycle)
         pipes_delay(&m->pipes, a->pending, m->cycle, a->latest);
     else

@@ -1,6 +1,6 @@
 /* lsu_build.c: from what a memory instruction did to what the caches will be asked: coalesced transactions
- * for global and local memory (mem/coalesce.h), passes for shared memory, distinct words for constants, lines
- * for textures. */
+ * for global and local memory (mem/coalesce.h), passes for shared memory, distinct words for constants, the lines of all
+ * texels for textures. */
 #include "core/sm_impl.h"
 
 static uint32_t access_new(struct sm *m)
@@ -28,15 +28,38 @@ static uint64_t local_base(const struct sm *m, uint32_t w)
     return SM_LOCAL_BASE + ((uint64_t)(m->setup.index * SM_WARPS_MAX + w) << SM_LOCAL_BITS);
 }
 
-/* Distinct granules (words of constants, lines of textures), in lane order. */
+/* An address that a read-only cache is asked for, once for each line. Sectors are for the L1 alone. */
+static void add_line(struct sm_access *a, uint64_t address, uint32_t line_bytes)
+{
+    uint64_t line = address / line_bytes * line_bytes;
+    uint32_t i = 0;
+    while (i < a->count && a->txns[i].line != line) i++;
+    if (i == a->count) a->txns[a->count++] = (struct coalesce_txn){.line = line};
+    a->txns[i].sectors |= 1u << (address - line) / COALESCE_SECTOR_BYTES;
+}
+
+/* Distinct words of constants, distinct lines of read-only data, in lane order. */
 static void build_read_only(struct sm_access *a, const struct emu_access *e, uint32_t granule)
 {
+    for (uint32_t rest = e->mask; rest; rest &= rest - 1) add_line(a, e->addr[lane_first(rest)], granule);
+}
+
+/* The lines of all texels that the lanes read: four each where a plane is filtered. A texel lies in one line. */
+static void build_texture(struct sm *m, struct sm_access *a, const struct emu_access *e)
+{
+    bool is_l1 = m->p->tex_path == READ_PATH_L1;
+    uint32_t line_bytes = is_l1 ? m->line_bytes : m->p->tex_line;
     for (uint32_t rest = e->mask; rest; rest &= rest - 1) {
-        uint64_t line = e->addr[lane_first(rest)] / granule * granule;
-        uint32_t i = 0;
-        while (i < a->count && a->txns[i].line != line) i++;
-        if (i == a->count) a->txns[a->count++] = (struct coalesce_txn){.line = line};
+        uint32_t lane = lane_first(rest);
+        for (uint32_t k = 0; k < e->texels.count[lane]; k++) add_line(a, e->texels.addr[lane][k], line_bytes);
     }
+    a->ro = is_l1 ? RO_COUNT : RO_TEX;
+    a->local_from = a->count;
+    a->is_texture = true;
+    m->stats.tex_insts++;
+    if (!is_l1 || m->setup.l1->sectored) return;
+    for (uint32_t i = 0; i < a->count; i++)
+        a->txns[i].sectors = (uint32_t)((1ull << line_bytes / COALESCE_SECTOR_BYTES) - 1);
 }
 
 static void build_device(struct sm *m, struct sm_access *a, const struct emu_access *e, uint32_t w)
@@ -67,7 +90,13 @@ static void build_device(struct sm *m, struct sm_access *a, const struct emu_acc
 static void build_shared(struct sm *m, struct sm_access *a, const struct emu_access *e)
 {
     if (!e->shared_lanes) return;
-    a->passes = coalesce_shared_passes(e->addr, e->shared_lanes, e->bytes, e->is_atomic);
+    const struct shared_access s = {.addr = e->addr,
+                                    .mask = e->shared_lanes,
+                                    .bytes = e->bytes,
+                                    .is_atomic = e->is_atomic,
+                                    .banks = m->p->shared_banks,
+                                    .bank_bytes = m->p->shared_bank_bytes};
+    a->passes = coalesce_shared_passes(&s);
     a->has_shared = true;
     m->stats.shared_insts++;
     m->stats.shared_conflict_cycles += a->passes - 1;
@@ -91,6 +120,13 @@ static bool goes_past_l1(const struct isa_inst *i)
     return i->flags & ISA_VOLATILE || i->mod2 == ISA_CG || i->mod2 == ISA_CV;
 }
 
+/* ld.global.nc where the machine has a cache for it beside the L1. */
+static bool goes_to_read_only_cache(const struct sm *m, const struct emu_access *e)
+{
+    return m->p->nc_path == READ_PATH_TEX && e->inst->flags & ISA_NC && e->space == ISA_GLOBAL &&
+           !(e->shared_lanes | e->local_lanes);
+}
+
 static void build_memory(struct sm *m, struct sm_access *a, const struct emu_access *e)
 {
     if (!e->mask || e->space == ISA_GENERIC) {
@@ -98,9 +134,11 @@ static void build_memory(struct sm *m, struct sm_access *a, const struct emu_acc
     }
     a->lane_address = e->addr[lane_first(e->mask)];
     if (e->is_texture) {
+        build_texture(m, a, e);
+    } else if (goes_to_read_only_cache(m, e)) {
         a->ro = RO_TEX;
         build_read_only(a, e, m->p->tex_line);
-        m->stats.tex_insts++;
+        count_device(m, a, e);
     } else if (e->space == ISA_CONST || e->space == ISA_PARAM) {
         a->ro = RO_CONST;
         build_read_only(a, e, 4);
@@ -124,11 +162,11 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
     a->lane_address = 0;
     a->kind = e->is_atomic ? REQ_ATOMIC : e->is_store ? REQ_WRITE : REQ_READ;
     a->ro = RO_COUNT;
-    a->bypass = a->has_shared = false;
+    a->bypass = a->has_shared = a->is_texture = false;
     build_memory(m, a, e);
     a->pending = pending_new(m);
     struct sm_warp *s = &m->warps[w];
-    bool is_device = a->count && a->ro == RO_COUNT;
+    bool is_device = a->count && a->ro != RO_CONST && !a->is_texture;
     m->pendings[a->pending] = (struct sm_pending){.op = u,
                                                   .warp = w,
                                                   .left = 1, /* until it has left the load-store unit */

@@ -28,6 +28,7 @@ struct machine {
     uint32_t sm_thread_registers_max;                  /* registers that one thread may have */
     uint64_t sm_shared_bytes, sm_shared_unit;          /* shared memory of one SM; allocation granularity */
     uint64_t cta_shared_bytes, cta_shared_optin_bytes; /* limits of one CTA: by default and on request */
+    uint64_t cta_shared_reserved_bytes;                /* shared memory of each CTA that is the system's */
     uint32_t cta_threads;                              /* threads of one CTA */
     uint32_t emu_stack_bytes;                          /* per thread, for calls and recursion */
     uint64_t emu_heap_bytes;                           /* device malloc */

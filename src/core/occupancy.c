@@ -10,15 +10,26 @@ uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_
     return (uint32_t)(m->sm_registers / parts / per_warp * parts);
 }
 
-uint32_t occupancy_ctas(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
-                        uint64_t shared_bytes)
+uint64_t occupancy_shared(const struct machine *m, uint64_t shared_bytes)
+{
+    return round_up_u64(shared_bytes + m->cta_shared_reserved_bytes, m->sm_shared_unit);
+}
+
+uint32_t occupancy_ctas_within(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
+                               uint64_t shared_bytes, uint64_t sm_shared)
 {
     uint32_t warps = (threads + ISA_LANES - 1) / ISA_LANES;
     if (!warps) return 0;
-    uint64_t shared = round_up_u64(shared_bytes, m->sm_shared_unit);
+    uint64_t shared = occupancy_shared(m, shared_bytes);
     uint64_t ctas = MIN(m->sm_ctas, m->sm_warps / warps);
     ctas = MIN(ctas, m->sm_threads / (warps * ISA_LANES));
     ctas = MIN(ctas, occupancy_warps_by_registers(m, k) / warps);
-    if (shared) ctas = MIN(ctas, m->sm_shared_bytes / shared);
+    if (shared) ctas = MIN(ctas, sm_shared / shared);
     return (uint32_t)ctas;
+}
+
+uint32_t occupancy_ctas(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
+                        uint64_t shared_bytes)
+{
+    return occupancy_ctas_within(m, k, threads, shared_bytes, m->sm_shared_bytes);
 }

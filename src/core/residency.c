@@ -1,6 +1,6 @@
 /* residency.c: which CTAs are on the SM: what one needs (threads, warps, a CTA slot, registers and shared
  * memory by allocation unit: the rules of the CUDA Occupancy Calculator, core/occupancy.h), its start, its
- * end. A CTA gives everything back when its last warp has left, that is, has executed its last instruction
+ * end. Where shared memory and L1 are one array, CTAs that want different splits of it are not resident together. A CTA gives everything back when its last warp has left, that is, has executed its last instruction
  * and has nothing under way. */
 #include "core/occupancy.h"
 #include "core/sm_impl.h"
@@ -94,6 +94,7 @@ struct needs {
     uint32_t warps, registers;
     uint64_t register_limit; /* that warps like these can use of the file */
     uint64_t shared;
+    uint64_t shared_size; /* that the SM must have for it */
 };
 
 static struct needs needs_of(const struct sm *m, const struct emu_grid *g)
@@ -106,7 +107,9 @@ static struct needs needs_of(const struct sm *m, const struct emu_grid *g)
     struct needs n = {.warps = (threads + ISA_LANES - 1) / ISA_LANES};
     n.registers = (uint32_t)(per_warp * n.warps);
     n.register_limit = occupancy_warps_by_registers(machine, l->kernel) * per_warp;
-    n.shared = round_up_u64(emu_grid_shared_bytes(g), machine->sm_shared_unit);
+    n.shared = occupancy_shared(machine, emu_grid_shared_bytes(g));
+    const struct split_launch s = split_of_grid(g);
+    n.shared_size = split_shared_bytes(machine, &m->sizes, &s);
     return n;
 }
 
@@ -116,9 +119,10 @@ bool sm_fits(const struct sm *m, const struct emu_grid *g)
 {
     const struct machine *machine = m->setup.machine;
     struct needs n = needs_of(m, g);
+    if (m->cta_count && n.shared_size != m->shared_size) return false;
     return m->cta_count < m->cta_slots && slots_taken(m) + n.warps <= m->warp_slots &&
            m->thread_count + n.warps * ISA_LANES <= machine->sm_threads &&
-           m->registers + n.registers <= n.register_limit && m->shared + n.shared <= machine->sm_shared_bytes;
+           m->registers + n.registers <= n.register_limit && m->shared + n.shared <= n.shared_size;
 }
 
 /* ---- start ---- */
@@ -165,6 +169,16 @@ static void begin_kernel(struct sm *m)
     mech_on_kernel(m->mech, true);
 }
 
+/* The first CTA of a kernel that wants another split of the array finds the SM empty (sm_fits). The L1 is emptied, whether it
+ * grows or shrinks: where its lines lie changes. */
+static void set_split(struct sm *m, uint64_t shared_size)
+{
+    if (shared_size == m->shared_size) return;
+    m->shared_size = shared_size;
+    l1_flush(m->l1, m->now);
+    m->l1_size = l1_resize(m->l1, m->now, split_l1_bytes(m->setup.machine, &m->sizes, shared_size));
+}
+
 bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
 {
     assert(sm_fits(m, g));
@@ -176,6 +190,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     }
     begin_kernel(m);
     struct needs n = needs_of(m, g);
+    set_split(m, n.shared_size);
     uint32_t cta = 0;
     while (m->ctas[cta].emu) cta++;
     struct sm_cta *c = &m->ctas[cta];

@@ -48,6 +48,11 @@ static void create_caches(struct sm *m)
     rocache_init(&m->ro[RO_TEX], p->tex_bytes, p->tex_ways, p->tex_line, p->tex_mshrs, p->tex_merges);
     m->l1 = l1_create(m->setup.l1, m->setup.index, &m->clock, m->setup.pool, m->setup.to_xbar,
                       m->setup.from_xbar, &m->wake);
+    bool readable = split_read(p, &m->sizes);
+    assert(readable); /* split_check */
+    (void)readable;
+    m->shared_size = m->sizes.count ? 0 : m->setup.machine->sm_shared_bytes; /* 0: until a kernel comes */
+    m->l1_size = l1_capacity(m->l1);
 }
 
 struct sm *sm_create(const struct sm_setup *s)
@@ -128,6 +133,7 @@ static void set_wake(struct sm *m)
     wake_at(&m->wake, tick_of(m, pipes_next(&m->pipes, m->cycle)));
     if (is_unit_awaited(m)) wake_at(&m->wake, tick_of(m, pipes_next_free(&m->pipes, m->cycle)));
     if (m->warp_count) wake_at(&m->wake, tick_of(m, m->mech->next_timer));
+    if (m->asleep) wake_at(&m->wake, tick_of(m, m->sleep_next));
 }
 
 void sm_tick(struct sm *m, tick now)
@@ -145,6 +151,7 @@ void sm_tick(struct sm *m, tick now)
     lsu_replies(m);
     sm_writeback(m);
     sm_warps_acknowledged(m);
+    sm_warps_awake(m);
     run_timers(m);
     lsu_cycle(m);
     sm_execute(m);
@@ -193,5 +200,6 @@ void sm_kernel_end(struct sm *m, tick now)
 
 void *sm_stats(struct sm *m) { return &m->stats; }
 void *sm_l1_stats(struct sm *m) { return l1_stats(m->l1); }
+bool sm_sleeps(const struct sm *m) { return m->asleep != 0; }
 uint32_t sm_ctas(const struct sm *m) { return m->cta_count; }
 uint64_t sm_registers_used(const struct sm *m) { return m->registers; }

@@ -37,6 +37,7 @@ void sm_tick(struct sm *m, tick now);
 tick *sm_wake(struct sm *m);      /* set by sm_tick to the next time it has something to do */
 bool sm_idle(const struct sm *m); /* no CTA, no request under way */
 bool sm_faulted(const struct sm *m);
+bool sm_sleeps(const struct sm *m); /* a warp is in nanosleep and will go on by itself */
 /* A deferred atomic of this SM takes effect at L2 (called by the slice's hook). */
 void sm_apply_atomic(struct sm *m, const struct req *r);
 void sm_settle(struct sm *m,

@@ -21,6 +21,8 @@ static void explain_wait(const struct sm *m, uint32_t w, struct strbuf *out)
     else if (m->held & bit(w))
         strbuf_puts(out, emu_warp_state(s->emu) == EMU_WARP_AT_BARRIER ? "waits at a barrier"
                                                                        : "waits for lanes of its own");
+    else if (m->asleep & bit(w))
+        strbuf_printf(out, "sleeps until cycle %llu", (unsigned long long)s->sleep_until);
     else if (!(m->buffered & bit(w)))
         strbuf_puts(out, m->missed & bit(w) ? "waits for an instruction line" : "waits to be fetched");
     else if (m->fenced & bit(w))

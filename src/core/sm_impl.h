@@ -6,11 +6,15 @@
  * the statistics of its loads.
  *
  * Masks have a bit for each warp slot and are kept by events (issue, writeback, fetch, barrier), never found
- * by scanning warps: resident  holds a warp that has not left         done      has executed its last
- * instruction, waits for what is under way held      at a barrier (or waits for its lanes)  buffered  the
- * head of its i-buffer is its next instruction hazard    its next instruction waits for a result hazard_mem
- * of a memory operation next[c]   its next instruction goes to class c    memory_next  ... to global or local
- * memory (1) resident contains all others. (2) ready = resident, buffered, not done, held or hazard, with
+ * by scanning warps:
+ *   resident    holds a warp that has not left
+ *   done        has executed its last instruction, waits for what is under way
+ *   held        at a barrier, or waits for its lanes
+ *   asleep      in nanosleep
+ *   buffered    the head of its i-buffer is its next instruction
+ *   hazard      its next instruction waits for a result; hazard_mem: of a memory operation
+ *   next[c]     its next instruction goes to class c; memory_next: to global or local memory
+ * (1) resident contains all others. (2) ready = resident, buffered, not done, held, asleep or hazard, with
  * room in the unit and all votes. */
 #ifndef HEDDLE_SM_IMPL_H
 #define HEDDLE_SM_IMPL_H
@@ -20,10 +24,13 @@
 #include "core/pipes.h"
 #include "core/rocache.h"
 #include "core/sm.h"
+#include "core/split.h"
 #include "mem/coalesce.h"
 #include "mem/lineset.h"
 
 enum { SM_WARPS_MAX = 64, SM_SCHEDULERS_MAX = 4, ASYNC_GROUPS = 16 };
+/* Accesses of one instruction, at most: filtered texels of a volume; the coalescer makes fewer. */
+enum { SM_TXN_MAX = ISA_LANES * EMU_TEXELS_MAX };
 #define SM_NONE UINT32_MAX
 enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_COUNT };
 
@@ -74,6 +81,7 @@ struct sm_warp {
     uint32_t groups[ASYNC_GROUPS]; /* copies under way, by group modulo */
     uint64_t number;               /* in the grid, for strides */
     uint64_t since;                /* cycle of the last issue */
+    uint64_t sleep_until;          /* cycle; while it is asleep */
 };
 
 struct sm_cta {
@@ -93,14 +101,14 @@ struct sm_flight {
 };
 
 struct sm_access {
-    struct coalesce_txn txns[COALESCE_TXN_MAX];
+    struct coalesce_txn txns[SM_TXN_MAX];
     uint32_t count, done, local_from; /* transactions; those taken; from here on they are to local memory */
     uint32_t passes;                  /* of shared memory, left */
     uint64_t latest;                  /* cycle at which the hits of fixed latency are there */
     uint32_t pending, warp, pc;
     uint64_t lane_address; /* of the first lane */
     uint8_t kind, ro;      /* enum req_kind; enum sm_ro, RO_COUNT = the L1 */
-    bool bypass, has_shared;
+    bool bypass, has_shared, is_texture;
     uint32_t next; /* free list */
 };
 
@@ -130,6 +138,7 @@ struct sm {
     uint64_t cycle; /* of `now` */
     uint64_t resident, done, held, buffered, hazard, hazard_mem, memory_next, missed /* instruction miss */,
         astray /* holds instructions that do not come next */, fenced /* waits for its memory operations */;
+    uint64_t asleep, sleep_next; /* in nanosleep; cycle at which the first of them goes on */
     uint64_t next[CLASS_COUNT];
     uint64_t slots_of[SM_SCHEDULERS_MAX]; /* warp slots of a scheduler */
     uint8_t cause[SM_SCHEDULERS_MAX];     /* enum issue_slot of the newest cycle */
@@ -180,6 +189,8 @@ struct sm {
     bool in_kernel;             /* between the first CTA and sm_kernel_end */
     uint64_t taken;             /* warp slots of resident CTAs */
     uint64_t registers, shared; /* in use */
+    struct split_sizes sizes;
+    uint64_t shared_size, l1_size; /* bytes that shared memory and the L1 have now */
     uint64_t next_age;
     struct sm_program **programs;
     uint32_t program_count;
@@ -200,8 +211,10 @@ void sm_warp_release(struct sm *m, uint32_t w, const struct uop *u); /* writebac
 bool sm_warp_writes(const struct sm *m, uint32_t w); /* has memory operations that are not acknowledged */
 void sm_warps_acknowledged(
     struct sm *m); /* fences and ended warps go on when their stores are acknowledged */
-void sm_warp_leave(struct sm *m, uint32_t w);    /* if it is done and nothing is under way */
-void sm_cta_recheck(struct sm *m, uint32_t cta); /* warps that are held may go on */
+void sm_warp_leave(struct sm *m, uint32_t w);              /* if it is done and nothing is under way */
+void sm_warp_sleep(struct sm *m, uint32_t w, uint32_t ns); /* it has executed nanosleep */
+void sm_warps_awake(struct sm *m);                         /* those whose time has come */
+void sm_cta_recheck(struct sm *m, uint32_t cta);           /* warps that are held may go on */
 
 /* ---- fetch.c ---- */
 void sm_decode(struct sm *m);

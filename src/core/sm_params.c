@@ -6,6 +6,8 @@
  * multiply-adds a cycle are out of reach. */
 #include "core/sm_params.h"
 
+#include "core/collector.h"
+
 #define U32(field, nm, unit, def, lo, hi, help)                                                              \
     PARAM_ROW(PARAM_U32, sm_params, field, nm, unit, def, lo, hi, help)
 #define BOOL(field, nm, def, help) PARAM_ROW(PARAM_BOOL, sm_params, field, nm, "", def, 0, 1, help)
@@ -19,6 +21,14 @@
         kind(field.mul, nm "_mul", c, what " of multiplications"),                                           \
         kind(field.mad, nm "_mad", d, what " of multiply-adds"),                                             \
         kind(field.div, nm "_div", e, what " of divisions, remainders and exact roots")
+
+#define CHOICE(field, nm, def, names, help)                                                                  \
+    {                                                                                                        \
+        nm, PARAM_ENUM, offsetof(struct sm_params, field), "", def, 0, 0, names, help                        \
+    }
+
+static const char *const path_names[] = {"tex", "l1", NULL};      /* enum sm_read_path */
+static const char *const split_names[] = {"auto", "fixed", NULL}; /* enum sm_split */
 
 const struct param_row sm_rows[] = {
     U32(schedulers, "sm.schedulers", "schedulers", "2", 1, 4,
@@ -44,7 +54,7 @@ const struct param_row sm_rows[] = {
          "model operand collectors and register banks; false: operands are read at issue, "
          "and a result can be used exactly its latency after issue"),
     U32(sp_collectors, "sm.sp_collectors", "units", "6", 0, 64,
-        "operand collectors of the single-precision units"),
+        "operand collectors of the single-precision units; all kinds together at most 64"),
     U32(int_collectors, "sm.int_collectors", "units", "0", 0, 64, "operand collectors of the integer units"),
     U32(dp_collectors, "sm.dp_collectors", "units", "0", 0, 64,
         "operand collectors of the double-precision units"),
@@ -54,7 +64,7 @@ const struct param_row sm_rows[] = {
         "operand collectors of the load-store unit"),
     U32(gen_collectors, "sm.gen_collectors", "units", "0", 0, 64,
         "operand collectors that any unit may use; a unit without any "
-        "collector gets one"),
+        "collector gets one. All kinds together at most 64"),
     U32(collector_reads, "sm.collector_reads", "operands", "3", 1, 8,
         "operands that one collector takes in a cycle (GPGPU-Sim: 1)"),
     U32(register_banks, "sm.register_banks", "banks", "16", 1, 64,
@@ -106,8 +116,19 @@ const struct param_row sm_rows[] = {
     U32(lsu_pending, "sm.lsu_pending", "instructions", "1024", 1, 4096,
         "memory instructions whose answers are outstanding"),
     U32(shared_banks, "sm.shared_banks", "banks", "32", 1, 64,
-        "banks of the shared memory, 4 bytes wide; not used yet: conflicts are counted for 32 banks"),
+        "banks of the shared memory, a power of two; each serves one word a cycle, to all lanes that want "
+        "it"),
+    U32(shared_bank_bytes, "sm.shared_bank_bytes", "bytes", "4", 4, 16,
+        "width of a bank of the shared memory, a power of two (8: Kepler in its 8-byte mode)"),
     LATENCY(shared_latency, "sm.shared_latency", "26", "shared memory, from the last pass to the result"),
+    PARAM_ROW(PARAM_TEXT, sm_params, shared_sizes, "sm.shared_sizes", "KB", "", 0, 0,
+              "sizes that shared memory can have of one array with the L1 (l1.size), as 0,8,16,32,64,100; "
+              "empty: it is "
+              "an array of its own"),
+    CHOICE(shared_split, "sm.shared_split", "auto", split_names,
+           "which of sm.shared_sizes: auto (what the program asks for, else the smallest that costs no CTA) "
+           "or fixed "
+           "(always sm.shared)"),
     BYTES(const_bytes, "sm.const_size", "8K", "constant cache"),
     U32(const_ways, "sm.const_ways", "ways", "2", 1, 64, "associativity of the constant cache"),
     U32(const_line, "sm.const_line", "bytes", "64", 32, 128, "line of the constant cache"),
@@ -121,7 +142,38 @@ const struct param_row sm_rows[] = {
     U32(tex_mshrs, "sm.tex_mshrs", "entries", "128", 1, 256, "texture-cache misses under way"),
     U32(tex_merges, "sm.tex_merges", "accesses", "4", 1, 64, "accesses that may wait for one texture line"),
     LATENCY(tex_latency, "sm.tex_latency", "100", "texture unit, hit"),
+    CHOICE(tex_path, "sm.tex_path", "tex", path_names,
+           "where texels are cached: tex (a cache of their own) or l1 (one cache with global memory)"),
+    CHOICE(
+        nc_path, "sm.nc_path", "l1", path_names,
+        "where ld.global.nc looks: l1, or tex (Kepler's read-only data cache, which is the texture cache)"),
     U32(prefetch_queue, "sm.prefetch_queue", "lines", "8", 1, 256,
         "prefetches of mechanisms that wait for a free access"),
+    U32(nanosleep_percent, "sm.nanosleep", "%", "100", 0, 200,
+        "time that nanosleep takes, of what the program asks for: PTX allows from nothing to twice that; all "
+        "lanes of "
+        "the warp wait for the longest"),
     {0},
 };
+
+static bool check_power_of_two(const char *name, uint32_t value, struct diag_list *diags)
+{
+    if (is_pow2_u64(value)) return true;
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "%s must be a power of two, got %u", name, value);
+    return false;
+}
+
+bool sm_params_check(const struct sm_params *p, struct diag_list *diags)
+{
+    bool ok = check_power_of_two("sm.shared_banks", p->shared_banks, diags);
+    ok = check_power_of_two("sm.shared_bank_bytes", p->shared_bank_bytes, diags) && ok;
+    uint32_t collectors = collector_units(p);
+    if (p->operand_collector && collectors > COLLECTOR_UNITS_MAX) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL,
+                 "an SM has at most %u operand collectors of all kinds together, got %u "
+                 "(sm.sp_collectors and its like)",
+                 COLLECTOR_UNITS_MAX, collectors);
+        ok = false;
+    }
+    return ok;
+}

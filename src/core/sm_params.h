@@ -10,6 +10,13 @@ struct sm_op_cycles { /* by kind of operation */
     uint32_t add, max, mul, mad, div;
 };
 
+enum sm_split {
+    SPLIT_AUTO,
+    SPLIT_FIXED
+}; /* how much of one array is shared memory: by the kernel, or always sm.shared */
+
+enum sm_read_path { READ_PATH_TEX, READ_PATH_L1 }; /* which cache */
+
 struct sm_params {
     /* front end */
     uint32_t schedulers, issue_width;
@@ -34,14 +41,20 @@ struct sm_params {
     uint32_t sfu_latency, sfu_interval, warp_latency, warp_interval;
     /* load-store unit */
     uint32_t lsu_queue, lsu_ports, lsu_replies, lsu_writebacks, lsu_pending;
-    uint32_t shared_banks, shared_latency;
+    uint32_t shared_banks, shared_bank_bytes, shared_latency;
+    char shared_sizes[PARAM_TEXT_BYTES]; /* core/split.h */
+    uint32_t shared_split;               /* enum sm_split */
     uint64_t const_bytes;
     uint32_t const_ways, const_line, const_mshrs, const_merges, const_latency;
     uint64_t tex_bytes;
     uint32_t tex_ways, tex_line, tex_mshrs, tex_merges, tex_latency;
+    uint32_t tex_path, nc_path; /* enum sm_read_path */
     uint32_t prefetch_queue;
+    uint32_t nanosleep_percent;
 };
 
 extern const struct param_row sm_rows[];
+/* What the rows' bounds cannot say. False with diagnostics. */
+bool sm_params_check(const struct sm_params *p, struct diag_list *diags);
 
 #endif

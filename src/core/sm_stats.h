@@ -26,7 +26,7 @@ struct sm_stats {
     uint64_t warp_insts, thread_insts, extra_issues;
     uint64_t insts_by_unit[ISA_UNIT_COUNT];
     uint64_t loads, stores, atomics; /* warp instructions to global and local memory */
-    uint64_t shared_insts, const_insts, tex_insts, barriers, branches;
+    uint64_t shared_insts, const_insts, tex_insts, barriers, branches, sleeps;
     uint64_t transactions;            /* accesses accepted by the L1 for loads, stores and atomics */
     uint64_t load_transactions;       /* of loads alone */
     uint64_t load_cycles, loads_done; /* issue to writeback of global and local loads */
@@ -34,7 +34,8 @@ struct sm_stats {
     uint64_t fetches, icache_misses, const_accesses, const_misses, tex_accesses, tex_misses;
     uint64_t ctas, warps;
     uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles; /* residency integrated over cycles */
-    uint64_t warp_slot_cycles, register_file_cycles;                  /* what there was of it */
+    uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles,
+        l1_size_cycles; /* what there was of it */
     uint64_t prefetches, prefetches_refused;
 };
 

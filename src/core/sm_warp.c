@@ -165,6 +165,36 @@ void sm_warp_leave(struct sm *m, uint32_t w)
     if (--c->left == 0) m->finished[s->cta / 64] |= bit(s->cta % 64);
 }
 
+/* PTX ISA, "nanosleep": a warp may sleep from nothing to twice what it asks for, which is a millisecond at most. */
+enum { SLEEP_NS_MAX = 1000000 };
+
+void sm_warp_sleep(struct sm *m, uint32_t w, uint32_t ns)
+{
+    uint64_t cycles =
+        (uint64_t)MIN(ns, (uint32_t)SLEEP_NS_MAX) * m->p->nanosleep_percent * m->clock.khz / 100000000;
+    if (!cycles) return;
+    uint64_t until = m->cycle + cycles;
+    m->warps[w].sleep_until = until;
+    m->sleep_next = m->asleep ? MIN(m->sleep_next, until) : until;
+    m->asleep |= bit(w);
+    m->stats.sleeps++;
+}
+
+void sm_warps_awake(struct sm *m)
+{
+    if (!m->asleep || m->sleep_next > m->cycle) return;
+    uint64_t next = UINT64_MAX;
+    FOR_WARPS(w, m->asleep)
+    {
+        if (m->warps[w].sleep_until <= m->cycle)
+            m->asleep &= ~bit((uint32_t)w);
+        else
+            next = MIN(next, m->warps[w].sleep_until);
+    }
+    m->sleep_next = next;
+    m->changed = true;
+}
+
 void sm_cta_recheck(struct sm *m, uint32_t cta)
 {
     uint64_t released = 0;

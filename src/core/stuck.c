@@ -1,7 +1,7 @@
 /* stuck.c: when nothing moves any more: who waits for whom.
  *
  * A machine is stuck when work is outstanding and no component will wake by itself, or when no instruction was issued and no
- * request made or answered for gpu.stuck_cycles. The report goes along the way of the data: grids, SMs (which warp waits for
+ * request made or answered, and no warp asleep, for gpu.stuck_cycles. The report goes along the way of the data: grids, SMs (which warp waits for
  * what), crossbar, L2 slices, DRAM channels, then the links that hold something, each with its age. */
 #include "core/timed_impl.h"
 
@@ -67,11 +67,14 @@ bool stuck_no_progress(struct timed_gpu *g)
 {
     uint64_t mark = g->pool.made + g->counts.ctas;
     uint64_t insts = 0;
-    for (uint32_t i = 0; i < g->sm_count; i++)
+    bool sleeps = false;
+    for (uint32_t i = 0; i < g->sm_count; i++) {
         insts += ((const struct sm_stats *)sm_stats(g->sms[i]))->warp_insts;
+        sleeps |= sm_sleeps(g->sms[i]);
+    }
     g->progress_insts = insts;
     mark += insts;
-    if (mark != g->progress_mark || !dispatch_pending(g, UINT64_MAX)) {
+    if (mark != g->progress_mark || sleeps || !dispatch_pending(g, UINT64_MAX)) {
         g->progress_mark = mark;
         g->progress_cycle = gpu_cycle(g);
     }

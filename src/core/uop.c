@@ -130,6 +130,7 @@ static void set_flags(const struct sm_params *p, struct uop *u, const struct isa
     case ISA_OP_RET: u->flags |= UOP_SYNCS; break; /* a return from the entry ends the thread */
     case ISA_OP_MEMBAR: u->flags |= UOP_FENCE; break;
     case ISA_OP_CPASYNC: u->flags |= UOP_ASYNC; break;
+    case ISA_OP_NANOSLEEP: u->flags |= UOP_SLEEP; break;
     case ISA_OP_CPASYNC_COMMIT: u->flags |= UOP_COMMIT; break;
     case ISA_OP_CPASYNC_WAIT:
         u->flags |= UOP_WAIT;

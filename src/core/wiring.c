@@ -2,6 +2,7 @@
  *
  *   SM -> crossbar -> L2 slice -> DRAM channel, and back. Each link has the depth that the machine gives it and a latency of one
  *   cycle of the end that pushes. A slice belongs to one channel: slices are numbered channel by channel (mem/addrmap.h). */
+#include "core/split.h"
 #include "core/timed_impl.h"
 
 enum { POOL_START = 4096, NEW_PER_SM = 16, NEW_PER_SLICE = 16 };
@@ -149,6 +150,8 @@ bool wiring_create(struct timed_gpu *g, struct diag_list *diags)
     g->mechs = mech_set_create_for(g->machine.scheduler, o->mechs, o->mech_count, o->mech_settings,
                                    o->mech_setting_count, diags);
     bool ok = l1_params_check(&g->machine.l1, diags);
+    ok = sm_params_check(&g->machine.sm, diags) && ok;
+    ok = split_check(&g->machine, diags) && ok;
     ok = l2_check(&g->machine.l2, diags) && ok;
     if (!g->map || !g->mechs || !dram_check(&g->machine.dram, g->map, diags) || !ok) return false;
     g->slice_count = addrmap_slices(g->map);

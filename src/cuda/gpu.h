@@ -81,8 +81,12 @@ struct gpu_launch {
     const void *packed;
     size_t packed_bytes;
     bool cooperative;
+    uint32_t shared_wish; /* gpu_shared_wish; 0 = none */
     uint64_t stream;
 };
+/* What a program would like the SMs to have of shared memory, for the launch: the function's carve-out in percent (-1 = none), else
+ * the function's cache preference, else the device's (enum cudaFuncCache or CUfunc_cache: none, shared, L1, equal). */
+uint32_t gpu_shared_wish(int carveout, int function_cache, int device_cache);
 enum gpu_status gpu_launch(struct gpu *g, const struct gpu_launch *l);
 
 /* Copies between any two of host and device memory: addresses tell which. The device side is checked against

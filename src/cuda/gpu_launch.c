@@ -29,6 +29,18 @@ uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t
     return occupancy_ctas(m, k, block_threads, (uint64_t)k->shared_bytes + dynamic_shared);
 }
 
+uint32_t gpu_shared_wish(int carveout, int function_cache, int device_cache)
+{
+    enum { PREFER_NONE, PREFER_SHARED, PREFER_L1, PREFER_EQUAL };
+    if (carveout >= 0) return 1 + (uint32_t)carveout;
+    switch (function_cache != PREFER_NONE ? function_cache : device_cache) {
+    case PREFER_SHARED: return 1 + 100;
+    case PREFER_L1: return 1 + 0;
+    case PREFER_EQUAL: return 1 + 50;
+    default: return 0;
+    }
+}
+
 static uint64_t wall_now_ns(void)
 {
     struct timespec t;
@@ -130,7 +142,8 @@ static enum gpu_status run(struct gpu *g, const struct gpu_launch *l, const void
                            .block = {l->block[0], l->block[1], l->block[2]},
                            .shared_dynamic_bytes = l->shared_dynamic_bytes,
                            .params = params,
-                           .cooperative = l->cooperative};
+                           .cooperative = l->cooperative,
+                           .shared_wish = l->shared_wish};
     struct emu_fault *fault = mem_zalloc(sizeof *fault);
     if (g->timed) { /* refusals come at once, faults when it runs */
         enum emu_fault_kind refused = emu_check_launch(g->device, &e, fault);

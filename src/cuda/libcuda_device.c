@@ -136,8 +136,8 @@ static const struct attribute attributes[] = {
     VALUE(107, 0),
     VALUE(108, 0),
     VALUE(109, 0),
-    VALUE(110, 0), /* compression, persisting L2, access window, RDMA */
-    VALUE(111, 0), /* reserved shared memory per block */
+    VALUE(110, 0),                           /* compression, persisting L2, access window, RDMA */
+    FIELD64(111, cta_shared_reserved_bytes), /* reserved shared memory per block */
     VALUE(112, 0),
     VALUE(113, 1),
     VALUE(114, 0), /* sparse arrays, read-only registration, semaphores */

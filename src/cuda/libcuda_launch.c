@@ -55,7 +55,7 @@ static CUresult set_attribute(CUfunction f, CUfunction_attribute attribute, int 
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
-        f->carveout = value; /* a preference: the modelled machine has fixed sizes */
+        f->carveout = value; /* a wish for the timed machine */
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: f->non_portable = value; return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
@@ -184,7 +184,8 @@ static CUresult read_extra(void **extra, struct gpu_launch *l)
 static CUresult launch(CUfunction handle, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
                        CUstream stream, void **params, void **extra, bool cooperative)
 {
-    CUresult r = cu_enter_launch(NULL);
+    CUcontext context;
+    CUresult r = cu_enter_launch(&context);
     if (r) return r;
     CUfunction f = cu_function(handle);
     if (!f || !f->kernel) return CUDA_ERROR_INVALID_HANDLE;
@@ -199,6 +200,8 @@ static CUresult launch(CUfunction handle, const uint32_t grid[3], const uint32_t
                            .shared_dynamic_bytes = shared,
                            .args = params,
                            .cooperative = cooperative,
+                           .shared_wish =
+                               gpu_shared_wish(f->carveout, f->cache_config, context->cache_config),
                            .stream = (uint64_t)(uintptr_t)stream};
     if (extra && (r = read_extra(extra, &l))) return r;
     enum gpu_status status = gpu_launch(cu_gpu(), &l);

@@ -71,21 +71,25 @@ CUDART(cudaKernelSetAttributeForDevice, (cudaKernel_t kernel, int attribute, int
     RT_CALL(device == 0 ? func_set_attribute(g, kernel, attribute, value) : cudaErrorInvalidDevice);
 }
 
-/* Wishes about the split of the L1 and about banks: checked, and without effect on results. */
-static cudaError_t func_hint(struct gpu *g, const void *func, int value, int value_max)
+/* Wishes about the split of the L1 and about banks have no effect on results. The split is a wish for the timed machine; banks
+ * are what the machine has. */
+static cudaError_t func_cache(struct gpu *g, const void *func, int value)
 {
     struct rt_kernel *k;
-    if (value < 0 || value > value_max) return cudaErrorInvalidValue;
+    if (value < 0 || value > cudaFuncCachePreferEqual) return cudaErrorInvalidValue;
+    cudaError_t e = rt_kernel_find(g, func, &k);
+    if (!e) k->cache_config = value;
+    return e;
+}
+CUDART(cudaFuncSetCacheConfig, (const void *func, int config)) { RT_CALL(func_cache(g, func, config)); }
+
+static cudaError_t func_banks(struct gpu *g, const void *func, int value)
+{
+    struct rt_kernel *k;
+    if (value < 0 || value > cudaSharedMemBankSizeEightByte) return cudaErrorInvalidValue;
     return rt_kernel_find(g, func, &k);
 }
-CUDART(cudaFuncSetCacheConfig, (const void *func, int config))
-{
-    RT_CALL(func_hint(g, func, config, cudaFuncCachePreferEqual));
-}
-CUDART(cudaFuncSetSharedMemConfig, (const void *func, int config))
-{
-    RT_CALL(func_hint(g, func, config, cudaSharedMemBankSizeEightByte));
-}
+CUDART(cudaFuncSetSharedMemConfig, (const void *func, int config)) { RT_CALL(func_banks(g, func, config)); }
 
 static cudaError_t func_name(struct gpu *g, const char **out, const void *func)
 {

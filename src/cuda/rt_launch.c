@@ -110,6 +110,7 @@ static cudaError_t launch_run(const void *func, const struct launch *l)
             .packed = l->packed,
             .packed_bytes = l->packed_bytes,
             .cooperative = l->cooperative,
+            .shared_wish = gpu_shared_wish(k->carveout, k->cache_config, (int)rt_state()->cache_config),
             .stream = rt_stream_id(l->stream),
         };
         e = rt_from_status(gpu_launch(g, &launch));

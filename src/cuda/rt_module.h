@@ -12,6 +12,7 @@ struct rt_kernel { /* a __global__ function; cudaKernel_t and cudaFunction_t poi
     const struct isa_kernel *isa; /* NULL until the binary is loaded */
     int dynamic_shared_max;       /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1 = not set */
     int carveout;                 /* percent of shared memory preferred; -1 = no wish */
+    int cache_config;             /* enum cudaFuncCache */
 };
 
 struct rt_variable { /* a __device__, __constant__ or __managed__ variable */

@@ -54,6 +54,9 @@ struct emu_launch {
     uint32_t shared_dynamic_bytes;
     const void *params; /* the parameter block, kernel->param_bytes long, laid out by isa_param.offset */
     bool cooperative;   /* all CTAs resident together; grid.sync works */
+    uint32_t
+        shared_wish; /* 1 + percent of an SM's shared memory that the program would like to have; 0 = no wish. For the timing
+                             model alone */
 };
 
 struct emu_stats { /* added to, never cleared by emu_run */

@@ -10,8 +10,10 @@
 #include "emu/fault.h"
 
 enum {
-    YIELDS_RELEASE = 4,     /* times that each warp only waited before lanes that wait to meet go on alone */
-    RELEASE_INSTS = 1 << 28 /* the same for waiting that does not look like it; both as in cta.c */
+    YIELDS_RELEASE =
+        32, /* times that each warp only waited before lanes that wait to meet go on alone: eight times as
+                             * many as in cta.c, for turns are an eighth as long (warp.c) */
+    RELEASE_INSTS = 1 << 28 /* the same for waiting that does not look like it, as in cta.c */
 };
 
 struct emu_grid {
@@ -209,6 +211,21 @@ static void record_texture(const struct warp *w, const struct isa_inst *i, struc
     out->space = ISA_GLOBAL;
     out->is_texture = true;
     out->bytes = t ? (uint8_t)(t->channel_bits / 8u * t->channels) : 0;
+    FOR_LANES (l, out->mask) out->addr[l] = t ? t->address : 0;
+}
+
+static void first_texels(struct emu_access *out)
+{
+    FOR_LANES (l, out->mask)
+        if (out->texels.count[l]) out->addr[l] = out->texels.addr[l][0];
+}
+
+static uint32_t longest_sleep(const struct warp *w, const struct isa_inst *i, uint32_t mask)
+{
+    const uint32_t *ns = exec_src(&w->x, i->src[0]);
+    uint32_t longest = 0;
+    FOR_LANES (l, mask) longest = MAX(longest, ns[l]);
+    return longest;
 }
 
 /* ---- a step ---- */
@@ -289,15 +306,17 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
     exec_fn *fn = r->table[i->op];
     if (mask && describe(i, &d)) record(w, i, &d, out);
     if (mask && i->op == ISA_OP_TEX) record_texture(w, i, out);
+    out->sleep_ns = i->op == ISA_OP_NANOSLEEP ? longest_sleep(w, i, mask) : 0;
     bool defers = out->is_atomic && defer_atomics;
     if (w->deferred_first && mask) keep_order(w, i, defers, out);
     if (defers) {
         fn = deferred_op;
         r->deferred->last = 0;
     }
-    w->texels = out->is_texture ? out->addr : NULL;
+    w->texels = out->is_texture ? &out->texels : NULL;
     bool yields = warp_execute(w, i, mask, fn);
     if (w->event == EVENT_FAULT) return false;
+    if (out->is_texture) first_texels(out);
     if (defers) {
         out->atomic_record = r->deferred->last;
         out->deferred = out->atomic_record != 0;

@@ -50,6 +50,12 @@ enum emu_warp_state emu_warp_state(const struct warp *w);
  * for the others at a reconvergence point have been brought together, so the answer stays until the step. */
 const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mask);
 
+enum { EMU_TEXELS_MAX = 8 }; /* that one lane reads: linear filtering of a volume */
+struct emu_texels {
+    uint64_t addr[ISA_LANES][EMU_TEXELS_MAX];
+    uint8_t count[ISA_LANES]; /* 0: the border alone */
+};
+
 struct emu_access { /* what a step did beyond registers */
     const struct isa_inst *inst;
     uint32_t pc;
@@ -64,12 +70,14 @@ struct emu_access { /* what a step did beyond registers */
     uint32_t shared_lanes, local_lanes; /* of mask */
     uint64_t addr
         [ISA_LANES]; /* for the lanes of mask: global, const and param: device address; shared: offset in the CTA's shared
-                               * memory; local: offset in the thread's local memory; texture: address of the first texel read. Of
+                               * memory; local: offset in the thread's local memory; texture: address of the first texel read, or of the texture. Of
                                * cp.async where it reads; it writes shared memory as well */
     bool
         deferred; /* a global atomic that has not happened yet: emu_atomic_apply must be called for each lane of
                                * mask & ~shared_lanes */
-    uint32_t atomic_record; /* its record */
+    uint32_t atomic_record;   /* its record */
+    struct emu_texels texels; /* is_texture: all texels of the lanes of mask; bytes is the size of one */
+    uint32_t sleep_ns;        /* nanosleep: the longest that any lane asks for; other instructions 0 */
 };
 
 /* Executes the next instruction. False: it faulted, or the CTA is in deadlock (the fault given to emu_grid_open is filled). With

@@ -11,6 +11,7 @@
 #include "emu/fault.h"
 #include "emu/memory.h"
 #include "emu/ops.h"
+#include "emu/step.h"
 
 #include <math.h>
 
@@ -49,8 +50,8 @@ struct texel {
 struct fetch { /* one lane's */
     struct warp *w;
     const struct emu_texture *t;
-    bool bad;       /* a texel lies outside of device memory */
-    uint64_t first; /* address of the first texel that was read; 0 = none */
+    uint32_t lane;
+    bool bad; /* a texel lies outside of device memory */
 };
 
 static float half_value(uint32_t h)
@@ -87,6 +88,12 @@ static void read_channel(const struct emu_texture *t, const uint8_t *p, uint32_t
     if (t->srgb && bits == 8 && !is_signed && c < 3) out->f[c] = srgb_to_linear(out->f[c]);
 }
 
+static void note_texel(struct emu_texels *t, uint32_t lane, uint64_t address)
+{
+    assert(t->count[lane] < EMU_TEXELS_MAX);
+    t->addr[lane][t->count[lane]++] = address;
+}
+
 static struct texel read_texel(struct fetch *f, const int64_t at[3])
 {
     const struct emu_texture *t = f->t;
@@ -94,7 +101,7 @@ static struct texel read_texel(struct fetch *f, const int64_t at[3])
     uint32_t bytes = t->channel_bits / 8u * t->channels;
     uint64_t address = t->address + (uint64_t)at[0] * bytes + (uint64_t)at[1] * t->pitch_bytes +
                        (uint64_t)at[2] * t->slice_bytes;
-    if (!f->first) f->first = address;
+    if (f->w->texels) note_texel(f->w->texels, f->lane, address);
     if (!memory_readable(f->w, address, address + bytes)) {
         f->bad = true;
         return out;
@@ -319,8 +326,9 @@ static void op_tex(struct exec *x, const struct isa_inst *i, uint32_t mask)
     uint32_t dims = i->mod;
     struct texel texels[ISA_LANES];
     FOR_LANES (l, mask) {
-        struct fetch f = {.w = w, .t = texture_of(w, i, l)};
+        struct fetch f = {.w = w, .t = texture_of(w, i, l), .lane = l};
         if (!f.t) return;
+        if (w->texels) w->texels->count[l] = 0;
         int32_t n[3] = {0, 0, 0};
         float x3[3] = {0, 0, 0};
         for (uint32_t d = 0; d < dims && d < 3; d++) {
@@ -330,7 +338,6 @@ static void op_tex(struct exec *x, const struct isa_inst *i, uint32_t mask)
         texels[l] = i->type == ISA_S32 ? fetch_integer(&f, dims, n)
                     : can_filter(f.t)  ? fetch_linear(&f, dims, x3)
                                        : fetch_point(&f, dims, x3);
-        if (w->texels) w->texels[l] = f.first ? f.first : f.t->address;
         if (!f.bad) continue;
         struct strbuf more = {0};
         space_explain(w->run->device->space, f.t->address, &more);

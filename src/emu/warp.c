@@ -12,6 +12,11 @@ enum {
     SPIN_RELEASE =
         1024, /* such branches of one leaf before lanes that wait for it go on alone: far more than a loop
                * with atomics in it usually runs after other lanes of the warp have left it */
+    /* The same where each instruction takes time. A round of such a loop is a trip to memory there, and lanes that hold a lock or have
+     * left it for others must not wait for a thousand of them; 64 is more than the 32 rounds in which all lanes of a warp get
+     * their turn at one word. */
+    STEP_SPIN_TURN = 4,
+    STEP_SPIN_RELEASE = 64,
     LEAF_TURN_INSTS = 16384, /* a whole turn when stepped; as WARP_TURN of cta.c */
     LEAF_TURNS = 64 /* whole turns of one leaf before the same: loops that wait without looking like it */
 };
@@ -45,10 +50,10 @@ static uint32_t join_pc(const struct warp *w, const struct leaf *leaf)
 }
 
 /* A backward branch of a loop that reads what other threads write. */
-static bool note_spin(struct warp *w, struct leaf *leaf, uint32_t target)
+static bool note_spin(struct warp *w, struct leaf *leaf, uint32_t target, uint32_t turn)
 {
     w->sync_seen = 0;
-    if (++leaf->patience.spins % SPIN_TURN) return false;
+    if (++leaf->patience.spins % turn) return false;
     leaf->pc = target;
     warp_raise(w, EVENT_YIELD);
     return true;
@@ -99,7 +104,7 @@ static void run_leaf(struct warp *w, uint64_t end)
             continue;
         }
         if (i->op == ISA_OP_BRA && m == mask) {
-            if (UNLIKELY(w->sync_seen) && i->target <= pc && note_spin(w, leaf, i->target)) return;
+            if (UNLIKELY(w->sync_seen) && i->target <= pc && note_spin(w, leaf, i->target, SPIN_TURN)) return;
             pc = i->target;
             continue;
         }
@@ -122,11 +127,11 @@ void warp_op_bra(struct exec *x, const struct isa_inst *i, uint32_t mask) { bran
 /* The current leaf has had its share. When it seems to wait, lanes that wait for it go on alone, and at once,
  * for it may be one of them that it waits for (true); otherwise the next leaf of the warp comes first in its
  * next turn. */
-static bool give_way(struct warp *w)
+static bool give_way(struct warp *w, uint32_t release)
 {
     struct leaf *leaf = w->leaf;
     if (!leaf) return false;
-    bool waits = leaf->patience.spins >= SPIN_RELEASE || leaf->patience.turns >= LEAF_TURNS;
+    bool waits = leaf->patience.spins >= release || leaf->patience.turns >= LEAF_TURNS;
     leaf->patience.turns = 0;
     if (waits && diverge_release(w)) return diverge_pick(w);
     if (leaf->mask == w->live) leaf->patience.spins = 0; /* nobody of this warp waits for it */
@@ -146,12 +151,12 @@ enum warp_end warp_run(struct warp *w, uint64_t budget)
         switch ((enum warp_event)event) {
         case EVENT_FAULT: return WARP_FAULT;
         case EVENT_YIELD:
-            if (!give_way(w)) return WARP_SPINS;
+            if (!give_way(w, SPIN_RELEASE)) return WARP_SPINS;
             break;
         case EVENT_SWITCH: break;
         case EVENT_GO:
         case EVENT_NONE: /* the budget is used up */
-            if (w->leaf && ++w->leaf->patience.turns >= LEAF_TURNS) give_way(w);
+            if (w->leaf && ++w->leaf->patience.turns >= LEAF_TURNS) give_way(w, SPIN_RELEASE);
             return WARP_TURN_OVER;
         }
     }
@@ -190,7 +195,7 @@ bool warp_execute(struct warp *w, const struct isa_inst *i, uint32_t mask, exec_
         leaf->pc++;
     } else if (i->op == ISA_OP_BRA && mask == leaf->mask) {
         bool is_spin = w->sync_seen && i->target <= leaf->pc;
-        if (!is_spin || !note_spin(w, leaf, i->target)) leaf->pc = i->target;
+        if (!is_spin || !note_spin(w, leaf, i->target, STEP_SPIN_TURN)) leaf->pc = i->target;
     } else {
         fn(&w->x, i, mask);
         if (w->event == EVENT_NONE) leaf->pc++;
@@ -200,11 +205,11 @@ bool warp_execute(struct warp *w, const struct isa_inst *i, uint32_t mask, exec_
     w->event = EVENT_NONE;
     if (event == EVENT_YIELD) {
         w->turn_insts = 0;
-        give_way(w);
+        give_way(w, STEP_SPIN_RELEASE);
         return true;
     }
     if (++w->turn_insts < LEAF_TURN_INSTS) return false;
     w->turn_insts = 0;
-    if (w->leaf && ++w->leaf->patience.turns >= LEAF_TURNS) give_way(w);
+    if (w->leaf && ++w->leaf->patience.turns >= LEAF_TURNS) give_way(w, STEP_SPIN_RELEASE);
     return false;
 }

@@ -85,9 +85,9 @@ struct warp {
     struct node nodes[NODES_MAX];
     VEC(struct call_row) calls; /* return addresses, by depth */
     /* When stepped: */
-    uint32_t turn_insts;     /* executed since the leaf's last turn */
-    uint32_t deferred_first; /* its atomics that have not happened yet: deferred.h */
-    uint64_t *texels;        /* where a texture fetch says what each lane read first; NULL: nobody asks */
+    uint32_t turn_insts;       /* executed since the leaf's last turn */
+    uint32_t deferred_first;   /* its atomics that have not happened yet: deferred.h */
+    struct emu_texels *texels; /* where a texture fetch says what each lane read; NULL: nobody asks */
 };
 
 enum warp_end { WARP_TURN_OVER, WARP_SPINS, WARP_BLOCKED, WARP_DONE, WARP_FAULT };

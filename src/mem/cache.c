@@ -36,7 +36,7 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
 {
     assert(g->sets >= 1 && g->ways >= 1 && is_pow2_u64(g->line_bytes));
     assert(!g->sectored || (g->line_bytes >= CACHE_SECTOR_BYTES && g->line_bytes <= 32 * CACHE_SECTOR_BYTES));
-    *c = (struct cache){.g = *g, .rng.state = RNG_SEED, .full_sectors = 1};
+    *c = (struct cache){.g = *g, .ways_max = g->ways, .rng.state = RNG_SEED, .full_sectors = 1};
     c->lines = mem_zalloc(sizeof(struct cache_line) * g->sets * g->ways);
     if (g->sectored) c->full_sectors = (uint32_t)((1ull << (g->line_bytes / CACHE_SECTOR_BYTES)) - 1);
     c->line_shift = (uint32_t)__builtin_ctz(g->line_bytes);
@@ -52,9 +52,15 @@ void cache_free(struct cache *c)
 
 void cache_clear(struct cache *c)
 {
-    memset(c->lines, 0, sizeof(struct cache_line) * c->g.sets * c->g.ways);
+    memset(c->lines, 0, sizeof(struct cache_line) * cache_lines(c));
     c->clock = 0;
     c->rng.state = RNG_SEED;
+}
+
+void cache_set_ways(struct cache *c, uint32_t ways)
+{
+    assert(ways >= 1 && ways <= c->ways_max);
+    c->g.ways = ways;
 }
 
 static uint64_t cache_fermi_hash(uint64_t n)
@@ -90,7 +96,7 @@ uint32_t cache_set_of(const struct cache *c, uint64_t addr)
 enum cache_outcome cache_probe(const struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
 {
     uint64_t line_addr = addr >> c->line_shift << c->line_shift;
-    uint32_t first = cache_set_of(c, addr) * c->g.ways, wanted = cache_mask(c, sectors);
+    uint32_t first = cache_set_of(c, addr) * c->ways_max, wanted = cache_mask(c, sectors);
     bool has_way = false;
     *line = CACHE_NO_LINE;
     for (uint32_t i = first; i < first + c->g.ways; i++) {
@@ -116,7 +122,7 @@ static uint32_t cache_nth_free_way(const struct cache *c, uint32_t first, uint64
 
 uint32_t cache_victim(struct cache *c, uint64_t addr)
 {
-    uint32_t first = cache_set_of(c, addr) * c->g.ways, best = CACHE_NO_LINE, candidates = 0;
+    uint32_t first = cache_set_of(c, addr) * c->ways_max, best = CACHE_NO_LINE, candidates = 0;
     uint64_t best_order = UINT64_MAX;
     for (uint32_t i = first; i < first + c->g.ways; i++) {
         const struct cache_line *l = &c->lines[i];

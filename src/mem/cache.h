@@ -39,7 +39,8 @@ enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
 
 struct cache {
     struct cache_geometry g;
-    struct cache_line *lines; /* [set * ways + way] */
+    struct cache_line *lines; /* [set * ways_max + way] */
+    uint32_t ways_max;        /* as it was made; g.ways are in use */
     uint64_t clock;
     struct rng rng;
     uint32_t full_sectors;           /* mask of a whole line; 1 without sectors */
@@ -51,6 +52,13 @@ struct cache {
 void cache_init(struct cache *c, const struct cache_geometry *g);
 void cache_free(struct cache *c);
 void cache_clear(struct cache *c);
+/* Lookups and victims see the first `ways` ways of each set, 1 to ways_max, from now on. What lies in the others is the
+ * caller's to deal with: it keeps its number. */
+void cache_set_ways(struct cache *c, uint32_t ways);
+static inline uint32_t cache_lines(const struct cache *c)
+{
+    return c->g.sets * c->ways_max;
+} /* numbers below this */
 uint32_t cache_set_of(const struct cache *c, uint64_t addr);
 /* Sector masks that are passed in mean the line's 32-byte sectors, whether or not the cache has sectors. */
 /* Looks up without changing anything. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE otherwise. A sector miss wants

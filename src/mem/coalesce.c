@@ -1,9 +1,11 @@
 /* coalesce.c: the coalescer and shared memory's bank conflicts.
  *
  * Known from the CUDA programming guide (compute capabilities 2.x to 9.x, "Global Memory" and "Shared
- * Memory"). Invariants. (1) A lane's access lies in one line: addresses are multiples of their width. (2)
- * Each line has one transaction. Left out: the merging of half warps' 8-byte shared accesses that some chips
- * do when both want the same words. */
+ * Memory": 32 banks of 4 bytes; 3.x has banks of 8 bytes; 1.x 16 banks, so that a request was half a warp). A pass
+ * returns as much as the banks hold side by side, 128 bytes with 32 of 4: an access of 16 bytes a lane takes four
+ * (NVIDIA's answer in its developer forum, "Unexpected shared memory bank conflict", for 7.x). Invariants. (1) A lane's access lies in one line: addresses are multiples of their width. (2)
+ * Each line has one transaction. Left out: the packing of wide reads where lanes
+ * n and n^1, or n and n^2, all want the same words, which halves their passes on 7.x (same source). */
 #include "mem/coalesce.h"
 
 enum { TABLE_SLOTS = 256, EMPTY = 0xff, COVER_WORDS = COALESCE_LINE_MAX / 64 };
@@ -104,14 +106,14 @@ uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
 /* ---- shared memory ---- */
 
 struct banks {
-    uint64_t words[SHARED_BANKS][COALESCE_LANES]; /* distinct words of this part of the warp, by bank */
-    uint8_t count[SHARED_BANKS];
+    uint32_t words[SHARED_BANKS_MAX][COALESCE_LANES]; /* distinct words of this part of the warp, by bank */
+    uint8_t count[SHARED_BANKS_MAX];
     uint32_t worst;
 };
 
-static void banks_add(struct banks *b, uint64_t word, bool is_atomic)
+static void banks_add(struct banks *b, uint32_t word, uint32_t bank, bool is_atomic)
 {
-    uint32_t bank = (uint32_t)(word % SHARED_BANKS), n = b->count[bank];
+    uint32_t n = b->count[bank];
     for (uint32_t i = 0; i < n && !is_atomic; i++)
         if (b->words[bank][i] == word) return; /* multicast */
     b->words[bank][n] = word;
@@ -119,22 +121,23 @@ static void banks_add(struct banks *b, uint64_t word, bool is_atomic)
     b->worst = MAX(b->worst, n + 1);
 }
 
-uint32_t coalesce_shared_passes(const uint64_t addr[COALESCE_LANES], uint32_t mask, uint32_t bytes,
-                                bool is_atomic)
+uint32_t coalesce_shared_passes(const struct shared_access *a)
 {
-    uint32_t words = (bytes + 3) / 4;
-    uint32_t part = COALESCE_LANES / words; /* lanes that go together: their words fill the banks once */
+    uint32_t shift = (uint32_t)__builtin_ctz(a->bank_bytes);
+    uint32_t words = (a->bytes + a->bank_bytes - 1) >> shift; /* of one lane */
+    uint32_t part = MAX(MIN(a->banks / words, (uint32_t)COALESCE_LANES), 1u);
     uint32_t passes = 0;
-    assert(words == 1 || words == 2 || words == 4);
+    assert(is_pow2_u64(a->banks) && is_pow2_u64(a->bank_bytes) && a->banks <= SHARED_BANKS_MAX);
+    assert(is_pow2_u64(words) && words <= COALESCE_LANES);
     for (uint32_t first = 0; first < COALESCE_LANES; first += part) {
-        uint32_t lanes = mask & (uint32_t)(((1ull << part) - 1) << first);
+        uint32_t lanes = a->mask & (uint32_t)(((1ull << part) - 1) << first);
         if (!lanes) continue;
         struct banks b;
         b.worst = 0;
-        memset(b.count, 0, sizeof b.count);
+        memset(b.count, 0, a->banks);
         for (; lanes; lanes &= lanes - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            for (uint32_t w = 0; w < words; w++) banks_add(&b, addr[lane] / 4 + w, is_atomic);
+            uint32_t word = (uint32_t)(a->addr[__builtin_ctz(lanes)] >> shift);
+            for (uint32_t w = word; w < word + words; w++) banks_add(&b, w, w & (a->banks - 1), a->is_atomic);
         }
         passes += b.worst;
     }

@@ -16,7 +16,7 @@ enum {
     COALESCE_TXN_MAX = 4 * COALESCE_LANES, /* a local access of 16 bytes touches four lines in each lane */
     COALESCE_SECTOR_BYTES = 32,
     COALESCE_LINE_MAX = 128,
-    SHARED_BANKS = 32
+    SHARED_BANKS_MAX = 64
 };
 
 struct coalesce_access {
@@ -51,10 +51,16 @@ static inline uint64_t coalesce_local_address(uint64_t base, uint64_t offset, ui
 uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
                         struct coalesce_txn out[COALESCE_TXN_MAX]);
 
-/* Passes through shared memory: 32 banks of 4 bytes; in one pass each bank serves one word, to all lanes that
- * want it. 8-byte accesses go by half warps, 16-byte ones by quarters. Atomics serve one lane a bank. 0 for
- * an empty mask. */
-uint32_t coalesce_shared_passes(const uint64_t addr[COALESCE_LANES], uint32_t mask, uint32_t bytes,
-                                bool is_atomic);
+struct shared_access {
+    const uint64_t *addr; /* [32]: offsets of the lanes in mask */
+    uint32_t mask;
+    uint32_t bytes; /* of one lane, vector included */
+    bool is_atomic;
+    uint32_t banks, bank_bytes; /* powers of two */
+};
+/* Passes through shared memory: in one pass each bank serves one of its words, to all lanes that want it. Lanes go
+ * together as far as their words could fill the banks once: with 32 banks of 4 bytes a warp at 4 bytes a lane, half a
+ * warp at 8, a quarter at 16. Atomics serve one lane a bank. 0 for an empty mask. */
+uint32_t coalesce_shared_passes(const struct shared_access *a);
 
 #endif

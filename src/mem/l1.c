@@ -192,7 +192,9 @@ enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
         c->ports_used = 0;
     }
     bool has_port = c->p.perfect || c->ports_used < c->p.ports, intra_warp = false;
-    enum l1_answer a = has_port ? l1_route(c, now, t, &intra_warp) : L1_STALL_PORT;
+    enum l1_answer a = !has_port         ? L1_STALL_PORT
+                       : c->is_shrinking ? L1_STALL_LINE
+                                         : l1_route(c, now, t, &intra_warp);
     if (t->is_prefetch) l1_count_prefetch(c, a);
     if (l1_is_stall(a)) {
         /* A cycle that has used its ports is a busy one, not a stalled one. */

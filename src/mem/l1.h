@@ -62,7 +62,7 @@ struct l1_stats {
     uint64_t miss_latency_sum, miss_latency_count, miss_latency[L1_LATENCY_BUCKETS];
     uint64_t prefetch_offered, prefetch_issued, prefetch_redundant, prefetch_dropped, prefetch_useful,
         prefetch_late, prefetch_unused;
-    uint64_t evictions, write_backs, write_evictions, fills, fills_not_kept, flushes;
+    uint64_t evictions, write_backs, write_evictions, fills, fills_not_kept, flushes, resizes;
     uint64_t mshr_max;
 };
 
@@ -107,7 +107,8 @@ struct l1_hooks {
                       bool intra_warp); /* once, when it is taken */
     void (*on_evict)(
         void *ctx, tick now,
-        const struct cache_line *line); /* replaced by a miss; not at a store's eviction or a flush */
+        const struct cache_line
+            *line); /* replaced by a miss or gone with its way; not at a store's eviction or a flush */
     void (*on_fill)(void *ctx, tick now, uint64_t line, tick latency,
                     bool is_prefetch); /* latency in ticks */
     /* A reply to a request of l1_send: the hook frees the request. */
@@ -130,8 +131,11 @@ tick l1_wake(
     const struct l1
         *c); /* when it next has something to do by itself; TICK_NEVER = only when asked or replied to */
 void l1_flush(struct l1 *c, tick now); /* at kernel end: invalidates, writes dirty lines back */
-bool l1_idle(const struct l1 *c);      /* no MSHR, queue or pending write-back in use */
-void *l1_stats(struct l1 *c);          /* struct l1_stats */
+/* Sets the capacity, in whole ways, one at least, l1.size at most; the answer is what it is now. Rules: l1_resize.c. */
+uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes);
+uint64_t l1_capacity(const struct l1 *c); /* bytes */
+bool l1_idle(const struct l1 *c);         /* no MSHR, queue or pending write-back in use */
+void *l1_stats(struct l1 *c);             /* struct l1_stats */
 void l1_explain(const struct l1 *c, tick now, struct strbuf *out); /* what is outstanding, oldest first */
 
 #endif

@@ -1,5 +1,5 @@
 /* l1_impl.h: the state of an L1, shared by its files alone: l1.c (life, ports, stalls), l1_access.c (what an
- * access does), l1_reply.c (what comes back, and the way out), l1_rows.c (parameters and statistics). */
+ * access does), l1_reply.c (what comes back, and the way out), l1_resize.c (flush, capacity), l1_rows.c (parameters and statistics). */
 #ifndef HEDDLE_L1_IMPL_H
 #define HEDDLE_L1_IMPL_H
 
@@ -59,10 +59,11 @@ struct l1 {
     tick last;                 /* newest time seen */
     tick port_time;
     uint32_t ports_used;
-    bool is_blocked; /* the crossbar is full; its link wakes the SM */
-    bool is_flushing;
-    bool has_room; /* a fetched load made room for the access that is being refused */
-    uint32_t flush_cursor;
+    bool is_blocked;   /* the crossbar is full; its link wakes the SM */
+    bool is_flushing;  /* dirty lines of ways from flush_from on are leaving */
+    bool is_shrinking; /* and accesses wait for that */
+    bool has_room;     /* a fetched load made room for the access that is being refused */
+    uint32_t flush_cursor, flush_from;
     uint32_t requests_out, others_out; /* requests that exist and have not been freed */
     struct l1_stall stall;
     uint32_t writes_pending[L1_WARPS_MAX];
@@ -118,6 +119,9 @@ enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *in
 void l1_write_back(struct l1 *c, tick now, uint32_t line); /* needs room in the miss queue */
 void l1_evict(struct l1 *c, tick now, uint32_t line);
 enum l1_type l1_type_of(const struct l1_txn *t);
+
+/* l1_resize.c */
+void l1_flush_step(struct l1 *c, tick now);
 
 /* l1_reply.c */
 void l1_drop_line(struct l1 *c,

@@ -1,5 +1,5 @@
 /* l1_reply.c: what comes back to the L1 (fills, acknowledgements, atomic results), what leaves it (one
- * request a cycle), and the flush.
+ * request a cycle). The flush is in l1_resize.c.
  *
  * A reply is always taken when it is there, one a cycle: no reply waits for room in the miss queue, so that
  * the reply network never waits for the request network. Where an allocating fill would have to write back a
@@ -188,41 +188,6 @@ static void l1_drain(struct l1 *c, tick now)
         link_push(c->to_xbar, now, l1_ring_pop(from));
     else /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
         c->is_blocked = c->to_xbar->count == c->to_xbar->capacity;
-}
-
-/* ---- flush ---- */
-
-/* One dirty line a cycle. Lines that wait for a fill are waited for. */
-static void l1_flush_step(struct l1 *c, tick now)
-{
-    uint32_t lines = c->cache.g.sets * c->cache.g.ways;
-    while (c->flush_cursor < lines && !c->cache.lines[c->flush_cursor].dirty) c->flush_cursor++;
-    if (c->flush_cursor == lines) {
-        c->is_flushing = false;
-        return;
-    }
-    if (c->cache.lines[c->flush_cursor].reserved) return;
-    if (!l1_answers_itself(c) && !l1_ring_has_room(&c->miss_queue)) return;
-    l1_write_back(c, now, c->flush_cursor);
-    l1_drop_line(c, c->flush_cursor);
-}
-
-void l1_flush(struct l1 *c, tick now)
-{
-    c->last = now;
-    c->stats.flushes++;
-    lineset_clear(&c->seen);
-    for (uint32_t i = 0; i < c->mshr.count; i++)
-        if (c->mshr.entries[i].used) c->misses[i].doomed = true;
-    for (uint32_t i = 0; i < c->cache.g.sets * c->cache.g.ways; i++) {
-        const struct cache_line *l = &c->cache.lines[i];
-        if (l->dirty)
-            c->is_flushing = true;
-        else if (l->used && !l->reserved)
-            l1_drop_line(c, i);
-    }
-    c->flush_cursor = 0;
-    if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
 }
 
 void l1_tick(struct l1 *c, tick now)

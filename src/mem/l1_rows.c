@@ -18,7 +18,9 @@ static const char *const allocate_names[] = {"miss", "fill", NULL};
 
 const struct param_row l1_rows[] = {
     PARAM_ROW(PARAM_BYTES, l1_params, size, "l1.size", "bytes", "16K", 1, 1ull << 30,
-              "capacity of one SM's L1 data cache; sets = size / (line * ways)"),
+              "capacity of one SM's L1 data cache; sets = size / (line * ways). With sm.shared_sizes it is "
+              "the whole array, and "
+              "the L1 has what shared memory leaves of it, in whole ways"),
     NUMBER(ways, "ways", "4", 1, 1024, "associativity"),
     NUMBER(line, "bytes", "128", 32, 128, "line size: 32, 64 or 128"),
     FLAG(sectored, "false", "lines are filled in sectors of 32 bytes (from Volta on)"),
@@ -131,6 +133,7 @@ const struct stat_row l1_stat_rows[] = {
     COUNT(fills, "requests", "fills that came", NULL),
     COUNT(fills_not_kept, "requests", "fills that did not stay: not allowed to, or written meanwhile", NULL),
     COUNT(flushes, "flushes", "times that the cache was emptied", NULL),
+    COUNT(resizes, "changes", "times that its capacity changed", NULL),
     {"l1.mshr_max", STAT_MAX, offsetof(struct l1_stats, mshr_max), 0, 1, "entries",
      "the most MSHRs in use at once", NULL},
     {0},

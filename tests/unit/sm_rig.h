@@ -31,6 +31,7 @@ struct rig {
     uint64_t requests[REQ_CLASS_COUNT], kinds[3];
     struct emu_fault fault;
     uint64_t ctas_done, ticks;
+    uint32_t shared_wish; /* of the launches */
 };
 
 static inline void rig_cta_done(void *ctx, uint32_t sm, struct cta *cta, struct emu_grid *grid)
@@ -127,7 +128,8 @@ static inline uint64_t rig_run(struct rig *r, uint32_t grid, uint32_t block)
                            .kernel = emu_find_kernel(r->kit.module, "k"),
                            .grid = {grid, 1, 1},
                            .block = {block, 1, 1},
-                           .params = r->kit.params};
+                           .params = r->kit.params,
+                           .shared_wish = r->shared_wish};
     struct emu_grid *g = emu_grid_open(r->kit.device, &l, &r->fault);
     if (!g) fail_msg("%s", r->fault.message);
     uint64_t next = 0, done = r->ctas_done;

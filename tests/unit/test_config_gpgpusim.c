@@ -269,6 +269,28 @@ static void errors_name_file_line_and_column(void **state)
 }
 
 /* What is written can be read back as a machine file, and gives the same machine. */
+static void an_adaptive_cache_becomes_one_array_with_shared_memory(void **state)
+{
+    struct rig r;
+    import(&r, "-gpgpu_shmem_size 16384\n-gpgpu_cache:dl1 S:4:128:64,L:T:m:L:L,A:384:48,16:0,32\n"
+               "-gpgpu_adaptive_cache_config 1\n-gpgpu_shmem_option "
+               "0,8,16,32,64,100\n-gpgpu_unified_l1d_size 128\n");
+    assert_true(r.ok);
+    assert_int_equal(r.m.l1.size, 128 << 10);
+    assert_int_equal(r.m.l1.ways, 256);
+    assert_int_equal(r.m.sm_shared_bytes, 100 << 10);
+    assert_string_equal(r.m.sm.shared_sizes, "0,8,16,32,64,100");
+    assert_false(is_left(&r, "shmem_option"));
+    done(&r);
+    import(&r, "-gpgpu_shmem_size 16384\n-gpgpu_cache:dl1 S:4:128:64,L:T:m:L:L,A:384:48,16:0,32\n"
+               "-gpgpu_adaptive_cache_config 1\n-gpgpu_shmem_option 0,8,128\n-gpgpu_unified_l1d_size 128\n");
+    assert_true(r.ok);
+    assert_true(is_left(&r, "adaptive_cache_config"));
+    assert_int_equal(r.m.l1.size, 32 << 10);
+    assert_string_equal(r.m.sm.shared_sizes, "");
+    done(&r);
+}
+
 static void the_written_file_is_the_imported_machine(void **state)
 {
     struct rig r;
@@ -319,6 +341,7 @@ int main(void)
         cmocka_unit_test(what_the_machine_cannot_take_is_left_with_the_reason),
         cmocka_unit_test(an_unknown_option_is_a_warning_at_its_place),
         cmocka_unit_test(errors_name_file_line_and_column),
+        cmocka_unit_test(an_adaptive_cache_becomes_one_array_with_shared_memory),
         cmocka_unit_test(the_written_file_is_the_imported_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

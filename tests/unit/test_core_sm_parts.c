@@ -235,6 +235,46 @@ static void a_class_without_collectors_uses_the_common_ones_or_gets_one(void **s
     assert_int_equal(c.own[CLASS_INT], 0); /* no such units in this machine */
 }
 
+/* As many as there are in any machine may all be used at once; more are refused, not dropped. */
+static void all_collectors_that_are_asked_for_are_there_or_the_machine_is_refused(void **state)
+{
+    (void)state;
+    struct sm_params params = fermi();
+    struct diag_list diags = {0};
+    params.sp_collectors = 20, params.sfu_collectors = 20, params.mem_collectors = 20,
+    params.gen_collectors = 4;
+    assert_true(sm_params_check(&params, &diags));
+    struct collector c;
+    collector_init(&c, &params);
+    assert_int_equal(c.unit_count, 64);
+    assert_int_equal(__builtin_popcountll(c.own[CLASS_SP]), 24);
+    assert_int_equal(c.own[CLASS_SP] | c.own[CLASS_SFU] | c.own[CLASS_MEM], ~0ull);
+    params.dp_collectors = 9; /* no such units in this machine: they are not made */
+    assert_true(sm_params_check(&params, &diags));
+    params.gen_collectors = 5;
+    assert_false(sm_params_check(&params, &diags));
+    assert_non_null(
+        strstr(diags.items.data[0].message, "at most 64 operand collectors of all kinds together, got 65"));
+    params.operand_collector = false;
+    assert_true(sm_params_check(&params, &diags));
+    diag_free(&diags);
+}
+
+static void banks_are_powers_of_two(void **state)
+{
+    (void)state;
+    struct sm_params params = fermi();
+    struct diag_list diags = {0};
+    params.shared_banks = 24;
+    assert_false(sm_params_check(&params, &diags));
+    params.shared_banks = 16;
+    assert_true(sm_params_check(&params, &diags));
+    params.shared_bank_bytes = 12;
+    assert_false(sm_params_check(&params, &diags));
+    assert_int_equal(diags.errors, 2);
+    diag_free(&diags);
+}
+
 /* ---- small caches ---- */
 
 static void misses_of_one_line_are_sent_once_and_all_waiters_are_told(void **state)
@@ -274,6 +314,8 @@ int main(void)
         cmocka_unit_test(the_calendar_finds_what_is_next_from_any_cycle),
         cmocka_unit_test(a_collector_waits_for_its_bank_and_writebacks_go_first),
         cmocka_unit_test(a_class_without_collectors_uses_the_common_ones_or_gets_one),
+        cmocka_unit_test(all_collectors_that_are_asked_for_are_there_or_the_machine_is_refused),
+        cmocka_unit_test(banks_are_powers_of_two),
         cmocka_unit_test(misses_of_one_line_are_sent_once_and_all_waiters_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

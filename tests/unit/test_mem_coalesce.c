@@ -159,7 +159,13 @@ static void wide_local_accesses_touch_a_line_for_each_word(void **state)
 
 /* ---- shared memory ---- */
 
-static uint32_t passes(uint32_t bytes) { return coalesce_shared_passes(addr, ~0u, bytes, false); }
+static uint32_t banked(uint32_t mask, uint32_t bytes, uint32_t banks, uint32_t bank_bytes)
+{
+    return coalesce_shared_passes(&(struct shared_access){
+        .addr = addr, .mask = mask, .bytes = bytes, .banks = banks, .bank_bytes = bank_bytes});
+}
+
+static uint32_t passes(uint32_t bytes) { return banked(~0u, bytes, 32, 4); }
 
 static void consecutive_words_take_one_pass_and_power_strides_as_many_as_the_stride(void **state)
 {
@@ -181,7 +187,9 @@ static void one_word_goes_to_all_lanes_that_want_it(void **state)
     assert_int_equal(passes(4), 2);
     stride(0, 1); /* four lanes in each word */
     assert_int_equal(passes(1), 1);
-    assert_int_equal(coalesce_shared_passes(addr, ~0u, 1, true), 4); /* atomics take turns */
+    struct shared_access a = {
+        .addr = addr, .mask = ~0u, .bytes = 1, .is_atomic = true, .banks = 32, .bank_bytes = 4};
+    assert_int_equal(coalesce_shared_passes(&a), 4); /* atomics take turns */
 }
 
 static void wide_shared_accesses_go_by_half_and_quarter_warps(void **state)
@@ -190,10 +198,66 @@ static void wide_shared_accesses_go_by_half_and_quarter_warps(void **state)
     assert_int_equal(passes(8), 2);
     stride(0, 16);
     assert_int_equal(passes(16), 4);
-    assert_int_equal(coalesce_shared_passes(addr, 0xff, 16, false), 1);
+    assert_int_equal(banked(0xff, 16, 32, 4), 1);
     stride(0, 16);
     assert_int_equal(passes(8), 4); /* half warps of stride two */
-    assert_int_equal(coalesce_shared_passes(addr, 0, 4, false), 0);
+    assert_int_equal(banked(0, 4, 32, 4), 0);
+}
+
+static void sixteen_banks_serve_half_a_warp_at_a_time(void **state)
+{
+    stride(0, 4);
+    assert_int_equal(banked(~0u, 4, 16, 4), 2);
+    assert_int_equal(banked(0xffff, 4, 16, 4), 1);
+    stride(0, 64); /* one bank of 16, every other one of 32 */
+    assert_int_equal(banked(~0u, 4, 16, 4), 32);
+    assert_int_equal(banked(~0u, 4, 32, 4), 16);
+    stride(0, 8);
+    assert_int_equal(banked(~0u, 8, 16, 4), 4);
+    stride(0, 16);
+    assert_int_equal(banked(~0u, 16, 16, 4), 8);
+    for (int i = 0; i < COALESCE_LANES; i++) addr[i] = 64; /* each half is told apart */
+    assert_int_equal(banked(~0u, 4, 16, 4), 2);
+}
+
+static void banks_of_eight_bytes_serve_both_halves_of_their_word(void **state)
+{
+    stride(0, 4);
+    assert_int_equal(banked(~0u, 4, 32, 8), 1);
+    stride(0, 8); /* 32 words of 8 bytes: two of each bank of 4 bytes */
+    assert_int_equal(banked(~0u, 4, 32, 8), 1);
+    assert_int_equal(banked(~0u, 4, 32, 4), 2);
+    assert_int_equal(banked(~0u, 8, 32, 8), 1);
+    assert_int_equal(banked(~0u, 8, 32, 4), 2);
+    stride(0, 16);
+    assert_int_equal(banked(~0u, 8, 32, 8), 2);
+    assert_int_equal(banked(~0u, 16, 32, 8), 2);
+    assert_int_equal(banked(~0u, 16, 32, 4), 4);
+    for (int i = 0; i < COALESCE_LANES; i++) addr[i] = (uint64_t)(i % 2) * 4; /* two halves of one word */
+    assert_int_equal(banked(~0u, 4, 32, 8), 1);
+    for (int i = 0; i < COALESCE_LANES; i++) addr[i] = (uint64_t)(i % 2) * 256; /* two words of one bank */
+    assert_int_equal(banked(~0u, 4, 32, 8), 2);
+}
+
+static void any_number_of_words_is_multicast_in_one_pass(void **state)
+{
+    for (uint64_t i = 0; i < COALESCE_LANES; i++) addr[i] = i / 4 * 4 * 5; /* eight words, four lanes each */
+    assert_int_equal(passes(4), 1);
+    for (uint64_t i = 0; i < COALESCE_LANES; i++) addr[i] = i / 16 * 8; /* wide: a word for each half */
+    assert_int_equal(passes(8), 2);
+    for (uint64_t i = 0; i < COALESCE_LANES; i++) addr[i] = i % 2 * 128; /* two rows: the same banks */
+    assert_int_equal(passes(16), 8);
+}
+
+static void more_banks_than_lanes_spread_wide_accesses(void **state)
+{
+    stride(0, 8);
+    assert_int_equal(banked(~0u, 8, 64, 4), 1);
+    stride(0, 128);
+    assert_int_equal(banked(~0u, 4, 64, 4), 16);
+    stride(0, 32); /* four 64-bit words a lane */
+    assert_int_equal(banked(~0u, 32, 32, 4), 8);
+    assert_int_equal(banked(1, 16, 1, 4), 4); /* a single bank */
 }
 
 int main(void)
@@ -212,6 +276,10 @@ int main(void)
         cmocka_unit_test(consecutive_words_take_one_pass_and_power_strides_as_many_as_the_stride),
         cmocka_unit_test(one_word_goes_to_all_lanes_that_want_it),
         cmocka_unit_test(wide_shared_accesses_go_by_half_and_quarter_warps),
+        cmocka_unit_test(sixteen_banks_serve_half_a_warp_at_a_time),
+        cmocka_unit_test(banks_of_eight_bytes_serve_both_halves_of_their_word),
+        cmocka_unit_test(any_number_of_words_is_multicast_in_one_pass),
+        cmocka_unit_test(more_banks_than_lanes_spread_wide_accesses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,98 @@
+/* l1_resize.c: lines that leave all at once: the flush at the end of a kernel, and ways that are taken from the cache or
+ * given to it.
+ *
+ * The array is made for l1.size. Sets stay; ways come and go (as in Accel-Sim's adaptive cache, the simulator that
+ * rtx3080 stands on; the hardware's way is not published). Lines that retire: a clean one is forgotten at once; a dirty one is
+ * written back as any other store, one a cycle as the miss queue has room; one on its way does not stay.
+ *
+ * Rules of l1_resize. (1) At any time, from any owner: a split of unified memory, a mechanism that lends registers. (2)
+ * Growing is done at once; the new ways are empty. (3) Shrinking retires the lines of the ways that go; loads that wait for
+ * one are answered when it comes. (4) While dirty lines are leaving, accesses are refused for want
+ * of a line: nobody sees memory without what was stored. (5) At least one way stays. */
+#include "mem/l1_impl.h"
+
+/* A clean line leaves. Ways that go evict it as a miss would, and whoever watches evictions is told; a flush does not say. */
+static void l1_let_go(struct l1 *c, tick now, uint32_t line, bool is_told)
+{
+    if (is_told) {
+        l1_evict(c, now, line);
+        cache_invalidate(&c->cache, line);
+    } else
+        l1_drop_line(c, line);
+}
+
+/* One dirty line a cycle. Lines that wait for a fill are waited for. */
+void l1_flush_step(struct l1 *c, tick now)
+{
+    uint32_t lines = cache_lines(&c->cache);
+    while (c->flush_cursor < lines &&
+           (!c->cache.lines[c->flush_cursor].dirty || c->flush_cursor % c->cache.ways_max < c->flush_from))
+        c->flush_cursor++;
+    if (c->flush_cursor == lines) {
+        c->is_flushing = c->is_shrinking = false;
+        return;
+    }
+    if (c->cache.lines[c->flush_cursor].reserved) return;
+    if (!l1_answers_itself(c) && !l1_ring_has_room(&c->miss_queue)) return;
+    l1_write_back(c, now, c->flush_cursor);
+    l1_let_go(c, now, c->flush_cursor, c->flush_from);
+}
+
+/* A miss under way to a line that retires: what comes must not stay. Where the way goes, the line goes at once; only one that was
+ * stored to meanwhile has to be complete before it can be written back. */
+static void l1_retire_miss(struct l1 *c, struct l1_miss *m, uint32_t from)
+{
+    if (m->line == CACHE_NO_LINE) {
+        m->doomed |= !from;
+        return;
+    }
+    if (m->line % c->cache.ways_max < from) return;
+    m->doomed = true;
+    struct cache_line *l = &c->cache.lines[m->line];
+    if (!from || l->dirty) return;
+    l->reserved = 0;
+    l1_drop_line(c, m->line);
+    m->line = CACHE_NO_LINE;
+}
+
+/* Lines of ways from `from` on retire. */
+static void l1_retire(struct l1 *c, tick now, uint32_t from)
+{
+    c->last = now;
+    c->flush_from = c->is_flushing ? MIN(c->flush_from, from) : from;
+    c->flush_cursor = 0;
+    for (uint32_t i = 0; i < c->mshr.count; i++)
+        if (c->mshr.entries[i].used) l1_retire_miss(c, &c->misses[i], from);
+    for (uint32_t i = 0; i < cache_lines(&c->cache); i++) {
+        const struct cache_line *l = &c->cache.lines[i];
+        if (i % c->cache.ways_max < from) continue;
+        if (l->dirty)
+            c->is_flushing = true;
+        else if (l->used && !l->reserved)
+            l1_let_go(c, now, i, from);
+    }
+    if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
+}
+
+void l1_flush(struct l1 *c, tick now)
+{
+    c->stats.flushes++;
+    lineset_clear(&c->seen);
+    l1_retire(c, now, 0);
+}
+
+uint64_t l1_capacity(const struct l1 *c) { return (uint64_t)c->cache.g.sets * c->cache.g.ways * c->p.line; }
+
+uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes)
+{
+    uint64_t ways = bytes / ((uint64_t)c->cache.g.sets * c->p.line);
+    uint32_t before = c->cache.g.ways, after = (uint32_t)MAX(MIN(ways, c->cache.ways_max), 1u);
+    if (after == before) return l1_capacity(c);
+    c->stats.resizes++;
+    cache_set_ways(&c->cache, after);
+    if (after < before) {
+        l1_retire(c, now, after);
+        c->is_shrinking = c->is_flushing;
+    }
+    return l1_capacity(c);
+}
