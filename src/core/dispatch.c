@@ -1,8 +1,7 @@
 /* dispatch.c: from launches to CTAs on SMs.
  *
- * Kernels of one stream run in order; kernels of different streams run together while there is room. Stream 0 is CUDA's
- * legacy default stream: it waits for all launches before it, and all launches after it wait for it. The CTA dispatcher goes
- * round the SMs and starts one CTA on each SM that has room, of the oldest grid that fits (GPGPU-Sim's rule, which the
+ * Kernels of one stream run in order (stream.c says whose turn it is); kernels of different streams run together while
+ * there is room. The CTA dispatcher goes round the SMs and starts one CTA on each SM that has room, of the oldest grid that fits (GPGPU-Sim's rule, which the
  * papers take for granted). A cooperative grid starts alone, so that all of its CTAs become resident.
  *
  * (1) The dispatcher acts on core edges. What an SM tells it in a cycle it sees in the next one.
@@ -29,11 +28,10 @@ void dispatch_add(struct timed_gpu *g, const struct emu_launch *l, uint64_t stre
         memcpy(k->params, l->params, l->kernel->param_bytes);
         k->launch.params = k->params;
     }
-    vec_push(&g->dispatch.queue, k);
-    wake_at(&g->dispatch.wake, core_after(g, clock_edge(&g->clock.domains[DOMAIN_CORE], g->now), 1));
+    streams_add_kernel(g, k, stream);
 }
 
-static void kernel_free(struct gpu_kernel *k)
+void kernel_free(struct gpu_kernel *k)
 {
     free(k->params);
     free(k->cta_starts);
@@ -50,11 +48,12 @@ static void queue_remove(struct dispatcher *d, struct gpu_kernel *k)
     d->queue.len = n;
 }
 
-bool dispatch_pending(const struct timed_gpu *g, uint64_t stream)
+static void queue_insert(struct dispatcher *d, struct gpu_kernel *k)
 {
-    for (uint32_t i = 0; i < g->dispatch.queue.len; i++)
-        if (stream == UINT64_MAX || g->dispatch.queue.data[i]->stream == stream) return true;
-    return false;
+    vec_push(&d->queue, k);
+    uint32_t i = d->queue.len - 1;
+    for (; i && d->queue.data[i - 1]->id > k->id; i--) d->queue.data[i] = d->queue.data[i - 1];
+    d->queue.data[i] = k;
 }
 
 /* The kernel whose stores are waited for, or NULL. */
@@ -67,23 +66,15 @@ static struct gpu_kernel *draining_kernel(const struct timed_gpu *g)
 
 /* ---- starting grids ---- */
 
-/* Does the launch have to wait for an earlier one? */
-static bool waits_for(const struct gpu_kernel *k, const struct gpu_kernel *earlier)
-{
-    return k->stream == earlier->stream || !k->stream || !earlier->stream;
-}
-
-static bool may_start(const struct timed_gpu *g, uint32_t at)
+/* Is there room for one more grid? The CTAs of a cooperative one must all find a place first. */
+static bool may_start(const struct timed_gpu *g, const struct gpu_kernel *k)
 {
     const struct dispatcher *d = &g->dispatch;
-    const struct gpu_kernel *k = d->queue.data[at];
-    if (d->running >= g->machine.gpu_kernels) return false;
-    for (uint32_t i = 0; i < at; i++) {
-        const struct gpu_kernel *e = d->queue.data[i];
-        if (waits_for(k, e)) return false;
-        if (e->launch.cooperative && (e->state == KERNEL_QUEUED || e->next_cta < e->ctas)) return false;
-    }
-    return !k->launch.cooperative || !d->running;
+    if (d->queue.len >= g->machine.gpu_kernels) return false;
+    for (uint32_t i = 0; i < d->queue.len; i++)
+        if (d->queue.data[i]->launch.cooperative && d->queue.data[i]->next_cta < d->queue.data[i]->ctas)
+            return false;
+    return !k->launch.cooperative || !d->queue.len;
 }
 
 static bool fits_at_all(const struct timed_gpu *g, const struct gpu_kernel *k, char *why, size_t room)
@@ -109,6 +100,8 @@ static bool fits_at_all(const struct timed_gpu *g, const struct gpu_kernel *k, c
 static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
 {
     char why[512];
+    streams_kernel_began(g, k);
+    queue_insert(&g->dispatch, k);
     k->grid = emu_grid_open(g->device, &k->launch, &k->fault);
     if (!k->grid) {
         gpu_fail(g, END_FAULT, k->fault.kind, k->fault.message);
@@ -120,14 +113,13 @@ static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
         gpu_fail(g, END_FAULT, EMU_BAD_LAUNCH, why);
         return false;
     }
-    if (!g->dispatch.running) g->busy_since = now;
+    if (g->dispatch.queue.len == 1) g->busy_since = now;
     if (g->options.timeline) k->cta_starts = mem_zalloc(sizeof *k->cta_starts * k->ctas);
     k->state = KERNEL_RUNNING;
     k->ready_at = core_after(g, now, g->machine.gpu_launch_latency);
     k->start_cycle = gpu_cycle(g);
     loop_settle(g);
     k->before = snapshot_take(g);
-    g->dispatch.running++;
     return true;
 }
 
@@ -141,8 +133,9 @@ static void kernel_end(struct timed_gpu *g, struct gpu_kernel *k)
     snapshot_kernel(g, k, false);
     snapshot_free(g, k->before);
     queue_remove(d, k);
+    streams_kernel_ended(g, k);
     kernel_free(k);
-    if (--d->running == 0) {
+    if (!d->queue.len) {
         g->counts.busy_cycles += (g->now - g->busy_since) / g->clock.domains[DOMAIN_CORE].period;
         g->busy_since = TICK_NEVER;
     }
@@ -154,8 +147,8 @@ static void end_finished(struct timed_gpu *g, tick now)
     struct dispatcher *d = &g->dispatch;
     for (uint32_t i = 0; i < d->queue.len;) {
         struct gpu_kernel *k = d->queue.data[i];
-        bool finished = k->state != KERNEL_QUEUED && k->ctas_done == k->ctas;
-        if (finished && d->running > 1) {
+        bool finished = k->ctas_done == k->ctas;
+        if (finished && d->queue.len > 1) {
             kernel_end(g, k);
             continue;
         }
@@ -235,8 +228,8 @@ static uint32_t start_ctas(struct timed_gpu *g, tick now)
 /* When the dispatcher next has something to do by itself. */
 static tick next_wake(const struct timed_gpu *g, tick now, bool started)
 {
-    if (started) return core_after(g, now, 1);
-    tick wake = TICK_NEVER;
+    tick wake = streams_wake(g);
+    if (started) wake_at(&wake, core_after(g, now, 1));
     for (uint32_t i = 0; i < g->dispatch.queue.len; i++) {
         const struct gpu_kernel *k = g->dispatch.queue.data[i];
         if (k->state == KERNEL_RUNNING && k->ready_at > now) wake_at(&wake, k->ready_at);
@@ -248,12 +241,22 @@ void dispatch_tick(struct timed_gpu *g, tick now)
 {
     struct dispatcher *d = &g->dispatch;
     d->wake = TICK_NEVER;
+    streams_tick(g, now);
     end_finished(g, now);
-    for (uint32_t i = 0; i < d->queue.len && g->end == END_NONE; i++)
-        if (d->queue.data[i]->state == KERNEL_QUEUED && may_start(g, i))
-            kernel_open(g, d->queue.data[i], now);
+    for (struct gpu_kernel *k; g->end == END_NONE && (k = streams_next_kernel(g)) && may_start(g, k);)
+        kernel_open(g, k, now);
     bool started = g->end == END_NONE && start_ctas(g, now) > 0;
     wake_at(&d->wake, next_wake(g, now, started));
+}
+
+void dispatch_abandon(struct timed_gpu *g)
+{
+    for (uint32_t i = 0; i < g->sm_count; i++) sm_abandon(g->sms[i]);
+    for (uint32_t i = 0; i < g->dispatch.queue.len; i++) {
+        struct gpu_kernel *k = g->dispatch.queue.data[i];
+        if (k->grid) emu_grid_close(k->grid, NULL);
+        k->grid = NULL;
+    }
 }
 
 void dispatch_close(struct timed_gpu *g)
@@ -261,7 +264,7 @@ void dispatch_close(struct timed_gpu *g)
     struct dispatcher *d = &g->dispatch;
     for (uint32_t i = 0; i < d->queue.len; i++) {
         struct gpu_kernel *k = d->queue.data[i];
-        if (k->grid) emu_grid_close(k->grid, NULL); /* its module may be gone already */
+        if (k->grid) emu_grid_close(k->grid, NULL);
         snapshot_free(g, k->before);
         kernel_free(k);
     }

@@ -96,8 +96,8 @@ static void loop_tell(struct timed_gpu *g)
                                .ctas_done = k->ctas_done,
                                .cycles = gpu_cycle(g),
                                .warp_insts = g->progress_insts,
-                               .kernels_running = d->running,
-                               .kernels_queued = d->queue.len - d->running};
+                               .kernels_running = d->queue.len,
+                               .kernels_queued = g->streams.kernels - d->queue.len};
     g->options.progress(g->options.progress_ctx, &p);
 }
 
@@ -129,11 +129,23 @@ static bool loop_move(struct timed_gpu *g)
     return true;
 }
 
-void loop_run(struct timed_gpu *g, uint64_t stream)
+static bool loop_pending(const struct timed_gpu *g, enum loop_goal goal, const struct gpu_stream *stream,
+                         uint64_t mark)
 {
+    switch (goal) {
+    case GOAL_ALL: return g->streams.pending != 0;
+    case GOAL_STREAM: return stream->first != NULL;
+    case GOAL_MARK: return g->streams.mark_ns.data[mark - 1] == MARK_PENDING;
+    }
+    UNREACHABLE("a goal of the loop");
+}
+
+void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t which)
+{
+    const struct gpu_stream *stream = goal == GOAL_STREAM ? streams_get(g, which) : NULL;
     fenv_t host; /* the program around us may round otherwise or flush denormals: results must not know */
     emu_env_enter(&host);
-    while (g->end == END_NONE && dispatch_pending(g, stream)) {
+    while (g->end == END_NONE && loop_pending(g, goal, stream, which)) {
         if (!loop_move(g)) break;
         loop_step(g);
         loop_find_fault(g);

@@ -225,3 +225,11 @@ void sm_ctas_end(struct sm *m)
         }
     }
 }
+
+void sm_abandon(struct sm *m)
+{
+    for (uint32_t i = 0; i < m->cta_slots; i++) {
+        if (m->ctas[i].emu) emu_cta_close(m->ctas[i].emu);
+        m->ctas[i].emu = NULL;
+    }
+}

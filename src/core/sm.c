@@ -78,8 +78,7 @@ struct sm *sm_create(const struct sm_setup *s)
 void sm_destroy(struct sm *m)
 {
     if (!m) return;
-    for (uint32_t i = 0; i < m->cta_slots; i++)
-        if (m->ctas[i].emu) emu_cta_close(m->ctas[i].emu);
+    sm_abandon(m);
     mech_sm_destroy(m->mech);
     l1_destroy(m->l1);
     for (int i = 0; i < RO_COUNT; i++) rocache_free(&m->ro[i]);

@@ -28,6 +28,7 @@ struct sm_setup {
 };
 struct sm *sm_create(const struct sm_setup *s);
 void sm_destroy(struct sm *m);
+void sm_abandon(struct sm *m); /* closes its CTAs: it will not run again */
 
 /* Occupancy: does one more CTA of this grid fit (threads, warps, CTA slots, registers by allocation unit, shared memory)? */
 bool sm_fits(const struct sm *m, const struct emu_grid *g);

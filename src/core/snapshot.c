@@ -11,6 +11,10 @@ const struct stat_row gpu_stat_rows[] = {
                "core cycles with a kernel on the machine", "gpc__cycles_elapsed.max"),
     STAT_COUNT(gpu_counts, kernels, "gpu.kernels", "kernels", "kernels that have ended", NULL),
     STAT_COUNT(gpu_counts, ctas, "gpu.ctas", "CTAs", "CTAs that have ended", "sm__ctas_launched.sum"),
+    STAT_COUNT(gpu_counts, copies, "gpu.copies", "copies", "copies and fills that have ended", NULL),
+    STAT_COUNT(gpu_counts, copied_bytes, "gpu.copied_bytes", "bytes", "what they moved", NULL),
+    STAT_COUNT(gpu_counts, copy_cycles, "gpu.copy_cycles", "cycles",
+               "core cycles that copy engines were busy, summed over them (copy.timed)", NULL),
     {0},
 };
 
@@ -165,5 +169,6 @@ void snapshot_close(struct timed_gpu *g)
     vec_free(&g->kernels);
     vec_free(&g->samples);
     vec_free(&g->ctas);
+    vec_free(&g->transfers);
     free(g->groups);
 }

@@ -1,8 +1,8 @@
 /* timed_impl.h: the inside of the timed GPU, for the files of core/ that make it up:
  *   wiring.c    components and the links between them      loop.c      time: who ticks when
- *   dispatch.c  streams, grids, CTAs onto SMs              snapshot.c  statistics of a kernel, of a sample, of the run
- *   laws.c      what must hold when the machine is empty   stuck.c     who waits for whom when nothing moves
- *   timed.c     the interface */
+ *   stream.c    whose turn it is; copy.c: copy engines     dispatch.c  grids, CTAs onto SMs
+ *   snapshot.c  statistics of a kernel, a sample, the run  laws.c      what must hold when a kernel has ended
+ *   stuck.c     who waits for whom when nothing moves      timed.c     the interface */
 #ifndef HEDDLE_TIMED_IMPL_H
 #define HEDDLE_TIMED_IMPL_H
 
@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "core/gpu_clock.h"
 #include "core/sm.h"
+#include "core/stream.h"
 #include "core/timed.h"
 #include "mem/addrmap.h"
 #include "mem/dram.h"
@@ -17,7 +18,7 @@
 #include "mem/xbar.h"
 
 enum kernel_state {
-    KERNEL_QUEUED,  /* waits for its stream, or for room */
+    KERNEL_QUEUED,  /* waits for its turn, or for room */
     KERNEL_RUNNING, /* open, CTAs are started and run */
     KERNEL_DRAINING /* its CTAs are done; alone on the machine, so its stores are waited for */
 };
@@ -40,14 +41,14 @@ struct gpu_kernel {
 
 struct gpu_counts { /* the statistics group "gpu" */
     uint64_t cycles, busy_cycles, kernels, ctas;
+    uint64_t copies, copied_bytes, copy_cycles;
 };
 extern const struct stat_row gpu_stat_rows[];
 
 struct dispatcher {
-    VEC(struct gpu_kernel *) queue; /* in launch order: queued and running ones */
-    uint32_t running;
-    bool draining;    /* one kernel is left and only waits for its stores */
-    uint32_t next_sm; /* round robin */
+    VEC(struct gpu_kernel *) queue; /* grids on the machine, in launch order */
+    bool draining;                  /* one kernel is left and only waits for its stores */
+    uint32_t next_sm;               /* round robin */
     tick wake;
     uint64_t launches;
 };
@@ -73,6 +74,7 @@ struct timed_gpu {
     tick edges[DOMAIN_COUNT];     /* the first edge of each domain at or after now */
     uint64_t core_cycle, core_ns; /* what kernels read as %clock and %globaltimer */
     struct dispatcher dispatch;
+    struct stream_set streams;
     bool no_skip;
     tick next_sample;
     uint64_t steps;
@@ -95,6 +97,7 @@ struct timed_gpu {
     VEC(struct timed_kernel) kernels;
     VEC(struct timed_sample) samples;
     VEC(struct timed_cta) ctas;
+    VEC(struct timed_transfer) transfers;
     void **sample_before;
 
     enum gpu_end end; /* why nothing runs any more */
@@ -117,12 +120,14 @@ bool wiring_idle(const struct timed_gpu *g); /* no request, no CTA anywhere */
 void dispatch_add(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream);
 void dispatch_tick(struct timed_gpu *g, tick now);
 void dispatch_cta_done(void *gpu, uint32_t sm, struct cta *cta, struct emu_grid *grid);
-bool dispatch_pending(const struct timed_gpu *g, uint64_t stream); /* UINT64_MAX: of any stream */
 void dispatch_drained(struct timed_gpu *g); /* the machine is empty: ends the kernel that waited for it */
 void dispatch_close(struct timed_gpu *g);
+void dispatch_abandon(struct timed_gpu *g); /* nothing will run again: grids and modules are let go */
+void kernel_free(struct gpu_kernel *k);
 
 /* loop.c */
-void loop_run(struct timed_gpu *g, uint64_t stream);
+enum loop_goal { GOAL_ALL, GOAL_STREAM, GOAL_MARK };
+void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t which); /* stream or mark */
 void loop_settle(struct timed_gpu *g);
 
 /* snapshot.c */
