@@ -96,6 +96,16 @@ static bool fits_at_all(const struct timed_gpu *g, const struct gpu_kernel *k, c
     return false;
 }
 
+static uint32_t free_place(const struct timed_gpu *g)
+{
+    for (uint32_t place = 1;; place++) {
+        bool taken = false;
+        for (uint32_t i = 0; i < g->dispatch.queue.len; i++)
+            taken |= g->dispatch.queue.data[i]->place == place;
+        if (!taken) return place;
+    }
+}
+
 /* False: refused, the run ends. */
 static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
 {
@@ -116,6 +126,10 @@ static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
     if (g->dispatch.queue.len == 1) g->busy_since = now;
     if (g->options.timeline) k->cta_starts = mem_zalloc(sizeof *k->cta_starts * k->ctas);
     k->state = KERNEL_RUNNING;
+    k->place = free_place(g);
+    g->pool.owners[k->place] = (struct req_owner){0};
+    for (uint32_t i = 0; g->dispatch.queue.len > 1 && i < g->dispatch.queue.len; i++)
+        g->dispatch.queue.data[i]->overlapped = true;
     k->ready_at = core_after(g, now, g->machine.gpu_launch_latency);
     k->start_cycle = gpu_cycle(g);
     loop_settle(g);
@@ -130,8 +144,12 @@ static void kernel_end(struct timed_gpu *g, struct gpu_kernel *k)
     struct dispatcher *d = &g->dispatch;
     g->counts.kernels++;
     if (k->state == KERNEL_DRAINING) d->draining = false;
+    const struct emu_grid *grid = k->grid;
+    laws_check_kernel(g, k);
     snapshot_kernel(g, k, false);
+    for (uint32_t i = 0; i < g->sm_count; i++) sm_grid_end(g->sms[i], grid);
     snapshot_free(g, k->before);
+    k->before = NULL;
     queue_remove(d, k);
     streams_kernel_ended(g, k);
     kernel_free(k);
@@ -156,7 +174,7 @@ static void end_finished(struct timed_gpu *g, tick now)
         if (!finished || k->state == KERNEL_DRAINING) continue;
         k->state = KERNEL_DRAINING;
         d->draining = true;
-        snapshot_loads(g, k); /* the SMs forget them at the end of a kernel */
+        snapshot_own(g, k); /* the SMs forget it at the end of a kernel */
         for (uint32_t s = 0; s < g->sm_count; s++) sm_kernel_end(g->sms[s], now);
     }
 }
@@ -188,6 +206,14 @@ void dispatch_cta_done(void *gpu, uint32_t sm, struct cta *cta, struct emu_grid 
         vec_push(&g->ctas, t);
     }
     wake_at(&d->wake, core_after(g, g->now, 1));
+}
+
+uint32_t dispatch_place_of(void *gpu, const struct emu_grid *grid)
+{
+    const struct dispatcher *d = &((struct timed_gpu *)gpu)->dispatch;
+    for (uint32_t i = 0; i < d->queue.len; i++)
+        if (d->queue.data[i]->grid == grid) return d->queue.data[i]->place;
+    return 0; /* a test that starts CTAs by hand */
 }
 
 /* The oldest grid that has a CTA left which fits this SM. */

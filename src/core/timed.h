@@ -69,8 +69,11 @@ void timed_host_copy(struct timed_gpu *g, uint64_t address,
 struct timed_kernel {
     const char *name;
     uint64_t id, stream, start_cycle, end_cycle;
-    void **
-        stats; /* one struct for each of timed_groups. Kernels that ran together count each other's events too */
+    void **stats; /* one struct for each of timed_groups */
+    bool
+        overlapped; /* other kernels ran meanwhile: rows that timed_is_own names count this kernel's events alone, all others
+                        are the machine's between start_cycle and end_cycle */
+    uint64_t requests; /* made by its loads, stores and atomics, and answered */
     uint32_t grid[3], block[3], registers;
     uint64_t shared_bytes, ctas;
     bool partial; /* the run was ended before the kernel was */
@@ -87,6 +90,7 @@ struct timed_group {
     size_t bytes;
 };
 uint32_t timed_groups(const struct timed_gpu *g, const struct timed_group **out);
+bool timed_is_own(const struct timed_gpu *g, uint32_t group, const struct stat_row *row);
 void **timed_totals(
     const struct timed_gpu *g); /* of the run so far, one struct for each group; free with timed_free_stats */
 void timed_free_stats(const struct timed_gpu *g, void **stats);

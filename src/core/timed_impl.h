@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "core/gpu_clock.h"
+#include "core/own.h"
 #include "core/sm.h"
 #include "core/stream.h"
 #include "core/timed.h"
@@ -37,6 +38,9 @@ struct gpu_kernel {
     void **before;               /* statistics when it started */
     uint64_t *cta_starts;        /* cycle, by CTA; NULL: not kept */
     struct pc_load_stats *loads; /* taken when its last CTA has ended, before the SMs forget them */
+    struct sm_own own;           /* at the same time */
+    uint32_t place;              /* of its requests, from 1 */
+    bool overlapped;             /* another kernel was on the machine with it */
 };
 
 struct gpu_counts { /* the statistics group "gpu" */
@@ -56,6 +60,9 @@ struct dispatcher {
 struct gpu_links { /* by SM or slice */
     struct link *sm_to_xbar, *xbar_to_sm, *xbar_to_slice, *slice_to_xbar, *slice_to_dram, *dram_to_slice;
 };
+
+/* The statistics groups, in this order; those of mechanisms follow. */
+enum { GROUP_SM, GROUP_L1, GROUP_XBAR, GROUP_L2, GROUP_DRAM, GROUP_QUEUE, GROUP_GPU, GROUP_MECH };
 
 enum gpu_end { END_NONE, END_FAULT, END_STUCK, END_LAW, END_INTERRUPTED };
 
@@ -120,6 +127,7 @@ bool wiring_idle(const struct timed_gpu *g); /* no request, no CTA anywhere */
 void dispatch_add(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream);
 void dispatch_tick(struct timed_gpu *g, tick now);
 void dispatch_cta_done(void *gpu, uint32_t sm, struct cta *cta, struct emu_grid *grid);
+uint32_t dispatch_place_of(void *gpu, const struct emu_grid *grid);
 void dispatch_drained(struct timed_gpu *g); /* the machine is empty: ends the kernel that waited for it */
 void dispatch_close(struct timed_gpu *g);
 void dispatch_abandon(struct timed_gpu *g); /* nothing will run again: grids and modules are let go */
@@ -137,12 +145,14 @@ void **snapshot_take(
 void snapshot_free(const struct timed_gpu *g, void **s);
 void snapshot_subtract(const struct timed_gpu *g, void **s, void **before);
 void snapshot_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool partial);
-void snapshot_loads(const struct timed_gpu *g, struct gpu_kernel *k);
+void snapshot_own(const struct timed_gpu *g, struct gpu_kernel *k);
 void snapshot_sample(struct timed_gpu *g);
 void snapshot_close(struct timed_gpu *g);
 
 /* laws.c, stuck.c: end the run (g->end, g->fault, g->report) when they find something. */
-void laws_check(struct timed_gpu *g);
+void laws_check(struct timed_gpu *g);                                    /* the machine is empty */
+void laws_check_kernel(struct timed_gpu *g, const struct gpu_kernel *k); /* its last CTA has left */
+void laws_check_alone(struct timed_gpu *g, const struct gpu_kernel *k, void *const *stats);
 void stuck_report(struct timed_gpu *g, const char *why);
 bool stuck_no_progress(struct timed_gpu *g); /* nothing has been issued or asked for too long */
 void gpu_fail(struct timed_gpu *g, enum gpu_end end, enum emu_fault_kind kind, const char *text);

@@ -86,6 +86,7 @@ static void create_sms(struct timed_gpu *g)
                              .mechs = g->mechs,
                              .mech_gpu_states = g->mech_gpu_states,
                              .on_cta_done = dispatch_cta_done,
+                             .place_of = dispatch_place_of,
                              .ctx = g};
         g->sms[i] = sm_create(&s);
         g->sm_wakes[i] = sm_wake(g->sms[i]);
