@@ -44,13 +44,13 @@ static bool in_ranges(const struct range *r, size_t offset)
     return false;
 }
 
-bool timed_is_own(const struct timed_gpu *g, uint32_t group, const struct stat_row *row)
+bool timed_is_own(const struct timed_group *group, const struct stat_row *row)
 {
     if (row->type != STAT_U64) return false;
-    if (g->groups[group].rows == sm_stat_rows) return in_ranges(sm_ranges, row->offset);
-    if (g->groups[group].rows == l1_stat_rows) return in_ranges(l1_ranges, row->offset);
-    return g->groups[group].rows == gpu_stat_rows && (row->offset == offsetof(struct gpu_counts, ctas) ||
-                                                      row->offset == offsetof(struct gpu_counts, kernels));
+    if (group->rows == sm_stat_rows) return in_ranges(sm_ranges, row->offset);
+    if (group->rows == l1_stat_rows) return in_ranges(l1_ranges, row->offset);
+    return group->rows == gpu_stat_rows && (row->offset == offsetof(struct gpu_counts, ctas) ||
+                                            row->offset == offsetof(struct gpu_counts, kernels));
 }
 
 void own_sum(const struct timed_gpu *g, const struct gpu_kernel *k, struct sm_own *out)

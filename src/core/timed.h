@@ -90,7 +90,8 @@ struct timed_group {
     size_t bytes;
 };
 uint32_t timed_groups(const struct timed_gpu *g, const struct timed_group **out);
-bool timed_is_own(const struct timed_gpu *g, uint32_t group, const struct stat_row *row);
+bool timed_is_own(const struct timed_group *group,
+                  const struct stat_row *row); /* see timed_kernel.overlapped */
 void **timed_totals(
     const struct timed_gpu *g); /* of the run so far, one struct for each group; free with timed_free_stats */
 void timed_free_stats(const struct timed_gpu *g, void **stats);
