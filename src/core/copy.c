@@ -22,7 +22,7 @@ const struct param_row copy_param_rows[] = {
         "bandwidth from device to host (10^6 bytes a second)"),
     ROW(PARAM_U32, on_device, "copy.on_device", "MB/s", "80000", 1, 1u << 30,
         "bytes written a second by copies on the device and fills (10^6 bytes a second)"),
-    ROW(PARAM_U32, latency_ns, "copy.latency", "ns", "8000", 0, 1u << 30,
+    ROW(PARAM_U32, latency_ns, "copy.latency", "ns", "3000", 0, 1u << 30,
         "time from a copy's turn to its first byte"),
     {0},
 };
