@@ -96,6 +96,28 @@ static void a_fault_sticks_until_reset(void **state)
     gpu_module_unload(g, m);
 }
 
+/* The module that faulted goes first, then the memory, then the rest: the machine holds on to neither. */
+static void a_module_may_go_between_a_fault_and_the_reset(void **state)
+{
+    struct gpu *g = gpu_get();
+    struct gpu_module *m = load(g);
+    uint64_t in = alloc(g, 4 * COUNT);
+    launch_add(g, m, 16, in, false);
+    launch_add(g, m, in, in, false); /* behind it */
+    assert_int_equal(gpu_settle(g), GPU_ILLEGAL_ADDRESS);
+    gpu_module_unload(g, m);
+    space_free(emu_device_space(gpu_device(g)), in);
+    gpu_reset(g);
+    m = load(g);
+    uint32_t values[COUNT] = {1, 2, 3};
+    in = alloc(g, sizeof values);
+    assert_int_equal(gpu_copy(g, (void *)(uintptr_t)in, values, sizeof values, GPU_SYNC), GPU_OK);
+    assert_int_equal(launch_add(g, m, in, in, false), GPU_OK);
+    assert_int_equal(gpu_copy(g, values, (void *)(uintptr_t)in, sizeof values, GPU_SYNC), GPU_OK);
+    assert_int_equal(values[2], 8);
+    gpu_module_unload(g, m);
+}
+
 static void launches_that_do_not_fit_are_refused(void **state)
 {
     struct gpu *g = gpu_get();
@@ -201,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_with_both_forms_of_arguments),
         cmocka_unit_test(a_fault_sticks_until_reset),
+        cmocka_unit_test(a_module_may_go_between_a_fault_and_the_reset),
         cmocka_unit_test(launches_that_do_not_fit_are_refused),
         cmocka_unit_test(bad_images_say_why),
         cmocka_unit_test(copies_are_checked_on_the_device_side),
