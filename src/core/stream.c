@@ -29,6 +29,25 @@ struct gpu_stream *streams_get(struct timed_gpu *g, uint64_t id)
 
 void streams_init(struct timed_gpu *g) { streams_get(g, 0); }
 
+static void forget(struct timed_gpu *g, struct gpu_stream *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->streams.all.len; i++)
+        if (g->streams.all.data[i] != s) g->streams.all.data[n++] = g->streams.all.data[i];
+    g->streams.all.len = n;
+    free(s);
+}
+
+void streams_end(struct timed_gpu *g, uint64_t id)
+{
+    struct gpu_stream *s = streams_get(g, id);
+    assert(id);
+    if (s->first)
+        s->ended = true;
+    else
+        forget(g, s);
+}
+
 static void work_free(struct gpu_work *w)
 {
     if (w->kind == WORK_COPY && w->copy.release) w->copy.release(w->copy.ctx);
@@ -95,6 +114,7 @@ static void end_first(struct timed_gpu *g, struct gpu_stream *s)
     if (!s->first) s->last = NULL;
     g->streams.pending--;
     work_free(w);
+    if (!s->first && s->ended) forget(g, s);
 }
 
 static void note_copy(struct timed_gpu *g, const struct gpu_work *w)

@@ -24,6 +24,7 @@ struct gpu_work {
 struct gpu_stream {
     uint64_t id;
     bool blocking; /* orders itself with stream 0 */
+    bool ended;    /* forgotten when its last work has ended */
     struct gpu_work *first, *last;
 };
 
@@ -42,6 +43,7 @@ struct timed_gpu;
 void streams_init(struct timed_gpu *g);
 void streams_close(struct timed_gpu *g);
 struct gpu_stream *streams_get(struct timed_gpu *g, uint64_t id); /* made at its first use */
+void streams_end(struct timed_gpu *g, uint64_t id);
 void streams_add_kernel(struct timed_gpu *g, struct gpu_kernel *k, uint64_t stream);
 void streams_add_copy(struct timed_gpu *g, const struct timed_copy *c, uint64_t stream);
 uint64_t streams_add_mark(struct timed_gpu *g, uint64_t stream);

@@ -97,6 +97,8 @@ void timed_stream_nonblocking(struct timed_gpu *g, uint64_t stream)
     streams_get(g, stream)->blocking = false;
 }
 
+void timed_stream_end(struct timed_gpu *g, uint64_t stream) { streams_end(g, stream); }
+
 static enum emu_fault_kind run_to(struct timed_gpu *g, enum loop_goal goal, uint64_t which,
                                   struct emu_fault *fault)
 {

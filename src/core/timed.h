@@ -45,6 +45,7 @@ bool timed_pending(const struct timed_gpu *g); /* something is queued or runs */
 /* Work beside kernels, on any stream. Stream 0 waits for what other streams were given before it, and they for it, but those
  * that were declared non-blocking. */
 void timed_stream_nonblocking(struct timed_gpu *g, uint64_t stream);
+void timed_stream_end(struct timed_gpu *g, uint64_t stream); /* gets no more work; what it has still runs */
 enum timed_copy_kind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE /* fills too */, COPY_ON_HOST };
 struct timed_copy {
     enum timed_copy_kind kind;

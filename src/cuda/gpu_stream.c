@@ -24,8 +24,12 @@ void gpu_stream_end(struct gpu *g, const void *handle)
 {
     gpu_lock();
     uint32_t n = 0;
-    for (uint32_t i = 0; i < g->streams.len; i++)
-        if (g->streams.data[i].handle != handle) g->streams.data[n++] = g->streams.data[i];
+    for (uint32_t i = 0; i < g->streams.len; i++) {
+        if (g->streams.data[i].handle != handle)
+            g->streams.data[n++] = g->streams.data[i];
+        else if (g->timed)
+            timed_stream_end(g->timed, g->streams.data[i].id);
+    }
     g->streams.len = n;
     gpu_unlock();
 }

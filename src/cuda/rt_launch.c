@@ -249,7 +249,7 @@ static cudaError_t kernel_get(struct gpu *g, cudaKernel_t *out, const void *host
     return e;
 }
 
-CUDART(cudaGetKernel, (cudaKernel_t * out, const void *host)) { RT_CALL(kernel_get(g, out, host)); }
+CUDART(cudaGetKernel, (cudaKernel_t * out, const void *host)) { RT_QUEUE(kernel_get(g, out, host)); }
 CUDART_ALIAS(cudaGetKernel, cudaGetFuncBySymbol);
 
 /* The stub keeps what this gives in a static variable and asks no second time, so it must not depend on the

@@ -185,6 +185,23 @@ static void waiting_for_one_stream_leaves_the_others_under_way(void **state)
     rig_close(&r);
 }
 
+static void a_stream_that_was_ended_runs_what_it_has_and_is_forgotten(void **state)
+{
+    static struct rig r;
+    rig_open(&r, ptx, &(struct rig_options){0});
+    struct lane a = lane_new(&r, 1);
+    uint32_t streams = r.gpu->streams.all.len;
+    lane_launch(&r, a, 5);
+    timed_mark(r.gpu, 6);
+    timed_stream_end(r.gpu, 5);
+    timed_stream_end(r.gpu, 6);
+    assert_int_equal(r.gpu->streams.all.len, streams + 1);
+    rig_sync(&r);
+    lane_expect(a);
+    assert_int_equal(r.gpu->streams.all.len, streams);
+    rig_close(&r);
+}
+
 /* ---- copies ---- */
 
 struct move {
@@ -349,6 +366,7 @@ int main(void)
         RIG_TEST(a_non_blocking_stream_does_not_know_the_default_stream),
         RIG_TEST(a_stream_waits_for_a_mark_of_another),
         RIG_TEST(waiting_for_one_stream_leaves_the_others_under_way),
+        RIG_TEST(a_stream_that_was_ended_runs_what_it_has_and_is_forgotten),
         RIG_TEST(a_copy_that_takes_no_time_still_keeps_its_turn),
         RIG_TEST(copies_take_their_time_on_the_engine_of_their_direction),
         RIG_TEST(sleeping_changes_nothing_when_streams_overlap),
