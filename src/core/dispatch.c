@@ -242,7 +242,7 @@ static uint32_t start_ctas(struct timed_gpu *g, tick now)
             gpu_fail(g, END_FAULT, k->fault.kind ? k->fault.kind : EMU_BAD_LAUNCH, k->fault.message);
             return started;
         }
-        wake_at(g->sm_wakes[sm], now);
+        wake_at(&g->sm_wakes[sm], now);
         if (k->cta_starts) k->cta_starts[k->next_cta] = gpu_cycle(g);
         k->next_cta++;
         started++;

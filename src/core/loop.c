@@ -24,7 +24,8 @@ static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake)
 /* The earliest time at which something will happen by itself; TICK_NEVER = never again. */
 static tick loop_next(const struct timed_gpu *g)
 {
-    tick core = MIN(min_wake(g->sm_wakes, g->sm_count), g->dispatch.wake);
+    tick core = g->dispatch.wake;
+    for (uint32_t i = 0; i < g->sm_count; i++) core = MIN(core, g->sm_wakes[i]);
     tick next = next_edge(g, DOMAIN_CORE, core);
     next = MIN(next, next_edge(g, DOMAIN_XBAR, *xbar_wake(g->xbar)));
     next = MIN(next, next_edge(g, DOMAIN_L2, min_wake(g->slice_wakes, g->slice_count)));
@@ -57,7 +58,7 @@ static void loop_step(struct timed_gpu *g)
         g->core_ns = g->core_cycle * 1000000u / g->clock.domains[DOMAIN_CORE].khz;
         if (g->dispatch.wake <= now) dispatch_tick(g, now);
         for (uint32_t i = 0; i < g->sm_count; i++)
-            if (all || *g->sm_wakes[i] <= now) sm_tick(g->sms[i], now);
+            if (all || g->sm_wakes[i] <= now) sm_tick(g->sms[i], now);
     }
     if (g->edges[DOMAIN_XBAR] == now && (all || *xbar_wake(g->xbar) <= now)) xbar_tick(g->xbar, now);
     if (g->edges[DOMAIN_L2] == now)

@@ -216,7 +216,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     m->shared += n.shared;
     for (uint32_t i = 0; i < n.warps; i++)
         start_warp(m, (uint32_t)__builtin_ctzll(~m->taken), cta, i, n.warps);
-    wake_at(&m->wake, clock_after(&m->clock, now, 1));
+    wake_at(m->wake, clock_after(&m->clock, now, 1));
     return true;
 }
 

@@ -20,6 +20,7 @@ struct sm_setup {
     const struct clock_domain *clock;
     struct req_pool *pool;
     struct link *to_xbar, *from_xbar;
+    tick *wake; /* where it says when it next has something to do; NULL: in itself */
     struct mech_set *mechs;
     void *const *mech_gpu_states;
     void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta,

@@ -127,7 +127,9 @@ struct sm_prefetch {
 
 struct sm {
     /* hot */
-    tick wake, ticked; /* ticked: time of the newest tick, TICK_NEVER = none yet */
+    tick *wake;  /* with those of the other SMs, or own_wake */
+    tick ticked; /* time of the newest tick, TICK_NEVER = none yet */
+    tick own_wake;
     tick now;
     uint64_t cycle; /* of `now` */
     uint64_t resident, done, held, buffered, hazard, hazard_mem, memory_next, missed /* instruction miss */,

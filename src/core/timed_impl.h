@@ -71,7 +71,7 @@ struct timed_gpu {
     tick now;
     uint32_t sm_count, slice_count, channel_count;
     struct sm **sms;
-    tick **sm_wakes;
+    tick *sm_wakes; /* side by side: every step looks at all of them */
     struct xbar *xbar;
     struct l2_slice **slices;
     tick **slice_wakes;
