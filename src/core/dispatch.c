@@ -1,8 +1,7 @@
 /* dispatch.c: from launches to CTAs on SMs.
  *
- * Kernels of one stream run in order; kernels of different streams run together while there is room. Stream 0 is CUDA's
- * legacy default stream: it waits for all launches before it, and all launches after it wait for it. The CTA dispatcher goes
- * round the SMs and starts one CTA on each SM that has room, of the oldest grid that fits (GPGPU-Sim's rule, which the
+ * Kernels of one stream run in order (stream.c says whose turn it is); kernels of different streams run together while
+ * there is room. The CTA dispatcher goes round the SMs and starts one CTA on each SM that has room, of the oldest grid that fits (GPGPU-Sim's rule, which the
  * papers take for granted). A cooperative grid starts alone, so that all of its CTAs become resident.
  *
  * (1) The dispatcher acts on core edges. What an SM tells it in a cycle it sees in the next one.
@@ -30,11 +29,10 @@ void dispatch_add(struct timed_gpu *g, const struct emu_launch *l, uint64_t stre
         memcpy(k->params, l->params, l->kernel->param_bytes);
         k->launch.params = k->params;
     }
-    vec_push(&g->dispatch.queue, k);
-    wake_at(&g->dispatch.wake, core_after(g, clock_edge(&g->clock.domains[DOMAIN_CORE], g->now), 1));
+    streams_add_kernel(g, k, stream);
 }
 
-static void kernel_free(struct gpu_kernel *k)
+void kernel_free(struct gpu_kernel *k)
 {
     free(k->params);
     free(k->cta_starts);
@@ -51,11 +49,12 @@ static void queue_remove(struct dispatcher *d, struct gpu_kernel *k)
     d->queue.len = n;
 }
 
-bool dispatch_pending(const struct timed_gpu *g, uint64_t stream)
+static void queue_insert(struct dispatcher *d, struct gpu_kernel *k)
 {
-    for (uint32_t i = 0; i < g->dispatch.queue.len; i++)
-        if (stream == UINT64_MAX || g->dispatch.queue.data[i]->stream == stream) return true;
-    return false;
+    vec_push(&d->queue, k);
+    uint32_t i = d->queue.len - 1;
+    for (; i && d->queue.data[i - 1]->id > k->id; i--) d->queue.data[i] = d->queue.data[i - 1];
+    d->queue.data[i] = k;
 }
 
 /* The kernel whose stores are waited for, or NULL. */
@@ -68,23 +67,15 @@ static struct gpu_kernel *draining_kernel(const struct timed_gpu *g)
 
 /* ---- starting grids ---- */
 
-/* Does the launch have to wait for an earlier one? */
-static bool waits_for(const struct gpu_kernel *k, const struct gpu_kernel *earlier)
-{
-    return k->stream == earlier->stream || !k->stream || !earlier->stream;
-}
-
-static bool may_start(const struct timed_gpu *g, uint32_t at)
+/* Is there room for one more grid? The CTAs of a cooperative one must all find a place first. */
+static bool may_start(const struct timed_gpu *g, const struct gpu_kernel *k)
 {
     const struct dispatcher *d = &g->dispatch;
-    const struct gpu_kernel *k = d->queue.data[at];
-    if (d->running >= g->machine.gpu_kernels) return false;
-    for (uint32_t i = 0; i < at; i++) {
-        const struct gpu_kernel *e = d->queue.data[i];
-        if (waits_for(k, e)) return false;
-        if (e->launch.cooperative && (e->state == KERNEL_QUEUED || e->next_cta < e->ctas)) return false;
-    }
-    return !k->launch.cooperative || !d->running;
+    if (d->queue.len >= g->machine.gpu_kernels) return false;
+    for (uint32_t i = 0; i < d->queue.len; i++)
+        if (d->queue.data[i]->launch.cooperative && d->queue.data[i]->next_cta < d->queue.data[i]->ctas)
+            return false;
+    return !k->launch.cooperative || !d->queue.len;
 }
 
 static bool fits_at_all(const struct timed_gpu *g, const struct gpu_kernel *k, char *why, size_t room)
@@ -107,10 +98,22 @@ static bool fits_at_all(const struct timed_gpu *g, const struct gpu_kernel *k, c
     return false;
 }
 
+static uint32_t free_place(const struct timed_gpu *g)
+{
+    for (uint32_t place = 1;; place++) {
+        bool taken = false;
+        for (uint32_t i = 0; i < g->dispatch.queue.len; i++)
+            taken |= g->dispatch.queue.data[i]->place == place;
+        if (!taken) return place;
+    }
+}
+
 /* False: refused, the run ends. */
 static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
 {
     char why[512];
+    streams_kernel_began(g, k);
+    queue_insert(&g->dispatch, k);
     k->grid = emu_grid_open(g->device, &k->launch, &k->fault);
     if (!k->grid) {
         gpu_fail(g, END_FAULT, k->fault.kind, k->fault.message);
@@ -122,14 +125,17 @@ static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
         gpu_fail(g, END_FAULT, EMU_BAD_LAUNCH, why);
         return false;
     }
-    if (!g->dispatch.running) g->busy_since = now;
+    if (g->dispatch.queue.len == 1) g->busy_since = now;
     if (g->options.timeline) k->cta_starts = mem_zalloc(sizeof *k->cta_starts * k->ctas);
     k->state = KERNEL_RUNNING;
+    k->place = free_place(g);
+    g->pool.owners[k->place] = (struct req_owner){0};
+    for (uint32_t i = 0; g->dispatch.queue.len > 1 && i < g->dispatch.queue.len; i++)
+        g->dispatch.queue.data[i]->overlapped = true;
     k->ready_at = core_after(g, now, g->machine.gpu_launch_latency);
     k->start_cycle = gpu_cycle(g);
     loop_settle(g);
     k->before = snapshot_take(g);
-    g->dispatch.running++;
     return true;
 }
 
@@ -140,11 +146,16 @@ static void kernel_end(struct timed_gpu *g, struct gpu_kernel *k)
     struct dispatcher *d = &g->dispatch;
     g->counts.kernels++;
     if (k->state == KERNEL_DRAINING) d->draining = false;
+    const struct emu_grid *grid = k->grid;
+    laws_check_kernel(g, k);
     snapshot_kernel(g, k, false);
+    for (uint32_t i = 0; i < g->sm_count; i++) sm_grid_end(g->sms[i], grid);
     snapshot_free(g, k->before);
+    k->before = NULL;
     queue_remove(d, k);
+    streams_kernel_ended(g, k);
     kernel_free(k);
-    if (--d->running == 0) {
+    if (!d->queue.len) {
         g->counts.busy_cycles += (g->now - g->busy_since) / g->clock.domains[DOMAIN_CORE].period;
         g->busy_since = TICK_NEVER;
     }
@@ -156,8 +167,8 @@ static void end_finished(struct timed_gpu *g, tick now)
     struct dispatcher *d = &g->dispatch;
     for (uint32_t i = 0; i < d->queue.len;) {
         struct gpu_kernel *k = d->queue.data[i];
-        bool finished = k->state != KERNEL_QUEUED && k->ctas_done == k->ctas;
-        if (finished && d->running > 1) {
+        bool finished = k->ctas_done == k->ctas;
+        if (finished && d->queue.len > 1) {
             kernel_end(g, k);
             continue;
         }
@@ -165,7 +176,7 @@ static void end_finished(struct timed_gpu *g, tick now)
         if (!finished || k->state == KERNEL_DRAINING) continue;
         k->state = KERNEL_DRAINING;
         d->draining = true;
-        snapshot_loads(g, k); /* the SMs forget them at the end of a kernel */
+        snapshot_own(g, k); /* the SMs forget it at the end of a kernel */
         for (uint32_t s = 0; s < g->sm_count; s++) sm_kernel_end(g->sms[s], now);
     }
 }
@@ -199,6 +210,14 @@ void dispatch_cta_done(void *gpu, uint32_t sm, struct cta *cta, struct emu_grid 
     wake_at(&d->wake, core_after(g, g->now, 1));
 }
 
+uint32_t dispatch_place_of(void *gpu, const struct emu_grid *grid)
+{
+    const struct dispatcher *d = &((struct timed_gpu *)gpu)->dispatch;
+    for (uint32_t i = 0; i < d->queue.len; i++)
+        if (d->queue.data[i]->grid == grid) return d->queue.data[i]->place;
+    return 0; /* a test that starts CTAs by hand */
+}
+
 /* The oldest grid that has a CTA left which fits this SM. */
 static struct gpu_kernel *kernel_for(const struct timed_gpu *g, uint32_t sm, tick now)
 {
@@ -225,7 +244,7 @@ static uint32_t start_ctas(struct timed_gpu *g, tick now)
             gpu_fail(g, END_FAULT, k->fault.kind ? k->fault.kind : EMU_BAD_LAUNCH, k->fault.message);
             return started;
         }
-        wake_at(g->sm_wakes[sm], now);
+        wake_at(&g->sm_wakes[sm], now);
         if (k->cta_starts) k->cta_starts[k->next_cta] = gpu_cycle(g);
         k->next_cta++;
         started++;
@@ -237,8 +256,8 @@ static uint32_t start_ctas(struct timed_gpu *g, tick now)
 /* When the dispatcher next has something to do by itself. */
 static tick next_wake(const struct timed_gpu *g, tick now, bool started)
 {
-    if (started) return core_after(g, now, 1);
-    tick wake = TICK_NEVER;
+    tick wake = streams_wake(g);
+    if (started) wake_at(&wake, core_after(g, now, 1));
     for (uint32_t i = 0; i < g->dispatch.queue.len; i++) {
         const struct gpu_kernel *k = g->dispatch.queue.data[i];
         if (k->state == KERNEL_RUNNING && k->ready_at > now) wake_at(&wake, k->ready_at);
@@ -250,12 +269,22 @@ void dispatch_tick(struct timed_gpu *g, tick now)
 {
     struct dispatcher *d = &g->dispatch;
     d->wake = TICK_NEVER;
+    streams_tick(g, now);
     end_finished(g, now);
-    for (uint32_t i = 0; i < d->queue.len && g->end == END_NONE; i++)
-        if (d->queue.data[i]->state == KERNEL_QUEUED && may_start(g, i))
-            kernel_open(g, d->queue.data[i], now);
+    for (struct gpu_kernel *k; g->end == END_NONE && (k = streams_next_kernel(g)) && may_start(g, k);)
+        kernel_open(g, k, now);
     bool started = g->end == END_NONE && start_ctas(g, now) > 0;
     wake_at(&d->wake, next_wake(g, now, started));
+}
+
+void dispatch_abandon(struct timed_gpu *g)
+{
+    for (uint32_t i = 0; i < g->sm_count; i++) sm_abandon(g->sms[i]);
+    for (uint32_t i = 0; i < g->dispatch.queue.len; i++) {
+        struct gpu_kernel *k = g->dispatch.queue.data[i];
+        if (k->grid) emu_grid_close(k->grid, NULL);
+        k->grid = NULL;
+    }
 }
 
 void dispatch_close(struct timed_gpu *g)
@@ -263,7 +292,7 @@ void dispatch_close(struct timed_gpu *g)
     struct dispatcher *d = &g->dispatch;
     for (uint32_t i = 0; i < d->queue.len; i++) {
         struct gpu_kernel *k = d->queue.data[i];
-        if (k->grid) emu_grid_close(k->grid, NULL); /* its module may be gone already */
+        if (k->grid) emu_grid_close(k->grid, NULL);
         snapshot_free(g, k->before);
         kernel_free(k);
     }

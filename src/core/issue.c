@@ -60,14 +60,19 @@ static uint64_t could_issue(const struct sm *m)
 
 /* ---- one instruction ---- */
 
-static void count_issue(struct sm *m, const struct uop *u, const struct emu_access *e)
+static void count_issue_in(struct sm_stats *s, const struct uop *u, const struct emu_access *e)
 {
-    struct sm_stats *s = &m->stats;
     s->warp_insts++;
     s->thread_insts += (uint64_t)__builtin_popcount(e->mask);
     s->insts_by_unit[u->unit]++;
     s->barriers += (u->flags & UOP_BARRIER) != 0;
     s->branches += (u->flags & UOP_BRANCH) != 0;
+}
+
+static void count_issue(struct sm *m, uint32_t w, const struct uop *u, const struct emu_access *e)
+{
+    count_issue_in(&m->stats, u, e);
+    count_issue_in(sm_own_of(m, w), u, e);
     m->counters.issued++;
 }
 
@@ -120,7 +125,7 @@ static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
         m->buffered &= ~bit(w);
         m->empty |= bit(w);
     }
-    count_issue(m, u, &e);
+    count_issue(m, w, u, &e);
     send(m, w, u, &e);
     if (u->flags & UOP_FENCE) m->fenced |= bit(w);
     if (u->flags & UOP_COMMIT) s->group++;

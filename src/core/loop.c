@@ -24,7 +24,8 @@ static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake)
 /* The earliest time at which something will happen by itself; TICK_NEVER = never again. */
 static tick loop_next(const struct timed_gpu *g)
 {
-    tick core = MIN(min_wake(g->sm_wakes, g->sm_count), g->dispatch.wake);
+    tick core = g->dispatch.wake;
+    for (uint32_t i = 0; i < g->sm_count; i++) core = MIN(core, g->sm_wakes[i]);
     tick next = next_edge(g, DOMAIN_CORE, core);
     next = MIN(next, next_edge(g, DOMAIN_XBAR, *xbar_wake(g->xbar)));
     next = MIN(next, next_edge(g, DOMAIN_L2, min_wake(g->slice_wakes, g->slice_count)));
@@ -57,7 +58,7 @@ static void loop_step(struct timed_gpu *g)
         g->core_ns = g->core_cycle * 1000000u / g->clock.domains[DOMAIN_CORE].khz;
         if (g->dispatch.wake <= now) dispatch_tick(g, now);
         for (uint32_t i = 0; i < g->sm_count; i++)
-            if (all || *g->sm_wakes[i] <= now) sm_tick(g->sms[i], now);
+            if (all || g->sm_wakes[i] <= now) sm_tick(g->sms[i], now);
     }
     if (g->edges[DOMAIN_XBAR] == now && (all || *xbar_wake(g->xbar) <= now)) xbar_tick(g->xbar, now);
     if (g->edges[DOMAIN_L2] == now)
@@ -96,8 +97,8 @@ static void loop_tell(struct timed_gpu *g)
                                .ctas_done = k->ctas_done,
                                .cycles = gpu_cycle(g),
                                .warp_insts = g->progress_insts,
-                               .kernels_running = d->running,
-                               .kernels_queued = d->queue.len - d->running};
+                               .kernels_running = d->queue.len,
+                               .kernels_queued = g->streams.kernels - d->queue.len};
     g->options.progress(g->options.progress_ctx, &p);
 }
 
@@ -129,11 +130,23 @@ static bool loop_move(struct timed_gpu *g)
     return true;
 }
 
-void loop_run(struct timed_gpu *g, uint64_t stream)
+static bool loop_pending(const struct timed_gpu *g, enum loop_goal goal, const struct gpu_stream *stream,
+                         uint64_t mark)
 {
+    switch (goal) {
+    case GOAL_ALL: return g->streams.pending != 0;
+    case GOAL_STREAM: return stream->first != NULL;
+    case GOAL_MARK: return g->streams.mark_ns.data[mark - 1] == MARK_PENDING;
+    }
+    UNREACHABLE("a goal of the loop");
+}
+
+void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t which)
+{
+    const struct gpu_stream *stream = goal == GOAL_STREAM ? streams_get(g, which) : NULL;
     fenv_t host; /* the program around us may round otherwise or flush denormals: results must not know */
     emu_env_enter(&host);
-    while (g->end == END_NONE && dispatch_pending(g, stream)) {
+    while (g->end == END_NONE && loop_pending(g, goal, stream, which)) {
         if (!loop_move(g)) break;
         loop_step(g);
         loop_find_fault(g);

@@ -65,6 +65,8 @@ static void pending_end(struct sm *m, uint32_t id)
     if (p.is_timed) {
         m->stats.loads_done++;
         m->stats.load_cycles += m->cycle - p.issued;
+        sm_own_of(m, p.warp)->loads_done++;
+        sm_own_of(m, p.warp)->load_cycles += m->cycle - p.issued;
     }
     if (m->p->operand_collector) collector_write(&m->collector, p.warp, p.op);
     sm_warp_release(m, p.warp, p.op);
@@ -144,6 +146,7 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
                                               : REQ_GLOBAL,
                        .bypass = a->bypass,
                        .warp = (uint16_t)a->warp,
+                       .owner = m->warps[a->warp].program->place,
                        .pc = a->pc,
                        .token = a->kind == REQ_WRITE    ? UINT32_MAX
                                 : a->kind == REQ_ATOMIC ? token(TOKEN_ATOMIC, atomic)
@@ -154,13 +157,16 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
         m->atomics[atomic].lanes = c->lanes;
     }
     m->offered = a;
+    l1_count_for(m->l1, &m->warps[a->warp].program->own.l1);
     enum l1_answer got = l1_access(m->l1, m->now, &t);
     m->offered = NULL;
+    l1_count_for(m->l1, NULL);
     m->refusal = got;
     if (is_refused(got)) return false;
     if (a->kind == REQ_ATOMIC) m->atomic_free = m->atomics[atomic].next;
     if (a->kind != REQ_WRITE) m->pendings[a->pending].left++;
     m->stats.transactions++;
+    sm_own_of(m, a->warp)->transactions++;
     if (a->is_texture) {
         m->stats.tex_accesses++;
         m->stats.tex_misses += got == L1_MISS;

@@ -57,6 +57,7 @@ static void build_texture(struct sm *m, struct sm_access *a, const struct emu_ac
     a->local_from = a->count;
     a->is_texture = true;
     m->stats.tex_insts++;
+    sm_own_of(m, a->warp)->tex_insts++;
     if (!is_l1 || m->setup.l1->sectored) return;
     for (uint32_t i = 0; i < a->count; i++)
         a->txns[i].sectors = (uint32_t)((1ull << line_bytes / COALESCE_SECTOR_BYTES) - 1);
@@ -99,18 +100,22 @@ static void build_shared(struct sm *m, struct sm_access *a, const struct emu_acc
     a->passes = coalesce_shared_passes(&s);
     a->has_shared = true;
     m->stats.shared_insts++;
+    sm_own_of(m, a->warp)->shared_insts++;
     m->stats.shared_conflict_cycles += a->passes - 1;
 }
 
 static void count_device(struct sm *m, const struct sm_access *a, const struct emu_access *e)
 {
     if (!a->count) return;
-    m->stats.loads += a->kind == REQ_READ;
-    m->stats.stores += a->kind == REQ_WRITE;
-    m->stats.atomics += a->kind == REQ_ATOMIC;
+    struct sm_stats *to[] = {&m->stats, sm_own_of(m, a->warp)};
+    for (int i = 0; i < 2; i++) {
+        to[i]->loads += a->kind == REQ_READ;
+        to[i]->stores += a->kind == REQ_WRITE;
+        to[i]->atomics += a->kind == REQ_ATOMIC;
+        if (a->kind == REQ_READ) to[i]->load_transactions += a->count;
+    }
     m->counters.loads += a->kind == REQ_READ;
     if (a->kind != REQ_READ) return;
-    m->stats.load_transactions += a->count;
     lsu_note_load(m, a->warp, a->pc, a->lane_address, a->count);
 }
 
@@ -143,6 +148,7 @@ static void build_memory(struct sm *m, struct sm_access *a, const struct emu_acc
         a->ro = RO_CONST;
         build_read_only(a, e, 4);
         m->stats.const_insts++;
+        sm_own_of(m, a->warp)->const_insts++;
     } else {
         a->bypass = e->inst->op != ISA_OP_CPASYNC && !e->is_atomic && goes_past_l1(e->inst);
         build_device(m, a, e, a->warp);

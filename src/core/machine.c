@@ -95,6 +95,7 @@ const struct param_group machine_groups[] = {
     {addrmap_rows, offsetof(struct machine, addrmap)},
     {l2_rows, offsetof(struct machine, l2)},
     {dram_rows, offsetof(struct machine, dram)},
+    {copy_param_rows, offsetof(struct machine, copy)},
     {0},
 };
 

@@ -3,6 +3,7 @@
 #define HEDDLE_MACHINE_H
 
 #include "config/param.h"
+#include "core/copy.h"
 #include "core/sm_params.h"
 #include "mem/addrmap.h"
 #include "mem/dram.h"
@@ -47,6 +48,7 @@ struct machine {
     struct addrmap_params addrmap;
     struct l2_params l2;
     struct dram_params dram;
+    struct copy_params copy;
 };
 
 /* Ideal memory systems of the limit studies (thesis, 3.5). */

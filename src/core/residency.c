@@ -17,6 +17,7 @@ static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
     struct sm_program *p = mem_zalloc(sizeof *p);
     p->grid = g;
     p->kernel = k;
+    if (m->setup.place_of) p->place = (uint16_t)m->setup.place_of(m->setup.ctx, g);
     p->uops = mem_alloc(k->inst_count * sizeof *p->uops);
     p->loads = mem_zalloc(k->inst_count * sizeof *p->loads);
     p->last = mem_zalloc(k->inst_count * sizeof *p->last);
@@ -81,11 +82,32 @@ struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g, uint64
     return p;
 }
 
-const struct pc_load_stats *sm_pc_loads(const struct sm *m, const struct emu_grid *g)
+static struct sm_program *find_program(const struct sm *m, const struct emu_grid *g)
 {
     for (uint32_t i = m->program_count; i-- > 0;)
-        if (m->programs[i]->grid == g) return m->programs[i]->loads;
+        if (m->programs[i]->grid == g) return m->programs[i];
     return NULL;
+}
+
+const struct pc_load_stats *sm_pc_loads(const struct sm *m, const struct emu_grid *g)
+{
+    const struct sm_program *p = find_program(m, g);
+    return p ? p->loads : NULL;
+}
+
+const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g)
+{
+    const struct sm_program *p = find_program(m, g);
+    return p ? &p->own : NULL;
+}
+
+/* Another grid may come to lie where this one was. */
+void sm_grid_end(struct sm *m, const struct emu_grid *g)
+{
+    struct sm_program *p = find_program(m, g);
+    if (!p) return;
+    p->has_ended = true;
+    p->grid = NULL;
 }
 
 /* ---- what a CTA needs ---- */
@@ -209,7 +231,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     m->shared += n.shared;
     for (uint32_t i = 0; i < n.warps; i++)
         start_warp(m, (uint32_t)__builtin_ctzll(~m->taken), cta, i, n.warps);
-    wake_at(&m->wake, clock_after(&m->clock, now, 1));
+    wake_at(m->wake, clock_after(&m->clock, now, 1));
     return true;
 }
 
@@ -225,6 +247,7 @@ static void end_cta(struct sm *m, uint32_t cta)
     m->registers -= c.registers;
     m->shared -= c.shared;
     m->stats.ctas++;
+    c.program->own.sm.ctas++;
     c.program->ctas--;
     if (m->setup.on_cta_done) m->setup.on_cta_done(m->setup.ctx, m->setup.index, c.emu, c.grid);
     emu_cta_close(c.emu);
@@ -238,5 +261,32 @@ void sm_ctas_end(struct sm *m)
             m->finished[i] &= m->finished[i] - 1;
             end_cta(m, cta);
         }
+    }
+}
+
+const char *sm_not_home(const struct sm *m, const struct emu_grid *g)
+{
+    uint64_t registers = 0, shared = 0, taken = 0, threads = 0, count = 0;
+    for (uint32_t i = 0; i < m->cta_slots; i++) {
+        const struct sm_cta *c = &m->ctas[i];
+        if (!c->emu) continue;
+        if (c->grid == g) return "a CTA of the kernel is left";
+        registers += c->registers;
+        shared += c->shared;
+        threads += c->threads;
+        taken |= c->warps;
+        count++;
+    }
+    if (registers != m->registers) return "registers are not home";
+    if (shared != m->shared) return "shared memory is not home";
+    if (taken != m->taken || threads != m->thread_count) return "warp slots are not home";
+    return count == m->cta_count ? NULL : "CTA slots are not home";
+}
+
+void sm_abandon(struct sm *m)
+{
+    for (uint32_t i = 0; i < m->cta_slots; i++) {
+        if (m->ctas[i].emu) emu_cta_close(m->ctas[i].emu);
+        m->ctas[i].emu = NULL;
     }
 }

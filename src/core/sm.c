@@ -47,7 +47,7 @@ static void create_caches(struct sm *m)
                  p->const_merges);
     rocache_init(&m->ro[RO_TEX], p->tex_bytes, p->tex_ways, p->tex_line, p->tex_mshrs, p->tex_merges);
     m->l1 = l1_create(m->setup.l1, m->setup.index, &m->clock, m->setup.pool, m->setup.to_xbar,
-                      m->setup.from_xbar, &m->wake);
+                      m->setup.from_xbar, m->wake);
     bool readable = split_read(p, &m->sizes);
     assert(readable); /* split_check */
     (void)readable;
@@ -64,8 +64,9 @@ struct sm *sm_create(const struct sm_setup *s)
     m->line_bytes = s->l1->line;
     m->warp_slots = MIN(s->machine->sm_warps, (uint32_t)SM_WARPS_MAX);
     m->cta_slots = s->machine->sm_ctas;
+    m->wake = s->wake ? s->wake : &m->own_wake;
     m->ticked = TICK_NEVER;
-    m->wake = TICK_NEVER;
+    *m->wake = TICK_NEVER;
     m->ctas = mem_zalloc(m->cta_slots * sizeof *m->ctas);
     m->finished = mem_zalloc((m->cta_slots + 63) / 64 * sizeof *m->finished);
     for (uint32_t i = 0; i < m->p->schedulers; i++) {
@@ -83,8 +84,7 @@ struct sm *sm_create(const struct sm_setup *s)
 void sm_destroy(struct sm *m)
 {
     if (!m) return;
-    for (uint32_t i = 0; i < m->cta_slots; i++)
-        if (m->ctas[i].emu) emu_cta_close(m->ctas[i].emu);
+    sm_abandon(m);
     mech_sm_destroy(m->mech);
     l1_destroy(m->l1);
     for (int i = 0; i < RO_COUNT; i++) rocache_free(&m->ro[i]);
@@ -125,24 +125,24 @@ static tick tick_of(const struct sm *m, uint64_t cycle)
 
 static void set_wake(struct sm *m)
 {
-    wake_at(&m->wake, l1_wake(m->l1));
+    wake_at(m->wake, l1_wake(m->l1));
     if (m->changed || lsu_busy(m) || sm_fetch_pending(m)) {
-        wake_at(&m->wake, clock_after(&m->clock, m->now, 1));
+        wake_at(m->wake, clock_after(&m->clock, m->now, 1));
         return;
     }
-    wake_at(&m->wake, tick_of(m, pipes_next(&m->pipes, m->cycle)));
-    if (is_unit_awaited(m)) wake_at(&m->wake, tick_of(m, pipes_next_free(&m->pipes, m->cycle)));
-    if (m->warp_count) wake_at(&m->wake, tick_of(m, m->mech->next_timer));
-    if (m->asleep) wake_at(&m->wake, tick_of(m, m->sleep_next));
+    wake_at(m->wake, tick_of(m, pipes_next(&m->pipes, m->cycle)));
+    if (is_unit_awaited(m)) wake_at(m->wake, tick_of(m, pipes_next_free(&m->pipes, m->cycle)));
+    if (m->warp_count) wake_at(m->wake, tick_of(m, m->mech->next_timer));
+    if (m->asleep) wake_at(m->wake, tick_of(m, m->sleep_next));
 }
 
 void sm_tick(struct sm *m, tick now)
 {
     if (m->ticked == now) {
-        m->wake = clock_after(&m->clock, now, 1);
+        *m->wake = clock_after(&m->clock, now, 1);
         return;
     }
-    m->wake = TICK_NEVER;
+    *m->wake = TICK_NEVER;
     account_slept(m, now / m->clock.period);
     m->ticked = m->now = now;
     m->cycle = now / m->clock.period;
@@ -165,7 +165,7 @@ void sm_tick(struct sm *m, tick now)
 
 /* ---- what others ask for ---- */
 
-tick *sm_wake(struct sm *m) { return &m->wake; }
+tick *sm_wake(struct sm *m) { return m->wake; }
 
 bool sm_idle(const struct sm *m)
 {
@@ -195,7 +195,7 @@ void sm_kernel_end(struct sm *m, tick now)
     l1_flush(m->l1, now);
     for (int i = 0; i < RO_COUNT; i++)
         if (!m->ro[i].live) rocache_clear(&m->ro[i]);
-    wake_at(&m->wake, now); /* the flush begins in this cycle, whether the SM was awake or not */
+    wake_at(m->wake, now); /* the flush begins in this cycle, whether the SM was awake or not */
 }
 
 void *sm_stats(struct sm *m) { return &m->stats; }

@@ -20,19 +20,32 @@ struct sm_setup {
     const struct clock_domain *clock;
     struct req_pool *pool;
     struct link *to_xbar, *from_xbar;
+    tick *wake; /* where it says when it next has something to do; NULL: in itself */
     struct mech_set *mechs;
     void *const *mech_gpu_states;
     void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta,
                         struct emu_grid *grid); /* all warps of a CTA have ended; it left the SM */
+    uint32_t (*place_of)(
+        void *ctx, const struct emu_grid *grid); /* whose requests these are (mem/req.h); NULL: nobody's */
     void *ctx;
 };
 struct sm *sm_create(const struct sm_setup *s);
 void sm_destroy(struct sm *m);
+void sm_abandon(struct sm *m); /* closes its CTAs: it will not run again */
 
 /* Occupancy: does one more CTA of this grid fit (threads, warps, CTA slots, registers by allocation unit, shared memory)? */
 bool sm_fits(const struct sm *m, const struct emu_grid *g);
 bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g,
                   uint64_t linear); /* false: the emulator faulted */
+/* What a grid did on an SM, of the events that have an owner (core/own.h). */
+struct sm_own {
+    struct sm_stats sm;
+    struct l1_stats l1;
+};
+const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g); /* NULL: it had no CTA here */
+void sm_grid_end(struct sm *m, const struct emu_grid *g);                  /* it will start no CTA any more */
+/* NULL: no CTA of the grid is here, and what is handed out is what the CTAs here have. Else what is wrong. */
+const char *sm_not_home(const struct sm *m, const struct emu_grid *g);
 void sm_tick(struct sm *m, tick now);
 tick *sm_wake(struct sm *m);      /* set by sm_tick to the next time it has something to do */
 bool sm_idle(const struct sm *m); /* no CTA, no request under way */

@@ -62,6 +62,8 @@ struct sm_program {
     uint64_t code, last_cta; /* address; number of the newest CTA */
     uint32_t ctas;           /* resident */
     bool has_ended;          /* kept for its statistics alone */
+    uint16_t place;          /* of its requests */
+    struct sm_own own;
 };
 
 struct sm_warp {
@@ -133,7 +135,9 @@ struct sm_prefetch {
 
 struct sm {
     /* hot */
-    tick wake, ticked; /* ticked: time of the newest tick, TICK_NEVER = none yet */
+    tick *wake;  /* with those of the other SMs, or own_wake */
+    tick ticked; /* time of the newest tick, TICK_NEVER = none yet */
+    tick own_wake;
     tick now;
     uint64_t cycle; /* of `now` */
     uint64_t resident, done, held, buffered, hazard, hazard_mem, memory_next, missed /* instruction miss */,
@@ -201,6 +205,8 @@ struct sm {
     for (uint64_t w##_rest = (mask), w; w##_rest && ((w = (uint64_t)__builtin_ctzll(w##_rest)), true);       \
          w##_rest &= w##_rest - 1)
 static inline uint64_t bit(uint32_t i) { return 1ull << i; }
+/* The counters of the grid that a warp belongs to. */
+static inline struct sm_stats *sm_own_of(struct sm *m, uint32_t w) { return &m->warps[w].program->own.sm; }
 
 /* ---- sm_warp.c: what a warp waits for ---- */
 void sm_warp_refresh(struct sm *m, uint32_t w); /* its pending registers, fence or copies changed */

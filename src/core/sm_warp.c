@@ -161,6 +161,7 @@ void sm_warp_leave(struct sm *m, uint32_t w)
     m->fenced &= ~bit(w);
     m->warp_count--;
     m->stats.warps++;
+    sm_own_of(m, w)->warps++;
     m->changed = true;
     if (--c->left == 0) m->finished[s->cta / 64] |= bit(s->cta % 64);
 }

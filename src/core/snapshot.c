@@ -1,6 +1,6 @@
 /* snapshot.c: statistics out of the components: a snapshot is one struct for each group, summed over the instances of the
- * component. What a kernel or a sample did is the difference of two snapshots; kernels that run at the same time therefore
- * count each other's events. */
+ * component. What a kernel or a sample did is the difference of two snapshots; of kernels that ran at the same time, the events
+ * that have an owner are counted apart (own.h), the others are the machine's. */
 #include "core/queue_stats.h"
 #include "core/timed_impl.h"
 #include "stats/loads.h"
@@ -11,10 +11,12 @@ const struct stat_row gpu_stat_rows[] = {
                "core cycles with a kernel on the machine", "gpc__cycles_elapsed.max"),
     STAT_COUNT(gpu_counts, kernels, "gpu.kernels", "kernels", "kernels that have ended", NULL),
     STAT_COUNT(gpu_counts, ctas, "gpu.ctas", "CTAs", "CTAs that have ended", "sm__ctas_launched.sum"),
+    STAT_COUNT(gpu_counts, copies, "gpu.copies", "copies", "copies and fills that have ended", NULL),
+    STAT_COUNT(gpu_counts, copied_bytes, "gpu.copied_bytes", "bytes", "what they moved", NULL),
+    STAT_COUNT(gpu_counts, copy_cycles, "gpu.copy_cycles", "cycles",
+               "core cycles that copy engines were busy, summed over them (copy.timed)", NULL),
     {0},
 };
-
-enum { GROUP_SM, GROUP_L1, GROUP_XBAR, GROUP_L2, GROUP_DRAM, GROUP_QUEUE, GROUP_GPU, GROUP_MECH };
 
 /* Stats structs hold nothing but what their rows name. */
 static size_t rows_bytes(const struct stat_row *rows)
@@ -100,10 +102,11 @@ void snapshot_subtract(const struct timed_gpu *g, void **s, void **before)
     for (uint32_t i = 0; i < g->group_count; i++) stat_sub(g->groups[i].rows, s[i], before[i]);
 }
 
-/* The per-PC load table of a kernel, summed over SMs. Each SM keeps its part until sm_kernel_end. */
-void snapshot_loads(const struct timed_gpu *g, struct gpu_kernel *k)
+/* A kernel's own events and its per-PC load table, summed over SMs. Each SM keeps its part until sm_kernel_end. */
+void snapshot_own(const struct timed_gpu *g, struct gpu_kernel *k)
 {
     uint32_t count = k->launch.kernel->inst_count;
+    own_sum(g, k, &k->own);
     k->loads = mem_zalloc(sizeof *k->loads * (count + 1));
     for (uint32_t i = 0; i < g->sm_count; i++) {
         const struct pc_load_stats *l = sm_pc_loads(g->sms[i], k->grid);
@@ -122,13 +125,19 @@ void snapshot_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool partial)
                              .registers = l->kernel->reg_count,
                              .shared_bytes = emu_grid_shared_bytes(k->grid),
                              .ctas = k->ctas_done,
+                             .requests = g->pool.owners[k->place].made,
+                             .overlapped = k->overlapped,
                              .partial = partial};
     memcpy(t.grid, l->grid, sizeof t.grid);
     memcpy(t.block, l->block, sizeof t.block);
     loop_settle(g);
     t.stats = snapshot_take(g);
     snapshot_subtract(g, t.stats, k->before);
-    if (!k->loads) snapshot_loads(g, k);
+    if (!k->loads) snapshot_own(g, k);
+    if (k->overlapped)
+        own_replace(t.stats, &k->own);
+    else if (!partial)
+        laws_check_alone(g, k, t.stats);
     t.loads = k->loads;
     t.load_count = l->kernel->inst_count;
     k->loads = NULL;
@@ -165,5 +174,6 @@ void snapshot_close(struct timed_gpu *g)
     vec_free(&g->kernels);
     vec_free(&g->samples);
     vec_free(&g->ctas);
+    vec_free(&g->transfers);
     free(g->groups);
 }

@@ -51,6 +51,7 @@ void stuck_report(struct timed_gpu *g, const char *why)
     struct strbuf *out = &g->report;
     strbuf_printf(out, "heddle: the machine is stuck at cycle %" PRIu64 ": %s\n", gpu_cycle(g), why);
     explain_kernels(g, out);
+    streams_explain(g, out);
     for (uint32_t i = 0; i < g->sm_count; i++)
         if (!sm_idle(g->sms[i])) sm_explain(g->sms[i], g->now, out);
     if (!xbar_idle(g->xbar)) xbar_explain(g->xbar, g->now, out);
@@ -74,7 +75,7 @@ bool stuck_no_progress(struct timed_gpu *g)
     }
     g->progress_insts = insts;
     mark += insts;
-    if (mark != g->progress_mark || sleeps || !dispatch_pending(g, UINT64_MAX)) {
+    if (mark != g->progress_mark || sleeps || !g->dispatch.queue.len || streams_wake(g) != TICK_NEVER) {
         g->progress_mark = mark;
         g->progress_cycle = gpu_cycle(g);
     }

@@ -21,6 +21,7 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
     }
     if (g->options.sample_cycles)
         g->next_sample = g->options.sample_cycles * g->clock.domains[DOMAIN_CORE].period;
+    streams_init(g);
     snapshot_init(g);
     return g;
 }
@@ -30,6 +31,7 @@ void timed_destroy(struct timed_gpu *g)
     if (!g) return;
     wiring_destroy(g); /* SMs give their CTAs back before their grids are closed */
     dispatch_close(g);
+    streams_close(g);
     snapshot_close(g);
     strbuf_free(&g->report);
     free(g);
@@ -37,7 +39,7 @@ void timed_destroy(struct timed_gpu *g)
 
 void timed_set_device(struct timed_gpu *g, struct emu_device *d)
 {
-    assert(!dispatch_pending(g, UINT64_MAX));
+    assert(!timed_pending(g));
     g->device = d;
 }
 
@@ -66,14 +68,59 @@ static void record_partial(struct timed_gpu *g)
     }
 }
 
-enum emu_fault_kind timed_sync(struct timed_gpu *g, uint64_t stream, struct emu_fault *fault)
+bool timed_pending(const struct timed_gpu *g) { return g->end == END_NONE && g->streams.pending; }
+
+void timed_copy(struct timed_gpu *g, const struct timed_copy *c, uint64_t stream)
+{
+    if (g->end == END_NONE)
+        streams_add_copy(g, c, stream);
+    else if (c->release)
+        c->release(c->ctx);
+}
+
+uint64_t timed_mark(struct timed_gpu *g, uint64_t stream) { return streams_add_mark(g, stream); }
+
+void timed_wait_mark(struct timed_gpu *g, uint64_t stream, uint64_t mark)
+{
+    if (g->end == END_NONE) streams_add_wait(g, stream, mark);
+}
+
+bool timed_mark_reached(const struct timed_gpu *g, uint64_t mark, uint64_t *ns)
+{
+    *ns = g->streams.mark_ns.data[mark - 1];
+    return *ns != MARK_PENDING;
+}
+
+void timed_stream_nonblocking(struct timed_gpu *g, uint64_t stream)
+{
+    assert(stream);
+    streams_get(g, stream)->blocking = false;
+}
+
+void timed_stream_end(struct timed_gpu *g, uint64_t stream) { streams_end(g, stream); }
+
+static enum emu_fault_kind run_to(struct timed_gpu *g, enum loop_goal goal, uint64_t which,
+                                  struct emu_fault *fault)
 {
     bool ended = g->end != END_NONE;
-    if (!ended) loop_run(g, stream);
-    if (!ended && g->end != END_NONE) record_partial(g);
+    if (!ended) loop_run(g, goal, which);
+    if (!ended && g->end != END_NONE) {
+        record_partial(g);
+        dispatch_abandon(g); /* modules and memory may be given back from now on */
+    }
     if (g->end == END_NONE) return EMU_OK;
     *fault = g->fault;
     return g->fault.kind;
+}
+
+enum emu_fault_kind timed_sync(struct timed_gpu *g, uint64_t stream, struct emu_fault *fault)
+{
+    return run_to(g, stream == UINT64_MAX ? GOAL_ALL : GOAL_STREAM, stream, fault);
+}
+
+enum emu_fault_kind timed_sync_mark(struct timed_gpu *g, uint64_t mark, struct emu_fault *fault)
+{
+    return run_to(g, GOAL_MARK, mark, fault);
 }
 
 uint64_t timed_cycles(const struct timed_gpu *g) { return gpu_cycle(g); }
@@ -93,6 +140,11 @@ const struct timed_sample *timed_sample_at(const struct timed_gpu *g, uint32_t i
 }
 uint32_t timed_cta_count(const struct timed_gpu *g) { return g->ctas.len; }
 const struct timed_cta *timed_cta_at(const struct timed_gpu *g, uint32_t i) { return &g->ctas.data[i]; }
+uint32_t timed_transfer_count(const struct timed_gpu *g) { return g->transfers.len; }
+const struct timed_transfer *timed_transfer_at(const struct timed_gpu *g, uint32_t i)
+{
+    return &g->transfers.data[i];
+}
 uint32_t timed_sm_count(const struct timed_gpu *g) { return g->sm_count; }
 struct sm *timed_sm_at(const struct timed_gpu *g, uint32_t i) { return g->sms[i]; }
 

@@ -1,4 +1,5 @@
-/* timed.h: the timed GPU: what the CUDA layer and the command line drive. Launches are queued on streams; running them advances the clock. */
+/* timed.h: the timed GPU: what the CUDA layer and the command line drive. Launches and copies are queued on streams; running them advances
+ * the clock. */
 #ifndef HEDDLE_TIMED_H
 #define HEDDLE_TIMED_H
 
@@ -39,6 +40,27 @@ void timed_set_device(struct timed_gpu *g,
 void timed_launch(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream);
 /* Runs until everything queued (on this stream; UINT64_MAX = on all) is done. EMU_OK or the fault. */
 enum emu_fault_kind timed_sync(struct timed_gpu *g, uint64_t stream, struct emu_fault *fault);
+bool timed_pending(const struct timed_gpu *g); /* something is queued or runs */
+
+/* Work beside kernels, on any stream. Stream 0 waits for what other streams were given before it, and they for it, but those
+ * that were declared non-blocking. */
+void timed_stream_nonblocking(struct timed_gpu *g, uint64_t stream);
+void timed_stream_end(struct timed_gpu *g, uint64_t stream); /* gets no more work; what it has still runs */
+enum timed_copy_kind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE /* fills too */, COPY_ON_HOST };
+struct timed_copy {
+    enum timed_copy_kind kind;
+    uint64_t bytes;
+    void (*perform)(void *ctx); /* moves the data, when the copy ends */
+    void (*release)(void *ctx); /* once, afterwards, or when the copy never happens; may be NULL */
+    void *ctx;
+};
+void timed_copy(struct timed_gpu *g, const struct timed_copy *c, uint64_t stream);
+/* A mark is reached when all work before it on its stream has ended. Waiting for one holds a stream up; numbered from 1. */
+uint64_t timed_mark(struct timed_gpu *g, uint64_t stream);
+void timed_wait_mark(struct timed_gpu *g, uint64_t stream, uint64_t mark);
+bool timed_mark_reached(const struct timed_gpu *g, uint64_t mark, uint64_t *ns);
+enum emu_fault_kind timed_sync_mark(struct timed_gpu *g, uint64_t mark, struct emu_fault *fault);
+
 uint64_t timed_cycles(const struct timed_gpu *g); /* core cycles so far */
 uint64_t timed_now_ns(const struct timed_gpu *g);
 void timed_host_copy(struct timed_gpu *g, uint64_t address,
@@ -48,8 +70,11 @@ void timed_host_copy(struct timed_gpu *g, uint64_t address,
 struct timed_kernel {
     const char *name;
     uint64_t id, stream, start_cycle, end_cycle;
-    void **
-        stats; /* one struct for each of timed_groups. Kernels that ran together count each other's events too */
+    void **stats; /* one struct for each of timed_groups */
+    bool
+        overlapped; /* other kernels ran meanwhile: rows that timed_is_own names count this kernel's events alone, all others
+                        are the machine's between start_cycle and end_cycle */
+    uint64_t requests; /* made by its loads, stores and atomics, and answered */
     uint32_t grid[3], block[3], registers;
     uint64_t shared_bytes, ctas;
     bool partial; /* the run was ended before the kernel was */
@@ -66,6 +91,8 @@ struct timed_group {
     size_t bytes;
 };
 uint32_t timed_groups(const struct timed_gpu *g, const struct timed_group **out);
+bool timed_is_own(const struct timed_group *group,
+                  const struct stat_row *row); /* see timed_kernel.overlapped */
 void **timed_totals(
     const struct timed_gpu *g); /* of the run so far, one struct for each group; free with timed_free_stats */
 void timed_free_stats(const struct timed_gpu *g, void **stats);
@@ -89,6 +116,14 @@ struct timed_cta {
 };
 uint32_t timed_cta_count(const struct timed_gpu *g);
 const struct timed_cta *timed_cta_at(const struct timed_gpu *g, uint32_t i);
+
+/* Copies that took time, in the order of their ends (timed_options.timeline). */
+struct timed_transfer {
+    enum timed_copy_kind kind;
+    uint64_t stream, bytes, start_cycle, end_cycle;
+};
+uint32_t timed_transfer_count(const struct timed_gpu *g);
+const struct timed_transfer *timed_transfer_at(const struct timed_gpu *g, uint32_t i);
 
 /* SMs one by one, for what is kept for each (per-PC tables). */
 struct sm;

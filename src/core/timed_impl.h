@@ -1,15 +1,17 @@
 /* timed_impl.h: the inside of the timed GPU, for the files of core/ that make it up:
  *   wiring.c    components and the links between them      loop.c      time: who ticks when
- *   dispatch.c  streams, grids, CTAs onto SMs              snapshot.c  statistics of a kernel, of a sample, of the run
- *   laws.c      what must hold when the machine is empty   stuck.c     who waits for whom when nothing moves
- *   timed.c     the interface */
+ *   stream.c    whose turn it is; copy.c: copy engines     dispatch.c  grids, CTAs onto SMs
+ *   snapshot.c  statistics of a kernel, a sample, the run  laws.c      what must hold when a kernel has ended
+ *   stuck.c     who waits for whom when nothing moves      timed.c     the interface */
 #ifndef HEDDLE_TIMED_IMPL_H
 #define HEDDLE_TIMED_IMPL_H
 
 #include "base/arena.h"
 #include "base/vec.h"
 #include "core/gpu_clock.h"
+#include "core/own.h"
 #include "core/sm.h"
+#include "core/stream.h"
 #include "core/timed.h"
 #include "mem/addrmap.h"
 #include "mem/dram.h"
@@ -17,7 +19,7 @@
 #include "mem/xbar.h"
 
 enum kernel_state {
-    KERNEL_QUEUED,  /* waits for its stream, or for room */
+    KERNEL_QUEUED,  /* waits for its turn, or for room */
     KERNEL_RUNNING, /* open, CTAs are started and run */
     KERNEL_DRAINING /* its CTAs are done; alone on the machine, so its stores are waited for */
 };
@@ -36,18 +38,21 @@ struct gpu_kernel {
     void **before;               /* statistics when it started */
     uint64_t *cta_starts;        /* cycle, by CTA; NULL: not kept */
     struct pc_load_stats *loads; /* taken when its last CTA has ended, before the SMs forget them */
+    struct sm_own own;           /* at the same time */
+    uint32_t place;              /* of its requests, from 1 */
+    bool overlapped;             /* another kernel was on the machine with it */
 };
 
 struct gpu_counts { /* the statistics group "gpu" */
     uint64_t cycles, busy_cycles, kernels, ctas;
+    uint64_t copies, copied_bytes, copy_cycles;
 };
 extern const struct stat_row gpu_stat_rows[];
 
 struct dispatcher {
-    VEC(struct gpu_kernel *) queue; /* in launch order: queued and running ones */
-    uint32_t running;
-    bool draining;    /* one kernel is left and only waits for its stores */
-    uint32_t next_sm; /* round robin */
+    VEC(struct gpu_kernel *) queue; /* grids on the machine, in launch order */
+    bool draining;                  /* one kernel is left and only waits for its stores */
+    uint32_t next_sm;               /* round robin */
     tick wake;
     uint64_t launches;
 };
@@ -56,6 +61,9 @@ struct gpu_links { /* by SM or slice */
     struct link *sm_to_xbar, *xbar_to_sm, *xbar_to_slice, *slice_to_xbar, *slice_to_dram, *dram_to_slice;
 };
 
+/* The statistics groups, in this order; those of mechanisms follow. */
+enum { GROUP_SM, GROUP_L1, GROUP_XBAR, GROUP_L2, GROUP_DRAM, GROUP_QUEUE, GROUP_GPU, GROUP_MECH };
+
 enum gpu_end { END_NONE, END_FAULT, END_STUCK, END_LAW, END_INTERRUPTED };
 
 struct timed_gpu {
@@ -63,7 +71,7 @@ struct timed_gpu {
     tick now;
     uint32_t sm_count, slice_count, channel_count;
     struct sm **sms;
-    tick **sm_wakes;
+    tick *sm_wakes; /* side by side: every step looks at all of them */
     struct xbar *xbar;
     struct l2_slice **slices;
     tick **slice_wakes;
@@ -73,6 +81,7 @@ struct timed_gpu {
     tick edges[DOMAIN_COUNT];     /* the first edge of each domain at or after now */
     uint64_t core_cycle, core_ns; /* what kernels read as %clock and %globaltimer */
     struct dispatcher dispatch;
+    struct stream_set streams;
     bool no_skip;
     tick next_sample;
     uint64_t steps;
@@ -95,6 +104,7 @@ struct timed_gpu {
     VEC(struct timed_kernel) kernels;
     VEC(struct timed_sample) samples;
     VEC(struct timed_cta) ctas;
+    VEC(struct timed_transfer) transfers;
     void **sample_before;
 
     enum gpu_end end; /* why nothing runs any more */
@@ -117,12 +127,15 @@ bool wiring_idle(const struct timed_gpu *g); /* no request, no CTA anywhere */
 void dispatch_add(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream);
 void dispatch_tick(struct timed_gpu *g, tick now);
 void dispatch_cta_done(void *gpu, uint32_t sm, struct cta *cta, struct emu_grid *grid);
-bool dispatch_pending(const struct timed_gpu *g, uint64_t stream); /* UINT64_MAX: of any stream */
+uint32_t dispatch_place_of(void *gpu, const struct emu_grid *grid);
 void dispatch_drained(struct timed_gpu *g); /* the machine is empty: ends the kernel that waited for it */
 void dispatch_close(struct timed_gpu *g);
+void dispatch_abandon(struct timed_gpu *g); /* nothing will run again: grids and modules are let go */
+void kernel_free(struct gpu_kernel *k);
 
 /* loop.c */
-void loop_run(struct timed_gpu *g, uint64_t stream);
+enum loop_goal { GOAL_ALL, GOAL_STREAM, GOAL_MARK };
+void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t which); /* stream or mark */
 void loop_settle(struct timed_gpu *g);
 
 /* snapshot.c */
@@ -132,12 +145,14 @@ void **snapshot_take(
 void snapshot_free(const struct timed_gpu *g, void **s);
 void snapshot_subtract(const struct timed_gpu *g, void **s, void **before);
 void snapshot_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool partial);
-void snapshot_loads(const struct timed_gpu *g, struct gpu_kernel *k);
+void snapshot_own(const struct timed_gpu *g, struct gpu_kernel *k);
 void snapshot_sample(struct timed_gpu *g);
 void snapshot_close(struct timed_gpu *g);
 
 /* laws.c, stuck.c: end the run (g->end, g->fault, g->report) when they find something. */
-void laws_check(struct timed_gpu *g);
+void laws_check(struct timed_gpu *g);                                    /* the machine is empty */
+void laws_check_kernel(struct timed_gpu *g, const struct gpu_kernel *k); /* its last CTA has left */
+void laws_check_alone(struct timed_gpu *g, const struct gpu_kernel *k, void *const *stats);
 void stuck_report(struct timed_gpu *g, const char *why);
 bool stuck_no_progress(struct timed_gpu *g); /* nothing has been issued or asked for too long */
 void gpu_fail(struct timed_gpu *g, enum gpu_end end, enum emu_fault_kind kind, const char *text);

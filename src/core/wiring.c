@@ -82,14 +82,15 @@ static void create_sms(struct timed_gpu *g)
                              .sm_count = g->sm_count,
                              .clock = &g->clock.domains[DOMAIN_CORE],
                              .pool = &g->pool,
+                             .wake = &g->sm_wakes[i],
                              .to_xbar = &g->links.sm_to_xbar[i],
                              .from_xbar = &g->links.xbar_to_sm[i],
                              .mechs = g->mechs,
                              .mech_gpu_states = g->mech_gpu_states,
                              .on_cta_done = dispatch_cta_done,
+                             .place_of = dispatch_place_of,
                              .ctx = g};
         g->sms[i] = sm_create(&s);
-        g->sm_wakes[i] = sm_wake(g->sms[i]);
     }
 }
 
@@ -131,8 +132,8 @@ static void join_links(struct timed_gpu *g)
     struct gpu_links *l = &g->links;
     uint32_t per_channel = g->slice_count / g->channel_count;
     for (uint32_t i = 0; i < g->sm_count; i++) {
-        join(&l->sm_to_xbar[i], g->sm_wakes[i], xbar_wake(g->xbar));
-        join(&l->xbar_to_sm[i], xbar_wake(g->xbar), g->sm_wakes[i]);
+        join(&l->sm_to_xbar[i], &g->sm_wakes[i], xbar_wake(g->xbar));
+        join(&l->xbar_to_sm[i], xbar_wake(g->xbar), &g->sm_wakes[i]);
     }
     for (uint32_t i = 0; i < g->slice_count; i++) {
         join(&l->xbar_to_slice[i], xbar_wake(g->xbar), g->slice_wakes[i]);

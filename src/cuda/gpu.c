@@ -87,10 +87,9 @@ enum gpu_status gpu_settle(struct gpu *g)
 {
     if (!g->timed) return g->sticky;
     gpu_lock();
-    enum emu_fault_kind kind = gpu_timed_run(g);
-    if (kind != EMU_OK && g->sticky == GPU_OK) g->sticky = gpu_status_of_fault(kind);
+    enum gpu_status status = gpu_timed_run(g, GPU_ALL, 0);
     gpu_unlock();
-    return g->sticky;
+    return status;
 }
 
 void gpu_reset(struct gpu *g)
@@ -107,6 +106,7 @@ void gpu_reset(struct gpu *g)
         g->modules.data[i]->emu = NULL;
     }
     g->modules.len = 0;
+    g->streams.len = 0;
     emu_device_destroy(g->device);
     g->device = make_device(&g->machine);
     if (!g->device) UNREACHABLE("the address space given back a moment ago cannot be reserved again");

@@ -1,10 +1,10 @@
 /* gpu.h: the one simulated GPU of a process, under both CUDA APIs (libcudart and libcuda share it through
  * libheddle).
  *
- * Functional: everything executes in the order of the calls, at the call: a stream is a name, an event a time stamp.
- * Timed: launches are queued and run, overlapping where their streams allow it, when the program next calls anything
- * but a launch. (Kernels of different streams that wait for each other need that, or a cooperative launch.) Functions return a gpu_status; the APIs map it to their own error codes. Safe to
- * call from several host threads. */
+ * Functional: everything executes in the order of the calls, at the call, which is one of the orders that streams allow.
+ * Timed: launches, copies and events are queued on their streams; the clock runs, and with it all streams at once, while
+ * the program waits for something (gpu_settle, gpu_stream_sync, gpu_event_sync, a copy that must be done).
+ * Functions return a gpu_status; the APIs map it to their own error codes. Safe to call from several host threads. */
 #ifndef HEDDLE_GPU_H
 #define HEDDLE_GPU_H
 
@@ -47,7 +47,7 @@ bool gpu_runtime_in_use(void);
 struct emu_device *gpu_device(struct gpu *g);
 const struct machine *gpu_machine(const struct gpu *g);
 enum gpu_status gpu_sticky(const struct gpu *g); /* the fault that ended the context, or GPU_OK */
-enum gpu_status gpu_settle(struct gpu *g);       /* runs what is queued, then the same */
+enum gpu_status gpu_settle(struct gpu *g);       /* runs all that is queued, then the same */
 /* cudaDeviceReset: frees all memory and textures, unloads every module, clears the fault. A gpu_module of
  * before stays a valid pointer but is dead (gpu_module_emu gives NULL, a launch gives GPU_INVALID_HANDLE):
  * unload it and load it again. The generation counts resets, so that an API can see that its module handles
@@ -82,18 +82,47 @@ struct gpu_launch {
     size_t packed_bytes;
     bool cooperative;
     uint32_t shared_wish; /* gpu_shared_wish; 0 = none */
-    uint64_t stream;
+    uint64_t stream; /* id, see gpu_stream_new; 0 = the legacy default stream */
 };
 /* What a program would like the SMs to have of shared memory, for the launch: the function's carve-out in percent (-1 = none), else
  * the function's cache preference, else the device's (enum cudaFuncCache or CUfunc_cache: none, shared, L1, equal). */
 uint32_t gpu_shared_wish(int carveout, int function_cache, int device_cache);
 enum gpu_status gpu_launch(struct gpu *g, const struct gpu_launch *l);
 
+/* ---- streams and events ----
+ * A stream is known by its id; 0 is the legacy default stream. The two APIs register their handles, so that each of them
+ * understands the other's. */
+uint64_t gpu_stream_new(struct gpu *g, const void *handle, bool nonblocking);
+void gpu_stream_end(struct gpu *g, const void *handle); /* what is queued on it still runs */
+bool gpu_stream_find(const struct gpu *g, const void *handle, uint64_t *id);
+uint64_t gpu_stream_per_thread(struct gpu *g); /* the calling thread's own default stream */
+enum gpu_status gpu_stream_sync(struct gpu *g, uint64_t stream);
+
+struct gpu_event {
+    bool recorded;
+    uint64_t mark;       /* timed: core/timed.h; of the GPU of this generation */
+    uint64_t time_ns;    /* simulated time, once it was reached */
+    uint64_t generation; /* gpu_generation() when it was recorded */
+    uint64_t copies_ns;  /* that copies before it are said to take where they are not modelled */
+};
+enum gpu_status gpu_event_record(struct gpu *g, struct gpu_event *e, uint64_t stream);
+enum gpu_status gpu_event_sync(struct gpu *g, struct gpu_event *e); /* at once where it was never recorded */
+enum gpu_status gpu_stream_wait_event(struct gpu *g, uint64_t stream, const struct gpu_event *e);
+/* Of two events that were recorded: GPU_NOT_READY when one is not reached yet. */
+enum gpu_status gpu_event_elapsed(struct gpu *g, struct gpu_event *start, struct gpu_event *end, float *ms);
+
 /* Copies between any two of host and device memory: addresses tell which. The device side is checked against
- * the allocation map (GPU_INVALID_VALUE outside of it). */
-enum gpu_status gpu_copy(struct gpu *g, void *dst, const void *src, size_t bytes);
+ * the allocation map (GPU_INVALID_VALUE outside of it). The call waits as CUDA's does: a synchronous one until the
+ * copy is done, unless both sides are device memory; an asynchronous one only when it writes pageable memory (what it
+ * reads from pageable memory is taken at the call). */
+struct gpu_order {
+    uint64_t stream;
+    bool async;
+};
+#define GPU_SYNC ((struct gpu_order){0}) /* on the default stream */
+enum gpu_status gpu_copy(struct gpu *g, void *dst, const void *src, size_t bytes, struct gpu_order o);
 enum gpu_status gpu_copy_2d(struct gpu *g, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
-                            size_t width_bytes, size_t height);
+                            size_t width_bytes, size_t height, struct gpu_order o);
 struct gpu_copy3d { /* offsets and extents in bytes, rows, slices */
     void *dst;
     size_t dst_pitch, dst_height, dst_x, dst_y, dst_z;
@@ -101,11 +130,12 @@ struct gpu_copy3d { /* offsets and extents in bytes, rows, slices */
     size_t src_pitch, src_height, src_x, src_y, src_z;
     size_t width_bytes, height, depth;
 };
-enum gpu_status gpu_copy_3d(struct gpu *g, const struct gpu_copy3d *c);
-enum gpu_status gpu_fill(struct gpu *g, void *dst, const void *pattern, size_t pattern_bytes,
-                         size_t count); /* memset D8, D16, D32 */
+enum gpu_status gpu_copy_3d(struct gpu *g, const struct gpu_copy3d *c, struct gpu_order o);
+/* memset D8, D16, D32: rows of `width` patterns, pitch bytes apart. */
+enum gpu_status gpu_fill(struct gpu *g, void *dst, size_t pitch, const void *pattern, size_t pattern_bytes,
+                         size_t width, size_t height, struct gpu_order o);
 
-/* Simulated time in nanoseconds, for events: what has been launched so far. */
+/* Simulated time in nanoseconds, for events: what has run so far. */
 uint64_t gpu_now_ns(const struct gpu *g);
 
 /* CUDA occupancy rules: CTAs of this kernel per SM. */

@@ -27,6 +27,11 @@ struct gpu_progress { /* of the line on the terminal */
     bool visible;
 };
 
+struct gpu_stream_name {
+    const void *handle;
+    uint64_t id;
+};
+
 struct gpu {
     struct gpu_env env;
     struct machine machine;
@@ -36,7 +41,8 @@ struct gpu {
     VEC(struct gpu_module *) modules;
     struct gpu_stats stats;
     struct timed_gpu *timed; /* NULL: functional */
-    bool queued;             /* launches that have not run yet */
+    VEC(struct gpu_stream_name) streams;
+    uint64_t stream_ids; /* given so far */
     struct gpu_progress progress;
 };
 
@@ -48,7 +54,8 @@ struct gpu_module {
 void gpu_stats_add(struct gpu *g, const char *kernel, const struct emu_stats *run, uint64_t wall_ns,
                    uint64_t sim_ns);
 enum gpu_status gpu_status_of_fault(enum emu_fault_kind kind);
-void gpu_stats_write(const struct gpu *g);                 /* the summary, to where the environment says */
+uint64_t gpu_copies_ns(const struct gpu *g); /* of all copies so far; 0 where the machine models them */
+void gpu_stats_write(const struct gpu *g);   /* the summary, to where the environment says */
 void gpu_complain(const char *fmt, ...) PRINTF_LIKE(1, 2); /* a line on stderr, "heddle: ..." */
 
 #endif

@@ -54,10 +54,14 @@ static uint64_t sim_ns_of(const struct machine *m, const struct emu_stats *s)
     return cycles / m->core_clock_khz * 1000000u + cycles % m->core_clock_khz * 1000000u / m->core_clock_khz;
 }
 
+uint64_t gpu_copies_ns(const struct gpu *g)
+{
+    return g->timed && g->machine.copy.timed ? 0 : g->stats.copied_bytes / COPY_BYTES_PER_NS;
+}
+
 uint64_t gpu_now_ns(const struct gpu *g)
 {
-    uint64_t kernels = g->timed ? timed_now_ns(g->timed) : g->stats.sim_ns;
-    return kernels + g->stats.copied_bytes / COPY_BYTES_PER_NS;
+    return (g->timed ? timed_now_ns(g->timed) : g->stats.sim_ns) + gpu_copies_ns(g);
 }
 
 /* ---- the parameter block ---- */
@@ -148,7 +152,7 @@ static enum gpu_status run(struct gpu *g, const struct gpu_launch *l, const void
     if (g->timed) { /* refusals come at once, faults when it runs */
         enum emu_fault_kind refused = emu_check_launch(g->device, &e, fault);
         if (refused == EMU_OK)
-            gpu_timed_launch(g, &e, l->stream);
+            timed_launch(g->timed, &e, l->stream);
         else
             fputs(fault->message, stderr);
         free(fault);

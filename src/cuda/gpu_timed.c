@@ -91,13 +91,6 @@ void gpu_timed_close(struct gpu *g)
     g->timed = NULL;
 }
 
-void gpu_timed_launch(struct gpu *g, const struct emu_launch *l, uint64_t stream)
-{
-    enum { STREAM_LEGACY = 1 }; /* another name of the default stream in both APIs */
-    timed_launch(g->timed, l, stream == STREAM_LEGACY ? 0 : stream);
-    g->queued = true;
-}
-
 static void end_interrupted(struct gpu *g)
 {
     gpu_stats_write(g);
@@ -106,10 +99,9 @@ static void end_interrupted(struct gpu *g)
     _exit(130); /* where the signal is blocked */
 }
 
-enum emu_fault_kind gpu_timed_run(struct gpu *g)
+enum gpu_status gpu_timed_run(struct gpu *g, enum gpu_goal goal, uint64_t which)
 {
-    if (!g->queued) return EMU_OK;
-    g->queued = false;
+    if (!timed_pending(g->timed)) return g->sticky;
     struct sigaction mine = {.sa_handler = on_interrupt}, old;
     sigaction(SIGINT, NULL, &old);
     bool take = old.sa_handler == SIG_DFL; /* a program that handles Ctrl-C itself keeps it */
@@ -117,7 +109,9 @@ enum emu_fault_kind gpu_timed_run(struct gpu *g)
     fflush(stdout); /* what device printf writes comes after what the program wrote before */
     struct emu_fault *fault = mem_zalloc(sizeof *fault);
     uint64_t begin = wall_ns();
-    enum emu_fault_kind kind = timed_sync(g->timed, UINT64_MAX, fault);
+    enum emu_fault_kind kind = goal == GPU_MARK
+                                   ? timed_sync_mark(g->timed, which, fault)
+                                   : timed_sync(g->timed, goal == GPU_ALL ? UINT64_MAX : which, fault);
     g->stats.wall_ns += wall_ns() - begin;
     if (take) sigaction(SIGINT, &old, NULL);
     clear_progress(&g->progress);
@@ -127,8 +121,9 @@ enum emu_fault_kind gpu_timed_run(struct gpu *g)
         const char *text = timed_report(g->timed);
         size_t len = strlen(text);
         fprintf(stderr, "%s%s", text, len && text[len - 1] == '\n' ? "" : "\n");
+        if (g->sticky == GPU_OK) g->sticky = gpu_status_of_fault(kind);
     }
-    return kind;
+    return g->sticky;
 }
 
 /* ---- the summary ---- */

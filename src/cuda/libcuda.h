@@ -1,7 +1,6 @@
 /* libcuda.h: inside libcuda.so.1: the objects behind the handles, and what every API function begins with.
  *
- * The library is thin: memory, modules and launches are cuda/gpu.h's. Everything executes at the call, so
- * streams are names and a function that waits returns at once. Invariants: (1) a handle starts with its kind;
+ * The library is thin: memory, modules, launches and streams are cuda/gpu.h's. Invariants: (1) a handle starts with its kind;
  * memory that once was a handle stays readable, so that a stale one is told from a live one. (2) All state is
  * touched under gpu_lock(). */
 #ifndef HEDDLE_LIBCUDA_H
@@ -10,8 +9,10 @@
 #include "cuda/cuda_driver_types.h"
 #include "cuda/gpu.h"
 
-/* Definition of an exported function, with the prototype that goes before it. CU_API_PT also exports the same
- * function under the name for programs built with per-thread default streams: here all streams are equal. */
+/* Definition of an exported function, with the prototype that goes before it. For programs built with per-thread default
+ * streams there are twins: CU_API_PT exports the same function under their name, where it does not matter what stream 0 is;
+ * CU_ON_STREAM is a function with a parameter `stream`, for whose twin stream 0 is the thread's own; in CU_ON_DEFAULT, a
+ * function without one, `stream` is the default stream of the program's choice. */
 #define CU_EXPORT __attribute__((visibility("default")))
 #define CU_API(name, args)                                                                                   \
     CU_EXPORT CUresult name args;                                                                            \
@@ -20,6 +21,24 @@
     CU_EXPORT CUresult name args;                                                                            \
     CU_EXPORT CUresult name##suffix args __attribute__((alias(#name)));                                      \
     CUresult name args
+#define CU_ON_STREAM(name, args, call)                                                                       \
+    CU_API(name, args) { return call; }                                                                      \
+    CU_API(name##_ptsz, args)                                                                                \
+    {                                                                                                        \
+        if (!stream) stream = CU_STREAM_PER_THREAD;                                                          \
+        return call;                                                                                         \
+    }
+#define CU_ON_DEFAULT(name, args, call)                                                                      \
+    CU_API(name, args)                                                                                       \
+    {                                                                                                        \
+        CUstream stream = NULL;                                                                              \
+        return call;                                                                                         \
+    }                                                                                                        \
+    CU_API(name##_ptds, args)                                                                                \
+    {                                                                                                        \
+        CUstream stream = CU_STREAM_PER_THREAD;                                                              \
+        return call;                                                                                         \
+    }
 
 enum { CU_VERSION = 13000 };
 
@@ -98,8 +117,7 @@ struct CUstream_st {
 struct CUevent_st {
     struct handle head;
     unsigned flags;
-    bool recorded;
-    uint64_t time_ns;
+    struct gpu_event gpu;
 };
 struct CUarray_st {
     struct handle head;
@@ -114,13 +132,17 @@ struct CUmemPoolHandle_st {
 
 /* ---- what a call begins with ---- */
 CUresult cu_status(enum gpu_status s);
-struct gpu *cu_gpu(void);          /* never NULL once cu_ready() said CUDA_SUCCESS */
-CUresult cu_ready(void);           /* cuInit was called and there is a GPU */
-CUresult cu_enter(CUcontext *ctx); /* + a context is current and no fault is pending; ctx may be NULL */
-CUresult cu_enter_launch(CUcontext *ctx); /* the same for a launch: what is queued stays queued */
+struct gpu *cu_gpu(void); /* never NULL once cu_ready() said CUDA_SUCCESS */
+CUresult cu_ready(void);  /* cuInit was called and there is a GPU */
+CUresult
+cu_enter(CUcontext
+             *ctx); /* + a context is current and no fault is pending; runs what is queued; ctx may be NULL */
+CUresult cu_enter_launch(CUcontext *ctx); /* the same, but what is queued stays queued */
 CUcontext cu_current(void);
 bool cu_device_ok(CUdevice dev);
 bool cu_stream_ok(CUstream s);
+uint64_t cu_stream_id(CUstream s); /* of cuda/gpu.h */
+struct gpu_order cu_order(CUstream s, bool async);
 
 /* ---- shared between the files ---- */
 void cu_context_add_alloc(CUcontext ctx, uint64_t base);

@@ -202,7 +202,7 @@ static CUresult launch(CUfunction handle, const uint32_t grid[3], const uint32_t
                            .cooperative = cooperative,
                            .shared_wish =
                                gpu_shared_wish(f->carveout, f->cache_config, context->cache_config),
-                           .stream = (uint64_t)(uintptr_t)stream};
+                           .stream = cu_stream_id(stream)};
     if (extra && (r = read_extra(extra, &l))) return r;
     enum gpu_status status = gpu_launch(cu_gpu(), &l);
     r = cu_status(status);
@@ -215,22 +215,20 @@ static CUresult launch(CUfunction handle, const uint32_t grid[3], const uint32_t
     return gpu_sticky(cu_gpu()) != GPU_OK ? CUDA_SUCCESS : r;
 }
 
-CU_API_PT(cuLaunchKernel, _ptsz,
-          (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-           unsigned shared, CUstream stream, void **params, void **extra))
-{
-    return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, stream, params, extra,
-                  false);
-}
+CU_ON_STREAM(cuLaunchKernel,
+             (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+              unsigned shared, CUstream stream, void **params, void **extra),
+             launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, stream, params, extra,
+                    false))
 
-CU_API_PT(cuLaunchCooperativeKernel, _ptsz,
-          (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-           unsigned shared, CUstream stream, void **params))
-{
-    return launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, stream, params, NULL, true);
-}
+CU_ON_STREAM(cuLaunchCooperativeKernel,
+             (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+              unsigned shared, CUstream stream, void **params),
+             launch(f, (uint32_t[]){gx, gy, gz}, (uint32_t[]){bx, by, bz}, shared, stream, params, NULL,
+                    true))
 
-CU_API_PT(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, CUfunction f, void **params, void **extra))
+static CUresult launch_config(const CUlaunchConfig *c, CUfunction f, void **params, void **extra,
+                              CUstream zero)
 {
     if (!c || (c->numAttrs && !c->attrs)) return CUDA_ERROR_INVALID_VALUE;
     bool cooperative = false;
@@ -243,8 +241,16 @@ CU_API_PT(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, CUfunction f, void 
         /* All other attributes are about scheduling and change no result. */
     }
     return launch(f, (uint32_t[]){c->gridDimX, c->gridDimY, c->gridDimZ},
-                  (uint32_t[]){c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, c->hStream,
-                  params, extra, cooperative);
+                  (uint32_t[]){c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes,
+                  c->hStream ? c->hStream : zero, params, extra, cooperative);
+}
+CU_API(cuLaunchKernelEx, (const CUlaunchConfig *c, CUfunction f, void **params, void **extra))
+{
+    return launch_config(c, f, params, extra, NULL);
+}
+CU_API(cuLaunchKernelEx_ptsz, (const CUlaunchConfig *c, CUfunction f, void **params, void **extra))
+{
+    return launch_config(c, f, params, extra, CU_STREAM_PER_THREAD);
 }
 
 /* ---- the launch interface of CUDA 2 and 3 ---- */

@@ -47,6 +47,26 @@ static const struct proc {
 #undef CU_PROC
 };
 
+#define CU_TWIN(symbol, twin) extern any_function proc_##twin __asm__(#twin);
+#include "cuda/libcuda_twins.def"
+#undef CU_TWIN
+
+static const struct twin {
+    any_function *function, *per_thread;
+} twins[] = {
+#define CU_TWIN(symbol, twin) {proc_##symbol, proc_##twin},
+#include "cuda/libcuda_twins.def"
+#undef CU_TWIN
+};
+
+/* The form for per-thread default streams, where it differs. */
+static any_function *per_thread(any_function *f)
+{
+    for (size_t i = 0; i < ARRAY_LEN(twins); i++)
+        if (twins[i].function == f) return twins[i].per_thread;
+    return f;
+}
+
 static int compare_name(const void *key, const void *row)
 {
     return strcmp(key, ((const struct proc *)row)->name);
@@ -55,7 +75,8 @@ static int compare_name(const void *key, const void *row)
 CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *status)
 {
-    if (!name || !out || flags > 3 || flags == 3) return CUDA_ERROR_INVALID_VALUE;
+    enum { PER_THREAD_STREAM = 2 }; /* 1: legacy; they exclude each other */
+    if (!name || !out || flags > PER_THREAD_STREAM) return CUDA_ERROR_INVALID_VALUE;
     const struct proc *end = procs + ARRAY_LEN(procs), *best = NULL;
     const struct proc *any = bsearch(name, procs, ARRAY_LEN(procs), sizeof *procs, compare_name);
     const struct proc *p = any;
@@ -63,7 +84,10 @@ CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64
     for (; p && p < end && !strcmp(p->name, name); p++)
         if (p->version <= version) best = p; /* rows of a name go up in version */
     *out = NULL;
-    if (best) memcpy(out, &best->function, sizeof *out);
+    if (best) {
+        any_function *f = flags == PER_THREAD_STREAM ? per_thread(best->function) : best->function;
+        memcpy(out, &f, sizeof *out);
+    }
     CUdriverProcAddressQueryResult result = best  ? CU_GET_PROC_ADDRESS_SUCCESS
                                             : any ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                                                   : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

@@ -1,19 +1,34 @@
-/* libcuda_stream.c: streams and events. What was launched has been run to its end before a call here does its work
- * (gpu_settle), so a stream is a name with settings, everything in it is finished, and an event is a moment of
- * simulated time. */
+/* libcuda_stream.c: streams and events: handles and their settings. The order of work and the times of events are
+ * cuda/gpu_stream.c's. A query waits: host code takes no simulated time, so a program that asks again and again would never
+ * see time pass. */
 #include "cuda/libcuda.h"
-
-static uint64_t next_stream_id = 3; /* 1 and 2 are the legacy and the per-thread default stream */
 
 static bool is_default(CUstream s) { return !s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD; }
 
-/* A stream made by libcudart.so is unknown here, and is as good as any: nothing is queued in it. */
-bool cu_stream_ok(CUstream s) { return is_default(s) || handle_is(s, HANDLE_STREAM) || gpu_runtime_in_use(); }
+/* Streams of libcudart.so are registered as well; what is not is no stream. */
+bool cu_stream_ok(CUstream s)
+{
+    uint64_t id;
+    return is_default(s) || gpu_stream_find(cu_gpu(), s, &id);
+}
+
+uint64_t cu_stream_id(CUstream s)
+{
+    uint64_t id = 0;
+    if (s == CU_STREAM_PER_THREAD) return gpu_stream_per_thread(cu_gpu());
+    if (!is_default(s)) gpu_stream_find(cu_gpu(), s, &id);
+    return id;
+}
+
+struct gpu_order cu_order(CUstream s, bool async)
+{
+    return (struct gpu_order){.stream = cu_stream_id(s), .async = async};
+}
 
 /* A call on a stream: CUDA_SUCCESS, the fault that is pending, or what is wrong with the handle. */
 static CUresult enter(CUstream s)
 {
-    CUresult r = cu_enter(NULL);
+    CUresult r = cu_enter_launch(NULL);
     if (r) return r;
     return cu_stream_ok(s) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
@@ -21,13 +36,11 @@ static CUresult enter(CUstream s)
 CU_API(cuStreamCreateWithPriority, (CUstream * out, unsigned flags, int priority))
 {
     CUcontext ctx;
-    CUresult r = cu_enter(&ctx);
+    CUresult r = cu_enter_launch(&ctx);
     if (r) return r;
     if (!out || flags > CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
     CUstream s = handle_new(HANDLE_STREAM, sizeof *s);
-    gpu_lock();
-    s->id = next_stream_id++;
-    gpu_unlock();
+    s->id = gpu_stream_new(cu_gpu(), s, flags & CU_STREAM_NON_BLOCKING);
     s->context = ctx;
     s->flags = flags;
     s->priority = MAX(MIN(priority, 0), -5);
@@ -38,23 +51,31 @@ CU_API(cuStreamCreate, (CUstream * out, unsigned flags)) { return cuStreamCreate
 
 CU_API(cuStreamDestroy_v2, (CUstream s))
 {
-    CUresult r = cu_enter(NULL);
+    CUresult r = cu_enter_launch(NULL);
     if (r) return r;
     if (!handle_is(s, HANDLE_STREAM)) return CUDA_ERROR_INVALID_HANDLE;
+    gpu_stream_end(cu_gpu(), s);
     handle_free(s);
     return CUDA_SUCCESS;
 }
 CU_API(cuStreamDestroy, (CUstream s)) { return cuStreamDestroy_v2(s); }
 
-CU_API_PT(cuStreamSynchronize, _ptsz, (CUstream s)) { return enter(s); }
-CU_API_PT(cuStreamQuery, _ptsz, (CUstream s)) { return enter(s); }
+static CUresult stream_sync(CUstream s)
+{
+    CUresult r = enter(s);
+    return r ? r : cu_status(gpu_stream_sync(cu_gpu(), cu_stream_id(s)));
+}
+CU_ON_STREAM(cuStreamSynchronize, (CUstream stream), stream_sync(stream))
+CU_ON_STREAM(cuStreamQuery, (CUstream stream), stream_sync(stream))
 
-CU_API_PT(cuStreamWaitEvent, _ptsz, (CUstream s, CUevent e, unsigned flags))
+static CUresult stream_wait(CUstream s, CUevent e)
 {
     CUresult r = enter(s);
     if (r) return r;
-    return handle_is(e, HANDLE_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!handle_is(e, HANDLE_EVENT)) return CUDA_ERROR_INVALID_HANDLE;
+    return cu_status(gpu_stream_wait_event(cu_gpu(), cu_stream_id(s), &e->gpu));
 }
+CU_ON_STREAM(cuStreamWaitEvent, (CUstream stream, CUevent e, unsigned flags), stream_wait(stream, e))
 
 CU_API_PT(cuStreamGetFlags, _ptsz, (CUstream s, unsigned *flags))
 {
@@ -105,30 +126,31 @@ CU_API_PT(cuStreamGetDevice, _ptsz, (CUstream s, CUdevice *device))
     return CUDA_SUCCESS;
 }
 
-/* ---- host functions: the stream is idle, so they run now, on the caller's thread ---- */
+/* ---- host functions: the stream is run to where they stand, then they are called on the caller's thread ---- */
 
-CU_API_PT(cuLaunchHostFunc, _ptsz, (CUstream s, CUhostFn fn, void *user))
+static CUresult call_host(CUstream s, CUhostFn fn, void *user)
 {
-    CUresult r = enter(s);
-    if (r) return r;
-    if (!fn) return CUDA_ERROR_INVALID_VALUE;
-    fn(user);
-    return CUDA_SUCCESS;
+    CUresult r = fn ? stream_sync(s) : CUDA_ERROR_INVALID_VALUE;
+    if (!r) fn(user);
+    return r;
 }
-CU_API_PT(cuStreamAddCallback, _ptsz, (CUstream s, CUstreamCallback fn, void *user, unsigned flags))
-{
-    CUresult r = enter(s);
-    if (r) return r;
-    if (!fn || flags) return CUDA_ERROR_INVALID_VALUE;
-    fn(s, CUDA_SUCCESS, user);
-    return CUDA_SUCCESS;
-}
+CU_ON_STREAM(cuLaunchHostFunc, (CUstream stream, CUhostFn fn, void *user), call_host(stream, fn, user))
 
-/* ---- memory operations: written at once; a wait holds already, or never will ---- */
+static CUresult call_back(CUstream s, CUstreamCallback fn, void *user, unsigned flags)
+{
+    CUresult r = fn && !flags ? stream_sync(s) : CUDA_ERROR_INVALID_VALUE;
+    if (!r) fn(s, CUDA_SUCCESS, user);
+    return r;
+}
+CU_ON_STREAM(cuStreamAddCallback, (CUstream stream, CUstreamCallback fn, void *user, unsigned flags),
+             call_back(stream, fn, user, flags))
+
+/* ---- memory operations: all that is queued runs first, then a write is made and a wait holds, or never will ---- */
 
 static CUresult write_value(CUstream s, CUdeviceptr p, const void *value, size_t bytes)
 {
     CUresult r = enter(s);
+    if (!r) r = cu_status(gpu_settle(cu_gpu()));
     if (r) return r;
     gpu_lock();
     bool ok = p % bytes == 0 && space_valid(emu_device_space(gpu_device(cu_gpu())), p, bytes);
@@ -140,6 +162,7 @@ static CUresult write_value(CUstream s, CUdeviceptr p, const void *value, size_t
 static CUresult wait_value(CUstream s, CUdeviceptr p, uint64_t value, size_t bytes, unsigned how)
 {
     CUresult r = enter(s);
+    if (!r) r = cu_status(gpu_settle(cu_gpu()));
     if (r) return r;
     uint64_t now = 0;
     gpu_lock();
@@ -232,7 +255,7 @@ CU_API(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode))
 
 CU_API(cuEventCreate, (CUevent * out, unsigned flags))
 {
-    CUresult r = cu_enter(NULL);
+    CUresult r = cu_enter_launch(NULL);
     if (r) return r;
     if (!out || flags > 7) return CUDA_ERROR_INVALID_VALUE;
     if (flags & 4) return CUDA_ERROR_NOT_SUPPORTED; /* between processes */
@@ -252,36 +275,36 @@ CU_API(cuEventDestroy_v2, (CUevent e))
 }
 CU_API(cuEventDestroy, (CUevent e)) { return cuEventDestroy_v2(e); }
 
-CU_API_PT(cuEventRecordWithFlags, _ptsz, (CUevent e, CUstream s, unsigned flags))
+static CUresult event_record(CUevent e, CUstream s, unsigned flags)
 {
     CUresult r = enter(s);
     if (r) return r;
     if (!handle_is(e, HANDLE_EVENT)) return CUDA_ERROR_INVALID_HANDLE;
     if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
-    e->recorded = true;
-    e->time_ns = gpu_now_ns(cu_gpu());
-    return CUDA_SUCCESS;
+    return cu_status(gpu_event_record(cu_gpu(), &e->gpu, cu_stream_id(s)));
 }
-CU_API_PT(cuEventRecord, _ptsz, (CUevent e, CUstream s)) { return cuEventRecordWithFlags(e, s, 0); }
+CU_ON_STREAM(cuEventRecordWithFlags, (CUevent e, CUstream stream, unsigned flags),
+             event_record(e, stream, flags))
+CU_ON_STREAM(cuEventRecord, (CUevent e, CUstream stream), event_record(e, stream, 0))
 
 CU_API(cuEventSynchronize, (CUevent e))
 {
-    CUresult r = cu_enter(NULL);
+    CUresult r = cu_enter_launch(NULL);
     if (r) return r;
-    return handle_is(e, HANDLE_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return handle_is(e, HANDLE_EVENT) ? cu_status(gpu_event_sync(cu_gpu(), &e->gpu))
+                                      : CUDA_ERROR_INVALID_HANDLE;
 }
 CU_API(cuEventQuery, (CUevent e)) { return cuEventSynchronize(e); }
 
 CU_API(cuEventElapsedTime_v2, (float *milliseconds, CUevent start, CUevent end))
 {
-    CUresult r = cu_enter(NULL);
+    CUresult r = cu_enter_launch(NULL);
     if (r) return r;
     if (!handle_is(start, HANDLE_EVENT) || !handle_is(end, HANDLE_EVENT)) return CUDA_ERROR_INVALID_HANDLE;
     if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_HANDLE;
-    if (!start->recorded || !end->recorded) return CUDA_ERROR_INVALID_HANDLE;
+    if (!start->gpu.recorded || !end->gpu.recorded) return CUDA_ERROR_INVALID_HANDLE;
     if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
-    *milliseconds = (float)((double)(int64_t)(end->time_ns - start->time_ns) * 1e-6);
-    return CUDA_SUCCESS;
+    return cu_status(gpu_event_elapsed(cu_gpu(), &start->gpu, &end->gpu, milliseconds));
 }
 CU_API(cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end))
 {

@@ -58,7 +58,7 @@ static cudaError_t pointer_attributes(struct gpu *g, void *out, const void *p)
     memcpy(out, &a, rt_abi_pointer_attributes_bytes());
     return cudaSuccess;
 }
-CUDART(cudaPointerGetAttributes, (void *out, const void *p)) { RT_CALL(pointer_attributes(g, out, p)); }
+CUDART(cudaPointerGetAttributes, (void *out, const void *p)) { RT_QUEUE(pointer_attributes(g, out, p)); }
 
 /* ---- device properties ---- */
 
@@ -101,23 +101,23 @@ static struct cudaMemLocation device_location(int device)
 }
 CUDART(cudaMemAdvise, (const void *p, size_t bytes, int advice, int device))
 {
-    RT_CALL(rt_mem_advise(g, p, bytes, advice, device_location(device)));
+    RT_QUEUE(rt_mem_advise(g, p, bytes, advice, device_location(device)));
 }
 CUDART(cudaMemPrefetchAsync, (const void *p, size_t bytes, int device, cudaStream_t stream))
 {
-    RT_CALL(rt_mem_prefetch(g, p, bytes, device_location(device), stream));
+    RT_QUEUE(rt_mem_prefetch(g, p, bytes, device_location(device), stream));
 }
 CUDART_ALIAS(cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz);
 #endif
 
 CUDART(ADVISE, (const void *p, size_t bytes, int advice, struct cudaMemLocation at))
 {
-    RT_CALL(rt_mem_advise(g, p, bytes, advice, at));
+    RT_QUEUE(rt_mem_advise(g, p, bytes, advice, at));
 }
 CUDART(PREFETCH,
        (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags, cudaStream_t stream))
 {
-    RT_CALL(flags ? cudaErrorInvalidValue : rt_mem_prefetch(g, p, bytes, to, stream));
+    RT_QUEUE(flags ? cudaErrorInvalidValue : rt_mem_prefetch(g, p, bytes, to, stream));
 }
 #if RT_ABI >= 13
 CUDART_ALIAS(cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz);
@@ -136,7 +136,7 @@ static cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatu
 CUDART(cudaStreamGetCaptureInfo,
        (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id))
 {
-    RT_CALL(capture_info(stream, status));
+    RT_QUEUE(capture_info(stream, status));
 }
 CUDART_ALIAS(cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_ptsz);
 CUDART_ALIAS(cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_v2);

@@ -99,7 +99,7 @@ static cudaError_t range_attribute(struct gpu *g, void *data, size_t bytes, int 
 
 CUDART(cudaMemRangeGetAttribute, (void *data, size_t bytes, int attribute, const void *p, size_t count))
 {
-    RT_CALL(range_attribute(g, data, bytes, attribute, p, count));
+    RT_QUEUE(range_attribute(g, data, bytes, attribute, p, count));
 }
 
 static cudaError_t range_attributes(struct gpu *g, void **data, const size_t *bytes, const int *attributes,
@@ -113,7 +113,7 @@ static cudaError_t range_attributes(struct gpu *g, void **data, const size_t *by
 CUDART(cudaMemRangeGetAttributes,
        (void **data, size_t *bytes, int *attributes, size_t n, const void *p, size_t count))
 {
-    RT_CALL(range_attributes(g, data, bytes, attributes, n, p, count));
+    RT_QUEUE(range_attributes(g, data, bytes, attributes, n, p, count));
 }
 
 static cudaError_t attach(struct gpu *g, cudaStream_t stream, void *p, size_t bytes, unsigned flags)
@@ -128,6 +128,6 @@ static cudaError_t attach(struct gpu *g, cudaStream_t stream, void *p, size_t by
 }
 CUDART(cudaStreamAttachMemAsync, (cudaStream_t stream, void *p, size_t bytes, unsigned flags))
 {
-    RT_CALL(attach(g, stream, p, bytes, flags));
+    RT_QUEUE(attach(g, stream, p, bytes, flags));
 }
 CUDART_ALIAS(cudaStreamAttachMemAsync, cudaStreamAttachMemAsync_ptsz);

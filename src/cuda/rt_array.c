@@ -176,9 +176,9 @@ static void *side_base(const struct side *s)
 }
 
 static cudaError_t copy_box(struct gpu *g, const struct side *dst, const struct side *src, struct box b,
-                            int kind, cudaStream_t stream)
+                            int kind, struct rt_order order)
 {
-    if (!rt_stream_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (!rt_stream_valid(order.stream)) return cudaErrorInvalidResourceHandle;
     if (!rt_kind_valid(kind)) return cudaErrorInvalidMemcpyDirection;
     if (!b.width_bytes || !b.height || !b.depth) return cudaSuccess;
     const void *dst_first, *src_first;
@@ -204,7 +204,7 @@ static cudaError_t copy_box(struct gpu *g, const struct side *dst, const struct 
         .height = b.height,
         .depth = b.depth,
     };
-    return rt_from_status(gpu_copy_3d(g, &c));
+    return rt_from_status(gpu_copy_3d(g, &c, rt_gpu_order(g, order)));
 }
 
 /* One of array and pointer must be there, not both. Positions in arrays come in texels. */
@@ -220,7 +220,7 @@ static cudaError_t side_read(struct side *out, cudaArray_const_t array, struct c
                                                                                : cudaSuccess;
 }
 
-static cudaError_t copy_3d(struct gpu *g, const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+static cudaError_t copy_3d(struct gpu *g, const struct cudaMemcpy3DParms *p, struct rt_order order)
 {
     struct side dst, src;
     if (!p) return cudaErrorInvalidValue;
@@ -232,32 +232,25 @@ static cudaError_t copy_3d(struct gpu *g, const struct cudaMemcpy3DParms *p, cud
     if (src.array && src.array->texel_bytes != texel) return cudaErrorInvalidValue;
     struct box b = {.height = p->extent.height, .depth = p->extent.depth};
     if (__builtin_mul_overflow(p->extent.width, texel, &b.width_bytes)) return cudaErrorInvalidValue;
-    return copy_box(g, &dst, &src, b, p->kind, stream);
+    return copy_box(g, &dst, &src, b, p->kind, order);
 }
 
-CUDART(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p)) { RT_CALL(copy_3d(g, p, NULL)); }
-CUDART_ALIAS(cudaMemcpy3D, cudaMemcpy3D_ptds);
-CUDART(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream))
-{
-    RT_CALL(copy_3d(g, p, stream));
-}
-CUDART_ALIAS(cudaMemcpy3DAsync, cudaMemcpy3DAsync_ptsz);
+CUDART_ON_DEFAULT(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), copy_3d(g, p, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream),
+                 copy_3d(g, p, rt_async(stream)))
 
-static cudaError_t copy_3d_peer(struct gpu *g, const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+static cudaError_t copy_3d_peer(struct gpu *g, const struct cudaMemcpy3DPeerParms *p, struct rt_order order)
 {
     if (!p) return cudaErrorInvalidValue;
     if (p->srcDevice != 0 || p->dstDevice != 0) return cudaErrorInvalidDevice;
     struct cudaMemcpy3DParms plain = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
                                       p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDeviceToDevice};
-    return copy_3d(g, &plain, stream);
+    return copy_3d(g, &plain, order);
 }
-CUDART(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p)) { RT_CALL(copy_3d_peer(g, p, NULL)); }
-CUDART_ALIAS(cudaMemcpy3DPeer, cudaMemcpy3DPeer_ptds);
-CUDART(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream))
-{
-    RT_CALL(copy_3d_peer(g, p, stream));
-}
-CUDART_ALIAS(cudaMemcpy3DPeerAsync, cudaMemcpy3DPeerAsync_ptsz);
+CUDART_ON_DEFAULT(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p),
+                  copy_3d_peer(g, p, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream),
+                 copy_3d_peer(g, p, rt_async(stream)))
 
 /* ---- two-dimensional, with an array ---- */
 
@@ -271,74 +264,65 @@ static struct side rows_side(const void *p, size_t pitch)
 }
 
 static cudaError_t copy_rows(struct gpu *g, const struct side *dst, const struct side *src, size_t width,
-                             size_t height, int kind, cudaStream_t stream)
+                             size_t height, int kind, struct rt_order order)
 {
-    return copy_box(g, dst, src, (struct box){width, height, 1}, kind, stream);
+    return copy_box(g, dst, src, (struct box){width, height, 1}, kind, order);
 }
 
 static cudaError_t rows_to_array(struct gpu *g, cudaArray_t dst, size_t x, size_t y, const void *src,
-                                 size_t pitch, size_t width, size_t height, int kind, cudaStream_t stream)
+                                 size_t pitch, size_t width, size_t height, int kind, struct rt_order order)
 {
     struct side to = array_side(dst, x, y), from = rows_side(src, pitch);
     if (!to.array) return cudaErrorInvalidResourceHandle;
     if (width > pitch) return cudaErrorInvalidPitchValue;
-    return copy_rows(g, &to, &from, width, height, kind, stream);
+    return copy_rows(g, &to, &from, width, height, kind, order);
 }
 
 static cudaError_t array_to_rows(struct gpu *g, void *dst, size_t pitch, cudaArray_const_t src, size_t x,
-                                 size_t y, size_t width, size_t height, int kind, cudaStream_t stream)
+                                 size_t y, size_t width, size_t height, int kind, struct rt_order order)
 {
     struct side to = rows_side(dst, pitch), from = array_side(src, x, y);
     if (!from.array) return cudaErrorInvalidResourceHandle;
     if (width > pitch) return cudaErrorInvalidPitchValue;
-    return copy_rows(g, &to, &from, width, height, kind, stream);
+    return copy_rows(g, &to, &from, width, height, kind, order);
 }
 
-CUDART(cudaMemcpy2DToArray, (cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
-                             size_t height, int kind))
-{
-    RT_CALL(rows_to_array(g, dst, x, y, src, pitch, width, height, kind, NULL));
-}
-CUDART_ALIAS(cudaMemcpy2DToArray, cudaMemcpy2DToArray_ptds);
-CUDART(cudaMemcpy2DToArrayAsync, (cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch,
-                                  size_t width, size_t height, int kind, cudaStream_t stream))
-{
-    RT_CALL(rows_to_array(g, dst, x, y, src, pitch, width, height, kind, stream));
-}
-CUDART_ALIAS(cudaMemcpy2DToArrayAsync, cudaMemcpy2DToArrayAsync_ptsz);
-CUDART(cudaMemcpy2DFromArray, (void *dst, size_t pitch, cudaArray_const_t src, size_t x, size_t y,
-                               size_t width, size_t height, int kind))
-{
-    RT_CALL(array_to_rows(g, dst, pitch, src, x, y, width, height, kind, NULL));
-}
-CUDART_ALIAS(cudaMemcpy2DFromArray, cudaMemcpy2DFromArray_ptds);
-CUDART(cudaMemcpy2DFromArrayAsync, (void *dst, size_t pitch, cudaArray_const_t src, size_t x, size_t y,
-                                    size_t width, size_t height, int kind, cudaStream_t stream))
-{
-    RT_CALL(array_to_rows(g, dst, pitch, src, x, y, width, height, kind, stream));
-}
-CUDART_ALIAS(cudaMemcpy2DFromArrayAsync, cudaMemcpy2DFromArrayAsync_ptsz);
+CUDART_ON_DEFAULT(cudaMemcpy2DToArray,
+                  (cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
+                   size_t height, int kind),
+                  rows_to_array(g, dst, x, y, src, pitch, width, height, kind, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemcpy2DToArrayAsync,
+                 (cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
+                  size_t height, int kind, cudaStream_t stream),
+                 rows_to_array(g, dst, x, y, src, pitch, width, height, kind, rt_async(stream)))
+CUDART_ON_DEFAULT(cudaMemcpy2DFromArray,
+                  (void *dst, size_t pitch, cudaArray_const_t src, size_t x, size_t y, size_t width,
+                   size_t height, int kind),
+                  array_to_rows(g, dst, pitch, src, x, y, width, height, kind, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemcpy2DFromArrayAsync,
+                 (void *dst, size_t pitch, cudaArray_const_t src, size_t x, size_t y, size_t width,
+                  size_t height, int kind, cudaStream_t stream),
+                 array_to_rows(g, dst, pitch, src, x, y, width, height, kind, rt_async(stream)))
 
 static cudaError_t array_to_array(struct gpu *g, cudaArray_t dst, size_t dst_x, size_t dst_y,
                                   cudaArray_const_t src, size_t src_x, size_t src_y, size_t width,
-                                  size_t height, int kind)
+                                  size_t height, int kind, struct rt_order order)
 {
     struct side to = array_side(dst, dst_x, dst_y), from = array_side(src, src_x, src_y);
     if (!to.array || !from.array) return cudaErrorInvalidResourceHandle;
-    return copy_rows(g, &to, &from, width, height, kind, NULL);
+    return copy_rows(g, &to, &from, width, height, kind, order);
 }
-CUDART(cudaMemcpy2DArrayToArray, (cudaArray_t dst, size_t dst_x, size_t dst_y, cudaArray_const_t src,
-                                  size_t src_x, size_t src_y, size_t width, size_t height, int kind))
-{
-    RT_CALL(array_to_array(g, dst, dst_x, dst_y, src, src_x, src_y, width, height, kind));
-}
-CUDART_ALIAS(cudaMemcpy2DArrayToArray, cudaMemcpy2DArrayToArray_ptds);
+CUDART_ON_DEFAULT(cudaMemcpy2DArrayToArray,
+                  (cudaArray_t dst, size_t dst_x, size_t dst_y, cudaArray_const_t src, size_t src_x,
+                   size_t src_y, size_t width, size_t height, int kind),
+                  array_to_array(g, dst, dst_x, dst_y, src, src_x, src_y, width, height, kind,
+                                 rt_sync(stream)))
 
 /* ---- running on from row to row (deprecated since CUDA 10) ---- */
 
 /* Copies `bytes` between memory and the texels that follow (x, y) row by row. */
 static cudaError_t copy_run(struct gpu *g, cudaArray_const_t array, size_t x, size_t y, void *memory,
-                            size_t bytes, bool to_array, int kind, cudaStream_t stream)
+                            size_t bytes, bool to_array, int kind, struct rt_order order)
 {
     const struct rt_array *a = rt_object_find(array, RT_ARRAY);
     if (!a) return cudaErrorInvalidResourceHandle;
@@ -349,54 +333,45 @@ static cudaError_t copy_run(struct gpu *g, cudaArray_const_t array, size_t x, si
     cudaError_t e = cudaSuccess;
     for (uint8_t *at = memory; bytes && !e; y++, x = 0) {
         size_t piece = MIN(bytes, row_bytes - x);
-        e = to_array ? rows_to_array(g, (cudaArray_t)array, x, y, at, piece, piece, 1, kind, stream)
-                     : array_to_rows(g, at, piece, array, x, y, piece, 1, kind, stream);
+        e = to_array ? rows_to_array(g, (cudaArray_t)array, x, y, at, piece, piece, 1, kind, order)
+                     : array_to_rows(g, at, piece, array, x, y, piece, 1, kind, order);
         at += piece;
         bytes -= piece;
     }
     return e;
 }
 
-CUDART(cudaMemcpyToArray, (cudaArray_t dst, size_t x, size_t y, const void *src, size_t bytes, int kind))
-{
-    RT_CALL(copy_run(g, dst, x, y, (void *)(uintptr_t)src, bytes, true, kind, NULL));
-}
-CUDART_ALIAS(cudaMemcpyToArray, cudaMemcpyToArray_ptds);
-CUDART(cudaMemcpyToArrayAsync,
-       (cudaArray_t dst, size_t x, size_t y, const void *src, size_t bytes, int kind, cudaStream_t stream))
-{
-    RT_CALL(copy_run(g, dst, x, y, (void *)(uintptr_t)src, bytes, true, kind, stream));
-}
-CUDART_ALIAS(cudaMemcpyToArrayAsync, cudaMemcpyToArrayAsync_ptsz);
-CUDART(cudaMemcpyFromArray, (void *dst, cudaArray_const_t src, size_t x, size_t y, size_t bytes, int kind))
-{
-    RT_CALL(copy_run(g, src, x, y, dst, bytes, false, kind, NULL));
-}
-CUDART_ALIAS(cudaMemcpyFromArray, cudaMemcpyFromArray_ptds);
-CUDART(cudaMemcpyFromArrayAsync,
-       (void *dst, cudaArray_const_t src, size_t x, size_t y, size_t bytes, int kind, cudaStream_t stream))
-{
-    RT_CALL(copy_run(g, src, x, y, dst, bytes, false, kind, stream));
-}
-CUDART_ALIAS(cudaMemcpyFromArrayAsync, cudaMemcpyFromArrayAsync_ptsz);
+CUDART_ON_DEFAULT(cudaMemcpyToArray,
+                  (cudaArray_t dst, size_t x, size_t y, const void *src, size_t bytes, int kind),
+                  copy_run(g, dst, x, y, (void *)(uintptr_t)src, bytes, true, kind, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemcpyToArrayAsync,
+                 (cudaArray_t dst, size_t x, size_t y, const void *src, size_t bytes, int kind,
+                  cudaStream_t stream),
+                 copy_run(g, dst, x, y, (void *)(uintptr_t)src, bytes, true, kind, rt_async(stream)))
+CUDART_ON_DEFAULT(cudaMemcpyFromArray,
+                  (void *dst, cudaArray_const_t src, size_t x, size_t y, size_t bytes, int kind),
+                  copy_run(g, src, x, y, dst, bytes, false, kind, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemcpyFromArrayAsync,
+                 (void *dst, cudaArray_const_t src, size_t x, size_t y, size_t bytes, int kind,
+                  cudaStream_t stream),
+                 copy_run(g, src, x, y, dst, bytes, false, kind, rt_async(stream)))
 
 /* Both sides run on: by way of a buffer, since their rows may differ in length. */
 static cudaError_t run_to_run(struct gpu *g, cudaArray_t dst, size_t dst_x, size_t dst_y,
-                              cudaArray_const_t src, size_t src_x, size_t src_y, size_t bytes, int kind)
+                              cudaArray_const_t src, size_t src_x, size_t src_y, size_t bytes, int kind,
+                              struct rt_order order)
 {
     const struct rt_array *a = rt_object_find(src, RT_ARRAY);
     if (!a) return cudaErrorInvalidResourceHandle;
     if (bytes > a->pitch * a->rows) return cudaErrorInvalidValue;
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     uint8_t *buffer = mem_alloc(MAX(bytes, (size_t)1));
-    cudaError_t e = copy_run(g, src, src_x, src_y, buffer, bytes, false, cudaMemcpyDeviceToHost, NULL);
-    if (!e) e = copy_run(g, dst, dst_x, dst_y, buffer, bytes, true, cudaMemcpyHostToDevice, NULL);
+    cudaError_t e = copy_run(g, src, src_x, src_y, buffer, bytes, false, cudaMemcpyDeviceToHost, order);
+    if (!e) e = copy_run(g, dst, dst_x, dst_y, buffer, bytes, true, cudaMemcpyHostToDevice, order);
     free(buffer);
     return e;
 }
-CUDART(cudaMemcpyArrayToArray, (cudaArray_t dst, size_t dst_x, size_t dst_y, cudaArray_const_t src,
-                                size_t src_x, size_t src_y, size_t bytes, int kind))
-{
-    RT_CALL(run_to_run(g, dst, dst_x, dst_y, src, src_x, src_y, bytes, kind));
-}
-CUDART_ALIAS(cudaMemcpyArrayToArray, cudaMemcpyArrayToArray_ptds);
+CUDART_ON_DEFAULT(cudaMemcpyArrayToArray,
+                  (cudaArray_t dst, size_t dst_x, size_t dst_y, cudaArray_const_t src, size_t src_x,
+                   size_t src_y, size_t bytes, int kind),
+                  run_to_run(g, dst, dst_x, dst_y, src, src_x, src_y, bytes, kind, rt_sync(stream)))

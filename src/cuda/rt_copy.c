@@ -1,8 +1,8 @@
 /* rt_copy.c: cudaMemcpy, its asynchronous, two-dimensional, peer and symbol forms, and cudaMemset.
  *
  * The direction is a promise: the side that it calls device memory must lie in one live allocation. The other
- * side may be either (unified addressing), as on a GPU. An asynchronous copy is done when the call returns.
- */
+ * side may be either (unified addressing), as on a GPU. When the copy happens, and whether the call waits for it, is
+ * gpu_copy.c's matter. */
 #include "cuda/rt_copy.h"
 
 #include "cuda/rt_api.h"
@@ -28,45 +28,40 @@ cudaError_t rt_copy_check(struct gpu *g, const void *dst, size_t dst_bytes, cons
                : cudaErrorInvalidValue;
 }
 
-cudaError_t rt_copy(struct gpu *g, void *dst, const void *src, size_t bytes, int kind)
+cudaError_t rt_copy(struct gpu *g, void *dst, const void *src, size_t bytes, int kind, struct rt_order order)
 {
     if (!rt_kind_valid(kind)) return cudaErrorInvalidMemcpyDirection;
     if (!bytes) return cudaSuccess;
     cudaError_t e = rt_copy_check(g, dst, bytes, src, bytes, kind);
-    return e ? e : rt_from_status(gpu_copy(g, dst, src, bytes));
+    return e ? e : rt_from_status(gpu_copy(g, dst, src, bytes, rt_gpu_order(g, order)));
 }
 
-static cudaError_t copy_async(struct gpu *g, void *dst, const void *src, size_t bytes, int kind,
-                              cudaStream_t stream)
+static cudaError_t copy_linear(struct gpu *g, void *dst, const void *src, size_t bytes, int kind,
+                               struct rt_order order)
 {
-    return rt_stream_valid(stream) ? rt_copy(g, dst, src, bytes, kind) : cudaErrorInvalidResourceHandle;
+    return rt_stream_valid(order.stream) ? rt_copy(g, dst, src, bytes, kind, order)
+                                         : cudaErrorInvalidResourceHandle;
 }
 
-CUDART(cudaMemcpy, (void *dst, const void *src, size_t bytes, int kind))
-{
-    RT_CALL(rt_copy(g, dst, src, bytes, kind));
-}
-CUDART_ALIAS(cudaMemcpy, cudaMemcpy_ptds);
-CUDART(cudaMemcpyAsync, (void *dst, const void *src, size_t bytes, int kind, cudaStream_t stream))
-{
-    RT_CALL(copy_async(g, dst, src, bytes, kind, stream));
-}
-CUDART_ALIAS(cudaMemcpyAsync, cudaMemcpyAsync_ptsz);
+CUDART_ON_DEFAULT(cudaMemcpy, (void *dst, const void *src, size_t bytes, int kind),
+                  rt_copy(g, dst, src, bytes, kind, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemcpyAsync, (void *dst, const void *src, size_t bytes, int kind, cudaStream_t stream),
+                 copy_linear(g, dst, src, bytes, kind, rt_async(stream)))
 
 static cudaError_t copy_peer(struct gpu *g, void *dst, int dst_device, const void *src, int src_device,
-                             size_t bytes, cudaStream_t stream)
+                             size_t bytes, struct rt_order order)
 {
     if (dst_device != 0 || src_device != 0) return cudaErrorInvalidDevice;
-    return copy_async(g, dst, src, bytes, cudaMemcpyDeviceToDevice, stream);
+    return copy_linear(g, dst, src, bytes, cudaMemcpyDeviceToDevice, order);
 }
 CUDART(cudaMemcpyPeer, (void *dst, int dst_device, const void *src, int src_device, size_t bytes))
 {
-    RT_CALL(copy_peer(g, dst, dst_device, src, src_device, bytes, NULL));
+    RT_QUEUE(copy_peer(g, dst, dst_device, src, src_device, bytes, rt_sync(NULL)));
 }
 CUDART(cudaMemcpyPeerAsync,
        (void *dst, int dst_device, const void *src, int src_device, size_t bytes, cudaStream_t stream))
 {
-    RT_CALL(copy_peer(g, dst, dst_device, src, src_device, bytes, stream));
+    RT_QUEUE(copy_peer(g, dst, dst_device, src, src_device, bytes, rt_async(stream)));
 }
 
 /* ---- rows ---- */
@@ -78,9 +73,9 @@ static bool rows_span(size_t pitch, size_t width, size_t height, size_t *out)
 }
 
 static cudaError_t copy_2d(struct gpu *g, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
-                           size_t width, size_t height, int kind, cudaStream_t stream)
+                           size_t width, size_t height, int kind, struct rt_order order)
 {
-    if (!rt_stream_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (!rt_stream_valid(order.stream)) return cudaErrorInvalidResourceHandle;
     if (!rt_kind_valid(kind)) return cudaErrorInvalidMemcpyDirection;
     if (!width || !height) return cudaSuccess;
     size_t dst_bytes, src_bytes;
@@ -88,21 +83,19 @@ static cudaError_t copy_2d(struct gpu *g, void *dst, size_t dst_pitch, const voi
     if (!rows_span(dst_pitch, width, height, &dst_bytes) || !rows_span(src_pitch, width, height, &src_bytes))
         return cudaErrorInvalidValue;
     cudaError_t e = rt_copy_check(g, dst, dst_bytes, src, src_bytes, kind);
-    return e ? e : rt_from_status(gpu_copy_2d(g, dst, dst_pitch, src, src_pitch, width, height));
+    if (e) return e;
+    return rt_from_status(
+        gpu_copy_2d(g, dst, dst_pitch, src, src_pitch, width, height, rt_gpu_order(g, order)));
 }
 
-CUDART(cudaMemcpy2D, (void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
-                      size_t height, int kind))
-{
-    RT_CALL(copy_2d(g, dst, dst_pitch, src, src_pitch, width, height, kind, NULL));
-}
-CUDART_ALIAS(cudaMemcpy2D, cudaMemcpy2D_ptds);
-CUDART(cudaMemcpy2DAsync, (void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
-                           size_t height, int kind, cudaStream_t stream))
-{
-    RT_CALL(copy_2d(g, dst, dst_pitch, src, src_pitch, width, height, kind, stream));
-}
-CUDART_ALIAS(cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz);
+CUDART_ON_DEFAULT(cudaMemcpy2D,
+                  (void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                   size_t height, int kind),
+                  copy_2d(g, dst, dst_pitch, src, src_pitch, width, height, kind, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemcpy2DAsync,
+                 (void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
+                  int kind, cudaStream_t stream),
+                 copy_2d(g, dst, dst_pitch, src, src_pitch, width, height, kind, rt_async(stream)))
 
 /* ---- symbols ---- */
 
@@ -117,47 +110,38 @@ static cudaError_t symbol_range(struct gpu *g, const void *symbol, size_t bytes,
 }
 
 static cudaError_t copy_to_symbol(struct gpu *g, const void *symbol, const void *src, size_t bytes,
-                                  size_t offset, int kind, cudaStream_t stream)
+                                  size_t offset, int kind, struct rt_order order)
 {
     void *dst;
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     cudaError_t e = symbol_range(g, symbol, bytes, offset, &dst);
-    return e ? e : copy_async(g, dst, src, bytes, kind, stream);
+    return e ? e : copy_linear(g, dst, src, bytes, kind, order);
 }
 
 static cudaError_t copy_from_symbol(struct gpu *g, void *dst, const void *symbol, size_t bytes, size_t offset,
-                                    int kind, cudaStream_t stream)
+                                    int kind, struct rt_order order)
 {
     void *src;
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     cudaError_t e = symbol_range(g, symbol, bytes, offset, &src);
-    return e ? e : copy_async(g, dst, src, bytes, kind, stream);
+    return e ? e : copy_linear(g, dst, src, bytes, kind, order);
 }
 
-CUDART(cudaMemcpyToSymbol, (const void *symbol, const void *src, size_t bytes, size_t offset, int kind))
-{
-    RT_CALL(copy_to_symbol(g, symbol, src, bytes, offset, kind, NULL));
-}
-CUDART_ALIAS(cudaMemcpyToSymbol, cudaMemcpyToSymbol_ptds);
-CUDART(cudaMemcpyToSymbolAsync,
-       (const void *symbol, const void *src, size_t bytes, size_t offset, int kind, cudaStream_t stream))
-{
-    RT_CALL(copy_to_symbol(g, symbol, src, bytes, offset, kind, stream));
-}
-CUDART_ALIAS(cudaMemcpyToSymbolAsync, cudaMemcpyToSymbolAsync_ptsz);
-CUDART(cudaMemcpyFromSymbol, (void *dst, const void *symbol, size_t bytes, size_t offset, int kind))
-{
-    RT_CALL(copy_from_symbol(g, dst, symbol, bytes, offset, kind, NULL));
-}
-CUDART_ALIAS(cudaMemcpyFromSymbol, cudaMemcpyFromSymbol_ptds);
-CUDART(cudaMemcpyFromSymbolAsync,
-       (void *dst, const void *symbol, size_t bytes, size_t offset, int kind, cudaStream_t stream))
-{
-    RT_CALL(copy_from_symbol(g, dst, symbol, bytes, offset, kind, stream));
-}
-CUDART_ALIAS(cudaMemcpyFromSymbolAsync, cudaMemcpyFromSymbolAsync_ptsz);
+CUDART_ON_DEFAULT(cudaMemcpyToSymbol,
+                  (const void *symbol, const void *src, size_t bytes, size_t offset, int kind),
+                  copy_to_symbol(g, symbol, src, bytes, offset, kind, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemcpyToSymbolAsync,
+                 (const void *symbol, const void *src, size_t bytes, size_t offset, int kind,
+                  cudaStream_t stream),
+                 copy_to_symbol(g, symbol, src, bytes, offset, kind, rt_async(stream)))
+CUDART_ON_DEFAULT(cudaMemcpyFromSymbol,
+                  (void *dst, const void *symbol, size_t bytes, size_t offset, int kind),
+                  copy_from_symbol(g, dst, symbol, bytes, offset, kind, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemcpyFromSymbolAsync,
+                 (void *dst, const void *symbol, size_t bytes, size_t offset, int kind, cudaStream_t stream),
+                 copy_from_symbol(g, dst, symbol, bytes, offset, kind, rt_async(stream)))
 
 static cudaError_t symbol_address(struct gpu *g, void **out, const void *symbol)
 {
@@ -178,64 +162,43 @@ CUDART(cudaGetSymbolSize, (size_t * out, const void *symbol)) { RT_CALL(symbol_s
 /* ---- memset ---- */
 
 static cudaError_t fill_2d(struct gpu *g, void *dst, size_t pitch, int value, size_t width, size_t height,
-                           cudaStream_t stream)
+                           struct rt_order order)
 {
-    if (!rt_stream_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (!rt_stream_valid(order.stream)) return cudaErrorInvalidResourceHandle;
     if (!width || !height) return cudaSuccess;
     size_t bytes;
     if ((height > 1 && width > pitch) || !rows_span(pitch, width, height, &bytes))
         return cudaErrorInvalidValue;
     if (!side_valid(g, dst, bytes, true)) return cudaErrorInvalidValue;
     uint8_t byte = (uint8_t)value;
-    enum gpu_status s = GPU_OK;
-    for (size_t y = 0; y < height && s == GPU_OK; y++)
-        s = gpu_fill(g, (uint8_t *)dst + y * pitch, &byte, 1, width);
-    return rt_from_status(s);
+    return rt_from_status(gpu_fill(g, dst, pitch, &byte, 1, width, height, rt_gpu_order(g, order)));
 }
 
 static cudaError_t fill_3d(struct gpu *g, struct cudaPitchedPtr dst, int value, struct cudaExtent e,
-                           cudaStream_t stream)
+                           struct rt_order order)
 {
-    if (!rt_stream_valid(stream)) return cudaErrorInvalidResourceHandle;
+    if (!rt_stream_valid(order.stream)) return cudaErrorInvalidResourceHandle;
     if (!e.width || !e.height || !e.depth) return cudaSuccess;
     if (e.width > dst.pitch || (e.depth > 1 && e.height > dst.ysize)) return cudaErrorInvalidValue;
     cudaError_t error = cudaSuccess;
     size_t slice;
     if (__builtin_mul_overflow(dst.pitch, dst.ysize, &slice)) return cudaErrorInvalidValue;
     for (size_t z = 0; z < e.depth && !error; z++)
-        error = fill_2d(g, (uint8_t *)dst.ptr + z * slice, dst.pitch, value, e.width, e.height, stream);
+        error = fill_2d(g, (uint8_t *)dst.ptr + z * slice, dst.pitch, value, e.width, e.height, order);
     return error;
 }
 
-CUDART(cudaMemset, (void *dst, int value, size_t bytes))
-{
-    RT_CALL(fill_2d(g, dst, bytes, value, bytes, 1, NULL));
-}
-CUDART_ALIAS(cudaMemset, cudaMemset_ptds);
-CUDART(cudaMemsetAsync, (void *dst, int value, size_t bytes, cudaStream_t stream))
-{
-    RT_CALL(fill_2d(g, dst, bytes, value, bytes, 1, stream));
-}
-CUDART_ALIAS(cudaMemsetAsync, cudaMemsetAsync_ptsz);
-CUDART(cudaMemset2D, (void *dst, size_t pitch, int value, size_t width, size_t height))
-{
-    RT_CALL(fill_2d(g, dst, pitch, value, width, height, NULL));
-}
-CUDART_ALIAS(cudaMemset2D, cudaMemset2D_ptds);
-CUDART(cudaMemset2DAsync,
-       (void *dst, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream))
-{
-    RT_CALL(fill_2d(g, dst, pitch, value, width, height, stream));
-}
-CUDART_ALIAS(cudaMemset2DAsync, cudaMemset2DAsync_ptsz);
-CUDART(cudaMemset3D, (struct cudaPitchedPtr dst, int value, struct cudaExtent extent))
-{
-    RT_CALL(fill_3d(g, dst, value, extent, NULL));
-}
-CUDART_ALIAS(cudaMemset3D, cudaMemset3D_ptds);
-CUDART(cudaMemset3DAsync,
-       (struct cudaPitchedPtr dst, int value, struct cudaExtent extent, cudaStream_t stream))
-{
-    RT_CALL(fill_3d(g, dst, value, extent, stream));
-}
-CUDART_ALIAS(cudaMemset3DAsync, cudaMemset3DAsync_ptsz);
+CUDART_ON_DEFAULT(cudaMemset, (void *dst, int value, size_t bytes),
+                  fill_2d(g, dst, bytes, value, bytes, 1, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemsetAsync, (void *dst, int value, size_t bytes, cudaStream_t stream),
+                 fill_2d(g, dst, bytes, value, bytes, 1, rt_async(stream)))
+CUDART_ON_DEFAULT(cudaMemset2D, (void *dst, size_t pitch, int value, size_t width, size_t height),
+                  fill_2d(g, dst, pitch, value, width, height, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemset2DAsync,
+                 (void *dst, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
+                 fill_2d(g, dst, pitch, value, width, height, rt_async(stream)))
+CUDART_ON_DEFAULT(cudaMemset3D, (struct cudaPitchedPtr dst, int value, struct cudaExtent extent),
+                  fill_3d(g, dst, value, extent, rt_sync(stream)))
+CUDART_ON_STREAM(cudaMemset3DAsync,
+                 (struct cudaPitchedPtr dst, int value, struct cudaExtent extent, cudaStream_t stream),
+                 fill_3d(g, dst, value, extent, rt_async(stream)))

@@ -36,7 +36,7 @@ static cudaError_t func_attributes(struct gpu *g, struct cudaFuncAttributes *out
 }
 CUDART(cudaFuncGetAttributes, (struct cudaFuncAttributes * out, const void *func))
 {
-    RT_CALL(func_attributes(g, out, func));
+    RT_QUEUE(func_attributes(g, out, func));
 }
 
 static cudaError_t func_set_attribute(struct gpu *g, const void *func, int attribute, int value)
@@ -64,11 +64,11 @@ static cudaError_t func_set_attribute(struct gpu *g, const void *func, int attri
 }
 CUDART(cudaFuncSetAttribute, (const void *func, int attribute, int value))
 {
-    RT_CALL(func_set_attribute(g, func, attribute, value));
+    RT_QUEUE(func_set_attribute(g, func, attribute, value));
 }
 CUDART(cudaKernelSetAttributeForDevice, (cudaKernel_t kernel, int attribute, int value, int device))
 {
-    RT_CALL(device == 0 ? func_set_attribute(g, kernel, attribute, value) : cudaErrorInvalidDevice);
+    RT_QUEUE(device == 0 ? func_set_attribute(g, kernel, attribute, value) : cudaErrorInvalidDevice);
 }
 
 /* Wishes about the split of the L1 and about banks have no effect on results. The split is a wish for the timed machine; banks
@@ -81,7 +81,7 @@ static cudaError_t func_cache(struct gpu *g, const void *func, int value)
     if (!e) k->cache_config = value;
     return e;
 }
-CUDART(cudaFuncSetCacheConfig, (const void *func, int config)) { RT_CALL(func_cache(g, func, config)); }
+CUDART(cudaFuncSetCacheConfig, (const void *func, int config)) { RT_QUEUE(func_cache(g, func, config)); }
 
 static cudaError_t func_banks(struct gpu *g, const void *func, int value)
 {
@@ -89,7 +89,7 @@ static cudaError_t func_banks(struct gpu *g, const void *func, int value)
     if (value < 0 || value > cudaSharedMemBankSizeEightByte) return cudaErrorInvalidValue;
     return rt_kernel_find(g, func, &k);
 }
-CUDART(cudaFuncSetSharedMemConfig, (const void *func, int config)) { RT_CALL(func_banks(g, func, config)); }
+CUDART(cudaFuncSetSharedMemConfig, (const void *func, int config)) { RT_QUEUE(func_banks(g, func, config)); }
 
 static cudaError_t func_name(struct gpu *g, const char **out, const void *func)
 {
@@ -99,7 +99,7 @@ static cudaError_t func_name(struct gpu *g, const char **out, const void *func)
     if (!e) *out = k->name;
     return e;
 }
-CUDART(cudaFuncGetName, (const char **out, const void *func)) { RT_CALL(func_name(g, out, func)); }
+CUDART(cudaFuncGetName, (const char **out, const void *func)) { RT_QUEUE(func_name(g, out, func)); }
 
 static cudaError_t func_param(struct gpu *g, const void *func, size_t index, size_t *offset, size_t *bytes)
 {
@@ -114,7 +114,7 @@ static cudaError_t func_param(struct gpu *g, const void *func, size_t index, siz
 }
 CUDART(cudaFuncGetParamInfo, (const void *func, size_t index, size_t *offset, size_t *bytes))
 {
-    RT_CALL(func_param(g, func, index, offset, bytes));
+    RT_QUEUE(func_param(g, func, index, offset, bytes));
 }
 
 /* ---- occupancy ---- */
@@ -133,12 +133,12 @@ static cudaError_t occupancy_blocks(struct gpu *g, int *out, const void *func, i
 CUDART(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
        (int *out, const void *func, int threads, size_t dynamic_bytes))
 {
-    RT_CALL(occupancy_blocks(g, out, func, threads, dynamic_bytes));
+    RT_QUEUE(occupancy_blocks(g, out, func, threads, dynamic_bytes));
 }
 CUDART(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
        (int *out, const void *func, int threads, size_t dynamic_bytes, unsigned flags))
 {
-    RT_CALL(flags <= 1 ? occupancy_blocks(g, out, func, threads, dynamic_bytes) : cudaErrorInvalidValue);
+    RT_QUEUE(flags <= 1 ? occupancy_blocks(g, out, func, threads, dynamic_bytes) : cudaErrorInvalidValue);
 }
 
 /* The most dynamic shared memory with which `blocks` CTAs still share an SM. */
@@ -158,5 +158,5 @@ static cudaError_t occupancy_shared(struct gpu *g, size_t *out, const void *func
 }
 CUDART(cudaOccupancyAvailableDynamicSMemPerBlock, (size_t * out, const void *func, int blocks, int threads))
 {
-    RT_CALL(occupancy_shared(g, out, func, blocks, threads));
+    RT_QUEUE(occupancy_shared(g, out, func, blocks, threads));
 }

@@ -7,8 +7,8 @@
  * cudaLaunchKernel. CUDA 8:       cudaConfigureCall, cudaSetupArgument for each argument, cudaLaunch. By
  * hand:      cudaLaunchKernel, cudaLaunchKernelExC, cudaLaunchCooperativeKernel.
  *
- * A launch has run when the call returns. Its refusal is the call's error; a fault in it is reported by the
- * next call (rt_error.c), or at once where the environment has CUDA_LAUNCH_BLOCKING=1. */
+ * The refusal of a launch is the call's error; a fault in it is reported by the next call that waits for it (rt_error.c), or
+ * at once where the environment has CUDA_LAUNCH_BLOCKING=1. */
 #include "cuda/rt_launch.h"
 
 #include "cuda/rt_api.h"
@@ -28,6 +28,9 @@ static bool launch_blocking(void)
     const char *text = getenv("CUDA_LAUNCH_BLOCKING");
     return text && text[0] == '1';
 }
+
+/* Stream 0 of a program that was built with --default-stream per-thread. */
+static cudaStream_t per_thread(cudaStream_t stream) { return stream ? stream : cudaStreamPerThread; }
 
 static bool is_fault(cudaError_t e)
 {
@@ -111,7 +114,7 @@ static cudaError_t launch_run(const void *func, const struct launch *l)
             .packed_bytes = l->packed_bytes,
             .cooperative = l->cooperative,
             .shared_wish = gpu_shared_wish(k->carveout, k->cache_config, (int)rt_state()->cache_config),
-            .stream = rt_stream_id(l->stream),
+            .stream = rt_stream_id(g, l->stream),
         };
         e = rt_from_status(gpu_launch(g, &launch));
         if (!e && launch_blocking()) e = rt_from_status(gpu_settle(g));
@@ -129,14 +132,22 @@ CUDART(cudaLaunchKernel,
         .grid = grid, .block = block, .shared_bytes = shared_bytes, .stream = stream, .args = args};
     return rt_done(launch_run(func, &l));
 }
-CUDART_ALIAS(cudaLaunchKernel, cudaLaunchKernel_ptsz);
+CUDART(cudaLaunchKernel_ptsz,
+       (const void *func, dim3 grid, dim3 block, void **args, size_t shared_bytes, cudaStream_t stream))
+{
+    return cudaLaunchKernel(func, grid, block, args, shared_bytes, per_thread(stream));
+}
 
 CUDART(__cudaLaunchKernel,
        (cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared_bytes, cudaStream_t stream))
 {
     return cudaLaunchKernel(kernel, grid, block, args, shared_bytes, stream);
 }
-CUDART_ALIAS(__cudaLaunchKernel, __cudaLaunchKernel_ptsz);
+CUDART(__cudaLaunchKernel_ptsz,
+       (cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared_bytes, cudaStream_t stream))
+{
+    return cudaLaunchKernel(kernel, grid, block, args, shared_bytes, per_thread(stream));
+}
 
 CUDART(cudaLaunchCooperativeKernel,
        (const void *func, dim3 grid, dim3 block, void **args, size_t shared_bytes, cudaStream_t stream))
@@ -149,7 +160,11 @@ CUDART(cudaLaunchCooperativeKernel,
                        .cooperative = true};
     return rt_done(launch_run(func, &l));
 }
-CUDART_ALIAS(cudaLaunchCooperativeKernel, cudaLaunchCooperativeKernel_ptsz);
+CUDART(cudaLaunchCooperativeKernel_ptsz,
+       (const void *func, dim3 grid, dim3 block, void **args, size_t shared_bytes, cudaStream_t stream))
+{
+    return cudaLaunchCooperativeKernel(func, grid, block, args, shared_bytes, per_thread(stream));
+}
 
 /* Attributes that wish for speed are heard and change nothing; clusters of more than one CTA are not
  * modelled. */
@@ -187,7 +202,13 @@ CUDART(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *func,
 {
     return rt_done(launch_config(config, func, args));
 }
-CUDART_ALIAS(cudaLaunchKernelExC, cudaLaunchKernelExC_ptsz);
+CUDART(cudaLaunchKernelExC_ptsz, (const cudaLaunchConfig_t *config, const void *func, void **args))
+{
+    if (!config) return rt_done(cudaErrorInvalidValue);
+    cudaLaunchConfig_t c = *config;
+    c.stream = per_thread(c.stream);
+    return rt_done(launch_config(&c, func, args));
+}
 
 /* ---- <<< >>> ---- */
 
@@ -229,7 +250,7 @@ static cudaError_t kernel_get(struct gpu *g, cudaKernel_t *out, const void *host
     return e;
 }
 
-CUDART(cudaGetKernel, (cudaKernel_t * out, const void *host)) { RT_CALL(kernel_get(g, out, host)); }
+CUDART(cudaGetKernel, (cudaKernel_t * out, const void *host)) { RT_QUEUE(kernel_get(g, out, host)); }
 CUDART_ALIAS(cudaGetKernel, cudaGetFuncBySymbol);
 
 /* The stub keeps what this gives in a static variable and asks no second time, so it must not depend on the
@@ -282,29 +303,47 @@ CUDART(cudaLaunch, (const void *func))
     free(c.args);
     return rt_done(e);
 }
-CUDART_ALIAS(cudaLaunch, cudaLaunch_ptsz);
+CUDART(cudaLaunch_ptsz, (const void *func))
+{
+    struct rt_thread *t = rt_thread();
+    if (t->config_count) {
+        struct rt_config *c = &t->configs[t->config_count - 1];
+        c->stream = per_thread(c->stream);
+    }
+    return cudaLaunch(func);
+}
 
-/* ---- host functions: the work before them is done, so they run here ---- */
+/* ---- host functions: the stream is run to where they stand, then they are called here ---- */
+
+static cudaError_t host_turn(cudaStream_t stream, bool arguments_ok)
+{
+    struct gpu *g;
+    cudaError_t e = rt_enter_launch(&g);
+    if (!e && !arguments_ok) e = cudaErrorInvalidValue;
+    if (!e && !rt_stream_valid(stream)) e = cudaErrorInvalidResourceHandle;
+    return e ? e : rt_from_status(gpu_stream_sync(g, rt_stream_id(g, stream)));
+}
 
 CUDART(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *user))
 {
-    struct gpu *g;
-    cudaError_t e = rt_enter(&g);
-    if (!e && !fn) e = cudaErrorInvalidValue;
-    if (!e && !rt_stream_valid(stream)) e = cudaErrorInvalidResourceHandle;
+    cudaError_t e = host_turn(stream, fn != NULL);
     if (!e) fn(user); /* without the lock: it may wait for another thread that needs it */
     return rt_done(e);
 }
-CUDART_ALIAS(cudaLaunchHostFunc, cudaLaunchHostFunc_ptsz);
+CUDART(cudaLaunchHostFunc_ptsz, (cudaStream_t stream, cudaHostFn_t fn, void *user))
+{
+    return cudaLaunchHostFunc(per_thread(stream), fn, user);
+}
 
 CUDART(cudaStreamAddCallback,
        (cudaStream_t stream, cudaStreamCallback_t callback, void *user, unsigned flags))
 {
-    struct gpu *g;
-    cudaError_t e = rt_enter(&g);
-    if (!e && (!callback || flags)) e = cudaErrorInvalidValue;
-    if (!e && !rt_stream_valid(stream)) e = cudaErrorInvalidResourceHandle;
+    cudaError_t e = host_turn(stream, callback && !flags);
     if (!e) callback(stream, cudaSuccess, user);
     return rt_done(e);
 }
-CUDART_ALIAS(cudaStreamAddCallback, cudaStreamAddCallback_ptsz);
+CUDART(cudaStreamAddCallback_ptsz,
+       (cudaStream_t stream, cudaStreamCallback_t callback, void *user, unsigned flags))
+{
+    return cudaStreamAddCallback(per_thread(stream), callback, user, flags);
+}

@@ -9,6 +9,17 @@ size_t rt_dynamic_shared_limit(struct gpu *g, const struct rt_kernel *k);
 
 /* Streams: 0, the two special values, or a live one. */
 bool rt_stream_valid(cudaStream_t stream);
-uint64_t rt_stream_id(cudaStream_t stream);
+uint64_t rt_stream_id(struct gpu *g, cudaStream_t stream); /* of cuda/gpu.h */
+
+struct rt_order { /* of a copy or fill */
+    cudaStream_t stream;
+    bool async;
+};
+static inline struct rt_order rt_sync(cudaStream_t s) { return (struct rt_order){.stream = s}; }
+static inline struct rt_order rt_async(cudaStream_t s)
+{
+    return (struct rt_order){.stream = s, .async = true};
+}
+struct gpu_order rt_gpu_order(struct gpu *g, struct rt_order o);
 
 #endif

@@ -28,7 +28,6 @@ struct rt_state {
     struct rt_table advised;          /* managed base -> struct rt_advice */
     VEC(struct rt_binary *) binaries; /* in order of registration */
     struct rt_pool *pool_default, *pool_current;
-    uint64_t stream_ids;   /* the last one given */
     uint32_t binary_count; /* registered so far, for names in messages */
     uint32_t alloc_count;
     uint32_t device_flags;

@@ -1,8 +1,7 @@
 /* rt_stream.c: streams and events.
  *
- * Functional: work runs at the call that asks for it. Timed: launches are queued, and every call that enters here
- * has first run them to their end (rt_enter). Either way a stream is a name with its settings, waiting for one is
- * done at once, and an event is the simulated time at which it was recorded. */
+ * The order of work and the times of events are cuda/gpu_stream.c's. Here are the handles and their settings. A query waits:
+ * host code takes no simulated time, so a program that asks again and again would never see time pass. */
 #include "cuda/rt_api.h"
 #include "cuda/rt_launch.h"
 
@@ -16,12 +15,11 @@ struct rt_stream {
 struct rt_event {
     struct rt_object object;
     unsigned flags;
-    bool recorded;
-    uint64_t time_ns;
+    struct gpu_event gpu;
 };
 
 enum { PRIORITY_LEAST = 0, PRIORITY_GREATEST = -5 }; /* the range of devices since compute capability 7.0 */
-enum { STREAM_ID_LEGACY = 1, STREAM_ID_PER_THREAD = 2, STREAM_ID_FIRST = 3 };
+enum { STREAM_ID_LEGACY = 1, STREAM_ID_PER_THREAD = 2 }; /* what cudaStreamGetId says */
 
 static bool stream_is_default(cudaStream_t s)
 {
@@ -37,19 +35,28 @@ bool rt_stream_valid(cudaStream_t s)
     return valid;
 }
 
-uint64_t rt_stream_id(cudaStream_t s)
+uint64_t rt_stream_id(struct gpu *g, cudaStream_t s)
+{
+    if (s == cudaStreamPerThread) return gpu_stream_per_thread(g);
+    return stream_is_default(s) ? 0 : s->id;
+}
+
+struct gpu_order rt_gpu_order(struct gpu *g, struct rt_order o)
+{
+    return (struct gpu_order){.stream = rt_stream_id(g, o.stream), .async = o.async};
+}
+
+static unsigned long long public_id(cudaStream_t s)
 {
     if (s == cudaStreamPerThread) return STREAM_ID_PER_THREAD;
     return stream_is_default(s) ? STREAM_ID_LEGACY : s->id;
 }
 
-static cudaError_t stream_create(cudaStream_t *out, unsigned flags, int priority)
+static cudaError_t stream_create(struct gpu *g, cudaStream_t *out, unsigned flags, int priority)
 {
     if (!out || flags & ~(unsigned)cudaStreamNonBlocking) return cudaErrorInvalidValue;
     struct rt_stream *s = mem_zalloc(sizeof(*s));
-    struct rt_state *state = rt_state();
-    if (state->stream_ids < STREAM_ID_FIRST) state->stream_ids = STREAM_ID_FIRST;
-    s->id = state->stream_ids++;
+    s->id = gpu_stream_new(g, s, flags & cudaStreamNonBlocking);
     s->flags = flags;
     s->priority = MIN(MAX(priority, (int)PRIORITY_GREATEST), (int)PRIORITY_LEAST);
     s->attributes[cudaLaunchAttributePriority].priority = s->priority;
@@ -58,48 +65,47 @@ static cudaError_t stream_create(cudaStream_t *out, unsigned flags, int priority
     return cudaSuccess;
 }
 
-CUDART(cudaStreamCreate, (cudaStream_t * out)) { RT_CALL(stream_create(out, 0, 0)); }
+CUDART(cudaStreamCreate, (cudaStream_t * out)) { RT_QUEUE(stream_create(g, out, 0, 0)); }
 CUDART(cudaStreamCreateWithFlags, (cudaStream_t * out, unsigned flags))
 {
-    RT_CALL(stream_create(out, flags, 0));
+    RT_QUEUE(stream_create(g, out, flags, 0));
 }
 CUDART(cudaStreamCreateWithPriority, (cudaStream_t * out, unsigned flags, int priority))
 {
-    RT_CALL(stream_create(out, flags, priority));
+    RT_QUEUE(stream_create(g, out, flags, priority));
 }
 
-static cudaError_t stream_destroy(cudaStream_t stream)
+static cudaError_t stream_destroy(struct gpu *g, cudaStream_t stream)
 {
     struct rt_stream *s = rt_object_find(stream, RT_STREAM);
     if (!s) return cudaErrorInvalidResourceHandle;
+    gpu_stream_end(g, s);
     rt_object_remove(s);
     return cudaSuccess;
 }
 
-CUDART(cudaStreamDestroy, (cudaStream_t stream)) { RT_CALL(stream_destroy(stream)); }
+CUDART(cudaStreamDestroy, (cudaStream_t stream)) { RT_QUEUE(stream_destroy(g, stream)); }
 CUDART_ALIAS(cudaStreamDestroy, cudaStreamDestroy_v5050);
 
-static cudaError_t stream_check(cudaStream_t stream)
+static cudaError_t stream_sync(struct gpu *g, cudaStream_t stream)
 {
-    return rt_stream_valid(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (!rt_stream_valid(stream)) return cudaErrorInvalidResourceHandle;
+    return rt_from_status(gpu_stream_sync(g, rt_stream_id(g, stream)));
 }
 
-CUDART(cudaStreamSynchronize, (cudaStream_t stream)) { RT_CALL(stream_check(stream)); }
-CUDART_ALIAS(cudaStreamSynchronize, cudaStreamSynchronize_ptsz);
-CUDART(cudaStreamQuery, (cudaStream_t stream)) { RT_CALL(stream_check(stream)); }
-CUDART_ALIAS(cudaStreamQuery, cudaStreamQuery_ptsz);
+CUDART_ON_STREAM(cudaStreamSynchronize, (cudaStream_t stream), stream_sync(g, stream))
+CUDART_ON_STREAM(cudaStreamQuery, (cudaStream_t stream), stream_sync(g, stream))
 
-static cudaError_t stream_wait(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+static cudaError_t stream_wait(struct gpu *g, cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     if (flags > 1) return cudaErrorInvalidValue;
-    return rt_object_find(event, RT_EVENT) ? stream_check(stream) : cudaErrorInvalidResourceHandle;
+    const struct rt_event *e = rt_object_find(event, RT_EVENT);
+    if (!e || !rt_stream_valid(stream)) return cudaErrorInvalidResourceHandle;
+    return rt_from_status(gpu_stream_wait_event(g, rt_stream_id(g, stream), &e->gpu));
 }
 
-CUDART(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags))
-{
-    RT_CALL(stream_wait(stream, event, flags));
-}
-CUDART_ALIAS(cudaStreamWaitEvent, cudaStreamWaitEvent_ptsz);
+CUDART_ON_STREAM(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+                 stream_wait(g, stream, event, flags))
 
 /* ---- what a stream is asked ---- */
 
@@ -111,12 +117,12 @@ CUDART_ALIAS(cudaStreamWaitEvent, cudaStreamWaitEvent_ptsz);
         *out = (value);                                                                                      \
         return cudaSuccess;                                                                                  \
     }                                                                                                        \
-    CUDART(function, (cudaStream_t stream, type * out)) { RT_CALL(get_##function(stream, out)); }            \
+    CUDART(function, (cudaStream_t stream, type * out)) { RT_QUEUE(get_##function(stream, out)); }           \
     CUDART_ALIAS(function, function##_ptsz)
 
 STREAM_GETTER(cudaStreamGetPriority, int, priority, stream_is_default(stream) ? 0 : stream->priority);
 STREAM_GETTER(cudaStreamGetFlags, unsigned, flags, stream_is_default(stream) ? 0 : stream->flags);
-STREAM_GETTER(cudaStreamGetId, unsigned long long, id, rt_stream_id(stream));
+STREAM_GETTER(cudaStreamGetId, unsigned long long, id, public_id(stream));
 STREAM_GETTER(cudaStreamGetDevice, int, device, 0);
 STREAM_GETTER(cudaStreamIsCapturing, enum cudaStreamCaptureStatus, status, cudaStreamCaptureStatusNone);
 
@@ -137,12 +143,12 @@ static cudaError_t attribute_move(cudaStream_t stream, int id, cudaLaunchAttribu
 
 CUDART(cudaStreamGetAttribute, (cudaStream_t stream, int id, cudaLaunchAttributeValue *out))
 {
-    RT_CALL(attribute_move(stream, id, out, false));
+    RT_QUEUE(attribute_move(stream, id, out, false));
 }
 CUDART_ALIAS(cudaStreamGetAttribute, cudaStreamGetAttribute_ptsz);
 CUDART(cudaStreamSetAttribute, (cudaStream_t stream, int id, const cudaLaunchAttributeValue *value))
 {
-    RT_CALL(attribute_move(stream, id, (cudaLaunchAttributeValue *)value, true));
+    RT_QUEUE(attribute_move(stream, id, (cudaLaunchAttributeValue *)value, true));
 }
 CUDART_ALIAS(cudaStreamSetAttribute, cudaStreamSetAttribute_ptsz);
 
@@ -154,7 +160,10 @@ static cudaError_t attributes_copy(cudaStream_t dst, cudaStream_t src)
     return cudaSuccess;
 }
 
-CUDART(cudaStreamCopyAttributes, (cudaStream_t dst, cudaStream_t src)) { RT_CALL(attributes_copy(dst, src)); }
+CUDART(cudaStreamCopyAttributes, (cudaStream_t dst, cudaStream_t src))
+{
+    RT_QUEUE(attributes_copy(dst, src));
+}
 CUDART_ALIAS(cudaStreamCopyAttributes, cudaStreamCopyAttributes_ptsz);
 
 static cudaError_t priority_range(int *least, int *greatest)
@@ -165,7 +174,7 @@ static cudaError_t priority_range(int *least, int *greatest)
 }
 CUDART(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest))
 {
-    RT_CALL(priority_range(least, greatest));
+    RT_QUEUE(priority_range(least, greatest));
 }
 
 /* ---- events ---- */
@@ -182,37 +191,29 @@ static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
     return cudaSuccess;
 }
 
-CUDART(cudaEventCreate, (cudaEvent_t * out)) { RT_CALL(event_create(out, 0)); }
-CUDART(cudaEventCreateWithFlags, (cudaEvent_t * out, unsigned flags)) { RT_CALL(event_create(out, flags)); }
+CUDART(cudaEventCreate, (cudaEvent_t * out)) { RT_QUEUE(event_create(out, 0)); }
+CUDART(cudaEventCreateWithFlags, (cudaEvent_t * out, unsigned flags)) { RT_QUEUE(event_create(out, flags)); }
 
 static cudaError_t event_record(struct gpu *g, cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
     struct rt_event *e = rt_object_find(event, RT_EVENT);
     if (!e || !rt_stream_valid(stream)) return cudaErrorInvalidResourceHandle;
     if (flags > 1) return cudaErrorInvalidValue;
-    e->recorded = true;
-    e->time_ns = gpu_now_ns(g);
-    return cudaSuccess;
+    return rt_from_status(gpu_event_record(g, &e->gpu, rt_stream_id(g, stream)));
 }
 
-CUDART(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream))
-{
-    RT_CALL(event_record(g, event, stream, 0));
-}
-CUDART_ALIAS(cudaEventRecord, cudaEventRecord_ptsz);
-CUDART(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned flags))
-{
-    RT_CALL(event_record(g, event, stream, flags));
-}
-CUDART_ALIAS(cudaEventRecordWithFlags, cudaEventRecordWithFlags_ptsz);
+CUDART_ON_STREAM(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), event_record(g, event, stream, 0))
+CUDART_ON_STREAM(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned flags),
+                 event_record(g, event, stream, flags))
 
-static cudaError_t event_check(cudaEvent_t event)
+static cudaError_t event_sync(struct gpu *g, cudaEvent_t event)
 {
-    return rt_object_find(event, RT_EVENT) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    struct rt_event *e = rt_object_find(event, RT_EVENT);
+    return e ? rt_from_status(gpu_event_sync(g, &e->gpu)) : cudaErrorInvalidResourceHandle;
 }
 
-CUDART(cudaEventQuery, (cudaEvent_t event)) { RT_CALL(event_check(event)); }
-CUDART(cudaEventSynchronize, (cudaEvent_t event)) { RT_CALL(event_check(event)); }
+CUDART(cudaEventQuery, (cudaEvent_t event)) { RT_QUEUE(event_sync(g, event)); }
+CUDART(cudaEventSynchronize, (cudaEvent_t event)) { RT_QUEUE(event_sync(g, event)); }
 
 static cudaError_t event_destroy(cudaEvent_t event)
 {
@@ -222,21 +223,20 @@ static cudaError_t event_destroy(cudaEvent_t event)
     return cudaSuccess;
 }
 
-CUDART(cudaEventDestroy, (cudaEvent_t event)) { RT_CALL(event_destroy(event)); }
+CUDART(cudaEventDestroy, (cudaEvent_t event)) { RT_QUEUE(event_destroy(event)); }
 
-static cudaError_t event_elapsed(float *ms, cudaEvent_t start, cudaEvent_t end)
+static cudaError_t event_elapsed(struct gpu *g, float *ms, cudaEvent_t start, cudaEvent_t end)
 {
     if (!ms) return cudaErrorInvalidValue;
-    const struct rt_event *a = rt_object_find(start, RT_EVENT), *b = rt_object_find(end, RT_EVENT);
-    if (!a || !b || !a->recorded || !b->recorded) return cudaErrorInvalidResourceHandle;
+    struct rt_event *a = rt_object_find(start, RT_EVENT), *b = rt_object_find(end, RT_EVENT);
+    if (!a || !b || !a->gpu.recorded || !b->gpu.recorded) return cudaErrorInvalidResourceHandle;
     if ((a->flags | b->flags) & cudaEventDisableTiming) return cudaErrorInvalidResourceHandle;
-    *ms = (float)((double)(int64_t)(b->time_ns - a->time_ns) * 1e-6);
-    return cudaSuccess;
+    return rt_from_status(gpu_event_elapsed(g, &a->gpu, &b->gpu, ms));
 }
 
 CUDART(cudaEventElapsedTime, (float *ms, cudaEvent_t start, cudaEvent_t end))
 {
-    RT_CALL(event_elapsed(ms, start, end));
+    RT_QUEUE(event_elapsed(g, ms, start, end));
 }
 CUDART_ALIAS(cudaEventElapsedTime, cudaEventElapsedTime_v2);
 

@@ -23,7 +23,7 @@ static cudaError_t store_handle(struct gpu *g, const struct rt_texref *t)
     if (!emu_find_var(gpu_module_emu(t->binary->module), t->name, &address, &bytes) ||
         bytes < sizeof(t->handle))
         return cudaErrorInvalidTexture;
-    return rt_from_status(gpu_copy(g, (void *)(uintptr_t)address, &t->handle, sizeof(t->handle)));
+    return rt_from_status(gpu_copy(g, (void *)(uintptr_t)address, &t->handle, sizeof(t->handle), GPU_SYNC));
 }
 
 static cudaError_t unbind(struct gpu *g, struct rt_texref *t)

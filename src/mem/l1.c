@@ -51,6 +51,7 @@ struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_
 {
     enum { SEEN_REGIONS = 1024 };
     struct l1 *c = mem_zalloc(sizeof *c);
+    c->own = &c->nobody;
     c->p = *p;
     c->sm = sm;
     c->clock = core;
@@ -181,6 +182,8 @@ static void l1_count_prefetch(struct l1 *c, enum l1_answer a)
     else
         c->stats.prefetch_redundant++;
 }
+
+void l1_count_for(struct l1 *c, struct l1_stats *own) { c->own = own ? own : &c->nobody; }
 
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
 {

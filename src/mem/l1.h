@@ -75,6 +75,7 @@ struct l1_txn {           /* one coalesced transaction */
     bool bypass;          /* .cg, volatile: goes to L2 */
     bool is_prefetch;
     uint16_t warp;
+    uint16_t owner; /* of its request, see req.h */
     uint32_t pc;
     uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
 };
@@ -117,6 +118,8 @@ struct l1_hooks {
     void (*on_atomic)(void *ctx, const struct req *r);
 };
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
+/* Accesses, their outcomes and the hits of warps on each other's lines are counted here too; NULL = nowhere else. */
+void l1_count_for(struct l1 *c, struct l1_stats *own);
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
 /* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. */
 void l1_tick(struct l1 *c, tick now);

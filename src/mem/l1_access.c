@@ -16,10 +16,8 @@ enum l1_type l1_type_of(const struct l1_txn *t)
 
 /* ---- statistics ---- */
 
-static void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_outcome outcome)
+static void l1_count_in(struct l1_stats *s, const struct l1_txn *t, enum cache_outcome outcome)
 {
-    if (t->is_prefetch) return;
-    struct l1_stats *s = &c->stats;
     enum l1_type type = l1_type_of(t);
     s->accesses[type]++;
     s->total_accesses++;
@@ -29,6 +27,13 @@ static void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_outcome ou
     case CACHE_HIT_RESERVED: s->pending[type]++, s->total_pending++; break;
     default: s->misses[type]++, s->total_misses++, s->load_misses += t->kind == REQ_READ; break;
     }
+}
+
+static void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_outcome outcome)
+{
+    if (t->is_prefetch) return;
+    l1_count_in(&c->stats, t, outcome);
+    l1_count_in(c->own, t, outcome);
 }
 
 static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_line)
@@ -77,6 +82,7 @@ static struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t
                         .l1_outcome = (uint8_t)outcome,
                         .sm = (uint16_t)c->sm,
                         .warp = t->warp,
+                        .owner = t->owner,
                         .pc = t->pc,
                         .token = token,
                         .next = REQ_NONE,
@@ -152,6 +158,8 @@ static enum l1_answer l1_load_hit(struct l1 *c, tick now, const struct l1_txn *t
     *intra_warp = l->owner_warp == t->warp;
     c->stats.intra_warp_hits += *intra_warp;
     c->stats.inter_warp_hits += !*intra_warp;
+    c->own->intra_warp_hits += *intra_warp;
+    c->own->inter_warp_hits += !*intra_warp;
     c->stats.prefetch_useful += l->is_prefetch;
     l->is_prefetch = false;
     l1_count(c, t, CACHE_HIT);

@@ -75,6 +75,8 @@ struct l1 {
     struct link *to_xbar, *from_xbar;
     tick *sm_wake;
     struct l1_stats stats;
+    struct l1_stats *own; /* of the grid that accesses, or a dump */
+    struct l1_stats nobody;
 };
 
 static inline bool l1_ring_has_room(const struct l1_ring *r) { return r->count < r->cap; }

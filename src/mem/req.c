@@ -42,6 +42,9 @@ uint32_t req_new(struct req_pool *p, const struct req *init)
     if (p->place) p->place(p->place_ctx, &p->items[id]);
     p->made++;
     p->live++;
+    assert(init->owner < REQ_OWNERS);
+    p->owners[init->owner].made++;
+    p->owners[init->owner].live++;
     p->live_max = MAX(p->live_max, p->live);
     return id;
 }
@@ -52,4 +55,5 @@ void req_del(struct req_pool *p, uint32_t id)
     p->items[id].next = p->free_head;
     p->free_head = id;
     p->live--;
+    p->owners[p->items[id].owner].live--;
 }

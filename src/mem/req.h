@@ -16,6 +16,7 @@ struct req {
     uint8_t l1_outcome;                /* for statistics */
     uint16_t sm;                       /* who asked; the reply goes back there */
     uint16_t warp;                     /* warp slot of the SM */
+    uint16_t owner;                    /* the grid whose warp waits for it (its place); 0 = nobody's */
     uint32_t pc;                       /* instruction index */
     uint32_t token;                    /* the asker's own: a pending load, an MSHR, an atomic record */
     uint16_t slice, channel;           /* where the address map sends it */
@@ -27,11 +28,18 @@ struct req {
 
 #define REQ_NONE UINT32_MAX
 
+enum { REQ_OWNERS = 129 }; /* places of grids, and 0 */
+struct req_owner {
+    uint64_t made;
+    uint32_t live;
+};
+
 /* items[fresh..] have never been used: memory of a generous pool is committed only when it is touched. */
 struct req_pool {
     struct req *items;
     uint32_t cap, free_head, fresh, live, live_max;
     uint64_t made;
+    struct req_owner owners[REQ_OWNERS];
     void (*place)(const void *ctx, struct req *r);
     const void *place_ctx; /* sets slice and channel of a new request; may be NULL */
 };

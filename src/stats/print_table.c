@@ -159,8 +159,17 @@ static void print_mechanisms(const struct stats_view *v, void *const *stats, str
     }
 }
 
+static void print_overlap(struct strbuf *out)
+{
+    strbuf_puts(
+        out,
+        "  ran together with other kernels: its own are instructions, loads, L1 accesses and CTAs;\n"
+        "  of the whole machine in that time: cycles, issue slots, occupancy, stalls, crossbar, L2, DRAM\n");
+}
+
 static void print_block(const struct stats_view *v, const struct timed_kernel *k, struct strbuf *out)
 {
+    if (k->overlapped) print_overlap(out);
     print_work(v, k, out);
     print_slots(v, k->stats, out);
     print_memory(v, k->stats, out);
@@ -207,11 +216,13 @@ static void print_name_line(const struct stats_view *v, const struct name_line *
 static void print_by_name(const struct stats_view *v, struct strbuf *out)
 {
     VEC(struct name_line) lines = {0};
+    bool overlapped = false;
     for (uint32_t i = 0; i < v->kernel_count; i++) {
         const struct timed_kernel *k = v->kernels[i];
         uint32_t at = 0;
         while (at < lines.len && strcmp(lines.data[at].name, k->name)) at++;
         if (at == lines.len) vec_push(&lines, (struct name_line){.name = k->name, .stats = view_zeros(v)});
+        overlapped |= k->overlapped;
         lines.data[at].launches++;
         lines.data[at].cycles += kernel_cycles(k);
         view_add(v, lines.data[at].stats, k->stats);
@@ -224,6 +235,9 @@ static void print_by_name(const struct stats_view *v, struct strbuf *out)
         view_free_stats(v, lines.data[i].stats);
     }
     vec_free(&lines);
+    if (overlapped)
+        strbuf_puts(
+            out, "some ran together: their cycles overlap, and occ % and DRAM % are the whole machine's\n");
 }
 
 void view_print_table(const struct stats_view *v, struct strbuf *out)

@@ -45,6 +45,9 @@ void view_init(struct stats_view *v, struct timed_gpu *g)
     v->cta_count = timed_cta_count(g);
     v->ctas = mem_alloc(sizeof(*v->ctas) * ((size_t)v->cta_count + 1));
     for (uint32_t i = 0; i < v->cta_count; i++) v->ctas[i] = timed_cta_at(g, i);
+    v->transfer_count = timed_transfer_count(g);
+    v->transfers = mem_alloc(sizeof(*v->transfers) * ((size_t)v->transfer_count + 1));
+    for (uint32_t i = 0; i < v->transfer_count; i++) v->transfers[i] = timed_transfer_at(g, i);
     v->l1_count = g->sm_count;
     v->l1s = mem_alloc(sizeof(*v->l1s) * (v->l1_count + 1));
     for (uint32_t i = 0; i < v->l1_count; i++) v->l1s[i] = sm_l1_stats(g->sms[i]);
@@ -65,6 +68,7 @@ void view_free(struct stats_view *v, struct timed_gpu *g)
     free(v->kernels);
     free(v->samples);
     free(v->ctas);
+    free(v->transfers);
     free(v->l1s);
     free(v->l2s);
     *v = (struct stats_view){0};

@@ -25,6 +25,8 @@ struct stats_view {
     struct timed_sample rest; /* the last interval, where the run ended inside one: see view_add_rest */
     const struct timed_cta **ctas;
     uint32_t cta_count;
+    const struct timed_transfer **transfers;
+    uint32_t transfer_count;
     void **l1s, **l2s; /* of each SM and of each slice, over the whole run */
     uint32_t l1_count, l2_count;
     uint64_t hash;

@@ -89,6 +89,30 @@ static void print_kernels(struct timeline *t)
     }
 }
 
+static bool stream_has_kernel(const struct stats_view *v, uint64_t stream)
+{
+    for (uint32_t i = 0; i < v->kernel_count; i++)
+        if (v->kernels[i]->stream == stream) return true;
+    return false;
+}
+
+/* Copies lie on the tracks of their streams, between the kernels. */
+static void print_transfers(struct timeline *t)
+{
+    static const char *const names[] = {[COPY_TO_DEVICE] = "copy to device",
+                                        [COPY_TO_HOST] = "copy to host",
+                                        [COPY_ON_DEVICE] = "copy on device",
+                                        [COPY_ON_HOST] = "copy on host"};
+    for (uint32_t i = 0; i < t->v->transfer_count; i++) {
+        const struct timed_transfer *c = t->v->transfers[i];
+        char name[40];
+        snprintf(name, sizeof name, "stream %llu", (unsigned long long)c->stream);
+        if (!stream_has_kernel(t->v, c->stream)) name_track(t, "thread_name", PID_KERNELS, c->stream, name);
+        slice_begin(t, names[c->kind], PID_KERNELS, c->stream, c->start_cycle, c->end_cycle);
+        strbuf_printf(t->out, ",\"bytes\":%llu}}", (unsigned long long)c->bytes);
+    }
+}
+
 static int cta_compare(const void *a, const void *b)
 {
     const struct timed_cta *x = *(const struct timed_cta *const *)a, *y = *(const struct timed_cta *const *)b;
@@ -176,6 +200,7 @@ void timeline_print_view(const struct stats_view *v, struct strbuf *out)
     json_string(out, v->machine->name);
     strbuf_printf(out, ",\"partial\":%s},\"traceEvents\":[", v->partial ? "true" : "false");
     print_kernels(&t);
+    print_transfers(&t);
     print_ctas(&t);
     print_counters(&t);
     strbuf_puts(out, "\n]}\n");

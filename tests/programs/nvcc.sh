@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # nvcc.sh HEDDLE SOURCE FOLDER: builds one program with nvcc, with the shared and with the static CUDA runtime, and runs both under
-# Heddle, functionally and timed. Exit 77 = skipped, no nvcc here.
+# Heddle, functionally and timed; streams also with per-thread default streams. Exit 77 = skipped, no nvcc here.
 set -euo pipefail
 heddle=$1 source=$2 folder=$3
 name=$(basename "$source" .cu)
@@ -19,4 +19,17 @@ for runtime in shared static; do
         echo "$runtime, $mode: $out"
         grep -q "$name: PASS" <<<"$out"
     done
+done
+
+[ "$name" = streams ] || exit 0
+# Its one kernel of stream 0 runs on the thread's own stream, which is none of stream 0.
+"$nvcc" -c -O3 -arch=$arch --default-stream per-thread -Wno-deprecated-gpu-targets "$source" -o "$folder/nvcc_$name.pt.o"
+for runtime in shared static; do
+    binary=$folder/nvcc_${name}_pt_$runtime
+    "$nvcc" -arch=$arch -cudart $runtime -Wno-deprecated-gpu-targets "$folder/nvcc_$name.pt.o" -o "$binary"
+    out=$("$heddle" run -m fermi --json -- "$binary" 2>&1)
+    grep -q "$name: PASS" <<<"$out"
+    [ "$(grep -c '"stream":' <<<"$out")" -eq 6 ]
+    ! grep -q '"stream":0,' <<<"$out" || { echo "$runtime: a kernel ran on the legacy stream"; exit 1; }
+    echo "$runtime, per-thread default streams: PASS"
 done

@@ -100,7 +100,11 @@ const char *cudaGetErrorString(cudaError_t);
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *, const struct cudaResourceDesc *,
                                     const struct cudaTextureDesc *, const void *);
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t);
+cudaError_t cudaMemsetAsync(void *, int, size_t, cudaStream_t);
 cudaError_t cudaStreamCreate(cudaStream_t *);
+enum { cudaStreamNonBlocking = 1 };
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned);
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaEventCreate(cudaEvent_t *);
@@ -139,7 +143,8 @@ static inline dim3 program_dim_int(unsigned n) { return (dim3){n, 1, 1}; }
 #define cudaMemcpyFromSymbol(p, s, n) cudaMemcpyFromSymbol(p, s, n, 0, cudaMemcpyDeviceToHost)
 #define cudaMallocManaged(p, n)       cudaMallocManaged(p, n, cudaMemAttachGlobal)
 #define cudaMallocArray(a, d, w, h)   cudaMallocArray(a, d, w, h, 0)
-#define cudaEventRecord(e)            cudaEventRecord(e, NULL)
+#define PROGRAM_RECORD(e, s, ...)     cudaEventRecord(e, s)
+#define cudaEventRecord(...)          PROGRAM_RECORD(__VA_ARGS__, NULL, 0)
 
 /* What nvcc generates for a .cu file, by hand: one fatbin with one uncompressed PTX entry, and registrations. */
 struct program_entry {

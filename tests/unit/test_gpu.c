@@ -20,6 +20,8 @@ static const char ptx[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
                           "st.global.u32 [%d4], %r6;\nret;\n}\n"
                           ".visible .entry bounded() .maxntid 64, 1, 1\n{\nret;\n}\n";
 
+static bool is_timed(void) { return !getenv("HEDDLE_FUNCTIONAL"); }
+
 static struct gpu_module *load(struct gpu *g)
 {
     struct gpu_module *m = NULL;
@@ -63,9 +65,9 @@ static void launches_with_both_forms_of_arguments(void **state)
         uint32_t values[COUNT];
         uint64_t in = alloc(g, sizeof values), out = alloc(g, sizeof values), before = gpu_now_ns(g);
         for (uint32_t i = 0; i < COUNT; i++) values[i] = i * 3;
-        assert_int_equal(gpu_copy(g, (void *)(uintptr_t)in, values, sizeof values), GPU_OK);
+        assert_int_equal(gpu_copy(g, (void *)(uintptr_t)in, values, sizeof values, GPU_SYNC), GPU_OK);
         assert_int_equal(launch_add(g, m, out, in, packed), GPU_OK);
-        assert_int_equal(gpu_copy(g, values, (void *)(uintptr_t)out, sizeof values), GPU_OK);
+        assert_int_equal(gpu_copy(g, values, (void *)(uintptr_t)out, sizeof values, GPU_SYNC), GPU_OK);
         for (uint32_t i = 0; i < COUNT; i++) assert_int_equal(values[i], i * 3 + 5);
         assert_true(gpu_now_ns(g) > before);
     }
@@ -78,9 +80,10 @@ static void a_fault_sticks_until_reset(void **state)
     struct gpu_module *m = load(g);
     uint64_t in = alloc(g, 4 * COUNT), generation = gpu_generation(g);
     uint32_t word;
-    assert_int_equal(launch_add(g, m, 16, in, false), GPU_ILLEGAL_ADDRESS);
-    assert_int_equal(gpu_sticky(g), GPU_ILLEGAL_ADDRESS);
-    assert_int_equal(gpu_copy(g, &word, (void *)(uintptr_t)in, 4), GPU_ILLEGAL_ADDRESS);
+    /* A timed launch is only queued: what waits for it meets the fault. */
+    assert_int_equal(launch_add(g, m, 16, in, false), is_timed() ? GPU_OK : GPU_ILLEGAL_ADDRESS);
+    assert_int_equal(gpu_sticky(g), is_timed() ? GPU_OK : GPU_ILLEGAL_ADDRESS);
+    assert_int_equal(gpu_copy(g, &word, (void *)(uintptr_t)in, 4, GPU_SYNC), GPU_ILLEGAL_ADDRESS);
     assert_int_equal(launch_add(g, m, in, in, false), GPU_ILLEGAL_ADDRESS);
     gpu_reset(g);
     assert_int_equal(gpu_sticky(g), GPU_OK);
@@ -90,6 +93,28 @@ static void a_fault_sticks_until_reset(void **state)
     m = load(g);
     in = alloc(g, 4 * COUNT);
     assert_int_equal(launch_add(g, m, in, in, false), GPU_OK);
+    gpu_module_unload(g, m);
+}
+
+/* The module that faulted goes first, then the memory, then the rest: the machine holds on to neither. */
+static void a_module_may_go_between_a_fault_and_the_reset(void **state)
+{
+    struct gpu *g = gpu_get();
+    struct gpu_module *m = load(g);
+    uint64_t in = alloc(g, 4 * COUNT);
+    launch_add(g, m, 16, in, false);
+    launch_add(g, m, in, in, false); /* behind it */
+    assert_int_equal(gpu_settle(g), GPU_ILLEGAL_ADDRESS);
+    gpu_module_unload(g, m);
+    space_free(emu_device_space(gpu_device(g)), in);
+    gpu_reset(g);
+    m = load(g);
+    uint32_t values[COUNT] = {1, 2, 3};
+    in = alloc(g, sizeof values);
+    assert_int_equal(gpu_copy(g, (void *)(uintptr_t)in, values, sizeof values, GPU_SYNC), GPU_OK);
+    assert_int_equal(launch_add(g, m, in, in, false), GPU_OK);
+    assert_int_equal(gpu_copy(g, values, (void *)(uintptr_t)in, sizeof values, GPU_SYNC), GPU_OK);
+    assert_int_equal(values[2], 8);
     gpu_module_unload(g, m);
 }
 
@@ -146,19 +171,20 @@ static void copies_are_checked_on_the_device_side(void **state)
     struct gpu *g = gpu_get();
     uint64_t p = alloc(g, 64);
     uint8_t host[128] = {1, 2, 3};
-    assert_int_equal(gpu_copy(g, (void *)(uintptr_t)p, host, 65), GPU_INVALID_VALUE);
-    assert_int_equal(gpu_copy(g, (void *)(uintptr_t)p, host, 64), GPU_OK);
+    assert_int_equal(gpu_copy(g, (void *)(uintptr_t)p, host, 65, GPU_SYNC), GPU_INVALID_VALUE);
+    assert_int_equal(gpu_copy(g, (void *)(uintptr_t)p, host, 64, GPU_SYNC), GPU_OK);
     uint16_t pattern = 0x1234;
-    assert_int_equal(gpu_fill(g, (void *)(uintptr_t)p, &pattern, 2, 32), GPU_OK);
-    assert_int_equal(gpu_fill(g, (void *)(uintptr_t)p, &pattern, 2, 33), GPU_INVALID_VALUE);
+    assert_int_equal(gpu_fill(g, (void *)(uintptr_t)p, 0, &pattern, 2, 32, 1, GPU_SYNC), GPU_OK);
+    assert_int_equal(gpu_fill(g, (void *)(uintptr_t)p, 0, &pattern, 2, 33, 1, GPU_SYNC), GPU_INVALID_VALUE);
+    assert_int_equal(gpu_settle(g), GPU_OK); /* fills do not wait */
     assert_int_equal(((uint16_t *)(uintptr_t)p)[31], 0x1234);
     /* rows of 8 bytes, 16 apart, to rows 12 apart */
     for (int i = 0; i < 64; i++) ((uint8_t *)(uintptr_t)p)[i] = (uint8_t)i;
-    assert_int_equal(gpu_copy_2d(g, host, 12, (void *)(uintptr_t)p, 16, 8, 4), GPU_OK);
+    assert_int_equal(gpu_copy_2d(g, host, 12, (void *)(uintptr_t)p, 16, 8, 4, GPU_SYNC), GPU_OK);
     assert_int_equal(host[12], 16);
     assert_int_equal(host[36 + 7], 48 + 7);
-    assert_int_equal(gpu_copy_2d(g, host, 12, (void *)(uintptr_t)p, 16, 8, 5), GPU_INVALID_VALUE);
-    assert_int_equal(gpu_copy_2d(g, host, 4, (void *)(uintptr_t)p, 16, 8, 2),
+    assert_int_equal(gpu_copy_2d(g, host, 12, (void *)(uintptr_t)p, 16, 8, 5, GPU_SYNC), GPU_INVALID_VALUE);
+    assert_int_equal(gpu_copy_2d(g, host, 4, (void *)(uintptr_t)p, 16, 8, 2, GPU_SYNC),
                      GPU_INVALID_VALUE); /* pitch < width */
 }
 
@@ -197,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_with_both_forms_of_arguments),
         cmocka_unit_test(a_fault_sticks_until_reset),
+        cmocka_unit_test(a_module_may_go_between_a_fault_and_the_reset),
         cmocka_unit_test(launches_that_do_not_fit_are_refused),
         cmocka_unit_test(bad_images_say_why),
         cmocka_unit_test(copies_are_checked_on_the_device_side),

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 {
     kit_open("atax", argc, argv);
     int nx = (const int[]){500, 8192, 4096}[kit_size()]; /* rows */
-    int ny = (const int[]){101, 288, 4096}[kit_size()];  /* columns */
+    int ny = (const int[]){101, 416, 4096}[kit_size()];  /* columns */
     size_t rows = nx * sizeof(float), columns = ny * sizeof(float);
     float *A = kit_floats((size_t)nx * ny, 0, 1), *x = kit_floats(ny, 0, 1), *y = kit_host(columns);
 

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 {
     kit_open("mvt", argc, argv);
     int rows = (const int[]){500, 8192, 4096}[kit_size()];
-    int columns = (const int[]){101, 288, 4096}[kit_size()];
+    int columns = (const int[]){101, 416, 4096}[kit_size()];
     size_t row_bytes = columns * sizeof(float), column_bytes = rows * sizeof(float);
     float *A = kit_floats((size_t)rows * columns, 0, 1);
     float *x1 = kit_floats(rows, 0, 1), *x2 = kit_floats(columns, 0, 1);

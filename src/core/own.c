@@ -1,0 +1,100 @@
+/* own.c: see own.h. */
+#include "core/own.h"
+
+#include "core/timed_impl.h"
+
+#include <inttypes.h>
+
+struct range { /* of counters in a stats struct */
+    size_t offset, count;
+};
+
+#define SM(field)                                                                                            \
+    {                                                                                                        \
+        offsetof(struct sm_stats, field), sizeof(((struct sm_stats *)0)->field) / sizeof(uint64_t)           \
+    }
+#define L1(field)                                                                                            \
+    {                                                                                                        \
+        offsetof(struct l1_stats, field), sizeof(((struct l1_stats *)0)->field) / sizeof(uint64_t)           \
+    }
+static const struct range sm_ranges[] = {SM(warp_insts),   SM(thread_insts), SM(insts_by_unit),
+                                         SM(loads),        SM(stores),       SM(atomics),
+                                         SM(shared_insts), SM(const_insts),  SM(tex_insts),
+                                         SM(barriers),     SM(branches),     SM(transactions),
+                                         SM(ctas),         SM(warps),        SM(load_transactions),
+                                         SM(load_cycles),  SM(loads_done),   {0}};
+static const struct range l1_ranges[] = {L1(accesses),
+                                         L1(hits),
+                                         L1(pending),
+                                         L1(misses),
+                                         L1(total_accesses),
+                                         L1(total_hits),
+                                         L1(total_pending),
+                                         L1(total_misses),
+                                         L1(load_accesses),
+                                         L1(load_misses),
+                                         L1(intra_warp_hits),
+                                         L1(inter_warp_hits),
+                                         {0}};
+
+static bool in_ranges(const struct range *r, size_t offset)
+{
+    for (; r->count; r++)
+        if (offset >= r->offset && offset < r->offset + r->count * sizeof(uint64_t)) return true;
+    return false;
+}
+
+bool timed_is_own(const struct timed_group *group, const struct stat_row *row)
+{
+    if (row->type != STAT_U64) return false;
+    if (group->rows == sm_stat_rows) return in_ranges(sm_ranges, row->offset);
+    if (group->rows == l1_stat_rows) return in_ranges(l1_ranges, row->offset);
+    return group->rows == gpu_stat_rows && (row->offset == offsetof(struct gpu_counts, ctas) ||
+                                            row->offset == offsetof(struct gpu_counts, kernels));
+}
+
+void own_sum(const struct timed_gpu *g, const struct gpu_kernel *k, struct sm_own *out)
+{
+    memset(out, 0, sizeof *out);
+    for (uint32_t i = 0; i < g->sm_count; i++) {
+        const struct sm_own *own = sm_own(g->sms[i], k->grid);
+        if (!own) continue;
+        stat_add(sm_stat_rows, &out->sm, &own->sm);
+        stat_add(l1_stat_rows, &out->l1, &own->l1);
+    }
+}
+
+static void replace(const struct range *r, void *stats, const void *own)
+{
+    for (; r->count; r++)
+        memcpy((char *)stats + r->offset, (const char *)own + r->offset, r->count * sizeof(uint64_t));
+}
+
+void own_replace(void **stats, const struct sm_own *own)
+{
+    struct gpu_counts *gpu = stats[GROUP_GPU];
+    replace(sm_ranges, stats[GROUP_SM], &own->sm);
+    replace(l1_ranges, stats[GROUP_L1], &own->l1);
+    gpu->ctas = own->sm.ctas;
+    gpu->kernels = 1;
+}
+
+static void compare(const struct stat_row *rows, const struct range *ranges, const void *stats,
+                    const void *own, struct strbuf *out)
+{
+    for (const struct stat_row *r = rows; r->name; r++) {
+        uint64_t is, should;
+        if (r->type != STAT_U64 || !in_ranges(ranges, r->offset)) continue;
+        memcpy(&is, (const char *)own + r->offset, sizeof is);
+        memcpy(&should, (const char *)stats + r->offset, sizeof should);
+        if (is != should)
+            strbuf_printf(out, "  %s of a kernel that ran alone: %" PRIu64 ", of the machine %" PRIu64 "\n",
+                          r->name, is, should);
+    }
+}
+
+void own_compare(void *const *stats, const struct sm_own *own, struct strbuf *out)
+{
+    compare(sm_stat_rows, sm_ranges, stats[GROUP_SM], &own->sm, out);
+    compare(l1_stat_rows, l1_ranges, stats[GROUP_L1], &own->l1, out);
+}
