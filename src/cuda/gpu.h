@@ -82,7 +82,7 @@ struct gpu_launch {
     size_t packed_bytes;
     bool cooperative;
     uint32_t shared_wish; /* gpu_shared_wish; 0 = none */
-    uint64_t stream; /* id, see gpu_stream_new; 0 = the legacy default stream */
+    uint64_t stream;      /* id, see gpu_stream_new; 0 = the legacy default stream */
 };
 /* What a program would like the SMs to have of shared memory, for the launch: the function's carve-out in percent (-1 = none), else
  * the function's cache preference, else the device's (enum cudaFuncCache or CUfunc_cache: none, shared, L1, equal). */
