@@ -15,7 +15,7 @@ static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
 {
     const struct isa_kernel *k = emu_grid_launch(g)->kernel;
     struct sm_program *p = mem_zalloc(sizeof *p);
-    p->grid = g;
+    p->grid = emu_grid_id(g);
     p->kernel = k;
     p->uops = mem_alloc(k->inst_count * sizeof *p->uops);
     p->loads = mem_zalloc(k->inst_count * sizeof *p->loads);
@@ -61,31 +61,26 @@ void sm_programs_free(struct sm *m)
     free(m->programs);
 }
 
-/* CTAs of a grid start in rising order: a number that does not rise belongs to a new grid at the address of
- * an old one. */
-struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g, uint64_t linear)
+static struct sm_program *program_find(const struct sm *m, const struct emu_grid *g)
 {
-    for (uint32_t i = 0; i < m->program_count; i++) {
-        struct sm_program *p = m->programs[i];
-        if (p->grid != g || p->has_ended) continue;
-        if (linear > p->last_cta) {
-            p->last_cta = linear;
-            return p;
-        }
-        p->has_ended = true;
-    }
+    for (uint32_t i = 0; i < m->program_count; i++)
+        if (!m->programs[i]->has_ended && m->programs[i]->grid == emu_grid_id(g)) return m->programs[i];
+    return NULL;
+}
+
+struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g)
+{
+    struct sm_program *p = program_find(m, g);
+    if (p) return p;
     drop_ended(m);
     m->programs = mem_realloc(m->programs, (m->program_count + 1) * sizeof *m->programs);
-    struct sm_program *p = m->programs[m->program_count++] = program_new(m, g);
-    p->last_cta = linear;
-    return p;
+    return m->programs[m->program_count++] = program_new(m, g);
 }
 
 const struct pc_load_stats *sm_pc_loads(const struct sm *m, const struct emu_grid *g)
 {
-    for (uint32_t i = m->program_count; i-- > 0;)
-        if (m->programs[i]->grid == g) return m->programs[i]->loads;
-    return NULL;
+    const struct sm_program *p = program_find(m, g);
+    return p ? p->loads : NULL;
 }
 
 /* ---- what a CTA needs ---- */
@@ -181,7 +176,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     struct sm_cta *c = &m->ctas[cta];
     *c = (struct sm_cta){.emu = emu,
                          .grid = g,
-                         .program = sm_program_for(m, g, linear),
+                         .program = sm_program_for(m, g),
                          .linear = linear,
                          .left = n.warps,
                          .registers = n.registers,

@@ -186,6 +186,33 @@ static void loads_of(uint32_t stride_words, struct sm_stats *s, struct pc_load_s
     rig_close(&r);
 }
 
+/* A grid may lie in memory where an older one was (after a few turns malloc gives the same place at once); what the SM kept of the
+ * older one is not its own. */
+static void a_grid_has_only_its_own_loads(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r);
+    rig_make(&r);
+    kit_buffer(&r.kit, 32, 0);
+    emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(param64(&r.kit, 0)));
+    ld32(&r.kit, R(4), RD(0), ISA_GLOBAL);
+    exit_(&r.kit);
+    for (int turn = 0; turn < 16; turn++) {
+        rig_run(&r, 1, 32);
+        sm_kernel_end(r.sm, r.now);
+        struct emu_launch l = {.module = r.kit.module,
+                               .kernel = emu_find_kernel(r.kit.module, "k"),
+                               .grid = {1, 1, 1},
+                               .block = {32, 1, 1},
+                               .params = r.kit.params};
+        struct emu_grid *g = emu_grid_open(r.kit.device, &l, &r.fault);
+        assert_null(sm_pc_loads(r.sm, g));
+        emu_grid_close(g, NULL);
+    }
+    rig_close(&r);
+}
+
 static void a_coalesced_load_makes_one_transaction_and_a_scattered_one_32(void **state)
 {
     (void)state;
@@ -642,6 +669,7 @@ int main(void)
         cmocka_unit_test(a_unit_takes_an_operation_each_initiation_interval),
         cmocka_unit_test(a_branch_that_is_taken_empties_the_instruction_buffer),
         cmocka_unit_test(a_load_takes_what_memory_takes_and_the_stages_around_it),
+        cmocka_unit_test(a_grid_has_only_its_own_loads),
         cmocka_unit_test(a_coalesced_load_makes_one_transaction_and_a_scattered_one_32),
         cmocka_unit_test(a_full_load_store_unit_is_charged_to_str_mem),
         cmocka_unit_test(shared_memory_takes_a_pass_for_each_conflicting_word),
