@@ -167,7 +167,7 @@ static void kernel_print_json(const struct kernel_run *r, const struct emu_launc
     printf("]");
     if (timed) {
         struct strbuf text = {0};
-        stats_print_json(timed, &text);
+        timed_print(timed, view_print_json, &text);
         printf(",\n \"timed\": %s", strbuf_text(&text));
         strbuf_free(&text);
     }

@@ -1,6 +1,6 @@
 /* cmd_list.c: heddle list, heddle explain: what there is and what it means, read from the tables. */
 #include "cli/cli.h"
-#include "stats/catalog.h"
+#include "core/stat_tables.h"
 
 #include <dirent.h>
 
@@ -57,9 +57,9 @@ static void list_stats(bool markdown)
 {
     struct strbuf out = {0};
     if (markdown)
-        stats_docs(&out);
+        stats_docs(machine_stats_at, &out);
     else
-        stats_list(&out);
+        stats_list(machine_stats_at, &out);
     fputs(strbuf_text(&out), stdout);
     strbuf_free(&out);
 }
@@ -116,7 +116,7 @@ static bool explain_param(const char *name)
 static bool explain_stat(const char *name)
 {
     struct strbuf out = {0};
-    bool found = stats_explain(name, &out);
+    bool found = stats_explain(machine_stats_at, name, &out);
     fputs(strbuf_text(&out), stdout);
     strbuf_free(&out);
     return found;
@@ -150,7 +150,7 @@ int cli_cmd_explain(int argc, char **argv)
         bool is_param = explain_param(w.text), is_stat = explain_stat(w.text);
         if (is_param || is_stat || explain_section(w.text)) continue;
         const char *near = params_nearest(machine_groups, w.text);
-        if (!near) near = stats_nearest(w.text);
+        if (!near) near = stats_nearest(machine_stats_at, w.text);
         char hint[96] = "heddle explain lists all";
         if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
         cli_error(argc, argv, w.arg, 0, (int)strlen(w.text), hint, "nothing is called '%s'", w.text);

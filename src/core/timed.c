@@ -86,6 +86,10 @@ const struct timed_kernel *timed_kernel_at(const struct timed_gpu *g, uint32_t i
 {
     return &g->kernels.data[i];
 }
+const struct emu_stats *timed_kernel_emu(const struct timed_gpu *g, uint32_t i)
+{
+    return &g->kernel_emu.data[i];
+}
 uint32_t timed_sample_count(const struct timed_gpu *g) { return g->samples.len; }
 const struct timed_sample *timed_sample_at(const struct timed_gpu *g, uint32_t i)
 {

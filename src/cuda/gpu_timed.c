@@ -135,12 +135,10 @@ enum emu_fault_kind gpu_timed_run(struct gpu *g)
 
 void gpu_timed_write(const struct gpu *g, struct strbuf *out)
 {
-    if (g->env.format == STATS_GPGPUSIM)
-        stats_print_gpgpusim(g->timed, out);
-    else if (g->env.format == STATS_JSON)
-        stats_print_json(g->timed, out);
-    else
-        stats_print_for(g->timed, g->env.stats_path, out);
+    stats_printer *print = stats_printer_for(g->env.stats_path);
+    if (g->env.format == STATS_GPGPUSIM) print = view_print_gpgpusim;
+    if (g->env.format == STATS_JSON) print = view_print_json;
+    timed_print(g->timed, print, out);
 }
 
 static void write_file(const char *path, const struct strbuf *text)
@@ -155,7 +153,7 @@ void gpu_timed_write_files(const struct gpu *g)
 {
     if (!g->env.timeline_path) return;
     struct strbuf text = {0};
-    timeline_print(g->timed, &text);
+    timed_print(g->timed, timeline_print, &text);
     write_file(g->env.timeline_path, &text);
     strbuf_free(&text);
 }

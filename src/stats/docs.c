@@ -111,12 +111,12 @@ static const char *docs_kind(const struct stat_row *r)
                                    : "";
 }
 
-void stats_docs(struct strbuf *out)
+void stats_docs(stats_tables *tables, struct strbuf *out)
 {
     struct stats_table t;
     strbuf_puts(out, intro);
     strbuf_puts(out, formats);
-    for (uint32_t i = 0; stats_table_at(i, &t); i++) {
+    for (uint32_t i = 0; tables(i, &t); i++) {
         strbuf_printf(
             out,
             "\n## `%s`: %s\n\n| name | unit | meaning | nearest Nsight Compute metric |\n|---|---|---|---|\n",

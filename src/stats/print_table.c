@@ -33,7 +33,7 @@ static void short_name(const char *name, char out[TABLE_NAME_MAX + 1])
 
 static void print_time(const struct stats_view *v, uint64_t cycles, struct strbuf *out)
 {
-    double us = v->machine->core_clock_khz ? (double)cycles * 1000.0 / v->machine->core_clock_khz : 0.0;
+    double us = v->machine.core_khz ? (double)cycles * 1000.0 / v->machine.core_khz : 0.0;
     if (us < 1000)
         strbuf_printf(out, "%.2f us", us);
     else if (us < 1e6)
@@ -228,8 +228,8 @@ static void print_by_name(const struct stats_view *v, struct strbuf *out)
 
 void view_print_table(const struct stats_view *v, struct strbuf *out)
 {
-    const struct machine *m = v->machine;
-    strbuf_printf(out, "%s: %u SMs at %u MHz%s\n", m->name, m->sm_count, m->core_clock_khz / 1000,
+    const struct stats_machine *m = &v->machine;
+    strbuf_printf(out, "%s: %u SMs at %u MHz%s\n", m->name, m->sms, m->core_khz / 1000,
                   v->partial ? "; PARTIAL: the run was ended before its end" : "");
     if (v->kernel_count <= TABLE_BLOCKS_MAX)
         for (uint32_t i = 0; i < v->kernel_count; i++) {

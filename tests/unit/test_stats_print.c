@@ -328,7 +328,7 @@ static void the_timeline_has_kernels_by_stream_ctas_by_sm_and_counters(void **st
     k.view.cta_count = 3;
     k.view.samples = k.sample_list;
     k.view.sample_count = 2;
-    timeline_print_view(&k.view, &out);
+    timeline_print(&k.view, &out);
     const char *text = strbuf_text(&out);
     assert_true(json_is_valid(text));
     assert_true(json_text_is(text, "traceEvents/0/ph", "\"M\""));
