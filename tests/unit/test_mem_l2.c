@@ -662,6 +662,7 @@ static void the_infinite_slice_takes_idle_times_for_any_number_at_once(void **st
     struct rig r;
     rig_defaults(&r);
     r.p.infinite = true;
+    r.p.infinite_miss = 100;
     r.p.access_queue = r.p.response_queue = 64;
     rig_start(&r);
     for (uint32_t i = 0; i < 8; i++) l2_fill_from_host(r.s, i * 128);
