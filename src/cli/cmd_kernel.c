@@ -253,6 +253,7 @@ static int kernel_launch(struct kernel_run *r)
         if (kind != EMU_OK) {
             fputs(fault.message, stderr);
             status = kind == EMU_BAD_LAUNCH ? CLI_BAD_INPUT : CLI_FAILED;
+            if (kind == EMU_INTERRUPTED && r->timed.json) kernel_print_json(r, &l, &stats, timed.gpu);
         } else if (kernel_write_outs(r)) {
             if (r->timed.json)
                 kernel_print_json(r, &l, &stats, timed.gpu);

@@ -26,6 +26,7 @@ bool kernel_timed_open(struct kernel_timed *k, const struct machine *m, struct e
                               .sample_cycles = t->sample,
                               .timeline = t->timeline != NULL,
                               .stop = &stop_asked};
+    if (!t->quiet) progress_attach(&k->progress, &o);
     struct diag_list diags = {0};
     k->gpu = timed_create(m, d, &o, &diags);
     cli_print_diags(&diags);
@@ -41,6 +42,7 @@ enum emu_fault_kind kernel_timed_run(struct kernel_timed *k, const struct emu_la
     timed_launch(k->gpu, l, 0);
     enum emu_fault_kind kind = timed_sync(k->gpu, UINT64_MAX, fault);
     sigaction(SIGINT, &old, NULL);
+    progress_clear(&k->progress);
     if (kind != EMU_OK && strlen(timed_report(k->gpu)) >= sizeof fault->message) {
         fputs(timed_report(k->gpu), stderr);
         fault->message[0] = 0;
