@@ -15,19 +15,24 @@ struct run_settings {
     struct cli_list sets;
 };
 
-/* Where libcuda.so.1 and libcudart.so.* are: beside this command, ../lib. */
+/* Where libcuda.so.1 and libcudart.so.* are, seen from this command: lib/heddle where it is installed (in lib itself every CUDA program
+ * of the system would find them), lib in the build tree. */
 static bool run_library_dir(struct strbuf *out)
 {
-    char self[PATH_MAX];
+    static const char *const folders[] = {"../lib/heddle", "../lib"};
+    char self[PATH_MAX], probe[PATH_MAX + 64];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n <= 0) return false;
     self[n] = 0;
     char *slash = strrchr(self, '/');
     *slash = 0;
-    strbuf_printf(out, "%s/../lib", self);
-    char probe[PATH_MAX + 32];
-    snprintf(probe, sizeof probe, "%s/libcuda.so.1", strbuf_text(out));
-    return access(probe, R_OK) == 0;
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        out->len = 0;
+        strbuf_printf(out, "%s/%s", self, folders[i]);
+        snprintf(probe, sizeof probe, "%s/libcuda.so.1", strbuf_text(out));
+        if (access(probe, R_OK) == 0) return true;
+    }
+    return false;
 }
 
 static void run_set_env(const char *name, const char *value)
