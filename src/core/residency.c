@@ -9,7 +9,9 @@
 
 /* ---- programs ---- */
 
-enum { SEEN_REGIONS = 256 }; /* to begin with: 16 MB of lines of one load */
+enum {
+    SEEN_REGIONS = 16
+}; /* to begin with: 1 MB of lines of one load; small, for it is made anew for each launch */
 
 static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
 {
