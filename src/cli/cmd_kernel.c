@@ -279,7 +279,8 @@ static int kernel_run(struct kernel_run *r, const struct cli_parse *p)
                                           : "--grid and --block are needed");
         return CLI_BAD_INPUT;
     }
-    if (!kernel_read_args(r) || !cli_load_machine(r->machine_name, &r->sets, &r->machine))
+    if (!kernel_read_args(r) || !cli_load_machine(r->machine_name, &r->sets, &r->machine) ||
+        !cli_timed_can_write(&r->timed))
         return CLI_BAD_INPUT;
     if (r->maxrregcount > 255 || r->shared_bytes > UINT32_MAX) {
         fprintf(stderr, "heddle: error: --maxrregcount goes to 255, --shared to 4G\n");

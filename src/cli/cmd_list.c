@@ -91,8 +91,12 @@ int cli_cmd_list(int argc, char **argv)
         status = p.status;
     } else if (p.words.items.len != 1 || !list_one(p.words.items.data[0].text, markdown, &status)) {
         status = CLI_BAD_INPUT;
+        static const char *const kinds[] = {"machines", "mechanisms", "params", "stats"};
         int at = p.words.items.len ? p.words.items.data[0].arg : argc;
-        cli_error(argc, argv, at, 0, at < argc ? (int)strlen(argv[at]) : 1, "try: heddle list machines",
+        const char *near = at < argc ? diag_nearest(argv[at], kinds, ARRAY_LEN(kinds)) : NULL;
+        char hint[64] = "try: heddle list machines";
+        if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+        cli_error(argc, argv, at, 0, at < argc ? (int)strlen(argv[at]) : 1, hint,
                   "list takes one of: machines, mechanisms, params, stats");
     }
     vec_free(&p.words.items);
@@ -149,8 +153,11 @@ int cli_cmd_explain(int argc, char **argv)
         struct cli_value w = p.words.items.data[i];
         bool is_param = explain_param(w.text), is_stat = explain_stat(w.text);
         if (is_param || is_stat || explain_section(w.text)) continue;
-        const char *near = params_nearest(machine_groups, w.text);
-        if (!near) near = stats_nearest(machine_stats_at, w.text);
+        const char *names[] = {params_nearest(machine_groups, w.text),
+                               stats_nearest(machine_stats_at, w.text)};
+        const char *near = names[0] && names[1] ? diag_nearest(w.text, names, 2)
+                           : names[0]           ? names[0]
+                                                : names[1];
         char hint[96] = "heddle explain lists all";
         if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
         cli_error(argc, argv, w.arg, 0, (int)strlen(w.text), hint, "nothing is called '%s'", w.text);

@@ -93,7 +93,8 @@ static bool run_check(const struct run_settings *s, struct cli_parse *p, int arg
         return false;
     }
     struct machine m; /* a wrong machine is told here, before the program has started */
-    return cli_load_machine(s->machine, &s->sets, &m) && (s->timed.functional || cli_timed_check(&s->timed));
+    return cli_load_machine(s->machine, &s->sets, &m) &&
+           (s->timed.functional || cli_timed_check(&s->timed)) && cli_timed_can_write(&s->timed);
 }
 
 int cli_cmd_run(int argc, char **argv)

@@ -33,6 +33,14 @@ expect 0 'heddle [0-9]' --version
 for c in run kernel disasm list explain config; do expect 0 'examples:' $c --help; done
 expect 0 'maxwell .*default' list machines
 expect 0 'sm.registers: ' explain sm.registers
+expect 2 "did you mean 'l1.hits'" explain l1.hit
+expect 2 "did you mean 'fermi'" config dump -m fermii
+expect 2 "did you mean 'machines'" list machine
+expect 2 'stats: cannot write /nonexistent/x.json' run --stats /nonexistent/x.json -- true
+expect 2 'timeline: cannot write /nonexistent/x.json' run --timeline /nonexistent/x.json -- true
+for c in run kernel disasm list explain config new; do
+    "$heddle" $c --help | awk 'length($0) > 80 { print "FAILED: too wide: " $0; bad = 1 } END { exit bad }' || failures=$((failures + 1))
+done
 expect 0 '^sm.count' explain sm
 expect 0 '  count: 30 ' config dump -m fermi --set sm.count=30
 expect 0 'ld\.32' disasm examples/saxpy.ptx
