@@ -2,6 +2,7 @@
  * PREFIX/bin/heddle and PREFIX/lib/heddle/libheddle.so both have PREFIX/share/heddle. One that runs in its build tree has the source
  * folder. */
 #define _GNU_SOURCE
+#include "base/strbuf.h"
 #include "core/machine.h"
 
 #include <dlfcn.h>
@@ -17,11 +18,15 @@ static bool own_file(char out[PATH_MAX])
     return realpath(is_library ? info.dli_fname : "/proc/self/exe", out) != NULL;
 }
 
-static bool has_machines(const char *folder)
+/* PREFIX/share/heddle with its machines; false: there is none. */
+static bool share_of(const char *prefix, char out[PATH_MAX])
 {
-    char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/machines", folder);
-    return access(path, R_OK) == 0;
+    struct strbuf path = {0};
+    strbuf_printf(&path, "%s/share/heddle/machines", prefix);
+    bool is_there = path.len < PATH_MAX && !access(strbuf_text(&path), R_OK);
+    if (is_there) snprintf(out, PATH_MAX, "%.*s", (int)(path.len - strlen("/machines")), path.data);
+    strbuf_free(&path);
+    return is_there;
 }
 
 const char *machine_data_dir(void)
@@ -30,12 +35,11 @@ const char *machine_data_dir(void)
     const char *home = getenv("HEDDLE_HOME");
     if (home && *home) return home;
     if (found[0]) return found;
-    char self[PATH_MAX], share[PATH_MAX + 16];
+    char self[PATH_MAX];
     if (own_file(self))
         for (int up = 0; up < 3 && strrchr(self, '/'); up++) { /* bin is one below PREFIX, lib/heddle two */
             *strrchr(self, '/') = 0;
-            snprintf(share, sizeof share, "%s/share/heddle", self);
-            if (up && strlen(share) < sizeof found && has_machines(share)) return strcpy(found, share);
+            if (up && share_of(self, found)) return found;
         }
     return HEDDLE_DATA_DIR;
 }
