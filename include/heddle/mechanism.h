@@ -124,7 +124,7 @@ struct mechanism {
     /* Policy: a bit of view->ready, or MECH_NO_WARP to leave the slot empty. */
     int (*pick)(void *state, const struct mech_sched_view *view);
 
-    /* Vote: may this miss take a line of the L1? */
+    /* Vote: may this miss take a line of the L1? Asked once for each access, however often the L1 refuses it before it is taken. */
     bool (*may_allocate)(void *state, const struct mech_l1_access *a);
 
     /* Events. An access is one that the L1 took; one that it refused and that comes again is none. Warps

@@ -41,6 +41,27 @@ const struct cli_command *cli_command(const char *name)
     return c;
 }
 
+/* Wraps at 80 columns; the lines after the first begin below it. */
+static void cli_print_help_row(const char *left, const char *help)
+{
+    enum { INDENT = 31, COLUMNS = 80 };
+    printf("  %-*s", INDENT - 2, left);
+    int col = MAX(INDENT, (int)strlen(left) + 3);
+    if (col > INDENT) putchar(' ');
+    for (const char *word = help; *word;) {
+        int len = (int)strcspn(word, " "), gap = word != help;
+        if (gap && col + 1 + len > COLUMNS) {
+            printf("\n%*s", INDENT, "");
+            col = INDENT;
+            gap = 0;
+        }
+        printf("%*s%.*s", gap, "", len, word);
+        col += gap + len;
+        word += len + (word[len] == ' ');
+    }
+    putchar('\n');
+}
+
 static void cli_print_help(const struct cli_parse *p)
 {
     const struct cli_command *c = p->command;
@@ -49,9 +70,9 @@ static void cli_print_help(const struct cli_parse *p)
         char left[80];
         snprintf(left, sizeof left, "%s%s%s%s%s", o->short_name ? o->short_name : "",
                  o->short_name ? ", " : "", o->name, o->value ? " " : "", o->value ? o->value : "");
-        printf("  %-28s %s\n", left, o->help);
+        cli_print_help_row(left, o->help);
     }
-    printf("  %-28s %s\n", "-h, --help", "this text");
+    cli_print_help_row("-h, --help", "this text");
     if (c->examples) printf("\nexamples:\n%s", c->examples);
 }
 

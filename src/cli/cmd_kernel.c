@@ -167,7 +167,7 @@ static void kernel_print_json(const struct kernel_run *r, const struct emu_launc
     printf("]");
     if (timed) {
         struct strbuf text = {0};
-        stats_print_json(timed, &text);
+        timed_print(timed, view_print_json, &text);
         printf(",\n \"timed\": %s", strbuf_text(&text));
         strbuf_free(&text);
     }
@@ -253,6 +253,7 @@ static int kernel_launch(struct kernel_run *r)
         if (kind != EMU_OK) {
             fputs(fault.message, stderr);
             status = kind == EMU_BAD_LAUNCH ? CLI_BAD_INPUT : CLI_FAILED;
+            if (kind == EMU_INTERRUPTED && r->timed.json) kernel_print_json(r, &l, &stats, timed.gpu);
         } else if (kernel_write_outs(r)) {
             if (r->timed.json)
                 kernel_print_json(r, &l, &stats, timed.gpu);
@@ -278,7 +279,8 @@ static int kernel_run(struct kernel_run *r, const struct cli_parse *p)
                                           : "--grid and --block are needed");
         return CLI_BAD_INPUT;
     }
-    if (!kernel_read_args(r) || !cli_load_machine(r->machine_name, &r->sets, &r->machine))
+    if (!kernel_read_args(r) || !cli_load_machine(r->machine_name, &r->sets, &r->machine) ||
+        !cli_timed_can_write(&r->timed))
         return CLI_BAD_INPUT;
     if (r->maxrregcount > 255 || r->shared_bytes > UINT32_MAX) {
         fprintf(stderr, "heddle: error: --maxrregcount goes to 255, --shared to 4G\n");

@@ -1,7 +1,7 @@
 /* cmd_list.c: heddle list, heddle explain: what there is and what it means, read from the tables. */
 #include "cli/cli.h"
 #include "cli/workloads.h"
-#include "stats/catalog.h"
+#include "core/stat_tables.h"
 
 #include <dirent.h>
 
@@ -58,9 +58,9 @@ static void list_stats(bool markdown)
 {
     struct strbuf out = {0};
     if (markdown)
-        stats_docs(&out);
+        stats_docs(machine_stats_at, &out);
     else
-        stats_list(&out);
+        stats_list(machine_stats_at, &out);
     fputs(strbuf_text(&out), stdout);
     strbuf_free(&out);
 }
@@ -96,8 +96,12 @@ int cli_cmd_list(int argc, char **argv)
         status = p.status;
     } else if (p.words.items.len != 1 || !list_one(p.words.items.data[0].text, markdown, json, &status)) {
         status = CLI_BAD_INPUT;
+        static const char *const kinds[] = {"machines", "mechanisms", "params", "stats", "workloads"};
         int at = p.words.items.len ? p.words.items.data[0].arg : argc;
-        cli_error(argc, argv, at, 0, at < argc ? (int)strlen(argv[at]) : 1, "try: heddle list machines",
+        const char *near = at < argc ? diag_nearest(argv[at], kinds, ARRAY_LEN(kinds)) : NULL;
+        char hint[64] = "try: heddle list machines";
+        if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+        cli_error(argc, argv, at, 0, at < argc ? (int)strlen(argv[at]) : 1, hint,
                   "list takes one of: machines, mechanisms, params, stats, workloads");
     }
     vec_free(&p.words.items);
@@ -121,7 +125,7 @@ static bool explain_param(const char *name)
 static bool explain_stat(const char *name)
 {
     struct strbuf out = {0};
-    bool found = stats_explain(name, &out);
+    bool found = stats_explain(machine_stats_at, name, &out);
     fputs(strbuf_text(&out), stdout);
     strbuf_free(&out);
     return found;
@@ -154,8 +158,11 @@ int cli_cmd_explain(int argc, char **argv)
         struct cli_value w = p.words.items.data[i];
         bool is_param = explain_param(w.text), is_stat = explain_stat(w.text);
         if (is_param || is_stat || explain_section(w.text)) continue;
-        const char *near = params_nearest(machine_groups, w.text);
-        if (!near) near = stats_nearest(w.text);
+        const char *names[] = {params_nearest(machine_groups, w.text),
+                               stats_nearest(machine_stats_at, w.text)};
+        const char *near = names[0] && names[1] ? diag_nearest(w.text, names, 2)
+                           : names[0]           ? names[0]
+                                                : names[1];
         char hint[96] = "heddle explain lists all";
         if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
         cli_error(argc, argv, w.arg, 0, (int)strlen(w.text), hint, "nothing is called '%s'", w.text);

@@ -23,19 +23,24 @@ struct run_target {
     VEC(char *) args;
 };
 
-/* Where libcuda.so.1 and libcudart.so.* are: beside this command, ../lib. */
+/* Where libcuda.so.1 and libcudart.so.* are, seen from this command: lib/heddle where it is installed (in lib itself every CUDA program
+ * of the system would find them), lib in the build tree. */
 static bool run_library_dir(struct strbuf *out)
 {
-    char self[PATH_MAX];
+    static const char *const folders[] = {"../lib/heddle", "../lib"};
+    char self[PATH_MAX], probe[PATH_MAX + 64];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n <= 0) return false;
     self[n] = 0;
     char *slash = strrchr(self, '/');
     *slash = 0;
-    strbuf_printf(out, "%s/../lib", self);
-    char probe[PATH_MAX + 32];
-    snprintf(probe, sizeof probe, "%s/libcuda.so.1", strbuf_text(out));
-    return access(probe, R_OK) == 0;
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        out->len = 0;
+        strbuf_printf(out, "%s/%s", self, folders[i]);
+        snprintf(probe, sizeof probe, "%s/libcuda.so.1", strbuf_text(out));
+        if (access(probe, R_OK) == 0) return true;
+    }
+    return false;
 }
 
 static void run_set_env(const char *name, const char *value)
@@ -129,7 +134,8 @@ static bool run_check(const struct run_settings *s, struct cli_parse *p, int arg
     if (p->words.items.len ? !run_workload(s, p, argc, argv, out) : !run_program(s, p, argc, argv, out))
         return false;
     struct machine m; /* a wrong machine is told here, before the program has started */
-    return cli_load_machine(s->machine, &s->sets, &m) && (s->timed.functional || cli_timed_check(&s->timed));
+    return cli_load_machine(s->machine, &s->sets, &m) &&
+           (s->timed.functional || cli_timed_check(&s->timed)) && cli_timed_can_write(&s->timed);
 }
 
 static void run_target_free(struct run_target *t)

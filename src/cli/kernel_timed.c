@@ -26,6 +26,7 @@ bool kernel_timed_open(struct kernel_timed *k, const struct machine *m, struct e
                               .sample_cycles = t->sample,
                               .timeline = t->timeline != NULL,
                               .stop = &stop_asked};
+    if (!t->quiet) progress_attach(&k->progress, &o);
     struct diag_list diags = {0};
     k->gpu = timed_create(m, d, &o, &diags);
     cli_print_diags(&diags);
@@ -41,11 +42,12 @@ enum emu_fault_kind kernel_timed_run(struct kernel_timed *k, const struct emu_la
     timed_launch(k->gpu, l, 0);
     enum emu_fault_kind kind = timed_sync(k->gpu, UINT64_MAX, fault);
     sigaction(SIGINT, &old, NULL);
+    progress_clear(&k->progress);
     if (kind != EMU_OK && strlen(timed_report(k->gpu)) >= sizeof fault->message) {
         fputs(timed_report(k->gpu), stderr);
         fault->message[0] = 0;
     }
-    if (timed_kernel_count(k->gpu)) *stats = timed_kernel_at(k->gpu, 0)->emu;
+    if (timed_kernel_count(k->gpu)) *stats = *timed_kernel_emu(k->gpu, 0);
     return kind;
 }
 
@@ -62,16 +64,13 @@ bool kernel_timed_write(const struct kernel_timed *k, const struct cli_timed *t)
 {
     struct strbuf text = {0};
     bool to_file = t->stats && !cli_timed_is_gpgpusim(t), ok = true;
-    if (cli_timed_is_gpgpusim(t))
-        stats_print_gpgpusim(k->gpu, &text);
-    else if (t->json)
-        stats_print_json(k->gpu, &text);
-    else
-        stats_print_for(k->gpu, t->stats, &text);
+    stats_printer *print = t->json ? view_print_json : stats_printer_for(t->stats);
+    if (cli_timed_is_gpgpusim(t)) print = view_print_gpgpusim;
+    timed_print(k->gpu, print, &text);
     if (to_file || !(t->quiet || t->json)) ok = write_text(to_file ? t->stats : NULL, &text);
     text.len = 0;
     if (t->timeline) {
-        timeline_print(k->gpu, &text);
+        timed_print(k->gpu, timeline_print, &text);
         ok = write_text(t->timeline, &text) && ok;
     }
     strbuf_free(&text);

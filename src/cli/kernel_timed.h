@@ -3,10 +3,12 @@
 #define HEDDLE_KERNEL_TIMED_H
 
 #include "cli/timed_options.h"
+#include "cuda/progress.h"
 
 struct kernel_timed {
     struct timed_gpu *gpu;
     struct cli_timed_texts texts;
+    struct gpu_progress progress;
 };
 
 bool kernel_timed_open(struct kernel_timed *k, const struct machine *m, struct emu_device *d,

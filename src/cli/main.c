@@ -4,17 +4,16 @@
 const struct cli_command cli_commands[] = {
     {"run", "[options] WORKLOAD | [options] -- PROGRAM [ARGS...]",
      "run a workload or a CUDA program on the simulated GPU",
-     "  heddle run kmeans --size small -m maxwell  a workload of the suite (heddle list workloads)\n"
-     "  heddle run -- ./vectoradd 1024             the program's own output, then where the time went, on "
-     "stderr\n"
-     "  heddle run -m fermi --mech swl -- ./bfs    on another machine, with a mechanism\n"
-     "  heddle run --stats s.json -- ./app         every statistic, as JSON in a file\n"
-     "  heddle run --functional -- ./app           results only, no clock\n",
+     "  heddle run kmeans -m maxwell             a workload: heddle list workloads\n"
+     "  heddle run -- ./vectoradd 1024           its output, then where the time went\n"
+     "  heddle run -m fermi --mech swl -- ./bfs  on another machine, with a mechanism\n"
+     "  heddle run --stats s.json -- ./app       every statistic, as JSON in a file\n"
+     "  heddle run --functional -- ./app         results only, no clock\n",
      cli_cmd_run},
     {"kernel", "FILE.ptx NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--arg ...]...",
      "run one kernel with no host program",
-     "  heddle kernel saxpy.ptx saxpy --grid 64 --block 256 \\\n"
-     "      --arg f32=2 --arg buf:f32[16K]=rand --arg buf:f32[16K]=iota --arg u32=16384\n"
+     "  heddle kernel saxpy.ptx saxpy --grid 64 --block 256 --arg f32=2 \\\n"
+     "      --arg buf:f32[16K]=rand --arg buf:f32[16K]=iota --arg u32=16384\n"
      "  heddle kernel k.ptx k --grid 1 --block 32 --arg buf:u32[32] --out 0=result.bin\n",
      cli_cmd_kernel},
     {"disasm", "FILE [KERNEL...]", "show the machine code of a PTX file, fatbin or CUDA program",
@@ -26,8 +25,8 @@ const struct cli_command cli_commands[] = {
     {"explain", "NAME", "say what a parameter or statistic means",
      "  heddle explain sm.registers\n  heddle explain sm          everything that begins with sm.\n",
      cli_cmd_explain},
-    {"config", "dump [-m MACHINE] [--set KEY=VALUE] | import FILE... [-o MACHINE.yaml]",
-     "show every parameter of a machine as YAML, or make a machine of GPGPU-Sim's files",
+    {"config", "dump [-m MACHINE] [--set KEY=VALUE] | import FILE... [-o FILE]",
+     "show a machine as YAML, or make one of GPGPU-Sim's files",
      "  heddle config dump -m fermi --set sm.count=30\n"
      "  heddle config import gpgpusim.config trace.config -o mine.yaml\n",
      cli_cmd_config},

@@ -3,7 +3,9 @@
 
 #include "core/mech_host.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <unistd.h>
 
 bool cli_timed_is_gpgpusim(const struct cli_timed *t) { return t->stats && !strcmp(t->stats, "gpgpusim"); }
 
@@ -59,6 +61,27 @@ void cli_timed_environment(const struct cli_timed *t)
     char number[24];
     snprintf(number, sizeof number, "%" PRIu64, t->sample);
     if (t->sample) setenv("HEDDLE_SAMPLE", number, 1);
+}
+
+/* Hours of simulation must not end with a file that cannot be written. */
+static bool can_write(const char *option, const char *path)
+{
+    if (!path) return true;
+    bool existed = !access(path, F_OK);
+    FILE *f = fopen(path, "a");
+    if (f) {
+        fclose(f);
+        if (!existed) unlink(path);
+        return true;
+    }
+    fprintf(stderr, "heddle: error: %s: cannot write %s: %s\n", option, path, strerror(errno));
+    return false;
+}
+
+bool cli_timed_can_write(const struct cli_timed *t)
+{
+    return can_write("--stats", cli_timed_is_gpgpusim(t) ? NULL : t->stats) &&
+           can_write("--timeline", t->timeline);
 }
 
 bool cli_timed_check(const struct cli_timed *t)

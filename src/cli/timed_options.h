@@ -43,7 +43,8 @@ void cli_timed_texts(const struct cli_timed *t, struct cli_timed_texts *out);
 void cli_timed_free(struct cli_timed *t, struct cli_timed_texts *texts);
 /* For a program that is about to take this process's place: HEDDLE_* variables (cuda/env.h). */
 void cli_timed_environment(const struct cli_timed *t);
-/* A wrong mechanism is told before anything runs. */
+/* A wrong mechanism, and a file that cannot be written, are told before anything runs. */
 bool cli_timed_check(const struct cli_timed *t);
+bool cli_timed_can_write(const struct cli_timed *t);
 
 #endif

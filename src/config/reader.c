@@ -6,6 +6,8 @@
 
 #include "config/yaml_tree.h"
 
+#include <dirent.h>
+
 static bool config_load_at(const char *name, const struct config_target *t, struct diag_list *diags,
                            int depth);
 
@@ -54,6 +56,39 @@ static void config_path(const struct config_target *t, const char *name, struct 
         strbuf_printf(out, "%s/machines/%s.yaml", t->dir, name);
 }
 
+/* The names of the machine files of a folder. */
+static void config_list_folder(const char *folder, char ***names, size_t *count)
+{
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        size_t n = strlen(e->d_name);
+        if (n <= 5 || strcmp(e->d_name + n - 5, ".yaml")) continue;
+        *names = mem_realloc(*names, (*count + 1) * sizeof **names);
+        (*names)[*count] = mem_strdup(e->d_name);
+        (*names)[(*count)++][n - 5] = 0;
+    }
+    if (d) closedir(d);
+}
+
+static void config_no_machine(const struct config_target *t, const char *name, const char *file,
+                              struct diag_list *diags)
+{
+    struct strbuf folder = {0}, hint = {0};
+    char **names = NULL;
+    size_t count = 0;
+    strbuf_printf(&folder, "%s/machines", t->dir);
+    config_list_folder(strbuf_text(&folder), &names, &count);
+    const char *near = diag_nearest(name, (const char *const *)names, count);
+    if (near) strbuf_printf(&hint, "did you mean '%s'? ", near);
+    strbuf_puts(&hint, "`heddle list machines` shows what there is; a path to a .yaml file works too");
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, strbuf_text(&hint), "no machine '%s': %s cannot be read", name,
+             file);
+    for (size_t i = 0; i < count; i++) free(names[i]);
+    free(names);
+    strbuf_free(&folder);
+    strbuf_free(&hint);
+}
+
 static bool config_load_at(const char *name, const struct config_target *t, struct diag_list *diags,
                            int depth)
 {
@@ -72,9 +107,7 @@ static bool config_load_at(const char *name, const struct config_target *t, stru
             diags))
         config_apply_root(&f, t, diags, depth);
     else if (!f.content)
-        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0,
-                 "`heddle list machines` shows what there is; a path to a .yaml file works too",
-                 "no machine '%s': %s cannot be read", name, strbuf_text(&path));
+        config_no_machine(t, name, strbuf_text(&path), diags);
     yaml_tree_free(&f);
     strbuf_free(&path);
     return diags->errors == errors;

@@ -99,13 +99,6 @@ const struct param_group machine_groups[] = {
     {0},
 };
 
-const char *machine_data_dir(void)
-{
-    const char *home = getenv("HEDDLE_HOME");
-    if (home && *home) return home;
-    return HEDDLE_DATA_DIR; /* the source folder, or the installed one: set by the build */
-}
-
 static void machine_name_from(const char *name, struct machine *out)
 {
     const char *slash = strrchr(name, '/');

@@ -9,13 +9,15 @@
 
 /* ---- programs ---- */
 
-enum { SEEN_REGIONS = 256 }; /* to begin with: 16 MB of lines of one load */
+enum {
+    SEEN_REGIONS = 16
+}; /* to begin with: 1 MB of lines of one load; small, for it is made anew for each launch */
 
 static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
 {
     const struct isa_kernel *k = emu_grid_launch(g)->kernel;
     struct sm_program *p = mem_zalloc(sizeof *p);
-    p->grid = g;
+    p->grid = emu_grid_id(g);
     p->kernel = k;
     if (m->setup.place_of) p->place = (uint16_t)m->setup.place_of(m->setup.ctx, g);
     p->uops = mem_alloc(k->inst_count * sizeof *p->uops);
@@ -62,52 +64,38 @@ void sm_programs_free(struct sm *m)
     free(m->programs);
 }
 
-/* CTAs of a grid start in rising order: a number that does not rise belongs to a new grid at the address of
- * an old one. */
-struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g, uint64_t linear)
+static struct sm_program *program_find(const struct sm *m, const struct emu_grid *g)
 {
-    for (uint32_t i = 0; i < m->program_count; i++) {
-        struct sm_program *p = m->programs[i];
-        if (p->grid != g || p->has_ended) continue;
-        if (linear > p->last_cta) {
-            p->last_cta = linear;
-            return p;
-        }
-        p->has_ended = true;
-    }
-    drop_ended(m);
-    m->programs = mem_realloc(m->programs, (m->program_count + 1) * sizeof *m->programs);
-    struct sm_program *p = m->programs[m->program_count++] = program_new(m, g);
-    p->last_cta = linear;
-    return p;
+    for (uint32_t i = 0; i < m->program_count; i++)
+        if (!m->programs[i]->has_ended && m->programs[i]->grid == emu_grid_id(g)) return m->programs[i];
+    return NULL;
 }
 
-static struct sm_program *find_program(const struct sm *m, const struct emu_grid *g)
+struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g)
 {
-    for (uint32_t i = m->program_count; i-- > 0;)
-        if (m->programs[i]->grid == g) return m->programs[i];
-    return NULL;
+    struct sm_program *p = program_find(m, g);
+    if (p) return p;
+    drop_ended(m);
+    m->programs = mem_realloc(m->programs, (m->program_count + 1) * sizeof *m->programs);
+    return m->programs[m->program_count++] = program_new(m, g);
 }
 
 const struct pc_load_stats *sm_pc_loads(const struct sm *m, const struct emu_grid *g)
 {
-    const struct sm_program *p = find_program(m, g);
+    const struct sm_program *p = program_find(m, g);
     return p ? p->loads : NULL;
 }
 
 const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g)
 {
-    const struct sm_program *p = find_program(m, g);
+    const struct sm_program *p = program_find(m, g);
     return p ? &p->own : NULL;
 }
 
-/* Another grid may come to lie where this one was. */
 void sm_grid_end(struct sm *m, const struct emu_grid *g)
 {
-    struct sm_program *p = find_program(m, g);
-    if (!p) return;
-    p->has_ended = true;
-    p->grid = NULL;
+    struct sm_program *p = program_find(m, g);
+    if (p) p->has_ended = true;
 }
 
 /* ---- what a CTA needs ---- */
@@ -218,7 +206,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     struct sm_cta *c = &m->ctas[cta];
     *c = (struct sm_cta){.emu = emu,
                          .grid = g,
-                         .program = sm_program_for(m, g, linear),
+                         .program = sm_program_for(m, g),
                          .linear = linear,
                          .left = n.warps,
                          .registers = n.registers,

@@ -50,19 +50,19 @@ enum sm_token { TOKEN_LOAD, TOKEN_ATOMIC };
 enum { TOKEN_SHIFT = 28, TOKEN_MASK = (1 << TOKEN_SHIFT) - 1 };
 
 struct sm_program {
-    const struct emu_grid *grid; /* NULL: free */
+    uint64_t grid; /* emu_grid_id: a grid may lie where an older one was */
     const struct isa_kernel *kernel;
     struct uop *uops;            /* [inst_count] */
     struct pc_load_stats *loads; /* [inst_count] */
     struct pc_last {
         uint64_t address, warp;
         bool valid;
-    } * last;                /* by pc: the last execution, for strides */
-    struct lineset seen;     /* lines by pc, for unique_lines */
-    uint64_t code, last_cta; /* address; number of the newest CTA */
-    uint32_t ctas;           /* resident */
-    bool has_ended;          /* kept for its statistics alone */
-    uint16_t place;          /* of its requests */
+    } * last;            /* by pc: the last execution, for strides */
+    struct lineset seen; /* lines by pc, for unique_lines */
+    uint64_t code;       /* address */
+    uint32_t ctas;       /* resident */
+    bool has_ended;      /* kept for its statistics alone */
+    uint16_t place;      /* of its requests */
     struct sm_own own;
 };
 
@@ -251,7 +251,7 @@ void account_slept(struct sm *m,
                    uint64_t until); /* and those before `until` that passed like the newest one */
 
 /* ---- residency.c: programs and CTAs ---- */
-struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g, uint64_t linear);
+struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g);
 void sm_programs_end(struct sm *m); /* marks those that have no CTA here */
 void sm_programs_free(struct sm *m);
 void sm_ctas_end(struct sm *m);

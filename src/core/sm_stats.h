@@ -3,7 +3,7 @@
 #define HEDDLE_SM_STATS_H
 
 #include "isa/isa.h"
-#include "stats/stat.h"
+#include "stats/run.h"
 
 /* Where an issue slot went (thesis 3.4): exactly one for each scheduler and cycle. See account.c for the
  * rules. */
@@ -40,17 +40,5 @@ struct sm_stats {
 };
 
 extern const struct stat_row sm_stat_rows[];
-
-/* One load instruction of the program, as in APRES Table I. */
-enum { PC_STRIDES = 4 };
-struct pc_load_stats {
-    uint64_t executions;               /* warp instructions */
-    uint64_t lines;                    /* transactions, when issued */
-    uint64_t accesses, misses;         /* at the L1; pending hits are not misses */
-    uint64_t unique_lines;             /* different lines among the accesses of this SM: #L of Table I */
-    uint64_t strides;                  /* pairs of successive executions by different warps */
-    int64_t stride[PC_STRIDES];        /* address difference / warp difference: the most frequent ones */
-    uint64_t stride_count[PC_STRIDES]; /* never too small by more than what was pushed out */
-};
 
 #endif

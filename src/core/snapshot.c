@@ -142,11 +142,13 @@ void snapshot_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool partial)
     t.load_count = l->kernel->inst_count;
     k->loads = NULL;
     k->name = NULL; /* the record's from here on */
+    struct emu_stats emu = {0};
     if (!partial) { /* else its CTAs are still on the SMs */
-        emu_grid_close(k->grid, &t.emu);
+        emu_grid_close(k->grid, &emu);
         k->grid = NULL;
     }
     vec_push(&g->kernels, t);
+    vec_push(&g->kernel_emu, emu);
 }
 
 void snapshot_sample(struct timed_gpu *g)
@@ -172,6 +174,7 @@ void snapshot_close(struct timed_gpu *g)
     for (uint32_t i = 0; i < g->samples.len; i++) snapshot_free(g, g->samples.data[i].stats);
     snapshot_free(g, g->sample_before);
     vec_free(&g->kernels);
+    vec_free(&g->kernel_emu);
     vec_free(&g->samples);
     vec_free(&g->ctas);
     vec_free(&g->transfers);

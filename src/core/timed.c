@@ -3,6 +3,15 @@
 
 #include "base/hash.h"
 
+/* Core cycles of an L2 miss beyond a hit on an idle machine: to the channel, in it, and back. */
+static uint32_t idle_miss(const struct timed_gpu *g)
+{
+    const struct clock_domain *d = g->clock.domains;
+    uint64_t core = d[DOMAIN_CORE].period;
+    uint64_t links = (d[DOMAIN_L2].period + d[DOMAIN_DRAM].period + core - 1) / core;
+    return (uint32_t)(dram_idle_latency(&g->machine.dram, &d[DOMAIN_DRAM], &d[DOMAIN_CORE]) + links);
+}
+
 struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
                                struct diag_list *diags)
 {
@@ -15,7 +24,12 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
     if (o) g->options = *o;
     g->no_skip = g->options.no_skip;
     g->dispatch.wake = g->busy_since = g->next_sample = TICK_NEVER;
-    if (!gpu_clock_init(&g->clock, khz, diags) || !wiring_create(g, diags)) {
+    if (!gpu_clock_init(&g->clock, khz, diags)) {
+        timed_destroy(g);
+        return NULL;
+    }
+    if (!g->machine.l2.infinite_miss) g->machine.l2.infinite_miss = idle_miss(g);
+    if (!wiring_create(g, diags)) {
         timed_destroy(g);
         return NULL;
     }
@@ -132,6 +146,10 @@ uint32_t timed_kernel_count(const struct timed_gpu *g) { return g->kernels.len; 
 const struct timed_kernel *timed_kernel_at(const struct timed_gpu *g, uint32_t i)
 {
     return &g->kernels.data[i];
+}
+const struct emu_stats *timed_kernel_emu(const struct timed_gpu *g, uint32_t i)
+{
+    return &g->kernel_emu.data[i];
 }
 uint32_t timed_sample_count(const struct timed_gpu *g) { return g->samples.len; }
 const struct timed_sample *timed_sample_at(const struct timed_gpu *g, uint32_t i)

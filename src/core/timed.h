@@ -6,7 +6,7 @@
 #include "base/diag.h"
 #include "core/machine.h"
 #include "emu/emu.h"
-#include "stats/stat.h"
+#include "stats/run.h"
 
 #include <signal.h>
 
@@ -46,7 +46,6 @@ bool timed_pending(const struct timed_gpu *g); /* something is queued or runs */
  * that were declared non-blocking. */
 void timed_stream_nonblocking(struct timed_gpu *g, uint64_t stream);
 void timed_stream_end(struct timed_gpu *g, uint64_t stream); /* gets no more work; what it has still runs */
-enum timed_copy_kind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE /* fills too */, COPY_ON_HOST };
 struct timed_copy {
     enum timed_copy_kind kind;
     uint64_t bytes;
@@ -66,30 +65,10 @@ uint64_t timed_now_ns(const struct timed_gpu *g);
 void timed_host_copy(struct timed_gpu *g, uint64_t address,
                      uint64_t bytes); /* a host-to-device copy: fills L2 where the machine says so */
 
-/* What one kernel did: a snapshot of all statistics groups. */
-struct timed_kernel {
-    const char *name;
-    uint64_t id, stream, start_cycle, end_cycle;
-    void **stats; /* one struct for each of timed_groups */
-    bool
-        overlapped; /* other kernels ran meanwhile: rows that timed_is_own names count this kernel's events alone, all others
-                        are the machine's between start_cycle and end_cycle */
-    uint64_t requests; /* made by its loads, stores and atomics, and answered */
-    uint32_t grid[3], block[3], registers;
-    uint64_t shared_bytes, ctas;
-    bool partial; /* the run was ended before the kernel was */
-    struct emu_stats emu;
-    struct pc_load_stats *loads; /* by pc, summed over SMs (sm_stats.h); NULL = not kept */
-    uint32_t load_count;
-};
 uint32_t timed_kernel_count(const struct timed_gpu *g);
 const struct timed_kernel *timed_kernel_at(const struct timed_gpu *g, uint32_t i);
-/* The statistics groups: "sm", "l1", "xbar", "l2", "dram", "gpu", and one for each mechanism; rows as the component declares them. */
-struct timed_group {
-    const char *name;
-    const struct stat_row *rows;
-    size_t bytes;
-};
+const struct emu_stats *timed_kernel_emu(const struct timed_gpu *g,
+                                         uint32_t i); /* what it executed; zeros when it is partial */
 uint32_t timed_groups(const struct timed_gpu *g, const struct timed_group **out);
 bool timed_is_own(const struct timed_group *group,
                   const struct stat_row *row); /* see timed_kernel.overlapped */
@@ -102,28 +81,21 @@ bool timed_partial(const struct timed_gpu *g);       /* ended by a fault, a stop
 const char *timed_report(const struct timed_gpu *g); /* why it ended, in many lines; "" = it did not */
 
 /* The time series: what happened in each interval of sample_cycles core cycles (the last may be shorter). */
-struct timed_sample {
-    uint64_t start_cycle, end_cycle;
-    void **stats;
-};
 uint32_t timed_sample_count(const struct timed_gpu *g);
 const struct timed_sample *timed_sample_at(const struct timed_gpu *g, uint32_t i);
 
 /* When each CTA ran, in the order of their ends (timed_options.timeline). */
-struct timed_cta {
-    uint32_t sm;
-    uint64_t kernel /* id */, cta, start_cycle, end_cycle;
-};
 uint32_t timed_cta_count(const struct timed_gpu *g);
 const struct timed_cta *timed_cta_at(const struct timed_gpu *g, uint32_t i);
 
 /* Copies that took time, in the order of their ends (timed_options.timeline). */
-struct timed_transfer {
-    enum timed_copy_kind kind;
-    uint64_t stream, bytes, start_cycle, end_cycle;
-};
 uint32_t timed_transfer_count(const struct timed_gpu *g);
 const struct timed_transfer *timed_transfer_at(const struct timed_gpu *g, uint32_t i);
+
+/* All of this, gathered and given to a printer (stats/print.h, trace/timeline.h). */
+struct stats_view;
+void timed_print(struct timed_gpu *g, void (*print)(const struct stats_view *, struct strbuf *),
+                 struct strbuf *out);
 
 /* SMs one by one, for what is kept for each (per-PC tables). */
 struct sm;

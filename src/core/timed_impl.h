@@ -102,6 +102,7 @@ struct timed_gpu {
     uint32_t group_count;
     struct timed_group *groups;
     VEC(struct timed_kernel) kernels;
+    VEC(struct emu_stats) kernel_emu; /* of each of them */
     VEC(struct timed_sample) samples;
     VEC(struct timed_cta) ctas;
     VEC(struct timed_transfer) transfers;

@@ -6,6 +6,7 @@
 #include "core/timed.h"
 #include "cuda/env.h"
 #include "cuda/gpu.h"
+#include "cuda/progress.h"
 
 struct kernel_stats { /* of all launches under one kernel name */
     const char *name;
@@ -20,11 +21,6 @@ struct gpu_stats {
     uint64_t copied_bytes;
     uint64_t wall_ns; /* spent in the emulator */
     uint64_t sim_ns;  /* simulated time, see gpu_launch.c */
-};
-
-struct gpu_progress { /* of the line on the terminal */
-    uint64_t at_ns, insts, kernel, kernel_ns;
-    bool visible;
 };
 
 struct gpu_stream_name {

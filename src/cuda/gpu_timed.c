@@ -5,7 +5,6 @@
 #include "trace/timeline.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,46 +17,11 @@ static void on_interrupt(int signal_number)
     stop_asked = 1;
 }
 
-/* ---- the progress line ---- */
-
-enum { PROGRESS_NS = 250000000 };
-
 static uint64_t wall_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void show_progress(void *ctx, const struct timed_progress *p)
-{
-    struct gpu_progress *shown = ctx;
-    uint64_t now = wall_ns();
-    if (now - shown->at_ns < PROGRESS_NS) return;
-    double seconds = (double)(now - shown->at_ns) * 1e-9;
-    double rate = shown->at_ns ? (double)(p->warp_insts - shown->insts) / seconds : 0;
-    char left[32] = "";
-    if (p->kernel_id != shown->kernel) {
-        shown->kernel = p->kernel_id;
-        shown->kernel_ns = now;
-    } else if (p->ctas_done) {
-        double spent = (double)(now - shown->kernel_ns) * 1e-9;
-        snprintf(left, sizeof left, ", %.0f s left",
-                 spent * (double)(p->ctas - p->ctas_done) / (double)p->ctas_done);
-    }
-    fprintf(stderr,
-            "\r\033[Kheddle: %.40s: %" PRIu64 "/%" PRIu64 " CTAs, %" PRIu64 " cycles, %.2f M warp insts/s%s",
-            p->kernel, p->ctas_done, p->ctas, p->cycles, rate * 1e-6, left);
-    fflush(stderr);
-    shown->at_ns = now;
-    shown->insts = p->warp_insts;
-    shown->visible = true;
-}
-
-static void clear_progress(struct gpu_progress *shown)
-{
-    if (shown->visible) fputs("\r\033[K", stderr);
-    shown->visible = false;
 }
 
 /* ---- life ---- */
@@ -72,9 +36,8 @@ bool gpu_timed_open(struct gpu *g)
                               .no_skip = e->no_skip,
                               .sample_cycles = e->sample_cycles,
                               .timeline = e->timeline_path != NULL,
-                              .stop = &stop_asked,
-                              .progress_ctx = &g->progress};
-    if (!e->quiet && isatty(STDERR_FILENO)) o.progress = show_progress;
+                              .stop = &stop_asked};
+    if (!e->quiet) progress_attach(&g->progress, &o);
     struct diag_list diags = {0};
     g->timed = timed_create(&g->machine, g->device, &o, &diags);
     struct strbuf text = {0};
@@ -114,7 +77,7 @@ enum gpu_status gpu_timed_run(struct gpu *g, enum gpu_goal goal, uint64_t which)
                                    : timed_sync(g->timed, goal == GPU_ALL ? UINT64_MAX : which, fault);
     g->stats.wall_ns += wall_ns() - begin;
     if (take) sigaction(SIGINT, &old, NULL);
-    clear_progress(&g->progress);
+    progress_clear(&g->progress);
     free(fault);
     if (kind == EMU_INTERRUPTED) end_interrupted(g);
     if (kind != EMU_OK) {
@@ -130,12 +93,10 @@ enum gpu_status gpu_timed_run(struct gpu *g, enum gpu_goal goal, uint64_t which)
 
 void gpu_timed_write(const struct gpu *g, struct strbuf *out)
 {
-    if (g->env.format == STATS_GPGPUSIM)
-        stats_print_gpgpusim(g->timed, out);
-    else if (g->env.format == STATS_JSON)
-        stats_print_json(g->timed, out);
-    else
-        stats_print_for(g->timed, g->env.stats_path, out);
+    stats_printer *print = stats_printer_for(g->env.stats_path);
+    if (g->env.format == STATS_GPGPUSIM) print = view_print_gpgpusim;
+    if (g->env.format == STATS_JSON) print = view_print_json;
+    timed_print(g->timed, print, out);
 }
 
 static void write_file(const char *path, const struct strbuf *text)
@@ -150,7 +111,7 @@ void gpu_timed_write_files(const struct gpu *g)
 {
     if (!g->env.timeline_path) return;
     struct strbuf text = {0};
-    timeline_print(g->timed, &text);
+    timed_print(g->timed, timeline_print, &text);
     write_file(g->env.timeline_path, &text);
     strbuf_free(&text);
 }

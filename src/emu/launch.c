@@ -143,8 +143,8 @@ static uint32_t env_value(const struct run *r, uint32_t env)
     case ISA_ENV_NCTAID_Z: return l->grid[2];
     case ISA_ENV_NWARPID: return SM_THREADS / ISA_LANES;
     case ISA_ENV_NSMID: return MAX(r->device->limits.sm_count, 1u);
-    case ISA_ENV_GRIDID_LO: return (uint32_t)r->device->launches;
-    case ISA_ENV_GRIDID_HI: return (uint32_t)(r->device->launches >> 32);
+    case ISA_ENV_GRIDID_LO: return (uint32_t)r->id;
+    case ISA_ENV_GRIDID_HI: return (uint32_t)(r->id >> 32);
     case ISA_ENV_DYNAMIC_SMEM: return l->shared_dynamic_bytes;
     case ISA_ENV_TOTAL_SMEM: return r->shared_bytes;
     case ISA_ENV_ENVREG1: return (uint32_t)(workspace >> 32);
@@ -222,7 +222,7 @@ bool run_open(struct run *r, struct emu_device *d, const struct emu_launch *l, s
     r->shared_bytes = (uint32_t)shared_of(l);
     r->local_bytes = (uint32_t)round_up_u64(k->frame_bytes + (k->uses_stack ? d->limits.stack_bytes : 0), 16);
     r->pcs = mem_zalloc(sizeof *r->pcs * k->inst_count);
-    d->launches++;
+    r->id = ++d->launches;
     if (k->param_bytes) memcpy((void *)(uintptr_t)r->block->param_address, l->params, k->param_bytes);
     if (l->cooperative) {
         memset((void *)(uintptr_t)r->block->workspace_address, 0, WORKSPACE_BYTES);

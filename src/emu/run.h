@@ -24,7 +24,7 @@ struct run {
     uint32_t *pool;                 /* constant pool: 32 words a row */
     uint32_t (*tids)[3][ISA_LANES]; /* for each warp of a CTA */
     uint32_t threads, warps_per_cta;
-    uint64_t ctas;
+    uint64_t id, ctas;                  /* number of the launch, from 1 on */
     uint32_t shared_bytes, local_bytes; /* of a CTA; of a thread */
     uint64_t divergent_branches;
     struct emu_fault *fault;

@@ -58,6 +58,7 @@ void emu_grid_close(struct emu_grid *g, struct emu_stats *stats)
 }
 
 const struct emu_launch *emu_grid_launch(const struct emu_grid *g) { return &g->launch; }
+uint64_t emu_grid_id(const struct emu_grid *g) { return g->run.id; }
 uint64_t emu_grid_ctas(const struct emu_grid *g) { return g->run.ctas; }
 uint32_t emu_grid_shared_bytes(const struct emu_grid *g) { return g->run.shared_bytes; }
 uint32_t emu_grid_local_bytes(const struct emu_grid *g) { return g->run.local_bytes; }

@@ -25,6 +25,8 @@ struct emu_grid *emu_grid_open(struct emu_device *d, const struct emu_launch *l,
 void emu_grid_close(struct emu_grid *g, struct emu_stats *stats);
 const struct emu_launch *
 emu_grid_launch(const struct emu_grid *g); /* its params: the block in device memory */
+uint64_t
+emu_grid_id(const struct emu_grid *g); /* no two grids of a device share it, as they may an address */
 uint64_t emu_grid_ctas(const struct emu_grid *g);
 uint32_t emu_grid_shared_bytes(const struct emu_grid *g); /* of one CTA, static and dynamic */
 uint32_t emu_grid_local_bytes(const struct emu_grid *g);  /* of one thread */

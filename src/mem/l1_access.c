@@ -212,9 +212,19 @@ static enum l1_answer l1_merge(struct l1 *c, const struct l1_txn *t, uint32_t li
     return L1_PENDING;
 }
 
-static bool l1_may_keep(const struct l1 *c, const struct l1_txn *t)
+/* An access that is refused comes again until it is taken (l1_route forgets the answer then); a prefetch does not. */
+static bool l1_may_keep(struct l1 *c, const struct l1_txn *t)
 {
-    return !c->hooks.may_allocate || c->hooks.may_allocate(c->hooks.ctx, t);
+    if (!c->hooks.may_allocate) return true;
+    if (t->is_prefetch) return c->hooks.may_allocate(c->hooks.ctx, t);
+    struct l1_vote *v = &c->vote;
+    if (!v->has || v->addr != t->addr || v->token != t->token || v->warp != t->warp)
+        *v = (struct l1_vote){.has = true,
+                              .may = c->hooks.may_allocate(c->hooks.ctx, t),
+                              .warp = t->warp,
+                              .token = t->token,
+                              .addr = t->addr};
+    return v->may;
 }
 
 /* A miss of the sectors `missing`; `need` are those that the load waits for, some of which may be under way
@@ -438,7 +448,7 @@ static enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_tx
     return L1_SENT;
 }
 
-enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
+static enum l1_answer l1_route_kind(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {
     bool atomic_here = t->kind == REQ_ATOMIC && c->hooks.on_atomic;
     if (c->p.perfect && (t->kind != REQ_ATOMIC || atomic_here)) return l1_perfect(c, now, t);
@@ -454,4 +464,11 @@ enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *in
         return l1_write_through(c, now, t, false);
     }
     UNREACHABLE("an access of no kind");
+}
+
+enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
+{
+    enum l1_answer a = l1_route_kind(c, now, t, intra_warp);
+    if (!l1_is_stall(a) && !t->is_prefetch) c->vote.has = false;
+    return a;
 }

@@ -44,6 +44,13 @@ struct l1_stall {
     tick charged_until;
 };
 
+struct l1_vote { /* what hooks.may_allocate said of the access that is being refused: it is asked once */
+    bool has, may;
+    uint16_t warp;
+    uint32_t token;
+    uint64_t addr;
+};
+
 struct l1 {
     struct l1_params p;
     struct cache cache;
@@ -56,7 +63,8 @@ struct l1 {
     struct l1_ring miss_queue; /* request ids */
     struct l1_ring others;     /* request ids of the other caches */
     struct l1_ring answers;    /* fixed_miss_latency: request ids that answer themselves */
-    tick last;                 /* newest time seen */
+    struct l1_vote vote;
+    tick last; /* newest time seen */
     tick port_time;
     uint32_t ports_used;
     bool is_blocked;   /* the crossbar is full; its link wakes the SM */

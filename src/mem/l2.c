@@ -53,8 +53,8 @@ const struct param_row l2_rows[] = {
         "time of the atomic unit for one request"),
     ROW(PARAM_BOOL, infinite, "infinite", "", "false", 0, 1,
         "P_inf: no queues, ports or MSHRs; DRAM is infinite_miss cycles"),
-    ROW(PARAM_U32, infinite_miss, "infinite_miss", "core cycles", "100", 0, 100000,
-        "what a miss takes longer than a hit in an infinite L2"),
+    ROW(PARAM_U32, infinite_miss, "infinite_miss", "core cycles", "0", 0, 100000,
+        "what a miss takes longer than a hit in an infinite L2; 0: what the machine's DRAM takes when idle"),
     ROW(PARAM_BOOL, perfect, "perfect", "", "false", 0, 1, "every access hits"),
     {0}};
 

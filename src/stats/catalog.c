@@ -1,42 +1,10 @@
 /* catalog.c: `heddle explain` and `heddle list stats` for statistics: read from the rows. */
 #include "stats/catalog.h"
 
+#include "base/diag.h"
 #include "base/vec.h"
-#include "core/mech_host.h"
-#include "core/queue_stats.h"
-#include "core/sm_stats.h"
-#include "core/timed_impl.h"
-#include "mem/dram.h"
-#include "mem/l1.h"
-#include "mem/l2.h"
-#include "mem/xbar.h"
 
 #include <string.h>
-
-static const struct stats_table component_tables[] = {
-    {"gpu", "the whole GPU", "src/core", gpu_stat_rows},
-    {"sm", "streaming multiprocessors, summed over all", "src/core", sm_stat_rows},
-    {"l1", "L1 data caches, summed over all SMs", "src/mem", l1_stat_rows},
-    {"xbar", "crossbar, both networks", "src/mem", xbar_stat_rows},
-    {"l2", "L2 cache, summed over all slices", "src/mem", l2_stat_rows},
-    {"dram", "DRAM, summed over all channels", "src/mem", dram_stat_rows},
-    {"queue", "queues between the components, summed over all of a kind", "src/mem/link.c", queue_stat_rows},
-};
-
-bool stats_table_at(uint32_t i, struct stats_table *out)
-{
-    if (i < ARRAY_LEN(component_tables)) {
-        *out = component_tables[i];
-        return true;
-    }
-    i -= ARRAY_LEN(component_tables);
-    for (const struct mechanism *const *m = mech_builtin; *m; m++) {
-        if (!(*m)->stats || i--) continue;
-        *out = (struct stats_table){(*m)->name, (*m)->summary, "src/mech", (*m)->stats};
-        return true;
-    }
-    return false;
-}
 
 static const char *type_text(const struct stat_row *r)
 {
@@ -71,10 +39,10 @@ static void explain_row(const struct stats_table *t, const struct stat_row *r, s
     strbuf_printf(out, "  ncu      %s\n", r->ncu ? r->ncu : "no Nsight Compute metric is near");
 }
 
-bool stats_explain(const char *name, struct strbuf *out)
+bool stats_explain(stats_tables *tables, const char *name, struct strbuf *out)
 {
     struct stats_table t;
-    for (uint32_t i = 0; stats_table_at(i, &t); i++)
+    for (uint32_t i = 0; tables(i, &t); i++)
         for (const struct stat_row *r = t.rows; r->name; r++)
             if (!strcmp(r->name, name)) {
                 explain_row(&t, r, out);
@@ -83,21 +51,21 @@ bool stats_explain(const char *name, struct strbuf *out)
     return false;
 }
 
-const char *stats_nearest(const char *name)
+const char *stats_nearest(stats_tables *tables, const char *name)
 {
     VEC(const char *) names = {0};
     struct stats_table t;
-    for (uint32_t i = 0; stats_table_at(i, &t); i++)
+    for (uint32_t i = 0; tables(i, &t); i++)
         for (const struct stat_row *r = t.rows; r->name; r++) vec_push(&names, r->name);
     const char *near = diag_nearest(name, names.data, names.len);
     vec_free(&names);
     return near;
 }
 
-void stats_list(struct strbuf *out)
+void stats_list(stats_tables *tables, struct strbuf *out)
 {
     struct stats_table t;
-    for (uint32_t i = 0; stats_table_at(i, &t); i++)
+    for (uint32_t i = 0; tables(i, &t); i++)
         for (const struct stat_row *r = t.rows; r->name; r++)
             strbuf_printf(out, "%-26s %-18s %s\n", r->name, r->unit, r->help);
 }

@@ -9,16 +9,15 @@ struct stats_table {
     const char *what, *where;
     const struct stat_row *rows;
 };
-/* The i-th table: those of the components, then those of the built-in mechanisms. False: there are no more.
- */
-bool stats_table_at(uint32_t i, struct stats_table *out);
+/* Gives the i-th table. False: there are no more. The machine's own are core/stat_tables.h. */
+typedef bool stats_tables(uint32_t i, struct stats_table *out);
 
 /* What a statistic means, its unit, how it is counted, the nearest Nsight Compute metric. False when there is
  * none of that name: out then holds nothing. */
-bool stats_explain(const char *name, struct strbuf *out);
+bool stats_explain(stats_tables *tables, const char *name, struct strbuf *out);
 /* The nearest name, or NULL: for a hint. */
-const char *stats_nearest(const char *name);
-void stats_list(struct strbuf *out); /* one line each */
-void stats_docs(struct strbuf *out); /* docs/statistics.md */
+const char *stats_nearest(stats_tables *tables, const char *name);
+void stats_list(stats_tables *tables, struct strbuf *out); /* one line each */
+void stats_docs(stats_tables *tables, struct strbuf *out); /* docs/statistics.md */
 
 #endif

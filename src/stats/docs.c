@@ -37,14 +37,15 @@ static const char intro[] =
     "|---|---|\n"
     "| cycles | core cycles from the launch to the end of the last CTA and its stores; simulated time |\n"
     "| ran together | other kernels were on the machine meanwhile: says which lines are the kernel's own |\n"
-    "| instructions | warp instructions issued; IPC: of the whole GPU in a core cycle; active lanes: of 32 "
+    "| warp insts | warp instructions issued; IPC: of the whole GPU in a core cycle; active lanes: of 32 "
     "|\n"
     "| of threads | the same counted in threads: what GPGPU-Sim calls `gpu_ipc` |\n"
     "| occupancy | resident warps in cycles with any, of the warp slots; registers handed out, of the "
     "register file |\n"
     "| issue slots | each scheduler's slot in each cycle is issued or lost to exactly one cause: the eight "
     "add up to 100 |\n"
-    "| L1, L2 | accesses that were taken: hit, pending hit (merged with a miss under way), miss. AML: "
+    "| L1 access, L2 access | accesses that were taken: hit, pending hit (merged with a miss under way), "
+    "miss. AML: "
     "average memory latency, core "
     "cycles from an L1 miss to its fill. AHL: average time of a read hit in the L2 slice, core cycles |\n"
     "| L1 stalls | cycles in which the L1 refused the next access, each with exactly one cause: no "
@@ -127,12 +128,12 @@ static const char *docs_kind(const struct stat_row *r)
                                    : "";
 }
 
-void stats_docs(struct strbuf *out)
+void stats_docs(stats_tables *tables, struct strbuf *out)
 {
     struct stats_table t;
     strbuf_puts(out, intro);
     strbuf_puts(out, formats);
-    for (uint32_t i = 0; stats_table_at(i, &t); i++) {
+    for (uint32_t i = 0; tables(i, &t); i++) {
         strbuf_printf(
             out,
             "\n## `%s`: %s\n\n| name | unit | meaning | nearest Nsight Compute metric |\n|---|---|---|---|\n",

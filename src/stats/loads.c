@@ -98,13 +98,12 @@ void loads_print(const struct pc_load_stats *loads, uint32_t count, uint32_t max
     struct load_line *lines = mem_alloc(sizeof(*lines) * ((size_t)max + 1));
     uint32_t n = loads_sorted(loads, count, lines, max);
     if (n)
-        strbuf_puts(out, "  loads       pc  share %  executions  lines/load   #L/#R   miss %         stride  "
-                         "of pairs %\n");
+        strbuf_puts(out, "  loads   pc  share%  executions   lines  #L/#R  miss%          stride  pairs%\n");
     for (uint32_t i = 0; i < MIN(n, max); i++) {
         const struct load_line *l = &lines[i];
-        strbuf_printf(out, "        %8u %8.1f %11llu %11.2f %7.2f %8.1f %14lld %11.1f\n", l->pc,
-                      100 * l->share, (unsigned long long)l->executions, l->lines_per_load, l->unique,
-                      100 * l->miss_rate, (long long)l->stride, 100 * l->stride_share);
+        strbuf_printf(out, "     %7u %7.1f %11llu %7.2f %6.2f %6.1f %15lld %7.1f\n", l->pc, 100 * l->share,
+                      (unsigned long long)l->executions, l->lines_per_load, l->unique, 100 * l->miss_rate,
+                      (long long)l->stride, 100 * l->stride_share);
     }
     if (n > max) strbuf_printf(out, "        and %u more\n", n - max);
     free(lines);

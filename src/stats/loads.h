@@ -4,8 +4,7 @@
 #ifndef HEDDLE_STATS_LOADS_H
 #define HEDDLE_STATS_LOADS_H
 
-#include "core/sm_stats.h" /* struct pc_load_stats */
-#include "stats/view.h"
+#include "stats/run.h"
 
 /* dst += src for the loads of one kernel on another SM: tables of `count` entries by pc. */
 void loads_add(struct pc_load_stats *dst, const struct pc_load_stats *src, uint32_t count);

@@ -96,7 +96,7 @@ static void print_gpu(const struct gpgpusim *p, const struct timed_kernel *k)
 static void print_partitions(const struct gpgpusim *p, const struct timed_kernel *k)
 {
     const struct stats_view *v = p->v;
-    double seconds = v->machine->core_clock_khz ? 1e-3 / v->machine->core_clock_khz : 0; /* of a cycle */
+    double seconds = v->machine.core_khz ? 1e-3 / v->machine.core_khz : 0; /* of a cycle */
     unsigned long long bytes = view_count(v, k->stats, STATS_L2_REPLY_SECTORS) * SECTOR_BYTES;
     unsigned long long bytes_all = summed(p, STATS_L2_REPLY_SECTORS) * SECTOR_BYTES;
     strbuf_printf(p->out, "gpu_stall_dramfull = %llu\n", summed(p, STATS_L2_STALL_DRAM));
@@ -204,7 +204,7 @@ static void print_rates(const struct gpgpusim *p)
     strbuf_printf(p->out, "gpgpu_simulation_rate = %llu (inst/sec)\n", summed(p, STATS_SM_THREAD_INSTS) / s);
     strbuf_printf(p->out, "gpgpu_simulation_rate = %llu (cycle/sec)\n", cycles);
     strbuf_printf(p->out, "gpgpu_silicon_slowdown = %llux\n",
-                  cycles ? (unsigned long long)p->v->machine->core_clock_khz * 1000 / cycles : 0);
+                  cycles ? (unsigned long long)p->v->machine.core_khz * 1000 / cycles : 0);
 }
 
 void view_print_gpgpusim(const struct stats_view *v, struct strbuf *out)

@@ -64,7 +64,7 @@ static void json_legend(const struct stats_view *v, struct strbuf *out)
             json_string(out, r->unit);
             strbuf_puts(out, ",\"help\":");
             json_string(out, r->help);
-            if (timed_is_own(&v->groups[g], r)) strbuf_puts(out, ",\"own\":true");
+            if (v->is_own && v->is_own(&v->groups[g], r)) strbuf_puts(out, ",\"own\":true");
             if (r->ncu) {
                 strbuf_puts(out, ",\"ncu\":");
                 json_string(out, r->ncu);
@@ -76,13 +76,13 @@ static void json_legend(const struct stats_view *v, struct strbuf *out)
 
 void view_print_json(const struct stats_view *v, struct strbuf *out)
 {
-    const struct machine *m = v->machine;
+    const struct stats_machine *m = &v->machine;
     strbuf_printf(out, "{\"schema\":%d,\"machine\":{\"name\":", JSON_SCHEMA);
     json_string(out, m->name);
     strbuf_printf(
         out,
         ",\"sms\":%u,\"warps_per_sm\":%u,\"core_khz\":%u,\"xbar_khz\":%u,\"l2_khz\":%u,\"dram_khz\":%u},\n",
-        m->sm_count, m->sm_warps, m->core_clock_khz, m->xbar_clock_khz, m->l2_clock_khz, m->dram_clock_khz);
+        m->sms, m->warps_per_sm, m->core_khz, m->xbar_khz, m->l2_khz, m->dram_khz);
     strbuf_printf(out, "  \"partial\":%s,\"hash\":\"%016llx\",\n  \"kernels\":[",
                   v->partial ? "true" : "false", (unsigned long long)v->hash);
     for (uint32_t i = 0; i < v->kernel_count; i++) {

@@ -1,6 +1,6 @@
 /* print_table.c: the table for a terminal. A block for each kernel and one for the run; when there are many
  * launches, a line for each kernel name instead, the one with the most cycles first. No line is longer than
- * 100 columns. */
+ * 80 columns. */
 #include "base/vec.h"
 #include "stats/loads.h"
 #include "stats/print.h"
@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TABLE_BLOCKS_MAX = 8, TABLE_NAME_MAX = 40, TABLE_LOADS_MAX = 5, NUMBER_BYTES = 32 };
+enum {
+    TABLE_BLOCKS_MAX = 8,
+    TABLE_NAME_MAX = 40,
+    LIST_NAME_MAX = 26,
+    TABLE_LOADS_MAX = 5,
+    NUMBER_BYTES = 32
+};
 
 /* 1234567 -> "1,234,567". */
 static const char *number(uint64_t n, char buffer[NUMBER_BYTES])
@@ -22,18 +28,15 @@ static const char *number(uint64_t n, char buffer[NUMBER_BYTES])
     return at;
 }
 
-static void short_name(const char *name, char out[TABLE_NAME_MAX + 1])
+static void short_name(const char *name, int max, char out[TABLE_NAME_MAX + 1])
 {
-    size_t n = strlen(name);
-    if (n <= TABLE_NAME_MAX)
-        memcpy(out, name, n + 1);
-    else
-        snprintf(out, TABLE_NAME_MAX + 1, "%.*s...", TABLE_NAME_MAX - 3, name);
+    bool fits = strlen(name) <= (size_t)max;
+    snprintf(out, TABLE_NAME_MAX + 1, "%.*s%s", fits ? max : max - 3, name, fits ? "" : "...");
 }
 
 static void print_time(const struct stats_view *v, uint64_t cycles, struct strbuf *out)
 {
-    double us = v->machine->core_clock_khz ? (double)cycles * 1000.0 / v->machine->core_clock_khz : 0.0;
+    double us = v->machine.core_khz ? (double)cycles * 1000.0 / v->machine.core_khz : 0.0;
     if (us < 1000)
         strbuf_printf(out, "%.2f us", us);
     else if (us < 1e6)
@@ -45,17 +48,17 @@ static void print_time(const struct stats_view *v, uint64_t cycles, struct strbu
 static void print_work(const struct stats_view *v, const struct timed_kernel *k, struct strbuf *out)
 {
     char a[NUMBER_BYTES], b[NUMBER_BYTES];
-    strbuf_printf(out, "  cycles        %15s   ", number(kernel_cycles(k), a));
+    strbuf_printf(out, "  cycles     %13s  ", number(kernel_cycles(k), a));
     print_time(v, kernel_cycles(k), out);
-    strbuf_printf(out, "   CTAs %s\n", number(view_count(v, k->stats, STATS_GPU_CTAS), b));
-    strbuf_printf(out, "  instructions  %15s   IPC %.3f   active lanes %.1f\n",
+    strbuf_printf(out, "  CTAs %s\n", number(view_count(v, k->stats, STATS_GPU_CTAS), b));
+    strbuf_printf(out, "  warp insts %13s  IPC %.3f  active lanes %.1f\n",
                   number(view_count(v, k->stats, STATS_SM_WARP_INSTS), a),
                   view_per_cycle(v, k, STATS_SM_WARP_INSTS),
                   view_ratio(v, k->stats, STATS_SM_THREAD_INSTS, STATS_SM_WARP_INSTS));
-    strbuf_printf(out, "  of threads    %15s   IPC %.2f\n",
+    strbuf_printf(out, "  of threads %13s  IPC %.2f\n",
                   number(view_count(v, k->stats, STATS_SM_THREAD_INSTS), a),
                   view_per_cycle(v, k, STATS_SM_THREAD_INSTS));
-    strbuf_printf(out, "  occupancy     %14.1f%%   registers %.1f%%   lines a load %.2f\n",
+    strbuf_printf(out, "  occupancy  %12.1f%%  registers %.1f%%  lines a load %.2f\n",
                   100 * view_ratio(v, k->stats, STATS_SM_WARP_CYCLES, STATS_SM_WARP_SLOT_CYCLES),
                   100 * view_ratio(v, k->stats, STATS_SM_REGISTER_CYCLES, STATS_SM_REGISTER_FILE_CYCLES),
                   view_ratio(v, k->stats, STATS_SM_LOAD_TRANSACTIONS, STATS_SM_LOADS));
@@ -83,11 +86,14 @@ static const struct named_stat l2_stalls[] = {{"bp-ICNT", STATS_L2_STALL_ICNT},
 
 static void print_slots(const struct stats_view *v, void *const *stats, struct strbuf *out)
 {
-    strbuf_puts(out, "  issue slots  ");
-    for (uint32_t i = 0; i < ARRAY_LEN(slot_causes); i++) strbuf_printf(out, " %9s", slot_causes[i].label);
-    strbuf_puts(out, "\n              %");
+    enum { SHARE_WIDTH = 6 }; /* 100.0 and a space */
+    strbuf_puts(out, "  issue slots");
     for (uint32_t i = 0; i < ARRAY_LEN(slot_causes); i++)
-        strbuf_printf(out, " %9.1f", 100 * view_ratio(v, stats, slot_causes[i].id, STATS_SM_SLOTS));
+        strbuf_printf(out, " %*s", SHARE_WIDTH, slot_causes[i].label);
+    strbuf_puts(out, "\n            %");
+    for (uint32_t i = 0; i < ARRAY_LEN(slot_causes); i++)
+        strbuf_printf(out, " %*.1f", (int)MAX(strlen(slot_causes[i].label), (size_t)SHARE_WIDTH),
+                      100 * view_ratio(v, stats, slot_causes[i].id, STATS_SM_SLOTS));
     strbuf_putc(out, '\n');
 }
 
@@ -98,9 +104,9 @@ static void print_stalls(const struct stats_view *v, void *const *stats, const c
     uint64_t all = 0;
     char a[NUMBER_BYTES];
     for (uint32_t i = 0; i < count; i++) all += view_count(v, stats, causes[i].id);
-    strbuf_printf(out, "  %s stalls     %15s ", what, number(all, a));
+    strbuf_printf(out, "  %s stalls%15s ", what, number(all, a));
     for (uint32_t i = 0; all && i < count; i++)
-        strbuf_printf(out, "  %s %.1f%%", causes[i].label,
+        strbuf_printf(out, " %s %.0f%%", causes[i].label,
                       100.0 * (double)view_count(v, stats, causes[i].id) / (double)all);
     strbuf_putc(out, '\n');
 }
@@ -109,7 +115,7 @@ static void print_cache(const struct stats_view *v, void *const *stats, const ch
                         const enum stats_name ids[4], struct strbuf *out)
 {
     char a[NUMBER_BYTES];
-    strbuf_printf(out, "  %s            %15s   accesses   hit %.1f%%   pending %.1f%%   miss %.1f%%", what,
+    strbuf_printf(out, "  %s access  %13s  hit %.1f%%  pending %.1f%%  miss %.1f%%", what,
                   number(view_count(v, stats, ids[0]), a), 100 * view_ratio(v, stats, ids[1], ids[0]),
                   100 * view_ratio(v, stats, ids[2], ids[0]), 100 * view_ratio(v, stats, ids[3], ids[0]));
 }
@@ -120,22 +126,22 @@ static void print_memory(const struct stats_view *v, void *const *stats, struct 
     static const enum stats_name l2[] = {STATS_L2_ACCESSES, STATS_L2_HITS, STATS_L2_PENDING, STATS_L2_MISSES};
     char a[NUMBER_BYTES], b[NUMBER_BYTES];
     print_cache(v, stats, "L1", l1, out);
-    strbuf_printf(out, "   AML %.0f\n", view_ratio(v, stats, STATS_L1_LATENCY_SUM, STATS_L1_LATENCY_COUNT));
+    strbuf_printf(out, "  AML %.0f\n", view_ratio(v, stats, STATS_L1_LATENCY_SUM, STATS_L1_LATENCY_COUNT));
     print_stalls(v, stats, "L1", l1_stalls, ARRAY_LEN(l1_stalls), out);
-    strbuf_printf(out, "  crossbar      %15s   request flits   %s reply flits\n",
+    strbuf_printf(out, "  crossbar   %13s  request flits  %s reply flits\n",
                   number(view_count(v, stats, STATS_XBAR_REQUEST_FLITS), a),
                   number(view_count(v, stats, STATS_XBAR_REPLY_FLITS), b));
     print_cache(v, stats, "L2", l2, out);
-    strbuf_printf(out, "   AHL %.0f\n", view_ratio(v, stats, STATS_L2_HIT_LATENCY, STATS_L2_HITS_TIMED));
+    strbuf_printf(out, "  AHL %.0f\n", view_ratio(v, stats, STATS_L2_HIT_LATENCY, STATS_L2_HITS_TIMED));
     print_stalls(v, stats, "L2", l2_stalls, ARRAY_LEN(l2_stalls), out);
-    strbuf_printf(out, "  DRAM          %15s   reads   %s writes   row hit %.1f%%\n",
+    strbuf_printf(out, "  DRAM       %13s  reads  %s writes  row hit %.1f%%\n",
                   number(view_count(v, stats, STATS_DRAM_READS), a),
                   number(view_count(v, stats, STATS_DRAM_WRITES), b),
                   100 * view_ratio(v, stats, STATS_DRAM_ROW_HITS, STATS_DRAM_REQUESTS));
-    strbuf_printf(out, "  DRAM bus      %14.1f%%   busy   efficiency %.1f%%\n",
+    strbuf_printf(out, "  DRAM bus   %12.1f%%  busy  efficiency %.1f%%\n",
                   100 * view_ratio(v, stats, STATS_DRAM_BUSY, STATS_DRAM_CYCLES),
                   100 * view_ratio(v, stats, STATS_DRAM_BUSY, STATS_DRAM_PENDING));
-    strbuf_printf(out, "  queues full   of their time in use   L2 access %.1f%%   DRAM %.1f%%\n",
+    strbuf_printf(out, "  queues full  of their time in use  L2 access %.1f%%  DRAM %.1f%%\n",
                   100 * view_ratio(v, stats, STATS_QUEUE_L2_ACCESS_FULL, STATS_QUEUE_L2_ACCESS_USED),
                   100 * view_last_share(v, stats, STATS_DRAM_QUEUE_LEVEL));
 }
@@ -153,7 +159,7 @@ static void print_mechanisms(const struct stats_view *v, void *const *stats, str
             double value = stat_value(r, stats[g]);
             if (r->type == STAT_HIST) continue;
             if (r->type == STAT_RATIO) snprintf(a, sizeof a, "%.2f", value);
-            strbuf_printf(out, "  %-28.28s %15s   %.40s\n", r->name,
+            strbuf_printf(out, "  %-28.28s %15s  %.32s\n", r->name,
                           r->type == STAT_RATIO ? a : number((uint64_t)value, a), r->unit);
         }
     }
@@ -180,10 +186,10 @@ static void print_block(const struct stats_view *v, const struct timed_kernel *k
 static void print_kernel_title(const struct timed_kernel *k, struct strbuf *out)
 {
     char name[TABLE_NAME_MAX + 1];
-    short_name(k->name, name);
+    short_name(k->name, TABLE_NAME_MAX, name);
     strbuf_printf(out, "\nkernel %llu  %s%s\n", (unsigned long long)k->id, name,
                   k->partial ? "  (partial)" : "");
-    strbuf_printf(out, "  grid %ux%ux%u   block %ux%ux%u   registers %u   shared %llu B   stream %llu\n",
+    strbuf_printf(out, "  grid %ux%ux%u  block %ux%ux%u  registers %u  shared %llu B  stream %llu\n",
                   k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2], k->registers,
                   (unsigned long long)k->shared_bytes, (unsigned long long)k->stream);
 }
@@ -205,9 +211,9 @@ static void print_name_line(const struct stats_view *v, const struct name_line *
 {
     char name[TABLE_NAME_MAX + 1], a[NUMBER_BYTES], b[NUMBER_BYTES];
     const struct timed_kernel as = {.end_cycle = l->cycles, .stats = l->stats};
-    short_name(l->name, name);
-    strbuf_printf(out, "%-*s %8s %15s %8.3f %6.1f %6.1f %6.1f\n", TABLE_NAME_MAX, name,
-                  number(l->launches, a), number(l->cycles, b), view_per_cycle(v, &as, STATS_SM_WARP_INSTS),
+    short_name(l->name, LIST_NAME_MAX, name);
+    strbuf_printf(out, "%-*s %8s %15s %8.3f %5.1f %5.1f %5.1f\n", LIST_NAME_MAX, name, number(l->launches, a),
+                  number(l->cycles, b), view_per_cycle(v, &as, STATS_SM_WARP_INSTS),
                   100 * view_ratio(v, l->stats, STATS_SM_WARP_CYCLES, STATS_SM_WARP_SLOT_CYCLES),
                   100 * view_ratio(v, l->stats, STATS_L1_MISSES, STATS_L1_ACCESSES),
                   100 * view_ratio(v, l->stats, STATS_DRAM_BUSY, STATS_DRAM_CYCLES));
@@ -228,8 +234,8 @@ static void print_by_name(const struct stats_view *v, struct strbuf *out)
         view_add(v, lines.data[at].stats, k->stats);
     }
     qsort(lines.data, lines.len, sizeof *lines.data, name_line_compare);
-    strbuf_printf(out, "\n%-*s %8s %15s %8s %6s %6s %6s\n", TABLE_NAME_MAX, "kernel", "launches", "cycles",
-                  "IPC", "occ %", "L1mis%", "DRAM %");
+    strbuf_printf(out, "\n%-*s %8s %15s %8s %5s %5s %5s\n", LIST_NAME_MAX, "kernel", "launches", "cycles",
+                  "IPC", "occ %", "miss%", "DRAM%");
     for (uint32_t i = 0; i < lines.len; i++) {
         print_name_line(v, &lines.data[i], out);
         view_free_stats(v, lines.data[i].stats);
@@ -242,8 +248,8 @@ static void print_by_name(const struct stats_view *v, struct strbuf *out)
 
 void view_print_table(const struct stats_view *v, struct strbuf *out)
 {
-    const struct machine *m = v->machine;
-    strbuf_printf(out, "%s: %u SMs at %u MHz%s\n", m->name, m->sm_count, m->core_clock_khz / 1000,
+    const struct stats_machine *m = &v->machine;
+    strbuf_printf(out, "%s: %u SMs at %u MHz%s\n", m->name, m->sms, m->core_khz / 1000,
                   v->partial ? "; PARTIAL: the run was ended before its end" : "");
     if (v->kernel_count <= TABLE_BLOCKS_MAX)
         for (uint32_t i = 0; i < v->kernel_count; i++) {

@@ -1,24 +1,14 @@
-/* view.c: gathers what there is to print from a timed GPU. */
+/* view.c: what the printers ask of a view. */
 #include "stats/view.h"
-
-#include "core/timed_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 const char *const stats_names[STATS_NAME_COUNT] = {
 #define STATS_NAME(id, name) name,
 #include "stats/names.def"
 #undef STATS_NAME
 };
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t)) return 0;
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void view_resolve(struct stats_view *v)
 {
@@ -30,48 +20,6 @@ void view_resolve(struct stats_view *v)
                     v->known[i].row = r;
                     v->known[i].group = g;
                 }
-}
-
-void view_init(struct stats_view *v, struct timed_gpu *g)
-{
-    *v = (struct stats_view){.machine = timed_machine(g), .host_seconds = cpu_seconds()};
-    v->group_count = timed_groups(g, &v->groups);
-    v->kernel_count = timed_kernel_count(g);
-    v->kernels = mem_alloc(sizeof(*v->kernels) * (v->kernel_count + 1));
-    for (uint32_t i = 0; i < v->kernel_count; i++) v->kernels[i] = timed_kernel_at(g, i);
-    v->sample_count = timed_sample_count(g);
-    v->samples = mem_alloc(sizeof(*v->samples) * (v->sample_count + 1));
-    for (uint32_t i = 0; i < v->sample_count; i++) v->samples[i] = timed_sample_at(g, i);
-    v->cta_count = timed_cta_count(g);
-    v->ctas = mem_alloc(sizeof(*v->ctas) * ((size_t)v->cta_count + 1));
-    for (uint32_t i = 0; i < v->cta_count; i++) v->ctas[i] = timed_cta_at(g, i);
-    v->transfer_count = timed_transfer_count(g);
-    v->transfers = mem_alloc(sizeof(*v->transfers) * ((size_t)v->transfer_count + 1));
-    for (uint32_t i = 0; i < v->transfer_count; i++) v->transfers[i] = timed_transfer_at(g, i);
-    v->l1_count = g->sm_count;
-    v->l1s = mem_alloc(sizeof(*v->l1s) * (v->l1_count + 1));
-    for (uint32_t i = 0; i < v->l1_count; i++) v->l1s[i] = sm_l1_stats(g->sms[i]);
-    v->l2_count = g->slice_count;
-    v->l2s = mem_alloc(sizeof(*v->l2s) * (v->l2_count + 1));
-    for (uint32_t i = 0; i < v->l2_count; i++) v->l2s[i] = l2_stats(g->slices[i]);
-    v->total = (struct timed_kernel){.name = "total", .end_cycle = timed_cycles(g), .stats = timed_totals(g)};
-    if (g->options.sample_cycles) view_add_rest(v);
-    v->partial = timed_partial(g);
-    v->hash = timed_hash(g);
-    view_resolve(v);
-}
-
-void view_free(struct stats_view *v, struct timed_gpu *g)
-{
-    if (v->rest.stats) view_free_stats(v, v->rest.stats);
-    timed_free_stats(g, v->total.stats);
-    free(v->kernels);
-    free(v->samples);
-    free(v->ctas);
-    free(v->transfers);
-    free(v->l1s);
-    free(v->l2s);
-    *v = (struct stats_view){0};
 }
 
 void view_add_rest(struct stats_view *v)

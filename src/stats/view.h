@@ -1,9 +1,9 @@
 /* view.h: what the printers print: the kernels, totals, samples and CTAs of a run, gathered once. Made from a
- * timed GPU (view.c) or by hand (tests); the printers know nothing else. */
+ * timed GPU (core/view.c) or by hand (tests); the printers know nothing else. */
 #ifndef HEDDLE_STATS_VIEW_H
 #define HEDDLE_STATS_VIEW_H
 
-#include "core/timed.h"
+#include "stats/run.h"
 
 enum stats_name {
 #define STATS_NAME(id, name) STATS_##id,
@@ -13,10 +13,18 @@ enum stats_name {
 };
 extern const char *const stats_names[STATS_NAME_COUNT];
 
+struct stats_machine { /* what is shown of the machine */
+    const char *name;
+    uint32_t sms, warps_per_sm;
+    uint32_t core_khz, xbar_khz, l2_khz, dram_khz;
+};
+
 struct stats_view {
-    const struct machine *machine;
+    struct stats_machine machine;
     const struct timed_group *groups;
     uint32_t group_count;
+    bool (*is_own)(const struct timed_group *,
+                   const struct stat_row *); /* see timed_kernel.overlapped; may be NULL */
     const struct timed_kernel **kernels;
     uint32_t kernel_count;
     struct timed_kernel total; /* kernels that overlap count once */
@@ -38,9 +46,6 @@ struct stats_view {
     } known[STATS_NAME_COUNT];
 };
 
-/* The view borrows from the GPU and is valid until the GPU runs on. */
-void view_init(struct stats_view *v, struct timed_gpu *g);
-void view_free(struct stats_view *v, struct timed_gpu *g);
 /* Appends what the run did after the last full sample (total less all samples), if anything; samples has room
  * for it. */
 void view_add_rest(struct stats_view *v);

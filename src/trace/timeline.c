@@ -21,7 +21,7 @@ struct timeline {
 
 static double cycles_to_us(const struct timeline *t, uint64_t cycles)
 {
-    uint32_t khz = t->v->machine->core_clock_khz;
+    uint32_t khz = t->v->machine.core_khz;
     return (double)cycles * 1000.0 / (double)(khz ? khz : 1000000u);
 }
 
@@ -193,23 +193,15 @@ static void print_counters(struct timeline *t)
     counter(t, "DRAM utilization %", end, 0);
 }
 
-void timeline_print_view(const struct stats_view *v, struct strbuf *out)
+void timeline_print(const struct stats_view *v, struct strbuf *out)
 {
     struct timeline t = {.v = v, .out = out};
     strbuf_puts(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"machine\":");
-    json_string(out, v->machine->name);
+    json_string(out, v->machine.name);
     strbuf_printf(out, ",\"partial\":%s},\"traceEvents\":[", v->partial ? "true" : "false");
     print_kernels(&t);
     print_transfers(&t);
     print_ctas(&t);
     print_counters(&t);
     strbuf_puts(out, "\n]}\n");
-}
-
-void timeline_print(struct timed_gpu *g, struct strbuf *out)
-{
-    struct stats_view v;
-    view_init(&v, g);
-    timeline_print_view(&v, out);
-    view_free(&v, g);
 }

@@ -7,7 +7,6 @@
 
 /* Kernels as slices, a track for each stream; CTAs as slices, tracks for each SM (timed_options.timeline);
  * counters from the time series (timed_options.sample_cycles). What was not recorded is left out. */
-void timeline_print(struct timed_gpu *g, struct strbuf *out);
-void timeline_print_view(const struct stats_view *v, struct strbuf *out);
+void timeline_print(const struct stats_view *v, struct strbuf *out);
 
 #endif

@@ -32,7 +32,23 @@ expect 2 '^usage: heddle'
 expect 0 'heddle [0-9]' --version
 for c in run kernel disasm list explain config; do expect 0 'examples:' $c --help; done
 expect 0 'maxwell .*default' list machines
+expect 0 '^atax +PolyBench' list workloads
+expect 0 '"name": "atax"' list workloads --json
+expect 0 'atax: PASS' run atax --size tiny --quiet
+expect 0 'atax: PASS' run workloads/atax/workload.yaml --size tiny --functional --quiet -- --seed 3
+expect 2 "did you mean 'atax'" run atx
+expect 2 'it has tiny, small, paper' run atax --size huge
+expect 2 'one word too many' run atax bfs
+expect 2 '.-size is for workloads' run --size tiny -- ./app
 expect 0 'sm.registers: ' explain sm.registers
+expect 2 "did you mean 'l1.hits'" explain l1.hit
+expect 2 "did you mean 'fermi'" config dump -m fermii
+expect 2 "did you mean 'machines'" list machine
+expect 2 'stats: cannot write /nonexistent/x.json' run --stats /nonexistent/x.json -- true
+expect 2 'timeline: cannot write /nonexistent/x.json' run --timeline /nonexistent/x.json -- true
+for c in run kernel disasm list explain config new; do
+    "$heddle" $c --help | awk 'length($0) > 80 { print "FAILED: too wide: " $0; bad = 1 } END { exit bad }' || failures=$((failures + 1))
+done
 expect 0 '^sm.count' explain sm
 expect 0 '  count: 30 ' config dump -m fermi --set sm.count=30
 expect 0 'ld\.32' disasm examples/saxpy.ptx
@@ -86,8 +102,8 @@ if [ -x "$program" ]; then
     expect 0 'nbody: PASS' run --functional -- "$program"
     expect 0 '"kernels":' run -m fermi --json -- "$program"
 fi
-expect 2 'not an option' run ./app
-expect 2 'no program to run' run --functional
+expect 2 "no workload './app'" run ./app
+expect 2 'nothing to run' run --functional
 expect 2 'lrr|gto|mechanism' run --mech lrrr -- true
 expect 2 'takes a whole number' run --sample often -- true
 expect 2 'cannot run' run --functional -- ./no/such/program

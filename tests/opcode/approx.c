@@ -1,5 +1,5 @@
-/* approx.c: see approx.h. Bounds: PTX ISA 9.0, the instruction's own section. Where the manual gives none
- * ("gross approximation"), the bound is what silicon keeps, with room.
+/* approx.c: see approx.h. Bounds: the manual of the PTX ISA, the section that stands beside each row (numbers as of version 8.8).
+ * Where the manual gives none (rcp and rsqrt of f64), the bound is what silicon keeps, with room.
  *
  * A value is special when a source is zero, infinite or NaN (or is flushed to zero), or when silicon's result
  * is zero, infinite or NaN: then the answer must be silicon's, bit for bit, except that a result at the very
@@ -18,23 +18,27 @@ static const struct bound {
     enum approx_fn fn;
     double rel, abs, ulp;
 } bounds[] = {
-    {"div.approx", "f32", FN_DIV, 0, 0, 2}, /* for |b| up to 2^126; see out_of_range */
-    {"div.full", "f32", FN_DIV, 0, 0, 2},
-    {"rcp.f32", "f32", FN_RCP, 0, 0, 1},
-    {"sqrt.f32", "f32", FN_SQRT, 0x1p-23, 0, 0},
-    {"rsqrt.f32", "f32", FN_RSQRT, 0x1.1p-23, 0, 0}, /* 2^-22.9 */
-    {"sin.f32", "f32", FN_SIN, 0, 0x1.6ap-21, 0}, /* 2^-20.5 in [-2 pi, 2 pi], 2^-14.7 in [-100 pi, 100 pi] */
-    {"cos.f32", "f32", FN_COS, 0, 0x1.6ap-21, 0},
-    {"lg2.f32", "f32", FN_LG2, 0x1p-22, 0x1p-22, 0}, /* absolute within (0.5, 2), relative outside */
-    {"ex2.f32", "f32", FN_EX2, 0x1p-22, 0, 0},
-    {"tanh.f32", "f32", FN_TANH, 0x1p-11, 0, 0},
-    {"rcp.f64", "f64", FN_RCP, 0x1p-19, 0, 0},         /* a gross approximation: from the upper words alone */
-    {"rsqrt.f64", "f64", FN_RSQRT, 0x1p-51, 0, 0},     /* a sequence of instructions: nearly exact */
-    {"rsqrt.ftz.f64", "f64", FN_RSQRT, 0x1p-19, 0, 0}, /* gross, too */
-    {"ex2.f16", "f16", FN_EX2, 0x1.13p-10, 0, 0},      /* 2^-9.9 */
-    {"ex2.bf16", "bf16", FN_EX2, 0x1p-7, 0, 0},
-    {"tanh.f16", "f16", FN_TANH, 0, 0x1.03p-11, 0},  /* 2^-10.987 */
-    {"tanh.bf16", "bf16", FN_TANH, 0, 0x1.02p-8, 0}, /* 2^-8; silicon passes it by a hair */
+    {"div.approx", "f32", FN_DIV, 0, 0, 2},            /* 9.7.3.8: for |b| up to 2^126; see out_of_range */
+    {"div.full", "f32", FN_DIV, 0, 0, 2},              /* 9.7.3.8 */
+    {"rcp.f32", "f32", FN_RCP, 0, 0, 1},               /* 9.7.3.13 */
+    {"sqrt.f32", "f32", FN_SQRT, 0x1p-23, 0, 0},       /* 9.7.3.15 */
+    {"rsqrt.f32", "f32", FN_RSQRT, 0x1.125p-23, 0, 0}, /* 9.7.3.16: 2^-22.9 */
+    {"sin.f32", "f32", FN_SIN, 0, 0x1.6ap-21,
+     0}, /* 9.7.3.18: 2^-20.5 in [-2 pi, 2 pi], 2^-14.7 in [-100 pi, 100 pi] */
+    {"cos.f32", "f32", FN_COS, 0, 0x1.6ap-21, 0}, /* 9.7.3.19: the same */
+    {"lg2.f32", "f32", FN_LG2, 0x1p-22, 0x1p-22,
+     0}, /* 9.7.3.20: absolute within (0.5, 2), relative outside */
+    {"ex2.f32", "f32", FN_EX2, 0, 0,
+     2.5}, /* 9.7.3.21: 2 ulp from the correctly rounded result, itself half an ulp off */
+    {"tanh.f32", "f32", FN_TANH, 0x1p-11, 0, 0}, /* 9.7.3.22 */
+    {"rcp.f64", "f64", FN_RCP, 0x1p-19, 0,
+     0}, /* 9.7.3.14, a gross approximation: from the upper words alone */
+    {"rsqrt.f64", "f64", FN_RSQRT, 0x1p-51, 0, 0}, /* 9.7.3.16, a sequence of instructions: nearly exact */
+    {"rsqrt.ftz.f64", "f64", FN_RSQRT, 0x1p-19, 0, 0}, /* 9.7.3.17, gross, too */
+    {"ex2.f16", "f16", FN_EX2, 0x1.125p-10, 0, 0},     /* 9.7.4.10: 2^-9.9 */
+    {"ex2.bf16", "bf16", FN_EX2, 0x1p-7, 0, 0},        /* 9.7.4.10 */
+    {"tanh.f16", "f16", FN_TANH, 0, 0x1.025p-11, 0},   /* 9.7.4.9: 2^-10.987 */
+    {"tanh.bf16", "bf16", FN_TANH, 0, 0x1.02p-8, 0},   /* 9.7.4.9: 2^-8; silicon passes it by a hair */
 };
 
 static void true_value(enum approx_fn fn, mpfr_t r, mpfr_t x, mpfr_t y)

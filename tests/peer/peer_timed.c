@@ -49,8 +49,8 @@ void peer_timed_run(struct peer_timed *t, const struct emu_launch *l, struct pee
     for (; t->seen < timed_kernel_count(t->gpu); t->seen++) {
         const struct timed_kernel *k = timed_kernel_at(t->gpu, t->seen);
         counts->cycles += k->end_cycle - k->start_cycle;
-        counts->warp_insts += k->emu.warp_insts;
-        counts->thread_insts += k->emu.thread_insts;
+        counts->warp_insts += timed_kernel_emu(t->gpu, t->seen)->warp_insts;
+        counts->thread_insts += timed_kernel_emu(t->gpu, t->seen)->thread_insts;
         const struct l1_stats *l1 = l1_of(t, k);
         counts->l1_reads += l1->accesses[L1_GLOBAL_LOAD] + l1->accesses[L1_LOCAL_LOAD];
         counts->l1_hits += l1->hits[L1_GLOBAL_LOAD] + l1->hits[L1_LOCAL_LOAD];

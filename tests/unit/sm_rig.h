@@ -75,6 +75,12 @@ static inline void rig_make(struct rig *r)
     link_init(&r->from, "from", 8, RIG_PERIOD, &r->memory_wake, sm_wake(r->sm));
 }
 
+static inline void rig_ready(struct rig *r) /* an SM as it comes */
+{
+    rig_open(r);
+    rig_make(r);
+}
+
 static inline void rig_close(struct rig *r)
 {
     sm_destroy(r->sm);
@@ -120,8 +126,8 @@ static inline void rig_cycle(struct rig *r)
     r->now += RIG_PERIOD;
 }
 
-/* Runs a grid to its end; the answer is the number of cycles from the start of the first CTA. */
-static inline uint64_t rig_run(struct rig *r, uint32_t grid, uint32_t block)
+/* An open grid of the program that was built. */
+static inline struct emu_grid *rig_grid(struct rig *r, uint32_t grid, uint32_t block)
 {
     if (!r->kit.module) kit_load(&r->kit);
     struct emu_launch l = {.module = r->kit.module,
@@ -132,6 +138,13 @@ static inline uint64_t rig_run(struct rig *r, uint32_t grid, uint32_t block)
                            .shared_wish = r->shared_wish};
     struct emu_grid *g = emu_grid_open(r->kit.device, &l, &r->fault);
     if (!g) fail_msg("%s", r->fault.message);
+    return g;
+}
+
+/* Runs a grid to its end; the answer is the number of cycles from the start of the first CTA. */
+static inline uint64_t rig_run(struct rig *r, uint32_t grid, uint32_t block)
+{
+    struct emu_grid *g = rig_grid(r, grid, block);
     uint64_t next = 0, done = r->ctas_done;
     tick start = r->now, end = 0;
     while (r->ctas_done - done < grid || !sm_idle(r->sm)) {

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_STATS_KIT_H
 #define HEDDLE_STATS_KIT_H
 
-#include "core/sm_stats.h"
+#include "stats/run.h"
 #include "stats/view.h"
 
 #include <string.h>
@@ -111,7 +111,6 @@ static const struct timed_group kit_groups[] = {{"sm", kit_sm_rows, sizeof(struc
     }
 
 struct kit {
-    struct machine machine;
     struct kit_sm sm[3];
     struct kit_mem mem[3];
     void *stats[3][2];
@@ -130,10 +129,6 @@ static inline void kit_init(struct kit *k)
 {
     *k = (struct kit){.sm = {KIT_SM_VALUES, KIT_SM_VALUES, KIT_SM_VALUES},
                       .mem = {KIT_MEM_VALUES, KIT_MEM_VALUES, KIT_MEM_VALUES}};
-    strcpy(k->machine.name, "made-up");
-    k->machine.sm_count = 2;
-    k->machine.sm_warps = 48;
-    k->machine.core_clock_khz = 1000000; /* a cycle is a nanosecond */
     for (int i = 0; i < 3; i++) {
         k->stats[i][0] = &k->sm[i];
         k->stats[i][1] = &k->mem[i];
@@ -157,7 +152,10 @@ static inline void kit_init(struct kit *k)
         k->sample_list[i] = &k->samples[i];
     }
     for (int i = 0; i < 3; i++) k->cta_list[i] = &k->ctas[i];
-    k->view = (struct stats_view){.machine = &k->machine,
+    k->view = (struct stats_view){.machine = {.name = "made-up",
+                                              .sms = 2,
+                                              .warps_per_sm = 48,
+                                              .core_khz = 1000000}, /* a cycle is a nanosecond */
                                   .groups = kit_groups,
                                   .group_count = 2,
                                   .kernels = k->kernel_list,

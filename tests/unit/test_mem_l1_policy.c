@@ -148,6 +148,38 @@ static void a_vote_against_allocation_leaves_the_cache_alone(void **state)
     }
 }
 
+static bool vote_in_turn(void *ctx, const struct l1_txn *t) { return ++*(uint32_t *)ctx % 2; }
+
+/* The one MSHR is taken: the second load is refused in every cycle until the first one's data is there. */
+static void a_vote_is_asked_for_once_for_each_access(void **state)
+{
+    for (uint32_t allocate = 0; allocate < 2; allocate++) {
+        struct bench b;
+        uint32_t asked = 0, id;
+        prepare(&b);
+        b.p.allocate = allocate;
+        b.p.mshrs = 1;
+        start(&b);
+        l1_hook(b.l1, &(struct l1_hooks){.may_allocate = vote_in_turn, .ctx = &asked});
+        assert_int_equal(load_at(&b, 0, 1, 5), L1_MISS);
+        assert_non_null(sent_at(&b, 2, &id));
+        for (uint64_t cycle = 3; cycle < 10; cycle++)
+            assert_int_equal(load_at(&b, cycle, 2, 6), L1_STALL_MSHR);
+        assert_int_equal(asked, 2);
+        reply_at(&b, 10, id);
+        assert_int_equal(done_at(&b, 11), 5);
+        assert_int_equal(load_at(&b, 12, 2, 6), L1_MISS);
+        assert_int_equal(asked, 2);
+        assert_non_null(sent_at(&b, 14, &id));
+        reply_at(&b, 14, id);
+        assert_int_equal(done_at(&b, 15), 6);
+        assert_int_equal(b.stats->fills_not_kept, 1); /* the second answer was no, and stayed so */
+        assert_int_equal(load_at(&b, 16, 2, 6), L1_MISS);
+        assert_int_equal(asked, 3); /* the same words again are another access */
+        finish(&b);
+    }
+}
+
 struct seen_events {
     uint32_t accesses, evicts, fills;
     tick latency;
@@ -349,6 +381,7 @@ static void requests_of_the_other_caches_go_first_and_come_back_to_them(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_vote_is_asked_for_once_for_each_access),
         cmocka_unit_test(a_local_store_makes_its_line_dirty_and_is_written_back_on_replacement),
         cmocka_unit_test(a_queue_of_one_still_replaces_a_dirty_line),
         cmocka_unit_test(a_local_store_that_misses_goes_on_or_allocates),

@@ -11,9 +11,17 @@
 #define COLS_X 16
 #define COLS_Y 8
 
+/* The compilers of the time took the taps as operands from constant memory and needed few registers; today's hold all 17
+ * of them and more pixels in flight, and would let registers limit the blocks of an SM. */
+#ifdef __NVCC__
+#define FEW_REGISTERS __maxnreg__(32)
+#else
+#define FEW_REGISTERS
+#endif
+
 __constant__ float c_Kernel[TAPS];
 
-KERNEL convolutionRowsKernel(float *out, const float *in, int width, int height, int pitch)
+KERNEL FEW_REGISTERS convolutionRowsKernel(float *out, const float *in, int width, int height, int pitch)
 {
     __shared__ float part[ROWS_Y][(STEPS + 2 * HALO) * ROWS_X];
     int x = (blockIdx.x * STEPS - HALO) * ROWS_X + threadIdx.x, y = blockIdx.y * ROWS_Y + threadIdx.y;
@@ -41,7 +49,7 @@ KERNEL convolutionRowsKernel(float *out, const float *in, int width, int height,
 
 /* The part of the image lies in shared memory by columns, one float of padding each, so that lanes of a row of the
  * image are 81 floats apart: no two in one bank. */
-KERNEL convolutionColumnsKernel(float *out, const float *in, int width, int height, int pitch)
+KERNEL FEW_REGISTERS convolutionColumnsKernel(float *out, const float *in, int width, int height, int pitch)
 {
     __shared__ float part[COLS_X][(STEPS + 2 * HALO) * COLS_Y + 1];
     int x = blockIdx.x * COLS_X + threadIdx.x, y = (blockIdx.y * STEPS - HALO) * COLS_Y + threadIdx.y;

@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 {
     kit_open("cutcp", argc, argv);
     struct water w = (const struct water[]){
-        {{3, 3, 2}, 4, 0, NULL}, {{16, 16, 1}, 4, 0, NULL}, {{25, 25, 25}, 12, 0, NULL}}[kit_size()];
+        {{3, 3, 2}, 4, 0, NULL}, {{16, 16, 2}, 4, 0, NULL}, {{25, 25, 25}, 12, 0, NULL}}[kit_size()];
     water_fill(&w);
     struct bins b = bins_fill(&w);
     kit_note("%d atoms, %d of them beyond their bin's %d places", w.n, b.extras, BIN_DEPTH);

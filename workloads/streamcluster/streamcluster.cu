@@ -12,6 +12,7 @@ struct point {
 KIT_INLINE float distance_squared(int a, int b, int points, int dimensions, const float *coordinates)
 {
     float sum = 0;
+#pragma unroll 1 /* as the compilers of the original's day left it */
     for (int i = 0; i < dimensions; i++) {
         float difference = coordinates[i * points + a] - coordinates[i * points + b];
         sum += difference * difference;

@@ -1,0 +1,9 @@
+# What `cmake --install` puts where. Everything is found relative to the command and to libheddle.so (src/core/home.c, src/cli/cmd_run.c):
+# the tree may be moved. The stand-ins for NVIDIA's libraries have a folder of their own, which only `heddle run` puts in a program's way.
+install(TARGETS heddle RUNTIME DESTINATION bin)
+install(TARGETS heddle_shared heddle_libcuda cudart13 cudart12 cudart11 LIBRARY DESTINATION lib/heddle)
+install(FILES $<TARGET_FILE_DIR:cudart13>/libcudart.so DESTINATION lib/heddle)
+install(DIRECTORY include/heddle DESTINATION include FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY machines examples DESTINATION share/heddle)
+install(DIRECTORY docs/ DESTINATION share/doc/heddle)
+install(FILES README.md LICENSE DESTINATION share/doc/heddle)

@@ -1,0 +1,62 @@
+/* run.h: what a timed run leaves behind for those who print it: statistics groups, kernels, samples, CTAs. The machine
+ * (core/) fills these records in and hands them down; nothing here knows of it. */
+#ifndef HEDDLE_STATS_RUN_H
+#define HEDDLE_STATS_RUN_H
+
+#include "stats/stat.h"
+
+/* A group of statistics: "sm", "l1", ..., and one for each mechanism; rows as the component declares them. */
+struct timed_group {
+    const char *name;
+    const struct stat_row *rows;
+    size_t bytes;
+};
+
+/* One load instruction of the program, as in APRES Table I. */
+enum { PC_STRIDES = 4 };
+struct pc_load_stats {
+    uint64_t executions;               /* warp instructions */
+    uint64_t lines;                    /* transactions, when issued */
+    uint64_t accesses, misses;         /* at the L1; pending hits are not misses */
+    uint64_t unique_lines;             /* different lines among the accesses of this SM: #L of Table I */
+    uint64_t strides;                  /* pairs of successive executions by different warps */
+    int64_t stride[PC_STRIDES];        /* address difference / warp difference: the most frequent ones */
+    uint64_t stride_count[PC_STRIDES]; /* never too small by more than what was pushed out */
+};
+
+/* What one kernel did: a snapshot of all statistics groups. */
+struct timed_kernel {
+    const char *name;
+    uint64_t id, stream, start_cycle, end_cycle;
+    void **stats; /* one struct for each group */
+    bool
+        overlapped; /* other kernels ran meanwhile: rows that are its own count this kernel's events alone, all
+                          others are the machine's between start_cycle and end_cycle */
+    uint64_t requests; /* made by its loads, stores and atomics, and answered */
+    uint32_t grid[3], block[3], registers;
+    uint64_t shared_bytes, ctas;
+    bool partial;                /* the run was ended before the kernel was */
+    struct pc_load_stats *loads; /* by pc, summed over SMs; NULL = not kept */
+    uint32_t load_count;
+};
+
+/* What happened in one interval of the time series. */
+struct timed_sample {
+    uint64_t start_cycle, end_cycle;
+    void **stats;
+};
+
+/* When one CTA ran. */
+struct timed_cta {
+    uint32_t sm;
+    uint64_t kernel /* id */, cta, start_cycle, end_cycle;
+};
+
+/* A copy that took time. */
+enum timed_copy_kind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE /* fills too */, COPY_ON_HOST };
+struct timed_transfer {
+    enum timed_copy_kind kind;
+    uint64_t stream, bytes, start_cycle, end_cycle;
+};
+
+#endif

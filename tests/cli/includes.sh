@@ -1,0 +1,34 @@
+#!/bin/sh
+# includes.sh SOURCE_DIR: each folder of src/ includes only what its row of docs/map.md allows ("all of these" allows all).
+set -eu
+cd "$1"
+rows=$(sed -n '/^## Who may include whom/,/^## A change/p' docs/map.md | grep '^| `')
+rules=0
+bad=0
+for dir in src/*/; do
+    dir=$(basename "$dir")
+    row=$(printf '%s\n' "$rows" | grep "^|[^|]*\`$dir\`[^|]*|" || true)
+    if [ -z "$row" ]; then
+        echo "docs/map.md has no row for src/$dir"
+        bad=1
+        continue
+    fi
+    rules=$((rules + 1))
+    allowed=$(printf '%s\n' "$row" | cut -d'|' -f3)
+    case $allowed in *all*) continue ;; esac
+    case $allowed in *include/heddle*) public="heddle" ;; *) public="" ;; esac
+    names=" base $dir $public $(printf '%s' "$allowed" | grep -o '`[a-z]*`' | tr -d '`' | tr '\n' ' ') "
+    for used in $(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' src/"$dir"/*.[ch] | sort -u); do
+        case $names in
+        *" $used "*) ;;
+        *)
+            echo "src/$dir includes $used/, which docs/map.md does not allow:"
+            grep -n "^#include \"$used/" src/"$dir"/*.[ch]
+            bad=1
+            ;;
+        esac
+    done
+done
+[ "$rules" -ge 10 ] || { echo "only $rules folders have a row: is the table of docs/map.md still there?"; bad=1; }
+[ "$bad" = 0 ] && echo "$rules folders include what they may"
+exit "$bad"
