@@ -33,6 +33,7 @@ struct sm_params {
     uint32_t sfu_latency, sfu_interval, warp_latency, warp_interval;
     /* load-store unit */
     uint32_t lsu_queue, lsu_ports, lsu_replies, lsu_writebacks, lsu_pending;
+    bool lsu_descending, lsu_split_atomics;
     uint32_t shared_banks, shared_latency;
     uint64_t const_bytes;
     uint32_t const_ways, const_line, const_mshrs, const_merges, const_latency;

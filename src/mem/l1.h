@@ -25,7 +25,7 @@ struct l1_params {
     uint32_t ways, line;
     bool sectored;
     uint32_t index, replacement; /* enum cache_index, cache_replace */
-    uint32_t mshrs, merges, miss_queue, latency, ports;
+    uint32_t mshrs, merges, miss_queue, latency, tag_latency, ports, read_places;
     uint32_t write_global, write_local, allocate; /* enums above */
     bool local_write_allocate, cache_global, flush /* at kernel end; read by the SM */;
     bool perfect;
@@ -73,8 +73,10 @@ struct l1_txn {           /* one coalesced transaction */
     uint8_t kind, cls;    /* enum req_kind, req_class */
     bool bypass;          /* .cg, volatile: goes to L2 */
     bool is_prefetch;
+    bool is_first;        /* of its instruction's transactions, for observers; as is lane_address */
     uint16_t warp;
     uint32_t pc;
+    uint64_t lane_address; /* of the first lane */
     uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
 };
 
@@ -83,6 +85,7 @@ enum l1_answer {
     L1_MISS,
     L1_PENDING /* merged with a miss under way */,
     L1_SENT /* store, atomic, bypass: on its way */,
+    L1_TAKEN /* into the pipeline: on_access tells what became of it */,
     L1_STALL_LINE,
     L1_STALL_MSHR,
     L1_STALL_QUEUE /* back pressure from below */,
@@ -103,7 +106,7 @@ struct l1_hooks {
     bool (*may_allocate)(void *ctx,
                          const struct l1_txn *t); /* asked again when the access is offered again */
     void (*on_access)(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a,
-                      bool intra_warp); /* once, when it is taken */
+                      bool intra_warp); /* once, when its tags were looked up */
     void (*on_evict)(
         void *ctx, tick now,
         const struct cache_line *line); /* replaced by a miss; not at a store's eviction or a flush */

@@ -1,5 +1,5 @@
-/* l1_impl.h: the state of an L1, shared by its files alone: l1.c (life, ports, stalls), l1_access.c (what an
- * access does), l1_reply.c (what comes back, and the way out), l1_rows.c (parameters and statistics). */
+/* l1_impl.h: the state of an L1, shared by its files alone: l1.c (life, ports, stalls), l1_pipe.c (the way
+ * to the tags), l1_access.c (what an access does), l1_reply.c (what comes back, and the way out), l1_rows.c (parameters and statistics). */
 #ifndef HEDDLE_L1_IMPL_H
 #define HEDDLE_L1_IMPL_H
 
@@ -38,8 +38,15 @@ struct l1_ring { /* bounded, first in first out */
     struct l1_timed *items;
     uint32_t cap, head, count;
 };
+struct l1_pipe { /* between the load-store unit and the tags; cap 0 = there is none */
+    struct l1_pipe_item {
+        tick ready; /* when the tags are looked up */
+        struct l1_txn txn;
+    } *items;
+    uint32_t cap, head, count;
+};
 struct l1_stall {
-    bool open; /* the access at the head of the load-store unit is being refused */
+    bool open; /* the access at the head of the load-store unit, or of the pipeline, is being refused */
     uint8_t cause, type;
     tick charged_until;
 };
@@ -52,6 +59,7 @@ struct l1 {
     struct l1_node *nodes;
     uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
     uint32_t done_head, done_tail;
+    struct l1_pipe pipe;
     struct l1_ring hits;       /* tokens, ready after the hit latency */
     struct l1_ring miss_queue; /* request ids */
     struct l1_ring others;     /* request ids of the other caches */
@@ -100,6 +108,14 @@ static inline bool l1_answers_itself(const struct l1 *c) { return c->p.fixed_mis
 uint32_t l1_node_new(struct l1 *c, uint32_t token,
                      uint32_t need); /* one that was promised: nodes_left is the caller's */
 void l1_done(struct l1 *c, uint32_t node, tick now);
+enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
+void l1_count_prefetch(struct l1 *c, enum l1_answer a);
+
+/* l1_pipe.c */
+void l1_pipe_init(struct l1_pipe *p, const struct l1_params *params);
+enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
+void l1_pipe_tick(struct l1 *c, tick now);
+tick l1_pipe_next(const struct l1 *c, tick next); /* when the head is to be looked at */
 
 /* l1_access.c */
 enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp);

@@ -236,5 +236,6 @@ void l1_tick(struct l1 *c, tick now)
     }
     l1_take_answers(c, now);
     l1_drain(c, now);
+    l1_pipe_tick(c, now);
     if (c->is_flushing) l1_flush_step(c, now);
 }
