@@ -34,6 +34,7 @@ static const double ratio_low = 0.9, ratio_high = 1.1;
 
 struct row { /* of reference.tsv */
     char name[32];
+    uint32_t ctas; /* that an SM holds */
     struct peer_counts counts;
 };
 
@@ -81,6 +82,7 @@ static uint32_t read_reference(const char *variant, struct row *rows)
         if (split(line, fields) != columns || strcmp(fields[1], variant)) continue;
         struct row *r = &rows[count++];
         snprintf(r->name, sizeof r->name, "%s", fields[0]);
+        r->ctas = (uint32_t)column(names, fields, columns, "max_ctas_per_sm");
         r->counts = (struct peer_counts){.cycles = column(names, fields, columns, "cycles"),
                                          .warp_insts = column(names, fields, columns, "warp_insn"),
                                          .thread_insts = column(names, fields, columns, "thread_insn"),
@@ -92,25 +94,40 @@ static uint32_t read_reference(const char *variant, struct row *rows)
 }
 
 /* ---- one case ---- */
-static void run_here(const struct peer_machine *m, const char *name, int to)
+
+/* Their registers per thread are ptxas's for another machine, which PTX does not tell: an SM holds as many CTAs
+ * as theirs, and registers do not limit it. */
+static bool use_machine(const struct peer_machine *m, const struct row *ref)
 {
-    char *argv[] = {(char[]){"host"}, (char *)(uintptr_t)name, NULL};
+    char ctas[32];
+    const char *settings[SETTINGS_MAX + 2] = {ctas, "sm.registers=1048576"};
+    struct peer_machine with = *m;
+    snprintf(ctas, sizeof ctas, "sm.ctas=%u", ref->ctas);
+    memcpy(settings + 2, m->settings, m->setting_count * sizeof *settings);
+    with.settings = settings;
+    with.setting_count += 2;
+    return peer_use_machine(&with);
+}
+
+static void run_here(const struct peer_machine *m, const struct row *ref, int to)
+{
+    char *argv[] = {(char[]){"host"}, (char *)(uintptr_t)ref->name, NULL};
     int quiet = open("/dev/null", O_WRONLY);
     if (quiet >= 0) dup2(quiet, STDOUT_FILENO);
-    if (!peer_use_machine(m)) _exit(NO_MACHINE);
+    if (!use_machine(m, ref)) _exit(NO_MACHINE);
     int bad = host_main(2, argv);
     struct peer_counts counts = peer_counts();
     bool sent = write(to, &counts, sizeof counts) == (ssize_t)sizeof counts;
     _exit(bad || !sent);
 }
 
-static bool run_case(const struct peer_machine *m, const char *name, struct peer_counts *counts)
+static bool run_case(const struct peer_machine *m, const struct row *ref, struct peer_counts *counts)
 {
     int ends[2], status = -1;
     if (pipe(ends)) return false;
     fflush(stdout);
     pid_t child = fork();
-    if (child == 0) run_here(m, name, ends[1]);
+    if (child == 0) run_here(m, ref, ends[1]);
     close(ends[1]);
     bool got = child > 0 && read(ends[0], counts, sizeof *counts) == (ssize_t)sizeof *counts;
     close(ends[0]);
@@ -206,7 +223,7 @@ static bool run_variant(const struct options *o, const char *variant, const stru
         got[i] = (struct peer_counts){0};
         if (!wanted(o, rows[i].name)) continue;
         ran++;
-        if (run_case(m, rows[i].name, &got[i]))
+        if (run_case(m, &rows[i], &got[i]))
             good += show_case(&rows[i], &got[i], m->name != NULL);
         else
             printf("%-12s its result is wrong, or it did not end\n", rows[i].name);
