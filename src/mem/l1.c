@@ -122,6 +122,7 @@ static uint32_t l1_pop_done(struct l1 *c)
     c->nodes[n].next = c->node_free;
     c->node_free = n;
     c->nodes_left++;
+    c->mshrs_held -= c->nodes[n].frees_mshr;
     return c->nodes[n].token;
 }
 

@@ -27,7 +27,7 @@ struct l1_params {
     uint32_t index, replacement; /* enum cache_index, cache_replace */
     uint32_t mshrs, merges, miss_queue, latency, tag_latency, ports, read_places;
     uint32_t write_global, write_local, allocate; /* enums above */
-    bool local_write_allocate, cache_global, flush /* at kernel end; read by the SM */;
+    bool mshr_until_taken, local_write_allocate, cache_global, flush /* at kernel end; read by the SM */;
     bool perfect;
     uint32_t fixed_miss_latency;
 };

@@ -158,6 +158,8 @@ static enum l1_answer l1_load_hit(struct l1 *c, tick now, const struct l1_txn *t
     return L1_HIT;
 }
 
+static bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
+
 static bool l1_can_wait(const struct l1 *c, const struct l1_txn *t)
 {
     return t->token == L1_NO_TOKEN || c->nodes_left > 0;
@@ -224,7 +226,7 @@ static enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, ui
         if (victim == CACHE_NO_LINE) return L1_STALL_LINE;
     }
     if (!l1_queue_has(c, c->p.read_places)) return L1_STALL_QUEUE;
-    if (entry == MSHR_NONE ? !mshr_has_room(&c->mshr) || !l1_can_wait(c, t) : !l1_can_merge(c, entry, t))
+    if (entry == MSHR_NONE ? !l1_has_mshr(c) || !l1_can_wait(c, t) : !l1_can_merge(c, entry, t))
         return L1_STALL_MSHR;
     if (!l1_clean_victim(c, now, victim, 1)) return L1_STALL_QUEUE;
 

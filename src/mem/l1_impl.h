@@ -20,6 +20,7 @@ enum {
 struct l1_node { /* a load that waits for sectors, or is done and waits to be fetched */
     uint32_t token, next, need;
     tick ready;
+    bool frees_mshr; /* the last one of an MSHR that is held until its loads are taken */
 };
 struct l1_miss {   /* beside the MSHR of the same number */
     uint32_t line; /* reserved for it, or CACHE_NO_LINE */
@@ -56,6 +57,7 @@ struct l1 {
     struct cache cache;
     struct mshr mshr;
     struct l1_miss *misses; /* [mshrs] */
+    uint32_t mshrs_held;    /* filled, but their loads are not taken: they are not free yet */
     struct l1_node *nodes;
     uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
     uint32_t done_head, done_tail;

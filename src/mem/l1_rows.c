@@ -27,6 +27,8 @@ const struct param_row l1_rows[] = {
     CHOICE(replacement, "lru", replacement_names, "which line of a set is replaced"),
     NUMBER(mshrs, "entries", "32", 1, 1 << 16, "miss-status holding registers: lines under way at once"),
     NUMBER(merges, "loads", "8", 1, 1024, "loads that wait for one line, the first one included"),
+    FLAG(mshr_until_taken, "false",
+         "an MSHR is free when the loads that waited for it have been taken; false: when its line has come"),
     NUMBER(miss_queue, "requests", "8", 1, 1 << 16, "requests that wait for the crossbar"),
     NUMBER(read_places, "requests", "1", 1, 2,
            "free places of the miss queue that a load which misses must find: its own, or that of a write-back "
