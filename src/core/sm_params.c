@@ -91,6 +91,9 @@ const struct param_row sm_rows[] = {
     LATENCY(warp_latency, "sm.warp_latency", "4",
             "latency of shuffles, votes and other exchanges between lanes"),
     INTERVAL(warp_interval, "sm.warp_interval", "1", "initiation interval of exchanges between lanes"),
+    U32(other_latency, "sm.other_latency", "cycles", "0", 0, 2000,
+        "latency of what is no addition, multiplication, mad, minimum, maximum or division (moves, logic, "
+        "compares, fma); 0: as additions, and fma as mad"),
 
     U32(lsu_queue, "sm.lsu_queue", "instructions", "10", 1, 1024,
         "memory instructions that wait in the load-store unit"),
