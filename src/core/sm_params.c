@@ -106,10 +106,12 @@ const struct param_row sm_rows[] = {
     U32(lsu_pending, "sm.lsu_pending", "instructions", "1024", 1, 4096,
         "memory instructions whose answers are outstanding"),
     BOOL(lsu_descending, "sm.lsu_descending", "false",
-         "the lines of an instruction are accessed from the highest address down, as in GPGPU-Sim; false: in the "
+         "the lines of an instruction are accessed from the highest address down, as in GPGPU-Sim; false: in "
+         "the "
          "order of the lanes"),
     BOOL(lsu_split_atomics, "sm.lsu_split_atomics", "false",
-         "an atomic makes an access for each sector, and one more for each further lane at the same word, as in "
+         "an atomic makes an access for each sector, and one more for each further lane at the same word, as "
+         "in "
          "GPGPU-Sim; false: one for each line"),
     U32(shared_banks, "sm.shared_banks", "banks", "32", 1, 64,
         "banks of the shared memory, 4 bytes wide; not used yet: conflicts are counted for 32 banks"),

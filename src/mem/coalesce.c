@@ -58,8 +58,8 @@ static void builder_add_split(struct builder *b, uint64_t addr, uint32_t bytes, 
     uint32_t at = (uint32_t)(addr & (b->access->line_bytes - 1)), i = 0;
     uint32_t sector = 1u << at / COALESCE_SECTOR_BYTES;
     uint64_t wanted = ((1ull << bytes) - 1) << at % 64;
-    while (i < b->count && (b->out[i].line != addr - at || b->out[i].sectors != sector ||
-                            b->covered[i][at / 64] & wanted))
+    while (i < b->count &&
+           (b->out[i].line != addr - at || b->out[i].sectors != sector || b->covered[i][at / 64] & wanted))
         i++;
     if (i == b->count) {
         b->out[b->count++] = (struct coalesce_txn){.line = addr - at, .sectors = sector};

@@ -27,8 +27,9 @@ struct coalesce_access {
     uint32_t line_bytes; /* 32, 64 or 128 */
     bool sectored;       /* sector mode: loads name the sectors that they want; else whole lines */
     bool is_store, is_atomic;
-    bool descending;   /* the highest line first, instead of the first lane's */
-    bool split_atomic; /* atomics: a transaction for each sector, and for each further lane at the same word */
+    bool descending; /* the highest line first, instead of the first lane's */
+    bool
+        split_atomic; /* atomics: a transaction for each sector, and for each further lane at the same word */
 };
 
 struct coalesce_txn {

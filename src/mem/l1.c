@@ -229,7 +229,8 @@ uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp) { return c->writes
 
 bool l1_idle(const struct l1 *c)
 {
-    return !c->requests_out && !c->others_out && !c->pipe.count && !c->hits.count && c->done_head == L1_NONE && !c->is_flushing;
+    return !c->requests_out && !c->others_out && !c->pipe.count && !c->hits.count &&
+           c->done_head == L1_NONE && !c->is_flushing;
 }
 
 tick l1_wake(const struct l1 *c)

@@ -73,7 +73,7 @@ struct l1_txn {           /* one coalesced transaction */
     uint8_t kind, cls;    /* enum req_kind, req_class */
     bool bypass;          /* .cg, volatile: goes to L2 */
     bool is_prefetch;
-    bool is_first;        /* of its instruction's transactions, for observers; as is lane_address */
+    bool is_first; /* of its instruction's transactions, for observers; as is lane_address */
     uint16_t warp;
     uint32_t pc;
     uint64_t lane_address; /* of the first lane */

@@ -43,7 +43,7 @@ struct l1_pipe { /* between the load-store unit and the tags; cap 0 = there is n
     struct l1_pipe_item {
         tick ready; /* when the tags are looked up */
         struct l1_txn txn;
-    } *items;
+    } * items;
     uint32_t cap, head, count;
 };
 struct l1_stall {

@@ -30,9 +30,10 @@ const struct param_row l1_rows[] = {
     FLAG(mshr_until_taken, "false",
          "an MSHR is free when the loads that waited for it have been taken; false: when its line has come"),
     NUMBER(miss_queue, "requests", "8", 1, 1 << 16, "requests that wait for the crossbar"),
-    NUMBER(read_places, "requests", "1", 1, 2,
-           "free places of the miss queue that a load which misses must find: its own, or that of a write-back "
-           "as well (then a load that merges must find them too)"),
+    NUMBER(
+        read_places, "requests", "1", 1, 2,
+        "free places of the miss queue that a load which misses must find: its own, or that of a write-back "
+        "as well (then a load that merges must find them too)"),
     NUMBER(latency, "cycles", "1", 1, 4096, "from an access that hits to its data"),
     NUMBER(tag_latency, "cycles", "0", 0, 4096,
            "of this latency, the part before the tags are looked up, which misses take as well"),

@@ -1,12 +1,12 @@
 /* peer.c: Heddle beside GPGPU-Sim: the launches of host.c, each in a process of its own, and reference.tsv.
  *
  *     peer [--machine NAME [--mech NAME]] [--set KEY=VALUE]... [--variant NAME] [CASE...]
- *     peer --all [--set KEY=VALUE]... [CASE...]
+ *     peer --all|--judged [--set KEY=VALUE]... [CASE...]
  *
  * Without a machine the launches run functionally: instructions and reads of the L1 must be equal. With one
  * they run on the timed GPU, and cycles and L1 hits are compared as well. --all runs every variant on its own
- * machine (machines/overlays/peer-*.yaml) and compares what each changes. The exit status tells whether what
- * must be equal is. */
+ * machine (machines/overlays/peer-*.yaml) and compares what each changes, --judged only those whose cycles are
+ * judged. The exit status tells whether what must be equal is and, with these two, whether the aims are met. */
 #include "peer.h"
 
 #include <fcntl.h>
@@ -31,6 +31,13 @@ static const struct variant {
 };
 /* A change that counts: a ratio to base beyond these is expected on the same side. */
 static const double ratio_low = 0.9, ratio_high = 1.1;
+/* The aims over the judged variants: cycles as parts of theirs, L1 hits in points. */
+static const double cycles_median_max = 0.2, cycles_worst_max = 0.4, hits_max = 3;
+/* Known to miss the aim for hits (docs/peer.md), with the bound that they keep. */
+static const struct known {
+    const char *name, *variant; /* NULL: all */
+    double hits_max;
+} known_far[] = {{"syrk", NULL, 12}, {"rowwalk16", "l1_48k", 8}};
 
 struct row { /* of reference.tsv */
     char name[32];
@@ -42,7 +49,7 @@ struct options {
     struct peer_machine machine;
     const char *variant;
     const char *settings[SETTINGS_MAX];
-    bool all;
+    bool all, only_judged;
     char **cases;
     int case_count;
 };
@@ -182,10 +189,20 @@ static int by_value(const void *a, const void *b)
 /* How far cycles (parts of theirs) and hits (points) are off. */
 struct errors {
     double cycles[ARRAY_LEN(variants) * CASES_MAX], hits_worst;
-    uint32_t count;
+    uint32_t count, hits_far; /* hits_far: launches whose hits are further off than they may be */
 };
 
-static void add_errors(struct errors *e, const struct row *rows, const struct peer_counts *got, uint32_t n)
+static double hits_bound(const char *variant, const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(known_far); i++) {
+        const struct known *k = &known_far[i];
+        if (!strcmp(k->name, name) && (!k->variant || !strcmp(k->variant, variant))) return k->hits_max;
+    }
+    return hits_max;
+}
+
+static void add_errors(struct errors *e, const char *variant, const struct row *rows,
+                       const struct peer_counts *got, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (!got[i].cycles) continue;
@@ -193,7 +210,9 @@ static void add_errors(struct errors *e, const struct row *rows, const struct pe
         double hits = percent(got[i].l1_hits, got[i].l1_reads) -
                       percent(rows[i].counts.l1_hits, rows[i].counts.l1_reads);
         e->cycles[e->count++] = r > 1 ? r - 1 : 1 - r;
-        e->hits_worst = MAX(e->hits_worst, hits < 0 ? -hits : hits);
+        if (hits < 0) hits = -hits;
+        e->hits_worst = MAX(e->hits_worst, hits);
+        e->hits_far += hits > hits_bound(variant, rows[i].name);
     }
 }
 
@@ -229,7 +248,7 @@ static bool run_variant(const struct options *o, const char *variant, const stru
             printf("%-12s its result is wrong, or it did not end\n", rows[i].name);
     }
     struct errors e = {.count = 0};
-    add_errors(&e, rows, got, *count);
+    add_errors(&e, variant, rows, got, *count);
     show_errors(&e);
     printf("%u of %u launches agree in what must be equal\n", good, ran);
     return ran && good == ran;
@@ -256,6 +275,12 @@ static uint32_t show_changes(const struct row *base, const struct peer_counts *b
     return other_side;
 }
 
+static bool aims_met(const struct errors *e, uint32_t other_side)
+{
+    return e->count && e->cycles[e->count / 2] <= cycles_median_max &&
+           e->cycles[e->count - 1] <= cycles_worst_max && !e->hits_far && !other_side;
+}
+
 static int run_all(const struct options *o)
 {
     static struct row rows[ARRAY_LEN(variants)][CASES_MAX];
@@ -265,18 +290,22 @@ static int run_all(const struct options *o)
     bool good = true;
     for (size_t v = 0; v < ARRAY_LEN(variants); v++) {
         struct peer_machine m = o->machine;
+        if (o->only_judged && !variants[v].is_judged) continue;
         m.name = variants[v].machine;
         m.mech = variants[v].mech;
         printf("%s%s, on %s%s%s\n", v ? "\n" : "", variants[v].name, m.name, m.mech ? " with " : "",
                m.mech ? m.mech : "");
         good &= run_variant(o, variants[v].name, &m, rows[v], got[v], &count);
-        if (variants[v].is_judged) add_errors(&judged, rows[v], got[v], count);
+        if (variants[v].is_judged) add_errors(&judged, variants[v].name, rows[v], got[v], count);
         if (v) other_side += show_changes(rows[0], got[0], rows[v], got[v], count);
     }
     printf("\nbase, lrr, l1_48k, cold and l2line together: ");
     show_errors(&judged);
+    printf("launches whose hits are further off than they may be: %u\n", judged.hits_far);
     printf("changes against base on the other side than theirs: %u\n", other_side);
-    return !good;
+    bool met = aims_met(&judged, other_side);
+    printf("the aims are %smet\n", met ? "" : "not ");
+    return !good || !met;
 }
 
 /* ---- the command ---- */
@@ -287,8 +316,9 @@ static bool parse(int argc, char **argv, struct options *o)
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
         const char *name = argv[i];
-        if (!strcmp(name, "--all")) {
+        if (!strcmp(name, "--all") || !strcmp(name, "--judged")) {
             o->all = true;
+            o->only_judged = name[2] == 'j';
             continue;
         }
         if (++i >= argc) return false;
@@ -317,7 +347,7 @@ int main(int argc, char **argv)
     if (!parse(argc, argv, &o)) {
         fprintf(stderr,
                 "usage: peer [--machine NAME [--mech NAME]] [--set KEY=VALUE]... [--variant NAME] [CASE...]\n"
-                "       peer --all [--set KEY=VALUE]... [CASE...]\n");
+                "       peer --all|--judged [--set KEY=VALUE]... [CASE...]\n");
         return 2;
     }
     if (o.all) return run_all(&o);
