@@ -1,5 +1,5 @@
 /* collector.c: see collector.h. Known from GPGPU-Sim's opndcoll_rfu_t: a collector takes one operand a cycle
- * (a parameter here), the order of service turns with the cycle. Left out: the reads of predicates, which
+ * (a parameter here); the units of a class leave in turn. Left out: the reads of predicates, which
  * have a file of their own. */
 #include "core/collector.h"
 
@@ -91,15 +91,22 @@ static uint64_t turned(uint64_t mask, uint32_t start)
     return start ? mask >> start | mask << (64 - start) : mask;
 }
 
-static bool dispatch_ready(struct collector *c, uint32_t start)
+/* The units of a class leave in turn. In a fixed order one that is filled again at once would keep the other
+ * waiting, and its loads would overtake older ones. */
+static bool dispatch_ready(struct collector *c)
 {
-    uint64_t ready = turned(c->used & ~c->reading, start), before = c->used;
-    for (; ready; ready &= ready - 1) {
-        uint32_t i = ((uint32_t)__builtin_ctzll(ready) + start) % 64;
-        struct latch *out = &c->out[c->units[i].cls];
-        if (!latch_has_room(out)) continue;
-        latch_put(out, c->units[i].flight);
-        c->used &= ~(1ull << i);
+    uint64_t before = c->used;
+    for (int cls = 0; cls < CLASS_COUNT; cls++) {
+        uint64_t ready = c->held[cls] & ~c->reading;
+        while (ready && latch_has_room(&c->out[cls])) {
+            uint64_t after = ready & ~((2ull << c->last[cls]) - 1);
+            uint32_t i = (uint32_t)__builtin_ctzll(after ? after : ready);
+            latch_put(&c->out[cls], c->units[i].flight);
+            c->last[cls] = i;
+            ready &= ~(1ull << i);
+            c->held[cls] &= ~(1ull << i);
+            c->used &= ~(1ull << i);
+        }
     }
     return c->used != before;
 }
@@ -146,6 +153,7 @@ static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, ui
             u->left = op->read_count;
             for (uint32_t k = 0; k < u->left; k++) u->banks[k] = (uint8_t)bank_of(c, warp, op->reads[k]);
             c->used |= 1ull << i;
+            c->held[cls] |= 1ull << i;
             if (u->left) c->reading |= 1ull << i;
         }
     }
@@ -158,7 +166,7 @@ bool collector_cycle(struct collector *c, uint64_t cycle,
     bool moved = false;
     if (c->work) {
         uint32_t start = (uint32_t)(cycle % 64);
-        moved |= dispatch_ready(c, start);
+        moved |= dispatch_ready(c);
         moved |= read_operands(c, start);
         moved |= allocate(c, uop_of, ctx);
     }

@@ -33,11 +33,13 @@ struct collector {
     struct collector_unit units[COLLECTOR_UNITS_MAX];
     uint32_t unit_count, reads, banks;
     bool by_warp;
-    uint64_t own[CLASS_COUNT]; /* units that a class may use */
-    uint64_t used, reading;    /* masks of units; used and not reading = all operands are there */
-    uint64_t written;          /* banks that writebacks take in this cycle */
-    uint32_t work;             /* instructions in latches and units */
-    uint64_t conflict_cycles;  /* unit-cycles in which a read found its bank taken */
+    uint64_t own[CLASS_COUNT];  /* units that a class may use */
+    uint64_t held[CLASS_COUNT]; /* units that hold an instruction of the class */
+    uint32_t last[CLASS_COUNT]; /* the unit that left last */
+    uint64_t used, reading;     /* masks of units; used and not reading = all operands are there */
+    uint64_t written;           /* banks that writebacks take in this cycle */
+    uint32_t work;              /* instructions in latches and units */
+    uint64_t conflict_cycles;   /* unit-cycles in which a read found its bank taken */
 };
 
 /* How many the parameters ask for, those that a class without any gets included: at most COLLECTOR_UNITS_MAX may be made. */

@@ -145,9 +145,12 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
                               : a->is_texture ? REQ_TEX
                                               : REQ_GLOBAL,
                        .bypass = a->bypass,
+                       .is_first = a->done == 0,
                        .warp = (uint16_t)a->warp,
                        .owner = m->warps[a->warp].program->place,
+                       .own = &m->warps[a->warp].program->own.l1,
                        .pc = a->pc,
+                       .lane_address = a->lane_address,
                        .token = a->kind == REQ_WRITE    ? UINT32_MAX
                                 : a->kind == REQ_ATOMIC ? token(TOKEN_ATOMIC, atomic)
                                                         : token(TOKEN_LOAD, a->pending)};
@@ -156,11 +159,7 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
         m->atomics[atomic].pending = a->pending;
         m->atomics[atomic].lanes = c->lanes;
     }
-    m->offered = a;
-    l1_count_for(m->l1, &m->warps[a->warp].program->own.l1);
     enum l1_answer got = l1_access(m->l1, m->now, &t);
-    m->offered = NULL;
-    l1_count_for(m->l1, NULL);
     m->refusal = got;
     if (is_refused(got)) return false;
     if (a->kind == REQ_ATOMIC) m->atomic_free = m->atomics[atomic].next;
@@ -266,6 +265,7 @@ static void send_prefetch(struct sm *m)
                        .is_prefetch = true,
                        .warp = (uint16_t)f.warp,
                        .pc = f.pc,
+                       .lane_address = f.line,
                        .token = UINT32_MAX};
     l1_access(m->l1, m->now, &t);
     m->stats.prefetches++;

@@ -71,7 +71,9 @@ static void build_device(struct sm *m, struct sm_access *a, const struct emu_acc
                                 .line_bytes = m->line_bytes,
                                 .sectored = m->setup.l1->sectored,
                                 .is_store = e->is_store,
-                                .is_atomic = e->is_atomic};
+                                .is_atomic = e->is_atomic,
+                                .descending = m->p->lsu_descending,
+                                .split_atomic = m->p->lsu_split_atomics};
     if (c.mask) a->count = coalesce_global(&c, a->txns);
     a->local_from = a->count;
     c.mask = e->mask & e->local_lanes;

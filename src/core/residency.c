@@ -45,7 +45,7 @@ static void drop_ended(struct sm *m)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->program_count; i++) {
-        if (m->programs[i]->has_ended)
+        if (m->programs[i]->has_ended && !l1_has_waiting(m->l1)) /* those count for their programs */
             program_free(m->programs[i]);
         else
             m->programs[n++] = m->programs[i];

@@ -175,8 +175,6 @@ struct sm {
     uint32_t access_live, pending_live;
     struct sm_prefetch *prefetches;
     uint32_t prefetch_head, prefetch_count;
-    const struct sm_access
-        *offered;           /* the access whose transaction the L1 is being offered, for its observers */
     enum l1_answer refusal; /* the L1's newest answer */
     struct l1 *l1;
 

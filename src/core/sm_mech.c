@@ -32,16 +32,15 @@ static const struct mech_counters *port_counters(void *host)
 
 static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *t)
 {
-    const struct sm_access *a = m->offered;
     return (struct mech_l1_access){.cycle = m->cycle,
                                    .warp = t->warp,
                                    .pc = t->pc,
                                    .line = t->addr,
                                    .is_store = t->kind != REQ_READ,
-                                   .is_first_line = a && a->done == 0,
+                                   .is_first_line = t->is_first,
                                    .is_prefetch = t->is_prefetch,
                                    .outcome = MECH_L1_MISS,
-                                   .lane_address = a ? a->lane_address : t->addr};
+                                   .lane_address = t->lane_address};
 }
 
 static bool see_may_allocate(void *ctx, const struct l1_txn *t)
@@ -61,7 +60,7 @@ static void count_access(struct sm *m, const struct l1_txn *t, enum l1_answer a,
     m->counters.l1_hits += a == L1_HIT;
     m->counters.l1_intra_warp_hits += a == L1_HIT && intra_warp;
     m->counters.l1_misses += a == L1_MISS;
-    if (t->kind != REQ_READ || !m->offered) return;
+    if (t->kind != REQ_READ) return;
     struct sm_program *program = m->warps[t->warp].program;
     struct pc_load_stats *s = &program->loads[t->pc];
     s->accesses++;

@@ -104,6 +104,9 @@ const struct param_row sm_rows[] = {
     LATENCY(warp_latency, "sm.warp_latency", "4",
             "latency of shuffles, votes and other exchanges between lanes"),
     INTERVAL(warp_interval, "sm.warp_interval", "1", "initiation interval of exchanges between lanes"),
+    U32(other_latency, "sm.other_latency", "cycles", "0", 0, 2000,
+        "latency of what is no addition, multiplication, mad, minimum, maximum or division (moves, logic, "
+        "compares, fma); 0: as additions, and fma as mad"),
 
     U32(lsu_queue, "sm.lsu_queue", "instructions", "10", 1, 1024,
         "memory instructions that wait in the load-store unit"),
@@ -115,6 +118,14 @@ const struct param_row sm_rows[] = {
         "finished loads written back in a cycle"),
     U32(lsu_pending, "sm.lsu_pending", "instructions", "1024", 1, 4096,
         "memory instructions whose answers are outstanding"),
+    BOOL(lsu_descending, "sm.lsu_descending", "false",
+         "the lines of an instruction are accessed from the highest address down, as in GPGPU-Sim; false: in "
+         "the "
+         "order of the lanes"),
+    BOOL(lsu_split_atomics, "sm.lsu_split_atomics", "false",
+         "an atomic makes an access for each sector, and one more for each further lane at the same word, as "
+         "in "
+         "GPGPU-Sim; false: one for each line"),
     U32(shared_banks, "sm.shared_banks", "banks", "32", 1, 64,
         "banks of the shared memory, a power of two; each serves one word a cycle, to all lanes that want "
         "it"),

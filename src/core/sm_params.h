@@ -38,9 +38,10 @@ struct sm_params {
     uint32_t simd_width;
     uint32_t result_buses;
     struct sm_op_cycles int_latency, int_interval, fp_latency, fp_interval, dp_latency, dp_interval;
-    uint32_t sfu_latency, sfu_interval, warp_latency, warp_interval;
+    uint32_t sfu_latency, sfu_interval, warp_latency, warp_interval, other_latency;
     /* load-store unit */
     uint32_t lsu_queue, lsu_ports, lsu_replies, lsu_writebacks, lsu_pending;
+    bool lsu_descending, lsu_split_atomics;
     uint32_t shared_banks, shared_bank_bytes, shared_latency;
     char shared_sizes[PARAM_TEXT_BYTES]; /* core/split.h */
     uint32_t shared_split;               /* enum sm_split */

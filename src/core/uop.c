@@ -71,6 +71,15 @@ static uint32_t op_cycles(const struct sm_op_cycles *t, const char *name, bool i
     return t->add;
 }
 
+/* What GPGPU-Sim's tables of latencies name; everything else, fma included, takes one cycle there. */
+static bool has_row(const char *name)
+{
+    static const char *const rows[] = {"add", "sub", "mul", "mad", "min", "max", "div", "rem"};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (starts_with(name, rows[i])) return true;
+    return false;
+}
+
 static void set_timing(const struct sm_params *p, struct uop *u, const struct isa_op_info *op)
 {
     const struct sm_op_cycles *latency = &p->int_latency, *interval = &p->int_interval;
@@ -111,6 +120,9 @@ static void set_timing(const struct sm_params *p, struct uop *u, const struct is
     if (is_slow && u->cls != CLASS_DP) u->cls = CLASS_SFU;
     u->latency = (uint16_t)op_cycles(latency, op->name, is_slow);
     u->interval = (uint16_t)op_cycles(interval, op->name, is_slow);
+    if (!p->other_latency || is_slow || has_row(op->name)) return;
+    u->latency = (uint16_t)p->other_latency;
+    u->interval = 1;
 }
 
 static void set_flags(const struct sm_params *p, struct uop *u, const struct isa_inst *inst,

@@ -3,8 +3,10 @@
  * Known from the CUDA programming guide (compute capabilities 2.x to 9.x, "Global Memory" and "Shared
  * Memory": 32 banks of 4 bytes; 3.x has banks of 8 bytes; 1.x 16 banks, so that a request was half a warp). A pass
  * returns as much as the banks hold side by side, 128 bytes with 32 of 4: an access of 16 bytes a lane takes four
- * (NVIDIA's answer in its developer forum, "Unexpected shared memory bank conflict", for 7.x). Invariants. (1) A lane's access lies in one line: addresses are multiples of their width. (2)
- * Each line has one transaction. Left out: the packing of wide reads where lanes
+ * (NVIDIA's answer in its developer forum, "Unexpected shared memory bank conflict", for 7.x).
+ *
+ * Invariants. (1) A lane's access lies in one line: addresses are multiples of their width. (2) Each line has one
+ * transaction, but for split atomics. Left out: the packing of wide reads where lanes
  * n and n^1, or n and n^2, all want the same words, which halves their passes on 7.x (same source). */
 #include "mem/coalesce.h"
 
@@ -54,6 +56,39 @@ static void builder_add(struct builder *b, uint64_t addr, uint32_t bytes, uint32
     b->covered[i][at / 64] |= ((1ull << bytes) - 1) << at % 64;
 }
 
+/* An atomic of its own for each sector, and for each lane whose word an earlier one of the sector has. */
+static void builder_add_split(struct builder *b, uint64_t addr, uint32_t bytes, uint32_t lane)
+{
+    uint32_t at = (uint32_t)(addr & (b->access->line_bytes - 1)), i = 0;
+    uint32_t sector = 1u << at / COALESCE_SECTOR_BYTES;
+    uint64_t wanted = ((1ull << bytes) - 1) << at % 64;
+    while (i < b->count &&
+           (b->out[i].line != addr - at || b->out[i].sectors != sector || b->covered[i][at / 64] & wanted))
+        i++;
+    if (i == b->count) {
+        b->out[b->count++] = (struct coalesce_txn){.line = addr - at, .sectors = sector};
+        memset(b->covered[i], 0, sizeof b->covered[0]);
+    }
+    b->out[i].lanes |= 1u << lane;
+    b->covered[i][at / 64] |= wanted;
+}
+
+static bool is_higher(const struct coalesce_txn *a, const struct coalesce_txn *b)
+{
+    return a->line != b->line ? a->line > b->line : a->sectors >= b->sectors;
+}
+
+/* Highest first; of two at one place, the later. */
+static void builder_sort(struct builder *b)
+{
+    for (uint32_t i = 1; i < b->count; i++) {
+        struct coalesce_txn t = b->out[i];
+        uint32_t k = i;
+        for (; k && is_higher(&t, &b->out[k - 1]); k--) b->out[k] = b->out[k - 1];
+        b->out[k] = t;
+    }
+}
+
 static void builder_finish_txn(const struct builder *b, uint32_t i)
 {
     const struct coalesce_access *a = b->access;
@@ -71,9 +106,10 @@ static void builder_finish_txn(const struct builder *b, uint32_t i)
     }
 }
 
-static uint32_t builder_finish(const struct builder *b)
+static uint32_t builder_finish(struct builder *b)
 {
     for (uint32_t i = 0; i < b->count; i++) builder_finish_txn(b, i);
+    if (b->access->descending) builder_sort(b);
     return b->count;
 }
 
@@ -83,7 +119,10 @@ uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn ou
     builder_init(&b, a, out);
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        builder_add(&b, a->addr[lane], a->bytes, lane);
+        if (a->is_atomic && a->split_atomic)
+            builder_add_split(&b, a->addr[lane], a->bytes, lane);
+        else
+            builder_add(&b, a->addr[lane], a->bytes, lane);
     }
     return builder_finish(&b);
 }

@@ -3,7 +3,8 @@
  *
  * Fermi to Maxwell fetch whole 128-byte lines: a transaction for each distinct line. From Volta on a line has
  * 32-byte sectors that are fetched alone: still a transaction for each line, with the mask of its sectors.
- * Transactions come in the order of the first lane that wants each. Wide accesses (8 and 16 bytes a lane) are
+ * Transactions come in the order of the first lane that wants each, or from the highest line down, as in
+ * GPGPU-Sim, which may also split atomics. Wide accesses (8 and 16 bytes a lane) are
  * handled by half and quarter warps in hardware; lanes of different parts that want one line still share it,
  * so they make more transactions only where lines differ. */
 #ifndef HEDDLE_COALESCE_H
@@ -26,6 +27,9 @@ struct coalesce_access {
     uint32_t line_bytes; /* 32, 64 or 128 */
     bool sectored;       /* sector mode: loads name the sectors that they want; else whole lines */
     bool is_store, is_atomic;
+    bool descending; /* the highest line first, instead of the first lane's */
+    bool
+        split_atomic; /* atomics: a transaction for each sector, and for each further lane at the same word */
 };
 
 struct coalesce_txn {

@@ -64,6 +64,7 @@ struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_
     l1_init_nodes(c);
     mshr_init(&c->mshr, p->mshrs, p->merges);
     c->misses = mem_zalloc(sizeof *c->misses * p->mshrs);
+    l1_pipe_init(&c->pipe, p);
     l1_ring_init(&c->hits, p->ports * (p->latency + 2));
     l1_ring_init(&c->miss_queue, p->miss_queue);
     l1_ring_init(&c->others, p->miss_queue);
@@ -82,6 +83,7 @@ void l1_destroy(struct l1 *c)
     lineset_free(&c->seen);
     free(c->misses);
     free(c->nodes);
+    free(c->pipe.items);
     free(c->hits.items);
     free(c->miss_queue.items);
     free(c->others.items);
@@ -121,6 +123,7 @@ static uint32_t l1_pop_done(struct l1 *c)
     c->nodes[n].next = c->node_free;
     c->node_free = n;
     c->nodes_left++;
+    c->mshrs_held -= c->nodes[n].frees_mshr;
     return c->nodes[n].token;
 }
 
@@ -172,7 +175,7 @@ static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, enum l1_typ
     l1_charge(c, 1);
 }
 
-static void l1_count_prefetch(struct l1 *c, enum l1_answer a)
+void l1_count_prefetch(struct l1 *c, enum l1_answer a)
 {
     c->stats.prefetch_offered++;
     if (l1_is_stall(a))
@@ -183,7 +186,25 @@ static void l1_count_prefetch(struct l1 *c, enum l1_answer a)
         c->stats.prefetch_redundant++;
 }
 
-void l1_count_for(struct l1 *c, struct l1_stats *own) { c->own = own ? own : &c->nobody; }
+/* What the tags say of it, and what follows. */
+enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    bool intra_warp = false;
+    c->own = t->own ? t->own : &c->nobody;
+    enum l1_answer a = c->is_shrinking ? L1_STALL_LINE : l1_route(c, now, t, &intra_warp);
+    c->own = &c->nobody;
+    if (t->is_prefetch) l1_count_prefetch(c, a);
+    if (l1_is_stall(a)) {
+        if (!t->is_prefetch) l1_stalled(c, now, a, l1_type_of(t));
+        return a;
+    }
+    if (!t->is_prefetch) {
+        l1_settle(c, now);
+        c->stall.open = false;
+    }
+    if (c->hooks.on_access) c->hooks.on_access(c->hooks.ctx, now, t, a, intra_warp);
+    return a;
+}
 
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
 {
@@ -194,22 +215,13 @@ enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
         c->port_time = now;
         c->ports_used = 0;
     }
-    bool has_port = c->p.perfect || c->ports_used < c->p.ports, intra_warp = false;
-    enum l1_answer a = !has_port         ? L1_STALL_PORT
-                       : c->is_shrinking ? L1_STALL_LINE
-                                         : l1_route(c, now, t, &intra_warp);
-    if (t->is_prefetch) l1_count_prefetch(c, a);
-    if (l1_is_stall(a)) {
-        /* A cycle that has used its ports is a busy one, not a stalled one. */
-        if (has_port && !t->is_prefetch) l1_stalled(c, now, a, l1_type_of(t));
-        return a;
+    if (!c->p.perfect && c->ports_used == c->p.ports) { /* a busy cycle, not a stalled one */
+        if (t->is_prefetch) l1_count_prefetch(c, L1_STALL_PORT);
+        return L1_STALL_PORT;
     }
+    enum l1_answer a = c->pipe.cap ? l1_pipe_put(c, now, t) : l1_look_up(c, now, t);
+    if (l1_is_stall(a)) return a;
     c->ports_used++;
-    if (!t->is_prefetch) {
-        l1_settle(c, now);
-        c->stall.open = false;
-    }
-    if (c->hooks.on_access) c->hooks.on_access(c->hooks.ctx, now, t, a, intra_warp);
     if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
     return a;
 }
@@ -220,7 +232,8 @@ uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp) { return c->writes
 
 bool l1_idle(const struct l1 *c)
 {
-    return !c->requests_out && !c->others_out && !c->hits.count && c->done_head == L1_NONE && !c->is_flushing;
+    return !c->requests_out && !c->others_out && !c->pipe.count && !c->hits.count &&
+           c->done_head == L1_NONE && !c->is_flushing;
 }
 
 tick l1_wake(const struct l1 *c)
@@ -230,6 +243,7 @@ tick l1_wake(const struct l1 *c)
     if (can_send || c->is_flushing || c->has_room || c->done_head != L1_NONE) return next;
     if (c->hits.count) wake_at(&wake, l1_ring_head(&c->hits)->ready);
     if (c->answers.count) wake_at(&wake, l1_ring_head(&c->answers)->ready);
+    wake_at(&wake, l1_pipe_next(c, next));
     wake_at(&wake, l1_reply_time(c));
     return MAX(wake, next); /* what is overdue waits for its turn in the next cycle */
 }
@@ -249,13 +263,14 @@ static const struct l1_miss *l1_oldest_miss(const struct l1 *c, uint64_t *addr)
 
 void l1_explain(const struct l1 *c, tick now, struct strbuf *out)
 {
-    static const char *const causes[] = {"", "", "", "", "a line", "an MSHR", "the miss queue", "a port"};
+    static const char *const causes[] = {"", "", "", "", "", "a line", "an MSHR", "the miss queue", "a port"};
     uint64_t addr = 0;
     const struct l1_miss *m = l1_oldest_miss(c, &addr);
     strbuf_printf(out, "L1 of SM %u: %u of %u MSHRs, miss queue %u of %u%s, %u requests outstanding", c->sm,
                   c->mshr.used, c->mshr.count, c->miss_queue.count, c->miss_queue.cap,
                   c->is_blocked ? " (the crossbar is full)" : "", c->requests_out + c->others_out);
     if (c->stall.open) strbuf_printf(out, ", the next access waits for %s", causes[c->stall.cause]);
+    if (c->pipe.count) strbuf_printf(out, ", %u accesses before the tags", c->pipe.count);
     strbuf_puts(out, "\n");
     if (m)
         strbuf_printf(out, "  oldest miss: line 0x%llx, warp %u, pc %u, for %llu cycles\n",

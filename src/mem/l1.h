@@ -25,9 +25,9 @@ struct l1_params {
     uint32_t ways, line;
     bool sectored;
     uint32_t index, replacement; /* enum cache_index, cache_replace */
-    uint32_t mshrs, merges, miss_queue, latency, ports;
+    uint32_t mshrs, merges, miss_queue, latency, tag_latency, ports, read_places;
     uint32_t write_global, write_local, allocate; /* enums above */
-    bool local_write_allocate, cache_global, flush /* at kernel end; read by the SM */;
+    bool mshr_until_taken, local_write_allocate, cache_global, flush /* at kernel end; read by the SM */;
     bool perfect;
     uint32_t fixed_miss_latency;
     uint32_t reply_step; /* cycles: a reply is taken a whole number of these after its request; 0 = at once */
@@ -74,9 +74,12 @@ struct l1_txn {           /* one coalesced transaction */
     uint8_t kind, cls;    /* enum req_kind, req_class */
     bool bypass;          /* .cg, volatile: goes to L2 */
     bool is_prefetch;
+    bool is_first; /* of its instruction's transactions, for observers; as is lane_address */
     uint16_t warp;
-    uint16_t owner; /* of its request, see req.h */
+    uint16_t owner;       /* of its request, see req.h */
+    struct l1_stats *own; /* counts it too; NULL = nobody */
     uint32_t pc;
+    uint64_t lane_address; /* of the first lane */
     uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
 };
 
@@ -85,6 +88,7 @@ enum l1_answer {
     L1_MISS,
     L1_PENDING /* merged with a miss under way */,
     L1_SENT /* store, atomic, bypass: on its way */,
+    L1_TAKEN /* into the pipeline: on_access tells what became of it */,
     L1_STALL_LINE,
     L1_STALL_MSHR,
     L1_STALL_QUEUE /* back pressure from below */,
@@ -105,7 +109,7 @@ struct l1_hooks {
     bool (*may_allocate)(void *ctx,
                          const struct l1_txn *t); /* asked again when the access is offered again */
     void (*on_access)(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a,
-                      bool intra_warp); /* once, when it is taken */
+                      bool intra_warp); /* once, when its tags were looked up */
     void (*on_evict)(
         void *ctx, tick now,
         const struct cache_line
@@ -118,8 +122,7 @@ struct l1_hooks {
     void (*on_atomic)(void *ctx, const struct req *r);
 };
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
-/* Accesses, their outcomes and the hits of warps on each other's lines are counted here too; NULL = nowhere else. */
-void l1_count_for(struct l1 *c, struct l1_stats *own);
+bool l1_has_waiting(const struct l1 *c); /* accesses on their way to the tags (l1.tag_latency) */
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
 /* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. */
 void l1_tick(struct l1 *c, tick now);

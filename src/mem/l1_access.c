@@ -152,7 +152,7 @@ static enum l1_answer l1_load_hit(struct l1 *c, tick now, const struct l1_txn *t
     struct cache_line *l = &c->cache.lines[line];
     if (t->token != L1_NO_TOKEN) {
         if (!l1_ring_has_room(&c->hits)) return L1_STALL_PORT;
-        l1_ring_push(&c->hits, clock_after(c->clock, now, c->p.latency), t->token);
+        l1_ring_push(&c->hits, clock_after(c->clock, now, c->p.latency - c->p.tag_latency), t->token);
     }
     cache_touch(&c->cache, line);
     *intra_warp = l->owner_warp == t->warp;
@@ -165,6 +165,8 @@ static enum l1_answer l1_load_hit(struct l1 *c, tick now, const struct l1_txn *t
     l1_count(c, t, CACHE_HIT);
     return L1_HIT;
 }
+
+static bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
 
 static bool l1_can_wait(const struct l1 *c, const struct l1_txn *t)
 {
@@ -204,6 +206,7 @@ static enum l1_answer l1_merge(struct l1 *c, const struct l1_txn *t, uint32_t li
                                uint32_t need)
 {
     if (t->is_prefetch) return L1_PENDING;
+    if (c->p.read_places > 1 && !l1_queue_has(c, c->p.read_places)) return L1_STALL_QUEUE;
     if (!l1_can_merge(c, entry, t)) return L1_STALL_MSHR;
     l1_append(c, entry, t, need);
     l1_claim_prefetch(c, entry, t);
@@ -240,8 +243,8 @@ static enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, ui
         victim = cache_victim(&c->cache, t->addr);
         if (victim == CACHE_NO_LINE) return L1_STALL_LINE;
     }
-    if (!l1_queue_has(c, 1)) return L1_STALL_QUEUE;
-    if (entry == MSHR_NONE ? !mshr_has_room(&c->mshr) || !l1_can_wait(c, t) : !l1_can_merge(c, entry, t))
+    if (!l1_queue_has(c, c->p.read_places)) return L1_STALL_QUEUE;
+    if (entry == MSHR_NONE ? !l1_has_mshr(c) || !l1_can_wait(c, t) : !l1_can_merge(c, entry, t))
         return L1_STALL_MSHR;
     if (!l1_clean_victim(c, now, victim, 1)) return L1_STALL_QUEUE;
 

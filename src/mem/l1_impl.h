@@ -1,5 +1,6 @@
-/* l1_impl.h: the state of an L1, shared by its files alone: l1.c (life, ports, stalls), l1_access.c (what an
- * access does), l1_reply.c (what comes back, and the way out), l1_resize.c (flush, capacity), l1_rows.c (parameters and statistics). */
+/* l1_impl.h: the state of an L1, shared by its files alone: l1.c (life, ports, stalls), l1_pipe.c (the way to the tags),
+ * l1_access.c (what an access does), l1_reply.c (what comes back, and the way out), l1_resize.c (flush, capacity), l1_rows.c
+ * (parameters and statistics). */
 #ifndef HEDDLE_L1_IMPL_H
 #define HEDDLE_L1_IMPL_H
 
@@ -20,6 +21,7 @@ enum {
 struct l1_node { /* a load that waits for sectors, or is done and waits to be fetched */
     uint32_t token, next, need;
     tick ready;
+    bool frees_mshr; /* the last one of an MSHR that is held until its loads are taken */
 };
 struct l1_miss {   /* beside the MSHR of the same number */
     uint32_t line; /* reserved for it, or CACHE_NO_LINE */
@@ -38,8 +40,15 @@ struct l1_ring { /* bounded, first in first out */
     struct l1_timed *items;
     uint32_t cap, head, count;
 };
+struct l1_pipe { /* between the load-store unit and the tags; cap 0 = there is none */
+    struct l1_pipe_item {
+        tick ready; /* when the tags are looked up */
+        struct l1_txn txn;
+    } * items;
+    uint32_t cap, head, count;
+};
 struct l1_stall {
-    bool open; /* the access at the head of the load-store unit is being refused */
+    bool open; /* the access at the head of the load-store unit, or of the pipeline, is being refused */
     uint8_t cause, type;
     tick charged_until;
 };
@@ -56,9 +65,11 @@ struct l1 {
     struct cache cache;
     struct mshr mshr;
     struct l1_miss *misses; /* [mshrs] */
+    uint32_t mshrs_held;    /* filled, but their loads are not taken: they are not free yet */
     struct l1_node *nodes;
     uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
     uint32_t done_head, done_tail;
+    struct l1_pipe pipe;
     struct l1_ring hits;       /* tokens, ready after the hit latency */
     struct l1_ring miss_queue; /* request ids */
     struct l1_ring others;     /* request ids of the other caches */
@@ -123,6 +134,14 @@ static inline tick l1_reply_time(const struct l1 *c)
 uint32_t l1_node_new(struct l1 *c, uint32_t token,
                      uint32_t need); /* one that was promised: nodes_left is the caller's */
 void l1_done(struct l1 *c, uint32_t node, tick now);
+enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
+void l1_count_prefetch(struct l1 *c, enum l1_answer a);
+
+/* l1_pipe.c */
+void l1_pipe_init(struct l1_pipe *p, const struct l1_params *params);
+enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
+void l1_pipe_tick(struct l1 *c, tick now);
+tick l1_pipe_next(const struct l1 *c, tick next); /* when the head is to be looked at */
 
 /* l1_access.c */
 enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp);

@@ -102,11 +102,15 @@ static void l1_fill(struct l1 *c, tick now, const struct req *r)
     c->stats.fills++;
     l1_count_latency(c, now, r);
     l1_fill_line(c, now, r, m, is_last);
+    uint32_t last_done = c->done_tail;
     l1_release_loads(c, now, e, sectors);
     if (c->hooks.on_fill) c->hooks.on_fill(c->hooks.ctx, now, r->addr, now - r->born, r->is_prefetch);
     if (!is_last) return;
     assert(e->head == MSHR_NONE);
     mshr_release(&c->mshr, r->token);
+    if (!c->p.mshr_until_taken || last_done == c->done_tail) return;
+    c->nodes[c->done_tail].frees_mshr = true;
+    c->mshrs_held++;
 }
 
 /* ---- replies ---- */
@@ -201,5 +205,6 @@ void l1_tick(struct l1 *c, tick now)
     }
     l1_take_answers(c, now);
     l1_drain(c, now);
+    l1_pipe_tick(c, now);
     if (c->is_flushing) l1_flush_step(c, now);
 }

@@ -29,8 +29,16 @@ const struct param_row l1_rows[] = {
     CHOICE(replacement, "lru", replacement_names, "which line of a set is replaced"),
     NUMBER(mshrs, "entries", "32", 1, 1 << 16, "miss-status holding registers: lines under way at once"),
     NUMBER(merges, "loads", "8", 1, 1024, "loads that wait for one line, the first one included"),
+    FLAG(mshr_until_taken, "false",
+         "an MSHR is free when the loads that waited for it have been taken; false: when its line has come"),
     NUMBER(miss_queue, "requests", "8", 1, 1 << 16, "requests that wait for the crossbar"),
-    NUMBER(latency, "cycles", "1", 1, 4096, "from a hit to its data"),
+    NUMBER(
+        read_places, "requests", "1", 1, 2,
+        "free places of the miss queue that a load which misses must find: its own, or that of a write-back "
+        "as well (then a load that merges must find them too)"),
+    NUMBER(latency, "cycles", "1", 1, 4096, "from an access that hits to its data"),
+    NUMBER(tag_latency, "cycles", "0", 0, 4096,
+           "of this latency, the part before the tags are looked up, which misses take as well"),
     NUMBER(ports, "accesses", "1", 1, 16, "accesses a cycle"),
     CHOICE(write_global, "evict", write_global_names,
            "global stores write through and drop (evict) or keep (update) a line that they hit"),
@@ -52,10 +60,23 @@ const struct param_row l1_rows[] = {
 
 bool l1_params_check(const struct l1_params *p, struct diag_list *diags)
 {
-    if (is_pow2_u64(p->line)) return true;
-    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "try 64 or 128", "l1.line must be a power of two, got %u",
-             p->line);
-    return false;
+    bool good = true;
+    if (!is_pow2_u64(p->line)) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "try 64 or 128", "l1.line must be a power of two, got %u",
+                 p->line);
+        good = false;
+    }
+    if (p->tag_latency > p->latency) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "it is a part of l1.latency",
+                 "l1.tag_latency is %u, more than l1.latency, %u", p->tag_latency, p->latency);
+        good = false;
+    }
+    if (p->read_places > p->miss_queue) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "a load would never find so many free places",
+                 "l1.read_places is %u, more than l1.miss_queue, %u", p->read_places, p->miss_queue);
+        good = false;
+    }
+    return good;
 }
 
 #define COUNT(field, unit, help, ncu) STAT_COUNT(l1_stats, field, "l1." #field, unit, help, ncu)

@@ -1,12 +1,12 @@
 /* peer.c: Heddle beside GPGPU-Sim: the launches of host.c, each in a process of its own, and reference.tsv.
  *
  *     peer [--machine NAME [--mech NAME]] [--set KEY=VALUE]... [--variant NAME] [CASE...]
- *     peer --all [--set KEY=VALUE]... [CASE...]
+ *     peer --all|--judged [--set KEY=VALUE]... [CASE...]
  *
  * Without a machine the launches run functionally: instructions and reads of the L1 must be equal. With one
  * they run on the timed GPU, and cycles and L1 hits are compared as well. --all runs every variant on its own
- * machine (machines/overlays/peer-*.yaml) and compares what each changes. The exit status tells whether what
- * must be equal is. */
+ * machine (machines/overlays/peer-*.yaml) and compares what each changes, --judged only those whose cycles are
+ * judged. The exit status tells whether what must be equal is and, with these two, whether the aims are met. */
 #include "peer.h"
 
 #include <fcntl.h>
@@ -31,9 +31,17 @@ static const struct variant {
 };
 /* A change that counts: a ratio to base beyond these is expected on the same side. */
 static const double ratio_low = 0.9, ratio_high = 1.1;
+/* The aims over the judged variants: cycles as parts of theirs, L1 hits in points. */
+static const double cycles_median_max = 0.2, cycles_worst_max = 0.4, hits_max = 3;
+/* Known to miss the aim for hits (docs/peer.md), with the bound that they keep. */
+static const struct known {
+    const char *name, *variant; /* NULL: all */
+    double hits_max;
+} known_far[] = {{"syrk", NULL, 12}, {"rowwalk16", "l1_48k", 8}};
 
 struct row { /* of reference.tsv */
     char name[32];
+    uint32_t ctas; /* that an SM holds */
     struct peer_counts counts;
 };
 
@@ -41,7 +49,7 @@ struct options {
     struct peer_machine machine;
     const char *variant;
     const char *settings[SETTINGS_MAX];
-    bool all;
+    bool all, only_judged;
     char **cases;
     int case_count;
 };
@@ -81,6 +89,7 @@ static uint32_t read_reference(const char *variant, struct row *rows)
         if (split(line, fields) != columns || strcmp(fields[1], variant)) continue;
         struct row *r = &rows[count++];
         snprintf(r->name, sizeof r->name, "%s", fields[0]);
+        r->ctas = (uint32_t)column(names, fields, columns, "max_ctas_per_sm");
         r->counts = (struct peer_counts){.cycles = column(names, fields, columns, "cycles"),
                                          .warp_insts = column(names, fields, columns, "warp_insn"),
                                          .thread_insts = column(names, fields, columns, "thread_insn"),
@@ -92,25 +101,40 @@ static uint32_t read_reference(const char *variant, struct row *rows)
 }
 
 /* ---- one case ---- */
-static void run_here(const struct peer_machine *m, const char *name, int to)
+
+/* Their registers per thread are ptxas's for another machine, which PTX does not tell: an SM holds as many CTAs
+ * as theirs, and registers do not limit it. */
+static bool use_machine(const struct peer_machine *m, const struct row *ref)
 {
-    char *argv[] = {(char[]){"host"}, (char *)(uintptr_t)name, NULL};
+    char ctas[32];
+    const char *settings[SETTINGS_MAX + 2] = {ctas, "sm.registers=1048576"};
+    struct peer_machine with = *m;
+    snprintf(ctas, sizeof ctas, "sm.ctas=%u", ref->ctas);
+    memcpy(settings + 2, m->settings, m->setting_count * sizeof *settings);
+    with.settings = settings;
+    with.setting_count += 2;
+    return peer_use_machine(&with);
+}
+
+static void run_here(const struct peer_machine *m, const struct row *ref, int to)
+{
+    char *argv[] = {(char[]){"host"}, (char *)(uintptr_t)ref->name, NULL};
     int quiet = open("/dev/null", O_WRONLY);
     if (quiet >= 0) dup2(quiet, STDOUT_FILENO);
-    if (!peer_use_machine(m)) _exit(NO_MACHINE);
+    if (!use_machine(m, ref)) _exit(NO_MACHINE);
     int bad = host_main(2, argv);
     struct peer_counts counts = peer_counts();
     bool sent = write(to, &counts, sizeof counts) == (ssize_t)sizeof counts;
     _exit(bad || !sent);
 }
 
-static bool run_case(const struct peer_machine *m, const char *name, struct peer_counts *counts)
+static bool run_case(const struct peer_machine *m, const struct row *ref, struct peer_counts *counts)
 {
     int ends[2], status = -1;
     if (pipe(ends)) return false;
     fflush(stdout);
     pid_t child = fork();
-    if (child == 0) run_here(m, name, ends[1]);
+    if (child == 0) run_here(m, ref, ends[1]);
     close(ends[1]);
     bool got = child > 0 && read(ends[0], counts, sizeof *counts) == (ssize_t)sizeof *counts;
     close(ends[0]);
@@ -165,10 +189,20 @@ static int by_value(const void *a, const void *b)
 /* How far cycles (parts of theirs) and hits (points) are off. */
 struct errors {
     double cycles[ARRAY_LEN(variants) * CASES_MAX], hits_worst;
-    uint32_t count;
+    uint32_t count, hits_far; /* hits_far: launches whose hits are further off than they may be */
 };
 
-static void add_errors(struct errors *e, const struct row *rows, const struct peer_counts *got, uint32_t n)
+static double hits_bound(const char *variant, const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(known_far); i++) {
+        const struct known *k = &known_far[i];
+        if (!strcmp(k->name, name) && (!k->variant || !strcmp(k->variant, variant))) return k->hits_max;
+    }
+    return hits_max;
+}
+
+static void add_errors(struct errors *e, const char *variant, const struct row *rows,
+                       const struct peer_counts *got, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (!got[i].cycles) continue;
@@ -176,7 +210,9 @@ static void add_errors(struct errors *e, const struct row *rows, const struct pe
         double hits = percent(got[i].l1_hits, got[i].l1_reads) -
                       percent(rows[i].counts.l1_hits, rows[i].counts.l1_reads);
         e->cycles[e->count++] = r > 1 ? r - 1 : 1 - r;
-        e->hits_worst = MAX(e->hits_worst, hits < 0 ? -hits : hits);
+        if (hits < 0) hits = -hits;
+        e->hits_worst = MAX(e->hits_worst, hits);
+        e->hits_far += hits > hits_bound(variant, rows[i].name);
     }
 }
 
@@ -206,13 +242,13 @@ static bool run_variant(const struct options *o, const char *variant, const stru
         got[i] = (struct peer_counts){0};
         if (!wanted(o, rows[i].name)) continue;
         ran++;
-        if (run_case(m, rows[i].name, &got[i]))
+        if (run_case(m, &rows[i], &got[i]))
             good += show_case(&rows[i], &got[i], m->name != NULL);
         else
             printf("%-12s its result is wrong, or it did not end\n", rows[i].name);
     }
     struct errors e = {.count = 0};
-    add_errors(&e, rows, got, *count);
+    add_errors(&e, variant, rows, got, *count);
     show_errors(&e);
     printf("%u of %u launches agree in what must be equal\n", good, ran);
     return ran && good == ran;
@@ -239,6 +275,12 @@ static uint32_t show_changes(const struct row *base, const struct peer_counts *b
     return other_side;
 }
 
+static bool aims_met(const struct errors *e, uint32_t other_side)
+{
+    return e->count && e->cycles[e->count / 2] <= cycles_median_max &&
+           e->cycles[e->count - 1] <= cycles_worst_max && !e->hits_far && !other_side;
+}
+
 static int run_all(const struct options *o)
 {
     static struct row rows[ARRAY_LEN(variants)][CASES_MAX];
@@ -248,18 +290,22 @@ static int run_all(const struct options *o)
     bool good = true;
     for (size_t v = 0; v < ARRAY_LEN(variants); v++) {
         struct peer_machine m = o->machine;
+        if (o->only_judged && !variants[v].is_judged) continue;
         m.name = variants[v].machine;
         m.mech = variants[v].mech;
         printf("%s%s, on %s%s%s\n", v ? "\n" : "", variants[v].name, m.name, m.mech ? " with " : "",
                m.mech ? m.mech : "");
         good &= run_variant(o, variants[v].name, &m, rows[v], got[v], &count);
-        if (variants[v].is_judged) add_errors(&judged, rows[v], got[v], count);
+        if (variants[v].is_judged) add_errors(&judged, variants[v].name, rows[v], got[v], count);
         if (v) other_side += show_changes(rows[0], got[0], rows[v], got[v], count);
     }
     printf("\nbase, lrr, l1_48k, cold and l2line together: ");
     show_errors(&judged);
+    printf("launches whose hits are further off than they may be: %u\n", judged.hits_far);
     printf("changes against base on the other side than theirs: %u\n", other_side);
-    return !good;
+    bool met = aims_met(&judged, other_side);
+    printf("the aims are %smet\n", met ? "" : "not ");
+    return !good || !met;
 }
 
 /* ---- the command ---- */
@@ -270,8 +316,9 @@ static bool parse(int argc, char **argv, struct options *o)
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
         const char *name = argv[i];
-        if (!strcmp(name, "--all")) {
+        if (!strcmp(name, "--all") || !strcmp(name, "--judged")) {
             o->all = true;
+            o->only_judged = name[2] == 'j';
             continue;
         }
         if (++i >= argc) return false;
@@ -300,7 +347,7 @@ int main(int argc, char **argv)
     if (!parse(argc, argv, &o)) {
         fprintf(stderr,
                 "usage: peer [--machine NAME [--mech NAME]] [--set KEY=VALUE]... [--variant NAME] [CASE...]\n"
-                "       peer --all [--set KEY=VALUE]... [CASE...]\n");
+                "       peer --all|--judged [--set KEY=VALUE]... [CASE...]\n");
         return 2;
     }
     if (o.all) return run_all(&o);

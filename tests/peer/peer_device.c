@@ -12,6 +12,11 @@ struct dim3 {
 };
 enum { PEER_KERNELS_MAX = 32, CUDA_ERROR = 999, COPY_TO_DEVICE = 1 };
 
+/* Their buffers lie one behind the other from 0xC0000000 on, which is a multiple of all that sets, slices and
+ * channels are made of (six channels of 256 bytes; 2 MiB of sets, banks and columns). So do ours, from such a
+ * multiple on: which lines meet in a set decides over the hits. */
+enum { BUFFER_UNIT = 256, BUFFERS_ALIGN = 6 << 20, BUFFERS_BYTES = 32 << 20 };
+
 /* The runtime API has no handle of a device: it is the process's. */
 static struct {
     struct emu_device *device;
@@ -21,6 +26,7 @@ static struct {
         const char *handle, *name;
     } kernels[PEER_KERNELS_MAX];
     uint32_t kernel_count;
+    uint64_t buffers, buffers_end; /* where the next buffer begins; the end of the room for them */
     struct peer_counts counts;
 } peer;
 
@@ -74,6 +80,11 @@ static void open_device(void)
     struct isa_module *isa =
         ptx ? lower_module(ptx, &(struct lower_options){.one_to_one = true}, &diags) : NULL;
     if (isa) peer.module = emu_module_load(peer.device, isa, NULL, NULL, &diags);
+    uint64_t room = space_alloc(emu_device_space(peer.device), BUFFERS_BYTES + BUFFERS_ALIGN, BUFFER_UNIT,
+                                SPACE_DEVICE, "buffers");
+    if (!room) die("no room for the buffers");
+    peer.buffers = SPACE_BASE + round_up_u64(room - SPACE_BASE, BUFFERS_ALIGN);
+    peer.buffers_end = room + BUFFERS_BYTES + BUFFERS_ALIGN;
     if (!peer.module) {
         struct strbuf why = {0};
         diag_render(&diags, &why);
@@ -141,9 +152,11 @@ int cudaLaunchKernel(const char *handle, struct dim3 grid, struct dim3 block, co
 
 int cudaMalloc(void **out, size_t bytes)
 {
-    uint64_t at = space_alloc(emu_device_space(peer.device), bytes, 256, SPACE_DEVICE, "buffer");
-    *out = (void *)(uintptr_t)at;
-    return at ? 0 : CUDA_ERROR;
+    uint64_t rounded = round_up_u64(bytes, BUFFER_UNIT);
+    if (rounded > peer.buffers_end - peer.buffers) return CUDA_ERROR;
+    *out = (void *)(uintptr_t)peer.buffers;
+    peer.buffers += rounded;
+    return 0;
 }
 
 int cudaMemcpy(void *to, const void *from, size_t bytes, int kind)

@@ -117,6 +117,31 @@ static void stores_carry_the_sectors_they_touch_and_say_whether_they_cover_them(
     assert_int_equal(out[0].bytes_touched, 4);
 }
 
+static void the_highest_line_may_come_first(void **state)
+{
+    stride(0x10000, 4096);
+    struct coalesce_access a = load(4, false);
+    a.descending = true;
+    assert_int_equal(count(a), 32);
+    for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i].line, addr[31 - i]);
+}
+
+static void split_atomics_have_one_for_each_sector_and_each_conflict(void **state)
+{
+    for (uint64_t i = 0; i < COALESCE_LANES; i++) addr[i] = i < 8 ? i * 4 : i < 16 ? 0x20 + i * 4 : 0x80;
+    struct coalesce_access a = load(4, false);
+    a.is_atomic = a.split_atomic = true;
+    assert_int_equal(count(a), 2 + 16); /* two sectors, and sixteen lanes that want one word */
+    assert_int_equal(out[0].lanes, 0xff);
+    assert_int_equal(out[1].lanes, 0xff00);
+    assert_int_equal(out[1].sectors, 4);
+    for (uint32_t i = 2; i < 18; i++) assert_int_equal(out[i].lanes, 1u << (14 + i));
+    a.descending = true;
+    assert_int_equal(count(a), 18);
+    assert_int_equal(out[0].lanes, 1u << 31); /* the last one of the highest sector */
+    assert_int_equal(out[17].lanes, 0xff);
+}
+
 static void atomics_keep_the_lanes_of_each_line(void **state)
 {
     for (uint64_t i = 0; i < COALESCE_LANES; i++) addr[i] = i % 2 ? 0x80 : 0x100;
@@ -271,6 +296,8 @@ int main(void)
         cmocka_unit_test(masked_lanes_do_not_count),
         cmocka_unit_test(stores_carry_the_sectors_they_touch_and_say_whether_they_cover_them),
         cmocka_unit_test(atomics_keep_the_lanes_of_each_line),
+        cmocka_unit_test(the_highest_line_may_come_first),
+        cmocka_unit_test(split_atomics_have_one_for_each_sector_and_each_conflict),
         cmocka_unit_test(local_memory_is_interleaved_by_word),
         cmocka_unit_test(wide_local_accesses_touch_a_line_for_each_word),
         cmocka_unit_test(consecutive_words_take_one_pass_and_power_strides_as_many_as_the_stride),

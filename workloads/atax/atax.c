@@ -18,7 +18,7 @@ static void atax_cpu(const float *A, const float *x, float *y, int nx, int ny)
 int main(int argc, char **argv)
 {
     kit_open("atax", argc, argv);
-    int nx = (const int[]){500, 8192, 4096}[kit_size()]; /* rows */
+    int nx = (const int[]){501, 8192, 4096}[kit_size()]; /* rows */
     int ny = (const int[]){101, 416, 4096}[kit_size()];  /* columns */
     size_t rows = nx * sizeof(float), columns = ny * sizeof(float);
     float *A = kit_floats((size_t)nx * ny, 0, 1), *x = kit_floats(ny, 0, 1), *y = kit_host(columns);

@@ -53,7 +53,7 @@ static void check_costs(const struct kit_graph *g, int source, const int *cost, 
 {
     int exact = 0, wrong_reach = 0, below = 0, reached = 0;
     for (int v = 0; v < g->nodes; v++) {
-        exact += cost[v] == distance[v];
+        exact += distance[v] >= 0 && cost[v] == distance[v];
         reached += distance[v] >= 0;
         wrong_reach += (cost[v] < 0) != (distance[v] < 0);
         below += cost[v] < distance[v];

@@ -25,7 +25,7 @@ static void levels_cpu(const struct kit_graph *g, int source, int *level)
 int main(int argc, char **argv)
 {
     kit_open("bfs-sdk", argc, argv);
-    int n = (const int[]){4096, 65536, 1 << 20}[kit_size()], source = 0;
+    int n = (const int[]){4096, 1 << 17, 1 << 20}[kit_size()], source = 0;
     struct kit_graph g = kit_graph_uniform(n, 8);
     int *level = kit_host(n * sizeof *level), *want = kit_host(n * sizeof *want);
     for (int v = 0; v < n; v++) level[v] = v == source ? 0 : -1;

@@ -8,6 +8,7 @@ KERNEL bfs_level(const int *row, const int *column, int *level, int *again, int 
     int v = blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= n || level[v] != depth) return;
     int end = row[v + 1];
+#pragma unroll 1 /* one static load each, as compilers of the time left it */
     for (int e = row[v]; e < end; e++) {
         int to = column[e];
         if (level[to] >= 0) continue;

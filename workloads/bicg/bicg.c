@@ -22,7 +22,7 @@ static void products(const float *A, const float *r, const float *p, float *s, f
 int main(int argc, char **argv)
 {
     kit_open("bicg", argc, argv);
-    int nx = (const int[]){500, 8192, 4096}[kit_size()]; /* rows */
+    int nx = (const int[]){501, 8192, 4096}[kit_size()]; /* rows */
     int ny = (const int[]){101, 416, 4096}[kit_size()];  /* columns */
     size_t rows = nx * sizeof(float), columns = ny * sizeof(float);
     float *A = kit_floats((size_t)nx * ny, 0, 1), *r = kit_floats(nx, 0, 1), *p = kit_floats(ny, 0, 1);

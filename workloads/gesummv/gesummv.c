@@ -18,7 +18,7 @@ static void gesummv_cpu(const float *A, const float *B, const float *x, float *y
 int main(int argc, char **argv)
 {
     kit_open("gesummv", argc, argv);
-    int rows = (const int[]){500, 8192, 4096}[kit_size()];
+    int rows = (const int[]){501, 8192, 4096}[kit_size()];
     int columns = (const int[]){101, 160, 4096}[kit_size()];
     float alpha = 43532, beta = 12313; /* PolyBench's */
     size_t n = (size_t)rows * columns, matrix = n * sizeof(float), result = rows * sizeof(float);

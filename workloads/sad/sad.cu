@@ -14,11 +14,11 @@ extern __shared__ unsigned short sums[]; /* MAX_POS_PADDED */
 /* The pixel of the reference frame; beyond an edge lies the pixel at the edge. */
 KIT_INLINE int reference_pixel(unsigned long long texture, int x, int y)
 {
-    unsigned r, g, b, a;
+    uint4 texel;
     asm volatile("tex.2d.v4.u32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"
-                 : "=r"(r), "=r"(g), "=r"(b), "=r"(a)
+                 : "=r"(texel.x), "=r"(texel.y), "=r"(texel.z), "=r"(texel.w)
                  : "l"(texture), "f"((float)x), "f"((float)y));
-    return (int)r;
+    return (int)texel.x;
 }
 
 /* sads: for each of 7 sizes of blocks, largest first, the sums of all blocks of all macroblocks; see larger_sad_calc_8. */

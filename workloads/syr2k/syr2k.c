@@ -29,8 +29,8 @@ static void syr2k_cpu(const float *A, const float *B, const float *C, float *wan
 int main(int argc, char **argv)
 {
     kit_open("syr2k", argc, argv);
-    int ni = (const int[]){60, 224, 1024}[kit_size()]; /* rows of A and B, and both sides of C */
-    int nj = (const int[]){40, 96, 1024}[kit_size()];  /* columns of A and B */
+    int ni = (const int[]){60, 192, 1024}[kit_size()]; /* rows of A and B, and both sides of C */
+    int nj = (const int[]){41, 128, 1024}[kit_size()]; /* columns of A and B */
     float alpha = 32412, beta = 2123;                  /* PolyBench's */
     size_t a_count = (size_t)ni * nj, c_count = (size_t)ni * ni, a_bytes = a_count * sizeof(float);
     float *A = kit_floats(a_count, 0, 1), *B = kit_floats(a_count, 0, 1), *C = kit_floats(c_count, 0, 1);

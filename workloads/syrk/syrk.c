@@ -22,8 +22,8 @@ static void syrk_cpu(const float *A, const float *C, float *want, double alpha, 
 int main(int argc, char **argv)
 {
     kit_open("syrk", argc, argv);
-    int ni = (const int[]){60, 288, 1024}[kit_size()]; /* rows of A, and both sides of C */
-    int nj = (const int[]){40, 96, 1024}[kit_size()];  /* columns of A */
+    int ni = (const int[]){60, 192, 1024}[kit_size()]; /* rows of A, and both sides of C */
+    int nj = (const int[]){41, 256, 1024}[kit_size()]; /* columns of A */
     float alpha = 32412, beta = 2123;                  /* PolyBench's */
     size_t a_count = (size_t)ni * nj, c_count = (size_t)ni * ni;
     float *A = kit_floats(a_count, 0, 1), *C = kit_floats(c_count, 0, 1),

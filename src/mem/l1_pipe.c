@@ -1,0 +1,55 @@
+/* l1_pipe.c: the accesses between the load-store unit and the tags, where l1.tag_latency is set.
+ *
+ * Known from GPGPU-Sim 4, which keeps the accesses of an L1 with a latency in a pipeline and looks at the tags
+ * at its end: an access that misses has waited as long as one that hits, and what it finds is what earlier
+ * accesses have brought or evicted meanwhile. One that is refused holds the end of the pipeline; those behind
+ * close up, and the load-store unit is refused when no place is left.
+ *
+ * Invariants. (1) Accesses leave in the order in which they came, l1.ports a cycle. (2) With the pipeline full,
+ * its head has been refused in this cycle. (3) The stalls that are charged are those of the head. */
+#include "mem/l1_impl.h"
+
+void l1_pipe_init(struct l1_pipe *p, const struct l1_params *params)
+{
+    uint32_t places = params->perfect ? 0 : params->tag_latency * params->ports;
+    *p = (struct l1_pipe){.cap = places};
+    if (places) p->items = mem_zalloc(sizeof *p->items * places);
+}
+
+enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    struct l1_pipe *p = &c->pipe;
+    if (p->count == p->cap) {
+        assert(c->stall.open); /* invariant 2 */
+        if (t->is_prefetch) l1_count_prefetch(c, L1_STALL_PORT);
+        return (enum l1_answer)c->stall.cause;
+    }
+    uint32_t at = p->head + p->count++;
+    p->items[at >= p->cap ? at - p->cap : at] =
+        (struct l1_pipe_item){.ready = clock_after(c->clock, now, c->p.tag_latency), .txn = *t};
+    if (t->kind == REQ_WRITE) c->writes_pending[t->warp]++; /* a fence waits for it from now on */
+    return L1_TAKEN;
+}
+
+void l1_pipe_tick(struct l1 *c, tick now)
+{
+    struct l1_pipe *p = &c->pipe;
+    for (uint32_t n = 0; n < c->p.ports && p->count && p->items[p->head].ready <= now; n++) {
+        const struct l1_txn *t = &p->items[p->head].txn;
+        if (l1_is_stall(l1_look_up(c, now, t)) && !t->is_prefetch) return;
+        if (t->kind == REQ_WRITE) c->writes_pending[t->warp]--; /* the request counts itself */
+        p->count--;
+        if (++p->head == p->cap) p->head = 0;
+    }
+}
+
+tick l1_pipe_next(const struct l1 *c, tick next)
+{
+    const struct l1_pipe *p = &c->pipe;
+    if (!p->count) return TICK_NEVER;
+    tick ready = p->items[p->head].ready;
+    if (ready > c->last) return ready;
+    return c->stall.open ? TICK_NEVER : next; /* one that is refused waits for something else to move */
+}
+
+bool l1_has_waiting(const struct l1 *c) { return c->pipe.count > 0; }
