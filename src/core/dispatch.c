@@ -78,12 +78,13 @@ static bool may_start(const struct timed_gpu *g, const struct gpu_kernel *k)
     return !k->launch.cooperative || !d->queue.len;
 }
 
-static bool fits_at_all(const struct timed_gpu *g, const struct gpu_kernel *k, char *why, size_t room)
+static bool fits_at_all(const struct timed_gpu *g, struct gpu_kernel *k, char *why, size_t room)
 {
     const struct emu_launch *l = &k->launch;
     struct split_launch s = split_of_grid(k->grid);
     uint64_t shared = split_shared_bytes_of(&g->machine, &s);
-    uint64_t per_sm = occupancy_ctas_within(&g->machine, l->kernel, s.threads, s.shared_bytes, shared);
+    k->fit = occupancy_of(&g->machine, l->kernel, s.threads, s.shared_bytes, shared);
+    uint64_t per_sm = k->fit.ctas;
     uint64_t all = per_sm * g->sm_count;
     if (per_sm && (!l->cooperative || k->ctas <= all)) return true;
     if (!per_sm)

@@ -15,17 +15,31 @@ uint64_t occupancy_shared(const struct machine *m, uint64_t shared_bytes)
     return round_up_u64(shared_bytes + m->cta_shared_reserved_bytes, m->sm_shared_unit);
 }
 
+/* Of equal bounds the first one stands: slots of the scheduler before what the CTA holds. */
+struct occupancy occupancy_of(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
+                              uint64_t shared_bytes, uint64_t sm_shared)
+{
+    uint32_t warps = (threads + ISA_LANES - 1) / ISA_LANES;
+    if (!warps) return (struct occupancy){0, "threads"};
+    uint64_t shared = occupancy_shared(m, shared_bytes);
+    const struct {
+        const char *name;
+        uint64_t ctas;
+    } bounds[] = {{"warps", m->sm_warps / warps},
+                  {"threads", m->sm_threads / (warps * ISA_LANES)},
+                  {"ctas", m->sm_ctas},
+                  {"registers", occupancy_warps_by_registers(m, k) / warps},
+                  {"shared", shared ? sm_shared / shared : UINT32_MAX}};
+    uint32_t least = 0;
+    for (uint32_t i = 1; i < ARRAY_LEN(bounds); i++)
+        if (bounds[i].ctas < bounds[least].ctas) least = i;
+    return (struct occupancy){(uint32_t)bounds[least].ctas, bounds[least].name};
+}
+
 uint32_t occupancy_ctas_within(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
                                uint64_t shared_bytes, uint64_t sm_shared)
 {
-    uint32_t warps = (threads + ISA_LANES - 1) / ISA_LANES;
-    if (!warps) return 0;
-    uint64_t shared = occupancy_shared(m, shared_bytes);
-    uint64_t ctas = MIN(m->sm_ctas, m->sm_warps / warps);
-    ctas = MIN(ctas, m->sm_threads / (warps * ISA_LANES));
-    ctas = MIN(ctas, occupancy_warps_by_registers(m, k) / warps);
-    if (shared) ctas = MIN(ctas, sm_shared / shared);
-    return (uint32_t)ctas;
+    return occupancy_of(m, k, threads, shared_bytes, sm_shared).ctas;
 }
 
 uint32_t occupancy_ctas(const struct machine *m, const struct isa_kernel *k, uint32_t threads,

@@ -125,6 +125,8 @@ void snapshot_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool partial)
                              .registers = l->kernel->reg_count,
                              .shared_bytes = emu_grid_shared_bytes(k->grid),
                              .ctas = k->ctas_done,
+                             .ctas_per_sm = k->fit.ctas,
+                             .limit = k->fit.limit,
                              .requests = g->pool.owners[k->place].made,
                              .overlapped = k->overlapped,
                              .partial = partial};

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "core/gpu_clock.h"
+#include "core/occupancy.h"
 #include "core/own.h"
 #include "core/sm.h"
 #include "core/stream.h"
@@ -40,6 +41,7 @@ struct gpu_kernel {
     struct pc_load_stats *loads; /* taken when its last CTA has ended, before the SMs forget them */
     struct sm_own own;           /* at the same time */
     uint32_t place;              /* of its requests, from 1 */
+    struct occupancy fit;        /* of an SM that it has for itself */
     bool overlapped;             /* another kernel was on the machine with it */
 };
 

@@ -36,6 +36,8 @@ static const char intro[] =
     "| line | meaning |\n"
     "|---|---|\n"
     "| cycles | core cycles from the launch to the end of the last CTA and its stores; simulated time |\n"
+    "| CTAs an SM | how many fit, and what bounds them: warps, threads, ctas (slots), registers or shared "
+    "memory |\n"
     "| ran together | other kernels were on the machine meanwhile: says which lines are the kernel's own |\n"
     "| warp insts | warp instructions issued; IPC: of the whole GPU in a core cycle; active lanes: of 32 "
     "|\n"

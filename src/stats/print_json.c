@@ -36,13 +36,14 @@ static void json_kernel(const struct stats_view *v, const struct timed_kernel *k
 {
     strbuf_printf(out, "{\"id\":%llu,\"name\":", (unsigned long long)k->id);
     json_string(out, k->name);
-    strbuf_printf(
-        out,
-        ",\"stream\":%llu,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"registers\":%u,"
-        "\"shared_bytes\":%llu,\"ctas\":%llu,\"requests\":%llu,\"partial\":%s,\"overlapped\":%s,\n     ",
-        (unsigned long long)k->stream, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
-        k->block[2], k->registers, (unsigned long long)k->shared_bytes, (unsigned long long)k->ctas,
-        (unsigned long long)k->requests, k->partial ? "true" : "false", k->overlapped ? "true" : "false");
+    strbuf_printf(out,
+                  ",\"stream\":%llu,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"registers\":%u,"
+                  "\"shared_bytes\":%llu,\"ctas\":%llu,\"ctas_per_sm\":%u,\"limit\":\"%s\",\"requests\":%llu,"
+                  "\"partial\":%s,\"overlapped\":%s,\n     ",
+                  (unsigned long long)k->stream, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
+                  k->block[2], k->registers, (unsigned long long)k->shared_bytes, (unsigned long long)k->ctas,
+                  k->ctas_per_sm, k->limit ? k->limit : "", (unsigned long long)k->requests,
+                  k->partial ? "true" : "false", k->overlapped ? "true" : "false");
     json_scope(v, k, out);
     if (k->loads) {
         strbuf_puts(out, ",\n     \"loads\":");

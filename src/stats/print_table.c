@@ -192,6 +192,7 @@ static void print_kernel_title(const struct timed_kernel *k, struct strbuf *out)
     strbuf_printf(out, "  grid %ux%ux%u  block %ux%ux%u  registers %u  shared %llu B  stream %llu\n",
                   k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2], k->registers,
                   (unsigned long long)k->shared_bytes, (unsigned long long)k->stream);
+    if (k->limit) strbuf_printf(out, "  CTAs an SM   %10u   bounded by %s\n", k->ctas_per_sm, k->limit);
 }
 
 struct name_line {

@@ -35,7 +35,9 @@ struct timed_kernel {
     uint64_t requests; /* made by its loads, stores and atomics, and answered */
     uint32_t grid[3], block[3], registers;
     uint64_t shared_bytes, ctas;
-    bool partial;                /* the run was ended before the kernel was */
+    uint32_t ctas_per_sm; /* that fit an SM, and what bounds them: warps, threads, ctas, registers, shared */
+    const char *limit;    /* NULL = not known */
+    bool partial;         /* the run was ended before the kernel was */
     struct pc_load_stats *loads; /* by pc, summed over SMs; NULL = not kept */
     uint32_t load_count;
 };

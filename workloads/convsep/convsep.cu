@@ -1,5 +1,5 @@
-/* convsep: the CUDA SDK's convolutionSeparable, a filter of 17 taps along the rows, then one along the columns. A block
- * brings its part of the image and a halo on two sides into shared memory, then each thread makes eight pixels of it. */
+/* convsep: the CUDA SDK's convolutionSeparable, a filter of 17 taps along the rows, then along the columns. A block
+ * brings its part of the image and a halo on two sides into shared memory; then each thread makes eight pixels. */
 #include "kit/device.h"
 
 #define RADIUS 8
@@ -11,8 +11,8 @@
 #define COLS_X 16
 #define COLS_Y 8
 
-/* The compilers of the time took the taps as operands from constant memory and needed few registers; today's hold all 17
- * of them and more pixels in flight, and would let registers limit the blocks of an SM. */
+/* The compilers of the time took the taps as operands from constant memory and needed few registers; today's hold all
+ * 17 and more pixels in flight, and would let registers limit the blocks of an SM. */
 #ifdef __NVCC__
 #define FEW_REGISTERS __maxnreg__(32)
 #else

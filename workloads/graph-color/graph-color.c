@@ -69,8 +69,8 @@ static void check_colours(const struct mesh *m, const int *colour)
 int main(int argc, char **argv)
 {
     kit_open("graph-color", argc, argv);
-    int width = (const int[]){16, 96, 211}[kit_size()], height = (const int[]){12, 96, 174}[kit_size()];
-    int blocks = (const int[]){2, 14, 14}[kit_size()], threads = blocks * BLOCK;
+    int width = (const int[]){10, 44, 211}[kit_size()], height = (const int[]){10, 40, 174}[kit_size()];
+    int blocks = (const int[]){1, 14, 14}[kit_size()], threads = blocks * BLOCK;
     struct mesh m = mesh_make(width, height, threads);
     int n = m.vertices, *colour = kit_host(n * sizeof *colour);
     int *first = kit_host(threads * sizeof *first), *end = kit_host(threads * sizeof *end);

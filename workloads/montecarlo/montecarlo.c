@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 {
     kit_open("montecarlo", argc, argv);
     int options = (const int[]){24, 256, 256}[kit_size()];
-    int paths = (const int[]){4096, 65536, 262144}[kit_size()];
+    int paths = (const int[]){4096, 49152, 262144}[kit_size()];
     unsigned npaths = (unsigned)paths;
     struct terms *terms = kit_host(options * sizeof *terms);
     struct option *data = kit_host(OPTIONS_MAX * sizeof *data);

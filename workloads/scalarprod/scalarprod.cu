@@ -11,6 +11,7 @@ KERNEL scalarProdGPU(float *c, const float *a, const float *b, int vectors, int 
         int first = __mul24(elements, v), end = first + elements;
         for (int k = threadIdx.x; k < ACCUM_N; k += blockDim.x) {
             float sum = 0;
+#pragma unroll 1 /* the compilers of the time left loops of unknown length rolled */
             for (int i = first + k; i < end; i += ACCUM_N) sum += a[i] * b[i];
             sums[k] = sum;
         }
@@ -18,6 +19,7 @@ KERNEL scalarProdGPU(float *c, const float *a, const float *b, int vectors, int 
             __syncthreads();
             for (int k = threadIdx.x; k < stride; k += blockDim.x) sums[k] += sums[stride + k];
         }
+        __syncthreads(); /* as later releases: sums[1] is read before its thread may begin the next pair */
         if (threadIdx.x == 0) c[v] = sums[0];
     }
 }
