@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 {
     kit_open("mri-gridding", argc, argv);
     struct scan s = (const struct scan[]){{{16, 16, 8}, 94, 16, NULL},
-                                          {{64, 64, 32}, 4096, 64, NULL},
+                                          {{64, 64, 32}, 3072, 64, NULL},
                                           {{256, 256, 256}, 2655910, 256, NULL}}[kit_size()];
     scan_generate(&s);
     unsigned *left;

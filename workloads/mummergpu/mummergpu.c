@@ -30,7 +30,7 @@ static char *make_reference(int length)
     return text;
 }
 
-/* One read in two comes from the reference, with an error in one base of fifty. */
+/* All but one read in sixteen come from the reference, with an error in one base of a hundred. */
 static struct reads make_reads(int number, int length, const char *ref, int ref_length)
 {
     struct reads r = {.number = number, .bases = length, .bytes = (size_t)number * (length + 2)};
@@ -41,9 +41,9 @@ static struct reads make_reads(int number, int length, const char *ref, int ref_
         r.address[q] = q * (length + 2);
         r.length[q] = length;
         char *to = r.text + r.address[q];
-        const char *from = kit_below(2) ? ref + kit_below(ref_length - length) : NULL;
+        const char *from = kit_below(16) ? ref + kit_below(ref_length - length) : NULL;
         *to++ = 'q';
-        for (int i = 0; i < length; i++) to[i] = from && kit_below(50) ? from[i] : bases[kit_below(4)];
+        for (int i = 0; i < length; i++) to[i] = from && kit_below(100) ? from[i] : bases[kit_below(4)];
     }
     return r;
 }
@@ -109,7 +109,8 @@ static void check_match(int query, int start, struct alignment *got, int room, c
 
 /* ---- the device ---- */
 struct device {
-    CUdeviceptr text, address, length, nodes, children, ref;
+    CUdeviceptr text, address, length, ref;
+    CUtexObject nodes, children;
 };
 
 static int *match_reads(const struct device *d, const struct reads *r, int starts)
@@ -175,18 +176,20 @@ int main(int argc, char **argv)
 {
     kit_open("mummergpu", argc, argv);
     int ref_length = (const int[]){2000, 20000, 20000}[kit_size()];
-    int number = (const int[]){512, 24576, 50000}[kit_size()];
+    int number = (const int[]){512, 30720, 50000}[kit_size()];
     int length = 25, starts = length - MIN_MATCH + 1, slots;
     char *ref = make_reference(ref_length);
     struct reads r = make_reads(number, length, ref, ref_length);
     struct tree t = tree_build(ref, ref_length + 1);
     size_t pixels = 16 * (size_t)(t.nodes + 1);
-    struct device d = {kit_upload(r.text, r.bytes),
-                       kit_upload(r.address, number * sizeof(int)),
-                       kit_upload(r.length, number * sizeof(int)),
-                       kit_upload(t.node_pixels, pixels),
-                       kit_upload(t.child_pixels, pixels),
-                       kit_upload(ref, ref_length + 1)};
+    struct device d = {
+        .text = kit_upload(r.text, r.bytes),
+        .address = kit_upload(r.address, number * sizeof(int)),
+        .length = kit_upload(r.length, number * sizeof(int)),
+        .ref = kit_upload(ref, ref_length + 1),
+        .nodes = kit_texture(kit_upload(t.node_pixels, pixels), pixels, CU_AD_FORMAT_UNSIGNED_INT32, 4),
+        .children = kit_texture(kit_upload(t.child_pixels, pixels), pixels, CU_AD_FORMAT_UNSIGNED_INT32, 4),
+    };
 
     int *coords = match_reads(&d, &r, starts);
     struct match *matches = kit_host(((size_t)number * starts + 1) * sizeof *matches);

@@ -42,9 +42,9 @@ KIT_INLINE void set_result(int2 *result, unsigned node, int on_edge, int matched
 
 /* For each start in the read, the deepest place in the tree that it matches to. After a mismatch the suffix link of the last
  * node leads to the place of the next start less `mustmatch` characters, which are known to match and only skipped. */
-KERNEL mummergpuKernel(int2 *match_coords, const char *queries, const uint4 *nodes, const uint4 *children,
-                       const char *ref, const int *query_addresses, const int *query_lengths,
-                       int number_of_queries, int min_match)
+KERNEL mummergpuKernel(int2 *match_coords, const char *queries, unsigned long long nodes,
+                       unsigned long long childrens, const char *ref, const int *query_addresses,
+                       const int *query_lengths, int number_of_queries, int min_match)
 {
     int query = blockIdx.x * blockDim.x + threadIdx.x;
     if (query >= number_of_queries) return;
@@ -65,7 +65,7 @@ KERNEL mummergpuKernel(int2 *match_coords, const char *queries, const uint4 *nod
         char c = queries[start + matched];
         int at = 0;
         while (c != '\0') {
-            uint4 pixel = children[cur];
+            uint4 pixel = kit_tex1d_uint4(childrens, (int)cur);
             previous = cur;
             cur = child_for(pixel, c);
             if (cur == 0) {
@@ -75,7 +75,7 @@ KERNEL mummergpuKernel(int2 *match_coords, const char *queries, const uint4 *nod
                 fell_off = true;
                 break;
             }
-            uint4 node = nodes[cur];
+            uint4 node = kit_tex1d_uint4(nodes, (int)cur);
             edge_start = number2(node);
             int edge_end = (int)number3(node), edge_length = edge_end - (int)edge_start + 1;
             if (mustmatch) {
@@ -104,7 +104,7 @@ KERNEL mummergpuKernel(int2 *match_coords, const char *queries, const uint4 *nod
             mustmatch = at - (int)edge_start;
             matched -= mustmatch + 1;
         }
-        cur = number1(nodes[previous]);
+        cur = number1(kit_tex1d_uint4(nodes, (int)previous));
     }
 }
 
@@ -112,7 +112,7 @@ KERNEL mummergpuKernel(int2 *match_coords, const char *queries, const uint4 *nod
  * stack; from a leaf it goes back to the parent and asks which of its children it came from. Leaves that hang off the path to
  * the matched node ("off" counts the steps away from it) match only as far as the node that they branch off at. */
 KERNEL printKernel(const struct match *matches, int number_of_matches, struct alignment *alignments,
-                   const char *queries, const uint4 *nodes, const uint4 *childrens,
+                   const char *queries, unsigned long long nodes, unsigned long long childrens,
                    const int *query_addresses, int min_match)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -120,23 +120,24 @@ KERNEL printKernel(const struct match *matches, int number_of_matches, struct al
     queries += query_addresses[matches[i].query];
     unsigned flank = (unsigned char)queries[matches[i].start];
     unsigned matched_node = matches[i].node, cur = matched_node, top = cur;
-    uint4 node = nodes[cur];
+    uint4 node = kit_tex1d_uint4(nodes, (int)cur);
     while ((int)number4(node) >= min_match) {
         top = cur;
         cur = number0(node);
-        node = nodes[cur];
+        node = kit_tex1d_uint4(nodes, (int)cur);
     }
     unsigned above = cur;
     cur = top;
-    int length = (int)number4(nodes[top]), off = 0;
+    int length = (int)number4(kit_tex1d_uint4(nodes, (int)top)), off = 0;
     if (top == matched_node) {
-        if (matches[i].on_edge > 0) length = (int)number4(nodes[above]) + matches[i].on_edge;
+        if (matches[i].on_edge > 0)
+            length = (int)number4(kit_tex1d_uint4(nodes, (int)above)) + matches[i].on_edge;
         off = 1;
     }
     unsigned slot = matches[i].at_result;
     int next_child = 0;
     while (cur != above) {
-        uint4 children = childrens[cur];
+        uint4 children = kit_tex1d_uint4(childrens, (int)cur);
         unsigned left_flank = last_byte(children), down = 0;
         if (!left_flank) { /* an inner node: down to its next child, if there is one */
             if (next_child <= 0 && number0(children))
@@ -157,12 +158,13 @@ KERNEL printKernel(const struct match *matches, int number_of_matches, struct al
                 if ("ACGT$"[next_child] != golden) {
                     off = 1;
                 } else {
-                    uint4 below = nodes[cur];
+                    uint4 below = kit_tex1d_uint4(nodes, (int)cur);
                     length = (int)number4(below);
                     if (cur == matched_node) {
                         off = 1;
                         if (matches[i].on_edge > 0)
-                            length = (int)number4(nodes[number0(below)]) + matches[i].on_edge;
+                            length = (int)number4(kit_tex1d_uint4(nodes, (int)number0(below))) +
+                                     matches[i].on_edge;
                     }
                 }
             } else {
@@ -176,8 +178,8 @@ KERNEL printKernel(const struct match *matches, int number_of_matches, struct al
             alignments[slot].length = (unsigned short)length;
             slot++;
         }
-        unsigned parent = number0(nodes[cur]);
-        uint4 siblings = childrens[parent];
+        unsigned parent = number0(kit_tex1d_uint4(nodes, (int)cur));
+        uint4 siblings = kit_tex1d_uint4(childrens, (int)parent);
         if (number0(siblings) == cur)
             next_child = 1;
         else if (number1(siblings) == cur)
@@ -190,6 +192,6 @@ KERNEL printKernel(const struct match *matches, int number_of_matches, struct al
             next_child = 5;
         cur = parent;
         if (off) off--;
-        if (off == 0) length = (int)number4(nodes[cur]);
+        if (off == 0) length = (int)number4(kit_tex1d_uint4(nodes, (int)cur));
     }
 }

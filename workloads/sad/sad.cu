@@ -63,7 +63,7 @@ KERNEL mb_sad_calc(unsigned short *sads, const unsigned short *frame, unsigned l
     /* One warp copies the sums out, eight bytes a thread. */
     if (me < 32) {
         const int block = (mb_y * mb_width + mb_x) * 16 + 4 * (block_y & 3) + (block_x & 3);
-        uint2 *to = (uint2 *)(sads + (size_t)(mb_width * mb_height * 25 + block) * MAX_POS_PADDED);
+        uint2 *to = (uint2 *)(sads + (mb_width * mb_height * 25 + block) * MAX_POS_PADDED);
         for (int i = me; i < MAX_POS_PADDED / 4; i += 32) to[i] = ((const uint2 *)sums)[i];
     }
 }
