@@ -36,13 +36,12 @@ static void bfs_cpu(const struct kit_graph *g, int source, int *cost)
 /* How many nodes other than the source have a predecessor whose cost is one less. */
 static int count_explained(const struct kit_graph *g, const int *cost)
 {
-    bool *explained = calloc(g->nodes, sizeof *explained);
+    bool *explained = kit_host(g->nodes * sizeof *explained);
     for (int v = 0; v < g->nodes; v++)
         for (int e = g->row[v]; cost[v] >= 0 && e < g->row[v + 1]; e++)
             if (cost[g->column[e]] == cost[v] + 1) explained[g->column[e]] = true;
     int count = 0;
     for (int v = 0; v < g->nodes; v++) count += explained[v];
-    free(explained);
     return count;
 }
 

@@ -3,6 +3,7 @@
 
 #define BLOCK      512
 #define BLOCKS_MAX 14
+#define DEGREE     6
 #define FAR        INT32_MAX
 
 enum colour { WHITE = 16677217, GRAY0 = 16677219, GRAY1, BLACK };
@@ -15,20 +16,15 @@ struct graph { /* as the kernels take it */
     CUdeviceptr colour, cost;
 };
 
-/* Roads, as Parboil's data sets NY and SF: junctions on a grid, each tied to those left, right, above and below but for
- * the missing third, so that a node has 2.7 edges. */
-static struct pair *nodes_of(const struct kit_graph *g)
+/* Near-regular, as the random graphs of the DAC 2010 paper: six heads a node, drawn at random. The queues of a block
+ * hold 64 x 6 nodes and a little more each, so a larger degree would not do. */
+static void make_graph(int n, struct pair *nodes, struct pair *edges)
 {
-    struct pair *nodes = kit_host(g->nodes * sizeof *nodes);
-    for (int v = 0; v < g->nodes; v++) nodes[v] = (struct pair){g->row[v], g->row[v + 1] - g->row[v]};
-    return nodes;
-}
-
-static struct pair *edges_of(const struct kit_graph *g)
-{
-    struct pair *edges = kit_host(g->edges * sizeof *edges);
-    for (int e = 0; e < g->edges; e++) edges[e] = (struct pair){g->column[e], 1};
-    return edges;
+    for (int v = 0; v < n; v++) {
+        nodes[v] = (struct pair){v * DEGREE, DEGREE};
+        for (int i = 0; i < DEGREE; i++)
+            edges[v * DEGREE + i] = (struct pair){(int)kit_below((uint32_t)n), 1};
+    }
 }
 
 /* By levels, with two lists. */
@@ -104,11 +100,10 @@ static int search_run(struct search *s)
 int main(int argc, char **argv)
 {
     kit_open("bfs-parboil", argc, argv);
-    int side = (const int[]){48, 256, 514}[kit_size()], source = 0;
-    struct kit_graph g = kit_graph_grid(side, side, 30);
-    int n = g.nodes, edges = g.edges;
-    size_t bytes = n * sizeof(int);
-    struct pair *node = nodes_of(&g), *edge = edges_of(&g);
+    int n = (const int[]){18432, 65536, 8500000}[kit_size()], source = 0;
+    size_t edges = (size_t)n * DEGREE, bytes = n * sizeof(int);
+    struct pair *node = kit_host(n * sizeof *node), *edge = kit_host(edges * sizeof *edge);
+    make_graph(n, node, edge);
     int *cost = kit_host(bytes), *colour = kit_host(bytes), *want = kit_host(bytes);
     for (int v = 0; v < n; v++) cost[v] = v == source ? 0 : FAR, colour[v] = WHITE;
 
@@ -128,7 +123,7 @@ int main(int argc, char **argv)
     search_put(s.queue[0], source);
     int launches = search_run(&s);
     kit_download(cost, s.graph.cost, bytes);
-    kit_note("%d nodes, %d edges, %d launches", n, edges, launches);
+    kit_note("%d nodes, %zu edges, %d launches", n, edges, launches);
 
     if (kit_checking()) {
         bfs_cpu(n, node, edge, source, want);

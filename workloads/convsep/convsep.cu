@@ -11,8 +11,8 @@
 #define COLS_X 16
 #define COLS_Y 8
 
-/* The compilers of the time took the taps as operands from constant memory and needed few registers; today's hold all
- * 17 and more pixels in flight, and would let registers limit the blocks of an SM. */
+/* Today's compilers hold all 17 taps and many pixels in registers, which would then limit the blocks of an SM; FineReg
+ * found that slots do. */
 #ifdef __NVCC__
 #define FEW_REGISTERS __maxnreg__(32)
 #else

@@ -55,7 +55,7 @@ KERNEL MonteCarloOneBlockPerOption(const float *samples, int paths)
     option o = d_OptionData[blockIdx.x];
     for (int k = threadIdx.x; k < THREADS; k += blockDim.x) {
         sums sum = {0, 0};
-#pragma unroll 1 /* the compilers of the time left loops of unknown length rolled */
+#pragma unroll 1 /* compilers of the time unrolled loops of known length only */
         for (int i = k; i < paths; i += THREADS) {
             float gain = o.S * __expf(o.drift + o.spread * samples[i]) - o.X;
             if (!(gain > 0)) gain = 0;

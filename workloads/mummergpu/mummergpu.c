@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 {
     kit_open("mummergpu", argc, argv);
     int ref_length = (const int[]){2000, 20000, 20000}[kit_size()];
-    int number = (const int[]){512, 30720, 50000}[kit_size()];
+    int number = (const int[]){512, 24576, 50000}[kit_size()];
     int length = 25, starts = length - MIN_MATCH + 1, slots;
     char *ref = make_reference(ref_length);
     struct reads r = make_reads(number, length, ref, ref_length);

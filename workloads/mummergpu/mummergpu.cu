@@ -1,7 +1,7 @@
 /* mummergpu: where do short reads of DNA match a reference? A suffix tree of the reference answers, one thread a read, as in
- * MUMmerGPU 2. A node is two pixels of 16 bytes in two arrays: its edge, parent and suffix link, and its children; five
- * numbers of three bytes in each. Lanes walk the tree each on its own path: near the root they meet in the same lines, further
- * down they part. */
+ * MUMmerGPU 2. A node is two pixels of 16 bytes in two textures: its edge, parent and suffix link, and its children; five
+ * numbers of three bytes in each. The reads and the reference are plain memory and go through the L1: the bytes that a walk
+ * down an edge compares. */
 #include "kit/device.h"
 
 #define ROOT 1u

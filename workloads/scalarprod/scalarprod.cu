@@ -11,7 +11,7 @@ KERNEL scalarProdGPU(float *c, const float *a, const float *b, int vectors, int 
         int first = __mul24(elements, v), end = first + elements;
         for (int k = threadIdx.x; k < ACCUM_N; k += blockDim.x) {
             float sum = 0;
-#pragma unroll 1 /* the compilers of the time left loops of unknown length rolled */
+#pragma unroll 1 /* compilers of the time unrolled loops of known length only */
             for (int i = first + k; i < end; i += ACCUM_N) sum += a[i] * b[i];
             sums[k] = sum;
         }

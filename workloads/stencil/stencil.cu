@@ -5,20 +5,23 @@
 
 #define CELL(x, y, z) ((x) + nx * ((y) + ny * (z)))
 
-extern __shared__ float plane[]; /* 2 * blockDim.x by blockDim.y */
+/* The block's size, as constants: what the shared memory's neighbours are apart need not be kept in registers. */
+#define TILE_X 32
+#define TILE_Y 4
+
+extern __shared__ float plane[]; /* 2 * TILE_X by TILE_Y */
 
 KERNEL block2D_hybrid_coarsen_x(float c0, float c1, float *A0, float *Anext, int nx, int ny, int nz)
 {
-    const int width = 2 * blockDim.x;
-    const int left = threadIdx.x + threadIdx.y * width,
-              right = left + blockDim.x; /* my places in the plane */
-    const int x = blockIdx.x * width + threadIdx.x, x2 = x + blockDim.x;
-    const int y = blockIdx.y * blockDim.y + threadIdx.y;
+    const int width = 2 * TILE_X;
+    const int left = threadIdx.x + threadIdx.y * width, right = left + TILE_X; /* my places in the plane */
+    const int x = blockIdx.x * width + threadIdx.x, x2 = x + TILE_X;
+    const int y = blockIdx.y * TILE_Y + threadIdx.y;
     const bool in = x < nx && y < ny, in2 = x2 < nx && y < ny;
     const bool inner_y = y > 0 && y < ny - 1;
     const bool inner = inner_y && x > 0 && x < nx - 1, inner2 = inner_y && x2 < nx - 1;
-    const bool first_row = threadIdx.y == 0, last_row = threadIdx.y == blockDim.y - 1;
-    const bool first_column = threadIdx.x == 0, last_column = threadIdx.x == blockDim.x - 1;
+    const bool first_row = threadIdx.y == 0, last_row = threadIdx.y == TILE_Y - 1;
+    const bool first_column = threadIdx.x == 0, last_column = threadIdx.x == TILE_X - 1;
 
     plane[left] = 0;
     plane[right] = 0;
@@ -35,24 +38,21 @@ KERNEL block2D_hybrid_coarsen_x(float c0, float c1, float *A0, float *Anext, int
     }
     __syncthreads();
 
-    /* One index for both cells and all their neighbours: it saves registers, as does asking for the rim anew each time. */
-    int at = CELL(x, y, 1);
-    for (int z = 1; z < nz - 1; z++, at += nx * ny) {
-        const float *cell = A0 + at;
-        if (in) above = cell[nx * ny];
+    for (int z = 1; z < nz - 1; z++) {
+        if (in) above = A0[CELL(x, y, z + 1)];
         if (inner) {
-            float north = last_row ? cell[nx] : plane[left + width];
-            float south = first_row ? *(cell - nx) : plane[left - width];
-            float west = first_column ? cell[-1] : plane[left - 1];
-            Anext[at] = (above + below + north + south + plane[left + 1] + west) * c1 - plane[left] * c0;
+            float north = last_row ? A0[CELL(x, y + 1, z)] : plane[left + width];
+            float south = first_row ? A0[CELL(x, y - 1, z)] : plane[left - width];
+            float west = first_column ? A0[CELL(x - 1, y, z)] : plane[left - 1];
+            Anext[CELL(x, y, z)] =
+                (above + below + north + south + plane[left + 1] + west) * c1 - plane[left] * c0;
         }
-        cell += blockDim.x;
-        if (in2) above2 = cell[nx * ny];
+        if (in2) above2 = A0[CELL(x2, y, z + 1)];
         if (inner2) {
-            float north = last_row ? cell[nx] : plane[right + width];
-            float south = first_row ? *(cell - nx) : plane[right - width];
-            float east = last_column ? cell[1] : plane[right + 1];
-            Anext[at + blockDim.x] =
+            float north = last_row ? A0[CELL(x2, y + 1, z)] : plane[right + width];
+            float south = first_row ? A0[CELL(x2, y - 1, z)] : plane[right - width];
+            float east = last_column ? A0[CELL(x2 + 1, y, z)] : plane[right + 1];
+            Anext[CELL(x2, y, z)] =
                 (above2 + below2 + north + south + east + plane[right - 1]) * c1 - plane[right] * c0;
         }
         __syncthreads();
