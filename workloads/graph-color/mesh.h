@@ -2,7 +2,7 @@
 #ifndef GRAPH_COLOR_MESH_H
 #define GRAPH_COLOR_MESH_H
 
-/* Vertex v's neighbours are adjacency[v * max_degree ...], rising, closed by -1 where there are fewer than max_degree. */
+/* Vertex v's neighbours are adjacency[v * max_degree ...], rising, closed by -1 where there are fewer. */
 struct mesh {
     int vertices, max_degree;
     int *adjacency;

@@ -101,27 +101,23 @@ KERNEL histo_main_kernel(const unsigned *sm_mappings, unsigned num_elements, uns
     __shared__ unsigned words[KB][256];
     unsigned *flat = &words[0][0];
     const unsigned my_range = range_min + blockIdx.y;
-#pragma unroll 1
     for (unsigned i = threadIdx.x; i < WORDS; i += blockDim.x) flat[i] = 0;
     __syncthreads();
 
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (blockIdx.y == 0) { /* the first row counts the strays as well */
-#pragma unroll 1
         for (; i < num_elements; i += blockDim.x * gridDim.x) {
             unsigned mapping = sm_mappings[i];
             count_local(global_overflow, words, my_range, mapping);
             count_global(global_histo, range_min, range_max, mapping);
         }
     } else {
-#pragma unroll 1
         for (; i < num_elements; i += blockDim.x * gridDim.x)
             count_local(global_overflow, words, my_range, sm_mappings[i]);
     }
     __syncthreads();
 
     unsigned *to = global_subhisto + my_range * BINS_PER_BLOCK;
-#pragma unroll 1
     for (i = threadIdx.x; i < WORDS; i += blockDim.x) {
         atomicAdd(to + 4 * i, flat[i] & 0xff);
         atomicAdd(to + 4 * i + 1, flat[i] >> 8 & 0xff);

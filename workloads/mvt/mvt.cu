@@ -1,6 +1,6 @@
-/* mvt: x1 += A y1 and x2 += A^T y2 as PolyBench-GPU computes them: one thread a row for the first product, one thread a
- * column for the second. The lanes of the first kernel sit a row apart: a load of A touches 32 lines, which the next 31
- * iterations use again. */
+/* mvt: x1 += A y1 and x2 += A^T y2 as PolyBench-GPU computes them: one thread a row for the first product, one
+ * thread a column for the second. The lanes of the first kernel sit a row apart: a load of A touches 32 lines,
+ * which the next 31 iterations use again. */
 #include "kit/device.h"
 
 KERNEL mvt_kernel1(const float *A, float *x1, const float *y1, int rows, int columns)

@@ -9,13 +9,14 @@
  * half of them within windows, the others over the whole graph. */
 static struct kit_graph coauthors(int n)
 {
-    enum { WINDOW = 512 };
-    int *stub = malloc((size_t)n * DEGREE_MAX / 8 * sizeof *stub), stubs[2] = {0};
-    int *shared[2] = {stub, malloc((size_t)n * DEGREE_MAX / 8 * sizeof *stub)};
+    enum { WINDOW = 512, ROOM = 32 }; /* ROOM: stubs a node in each half, ten times the mean */
+    int *shared[2] = {malloc((size_t)n * ROOM * sizeof(int)), malloc((size_t)n * ROOM * sizeof(int))},
+        stubs[2] = {0};
     for (int v = 0; v < n; v++) {
         double degree = fmin(2.8 * pow(kit_uniform(1e-9, 1), -1 / 1.7), DEGREE_MAX);
         for (int i = 0; i < (int)degree; i++) shared[i & 1][stubs[i & 1]++] = v;
     }
+    if (stubs[0] > n * ROOM) kit_fail("more ties than planned");
     for (int at = 0; at < stubs[0]; at += WINDOW)
         kit_shuffle(shared[0] + at, stubs[0] - at < WINDOW ? stubs[0] - at : WINDOW);
     kit_shuffle(shared[1], stubs[1]);

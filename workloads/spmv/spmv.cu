@@ -14,7 +14,7 @@ KERNEL spmv_jds(float *dst_vector, const float *d_data, const int *d_index, cons
     int ix = blockIdx.x * blockDim.x + threadIdx.x;
     if (ix >= dim) return;
     int bound = sh_zcnt_int[ix >> WARP_BITS];
-    /* Software pipeline: while product k-2 is added, value and vector element of k-1 and column of k are on their way. */
+    /* Software pipeline: while product k-2 is added, value and element of k-1 and column of k are under way. */
     int at = jds_ptr_int[0] + ix;
     float sum = 0, value = d_data[at], x = x_vec[d_index[at]];
     if (bound > 1) {
