@@ -100,7 +100,7 @@ static int search_run(struct search *s)
 int main(int argc, char **argv)
 {
     kit_open("bfs-parboil", argc, argv);
-    int n = (const int[]){18432, 65536, 8500000}[kit_size()], source = 0;
+    int n = (const int[]){16384, 65536, 8500000}[kit_size()], source = 0;
     size_t edges = (size_t)n * DEGREE, bytes = n * sizeof(int);
     struct pair *node = kit_host(n * sizeof *node), *edge = kit_host(edges * sizeof *edge);
     make_graph(n, node, edge);

@@ -33,7 +33,7 @@ static void flip(int *out, const int *in, int width, int height)
 static void convolve_cpu(float *out, const int *in, const int *taps, int width, int height)
 {
     size_t pixels = (size_t)width * height;
-    int *a = malloc(pixels * sizeof *a), *b = malloc(pixels * sizeof *b);
+    int *a = calloc(pixels, sizeof *a), *b = calloc(pixels, sizeof *b);
     filter_rows(a, in, taps, width, height);
     flip(b, a, width, height);
     filter_rows(a, b, taps, height, width);

@@ -55,7 +55,8 @@ KIT_INLINE float logf(float a)
 {
     float near_one = a - 1;
     if (fabsf(near_one) > 0.1f) return log2f(a) * 0.693147181f;
-    float s = near_one / (2 + near_one), q = s * s; /* the unit loses relative accuracy around 1: log = 2 atanh s */
+    float s = near_one / (2 + near_one),
+          q = s * s; /* the unit loses relative accuracy around 1: log = 2 atanh s */
     return 2 * s * (1 + q * (0.333333333f + q * (0.2f + q * 0.142857143f)));
 }
 KIT_INLINE float log10f(float a) { return logf(a) * 0.434294482f; }

@@ -30,11 +30,16 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes);
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, size_t n);
 CUresult cuMemsetD32_v2(CUdeviceptr address, unsigned value, size_t n);
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **args,
-                        void **extra);
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                        CUstream stream, void **args, void **extra);
 
-enum { CU_RESOURCE_TYPE_LINEAR = 2, CU_AD_FORMAT_UNSIGNED_INT32 = 3, CU_AD_FORMAT_SIGNED_INT32 = 10, CU_AD_FORMAT_FLOAT = 32 };
+enum {
+    CU_RESOURCE_TYPE_LINEAR = 2,
+    CU_AD_FORMAT_UNSIGNED_INT32 = 3,
+    CU_AD_FORMAT_SIGNED_INT32 = 10,
+    CU_AD_FORMAT_FLOAT = 32
+};
 struct CUresource {
     int type;
     union {
@@ -56,8 +61,8 @@ struct CUtexture {
     float mipmap_bias, mipmap_min, mipmap_max, border[4];
     int reserved[12];
 };
-CUresult cuTexObjectCreate(CUtexObject *object, const struct CUresource *resource, const struct CUtexture *texture,
-                           const void *view);
+CUresult cuTexObjectCreate(CUtexObject *object, const struct CUresource *resource,
+                           const struct CUtexture *texture, const void *view);
 CUresult cuTexObjectDestroy(CUtexObject object);
 
 #endif

@@ -230,7 +230,8 @@ void kit_set_symbol(const char *name, const void *from, size_t bytes)
 CUtexObject kit_texture(CUdeviceptr at, size_t bytes, int format, unsigned channels)
 {
     if (kit.n_textures == sizeof kit.textures / sizeof *kit.textures) kit_fail("too many textures");
-    struct CUresource resource = {.type = CU_RESOURCE_TYPE_LINEAR, .of.linear = {at, format, channels, bytes}};
+    struct CUresource resource = {.type = CU_RESOURCE_TYPE_LINEAR,
+                                  .of.linear = {at, format, channels, bytes}};
     struct CUtexture texture = {.flags = 1};
     OK(cuTexObjectCreate, &kit.textures[kit.n_textures], &resource, &texture, NULL);
     return kit.textures[kit.n_textures++];

@@ -36,16 +36,17 @@ bool kit_checking(void); /* false with --no-check: the CPU reference need not be
 int kit_close(void);
 
 /* ---- memory: all of it lives until kit_close(), unless freed before ---- */
-void *kit_host(size_t bytes); /* zeroed host memory */
-CUdeviceptr kit_alloc(size_t bytes);                      /* device memory, not set */
-CUdeviceptr kit_zeros(size_t bytes);                      /* device memory, all zero */
-CUdeviceptr kit_upload(const void *from, size_t bytes);   /* device memory with a copy of `from` */
+void *kit_host(size_t bytes);                           /* zeroed host memory */
+CUdeviceptr kit_alloc(size_t bytes);                    /* device memory, not set */
+CUdeviceptr kit_zeros(size_t bytes);                    /* device memory, all zero */
+CUdeviceptr kit_upload(const void *from, size_t bytes); /* device memory with a copy of `from` */
 void kit_free(CUdeviceptr address);
 void kit_put(CUdeviceptr to, const void *from, size_t bytes);
 void kit_download(void *to, CUdeviceptr from, size_t bytes); /* waits for the launches before it */
 void kit_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 void kit_set32(CUdeviceptr at, uint32_t value, size_t n);
-void kit_set_symbol(const char *name, const void *from, size_t bytes); /* __constant__ or __device__ variable */
+void kit_set_symbol(const char *name, const void *from,
+                    size_t bytes); /* __constant__ or __device__ variable */
 CUdeviceptr kit_symbol(const char *name);
 /* A texture over linear memory for kit_tex1d_*() of device.h; format is one of CU_AD_FORMAT_*. */
 CUtexObject kit_texture(CUdeviceptr at, size_t bytes, int format, unsigned channels);
@@ -65,10 +66,10 @@ void kit_launch(const char *kernel, struct kit_dim grid, struct kit_dim block, u
 void kit_sync(void);
 
 /* ---- seeded inputs: the same on every host ---- */
-uint32_t kit_random(void);                  /* 32 random bits */
-uint32_t kit_below(uint32_t n);             /* 0 .. n-1, without bias */
+uint32_t kit_random(void);      /* 32 random bits */
+uint32_t kit_below(uint32_t n); /* 0 .. n-1, without bias */
 double kit_uniform(double low, double high);
-double kit_normal(void);                    /* mean 0, deviation 1 */
+double kit_normal(void); /* mean 0, deviation 1 */
 float *kit_floats(size_t n, double low, double high);
 int *kit_ints(size_t n, int low, int high); /* low .. high, both included */
 void kit_shuffle(int *values, size_t n);
@@ -87,31 +88,34 @@ struct kit_graph kit_graph_rmat(int log2_nodes, int degree, bool symmetric);
 struct kit_graph kit_graph_grid(int width, int height, int percent_missing);
 
 /* ---- checks: each prints the first difference, with its place, and makes the workload fail ---- */
-void kit_check_floats(const char *what, const float *got, const float *want, size_t n, double relative, double absolute);
-void kit_check_doubles(const char *what, const double *got, const double *want, size_t n, double relative, double absolute);
+void kit_check_floats(const char *what, const float *got, const float *want, size_t n, double relative,
+                      double absolute);
+void kit_check_doubles(const char *what, const double *got, const double *want, size_t n, double relative,
+                       double absolute);
 void kit_check_ints(const char *what, const int *got, const int *want, size_t n);
 void kit_check_bytes(const char *what, const void *got, const void *want, size_t n);
 void kit_check(bool holds, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void kit_note(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* one line on stdout: "NAME: ..." */
+void kit_note(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2))); /* one line on stdout: "NAME: ..." */
 _Noreturn void kit_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Addresses of up to 24 variables. */
-#define KIT_ADDRESSES(...)                                                                                             \
-    KIT_PICK(__VA_ARGS__, A24, A23, A22, A21, A20, A19, A18, A17, A16, A15, A14, A13, A12, A11, A10, A9, A8, A7, A6, \
-             A5, A4, A3, A2, A1, )                                                                                     \
+#define KIT_ADDRESSES(...)                                                                                   \
+    KIT_PICK(__VA_ARGS__, A24, A23, A22, A21, A20, A19, A18, A17, A16, A15, A14, A13, A12, A11, A10, A9, A8, \
+             A7, A6, A5, A4, A3, A2, A1, )                                                                   \
     (__VA_ARGS__)
-#define KIT_PICK(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, \
-                 a23, a24, name, ...)                                                                                  \
+#define KIT_PICK(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20,  \
+                 a21, a22, a23, a24, name, ...)                                                              \
     KIT_##name
-#define KIT_A1(a) (void *)&(a)
-#define KIT_A2(a, ...) (void *)&(a), KIT_A1(__VA_ARGS__)
-#define KIT_A3(a, ...) (void *)&(a), KIT_A2(__VA_ARGS__)
-#define KIT_A4(a, ...) (void *)&(a), KIT_A3(__VA_ARGS__)
-#define KIT_A5(a, ...) (void *)&(a), KIT_A4(__VA_ARGS__)
-#define KIT_A6(a, ...) (void *)&(a), KIT_A5(__VA_ARGS__)
-#define KIT_A7(a, ...) (void *)&(a), KIT_A6(__VA_ARGS__)
-#define KIT_A8(a, ...) (void *)&(a), KIT_A7(__VA_ARGS__)
-#define KIT_A9(a, ...) (void *)&(a), KIT_A8(__VA_ARGS__)
+#define KIT_A1(a)       (void *)&(a)
+#define KIT_A2(a, ...)  (void *)&(a), KIT_A1(__VA_ARGS__)
+#define KIT_A3(a, ...)  (void *)&(a), KIT_A2(__VA_ARGS__)
+#define KIT_A4(a, ...)  (void *)&(a), KIT_A3(__VA_ARGS__)
+#define KIT_A5(a, ...)  (void *)&(a), KIT_A4(__VA_ARGS__)
+#define KIT_A6(a, ...)  (void *)&(a), KIT_A5(__VA_ARGS__)
+#define KIT_A7(a, ...)  (void *)&(a), KIT_A6(__VA_ARGS__)
+#define KIT_A8(a, ...)  (void *)&(a), KIT_A7(__VA_ARGS__)
+#define KIT_A9(a, ...)  (void *)&(a), KIT_A8(__VA_ARGS__)
 #define KIT_A10(a, ...) (void *)&(a), KIT_A9(__VA_ARGS__)
 #define KIT_A11(a, ...) (void *)&(a), KIT_A10(__VA_ARGS__)
 #define KIT_A12(a, ...) (void *)&(a), KIT_A11(__VA_ARGS__)

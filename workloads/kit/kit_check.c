@@ -7,7 +7,8 @@ static bool near(double got, double want, double relative, double absolute)
     return fabs(got - want) <= absolute + relative * fabs(want);
 }
 
-void kit_check_floats(const char *what, const float *got, const float *want, size_t n, double relative, double absolute)
+void kit_check_floats(const char *what, const float *got, const float *want, size_t n, double relative,
+                      double absolute)
 {
     for (size_t i = 0; i < n; i++)
         if (!near(got[i], want[i], relative, absolute)) {
@@ -16,7 +17,8 @@ void kit_check_floats(const char *what, const float *got, const float *want, siz
         }
 }
 
-void kit_check_doubles(const char *what, const double *got, const double *want, size_t n, double relative, double absolute)
+void kit_check_doubles(const char *what, const double *got, const double *want, size_t n, double relative,
+                       double absolute)
 {
     for (size_t i = 0; i < n; i++)
         if (!near(got[i], want[i], relative, absolute)) {

@@ -21,7 +21,8 @@ static struct edge_list edges_with_room(size_t room)
 /* Counting sort by source; the order of a node's neighbours is that of their making. */
 static struct kit_graph graph_of_edges(int nodes, struct edge_list *e)
 {
-    struct kit_graph g = {nodes, (int)e->n, kit_host((nodes + 1) * sizeof(int)), kit_host(e->n * sizeof(int))};
+    struct kit_graph g = {nodes, (int)e->n, kit_host((nodes + 1) * sizeof(int)),
+                          kit_host(e->n * sizeof(int))};
     for (size_t i = 0; i < e->n; i++) g.row[e->from[i] + 1]++;
     for (int v = 0; v < nodes; v++) g.row[v + 1] += g.row[v];
     int *next = malloc(nodes * sizeof *next);
@@ -59,7 +60,8 @@ struct kit_graph kit_graph_rmat(int log2_nodes, int degree, bool symmetric)
     int nodes = 1 << log2_nodes;
     size_t wanted = (size_t)nodes * degree / (symmetric ? 2 : 1);
     struct edge_list e = edges_with_room(symmetric ? 2 * wanted : wanted);
-    int *name = malloc(nodes * sizeof *name); /* shuffled, so that the node's number does not tell its degree */
+    int *name =
+        malloc(nodes * sizeof *name); /* shuffled, so that the node's number does not tell its degree */
     for (int v = 0; v < nodes; v++) name[v] = v;
     kit_shuffle(name, nodes);
     for (size_t i = 0; i < wanted; i++) {

@@ -40,7 +40,10 @@ uint32_t kit_below(uint32_t n)
     return (uint32_t)(product >> 32);
 }
 
-double kit_uniform(double low, double high) { return low + (high - low) * ((double)(random64() >> 11) * 0x1p-53); }
+double kit_uniform(double low, double high)
+{
+    return low + (high - low) * ((double)(random64() >> 11) * 0x1p-53);
+}
 
 /* The sum of twelve uniforms (Irwin-Hall): near enough to a bell, and the same bits everywhere, as no libm is called. */
 double kit_normal(void)

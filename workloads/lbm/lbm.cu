@@ -1,7 +1,7 @@
-/* lbm: one step of a D3Q19 lattice-Boltzmann fluid as Parboil's optimized CUDA version does it: a block is a row of cells along x,
- * a thread a cell. The 19 distributions and the flags are an array each (struct of arrays); a thread gathers what streams into its
- * cell, collides, and writes its own cell of the other grid. Rows are 128 cells apart though 120 long, and planes beyond both ends
- * of z belong to the arrays, so that no edge needs a test. */
+/* lbm: one step of a D3Q19 lattice-Boltzmann fluid as Parboil's optimized CUDA version does it: a block is a row of
+ * cells along x, a thread a cell. The 19 distributions and the flags are an array each (struct of arrays); a thread
+ * gathers what streams into its cell, collides, and writes its own cell of the other grid. Rows are 128 cells apart
+ * though 120 long, and planes beyond both ends of z belong to the arrays, so that no edge needs a test. */
 #include "kit/device.h"
 
 #define PADDED_X 128

@@ -200,9 +200,11 @@ static void track(int cells, int m, int n, int max_iterations)
                cutoff);
     kit_download(got, dfields, all);
     kit_free(dimages), kit_free(dfields), kit_free(di), kit_free(df), kit_free(dm), kit_free(dn);
+    /* where convergence ends it, float and double may do one iteration more or less */
+    double slack = max_iterations < 10 ? 1e-5 : 1e-3;
     for (int c = 0; kit_checking() && c < cells; c++) {
         spread_cpu(images + c * m * n, want, m, n, e, max_iterations, cutoff);
-        kit_check_floats("field", got + c * m * n, want, m * n, 0, 1e-3);
+        kit_check_floats("field", got + c * m * n, want, m * n, 0, slack);
     }
 }
 

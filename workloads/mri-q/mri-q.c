@@ -16,7 +16,8 @@ struct scan {
     float *phi_real, *phi_imag;
 };
 
-/* Voxels on a Cartesian grid; samples along a cone's spiral, as a scanner's trajectory goes: dense in the middle of k-space. */
+/* Voxels on a Cartesian grid; samples along a cone's spiral, as a scanner's trajectory goes: dense in the middle of
+ * k-space. */
 static struct scan scan_generate(int side, int slices, int samples)
 {
     struct scan s = {.side = side, .slices = slices, .voxels = side * side * slices, .samples = samples};
@@ -70,8 +71,8 @@ static void q_gpu(const struct scan *s, const struct sample *samples, float *rea
     kit_download(imag, q_imag, bytes);
 }
 
-/* The sum over samples is one of waves: along x its phase advances by the same angle from voxel to voxel, so that a rotation
- * takes the place of sine and cosine. */
+/* The sum over samples is one of waves: along x its phase advances by the same angle from voxel to voxel, so that a
+ * rotation takes the place of sine and cosine. */
 static void scan_check(const struct scan *s, const float *real, const float *imag)
 {
     double *want = kit_host(2 * s->voxels * sizeof *want), total = 0;

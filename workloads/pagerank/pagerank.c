@@ -14,9 +14,9 @@ static struct kit_graph coauthors(int n)
         stubs[2] = {0};
     for (int v = 0; v < n; v++) {
         double degree = fmin(2.8 * pow(kit_uniform(1e-9, 1), -1 / 1.7), DEGREE_MAX);
+        if (stubs[0] + DEGREE_MAX > n * ROOM) kit_fail("more ties than planned");
         for (int i = 0; i < (int)degree; i++) shared[i & 1][stubs[i & 1]++] = v;
     }
-    if (stubs[0] > n * ROOM) kit_fail("more ties than planned");
     for (int at = 0; at < stubs[0]; at += WINDOW)
         kit_shuffle(shared[0] + at, stubs[0] - at < WINDOW ? stubs[0] - at : WINDOW);
     kit_shuffle(shared[1], stubs[1]);

@@ -1,6 +1,7 @@
-/* stencil: one Jacobi step of the 7-point stencil as Parboil's optimized CUDA version does it: a block of 32 x 4 threads owns a
- * column of 64 x 4 cells, each thread two of them 32 apart, and marches through z. The plane at hand lies in shared memory, the
- * planes below and above in registers; only the rim of the tile is read from global memory again. */
+/* stencil: one Jacobi step of the 7-point stencil as Parboil's optimized CUDA version does it: a block of 32 x 4
+ * threads owns a column of 64 x 4 cells, each thread two of them 32 apart, and marches through z. The plane at hand
+ * lies in shared memory, the planes below and above in registers; only the rim of the tile is read from global memory
+ * again. */
 #include "kit/device.h"
 
 #define CELL(x, y, z) ((x) + nx * ((y) + ny * (z)))
