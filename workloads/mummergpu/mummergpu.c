@@ -124,7 +124,8 @@ static int *match_reads(const struct device *d, const struct reads *r, int start
     return coords;
 }
 
-/* A list of what matched, with room for the alignments of each: all leaves under its highest node that is deep enough. */
+/* A list of what matched, with room for the alignments of each: all leaves under its highest node that is deep
+ * enough. */
 static int list_matches(const struct tree *t, const int *coords, int reads, int starts, struct match *matches,
                         int *slots)
 {

@@ -102,7 +102,8 @@ static const float at_rest[EQUATIONS] = {1.405627e-3f,
                                          2e-5f,
                                          2.9e-3f};
 
-/* For each place calmodulin, its buffers, kinase, calcineurin and phosphatase in all; then cycle length, potassium, magnesium. */
+/* For each place calmodulin, its buffers, kinase, calcineurin and phosphatase in all; then cycle length,
+ * potassium, magnesium. */
 static const float parameters[PARAMETERS] = {418,     1.857e3f, 120,   3.617f, 96.5f, 5.65f,
                                              24.2f,   0.1007f,  3e-3f, 0.57f,  5.65f, 24.2f,
                                              0.1007f, 3e-3f,    0.57f, 1000,   135,   1};
@@ -146,8 +147,8 @@ static void step_cpu(double h, double time, const double *y, const double *param
     }
 }
 
-/* Each step anew from where the device stood before it, with the step length that the device ended with: paths may part for
- * the last bit of an error, single steps do not. The step must also be one that the solver may accept. */
+/* Each step anew from where the device stood before it, with the step length that the device ended with: paths may
+ * part for the last bit of an error, single steps do not. The step must also be one that the solver may accept. */
 static void check_cell(int cell, int steps, const float *x, const float *y, const float *params)
 {
     double from[EQUATIONS], want[EQUATIONS], error[EQUATIONS], p[PARAMETERS], tolerance = 10.0 / steps;

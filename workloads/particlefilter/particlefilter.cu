@@ -1,7 +1,8 @@
-/* particlefilter: tracks a disk through noisy frames with a cloud of weighted guesses, as Rodinia's "float" version does it:
- * one thread a particle, doubles throughout. The likelihood of a particle writes and then reads back one row of `ind`, a table
- * with a row of `ones` ints a particle, so that the lanes of a warp sit a row (276 bytes) apart: 32 lines a load, each of which
- * serves the next 31 rounds of the loop if the L1 can hold it that long. */
+/* particlefilter: tracks a disk through noisy frames with a cloud of weighted guesses, as Rodinia's "float"
+ * version does it: one thread a particle, doubles throughout. The likelihood of a particle writes and then reads
+ * back one row of `ind`, a table with a row of `ones` ints a particle, so that the lanes of a warp sit a row (276
+ * bytes) apart: 32 lines a load, each of which serves the next 31 rounds of the loop if the L1 can hold it that
+ * long. */
 #include "kit/device.h"
 
 #define BLOCK   512

@@ -1,4 +1,5 @@
-/* gain.c: one trial of a new centre: the kernel's launch, the check of what it wrote, and what the host makes of it. */
+/* gain.c: one trial of a new centre: the kernel's launch, the check of what it wrote, and what the host makes of
+ * it. */
 #include "cluster.h"
 
 #define BLOCK 512
@@ -67,8 +68,8 @@ static void launch_trial(struct clustering *c, long x, const int *table, float *
     kit_free(dwork);
 }
 
-/* What closing each centre would cost: less than nothing for those with `lower` above 0. Returns how many these are, and the
- * change of the total cost. */
+/* What closing each centre would cost: less than nothing for those with `lower` above 0. Returns how many these
+ * are, and the change of the total cost. */
 static int weigh_closings(const struct clustering *c, const int *table, const float *work, double *lower,
                           double *change)
 {

@@ -1,5 +1,6 @@
-/* streamcluster: what would it save each point to be served by a new centre x? One thread a point, as in Rodinia. The
- * coordinates lie dimension by dimension, so that a warp reads one line of its points and one word, the same for all, of x. */
+/* streamcluster: what would it save each point to be served by a new centre x? One thread a point, as in Rodinia.
+ * The coordinates lie dimension by dimension, so that a warp reads one line of its points and one word, the same
+ * for all, of x. */
 #include "kit/device.h"
 
 struct point {
