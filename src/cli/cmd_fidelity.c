@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 struct fidelity_settings {
-    const char *size, *out, *runs;
+    const char *size, *out, *runs, *paper;
     uint64_t jobs;
 };
 
@@ -89,7 +89,7 @@ static int make_tables(const struct fidelity_settings *s, const struct workload 
                   "# The suite beside the papers: tables\n\nWritten by `heddle fidelity --size %s`; "
                   "docs/fidelity.md says what to make of them.\n",
                   size);
-    bool ok = fidelity(&runner, workloads, count, size, &out);
+    bool ok = fidelity(&runner, workloads, count, &(struct fidelity_options){size, s->paper}, &out);
     int status = write_out(s->out, &out);
     if (!s->runs) fprintf(stderr, "heddle: the runs are in %s\n", folder);
     strbuf_free(&programs);
@@ -102,6 +102,8 @@ int cli_cmd_fidelity(int argc, char **argv)
     struct fidelity_settings s = {0};
     struct cli_option options[] = {
         {"--size", NULL, CLI_TEXT, &s.size, "NAME", "of the workloads (default " CLI_DEFAULT_SIZE ")"},
+        {"--paper", NULL, CLI_TEXT, &s.paper, "NAME",
+         "the figures of one paper: thesis-ch3, apres, ... (default all)"},
         {"--jobs", "-j", CLI_U64, &s.jobs, "N", "runs at a time (default: one for each core)"},
         {"--runs", NULL, CLI_TEXT, &s.runs, "DIR",
          "keep the runs' JSON files here, and use those that are current"},
@@ -114,6 +116,11 @@ int cli_cmd_fidelity(int argc, char **argv)
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv))
         status = p.status;
+    else if (s.paper && !fidelity_knows(s.paper))
+        fprintf(stderr,
+                "heddle: error: no figures of paper '%s'\n  hint: thesis-ch3, thesis-ch4, thesis-ch5, "
+                "linebacker, apres, finereg, morpheus\n",
+                s.paper);
     else if (pick_workloads(&set, &p, argc, argv, &workloads, &count))
         status = make_tables(&s, workloads, count);
     free(workloads);

@@ -53,9 +53,14 @@ struct results {
     VEC(struct lab_run) runs;
 };
 
-static bool is_wanted(const struct workload *w, const struct measure *m)
+static bool is_asked(const struct fidelity_options *o, const char *paper)
 {
-    const struct workload_paper *p = workload_paper(w, m->paper);
+    return !o->paper || !strcmp(o->paper, paper);
+}
+
+static bool is_wanted(const struct workload *w, const struct measure *m, const struct fidelity_options *o)
+{
+    const struct workload_paper *p = is_asked(o, m->paper) ? workload_paper(w, m->paper) : NULL;
     return p &&
            (m->judging == BY_CLASS ? *p->class_of != 0 : !isnan(workload_figure(w, m->paper, m->figure)));
 }
@@ -68,7 +73,8 @@ static uint32_t add_run(struct results *r, const struct workload *w, const char 
     return r->runs.len - 1;
 }
 
-static void plan(struct results *r, const struct workload *const *workloads, uint32_t count, const char *size)
+static void plan(struct results *r, const struct workload *const *workloads, uint32_t count,
+                 const struct fidelity_options *o)
 {
     r->plans = mem_alloc(MAX(count, 1u) * sizeof *r->plans);
     r->count = count;
@@ -76,12 +82,12 @@ static void plan(struct results *r, const struct workload *const *workloads, uin
         struct plan *p = &r->plans[i];
         *p = (struct plan){.workload = workloads[i]};
         for (uint32_t k = 0; k < MEASURES; k++) {
-            if (!(p->wanted[k] = is_wanted(workloads[i], &measures[k]))) continue;
-            p->base[k] = add_run(r, workloads[i], size, measures[k].machine, NULL);
-            p->changed[k] = add_run(r, workloads[i], size, measures[k].machine, measures[k].change);
+            if (!(p->wanted[k] = is_wanted(workloads[i], &measures[k], o))) continue;
+            p->base[k] = add_run(r, workloads[i], o->size, measures[k].machine, NULL);
+            p->changed[k] = add_run(r, workloads[i], o->size, measures[k].machine, measures[k].change);
         }
-        if ((p->limits = workload_paper(workloads[i], "finereg") != NULL))
-            p->limit_run = add_run(r, workloads[i], size, "maxwell", NULL);
+        if ((p->limits = is_asked(o, "finereg") && workload_paper(workloads[i], "finereg")))
+            p->limit_run = add_run(r, workloads[i], o->size, "maxwell", NULL);
     }
 }
 
@@ -296,21 +302,18 @@ static bool load_table(const struct results *r, struct strbuf *out)
     return ok;
 }
 
-uint32_t fidelity_runs(const struct workload *const *workloads, uint32_t count)
+bool fidelity_knows(const char *paper)
 {
-    struct results r = {0};
-    plan(&r, workloads, count, "");
-    uint32_t n = r.runs.len;
-    free(r.plans);
-    vec_free(&r.runs);
-    return n;
+    for (uint32_t k = 0; k < MEASURES; k++)
+        if (!strcmp(measures[k].paper, paper)) return true;
+    return !strcmp(paper, "finereg");
 }
 
 bool fidelity(const struct lab_runner *runner, const struct workload *const *workloads, uint32_t count,
-              const char *size, struct strbuf *out)
+              const struct fidelity_options *options, struct strbuf *out)
 {
     struct results r = {0};
-    plan(&r, workloads, count, size);
+    plan(&r, workloads, count, options);
     bool ok = lab_run_all(runner, r.runs.data, r.runs.len);
     for (uint32_t k = 0; k < MEASURES; k++) ok &= measure_table(&r, k, out);
     ok &= limit_table(&r, out);

@@ -139,8 +139,8 @@ int main(int argc, char **argv)
 {
     kit_open("particlefilter", argc, argv);
     struct scene s = {.rows = 128, .columns = 128};
-    s.frames = (const int[]){3, 2, 10}[kit_size()];
-    s.particles = (const int[]){500, 8192, 1000}[kit_size()];
+    s.frames = (const int[]){3, 10, 10}[kit_size()];
+    s.particles = (const int[]){500, 1000, 1000}[kit_size()];
     s.seed = kit_host(s.particles * sizeof *s.seed);
     uint32_t now = kit_random() | 1; /* the original multiplies the time of day by the particle's number */
     for (int i = 0; i < s.particles; i++) s.seed[i] = (int)(now * (uint32_t)i);
