@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     static const struct {
         int rows, cols, frames, endo, epi, search, templ, max_move;
     } sizes[] = {
-        {96, 112, 12, 1, 1, 5, 3, 3}, {656, 744, 2, 20, 31, 15, 9, 10}, {656, 744, 104, 20, 31, 40, 25, 10}};
+        {96, 112, 12, 1, 1, 5, 3, 3}, {656, 744, 2, 2, 2, 40, 25, 10}, {656, 744, 104, 20, 31, 40, 25, 10}};
     int s = kit_size(), rows = sizes[s].rows, cols = sizes[s].cols, points = sizes[s].endo + sizes[s].epi;
     struct common c = {
         .search = sizes[s].search, .templ = sizes[s].templ, .max_move = sizes[s].max_move, .alpha = 0.87f};

@@ -133,7 +133,7 @@ int main(int argc, char **argv)
     kit_open("streamcluster", argc, argv);
     struct clustering c = {.points = (const int[]){2000, 16384, 16384}[kit_size()],
                            .dimensions = (const int[]){32, 256, 256}[kit_size()],
-                           .gains_left = (const int[]){4, 3, 1 << 30}[kit_size()]};
+                           .gains_left = (const int[]){4, 5, 1 << 30}[kit_size()]};
     make_points(&c);
     double cost = find_medians(&c);
     kit_note("%ld centres, cost %.1f", c.centres, cost);

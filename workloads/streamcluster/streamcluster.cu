@@ -1,6 +1,6 @@
-/* streamcluster: what would it save each point to be served by a new centre x? One thread a point, as in Rodinia.
- * The coordinates lie dimension by dimension, so that a warp reads one line of its points and one word, the same
- * for all, of x. */
+/* streamcluster: what would it save each point to be served by a new centre x? One thread a point, as in Rodinia's
+ * pgain. The coordinates lie dimension by dimension, so that a warp reads one line of its points in each round; those
+ * of x one thread of the block fetches into shared memory first, one word out of each line. */
 #include "kit/device.h"
 
 struct point {
@@ -10,31 +10,30 @@ struct point {
     float cost;               /* weight times squared distance to it */
 };
 
-KIT_INLINE float distance_squared(int a, int b, int points, int dimensions, const float *coordinates)
-{
-    float sum = 0;
-#pragma unroll 1 /* as the compilers of the original's day left it */
-    for (int i = 0; i < dimensions; i++) {
-        float difference = coordinates[i * points + a] - coordinates[i * points + b];
-        sum += difference * difference;
-    }
-    return sum;
-}
+extern __shared__ float of_x[];
 
 /* `work` has a row of one word a centre and one more (number `centres`) for each point. */
-KERNEL kernel_compute_cost(int points, int dimensions, long x, const struct point *p, int centres, int stride,
-                           const float *coordinates, float *work, const int *centre_table,
-                           bool *switch_membership)
+KERNEL pgain_kernel(int points, int dimensions, long x, const struct point *p, int centres,
+                    const float *coordinates, float *work, const int *centre_table, bool *switch_membership)
 {
     int block = blockIdx.x + gridDim.x * blockIdx.y;
     int i = blockDim.x * block + threadIdx.x;
+    if (threadIdx.x == 0)
+        for (int d = 0; d < dimensions; d++) of_x[d] = coordinates[d * points + x];
+    __syncthreads();
     if (i >= points) return;
-    float *lower = &work[i * stride];
-    float cost = distance_squared(i, (int)x, points, dimensions, coordinates) * p[i].weight;
-    if (cost < p[i].cost) {
+
+    float cost = 0;
+    for (int d = 0; d < dimensions; d++) {
+        float difference = coordinates[d * points + i] - of_x[d];
+        cost += difference * difference;
+    }
+    cost = cost * p[i].weight;
+    float now = p[i].cost, *lower = &work[i * (centres + 1)];
+    if (cost < now) {
         switch_membership[i] = true;
-        lower[centres] += cost - p[i].cost;
+        lower[centres] += cost - now;
     } else {
-        lower[centre_table[p[i].assigned]] += p[i].cost - cost;
+        lower[centre_table[p[i].assigned]] += now - cost;
     }
 }
