@@ -10,13 +10,13 @@
 
 #if defined(__clang__) && !defined(__NVCC__)
 
-#define __global__              __attribute__((global))
-#define __device__              __attribute__((device))
-#define __shared__              __attribute__((shared))
-#define __constant__            __attribute__((constant))
-#define __forceinline__         __attribute__((always_inline))
-#define __noinline__            __attribute__((noinline))
-#define __launch_bounds__(...)  __attribute__((launch_bounds(__VA_ARGS__)))
+#define __global__             __attribute__((global))
+#define __device__             __attribute__((device))
+#define __shared__             __attribute__((shared))
+#define __constant__           __attribute__((constant))
+#define __forceinline__        __attribute__((always_inline))
+#define __noinline__           __attribute__((noinline))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 
 /* clang-format off */
 struct uint3 { unsigned x, y, z; };
@@ -47,19 +47,31 @@ KIT_INLINE void __threadfence_block(void) { __nvvm_membar_cta(); }
 
 /* Relaxed, device scope, as CUDA's. */
 KIT_INLINE int atomicAdd(int *p, int v) { return __nvvm_atom_add_gen_i(p, v); }
-KIT_INLINE unsigned atomicAdd(unsigned *p, unsigned v) { return (unsigned)__nvvm_atom_add_gen_i((int *)p, (int)v); }
+KIT_INLINE unsigned atomicAdd(unsigned *p, unsigned v)
+{
+    return (unsigned)__nvvm_atom_add_gen_i((int *)p, (int)v);
+}
 KIT_INLINE float atomicAdd(float *p, float v) { return __nvvm_atom_add_gen_f(p, v); }
 KIT_INLINE int atomicSub(int *p, int v) { return __nvvm_atom_add_gen_i(p, -v); }
-KIT_INLINE unsigned atomicSub(unsigned *p, unsigned v) { return (unsigned)__nvvm_atom_add_gen_i((int *)p, -(int)v); }
+KIT_INLINE unsigned atomicSub(unsigned *p, unsigned v)
+{
+    return (unsigned)__nvvm_atom_add_gen_i((int *)p, -(int)v);
+}
 KIT_INLINE int atomicMin(int *p, int v) { return __nvvm_atom_min_gen_i(p, v); }
 KIT_INLINE int atomicMax(int *p, int v) { return __nvvm_atom_max_gen_i(p, v); }
 KIT_INLINE unsigned atomicMin(unsigned *p, unsigned v) { return __nvvm_atom_min_gen_ui(p, v); }
 KIT_INLINE unsigned atomicMax(unsigned *p, unsigned v) { return __nvvm_atom_max_gen_ui(p, v); }
 KIT_INLINE int atomicOr(int *p, int v) { return __nvvm_atom_or_gen_i(p, v); }
-KIT_INLINE unsigned atomicOr(unsigned *p, unsigned v) { return (unsigned)__nvvm_atom_or_gen_i((int *)p, (int)v); }
+KIT_INLINE unsigned atomicOr(unsigned *p, unsigned v)
+{
+    return (unsigned)__nvvm_atom_or_gen_i((int *)p, (int)v);
+}
 KIT_INLINE int atomicAnd(int *p, int v) { return __nvvm_atom_and_gen_i(p, v); }
 KIT_INLINE int atomicExch(int *p, int v) { return __nvvm_atom_xchg_gen_i(p, v); }
-KIT_INLINE unsigned atomicExch(unsigned *p, unsigned v) { return (unsigned)__nvvm_atom_xchg_gen_i((int *)p, (int)v); }
+KIT_INLINE unsigned atomicExch(unsigned *p, unsigned v)
+{
+    return (unsigned)__nvvm_atom_xchg_gen_i((int *)p, (int)v);
+}
 KIT_INLINE int atomicCAS(int *p, int old, int v) { return __nvvm_atom_cas_gen_i(p, old, v); }
 KIT_INLINE unsigned atomicCAS(unsigned *p, unsigned old, unsigned v)
 {
