@@ -113,6 +113,17 @@ static void short_count(uint64_t n, char out[16])
         snprintf(out, 16, "%.*f%c", u == 0 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, unit[u]);
 }
 
+/* The list must fit a terminal. */
+static const char *short_paper(const char *paper)
+{
+    static const char *const names[][2] = {
+        {"thesis-ch3", "ch3"}, {"thesis-ch4", "ch4"}, {"thesis-ch5", "ch5"}, {"linebacker", "lb"},
+        {"finereg", "fr"},     {"apres", "ap"},       {"morpheus", "mo"}};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (!strcmp(paper, names[i][0])) return names[i][1];
+    return paper;
+}
+
 static void print_row(const struct workload *w)
 {
     static const char *const shown[] = {"tiny", "small", "paper"};
@@ -126,7 +137,7 @@ static void print_row(const struct workload *w)
     printf(" %3u ", w->kernel_count);
     for (uint32_t i = 0; i < w->paper_count; i++) {
         const struct workload_paper *p = &w->papers[i];
-        printf(" %s%s%s", p->paper, *p->class_of ? ":" : "", p->class_of);
+        printf(" %s%s%s", short_paper(p->paper), *p->class_of ? ":" : "", p->class_of);
     }
     putchar('\n');
 }
@@ -180,10 +191,10 @@ int cli_list_workloads(bool json)
         printf("%-15s %-12s %6s %6s %6s %3s  %s\n", "workload", "suite", "tiny", "small", "paper", "kernels",
                "papers:class");
         for (uint32_t i = 0; i < set.items.len; i++) print_row(&set.items.data[i]);
-        printf("\nWarp instructions of each size; classes: S sensitive to cache (finereg: limited by "
-               "scheduling), I not, C or M bound by\n"
-               "computation or memory, R limited by registers. `heddle run NAME --size tiny` runs one; "
-               "--json tells more.\n");
+        printf("\nWarp instructions of each size. Papers: chapters of the thesis, lb Linebacker, ap APRES,\n"
+               "fr FineReg, mo Morpheus. Classes: lb, ap: S gains from cache, I does not, C computes;\n"
+               "fr: S bound by slots, R by registers; mo: M bound by memory, C by computation.\n"
+               "`heddle run NAME --size tiny` runs one; --json tells more.\n");
     }
     workloads_free(&set);
     return ok ? CLI_OK : CLI_BAD_INPUT;
