@@ -141,6 +141,7 @@ static void join_links(struct timed_gpu *g)
         join(&l->slice_to_dram[i], g->slice_wakes[i], g->channel_wakes[i / per_channel]);
         join(&l->dram_to_slice[i], g->channel_wakes[i / per_channel], g->slice_wakes[i]);
     }
+    xbar_take_notes(g->xbar);
 }
 
 bool wiring_create(struct timed_gpu *g, struct diag_list *diags)
