@@ -40,7 +40,9 @@ enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
 struct cache {
     struct cache_geometry g;
     struct cache_line *lines; /* [set * ways_max + way] */
-    uint32_t ways_max;        /* as it was made; g.ways are in use */
+    uint64_t
+        *tags; /* beside them: line address + 1 of a line in use, else 0; the ways of a set lie together */
+    uint32_t ways_max; /* as it was made; g.ways are in use */
     uint64_t clock;
     struct rng rng;
     uint32_t full_sectors;           /* mask of a whole line; 1 without sectors */

@@ -13,6 +13,7 @@ void dram_channel_take(struct dram_channel *d, uint64_t clock)
         assert(id != DRAM_ENTRY_NONE);
         d->current[bank] = id;
         d->busy_banks |= 1ull << bank;
+        d->command_stale = true;
         d->stats.requests++;
         d->stats.row_hits += open == (int64_t)d->queue.entries[id].row;
     }
@@ -105,8 +106,13 @@ static uint64_t channel_bank_next(const struct dram_channel *d, uint64_t clock, 
     return dram_chips_earliest(&d->chips, clock, bank, dram_chips_next(&d->chips, bank, e->row, e->is_write));
 }
 
+/* Banks are looked at only when one of them may have a command, or something has changed. */
 void dram_channel_command(struct dram_channel *d, uint64_t clock)
 {
+    if (!d->command_stale && clock < d->command_next) {
+        dram_channel_wake(d, d->command_next);
+        return;
+    }
     struct choice column = {0, UINT64_MAX}, row = {0, UINT64_MAX};
     uint64_t next = channel_choose(d, clock, &column, &row);
     bool has_column = column.order != UINT64_MAX, has_row = row.order != UINT64_MAX;
@@ -118,6 +124,8 @@ void dram_channel_command(struct dram_channel *d, uint64_t clock)
         if (channel_bank_next(d, clock, row.bank) <= clock) channel_give_command(d, clock, row.bank);
         next = MIN(next, channel_bank_next(d, clock, row.bank));
     }
+    d->command_next = next;
+    d->command_stale = false;
     dram_channel_wake(d, next);
 }
 
@@ -133,6 +141,7 @@ static void channel_refresh_rank(struct dram_channel *d, uint32_t rank)
 {
     d->stats.precharges += dram_chips_refresh(&d->chips, rank, d->refresh_due[rank]);
     d->stats.refreshes++;
+    d->command_stale = true;
     d->refresh_due[rank] += d->params.trefi;
     d->refresh_next = d->refresh_due[channel_refresh_first(d)];
 }
