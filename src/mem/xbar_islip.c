@@ -51,7 +51,8 @@ static void islip_start(struct xbar_net *n, uint32_t input, uint32_t output, tic
     assert(head->dst == output && head->ready <= now && o->free <= now && in->port_free <= now);
     n->stats->stall_cycles += (now - vc->head_since) / period;
     n->stats->output_busy_cycles += step;
-    vc->flits -= step; /* they leave at least as fast as others come in */
+    n->noted[input] = NOTE_LOOK; /* the channel may have waited for this room */
+    vc->flits -= step;           /* they leave at least as fast as others come in */
     uint32_t drain = n->params->output_speedup;
     o->free = clock_after(n->clock, now, (step + drain - 1) / drain);
     o->sent = clock_after(n->clock, MAX(o->sent, now), step);

@@ -63,11 +63,12 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
                            .open = mem_alloc(sizeof(uint32_t) * outputs),
                            .ejecting = mem_zalloc(sizeof(uint64_t) * ((outputs + 63) / 64)),
                            .asked = mem_zalloc(sizeof(uint64_t) * ((outputs + 63) / 64)),
-                           .noted = mem_zalloc(inputs + NOTE_WORD)};
+                           .noted = mem_zalloc(inputs + NOTE_WORD),
+                           .until = mem_zalloc(sizeof(tick) * inputs)};
     for (uint32_t i = 0; i < inputs; i++) {
         xbar_input_init(&n->in[i], p);
         n->offer[i] = UINT32_MAX;
-        n->noted[i] = 1; /* the link may hold something already */
+        n->noted[i] = NOTE_LOOK; /* the link may hold something already */
     }
     for (uint32_t o = 0; o < outputs; o++) {
         xbar_ring_init(&n->out[o].ejection, p->infinite ? INFINITE_PACKETS : p->ejection);
@@ -101,6 +102,7 @@ void xbar_net_free(struct xbar_net *n)
     free(n->ejecting);
     free(n->asked);
     free(n->noted);
+    free(n->until);
 }
 
 static uint32_t xbar_packet_bytes(const struct xbar_net *n, const struct req *r)
@@ -194,11 +196,25 @@ static bool xbar_fits(const struct xbar_net *n, const struct xbar_input *in, uin
            xbar_has_room(in->flits, n->params->injection, flits);
 }
 
-static void xbar_inject(struct xbar_net *n, uint32_t input, tick now, tick *wake)
+/* What is to be done for an input next, and when: by itself at `until`, or by a push or a grant. */
+static void xbar_note_input(struct xbar_net *n, uint32_t input, tick until)
+{
+    const struct xbar_input *in = &n->in[input];
+    const struct link *from = n->from[input];
+    n->until[input] = until;
+    if (!from->consumer_note)
+        n->noted[input] = NOTE_LOOK;
+    else
+        n->noted[input] =
+            in->channel_flits || in->injection.count || from->count ? NOTE_SLEEPS : NOTE_NOTHING;
+}
+
+/* Returns the time at which there is something to do again, if nothing else happens. */
+static tick xbar_inject(struct xbar_net *n, uint32_t input, tick now)
 {
     struct xbar_input *in = &n->in[input];
     struct link *from = n->from[input];
-    tick next = now + n->clock->period;
+    tick next = now + n->clock->period, until = TICK_NEVER;
     uint32_t id;
     if (in->channel_flits && in->channel_free <= now) {
         in->flits -= in->channel_flits;
@@ -215,13 +231,13 @@ static void xbar_inject(struct xbar_net *n, uint32_t input, tick now, tick *wake
             xbar_ring_push(&in->injection, p);
             in->flits += p.flits;
             n->packets++;
-            wake_at(wake, MAX(next, link_next(from)));
+            wake_at(&until, MAX(next, link_next(from)));
         }
     } else if (!is_blocked)
-        wake_at(wake, link_next(from));
+        wake_at(&until, link_next(from));
     xbar_start_channel(n, input, now);
-    if (in->channel_flits) wake_at(wake, in->channel_free);
-    n->noted[input] = in->channel_flits || in->injection.count || from->count || !from->consumer_note;
+    if (in->channel_flits) wake_at(&until, in->channel_free);
+    return until;
 }
 
 /* ---- the infinite network: each packet takes the time of an idle network ---- */
@@ -234,21 +250,20 @@ static void xbar_insert_by_time(struct xbar_net *n, struct xbar_packet p)
     *xbar_ring_at(r, i) = p;
 }
 
-static void xbar_inject_all(struct xbar_net *n, uint32_t input, tick now, tick *wake)
+static tick xbar_inject_all(struct xbar_net *n, uint32_t input, tick now)
 {
     struct link *from = n->from[input];
     uint32_t id;
     while (link_peek(from, now, &id)) {
         struct xbar_packet p = xbar_packet_of(n, id, now);
         const struct xbar_ring *to = &n->out[p.dst].ejection;
-        if (to->count == to->capacity) return; /* room comes with a delivery, before this step */
+        if (to->count == to->capacity) return now + n->clock->period; /* room comes with a delivery */
         link_pop(from, now);
         p.ready = clock_after(n->clock, now, 1 + p.flits + n->params->latency);
         xbar_insert_by_time(n, p);
         n->packets++;
     }
-    wake_at(wake, link_next(from));
-    n->noted[input] = from->count || !from->consumer_note;
+    return link_next(from);
 }
 
 /* When the next packet is complete at an output, or the next head could be granted. Heads without room in
@@ -275,6 +290,12 @@ static void xbar_deliver_all(struct xbar_net *n, tick now, tick *wake)
             xbar_deliver(n, w * 64 + (uint32_t)__builtin_ctzll(m), now, wake);
 }
 
+static void xbar_look_at_input(struct xbar_net *n, uint32_t input, tick now)
+{
+    tick until = n->params->infinite ? xbar_inject_all(n, input, now) : xbar_inject(n, input, now);
+    xbar_note_input(n, input, until);
+}
+
 /* A port that nobody has pushed to, and that holds nothing, costs an eighth of a look. */
 static void xbar_inject_noted(struct xbar_net *n, tick now, tick *wake)
 {
@@ -282,8 +303,11 @@ static void xbar_inject_noted(struct xbar_net *n, tick now, tick *wake)
         uint64_t notes;
         memcpy(&notes, n->noted + first, sizeof notes);
         if (!notes) continue;
-        for (uint32_t i = first; i < first + NOTE_WORD; i++)
-            if (n->noted[i]) (n->params->infinite ? xbar_inject_all : xbar_inject)(n, i, now, wake);
+        for (uint32_t i = first; i < first + NOTE_WORD; i++) {
+            if (n->noted[i] == NOTE_NOTHING) continue;
+            if (n->noted[i] == NOTE_LOOK || n->until[i] <= now) xbar_look_at_input(n, i, now);
+            wake_at(wake, n->until[i]);
+        }
     }
 }
 

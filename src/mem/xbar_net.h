@@ -45,6 +45,12 @@ struct xbar_output {
     uint32_t request_count;
 };
 
+/* An input that waits for its channel, for the head of its link or for a grant need not be looked at. */
+enum xbar_note {
+    NOTE_NOTHING, /* it holds nothing, and nothing is in its link: a push notes NOTE_LOOK */
+    NOTE_LOOK,
+    NOTE_SLEEPS /* nothing to do before `until`, unless a push or a grant notes NOTE_LOOK */
+};
 enum { NOTE_WORD = 8 }; /* notes that are looked at together */
 
 struct xbar_net {
@@ -64,7 +70,8 @@ struct xbar_net {
     uint32_t requests;        /* heads that compete */
     uint64_t *ejecting;       /* mask of outputs with something in their ejection buffer */
     uint64_t *asked;          /* mask of outputs for which a head competes */
-    uint8_t *noted;           /* [input]: 1 = something is there or in its link; in words of NOTE_WORD */
+    uint8_t *noted;           /* [input]: enum xbar_note, padded to whole words of NOTE_WORD */
+    tick *until;              /* [input]: of NOTE_SLEEPS */
 };
 
 void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_reply, uint32_t inputs,
