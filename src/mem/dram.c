@@ -106,7 +106,7 @@ static bool channel_give_back(struct dram_channel *d, tick now)
     d->returns_head = dram_ring_at(d->returns_head, 1, d->returns_cap);
     d->returns_count--;
     d->returns_taken--;
-    d->command_stale = true; /* a read may have waited for its place */
+    if (d->is_held) d->command_next = 0;
     d->inside--;
     return true;
 }

@@ -13,7 +13,7 @@ void dram_channel_take(struct dram_channel *d, uint64_t clock)
         assert(id != DRAM_ENTRY_NONE);
         d->current[bank] = id;
         d->busy_banks |= 1ull << bank;
-        d->command_stale = true;
+        d->bank_at[bank] = d->command_next = 0;
         d->stats.requests++;
         d->stats.row_hits += open == (int64_t)d->queue.entries[id].row;
     }
@@ -75,16 +75,24 @@ struct choice {
 
 /* The oldest request whose column command, and whose row command, may go at this clock; the next clock at
  * which another may. */
-static uint64_t channel_choose(const struct dram_channel *d, uint64_t clock, struct choice *column,
+static uint64_t channel_choose(struct dram_channel *d, uint64_t clock, struct choice *column,
                                struct choice *row)
 {
     uint64_t next = UINT64_MAX;
+    d->is_held = false;
     for (uint64_t m = d->busy_banks; m; m &= m - 1) {
         uint32_t bank = (uint32_t)__builtin_ctzll(m);
+        if (d->bank_at[bank] > clock) { /* other banks' commands only make it later */
+            next = MIN(next, d->bank_at[bank]);
+            continue;
+        }
         const struct dram_entry *e = &d->queue.entries[d->current[bank]];
         enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
-        if (dram_channel_is_held(d, e, c)) continue; /* goes on when a read has left */
-        uint64_t at = dram_chips_earliest(&d->chips, clock, bank, c);
+        if (dram_channel_is_held(d, e, c)) { /* goes on when a read has left */
+            d->is_held = true;
+            continue;
+        }
+        uint64_t at = d->bank_at[bank] = dram_chips_earliest(&d->chips, clock, bank, c);
         struct choice *best = c == DRAM_READ || c == DRAM_WRITE ? column : row;
         if (at > clock) {
             next = MIN(next, at);
@@ -99,17 +107,18 @@ static uint64_t channel_choose(const struct dram_channel *d, uint64_t clock, str
 }
 
 /* When the bank may have its next command, from the clock on. */
-static uint64_t channel_bank_next(const struct dram_channel *d, uint64_t clock, uint32_t bank)
+static uint64_t channel_bank_next(struct dram_channel *d, uint64_t clock, uint32_t bank)
 {
     if (!(d->busy_banks >> bank & 1)) return UINT64_MAX;
     const struct dram_entry *e = &d->queue.entries[d->current[bank]];
-    return dram_chips_earliest(&d->chips, clock, bank, dram_chips_next(&d->chips, bank, e->row, e->is_write));
+    enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
+    return d->bank_at[bank] = dram_chips_earliest(&d->chips, clock, bank, c);
 }
 
 /* Banks are looked at only when one of them may have a command, or something has changed. */
 void dram_channel_command(struct dram_channel *d, uint64_t clock)
 {
-    if (!d->command_stale && clock < d->command_next) {
+    if (clock < d->command_next) {
         dram_channel_wake(d, d->command_next);
         return;
     }
@@ -125,7 +134,6 @@ void dram_channel_command(struct dram_channel *d, uint64_t clock)
         next = MIN(next, channel_bank_next(d, clock, row.bank));
     }
     d->command_next = next;
-    d->command_stale = false;
     dram_channel_wake(d, next);
 }
 
@@ -141,7 +149,8 @@ static void channel_refresh_rank(struct dram_channel *d, uint32_t rank)
 {
     d->stats.precharges += dram_chips_refresh(&d->chips, rank, d->refresh_due[rank]);
     d->stats.refreshes++;
-    d->command_stale = true;
+    memset(d->bank_at, 0, sizeof d->bank_at); /* rows were closed: other commands come next */
+    d->command_next = 0;
     d->refresh_due[rank] += d->params.trefi;
     d->refresh_next = d->refresh_due[channel_refresh_first(d)];
 }
