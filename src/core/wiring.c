@@ -59,15 +59,7 @@ static void apply_atomic(void *ctx, const struct req *r)
 
 static void place_request(const void *map, struct req *r)
 {
-    struct addr_place p = addrmap_place(map, r->addr);
-    r->slice = p.slice;
-    r->channel = p.channel;
-}
-
-/* Slices index their sets by the address without the bits that chose the slice. */
-static uint64_t address_in_slice(const void *map, uint64_t addr)
-{
-    return addrmap_place(map, addr).slice_addr;
+    addrmap_route(map, r->addr, &r->slice, &r->channel);
 }
 
 static void create_sms(struct timed_gpu *g)
@@ -113,7 +105,8 @@ static void create_memory(struct timed_gpu *g)
         g->slices[i] = l2_create(&m->l2, i, &clocks[DOMAIN_L2], &clocks[DOMAIN_CORE], &g->pool, to_slice[i],
                                  from_slice[i], to_dram[i], from_dram[i]);
         g->slice_wakes[i] = l2_wake(g->slices[i]);
-        l2_use_map(g->slices[i], address_in_slice, g->map);
+        l2_use_map(g->slices[i], addrmap_slice_addr,
+                   g->map); /* sets by the address without the slice's bits */
         l2_on_atomic(g->slices[i], apply_atomic, g);
     }
     uint32_t per_channel = g->slice_count / g->channel_count;
@@ -141,6 +134,7 @@ static void join_links(struct timed_gpu *g)
         join(&l->slice_to_dram[i], g->slice_wakes[i], g->channel_wakes[i / per_channel]);
         join(&l->dram_to_slice[i], g->channel_wakes[i / per_channel], g->slice_wakes[i]);
     }
+    xbar_take_notes(g->xbar);
 }
 
 bool wiring_create(struct timed_gpu *g, struct diag_list *diags)

@@ -250,26 +250,56 @@ static void map_hash(const struct addrmap *m, uint64_t above, uint32_t *channel,
     *sub = index & (p->slices - 1);
 }
 
-struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr)
+/* The address without the channel: rest in the words of addrmap.h. */
+static inline uint64_t map_rest(const struct addrmap *m, uint64_t addr, uint32_t *channel)
 {
     const struct addrmap_params *p = &m->params;
     uint64_t a = addr >= p->base ? addr - p->base : addr; /* invariant 2 */
     uint64_t block = a >> m->interleave, low = a & ((1ull << m->interleave) - 1);
-    uint32_t channel = (uint32_t)(block % p->channels);
-    uint64_t rest = block / p->channels << m->interleave | low;
+    uint64_t group =
+        block >> 32 ? block / p->channels : (uint32_t)block / p->channels; /* 32 bits are faster */
+    *channel = (uint32_t)(block - group * p->channels);
+    return group << m->interleave | low;
+}
+
+/* Slice and channel from what map_rest gave. */
+static inline void map_route(const struct addrmap *m, uint64_t rest, uint32_t bank, uint32_t channel,
+                             uint16_t *slice, uint16_t *to_channel)
+{
+    const struct addrmap_params *p = &m->params;
+    uint32_t sub = bank & (p->slices - 1);
+    if (p->hash != ADDRMAP_PLAIN) map_hash(m, field_pack(&m->local, rest) >> m->interleave, &channel, &sub);
+    *to_channel = (uint16_t)channel;
+    *slice = (uint16_t)(channel * p->slices + sub);
+}
+
+struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr)
+{
+    uint32_t channel;
+    uint64_t rest = map_rest(m, addr, &channel);
     struct addr_place at = {.bank = (uint32_t)field_pack(&m->bank, rest),
                             .row = (uint32_t)field_pack(&m->row, rest),
                             .column = (uint32_t)field_pack(&m->column, rest),
                             .chip_addr = rest,
                             .slice_addr = field_pack(&m->local, rest)};
-    uint32_t sub = at.bank & (p->slices - 1);
-    if (p->hash != ADDRMAP_PLAIN) map_hash(m, at.slice_addr >> m->interleave, &channel, &sub);
-    at.channel = (uint16_t)channel;
-    at.slice = (uint16_t)(channel * p->slices + sub);
+    map_route(m, rest, at.bank, channel, &at.slice, &at.channel);
     return at;
 }
 
-uint64_t addrmap_slice_addr(const void *map, uint64_t addr) { return addrmap_place(map, addr).slice_addr; }
+void addrmap_route(const struct addrmap *m, uint64_t addr, uint16_t *slice, uint16_t *channel)
+{
+    uint32_t c;
+    uint64_t rest = map_rest(m, addr, &c);
+    map_route(m, rest, (uint32_t)field_pack(&m->bank, rest), c, slice, channel);
+}
+
+uint64_t addrmap_slice_addr(const void *map, uint64_t addr)
+{
+    const struct addrmap *m = map;
+    uint32_t channel;
+    return field_pack(&m->local, map_rest(m, addr, &channel));
+}
+
 uint32_t addrmap_slices(const struct addrmap *m) { return m->params.channels * m->params.slices; }
 uint32_t addrmap_channels(const struct addrmap *m) { return m->params.channels; }
 uint32_t addrmap_banks(const struct addrmap *m) { return 1u << m->bank.bits; }

@@ -38,6 +38,7 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
     assert(!g->sectored || (g->line_bytes >= CACHE_SECTOR_BYTES && g->line_bytes <= 32 * CACHE_SECTOR_BYTES));
     *c = (struct cache){.g = *g, .ways_max = g->ways, .rng.state = RNG_SEED, .full_sectors = 1};
     c->lines = mem_zalloc(sizeof(struct cache_line) * g->sets * g->ways);
+    c->tags = mem_zalloc(sizeof(uint64_t) * g->sets * g->ways);
     if (g->sectored) c->full_sectors = (uint32_t)((1ull << (g->line_bytes / CACHE_SECTOR_BYTES)) - 1);
     c->line_shift = (uint32_t)__builtin_ctz(g->line_bytes);
     c->index_bits = is_pow2_u64(g->sets) ? (uint32_t)__builtin_ctz(g->sets) : 0;
@@ -47,12 +48,15 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
 void cache_free(struct cache *c)
 {
     free(c->lines);
+    free(c->tags);
     c->lines = NULL;
+    c->tags = NULL;
 }
 
 void cache_clear(struct cache *c)
 {
     memset(c->lines, 0, sizeof(struct cache_line) * cache_lines(c));
+    memset(c->tags, 0, sizeof(uint64_t) * cache_lines(c));
     c->clock = 0;
     c->rng.state = RNG_SEED;
 }
@@ -97,17 +101,17 @@ enum cache_outcome cache_probe(const struct cache *c, uint64_t addr, uint32_t se
 {
     uint64_t line_addr = addr >> c->line_shift << c->line_shift;
     uint32_t first = cache_set_of(c, addr) * c->ways_max, wanted = cache_mask(c, sectors);
-    bool has_way = false;
     *line = CACHE_NO_LINE;
     for (uint32_t i = first; i < first + c->g.ways; i++) {
+        if (c->tags[i] != line_addr + 1) continue;
         const struct cache_line *l = &c->lines[i];
-        has_way |= cache_is_way_free(l);
-        if (!l->used || l->addr != line_addr) continue;
         *line = i;
         if (!(wanted & ~l->valid)) return CACHE_HIT;
         return wanted & ~l->valid & ~l->reserved ? CACHE_SECTOR_MISS : CACHE_HIT_RESERVED;
     }
-    return has_way ? CACHE_MISS : CACHE_RESERVATION_FAIL;
+    for (uint32_t i = first; i < first + c->g.ways; i++)
+        if (cache_is_way_free(&c->lines[i])) return CACHE_MISS;
+    return CACHE_RESERVATION_FAIL;
 }
 
 void cache_touch(struct cache *c, uint32_t line) { c->lines[line].last_use = ++c->clock; }
@@ -147,6 +151,7 @@ void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t secto
     if (!l->used || l->addr != line_addr) {
         assert(cache_is_way_free(l)); /* invariant 2 */
         *l = (struct cache_line){.addr = line_addr, .used = true, .filled = ++c->clock};
+        c->tags[line] = line_addr + 1;
     }
     l->reserved |= cache_mask(c, sectors) & ~l->valid; /* invariant 3 */
     cache_touch(c, line);
@@ -165,4 +170,5 @@ void cache_invalidate(struct cache *c, uint32_t line)
 {
     assert(!c->lines[line].reserved);
     c->lines[line] = (struct cache_line){0};
+    c->tags[line] = 0;
 }

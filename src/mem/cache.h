@@ -24,14 +24,14 @@ struct cache_geometry {
     uint8_t index, replace; /* enums above */
 };
 
-struct cache_line {
+struct cache_line {                  /* 48 bytes: a search for a victim reads those of a whole set */
     uint64_t addr;                   /* line address */
-    uint32_t valid, reserved, dirty; /* sector masks */
     uint64_t last_use, filled;       /* order counters, not time */
-    uint16_t owner_warp;             /* warp that allocated it, for intra- and inter-warp hits */
+    uint32_t valid, reserved, dirty; /* sector masks */
     uint32_t owner_pc;
-    bool used;        /* holds an address */
-    bool is_prefetch; /* filled by a prefetch and not used since */
+    uint16_t owner_warp; /* warp that allocated it, for intra- and inter-warp hits */
+    bool used;           /* holds an address */
+    bool is_prefetch;    /* filled by a prefetch and not used since */
 };
 
 enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
@@ -40,7 +40,9 @@ enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
 struct cache {
     struct cache_geometry g;
     struct cache_line *lines; /* [set * ways_max + way] */
-    uint32_t ways_max;        /* as it was made; g.ways are in use */
+    uint64_t
+        *tags; /* beside them: line address + 1 of a line in use, else 0; the ways of a set lie together */
+    uint32_t ways_max; /* as it was made; g.ways are in use */
     uint64_t clock;
     struct rng rng;
     uint32_t full_sectors;           /* mask of a whole line; 1 without sectors */

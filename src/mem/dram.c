@@ -42,6 +42,7 @@ struct dram_channel *dram_create(const struct dram_params *p, uint32_t index, co
     memcpy(d->in, in, sizeof *d->in * slices);
     memcpy(d->out, out, sizeof *d->out * slices);
     d->wake = d->ticked = TICK_NEVER;
+    d->ticked_clock = UINT64_MAX; /* one clock before the first */
     d->latency = (tick)p->latency * core->period;
     d->latency_min = (tick)(p->infinite ? dram_idle_latency(p, clock, core) : p->latency_min) * core->period;
     d->burst_sectors = MAX(p->bus_bytes * p->burst / 32, 1);
@@ -105,6 +106,7 @@ static bool channel_give_back(struct dram_channel *d, tick now)
     d->returns_head = dram_ring_at(d->returns_head, 1, d->returns_cap);
     d->returns_count--;
     d->returns_taken--;
+    if (d->is_held) d->command_next = 0;
     d->inside--;
     return true;
 }
@@ -223,13 +225,21 @@ static void channel_tick_ideal(struct dram_channel *d, tick now)
     }
 }
 
+/* The number of the clock that begins now: nearly always the one after the newest. */
+static uint64_t channel_clock(struct dram_channel *d, tick now)
+{
+    uint32_t period = d->clock->period;
+    assert(now % period == 0);
+    d->ticked_clock = now == d->ticked + period ? d->ticked_clock + 1 : now / period;
+    d->ticked = now;
+    return d->ticked_clock;
+}
+
 void dram_tick(struct dram_channel *d, tick now)
 {
     if (d->ticked == now) return;
-    assert(now % d->clock->period == 0);
-    d->ticked = now;
+    uint64_t clock = channel_clock(d, now);
     d->wake = TICK_NEVER;
-    uint64_t clock = now / d->clock->period;
     if (d->params.infinite) {
         channel_tick_ideal(d, now);
         return;

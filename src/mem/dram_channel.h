@@ -16,7 +16,11 @@ struct dram_way {
 
 struct dram_channel {
     tick wake, ticked;
-    uint64_t busy_banks; /* that work on a request */
+    uint64_t ticked_clock;            /* the clock of `ticked` */
+    uint64_t command_next;            /* no command may go before this clock */
+    uint64_t bank_at[DRAM_BANKS_MAX]; /* of a busy bank: nor to it before this one */
+    bool is_held;                     /* a read waits for a place in the return queue */
+    uint64_t busy_banks;              /* that work on a request */
     uint32_t current[DRAM_BANKS_MAX];
     struct dram_chips chips;
     struct dram_queue queue;

@@ -13,6 +13,7 @@ void dram_channel_take(struct dram_channel *d, uint64_t clock)
         assert(id != DRAM_ENTRY_NONE);
         d->current[bank] = id;
         d->busy_banks |= 1ull << bank;
+        d->bank_at[bank] = d->command_next = 0;
         d->stats.requests++;
         d->stats.row_hits += open == (int64_t)d->queue.entries[id].row;
     }
@@ -74,16 +75,24 @@ struct choice {
 
 /* The oldest request whose column command, and whose row command, may go at this clock; the next clock at
  * which another may. */
-static uint64_t channel_choose(const struct dram_channel *d, uint64_t clock, struct choice *column,
+static uint64_t channel_choose(struct dram_channel *d, uint64_t clock, struct choice *column,
                                struct choice *row)
 {
     uint64_t next = UINT64_MAX;
+    d->is_held = false;
     for (uint64_t m = d->busy_banks; m; m &= m - 1) {
         uint32_t bank = (uint32_t)__builtin_ctzll(m);
+        if (d->bank_at[bank] > clock) { /* other banks' commands only make it later */
+            next = MIN(next, d->bank_at[bank]);
+            continue;
+        }
         const struct dram_entry *e = &d->queue.entries[d->current[bank]];
         enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
-        if (dram_channel_is_held(d, e, c)) continue; /* goes on when a read has left */
-        uint64_t at = dram_chips_earliest(&d->chips, clock, bank, c);
+        if (dram_channel_is_held(d, e, c)) { /* goes on when a read has left */
+            d->is_held = true;
+            continue;
+        }
+        uint64_t at = d->bank_at[bank] = dram_chips_earliest(&d->chips, clock, bank, c);
         struct choice *best = c == DRAM_READ || c == DRAM_WRITE ? column : row;
         if (at > clock) {
             next = MIN(next, at);
@@ -98,15 +107,21 @@ static uint64_t channel_choose(const struct dram_channel *d, uint64_t clock, str
 }
 
 /* When the bank may have its next command, from the clock on. */
-static uint64_t channel_bank_next(const struct dram_channel *d, uint64_t clock, uint32_t bank)
+static uint64_t channel_bank_next(struct dram_channel *d, uint64_t clock, uint32_t bank)
 {
     if (!(d->busy_banks >> bank & 1)) return UINT64_MAX;
     const struct dram_entry *e = &d->queue.entries[d->current[bank]];
-    return dram_chips_earliest(&d->chips, clock, bank, dram_chips_next(&d->chips, bank, e->row, e->is_write));
+    enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
+    return d->bank_at[bank] = dram_chips_earliest(&d->chips, clock, bank, c);
 }
 
+/* Banks are looked at only when one of them may have a command, or something has changed. */
 void dram_channel_command(struct dram_channel *d, uint64_t clock)
 {
+    if (clock < d->command_next) {
+        dram_channel_wake(d, d->command_next);
+        return;
+    }
     struct choice column = {0, UINT64_MAX}, row = {0, UINT64_MAX};
     uint64_t next = channel_choose(d, clock, &column, &row);
     bool has_column = column.order != UINT64_MAX, has_row = row.order != UINT64_MAX;
@@ -118,6 +133,7 @@ void dram_channel_command(struct dram_channel *d, uint64_t clock)
         if (channel_bank_next(d, clock, row.bank) <= clock) channel_give_command(d, clock, row.bank);
         next = MIN(next, channel_bank_next(d, clock, row.bank));
     }
+    d->command_next = next;
     dram_channel_wake(d, next);
 }
 
@@ -133,6 +149,8 @@ static void channel_refresh_rank(struct dram_channel *d, uint32_t rank)
 {
     d->stats.precharges += dram_chips_refresh(&d->chips, rank, d->refresh_due[rank]);
     d->stats.refreshes++;
+    memset(d->bank_at, 0, sizeof d->bank_at); /* rows were closed: other commands come next */
+    d->command_next = 0;
     d->refresh_due[rank] += d->params.trefi;
     d->refresh_next = d->refresh_due[channel_refresh_first(d)];
 }

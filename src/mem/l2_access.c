@@ -124,8 +124,9 @@ static bool l2_can_do(struct l2_slice *s, const struct req *r, const struct l2_p
     return true;
 }
 
-static uint32_t l2_dram_request(struct l2_slice *s, const struct req *cause, uint64_t addr, uint32_t sectors,
-                                enum req_kind kind, tick now)
+/* Its token is the line: a fill need not look for it. */
+static uint32_t l2_dram_request(struct l2_slice *s, const struct req *cause, uint64_t addr, uint32_t line,
+                                uint32_t sectors, enum req_kind kind, tick now)
 {
     const struct req made = {.addr = addr,
                              .sectors = sectors,
@@ -136,7 +137,7 @@ static uint32_t l2_dram_request(struct l2_slice *s, const struct req *cause, uin
                              .sm = cause->sm,
                              .warp = cause->warp,
                              .pc = cause->pc,
-                             .token = UINT32_MAX,
+                             .token = line,
                              .slice = cause->slice,
                              .channel = cause->channel,
                              .born = now,
@@ -147,14 +148,14 @@ static uint32_t l2_dram_request(struct l2_slice *s, const struct req *cause, uin
 static void l2_evict(struct l2_slice *s, const struct req *r, const struct l2_plan *plan, tick now)
 {
     l2_use_port(s, now, l2_port_cycles(s, l2_sector_bytes(plan->evict)), &s->stats.port_evict_cycles);
-    s->victim = l2_dram_request(s, r, s->line_addr[plan->line], plan->evict, REQ_WRITE, now);
+    s->victim = l2_dram_request(s, r, s->line_addr[plan->line], plan->line, plan->evict, REQ_WRITE, now);
     s->stats.writebacks++;
     s->stats.written_sectors += (uint32_t)__builtin_popcount(plan->evict);
 }
 
 static void l2_fetch(struct l2_slice *s, const struct req *r, struct l2_plan *plan, tick now)
 {
-    link_push(s->to_dram, now, l2_dram_request(s, r, r->addr, plan->fetch, REQ_READ, now));
+    link_push(s->to_dram, now, l2_dram_request(s, r, r->addr, plan->line, plan->fetch, REQ_READ, now));
     s->stats.fetches++;
     s->stats.fetched_sectors += (uint32_t)__builtin_popcount(plan->fetch);
     if (plan->entry == MSHR_NONE)
@@ -234,10 +235,10 @@ static bool l2_write(struct l2_slice *s, uint32_t id, struct req *r, enum cache_
                      uint32_t line, tick now)
 {
     bool is_miss = outcome != CACHE_HIT && outcome != CACHE_HIT_RESERVED;
-    struct l2_plan plan = {
-        .local = l2_ring_at(&s->pipe, 0)->local, .line = line, .entry = mshr_find(&s->mshr, r->addr)};
+    struct l2_plan plan = {.local = l2_ring_at(&s->pipe, 0)->local, .line = line, .entry = MSHR_NONE};
     if (!l2_can_answer(s, r, now)) return false;
     if (is_miss) plan.fetch = l2_write_fetch(s, r, line);
+    if (plan.fetch) plan.entry = mshr_find(&s->mshr, r->addr);
     if (is_miss && line == CACHE_NO_LINE && !l2_find_victim(s, r, &plan, now)) return false;
     if (!l2_can_do(s, r, &plan, false, now)) return false;
     if (plan.line != CACHE_NO_LINE) { /* else a perfect L2 */

@@ -66,9 +66,8 @@ void l2_finish_fill(struct l2_slice *s, tick now)
 {
     if (s->fill.id == REQ_NONE || s->fill.ready > now) return;
     struct req *r = req_at(s->pool, s->fill.id);
-    uint32_t line, entry = mshr_find(&s->mshr, r->addr);
-    cache_probe(&s->cache, l2_local(s, r->addr), r->sectors, &line);
-    assert(line != CACHE_NO_LINE && entry != MSHR_NONE);
+    uint32_t line = r->token, entry = mshr_find(&s->mshr, r->addr);
+    assert(s->line_addr[line] == r->addr && entry != MSHR_NONE);
     cache_fill(&s->cache, line, r->sectors);
     s->mshr.entries[entry].sectors &= ~r->sectors;
     if (!s->mshr.entries[entry].sectors) l2_queue_chain(s, entry);

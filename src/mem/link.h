@@ -29,9 +29,12 @@ struct link {
     tick pop_time;                       /* of the newest pop */
     uint32_t pop_count;                  /* pops at pop_time: not free yet in that tick */
     tick *consumer_wake, *producer_wake; /* set to the time at which the other end may go on; may be NULL */
-    bool producer_waits;                 /* a push was refused: tell the producer when there is room */
-    tick waits_since;                    /* the first refusal of this wait */
+    uint8_t
+        *consumer_note;  /* a push sets it to 1: which of its many links the consumer looks at; may be NULL */
+    bool producer_waits; /* a push was refused: tell the producer when there is room */
+    tick waits_since;    /* the first refusal of this wait */
     /* statistics */
+    uint8_t *level_of;             /* [count]: its level; [0] unused */
     tick changed;                  /* when count last changed */
     tick level_ticks[LINK_LEVELS]; /* time spent at each level, while not empty */
     uint64_t pushes, refusals; /* refusals: times that the producer had to wait, not times that it asked */
@@ -42,9 +45,49 @@ struct link {
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake);
 void link_free(struct link *l);
+void link_refuse(struct link *l, tick now); /* what link_can_push does when there is no room */
+
+/* What the producer counts as occupied: places emptied in this very tick are not free yet (invariant 2). */
+static inline uint32_t link_occupied(const struct link *l, tick now)
+{
+    return l->count + (l->pop_time == now ? l->pop_count : 0);
+}
+
 /* True: link_push may be called at now. False: the producer is blocked, and is woken when there is room. */
-bool link_can_push(struct link *l, tick now);
-void link_push(struct link *l, tick now, uint32_t value);
+static inline bool link_can_push(struct link *l, tick now)
+{
+    if (UNLIKELY(link_occupied(l, now) >= l->capacity)) {
+        link_refuse(l, now);
+        return false;
+    }
+    if (l->producer_waits) {
+        l->producer_waits = false;
+        l->blocked_ticks += now - l->waits_since;
+    }
+    return true;
+}
+
+/* Accounts the time since the last change. */
+static inline void link_close_stats(struct link *l, tick now)
+{
+    assert(now >= l->changed);
+    if (l->count) l->level_ticks[l->level_of[l->count]] += now - l->changed;
+    l->changed = now;
+}
+
+static inline void link_push(struct link *l, tick now, uint32_t value)
+{
+    assert(link_occupied(l, now) < l->capacity); /* invariant 3 */
+    link_close_stats(l, now);
+    uint32_t at = l->head + l->count;
+    if (at >= l->capacity) at -= l->capacity;
+    l->slots[at] = (struct link_slot){.ready = now + l->latency, .value = value};
+    l->count++;
+    l->pushes++;
+    if (l->consumer_note) *l->consumer_note = 1;
+    if (l->consumer_wake) wake_at(l->consumer_wake, now + l->latency);
+}
+
 /* The head, if it can be seen at now. */
 static inline bool link_peek(const struct link *l, tick now, uint32_t *value)
 {
@@ -52,8 +95,24 @@ static inline bool link_peek(const struct link *l, tick now, uint32_t *value)
     *value = l->slots[l->head].value;
     return true;
 }
-uint32_t link_pop(struct link *l, tick now); /* only after a link_peek that was true */
+
+/* Only after a link_peek that was true. */
+static inline uint32_t link_pop(struct link *l, tick now)
+{
+    assert(l->count && l->slots[l->head].ready <= now); /* invariant 1 */
+    link_close_stats(l, now);
+    uint32_t value = l->slots[l->head].value;
+    if (++l->head == l->capacity) l->head = 0;
+    l->count--;
+    if (l->pop_time != now) {
+        l->pop_time = now;
+        l->pop_count = 0;
+    }
+    l->pop_count++;
+    if (l->producer_waits && l->producer_wake) wake_at(l->producer_wake, now + 1);
+    return value;
+}
+
 static inline tick link_next(const struct link *l) { return l->count ? l->slots[l->head].ready : TICK_NEVER; }
-void link_close_stats(struct link *l, tick now); /* account the time since the last change */
 
 #endif

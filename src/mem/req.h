@@ -14,16 +14,16 @@ struct req {
     uint8_t kind, cls;    /* enum req_kind, req_class */
     bool is_prefetch, is_fill_partial; /* partial: a write that does not cover its sectors */
     uint8_t l1_outcome;                /* for statistics */
-    uint16_t sm;                       /* who asked; the reply goes back there */
-    uint16_t warp;                     /* warp slot of the SM */
-    uint16_t owner;                    /* the grid whose warp waits for it (its place); 0 = nobody's */
-    uint32_t pc;                       /* instruction index */
-    uint32_t token;                    /* the asker's own: a pending load, an MSHR, an atomic record */
-    uint16_t slice, channel;           /* where the address map sends it */
-    uint32_t next; /* free list, and chains that a component may build while it owns the request */
+    bool l2_hit;
+    uint16_t sm;             /* who asked; the reply goes back there */
+    uint16_t warp;           /* warp slot of the SM */
+    uint16_t owner;          /* the grid whose warp waits for it (its place); 0 = nobody's */
+    uint32_t pc;             /* instruction index */
+    uint32_t token;          /* the asker's own: a pending load, an MSHR, an atomic record */
+    uint16_t slice, channel; /* where the address map sends it */
+    uint32_t next;           /* free list, and chains that a component may build while it owns the request */
     tick born, at_l2, at_dram,
         served; /* time stamps: made at the L1, accepted by the L2 slice, by DRAM, reply left L2 */
-    bool l2_hit;
 };
 
 #define REQ_NONE UINT32_MAX

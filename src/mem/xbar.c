@@ -72,6 +72,12 @@ struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t sli
     return x;
 }
 
+void xbar_take_notes(struct xbar *x)
+{
+    xbar_net_take_notes(&x->request);
+    xbar_net_take_notes(&x->reply);
+}
+
 void xbar_destroy(struct xbar *x)
 {
     if (!x) return;

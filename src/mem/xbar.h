@@ -42,6 +42,9 @@ struct xbar;
 struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t slices,
                          const struct clock_domain *clock, struct req_pool *pool, struct link **from_sm,
                          struct link **to_slice, struct link **from_slice, struct link **to_sm);
+/* When the links have been initialised: from now on a push notes which port has something, and only such ports are
+ * looked at. Without it each port is looked at in each cycle. */
+void xbar_take_notes(struct xbar *x);
 void xbar_destroy(struct xbar *x);
 void xbar_tick(struct xbar *x, tick now);
 tick *xbar_wake(

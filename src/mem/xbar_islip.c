@@ -51,7 +51,8 @@ static void islip_start(struct xbar_net *n, uint32_t input, uint32_t output, tic
     assert(head->dst == output && head->ready <= now && o->free <= now && in->port_free <= now);
     n->stats->stall_cycles += (now - vc->head_since) / period;
     n->stats->output_busy_cycles += step;
-    vc->flits -= step; /* they leave at least as fast as others come in */
+    n->noted[input] = NOTE_LOOK; /* the channel may have waited for this room */
+    vc->flits -= step;           /* they leave at least as fast as others come in */
     uint32_t drain = n->params->output_speedup;
     o->free = clock_after(n->clock, now, (step + drain - 1) / drain);
     o->sent = clock_after(n->clock, MAX(o->sent, now), step);
@@ -60,11 +61,11 @@ static void islip_start(struct xbar_net *n, uint32_t input, uint32_t output, tic
     head->sent = (uint16_t)(head->sent + step);
     if (head->sent < head->flits) return;
     p = xbar_ring_pop(&vc->packets);
-    o->requests[input / 64] &= ~(1ull << (input % 64));
-    o->request_count--;
+    xbar_mask_clear(o->requests, input);
+    if (!--o->request_count) xbar_mask_clear(n->asked, output);
     n->requests--;
     p.ready = clock_after(n->clock, o->sent, n->params->latency);
-    xbar_ring_push(&o->ejection, p);
+    xbar_eject(n, p);
     if (vc->packets.count) xbar_request(n, input, vc);
 }
 
@@ -97,8 +98,11 @@ static bool islip_is_open(const struct xbar_output *o, tick now)
 void xbar_arbitrate(struct xbar_net *n, tick now)
 {
     uint32_t open = 0;
-    for (uint32_t o = 0; o < n->outputs; o++)
-        if (islip_is_open(&n->out[o], now)) n->open[open++] = o;
+    for (uint32_t w = 0; w < n->out_words; w++)
+        for (uint64_t m = n->asked[w]; m; m &= m - 1) {
+            uint32_t o = w * 64 + (uint32_t)__builtin_ctzll(m);
+            if (islip_is_open(&n->out[o], now)) n->open[open++] = o;
+        }
     for (uint32_t round = 0; round < n->params->iterations && open; round++) {
         uint32_t offered = 0;
         for (uint32_t i = 0; i < open; i++) {

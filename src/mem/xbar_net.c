@@ -52,6 +52,7 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
                            .inputs = inputs,
                            .outputs = outputs,
                            .words = (inputs + 63) / 64,
+                           .out_words = (outputs + 63) / 64,
                            .in = mem_zalloc(sizeof(struct xbar_input) * inputs),
                            .out = mem_zalloc(sizeof(struct xbar_output) * outputs),
                            .from = xbar_copy_links(from, inputs),
@@ -59,15 +60,25 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
                            .stats = stats,
                            .offer = mem_alloc(sizeof(uint32_t) * inputs),
                            .offered = mem_alloc(sizeof(uint32_t) * inputs),
-                           .open = mem_alloc(sizeof(uint32_t) * outputs)};
+                           .open = mem_alloc(sizeof(uint32_t) * outputs),
+                           .ejecting = mem_zalloc(sizeof(uint64_t) * ((outputs + 63) / 64)),
+                           .asked = mem_zalloc(sizeof(uint64_t) * ((outputs + 63) / 64)),
+                           .noted = mem_zalloc(inputs + NOTE_WORD),
+                           .until = mem_zalloc(sizeof(tick) * inputs)};
     for (uint32_t i = 0; i < inputs; i++) {
         xbar_input_init(&n->in[i], p);
         n->offer[i] = UINT32_MAX;
+        n->noted[i] = NOTE_LOOK; /* the link may hold something already */
     }
     for (uint32_t o = 0; o < outputs; o++) {
         xbar_ring_init(&n->out[o].ejection, p->infinite ? INFINITE_PACKETS : p->ejection);
         n->out[o].requests = mem_zalloc(sizeof(uint64_t) * n->words);
     }
+}
+
+void xbar_net_take_notes(struct xbar_net *n)
+{
+    for (uint32_t i = 0; i < n->inputs; i++) n->from[i]->consumer_note = &n->noted[i];
 }
 
 void xbar_net_free(struct xbar_net *n)
@@ -88,6 +99,10 @@ void xbar_net_free(struct xbar_net *n)
     free(n->offer);
     free(n->offered);
     free(n->open);
+    free(n->ejecting);
+    free(n->asked);
+    free(n->noted);
+    free(n->until);
 }
 
 static uint32_t xbar_packet_bytes(const struct xbar_net *n, const struct req *r)
@@ -119,9 +134,11 @@ static struct xbar_packet xbar_packet_of(const struct xbar_net *n, uint32_t id, 
 
 void xbar_request(struct xbar_net *n, uint32_t input, struct xbar_vc *vc)
 {
-    struct xbar_output *o = &n->out[xbar_ring_at(&vc->packets, 0)->dst];
+    uint32_t dst = xbar_ring_at(&vc->packets, 0)->dst;
+    struct xbar_output *o = &n->out[dst];
     assert(!(o->requests[input / 64] >> (input % 64) & 1));
-    o->requests[input / 64] |= 1ull << (input % 64);
+    xbar_mask_set(o->requests, input);
+    xbar_mask_set(n->asked, dst);
     o->request_count++;
     n->requests++;
 }
@@ -139,6 +156,7 @@ static void xbar_deliver(struct xbar_net *n, uint32_t output, tick now, tick *wa
         n->stats->latency_cycles += (now - p->taken) / n->clock->period;
         link_push(n->to[output], now, p->id);
         xbar_ring_pop(r);
+        if (!r->count) xbar_mask_clear(n->ejecting, output);
         n->packets--;
         if (n->params->infinite) continue;
         if (r->count) wake_at(wake, MAX(now + n->clock->period, xbar_ring_at(r, 0)->ready));
@@ -178,11 +196,25 @@ static bool xbar_fits(const struct xbar_net *n, const struct xbar_input *in, uin
            xbar_has_room(in->flits, n->params->injection, flits);
 }
 
-static void xbar_inject(struct xbar_net *n, uint32_t input, tick now, tick *wake)
+/* What is to be done for an input next, and when: by itself at `until`, or by a push or a grant. */
+static void xbar_note_input(struct xbar_net *n, uint32_t input, tick until)
+{
+    const struct xbar_input *in = &n->in[input];
+    const struct link *from = n->from[input];
+    n->until[input] = until;
+    if (!from->consumer_note)
+        n->noted[input] = NOTE_LOOK;
+    else
+        n->noted[input] =
+            in->channel_flits || in->injection.count || from->count ? NOTE_SLEEPS : NOTE_NOTHING;
+}
+
+/* Returns the time at which there is something to do again, if nothing else happens. */
+static tick xbar_inject(struct xbar_net *n, uint32_t input, tick now)
 {
     struct xbar_input *in = &n->in[input];
     struct link *from = n->from[input];
-    tick next = now + n->clock->period;
+    tick next = now + n->clock->period, until = TICK_NEVER;
     uint32_t id;
     if (in->channel_flits && in->channel_free <= now) {
         in->flits -= in->channel_flits;
@@ -199,61 +231,91 @@ static void xbar_inject(struct xbar_net *n, uint32_t input, tick now, tick *wake
             xbar_ring_push(&in->injection, p);
             in->flits += p.flits;
             n->packets++;
-            wake_at(wake, MAX(next, link_next(from)));
+            wake_at(&until, MAX(next, link_next(from)));
         }
     } else if (!is_blocked)
-        wake_at(wake, link_next(from));
+        wake_at(&until, link_next(from));
     xbar_start_channel(n, input, now);
-    if (in->channel_flits) wake_at(wake, in->channel_free);
+    if (in->channel_flits) wake_at(&until, in->channel_free);
+    return until;
 }
 
 /* ---- the infinite network: each packet takes the time of an idle network ---- */
-static void xbar_insert_by_time(struct xbar_ring *r, struct xbar_packet p)
+static void xbar_insert_by_time(struct xbar_net *n, struct xbar_packet p)
 {
-    xbar_ring_push(r, p);
+    xbar_eject(n, p);
+    struct xbar_ring *r = &n->out[p.dst].ejection;
     uint32_t i = r->count - 1;
     for (; i && xbar_ring_at(r, i - 1)->ready > p.ready; i--) *xbar_ring_at(r, i) = *xbar_ring_at(r, i - 1);
     *xbar_ring_at(r, i) = p;
 }
 
-static void xbar_inject_all(struct xbar_net *n, uint32_t input, tick now, tick *wake)
+static tick xbar_inject_all(struct xbar_net *n, uint32_t input, tick now)
 {
     struct link *from = n->from[input];
     uint32_t id;
     while (link_peek(from, now, &id)) {
         struct xbar_packet p = xbar_packet_of(n, id, now);
-        struct xbar_ring *to = &n->out[p.dst].ejection;
-        if (to->count == to->capacity) return; /* room comes with a delivery, before this step */
+        const struct xbar_ring *to = &n->out[p.dst].ejection;
+        if (to->count == to->capacity) return now + n->clock->period; /* room comes with a delivery */
         link_pop(from, now);
         p.ready = clock_after(n->clock, now, 1 + p.flits + n->params->latency);
-        xbar_insert_by_time(to, p);
+        xbar_insert_by_time(n, p);
         n->packets++;
     }
-    wake_at(wake, link_next(from));
+    return link_next(from);
 }
 
 /* When the next packet is complete at an output, or the next head could be granted. Heads without room in
  * their ejection buffer wait for a delivery. */
+static void xbar_wake_for_output(const struct xbar_net *n, uint32_t o, tick now, tick *wake)
+{
+    const struct xbar_output *out = &n->out[o];
+    const struct xbar_ring *r = &out->ejection;
+    if (r->count && xbar_ring_at(r, 0)->ready > now) wake_at(wake, xbar_ring_at(r, 0)->ready);
+    if (out->request_count && r->count < r->capacity) wake_at(wake, MAX(now + n->clock->period, out->free));
+}
+
 static void xbar_wake_for_outputs(const struct xbar_net *n, tick now, tick *wake)
 {
-    if (!n->packets) return;
-    tick next = now + n->clock->period;
-    for (uint32_t o = 0; o < n->outputs; o++) {
-        const struct xbar_output *out = &n->out[o];
-        const struct xbar_ring *r = &out->ejection;
-        if (r->count && xbar_ring_at(r, 0)->ready > now) wake_at(wake, xbar_ring_at(r, 0)->ready);
-        if (out->request_count && out->ejection.count < out->ejection.capacity)
-            wake_at(wake, MAX(next, out->free));
+    for (uint32_t w = 0; w < n->out_words; w++)
+        for (uint64_t m = n->ejecting[w] | n->asked[w]; m; m &= m - 1)
+            xbar_wake_for_output(n, w * 64 + (uint32_t)__builtin_ctzll(m), now, wake);
+}
+
+static void xbar_deliver_all(struct xbar_net *n, tick now, tick *wake)
+{
+    for (uint32_t w = 0; w < n->out_words; w++)
+        for (uint64_t m = n->ejecting[w]; m; m &= m - 1)
+            xbar_deliver(n, w * 64 + (uint32_t)__builtin_ctzll(m), now, wake);
+}
+
+static void xbar_look_at_input(struct xbar_net *n, uint32_t input, tick now)
+{
+    tick until = n->params->infinite ? xbar_inject_all(n, input, now) : xbar_inject(n, input, now);
+    xbar_note_input(n, input, until);
+}
+
+/* A port that nobody has pushed to, and that holds nothing, costs an eighth of a look. */
+static void xbar_inject_noted(struct xbar_net *n, tick now, tick *wake)
+{
+    for (uint32_t first = 0; first < n->inputs; first += NOTE_WORD) {
+        uint64_t notes;
+        memcpy(&notes, n->noted + first, sizeof notes);
+        if (!notes) continue;
+        for (uint32_t i = first; i < first + NOTE_WORD; i++) {
+            if (n->noted[i] == NOTE_NOTHING) continue;
+            if (n->noted[i] == NOTE_LOOK || n->until[i] <= now) xbar_look_at_input(n, i, now);
+            wake_at(wake, n->until[i]);
+        }
     }
 }
 
 void xbar_net_tick(struct xbar_net *n, tick now, tick *wake)
 {
-    if (n->packets)
-        for (uint32_t o = 0; o < n->outputs; o++) xbar_deliver(n, o, now, wake);
+    xbar_deliver_all(n, now, wake);
     if (n->requests) xbar_arbitrate(n, now);
-    for (uint32_t i = 0; i < n->inputs; i++)
-        (n->params->infinite ? xbar_inject_all : xbar_inject)(n, i, now, wake);
+    xbar_inject_noted(n, now, wake);
     xbar_wake_for_outputs(n, now, wake);
 }
 

@@ -45,12 +45,21 @@ struct xbar_output {
     uint32_t request_count;
 };
 
+/* An input that waits for its channel, for the head of its link or for a grant need not be looked at. */
+enum xbar_note {
+    NOTE_NOTHING, /* it holds nothing, and nothing is in its link: a push notes NOTE_LOOK */
+    NOTE_LOOK,
+    NOTE_SLEEPS /* nothing to do before `until`, unless a push or a grant notes NOTE_LOOK */
+};
+enum { NOTE_WORD = 8 }; /* notes that are looked at together */
+
 struct xbar_net {
     const struct xbar_params *params;
     const struct clock_domain *clock;
     struct req_pool *pool;
     bool is_reply;
-    uint32_t flit_bytes, inputs, outputs, words; /* words of a request mask */
+    uint32_t flit_bytes, inputs, outputs, words; /* words of a mask of inputs */
+    uint32_t out_words;                          /* of a mask of outputs */
     struct xbar_input *in;
     struct xbar_output *out;
     struct link **from, **to;
@@ -59,11 +68,16 @@ struct xbar_net {
     uint32_t *offered, *open; /* lists of inputs with an offer; of outputs that may grant */
     uint32_t packets;         /* inside the network */
     uint32_t requests;        /* heads that compete */
+    uint64_t *ejecting;       /* mask of outputs with something in their ejection buffer */
+    uint64_t *asked;          /* mask of outputs for which a head competes */
+    uint8_t *noted;           /* [input]: enum xbar_note, padded to whole words of NOTE_WORD */
+    tick *until;              /* [input]: of NOTE_SLEEPS */
 };
 
 void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_reply, uint32_t inputs,
                    uint32_t outputs, const struct clock_domain *clock, struct req_pool *pool,
                    struct link **from, struct link **to, struct xbar_net_stats *stats);
+void xbar_net_take_notes(struct xbar_net *n);
 void xbar_net_free(struct xbar_net *n);
 void xbar_net_tick(struct xbar_net *n, tick now, tick *wake);
 void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out);
@@ -93,7 +107,19 @@ static inline struct xbar_packet xbar_ring_pop(struct xbar_ring *r)
 }
 static inline struct xbar_vc *xbar_vc_for(const struct xbar_net *n, uint32_t input, uint32_t dst)
 {
-    return &n->in[input].vcs[dst % n->params->vcs];
+    uint32_t vcs = n->params->vcs;
+    return &n->in[input].vcs[vcs == 1 ? 0 : dst % vcs];
+}
+static inline void xbar_mask_set(uint64_t *mask, uint32_t port) { mask[port / 64] |= 1ull << (port % 64); }
+static inline void xbar_mask_clear(uint64_t *mask, uint32_t port)
+{
+    mask[port / 64] &= ~(1ull << (port % 64));
+}
+/* A packet is granted the place in the ejection buffer of its output. */
+static inline void xbar_eject(struct xbar_net *n, struct xbar_packet p)
+{
+    xbar_ring_push(&n->out[p.dst].ejection, p);
+    xbar_mask_set(n->ejecting, p.dst);
 }
 /* A packet is now at the head of a virtual channel. */
 void xbar_request(struct xbar_net *n, uint32_t input, struct xbar_vc *vc);
