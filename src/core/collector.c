@@ -3,15 +3,6 @@
  * have a file of their own. */
 #include "core/collector.h"
 
-uint32_t latch_take(struct latch *l)
-{
-    assert(l->count);
-    uint32_t id = l->ids[0];
-    l->count--;
-    memmove(l->ids, l->ids + 1, l->count * sizeof l->ids[0]);
-    return id;
-}
-
 struct class_setup {
     uint32_t width, own; /* of the latches; collectors of its own */
 };
@@ -47,6 +38,7 @@ void collector_init(struct collector *c, const struct sm_params *p)
 {
     *c = (struct collector){
         .reads = p->collector_reads, .banks = p->register_banks, .by_warp = p->bank_by_warp};
+    if (is_pow2_u64(c->banks)) c->bank_mask = c->banks - 1;
     if (!p->operand_collector) return;
     assert(collector_units(p) <= COLLECTOR_UNITS_MAX); /* sm_params_check */
     for (int k = 0; k < CLASS_COUNT; k++) {
@@ -65,7 +57,8 @@ enum { WARP_STRIDE = 5 };
 
 static uint32_t bank_of(const struct collector *c, uint32_t warp, uint32_t reg)
 {
-    return (c->by_warp ? reg + WARP_STRIDE * warp : reg) % c->banks;
+    uint32_t at = c->by_warp ? reg + WARP_STRIDE * warp : reg;
+    return c->bank_mask ? at & c->bank_mask : at % c->banks;
 }
 
 void collector_write(struct collector *c, uint32_t warp, const struct uop *u)
@@ -77,6 +70,7 @@ void collector_put(struct collector *c, enum sm_class cls, uint32_t flight)
 {
     latch_put(&c->in[cls], flight);
     c->work++;
+    c->entering++;
 }
 
 uint32_t collector_take(struct collector *c, enum sm_class cls)
@@ -115,7 +109,6 @@ static bool read_operands(struct collector *c, uint32_t start)
 {
     uint64_t taken = c->written;
     c->written = 0;
-    bool moved = c->reading != 0; /* of all that read, one has its bank */
     for (uint64_t rest = turned(c->reading, start); rest; rest &= rest - 1) {
         uint32_t i = ((uint32_t)__builtin_ctzll(rest) + start) % 64, granted = 0;
         struct collector_unit *u = &c->units[i];
@@ -134,7 +127,7 @@ static bool read_operands(struct collector *c, uint32_t start)
         c->conflict_cycles += refused && granted < c->reads;
         if (!u->left) c->reading &= ~(1ull << i);
     }
-    return moved;
+    return true; /* of all that read, one has its bank */
 }
 
 static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, uint32_t, uint32_t *),
@@ -148,6 +141,7 @@ static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, ui
             uint32_t i = (uint32_t)__builtin_ctzll(free), warp;
             struct collector_unit *u = &c->units[i];
             u->flight = latch_take(&c->in[cls]);
+            c->entering--;
             u->cls = (uint8_t)cls;
             const struct uop *op = uop_of(ctx, u->flight, &warp);
             u->left = op->read_count;
@@ -166,9 +160,9 @@ bool collector_cycle(struct collector *c, uint64_t cycle,
     bool moved = false;
     if (c->work) {
         uint32_t start = (uint32_t)(cycle % 64);
-        moved |= dispatch_ready(c);
-        moved |= read_operands(c, start);
-        moved |= allocate(c, uop_of, ctx);
+        if (c->used & ~c->reading) moved |= dispatch_ready(c);
+        if (c->reading) moved |= read_operands(c, start);
+        if (c->entering) moved |= allocate(c, uop_of, ctx);
     }
     c->written = 0;
     return moved;

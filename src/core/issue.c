@@ -173,14 +173,14 @@ static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
 void sm_issue(struct sm *m)
 {
     uint32_t first = m->p->turns_by_cycle ? (uint32_t)(m->cycle % m->p->schedulers) : m->turn;
-    sm_warps_set_right(m);
-    for (uint32_t i = 0; i < m->p->schedulers; i++) {
-        uint32_t s = (first + i) % m->p->schedulers;
-        uint64_t room = sm_room(m);
-        uint64_t ready = could_issue(m) & room & mech_allowed(m->mech, m->memory_next) & m->slots_of[s];
+    if (m->astray) sm_warps_set_right(m);
+    for (uint32_t i = 0, s = first; i < m->p->schedulers; i++, s++) {
+        if (s == m->p->schedulers) s = 0;
+        uint64_t free = could_issue(m) & mech_allowed(m->mech, m->memory_next) & m->slots_of[s];
+        uint64_t ready = free ? free & sm_room(m) : 0;
         int w = ready && !m->faulted ? pick(m, s, ready) : MECH_NO_WARP;
         if (w == MECH_NO_WARP) {
-            m->cause[s] = (uint8_t)account_cause(m, s, room);
+            m->cause[s] = (uint8_t)account_cause(m, s, free, ready);
             m->changed |= ready != 0; /* the policy left the slot empty: ask again */
             continue;
         }
@@ -217,7 +217,7 @@ static bool execute_class(struct sm *m, enum sm_class c)
     struct latch *out = &m->collector.out[c];
     bool moved = false;
     while (out->count) {
-        uint32_t id = out->ids[0];
+        uint32_t id = latch_oldest(out);
         if (c == CLASS_MEM) {
             if (!lsu_enqueue(m, m->flights[id].access)) return moved;
             flight_del(m, id);
@@ -235,7 +235,8 @@ void sm_execute(struct sm *m)
 {
     if (!m->p->operand_collector) return;
     if (m->collector.work)
-        for (int c = 0; c < CLASS_COUNT; c++) m->changed |= execute_class(m, (enum sm_class)c);
+        for (int c = 0; c < CLASS_COUNT; c++)
+            if (m->collector.out[c].count) m->changed |= execute_class(m, (enum sm_class)c);
     sm_writeback(m); /* results that are forwarded in this very cycle */
     m->changed |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
     m->stats.collector_conflict_cycles = m->collector.conflict_cycles;
@@ -243,5 +244,6 @@ void sm_execute(struct sm *m)
 
 void sm_writeback(struct sm *m)
 {
+    if (!pipes_due(&m->pipes, m->cycle)) return;
     for (uint32_t id; (id = pipes_result(&m->pipes, m->cycle)) != PIPES_NONE;) finish(m, id);
 }

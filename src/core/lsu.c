@@ -108,7 +108,8 @@ void lsu_replies(struct sm *m)
         answer(m, t);
         m->changed = true;
     }
-    for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
+    if (pipes_due(&m->pipes, m->cycle))
+        for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
     for (uint32_t n = 0; n < m->p->lsu_writebacks && m->writeback_head != SM_NONE; n++) {
         uint32_t id = m->writeback_head;
         m->writeback_head = m->pendings[id].next;
@@ -232,8 +233,8 @@ static void send_misses(struct sm *m)
 {
     static const uint8_t cls[RO_COUNT] = {[RO_INST] = REQ_INST, [RO_CONST] = REQ_CONST, [RO_TEX] = REQ_TEX};
     for (uint32_t i = 0; i < RO_COUNT; i++) {
+        if (!m->ro[i].unsent) continue;
         uint32_t miss = rocache_unsent(&m->ro[i]);
-        if (miss == UINT32_MAX) continue;
         uint64_t line = m->ro[i].misses[miss].line, base = line / m->line_bytes * m->line_bytes;
         uint32_t sectors = MAX(m->ro[i].line_bytes / COALESCE_SECTOR_BYTES, 1u);
         struct req r = {.addr = base,

@@ -143,9 +143,10 @@ void sm_tick(struct sm *m, tick now)
         return;
     }
     *m->wake = TICK_NEVER;
-    account_slept(m, now / m->clock.period);
+    uint64_t cycle = now == m->now + m->clock.period ? m->cycle + 1 : now / m->clock.period;
+    if (cycle > m->charged) account_slept(m, cycle);
     m->ticked = m->now = now;
-    m->cycle = now / m->clock.period;
+    m->cycle = cycle;
     m->changed = false;
     l1_tick(m->l1, now);
     lsu_replies(m);
@@ -198,7 +199,11 @@ void sm_kernel_end(struct sm *m, tick now)
     wake_at(m->wake, now); /* the flush begins in this cycle, whether the SM was awake or not */
 }
 
-void *sm_stats(struct sm *m) { return &m->stats; }
+void *sm_stats(struct sm *m)
+{
+    account_occupancy(m);
+    return &m->stats;
+}
 void *sm_l1_stats(struct sm *m) { return l1_stats(m->l1); }
 bool sm_sleeps(const struct sm *m) { return m->asleep != 0; }
 uint32_t sm_ctas(const struct sm *m) { return m->cta_count; }

@@ -148,7 +148,8 @@ struct sm {
     uint8_t cause[SM_SCHEDULERS_MAX];     /* enum issue_slot of the newest cycle */
     int last[SM_SCHEDULERS_MAX];
     uint32_t turn;         /* scheduler that is the first to issue */
-    uint64_t charged;      /* cycles charged so far */
+    uint64_t charged;      /* cycles whose slots are charged */
+    uint64_t occupied_to;  /* those whose occupancy is charged too */
     bool blocked;          /* the L1 refused the head of the load-store unit; only the L1 can change that */
     bool faulted, changed; /* changed: something moved in this cycle, so look again in the next */
     uint64_t age[SM_WARPS_MAX];
@@ -243,7 +244,11 @@ bool lsu_busy(const struct sm *m);
 void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint32_t lines);
 
 /* ---- account.c ---- */
-enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t room);
+/* Why a scheduler issues nothing; free: its warps that lack nothing but room in a unit, ready: those that have it. */
+enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t free, uint64_t ready);
+/* Charges what the SM held in the cycles since the last call. It changes with CTAs and warps alone, far more seldom than
+ * cycles pass, so it is charged before each change and before anyone looks. */
+void account_occupancy(struct sm *m);
 void account_cycle(struct sm *m); /* charges the cycle whose causes are in m->cause */
 void account_slept(struct sm *m,
                    uint64_t until); /* and those before `until` that passed like the newest one */
