@@ -76,6 +76,7 @@ void collector_put(struct collector *c, enum sm_class cls, uint32_t flight)
 uint32_t collector_take(struct collector *c, enum sm_class cls)
 {
     c->work--;
+    c->leaving--;
     return latch_take(&c->out[cls]);
 }
 
@@ -96,6 +97,7 @@ static bool dispatch_ready(struct collector *c)
             uint64_t after = ready & ~((2ull << c->last[cls]) - 1);
             uint32_t i = (uint32_t)__builtin_ctzll(after ? after : ready);
             latch_put(&c->out[cls], c->units[i].flight);
+            c->leaving++;
             c->last[cls] = i;
             ready &= ~(1ull << i);
             c->held[cls] &= ~(1ull << i);

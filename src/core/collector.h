@@ -50,7 +50,8 @@ struct collector {
     uint32_t last[CLASS_COUNT]; /* the unit that left last */
     uint64_t used, reading;     /* masks of units; used and not reading = all operands are there */
     uint64_t written;           /* banks that writebacks take in this cycle */
-    uint32_t work, entering;    /* instructions in latches and units; in input latches alone */
+    uint32_t work;              /* instructions in latches and units */
+    uint32_t entering, leaving; /* those in input latches, in output latches */
     uint64_t conflict_cycles;   /* unit-cycles in which a read found its bank taken */
 };
 

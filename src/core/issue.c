@@ -234,7 +234,7 @@ static bool execute_class(struct sm *m, enum sm_class c)
 void sm_execute(struct sm *m)
 {
     if (!m->p->operand_collector) return;
-    if (m->collector.work)
+    if (m->collector.leaving)
         for (int c = 0; c < CLASS_COUNT; c++)
             if (m->collector.out[c].count) m->changed |= execute_class(m, (enum sm_class)c);
     sm_writeback(m); /* results that are forwarded in this very cycle */

@@ -245,6 +245,7 @@ static void end_cta(struct sm *m, uint32_t cta)
 
 void sm_ctas_end(struct sm *m)
 {
+    m->has_finished = false;
     for (uint32_t i = 0; i * 64 < m->cta_slots; i++) {
         while (m->finished[i]) {
             uint32_t cta = i * 64 + (uint32_t)__builtin_ctzll(m->finished[i]);

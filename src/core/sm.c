@@ -151,8 +151,8 @@ void sm_tick(struct sm *m, tick now)
     l1_tick(m->l1, now);
     lsu_replies(m);
     sm_writeback(m);
-    sm_warps_acknowledged(m);
-    sm_warps_awake(m);
+    if (m->fenced | m->done) sm_warps_acknowledged(m);
+    if (m->asleep) sm_warps_awake(m);
     run_timers(m);
     lsu_cycle(m);
     sm_execute(m);
@@ -160,7 +160,7 @@ void sm_tick(struct sm *m, tick now)
     account_cycle(m);
     sm_decode(m);
     sm_fetch(m);
-    sm_ctas_end(m);
+    if (m->has_finished) sm_ctas_end(m);
     set_wake(m);
 }
 

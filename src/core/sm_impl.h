@@ -197,6 +197,7 @@ struct sm {
     uint64_t next_age;
     struct sm_program **programs;
     uint32_t program_count;
+    bool has_finished;
     uint64_t *finished; /* mask of CTA slots whose warps have all left in this cycle */
 };
 
