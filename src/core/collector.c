@@ -45,6 +45,7 @@ void collector_init(struct collector *c, const struct sm_params *p)
         struct class_setup s = class_setup(p, (enum sm_class)k);
         c->in[k].width = c->out[k].width = s.width;
         c->own[k] = collector_add(c, s.own);
+        if (s.width) c->room |= 1u << k;
     }
     uint64_t shared = collector_add(c, p->gen_collectors);
     for (int k = 0; k < CLASS_COUNT; k++)
@@ -69,6 +70,7 @@ void collector_write(struct collector *c, uint32_t warp, const struct uop *u)
 void collector_put(struct collector *c, enum sm_class cls, uint32_t flight)
 {
     latch_put(&c->in[cls], flight);
+    if (!latch_has_room(&c->in[cls])) c->room &= ~(1u << cls);
     c->work++;
     c->entering++;
 }
@@ -143,6 +145,7 @@ static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, ui
             uint32_t i = (uint32_t)__builtin_ctzll(free), warp;
             struct collector_unit *u = &c->units[i];
             u->flight = latch_take(&c->in[cls]);
+            c->room |= 1u << cls;
             c->entering--;
             u->cls = (uint8_t)cls;
             const struct uop *op = uop_of(ctx, u->flight, &warp);

@@ -48,6 +48,7 @@ struct collector {
     uint64_t own[CLASS_COUNT];  /* units that a class may use */
     uint64_t held[CLASS_COUNT]; /* units that hold an instruction of the class */
     uint32_t last[CLASS_COUNT]; /* the unit that left last */
+    uint32_t room;              /* mask of classes whose input latch has room */
     uint64_t used, reading;     /* masks of units; used and not reading = all operands are there */
     uint64_t written;           /* banks that writebacks take in this cycle */
     uint32_t work;              /* instructions in latches and units */

@@ -40,7 +40,7 @@ static const struct uop *flight_uop(void *ctx, uint32_t id, uint32_t *warp)
 static bool class_has_room(const struct sm *m, enum sm_class c)
 {
     if (c == CLASS_MEM && !lsu_has_room(m)) return false;
-    if (m->p->operand_collector) return latch_has_room(&m->collector.in[c]);
+    if (m->p->operand_collector) return m->collector.room >> c & 1;
     if (c == CLASS_MEM) return m->queue_count < m->p->lsu_queue;
     return m->flight_free != SM_NONE && pipes_accepts(&m->pipes, c, m->cycle);
 }

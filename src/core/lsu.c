@@ -32,10 +32,7 @@ bool lsu_enqueue(struct sm *m, uint32_t access)
 
 bool lsu_busy(const struct sm *m)
 {
-    if ((m->queue_count && !m->blocked) || m->writeback_head != SM_NONE || m->prefetch_count) return true;
-    for (int i = 0; i < RO_COUNT; i++)
-        if (m->ro[i].unsent) return true;
-    return false;
+    return (m->queue_count && !m->blocked) || m->writeback_head != SM_NONE || m->prefetch_count || m->unsent;
 }
 
 /* ---- answers ---- */
@@ -148,8 +145,8 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
                        .bypass = a->bypass,
                        .is_first = a->done == 0,
                        .warp = (uint16_t)a->warp,
-                       .owner = m->warps[a->warp].program->place,
-                       .own = &m->warps[a->warp].program->own.l1,
+                       .owner = a->owner,
+                       .own = &a->own->l1,
                        .pc = a->pc,
                        .lane_address = a->lane_address,
                        .token = a->kind == REQ_WRITE    ? UINT32_MAX
@@ -166,7 +163,7 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
     if (a->kind == REQ_ATOMIC) m->atomic_free = m->atomics[atomic].next;
     if (a->kind != REQ_WRITE) m->pendings[a->pending].left++;
     m->stats.transactions++;
-    sm_own_of(m, a->warp)->transactions++;
+    a->own->sm.transactions++;
     if (a->is_texture) {
         m->stats.tex_accesses++;
         m->stats.tex_misses += got == L1_MISS;
@@ -174,11 +171,21 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
     return true;
 }
 
+enum rocache_answer lsu_ask_read_only(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
+                                      uint32_t w, uint32_t pc)
+{
+    struct rocache *c = &m->ro[which];
+    uint32_t before = c->unsent;
+    enum rocache_answer a = rocache_access(c, addr, waiter, (uint16_t)w, pc);
+    m->unsent += c->unsent - before;
+    return a;
+}
+
 static bool offer_read_only(struct sm *m, struct sm_access *a)
 {
     uint32_t latency = a->ro == RO_CONST ? m->p->const_latency : m->p->tex_latency;
     enum rocache_answer got =
-        rocache_access(&m->ro[a->ro], a->txns[a->done].line, a->pending, (uint16_t)a->warp, a->pc);
+        lsu_ask_read_only(m, (enum sm_ro)a->ro, a->txns[a->done].line, a->pending, a->warp, a->pc);
     if (got == ROCACHE_STALL) return false;
     if (a->ro == RO_CONST) {
         m->stats.const_accesses++;
@@ -247,9 +254,10 @@ static void send_misses(struct sm *m)
                         .token = miss,
                         .born = m->now};
         uint32_t id = req_new(m->setup.pool, &r);
-        if (l1_send(m->l1, m->now, id))
+        if (l1_send(m->l1, m->now, id)) {
             rocache_sent(&m->ro[i], miss);
-        else
+            m->unsent--;
+        } else
             req_del(m->setup.pool, id);
     }
 }
@@ -282,6 +290,6 @@ void lsu_cycle(struct sm *m)
         ports--;
         if (!serve_head(m)) ports = 0;
     }
-    send_misses(m);
+    if (m->unsent) send_misses(m);
     if (ports && m->prefetch_count) send_prefetch(m);
 }

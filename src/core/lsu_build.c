@@ -167,6 +167,8 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
     a->latest = 0;
     a->warp = w;
     a->pc = e->pc;
+    a->owner = m->warps[w].program->place;
+    a->own = &m->warps[w].program->own;
     a->lane_address = 0;
     a->kind = e->is_atomic ? REQ_ATOMIC : e->is_store ? REQ_WRITE : REQ_READ;
     a->ro = RO_COUNT;

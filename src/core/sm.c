@@ -125,11 +125,11 @@ static tick tick_of(const struct sm *m, uint64_t cycle)
 
 static void set_wake(struct sm *m)
 {
-    wake_at(m->wake, l1_wake(m->l1));
     if (m->changed || lsu_busy(m) || sm_fetch_pending(m)) {
-        wake_at(m->wake, clock_after(&m->clock, m->now, 1));
+        wake_at(m->wake, clock_after(&m->clock, m->now, 1)); /* nothing can want an earlier cycle */
         return;
     }
+    wake_at(m->wake, l1_wake(m->l1));
     wake_at(m->wake, tick_of(m, pipes_next(&m->pipes, m->cycle)));
     if (is_unit_awaited(m)) wake_at(m->wake, tick_of(m, pipes_next_free(&m->pipes, m->cycle)));
     if (m->warp_count) wake_at(m->wake, tick_of(m, m->mech->next_timer));
