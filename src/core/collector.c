@@ -72,14 +72,15 @@ void collector_put(struct collector *c, enum sm_class cls, uint32_t flight)
     latch_put(&c->in[cls], flight);
     if (!latch_has_room(&c->in[cls])) c->room &= ~(1u << cls);
     c->work++;
-    c->entering++;
+    c->entering |= 1u << cls;
 }
 
 uint32_t collector_take(struct collector *c, enum sm_class cls)
 {
+    uint32_t id = latch_take(&c->out[cls]);
     c->work--;
-    c->leaving--;
-    return latch_take(&c->out[cls]);
+    if (!c->out[cls].count) c->leaving &= ~(1u << cls);
+    return id;
 }
 
 /* The units of mask from a place on that turns with the cycle. */
@@ -93,20 +94,54 @@ static uint64_t turned(uint64_t mask, uint32_t start)
 static bool dispatch_ready(struct collector *c)
 {
     uint64_t before = c->used;
-    for (int cls = 0; cls < CLASS_COUNT; cls++) {
+    for (uint32_t rest = c->holding; rest; rest &= rest - 1) {
+        uint32_t cls = (uint32_t)__builtin_ctz(rest);
         uint64_t ready = c->held[cls] & ~c->reading;
         while (ready && latch_has_room(&c->out[cls])) {
             uint64_t after = ready & ~((2ull << c->last[cls]) - 1);
             uint32_t i = (uint32_t)__builtin_ctzll(after ? after : ready);
             latch_put(&c->out[cls], c->units[i].flight);
-            c->leaving++;
+            c->leaving |= 1u << cls;
             c->last[cls] = i;
             ready &= ~(1ull << i);
             c->held[cls] &= ~(1ull << i);
             c->used &= ~(1ull << i);
         }
+        if (!c->held[cls]) c->holding &= ~(1u << cls);
     }
     return c->used != before;
+}
+
+/* The reads of one unit in one cycle; *taken: banks. */
+static void read_unit(struct collector *c, struct collector_unit *u, uint64_t *taken)
+{
+    uint32_t granted = 0;
+    bool refused = false;
+    for (uint32_t k = 0; k < u->left && granted < c->reads;) {
+        uint64_t bank = 1ull << u->banks[k];
+        if (*taken & bank) {
+            refused = true;
+            k++;
+            continue;
+        }
+        *taken |= bank;
+        u->banks[k] = u->banks[--u->left];
+        granted++;
+    }
+    c->conflict_cycles += refused && granted < c->reads;
+}
+
+/* The same where a unit reads one register a cycle. */
+static void read_one(struct collector *c, struct collector_unit *u, uint64_t *taken)
+{
+    for (uint32_t k = 0; k < u->left; k++) {
+        uint64_t bank = 1ull << u->banks[k];
+        if (*taken & bank) continue;
+        *taken |= bank;
+        u->banks[k] = u->banks[--u->left];
+        return;
+    }
+    c->conflict_cycles++;
 }
 
 static bool read_operands(struct collector *c, uint32_t start)
@@ -114,21 +149,12 @@ static bool read_operands(struct collector *c, uint32_t start)
     uint64_t taken = c->written;
     c->written = 0;
     for (uint64_t rest = turned(c->reading, start); rest; rest &= rest - 1) {
-        uint32_t i = ((uint32_t)__builtin_ctzll(rest) + start) % 64, granted = 0;
+        uint32_t i = ((uint32_t)__builtin_ctzll(rest) + start) % 64;
         struct collector_unit *u = &c->units[i];
-        bool refused = false;
-        for (uint32_t k = 0; k < u->left && granted < c->reads;) {
-            uint64_t bank = 1ull << u->banks[k];
-            if (taken & bank) {
-                refused = true;
-                k++;
-                continue;
-            }
-            taken |= bank;
-            u->banks[k] = u->banks[--u->left];
-            granted++;
-        }
-        c->conflict_cycles += refused && granted < c->reads;
+        if (c->reads == 1)
+            read_one(c, u, &taken);
+        else
+            read_unit(c, u, &taken);
         if (!u->left) c->reading &= ~(1ull << i);
     }
     return true; /* of all that read, one has its bank */
@@ -138,7 +164,8 @@ static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, ui
                      void *ctx)
 {
     uint64_t before = c->used;
-    for (int cls = 0; cls < CLASS_COUNT; cls++) {
+    for (uint32_t rest = c->entering; rest; rest &= rest - 1) {
+        uint32_t cls = (uint32_t)__builtin_ctz(rest);
         while (c->in[cls].count) {
             uint64_t free = c->own[cls] & ~c->used;
             if (!free) break;
@@ -146,7 +173,8 @@ static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, ui
             struct collector_unit *u = &c->units[i];
             u->flight = latch_take(&c->in[cls]);
             c->room |= 1u << cls;
-            c->entering--;
+            c->holding |= 1u << cls;
+            if (!c->in[cls].count) c->entering &= ~(1u << cls);
             u->cls = (uint8_t)cls;
             const struct uop *op = uop_of(ctx, u->flight, &warp);
             u->left = op->read_count;

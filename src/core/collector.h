@@ -52,8 +52,10 @@ struct collector {
     uint64_t used, reading;     /* masks of units; used and not reading = all operands are there */
     uint64_t written;           /* banks that writebacks take in this cycle */
     uint32_t work;              /* instructions in latches and units */
-    uint32_t entering, leaving; /* those in input latches, in output latches */
-    uint64_t conflict_cycles;   /* unit-cycles in which a read found its bank taken */
+    uint32_t entering,
+        leaving;      /* masks of classes: with instructions in the input latch, in the output latch */
+    uint32_t holding; /* and of those that units hold instructions of */
+    uint64_t conflict_cycles; /* unit-cycles in which a read found its bank taken */
 };
 
 /* How many the parameters ask for, those that a class without any gets included: at most COLLECTOR_UNITS_MAX may be made. */

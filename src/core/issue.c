@@ -234,9 +234,8 @@ static bool execute_class(struct sm *m, enum sm_class c)
 void sm_execute(struct sm *m)
 {
     if (!m->p->operand_collector) return;
-    if (m->collector.leaving)
-        for (int c = 0; c < CLASS_COUNT; c++)
-            if (m->collector.out[c].count) m->changed |= execute_class(m, (enum sm_class)c);
+    for (uint32_t rest = m->collector.leaving; rest; rest &= rest - 1)
+        m->changed |= execute_class(m, (enum sm_class)__builtin_ctz(rest));
     sm_writeback(m); /* results that are forwarded in this very cycle */
     m->changed |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
     m->stats.collector_conflict_cycles = m->collector.conflict_cycles;

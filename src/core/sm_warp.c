@@ -147,8 +147,8 @@ void sm_warp_release(struct sm *m, uint32_t w, const struct uop *u)
     }
     s->pending_preds &= (uint8_t)~u->def_preds;
     m->changed = true;
-    sm_warp_refresh(m, w);
-    sm_warp_leave(m, w);
+    if ((m->hazard | m->fenced) & bit(w)) sm_warp_refresh(m, w); /* what was no hazard has not become one */
+    if (m->done & bit(w)) sm_warp_leave(m, w);
 }
 
 void sm_warp_leave(struct sm *m, uint32_t w)
