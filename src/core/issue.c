@@ -48,6 +48,12 @@ static bool class_has_room(const struct sm *m, enum sm_class c)
 uint64_t sm_room(const struct sm *m)
 {
     uint64_t room = 0;
+    if (m->p->operand_collector) {
+        uint32_t rest = m->collector.room;
+        if (!lsu_has_room(m)) rest &= ~(1u << CLASS_MEM);
+        for (; rest; rest &= rest - 1) room |= m->next[__builtin_ctz(rest)];
+        return room;
+    }
     for (int c = 0; c < CLASS_COUNT; c++)
         if (m->next[c] && class_has_room(m, (enum sm_class)c)) room |= m->next[c];
     return room;
@@ -63,7 +69,7 @@ static uint64_t could_issue(const struct sm *m)
 static void count_issue_in(struct sm_stats *s, const struct uop *u, const struct emu_access *e)
 {
     s->warp_insts++;
-    s->thread_insts += (uint64_t)__builtin_popcount(e->mask);
+    s->thread_insts += e->mask == UINT32_MAX ? ISA_LANES : (uint64_t)__builtin_popcount(e->mask);
     s->insts_by_unit[u->unit]++;
     s->barriers += (u->flags & UOP_BARRIER) != 0;
     s->branches += (u->flags & UOP_BRANCH) != 0;

@@ -21,8 +21,6 @@ static void access_del(struct sm *m, uint32_t id)
     m->access_live--;
 }
 
-bool lsu_has_room(const struct sm *m) { return m->access_free != SM_NONE && m->pending_free != SM_NONE; }
-
 bool lsu_enqueue(struct sm *m, uint32_t access)
 {
     if (m->queue_count == m->p->lsu_queue) return false;

@@ -202,7 +202,8 @@ void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint
     s->executions++;
     s->lines += lines;
     if (last->valid && last->warp != number) {
-        int64_t stride = (int64_t)(address - last->address) / (int64_t)(number - last->warp);
+        int64_t warps = (int64_t)(number - last->warp), stride = (int64_t)(address - last->address);
+        if (warps != 1) stride /= warps;
         uint32_t at = 0, least = 0;
         while (at < PC_STRIDES && !(s->stride_count[at] && s->stride[at] == stride)) {
             if (s->stride_count[at] < s->stride_count[least]) least = at;

@@ -240,7 +240,10 @@ void sm_writeback(struct sm *m);      /* units -> scoreboard */
 uint64_t sm_room(const struct sm *m); /* warps whose next instruction finds room in its unit */
 
 /* ---- lsu.c, lsu_build.c ---- */
-bool lsu_has_room(const struct sm *m); /* for one more memory instruction at issue */
+static inline bool lsu_has_room(const struct sm *m) /* for one more memory instruction at issue */
+{
+    return m->access_free != SM_NONE && m->pending_free != SM_NONE;
+}
 uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct emu_access *e);
 bool lsu_enqueue(struct sm *m, uint32_t access); /* false: the queue is full */
 void lsu_cycle(struct sm *m);
