@@ -64,11 +64,16 @@ void sm_programs_free(struct sm *m)
     free(m->programs);
 }
 
-static struct sm_program *program_find(const struct sm *m, const struct emu_grid *g)
+static struct sm_program *program_of(const struct sm *m, uint64_t grid)
 {
     for (uint32_t i = 0; i < m->program_count; i++)
-        if (!m->programs[i]->has_ended && m->programs[i]->grid == emu_grid_id(g)) return m->programs[i];
+        if (!m->programs[i]->has_ended && m->programs[i]->grid == grid) return m->programs[i];
     return NULL;
+}
+
+static struct sm_program *program_find(const struct sm *m, const struct emu_grid *g)
+{
+    return program_of(m, emu_grid_id(g));
 }
 
 struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g)
@@ -92,9 +97,9 @@ const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g)
     return p ? &p->own : NULL;
 }
 
-void sm_grid_end(struct sm *m, const struct emu_grid *g)
+void sm_grid_end(struct sm *m, uint64_t grid)
 {
-    struct sm_program *p = program_find(m, g);
+    struct sm_program *p = program_of(m, grid);
     if (p) p->has_ended = true;
 }
 
