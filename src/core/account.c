@@ -14,12 +14,11 @@
  * slept cycle has the causes of the one before. */
 #include "core/sm_impl.h"
 
-enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t room)
+enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t free, uint64_t ready)
 {
     uint64_t all = m->resident & m->slots_of[scheduler], live = all & ~m->done & ~m->held & ~m->asleep;
     if (!all) return SLOT_IDLE;
-    uint64_t free = live & m->buffered & ~m->hazard & mech_allowed(m->mech, m->memory_next);
-    if (free & ~room) return free & ~room & m->next[CLASS_MEM] ? SLOT_STR_MEM : SLOT_STR_ALU;
+    if (free & ~ready) return free & ~ready & m->next[CLASS_MEM] ? SLOT_STR_MEM : SLOT_STR_ALU;
     uint64_t data = live & m->buffered & m->hazard, ended = all & m->done;
     if (data & m->hazard_mem) return SLOT_DATA_MEM;
     FOR_WARPS(w, ended)
@@ -33,11 +32,17 @@ enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t r
 
 static void charge(struct sm *m, uint64_t cycles)
 {
+    for (uint32_t i = 0; i < m->p->schedulers; i++) m->stats.slots[m->cause[i]] += cycles;
+    m->charged += cycles;
+}
+
+void account_occupancy(struct sm *m)
+{
     struct sm_stats *s = &m->stats;
+    uint64_t cycles = m->charged - m->occupied_to;
+    m->occupied_to = m->charged;
     s->cycles += cycles;
     s->slots_all += cycles * m->p->schedulers;
-    for (uint32_t i = 0; i < m->p->schedulers; i++) s->slots[m->cause[i]] += cycles;
-    m->charged += cycles;
     if (!m->warp_count && !m->cta_count) return;
     s->active_cycles += cycles;
     s->warp_cycles += cycles * m->warp_count;

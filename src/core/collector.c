@@ -3,15 +3,6 @@
  * have a file of their own. */
 #include "core/collector.h"
 
-uint32_t latch_take(struct latch *l)
-{
-    assert(l->count);
-    uint32_t id = l->ids[0];
-    l->count--;
-    memmove(l->ids, l->ids + 1, l->count * sizeof l->ids[0]);
-    return id;
-}
-
 struct class_setup {
     uint32_t width, own; /* of the latches; collectors of its own */
 };
@@ -47,12 +38,14 @@ void collector_init(struct collector *c, const struct sm_params *p)
 {
     *c = (struct collector){
         .reads = p->collector_reads, .banks = p->register_banks, .by_warp = p->bank_by_warp};
+    if (is_pow2_u64(c->banks)) c->bank_mask = c->banks - 1;
     if (!p->operand_collector) return;
     assert(collector_units(p) <= COLLECTOR_UNITS_MAX); /* sm_params_check */
     for (int k = 0; k < CLASS_COUNT; k++) {
         struct class_setup s = class_setup(p, (enum sm_class)k);
         c->in[k].width = c->out[k].width = s.width;
         c->own[k] = collector_add(c, s.own);
+        if (s.width) c->room |= 1u << k;
     }
     uint64_t shared = collector_add(c, p->gen_collectors);
     for (int k = 0; k < CLASS_COUNT; k++)
@@ -65,7 +58,8 @@ enum { WARP_STRIDE = 5 };
 
 static uint32_t bank_of(const struct collector *c, uint32_t warp, uint32_t reg)
 {
-    return (c->by_warp ? reg + WARP_STRIDE * warp : reg) % c->banks;
+    uint32_t at = c->by_warp ? reg + WARP_STRIDE * warp : reg;
+    return c->bank_mask ? at & c->bank_mask : at % c->banks;
 }
 
 void collector_write(struct collector *c, uint32_t warp, const struct uop *u)
@@ -76,13 +70,17 @@ void collector_write(struct collector *c, uint32_t warp, const struct uop *u)
 void collector_put(struct collector *c, enum sm_class cls, uint32_t flight)
 {
     latch_put(&c->in[cls], flight);
+    if (!latch_has_room(&c->in[cls])) c->room &= ~(1u << cls);
     c->work++;
+    c->entering |= 1u << cls;
 }
 
 uint32_t collector_take(struct collector *c, enum sm_class cls)
 {
+    uint32_t id = latch_take(&c->out[cls]);
     c->work--;
-    return latch_take(&c->out[cls]);
+    if (!c->out[cls].count) c->leaving &= ~(1u << cls);
+    return id;
 }
 
 /* The units of mask from a place on that turns with the cycle. */
@@ -96,58 +94,87 @@ static uint64_t turned(uint64_t mask, uint32_t start)
 static bool dispatch_ready(struct collector *c)
 {
     uint64_t before = c->used;
-    for (int cls = 0; cls < CLASS_COUNT; cls++) {
+    for (uint32_t rest = c->holding; rest; rest &= rest - 1) {
+        uint32_t cls = (uint32_t)__builtin_ctz(rest);
         uint64_t ready = c->held[cls] & ~c->reading;
         while (ready && latch_has_room(&c->out[cls])) {
             uint64_t after = ready & ~((2ull << c->last[cls]) - 1);
             uint32_t i = (uint32_t)__builtin_ctzll(after ? after : ready);
             latch_put(&c->out[cls], c->units[i].flight);
+            c->leaving |= 1u << cls;
             c->last[cls] = i;
             ready &= ~(1ull << i);
             c->held[cls] &= ~(1ull << i);
             c->used &= ~(1ull << i);
         }
+        if (!c->held[cls]) c->holding &= ~(1u << cls);
     }
     return c->used != before;
+}
+
+/* The reads of one unit in one cycle; *taken: banks. */
+static void read_unit(struct collector *c, struct collector_unit *u, uint64_t *taken)
+{
+    uint32_t granted = 0;
+    bool refused = false;
+    for (uint32_t k = 0; k < u->left && granted < c->reads;) {
+        uint64_t bank = 1ull << u->banks[k];
+        if (*taken & bank) {
+            refused = true;
+            k++;
+            continue;
+        }
+        *taken |= bank;
+        u->banks[k] = u->banks[--u->left];
+        granted++;
+    }
+    c->conflict_cycles += refused && granted < c->reads;
+}
+
+/* The same where a unit reads one register a cycle. */
+static void read_one(struct collector *c, struct collector_unit *u, uint64_t *taken)
+{
+    for (uint32_t k = 0; k < u->left; k++) {
+        uint64_t bank = 1ull << u->banks[k];
+        if (*taken & bank) continue;
+        *taken |= bank;
+        u->banks[k] = u->banks[--u->left];
+        return;
+    }
+    c->conflict_cycles++;
 }
 
 static bool read_operands(struct collector *c, uint32_t start)
 {
     uint64_t taken = c->written;
     c->written = 0;
-    bool moved = c->reading != 0; /* of all that read, one has its bank */
     for (uint64_t rest = turned(c->reading, start); rest; rest &= rest - 1) {
-        uint32_t i = ((uint32_t)__builtin_ctzll(rest) + start) % 64, granted = 0;
+        uint32_t i = ((uint32_t)__builtin_ctzll(rest) + start) % 64;
         struct collector_unit *u = &c->units[i];
-        bool refused = false;
-        for (uint32_t k = 0; k < u->left && granted < c->reads;) {
-            uint64_t bank = 1ull << u->banks[k];
-            if (taken & bank) {
-                refused = true;
-                k++;
-                continue;
-            }
-            taken |= bank;
-            u->banks[k] = u->banks[--u->left];
-            granted++;
-        }
-        c->conflict_cycles += refused && granted < c->reads;
+        if (c->reads == 1)
+            read_one(c, u, &taken);
+        else
+            read_unit(c, u, &taken);
         if (!u->left) c->reading &= ~(1ull << i);
     }
-    return moved;
+    return true; /* of all that read, one has its bank */
 }
 
 static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, uint32_t, uint32_t *),
                      void *ctx)
 {
     uint64_t before = c->used;
-    for (int cls = 0; cls < CLASS_COUNT; cls++) {
+    for (uint32_t rest = c->entering; rest; rest &= rest - 1) {
+        uint32_t cls = (uint32_t)__builtin_ctz(rest);
         while (c->in[cls].count) {
             uint64_t free = c->own[cls] & ~c->used;
             if (!free) break;
             uint32_t i = (uint32_t)__builtin_ctzll(free), warp;
             struct collector_unit *u = &c->units[i];
             u->flight = latch_take(&c->in[cls]);
+            c->room |= 1u << cls;
+            c->holding |= 1u << cls;
+            if (!c->in[cls].count) c->entering &= ~(1u << cls);
             u->cls = (uint8_t)cls;
             const struct uop *op = uop_of(ctx, u->flight, &warp);
             u->left = op->read_count;
@@ -166,9 +193,9 @@ bool collector_cycle(struct collector *c, uint64_t cycle,
     bool moved = false;
     if (c->work) {
         uint32_t start = (uint32_t)(cycle % 64);
-        moved |= dispatch_ready(c);
-        moved |= read_operands(c, start);
-        moved |= allocate(c, uop_of, ctx);
+        if (c->used & ~c->reading) moved |= dispatch_ready(c);
+        if (c->reading) moved |= read_operands(c, start);
+        if (c->entering) moved |= allocate(c, uop_of, ctx);
     }
     c->written = 0;
     return moved;

@@ -8,19 +8,30 @@
 
 #include "core/uop.h"
 
-enum { COLLECTOR_UNITS_MAX = 64, LATCH_MAX = 8 };
+enum { COLLECTOR_UNITS_MAX = 64, LATCH_MAX = 8 /* a power of two */ };
 
-struct latch {
-    uint32_t count, width;
+struct latch { /* a ring */
+    uint32_t first, count, width;
     uint32_t ids[LATCH_MAX];
 };
 static inline bool latch_has_room(const struct latch *l) { return l->count < l->width; }
 static inline void latch_put(struct latch *l, uint32_t id)
 {
     assert(latch_has_room(l));
-    l->ids[l->count++] = id;
+    l->ids[(l->first + l->count++) % LATCH_MAX] = id;
 }
-uint32_t latch_take(struct latch *l); /* the oldest */
+static inline uint32_t latch_oldest(const struct latch *l)
+{
+    assert(l->count);
+    return l->ids[l->first];
+}
+static inline uint32_t latch_take(struct latch *l) /* the oldest */
+{
+    uint32_t id = latch_oldest(l);
+    l->first = (l->first + 1) % LATCH_MAX;
+    l->count--;
+    return id;
+}
 
 struct collector_unit {
     uint32_t flight;
@@ -32,14 +43,19 @@ struct collector {
     struct latch in[CLASS_COUNT], out[CLASS_COUNT];
     struct collector_unit units[COLLECTOR_UNITS_MAX];
     uint32_t unit_count, reads, banks;
+    uint32_t bank_mask; /* banks - 1 where that is a power of two, else 0 */
     bool by_warp;
     uint64_t own[CLASS_COUNT];  /* units that a class may use */
     uint64_t held[CLASS_COUNT]; /* units that hold an instruction of the class */
     uint32_t last[CLASS_COUNT]; /* the unit that left last */
+    uint32_t room;              /* mask of classes whose input latch has room */
     uint64_t used, reading;     /* masks of units; used and not reading = all operands are there */
     uint64_t written;           /* banks that writebacks take in this cycle */
     uint32_t work;              /* instructions in latches and units */
-    uint64_t conflict_cycles;   /* unit-cycles in which a read found its bank taken */
+    uint32_t entering,
+        leaving;      /* masks of classes: with instructions in the input latch, in the output latch */
+    uint32_t holding; /* and of those that units hold instructions of */
+    uint64_t conflict_cycles; /* unit-cycles in which a read found its bank taken */
 };
 
 /* How many the parameters ask for, those that a class without any gets included: at most COLLECTOR_UNITS_MAX may be made. */

@@ -58,7 +58,7 @@ void sm_fetch(struct sm *m)
     if (!m->p->fetch_past_branch || s->fetch_pc >= s->program->kernel->inst_count) s->fetch_pc = s->next_pc;
     if (!m->p->perfect_icache) {
         uint64_t address = s->program->code + (uint64_t)s->fetch_pc * SM_INST_BYTES;
-        enum rocache_answer a = rocache_access(&m->ro[RO_INST], address, w, (uint16_t)w, s->fetch_pc);
+        enum rocache_answer a = lsu_ask_read_only(m, RO_INST, address, w, w, s->fetch_pc);
         m->fetch_last = w;
         if (a == ROCACHE_STALL) return;
         m->stats.fetches++;

@@ -40,7 +40,7 @@ static const struct uop *flight_uop(void *ctx, uint32_t id, uint32_t *warp)
 static bool class_has_room(const struct sm *m, enum sm_class c)
 {
     if (c == CLASS_MEM && !lsu_has_room(m)) return false;
-    if (m->p->operand_collector) return latch_has_room(&m->collector.in[c]);
+    if (m->p->operand_collector) return m->collector.room >> c & 1;
     if (c == CLASS_MEM) return m->queue_count < m->p->lsu_queue;
     return m->flight_free != SM_NONE && pipes_accepts(&m->pipes, c, m->cycle);
 }
@@ -48,6 +48,12 @@ static bool class_has_room(const struct sm *m, enum sm_class c)
 uint64_t sm_room(const struct sm *m)
 {
     uint64_t room = 0;
+    if (m->p->operand_collector) {
+        uint32_t rest = m->collector.room;
+        if (!lsu_has_room(m)) rest &= ~(1u << CLASS_MEM);
+        for (; rest; rest &= rest - 1) room |= m->next[__builtin_ctz(rest)];
+        return room;
+    }
     for (int c = 0; c < CLASS_COUNT; c++)
         if (m->next[c] && class_has_room(m, (enum sm_class)c)) room |= m->next[c];
     return room;
@@ -63,7 +69,7 @@ static uint64_t could_issue(const struct sm *m)
 static void count_issue_in(struct sm_stats *s, const struct uop *u, const struct emu_access *e)
 {
     s->warp_insts++;
-    s->thread_insts += (uint64_t)__builtin_popcount(e->mask);
+    s->thread_insts += e->mask == UINT32_MAX ? ISA_LANES : (uint64_t)__builtin_popcount(e->mask);
     s->insts_by_unit[u->unit]++;
     s->barriers += (u->flags & UOP_BARRIER) != 0;
     s->branches += (u->flags & UOP_BRANCH) != 0;
@@ -173,14 +179,14 @@ static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
 void sm_issue(struct sm *m)
 {
     uint32_t first = m->p->turns_by_cycle ? (uint32_t)(m->cycle % m->p->schedulers) : m->turn;
-    sm_warps_set_right(m);
-    for (uint32_t i = 0; i < m->p->schedulers; i++) {
-        uint32_t s = (first + i) % m->p->schedulers;
-        uint64_t room = sm_room(m);
-        uint64_t ready = could_issue(m) & room & mech_allowed(m->mech, m->memory_next) & m->slots_of[s];
+    if (m->astray) sm_warps_set_right(m);
+    for (uint32_t i = 0, s = first; i < m->p->schedulers; i++, s++) {
+        if (s == m->p->schedulers) s = 0;
+        uint64_t free = could_issue(m) & mech_allowed(m->mech, m->memory_next) & m->slots_of[s];
+        uint64_t ready = free ? free & sm_room(m) : 0;
         int w = ready && !m->faulted ? pick(m, s, ready) : MECH_NO_WARP;
         if (w == MECH_NO_WARP) {
-            m->cause[s] = (uint8_t)account_cause(m, s, room);
+            m->cause[s] = (uint8_t)account_cause(m, s, free, ready);
             m->changed |= ready != 0; /* the policy left the slot empty: ask again */
             continue;
         }
@@ -217,7 +223,7 @@ static bool execute_class(struct sm *m, enum sm_class c)
     struct latch *out = &m->collector.out[c];
     bool moved = false;
     while (out->count) {
-        uint32_t id = out->ids[0];
+        uint32_t id = latch_oldest(out);
         if (c == CLASS_MEM) {
             if (!lsu_enqueue(m, m->flights[id].access)) return moved;
             flight_del(m, id);
@@ -234,8 +240,8 @@ static bool execute_class(struct sm *m, enum sm_class c)
 void sm_execute(struct sm *m)
 {
     if (!m->p->operand_collector) return;
-    if (m->collector.work)
-        for (int c = 0; c < CLASS_COUNT; c++) m->changed |= execute_class(m, (enum sm_class)c);
+    for (uint32_t rest = m->collector.leaving; rest; rest &= rest - 1)
+        m->changed |= execute_class(m, (enum sm_class)__builtin_ctz(rest));
     sm_writeback(m); /* results that are forwarded in this very cycle */
     m->changed |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
     m->stats.collector_conflict_cycles = m->collector.conflict_cycles;
@@ -243,5 +249,6 @@ void sm_execute(struct sm *m)
 
 void sm_writeback(struct sm *m)
 {
+    if (!pipes_due(&m->pipes, m->cycle)) return;
     for (uint32_t id; (id = pipes_result(&m->pipes, m->cycle)) != PIPES_NONE;) finish(m, id);
 }

@@ -8,34 +8,64 @@
 
 enum { WATCH_STEPS = 1 << 14 }; /* steps between looks at signals, progress and the watchdog */
 
-static tick min_wake(tick *const *wakes, uint32_t count)
+/* The first edge of a domain from now on. */
+static tick edge_after(const struct timed_gpu *g, enum gpu_domain d)
+{
+    return g->edges[d] > g->now ? g->edges[d] : g->edges[d] + g->clock.domains[d].period;
+}
+
+/* The least of the wakes, or any that is not after `soon`: an earlier one would make no difference. */
+static tick min_wake(tick *const *wakes, uint32_t count, tick soon)
 {
     tick least = TICK_NEVER;
-    for (uint32_t i = 0; i < count; i++) least = MIN(least, *wakes[i]);
+    for (uint32_t i = 0; i < count && least > soon; i++) least = MIN(least, *wakes[i]);
     return least;
 }
 
-static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake)
+/* The same of the SMs. A busy one is often busy again, so the search begins where the last one ended. */
+static tick min_sm_wake(struct timed_gpu *g, tick soon)
 {
-    if (wake == TICK_NEVER) return TICK_NEVER;
-    return clock_edge(&g->clock.domains[d], MAX(wake, g->now + 1));
+    tick least = g->dispatch.wake;
+    uint32_t i = g->busy_sm;
+    for (uint32_t n = 0; n < g->sm_count && least > soon; n++) {
+        least = MIN(least, g->sm_wakes[i]);
+        if (least <= soon) g->busy_sm = i;
+        if (++i == g->sm_count) i = 0;
+    }
+    return least;
 }
 
-/* The earliest time at which something will happen by itself; TICK_NEVER = never again. */
-static tick loop_next(const struct timed_gpu *g)
+static tick domain_wake(struct timed_gpu *g, enum gpu_domain d, tick soon)
 {
-    tick core = g->dispatch.wake;
-    for (uint32_t i = 0; i < g->sm_count; i++) core = MIN(core, g->sm_wakes[i]);
-    tick next = next_edge(g, DOMAIN_CORE, core);
-    next = MIN(next, next_edge(g, DOMAIN_XBAR, *xbar_wake(g->xbar)));
-    next = MIN(next, next_edge(g, DOMAIN_L2, min_wake(g->slice_wakes, g->slice_count)));
-    return MIN(next, next_edge(g, DOMAIN_DRAM, min_wake(g->channel_wakes, g->channel_count)));
+    switch (d) {
+    case DOMAIN_CORE: return min_sm_wake(g, soon);
+    case DOMAIN_XBAR: return *xbar_wake(g->xbar);
+    case DOMAIN_L2: return min_wake(g->slice_wakes, g->slice_count, soon);
+    case DOMAIN_DRAM: return min_wake(g->channel_wakes, g->channel_count, soon);
+    case DOMAIN_COUNT: break;
+    }
+    UNREACHABLE("a clock domain");
+}
+
+/* The earliest time at which something will happen by itself; TICK_NEVER = never again. A domain whose next edge comes after
+ * what was found already is not asked. */
+static tick loop_next(struct timed_gpu *g)
+{
+    tick next = TICK_NEVER;
+    for (int d = 0; d < DOMAIN_COUNT; d++) {
+        tick soon = edge_after(g, (enum gpu_domain)d);
+        if (soon >= next) continue;
+        tick wake = domain_wake(g, (enum gpu_domain)d, soon);
+        if (wake == TICK_NEVER) continue;
+        next = MIN(next, wake <= soon ? soon : clock_edge(&g->clock.domains[d], wake));
+    }
+    return next;
 }
 
 static tick loop_next_edge(const struct timed_gpu *g)
 {
     tick next = TICK_NEVER;
-    for (int d = 0; d < DOMAIN_COUNT; d++) next = MIN(next, next_edge(g, (enum gpu_domain)d, 0));
+    for (int d = 0; d < DOMAIN_COUNT; d++) next = MIN(next, edge_after(g, (enum gpu_domain)d));
     return next;
 }
 

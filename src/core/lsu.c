@@ -21,8 +21,6 @@ static void access_del(struct sm *m, uint32_t id)
     m->access_live--;
 }
 
-bool lsu_has_room(const struct sm *m) { return m->access_free != SM_NONE && m->pending_free != SM_NONE; }
-
 bool lsu_enqueue(struct sm *m, uint32_t access)
 {
     if (m->queue_count == m->p->lsu_queue) return false;
@@ -32,10 +30,7 @@ bool lsu_enqueue(struct sm *m, uint32_t access)
 
 bool lsu_busy(const struct sm *m)
 {
-    if ((m->queue_count && !m->blocked) || m->writeback_head != SM_NONE || m->prefetch_count) return true;
-    for (int i = 0; i < RO_COUNT; i++)
-        if (m->ro[i].unsent) return true;
-    return false;
+    return (m->queue_count && !m->blocked) || m->writeback_head != SM_NONE || m->prefetch_count || m->unsent;
 }
 
 /* ---- answers ---- */
@@ -108,7 +103,8 @@ void lsu_replies(struct sm *m)
         answer(m, t);
         m->changed = true;
     }
-    for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
+    if (pipes_due(&m->pipes, m->cycle))
+        for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
     for (uint32_t n = 0; n < m->p->lsu_writebacks && m->writeback_head != SM_NONE; n++) {
         uint32_t id = m->writeback_head;
         m->writeback_head = m->pendings[id].next;
@@ -147,8 +143,8 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
                        .bypass = a->bypass,
                        .is_first = a->done == 0,
                        .warp = (uint16_t)a->warp,
-                       .owner = m->warps[a->warp].program->place,
-                       .own = &m->warps[a->warp].program->own.l1,
+                       .owner = a->owner,
+                       .own = &a->own->l1,
                        .pc = a->pc,
                        .lane_address = a->lane_address,
                        .token = a->kind == REQ_WRITE    ? UINT32_MAX
@@ -165,7 +161,7 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
     if (a->kind == REQ_ATOMIC) m->atomic_free = m->atomics[atomic].next;
     if (a->kind != REQ_WRITE) m->pendings[a->pending].left++;
     m->stats.transactions++;
-    sm_own_of(m, a->warp)->transactions++;
+    a->own->sm.transactions++;
     if (a->is_texture) {
         m->stats.tex_accesses++;
         m->stats.tex_misses += got == L1_MISS;
@@ -173,11 +169,21 @@ static bool offer_l1(struct sm *m, struct sm_access *a)
     return true;
 }
 
+enum rocache_answer lsu_ask_read_only(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
+                                      uint32_t w, uint32_t pc)
+{
+    struct rocache *c = &m->ro[which];
+    uint32_t before = c->unsent;
+    enum rocache_answer a = rocache_access(c, addr, waiter, (uint16_t)w, pc);
+    m->unsent += c->unsent - before;
+    return a;
+}
+
 static bool offer_read_only(struct sm *m, struct sm_access *a)
 {
     uint32_t latency = a->ro == RO_CONST ? m->p->const_latency : m->p->tex_latency;
     enum rocache_answer got =
-        rocache_access(&m->ro[a->ro], a->txns[a->done].line, a->pending, (uint16_t)a->warp, a->pc);
+        lsu_ask_read_only(m, (enum sm_ro)a->ro, a->txns[a->done].line, a->pending, a->warp, a->pc);
     if (got == ROCACHE_STALL) return false;
     if (a->ro == RO_CONST) {
         m->stats.const_accesses++;
@@ -232,8 +238,8 @@ static void send_misses(struct sm *m)
 {
     static const uint8_t cls[RO_COUNT] = {[RO_INST] = REQ_INST, [RO_CONST] = REQ_CONST, [RO_TEX] = REQ_TEX};
     for (uint32_t i = 0; i < RO_COUNT; i++) {
+        if (!m->ro[i].unsent) continue;
         uint32_t miss = rocache_unsent(&m->ro[i]);
-        if (miss == UINT32_MAX) continue;
         uint64_t line = m->ro[i].misses[miss].line, base = line / m->line_bytes * m->line_bytes;
         uint32_t sectors = MAX(m->ro[i].line_bytes / COALESCE_SECTOR_BYTES, 1u);
         struct req r = {.addr = base,
@@ -246,9 +252,10 @@ static void send_misses(struct sm *m)
                         .token = miss,
                         .born = m->now};
         uint32_t id = req_new(m->setup.pool, &r);
-        if (l1_send(m->l1, m->now, id))
+        if (l1_send(m->l1, m->now, id)) {
             rocache_sent(&m->ro[i], miss);
-        else
+            m->unsent--;
+        } else
             req_del(m->setup.pool, id);
     }
 }
@@ -281,6 +288,6 @@ void lsu_cycle(struct sm *m)
         ports--;
         if (!serve_head(m)) ports = 0;
     }
-    send_misses(m);
+    if (m->unsent) send_misses(m);
     if (ports && m->prefetch_count) send_prefetch(m);
 }

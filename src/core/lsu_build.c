@@ -167,6 +167,8 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
     a->latest = 0;
     a->warp = w;
     a->pc = e->pc;
+    a->owner = m->warps[w].program->place;
+    a->own = &m->warps[w].program->own;
     a->lane_address = 0;
     a->kind = e->is_atomic ? REQ_ATOMIC : e->is_store ? REQ_WRITE : REQ_READ;
     a->ro = RO_COUNT;
@@ -200,7 +202,8 @@ void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint
     s->executions++;
     s->lines += lines;
     if (last->valid && last->warp != number) {
-        int64_t stride = (int64_t)(address - last->address) / (int64_t)(number - last->warp);
+        int64_t warps = (int64_t)(number - last->warp), stride = (int64_t)(address - last->address);
+        if (warps != 1) stride /= warps;
         uint32_t at = 0, least = 0;
         while (at < PC_STRIDES && !(s->stride_count[at] && s->stride[at] == stride)) {
             if (s->stride_count[at] < s->stride_count[least]) least = at;

@@ -2,8 +2,6 @@
  * for the next cycle here, where GPGPU-Sim holds the operation back before the unit. */
 #include "core/pipes.h"
 
-#include "base/bitset.h"
-
 enum { PIPES_SLACK = 64 }; /* cycles that results may be put off by taken buses */
 
 static uint32_t longest(const struct sm_params *p)

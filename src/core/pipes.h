@@ -8,6 +8,7 @@
 #ifndef HEDDLE_PIPES_H
 #define HEDDLE_PIPES_H
 
+#include "base/bitset.h"
 #include "core/uop.h"
 
 enum { PIPE_UNITS_MAX = 8 };
@@ -36,6 +37,11 @@ bool pipes_accepts(const struct pipes *p, enum sm_class cls, uint64_t cycle);
  * in reach. */
 bool pipes_start(struct pipes *p, const struct uop *u, uint32_t id, uint64_t cycle, int32_t extra);
 void pipes_delay(struct pipes *p, uint32_t pending, uint64_t cycle, uint64_t due);
+/* Is anything due at cycle? */
+static inline bool pipes_due(const struct pipes *p, uint64_t cycle)
+{
+    return bitset_has(p->busy, (uint32_t)cycle & p->mask);
+}
 /* Take one flight (pending) that is due at cycle, PIPES_NONE when there is none left. */
 uint32_t pipes_result(struct pipes *p, uint64_t cycle);
 uint32_t pipes_delayed(struct pipes *p, uint64_t cycle);

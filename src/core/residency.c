@@ -64,11 +64,16 @@ void sm_programs_free(struct sm *m)
     free(m->programs);
 }
 
-static struct sm_program *program_find(const struct sm *m, const struct emu_grid *g)
+static struct sm_program *program_of(const struct sm *m, uint64_t grid)
 {
     for (uint32_t i = 0; i < m->program_count; i++)
-        if (!m->programs[i]->has_ended && m->programs[i]->grid == emu_grid_id(g)) return m->programs[i];
+        if (!m->programs[i]->has_ended && m->programs[i]->grid == grid) return m->programs[i];
     return NULL;
+}
+
+static struct sm_program *program_find(const struct sm *m, const struct emu_grid *g)
+{
+    return program_of(m, emu_grid_id(g));
 }
 
 struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g)
@@ -92,9 +97,9 @@ const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g)
     return p ? &p->own : NULL;
 }
 
-void sm_grid_end(struct sm *m, const struct emu_grid *g)
+void sm_grid_end(struct sm *m, uint64_t grid)
 {
-    struct sm_program *p = program_find(m, g);
+    struct sm_program *p = program_of(m, grid);
     if (p) p->has_ended = true;
 }
 
@@ -198,6 +203,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
         m->faulted = true;
         return false;
     }
+    account_occupancy(m);
     begin_kernel(m);
     struct needs n = needs_of(m, g);
     set_split(m, n.shared_size);
@@ -230,6 +236,7 @@ static void end_cta(struct sm *m, uint32_t cta)
     struct sm_cta c = m->ctas[cta];
     m->ctas[cta].emu = NULL;
     m->taken &= ~c.warps;
+    account_occupancy(m);
     m->cta_count--;
     m->thread_count -= c.threads;
     m->registers -= c.registers;
@@ -243,6 +250,7 @@ static void end_cta(struct sm *m, uint32_t cta)
 
 void sm_ctas_end(struct sm *m)
 {
+    m->has_finished = false;
     for (uint32_t i = 0; i * 64 < m->cta_slots; i++) {
         while (m->finished[i]) {
             uint32_t cta = i * 64 + (uint32_t)__builtin_ctzll(m->finished[i]);

@@ -125,11 +125,11 @@ static tick tick_of(const struct sm *m, uint64_t cycle)
 
 static void set_wake(struct sm *m)
 {
-    wake_at(m->wake, l1_wake(m->l1));
     if (m->changed || lsu_busy(m) || sm_fetch_pending(m)) {
-        wake_at(m->wake, clock_after(&m->clock, m->now, 1));
+        wake_at(m->wake, clock_after(&m->clock, m->now, 1)); /* nothing can want an earlier cycle */
         return;
     }
+    wake_at(m->wake, l1_wake(m->l1));
     wake_at(m->wake, tick_of(m, pipes_next(&m->pipes, m->cycle)));
     if (is_unit_awaited(m)) wake_at(m->wake, tick_of(m, pipes_next_free(&m->pipes, m->cycle)));
     if (m->warp_count) wake_at(m->wake, tick_of(m, m->mech->next_timer));
@@ -143,15 +143,16 @@ void sm_tick(struct sm *m, tick now)
         return;
     }
     *m->wake = TICK_NEVER;
-    account_slept(m, now / m->clock.period);
+    uint64_t cycle = now == m->now + m->clock.period ? m->cycle + 1 : now / m->clock.period;
+    if (cycle > m->charged) account_slept(m, cycle);
     m->ticked = m->now = now;
-    m->cycle = now / m->clock.period;
+    m->cycle = cycle;
     m->changed = false;
     l1_tick(m->l1, now);
     lsu_replies(m);
     sm_writeback(m);
-    sm_warps_acknowledged(m);
-    sm_warps_awake(m);
+    if (m->fenced | m->done) sm_warps_acknowledged(m);
+    if (m->asleep) sm_warps_awake(m);
     run_timers(m);
     lsu_cycle(m);
     sm_execute(m);
@@ -159,7 +160,7 @@ void sm_tick(struct sm *m, tick now)
     account_cycle(m);
     sm_decode(m);
     sm_fetch(m);
-    sm_ctas_end(m);
+    if (m->has_finished) sm_ctas_end(m);
     set_wake(m);
 }
 
@@ -198,7 +199,11 @@ void sm_kernel_end(struct sm *m, tick now)
     wake_at(m->wake, now); /* the flush begins in this cycle, whether the SM was awake or not */
 }
 
-void *sm_stats(struct sm *m) { return &m->stats; }
+void *sm_stats(struct sm *m)
+{
+    account_occupancy(m);
+    return &m->stats;
+}
 void *sm_l1_stats(struct sm *m) { return l1_stats(m->l1); }
 bool sm_sleeps(const struct sm *m) { return m->asleep != 0; }
 uint32_t sm_ctas(const struct sm *m) { return m->cta_count; }

@@ -102,16 +102,18 @@ struct sm_flight {
     uint32_t next;         /* free list */
 };
 
-struct sm_access {
-    struct coalesce_txn txns[SM_TXN_MAX];
+struct sm_access {                    /* in two lines of the host's cache, where it has one transaction */
     uint32_t count, done, local_from; /* transactions; those taken; from here on they are to local memory */
     uint32_t passes;                  /* of shared memory, left */
-    uint64_t latest;                  /* cycle at which the hits of fixed latency are there */
     uint32_t pending, warp, pc;
-    uint64_t lane_address; /* of the first lane */
+    uint16_t owner;        /* of its requests: the program's place */
     uint8_t kind, ro;      /* enum req_kind; enum sm_ro, RO_COUNT = the L1 */
+    uint64_t latest;       /* cycle at which the hits of fixed latency are there */
+    uint64_t lane_address; /* of the first lane */
+    struct sm_own *own;    /* counters of its grid */
     bool bypass, has_shared, is_texture;
     uint32_t next; /* free list */
+    struct coalesce_txn txns[SM_TXN_MAX];
 };
 
 struct sm_pending {
@@ -148,12 +150,10 @@ struct sm {
     uint8_t cause[SM_SCHEDULERS_MAX];     /* enum issue_slot of the newest cycle */
     int last[SM_SCHEDULERS_MAX];
     uint32_t turn;         /* scheduler that is the first to issue */
-    uint64_t charged;      /* cycles charged so far */
+    uint64_t charged;      /* cycles whose slots are charged */
+    uint64_t occupied_to;  /* those whose occupancy is charged too */
     bool blocked;          /* the L1 refused the head of the load-store unit; only the L1 can change that */
     bool faulted, changed; /* changed: something moved in this cycle, so look again in the next */
-    uint64_t age[SM_WARPS_MAX];
-    uint32_t cta_of[SM_WARPS_MAX];
-    struct sm_warp warps[SM_WARPS_MAX];
     struct collector collector;
     struct pipes pipes;
     struct sm_stats stats;
@@ -162,6 +162,7 @@ struct sm {
     uint64_t empty;                                   /* i-buffers without instructions */
     uint32_t fetch_last;                              /* warp slot that fetched last */
     uint32_t fetched_warp, fetched_count, fetched_pc; /* between fetch and decode; count 0 = nothing */
+    uint32_t unsent;                                  /* misses of all of these that are still to be sent */
     struct rocache ro[RO_COUNT];
 
     /* load-store unit */
@@ -196,7 +197,13 @@ struct sm {
     uint64_t next_age;
     struct sm_program **programs;
     uint32_t program_count;
+    bool has_finished;
     uint64_t *finished; /* mask of CTA slots whose warps have all left in this cycle */
+
+    /* of the warps: large, so that what every cycle touches lies together before */
+    uint64_t age[SM_WARPS_MAX];
+    uint32_t cta_of[SM_WARPS_MAX];
+    struct sm_warp warps[SM_WARPS_MAX];
 };
 
 #define FOR_WARPS(w, mask) /* each warp slot of mask, in ascending order */                                  \
@@ -233,17 +240,26 @@ void sm_writeback(struct sm *m);      /* units -> scoreboard */
 uint64_t sm_room(const struct sm *m); /* warps whose next instruction finds room in its unit */
 
 /* ---- lsu.c, lsu_build.c ---- */
-bool lsu_has_room(const struct sm *m); /* for one more memory instruction at issue */
+static inline bool lsu_has_room(const struct sm *m) /* for one more memory instruction at issue */
+{
+    return m->access_free != SM_NONE && m->pending_free != SM_NONE;
+}
 uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct emu_access *e);
 bool lsu_enqueue(struct sm *m, uint32_t access); /* false: the queue is full */
 void lsu_cycle(struct sm *m);
 void lsu_read_only_reply(struct sm *m, const struct req *r);
 void lsu_replies(struct sm *m); /* answers -> pendings -> writeback */
 bool lsu_busy(const struct sm *m);
+enum rocache_answer lsu_ask_read_only(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
+                                      uint32_t w, uint32_t pc);
 void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint32_t lines);
 
 /* ---- account.c ---- */
-enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t room);
+/* Why a scheduler issues nothing; free: its warps that lack nothing but room in a unit, ready: those that have it. */
+enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t free, uint64_t ready);
+/* Charges what the SM held in the cycles since the last call. It changes with CTAs and warps alone, far more seldom than
+ * cycles pass, so it is charged before each change and before anyone looks. */
+void account_occupancy(struct sm *m);
 void account_cycle(struct sm *m); /* charges the cycle whose causes are in m->cause */
 void account_slept(struct sm *m,
                    uint64_t until); /* and those before `until` that passed like the newest one */

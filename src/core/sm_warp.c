@@ -44,7 +44,7 @@ void sm_warp_refresh(struct sm *m, uint32_t w)
         return;
     }
     uint64_t any = s->pending_preds & u->hazard_preds, mem = 0;
-    for (uint32_t i = 0; i < REG_WORDS; i++) {
+    for (uint32_t i = 0; i < u->words; i++) {
         any |= s->pending[i] & u->hazard[i];
         mem |= s->pending_mem[i] & u->hazard[i];
     }
@@ -106,7 +106,7 @@ void sm_warp_next(struct sm *m, uint32_t w)
 {
     struct sm_warp *s = &m->warps[w];
     enum emu_warp_state state = emu_warp_state(s->emu);
-    for (int c = 0; c < CLASS_COUNT; c++) m->next[c] &= ~bit(w);
+    if (s->next) m->next[s->next->cls] &= ~bit(w);
     m->memory_next &= ~bit(w);
     m->held &= ~bit(w);
     s->next = NULL;
@@ -131,7 +131,7 @@ void sm_warp_next(struct sm *m, uint32_t w)
 void sm_warp_reserve(struct sm_warp *s, const struct uop *u)
 {
     bool is_memory = u->cls == CLASS_MEM;
-    for (uint32_t i = 0; i < REG_WORDS; i++) {
+    for (uint32_t i = 0; i < u->words; i++) {
         s->pending[i] |= u->def[i];
         if (is_memory) s->pending_mem[i] |= u->def[i];
     }
@@ -141,14 +141,14 @@ void sm_warp_reserve(struct sm_warp *s, const struct uop *u)
 void sm_warp_release(struct sm *m, uint32_t w, const struct uop *u)
 {
     struct sm_warp *s = &m->warps[w];
-    for (uint32_t i = 0; i < REG_WORDS; i++) {
+    for (uint32_t i = 0; i < u->words; i++) {
         s->pending[i] &= ~u->def[i];
         s->pending_mem[i] &= ~u->def[i];
     }
     s->pending_preds &= (uint8_t)~u->def_preds;
     m->changed = true;
-    sm_warp_refresh(m, w);
-    sm_warp_leave(m, w);
+    if ((m->hazard | m->fenced) & bit(w)) sm_warp_refresh(m, w); /* what was no hazard has not become one */
+    if (m->done & bit(w)) sm_warp_leave(m, w);
 }
 
 void sm_warp_leave(struct sm *m, uint32_t w)
@@ -159,11 +159,14 @@ void sm_warp_leave(struct sm *m, uint32_t w)
     m->resident &= ~bit(w);
     m->done &= ~bit(w);
     m->fenced &= ~bit(w);
+    account_occupancy(m);
     m->warp_count--;
     m->stats.warps++;
     sm_own_of(m, w)->warps++;
     m->changed = true;
-    if (--c->left == 0) m->finished[s->cta / 64] |= bit(s->cta % 64);
+    if (--c->left) return;
+    m->finished[s->cta / 64] |= bit(s->cta % 64);
+    m->has_finished = true;
 }
 
 /* PTX ISA, "nanosleep": a warp may sleep from nothing to twice what it asks for, which is a millisecond at most. */

@@ -73,7 +73,8 @@ struct timed_gpu {
     tick now;
     uint32_t sm_count, slice_count, channel_count;
     struct sm **sms;
-    tick *sm_wakes; /* side by side: every step looks at all of them */
+    tick *sm_wakes;   /* side by side: every step looks at all of them */
+    uint32_t busy_sm; /* where the search for the next wake begins */
     struct xbar *xbar;
     struct l2_slice **slices;
     tick **slice_wakes;

@@ -165,6 +165,8 @@ void uop_decode(const struct sm_params *p, const struct isa_inst *inst, struct u
     add_operands(out, inst, op->src, inst->src, ISA_SRC_MAX, false);
     uint32_t guard = inst->guard & 7;
     if (guard != ISA_PT) out->hazard_preds |= (uint8_t)(1u << guard);
+    for (uint32_t i = 0; i < REG_WORDS; i++)
+        if (out->hazard[i]) out->words = (uint8_t)(i + 1);
     set_timing(p, out, op);
     set_flags(p, out, inst, op);
 }

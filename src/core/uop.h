@@ -32,6 +32,7 @@ struct uop {
     uint8_t cls, unit; /* enum sm_class, isa_unit */
     uint16_t flags;
     uint16_t latency, interval; /* cycles */
+    uint8_t words;              /* of hazard and def that are not 0 */
     uint8_t read_count, write_count;
     uint8_t reads[UOP_READS_MAX], writes[UOP_WRITES_MAX]; /* distinct registers, for the banks */
     int32_t groups; /* UOP_WAIT: cp.async groups that may be outstanding */

@@ -182,11 +182,27 @@ static bool lane_reads(struct warp *w, const struct isa_inst *i, uint32_t lane, 
     return true;
 }
 
-static void record(struct warp *w, const struct isa_inst *i, const struct described *d,
-                   struct emu_access *out)
+/* All lanes are in one space that is known beforehand, and all of mask access it. */
+static bool is_plain(const struct isa_inst *i, const struct described *d)
+{
+    return d->space != ISA_GENERIC && d->space != ISA_PARAM && i->op != ISA_OP_CPASYNC &&
+           i->op != ISA_OP_PREFETCH;
+}
+
+/* Lanes outside of mask get an address too, which nobody reads: without a test a lane this is vector code. */
+static void record_plain(const uint32_t *row, const struct described *d, struct emu_access *out)
+{
+    uint64_t offset = (uint64_t)d->offset;
+    for (uint32_t l = 0; l < ISA_LANES; l++) out->addr[l] = (d->is_32 ? row[l] : row_u64(row, l)) + offset;
+    out->space = d->space;
+    if (d->space == ISA_SHARED) out->shared_lanes = out->mask;
+    if (d->space == ISA_LOCAL) out->local_lanes = out->mask;
+}
+
+static uint32_t record_lanes(struct warp *w, const struct isa_inst *i, const struct described *d,
+                             struct emu_access *out)
 {
     const uint32_t *row = exec_src(&w->x, d->addr);
-    uint16_t flags = isa_ops[i->op].flags;
     uint32_t reads = 0;
     FOR_LANES (l, out->mask) {
         uint64_t address = (d->is_32 ? row[l] : row_u64(row, l)) + (uint64_t)d->offset;
@@ -198,7 +214,17 @@ static void record(struct warp *w, const struct isa_inst *i, const struct descri
         if (space == ISA_LOCAL) out->local_lanes |= 1u << l;
         out->addr[l] = address;
     }
-    out->mask = reads;
+    return reads;
+}
+
+static void record(struct warp *w, const struct isa_inst *i, const struct described *d,
+                   struct emu_access *out)
+{
+    uint16_t flags = isa_ops[i->op].flags;
+    if (is_plain(i, d))
+        record_plain(exec_src(&w->x, d->addr), d, out);
+    else
+        out->mask = record_lanes(w, i, d, out);
     out->bytes = (uint8_t)d->bytes;
     out->is_store = flags & ISA_STORE;
     out->is_atomic = flags & ISA_ATOMIC;

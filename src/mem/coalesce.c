@@ -89,18 +89,22 @@ static void builder_sort(struct builder *b)
     }
 }
 
+static void builder_count_bytes(struct builder *b)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        for (uint32_t w = 0; w < COVER_WORDS; w++)
+            b->out[i].bytes_touched += (uint32_t)__builtin_popcountll(b->covered[i][w]);
+}
+
 static void builder_finish_txn(const struct builder *b, uint32_t i)
 {
     const struct coalesce_access *a = b->access;
     struct coalesce_txn *t = &b->out[i];
-    for (uint32_t w = 0; w < COVER_WORDS; w++)
-        t->bytes_touched += (uint32_t)__builtin_popcountll(b->covered[i][w]);
-    uint32_t sector_bytes = COALESCE_SECTOR_BYTES * (uint32_t)__builtin_popcount(t->sectors);
     if (a->is_atomic) {
         t->write_bytes = a->bytes * (uint32_t)__builtin_popcount(t->lanes);
     } else if (a->is_store) {
-        t->write_bytes = sector_bytes;
-        t->partial = t->bytes_touched < sector_bytes;
+        t->write_bytes = COALESCE_SECTOR_BYTES * (uint32_t)__builtin_popcount(t->sectors);
+        t->partial = t->bytes_touched < t->write_bytes;
     } else if (!a->sectored) {
         t->sectors = (uint32_t)((1ull << a->line_bytes / COALESCE_SECTOR_BYTES) - 1);
     }
@@ -113,9 +117,46 @@ static uint32_t builder_finish(struct builder *b)
     return b->count;
 }
 
+/* Lane l at addr[0] + l * bytes, and all take part. */
+static bool is_contiguous(const struct coalesce_access *a)
+{
+    uint64_t differs = a->mask ^ UINT32_MAX, bytes = a->bytes;
+    if (differs || !is_pow2_u64(bytes)) return false;
+    for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ (a->addr[0] + l * bytes);
+    return !differs;
+}
+
+static uint32_t bits_between(uint32_t from, uint32_t to) /* [from, to) */
+{
+    return (uint32_t)((1ull << to) - (1ull << from));
+}
+
+/* What the builder makes of contiguous lanes, a line at a time instead of a lane. */
+static uint32_t coalesce_contiguous(const struct coalesce_access *a, struct coalesce_txn *out)
+{
+    uint64_t from = a->addr[0], to = from + a->bytes * COALESCE_LANES;
+    uint32_t shift = (uint32_t)__builtin_ctz(a->bytes), count = 0;
+    for (uint64_t line = from & ~(uint64_t)(a->line_bytes - 1); line < to; line += a->line_bytes) {
+        uint64_t lo = MAX(from, line), hi = MIN(to, line + a->line_bytes);
+        uint32_t first = (uint32_t)(lo - line), last = (uint32_t)(hi - 1 - line);
+        out[count++] = (struct coalesce_txn){
+            .line = line,
+            .sectors = bits_between(first / COALESCE_SECTOR_BYTES, last / COALESCE_SECTOR_BYTES + 1),
+            .lanes = bits_between((uint32_t)(lo - from) >> shift, (uint32_t)(hi - from) >> shift),
+            .bytes_touched = (uint32_t)(hi - lo)};
+    }
+    return count;
+}
+
 uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn out[COALESCE_TXN_MAX])
 {
     struct builder b;
+    if (!(a->is_atomic && a->split_atomic) && is_contiguous(a)) {
+        b.access = a;
+        b.out = out;
+        b.count = coalesce_contiguous(a, out);
+        return builder_finish(&b);
+    }
     builder_init(&b, a, out);
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
@@ -124,6 +165,7 @@ uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn ou
         else
             builder_add(&b, a->addr[lane], a->bytes, lane);
     }
+    builder_count_bytes(&b);
     return builder_finish(&b);
 }
 
@@ -139,6 +181,7 @@ uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
             uint64_t addr = coalesce_local_address(base, a->addr[lane] + word, lane);
             builder_add(&b, addr, MIN(a->bytes, 4), lane);
         }
+    builder_count_bytes(&b);
     return builder_finish(&b);
 }
 
@@ -160,6 +203,21 @@ static void banks_add(struct banks *b, uint32_t word, uint32_t bank, bool is_ato
     b->worst = MAX(b->worst, n + 1);
 }
 
+/* No bank is wanted for two words: most accesses are so. False may also mean that it takes a closer look. */
+static bool is_one_pass(const struct shared_access *a, uint32_t lanes, uint32_t shift, uint32_t words)
+{
+    uint64_t seen = 0, wanted = (1ull << words) - 1, last = UINT64_MAX;
+    for (; lanes; lanes &= lanes - 1) {
+        uint64_t word = a->addr[__builtin_ctz(lanes)] >> shift;
+        if (word == last && !a->is_atomic) continue; /* multicast */
+        uint64_t banks = wanted << (word & (a->banks - 1));
+        if (seen & banks || word & (words - 1)) return false;
+        seen |= banks;
+        last = word;
+    }
+    return true;
+}
+
 uint32_t coalesce_shared_passes(const struct shared_access *a)
 {
     uint32_t shift = (uint32_t)__builtin_ctz(a->bank_bytes);
@@ -171,6 +229,10 @@ uint32_t coalesce_shared_passes(const struct shared_access *a)
     for (uint32_t first = 0; first < COALESCE_LANES; first += part) {
         uint32_t lanes = a->mask & (uint32_t)(((1ull << part) - 1) << first);
         if (!lanes) continue;
+        if (words <= a->banks && is_one_pass(a, lanes, shift, words)) {
+            passes++;
+            continue;
+        }
         struct banks b;
         b.worst = 0;
         memset(b.count, 0, a->banks);

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
+
 static uint64_t addr[COALESCE_LANES];
 static struct coalesce_txn out[COALESCE_TXN_MAX];
 
@@ -285,6 +287,86 @@ static void more_banks_than_lanes_spread_wide_accesses(void **state)
     assert_int_equal(banked(1, 16, 1, 4), 4); /* a single bank */
 }
 
+static uint32_t reversed(uint32_t lanes)
+{
+    uint32_t r = 0;
+    for (uint32_t l = 0; l < COALESCE_LANES; l++) r |= (lanes >> l & 1) << (COALESCE_LANES - 1 - l);
+    return r;
+}
+
+/* Contiguous lanes go by lines, others lane by lane: the same lanes in reverse order make the same transactions, last first. */
+static void check_reversed(struct coalesce_access a, uint64_t base)
+{
+    struct coalesce_txn forward[COALESCE_TXN_MAX];
+    stride(base, a.bytes);
+    uint32_t n = coalesce_global(&a, forward);
+    for (uint32_t l = 0; l < COALESCE_LANES; l++) addr[l] = base + (COALESCE_LANES - 1 - l) * a.bytes;
+    assert_int_equal(count(a), n);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct coalesce_txn *f = &forward[i], *r = &out[n - 1 - i];
+        assert_int_equal(f->line, r->line);
+        assert_int_equal(f->sectors, r->sectors);
+        assert_int_equal(f->lanes, reversed(r->lanes));
+        assert_int_equal(f->bytes_touched, r->bytes_touched);
+        assert_int_equal(f->write_bytes, r->write_bytes);
+        assert_int_equal(f->partial, r->partial);
+    }
+}
+
+static void contiguous_lanes_are_no_special_case(void **state)
+{
+    for (uint32_t bytes = 1; bytes <= 16; bytes *= 2)
+        for (uint32_t line = 32; line <= 128; line *= 2)
+            for (uint64_t base = 0x4000; base < 0x4100; base += bytes)
+                for (uint32_t kind = 0; kind < 4; kind++) {
+                    struct coalesce_access a = load(bytes, kind == 1);
+                    a.line_bytes = line;
+                    a.is_store = kind == 2;
+                    a.is_atomic = kind == 3;
+                    check_reversed(a, base);
+                }
+}
+
+/* Passes by their definition: of each part of the warp, the most distinct words that one bank is wanted for. */
+static uint32_t passes_by_definition(const struct shared_access *a)
+{
+    uint32_t words = MAX(a->bytes / a->bank_bytes, 1u), part = MIN(a->banks / words, 32u), sum = 0;
+    for (uint32_t first = 0; first < COALESCE_LANES; first += part) {
+        uint32_t worst = 0;
+        for (uint32_t bank = 0; bank < a->banks; bank++) {
+            uint64_t found[COALESCE_LANES];
+            uint32_t n = 0;
+            for (uint32_t l = first; l < first + part; l++)
+                for (uint64_t w = a->addr[l] / a->bank_bytes, k = 0; k < words; w++, k++) {
+                    if (!(a->mask >> l & 1) || w % a->banks != bank) continue;
+                    uint32_t at = 0;
+                    while (at < n && (found[at] != w || a->is_atomic)) at++;
+                    if (at == n) found[n++] = w;
+                }
+            worst = MAX(worst, n);
+        }
+        sum += worst;
+    }
+    return sum;
+}
+
+static void passes_are_those_of_the_definition(void **state)
+{
+    struct rng r = {1};
+    for (uint32_t i = 0; i < 20000; i++) {
+        struct shared_access a = {.addr = addr,
+                                  .mask = rng_below(&r, 2) ? ~0u : rng_u32(&r),
+                                  .bytes = 1u << rng_below(&r, 5),
+                                  .is_atomic = rng_below(&r, 4) == 0,
+                                  .banks = 16u << rng_below(&r, 3),
+                                  .bank_bytes = 4u << rng_below(&r, 2)};
+        uint64_t step = rng_below(&r, 40), range = rng_below(&r, 3) ? 1 + rng_below(&r, 3) : 256;
+        for (uint32_t l = 0; l < COALESCE_LANES; l++)
+            addr[l] = (l * step + rng_below(&r, range)) % 2048 * a.bytes;
+        assert_int_equal(coalesce_shared_passes(&a), passes_by_definition(&a));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +389,8 @@ int main(void)
         cmocka_unit_test(banks_of_eight_bytes_serve_both_halves_of_their_word),
         cmocka_unit_test(any_number_of_words_is_multicast_in_one_pass),
         cmocka_unit_test(more_banks_than_lanes_spread_wide_accesses),
+        cmocka_unit_test(contiguous_lanes_are_no_special_case),
+        cmocka_unit_test(passes_are_those_of_the_definition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
