@@ -120,6 +120,7 @@ static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
         return false;
     }
     k->ctas = emu_grid_ctas(k->grid);
+    emu_grid_share(k->grid, units_logs(g->units), g->sm_count);
     emu_grid_clock(k->grid, &g->core_cycle, &g->core_ns);
     if (!fits_at_all(g, k, why, sizeof why)) {
         gpu_fail(g, END_FAULT, EMU_BAD_LAUNCH, why);
@@ -129,7 +130,7 @@ static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
     if (g->options.timeline) k->cta_starts = mem_zalloc(sizeof *k->cta_starts * k->ctas);
     k->state = KERNEL_RUNNING;
     k->place = free_place(g);
-    g->pool.owners[k->place] = (struct req_owner){0};
+    units_owner_clear(g, k->place);
     for (uint32_t i = 0; g->dispatch.queue.len > 1 && i < g->dispatch.queue.len; i++)
         g->dispatch.queue.data[i]->overlapped = true;
     k->ready_at = core_after(g, now, g->machine.gpu_launch_latency);

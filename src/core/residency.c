@@ -241,7 +241,14 @@ static void end_cta(struct sm *m, uint32_t cta)
     emu_cta_close(c.emu);
 }
 
-void sm_ctas_end(struct sm *m)
+bool sm_has_ended_ctas(const struct sm *m)
+{
+    for (uint32_t i = 0; i * 64 < m->cta_slots; i++)
+        if (m->finished[i]) return true;
+    return false;
+}
+
+void sm_end_ctas(struct sm *m)
 {
     for (uint32_t i = 0; i * 64 < m->cta_slots; i++) {
         while (m->finished[i]) {

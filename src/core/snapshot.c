@@ -125,7 +125,7 @@ void snapshot_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool partial)
                              .registers = l->kernel->reg_count,
                              .shared_bytes = emu_grid_shared_bytes(k->grid),
                              .ctas = k->ctas_done,
-                             .requests = g->pool.owners[k->place].made,
+                             .requests = units_owner(g, k->place).made,
                              .overlapped = k->overlapped,
                              .partial = partial};
     memcpy(t.grid, l->grid, sizeof t.grid);

@@ -33,6 +33,12 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
         timed_destroy(g);
         return NULL;
     }
+    if (!units_hire(g->units, g->options.threads)) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "ask for fewer", "the host refuses %u threads",
+                 g->options.threads);
+        timed_destroy(g);
+        return NULL;
+    }
     if (g->options.sample_cycles)
         g->next_sample = g->options.sample_cycles * g->clock.domains[DOMAIN_CORE].period;
     streams_init(g);
