@@ -1,9 +1,11 @@
 /* crew.c: rounds of work on several threads.
  *
- * A round is a number: the caller raises `round`, each member works and raises its own `done` to it. (1) A member that sleeps
- * has counted itself in `sleepers` before it looked at `round` for the last time, and the caller looks at `sleepers` after it
- * raised `round`: one of the two sees the other. (2) Members begin in the default floating-point environment, whatever the
- * program around us does with its own. */
+ * A round is a number, and has as many parts as there are members. Whoever raises the `taken` of a part from the round before to
+ * this one does it, then raises its `done`. The caller does what nobody else has begun, so a member that has lost its core to another process
+ * holds nobody up. (1) Every part is taken once in every round: a member that comes late finds `taken` raised and goes
+ * back to waiting. (2) A member that sleeps has counted itself in `sleepers` before it looked at `round` for the last time,
+ * and the caller looks at `sleepers` after it raised `round`: one of the two sees the other. (3) Members begin in the default
+ * floating-point environment, whatever the program around us does with its own. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "core/crew.h"
 
@@ -24,7 +26,8 @@ enum {
 };
 
 struct crew_member {
-    _Alignas(CREW_LINE) atomic_uint done; /* newest round that it has finished */
+    _Alignas(CREW_LINE) atomic_uint taken; /* newest round in which its part was begun */
+    atomic_uint done;                      /* the same, finished */
     struct crew *crew;
     uint32_t number;
     pthread_t thread;
@@ -40,8 +43,8 @@ struct crew {
     void *ctx;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    struct crew_member *rest; /* members 1 .. */
-    uint32_t running;         /* threads of them */
+    struct crew_member *list; /* [members] */
+    uint32_t running;         /* threads: of members 1 .. */
 };
 
 static void breathe(const struct crew *c)
@@ -77,6 +80,18 @@ static uint32_t await_round(struct crew *c, uint32_t seen)
     return atomic_load(&c->round);
 }
 
+/* Does a part of a round, if nobody has begun it. */
+static void try_part(struct crew *c, uint32_t part, uint32_t round)
+{
+    struct crew_member *m = &c->list[part];
+    uint32_t before = round - 1;
+    if (atomic_load_explicit(&m->taken, memory_order_relaxed) != before ||
+        !atomic_compare_exchange_strong(&m->taken, &before, round))
+        return;
+    c->work(c->ctx, part);
+    atomic_store_explicit(&m->done, round, memory_order_release);
+}
+
 static void *member_run(void *arg)
 {
     struct crew_member *m = arg;
@@ -89,9 +104,10 @@ static void *member_run(void *arg)
             if (atomic_load(&c->over)) return NULL;
             continue;
         }
-        c->work(c->ctx, m->number);
         seen = round;
-        atomic_store_explicit(&m->done, round, memory_order_release);
+        try_part(c, m->number, round);
+        for (uint32_t i = 1; c->crowded && i < c->members; i++)
+            try_part(c, (m->number + i) % c->members, round);
     }
 }
 
@@ -104,14 +120,14 @@ void crew_round(struct crew *c)
         pthread_cond_broadcast(&c->wake);
         pthread_mutex_unlock(&c->lock);
     }
-    c->work(c->ctx, 0);
-    for (uint32_t i = 0; i + 1 < c->members; i++) {
+    for (uint32_t i = 0; i < c->members; i++) try_part(c, i, round);
+    for (uint32_t i = 0; i < c->members; i++) { /* where cores are shared, another may have part 0, too */
         uint32_t looks = 0;
-        while (atomic_load_explicit(&c->rest[i].done, memory_order_acquire) != round) {
+        while (atomic_load_explicit(&c->list[i].done, memory_order_acquire) != round) {
             if (++looks < CREW_SPINS)
                 breathe(c);
             else
-                sched_yield(); /* it has lost its core to somebody else */
+                sched_yield(); /* it has lost its core in the middle of its part */
         }
     }
 }
@@ -128,25 +144,25 @@ struct crew *crew_create(uint32_t members, void (*work)(void *ctx, uint32_t memb
 {
     assert(members);
     struct crew *c = aligned_alloc(CREW_LINE, round_up_u64(sizeof *c, CREW_LINE));
-    struct crew_member *rest = aligned_alloc(CREW_LINE, sizeof *rest * members);
-    if (!c || !rest) UNREACHABLE("memory for threads");
+    struct crew_member *list = aligned_alloc(CREW_LINE, sizeof *list * members);
+    if (!c || !list) UNREACHABLE("memory for threads");
     memset(c, 0, sizeof *c);
-    memset(rest, 0, sizeof *rest * members);
+    memset(list, 0, sizeof *list * members);
     c->members = members;
     c->crowded = members > host_cores();
     c->work = work;
     c->ctx = ctx;
-    c->rest = rest;
+    c->list = list;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->wake, NULL);
     sigset_t all, before; /* signals are for the program's own threads */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool ok = true;
-    for (uint32_t i = 0; ok && i + 1 < members; i++) {
-        rest[i].crew = c;
-        rest[i].number = i + 1;
-        ok = !pthread_create(&rest[i].thread, NULL, member_run, &rest[i]);
+    for (uint32_t i = 1; ok && i < members; i++) {
+        list[i].crew = c;
+        list[i].number = i;
+        ok = !pthread_create(&list[i].thread, NULL, member_run, &list[i]);
         c->running += ok;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -162,9 +178,9 @@ void crew_destroy(struct crew *c)
     atomic_store(&c->over, true);
     pthread_cond_broadcast(&c->wake);
     pthread_mutex_unlock(&c->lock);
-    for (uint32_t i = 0; i < c->running; i++) pthread_join(c->rest[i].thread, NULL);
+    for (uint32_t i = 1; i <= c->running; i++) pthread_join(c->list[i].thread, NULL);
     pthread_cond_destroy(&c->wake);
     pthread_mutex_destroy(&c->lock);
-    free(c->rest);
+    free(c->list);
     free(c);
 }

@@ -11,7 +11,7 @@ struct crew;
 /* members >= 1, the caller included. NULL: the host gives no more threads. */
 struct crew *crew_create(uint32_t members, void (*work)(void *ctx, uint32_t member), void *ctx);
 void crew_destroy(struct crew *c);
-/* Each member calls work once; what the caller wrote before is seen by all, and what they wrote by the caller after. */
+/* work is called once for each member's part, by that member or, where it is late, by another; what the caller wrote before is seen by all, and what they wrote by the caller after. */
 void crew_round(struct crew *c);
 
 #endif
