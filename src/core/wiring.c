@@ -77,7 +77,10 @@ static uint64_t address_in_slice(const void *map, uint64_t addr)
 static void create_sms(struct timed_gpu *g)
 {
     g->sms = mem_zalloc(sizeof *g->sms * g->sm_count);
-    g->sm_wakes = mem_zalloc(sizeof *g->sm_wakes * g->sm_count);
+    size_t bytes = round_up_u64(sizeof *g->sm_wakes * g->sm_count, UNITS_LINE);
+    g->sm_wakes = aligned_alloc(UNITS_LINE, bytes); /* members of the crew write whole lines of it each */
+    if (!g->sm_wakes) UNREACHABLE("memory for a machine");
+    memset(g->sm_wakes, 0, bytes);
     for (uint32_t i = 0; i < g->sm_count; i++) {
         struct sm_setup s = {.machine = &g->machine,
                              .params = &g->machine.sm,
