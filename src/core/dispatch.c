@@ -147,7 +147,7 @@ static void kernel_end(struct timed_gpu *g, struct gpu_kernel *k)
     struct dispatcher *d = &g->dispatch;
     g->counts.kernels++;
     if (k->state == KERNEL_DRAINING) d->draining = false;
-    const struct emu_grid *grid = k->grid;
+    const uint64_t grid = emu_grid_id(k->grid); /* the snapshot closes it */
     laws_check_kernel(g, k);
     snapshot_kernel(g, k, false);
     for (uint32_t i = 0; i < g->sm_count; i++) sm_grid_end(g->sms[i], grid);

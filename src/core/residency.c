@@ -92,10 +92,10 @@ const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g)
     return p ? &p->own : NULL;
 }
 
-void sm_grid_end(struct sm *m, const struct emu_grid *g)
+void sm_grid_end(struct sm *m, uint64_t grid_id)
 {
-    struct sm_program *p = program_find(m, g);
-    if (p) p->has_ended = true;
+    for (uint32_t i = 0; i < m->program_count; i++)
+        m->programs[i]->has_ended |= m->programs[i]->grid == grid_id;
 }
 
 /* ---- what a CTA needs ---- */
