@@ -20,9 +20,9 @@ heddle_build sanitize
 step "address and undefined-behaviour sanitizers: tests"
 ctest --test-dir build/sanitize -j "$jobs" --output-on-failure --no-tests=error
 
-step "thread sanitizer: host threads"
-heddle_build tsan test_rt_threads
-ctest --test-dir build/tsan -R test_rt_threads --output-on-failure --no-tests=error
+step "thread sanitizer: host threads, the machine on several threads"
+heddle_build tsan test_rt_threads timing_test_threads
+ctest --test-dir build/tsan -R 'test_rt_threads|timing.test_threads' --output-on-failure --no-tests=error
 
 step "clang: build"
 heddle_build clang

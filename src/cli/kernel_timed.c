@@ -24,6 +24,7 @@ bool kernel_timed_open(struct kernel_timed *k, const struct machine *m, struct e
                               .mech_setting_count = k->texts.settings.len,
                               .no_skip = t->no_skip,
                               .sample_cycles = t->sample,
+                              .threads = (uint32_t)t->threads,
                               .timeline = t->timeline != NULL,
                               .stop = &stop_asked};
     if (!t->quiet) progress_attach(&k->progress, &o);

@@ -61,6 +61,8 @@ void cli_timed_environment(const struct cli_timed *t)
     char number[24];
     snprintf(number, sizeof number, "%" PRIu64, t->sample);
     if (t->sample) setenv("HEDDLE_SAMPLE", number, 1);
+    snprintf(number, sizeof number, "%" PRIu64, t->threads);
+    if (t->threads) setenv("HEDDLE_THREADS", number, 1);
 }
 
 /* Hours of simulation must not end with a file that cannot be written. */

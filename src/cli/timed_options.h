@@ -7,7 +7,7 @@
 
 struct cli_timed {
     bool functional, no_skip, json, quiet;
-    uint64_t sample;
+    uint64_t sample, threads;
     const char *stats, *timeline;
     struct cli_list mechs, mech_sets;
 };
@@ -23,6 +23,8 @@ struct cli_timed {
         {"--no-skip",  NULL, CLI_FLAG,                                                                       \
          &(t).no_skip, NULL, "tick everything in every cycle: slow, same result"},                           \
         {"--sample", NULL, CLI_U64, &(t).sample, "N", "time series: statistics of every N core cycles"},     \
+        {"--threads",  NULL, CLI_U64,                                                                        \
+         &(t).threads, "N",  "run the SMs on N threads: same result (docs/threads.md)"},                     \
         {"--stats", NULL,                                                                                    \
          CLI_TEXT,  &(t).stats,                                                                              \
          "FILE",    "summary into a file (JSON when it ends in .json); 'gpgpusim': in GPGPU-Sim's words"},   \

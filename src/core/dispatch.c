@@ -121,6 +121,7 @@ static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
         return false;
     }
     k->ctas = emu_grid_ctas(k->grid);
+    emu_grid_share(k->grid, units_logs(g->units), g->sm_count);
     emu_grid_clock(k->grid, &g->core_cycle, &g->core_ns);
     if (!fits_at_all(g, k, why, sizeof why)) {
         gpu_fail(g, END_FAULT, EMU_BAD_LAUNCH, why);
@@ -130,7 +131,7 @@ static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
     if (g->options.timeline) k->cta_starts = mem_zalloc(sizeof *k->cta_starts * k->ctas);
     k->state = KERNEL_RUNNING;
     k->place = free_place(g);
-    g->pool.owners[k->place] = (struct req_owner){0};
+    units_owner_clear(g, k->place);
     for (uint32_t i = 0; g->dispatch.queue.len > 1 && i < g->dispatch.queue.len; i++)
         g->dispatch.queue.data[i]->overlapped = true;
     k->ready_at = core_after(g, now, g->machine.gpu_launch_latency);
@@ -147,7 +148,7 @@ static void kernel_end(struct timed_gpu *g, struct gpu_kernel *k)
     struct dispatcher *d = &g->dispatch;
     g->counts.kernels++;
     if (k->state == KERNEL_DRAINING) d->draining = false;
-    uint64_t grid = emu_grid_id(k->grid); /* snapshot_kernel closes it */
+    const uint64_t grid = emu_grid_id(k->grid); /* the snapshot closes it */
     laws_check_kernel(g, k);
     snapshot_kernel(g, k, false);
     for (uint32_t i = 0; i < g->sm_count; i++) sm_grid_end(g->sms[i], grid);

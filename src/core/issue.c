@@ -166,9 +166,11 @@ static int pick(struct sm *m, uint32_t scheduler, uint64_t ready)
 static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
 {
     m->last[scheduler] = (int)w;
+    bool alone = m->warps[w].next->flags & UOP_ALONE;
     issue_one(m, w, scheduler);
-    for (uint32_t n = 1; n < m->p->issue_width && !m->faulted; n++) {
+    for (uint32_t n = 1; n < m->p->issue_width && !alone && !m->faulted; n++) {
         if (!(could_issue(m) & sm_room(m) & mech_allowed(m->mech, m->memory_next) & bit(w))) break;
+        alone = m->warps[w].next->flags & UOP_ALONE;
         issue_one(m, w, scheduler);
         m->stats.extra_issues++;
     }

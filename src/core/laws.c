@@ -61,11 +61,11 @@ static void judge(struct timed_gpu *g, struct strbuf *out, const char *whose)
 void laws_check_kernel(struct timed_gpu *g, const struct gpu_kernel *k)
 {
     struct strbuf out = {0};
-    const struct req_owner *r = &g->pool.owners[k->place];
+    const struct req_owner r = units_owner(g, k->place);
     loop_settle(g);
     law(&out, k->next_cta == k->ctas && k->ctas_done == k->ctas, "CTAs of kernel", (uint32_t)k->id,
         k->ctas_done, k->ctas);
-    law(&out, r->live == 0, "requests not answered of kernel", (uint32_t)k->id, r->live, 0);
+    law(&out, r.live == 0, "requests not answered of kernel", (uint32_t)k->id, r.live, 0);
     for (uint32_t i = 0; i < g->sm_count; i++) {
         const char *wrong = sm_not_home(g->sms[i], k->grid);
         if (wrong) strbuf_printf(&out, "  SM %u: %s\n", i, wrong);
@@ -84,7 +84,7 @@ void laws_check_alone(struct timed_gpu *g, const struct gpu_kernel *k, void *con
 void laws_check(struct timed_gpu *g)
 {
     struct strbuf out = {0};
-    law(&out, g->pool.live == 0, "requests not answered, pool", 0, g->pool.live, 0);
+    law(&out, units_requests_live(g) == 0, "requests not answered, pool", 0, units_requests_live(g), 0);
     check_sms(g, &out);
     law(&out, xbar_idle(g->xbar), "crossbar not idle:", 0, 0, 1);
     for (uint32_t i = 0; i < g->slice_count; i++)

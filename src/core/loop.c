@@ -79,24 +79,20 @@ static void loop_advance(struct timed_gpu *g, tick to)
     }
 }
 
+/* The crossbar comes before what it joins: what they tell it in this step it learns at the end of it (units.h). */
 static void loop_step(struct timed_gpu *g)
 {
     const tick now = g->now;
-    const bool all = g->no_skip;
     if (g->edges[DOMAIN_CORE] == now) {
         g->core_cycle = now / g->clock.domains[DOMAIN_CORE].period;
         g->core_ns = g->core_cycle * 1000000u / g->clock.domains[DOMAIN_CORE].khz;
-        if (g->dispatch.wake <= now) dispatch_tick(g, now);
-        for (uint32_t i = 0; i < g->sm_count; i++)
-            if (all || g->sm_wakes[i] <= now) sm_tick(g->sms[i], now);
+        if (g->dispatch.wake <= now) {
+            dispatch_tick(g, now);
+            g->ran_early = true; /* SMs that were given a CTA */
+        }
     }
-    if (g->edges[DOMAIN_XBAR] == now && (all || *xbar_wake(g->xbar) <= now)) xbar_tick(g->xbar, now);
-    if (g->edges[DOMAIN_L2] == now)
-        for (uint32_t i = 0; i < g->slice_count; i++)
-            if (all || *g->slice_wakes[i] <= now) l2_tick(g->slices[i], now);
-    if (g->edges[DOMAIN_DRAM] == now)
-        for (uint32_t i = 0; i < g->channel_count; i++)
-            if (all || *g->channel_wakes[i] <= now) dram_tick(g->channels[i], now);
+    if (g->edges[DOMAIN_XBAR] == now && (g->no_skip || *xbar_wake(g->xbar) <= now)) xbar_tick(g->xbar, now);
+    units_step(g);
     if (g->dispatch.draining && wiring_idle(g)) dispatch_drained(g);
 }
 
@@ -106,12 +102,16 @@ void loop_settle(struct timed_gpu *g)
     for (uint32_t i = 0; i < g->sm_count; i++) sm_settle(g->sms[i], g->now);
     for (uint32_t i = 0; i < g->slice_count; i++) l2_settle(g->slices[i], g->now);
     for (uint32_t i = 0; i < g->channel_count; i++) dram_settle(g->channels[i], g->now);
+    units_commit_all(g);
+    g->ran_early = true;
 }
 
 static void loop_find_fault(struct timed_gpu *g)
 {
+    if (!g->has_fault) return;
     for (uint32_t i = 0; i < g->dispatch.queue.len && g->end == END_NONE; i++) {
         const struct gpu_kernel *k = g->dispatch.queue.data[i];
+        emu_grid_find_fault(k->grid);
         if (k->fault.kind != EMU_OK) gpu_fail(g, END_FAULT, k->fault.kind, k->fault.message);
     }
 }
@@ -180,7 +180,6 @@ void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t which)
         if (!loop_move(g)) break;
         loop_step(g);
         loop_find_fault(g);
-        req_reserve(&g->pool, g->pool_margin);
         if (++g->steps % WATCH_STEPS == 0) loop_watch(g);
     }
     emu_env_leave(&host);

@@ -112,13 +112,17 @@ void lsu_replies(struct sm *m)
     }
 }
 
-void sm_apply_atomic(struct sm *m, const struct req *r)
+static void make_atomic(struct sm *m, const struct req *r,
+                        void (*make)(struct emu_grid *, uint32_t, uint32_t))
 {
     if (r->token >> TOKEN_SHIFT != TOKEN_ATOMIC) return;
     const struct sm_atomic *a = &m->atomics[r->token & TOKEN_MASK];
     const struct sm_pending *p = &m->pendings[a->pending];
-    if (p->record != SM_NONE) emu_atomic_apply(p->grid, p->record, a->lanes);
+    if (p->record != SM_NONE) make(p->grid, p->record, a->lanes);
 }
+
+void sm_apply_atomic(struct sm *m, const struct req *r) { make_atomic(m, r, emu_atomic_apply); }
+void lsu_log_atomic(struct sm *m, const struct req *r) { make_atomic(m, r, emu_atomic_log); }
 
 /* ---- offering accesses ---- */
 

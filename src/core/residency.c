@@ -97,10 +97,10 @@ const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g)
     return p ? &p->own : NULL;
 }
 
-void sm_grid_end(struct sm *m, uint64_t grid)
+void sm_grid_end(struct sm *m, uint64_t grid_id)
 {
-    struct sm_program *p = program_of(m, grid);
-    if (p) p->has_ended = true;
+    for (uint32_t i = 0; i < m->program_count; i++)
+        m->programs[i]->has_ended |= m->programs[i]->grid == grid_id;
 }
 
 /* ---- what a CTA needs ---- */
@@ -248,8 +248,16 @@ static void end_cta(struct sm *m, uint32_t cta)
     emu_cta_close(c.emu);
 }
 
-void sm_ctas_end(struct sm *m)
+bool sm_has_ended_ctas(const struct sm *m)
 {
+    for (uint32_t i = 0; i * 64 < m->cta_slots; i++)
+        if (m->finished[i]) return true;
+    return false;
+}
+
+void sm_end_ctas(struct sm *m)
+{
+    if (!m->has_finished) return;
     m->has_finished = false;
     for (uint32_t i = 0; i * 64 < m->cta_slots; i++) {
         while (m->finished[i]) {

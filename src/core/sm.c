@@ -136,7 +136,7 @@ static void set_wake(struct sm *m)
     if (m->asleep) wake_at(m->wake, tick_of(m, m->sleep_next));
 }
 
-void sm_tick(struct sm *m, tick now)
+void sm_cycle(struct sm *m, tick now)
 {
     if (m->ticked == now) {
         *m->wake = clock_after(&m->clock, now, 1);
@@ -160,8 +160,13 @@ void sm_tick(struct sm *m, tick now)
     account_cycle(m);
     sm_decode(m);
     sm_fetch(m);
-    if (m->has_finished) sm_ctas_end(m);
     set_wake(m);
+}
+
+void sm_tick(struct sm *m, tick now)
+{
+    sm_cycle(m, now);
+    sm_end_ctas(m);
 }
 
 /* ---- what others ask for ---- */

@@ -43,10 +43,14 @@ struct sm_own {
     struct l1_stats l1;
 };
 const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g); /* NULL: it had no CTA here */
-void sm_grid_end(struct sm *m, uint64_t grid); /* emu_grid_id, of one that will start no CTA any more */
+void sm_grid_end(struct sm *m, uint64_t grid_id);                          /* it will start no CTA any more */
 /* NULL: no CTA of the grid is here, and what is handed out is what the CTAs here have. Else what is wrong. */
 const char *sm_not_home(const struct sm *m, const struct emu_grid *g);
 void sm_tick(struct sm *m, tick now);
+/* The same in two parts, for SMs that run side by side: sm_cycle touches nothing that others share, sm_end_ctas does. */
+void sm_cycle(struct sm *m, tick now);
+bool sm_has_ended_ctas(const struct sm *m);
+void sm_end_ctas(struct sm *m);
 tick *sm_wake(struct sm *m);      /* set by sm_tick to the next time it has something to do */
 bool sm_idle(const struct sm *m); /* no CTA, no request under way */
 bool sm_faulted(const struct sm *m);

@@ -252,6 +252,7 @@ void lsu_replies(struct sm *m); /* answers -> pendings -> writeback */
 bool lsu_busy(const struct sm *m);
 enum rocache_answer lsu_ask_read_only(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
                                       uint32_t w, uint32_t pc);
+void lsu_log_atomic(struct sm *m, const struct req *r); /* an ideal L1 makes it, in the SM's own cycle */
 void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint32_t lines);
 
 /* ---- account.c ---- */
@@ -268,7 +269,6 @@ void account_slept(struct sm *m,
 struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g);
 void sm_programs_end(struct sm *m); /* marks those that have no CTA here */
 void sm_programs_free(struct sm *m);
-void sm_ctas_end(struct sm *m);
 
 /* ---- sm_mech.c: mechanisms and the L1's observers ---- */
 void sm_mech_connect(struct sm *m);

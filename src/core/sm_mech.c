@@ -119,7 +119,7 @@ static void see_other_reply(void *ctx, tick now, uint32_t req)
     req_del(m->setup.pool, req);
 }
 
-static void see_atomic(void *ctx, const struct req *r) { sm_apply_atomic(ctx, r); }
+static void see_atomic(void *ctx, const struct req *r) { lsu_log_atomic(ctx, r); }
 
 void sm_mech_connect(struct sm *m)
 {

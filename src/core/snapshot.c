@@ -127,7 +127,7 @@ void snapshot_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool partial)
                              .ctas = k->ctas_done,
                              .ctas_per_sm = k->fit.ctas,
                              .limit = k->fit.limit,
-                             .requests = g->pool.owners[k->place].made,
+                             .requests = units_owner(g, k->place).made,
                              .overlapped = k->overlapped,
                              .partial = partial};
     memcpy(t.grid, l->grid, sizeof t.grid);

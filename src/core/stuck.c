@@ -60,13 +60,14 @@ void stuck_report(struct timed_gpu *g, const char *why)
     for (uint32_t i = 0; i < g->channel_count; i++)
         if (!dram_idle(g->channels[i])) dram_explain(g->channels[i], g->now, out);
     explain_links(g, out);
-    strbuf_printf(out, "  requests: %" PRIu64 " made, %u under way\n", g->pool.made, g->pool.live);
+    strbuf_printf(out, "  requests: %" PRIu64 " made, %u under way\n", units_requests_made(g),
+                  units_requests_live(g));
     gpu_fail(g, END_STUCK, EMU_DEADLOCK, NULL);
 }
 
 bool stuck_no_progress(struct timed_gpu *g)
 {
-    uint64_t mark = g->pool.made + g->counts.ctas;
+    uint64_t mark = units_requests_made(g) + g->counts.ctas;
     uint64_t insts = 0;
     bool sleeps = false;
     for (uint32_t i = 0; i < g->sm_count; i++) {

@@ -12,6 +12,14 @@ static uint32_t idle_miss(const struct timed_gpu *g)
     return (uint32_t)(dram_idle_latency(&g->machine.dram, &d[DOMAIN_DRAM], &d[DOMAIN_CORE]) + links);
 }
 
+/* A mechanism whose SMs speak to each other within a cycle, or NULL. */
+static const char *mech_shares(const struct timed_gpu *g)
+{
+    for (uint32_t i = 0; i < mech_set_count(g->mechs); i++)
+        if (mech_set_at(g->mechs, i)->gpu_state_bytes) return mech_set_at(g->mechs, i)->name;
+    return NULL;
+}
+
 struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
                                struct diag_list *diags)
 {
@@ -30,6 +38,18 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
     }
     if (!g->machine.l2.infinite_miss) g->machine.l2.infinite_miss = idle_miss(g);
     if (!wiring_create(g, diags)) {
+        timed_destroy(g);
+        return NULL;
+    }
+    const char *shares = mech_shares(g);
+    if (g->options.threads > 1 && shares) {
+        diag_add(diags, DIAG_WARNING, NULL, 0, 0, 0, NULL,
+                 "mechanism '%s' has a state that all SMs share: they run on one thread", shares);
+        g->options.threads = 1;
+    }
+    if (!units_hire(g->units, g->options.threads)) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "ask for fewer", "the host refuses %u threads",
+                 g->options.threads);
         timed_destroy(g);
         return NULL;
     }

@@ -23,7 +23,9 @@ struct timed_options {
     uint32_t mech_setting_count;
     bool no_skip;           /* tick every component every cycle */
     uint64_t sample_cycles; /* time series, 0 = none */
-    bool timeline;          /* keep the CTAs for timed_cta_at */
+    uint32_t
+        threads;   /* that run the units of the machine; 0 and 1: the caller alone. The result is the same */
+    bool timeline; /* keep the CTAs for timed_cta_at */
     const volatile sig_atomic_t
         *stop; /* set by a signal handler: the run ends with what it has so far; may be NULL */
     void (*progress)(void *ctx,

@@ -1,5 +1,6 @@
 /* timed_impl.h: the inside of the timed GPU, for the files of core/ that make it up:
  *   wiring.c    components and the links between them      loop.c      time: who ticks when
+ *   units.c     those that run side by side, on threads    crew.c      the threads
  *   stream.c    whose turn it is; copy.c: copy engines     dispatch.c  grids, CTAs onto SMs
  *   snapshot.c  statistics of a kernel, a sample, the run  laws.c      what must hold when a kernel has ended
  *   stuck.c     who waits for whom when nothing moves      timed.c     the interface */
@@ -14,6 +15,7 @@
 #include "core/sm.h"
 #include "core/stream.h"
 #include "core/timed.h"
+#include "core/units.h"
 #include "mem/addrmap.h"
 #include "mem/dram.h"
 #include "mem/l2.h"
@@ -94,7 +96,9 @@ struct timed_gpu {
     struct emu_device *device;
     struct addrmap *map;
     struct req_pool pool;
-    uint32_t pool_margin; /* requests that one step may make, at most */
+    struct units *units; /* SMs and memory partitions, side by side */
+    bool has_fault;      /* a warp has met one in this step */
+    bool ran_early;      /* units have run in this step before their turn */
     struct gpu_links links;
     struct arena arena; /* what lives as long as the GPU */
     struct mech_set *mechs;

@@ -143,6 +143,10 @@ static void set_flags(const struct sm_params *p, struct uop *u, const struct isa
     case ISA_OP_MEMBAR: u->flags |= UOP_FENCE; break;
     case ISA_OP_CPASYNC: u->flags |= UOP_ASYNC; break;
     case ISA_OP_NANOSLEEP: u->flags |= UOP_SLEEP; break;
+    case ISA_OP_PRINTF:
+    case ISA_OP_MALLOC:
+    case ISA_OP_FREE:
+    case ISA_OP_ASSERTFAIL: u->flags |= UOP_ALONE; break;
     case ISA_OP_CPASYNC_COMMIT: u->flags |= UOP_COMMIT; break;
     case ISA_OP_CPASYNC_WAIT:
         u->flags |= UOP_WAIT;

@@ -19,8 +19,10 @@ enum uop_flags {
     UOP_FENCE = 1 << 7, /* the warp waits for its memory operations */
     UOP_ASYNC = 1 << 8, /* cp.async */
     UOP_COMMIT = 1 << 9,
-    UOP_WAIT = 1 << 10, /* cp.async.wait */
-    UOP_SLEEP = 1 << 11 /* nanosleep */
+    UOP_WAIT = 1 << 10,  /* cp.async.wait */
+    UOP_SLEEP = 1 << 11, /* nanosleep */
+    UOP_ALONE =
+        1 << 12 /* a call of the device runtime, made at the end of the cycle: the warp issues no other */
 };
 
 enum { UOP_READS_MAX = 16, UOP_WRITES_MAX = 8, REG_WORDS = 4 };

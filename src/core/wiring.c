@@ -5,7 +5,7 @@
 #include "core/split.h"
 #include "core/timed_impl.h"
 
-enum { POOL_START = 4096, NEW_PER_SM = 16, NEW_PER_SLICE = 16 };
+enum { POOL_START = 4096 };
 
 static tick period(const struct timed_gpu *g, enum gpu_domain d) { return g->clock.domains[d].period; }
 
@@ -50,11 +50,15 @@ static void create_links(struct timed_gpu *g)
     l->dram_to_slice = make_links(g->slice_count, "DRAM to L2", m->l2.fill_queue, period(g, DOMAIN_DRAM));
 }
 
-/* Atomics take effect at the slice, in the order in which they come there. */
-static void apply_atomic(void *ctx, const struct req *r)
+/* Atomics take effect at the slice, in the order in which they come there, at the end of the step (units.c). */
+static void note_atomic(void *ctx, const struct req *r)
 {
-    struct timed_gpu *g = ctx;
-    sm_apply_atomic(g->sms[r->sm], r);
+    struct unit *u = ctx;
+    if (u->atomic_count == u->atomic_cap) {
+        u->atomic_cap = MAX(2 * u->atomic_cap, 16u);
+        u->atomics = mem_realloc(u->atomics, sizeof *u->atomics * u->atomic_cap);
+    }
+    u->atomics[u->atomic_count++] = *r;
 }
 
 static void place_request(const void *map, struct req *r)
@@ -65,7 +69,10 @@ static void place_request(const void *map, struct req *r)
 static void create_sms(struct timed_gpu *g)
 {
     g->sms = mem_zalloc(sizeof *g->sms * g->sm_count);
-    g->sm_wakes = mem_zalloc(sizeof *g->sm_wakes * g->sm_count);
+    size_t bytes = round_up_u64(sizeof *g->sm_wakes * g->sm_count, UNITS_LINE);
+    g->sm_wakes = aligned_alloc(UNITS_LINE, bytes); /* members of the crew write whole lines of it each */
+    if (!g->sm_wakes) UNREACHABLE("memory for a machine");
+    memset(g->sm_wakes, 0, bytes);
     for (uint32_t i = 0; i < g->sm_count; i++) {
         struct sm_setup s = {.machine = &g->machine,
                              .params = &g->machine.sm,
@@ -73,7 +80,8 @@ static void create_sms(struct timed_gpu *g)
                              .index = i,
                              .sm_count = g->sm_count,
                              .clock = &g->clock.domains[DOMAIN_CORE],
-                             .pool = &g->pool,
+
+                             .pool = &units_sm(g->units, i)->pool,
                              .wake = &g->sm_wakes[i],
                              .to_xbar = &g->links.sm_to_xbar[i],
                              .from_xbar = &g->links.xbar_to_sm[i],
@@ -101,21 +109,22 @@ static void create_memory(struct timed_gpu *g)
                           to_slice, from_slice, to_sm);
     g->slices = mem_zalloc(sizeof *g->slices * g->slice_count);
     g->slice_wakes = mem_zalloc(sizeof *g->slice_wakes * g->slice_count);
+    uint32_t per_channel = g->slice_count / g->channel_count;
     for (uint32_t i = 0; i < g->slice_count; i++) {
-        g->slices[i] = l2_create(&m->l2, i, &clocks[DOMAIN_L2], &clocks[DOMAIN_CORE], &g->pool, to_slice[i],
-                                 from_slice[i], to_dram[i], from_dram[i]);
+        struct unit *unit = units_channel(g->units, i / per_channel);
+        g->slices[i] = l2_create(&m->l2, i, &clocks[DOMAIN_L2], &clocks[DOMAIN_CORE], &unit->pool,
+                                 to_slice[i], from_slice[i], to_dram[i], from_dram[i]);
         g->slice_wakes[i] = l2_wake(g->slices[i]);
         l2_use_map(g->slices[i], addrmap_slice_addr,
                    g->map); /* sets by the address without the slice's bits */
-        l2_on_atomic(g->slices[i], apply_atomic, g);
+        l2_on_atomic(g->slices[i], note_atomic, unit);
     }
-    uint32_t per_channel = g->slice_count / g->channel_count;
     g->channels = mem_zalloc(sizeof *g->channels * g->channel_count);
     g->channel_wakes = mem_zalloc(sizeof *g->channel_wakes * g->channel_count);
     for (uint32_t i = 0; i < g->channel_count; i++) {
-        g->channels[i] =
-            dram_create(&m->dram, i, g->map, &clocks[DOMAIN_DRAM], &clocks[DOMAIN_CORE], &g->pool,
-                        to_dram + i * per_channel, from_dram + i * per_channel, per_channel);
+        g->channels[i] = dram_create(&m->dram, i, g->map, &clocks[DOMAIN_DRAM], &clocks[DOMAIN_CORE],
+                                     &units_channel(g->units, i)->pool, to_dram + i * per_channel,
+                                     from_dram + i * per_channel, per_channel);
         g->channel_wakes[i] = dram_wake(g->channels[i]);
     }
 }
@@ -125,12 +134,14 @@ static void join_links(struct timed_gpu *g)
     struct gpu_links *l = &g->links;
     uint32_t per_channel = g->slice_count / g->channel_count;
     for (uint32_t i = 0; i < g->sm_count; i++) {
-        join(&l->sm_to_xbar[i], &g->sm_wakes[i], xbar_wake(g->xbar));
-        join(&l->xbar_to_sm[i], xbar_wake(g->xbar), &g->sm_wakes[i]);
+        tick *xbar = &units_sm(g->units, i)->xbar_wake;
+        join(&l->sm_to_xbar[i], &g->sm_wakes[i], xbar);
+        join(&l->xbar_to_sm[i], xbar, &g->sm_wakes[i]);
     }
     for (uint32_t i = 0; i < g->slice_count; i++) {
-        join(&l->xbar_to_slice[i], xbar_wake(g->xbar), g->slice_wakes[i]);
-        join(&l->slice_to_xbar[i], g->slice_wakes[i], xbar_wake(g->xbar));
+        tick *xbar = &units_channel(g->units, i / per_channel)->xbar_wake;
+        join(&l->xbar_to_slice[i], xbar, g->slice_wakes[i]);
+        join(&l->slice_to_xbar[i], g->slice_wakes[i], xbar);
         join(&l->slice_to_dram[i], g->slice_wakes[i], g->channel_wakes[i / per_channel]);
         join(&l->dram_to_slice[i], g->channel_wakes[i / per_channel], g->slice_wakes[i]);
     }
@@ -155,12 +166,12 @@ bool wiring_create(struct timed_gpu *g, struct diag_list *diags)
     req_pool_init(&g->pool, POOL_START);
     g->pool.place = place_request;
     g->pool.place_ctx = g->map;
-    g->pool_margin = g->sm_count * NEW_PER_SM + g->slice_count * NEW_PER_SLICE;
-    req_reserve(&g->pool, g->pool_margin);
+    g->units = units_create(g);
     create_links(g);
     create_sms(g);
     create_memory(g);
     join_links(g);
+    units_commit_all(g); /* each has its part of the pool */
     return true;
 }
 
@@ -186,13 +197,14 @@ void wiring_destroy(struct timed_gpu *g)
     if (g->mechs) mech_gpu_destroy(g->mechs, g->mech_gpu_states);
     if (g->mechs) mech_set_destroy(g->mechs);
     if (g->map) addrmap_destroy(g->map);
+    units_destroy(g->units);
     if (g->pool.items) req_pool_free(&g->pool);
     arena_free(&g->arena);
 }
 
 bool wiring_idle(const struct timed_gpu *g)
 {
-    if (g->pool.live) return false; /* cheapest first: nothing is idle with a request under way */
+    if (units_requests_live(g)) return false; /* cheapest first: nothing is idle with a request under way */
     for (uint32_t i = 0; i < g->sm_count; i++)
         if (!sm_idle(g->sms[i])) return false;
     if (!xbar_idle(g->xbar)) return false;

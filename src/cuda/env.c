@@ -52,6 +52,8 @@ static bool env_format(enum stats_format *out)
     return false;
 }
 
+enum { THREADS_MAX = 256 };
+
 bool env_read(struct gpu_env *out, const char **error)
 {
     *out = (struct gpu_env){.machine = env_text("HEDDLE_MACHINE"),
@@ -70,6 +72,8 @@ bool env_read(struct gpu_env *out, const char **error)
         *error = "HEDDLE_MAXRREGCOUNT must be a number from 16 to 255";
     else if (!env_number("HEDDLE_SAMPLE", 1, UINT32_MAX, &out->sample_cycles))
         *error = "HEDDLE_SAMPLE must be a number of core cycles, from 1 on";
+    else if (!env_number("HEDDLE_THREADS", 1, THREADS_MAX, &out->threads))
+        *error = "HEDDLE_THREADS must be a number from 1 to 256";
     else if (!env_format(&out->format))
         *error = "HEDDLE_FORMAT must be table, json or gpgpusim";
     out->regs_max = (uint32_t)regs;

@@ -21,6 +21,7 @@ struct gpu_env {
     uint32_t mech_setting_count;
     bool no_skip;              /* HEDDLE_NO_SKIP=1: every component ticks at every edge */
     uint64_t sample_cycles;    /* HEDDLE_SAMPLE: time series, core cycles; 0 = none */
+    uint64_t threads;          /* HEDDLE_THREADS: that run the SMs; 0 = the caller alone */
     const char *timeline_path; /* HEDDLE_TIMELINE: a file that Perfetto opens */
     enum stats_format format;  /* HEDDLE_FORMAT: table, json or gpgpusim */
     char *text[3];             /* back the lists */

@@ -35,6 +35,7 @@ bool gpu_timed_open(struct gpu *g)
                               .mech_setting_count = e->mech_setting_count,
                               .no_skip = e->no_skip,
                               .sample_cycles = e->sample_cycles,
+                              .threads = (uint32_t)e->threads,
                               .timeline = e->timeline_path != NULL,
                               .stop = &stop_asked};
     if (!e->quiet) progress_attach(&g->progress, &o);

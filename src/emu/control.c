@@ -44,7 +44,7 @@ static void op_brx(struct exec *x, const struct isa_inst *i, uint32_t mask)
         warp_raise(w, EVENT_GO);
         return;
     }
-    w->run->divergent_branches++;
+    w->share->divergent_branches++;
     uint32_t reconv = i->reconv, depth = leaf->depth;
     if (reconv == ISA_NO_RECONV && depth) {
         depth--;
@@ -101,7 +101,7 @@ static void enter(struct warp *w, uint32_t mask, struct part *parts, uint32_t co
     }
     uint32_t next = leaf->pc + 1, depth = leaf->depth;
     if (leaf->mask & ~mask) parts[count++] = (struct part){next, leaf->mask & ~mask, depth};
-    w->run->divergent_branches++;
+    w->share->divergent_branches++;
     diverge_split(w, parts, count, next, depth);
 }
 
@@ -172,7 +172,7 @@ static void op_ret(struct exec *x, const struct isa_inst *i, uint32_t mask)
     }
     uint32_t reconv = parts[0].pc, depth = leaf->depth - 1;
     if (leaf->mask & ~mask) parts[count++] = (struct part){leaf->pc + 1, leaf->mask & ~mask, leaf->depth};
-    w->run->divergent_branches++;
+    w->share->divergent_branches++;
     diverge_split(w, parts, count, reconv, depth);
 }
 

@@ -30,6 +30,7 @@ bool cta_create(struct cta *c, struct run *run)
     for (uint32_t k = 0; k < warps; k++) {
         struct warp *w = &c->warps[k];
         w->run = run;
+        w->share = &run->first;
         w->cta = c;
         w->index = k;
         w->x.rows[0] = c->registers + k * (file_bytes / sizeof(uint32_t));

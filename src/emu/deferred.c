@@ -1,11 +1,5 @@
 /* deferred.c: global atomics between issue and arrival: see deferred.h, whose invariants it keeps. */
-#include "emu/deferred.h"
-
-static struct deferred *record_at(struct deferred_pool *p, uint32_t number)
-{
-    assert(number && number <= p->records.len);
-    return &p->records.data[number - 1];
-}
+#include "emu/late.h"
 
 void deferred_free(struct deferred_pool *p)
 {
@@ -17,7 +11,7 @@ static uint32_t record_new(struct deferred_pool *p)
 {
     uint32_t number = p->free;
     if (number) {
-        p->free = record_at(p, number)->next;
+        p->free = deferred_at(p, number)->next;
         return number;
     }
     vec_push(&p->records, (struct deferred){0});
@@ -27,21 +21,21 @@ static uint32_t record_new(struct deferred_pool *p)
 static void warp_append(struct deferred_pool *p, struct warp *w, uint32_t number)
 {
     uint32_t *at = &w->deferred_first;
-    while (*at) at = &record_at(p, *at)->next;
+    while (*at) at = &deferred_at(p, *at)->next;
     *at = number;
 }
 
 static void warp_remove(struct deferred_pool *p, struct warp *w, uint32_t number)
 {
     uint32_t *at = &w->deferred_first;
-    while (*at != number) at = &record_at(p, *at)->next;
-    *at = record_at(p, number)->next;
+    while (*at != number) at = &deferred_at(p, *at)->next;
+    *at = deferred_at(p, number)->next;
 }
 
 void deferred_op(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     struct warp *w = x->warp;
-    struct deferred_pool *p = w->run->deferred;
+    struct deferred_pool *p = w->share->deferred;
     struct reach r;
     p->last = 0;
     if (!atomic_reach(w, i, mask, &r)) return;
@@ -49,11 +43,11 @@ void deferred_op(struct exec *x, const struct isa_inst *i, uint32_t mask)
     struct deferred *d = NULL;
     if (later) {
         p->last = record_new(p);
-        d = record_at(p, p->last);
+        d = deferred_at(p, p->last);
         d->inst = i;
         d->warp = w;
         d->todo = d->owed = later;
-        d->next = 0;
+        d->next = d->logged = 0;
         warp_append(p, w, p->last);
     }
     FOR_LANES (l, mask) {
@@ -74,6 +68,7 @@ static void happen(struct deferred *d, uint32_t lanes)
 {
     lanes &= d->todo;
     d->todo &= ~lanes;
+    d->logged &= ~lanes;
     FOR_LANES (l, lanes) {
         uint64_t old[2];
         atomic_lane(d->inst, true, (uint8_t *)(uintptr_t)d->addr[l], d->value[l], old);
@@ -81,42 +76,56 @@ static void happen(struct deferred *d, uint32_t lanes)
     }
 }
 
-enum { ATOM_BYTES_MAX = 16 };
-
 static bool overlap(uint64_t a, uint64_t b,
                     uint32_t b_bytes) /* an atomic at a is at most 16 bytes, aligned */
 {
     return a - b < b_bytes || b - a < ATOM_BYTES_MAX;
 }
 
-void deferred_settle(struct warp *w)
+void deferred_happen(struct deferred_pool *p, uint32_t number, uint32_t lanes)
 {
-    struct deferred_pool *p = w->run->deferred;
-    for (uint32_t n = w->deferred_first; n; n = record_at(p, n)->next) happen(record_at(p, n), UINT32_MAX);
+    happen(deferred_at(p, number), lanes);
 }
 
-/* Stops before record `end`. */
-static void settle_bytes(struct warp *w, uint32_t end, uint32_t mask, const uint64_t *addr, uint32_t bytes)
+/* Where SMs are stepped together they happen at the end of the cycle. */
+static void happen_in_step(const struct warp *w, uint32_t number, uint32_t lanes)
 {
-    struct deferred_pool *p = w->run->deferred;
-    for (uint32_t n = w->deferred_first; n != end; n = record_at(p, n)->next) {
-        struct deferred *d = record_at(p, n);
-        uint32_t same = 0;
-        FOR_LANES (l, mask & d->todo) same |= (uint32_t)overlap(d->addr[l], addr[l], bytes) << l;
-        happen(d, same);
-    }
+    struct deferred_pool *p = w->share->deferred;
+    const struct deferred *d = deferred_at(p, number);
+    if (!w->share->log)
+        deferred_happen(p, number, lanes);
+    else if (lanes & d->todo & ~d->logged)
+        late_atomic(w->share->log, LATE_SETTLE, p, number, lanes);
+}
+
+void deferred_settle(struct warp *w)
+{
+    struct deferred_pool *p = w->share->deferred;
+    for (uint32_t n = w->deferred_first; n; n = deferred_at(p, n)->next) happen_in_step(w, n, UINT32_MAX);
+}
+
+/* Lanes of a record that touch the same bytes as the same lane of an access. */
+static uint32_t same_bytes(const struct deferred *d, uint32_t mask, const uint64_t *addr, uint32_t bytes)
+{
+    uint32_t same = 0;
+    FOR_LANES (l, mask & d->todo) same |= (uint32_t)overlap(d->addr[l], addr[l], bytes) << l;
+    return same;
 }
 
 void deferred_settle_bytes(struct warp *w, uint32_t mask, const uint64_t *addr, uint32_t bytes)
 {
-    settle_bytes(w, 0, mask, addr, bytes);
+    struct deferred_pool *p = w->share->deferred;
+    for (uint32_t n = w->deferred_first; n; n = deferred_at(p, n)->next)
+        happen_in_step(w, n, same_bytes(deferred_at(p, n), mask, addr, bytes));
 }
 
 void deferred_apply(struct deferred_pool *p, uint32_t number, uint32_t lanes)
 {
-    struct deferred *d = record_at(p, number);
+    struct deferred *d = deferred_at(p, number);
     assert(!(lanes & ~d->owed));
-    if (d->warp) settle_bytes(d->warp, number, lanes & d->todo, d->addr, ATOM_BYTES_MAX); /* earlier ones */
+    for (uint32_t n = d->warp ? d->warp->deferred_first : number; n != number; n = deferred_at(p, n)->next)
+        happen(deferred_at(p, n),
+               same_bytes(deferred_at(p, n), lanes & d->todo, d->addr, ATOM_BYTES_MAX)); /* earlier ones */
     happen(d, lanes);
     d->owed &= ~lanes;
     if (d->owed) return;
@@ -128,8 +137,9 @@ void deferred_apply(struct deferred_pool *p, uint32_t number, uint32_t lanes)
 void deferred_settle_all(struct deferred_pool *p)
 {
     for (uint32_t n = 1; n <= p->records.len; n++) {
-        struct deferred *d = record_at(p, n);
-        if (d->owed && d->warp) deferred_settle(d->warp); /* a warp's own stay in order */
+        struct deferred *d = deferred_at(p, n);
+        for (uint32_t k = d->owed && d->warp ? d->warp->deferred_first : 0; k; k = deferred_at(p, k)->next)
+            deferred_happen(p, k, UINT32_MAX); /* a warp's own stay in order */
         happen(d, UINT32_MAX);
         d->owed = 0;
     }
@@ -137,10 +147,10 @@ void deferred_settle_all(struct deferred_pool *p)
 
 void deferred_detach(struct warp *w)
 {
-    struct deferred_pool *p = w->run->deferred;
+    struct deferred_pool *p = w->share->deferred;
     for (uint32_t n = w->deferred_first, next; n; n = next) {
-        next = record_at(p, n)->next;
-        record_at(p, n)->warp = NULL;
+        next = deferred_at(p, n)->next;
+        deferred_at(p, n)->warp = NULL;
     }
     w->deferred_first = 0;
 }

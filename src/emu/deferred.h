@@ -15,6 +15,7 @@ struct deferred {
     struct warp *warp; /* whose registers get the results; NULL: its CTA is gone */
     uint32_t todo;     /* lanes that have not happened */
     uint32_t owed;     /* lanes that the timing model has not asked for */
+    uint32_t logged;   /* lanes of todo that the log of the SM has (late.h) */
     uint32_t next;     /* of the warp, in program order; or of the free ones */
     uint64_t addr[ISA_LANES];
     uint64_t value[ISA_LANES][ATOMIC_VALUES];
@@ -23,16 +24,25 @@ struct deferred {
 struct deferred_pool {
     VEC(struct deferred) records; /* number n is at n - 1; 0 = none */
     uint32_t free;
-    uint32_t last; /* what deferred_op made; 0 = nothing, all lanes have happened */
+    uint32_t share; /* which SM's it is, as the timing model names its records */
+    uint32_t last;  /* what deferred_op made; 0 = nothing, all lanes have happened */
 };
 
 void deferred_free(struct deferred_pool *p);
+static inline struct deferred *deferred_at(struct deferred_pool *p, uint32_t number)
+{
+    assert(number && number <= p->records.len);
+    return &p->records.data[number - 1];
+}
+
+enum { ATOM_BYTES_MAX = 16 };
 
 exec_fn
     deferred_op; /* in place of the function of an atomic: global lanes wait, shared ones happen at once */
 /* The timing model asks for lanes: those that have not happened do so. */
 void deferred_apply(struct deferred_pool *p, uint32_t number, uint32_t lanes);
-/* Atomics of the warp happen now: all of them, or those that touch the same bytes of the same lane. */
+void deferred_happen(struct deferred_pool *p, uint32_t number, uint32_t lanes); /* those that have not */
+/* Atomics of the warp happen now, or in its SM's log: all of them, or those that touch the same bytes of the same lane. */
 void deferred_settle(struct warp *w);
 void deferred_settle_bytes(struct warp *w, uint32_t mask, const uint64_t *addr, uint32_t bytes);
 void deferred_settle_all(struct deferred_pool *p); /* of every warp; nothing is owed any more */

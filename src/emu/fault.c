@@ -35,7 +35,7 @@ void fault_thread(const struct warp *w, uint32_t lane, uint32_t out[3])
 static void fill(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint32_t pc)
 {
     const struct isa_kernel *k = w->run->kernel;
-    struct emu_fault *f = w->run->fault;
+    struct emu_fault *f = w->share->fault;
     const struct isa_loc *loc = loc_of(k, pc);
     f->kind = kind;
     f->kernel = k->name;
@@ -49,7 +49,7 @@ static void fill(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint32
 
 static void describe(struct warp *w, struct strbuf *out, const char *fmt, va_list ap)
 {
-    const struct emu_fault *f = w->run->fault;
+    const struct emu_fault *f = w->share->fault;
     strbuf_printf(out, "heddle: kernel '%s': ", f->kernel);
     strbuf_vprintf(out, fmt, ap);
     strbuf_puts(out, "\n  at ");
@@ -61,14 +61,14 @@ static void describe(struct warp *w, struct strbuf *out, const char *fmt, va_lis
 void fault_raise(struct warp *w, uint32_t lane, enum emu_fault_kind kind, const char *fmt, ...)
 {
     warp_raise(w, EVENT_FAULT);
-    if (w->run->fault->kind != EMU_OK) return;
+    if (w->share->fault->kind != EMU_OK) return;
     struct strbuf text = {0};
     fill(w, lane, kind, w->leaf ? w->leaf->pc : 0);
     va_list ap;
     va_start(ap, fmt);
     describe(w, &text, fmt, ap);
     va_end(ap);
-    fault_set_text(w->run->fault, strbuf_text(&text));
+    fault_set_text(w->share->fault, strbuf_text(&text));
     strbuf_free(&text);
 }
 
@@ -76,16 +76,16 @@ void fault_address(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint
                    const char *more, const char *fmt, ...)
 {
     warp_raise(w, EVENT_FAULT);
-    if (w->run->fault->kind != EMU_OK) return;
+    if (w->share->fault->kind != EMU_OK) return;
     struct strbuf text = {0};
     fill(w, lane, kind, w->leaf ? w->leaf->pc : 0);
-    w->run->fault->address = address;
+    w->share->fault->address = address;
     va_list ap;
     va_start(ap, fmt);
     describe(w, &text, fmt, ap);
     va_end(ap);
     if (more && *more) strbuf_printf(&text, "  %s\n", more);
-    fault_set_text(w->run->fault, strbuf_text(&text));
+    fault_set_text(w->share->fault, strbuf_text(&text));
     strbuf_free(&text);
 }
 
@@ -139,7 +139,7 @@ void fault_deadlock(struct cta *c)
         if (c->warps[k].leaf_used) w = &c->warps[k];
     assert(w);
     const struct leaf *leaf = &w->leaves[lane_first(w->leaf_used)];
-    if (r->fault->kind != EMU_OK) return;
+    if (w->share->fault->kind != EMU_OK) return;
     fill(w, lane_first(leaf->mask), EMU_DEADLOCK, leaf->pc);
     struct strbuf text = {0};
     strbuf_printf(
@@ -151,6 +151,6 @@ void fault_deadlock(struct cta *c)
         strbuf_printf(&text, "  barrier %u: %u of %u threads arrived\n", number, arrived, expected);
     }
     describe_waiting(c, &text);
-    fault_set_text(r->fault, strbuf_text(&text));
+    fault_set_text(w->share->fault, strbuf_text(&text));
     strbuf_free(&text);
 }

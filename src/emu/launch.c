@@ -201,6 +201,11 @@ static void fill_tids(struct run *r)
     }
 }
 
+void run_share_init(const struct run *r, struct run_share *s, struct emu_fault *fault)
+{
+    *s = (struct run_share){.pcs = mem_zalloc(sizeof *s->pcs * r->kernel->inst_count), .fault = fault};
+}
+
 bool run_open(struct run *r, struct emu_device *d, const struct emu_launch *l, struct emu_fault *fault)
 {
     const struct isa_kernel *k = l->kernel;
@@ -221,7 +226,7 @@ bool run_open(struct run *r, struct emu_device *d, const struct emu_launch *l, s
     r->ctas = ctas_of(l);
     r->shared_bytes = (uint32_t)shared_of(l);
     r->local_bytes = (uint32_t)round_up_u64(k->frame_bytes + (k->uses_stack ? d->limits.stack_bytes : 0), 16);
-    r->pcs = mem_zalloc(sizeof *r->pcs * k->inst_count);
+    run_share_init(r, &r->first, fault);
     r->id = ++d->launches;
     if (k->param_bytes) memcpy((void *)(uintptr_t)r->block->param_address, l->params, k->param_bytes);
     if (l->cooperative) {
@@ -241,15 +246,23 @@ void run_close(struct run *r)
     while (*at != r) at = &(*at)->next;
     *at = r->next;
     r->block->busy = false;
-    free(r->pcs);
+    free(r->first.pcs);
     free(r->pool);
     free(r->tids);
 }
 
+static void forget_ranges(struct run_share *s, uint32_t count)
+{
+    for (uint32_t pc = 0; pc < count; pc++) s->pcs[pc].lo = s->pcs[pc].hi = 0;
+}
+
 void run_forget_ranges(struct emu_device *d)
 {
-    for (struct run *r = d->runs; r; r = r->next)
-        for (uint32_t pc = 0; pc < r->kernel->inst_count; pc++) r->pcs[pc].lo = r->pcs[pc].hi = 0;
+    for (struct run *r = d->runs; r; r = r->next) {
+        forget_ranges(&r->first, r->kernel->inst_count);
+        for (uint32_t i = 0; i < r->share_count; i++)
+            if (r->shares[i]) forget_ranges(r->shares[i], r->kernel->inst_count);
+    }
 }
 
 /* ---- running ---- */
@@ -299,21 +312,28 @@ static bool run_ctas(struct run *r, struct residents *s)
     return true;
 }
 
-void run_add_stats(const struct run *r, uint64_t ctas, struct emu_stats *stats)
+static void add_share(const struct run *r, const struct run_share *s, struct emu_stats *stats)
 {
-    stats->ctas += ctas;
-    stats->warps += ctas * r->warps_per_cta;
-    stats->divergent_branches += r->divergent_branches;
+    stats->divergent_branches += s->divergent_branches;
     for (uint32_t pc = 0; pc < r->kernel->inst_count; pc++) {
         const struct isa_op_info *op = &isa_ops[r->insts[pc].op];
-        uint64_t n = r->pcs[pc].insts;
+        uint64_t n = s->pcs[pc].insts;
         stats->warp_insts += n;
-        stats->thread_insts += n * ISA_LANES - r->pcs[pc].idle;
+        stats->thread_insts += n * ISA_LANES - s->pcs[pc].idle;
         stats->insts_by_unit[op->unit] += n;
         if (op->flags & ISA_LOAD) stats->loads += n;
         if (op->flags & ISA_STORE) stats->stores += n;
         if (op->flags & ISA_ATOMIC) stats->atomics += n;
     }
+}
+
+void run_add_stats(const struct run *r, uint64_t ctas, struct emu_stats *stats)
+{
+    stats->ctas += ctas;
+    stats->warps += ctas * r->warps_per_cta;
+    add_share(r, &r->first, stats);
+    for (uint32_t i = 0; i < r->share_count; i++)
+        if (r->shares[i]) add_share(r, r->shares[i], stats);
 }
 
 static void run_grid(struct emu_device *d, const struct emu_launch *l, struct emu_stats *stats,

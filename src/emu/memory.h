@@ -12,6 +12,7 @@ struct reach {
     uint8_t *base;
     int64_t stride;
     uint32_t shared;        /* lanes whose bytes lie in shared memory */
+    uint32_t global;        /* in device memory */
     uint8_t *at[ISA_LANES]; /* when not regular: for the lanes of the mask */
 };
 

@@ -9,6 +9,7 @@
 #include "emu/memory.h"
 
 #include "emu/fault.h"
+#include "emu/late.h"
 
 enum place { PLACE_GLOBAL, PLACE_SHARED, PLACE_LOCAL, PLACE_PARAM };
 
@@ -40,7 +41,7 @@ static enum place place_of(uint8_t space, uint64_t *address)
 /* [lo, hi) in device memory for the current instruction. */
 static bool global_good(struct warp *w, uint64_t lo, uint64_t hi, bool writes)
 {
-    struct pc_info *info = &w->run->pcs[w->leaf->pc];
+    struct pc_info *info = &w->share->pcs[w->leaf->pc];
     if (LIKELY(lo >= info->lo && hi <= info->hi)) return true;
     const struct space_alloc *a = space_find(w->run->device->space, lo);
     if (!a || hi > a->base + a->bytes || hi <= lo || (writes && a->kind == SPACE_CONST)) return false;
@@ -147,7 +148,7 @@ static bool reach_slowly(struct warp *w, const struct access_desc *d, uint32_t m
                          const struct addresses *a, struct reach *out)
 {
     out->regular = false;
-    out->shared = 0;
+    out->shared = out->global = 0;
     FOR_LANES (l, mask) {
         uint64_t address = address_of(a, l, d->offset), offset = address;
         enum place place = place_of(d->space, &offset);
@@ -161,6 +162,7 @@ static bool reach_slowly(struct warp *w, const struct access_desc *d, uint32_t m
             return false;
         }
         if (place == PLACE_SHARED) out->shared |= 1u << l;
+        if (place == PLACE_GLOBAL) out->global |= 1u << l;
         out->at[l] = place == PLACE_LOCAL ? p + (size_t)l * w->run->local_bytes : p;
     }
     return true;
@@ -189,6 +191,7 @@ static bool reach_regular(struct warp *w, const struct access_desc *d, const str
     out->base = p + (offset - from);
     out->stride = place == PLACE_LOCAL ? stride + w->run->local_bytes : stride;
     out->shared = place == PLACE_SHARED ? UINT32_MAX : 0;
+    out->global = place == PLACE_GLOBAL ? UINT32_MAX : 0;
     return true;
 }
 
@@ -213,16 +216,27 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
     out->regular = false;
     FOR_LANES (l, mask) out->at[l] = p + (address_of(a, l, d->offset) - low) + l * apart;
     out->shared = place == PLACE_SHARED ? mask : 0;
+    out->global = place == PLACE_GLOBAL ? mask : 0;
     return true;
 }
 
-bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out)
+static bool reach_lanes(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out)
 {
     const uint32_t *row = exec_src(&w->x, d->addr);
     struct addresses a = {.lo = row, .hi = d->is_32 ? NULL : row + ISA_LANES};
     if (mask == UINT32_MAX && reach_regular(w, d, &a, out)) return true;
     if (reach_range(w, d, mask, &a, out)) return true;
     return reach_slowly(w, d, mask, &a, out);
+}
+
+bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out)
+{
+    if (!reach_lanes(w, d, mask, out)) return false;
+    struct emu_log *log = w->share->log;
+    if (!log || !out->global) return true;
+    if (d->access == ACCESS_STORE) late_store(log, out, out->global, d->bytes);
+    if (d->access == ACCESS_LOAD && !emu_log_is_empty(log)) late_load(log, out, out->global, d->bytes);
+    return true;
 }
 
 uint8_t *memory_peek(struct warp *w, uint32_t lane, uint64_t address, uint64_t bytes)

@@ -318,17 +318,19 @@ bool space_unregister(struct space *s, void *host)
 
 /* ---- queries ---- */
 
+/* Threads that step SMs look here together; which of them leaves its hit behind makes no difference. */
 const struct space_alloc *space_find(struct space *s, uint64_t address)
 {
-    if (s->last < s->map.len) {
-        const struct space_alloc *a = &s->map.data[s->last];
+    uint32_t last = __atomic_load_n(&s->last, __ATOMIC_RELAXED);
+    if (last < s->map.len) {
+        const struct space_alloc *a = &s->map.data[last];
         if (address - a->base < a->bytes && a->live) return a;
     }
     int64_t i = map_at(s, address);
     if (i < 0) return NULL;
     const struct space_alloc *a = &s->map.data[i];
     if (address - a->base >= a->bytes || !a->live) return NULL;
-    s->last = (uint32_t)i;
+    __atomic_store_n(&s->last, (uint32_t)i, __ATOMIC_RELAXED);
     return a;
 }
 

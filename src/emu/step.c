@@ -6,8 +6,8 @@
  * steps but what the program itself makes depend on it. */
 #include "emu/step.h"
 
-#include "emu/deferred.h"
 #include "emu/fault.h"
+#include "emu/late.h"
 
 enum {
     YIELDS_RELEASE =
@@ -16,10 +16,14 @@ enum {
     RELEASE_INSTS = 1 << 28 /* the same for waiting that does not look like it, as in cta.c */
 };
 
+/* A record's number says which SM's it is. */
+enum { SHARE_SHIFT = 20, SHARES_MAX = 1 << 12, RECORD_MASK = (1 << SHARE_SHIFT) - 1 };
+
 struct emu_grid {
     struct run run; /* first: a warp's run is its grid */
     struct emu_launch launch;
     struct deferred_pool deferred;
+    struct emu_log *const *logs; /* by SM; NULL: not shared */
     struct cta *open, *spare;
     uint64_t opened;
 };
@@ -38,13 +42,57 @@ struct emu_grid *emu_grid_open(struct emu_device *d, const struct emu_launch *l,
         return NULL;
     }
     g->launch.params = (const void *)(uintptr_t)g->run.block->param_address;
-    g->run.deferred = &g->deferred;
+    g->run.first.deferred = &g->deferred;
     return g;
+}
+
+static void shares_free(struct emu_grid *g)
+{
+    for (uint32_t i = 0; i < g->run.share_count; i++) {
+        struct run_share *s = g->run.shares[i];
+        if (!s) continue;
+        deferred_free(s->deferred);
+        free(s->deferred);
+        free(s->pcs);
+        free(s);
+    }
+    free(g->run.shares);
+    g->run.share_count = 0;
+}
+
+void emu_grid_share(struct emu_grid *g, struct emu_log *const *logs, uint32_t sm_count)
+{
+    assert(!g->opened && sm_count < SHARES_MAX);
+    g->logs = logs;
+    g->run.shares = mem_zalloc(sizeof *g->run.shares * sm_count);
+    g->run.share_count = sm_count;
+}
+
+static struct run_share *share_of(struct emu_grid *g, uint32_t sm)
+{
+    if (!g->logs) return &g->run.first;
+    struct run_share *s = g->run.shares[sm];
+    if (s) return s;
+    s = g->run.shares[sm] = mem_alloc(sizeof *s);
+    run_share_init(&g->run, s, &s->own_fault);
+    s->deferred = mem_zalloc(sizeof *s->deferred);
+    s->deferred->share = sm << SHARE_SHIFT;
+    s->log = g->logs[sm];
+    return s;
+}
+
+void emu_grid_find_fault(struct emu_grid *g)
+{
+    for (uint32_t i = 0; i < g->run.share_count && g->run.fault->kind == EMU_OK; i++)
+        if (g->run.shares[i] && g->run.shares[i]->own_fault.kind != EMU_OK)
+            *g->run.fault = g->run.shares[i]->own_fault;
 }
 
 void emu_grid_close(struct emu_grid *g, struct emu_stats *stats)
 {
     deferred_settle_all(&g->deferred);
+    for (uint32_t i = 0; i < g->run.share_count; i++)
+        if (g->run.shares[i]) deferred_settle_all(g->run.shares[i]->deferred);
     while (g->open) emu_cta_close(g->open);
     for (struct cta *c = g->spare, *next; c; c = next) {
         next = c->next;
@@ -53,6 +101,7 @@ void emu_grid_close(struct emu_grid *g, struct emu_stats *stats)
     }
     if (stats) run_add_stats(&g->run, g->opened, stats);
     deferred_free(&g->deferred);
+    shares_free(g);
     run_close(&g->run);
     free(g);
 }
@@ -91,6 +140,8 @@ struct cta *emu_cta_open(struct emu_grid *g, uint64_t linear, uint32_t sm)
     if (!c) return NULL;
     cta_start(c, linear);
     c->sm = sm;
+    struct run_share *share = share_of(g, sm);
+    for (uint32_t k = 0; k < c->warp_count; k++) c->warps[k].share = share;
     c->next = g->open;
     g->open = c;
     g->opened++;
@@ -318,6 +369,8 @@ static bool after_step(struct warp *w, const struct isa_inst *i, bool yields)
     return keep_going(c) && !cta_past_limit(c, w);
 }
 
+static void do_later(struct exec *x, const struct isa_inst *i, uint32_t mask) {}
+
 bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
 {
     assert(w->leaf);
@@ -338,20 +391,37 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
     if (w->deferred_first && mask) keep_order(w, i, defers, out);
     if (defers) {
         fn = deferred_op;
-        r->deferred->last = 0;
+        w->share->deferred->last = 0;
+    } else if (mask && w->share->log && late_op(w->share->log, w, i, mask)) {
+        fn = do_later;
     }
     w->texels = out->is_texture ? &out->texels : NULL;
     bool yields = warp_execute(w, i, mask, fn);
     if (w->event == EVENT_FAULT) return false;
     if (out->is_texture) first_texels(out);
     if (defers) {
-        out->atomic_record = r->deferred->last;
-        out->deferred = out->atomic_record != 0;
+        const struct deferred_pool *p = w->share->deferred;
+        out->deferred = p->last != 0;
+        out->atomic_record = p->last ? p->share | p->last : 0;
     }
     return after_step(w, i, yields);
 }
 
+static struct deferred_pool *pool_of(struct emu_grid *g, uint32_t record_number)
+{
+    return g->logs ? g->run.shares[record_number >> SHARE_SHIFT]->deferred : &g->deferred;
+}
+
 void emu_atomic_apply(struct emu_grid *g, uint32_t record_number, uint32_t lanes)
 {
-    deferred_apply(&g->deferred, record_number, lanes);
+    deferred_apply(pool_of(g, record_number), record_number & RECORD_MASK, lanes);
+}
+
+void emu_atomic_log(struct emu_grid *g, uint32_t record_number, uint32_t lanes)
+{
+    if (!g->logs)
+        emu_atomic_apply(g, record_number, lanes);
+    else
+        late_atomic(g->logs[record_number >> SHARE_SHIFT], LATE_APPLY, pool_of(g, record_number),
+                    record_number & RECORD_MASK, lanes);
 }

@@ -33,7 +33,18 @@ uint32_t emu_grid_local_bytes(const struct emu_grid *g);  /* of one thread */
 /* What %clock and %globaltimer show, read at each use; NULL (the default): instructions executed. */
 void emu_grid_clock(struct emu_grid *g, const uint64_t *cycles, const uint64_t *ns);
 
-/* sm: what %smid says. NULL: the host has no memory for it (a fault). */
+/* The SMs of a machine, stepped by several threads. What the warps of an SM do to device memory goes into its log and
+ * happens when emu_log_apply is called, and nobody steps; its own loads see it before. Logs are the caller's: an SM has one for all
+ * grids. emu_grid_share comes before the first CTA; opening and closing CTAs and grids is for one thread at a time. */
+struct emu_log *emu_log_create(void);
+void emu_log_destroy(struct emu_log *log);
+bool emu_log_is_empty(const struct emu_log *log);
+bool emu_log_apply(struct emu_log *log); /* false: a call of the device runtime has faulted */
+void emu_grid_share(struct emu_grid *g, struct emu_log *const *logs, uint32_t sm_count);
+/* The fault of the first SM that has one becomes the grid's. */
+void emu_grid_find_fault(struct emu_grid *g);
+
+/* sm: what %smid says, and with emu_grid_share whose log is written. NULL: the host has no memory for it (a fault). */
 struct cta *emu_cta_open(struct emu_grid *g, uint64_t linear, uint32_t sm);
 void emu_cta_close(struct cta *c);            /* results of atomics that are still owed go nowhere */
 uint64_t emu_cta_linear(const struct cta *c); /* its number in the grid */
@@ -90,5 +101,7 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out);
 /* Performs the lanes of a deferred atomic now, in ascending order, and writes their results into the destination register. The record is
  * given back when the last of its lanes is done. */
 void emu_atomic_apply(struct emu_grid *g, uint32_t record, uint32_t lanes);
+void emu_atomic_log(struct emu_grid *g, uint32_t record,
+                    uint32_t lanes); /* the same, while SMs are stepped */
 
 #endif

@@ -67,7 +67,7 @@ static void branch_apart(struct warp *w, const struct isa_inst *i, uint32_t take
         w->sync_seen = 0;
         leaf->patience.spins++;
     }
-    w->run->divergent_branches++;
+    w->share->divergent_branches++;
     const struct part parts[2] = {{leaf->pc + 1, leaf->mask & ~taken, leaf->depth},
                                   {i->target, taken, leaf->depth}};
     uint32_t reconv = i->reconv, depth = leaf->depth;
@@ -84,7 +84,7 @@ static void run_leaf(struct warp *w, uint64_t end)
 {
     struct run *r = w->run;
     const struct isa_inst *insts = r->insts;
-    struct pc_info *pcs = r->pcs;
+    struct pc_info *pcs = w->share->pcs;
     exec_fn *const *table = r->table;
     struct leaf *leaf = w->leaf;
     uint32_t pc = leaf->pc, mask = leaf->mask, join = join_pc(w, leaf);
@@ -178,11 +178,11 @@ const struct isa_inst *warp_fetch(struct warp *w, uint32_t *mask)
 {
     const struct leaf *leaf = w->leaf;
     const struct isa_inst *i = w->run->insts + leaf->pc;
-    struct pc_info *info = &w->run->pcs[leaf->pc];
+    struct pc_info *info = &w->share->pcs[leaf->pc];
     *mask = leaf->mask & (w->pred[i->guard & 7] ^ (0u - (i->guard >> 7)));
     w->insts++;
-    w->turn_start++; /* it counts for the device at once */
-    w->run->device->insts++;
+    w->turn_start++;                          /* it counts for the device at once */
+    if (!w->run->ns) w->run->device->insts++; /* it is the clock where there is no other */
     info->insts++;
     info->idle += ISA_LANES - lanes_count(*mask);
     return i;

@@ -60,6 +60,7 @@ struct call_row {
 };
 
 struct run;
+struct run_share;
 struct cta;
 
 struct warp {
@@ -71,6 +72,7 @@ struct warp {
     uint64_t turn_start; /* insts when its turn began */
     uint32_t pred[8];
     struct run *run;
+    struct run_share *share; /* of its SM */
     struct cta *cta;
     uint8_t *local;                   /* local memory of lane 0; the others follow, run->local_bytes apart */
     const uint32_t (*tid)[ISA_LANES]; /* x, y, z of its threads */

@@ -31,9 +31,10 @@ void req_reserve(struct req_pool *p, uint32_t more)
 uint32_t req_new(struct req_pool *p, const struct req *init)
 {
     uint32_t id = p->free_head;
-    if (id != REQ_NONE)
+    if (id != REQ_NONE) {
         p->free_head = p->items[id].next;
-    else if (p->fresh < p->cap)
+        p->spare--;
+    } else if (p->fresh < p->cap)
         id = p->fresh++;
     else
         UNREACHABLE("the request pool is exhausted: it is smaller than the machine's queues");
@@ -51,9 +52,64 @@ uint32_t req_new(struct req_pool *p, const struct req *init)
 
 void req_del(struct req_pool *p, uint32_t id)
 {
-    assert(id < p->fresh && p->live);
+    assert(id < p->fresh);
     p->items[id].next = p->free_head;
     p->free_head = id;
+    p->spare++;
     p->live--;
     p->owners[p->items[id].owner].live--;
+}
+
+/* ---- parts ---- */
+
+enum { PART_RICH = 8 }; /* times what it must have: then half of it goes back */
+
+void req_part_init(struct req_pool *part, const struct req_pool *whole)
+{
+    *part = (struct req_pool){.items = whole->items,
+                              .cap = whole->cap,
+                              .fresh = whole->cap,
+                              .free_head = REQ_NONE,
+                              .place = whole->place,
+                              .place_ctx = whole->place_ctx};
+}
+
+static uint32_t whole_take(struct req_pool *p)
+{
+    uint32_t id = p->free_head;
+    p->live++;
+    if (id == REQ_NONE) return p->fresh++;
+    p->free_head = p->items[id].next;
+    p->spare--;
+    return id;
+}
+
+static void move_one(struct req_pool *from, struct req_pool *to)
+{
+    uint32_t id = from->free_head;
+    from->free_head = from->items[id].next;
+    from->spare--;
+    to->items[id].next = to->free_head;
+    to->free_head = id;
+    to->spare++;
+}
+
+void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t low)
+{
+    if (part->spare < low) {
+        req_reserve(whole, 2 * low);
+        part->items = whole->items;
+        part->cap = part->fresh = whole->cap;
+        while (part->spare < 2 * low) {
+            uint32_t id = whole_take(whole);
+            part->items[id].next = part->free_head;
+            part->free_head = id;
+            part->spare++;
+        }
+    }
+    if (part->spare <= PART_RICH * low) return;
+    while (part->spare > PART_RICH / 2 * low) {
+        move_one(part, whole);
+        whole->live--;
+    }
 }

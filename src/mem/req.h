@@ -38,6 +38,7 @@ struct req_owner {
 struct req_pool {
     struct req *items;
     uint32_t cap, free_head, fresh, live, live_max;
+    uint32_t spare; /* length of the free list */
     uint64_t made;
     struct req_owner owners[REQ_OWNERS];
     void (*place)(const void *ctx, struct req *r);
@@ -50,6 +51,12 @@ void req_pool_init(struct req_pool *p, uint32_t count);
 void req_reserve(struct req_pool *p, uint32_t more);
 static inline bool req_has_room(const struct req_pool *p) { return p->live < p->cap; }
 void req_pool_free(struct req_pool *p);
+/* Part of a pool for one user, so that users on several threads share nothing: same items, own free list. What it counts is
+ * what its user made less what its user gave back (live may wrap around): only sums over all parts mean something. The pool itself
+ * counts as alive what lies in the free lists of its parts. */
+void req_part_init(struct req_pool *part, const struct req_pool *whole);
+/* Never inside a tick: sees to it that `low` requests can be made, and that far more than that go back. */
+void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t low);
 uint32_t req_new(struct req_pool *p, const struct req *init);
 void req_del(struct req_pool *p, uint32_t id);
 static inline struct req *req_at(struct req_pool *p, uint32_t id) { return &p->items[id]; }

@@ -352,7 +352,7 @@ static void a_request_of_a_kernel_that_is_not_answered_breaks_a_law(void **state
     rig_launch(&r, "work", CTAS, THREADS, longer, 7);
     assert_int_equal(timed_sync(r.gpu, 6, &r.fault), EMU_OK);
     assert_int_equal(r.gpu->dispatch.queue.len, 2);
-    r.gpu->pool.owners[r.gpu->dispatch.queue.data[1]->place].live++;
+    units_sm(r.gpu->units, 0)->pool.owners[r.gpu->dispatch.queue.data[1]->place].live++;
     assert_int_equal(timed_sync(r.gpu, 7, &r.fault), EMU_LAW_BROKEN);
     assert_non_null(strstr(timed_report(r.gpu), "requests not answered of kernel 3: 1, should be 0"));
     rig_close(&r);

@@ -1,0 +1,47 @@
+/* units.h: what can run side by side within a step, on one thread or several.
+ *
+ * A *unit* is an SM, or a memory partition: a DRAM channel with its L2 slices. Units share no link: SMs and slices meet in the crossbar
+ * alone, which runs by itself. What units do share they get a part of (requests, the crossbar's wake), or write down in the
+ * step and do at its end, unit after unit, SMs first (effects on device memory, CTAs that end, atomics at L2). So the result does not
+ * depend on how the units are shared out among threads, nor on their number: a run on one thread goes the same way.
+ *
+ *   step:  dispatcher | crossbar | units, all members of the crew | units_commit        (| = nothing runs beside it) */
+#ifndef HEDDLE_UNITS_H
+#define HEDDLE_UNITS_H
+
+#include "base/tick.h"
+#include "mem/req.h"
+
+struct timed_gpu;
+struct units;
+
+enum { UNITS_LINE = 128 };
+
+/* What a unit has for itself. */
+struct unit {
+    _Alignas(UNITS_LINE) tick xbar_wake; /* its links tell it in place of the crossbar's own */
+    struct req_pool pool;
+    struct req *atomics; /* of a partition: that reached a slice in this step */
+    uint32_t atomic_count, atomic_cap;
+};
+
+/* Units are there before components, which keep pointers into them; threads come last. False: the host has no threads. */
+struct units *units_create(struct timed_gpu *g);
+bool units_hire(struct units *u, uint32_t threads);
+void units_destroy(struct units *u);
+struct unit *units_sm(struct units *u, uint32_t sm);
+struct unit *units_channel(struct units *u, uint32_t channel);
+struct emu_log *const *units_logs(const struct units *u); /* by SM */
+
+/* The units of this step whose wake has come (all of them with no_skip), then what they wrote down. */
+void units_step(struct timed_gpu *g);
+/* What units did outside of units_step, too; nobody runs. */
+void units_commit_all(struct timed_gpu *g);
+
+/* Sums over all parts of the pool. */
+uint32_t units_requests_live(const struct timed_gpu *g);
+uint64_t units_requests_made(const struct timed_gpu *g);
+struct req_owner units_owner(const struct timed_gpu *g, uint32_t place);
+void units_owner_clear(struct timed_gpu *g, uint32_t place);
+
+#endif
