@@ -202,7 +202,7 @@ static void read_network_line(struct words *w, const char *line, size_t len, int
     for (size_t i = 0; i + 1 < len; i++)
         if (line[i] == '/' && line[i + 1] == '/') len = i;
     const char *eq = memchr(line, '=', len), *semi = memchr(line, ';', len);
-    if (!eq || !semi || semi < eq) return;
+    if (!eq || !semi || semi <= eq) return;
     struct strbuf name = {0}, value = {0};
     strbuf_puts(&name, "-icnt:");
     for (const char *p = line; p < eq; p++)
