@@ -202,14 +202,14 @@ static void read_network_line(struct words *w, const char *line, size_t len, int
     for (size_t i = 0; i + 1 < len; i++)
         if (line[i] == '/' && line[i + 1] == '/') len = i;
     const char *eq = memchr(line, '=', len), *semi = memchr(line, ';', len);
-    if (!eq || !semi || semi <= eq) return;
+    if (!eq || !semi || semi < eq) return;
     struct strbuf name = {0}, value = {0};
     strbuf_puts(&name, "-icnt:");
     for (const char *p = line; p < eq; p++)
         if (!isspace((unsigned char)*p)) strbuf_putc(&name, *p);
     const char *from = eq + 1;
     while (from < semi && isspace((unsigned char)*from)) from++;
-    strbuf_add(&value, from, (size_t)(semi - from));
+    for (; from < semi; from++) strbuf_putc(&value, *from);
     while (value.len && isspace((unsigned char)value.data[value.len - 1])) value.data[--value.len] = 0;
     keep_option(w->im, (struct gpgpusim_option){.name = mem_strdup(strbuf_text(&name)),
                                                 .value = mem_strdup(strbuf_text(&value)),
