@@ -4,6 +4,7 @@
 #     -b BUILD       the build to measure (default build/release)
 #     -m LIST        machines, with commas; 'functional' is a run without a clock (default fermi,maxwell,rtx3080,functional)
 #     -n N           runs of each, the best counts (default 1; 5 with --against)
+#     --size NAME    tiny, small or paper (default small; functional: paper)
 #     --count        count host instructions with callgrind, on a tenth of the work (slow; where the machine's own counter can be
 #                    read, the table has them without)
 #     --json FILE    the same as JSON
@@ -15,7 +16,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
-build=$root/build/release machines=fermi,maxwell,rtx3080,functional repeats= count= json= record= against= mode=table
+build=$root/build/release machines=fermi,maxwell,rtx3080,functional repeats= count= json= record= against= size= mode=table
 all="vecadd matmul spmv bfs chase madd histogram stencil transpose reduce kmeans diverge"
 
 die() { echo "speed: $*" >&2; exit 2; }
@@ -34,6 +35,7 @@ while [ $# -gt 0 ]; do
     -b) build=$2; shift ;;
     -m) machines=$2; shift ;;
     -n) repeats=$2; shift ;;
+    --size) size=$2; shift ;;
     --count) count=1 ;;
     --json) json=$2; shift ;;
     --record) record=$2; shift ;;
@@ -43,7 +45,7 @@ while [ $# -gt 0 ]; do
     --check-ptx)
         head -1 "$here/speed/speed.ptx" | grep -q "$(ptx_hash)" && exit
         die "bench/speed/speed.ptx is not made of today's sources: run bench/speed.sh --ptx" ;;
-    -h | --help) sed -n '2,16p' "$0" | cut -c3-; exit ;;
+    -h | --help) sed -n '2,17p' "$0" | cut -c3-; exit ;;
     -*) die "unknown option '$1' (--help)" ;;
     *) break ;;
     esac
@@ -95,7 +97,7 @@ instructions() {
 }
 
 # A functional run is some thirty times as fast: ten times the work, for as good a clock.
-size_on() { if [ "$1" = functional ]; then echo paper; else echo small; fi; }
+size_on() { if [ -n "$size" ]; then echo "$size"; elif [ "$1" = functional ]; then echo paper; else echo small; fi; }
 commit() { git -C "$root" describe --always --dirty 2> /dev/null || echo unknown; }
 
 table() {
@@ -114,13 +116,13 @@ table() {
 }
 
 compare() {
-    local m k i a b ha hb size
+    local m k i a b ha hb same much
     for m in ${machines//,/ }; do
-        size=$(size_on "$m")
+        much=$(size_on "$m")
         for k in $kernels; do
             for ((i = 0; i < ${repeats:-5}; i++)); do
-                a=$(measure "$build" "$m" "$k" "$size"; hash_of_run > "$work/a"); ha=$(cat "$work/a")
-                b=$(measure "$against" "$m" "$k" "$size"; hash_of_run > "$work/b"); hb=$(cat "$work/b")
+                a=$(measure "$build" "$m" "$k" "$much"; hash_of_run > "$work/a"); ha=$(cat "$work/a")
+                b=$(measure "$against" "$m" "$k" "$much"; hash_of_run > "$work/b"); hb=$(cat "$work/b")
                 [ "$ha" = "$hb" ] && same=same || same=DIFFERENT
                 echo "$m $k $(cut -d' ' -f5 <<< "$a") $(cut -d' ' -f5 <<< "$b") $same"
             done
