@@ -209,7 +209,7 @@ static void read_network_line(struct words *w, const char *line, size_t len, int
         if (!isspace((unsigned char)*p)) strbuf_putc(&name, *p);
     const char *from = eq + 1;
     while (from < semi && isspace((unsigned char)*from)) from++;
-    strbuf_add(&value, from, (size_t)(semi - from));
+    for (; from < semi; from++) strbuf_putc(&value, *from);
     while (value.len && isspace((unsigned char)value.data[value.len - 1])) value.data[--value.len] = 0;
     keep_option(w->im, (struct gpgpusim_option){.name = mem_strdup(strbuf_text(&name)),
                                                 .value = mem_strdup(strbuf_text(&value)),

@@ -1,0 +1,20 @@
+/* speed.h: one kernel of the speed bench: how its data are made, what is simulated, and the check against the CPU. */
+#ifndef HEDDLE_BENCH_SPEED_H
+#define HEDDLE_BENCH_SPEED_H
+
+#include "kit/kit.h"
+
+struct speed_kernel {
+    const char *name;
+    int work[3]; /* how much, by kit_size(): each ten times the one before */
+    void (*prepare)(int work);
+    void (*launch)(void); /* what the clock sees */
+    void (*check)(void);
+};
+
+extern const struct speed_kernel speed_kernels[];
+extern const unsigned speed_kernel_count;
+
+size_t speed_own_bytes(void); /* the program's own data: host and device buffers made so far */
+
+#endif
