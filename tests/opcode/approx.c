@@ -72,7 +72,7 @@ static double allowance(const struct bound *b, const struct fp_format *f, mpfr_t
     if ((b->fn == FN_SIN || b->fn == FN_COS) && fabs(source) > 6.283)
         abs_bound = fabs(source) <= 314.15 ? 0x1.3bp-15 : INFINITY;
     double allowed = fmax(b->rel * magnitude, abs_bound);
-    if (b->ulp > 0)
+    if (b->ulp > 0 && magnitude > 0 && isfinite(magnitude))
         allowed = fmax(allowed, b->ulp * fmax(step, ldexp(1, ilogb(magnitude) - (int)f->frac_bits)));
     allowed = fmax(allowed, step); /* results among the subnormals */
     if (ftz && magnitude < smallest * (1 + 0x1p-7)) allowed = fmax(allowed, smallest);
