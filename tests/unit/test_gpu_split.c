@@ -60,7 +60,8 @@ static int child(void)
     OK(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int), f,
        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 20);
     if (launch(f)) return __LINE__; /* a fifth of 100 KB */
-    OK(cuCtxSynchronize, (void));
+    CUresult (*synchronize)(void) = (CUresult(*)(void))(uintptr_t)dlsym(library, "cuCtxSynchronize");
+    if (synchronize()) return __LINE__;
     OK(cuCtxDestroy_v2, (CUcontext), context);
     return 0;
 }

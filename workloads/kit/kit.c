@@ -147,7 +147,7 @@ bool kit_checking(void) { return kit.checking; }
 
 int kit_close(void)
 {
-    OK(cuCtxSynchronize);
+    kit_ok(cuCtxSynchronize(), "cuCtxSynchronize");
     for (unsigned i = 0; i < kit.n_textures; i++) OK(cuTexObjectDestroy, kit.textures[i]);
     for (unsigned i = 0; i < kit.n_buffers; i++)
         if (kit.buffers[i]) OK(cuMemFree_v2, kit.buffers[i]);
@@ -203,7 +203,7 @@ void kit_put(CUdeviceptr to, const void *from, size_t bytes) { OK(cuMemcpyHtoD_v
 void kit_download(void *to, CUdeviceptr from, size_t bytes) { OK(cuMemcpyDtoH_v2, to, from, bytes); }
 void kit_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes) { OK(cuMemcpyDtoD_v2, to, from, bytes); }
 void kit_set32(CUdeviceptr at, uint32_t value, size_t n) { OK(cuMemsetD32_v2, at, value, n); }
-void kit_sync(void) { OK(cuCtxSynchronize); }
+void kit_sync(void) { kit_ok(cuCtxSynchronize(), "cuCtxSynchronize"); }
 
 static CUdeviceptr kit_symbol_sized(const char *name, size_t *bytes)
 {
