@@ -27,6 +27,15 @@ printf '\n== The same with another warp scheduler: the cycles of the kernel'
 show "heddle run -m fermi --mech lrr -- build/release/bin/program_kmeans"
 heddle run -m fermi --mech lrr -- build/release/bin/program_kmeans 2>&1 | grep -E 'PASS|cycles|IPC'
 
+printf '\n== The suite: every benchmark of five papers, and one of them on two machines'
+show heddle list workloads
+heddle list workloads | head -n 12
+show "heddle run cfd --size tiny -m fermi; ... -m maxwell"
+for machine in fermi maxwell; do
+    echo "$machine:"
+    heddle run cfd --size tiny -m $machine 2>&1 | sed -n '/^total/,$p' | grep -E 'cycles|IPC|issue slots|  %|L1 access|DRAM bus'
+done
+
 printf '\n== Results only, no clock'
 run heddle run --functional -m fermi -- build/release/bin/program_kmeans
 
