@@ -29,7 +29,7 @@ heddle run -m fermi --mech lrr -- build/release/bin/program_kmeans 2>&1 | grep -
 
 printf '\n== The suite: every benchmark of five papers, and one of them on two machines'
 show heddle list workloads
-heddle list workloads | head -n 12
+heddle list workloads | sed -n 1,12p
 show "heddle run cfd --size tiny -m fermi; ... -m maxwell"
 for machine in fermi maxwell; do
     echo "$machine:"

@@ -134,7 +134,7 @@ static void print_row(const struct workload *w)
         short_count(s ? s->warp_instructions : 0, count);
         printf(" %6s", count);
     }
-    printf(" %3u ", w->kernel_count);
+    printf(" %7u ", w->kernel_count);
     for (uint32_t i = 0; i < w->paper_count; i++) {
         const struct workload_paper *p = &w->papers[i];
         printf(" %s%s%s", short_paper(p->paper), *p->class_of ? ":" : "", p->class_of);
@@ -188,7 +188,7 @@ int cli_list_workloads(bool json)
         for (uint32_t i = 0; i < set.items.len; i++) print_json(&set.items.data[i], i + 1 == set.items.len);
         puts("]");
     } else {
-        printf("%-15s %-12s %6s %6s %6s %3s  %s\n", "workload", "suite", "tiny", "small", "paper", "kernels",
+        printf("%-15s %-12s %6s %6s %6s %7s  %s\n", "workload", "suite", "tiny", "small", "paper", "kernels",
                "papers:class");
         for (uint32_t i = 0; i < set.items.len; i++) print_row(&set.items.data[i]);
         printf("\nWarp instructions of each size. Papers: chapters of the thesis, lb Linebacker, ap APRES,\n"
