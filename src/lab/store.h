@@ -1,0 +1,49 @@
+/* store.h: results of runs, in one SQLite file (docs/store.md has the schema). Several processes may use it at once. */
+#ifndef HEDDLE_STORE_H
+#define HEDDLE_STORE_H
+
+#include "lab/job.h"
+
+struct store;
+
+enum store_state {
+    STORE_ABSENT,  /* nobody made this run */
+    STORE_RUNNING, /* somebody is making it: the lease is fresh */
+    STORE_DONE,
+    STORE_FAILED /* made, and it ended with an error, which is kept */
+};
+
+/* Opens or makes the file. NULL with an error in words in *error (to be freed): not a store, of a newer schema, not writable. */
+struct store *store_open(const char *path, bool may_write, char **error);
+void store_close(struct store *s);
+
+enum store_state store_state(struct store *s, const char *key);
+/* Takes a run for this process (or for a batch job whose name is `who`), unless another has it. The lease runs out after `seconds` without store_hold(). True: it is ours. A failed run can be
+ * taken again; a done one cannot. */
+bool store_take(struct store *s, const struct lab_job *job, const char *who, uint32_t seconds);
+void store_hold(struct store *s, const char *key, const char *who, uint32_t seconds);
+void store_give_up(struct store *s, const char *key,
+                   const char *who); /* nothing came of it: as if never taken */
+
+/* What a run left behind. */
+struct store_outcome {
+    int status;          /* exit status; 128 + signal */
+    const char *stats;   /* path of the JSON file; may be missing when status is not 0 */
+    const char *log;     /* path of what it printed; its tail is the error of a failed run */
+    double seconds;      /* host time */
+    uint64_t peak_bytes; /* host memory; 0 = unknown */
+    const char *host;
+};
+/* All or nothing, in one transaction. A run with status 0 whose JSON cannot be read is a failed one. False: the store could not be written. */
+bool store_put(struct store *s, const struct lab_job *job, const struct store_outcome *o, char **error);
+
+/* A statistic of the whole run, such as "l1.aml", "ipc", "cycles", "host.seconds"; a histogram's bin is "dram.queue_level[3]". NAN where there is none. */
+double store_stat(struct store *s, const char *key, const char *name);
+/* A run for the report, as a JSON object (docs/store.md): what it is, its state, error, command, statistics, stall stack, kernels, loads, time series. False: no such run. */
+bool store_run_json(struct store *s, const char *key, struct strbuf *out);
+
+/* Any SELECT; rows as they come. False with the error in words. */
+typedef bool (*store_row)(void *context, int columns, const char *const *values, const char *const *names);
+bool store_query(struct store *s, const char *sql, store_row row, void *context, char **error);
+
+#endif

@@ -1,0 +1,35 @@
+/* sweep.h: makes the runs of plans: on this machine's cores, or on a cluster. */
+#ifndef HEDDLE_SWEEP_H
+#define HEDDLE_SWEEP_H
+
+#include "lab/experiment.h"
+#include "lab/store.h"
+
+struct sweep_options {
+    const char *heddle; /* the command that the runs are made with */
+    const char *folder; /* where runs leave their files until they are in the store: STORE.work */
+    uint32_t workers;   /* at a time on this machine; 0 = as cores and memory allow */
+    bool again;         /* make failed runs again */
+    bool is_terminal;   /* a progress bar, a line a worker */
+    uint32_t slurm;     /* submit to Slurm instead */
+    const char *const *slurm_options; /* handed to sbatch; NULL ends them */
+    volatile int *stop;               /* set by a signal */
+};
+
+struct sweep_result {
+    uint32_t made, had, failed,
+        elsewhere; /* runs: made now, in the store before, that failed, that another sweep makes */
+    double seconds;
+};
+
+/* Failed runs are kept in the store with their error and do not stop the others. False: the sweep itself could not go on; the error is printed. */
+bool sweep(struct store *s, const struct plan *plans, uint32_t plan_count, const struct sweep_options *o,
+           struct sweep_result *out);
+
+/* What runs leave in the folder, so that a killed sweep loses nothing that was finished:
+ *   KEY.json (--stats), KEY.log (what was printed), KEY.end (one line: status seconds peak_bytes host; written last, by rename).
+ * Takes every KEY.end of these plans into the store and removes its files. */
+bool sweep_gather(struct store *s, const struct plan *plans, uint32_t plan_count, const char *folder,
+                  uint32_t *gathered);
+
+#endif
