@@ -21,7 +21,7 @@ enum expr_leaf_kind {
     EXPR_PAPER
 };
 
-enum { EXPR_THIS_COLUMN = UINT32_MAX };
+#define EXPR_THIS_COLUMN UINT32_MAX
 
 /* A number that is known only when the expression is evaluated. */
 struct expr_leaf {

@@ -7,7 +7,8 @@
 #include <math.h>
 
 enum job_known { JOB_UNASKED, JOB_THERE, JOB_MISSING };
-enum { NOT_CHOSEN = UINT32_MAX, NO_CHOICE = UINT32_MAX - 1 };
+#define NOT_CHOSEN UINT32_MAX
+#define NO_CHOICE  (UINT32_MAX - 1)
 
 void figure_values_open(struct figure_values *v, const struct plan *p, struct store *s)
 {
