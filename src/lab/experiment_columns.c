@@ -279,6 +279,7 @@ void experiment_read_columns(struct experiment_reading *r)
                    "for example columns: {base: {}, gto: {mech: gto}}", "'columns' must name at least one");
         return;
     }
+    if (!draft_check_machine(r)) return;
     for (uint32_t i = 0; i < n->count; i++) read_column(r, &n->keys[i], &n->items[i]);
     read_bests(r, n);
     if (base) e->baseline = experiment_column(r, base);

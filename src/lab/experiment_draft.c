@@ -197,6 +197,17 @@ static void forward(struct experiment_reading *r, const struct yaml_node *at, co
     }
 }
 
+bool draft_check_machine(struct experiment_reading *r)
+{
+    struct machine *m = mem_alloc(sizeof *m);
+    struct diag_list diags = {0};
+    bool ok = machine_load(r->e->machine, NULL, 0, m, &diags);
+    forward(r, yaml_get(r->e->file.root, "machine"), &diags);
+    diag_free(&diags);
+    free(m);
+    return ok;
+}
+
 static bool try_machine(struct experiment_reading *r, const struct column_draft *d, struct machine *m)
 {
     struct diag_list diags = {0};

@@ -97,6 +97,13 @@ static void unknown_paper(struct experiment_reading *r, const struct yaml_node *
     vec_free(&names);
 }
 
+static bool paper_is_known(const struct experiment_reading *r, const char *paper)
+{
+    for (uint32_t i = 0; i < r->workloads->items.len; i++)
+        if (workload_paper(&r->workloads->items.data[i], paper)) return true;
+    return false;
+}
+
 static void choose_of_paper(struct experiment_reading *r, struct chosen *c, const struct yaml_node *n)
 {
     static const char *const keys[] = {"paper", "class", "except", "order"};
@@ -104,7 +111,7 @@ static void choose_of_paper(struct experiment_reading *r, struct chosen *c, cons
     const struct yaml_node *paper = yaml_get(n, "paper"), *except = yaml_get(n, "except"), *left_out = NULL;
     const char *class_of = yaml_text(&r->e->file, n, "class", NULL, r->diags);
     const char *order = yaml_text(&r->e->file, n, "order", NULL, r->diags);
-    uint32_t except_count = 0, had = 0;
+    uint32_t except_count = 0;
     if (!paper || paper->kind != YAML_TEXT) {
         yaml_error(&r->e->file, n, r->diags, "for example workloads: {paper: thesis-ch3}",
                    "'workloads' needs a list, or a paper");
@@ -116,12 +123,11 @@ static void choose_of_paper(struct experiment_reading *r, struct chosen *c, cons
     for (uint32_t i = 0; i < r->workloads->items.len; i++) {
         const struct workload *w = &r->workloads->items.data[i];
         const struct workload_paper *p = workload_paper(w, paper->text);
-        had += p != NULL;
         if (p && (!class_of || !strcmp(p->class_of, class_of)) &&
             !is_excepted(left_out, except_count, w->name))
             choose(r, c, w, r->e->size, paper);
     }
-    if (!had)
+    if (!paper_is_known(r, paper->text))
         unknown_paper(r, paper);
     else if (!c->items.len)
         yaml_error(&r->e->file, n, r->diags, NULL, "no workload is left");
@@ -133,6 +139,7 @@ void experiment_read_workloads(struct experiment_reading *r)
     struct experiment *e = r->e;
     const struct yaml_node *n = yaml_get(e->file.root, "workloads");
     struct chosen c = {0};
+    if (*e->paper && !paper_is_known(r, e->paper)) unknown_paper(r, yaml_get(e->file.root, "paper"));
     if (!n) return; /* only parameters are computed with */
     if (n->kind == YAML_MAP)
         choose_of_paper(r, &c, n);
@@ -179,6 +186,7 @@ bool experiment_narrow(struct experiment *e, const char *const *workloads, uint3
                        struct diag_list *diags)
 {
     uint32_t errors = diags->errors, kept = 0;
+    if (!e->workload_count) return true; /* of parameters alone: nothing is run */
     if (size) size = arena_strdup(&e->arena, size);
     for (uint32_t i = 0; i < count; i++)
         if (position(e, workloads[i]) == UINT32_MAX) not_in_experiment(e, workloads[i], diags);

@@ -201,6 +201,17 @@ static void an_experiment_can_be_narrowed(void **state)
 
 /* ---- errors ---- */
 
+static void a_wrong_machine_is_told_once(void **state)
+{
+    struct experiment e;
+    struct diag_list diags = {0};
+    assert_false(
+        kit_load(&e, "machine: fremi\nworkloads: [red]\ncolumns: {a: {}, b: {}, c: {}}\n" TAIL, &diags));
+    assert_int_equal(diags.errors, 1);
+    diag_free(&diags);
+    experiment_free(&e);
+}
+
 static void refuse(const char *text, int line, int col, const char *words)
 {
     struct experiment e;
@@ -227,6 +238,8 @@ static void a_wrong_top_is_refused_at_its_place(void **state)
     refuse("machine: fermi\nworkloads: [{name: red, size: huge}]\ncolumns: {b: {}}\n" TAIL, 2, 20,
            "it has tiny, small, large");
     refuse("machine: fermi\nworkloads: {paper: kti}\ncolumns: {b: {}}\n" TAIL, 2, 20, "did you mean 'kit'");
+    refuse("paper: kti\nmachine: fermi\nworkloads: [red]\ncolumns: {b: {}}\n" TAIL, 1, 8,
+           "did you mean 'kit'");
     refuse("machine: fermi\nworkloads: {class: S}\ncolumns: {b: {}}\n" TAIL, 2, 12,
            "needs a list, or a paper");
     refuse("machine: fermi\nworkloads: {paper: kit, class: Z}\ncolumns: {b: {}}\n" TAIL, 2, 12,
@@ -376,6 +389,7 @@ int main(void)
         cmocka_unit_test(a_study_names_others),
         cmocka_unit_test(equal_jobs_are_made_once),
         cmocka_unit_test(an_experiment_can_be_narrowed),
+        cmocka_unit_test(a_wrong_machine_is_told_once),
         cmocka_unit_test(a_wrong_top_is_refused_at_its_place),
         cmocka_unit_test(wrong_columns_are_refused_at_their_place),
         cmocka_unit_test(wrong_measures_are_refused_at_their_place),
