@@ -23,6 +23,15 @@ void experiment_unknown(struct experiment_reading *r, const struct yaml_node *at
     yaml_error(&r->e->file, at, r->diags, near ? hint : otherwise, "no %s is called '%s'", what, at->text);
 }
 
+void experiment_only(struct experiment_reading *r, const struct yaml_node *map, const char *const *known,
+                     size_t count)
+{
+    yaml_only(&r->e->file, map, known, count, r->diags);
+    for (uint32_t i = 0; i < map->count; i++)
+        if (yaml_get(map, map->keys[i].text) != &map->items[i])
+            yaml_error(&r->e->file, &map->keys[i], r->diags, NULL, "'%s' is there twice", map->keys[i].text);
+}
+
 bool experiment_number(struct experiment_reading *r, const struct yaml_node *n, double *out)
 {
     char *end = NULL;
@@ -124,7 +133,7 @@ static void read_study(struct experiment_reading *r, const struct yaml_node *n)
     static const char *const keys[] = {"title", "about", "paper", "study"};
     const struct yaml_node *items;
     uint32_t count;
-    yaml_only(&r->e->file, r->e->file.root, keys, ARRAY_LEN(keys), r->diags);
+    experiment_only(r, r->e->file.root, keys, ARRAY_LEN(keys));
     if (!experiment_texts(r, n, &items, &count)) return;
     const char **study = ARENA_ARRAY(&r->e->arena, const char *, count + 1);
     for (uint32_t i = 0, k = 0; i < count; i++) {
@@ -177,7 +186,7 @@ static void read_experiment(struct experiment_reading *r)
         read_study(r, study);
         return;
     }
-    yaml_only(&e->file, e->file.root, keys, ARRAY_LEN(keys), r->diags);
+    experiment_only(r, e->file.root, keys, ARRAY_LEN(keys));
     if (!*e->machine)
         yaml_error(&e->file, e->file.root, r->diags, SHAPE, "an experiment must name a machine");
     if (r->diags->errors != errors) return;

@@ -173,7 +173,7 @@ static void read_best_of(struct experiment_reading *r, const struct yaml_node *a
     static const char *const keys[] = {"of", "best"};
     const struct yaml_node *items;
     uint32_t count, total = 0;
-    yaml_only(&r->e->file, n, keys, ARRAY_LEN(keys), r->diags);
+    experiment_only(r, n, keys, ARRAY_LEN(keys));
     if (!experiment_texts(r, yaml_get(n, "of"), &items, &count)) return;
     uint32_t *choices = ARENA_ARRAY(&r->e->arena, uint32_t, COLUMNS_MAX);
     for (uint32_t i = 0; i < count; i++) {
@@ -240,7 +240,7 @@ static void read_column(struct experiment_reading *r, const struct yaml_node *at
         read_best_of(r, at, n);
         return;
     }
-    if (n->kind == YAML_MAP) yaml_only(&r->e->file, n, keys, ARRAY_LEN(keys), r->diags);
+    if (n->kind == YAML_MAP) experiment_only(r, n, keys, ARRAY_LEN(keys));
     struct column_draft *d = draft_read(r, at, n);
     if (!d) return;
     if (yaml_get(n, "over")) {

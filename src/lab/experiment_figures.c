@@ -37,11 +37,24 @@ static void default_columns(struct experiment_reading *r, struct lab_figure *f, 
     if (!f->column_count && e->column_count) columns[f->column_count++] = e->baseline;
 }
 
+static bool add_column(struct experiment_reading *r, struct lab_figure *f, uint32_t *columns, uint32_t column,
+                       const struct yaml_node *at)
+{
+    for (uint32_t i = 0; i < f->column_count; i++)
+        if (columns[i] == column) {
+            yaml_error(&r->e->file, at, r->diags, NULL, "column '%s' is named twice",
+                       r->e->columns[column].name);
+            return false;
+        }
+    columns[f->column_count++] = column;
+    return true;
+}
+
 static void read_figure_columns(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
 {
     const struct yaml_node *items;
-    uint32_t count, room = r->e->column_count;
-    uint32_t *columns = ARENA_ARRAY(&r->e->arena, uint32_t, room);
+    uint32_t count;
+    uint32_t *columns = ARENA_ARRAY(&r->e->arena, uint32_t, r->e->column_count);
     f->columns = columns;
     if (!n) {
         default_columns(r, f, columns);
@@ -52,11 +65,8 @@ static void read_figure_columns(struct experiment_reading *r, struct lab_figure 
         uint32_t one = experiment_column_find(r, items[i].text);
         struct column_group single = {items[i].text, one, 1};
         const struct column_group *g = one != UINT32_MAX ? &single : experiment_columns(r, &items[i]);
-        if (g && f->column_count + g->count > room) {
-            yaml_error(&r->e->file, &items[i], r->diags, NULL, "columns are named twice");
-            return;
-        }
-        for (uint32_t k = 0; g && k < g->count; k++) columns[f->column_count++] = g->first + k;
+        for (uint32_t k = 0; g && k < g->count; k++)
+            if (!add_column(r, f, columns, g->first + k, &items[i])) return;
     }
 }
 
@@ -180,7 +190,7 @@ static bool read_claim(struct experiment_reading *r, const struct lab_figure *f,
                    "a claim is a mapping with an id");
         return false;
     }
-    yaml_only(&r->e->file, n, keys, ARRAY_LEN(keys), r->diags);
+    experiment_only(r, n, keys, ARRAY_LEN(keys));
     c->id = id->text;
     c->fact = claims_find(&r->e->claims, id->text);
     if (!c->fact) {
@@ -220,7 +230,7 @@ static void read_figure(struct experiment_reading *r, struct lab_figure *f, cons
                    "a figure is a mapping");
         return;
     }
-    yaml_only(&e->file, n, keys, ARRAY_LEN(keys), r->diags);
+    experiment_only(r, n, keys, ARRAY_LEN(keys));
     f->id = yaml_text(&e->file, n, "id", e->name, r->diags);
     f->title = yaml_text(&e->file, n, "title", e->title, r->diags);
     f->where = yaml_text(&e->file, n, "where", "", r->diags);

@@ -250,7 +250,7 @@ static void read_measure(struct experiment_reading *r, const struct yaml_node *a
             yaml_error(&e->file, at, r->diags, "names must differ", "there is a measure '%s' already",
                        at->text);
     if (n->kind == YAML_MAP) {
-        yaml_only(&e->file, n, keys, ARRAY_LEN(keys), r->diags);
+        experiment_only(r, n, keys, ARRAY_LEN(keys));
         m.title = yaml_text(&e->file, n, "title", m.title, r->diags);
         m.unit = yaml_text(&e->file, n, "unit", "", r->diags);
         value = yaml_get(n, "value");

@@ -56,6 +56,9 @@ const struct expr *experiment_expr(struct experiment_reading *r, const struct ya
 void experiment_stats(struct map *stats);
 void experiment_add_stats(struct map *stats, const struct stat_row *rows); /* may be NULL */
 
+/* Every key of the map must be one of `known`, and none may be there twice. */
+void experiment_only(struct experiment_reading *r, const struct yaml_node *map, const char *const *known,
+                     size_t count);
 /* An error at `at` that names the nearest of `names`, or says `otherwise`. */
 void experiment_unknown(struct experiment_reading *r, const struct yaml_node *at, const char *what,
                         const char *const *names, size_t count, const char *otherwise);

@@ -49,7 +49,7 @@ static void choose_one(struct experiment_reading *r, struct chosen *c, const str
     const struct yaml_node *name = n;
     const char *size = r->e->size;
     if (n->kind == YAML_MAP) {
-        yaml_only(&r->e->file, n, keys, ARRAY_LEN(keys), r->diags);
+        experiment_only(r, n, keys, ARRAY_LEN(keys));
         name = yaml_get(n, "name");
         size = yaml_text(&r->e->file, n, "size", size, r->diags);
     }
@@ -107,7 +107,7 @@ static bool paper_is_known(const struct experiment_reading *r, const char *paper
 static void choose_of_paper(struct experiment_reading *r, struct chosen *c, const struct yaml_node *n)
 {
     static const char *const keys[] = {"paper", "class", "except", "order"};
-    yaml_only(&r->e->file, n, keys, ARRAY_LEN(keys), r->diags);
+    experiment_only(r, n, keys, ARRAY_LEN(keys));
     const struct yaml_node *paper = yaml_get(n, "paper"), *except = yaml_get(n, "except"), *left_out = NULL;
     const char *class_of = yaml_text(&r->e->file, n, "class", NULL, r->diags);
     const char *order = yaml_text(&r->e->file, n, "order", NULL, r->diags);

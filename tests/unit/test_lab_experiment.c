@@ -228,6 +228,7 @@ static void refuse(const char *text, int line, int col, const char *words)
 static void a_wrong_top_is_refused_at_its_place(void **state)
 {
     refuse("mashine: fermi\n", 1, 1, "did you mean 'machine'");
+    refuse("machine: fermi\nsize: tiny\nmachine: fermi\n", 3, 1, "'machine' is there twice");
     refuse("title: x\n", 1, 1, "must name a machine");
     refuse("machine: fermi\nseed: many\n", 2, 7, "whole number");
     refuse("- a\n", 1, 1, "mapping");
@@ -331,6 +332,7 @@ static void wrong_figures_are_refused_at_their_place(void **state)
     refuse(MEASURES "figures: [{id: f}]\n", 5, 11, "must say which measures");
     refuse(MEASURES "figures: [{id: f, measures: [icp]}]\n", 5, 30, "did you mean 'ipc'");
     refuse(MEASURES "figures: [{id: f, columns: [L1+L3], measures: c}]\n", 5, 29, "did you mean 'L1+L2'");
+    refuse(MEASURES "figures: [{id: f, columns: [text, text], measures: c}]\n", 5, 35, "named twice");
     refuse(MEASURES "figures: [{id: f, measures: c}, {id: f, measures: c}]\n", 5, 38, "a figure 'f' already");
     refuse(MEASURES "figures: [{id: f, measures: c, paper: {base: gain}}]\n", 5, 39, "paper");
     refuse(MEASURES "figures: [{id: f, measures: c, claims: t.fast}]\n", 5, 40, "'claims' takes a list");
