@@ -64,8 +64,13 @@ bool figure_make(struct figure_data *d, const struct plan *p, const struct lab_f
     }
     claims_judge(f, d->claims, d->claim_count);
     d->missing = v.missing;
+    bool ok = !v.error;
+    if (!ok) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "the store cannot be read: %s", v.error);
+        figure_free(d);
+    }
     figure_values_close(&v);
-    return true;
+    return ok;
 }
 
 void figure_free(struct figure_data *d)

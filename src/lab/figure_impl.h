@@ -13,6 +13,7 @@ struct figure_values {
     uint8_t *state;   /* of each job: enum job_known of figure_values.c */
     uint32_t *chosen; /* [workload * column_count + column]: what oracles chose */
     uint32_t missing; /* jobs that were asked for and are not there */
+    char *error;      /* the first that the store told; NULL = none */
     bool open;        /* the value asked for last needs a run that is not there */
 };
 

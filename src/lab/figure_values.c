@@ -23,6 +23,7 @@ void figure_values_close(struct figure_values *v)
 {
     free(v->state);
     free(v->chosen);
+    free(v->error);
 }
 
 /* What an expression is evaluated for. */
@@ -33,10 +34,25 @@ struct spot {
 
 static double leaf_value(void *context, const struct expr_leaf *leaf);
 
+/* A store that cannot be read is not one without the number. */
+static void note_error(struct figure_values *v)
+{
+    const char *error = store_error(v->store);
+    if (error && !v->error) v->error = mem_strdup(error);
+}
+
+static double stat_of_run(struct figure_values *v, const char *key, const char *name)
+{
+    double value = store_stat(v->store, key, name);
+    note_error(v);
+    return value;
+}
+
 static bool job_is_there(struct figure_values *v, uint32_t job)
 {
     if (v->state[job] == JOB_UNASKED) {
         bool there = store_state(v->store, v->plan->jobs[job].key) == STORE_DONE;
+        note_error(v);
         v->state[job] = there ? JOB_THERE : JOB_MISSING;
         v->missing += !there;
     }
@@ -88,13 +104,13 @@ static double stat_value_of(const struct spot *s, const struct expr_leaf *leaf, 
         return NAN;
     }
     const char *key = v->plan->jobs[job].key;
-    if (!leaf->bins) return store_stat(v->store, key, leaf->name);
+    if (!leaf->bins) return stat_of_run(v, key, leaf->name);
     double sum = 0;
     struct strbuf name = {0};
     for (uint32_t i = 0; i < leaf->bins; i++) {
         name.len = 0;
         strbuf_printf(&name, "%s[%u]", leaf->name, i);
-        sum += store_stat(v->store, key, strbuf_text(&name));
+        sum += stat_of_run(v, key, strbuf_text(&name));
     }
     strbuf_free(&name);
     return sum;

@@ -16,6 +16,8 @@ enum store_state {
 /* Opens or makes the file. NULL with an error in words in *error (to be freed): not a store, of a newer schema, not writable. */
 struct store *store_open(const char *path, bool may_write, char **error);
 void store_close(struct store *s);
+/* Why the last store_state, store_take, store_hold, store_give_up or store_stat could not be done; NULL = it could. */
+const char *store_error(const struct store *s);
 
 enum store_state store_state(struct store *s, const char *key);
 /* Takes a run for this process (or for a batch job whose name is `who`), unless another has it. The lease runs out after `seconds` without store_hold(). True: it is ours. A failed run can be

@@ -110,7 +110,10 @@ struct kit_number {
 struct store {
     struct kit_number numbers[64];
     uint32_t count;
+    const char *error;
 };
+
+const char *store_error(const struct store *s) { return s->error; }
 
 enum store_state store_state(struct store *s, const char *key)
 {
@@ -144,7 +147,7 @@ static inline uint32_t kit_column(const struct experiment *e, const char *name)
 
 /* What the run of a workload and a column left behind. */
 static inline void kit_put(struct store *s, const struct plan *p, const char *workload, const char *column,
-                    const char *name, double value)
+                           const char *name, double value)
 {
     const struct experiment *e = p->experiment;
     uint32_t job = p->cell[kit_workload_at(e, workload) * e->column_count + kit_column(e, column)];

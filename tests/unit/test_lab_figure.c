@@ -110,6 +110,21 @@ static void a_missing_run_leaves_its_mean_open(void **state)
     rig_down(&r);
 }
 
+static void a_store_that_cannot_be_read_is_an_error(void **state)
+{
+    struct rig r;
+    struct figure_data d;
+    struct strbuf out = {0};
+    rig_up(&r, gains);
+    put_gains(&r);
+    r.store.error = "disk on fire";
+    assert_false(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
+    assert_false(experiment_json(&r.p, &r.store, &out, &r.diags));
+    assert_non_null(strstr(r.diags.items.data[0].message, "disk on fire"));
+    strbuf_free(&out);
+    rig_down(&r);
+}
+
 static void a_measure_without_a_value_is_left_out_of_the_mean(void **state)
 {
     struct rig r;
@@ -413,6 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_hold_measures_and_their_mean),
         cmocka_unit_test(a_missing_run_leaves_its_mean_open),
+        cmocka_unit_test(a_store_that_cannot_be_read_is_an_error),
         cmocka_unit_test(a_measure_without_a_value_is_left_out_of_the_mean),
         cmocka_unit_test(histograms_have_bins_and_sums),
         cmocka_unit_test(means_are_the_three),
