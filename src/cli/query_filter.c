@@ -8,6 +8,11 @@
     " value FROM json_each(run.mechs) UNION ALL SELECT value FROM json_each(run.mech_settings)))"
 #define MECHS_SQL "(SELECT group_concat(value, ',') FROM json_each(run.mechs))"
 
+#define STAT_SQL(name)                                                                                       \
+    "(SELECT value FROM stat WHERE stat.run = run.id AND stat.name = (SELECT id FROM name WHERE name = "     \
+    "'" name "'))"
+
+/* Cycles and IPC are here, so that they can be shown where no run is done yet. */
 static const struct {
     const char *name, *sql;
 } columns[] = {
@@ -19,6 +24,8 @@ static const struct {
     {"mech", MECHS_SQL},
     {"state", "run.state"},
     {"status", "run.status"},
+    {"cycles", STAT_SQL("cycles")},
+    {"ipc", STAT_SQL("ipc")},
     {"error", "run.error"},
     {"seconds", "run.seconds"},
     {"peak_bytes", "run.peak_bytes"},
@@ -68,9 +75,9 @@ static void gather_names(struct store *s, const char *table, struct name_list *o
 {
     struct strbuf sql = {0};
     char *error = NULL;
-    strbuf_printf(
-        &sql, "SELECT name FROM name WHERE name NOT LIKE '%%]' AND id IN (SELECT DISTINCT name FROM %s)",
-        table);
+    strbuf_printf(&sql,
+                  "SELECT name FROM name WHERE name NOT LIKE '%%]' AND id IN (SELECT DISTINCT name FROM %s)",
+                  table);
     store_query(s, strbuf_text(&sql), gather_name, out, &error);
     free(error);
     strbuf_free(&sql);
@@ -108,7 +115,8 @@ static void unknown_name(struct store *s, const struct query_place *at, const ch
     uint32_t own = list.names.len;
     for (size_t i = 0; i < ARRAY_LEN(columns) && !is_param; i++)
         vec_push(&list.names, mem_strdup(columns[i].name));
-    const char *near = list.names.len ? diag_nearest(word, (const char *const *)list.names.data, list.names.len) : NULL;
+    const char *near =
+        list.names.len ? diag_nearest(word, (const char *const *)list.names.data, list.names.len) : NULL;
     if (near)
         snprintf(hint, sizeof hint, "did you mean '%s%.100s'?", is_param ? "set:" : "", near);
     else if (!own)
@@ -123,9 +131,10 @@ static void unknown_name(struct store *s, const struct query_place *at, const ch
 
 static void name_sql(const char *table, const char *name, size_t len, struct strbuf *out)
 {
-    strbuf_printf(out,
-                  "(SELECT value FROM %s WHERE %s.run = run.id AND %s.name = (SELECT id FROM name WHERE name = ",
-                  table, table, table);
+    strbuf_printf(
+        out,
+        "(SELECT value FROM %s WHERE %s.run = run.id AND %s.name = (SELECT id FROM name WHERE name = ", table,
+        table, table);
     query_quote(name, len, out);
     strbuf_puts(out, "))");
 }
@@ -139,7 +148,8 @@ bool query_field(struct store *s, const struct query_place *at, const char *name
             return true;
         }
     static const char prefix[] = "set:";
-    size_t skip = len > sizeof prefix - 1 && !strncmp(name, prefix, sizeof prefix - 1) ? sizeof prefix - 1 : 0;
+    size_t skip =
+        len > sizeof prefix - 1 && !strncmp(name, prefix, sizeof prefix - 1) ? sizeof prefix - 1 : 0;
     const char *table = skip ? "param" : "stat";
     if (!has_name(s, table, name + skip, len - skip)) {
         struct query_place inner = *at;

@@ -80,22 +80,16 @@ static void fit_widths(uint32_t *widths, const bool *numeric, uint32_t columns, 
 
 static void print_cell(const char *text, uint32_t width, bool numeric, bool last, FILE *to)
 {
-    int n = (int)strlen(text), w = (int)width;
-    if (n > w)
+    int w = (int)width;
+    if (strlen(text) > width)
         fprintf(to, "%.*s..", w - 2, text);
     else if (numeric)
         fprintf(to, "%*s", w, text);
-    else
-        fprintf(to, last ? "%s" : "%-*s", last ? 0 : w, text);
-    if (!last) fputs("  ", to);
-}
-
-static void print_text_cell(const char *text, uint32_t width, bool numeric, bool last, FILE *to)
-{
-    if (last && !numeric && strlen(text) <= width)
+    else if (last)
         fputs(text, to);
     else
-        print_cell(text, width, numeric, last, to);
+        fprintf(to, "%-*s", w, text);
+    if (!last) fputs("  ", to);
 }
 
 static void print_table(const struct query_table *t, uint32_t width, FILE *to)
@@ -115,11 +109,11 @@ static void print_table(const struct query_table *t, uint32_t width, FILE *to)
     }
     fit_widths(widths, numeric, columns, width);
     for (uint32_t i = 0; i < columns; i++)
-        print_text_cell(t->names.data[i], widths[i], numeric[i], i + 1 == columns, to);
+        print_cell(t->names.data[i], widths[i], numeric[i], i + 1 == columns, to);
     fputc('\n', to);
     for (uint32_t i = 0; i < rows * columns; i++) {
         bool last = (i + 1) % columns == 0;
-        print_text_cell(cells[i], widths[i % columns], numeric[i % columns], last, to);
+        print_cell(cells[i], widths[i % columns], numeric[i % columns], last, to);
         if (last) fputc('\n', to);
         free(cells[i]);
     }
@@ -149,8 +143,16 @@ static void print_csv(const struct query_table *t, FILE *to)
 {
     uint32_t columns = t->names.len;
     for (uint32_t i = 0; i < columns; i++) print_csv_cell(t->names.data[i], i + 1 == columns, to);
-    for (uint32_t i = 0; i < t->cells.len; i++)
-        print_csv_cell(t->cells.data[i], (i + 1) % columns == 0, to);
+    for (uint32_t i = 0; i < t->cells.len; i++) print_csv_cell(t->cells.data[i], (i + 1) % columns == 0, to);
+}
+
+/* Keys and hashes are texts, also where all of their digits happen to be decimal. */
+static bool is_json_number(const char *name, const char *text)
+{
+    if (!strcmp(name, "key") || !strcmp(name, "hash")) return false;
+    const char *digits = text + (*text == '-');
+    return is_number(text) && isdigit((unsigned char)*digits) &&
+           !(*digits == '0' && isdigit((unsigned char)digits[1]));
 }
 
 static void print_json(const struct query_table *t, FILE *to)
@@ -164,7 +166,7 @@ static void print_json(const struct query_table *t, FILE *to)
             strbuf_puts(&line, c ? ", " : "{");
             json_string(&line, t->names.data[c]);
             strbuf_puts(&line, ": ");
-            if (!text || is_number(text))
+            if (!text || is_json_number(t->names.data[c], text))
                 strbuf_puts(&line, text ? text : "null");
             else
                 json_string(&line, text);

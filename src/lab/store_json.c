@@ -23,7 +23,8 @@ static bool put_run(struct store *s, const char *key, struct strbuf *out, int64_
 {
     sqlite3_stmt *q = store_prepare(
         s,
-        "SELECT key, workload, size, machine, settings, mechs, mech_settings, seed, sample, state, status, error, command,"
+        "SELECT key, workload, size, machine, settings, mechs, mech_settings, seed, sample, state, status, "
+        "error, command,"
         " simulator, host, seconds, peak_bytes, started, finished, log, hash, id FROM run WHERE key = ?1",
         "t", key);
     bool ok = q && store_step(s, q) == SQLITE_ROW;

@@ -19,50 +19,53 @@ double store_stat(struct store *s, const char *key, const char *name)
     return value;
 }
 
-/* What a question may do: read. ATTACH, PRAGMA and every change are refused before they begin. */
-static int only_reading(void *context, int action, const char *a, const char *b, const char *c, const char *d)
+/* Statements that count as reading, and yet change what this connection or another sees. */
+static int refuse_settings(void *context, int action, const char *a, const char *b, const char *c,
+                           const char *d)
 {
     (void)context, (void)a, (void)b, (void)c, (void)d;
-    bool reads = action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ||
-                 action == SQLITE_RECURSIVE;
-    return reads ? SQLITE_OK : SQLITE_DENY;
+    bool refused = action == SQLITE_ATTACH || action == SQLITE_DETACH || action == SQLITE_PRAGMA ||
+                   action == SQLITE_TRANSACTION || action == SQLITE_SAVEPOINT;
+    return refused ? SQLITE_DENY : SQLITE_OK;
 }
 
-static bool prepare_question(struct store *s, const char *sql, sqlite3_stmt **q, char **error)
+/* NULL: the error is in *error. */
+static sqlite3_stmt *prepare_question(struct store *s, const char *sql, char **error)
 {
-    const char *rest = NULL;
-    struct strbuf text = {0};
-    sqlite3_set_authorizer(s->db, only_reading, NULL);
-    int rc = sqlite3_prepare_v2(s->db, sql, -1, q, &rest);
-    if (rc == SQLITE_AUTH)
-        strbuf_puts(&text, "only SELECT is possible: a store is changed by runs alone");
+    const char *rest = "", *wrong = NULL;
+    sqlite3_stmt *q = NULL;
+    sqlite3_set_authorizer(s->db, refuse_settings, NULL);
+    int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, &rest);
+    if (rc == SQLITE_AUTH || (q && !sqlite3_stmt_readonly(q)))
+        wrong = "only SELECT is possible: a store is changed by runs alone";
     else if (rc != SQLITE_OK)
-        strbuf_puts(&text, sqlite3_errmsg(s->db));
-    else if (!*q)
-        strbuf_puts(&text, "there is no statement");
+        wrong = sqlite3_errmsg(s->db);
+    else if (!q)
+        wrong = "there is no statement";
     else if (rest[strspn(rest, " \t\n\r;")])
-        strbuf_puts(&text, "one statement at a time");
+        wrong = "one statement at a time";
+    if (wrong) *error = mem_strdup(wrong);
     sqlite3_set_authorizer(s->db, NULL, NULL);
-    if (text.len) *error = text.data;
-    return !text.len;
+    if (!wrong) return q;
+    sqlite3_finalize(q);
+    return NULL;
 }
 
 bool store_query(struct store *s, const char *sql, store_row row, void *context, char **error)
 {
-    sqlite3_stmt *q = NULL;
-    bool ok = prepare_question(s, sql, &q, error), more = ok;
-    int columns = ok ? sqlite3_column_count(q) : 0;
-    const char **values = mem_alloc(2 * ((size_t)columns + 1) * sizeof *values),
-               **names = values + columns + 1;
+    sqlite3_stmt *q = prepare_question(s, sql, error);
+    if (!q) return false;
+    int columns = sqlite3_column_count(q), rc;
+    const char **values = mem_alloc(2 * ((size_t)columns + 1) * sizeof *values);
+    const char **names = values + columns + 1;
     for (int i = 0; i < columns; i++) names[i] = sqlite3_column_name(q, i);
-    while (more) {
-        int rc = sqlite3_step(q);
-        more = rc == SQLITE_ROW;
-        for (int i = 0; i < columns && more; i++) values[i] = (const char *)sqlite3_column_text(q, i);
-        if (more) more = row(context, columns, values, names);
-        ok = rc == SQLITE_ROW || rc == SQLITE_DONE;
+    bool more = true;
+    while (more && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        for (int i = 0; i < columns; i++) values[i] = (const char *)sqlite3_column_text(q, i);
+        more = row(context, columns, values, names);
     }
-    if (!ok && q && !*error) *error = mem_strdup(sqlite3_errmsg(s->db));
+    bool ok = !more || rc == SQLITE_DONE;
+    if (!ok) *error = mem_strdup(sqlite3_errmsg(s->db));
     sqlite3_finalize(q);
     free(values);
     return ok;

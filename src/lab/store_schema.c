@@ -76,7 +76,7 @@ const char store_schema_sql[] =
     "  sample.value FROM sample JOIN run ON run.id = sample.run JOIN name ON name.id = sample.name;"
     "CREATE VIEW runs AS SELECT substr(key, 1, 8) AS key, workload, size, machine,"
     "  (SELECT group_concat(value, ' ') FROM (SELECT value FROM json_each(settings) UNION ALL SELECT value"
-    "   FROM json_each(mechs) UNION ALL SELECT value FROM json_each(mech_settings))) AS with_,"
+    "   FROM json_each(mechs) UNION ALL SELECT value FROM json_each(mech_settings))) AS changes,"
     "  state, (SELECT value FROM stat WHERE stat.run = run.id AND stat.name = (SELECT id FROM name WHERE "
     "name ="
     "  'cycles')) AS cycles, (SELECT value FROM stat WHERE stat.run = run.id AND stat.name = (SELECT id FROM "

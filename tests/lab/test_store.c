@@ -1,0 +1,1 @@
+#include "lab_kit.h"
