@@ -13,7 +13,8 @@ static inline struct workload kit_workload(const char *name, const char *program
         .suite = "test",
         .program = program,
         .folder = "/nonexistent",
-        .sizes = {{.name = "tiny", .args = {"--size", "tiny"}}, {.name = "small", .args = {"--size", "small"}}},
+        .sizes = {{.name = "tiny", .args = {"--size", "tiny"}},
+                  {.name = "small", .args = {"--size", "small"}}},
         .size_count = 2,
     };
 }
