@@ -206,39 +206,54 @@ static void text_condition(const char *field, const char *op, const char *value,
     query_quote(value, len, out);
 }
 
+static void number_condition(const char *field, const char *op, const char *value, double number,
+                             struct strbuf *out)
+{
+    strbuf_printf(out, "(%s %s %.17g", field, *op == '!' ? "<>" : op, number);
+    if (*op == '=') { /* a text may look like a number: a size called 1024 */
+        strbuf_printf(out, " OR %s = ", field);
+        query_quote(value, strlen(value), out);
+    }
+    strbuf_putc(out, ')');
+}
+
+/* Any of the run's mechanisms. */
+static void mech_condition(const char *op, const char *value, struct strbuf *out)
+{
+    strbuf_printf(out, "%sEXISTS (SELECT 1 FROM json_each(run.mechs) WHERE ", *op == '!' ? "NOT " : "");
+    text_condition("value", *op == '!' ? "=" : op, value, out);
+    strbuf_putc(out, ')');
+}
+
+static bool is_field(const char *name, const char *term, const char *end)
+{
+    return strlen(name) == (size_t)(end - term) && !strncmp(name, term, strlen(name));
+}
+
 bool query_term(struct store *s, const struct query_place *at, const char *term, struct strbuf *out)
 {
-    const char *op = NULL, *found = find_operator(term, &op);
-    if (!found || found == term) {
+    const char *op = NULL, *end = find_operator(term, &op);
+    if (!end || end == term) {
         cli_error(at->argc, at->argv, at->arg, at->offset, (int)MAX(strlen(term), (size_t)1),
                   "as in workload=bfs, l1.aml>400, set:l1.mshrs=128, state=failed",
                   "a filter is FIELD and one of = != < <= > >= ~ and a value");
         return false;
     }
-    const char *value = found + strlen(op);
+    const char *value = end + strlen(op);
     struct strbuf field = {0};
-    bool ok = query_field(s, at, term, (size_t)(found - term), &field);
     double number;
-    bool is_number = read_number(value, &number);
-    if (ok && (*op == '<' || *op == '>') && !is_number && !isdigit((unsigned char)*value)) {
+    bool ok = query_field(s, at, term, (size_t)(end - term), &field);
+    bool is_date = is_field("started", term, end) || is_field("finished", term, end);
+    bool is_number = !is_date && read_number(value, &number), orders = *op == '<' || *op == '>';
+    if (ok && orders && !is_number && !is_date) {
         cli_error(at->argc, at->argv, at->arg, at->offset + (int)(value - term),
                   (int)MAX(strlen(value), (size_t)1), NULL, "%s takes a number", op);
         ok = false;
-    }
-    bool is_mech = found - term == 4 && !strncmp(term, "mech", 4);
-    if (ok && is_mech) { /* any of them */
-        strbuf_printf(out, "%sEXISTS (SELECT 1 FROM json_each(run.mechs) WHERE ", *op == '!' ? "NOT " : "");
-        text_condition("value", *op == '!' ? "=" : op, value, out);
-        strbuf_putc(out, ')');
+    } else if (ok && is_field("mech", term, end)) {
+        mech_condition(op, value, out);
     } else if (ok && is_number && *op != '~') {
-        /* A text that looks like a number (a size called 1024) is compared as what it is. */
-        strbuf_printf(out, "(%s %s %.17g", strbuf_text(&field), *op == '!' ? "<>" : op, number);
-        if (*op == '=') {
-            strbuf_printf(out, " OR %s = ", strbuf_text(&field));
-            query_quote(value, strlen(value), out);
-        }
-        strbuf_putc(out, ')');
-    } else if (ok && (*op == '<' || *op == '>')) { /* a date */
+        number_condition(strbuf_text(&field), op, value, number, out);
+    } else if (ok && orders) { /* 2026-11-15 07:00: as far as it is written */
         strbuf_printf(out, "%s %s ", strbuf_text(&field), op);
         query_quote(value, strlen(value), out);
     } else if (ok) {
