@@ -91,21 +91,23 @@ enum store_state store_state(struct store *s, const char *key)
     return state;
 }
 
+/* Free to take: failed, or the lease is old, our own already, or of a process that is gone. */
+#define TAKE_SQL                                                                                             \
+    "INSERT INTO run(" STORE_JOB_COLUMNS ", state, who, lease, started)"                                     \
+    " VALUES(" STORE_JOB_VALUES ", 'running', ?13, ?14, ?15)"                                                \
+    " ON CONFLICT(key) DO UPDATE SET state = 'running', who = excluded.who, lease = excluded.lease,"         \
+    " started = excluded.started WHERE run.state = 'failed' OR (run.state = 'running' AND"                   \
+    " (run.lease < excluded.started OR run.who = excluded.who OR heddle_gone(run.who)))"
+
 /* One statement: of two that take at the same time, the second finds the first one's lease. */
 bool store_take(struct store *s, const struct lab_job *job, const char *who, uint32_t seconds)
 {
     store_clear_error(s);
     struct store_row_texts t;
-    if (!store_row_texts(s, job, &t)) return false;
     int64_t now = (int64_t)time(NULL);
-    bool ok = store_exec(
-        s,
-        "INSERT INTO run(" STORE_JOB_COLUMNS ", state, who, lease, started) VALUES(" STORE_JOB_VALUES
-        ", 'running', ?13, ?14, ?15) ON CONFLICT(key) DO UPDATE SET state = 'running', who = excluded.who,"
-        " lease = excluded.lease, started = excluded.started WHERE run.state = 'failed' OR (run.state = "
-        "'running'"
-        " AND (run.lease < excluded.started OR run.who = excluded.who OR heddle_gone(run.who)))",
-        STORE_JOB_TYPES "tii", STORE_JOB_ARGUMENTS(job, &t), who ? who : s->me, now + (int64_t)seconds, now);
+    bool ok = store_row_texts(s, job, &t) &&
+              store_exec(s, TAKE_SQL, STORE_JOB_TYPES "tii", STORE_JOB_ARGUMENTS(job, &t), who ? who : s->me,
+                         now + (int64_t)seconds, now);
     store_row_texts_free(&t);
     return ok && sqlite3_changes(s->db) > 0;
 }

@@ -206,27 +206,28 @@ static bool put_params(struct store *s, int64_t run, const char *identity)
     return ok;
 }
 
+#define PUT_SQL                                                                                              \
+    "INSERT INTO run(" STORE_JOB_COLUMNS ", state, status, error, log, hash, host, seconds, peak_bytes,"     \
+    " started, finished)"                                                                                    \
+    " VALUES(" STORE_JOB_VALUES ", ?13, ?14, ?15, ?16, ?17, ?18, ?19, nullif(?20, 0), ?21, ?22)"             \
+    " ON CONFLICT(key) DO UPDATE SET state = excluded.state, status = excluded.status,"                      \
+    " error = excluded.error, log = excluded.log, hash = excluded.hash, host = excluded.host,"               \
+    " seconds = excluded.seconds, peak_bytes = excluded.peak_bytes,"                                         \
+    " started = coalesce(run.started, excluded.started), finished = excluded.finished,"                      \
+    " who = NULL, lease = NULL WHERE run.state <> 'done' RETURNING id"
+
+static const char *text_or_null(const struct strbuf *text) { return text->len ? text->data : NULL; }
+
 /* The row of the run; its id, 0 where it was done before, -1 with s->error. */
 static int64_t put_row(struct store *s, const struct lab_job *job, const struct store_row_texts *t,
                        const struct store_outcome *o, const struct outcome *made)
 {
     int64_t now = (int64_t)time(NULL);
-    sqlite3_stmt *q = store_prepare(
-        s,
-        "INSERT INTO run(" STORE_JOB_COLUMNS
-        ", state, status, error, log, hash, host, seconds, peak_bytes, started,"
-        " finished) VALUES(" STORE_JOB_VALUES ", ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"
-        " ON CONFLICT(key) DO UPDATE SET state = excluded.state, status = excluded.status, error = "
-        "excluded.error,"
-        " log = excluded.log, hash = excluded.hash, host = excluded.host, seconds = excluded.seconds,"
-        " peak_bytes = excluded.peak_bytes, started = coalesce(run.started, excluded.started),"
-        " finished = excluded.finished, who = NULL, lease = NULL WHERE run.state <> 'done' RETURNING id",
-        STORE_JOB_TYPES "titttt"
-                        "diii",
-        STORE_JOB_ARGUMENTS(job, t), made->done ? "done" : "failed", (int64_t)o->status,
-        made->error.len ? strbuf_text(&made->error) : NULL, made->log.len ? strbuf_text(&made->log) : NULL,
-        made->done ? made->hash : NULL, o->host, o->seconds, (int64_t)o->peak_bytes,
-        now - (int64_t)o->seconds, now);
+    sqlite3_stmt *q =
+        store_prepare(s, PUT_SQL, STORE_JOB_TYPES "tittttdiii", STORE_JOB_ARGUMENTS(job, t),
+                      made->done ? "done" : "failed", (int64_t)o->status, text_or_null(&made->error),
+                      text_or_null(&made->log), made->done ? made->hash : NULL, o->host, o->seconds,
+                      (int64_t)o->peak_bytes, now - (int64_t)o->seconds, now);
     int rc = q ? store_step(s, q) : -1;
     int64_t id = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : rc < 0 ? -1 : 0;
     sqlite3_finalize(q);
