@@ -26,10 +26,19 @@ void experiment_unknown(struct experiment_reading *r, const struct yaml_node *at
 void experiment_only(struct experiment_reading *r, const struct yaml_node *map, const char *const *known,
                      size_t count)
 {
-    yaml_only(&r->e->file, map, known, count, r->diags);
-    for (uint32_t i = 0; i < map->count; i++)
-        if (yaml_get(map, map->keys[i].text) != &map->items[i])
-            yaml_error(&r->e->file, &map->keys[i], r->diags, NULL, "'%s' is there twice", map->keys[i].text);
+    for (uint32_t i = 0; i < map->count; i++) {
+        const struct yaml_node *key = &map->keys[i], *item = &map->items[i];
+        const struct yaml_node one = {YAML_MAP, key->line, key->col, "", 1, key, item};
+        bool is_known = false;
+        for (size_t k = 0; k < count && !is_known; k++) is_known = !strcmp(key->text, known[k]);
+        if (!is_known && item->kind == YAML_TEXT && !*item->text && strpbrk(key->text, " )"))
+            yaml_error(&r->e->file, key, r->diags, "a text with a comma needs quotes here",
+                       "'%s' is taken for a key", key->text);
+        else
+            yaml_only(&r->e->file, &one, known, count, r->diags);
+        if (yaml_get(map, key->text) != item)
+            yaml_error(&r->e->file, key, r->diags, NULL, "'%s' is there twice", key->text);
+    }
 }
 
 bool experiment_number(struct experiment_reading *r, const struct yaml_node *n, double *out)

@@ -304,6 +304,7 @@ static void wrong_measures_are_refused_at_their_place(void **state)
     refuse(COLUMNS "measures: {a: '\"L1+L3\".ipc'}\n" FIGURE, 4, 16, "did you mean 'L1+L2'");
     refuse(COLUMNS "measures: {a: (1 + ipc}\n" FIGURE, 4, 15, "never closed");
     refuse(COLUMNS "measures: {a: {valeu: 1}}\n" FIGURE, 4, 16, "did you mean 'value'");
+    refuse(COLUMNS "measures: {a: {value: max(ipc, 1)}}\n" FIGURE, 4, 32, "needs quotes");
     refuse(COLUMNS "measures: {a: {title: 1}}\n" FIGURE, 4, 12, "has no value");
     refuse(COLUMNS "measures: {a: ipc, a: ipc}\n" FIGURE, 4, 20, "already");
     refuse(COLUMNS "measures: {a: b, b: ipc}\n" FIGURE, 4, 15, "no statistic or measure is called 'b'");
