@@ -59,6 +59,12 @@ void req_part_init(struct req_pool *part, const struct req_pool *whole);
 void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t low);
 uint32_t req_new(struct req_pool *p, const struct req *init);
 void req_del(struct req_pool *p, uint32_t id);
+/* Sectors in a mask; lines of four, nearly always: then it is looked up in a word. */
+static inline uint32_t req_sector_count(uint32_t mask)
+{
+    return mask < 16 ? (uint32_t)(0x4332322132212110ull >> (4 * mask)) & 15
+                     : (uint32_t)__builtin_popcount(mask);
+}
 static inline struct req *req_at(struct req_pool *p, uint32_t id) { return &p->items[id]; }
 
 #endif
