@@ -65,38 +65,48 @@ static uint64_t chips_free_slot(const struct dram_chips *d, uint64_t at)
     return at;
 }
 
-static uint64_t chips_earliest_column(const struct dram_chips *d, uint64_t from, uint32_t bank, bool write)
+/* What the rank and the channel allow. */
+static inline uint64_t chips_floor(const struct dram_chips *d, uint32_t rank, enum dram_command command)
 {
-    const struct dram_bank *b = &d->banks[bank];
-    const struct dram_rank *r = &d->ranks[b->rank];
-    uint64_t at = MAX(r->column, d->groups[b->group].column);
-    at = MAX(at, MAX(from, d->column_bus));
-    at = MAX(at, write ? MAX(b->write, r->write) : MAX(b->read, r->read));
-    uint64_t bus = chips_bus_free(d, b->rank, write ? d->params->twl : d->params->tcl);
-    at = MAX(at, bus);
-    return d->params->dual_bus ? at : chips_free_slot(d, at);
+    const struct dram_rank *r = &d->ranks[rank];
+    bool write = command == DRAM_WRITE;
+    switch (command) {
+    case DRAM_ACTIVATE: return MAX(MAX(r->activate, d->row_bus), r->window[r->window_at]);
+    case DRAM_PRECHARGE: return d->row_bus;
+    case DRAM_READ:
+    case DRAM_WRITE: {
+        uint64_t at = MAX(MAX(r->column, d->column_bus), write ? r->write : r->read);
+        return MAX(at, chips_bus_free(d, rank, write ? d->params->twl : d->params->tcl));
+    }
+    default: UNREACHABLE("a command of one bank");
+    }
 }
 
-static uint64_t chips_earliest_activate(const struct dram_chips *d, uint32_t bank)
+/* What the bank and its group allow. */
+static inline uint64_t chips_bank_floor(const struct dram_chips *d, const struct dram_bank *b,
+                                        enum dram_command command)
 {
-    const struct dram_bank *b = &d->banks[bank];
-    const struct dram_rank *r = &d->ranks[b->rank];
-    return MAX(MAX(b->activate, r->activate), r->window[r->window_at]);
+    switch (command) {
+    case DRAM_ACTIVATE: return b->activate;
+    case DRAM_PRECHARGE: return MAX(b->precharge, d->groups[b->group].precharge);
+    case DRAM_READ: return MAX(b->read, d->groups[b->group].column);
+    case DRAM_WRITE: return MAX(b->write, d->groups[b->group].column);
+    default: UNREACHABLE("a command of one bank");
+    }
+}
+
+uint64_t dram_chips_floor(const struct dram_chips *d, uint32_t rank, enum dram_command command)
+{
+    return chips_floor(d, rank, command);
 }
 
 uint64_t dram_chips_earliest(const struct dram_chips *d, uint64_t from, uint32_t bank,
                              enum dram_command command)
 {
     const struct dram_bank *b = &d->banks[bank];
-    uint64_t at;
-    switch (command) {
-    case DRAM_ACTIVATE: at = chips_earliest_activate(d, bank); break;
-    case DRAM_PRECHARGE: at = MAX(b->precharge, d->groups[b->group].precharge); break;
-    case DRAM_READ: return chips_earliest_column(d, from, bank, false);
-    case DRAM_WRITE: return chips_earliest_column(d, from, bank, true);
-    default: UNREACHABLE("a command of one bank");
-    }
-    return chips_free_slot(d, MAX(at, MAX(from, d->row_bus)));
+    bool is_column = command == DRAM_READ || command == DRAM_WRITE;
+    uint64_t at = MAX(MAX(from, chips_floor(d, b->rank, command)), chips_bank_floor(d, b, command));
+    return is_column && d->params->dual_bus ? at : chips_free_slot(d, at);
 }
 
 static void chips_activate(struct dram_chips *d, uint64_t clock, struct dram_bank *b, uint32_t row)

@@ -38,6 +38,8 @@ struct dram_chips {
 };
 
 void dram_chips_init(struct dram_chips *d, const struct dram_params *p);
+/* No bank of the rank may have the command before this clock. */
+uint64_t dram_chips_floor(const struct dram_chips *d, uint32_t rank, enum dram_command command);
 /* The first clock from `from` on at which the command may be given to the bank. */
 uint64_t dram_chips_earliest(const struct dram_chips *d, uint64_t from, uint32_t bank,
                              enum dram_command command);

@@ -6,7 +6,7 @@
 #include "mem/link.h"
 
 /* Made once: a push and a pop look it up instead of dividing. */
-static uint8_t *link_levels(uint32_t capacity)
+uint8_t *link_levels(uint32_t capacity)
 {
     uint8_t *level = mem_zalloc(capacity + 1);
     for (uint32_t n = 1; n < capacity; n++)

@@ -45,6 +45,8 @@ struct link {
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake);
+/* [count]: the level of a queue of this capacity; the caller frees it. */
+uint8_t *link_levels(uint32_t capacity);
 void link_free(struct link *l);
 void link_refuse(struct link *l, tick now); /* what link_can_push does when there is no room */
 

@@ -22,9 +22,10 @@ struct req {
     uint32_t token;          /* the asker's own: a pending load, an MSHR, an atomic record */
     uint16_t slice, channel; /* where the address map sends it */
     uint32_t next;           /* free list, and chains that a component may build while it owns the request */
-    tick born, at_l2, at_dram,
-        served; /* time stamps: made at the L1, accepted by the L2 slice, by DRAM, reply left L2 */
+    tick born, at_l2;        /* time stamps: made at the L1, accepted by the L2 slice */
 };
+_Static_assert(sizeof(struct req) == 64,
+               "a request is one line of the host's cache; items of a pool are aligned to it");
 
 #define REQ_NONE UINT32_MAX
 
