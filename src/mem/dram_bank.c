@@ -44,19 +44,9 @@ void dram_chips_init(struct dram_chips *d, const struct dram_params *p)
     for (uint32_t r = 0; r < p->ranks; r++) d->ranks[r].precharge_all = d->ranks[r].refresh = UINT64_MAX;
 }
 
-/* The clock from which on data that comes `delay` clocks after its command finds the bus free (invariant 1).
- */
-static inline uint64_t chips_bus_free(const struct dram_chips *d, uint32_t rank, uint32_t delay)
+uint64_t dram_chips_free_slot(const struct dram_chips *d, uint64_t at)
 {
-    uint64_t end = d->data_end;
-    if (rank != d->data_rank && end) end += d->params->trtrs;
-    return end > delay ? end - delay : 0;
-}
-
-/* The first clock from `at` on in which no refresh has a command of its own. */
-static uint64_t chips_free_slot(const struct dram_chips *d, uint64_t at)
-{
-    uint32_t same = d->params->trefi ? 0 : d->params->ranks; /* ranks in a row that do not want it */
+    uint32_t same = 0; /* ranks in a row that do not want it */
     for (uint32_t r = 0; same < d->params->ranks; r = r + 1 == d->params->ranks ? 0 : r + 1) {
         bool taken = at == d->ranks[r].precharge_all || at == d->ranks[r].refresh;
         at += taken;
@@ -65,48 +55,15 @@ static uint64_t chips_free_slot(const struct dram_chips *d, uint64_t at)
     return at;
 }
 
-/* What the rank and the channel allow. */
-static inline uint64_t chips_floor(const struct dram_chips *d, uint32_t rank, enum dram_command command)
-{
-    const struct dram_rank *r = &d->ranks[rank];
-    bool write = command == DRAM_WRITE;
-    switch (command) {
-    case DRAM_ACTIVATE: return MAX(MAX(r->activate, d->row_bus), r->window[r->window_at]);
-    case DRAM_PRECHARGE: return d->row_bus;
-    case DRAM_READ:
-    case DRAM_WRITE: {
-        uint64_t at = MAX(MAX(r->column, d->column_bus), write ? r->write : r->read);
-        return MAX(at, chips_bus_free(d, rank, write ? d->params->twl : d->params->tcl));
-    }
-    default: UNREACHABLE("a command of one bank");
-    }
-}
-
-/* What the bank and its group allow. */
-static inline uint64_t chips_bank_floor(const struct dram_chips *d, const struct dram_bank *b,
-                                        enum dram_command command)
-{
-    switch (command) {
-    case DRAM_ACTIVATE: return b->activate;
-    case DRAM_PRECHARGE: return MAX(b->precharge, d->groups[b->group].precharge);
-    case DRAM_READ: return MAX(b->read, d->groups[b->group].column);
-    case DRAM_WRITE: return MAX(b->write, d->groups[b->group].column);
-    default: UNREACHABLE("a command of one bank");
-    }
-}
-
-uint64_t dram_chips_floor(const struct dram_chips *d, uint32_t rank, enum dram_command command)
-{
-    return chips_floor(d, rank, command);
-}
-
 uint64_t dram_chips_earliest(const struct dram_chips *d, uint64_t from, uint32_t bank,
                              enum dram_command command)
 {
     const struct dram_bank *b = &d->banks[bank];
     bool is_column = command == DRAM_READ || command == DRAM_WRITE;
-    uint64_t at = MAX(MAX(from, chips_floor(d, b->rank, command)), chips_bank_floor(d, b, command));
-    return is_column && d->params->dual_bus ? at : chips_free_slot(d, at);
+    uint64_t at =
+        MAX(MAX(from, dram_chips_floor(d, b->rank, command)), dram_chips_bank_floor(d, bank, command));
+    bool is_shared = d->params->trefi && !(is_column && d->params->dual_bus); /* with refreshes */
+    return is_shared ? dram_chips_free_slot(d, at) : at;
 }
 
 static void chips_activate(struct dram_chips *d, uint64_t clock, struct dram_bank *b, uint32_t row)
@@ -191,12 +148,12 @@ uint32_t dram_chips_refresh(struct dram_chips *d, uint32_t rank, uint64_t clock)
         start = MAX(start, dram_chips_earliest(d, clock, i, DRAM_PRECHARGE));
     }
     if (open) {
-        r->precharge_all = start = chips_free_slot(d, start);
+        r->precharge_all = start = dram_chips_free_slot(d, start);
         chips_tell(d, start, first, DRAM_PRECHARGE_ALL, 0);
     }
     uint64_t refresh = start + (open ? p->trp : 0);
     for (uint32_t i = first; i < last; i++) refresh = MAX(refresh, d->banks[i].activate); /* RC, RP */
-    r->refresh = refresh = chips_free_slot(d, refresh);
+    r->refresh = refresh = dram_chips_free_slot(d, refresh);
     chips_tell(d, refresh, first, DRAM_REFRESH, 0);
     for (uint32_t i = first; i < last; i++) {
         d->banks[i].row = DRAM_ROW_NONE;

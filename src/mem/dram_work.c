@@ -92,11 +92,23 @@ static void choice_add(struct choice *best, uint32_t bank, uint64_t order, enum 
     *best = (struct choice){bank, order};
 }
 
+/* The same as dram_chips_earliest where one rank and no refresh is: floors are those of the rank, found once a clock. */
+static uint64_t channel_earliest(const struct dram_channel *d, uint64_t clock, uint32_t bank,
+                                 enum dram_command c, uint64_t floors[DRAM_BANK_COMMANDS], uint32_t *known)
+{
+    if (d->params.ranks > 1 || d->params.trefi) return dram_chips_earliest(&d->chips, clock, bank, c);
+    if (!(*known >> c & 1)) {
+        *known |= 1u << c;
+        floors[c] = MAX(clock, dram_chips_floor(&d->chips, 0, c));
+    }
+    return MAX(floors[c], dram_chips_bank_floor(&d->chips, bank, c));
+}
+
 /* Returns the next clock at which a bank that may have no command now may have one. */
 static uint64_t channel_choose(struct dram_channel *d, uint64_t clock, struct choices *ch)
 {
-    uint64_t next = UINT64_MAX;
-    uint32_t commands[2] = {0}; /* of the choices so far: column, row */
+    uint64_t next = UINT64_MAX, floors[DRAM_BANK_COMMANDS];
+    uint32_t known = 0, commands[2] = {0}; /* of floors; of the choices so far: column, row */
     d->is_held = false;
     for (uint64_t m = d->busy_banks; m; m &= m - 1) {
         uint32_t bank = (uint32_t)__builtin_ctzll(m);
@@ -110,7 +122,7 @@ static uint64_t channel_choose(struct dram_channel *d, uint64_t clock, struct ch
             d->is_held = true;
             continue;
         }
-        uint64_t at = d->bank_at[bank] = dram_chips_earliest(&d->chips, clock, bank, c);
+        uint64_t at = d->bank_at[bank] = channel_earliest(d, clock, bank, c, floors, &known);
         struct choice *best = c == DRAM_READ || c == DRAM_WRITE ? &ch->column : &ch->row;
         if (at > clock)
             next = MIN(next, at);

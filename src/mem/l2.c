@@ -233,6 +233,12 @@ static void l2_enter(struct l2_slice *s, tick now)
                  (struct l2_timed){.id = id, .ready = l2_at_tags(s, now), .local = l2_local(s, r->addr)});
 }
 
+static void l2_wake_to_enter(struct l2_slice *s, tick now)
+{
+    if (s->in->count && s->pipe.count < s->pipe.capacity)
+        wake_at(&s->wake, MAX(l2_next_cycle(s, now), link_next(s->in)));
+}
+
 /* When there is something to do that no link tells: what waits for room in a link is woken by it, and what
  * waits for a line or an MSHR by the fill. */
 static void l2_set_wake(struct l2_slice *s, tick now)
@@ -249,8 +255,16 @@ static void l2_set_wake(struct l2_slice *s, tick now)
         if (s->stall_cause == L2_STALL_PORT) wake_at(&wake, MAX(next, s->port_free));
     } else if (s->pipe.count)
         wake_at(&wake, MAX(next, l2_ring_head(&s->pipe)->ready));
-    if (s->in->count && s->pipe.count < s->pipe.capacity) wake_at(&wake, MAX(next, link_next(s->in)));
+    s->act_at = wake;
     s->wake = wake;
+    l2_wake_to_enter(s, now);
+}
+
+/* Nothing but requests that enter: no time has come, no fill has, and no link may have made room. Then a stall goes on as it is. */
+static bool l2_only_enters(const struct l2_slice *s, tick now)
+{
+    return now < s->act_at && !s->out->producer_waits && !s->to_dram->producer_waits &&
+           (!s->from_dram->count || s->fill.id != REQ_NONE);
 }
 
 void l2_tick(struct l2_slice *s, tick now)
@@ -258,6 +272,13 @@ void l2_tick(struct l2_slice *s, tick now)
     s->wake = TICK_NEVER;
     if (s->params.infinite) {
         l2_infinite_tick(s, now);
+        return;
+    }
+    if (l2_only_enters(s, now)) {
+        l2_enter(s, now);
+        if (s->pipe.count && !s->is_stalled) wake_at(&s->act_at, l2_ring_head(&s->pipe)->ready);
+        wake_at(&s->wake, s->act_at);
+        l2_wake_to_enter(s, now);
         return;
     }
     l2_settle(s, now);
@@ -298,6 +319,7 @@ void l2_fill_from_host(struct l2_slice *s, uint64_t line_addr)
     s->line_addr[line] = line_addr;
     cache_fill(&s->cache, line, s->line_sectors);
     s->is_probed = false;
+    s->act_at = 0;
     if (s->line_ready) s->line_ready[line] = 0;
 }
 

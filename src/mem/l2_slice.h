@@ -17,6 +17,7 @@ struct l2_ring {
 
 struct l2_slice {
     tick wake;
+    tick act_at; /* before this nothing happens by itself but requests that enter */
     /* touched every cycle */
     struct l2_ring pipe;   /* accepted, on their way to the tags */
     tick port_free;        /* the data port */
