@@ -46,12 +46,12 @@ static inline uint32_t islip_cycles(uint32_t flits, uint32_t speedup)
 /* All of the packet at the head is through the switch: the next one asks. */
 static void islip_pass(struct xbar_net *n, uint32_t input, uint32_t output, struct xbar_vc *vc)
 {
-    struct xbar_output *o = &n->out[output];
     struct xbar_packet *p = xbar_ring_pop(&vc->packets);
-    xbar_mask_clear(n->requests_of + (size_t)output * n->words, input);
-    if (!--o->request_count) xbar_mask_clear(n->asked, output);
-    n->requests--;
-    p->ready = o->sent + n->params->latency;
+    uint64_t *asks = n->requests_of + (size_t)output * n->words, left = 0;
+    xbar_mask_clear(asks, input);
+    for (uint32_t w = 0; w < n->words; w++) left |= asks[w];
+    if (!left) xbar_mask_clear(n->asked, output);
+    p->ready = n->out[output].sent + n->params->latency;
     xbar_eject(n, p);
     if (vc->packets.count) xbar_request(n, input, vc);
 }
@@ -90,12 +90,6 @@ static void islip_start(struct xbar_net *n, uint32_t input, uint32_t output)
     }
 }
 
-static void islip_move_pointers(struct xbar_net *n, uint32_t input, uint32_t output)
-{
-    n->out[output].grant_at = islip_after(input, n->inputs);
-    n->in[input].accept_at = islip_after(output, n->outputs);
-}
-
 /* Outputs that somebody asks for and that have room. */
 static inline uint64_t islip_open(const struct xbar_net *n, uint32_t word)
 {
@@ -108,8 +102,8 @@ static void islip_one_vc(struct xbar_net *n)
         for (uint64_t m = islip_open(n, w); m; m &= m - 1) {
             uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m), input = islip_grant(n, output);
             if (input == n->inputs) continue;
+            n->out[output].grant_at = islip_after(input, n->inputs);
             islip_start(n, input, output);
-            islip_move_pointers(n, input, output);
         }
 }
 
@@ -129,7 +123,9 @@ static void islip_accept(struct xbar_net *n, uint32_t input, bool first_round)
     uint32_t output = n->offer[input];
     n->offer[input] = NO_OFFER;
     islip_start(n, input, output);
-    if (first_round) islip_move_pointers(n, input, output);
+    if (!first_round) return;
+    n->out[output].grant_at = islip_after(input, n->inputs);
+    n->in[input].accept_at = islip_after(output, n->outputs);
 }
 
 /* True: something was granted. */

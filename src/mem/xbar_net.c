@@ -24,30 +24,7 @@
  * the time of an idle one for each packet, and lets any number through at once. */
 #include "mem/xbar_net.h"
 
-enum { INFINITE_PACKETS = 4096 }; /* of an output: more than the machine's links ever hold */
-
-static void xbar_ring_init(struct xbar_ring *r, uint32_t capacity)
-{
-    *r = (struct xbar_ring){.at = mem_zalloc(sizeof(struct xbar_packet) * capacity), .capacity = capacity};
-}
-
-static uint64_t *xbar_masks(uint32_t words) { return mem_zalloc(sizeof(uint64_t) * words); }
-
-static void xbar_make_wheel(struct xbar_net *n)
-{
-    const uint32_t words[EVENT_COUNT] = {[EVENT_DELIVER] = n->out_words,
-                                         [EVENT_OUT_FREE] = n->out_words,
-                                         [EVENT_IN_FREE] = n->words,
-                                         [EVENT_LOOK] = n->words};
-    for (int e = 0; e < EVENT_COUNT; e++) {
-        n->event_word[e] = n->wheel_words;
-        n->wheel_words += words[e];
-    }
-    n->wheel = xbar_masks(n->wheel_words * WHEEL_SLOTS);
-}
-
-/* Of a packet with its header, or of the several packets that carry `unit` bytes of data each. */
-static struct xbar_size xbar_size_of(const struct xbar_net *n, uint32_t data, uint32_t unit)
+struct xbar_size xbar_size_of(const struct xbar_net *n, uint32_t data, uint32_t unit)
 {
     uint32_t parts = 1;
     if (unit && data > unit) {
@@ -60,86 +37,6 @@ static struct xbar_size xbar_size_of(const struct xbar_net *n, uint32_t data, ui
     return (struct xbar_size){.flits = (uint16_t)(step * parts), .step = (uint16_t)step};
 }
 
-static void xbar_make_sizes(struct xbar_net *n)
-{
-    enum { SECTORS_MAX = 32, SECTOR_BYTES = 32 };
-    n->read_sizes = mem_zalloc(sizeof *n->read_sizes * (SECTORS_MAX + 1));
-    for (uint32_t i = 0; i <= SECTORS_MAX; i++)
-        n->read_sizes[i] = xbar_size_of(n, SECTOR_BYTES * i, n->params->reply_data);
-}
-
-static void xbar_make_ports(struct xbar_net *n, struct link **from, struct link **to)
-{
-    const struct xbar_params *p = n->params;
-    for (uint32_t i = 0; i < n->inputs; i++) {
-        xbar_ring_init(&n->in[i].injection, p->injection);
-        n->in[i].from = from[i];
-        n->offer[i] = UINT32_MAX;
-        n->pushed[i] = 1; /* the link may hold something already */
-    }
-    for (uint32_t i = 0; i < n->inputs * p->vcs; i++) xbar_ring_init(&n->vcs[i].packets, p->vc_buffer);
-    for (uint32_t o = 0; o < n->outputs; o++) {
-        xbar_ring_init(&n->out[o].ejection, p->infinite ? INFINITE_PACKETS : p->ejection);
-        n->out[o].to = to[o];
-    }
-}
-
-void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_reply, uint32_t inputs,
-                   uint32_t outputs, const struct clock_domain *clock, struct req_pool *pool,
-                   struct link **from, struct link **to, struct xbar_net_stats *stats)
-{
-    uint32_t words = (inputs + 63) / 64, out_words = (outputs + 63) / 64;
-    *n = (struct xbar_net){.params = p,
-                           .pool = pool,
-                           .is_reply = is_reply,
-                           .has_one_vc = p->vcs == 1,
-                           .flit_bytes = is_reply ? p->reply_flit : p->request_flit,
-                           .inputs = inputs,
-                           .outputs = outputs,
-                           .period = clock->period,
-                           .words = words,
-                           .out_words = out_words,
-                           .now = 0 - (tick)clock->period, /* one cycle before the first */
-                           .cycle = UINT64_MAX,
-                           .in = mem_zalloc(sizeof(struct xbar_input) * inputs),
-                           .vcs = mem_zalloc(sizeof(struct xbar_vc) * inputs * p->vcs),
-                           .out = mem_zalloc(sizeof(struct xbar_output) * outputs),
-                           .stats = stats,
-                           .deliver = xbar_masks(out_words),
-                           .asked = xbar_masks(out_words),
-                           .busy = xbar_masks(out_words),
-                           .full = xbar_masks(out_words),
-                           .look = xbar_masks(words),
-                           .in_busy = xbar_masks(words),
-                           .in_soon = xbar_masks(words),
-                           .requests_of = xbar_masks(words * outputs),
-                           .pushed = mem_zalloc(inputs + NOTE_WORD),
-                           .room = mem_zalloc(outputs + NOTE_WORD),
-                           .offer = mem_alloc(sizeof(uint32_t) * inputs),
-                           .offered = mem_alloc(sizeof(uint32_t) * inputs)};
-    xbar_make_wheel(n);
-    xbar_make_sizes(n);
-    xbar_make_ports(n, from, to);
-}
-
-void xbar_net_take_notes(struct xbar_net *n)
-{
-    n->has_notes = true;
-    for (uint32_t i = 0; i < n->inputs; i++) n->in[i].from->consumer_note = &n->pushed[i];
-    for (uint32_t o = 0; o < n->outputs; o++) n->out[o].to->producer_note = &n->room[o];
-}
-
-void xbar_net_free(struct xbar_net *n)
-{
-    for (uint32_t i = 0; i < n->inputs; i++) free(n->in[i].injection.at);
-    for (uint32_t i = 0; i < n->inputs * n->params->vcs; i++) free(n->vcs[i].packets.at);
-    for (uint32_t o = 0; o < n->outputs; o++) free(n->out[o].ejection.at);
-    void *const parts[] = {n->in,    n->vcs,     n->out,     n->deliver,     n->asked,  n->busy,
-                           n->full,  n->look,    n->in_busy, n->requests_of, n->pushed, n->room,
-                           n->offer, n->offered, n->in_soon, n->read_sizes,  n->wheel};
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) free(parts[i]);
-}
-
 static inline struct xbar_packet xbar_packet_of(const struct xbar_net *n, uint32_t id)
 {
     const struct req *r = req_at(n->pool, id);
@@ -150,8 +47,7 @@ static inline struct xbar_packet xbar_packet_of(const struct xbar_net *n, uint32
         size = xbar_size_of(n, r->kind == REQ_WRITE && n->is_reply ? 0 : r->write_bytes, 0);
     uint16_t dst = n->is_reply ? r->sm : r->slice;
     assert(dst < n->outputs);
-    return (struct xbar_packet){
-        .id = id, .dst = dst, .flits = size.flits, .step = size.step, .taken = n->cycle};
+    return (struct xbar_packet){.id = id, .dst = dst, .flits = size.flits, .step = size.step};
 }
 
 /* ---- from the ejection buffers into the links: one packet a cycle ---- */
@@ -171,8 +67,8 @@ static void xbar_deliver(struct xbar_net *n, uint32_t output)
         n->stats->eject_wait_cycles += n->cycle - p->ready;
         n->stats->latency_cycles += n->cycle - p->taken;
         link_push(o->to, n->now, p->id);
+        if (r->count == r->capacity) xbar_mask_clear(n->full, output);
         xbar_ring_pop(r);
-        xbar_mask_clear(n->full, output);
         n->packets--;
         if (n->params->infinite) continue;
         if (r->count) xbar_plan(n, EVENT_DELIVER, output, MAX(n->cycle + 1, xbar_ring_head(r)->ready));
@@ -247,14 +143,13 @@ static void xbar_take(struct xbar_net *n, uint32_t input)
     struct xbar_input *in = &n->in[input];
     struct link *from = in->from;
     uint32_t id;
-    if (in->waiting && !xbar_fits(n, in, in->waiting)) return; /* until what is on the channel has passed */
-    if (link_peek(from, n->now, &id)) {
-        struct xbar_packet p = xbar_packet_of(n, id);
-        in->waiting = p.flits;
-        if (!xbar_fits(n, in, p.flits)) return;
-        in->waiting = 0;
+    if (in->is_waiting || link_peek(from, n->now, &id)) {
+        if (!in->is_waiting) in->head = xbar_packet_of(n, id);
+        in->is_waiting = !xbar_fits(n, in, in->head.flits);
+        if (in->is_waiting) return; /* until what is on the channel has passed */
+        in->head.taken = n->cycle;
         link_pop(from, n->now);
-        xbar_accept(n, input, &p);
+        xbar_accept(n, input, &in->head);
     }
     if (!from->count) return; /* a push leaves a note */
     tick next = link_next(from);
@@ -270,7 +165,7 @@ static void xbar_inject(struct xbar_net *n, uint32_t input)
     }
     xbar_take(n, input);
     xbar_start_channel(n, input);
-    if (in->channel_flits && (in->injection.count || in->waiting))
+    if (in->channel_flits && (in->injection.count || in->is_waiting))
         xbar_plan(n, EVENT_LOOK, input, in->channel_free);
 }
 
@@ -294,6 +189,7 @@ static void xbar_inject_all(struct xbar_net *n, uint32_t input)
         const struct xbar_ring *to = &n->out[p.dst].ejection;
         if (to->count == to->capacity) break; /* room comes with a delivery */
         link_pop(from, n->now);
+        p.taken = n->cycle;
         p.ready = n->cycle + 1 + p.flits + n->params->latency;
         xbar_insert_by_time(n, &p);
         n->packets++;
@@ -435,34 +331,7 @@ void xbar_net_tick(struct xbar_net *n, tick now, tick *wake)
 {
     xbar_gather(n, now);
     xbar_deliver_all(n);
-    if (n->requests) xbar_arbitrate(n);
+    xbar_arbitrate(n);
     xbar_inject_looked(n);
     xbar_set_wake(n, wake);
-}
-
-static void xbar_explain_packet(const struct xbar_net *n, const char *where, uint32_t port,
-                                const struct xbar_packet *p, tick now, struct strbuf *out)
-{
-    strbuf_printf(out, "  %s network, %s %u: request %u (%u flits) for port %u, %llu cycles here\n",
-                  n->is_reply ? "reply" : "request", where, port, p->id, p->flits, p->dst,
-                  (unsigned long long)(now / n->period - p->taken));
-}
-
-void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
-{
-    for (uint32_t o = 0; o < n->outputs; o++) {
-        const struct xbar_ring *r = &n->out[o].ejection;
-        if (!r->count) continue;
-        xbar_explain_packet(n, "output", o, xbar_ring_head(r), now, out);
-        if (xbar_ring_head(r)->ready <= now / n->period)
-            strbuf_printf(out, "    waits for room in %s\n", n->out[o].to->name);
-    }
-    for (uint32_t i = 0; i < n->inputs; i++) {
-        for (uint32_t v = 0; v < n->params->vcs; v++)
-            if (n->vcs[i * n->params->vcs + v].packets.count)
-                xbar_explain_packet(n, "input", i, xbar_ring_head(&n->vcs[i * n->params->vcs + v].packets),
-                                    now, out);
-        if (n->in[i].injection.count)
-            xbar_explain_packet(n, "injection", i, xbar_ring_head(&n->in[i].injection), now, out);
-    }
 }

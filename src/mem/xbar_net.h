@@ -35,11 +35,12 @@ struct xbar_input {
     struct xbar_ring injection;
     uint32_t flits;         /* in the injection buffer, with what is on the channel */
     uint32_t channel_flits; /* on the channel to the virtual channels, or just past it */
-    uint32_t waiting;       /* flits of the link's head, when it did not fit; else 0 */
-    uint32_t accept_at;     /* iSLIP: first output to accept */
+    uint32_t accept_at;     /* iSLIP: first output to accept; with several virtual channels */
+    bool is_waiting;        /* the link's head did not fit */
     uint64_t channel_free;
     uint64_t port_free; /* the port into the switch */
     struct link *from;
+    struct xbar_packet head; /* of the link, when it is waiting */
 };
 
 struct xbar_output {
@@ -47,7 +48,6 @@ struct xbar_output {
     uint64_t free;             /* of the switch */
     uint64_t sent;             /* when the last flit that it has is on the wires */
     uint32_t grant_at;         /* iSLIP: first input to grant */
-    uint32_t request_count;
     struct link *to;
 };
 
@@ -105,6 +105,8 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
 void xbar_net_take_notes(struct xbar_net *n);
 void xbar_net_free(struct xbar_net *n);
 void xbar_net_tick(struct xbar_net *n, tick now, tick *wake);
+/* Of a packet of this way with its header, or of the several packets that carry `unit` bytes of data each (0: any number). */
+struct xbar_size xbar_size_of(const struct xbar_net *n, uint32_t data, uint32_t unit);
 void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out);
 
 /* xbar_islip.c: one cycle of arbitration. Calls start for each pair. */
@@ -172,8 +174,6 @@ static inline void xbar_request(struct xbar_net *n, uint32_t input, const struct
     assert(!(mask[input / 64] >> (input % 64) & 1));
     xbar_mask_set(mask, input);
     xbar_mask_set(n->asked, dst);
-    n->out[dst].request_count++;
-    n->requests++;
 }
 
 #endif
