@@ -39,9 +39,10 @@ const struct param_row addrmap_rows[] = {
 
 enum { ADDR_BITS = 64, PIECES_MAX = 16, IPOLY_BITS_MAX = 10 };
 
-struct bit_piece {
+struct bit_piece { /* neighbouring bits of the address that stay together */
+    uint64_t mask; /* where they are */
     uint8_t from, to, length;
-}; /* neighbouring bits of the address that stay together */
+};
 struct bit_field {
     struct bit_piece pieces[PIECES_MAX];
     uint32_t count, bits;
@@ -51,7 +52,9 @@ struct addrmap {
     struct addrmap_params params;
     uint32_t interleave;                       /* bit at which the channel number is taken out */
     struct bit_field row, bank, column, local; /* local: what stays of rest when the slice bits are out */
+    struct bit_field sub;                      /* the lowest slice_bits bits of bank */
     uint32_t slice_bits, total_bits; /* log2 of slices, of channels * slices, where they are whole */
+    uint64_t per_channel;            /* (2^64 - 1) / channels */
 };
 
 /* Adds bit `from` of the address above the bits that the field has; called from the lowest bit up. */
@@ -61,12 +64,13 @@ static bool field_add(struct bit_field *f, uint32_t from)
         struct bit_piece *last = &f->pieces[f->count - 1];
         if (last->from + last->length == from) {
             last->length++;
+            last->mask |= 1ull << from;
             f->bits++;
             return true;
         }
     }
     if (f->count == PIECES_MAX) return false;
-    f->pieces[f->count++] = (struct bit_piece){(uint8_t)from, (uint8_t)f->bits, 1};
+    f->pieces[f->count++] = (struct bit_piece){1ull << from, (uint8_t)from, (uint8_t)f->bits, 1};
     f->bits++;
     return true;
 }
@@ -76,8 +80,7 @@ static inline uint64_t field_pack(const struct bit_field *f, uint64_t addr)
     uint64_t out = 0;
     for (uint32_t i = 0; i < f->count; i++) {
         const struct bit_piece *p = &f->pieces[i];
-        uint64_t ones = p->length >= ADDR_BITS ? UINT64_MAX : (1ull << p->length) - 1;
-        out |= (addr >> p->from & ones) << p->to;
+        out |= (addr & p->mask) >> (p->from - p->to); /* bits only move down */
     }
     return out;
 }
@@ -193,13 +196,15 @@ static bool map_check(struct map_reader *r)
     return true;
 }
 
-/* Every bit of rest except the lowest slice_bits bank bits, which name the slice. */
+/* The lowest slice_bits bank bits, which name the slice, and every other bit of rest. */
 static void map_find_local(struct addrmap *m)
 {
     uint64_t taken = 0;
     for (uint32_t i = 0, n = 0; i < m->bank.count; i++)
-        for (uint32_t b = 0; b < m->bank.pieces[i].length && n < m->slice_bits; b++, n++)
+        for (uint32_t b = 0; b < m->bank.pieces[i].length && n < m->slice_bits; b++, n++) {
             taken |= 1ull << (m->bank.pieces[i].from + b);
+            field_add(&m->sub, m->bank.pieces[i].from + b); /* no more pieces than bank has */
+        }
     for (uint32_t bit = 0; bit < ADDR_BITS; bit++)
         if (!(taken >> bit & 1) && !field_add(&m->local, bit))
             UNREACHABLE("slice bits are in too many pieces");
@@ -209,6 +214,7 @@ struct addrmap *addrmap_create(const struct addrmap_params *p, struct diag_list 
 {
     struct addrmap *m = mem_zalloc(sizeof *m);
     m->params = *p;
+    m->per_channel = UINT64_MAX / p->channels;
     struct map_reader r = {m, {"addr.map", m->params.mask, strlen(m->params.mask)}, diags};
     if (map_read_text(&r) && map_check(&r)) {
         map_find_local(m);
@@ -233,13 +239,28 @@ static uint32_t map_ipoly(uint64_t v, uint32_t degree)
     return degree ? r : 0;
 }
 
+__extension__ typedef unsigned __int128 map_wide;
+
+/* v / channels by a multiplication, which is at most one short. */
+static inline uint64_t map_divide(const struct addrmap *m, uint64_t v, uint32_t *remainder)
+{
+    uint64_t channels = m->params.channels, q = (uint64_t)((map_wide)v * m->per_channel >> 64);
+    uint64_t rest = v - q * channels;
+    if (rest >= channels) {
+        rest -= channels;
+        q++;
+    }
+    *remainder = (uint32_t)rest;
+    return q;
+}
+
 /* Moves (channel, sub) by a function of the bits above both. For a given `above` it is a bijection. */
 static void map_hash(const struct addrmap *m, uint64_t above, uint32_t *channel, uint32_t *sub)
 {
     const struct addrmap_params *p = &m->params;
     if (p->hash == ADDRMAP_ROTATE) {
         uint64_t h = hash_mix(above);
-        *channel = (uint32_t)((*channel + (h >> 8)) % p->channels);
+        map_divide(m, *channel + (h >> 8), channel);
         *sub = (*sub ^ (uint32_t)h) & (p->slices - 1);
         return;
     }
@@ -256,18 +277,15 @@ static inline uint64_t map_rest(const struct addrmap *m, uint64_t addr, uint32_t
     const struct addrmap_params *p = &m->params;
     uint64_t a = addr >= p->base ? addr - p->base : addr; /* invariant 2 */
     uint64_t block = a >> m->interleave, low = a & ((1ull << m->interleave) - 1);
-    uint64_t group =
-        block >> 32 ? block / p->channels : (uint32_t)block / p->channels; /* 32 bits are faster */
-    *channel = (uint32_t)(block - group * p->channels);
-    return group << m->interleave | low;
+    return map_divide(m, block, channel) << m->interleave | low;
 }
 
 /* Slice and channel from what map_rest gave. */
-static inline void map_route(const struct addrmap *m, uint64_t rest, uint32_t bank, uint32_t channel,
-                             uint16_t *slice, uint16_t *to_channel)
+static inline void map_route(const struct addrmap *m, uint64_t rest, uint32_t channel, uint16_t *slice,
+                             uint16_t *to_channel)
 {
     const struct addrmap_params *p = &m->params;
-    uint32_t sub = bank & (p->slices - 1);
+    uint32_t sub = (uint32_t)field_pack(&m->sub, rest);
     if (p->hash != ADDRMAP_PLAIN) map_hash(m, field_pack(&m->local, rest) >> m->interleave, &channel, &sub);
     *to_channel = (uint16_t)channel;
     *slice = (uint16_t)(channel * p->slices + sub);
@@ -282,7 +300,7 @@ struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr)
                             .column = (uint32_t)field_pack(&m->column, rest),
                             .chip_addr = rest,
                             .slice_addr = field_pack(&m->local, rest)};
-    map_route(m, rest, at.bank, channel, &at.slice, &at.channel);
+    map_route(m, rest, channel, &at.slice, &at.channel);
     return at;
 }
 
@@ -290,7 +308,15 @@ void addrmap_route(const struct addrmap *m, uint64_t addr, uint16_t *slice, uint
 {
     uint32_t c;
     uint64_t rest = map_rest(m, addr, &c);
-    map_route(m, rest, (uint32_t)field_pack(&m->bank, rest), c, slice, channel);
+    map_route(m, rest, c, slice, channel);
+}
+
+void addrmap_cell(const struct addrmap *m, uint64_t addr, uint32_t *bank, uint32_t *row)
+{
+    uint32_t channel;
+    uint64_t rest = map_rest(m, addr, &channel);
+    *bank = (uint32_t)field_pack(&m->bank, rest);
+    *row = (uint32_t)field_pack(&m->row, rest);
 }
 
 uint64_t addrmap_slice_addr(const void *map, uint64_t addr)

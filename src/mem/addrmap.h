@@ -34,6 +34,8 @@ struct addrmap *addrmap_create(const struct addrmap_params *p,
                                struct diag_list *diags); /* NULL: the mask is wrong */
 void addrmap_destroy(struct addrmap *m);
 struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr);
+/* bank and row alone. */
+void addrmap_cell(const struct addrmap *m, uint64_t addr, uint32_t *bank, uint32_t *row);
 /* slice and channel alone. */
 void addrmap_route(const struct addrmap *m, uint64_t addr, uint16_t *slice, uint16_t *channel);
 /* slice_addr alone, in the form of a callback. */

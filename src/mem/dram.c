@@ -142,7 +142,6 @@ static void channel_accept(struct dram_channel *d, tick now)
     if (d->inside == d->inside_max || !channel_choose_slice(d, now, &slice, &req)) return;
     tick came = link_next(d->in[slice]);
     link_pop(d->in[slice], now);
-    req_at(d->pool, req)->at_dram = now;
     d->way[dram_ring_at(d->way_head, d->way_count++, d->inside_max)] =
         (struct dram_way){.came = came, .ready = now + d->latency, .req = req, .slice = (uint16_t)slice};
     d->inside++;
@@ -165,15 +164,16 @@ static void channel_enqueue(struct dram_channel *d, tick now, uint64_t clock)
     const struct dram_way *w = &d->way[d->way_head];
     if (w->ready > now || !dram_queue_has_room(&d->queue, is_write(d, w->req))) return;
     const struct req *r = req_at(d->pool, w->req);
-    struct addr_place at = addrmap_place(d->map, r->addr);
+    uint32_t bank, row;
+    addrmap_cell(d->map, r->addr, &bank, &row);
     struct dram_entry e = {.req = w->req,
-                           .row = at.row,
+                           .row = row,
                            .slice = w->slice,
-                           .bank = (uint8_t)at.bank,
+                           .bank = (uint8_t)bank,
                            .is_write = r->kind == REQ_WRITE,
                            .bursts = channel_bursts(d, r->sectors, r->kind == REQ_WRITE),
                            .came = w->came};
-    assert(r->kind != REQ_ATOMIC && at.channel == d->index && at.bank < d->params.banks);
+    assert(r->kind != REQ_ATOMIC && r->channel == d->index && bank < d->params.banks);
     if (!d->busy_banks && !dram_queue_waiting(&d->queue)) d->pending_since = MAX(clock, d->chips.data_end);
     dram_queue_add(&d->queue, clock, &e);
     d->way_head = dram_ring_at(d->way_head, 1, d->inside_max);
@@ -214,7 +214,6 @@ static void channel_tick_ideal(struct dram_channel *d, tick now)
                 d->stats.writes++;
                 continue;
             }
-            req_at(d->pool, id)->at_dram = now;
             dram_channel_add_return(d, &r);
             d->returns_taken++;
             d->inside++;

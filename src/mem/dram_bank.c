@@ -44,19 +44,9 @@ void dram_chips_init(struct dram_chips *d, const struct dram_params *p)
     for (uint32_t r = 0; r < p->ranks; r++) d->ranks[r].precharge_all = d->ranks[r].refresh = UINT64_MAX;
 }
 
-/* The clock from which on data that comes `delay` clocks after its command finds the bus free (invariant 1).
- */
-static inline uint64_t chips_bus_free(const struct dram_chips *d, uint32_t rank, uint32_t delay)
+uint64_t dram_chips_free_slot(const struct dram_chips *d, uint64_t at)
 {
-    uint64_t end = d->data_end;
-    if (rank != d->data_rank && end) end += d->params->trtrs;
-    return end > delay ? end - delay : 0;
-}
-
-/* The first clock from `at` on in which no refresh has a command of its own. */
-static uint64_t chips_free_slot(const struct dram_chips *d, uint64_t at)
-{
-    uint32_t same = d->params->trefi ? 0 : d->params->ranks; /* ranks in a row that do not want it */
+    uint32_t same = 0; /* ranks in a row that do not want it */
     for (uint32_t r = 0; same < d->params->ranks; r = r + 1 == d->params->ranks ? 0 : r + 1) {
         bool taken = at == d->ranks[r].precharge_all || at == d->ranks[r].refresh;
         at += taken;
@@ -65,38 +55,15 @@ static uint64_t chips_free_slot(const struct dram_chips *d, uint64_t at)
     return at;
 }
 
-static uint64_t chips_earliest_column(const struct dram_chips *d, uint64_t from, uint32_t bank, bool write)
-{
-    const struct dram_bank *b = &d->banks[bank];
-    const struct dram_rank *r = &d->ranks[b->rank];
-    uint64_t at = MAX(r->column, d->groups[b->group].column);
-    at = MAX(at, MAX(from, d->column_bus));
-    at = MAX(at, write ? MAX(b->write, r->write) : MAX(b->read, r->read));
-    uint64_t bus = chips_bus_free(d, b->rank, write ? d->params->twl : d->params->tcl);
-    at = MAX(at, bus);
-    return d->params->dual_bus ? at : chips_free_slot(d, at);
-}
-
-static uint64_t chips_earliest_activate(const struct dram_chips *d, uint32_t bank)
-{
-    const struct dram_bank *b = &d->banks[bank];
-    const struct dram_rank *r = &d->ranks[b->rank];
-    return MAX(MAX(b->activate, r->activate), r->window[r->window_at]);
-}
-
 uint64_t dram_chips_earliest(const struct dram_chips *d, uint64_t from, uint32_t bank,
                              enum dram_command command)
 {
     const struct dram_bank *b = &d->banks[bank];
-    uint64_t at;
-    switch (command) {
-    case DRAM_ACTIVATE: at = chips_earliest_activate(d, bank); break;
-    case DRAM_PRECHARGE: at = MAX(b->precharge, d->groups[b->group].precharge); break;
-    case DRAM_READ: return chips_earliest_column(d, from, bank, false);
-    case DRAM_WRITE: return chips_earliest_column(d, from, bank, true);
-    default: UNREACHABLE("a command of one bank");
-    }
-    return chips_free_slot(d, MAX(at, MAX(from, d->row_bus)));
+    bool is_column = command == DRAM_READ || command == DRAM_WRITE;
+    uint64_t at =
+        MAX(MAX(from, dram_chips_floor(d, b->rank, command)), dram_chips_bank_floor(d, bank, command));
+    bool is_shared = d->params->trefi && !(is_column && d->params->dual_bus); /* with refreshes */
+    return is_shared ? dram_chips_free_slot(d, at) : at;
 }
 
 static void chips_activate(struct dram_chips *d, uint64_t clock, struct dram_bank *b, uint32_t row)
@@ -181,12 +148,12 @@ uint32_t dram_chips_refresh(struct dram_chips *d, uint32_t rank, uint64_t clock)
         start = MAX(start, dram_chips_earliest(d, clock, i, DRAM_PRECHARGE));
     }
     if (open) {
-        r->precharge_all = start = chips_free_slot(d, start);
+        r->precharge_all = start = dram_chips_free_slot(d, start);
         chips_tell(d, start, first, DRAM_PRECHARGE_ALL, 0);
     }
     uint64_t refresh = start + (open ? p->trp : 0);
     for (uint32_t i = first; i < last; i++) refresh = MAX(refresh, d->banks[i].activate); /* RC, RP */
-    r->refresh = refresh = chips_free_slot(d, refresh);
+    r->refresh = refresh = dram_chips_free_slot(d, refresh);
     chips_tell(d, refresh, first, DRAM_REFRESH, 0);
     for (uint32_t i = first; i < last; i++) {
         d->banks[i].row = DRAM_ROW_NONE;

@@ -38,6 +38,8 @@ struct dram_chips {
 };
 
 void dram_chips_init(struct dram_chips *d, const struct dram_params *p);
+/* The first clock from `at` on in which no refresh has a command of its own; where there are refreshes. */
+uint64_t dram_chips_free_slot(const struct dram_chips *d, uint64_t at);
 /* The first clock from `from` on at which the command may be given to the bank. */
 uint64_t dram_chips_earliest(const struct dram_chips *d, uint64_t from, uint32_t bank,
                              enum dram_command command);
@@ -55,6 +57,43 @@ static inline enum dram_command dram_chips_next(const struct dram_chips *d, uint
     int64_t open = d->banks[bank].row;
     if (open == (int64_t)row) return write ? DRAM_WRITE : DRAM_READ;
     return open == DRAM_ROW_NONE ? DRAM_ACTIVATE : DRAM_PRECHARGE;
+}
+
+/* The clock from which on data that comes `delay` clocks after its command finds the bus free: data of two column commands never
+ * overlap. */
+static inline uint64_t dram_chips_bus_free(const struct dram_chips *d, uint32_t rank, uint32_t delay)
+{
+    uint64_t end = d->data_end;
+    if (rank != d->data_rank && end) end += d->params->trtrs;
+    return end > delay ? end - delay : 0;
+}
+
+/* No bank of the rank may have the command before this clock: what the rank and the channel allow. */
+static inline uint64_t dram_chips_floor(const struct dram_chips *d, uint32_t rank, enum dram_command command)
+{
+    const struct dram_rank *r = &d->ranks[rank];
+    uint64_t at = MAX(r->column, d->column_bus);
+    switch (command) {
+    case DRAM_ACTIVATE: return MAX(MAX(r->activate, d->row_bus), r->window[r->window_at]);
+    case DRAM_PRECHARGE: return d->row_bus;
+    case DRAM_READ: return MAX(MAX(at, r->read), dram_chips_bus_free(d, rank, d->params->tcl));
+    case DRAM_WRITE: return MAX(MAX(at, r->write), dram_chips_bus_free(d, rank, d->params->twl));
+    default: UNREACHABLE("a command of one bank");
+    }
+}
+
+/* What the bank and its group allow. */
+static inline uint64_t dram_chips_bank_floor(const struct dram_chips *d, uint32_t bank,
+                                             enum dram_command command)
+{
+    const struct dram_bank *b = &d->banks[bank];
+    switch (command) {
+    case DRAM_ACTIVATE: return b->activate;
+    case DRAM_PRECHARGE: return MAX(b->precharge, d->groups[b->group].precharge);
+    case DRAM_READ: return MAX(b->read, d->groups[b->group].column);
+    case DRAM_WRITE: return MAX(b->write, d->groups[b->group].column);
+    default: UNREACHABLE("a command of one bank");
+    }
 }
 
 #endif

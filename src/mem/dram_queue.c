@@ -17,14 +17,21 @@ static uint32_t queue_capacity(const struct dram_params *p)
 void dram_queue_init(struct dram_queue *q, const struct dram_params *p, uint64_t *levels)
 {
     uint32_t n = queue_capacity(p);
-    *q = (struct dram_queue){.params = p, .entries = mem_zalloc(sizeof *q->entries * n), .levels = levels};
+    *q = (struct dram_queue){.params = p,
+                             .entries = mem_zalloc(sizeof *q->entries * n),
+                             .levels = levels,
+                             .level_of = link_levels(p->queue)};
     for (uint32_t i = 0; i < n; i++) q->entries[i].next = i + 1 < n ? i + 1 : DRAM_ENTRY_NONE;
     for (uint32_t side = 0; side < 2; side++)
         for (uint32_t b = 0; b < DRAM_BANKS_MAX; b++)
             q->lists[side][b] = (struct dram_list){DRAM_ENTRY_NONE, DRAM_ENTRY_NONE};
 }
 
-void dram_queue_free(struct dram_queue *q) { free(q->entries); }
+void dram_queue_free(struct dram_queue *q)
+{
+    free(q->entries);
+    free(q->level_of);
+}
 
 static uint32_t queue_side(const struct dram_queue *q, bool is_write)
 {
@@ -46,13 +53,9 @@ bool dram_queue_has_room(const struct dram_queue *q, bool is_write)
 /* Levels as link.h has them, of the queue (of the reads' side where writes wait apart). */
 void dram_queue_settle(struct dram_queue *q, uint64_t clock)
 {
-    uint32_t n = q->waiting[0], capacity = q->params->queue;
+    uint32_t n = q->waiting[0];
     assert(clock >= q->changed);
-    if (n) {
-        uint32_t level =
-            n == capacity ? LINK_LEVELS - 1 : (n * (LINK_LEVELS - 1) + capacity - 1) / capacity - 1;
-        q->levels[level] += clock - q->changed;
-    }
+    if (n) q->levels[q->level_of[n]] += clock - q->changed;
     q->changed = clock;
 }
 

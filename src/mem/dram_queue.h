@@ -30,8 +30,9 @@ struct dram_queue {
     uint64_t banks_waiting[2];      /* banks with a waiting request, by side */
     struct dram_list lists[2][DRAM_BANKS_MAX];
     uint64_t arrivals;
-    uint64_t changed; /* clock of the newest change of the number waiting */
-    uint64_t *levels; /* statistics: clocks at each level */
+    uint64_t changed;  /* clock of the newest change of the number waiting */
+    uint64_t *levels;  /* statistics: clocks at each level */
+    uint8_t *level_of; /* as in link.h */
 };
 
 void dram_queue_init(struct dram_queue *q, const struct dram_params *p, uint64_t *levels);

@@ -73,12 +73,42 @@ struct choice {
     uint64_t order;
 };
 
-/* The oldest request whose column command, and whose row command, may go at this clock; the next clock at
- * which another may. */
-static uint64_t channel_choose(struct dram_channel *d, uint64_t clock, struct choice *column,
-                               struct choice *row)
+/* What goes in a clock: the oldest request's column command and row command; commands that others could have given as well. */
+struct choices {
+    struct choice column, row;
+    uint32_t lost; /* mask of enum dram_command */
+};
+
+static void choice_add(struct choice *best, uint32_t bank, uint64_t order, enum dram_command c,
+                       uint32_t commands[2], uint32_t *lost)
 {
-    uint64_t next = UINT64_MAX;
+    bool is_row = c == DRAM_ACTIVATE || c == DRAM_PRECHARGE;
+    if (order > best->order) {
+        *lost |= 1u << c;
+        return;
+    }
+    if (best->order != UINT64_MAX) *lost |= 1u << commands[is_row]; /* the one that steps back */
+    commands[is_row] = c;
+    *best = (struct choice){bank, order};
+}
+
+/* The same as dram_chips_earliest where one rank and no refresh is: floors are those of the rank, found once a clock. */
+static uint64_t channel_earliest(const struct dram_channel *d, uint64_t clock, uint32_t bank,
+                                 enum dram_command c, uint64_t floors[DRAM_BANK_COMMANDS], uint32_t *known)
+{
+    if (d->params.ranks > 1 || d->params.trefi) return dram_chips_earliest(&d->chips, clock, bank, c);
+    if (!(*known >> c & 1)) {
+        *known |= 1u << c;
+        floors[c] = MAX(clock, dram_chips_floor(&d->chips, 0, c));
+    }
+    return MAX(floors[c], dram_chips_bank_floor(&d->chips, bank, c));
+}
+
+/* Returns the next clock at which a bank that may have no command now may have one. */
+static uint64_t channel_choose(struct dram_channel *d, uint64_t clock, struct choices *ch)
+{
+    uint64_t next = UINT64_MAX, floors[DRAM_BANK_COMMANDS];
+    uint32_t known = 0, commands[2] = {0}; /* of floors; of the choices so far: column, row */
     d->is_held = false;
     for (uint64_t m = d->busy_banks; m; m &= m - 1) {
         uint32_t bank = (uint32_t)__builtin_ctzll(m);
@@ -92,16 +122,24 @@ static uint64_t channel_choose(struct dram_channel *d, uint64_t clock, struct ch
             d->is_held = true;
             continue;
         }
-        uint64_t at = d->bank_at[bank] = dram_chips_earliest(&d->chips, clock, bank, c);
-        struct choice *best = c == DRAM_READ || c == DRAM_WRITE ? column : row;
-        if (at > clock) {
+        uint64_t at = d->bank_at[bank] = channel_earliest(d, clock, bank, c, floors, &known);
+        struct choice *best = c == DRAM_READ || c == DRAM_WRITE ? &ch->column : &ch->row;
+        if (at > clock)
             next = MIN(next, at);
-        } else if (e->order < best->order) {
-            if (best->order != UINT64_MAX) next = clock + 1; /* the one that steps back */
-            *best = (struct choice){bank, e->order};
-        } else {
-            next = clock + 1;
-        }
+        else
+            choice_add(best, bank, e->order, c, commands, &ch->lost);
+    }
+    return next;
+}
+
+/* When one of the commands that were not chosen may go: not before what was given allows it. */
+static uint64_t channel_lost_next(const struct dram_channel *d, uint64_t clock, uint32_t lost)
+{
+    uint64_t next = UINT64_MAX;
+    for (; lost; lost &= lost - 1) {
+        enum dram_command c = (enum dram_command)__builtin_ctz(lost);
+        uint64_t at = d->params.ranks == 1 ? dram_chips_floor(&d->chips, 0, c) : 0;
+        next = MIN(next, MAX(at, clock + 1));
     }
     return next;
 }
@@ -122,19 +160,19 @@ void dram_channel_command(struct dram_channel *d, uint64_t clock)
         dram_channel_wake(d, d->command_next);
         return;
     }
-    struct choice column = {0, UINT64_MAX}, row = {0, UINT64_MAX};
-    uint64_t next = channel_choose(d, clock, &column, &row);
-    bool has_column = column.order != UINT64_MAX, has_row = row.order != UINT64_MAX;
-    if (has_column) {
-        channel_give_command(d, clock, column.bank);
-        next = MIN(next, channel_bank_next(d, clock, column.bank));
+    struct choices ch = {.column.order = UINT64_MAX, .row.order = UINT64_MAX};
+    uint64_t next = channel_choose(d, clock, &ch);
+    if (ch.column.order != UINT64_MAX) {
+        channel_give_command(d, clock, ch.column.bank);
+        next = MIN(next, channel_bank_next(d, clock, ch.column.bank));
     }
-    if (has_row) { /* a column command may have taken the bus, or held its group's precharges back */
-        if (channel_bank_next(d, clock, row.bank) <= clock) channel_give_command(d, clock, row.bank);
-        next = MIN(next, channel_bank_next(d, clock, row.bank));
+    if (ch.row.order !=
+        UINT64_MAX) { /* a column command may have taken the bus, or held its group's precharges back */
+        if (channel_bank_next(d, clock, ch.row.bank) <= clock) channel_give_command(d, clock, ch.row.bank);
+        next = MIN(next, channel_bank_next(d, clock, ch.row.bank));
     }
-    d->command_next = next;
-    dram_channel_wake(d, next);
+    d->command_next = MIN(next, channel_lost_next(d, clock, ch.lost));
+    dram_channel_wake(d, d->command_next);
 }
 
 static uint32_t channel_refresh_first(const struct dram_channel *d)

@@ -154,6 +154,9 @@ struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const stru
                                      .replace = (uint8_t)p->replace};
     assert(g.sets && p->line <= 32 * CACHE_SECTOR_BYTES);
     s->line_sectors = (uint32_t)((1ull << (p->line / CACHE_SECTOR_BYTES)) - 1);
+    s->tags_after = MAX(clock_edge(clock, (tick)p->latency * core->period), (tick)clock->period);
+    for (uint32_t i = 0; i < ARRAY_LEN(s->sector_cycles); i++)
+        s->sector_cycles[i] = (uint16_t)l2_port_cycles(s, CACHE_SECTOR_BYTES * i);
     cache_init(&s->cache, &g);
     s->line_addr = mem_zalloc(sizeof(uint64_t) * g.sets * g.ways);
     mshr_init(&s->mshr, p->mshrs, p->merges);
@@ -213,7 +216,7 @@ uint32_t l2_requests_max(const struct l2_params *p)
 void l2_settle(struct l2_slice *s, tick now)
 {
     if (!s->is_stalled || now <= s->stall_since) return;
-    tick cycles = (now - s->stall_since + s->clock.period - 1) / s->clock.period;
+    tick cycles = l2_cycles_in(now - s->stall_since + s->clock.period - 1, s->clock.period);
     s->stats.stall[s->stall_cause] += cycles;
     s->stall_since = clock_after(&s->clock, s->stall_since, (uint32_t)cycles);
 }
@@ -226,27 +229,42 @@ static void l2_enter(struct l2_slice *s, tick now)
     link_pop(s->in, now);
     struct req *r = req_at(s->pool, id);
     r->at_l2 = now;
-    tick ready = clock_edge(&s->clock, clock_after(&s->core, now, s->params.latency));
-    l2_ring_push(&s->pipe, (struct l2_timed){.id = id,
-                                             .ready = MAX(ready, l2_next_cycle(s, now)),
-                                             .local = l2_local(s, r->addr)});
+    l2_ring_push(&s->pipe,
+                 (struct l2_timed){.id = id, .ready = l2_at_tags(s, now), .local = l2_local(s, r->addr)});
+}
+
+static void l2_wake_to_enter(struct l2_slice *s, tick now)
+{
+    if (s->in->count && s->pipe.count < s->pipe.capacity)
+        wake_at(&s->wake, MAX(l2_next_cycle(s, now), link_next(s->in)));
 }
 
 /* When there is something to do that no link tells: what waits for room in a link is woken by it, and what
  * waits for a line or an MSHR by the fill. */
 static void l2_set_wake(struct l2_slice *s, tick now)
 {
-    tick next = l2_next_cycle(s, now), *wake = &s->wake;
+    tick next = l2_next_cycle(s, now), wake = s->wake;
     if (s->fill.id != REQ_NONE)
-        wake_at(wake, s->fill.ready);
-    else
-        wake_at(wake, MAX(link_next(s->from_dram), s->params.fill_port ? next : MAX(next, s->port_free)));
+        wake_at(&wake, s->fill.ready);
+    else if (s->from_dram->count)
+        wake_at(&wake, MAX(link_next(s->from_dram), s->params.fill_port ? next : MAX(next, s->port_free)));
     if (s->latch.id != REQ_NONE && (s->latch.ready > now || s->replied))
-        wake_at(wake, MAX(next, s->latch.ready));
-    if (s->drain_count && (s->replied || s->atomic_free > now)) wake_at(wake, next);
-    if (s->pipe.count && !s->is_stalled) wake_at(wake, MAX(next, l2_ring_at(&s->pipe, 0)->ready));
-    if (s->is_stalled && s->stall_cause == L2_STALL_PORT) wake_at(wake, MAX(next, s->port_free));
-    if (s->pipe.count < s->pipe.capacity) wake_at(wake, MAX(next, link_next(s->in)));
+        wake_at(&wake, MAX(next, s->latch.ready));
+    if (s->drain_count && (s->replied || s->atomic_free > now)) wake_at(&wake, next);
+    if (s->is_stalled) {
+        if (s->stall_cause == L2_STALL_PORT) wake_at(&wake, MAX(next, s->port_free));
+    } else if (s->pipe.count)
+        wake_at(&wake, MAX(next, l2_ring_head(&s->pipe)->ready));
+    s->act_at = wake;
+    s->wake = wake;
+    l2_wake_to_enter(s, now);
+}
+
+/* Nothing but requests that enter: no time has come, no fill has, and no link may have made room. Then a stall goes on as it is. */
+static bool l2_only_enters(const struct l2_slice *s, tick now)
+{
+    return now < s->act_at && !s->out->producer_waits && !s->to_dram->producer_waits &&
+           (!s->from_dram->count || s->fill.id != REQ_NONE);
 }
 
 void l2_tick(struct l2_slice *s, tick now)
@@ -254,6 +272,13 @@ void l2_tick(struct l2_slice *s, tick now)
     s->wake = TICK_NEVER;
     if (s->params.infinite) {
         l2_infinite_tick(s, now);
+        return;
+    }
+    if (l2_only_enters(s, now)) {
+        l2_enter(s, now);
+        if (s->pipe.count && !s->is_stalled) wake_at(&s->act_at, l2_ring_head(&s->pipe)->ready);
+        wake_at(&s->wake, s->act_at);
+        l2_wake_to_enter(s, now);
         return;
     }
     l2_settle(s, now);
@@ -293,6 +318,8 @@ void l2_fill_from_host(struct l2_slice *s, uint64_t line_addr)
     cache_reserve(&s->cache, line, local, 0);
     s->line_addr[line] = line_addr;
     cache_fill(&s->cache, line, s->line_sectors);
+    s->is_probed = false;
+    s->act_at = 0;
     if (s->line_ready) s->line_ready[line] = 0;
 }
 

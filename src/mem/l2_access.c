@@ -35,7 +35,7 @@ void l2_count(struct l2_slice *s, const struct req *r, enum cache_outcome outcom
     l2_count_one(&s->stats.cls[r->cls], outcome);
     if (r->cls == REQ_GLOBAL && r->kind == REQ_WRITE) l2_count_one(&s->stats.global_writes, outcome);
     s->stats.reads += r->kind == REQ_READ;
-    s->stats.read_sectors += r->kind == REQ_READ ? (uint32_t)__builtin_popcount(r->sectors) : 0;
+    s->stats.read_sectors += r->kind == REQ_READ ? req_sector_count(r->sectors) : 0;
     s->stats.writes += r->kind == REQ_WRITE;
     s->stats.atomics += r->kind == REQ_ATOMIC;
     s->stats.sector_misses += outcome == CACHE_SECTOR_MISS;
@@ -72,7 +72,7 @@ static bool l2_read_hit(struct l2_slice *s, uint32_t id, struct req *r, uint32_t
         s->atomic_free = clock_after(&s->clock, now, s->params.atomic_cycles);
         l2_apply_atomic(s, r);
     }
-    l2_use_port(s, now, l2_port_cycles(s, l2_sector_bytes(r->sectors)), &s->stats.port_read_cycles);
+    l2_use_port(s, now, l2_sector_cycles(s, r->sectors), &s->stats.port_read_cycles);
     s->latch = (struct l2_timed){.id = id, .ready = s->port_free};
     r->l2_hit = true;
     if (line == CACHE_NO_LINE) return true; /* a perfect L2 */
@@ -147,17 +147,17 @@ static uint32_t l2_dram_request(struct l2_slice *s, const struct req *cause, uin
 
 static void l2_evict(struct l2_slice *s, const struct req *r, const struct l2_plan *plan, tick now)
 {
-    l2_use_port(s, now, l2_port_cycles(s, l2_sector_bytes(plan->evict)), &s->stats.port_evict_cycles);
+    l2_use_port(s, now, l2_sector_cycles(s, plan->evict), &s->stats.port_evict_cycles);
     s->victim = l2_dram_request(s, r, s->line_addr[plan->line], plan->line, plan->evict, REQ_WRITE, now);
     s->stats.writebacks++;
-    s->stats.written_sectors += (uint32_t)__builtin_popcount(plan->evict);
+    s->stats.written_sectors += req_sector_count(plan->evict);
 }
 
 static void l2_fetch(struct l2_slice *s, const struct req *r, struct l2_plan *plan, tick now)
 {
     link_push(s->to_dram, now, l2_dram_request(s, r, r->addr, plan->line, plan->fetch, REQ_READ, now));
     s->stats.fetches++;
-    s->stats.fetched_sectors += (uint32_t)__builtin_popcount(plan->fetch);
+    s->stats.fetched_sectors += req_sector_count(plan->fetch);
     if (plan->entry == MSHR_NONE)
         plan->entry = mshr_take(&s->mshr, r->addr, plan->fetch);
     else
@@ -197,7 +197,7 @@ static bool l2_read_miss(struct l2_slice *s, uint32_t id, struct req *r, enum ca
                          uint32_t line, tick now)
 {
     struct l2_plan plan = {
-        .local = l2_ring_at(&s->pipe, 0)->local, .line = line, .entry = mshr_find(&s->mshr, r->addr)};
+        .local = l2_ring_head(&s->pipe)->local, .line = line, .entry = mshr_find(&s->mshr, r->addr)};
     if (outcome != CACHE_HIT_RESERVED) plan.fetch = l2_missing(s, r, line);
     if (line == CACHE_NO_LINE && !l2_find_victim(s, r, &plan, now)) return false;
     if (!l2_can_do(s, r, &plan, true, now)) return false;
@@ -235,7 +235,7 @@ static bool l2_write(struct l2_slice *s, uint32_t id, struct req *r, enum cache_
                      uint32_t line, tick now)
 {
     bool is_miss = outcome != CACHE_HIT && outcome != CACHE_HIT_RESERVED;
-    struct l2_plan plan = {.local = l2_ring_at(&s->pipe, 0)->local, .line = line, .entry = MSHR_NONE};
+    struct l2_plan plan = {.local = l2_ring_head(&s->pipe)->local, .line = line, .entry = MSHR_NONE};
     if (!l2_can_answer(s, r, now)) return false;
     if (is_miss) plan.fetch = l2_write_fetch(s, r, line);
     if (plan.fetch) plan.entry = mshr_find(&s->mshr, r->addr);
@@ -252,12 +252,22 @@ static bool l2_write(struct l2_slice *s, uint32_t id, struct req *r, enum cache_
     return true;
 }
 
+/* A head that waits asks the tags again only when a fill has changed them. */
+static void l2_probe_head(struct l2_slice *s, uint32_t sectors)
+{
+    if (s->is_probed) return;
+    s->is_probed = true;
+    s->head_line = CACHE_NO_LINE;
+    s->head_outcome = CACHE_HIT;
+    if (!s->params.perfect)
+        s->head_outcome = cache_probe(&s->cache, l2_ring_head(&s->pipe)->local, sectors, &s->head_line);
+}
+
 static bool l2_serve(struct l2_slice *s, uint32_t id, struct req *r, tick now)
 {
-    uint64_t local = l2_ring_at(&s->pipe, 0)->local;
-    uint32_t line = CACHE_NO_LINE;
-    enum cache_outcome outcome =
-        s->params.perfect ? CACHE_HIT : cache_probe(&s->cache, local, r->sectors, &line);
+    l2_probe_head(s, r->sectors);
+    enum cache_outcome outcome = s->head_outcome;
+    uint32_t line = s->head_line;
     bool done;
     if (outcome == CACHE_RESERVATION_FAIL)
         done = l2_stall(s, r, L2_STALL_LINE, now);
@@ -273,9 +283,9 @@ static bool l2_serve(struct l2_slice *s, uint32_t id, struct req *r, tick now)
 
 void l2_access(struct l2_slice *s, tick now)
 {
-    if (!s->pipe.count || l2_ring_at(&s->pipe, 0)->ready > now) return;
-    uint32_t id = l2_ring_at(&s->pipe, 0)->id;
+    if (!s->pipe.count || l2_ring_head(&s->pipe)->ready > now) return;
+    uint32_t id = l2_ring_head(&s->pipe)->id;
     if (!l2_serve(s, id, req_at(s->pool, id), now)) return;
     l2_ring_pop(&s->pipe);
-    s->head_failed = false;
+    s->head_failed = s->is_probed = false;
 }

@@ -21,9 +21,7 @@ static void l2_infinite_take(struct l2_slice *s, uint32_t id, tick now)
     uint32_t line = CACHE_NO_LINE;
     enum cache_outcome outcome =
         s->params.perfect ? CACHE_HIT : cache_probe(&s->cache, local, r->sectors, &line);
-    tick tags =
-        MAX(clock_edge(&s->clock, clock_after(&s->core, now, s->params.latency)), l2_next_cycle(s, now));
-    tick there = tags;
+    tick tags = l2_at_tags(s, now), there = tags;
     r->at_l2 = now;
     if (outcome == CACHE_HIT && line != CACHE_NO_LINE && s->line_ready[line] > tags)
         outcome = CACHE_HIT_RESERVED;
@@ -39,9 +37,7 @@ static void l2_infinite_take(struct l2_slice *s, uint32_t id, tick now)
     }
     r->l2_hit = outcome == CACHE_HIT;
     l2_count(s, r, outcome);
-    tick done = r->kind == REQ_WRITE
-                    ? tags
-                    : clock_after(&s->clock, there, l2_port_cycles(s, l2_sector_bytes(r->sectors)));
+    tick done = r->kind == REQ_WRITE ? tags : clock_after(&s->clock, there, l2_sector_cycles(s, r->sectors));
     struct l2_ring *d = &s->delayed;
     l2_ring_push(d, (struct l2_timed){.id = id, .ready = done});
     uint32_t i = d->count - 1;

@@ -36,7 +36,7 @@ void l2_start_fill(struct l2_slice *s, tick now)
     bool own = s->params.fill_port;
     if (s->fill.id != REQ_NONE || (!own && s->port_free > now) || !link_peek(s->from_dram, now, &id)) return;
     link_pop(s->from_dram, now);
-    uint32_t cycles = l2_port_cycles(s, l2_sector_bytes(req_at(s->pool, id)->sectors));
+    uint32_t cycles = l2_sector_cycles(s, req_at(s->pool, id)->sectors);
     if (own)
         s->stats.port_fill_cycles += cycles;
     else
@@ -69,6 +69,7 @@ void l2_finish_fill(struct l2_slice *s, tick now)
     uint32_t line = r->token, entry = mshr_find(&s->mshr, r->addr);
     assert(s->line_addr[line] == r->addr && entry != MSHR_NONE);
     cache_fill(&s->cache, line, r->sectors);
+    s->is_probed = false;
     s->mshr.entries[entry].sectors &= ~r->sectors;
     if (!s->mshr.entries[entry].sectors) l2_queue_chain(s, entry);
     req_del(s->pool, s->fill.id);
@@ -79,10 +80,9 @@ void l2_finish_fill(struct l2_slice *s, tick now)
 void l2_reply_left(struct l2_slice *s, uint32_t id, tick now)
 {
     struct req *r = req_at(s->pool, id);
-    r->served = now;
     s->stats.replies++;
     if (!r->l2_hit || r->kind != REQ_READ) return;
-    s->stats.hit_latency += (now - r->at_l2) / s->core.period;
+    s->stats.hit_latency += l2_cycles_in(now - r->at_l2, s->core.period);
     s->stats.hits_timed++;
 }
 

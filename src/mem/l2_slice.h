@@ -17,6 +17,7 @@ struct l2_ring {
 
 struct l2_slice {
     tick wake;
+    tick act_at; /* before this nothing happens by itself but requests that enter */
     /* touched every cycle */
     struct l2_ring pipe;   /* accepted, on their way to the tags */
     tick port_free;        /* the data port */
@@ -28,6 +29,9 @@ struct l2_slice {
     uint32_t drain_head, drain_count;
     bool replied; /* in this cycle */
     bool is_stalled, head_failed;
+    bool is_probed; /* what the tags said of the head stands in the next two: they have not changed since */
+    enum cache_outcome head_outcome;
+    uint32_t head_line;
     enum l2_stall stall_cause;
     tick stall_since;
     /* parts */
@@ -47,7 +51,9 @@ struct l2_slice {
     /* cold */
     struct l2_params params;
     struct clock_domain clock, core;
+    tick tags_after;              /* ticks from the access queue to the tags */
     uint32_t index, line_sectors; /* mask */
+    uint16_t sector_cycles[33];   /* [sectors]: time on the port */
     struct l2_stats stats;
 };
 
@@ -56,6 +62,7 @@ static inline struct l2_timed *l2_ring_at(const struct l2_ring *r, uint32_t i)
     uint32_t at = r->head + i;
     return &r->at[at >= r->capacity ? at - r->capacity : at];
 }
+static inline const struct l2_timed *l2_ring_head(const struct l2_ring *r) { return &r->at[r->head]; }
 static inline void l2_ring_push(struct l2_ring *r, struct l2_timed t)
 {
     assert(r->count < r->capacity);
@@ -70,13 +77,24 @@ static inline struct l2_timed l2_ring_pop(struct l2_ring *r)
     return t;
 }
 static inline tick l2_next_cycle(const struct l2_slice *s, tick now) { return now + s->clock.period; }
+/* When what leaves the access queue now is at the tags: on an edge, as now is. */
+static inline tick l2_at_tags(const struct l2_slice *s, tick now) { return now + s->tags_after; }
 static inline uint32_t l2_port_cycles(const struct l2_slice *s, uint32_t bytes)
 {
     return MAX(1u, (bytes + s->params.port_bytes - 1) / s->params.port_bytes);
 }
 static inline uint32_t l2_sector_bytes(uint32_t sectors)
 {
-    return CACHE_SECTOR_BYTES * (uint32_t)__builtin_popcount(sectors);
+    return CACHE_SECTOR_BYTES * req_sector_count(sectors);
+}
+static inline uint32_t l2_sector_cycles(const struct l2_slice *s, uint32_t sectors)
+{
+    return s->sector_cycles[req_sector_count(sectors)];
+}
+/* Whole periods in a span, which is short nearly always: 32 bits are faster. */
+static inline uint64_t l2_cycles_in(tick span, uint32_t period)
+{
+    return span >> 32 ? span / period : (uint32_t)span / period;
 }
 /* What of a line is moved for these sectors: the line, where there are no sectors. */
 static inline uint32_t l2_moved(const struct l2_slice *s, uint32_t sectors)

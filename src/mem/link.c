@@ -6,7 +6,7 @@
 #include "mem/link.h"
 
 /* Made once: a push and a pop look it up instead of dividing. */
-static uint8_t *link_levels(uint32_t capacity)
+uint8_t *link_levels(uint32_t capacity)
 {
     uint8_t *level = mem_zalloc(capacity + 1);
     for (uint32_t n = 1; n < capacity; n++)
@@ -45,5 +45,5 @@ void link_refuse(struct link *l, tick now)
         l->refusals++;
     }
     /* The pop of this tick came before the question and told nobody. */
-    if (l->count < l->capacity && l->producer_wake) wake_at(l->producer_wake, now + 1);
+    if (l->count < l->capacity) link_tell_producer(l, now);
 }

@@ -23,19 +23,20 @@ struct link_slot {
 };
 
 struct link {
+    /* touched by every push and pop */
     struct link_slot *slots;
     uint32_t capacity, head, count;
-    tick latency;                        /* ticks */
-    tick pop_time;                       /* of the newest pop */
     uint32_t pop_count;                  /* pops at pop_time: not free yet in that tick */
+    tick pop_time;                       /* of the newest pop */
+    tick changed;                        /* when count last changed */
+    uint8_t *level_of;                   /* [count]: its level; [0] unused */
+    tick latency;                        /* ticks */
+    bool producer_waits;                 /* a push was refused: tell the producer when there is room */
     tick *consumer_wake, *producer_wake; /* set to the time at which the other end may go on; may be NULL */
-    uint8_t
-        *consumer_note;  /* a push sets it to 1: which of its many links the consumer looks at; may be NULL */
-    bool producer_waits; /* a push was refused: tell the producer when there is room */
-    tick waits_since;    /* the first refusal of this wait */
+    uint8_t *consumer_note,
+        *producer_note; /* set to 1 with it: which of its many links an end looks at; may be NULL */
+    tick waits_since;   /* the first refusal of this wait */
     /* statistics */
-    uint8_t *level_of;             /* [count]: its level; [0] unused */
-    tick changed;                  /* when count last changed */
     tick level_ticks[LINK_LEVELS]; /* time spent at each level, while not empty */
     uint64_t pushes, refusals; /* refusals: times that the producer had to wait, not times that it asked */
     tick blocked_ticks;        /* from the first refusal to the push that went through, summed */
@@ -44,8 +45,17 @@ struct link {
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake);
+/* [count]: the level of a queue of this capacity; the caller frees it. */
+uint8_t *link_levels(uint32_t capacity);
 void link_free(struct link *l);
 void link_refuse(struct link *l, tick now); /* what link_can_push does when there is no room */
+
+/* There is room from the next tick on. */
+static inline void link_tell_producer(struct link *l, tick now)
+{
+    if (l->producer_note) *l->producer_note = 1;
+    if (l->producer_wake) wake_at(l->producer_wake, now + 1);
+}
 
 /* What the producer counts as occupied: places emptied in this very tick are not free yet (invariant 2). */
 static inline uint32_t link_occupied(const struct link *l, tick now)
@@ -109,7 +119,7 @@ static inline uint32_t link_pop(struct link *l, tick now)
         l->pop_count = 0;
     }
     l->pop_count++;
-    if (l->producer_waits && l->producer_wake) wake_at(l->producer_wake, now + 1);
+    if (UNLIKELY(l->producer_waits)) link_tell_producer(l, now);
     return value;
 }
 

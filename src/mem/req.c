@@ -2,11 +2,17 @@
  * after those, so that the memory in use follows the number alive. */
 #include "mem/req.h"
 
+static struct req *make_items(uint32_t count)
+{
+    struct req *items = aligned_alloc(sizeof(struct req), sizeof(struct req) * count);
+    if (!items) UNREACHABLE("memory for requests");
+    return items;
+}
+
 void req_pool_init(struct req_pool *p, uint32_t count)
 {
     assert(count >= 1 && count < REQ_NONE);
-    *p = (struct req_pool){
-        .items = mem_zalloc(sizeof(struct req) * count), .cap = count, .free_head = REQ_NONE};
+    *p = (struct req_pool){.items = make_items(count), .cap = count, .free_head = REQ_NONE};
 }
 
 void req_pool_free(struct req_pool *p)
@@ -23,8 +29,10 @@ void req_reserve(struct req_pool *p, uint32_t more)
         assert(cap < REQ_NONE / 2);
         cap *= 2;
     }
-    p->items = mem_realloc(p->items, sizeof(struct req) * cap);
-    memset(p->items + p->cap, 0, sizeof(struct req) * (cap - p->cap));
+    struct req *items = make_items(cap);
+    memcpy(items, p->items, sizeof(struct req) * p->cap);
+    free(p->items);
+    p->items = items;
     p->cap = cap;
 }
 

@@ -22,9 +22,10 @@ struct req {
     uint32_t token;          /* the asker's own: a pending load, an MSHR, an atomic record */
     uint16_t slice, channel; /* where the address map sends it */
     uint32_t next;           /* free list, and chains that a component may build while it owns the request */
-    tick born, at_l2, at_dram,
-        served; /* time stamps: made at the L1, accepted by the L2 slice, by DRAM, reply left L2 */
+    tick born, at_l2;        /* time stamps: made at the L1, accepted by the L2 slice */
 };
+_Static_assert(sizeof(struct req) == 64,
+               "a request is one line of the host's cache; items of a pool are aligned to it");
 
 #define REQ_NONE UINT32_MAX
 
@@ -59,6 +60,12 @@ void req_part_init(struct req_pool *part, const struct req_pool *whole);
 void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t low);
 uint32_t req_new(struct req_pool *p, const struct req *init);
 void req_del(struct req_pool *p, uint32_t id);
+/* Sectors in a mask; lines of four, nearly always: then it is looked up in a word. */
+static inline uint32_t req_sector_count(uint32_t mask)
+{
+    return mask < 16 ? (uint32_t)(0x4332322132212110ull >> (4 * mask)) & 15
+                     : (uint32_t)__builtin_popcount(mask);
+}
 static inline struct req *req_at(struct req_pool *p, uint32_t id) { return &p->items[id]; }
 
 #endif

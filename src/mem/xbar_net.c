@@ -15,151 +15,63 @@
  * Flits are not moved one at a time: behind a granted packet its flits leave the buffer one a cycle and
  * others come in at most as fast, so its room counts as free at the grant.
  *
+ * A port is looked at only when something can happen to it. What comes by itself (a packet is complete, a port or a channel is
+ * free, a link shows its head) is planned on a wheel: 64 slots, one a cycle, with a mask of ports for each kind of event. What
+ * others cause comes as a note of a link (a push at an input, room at an output) or with a grant. (6) Looking at a port too
+ * often changes nothing.
+ *
  * Left out: credit return time, and more than one packet on an input's channel. The infinite network keeps
  * the time of an idle one for each packet, and lets any number through at once. */
 #include "mem/xbar_net.h"
 
-enum { INFINITE_PACKETS = 4096 }; /* of an output: more than the machine's links ever hold */
-
-static void xbar_ring_init(struct xbar_ring *r, uint32_t capacity)
+struct xbar_size xbar_size_of(const struct xbar_net *n, uint32_t data, uint32_t unit)
 {
-    *r = (struct xbar_ring){.at = mem_zalloc(sizeof(struct xbar_packet) * capacity), .capacity = capacity};
-}
-
-static void xbar_input_init(struct xbar_input *in, const struct xbar_params *p)
-{
-    xbar_ring_init(&in->injection, p->injection);
-    in->vcs = mem_zalloc(sizeof(struct xbar_vc) * p->vcs);
-    for (uint32_t v = 0; v < p->vcs; v++) xbar_ring_init(&in->vcs[v].packets, p->vc_buffer);
-}
-
-static struct link **xbar_copy_links(struct link **links, uint32_t count)
-{
-    struct link **copy = mem_alloc(sizeof *copy * count);
-    memcpy(copy, links, sizeof *copy * count);
-    return copy;
-}
-
-void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_reply, uint32_t inputs,
-                   uint32_t outputs, const struct clock_domain *clock, struct req_pool *pool,
-                   struct link **from, struct link **to, struct xbar_net_stats *stats)
-{
-    *n = (struct xbar_net){.params = p,
-                           .clock = clock,
-                           .pool = pool,
-                           .is_reply = is_reply,
-                           .flit_bytes = is_reply ? p->reply_flit : p->request_flit,
-                           .inputs = inputs,
-                           .outputs = outputs,
-                           .words = (inputs + 63) / 64,
-                           .out_words = (outputs + 63) / 64,
-                           .in = mem_zalloc(sizeof(struct xbar_input) * inputs),
-                           .out = mem_zalloc(sizeof(struct xbar_output) * outputs),
-                           .from = xbar_copy_links(from, inputs),
-                           .to = xbar_copy_links(to, outputs),
-                           .stats = stats,
-                           .offer = mem_alloc(sizeof(uint32_t) * inputs),
-                           .offered = mem_alloc(sizeof(uint32_t) * inputs),
-                           .open = mem_alloc(sizeof(uint32_t) * outputs),
-                           .ejecting = mem_zalloc(sizeof(uint64_t) * ((outputs + 63) / 64)),
-                           .asked = mem_zalloc(sizeof(uint64_t) * ((outputs + 63) / 64)),
-                           .noted = mem_zalloc(inputs + NOTE_WORD),
-                           .until = mem_zalloc(sizeof(tick) * inputs)};
-    for (uint32_t i = 0; i < inputs; i++) {
-        xbar_input_init(&n->in[i], p);
-        n->offer[i] = UINT32_MAX;
-        n->noted[i] = NOTE_LOOK; /* the link may hold something already */
+    uint32_t parts = 1;
+    if (unit && data > unit) {
+        parts = (data + unit - 1) / unit;
+        data = unit;
     }
-    for (uint32_t o = 0; o < outputs; o++) {
-        xbar_ring_init(&n->out[o].ejection, p->infinite ? INFINITE_PACKETS : p->ejection);
-        n->out[o].requests = mem_zalloc(sizeof(uint64_t) * n->words);
-    }
+    uint32_t bytes = n->params->header + data;
+    uint32_t step = bytes <= n->flit_bytes ? 1 : (bytes + n->flit_bytes - 1) / n->flit_bytes;
+    assert(step * parts <= UINT16_MAX);
+    return (struct xbar_size){.flits = (uint16_t)(step * parts), .step = (uint16_t)step};
 }
 
-void xbar_net_take_notes(struct xbar_net *n)
-{
-    for (uint32_t i = 0; i < n->inputs; i++) n->from[i]->consumer_note = &n->noted[i];
-}
-
-void xbar_net_free(struct xbar_net *n)
-{
-    for (uint32_t i = 0; i < n->inputs; i++) {
-        free(n->in[i].injection.at);
-        for (uint32_t v = 0; v < n->params->vcs; v++) free(n->in[i].vcs[v].packets.at);
-        free(n->in[i].vcs);
-    }
-    for (uint32_t o = 0; o < n->outputs; o++) {
-        free(n->out[o].ejection.at);
-        free(n->out[o].requests);
-    }
-    free(n->from);
-    free(n->to);
-    free(n->in);
-    free(n->out);
-    free(n->offer);
-    free(n->offered);
-    free(n->open);
-    free(n->ejecting);
-    free(n->asked);
-    free(n->noted);
-    free(n->until);
-}
-
-static uint32_t xbar_packet_bytes(const struct xbar_net *n, const struct req *r)
-{
-    uint32_t header = n->params->header;
-    switch ((enum req_kind)r->kind) {
-    case REQ_READ: return n->is_reply ? header + 32 * (uint32_t)__builtin_popcount(r->sectors) : header;
-    case REQ_WRITE: return n->is_reply ? header : header + r->write_bytes;
-    case REQ_ATOMIC: return header + r->write_bytes;
-    }
-    UNREACHABLE("a request of no kind");
-}
-
-static struct xbar_packet xbar_packet_of(const struct xbar_net *n, uint32_t id, tick now)
+static inline struct xbar_packet xbar_packet_of(const struct xbar_net *n, uint32_t id)
 {
     const struct req *r = req_at(n->pool, id);
-    uint32_t bytes = xbar_packet_bytes(n, r), header = n->params->header, unit = n->params->reply_data;
-    uint32_t parts = 1;
-    if (n->is_reply && r->kind == REQ_READ && unit && bytes > header + unit) {
-        parts = (bytes - header + unit - 1) / unit;
-        bytes = header + unit;
-    }
-    uint32_t step = MAX(1u, (bytes + n->flit_bytes - 1) / n->flit_bytes), flits = step * parts;
+    struct xbar_size size;
+    if (r->kind == REQ_READ)
+        size = n->read_sizes[n->is_reply ? req_sector_count(r->sectors) : 0];
+    else
+        size = xbar_size_of(n, r->kind == REQ_WRITE && n->is_reply ? 0 : r->write_bytes, 0);
     uint16_t dst = n->is_reply ? r->sm : r->slice;
-    assert(dst < n->outputs && flits <= UINT16_MAX);
-    return (struct xbar_packet){
-        .id = id, .dst = dst, .flits = (uint16_t)flits, .step = (uint16_t)step, .taken = now, .ready = now};
-}
-
-void xbar_request(struct xbar_net *n, uint32_t input, struct xbar_vc *vc)
-{
-    uint32_t dst = xbar_ring_at(&vc->packets, 0)->dst;
-    struct xbar_output *o = &n->out[dst];
-    assert(!(o->requests[input / 64] >> (input % 64) & 1));
-    xbar_mask_set(o->requests, input);
-    xbar_mask_set(n->asked, dst);
-    o->request_count++;
-    n->requests++;
+    assert(dst < n->outputs);
+    return (struct xbar_packet){.id = id, .dst = dst, .flits = size.flits, .step = size.step};
 }
 
 /* ---- from the ejection buffers into the links: one packet a cycle ---- */
-static void xbar_deliver(struct xbar_net *n, uint32_t output, tick now, tick *wake)
+static void xbar_deliver(struct xbar_net *n, uint32_t output)
 {
-    struct xbar_ring *r = &n->out[output].ejection;
+    struct xbar_output *o = &n->out[output];
+    struct xbar_ring *r = &o->ejection;
     while (r->count) {
-        struct xbar_packet *p = xbar_ring_at(r, 0);
-        if (p->ready > now || !link_can_push(n->to[output], now)) return; /* the link wakes us */
+        const struct xbar_packet *p = xbar_ring_head(r);
+        if (p->ready > n->cycle) {
+            xbar_plan(n, EVENT_DELIVER, output, p->ready);
+            return;
+        }
+        if (!link_can_push(o->to, n->now)) return; /* the link says when there is room */
         n->stats->packets++;
         n->stats->flits += p->flits;
-        n->stats->eject_wait_cycles += (now - p->ready) / n->clock->period;
-        n->stats->latency_cycles += (now - p->taken) / n->clock->period;
-        link_push(n->to[output], now, p->id);
+        n->stats->eject_wait_cycles += n->cycle - p->ready;
+        n->stats->latency_cycles += n->cycle - p->taken;
+        link_push(o->to, n->now, p->id);
+        if (r->count == r->capacity) xbar_mask_clear(n->full, output);
         xbar_ring_pop(r);
-        if (!r->count) xbar_mask_clear(n->ejecting, output);
         n->packets--;
         if (n->params->infinite) continue;
-        if (r->count) wake_at(wake, MAX(now + n->clock->period, xbar_ring_at(r, 0)->ready));
+        if (r->count) xbar_plan(n, EVENT_DELIVER, output, MAX(n->cycle + 1, xbar_ring_head(r)->ready));
         return;
     }
 }
@@ -170,24 +82,32 @@ static bool xbar_has_room(uint32_t used, uint32_t size, uint32_t flits)
     return used == 0 || used + flits <= size;
 }
 
-static void xbar_start_channel(struct xbar_net *n, uint32_t input, tick now)
+static bool xbar_vc_fits(const struct xbar_net *n, const struct xbar_vc *vc, uint32_t flits)
+{
+    return vc->packets.count < vc->packets.capacity && xbar_has_room(vc->flits, n->params->vc_buffer, flits);
+}
+
+static void xbar_put_on_channel(struct xbar_net *n, uint32_t input, struct xbar_vc *vc, struct xbar_packet *p)
 {
     struct xbar_input *in = &n->in[input];
-    if (!in->injection.count || in->channel_free > now) return;
-    struct xbar_packet *first = xbar_ring_at(&in->injection, 0);
-    struct xbar_vc *vc = xbar_vc_for(n, input, first->dst);
-    if (vc->packets.count == vc->packets.capacity ||
-        !xbar_has_room(vc->flits, n->params->vc_buffer, first->flits))
-        return;
-    struct xbar_packet p = xbar_ring_pop(&in->injection);
-    p.ready = now + n->clock->period;
-    vc->flits += p.flits;
-    in->channel_flits = p.flits;
-    in->channel_free = clock_after(n->clock, now, p.flits);
+    p->ready = n->cycle + 1;
+    vc->flits += p->flits;
+    in->channel_flits = p->flits;
+    in->channel_free = n->cycle + p->flits;
     xbar_ring_push(&vc->packets, p);
     if (vc->packets.count > 1) return;
-    vc->head_since = MAX(p.ready, in->port_free);
+    vc->head_since = MAX(p->ready, in->port_free);
+    if (n->has_one_vc && in->port_free > p->ready) xbar_keep_input(n, input);
     xbar_request(n, input, vc);
+}
+
+static void xbar_start_channel(struct xbar_net *n, uint32_t input)
+{
+    struct xbar_input *in = &n->in[input];
+    if (!in->injection.count || in->channel_free > n->cycle) return;
+    const struct xbar_packet *first = xbar_ring_head(&in->injection);
+    struct xbar_vc *vc = xbar_vc_for(n, input, first->dst);
+    if (xbar_vc_fits(n, vc, first->flits)) xbar_put_on_channel(n, input, vc, xbar_ring_pop(&in->injection));
 }
 
 static bool xbar_fits(const struct xbar_net *n, const struct xbar_input *in, uint32_t flits)
@@ -196,151 +116,222 @@ static bool xbar_fits(const struct xbar_net *n, const struct xbar_input *in, uin
            xbar_has_room(in->flits, n->params->injection, flits);
 }
 
-/* What is to be done for an input next, and when: by itself at `until`, or by a push or a grant. */
-static void xbar_note_input(struct xbar_net *n, uint32_t input, tick until)
+/* The first cycle in which something that comes at t, after now, can be seen. */
+static uint64_t xbar_cycle_of(const struct xbar_net *n, tick t)
 {
-    const struct xbar_input *in = &n->in[input];
-    const struct link *from = n->from[input];
-    n->until[input] = until;
-    if (!from->consumer_note)
-        n->noted[input] = NOTE_LOOK;
-    else
-        n->noted[input] =
-            in->channel_flits || in->injection.count || from->count ? NOTE_SLEEPS : NOTE_NOTHING;
+    tick ahead = t - n->now;
+    return n->cycle + (ahead <= n->period ? 1 : (ahead + n->period - 1) / n->period);
 }
 
-/* Returns the time at which there is something to do again, if nothing else happens. */
-static tick xbar_inject(struct xbar_net *n, uint32_t input, tick now)
+/* Into the injection buffer, or through it where nothing is in the way. */
+static void xbar_accept(struct xbar_net *n, uint32_t input, struct xbar_packet *p)
 {
     struct xbar_input *in = &n->in[input];
-    struct link *from = n->from[input];
-    tick next = now + n->clock->period, until = TICK_NEVER;
+    struct xbar_vc *vc = xbar_vc_for(n, input, p->dst);
+    bool is_clear = !in->flits && xbar_vc_fits(n, vc, p->flits);
+    in->flits += p->flits;
+    n->packets++;
+    if (is_clear)
+        xbar_put_on_channel(n, input, vc, p);
+    else
+        xbar_ring_push(&in->injection, p);
+}
+
+/* The head of the link comes in, if it can be seen and fits. */
+static void xbar_take(struct xbar_net *n, uint32_t input)
+{
+    struct xbar_input *in = &n->in[input];
+    struct link *from = in->from;
     uint32_t id;
-    if (in->channel_flits && in->channel_free <= now) {
+    if (in->is_waiting || link_peek(from, n->now, &id)) {
+        if (!in->is_waiting) in->head = xbar_packet_of(n, id);
+        in->is_waiting = !xbar_fits(n, in, in->head.flits);
+        if (in->is_waiting) return; /* until what is on the channel has passed */
+        in->head.taken = n->cycle;
+        link_pop(from, n->now);
+        xbar_accept(n, input, &in->head);
+    }
+    if (!from->count) return; /* a push leaves a note */
+    tick next = link_next(from);
+    xbar_plan(n, EVENT_LOOK, input, next <= n->now ? n->cycle + 1 : xbar_cycle_of(n, next));
+}
+
+static void xbar_inject(struct xbar_net *n, uint32_t input)
+{
+    struct xbar_input *in = &n->in[input];
+    if (in->channel_flits && in->channel_free <= n->cycle) {
         in->flits -= in->channel_flits;
         in->channel_flits = 0;
     }
-    bool is_blocked =
-        in->waiting && !xbar_fits(n, in, in->waiting); /* until what is on the channel has passed */
-    if (!is_blocked && link_peek(from, now, &id)) {
-        struct xbar_packet p = xbar_packet_of(n, id, now);
-        in->waiting = p.flits;
-        if (xbar_fits(n, in, p.flits)) {
-            in->waiting = 0;
-            link_pop(from, now);
-            xbar_ring_push(&in->injection, p);
-            in->flits += p.flits;
-            n->packets++;
-            wake_at(&until, MAX(next, link_next(from)));
-        }
-    } else if (!is_blocked)
-        wake_at(&until, link_next(from));
-    xbar_start_channel(n, input, now);
-    if (in->channel_flits) wake_at(&until, in->channel_free);
-    return until;
+    xbar_take(n, input);
+    xbar_start_channel(n, input);
+    if (in->channel_flits && (in->injection.count || in->is_waiting))
+        xbar_plan(n, EVENT_LOOK, input, in->channel_free);
 }
 
 /* ---- the infinite network: each packet takes the time of an idle network ---- */
-static void xbar_insert_by_time(struct xbar_net *n, struct xbar_packet p)
+static void xbar_insert_by_time(struct xbar_net *n, const struct xbar_packet *p)
 {
     xbar_eject(n, p);
-    struct xbar_ring *r = &n->out[p.dst].ejection;
+    struct xbar_ring *r = &n->out[p->dst].ejection;
     uint32_t i = r->count - 1;
-    for (; i && xbar_ring_at(r, i - 1)->ready > p.ready; i--) *xbar_ring_at(r, i) = *xbar_ring_at(r, i - 1);
-    *xbar_ring_at(r, i) = p;
+    for (; i && xbar_ring_at(r, i - 1)->ready > p->ready; i--) *xbar_ring_at(r, i) = *xbar_ring_at(r, i - 1);
+    *xbar_ring_at(r, i) = *p;
+    xbar_plan(n, EVENT_DELIVER, p->dst, p->ready);
 }
 
-static tick xbar_inject_all(struct xbar_net *n, uint32_t input, tick now)
+static void xbar_inject_all(struct xbar_net *n, uint32_t input)
 {
-    struct link *from = n->from[input];
+    struct link *from = n->in[input].from;
     uint32_t id;
-    while (link_peek(from, now, &id)) {
-        struct xbar_packet p = xbar_packet_of(n, id, now);
+    while (link_peek(from, n->now, &id)) {
+        struct xbar_packet p = xbar_packet_of(n, id);
         const struct xbar_ring *to = &n->out[p.dst].ejection;
-        if (to->count == to->capacity) return now + n->clock->period; /* room comes with a delivery */
-        link_pop(from, now);
-        p.ready = clock_after(n->clock, now, 1 + p.flits + n->params->latency);
-        xbar_insert_by_time(n, p);
+        if (to->count == to->capacity) break; /* room comes with a delivery */
+        link_pop(from, n->now);
+        p.taken = n->cycle;
+        p.ready = n->cycle + 1 + p.flits + n->params->latency;
+        xbar_insert_by_time(n, &p);
         n->packets++;
     }
-    return link_next(from);
+    if (!from->count) return;
+    tick next = link_next(from);
+    xbar_plan(n, EVENT_LOOK, input, next <= n->now ? n->cycle + 1 : xbar_cycle_of(n, next));
 }
 
-/* When the next packet is complete at an output, or the next head could be granted. Heads without room in
- * their ejection buffer wait for a delivery. */
-static void xbar_wake_for_output(const struct xbar_net *n, uint32_t o, tick now, tick *wake)
+/* ---- time ---- */
+
+/* The numbers of this cycle; true of the slots whose cycles have come since the last one. */
+static uint64_t xbar_advance(struct xbar_net *n, tick now)
 {
-    const struct xbar_output *out = &n->out[o];
-    const struct xbar_ring *r = &out->ejection;
-    if (r->count && xbar_ring_at(r, 0)->ready > now) wake_at(wake, xbar_ring_at(r, 0)->ready);
-    if (out->request_count && r->count < r->capacity) wake_at(wake, MAX(now + n->clock->period, out->free));
+    assert(now % n->period == 0);
+    uint64_t cycle = now == n->now + n->period ? n->cycle + 1 : now / n->period;
+    uint64_t passed = cycle - n->cycle, first = (n->cycle + 1) % WHEEL_SLOTS;
+    n->now = now;
+    n->cycle = cycle;
+    if (passed == 1) return n->occupied & 1ull << first;
+    if (passed >= WHEEL_SLOTS) return n->occupied;
+    uint64_t run = (1ull << passed) - 1;
+    return n->occupied & (run << first | (first ? run >> (WHEEL_SLOTS - first) : 0));
 }
 
-static void xbar_wake_for_outputs(const struct xbar_net *n, tick now, tick *wake)
+static void xbar_free_outputs(struct xbar_net *n, uint32_t word, uint64_t outputs)
 {
-    for (uint32_t w = 0; w < n->out_words; w++)
-        for (uint64_t m = n->ejecting[w] | n->asked[w]; m; m &= m - 1)
-            xbar_wake_for_output(n, w * 64 + (uint32_t)__builtin_ctzll(m), now, wake);
+    for (; outputs; outputs &= outputs - 1) {
+        uint32_t o = word * 64 + (uint32_t)__builtin_ctzll(outputs);
+        if (n->out[o].free <= n->cycle)
+            xbar_mask_clear(n->busy, o);
+        else
+            xbar_plan(n, EVENT_OUT_FREE, o, n->out[o].free);
+    }
 }
 
-static void xbar_deliver_all(struct xbar_net *n, tick now, tick *wake)
+static void xbar_free_inputs(struct xbar_net *n, uint32_t word, uint64_t inputs)
 {
-    for (uint32_t w = 0; w < n->out_words; w++)
-        for (uint64_t m = n->ejecting[w]; m; m &= m - 1)
-            xbar_deliver(n, w * 64 + (uint32_t)__builtin_ctzll(m), now, wake);
+    for (; inputs; inputs &= inputs - 1) {
+        uint32_t i = word * 64 + (uint32_t)__builtin_ctzll(inputs);
+        if (n->in[i].port_free <= n->cycle)
+            xbar_mask_clear(n->in_busy, i);
+        else
+            xbar_plan(n, EVENT_IN_FREE, i, n->in[i].port_free);
+    }
 }
 
-static void xbar_look_at_input(struct xbar_net *n, uint32_t input, tick now)
+static inline uint64_t xbar_event_take(struct xbar_net *n, uint32_t slot, enum xbar_event e, uint32_t word)
 {
-    tick until = n->params->infinite ? xbar_inject_all(n, input, now) : xbar_inject(n, input, now);
-    xbar_note_input(n, input, until);
+    uint64_t *at = &n->wheel[slot * n->wheel_words + n->event_word[e] + word], mask = *at;
+    *at = 0;
+    return mask;
 }
 
-/* A port that nobody has pushed to, and that holds nothing, costs an eighth of a look. */
-static void xbar_inject_noted(struct xbar_net *n, tick now, tick *wake)
+static void xbar_take_slot(struct xbar_net *n, uint32_t slot)
 {
-    for (uint32_t first = 0; first < n->inputs; first += NOTE_WORD) {
-        uint64_t notes;
-        memcpy(&notes, n->noted + first, sizeof notes);
-        if (!notes) continue;
-        for (uint32_t i = first; i < first + NOTE_WORD; i++) {
-            if (n->noted[i] == NOTE_NOTHING) continue;
-            if (n->noted[i] == NOTE_LOOK || n->until[i] <= now) xbar_look_at_input(n, i, now);
-            wake_at(wake, n->until[i]);
+    n->occupied &= ~(1ull << slot);
+    for (uint32_t w = 0; w < n->out_words; w++) {
+        n->deliver[w] |= xbar_event_take(n, slot, EVENT_DELIVER, w);
+        xbar_free_outputs(n, w, xbar_event_take(n, slot, EVENT_OUT_FREE, w));
+    }
+    for (uint32_t w = 0; w < n->words; w++) {
+        n->look[w] |= xbar_event_take(n, slot, EVENT_LOOK, w);
+        xbar_free_inputs(n, w, xbar_event_take(n, slot, EVENT_IN_FREE, w));
+    }
+}
+
+/* Notes are bytes, because units write them side by side; each is 0 or 1, so that eight become bits by one multiplication. */
+static void xbar_read_notes(uint8_t *notes, uint32_t ports, uint64_t *mask)
+{
+    for (uint32_t first = 0; first < ports; first += NOTE_WORD) {
+        uint64_t word;
+        memcpy(&word, notes + first, sizeof word);
+        if (!word) continue;
+        memset(notes + first, 0, sizeof word);
+        mask[first / 64] |= (word * 0x0102040810204080ull >> 56) << (first % 64);
+    }
+}
+
+/* Without notes each port is looked at in each cycle. */
+static void xbar_all_ports(uint32_t ports, uint64_t *mask)
+{
+    for (uint32_t i = 0; i < ports; i++) xbar_mask_set(mask, i);
+}
+
+static void xbar_gather(struct xbar_net *n, tick now)
+{
+    for (uint64_t slots = xbar_advance(n, now); slots; slots &= slots - 1)
+        xbar_take_slot(n, (uint32_t)__builtin_ctzll(slots));
+    if (n->has_notes) {
+        xbar_read_notes(n->pushed, n->inputs, n->look);
+        xbar_read_notes(n->room, n->outputs, n->deliver);
+    } else {
+        xbar_all_ports(n->inputs, n->look);
+        xbar_all_ports(n->outputs, n->deliver);
+    }
+}
+
+static void xbar_deliver_all(struct xbar_net *n)
+{
+    for (uint32_t w = 0; w < n->out_words; w++) {
+        uint64_t m = n->deliver[w];
+        n->deliver[w] = 0;
+        for (; m; m &= m - 1) xbar_deliver(n, w * 64 + (uint32_t)__builtin_ctzll(m));
+    }
+}
+
+static void xbar_inject_looked(struct xbar_net *n)
+{
+    for (uint32_t w = 0; w < n->words; w++) {
+        uint64_t m = n->look[w];
+        n->look[w] = 0;
+        for (; m; m &= m - 1) {
+            uint32_t input = w * 64 + (uint32_t)__builtin_ctzll(m);
+            if (n->params->infinite)
+                xbar_inject_all(n, input);
+            else
+                xbar_inject(n, input);
         }
     }
+}
+
+/* The next event; a head that asks for a free output has one in the next cycle. */
+static void xbar_set_wake(const struct xbar_net *n, tick *wake)
+{
+    uint64_t open = 0;
+    for (uint32_t w = 0; w < n->out_words; w++) open |= n->asked[w] & ~n->busy[w] & ~n->full[w];
+    if (open) {
+        wake_at(wake, n->now + n->period);
+        return;
+    }
+    if (!n->occupied) return;
+    uint32_t first = (uint32_t)((n->cycle + 1) % WHEEL_SLOTS);
+    uint64_t turned = first ? n->occupied >> first | n->occupied << (WHEEL_SLOTS - first) : n->occupied;
+    wake_at(wake, n->now + (tick)(__builtin_ctzll(turned) + 1) * n->period);
 }
 
 void xbar_net_tick(struct xbar_net *n, tick now, tick *wake)
 {
-    xbar_deliver_all(n, now, wake);
-    if (n->requests) xbar_arbitrate(n, now);
-    xbar_inject_noted(n, now, wake);
-    xbar_wake_for_outputs(n, now, wake);
-}
-
-static void xbar_explain_packet(const struct xbar_net *n, const char *where, uint32_t port,
-                                const struct xbar_packet *p, tick now, struct strbuf *out)
-{
-    strbuf_printf(out, "  %s network, %s %u: request %u (%u flits) for port %u, %llu cycles here\n",
-                  n->is_reply ? "reply" : "request", where, port, p->id, p->flits, p->dst,
-                  (unsigned long long)((now - p->taken) / n->clock->period));
-}
-
-void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
-{
-    for (uint32_t o = 0; o < n->outputs; o++) {
-        const struct xbar_ring *r = &n->out[o].ejection;
-        if (!r->count) continue;
-        xbar_explain_packet(n, "output", o, xbar_ring_at(r, 0), now, out);
-        if (xbar_ring_at(r, 0)->ready <= now)
-            strbuf_printf(out, "    waits for room in %s\n", n->to[o]->name);
-    }
-    for (uint32_t i = 0; i < n->inputs; i++) {
-        for (uint32_t v = 0; v < n->params->vcs; v++)
-            if (n->in[i].vcs[v].packets.count)
-                xbar_explain_packet(n, "input", i, xbar_ring_at(&n->in[i].vcs[v].packets, 0), now, out);
-        if (n->in[i].injection.count)
-            xbar_explain_packet(n, "injection", i, xbar_ring_at(&n->in[i].injection, 0), now, out);
-    }
+    xbar_gather(n, now);
+    xbar_deliver_all(n);
+    xbar_arbitrate(n);
+    xbar_inject_looked(n);
+    xbar_set_wake(n, wake);
 }

@@ -19,7 +19,6 @@ static void a_hit_takes_the_latency_and_its_time_on_the_port(void **state)
             const struct req *q = req_at(&r.pool, id);
             assert_true(q->l2_hit);
             assert_int_equal(q->at_l2, ENTER * L2P);
-            assert_int_equal(q->served, (ENTER + pass + port) * L2P);
             assert_int_equal(stats(&r)->all.hits, 1);
             assert_int_equal(stats(&r)->hit_latency, 2 * (pass + port));
             assert_int_equal(stats(&r)->port_busy_cycles, port);

@@ -121,7 +121,7 @@ static uint64_t soak(struct rig *r, bool skip, uint64_t seed)
         struct req *q = req_at(&r->pool, id);
         assert_false(answered[q->token]);
         answered[q->token] = 1;
-        hash = hash_mix(hash ^ (r->cycle * 7919 + q->token + q->served));
+        hash = hash_mix(hash ^ (r->cycle * 7919 + q->token));
         req_del(&r->pool, id);
         got++;
         r->atomic_count = 0;

@@ -507,6 +507,62 @@ static uint64_t arrivals_apart(uint32_t reply_data)
     return at[1] - at[0];
 }
 
+/* An input is granted once a cycle: what stands behind a head that goes waits for the next one, also where its output comes later in
+ * the same cycle's arbitration and is free. Another input that asks for that output has it meanwhile. */
+static void an_input_is_granted_once_a_cycle(void **state)
+{
+    struct rig r;
+    rig_defaults(&r);
+    r.p.input_speedup = r.p.output_speedup = 1;
+    rig_start(&r, 2, 2, 8);
+    uint32_t id;
+    uint64_t seen[2][2] = {{0}};                                        /* [SM][slice] */
+    link_push(&r.from_sm[1], 0, rig_request(&r, 1, 0, REQ_WRITE, 128)); /* holds output 0 and input 1 */
+    link_push(&r.from_sm[1], 0, rig_request(&r, 1, 1, REQ_READ, 0));
+    for (r.cycle = 0; r.cycle < 40; r.cycle++) {
+        tick now = rig_now(&r);
+        if (r.cycle == 1) link_push(&r.from_sm[0], now, rig_request(&r, 0, 0, REQ_READ, 0));
+        if (r.cycle == 2) link_push(&r.from_sm[0], now, rig_request(&r, 0, 1, REQ_READ, 0));
+        rig_tick(&r);
+        for (uint32_t o = 0; o < 2; o++)
+            if (link_peek(&r.to_slice[o], now, &id)) {
+                link_pop(&r.to_slice[o], now);
+                seen[req_at(&r.pool, id)->sm][o] = r.cycle;
+            }
+    }
+    assert_int_equal(seen[0][0], seen[1][0] + 1); /* right behind the write */
+    assert_int_equal(seen[1][1], seen[0][0]);
+    assert_int_equal(seen[0][1], seen[0][0] + 1);
+    rig_end(&r);
+}
+
+/* Times further away than the wheel of events reaches: long latencies, and packets of many flits behind one another. */
+static void long_times_are_exact(void **state)
+{
+    static const uint32_t latencies[] = {61, 62, 63, 64, 65, 200};
+    for (size_t i = 0; i < ARRAY_LEN(latencies); i++) {
+        struct rig r;
+        rig_defaults(&r);
+        r.p.latency = latencies[i];
+        r.p.request_flit = 1;
+        rig_start(&r, 3, 2, 8);
+        uint64_t flits = r.p.header + 128, seen[2] = {0};
+        uint32_t id, got = 0;
+        for (int k = 0; k < 2; k++) link_push(&r.from_sm[2], 0, rig_request(&r, 2, 1, REQ_WRITE, 128));
+        for (r.cycle = 1; r.cycle < 1000; r.cycle++) {
+            if (*xbar_wake(r.x) <= rig_now(&r)) rig_tick(&r);
+            if (!link_peek(&r.to_slice[1], rig_now(&r), &id)) continue;
+            link_pop(&r.to_slice[1], rig_now(&r));
+            assert_true(got < 2);
+            seen[got++] = r.cycle;
+        }
+        assert_int_equal(seen[0], 1 + 1 + flits + latencies[i] + 1);
+        assert_int_equal(seen[1], seen[0] + flits);
+        assert_true(xbar_idle(r.x));
+        rig_end(&r);
+    }
+}
+
 static void a_reply_of_several_packets_takes_turns_with_others(void **state)
 {
     assert_int_equal(arrivals_apart(0), 4); /* the second waits for the whole of the first */
@@ -525,6 +581,8 @@ int main(void)
         cmocka_unit_test(an_output_with_speedup_sends_as_before_and_frees_its_inputs_sooner),
         cmocka_unit_test(a_virtual_channel_that_is_blocked_holds_up_no_other),
         cmocka_unit_test(one_input_sends_one_flit_a_cycle_whatever_the_speedup),
+        cmocka_unit_test(an_input_is_granted_once_a_cycle),
+        cmocka_unit_test(long_times_are_exact),
         cmocka_unit_test(a_reply_of_several_packets_takes_turns_with_others),
         cmocka_unit_test(more_than_64_ports_work),
         cmocka_unit_test(nothing_is_lost_at_depth_one_and_skipping_changes_nothing),
