@@ -144,7 +144,12 @@ export class FigureCard {
         this.hasPicture && this.toggle,
         this.hasPicture && h("button", { type: "button", class: "small", onclick: () => saveSvg(source) }, "Save SVG"),
       ),
-      figure.missing > 0 && h("p", { class: "warning" }, `${figure.missing} of its runs ${figure.missing === 1 ? "is" : "are"} missing or failed.`),
+      figure.missing > 0 &&
+        h(
+          "p",
+          { class: "warning" },
+          `${figure.missing} of its runs ${figure.missing === 1 ? "is" : "are"} missing or failed.`,
+        ),
       this.body,
       figure.note && h("p", { class: "note" }, figure.note),
       figure.claims.length > 0 &&

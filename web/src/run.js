@@ -30,9 +30,15 @@ function facts(run) {
   );
 }
 
-/** A bar of shares (in percent) with its parts below, largest share first where there are many. */
-function stack(title, parts) {
-  if (!parts?.length) return null;
+/** Causes as the literature calls them; statistics have shorter names. */
+const SLOTS = { data_mem: "data-MEM", data_alu: "data-ALU", str_mem: "str-MEM", str_alu: "str-ALU" };
+const L1 = { line: "cache lines", mshr: "MSHRs", queue: "bp-L2", port: "port" };
+const L2 = { icnt: "bp-ICNT", dram: "bp-DRAM", port: "data port", line: "cache lines", mshr: "MSHRs" };
+
+/** A bar of shares (in percent) with its parts below. */
+function stack(title, raw, names) {
+  if (!raw?.length) return null;
+  const parts = raw.map((p) => ({ ...p, cause: names[p.cause] ?? p.cause }));
   const palette = current().palette;
   const all = parts.reduce((sum, p) => sum + p.share, 0);
   const color = (i) => `background:${palette[i % palette.length]}`;
@@ -122,25 +128,36 @@ function loads(run) {
   );
 }
 
+const SERIES_SHOWN = 6;
+const SERIES_FIRST = ["ipc", "l1.hit_rate", "l1.miss_rate", "l1.aml", "l2.ahl", "dram.efficiency"];
+
+/** A few at first; the reader adds others by name. */
 function series(run, width) {
-  const names = Object.keys(run.series ?? {}).filter((n) => n !== "cycles");
-  if (!names.length || !run.series.cycles?.length) return null;
+  const { cycles, ...all } = run.series ?? {};
+  if (!cycles?.length) return null;
+  const rank = (name) => (SERIES_FIRST.includes(name) ? SERIES_FIRST.indexOf(name) : SERIES_FIRST.length);
+  const names = Object.keys(all).sort((a, b) => rank(a) - rank(b));
+  const chart = (name) =>
+    h("figure", {}, h("figcaption", {}, name), drawSeries(cycles, all[name], { name, width, theme: current() }));
+  const charts = h("div", { class: "series" }, names.slice(0, SERIES_SHOWN).map(chart));
+  const select = h(
+    "select",
+    {},
+    h("option", { value: "" }, "choose"),
+    names.slice(SERIES_SHOWN).map((n) => h("option", {}, n)),
+  );
+  select.addEventListener("change", () => {
+    if (!select.value) return;
+    charts.prepend(chart(select.value));
+    select.selectedOptions[0].remove();
+    select.value = "";
+  });
   return h(
     "section",
     {},
     h("h3", {}, "Over time"),
-    h(
-      "div",
-      { class: "series" },
-      names.map((name) =>
-        h(
-          "figure",
-          {},
-          h("figcaption", {}, name),
-          drawSeries(run.series.cycles, run.series[name], { name, width, theme: current() }),
-        ),
-      ),
-    ),
+    names.length > SERIES_SHOWN && h("label", { class: "row" }, `Another of ${names.length} statistics: `, select),
+    charts,
   );
 }
 
@@ -204,9 +221,10 @@ export function runPage(report, key, width) {
           h("a", { href: address(`at/${f.key}`) }, `${f.figure.title} (${f.figure.id})`),
         ]),
       ),
-    stack("Issue slots", run.stall),
-    stack("L1 stalls", run.l1_stall),
-    stack("L2 stalls", run.l2_stall),
+    stack("Issue slots", run.stall, SLOTS),
+    stack("L1 stalls", run.l1_stall, L1),
+    stack("L2 stalls", run.l2_stall, L2),
+    run.log && h("details", {}, h("summary", {}, "What it printed"), h("pre", { class: "log" }, run.log)),
     series(run, width),
     loads(run),
     kernels(run),

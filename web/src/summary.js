@@ -1,6 +1,6 @@
 // summary.js: the first screen: what this is, which experiments, how many claims hold.
 import { claimsTable, count, VERDICTS } from "./claims.js";
-import { command, h } from "./dom.js";
+import { h } from "./dom.js";
 import { number } from "./format.js";
 import { address } from "./state.js";
 import { table } from "./table.js";
@@ -91,13 +91,21 @@ function lazyDetails(title, make) {
   return details;
 }
 
+function runsOn(e) {
+  const machines = [...new Set(e.columns.map((c) => c.machine))],
+    sizes = [...new Set(e.workloads.map((w) => w.size ?? e.size))];
+  const on = `Machine${machines.length > 1 ? "s" : ""} ${machines.join(", ")}`;
+  return e.workloads.length
+    ? `${on}; ${e.workloads.length} workloads of size ${sizes.join(", ")}.`
+    : `${on}; no runs, parameters only.`;
+}
+
 export function experimentHead(e) {
   return h(
     "header",
     { class: "experiment", id: `at/${e.name}`, tabindex: "-1" },
     h("h2", {}, e.title),
     e.about && h("p", {}, e.about),
-    h("p", { class: "muted" }, `Machine ${e.machine}; ${e.workloads.length} workloads of size ${e.size}. `),
-    h("p", { class: "again" }, h("span", { class: "muted" }, "Make it again: "), command(e.command)),
+    h("p", { class: "muted" }, runsOn(e)),
   );
 }

@@ -266,7 +266,14 @@ test("a click on a bar opens its run, and back comes back to the same place", as
     await page.get(() => document.querySelectorAll("#detail .stack .bar")[0].children.length),
     run.stall.length,
   );
-  assert.equal(await page.get(() => document.querySelectorAll("#detail .series g.line path").length), 2);
+  const charts = () => page.get(() => document.querySelectorAll("#detail .series g.line path").length);
+  assert.equal(await charts(), 6);
+  await page.get(() => {
+    const select = document.querySelector("#detail select");
+    select.value = "sm.other_f";
+    select.dispatchEvent(new Event("change"));
+  });
+  assert.equal(await charts(), 7);
   assert.equal(
     await page.get(() => document.querySelectorAll("#detail .statistics tbody tr").length),
     Object.keys(run.stats).length,

@@ -24,6 +24,7 @@ const WORKLOADS = [
   ["spmv", "spmv", "Parboil"],
 ].map(([name, as, suite]) => ({ name, as, suite }));
 const CAUSES = ["issued", "data-MEM", "data-ALU", "str-MEM", "str-ALU", "fetch", "barrier", "idle"];
+const SLOTS = CAUSES.map((c) => c.toLowerCase().replace("-", "_")); // as statistics call them
 const LEVELS = ["0 to 25%", "25 to 50%", "50 to 75%", "75 to 100%", "full"];
 
 let seed = 12345;
@@ -70,9 +71,10 @@ function makeRun(workload, column, index, statistics) {
     ipc: round(random() * 15),
     hash: text(8) + text(8),
     stats,
-    stall: shares(CAUSES),
-    l1_stall: shares(["line", "MSHR", "bp-L2", "port"]),
-    l2_stall: shares(["bp-ICNT", "bp-DRAM", "port", "line", "MSHR"]),
+    log: "bfs: PASS\n",
+    stall: shares(SLOTS),
+    l1_stall: shares(["line", "mshr", "queue", "port"]),
+    l2_stall: shares(["icnt", "dram", "port", "line", "mshr"]),
     kernels: Array.from({ length: 1 + Math.floor(random() * 12) }, (_, id) => ({
       id,
       name: `Kernel${id % 2 ? "2" : ""}`,
@@ -95,6 +97,9 @@ function makeRun(workload, column, index, statistics) {
       cycles: Array.from({ length: 60 }, (_, i) => Math.round(((i + 1) * cycles) / 60)),
       ipc: Array.from({ length: 60 }, () => round(random() * 14)),
       "l1.hit_rate": Array.from({ length: 60 }, () => round(random())),
+      ...Object.fromEntries(
+        ["a", "b", "c", "d", "e", "f"].map((n) => [`sm.other_${n}`, Array.from({ length: 60 }, () => round(random()))]),
+      ),
     },
   };
 }

@@ -255,7 +255,11 @@ function layLying(o) {
         theme,
         markSize(group, view),
       ),
-      tip(o.bars, options, Plot.pointerY, { y: (d) => (d.from + d.to) / 2, x: (d) => top(d, o.parts), preferredAnchor: "top" }),
+      tip(o.bars, options, Plot.pointerY, {
+        y: (d) => (d.from + d.to) / 2,
+        x: (d) => top(d, o.parts),
+        preferredAnchor: "top",
+      }),
       signs.mark,
     ],
     {

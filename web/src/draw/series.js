@@ -25,6 +25,6 @@ export function drawSeries(cycles, values, { name, width, theme }) {
       Plot.lineY(data, { x: "cycle", y: "value", stroke: colorOf(theme, 0), className: "line" }),
       tip(data, { theme, interactive: true }, Plot.pointerX, { x: "cycle", y: "value" }),
     ],
-    { height: 170, marginLeft: 52, marginRight: 14, marginTop: 12, marginBottom: 36, y: { zero: true, nice: true } },
+    { height: 174, marginLeft: 52, marginRight: 14, marginTop: 12, marginBottom: 40, y: { zero: true, nice: true } },
   );
 }
