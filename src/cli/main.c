@@ -34,6 +34,12 @@ const struct cli_command cli_commands[] = {
      "  heddle fidelity bfs kmeans --size small        two workloads, on every machine that a paper used\n"
      "  heddle fidelity --runs runs -o docs/fidelity-tables.md\n",
      cli_cmd_fidelity},
+    {"report", "[STORE] [EXPERIMENT...]",
+     "write a page with figures, the papers' claims and all runs of a store",
+     "  heddle report                              report.html of all that results.db has\n"
+     "  heddle report other.db thesis-ch3 -o ch3.html\n"
+     "  heddle report --svg figures                each figure as a file, for a paper\n",
+     cli_cmd_report},
     {"new", "mechanism NAME", "write a mechanism of your own that builds and runs",
      "  heddle new mechanism my-scheduler && make -C my-scheduler\n"
      "  heddle run --mech my-scheduler/my-scheduler.so -- ./app\n",
