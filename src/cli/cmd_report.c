@@ -118,11 +118,10 @@ static struct report make_report(struct store *s, const struct plan *plans, uint
     return (struct report){s, plans, count, dir->data, HEDDLE_VERSION};
 }
 
-static bool said(bool ok, char *error)
+static void print_error(char *error)
 {
-    if (!ok) fprintf(stderr, "heddle: error: %s\n", error);
+    if (error) fprintf(stderr, "heddle: error: %s\n", error);
     free(error);
-    return ok;
 }
 
 bool cli_write_report(struct store *s, const struct plan *plans, uint32_t count, const char *path)
@@ -131,7 +130,8 @@ bool cli_write_report(struct store *s, const struct plan *plans, uint32_t count,
     struct report r = make_report(s, plans, count, &dir);
     char *error = NULL;
     struct stat st;
-    bool ok = said(report_write(&r, path, &error), error);
+    bool ok = report_write(&r, path, &error);
+    print_error(error);
     if (ok && !stat(path, &st))
         printf("%s: %u experiment%s, %.1f MB; any browser opens it, no network needed\n", path, count,
                count == 1 ? "" : "s", (double)st.st_size / 1e6);
@@ -144,7 +144,8 @@ static bool write_svg(struct store *s, const struct plan *plans, uint32_t count,
     struct strbuf dir = {0};
     struct report r = make_report(s, plans, count, &dir);
     char *error = NULL;
-    bool ok = said(report_svg(&r, folder, &error), error);
+    bool ok = report_svg(&r, folder, &error);
+    print_error(error);
     strbuf_free(&dir);
     return ok;
 }
@@ -190,11 +191,10 @@ static int write_all(const struct report_settings *s, struct store *store, const
 static int make_all(const struct report_settings *s, const struct cli_list *names)
 {
     char *error = NULL;
-    struct store *store = access(s->store, F_OK) ? NULL : store_open(s->store, false, &error);
+    struct store *store = store_open(s->store, false, &error);
     if (!store) {
-        fprintf(stderr, "heddle: error: %s\n  hint: `heddle sweep NAME` makes a store\n",
-                error ? error : "there is no store");
-        free(error);
+        print_error(error);
+        fprintf(stderr, "  hint: `heddle sweep NAME --store %s` makes a store\n", s->store);
         return CLI_BAD_INPUT;
     }
     struct chosen c = {0};

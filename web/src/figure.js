@@ -72,7 +72,7 @@ const setSort = (source, sort) => change(source.key, (s) => s.sorts.set(source.k
 
 function sortControl(source) {
   const options = [
-    ["file", "the paper's order"],
+    ["file", "the experiment's order"],
     ["name", "name"],
   ];
   for (const column of source.figure.columns)

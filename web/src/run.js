@@ -194,6 +194,16 @@ const notThere = (key) =>
     h("p", {}, `This report has no run ${key}.`),
   );
 
+const SETTINGS_IN_TITLE = 2;
+
+/** As much as tells it from its neighbours. */
+function title(run) {
+  const differs = [...(run.settings ?? []), ...(run.mechs ?? []), ...(run.mech_settings ?? [])];
+  const more = differs.length > SETTINGS_IN_TITLE ? ", ..." : "";
+  const end = differs.length ? `, ${differs.slice(0, SETTINGS_IN_TITLE).join(", ")}${more}` : "";
+  return `${run.workload} on ${run.machine}${end}`;
+}
+
 export function runPage(report, key, width) {
   const run = report.runs.get(key);
   if (!run) return notThere(key);
@@ -202,11 +212,7 @@ export function runPage(report, key, width) {
     "article",
     { class: "run" },
     h("p", {}, h("a", { href: address(""), class: "back" }, "← All figures")),
-    h(
-      "h2",
-      { tabindex: "-1" },
-      `${run.workload} on ${run.machine}${run.mechs?.length ? ` with ${run.mechs.join(", ")}` : ""}`,
-    ),
+    h("h2", { tabindex: "-1" }, title(run)),
     run.state === "failed" && h("pre", { class: "warning" }, run.error || "It failed, and left no message."),
     run.state === "running" && h("p", { class: "warning" }, "It was running when this report was written."),
     facts(run),

@@ -8,8 +8,11 @@ import { table } from "./table.js";
 const claimsOf = (experiment) => experiment.figures.flatMap((f) => f.claims);
 const missingOf = (experiment) => experiment.figures.reduce((n, f) => n + f.missing, 0);
 
+const plural = (n, word) => `${number(n)} ${word}${n === 1 ? "" : "s"}`;
+
 function experimentsTable(report) {
   const total = { isTotal: true, title: "All", figures: report.experiments.flatMap((e) => e.figures) };
+  const verdicts = claimsOf(total).length ? VERDICTS : [];
   const rows = report.experiments.length > 1 ? [...report.experiments, total] : report.experiments;
   const columns = [
     {
@@ -18,7 +21,7 @@ function experimentsTable(report) {
       show: (e) => (e.isTotal ? e.title : h("a", { href: address(`at/${e.name}`) }, e.title)),
     },
     { title: "Figures", number: true, value: (e) => e.figures.length },
-    ...VERDICTS.map((v) => ({
+    ...verdicts.map((v) => ({
       title: v.name[0].toUpperCase() + v.name.slice(1),
       number: true,
       value: (e) => count(claimsOf(e), v.name),
@@ -32,7 +35,7 @@ function experimentsTable(report) {
     { title: "Runs missing", number: true, value: missingOf },
   ];
   return table({
-    caption: "Experiments, and what became of their papers' claims",
+    caption: verdicts.length ? "Experiments, and what became of their papers' claims" : "Experiments",
     columns,
     rows,
     fixed: (e) => e.isTotal,
@@ -42,7 +45,6 @@ function experimentsTable(report) {
 
 export function summary(report) {
   const claims = report.figures.flatMap((source) => source.figure.claims.map((claim) => ({ claim, source })));
-  const plural = (n, word) => `${number(n)} ${word}${n === 1 ? "" : "s"}`;
   const failed = [...report.runs.values()].filter((r) => r.state === "failed");
   return h(
     "section",
@@ -59,28 +61,34 @@ export function summary(report) {
         : "",
     ),
     experimentsTable(report),
-    h(
-      "dl",
-      { class: "legend" },
-      VERDICTS.map((v) => [
-        h("dt", {}, h("span", { class: `verdict ${v.kind}` }, `${v.sign} ${v.name}`)),
-        h("dd", {}, v.meaning),
-      ]),
-    ),
-    failed.length > 0 &&
-      h(
-        "p",
-        { class: "warning" },
-        `${plural(failed.length, "run")} failed: `,
-        failed.map((r, i) => [
-          i ? ", " : "",
-          h("a", { href: address(`run/${r.key}`) }, `${r.workload} on ${r.machine}`),
-        ]),
-      ),
+    claims.length > 0 && verdictLegend(),
+    failed.length > 0 && failedRuns(failed),
     claims.length > 0 &&
       lazyDetails(`All ${plural(claims.length, "claim")} in one table`, () =>
         claimsTable(claims, { caption: "All claims", withFigure: true }),
       ),
+  );
+}
+
+function verdictLegend() {
+  const entry = (v) => [
+    h("dt", {}, h("span", { class: `verdict ${v.kind}` }, `${v.sign} ${v.name}`)),
+    h("dd", {}, v.meaning),
+  ];
+  return h("dl", { class: "legend" }, VERDICTS.map(entry));
+}
+
+const FAILED_SHOWN = 12;
+
+function failedRuns(failed) {
+  const link = (r, i) => [i ? ", " : "", h("a", { href: address(`run/${r.key}`) }, `${r.workload} on ${r.machine}`)];
+  const more = failed.length > FAILED_SHOWN ? `, and ${failed.length - FAILED_SHOWN} more` : "";
+  return h(
+    "p",
+    { class: "warning" },
+    `${plural(failed.length, "run")} failed: `,
+    failed.slice(0, FAILED_SHOWN).map(link),
+    more,
   );
 }
 

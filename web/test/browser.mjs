@@ -1,11 +1,17 @@
 // browser.mjs: headless Chromium through its DevTools protocol over a pipe (file descriptors 3 and 4; messages end in a zero byte), so that no
 // package is needed to drive it.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const WAIT_MS = 30000;
+
+/** Its path, or undefined. */
+export const findChromium = () =>
+  [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
+    (p) => p && existsSync(p),
+  );
 
 export class Browser {
   static async start(program) {

@@ -7,13 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { Browser } from "./browser.mjs";
+import { Browser, findChromium } from "./browser.mjs";
 import { embed, growTo, makeReport } from "./sample.mjs";
 
 const [, , template, figures] = process.argv;
-const chromium =
-  process.env.CHROMIUM ??
-  ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((p) => existsSync(p));
+const chromium = findChromium();
 for (const [what, path] of [
   ["Chromium (Debian: chromium)", chromium],
   ["the built page (target report_page)", template],

@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { Browser } from "./browser.mjs";
+import { Browser, findChromium } from "./browser.mjs";
 
 const [, , page, folder, svgs] = process.argv;
 const url = pathToFileURL(resolve(page)).href;
 mkdirSync(folder, { recursive: true });
-const browser = await Browser.start(process.env.CHROMIUM ?? "/usr/bin/chromium");
+const browser = await Browser.start(findChromium());
 const PIECE = 1450; // pixels; a picture of all of it would be too small to see anything
 const settle = () => new Promise((done) => setTimeout(done, 400));
 

@@ -1,6 +1,6 @@
 // lines.js: a line for each workload over the columns, the mean thick; names stand at the ends of the lines.
 import * as Plot from "@observablehq/plot";
-import { formats } from "../format.js";
+import { formats, number } from "../format.js";
 import { colorOf, describe, legend, paperEntry, paperMark, plot, textWidth, tip, FONT_SIZE } from "./frame.js";
 
 const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
@@ -84,6 +84,16 @@ function labelMark(points, style) {
   };
 }
 
+/** The columns' own places, where there is room for their names; else round numbers. */
+function xTicks(view, numeric, width) {
+  if (!numeric) return { ticks: view.columns.map((_, i) => i), tickFormat: (i) => view.columns[i] };
+  const xs = [...new Set(view.columns.map((c) => view.source.columns.get(c)?.x ?? null))].filter((x) => x !== null);
+  xs.sort((a, b) => a - b);
+  const pixels = width / (xs.at(-1) - xs[0] || 1);
+  const fits = xs.every((x, i) => i === 0 || (x - xs[i - 1]) * pixels > textWidth(number(x)) + 6);
+  return { tickFormat: (x) => number(x), ticks: fits ? xs : Math.max(3, Math.min(8, Math.floor(width / 60))) };
+}
+
 export function drawLines(view, options) {
   const { theme } = options;
   const numeric = Boolean(view.figure.x?.numeric);
@@ -125,7 +135,7 @@ export function drawLines(view, options) {
         labelAnchor: "center",
         labelArrow: "none",
         labelOffset: 40,
-        ...(numeric ? { ticks: 8 } : { ticks: view.columns.map((_, i) => i), tickFormat: (i) => view.columns[i] }),
+        ...xTicks(view, numeric, options.width - left - right),
       }),
       ...series.map((data) =>
         Plot.line(data, {
