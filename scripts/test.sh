@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
-heddle_setup
+heddle_setup chromium # the report page is tested in it
 
 step() { printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"; }
 jobs=$(nproc)

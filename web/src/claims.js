@@ -47,7 +47,7 @@ export function claimsTable(claims, { caption, withFigure }) {
       title: "Paper",
       number: true,
       value: (r) => unitless(r.claim.paper),
-      show: (r) => format(r).value(r.claim.paper),
+      show: (r) => format(r).paper(r.claim.paper),
     },
     { title: "Heddle", number: true, value: (r) => unitless(r.claim.ours), show: (r) => format(r).value(r.claim.ours) },
     {

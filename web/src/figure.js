@@ -64,7 +64,7 @@ function shownCell(source, cell, measure) {
   return [
     cell.run ? h("a", { href: address(`run/${cell.run}`) }, text) : text,
     cell.chosen && cell.chosen !== cell.column && h("small", { class: "muted" }, ` ${cell.chosen}`),
-    cell.paper !== null && h("small", { class: "paper", title: "the paper's" }, ` ◆ ${format.value(cell.paper)}`),
+    cell.paper !== null && h("small", { class: "paper", title: "the paper's" }, ` ◆ ${format.paper(cell.paper)}`),
   ];
 }
 

@@ -1,32 +1,42 @@
 // format.js: numbers for people. A missing one is a dash.
 const MISSING = "–";
+const isMissing = (v) => v === null || v === undefined || Number.isNaN(v);
 
-/** About `digits` digits that mean something, never an exponent, no zeros behind the last one. */
-export function number(value, digits = 3) {
-  if (value === null || value === undefined || Number.isNaN(value)) return MISSING;
-  if (Number.isInteger(value) || Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
-  const places = Math.max(0, Math.min(12, digits - 1 - Math.floor(Math.log10(Math.abs(value)))));
-  return Number(value.toFixed(places)).toLocaleString("en-US", { maximumFractionDigits: places });
+/** With so many places behind the point; `keep`: zeros at the end too, so that columns of measured numbers line up. */
+function places(value, n, keep) {
+  const shown = Number(value.toFixed(n)) || 0; // no -0
+  return shown.toLocaleString("en-US", { minimumFractionDigits: keep ? n : 0, maximumFractionDigits: n });
 }
 
-/** A share from 0 to 1 as a percentage; one digit behind the point where it tells something. */
-export function percent(share, digits = 1) {
-  if (share === null || share === undefined || Number.isNaN(share)) return MISSING;
-  const shown = Number((share * 100).toFixed(Math.abs(share) >= 10 ? 0 : digits));
-  return `${(shown || 0).toLocaleString("en-US")}%`; // no -0%
+/** About `digits` digits that mean something, never an exponent. */
+export function number(value, digits = 3, keep = false) {
+  if (isMissing(value)) return MISSING;
+  if (Number.isInteger(value) || Math.abs(value) >= 1000) return places(value, 0, false);
+  return places(value, Math.max(0, Math.min(12, digits - 1 - Math.floor(Math.log10(Math.abs(value))))), keep);
 }
 
-/** How a figure writes values of a measure: { value, difference, tick }. */
+/** A share from 0 to 1 as a percentage, one digit behind the point. */
+export function percent(share, keep = false) {
+  return isMissing(share) ? MISSING : `${places(share * 100, Math.abs(share) >= 10 ? 0 : 1, keep)}%`;
+}
+
+/** How a figure writes values of a measure: ours, the paper's (which has as many digits as it printed), differences, marks of an axis. */
 export function formats(figure, measure) {
   const unit = measure?.unit ?? "";
   const join = unit === "%" ? "%" : unit ? ` ${unit}` : "";
-  const value = figure.percent
-    ? (v) => percent(v)
-    : (v) => (v === null || v === undefined ? MISSING : number(v) + join);
-  const sign = (v) => (v > 0 ? "+" : "");
+  const write = (keep) => (v) =>
+    isMissing(v)
+      ? MISSING
+      : figure.percent
+        ? percent(v, keep)
+        : unit === "%"
+          ? percent(v / 100, keep)
+          : number(v, 3, keep) + join;
+  const ours = write(true);
   return {
-    value,
-    difference: (v) => (v === null || v === undefined ? MISSING : sign(v) + value(v)),
+    value: ours,
+    paper: write(false),
+    difference: (v) => (v > 0 ? "+" : "") + ours(v),
     tick: figure.percent ? (v) => percent(v) : (v) => number(v) + (unit === "%" ? "%" : ""),
   };
 }

@@ -54,14 +54,14 @@ function stack(title, raw, names) {
             {
               class: "bar",
               role: "img",
-              "aria-label": parts.map((p) => `${p.cause} ${percent(p.share / 100)}`).join(", "),
+              "aria-label": parts.map((p) => `${p.cause} ${percent(p.share / 100, true)}`).join(", "),
             },
             parts.map(
               (p, i) =>
                 p.share > 0 &&
                 h("span", {
                   style: `${color(i)};flex-grow:${p.share}`,
-                  title: `${p.cause}: ${percent(p.share / 100)}`,
+                  title: `${p.cause}: ${percent(p.share / 100, true)}`,
                 }),
             ),
           ),
@@ -75,7 +75,7 @@ function stack(title, raw, names) {
                 h("span", { class: "swatch", style: color(i) }),
                 p.cause,
                 " ",
-                h("b", {}, percent(p.share / 100)),
+                h("b", {}, percent(p.share / 100, true)),
               ),
             ),
           ),
@@ -117,12 +117,17 @@ function loads(run) {
       columns: [
         { title: "Kernel", value: (l) => l.kernel, show: (l) => h("code", {}, l.kernel) },
         { title: "PC", number: true, value: (l) => l.pc, show: (l) => String(l.pc) },
-        { title: "Share of references", number: true, value: (l) => l.share, show: (l) => percent(l.share) },
+        { title: "Share of references", number: true, value: (l) => l.share, show: (l) => percent(l.share, true) },
         { title: "Executions", number: true, value: (l) => l.executions },
         { title: "Lines a load", number: true, value: (l) => l.lines_per_load },
-        { title: "L1 miss rate", number: true, value: (l) => l.miss_rate, show: (l) => percent(l.miss_rate) },
+        { title: "L1 miss rate", number: true, value: (l) => l.miss_rate, show: (l) => percent(l.miss_rate, true) },
         { title: "Stride, bytes", number: true, value: (l) => l.stride },
-        { title: "Pairs with it", number: true, value: (l) => l.stride_share, show: (l) => percent(l.stride_share) },
+        {
+          title: "Pairs with it",
+          number: true,
+          value: (l) => l.stride_share,
+          show: (l) => percent(l.stride_share, true),
+        },
       ],
     }),
   );

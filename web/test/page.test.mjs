@@ -156,7 +156,7 @@ test("hovering says workload, column, value and the paper's", async () => {
   const tip = (await texts(page, "fig3.10", ".drawing [aria-label=tip] text"))[0];
   const value = figure("fig3.10").cells.find((c) => c.workload === "mr-mm" && c.column === "L2").value;
   assert.match(tip, /mr-mm \(mm\), L2/);
-  assert.ok(tip.includes(`${Number((value * 100).toFixed(1))}%`), tip);
+  assert.ok(tip.includes(`${(value * 100).toFixed(1)}%`), tip);
   assert.match(tip, /paper: 266%/);
   isQuiet(page);
 });
@@ -177,7 +177,7 @@ test("the filter takes a workload away, makes the mean anew, and stays in the ad
     .map((c) => c.value);
   await press(page, "fig3.10", "Show the numbers");
   const mean = (await texts(page, "fig3.10", ".drawing tr.fixed td"))[0];
-  assert.equal(mean, `${Number(((left.reduce((a, b) => a + b, 0) / left.length) * 100).toFixed(1))}%`);
+  assert.equal(mean, `${((left.reduce((a, b) => a + b, 0) / left.length) * 100).toFixed(1)}%`);
   const hash = await page.get(() => location.hash);
   assert.match(hash, /hide=cfd/);
   const again = await open({ hash });

@@ -141,7 +141,7 @@ export function describe(view, row, column, cells, format) {
   const lines = [`${name}, ${column}`];
   for (const { cell, measure } of cells) {
     const title = view.measures.length > 1 ? `${measure.title || measure.name}: ` : "";
-    const paper = cell.paper === null ? "" : `   paper: ${format(measure).value(cell.paper)}`;
+    const paper = cell.paper === null ? "" : `   paper: ${format(measure).paper(cell.paper)}`;
     lines.push(`${title}${cell.value === null ? "not run yet" : format(measure).value(cell.value)}${paper}`);
     if (cell.chosen && cell.chosen !== cell.column) lines.push(`chosen: ${cell.chosen}`);
   }
