@@ -64,12 +64,24 @@ export class View {
     this.columns = columns;
     this.measures = source.figure.measures;
     this.isFiltered = workloads.length < allCount;
-    this.rows = workloads.map((w) => ({ workload: w.name, label: w.as || w.name, suite: w.suite, isMean: false }));
+    const place = new Map(source.experiment.workloads.map((w, i) => [w.name, i])); // whatever is hidden or sorted: colours stay
+    this.rows = workloads.map((w) => ({
+      workload: w.name,
+      label: w.as || w.name,
+      suite: w.suite,
+      index: place.get(w.name),
+      isMean: false,
+    }));
     this.sort(sort);
     if (allCount === 0)
-      this.rows = [{ workload: null, label: "value", isMean: false }]; // arithmetic of parameters alone
+      this.rows = [{ workload: null, label: "value", index: 0, isMean: false }]; // arithmetic of parameters alone
     else if (workloads.length > 0 && source.figure.cells.some((c) => c.workload === MEAN))
       this.rows.push({ workload: MEAN, label: this.isFiltered ? `mean of ${workloads.length}` : "mean", isMean: true });
+  }
+
+  /** The place of a column among all of the figure's. */
+  indexOf(column) {
+    return this.figure.columns.indexOf(column);
   }
 
   /** A cell, or one that is all open. The mean of fewer workloads is ours alone: the paper has no such number. */

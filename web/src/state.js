@@ -11,7 +11,7 @@ function read() {
   const named = (prefix) =>
     new Map([...params].filter(([k]) => k.startsWith(prefix)).map(([k, v]) => [k.slice(prefix.length), v]));
   return {
-    page: decodeURIComponent(page),
+    page: decoded(page),
     hidden: set("hide"),
     machines: set("without"),
     sorts: new Map([...named("sort.")].map(([k, v]) => [k, readSort(v)])),
@@ -19,10 +19,18 @@ function read() {
   };
 }
 
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return ""; // somebody typed a lone %
+  }
+}
+
 function readSort(text) {
   const parts = text.split("|");
   const down = parts.at(-1) === "down";
-  return { by: parts.length > 2 ? [parts[0], parts[1]] : parts[0], down };
+  return { by: parts.length > 2 ? [parts.slice(0, -2).join("|"), parts.at(-2)] : parts[0], down };
 }
 
 const writeSort = ({ by, down }) => [...[by].flat(), down ? "down" : "up"].join("|");

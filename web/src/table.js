@@ -72,7 +72,7 @@ function line(columns, row, fixed) {
       const shown = column.show
         ? column.show(row)
         : column.number
-          ? number(column.value(row))
+          ? number(column.value(row), 3, true)
           : (column.value(row) ?? "–");
       return h(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: column.number ? "number" : null }, shown);
     }),

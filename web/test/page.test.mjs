@@ -57,6 +57,7 @@ function isQuiet(page) {
 
 /** Scrolls to a figure and waits until it is drawn. */
 async function showFigure(page, id) {
+  await page.send("Page.bringToFront"); // pages behind others are not drawn
   await page.get((e) => document.getElementById(e).scrollIntoView(), elementId(id));
   await page.until((e) => document.getElementById(e).querySelector(".drawing").children.length > 0, elementId(id));
 }
@@ -184,6 +185,16 @@ test("the filter takes a workload away, makes the mean anew, and stays in the ad
   await showFigure(again, "fig3.10");
   assert.equal(await count(again, "fig3.10", "tbody tr"), 19);
   assert.equal(await again.get(() => document.querySelector('.filters input[value="cfd"]').checked), false);
+  await showFigure(page, "fig3.2"); // a line keeps its colour: dwt2d is the third workload, now the second
+  const stroke = (p, i) =>
+    p.get(
+      (e, n) => document.getElementById(e).querySelectorAll("g.line")[n].getAttribute("stroke"),
+      elementId("fig3.2"),
+      i,
+    );
+  const whole = await open();
+  await showFigure(whole, "fig3.2");
+  assert.equal(await stroke(page, 1), await stroke(whole, 2));
   isQuiet(page);
   isQuiet(again);
 });

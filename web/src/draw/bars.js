@@ -89,7 +89,7 @@ export function drawBars(whole, options, stacked) {
   const bars = makeBars(view, format);
   const parts = makeParts(view, bars, stacked);
   const names = seriesNames(view, stacked);
-  const color = new Map(names.map((n, i) => [n, colorOf(theme, i)]));
+  const color = new Map(names.map((n, i) => [n, colorOf(theme, stacked || view.indexOf(n) < 0 ? i : view.indexOf(n))]));
   const papers = stacked ? [] : bars.filter((b) => b.cells[0].cell.paper !== null);
   const lying = options.width < 90 + roomOf(view.rows) * (view.columns.length * 3.5 + 8);
   const layout = lying ? layLying : layStanding;

@@ -20,7 +20,6 @@ function makePoints(view, numeric) {
           return {
             row,
             column,
-            r,
             kind,
             line: `${row.label}\n${kind}`,
             x: numeric ? (view.source.columns.get(column)?.x ?? null) : c,
@@ -100,9 +99,10 @@ export function drawLines(view, options) {
   const points = makePoints(view, numeric);
   const kinds = [...new Set(points.map((p) => p.kind))];
   const style = (p) => ({
-    stroke: p.row.isMean ? theme.ink : colorOf(theme, p.r),
+    stroke: p.row.isMean ? theme.ink : colorOf(theme, p.row.index),
     dash:
-      DASHES[kinds.indexOf(p.kind) % DASHES.length] || (p.row.isMean ? "" : p.r >= theme.palette.length ? "4 2" : ""),
+      DASHES[kinds.indexOf(p.kind) % DASHES.length] ||
+      (p.row.isMean ? "" : p.row.index >= theme.palette.length ? "4 2" : ""),
   });
   const shown = points.filter((p) => p.y !== null);
   const papers = points.filter((p) => p.paper !== null);

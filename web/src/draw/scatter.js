@@ -51,7 +51,7 @@ export function drawScatter(view, options) {
   const left = 68,
     right = 40;
   const signs = legend(
-    names.length > 1 ? names.map((label, i) => ({ label, color: colorOf(theme, i) })) : [],
+    names.length > 1 ? names.map((label) => ({ label, color: colorOf(theme, view.indexOf(label)) })) : [],
     options.width - right,
     left,
     theme,
@@ -94,7 +94,7 @@ export function drawScatter(view, options) {
         x: "x",
         y: "y",
         r: 4.5,
-        fill: (d) => colorOf(theme, names.indexOf(d.series)),
+        fill: (d) => colorOf(theme, view.indexOf(d.series)),
         stroke: theme.back,
         className: "dots",
       }),
