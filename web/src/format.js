@@ -36,7 +36,7 @@ export function formats(figure, measure) {
   return {
     value: ours,
     paper: write(false),
-    difference: (v) => (v > 0 ? "+" : "") + ours(v),
+    difference: (v) => (v > 0 ? "+" : "") + ours(v).replace(/%$/, " pp"), // of percentages: percentage points
     tick: figure.percent ? (v) => percent(v) : (v) => number(v) + (unit === "%" ? "%" : ""),
   };
 }
