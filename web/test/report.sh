@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# report.sh HEDDLE NODE WEB_TESTS: a small sweep, its page, its figures as files; what is wrong is told. The page is opened in Chromium where there is one.
+# report.sh HEDDLE NODE: a small sweep, its page, its figures as files; what is wrong is told. The page is opened in Chromium where there is one.
 set -uo pipefail
 heddle=$1
 node=$2
-web=$3
+web=$(cd "$(dirname "$0")" && pwd)
 page_dir=$(dirname "$heddle")/../share/heddle
 [ -e "$page_dir/report.html" ] || { echo "SKIPPED: the page was not built (it needs npm and, once, a network): $page_dir/report.html"; exit 77; }
 out=$(mktemp -d)
