@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Browser, findChromium } from "./browser.mjs";
-import { embed, growTo, makeReport } from "./sample.mjs";
+import { embed, growTo, makeOddReport, makeReport } from "./sample.mjs";
 
 const [, , template, figures] = process.argv;
 const chromium = findChromium();
@@ -368,6 +368,23 @@ test("controls have names, pictures have words, and each page one first heading"
     0,
   );
   assert.equal(await page.get(() => document.querySelectorAll("h1").length), 1);
+});
+
+test("odd figures are drawn: nothing run, one workload, none, all negative, all zero", async () => {
+  const odd = makeOddReport();
+  const at = write("odd.html", odd);
+  for (const width of [1400, 390]) {
+    const page = await open({ at, width, height: 30000 });
+    await page.until(() => [...document.querySelectorAll(".drawing")].every((d) => d.children.length));
+    const broken = await page.get(() =>
+      [...document.querySelectorAll(".drawing svg")]
+        .filter((s) => /NaN|Infinity/.test(s.outerHTML))
+        .map((s) => s.closest("section").id),
+    );
+    assert.deepEqual(broken, []);
+    assert.equal(await page.get(() => document.querySelectorAll(".drawing svg").length), 35);
+    isQuiet(page);
+  }
 });
 
 test("a large report opens: 500 runs of 300 statistics", async (t) => {

@@ -348,6 +348,40 @@ export function makeReport(statistics = 40) {
   };
 }
 
+/** Figures at the edges of what an experiment may say: nothing run yet, no workloads, one workload, several measures side by side, all negative. */
+export function makeOddReport() {
+  const report = makeReport(5);
+  const [first] = report.experiments;
+  const bars = first.figures[0];
+  const base = { ...bars, claims: [], missing: 0, note: "" };
+  const two = [
+    { name: "gain", title: "gain", unit: "" },
+    { name: "loss", title: "loss", unit: "" },
+  ];
+  const others = (cells, measures) => measures.flatMap((m) => cells.map((c) => ({ ...c, measure: m.name })));
+  const kinds = ["bars", "stacked", "lines", "heatmap", "scatter", "table"];
+  const variants = {
+    open: { cells: base.cells.map((c) => ({ ...c, value: null, run: null })) },
+    negative: { cells: base.cells.map((c) => ({ ...c, value: -1, paper: null })) },
+    zero: { cells: base.cells.map((c) => ({ ...c, value: 0 })) },
+    one: { cells: base.cells.filter((c) => c.workload === "bfs"), mean: null },
+    parameters: { cells: base.cells.filter((c) => c.workload === null), mean: null },
+    measures: { cells: others(base.cells, two), measures: two },
+    column: { cells: base.cells.filter((c) => c.column === "L1"), columns: ["L1"] },
+  };
+  first.figures = kinds.flatMap((draw) =>
+    Object.entries(variants).map(([name, v]) => ({
+      ...base,
+      ...v,
+      draw,
+      id: `${draw}-${name}`,
+      title: `${draw}: ${name}`,
+    })),
+  );
+  report.experiments = [first];
+  return report;
+}
+
 /** As many runs as asked for: copies under other keys, which no figure shows. */
 export function growTo(report, count) {
   for (let i = 0; report.runs.length < count; i++)
