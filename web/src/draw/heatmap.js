@@ -35,10 +35,7 @@ export function drawHeatmap(view, options) {
   const xs = [...new Set(cells.map((c) => c.x))],
     ys = view.rows.map((r) => r.label);
   const values = cells.map((c) => c.value).filter((v) => v !== null);
-  const low = Math.min(...values),
-    high = Math.max(...values);
-  const diverging = low < 0 && high > 0;
-  const reach = Math.max(-low, high);
+  const color = colors(values);
   const left = Math.max(40, ...ys.map(textWidth)) + 14,
     right = 8;
   const room = (options.width - left - right) / Math.max(1, xs.length);
@@ -68,7 +65,7 @@ export function drawHeatmap(view, options) {
           x: "x",
           y: "y",
           text: "text",
-          fill: (d) => inkOn(d.value, low, high, diverging, reach, theme),
+          fill: (d) => inkOn(d.value, color, theme),
         }),
       view.figure.x?.title && Plot.text([view.figure.x.title], { frameAnchor: "bottom", dy: 22, fill: theme.ink }),
       tip(cells, options, Plot.pointer, { x: "x", y: "y" }),
@@ -81,16 +78,24 @@ export function drawHeatmap(view, options) {
       marginRight: right,
       x: { domain: xs, padding: 0.02 },
       y: { domain: order, padding: 0.04 },
-      color: diverging
-        ? { type: "diverging", scheme: "PuOr", domain: [-reach, reach], pivot: 0 }
-        : { type: "linear", scheme: "blues", domain: [Math.min(0, low), high || 1] },
+      color: color.scale,
     },
   );
 }
 
+/** From pale at 0 to dark at `reach`, on one side of 0 or on both. */
+function colors(values) {
+  const low = Math.min(0, ...values);
+  const high = Math.max(0, ...values);
+  const reach = Math.max(-low, high) || 1;
+  if (low < 0 && high > 0)
+    return { reach, dark: 0.72, scale: { type: "diverging", scheme: "PuOr", domain: [-reach, reach], pivot: 0 } };
+  const domain = low < 0 ? [-reach, 0] : [0, reach];
+  return { reach, dark: 0.55, scale: { type: "linear", scheme: "blues", domain, reverse: low < 0 } };
+}
+
 /** Dark text on pale cells, white on dark ones; open cells have the page's ground. */
-function inkOn(value, low, high, diverging, reach, theme) {
+function inkOn(value, color, theme) {
   if (value === null) return theme.muted;
-  const strength = diverging ? Math.abs(value) / reach : (value - Math.min(0, low)) / (high - Math.min(0, low) || 1);
-  return strength > (diverging ? 0.72 : 0.55) ? "#ffffff" : "#111111";
+  return Math.abs(value) / color.reach > color.dark ? "#ffffff" : "#111111";
 }
