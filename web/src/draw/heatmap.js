@@ -6,6 +6,9 @@ import { describe, plot, textWidth, tip } from "./frame.js";
 
 const ROW = 24;
 
+/** Labels are the paper's, and two workloads may share one. */
+const keyOf = (row) => row.workload ?? "\nmean";
+
 export function drawHeatmap(view, options) {
   const { theme } = options;
   const format = (measure) => formats(view.figure, measure);
@@ -23,7 +26,7 @@ export function drawHeatmap(view, options) {
           row,
           column,
           x,
-          y: row.label,
+          y: keyOf(row),
           value: cell.value,
           run: cell.run,
           text: format(measure).value(cell.value),
@@ -33,10 +36,11 @@ export function drawHeatmap(view, options) {
     ),
   );
   const xs = [...new Set(cells.map((c) => c.x))],
-    ys = view.rows.map((r) => r.label);
+    ys = view.rows.map(keyOf),
+    labels = new Map(view.rows.map((r) => [keyOf(r), r.label]));
   const values = cells.map((c) => c.value).filter((v) => v !== null);
   const color = colors(values);
-  const left = Math.max(40, ...ys.map(textWidth)) + 14,
+  const left = Math.max(40, ...view.rows.map((r) => textWidth(r.label))) + 14,
     right = 8;
   const room = (options.width - left - right) / Math.max(1, xs.length);
   const turned = Math.max(...xs.map(textWidth)) > room - 4;
@@ -55,7 +59,7 @@ export function drawHeatmap(view, options) {
         tickRotate: turned ? -45 : 0,
         ...(turned ? { textAnchor: "start" } : {}),
       }),
-      Plot.axisY({ label: null, tickSize: 0 }),
+      Plot.axisY({ label: null, tickSize: 0, tickFormat: (key) => labels.get(key) ?? "" }),
       Plot.cell(
         cells.filter((c) => c.value !== null),
         { x: "x", y: "y", fill: "value", inset: 0.5, className: "cells" },

@@ -21,7 +21,7 @@ function makePoints(view, numeric) {
             row,
             column,
             kind,
-            line: `${row.label}\n${kind}`,
+            line: `${row.workload}\n${kind}`,
             x: numeric ? (view.source.columns.get(column)?.x ?? null) : c,
             y: cell.value,
             paper: cell.paper,
