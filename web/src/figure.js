@@ -120,6 +120,9 @@ function saveSvg(source) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+/** The experiment's heading says it already. */
+const isOnly = ({ experiment, figure }) => experiment.figures.length === 1 && experiment.title === figure.title;
+
 export class FigureCard {
   constructor(source) {
     this.source = source;
@@ -134,7 +137,7 @@ export class FigureCard {
       h(
         "header",
         {},
-        h("h3", {}, figure.title),
+        h("h3", { class: isOnly(source) ? "unseen" : null }, figure.title),
         h("p", { class: "muted" }, [figure.where, figure.id].filter(Boolean).join(" · ")),
       ),
       h(

@@ -34,12 +34,16 @@ function makePoints(view, numeric) {
     .filter((p) => p.x !== null);
 }
 
-/** The names at the right end, moved apart where they would touch: from the top down, then back up from the bottom. */
-function endLabels(points, toPixel, height) {
+/** The names at the right end, moved apart where they would touch: from the top down, then back up from the bottom. A line that does not
+ *  reach the edge, because runs are missing, has none. */
+function endLabels(points, edge, toPixel, height) {
   const last = new Map();
   for (const p of points) if (p.y !== null && !(last.get(p.line)?.x > p.x)) last.set(p.line, p);
   const step = FONT_SIZE * 1.05;
-  const labels = [...last.values()].map((p) => ({ p, at: toPixel(p.y) })).sort((a, b) => a.at - b.at);
+  const labels = [...last.values()]
+    .filter((p) => p.x === edge)
+    .map((p) => ({ p, at: toPixel(p.y) }))
+    .sort((a, b) => a.at - b.at);
   for (let i = 1; i < labels.length; i++) labels[i].at = Math.max(labels[i].at, labels[i - 1].at + step);
   let bound = height;
   for (let i = labels.length - 1; i >= 0; i--) {
@@ -50,7 +54,7 @@ function endLabels(points, toPixel, height) {
 }
 
 /** Their mark: needs the scale, so it is drawn by hand; a thin line leads from the curve to a name that had to move. */
-function labelMark(points, style) {
+function labelMark(points, edge, style) {
   return (index, scales, channels, dimensions, context) => {
     const { document } = context;
     const g = document.createElementNS("http://www.w3.org/2000/svg", "g");
@@ -61,17 +65,17 @@ function labelMark(points, style) {
       for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
       return g.appendChild(e);
     };
-    for (const { p, at } of endLabels(points, scales.y, dimensions.height - dimensions.marginBottom)) {
+    for (const { p, at } of endLabels(points, edge, scales.y, dimensions.height - dimensions.marginBottom)) {
       const x = scales.x(p.x),
-        edge = dimensions.width - dimensions.marginRight;
+        border = dimensions.width - dimensions.marginRight;
       make("path", {
-        d: `M${x + 3},${scales.y(p.y)}L${edge + 10},${at}`,
+        d: `M${x + 3},${scales.y(p.y)}L${border + 10},${at}`,
         stroke: style(p).stroke,
         "stroke-opacity": 0.45,
         fill: "none",
       });
       const text = make("text", {
-        x: edge + 13,
+        x: border + 13,
         y: at,
         dy: "0.32em",
         fill: style(p).stroke,
@@ -156,7 +160,7 @@ export function drawLines(view, options) {
         className: "points",
       }),
       paperMark(papers, { x: "x", y: "paper" }, theme),
-      labelMark(shown, style),
+      labelMark(shown, Math.max(...points.map((p) => p.x)), style),
       tip(shown, options, Plot.pointer, { x: "x", y: "y" }),
       signs.mark,
     ],
