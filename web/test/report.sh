@@ -6,6 +6,7 @@ node=$2
 web=$(cd "$(dirname "$0")" && pwd)
 page_dir=$(dirname "$heddle")/../share/heddle
 [ -e "$page_dir/report.html" ] || { echo "SKIPPED: the page was not built (it needs npm and, once, a network): $page_dir/report.html"; exit 77; }
+"$heddle" --help | grep -q '^  sweep ' || { echo "SKIPPED: this heddle has no sweep, so there is no store to report"; exit 77; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$out" || exit 1
