@@ -3,11 +3,18 @@
 # run as root, says which are missing when not.
 heddle_packages=(gcc clang cmake ninja-build pkg-config libyaml-dev libzstd-dev liblz4-dev libsqlite3-dev libcmocka-dev libmpfr-dev)
 
+# The page of `heddle report` is made by these. They may well come from elsewhere than Debian, so the command counts: COMMAND:PACKAGE.
+heddle_commands=(node:nodejs npm:npm)
+
+# heddle_setup [PACKAGE...]: and these.
 heddle_setup() {
     command -v dpkg-query >/dev/null || { echo "setup: not a Debian system; needed: ${heddle_packages[*]}"; return 0; }
     local missing=() p
     for p in "${heddle_packages[@]}" "$@"; do
         dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+    done
+    for p in "${heddle_commands[@]}"; do
+        command -v "${p%%:*}" >/dev/null || missing+=("${p#*:}")
     done
     [ ${#missing[@]} -eq 0 ] && return 0
     if [ "$(id -u)" -ne 0 ]; then

@@ -5,6 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 heddle_setup
+if [ "$(id -u)" -eq 0 ] && ! heddle_setup chromium; then
+    echo "setup: no Chromium: the report page will not be opened in a browser"
+fi
 
 step() { printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"; }
 jobs=$(nproc)

@@ -82,6 +82,7 @@ int cli_cmd_explain(int argc, char **argv);
 int cli_cmd_config(int argc, char **argv);
 int cli_cmd_fidelity(int argc, char **argv);
 int cli_cmd_query(int argc, char **argv);
+int cli_cmd_report(int argc, char **argv);
 int cli_cmd_new(int argc, char **argv);
 
 void cli_list_mechanisms(void); /* the built-in ones, with parameters: list_mechanisms.c */

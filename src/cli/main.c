@@ -43,6 +43,12 @@ const struct cli_command cli_commands[] = {
      "  heddle query results.db --sql \"SELECT workload, value FROM stats WHERE\n"
      "      name = 'l1.aml'\"\n",
      cli_cmd_query},
+    {"report", "[STORE] [EXPERIMENT...]",
+     "write a page with figures, the papers' claims and all runs of a store",
+     "  heddle report                              report.html of all that results.db has\n"
+     "  heddle report other.db thesis-ch3 -o ch3.html\n"
+     "  heddle report --svg figures                each figure as a file, for a paper\n",
+     cli_cmd_report},
     {"new", "mechanism NAME", "write a mechanism of your own that builds and runs",
      "  heddle new mechanism my-scheduler && make -C my-scheduler\n"
      "  heddle run --mech my-scheduler/my-scheduler.so -- ./app\n",

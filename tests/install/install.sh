@@ -27,6 +27,10 @@ expect() {
 }
 expect '' test -f "$prefix/include/heddle/mechanism.h"
 expect '' test -f "$prefix/share/doc/heddle/map.md"
+if [ -e "$build/share/heddle/report.html" ]; then # where npm made it
+    expect '' cmp "$build/share/heddle/report.html" "$prefix/share/heddle/report.html"
+    expect '' test -f "$prefix/share/heddle/figures.cjs"
+fi
 
 # a machine that is nowhere else is found: it is the installed folder that is read, by the command and inside of a program
 printf 'base: fermi\nsummary: only here\nsm:\n  count: 7\n' >"$prefix/share/heddle/machines/only-here.yaml"

@@ -1,0 +1,20 @@
+/* report.h: experiments as one HTML page, or their figures as SVG files (docs/report.md). */
+#ifndef HEDDLE_REPORT_H
+#define HEDDLE_REPORT_H
+
+#include "lab/figure.h"
+
+struct report {
+    struct store *store;
+    const struct plan *plans;
+    uint32_t plan_count;
+    const char *page_dir; /* has report.html and figures.cjs, which the build makes of web/ */
+    const char *version;  /* of Heddle */
+};
+
+/* The page with its data at `path`: whole, or not at all. False with an error in words in *error, to be freed. */
+bool report_write(const struct report *r, const char *path, char **error);
+/* Every figure as a file in `folder`, which is made where it is missing. Needs node. */
+bool report_svg(const struct report *r, const char *folder, char **error);
+
+#endif

@@ -1,0 +1,146 @@
+// data.js: the report's JSON (docs/report.md), with the look-ups that the page needs.
+export class Report {
+  constructor(json) {
+    this.heddle = json.heddle;
+    this.experiments = json.experiments;
+    this.runs = new Map(json.runs.map((run) => [run.key, run]));
+    forgetMissing(json.experiments, this.runs);
+    this.figures = json.experiments.flatMap((experiment) =>
+      experiment.figures.map((figure) => new Figure(experiment, figure)),
+    );
+    this.workloads = firstOfEach(json.experiments.flatMap((e) => e.workloads));
+    this.machines = [...new Set(json.experiments.flatMap((e) => e.columns.map((c) => c.machine ?? e.machine)))];
+  }
+
+  /** Figures that show a run, for its page. */
+  figuresOf(key) {
+    return this.figures.filter((f) => f.figure.cells.some((cell) => cell.run === key));
+  }
+}
+
+function firstOfEach(workloads) {
+  const seen = new Map();
+  for (const w of workloads) if (!seen.has(w.name)) seen.set(w.name, w);
+  return [...seen.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** A cell knows the key of its run also when nobody has made it; then there is no page to open. */
+function forgetMissing(experiments, runs) {
+  for (const e of experiments) for (const f of e.figures) for (const c of f.cells) if (!runs.has(c.run)) c.run = null;
+}
+
+const MEAN = null; // the workload of a mean's cell
+
+export class Figure {
+  constructor(experiment, figure) {
+    this.experiment = experiment;
+    this.figure = figure;
+    this.key = `${experiment.name}/${figure.id}`;
+    this.cells = new Map(figure.cells.map((c) => [cellKey(c.workload, c.column, c.measure), c]));
+    this.columns = new Map(experiment.columns.map((c) => [c.name, c]));
+    this.measures = new Map(figure.measures.map((m) => [m.name, m]));
+  }
+
+  /** What is left of it under a filter { hidden: Set of workloads, machines: Set that are hidden }, in the order of `sort`. */
+  view(filter, sort) {
+    const { experiment, figure } = this;
+    const columns = figure.columns.filter(
+      (name) => !filter.machines.has(this.columns.get(name)?.machine ?? experiment.machine),
+    );
+    const present = new Set(figure.cells.map((c) => c.workload));
+    const all = experiment.workloads.filter((w) => present.has(w.name));
+    const shown = all.filter((w) => !filter.hidden.has(w.name));
+    return new View(this, columns, shown, all.length, sort);
+  }
+}
+
+const cellKey = (workload, column, measure) => `${workload ?? ""}\n${column}\n${measure}`;
+
+/** Rows and columns as they are to be drawn. */
+export class View {
+  constructor(source, columns, workloads, allCount, sort) {
+    this.source = source;
+    this.figure = source.figure;
+    this.columns = columns;
+    this.measures = source.figure.measures;
+    this.isFiltered = workloads.length < allCount;
+    const place = new Map(source.experiment.workloads.map((w, i) => [w.name, i])); // whatever is hidden or sorted: colours stay
+    this.rows = workloads.map((w) => ({
+      workload: w.name,
+      label: w.as || w.name,
+      suite: w.suite,
+      index: place.get(w.name),
+      isMean: false,
+    }));
+    this.sort(sort);
+    if (allCount === 0)
+      this.rows = [{ workload: null, label: "value", index: 0, isMean: false }]; // arithmetic of parameters alone
+    else if (workloads.length > 0 && source.figure.cells.some((c) => c.workload === MEAN))
+      this.rows.push({ workload: MEAN, label: this.isFiltered ? `mean of ${workloads.length}` : "mean", isMean: true });
+  }
+
+  /** The place of a column among all of the figure's. */
+  indexOf(column) {
+    return this.figure.columns.indexOf(column);
+  }
+
+  /** A cell, or one that is all open. The mean of fewer workloads is ours alone: the paper has no such number. */
+  cell(row, column, measure) {
+    if (row.isMean && this.isFiltered)
+      return {
+        workload: MEAN,
+        column,
+        measure,
+        value: this.meanOf(column, measure),
+        paper: null,
+        chosen: null,
+        run: null,
+      };
+    return (
+      this.source.cells.get(cellKey(row.workload, column, measure)) ?? {
+        workload: row.workload,
+        column,
+        measure,
+        value: null,
+        paper: null,
+        chosen: null,
+        run: null,
+      }
+    );
+  }
+
+  meanOf(column, measure) {
+    const values = this.rows.filter((r) => !r.isMean).map((r) => this.cell(r, column, measure).value);
+    return values.length && values.every((v) => v !== null) ? mean(this.figure.mean, values) : null;
+  }
+
+  /** sort: { by: "file" | "name" | [column, measure], down: bool }; open values last. */
+  sort(sort) {
+    if (!sort || sort.by === "file") {
+      if (sort?.down) this.rows.reverse();
+      return;
+    }
+    const sign = sort.down ? -1 : 1;
+    const byName = (a, b) => a.label.localeCompare(b.label);
+    if (sort.by === "name") this.rows.sort((a, b) => sign * byName(a, b));
+    else {
+      const value = (row) => this.cell(row, ...sort.by).value;
+      this.rows.sort((a, b) => compare(value(a), value(b), sign) || byName(a, b));
+    }
+  }
+}
+
+function compare(a, b, sign) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  return sign * (a - b);
+}
+
+/** The same means as the simulator's (src/lab/figure.c). */
+export function mean(kind, values) {
+  const n = values.length;
+  if (kind === "arithmetic") return values.reduce((s, v) => s + v, 0) / n;
+  if (values.some((v) => v <= 0)) return null;
+  if (kind === "geometric") return Math.exp(values.reduce((s, v) => s + Math.log(v), 0) / n);
+  if (kind === "harmonic") return n / values.reduce((s, v) => s + 1 / v, 0);
+  return null;
+}

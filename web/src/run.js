@@ -1,0 +1,244 @@
+// run.js: the page of one run: what it is, where its time went, kernels, loads, all statistics.
+import { command, h } from "./dom.js";
+import { drawSeries } from "./draw/series.js";
+import { bytes, number, percent, time } from "./format.js";
+import { address } from "./state.js";
+import { table } from "./table.js";
+import { current } from "./theme.js";
+
+const list = (items) => (items?.length ? items.join(", ") : "none");
+
+function facts(run) {
+  const rows = [
+    ["State", run.state],
+    ["Workload", `${run.workload}, size ${run.size}${run.seed ? `, seed ${run.seed}` : ""}`],
+    ["Machine", run.machine],
+    ["Settings", list(run.settings)],
+    ["Mechanisms", list([...(run.mechs ?? []), ...(run.mech_settings ?? [])])],
+    ["Cycles", number(run.cycles)],
+    ["IPC", number(run.ipc, 4)],
+    ["Hash", run.hash],
+    ["Simulator", run.simulator],
+    ["Host", `${run.host || "–"}, ${number(run.seconds)} s, ${bytes(run.peak_bytes)}`],
+    ["Finished", time(run.finished)],
+    ["Key", run.key],
+  ];
+  return h(
+    "dl",
+    { class: "facts" },
+    rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value || "–")]),
+  );
+}
+
+/** Causes as the literature calls them; statistics have shorter names. */
+const SLOTS = { data_mem: "data-MEM", data_alu: "data-ALU", str_mem: "str-MEM", str_alu: "str-ALU" };
+const L1 = { line: "cache lines", mshr: "MSHRs", queue: "bp-L2", port: "port" };
+const L2 = { icnt: "bp-ICNT", dram: "bp-DRAM", port: "data port", line: "cache lines", mshr: "MSHRs" };
+
+/** A bar of shares (in percent) with its parts below. */
+function stack(title, raw, names) {
+  if (!raw?.length) return null;
+  const parts = raw.map((p) => ({ ...p, cause: names[p.cause] ?? p.cause }));
+  const palette = current().palette;
+  const all = parts.reduce((sum, p) => sum + p.share, 0);
+  const color = (i) => `background:${palette[i % palette.length]}`;
+  return h(
+    "section",
+    { class: "stack" },
+    h("h3", {}, title),
+    all <= 0
+      ? h("p", { class: "muted" }, "None.")
+      : [
+          h(
+            "div",
+            {
+              class: "bar",
+              role: "img",
+              "aria-label": parts.map((p) => `${p.cause} ${percent(p.share / 100, true)}`).join(", "),
+            },
+            parts.map(
+              (p, i) =>
+                p.share > 0 &&
+                h("span", {
+                  style: `${color(i)};flex-grow:${p.share}`,
+                  title: `${p.cause}: ${percent(p.share / 100, true)}`,
+                }),
+            ),
+          ),
+          h(
+            "ul",
+            {},
+            parts.map((p, i) =>
+              h(
+                "li",
+                {},
+                h("span", { class: "swatch", style: color(i) }),
+                p.cause,
+                " ",
+                h("b", {}, percent(p.share / 100, true)),
+              ),
+            ),
+          ),
+        ],
+  );
+}
+
+function kernels(run) {
+  if (!run.kernels?.length) return null;
+  const dims = (d) => (d ?? []).join(" × ");
+  return h(
+    "section",
+    {},
+    h("h3", {}, "Kernels"),
+    table({
+      caption: `${run.kernels.length} launches`,
+      rows: run.kernels,
+      columns: [
+        { title: "Launch", number: true, value: (k) => k.id },
+        { title: "Kernel", value: (k) => k.name, show: (k) => h("code", {}, k.name) },
+        { title: "Grid", value: (k) => dims(k.grid) },
+        { title: "Block", value: (k) => dims(k.block) },
+        { title: "Cycles", number: true, value: (k) => k.cycles },
+        { title: "IPC", number: true, value: (k) => k.ipc },
+      ],
+    }),
+  );
+}
+
+function loads(run) {
+  if (!run.loads?.length) return null;
+  return h(
+    "section",
+    {},
+    h("h3", {}, "Loads"),
+    table({
+      caption: "Each load instruction; the stride is the commonest between neighbouring warps",
+      rows: run.loads,
+      columns: [
+        { title: "Kernel", value: (l) => l.kernel, show: (l) => h("code", {}, l.kernel) },
+        { title: "PC", number: true, value: (l) => l.pc, show: (l) => String(l.pc) },
+        { title: "Share of references", number: true, value: (l) => l.share, show: (l) => percent(l.share, true) },
+        { title: "Executions", number: true, value: (l) => l.executions },
+        { title: "Lines a load", number: true, value: (l) => l.lines_per_load },
+        { title: "L1 miss rate", number: true, value: (l) => l.miss_rate, show: (l) => percent(l.miss_rate, true) },
+        { title: "Stride, bytes", number: true, value: (l) => l.stride },
+        {
+          title: "Pairs with it",
+          number: true,
+          value: (l) => l.stride_share,
+          show: (l) => percent(l.stride_share, true),
+        },
+      ],
+    }),
+  );
+}
+
+const SERIES_SHOWN = 6;
+const SERIES_FIRST = ["ipc", "l1.hit_rate", "l1.miss_rate", "l1.aml", "l2.ahl", "dram.efficiency"];
+
+/** A few at first; the reader adds others by name. */
+function series(run, width) {
+  const { cycles, ...all } = run.series ?? {};
+  if (!cycles?.length) return null;
+  const rank = (name) => (SERIES_FIRST.includes(name) ? SERIES_FIRST.indexOf(name) : SERIES_FIRST.length);
+  const names = Object.keys(all).sort((a, b) => rank(a) - rank(b));
+  const chart = (name) =>
+    h("figure", {}, h("figcaption", {}, name), drawSeries(cycles, all[name], { name, width, theme: current() }));
+  const charts = h("div", { class: "series" }, names.slice(0, SERIES_SHOWN).map(chart));
+  const select = h(
+    "select",
+    {},
+    h("option", { value: "" }, "choose"),
+    names.slice(SERIES_SHOWN).map((n) => h("option", {}, n)),
+  );
+  select.addEventListener("change", () => {
+    if (!select.value) return;
+    charts.prepend(chart(select.value));
+    select.selectedOptions[0].remove();
+    select.value = "";
+  });
+  return h(
+    "section",
+    {},
+    h("h3", {}, "Over time"),
+    names.length > SERIES_SHOWN && h("label", { class: "row" }, `Another of ${names.length} statistics: `, select),
+    charts,
+  );
+}
+
+function statistics(run) {
+  const rows = Object.entries(run.stats ?? {}).map(([name, value]) => ({ name, value }));
+  if (!rows.length) return null;
+  const search = h("input", { type: "search", placeholder: "Search statistics", "aria-label": "Search statistics" });
+  const shown = h("span", { class: "muted", "aria-live": "polite" }, `${rows.length} statistics`);
+  const all = table({
+    caption: "All statistics of the run",
+    hideCaption: true,
+    rows,
+    className: "statistics",
+    columns: [
+      { title: "Statistic", value: (s) => s.name, show: (s) => h("code", {}, s.name) },
+      { title: "Value", number: true, value: (s) => s.value, show: (s) => number(s.value, 5) },
+    ],
+  });
+  search.addEventListener("input", () => {
+    const words = search.value.toLowerCase().split(/\s+/);
+    const left = rows.filter((s) => words.every((w) => s.name.toLowerCase().includes(w)));
+    shown.textContent = `${left.length} of ${rows.length} statistics`;
+    all.setRows(left);
+  });
+  return h("section", {}, h("h3", {}, "All statistics"), h("div", { class: "row" }, search, shown), all);
+}
+
+const notThere = (key) =>
+  h(
+    "article",
+    { class: "run" },
+    h("p", {}, h("a", { href: address("") }, "← All figures")),
+    h("h2", { tabindex: "-1" }, "No such run"),
+    h("p", {}, `This report has no run ${key}.`),
+  );
+
+const SETTINGS_IN_TITLE = 2;
+
+/** As much as tells it from its neighbours. */
+function title(run) {
+  const differs = [...(run.settings ?? []), ...(run.mechs ?? []), ...(run.mech_settings ?? [])];
+  const more = differs.length > SETTINGS_IN_TITLE ? ", ..." : "";
+  const end = differs.length ? `, ${differs.slice(0, SETTINGS_IN_TITLE).join(", ")}${more}` : "";
+  return `${run.workload} on ${run.machine}${end}`;
+}
+
+export function runPage(report, key, width) {
+  const run = report.runs.get(key);
+  if (!run) return notThere(key);
+  const figures = report.figuresOf(key);
+  return h(
+    "article",
+    { class: "run" },
+    h("p", {}, h("a", { href: address(""), class: "back" }, "← All figures")),
+    h("h2", { tabindex: "-1" }, title(run)),
+    run.state === "failed" && h("pre", { class: "warning" }, run.error || "It failed, and left no message."),
+    run.state === "running" && h("p", { class: "warning" }, "It was running when this report was written."),
+    facts(run),
+    h("p", { class: "again" }, h("span", { class: "muted" }, "Make it again: "), command(run.command)),
+    figures.length > 0 &&
+      h(
+        "p",
+        {},
+        "Shown in: ",
+        figures.map((f, i) => [
+          i ? ", " : "",
+          h("a", { href: address(`at/${f.key}`) }, `${f.figure.title} (${f.figure.id})`),
+        ]),
+      ),
+    stack("Issue slots", run.stall, SLOTS),
+    stack("L1 stalls", run.l1_stall, L1),
+    stack("L2 stalls", run.l2_stall, L2),
+    run.log && h("details", {}, h("summary", {}, "What it printed"), h("pre", { class: "log" }, run.log)),
+    series(run, width),
+    loads(run),
+    kernels(run),
+    statistics(run),
+  );
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# report.sh HEDDLE NODE: a small sweep, its page, its figures as files; what is wrong is told. The page is opened in Chromium where there is one.
+set -uo pipefail
+heddle=$1
+node=$2
+web=$(cd "$(dirname "$0")" && pwd)
+page_dir=$(dirname "$heddle")/../share/heddle
+[ -e "$page_dir/report.html" ] || { echo "SKIPPED: the page was not built (it needs npm and, once, a network): $page_dir/report.html"; exit 77; }
+"$heddle" --help | grep -q '^  sweep ' || { echo "SKIPPED: this heddle has no sweep, so there is no store to report"; exit 77; }
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+cd "$out" || exit 1
+failures=0
+failed() {
+    echo "FAILED: $*"
+    [ -e told ] && sed 's/^/    /' told | head -20
+    failures=$((failures + 1))
+}
+# expect STATUS PATTERN COMMAND...: a line of both streams must match where there is a pattern
+expect() {
+    local status=$1 pattern=$2 got
+    shift 2
+    timeout 300 "$@" >told 2>&1
+    got=$?
+    [ $got -eq "$status" ] || failed "$* (status $got, wanted $status)"
+    [ -z "$pattern" ] || grep -Eq -- "$pattern" told || failed "$* (wanted /$pattern/)"
+}
+
+cat >small.yaml <<'YAML'
+title: A "small" <experiment>
+machine: fermi
+size: tiny
+workloads: [bfs, nn]
+sample: 1000
+columns:
+  base: {}
+  mshrs: {over: {l1.mshrs: [8, 64]}}
+measures:
+  speedup: ipc / base.ipc
+figures:
+  - id: speed
+    title: Speed-up
+    draw: bars
+    measures: speedup
+    mean: geometric
+  - id: curve
+    title: Speed-up over MSHRs
+    draw: lines
+    columns: mshrs
+    measures: speedup
+YAML
+
+# ---- nothing there yet ----
+expect 2 'heddle sweep' "$heddle" report
+expect 2 'cannot' "$heddle" report nowhere.db small.yaml
+[ ! -e results.db ] || failed "a report made a store"
+expect 0 '' "$heddle" sweep small.yaml --workloads bfs
+expect 2 "no experiment is called 'nowhere'" "$heddle" report nowhere
+expect 2 'no run of any experiment' "$heddle" report # it is not one of the data folder's
+
+# ---- half of the runs, then all of them ----
+expect 0 '^report.html: 1 experiment, ' "$heddle" report small.yaml
+grep -q '"missing":3' report.html || failed "missing runs are not counted"
+expect 0 '' "$heddle" sweep small.yaml
+expect 0 '^all.html: 1 experiment, ' "$heddle" report results.db small.yaml -o all.html
+grep -q '"missing":0' all.html || failed "runs are missing"
+[ "$(grep -c '^{"key":' all.html)" -eq 6 ] || failed "not six runs in all.html"
+expect 1 'cannot write /nowhere/x.html' "$heddle" report small.yaml -o /nowhere/x.html
+
+# ---- files ----
+expect 0 'small-speed.svg' "$heddle" report small.yaml --svg figures/svg
+[ "$(ls figures/svg)" = $'small-curve.svg\nsmall-speed.svg' ] || failed "files: $(ls figures/svg)"
+grep -q '</svg>' figures/svg/small-curve.svg || failed "small-curve.svg is cut"
+expect 1 'cannot start node' env PATH="$out" "$heddle" report small.yaml --svg figures/none
+
+# ---- in the browser ----
+"$node" "$web/real.mjs" all.html >told 2>&1
+status=$?
+cat told
+[ $status -eq 0 ] || [ $status -eq 77 ] || failures=$((failures + 1))
+[ $failures -eq 0 ] && echo "reports are as they should be"
+exit $((failures > 0))

@@ -1,0 +1,137 @@
+// units.test.mjs: the arithmetic behind the page: means, order, filters, how numbers are written. Needs neither packages nor a browser.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Figure, mean, Report } from "../src/data.js";
+import { bytes, formats, number, percent, time } from "../src/format.js";
+
+const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
+const nothing = { hidden: new Set(), machines: new Set() };
+
+function makeFigure(values, { kind = "arithmetic", paperMean = 9 } = {}) {
+  const names = Object.keys(values);
+  const cell = (workload, column, value, paper = null) => ({
+    workload,
+    column,
+    measure: "m",
+    value,
+    paper,
+    chosen: null,
+    run: null,
+  });
+  const experiment = {
+    name: "e",
+    machine: "fermi",
+    workloads: names.map((name) => ({ name, as: name === "long" ? "l" : "", suite: "s" })),
+    columns: [
+      { name: "a", machine: "fermi", x: null },
+      { name: "b", machine: "kepler", x: null },
+    ],
+    figures: [],
+  };
+  const figure = {
+    id: "f",
+    mean: kind,
+    columns: ["a", "b"],
+    measures: [{ name: "m", title: "", unit: "" }],
+    cells: [
+      ...names.flatMap((n) => [cell(n, "a", values[n]), cell(n, "b", 1)]),
+      cell(null, "a", 5, paperMean),
+      cell(null, "b", 1),
+    ],
+  };
+  experiment.figures.push(figure);
+  return new Figure(experiment, figure);
+}
+const order = (view) => view.rows.map((r) => r.label);
+
+test("means", () => {
+  near(mean("arithmetic", [1, 2, 6]), 3);
+  near(mean("geometric", [1, 4, 16]), 4);
+  near(mean("harmonic", [1, 2, 4]), 12 / 7);
+  assert.equal(mean("geometric", [1, -1]), null);
+  assert.equal(mean("harmonic", [1, 0]), null);
+});
+
+test("a mean of everything is the simulator's; of fewer workloads it is made anew, without the paper's", () => {
+  const figure = makeFigure({ x: 1, y: 2, long: 6 });
+  const all = figure.view(nothing, null);
+  assert.deepEqual([all.cell(all.rows.at(-1), "a", "m").value, all.cell(all.rows.at(-1), "a", "m").paper], [5, 9]);
+  const some = figure.view({ hidden: new Set(["x"]), machines: new Set() }, null);
+  assert.deepEqual(order(some), ["y", "l", "mean of 2"]);
+  assert.deepEqual(
+    [some.cell(some.rows.at(-1), "a", "m").value, some.cell(some.rows.at(-1), "a", "m").paper],
+    [4, null],
+  );
+});
+
+test("a mean over an open value is open; no workload, no mean", () => {
+  const figure = makeFigure({ x: 1, y: null, z: 3 });
+  const some = figure.view({ hidden: new Set(["x"]), machines: new Set() }, null);
+  assert.equal(some.cell(some.rows.at(-1), "a", "m").value, null);
+  assert.deepEqual(order(figure.view({ hidden: new Set(["x", "y", "z"]), machines: new Set() }, null)), []);
+});
+
+test("order: by a column, open values last either way, the mean always at the end", () => {
+  const figure = makeFigure({ x: 2, y: null, z: 3, w: 1 });
+  assert.deepEqual(order(figure.view(nothing, { by: ["a", "m"], down: true })), ["z", "x", "w", "y", "mean"]);
+  assert.deepEqual(order(figure.view(nothing, { by: ["a", "m"], down: false })), ["w", "x", "z", "y", "mean"]);
+  assert.deepEqual(order(figure.view(nothing, { by: "name", down: false })), ["w", "x", "y", "z", "mean"]);
+  assert.deepEqual(order(figure.view(nothing, { by: "file", down: true })), ["w", "z", "y", "x", "mean"]);
+});
+
+test("a hidden machine takes its columns away; places of the others stay", () => {
+  const view = makeFigure({ x: 1 }).view({ hidden: new Set(), machines: new Set(["fermi"]) }, null);
+  assert.deepEqual(view.columns, ["b"]);
+  assert.equal(view.indexOf("b"), 1);
+});
+
+test("a figure without workloads has one row", () => {
+  const figure = makeFigure({});
+  const view = figure.view(nothing, null);
+  assert.deepEqual(order(view), ["value"]);
+  assert.equal(view.cell(view.rows[0], "a", "m").value, 5);
+});
+
+test("a cell whose run is not in the report has none", () => {
+  const { experiment } = makeFigure({ x: 1 });
+  experiment.figures[0].cells[0].run = "lost";
+  experiment.figures[0].cells[1].run = "kept";
+  const report = new Report({ schema: 1, heddle: "0", experiments: [experiment], runs: [{ key: "kept" }] });
+  assert.deepEqual(
+    experiment.figures[0].cells.slice(0, 2).map((c) => c.run),
+    [null, "kept"],
+  );
+  assert.deepEqual(
+    report.figuresOf("kept").map((f) => f.key),
+    ["e/f"],
+  );
+  assert.deepEqual(report.machines, ["fermi", "kepler"]);
+});
+
+test("numbers", () => {
+  assert.equal(number(0.012345), "0.0123");
+  assert.equal(number(8.7), "8.7");
+  assert.equal(number(8.7, 3, true), "8.70");
+  assert.equal(number(1234567.8), "1,234,568");
+  assert.equal(number(-0.0), "0");
+  assert.equal(number(null), "–");
+  assert.equal(number(NaN), "–");
+  assert.equal(percent(0.59), "59%");
+  assert.equal(percent(-0.0001), "0%");
+  assert.equal(percent(12.34), "1,234%");
+  const share = formats({ percent: true }, { unit: "" });
+  assert.deepEqual(
+    [share.value(0.59), share.paper(0.59), share.difference(0.1), share.difference(-0.1), share.tick(0.5)],
+    ["59.0%", "59%", "+10.0 pp", "-10.0 pp", "50%"],
+  );
+  const cycles = formats({ percent: false }, { unit: "cycles" });
+  assert.deepEqual(
+    [cycles.value(452.3), cycles.difference(3), cycles.tick(100), cycles.value(null)],
+    ["452 cycles", "+3 cycles", "100", "–"],
+  );
+  const points = formats({ percent: false }, { unit: "%" });
+  assert.deepEqual([points.value(64.16), points.tick(50)], ["64.2%", "50%"]);
+  assert.equal(bytes(3 * 1024 * 1024), "3 MiB");
+  assert.equal(time(0), "–");
+  assert.equal(time(1760000000), "2025-10-09 08:53 UTC");
+});
