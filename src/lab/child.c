@@ -1,6 +1,6 @@
 /* child.c: start, wait, end. Each child leads a process group of its own: Ctrl-C of the terminal reaches this process alone, which then
  * decides. The kernel ends a child whose parent is gone, so that a killed sweep leaves nobody behind who works for nothing. */
-#define _GNU_SOURCE /* wait4 */
+#define _GNU_SOURCE /* wait4, environ */
 #include "lab/child.h"
 
 #include "base/strbuf.h"
@@ -25,12 +25,27 @@ static void hold_signal(int how)
     sigprocmask(how, &set, NULL);
 }
 
+/* What a run does is said by its command line alone; only where things are found may come from the user's environment. */
+static void drop_settings(void)
+{
+    static const char *const kept[] = {"HEDDLE_HOME=", "HEDDLE_WORKLOADS="};
+    char **to = environ;
+    for (char **from = environ; *from; from++) {
+        bool keep = strncmp(*from, "HEDDLE_", 7) != 0;
+        for (size_t i = 0; i < ARRAY_LEN(kept) && !keep; i++)
+            keep = !strncmp(*from, kept[i], strlen(kept[i]));
+        if (keep) *to++ = *from;
+    }
+    *to = NULL;
+}
+
 _Noreturn static void become(const char *const *argv, int in, int out, pid_t parent)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127); /* it ended before the line above */
     hold_signal(SIG_UNBLOCK);
+    drop_settings();
     if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(127);
     execvp(argv[0], (char *const *)argv);
     fprintf(stderr, "heddle: error: cannot run %s: %s\n", argv[0], strerror(errno));

@@ -1,4 +1,4 @@
-/* host.c: cores, memory and processes, as Linux tells them. */
+/* host.c: cores and memory, as Linux tells them. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "lab/host.h"
 
@@ -90,39 +90,4 @@ uint64_t host_free_bytes(void)
         free_bytes = MIN(free_bytes, in_group);
     }
     return free_bytes;
-}
-
-/* Field 22 of /proc/PID/stat: ticks since the host started; 0 = there is no such process. The name in field 2 may hold anything but its
- * last bracket closes it. */
-static unsigned long long process_start(long pid)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    FILE *f = fopen(path, "r");
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    if (f) fclose(f);
-    text[n] = 0;
-    char *at = strrchr(text, ')');
-    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
-void host_process(char out[HOST_PROCESS_BYTES])
-{
-    char host[HOST_NAME_BYTES];
-    host_name(host);
-    snprintf(out, HOST_PROCESS_BYTES, "%s:%ld:%llu", host, (long)getpid(), process_start((long)getpid()));
-}
-
-bool host_process_is_gone(const char *process)
-{
-    char host[HOST_NAME_BYTES];
-    host_name(host);
-    size_t n = strlen(host);
-    long pid;
-    unsigned long long start;
-    if (strncmp(process, host, n) || process[n] != ':' ||
-        sscanf(process + n + 1, "%ld:%llu", &pid, &start) != 2)
-        return false;
-    return process_start(pid) != start;
 }

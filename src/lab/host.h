@@ -4,16 +4,11 @@
 
 #include "base/base.h"
 
-enum { HOST_NAME_BYTES = 64, HOST_PROCESS_BYTES = 128 };
+enum { HOST_NAME_BYTES = 64 };
 
 double host_now(void);     /* seconds of a clock that never goes back */
 uint32_t host_cores(void); /* that this process may use: affinity, and the processor quota of its group */
 uint64_t host_free_bytes(void); /* memory that can be had without swapping, within the limits of its group */
 void host_name(char out[HOST_NAME_BYTES]);
-
-/* A process by host, number and start, so that a number that is used anew is not taken for the old process: "host:pid:start". */
-void host_process(char out[HOST_PROCESS_BYTES]);
-/* True: such a process was on this host, and is no more. A process of another host may be alive for all that can be told. */
-bool host_process_is_gone(const char *process);
 
 #endif
