@@ -126,8 +126,9 @@ static void print_result(const struct cli_sweep *s, const struct cli_lab *lab, s
         puts("]}");
         return;
     }
-    fprintf(stderr, "heddle: %u runs made, %u were in %s, %u failed; %.1f s\n", r->made, r->had, store_path,
-            r->failed, r->seconds);
+    fprintf(stderr, "heddle: %u runs made, %u were in %s, ", r->made, r->had, store_path);
+    if (r->elsewhere) fprintf(stderr, "%u are another sweep's, ", r->elsewhere);
+    fprintf(stderr, "%u failed; %.1f s\n", r->failed, r->seconds);
     if (!r->failed) return;
     print_failures(lab, store, false);
     fprintf(

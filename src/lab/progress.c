@@ -23,11 +23,11 @@ void bar_time(double seconds, char out[TIME_BYTES])
         snprintf(out, TIME_BYTES, "%u:%02u", s / 60, s % 60);
 }
 
-static void counts_text(const struct bar_view *v, struct strbuf *out)
+/* What follows the counts. */
+static void rest_text(const struct bar_view *v, struct strbuf *out)
 {
     char left[TIME_BYTES];
     bar_time(v->left, left);
-    strbuf_printf(out, "%u/%u", v->done, v->all);
     if (v->failed) strbuf_printf(out, ", %u failed", v->failed);
     if (v->elsewhere) strbuf_printf(out, ", %u elsewhere", v->elsewhere);
     if (*v->where) strbuf_printf(out, ", %s", v->where);
@@ -37,7 +37,8 @@ static void counts_text(const struct bar_view *v, struct strbuf *out)
 static void bar_line(const struct bar_view *v, uint32_t columns, struct strbuf *out)
 {
     struct strbuf text = {0};
-    counts_text(v, &text);
+    strbuf_printf(&text, "%u/%u", v->done, v->all);
+    rest_text(v, &text);
     int room = (int)columns - 1 - (int)text.len - 3, bar = MIN(room, BAR_MAX);
     if (bar >= BAR_MIN) {
         int full = (int)(v->share * bar);
@@ -50,14 +51,16 @@ static void bar_line(const struct bar_view *v, uint32_t columns, struct strbuf *
     strbuf_free(&text);
 }
 
+/* What matters most comes first: a narrow terminal cuts the end off. */
 static void worker_line(const struct bar_worker *w, uint32_t columns, struct strbuf *out)
 {
-    char line[256], time[TIME_BYTES], of[TIME_BYTES];
+    char line[256], time[TIME_BYTES], of[TIME_BYTES + 4] = "";
     bar_time(w->seconds, time);
-    bar_time(w->expected, of);
-    int n = snprintf(line, sizeof line, "  %-15s %-6s %-20s %7s", w->workload, w->size, w->column, time);
-    if (w->expected > 0 && n < (int)sizeof line)
-        snprintf(line + n, sizeof line - (size_t)n, " of about %s", of);
+    if (w->expected > 0) {
+        strcpy(of, "of ");
+        bar_time(w->expected, of + 3);
+    }
+    snprintf(line, sizeof line, "  %7s %-11s %-15s %-6s %s", time, of, w->workload, w->size, w->column);
     strbuf_add(out, line, MIN(strlen(line), (size_t)columns - 1));
     strbuf_putc(out, '\n');
 }
@@ -109,8 +112,8 @@ static void tell(struct bar *p, const struct bar_view *v)
     struct strbuf text = {0};
     char elapsed[TIME_BYTES];
     bar_time(v->elapsed, elapsed);
-    counts_text(v, &text);
-    fprintf(stderr, "heddle: %s runs after %s\n", strbuf_text(&text), elapsed);
+    rest_text(v, &text);
+    fprintf(stderr, "heddle: %u of %u runs after %s%s\n", v->done, v->all, elapsed, strbuf_text(&text));
     p->told = (uint32_t)(v->share * 10);
     strbuf_free(&text);
 }

@@ -38,7 +38,7 @@ static bool add_task_line(FILE *f, const struct slurm_head *h, const struct swee
 {
     struct strbuf part = {0}, suffix = {0};
     const struct sweep_options *o = h->r->o;
-    strbuf_printf(&suffix, ".%s.part", token);
+    strbuf_printf(&suffix, ".%s.part.json", token);
     sweep_path(&part, o->folder, t->job->key, strbuf_text(&suffix));
     const char **argv = job_argv(t->job, o->heddle, strbuf_text(&part));
     bool ok = fprintf(f, "%s\t%s", t->job->key, strbuf_text(&part)) > 0;

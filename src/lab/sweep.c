@@ -116,6 +116,7 @@ void sweep_end_task(struct sweep_run *r, struct sweep_task *t)
     }
     look_up(r, t, false);
     if (!taken) return;
+    t->made = true;
     if (t->state == TASK_DONE) {
         r->work_done += t->work;
         r->seconds_done += t->seconds;
@@ -156,13 +157,12 @@ static void set_who(struct sweep_run *r)
 static void sum_up(struct sweep_run *r, struct sweep_result *out)
 {
     sweep_count(r);
-    *out = (struct sweep_result){.failed = r->count[TASK_FAILED],
-                                 .elsewhere = r->count[TASK_ELSEWHERE],
-                                 .seconds = host_now() - r->start};
+    *out = (struct sweep_result){.failed = r->count[TASK_FAILED], .seconds = host_now() - r->start};
     for (uint32_t i = 0; i < r->tasks.len; i++) {
         const struct sweep_task *t = &r->tasks.data[i];
         out->had += t->had && t->state == TASK_DONE;
-        out->made += !t->had && t->state == TASK_DONE;
+        out->made += t->made && t->state == TASK_DONE;
+        out->elsewhere += t->state == TASK_ELSEWHERE || (t->state == TASK_DONE && !t->made && !t->had);
     }
 }
 

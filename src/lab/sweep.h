@@ -19,8 +19,9 @@ struct sweep_options {
 };
 
 struct sweep_result {
-    uint32_t made, had, failed,
-        elsewhere; /* runs: made now, in the store before, that failed, that another sweep makes */
+    uint32_t made, had; /* runs: made now, in the store before; none that failed */
+    uint32_t failed;    /* now or before */
+    uint32_t elsewhere; /* that another sweep made meanwhile, or still makes */
     double seconds;
 };
 

@@ -24,6 +24,7 @@ struct sweep_task {
     double known; /* seconds that such a run took before; 0 = not known */
     enum task_state state;
     bool had;       /* it was in the store before this sweep */
+    bool made;      /* by this sweep */
     double start;   /* host_now() of its start; of Slurm: 0 while it waits in the queue */
     double seconds; /* it took */
     /* of Slurm */

@@ -31,7 +31,7 @@ static bool start_run(struct local *l, struct sweep_task *t)
     const struct sweep_options *o = l->r->o;
     struct strbuf part = {0}, log = {0};
     char suffix[48];
-    snprintf(suffix, sizeof suffix, ".%ld.part", (long)getpid());
+    snprintf(suffix, sizeof suffix, ".%ld.part.json", (long)getpid());
     sweep_clear(o->folder, t->job->key);
     sweep_path(&part, o->folder, t->job->key, suffix);
     sweep_path(&log, o->folder, t->job->key, ".log");
