@@ -40,8 +40,8 @@ struct cli_sweep {
         "--json", NULL, CLI_FLAG, &(s).json, NULL, "write the list or the outcome as JSON"                     \
     }
 
-/* The runs of a lab, into its store: an exit status; 130 when stopped. On CLI_OK and CLI_FAILED *store is open (NULL after a dry run):
- * figures can be made of what is there. */
+/* The runs of a lab, into its store: an exit status; 130 when stopped. *store is open where figures can be made of
+ * what is there, else NULL. */
 int cli_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store **store);
 /* Tables and claims of all figures, on standard output. */
 bool cli_print_figures(const struct cli_lab *lab, struct store *store, bool with_tables);

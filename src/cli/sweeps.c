@@ -131,11 +131,9 @@ static void print_result(const struct cli_sweep *s, const struct cli_lab *lab, s
     fprintf(stderr, "%u failed; %.1f s\n", r->failed, r->seconds);
     if (!r->failed) return;
     print_failures(lab, store, false);
-    fprintf(
-        stderr,
-        "  see: heddle query %s \"SELECT log, command FROM run WHERE state = 'failed'\"; --again makes them "
-        "again\n",
-        store_path);
+    fprintf(stderr,
+            "  `heddle query %s --run KEY` shows one with its log and command; --again makes them again\n",
+            store_path);
 }
 
 /* ---- the sweep ---- */
@@ -157,7 +155,7 @@ static int list_runs(const struct cli_sweep *s, const struct cli_lab *lab, const
     return CLI_OK;
 }
 
-static int run_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store *store,
+static int run_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store **store,
                      const char *path, const char *folder, const struct cli_list *slurm)
 {
     VEC(const char *) words = {0};
@@ -176,14 +174,19 @@ static int run_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struc
                               .slurm_options = words.data,
                               .stop = &stopped};
     catch_signals();
-    bool ok = sweep(store, lab->plans.data, lab->plans.len, &o, &result);
+    bool ok = sweep(*store, lab->plans.data, lab->plans.len, &o, &result);
     vec_free(&words);
-    print_result(s, lab, store, &result, path);
+    if (!ok) { /* nothing to show */
+        store_close(*store);
+        *store = NULL;
+        return CLI_FAILED;
+    }
+    print_result(s, lab, *store, &result, path);
     if (stopped) {
         fputs("heddle: stopped; what was finished is kept, and the same command goes on from here\n", stderr);
         return 128 + stopped;
     }
-    return ok && !result.failed ? CLI_OK : CLI_FAILED;
+    return result.failed ? CLI_FAILED : CLI_OK;
 }
 
 int cli_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store **store)
@@ -201,7 +204,7 @@ int cli_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store
     else if (!(*store = store_open(path, true, &error)))
         fprintf(stderr, "heddle: error: %s\n", error ? error : path);
     else
-        status = run_sweep(s, lab, *store, path, folder, &slurm);
+        status = run_sweep(s, lab, store, path, folder, &slurm);
     vec_free(&slurm.items);
     free(options);
     free(folder);
