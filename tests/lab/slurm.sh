@@ -90,7 +90,7 @@ is "detached: status" $? 0
 check "detached: says what goes on" grep -Eq '2 runs are Slurm.s: .* scancel [0-9]+ ends them' told
 sweep quick.yaml --store detach.db --slurm >told 2>&1
 is "detached: gathered" "$(count done quick.yaml detach.db)" 2
-SLURM_CONF=$out/none sweep quick.yaml --store none.db --slurm >told 2>&1
+timeout 60 env PATH="$out" "$heddle" sweep quick.yaml --store none.db --slurm >told 2>&1
 is "no Slurm: status" $? 1
 check "no Slurm: says so" grep -q 'Slurm does not answer' told
 
