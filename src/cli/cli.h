@@ -82,6 +82,7 @@ int cli_cmd_list(int argc, char **argv);
 int cli_cmd_explain(int argc, char **argv);
 int cli_cmd_config(int argc, char **argv);
 int cli_cmd_fidelity(int argc, char **argv);
+int cli_cmd_query(int argc, char **argv);
 int cli_cmd_new(int argc, char **argv);
 int cli_cmd_sweep(int argc, char **argv);
 int cli_cmd_reproduce(int argc, char **argv);
