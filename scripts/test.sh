@@ -5,6 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 heddle_setup
+if [ "$(id -u)" -eq 0 ] && ! heddle_setup "${heddle_slurm_packages[@]}"; then
+    echo "setup: no Slurm: the sweeps through it will be skipped"
+fi
 
 step() { printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"; }
 jobs=$(nproc)

@@ -34,6 +34,13 @@ static void rest_text(const struct bar_view *v, struct strbuf *out)
     strbuf_printf(out, ", left %s", left);
 }
 
+/* A line that the terminal does not break. */
+static void put_line(const char *text, uint32_t columns, struct strbuf *out)
+{
+    strbuf_add(out, text, MIN(strlen(text), (size_t)columns - 1));
+    strbuf_putc(out, '\n');
+}
+
 static void bar_line(const struct bar_view *v, uint32_t columns, struct strbuf *out)
 {
     struct strbuf text = {0};
@@ -46,8 +53,7 @@ static void bar_line(const struct bar_view *v, uint32_t columns, struct strbuf *
         for (int i = 0; i < bar; i++) strbuf_putc(out, i < full ? '#' : '.');
         strbuf_puts(out, "] ");
     }
-    strbuf_add(out, strbuf_text(&text), MIN(text.len, (size_t)columns - 1));
-    strbuf_putc(out, '\n');
+    put_line(strbuf_text(&text), columns, out);
     strbuf_free(&text);
 }
 
@@ -61,17 +67,18 @@ static void worker_line(const struct bar_worker *w, uint32_t columns, struct str
         bar_time(w->expected, of + 3);
     }
     snprintf(line, sizeof line, "  %7s %-11s %-15s %-6s %s", time, of, w->workload, w->size, w->column);
-    strbuf_add(out, line, MIN(strlen(line), (size_t)columns - 1));
-    strbuf_putc(out, '\n');
+    put_line(line, columns, out);
 }
 
 void bar_frame(const struct bar_view *v, const struct bar_worker *workers, uint32_t count, uint32_t columns,
                uint32_t rows, struct strbuf *out, uint32_t *lines)
 {
     uint32_t shown = MIN(count, rows > 3 ? rows - 3 : 0u);
+    char more[32];
+    snprintf(more, sizeof more, "  and %u more", count - shown);
     bar_line(v, columns, out);
     for (uint32_t i = 0; i < shown; i++) worker_line(&workers[i], columns, out);
-    if (shown < count && shown) strbuf_printf(out, "  and %u more\n", count - shown);
+    if (shown < count && shown) put_line(more, columns, out);
     *lines = 1 + shown + (shown < count && shown);
 }
 
