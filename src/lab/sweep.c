@@ -115,9 +115,8 @@ void sweep_end_task(struct sweep_run *r, struct sweep_task *t)
         return;
     }
     look_up(r, t, false);
-    if (!taken) return;
-    t->made = true;
-    if (t->state == TASK_DONE) {
+    t->made = true; /* also where another sweep of this folder was faster to gather it */
+    if (taken && t->state == TASK_DONE) {
         r->work_done += t->work;
         r->seconds_done += t->seconds;
         if (r->seconds_done > 0) r->rate = r->work_done / r->seconds_done;
