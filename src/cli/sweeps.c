@@ -63,21 +63,6 @@ struct failures {
     bool json;
 };
 
-/* The line that says most: the first with "error", else the last. */
-static const char *main_line(const char *text, int *len)
-{
-    const char *last = text;
-    for (const char *line = text; *line;) {
-        *len = (int)strcspn(line, "\n");
-        const char *found = strstr(line, "error");
-        if (found && found < line + *len) return line;
-        if (*len) last = line;
-        line += *len + (line[*len] == '\n');
-    }
-    *len = (int)strcspn(last, "\n");
-    return last;
-}
-
 static bool failure_row(void *context, int columns, const char *const *values, const char *const *names)
 {
     struct failures *f = context;
@@ -91,9 +76,8 @@ static bool failure_row(void *context, int columns, const char *const *values, c
         printf("%s\n  {%s}", f->count ? "," : "", strbuf_text(&out));
         strbuf_free(&out);
     } else {
-        int len;
-        const char *line = main_line(values[3] ? values[3] : "", &len);
-        fprintf(stderr, "  %.8s  %-15s %-6s %.*s\n", values[0], values[1], values[2], len, line);
+        fprintf(stderr, "  %.8s  %-15s %-6s %s\n", values[0], values[1], values[2],
+                values[3] ? values[3] : "");
     }
     f->count++;
     return true;

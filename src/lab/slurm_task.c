@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <libgen.h>
+#include <signal.h>
+#include <unistd.h>
 
 /* Line `index` (from 1) of a file, without its end; NULL: no such file or line. To be freed. */
 static char *read_line(const char *path, unsigned long index)
@@ -25,6 +27,16 @@ static char *read_line(const char *path, unsigned long index)
     return line;
 }
 
+/* Was it Slurm that ended the run? A task that is cancelled or out of time has its processes ended one after the other, perhaps the run
+ * first: that is no result of the run. When the kernel took the run for its memory, this process stays. */
+static bool is_slurms_end(const struct lab_child_end *end)
+{
+    enum { FROM_SIGNAL = 128, WAIT_SECONDS = 2 };
+    int signal = end->status - FROM_SIGNAL;
+    if (signal == SIGKILL) sleep(WAIT_SECONDS);
+    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGXCPU;
+}
+
 static int make_run(const char *folder, const char *key, const char *part, const char *const *argv)
 {
     struct strbuf log = {0};
@@ -34,6 +46,11 @@ static int make_run(const char *folder, const char *key, const char *part, const
     bool ok = child_start(&child, argv, strbuf_text(&log));
     if (ok) {
         while (!child_poll(&child, &end)) child_pause(1);
+        if (is_slurms_end(&end)) {
+            fprintf(stderr, "heddle: error: %s: the run was ended by signal %d\n", key, end.status - 128);
+            strbuf_free(&log);
+            return 1; /* the head submits it again */
+        }
         ok = sweep_write_end(folder, key, part, &end);
     }
     if (!ok) fprintf(stderr, "heddle: error: %s: %s\n", key, strerror(errno));

@@ -25,6 +25,8 @@ slurm_start || { echo "FAILED: Slurm does not start"; exit 1; }
 make_workload slow "sleep 2; $(real)"
 make_workload quick "$(real)"
 make_workload wrong "echo 'wrong: error: 3 of 10 values differ' >&2; exit 1"
+# It is the run that ends first when a task is cancelled: that must not pass for its result.
+make_workload terminated 'kill -TERM $$'
 make_workload doomed 'scancel "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; sleep 60'
 sweep() { timeout -k 10 100 "$heddle" sweep "$@"; }
 wait_for() { # wait_for WHAT COMMAND...: up to 20 s
@@ -44,7 +46,7 @@ statistics() { "$heddle" query "$1" --csv --sql "SELECT key, name, value FROM st
 experiment main.yaml "slow" 6
 "$heddle" sweep main.yaml --store main.db --slurm="-p short --time=10" >first 2>&1 &
 head_pid=$!
-wait_for "a task that runs" running_task
+wait_for "two runs that have begun" eval '[ "$(wc -l <runs.started)" -ge 2 ]'
 task=$(running_task)
 scancel "$task"
 wait_for "the cancelled task $task to be submitted again" grep -q "task $task: CANCELLED; submitting it again" first
@@ -70,13 +72,15 @@ check "the same here: there are statistics" [ "$(wc -l <main.csv)" -gt 600 ]
 check "the same here: equal statistics" cmp main.csv local.csv
 
 # ---- runs that fail, tasks that Slurm loses ----
-experiment fail.yaml "wrong, doomed, quick" 1
+experiment fail.yaml "wrong, doomed, terminated, quick" 1
 : >runs.started
 sweep fail.yaml --store fail.db --slurm >told 2>&1
 is "failures: status" $? 1
-check "failures: the sum" grep -q '1 runs made, 0 were in fail.db, 2 failed' told
+cp told lost
+check "failures: the sum" grep -q '1 runs made, 0 were in fail.db, 3 failed' told
 check "failures: the program's error" grep -q 'wrong .*3 of 10 values differ' told
 check "failures: a lost task's reason" grep -Eq 'doomed .*Slurm: task [0-9]+_[0-9]+: CANCELLED; submitted 4 times' told
+check "failures: a run that a signal ended" grep -Eq 'terminated .*Slurm: task [0-9]+_[0-9]+: [A-Z_]+; submitted 4 times' told
 is "failures: a failing run is made once" "$(grep -c '^wrong' runs.started)" 1
 
 # ---- refused, detached, no Slurm ----
@@ -100,4 +104,4 @@ for name in munged slurmctld slurmd; do
 done
 check "no run is left" nobody_left
 [ $failures -eq 0 ] && echo "sweeps on Slurm: all as it should be"
-[ $failures -eq 0 ] || { tail -n 5 first second told; false; }
+[ $failures -eq 0 ] || { tail -n 8 first second lost told; false; }
