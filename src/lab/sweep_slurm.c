@@ -73,8 +73,8 @@ static void fail(struct slurm_head *h, struct sweep_task *t, const char *why)
     char suffix[32], line[512];
     snprintf(suffix, sizeof suffix, "-%u.out", t->index);
     slurm_path(&path, folder, a->token, suffix);
-    sweep_append_log(folder, t->job->key, "heddle: error: Slurm: task %s_%u: %s; submitted %u times\n", a->job,
-                     t->index, why, t->tries);
+    sweep_append_log(folder, t->job->key, "heddle: error: Slurm: task %s_%u: %s; submitted %u times\n",
+                     a->job, t->index, why, t->tries);
     FILE *f = fopen(strbuf_text(&path), "r");
     while (f && fgets(line, sizeof line, f)) sweep_append_log(folder, t->job->key, "%s", line);
     if (f) fclose(f);
