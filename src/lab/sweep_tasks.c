@@ -7,8 +7,9 @@
 
 #include <math.h>
 
-#define RATE_DEFAULT 300000.0 /* warp instructions a second, of one core: docs/performance.md */
-#define WORK_DEFAULT 1e6      /* of a size that nobody measured */
+#define RATE_DEFAULT                                                                                         \
+    300000.0             /* warp instructions a second: bfs, small, fermi, on a busy machine of two cores */
+#define WORK_DEFAULT 1e6 /* of a size that nobody measured */
 
 /* Seconds that runs of a workload took, by "workload size". */
 struct earlier {
