@@ -2,6 +2,8 @@
 # setup.sh: sourced by the other scripts. Makes sure that the Debian packages Heddle needs are there: installs them when
 # run as root, says which are missing when not.
 heddle_packages=(gcc clang cmake ninja-build pkg-config libyaml-dev libzstd-dev liblz4-dev libsqlite3-dev libcmocka-dev libmpfr-dev)
+# Only the tests of sweeps on a cluster start these; where they are missing those are skipped.
+heddle_slurm_packages=(slurmctld slurmd slurm-client munge)
 
 # The page of `heddle report` is made by these. They may well come from elsewhere than Debian, so the command counts: COMMAND:PACKAGE.
 heddle_commands=(node:nodejs npm:npm)

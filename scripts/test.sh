@@ -8,6 +8,9 @@ heddle_setup
 if [ "$(id -u)" -eq 0 ] && ! heddle_setup chromium; then
     echo "setup: no Chromium: the report page will not be opened in a browser"
 fi
+if [ "$(id -u)" -eq 0 ] && ! heddle_setup "${heddle_slurm_packages[@]}"; then
+    echo "setup: no Slurm: the sweeps through it will be skipped"
+fi
 
 step() { printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"; }
 jobs=$(nproc)

@@ -71,7 +71,8 @@ static void cli_print_help(const struct cli_parse *p)
     for (const struct cli_option *o = p->options; o->name; o++) {
         char left[80];
         snprintf(left, sizeof left, "%s%s%s%s%s", o->short_name ? o->short_name : "",
-                 o->short_name ? ", " : "", o->name, o->value ? " " : "", o->value ? o->value : "");
+                 o->short_name ? ", " : "", o->name, o->value && o->kind != CLI_MAYBE ? " " : "",
+                 o->value ? o->value : "");
         cli_print_help_row(left, o->help);
     }
     cli_print_help_row("-h, --help", "this text");
@@ -107,7 +108,8 @@ static bool cli_store(const struct cli_option *o, int argc, char **argv, int arg
 {
     switch (o->kind) {
     case CLI_FLAG: *(bool *)o->out = true; return true;
-    case CLI_TEXT: *(const char **)o->out = value; return true;
+    case CLI_TEXT:
+    case CLI_MAYBE: *(const char **)o->out = value; return true;
     case CLI_LIST: vec_push(&((struct cli_list *)o->out)->items, (struct cli_value){value, arg}); return true;
     case CLI_U64:
         if (cli_read_count(value, strlen(value), o->out)) return true;
@@ -135,6 +137,7 @@ static bool cli_parse_option(struct cli_parse *p, int argc, char **argv, int *i)
         return false;
     }
     if (attached) return cli_store(o, argc, argv, *i, word + len + 1);
+    if (o->kind == CLI_MAYBE) return cli_store(o, argc, argv, *i, "");
     if (*i + 1 >= argc) {
         char hint[96];
         snprintf(hint, sizeof hint, "%s %s", o->name, o->value);

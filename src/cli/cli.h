@@ -12,6 +12,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1 /* the program or kernel faulted */, CLI_BAD_I
 enum cli_kind {
     CLI_FLAG /* bool */,
     CLI_TEXT /* const char * */,
+    CLI_MAYBE /* const char *: the text behind `=`, or "" without one */,
     CLI_U64 /* uint64_t */,
     CLI_LIST /* struct cli_list */
 };
@@ -84,6 +85,8 @@ int cli_cmd_fidelity(int argc, char **argv);
 int cli_cmd_query(int argc, char **argv);
 int cli_cmd_report(int argc, char **argv);
 int cli_cmd_new(int argc, char **argv);
+int cli_cmd_sweep(int argc, char **argv);
+int cli_cmd_reproduce(int argc, char **argv);
 
 void cli_list_mechanisms(void); /* the built-in ones, with parameters: list_mechanisms.c */
 

@@ -34,6 +34,18 @@ const struct cli_command cli_commands[] = {
      "  heddle fidelity bfs kmeans --size small        two workloads, on every machine that a paper used\n"
      "  heddle fidelity --runs runs -o docs/fidelity-tables.md\n",
      cli_cmd_fidelity},
+    {"sweep", "EXPERIMENT...",
+     "make the runs of experiments, on all cores or on Slurm; stop and go on at any time",
+     "  heddle sweep thesis-fig3.10 --dry-run       which runs, which of them the store has, how long\n"
+     "  heddle sweep mine.yaml -j 8                 eight at a time; Ctrl-C, then the same again goes on\n"
+     "  heddle sweep mine.yaml --workloads bfs,cfd --size tiny --store try.db\n"
+     "  heddle sweep mine.yaml --slurm=\"-p short --time=1:00:00\"     as a job array: docs/cluster.md\n",
+     cli_cmd_sweep},
+    {"reproduce", "EXPERIMENT...",
+     "make an experiment's runs, and put its figures beside the paper's numbers",
+     "  heddle reproduce thesis-fig3.10             runs, table, claims with verdicts\n"
+     "  heddle reproduce thesis-ch3                 a study: all figures of a chapter\n",
+     cli_cmd_reproduce},
     {"query", "STORE [FILTER...]", "look into the results of sweeps",
      "  heddle query results.db                          all runs\n"
      "  heddle query results.db workload=bfs 'l1.aml>400' --show ipc,l1.aml\n"

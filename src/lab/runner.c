@@ -4,27 +4,16 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "lab/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 struct slot {
-    pid_t pid;
+    struct lab_child child;
     uint32_t run;
-    double start;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void run_words(const struct lab_run *r, struct strbuf *out)
 {
@@ -71,47 +60,39 @@ static bool is_current(const struct lab_runner *lab, const struct lab_run *r)
     return current;
 }
 
-_Noreturn static void child(const struct lab_runner *lab, const struct lab_run *r, const char *partial)
-{
-    VEC(char *) argv = {0};
-    const char *const fixed[] = {lab->heddle, "run",      r->workload, "--size", r->size,
-                                 "-m",        r->machine, "--stats",   partial};
-    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) vec_push(&argv, (char *)fixed[i]);
-    for (uint32_t i = 0; r->sets[i]; i++) {
-        vec_push(&argv, (char *)"--set");
-        vec_push(&argv, (char *)r->sets[i]);
-    }
-    vec_push(&argv, NULL);
-    int log = open(r->log, O_WRONLY | O_CREAT | O_TRUNC, 0644), null = open("/dev/null", O_RDONLY);
-    if (log < 0 || null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0) _exit(127);
-    execv(lab->heddle, argv.data);
-    _exit(127);
-}
-
 static void partial_path(const struct lab_run *r, struct strbuf *out)
 {
-    size_t n = strlen(r->stats) - strlen(".json");
-    strbuf_add(out, r->stats, n);
-    strbuf_puts(out, ".partial.json");
+    int n = (int)(strlen(r->stats) - strlen(".json"));
+    strbuf_printf(out, "%.*s.partial.json", n, r->stats);
 }
 
 static bool start(const struct lab_runner *lab, struct lab_run *r, struct slot *s, uint32_t index)
 {
     struct strbuf partial = {0};
+    VEC(const char *) argv = {0};
     partial_path(r, &partial);
-    *s = (struct slot){.run = index, .start = now(), .pid = fork()};
-    if (s->pid == 0) child(lab, r, strbuf_text(&partial));
+    const char *const fixed[] = {lab->heddle, "run",     r->workload,          "--size", r->size, "-m",
+                                 r->machine,  "--stats", strbuf_text(&partial)};
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) vec_push(&argv, fixed[i]);
+    for (uint32_t i = 0; r->sets[i]; i++) {
+        vec_push(&argv, "--set");
+        vec_push(&argv, r->sets[i]);
+    }
+    vec_push(&argv, NULL);
+    s->run = index;
+    bool ok = child_start(&s->child, argv.data, r->log);
+    vec_free(&argv);
     strbuf_free(&partial);
-    return s->pid > 0;
+    return ok;
 }
 
 /* A file has its final name only when its run ended well: a killed run leaves nothing that looks like a result. */
-static void finish(struct lab_run *r, const struct slot *s, int wait_status)
+static void finish(struct lab_run *r, const struct lab_child_end *end)
 {
     struct strbuf partial = {0};
     partial_path(r, &partial);
-    r->seconds = now() - s->start;
-    r->status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+    r->seconds = end->seconds;
+    r->status = end->status;
     if (r->status == 0 && rename(strbuf_text(&partial), r->stats)) r->status = 1;
     if (r->status) unlink(strbuf_text(&partial));
     strbuf_free(&partial);
@@ -125,20 +106,22 @@ static uint32_t twin_of(const struct lab_run *runs, uint32_t i)
     return i;
 }
 
-static bool wait_one(const struct lab_runner *lab, struct lab_run *runs, uint32_t count, struct slot *slots,
-                     uint32_t *busy, uint32_t *done)
+/* Until one has ended at least. */
+static void wait_some(const struct lab_runner *lab, struct lab_run *runs, uint32_t count, struct slot *slots,
+                      uint32_t *busy, uint32_t *done)
 {
-    int status;
-    pid_t pid = wait(&status);
-    if (pid < 0) return false;
-    for (uint32_t i = 0; i < *busy; i++) {
-        if (slots[i].pid != pid) continue;
-        struct lab_run *r = &runs[slots[i].run];
-        finish(r, &slots[i], status);
-        slots[i] = slots[--*busy];
-        if (lab->progress) lab->progress(lab->context, ++*done, count, r);
+    uint32_t before = *busy;
+    while (*busy == before) {
+        for (uint32_t i = *busy; i-- > 0;) {
+            struct lab_child_end end;
+            if (!child_poll(&slots[i].child, &end)) continue;
+            struct lab_run *r = &runs[slots[i].run];
+            finish(r, &end);
+            slots[i] = slots[--*busy];
+            if (lab->progress) lab->progress(lab->context, ++*done, count, r);
+        }
+        if (*busy == before) child_pause(1);
     }
-    return true;
 }
 
 bool lab_run_all(const struct lab_runner *lab, struct lab_run *runs, uint32_t count)
@@ -154,11 +137,11 @@ bool lab_run_all(const struct lab_runner *lab, struct lab_run *runs, uint32_t co
             if (lab->progress) lab->progress(lab->context, ++done, count, &runs[i]);
             continue;
         }
-        while (ok && busy == jobs) ok = wait_one(lab, runs, count, slots, &busy, &done);
-        ok = ok && start(lab, &runs[i], &slots[busy], i);
+        if (busy == jobs) wait_some(lab, runs, count, slots, &busy, &done);
+        ok = start(lab, &runs[i], &slots[busy], i);
         busy += ok;
     }
-    while (busy && wait_one(lab, runs, count, slots, &busy, &done)) {}
+    while (busy) wait_some(lab, runs, count, slots, &busy, &done);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t k = twin_of(runs, i);
         runs[i].status = runs[k].status;

@@ -1,0 +1,41 @@
+/* cmd_sweep.c: heddle sweep: the runs of experiments. */
+#include "cli/lab.h"
+#include "lab/slurm.h"
+
+static int sweep_named(const struct cli_sweep *s, const struct cli_list *names)
+{
+    struct cli_lab lab = {0};
+    struct store *store = NULL;
+    int status = CLI_BAD_INPUT;
+    if (cli_lab_load(&lab, names, s->workloads, s->size)) status = cli_sweep(s, &lab, &store);
+    /* one experiment is shown whole; of several, what the papers claimed */
+    if (store && !s->json && !s->detach && status <= CLI_FAILED &&
+        !cli_print_figures(&lab, store, lab.plans.len == 1))
+        status = CLI_FAILED;
+    if (store) store_close(store);
+    cli_lab_free(&lab);
+    return status;
+}
+
+int cli_cmd_sweep(int argc, char **argv)
+{
+    struct cli_sweep s = {0};
+    const char *task = NULL;
+    struct cli_option options[] = {
+        CLI_SWEEP_OPTIONS(s),
+        {"--task", NULL, CLI_TEXT, &task, "LIST", "what a job of --slurm starts: makes one run of the list"},
+        {0}};
+    struct cli_parse p = {.command = cli_command("sweep"), .options = options};
+    int status = CLI_BAD_INPUT;
+    if (!cli_parse(&p, argc, argv))
+        status = p.status;
+    else if (task)
+        status = slurm_task(task);
+    else if (!p.words.items.len)
+        cli_error(argc, argv, argc, 0, 1, "a name of experiments/, or a .yaml file",
+                  "no experiment is named");
+    else
+        status = sweep_named(&s, &p.words);
+    vec_free(&p.words.items);
+    return status;
+}

@@ -1,0 +1,197 @@
+/* sweeps.c: a sweep from the command line: store and folder, signals, Slurm's options, and what is said at the end. */
+#include "base/map.h"
+#include "cli/lab.h"
+#include "stats/json.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <signal.h>
+#include <unistd.h>
+
+static volatile int stopped; /* by this signal */
+
+static void on_signal(int number) { stopped = number; }
+
+/* The first asks for an end; the second is not waited for. */
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) sigaction(numbers[i], &a, NULL);
+}
+
+/* STORE.work beside the store, by its whole path: jobs of a cluster start elsewhere. */
+static char *work_folder(const char *store)
+{
+    char *copy = mem_strdup(store), *base = mem_strdup(store);
+    char *folder = realpath(dirname(copy), NULL);
+    struct strbuf out = {0};
+    if (folder) strbuf_printf(&out, "%s/%s.work", folder, basename(base));
+    free(copy);
+    free(base);
+    free(folder);
+    return out.data;
+}
+
+/* Words of a text, as a shell would split it: quotes keep spaces. The words lie in `text`, which is changed. */
+static bool split_words(char *text, struct cli_list *out)
+{
+    char *to = text;
+    for (char *from = text; *from;) {
+        while (*from == ' ' || *from == '\t') from++;
+        if (!*from) break;
+        char *word = to, quote = 0;
+        for (; *from && (quote || (*from != ' ' && *from != '\t')); from++) {
+            if (quote ? *from == quote : (*from == '\'' || *from == '"'))
+                quote = quote ? 0 : *from;
+            else
+                *to++ = *from;
+        }
+        if (quote) return false;
+        if (*from) from++;
+        *to++ = 0;
+        vec_push(&out->items, (struct cli_value){word, 0});
+    }
+    return true;
+}
+
+/* ---- failures ---- */
+
+struct failures {
+    struct map keys; /* of the plans */
+    uint32_t count;
+    bool json;
+};
+
+static bool failure_row(void *context, int columns, const char *const *values, const char *const *names)
+{
+    struct failures *f = context;
+    if (!map_get(&f->keys, values[0])) return true;
+    if (f->json) {
+        struct strbuf out = {0};
+        for (int i = 0; i < columns; i++) {
+            strbuf_printf(&out, "%s\"%s\": ", i ? ", " : "", names[i]);
+            json_string(&out, values[i] ? values[i] : "");
+        }
+        printf("%s\n  {%s}", f->count ? "," : "", strbuf_text(&out));
+        strbuf_free(&out);
+    } else {
+        fprintf(stderr, "  %.8s  %-15s %-6s %s\n", values[0], values[1], values[2],
+                values[3] ? values[3] : "");
+    }
+    f->count++;
+    return true;
+}
+
+static void print_failures(const struct cli_lab *lab, struct store *store, bool json)
+{
+    struct failures f = {.json = json};
+    char *error = NULL;
+    for (uint32_t p = 0; p < lab->plans.len; p++)
+        for (uint32_t j = 0; j < lab->plans.data[p].job_count; j++)
+            map_put(&f.keys, lab->plans.data[p].jobs[j].key, &f);
+    if (!store_query(store,
+                     "SELECT key, workload, size, error, command FROM run WHERE state = 'failed' ORDER BY "
+                     "workload, size, key",
+                     failure_row, &f, &error))
+        fprintf(stderr, "heddle: error: %s\n", error ? error : "the store cannot be read");
+    free(error);
+    map_free(&f.keys);
+}
+
+static void print_result(const struct cli_sweep *s, const struct cli_lab *lab, struct store *store,
+                         const struct sweep_result *r, const char *store_path)
+{
+    if (s->json) {
+        printf("{\"made\": %u, \"had\": %u, \"failed\": %u, \"elsewhere\": %u, \"seconds\": %.1f, "
+               "\"failures\": [",
+               r->made, r->had, r->failed, r->elsewhere, r->seconds);
+        print_failures(lab, store, true);
+        puts("]}");
+        return;
+    }
+    fprintf(stderr, "heddle: %u runs made, %u were in %s, ", r->made, r->had, store_path);
+    if (r->elsewhere) fprintf(stderr, "%u are another sweep's, ", r->elsewhere);
+    fprintf(stderr, "%u failed; %.1f s\n", r->failed, r->seconds);
+    if (!r->failed) return;
+    print_failures(lab, store, false);
+    fprintf(stderr,
+            "  `heddle query %s --run KEY` shows one with its log and command; --again makes them again\n",
+            store_path);
+}
+
+/* ---- the sweep ---- */
+
+static int list_runs(const struct cli_sweep *s, const struct cli_lab *lab, const char *path)
+{
+    char *error = NULL;
+    struct store *store = access(path, F_OK) ? NULL : store_open(path, false, &error);
+    struct strbuf out = {0};
+    if (error) {
+        fprintf(stderr, "heddle: error: %s\n", error);
+        free(error);
+        return CLI_BAD_INPUT;
+    }
+    sweep_list(store, lab->plans.data, lab->plans.len, (uint32_t)s->jobs, s->json, &out);
+    fputs(strbuf_text(&out), stdout);
+    strbuf_free(&out);
+    if (store) store_close(store);
+    return CLI_OK;
+}
+
+static int run_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store **store,
+                     const char *path, const char *folder, const struct cli_list *slurm)
+{
+    VEC(const char *) words = {0};
+    struct sweep_result result;
+    const char *term = getenv("TERM");
+    for (uint32_t i = 0; i < slurm->items.len; i++) vec_push(&words, slurm->items.data[i].text);
+    vec_push(&words, NULL);
+    struct sweep_options o = {.heddle = cli_self(),
+                              .folder = folder,
+                              .workers = (uint32_t)s->jobs,
+                              .again = s->again,
+                              .is_terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb"),
+                              .slurm = s->detach  ? SWEEP_SLURM_DETACH
+                                       : s->slurm ? SWEEP_SLURM
+                                                  : SWEEP_HERE,
+                              .slurm_options = words.data,
+                              .stop = &stopped};
+    catch_signals();
+    bool ok = sweep(*store, lab->plans.data, lab->plans.len, &o, &result);
+    vec_free(&words);
+    if (!ok) { /* nothing to show */
+        store_close(*store);
+        *store = NULL;
+        return CLI_FAILED;
+    }
+    print_result(s, lab, *store, &result, path);
+    if (stopped) {
+        fputs("heddle: stopped; what was finished is kept, and the same command goes on from here\n", stderr);
+        return 128 + stopped;
+    }
+    return result.failed ? CLI_FAILED : CLI_OK;
+}
+
+int cli_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store **store)
+{
+    const char *path = s->store ? s->store : CLI_DEFAULT_STORE;
+    *store = NULL;
+    if (s->dry_run) return list_runs(s, lab, path);
+    char *error = NULL, *options = mem_strdup(s->slurm ? s->slurm : ""), *folder = work_folder(path);
+    struct cli_list slurm = {0};
+    int status = CLI_BAD_INPUT;
+    if (!folder)
+        fprintf(stderr, "heddle: error: cannot keep results in %s: %s\n", path, strerror(errno));
+    else if (!split_words(options, &slurm))
+        fprintf(stderr, "heddle: error: --slurm=%s: a quote is not closed\n", s->slurm);
+    else if (!(*store = store_open(path, true, &error)))
+        fprintf(stderr, "heddle: error: %s\n", error ? error : path);
+    else
+        status = run_sweep(s, lab, store, path, folder, &slurm);
+    vec_free(&slurm.items);
+    free(options);
+    free(folder);
+    free(error);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* host.h: the machine that this process runs on. */
+#ifndef HEDDLE_HOST_H
+#define HEDDLE_HOST_H
+
+#include "base/base.h"
+
+enum { HOST_NAME_BYTES = 64 };
+
+double host_now(void);     /* seconds of a clock that never goes back */
+uint32_t host_cores(void); /* that this process may use: affinity, and the processor quota of its group */
+uint64_t host_free_bytes(void); /* memory that can be had without swapping, within the limits of its group */
+void host_name(char out[HOST_NAME_BYTES]);
+
+#endif

@@ -1,0 +1,33 @@
+/* slurm_files.h: the job arrays of a folder, so that a head that was killed knows what it has submitted (docs/cluster.md).
+ *   slurm.jobs           a line an array: TOKEN JOB; JOB is `-` from before sbatch until its answer
+ *   slurm-TOKEN.list     a line a task: KEY, file for statistics, words of the command; with tabs between them
+ *   slurm-TOKEN.sh       the script of the array
+ *   slurm-TOKEN-N.out    what task N printed itself: nothing, if all is well
+ * All are read and written under the folder's lock. */
+#ifndef HEDDLE_SLURM_FILES_H
+#define HEDDLE_SLURM_FILES_H
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+
+struct slurm_array {
+    char token[48];
+    char job[24]; /* "" = not known */
+    VEC(char *) keys;
+    bool over; /* Slurm is done with it, and so are we */
+};
+struct slurm_arrays {
+    VEC(struct slurm_array) items;
+};
+
+void slurm_arrays_free(struct slurm_arrays *a);
+/* Adds the arrays of the folder that are not there yet; fills in jobs. */
+void slurm_arrays_read(struct slurm_arrays *a, const char *folder);
+/* TOKEN and JOB; job "" before sbatch. False with errno. */
+bool slurm_arrays_note(const char *folder, const char *token, const char *job);
+/* Removes an array's line and its files. */
+void slurm_arrays_drop(const struct slurm_array *a, const char *folder);
+void slurm_name(const struct slurm_array *a, char out[64]); /* of the job */
+void slurm_path(struct strbuf *out, const char *folder, const char *token, const char *suffix);
+
+#endif

@@ -1,0 +1,83 @@
+/* sweep_impl.h: what the parts of a sweep share: its tasks, the files of its folder, and who makes the runs. */
+#ifndef HEDDLE_SWEEP_IMPL_H
+#define HEDDLE_SWEEP_IMPL_H
+
+#include "base/map.h"
+#include "lab/child.h"
+#include "lab/host.h"
+#include "lab/progress.h"
+#include "lab/sweep.h"
+
+enum task_state {
+    TASK_WAITING,
+    TASK_RUNNING,   /* ours: on this machine, or handed to Slurm */
+    TASK_ELSEWHERE, /* another sweep has it */
+    TASK_DONE,
+    TASK_FAILED
+};
+
+struct sweep_task {
+    const struct lab_job *job;
+    const char *column; /* the first that needs it */
+    uint64_t memory;
+    double work;  /* warp instructions, or a guess at them */
+    double known; /* seconds that such a run took before; 0 = not known */
+    enum task_state state;
+    bool had;       /* it was in the store before this sweep */
+    bool made;      /* by this sweep */
+    double start;   /* host_now() of its start; of Slurm: 0 while it waits in the queue */
+    double seconds; /* it took */
+    /* of Slurm */
+    uint32_t array, index; /* its place: index of struct slurm_sweep's arrays, task number from 1 */
+    uint32_t tries;
+    double missing_since; /* Slurm no longer has it, and its end is not to be seen; 0 = all is well */
+};
+
+struct sweep_run {
+    struct store *store;
+    const struct sweep_options *o;
+    VEC(struct sweep_task) tasks; /* longest first */
+    struct map by_key;            /* struct sweep_task * */
+    char *who;                    /* of the leases; NULL = this process */
+    uint32_t lease_seconds, workers;
+    double start, held_at, looked_at;
+    double rate; /* warp instructions a second and worker; of this sweep's runs, or of earlier ones */
+    double work_done, seconds_done;
+    uint32_t count[TASK_FAILED + 1]; /* of each state: sweep_count() */
+    struct bar bar;
+    bool broken; /* the store could not be written */
+};
+
+/* ---- tasks: sweep_tasks.c ---- */
+void sweep_tasks_make(struct sweep_run *r, const struct plan *plans, uint32_t plan_count);
+void sweep_tasks_free(struct sweep_run *r);
+void sweep_count(struct sweep_run *r);
+double sweep_task_seconds(const struct sweep_run *r, const struct sweep_task *t); /* as far as can be told */
+double sweep_seconds_left(const struct sweep_run *r, double now);
+
+/* ---- leases and states: sweep.c ---- */
+/* True: the run is ours to make. Else its state says what became of it. */
+bool sweep_claim(struct sweep_run *r, struct sweep_task *t);
+/* Holds our leases, and looks at what others make. */
+void sweep_keep(struct sweep_run *r);
+/* Takes the end of a task's run into the store, and its outcome into the task. */
+void sweep_end_task(struct sweep_run *r, struct sweep_task *t);
+
+/* ---- the folder: sweep_files.c ---- */
+void sweep_path(struct strbuf *out, const char *folder, const char *key, const char *suffix);
+int sweep_lock(const char *folder); /* waits for it; close() opens it; < 0: it cannot be */
+void sweep_find_ends(const char *folder, struct map *keys); /* of all KEY.end */
+bool sweep_has_end(const char *folder, const char *key);
+/* Gives KEY.json its name and writes KEY.end. False with errno. */
+bool sweep_write_end(const char *folder, const char *key, const char *part, const struct lab_child_end *end);
+/* Under the lock. 1: it is in the store, 0: there is no end, -1: the store could not be written (printed). */
+int sweep_take_end(struct store *s, const struct lab_job *job, const char *folder, int *status,
+                   double *seconds);
+void sweep_append_log(const char *folder, const char *key, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void sweep_clear(const char *folder, const char *key);
+
+/* ---- who makes the runs. False: printed why. ---- */
+bool sweep_local(struct sweep_run *r);
+bool sweep_slurm(struct sweep_run *r);
+
+#endif
