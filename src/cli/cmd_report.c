@@ -1,43 +1,19 @@
 /* cmd_report.c: `heddle report`: experiments of a store as a page, or their figures as files. */
 #define _GNU_SOURCE /* strverscmp */
-#include "cli/cli.h"
+#include "cli/lab.h"
 #include "cli/report_page.h"
-#include "cli/workloads.h"
 #include "lab/report.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT_STORE "results.db"
-#define DEFAULT_PAGE  "report.html"
+#define DEFAULT_PAGE "report.html"
 
 /* ---- which experiments ---- */
 
-/* Each in its own memory: a plan points to its experiment. */
-struct chosen {
-    VEC(struct experiment *) experiments;
-    VEC(struct plan) plans; /* of those that are no studies */
-    struct workload_set workloads;
+struct report_settings {
+    const char *store, *page, *svg, *workloads, *size;
 };
-
-static void chosen_free(struct chosen *c)
-{
-    for (uint32_t i = 0; i < c->plans.len; i++) plan_free(&c->plans.data[i]);
-    for (uint32_t i = 0; i < c->experiments.len; i++) {
-        experiment_free(c->experiments.data[i]);
-        free(c->experiments.data[i]);
-    }
-    vec_free(&c->plans);
-    vec_free(&c->experiments);
-    workloads_free(&c->workloads);
-}
-
-static bool has_experiment(const struct chosen *c, const char *name)
-{
-    for (uint32_t i = 0; i < c->experiments.len; i++)
-        if (!strcmp(c->experiments.data[i]->name, name)) return true;
-    return false;
-}
 
 static bool any_run(const struct plan *p, struct store *s)
 {
@@ -46,30 +22,20 @@ static bool any_run(const struct plan *p, struct store *s)
     return false;
 }
 
-/* Adds an experiment, or those of a study. `present` given: only one of which this store has a run. */
-static bool add_experiment(struct chosen *c, const char *name, struct store *present, struct diag_list *diags)
+/* One that is wrong is told of and left out: the others' figures are still to be seen. */
+static bool is_present(const struct report_settings *s, const char *name, struct store *store)
 {
-    struct experiment *e = mem_zalloc(sizeof *e);
-    if (!experiment_load(e, name, &c->workloads, diags)) {
-        experiment_free(e);
-        free(e);
-        return false;
-    }
-    bool is_known = has_experiment(c, e->name), ok = true;
-    vec_push(&c->experiments, e);
-    if (is_known) return true;
-    if (e->study) {
-        for (const char *const *part = e->study; *part && !present && ok; part++)
-            ok = add_experiment(c, *part, NULL, diags);
-        return ok;
-    }
-    struct plan plan;
-    if (!plan_make(&plan, e, diags)) return false;
-    if (present && !any_run(&plan, present))
-        plan_free(&plan);
-    else
-        vec_push(&c->plans, plan);
-    return true;
+    struct cli_lab lab = {0};
+    struct cli_list names = {0};
+    vec_push(&names.items, (struct cli_value){.text = name});
+    bool ok = cli_lab_load(&lab, &names, s->workloads, s->size);
+    if (!ok) fprintf(stderr, "heddle: warning: the report goes without %s\n", name);
+    bool is_study = ok && (lab.plans.len != 1 ||
+                           strcmp(lab.experiments.data[0]->name, name)); /* its parts come by themselves */
+    ok = ok && !is_study && any_run(&lab.plans.data[0], store);
+    cli_lab_free(&lab);
+    vec_free(&names.items);
+    return ok;
 }
 
 /* fig3.2 before fig3.10 */
@@ -78,34 +44,15 @@ static int compare_names(const void *a, const void *b)
     return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* One that is wrong is told of and left out: the others' figures are still to be seen. */
-static void add_present(struct chosen *c, struct store *s)
+/* Those of the data folder of which the store has any run. */
+static void add_present(const struct report_settings *s, struct store *store, struct cli_list *names,
+                        struct arena *arena)
 {
-    struct arena arena = {0};
-    const char **names;
-    uint32_t count = experiment_names(&arena, &names);
-    qsort(names, count, sizeof *names, compare_names);
-    for (uint32_t i = 0; i < count; i++) {
-        struct diag_list diags = {0};
-        if (!add_experiment(c, names[i], s, &diags)) {
-            cli_print_diags(&diags);
-            fprintf(stderr, "heddle: warning: the report goes without %s\n", names[i]);
-        }
-        diag_free(&diags);
-    }
-    arena_free(&arena);
-}
-
-static bool add_named(struct chosen *c, const struct cli_list *names)
-{
-    bool ok = true;
-    for (uint32_t i = 0; i < names->items.len && ok; i++) {
-        struct diag_list diags = {0};
-        ok = add_experiment(c, names->items.data[i].text, NULL, &diags);
-        cli_print_diags(&diags);
-        diag_free(&diags);
-    }
-    return ok;
+    const char **all;
+    uint32_t count = experiment_names(arena, &all);
+    qsort(all, count, sizeof *all, compare_names);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_present(s, all[i], store)) vec_push(&names->items, (struct cli_value){.text = all[i]});
 }
 
 /* ---- writing ---- */
@@ -152,10 +99,6 @@ static bool write_svg(struct store *s, const struct plan *plans, uint32_t count,
 
 /* ---- the command ---- */
 
-struct report_settings {
-    const char *store, *page, *svg;
-};
-
 static bool ends_in(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
@@ -173,9 +116,9 @@ static void take_store(struct report_settings *s, struct cli_list *words)
     memmove(words->items.data, words->items.data + 1, words->items.len * sizeof *words->items.data);
 }
 
-static int write_all(const struct report_settings *s, struct store *store, const struct chosen *c)
+static int write_all(const struct report_settings *s, struct store *store, const struct cli_lab *lab)
 {
-    if (!c->plans.len) {
+    if (!lab->plans.len) {
         fprintf(stderr,
                 "heddle: error: %s has no run of any experiment\n  hint: heddle sweep NAME --store %s\n",
                 s->store, s->store);
@@ -183,12 +126,12 @@ static int write_all(const struct report_settings *s, struct store *store, const
     }
     bool ok = true;
     if (s->page || !s->svg)
-        ok = cli_write_report(store, c->plans.data, c->plans.len, s->page ? s->page : DEFAULT_PAGE);
-    if (ok && s->svg) ok = write_svg(store, c->plans.data, c->plans.len, s->svg);
+        ok = cli_write_report(store, lab->plans.data, lab->plans.len, s->page ? s->page : DEFAULT_PAGE);
+    if (ok && s->svg) ok = write_svg(store, lab->plans.data, lab->plans.len, s->svg);
     return ok ? CLI_OK : CLI_FAILED;
 }
 
-static int make_all(const struct report_settings *s, const struct cli_list *names)
+static int make_all(const struct report_settings *s, struct cli_list *names)
 {
     char *error = NULL;
     struct store *store = store_open(s->store, false, &error);
@@ -197,17 +140,13 @@ static int make_all(const struct report_settings *s, const struct cli_list *name
         fprintf(stderr, "  hint: `heddle sweep NAME --store %s` makes a store\n", s->store);
         return CLI_BAD_INPUT;
     }
-    struct chosen c = {0};
+    struct cli_lab lab = {0};
+    struct arena arena = {0}; /* of the names */
     int status = CLI_BAD_INPUT;
-    if (cli_load_workloads(&c.workloads)) {
-        bool ok = true;
-        if (names->items.len)
-            ok = add_named(&c, names);
-        else
-            add_present(&c, store);
-        if (ok) status = write_all(s, store, &c);
-    }
-    chosen_free(&c);
+    if (!names->items.len) add_present(s, store, names, &arena);
+    if (cli_lab_load(&lab, names, s->workloads, s->size)) status = write_all(s, store, &lab);
+    cli_lab_free(&lab);
+    arena_free(&arena);
     store_close(store);
     return status;
 }
@@ -217,7 +156,9 @@ int cli_cmd_report(int argc, char **argv)
     struct report_settings s = {0};
     struct cli_option options[] = {
         {"--output", "-o", CLI_TEXT, &s.page, "FILE", "the page (default " DEFAULT_PAGE ")"},
-        {"--store", NULL, CLI_TEXT, &s.store, "FILE", "results of sweeps (default " DEFAULT_STORE ")"},
+        {"--store", NULL, CLI_TEXT, &s.store, "FILE", "results of sweeps (default " CLI_DEFAULT_STORE ")"},
+        {"--size", NULL, CLI_TEXT, &s.size, "NAME", "of a sweep that was made with another size"},
+        {"--workloads", NULL, CLI_TEXT, &s.workloads, "A,B", "these workloads alone"},
         {"--svg", NULL, CLI_TEXT, &s.svg, "DIR",
          "write each figure as an SVG file here; the page too when -o is given (needs node)"},
         {0}};
@@ -227,7 +168,7 @@ int cli_cmd_report(int argc, char **argv)
         status = p.status;
     } else {
         take_store(&s, &p.words);
-        if (!s.store) s.store = DEFAULT_STORE;
+        if (!s.store) s.store = CLI_DEFAULT_STORE;
         status = make_all(&s, &p.words);
     }
     vec_free(&p.words.items);

@@ -1,13 +1,24 @@
-/* cmd_reproduce.c: heddle reproduce: an experiment's runs, its figures, and the paper's claims with verdicts. */
+/* cmd_reproduce.c: heddle reproduce: an experiment's runs, its figures, the paper's claims with verdicts, and the page of all of it. */
 #include "cli/lab.h"
+#include "cli/report_page.h"
 
-static int reproduce(const struct cli_sweep *s, const struct cli_list *names)
+#define DEFAULT_PAGE "report.html"
+
+/* What became of the runs, for people. */
+static bool show(const struct cli_lab *lab, struct store *store, const char *page)
+{
+    if (!cli_print_figures(lab, store, true)) return false;
+    putchar('\n');
+    return cli_write_report(store, lab->plans.data, lab->plans.len, page);
+}
+
+static int reproduce(const struct cli_sweep *s, const struct cli_list *names, const char *page)
 {
     struct cli_lab lab = {0};
     struct store *store = NULL;
     int status = CLI_BAD_INPUT;
     if (cli_lab_load(&lab, names, s->workloads, s->size)) status = cli_sweep(s, &lab, &store);
-    if (store && !s->json && !s->detach && status <= CLI_FAILED && !cli_print_figures(&lab, store, true))
+    if (store && !s->json && !s->detach && status <= CLI_FAILED && !show(&lab, store, page))
         status = CLI_FAILED;
     if (store) store_close(store);
     cli_lab_free(&lab);
@@ -17,7 +28,11 @@ static int reproduce(const struct cli_sweep *s, const struct cli_list *names)
 int cli_cmd_reproduce(int argc, char **argv)
 {
     struct cli_sweep s = {0};
-    struct cli_option options[] = {CLI_SWEEP_OPTIONS(s), {0}};
+    const char *page = DEFAULT_PAGE;
+    struct cli_option options[] = {
+        CLI_SWEEP_OPTIONS(s),
+        {"--output", "-o", CLI_TEXT, &page, "FILE", "the page (default " DEFAULT_PAGE ")"},
+        {0}};
     struct cli_parse p = {.command = cli_command("reproduce"), .options = options};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv))
@@ -26,7 +41,7 @@ int cli_cmd_reproduce(int argc, char **argv)
         cli_error(argc, argv, argc, 0, 1, "a name of experiments/, or a .yaml file",
                   "no experiment is named");
     else
-        status = reproduce(&s, &p.words);
+        status = reproduce(&s, &p.words, page);
     vec_free(&p.words.items);
     return status;
 }

@@ -6,7 +6,6 @@ node=$2
 web=$(cd "$(dirname "$0")" && pwd)
 page_dir=$(dirname "$heddle")/../share/heddle
 [ -e "$page_dir/report.html" ] || { echo "SKIPPED: the page was not built (it needs npm and, once, a network): $page_dir/report.html"; exit 77; }
-"$heddle" --help | grep -q '^  sweep ' || { echo "SKIPPED: this heddle has no sweep, so there is no store to report"; exit 77; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$out" || exit 1
@@ -61,8 +60,13 @@ expect 2 'no run of any experiment' "$heddle" report # it is not one of the data
 # ---- half of the runs, then all of them ----
 expect 0 '^report.html: 1 experiment, ' "$heddle" report small.yaml
 grep -q '"missing":3' report.html || failed "missing runs are not counted"
-expect 0 '' "$heddle" sweep small.yaml
+expect 0 '' "$heddle" report small.yaml --workloads bfs -o one.html
+grep -q '"missing":0' one.html || failed "the report of bfs alone has missing runs"
+grep -q '"name":"nn"' one.html && failed "the report of bfs alone has nn"
+expect 2 "no size 'huge'|has no size" "$heddle" report small.yaml --size huge
+expect 0 '^made.html: 1 experiment, ' "$heddle" reproduce small.yaml -o made.html
 expect 0 '^all.html: 1 experiment, ' "$heddle" report results.db small.yaml -o all.html
+cmp -s made.html all.html || failed "reproduce and report write different pages"
 grep -q '"missing":0' all.html || failed "runs are missing"
 [ "$(grep -c '^{"key":' all.html)" -eq 6 ] || failed "not six runs in all.html"
 expect 1 'cannot write /nowhere/x.html' "$heddle" report small.yaml -o /nowhere/x.html
