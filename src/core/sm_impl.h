@@ -153,7 +153,11 @@ struct sm {
     uint64_t charged;      /* cycles whose slots are charged */
     uint64_t occupied_to;  /* those whose occupancy is charged too */
     bool blocked;          /* the L1 refused the head of the load-store unit; only the L1 can change that */
-    bool faulted, changed; /* changed: something moved in this cycle, so look again in the next */
+    bool faulted;
+    bool moved, changed; /* something moved in this cycle, before issue and from issue on, so look again in the next */
+    bool must_look;      /* the schedulers may find something else than when they looked last */
+    bool is_quiet;       /* the newest cycle moved nothing: before next_own only the L1 has something to do */
+    tick next_own;
     struct collector collector;
     struct pipes pipes;
     struct sm_stats stats;
@@ -258,12 +262,11 @@ void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint
 /* ---- account.c ---- */
 /* Why a scheduler issues nothing; free: its warps that lack nothing but room in a unit, ready: those that have it. */
 enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t free, uint64_t ready);
-/* Charges what the SM held in the cycles since the last call. It changes with CTAs and warps alone, far more seldom than
+/* Charges the cycles before `until` to the causes in m->cause: call it before one of them changes. */
+void account_slots(struct sm *m, uint64_t until);
+/* Charges what the SM held in the cycles before `until`. It changes with CTAs and warps alone, far more seldom than
  * cycles pass, so it is charged before each change and before anyone looks. */
-void account_occupancy(struct sm *m);
-void account_cycle(struct sm *m); /* charges the cycle whose causes are in m->cause */
-void account_slept(struct sm *m,
-                   uint64_t until); /* and those before `until` that passed like the newest one */
+void account_occupancy(struct sm *m, uint64_t until);
 
 /* ---- residency.c: programs and CTAs ---- */
 struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g);

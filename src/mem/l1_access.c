@@ -94,6 +94,7 @@ void l1_write_back(struct l1 *c, tick now, uint32_t line)
     struct cache_line *l = &c->cache.lines[line];
     uint32_t sectors = c->p.sectored ? l->dirty : c->line_sectors;
     c->stats.write_backs++;
+    c->news |= L1_NEWS_OTHER;
     l->dirty = 0;
     if (l1_answers_itself(c)) return;
     struct req r = {.addr = l->addr,

@@ -47,10 +47,19 @@ struct l1_pipe { /* between the load-store unit and the tags; cap 0 = there is n
     } * items;
     uint32_t cap, head, count;
 };
+/* What has happened since an access was refused. Each cause waits for some of it: without that, the answer is the same. */
+enum l1_news {
+    L1_NEWS_REPLY = 1, /* something came back: lines, MSHRs */
+    L1_NEWS_DONE = 2,  /* a load that is done was taken: room for loads that wait, for hits, MSHRs */
+    L1_NEWS_SENT = 4,  /* the miss queue has room */
+    L1_NEWS_OTHER = 8, /* an access was taken, lines left by themselves, the capacity changed */
+    L1_NEWS_ANY = 15
+};
 struct l1_stall {
     bool open; /* the access at the head of the load-store unit, or of the pipeline, is being refused */
     uint8_t cause, type;
-    tick charged_until;
+    uint8_t waits_for;    /* enum l1_news, a mask */
+    tick charged_until, offered_until; /* offered_until: asked in vain since, and not charged yet */
 };
 
 struct l1_vote { /* what hooks.may_allocate said of the access that is being refused: it is asked once */
@@ -81,7 +90,8 @@ struct l1 {
     bool is_blocked;   /* the crossbar is full; its link wakes the SM */
     bool is_flushing;  /* dirty lines of ways from flush_from on are leaving */
     bool is_shrinking; /* and accesses wait for that */
-    bool has_room;     /* a fetched load made room for the access that is being refused */
+    bool has_room;     /* a fetched load made room for the access that is being refused, and that was not offered since */
+    uint8_t news;      /* enum l1_news, a mask: since the newest refusal */
     uint32_t flush_cursor, flush_from;
     uint32_t requests_out, others_out; /* requests that exist and have not been freed */
     struct l1_stall stall;
@@ -135,12 +145,13 @@ uint32_t l1_node_new(struct l1 *c, uint32_t token,
                      uint32_t need); /* one that was promised: nodes_left is the caller's */
 void l1_done(struct l1 *c, uint32_t node, tick now);
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
+bool l1_stays_refused(struct l1 *c, tick now); /* the access that was refused last; counts as an offer of it if so */
 void l1_count_prefetch(struct l1 *c, enum l1_answer a);
 
 /* l1_pipe.c */
 void l1_pipe_init(struct l1_pipe *p, const struct l1_params *params);
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
-void l1_pipe_tick(struct l1 *c, tick now);
+bool l1_pipe_tick(struct l1 *c, tick now); /* true: tags were looked up */
 tick l1_pipe_next(const struct l1 *c, tick next); /* when the head is to be looked at */
 
 /* l1_access.c */
