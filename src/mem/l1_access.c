@@ -283,7 +283,7 @@ static enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, ui
 static enum l1_answer l1_load(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {
     uint32_t line;
-    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     if (outcome == CACHE_HIT) return l1_load_hit(c, now, t, line, intra_warp);
     uint32_t entry = mshr_find(&c->mshr, t->addr);
     uint32_t need = cache_mask(&c->cache, t->sectors);
@@ -327,7 +327,7 @@ static enum l1_answer l1_write_through(struct l1 *c, tick now, const struct l1_t
     if (travels && !l1_ring_has_room(&c->miss_queue)) return L1_STALL_QUEUE;
     if (is_atomic && !l1_can_wait(c, t)) return L1_STALL_MSHR;
     uint32_t line;
-    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     if (!keeps)
         l1_evict_written(c, t->addr, line);
     else if (line != CACHE_NO_LINE)
@@ -401,7 +401,7 @@ static enum l1_answer l1_store_held(struct l1 *c, tick now, const struct l1_txn 
 static enum l1_answer l1_local_store(struct l1 *c, tick now, const struct l1_txn *t)
 {
     uint32_t line;
-    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     if (line != CACHE_NO_LINE) return l1_store_held(c, now, t, line, outcome);
     bool allocates =
         c->p.local_write_allocate && mshr_find(&c->mshr, t->addr) == MSHR_NONE && l1_may_keep(c, t);
@@ -436,7 +436,7 @@ static enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_tx
 {
     if (!l1_can_wait(c, t)) return L1_STALL_MSHR;
     uint32_t line;
-    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     l1_evict_written(c, t->addr, line);
     l1_count(c, t, outcome);
     struct req r = l1_req_of(c, now, t, t->token, L1_SENT);

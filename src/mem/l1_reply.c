@@ -28,7 +28,7 @@ static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
 static void l1_keep_fill(struct l1 *c, tick now, const struct req *r, const struct l1_miss *m)
 {
     uint32_t line;
-    bool is_there = cache_probe(&c->cache, r->addr, r->sectors, &line) != CACHE_MISS;
+    bool is_there = cache_look_up(&c->cache, r->addr, r->sectors, &line) != CACHE_MISS;
     if (!is_there) {
         line = cache_victim(&c->cache, r->addr);
         assert(line != CACHE_NO_LINE); /* nothing is ever reserved */
