@@ -203,9 +203,9 @@ static void ask_schedulers(struct sm *m)
  * warps that have ended wait for acknowledgements, which nobody announces. */
 void sm_issue(struct sm *m)
 {
-    bool must_look = m->must_look || m->changed || m->astray || m->done || m->mech->has_news;
+    bool must_look = m->must_look || m->changed || m->astray || m->done || m->mech_news;
     m->moved = m->changed;
-    m->changed = m->must_look = m->mech->has_news = false;
+    m->changed = m->must_look = m->mech_news = false;
     if (!must_look && m->p->operand_collector) return;
     account_slots(m, m->cycle);
     if (m->astray) sm_warps_set_right(m);

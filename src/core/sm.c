@@ -149,7 +149,7 @@ static void set_wake(struct sm *m)
 /* True: this cycle is like the last one but for the L1's way out, which has had its turn: no stage has to be looked at. */
 static bool is_l1_alone(struct sm *m)
 {
-    if (!m->is_quiet || m->next_own <= m->now || m->mech->has_news || m->prefetch_count) return false;
+    if (!m->is_quiet || m->next_own <= m->now || m->mech_news || m->prefetch_count) return false;
     if (l1_has_done(m->l1, m->now)) return false;
     return !m->blocked || l1_still_refuses(m->l1, m->now);
 }

@@ -55,6 +55,7 @@ struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_
     c->p = *p;
     c->sm = sm;
     c->clock = core;
+    c->reply_step = p->reply_step * core->period;
     c->pool = pool;
     c->to_xbar = to_xbar;
     c->from_xbar = from_xbar;

@@ -70,41 +70,44 @@ struct l1_vote { /* what hooks.may_allocate said of the access that is being ref
 };
 
 struct l1 {
-    struct l1_params p;
-    struct cache cache;
-    struct mshr mshr;
-    struct l1_miss *misses; /* [mshrs] */
-    uint32_t mshrs_held;    /* filled, but their loads are not taken: they are not free yet */
-    struct l1_node *nodes;
-    uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
+    /* of every tick */
+    tick last; /* newest time seen */
+    struct link *to_xbar, *from_xbar;
+    const struct clock_domain *clock;
     uint32_t done_head, done_tail;
-    struct l1_pipe pipe;
-    struct l1_ring hits;       /* tokens, ready after the hit latency */
+    uint32_t reply_step; /* ticks: of p */
+    bool is_blocked;     /* the crossbar is full; its link wakes the SM */
+    bool is_flushing;    /* dirty lines of ways from flush_from on are leaving */
+    bool is_shrinking;   /* and accesses wait for that */
+    bool has_room; /* a fetched load made room for the access that is being refused, and that was not offered since */
+    uint8_t news;  /* enum l1_news, a mask: since the newest refusal */
+    struct l1_stall stall;
     struct l1_ring miss_queue; /* request ids */
+    struct l1_ring hits;       /* tokens, ready after the hit latency */
     struct l1_ring others;     /* request ids of the other caches */
     struct l1_ring answers;    /* fixed_miss_latency: request ids that answer themselves */
-    struct l1_vote vote;
-    tick last; /* newest time seen */
+    struct l1_pipe pipe;
+    /* of an access or a reply */
     tick port_time;
     uint32_t ports_used;
-    bool is_blocked;   /* the crossbar is full; its link wakes the SM */
-    bool is_flushing;  /* dirty lines of ways from flush_from on are leaving */
-    bool is_shrinking; /* and accesses wait for that */
-    bool has_room;     /* a fetched load made room for the access that is being refused, and that was not offered since */
-    uint8_t news;      /* enum l1_news, a mask: since the newest refusal */
-    uint32_t flush_cursor, flush_from;
-    uint32_t requests_out, others_out; /* requests that exist and have not been freed */
-    struct l1_stall stall;
-    uint32_t writes_pending[L1_WARPS_MAX];
-    struct lineset seen;
-    struct l1_hooks hooks;
-    uint32_t sm, line_sectors; /* line_sectors: mask of all 32-byte sectors of a line */
-    const struct clock_domain *clock;
+    uint32_t mshrs_held; /* filled, but their loads are not taken: they are not free yet */
+    struct l1_node *nodes;
+    uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
+    struct l1_miss *misses;         /* [mshrs] */
     struct req_pool *pool;
-    struct link *to_xbar, *from_xbar;
+    struct l1_stats *own;              /* of the grid that accesses, or a dump */
+    uint32_t requests_out, others_out; /* requests that exist and have not been freed */
+    uint32_t sm, line_sectors;         /* line_sectors: mask of all 32-byte sectors of a line */
+    struct mshr mshr;
+    struct cache cache;
+    struct l1_params p;
+    struct l1_vote vote;
+    struct l1_hooks hooks;
+    struct lineset seen;
+    uint32_t flush_cursor, flush_from;
     tick *sm_wake;
     struct l1_stats stats;
-    struct l1_stats *own; /* of the grid that accesses, or a dump */
+    uint32_t writes_pending[L1_WARPS_MAX];
     struct l1_stats nobody;
 };
 
@@ -134,10 +137,10 @@ static inline bool l1_answers_itself(const struct l1 *c) { return c->p.fixed_mis
 static inline tick l1_reply_time(const struct l1 *c)
 {
     const struct link *l = c->from_xbar;
-    if (!c->p.reply_step || !l->count) return link_next(l);
-    tick step = (tick)c->p.reply_step * c->clock->period,
-         born = req_at(c->pool, l->slots[l->head].value)->born;
-    return born + ((link_next(l) - born) / step + 1) * step;
+    if (!c->reply_step || !l->count) return link_next(l);
+    tick born = req_at(c->pool, l->slots[l->head].value)->born, passed = link_next(l) - born;
+    tick rest = passed >> 32 ? passed % c->reply_step : (uint32_t)passed % c->reply_step;
+    return link_next(l) + c->reply_step - rest;
 }
 
 /* l1.c */
