@@ -100,9 +100,7 @@ static void answer(struct sm *m, uint32_t t)
 void lsu_replies(struct sm *m)
 {
     uint32_t t;
-    for (uint32_t n = 0; n < m->p->lsu_replies && l1_next_done(m->l1, m->now, &t); n++) {
-        answer(m, t);
-    }
+    for (uint32_t n = 0; n < m->p->lsu_replies && l1_next_done(m->l1, m->now, &t); n++) { answer(m, t); }
     if (pipes_due(&m->pipes, m->cycle))
         for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
     for (uint32_t n = 0; n < m->p->lsu_writebacks && m->writeback_head != SM_NONE; n++) {

@@ -113,7 +113,8 @@ static void run_timers(struct sm *m)
 
 static bool is_unit_awaited(const struct sm *m)
 {
-    if (m->collector.work) return true;
+    if (m->collector.leaving & ~(1u << CLASS_MEM))
+        return true; /* all else in the collectors waits behind these, or for memory */
     for (uint32_t i = 0; i < m->p->schedulers; i++)
         if (m->cause[i] == SLOT_STR_ALU) return true;
     return false;

@@ -143,13 +143,14 @@ struct sm {
     uint64_t cycle; /* of `now` */
     struct l1 *l1;
     struct clock_domain clock;
-    bool blocked;        /* the L1 refused the head of the load-store unit; only the L1 can change that */
-    bool moved, changed; /* something moved in this cycle, before issue and from issue on, so look again in the next */
-    bool must_look;      /* the schedulers may find something else than when they looked last */
-    bool is_quiet;       /* the newest cycle moved nothing: before next_own only the L1 has something to do */
-    bool mech_news;      /* mech_host.h */
+    bool blocked; /* the L1 refused the head of the load-store unit; only the L1 can change that */
+    bool moved,
+        changed; /* something moved in this cycle, before issue and from issue on, so look again in the next */
+    bool must_look; /* the schedulers may find something else than when they looked last */
+    bool is_quiet;  /* the newest cycle moved nothing: before next_own only the L1 has something to do */
+    bool mech_news; /* mech_host.h */
     bool faulted;
-    uint32_t prefetch_count, unsent;          /* unsent: misses of read-only caches that are still to be sent */
+    uint32_t prefetch_count, unsent; /* unsent: misses of read-only caches that are still to be sent */
     uint32_t *queue, queue_head, queue_count; /* of the load-store unit: accesses */
     uint32_t writeback_head, writeback_tail;  /* chain of pendings */
     const struct sm_params *p;

@@ -125,7 +125,7 @@ static uint32_t cache_find(const struct cache *c, uint64_t addr)
 {
     uint64_t tag = cache_tag_of(c, addr);
     if (c->wide) {
-        uint32_t line = cache_wide_find(c->wide, c->tags, tag);
+        uint32_t line = cache_wide_find(c->wide, c->lines, tag - 1);
         return line == CACHE_NO_LINE || line % c->ways_max < c->g.ways ? line : CACHE_NO_LINE;
     }
     uint32_t first = cache_set_of(c, addr) * c->ways_max, end = first + c->g.ways;
@@ -201,8 +201,8 @@ static void cache_take(struct cache *c, uint32_t line, uint64_t line_addr)
 {
     assert(!(c->order[line] & CACHE_AWAITED)); /* invariant 2 */
     if (c->wide) {
-        if (c->tags[line]) cache_wide_drop(c->wide, c->tags, line);
-        cache_wide_put(c->wide, line, line_addr + 1);
+        if (c->lines[line].used) cache_wide_drop(c->wide, line, c->lines[line].addr);
+        cache_wide_put(c->wide, line, line_addr);
     }
     c->lines[line] = (struct cache_line){.addr = line_addr, .used = true};
     c->tags[line] = line_addr + 1;
@@ -232,7 +232,7 @@ void cache_fill(struct cache *c, uint32_t line, uint32_t sectors)
 void cache_invalidate(struct cache *c, uint32_t line)
 {
     assert(!c->lines[line].reserved);
-    if (c->wide && c->tags[line]) cache_wide_drop(c->wide, c->tags, line);
+    if (c->wide && c->lines[line].used) cache_wide_drop(c->wide, line, c->lines[line].addr);
     c->lines[line] = (struct cache_line){0};
     c->tags[line] = c->order[line] = 0;
 }

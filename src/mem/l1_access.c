@@ -264,6 +264,7 @@ static enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, ui
                                             .born = now,
                                             .may_keep = may_keep,
                                             .is_prefetch = t->is_prefetch};
+        c->mshrs_lineless += c->misses[entry].line == CACHE_NO_LINE;
         c->stats.mshr_max = MAX(c->stats.mshr_max, c->mshr.used);
     }
     c->mshr.entries[entry].sectors |= missing;
@@ -285,7 +286,7 @@ static enum l1_answer l1_load(struct l1 *c, tick now, const struct l1_txn *t, bo
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     if (outcome == CACHE_HIT) return l1_load_hit(c, now, t, line, intra_warp);
-    uint32_t entry = mshr_find(&c->mshr, t->addr);
+    uint32_t entry = l1_find_mshr(c, t->addr, line);
     uint32_t need = cache_mask(&c->cache, t->sectors);
     if (line != CACHE_NO_LINE) need &= ~c->cache.lines[line].valid;
     uint32_t missing = entry == MSHR_NONE ? need : need & ~c->mshr.entries[entry].sectors;
@@ -312,7 +313,7 @@ static enum l1_answer l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
 /* A line that a write makes old. One that is on its way is dropped when it arrives. */
 static void l1_evict_written(struct l1 *c, uint64_t addr, uint32_t line)
 {
-    uint32_t entry = mshr_find(&c->mshr, addr);
+    uint32_t entry = l1_find_mshr(c, addr, line);
     if (entry != MSHR_NONE) c->misses[entry].doomed = true;
     if (line == CACHE_NO_LINE || c->cache.lines[line].reserved) return;
     assert(!c->cache.lines[line]

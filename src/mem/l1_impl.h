@@ -58,7 +58,7 @@ enum l1_news {
 struct l1_stall {
     bool open; /* the access at the head of the load-store unit, or of the pipeline, is being refused */
     uint8_t cause, type;
-    uint8_t waits_for;    /* enum l1_news, a mask */
+    uint8_t waits_for;                 /* enum l1_news, a mask */
     tick charged_until, offered_until; /* offered_until: asked in vain since, and not charged yet */
 };
 
@@ -79,8 +79,9 @@ struct l1 {
     bool is_blocked;     /* the crossbar is full; its link wakes the SM */
     bool is_flushing;    /* dirty lines of ways from flush_from on are leaving */
     bool is_shrinking;   /* and accesses wait for that */
-    bool has_room; /* a fetched load made room for the access that is being refused, and that was not offered since */
-    uint8_t news;  /* enum l1_news, a mask: since the newest refusal */
+    bool
+        has_room; /* a fetched load made room for the access that is being refused, and that was not offered since */
+    uint8_t news; /* enum l1_news, a mask: since the newest refusal */
     struct l1_stall stall;
     struct l1_ring miss_queue; /* request ids */
     struct l1_ring hits;       /* tokens, ready after the hit latency */
@@ -90,7 +91,8 @@ struct l1 {
     /* of an access or a reply */
     tick port_time;
     uint32_t ports_used;
-    uint32_t mshrs_held; /* filled, but their loads are not taken: they are not free yet */
+    uint32_t mshrs_held;     /* filled, but their loads are not taken: they are not free yet */
+    uint32_t mshrs_lineless; /* of those in use: without a line that waits for them */
     struct l1_node *nodes;
     uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
     struct l1_miss *misses;         /* [mshrs] */
@@ -143,18 +145,27 @@ static inline tick l1_reply_time(const struct l1 *c)
     return link_next(l) + c->reply_step - rest;
 }
 
+/* The MSHR of an address that the tags have in `line`, or MSHR_NONE. Where all that are in use have a line, the line tells whether
+ * there is one. */
+static inline uint32_t l1_find_mshr(const struct l1 *c, uint64_t addr, uint32_t line)
+{
+    if (!c->mshrs_lineless && (line == CACHE_NO_LINE || !c->cache.lines[line].reserved)) return MSHR_NONE;
+    return mshr_find(&c->mshr, addr);
+}
+
 /* l1.c */
 uint32_t l1_node_new(struct l1 *c, uint32_t token,
                      uint32_t need); /* one that was promised: nodes_left is the caller's */
 void l1_done(struct l1 *c, uint32_t node, tick now);
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
-bool l1_stays_refused(struct l1 *c, tick now); /* the access that was refused last; counts as an offer of it if so */
+bool l1_stays_refused(struct l1 *c,
+                      tick now); /* the access that was refused last; counts as an offer of it if so */
 void l1_count_prefetch(struct l1 *c, enum l1_answer a);
 
 /* l1_pipe.c */
 void l1_pipe_init(struct l1_pipe *p, const struct l1_params *params);
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
-bool l1_pipe_tick(struct l1 *c, tick now); /* true: tags were looked up */
+bool l1_pipe_tick(struct l1 *c, tick now);        /* true: tags were looked up */
 tick l1_pipe_next(const struct l1 *c, tick next); /* when the head is to be looked at */
 
 /* l1_access.c */

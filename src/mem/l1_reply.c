@@ -107,6 +107,7 @@ static void l1_fill(struct l1 *c, tick now, const struct req *r)
     if (c->hooks.on_fill) c->hooks.on_fill(c->hooks.ctx, now, r->addr, now - r->born, r->is_prefetch);
     if (!is_last) return;
     assert(e->head == MSHR_NONE);
+    c->mshrs_lineless -= m->line == CACHE_NO_LINE;
     mshr_release(&c->mshr, r->token);
     if (!c->p.mshr_until_taken || last_done == c->done_tail) return;
     c->nodes[c->done_tail].frees_mshr = true;

@@ -53,6 +53,7 @@ static void l1_retire_miss(struct l1 *c, struct l1_miss *m, uint32_t from)
     l->reserved = 0;
     l1_drop_line(c, m->line);
     m->line = CACHE_NO_LINE;
+    c->mshrs_lineless++;
 }
 
 /* Lines of ways from `from` on retire. */
