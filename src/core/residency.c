@@ -250,12 +250,7 @@ static void end_cta(struct sm *m, uint32_t cta)
     emu_cta_close(c.emu);
 }
 
-bool sm_has_ended_ctas(const struct sm *m)
-{
-    for (uint32_t i = 0; i * 64 < m->cta_slots; i++)
-        if (m->finished[i]) return true;
-    return false;
-}
+bool sm_has_ended_ctas(const struct sm *m) { return m->has_finished; }
 
 void sm_end_ctas(struct sm *m)
 {

@@ -150,6 +150,7 @@ struct sm {
     bool is_quiet;  /* the newest cycle moved nothing: before next_own only the L1 has something to do */
     bool mech_news; /* mech_host.h */
     bool faulted;
+    bool has_finished;               /* CTAs: see finished */
     uint32_t prefetch_count, unsent; /* unsent: misses of read-only caches that are still to be sent */
     uint32_t *queue, queue_head, queue_count; /* of the load-store unit: accesses */
     uint32_t writeback_head, writeback_tail;  /* chain of pendings */
@@ -202,7 +203,6 @@ struct sm {
     uint64_t next_age;
     struct sm_program **programs;
     uint32_t program_count;
-    bool has_finished;
     uint64_t *finished; /* mask of CTA slots whose warps have all left in this cycle */
 
     /* of the warps: large, so that what every cycle touches lies together before */
