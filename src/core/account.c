@@ -11,7 +11,7 @@
  *   fetch               at least one warp lacks instructions
  *   barrier             all warps wait at barriers, sleep (nanosleep), or are held back by a mechanism's vote
  * (1) The causes add up to schedulers x cycles, cycles slept included: while the SM sleeps nothing changes, so each
- * slept cycle has the causes of the one before. */
+ * slept cycle has the causes of the one before. So causes are charged when they may change, not cycle by cycle. */
 #include "core/sm_impl.h"
 
 enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t free, uint64_t ready)
@@ -30,15 +30,17 @@ enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t f
     return SLOT_BARRIER;
 }
 
-static void charge(struct sm *m, uint64_t cycles)
+void account_slots(struct sm *m, uint64_t until)
 {
-    for (uint32_t i = 0; i < m->p->schedulers; i++) m->stats.slots[m->cause[i]] += cycles;
-    m->charged += cycles;
+    if (until <= m->charged) return;
+    for (uint32_t i = 0; i < m->p->schedulers; i++) m->stats.slots[m->cause[i]] += until - m->charged;
+    m->charged = until;
 }
 
-void account_occupancy(struct sm *m)
+void account_occupancy(struct sm *m, uint64_t until)
 {
     struct sm_stats *s = &m->stats;
+    account_slots(m, until);
     uint64_t cycles = m->charged - m->occupied_to;
     m->occupied_to = m->charged;
     s->cycles += cycles;
@@ -53,15 +55,4 @@ void account_occupancy(struct sm *m)
     s->shared_cycles += cycles * m->shared;
     s->shared_size_cycles += cycles * m->shared_size;
     s->l1_size_cycles += cycles * m->l1_size;
-}
-
-void account_cycle(struct sm *m)
-{
-    assert(m->charged == m->cycle);
-    charge(m, 1);
-}
-
-void account_slept(struct sm *m, uint64_t until)
-{
-    if (until > m->charged) charge(m, until - m->charged);
 }

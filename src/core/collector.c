@@ -72,6 +72,7 @@ void collector_put(struct collector *c, enum sm_class cls, uint32_t flight)
     latch_put(&c->in[cls], flight);
     if (!latch_has_room(&c->in[cls])) c->room &= ~(1u << cls);
     c->work++;
+    c->is_stuck = false;
     c->entering |= 1u << cls;
 }
 
@@ -79,6 +80,7 @@ uint32_t collector_take(struct collector *c, enum sm_class cls)
 {
     uint32_t id = latch_take(&c->out[cls]);
     c->work--;
+    c->is_stuck = false;
     if (!c->out[cls].count) c->leaving &= ~(1u << cls);
     return id;
 }
@@ -191,11 +193,12 @@ bool collector_cycle(struct collector *c, uint64_t cycle,
                      const struct uop *(*uop_of)(void *, uint32_t, uint32_t *), void *ctx)
 {
     bool moved = false;
-    if (c->work) {
+    if (c->work && !c->is_stuck) {
         uint32_t start = (uint32_t)(cycle % 64);
         if (c->used & ~c->reading) moved |= dispatch_ready(c);
         if (c->reading) moved |= read_operands(c, start);
         if (c->entering) moved |= allocate(c, uop_of, ctx);
+        c->is_stuck = !moved;
     }
     c->written = 0;
     return moved;

@@ -52,6 +52,7 @@ struct collector {
     uint64_t used, reading;     /* masks of units; used and not reading = all operands are there */
     uint64_t written;           /* banks that writebacks take in this cycle */
     uint32_t work;              /* instructions in latches and units */
+    bool is_stuck; /* the newest cycle moved nothing, and nothing came or went since: nor will the next */
     uint32_t entering,
         leaving;      /* masks of classes: with instructions in the input latch, in the output latch */
     uint32_t holding; /* and of those that units hold instructions of */

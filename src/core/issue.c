@@ -178,10 +178,9 @@ static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
 
 /* Where a latch has room for one alone, the scheduler that took it is the last in the cycles to come. (Turns by the number of the cycle are not
  * fair: replies come at edges of the crossbar's clock, so that room is made in cycles of the same parity.) */
-void sm_issue(struct sm *m)
+static void ask_schedulers(struct sm *m)
 {
     uint32_t first = m->p->turns_by_cycle ? (uint32_t)(m->cycle % m->p->schedulers) : m->turn;
-    if (m->astray) sm_warps_set_right(m);
     for (uint32_t i = 0, s = first; i < m->p->schedulers; i++, s++) {
         if (s == m->p->schedulers) s = 0;
         uint64_t free = could_issue(m) & mech_allowed(m->mech, m->memory_next) & m->slots_of[s];
@@ -198,6 +197,19 @@ void sm_issue(struct sm *m)
         issue_from(m, s, (uint32_t)w);
         if (!class_has_room(m, c)) m->turn = (s + 1) % m->p->schedulers;
     }
+}
+
+/* Schedulers that found nothing to issue find the same until something moves. Without operand collectors a unit's time is enough;
+ * warps that have ended wait for acknowledgements, which nobody announces. */
+void sm_issue(struct sm *m)
+{
+    bool must_look = m->must_look || m->changed || m->astray || m->done || m->mech_news;
+    m->moved = m->changed;
+    m->changed = m->must_look = m->mech_news = false;
+    if (!must_look && m->p->operand_collector) return;
+    account_slots(m, m->cycle);
+    if (m->astray) sm_warps_set_right(m);
+    ask_schedulers(m);
 }
 
 /* ---- behind issue ---- */

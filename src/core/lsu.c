@@ -24,7 +24,8 @@ static void access_del(struct sm *m, uint32_t id)
 bool lsu_enqueue(struct sm *m, uint32_t access)
 {
     if (m->queue_count == m->p->lsu_queue) return false;
-    m->queue[(m->queue_head + m->queue_count++) % m->p->lsu_queue] = access;
+    uint32_t at = m->queue_head + m->queue_count++;
+    m->queue[at >= m->p->lsu_queue ? at - m->p->lsu_queue : at] = access;
     return true;
 }
 
@@ -99,10 +100,7 @@ static void answer(struct sm *m, uint32_t t)
 void lsu_replies(struct sm *m)
 {
     uint32_t t;
-    for (uint32_t n = 0; n < m->p->lsu_replies && l1_next_done(m->l1, m->now, &t); n++) {
-        answer(m, t);
-        m->changed = true;
-    }
+    for (uint32_t n = 0; n < m->p->lsu_replies && l1_next_done(m->l1, m->now, &t); n++) { answer(m, t); }
     if (pipes_due(&m->pipes, m->cycle))
         for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
     for (uint32_t n = 0; n < m->p->lsu_writebacks && m->writeback_head != SM_NONE; n++) {
@@ -213,8 +211,9 @@ static void leave_queue(struct sm *m, uint32_t id)
     else
         pending_part_done(m, a->pending);
     access_del(m, id);
-    m->queue_head = (m->queue_head + 1) % m->p->lsu_queue;
+    if (++m->queue_head == m->p->lsu_queue) m->queue_head = 0;
     m->queue_count--;
+    m->must_look = true; /* there is room for one more */
 }
 
 /* One access of the head. False: nothing more can be done in this cycle. */
@@ -287,7 +286,8 @@ static void send_prefetch(struct sm *m)
 void lsu_cycle(struct sm *m)
 {
     uint32_t ports = m->p->lsu_ports;
-    m->blocked = false;
+    m->blocked = m->blocked && l1_still_refuses(m->l1, m->now);
+    if (m->blocked) ports = 0;
     while (ports && m->queue_count) {
         ports--;
         if (!serve_head(m)) ports = 0;

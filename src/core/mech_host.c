@@ -36,6 +36,7 @@ static void mech_vote(struct mech_seat *seat, uint64_t *votes, uint64_t warps, u
     uint64_t now = mech_and(votes, m->count);
     if (now == *combined) return;
     *combined = now;
+    if (m->news) *m->news = true;
     if (tell) tell(m->ports.host, now);
 }
 
@@ -67,6 +68,7 @@ static const struct mech_counters *mech_port_counters(void *host)
 static void mech_find_next_timer(struct mech_sm *m)
 {
     m->next_timer = UINT64_MAX;
+    if (m->news) *m->news = true;
     for (uint32_t i = 0; i < m->count; i++) m->next_timer = MIN(m->next_timer, m->seats[i].due);
 }
 

@@ -47,6 +47,8 @@ struct mech_sm { /* the attached mechanisms of one SM; hooks are NULL-checked on
     uint64_t *issue_votes, *memory_votes; /* by mechanism */
     bool has_access, has_evict, has_fill, has_issue, has_warp, has_allocate, has_barrier;
     uint64_t next_timer; /* core cycle of the next timer, UINT64_MAX = none */
+    bool *
+        news; /* the host's: set when a mask or the next timer changes, maybe by a mechanism of another SM; may be NULL */
     struct mech_seat *seats;
 };
 /* ports: the SM's side. prefetch and counters are what mechanisms get (NULL: no prefetch is ever taken; no

@@ -75,6 +75,7 @@ bool pipes_start(struct pipes *p, const struct uop *u, uint32_t id, uint64_t cyc
     p->result_next[id] = p->results[at];
     p->results[at] = id;
     p->used[at]++;
+    p->live++;
     bitset_add(p->busy, at);
     return true;
 }
@@ -85,13 +86,17 @@ void pipes_delay(struct pipes *p, uint32_t pending, uint64_t cycle, uint64_t due
     uint32_t at = (uint32_t)due & p->mask;
     p->delay_next[pending] = p->delays[at];
     p->delays[at] = pending;
+    p->live++;
     bitset_add(p->busy, at);
 }
 
 static uint32_t take(struct pipes *p, uint32_t *heads, const uint32_t *next, uint64_t cycle)
 {
     uint32_t at = (uint32_t)cycle & p->mask, id = heads[at];
-    if (id != PIPES_NONE) heads[at] = next[id];
+    if (id != PIPES_NONE) {
+        heads[at] = next[id];
+        p->live--;
+    }
     if (p->results[at] == PIPES_NONE) p->used[at] = 0;
     if (p->results[at] == PIPES_NONE && p->delays[at] == PIPES_NONE) bitset_del(p->busy, at);
     return id;
@@ -103,6 +108,7 @@ uint32_t pipes_delayed(struct pipes *p, uint64_t cycle) { return take(p, p->dela
 uint64_t pipes_next(const struct pipes *p, uint64_t cycle)
 {
     uint32_t words = (p->mask + 1) / 64, first = (uint32_t)(cycle + 1) & p->mask;
+    if (!p->live) return UINT64_MAX;
     for (uint32_t i = 0; i <= words; i++) {
         uint32_t word = (first / 64 + i) % words;
         uint64_t bits = p->busy[word];

@@ -20,6 +20,7 @@ struct pipes {
     uint32_t passes;                               /* of a warp through the lanes */
     uint32_t buses;
     uint32_t mask;                      /* size of the calendar - 1 */
+    uint32_t live;                      /* results and delays in it */
     uint32_t *results, *delays;         /* heads of chains, by cycle & mask */
     uint8_t *used;                      /* result buses taken */
     uint64_t *busy;                     /* bit set: cycles with anything due */

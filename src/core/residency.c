@@ -203,7 +203,9 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
         m->faulted = true;
         return false;
     }
-    account_occupancy(m);
+    account_occupancy(m, m->cycle + 1);
+    m->must_look = true;
+    m->is_quiet = false;
     begin_kernel(m);
     struct needs n = needs_of(m, g);
     set_split(m, n.shared_size);
@@ -236,7 +238,7 @@ static void end_cta(struct sm *m, uint32_t cta)
     struct sm_cta c = m->ctas[cta];
     m->ctas[cta].emu = NULL;
     m->taken &= ~c.warps;
-    account_occupancy(m);
+    account_occupancy(m, m->cycle + 1);
     m->cta_count--;
     m->thread_count -= c.threads;
     m->registers -= c.registers;
@@ -248,12 +250,7 @@ static void end_cta(struct sm *m, uint32_t cta)
     emu_cta_close(c.emu);
 }
 
-bool sm_has_ended_ctas(const struct sm *m)
-{
-    for (uint32_t i = 0; i * 64 < m->cta_slots; i++)
-        if (m->finished[i]) return true;
-    return false;
-}
+bool sm_has_ended_ctas(const struct sm *m) { return m->has_finished; }
 
 void sm_end_ctas(struct sm *m)
 {

@@ -6,7 +6,8 @@
  *
  * A cycle runs its stages last to first, so that what a stage hands on is seen by the next one in the
  * following cycle. (1) A tick in which nothing changed leaves a state that only time (a unit, a result, the
- * L1) can change: until then the SM sleeps, and the cycles slept have the causes of the newest one.  (2) A
+ * L1) can change: until then the SM sleeps, and the cycles slept have the causes of the newest one. Where the
+ * L1 alone is awake, to send what it has queued, only its part of the tick is done.  (2) A
  * second tick in the same cycle does nothing.  (3) A CTA that is started in a cycle takes part from the next
  * one on. */
 #include "core/sm_impl.h"
@@ -112,7 +113,8 @@ static void run_timers(struct sm *m)
 
 static bool is_unit_awaited(const struct sm *m)
 {
-    if (m->collector.work) return true;
+    if (m->collector.leaving & ~(1u << CLASS_MEM))
+        return true; /* all else in the collectors waits behind these, or for memory */
     for (uint32_t i = 0; i < m->p->schedulers; i++)
         if (m->cause[i] == SLOT_STR_ALU) return true;
     return false;
@@ -123,17 +125,34 @@ static tick tick_of(const struct sm *m, uint64_t cycle)
     return cycle == UINT64_MAX ? TICK_NEVER : cycle * m->clock.period;
 }
 
+/* When something other than the L1 moves again, after a cycle in which nothing did. */
+static tick find_next_own(const struct sm *m)
+{
+    uint64_t next = pipes_next(&m->pipes, m->cycle);
+    if (is_unit_awaited(m)) next = MIN(next, pipes_next_free(&m->pipes, m->cycle));
+    if (m->warp_count) next = MIN(next, m->mech->next_timer);
+    if (m->asleep) next = MIN(next, m->sleep_next);
+    return tick_of(m, next);
+}
+
 static void set_wake(struct sm *m)
 {
-    if (m->changed || lsu_busy(m) || sm_fetch_pending(m)) {
+    m->is_quiet = !(m->moved || m->changed || lsu_busy(m) || sm_fetch_pending(m));
+    if (!m->is_quiet) {
         wake_at(m->wake, clock_after(&m->clock, m->now, 1)); /* nothing can want an earlier cycle */
         return;
     }
+    m->next_own = find_next_own(m);
+    wake_at(m->wake, m->next_own);
     wake_at(m->wake, l1_wake(m->l1));
-    wake_at(m->wake, tick_of(m, pipes_next(&m->pipes, m->cycle)));
-    if (is_unit_awaited(m)) wake_at(m->wake, tick_of(m, pipes_next_free(&m->pipes, m->cycle)));
-    if (m->warp_count) wake_at(m->wake, tick_of(m, m->mech->next_timer));
-    if (m->asleep) wake_at(m->wake, tick_of(m, m->sleep_next));
+}
+
+/* True: this cycle is like the last one but for the L1's way out, which has had its turn: no stage has to be looked at. */
+static bool is_l1_alone(struct sm *m)
+{
+    if (!m->is_quiet || m->next_own <= m->now || m->mech_news || m->prefetch_count) return false;
+    if (l1_has_done(m->l1, m->now)) return false;
+    return !m->blocked || l1_still_refuses(m->l1, m->now);
 }
 
 void sm_cycle(struct sm *m, tick now)
@@ -143,12 +162,15 @@ void sm_cycle(struct sm *m, tick now)
         return;
     }
     *m->wake = TICK_NEVER;
-    uint64_t cycle = now == m->now + m->clock.period ? m->cycle + 1 : now / m->clock.period;
-    if (cycle > m->charged) account_slept(m, cycle);
+    m->cycle = now == m->now + m->clock.period ? m->cycle + 1 : now / m->clock.period;
     m->ticked = m->now = now;
-    m->cycle = cycle;
-    m->changed = false;
-    l1_tick(m->l1, now);
+    m->must_look |= m->changed;
+    m->changed = m->moved = false;
+    if (!l1_tick(m->l1, now) && is_l1_alone(m)) {
+        wake_at(m->wake, m->next_own);
+        wake_at(m->wake, l1_wake(m->l1));
+        return;
+    }
     lsu_replies(m);
     sm_writeback(m);
     if (m->fenced | m->done) sm_warps_acknowledged(m);
@@ -157,7 +179,6 @@ void sm_cycle(struct sm *m, tick now)
     lsu_cycle(m);
     sm_execute(m);
     sm_issue(m);
-    account_cycle(m);
     sm_decode(m);
     sm_fetch(m);
     set_wake(m);
@@ -166,6 +187,7 @@ void sm_cycle(struct sm *m, tick now)
 void sm_tick(struct sm *m, tick now)
 {
     sm_cycle(m, now);
+    account_slots(m, m->cycle + 1);
     sm_end_ctas(m);
 }
 
@@ -187,13 +209,14 @@ void sm_settle(struct sm *m, tick now)
     if (now % m->clock.period == 0)
         sm_tick(m, now); /* so that it does not matter whether the SM has run in this cycle yet, or sleeps */
     else
-        account_slept(m, now / m->clock.period + 1);
+        account_slots(m, now / m->clock.period + 1);
     l1_settle(m->l1, now);
 }
 
 void sm_kernel_end(struct sm *m, tick now)
 {
     m->prefetch_count = 0;
+    m->is_quiet = false;
     sm_programs_end(m);
     if (m->in_kernel) mech_on_kernel(m->mech, false);
     m->in_kernel = false;
@@ -206,7 +229,7 @@ void sm_kernel_end(struct sm *m, tick now)
 
 void *sm_stats(struct sm *m)
 {
-    account_occupancy(m);
+    account_occupancy(m, m->ticked == TICK_NEVER ? 0 : m->cycle + 1);
     return &m->stats;
 }
 void *sm_l1_stats(struct sm *m) { return l1_stats(m->l1); }

@@ -136,55 +136,61 @@ struct sm_prefetch {
 };
 
 struct sm {
-    /* hot */
+    /* of every tick: what tells whether anything but the L1 has to be looked at lies in two lines of the host's cache */
     tick *wake;  /* with those of the other SMs, or own_wake */
     tick ticked; /* time of the newest tick, TICK_NEVER = none yet */
-    tick own_wake;
-    tick now;
+    tick now, next_own;
     uint64_t cycle; /* of `now` */
+    struct l1 *l1;
+    struct clock_domain clock;
+    bool blocked; /* the L1 refused the head of the load-store unit; only the L1 can change that */
+    bool moved,
+        changed; /* something moved in this cycle, before issue and from issue on, so look again in the next */
+    bool must_look; /* the schedulers may find something else than when they looked last */
+    bool is_quiet;  /* the newest cycle moved nothing: before next_own only the L1 has something to do */
+    bool mech_news; /* mech_host.h */
+    bool faulted;
+    bool has_finished;               /* CTAs: see finished */
+    uint32_t prefetch_count, unsent; /* unsent: misses of read-only caches that are still to be sent */
+    uint32_t *queue, queue_head, queue_count; /* of the load-store unit: accesses */
+    uint32_t writeback_head, writeback_tail;  /* chain of pendings */
+    const struct sm_params *p;
+    struct sm_access *accesses;
+    struct sm_pending *pendings;
+    uint32_t access_free, pending_free;
+    struct mech_sm *mech;
     uint64_t resident, done, held, buffered, hazard, hazard_mem, memory_next, missed /* instruction miss */,
         astray /* holds instructions that do not come next */, fenced /* waits for its memory operations */;
     uint64_t asleep, sleep_next; /* in nanosleep; cycle at which the first of them goes on */
+    uint64_t empty;              /* i-buffers without instructions */
+    uint32_t fetched_warp, fetched_count, fetched_pc; /* between fetch and decode; count 0 = nothing */
+    uint32_t fetch_last;                              /* warp slot that fetched last */
     uint64_t next[CLASS_COUNT];
     uint64_t slots_of[SM_SCHEDULERS_MAX]; /* warp slots of a scheduler */
     uint8_t cause[SM_SCHEDULERS_MAX];     /* enum issue_slot of the newest cycle */
     int last[SM_SCHEDULERS_MAX];
-    uint32_t turn;         /* scheduler that is the first to issue */
-    uint64_t charged;      /* cycles whose slots are charged */
-    uint64_t occupied_to;  /* those whose occupancy is charged too */
-    bool blocked;          /* the L1 refused the head of the load-store unit; only the L1 can change that */
-    bool faulted, changed; /* changed: something moved in this cycle, so look again in the next */
+    uint32_t turn;        /* scheduler that is the first to issue */
+    uint64_t charged;     /* cycles whose slots are charged */
+    uint64_t occupied_to; /* those whose occupancy is charged too */
     struct collector collector;
     struct pipes pipes;
     struct sm_stats stats;
 
-    /* fetch */
-    uint64_t empty;                                   /* i-buffers without instructions */
-    uint32_t fetch_last;                              /* warp slot that fetched last */
-    uint32_t fetched_warp, fetched_count, fetched_pc; /* between fetch and decode; count 0 = nothing */
-    uint32_t unsent;                                  /* misses of all of these that are still to be sent */
     struct rocache ro[RO_COUNT];
 
     /* load-store unit */
-    uint32_t *queue, queue_head, queue_count; /* accesses */
-    uint32_t writeback_head, writeback_tail;  /* chain of pendings */
     struct sm_flight *flights;
-    struct sm_access *accesses;
-    struct sm_pending *pendings;
     struct sm_atomic *atomics;
-    uint32_t flight_free, access_free, pending_free, atomic_free;
+    uint32_t flight_free, atomic_free;
     uint32_t access_live, pending_live;
     struct sm_prefetch *prefetches;
-    uint32_t prefetch_head, prefetch_count;
+    uint32_t prefetch_head;
     enum l1_answer refusal; /* the L1's newest answer */
-    struct l1 *l1;
 
     /* cold */
+    tick own_wake;
     struct sm_setup setup;
-    const struct sm_params *p;
-    struct clock_domain clock;
     uint32_t line_bytes, warp_slots, cta_slots;
-    struct mech_sm *mech;
     struct mech_counters counters;
     uint64_t counters_from, stalls_from; /* cycle, stalled L1 cycles when the kernel began */
     struct sm_cta *ctas;
@@ -197,7 +203,6 @@ struct sm {
     uint64_t next_age;
     struct sm_program **programs;
     uint32_t program_count;
-    bool has_finished;
     uint64_t *finished; /* mask of CTA slots whose warps have all left in this cycle */
 
     /* of the warps: large, so that what every cycle touches lies together before */
@@ -258,12 +263,11 @@ void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint
 /* ---- account.c ---- */
 /* Why a scheduler issues nothing; free: its warps that lack nothing but room in a unit, ready: those that have it. */
 enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t free, uint64_t ready);
-/* Charges what the SM held in the cycles since the last call. It changes with CTAs and warps alone, far more seldom than
+/* Charges the cycles before `until` to the causes in m->cause: call it before one of them changes. */
+void account_slots(struct sm *m, uint64_t until);
+/* Charges what the SM held in the cycles before `until`. It changes with CTAs and warps alone, far more seldom than
  * cycles pass, so it is charged before each change and before anyone looks. */
-void account_occupancy(struct sm *m);
-void account_cycle(struct sm *m); /* charges the cycle whose causes are in m->cause */
-void account_slept(struct sm *m,
-                   uint64_t until); /* and those before `until` that passed like the newest one */
+void account_occupancy(struct sm *m, uint64_t until);
 
 /* ---- residency.c: programs and CTAs ---- */
 struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g);

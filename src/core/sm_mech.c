@@ -132,6 +132,7 @@ void sm_mech_connect(struct sm *m)
                                .prefetch = port_prefetch,
                                .counters = port_counters};
     m->mech = mech_sm_create(m->setup.mechs, &ports, m->setup.mech_gpu_states);
+    m->mech->news = &m->mech_news;
     l1_hook(m->l1, &(struct l1_hooks){.ctx = m,
                                       .may_allocate = see_may_allocate,
                                       .on_access = see_access,

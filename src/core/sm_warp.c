@@ -159,7 +159,7 @@ void sm_warp_leave(struct sm *m, uint32_t w)
     m->resident &= ~bit(w);
     m->done &= ~bit(w);
     m->fenced &= ~bit(w);
-    account_occupancy(m);
+    account_occupancy(m, m->cycle);
     m->warp_count--;
     m->stats.warps++;
     sm_own_of(m, w)->warps++;

@@ -24,9 +24,8 @@ struct cache_geometry {
     uint8_t index, replace; /* enums above */
 };
 
-struct cache_line {                  /* 48 bytes: a search for a victim reads those of a whole set */
+struct cache_line {
     uint64_t addr;                   /* line address */
-    uint64_t last_use, filled;       /* order counters, not time */
     uint32_t valid, reserved, dirty; /* sector masks */
     uint32_t owner_pc;
     uint16_t owner_warp; /* warp that allocated it, for intra- and inter-warp hits */
@@ -37,16 +36,22 @@ struct cache_line {                  /* 48 bytes: a search for a victim reads th
 enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
 #define CACHE_NO_LINE UINT32_MAX
 
+struct cache_wide; /* cache_wide.c: of a cache with more ways than one wants to look at one by one */
+
 struct cache {
     struct cache_geometry g;
-    struct cache_line *lines; /* [set * ways_max + way] */
-    uint64_t
-        *tags; /* beside them: line address + 1 of a line in use, else 0; the ways of a set lie together */
-    uint32_t ways_max; /* as it was made; g.ways are in use */
-    uint64_t clock;
-    struct rng rng;
     uint32_t full_sectors;           /* mask of a whole line; 1 without sectors */
     uint32_t line_shift, index_bits; /* index_bits: log2 of the sets, 0 when that is no power of two */
+    uint32_t ways_max;               /* as it was made; g.ways are in use */
+    struct cache_line *lines;        /* [set * ways_max + way] */
+    /* Beside them, so that those of a set lie together: */
+    uint64_t *tags; /* line address + 1 of a line in use, else 0 */
+    uint64_t
+        *order; /* of replacement: the clock when it was used or, first in first out, taken; 0 = not in use */
+    uint64_t clock;          /* counts, is no time */
+    struct cache_wide *wide; /* NULL: it has few ways */
+    uint64_t set_inverse;    /* 2^64 / sets, rounded up */
+    struct rng rng;
     uint64_t
         index_rows[CACHE_INDEX_BITS_MAX]; /* IPOLY: the bits of the line number whose parity is index bit i */
 };
@@ -64,7 +69,9 @@ static inline uint32_t cache_lines(const struct cache *c)
 uint32_t cache_set_of(const struct cache *c, uint64_t addr);
 /* Sector masks that are passed in mean the line's 32-byte sectors, whether or not the cache has sectors. */
 /* Looks up without changing anything. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE otherwise. A sector miss wants
- * sectors that are neither valid nor under way. RESERVATION_FAIL: not there, and all ways wait for a fill. */
+ * sectors that are neither valid nor under way. */
+enum cache_outcome cache_look_up(const struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
+/* The same. RESERVATION_FAIL: not there, and all ways wait for a fill. */
 enum cache_outcome cache_probe(const struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
 void cache_touch(struct cache *c, uint32_t line);
 /* The line that a miss would replace, or CACHE_NO_LINE when all ways are reserved; the same until the cache changes. prefer_clean etc. are the caller's business. */
@@ -76,7 +83,7 @@ void cache_fill(struct cache *c, uint32_t line, uint32_t sectors);
 
 /* Forgets the line. It must not wait for a fill. */
 void cache_invalidate(struct cache *c, uint32_t line);
-static inline bool cache_is_way_free(const struct cache_line *l) { return !l->used || !l->reserved; }
+#define CACHE_AWAITED (1ull << 63) /* in cache.order: sectors are reserved, so it is no victim */
 static inline uint32_t cache_mask(const struct cache *c, uint32_t sectors)
 {
     return c->g.sectored ? sectors & c->full_sectors : sectors != 0;

@@ -55,6 +55,7 @@ struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_
     c->p = *p;
     c->sm = sm;
     c->clock = core;
+    c->reply_step = p->reply_step * core->period;
     c->pool = pool;
     c->to_xbar = to_xbar;
     c->from_xbar = from_xbar;
@@ -127,15 +128,27 @@ static uint32_t l1_pop_done(struct l1 *c)
     return c->nodes[n].token;
 }
 
+static tick l1_hit_ready(const struct l1 *c)
+{
+    return c->hits.count ? l1_ring_head(&c->hits)->ready : TICK_NEVER;
+}
+
+static tick l1_fill_ready(const struct l1 *c)
+{
+    return c->done_head != L1_NONE ? c->nodes[c->done_head].ready : TICK_NEVER;
+}
+
+bool l1_has_done(const struct l1 *c, tick now) { return l1_hit_ready(c) <= now || l1_fill_ready(c) <= now; }
+
 /* The one that has been ready longest; of two, the fill. */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
 {
-    tick hit = c->hits.count ? l1_ring_head(&c->hits)->ready : TICK_NEVER;
-    tick fill = c->done_head != L1_NONE ? c->nodes[c->done_head].ready : TICK_NEVER;
+    tick hit = l1_hit_ready(c), fill = l1_fill_ready(c);
     if (MIN(hit, fill) > now) return false;
     *token = fill <= hit ? l1_pop_done(c) : l1_ring_pop(&c->hits);
     c->last = now;
     c->has_room = c->stall.open;
+    c->news |= L1_NEWS_DONE;
     return true;
 }
 
@@ -157,10 +170,38 @@ static void l1_charge(struct l1 *c, uint64_t cycles)
 
 void l1_settle(struct l1 *c, tick now)
 {
-    if (!c->stall.open || c->stall.charged_until >= now) return;
-    uint64_t cycles = (now - c->stall.charged_until) / c->clock->period;
+    tick until = MAX(now, c->stall.offered_until);
+    if (!c->stall.open || c->stall.charged_until >= until) return;
+    tick passed = until - c->stall.charged_until;
+    uint64_t cycles = passed == c->clock->period ? 1 : passed / c->clock->period;
     l1_charge(c, cycles);
     c->stall.charged_until += cycles * c->clock->period;
+}
+
+/* Checks come in the order line, queue, MSHR, so that what a later one wants cannot change the answer of an earlier. */
+static uint8_t l1_waits_for(enum l1_answer cause)
+{
+    switch (cause) {
+    case L1_STALL_LINE: return L1_NEWS_REPLY | L1_NEWS_OTHER;
+    case L1_STALL_QUEUE: return L1_NEWS_SENT | L1_NEWS_REPLY | L1_NEWS_OTHER;
+    case L1_STALL_MSHR: return L1_NEWS_REPLY | L1_NEWS_DONE | L1_NEWS_OTHER;
+    default: return L1_NEWS_ANY;
+    }
+}
+
+static bool l1_has_news(const struct l1 *c) { return c->news & c->stall.waits_for; }
+
+bool l1_still_refuses(struct l1 *c, tick now)
+{
+    return c->pipe.count == c->pipe.cap && l1_stays_refused(c, now);
+}
+
+bool l1_stays_refused(struct l1 *c, tick now)
+{
+    if (!c->stall.open || c->stall.cause == L1_STALL_PORT || l1_has_news(c)) return false;
+    c->stall.offered_until = clock_after(c->clock, now, 1);
+    c->has_room = false;
+    return true;
 }
 
 static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, enum l1_type type)
@@ -169,6 +210,9 @@ static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, enum l1_typ
     bool is_charged = c->stall.open && c->stall.charged_until > now; /* asked twice in one cycle */
     c->stall.cause = (uint8_t)cause;
     c->stall.type = (uint8_t)type;
+    c->stall.waits_for = l1_waits_for(cause);
+    c->news = 0;
+    c->has_room = false;
     if (is_charged) return;
     c->stall.open = true;
     c->stall.charged_until = now + c->clock->period;
@@ -202,6 +246,7 @@ enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t)
         l1_settle(c, now);
         c->stall.open = false;
     }
+    c->news |= L1_NEWS_OTHER;
     if (c->hooks.on_access) c->hooks.on_access(c->hooks.ctx, now, t, a, intra_warp);
     return a;
 }
@@ -222,7 +267,6 @@ enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
     enum l1_answer a = c->pipe.cap ? l1_pipe_put(c, now, t) : l1_look_up(c, now, t);
     if (l1_is_stall(a)) return a;
     c->ports_used++;
-    if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
     return a;
 }
 

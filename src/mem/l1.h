@@ -124,8 +124,11 @@ struct l1_hooks {
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
 bool l1_has_waiting(const struct l1 *c); /* accesses on their way to the tags (l1.tag_latency) */
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
-/* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. */
-void l1_tick(struct l1 *c, tick now);
+/* Would an access that was refused, and was the newest to be offered but for prefetches, be refused again? Counts as an offer of it if so. */
+bool l1_still_refuses(struct l1 *c, tick now);
+/* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. False: nothing but the way out has moved. */
+bool l1_tick(struct l1 *c, tick now);
+bool l1_has_done(const struct l1 *c, tick now);             /* will l1_next_done find one? */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
 /* The way out for the SM's other caches (instruction, constant, texture): a queue of its own, as deep as the miss queue, that goes first. False: full. */
 bool l1_send(struct l1 *c, tick now, uint32_t req);

@@ -94,6 +94,7 @@ void l1_write_back(struct l1 *c, tick now, uint32_t line)
     struct cache_line *l = &c->cache.lines[line];
     uint32_t sectors = c->p.sectored ? l->dirty : c->line_sectors;
     c->stats.write_backs++;
+    c->news |= L1_NEWS_OTHER;
     l->dirty = 0;
     if (l1_answers_itself(c)) return;
     struct req r = {.addr = l->addr,
@@ -263,6 +264,7 @@ static enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, ui
                                             .born = now,
                                             .may_keep = may_keep,
                                             .is_prefetch = t->is_prefetch};
+        c->mshrs_lineless += c->misses[entry].line == CACHE_NO_LINE;
         c->stats.mshr_max = MAX(c->stats.mshr_max, c->mshr.used);
     }
     c->mshr.entries[entry].sectors |= missing;
@@ -282,9 +284,9 @@ static enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, ui
 static enum l1_answer l1_load(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {
     uint32_t line;
-    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     if (outcome == CACHE_HIT) return l1_load_hit(c, now, t, line, intra_warp);
-    uint32_t entry = mshr_find(&c->mshr, t->addr);
+    uint32_t entry = l1_find_mshr(c, t->addr, line);
     uint32_t need = cache_mask(&c->cache, t->sectors);
     if (line != CACHE_NO_LINE) need &= ~c->cache.lines[line].valid;
     uint32_t missing = entry == MSHR_NONE ? need : need & ~c->mshr.entries[entry].sectors;
@@ -311,7 +313,7 @@ static enum l1_answer l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
 /* A line that a write makes old. One that is on its way is dropped when it arrives. */
 static void l1_evict_written(struct l1 *c, uint64_t addr, uint32_t line)
 {
-    uint32_t entry = mshr_find(&c->mshr, addr);
+    uint32_t entry = l1_find_mshr(c, addr, line);
     if (entry != MSHR_NONE) c->misses[entry].doomed = true;
     if (line == CACHE_NO_LINE || c->cache.lines[line].reserved) return;
     assert(!c->cache.lines[line]
@@ -326,7 +328,7 @@ static enum l1_answer l1_write_through(struct l1 *c, tick now, const struct l1_t
     if (travels && !l1_ring_has_room(&c->miss_queue)) return L1_STALL_QUEUE;
     if (is_atomic && !l1_can_wait(c, t)) return L1_STALL_MSHR;
     uint32_t line;
-    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     if (!keeps)
         l1_evict_written(c, t->addr, line);
     else if (line != CACHE_NO_LINE)
@@ -400,7 +402,7 @@ static enum l1_answer l1_store_held(struct l1 *c, tick now, const struct l1_txn 
 static enum l1_answer l1_local_store(struct l1 *c, tick now, const struct l1_txn *t)
 {
     uint32_t line;
-    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     if (line != CACHE_NO_LINE) return l1_store_held(c, now, t, line, outcome);
     bool allocates =
         c->p.local_write_allocate && mshr_find(&c->mshr, t->addr) == MSHR_NONE && l1_may_keep(c, t);
@@ -435,7 +437,7 @@ static enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_tx
 {
     if (!l1_can_wait(c, t)) return L1_STALL_MSHR;
     uint32_t line;
-    enum cache_outcome outcome = cache_probe(&c->cache, t->addr, t->sectors, &line);
+    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     l1_evict_written(c, t->addr, line);
     l1_count(c, t, outcome);
     struct req r = l1_req_of(c, now, t, t->token, L1_SENT);

@@ -47,10 +47,19 @@ struct l1_pipe { /* between the load-store unit and the tags; cap 0 = there is n
     } * items;
     uint32_t cap, head, count;
 };
+/* What has happened since an access was refused. Each cause waits for some of it: without that, the answer is the same. */
+enum l1_news {
+    L1_NEWS_REPLY = 1, /* something came back: lines, MSHRs */
+    L1_NEWS_DONE = 2,  /* a load that is done was taken: room for loads that wait, for hits, MSHRs */
+    L1_NEWS_SENT = 4,  /* the miss queue has room */
+    L1_NEWS_OTHER = 8, /* an access was taken, lines left by themselves, the capacity changed */
+    L1_NEWS_ANY = 15
+};
 struct l1_stall {
     bool open; /* the access at the head of the load-store unit, or of the pipeline, is being refused */
     uint8_t cause, type;
-    tick charged_until;
+    uint8_t waits_for;                 /* enum l1_news, a mask */
+    tick charged_until, offered_until; /* offered_until: asked in vain since, and not charged yet */
 };
 
 struct l1_vote { /* what hooks.may_allocate said of the access that is being refused: it is asked once */
@@ -61,40 +70,46 @@ struct l1_vote { /* what hooks.may_allocate said of the access that is being ref
 };
 
 struct l1 {
-    struct l1_params p;
-    struct cache cache;
-    struct mshr mshr;
-    struct l1_miss *misses; /* [mshrs] */
-    uint32_t mshrs_held;    /* filled, but their loads are not taken: they are not free yet */
-    struct l1_node *nodes;
-    uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
+    /* of every tick */
+    tick last; /* newest time seen */
+    struct link *to_xbar, *from_xbar;
+    const struct clock_domain *clock;
     uint32_t done_head, done_tail;
-    struct l1_pipe pipe;
-    struct l1_ring hits;       /* tokens, ready after the hit latency */
+    uint32_t reply_step; /* ticks: of p */
+    bool is_blocked;     /* the crossbar is full; its link wakes the SM */
+    bool is_flushing;    /* dirty lines of ways from flush_from on are leaving */
+    bool is_shrinking;   /* and accesses wait for that */
+    bool
+        has_room; /* a fetched load made room for the access that is being refused, and that was not offered since */
+    uint8_t news; /* enum l1_news, a mask: since the newest refusal */
+    struct l1_stall stall;
     struct l1_ring miss_queue; /* request ids */
+    struct l1_ring hits;       /* tokens, ready after the hit latency */
     struct l1_ring others;     /* request ids of the other caches */
     struct l1_ring answers;    /* fixed_miss_latency: request ids that answer themselves */
-    struct l1_vote vote;
-    tick last; /* newest time seen */
+    struct l1_pipe pipe;
+    /* of an access or a reply */
     tick port_time;
     uint32_t ports_used;
-    bool is_blocked;   /* the crossbar is full; its link wakes the SM */
-    bool is_flushing;  /* dirty lines of ways from flush_from on are leaving */
-    bool is_shrinking; /* and accesses wait for that */
-    bool has_room;     /* a fetched load made room for the access that is being refused */
-    uint32_t flush_cursor, flush_from;
-    uint32_t requests_out, others_out; /* requests that exist and have not been freed */
-    struct l1_stall stall;
-    uint32_t writes_pending[L1_WARPS_MAX];
-    struct lineset seen;
-    struct l1_hooks hooks;
-    uint32_t sm, line_sectors; /* line_sectors: mask of all 32-byte sectors of a line */
-    const struct clock_domain *clock;
+    uint32_t mshrs_held;     /* filled, but their loads are not taken: they are not free yet */
+    uint32_t mshrs_lineless; /* of those in use: without a line that waits for them */
+    struct l1_node *nodes;
+    uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
+    struct l1_miss *misses;         /* [mshrs] */
     struct req_pool *pool;
-    struct link *to_xbar, *from_xbar;
+    struct l1_stats *own;              /* of the grid that accesses, or a dump */
+    uint32_t requests_out, others_out; /* requests that exist and have not been freed */
+    uint32_t sm, line_sectors;         /* line_sectors: mask of all 32-byte sectors of a line */
+    struct mshr mshr;
+    struct cache cache;
+    struct l1_params p;
+    struct l1_vote vote;
+    struct l1_hooks hooks;
+    struct lineset seen;
+    uint32_t flush_cursor, flush_from;
     tick *sm_wake;
     struct l1_stats stats;
-    struct l1_stats *own; /* of the grid that accesses, or a dump */
+    uint32_t writes_pending[L1_WARPS_MAX];
     struct l1_stats nobody;
 };
 
@@ -124,10 +139,18 @@ static inline bool l1_answers_itself(const struct l1 *c) { return c->p.fixed_mis
 static inline tick l1_reply_time(const struct l1 *c)
 {
     const struct link *l = c->from_xbar;
-    if (!c->p.reply_step || !l->count) return link_next(l);
-    tick step = (tick)c->p.reply_step * c->clock->period,
-         born = req_at(c->pool, l->slots[l->head].value)->born;
-    return born + ((link_next(l) - born) / step + 1) * step;
+    if (!c->reply_step || !l->count) return link_next(l);
+    tick born = req_at(c->pool, l->slots[l->head].value)->born, passed = link_next(l) - born;
+    tick rest = passed >> 32 ? passed % c->reply_step : (uint32_t)passed % c->reply_step;
+    return link_next(l) + c->reply_step - rest;
+}
+
+/* The MSHR of an address that the tags have in `line`, or MSHR_NONE. Where all that are in use have a line, the line tells whether
+ * there is one. */
+static inline uint32_t l1_find_mshr(const struct l1 *c, uint64_t addr, uint32_t line)
+{
+    if (!c->mshrs_lineless && (line == CACHE_NO_LINE || !c->cache.lines[line].reserved)) return MSHR_NONE;
+    return mshr_find(&c->mshr, addr);
 }
 
 /* l1.c */
@@ -135,12 +158,14 @@ uint32_t l1_node_new(struct l1 *c, uint32_t token,
                      uint32_t need); /* one that was promised: nodes_left is the caller's */
 void l1_done(struct l1 *c, uint32_t node, tick now);
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
+bool l1_stays_refused(struct l1 *c,
+                      tick now); /* the access that was refused last; counts as an offer of it if so */
 void l1_count_prefetch(struct l1 *c, enum l1_answer a);
 
 /* l1_pipe.c */
 void l1_pipe_init(struct l1_pipe *p, const struct l1_params *params);
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
-void l1_pipe_tick(struct l1 *c, tick now);
+bool l1_pipe_tick(struct l1 *c, tick now);        /* true: tags were looked up */
 tick l1_pipe_next(const struct l1 *c, tick next); /* when the head is to be looked at */
 
 /* l1_access.c */

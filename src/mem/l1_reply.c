@@ -28,7 +28,7 @@ static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
 static void l1_keep_fill(struct l1 *c, tick now, const struct req *r, const struct l1_miss *m)
 {
     uint32_t line;
-    bool is_there = cache_probe(&c->cache, r->addr, r->sectors, &line) != CACHE_MISS;
+    bool is_there = cache_look_up(&c->cache, r->addr, r->sectors, &line) != CACHE_MISS;
     if (!is_there) {
         line = cache_victim(&c->cache, r->addr);
         assert(line != CACHE_NO_LINE); /* nothing is ever reserved */
@@ -107,6 +107,7 @@ static void l1_fill(struct l1 *c, tick now, const struct req *r)
     if (c->hooks.on_fill) c->hooks.on_fill(c->hooks.ctx, now, r->addr, now - r->born, r->is_prefetch);
     if (!is_last) return;
     assert(e->head == MSHR_NONE);
+    c->mshrs_lineless -= m->line == CACHE_NO_LINE;
     mshr_release(&c->mshr, r->token);
     if (!c->p.mshr_until_taken || last_done == c->done_tail) return;
     c->nodes[c->done_tail].frees_mshr = true;
@@ -129,6 +130,7 @@ static void l1_acknowledge(struct l1 *c, uint16_t warp)
 static void l1_reply(struct l1 *c, tick now, uint32_t id)
 {
     const struct req *r = req_at(c->pool, id);
+    c->news |= L1_NEWS_REPLY;
     if (r->l1_outcome == L1_OTHER_REQUEST) {
         assert(c->others_out);
         c->others_out--;
@@ -159,14 +161,17 @@ static void l1_reply(struct l1 *c, tick now, uint32_t id)
 }
 
 /* Misses of a machine with a fixed miss latency. */
-static void l1_take_answers(struct l1 *c, tick now)
+static bool l1_take_answers(struct l1 *c, tick now)
 {
+    bool any = false;
     while (c->answers.count && l1_ring_head(&c->answers)->ready <= now) {
         uint32_t id = l1_ring_pop(&c->answers);
         const struct req *r = req_at(c->pool, id);
         if (r->kind == REQ_ATOMIC) c->hooks.on_atomic(c->hooks.ctx, r);
         l1_reply(c, now, id);
+        any = true;
     }
+    return any;
 }
 
 /* ---- the way out ---- */
@@ -179,7 +184,6 @@ bool l1_send(struct l1 *c, tick now, uint32_t req)
     l1_ring_push(&c->others, now, req);
     c->others_out++;
     c->stats.other_requests++;
-    if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
     return true;
 }
 
@@ -188,23 +192,31 @@ static void l1_drain(struct l1 *c, tick now)
     struct l1_ring *from = c->others.count ? &c->others : &c->miss_queue;
     c->is_blocked = false;
     if (!from->count) return;
-    if (link_can_push(c->to_xbar, now))
+    if (link_can_push(c->to_xbar, now)) {
         link_push(c->to_xbar, now, l1_ring_pop(from));
-    else /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
+        c->news |= L1_NEWS_SENT;
+    } else /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
         c->is_blocked = c->to_xbar->count == c->to_xbar->capacity;
 }
 
-void l1_tick(struct l1 *c, tick now)
+bool l1_tick(struct l1 *c, tick now)
 {
     uint32_t id;
+    bool moved = false;
     c->last = now;
     c->has_room = false;
     if (link_peek(c->from_xbar, now, &id) && l1_reply_time(c) <= now) {
         link_pop(c->from_xbar, now);
         l1_reply(c, now, id);
+        moved = true;
     }
-    l1_take_answers(c, now);
+    if (c->answers.count) moved |= l1_take_answers(c, now);
     l1_drain(c, now);
-    l1_pipe_tick(c, now);
-    if (c->is_flushing) l1_flush_step(c, now);
+    if (c->pipe.count) moved |= l1_pipe_tick(c, now);
+    if (c->is_flushing) {
+        l1_flush_step(c, now);
+        c->news |= L1_NEWS_OTHER;
+        moved = true;
+    }
+    return moved;
 }

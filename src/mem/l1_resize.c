@@ -53,12 +53,14 @@ static void l1_retire_miss(struct l1 *c, struct l1_miss *m, uint32_t from)
     l->reserved = 0;
     l1_drop_line(c, m->line);
     m->line = CACHE_NO_LINE;
+    c->mshrs_lineless++;
 }
 
 /* Lines of ways from `from` on retire. */
 static void l1_retire(struct l1 *c, tick now, uint32_t from)
 {
     c->last = now;
+    c->news |= L1_NEWS_OTHER;
     c->flush_from = c->is_flushing ? MIN(c->flush_from, from) : from;
     c->flush_cursor = 0;
     for (uint32_t i = 0; i < c->mshr.count; i++)
@@ -90,6 +92,7 @@ uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes)
     if (after == before) return l1_capacity(c);
     c->stats.resizes++;
     cache_set_ways(&c->cache, after);
+    c->news |= L1_NEWS_OTHER;
     if (after < before) {
         l1_retire(c, now, after);
         c->is_shrinking = c->is_flushing;

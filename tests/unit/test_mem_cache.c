@@ -39,6 +39,12 @@ static void linear_index_is_the_low_bits_or_the_remainder(void **state)
     assert_int_equal(set_of(1, CACHE_INDEX_LINEAR, 128 * 33), 0);
     assert_int_equal(set_of(48, CACHE_INDEX_LINEAR, 128 * 100), 100 % 48);
     assert_int_equal(set_of(48, CACHE_INDEX_FERMI_HASH, 128 * 100), 100 % 48);
+    struct rng r = {.state = 7};
+    for (int i = 0; i < 20000; i++) {
+        uint32_t sets = 3 + (uint32_t)rng_below(&r, 5000);
+        uint64_t addr = rng_u64(&r) >> rng_below(&r, 64);
+        if (sets & (sets - 1)) assert_int_equal(set_of(sets, CACHE_INDEX_LINEAR, addr), addr / 128 % sets);
+    }
 }
 
 static void fermi_hash_is_the_published_one(void **state)
@@ -185,6 +191,80 @@ static void random_draws_repeat_until_the_cache_changes(void **state)
     cache_free(&c);
 }
 
+/* The rules, in plain words, over a list of lines: what any number of ways must agree with. */
+struct plain_line {
+    uint64_t addr, last_use, taken;
+    bool used, awaited;
+};
+
+static uint32_t plain_find(const struct plain_line *set, uint32_t ways, uint64_t addr)
+{
+    for (uint32_t i = 0; i < ways; i++)
+        if (set[i].used && set[i].addr == addr) return i;
+    return CACHE_NO_LINE;
+}
+
+static uint32_t plain_victim(const struct plain_line *set, uint32_t ways, bool fifo)
+{
+    uint32_t best = CACHE_NO_LINE;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < ways; i++)
+        if (!set[i].used) return i;
+    for (uint32_t i = 0; i < ways; i++) {
+        uint64_t order = fifo ? set[i].taken : set[i].last_use;
+        if (!set[i].awaited && order < least) least = order, best = i;
+    }
+    return best;
+}
+
+static void any_number_of_ways_finds_and_replaces_as_a_plain_list_does(void **state)
+{
+    enum { SETS = 3, WAYS_MAX = 100, STEPS = 20000 };
+    static const uint32_t all_ways[] = {1, 3, 8, 16, 17, 64, WAYS_MAX};
+    for (uint32_t k = 0; k < 2 * ARRAY_LEN(all_ways); k++) {
+        bool fifo = k & 1;
+        uint32_t most = all_ways[k / 2], ways = most, line;
+        struct cache c = make(SETS, most, false, CACHE_INDEX_LINEAR, fifo ? CACHE_FIFO : CACHE_LRU);
+        struct plain_line plain[SETS][WAYS_MAX] = {0};
+        struct rng r = {.state = k};
+        for (uint64_t now = 1; now < STEPS; now++) {
+            uint64_t number = rng_below(&r, 2 * SETS * most);
+            uint32_t set = (uint32_t)(number % SETS), at = plain_find(plain[set], ways, number * 128);
+            uint32_t want = at == CACHE_NO_LINE ? CACHE_NO_LINE : set * most + at;
+            cache_probe(&c, number * 128, 1, &line);
+            assert_int_equal(line, want);
+            uint32_t victim = plain_victim(plain[set], ways, fifo);
+            assert_int_equal(cache_victim(&c, number * 128),
+                             victim == CACHE_NO_LINE ? CACHE_NO_LINE : set * most + victim);
+            struct plain_line *l = &plain[set][at == CACHE_NO_LINE ? 0 : at];
+            if (at == CACHE_NO_LINE && victim != CACHE_NO_LINE) {
+                cache_reserve(&c, set * most + victim, number * 128, 1);
+                plain[set][victim] = (struct plain_line){number * 128, now, now, true, true};
+            } else if (at != CACHE_NO_LINE && l->awaited) {
+                cache_fill(&c, line, 1);
+                l->awaited = false;
+            } else if (at != CACHE_NO_LINE && rng_below(&r, 4)) {
+                cache_touch(&c, line);
+                l->last_use = now;
+            } else if (at != CACHE_NO_LINE) {
+                cache_invalidate(&c, line);
+                l->used = false;
+            }
+            if (now % 1000) continue;
+            ways = 1 + (uint32_t)rng_below(&r, most); /* what lies beyond is emptied, as the owner would */
+            for (uint32_t i = 0; i < SETS * most; i++) {
+                struct plain_line *gone = &plain[i / most][i % most];
+                if (i % most < ways || !gone->used) continue;
+                if (gone->awaited) cache_fill(&c, i, 1);
+                cache_invalidate(&c, i);
+                *gone = (struct plain_line){0};
+            }
+            cache_set_ways(&c, ways);
+        }
+        cache_free(&c);
+    }
+}
+
 /* ---- MSHRs ---- */
 
 static void mshrs_are_found_merged_and_given_back(void **state)
@@ -261,6 +341,7 @@ int main(void)
         cmocka_unit_test(reserved_lines_are_never_victims),
         cmocka_unit_test(lru_replaces_the_least_used_and_fifo_the_oldest),
         cmocka_unit_test(random_draws_repeat_until_the_cache_changes),
+        cmocka_unit_test(any_number_of_ways_finds_and_replaces_as_a_plain_list_does),
         cmocka_unit_test(mshrs_are_found_merged_and_given_back),
         cmocka_unit_test(mshrs_agree_with_a_plain_list_over_random_use),
         cmocka_unit_test(a_line_is_new_once_until_the_set_is_emptied),

@@ -14,7 +14,7 @@ static void a_miss_reaches_the_crossbar_two_cycles_later_and_is_done_when_its_re
     t.warp = 6;
     t.pc = 42;
     assert_int_equal(access_at(&b, 10, t), L1_MISS);
-    assert_int_equal(b.wake, 11 * PERIOD);
+    assert_int_equal(l1_wake(b.l1), 11 * PERIOD);
     assert_null(sent_at(&b, 11, NULL));
     struct req *r = sent_at(&b, 12, &id);
     assert_non_null(r);
