@@ -30,9 +30,10 @@ struct link {
     uint32_t pop_count;                  /* pops at pop_time: not free yet in that tick */
     tick *consumer_wake, *producer_wake; /* set to the time at which the other end may go on; may be NULL */
     uint8_t
-        *consumer_note;  /* a push sets it to 1: which of its many links the consumer looks at; may be NULL */
-    bool producer_waits; /* a push was refused: tell the producer when there is room */
-    tick waits_since;    /* the first refusal of this wait */
+        *consumer_note; /* a push sets it to 1: which of its many links the consumer looks at; may be NULL */
+    uint8_t *producer_note; /* the same for a pop that the producer waits for */
+    bool producer_waits;    /* a push was refused: tell the producer when there is room */
+    tick waits_since;       /* the first refusal of this wait */
     /* statistics */
     uint8_t *level_of;             /* [count]: its level; [0] unused */
     tick changed;                  /* when count last changed */
@@ -109,7 +110,10 @@ static inline uint32_t link_pop(struct link *l, tick now)
         l->pop_count = 0;
     }
     l->pop_count++;
-    if (l->producer_waits && l->producer_wake) wake_at(l->producer_wake, now + 1);
+    if (UNLIKELY(l->producer_waits) && l->producer_wake) {
+        wake_at(l->producer_wake, now + 1);
+        if (l->producer_note) *l->producer_note = 1;
+    }
     return value;
 }
 

@@ -1,0 +1,368 @@
+/* units_step.c: the units of a step: who has something to do, on which thread, and what comes of it.
+ *
+ * A step in which few SMs are awake is done by the caller alone: calling the others costs as much as a handful of SMs. Which of the two it
+ * is follows the average, not the single step: an SM that changes cores takes its whole state along. */
+#include "core/units_impl.h"
+
+enum {
+    CROWD_SCALE = 32, /* steps that the average number of SMs awake goes back */
+    CROWD_COME = 4,   /* SMs awake on average from which on the crew is called ... */
+    CROWD_GO = 3,     /* ... and below which it is not any more */
+    FEW_EDGES = 4     /* counting them is cheaper than a division */
+};
+
+/* ---- when ---- */
+
+tick units_sm_wake(const struct timed_gpu *g) { return wakes_least(&g->units->sm_wakes); }
+tick units_l2_wake(const struct timed_gpu *g) { return wakes_least(&g->units->l2_wakes); }
+
+/* The edge at which a channel with this wake has its next turn. */
+static tick dram_edge(const struct units *u, tick wake)
+{
+    if (wake <= u->dram_first) return u->dram_first;
+    return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&u->gpu->clock.domains[DOMAIN_DRAM], wake);
+}
+
+tick units_dram_edge(const struct timed_gpu *g)
+{
+    return dram_edge(g->units, wakes_least(&g->units->dram_wakes));
+}
+
+static tick slices_wake(const struct units *u, uint32_t part)
+{
+    tick least = TICK_NEVER;
+    for (uint32_t i = part * u->per_part; i < (part + 1) * u->per_part; i++)
+        least = MIN(least, *u->gpu->slice_wakes[i]);
+    return least;
+}
+
+static void hear_all(struct units *u)
+{
+    for (uint32_t i = 0; i < u->sm_count; i++) wakes_lower(&u->sm_wakes, i, u->sms[i].wake);
+    for (uint32_t i = 0; i < u->part_count; i++) {
+        wakes_lower(&u->l2_wakes, i, slices_wake(u, i));
+        wakes_lower(&u->dram_wakes, i, *u->gpu->channel_wakes[i]);
+    }
+}
+
+/* The first at or after `from` that has a note, which is torn off. */
+static uint32_t next_note(uint8_t *notes, uint32_t from, uint32_t count)
+{
+    for (uint32_t i = from; i < count;) {
+        uint64_t word;
+        if (i % sizeof word == 0) {
+            memcpy(&word, notes + i, sizeof word); /* padded with zeros */
+            if (!word) {
+                i += sizeof word;
+                continue;
+            }
+        }
+        if (notes[i]) {
+            notes[i] = 0;
+            return i;
+        }
+        i++;
+    }
+    return count;
+}
+
+void units_hear(struct timed_gpu *g)
+{
+    struct units *u = g->units;
+    for (uint32_t i = 0; (i = next_note(u->sm_notes, i, u->sm_count)) < u->sm_count; i++)
+        wakes_lower(&u->sm_wakes, i, u->sms[i].wake);
+    for (uint32_t i = 0; (i = next_note(u->part_notes, i, u->part_count)) < u->part_count; i++)
+        wakes_lower(&u->l2_wakes, i, slices_wake(u, i));
+}
+
+void units_tell_sm(struct timed_gpu *g, uint32_t sm)
+{
+    struct units *u = g->units;
+    wake_at(&u->sms[sm].wake, g->now);
+    wakes_lower(&u->sm_wakes, sm, g->now);
+    mask_add(u->sm_early, sm);
+    u->any_early = true;
+}
+
+/* ---- a member's part ---- */
+
+/* True: the end of the step has something to do for it. */
+static bool has_written(const struct unit *x, uint32_t low)
+{
+    return x->atomic_count || x->pool.spare < low || x->pool.spare > 8 * low;
+}
+
+static void work_on_sm(struct units *u, struct member *m, uint32_t i, tick now)
+{
+    struct sm *sm = u->gpu->sms[i];
+    struct unit *x = &u->sms[i];
+    sm_cycle(sm, now);
+    m->sm_at[i] = x->wake;
+    m->xbar_wake = MIN(m->xbar_wake, x->xbar_wake);
+    x->xbar_wake = TICK_NEVER;
+    if (emu_log_is_empty(u->logs[i]) && !sm_has_ended_ctas(sm) && !sm_faulted(sm) &&
+        !has_written(x, NEW_PER_SM))
+        return;
+    mask_add(m->sms, i);
+    m->any_sms = true;
+}
+
+/* Edges of a channel from `first` on, before `end`. */
+static void run_channel(struct units *u, uint32_t part, tick first, tick end)
+{
+    struct timed_gpu *g = u->gpu;
+    const struct clock_domain *clock = &g->clock.domains[DOMAIN_DRAM];
+    const tick *wake = g->channel_wakes[part];
+    for (tick edge = first; *wake < end; edge += clock->period) {
+        if (*wake > edge) edge = clock_edge(clock, *wake);
+        if (edge >= end) return;
+        dram_tick(g->channels[part], edge);
+    }
+}
+
+static void tick_slices(struct units *u, uint32_t part, tick now)
+{
+    struct timed_gpu *g = u->gpu;
+    for (uint32_t i = part * u->per_part; i < (part + 1) * u->per_part; i++)
+        if (g->no_skip || *g->slice_wakes[i] <= now) l2_tick(g->slices[i], now);
+}
+
+static void work_on_part(struct units *u, struct member *m, uint32_t i)
+{
+    struct timed_gpu *g = u->gpu;
+    const struct order *o = &u->order;
+    struct unit *x = &u->parts[i];
+    bool is_dram = o->dram_last == o->now;
+    if (o->dram_first < o->now) run_channel(u, i, o->dram_first, o->now);
+    if (o->is_l2) tick_slices(u, i, o->now);
+    if (is_dram && (g->no_skip || *g->channel_wakes[i] <= o->now)) dram_tick(g->channels[i], o->now);
+    m->l2_at[i] = slices_wake(u, i);
+    m->dram_at[i] = *g->channel_wakes[i];
+    m->xbar_wake = MIN(m->xbar_wake, x->xbar_wake);
+    x->xbar_wake = TICK_NEVER;
+    if (!has_written(x, NEW_PER_SLICE * u->per_part)) return;
+    mask_add(m->parts, i);
+    m->any_parts = true;
+}
+
+void units_work(void *units, uint32_t number)
+{
+    struct units *u = units;
+    struct member *m = &u->members[number];
+    const struct order *o = &u->order;
+    FOR_MASK(i, o->sms, m->sm_from, m->sm_to) work_on_sm(u, m, i, o->now);
+    FOR_MASK(i, o->parts, m->part_from, m->part_to) work_on_part(u, m, i);
+}
+
+/* ---- the order of the step ---- */
+
+static void order_all(uint64_t *mask, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) mask_add(mask, i);
+}
+
+static void order_none(uint64_t *mask, uint32_t count)
+{
+    for (uint32_t w = 0; w * 64 < count; w++) mask[w] = 0;
+}
+
+/* DRAM edges up to now that have not had their turn. */
+static void order_edges(struct units *u)
+{
+    struct order *o = &u->order;
+    const tick period = u->gpu->clock.domains[DOMAIN_DRAM].period;
+    o->dram_first = u->dram_first;
+    if (u->dram_first + FEW_EDGES * period <= o->now) u->dram_first = o->now - o->now % period;
+    while (u->dram_first <= o->now) u->dram_first += period;
+    o->dram_last = u->dram_first - period;
+}
+
+/* Partitions with a slice or a channel whose time has come. */
+static void order_parts(struct units *u)
+{
+    struct order *o = &u->order;
+    order_edges(u);
+    order_none(o->parts, u->part_count);
+    if (o->dram_first <= o->dram_last) wakes_due(&u->dram_wakes, o->dram_last, o->parts);
+    if (!o->is_l2) return;
+    wakes_due(&u->l2_wakes, o->now, u->l2_due);
+    for (uint32_t w = 0; w * 64 < u->part_count; w++) o->parts[w] |= u->l2_due[w];
+}
+
+/* Returns how many SMs are awake. */
+static uint32_t give_order(struct units *u)
+{
+    struct timed_gpu *g = u->gpu;
+    struct order *o = &u->order;
+    o->now = g->now;
+    o->is_core = g->edges[DOMAIN_CORE] == g->now;
+    o->is_l2 = g->edges[DOMAIN_L2] == g->now;
+    uint32_t awake = 0;
+    if (o->is_core)
+        awake = wakes_due(&u->sm_wakes, o->now, o->sms);
+    else
+        order_none(o->sms, u->sm_count);
+    bool is_memory = o->is_l2 || g->edges[DOMAIN_DRAM] == g->now;
+    if (is_memory)
+        order_parts(u);
+    else
+        order_none(o->parts, u->part_count);
+    if (!g->no_skip) return awake;
+    if (o->is_core) order_all(o->sms, u->sm_count);
+    if (is_memory) order_all(o->parts, u->part_count);
+    return o->is_core ? u->sm_count : 0;
+}
+
+static void count_crowd(struct units *u, uint32_t awake)
+{
+    u->crowd += awake - u->crowd / CROWD_SCALE;
+    u->is_together = u->crowd >= (u->is_together ? CROWD_GO : CROWD_COME) * CROWD_SCALE;
+}
+
+static void call_crew(struct units *u)
+{
+    const struct order *o = &u->order;
+    order_none(u->called, u->member_count);
+    for (uint32_t i = 0; i < u->member_count; i++) {
+        const struct member *m = &u->members[i];
+        if (mask_any(o->sms, m->sm_from, m->sm_to) || mask_any(o->parts, m->part_from, m->part_to))
+            mask_add(u->called, i);
+    }
+    crew_round(u->crew, u->called);
+}
+
+/* ---- its end ---- */
+
+static void commit_sm(struct units *u, uint32_t i)
+{
+    struct timed_gpu *g = u->gpu;
+    struct unit *x = &u->sms[i];
+    bool ok = emu_log_is_empty(u->logs[i]) || emu_log_apply(u->logs[i]);
+    g->has_fault |= !ok || sm_faulted(g->sms[i]);
+    sm_end_ctas(g->sms[i]);
+    req_part_balance(&x->pool, &g->pool, NEW_PER_SM);
+    wake_at(xbar_wake(g->xbar), x->xbar_wake);
+    x->xbar_wake = TICK_NEVER;
+    wakes_lower(&u->sm_wakes, i, x->wake);
+}
+
+/* Atomics happen in the order in which they came to the slice; slices in the order of their numbers. */
+static void commit_part(struct units *u, uint32_t i)
+{
+    struct unit *x = &u->parts[i];
+    for (uint32_t k = 0; k < x->atomic_count; k++)
+        sm_apply_atomic(u->gpu->sms[x->atomics[k].sm], &x->atomics[k]);
+    x->atomic_count = 0;
+    req_part_balance(&x->pool, &u->gpu->pool, NEW_PER_SLICE * u->per_part);
+    wake_at(xbar_wake(u->gpu->xbar), x->xbar_wake);
+    x->xbar_wake = TICK_NEVER;
+}
+
+/* The pool's items may have moved. */
+static void follow_items(struct units *u, const struct req *before)
+{
+    const struct req_pool *p = &u->gpu->pool;
+    if (p->items == before) return;
+    for (uint32_t i = 0; i < u->sm_count + u->part_count; i++) {
+        struct req_pool *part = i < u->sm_count ? &u->sms[i].pool : &u->parts[i - u->sm_count].pool;
+        part->items = p->items;
+        part->cap = part->fresh = p->cap;
+    }
+}
+
+/* What a member tells of its units. */
+static void take_report(struct units *u, struct member *m)
+{
+    const struct order *o = &u->order;
+    wake_at(xbar_wake(u->gpu->xbar), m->xbar_wake);
+    m->xbar_wake = TICK_NEVER;
+    FOR_MASK(i, o->sms, m->sm_from, m->sm_to) wakes_set(&u->sm_wakes, i, m->sm_at[i]);
+    FOR_MASK(i, o->parts, m->part_from, m->part_to)
+    {
+        wakes_set(&u->l2_wakes, i, m->l2_at[i]);
+        wakes_set(&u->dram_wakes, i, m->dram_at[i]);
+    }
+}
+
+static void take_reports(struct units *u)
+{
+    for (uint32_t k = 0; k < u->member_count; k++) take_report(u, &u->members[k]);
+    wakes_close(&u->sm_wakes, u->order.sms);
+    wakes_close(&u->l2_wakes, u->order.parts);
+    wakes_close(&u->dram_wakes, u->order.parts);
+}
+
+static void commit(struct units *u)
+{
+    const struct req *items = u->gpu->pool.items;
+    for (uint32_t k = 0; k < u->member_count; k++) {
+        struct member *m = &u->members[k];
+        if (!m->any_sms) continue;
+        FOR_MASK(i, m->sms, m->sm_from, m->sm_to) commit_sm(u, i);
+        order_none(m->sms, u->sm_count);
+        m->any_sms = false;
+    }
+    for (uint32_t k = 0; k < u->member_count; k++) {
+        struct member *m = &u->members[k];
+        if (!m->any_parts) continue;
+        FOR_MASK(i, m->parts, m->part_from, m->part_to) commit_part(u, i);
+        order_none(m->parts, u->part_count);
+        m->any_parts = false;
+    }
+    follow_items(u, items);
+}
+
+static void commit_early(struct units *u)
+{
+    const struct req *items = u->gpu->pool.items;
+    FOR_MASK(i, u->sm_early, 0, u->sm_count) commit_sm(u, i);
+    FOR_MASK(i, u->part_early, 0, u->part_count) commit_part(u, i);
+    order_none(u->sm_early, u->sm_count);
+    order_none(u->part_early, u->part_count);
+    u->any_early = false;
+    follow_items(u, items);
+}
+
+void units_tell_all(struct timed_gpu *g)
+{
+    struct units *u = g->units;
+    order_all(u->sm_early, u->sm_count);
+    order_all(u->part_early, u->part_count);
+    u->any_early = true;
+    hear_all(u);
+}
+
+void units_commit_all(struct timed_gpu *g)
+{
+    units_tell_all(g);
+    commit_early(g->units);
+}
+
+void units_step(struct timed_gpu *g)
+{
+    struct units *u = g->units;
+    uint32_t awake = give_order(u);
+    if (u->crew && u->order.is_core) count_crowd(u, awake);
+    if (u->is_together)
+        call_crew(u);
+    else
+        for (uint32_t i = 0; i < u->member_count; i++) units_work(u, i);
+    take_reports(u);
+    commit(u);
+    if (u->any_early) commit_early(u);
+    if (u->is_talkative) hear_all(u);
+}
+
+void units_catch_up(struct timed_gpu *g)
+{
+    struct units *u = g->units;
+    for (uint32_t i = 0; i < u->part_count; i++) {
+        if (dram_edge(u, *g->channel_wakes[i]) >= g->now) continue;
+        run_channel(u, i, u->dram_first, g->now);
+        wakes_set(&u->dram_wakes, i, *g->channel_wakes[i]);
+        wakes_lower(&u->l2_wakes, i, slices_wake(u, i));
+        mask_add(u->part_early, i);
+        u->any_early = true;
+    }
+    if (u->dram_first < g->now) u->dram_first = clock_edge(&g->clock.domains[DOMAIN_DRAM], g->now);
+}
