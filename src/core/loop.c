@@ -14,29 +14,38 @@ static tick edge_after(const struct timed_gpu *g, enum gpu_domain d)
     return g->edges[d] > g->now ? g->edges[d] : g->edges[d] + g->clock.domains[d].period;
 }
 
-/* The earliest edge of a domain for a component that wakes then. */
-static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake)
+/* The earliest edge of a domain for a component that wakes then; soon: its next edge. */
+static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake, tick soon)
 {
-    tick soon = edge_after(g, d);
     if (wake <= soon) return soon;
     return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&g->clock.domains[d], wake);
 }
 
-/* A channel's turn can wait until the next L2 edge (units.h), but for the end of a kernel: that is when the machine is empty. */
-static tick next_dram(const struct timed_gpu *g)
+static tick next_core(const struct timed_gpu *g, tick soon)
 {
-    tick edge = units_dram_edge(g);
-    return edge == TICK_NEVER || g->dispatch.draining ? edge : next_edge(g, DOMAIN_L2, edge);
+    tick wake = g->dispatch.wake;
+    return next_edge(g, DOMAIN_CORE, wake <= soon ? wake : MIN(wake, units_sm_wake(g, soon)), soon);
 }
 
-/* The earliest time at which something will happen by itself; TICK_NEVER = never again. */
+/* A channel's turn can wait until the next L2 edge (units.h), but for the end of a kernel: that is when the machine is empty. */
+static tick next_memory(const struct timed_gpu *g, tick soon)
+{
+    tick edge = units_dram_edge(g);
+    tick l2 = next_edge(g, DOMAIN_L2, units_l2_wake(g, soon), soon);
+    if (edge != TICK_NEVER && !g->dispatch.draining) edge = next_edge(g, DOMAIN_L2, edge, soon);
+    return MIN(l2, edge);
+}
+
+/* The earliest time at which something will happen by itself; TICK_NEVER = never again. A domain whose next edge comes after
+ * what was found already is not asked. */
 static tick loop_next(const struct timed_gpu *g)
 {
-    tick core = MIN(g->dispatch.wake, units_sm_wake(g));
-    tick next = next_edge(g, DOMAIN_CORE, core);
-    next = MIN(next, next_edge(g, DOMAIN_XBAR, *xbar_wake(g->xbar)));
-    next = MIN(next, next_edge(g, DOMAIN_L2, units_l2_wake(g)));
-    return MIN(next, next_dram(g));
+    tick soon = edge_after(g, DOMAIN_CORE), next = next_core(g, soon);
+    soon = edge_after(g, DOMAIN_XBAR);
+    if (soon < next) next = MIN(next, next_edge(g, DOMAIN_XBAR, *xbar_wake(g->xbar), soon));
+    soon = edge_after(g, DOMAIN_L2);
+    if (soon < next || g->dispatch.draining) next = MIN(next, next_memory(g, soon));
+    return next;
 }
 
 static tick loop_next_edge(const struct timed_gpu *g)

@@ -18,6 +18,14 @@ static uint64_t *make_mask(uint32_t count) { return zalloc_lines(sizeof(uint64_t
 
 /* ---- life ---- */
 
+/* A mask of part i of `parts` equal ranges. */
+static uint64_t *make_range(uint32_t count, uint32_t i, uint32_t parts)
+{
+    uint64_t *mask = make_mask(count);
+    for (uint32_t k = count * i / parts; k < count * (i + 1) / parts; k++) mask_add(mask, k);
+    return mask;
+}
+
 static struct unit *make_units(const struct req_pool *pool, uint32_t count)
 {
     struct unit *list = zalloc_lines(sizeof *list * count);
@@ -31,14 +39,13 @@ static struct unit *make_units(const struct req_pool *pool, uint32_t count)
 static void make_members(struct units *u, uint32_t count)
 {
     u->member_count = count;
+    u->member_words = (count + 63) / 64;
     u->members = zalloc_lines(sizeof *u->members * count);
     u->called = make_mask(count);
     for (uint32_t i = 0; i < count; i++) {
         struct member *m = &u->members[i];
-        m->sm_from = u->sm_count * i / count;
-        m->sm_to = u->sm_count * (i + 1) / count;
-        m->part_from = u->part_count * i / count;
-        m->part_to = u->part_count * (i + 1) / count;
+        m->own_sms = make_range(u->sm_count, i, count);
+        m->own_parts = make_range(u->part_count, i, count);
         m->sms = make_mask(u->sm_count);
         m->parts = make_mask(u->part_count);
         m->sm_at = zalloc_lines(sizeof(tick) * u->sm_count);
@@ -52,6 +59,8 @@ static void free_members(struct units *u)
 {
     for (uint32_t i = 0; i < u->member_count; i++) {
         struct member *m = &u->members[i];
+        free(m->own_sms);
+        free(m->own_parts);
         free(m->sms);
         free(m->parts);
         free(m->sm_at);
@@ -68,6 +77,8 @@ struct units *units_create(struct timed_gpu *g)
     u->gpu = g;
     u->sm_count = g->sm_count;
     u->part_count = g->channel_count;
+    u->sm_words = (u->sm_count + 63) / 64;
+    u->part_words = (u->part_count + 63) / 64;
     u->per_part = g->slice_count / g->channel_count;
     u->sms = make_units(&g->pool, u->sm_count);
     u->parts = make_units(&g->pool, u->part_count);
@@ -80,7 +91,6 @@ struct units *units_create(struct timed_gpu *g)
     u->part_notes = zalloc_lines(u->part_count);
     u->sm_early = make_mask(u->sm_count);
     u->part_early = make_mask(u->part_count);
-    u->l2_due = make_mask(u->part_count);
     u->order.sms = make_mask(u->sm_count);
     u->order.parts = make_mask(u->part_count);
     u->dram_first = g->clock.domains[DOMAIN_DRAM].period;
@@ -102,7 +112,6 @@ void units_destroy(struct units *u)
     free(u->part_notes);
     free(u->sm_early);
     free(u->part_early);
-    free(u->l2_due);
     free(u->order.sms);
     free(u->order.parts);
     free(u->logs);

@@ -14,29 +14,29 @@ enum {
 /* What is to be done in a step: written by the caller, read by all. */
 struct order {
     _Alignas(UNITS_LINE) tick now;
-    bool is_core, is_l2;
+    bool is_l2;
     tick dram_first, dram_last; /* DRAM edges whose turn it is; none: first > last */
     uint64_t *sms, *parts;      /* masks of those whose time has come */
 };
 
 /* A thread's share of the units and what it tells the caller, on lines of its own. */
 struct member {
-    _Alignas(UNITS_LINE) uint32_t sm_from, sm_to, part_from, part_to;
-    tick xbar_wake;                /* the least of its units in this step */
-    bool any_sms, any_parts;       /* wrote something down */
-    uint64_t *sms, *parts;         /* masks of those that did */
+    _Alignas(UNITS_LINE) uint64_t *own_sms, *own_parts; /* masks */
+    tick xbar_wake;                                     /* the least of its units in this step */
+    bool any_sms, any_parts;                            /* wrote something down */
+    uint64_t *sms, *parts;                              /* masks of those that did */
     tick *sm_at, *l2_at, *dram_at; /* [unit]: when they want to run again, of those that did run */
 };
 
 struct units {
     struct timed_gpu *gpu;
-    uint32_t sm_count, part_count, per_part; /* SMs; partitions; slices of one */
+    uint32_t sm_count, part_count, per_part;     /* SMs; partitions; slices of one */
+    uint32_t sm_words, part_words, member_words; /* of masks */
     struct unit *sms, *parts;
     struct emu_log **logs;
     struct wakes sm_wakes, l2_wakes, dram_wakes; /* by SM; by partition, its slices and its channel */
     uint8_t *sm_notes, *part_notes;              /* the crossbar's links: has told it something */
     uint64_t *sm_early, *part_early;             /* masks: ran before their turn in this step */
-    uint64_t *l2_due;                            /* a mask to work with */
     bool any_early;
     struct order order;
     struct crew *crew; /* NULL: the caller alone */
@@ -49,32 +49,25 @@ struct units {
     tick dram_first;   /* the first DRAM edge that has not had its turn */
 };
 
-static inline bool mask_has(const uint64_t *mask, uint32_t i) { return mask[i / 64] >> (i % 64) & 1; }
 static inline void mask_add(uint64_t *mask, uint32_t i) { mask[i / 64] |= (uint64_t)1 << (i % 64); }
 
-/* Is one of [from, to) in the mask? */
-static inline bool mask_any(const uint64_t *mask, uint32_t from, uint32_t to)
+/* Each that is in two masks of so many words, in order. */
+#define FOR_BOTH(i, a, b, words)                                                                             \
+    for (uint32_t w_ = 0; w_ < (words); w_++)                                                                \
+        for (uint64_t m_ = (a)[w_] & (b)[w_], i; m_ && (i = w_ * 64 + (uint32_t)__builtin_ctzll(m_), true);  \
+             m_ &= m_ - 1)
+#define FOR_MASK(i, a, words) FOR_BOTH(i, a, a, words)
+
+static inline bool mask_meets(const uint64_t *a, const uint64_t *b, uint32_t words)
 {
-    for (uint32_t i = from; i < to; i = (i / 64 + 1) * 64) {
-        uint64_t word = mask[i / 64] >> (i % 64);
-        if (to - i < 64 - i % 64) word &= ((uint64_t)1 << (to - i)) - 1;
-        if (word) return true;
-    }
+    for (uint32_t w = 0; w < words; w++)
+        if (a[w] & b[w]) return true;
     return false;
 }
-
-/* Each of [from, to) that is in the mask, in order. */
-static inline uint32_t mask_next(const uint64_t *mask, uint32_t from, uint32_t to)
+static inline void mask_clear(uint64_t *mask, uint32_t words)
 {
-    while (from < to) {
-        uint64_t word = mask[from / 64] >> (from % 64);
-        if (word) return MIN(to, from + (uint32_t)__builtin_ctzll(word));
-        from = (from / 64 + 1) * 64;
-    }
-    return to;
+    for (uint32_t w = 0; w < words; w++) mask[w] = 0;
 }
-#define FOR_MASK(i, mask, from, to)                                                                          \
-    for (uint32_t i = mask_next(mask, from, to); i < (to); i = mask_next(mask, i + 1, to))
 
 void units_work(void *units, uint32_t member); /* a member's part of a step */
 

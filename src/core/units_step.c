@@ -13,8 +13,8 @@ enum {
 
 /* ---- when ---- */
 
-tick units_sm_wake(const struct timed_gpu *g) { return wakes_least(&g->units->sm_wakes); }
-tick units_l2_wake(const struct timed_gpu *g) { return wakes_least(&g->units->l2_wakes); }
+tick units_sm_wake(const struct timed_gpu *g, tick soon) { return wakes_least(&g->units->sm_wakes, soon); }
+tick units_l2_wake(const struct timed_gpu *g, tick soon) { return wakes_least(&g->units->l2_wakes, soon); }
 
 /* The edge at which a channel with this wake has its next turn. */
 static tick dram_edge(const struct units *u, tick wake)
@@ -25,7 +25,7 @@ static tick dram_edge(const struct units *u, tick wake)
 
 tick units_dram_edge(const struct timed_gpu *g)
 {
-    return dram_edge(g->units, wakes_least(&g->units->dram_wakes));
+    return dram_edge(g->units, wakes_least(&g->units->dram_wakes, g->units->dram_first));
 }
 
 static tick slices_wake(const struct units *u, uint32_t part)
@@ -45,23 +45,16 @@ static void hear_all(struct units *u)
     }
 }
 
-/* The first at or after `from` that has a note, which is torn off. */
+/* The first at or after `from` that has a note, which is torn off. Eight are looked at together: what is torn off is zero. */
 static uint32_t next_note(uint8_t *notes, uint32_t from, uint32_t count)
 {
-    for (uint32_t i = from; i < count;) {
+    for (uint32_t i = from & ~7u; i < count; i += 8) {
         uint64_t word;
-        if (i % sizeof word == 0) {
-            memcpy(&word, notes + i, sizeof word); /* padded with zeros */
-            if (!word) {
-                i += sizeof word;
-                continue;
-            }
-        }
-        if (notes[i]) {
-            notes[i] = 0;
-            return i;
-        }
-        i++;
+        memcpy(&word, notes + i, sizeof word); /* padded with zeros */
+        if (!word) continue;
+        while (!notes[i]) i++;
+        notes[i] = 0;
+        return i;
     }
     return count;
 }
@@ -69,9 +62,9 @@ static uint32_t next_note(uint8_t *notes, uint32_t from, uint32_t count)
 void units_hear(struct timed_gpu *g)
 {
     struct units *u = g->units;
-    for (uint32_t i = 0; (i = next_note(u->sm_notes, i, u->sm_count)) < u->sm_count; i++)
+    for (uint32_t i = 0; (i = next_note(u->sm_notes, i, u->sm_count)) < u->sm_count;)
         wakes_lower(&u->sm_wakes, i, u->sms[i].wake);
-    for (uint32_t i = 0; (i = next_note(u->part_notes, i, u->part_count)) < u->part_count; i++)
+    for (uint32_t i = 0; (i = next_note(u->part_notes, i, u->part_count)) < u->part_count;)
         wakes_lower(&u->l2_wakes, i, slices_wake(u, i));
 }
 
@@ -150,8 +143,8 @@ void units_work(void *units, uint32_t number)
     struct units *u = units;
     struct member *m = &u->members[number];
     const struct order *o = &u->order;
-    FOR_MASK(i, o->sms, m->sm_from, m->sm_to) work_on_sm(u, m, i, o->now);
-    FOR_MASK(i, o->parts, m->part_from, m->part_to) work_on_part(u, m, i);
+    FOR_BOTH(i, o->sms, m->own_sms, u->sm_words) work_on_sm(u, m, (uint32_t)i, o->now);
+    FOR_BOTH(i, o->parts, m->own_parts, u->part_words) work_on_part(u, m, (uint32_t)i);
 }
 
 /* ---- the order of the step ---- */
@@ -159,11 +152,6 @@ void units_work(void *units, uint32_t number)
 static void order_all(uint64_t *mask, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) mask_add(mask, i);
-}
-
-static void order_none(uint64_t *mask, uint32_t count)
-{
-    for (uint32_t w = 0; w * 64 < count; w++) mask[w] = 0;
 }
 
 /* DRAM edges up to now that have not had their turn. */
@@ -182,35 +170,23 @@ static void order_parts(struct units *u)
 {
     struct order *o = &u->order;
     order_edges(u);
-    order_none(o->parts, u->part_count);
     if (o->dram_first <= o->dram_last) wakes_due(&u->dram_wakes, o->dram_last, o->parts);
-    if (!o->is_l2) return;
-    wakes_due(&u->l2_wakes, o->now, u->l2_due);
-    for (uint32_t w = 0; w * 64 < u->part_count; w++) o->parts[w] |= u->l2_due[w];
+    if (o->is_l2) wakes_due(&u->l2_wakes, o->now, o->parts);
+    if (u->gpu->no_skip) order_all(o->parts, u->part_count);
 }
 
-/* Returns how many SMs are awake. */
+/* Returns how many SMs are awake. The masks are empty, and are so again after take_reports. */
 static uint32_t give_order(struct units *u)
 {
     struct timed_gpu *g = u->gpu;
     struct order *o = &u->order;
     o->now = g->now;
-    o->is_core = g->edges[DOMAIN_CORE] == g->now;
     o->is_l2 = g->edges[DOMAIN_L2] == g->now;
-    uint32_t awake = 0;
-    if (o->is_core)
-        awake = wakes_due(&u->sm_wakes, o->now, o->sms);
-    else
-        order_none(o->sms, u->sm_count);
-    bool is_memory = o->is_l2 || g->edges[DOMAIN_DRAM] == g->now;
-    if (is_memory)
-        order_parts(u);
-    else
-        order_none(o->parts, u->part_count);
-    if (!g->no_skip) return awake;
-    if (o->is_core) order_all(o->sms, u->sm_count);
-    if (is_memory) order_all(o->parts, u->part_count);
-    return o->is_core ? u->sm_count : 0;
+    if (o->is_l2 || g->edges[DOMAIN_DRAM] == g->now) order_parts(u);
+    if (g->edges[DOMAIN_CORE] != g->now) return 0;
+    if (!g->no_skip) return wakes_due(&u->sm_wakes, o->now, o->sms);
+    order_all(o->sms, u->sm_count);
+    return u->sm_count;
 }
 
 static void count_crowd(struct units *u, uint32_t awake)
@@ -222,10 +198,10 @@ static void count_crowd(struct units *u, uint32_t awake)
 static void call_crew(struct units *u)
 {
     const struct order *o = &u->order;
-    order_none(u->called, u->member_count);
+    mask_clear(u->called, u->member_words);
     for (uint32_t i = 0; i < u->member_count; i++) {
         const struct member *m = &u->members[i];
-        if (mask_any(o->sms, m->sm_from, m->sm_to) || mask_any(o->parts, m->part_from, m->part_to))
+        if (mask_meets(o->sms, m->own_sms, u->sm_words) || mask_meets(o->parts, m->own_parts, u->part_words))
             mask_add(u->called, i);
     }
     crew_round(u->crew, u->called);
@@ -276,20 +252,19 @@ static void take_report(struct units *u, struct member *m)
     const struct order *o = &u->order;
     wake_at(xbar_wake(u->gpu->xbar), m->xbar_wake);
     m->xbar_wake = TICK_NEVER;
-    FOR_MASK(i, o->sms, m->sm_from, m->sm_to) wakes_set(&u->sm_wakes, i, m->sm_at[i]);
-    FOR_MASK(i, o->parts, m->part_from, m->part_to)
-    {
-        wakes_set(&u->l2_wakes, i, m->l2_at[i]);
-        wakes_set(&u->dram_wakes, i, m->dram_at[i]);
+    for (uint32_t w = 0; w < u->sm_words; w++)
+        wakes_set(&u->sm_wakes, w, o->sms[w] & m->own_sms[w], m->sm_at);
+    for (uint32_t w = 0; w < u->part_words; w++) {
+        wakes_set(&u->l2_wakes, w, o->parts[w] & m->own_parts[w], m->l2_at);
+        wakes_set(&u->dram_wakes, w, o->parts[w] & m->own_parts[w], m->dram_at);
     }
 }
 
 static void take_reports(struct units *u)
 {
     for (uint32_t k = 0; k < u->member_count; k++) take_report(u, &u->members[k]);
-    wakes_close(&u->sm_wakes, u->order.sms);
-    wakes_close(&u->l2_wakes, u->order.parts);
-    wakes_close(&u->dram_wakes, u->order.parts);
+    mask_clear(u->order.sms, u->sm_words);
+    mask_clear(u->order.parts, u->part_words);
 }
 
 static void commit(struct units *u)
@@ -298,15 +273,15 @@ static void commit(struct units *u)
     for (uint32_t k = 0; k < u->member_count; k++) {
         struct member *m = &u->members[k];
         if (!m->any_sms) continue;
-        FOR_MASK(i, m->sms, m->sm_from, m->sm_to) commit_sm(u, i);
-        order_none(m->sms, u->sm_count);
+        FOR_MASK(i, m->sms, u->sm_words) commit_sm(u, (uint32_t)i);
+        mask_clear(m->sms, u->sm_words);
         m->any_sms = false;
     }
     for (uint32_t k = 0; k < u->member_count; k++) {
         struct member *m = &u->members[k];
         if (!m->any_parts) continue;
-        FOR_MASK(i, m->parts, m->part_from, m->part_to) commit_part(u, i);
-        order_none(m->parts, u->part_count);
+        FOR_MASK(i, m->parts, u->part_words) commit_part(u, (uint32_t)i);
+        mask_clear(m->parts, u->part_words);
         m->any_parts = false;
     }
     follow_items(u, items);
@@ -315,10 +290,10 @@ static void commit(struct units *u)
 static void commit_early(struct units *u)
 {
     const struct req *items = u->gpu->pool.items;
-    FOR_MASK(i, u->sm_early, 0, u->sm_count) commit_sm(u, i);
-    FOR_MASK(i, u->part_early, 0, u->part_count) commit_part(u, i);
-    order_none(u->sm_early, u->sm_count);
-    order_none(u->part_early, u->part_count);
+    FOR_MASK(i, u->sm_early, u->sm_words) commit_sm(u, (uint32_t)i);
+    FOR_MASK(i, u->part_early, u->part_words) commit_part(u, (uint32_t)i);
+    mask_clear(u->sm_early, u->sm_words);
+    mask_clear(u->part_early, u->part_words);
     u->any_early = false;
     follow_items(u, items);
 }
@@ -342,7 +317,7 @@ void units_step(struct timed_gpu *g)
 {
     struct units *u = g->units;
     uint32_t awake = give_order(u);
-    if (u->crew && u->order.is_core) count_crowd(u, awake);
+    if (u->crew && g->edges[DOMAIN_CORE] == g->now) count_crowd(u, awake);
     if (u->is_together)
         call_crew(u);
     else
@@ -359,7 +334,7 @@ void units_catch_up(struct timed_gpu *g)
     for (uint32_t i = 0; i < u->part_count; i++) {
         if (dram_edge(u, *g->channel_wakes[i]) >= g->now) continue;
         run_channel(u, i, u->dram_first, g->now);
-        wakes_set(&u->dram_wakes, i, *g->channel_wakes[i]);
+        wakes_lower(&u->dram_wakes, i, *g->channel_wakes[i]);
         wakes_lower(&u->l2_wakes, i, slices_wake(u, i));
         mask_add(u->part_early, i);
         u->any_early = true;
