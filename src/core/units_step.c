@@ -6,9 +6,10 @@
 
 enum {
     CROWD_SCALE = 32, /* steps that the average number of SMs awake goes back */
-    CROWD_COME = 4,   /* SMs awake on average from which on the crew is called ... */
-    CROWD_GO = 3,     /* ... and below which it is not any more */
-    FEW_EDGES = 4     /* counting them is cheaper than a division */
+    CROWD_MAX =
+        8, /* SMs awake on average from which on the crew is called; of a small machine half of its SMs */
+    NOTES_LINE = 32, /* notes that are looked at together; their arrays are padded to whole lines */
+    FEW_EDGES = 4    /* counting them is cheaper than a division */
 };
 
 /* ---- when ---- */
@@ -45,13 +46,21 @@ static void hear_all(struct units *u)
     }
 }
 
-/* The first at or after `from` that has a note, which is torn off. Eight are looked at together: what is torn off is zero. */
+static uint64_t notes_at(const uint8_t *notes)
+{
+    uint64_t word;
+    memcpy(&word, notes, sizeof word);
+    return word;
+}
+
+/* The first at or after `from` that has a note, which is torn off: what lies before it in its word is zero. */
 static uint32_t next_note(uint8_t *notes, uint32_t from, uint32_t count)
 {
     for (uint32_t i = from & ~7u; i < count; i += 8) {
-        uint64_t word;
-        memcpy(&word, notes + i, sizeof word); /* padded with zeros */
-        if (!word) continue;
+        while (i % NOTES_LINE == 0 && !(notes_at(notes + i) | notes_at(notes + i + 8) |
+                                        notes_at(notes + i + 16) | notes_at(notes + i + 24)))
+            if ((i += NOTES_LINE) >= count) return count;
+        if (!notes_at(notes + i)) continue;
         while (!notes[i]) i++;
         notes[i] = 0;
         return i;
@@ -192,7 +201,8 @@ static uint32_t give_order(struct units *u)
 static void count_crowd(struct units *u, uint32_t awake)
 {
     u->crowd += awake - u->crowd / CROWD_SCALE;
-    u->is_together = u->crowd >= (u->is_together ? CROWD_GO : CROWD_COME) * CROWD_SCALE;
+    uint32_t enough = MIN(CROWD_MAX * CROWD_SCALE, u->sm_count * CROWD_SCALE / 2);
+    u->is_together = u->crowd >= (u->is_together ? enough - enough / 8 : enough);
 }
 
 static void call_crew(struct units *u)
@@ -246,25 +256,29 @@ static void follow_items(struct units *u, const struct req *before)
     }
 }
 
-/* What a member tells of its units. */
-static void take_report(struct units *u, struct member *m)
-{
-    const struct order *o = &u->order;
-    wake_at(xbar_wake(u->gpu->xbar), m->xbar_wake);
-    m->xbar_wake = TICK_NEVER;
-    for (uint32_t w = 0; w < u->sm_words; w++)
-        wakes_set(&u->sm_wakes, w, o->sms[w] & m->own_sms[w], m->sm_at);
-    for (uint32_t w = 0; w < u->part_words; w++) {
-        wakes_set(&u->l2_wakes, w, o->parts[w] & m->own_parts[w], m->l2_at);
-        wakes_set(&u->dram_wakes, w, o->parts[w] & m->own_parts[w], m->dram_at);
-    }
-}
-
+/* What the members tell of their units; the order is carried out. */
 static void take_reports(struct units *u)
 {
-    for (uint32_t k = 0; k < u->member_count; k++) take_report(u, &u->members[k]);
-    mask_clear(u->order.sms, u->sm_words);
-    mask_clear(u->order.parts, u->part_words);
+    struct order *o = &u->order;
+    for (uint32_t k = 0; k < u->member_count; k++) {
+        wake_at(xbar_wake(u->gpu->xbar), u->members[k].xbar_wake);
+        u->members[k].xbar_wake = TICK_NEVER;
+    }
+    for (uint32_t w = 0; w < u->sm_words; w++) {
+        if (!o->sms[w]) continue;
+        for (uint32_t k = 0; k < u->member_count; k++)
+            wakes_set(&u->sm_wakes, w, o->sms[w] & u->members[k].own_sms[w], u->members[k].sm_at);
+        o->sms[w] = 0;
+    }
+    for (uint32_t w = 0; w < u->part_words; w++) {
+        if (!o->parts[w]) continue;
+        for (uint32_t k = 0; k < u->member_count; k++) {
+            const struct member *m = &u->members[k];
+            wakes_set(&u->l2_wakes, w, o->parts[w] & m->own_parts[w], m->l2_at);
+            wakes_set(&u->dram_wakes, w, o->parts[w] & m->own_parts[w], m->dram_at);
+        }
+        o->parts[w] = 0;
+    }
 }
 
 static void commit(struct units *u)

@@ -42,7 +42,7 @@ static inline void wakes_set(struct wakes *w, uint32_t k, uint64_t mask, const t
     for (uint64_t m = mask; m; m &= m - 1) {
         uint32_t i = k * 64 + (uint32_t)__builtin_ctzll(m);
         w->at[i] = news[i];
-        if (news[i] == TICK_NEVER) gone |= m & -m;
+        gone |= m & -m & -(uint64_t)(news[i] == TICK_NEVER); /* no branch: it would be a guess */
     }
     w->live[k] = (w->live[k] | mask) & ~gone;
 }
@@ -54,9 +54,9 @@ static inline uint32_t wakes_due(const struct wakes *w, tick now, uint64_t *due)
     for (uint32_t k = 0; k < w->words; k++) {
         uint64_t found = 0;
         for (uint64_t m = w->live[k]; m; m &= m - 1) {
-            if (w->at[k * 64 + (uint32_t)__builtin_ctzll(m)] > now) continue;
-            found |= m & -m;
-            count++;
+            uint64_t is_due = w->at[k * 64 + (uint32_t)__builtin_ctzll(m)] <= now;
+            found |= m & -m & -is_due;
+            count += (uint32_t)is_due;
         }
         due[k] |= found;
     }
