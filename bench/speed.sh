@@ -10,7 +10,7 @@
 #     --json FILE    the same as JSON
 #     --record TEXT  append the result to bench/history.tsv under this commit
 #     --against B2   BUILD and B2 in turns: ratios of their times (and of instructions, with --count); their statistics must agree
-#     --scaling      what ten times the work costs, and what idle SMs and long latencies cost
+#     --scaling      what ten times the work costs, and what idle SMs, empty channels and long latencies cost
 #     --ptx          make speed/speed.ptx anew (nvcc)
 #     --check-ptx    is it of today's source? needs no compiler
 set -euo pipefail
@@ -141,7 +141,8 @@ scaling() {
     done | awk -f "$here/speed/scaling.awk"
     echo
     echo "One warp that follows a chain, alone on the machine (host instructions per warp instruction, counted)"
-    for m in fermi fermi+sm.count=1 fermi+sm.count=60 fermi+dram.latency=1000 fermi+dram.latency=4000 rtx3080; do
+    for m in fermi fermi+sm.count=1 fermi+sm.count=60 fermi+sm.count=240 fermi+addr.channels=24 fermi+dram.latency=1000 \
+        fermi+dram.latency=4000 rtx3080; do
         simulate "$build" "$m" chase1 tiny
         printf '%-28s %12s cycles %12s\n' "$m" "$(stat cycles)" "$(instructions "$build" "$m" chase1)"
     done

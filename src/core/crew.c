@@ -1,11 +1,11 @@
 /* crew.c: rounds of work on several threads.
  *
- * A round is a number, and has as many parts as there are members. Whoever raises the `taken` of a part from the round before to
- * this one does it, then raises its `done`. The caller does what nobody else has begun, so a member that has lost its core to another process
- * holds nobody up. (1) Every part is taken once in every round: a member that comes late finds `taken` raised and goes
- * back to waiting. (2) A member that sleeps has counted itself in `sleepers` before it looked at `round` for the last time,
- * and the caller looks at `sleepers` after it raised `round`: one of the two sees the other. (3) Members begin in the default
- * floating-point environment, whatever the program around us does with its own. */
+ * A round is a number. The caller writes it into the `call` of each member that has a part in it; whoever raises the `taken` of that
+ * part to it does the part, then raises its `done`. A member keeps to its own part, since what it works on lies in the cache of its core; the
+ * caller does a part that nobody has begun a while after its own, so a member that has lost its core to another process holds
+ * nobody up. (1) Every part is done once: `taken` only grows. (2) A call may come while its member goes to sleep: then the caller does the
+ * part, and the next call finds the member among the `sleepers`. So no round needs a full fence. (3) Members begin in the
+ * default floating-point environment, whatever the program around us does with its own. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "core/crew.h"
 
@@ -21,23 +21,25 @@ enum {
     CREW_LINE =
         128, /* bytes that the host's cores hand to each other at a time: two lines, for the prefetcher */
     CREW_SPINS =
-        4000,        /* looks before a member sleeps: some 100 us, longer than the serial part of any cycle */
-    CREW_YIELDS = 64 /* the same where members share cores */
+        4000, /* looks before a member sleeps: some 100 us, longer than the serial part of any cycle */
+    CREW_YIELDS = 64,  /* the same where members share cores */
+    CREW_PATIENCE = 64 /* looks before the caller does a part that was not begun: some 2 us */
 };
 
 struct crew_member {
-    _Alignas(CREW_LINE) atomic_uint taken; /* newest round in which its part was begun */
-    atomic_uint done;                      /* the same, finished */
+    _Alignas(CREW_LINE) atomic_uint call; /* newest round that it is called to: written by the caller */
+    _Alignas(CREW_LINE)
+        atomic_uint taken; /* newest round in which its part was begun: written by who does it */
+    atomic_uint done;      /* the same, finished */
     struct crew *crew;
     uint32_t number;
     pthread_t thread;
 };
 
 struct crew {
-    _Alignas(CREW_LINE) atomic_uint round;
-    atomic_uint sleepers;
+    _Alignas(CREW_LINE) atomic_uint sleepers;
     atomic_bool over;
-    _Alignas(CREW_LINE) uint32_t members;
+    _Alignas(CREW_LINE) uint32_t members, round;
     bool crowded; /* more members than cores */
     void (*work)(void *ctx, uint32_t member);
     void *ctx;
@@ -58,78 +60,97 @@ static void breathe(const struct crew *c)
 #endif
 }
 
-static void sleep_until_called(struct crew *c, uint32_t seen)
+static void sleep_until_called(struct crew_member *m, uint32_t seen)
 {
+    struct crew *c = m->crew;
     pthread_mutex_lock(&c->lock);
     atomic_fetch_add(&c->sleepers, 1);
-    while (atomic_load(&c->round) == seen && !atomic_load(&c->over)) pthread_cond_wait(&c->wake, &c->lock);
+    while (atomic_load(&m->call) == seen && !atomic_load(&c->over)) pthread_cond_wait(&c->wake, &c->lock);
     atomic_fetch_sub(&c->sleepers, 1);
     pthread_mutex_unlock(&c->lock);
 }
 
-/* The next round after `seen`. */
-static uint32_t await_round(struct crew *c, uint32_t seen)
+/* The next call after `seen`; the same: the crew is dismissed. */
+static uint32_t await_call(struct crew_member *m, uint32_t seen)
 {
-    uint32_t looks = c->crowded ? CREW_YIELDS : CREW_SPINS;
-    while (looks--) {
-        uint32_t round = atomic_load_explicit(&c->round, memory_order_acquire);
+    struct crew *c = m->crew;
+    for (uint32_t looks = c->crowded ? CREW_YIELDS : CREW_SPINS; looks; looks--) {
+        uint32_t round = atomic_load_explicit(&m->call, memory_order_acquire);
         if (round != seen || atomic_load_explicit(&c->over, memory_order_relaxed)) return round;
         breathe(c);
     }
-    sleep_until_called(c, seen);
-    return atomic_load(&c->round);
+    sleep_until_called(m, seen);
+    return atomic_load(&m->call);
 }
 
 /* Does a part of a round, if nobody has begun it. */
 static void try_part(struct crew *c, uint32_t part, uint32_t round)
 {
     struct crew_member *m = &c->list[part];
-    uint32_t before = round - 1;
-    if (atomic_load_explicit(&m->taken, memory_order_relaxed) != before ||
-        !atomic_compare_exchange_strong(&m->taken, &before, round))
-        return;
+    uint32_t before = atomic_load_explicit(&m->taken, memory_order_relaxed);
+    if ((int32_t)(round - before) <= 0 || !atomic_compare_exchange_strong(&m->taken, &before, round)) return;
     c->work(c->ctx, part);
     atomic_store_explicit(&m->done, round, memory_order_release);
+}
+
+/* Where cores are shared: a part of another member whose turn has not come. */
+static void help_others(struct crew_member *m, uint32_t round)
+{
+    struct crew *c = m->crew;
+    for (uint32_t i = 1; i < c->members; i++) {
+        uint32_t part = (m->number + i) % c->members;
+        if (part && atomic_load_explicit(&c->list[part].call, memory_order_acquire) == round)
+            try_part(c, part, round);
+    }
 }
 
 static void *member_run(void *arg)
 {
     struct crew_member *m = arg;
-    struct crew *c = m->crew;
     fenv_t mine;
     emu_env_enter(&mine);
     for (uint32_t seen = 0;;) {
-        uint32_t round = await_round(c, seen);
-        if (round == seen) {
-            if (atomic_load(&c->over)) return NULL;
-            continue;
-        }
+        uint32_t round = await_call(m, seen);
+        if (round == seen) return NULL;
         seen = round;
-        try_part(c, m->number, round);
-        for (uint32_t i = 1; c->crowded && i < c->members; i++)
-            try_part(c, (m->number + i) % c->members, round);
+        try_part(m->crew, m->number, round);
+        if (m->crew->crowded) help_others(m, round);
     }
 }
 
-void crew_round(struct crew *c)
+static bool is_in(const uint64_t *parts, uint32_t part) { return parts[part / 64] >> (part % 64) & 1; }
+
+static void call_members(struct crew *c, const uint64_t *parts)
 {
-    uint32_t round = atomic_load_explicit(&c->round, memory_order_relaxed) + 1;
-    atomic_store(&c->round, round);
-    if (atomic_load(&c->sleepers)) {
-        pthread_mutex_lock(&c->lock);
-        pthread_cond_broadcast(&c->wake);
-        pthread_mutex_unlock(&c->lock);
+    for (uint32_t i = 1; i < c->members; i++)
+        if (is_in(parts, i)) atomic_store_explicit(&c->list[i].call, c->round, memory_order_release);
+    if (LIKELY(!atomic_load_explicit(&c->sleepers, memory_order_relaxed))) return;
+    pthread_mutex_lock(&c->lock);
+    pthread_cond_broadcast(&c->wake);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Until its part is done, by its member as a rule. */
+static void await_part(struct crew *c, uint32_t part)
+{
+    struct crew_member *m = &c->list[part];
+    const uint32_t patience = c->crowded ? 0 : CREW_PATIENCE;
+    for (uint32_t looks = 0; atomic_load_explicit(&m->done, memory_order_acquire) != c->round; looks++) {
+        if (looks >= patience) try_part(c, part, c->round);
+        if (looks < CREW_SPINS)
+            breathe(c);
+        else
+            sched_yield(); /* it has lost its core in the middle of its part */
     }
-    for (uint32_t i = 0; i < c->members; i++) try_part(c, i, round);
-    for (uint32_t i = 0; i < c->members; i++) { /* where cores are shared, another may have part 0, too */
-        uint32_t looks = 0;
-        while (atomic_load_explicit(&c->list[i].done, memory_order_acquire) != round) {
-            if (++looks < CREW_SPINS)
-                breathe(c);
-            else
-                sched_yield(); /* it has lost its core in the middle of its part */
-        }
-    }
+}
+
+void crew_round(struct crew *c, const uint64_t *parts)
+{
+    c->round++;
+    call_members(c, parts);
+    if (is_in(parts, 0)) c->work(c->ctx, 0);
+    for (uint32_t i = 1; i < c->members; i++)
+        if (is_in(parts, i)) await_part(c, i);
 }
 
 static uint32_t host_cores(void)

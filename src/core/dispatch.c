@@ -180,6 +180,7 @@ static void end_finished(struct timed_gpu *g, tick now)
         d->draining = true;
         snapshot_own(g, k); /* the SMs forget it at the end of a kernel */
         for (uint32_t s = 0; s < g->sm_count; s++) sm_kernel_end(g->sms[s], now);
+        units_tell_all(g);
     }
 }
 
@@ -246,7 +247,7 @@ static uint32_t start_ctas(struct timed_gpu *g, tick now)
             gpu_fail(g, END_FAULT, k->fault.kind ? k->fault.kind : EMU_BAD_LAUNCH, k->fault.message);
             return started;
         }
-        wake_at(&g->sm_wakes[sm], now);
+        units_tell_sm(g, sm);
         if (k->cta_starts) k->cta_starts[k->next_cta] = gpu_cycle(g);
         k->next_cta++;
         started++;

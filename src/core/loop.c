@@ -14,51 +14,37 @@ static tick edge_after(const struct timed_gpu *g, enum gpu_domain d)
     return g->edges[d] > g->now ? g->edges[d] : g->edges[d] + g->clock.domains[d].period;
 }
 
-/* The least of the wakes, or any that is not after `soon`: an earlier one would make no difference. */
-static tick min_wake(tick *const *wakes, uint32_t count, tick soon)
+/* The earliest edge of a domain for a component that wakes then; soon: its next edge. */
+static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake, tick soon)
 {
-    tick least = TICK_NEVER;
-    for (uint32_t i = 0; i < count && least > soon; i++) least = MIN(least, *wakes[i]);
-    return least;
+    if (wake <= soon) return soon;
+    return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&g->clock.domains[d], wake);
 }
 
-/* The same of the SMs. A busy one is often busy again, so the search begins where the last one ended. */
-static tick min_sm_wake(struct timed_gpu *g, tick soon)
+static tick next_core(const struct timed_gpu *g, tick soon)
 {
-    tick least = g->dispatch.wake;
-    uint32_t i = g->busy_sm;
-    for (uint32_t n = 0; n < g->sm_count && least > soon; n++) {
-        least = MIN(least, g->sm_wakes[i]);
-        if (least <= soon) g->busy_sm = i;
-        if (++i == g->sm_count) i = 0;
-    }
-    return least;
+    tick wake = g->dispatch.wake;
+    return next_edge(g, DOMAIN_CORE, wake <= soon ? wake : MIN(wake, units_sm_wake(g, soon)), soon);
 }
 
-static tick domain_wake(struct timed_gpu *g, enum gpu_domain d, tick soon)
+/* A channel's turn can wait until the next L2 edge (units.h), but for the end of a kernel: that is when the machine is empty. */
+static tick next_memory(const struct timed_gpu *g, tick soon)
 {
-    switch (d) {
-    case DOMAIN_CORE: return min_sm_wake(g, soon);
-    case DOMAIN_XBAR: return *xbar_wake(g->xbar);
-    case DOMAIN_L2: return min_wake(g->slice_wakes, g->slice_count, soon);
-    case DOMAIN_DRAM: return min_wake(g->channel_wakes, g->channel_count, soon);
-    case DOMAIN_COUNT: break;
-    }
-    UNREACHABLE("a clock domain");
+    tick edge = units_dram_edge(g);
+    tick l2 = next_edge(g, DOMAIN_L2, units_l2_wake(g, soon), soon);
+    if (edge != TICK_NEVER && !g->dispatch.draining) edge = next_edge(g, DOMAIN_L2, edge, soon);
+    return MIN(l2, edge);
 }
 
 /* The earliest time at which something will happen by itself; TICK_NEVER = never again. A domain whose next edge comes after
  * what was found already is not asked. */
-static tick loop_next(struct timed_gpu *g)
+static tick loop_next(const struct timed_gpu *g)
 {
-    tick next = TICK_NEVER;
-    for (int d = 0; d < DOMAIN_COUNT; d++) {
-        tick soon = edge_after(g, (enum gpu_domain)d);
-        if (soon >= next) continue;
-        tick wake = domain_wake(g, (enum gpu_domain)d, soon);
-        if (wake == TICK_NEVER) continue;
-        next = MIN(next, wake <= soon ? soon : clock_edge(&g->clock.domains[d], wake));
-    }
+    tick soon = edge_after(g, DOMAIN_CORE), next = next_core(g, soon);
+    soon = edge_after(g, DOMAIN_XBAR);
+    if (soon < next) next = MIN(next, next_edge(g, DOMAIN_XBAR, *xbar_wake(g->xbar), soon));
+    soon = edge_after(g, DOMAIN_L2);
+    if (soon < next || g->dispatch.draining) next = MIN(next, next_memory(g, soon));
     return next;
 }
 
@@ -87,11 +73,14 @@ static void loop_step(struct timed_gpu *g)
         g->core_cycle = now / g->clock.domains[DOMAIN_CORE].period;
         g->core_ns = g->core_cycle * 1000000u / g->clock.domains[DOMAIN_CORE].khz;
         if (g->dispatch.wake <= now) {
+            units_catch_up(g);
             dispatch_tick(g, now);
-            g->ran_early = true; /* SMs that were given a CTA */
         }
     }
-    if (g->edges[DOMAIN_XBAR] == now && (g->no_skip || *xbar_wake(g->xbar) <= now)) xbar_tick(g->xbar, now);
+    if (g->edges[DOMAIN_XBAR] == now && (g->no_skip || *xbar_wake(g->xbar) <= now)) {
+        xbar_tick(g->xbar, now);
+        units_hear(g);
+    }
     units_step(g);
     if (g->dispatch.draining && wiring_idle(g)) dispatch_drained(g);
 }
@@ -103,7 +92,6 @@ void loop_settle(struct timed_gpu *g)
     for (uint32_t i = 0; i < g->slice_count; i++) l2_settle(g->slices[i], g->now);
     for (uint32_t i = 0; i < g->channel_count; i++) dram_settle(g->channels[i], g->now);
     units_commit_all(g);
-    g->ran_early = true;
 }
 
 static void loop_find_fault(struct timed_gpu *g)
@@ -153,6 +141,7 @@ static bool loop_move(struct timed_gpu *g)
     if (g->no_skip) next = loop_next_edge(g);
     while (g->next_sample <= next) {
         loop_advance(g, g->next_sample);
+        units_catch_up(g);
         snapshot_sample(g);
         g->next_sample += g->options.sample_cycles * g->clock.domains[DOMAIN_CORE].period;
     }

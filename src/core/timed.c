@@ -47,6 +47,7 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
                  "mechanism '%s' has a state that all SMs share: they run on one thread", shares);
         g->options.threads = 1;
     }
+    if (shares) units_talk(g->units);
     if (!units_hire(g->units, g->options.threads)) {
         diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "ask for fewer", "the host refuses %u threads",
                  g->options.threads);

@@ -1,6 +1,6 @@
 /* timed_impl.h: the inside of the timed GPU, for the files of core/ that make it up:
  *   wiring.c    components and the links between them      loop.c      time: who ticks when
- *   units.c     those that run side by side, on threads    crew.c      the threads
+ *   units.c, units_step.c  those that run side by side, on threads; wakes.c: when    crew.c: the threads
  *   stream.c    whose turn it is; copy.c: copy engines     dispatch.c  grids, CTAs onto SMs
  *   snapshot.c  statistics of a kernel, a sample, the run  laws.c      what must hold when a kernel has ended
  *   stuck.c     who waits for whom when nothing moves      timed.c     the interface */
@@ -75,11 +75,9 @@ struct timed_gpu {
     tick now;
     uint32_t sm_count, slice_count, channel_count;
     struct sm **sms;
-    tick *sm_wakes;   /* side by side: every step looks at all of them */
-    uint32_t busy_sm; /* where the search for the next wake begins */
     struct xbar *xbar;
     struct l2_slice **slices;
-    tick **slice_wakes;
+    tick **slice_wakes; /* their own; core/wakes.h has them side by side */
     struct dram_channel **channels;
     tick **channel_wakes;
     struct gpu_clock clock;
@@ -88,6 +86,7 @@ struct timed_gpu {
     struct dispatcher dispatch;
     struct stream_set streams;
     bool no_skip;
+    uint32_t busy_unit; /* the one that was not idle when last asked */
     tick next_sample;
     uint64_t steps;
 
@@ -98,7 +97,6 @@ struct timed_gpu {
     struct req_pool pool;
     struct units *units; /* SMs and memory partitions, side by side */
     bool has_fault;      /* a warp has met one in this step */
-    bool ran_early;      /* units have run in this step before their turn */
     struct gpu_links links;
     struct arena arena; /* what lives as long as the GPU */
     struct mech_set *mechs;
@@ -129,7 +127,7 @@ static inline uint64_t gpu_cycle(const struct timed_gpu *g)
 /* wiring.c */
 bool wiring_create(struct timed_gpu *g, struct diag_list *diags);
 void wiring_destroy(struct timed_gpu *g);
-bool wiring_idle(const struct timed_gpu *g); /* no request, no CTA anywhere */
+bool wiring_idle(struct timed_gpu *g); /* no request, no CTA anywhere */
 
 /* dispatch.c */
 void dispatch_add(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream);

@@ -5,7 +5,10 @@
  * step and do at its end, unit after unit, SMs first (effects on device memory, CTAs that end, atomics at L2). So the result does not
  * depend on how the units are shared out among threads, nor on their number: a run on one thread goes the same way.
  *
- *   step:  dispatcher | crossbar | units, all members of the crew | units_commit        (| = nothing runs beside it) */
+ *   step:  dispatcher | crossbar | units, all members of the crew | their ends        (| = nothing runs beside it)
+ *
+ * Between two L2 edges a channel meets nobody but the slices of its partition, which stand still. So its edges need no step of their own:
+ * they have their turn together, in order, at the next L2 edge (units_catch_up: at once). */
 #ifndef HEDDLE_UNITS_H
 #define HEDDLE_UNITS_H
 
@@ -14,12 +17,14 @@
 
 struct timed_gpu;
 struct units;
+struct link;
 
 enum { UNITS_LINE = 128 };
 
 /* What a unit has for itself. */
 struct unit {
-    _Alignas(UNITS_LINE) tick xbar_wake; /* its links tell it in place of the crossbar's own */
+    _Alignas(UNITS_LINE) tick wake; /* of an SM: when it next has something to do */
+    tick xbar_wake;                 /* its links tell it in place of the crossbar's own */
     struct req_pool pool;
     struct req *atomics; /* of a partition: that reached a slice in this step */
     uint32_t atomic_count, atomic_cap;
@@ -32,11 +37,28 @@ void units_destroy(struct units *u);
 struct unit *units_sm(struct units *u, uint32_t sm);
 struct unit *units_channel(struct units *u, uint32_t channel);
 struct emu_log *const *units_logs(const struct units *u); /* by SM */
+/* Their links with the crossbar leave word when it has told them something: to and from it. */
+void units_join_sm(struct units *u, uint32_t sm, struct link *to, struct link *from);
+void units_join_slice(struct units *u, uint32_t slice, struct link *from, struct link *to);
+void units_talk(struct units *u); /* SMs wake each other */
+
+/* When something will happen by itself: SMs, slices, channels; any time that is not after `soon` where there is one. The channels' is an
+ * edge of theirs, or TICK_NEVER. */
+tick units_sm_wake(const struct timed_gpu *g, tick soon);
+tick units_l2_wake(const struct timed_gpu *g, tick soon);
+tick units_dram_edge(const struct timed_gpu *g);
 
 /* The units of this step whose wake has come (all of them with no_skip), then what they wrote down. */
 void units_step(struct timed_gpu *g);
-/* What units did outside of units_step, too; nobody runs. */
+/* The crossbar has run: who has heard of it? */
+void units_hear(struct timed_gpu *g);
+/* The dispatcher has given an SM something to do at g->now. */
+void units_tell_sm(struct timed_gpu *g, uint32_t sm);
+void units_tell_all(struct timed_gpu *g); /* it has had to do with all of them */
+/* What units did outside of units_step, too, and when they want to run now; nobody runs. */
 void units_commit_all(struct timed_gpu *g);
+/* All edges of DRAM before now have had their turn, as statistics and the dispatcher want it. */
+void units_catch_up(struct timed_gpu *g);
 
 /* Sums over all parts of the pool. */
 uint32_t units_requests_live(const struct timed_gpu *g);

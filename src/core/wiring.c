@@ -69,10 +69,6 @@ static void place_request(const void *map, struct req *r)
 static void create_sms(struct timed_gpu *g)
 {
     g->sms = mem_zalloc(sizeof *g->sms * g->sm_count);
-    size_t bytes = round_up_u64(sizeof *g->sm_wakes * g->sm_count, UNITS_LINE);
-    g->sm_wakes = aligned_alloc(UNITS_LINE, bytes); /* members of the crew write whole lines of it each */
-    if (!g->sm_wakes) UNREACHABLE("memory for a machine");
-    memset(g->sm_wakes, 0, bytes);
     for (uint32_t i = 0; i < g->sm_count; i++) {
         struct sm_setup s = {.machine = &g->machine,
                              .params = &g->machine.sm,
@@ -82,7 +78,7 @@ static void create_sms(struct timed_gpu *g)
                              .clock = &g->clock.domains[DOMAIN_CORE],
 
                              .pool = &units_sm(g->units, i)->pool,
-                             .wake = &g->sm_wakes[i],
+                             .wake = &units_sm(g->units, i)->wake,
                              .to_xbar = &g->links.sm_to_xbar[i],
                              .from_xbar = &g->links.xbar_to_sm[i],
                              .mechs = g->mechs,
@@ -133,15 +129,10 @@ static void join_links(struct timed_gpu *g)
 {
     struct gpu_links *l = &g->links;
     uint32_t per_channel = g->slice_count / g->channel_count;
-    for (uint32_t i = 0; i < g->sm_count; i++) {
-        tick *xbar = &units_sm(g->units, i)->xbar_wake;
-        join(&l->sm_to_xbar[i], &g->sm_wakes[i], xbar);
-        join(&l->xbar_to_sm[i], xbar, &g->sm_wakes[i]);
-    }
+    for (uint32_t i = 0; i < g->sm_count; i++)
+        units_join_sm(g->units, i, &l->sm_to_xbar[i], &l->xbar_to_sm[i]);
     for (uint32_t i = 0; i < g->slice_count; i++) {
-        tick *xbar = &units_channel(g->units, i / per_channel)->xbar_wake;
-        join(&l->xbar_to_slice[i], xbar, g->slice_wakes[i]);
-        join(&l->slice_to_xbar[i], g->slice_wakes[i], xbar);
+        units_join_slice(g->units, i, &l->xbar_to_slice[i], &l->slice_to_xbar[i]);
         join(&l->slice_to_dram[i], g->slice_wakes[i], g->channel_wakes[i / per_channel]);
         join(&l->dram_to_slice[i], g->channel_wakes[i / per_channel], g->slice_wakes[i]);
     }
@@ -182,7 +173,6 @@ void wiring_destroy(struct timed_gpu *g)
     for (uint32_t i = 0; g->channels && i < g->channel_count; i++) dram_destroy(g->channels[i]);
     if (g->xbar) xbar_destroy(g->xbar);
     free(g->sms);
-    free(g->sm_wakes);
     free(g->slices);
     free(g->slice_wakes);
     free(g->channels);
@@ -202,15 +192,23 @@ void wiring_destroy(struct timed_gpu *g)
     arena_free(&g->arena);
 }
 
-bool wiring_idle(const struct timed_gpu *g)
+/* Units in one row: SMs, then slices, then channels. */
+static bool unit_idle(const struct timed_gpu *g, uint32_t i)
 {
-    if (units_requests_live(g)) return false; /* cheapest first: nothing is idle with a request under way */
-    for (uint32_t i = 0; i < g->sm_count; i++)
-        if (!sm_idle(g->sms[i])) return false;
-    if (!xbar_idle(g->xbar)) return false;
-    for (uint32_t i = 0; i < g->slice_count; i++)
-        if (!l2_idle(g->slices[i])) return false;
-    for (uint32_t i = 0; i < g->channel_count; i++)
-        if (!dram_idle(g->channels[i])) return false;
-    return true;
+    if (i < g->sm_count) return sm_idle(g->sms[i]);
+    i -= g->sm_count;
+    return i < g->slice_count ? l2_idle(g->slices[i]) : dram_idle(g->channels[i - g->slice_count]);
+}
+
+/* Asked in every step of a drain: one that was busy is so for a while, and is asked first. */
+bool wiring_idle(struct timed_gpu *g)
+{
+    const uint32_t count = g->sm_count + g->slice_count + g->channel_count;
+    if (!xbar_idle(g->xbar) || !unit_idle(g, g->busy_unit)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (unit_idle(g, i)) continue;
+        g->busy_unit = i;
+        return false;
+    }
+    return !units_requests_live(g);
 }

@@ -1,0 +1,17 @@
+/* wakes.c: see wakes.h. */
+#include "core/wakes.h"
+
+void wakes_init(struct wakes *w, uint32_t count)
+{
+    *w = (struct wakes){.count = count, .words = (count + 63) / 64};
+    w->at = mem_alloc(sizeof *w->at * count);
+    w->live = mem_zalloc(sizeof *w->live * w->words);
+    for (uint32_t i = 0; i < count; i++) w->at[i] = TICK_NEVER;
+}
+
+void wakes_free(struct wakes *w)
+{
+    free(w->at);
+    free(w->live);
+    *w = (struct wakes){0};
+}

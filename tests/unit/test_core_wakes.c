@@ -1,0 +1,77 @@
+/* test_core_wakes.c: who is awake and when the next one is (core/wakes.h); rounds of a crew (core/crew.h). */
+#include "core/crew.h"
+#include "core/wakes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { UNITS = 130, MEMBERS = 5 };
+
+static void the_earliest_is_found_and_sleepers_are_not(void **state)
+{
+    struct wakes w;
+    wakes_init(&w, UNITS);
+    assert_true(wakes_least(&w, 0) == TICK_NEVER);
+    wakes_lower(&w, 129, 40);
+    wakes_lower(&w, 3, 70);
+    wakes_lower(&w, 129, 50); /* later than what it has: no change */
+    assert_int_equal(wakes_least(&w, 0), 40);
+    uint64_t due[3] = {0};
+    assert_int_equal(wakes_due(&w, 39, due), 0);
+    assert_int_equal(wakes_due(&w, 40, due), 1);
+    assert_true(!due[0] && !due[1] && due[2] == 2);
+    wakes_free(&w);
+}
+
+static void after_its_turn_one_may_wake_later_or_never(void **state)
+{
+    struct wakes w;
+    tick news[UNITS];
+    wakes_init(&w, UNITS);
+    for (uint32_t i = 0; i < UNITS; i++) {
+        wakes_lower(&w, i, 10);
+        news[i] = i == 64 ? 30 : TICK_NEVER;
+    }
+    uint64_t due[3] = {0};
+    assert_int_equal(wakes_due(&w, 10, due), UNITS);
+    for (uint32_t k = 0; k < w.words; k++) wakes_set(&w, k, due[k], news);
+    assert_int_equal(wakes_least(&w, 0), 30);
+    assert_true(!w.live[0] && w.live[1] == 1 && !w.live[2]);
+    wakes_lower(&w, 0, 20); /* one that slept is told */
+    assert_int_equal(wakes_least(&w, 0), 20);
+    wakes_free(&w);
+}
+
+struct tally {
+    uint32_t done[MEMBERS][16]; /* each on a line of its own */
+};
+
+static void count_part(void *ctx, uint32_t part) { ((struct tally *)ctx)->done[part][0]++; }
+
+/* Each part that is called is done once, and no other, however the threads come along. */
+static void a_round_does_the_parts_that_are_called_once(void **state)
+{
+    struct tally t = {0};
+    uint32_t wanted[MEMBERS] = {0};
+    struct crew *c = crew_create(MEMBERS, count_part, &t);
+    assert_non_null(c);
+    for (uint32_t round = 0; round < 3000; round++) {
+        uint64_t parts = (round * 2654435761u >> 7) % (1u << MEMBERS);
+        for (uint32_t i = 0; i < MEMBERS; i++) wanted[i] += parts >> i & 1;
+        crew_round(c, &parts);
+        for (uint32_t i = 0; i < MEMBERS; i++) assert_int_equal(t.done[i][0], wanted[i]);
+    }
+    crew_destroy(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_earliest_is_found_and_sleepers_are_not),
+        cmocka_unit_test(after_its_turn_one_may_wake_later_or_never),
+        cmocka_unit_test(a_round_does_the_parts_that_are_called_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
