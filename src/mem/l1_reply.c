@@ -22,6 +22,9 @@ static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
     c->stats.miss_latency_sum += cycles;
     c->stats.miss_latency_count++;
     c->stats.miss_latency[bucket]++;
+    if (!r->l2_hit) return;
+    c->stats.l2_hit_latency_sum += cycles;
+    c->stats.l2_hit_latency_count++;
 }
 
 /* Allocate on fill: takes a line now, unless its dirty content cannot leave. */

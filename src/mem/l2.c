@@ -47,6 +47,10 @@ const struct param_row l2_rows[] = {
         "what the data port moves in an L2 cycle: reads, writes and write-backs share it"),
     ROW(PARAM_BOOL, fill_port, "fill_port", "", "false", 0, 1,
         "fills have a port of their own, of the same width; false: they share the data port"),
+    ROW(PARAM_BOOL, wait_for_all, "wait_for_all", "", "false", 0, 1,
+        "an access goes to the tags only with room in the miss queue and in the response queue and the data "
+        "port "
+        "free, as in GPGPU-Sim; false: it waits for what it turns out to need"),
     ENUM_ROW(write_miss, "write_miss", "fetch", write_miss_names,
              "fetch what a write misses; leave it until it is read; fetch only sectors written in part"),
     ROW(PARAM_U32, atomic_cycles, "atomic_cycles", "L2 cycles", "1", 1, 10000,

@@ -28,6 +28,7 @@ struct l2_params {
     uint32_t pipeline;      /* requests in that time; 0 = one an L2 cycle */
     uint32_t port_bytes;    /* a L2 cycle */
     bool fill_port;         /* fills have a port of their own */
+    bool wait_for_all;      /* an access waits for what any access may need */
     uint32_t write_miss;    /* enum l2_write_miss */
     uint32_t atomic_cycles; /* L2 cycles that the atomic unit is busy with a request */
     bool infinite;

@@ -104,7 +104,7 @@ static void l2_drain_one(struct l2_slice *s, tick now)
     bool is_atomic = r->kind == REQ_ATOMIC;
     if (is_atomic && s->atomic_free > now) return;
     uint32_t next = r->next;
-    if (!l2_push_reply(s, id, now)) return;
+    if (!l2_can_reply(s, now) || !l2_push_reply(s, id, now)) return;
     if (is_atomic) s->atomic_free = clock_after(&s->clock, now, s->params.atomic_cycles);
     e->head = next;
     if (next != REQ_NONE) return;
