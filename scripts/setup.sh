@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # setup.sh: sourced by the other scripts. Makes sure that the Debian packages Heddle needs are there: installs them when
 # run as root, says which are missing when not.
-heddle_packages=(gcc clang cmake ninja-build pkg-config libyaml-dev libzstd-dev liblz4-dev libcmocka-dev libmpfr-dev)
+heddle_packages=(gcc clang cmake ninja-build pkg-config libyaml-dev libzstd-dev liblz4-dev libsqlite3-dev libcmocka-dev libmpfr-dev)
 
 heddle_setup() {
     command -v dpkg-query >/dev/null || { echo "setup: not a Debian system; needed: ${heddle_packages[*]}"; return 0; }

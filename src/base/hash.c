@@ -19,3 +19,14 @@ uint64_t hash_bytes(uint64_t seed, const void *data, size_t len)
 }
 
 uint64_t hash_text(const char *text) { return hash_bytes(HASH_SEED, text, strlen(text)); }
+
+struct hash128 hash128_bytes(const void *data, size_t len)
+{
+    uint64_t low = hash_bytes(HASH_SEED, data, len);
+    return (struct hash128){hash_bytes(hash_mix(~HASH_SEED), data, len), low};
+}
+
+void hash128_hex(struct hash128 h, char out[HASH128_CHARS + 1])
+{
+    snprintf(out, HASH128_CHARS + 1, "%016llx%016llx", (unsigned long long)h.high, (unsigned long long)h.low);
+}

@@ -1,4 +1,5 @@
-/* hash.h: 64-bit hashes of bytes, for tables and for the fingerprints of runs. Same value on every host. */
+/* hash.h: 64-bit hashes of bytes, for tables and for the fingerprints of runs; 128-bit ones for names that must not meet. Same value
+ * on every host. Not for secrets: whoever wants two texts with the same hash can make them. */
 #ifndef HEDDLE_HASH_H
 #define HEDDLE_HASH_H
 
@@ -8,6 +9,14 @@
 
 uint64_t hash_bytes(uint64_t seed, const void *data, size_t len);
 uint64_t hash_text(const char *text);
+
+/* Two lanes of hash_bytes with different seeds. With a million texts the chance that any two meet is below 10^-26. */
+struct hash128 {
+    uint64_t high, low;
+};
+enum { HASH128_CHARS = 32 };
+struct hash128 hash128_bytes(const void *data, size_t len);
+void hash128_hex(struct hash128 h, char out[HASH128_CHARS + 1]);
 
 /* One round of splitmix64's mixer: every input bit reaches every output bit. */
 static inline uint64_t hash_mix(uint64_t x)

@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
+#include <unistd.h>
 
 void cli_print_diags(const struct diag_list *diags)
 {
@@ -205,6 +207,23 @@ bool cli_read_dims(const char *text, uint32_t dims[3])
         text++;
     }
     return false;
+}
+
+const char *cli_self(void)
+{
+    static char path[PATH_MAX];
+    if (!path[0] && readlink("/proc/self/exe", path, sizeof path - 1) < 0) path[0] = 0;
+    return path;
+}
+
+const char *cli_self_dir(void)
+{
+    static char folder[PATH_MAX];
+    if (folder[0]) return folder;
+    strcpy(folder, cli_self());
+    char *slash = strrchr(folder, '/');
+    if (slash) *slash = 0;
+    return folder;
 }
 
 char *cli_read_file(const char *path, size_t *len)

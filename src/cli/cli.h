@@ -66,6 +66,10 @@ bool cli_read_dims(const char *text, uint32_t dims[3]);
 /* "1M" -> 1048576; K, M, G are powers of 1024. */
 bool cli_read_count(const char *text, size_t len, uint64_t *out);
 
+/* The path of this command, and the folder that it is in; "" where the system does not tell. Live as long as the process. */
+const char *cli_self(void);
+const char *cli_self_dir(void);
+
 /* Reads a whole file; NULL with an error printed when it cannot be read. */
 char *cli_read_file(const char *path, size_t *len);
 bool cli_load_machine(const char *name, const struct cli_list *sets, struct machine *out);
@@ -77,6 +81,7 @@ int cli_cmd_list(int argc, char **argv);
 int cli_cmd_explain(int argc, char **argv);
 int cli_cmd_config(int argc, char **argv);
 int cli_cmd_fidelity(int argc, char **argv);
+int cli_cmd_query(int argc, char **argv);
 int cli_cmd_new(int argc, char **argv);
 
 void cli_list_mechanisms(void); /* the built-in ones, with parameters: list_mechanisms.c */

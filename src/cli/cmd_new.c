@@ -135,16 +135,10 @@ static bool new_is_header_folder(const char *folder)
  */
 static void new_find_include(char out[PATH_MAX])
 {
-    char exe[PATH_MAX - 32], folder[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[MAX(n, 0)] = 0;
-    for (int up = 0; up < 2; up++) { /* PREFIX/bin/heddle -> PREFIX */
-        char *slash = strrchr(exe, '/');
-        if (slash) *slash = 0;
-    }
+    char folder[PATH_MAX];
     struct strbuf data = {0}, prefix = {0};
     strbuf_printf(&data, "%s/include", machine_data_dir());
-    strbuf_printf(&prefix, "%s/include", exe);
+    strbuf_printf(&prefix, "%s/../include", cli_self_dir()); /* PREFIX/bin/heddle */
     const char *const candidates[] = {strbuf_text(&data), strbuf_text(&prefix), "/usr/local/include",
                                       "/usr/include"};
     out[0] = 0;

@@ -28,15 +28,10 @@ struct run_target {
 static bool run_library_dir(struct strbuf *out)
 {
     static const char *const folders[] = {"../lib/heddle", "../lib"};
-    char self[PATH_MAX], probe[PATH_MAX + 64];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0) return false;
-    self[n] = 0;
-    char *slash = strrchr(self, '/');
-    *slash = 0;
+    char probe[PATH_MAX + 64];
     for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
         out->len = 0;
-        strbuf_printf(out, "%s/%s", self, folders[i]);
+        strbuf_printf(out, "%s/%s", cli_self_dir(), folders[i]);
         snprintf(probe, sizeof probe, "%s/libcuda.so.1", strbuf_text(out));
         if (access(probe, R_OK) == 0) return true;
     }

@@ -34,6 +34,15 @@ const struct cli_command cli_commands[] = {
      "  heddle fidelity bfs kmeans --size small        two workloads, on every machine that a paper used\n"
      "  heddle fidelity --runs runs -o docs/fidelity-tables.md\n",
      cli_cmd_fidelity},
+    {"query", "STORE [FILTER...]", "look into the results of sweeps",
+     "  heddle query results.db                          all runs\n"
+     "  heddle query results.db workload=bfs 'l1.aml>400' --show ipc,l1.aml\n"
+     "  heddle query results.db set:l1.mshrs=128 mech=gto --sort -ipc --csv\n"
+     "  heddle query results.db state=failed --show key,workload,error\n"
+     "  heddle query results.db --run 3fa9               everything of one run\n"
+     "  heddle query results.db --sql \"SELECT workload, value FROM stats WHERE\n"
+     "      name = 'l1.aml'\"\n",
+     cli_cmd_query},
     {"new", "mechanism NAME", "write a mechanism of your own that builds and runs",
      "  heddle new mechanism my-scheduler && make -C my-scheduler\n"
      "  heddle run --mech my-scheduler/my-scheduler.so -- ./app\n",

@@ -2,18 +2,9 @@
 #include "cli/workloads.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <unistd.h>
 
-void cli_programs_dir(struct strbuf *out)
-{
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash) *slash = 0;
-    strbuf_printf(out, "%s/workloads", self);
-}
+void cli_programs_dir(struct strbuf *out) { strbuf_printf(out, "%s/workloads", cli_self_dir()); }
 
 static bool load_all(struct workload_set *set, struct diag_list *diags)
 {

@@ -25,6 +25,8 @@ struct lab_job {
  * with theirs (a shared object by its bytes), the program's and the PTX file's bytes, its arguments, seed and sample. False with diagnostics when the machine or
  * a parameter is wrong. */
 bool job_seal(struct lab_job *job, struct diag_list *diags);
+/* Version of the simulator and a hash of its sources. */
+const char *job_simulator(void);
 /* The same as text, one `name: value` a line: what the key is the hash of. For `heddle query` and for people who ask why a run was made anew. */
 bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_list *diags);
 /* The words of `heddle run ... --stats STATS`; `heddle` first, NULL last. The caller frees the list, not the words. */

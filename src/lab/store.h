@@ -16,14 +16,17 @@ enum store_state {
 /* Opens or makes the file. NULL with an error in words in *error (to be freed): not a store, of a newer schema, not writable. */
 struct store *store_open(const char *path, bool may_write, char **error);
 void store_close(struct store *s);
+/* Why the last store_state, store_take, store_hold, store_give_up or store_stat could not be done; NULL = it could. */
+const char *store_error(const struct store *s);
 
 enum store_state store_state(struct store *s, const char *key);
-/* Takes a run for this process (or for a batch job whose name is `who`), unless another has it. The lease runs out after `seconds` without store_hold(). True: it is ours. A failed run can be
- * taken again; a done one cannot. */
+/* Takes a run for this process (`who` NULL) or for a batch job of that name, unless another has it. The lease runs out after `seconds`
+ * without store_hold(), and at once when the process that took it for itself is gone from this machine. True: it is ours. A failed run can
+ * be taken again; a done one cannot. */
 bool store_take(struct store *s, const struct lab_job *job, const char *who, uint32_t seconds);
 void store_hold(struct store *s, const char *key, const char *who, uint32_t seconds);
-void store_give_up(struct store *s, const char *key,
-                   const char *who); /* nothing came of it: as if never taken */
+/* Nothing came of it: as if never taken. */
+void store_give_up(struct store *s, const char *key, const char *who);
 
 /* What a run left behind. */
 struct store_outcome {
@@ -34,11 +37,13 @@ struct store_outcome {
     uint64_t peak_bytes; /* host memory; 0 = unknown */
     const char *host;
 };
-/* All or nothing, in one transaction. A run with status 0 whose JSON cannot be read is a failed one. False: the store could not be written. */
+/* All or nothing, in one transaction. A run that is done stays as it is; one of the same key with other statistics is an error. A run with status 0 whose JSON cannot be read is a failed one. False: the store could not be written. */
 bool store_put(struct store *s, const struct lab_job *job, const struct store_outcome *o, char **error);
 
 /* A statistic of the whole run, such as "l1.aml", "ipc", "cycles", "host.seconds"; a histogram's bin is "dram.queue_level[3]". NAN where there is none. */
 double store_stat(struct store *s, const char *key, const char *name);
+/* The JSON that --stats left, but for its legend. False: no such run, or it has none. */
+bool store_document(struct store *s, const char *key, struct strbuf *out);
 /* A run for the report, as a JSON object (docs/store.md): what it is, its state, error, command, statistics, stall stack, kernels, loads, time series. False: no such run. */
 bool store_run_json(struct store *s, const char *key, struct strbuf *out);
 

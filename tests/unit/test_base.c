@@ -50,6 +50,21 @@ static void map_finds_what_was_put(void **state)
     map_free(&m);
 }
 
+static void long_hashes_have_two_lanes(void **state)
+{
+    (void)state;
+    char a[HASH128_CHARS + 1], b[HASH128_CHARS + 1];
+    struct hash128 h = hash128_bytes("heddle", 6);
+    assert_true(h.low == hash_text("heddle") && h.high != h.low);
+    hash128_hex(h, a);
+    hash128_hex((struct hash128){1, 0xabcull << 52}, b);
+    assert_string_equal(b, "0000000000000001abc0000000000000");
+    assert_int_equal(strlen(a), HASH128_CHARS);
+    hash128_hex(hash128_bytes("heddlf", 6), b);
+    assert_int_not_equal(strncmp(a, b, 16), 0);
+    assert_int_not_equal(strcmp(a + 16, b + 16), 0);
+}
+
 static void hash_has_the_same_value_on_every_host(void **state)
 {
     /* recorded: a change of this value changes every fingerprint that users keep */
@@ -118,6 +133,7 @@ int main(void)
         cmocka_unit_test(arena_gives_aligned_zeroed_memory),
         cmocka_unit_test(map_finds_what_was_put),
         cmocka_unit_test(hash_has_the_same_value_on_every_host),
+        cmocka_unit_test(long_hashes_have_two_lanes),
         cmocka_unit_test(diag_shows_line_and_caret),
         cmocka_unit_test(diag_keeps_a_bounded_number_of_errors),
         cmocka_unit_test(nearest_name_is_close_or_none),

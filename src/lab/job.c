@@ -1,0 +1,245 @@
+/* job.c: what determines a run, as text; its hash; and the command that makes it.
+ *
+ * (1) Everything that can change a statistic is in the text. (2) Nothing else is: not the build folder, the compiler, the host, the number
+ * of threads, nor how a setting was spelled. */
+#include "lab/job.h"
+
+#include "base/hash.h"
+#include "core/machine.h"
+#include "core/mech_host.h"
+#include "simulator_hash.h" /* made by scripts/simulator_hash.cmake */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#define JOB_SIMULATOR HEDDLE_VERSION " " SIMULATOR_HASH
+
+const char *job_simulator(void) { return JOB_SIMULATOR; }
+
+static uint32_t list_length(const char *const *list)
+{
+    uint32_t n = 0;
+    while (list[n]) n++;
+    return n;
+}
+
+/* ---- files by their bytes ---- */
+
+static bool file_hash(const char *path, char out[HASH128_CHARS + 1])
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return false;
+    struct strbuf bytes = {0};
+    char block[1 << 16];
+    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;) strbuf_add(&bytes, block, n);
+    bool ok = !ferror(f); /* a folder opens, and cannot be read */
+    if (!ok) errno = EISDIR;
+    fclose(f);
+    hash128_hex(hash128_bytes(strbuf_text(&bytes), bytes.len), out);
+    strbuf_free(&bytes);
+    return ok;
+}
+
+static bool add_file(const char *what, const char *path, const char *hint, struct strbuf *out,
+                     struct diag_list *diags)
+{
+    char hash[HASH128_CHARS + 1];
+    if (!file_hash(path, hash)) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, hint, "cannot read %s: %s", path, strerror(errno));
+        return false;
+    }
+    strbuf_printf(out, "%s: %s\n", what, hash);
+    return true;
+}
+
+/* ---- parts of the text ---- */
+
+static void unknown_size(const struct lab_job *job, struct diag_list *diags)
+{
+    struct strbuf hint = {0};
+    for (uint32_t i = 0; i < job->workload->size_count; i++)
+        strbuf_printf(&hint, "%s%s", i ? ", " : "it has ", job->workload->sizes[i].name);
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, strbuf_text(&hint), "%s has no size '%s'", job->workload->name,
+             job->size);
+    strbuf_free(&hint);
+}
+
+static bool add_workload(const struct lab_job *job, struct strbuf *out, struct diag_list *diags)
+{
+    const struct workload *w = job->workload;
+    const struct workload_size *size = workload_size(w, job->size);
+    if (!size) {
+        unknown_size(job, diags);
+        return false;
+    }
+    strbuf_printf(out, "workload: %s\nsize: %s\n", w->name, size->name);
+    for (uint32_t i = 0; size->args[i]; i++) strbuf_printf(out, "argument: %s\n", size->args[i]);
+    strbuf_printf(out, "seed: %" PRIu64 "\n", job->seed);
+    bool ok = add_file("program", w->program, "build everything: cmake --build --preset release", out, diags);
+    /* The suite's programs have their PTX linked in; one's own may read it from beside the description. */
+    struct strbuf ptx = {0};
+    strbuf_printf(&ptx, "%s/%s.ptx", w->folder, w->name);
+    if (ok && access(strbuf_text(&ptx), F_OK) == 0) ok = add_file("ptx", strbuf_text(&ptx), NULL, out, diags);
+    strbuf_free(&ptx);
+    return ok;
+}
+
+static void add_params(const char *what, const struct param_row *rows, const void *object, struct strbuf *out)
+{
+    for (const struct param_row *r = rows; r && r->name; r++) {
+        if (!strcmp(r->name, "summary")) continue; /* a machine's line in a list: no part of the machine */
+        strbuf_printf(out, "%s %s: ", what, r->name);
+        param_format(r, object, out);
+        strbuf_putc(out, '\n');
+    }
+}
+
+static bool is_plugin_file(const char *name)
+{
+    size_t n = strlen(name);
+    return strchr(name, '/') || (n > 3 && !strcmp(name + n - 3, ".so"));
+}
+
+static bool add_mechanisms(const struct lab_job *job, const struct machine *m, struct strbuf *out,
+                           struct diag_list *diags)
+{
+    uint32_t named = list_length(job->mechs);
+    struct mech_set *set = mech_set_create_for(m->scheduler, job->mechs, named, job->mech_sets,
+                                               list_length(job->mech_sets), diags);
+    bool ok = set != NULL;
+    for (uint32_t i = 0; ok && i < mech_set_count(set); i++) {
+        const struct mechanism *mech = mech_set_at(set, i);
+        const char *from = i < named ? job->mechs[i] : m->scheduler; /* the machine's own policy comes last */
+        strbuf_printf(out, "mechanism: %s\n", mech->name);
+        if (is_plugin_file(from)) ok = add_file("plug-in", from, NULL, out, diags);
+        add_params("mechanism", mech->params, mech_set_params(set, i), out);
+    }
+    mech_set_destroy(set);
+    return ok;
+}
+
+bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_list *diags)
+{
+    struct machine m;
+    if (!machine_load(job->machine, job->sets, list_length(job->sets), &m, diags)) return false;
+    strbuf_printf(out, "run: 1\nsimulator: %s\n", job_simulator());
+    if (!add_workload(job, out, diags)) return false;
+    strbuf_printf(out, "sample: %" PRIu64 "\nmachine: %s\n", job->sample, m.name);
+    for (const struct param_group *g = machine_groups; g->rows; g++)
+        add_params("machine", g->rows, (const char *)&m + g->offset, out);
+    return add_mechanisms(job, &m, out, diags);
+}
+
+bool job_seal(struct lab_job *job, struct diag_list *diags)
+{
+    struct strbuf text = {0};
+    bool ok = job_identity(job, &text, diags);
+    if (ok) hash128_hex(hash128_bytes(strbuf_text(&text), text.len), job->key);
+    strbuf_free(&text);
+    return ok;
+}
+
+/* ---- the command ---- */
+
+/* Words of the command that are no texts of the job. */
+struct job_words {
+    char seed[24], sample[24];
+};
+
+static void gather_words(const struct lab_job *job, const char *heddle, const char *stats,
+                         struct job_words *numbers, const char ***list)
+{
+    VEC(const char *) words = {0};
+    const char *const fixed[] = {heddle, "run", job->workload->name, "--size", job->size, "-m", job->machine};
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) vec_push(&words, fixed[i]);
+    const struct {
+        const char *option;
+        const char *const *values;
+    } lists[] = {{"--set", job->sets}, {"--mech", job->mechs}, {"--mech-set", job->mech_sets}};
+    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+        for (uint32_t i = 0; lists[l].values[i]; i++) {
+            vec_push(&words, lists[l].option);
+            vec_push(&words, lists[l].values[i]);
+        }
+    if (job->sample) {
+        snprintf(numbers->sample, sizeof numbers->sample, "%" PRIu64, job->sample);
+        vec_push(&words, "--sample");
+        vec_push(&words, numbers->sample);
+    }
+    if (stats) {
+        vec_push(&words, "--stats");
+        vec_push(&words, stats);
+    }
+    if (job->seed) {
+        snprintf(numbers->seed, sizeof numbers->seed, "%" PRIu64, job->seed);
+        vec_push(&words, "--");
+        vec_push(&words, "--seed");
+        vec_push(&words, numbers->seed);
+    }
+    vec_push(&words, NULL);
+    *list = words.data;
+}
+
+const char **job_argv(const struct lab_job *job, const char *heddle, const char *stats)
+{
+    const char **words;
+    struct job_words numbers = {0};
+    gather_words(job, heddle, stats, &numbers, &words);
+    /* The caller frees the list alone: the numbers live behind its end, in the same piece of memory. */
+    uint32_t n = list_length(words) + 1;
+    const char **out = mem_realloc(words, n * sizeof *out + sizeof numbers);
+    struct job_words *kept = memcpy((char *)(out + n), &numbers, sizeof numbers);
+    for (uint32_t i = 0; out[i]; i++) {
+        if (out[i] == numbers.seed) out[i] = kept->seed;
+        if (out[i] == numbers.sample) out[i] = kept->sample;
+    }
+    return out;
+}
+
+static void put_quoted(const char *word, struct strbuf *out)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+    if (*word && !word[strspn(word, plain)]) {
+        strbuf_puts(out, word);
+        return;
+    }
+    strbuf_putc(out, '\'');
+    for (const char *c = word; *c; c++)
+        if (*c == '\'')
+            strbuf_puts(out, "'\\''");
+        else
+            strbuf_putc(out, *c);
+    strbuf_putc(out, '\'');
+}
+
+void job_command(const struct lab_job *job, struct strbuf *out)
+{
+    const char **words = job_argv(job, "heddle", NULL);
+    for (uint32_t i = 0; words[i]; i++) {
+        if (i) strbuf_putc(out, ' ');
+        put_quoted(words[i], out);
+    }
+    free(words);
+}
+
+/* ---- host memory ---- */
+
+uint64_t job_memory(const struct lab_job *job)
+{
+    /* Upper bounds of what runs of the suite took: bfs tiny 13 MB with 15 SMs and 99 MB with 68; small ones up to 73 MB and paper
+     * ones up to 570 MB of data (lbm). What an own size takes nobody knows. */
+    enum { MB = 1 << 20, SM_BYTES = 2 * MB };
+    static const struct {
+        const char *size;
+        uint64_t bytes;
+    } data[] = {{"tiny", 16 * MB}, {"small", 128 * MB}};
+    uint64_t bytes = 1024ull * MB;
+    for (size_t i = 0; i < ARRAY_LEN(data); i++)
+        if (!strcmp(job->size, data[i].size)) bytes = data[i].bytes;
+    struct machine m;
+    struct diag_list diags = {0};
+    bool known = machine_load(job->machine, job->sets, list_length(job->sets), &m, &diags);
+    diag_free(&diags);
+    return bytes + (known ? m.sm_count : 64u) * (uint64_t)SM_BYTES;
+}

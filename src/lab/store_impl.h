@@ -1,0 +1,60 @@
+/* store_impl.h: what the files of the store share. */
+#ifndef HEDDLE_STORE_IMPL_H
+#define HEDDLE_STORE_IMPL_H
+
+#include "base/json_tree.h"
+#include "lab/store.h"
+
+#include <sqlite3.h>
+
+enum { STORE_SCHEMA = 1, STORE_APPLICATION = 0x48645374 /* "HdSt" */ };
+extern const char store_schema_sql[];
+
+struct store {
+    sqlite3 *db;
+    char *path;
+    char *me;    /* this process, as the holder of a lease */
+    char *error; /* of the last call; NULL = none */
+    sqlite3_stmt *stat_of;
+};
+
+/* Statements: store_prepare binds one argument a letter of `types`: t text (NULL = null), i int64_t, d double (NaN = null). NULL: the
+ * error is in s->error. store_step: SQLITE_ROW or SQLITE_DONE, or the error is kept and -1 returned. */
+sqlite3_stmt *store_prepare(struct store *s, const char *sql, const char *types, ...);
+int store_step(struct store *s, sqlite3_stmt *q);
+bool store_exec(struct store *s, const char *sql, const char *types, ...); /* a statement without rows */
+/* Only for texts without values. */
+bool store_script(struct store *s, const char *sql);
+void store_fail(struct store *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void store_clear_error(struct store *s);
+char *store_take_error(struct store *s); /* hands it over; never NULL */
+
+/* store_put.c: the columns of a run that follow from its job, for an INSERT. */
+struct store_row_texts {
+    struct strbuf identity, settings, mechs, mech_settings, command, machine;
+};
+bool store_row_texts(struct store *s, const struct lab_job *job, struct store_row_texts *out);
+void store_row_texts_free(struct store_row_texts *t);
+#define STORE_JOB_COLUMNS                                                                                    \
+    "key, identity, simulator, workload, size, machine, settings, mechs, mech_settings, seed, sample, "      \
+    "command"
+#define STORE_JOB_VALUES "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12"
+#define STORE_JOB_TYPES  "tttttttttiit"
+#define STORE_JOB_ARGUMENTS(job, t)                                                                          \
+    (job)->key, strbuf_text(&(t)->identity), job_simulator(), (job)->workload->name, (job)->size,            \
+        strbuf_text(&(t)->machine), strbuf_text(&(t)->settings), strbuf_text(&(t)->mechs),                   \
+        strbuf_text(&(t)->mech_settings), (int64_t)(job)->seed, (int64_t)(job)->sample,                      \
+        strbuf_text(&(t)->command)
+
+/* store_lease.c */
+char *store_this_process(void);
+void store_add_functions(struct store *s); /* heddle_gone(who) */
+
+/* store_document.c: the JSON of --stats in the tables. `run` is run.id; text its whole content. False: s->error. */
+bool store_put_document(struct store *s, int64_t run, const struct json_node *root, const char *text,
+                        size_t len);
+
+/* Is this what --stats writes? NULL, or what is missing. */
+const char *store_check_document(const struct json_node *root);
+
+#endif
