@@ -232,6 +232,33 @@ static void with_wait_for_all_a_miss_waits_for_port_and_response_queue(void **st
         }
 }
 
+/* Two wait for the response queue; the pipeline of ten places takes the third, which is not there yet, and with late_queue none after. */
+static void with_a_late_queue_the_pipeline_closes_when_it_is_full(void **state)
+{
+    for (int late = 0; late < 2; late++) {
+        struct rig r;
+        rig_defaults(&r);
+        r.p.response_queue = 1;
+        r.p.access_queue = 2;
+        r.p.late_queue = late;
+        rig_start(&r);
+        r.out_stopped = true;
+        for (uint32_t i = 0; i < 5; i++) {
+            l2_fill_from_host(r.s, (10 + i) * 128);
+            rig_read(&r, 10 + i, i);
+            rig_run(&r, r.cycle + (i == 2 ? 20 : 2)); /* the first is answered, two are at the tags */
+        }
+        rig_run(&r, 60);
+        assert_int_equal(r.in.count, late ? 2 : 0);
+        r.out_stopped = false;
+        rig_run(&r, 200);
+        for (uint32_t i = 0; i < 5; i++) assert_int_equal(r.replies[i].id, i);
+        assert_int_equal(r.reply_count, 5);
+        assert_true(l2_idle(r.s));
+        rig_end(&r);
+    }
+}
+
 static void hits_in_a_row_wait_for_the_port(void **state)
 {
     struct rig r;
@@ -329,6 +356,7 @@ int main(void)
         cmocka_unit_test(a_reply_holds_its_place_while_its_data_passes_the_port),
         cmocka_unit_test(with_wait_for_all_a_hit_waits_for_the_miss_queue),
         cmocka_unit_test(with_wait_for_all_a_miss_waits_for_port_and_response_queue),
+        cmocka_unit_test(with_a_late_queue_the_pipeline_closes_when_it_is_full),
         cmocka_unit_test(hits_in_a_row_wait_for_the_port),
         cmocka_unit_test(a_hit_waits_for_a_fill_on_the_port),
         cmocka_unit_test(a_fill_waits_for_a_hit_on_the_port),
