@@ -76,6 +76,8 @@ static bool list_one(const char *what, bool markdown, bool json, int *status)
         cli_list_mechanisms();
     else if (!strcmp(what, "workloads"))
         *status = cli_list_workloads(json);
+    else if (!strcmp(what, "experiments"))
+        *status = cli_list_experiments();
     else if (!strcmp(what, "stats"))
         list_stats(markdown);
     else
@@ -96,13 +98,14 @@ int cli_cmd_list(int argc, char **argv)
         status = p.status;
     } else if (p.words.items.len != 1 || !list_one(p.words.items.data[0].text, markdown, json, &status)) {
         status = CLI_BAD_INPUT;
-        static const char *const kinds[] = {"machines", "mechanisms", "params", "stats", "workloads"};
+        static const char *const kinds[] = {"experiments", "machines", "mechanisms",
+                                            "params",      "stats",    "workloads"};
         int at = p.words.items.len ? p.words.items.data[0].arg : argc;
         const char *near = at < argc ? diag_nearest(argv[at], kinds, ARRAY_LEN(kinds)) : NULL;
         char hint[64] = "try: heddle list machines";
         if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
         cli_error(argc, argv, at, 0, at < argc ? (int)strlen(argv[at]) : 1, hint,
-                  "list takes one of: machines, mechanisms, params, stats, workloads");
+                  "list takes one of: experiments, machines, mechanisms, params, stats, workloads");
     }
     vec_free(&p.words.items);
     return status;

@@ -2,9 +2,12 @@
 #ifndef HEDDLE_EXPERIMENT_H
 #define HEDDLE_EXPERIMENT_H
 
+#include "lab/claims.h"
 #include "lab/job.h"
 
 struct expr; /* expr.h */
+struct machine;
+struct mech_set;
 
 /* A configuration: what differs from the experiment's machine. */
 struct lab_column {
@@ -16,6 +19,10 @@ struct lab_column {
     const uint32_t *choices;
     uint32_t choice_count;
     const struct expr *best; /* the largest value of it wins */
+    bool hidden;             /* one of an oracle's choices: in a figure only where it is named */
+    /* what param() reads; NULL of an oracle */
+    const struct machine *resolved;
+    struct mech_set *attached;
 };
 
 struct lab_measure {
@@ -30,6 +37,7 @@ struct lab_claim {
     const char *id;       /* of experiments/claims.tsv */
     const char *workload; /* NULL: the mean over workloads */
     uint32_t column, measure;
+    const struct claim *fact; /* its line of claims.tsv */
     double neutral; /* the value that says "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign */
 };
 
@@ -39,6 +47,8 @@ struct lab_figure {
     enum mean_kind mean;
     const uint32_t *columns, *measures; /* indices; stacked: measures are the parts */
     uint32_t column_count, measure_count;
+    const char **
+        papers; /* for each column: what the paper's table calls its values for a workload; NULL = it has none */
     const char *x_title, *y_title;
     bool percent;
     const struct lab_claim *claims;
@@ -49,7 +59,8 @@ struct lab_figure {
 struct experiment {
     const char *name, *title, *about, *paper, *machine, *size;
     uint64_t seed, sample;
-    const struct workload **workloads; /* in the order of the file */
+    const struct workload **workloads; /* in the order of the file; none: only parameters are computed with */
+    const char **sizes;                /* of each workload */
     uint32_t workload_count, column_count, measure_count, figure_count, baseline;
     struct lab_column *columns; /* hidden ones (an oracle's choices) included */
     struct lab_measure *measures;
@@ -57,6 +68,7 @@ struct experiment {
     const char *path;
     /* a study: names of other experiments, and nothing of its own */
     const char *const *study;
+    struct claim_set claims;
     struct arena arena;
     struct yaml_tree file;
 };
@@ -65,6 +77,8 @@ struct experiment {
 bool experiment_load(struct experiment *e, const char *name, const struct workload_set *workloads,
                      struct diag_list *diags);
 void experiment_free(struct experiment *e);
+/* The names of DATA/experiments, in order; gives how many. */
+uint32_t experiment_names(struct arena *a, const char ***names);
 /* Fewer workloads (names), another size: for a quick look. False with diagnostics. */
 bool experiment_narrow(struct experiment *e, const char *const *workloads, uint32_t count, const char *size,
                        struct diag_list *diags);
@@ -76,7 +90,10 @@ struct plan {
     uint32_t job_count;
     uint32_t *cell; /* [workload * column_count + column] -> job; of an oracle: UINT32_MAX */
 };
+/* False with diagnostics: an experiment that is a study, or a job that cannot be sealed. */
 bool plan_make(struct plan *p, const struct experiment *e, struct diag_list *diags);
 void plan_free(struct plan *p);
+/* How many runs these experiments need together, without sealing them (the programs need not be there). */
+uint32_t plan_count(const struct experiment *const *experiments, uint32_t count);
 
 #endif

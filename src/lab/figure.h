@@ -34,6 +34,7 @@ struct figure_data {
     uint32_t claim_count;
 };
 
+/* False with diagnostics, and nothing to free: the store cannot be read. */
 bool figure_make(struct figure_data *d, const struct plan *p, const struct lab_figure *f, struct store *s,
                  struct diag_list *diags);
 void figure_free(struct figure_data *d);

@@ -34,6 +34,7 @@ for c in run kernel disasm list explain config; do expect 0 'examples:' $c --hel
 expect 0 'maxwell .*default' list machines
 expect 0 '^atax +PolyBench' list workloads
 expect 0 '"name": "atax"' list workloads --json
+expect 0 '^example +28  ' list experiments
 expect 0 'atax: PASS' run atax --size tiny --quiet
 expect 0 'atax: PASS' run workloads/atax/workload.yaml --size tiny --functional --quiet -- --seed 3
 expect 2 "did you mean 'atax'" run atx

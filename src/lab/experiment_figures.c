@@ -1,0 +1,269 @@
+/* experiment_figures.c: the figures of an experiment and the claims that they test. */
+#include "lab/experiment_read.h"
+
+#include <math.h>
+
+static const char *const kind_names[] = {"bars", "stacked", "lines", "heatmap", "scatter", "table"};
+static const char *const mean_names[] = {"none", "arithmetic", "geometric", "harmonic"};
+
+/* The position of a word in a list of words; `absent` where the key is missing or wrong (an error then). */
+static uint32_t read_choice(struct experiment_reading *r, const struct yaml_node *map, const char *key,
+                            const char *const *names, size_t count, uint32_t absent)
+{
+    const struct yaml_node *n = yaml_get(map, key);
+    if (!n) return absent;
+    for (uint32_t i = 0; n->kind == YAML_TEXT && i < count; i++)
+        if (!strcmp(names[i], n->text)) return i;
+    struct strbuf all = {0};
+    for (size_t i = 0; i < count; i++) strbuf_printf(&all, "%s%s", i ? ", " : "one of ", names[i]);
+    yaml_error(&r->e->file, n, r->diags, strbuf_text(&all), "'%s' cannot be '%s'", key, n->text);
+    strbuf_free(&all);
+    return absent;
+}
+
+static bool read_flag(struct experiment_reading *r, const struct yaml_node *map, const char *key)
+{
+    static const char *const names[] = {"false", "true"};
+    return read_choice(r, map, key, names, ARRAY_LEN(names), 0) == 1;
+}
+
+/* ---- columns and measures ---- */
+
+static void default_columns(struct experiment_reading *r, struct lab_figure *f, uint32_t *columns)
+{
+    const struct experiment *e = r->e;
+    for (uint32_t i = 0; i < e->column_count; i++)
+        if (!e->columns[i].hidden && i != e->baseline) columns[f->column_count++] = i;
+    if (!f->column_count && e->column_count) columns[f->column_count++] = e->baseline;
+}
+
+static bool add_column(struct experiment_reading *r, struct lab_figure *f, uint32_t *columns, uint32_t column,
+                       const struct yaml_node *at)
+{
+    for (uint32_t i = 0; i < f->column_count; i++)
+        if (columns[i] == column) {
+            yaml_error(&r->e->file, at, r->diags, NULL, "column '%s' is named twice",
+                       r->e->columns[column].name);
+            return false;
+        }
+    columns[f->column_count++] = column;
+    return true;
+}
+
+static void read_figure_columns(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
+{
+    const struct yaml_node *items;
+    uint32_t count;
+    uint32_t *columns = ARENA_ARRAY(&r->e->arena, uint32_t, r->e->column_count);
+    f->columns = columns;
+    if (!n) {
+        default_columns(r, f, columns);
+        return;
+    }
+    if (!experiment_texts(r, n, &items, &count)) return;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t one = experiment_column_find(r, items[i].text);
+        struct column_group single = {items[i].text, one, 1};
+        const struct column_group *g = one != UINT32_MAX ? &single : experiment_columns(r, &items[i]);
+        for (uint32_t k = 0; g && k < g->count; k++)
+            if (!add_column(r, f, columns, g->first + k, &items[i])) return;
+    }
+}
+
+static uint32_t find_measure(struct experiment_reading *r, const struct yaml_node *at)
+{
+    VEC(const char *) names = {0};
+    uint32_t found = UINT32_MAX;
+    for (uint32_t i = 0; i < r->e->measure_count; i++) {
+        if (!strcmp(r->e->measures[i].name, at->text)) found = i;
+        vec_push(&names, r->e->measures[i].name);
+    }
+    if (found == UINT32_MAX)
+        experiment_unknown(r, at, "measure", names.data, names.len, "measures are named under 'measures:'");
+    vec_free(&names);
+    return found;
+}
+
+static void read_figure_measures(struct experiment_reading *r, struct lab_figure *f,
+                                 const struct yaml_node *n, const struct yaml_node *figure)
+{
+    const struct yaml_node *items;
+    uint32_t count;
+    if (!n) {
+        uint32_t *only = ARENA_NEW(&r->e->arena, uint32_t);
+        f->measures = only;
+        f->measure_count = 1;
+        if (r->e->measure_count > 1)
+            yaml_error(&r->e->file, figure, r->diags, "measures: [NAME]",
+                       "figure '%s' must say which measures it shows", f->id);
+        return;
+    }
+    if (!experiment_texts(r, n, &items, &count)) return;
+    uint32_t *measures = ARENA_ARRAY(&r->e->arena, uint32_t, count);
+    f->measures = measures;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t m = find_measure(r, &items[i]);
+        if (m != UINT32_MAX) measures[f->measure_count++] = m;
+    }
+}
+
+/* paper: {infinite: p_inf}: the paper's table has a value for each workload to stand beside this column's. */
+static void read_papers(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
+{
+    const struct experiment *e = r->e;
+    f->papers = ARENA_ARRAY(&r->e->arena, const char *, f->column_count);
+    if (!n) return;
+    if (n->kind != YAML_MAP || !*e->paper) {
+        yaml_error(&e->file, n, r->diags,
+                   "paper: {COLUMN: FIGURE}, and 'paper: NAME' for the whole experiment",
+                   "'paper' of a figure says which of the paper's figures belongs to a column");
+        return;
+    }
+    for (uint32_t i = 0; i < n->count; i++) {
+        uint32_t column = experiment_column(r, &n->keys[i]), at = 0;
+        while (at < f->column_count && f->columns[at] != column) at++;
+        bool known = false;
+        for (uint32_t w = 0; w < e->workload_count; w++)
+            known = known || !isnan(workload_figure(e->workloads[w], e->paper, n->items[i].text));
+        if (column != UINT32_MAX && at == f->column_count)
+            yaml_error(&e->file, &n->keys[i], r->diags, NULL, "column '%s' is not in this figure",
+                       n->keys[i].text);
+        else if (column != UINT32_MAX && !known)
+            yaml_error(&e->file, &n->items[i], r->diags,
+                       "the workloads' descriptions have them under 'papers:'",
+                       "%s says nothing of '%s' for any of these workloads", e->paper, n->items[i].text);
+        else if (column != UINT32_MAX)
+            f->papers[at] = n->items[i].text;
+    }
+}
+
+/* ---- claims ---- */
+
+static void read_claim_column(struct experiment_reading *r, const struct lab_figure *f, struct lab_claim *c,
+                              const struct yaml_node *n)
+{
+    const struct yaml_node *column = yaml_get(n, "column"), *measure = yaml_get(n, "measure");
+    if (column)
+        c->column = experiment_column(r, column);
+    else if (f->column_count == 1)
+        c->column = f->columns[0];
+    else
+        yaml_error(&r->e->file, n, r->diags, "column: NAME", "which column is claim '%s' about?", c->id);
+    if (measure)
+        c->measure = find_measure(r, measure);
+    else if (f->measure_count == 1)
+        c->measure = f->measures[0];
+    else
+        yaml_error(&r->e->file, n, r->diags, "measure: NAME", "which measure is claim '%s' about?", c->id);
+}
+
+static void read_claim_workload(struct experiment_reading *r, const struct lab_figure *f, struct lab_claim *c,
+                                const struct yaml_node *n)
+{
+    const struct yaml_node *workload = yaml_get(n, "workload");
+    const struct experiment *e = r->e;
+    if (!workload) {
+        if (f->mean == MEAN_NONE && e->workload_count)
+            yaml_error(&e->file, n, r->diags,
+                       "give the figure 'mean: arithmetic', or the claim 'workload: NAME'",
+                       "claim '%s' is about a mean, and the figure has none", c->id);
+        return;
+    }
+    VEC(const char *) names = {0};
+    for (uint32_t i = 0; i < e->workload_count; i++) {
+        if (!strcmp(e->workloads[i]->name, workload->text)) c->workload = e->workloads[i]->name;
+        vec_push(&names, e->workloads[i]->name);
+    }
+    if (!c->workload)
+        experiment_unknown(r, workload, "workload of this experiment", names.data, names.len, NULL);
+    vec_free(&names);
+}
+
+static bool read_claim(struct experiment_reading *r, const struct lab_figure *f, struct lab_claim *c,
+                       const struct yaml_node *n)
+{
+    static const char *const keys[] = {"id", "column", "measure", "workload", "neutral"};
+    const struct yaml_node *id = yaml_get(n, "id"), *neutral = yaml_get(n, "neutral");
+    c->neutral = NAN;
+    if (!id || id->kind != YAML_TEXT) {
+        yaml_error(&r->e->file, n, r->diags, "for example {id: bw.x4.l1, column: L1, neutral: 0}",
+                   "a claim is a mapping with an id");
+        return false;
+    }
+    experiment_only(r, n, keys, ARRAY_LEN(keys));
+    c->id = id->text;
+    c->fact = claims_find(&r->e->claims, id->text);
+    if (!c->fact) {
+        const char *near = claims_nearest(&r->e->claims, id->text);
+        experiment_unknown(r, id, "claim", &near, near ? 1 : 0, "claims.tsv has them");
+        return false;
+    }
+    read_claim_column(r, f, c, n);
+    read_claim_workload(r, f, c, n);
+    if (neutral) experiment_number(r, neutral, &c->neutral);
+    return true;
+}
+
+static void read_claims(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
+{
+    if (!n) return;
+    if (n->kind != YAML_LIST) {
+        yaml_error(&r->e->file, n, r->diags, "for example claims: [{id: bw.x4.l1, column: L1}]",
+                   "'claims' takes a list");
+        return;
+    }
+    struct lab_claim *claims = ARENA_ARRAY(&r->e->arena, struct lab_claim, n->count);
+    f->claims = claims;
+    for (uint32_t i = 0; i < n->count; i++)
+        if (read_claim(r, f, &claims[f->claim_count], &n->items[i])) f->claim_count++;
+}
+
+/* ---- a figure ---- */
+
+static void read_figure(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
+{
+    static const char *const keys[] = {"id",      "title", "where", "draw", "columns", "measures", "mean",
+                                       "percent", "x",     "y",     "note", "claims",  "paper"};
+    struct experiment *e = r->e;
+    if (n->kind != YAML_MAP) {
+        yaml_error(&e->file, n, r->diags, "for example - {id: ipc, draw: bars, measures: [ipc]}",
+                   "a figure is a mapping");
+        return;
+    }
+    experiment_only(r, n, keys, ARRAY_LEN(keys));
+    f->id = yaml_text(&e->file, n, "id", e->name, r->diags);
+    f->title = yaml_text(&e->file, n, "title", e->title, r->diags);
+    f->where = yaml_text(&e->file, n, "where", "", r->diags);
+    f->kind = (enum figure_kind)read_choice(r, n, "draw", kind_names, ARRAY_LEN(kind_names), FIGURE_BARS);
+    f->mean = (enum mean_kind)read_choice(r, n, "mean", mean_names, ARRAY_LEN(mean_names), MEAN_NONE);
+    f->percent = read_flag(r, n, "percent");
+    f->x_title = yaml_text(&e->file, n, "x", "", r->diags);
+    f->y_title = yaml_text(&e->file, n, "y", "", r->diags);
+    f->note = yaml_text(&e->file, n, "note", "", r->diags);
+    for (const struct lab_figure *other = e->figures; other < f; other++)
+        if (!strcmp(other->id, f->id))
+            yaml_error(&e->file, yaml_get(n, "id") ? yaml_get(n, "id") : n, r->diags,
+                       "give each figure its own 'id:'", "there is a figure '%s' already", f->id);
+    read_figure_columns(r, f, yaml_get(n, "columns"));
+    read_figure_measures(r, f, yaml_get(n, "measures"), n);
+    read_papers(r, f, yaml_get(n, "paper"));
+    read_claims(r, f, yaml_get(n, "claims"));
+}
+
+void experiment_read_figures(struct experiment_reading *r)
+{
+    struct experiment *e = r->e;
+    const struct yaml_node *n = yaml_get(e->file.root, "figures");
+    if (!n || n->kind != YAML_LIST || !n->count) {
+        yaml_error(&e->file, n ? n : e->file.root, r->diags,
+                   "for example figures: [{id: ipc, draw: bars, measures: [ipc]}]",
+                   "'figures' must be a list of at least one");
+        return;
+    }
+    e->figures = ARENA_ARRAY(&e->arena, struct lab_figure, n->count);
+    e->figure_count = n->count;
+    for (uint32_t i = 0; i < n->count; i++) {
+        e->figures[i].id = "";
+        read_figure(r, &e->figures[i], &n->items[i]);
+    }
+}

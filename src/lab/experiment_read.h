@@ -1,0 +1,71 @@
+/* experiment_read.h: what the files that read an experiment share. */
+#ifndef HEDDLE_EXPERIMENT_READ_H
+#define HEDDLE_EXPERIMENT_READ_H
+
+#include "base/map.h"
+#include "lab/experiment.h"
+#include "lab/expr.h"
+#include "stats/stat.h"
+
+/* A name of `columns:` and the columns that came of it: one, or one for each value of `over`. */
+struct column_group {
+    const char *name;
+    uint32_t first, count;
+};
+
+struct column_draft; /* experiment_draft.c */
+
+struct experiment_reading {
+    struct experiment *e;
+    const struct workload_set *workloads;
+    struct diag_list *diags;
+    struct map stats; /* every statistic that a run can have: name -> bins of a histogram + 1 */
+    VEC(struct lab_column) columns;
+    VEC(struct column_draft *) drafts; /* of each column; NULL of an oracle */
+    VEC(struct column_group) groups;
+};
+
+/* Each reads its part of the file into r->e. Errors are added to r->diags. */
+void experiment_read_workloads(struct experiment_reading *r);
+void experiment_read_columns(struct experiment_reading *r);
+void experiment_read_measures(struct experiment_reading *r);
+void experiment_read_figures(struct experiment_reading *r);
+
+/* The experiment's own machine can be read: told once, not by every column. */
+bool draft_check_machine(struct experiment_reading *r);
+/* What a column sets, before it is one. NULL with errors. */
+struct column_draft *draft_read(struct experiment_reading *r, const struct yaml_node *at,
+                                const struct yaml_node *n);
+struct column_draft *draft_copy(struct experiment_reading *r, const struct column_draft *from);
+/* A parameter of the machine, or else of a mechanism. */
+void draft_put(struct column_draft *d, const struct yaml_node *key, const struct yaml_node *value);
+/* Makes a column of it and adds both to the reading. False with errors at the settings that the machine refuses. */
+bool draft_finish(struct experiment_reading *r, struct column_draft *d, struct lab_column *c);
+void draft_free(struct column_draft *d);
+
+/* The columns that a name stands for, or NULL with an error at `at`. */
+const struct column_group *experiment_columns(struct experiment_reading *r, const struct yaml_node *at);
+/* One column; UINT32_MAX with an error at `at` when there is none, or when the name stands for several. */
+uint32_t experiment_column(struct experiment_reading *r, const struct yaml_node *at);
+/* Without an error. */
+uint32_t experiment_column_find(const struct experiment_reading *r, const char *name);
+
+/* Reads and binds an expression; NULL with errors. In `oracle` it may use neither measures nor other oracles. */
+const struct expr *experiment_expr(struct experiment_reading *r, const struct yaml_node *n, bool oracle);
+/* The statistics that every run has: of the machine, of the built-in mechanisms, and the run's own. */
+void experiment_stats(struct map *stats);
+void experiment_add_stats(struct map *stats, const struct stat_row *rows); /* may be NULL */
+
+/* Every key of the map must be one of `known`, and none may be there twice. */
+void experiment_only(struct experiment_reading *r, const struct yaml_node *map, const char *const *known,
+                     size_t count);
+/* An error at `at` that names the nearest of `names`, or says `otherwise`. */
+void experiment_unknown(struct experiment_reading *r, const struct yaml_node *at, const char *what,
+                        const char *const *names, size_t count, const char *otherwise);
+/* The number of a node; false with an error. */
+bool experiment_number(struct experiment_reading *r, const struct yaml_node *n, double *out);
+/* The node must be a list, or a single text that is then a list of one. False with an error: one of its members is no text. */
+bool experiment_texts(struct experiment_reading *r, const struct yaml_node *n, const struct yaml_node **items,
+                      uint32_t *count);
+
+#endif

@@ -1,0 +1,377 @@
+/* expr.c: reads expressions by recursive descent and evaluates the tree.
+ *
+ *     sum     := product { (+|-) product }          product := unary { (*|/) unary }
+ *     unary   := - unary | power                    power   := primary [ ^ unary ]
+ *     primary := number | ( sum ) | FUNCTION ( sum {, sum} ) | leaf */
+#include "lab/expr.h"
+
+#include <ctype.h>
+#include <math.h>
+
+enum expr_op { OP_NUMBER, OP_LEAF, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_POWER, OP_NEGATE, OP_CALL };
+/* The tree is walked by recursion: both bounds keep a hostile text from using up the stack. */
+enum { EXPR_DEPTH_MAX = 100, EXPR_NODES_MAX = 1000, EXPR_ARGS_MAX = 32 };
+
+struct expr_function {
+    const char *name;
+    uint32_t args_min, args_max;
+    double (*of)(const double *args, uint32_t count);
+};
+
+struct expr {
+    enum expr_op op;
+    double number;
+    struct expr_leaf leaf;
+    const struct expr_function *function;
+    uint32_t count;
+    struct expr **args;
+};
+
+/* ---- functions ---- */
+
+/* fmin and fmax pass over a NAN; here a number that is not known makes the result unknown. */
+static double of_min(const double *v, uint32_t n)
+{
+    double out = v[0];
+    for (uint32_t i = 1; i < n; i++) out = isnan(out) || isnan(v[i]) ? NAN : MIN(out, v[i]);
+    return out;
+}
+static double of_max(const double *v, uint32_t n)
+{
+    double out = v[0];
+    for (uint32_t i = 1; i < n; i++) out = isnan(out) || isnan(v[i]) ? NAN : MAX(out, v[i]);
+    return out;
+}
+static double of_sum(const double *v, uint32_t n)
+{
+    double out = 0;
+    for (uint32_t i = 0; i < n; i++) out += v[i];
+    return out;
+}
+static double of_abs(const double *v, uint32_t n) { return fabs(v[0]); }
+static double of_sqrt(const double *v, uint32_t n) { return sqrt(v[0]); }
+static double of_log(const double *v, uint32_t n) { return log(v[0]); }
+static double of_exp(const double *v, uint32_t n) { return exp(v[0]); }
+
+static const struct expr_function functions[] = {
+    {"min", 1, EXPR_ARGS_MAX, of_min},
+    {"max", 1, EXPR_ARGS_MAX, of_max},
+    {"sum", 1, EXPR_ARGS_MAX, of_sum},
+    {"abs", 1, 1, of_abs},
+    {"sqrt", 1, 1, of_sqrt},
+    {"log", 1, 1, of_log},
+    {"exp", 1, 1, of_exp},
+};
+
+/* ---- reading ---- */
+
+struct parser {
+    struct arena *arena;
+    const char *text, *at;
+    const struct expr_source *where;
+    struct diag_list *diags;
+    uint32_t depth, nodes;
+    bool failed;
+};
+
+static void fail_at(struct parser *p, const char *at, size_t len, const char *hint, const char *fmt, ...)
+    PRINTF_LIKE(5, 6);
+static void fail_at(struct parser *p, const char *at, size_t len, const char *hint, const char *fmt, ...)
+{
+    if (p->failed) return; /* the first is the cause of the others */
+    p->failed = true;
+    bool exact = p->where->exact;
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vadd(p->diags, DIAG_ERROR, p->where->src, p->where->line,
+              p->where->col + (exact ? (int)(at - p->text) : 0), exact ? (int)len : 1, hint, fmt, ap);
+    va_end(ap);
+}
+
+static char peek(struct parser *p)
+{
+    while (isspace((unsigned char)*p->at)) p->at++;
+    return *p->at;
+}
+
+static bool accept(struct parser *p, char c)
+{
+    if (peek(p) != c) return false;
+    p->at++;
+    return true;
+}
+
+static void expect(struct parser *p, char c, const char *opened)
+{
+    if (accept(p, c)) return;
+    if (*p->at)
+        fail_at(p, p->at, 1, NULL, "expected '%c' before '%c'", c, *p->at);
+    else
+        fail_at(p, opened, 1, NULL, "this is never closed: '%c' is missing", c);
+}
+
+static struct expr *node(struct parser *p, enum expr_op op, uint32_t count)
+{
+    if (++p->nodes == EXPR_NODES_MAX)
+        fail_at(p, p->at, 1, "divide it into several measures", "the expression is too long");
+    struct expr *e = ARENA_NEW(p->arena, struct expr);
+    e->op = op;
+    e->count = count;
+    e->args = count ? ARENA_ARRAY(p->arena, struct expr *, count) : NULL;
+    return e;
+}
+
+static struct expr *pair(struct parser *p, enum expr_op op, struct expr *a, struct expr *b)
+{
+    struct expr *e = node(p, op, 2);
+    e->args[0] = a;
+    e->args[1] = b;
+    return e;
+}
+
+static struct expr *read_sum(struct parser *p);
+
+static struct expr *read_number(struct parser *p)
+{
+    const char *start = p->at;
+    while (isdigit((unsigned char)*p->at)) p->at++;
+    if (*p->at == '.') p->at++;
+    while (isdigit((unsigned char)*p->at)) p->at++;
+    if (*p->at == 'e' || *p->at == 'E') {
+        const char *digits = p->at + 1 + (p->at[1] == '+' || p->at[1] == '-');
+        if (isdigit((unsigned char)*digits)) p->at = digits;
+        while (isdigit((unsigned char)*p->at)) p->at++;
+    }
+    if (isalpha((unsigned char)*p->at) || *p->at == '_')
+        fail_at(p, start, (size_t)(p->at - start) + 1,
+                "put quotes around a column's name that begins with a digit: \"16+48\".ipc",
+                "a number ends in '%c'", *p->at);
+    struct expr *e = node(p, OP_NUMBER, 0);
+    e->number = strtod(start, NULL);
+    return e;
+}
+
+static struct expr *leaf(struct parser *p, enum expr_leaf_kind kind, const char *owner, const char *name,
+                         const char *start)
+{
+    bool exact = p->where->exact;
+    struct expr *e = node(p, OP_LEAF, 0);
+    e->leaf = (struct expr_leaf){.kind = kind,
+                                 .owner = owner,
+                                 .name = name,
+                                 .line = p->where->line,
+                                 .col = p->where->col + (exact ? (int)(start - p->text) : 0),
+                                 .len = exact ? (int)(p->at - start) : 0,
+                                 .column = EXPR_THIS_COLUMN};
+    return e;
+}
+
+static bool is_name_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
+
+/* A name with dots, and behind it, without a space, a bin's number in brackets. */
+static const char *read_name(struct parser *p)
+{
+    const char *start = p->at;
+    while (is_name_char(*p->at)) p->at++;
+    if (*p->at == '[') {
+        const char *open = p->at++;
+        const char *digits = p->at;
+        while (isdigit((unsigned char)*p->at)) p->at++;
+        if (p->at == digits) fail_at(p, open, 1, "bins are numbered from 0", "a bin's number is missing");
+        if (*p->at == ']')
+            p->at++;
+        else
+            fail_at(p, open, 1, NULL, "this is never closed: ']' is missing");
+    }
+    return arena_strndup(p->arena, start, (size_t)(p->at - start));
+}
+
+/* param(KEY), paper(FIGURE): what is in the parentheses is a name, not an expression (l1.mshrs, two-level.active). */
+static struct expr *read_lookup(struct parser *p, enum expr_leaf_kind kind, const char *owner,
+                                const char *start)
+{
+    const char *open = p->at++;
+    peek(p);
+    const char *key = p->at;
+    while (is_name_char(*p->at) || *p->at == '-') p->at++;
+    size_t len = (size_t)(p->at - key);
+    if (!len) fail_at(p, key, 1, NULL, "a name is missing");
+    const char *name = arena_strndup(p->arena, key, len);
+    expect(p, ')', open);
+    return leaf(p, kind, owner, name, start);
+}
+
+static const struct expr_function *function_called(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(functions); i++)
+        if (!strcmp(functions[i].name, name)) return &functions[i];
+    return NULL;
+}
+
+static struct expr *read_call(struct parser *p, const char *name, const char *start)
+{
+    const char *names[ARRAY_LEN(functions) + 2] = {"param", "paper"};
+    for (size_t i = 0; i < ARRAY_LEN(functions); i++) names[i + 2] = functions[i].name;
+    const struct expr_function *f = function_called(name);
+    if (!f) {
+        const char *near = diag_nearest(name, names, ARRAY_LEN(names));
+        char hint[96] = "there are min, max, sum, abs, sqrt, log, exp, param and paper";
+        if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+        fail_at(p, start, strlen(name), hint, "no function is called '%s'", name);
+        return NULL;
+    }
+    const char *open = p->at++;
+    struct expr *args[EXPR_ARGS_MAX];
+    uint32_t count = 0;
+    do {
+        if (count == f->args_max)
+            fail_at(p, start, strlen(name), NULL, "%s takes at most %u value%s", name, f->args_max,
+                    f->args_max == 1 ? "" : "s");
+        else
+            args[count++] = read_sum(p);
+    } while (!p->failed && accept(p, ','));
+    expect(p, ')', open);
+    if (p->failed) return NULL;
+    struct expr *e = node(p, OP_CALL, count);
+    e->function = f;
+    memcpy(e->args, args, count * sizeof *args);
+    for (uint32_t i = 0; i < count; i++) args[i]->leaf.in_sum = f->of == of_sum;
+    return e;
+}
+
+/* NAME, OWNER.NAME, FUNCTION(...), param(KEY), OWNER.param(KEY), paper(FIGURE). */
+static struct expr *read_word(struct parser *p)
+{
+    const char *start = p->at;
+    const char *name = read_name(p);
+    if (*p->at != '(') return leaf(p, EXPR_NAME, NULL, name, start);
+    size_t n = strlen(name);
+    if (!strcmp(name, "param")) return read_lookup(p, EXPR_PARAM, NULL, start);
+    if (!strcmp(name, "paper")) return read_lookup(p, EXPR_PAPER, NULL, start);
+    if (n > 6 && !strcmp(name + n - 6, ".param"))
+        return read_lookup(p, EXPR_PARAM, arena_strndup(p->arena, name, n - 6), start);
+    return read_call(p, name, start);
+}
+
+/* "a column".NAME, "a column".param(KEY); quotes of either kind. */
+static struct expr *read_quoted(struct parser *p)
+{
+    const char *start = p->at, quote = *p->at++;
+    const char *end = strchr(p->at, quote);
+    if (!end) {
+        fail_at(p, start, 1, NULL, "this quote is never closed");
+        return NULL;
+    }
+    const char *owner = arena_strndup(p->arena, p->at, (size_t)(end - p->at));
+    p->at = end + 1;
+    if (*p->at != '.' || !is_name_char(p->at[1])) {
+        fail_at(p, start, (size_t)(p->at - start), "as in \"L1+L2\".ipc",
+                "a column is not a number: '.' and a statistic must follow");
+        return NULL;
+    }
+    p->at++;
+    const char *name = read_name(p);
+    if (*p->at != '(') return leaf(p, EXPR_NAME, owner, name, start);
+    if (!strcmp(name, "param")) return read_lookup(p, EXPR_PARAM, owner, start);
+    fail_at(p, start, (size_t)(p->at - start), NULL, "only a statistic or param() can be another column's");
+    return NULL;
+}
+
+static struct expr *read_primary(struct parser *p)
+{
+    char c = peek(p);
+    const char *start = p->at;
+    if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)p->at[1]))) return read_number(p);
+    if (isalpha((unsigned char)c) || c == '_') return read_word(p);
+    if (c == '"' || c == '\'') return read_quoted(p);
+    if (c == '(') {
+        p->at++;
+        struct expr *e = read_sum(p);
+        expect(p, ')', start);
+        return e;
+    }
+    if (c)
+        fail_at(p, start, 1, NULL, "expected a number or a name before '%c'", c);
+    else
+        fail_at(p, start, 1, NULL, "the expression ends where a number or a name should follow");
+    return NULL;
+}
+
+static struct expr *read_unary(struct parser *p)
+{
+    if (p->depth == EXPR_DEPTH_MAX) fail_at(p, p->at, 1, NULL, "nested too deeply");
+    if (p->failed) return NULL;
+    p->depth++;
+    struct expr *e;
+    if (accept(p, '-')) {
+        e = node(p, OP_NEGATE, 1);
+        e->args[0] = read_unary(p);
+    } else {
+        e = read_primary(p);
+        if (!p->failed && accept(p, '^')) e = pair(p, OP_POWER, e, read_unary(p));
+    }
+    p->depth--;
+    return e;
+}
+
+static struct expr *read_product(struct parser *p)
+{
+    struct expr *e = read_unary(p);
+    while (!p->failed && (peek(p) == '*' || *p->at == '/')) {
+        enum expr_op op = *p->at++ == '*' ? OP_MUL : OP_DIV;
+        e = pair(p, op, e, read_unary(p));
+    }
+    return e;
+}
+
+static struct expr *read_sum(struct parser *p)
+{
+    struct expr *e = read_product(p);
+    while (!p->failed && (peek(p) == '+' || *p->at == '-')) {
+        enum expr_op op = *p->at++ == '+' ? OP_ADD : OP_SUB;
+        e = pair(p, op, e, read_product(p));
+    }
+    return e;
+}
+
+struct expr *expr_parse(struct arena *a, const char *text, const struct expr_source *where,
+                        struct diag_list *diags)
+{
+    struct parser p = {.arena = a, .text = text, .at = text, .where = where, .diags = diags};
+    struct expr *e = read_sum(&p);
+    if (!p.failed && peek(&p)) fail_at(&p, p.at, 1, NULL, "expected an operator before '%c'", *p.at);
+    return p.failed ? NULL : e;
+}
+
+/* ---- binding and evaluating ---- */
+
+bool expr_bind(struct expr *e, expr_binder bind, void *context)
+{
+    bool ok = e->op != OP_LEAF || bind(context, &e->leaf);
+    for (uint32_t i = 0; i < e->count; i++) ok = expr_bind(e->args[i], bind, context) && ok;
+    return ok;
+}
+
+static double evaluate(const struct expr *e, expr_values value, void *context)
+{
+    double v[EXPR_ARGS_MAX] = {0};
+    for (uint32_t i = 0; i < e->count; i++) v[i] = evaluate(e->args[i], value, context);
+    switch (e->op) {
+    case OP_NUMBER: return e->number;
+    case OP_LEAF: return value(context, &e->leaf);
+    case OP_ADD: return v[0] + v[1];
+    case OP_SUB: return v[0] - v[1];
+    case OP_MUL: return v[0] * v[1];
+    case OP_DIV: return v[1] == 0 ? NAN : v[0] / v[1];
+    case OP_POWER: return isnan(v[0]) || isnan(v[1]) ? NAN : pow(v[0], v[1]);
+    case OP_NEGATE: return -v[0];
+    case OP_CALL: return e->function->of(v, e->count);
+    }
+    UNREACHABLE("expression");
+}
+
+double expr_eval(const struct expr *e, expr_values value, void *context)
+{
+    double v = evaluate(e, value, context);
+    return isfinite(v) ? v : NAN;
+}

@@ -1,0 +1,58 @@
+/* expr.h: arithmetic over the numbers of runs, as experiments write it:
+ *
+ *     100 * sm.slots_str_mem / (sm.slots - sm.slots_issued)      statistics of this column's run
+ *     ipc / base.ipc - 1      "L1+L2".ipc                         of another column's; odd names in quotes, of either kind
+ *     param(l1.mshrs)   base.param(l1.mshrs)   paper(p_inf)       a parameter of the machine; what the paper says
+ *     queue.l2_access_level[3]   sum(queue.l2_access_level)       a bin of a histogram, and all of them
+ *     min max abs sqrt log exp sum,  + - * / ^ ( )
+ *
+ * What the names stand for is not this file's business: who reads an experiment binds them, who draws a figure gives their values. */
+#ifndef HEDDLE_EXPR_H
+#define HEDDLE_EXPR_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+enum expr_leaf_kind {
+    EXPR_NAME, /* not bound yet: a statistic, a measure, or either of them behind a column's name and a dot */
+    EXPR_STAT, /* bound: a statistic */
+    EXPR_MEASURE, /* bound: another measure */
+    EXPR_PARAM,
+    EXPR_PAPER
+};
+
+#define EXPR_THIS_COLUMN UINT32_MAX
+
+/* A number that is known only when the expression is evaluated. */
+struct expr_leaf {
+    enum expr_leaf_kind kind;
+    const char *owner; /* the column's name where it stands apart (in quotes, or before .param); else NULL */
+    const char *name;
+    bool in_sum;        /* an argument of sum(): a histogram's name stands for all of its bins */
+    int line, col, len; /* where it was written; len 0: only the beginning of the text is known */
+    /* whoever binds it fills these in */
+    uint32_t column;  /* or EXPR_THIS_COLUMN */
+    uint32_t measure; /* EXPR_MEASURE */
+    uint32_t bins;    /* EXPR_STAT: sum of so many bins; 0 = a plain number */
+};
+
+struct expr;
+
+/* Where the text stands: `line` and `col` of its first character. Not exact (a text over several lines): errors point at its beginning. */
+struct expr_source {
+    const struct diag_source *src;
+    int line, col;
+    bool exact;
+};
+
+/* NULL with a diagnostic. */
+struct expr *expr_parse(struct arena *a, const char *text, const struct expr_source *where,
+                        struct diag_list *diags);
+/* Calls `bind` for every leaf, in the order of the text. False when any call was. */
+typedef bool (*expr_binder)(void *context, struct expr_leaf *leaf);
+bool expr_bind(struct expr *e, expr_binder bind, void *context);
+/* NAN where a leaf is, or where the result is no number (x / 0). Every leaf is asked for, whatever the others are. */
+typedef double (*expr_values)(void *context, const struct expr_leaf *leaf);
+double expr_eval(const struct expr *e, expr_values value, void *context);
+
+#endif

@@ -1,0 +1,97 @@
+/* figure.c: the cells of a figure and its claims, filled in from the store. */
+#include "lab/figure.h"
+
+#include "lab/figure_impl.h"
+
+#include <math.h>
+
+static void add_cell(struct figure_data *d, struct figure_values *v, uint32_t workload, uint32_t column,
+                     uint32_t measure)
+{
+    struct figure_cell *c = &d->cells[d->cell_count++];
+    *c = (struct figure_cell){.workload = workload, .column = column, .measure = measure, .chosen = column};
+    c->value = workload == FIGURE_MEAN ? figure_mean(v, d->figure->mean, column, measure)
+                                       : figure_value(v, workload, column, measure, &c->chosen);
+}
+
+static void add_row(struct figure_data *d, struct figure_values *v, uint32_t workload)
+{
+    const struct lab_figure *f = d->figure;
+    for (uint32_t c = 0; c < f->column_count; c++)
+        for (uint32_t m = 0; m < f->measure_count; m++)
+            add_cell(d, v, workload, f->columns[c], f->measures[m]);
+}
+
+static uint32_t workload_at(const struct experiment *e, const char *name)
+{
+    for (uint32_t i = 0; i < e->workload_count; i++)
+        if (!strcmp(e->workloads[i]->name, name)) return i;
+    return UINT32_MAX;
+}
+
+static void fill_claim(struct figure_claim *c, struct figure_values *v, const struct lab_figure *f)
+{
+    const struct lab_claim *claim = c->claim;
+    c->metric = claim->fact->metric;
+    c->where = claim->fact->where;
+    c->note = claim->fact->note;
+    c->paper = claim->fact->value;
+    if (!claim->workload) {
+        c->ours = figure_mean(v, f->mean, claim->column, claim->measure);
+        return;
+    }
+    uint32_t workload =
+        workload_at(v->plan->experiment, claim->workload); /* may have been left out by experiment_narrow() */
+    c->ours = workload == UINT32_MAX ? NAN : figure_value(v, workload, claim->column, claim->measure, NULL);
+}
+
+bool figure_make(struct figure_data *d, const struct plan *p, const struct lab_figure *f, struct store *s,
+                 struct diag_list *diags)
+{
+    const struct experiment *e = p->experiment;
+    struct figure_values v;
+    figure_values_open(&v, p, s);
+    bool has_mean = f->mean != MEAN_NONE || !e->workload_count;
+    size_t rows = e->workload_count + (size_t)has_mean;
+    *d = (struct figure_data){.figure = f, .claim_count = f->claim_count};
+    d->cells = mem_zalloc(MAX(rows * f->column_count * f->measure_count, (size_t)1) * sizeof *d->cells);
+    d->claims = mem_zalloc(MAX(f->claim_count, 1u) * sizeof *d->claims);
+    for (uint32_t w = 0; w < e->workload_count; w++) add_row(d, &v, w);
+    if (has_mean) add_row(d, &v, FIGURE_MEAN);
+    for (uint32_t i = 0; i < f->claim_count; i++) {
+        d->claims[i].claim = &f->claims[i];
+        fill_claim(&d->claims[i], &v, f);
+    }
+    claims_judge(f, d->claims, d->claim_count);
+    d->missing = v.missing;
+    bool ok = !v.error;
+    if (!ok) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "the store cannot be read: %s", v.error);
+        figure_free(d);
+    }
+    figure_values_close(&v);
+    return ok;
+}
+
+void figure_free(struct figure_data *d)
+{
+    free(d->cells);
+    free(d->claims);
+    *d = (struct figure_data){0};
+}
+
+double figure_paper(const struct experiment *e, const struct figure_data *d, const struct figure_cell *c)
+{
+    const struct lab_figure *f = d->figure;
+    for (uint32_t i = 0; i < d->claim_count; i++) {
+        const struct lab_claim *claim = d->claims[i].claim;
+        bool same_row = c->workload == FIGURE_MEAN
+                            ? !claim->workload
+                            : claim->workload && !strcmp(claim->workload, e->workloads[c->workload]->name);
+        if (same_row && claim->column == c->column && claim->measure == c->measure) return d->claims[i].paper;
+    }
+    for (uint32_t i = 0; c->workload != FIGURE_MEAN && i < f->column_count; i++)
+        if (f->columns[i] == c->column && f->papers[i])
+            return workload_figure(e->workloads[c->workload], e->paper, f->papers[i]);
+    return NAN;
+}

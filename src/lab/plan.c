@@ -1,0 +1,58 @@
+/* plan.c: the runs that an experiment needs, each once. */
+#include "base/map.h"
+#include "lab/experiment.h"
+
+static struct lab_job job_of(const struct experiment *e, uint32_t workload, uint32_t column)
+{
+    const struct lab_column *c = &e->columns[column];
+    return (struct lab_job){.workload = e->workloads[workload],
+                            .size = e->sizes[workload],
+                            .machine = c->machine,
+                            .sets = c->sets,
+                            .mechs = c->mechs,
+                            .mech_sets = c->mech_sets,
+                            .seed = e->seed,
+                            .sample = e->sample};
+}
+
+/* The job's place in the plan: a new one, or that of its twin. */
+static uint32_t add_job(struct plan *p, struct map *by_key, const struct lab_job *job)
+{
+    uintptr_t twin = (uintptr_t)map_get(by_key, job->key);
+    if (twin) return (uint32_t)twin - 1;
+    p->jobs[p->job_count++] = *job;
+    map_put(by_key, job->key, (void *)(uintptr_t)p->job_count);
+    return p->job_count - 1;
+}
+
+bool plan_make(struct plan *p, const struct experiment *e, struct diag_list *diags)
+{
+    uint32_t errors = diags->errors, cells = e->workload_count * e->column_count;
+    *p = (struct plan){.experiment = e};
+    if (e->study) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "'%s' is a study: its experiments have the runs",
+                 e->name);
+        return false;
+    }
+    p->jobs = mem_zalloc(MAX(cells, 1u) * sizeof *p->jobs);
+    p->cell = mem_alloc(MAX(cells, 1u) * sizeof *p->cell);
+    struct map by_key = {0};
+    for (uint32_t i = 0; i < cells && diags->errors == errors; i++) {
+        uint32_t workload = i / e->column_count, column = i % e->column_count;
+        p->cell[i] = UINT32_MAX;
+        if (e->columns[column].choice_count) continue;
+        struct lab_job job = job_of(e, workload, column);
+        if (job_seal(&job, diags)) p->cell[i] = add_job(p, &by_key, &job);
+    }
+    map_free(&by_key);
+    if (diags->errors == errors) return true;
+    plan_free(p);
+    return false;
+}
+
+void plan_free(struct plan *p)
+{
+    free(p->jobs);
+    free(p->cell);
+    *p = (struct plan){0};
+}

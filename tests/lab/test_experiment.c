@@ -1,0 +1,148 @@
+/* test_experiment.c STATS: an experiment from its file to its figure, with real keys and a real store; and every statistic that an
+ * experiment may name is one that the store has. STATS is the JSON of a run. */
+#include "core/stat_tables.h"
+#include "lab/experiment_read.h"
+#include "lab/figure.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *stats_path;
+static char folder[64];
+
+static void write_file(const char *name, const char *text, char path[128])
+{
+    snprintf(path, 128, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static const char text[] =
+    "machine: fermi\nsize: tiny\nworkloads: [one, two]\n"
+    "columns: {base: {}, more: {set: {l1.mshrs: 64}}, same: {}}\n"
+    "measures:\n  ratio: ipc / base.ipc\n  levels: sum(queue.l2_access_level) / queue.l2_access_used\n"
+    "  mshrs: param(l1.mshrs)\n"
+    "figures: [{id: f, measures: [ratio, levels, mshrs], mean: geometric}]\n";
+
+struct rig {
+    struct workload_set workloads;
+    struct experiment e;
+    struct plan p;
+    struct store *store;
+    struct diag_list diags;
+};
+
+static void rig_up(struct rig *r)
+{
+    char path[128], *error = NULL;
+    *r = (struct rig){0};
+    write_file("one.yaml", "name: one\nprogram: /bin/true\nsizes: {tiny: {}}\n", path);
+    assert_non_null(workload_load_file(&r->workloads, path, "/bin", &r->diags));
+    write_file("two.yaml", "name: two\nprogram: /bin/false\nsizes: {tiny: {}}\n", path);
+    assert_non_null(workload_load_file(&r->workloads, path, "/bin", &r->diags));
+    write_file("test.yaml", text, path);
+    bool ok = experiment_load(&r->e, path, &r->workloads, &r->diags) && plan_make(&r->p, &r->e, &r->diags);
+    if (!ok) fail_msg("%s", r->diags.items.data[0].message);
+    snprintf(path, sizeof path, "%s/store.db", folder);
+    r->store = store_open(path, true, &error);
+    if (!r->store) fail_msg("%s", error);
+}
+
+static void rig_down(struct rig *r)
+{
+    store_close(r->store);
+    plan_free(&r->p);
+    experiment_free(&r->e);
+    workloads_free(&r->workloads);
+    diag_free(&r->diags);
+}
+
+static void put(struct rig *r, uint32_t job)
+{
+    char *error = NULL;
+    struct store_outcome o = {
+        .stats = stats_path, .log = "/dev/null", .seconds = 1.5, .peak_bytes = 1 << 20, .host = "here"};
+    if (!store_put(r->store, &r->p.jobs[job], &o, &error)) fail_msg("%s", error);
+}
+
+static void an_experiment_becomes_a_figure(void **state)
+{
+    struct rig r;
+    struct figure_data d;
+    rig_up(&r);
+    assert_int_equal(r.p.job_count, 4); /* `same` is `base` */
+    for (uint32_t i = 0; i < 3; i++) put(&r, i);
+    assert_true(figure_make(&d, &r.p, &r.e.figures[0], r.store, &r.diags));
+    assert_int_equal(d.missing, 1);
+    assert_true(d.cells[0].value == 1 && d.cells[2].value == 64);
+    figure_free(&d);
+    put(&r, 3);
+    assert_true(figure_make(&d, &r.p, &r.e.figures[0], r.store, &r.diags));
+    assert_int_equal(d.missing, 0);
+    for (uint32_t i = 0; i < d.cell_count; i++) assert_false(isnan(d.cells[i].value));
+    assert_true(fabs(d.cells[1].value - 1) < 1e-12); /* the levels of a queue are all of its time in use */
+    figure_free(&d);
+    rig_down(&r);
+}
+
+static void expect_stat(struct rig *r, const char *name)
+{
+    if (isnan(store_stat(r->store, r->p.jobs[0].key, name))) fail_msg("the store does not have '%s'", name);
+}
+
+static void the_store_has_what_experiments_may_name(void **state)
+{
+    static const char *const own[] = {"cycles", "ipc", "thread_ipc", "host.seconds", "host.peak_bytes"};
+    struct rig r;
+    struct map known = {0};
+    struct stats_table t;
+    uint32_t counted = 0;
+    rig_up(&r);
+    put(&r, 0);
+    experiment_stats(&known);
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        assert_non_null(map_get(&known, own[i]));
+        expect_stat(&r, own[i]);
+    }
+    for (uint32_t i = 0; machine_stats_at(i, &t); i++)
+        for (const struct stat_row *row = t.rows; row->name && strcmp(t.where, "src/mech"); row++) {
+            char name[128];
+            snprintf(name, sizeof name, row->type == STAT_HIST ? "%s[%u]" : "%s", row->name, row->length - 1);
+            assert_non_null(map_get(&known, row->name));
+            if (row->type != STAT_RATIO) expect_stat(&r, name); /* a ratio may be 0 / 0 here */
+            counted++;
+        }
+    assert_true(counted > 100);
+    map_free(&known);
+    rig_down(&r);
+}
+
+static int make_folder(void **state)
+{
+    snprintf(folder, sizeof folder, "/tmp/heddle-figure-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int drop_folder(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_experiment_becomes_a_figure),
+        cmocka_unit_test(the_store_has_what_experiments_may_name),
+    };
+    if (argc != 2) return 2;
+    stats_path = argv[1];
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
