@@ -251,7 +251,8 @@ static bool l2_write(struct l2_slice *s, uint32_t id, struct req *r, enum cache_
         l2_write_line(s, r, &s->cache.lines[plan.line]);
     }
     s->stats.write_allocs += plan.allocates;
-    l2_use_port(s, now, l2_port_cycles(s, r->write_bytes), &s->stats.port_write_cycles);
+    if (outcome == CACHE_HIT || !s->params.fill_port) /* else its bytes go in with the fill */
+        l2_use_port(s, now, l2_port_cycles(s, r->write_bytes), &s->stats.port_write_cycles);
     s->latch = (struct l2_timed){.id = id, .ready = now};
     r->l2_hit = outcome == CACHE_HIT;
     return true;

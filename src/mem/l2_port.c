@@ -1,8 +1,8 @@
 /* l2_port.c: what moves data in a slice: the one data port, the fills and write-backs that share it with
  * reads and writes, and the path of replies to the response queue.
  *
- * With l2.fill_port, fills have a port of their own of the same width, as the caches of later GPGPU-Sims do;
- * without it an ongoing fill keeps reads and writes waiting, as the thesis describes it (3.4.2).
+ * With l2.fill_port, fills have a port of their own of the same width, as in GPGPU-Sim from 3.2.2 on, and a
+ * write that misses goes into its line there; without it an ongoing fill keeps reads and writes waiting, as the thesis describes it (3.4.2).
  *
  * The port moves port_bytes in an L2 cycle (32 in the thesis's Table 3.1: a line of 128 bytes takes four). A
  * fill takes it before new accesses do. A reply of the tag stage waits in a latch until its data has passed
