@@ -41,7 +41,7 @@ static bool class_has_room(const struct sm *m, enum sm_class c)
 {
     if (c == CLASS_MEM && !lsu_has_room(m)) return false;
     if (m->p->operand_collector) return m->collector.room >> c & 1;
-    if (c == CLASS_MEM) return m->queue_count < m->p->lsu_queue;
+    if (c == CLASS_MEM) return !lsu_is_full(m);
     return m->flight_free != SM_NONE && pipes_accepts(&m->pipes, c, m->cycle);
 }
 

@@ -23,7 +23,8 @@ static void access_del(struct sm *m, uint32_t id)
 
 bool lsu_enqueue(struct sm *m, uint32_t access)
 {
-    if (m->queue_count == m->p->lsu_queue) return false;
+    if (lsu_is_full(m)) return false;
+    m->untaken += m->accesses[access].count;
     uint32_t at = m->queue_head + m->queue_count++;
     m->queue[at >= m->p->lsu_queue ? at - m->p->lsu_queue : at] = access;
     return true;
@@ -213,6 +214,7 @@ static void leave_queue(struct sm *m, uint32_t id)
     access_del(m, id);
     if (++m->queue_head == m->p->lsu_queue) m->queue_head = 0;
     m->queue_count--;
+    assert(m->queue_count || !m->untaken);
     m->must_look = true; /* there is room for one more */
 }
 
@@ -232,6 +234,8 @@ static bool serve_head(struct sm *m)
             return false;
         }
         a->done++;
+        m->untaken--;
+        m->must_look |= m->p->lsu_requests != 0; /* there may be room for one more */
     }
     if (!a->passes && a->done == a->count) leave_queue(m, id);
     return goes_on;

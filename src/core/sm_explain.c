@@ -42,8 +42,8 @@ static void explain_wait(const struct sm *m, uint32_t w, struct strbuf *out)
 void sm_explain(const struct sm *m, tick now, struct strbuf *out)
 {
     uint64_t cycle = now / m->clock.period;
-    strbuf_printf(out, "SM %u: %u CTAs, %u warps, load-store queue %u of %u%s\n", m->setup.index,
-                  m->cta_count, m->warp_count, m->queue_count, m->p->lsu_queue,
+    strbuf_printf(out, "SM %u: %u CTAs, %u warps, load-store queue %u of %u with %u accesses%s\n",
+                  m->setup.index, m->cta_count, m->warp_count, m->queue_count, m->p->lsu_queue, m->untaken,
                   m->blocked ? " (its head is refused by the L1)" : "");
     FOR_WARPS(w, m->resident)
     {

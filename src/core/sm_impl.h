@@ -153,6 +153,7 @@ struct sm {
     bool has_finished;               /* CTAs: see finished */
     uint32_t prefetch_count, unsent; /* unsent: misses of read-only caches that are still to be sent */
     uint32_t *queue, queue_head, queue_count; /* of the load-store unit: accesses */
+    uint32_t untaken;                         /* transactions of theirs that no cache has taken */
     uint32_t writeback_head, writeback_tail;  /* chain of pendings */
     const struct sm_params *p;
     struct sm_access *accesses;
@@ -248,6 +249,10 @@ uint64_t sm_room(const struct sm *m); /* warps whose next instruction finds room
 static inline bool lsu_has_room(const struct sm *m) /* for one more memory instruction at issue */
 {
     return m->access_free != SM_NONE && m->pending_free != SM_NONE;
+}
+static inline bool lsu_is_full(const struct sm *m)
+{
+    return m->queue_count == m->p->lsu_queue || (m->p->lsu_requests && m->untaken >= m->p->lsu_requests);
 }
 uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct emu_access *e);
 bool lsu_enqueue(struct sm *m, uint32_t access); /* false: the queue is full */

@@ -1,6 +1,6 @@
 /* sm_params.c: the parameter rows of the SM. Sources of the defaults: GPGPU-Sim 3.2.2's configuration of the
- * GTX 480, which the thesis (Table 3.1) builds on; lsu_queue is the thesis's "memory pipeline width"
- * (Table 3.3).
+ * GTX 480, which the thesis (Table 3.1) builds on; lsu_requests is the thesis's "memory pipeline width"
+ * (Table 3.3): "pending cache requests" (3.5.3).
  * Two defaults differ from GPGPU-Sim on purpose: a collector takes all operands at once and warps are spread
  * over the register banks, because with one operand a cycle and one bank for a register of all warps two
  * multiply-adds a cycle are out of reach. */
@@ -110,6 +110,10 @@ const struct param_row sm_rows[] = {
 
     U32(lsu_queue, "sm.lsu_queue", "instructions", "10", 1, 1024,
         "memory instructions that wait in the load-store unit"),
+    U32(lsu_requests, "sm.lsu_requests", "accesses", "0", 0, 4096,
+        "accesses of theirs that no cache has taken yet, from which on no more instructions enter the "
+        "load-store unit; 0 = "
+        "any number"),
     U32(lsu_ports, "sm.lsu_ports", "accesses", "1", 1, 16,
         "accesses that the load-store unit offers to its caches in a cycle"),
     U32(lsu_replies, "sm.lsu_replies", "accesses", "1", 1, 32,

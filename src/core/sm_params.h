@@ -40,7 +40,7 @@ struct sm_params {
     struct sm_op_cycles int_latency, int_interval, fp_latency, fp_interval, dp_latency, dp_interval;
     uint32_t sfu_latency, sfu_interval, warp_latency, warp_interval, other_latency;
     /* load-store unit */
-    uint32_t lsu_queue, lsu_ports, lsu_replies, lsu_writebacks, lsu_pending;
+    uint32_t lsu_queue, lsu_requests, lsu_ports, lsu_replies, lsu_writebacks, lsu_pending;
     bool lsu_descending, lsu_split_atomics;
     uint32_t shared_banks, shared_bank_bytes, shared_latency;
     char shared_sizes[PARAM_TEXT_BYTES]; /* core/split.h */
