@@ -4,7 +4,16 @@
 #include <errno.h>
 #include <unistd.h>
 
-void cli_programs_dir(struct strbuf *out) { strbuf_printf(out, "%s/workloads", cli_self_dir()); }
+/* Beside the command in a build tree; PREFIX/lib/heddle/workloads where it is installed. */
+void cli_programs_dir(struct strbuf *out)
+{
+    static const char *const folders[] = {"workloads", "../lib/heddle/workloads"};
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        strbuf_free(out);
+        strbuf_printf(out, "%s/%s", cli_self_dir(), folders[i]);
+        if (!access(strbuf_text(out), X_OK)) return;
+    }
+}
 
 static bool load_all(struct workload_set *set, struct diag_list *diags)
 {
