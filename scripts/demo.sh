@@ -63,7 +63,7 @@ if [ -e build/release/share/heddle/report.html ]; then
     run heddle reproduce demo --store build/demo/results.db -o $page
     printf '\nOpen %s in a browser: the figures (hover, sort, filter), the\n' "$page"
     printf "paper's claims with their verdicts, and behind each bar its run: where the time\n"
-    printf 'went, cycle by cycle and load by load.\n'
+    printf 'went, over time and load by load.\n'
 else
     run heddle sweep demo --store build/demo/results.db
     printf '\n(There is no page: node and npm build it, and they were missing or had no network.\n'

@@ -57,10 +57,11 @@ static bool add_file(const char *what, const char *path, const char *hint, struc
 
 static bool has_program(const struct workload *w, struct diag_list *diags)
 {
-    if (!access(w->program, X_OK)) return true;
+    if (!access(w->program, R_OK)) return true;
     diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0,
              "the suite's are built and installed with all the rest: cmake --build --preset release",
-             "the program of workload '%s' cannot be run: %s: %s", w->name, w->program, strerror(errno));
+             "the program of workload '%s' is missing: cannot read %s: %s", w->name, w->program,
+             strerror(errno));
     return false;
 }
 

@@ -59,7 +59,7 @@ fi
 mv "$prefix/lib/heddle/workloads/bfs" bfs.away
 "$heddle" reproduce example --dry-run >told 2>&1
 expect '^2$' echo $?
-expect "error: the program of workload 'bfs' cannot be run" cat told
+expect "error: the program of workload 'bfs' is missing" cat told
 mv bfs.away "$prefix/lib/heddle/workloads/bfs"
 
 # a mechanism of one's own needs nothing but what is installed

@@ -44,8 +44,8 @@ check "failures: the program's error" grep -q 'wrong .*3 of 10 values differ' to
 check "failures: a crash" grep -q 'crash .*signal 11' told
 check "failures: a run without statistics" grep -q 'silent .*no statistics' told
 check "failures: killed for want of memory" grep -q 'killed .*signal 9 .*is there enough memory' told
-check "failures: no memory to begin with" grep -q 'poor .*exit status' told
-check "failures: the log says so" bash -c "'$heddle' query fail.db workload=poor --show log --csv | grep -q 'cannot reserve .* memory'"
+check "failures: no memory to begin with" grep -Eq 'poor .*(exit status|signal)' told
+check "failures: the log says so" bash -c "'$heddle' query fail.db workload=poor --show log --csv | grep -Eq 'cannot reserve .* memory|Sanitizer|ShadowMemory'"
 check "failures: out of time" grep -q 'late .*signal 24 .*time limit' told
 is "failures: in the store" "$(count failed fail.yaml fail.db)" 6
 "$heddle" query fail.db state=failed --show workload,command --csv >commands
