@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # demo.sh: sets up, builds, and shows what Heddle does: a kernel, its machine code, a CUDA program with and without a
-# clock, another scheduler, a fault.
+# clock, another scheduler, a fault, and an experiment with a paper's numbers beside ours and the page that it draws.
+# The results stay in build/demo: the second time the experiment has all of its runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -54,3 +55,17 @@ heddle kernel tests/cli/bad.ptx past_end --grid 3 --block 32 --arg 'buf:s32[64]'
 
 printf '\n== The machines'
 run heddle list machines
+
+printf '\n== An experiment, experiments/demo.yaml: its runs on all cores, its figures with the numbers of a paper beside them'
+mkdir -p build/demo
+page=build/demo/report.html
+if [ -e build/release/share/heddle/report.html ]; then
+    run heddle reproduce demo --store build/demo/results.db -o $page
+    printf '\nOpen %s in a browser: the figures (hover, sort, filter), the\n' "$page"
+    printf "paper's claims with their verdicts, and behind each bar its run: where the time\n"
+    printf 'went, over time and load by load.\n'
+else
+    run heddle sweep demo --store build/demo/results.db
+    printf '\n(There is no page: node and npm build it, and they were missing or had no network.\n'
+    printf 'Install nodejs and npm and start again; everything else works without them.)\n'
+fi

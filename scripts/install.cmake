@@ -5,5 +5,8 @@ install(TARGETS heddle_shared heddle_libcuda cudart13 cudart12 cudart11 LIBRARY 
 install(FILES $<TARGET_FILE_DIR:cudart13>/libcudart.so DESTINATION lib/heddle)
 install(DIRECTORY include/heddle DESTINATION include FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY machines examples DESTINATION share/heddle)
+install(DIRECTORY experiments DESTINATION share/heddle FILES_MATCHING PATTERN "*.yaml" PATTERN "*.tsv")
+# Descriptions; the programs go to lib/heddle/workloads (workloads/CMakeLists.txt). The PTX is a part of a run's key (docs/store.md).
+install(DIRECTORY workloads DESTINATION share/heddle FILES_MATCHING PATTERN "workload.yaml" PATTERN "*.ptx" PATTERN "kit" EXCLUDE)
 install(DIRECTORY docs/ DESTINATION share/doc/heddle)
 install(FILES README.md LICENSE DESTINATION share/doc/heddle)

@@ -8,24 +8,36 @@ heddle_slurm_packages=(slurmctld slurmd slurm-client munge)
 # The page of `heddle report` is made by these. They may well come from elsewhere than Debian, so the command counts: COMMAND:PACKAGE.
 heddle_commands=(node:nodejs npm:npm)
 
-# heddle_setup [PACKAGE...]: and these.
+# heddle_install PACKAGE...: as root.
+heddle_install() {
+    echo "setup: installing $*"
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# heddle_setup [PACKAGE...]: and these. What makes the page may be missing: all the rest works without it.
 heddle_setup() {
-    command -v dpkg-query >/dev/null || { echo "setup: not a Debian system; needed: ${heddle_packages[*]}"; return 0; }
-    local missing=() p
+    local missing=() page=() p
+    for p in "${heddle_commands[@]}"; do
+        command -v "${p%%:*}" >/dev/null || page+=("${p#*:}")
+    done
+    if ! command -v dpkg-query >/dev/null; then
+        echo "setup: not a Debian system; needed: ${heddle_packages[*]}; for the report page: ${heddle_commands[*]#*:}"
+        return 0
+    fi
     for p in "${heddle_packages[@]}" "$@"; do
         dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
     done
-    for p in "${heddle_commands[@]}"; do
-        command -v "${p%%:*}" >/dev/null || missing+=("${p#*:}")
-    done
-    [ ${#missing[@]} -eq 0 ] && return 0
-    if [ "$(id -u)" -ne 0 ]; then
-        echo "setup: these packages are missing; install them and start again:" >&2
-        echo "  sudo apt-get install ${missing[*]}" >&2
-        return 2
+    if [ ${#missing[@]} -ne 0 ]; then
+        if [ "$(id -u)" -ne 0 ]; then
+            echo "setup: these packages are missing; install them and start again:" >&2
+            echo "  sudo apt-get install ${missing[*]} ${page[*]}" >&2
+            return 2
+        fi
+        heddle_install "${missing[@]}" || return
     fi
-    echo "setup: installing ${missing[*]}"
-    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    [ ${#page[@]} -eq 0 ] && return 0
+    [ "$(id -u)" -eq 0 ] && heddle_install "${page[@]}" && return 0
+    echo "setup: without ${page[*]} the report page is not built: sudo apt-get install ${page[*]}"
 }
 
 # heddle_build PRESET [TARGET...]: configures once, builds with all cores, quiet unless something breaks.

@@ -43,18 +43,14 @@ const struct cli_command *cli_command(const char *name)
     return c;
 }
 
-/* Wraps at 80 columns; the lines after the first begin below it. */
-static void cli_print_help_row(const char *left, const char *help)
+void cli_print_wrapped(const char *text, int col, int indent)
 {
-    enum { INDENT = 31, COLUMNS = 80 };
-    printf("  %-*s", INDENT - 2, left);
-    int col = MAX(INDENT, (int)strlen(left) + 3);
-    if (col > INDENT) putchar(' ');
-    for (const char *word = help; *word;) {
-        int len = (int)strcspn(word, " "), gap = word != help;
+    enum { COLUMNS = 80 };
+    for (const char *word = text; *word;) {
+        int len = (int)strcspn(word, " "), gap = word != text;
         if (gap && col + 1 + len > COLUMNS) {
-            printf("\n%*s", INDENT, "");
-            col = INDENT;
+            printf("\n%*s", indent, "");
+            col = indent;
             gap = 0;
         }
         printf("%*s%.*s", gap, "", len, word);
@@ -64,10 +60,20 @@ static void cli_print_help_row(const char *left, const char *help)
     putchar('\n');
 }
 
+static void cli_print_help_row(const char *left, const char *help)
+{
+    enum { INDENT = 31 };
+    int col = MAX(INDENT, (int)strlen(left) + 3);
+    printf("  %-*s", col - 2, left);
+    cli_print_wrapped(help, col, INDENT);
+}
+
 static void cli_print_help(const struct cli_parse *p)
 {
     const struct cli_command *c = p->command;
-    printf("heddle %s %s\n  %s\n\noptions:\n", c->name, c->usage, c->summary);
+    printf("heddle %s %s\n  ", c->name, c->usage);
+    cli_print_wrapped(c->summary, 2, 2);
+    puts("\noptions:");
     for (const struct cli_option *o = p->options; o->name; o++) {
         char left[80];
         snprintf(left, sizeof left, "%s%s%s%s%s", o->short_name ? o->short_name : "",
@@ -126,6 +132,11 @@ static bool cli_parse_option(struct cli_parse *p, int argc, char **argv, int *i)
     const char *word = argv[*i], *eq = strchr(word, '=');
     size_t len = eq && word[1] == '-' ? (size_t)(eq - word) : strlen(word);
     const struct cli_option *o = cli_find_option(p->options, word, len);
+    if (!o && word[1] != '-') { /* -j8 */
+        o = cli_find_option(p->options, word, 2);
+        if (o && o->kind != CLI_FLAG) return cli_store(o, argc, argv, *i, word + 2);
+        o = NULL;
+    }
     if (!o) {
         cli_unknown_option(p->options, argc, argv, *i, len);
         return false;

@@ -61,6 +61,8 @@ bool cli_parse(struct cli_parse *p, int argc, char **argv);
 void cli_error(int argc, char **argv, int arg, int offset, int len, const char *hint, const char *fmt, ...)
     PRINTF_LIKE(7, 8);
 void cli_print_diags(const struct diag_list *diags);
+/* Words and a line end, wrapped at 80 columns: the first begins at column `col`, further lines at `indent`. */
+void cli_print_wrapped(const char *text, int col, int indent);
 
 /* "64", "64,2" or "64,2,1" (also with x) into three numbers from 1 on. */
 bool cli_read_dims(const char *text, uint32_t dims[3]);

@@ -7,6 +7,18 @@
 
 static int list_compare(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
+static void print_machine(const struct machine *m)
+{
+    struct strbuf about = {0};
+    bool in_mb = m->l2_bytes >= 1 << 20 && m->l2_bytes % (1 << 20) == 0;
+    int col = printf("%-11s %4u %5u %6u %4uKB %4u%s  ", m->name, m->sm_count, m->sm_warps, m->sm_registers,
+                     (unsigned)(m->sm_shared_bytes >> 10), (unsigned)(m->l2_bytes >> (in_mb ? 20 : 10)),
+                     in_mb ? "MB" : "KB");
+    strbuf_printf(&about, "%s%s", strcmp(m->name, CLI_DEFAULT_MACHINE) ? "" : "(default) ", m->summary);
+    cli_print_wrapped(strbuf_text(&about), col, col);
+    strbuf_free(&about);
+}
+
 static int list_machines(void)
 {
     struct strbuf dir = {0};
@@ -30,14 +42,12 @@ static int list_machines(void)
     closedir(d);
     strbuf_free(&dir);
     if (names.len) qsort(names.data, names.len, sizeof *names.data, list_compare);
-    printf("%-14s %4s %6s %9s %8s %7s  %s\n", "machine", "SMs", "warps", "registers", "shared", "L2", "");
+    puts("machine      SMs warps   regs shared     L2");
     int status = CLI_OK;
     for (uint32_t i = 0; i < names.len; i++) {
         struct machine m;
         if (cli_load_machine(names.data[i], &(struct cli_list){0}, &m))
-            printf("%-14s %4u %6u %9u %6uKB %5uKB  %s%s\n", m.name, m.sm_count, m.sm_warps, m.sm_registers,
-                   (unsigned)(m.sm_shared_bytes >> 10), (unsigned)(m.l2_bytes >> 10), m.summary,
-                   strcmp(m.name, CLI_DEFAULT_MACHINE) ? "" : " (default)");
+            print_machine(&m);
         else
             status = CLI_BAD_INPUT;
         free(names.data[i]);

@@ -1,4 +1,5 @@
 /* cmd_query.c: heddle query: what a store holds. */
+#include "cli/lab.h"
 #include "cli/query_filter.h"
 #include "cli/query_run.h"
 #include "cli/query_table.h"
@@ -144,13 +145,8 @@ static bool check_options(const struct query_options *o, const struct cli_list *
 
 static int answer(const struct query_options *o, const struct cli_list *words, int argc, char **argv)
 {
-    char *error = NULL;
-    struct store *s = store_open(words->items.data[0].text, false, &error);
-    if (!s) {
-        fprintf(stderr, "heddle: error: %s\n", error);
-        free(error);
-        return CLI_BAD_INPUT;
-    }
+    struct store *s = cli_open_store(words->items.data[0].text);
+    if (!s) return CLI_BAD_INPUT;
     int status = o->sql   ? ask(s, o, o->sql, "no rows")
                  : o->run ? show_run(s, o, argc, argv)
                  : o->legend

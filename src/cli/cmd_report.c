@@ -133,13 +133,8 @@ static int write_all(const struct report_settings *s, struct store *store, const
 
 static int make_all(const struct report_settings *s, struct cli_list *names)
 {
-    char *error = NULL;
-    struct store *store = store_open(s->store, false, &error);
-    if (!store) {
-        print_error(error);
-        fprintf(stderr, "  hint: `heddle sweep NAME --store %s` makes a store\n", s->store);
-        return CLI_BAD_INPUT;
-    }
+    struct store *store = cli_open_store(s->store);
+    if (!store) return CLI_BAD_INPUT;
     struct cli_lab lab = {0};
     struct arena arena = {0}; /* of the names */
     int status = CLI_BAD_INPUT;

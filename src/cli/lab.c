@@ -80,9 +80,22 @@ void cli_lab_free(struct cli_lab *lab)
     workloads_free(&lab->workloads);
 }
 
+struct store *cli_open_store(const char *path)
+{
+    char *error = NULL;
+    struct store *s = store_open(path, false, &error);
+    if (!s) {
+        fprintf(stderr, "heddle: error: %s\n", error);
+        if (access(path, F_OK))
+            fprintf(stderr, "  hint: `heddle sweep NAME --store %s` makes a store\n", path);
+    }
+    free(error);
+    return s;
+}
+
 static uint32_t terminal_width(void)
 {
-    enum { WIDTH_DEFAULT = 100 };
+    enum { WIDTH_DEFAULT = 80 };
     struct winsize w;
     return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col ? w.ws_col : WIDTH_DEFAULT;
 }

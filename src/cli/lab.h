@@ -17,6 +17,9 @@ struct cli_lab {
 bool cli_lab_load(struct cli_lab *lab, const struct cli_list *names, const char *workloads, const char *size);
 void cli_lab_free(struct cli_lab *lab);
 
+/* A store to read. NULL: an error was printed. */
+struct store *cli_open_store(const char *path);
+
 /* What sweep and reproduce take alike. */
 struct cli_sweep {
     const char *store, *size, *workloads, *slurm;

@@ -23,9 +23,11 @@ static bool print_one(const char *name, const struct workload_set *workloads)
     bool ok = e != NULL;
     for (uint32_t i = 0; ok && e->study && e->study[i]; i++)
         ok = load_one(&l, e->study[i], workloads, &diags) != NULL;
-    if (ok)
-        printf("%-20s %6u  %s\n", e->name,
-               plan_count((const struct experiment *const *)l.items.data, l.items.len), e->title);
+    if (ok) {
+        int col = printf("%-18s %5u  ", e->name,
+                         plan_count((const struct experiment *const *)l.items.data, l.items.len));
+        cli_print_wrapped(e->title, col, col);
+    }
     cli_print_diags(&diags);
     diag_free(&diags);
     for (uint32_t i = 0; i < l.items.len; i++) {
@@ -50,10 +52,12 @@ int cli_list_experiments(void)
                 machine_data_dir());
         ok = false;
     } else {
-        printf("%-20s %6s  %s\n", "experiment", "runs", "");
+        puts("experiment          runs");
     }
     for (uint32_t i = 0; i < count; i++) ok = print_one(names[i], &workloads) && ok;
-    if (ok) printf("\nRuns that several experiments share are made once. Your own: docs/experiments.md.\n");
+    if (ok)
+        printf("\nRuns that several experiments share are made once. Your own:\n"
+               "docs/experiments.md. `heddle reproduce NAME` makes one.\n");
     workloads_free(&workloads);
     arena_free(&arena);
     return ok ? CLI_OK : CLI_BAD_INPUT;

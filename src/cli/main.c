@@ -31,15 +31,16 @@ const struct cli_command cli_commands[] = {
      "  heddle config import gpgpusim.config trace.config -o mine.yaml\n",
      cli_cmd_config},
     {"fidelity", "[WORKLOAD...]", "put the papers' figures of the workloads beside Heddle's",
-     "  heddle fidelity bfs kmeans --size small        two workloads, on every machine that a paper used\n"
+     "  heddle fidelity bfs kmeans --size small     on every machine that a paper used\n"
      "  heddle fidelity --runs runs -o docs/fidelity-tables.md\n",
      cli_cmd_fidelity},
     {"sweep", "EXPERIMENT...",
      "make the runs of experiments, on all cores or on Slurm; stop and go on at any time",
-     "  heddle sweep thesis-fig3.10 --dry-run       which runs, which of them the store has, how long\n"
-     "  heddle sweep mine.yaml -j 8                 eight at a time; Ctrl-C, then the same again goes on\n"
+     "  heddle sweep example --dry-run      which runs, which the store has, how long\n"
+     "  heddle sweep mine.yaml -j 8         eight at a time; after Ctrl-C it goes on\n"
      "  heddle sweep mine.yaml --workloads bfs,cfd --size tiny --store try.db\n"
-     "  heddle sweep mine.yaml --slurm=\"-p short --time=1:00:00\"     as a job array: docs/cluster.md\n",
+     "  heddle sweep mine.yaml --slurm=\"-p short --time=1:00:00\"\n"
+     "                                      as a job array: docs/cluster.md\n",
      cli_cmd_sweep},
     {"reproduce", "EXPERIMENT...",
      "make an experiment's runs, and put its figures beside the paper's numbers",
@@ -57,9 +58,9 @@ const struct cli_command cli_commands[] = {
      cli_cmd_query},
     {"report", "[STORE] [EXPERIMENT...]",
      "write a page with figures, the papers' claims and all runs of a store",
-     "  heddle report                              report.html of all that results.db has\n"
+     "  heddle report                          report.html of all that results.db has\n"
      "  heddle report other.db thesis-ch3 -o ch3.html\n"
-     "  heddle report --svg figures                each figure as a file, for a paper\n",
+     "  heddle report --svg figures            each figure as a file, for a paper\n",
      cli_cmd_report},
     {"new", "mechanism NAME", "write a mechanism of your own that builds and runs",
      "  heddle new mechanism my-scheduler && make -C my-scheduler\n"
@@ -72,14 +73,17 @@ static void print_help(void)
 {
     printf("Heddle %s: a GPU simulator that runs real CUDA programs.\n\nusage: heddle COMMAND ...\n\n",
            HEDDLE_VERSION);
-    for (const struct cli_command *c = cli_commands; c->name; c++)
-        printf("  %-10s %s\n", c->name, c->summary);
+    enum { INDENT = 13 };
+    for (const struct cli_command *c = cli_commands; c->name; c++) {
+        printf("  %-*s", INDENT - 2, c->name);
+        cli_print_wrapped(c->summary, INDENT, INDENT);
+    }
     printf("\n`heddle COMMAND --help` has the options and examples of a command.\n\n"
            "  heddle run bfs --size tiny\n"
            "  heddle run -- ./my_cuda_app 1024\n"
-           "  heddle kernel saxpy.ptx saxpy --grid 64 --block 256 --arg f32=2 --arg buf:f32[16K]=rand --arg "
-           "buf:f32[16K]\n"
-           "  heddle disasm saxpy.ptx\n");
+           "  heddle kernel saxpy.ptx saxpy --grid 64 --block 256 --arg f32=2 \\\n"
+           "      --arg buf:f32[16K]=rand --arg buf:f32[16K]\n"
+           "  heddle reproduce example\n");
 }
 
 int main(int argc, char **argv)

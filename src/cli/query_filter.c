@@ -27,6 +27,7 @@ static const struct {
     {"cycles", STAT_SQL("cycles")},
     {"ipc", STAT_SQL("ipc")},
     {"error", "run.error"},
+    {"log", "run.log"},
     {"seconds", "run.seconds"},
     {"peak_bytes", "run.peak_bytes"},
     {"host", "run.host"},

@@ -50,11 +50,14 @@ static bool is_number(const char *text)
     return !*end && isfinite(v) && strspn(text, "0123456789+-.eE") == strlen(text);
 }
 
+/* Keys and hashes are texts, also where their digits happen to look like a number: 77591e91. */
+static bool is_text_column(const char *name) { return !strcmp(name, "key") || !strcmp(name, "hash"); }
+
 /* Numbers with a point get five digits; line ends become spaces. */
-static char *short_cell(const char *text)
+static char *short_cell(const char *name, const char *text)
 {
     struct strbuf out = {0};
-    if (is_number(text) && strpbrk(text, ".eE"))
+    if (!is_text_column(name) && is_number(text) && strpbrk(text, ".eE"))
         strbuf_printf(&out, "%.5g", strtod(text, NULL));
     else
         strbuf_puts(&out, text ? text : "-");
@@ -100,10 +103,10 @@ static void print_table(const struct query_table *t, uint32_t width, FILE *to)
     char **cells = mem_zalloc((t->cells.len + 1) * sizeof *cells);
     for (uint32_t i = 0; i < columns; i++) {
         widths[i] = (uint32_t)strlen(t->names.data[i]);
-        numeric[i] = true;
+        numeric[i] = !is_text_column(t->names.data[i]);
     }
     for (uint32_t i = 0; i < rows * columns; i++) {
-        cells[i] = short_cell(t->cells.data[i]);
+        cells[i] = short_cell(t->names.data[i % columns], t->cells.data[i]);
         widths[i % columns] = MAX(widths[i % columns], (uint32_t)strlen(cells[i]));
         if (t->cells.data[i] && !is_number(t->cells.data[i])) numeric[i % columns] = false;
     }
@@ -146,10 +149,9 @@ static void print_csv(const struct query_table *t, FILE *to)
     for (uint32_t i = 0; i < t->cells.len; i++) print_csv_cell(t->cells.data[i], (i + 1) % columns == 0, to);
 }
 
-/* Keys and hashes are texts, also where all of their digits happen to be decimal. */
 static bool is_json_number(const char *name, const char *text)
 {
-    if (!strcmp(name, "key") || !strcmp(name, "hash")) return false;
+    if (is_text_column(name)) return false;
     const char *digits = text + (*text == '-');
     return is_number(text) && isdigit((unsigned char)*digits) &&
            !(*digits == '0' && isdigit((unsigned char)digits[1]));

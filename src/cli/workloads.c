@@ -4,7 +4,16 @@
 #include <errno.h>
 #include <unistd.h>
 
-void cli_programs_dir(struct strbuf *out) { strbuf_printf(out, "%s/workloads", cli_self_dir()); }
+/* Beside the command in a build tree; PREFIX/lib/heddle/workloads where it is installed. */
+void cli_programs_dir(struct strbuf *out)
+{
+    static const char *const folders[] = {"workloads", "../lib/heddle/workloads"};
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        strbuf_free(out);
+        strbuf_printf(out, "%s/%s", cli_self_dir(), folders[i]);
+        if (!access(strbuf_text(out), X_OK)) return;
+    }
+}
 
 static bool load_all(struct workload_set *set, struct diag_list *diags)
 {
@@ -118,14 +127,14 @@ static const char *short_paper(const char *paper)
 static void print_row(const struct workload *w)
 {
     static const char *const shown[] = {"tiny", "small", "paper"};
-    printf("%-15s %-12.12s", w->name, w->suite);
+    printf("%-14s %-11.11s", w->name, w->suite);
     for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
         char count[16];
         const struct workload_size *s = workload_size(w, shown[i]);
         short_count(s ? s->warp_instructions : 0, count);
-        printf(" %6s", count);
+        printf(" %5s", count);
     }
-    printf(" %7u ", w->kernel_count);
+    printf(" %2u", w->kernel_count);
     for (uint32_t i = 0; i < w->paper_count; i++) {
         const struct workload_paper *p = &w->papers[i];
         printf(" %s%s%s", short_paper(p->paper), *p->class_of ? ":" : "", p->class_of);
@@ -179,12 +188,13 @@ int cli_list_workloads(bool json)
         for (uint32_t i = 0; i < set.items.len; i++) print_json(&set.items.data[i], i + 1 == set.items.len);
         puts("]");
     } else {
-        printf("%-15s %-12s %6s %6s %6s %7s  %s\n", "workload", "suite", "tiny", "small", "paper", "kernels",
+        printf("%-14s %-11s %5s %5s %5s %2s %s\n", "workload", "suite", "tiny", "small", "paper", "kn",
                "papers:class");
         for (uint32_t i = 0; i < set.items.len; i++) print_row(&set.items.data[i]);
-        printf("\nWarp instructions of each size. Papers: chapters of the thesis, lb Linebacker, ap APRES,\n"
-               "fr FineReg, mo Morpheus. Classes: lb, ap: S gains from cache, I does not, C computes;\n"
-               "fr: S bound by slots, R by registers; mo: M bound by memory, C by computation.\n"
+        printf("\nWarp instructions of each size; kn: kernels. Papers: chapters of the thesis,\n"
+               "lb Linebacker, ap APRES, fr FineReg, mo Morpheus. Classes: lb, ap: S gains from\n"
+               "cache, I does not, C computes; fr: S bound by slots, R by registers; mo: M\n"
+               "bound by memory, C by computation.\n"
                "`heddle run NAME --size tiny` runs one; --json tells more.\n");
     }
     workloads_free(&set);

@@ -25,6 +25,14 @@ static uint32_t cut_fields(char *line, char *fields[CLAIM_FIELDS])
     return count;
 }
 
+/* A copy of an experiment may have a copy of the claims beside it. */
+static bool is_same(const struct claim *a, const struct claim *b)
+{
+    return a->value == b->value && !strcmp(a->paper, b->paper) && !strcmp(a->where, b->where) &&
+           !strcmp(a->metric, b->metric) && !strcmp(a->baseline, b->baseline) &&
+           !strcmp(a->system, b->system) && !strcmp(a->note, b->note);
+}
+
 static void read_claim(struct claims_file *f, char *line, int number)
 {
     char *field[CLAIM_FIELDS] = {0}, *end = NULL;
@@ -41,13 +49,17 @@ static void read_claim(struct claims_file *f, char *line, int number)
                  "make two claims of two values", "the value of a claim is one number, not '%s'", field[6]);
         return;
     }
-    if (!*field[0] || claims_find(f->set, field[0])) {
-        diag_add(f->diags, DIAG_ERROR, &f->src, number, 1, (int)strlen(field[0]), "ids must differ",
-                 *field[0] ? "claim '%s' is there already" : "a claim without an id%s", field[0]);
-        return;
-    }
-    vec_push(&f->set->items, (struct claim){field[0], field[1], field[2], field[3], field[4], field[5],
-                                            count == CLAIM_FIELDS ? field[7] : "", value});
+    struct claim c = {
+        field[0], field[1], field[2], field[3], field[4], field[5], count == CLAIM_FIELDS ? field[7] : "",
+        value};
+    const struct claim *twin = claims_find(f->set, c.id);
+    if (!*c.id || (twin && !is_same(twin, &c)))
+        diag_add(f->diags, DIAG_ERROR, &f->src, number, 1, (int)strlen(c.id),
+                 "ids must differ, or the whole lines be the same",
+                 *c.id ? "claim '%s' is there already, and says something else" : "a claim without an id%s",
+                 c.id);
+    else if (!twin)
+        vec_push(&f->set->items, c);
 }
 
 static bool read_text(const char *path, struct strbuf *out)

@@ -19,6 +19,12 @@ static const struct workload *find_workload(struct experiment_reading *r, const 
     return NULL;
 }
 
+static void sizes_of(const struct workload *w, struct strbuf *hint)
+{
+    strbuf_puts(hint, "it has");
+    for (uint32_t i = 0; i < w->size_count; i++) strbuf_printf(hint, "%s %s", i ? "," : "", w->sizes[i].name);
+}
+
 static void choose(struct experiment_reading *r, struct chosen *c, const struct workload *w, const char *size,
                    const struct yaml_node *at)
 {
@@ -29,9 +35,7 @@ static void choose(struct experiment_reading *r, struct chosen *c, const struct 
         }
     if (!workload_size(w, size)) {
         struct strbuf hint = {0};
-        strbuf_puts(&hint, "it has");
-        for (uint32_t i = 0; i < w->size_count; i++)
-            strbuf_printf(&hint, "%s %s", i ? "," : "", w->sizes[i].name);
+        sizes_of(w, &hint);
         yaml_error(&r->e->file, at, r->diags, strbuf_text(&hint), "workload '%s' has no size '%s'", w->name,
                    size);
         strbuf_free(&hint);
@@ -182,6 +186,15 @@ static void not_in_experiment(const struct experiment *e, const char *name, stru
     vec_free(&names);
 }
 
+static void no_such_size(const struct workload *w, const char *size, struct diag_list *diags)
+{
+    struct strbuf hint = {0};
+    sizes_of(w, &hint);
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, strbuf_text(&hint), "workload '%s' has no size '%s'", w->name,
+             size);
+    strbuf_free(&hint);
+}
+
 bool experiment_narrow(struct experiment *e, const char *const *workloads, uint32_t count, const char *size,
                        struct diag_list *diags)
 {
@@ -194,9 +207,7 @@ bool experiment_narrow(struct experiment *e, const char *const *workloads, uint3
         bool keep = !count;
         for (uint32_t k = 0; k < count && !keep; k++) keep = !strcmp(workloads[k], e->workloads[i]->name);
         if (!keep) continue;
-        if (size && !workload_size(e->workloads[i], size))
-            diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "workload '%s' has no size '%s'",
-                     e->workloads[i]->name, size);
+        if (size && !workload_size(e->workloads[i], size)) no_such_size(e->workloads[i], size, diags);
         e->workloads[kept] = e->workloads[i];
         e->sizes[kept++] = size ? size : e->sizes[i];
     }

@@ -55,6 +55,16 @@ static bool add_file(const char *what, const char *path, const char *hint, struc
 
 /* ---- parts of the text ---- */
 
+static bool has_program(const struct workload *w, struct diag_list *diags)
+{
+    if (!access(w->program, R_OK)) return true;
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0,
+             "the suite's are built and installed with all the rest: cmake --build --preset release",
+             "the program of workload '%s' is missing: cannot read %s: %s", w->name, w->program,
+             strerror(errno));
+    return false;
+}
+
 static void unknown_size(const struct lab_job *job, struct diag_list *diags)
 {
     struct strbuf hint = {0};
@@ -76,7 +86,7 @@ static bool add_workload(const struct lab_job *job, struct strbuf *out, struct d
     strbuf_printf(out, "workload: %s\nsize: %s\n", w->name, size->name);
     for (uint32_t i = 0; size->args[i]; i++) strbuf_printf(out, "argument: %s\n", size->args[i]);
     strbuf_printf(out, "seed: %" PRIu64 "\n", job->seed);
-    bool ok = add_file("program", w->program, "build everything: cmake --build --preset release", out, diags);
+    bool ok = has_program(w, diags) && add_file("program", w->program, NULL, out, diags);
     /* The suite's programs have their PTX linked in; one's own may read it from beside the description. */
     struct strbuf ptx = {0};
     strbuf_printf(&ptx, "%s/%s.ptx", w->folder, w->name);

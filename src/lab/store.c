@@ -2,6 +2,7 @@
  *
  * (1) A file that is not ours, or of a newer schema, is never changed. (2) Everything that belongs to one run is written in one
  * transaction: a process that is killed leaves whole runs. (3) Only this folder's code writes; store_query() reads. */
+#include "lab/host.h"
 #include "lab/store_impl.h"
 
 #include <errno.h>
@@ -176,6 +177,17 @@ static bool make_tables(struct store *s)
     return false;
 }
 
+/* Of two processes that make a store at the same moment, SQLite tells one at once that the file is busy, without the usual wait: each holds
+ * what the other needs. */
+static bool set_journal(struct store *s, const char *sql)
+{
+    enum { PAUSE_MS = 10 };
+    double end = host_now() + BUSY_MS / 1000.0;
+    while (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_BUSY && host_now() < end)
+        sqlite3_sleep(PAUSE_MS);
+    return store_script(s, sql);
+}
+
 static bool set_up(struct store *s, bool may_write)
 {
     enum file_kind kind = look_at_file(s);
@@ -186,7 +198,7 @@ static bool set_up(struct store *s, bool may_write)
     }
     bool shared = is_on_network(s->path);
     /* In a log, NORMAL loses at most the last runs when the power fails; a killed process loses nothing either way. */
-    if (!store_script(s, shared ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL") ||
+    if (!set_journal(s, shared ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL") ||
         !store_script(s, shared ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL"))
         return false;
     return (kind == FILE_OURS || make_tables(s)) && store_script(s, "PRAGMA foreign_keys = ON");

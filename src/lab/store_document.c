@@ -5,7 +5,7 @@
 #include <math.h>
 #include <zstd.h>
 
-enum { ZSTD_LEVEL = 9 };
+enum { ZSTD_LEVEL = 9, DOCUMENT_BYTES_MAX = 1000000000 /* SQLite's own limit of a value */ };
 
 /* What the time series keeps as rows; the document has all. */
 static const char *const series_names[] = {
@@ -203,7 +203,7 @@ static bool put_legend(struct store *s, const struct json_node *legend)
 /* The text without the member `legend`, which all runs share. */
 static void cut_legend(const struct json_node *legend, const char *text, size_t len, struct strbuf *out)
 {
-    size_t from = legend ? legend->start : len, to = legend ? legend->end : len;
+    size_t from = legend ? MIN(legend->start, len) : len, to = legend ? MIN(legend->end, len) : len;
     while (from > 0 && from < len && text[from] != ',') from--;
     if (from == 0) from = to = len; /* nothing stands before it: not what --stats writes, kept as it is */
     strbuf_add(out, text, from);
@@ -214,6 +214,10 @@ static bool put_whole(struct store *s, int64_t run, const struct json_node *root
                       size_t len)
 {
     struct strbuf cut = {0};
+    if (len > DOCUMENT_BYTES_MAX) {
+        store_fail(s, "the statistics are too large to be kept: %zu bytes", len);
+        return false;
+    }
     cut_legend(json_get(root, "legend"), text, len, &cut);
     size_t room = ZSTD_compressBound(cut.len);
     void *packed = mem_alloc(room);

@@ -76,6 +76,15 @@ int sweep_take_end(struct store *s, const struct lab_job *job, const char *folde
 void sweep_append_log(const char *folder, const char *key, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void sweep_clear(const char *folder, const char *key);
 
+/* ---- memory: sweep_local.c ---- */
+struct sweep_memory {
+    uint64_t budget, used; /* bytes: for all runs at a time, and estimated for those that run */
+};
+uint64_t sweep_budget(uint64_t free_bytes); /* of what is free at the start */
+/* May one more run start beside `runs` others? The only one always may: it may do with less than was thought, and else its failure
+ * is kept. */
+bool sweep_fits(const struct sweep_memory *m, uint32_t runs, uint64_t needs, uint64_t free_now);
+
 /* ---- who makes the runs. False: printed why. ---- */
 bool sweep_local(struct sweep_run *r);
 bool sweep_slurm(struct sweep_run *r);

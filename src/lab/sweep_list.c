@@ -32,7 +32,7 @@ static void table_row(const struct sweep_run *r, const struct sweep_task *t, enu
 {
     char time[24] = "";
     if (state != STORE_DONE) bar_time(sweep_task_seconds(r, t), time);
-    strbuf_printf(out, "%-8s %.8s  %-15s %-6s %-12s %-24s %7s\n", state_names[state], t->job->key,
+    strbuf_printf(out, "%-8s %.8s %-15s %-6s %-11s %-18s %7s\n", state_names[state], t->job->key,
                   t->job->workload->name, t->job->size, t->job->machine, t->column, time);
 }
 
@@ -49,8 +49,8 @@ static void sum_line(const struct sweep_run *r, const uint32_t *count, double le
                       count[STORE_ABSENT], r->workers, left);
     else
         strbuf_printf(out,
-                      "\n%u runs: %u in the store, %u failed, %u running elsewhere, %u to make: about %s on "
-                      "%u cores\n",
+                      "\n%u runs: %u in the store, %u failed, %u running elsewhere, %u to make:\n"
+                      "about %s on %u cores\n",
                       r->tasks.len, count[STORE_DONE], count[STORE_FAILED], count[STORE_RUNNING],
                       count[STORE_ABSENT], time, r->workers);
 }
@@ -64,7 +64,7 @@ void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, 
     if (json)
         strbuf_puts(out, "{\"runs\": [");
     else
-        strbuf_printf(out, "%-8s %-8s  %-15s %-6s %-12s %-24s %7s\n", "state", "key", "workload", "size",
+        strbuf_printf(out, "%-8s %-8s %-15s %-6s %-11s %-18s %7s\n", "state", "key", "workload", "size",
                       "machine", "column", "about");
     for (uint32_t i = 0; i < r.tasks.len; i++) {
         struct sweep_task *t = &r.tasks.data[i];

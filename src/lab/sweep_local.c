@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #define PAUSE_SECONDS 0.25
-#define MEMORY_SHARE  0.9 /* of what is free at the start: the rest is for others */
 
 struct worker {
     struct lab_child child;
@@ -16,14 +15,23 @@ struct worker {
 struct local {
     struct sweep_run *r;
     VEC(struct worker) workers; /* those that run */
-    uint64_t budget, used;      /* bytes */
+    struct sweep_memory memory;
 };
 
-/* One run always fits: it may do with less than was thought, and else its failure is kept. */
+uint64_t sweep_budget(uint64_t free_bytes)
+{
+    return free_bytes - free_bytes / 10; /* the rest is for others */
+}
+
+bool sweep_fits(const struct sweep_memory *m, uint32_t runs, uint64_t needs, uint64_t free_now)
+{
+    if (!runs) return true;
+    return needs <= free_now && m->used <= m->budget && needs <= m->budget - m->used;
+}
+
 static bool fits(const struct local *l, const struct sweep_task *t)
 {
-    if (!l->workers.len) return true;
-    return l->used + t->memory <= l->budget && t->memory <= host_free_bytes();
+    return sweep_fits(&l->memory, l->workers.len, t->memory, host_free_bytes());
 }
 
 static bool start_run(struct local *l, struct sweep_task *t)
@@ -40,7 +48,7 @@ static bool start_run(struct local *l, struct sweep_task *t)
     bool ok = child_start(&w.child, argv, strbuf_text(&log));
     if (ok) {
         t->start = w.child.start;
-        l->used += t->memory;
+        l->memory.used += t->memory;
         vec_push(&l->workers, w);
     } else {
         bar_clear(&l->r->bar);
@@ -69,7 +77,7 @@ static void end_run(struct local *l, uint32_t i, const struct lab_child_end *end
 {
     struct worker w = l->workers.data[i];
     l->workers.data[i] = l->workers.data[--l->workers.len];
-    l->used -= w.task->memory;
+    l->memory.used -= w.task->memory;
     if (sweep_write_end(l->r->o->folder, w.task->job->key, w.part, end)) {
         sweep_end_task(l->r, w.task);
     } else {
@@ -104,7 +112,7 @@ static void end_all(struct local *l)
 
 bool sweep_local(struct sweep_run *r)
 {
-    struct local l = {.r = r, .budget = (uint64_t)((double)host_free_bytes() * MEMORY_SHARE)};
+    struct local l = {.r = r, .memory.budget = sweep_budget(host_free_bytes())};
     bool ok = true;
     while (ok && !r->broken && !*r->o->stop) {
         ok = fill(&l);

@@ -30,8 +30,9 @@ bad() { expect 1 "$1" kernel tests/cli/bad.ptx "${@:2}"; }
 expect 0 '^usage: heddle' --help
 expect 2 '^usage: heddle'
 expect 0 'heddle [0-9]' --version
-for c in run kernel disasm list explain config; do expect 0 'examples:' $c --help; done
-expect 0 'maxwell .*default' list machines
+commands='run kernel disasm list explain config fidelity sweep reproduce query report new'
+for c in $commands; do expect 0 'examples:' $c --help; done
+expect 0 '^maxwell .*\(default\)' list machines
 expect 0 '^atax +PolyBench' list workloads
 expect 0 '"name": "atax"' list workloads --json
 expect 0 '^example +28  ' list experiments
@@ -47,9 +48,14 @@ expect 2 "did you mean 'fermi'" config dump -m fermii
 expect 2 "did you mean 'machines'" list machine
 expect 2 'stats: cannot write /nonexistent/x.json' run --stats /nonexistent/x.json -- true
 expect 2 'timeline: cannot write /nonexistent/x.json' run --timeline /nonexistent/x.json -- true
-for c in run kernel disasm list explain config new; do
-    "$heddle" $c --help | awk 'length($0) > 80 { print "FAILED: too wide: " $0; bad = 1 } END { exit bad }' || failures=$((failures + 1))
-done
+narrow() { # no line is wider than a terminal
+    "$heddle" "$@" | awk 'length($0) > 80 { print "FAILED: too wide: " $0; bad = 1 } END { exit bad }' || failures=$((failures + 1))
+}
+for c in $commands; do narrow $c --help; done
+narrow --help
+for what in machines mechanisms workloads experiments; do narrow list $what; done
+expect 0 'hash ' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 -mfermi --arg f32=2 --arg 'buf:f32[32]' --arg 'buf:f32[32]' --arg s32=32
+expect 2 "unknown option '-q5'" run -q5
 expect 0 '^sm.count' explain sm
 expect 0 '  count: 30 ' config dump -m fermi --set sm.count=30
 expect 0 'ld\.32' disasm examples/saxpy.ptx

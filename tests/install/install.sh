@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install.sh BUILD_FOLDER PROGRAM: installs into BUILD_FOLDER/prefix, moves it, and works with what lies there alone: machines, libraries,
-# headers, documents, a mechanism built against it.
+# headers, documents, workloads, an experiment, a mechanism built against it.
 set -uo pipefail
 build=$1
 program=$2
@@ -40,6 +40,27 @@ expect ': PASS' "$heddle" run -m only-here -- "$program"
 expect "calling init: .*$prefix/lib/heddle/(\.\./)*libheddle.so|calling init: .*moved/(bin/\.\./)?lib/heddle/libheddle.so" \
     env LD_DEBUG=libs "$heddle" run -q -m only-here -- "$program"
 expect '^only-here: 7 SMs' env PATH="$prefix/bin:$PATH" heddle run -m only-here -- "$program"
+
+# the lab: a run has the same key as in the build tree, so that both may use one store
+expect '^example +28  ' "$heddle" list experiments
+expect '^28 runs: 0 in the store' "$heddle" reproduce example --dry-run
+"$heddle" sweep example --dry-run --json | grep -o '"key": "[0-9a-f]*"' >keys.installed
+"$build/bin/heddle" sweep example --dry-run --json | grep -o '"key": "[0-9a-f]*"' >keys.built
+expect '' test "$(wc -l <keys.installed)" -eq 28
+expect '' cmp keys.installed keys.built
+expect '' test -s "$prefix/share/heddle/experiments/claims.tsv"
+expect 'atax: PASS' "$heddle" run atax --size tiny -m only-here
+if [ -e "$prefix/share/heddle/report.html" ]; then
+    expect '^report.html: 1 experiment' "$heddle" reproduce example --workloads nn
+    expect '' grep -q '"name":"example"' report.html
+else
+    expect ' 7 runs made' "$heddle" sweep example --workloads nn
+fi
+mv "$prefix/lib/heddle/workloads/bfs" bfs.away
+"$heddle" reproduce example --dry-run >told 2>&1
+expect '^2$' echo $?
+expect "error: the program of workload 'bfs' is missing" cat told
+mv bfs.away "$prefix/lib/heddle/workloads/bfs"
 
 # a mechanism of one's own needs nothing but what is installed
 expect 'make -C my-own' "$heddle" new mechanism my-own

@@ -72,6 +72,9 @@ expect 0 '^  \{"workload": "bfs", "l1.aml": [0-9.]+\}' "$db" workload=bfs --show
 expect 0 '^\[\]$' "$db" workload=nothing --json
 expect 0 '^bfs +10$' "$db" --sql 'SELECT workload, count(*) FROM run GROUP BY workload'
 expect 0 '^l1.aml +cycles +' "$db" --legend
+# a key may look like a number, and is none
+expect 0 '^77591e91$' "$db" --sql "SELECT '77591e91' AS key"
+expect 0 '"key": "77591e91"' "$db" --json --sql "SELECT '77591e91' AS key"
 
 key=$("$heddle" query "$db" workload=bfs --show key --csv --limit 1 | tail -1)
 expect 0 "^key +$key" "$db" --run "${key:0:7}"
@@ -102,6 +105,8 @@ expect 2 'filter goes with' "$db" workload=bfs --sql 'SELECT 1'
 expect 2 'one of them' "$db" --csv --json
 expect 2 'goes with --run' "$db" --document
 expect 2 'did you mean --show' "$db" --shwo ipc
+expect 2 'hint: .heddle sweep NAME --store nowhere.db. makes a store' nowhere.db
+expect 2 'is no store: it is no SQLite file' "$0"
 "$heddle" query --help | awk 'length($0) > 80 { print "FAILED: too wide: " $0; bad = 1 } END { exit bad }' || failures=$((failures + 1))
 
 # on a terminal the table fits

@@ -50,6 +50,8 @@ wait_for "two runs that have begun" eval '[ "$(wc -l <runs.started)" -ge 2 ]'
 task=$(running_task)
 scancel "$task"
 wait_for "the cancelled task $task to be submitted again" grep -q "task $task: CANCELLED; submitting it again" first
+# Six runs are two arrays here; the head says what it will do before it does it, and is to be killed after that.
+wait_for "the third array" eval '[ "$(squeue -h -t all -o %F | sort -u | wc -l)" -ge 3 ]'
 kill -9 $head_pid
 wait $head_pid 2>/dev/null
 head_pid=

@@ -12,6 +12,9 @@ make_workload endless "sleep 300; $(real)"
 make_workload wrong "[ -e '$out/mended' ] || { echo 'wrong: error: 3 of 10 values differ' >&2; exit 1; }; $(real)"
 make_workload crash 'kill -SEGV $$'
 make_workload silent 'exit 0'
+make_workload killed 'kill -KILL $$' # as the kernel does when memory is short
+make_workload poor "ulimit -v 100000; $(real)"
+make_workload late 'ulimit -S -t 1; while :; do :; done'
 sweep() { timeout -k 10 100 "$heddle" sweep "$@"; }
 
 # ---- the list ----
@@ -25,18 +28,30 @@ sweep >none 2>&1
 is "no experiment: status" $? 2
 sweep nowhere.yaml >none 2>&1
 is "no such experiment: status" $? 2
+is "dry run: nothing too wide" "$(awk 'length($0) > 80' list | wc -l)" 0
+sweep list.yaml --size huge >none 2>&1
+is "no such size: status" $? 2
+check "no such size: what there is" grep -q 'hint: it has tiny' none
 sweep list.yaml --slurm="-p 'x" >none 2>&1
 is "--slurm with half a quote: status" $? 2
 
 # ---- failures are kept, and stop nobody ----
-experiment fail.yaml "wrong, crash, quick, silent" 1
+experiment fail.yaml "wrong, crash, quick, silent, killed, poor, late" 1
 sweep fail.yaml --store fail.db >told 2>&1
 is "failures: status" $? 1
-check "failures: the sum" grep -q '1 runs made, 0 were in fail.db, 3 failed' told
+check "failures: the sum" grep -q '1 runs made, 0 were in fail.db, 6 failed' told
 check "failures: the program's error" grep -q 'wrong .*3 of 10 values differ' told
 check "failures: a crash" grep -q 'crash .*signal 11' told
 check "failures: a run without statistics" grep -q 'silent .*no statistics' told
-is "failures: in the store" "$(count failed fail.yaml fail.db)" 3
+check "failures: killed for want of memory" grep -q 'killed .*signal 9 .*is there enough memory' told
+check "failures: no memory to begin with" grep -Eq 'poor .*(exit status|signal)' told
+check "failures: the log says so" bash -c "'$heddle' query fail.db workload=poor --show log --csv | grep -Eq 'cannot reserve .* memory|Sanitizer|ShadowMemory'"
+check "failures: out of time" grep -q 'late .*signal 24 .*time limit' told
+is "failures: in the store" "$(count failed fail.yaml fail.db)" 6
+"$heddle" query fail.db state=failed --show workload,command --csv >commands
+for w in wrong crash silent killed poor late; do
+    check "failures: $w keeps its command" grep -q "^$w,heddle run $w --size tiny -m fermi" commands
+done
 before=$(wc -l <runs.started)
 sweep fail.yaml --store fail.db >told 2>&1
 is "failures: status of the second time" $? 1
@@ -44,7 +59,7 @@ is "failures: not made again" "$(wc -l <runs.started)" "$before"
 touch mended
 sweep fail.yaml --store fail.db --again --json >told.json 2>/dev/null
 is "--again: status" $? 1
-check "--again: the mended one is made" grep -q '"made": 1, "had": 1, "failed": 2' told.json
+check "--again: the mended one is made" grep -q '"made": 1, "had": 1, "failed": 5' told.json
 check "--again: a failure with its command" grep -q '"workload": "crash".*"command": "heddle run crash' told.json
 
 # ---- Ctrl-C ----
@@ -95,7 +110,9 @@ first=$!
 sweep two.yaml --store two.db -j 1 >two.told 2>&1
 second=$?
 wait $first
-is "two sweeps: status of the first" $? 0
+first=$?
+[ $first$second = 00 ] || cat one.told two.told
+is "two sweeps: status of the first" $first 0
 is "two sweeps: status of the second" $second 0
 is "two sweeps: each run once" "$(wc -l <runs.started)" 6
 is "two sweeps: all are there" "$(count done two.yaml two.db)" 6

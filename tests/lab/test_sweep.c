@@ -315,6 +315,25 @@ static void child_and_its_own(void **state)
     strbuf_free(&log);
 }
 
+/* Runs at a time by memory, with numbers of no real machine. */
+static void memory_limits_runs(void **state)
+{
+    (void)state;
+    const uint64_t gib = 1ull << 30;
+    struct sweep_memory m = {.budget = sweep_budget(10 * gib)};
+    assert_true(m.budget == 9 * gib);
+    assert_true(sweep_fits(&m, 0, 100 * gib, 0)); /* one always runs */
+    uint32_t runs = 0;
+    for (; runs < 100 && sweep_fits(&m, runs, 2 * gib, 10 * gib - m.used); runs++) m.used += 2 * gib;
+    assert_int_equal(runs, 4);                       /* a fifth would pass nine tenths */
+    assert_true(sweep_fits(&m, runs, gib, 2 * gib)); /* a smaller one has room: up to the budget itself */
+    assert_false(sweep_fits(&m, runs, gib + 1, 2 * gib));
+    assert_false(sweep_fits(&m, runs, gib, gib - 1)); /* others took what was free */
+    m.used = 12 * gib;                                /* the first alone was above it */
+    assert_false(sweep_fits(&m, 1, 1, 10 * gib));
+    assert_false(sweep_fits(&(struct sweep_memory){gib, gib}, 1, UINT64_MAX, UINT64_MAX));
+}
+
 static void host(void **state)
 {
     (void)state;
@@ -326,10 +345,12 @@ static void host(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_texts),     cmocka_unit_test(frame_fits),        cmocka_unit_test(frame_words),
-        cmocka_unit_test(told_by_tenths), cmocka_unit_test(seconds_left),      cmocka_unit_test(ends),
-        cmocka_unit_test(slurm_words),    cmocka_unit_test(slurm_notes),       cmocka_unit_test(bad_task),
-        cmocka_unit_test(children),       cmocka_unit_test(child_and_its_own), cmocka_unit_test(host)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(time_texts),        cmocka_unit_test(frame_fits),
+                                       cmocka_unit_test(frame_words),       cmocka_unit_test(told_by_tenths),
+                                       cmocka_unit_test(seconds_left),      cmocka_unit_test(ends),
+                                       cmocka_unit_test(slurm_words),       cmocka_unit_test(slurm_notes),
+                                       cmocka_unit_test(bad_task),          cmocka_unit_test(children),
+                                       cmocka_unit_test(child_and_its_own), cmocka_unit_test(host),
+                                       cmocka_unit_test(memory_limits_runs)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -380,6 +380,28 @@ static void claims_are_read_with_their_places(void **state)
     claims_free(&set);
 }
 
+/* A copy of claims.tsv beside one's own experiment says the same twice; only a contradiction is wrong. */
+static void a_claim_may_be_repeated(void **state)
+{
+    struct claim_set set = {0};
+    struct diag_list diags = {0};
+    char path[128];
+    kit_write("same.tsv", kit_claims);
+    snprintf(path, sizeof path, "%s/same.tsv", kit_folder);
+    assert_true(claims_load(&set, path, &diags));
+    uint32_t count = set.items.len;
+    assert_true(claims_load(&set, path, &diags));
+    assert_int_equal(set.items.len, count);
+    kit_write("same.tsv", "t.fast\tthesis\tFig 1\tIPC gain, mean\tbase\tfast\t0.5\tanother note\n"
+                          "t.slow\tthesis\tFig 1\tIPC gain, mean\tbase\tslow\t-0.3\n");
+    assert_false(claims_load(&set, path, &diags));
+    assert_int_equal(diags.errors, 2);
+    assert_int_equal(diags.items.data[1].line, 2);
+    assert_true(claims_find(&set, "t.slow")->value == -0.2);
+    diag_free(&diags);
+    claims_free(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +420,7 @@ int main(void)
         cmocka_unit_test(wrong_measures_are_refused_at_their_place),
         cmocka_unit_test(wrong_figures_are_refused_at_their_place),
         cmocka_unit_test(claims_are_read_with_their_places),
+        cmocka_unit_test(a_claim_may_be_repeated),
     };
     return cmocka_run_group_tests(tests, kit_setup, kit_teardown);
 }
