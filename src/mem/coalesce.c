@@ -154,7 +154,7 @@ static uint32_t coalesce_contiguous(const struct coalesce_access *a, struct coal
             .line = line,
             .sectors = bits_between(first / COALESCE_SECTOR_BYTES, last / COALESCE_SECTOR_BYTES + 1),
             .lanes = bits_between((uint32_t)(lo - from) >> shift, (uint32_t)(hi - from) >> shift),
-            .bytes_touched = (uint32_t)(hi - lo)};
+            .bytes_touched = (uint16_t)(a->is_store ? hi - lo : 0)};
     }
     return count;
 }
@@ -176,7 +176,7 @@ uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn ou
         else
             builder_add(&b, a->addr[lane], a->bytes, lane);
     }
-    builder_count_bytes(&b);
+    if (a->is_store) builder_count_bytes(&b);
     return builder_finish(&b);
 }
 
@@ -192,7 +192,7 @@ uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
             uint64_t addr = coalesce_local_address(base, a->addr[lane] + word, lane);
             builder_add(&b, addr, MIN(a->bytes, 4), lane);
         }
-    builder_count_bytes(&b);
+    if (a->is_store) builder_count_bytes(&b);
     return builder_finish(&b);
 }
 

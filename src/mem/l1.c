@@ -206,7 +206,7 @@ bool l1_stays_refused(struct l1 *c, tick now)
 
 static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, enum l1_type type)
 {
-    l1_settle(c, now);
+    if (c->stall.open) l1_settle(c, now);
     bool is_charged = c->stall.open && c->stall.charged_until > now; /* asked twice in one cycle */
     c->stall.cause = (uint8_t)cause;
     c->stall.type = (uint8_t)type;
@@ -242,7 +242,7 @@ enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t)
         if (!t->is_prefetch) l1_stalled(c, now, a, l1_type_of(t));
         return a;
     }
-    if (!t->is_prefetch) {
+    if (!t->is_prefetch && c->stall.open) {
         l1_settle(c, now);
         c->stall.open = false;
     }

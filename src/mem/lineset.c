@@ -9,9 +9,11 @@
 
 void lineset_init(struct lineset *s, uint32_t regions)
 {
-    assert(is_pow2_u64(regions));
-    *s = (struct lineset){
-        .regions = mem_zalloc(sizeof(struct lineset_region) * regions), .mask = regions - 1, .epoch = 1};
+    assert(is_pow2_u64(regions) && regions > 1);
+    *s = (struct lineset){.regions = mem_zalloc(sizeof(struct lineset_region) * regions),
+                          .mask = regions - 1,
+                          .shift = 64 - (uint32_t)__builtin_ctz(regions),
+                          .epoch = 1};
 }
 
 void lineset_free(struct lineset *s)
@@ -31,7 +33,7 @@ void lineset_clear(struct lineset *s)
 /* The region of key, or the empty place for it. */
 static struct lineset_region *lineset_find(const struct lineset *s, uint64_t key)
 {
-    uint32_t i = (uint32_t)hash_mix(key) & s->mask;
+    uint32_t i = hash_index(key, s->shift);
     while (s->regions[i].epoch == s->epoch && s->regions[i].key != key) i = (i + 1) & s->mask;
     return &s->regions[i];
 }

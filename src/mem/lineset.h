@@ -13,8 +13,8 @@ struct lineset_region { /* of neighbouring lines; 512 lines of 128 bytes are 64 
     uint64_t seen[LINESET_REGION_LINES / 64];
 };
 struct lineset {
-    struct lineset_region *regions; /* open addressing */
-    uint32_t mask, used, epoch;
+    struct lineset_region *regions;    /* open addressing */
+    uint32_t mask, shift, used, epoch; /* shift: 64 - log2 of the places */
 };
 
 void lineset_init(struct lineset *s, uint32_t regions);
