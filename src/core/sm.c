@@ -107,7 +107,7 @@ void sm_destroy(struct sm *m)
 
 static void run_timers(struct sm *m)
 {
-    if (!m->warp_count || m->mech->next_timer > m->cycle) return;
+    if (m->mech->next_timer > m->cycle || !m->warp_count) return;
     mech_on_timer(m->mech, m->cycle);
     m->changed = true;
 }
