@@ -169,8 +169,6 @@ static enum l1_answer l1_load_hit(struct l1 *c, tick now, const struct l1_txn *t
     return L1_HIT;
 }
 
-static bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
-
 static bool l1_can_wait(const struct l1 *c, const struct l1_txn *t)
 {
     return t->token == L1_NO_TOKEN || c->nodes_left > 0;
@@ -244,8 +242,10 @@ static enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, ui
     uint32_t victim = CACHE_NO_LINE;
     if (is_new && on_miss && may_keep) {
         victim = cache_victim(&c->cache, t->addr);
+        c->lack = L1_LACKS_LINE;
         if (victim == CACHE_NO_LINE) return L1_STALL_LINE;
     }
+    c->lack = entry == MSHR_NONE && !l1_has_mshr(c) ? L1_LACKS_MSHR : L1_LACKS_MORE;
     if (!l1_queue_has(c, c->p.read_places)) return L1_STALL_QUEUE;
     if (entry == MSHR_NONE ? !l1_has_mshr(c) || !l1_can_wait(c, t) : !l1_can_merge(c, entry, t))
         return L1_STALL_MSHR;
