@@ -28,4 +28,11 @@ static inline uint64_t hash_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* A place in a table of 2^(64 - shift), 2 at least: the upper bits of x times 2^64 by the golden ratio (Knuth, vol. 3, 6.4). For tables
+ * that a hot path asks, where hash_mix would cost more than the search. */
+static inline uint32_t hash_index(uint64_t x, uint32_t shift)
+{
+    return (uint32_t)(x * 0x9e3779b97f4a7c15ull >> shift);
+}
+
 #endif

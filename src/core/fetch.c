@@ -34,8 +34,6 @@ static uint64_t wanting(const struct sm *m)
     return m->resident & m->empty & ~m->done & ~m->held & ~m->missed;
 }
 
-bool sm_fetch_pending(const struct sm *m) { return m->fetched_count || wanting(m); }
-
 void sm_fetch_filled(struct sm *m, uint32_t warp) { m->missed &= ~bit(warp); }
 
 /* Instructions from pc on that one access brings: to the end of the line, of the buffer, of the code. */

@@ -200,10 +200,10 @@ static void ask_schedulers(struct sm *m)
 }
 
 /* Schedulers that found nothing to issue find the same until something moves. Without operand collectors a unit's time is enough;
- * warps that have ended wait for acknowledgements, which nobody announces. */
+ * warps that have ended wait for acknowledgements. */
 void sm_issue(struct sm *m)
 {
-    bool must_look = m->must_look || m->changed || m->astray || m->done || m->mech_news;
+    bool must_look = m->must_look || m->changed || m->astray || (m->done && m->has_reply) || m->mech_news;
     m->moved = m->changed;
     m->changed = m->must_look = m->mech_news = false;
     if (!must_look && m->p->operand_collector) return;
@@ -254,15 +254,16 @@ static bool execute_class(struct sm *m, enum sm_class c)
 void sm_execute(struct sm *m)
 {
     if (!m->p->operand_collector) return;
-    for (uint32_t rest = m->collector.leaving; rest; rest &= rest - 1)
-        m->changed |= execute_class(m, (enum sm_class)__builtin_ctz(rest));
-    sm_writeback(m); /* results that are forwarded in this very cycle */
+    uint32_t rest = m->collector.leaving;
+    if (m->queue_count == m->p->lsu_queue) rest &= ~(1u << CLASS_MEM);
+    if (rest) {
+        for (; rest; rest &= rest - 1) m->changed |= execute_class(m, (enum sm_class)__builtin_ctz(rest));
+        sm_writeback(m); /* results that are forwarded in this very cycle */
+    }
     m->changed |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
-    m->stats.collector_conflict_cycles = m->collector.conflict_cycles;
 }
 
-void sm_writeback(struct sm *m)
+void sm_write_results(struct sm *m)
 {
-    if (!pipes_due(&m->pipes, m->cycle)) return;
     for (uint32_t id; (id = pipes_result(&m->pipes, m->cycle)) != PIPES_NONE;) finish(m, id);
 }

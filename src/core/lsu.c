@@ -127,38 +127,50 @@ void lsu_log_atomic(struct sm *m, const struct req *r) { make_atomic(m, r, emu_a
 
 static bool is_refused(enum l1_answer a) { return a >= L1_STALL_LINE; }
 
-/* False: refused. */
-static bool offer_l1(struct sm *m, struct sm_access *a)
+/* What is the same for all transactions of an access. */
+static void offer_access(struct sm *m, uint32_t id, const struct sm_access *a)
+{
+    m->offered = id;
+    m->offer_at = SM_NONE;
+    m->offer = (struct l1_txn){.kind = a->kind,
+                               .bypass = a->bypass,
+                               .warp = (uint16_t)a->warp,
+                               .owner = a->owner,
+                               .own = &a->own->l1,
+                               .pc = a->pc,
+                               .lane_address = a->lane_address,
+                               .token = a->kind == REQ_WRITE ? UINT32_MAX : token(TOKEN_LOAD, a->pending)};
+}
+
+static void offer_transaction(struct sm *m, const struct sm_access *a)
 {
     const struct coalesce_txn *c = &a->txns[a->done];
+    struct l1_txn *t = &m->offer;
+    bool is_local = a->done >= a->local_from; /* textures have no such part */
+    m->offer_at = a->done;
+    t->addr = c->line;
+    t->sectors = c->sectors;
+    t->write_bytes = c->write_bytes;
+    t->partial = c->partial;
+    t->cls = is_local ? REQ_LOCAL : a->is_texture ? REQ_TEX : REQ_GLOBAL;
+    t->is_first = a->done == 0;
+}
+
+/* False: refused. What was refused is offered again as it is. */
+static bool offer_l1(struct sm *m, uint32_t id, struct sm_access *a)
+{
     uint32_t atomic = m->atomic_free;
     m->refusal = L1_STALL_PORT; /* no record for an atomic is free: try again */
     if (a->kind == REQ_ATOMIC && atomic == SM_NONE) return false;
-    bool is_local = a->done >= a->local_from; /* textures have no such part */
-    struct l1_txn t = {.addr = c->line,
-                       .sectors = c->sectors,
-                       .write_bytes = c->write_bytes,
-                       .partial = c->partial,
-                       .kind = a->kind,
-                       .cls = is_local        ? REQ_LOCAL
-                              : a->is_texture ? REQ_TEX
-                                              : REQ_GLOBAL,
-                       .bypass = a->bypass,
-                       .is_first = a->done == 0,
-                       .warp = (uint16_t)a->warp,
-                       .owner = a->owner,
-                       .own = &a->own->l1,
-                       .pc = a->pc,
-                       .lane_address = a->lane_address,
-                       .token = a->kind == REQ_WRITE    ? UINT32_MAX
-                                : a->kind == REQ_ATOMIC ? token(TOKEN_ATOMIC, atomic)
-                                                        : token(TOKEN_LOAD, a->pending)};
+    if (m->offered != id) offer_access(m, id, a);
+    if (m->offer_at != a->done) offer_transaction(m, a);
     if (a->kind ==
         REQ_ATOMIC) { /* an ideal L1 performs it at once; it is taken off the free list when it was accepted */
         m->atomics[atomic].pending = a->pending;
-        m->atomics[atomic].lanes = c->lanes;
+        m->atomics[atomic].lanes = a->txns[a->done].lanes;
+        m->offer.token = token(TOKEN_ATOMIC, atomic);
     }
-    enum l1_answer got = l1_access(m->l1, m->now, &t);
+    enum l1_answer got = l1_access(m->l1, m->now, &m->offer);
     m->refusal = got;
     if (is_refused(got)) return false;
     if (a->kind == REQ_ATOMIC) m->atomic_free = m->atomics[atomic].next;
@@ -212,6 +224,7 @@ static void leave_queue(struct sm *m, uint32_t id)
     else
         pending_part_done(m, a->pending);
     access_del(m, id);
+    m->offered = SM_NONE;
     if (++m->queue_head == m->p->lsu_queue) m->queue_head = 0;
     m->queue_count--;
     assert(m->queue_count || !m->untaken);
@@ -229,7 +242,7 @@ static bool serve_head(struct sm *m)
         goes_on = false; /* a pass takes the whole unit */
     } else if (a->done < a->count) {
         bool is_l1 = a->ro == RO_COUNT;
-        if (!(is_l1 ? offer_l1(m, a) : offer_read_only(m, a))) {
+        if (!(is_l1 ? offer_l1(m, id, a) : offer_read_only(m, a))) {
             m->blocked = is_l1 && m->refusal != L1_STALL_PORT;
             return false;
         }

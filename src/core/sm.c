@@ -36,7 +36,7 @@ static void create_pools(struct sm *m)
     CHAIN(pendings, p->lsu_pending);
     CHAIN(atomics, atomics);
 #undef CHAIN
-    m->writeback_head = SM_NONE;
+    m->writeback_head = m->offered = SM_NONE;
 }
 
 static void create_caches(struct sm *m)
@@ -63,6 +63,7 @@ struct sm *sm_create(const struct sm_setup *s)
     m->p = s->params;
     m->clock = *s->clock;
     m->line_bytes = s->l1->line;
+    m->line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
     m->warp_slots = MIN(s->machine->sm_warps, (uint32_t)SM_WARPS_MAX);
     m->cta_slots = s->machine->sm_ctas;
     m->wake = s->wake ? s->wake : &m->own_wake;
@@ -106,7 +107,7 @@ void sm_destroy(struct sm *m)
 
 static void run_timers(struct sm *m)
 {
-    if (!m->warp_count || m->mech->next_timer > m->cycle) return;
+    if (m->mech->next_timer > m->cycle || !m->warp_count) return;
     mech_on_timer(m->mech, m->cycle);
     m->changed = true;
 }
@@ -137,7 +138,7 @@ static tick find_next_own(const struct sm *m)
 
 static void set_wake(struct sm *m)
 {
-    m->is_quiet = !(m->moved || m->changed || lsu_busy(m) || sm_fetch_pending(m));
+    m->is_quiet = !(m->moved || m->changed || lsu_busy(m)); /* fetch has done what it could, and said so */
     if (!m->is_quiet) {
         wake_at(m->wake, clock_after(&m->clock, m->now, 1)); /* nothing can want an earlier cycle */
         return;
@@ -162,18 +163,19 @@ void sm_cycle(struct sm *m, tick now)
         return;
     }
     *m->wake = TICK_NEVER;
-    m->cycle = now == m->now + m->clock.period ? m->cycle + 1 : now / m->clock.period;
+    m->cycle += now == m->now + m->clock.period ? 1 : clock_cycles(&m->clock, now - m->now);
     m->ticked = m->now = now;
     m->must_look |= m->changed;
     m->changed = m->moved = false;
-    if (!l1_tick(m->l1, now) && is_l1_alone(m)) {
+    m->has_reply = l1_tick(m->l1, now);
+    if (!m->has_reply && is_l1_alone(m)) {
         wake_at(m->wake, m->next_own);
         wake_at(m->wake, l1_wake(m->l1));
         return;
     }
     lsu_replies(m);
     sm_writeback(m);
-    if (m->fenced | m->done) sm_warps_acknowledged(m);
+    if (m->has_reply && m->fenced | m->done) sm_warps_acknowledged(m);
     if (m->asleep) sm_warps_awake(m);
     run_timers(m);
     lsu_cycle(m);
@@ -230,6 +232,7 @@ void sm_kernel_end(struct sm *m, tick now)
 void *sm_stats(struct sm *m)
 {
     account_occupancy(m, m->ticked == TICK_NEVER ? 0 : m->cycle + 1);
+    m->stats.collector_conflict_cycles = m->collector.conflict_cycles;
     return &m->stats;
 }
 void *sm_l1_stats(struct sm *m) { return l1_stats(m->l1); }

@@ -149,6 +149,8 @@ struct sm {
     bool must_look; /* the schedulers may find something else than when they looked last */
     bool is_quiet;  /* the newest cycle moved nothing: before next_own only the L1 has something to do */
     bool mech_news; /* mech_host.h */
+    bool
+        has_reply; /* the L1 took a reply in this cycle, or looked into its tags: stores may be acknowledged */
     bool faulted;
     bool has_finished;               /* CTAs: see finished */
     uint32_t prefetch_count, unsent; /* unsent: misses of read-only caches that are still to be sent */
@@ -186,12 +188,14 @@ struct sm {
     uint32_t access_live, pending_live;
     struct sm_prefetch *prefetches;
     uint32_t prefetch_head;
-    enum l1_answer refusal; /* the L1's newest answer */
+    enum l1_answer refusal;     /* the L1's newest answer */
+    uint32_t offered, offer_at; /* the access and its transaction that `offer` is of; SM_NONE = none */
+    struct l1_txn offer;        /* to the L1 */
 
     /* cold */
     tick own_wake;
     struct sm_setup setup;
-    uint32_t line_bytes, warp_slots, cta_slots;
+    uint32_t line_bytes, line_shift, warp_slots, cta_slots;
     struct mech_counters counters;
     uint64_t counters_from, stalls_from; /* cycle, stalled L1 cycles when the kernel began */
     struct sm_cta *ctas;
@@ -236,13 +240,16 @@ void sm_cta_recheck(struct sm *m, uint32_t cta);           /* warps that are hel
 /* ---- fetch.c ---- */
 void sm_decode(struct sm *m);
 void sm_fetch(struct sm *m);
-bool sm_fetch_pending(const struct sm *m); /* will fetch or decode do something in the next cycle? */
 void sm_fetch_filled(struct sm *m, uint32_t warp);
 
 /* ---- issue.c ---- */
 void sm_issue(struct sm *m);
-void sm_execute(struct sm *m);        /* collectors -> units */
-void sm_writeback(struct sm *m);      /* units -> scoreboard */
+void sm_execute(struct sm *m); /* collectors -> units */
+void sm_write_results(struct sm *m);
+static inline void sm_writeback(struct sm *m) /* units -> scoreboard */
+{
+    if (pipes_due(&m->pipes, m->cycle)) sm_write_results(m);
+}
 uint64_t sm_room(const struct sm *m); /* warps whose next instruction finds room in its unit */
 
 /* ---- lsu.c, lsu_build.c ---- */

@@ -46,7 +46,6 @@ static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *
 static bool see_may_allocate(void *ctx, const struct l1_txn *t)
 {
     struct sm *m = ctx;
-    if (!m->mech->has_allocate) return true;
     struct mech_l1_access e = access_of(m, t);
     return mech_may_allocate(m->mech, &e);
 }
@@ -66,7 +65,7 @@ static void count_access(struct sm *m, const struct l1_txn *t, enum l1_answer a,
     s->accesses++;
     s->misses += a == L1_MISS;
     s->unique_lines +=
-        lineset_add(&program->seen, t->addr / m->line_bytes + ((uint64_t)t->pc << SEEN_PC_SHIFT));
+        lineset_add(&program->seen, (t->addr >> m->line_shift) + ((uint64_t)t->pc << SEEN_PC_SHIFT));
 }
 
 static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
@@ -88,7 +87,6 @@ static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answ
 static void see_evict(void *ctx, tick now, const struct cache_line *line)
 {
     struct sm *m = ctx;
-    if (!m->mech->has_evict) return;
     mech_on_l1_evict(m->mech, &(struct mech_l1_evict){.cycle = m->cycle,
                                                       .line = line->addr,
                                                       .owner_warp = line->owner_warp,
@@ -100,7 +98,7 @@ static void see_evict(void *ctx, tick now, const struct cache_line *line)
 static void see_fill(void *ctx, tick now, uint64_t line, tick latency, bool is_prefetch)
 {
     struct sm *m = ctx;
-    uint64_t cycles = latency / m->clock.period;
+    uint64_t cycles = clock_cycles(&m->clock, latency);
     if (!is_prefetch) {
         m->counters.miss_latency_sum += cycles;
         m->counters.misses_done++;
@@ -134,9 +132,9 @@ void sm_mech_connect(struct sm *m)
     m->mech = mech_sm_create(m->setup.mechs, &ports, m->setup.mech_gpu_states);
     m->mech->news = &m->mech_news;
     l1_hook(m->l1, &(struct l1_hooks){.ctx = m,
-                                      .may_allocate = see_may_allocate,
+                                      .may_allocate = m->mech->has_allocate ? see_may_allocate : NULL,
                                       .on_access = see_access,
-                                      .on_evict = see_evict,
+                                      .on_evict = m->mech->has_evict ? see_evict : NULL,
                                       .on_fill = see_fill,
                                       .on_other_reply = see_other_reply,
                                       .on_atomic = see_atomic});

@@ -66,6 +66,7 @@ void cache_clear(struct cache *c)
     memset(c->order, 0, sizeof *c->order * cache_lines(c));
     if (c->wide) cache_wide_clear(c->wide);
     c->clock = 0;
+    c->found_tag = 0;
     c->rng.state = RNG_SEED;
 }
 
@@ -73,14 +74,11 @@ void cache_set_ways(struct cache *c, uint32_t ways)
 {
     assert(ways >= 1 && ways <= c->ways_max);
     c->g.ways = ways;
+    c->found_tag = 0;
 }
 
-static uint64_t cache_fermi_hash(uint64_t n)
-{
-    uint64_t upper =
-        (n >> 6 & 1) | (n >> 7 & 1) << 1 | (n >> 8 & 1) << 2 | (n >> 10 & 1) << 3 | (n >> 12 & 1) << 4;
-    return n ^ upper;
-}
+/* n with its lowest five bits turned by bits 6, 7, 8, 10 and 12. */
+static uint64_t cache_fermi_hash(uint64_t n) { return n ^ ((n >> 6 & 7) | (n >> 7 & 8) | (n >> 8 & 16)); }
 
 static uint32_t cache_ipoly(const struct cache *c, uint64_t n)
 {
@@ -100,12 +98,11 @@ static uint32_t cache_remainder(const struct cache *c, uint64_t n)
     return (uint32_t)(n - quotient * sets);
 }
 
-uint32_t cache_set_of(const struct cache *c, uint64_t addr)
+static inline uint32_t cache_index_of(const struct cache *c, uint64_t addr)
 {
     uint64_t n = addr >> c->line_shift;
     uint32_t mask = c->g.sets - 1;
-    if (c->g.sets == 1) return 0;
-    if (!c->index_bits) return cache_remainder(c, n);
+    if (!c->index_bits) return mask ? cache_remainder(c, n) : 0;
     switch ((enum cache_index)c->g.index) {
     case CACHE_INDEX_LINEAR: return (uint32_t)n & mask;
     case CACHE_INDEX_FERMI_HASH: return (uint32_t)cache_fermi_hash(n) & mask;
@@ -115,26 +112,35 @@ uint32_t cache_set_of(const struct cache *c, uint64_t addr)
     UNREACHABLE("a cache index that does not exist");
 }
 
+uint32_t cache_set_of(const struct cache *c, uint64_t addr) { return cache_index_of(c, addr); }
+
 static uint64_t cache_tag_of(const struct cache *c, uint64_t addr)
 {
     return (addr >> c->line_shift << c->line_shift) + 1;
 }
 
-/* The line that holds the address, or CACHE_NO_LINE. */
-static uint32_t cache_find(const struct cache *c, uint64_t addr)
+static uint32_t cache_search(const struct cache *c, uint64_t addr, uint64_t tag)
 {
-    uint64_t tag = cache_tag_of(c, addr);
     if (c->wide) {
         uint32_t line = cache_wide_find(c->wide, c->lines, tag - 1);
         return line == CACHE_NO_LINE || line % c->ways_max < c->g.ways ? line : CACHE_NO_LINE;
     }
-    uint32_t first = cache_set_of(c, addr) * c->ways_max, end = first + c->g.ways;
+    uint32_t first = cache_index_of(c, addr) * c->ways_max, end = first + c->g.ways;
     for (uint32_t i = first; i < end; i++)
         if (c->tags[i] == tag) return i;
     return CACHE_NO_LINE;
 }
 
-enum cache_outcome cache_look_up(const struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
+/* The line that holds the address, or CACHE_NO_LINE. An access that is refused asks again, mostly with the same tags as before. */
+static inline uint32_t cache_find(struct cache *c, uint64_t addr)
+{
+    uint64_t tag = cache_tag_of(c, addr);
+    if (c->found_tag == tag) return c->found_line;
+    c->found_tag = tag;
+    return c->found_line = cache_search(c, addr, tag);
+}
+
+enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
 {
     *line = cache_find(c, addr);
     if (*line == CACHE_NO_LINE) return CACHE_MISS;
@@ -144,11 +150,11 @@ enum cache_outcome cache_look_up(const struct cache *c, uint64_t addr, uint32_t 
     return missing & ~l->reserved ? CACHE_SECTOR_MISS : CACHE_HIT_RESERVED;
 }
 
-enum cache_outcome cache_probe(const struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
+enum cache_outcome cache_probe(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
 {
     enum cache_outcome outcome = cache_look_up(c, addr, sectors, line);
     if (outcome != CACHE_MISS) return outcome;
-    uint32_t first = cache_set_of(c, addr) * c->ways_max, end = first + c->g.ways;
+    uint32_t first = cache_index_of(c, addr) * c->ways_max, end = first + c->g.ways;
     for (uint32_t i = first; i < end; i++)
         if (!(c->order[i] & CACHE_AWAITED)) return CACHE_MISS;
     return CACHE_RESERVATION_FAIL;
@@ -186,7 +192,7 @@ static uint32_t cache_draw(const struct cache *c, uint32_t first)
 
 uint32_t cache_victim(struct cache *c, uint64_t addr)
 {
-    uint32_t set = cache_set_of(c, addr), first = set * c->ways_max, best = first;
+    uint32_t set = cache_index_of(c, addr), first = set * c->ways_max, best = first;
     if (c->g.replace == CACHE_RANDOM) return cache_draw(c, first);
     if (c->wide) return cache_wide_victim(c->wide, c->order, set, c->g.ways);
     for (uint32_t i = first + 1; i < first + c->g.ways;
@@ -206,6 +212,7 @@ static void cache_take(struct cache *c, uint32_t line, uint64_t line_addr)
     }
     c->lines[line] = (struct cache_line){.addr = line_addr, .used = true};
     c->tags[line] = line_addr + 1;
+    c->found_tag = 0;
     cache_set_order(c, line, ++c->clock);
 }
 
@@ -235,4 +242,5 @@ void cache_invalidate(struct cache *c, uint32_t line)
     if (c->wide && c->lines[line].used) cache_wide_drop(c->wide, line, c->lines[line].addr);
     c->lines[line] = (struct cache_line){0};
     c->tags[line] = c->order[line] = 0;
+    c->found_tag = 0;
 }

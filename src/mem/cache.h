@@ -49,6 +49,8 @@ struct cache {
     uint64_t
         *order; /* of replacement: the clock when it was used or, first in first out, taken; 0 = not in use */
     uint64_t clock;          /* counts, is no time */
+    uint64_t found_tag;      /* the newest search, while tags are the same since; 0 = none */
+    uint32_t found_line;     /* and what it found */
     struct cache_wide *wide; /* NULL: it has few ways */
     uint64_t set_inverse;    /* 2^64 / sets, rounded up */
     struct rng rng;
@@ -68,11 +70,11 @@ static inline uint32_t cache_lines(const struct cache *c)
 } /* numbers below this */
 uint32_t cache_set_of(const struct cache *c, uint64_t addr);
 /* Sector masks that are passed in mean the line's 32-byte sectors, whether or not the cache has sectors. */
-/* Looks up without changing anything. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE otherwise. A sector miss wants
+/* Looks up without changing any line. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE otherwise. A sector miss wants
  * sectors that are neither valid nor under way. */
-enum cache_outcome cache_look_up(const struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
+enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
 /* The same. RESERVATION_FAIL: not there, and all ways wait for a fill. */
-enum cache_outcome cache_probe(const struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
+enum cache_outcome cache_probe(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
 void cache_touch(struct cache *c, uint32_t line);
 /* The line that a miss would replace, or CACHE_NO_LINE when all ways are reserved; the same until the cache changes. prefer_clean etc. are the caller's business. */
 uint32_t cache_victim(struct cache *c, uint64_t addr);
@@ -103,6 +105,7 @@ struct mshr {
     uint32_t count, merge_max, used;
     uint32_t used_max;          /* statistic: the most in use at once */
     uint32_t *slots, slot_mask; /* open addressing: entry or MSHR_NONE */
+    uint32_t slot_shift;        /* 64 - log2 of the slots */
     uint32_t *free;             /* stack of free entries: free[0 .. count-used-1] */
 };
 #define MSHR_NONE UINT32_MAX

@@ -18,10 +18,19 @@ struct builder {
     const struct coalesce_access *access;
     struct coalesce_txn *out;
     uint32_t count, last; /* last: transaction of the lane before */
+    uint32_t sectors;     /* that a transaction has from the start */
     uint64_t covered[COALESCE_TXN_MAX]
                     [COVER_WORDS]; /* bytes of the line that are touched; valid below count */
     uint8_t table[TABLE_SLOTS];
 };
+
+static bool is_load(const struct coalesce_access *a) { return !a->is_store && !a->is_atomic; }
+
+/* What a load fetches of each line, whatever its lanes want; 0 = what they want. */
+static uint32_t whole_sectors(const struct coalesce_access *a)
+{
+    return is_load(a) && !a->sectored ? (uint32_t)((1ull << a->line_bytes / COALESCE_SECTOR_BYTES) - 1) : 0;
+}
 
 static void builder_init(struct builder *b, const struct coalesce_access *a, struct coalesce_txn *out)
 {
@@ -30,6 +39,7 @@ static void builder_init(struct builder *b, const struct coalesce_access *a, str
     b->access = a;
     b->out = out;
     b->count = b->last = 0;
+    b->sectors = whole_sectors(a);
     memset(b->table, EMPTY, sizeof b->table);
 }
 
@@ -41,9 +51,18 @@ static uint32_t builder_find(struct builder *b, uint64_t line)
         if (b->out[b->table[slot]].line == line) return b->table[slot];
     assert(b->count < COALESCE_TXN_MAX);
     b->table[slot] = (uint8_t)b->count;
-    b->out[b->count] = (struct coalesce_txn){.line = line};
+    b->out[b->count] = (struct coalesce_txn){.line = line, .sectors = (uint8_t)b->sectors};
     memset(b->covered[b->count], 0, sizeof b->covered[0]);
     return b->count++;
+}
+
+/* A load has no need to know its bytes. */
+static inline void builder_add_load(struct builder *b, uint64_t addr, uint32_t lane)
+{
+    uint32_t at = (uint32_t)(addr & (b->access->line_bytes - 1));
+    uint32_t i = b->last = builder_find(b, addr - at);
+    b->out[i].lanes |= 1u << lane;
+    b->out[i].sectors |= (uint8_t)(1u << at / COALESCE_SECTOR_BYTES);
 }
 
 static void builder_add(struct builder *b, uint64_t addr, uint32_t bytes, uint32_t lane)
@@ -116,14 +135,13 @@ static void builder_finish_txn(const struct builder *b, uint32_t i)
     } else if (a->is_store) {
         t->write_bytes = (uint16_t)(COALESCE_SECTOR_BYTES * count_bits(t->sectors));
         t->partial = t->bytes_touched < t->write_bytes;
-    } else if (!a->sectored) {
-        t->sectors = (uint32_t)((1ull << a->line_bytes / COALESCE_SECTOR_BYTES) - 1);
     }
 }
 
 static uint32_t builder_finish(struct builder *b)
 {
-    for (uint32_t i = 0; i < b->count; i++) builder_finish_txn(b, i);
+    if (!is_load(b->access))
+        for (uint32_t i = 0; i < b->count; i++) builder_finish_txn(b, i);
     if (b->access->descending) builder_sort(b);
     return b->count;
 }
@@ -146,15 +164,16 @@ static uint32_t bits_between(uint32_t from, uint32_t to) /* [from, to) */
 static uint32_t coalesce_contiguous(const struct coalesce_access *a, struct coalesce_txn *out)
 {
     uint64_t from = a->addr[0], to = from + a->bytes * COALESCE_LANES;
-    uint32_t shift = (uint32_t)__builtin_ctz(a->bytes), count = 0;
+    uint32_t shift = (uint32_t)__builtin_ctz(a->bytes), count = 0, whole = whole_sectors(a);
     for (uint64_t line = from & ~(uint64_t)(a->line_bytes - 1); line < to; line += a->line_bytes) {
         uint64_t lo = MAX(from, line), hi = MIN(to, line + a->line_bytes);
         uint32_t first = (uint32_t)(lo - line), last = (uint32_t)(hi - 1 - line);
         out[count++] = (struct coalesce_txn){
             .line = line,
-            .sectors = bits_between(first / COALESCE_SECTOR_BYTES, last / COALESCE_SECTOR_BYTES + 1),
+            .sectors = (uint8_t)(whole | bits_between(first / COALESCE_SECTOR_BYTES,
+                                                      last / COALESCE_SECTOR_BYTES + 1)),
             .lanes = bits_between((uint32_t)(lo - from) >> shift, (uint32_t)(hi - from) >> shift),
-            .bytes_touched = (uint32_t)(hi - lo)};
+            .bytes_touched = (uint16_t)(a->is_store ? hi - lo : 0)};
     }
     return count;
 }
@@ -171,12 +190,14 @@ uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn ou
     builder_init(&b, a, out);
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        if (a->is_atomic && a->split_atomic)
+        if (is_load(a))
+            builder_add_load(&b, a->addr[lane], lane);
+        else if (a->is_atomic && a->split_atomic)
             builder_add_split(&b, a->addr[lane], a->bytes, lane);
         else
             builder_add(&b, a->addr[lane], a->bytes, lane);
     }
-    builder_count_bytes(&b);
+    if (a->is_store) builder_count_bytes(&b);
     return builder_finish(&b);
 }
 
@@ -192,7 +213,7 @@ uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
             uint64_t addr = coalesce_local_address(base, a->addr[lane] + word, lane);
             builder_add(&b, addr, MIN(a->bytes, 4), lane);
         }
-    builder_count_bytes(&b);
+    if (a->is_store) builder_count_bytes(&b);
     return builder_finish(&b);
 }
 

@@ -189,7 +189,22 @@ static uint8_t l1_waits_for(enum l1_answer cause)
     }
 }
 
-static bool l1_has_news(const struct l1 *c) { return c->news & c->stall.waits_for; }
+/* Without other accesses the tags hold the same addresses, so that a miss stays one; replies take no victim away, and the queue only drains. */
+static bool l1_still_lacks(struct l1 *c)
+{
+    if (c->news & L1_NEWS_OTHER) return false;
+    if (c->stall.cause == L1_STALL_MSHR) return c->stall.lack == L1_LACKS_MSHR && !l1_has_mshr(c);
+    if (c->stall.cause != L1_STALL_LINE || c->stall.lack != L1_LACKS_LINE) return false;
+    return cache_victim(&c->cache, c->stall.addr) == CACHE_NO_LINE;
+}
+
+static bool l1_has_news(struct l1 *c)
+{
+    if (!(c->news & c->stall.waits_for)) return false;
+    if (!l1_still_lacks(c)) return true;
+    c->news = 0;
+    return false;
+}
 
 bool l1_still_refuses(struct l1 *c, tick now)
 {
@@ -204,13 +219,15 @@ bool l1_stays_refused(struct l1 *c, tick now)
     return true;
 }
 
-static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, enum l1_type type)
+static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t)
 {
-    l1_settle(c, now);
+    if (c->stall.open) l1_settle(c, now);
     bool is_charged = c->stall.open && c->stall.charged_until > now; /* asked twice in one cycle */
     c->stall.cause = (uint8_t)cause;
-    c->stall.type = (uint8_t)type;
+    c->stall.type = (uint8_t)l1_type_of(t);
     c->stall.waits_for = l1_waits_for(cause);
+    c->stall.lack = c->lack;
+    c->stall.addr = t->addr;
     c->news = 0;
     c->has_room = false;
     if (is_charged) return;
@@ -234,15 +251,16 @@ void l1_count_prefetch(struct l1 *c, enum l1_answer a)
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t)
 {
     bool intra_warp = false;
+    c->lack = L1_LACKS_MORE;
     c->own = t->own ? t->own : &c->nobody;
     enum l1_answer a = c->is_shrinking ? L1_STALL_LINE : l1_route(c, now, t, &intra_warp);
     c->own = &c->nobody;
     if (t->is_prefetch) l1_count_prefetch(c, a);
     if (l1_is_stall(a)) {
-        if (!t->is_prefetch) l1_stalled(c, now, a, l1_type_of(t));
+        if (!t->is_prefetch) l1_stalled(c, now, a, t);
         return a;
     }
-    if (!t->is_prefetch) {
+    if (!t->is_prefetch && c->stall.open) {
         l1_settle(c, now);
         c->stall.open = false;
     }

@@ -16,24 +16,26 @@ enum l1_type l1_type_of(const struct l1_txn *t)
 
 /* ---- statistics ---- */
 
-static void l1_count_in(struct l1_stats *s, const struct l1_txn *t, enum cache_outcome outcome)
+static inline void l1_count_in(struct l1_stats *s, enum l1_type type, bool is_load,
+                               enum cache_outcome outcome)
 {
-    enum l1_type type = l1_type_of(t);
     s->accesses[type]++;
     s->total_accesses++;
-    s->load_accesses += t->kind == REQ_READ;
+    s->load_accesses += is_load;
     switch (outcome) {
     case CACHE_HIT: s->hits[type]++, s->total_hits++; break;
     case CACHE_HIT_RESERVED: s->pending[type]++, s->total_pending++; break;
-    default: s->misses[type]++, s->total_misses++, s->load_misses += t->kind == REQ_READ; break;
+    default: s->misses[type]++, s->total_misses++, s->load_misses += is_load; break;
     }
 }
 
 static void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_outcome outcome)
 {
     if (t->is_prefetch) return;
-    l1_count_in(&c->stats, t, outcome);
-    l1_count_in(c->own, t, outcome);
+    enum l1_type type = l1_type_of(t);
+    bool is_load = t->kind == REQ_READ;
+    l1_count_in(&c->stats, type, is_load, outcome);
+    l1_count_in(c->own, type, is_load, outcome);
 }
 
 static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_line)
@@ -167,8 +169,6 @@ static enum l1_answer l1_load_hit(struct l1 *c, tick now, const struct l1_txn *t
     return L1_HIT;
 }
 
-static bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
-
 static bool l1_can_wait(const struct l1 *c, const struct l1_txn *t)
 {
     return t->token == L1_NO_TOKEN || c->nodes_left > 0;
@@ -242,8 +242,10 @@ static enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, ui
     uint32_t victim = CACHE_NO_LINE;
     if (is_new && on_miss && may_keep) {
         victim = cache_victim(&c->cache, t->addr);
+        c->lack = L1_LACKS_LINE;
         if (victim == CACHE_NO_LINE) return L1_STALL_LINE;
     }
+    c->lack = entry == MSHR_NONE && !l1_has_mshr(c) ? L1_LACKS_MSHR : L1_LACKS_MORE;
     if (!l1_queue_has(c, c->p.read_places)) return L1_STALL_QUEUE;
     if (entry == MSHR_NONE ? !l1_has_mshr(c) || !l1_can_wait(c, t) : !l1_can_merge(c, entry, t))
         return L1_STALL_MSHR;

@@ -55,10 +55,14 @@ enum l1_news {
     L1_NEWS_OTHER = 8, /* an access was taken, lines left by themselves, the capacity changed */
     L1_NEWS_ANY = 15
 };
+/* What a refused miss lacks, where that alone tells whether it would be refused again: tags and queue were in order, or come after. */
+enum l1_lack { L1_LACKS_MORE, L1_LACKS_LINE, L1_LACKS_MSHR };
 struct l1_stall {
     bool open; /* the access at the head of the load-store unit, or of the pipeline, is being refused */
     uint8_t cause, type;
     uint8_t waits_for;                 /* enum l1_news, a mask */
+    uint8_t lack;                      /* enum l1_lack */
+    uint64_t addr;                     /* of the access */
     tick charged_until, offered_until; /* offered_until: asked in vain since, and not charged yet */
 };
 
@@ -82,6 +86,7 @@ struct l1 {
     bool
         has_room; /* a fetched load made room for the access that is being refused, and that was not offered since */
     uint8_t news; /* enum l1_news, a mask: since the newest refusal */
+    uint8_t lack; /* enum l1_lack: of the lookup that is under way */
     struct l1_stall stall;
     struct l1_ring miss_queue; /* request ids */
     struct l1_ring hits;       /* tokens, ready after the hit latency */
@@ -152,6 +157,8 @@ static inline uint32_t l1_find_mshr(const struct l1 *c, uint64_t addr, uint32_t 
     if (!c->mshrs_lineless && (line == CACHE_NO_LINE || !c->cache.lines[line].reserved)) return MSHR_NONE;
     return mshr_find(&c->mshr, addr);
 }
+
+static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
 
 /* l1.c */
 uint32_t l1_node_new(struct l1 *c, uint32_t token,

@@ -16,7 +16,7 @@ void l1_drop_line(struct l1 *c, uint32_t line)
 
 static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
 {
-    uint64_t cycles = (now - r->born) / c->clock->period;
+    uint64_t cycles = clock_cycles(c->clock, now - r->born);
     uint64_t bucket = MIN(cycles / L1_LATENCY_BUCKET_CYCLES, L1_LATENCY_BUCKETS - 1);
     if (r->is_prefetch) return;
     c->stats.miss_latency_sum += cycles;

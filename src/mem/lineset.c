@@ -5,13 +5,13 @@
  * regions of an older epoch are empty places. */
 #include "mem/lineset.h"
 
-#include "base/hash.h"
-
 void lineset_init(struct lineset *s, uint32_t regions)
 {
-    assert(is_pow2_u64(regions));
-    *s = (struct lineset){
-        .regions = mem_zalloc(sizeof(struct lineset_region) * regions), .mask = regions - 1, .epoch = 1};
+    assert(is_pow2_u64(regions) && regions > 1);
+    *s = (struct lineset){.regions = mem_zalloc(sizeof(struct lineset_region) * regions),
+                          .mask = regions - 1,
+                          .shift = 64 - (uint32_t)__builtin_ctz(regions),
+                          .epoch = 1};
 }
 
 void lineset_free(struct lineset *s)
@@ -26,14 +26,6 @@ void lineset_clear(struct lineset *s)
     if (++s->epoch) return;
     memset(s->regions, 0, sizeof(struct lineset_region) * (s->mask + 1ull)); /* the epoch went round */
     s->epoch = 1;
-}
-
-/* The region of key, or the empty place for it. */
-static struct lineset_region *lineset_find(const struct lineset *s, uint64_t key)
-{
-    uint32_t i = (uint32_t)hash_mix(key) & s->mask;
-    while (s->regions[i].epoch == s->epoch && s->regions[i].key != key) i = (i + 1) & s->mask;
-    return &s->regions[i];
 }
 
 static void lineset_grow(struct lineset *s)
@@ -51,20 +43,10 @@ static void lineset_grow(struct lineset *s)
     lineset_free(&old);
 }
 
-bool lineset_add(struct lineset *s, uint64_t line_number)
+struct lineset_region *lineset_begin(struct lineset *s, struct lineset_region *r, uint64_t key)
 {
-    uint64_t key = line_number / LINESET_REGION_LINES;
-    uint32_t at = (uint32_t)(line_number % LINESET_REGION_LINES);
-    struct lineset_region *r = lineset_find(s, key);
-    if (r->epoch != s->epoch) {
-        *r = (struct lineset_region){.key = key, .epoch = s->epoch};
-        if (++s->used > s->mask / 4 * 3) {
-            lineset_grow(s);
-            r = lineset_find(s, key);
-        }
-    }
-    uint64_t bit = 1ull << at % 64, *word = &r->seen[at / 64];
-    bool is_new = !(*word & bit);
-    *word |= bit;
-    return is_new;
+    *r = (struct lineset_region){.key = key, .epoch = s->epoch};
+    if (++s->used <= s->mask / 4 * 3) return r;
+    lineset_grow(s);
+    return lineset_find(s, key);
 }

@@ -1,5 +1,5 @@
 /* mshr.c: miss-status holding registers: which lines are on their way. In hardware a small fully associative
- * array (Kroft, ISCA'81); here a hash table of entries with linear probing, at most half full, so that a file
+ * array (Kroft, ISCA'81); here a hash table of entries with linear probing, at most a quarter full, so that a file
  * of 4096 registers for a limit study costs no more. */
 #include "base/hash.h"
 #include "mem/cache.h"
@@ -8,12 +8,13 @@ void mshr_init(struct mshr *m, uint32_t entries, uint32_t merge_max)
 {
     assert(entries >= 1 && entries <= 1u << 24 && merge_max >= 1);
     uint32_t slots = 2;
-    while (slots < 2 * entries) slots *= 2;
+    while (slots < 4 * entries) slots *= 2;
     *m = (struct mshr){.entries = mem_zalloc(sizeof(struct mshr_entry) * entries),
                        .count = entries,
                        .merge_max = merge_max,
                        .slots = mem_alloc(sizeof(uint32_t) * slots),
                        .slot_mask = slots - 1,
+                       .slot_shift = 64 - (uint32_t)__builtin_ctz(slots),
                        .free = mem_alloc(sizeof(uint32_t) * entries)};
     mshr_clear(m);
 }
@@ -34,10 +35,7 @@ void mshr_clear(struct mshr *m)
     m->used = 0;
 }
 
-static uint32_t mshr_home(const struct mshr *m, uint64_t addr)
-{
-    return (uint32_t)hash_mix(addr) & m->slot_mask;
-}
+static uint32_t mshr_home(const struct mshr *m, uint64_t addr) { return hash_index(addr, m->slot_shift); }
 
 /* The slot that holds addr, or the empty one where it would go. */
 static uint32_t mshr_slot(const struct mshr *m, uint64_t addr)
