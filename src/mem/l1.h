@@ -60,6 +60,7 @@ struct l1_stats {
     uint64_t bypassed, other_requests;
     uint64_t requests_read, requests_write, requests_atomic, replies;
     uint64_t miss_latency_sum, miss_latency_count, miss_latency[L1_LATENCY_BUCKETS];
+    uint64_t l2_hit_latency_sum, l2_hit_latency_count; /* of these, hits in the L2 */
     uint64_t prefetch_offered, prefetch_issued, prefetch_redundant, prefetch_dropped, prefetch_useful,
         prefetch_late, prefetch_unused;
     uint64_t evictions, write_backs, write_evictions, fills, fills_not_kept, flushes, resizes;

@@ -22,6 +22,9 @@ static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
     c->stats.miss_latency_sum += cycles;
     c->stats.miss_latency_count++;
     c->stats.miss_latency[bucket]++;
+    if (!r->l2_hit) return;
+    c->stats.l2_hit_latency_sum += cycles;
+    c->stats.l2_hit_latency_count++;
 }
 
 /* Allocate on fill: takes a line now, unless its dirty content cannot leave. */
@@ -152,7 +155,8 @@ static void l1_reply(struct l1 *c, tick now, uint32_t id)
         break;
     case REQ_ATOMIC:
         l1_acknowledge(c, r->warp);
-        l1_token_done(c, now, r->token);
+        /* Made in this very cycle of the SM, its result is there when the cycle has ended. */
+        l1_token_done(c, l1_answers_itself(c) ? clock_after(c->clock, now, 1) : now, r->token);
         break;
     }
     assert(c->requests_out);

@@ -141,6 +141,12 @@ const struct stat_row l1_stat_rows[] = {
                   "average memory latency: from an L1 miss to its fill", NULL),
     STAT_HISTOGRAM(l1_stats, miss_latency, "l1.miss_latency", L1_LATENCY_BUCKETS, "requests",
                    "demand reads by latency, in steps of 32 core cycles"),
+    COUNT(l2_hit_latency_sum, "cycles", "of these, reads that hit in the L2: the time, summed", NULL),
+    COUNT(l2_hit_latency_count, "requests", "demand reads that hit in the L2", NULL),
+    STAT_RATIO_OF(l1_stats, l2_hit_latency_sum, l2_hit_latency_count, "l1.l2_ahl", "cycles",
+                  "average hit latency of the L2: from an L1 miss to its fill, of those that hit in the L2 "
+                  "(thesis, Figure 3.1: L2-AHL)",
+                  NULL),
     COUNT(prefetch_offered, "requests", "prefetches that a mechanism offered to the cache", NULL),
     COUNT(prefetch_issued, "requests", "prefetches that were sent", NULL),
     COUNT(prefetch_redundant, "requests", "prefetches of lines that were there or under way", NULL),

@@ -43,10 +43,17 @@ const struct param_row l2_rows[] = {
         "from the end of the access queue to the tags; the rest of an L2 hit is crossbar and data port"),
     ROW(PARAM_U32, pipeline, "pipeline", "requests", "0", 0, 65536,
         "requests that may be under way in that time; 0 = one an L2 cycle"),
+    ROW(PARAM_BOOL, late_queue, "late_queue", "", "false", 0, 1,
+        "no request enters the pipeline while as many as the access queue has places wait at the tags, as in "
+        "GPGPU-Sim, whose access queue lies behind the fixed latency"),
     ROW(PARAM_U32, port_bytes, "port_bytes", "bytes", "32", 1, 4096,
         "what the data port moves in an L2 cycle: reads, writes and write-backs share it"),
     ROW(PARAM_BOOL, fill_port, "fill_port", "", "false", 0, 1,
         "fills have a port of their own, of the same width; false: they share the data port"),
+    ROW(PARAM_BOOL, wait_for_all, "wait_for_all", "", "false", 0, 1,
+        "an access goes to the tags only with room in the miss queue and in the response queue and the data "
+        "port "
+        "free, as in GPGPU-Sim; false: it waits for what it turns out to need"),
     ENUM_ROW(write_miss, "write_miss", "fetch", write_miss_names,
              "fetch what a write misses; leave it until it is read; fetch only sectors written in part"),
     ROW(PARAM_U32, atomic_cycles, "atomic_cycles", "L2 cycles", "1", 1, 10000,
@@ -221,11 +228,20 @@ void l2_settle(struct l2_slice *s, tick now)
     s->stall_since = clock_after(&s->clock, s->stall_since, (uint32_t)cycles);
 }
 
+/* Until a request leaves the tags. */
+static bool l2_is_closed(const struct l2_slice *s, tick now)
+{
+    uint32_t waiting = s->params.access_queue;
+    if (s->pipe.count == s->pipe.capacity) return true;
+    return s->params.late_queue && s->pipe.count >= waiting &&
+           l2_ring_at(&s->pipe, waiting - 1)->ready <= now;
+}
+
 /* From the access queue into the pipeline: one request a cycle. */
 static void l2_enter(struct l2_slice *s, tick now)
 {
     uint32_t id;
-    if (s->pipe.count == s->pipe.capacity || !link_peek(s->in, now, &id)) return;
+    if (l2_is_closed(s, now) || !link_peek(s->in, now, &id)) return;
     link_pop(s->in, now);
     struct req *r = req_at(s->pool, id);
     r->at_l2 = now;
@@ -235,7 +251,7 @@ static void l2_enter(struct l2_slice *s, tick now)
 
 static void l2_wake_to_enter(struct l2_slice *s, tick now)
 {
-    if (s->in->count && s->pipe.count < s->pipe.capacity)
+    if (s->in->count && !l2_is_closed(s, now))
         wake_at(&s->wake, MAX(l2_next_cycle(s, now), link_next(s->in)));
 }
 

@@ -26,8 +26,10 @@ struct l2_params {
         fill_queue;         /* depths of the four links; the GPU makes them */
     uint32_t latency;       /* core cycles from the access queue to the tags */
     uint32_t pipeline;      /* requests in that time; 0 = one an L2 cycle */
+    bool late_queue;        /* the access queue lies behind the latency */
     uint32_t port_bytes;    /* a L2 cycle */
     bool fill_port;         /* fills have a port of their own */
+    bool wait_for_all;      /* an access waits for what any access may need */
     uint32_t write_miss;    /* enum l2_write_miss */
     uint32_t atomic_cycles; /* L2 cycles that the atomic unit is busy with a request */
     bool infinite;

@@ -3,8 +3,13 @@
  *
  * Which cause (thesis 3.4.2, Figure 3.8), when several hold: a hit or a write, which answers now, is charged
  * to the response queue first (bp-ICNT), then to the data port; a miss to the cache line first, then to the
- * miss queue (bp-DRAM), then to the MSHRs, then to the port (which a write-back needs): the order in which
- * GPGPU-Sim 3.2.2 looks.
+ * miss queue (bp-DRAM), then to the MSHRs, then to the port (which a write-back needs). With l2.wait_for_all,
+ * which GPGPU-Sim's slices do (l2cache.cc, 3.2.2 and 4.2), miss queue, response queue and port are asked for
+ * in this order before the tags, for hits and misses alike.
+ *
+ * The place in the response queue is taken at the tags, though the data passes the port first: else a slice
+ * whose port (four cycles a line) is faster than its way into the crossbar (five flits) would seem to wait
+ * for the port.
  *
  * Write misses allocate. A sector that was written in part and not fetched is dirty but not valid: a read of
  * it is a sector miss, and its write-back needs no fetch. Without sectors the same holds for the line.
@@ -59,7 +64,7 @@ static bool l2_stall(struct l2_slice *s, const struct req *r, enum l2_stall caus
 /* ---- answers that leave the tag stage at once ---- */
 static bool l2_can_answer(struct l2_slice *s, const struct req *r, tick now)
 {
-    if (!link_can_push(s->out, now)) return l2_stall(s, r, L2_STALL_ICNT, now);
+    if (!l2_can_reply(s, now)) return l2_stall(s, r, L2_STALL_ICNT, now);
     if (s->latch.id != REQ_NONE || s->port_free > now) return l2_stall(s, r, L2_STALL_PORT, now);
     return true;
 }
@@ -246,7 +251,8 @@ static bool l2_write(struct l2_slice *s, uint32_t id, struct req *r, enum cache_
         l2_write_line(s, r, &s->cache.lines[plan.line]);
     }
     s->stats.write_allocs += plan.allocates;
-    l2_use_port(s, now, l2_port_cycles(s, r->write_bytes), &s->stats.port_write_cycles);
+    if (outcome == CACHE_HIT || !s->params.fill_port) /* else its bytes go in with the fill */
+        l2_use_port(s, now, l2_port_cycles(s, r->write_bytes), &s->stats.port_write_cycles);
     s->latch = (struct l2_timed){.id = id, .ready = now};
     r->l2_hit = outcome == CACHE_HIT;
     return true;
@@ -263,8 +269,16 @@ static void l2_probe_head(struct l2_slice *s, uint32_t sectors)
         s->head_outcome = cache_probe(&s->cache, l2_ring_head(&s->pipe)->local, sectors, &s->head_line);
 }
 
+/* l2.wait_for_all: what has to be there before the tags are looked at. */
+static bool l2_has_all(struct l2_slice *s, const struct req *r, tick now)
+{
+    if (!link_can_push(s->to_dram, now)) return l2_stall(s, r, L2_STALL_DRAM, now);
+    return l2_can_answer(s, r, now);
+}
+
 static bool l2_serve(struct l2_slice *s, uint32_t id, struct req *r, tick now)
 {
+    if (s->params.wait_for_all && !l2_has_all(s, r, now)) return false;
     l2_probe_head(s, r->sectors);
     enum cache_outcome outcome = s->head_outcome;
     uint32_t line = s->head_line;

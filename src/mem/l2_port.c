@@ -1,8 +1,8 @@
 /* l2_port.c: what moves data in a slice: the one data port, the fills and write-backs that share it with
  * reads and writes, and the path of replies to the response queue.
  *
- * With l2.fill_port, fills have a port of their own of the same width, as the caches of later GPGPU-Sims do;
- * without it an ongoing fill keeps reads and writes waiting, as the thesis describes it (3.4.2).
+ * With l2.fill_port, fills have a port of their own of the same width, as in GPGPU-Sim from 3.2.2 on, and a
+ * write that misses goes into its line there; without it an ongoing fill keeps reads and writes waiting, as the thesis describes it (3.4.2).
  *
  * The port moves port_bytes in an L2 cycle (32 in the thesis's Table 3.1: a line of 128 bytes takes four). A
  * fill takes it before new accesses do. A reply of the tag stage waits in a latch until its data has passed
@@ -104,7 +104,7 @@ static void l2_drain_one(struct l2_slice *s, tick now)
     bool is_atomic = r->kind == REQ_ATOMIC;
     if (is_atomic && s->atomic_free > now) return;
     uint32_t next = r->next;
-    if (!l2_push_reply(s, id, now)) return;
+    if (!l2_can_reply(s, now) || !l2_push_reply(s, id, now)) return;
     if (is_atomic) s->atomic_free = clock_after(&s->clock, now, s->params.atomic_cycles);
     e->head = next;
     if (next != REQ_NONE) return;

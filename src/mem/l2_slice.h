@@ -107,6 +107,14 @@ static inline uint64_t l2_local(const struct l2_slice *s, uint64_t addr)
     return s->to_local ? s->to_local(s->local_ctx, addr) : addr;
 }
 
+/* A reply of the tag stage has its place in the response queue while its data passes the port. */
+static inline bool l2_can_reply(struct l2_slice *s, tick now)
+{
+    if (link_occupied(s->out, now) + (s->latch.id != REQ_NONE) < s->out->capacity) return true;
+    link_refuse(s->out, now); /* it wakes us */
+    return false;
+}
+
 /* l2_port.c: data port, replies, fills, write-backs */
 void l2_use_port(struct l2_slice *s, tick now, uint32_t cycles, uint64_t *counter);
 void l2_finish_fill(struct l2_slice *s, tick now);

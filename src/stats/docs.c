@@ -49,7 +49,7 @@ static const char intro[] =
     "| L1 access, L2 access | accesses that were taken: hit, pending hit (merged with a miss under way), "
     "miss. AML: "
     "average memory latency, core "
-    "cycles from an L1 miss to its fill. AHL: average time of a read hit in the L2 slice, core cycles |\n"
+    "cycles from an L1 miss to its fill. AHL: the same of misses that hit in the L2 |\n"
     "| L1 stalls | cycles in which the L1 refused the next access, each with exactly one cause: no "
     "replaceable line, no MSHR or merge, "
     "back pressure from L2, port |\n"

@@ -132,7 +132,7 @@ static void print_memory(const struct stats_view *v, void *const *stats, struct 
                   number(view_count(v, stats, STATS_XBAR_REQUEST_FLITS), a),
                   number(view_count(v, stats, STATS_XBAR_REPLY_FLITS), b));
     print_cache(v, stats, "L2", l2, out);
-    strbuf_printf(out, "  AHL %.0f\n", view_ratio(v, stats, STATS_L2_HIT_LATENCY, STATS_L2_HITS_TIMED));
+    strbuf_printf(out, "  AHL %.0f\n", view_ratio(v, stats, STATS_L1_L2_HIT_SUM, STATS_L1_L2_HIT_COUNT));
     print_stalls(v, stats, "L2", l2_stalls, ARRAY_LEN(l2_stalls), out);
     strbuf_printf(out, "  DRAM       %13s  reads  %s writes  row hit %.1f%%\n",
                   number(view_count(v, stats, STATS_DRAM_READS), a),

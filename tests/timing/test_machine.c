@@ -103,15 +103,17 @@ static void sleeping_changes_nothing(void **state)
 /* What fermi does not use of the memory below the L1. */
 static void sleeping_changes_nothing_in_other_memories(void **state)
 {
-    static const char *const sets[][4] = {
-        {"xbar.vcs=4", "xbar.output_speedup=1", "l1.reply_step=0", "l2.fill_port=true"},
-        {"xbar.vcs=16", "xbar.output_speedup=3", "xbar.iterations=2", "xbar.reply_data=32"},
-        {"dram.ranks=4", "dram.tfaw=50", "dram.trefi=700", "dram.trfc=90"},
-        {"dram.ranks=2", "dram.sched=fcfs", "dram.trtrs=4", "l1.reply_step=3"},
+    static const char *const sets[][5] = {
+        {"xbar.vcs=4", "xbar.output_speedup=1", "l1.reply_step=0", "l2.fill_port=false",
+         "l2.wait_for_all=false"},
+        {"xbar.vcs=16", "xbar.output_speedup=3", "xbar.iterations=2", "xbar.reply_data=32",
+         "l2.fill_port=false"},
+        {"dram.ranks=4", "dram.tfaw=50", "dram.trefi=700", "dram.trfc=90", "l2.wait_for_all=false"},
+        {"dram.ranks=2", "dram.sched=fcfs", "dram.trtrs=4", "l1.reply_step=3", "l2.response_queue=1"},
     };
     for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
-        struct rig_options skip = {.sets = sets[i], .set_count = 4},
-                           all = {.sets = sets[i], .set_count = 4, .timed.no_skip = true};
+        struct rig_options skip = {.sets = sets[i], .set_count = 5},
+                           all = {.sets = sets[i], .set_count = 5, .timed.no_skip = true};
         if (mix_hash(&skip) != mix_hash(&all)) fail_msg("%s and so on: --no-skip differs", sets[i][0]);
     }
 }

@@ -39,6 +39,25 @@ static void a_miss_reaches_the_crossbar_two_cycles_later_and_is_done_when_its_re
     finish(&b);
 }
 
+static void the_latency_of_l2_hits_is_kept_apart(void **state)
+{
+    struct bench b;
+    uint32_t id;
+    prepare(&b);
+    start(&b);
+    for (uint32_t hit = 0; hit < 2; hit++) {
+        assert_int_equal(load_at(&b, 10 + 100 * hit, 5 + hit, 77), L1_MISS);
+        assert_non_null(sent_at(&b, 13 + 100 * hit, &id));
+        req_at(&b.pool, id)->l2_hit = hit;
+        reply_at(&b, 50 + 70 * hit, id);
+        assert_int_equal(done_at(&b, 51 + 70 * hit), 77);
+    }
+    assert_int_equal(b.stats->miss_latency_sum, 41 + 11);
+    assert_int_equal(b.stats->l2_hit_latency_sum, 11);
+    assert_int_equal(b.stats->l2_hit_latency_count, 1);
+    finish(&b);
+}
+
 /* The reply of a miss in cycle 10 is there at 51: taken at 52 in steps of 2 or 3, at 55 in steps of 5; the one of a miss in 11 is there at
  * 51 too, and taken after as many cycles. */
 static void a_reply_is_taken_a_whole_number_of_steps_after_its_request(void **state)
@@ -413,6 +432,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_miss_reaches_the_crossbar_two_cycles_later_and_is_done_when_its_reply_is_taken),
+        cmocka_unit_test(the_latency_of_l2_hits_is_kept_apart),
         cmocka_unit_test(a_reply_is_taken_a_whole_number_of_steps_after_its_request),
         cmocka_unit_test(a_hit_is_done_after_the_hit_latency),
         cmocka_unit_test(one_access_a_cycle_for_each_port),

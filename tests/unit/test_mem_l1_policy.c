@@ -317,8 +317,12 @@ static void a_fixed_miss_latency_is_exact_and_uses_no_crossbar(void **state)
     assert_int_equal(done_at(&b, 111), 2);
     tick_to(&b, 112);
     assert_int_equal(applied, 0);
-    assert_int_equal(done_at(&b, 113), 3);
+    tick_to(&b, 113);
     assert_int_equal(applied, 3);
+    assert_int_equal(done_at(&b, 113),
+                     NOBODY); /* what reads its result is not issued in the cycle that makes it */
+    assert_int_equal(l1_wake(b.l1), 114 * PERIOD);
+    assert_int_equal(done_at(&b, 114), 3);
     assert_int_equal(b.stats->miss_latency_sum, 200);
     assert_int_equal(b.out.pushes, 0);
     assert_true(l1_idle(b.l1));

@@ -162,6 +162,102 @@ static void a_full_response_queue_is_charged_to_the_interconnect(void **state)
     rig_end(&r);
 }
 
+/* The first hit's data is on the port until TAGS + 4; what the second waits for is the only place of the queue. */
+static void a_reply_holds_its_place_while_its_data_passes_the_port(void **state)
+{
+    struct rig r;
+    rig_defaults(&r);
+    r.p.response_queue = 1;
+    rig_start(&r);
+    for (uint32_t i = 0; i < 2; i++) {
+        l2_fill_from_host(r.s, (10 + i) * 128);
+        rig_read(&r, 10 + i, i);
+    }
+    r.out_stopped = true;
+    rig_run(&r, 50);
+    r.out_stopped = false;
+    rig_run(&r, 100);
+    assert_int_equal(r.replies[0].cycle, 50);
+    assert_int_equal(r.replies[1].cycle, 51 + PORT + 1);
+    assert_int_equal(stats(&r)->stall[L2_STALL_ICNT], 51 - (TAGS + 1));
+    assert_int_equal(stalls(&r), stats(&r)->stall[L2_STALL_ICNT]);
+    rig_end(&r);
+}
+
+/* Line 10 misses, line 20 hits, line 11 misses. */
+static void with_wait_for_all_a_hit_waits_for_the_miss_queue(void **state)
+{
+    for (int all = 0; all < 2; all++) {
+        struct rig r;
+        rig_defaults(&r);
+        r.p.miss_queue = 1;
+        r.p.wait_for_all = all;
+        rig_start(&r);
+        l2_fill_from_host(r.s, 20 * 128);
+        r.dram_stopped = true;
+        rig_read(&r, 10, 0);
+        rig_read(&r, 20, 1);
+        rig_run(&r, 30);
+        r.dram_stopped = false; /* takes one at 30: room from 31 on */
+        rig_run(&r, 200);
+        assert_int_equal(r.replies[0].id, 1);
+        assert_int_equal(r.replies[0].cycle, (all ? 31 : TAGS + 1) + PORT + 1);
+        assert_int_equal(stats(&r)->stall[L2_STALL_DRAM], all ? 31 - (TAGS + 1) : 0);
+        assert_int_equal(stalls(&r), stats(&r)->stall[L2_STALL_DRAM]);
+        rig_end(&r);
+    }
+}
+
+static void with_wait_for_all_a_miss_waits_for_port_and_response_queue(void **state)
+{
+    for (int all = 0; all < 2; all++)
+        for (uint32_t places = 1; places <= 2; places++) {
+            struct rig r;
+            rig_defaults(&r);
+            r.p.response_queue = places;
+            r.p.wait_for_all = all;
+            rig_start(&r);
+            l2_fill_from_host(r.s, 20 * 128);
+            rig_read(&r, 20, 0);
+            rig_read(&r, 11, 1);
+            rig_run(&r, 200);
+            /* the hit: port until TAGS + 4, then in the queue, out a cycle later, its place free in the next */
+            uint64_t waits = !all ? 0 : places == 1 ? PORT + 2 - 1 : PORT - 1;
+            assert_int_equal(r.fetches[0].cycle, TAGS + 1 + waits + 1);
+            assert_int_equal(stats(&r)->stall[places == 1 ? L2_STALL_ICNT : L2_STALL_PORT], waits);
+            assert_int_equal(stalls(&r), waits);
+            assert_int_equal(r.reply_count, 2);
+            rig_end(&r);
+        }
+}
+
+/* Two wait for the response queue; the pipeline of ten places takes the third, which is not there yet, and with late_queue none after. */
+static void with_a_late_queue_the_pipeline_closes_when_it_is_full(void **state)
+{
+    for (int late = 0; late < 2; late++) {
+        struct rig r;
+        rig_defaults(&r);
+        r.p.response_queue = 1;
+        r.p.access_queue = 2;
+        r.p.late_queue = late;
+        rig_start(&r);
+        r.out_stopped = true;
+        for (uint32_t i = 0; i < 5; i++) {
+            l2_fill_from_host(r.s, (10 + i) * 128);
+            rig_read(&r, 10 + i, i);
+            rig_run(&r, r.cycle + (i == 2 ? 20 : 2)); /* the first is answered, two are at the tags */
+        }
+        rig_run(&r, 60);
+        assert_int_equal(r.in.count, late ? 2 : 0);
+        r.out_stopped = false;
+        rig_run(&r, 200);
+        for (uint32_t i = 0; i < 5; i++) assert_int_equal(r.replies[i].id, i);
+        assert_int_equal(r.reply_count, 5);
+        assert_true(l2_idle(r.s));
+        rig_end(&r);
+    }
+}
+
 static void hits_in_a_row_wait_for_the_port(void **state)
 {
     struct rig r;
@@ -256,6 +352,10 @@ int main(void)
         cmocka_unit_test(a_set_full_of_pending_lines_is_charged_to_the_line),
         cmocka_unit_test(a_full_miss_queue_is_charged_to_dram),
         cmocka_unit_test(a_full_response_queue_is_charged_to_the_interconnect),
+        cmocka_unit_test(a_reply_holds_its_place_while_its_data_passes_the_port),
+        cmocka_unit_test(with_wait_for_all_a_hit_waits_for_the_miss_queue),
+        cmocka_unit_test(with_wait_for_all_a_miss_waits_for_port_and_response_queue),
+        cmocka_unit_test(with_a_late_queue_the_pipeline_closes_when_it_is_full),
         cmocka_unit_test(hits_in_a_row_wait_for_the_port),
         cmocka_unit_test(a_hit_waits_for_a_fill_on_the_port),
         cmocka_unit_test(a_fill_waits_for_a_hit_on_the_port),

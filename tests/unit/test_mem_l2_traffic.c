@@ -160,6 +160,8 @@ static void nothing_is_lost_when_all_is_tiny_and_skipping_changes_nothing(void *
             r.p.replace = k / 24 % 3;
             r.p.infinite = k >= 96;
             r.p.fill_port = k / 5 % 2;
+            r.p.wait_for_all = k / 7 % 2;
+            r.p.late_queue = k / 11 % 2;
             r.p.mshrs = depth;
             r.p.merges = depth;
             r.p.latency = k & 1 ? 0 : 13;

@@ -18,6 +18,24 @@ static void a_write_is_answered_when_it_is_accepted(void **state)
     rig_end(&r);
 }
 
+static void with_a_fill_port_a_write_that_misses_leaves_the_data_port_free(void **state)
+{
+    for (int own = 0; own < 2; own++) {
+        struct rig r;
+        rig_defaults(&r);
+        r.p.fill_port = own;
+        rig_start(&r);
+        l2_fill_from_host(r.s, 20 * 128);
+        rig_send(&r, REQ_WRITE, 10, 0xf, 5); /* a miss */
+        rig_send(&r, REQ_WRITE, 20, 0xf, 6); /* a hit */
+        rig_run(&r, 150);
+        assert_int_equal(stats(&r)->port_write_cycles, own ? 4 : 8);
+        assert_int_equal(stats(&r)->stall[L2_STALL_PORT], own ? 0 : 3);
+        assert_int_equal(r.reply_count, 2);
+        rig_end(&r);
+    }
+}
+
 static void which_write_misses_fetch_is_a_policy(void **state)
 {
     static const struct {
@@ -219,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_write_is_answered_when_it_is_accepted),
+        cmocka_unit_test(with_a_fill_port_a_write_that_misses_leaves_the_data_port_free),
         cmocka_unit_test(which_write_misses_fetch_is_a_policy),
         cmocka_unit_test(a_sector_written_in_part_is_fetched_when_it_is_read),
         cmocka_unit_test(a_sectored_slice_fetches_only_what_is_missing),
