@@ -14,8 +14,8 @@ enum {
 
 /* ---- when ---- */
 
-tick units_sm_wake(const struct timed_gpu *g, tick soon) { return wakes_least(&g->units->sm_wakes, soon); }
-tick units_l2_wake(const struct timed_gpu *g, tick soon) { return wakes_least(&g->units->l2_wakes, soon); }
+tick units_sm_wake(const struct timed_gpu *g) { return wakes_least(&g->units->sm_wakes); }
+tick units_l2_wake(const struct timed_gpu *g) { return wakes_least(&g->units->l2_wakes); }
 
 /* The edge at which a channel with this wake has its next turn. */
 static tick dram_edge(const struct units *u, tick wake)
@@ -26,14 +26,13 @@ static tick dram_edge(const struct units *u, tick wake)
 
 tick units_dram_edge(const struct timed_gpu *g)
 {
-    return dram_edge(g->units, wakes_least(&g->units->dram_wakes, g->units->dram_first));
+    return dram_edge(g->units, wakes_least(&g->units->dram_wakes));
 }
 
 static tick slices_wake(const struct units *u, uint32_t part)
 {
-    tick least = TICK_NEVER;
-    for (uint32_t i = part * u->per_part; i < (part + 1) * u->per_part; i++)
-        least = MIN(least, *u->gpu->slice_wakes[i]);
+    tick *const *wakes = u->gpu->slice_wakes + part * u->per_part, least = TICK_NEVER;
+    for (uint32_t i = 0; i < u->per_part; i++) least = MIN(least, *wakes[i]);
     return least;
 }
 
@@ -125,8 +124,10 @@ static void run_channel(struct units *u, uint32_t part, tick first, tick end)
 static void tick_slices(struct units *u, uint32_t part, tick now)
 {
     struct timed_gpu *g = u->gpu;
-    for (uint32_t i = part * u->per_part; i < (part + 1) * u->per_part; i++)
-        if (g->no_skip || *g->slice_wakes[i] <= now) l2_tick(g->slices[i], now);
+    const uint32_t first = part * u->per_part, count = u->per_part;
+    tick *const *wakes = g->slice_wakes + first;
+    for (uint32_t i = 0; i < count; i++)
+        if (*wakes[i] <= now || g->no_skip) l2_tick(g->slices[first + i], now);
 }
 
 static void work_on_part(struct units *u, struct member *m, uint32_t i)
@@ -182,24 +183,28 @@ static void order_parts(struct units *u)
     if (o->dram_first <= o->dram_last) wakes_due(&u->dram_wakes, o->dram_last, o->parts);
     if (o->is_l2) wakes_due(&u->l2_wakes, o->now, o->parts);
     if (u->gpu->no_skip) order_all(o->parts, u->part_count);
+    u->l2_wakes.horizon = loop_edge_after(u->gpu, DOMAIN_L2);
 }
 
-/* Returns how many SMs are awake. The masks are empty, and are so again after take_reports. */
-static uint32_t give_order(struct units *u)
+/* The masks are empty, and are so again after take_reports. */
+static void give_order(struct units *u)
 {
     struct timed_gpu *g = u->gpu;
     struct order *o = &u->order;
     o->now = g->now;
     o->is_l2 = g->edges[DOMAIN_L2] == g->now;
     if (o->is_l2 || g->edges[DOMAIN_DRAM] == g->now) order_parts(u);
-    if (g->edges[DOMAIN_CORE] != g->now) return 0;
-    if (!g->no_skip) return wakes_due(&u->sm_wakes, o->now, o->sms);
-    order_all(o->sms, u->sm_count);
-    return u->sm_count;
+    if (g->edges[DOMAIN_CORE] != g->now) return;
+    wakes_due(&u->sm_wakes, o->now, o->sms);
+    u->sm_wakes.horizon = loop_edge_after(g, DOMAIN_CORE);
+    if (g->no_skip) order_all(o->sms, u->sm_count);
 }
 
-static void count_crowd(struct units *u, uint32_t awake)
+/* How many SMs are awake? */
+static void count_crowd(struct units *u)
 {
+    uint32_t awake = 0;
+    for (uint32_t w = 0; w < u->sm_words; w++) awake += (uint32_t)__builtin_popcountll(u->order.sms[w]);
     u->crowd += awake - u->crowd / CROWD_SCALE;
     uint32_t enough = MIN(CROWD_MAX * CROWD_SCALE, u->sm_count * CROWD_SCALE / 2);
     u->is_together = u->crowd >= (u->is_together ? enough - enough / 8 : enough);
@@ -330,8 +335,8 @@ void units_commit_all(struct timed_gpu *g)
 void units_step(struct timed_gpu *g)
 {
     struct units *u = g->units;
-    uint32_t awake = give_order(u);
-    if (u->crew && g->edges[DOMAIN_CORE] == g->now) count_crowd(u, awake);
+    give_order(u);
+    if (u->crew && g->edges[DOMAIN_CORE] == g->now) count_crowd(u);
     if (u->is_together)
         call_crew(u);
     else
