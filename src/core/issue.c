@@ -255,7 +255,7 @@ void sm_execute(struct sm *m)
 {
     if (!m->p->operand_collector) return;
     uint32_t rest = m->collector.leaving;
-    if (m->queue_count == m->p->lsu_queue) rest &= ~(1u << CLASS_MEM);
+    if (lsu_is_full(m)) rest &= ~(1u << CLASS_MEM);
     if (rest) {
         for (; rest; rest &= rest - 1) m->changed |= execute_class(m, (enum sm_class)__builtin_ctz(rest));
         sm_writeback(m); /* results that are forwarded in this very cycle */

@@ -8,12 +8,6 @@
 
 enum { WATCH_STEPS = 1 << 14 }; /* steps between looks at signals, progress and the watchdog */
 
-/* The first edge of a domain from now on. */
-static tick edge_after(const struct timed_gpu *g, enum gpu_domain d)
-{
-    return g->edges[d] > g->now ? g->edges[d] : g->edges[d] + g->clock.domains[d].period;
-}
-
 /* The earliest edge of a domain for a component that wakes then; soon: its next edge. */
 static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake, tick soon)
 {
@@ -24,14 +18,14 @@ static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake, t
 static tick next_core(const struct timed_gpu *g, tick soon)
 {
     tick wake = g->dispatch.wake;
-    return next_edge(g, DOMAIN_CORE, wake <= soon ? wake : MIN(wake, units_sm_wake(g, soon)), soon);
+    return next_edge(g, DOMAIN_CORE, wake <= soon ? wake : MIN(wake, units_sm_wake(g)), soon);
 }
 
 /* A channel's turn can wait until the next L2 edge (units.h), but for the end of a kernel: that is when the machine is empty. */
 static tick next_memory(const struct timed_gpu *g, tick soon)
 {
     tick edge = units_dram_edge(g);
-    tick l2 = next_edge(g, DOMAIN_L2, units_l2_wake(g, soon), soon);
+    tick l2 = next_edge(g, DOMAIN_L2, units_l2_wake(g), soon);
     if (edge != TICK_NEVER && !g->dispatch.draining) edge = next_edge(g, DOMAIN_L2, edge, soon);
     return MIN(l2, edge);
 }
@@ -40,10 +34,10 @@ static tick next_memory(const struct timed_gpu *g, tick soon)
  * what was found already is not asked. */
 static tick loop_next(const struct timed_gpu *g)
 {
-    tick soon = edge_after(g, DOMAIN_CORE), next = next_core(g, soon);
-    soon = edge_after(g, DOMAIN_XBAR);
+    tick soon = loop_edge_after(g, DOMAIN_CORE), next = next_core(g, soon);
+    soon = loop_edge_after(g, DOMAIN_XBAR);
     if (soon < next) next = MIN(next, next_edge(g, DOMAIN_XBAR, *xbar_wake(g->xbar), soon));
-    soon = edge_after(g, DOMAIN_L2);
+    soon = loop_edge_after(g, DOMAIN_L2);
     if (soon < next || g->dispatch.draining) next = MIN(next, next_memory(g, soon));
     return next;
 }
@@ -51,7 +45,7 @@ static tick loop_next(const struct timed_gpu *g)
 static tick loop_next_edge(const struct timed_gpu *g)
 {
     tick next = TICK_NEVER;
-    for (int d = 0; d < DOMAIN_COUNT; d++) next = MIN(next, edge_after(g, (enum gpu_domain)d));
+    for (int d = 0; d < DOMAIN_COUNT; d++) next = MIN(next, loop_edge_after(g, (enum gpu_domain)d));
     return next;
 }
 

@@ -124,6 +124,12 @@ static inline uint64_t gpu_cycle(const struct timed_gpu *g)
     return g->now / g->clock.domains[DOMAIN_CORE].period;
 }
 
+/* The first edge of a domain after now. */
+static inline tick loop_edge_after(const struct timed_gpu *g, enum gpu_domain d)
+{
+    return g->edges[d] > g->now ? g->edges[d] : g->edges[d] + g->clock.domains[d].period;
+}
+
 /* wiring.c */
 bool wiring_create(struct timed_gpu *g, struct diag_list *diags);
 void wiring_destroy(struct timed_gpu *g);

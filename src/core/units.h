@@ -42,10 +42,10 @@ void units_join_sm(struct units *u, uint32_t sm, struct link *to, struct link *f
 void units_join_slice(struct units *u, uint32_t slice, struct link *from, struct link *to);
 void units_talk(struct units *u); /* SMs wake each other */
 
-/* When something will happen by itself: SMs, slices, channels; any time that is not after `soon` where there is one. The channels' is an
+/* When something will happen by itself: SMs, slices, channels; any time up to the next edge for one that comes then. The channels' is an
  * edge of theirs, or TICK_NEVER. */
-tick units_sm_wake(const struct timed_gpu *g, tick soon);
-tick units_l2_wake(const struct timed_gpu *g, tick soon);
+tick units_sm_wake(const struct timed_gpu *g);
+tick units_l2_wake(const struct timed_gpu *g);
 tick units_dram_edge(const struct timed_gpu *g);
 
 /* The units of this step whose wake has come (all of them with no_skip), then what they wrote down. */

@@ -8,14 +8,14 @@ enum {
     CROWD_SCALE = 32, /* steps that the average number of SMs awake goes back */
     CROWD_MAX =
         8, /* SMs awake on average from which on the crew is called; of a small machine half of its SMs */
-    NOTES_LINE = 32, /* notes that are looked at together; their arrays are padded to whole lines */
+    NOTES_WORDS = 4, /* of eight notes, looked at together; their arrays are padded to whole lines of them */
     FEW_EDGES = 4    /* counting them is cheaper than a division */
 };
 
 /* ---- when ---- */
 
-tick units_sm_wake(const struct timed_gpu *g, tick soon) { return wakes_least(&g->units->sm_wakes, soon); }
-tick units_l2_wake(const struct timed_gpu *g, tick soon) { return wakes_least(&g->units->l2_wakes, soon); }
+tick units_sm_wake(const struct timed_gpu *g) { return wakes_least(&g->units->sm_wakes); }
+tick units_l2_wake(const struct timed_gpu *g) { return wakes_least(&g->units->l2_wakes); }
 
 /* The edge at which a channel with this wake has its next turn. */
 static tick dram_edge(const struct units *u, tick wake)
@@ -26,14 +26,13 @@ static tick dram_edge(const struct units *u, tick wake)
 
 tick units_dram_edge(const struct timed_gpu *g)
 {
-    return dram_edge(g->units, wakes_least(&g->units->dram_wakes, g->units->dram_first));
+    return dram_edge(g->units, wakes_least(&g->units->dram_wakes));
 }
 
 static tick slices_wake(const struct units *u, uint32_t part)
 {
-    tick least = TICK_NEVER;
-    for (uint32_t i = part * u->per_part; i < (part + 1) * u->per_part; i++)
-        least = MIN(least, *u->gpu->slice_wakes[i]);
+    tick *const *wakes = u->gpu->slice_wakes + part * u->per_part, least = TICK_NEVER;
+    for (uint32_t i = 0; i < u->per_part; i++) least = MIN(least, *wakes[i]);
     return least;
 }
 
@@ -46,35 +45,29 @@ static void hear_all(struct units *u)
     }
 }
 
-static uint64_t notes_at(const uint8_t *notes)
+/* A line of notes, which are torn off; false: there is none. Each is a byte, 0 or 1. */
+static bool take_notes(uint8_t *notes, uint64_t *words)
 {
-    uint64_t word;
-    memcpy(&word, notes, sizeof word);
-    return word;
+    enum { LINE = NOTES_WORDS * sizeof *words };
+    memcpy(words, notes, LINE);
+    if (!(words[0] | words[1] | words[2] | words[3])) return false;
+    memset(notes, 0, LINE);
+    return true;
 }
 
-/* The first at or after `from` that has a note, which is torn off: what lies before it in its word is zero. */
-static uint32_t next_note(uint8_t *notes, uint32_t from, uint32_t count)
-{
-    for (uint32_t i = from & ~7u; i < count; i += 8) {
-        while (i % NOTES_LINE == 0 && !(notes_at(notes + i) | notes_at(notes + i + 8) |
-                                        notes_at(notes + i + 16) | notes_at(notes + i + 24)))
-            if ((i += NOTES_LINE) >= count) return count;
-        if (!notes_at(notes + i)) continue;
-        while (!notes[i]) i++;
-        notes[i] = 0;
-        return i;
-    }
-    return count;
-}
+/* Each that has a note, in order. */
+#define FOR_NOTES(i, notes, count)                                                                           \
+    for (uint64_t l_ = 0, words_[NOTES_WORDS]; l_ < (count); l_ += 8 * NOTES_WORDS)                          \
+        for (uint32_t w_ = take_notes((notes) + l_, words_) ? 0 : NOTES_WORDS; w_ < NOTES_WORDS; w_++)       \
+            for (uint64_t m_ = words_[w_], i;                                                                \
+                 m_ && (i = l_ + 8 * w_ + (uint32_t)__builtin_ctzll(m_) / 8, true); m_ &= m_ - 1)
 
 void units_hear(struct timed_gpu *g)
 {
     struct units *u = g->units;
-    for (uint32_t i = 0; (i = next_note(u->sm_notes, i, u->sm_count)) < u->sm_count;)
-        wakes_lower(&u->sm_wakes, i, u->sms[i].wake);
-    for (uint32_t i = 0; (i = next_note(u->part_notes, i, u->part_count)) < u->part_count;)
-        wakes_lower(&u->l2_wakes, i, slices_wake(u, i));
+    FOR_NOTES(i, u->sm_notes, u->sm_count) wakes_lower(&u->sm_wakes, (uint32_t)i, u->sms[i].wake);
+    FOR_NOTES(i, u->part_notes, u->part_count)
+    wakes_lower(&u->l2_wakes, (uint32_t)i, slices_wake(u, (uint32_t)i));
 }
 
 void units_tell_sm(struct timed_gpu *g, uint32_t sm)
@@ -88,11 +81,8 @@ void units_tell_sm(struct timed_gpu *g, uint32_t sm)
 
 /* ---- a member's part ---- */
 
-/* True: the end of the step has something to do for it. */
-static bool has_written(const struct unit *x, uint32_t low)
-{
-    return x->atomic_count || x->pool.spare < low || x->pool.spare > 8 * low;
-}
+/* The end of the step has to see to its part of the pool: it has fewer than `low` spare requests, or more than 8 times that. */
+static bool is_unbalanced(const struct unit *x, uint32_t low) { return x->pool.spare - low > 7 * low; }
 
 static void work_on_sm(struct units *u, struct member *m, uint32_t i, tick now)
 {
@@ -103,7 +93,7 @@ static void work_on_sm(struct units *u, struct member *m, uint32_t i, tick now)
     m->xbar_wake = MIN(m->xbar_wake, x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
     if (emu_log_is_empty(u->logs[i]) && !sm_has_ended_ctas(sm) && !sm_faulted(sm) &&
-        !has_written(x, NEW_PER_SM))
+        !is_unbalanced(x, NEW_PER_SM))
         return;
     mask_add(m->sms, i);
     m->any_sms = true;
@@ -125,8 +115,10 @@ static void run_channel(struct units *u, uint32_t part, tick first, tick end)
 static void tick_slices(struct units *u, uint32_t part, tick now)
 {
     struct timed_gpu *g = u->gpu;
-    for (uint32_t i = part * u->per_part; i < (part + 1) * u->per_part; i++)
-        if (g->no_skip || *g->slice_wakes[i] <= now) l2_tick(g->slices[i], now);
+    const uint32_t first = part * u->per_part, count = u->per_part;
+    tick *const *wakes = g->slice_wakes + first;
+    for (uint32_t i = 0; i < count; i++)
+        if (*wakes[i] <= now || g->no_skip) l2_tick(g->slices[first + i], now);
 }
 
 static void work_on_part(struct units *u, struct member *m, uint32_t i)
@@ -142,7 +134,7 @@ static void work_on_part(struct units *u, struct member *m, uint32_t i)
     m->dram_at[i] = *g->channel_wakes[i];
     m->xbar_wake = MIN(m->xbar_wake, x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
-    if (!has_written(x, NEW_PER_SLICE * u->per_part)) return;
+    if (!x->atomic_count && !is_unbalanced(x, NEW_PER_SLICE * u->per_part)) return;
     mask_add(m->parts, i);
     m->any_parts = true;
 }
@@ -152,7 +144,10 @@ void units_work(void *units, uint32_t number)
     struct units *u = units;
     struct member *m = &u->members[number];
     const struct order *o = &u->order;
-    FOR_BOTH(i, o->sms, m->own_sms, u->sm_words) work_on_sm(u, m, (uint32_t)i, o->now);
+    const tick now = o->now;
+    for (uint32_t w = 0; w < u->sm_words; w++)
+        for (uint64_t mask = o->sms[w] & m->own_sms[w]; mask; mask &= mask - 1)
+            work_on_sm(u, m, w * 64 + (uint32_t)__builtin_ctzll(mask), now);
     FOR_BOTH(i, o->parts, m->own_parts, u->part_words) work_on_part(u, m, (uint32_t)i);
 }
 
@@ -182,24 +177,28 @@ static void order_parts(struct units *u)
     if (o->dram_first <= o->dram_last) wakes_due(&u->dram_wakes, o->dram_last, o->parts);
     if (o->is_l2) wakes_due(&u->l2_wakes, o->now, o->parts);
     if (u->gpu->no_skip) order_all(o->parts, u->part_count);
+    u->l2_wakes.horizon = loop_edge_after(u->gpu, DOMAIN_L2);
 }
 
-/* Returns how many SMs are awake. The masks are empty, and are so again after take_reports. */
-static uint32_t give_order(struct units *u)
+/* The masks are empty, and are so again after take_reports. */
+static void give_order(struct units *u)
 {
     struct timed_gpu *g = u->gpu;
     struct order *o = &u->order;
     o->now = g->now;
     o->is_l2 = g->edges[DOMAIN_L2] == g->now;
     if (o->is_l2 || g->edges[DOMAIN_DRAM] == g->now) order_parts(u);
-    if (g->edges[DOMAIN_CORE] != g->now) return 0;
-    if (!g->no_skip) return wakes_due(&u->sm_wakes, o->now, o->sms);
-    order_all(o->sms, u->sm_count);
-    return u->sm_count;
+    if (g->edges[DOMAIN_CORE] != g->now) return;
+    wakes_due(&u->sm_wakes, o->now, o->sms);
+    u->sm_wakes.horizon = loop_edge_after(g, DOMAIN_CORE);
+    if (g->no_skip) order_all(o->sms, u->sm_count);
 }
 
-static void count_crowd(struct units *u, uint32_t awake)
+/* How many SMs are awake? */
+static void count_crowd(struct units *u)
 {
+    uint32_t awake = 0;
+    for (uint32_t w = 0; w < u->sm_words; w++) awake += (uint32_t)__builtin_popcountll(u->order.sms[w]);
     u->crowd += awake - u->crowd / CROWD_SCALE;
     uint32_t enough = MIN(CROWD_MAX * CROWD_SCALE, u->sm_count * CROWD_SCALE / 2);
     u->is_together = u->crowd >= (u->is_together ? enough - enough / 8 : enough);
@@ -330,8 +329,8 @@ void units_commit_all(struct timed_gpu *g)
 void units_step(struct timed_gpu *g)
 {
     struct units *u = g->units;
-    uint32_t awake = give_order(u);
-    if (u->crew && g->edges[DOMAIN_CORE] == g->now) count_crowd(u, awake);
+    give_order(u);
+    if (u->crew && g->edges[DOMAIN_CORE] == g->now) count_crowd(u);
     if (u->is_together)
         call_crew(u);
     else

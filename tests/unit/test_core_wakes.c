@@ -13,14 +13,15 @@ static void the_earliest_is_found_and_sleepers_are_not(void **state)
 {
     struct wakes w;
     wakes_init(&w, UNITS);
-    assert_true(wakes_least(&w, 0) == TICK_NEVER);
+    assert_true(wakes_least(&w) == TICK_NEVER);
     wakes_lower(&w, 129, 40);
     wakes_lower(&w, 3, 70);
     wakes_lower(&w, 129, 50); /* later than what it has: no change */
-    assert_int_equal(wakes_least(&w, 0), 40);
+    assert_int_equal(wakes_least(&w), 40);
     uint64_t due[3] = {0};
-    assert_int_equal(wakes_due(&w, 39, due), 0);
-    assert_int_equal(wakes_due(&w, 40, due), 1);
+    wakes_due(&w, 39, due);
+    assert_true(!due[0] && !due[1] && !due[2]);
+    wakes_due(&w, 40, due);
     assert_true(!due[0] && !due[1] && due[2] == 2);
     wakes_free(&w);
 }
@@ -35,12 +36,46 @@ static void after_its_turn_one_may_wake_later_or_never(void **state)
         news[i] = i == 64 ? 30 : TICK_NEVER;
     }
     uint64_t due[3] = {0};
-    assert_int_equal(wakes_due(&w, 10, due), UNITS);
+    wakes_due(&w, 10, due);
+    assert_true(due[0] == UINT64_MAX && due[1] == UINT64_MAX && due[2] == 3);
     for (uint32_t k = 0; k < w.words; k++) wakes_set(&w, k, due[k], news);
-    assert_int_equal(wakes_least(&w, 0), 30);
+    assert_int_equal(wakes_least(&w), 30);
     assert_true(!w.live[0] && w.live[1] == 1 && !w.live[2]);
     wakes_lower(&w, 0, 20); /* one that slept is told */
-    assert_int_equal(wakes_least(&w, 0), 20);
+    assert_int_equal(wakes_least(&w), 20);
+    wakes_free(&w);
+}
+
+/* Those that run at the next edge are not compared; one that comes later, or is told something in between, is not forgotten. */
+static void who_runs_at_the_next_edge_is_known_without_its_time(void **state)
+{
+    struct wakes w;
+    tick news[UNITS];
+    wakes_init(&w, UNITS);
+    for (uint32_t i = 0; i < UNITS; i++) {
+        wakes_lower(&w, i, 10);
+        news[i] = i < 64 ? 11 : i == 128 ? 35 : TICK_NEVER; /* edges at 10, 20, 30, 40 */
+    }
+    uint64_t due[3] = {0};
+    wakes_due(&w, 10, due);
+    w.horizon = 20;
+    for (uint32_t k = 0; k < w.words; k++) wakes_set(&w, k, due[k], news);
+    assert_true(wakes_least(&w) <= 20);
+    wakes_lower(&w, 70, 20);
+    wakes_lower(&w, 71, 21); /* too late for the edge at 20 */
+    memset(due, 0, sizeof due);
+    wakes_due(&w, 20, due);
+    assert_true(due[0] == UINT64_MAX && due[1] == 1 << 6 && !due[2]);
+    w.horizon = 30;
+    for (uint32_t i = 0; i < 128; i++) news[i] = TICK_NEVER;
+    for (uint32_t k = 0; k < w.words; k++) wakes_set(&w, k, due[k], news);
+    assert_int_equal(wakes_least(&w), 21);
+    memset(due, 0, sizeof due);
+    wakes_due(&w, 30, due);
+    assert_true(!due[0] && due[1] == 1 << 7 && !due[2]);
+    w.horizon = 40;
+    wakes_set(&w, 1, due[1], news);
+    assert_int_equal(wakes_least(&w), 35);
     wakes_free(&w);
 }
 
@@ -71,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_earliest_is_found_and_sleepers_are_not),
         cmocka_unit_test(after_its_turn_one_may_wake_later_or_never),
+        cmocka_unit_test(who_runs_at_the_next_edge_is_known_without_its_time),
         cmocka_unit_test(a_round_does_the_parts_that_are_called_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
