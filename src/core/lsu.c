@@ -248,7 +248,7 @@ static bool serve_head(struct sm *m)
         }
         a->done++;
         m->untaken--;
-        m->must_look |= m->p->lsu_requests != 0; /* there may be room for one more */
+        m->must_look |= m->untaken + 1 == m->p->lsu_requests; /* there is room for one more */
     }
     if (!a->passes && a->done == a->count) leave_queue(m, id);
     return goes_on;
