@@ -297,7 +297,7 @@ static void everything_at_depth_one_finishes_with_the_right_answer(void **state)
     p->sp_collectors = p->sfu_collectors = p->mem_collectors = p->register_banks = 1;
     p->sp_units = p->sfu_units = p->mem_width = p->result_buses = 1;
     p->simd_width = 1;
-    p->lsu_queue = p->lsu_pending = 1;
+    p->lsu_queue = p->lsu_requests = p->lsu_pending = 1;
     r.machine.l1.mshrs = r.machine.l1.merges = r.machine.l1.miss_queue = 1;
     rig_make(&r);
     run_mixed(&r);
@@ -354,6 +354,44 @@ static void an_sm_says_which_warp_waits_for_what(void **state)
     rig_close(&r);
 }
 
+/* Eight warps load 32 lines each; the L1 has one MSHR, so one access is taken and 31 of the first load wait. */
+static void assert_queue_of_scattered_loads(uint32_t requests, const char *expected)
+{
+    struct rig r;
+    rig_open(&r);
+    r.latency = 100000;
+    r.machine.sm.lsu_requests = requests;
+    r.machine.l1.mshrs = 1;
+    rig_make(&r);
+    kit_buffer(&r.kit, 32 * 32, 0);
+    s2r(&r.kit, R(2), ISA_SREG_LANEID, 0);
+    index_word(&r.kit, RD(0), param64(&r.kit, 0), R(2), 128);
+    ld32(&r.kit, R(8), RD(0), ISA_GLOBAL);
+    exit_(&r.kit);
+    struct emu_grid *g = rig_grid(&r, 1, 256);
+    assert_true(sm_start_cta(r.sm, 0, g, 0));
+    for (uint32_t i = 0; i < 1000; i++) rig_cycle(&r);
+    struct strbuf text = {0};
+    sm_explain(r.sm, r.now, &text);
+    if (!strstr(strbuf_text(&text), expected)) fail_msg("%s", strbuf_text(&text));
+    strbuf_free(&text);
+    r.latency = 1;
+    while (!sm_idle(r.sm)) {
+        r.replies[r.reply_head].due = 0;
+        rig_cycle(&r);
+    }
+    emu_grid_close(g, NULL);
+    rig_close(&r);
+}
+
+static void pending_requests_keep_instructions_out_of_the_load_store_unit(void **state)
+{
+    (void)state;
+    assert_queue_of_scattered_loads(0, "load-store queue 8 of 10 with 255 accesses");
+    assert_queue_of_scattered_loads(31, "load-store queue 1 of 10 with 31 accesses");
+    assert_queue_of_scattered_loads(32, "load-store queue 2 of 10 with 63 accesses");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +409,7 @@ int main(void)
         cmocka_unit_test(everything_at_depth_one_finishes_with_the_right_answer),
         cmocka_unit_test(wide_machines_finish_with_the_right_answer),
         cmocka_unit_test(an_sm_says_which_warp_waits_for_what),
+        cmocka_unit_test(pending_requests_keep_instructions_out_of_the_load_store_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
