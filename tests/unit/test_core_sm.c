@@ -325,6 +325,16 @@ static void wide_machines_finish_with_the_right_answer(void **state)
     rig_close(&r);
 }
 
+/* What a memory of endless latency owes comes at once. */
+static void answer_all(struct rig *r)
+{
+    r->latency = 1;
+    while (!sm_idle(r->sm)) {
+        r->replies[r->reply_head].due = 0;
+        rig_cycle(r);
+    }
+}
+
 static void an_sm_says_which_warp_waits_for_what(void **state)
 {
     (void)state;
@@ -345,11 +355,7 @@ static void an_sm_says_which_warp_waits_for_what(void **state)
     sm_explain(r.sm, r.now, &text);
     assert_non_null(strstr(strbuf_text(&text), "warp 0 (CTA 0, warp 0 of it, pc 2) waits for R7 (memory)"));
     strbuf_free(&text);
-    r.latency = 1;
-    while (!sm_idle(r.sm)) {
-        r.replies[r.reply_head].due = 0;
-        rig_cycle(&r);
-    }
+    answer_all(&r);
     emu_grid_close(g, NULL);
     rig_close(&r);
 }
@@ -375,11 +381,7 @@ static void assert_queue_of_scattered_loads(uint32_t requests, const char *expec
     sm_explain(r.sm, r.now, &text);
     if (!strstr(strbuf_text(&text), expected)) fail_msg("%s", strbuf_text(&text));
     strbuf_free(&text);
-    r.latency = 1;
-    while (!sm_idle(r.sm)) {
-        r.replies[r.reply_head].due = 0;
-        rig_cycle(&r);
-    }
+    answer_all(&r);
     emu_grid_close(g, NULL);
     rig_close(&r);
 }
