@@ -20,11 +20,7 @@ static bool add_experiment(struct cli_lab *lab, const char *name, uint32_t depth
 {
     struct experiment *e = mem_zalloc(sizeof *e);
     bool ok = experiment_load(e, name, &lab->workloads, diags);
-    if (!ok) {
-        free(e);
-        return false;
-    }
-    if (!e->study && !is_loaded(lab, e->path)) {
+    if (ok && !e->study && !is_loaded(lab, e->path)) {
         vec_push(&lab->experiments, e);
         return true;
     }
