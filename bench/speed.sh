@@ -45,7 +45,7 @@ while [ $# -gt 0 ]; do
     --check-ptx)
         head -1 "$here/speed/speed.ptx" | grep -q "$(ptx_hash)" && exit
         die "bench/speed/speed.ptx is not made of today's sources: run bench/speed.sh --ptx" ;;
-    -h | --help) sed -n '2,17p' "$0" | cut -c3-; exit ;;
+    -h | --help) sed -n '2,15p' "$0" | cut -c3-; exit ;;
     -*) die "unknown option '$1' (--help)" ;;
     *) break ;;
     esac

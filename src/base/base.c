@@ -20,6 +20,12 @@ void *mem_alloc(size_t bytes) { return mem_check(malloc(bytes ? bytes : 1), byte
 void *mem_zalloc(size_t bytes) { return mem_check(calloc(1, bytes ? bytes : 1), bytes); }
 void *mem_realloc(void *old, size_t bytes) { return mem_check(realloc(old, bytes ? bytes : 1), bytes); }
 
+void *mem_zalloc_lines(size_t bytes)
+{
+    size_t whole = round_up_u64(MAX(bytes, 1u), HOST_LINE);
+    return memset(mem_check(aligned_alloc(HOST_LINE, whole), whole), 0, whole);
+}
+
 char *mem_strdup(const char *text)
 {
     size_t n = strlen(text) + 1;

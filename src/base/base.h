@@ -20,20 +20,26 @@
 #define NORETURN                __attribute__((noreturn))
 #define LIKELY(x)               __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)             __builtin_expect(!!(x), 0)
+#define COLD                    __attribute__((cold, noinline)) /* seldom called: out of the way of the code that is */
 #else
 #define PRINTF_LIKE(fmt, first)
 #define NORETURN
 #define LIKELY(x)   (x)
 #define UNLIKELY(x) (x)
+#define COLD
 #endif
+
+enum { HOST_LINE = 64 }; /* bytes of a cache line of the host: state that is used together lies together */
 
 /* A state that the code relies on never to be reached; ends the process and names the place. */
 NORETURN void base_unreachable(const char *file, int line, const char *what);
 #define UNREACHABLE(what) base_unreachable(__FILE__, __LINE__, what)
 
-/* Memory that is there or the process ends saying so. mem_zalloc clears. */
+/* Memory that is there or the process ends saying so. mem_zalloc clears; mem_zalloc_lines begins at a cache line of the host and
+ * fills whole ones. */
 void *mem_alloc(size_t bytes);
 void *mem_zalloc(size_t bytes);
+void *mem_zalloc_lines(size_t bytes);
 void *mem_realloc(void *old, size_t bytes);
 char *mem_strdup(const char *text);
 
