@@ -42,8 +42,8 @@ struct sm_own {
     struct sm_stats sm;
     struct l1_stats l1;
 };
-const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g); /* NULL: it had no CTA here */
-void sm_grid_end(struct sm *m, uint64_t grid_id);                          /* it will start no CTA any more */
+const struct sm_own *sm_own(struct sm *m, const struct emu_grid *g); /* NULL: it had no CTA here */
+void sm_grid_end(struct sm *m, uint64_t grid_id);                    /* it will start no CTA any more */
 /* NULL: no CTA of the grid is here, and what is handed out is what the CTAs here have. Else what is wrong. */
 const char *sm_not_home(const struct sm *m, const struct emu_grid *g);
 void sm_tick(struct sm *m, tick now);
