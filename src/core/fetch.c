@@ -9,7 +9,6 @@
 
 void sm_decode(struct sm *m)
 {
-    if (!m->fetched_count) return;
     uint32_t w = m->fetched_warp;
     struct sm_warp *s = &m->warps[w];
     assert(m->resident & bit(w) && !s->buffered);
@@ -27,6 +26,7 @@ void sm_decode(struct sm *m)
     }
     s->buffered = 0; /* control went elsewhere meanwhile */
     m->empty |= bit(w);
+    m->wants_fetch = true;
 }
 
 static uint64_t wanting(const struct sm *m)
@@ -34,7 +34,11 @@ static uint64_t wanting(const struct sm *m)
     return m->resident & m->empty & ~m->done & ~m->held & ~m->missed;
 }
 
-void sm_fetch_filled(struct sm *m, uint32_t warp) { m->missed &= ~bit(warp); }
+void sm_fetch_filled(struct sm *m, uint32_t warp)
+{
+    m->missed &= ~bit(warp);
+    m->wants_fetch = true;
+}
 
 /* Instructions from pc on that one access brings: to the end of the line, of the buffer, of the code. */
 static uint32_t fetch_length(const struct sm *m, const struct sm_warp *s)
@@ -47,8 +51,9 @@ static uint32_t fetch_length(const struct sm *m, const struct sm_warp *s)
 
 void sm_fetch(struct sm *m)
 {
-    if (m->fetched_count || !m->empty) return;
+    if (m->fetched_count) return;
     uint64_t want = wanting(m);
+    m->wants_fetch = want;
     if (!want) return;
     uint64_t after = want & ~((2ull << m->fetch_last) - 1);
     uint32_t w = (uint32_t)__builtin_ctzll(after ? after : want);

@@ -131,6 +131,7 @@ static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
     if (--s->buffered == 0) {
         m->buffered &= ~bit(w);
         m->empty |= bit(w);
+        m->wants_fetch = true;
     }
     count_issue(m, w, u, &e);
     send(m, w, u, &e);
@@ -216,7 +217,6 @@ void sm_issue(struct sm *m)
     bool must_look =
         m->must_look || m->changed || m->mech_news || (m->has_reply && m->awaits_writes && m->done);
     if (UNLIKELY(m->mech_news)) sm_hear_votes(m);
-    m->moved = m->changed;
     m->changed = m->must_look = m->mech_news = false;
     if (!must_look && m->has_collector) return;
     account_slots(m, m->cycle);
@@ -266,12 +266,15 @@ static bool execute_class(struct sm *m, enum sm_class c)
 void sm_execute(struct sm *m)
 {
     uint32_t rest = m->collector.leaving;
+    bool moved = false;
     if (lsu_is_full(m)) rest &= ~(1u << CLASS_MEM);
     if (rest) {
-        for (; rest; rest &= rest - 1) m->changed |= execute_class(m, (enum sm_class)__builtin_ctz(rest));
+        for (; rest; rest &= rest - 1) moved |= execute_class(m, (enum sm_class)__builtin_ctz(rest));
         sm_writeback(m); /* results that are forwarded in this very cycle */
     }
-    m->changed |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
+    moved |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
+    m->changed |= moved;
+    m->moved = moved && m->collector.work;
 }
 
 void sm_write_results(struct sm *m)

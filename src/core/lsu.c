@@ -25,7 +25,10 @@ static void access_del(struct sm *m, uint32_t id)
 bool lsu_enqueue(struct sm *m, uint32_t access)
 {
     if (lsu_is_full(m)) return false;
-    m->untaken += m->accesses[access].count;
+    const struct sm_access *a = &m->accesses[access];
+    m->untaken += a->count;
+    if (a->ro == RO_COUNT && a->kind != REQ_WRITE) m->pendings[a->pending].left += (uint16_t)a->count;
+    if (!m->queue_count) m->head = access;
     uint32_t at = m->queue_head + m->queue_count++;
     m->queue[at >= m->queue_max ? at - m->queue_max : at] = access;
     return true;
@@ -135,7 +138,7 @@ static void count_taken(struct sm *m, struct sm_access *a)
 
 void lsu_count(struct sm *m)
 {
-    if (m->queue_count) count_taken(m, &m->accesses[m->queue[m->queue_head]]);
+    if (m->queue_count) count_taken(m, &m->accesses[m->head]);
 }
 
 /* What is the same for all transactions of an access. */
@@ -167,14 +170,20 @@ static void offer_transaction(struct sm *m, const struct sm_access *a)
     t->is_first = a->done == 0;
 }
 
-/* False: refused. What was refused is offered again as it is. */
+/* What was refused is offered again as it is. */
+static void prepare_offer(struct sm *m, uint32_t id, const struct sm_access *a)
+{
+    if (m->offered != id) offer_access(m, id, a);
+    if (m->offer_at != a->done) offer_transaction(m, a);
+}
+
+/* False: refused. */
 static bool offer_l1(struct sm *m, uint32_t id, struct sm_access *a)
 {
     uint32_t atomic = m->atomic_free;
     m->refusal = L1_STALL_PORT; /* no record for an atomic is free: try again */
     if (a->kind == REQ_ATOMIC && atomic == SM_NONE) return false;
-    if (m->offered != id) offer_access(m, id, a);
-    if (m->offer_at != a->done) offer_transaction(m, a);
+    prepare_offer(m, id, a);
     if (a->kind ==
         REQ_ATOMIC) { /* an ideal L1 performs it at once; it is taken off the free list when it was accepted */
         m->atomics[atomic].pending = a->pending;
@@ -185,7 +194,6 @@ static bool offer_l1(struct sm *m, uint32_t id, struct sm_access *a)
     m->refusal = (uint8_t)got;
     if (is_refused(got)) return false;
     if (a->kind == REQ_ATOMIC) m->atomic_free = m->atomics[atomic].next;
-    if (a->kind != REQ_WRITE) m->pendings[a->pending].left++;
     if (a->is_texture) {
         m->stats.tex_accesses++;
         m->stats.tex_misses += got == L1_MISS;
@@ -238,13 +246,14 @@ static void leave_queue(struct sm *m, uint32_t id)
     m->offered = SM_NONE;
     if (++m->queue_head == m->queue_max) m->queue_head = 0;
     m->queue_count--;
+    m->head = m->queue[m->queue_head];
     assert(m->queue_count || !m->untaken);
 }
 
 /* One access of the head. False: nothing more can be done in this cycle. */
 static bool serve_head(struct sm *m)
 {
-    uint32_t id = m->queue[m->queue_head];
+    uint32_t id = m->head;
     struct sm_access *a = &m->accesses[id];
     bool goes_on = true;
     if (a->passes) {
@@ -309,6 +318,15 @@ static COLD void send_prefetch(struct sm *m)
     m->prefetch_count--;
 }
 
+/* The head's next load is offered in the next cycle. Where the L1 can tell that it will refuse it, that cycle need not come. */
+static bool is_refusal_ahead(struct sm *m)
+{
+    const struct sm_access *a = &m->accesses[m->head];
+    if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->kind != REQ_READ) return false;
+    prepare_offer(m, m->head, a);
+    return l1_refuses_ahead(m->l1, m->now, &m->offer);
+}
+
 void lsu_cycle(struct sm *m)
 {
     uint32_t ports = m->ports;
@@ -320,4 +338,5 @@ void lsu_cycle(struct sm *m)
     }
     if (UNLIKELY(m->unsent)) send_misses(m);
     if (ports && m->prefetch_count) send_prefetch(m);
+    if (m->queue_count && !m->blocked && l1_is_full(m->l1)) m->blocked = is_refusal_ahead(m);
 }

@@ -158,6 +158,7 @@ static void start_warp(struct sm *m, uint32_t w, uint32_t cta, uint32_t index, u
     m->taken |= bit(w);
     m->resident |= bit(w);
     m->empty |= bit(w);
+    m->wants_fetch = true;
     m->buffered &= ~bit(w);
     m->missed &= ~bit(w);
     m->warp_count++;

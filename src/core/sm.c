@@ -174,7 +174,8 @@ static tick find_next_own(struct sm *m)
 
 static void set_wake(struct sm *m)
 {
-    m->is_quiet = !(m->moved || m->changed || lsu_busy(m)); /* fetch has done what it could, and said so */
+    m->is_quiet = !(m->moved || m->changed ||
+                    lsu_busy(m)); /* schedulers and fetch have done what they could, and said so */
     if (!m->is_quiet) {
         wake_at(m->wake, clock_after(&m->clock, m->now, 1)); /* nothing can want an earlier cycle */
         return;
@@ -184,11 +185,13 @@ static void set_wake(struct sm *m)
     wake_at(m->wake, l1_wake(m->l1));
 }
 
-/* True: this cycle is like the last one but for the L1's way out, which has had its turn: no stage has to be looked at. */
+/* True: this cycle is like the last one but for the L1's way out and for answers that ended no load: these have had their turn, and no
+ * other stage has to be looked at. */
 static bool is_l1_alone(struct sm *m)
 {
-    if (!m->is_quiet || m->next_own <= m->now || m->mech_news || m->prefetch_count) return false;
-    if (l1_has_done(m->l1, m->now)) return false;
+    if (!m->is_quiet || m->changed || m->next_own <= m->now || m->mech_news || m->prefetch_count)
+        return false;
+    if (m->writeback_head != SM_NONE || (m->has_reply && m->awaits_writes)) return false;
     return !m->blocked || l1_still_refuses(m->l1, m->now);
 }
 
@@ -205,12 +208,12 @@ void sm_cycle(struct sm *m, tick now)
     m->must_look |= m->changed;
     m->changed = m->moved = false;
     m->has_reply = l1_tick(m->l1, now);
-    if (!m->has_reply && is_l1_alone(m)) {
+    lsu_replies(m);
+    if (is_l1_alone(m)) {
         wake_at(m->wake, m->next_own);
         wake_at(m->wake, l1_wake(m->l1));
         return;
     }
-    lsu_replies(m);
     sm_writeback(m);
     if (m->has_reply && m->awaits_writes) sm_warps_acknowledged(m);
     if (UNLIKELY(m->mech_news)) sm_hear_votes(m);
@@ -218,8 +221,8 @@ void sm_cycle(struct sm *m, tick now)
     lsu_cycle(m);
     if (m->has_collector) sm_execute(m);
     sm_issue(m);
-    sm_decode(m);
-    sm_fetch(m);
+    if (m->fetched_count) sm_decode(m);
+    if (m->wants_fetch) sm_fetch(m);
     set_wake(m);
 }
 
@@ -233,6 +236,12 @@ void sm_tick(struct sm *m, tick now)
 /* ---- what others ask for ---- */
 
 tick *sm_wake(struct sm *m) { return m->wake; }
+
+tick sm_heard(struct sm *m)
+{
+    wake_at(m->wake, l1_reply_at(m->l1));
+    return *m->wake;
+}
 
 bool sm_idle(const struct sm *m)
 {
@@ -249,7 +258,7 @@ void sm_settle(struct sm *m, tick now)
         sm_tick(m, now); /* so that it does not matter whether the SM has run in this cycle yet, or sleeps */
     else
         account_slots(m, now / m->clock.period + 1);
-    l1_settle(m->l1, now);
+    l1_settle(m->l1, clock_edge(&m->clock, now));
 }
 
 void sm_kernel_end(struct sm *m, tick now)

@@ -52,6 +52,7 @@ void sm_cycle(struct sm *m, tick now);
 bool sm_has_ended_ctas(const struct sm *m);
 void sm_end_ctas(struct sm *m);
 tick *sm_wake(struct sm *m);      /* set by sm_tick to the next time it has something to do */
+tick sm_heard(struct sm *m);      /* a reply was pushed: its wake, lowered to when that can be taken */
 bool sm_idle(const struct sm *m); /* no CTA, no request under way */
 bool sm_faulted(const struct sm *m);
 bool sm_sleeps(const struct sm *m); /* a warp is in nanosleep and will go on by itself */

@@ -152,8 +152,9 @@ struct sm {
     struct clock_domain clock;
     bool has_ticked;
     bool blocked; /* the L1 refused the head of the load-store unit, or will; only the L1 can change that */
-    bool moved,
-        changed; /* something moved in this cycle, before issue and from issue on, so look again in the next */
+    bool moved;   /* what is in the collectors may move on in the next cycle */
+    bool
+        changed; /* something has changed in this cycle: before issue, so that schedulers look; from issue on */
     bool must_look; /* the schedulers may find something else than when they looked last */
     bool is_quiet;  /* the newest cycle moved nothing: before next_own only the L1 has something to do */
     bool mech_news; /* mech_host.h: what `votes` holds has changed */
@@ -165,10 +166,10 @@ struct sm {
 
     /* of every tick that goes on: do the stages have work? The first word of `pipes`, when a result is due, is in this line too */
     _Alignas(
-        HOST_LINE) uint64_t alarm;    /* cycle of the next timer, or at which the first that sleeps goes on */
-    uint32_t queue_head, queue_count; /* of the load-store unit: accesses */
-    uint32_t untaken, untaken_max;    /* transactions of theirs that no cache has taken; sm.lsu_requests */
-    uint32_t writeback_head;          /* chain of pendings */
+        HOST_LINE) uint64_t alarm; /* cycle of the next timer, or at which the first that sleeps goes on */
+    uint32_t queue_count, head;    /* of the load-store unit; the access at its head, while there is one */
+    uint32_t untaken, untaken_max; /* transactions in it that no cache has taken; sm.lsu_requests */
+    uint32_t writeback_head;       /* chain of pendings */
     uint32_t access_free, pending_free;
     uint32_t unsent;                    /* misses of read-only caches that are still to be sent */
     uint16_t queue_max;                 /* sm.lsu_queue */
@@ -177,7 +178,10 @@ struct sm {
     bool has_collector;
     bool awaits_unit;      /* a scheduler's slot went to str-ALU */
     bool awaits_writes;    /* there may be warps that are fenced or done */
+    bool wants_fetch;      /* there may be warps that lack instructions */
     uint8_t fetched_count; /* between fetch and decode; 0 = nothing */
+    uint8_t refusal;       /* enum l1_answer: the L1's newest */
+    bool fetches_past_branch;
     struct pipes pipes;
 
     /* what warps can do, two lines */
@@ -202,24 +206,23 @@ struct sm {
     uint32_t fetch_last;     /* warp slot that fetched last */
     uint32_t writeback_tail; /* of the chain of pendings */
     uint8_t issue_width;
-    uint8_t refusal; /* enum l1_answer: the L1's newest */
-    bool forwards, turns_by_cycle, fetches_past_branch;
+    bool forwards, turns_by_cycle;
 
     struct collector collector;
 
     /* load-store unit */
     _Alignas(HOST_LINE) struct sm_access *accesses;
     struct sm_pending *pendings;
-    uint32_t *queue;
+    struct sm_flight *flights;
+    uint32_t *queue;            /* accesses, a ring */
     uint32_t offered, offer_at; /* the access and its transaction that `offer` is of; SM_NONE = none */
     uint32_t counted;           /* transactions of the head that statistics have */
+    uint32_t queue_head, atomic_free, flight_free;
     uint32_t access_live, pending_live;
+    struct l1_txn offer; /* to the L1 */
     struct mech_sm *mech;
     const struct sm_params *p;
-    struct l1_txn offer; /* to the L1 */
-    struct sm_flight *flights;
     struct sm_atomic *atomics;
-    uint32_t flight_free, atomic_free;
 
     _Alignas(HOST_LINE) struct sm_stats stats;
     struct rocache ro[RO_COUNT];

@@ -59,6 +59,7 @@ static void flush_buffer(struct sm *m, uint32_t w)
     m->warps[w].buffered = 0;
     m->buffered &= ~bit(w);
     m->empty |= bit(w);
+    m->wants_fetch = true;
     if (m->fetched_count && m->fetched_warp == w) m->fetched_count = 0;
 }
 
@@ -110,6 +111,7 @@ void sm_warp_next(struct sm *m, uint32_t w)
     if (s->next) m->next[s->next->cls] &= ~bit(w);
     m->memory_next &= ~bit(w);
     m->held &= ~bit(w);
+    m->wants_fetch |= m->empty & bit(w);
     s->next = NULL;
     if (state == EMU_WARP_READY) {
         uint32_t mask;
