@@ -39,7 +39,7 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
     *c = (struct cache){.g = *g, .ways_max = g->ways, .rng.state = RNG_SEED, .full_sectors = 1};
     c->lines = mem_zalloc_lines(sizeof *c->lines * g->sets * g->ways);
     if (g->ways > CACHE_NARROW_WAYS)
-        c->wide = cache_wide_create(g->sets, g->ways);
+        cache_wide_init(&c->wide, g->sets, g->ways);
     else
         c->tags = mem_zalloc_lines(sizeof *c->tags * ((size_t)g->sets * g->ways + 3)); /* for the search */
     if (g->sectored) c->full_sectors = (uint32_t)((1ull << (g->line_bytes / CACHE_SECTOR_BYTES)) - 1);
@@ -51,10 +51,9 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
 
 void cache_free(struct cache *c)
 {
-    cache_wide_destroy(c->wide);
+    cache_wide_free(&c->wide);
     free(c->lines);
     free(c->tags);
-    c->wide = NULL;
     c->lines = NULL;
     c->tags = NULL;
 }
@@ -65,7 +64,7 @@ void cache_clear(struct cache *c)
     if (c->tags)
         memset(c->tags, 0, sizeof *c->tags * cache_lines(c));
     else
-        cache_wide_clear(c->wide);
+        cache_wide_clear(&c->wide);
     c->clock = 0;
     c->found_tag = 0;
     c->rng.state = RNG_SEED;
@@ -122,8 +121,8 @@ static inline uint64_t cache_tag_of(const struct cache *c, uint64_t addr)
 
 static uint32_t cache_search_wide(const struct cache *c, uint64_t addr)
 {
-    uint32_t first = cache_index_of(c, addr) * c->ways_max;
-    uint32_t way = cache_wide_find(c->wide, &c->lines[first], first / c->ways_max, addr);
+    uint32_t set = cache_index_of(c, addr), first = set * c->ways_max;
+    uint32_t way = cache_wide_find(&c->wide, &c->lines[first], set, addr);
     return way < c->g.ways ? first + way : CACHE_NO_LINE;
 }
 
@@ -187,7 +186,7 @@ static inline void cache_set_order(struct cache *c, uint32_t line, uint64_t orde
     if (c->tags)
         c->tags[line].order = (c->tags[line].order & CACHE_AWAITED) | order;
     else
-        cache_wide_renew(c->wide, line);
+        cache_wide_renew(&c->wide, line);
 }
 
 void cache_touch(struct cache *c, uint32_t line)
@@ -218,10 +217,7 @@ uint32_t cache_victim(struct cache *c, uint64_t addr)
 {
     uint32_t first = cache_first_of(c, addr), best = 0;
     if (UNLIKELY(c->g.replace == CACHE_RANDOM)) return cache_draw(c, first);
-    if (!c->tags) {
-        uint32_t way = cache_wide_victim(c->wide, &c->lines[first], first / c->ways_max, c->g.ways);
-        return way == CACHE_NO_LINE ? CACHE_NO_LINE : first + way;
-    }
+    if (!c->tags) return cache_wide_victim(&c->wide, c->lines, first, c->g.ways);
     const struct cache_tag *set = &c->tags[first];
     uint64_t least = set->order;
     for (uint32_t i = 1, ways = c->g.ways; i < ways;
@@ -243,8 +239,8 @@ static void cache_set_tag(struct cache *c, uint32_t line, uint64_t tag)
     if (c->tags)
         c->tags[line] = (struct cache_tag){.tag = tag};
     else {
-        if (l->used) cache_wide_drop(c->wide, line, l->addr);
-        if (tag) cache_wide_put(c->wide, line, tag - 1);
+        if (l->used) cache_wide_drop(&c->wide, line, l->addr);
+        if (tag) cache_wide_put(&c->wide, line, tag - 1);
     }
     *l = (struct cache_line){.addr = tag ? tag - 1 : 0, .used = tag != 0};
     c->found_tag = 0;

@@ -44,7 +44,15 @@ struct cache_tag { /* those of a set lie together: four to a cache line of the h
 enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
 #define CACHE_NO_LINE UINT32_MAX
 
-struct cache_wide; /* cache_wide.c: of a cache with more ways than one wants to look at one by one */
+/* Of a cache with more ways than one wants to look at one by one: what cache_wide.c knows of its sets. */
+struct cache_wide {
+    char *blocks; /* of the sets; NULL: it has few ways */
+    uint32_t block_bytes, slots_from;
+    uint32_t sets, ways, words; /* words: of bits */
+    uint32_t slot_mask;
+    uint8_t home_shift; /* 16 - log2 of the slots */
+    uint8_t way_shift;  /* log2 of the ways, where they are a power of two; else 0 */
+};
 
 struct cache {
     /* of a lookup: one cache line of the host, where the cache begins at one */
@@ -59,14 +67,15 @@ struct cache {
     uint8_t line_shift;
     uint8_t index_bits; /* log2 of the sets, 0 when that is no power of two */
     /* of some */
-    struct cache_wide *wide;
     uint32_t full_sectors; /* mask of a whole line; 1 without sectors */
-    uint64_t set_inverse;  /* 2^64 / sets, rounded up */
+    struct cache_wide wide;
+    uint64_t set_inverse; /* 2^64 / sets, rounded up */
     struct rng rng;
     uint64_t
         index_rows[CACHE_INDEX_BITS_MAX]; /* IPOLY: the bits of the line number whose parity is index bit i */
 };
-_Static_assert(offsetof(struct cache, wide) == HOST_LINE, "a lookup touches one cache line of the host");
+_Static_assert(offsetof(struct cache, full_sectors) == HOST_LINE,
+               "a lookup touches one cache line of the host");
 
 void cache_init(struct cache *c, const struct cache_geometry *g);
 void cache_free(struct cache *c);

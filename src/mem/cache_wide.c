@@ -1,9 +1,9 @@
-/* cache_wide.c: see cache_wide.h. Each set has one block of memory: a hash table of its ways with linear probing, at most half full,
- * whose slots hold part of the hash so that other lines are not looked at; a list in which newer ways follow older ones; a bit for
- * each way that is not in use. Ways are 16-bit numbers: 256 of them take 3 KB.
+/* cache_wide.c: see cache_wide.h. Each set has one block of memory: a bit for each way that is not in use; a list in which newer ways
+ * follow older ones; a hash table of its ways with linear probing, at most half full, whose slots hold part of the hash so that other
+ * lines are not looked at. Ways are 16-bit numbers: 256 of them take 3 KB.
  *
- * Invariants. (1) A way is in use, in one slot and in the list, or not in use and in none. (2) The list is a
- * ring through a node of its own, number `ways`, so that the oldest and the newest way have neighbours too. */
+ * Invariants. (1) A way is in use, in one slot and in the list, or not in use and in none. (2) The list is a ring of nodes: 0 is the
+ * end, so that the oldest and the newest way have neighbours too, and way + 1 is that of a way. */
 #include "mem/cache_wide.h"
 
 #include "base/hash.h"
@@ -14,49 +14,38 @@ struct neighbours {
 
 struct wide_set {     /* parts of a set's block */
     uint64_t *unused; /* [words] */
-    uint32_t *slots;  /* upper 16 bits of the address's hash, way + 1; 0 = empty */
-    struct neighbours *ring;
+    struct neighbours
+        *ring;       /* [ways + 1]; its end lies beside what is unused, for both are asked for a victim */
+    uint32_t *slots; /* upper 16 bits of the address's hash, way + 1; 0 = empty */
 };
 
-struct cache_wide {
-    char *blocks;
-    uint32_t block_bytes;
-    uint32_t sets, ways, words; /* words: of bits */
-    uint32_t slot_mask, slots_from, ring_from;
-    uint32_t home_shift; /* 16 - log2 of the slots */
-    uint32_t way_shift;  /* log2 of the ways, where they are a power of two; else 0 */
-};
-
-static struct wide_set wide_set(const struct cache_wide *w, uint32_t set)
+static inline struct wide_set wide_set(const struct cache_wide *w, uint32_t set)
 {
     char *block = w->blocks + (size_t)set * w->block_bytes;
-    return (struct wide_set){.unused = (uint64_t *)(void *)block,
-                             .slots = (uint32_t *)(void *)(block + w->slots_from),
-                             .ring = (struct neighbours *)(void *)(block + w->ring_from)};
+    uint64_t *unused = (uint64_t *)(void *)block;
+    return (struct wide_set){.unused = unused,
+                             .ring = (struct neighbours *)(void *)(unused + w->words),
+                             .slots = (uint32_t *)(void *)(block + w->slots_from)};
 }
 
-struct cache_wide *cache_wide_create(uint32_t sets, uint32_t ways)
+void cache_wide_init(struct cache_wide *w, uint32_t sets, uint32_t ways)
 {
-    struct cache_wide *w = mem_zalloc(sizeof *w);
     uint32_t slots = 1;
     assert(ways <= CACHE_WIDE_WAYS_MAX);
     while (slots < 2 * ways) slots *= 2;
     *w = (struct cache_wide){.sets = sets, .ways = ways, .words = (ways + 63) / 64, .slot_mask = slots - 1};
-    w->home_shift = 16 - (uint32_t)__builtin_ctz(slots);
-    w->way_shift = is_pow2_u64(ways) ? (uint32_t)__builtin_ctz(ways) : 0;
-    w->slots_from = w->words * (uint32_t)sizeof(uint64_t);
-    w->ring_from = w->slots_from + slots * (uint32_t)sizeof(uint32_t);
-    w->block_bytes = (uint32_t)round_up_u64(w->ring_from + (ways + 1) * sizeof(struct neighbours), HOST_LINE);
+    w->home_shift = (uint8_t)(16 - __builtin_ctz(slots));
+    w->way_shift = is_pow2_u64(ways) ? (uint8_t)__builtin_ctz(ways) : 0;
+    w->slots_from = (uint32_t)(w->words * sizeof(uint64_t) + (ways + 1) * sizeof(struct neighbours));
+    w->block_bytes = (uint32_t)round_up_u64(w->slots_from + slots * sizeof(uint32_t), HOST_LINE);
     w->blocks = mem_zalloc_lines((size_t)w->block_bytes * sets);
     cache_wide_clear(w);
-    return w;
 }
 
-void cache_wide_destroy(struct cache_wide *w)
+void cache_wide_free(struct cache_wide *w)
 {
-    if (!w) return;
     free(w->blocks);
-    free(w);
+    w->blocks = NULL;
 }
 
 void cache_wide_clear(struct cache_wide *w)
@@ -64,7 +53,7 @@ void cache_wide_clear(struct cache_wide *w)
     for (uint32_t i = 0; i < w->sets; i++) {
         struct wide_set s = wide_set(w, i);
         memset(s.slots, 0, sizeof *s.slots * (w->slot_mask + 1ull));
-        s.ring[w->ways] = (struct neighbours){(uint16_t)w->ways, (uint16_t)w->ways};
+        s.ring[0] = (struct neighbours){0, 0};
         for (uint32_t k = 0; k < w->words; k++)
             s.unused[k] = w->ways - 64 * k < 64 ? (1ull << (w->ways - 64 * k)) - 1 : ~0ull;
     }
@@ -113,18 +102,18 @@ static void slots_drop(const struct cache_wide *w, struct wide_set s, uint32_t w
     s.slots[hole] = 0;
 }
 
-static void ring_take(struct neighbours *ring, uint32_t way)
+static void ring_take(struct neighbours *ring, uint32_t node)
 {
-    struct neighbours n = ring[way];
+    struct neighbours n = ring[node];
     ring[n.older].newer = n.newer;
     ring[n.newer].older = n.older;
 }
 
-static void ring_put(struct neighbours *ring, uint32_t way, uint32_t end)
+static void ring_put(struct neighbours *ring, uint32_t node)
 {
-    uint16_t newest = ring[end].older;
-    ring[way] = (struct neighbours){newest, (uint16_t)end};
-    ring[newest].newer = ring[end].older = (uint16_t)way;
+    uint16_t newest = ring[0].older;
+    ring[node] = (struct neighbours){.older = newest, .newer = 0};
+    ring[newest].newer = ring[0].older = (uint16_t)node;
 }
 
 void cache_wide_put(struct cache_wide *w, uint32_t line, uint64_t addr)
@@ -132,7 +121,7 @@ void cache_wide_put(struct cache_wide *w, uint32_t line, uint64_t addr)
     uint32_t set = set_of(w, line), way = line - set * w->ways;
     struct wide_set s = wide_set(w, set);
     slots_put(w, s, way, addr);
-    ring_put(s.ring, way, w->ways);
+    ring_put(s.ring, way + 1);
     s.unused[way / 64] &= ~(1ull << way % 64);
 }
 
@@ -141,28 +130,28 @@ void cache_wide_drop(struct cache_wide *w, uint32_t line, uint64_t addr)
     uint32_t set = set_of(w, line), way = line - set * w->ways;
     struct wide_set s = wide_set(w, set);
     slots_drop(w, s, way, addr);
-    ring_take(s.ring, way);
+    ring_take(s.ring, way + 1);
     s.unused[way / 64] |= 1ull << way % 64;
 }
 
 void cache_wide_renew(struct cache_wide *w, uint32_t line)
 {
-    uint32_t set = set_of(w, line), way = line - set * w->ways;
+    uint32_t set = set_of(w, line), node = line - set * w->ways + 1;
     struct neighbours *ring = wide_set(w, set).ring;
-    if (ring[w->ways].older == way) return; /* it is the newest */
-    ring_take(ring, way);
-    ring_put(ring, way, w->ways);
+    if (ring[0].older == node) return; /* it is the newest */
+    ring_take(ring, node);
+    ring_put(ring, node);
 }
 
-uint32_t cache_wide_victim(const struct cache_wide *w, const struct cache_line *lines, uint32_t set,
+uint32_t cache_wide_victim(const struct cache_wide *w, const struct cache_line *lines, uint32_t first,
                            uint32_t ways)
 {
-    struct wide_set s = wide_set(w, set);
+    struct wide_set s = wide_set(w, set_of(w, first));
     for (uint32_t k = 0; 64 * k < ways; k++) {
         uint32_t way = s.unused[k] ? 64 * k + (uint32_t)__builtin_ctzll(s.unused[k]) : ways;
-        if (way < ways) return way;
+        if (way < ways) return first + way;
     }
-    for (uint32_t i = s.ring[w->ways].newer; i != w->ways; i = s.ring[i].newer)
-        if (i < ways && !lines[i].reserved) return i;
+    for (uint32_t node = s.ring[0].newer; node; node = s.ring[node].newer)
+        if (node <= ways && !lines[first + node - 1].reserved) return first + node - 1;
     return CACHE_NO_LINE;
 }

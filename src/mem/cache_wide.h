@@ -7,8 +7,8 @@
 
 enum { CACHE_WIDE_WAYS_MAX = 1 << 15 };
 
-struct cache_wide *cache_wide_create(uint32_t sets, uint32_t ways);
-void cache_wide_destroy(struct cache_wide *w);
+void cache_wide_init(struct cache_wide *w, uint32_t sets, uint32_t ways);
+void cache_wide_free(struct cache_wide *w);
 void cache_wide_clear(struct cache_wide *w);
 /* lines: of the set, see cache.h. The way that holds a line address, or CACHE_NO_LINE. */
 uint32_t cache_wide_find(const struct cache_wide *w, const struct cache_line *lines, uint32_t set,
@@ -17,8 +17,9 @@ void cache_wide_put(struct cache_wide *w, uint32_t line,
                     uint64_t addr); /* a line that was not in use; the newest */
 void cache_wide_drop(struct cache_wide *w, uint32_t line, uint64_t addr); /* one that was */
 void cache_wide_renew(struct cache_wide *w, uint32_t line); /* it becomes the newest of its set */
-/* The lowest way of the set that is not in use, else the oldest that no fill is awaited for, of the first `ways`; or CACHE_NO_LINE. */
-uint32_t cache_wide_victim(const struct cache_wide *w, const struct cache_line *lines, uint32_t set,
+/* The lowest line of the set that begins at `first` that is not in use, else the oldest that no fill is awaited for, of the first `ways`; or
+ * CACHE_NO_LINE. lines: of the cache. */
+uint32_t cache_wide_victim(const struct cache_wide *w, const struct cache_line *lines, uint32_t first,
                            uint32_t ways);
 
 #endif

@@ -43,12 +43,7 @@ static void l1_init_nodes(struct l1 *c)
 {
     c->nodes_left = c->p.mshrs * c->p.merges + c->p.miss_queue;
     c->nodes = mem_zalloc(sizeof *c->nodes * c->nodes_left);
-    c->node_free = L1_NONE;
-    for (uint32_t i = c->nodes_left; i-- > 0;) {
-        c->nodes[i].next = c->node_free;
-        c->node_free = i;
-    }
-    c->done_head = c->done_tail = L1_NONE;
+    c->node_free = c->done_head = c->done_tail = L1_NONE;
 }
 
 static void l1_init_params(struct l1 *c, const struct l1_params *p)

@@ -1,37 +1,12 @@
-/* l1_access.c: what an access does: loads (hit, merge, miss), write-through stores, local write-back stores,
- * atomics, bypasses.
+/* l1_access.c: what an access does: the way of each kind, and loads (hit, merge, miss, bypass). Stores, atomics and ideal machines:
+ * l1_store.c.
  *
  * Every function either refuses before it has changed anything, or commits. The one exception is a dirty
  * victim: when the miss queue has room for its write-back alone, that goes first and the miss is refused, so
  * that a queue of depth 1 is enough. */
 #include "mem/l1_impl.h"
 
-enum l1_type l1_type_of(const struct l1_txn *t)
-{
-    if (t->kind == REQ_ATOMIC) return L1_ATOMIC;
-    if (t->cls == REQ_GLOBAL) return t->kind == REQ_READ ? L1_GLOBAL_LOAD : L1_GLOBAL_STORE;
-    if (t->cls == REQ_LOCAL) return t->kind == REQ_READ ? L1_LOCAL_LOAD : L1_LOCAL_STORE;
-    return L1_OTHER;
-}
-
 /* ---- statistics ---- */
-
-static inline void l1_count_in(struct l1_stats *s, enum l1_type type, enum cache_outcome outcome)
-{
-    switch (outcome) {
-    case CACHE_HIT: s->hits[type]++; break;
-    case CACHE_HIT_RESERVED: s->pending[type]++; break;
-    default: s->misses[type]++; break;
-    }
-}
-
-static inline void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_outcome outcome)
-{
-    if (UNLIKELY(t->is_prefetch)) return;
-    enum l1_type type = l1_type_of(t);
-    l1_count_in(&c->stats, type, outcome);
-    if (t->own) l1_count_in(t->own, type, outcome);
-}
 
 static inline void l1_count_warps(struct l1_stats *s, bool intra_warp)
 {
@@ -53,12 +28,7 @@ static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_li
 
 /* ---- requests ---- */
 
-static bool l1_queue_has(const struct l1 *c, uint32_t places)
-{
-    return l1_answers_itself(c) || c->miss_queue.cap - c->miss_queue.count >= places;
-}
-
-static void l1_request(struct l1 *c, tick now, const struct req *r)
+void l1_request(struct l1 *c, tick now, const struct req *r)
 {
     uint32_t id = req_new(c->pool, r);
     c->requests_out++;
@@ -73,8 +43,8 @@ static void l1_request(struct l1 *c, tick now, const struct req *r)
         l1_queue_push(c, &c->miss_queue, id);
 }
 
-static struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
-                            enum l1_answer outcome)
+struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
+                     enum l1_answer outcome)
 {
     return (struct req){.addr = t->addr,
                         .sectors = t->sectors,
@@ -128,7 +98,7 @@ void l1_evict(struct l1 *c, tick now, uint32_t line)
     if (c->hooks.on_evict) c->hooks.on_evict(c->hooks.ctx, now, l);
 }
 
-static void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors)
+void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors)
 {
     l1_evict(c, now, line);
     cache_reserve(&c->cache, line, t->addr, sectors);
@@ -138,8 +108,7 @@ static void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_
     l->is_prefetch = t->is_prefetch;
 }
 
-/* True: the victim is clean, and the queue still has the places that the caller needs. */
-static bool l1_clean_victim(struct l1 *c, tick now, uint32_t victim, uint32_t places)
+bool l1_clean_victim(struct l1 *c, tick now, uint32_t victim, uint32_t places)
 {
     if (victim == CACHE_NO_LINE || !c->cache.lines[victim].dirty) return true;
     if (!l1_queue_has(c, 1)) return false;
@@ -171,11 +140,6 @@ static enum l1_answer l1_load_hit(struct l1 *c, tick now, const struct l1_txn *t
     }
     l1_count(c, t, CACHE_HIT);
     return L1_HIT;
-}
-
-static bool l1_can_wait(const struct l1 *c, const struct l1_txn *t)
-{
-    return t->token == L1_NO_TOKEN || c->nodes_left > 0;
 }
 
 static void l1_append(struct l1 *c, uint32_t entry, const struct l1_txn *t, uint32_t need)
@@ -234,7 +198,7 @@ COLD static bool l1_vote(struct l1 *c, const struct l1_txn *t)
     return v->may;
 }
 
-static inline bool l1_may_keep(struct l1 *c, const struct l1_txn *t)
+bool l1_may_keep(struct l1 *c, const struct l1_txn *t)
 {
     return LIKELY(!c->hooks.may_allocate) || l1_vote(c, t);
 }
@@ -314,8 +278,7 @@ static inline enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn
     return L1_MISS;
 }
 
-/* A read of sectors that `line`, or no line, does not have: on their way, or missing. */
-static enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
+enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
 {
     struct l1_miss m = {.line = line, .entry = l1_find_mshr(c, t->addr, line)};
     m.need = cache_mask(&c->cache, t->sectors);
@@ -345,8 +308,7 @@ enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t)
     if (cache_look_up(&c->cache, t->addr, t->sectors, &line) != CACHE_MISS) return L1_MISS;
     if (l1_find_mshr(c, t->addr, line) != MSHR_NONE) return L1_MISS;
     c->lack = L1_LACKS_LINE;
-    if (c->allocates_on_miss && cache_victim(&c->cache, t->addr) == CACHE_NO_LINE)
-        return L1_STALL_LINE;
+    if (c->allocates_on_miss && cache_victim(&c->cache, t->addr) == CACHE_NO_LINE) return L1_STALL_LINE;
     c->lack = L1_LACKS_MSHR;
     return l1_queue_has(c, c->read_places) ? L1_STALL_MSHR : L1_MISS;
 }
@@ -365,146 +327,7 @@ COLD static enum l1_answer l1_bypass(struct l1 *c, tick now, const struct l1_txn
     return L1_SENT;
 }
 
-/* ---- stores and atomics ---- */
-
-/* A line that a write makes old. One that is on its way is dropped when it arrives. */
-static void l1_evict_written(struct l1 *c, uint64_t addr, uint32_t line)
-{
-    uint32_t entry = l1_find_mshr(c, addr, line);
-    if (entry != MSHR_NONE) c->mshr.entries[entry].doomed = true;
-    if (line == CACHE_NO_LINE || c->cache.lines[line].reserved) return;
-    assert(!c->cache.lines[line]
-                .dirty); /* only local lines are dirty, and their stores come to l1_local_store */
-    c->stats.write_evictions++;
-    l1_drop_line(c, line);
-}
-
-static enum l1_answer l1_write_through(struct l1 *c, tick now, const struct l1_txn *t, bool keeps)
-{
-    bool is_atomic = t->kind == REQ_ATOMIC, travels = is_atomic || !l1_answers_itself(c);
-    if (travels && !l1_queue_has_room(&c->miss_queue)) return L1_STALL_QUEUE;
-    if (is_atomic && !l1_can_wait(c, t)) return L1_STALL_MSHR;
-    uint32_t line;
-    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
-    if (!keeps)
-        l1_evict_written(c, t->addr, line);
-    else if (line != CACHE_NO_LINE)
-        cache_touch(&c->cache, line);
-    l1_count(c, t, outcome);
-    if (!travels) return L1_SENT;
-    c->nodes_left -= is_atomic && t->token != L1_NO_TOKEN;
-    c->writes_pending[t->warp]++;
-    struct req r = l1_req_of(c, now, t, is_atomic ? t->token : L1_STORE, L1_SENT);
-    l1_request(c, now, &r);
-    return L1_SENT;
-}
-
-/* A store that needs nothing of what is in memory: it writes all of what the tags tell apart. */
-static bool l1_covers(const struct l1 *c, const struct l1_txn *t)
-{
-    return !t->partial && (c->is_sectored || t->sectors == c->line_sectors);
-}
-
-static void l1_make_dirty(struct l1 *c, uint32_t line, uint32_t sectors)
-{
-    cache_touch(&c->cache, line);
-    c->cache.lines[line].dirty |= cache_mask(&c->cache, sectors);
-}
-
-static enum l1_answer l1_store_new_line(struct l1 *c, tick now, const struct l1_txn *t)
-{
-    uint32_t victim = cache_victim(&c->cache, t->addr);
-    if (victim == CACHE_NO_LINE) return L1_STALL_LINE;
-    if (!l1_clean_victim(c, now, victim, 0)) return L1_STALL_QUEUE;
-    l1_take_line(c, now, victim, t, t->sectors);
-    cache_fill(&c->cache, victim, t->sectors);
-    l1_make_dirty(c, victim, t->sectors);
-    lineset_add(&c->seen, t->addr >> c->cache.line_shift);
-    l1_count(c, t, CACHE_MISS);
-    return L1_MISS;
-}
-
-/* Reads what a store does not cover, and keeps the store's sectors dirty from now on. */
-static enum l1_answer l1_store_reads(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
-{
-    struct l1_txn read = *t;
-    read.token = L1_NO_TOKEN; /* nobody waits */
-    enum l1_answer a = l1_read(c, now, &read, line);
-    if (l1_is_stall(a)) return a;
-    if (line == CACHE_NO_LINE) cache_look_up(&c->cache, t->addr, t->sectors, &line); /* it took one */
-    l1_make_dirty(c, line, t->sectors);
-    return a;
-}
-
-/* Write-back: a store that finds its line makes it dirty. */
-static enum l1_answer l1_store_held(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line,
-                                    enum cache_outcome outcome)
-{
-    if (outcome == CACHE_SECTOR_MISS) {
-        if (!l1_covers(c, t) || c->cache.lines[line].reserved) return l1_store_reads(c, now, t, line);
-        cache_fill(&c->cache, line, t->sectors);
-    }
-    l1_make_dirty(c, line, t->sectors);
-    l1_count(c, t, outcome);
-    return outcome == CACHE_HIT_RESERVED ? L1_PENDING : L1_HIT;
-}
-
-/* Without l1.local_write_allocate a store that finds no line goes on to the L2 (thesis 2.2.2). With it, a
- * store that covers its sectors takes a line without reading, and one that does not reads them first, where
- * lines are allocated on miss; elsewhere it goes on. */
-COLD static enum l1_answer l1_local_store(struct l1 *c, tick now, const struct l1_txn *t)
-{
-    uint32_t line;
-    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
-    if (line != CACHE_NO_LINE) return l1_store_held(c, now, t, line, outcome);
-    bool allocates = c->p.local_write_allocate && l1_find_mshr(c, t->addr, CACHE_NO_LINE) == MSHR_NONE &&
-                     l1_may_keep(c, t);
-    if (allocates && l1_covers(c, t)) return l1_store_new_line(c, now, t);
-    if (allocates && c->p.allocate == L1_ALLOCATE_ON_MISS) return l1_store_reads(c, now, t, CACHE_NO_LINE);
-    return l1_write_through(c, now, t, false);
-}
-
-/* ---- ideal machines ---- */
-
-/* Nothing takes time and nothing travels: the access is answered in this very cycle. */
-COLD static enum l1_answer l1_perfect(struct l1 *c, tick now, const struct l1_txn *t)
-{
-    if (t->is_prefetch) return L1_HIT;
-    bool waits = t->token != L1_NO_TOKEN && t->kind != REQ_WRITE;
-    if (waits && !c->nodes_left) return L1_STALL_PORT;
-    if (t->kind == REQ_ATOMIC) {
-        struct req r = l1_req_of(c, now, t, t->token, L1_HIT);
-        c->hooks.on_atomic(c->hooks.ctx, &r);
-    }
-    if (waits) {
-        c->nodes_left--;
-        l1_done(c, l1_node_new(c, t->token, 0), now);
-    }
-    l1_count(c, t, CACHE_HIT);
-    return L1_HIT;
-}
-
-/* An atomic of a machine whose misses answer themselves: performed when its time has come, or at once when
- * nobody waits. */
-COLD static enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn *t)
-{
-    if (!l1_can_wait(c, t)) return L1_STALL_MSHR;
-    uint32_t line;
-    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
-    l1_evict_written(c, t->addr, line);
-    l1_count(c, t, outcome);
-    struct req r = l1_req_of(c, now, t, t->token, L1_SENT);
-    if (t->token == L1_NO_TOKEN) {
-        c->hooks.on_atomic(c->hooks.ctx, &r);
-        return L1_SENT;
-    }
-    c->nodes_left--;
-    c->writes_pending[t->warp]++;
-    c->requests_out++;
-    c->stats.requests_atomic++;
-    l1_ring_push(&c->answers, clock_after(&c->clock, now, c->p.fixed_miss_latency), req_new(c->pool, &r));
-    return L1_SENT;
-}
+/* ---- the way of each kind ---- */
 
 static enum l1_answer l1_route_kind(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {

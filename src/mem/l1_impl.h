@@ -1,6 +1,6 @@
 /* l1_impl.h: the state of an L1, shared by its files alone: l1.c (life, ports, stalls), l1_pipe.c (the way to the tags),
- * l1_access.c (what an access does), l1_reply.c (what comes back, and the way out), l1_resize.c (flush, capacity), l1_rows.c
- * (parameters and statistics). */
+ * l1_access.c (what an access does: loads), l1_store.c (stores, atomics, ideal machines), l1_reply.c (what comes back, and the way
+ * out), l1_resize.c (flush, capacity), l1_rows.c (parameters and statistics). */
 #ifndef HEDDLE_L1_IMPL_H
 #define HEDDLE_L1_IMPL_H
 
@@ -109,8 +109,9 @@ struct l1 {
 
     /* a miss: MSHRs, and loads that wait or are done */
     _Alignas(HOST_LINE) struct mshr mshr;
-    struct l1_node *nodes;
+    struct l1_node *nodes; /* those from node_fresh on were never used: their memory is not there yet */
     uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
+    uint32_t node_fresh;
     _Alignas(HOST_LINE) struct l1_stall stall;
     struct l1_ring hits; /* tokens, ready after the hit latency */
     _Alignas(HOST_LINE) struct lineset seen;
@@ -192,8 +193,10 @@ static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->ms
 static inline uint32_t l1_node_new(struct l1 *c, uint32_t token, uint32_t need)
 {
     uint32_t n = c->node_free;
-    assert(n != L1_NONE);
-    c->node_free = c->nodes[n].next;
+    if (n != L1_NONE)
+        c->node_free = c->nodes[n].next;
+    else
+        n = c->node_fresh++;
     c->nodes[n] = (struct l1_node){.token = token, .next = L1_NONE, .need = need};
     return n;
 }
@@ -221,13 +224,63 @@ enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
 bool l1_pipe_tick(struct l1 *c, tick now);        /* true: tags were looked up */
 tick l1_pipe_next(const struct l1 *c, tick next); /* when the head is to be looked at */
 
+static inline bool l1_queue_has(const struct l1 *c, uint32_t places)
+{
+    return l1_answers_itself(c) || c->miss_queue.cap - c->miss_queue.count >= places;
+}
+
+static inline bool l1_can_wait(const struct l1 *c, const struct l1_txn *t)
+{
+    return t->token == L1_NO_TOKEN || c->nodes_left > 0;
+}
+
+static inline enum l1_type l1_type_of(const struct l1_txn *t)
+{
+    if (t->kind == REQ_ATOMIC) return L1_ATOMIC;
+    if (t->cls == REQ_GLOBAL) return t->kind == REQ_READ ? L1_GLOBAL_LOAD : L1_GLOBAL_STORE;
+    if (t->cls == REQ_LOCAL) return t->kind == REQ_READ ? L1_LOCAL_LOAD : L1_LOCAL_STORE;
+    return L1_OTHER;
+}
+
+static inline void l1_count_in(struct l1_stats *s, enum l1_type type, enum cache_outcome outcome)
+{
+    switch (outcome) {
+    case CACHE_HIT: s->hits[type]++; break;
+    case CACHE_HIT_RESERVED: s->pending[type]++; break;
+    default: s->misses[type]++; break;
+    }
+}
+
+static inline void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_outcome outcome)
+{
+    if (UNLIKELY(t->is_prefetch)) return;
+    enum l1_type type = l1_type_of(t);
+    l1_count_in(&c->stats, type, outcome);
+    if (t->own) l1_count_in(t->own, type, outcome);
+}
+
 /* l1_access.c */
 enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp);
 void l1_write_back(struct l1 *c, tick now, uint32_t line); /* needs room in the miss queue */
 void l1_evict(struct l1 *c, tick now, uint32_t line);
-enum l1_type l1_type_of(const struct l1_txn *t);
 /* Of a load in the next cycle, if nothing comes back before; L1_MISS: that cannot be told. */
 enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t);
+
+bool l1_may_keep(struct l1 *c, const struct l1_txn *t); /* what the vote says: may it take a line? */
+void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors);
+/* True: the victim is clean, and the queue still has the places that the caller needs. */
+bool l1_clean_victim(struct l1 *c, tick now, uint32_t victim, uint32_t places);
+struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
+                     enum l1_answer outcome);
+void l1_request(struct l1 *c, tick now, const struct req *r);
+/* A read of sectors that `line`, or no line, does not have: on their way, or missing. */
+enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line);
+
+/* l1_store.c */
+enum l1_answer l1_write_through(struct l1 *c, tick now, const struct l1_txn *t, bool keeps);
+enum l1_answer l1_local_store(struct l1 *c, tick now, const struct l1_txn *t);
+enum l1_answer l1_perfect(struct l1 *c, tick now, const struct l1_txn *t);
+enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn *t);
 
 /* l1_resize.c */
 void l1_flush_step(struct l1 *c, tick now);

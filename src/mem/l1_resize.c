@@ -64,7 +64,7 @@ static void l1_retire(struct l1 *c, tick now, uint32_t from)
     c->news |= L1_NEWS_OTHER;
     c->flush_from = c->is_flushing ? MIN(c->flush_from, from) : from;
     c->flush_cursor = 0;
-    for (uint32_t i = 0; i < c->mshr.count; i++)
+    for (uint32_t i = 0; c->mshr.used && i < c->mshr.count; i++)
         if (c->mshr.entries[i].used) l1_retire_miss(c, &c->mshr.entries[i], from);
     for (uint32_t i = 0; i < cache_lines(&c->cache); i++) {
         const struct cache_line *l = &c->cache.lines[i];
