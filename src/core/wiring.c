@@ -11,7 +11,7 @@ static tick period(const struct timed_gpu *g, enum gpu_domain d) { return g->clo
 
 static struct link *make_links(uint32_t count, const char *name, uint32_t depth, tick latency)
 {
-    struct link *l = mem_zalloc(sizeof *l * count);
+    struct link *l = mem_zalloc_lines(sizeof *l * count);
     for (uint32_t i = 0; i < count; i++) link_init(&l[i], name, depth, latency, NULL, NULL);
     return l;
 }
