@@ -21,10 +21,13 @@ void link_init(struct link *l, const char *name, uint32_t capacity, tick latency
                tick *consumer_wake)
 {
     assert(capacity >= 1 && capacity <= LINK_PLACES_MAX && latency >= 1 && latency <= UINT32_MAX);
+    uint8_t drop = 16;
+    while (1u << (16 - drop) < capacity) drop--;
     *l = (struct link){.head_ready = TICK_NEVER,
-                       .slots = mem_zalloc_lines(sizeof(struct link_slot) * capacity),
+                       .slots = mem_zalloc_lines(sizeof(struct link_slot) << (16 - drop)),
                        .capacity = capacity,
                        .latency = (uint32_t)latency,
+                       .slot_drop = drop,
                        .producer_wake = producer_wake,
                        .consumer_wake = consumer_wake,
                        .per_place = per_place(capacity),
@@ -45,5 +48,5 @@ void link_refuse(struct link *l, tick now)
         l->refusals++;
     }
     /* The pop of this tick came before the question and told nobody. */
-    if (l->count < l->capacity) link_tell_producer(l, now);
+    if (l->changed == now && l->pop_count) link_tell_producer(l, now);
 }

@@ -34,11 +34,12 @@ struct link {
     uint32_t latency; /* ticks */
     uint32_t capacity, count;
     uint32_t pop_count;  /* pops at `changed`: not free yet in that tick */
-    uint16_t next;       /* slot of the one behind the oldest; there are capacity - 1 */
+    uint16_t next;       /* of the one behind the oldest: its low bits are the slot */
+    uint8_t slot_drop;   /* bits that are not: there are 2^(16 - slot_drop) slots */
     bool producer_waits; /* a push was refused: tell the producer when there is room */
     /* second line */
     uint64_t per_place; /* of link_level */
-    uint64_t pushes;
+    uint64_t pops;
     tick level_ticks[LINK_LEVELS]; /* time spent at each level, while not empty */
     tick *producer_wake;           /* as the consumer's */
     uint8_t *producer_note;
@@ -76,7 +77,7 @@ static inline void link_tell_producer(struct link *l, tick now)
 /* What the producer counts as occupied: places emptied in this very tick are not free yet (invariant 2). */
 static inline uint32_t link_occupied(const struct link *l, tick now)
 {
-    return l->count + (l->changed == now ? l->pop_count : 0);
+    return l->count + (l->pop_count & (0u - (l->changed == now)));
 }
 
 /* True: link_push may be called at now. False: the producer is blocked, and is woken when there is room. */
@@ -103,11 +104,10 @@ static inline void link_close_stats(struct link *l, tick now)
     l->pop_count = 0;
 }
 
-/* Behind those that are there. */
-static inline void link_append(struct link *l, tick ready, uint32_t value)
+/* The slot of the i-th behind the oldest. */
+static inline struct link_slot *link_slot_at(const struct link *l, uint32_t i)
 {
-    uint32_t at = l->next + l->count - 1, places = l->capacity - 1;
-    l->slots[at >= places ? at - places : at] = (struct link_slot){.ready = ready, .value = value};
+    return &l->slots[(l->next + i) & (0xffffu >> l->slot_drop)];
 }
 
 static inline void link_push(struct link *l, tick now, uint32_t value)
@@ -116,13 +116,12 @@ static inline void link_push(struct link *l, tick now, uint32_t value)
     tick ready = now + l->latency;
     link_close_stats(l, now);
     if (l->count) {
-        link_append(l, ready, value);
+        *link_slot_at(l, l->count - 1) = (struct link_slot){.ready = ready, .value = value};
     } else {
         l->head_ready = ready;
         l->head_value = value;
     }
     l->count++;
-    l->pushes++;
     if (l->consumer_note) *l->consumer_note = 1;
     if (l->consumer_wake) wake_at(l->consumer_wake, ready);
 }
@@ -142,16 +141,20 @@ static inline uint32_t link_pop(struct link *l, tick now)
     uint32_t value = l->head_value;
     link_close_stats(l, now);
     l->pop_count++;
+    l->pops++;
     if (--l->count) {
-        l->head_ready = l->slots[l->next].ready;
-        l->head_value = l->slots[l->next].value;
-        l->next = l->next + 2u == l->capacity ? 0 : (uint16_t)(l->next + 1);
+        const struct link_slot *first = link_slot_at(l, 0);
+        l->head_ready = first->ready;
+        l->head_value = first->value;
+        l->next++;
     } else {
         l->head_ready = TICK_NEVER;
     }
     if (UNLIKELY(l->producer_waits)) link_tell_producer(l, now);
     return value;
 }
+
+static inline uint64_t link_pushes(const struct link *l) { return l->pops + l->count; }
 
 static inline tick link_next(const struct link *l) { return l->head_ready; }
 

@@ -10,11 +10,9 @@ static struct xbar_packet *xbar_places(uint32_t count)
 
 static void xbar_make_sizes(struct xbar_net *n)
 {
-    enum { SECTORS_MAX = 32, SECTOR_BYTES = 32 };
-    struct xbar_size *sizes = mem_zalloc(sizeof *sizes * (SECTORS_MAX + 1));
+    enum { SECTOR_BYTES = 32 };
     for (uint32_t i = 0; i <= SECTORS_MAX; i++)
-        sizes[i] = xbar_size_of(n, SECTOR_BYTES * i, n->params->reply_data);
-    n->read_sizes = sizes;
+        n->read_sizes[i] = xbar_size_of(n, SECTOR_BYTES * i, n->params->reply_data);
 }
 
 static void xbar_make_inputs(struct xbar_net *n, struct link **from)
@@ -44,12 +42,14 @@ static void xbar_make_outputs(struct xbar_net *n, struct link **to)
 {
     uint16_t places = n->is_infinite ? INFINITE_PACKETS : (uint16_t)n->params->ejection;
     n->out = mem_zalloc_lines(sizeof *n->out * n->outputs);
-    n->requests_of = mem_zalloc_lines(sizeof *n->requests_of * n->words * n->outputs);
+    const bool own = n->words <= ARRAY_LEN(n->out->own_asks);
+    n->requests_of = own ? NULL : mem_zalloc_lines(sizeof *n->requests_of * n->words * n->outputs);
     for (uint32_t o = 0; o < n->outputs; o++)
-        n->out[o] = (struct xbar_output){.to = to[o],
-                                         .asks = n->requests_of + (size_t)o * n->words,
-                                         .at = mem_zalloc_lines(sizeof(struct xbar_arrival) * places),
-                                         .capacity = places};
+        n->out[o] =
+            (struct xbar_output){.to = to[o],
+                                 .asks = own ? n->out[o].own_asks : n->requests_of + (size_t)o * n->words,
+                                 .at = mem_zalloc_lines(sizeof(struct xbar_arrival) * places),
+                                 .capacity = places};
 }
 
 void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_reply, uint32_t inputs,
@@ -101,9 +101,8 @@ void xbar_net_free(struct xbar_net *n)
     }
     for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) free(n->vcs[i].packets.at);
     for (uint32_t o = 0; o < n->outputs; o++) free(n->out[o].at);
-    void *const parts[] = {
-        n->in,    n->heads,   n->out, n->requests_of,        n->ports,    n->wheel, n->pushed,
-        n->offer, n->offered, n->vcs, (void *)n->read_sizes, n->accept_at};
+    void *const parts[] = {n->in,     n->heads, n->out,     n->requests_of, n->ports,    n->wheel,
+                           n->pushed, n->offer, n->offered, n->vcs,         n->accept_at};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) free(parts[i]);
 }
 

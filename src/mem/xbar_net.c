@@ -137,29 +137,56 @@ static inline void xbar_accept(struct xbar_net *n, uint32_t input, struct xbar_p
         xbar_queue_push(&in->injection, n->injection, p);
 }
 
-/* The head of the link comes in, if it can be seen and fits. True: it waits, until what is on the channel has passed. */
-static inline bool xbar_take(struct xbar_net *n, uint32_t input)
+/* The head of the link, which can be seen, does not fit: it waits, until what is on the channel has passed or a grant makes room. Nobody looks at the input before. */
+static inline void xbar_keep_waiting(struct xbar_net *n, uint32_t input, const struct xbar_packet *p)
+{
+    xbar_ports_of(n, input)->waiting |= xbar_bit(input);
+    n->heads[input] = *p;
+}
+
+/* The head of the link comes in, if it fits. */
+static inline bool xbar_take(struct xbar_net *n, uint32_t input, struct xbar_packet *p)
 {
     struct xbar_input *in = &n->in[input];
+    if (!xbar_has_room(&in->injection, n->injection, p->flits)) return false;
+    link_pop(in->from, n->now);
+    xbar_accept(n, input, p);
+    return true;
+}
+
+/* One packet was taken in this cycle. The next one is looked at in the next cycle, or when it can be seen; where that would find it waiting, it waits now. */
+static inline void xbar_foresee(struct xbar_net *n, uint32_t input)
+{
+    const struct xbar_input *in = &n->in[input];
+    tick next = link_next(in->from);
+    if (next == TICK_NEVER) return; /* a push leaves a note */
+    if (next <= n->now && in->channel_free > n->cycle + 1) {
+        struct xbar_packet p = xbar_packet_of(n, in->from->head_value);
+        if (!xbar_has_room(&in->injection, n->injection, p.flits)) {
+            xbar_keep_waiting(n, input, &p);
+            return;
+        }
+    }
+    xbar_plan(n, EVENT_LOOK, input, xbar_cycles_to(n, next));
+}
+
+/* What the link shows. */
+static inline void xbar_see(struct xbar_net *n, uint32_t input)
+{
     struct xbar_ports *ports = xbar_ports_of(n, input);
-    struct link *from = in->from;
     const uint64_t bit = xbar_bit(input);
     uint32_t id;
-    if (link_peek(from, n->now, &id)) {
-        struct xbar_packet p = ports->waiting & bit ? n->heads[input] : xbar_packet_of(n, id);
-        if (!xbar_has_room(&in->injection, n->injection, p.flits)) {
-            ports->waiting |= bit;
-            n->heads[input] = p;
-            return true;
-        }
+    if (ports->waiting & bit) {
+        if (!xbar_take(n, input, &n->heads[input])) return;
         ports->waiting &= ~bit;
-        link_pop(from, n->now);
-        xbar_accept(n, input, &p);
+    } else if (link_peek(n->in[input].from, n->now, &id)) {
+        struct xbar_packet p = xbar_packet_of(n, id);
+        if (!xbar_take(n, input, &p)) {
+            xbar_keep_waiting(n, input, &p);
+            return;
+        }
     }
-    tick next = link_next(from);
-    if (next != TICK_NEVER)
-        xbar_plan(n, EVENT_LOOK, input, xbar_cycles_to(n, next)); /* a push leaves a note */
-    return false;
+    xbar_foresee(n, input);
 }
 
 static inline void xbar_inject(struct xbar_net *n, uint32_t input)
@@ -170,9 +197,10 @@ static inline void xbar_inject(struct xbar_net *n, uint32_t input)
         q->flits = (uint16_t)(q->flits - q->passing);
         q->passing = 0;
     }
-    bool is_waiting = xbar_take(n, input);
+    xbar_see(n, input);
     if (q->count) xbar_start_channel(n, input);
-    if (q->passing && (q->count || is_waiting)) xbar_plan(n, EVENT_LOOK, input, in->channel_free - n->cycle);
+    if (q->passing && (q->count || xbar_ports_of(n, input)->waiting & xbar_bit(input)))
+        xbar_plan(n, EVENT_LOOK, input, in->channel_free - n->cycle);
 }
 
 /* ---- the infinite network: each packet takes the time of an idle network ---- */
@@ -288,7 +316,7 @@ static inline void xbar_gather(struct xbar_net *n, tick now)
     for (uint64_t slots = xbar_advance(n, now); slots; slots &= slots - 1)
         xbar_take_slot(n, (uint32_t)__builtin_ctzll(slots));
     for (uint32_t w = 0; w < n->words; w++) {
-        n->ports[w].look |= xbar_noted(n, n->pushed, w * 64, n->inputs);
+        n->ports[w].look |= xbar_noted(n, n->pushed, w * 64, n->inputs) & ~n->ports[w].waiting;
         n->ports[w].deliver |= xbar_noted(n, n->room, w * 64, n->outputs);
     }
 }

@@ -57,12 +57,12 @@ struct xbar_output {
     struct link *to;
     uint64_t free;  /* of the switch */
     uint64_t sent;  /* when the last flit that it has is on the wires */
-    uint64_t *asks; /* mask of inputs of which a head is for this output */
+    uint64_t *asks; /* mask of inputs of which a head is for this output: own_asks, if they do */
     /* ejection buffer: space is taken when a packet is granted */
     struct xbar_arrival *at;
     uint16_t head, count, capacity;
     uint16_t grant_at; /* iSLIP: first input to grant */
-    uint64_t unused[2];
+    uint64_t own_asks[2];
 };
 
 /* Masks of 64 inputs and of 64 outputs. */
@@ -88,7 +88,7 @@ enum xbar_event {
     EVENT_LOOK,     /* input: its channel is free, or its link shows something */
     EVENT_COUNT
 };
-enum { WHEEL_SLOTS = 64, NOTE_WORD = 8 /* notes that are looked at together */ };
+enum { WHEEL_SLOTS = 64, NOTE_WORD = 8 /* notes that are looked at together */, SECTORS_MAX = 32 };
 
 /* The events of one cycle for 64 ports. */
 struct xbar_slot {
@@ -97,7 +97,7 @@ struct xbar_slot {
 
 struct xbar_net {
     /* each cycle */
-    tick now;
+    _Alignas(HOST_LINE) tick now;
     uint64_t cycle;           /* of now */
     uint64_t occupied;        /* bit s: slot s of the wheel has an event */
     struct xbar_ports *ports; /* [port / 64] */
@@ -120,12 +120,12 @@ struct xbar_net {
     uint16_t latency;
     uint8_t input_speedup, output_speedup;
     bool is_reply, is_infinite;
-    bool has_far;                       /* an event was planned beyond the wheel: it comes early */
-    const struct xbar_size *read_sizes; /* [sectors]: packets that carry a read this way */
+    bool has_far;                                 /* an event was planned beyond the wheel: it comes early */
+    struct xbar_size read_sizes[SECTORS_MAX + 1]; /* [sectors]: packets that carry a read this way */
     /* seldom */
     const struct xbar_params *params;
     uint32_t flit_bytes;
-    uint64_t *requests_of; /* [output * words]: what the outputs' asks point to */
+    uint64_t *requests_of; /* [output * words]: what the outputs' asks point to, or NULL */
     /* several virtual channels */
     struct xbar_vc *vcs; /* [input * vcs + v] */
     uint32_t *accept_at; /* [input]: iSLIP: first output to accept */

@@ -37,7 +37,7 @@ static void order_is_kept_and_the_ring_wraps(void **state)
         if (link_can_push(&l, t)) link_push(&l, t, in++);
     }
     assert_true(out > 60 && in <= out + 3);
-    assert_int_equal(l.pushes, in);
+    assert_int_equal(link_pushes(&l), in);
     link_free(&l);
 }
 
