@@ -106,14 +106,21 @@ static inline void xbar_put_on_channel(struct xbar_net *n, uint32_t input, struc
     xbar_request(n, input, vc);
 }
 
-static inline void xbar_start_channel(struct xbar_net *n, uint32_t input)
+/* The oldest in the injection buffer goes on the channel, if both are free for it; what came (may be NULL) goes behind the others, or past an empty buffer. */
+static inline void xbar_move(struct xbar_net *n, uint32_t input, const struct xbar_packet *came)
 {
     struct xbar_input *in = &n->in[input];
-    if (in->channel_free > n->cycle) return;
-    const struct xbar_packet *first = xbar_queue_head(&in->injection);
-    struct xbar_vc *vc = xbar_vc_for(n, input, first->dst);
-    if (xbar_has_room(&vc->packets, n->vc_buffer, first->flits))
-        xbar_put_on_channel(n, input, vc, xbar_queue_pop(&in->injection, n->injection));
+    struct xbar_queue *q = &in->injection;
+    const struct xbar_packet *first = q->count ? xbar_queue_head(q) : came;
+    if (first && in->channel_free <= n->cycle) {
+        struct xbar_vc *vc = xbar_vc_for(n, input, first->dst);
+        if (xbar_has_room(&vc->packets, n->vc_buffer, first->flits)) {
+            xbar_put_on_channel(n, input, vc, first);
+            if (first == came) return;
+            xbar_queue_pop(q, n->injection);
+        }
+    }
+    if (came) xbar_queue_push(q, n->injection, came);
 }
 
 /* In how many cycles something that comes at t can be seen. */
@@ -122,84 +129,61 @@ static inline uint64_t xbar_cycles_to(const struct xbar_net *n, tick t)
     return t <= n->now + n->period ? 1 : (t - n->now + n->period - 1) / n->period;
 }
 
-/* Into the injection buffer, or through it where nothing is in the way. */
-static inline void xbar_accept(struct xbar_net *n, uint32_t input, struct xbar_packet *p)
+/* The head of the link comes in, if it can be seen and fits. If it does not fit it waits, until what is on the channel has passed or a
+ * grant makes room; nobody looks at the input before. */
+static inline const struct xbar_packet *xbar_take(struct xbar_net *n, uint32_t input)
 {
     struct xbar_input *in = &n->in[input];
-    struct xbar_vc *vc = xbar_vc_for(n, input, p->dst);
-    bool is_clear = !in->injection.flits && xbar_has_room(&vc->packets, n->vc_buffer, p->flits);
+    struct xbar_ports *ports = xbar_ports_of(n, input);
+    struct xbar_packet *p = &n->heads[input];
+    const uint64_t bit = xbar_bit(input);
+    uint32_t id;
+    if (!(ports->waiting & bit)) {
+        if (!link_peek(in->from, n->now, &id)) return NULL;
+        *p = xbar_packet_of(n, id);
+    }
+    if (!xbar_has_room(&in->injection, n->injection, p->flits)) {
+        ports->waiting |= bit;
+        return NULL;
+    }
+    ports->waiting &= ~bit;
+    link_pop(in->from, n->now);
     p->taken = (xbar_stamp)n->cycle;
     in->injection.flits = (uint16_t)(in->injection.flits + p->flits);
     n->packets++;
-    if (is_clear)
-        xbar_put_on_channel(n, input, vc, p);
-    else
-        xbar_queue_push(&in->injection, n->injection, p);
+    return p;
 }
 
-/* The head of the link, which can be seen, does not fit: it waits, until what is on the channel has passed or a grant makes room. Nobody looks at the input before. */
-static inline void xbar_keep_waiting(struct xbar_net *n, uint32_t input, const struct xbar_packet *p)
-{
-    xbar_ports_of(n, input)->waiting |= xbar_bit(input);
-    n->heads[input] = *p;
-}
-
-/* The head of the link comes in, if it fits. */
-static inline bool xbar_take(struct xbar_net *n, uint32_t input, struct xbar_packet *p)
-{
-    struct xbar_input *in = &n->in[input];
-    if (!xbar_has_room(&in->injection, n->injection, p->flits)) return false;
-    link_pop(in->from, n->now);
-    xbar_accept(n, input, p);
-    return true;
-}
-
-/* One packet was taken in this cycle. The next one is looked at in the next cycle, or when it can be seen; where that would find it waiting, it waits now. */
+/* What the link shows next is looked at in the next cycle, or when it can be seen; where that would find it waiting, it waits now. */
 static inline void xbar_foresee(struct xbar_net *n, uint32_t input)
 {
     const struct xbar_input *in = &n->in[input];
     tick next = link_next(in->from);
     if (next == TICK_NEVER) return; /* a push leaves a note */
     if (next <= n->now && in->channel_free > n->cycle + 1) {
-        struct xbar_packet p = xbar_packet_of(n, in->from->head_value);
-        if (!xbar_has_room(&in->injection, n->injection, p.flits)) {
-            xbar_keep_waiting(n, input, &p);
+        struct xbar_packet *p = &n->heads[input];
+        *p = xbar_packet_of(n, in->from->head_value);
+        if (!xbar_has_room(&in->injection, n->injection, p->flits)) {
+            xbar_ports_of(n, input)->waiting |= xbar_bit(input);
             return;
         }
     }
     xbar_plan(n, EVENT_LOOK, input, xbar_cycles_to(n, next));
 }
 
-/* What the link shows. */
-static inline void xbar_see(struct xbar_net *n, uint32_t input)
-{
-    struct xbar_ports *ports = xbar_ports_of(n, input);
-    const uint64_t bit = xbar_bit(input);
-    uint32_t id;
-    if (ports->waiting & bit) {
-        if (!xbar_take(n, input, &n->heads[input])) return;
-        ports->waiting &= ~bit;
-    } else if (link_peek(n->in[input].from, n->now, &id)) {
-        struct xbar_packet p = xbar_packet_of(n, id);
-        if (!xbar_take(n, input, &p)) {
-            xbar_keep_waiting(n, input, &p);
-            return;
-        }
-    }
-    xbar_foresee(n, input);
-}
-
 static inline void xbar_inject(struct xbar_net *n, uint32_t input)
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_queue *q = &in->injection;
+    const struct xbar_ports *ports = xbar_ports_of(n, input);
+    const uint64_t bit = xbar_bit(input);
     if (in->channel_free <= n->cycle) {
         q->flits = (uint16_t)(q->flits - q->passing);
         q->passing = 0;
     }
-    xbar_see(n, input);
-    if (q->count) xbar_start_channel(n, input);
-    if (q->passing && (q->count || xbar_ports_of(n, input)->waiting & xbar_bit(input)))
+    xbar_move(n, input, xbar_take(n, input));
+    if (!(ports->waiting & bit)) xbar_foresee(n, input);
+    if (q->passing && (q->count || ports->waiting & bit))
         xbar_plan(n, EVENT_LOOK, input, in->channel_free - n->cycle);
 }
 
@@ -290,35 +274,32 @@ static inline void xbar_take_slot(struct xbar_net *n, uint32_t slot)
 }
 
 /* Notes are bytes, because units write them side by side; each is 0 or 1, so that eight become bits by one multiplication. */
-static inline uint64_t xbar_read_notes(uint8_t *notes, uint32_t ports)
+static inline uint64_t xbar_read_notes(uint8_t *notes)
 {
-    uint64_t mask = 0;
-    for (uint32_t first = 0; first < ports; first += NOTE_WORD) {
-        uint64_t word;
-        memcpy(&word, notes + first, sizeof word);
-        if (!word) continue;
-        memset(notes + first, 0, sizeof word);
-        mask |= (word * 0x0102040810204080ull >> 56) << first;
-    }
-    return mask;
+    uint64_t word;
+    memcpy(&word, notes, sizeof word);
+    memset(notes, 0, sizeof word);
+    return word * 0x0102040810204080ull >> 56;
 }
 
-/* Of the ports from `first` on, those of one mask; without notes each port is looked at in each cycle. */
-static inline uint64_t xbar_noted(const struct xbar_net *n, uint8_t *notes, uint32_t first, uint32_t ports)
+/* Without notes each port is looked at in each cycle. */
+COLD static void xbar_note_all(struct xbar_net *n)
 {
-    uint32_t here = ports <= first ? 0 : MIN(ports - first, 64u);
-    if (LIKELY(n->has_notes)) return xbar_read_notes(notes + first, here);
-    return here < 64 ? (1ull << here) - 1 : ~0ull;
+    memset(n->pushed, 1, n->inputs);
+    memset(n->room, 1, n->outputs);
 }
 
 static inline void xbar_gather(struct xbar_net *n, tick now)
 {
     for (uint64_t slots = xbar_advance(n, now); slots; slots &= slots - 1)
         xbar_take_slot(n, (uint32_t)__builtin_ctzll(slots));
-    for (uint32_t w = 0; w < n->words; w++) {
-        n->ports[w].look |= xbar_noted(n, n->pushed, w * 64, n->inputs) & ~n->ports[w].waiting;
-        n->ports[w].deliver |= xbar_noted(n, n->room, w * 64, n->outputs);
+    if (UNLIKELY(!n->has_notes)) xbar_note_all(n);
+    for (uint32_t i = 0; i < n->inputs; i += NOTE_WORD) {
+        struct xbar_ports *p = xbar_ports_of(n, i);
+        p->look |= xbar_read_notes(n->pushed + i) << i % 64 & ~p->waiting;
     }
+    for (uint32_t o = 0; o < n->outputs; o += NOTE_WORD)
+        xbar_ports_of(n, o)->deliver |= xbar_read_notes(n->room + o) << o % 64;
 }
 
 static inline void xbar_deliver_looked(struct xbar_net *n)

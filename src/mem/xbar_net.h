@@ -111,7 +111,7 @@ struct xbar_net {
     /* each packet */
     struct xbar_input *in;
     struct xbar_output *out;
-    struct xbar_packet *heads; /* [input]: of its link, if it is waiting */
+    struct xbar_packet *heads; /* [input]: what its link showed last */
     struct xbar_net_stats *stats;
     struct req_pool *pool;
     uint32_t packets; /* inside the network */
