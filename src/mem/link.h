@@ -149,6 +149,7 @@ static inline uint32_t link_pop(struct link *l, tick now)
         l->next++;
     } else {
         l->head_ready = TICK_NEVER;
+        l->next = 0; /* a link that is often empty uses few lines of its slots */
     }
     if (UNLIKELY(l->producer_waits)) link_tell_producer(l, now);
     return value;

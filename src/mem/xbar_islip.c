@@ -36,15 +36,15 @@ static uint32_t islip_distance(uint32_t port, uint32_t pointer, uint32_t ports)
 
 static uint32_t islip_after(uint32_t port, uint32_t ports) { return port + 1 == ports ? 0 : port + 1; }
 
-/* Cycles that flits take at `speedup` a cycle. */
-static inline uint32_t islip_cycles(uint32_t flits, uint32_t speedup)
+/* Cycles that flits take at `speedup` a cycle: their quotient, rounded up; exact for all that a packet can have. */
+static inline uint32_t islip_cycles(uint32_t flits, uint32_t speedup, uint32_t per_speedup)
 {
-    if (speedup == 1) return flits;
-    return speedup == 2 ? (flits + 1) / 2 : (flits + speedup - 1) / speedup; /* without a division, mostly */
+    return (uint32_t)((uint64_t)(flits + speedup - 1) * per_speedup >> 31);
 }
 
 /* All of the packet at the head is through the switch: the next one asks. */
-static inline void islip_pass(struct xbar_net *n, uint32_t input, uint32_t output, struct xbar_vc *vc)
+static inline void islip_pass(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, uint32_t output,
+                              struct xbar_vc *vc)
 {
     const struct xbar_packet *p = xbar_queue_pop(&vc->packets, n->vc_buffer);
     const struct xbar_output *o = &n->out[output];
@@ -52,17 +52,17 @@ static inline void islip_pass(struct xbar_net *n, uint32_t input, uint32_t outpu
     vc->packets.passing = 0;
     o->asks[input / 64] &= ~xbar_bit(input);
     for (uint32_t w = 0; w < n->words; w++) left |= o->asks[w];
-    if (!left) xbar_ports_of(n, output)->asked &= ~xbar_bit(output);
+    if (!left) ports->asked &= ~xbar_bit(output);
     xbar_eject(
-        n, output,
+        n, ports, output,
         &(struct xbar_arrival){
             .id = p->id, .taken = p->taken, .ready = (xbar_stamp)(o->sent + n->latency), .flits = p->flits});
-    if (vc->packets.count) xbar_request(n, input, vc);
+    if (vc->packets.count) xbar_request(n, input, xbar_queue_head(&vc->packets));
 }
 
 /* A packet of n flits takes the output's wires for n cycles, the switch's ports for n / their speedup. Of a reply of
- * several packets one goes; the others stay at the head, and ask again. */
-static inline void islip_start(struct xbar_net *n, uint32_t input, uint32_t output)
+ * several packets one goes; the others stay at the head, and ask again. ports: the output's. */
+static inline void islip_start(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, uint32_t output)
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_output *o = &n->out[output];
@@ -70,8 +70,9 @@ static inline void islip_start(struct xbar_net *n, uint32_t input, uint32_t outp
     struct xbar_vc *vc = xbar_vc_for(n, input, output);
     const struct xbar_packet *head = xbar_queue_head(&vc->packets);
     const uint64_t cycle = n->cycle;
-    uint32_t step = head->step, out_cycles = islip_cycles(step, n->output_speedup),
-             in_cycles = islip_cycles(step, n->input_speedup);
+    uint32_t step = head->step;
+    uint32_t out_cycles = islip_cycles(step, n->output_speedup, n->per_output_speedup),
+             in_cycles = islip_cycles(step, n->input_speedup, n->per_input_speedup);
     assert(head->dst == output && o->free <= cycle && in->port_free <= cycle);
     n->stats->stall_cycles += (xbar_stamp)cycle - vc->head_since;
     n->stats->output_busy_cycles += step;
@@ -83,15 +84,15 @@ static inline void islip_start(struct xbar_net *n, uint32_t input, uint32_t outp
     o->sent = MAX(o->sent, cycle) + step;
     in->port_free = cycle + in_cycles;
     if (out_cycles > 1 || !n->has_one_vc) { /* else it is not looked at again before */
-        xbar_ports_of(n, output)->busy |= xbar_bit(output);
-        xbar_plan(n, EVENT_OUT_FREE, output, out_cycles);
+        ports->busy |= xbar_bit(output);
+        xbar_plan(n, ports, EVENT_OUT_FREE, output, out_cycles);
     }
     vc->head_since = (xbar_stamp)in->port_free;
     vc->packets.passing = (uint16_t)(vc->packets.passing + step);
-    if (vc->packets.passing == head->flits) islip_pass(n, input, output, vc);
+    if (vc->packets.passing == head->flits) islip_pass(n, ports, input, output, vc);
     if (!vc->packets.count && n->has_one_vc) return;
     if (in_cycles > 1) {
-        xbar_keep_input(n, input, in->port_free);
+        xbar_keep_input(n, in_ports, input, in->port_free);
     } else {
         in_ports->in_busy |= xbar_bit(input);
         in_ports->in_soon |= xbar_bit(input);
@@ -105,7 +106,7 @@ static inline void islip_one_vc(struct xbar_net *n)
             uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m), input = islip_grant(n, output);
             if (input == n->inputs) continue;
             n->out[output].grant_at = (uint16_t)islip_after(input, n->inputs);
-            islip_start(n, input, output);
+            islip_start(n, &n->ports[w], input, output);
         }
 }
 
@@ -124,7 +125,7 @@ static void islip_accept(struct xbar_net *n, uint32_t input, bool first_round)
 {
     uint32_t output = n->offer[input];
     n->offer[input] = NO_OFFER;
-    islip_start(n, input, output);
+    islip_start(n, xbar_ports_of(n, output), input, output);
     if (!first_round) return;
     n->out[output].grant_at = (uint16_t)islip_after(input, n->inputs);
     n->accept_at[input] = islip_after(output, n->outputs);

@@ -52,6 +52,8 @@ static void xbar_make_outputs(struct xbar_net *n, struct link **to)
                                  .capacity = places};
 }
 
+static uint32_t xbar_per(uint32_t speedup) { return ((1u << 31) + speedup - 1) / speedup; }
+
 void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_reply, uint32_t inputs,
                    uint32_t outputs, const struct clock_domain *clock, struct req_pool *pool,
                    struct link **from, struct link **to, struct xbar_net_stats *stats)
@@ -65,6 +67,8 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
                            .injection = (uint16_t)p->injection,
                            .vc_buffer = (uint16_t)p->vc_buffer,
                            .latency = (uint16_t)p->latency,
+                           .per_input_speedup = xbar_per(p->input_speedup),
+                           .per_output_speedup = xbar_per(p->output_speedup),
                            .input_speedup = (uint8_t)p->input_speedup,
                            .output_speedup = (uint8_t)p->output_speedup,
                            .flit_bytes = is_reply ? p->reply_flit : p->request_flit,
@@ -79,7 +83,6 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
     n->pushed = mem_zalloc_lines(pushed_bytes + round_up_u64(outputs, NOTE_WORD));
     n->room = n->pushed + pushed_bytes;
     n->ports = mem_zalloc_lines(sizeof *n->ports * n->words);
-    n->wheel = mem_zalloc_lines(sizeof *n->wheel * n->words * WHEEL_SLOTS);
     xbar_make_sizes(n);
     xbar_make_inputs(n, from);
     xbar_make_outputs(n, to);
@@ -101,7 +104,7 @@ void xbar_net_free(struct xbar_net *n)
     }
     for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) free(n->vcs[i].packets.at);
     for (uint32_t o = 0; o < n->outputs; o++) free(n->out[o].at);
-    void *const parts[] = {n->in,     n->heads, n->out,     n->requests_of, n->ports,    n->wheel,
+    void *const parts[] = {n->in,     n->heads, n->out,     n->requests_of, n->ports,
                            n->pushed, n->offer, n->offered, n->vcs,         n->accept_at};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) free(parts[i]);
 }

@@ -53,12 +53,13 @@ static inline struct xbar_packet xbar_packet_of(const struct xbar_net *n, uint32
 /* ---- from the ejection buffers into the links: one packet a cycle ---- */
 
 /* The head goes, if it is complete and the link has room. False: nothing more goes in this cycle. */
-static inline bool xbar_deliver_head(struct xbar_net *n, struct xbar_output *o, uint32_t output)
+static inline bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *ports, uint32_t output)
 {
+    struct xbar_output *o = &n->out[output];
     const struct xbar_arrival *a = xbar_arrival_head(o);
     int32_t ahead = xbar_until(n, a->ready);
     if (ahead > 0) {
-        xbar_plan(n, EVENT_DELIVER, output, (uint32_t)ahead);
+        xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)ahead);
         return false;
     }
     if (!link_can_push(o->to, n->now)) return false; /* the link says when there is room */
@@ -68,19 +69,19 @@ static inline bool xbar_deliver_head(struct xbar_net *n, struct xbar_output *o, 
     s->eject_wait_cycles += (uint32_t)-ahead;
     s->latency_cycles += (uint32_t)-xbar_until(n, a->taken);
     link_push(o->to, n->now, a->id);
-    if (o->count == o->capacity) xbar_ports_of(n, output)->full &= ~xbar_bit(output);
-    o->head = o->head + 1u == o->capacity ? 0 : (uint16_t)(o->head + 1);
+    ports->full &= ~xbar_bit(output);
     o->count--;
+    o->head = xbar_ring_after(o->head, o->capacity, o->count);
     n->packets--;
     return true;
 }
 
-static inline void xbar_deliver(struct xbar_net *n, uint32_t output)
+static inline void xbar_deliver(struct xbar_net *n, struct xbar_ports *ports, uint32_t output)
 {
-    struct xbar_output *o = &n->out[output];
-    if (!o->count || !xbar_deliver_head(n, o, output) || !o->count) return;
+    const struct xbar_output *o = &n->out[output];
+    if (!o->count || !xbar_deliver_head(n, ports, output) || !o->count) return;
     int32_t ahead = xbar_until(n, xbar_arrival_head(o)->ready);
-    xbar_plan(n, EVENT_DELIVER, output, (uint32_t)MAX(ahead, 1));
+    xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)MAX(ahead, 1));
 }
 
 /* ---- from the links into the injection buffers, and over the channel: at most one flit a cycle ---- */
@@ -91,8 +92,8 @@ static inline bool xbar_has_room(const struct xbar_queue *q, uint32_t size, uint
     return !q->flits || q->flits + flits <= size;
 }
 
-static inline void xbar_put_on_channel(struct xbar_net *n, uint32_t input, struct xbar_vc *vc,
-                                       const struct xbar_packet *p)
+static inline void xbar_put_on_channel(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
+                                       struct xbar_vc *vc, const struct xbar_packet *p)
 {
     struct xbar_input *in = &n->in[input];
     vc->packets.flits = (uint16_t)(vc->packets.flits + p->flits);
@@ -102,12 +103,13 @@ static inline void xbar_put_on_channel(struct xbar_net *n, uint32_t input, struc
     if (vc->packets.count > 1) return;
     uint64_t ready = n->cycle + 1; /* to compete */
     vc->head_since = (xbar_stamp)MAX(ready, in->port_free);
-    if (n->has_one_vc && in->port_free > ready) xbar_keep_input(n, input, in->port_free);
-    xbar_request(n, input, vc);
+    if (n->has_one_vc && in->port_free > ready) xbar_keep_input(n, ports, input, in->port_free);
+    xbar_request(n, input, p);
 }
 
 /* The oldest in the injection buffer goes on the channel, if both are free for it; what came (may be NULL) goes behind the others, or past an empty buffer. */
-static inline void xbar_move(struct xbar_net *n, uint32_t input, const struct xbar_packet *came)
+static inline void xbar_move(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
+                             const struct xbar_packet *came)
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_queue *q = &in->injection;
@@ -115,7 +117,7 @@ static inline void xbar_move(struct xbar_net *n, uint32_t input, const struct xb
     if (first && in->channel_free <= n->cycle) {
         struct xbar_vc *vc = xbar_vc_for(n, input, first->dst);
         if (xbar_has_room(&vc->packets, n->vc_buffer, first->flits)) {
-            xbar_put_on_channel(n, input, vc, first);
+            xbar_put_on_channel(n, ports, input, vc, first);
             if (first == came) return;
             xbar_queue_pop(q, n->injection);
         }
@@ -131,10 +133,10 @@ static inline uint64_t xbar_cycles_to(const struct xbar_net *n, tick t)
 
 /* The head of the link comes in, if it can be seen and fits. If it does not fit it waits, until what is on the channel has passed or a
  * grant makes room; nobody looks at the input before. */
-static inline const struct xbar_packet *xbar_take(struct xbar_net *n, uint32_t input)
+static inline const struct xbar_packet *xbar_take(struct xbar_net *n, struct xbar_ports *ports,
+                                                  uint32_t input)
 {
     struct xbar_input *in = &n->in[input];
-    struct xbar_ports *ports = xbar_ports_of(n, input);
     struct xbar_packet *p = &n->heads[input];
     const uint64_t bit = xbar_bit(input);
     uint32_t id;
@@ -155,7 +157,7 @@ static inline const struct xbar_packet *xbar_take(struct xbar_net *n, uint32_t i
 }
 
 /* What the link shows next is looked at in the next cycle, or when it can be seen; where that would find it waiting, it waits now. */
-static inline void xbar_foresee(struct xbar_net *n, uint32_t input)
+static inline void xbar_foresee(struct xbar_net *n, struct xbar_ports *ports, uint32_t input)
 {
     const struct xbar_input *in = &n->in[input];
     tick next = link_next(in->from);
@@ -164,45 +166,44 @@ static inline void xbar_foresee(struct xbar_net *n, uint32_t input)
         struct xbar_packet *p = &n->heads[input];
         *p = xbar_packet_of(n, in->from->head_value);
         if (!xbar_has_room(&in->injection, n->injection, p->flits)) {
-            xbar_ports_of(n, input)->waiting |= xbar_bit(input);
+            ports->waiting |= xbar_bit(input);
             return;
         }
     }
-    xbar_plan(n, EVENT_LOOK, input, xbar_cycles_to(n, next));
+    xbar_plan(n, ports, EVENT_LOOK, input, xbar_cycles_to(n, next));
 }
 
-static inline void xbar_inject(struct xbar_net *n, uint32_t input)
+static inline void xbar_inject(struct xbar_net *n, struct xbar_ports *ports, uint32_t input)
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_queue *q = &in->injection;
-    const struct xbar_ports *ports = xbar_ports_of(n, input);
     const uint64_t bit = xbar_bit(input);
     if (in->channel_free <= n->cycle) {
         q->flits = (uint16_t)(q->flits - q->passing);
         q->passing = 0;
     }
-    xbar_move(n, input, xbar_take(n, input));
-    if (!(ports->waiting & bit)) xbar_foresee(n, input);
+    xbar_move(n, ports, input, xbar_take(n, ports, input));
+    if (!(ports->waiting & bit)) xbar_foresee(n, ports, input);
     if (q->passing && (q->count || ports->waiting & bit))
-        xbar_plan(n, EVENT_LOOK, input, in->channel_free - n->cycle);
+        xbar_plan(n, ports, EVENT_LOOK, input, in->channel_free - n->cycle);
 }
 
 /* ---- the infinite network: each packet takes the time of an idle network ---- */
-COLD static void xbar_deliver_all_complete(struct xbar_net *n, uint32_t output)
+COLD static void xbar_deliver_all_complete(struct xbar_net *n, struct xbar_ports *ports, uint32_t output)
 {
-    struct xbar_output *o = &n->out[output];
-    while (o->count && xbar_deliver_head(n, o, output)) {}
+    while (n->out[output].count && xbar_deliver_head(n, ports, output)) {}
 }
 
 static void xbar_insert_by_time(struct xbar_net *n, uint32_t output, const struct xbar_arrival *a)
 {
     struct xbar_output *o = &n->out[output];
-    xbar_eject(n, output, a);
+    struct xbar_ports *ports = xbar_ports_of(n, output);
+    xbar_eject(n, ports, output, a);
     uint32_t i = o->count - 1u;
     for (; i && (int32_t)(xbar_arrival_at(o, i - 1)->ready - a->ready) > 0; i--)
         *xbar_arrival_at(o, i) = *xbar_arrival_at(o, i - 1);
     *xbar_arrival_at(o, i) = *a;
-    xbar_plan(n, EVENT_DELIVER, output, (uint32_t)xbar_until(n, a->ready));
+    xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)xbar_until(n, a->ready));
 }
 
 COLD static void xbar_inject_all(struct xbar_net *n, uint32_t input)
@@ -222,7 +223,7 @@ COLD static void xbar_inject_all(struct xbar_net *n, uint32_t input)
         n->packets++;
     }
     tick next = link_next(from);
-    if (next != TICK_NEVER) xbar_plan(n, EVENT_LOOK, input, xbar_cycles_to(n, next));
+    if (next != TICK_NEVER) xbar_plan(n, xbar_ports_of(n, input), EVENT_LOOK, input, xbar_cycles_to(n, next));
 }
 
 /* ---- time ---- */
@@ -250,7 +251,7 @@ COLD static uint64_t xbar_free_now(struct xbar_net *n, enum xbar_event e, uint32
         uint64_t at = e == EVENT_OUT_FREE ? n->out[port].free : n->in[port].port_free;
         if (at <= n->cycle) continue;
         free &= ~xbar_bit(port);
-        xbar_plan(n, e, port, at - n->cycle);
+        xbar_plan(n, xbar_ports_of(n, port), e, port, at - n->cycle);
     }
     return free;
 }
@@ -260,7 +261,7 @@ static inline void xbar_take_slot(struct xbar_net *n, uint32_t slot)
     n->occupied &= ~(1ull << slot);
     for (uint32_t w = 0; w < n->words; w++) {
         struct xbar_ports *p = &n->ports[w];
-        struct xbar_slot *at = &n->wheel[w * WHEEL_SLOTS + slot], s = *at;
+        struct xbar_slot *at = &p->wheel[slot], s = *at;
         *at = (struct xbar_slot){0};
         if (UNLIKELY(n->has_far)) {
             s.ports[EVENT_OUT_FREE] = xbar_free_now(n, EVENT_OUT_FREE, w, s.ports[EVENT_OUT_FREE]);
@@ -305,14 +306,15 @@ static inline void xbar_gather(struct xbar_net *n, tick now)
 static inline void xbar_deliver_looked(struct xbar_net *n)
 {
     for (uint32_t w = 0; w < n->words; w++) {
-        uint64_t m = n->ports[w].deliver;
-        n->ports[w].deliver = 0;
+        struct xbar_ports *ports = &n->ports[w];
+        uint64_t m = ports->deliver;
+        ports->deliver = 0;
         for (; m; m &= m - 1) {
             uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m);
             if (UNLIKELY(n->is_infinite))
-                xbar_deliver_all_complete(n, output);
+                xbar_deliver_all_complete(n, ports, output);
             else
-                xbar_deliver(n, output);
+                xbar_deliver(n, ports, output);
         }
     }
 }
@@ -320,14 +322,15 @@ static inline void xbar_deliver_looked(struct xbar_net *n)
 static inline void xbar_inject_looked(struct xbar_net *n)
 {
     for (uint32_t w = 0; w < n->words; w++) {
-        uint64_t m = n->ports[w].look;
-        n->ports[w].look = 0;
+        struct xbar_ports *ports = &n->ports[w];
+        uint64_t m = ports->look;
+        ports->look = 0;
         for (; m; m &= m - 1) {
             uint32_t input = w * 64 + (uint32_t)__builtin_ctzll(m);
             if (UNLIKELY(n->is_infinite))
                 xbar_inject_all(n, input);
             else
-                xbar_inject(n, input);
+                xbar_inject(n, ports, input);
         }
     }
 }

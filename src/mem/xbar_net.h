@@ -65,21 +65,6 @@ struct xbar_output {
     uint64_t own_asks[2];
 };
 
-/* Masks of 64 inputs and of 64 outputs. */
-struct xbar_ports {
-    uint64_t deliver; /* outputs to look at in this cycle: may have a packet for their link */
-    uint64_t asked;   /* outputs that a head competes for */
-    uint64_t busy;    /* outputs: free > cycle */
-    uint64_t full;    /* outputs: no room in the ejection buffer */
-    uint64_t look;    /* inputs to look at in this cycle */
-    uint64_t waiting; /* inputs: the link's head did not fit; it is in `heads` */
-    uint64_t in_busy; /* inputs: port_free > cycle, of those with a packet in a virtual channel */
-    uint64_t in_soon; /* inputs: in_busy in this cycle alone */
-};
-static_assert(sizeof(struct xbar_input) == HOST_LINE && sizeof(struct xbar_output) == HOST_LINE &&
-                  sizeof(struct xbar_ports) == HOST_LINE,
-              "ports take whole lines");
-
 /* What happens to a port by itself, at a time that is known before. */
 enum xbar_event {
     EVENT_DELIVER,  /* output: the oldest packet is complete, or it is its turn */
@@ -95,13 +80,28 @@ struct xbar_slot {
     uint64_t ports[EVENT_COUNT];
 };
 
+/* 64 inputs and 64 outputs: masks of them, and their events of the next cycles. */
+struct xbar_ports {
+    uint64_t deliver; /* outputs to look at in this cycle: may have a packet for their link */
+    uint64_t asked;   /* outputs that a head competes for */
+    uint64_t busy;    /* outputs: free > cycle */
+    uint64_t full;    /* outputs: no room in the ejection buffer */
+    uint64_t look;    /* inputs to look at in this cycle */
+    uint64_t waiting; /* inputs: the link's head did not fit; it is in `heads` */
+    uint64_t in_busy; /* inputs: port_free > cycle, of those with a packet in a virtual channel */
+    uint64_t in_soon; /* inputs: in_busy in this cycle alone */
+    struct xbar_slot wheel[WHEEL_SLOTS]; /* [cycle % WHEEL_SLOTS] */
+};
+static_assert(sizeof(struct xbar_input) == HOST_LINE && sizeof(struct xbar_output) == HOST_LINE &&
+                  offsetof(struct xbar_ports, wheel) == HOST_LINE,
+              "ports and their masks take whole lines");
+
 struct xbar_net {
     /* each cycle */
     _Alignas(HOST_LINE) tick now;
     uint64_t cycle;           /* of now */
     uint64_t occupied;        /* bit s: slot s of the wheel has an event */
     struct xbar_ports *ports; /* [port / 64] */
-    struct xbar_slot *wheel;  /* [port / 64 * WHEEL_SLOTS + cycle % WHEEL_SLOTS]: the next cycles */
     /* notes of links, a byte each, in whole words of NOTE_WORD: a push at an input, room at an output */
     uint8_t *pushed, *room;
     uint32_t period; /* ticks */
@@ -113,14 +113,16 @@ struct xbar_net {
     struct xbar_output *out;
     struct xbar_packet *heads; /* [input]: what its link showed last */
     struct xbar_net_stats *stats;
-    struct req_pool *pool;
-    uint32_t packets; /* inside the network */
+    uint32_t per_input_speedup,
+        per_output_speedup; /* 2^31 / the speedup, rounded up: a product for a division */
+    uint32_t packets;       /* inside the network */
     uint16_t inputs, outputs;
     uint16_t injection, vc_buffer; /* flits */
     uint16_t latency;
     uint8_t input_speedup, output_speedup;
     bool is_reply, is_infinite;
-    bool has_far;                                 /* an event was planned beyond the wheel: it comes early */
+    bool has_far; /* an event was planned beyond the wheel: it comes early */
+    struct req_pool *pool;
     struct xbar_size read_sizes[SECTORS_MAX + 1]; /* [sectors]: packets that carry a read this way */
     /* seldom */
     const struct xbar_params *params;
@@ -154,13 +156,18 @@ static inline void xbar_queue_push(struct xbar_queue *q, uint32_t size, const st
     uint32_t at = q->head + q->count++;
     q->at[at >= size ? at - size : at] = *p;
 }
+/* The next place of a ring; the first one again where it is empty now, so that one that is often empty uses few lines of the host. */
+static inline uint16_t xbar_ring_after(uint32_t head, uint32_t size, uint32_t left)
+{
+    return (uint16_t)(head + 1 == size || !left ? 0 : head + 1);
+}
 /* The place stays as it is until the next push. */
 static inline const struct xbar_packet *xbar_queue_pop(struct xbar_queue *q, uint32_t size)
 {
     assert(q->count);
     const struct xbar_packet *p = &q->at[q->head];
-    q->head = q->head + 1u == size ? 0 : (uint16_t)(q->head + 1);
     q->count--;
+    q->head = xbar_ring_after(q->head, size, q->count);
     return p;
 }
 
@@ -189,8 +196,9 @@ static inline struct xbar_ports *xbar_ports_of(const struct xbar_net *n, uint32_
 }
 /* Outputs that somebody asks for and that have room. */
 static inline uint64_t xbar_open(const struct xbar_ports *p) { return p->asked & ~p->busy & ~p->full; }
-/* The port has an event `ahead` cycles from now. One that is too far away comes early: whoever sees it plans it again. */
-static inline void xbar_plan(struct xbar_net *n, enum xbar_event e, uint32_t port, uint64_t ahead)
+/* A port of these has an event `ahead` cycles from now. One that is too far away comes early: whoever sees it plans it again. */
+static inline void xbar_plan(struct xbar_net *n, struct xbar_ports *ports, enum xbar_event e, uint32_t port,
+                             uint64_t ahead)
 {
     assert(ahead);
     if (UNLIKELY(ahead >= WHEEL_SLOTS)) {
@@ -198,32 +206,33 @@ static inline void xbar_plan(struct xbar_net *n, enum xbar_event e, uint32_t por
         n->has_far = true;
     }
     uint32_t slot = (uint32_t)(n->cycle + ahead) % WHEEL_SLOTS;
-    n->wheel[port / 64 * WHEEL_SLOTS + slot].ports[e] |= xbar_bit(port);
+    ports->wheel[slot].ports[e] |= xbar_bit(port);
     n->occupied |= 1ull << slot;
 }
 /* The input's port is busy beyond the next cycle. */
-static inline void xbar_keep_input(struct xbar_net *n, uint32_t input, uint64_t port_free)
+static inline void xbar_keep_input(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
+                                   uint64_t port_free)
 {
-    xbar_ports_of(n, input)->in_busy |= xbar_bit(input);
-    xbar_plan(n, EVENT_IN_FREE, input, port_free - n->cycle);
+    ports->in_busy |= xbar_bit(input);
+    xbar_plan(n, ports, EVENT_IN_FREE, input, port_free - n->cycle);
 }
 /* A packet is granted the place in the ejection buffer of its output. */
-static inline void xbar_eject(struct xbar_net *n, uint32_t output, const struct xbar_arrival *a)
+static inline void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, uint32_t output,
+                              const struct xbar_arrival *a)
 {
     struct xbar_output *o = &n->out[output];
     assert(o->count < o->capacity && xbar_until(n, a->ready) > 0);
     *xbar_arrival_at(o, o->count) = *a;
-    if (!o->count) xbar_plan(n, EVENT_DELIVER, output, (uint32_t)xbar_until(n, a->ready));
-    if (++o->count == o->capacity) xbar_ports_of(n, output)->full |= xbar_bit(output);
+    if (!o->count) xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)xbar_until(n, a->ready));
+    if (++o->count == o->capacity) ports->full |= xbar_bit(output);
 }
 /* A packet is now at the head of a virtual channel. */
-static inline void xbar_request(struct xbar_net *n, uint32_t input, const struct xbar_vc *vc)
+static inline void xbar_request(struct xbar_net *n, uint32_t input, const struct xbar_packet *head)
 {
-    uint32_t dst = xbar_queue_head(&vc->packets)->dst;
-    uint64_t *asks = &n->out[dst].asks[input / 64];
+    uint64_t *asks = &n->out[head->dst].asks[input / 64];
     assert(!(*asks & xbar_bit(input)));
     *asks |= xbar_bit(input);
-    xbar_ports_of(n, dst)->asked |= xbar_bit(dst);
+    xbar_ports_of(n, head->dst)->asked |= xbar_bit(head->dst);
 }
 
 #endif
