@@ -45,5 +45,5 @@ void link_refuse(struct link *l, tick now)
         l->refusals++;
     }
     /* The pop of this tick came before the question and told nobody. */
-    if (l->pop_time == now) link_tell_producer(l, now);
+    if (link_occupied(l, now) > l->count) link_tell_producer(l, now);
 }
