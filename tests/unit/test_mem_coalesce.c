@@ -45,6 +45,25 @@ static void scattered_lanes_make_one_each_in_lane_order(void **state)
     }
 }
 
+static void lines_far_apart_are_never_taken_for_one(void **state)
+{
+    for (uint64_t i = 0; i < COALESCE_LANES; i++)
+        addr[i] = 0x100000 + (i % 2 << 39) + (i % 8 << 45) +
+                  i / 16 * 64; /* the same low half of the line's number */
+    assert_int_equal(count(load(4, false)), 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(out[i].line, addr[i]);
+        assert_int_equal(out[i].lanes, 0x01010101u << i);
+    }
+    struct coalesce_access a = load(4, true);
+    a.mask = 0x00ff00f0;
+    assert_int_equal(count(a), 8);
+    assert_int_equal(out[0].lanes, 0x00100010);
+    assert_int_equal(out[0].sectors, 5);
+    assert_int_equal(out[4].lanes, 0x00010000);
+    assert_int_equal(out[4].sectors, 4);
+}
+
 static void line_mode_fetches_lines_and_sector_mode_sectors(void **state)
 {
     stride(0x1000, 4);
@@ -375,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(consecutive_words_make_one_transaction),
         cmocka_unit_test(scattered_lanes_make_one_each_in_lane_order),
+        cmocka_unit_test(lines_far_apart_are_never_taken_for_one),
         cmocka_unit_test(line_mode_fetches_lines_and_sector_mode_sectors),
         cmocka_unit_test(a_misaligned_warp_takes_two_lines),
         cmocka_unit_test(wide_accesses_make_more_transactions_only_where_lines_differ),
