@@ -201,12 +201,13 @@ struct sm {
     struct l1_txn offer;        /* to the L1 */
     struct {                    /* accesses to global and local memory, for mechanisms; sm_mech.c */
         uint64_t by_answer[L1_TAKEN], intra_warp;
+        uint32_t line_shift;
     } seen;
 
     /* cold */
     tick own_wake;
     struct sm_setup setup;
-    uint32_t line_bytes, line_shift, warp_slots, cta_slots;
+    uint32_t line_bytes, warp_slots, cta_slots;
     struct mech_counters counters,
         counters_from; /* as they were last asked for; totals when the kernel began */
     struct sm_cta *ctas;

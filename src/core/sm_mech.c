@@ -91,7 +91,7 @@ static void count_access(void *ctx, tick now, const struct l1_txn *t, enum l1_an
     struct sm_load *l = t->load;
     l->stats.accesses++;
     l->stats.misses += a == L1_MISS;
-    l->stats.unique_lines += lineset_add(&l->seen, t->addr >> m->line_shift);
+    l->stats.unique_lines += lineset_add(&l->seen, t->addr >> m->seen.line_shift);
 }
 
 static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)

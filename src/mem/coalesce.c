@@ -132,7 +132,7 @@ static uint32_t lanes_of_line(const struct coalesce_access *a, const uint32_t *n
     return lanes;
 }
 
-/* What its lanes touch of its line. */
+/* What its lanes touch of its line; of a store the bytes, until finish_txn makes sectors of them. */
 static void touch_line(const struct coalesce_access *a, struct coalesce_txn *t)
 {
     uint64_t covered[COVER_WORDS] = {0};
@@ -144,7 +144,7 @@ static void touch_line(const struct coalesce_access *a, struct coalesce_txn *t)
         covered[at / 64] |= ((1ull << a->bytes) - 1) << at % 64;
     }
     t->sectors = (uint8_t)sectors;
-    if (a->is_store) t->bytes_touched = count_bytes(covered);
+    if (a->is_store) t->write_bytes = count_bytes(covered);
 }
 
 /* Do the line numbers of any two lanes differ beyond their low halves? */
@@ -198,8 +198,9 @@ static void finish_txn(const struct coalesce_access *a, struct coalesce_txn *t)
     if (a->is_atomic) {
         t->write_bytes = (uint16_t)(a->bytes * count_bits(t->lanes));
     } else if (a->is_store) {
+        uint16_t touched = t->write_bytes;
         t->write_bytes = (uint16_t)(COALESCE_SECTOR_BYTES * count_bits(t->sectors));
-        t->partial = t->bytes_touched < t->write_bytes;
+        t->partial = touched < t->write_bytes;
     }
 }
 
@@ -215,7 +216,7 @@ static uint32_t finish(const struct coalesce_access *a, struct coalesce_txn *out
 static bool is_contiguous(const struct coalesce_access *a)
 {
     uint64_t differs = a->mask ^ UINT32_MAX, bytes = a->bytes;
-    if (differs || !is_pow2_u64(bytes)) return false;
+    if (differs || !is_pow2_u64(bytes) || a->addr[1] - a->addr[0] != bytes) return false;
     for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ (a->addr[0] + l * bytes);
     return !differs;
 }
@@ -238,7 +239,7 @@ static uint32_t coalesce_contiguous(const struct coalesce_access *a, struct coal
             .sectors = (uint8_t)(whole | bits_between(first / COALESCE_SECTOR_BYTES,
                                                       last / COALESCE_SECTOR_BYTES + 1)),
             .lanes = bits_between((uint32_t)(lo - from) >> shift, (uint32_t)(hi - from) >> shift),
-            .bytes_touched = (uint16_t)(a->is_store ? hi - lo : 0)};
+            .write_bytes = (uint16_t)(a->is_store ? hi - lo : 0)};
     }
     return count;
 }
@@ -257,7 +258,8 @@ static uint32_t coalesce_split(const struct coalesce_access *a, struct coalesce_
 uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn out[COALESCE_TXN_MAX])
 {
     uint32_t count;
-    assert(a->mask && a->line_bytes >= COALESCE_SECTOR_BYTES && a->line_bytes <= COALESCE_LINE_MAX);
+    assert(a->line_bytes >= COALESCE_SECTOR_BYTES && a->line_bytes <= COALESCE_LINE_MAX);
+    if (!a->mask) return 0;
     if (a->is_atomic && a->split_atomic)
         count = coalesce_split(a, out);
     else
@@ -277,7 +279,7 @@ uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
             uint64_t addr = coalesce_local_address(base, a->addr[lane] + word, lane);
             builder_add(&b, addr, MIN(a->bytes, 4), lane);
         }
-    for (uint32_t i = 0; a->is_store && i < b.count; i++) out[i].bytes_touched = count_bytes(b.covered[i]);
+    for (uint32_t i = 0; a->is_store && i < b.count; i++) out[i].write_bytes = count_bytes(b.covered[i]);
     return finish(a, out, b.count);
 }
 
