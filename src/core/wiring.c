@@ -61,11 +61,6 @@ static void note_atomic(void *ctx, const struct req *r)
     u->atomics[u->atomic_count++] = *r;
 }
 
-static void place_request(const void *map, struct req *r)
-{
-    addrmap_route(map, r->addr, &r->slice, &r->channel);
-}
-
 static void create_sms(struct timed_gpu *g)
 {
     g->sms = mem_zalloc(sizeof *g->sms * g->sm_count);
@@ -155,8 +150,7 @@ bool wiring_create(struct timed_gpu *g, struct diag_list *diags)
     g->channel_count = addrmap_channels(g->map);
     g->mech_gpu_states = mech_gpu_create(g->mechs);
     req_pool_init(&g->pool, POOL_START);
-    g->pool.place = place_request;
-    g->pool.place_ctx = g->map;
+    g->pool.map = g->map;
     g->units = units_create(g);
     create_links(g);
     create_sms(g);
