@@ -26,6 +26,17 @@ static void the_earliest_is_found_and_sleepers_are_not(void **state)
     wakes_free(&w);
 }
 
+/* Those of the mask have had their turn: news[] by component. */
+static void have_turns(struct wakes *w, const uint64_t *due, const tick *news)
+{
+    uint64_t soon[3] = {0};
+    struct wakes_news n = {.soon = soon, .later = TICK_NEVER};
+    for (uint32_t i = 0; i < UNITS; i++)
+        if (due[i / 64] >> (i % 64) & 1) wakes_note(w, &n, i, news[i]);
+    wakes_take(w, &n);
+    assert_true(!soon[0] && !soon[1] && !soon[2] && n.later == TICK_NEVER);
+}
+
 static void after_its_turn_one_may_wake_later_or_never(void **state)
 {
     struct wakes w;
@@ -38,11 +49,33 @@ static void after_its_turn_one_may_wake_later_or_never(void **state)
     uint64_t due[3] = {0};
     wakes_due(&w, 10, due);
     assert_true(due[0] == UINT64_MAX && due[1] == UINT64_MAX && due[2] == 3);
-    for (uint32_t k = 0; k < w.words; k++) wakes_set(&w, k, due[k], news);
+    have_turns(&w, due, news);
     assert_int_equal(wakes_least(&w), 30);
-    assert_true(!w.live[0] && w.live[1] == 1 && !w.live[2]);
     wakes_lower(&w, 0, 20); /* one that slept is told */
     assert_int_equal(wakes_least(&w), 20);
+    memset(due, 0, sizeof due);
+    wakes_due(&w, 20, due);
+    assert_true(due[0] == 1 && !due[1] && !due[2]);
+    assert_true(w.live[0] == 1 && w.live[1] == 1 &&
+                !w.live[2]); /* the others wait for somebody else, and cost nothing */
+    wakes_free(&w);
+}
+
+/* Whatever its wake, one that had its turn among all is not forgotten. */
+static void all_may_be_given_their_turn(void **state)
+{
+    struct wakes w;
+    tick news[UNITS];
+    wakes_init(&w, UNITS);
+    for (uint32_t i = 0; i < UNITS; i++) news[i] = i == 129 ? 30 : TICK_NEVER;
+    uint64_t due[3] = {0};
+    wakes_due_all(&w, due);
+    assert_true(due[0] == UINT64_MAX && due[1] == UINT64_MAX && due[2] == 3);
+    have_turns(&w, due, news);
+    assert_int_equal(wakes_least(&w), 30);
+    memset(due, 0, sizeof due);
+    wakes_due(&w, 30, due);
+    assert_true(!due[0] && !due[1] && due[2] == 2);
     wakes_free(&w);
 }
 
@@ -59,7 +92,7 @@ static void who_runs_at_the_next_edge_is_known_without_its_time(void **state)
     uint64_t due[3] = {0};
     wakes_due(&w, 10, due);
     w.horizon = 20;
-    for (uint32_t k = 0; k < w.words; k++) wakes_set(&w, k, due[k], news);
+    have_turns(&w, due, news);
     assert_true(wakes_least(&w) <= 20);
     wakes_lower(&w, 70, 20);
     wakes_lower(&w, 71, 21); /* too late for the edge at 20 */
@@ -68,13 +101,13 @@ static void who_runs_at_the_next_edge_is_known_without_its_time(void **state)
     assert_true(due[0] == UINT64_MAX && due[1] == 1 << 6 && !due[2]);
     w.horizon = 30;
     for (uint32_t i = 0; i < 128; i++) news[i] = TICK_NEVER;
-    for (uint32_t k = 0; k < w.words; k++) wakes_set(&w, k, due[k], news);
+    have_turns(&w, due, news);
     assert_int_equal(wakes_least(&w), 21);
     memset(due, 0, sizeof due);
     wakes_due(&w, 30, due);
     assert_true(!due[0] && due[1] == 1 << 7 && !due[2]);
     w.horizon = 40;
-    wakes_set(&w, 1, due[1], news);
+    have_turns(&w, due, news);
     assert_int_equal(wakes_least(&w), 35);
     wakes_free(&w);
 }
@@ -106,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_earliest_is_found_and_sleepers_are_not),
         cmocka_unit_test(after_its_turn_one_may_wake_later_or_never),
+        cmocka_unit_test(all_may_be_given_their_turn),
         cmocka_unit_test(who_runs_at_the_next_edge_is_known_without_its_time),
         cmocka_unit_test(a_round_does_the_parts_that_are_called_once),
     };
