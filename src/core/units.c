@@ -38,15 +38,12 @@ static struct unit *make_units(const struct req_pool *pool, uint32_t count)
 /* Member i of `count` that share the units. */
 static void member_init(const struct units *u, struct member *m, uint32_t i, uint32_t count)
 {
-    const uint32_t sms = u->sm_words, parts = u->part_words;
-    uint64_t *masks = zalloc_apart(sizeof *masks * 3 * (sms + parts));
-    add_range(masks, u->sm_count, i, count);
-    add_range(masks + sms, u->part_count, i, count);
-    *m = (struct member){.xbar_wake = TICK_NEVER, .masks = masks, .own_sms = masks, .own_parts = masks + sms};
-    m->sm_turns = (struct wakes_news){.soon = masks + sms + parts, .later = TICK_NEVER};
-    m->part_turns = (struct wakes_news){.soon = m->sm_turns.soon + sms, .later = TICK_NEVER};
-    m->sm_news = m->part_turns.soon + parts;
-    m->part_news = m->sm_news + sms;
+    const uint32_t words = u->sm_words + u->part_words;
+    uint64_t *own = zalloc_apart(sizeof *own * words);
+    add_range(own, u->sm_count, i, count);
+    add_range(own + u->sm_words, u->part_count, i, count);
+    *m = (struct member){
+        .own_sms = own, .own_parts = own + u->sm_words, .turns = zalloc_apart(sizeof *m->turns * words)};
 }
 
 static struct member *make_members(const struct units *u, uint32_t count)
@@ -58,7 +55,10 @@ static struct member *make_members(const struct units *u, uint32_t count)
 
 static void free_members(struct member *list, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) free(list[i].masks);
+    for (uint32_t i = 0; i < count; i++) {
+        free((void *)list[i].own_sms);
+        free(list[i].turns);
+    }
     free(list);
 }
 
@@ -103,6 +103,7 @@ void units_destroy(struct units *u)
     free_members(u->members, u->member_count);
     free_members(u->alone, 1);
     free(u->called);
+    free((void *)u->open);
     for (uint32_t i = 0; i < u->sm_count; i++) emu_log_destroy(u->logs[i]);
     for (uint32_t i = 0; i < u->part_count; i++) free(u->parts[i].atomics);
     wakes_free(&u->sm_wakes);
@@ -128,6 +129,8 @@ bool units_hire(struct units *u, uint32_t threads)
     u->member_words = (threads + 63) / 64;
     u->members = make_members(u, threads);
     u->called = make_mask(threads);
+    u->open = zalloc_apart(sizeof *u->open * u->part_words);
+    pace_init(&u->pace);
     u->crew = crew_create(threads, units_work, u);
     return u->crew != NULL;
 }

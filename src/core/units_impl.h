@@ -1,10 +1,13 @@
-/* units_impl.h: the inside of units.h: units.c has their life and sums, units_step.c a step. */
+/* units_impl.h: the inside of units.h: units.c has their life and sums, units_step.c a step, units_crew.c its threads. */
 #ifndef HEDDLE_UNITS_IMPL_H
 #define HEDDLE_UNITS_IMPL_H
 
 #include "core/crew.h"
+#include "core/pace.h"
 #include "core/timed_impl.h"
 #include "core/wakes.h"
+
+#include <stdatomic.h>
 
 enum {
     NEW_PER_SM = 16,   /* requests that an SM makes in a step, at most */
@@ -19,14 +22,17 @@ struct order {
     uint64_t *sms, *parts; /* masks of those whose time has come */
 };
 
+/* What comes of the turns of one word of units, SMs or partitions. */
+struct turns {
+    struct wakes_news wakes;
+    uint64_t news;  /* mask of those that left something for the end of the step */
+    tick xbar_wake; /* the least of theirs */
+};
+
 /* A thread's share of the units and what it tells the caller, on lines of its own. */
 struct member {
-    _Alignas(UNITS_LINE) tick xbar_wake; /* the least of its units in this step */
-    struct wakes_news sm_turns, part_turns;
-    bool has_news;                 /* of those in the masks: they left something for the end of the step */
-    uint64_t *sm_news, *part_news; /* masks */
-    const uint64_t *own_sms, *own_parts; /* masks */
-    uint64_t *masks;                     /* all of these in one block, and those of the turns */
+    _Alignas(UNITS_LINE) const uint64_t *own_sms, *own_parts; /* masks */
+    struct turns *turns;                                      /* [word]: of SMs, then of partitions */
 };
 
 /* A slice in its partition: those of a partition begin at a line of the host's cache. Its links lower this wake, not the slice's own, which
@@ -58,6 +64,9 @@ struct units {
     struct member *members; /* of the crew, the caller is the first */
     uint64_t *called;       /* mask of members with something to do */
     uint32_t crowd;         /* average number of SMs awake, times CROWD_SCALE */
+    bool is_crowded;        /* enough of them to call the others */
+    struct pace pace;       /* does it pay? */
+    _Atomic uint64_t *open; /* mask of partitions whose turn nobody has begun */
     struct emu_log **logs;
 };
 
@@ -92,14 +101,12 @@ static inline void mask_clear(uint64_t *mask, uint32_t words)
     for (uint32_t w = 0; w < words; w++) mask[w] = 0;
 }
 
-static inline void mask_move(uint64_t *to, uint64_t *from, uint32_t words)
-{
-    for (uint32_t w = 0; w < words; w++) {
-        to[w] |= from[w];
-        from[w] = 0;
-    }
-}
-
 void units_work(void *units, uint32_t member); /* a member's part of a step */
+
+/* units_crew.c */
+void units_choose(struct units *u); /* alone or together, from now on */
+void units_call(struct units *u);   /* all members do their parts of the step */
+/* The next partition of word w for a member, as a mask of one; 0: there is none. */
+uint64_t units_claim(struct units *u, const struct member *m, uint32_t w);
 
 #endif

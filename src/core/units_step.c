@@ -1,15 +1,7 @@
-/* units_step.c: the units of a step: who has something to do, on which thread, and what comes of it.
- *
- * A step in which few SMs are awake is done by the caller alone: calling the others costs as much as a handful of SMs. Which of the two it
- * is follows the average, not the single step: an SM that changes cores takes its whole state along. */
+/* units_step.c: the units of a step: who has something to do, and what comes of it. units_crew.c says on which thread. */
 #include "core/units_impl.h"
 
-enum {
-    CROWD_SCALE = 32, /* steps that the average number of SMs awake goes back */
-    CROWD_MAX =
-        8, /* SMs awake on average from which on the crew is called; of a small machine half of its SMs */
-    FEW_EDGES = 4 /* counting them is cheaper than a division */
-};
+enum { FEW_EDGES = 4 }; /* counting them is cheaper than a division */
 
 /* ---- when ---- */
 
@@ -68,22 +60,21 @@ void units_tell_sm(struct timed_gpu *g, uint32_t sm)
 /* The end of the step has to see to its part of the pool: it has fewer than `low` spare requests, or more than 8 times that. */
 static bool is_unbalanced(const struct unit *x, uint32_t low) { return x->pool.spare - low > 7 * low; }
 
-/* A unit has had its turn: what it tells the others. */
-static void report(struct member *m, struct unit *x, uint64_t *news, uint32_t i, uint32_t low)
+/* Unit i has had its turn, and wants the next one at t. */
+static void report(const struct wakes *w, struct turns *turns, struct unit *x, uint32_t i, tick t,
+                   uint32_t low)
 {
-    m->xbar_wake = MIN(m->xbar_wake, x->xbar_wake);
+    wakes_note(w, &turns->wakes, i, t);
+    turns->xbar_wake = MIN(turns->xbar_wake, x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
-    if (LIKELY(!x->news && !is_unbalanced(x, low))) return;
-    mask_add(news, i);
-    m->has_news = true;
+    if (UNLIKELY(x->news || is_unbalanced(x, low))) turns->news |= (uint64_t)1 << (i % 64);
 }
 
-static void work_on_sm(struct units *u, struct member *m, uint32_t i, tick now)
+static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick now)
 {
     struct unit *x = &u->sms[i];
     sm_cycle(x->sm, now);
-    wakes_note(&u->sm_wakes, &m->sm_turns, i, x->wake);
-    report(m, x, m->sm_news, i, NEW_PER_SM);
+    report(&u->sm_wakes, turns, x, i, x->wake, NEW_PER_SM);
 }
 
 static void tick_channel(struct units *u, uint32_t part, tick now)
@@ -118,29 +109,49 @@ static void tick_slices(struct units *u, uint32_t part, tick now)
     }
 }
 
-static void work_on_part(struct units *u, struct member *m, uint32_t i)
+static void work_on_part(struct units *u, struct turns *turns, uint32_t i)
 {
     const struct order *o = &u->order;
     struct unit *x = &u->parts[i];
     if (x->wake < o->now) run_channel(u, i, o->dram_first, o->now);
     if (o->is_l2) tick_slices(u, i, o->now);
     if (o->is_dram && (x->wake <= o->now || u->gpu->no_skip)) tick_channel(u, i, o->now);
-    wakes_note(&u->part_wakes, &m->part_turns, i, part_wake(u, i));
-    report(m, x, m->part_news, i, NEW_PER_SLICE * u->per_part);
+    report(&u->part_wakes, turns, x, i, part_wake(u, i), NEW_PER_SLICE * u->per_part);
 }
 
-static void work(struct units *u, struct member *m)
+static const struct turns no_turns = {.wakes.later = TICK_NEVER, .xbar_wake = TICK_NEVER};
+
+static void work_on_sms(struct units *u, const struct member *m)
 {
-    const struct order *o = &u->order;
-    const tick now = o->now;
-    FOR_BOTH(i, o->sms, m->own_sms, u->sm_words) work_on_sm(u, m, (uint32_t)i, now);
-    FOR_BOTH(i, o->parts, m->own_parts, u->part_words) work_on_part(u, m, (uint32_t)i);
+    const tick now = u->order.now;
+    for (uint32_t w = 0; w < u->sm_words; w++) {
+        struct turns turns = no_turns;
+        for (uint64_t mask = u->order.sms[w] & m->own_sms[w]; mask; mask &= mask - 1)
+            work_on_sm(u, &turns, w * 64 + (uint32_t)__builtin_ctzll(mask), now);
+        m->turns[w] = turns;
+    }
+}
+
+/* All of them by who is alone, else those that the member can claim. */
+static void work_on_parts(struct units *u, const struct member *m)
+{
+    const bool is_alone = m == u->alone;
+    for (uint32_t w = 0; w < u->part_words; w++) {
+        struct turns turns = no_turns;
+        for (uint64_t left = u->order.parts[w], part; left; left &= ~part) {
+            part = is_alone ? left & -left : units_claim(u, m, w);
+            if (!part) break;
+            work_on_part(u, &turns, w * 64 + (uint32_t)__builtin_ctzll(part));
+        }
+        m->turns[u->sm_words + w] = turns;
+    }
 }
 
 void units_work(void *units, uint32_t number)
 {
     struct units *u = units;
-    work(u, &u->members[number]);
+    work_on_sms(u, &u->members[number]);
+    work_on_parts(u, &u->members[number]);
 }
 
 /* ---- the order of the step ---- */
@@ -184,28 +195,6 @@ static void give_order(struct units *u)
     o->is_l2 = g->edges[DOMAIN_L2] == g->now;
     if (o->is_l2 || ((g->dispatch.draining || g->no_skip) && g->edges[DOMAIN_DRAM] == g->now)) order_parts(u);
     if (g->edges[DOMAIN_CORE] == g->now) order_sms(u);
-}
-
-/* How many SMs are awake? */
-static void count_crowd(struct units *u)
-{
-    uint32_t awake = 0;
-    for (uint32_t w = 0; w < u->sm_words; w++) awake += (uint32_t)__builtin_popcountll(u->order.sms[w]);
-    u->crowd += awake - u->crowd / CROWD_SCALE;
-    uint32_t enough = MIN(CROWD_MAX * CROWD_SCALE, u->sm_count * CROWD_SCALE / 2);
-    u->is_together = u->crowd >= (u->is_together ? enough - enough / 8 : enough);
-}
-
-static void call_crew(struct units *u)
-{
-    const struct order *o = &u->order;
-    mask_clear(u->called, u->member_words);
-    for (uint32_t i = 0; i < u->member_count; i++) {
-        const struct member *m = &u->members[i];
-        if (mask_meets(o->sms, m->own_sms, u->sm_words) || mask_meets(o->parts, m->own_parts, u->part_words))
-            mask_add(u->called, i);
-    }
-    crew_round(u->crew, u->called);
 }
 
 /* ---- its end ---- */
@@ -261,18 +250,22 @@ static void commit(struct units *u)
     follow_items(u, items);
 }
 
-/* What a member tells of its units. */
-static void take_report(struct units *u, struct member *m)
+/* What came of a word of units. */
+static void take_turns(struct units *u, struct wakes *w, uint64_t *news, uint32_t k, const struct turns *t)
 {
-    wake_at(xbar_wake(u->gpu->xbar), m->xbar_wake);
-    m->xbar_wake = TICK_NEVER;
-    wakes_take(&u->sm_wakes, &m->sm_turns);
-    wakes_take(&u->part_wakes, &m->part_turns);
-    if (!m->has_news) return;
-    mask_move(u->sm_news, m->sm_news, u->sm_words);
-    mask_move(u->part_news, m->part_news, u->part_words);
-    m->has_news = false;
+    wake_at(xbar_wake(u->gpu->xbar), t->xbar_wake);
+    wakes_take(w, k, &t->wakes);
+    if (!t->news) return;
+    news[k] |= t->news;
     u->has_news = true;
+}
+
+/* What a member tells of its units. */
+static void take_report(struct units *u, const struct member *m)
+{
+    for (uint32_t k = 0; k < u->sm_words; k++) take_turns(u, &u->sm_wakes, u->sm_news, k, &m->turns[k]);
+    for (uint32_t k = 0; k < u->part_words; k++)
+        take_turns(u, &u->part_wakes, u->part_news, k, &m->turns[u->sm_words + k]);
 }
 
 void units_tell_all(struct timed_gpu *g)
@@ -288,19 +281,21 @@ void units_commit_all(struct timed_gpu *g)
 {
     units_tell_all(g);
     commit(g->units);
+    pace_break(&g->units->pace); /* the program around us may do something else now */
 }
 
 /* ---- a step ---- */
 
 static void work_together(struct units *u)
 {
-    call_crew(u);
-    for (uint32_t i = 0; i < u->member_count; i++) take_report(u, &u->members[i]);
+    units_call(u);
+    FOR_MASK(i, u->called, u->member_words) take_report(u, &u->members[i]);
 }
 
 static void work_alone(struct units *u)
 {
-    work(u, u->alone);
+    work_on_sms(u, u->alone);
+    work_on_parts(u, u->alone);
     take_report(u, u->alone);
 }
 
@@ -308,7 +303,7 @@ void units_step(struct timed_gpu *g)
 {
     struct units *u = g->units;
     give_order(u);
-    if (u->crew && g->edges[DOMAIN_CORE] == g->now) count_crowd(u);
+    if (u->crew && g->edges[DOMAIN_CORE] == g->now) units_choose(u);
     if (u->is_together)
         work_together(u);
     else

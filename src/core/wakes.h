@@ -22,9 +22,9 @@ struct wakes {
     tick *at;       /* [count] */
 };
 
-/* What comes of turns: one for each thread, empty before the first. */
+/* What comes of the turns of one word of components; empty before the first: soon 0, later TICK_NEVER. */
 struct wakes_news {
-    uint64_t *soon; /* mask */
+    uint64_t soon; /* mask */
     tick later;
 };
 
@@ -95,19 +95,15 @@ static inline void wakes_note(const struct wakes *w, struct wakes_news *n, uint3
 {
     const bool is_soon = t <= w->horizon;
     w->at[i] = t;
-    n->soon[i / 64] |= (uint64_t)is_soon << (i % 64);
+    n->soon |= (uint64_t)is_soon << (i % 64);
     n->later = MIN(n->later, is_soon ? TICK_NEVER : t);
 }
 
-/* The news become old: n is empty again. */
-static inline void wakes_take(struct wakes *w, struct wakes_news *n)
+/* The news of word k, of one thread. */
+static inline void wakes_take(struct wakes *w, uint32_t k, const struct wakes_news *n)
 {
     w->later = MIN(w->later, n->later);
-    n->later = TICK_NEVER;
-    for (uint32_t k = 0; k < w->words; k++) {
-        w->soon[k] |= n->soon[k];
-        n->soon[k] = 0;
-    }
+    w->soon[k] |= n->soon;
 }
 
 #endif
