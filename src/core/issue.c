@@ -121,7 +121,7 @@ static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
     struct emu_access e;
     assert(s->buffered && s->buffer_pc == s->next_pc);
     if (!emu_warp_step(s->emu, true, &e)) {
-        m->faulted = true;
+        sm_fault(m);
         return;
     }
     s->since = m->cycle;

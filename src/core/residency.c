@@ -191,7 +191,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     sm_tick(m, now); /* this cycle passed without the CTA, whoever runs first in it */
     struct cta *emu = emu_cta_open(g, linear, m->setup.index);
     if (!emu) {
-        m->faulted = true;
+        sm_fault(m);
         return false;
     }
     account_occupancy(m, m->cycle + 1);
@@ -240,8 +240,6 @@ static void end_cta(struct sm *m, uint32_t cta)
     if (m->setup.on_cta_done) m->setup.on_cta_done(m->setup.ctx, m->setup.index, c.emu, c.grid);
     emu_cta_close(c.emu);
 }
-
-bool sm_has_ended_ctas(const struct sm *m) { return m->has_finished; }
 
 void sm_end_ctas(struct sm *m)
 {

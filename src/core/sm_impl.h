@@ -294,6 +294,16 @@ void account_slots(struct sm *m, uint64_t until);
 void account_occupancy(struct sm *m, uint64_t until);
 
 /* ---- residency.c: programs and CTAs ---- */
+/* For who runs the SM: a CTA has ended, or a warp has faulted. */
+static inline void sm_tell_news(struct sm *m)
+{
+    if (m->setup.news) *m->setup.news = 1;
+}
+static inline void sm_fault(struct sm *m)
+{
+    m->faulted = true;
+    sm_tell_news(m);
+}
 struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g);
 void sm_programs_end(struct sm *m); /* marks those that have no CTA here */
 void sm_programs_free(struct sm *m);
