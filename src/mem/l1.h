@@ -80,11 +80,12 @@ struct l1_txn {           /* one coalesced transaction */
     bool is_prefetch;
     bool is_first; /* of its instruction's transactions, for observers; as is lane_address */
     uint16_t warp;
-    uint16_t owner;       /* of its request, see req.h */
+    uint16_t owner; /* of its request, see req.h */
+    uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
     struct l1_stats *own; /* counts it too; NULL = nobody */
     uint32_t pc;
     uint64_t lane_address; /* of the first lane */
-    uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
+    void *load;            /* the observer's: what it counts of this instruction */
 };
 
 enum l1_answer {

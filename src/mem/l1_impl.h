@@ -174,7 +174,7 @@ static inline tick l1_reply_time(const struct l1 *c)
 {
     const struct link *l = c->from_xbar;
     if (!c->reply_step || !l->count) return link_next(l);
-    tick born = req_at(c->pool, l->slots[l->head].value)->born, passed = link_next(l) - born;
+    tick born = req_at(c->pool, l->head_value)->born, passed = link_next(l) - born;
     tick rest = passed >> 32 ? passed % c->reply_step : (uint32_t)passed % c->reply_step;
     return link_next(l) + c->reply_step - rest;
 }

@@ -265,6 +265,27 @@ static void any_number_of_ways_finds_and_replaces_as_a_plain_list_does(void **st
     }
 }
 
+static void a_line_beyond_the_ways_in_use_is_not_found(void **state)
+{
+    static const uint32_t all_ways[] = {3, 6, 16, 40};
+    for (uint32_t k = 0; k < ARRAY_LEN(all_ways); k++) {
+        uint32_t ways = all_ways[k], line;
+        struct cache c = make(2, ways, false, CACHE_INDEX_LINEAR, CACHE_LRU);
+        for (uint64_t n = 0; n < 2 * ways; n++) { /* line n lies in way n / 2 */
+            cache_reserve(&c, cache_victim(&c, n * 128), n * 128, 1);
+            assert_int_equal(cache_look_up(&c, n * 128, 1, &line), CACHE_HIT_RESERVED);
+            assert_int_equal(line, n % 2 * ways + n / 2);
+            cache_fill(&c, line, 1);
+        }
+        cache_set_ways(&c, ways - 1);
+        for (uint64_t n = 0; n < 2 * ways; n++)
+            assert_int_equal(cache_look_up(&c, n * 128, 1, &line), n / 2 < ways - 1 ? CACHE_HIT : CACHE_MISS);
+        cache_set_ways(&c, ways);
+        assert_int_equal(cache_look_up(&c, 2 * (ways - 1) * 128, 1, &line), CACHE_HIT);
+        cache_free(&c);
+    }
+}
+
 /* ---- MSHRs ---- */
 
 static void mshrs_are_found_merged_and_given_back(void **state)
@@ -285,6 +306,25 @@ static void mshrs_are_found_merged_and_given_back(void **state)
     assert_int_equal(mshr_find(&m, 0x80), MSHR_NONE);
     assert_int_equal(mshr_find(&m, 0x100), b);
     assert_int_equal(m.used_max, 2);
+    mshr_free(&m);
+}
+
+static void an_mshr_is_found_while_it_is_listed(void **state)
+{
+    struct mshr m;
+    mshr_init(&m, 2, 1);
+    uint32_t a = mshr_take_unlisted(&m, 0x80, 1), b = mshr_take_unlisted(&m, 0x100, 1);
+    assert_false(mshr_has_room(&m));
+    assert_int_equal(mshr_find(&m, 0x80), MSHR_NONE);
+    mshr_list(&m, a);
+    assert_int_equal(mshr_find(&m, 0x80), a);
+    mshr_unlist(&m, a);
+    assert_int_equal(mshr_find(&m, 0x80), MSHR_NONE);
+    mshr_list(&m, a);
+    mshr_release(&m, a);
+    mshr_release(&m, b);
+    assert_int_equal(m.used, 0);
+    assert_int_equal(mshr_find(&m, 0x80), MSHR_NONE);
     mshr_free(&m);
 }
 
@@ -325,6 +365,11 @@ static void a_line_is_new_once_until_the_set_is_emptied(void **state)
         assert_true(lineset_add(&s, 1));
         lineset_clear(&s);
     }
+    for (int round = 0; round < 1000; round++) { /* epochs go round */
+        assert_true(lineset_add(&s, 448) && lineset_add(&s, 447) && lineset_add(&s, UINT64_MAX >> 7));
+        assert_false(lineset_add(&s, 448) || lineset_add(&s, 447) || lineset_add(&s, UINT64_MAX >> 7));
+        lineset_clear(&s);
+    }
     lineset_free(&s);
 }
 
@@ -342,7 +387,9 @@ int main(void)
         cmocka_unit_test(lru_replaces_the_least_used_and_fifo_the_oldest),
         cmocka_unit_test(random_draws_repeat_until_the_cache_changes),
         cmocka_unit_test(any_number_of_ways_finds_and_replaces_as_a_plain_list_does),
+        cmocka_unit_test(a_line_beyond_the_ways_in_use_is_not_found),
         cmocka_unit_test(mshrs_are_found_merged_and_given_back),
+        cmocka_unit_test(an_mshr_is_found_while_it_is_listed),
         cmocka_unit_test(mshrs_agree_with_a_plain_list_over_random_use),
         cmocka_unit_test(a_line_is_new_once_until_the_set_is_emptied),
     };

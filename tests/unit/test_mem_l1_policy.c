@@ -324,7 +324,7 @@ static void a_fixed_miss_latency_is_exact_and_uses_no_crossbar(void **state)
     assert_int_equal(l1_wake(b.l1), 114 * PERIOD);
     assert_int_equal(done_at(&b, 114), 3);
     assert_int_equal(stats_of(&b)->miss_latency_sum, 200);
-    assert_int_equal(b.out.pushes, 0);
+    assert_int_equal(link_pushes(&b.out), 0);
     assert_true(l1_idle(b.l1));
     assert_int_equal(b.pool.live, 0);
     finish(&b);
