@@ -152,6 +152,7 @@ static bool are_far_apart(const struct coalesce_access *a, uint32_t shift)
 {
     uint64_t differs = 0, first = a->addr[__builtin_ctz(a->mask)];
     if (a->mask == UINT32_MAX)
+#pragma GCC unroll 1
         for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ first;
     else
         for (uint32_t m = a->mask; m; m &= m - 1) differs |= a->addr[__builtin_ctz(m)] ^ first;
@@ -164,6 +165,7 @@ static uint32_t coalesce_lines(const struct coalesce_access *a, struct coalesce_
     uint32_t shift = (uint32_t)__builtin_ctz(a->line_bytes), count = 0, whole = whole_sectors(a);
     bool is_far = are_far_apart(a, shift);
     _Alignas(16) uint32_t number[COALESCE_LANES];
+#pragma GCC unroll 1
     for (uint32_t l = 0; l < COALESCE_LANES; l++) number[l] = (uint32_t)(a->addr[l] >> shift);
     for (uint32_t rest = a->mask; rest; rest &= ~out[count++].lanes) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
@@ -217,6 +219,7 @@ static bool is_contiguous(const struct coalesce_access *a)
 {
     uint64_t differs = a->mask ^ UINT32_MAX, bytes = a->bytes;
     if (differs || !is_pow2_u64(bytes) || a->addr[1] - a->addr[0] != bytes) return false;
+#pragma GCC unroll 1
     for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ (a->addr[0] + l * bytes);
     return !differs;
 }
