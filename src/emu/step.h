@@ -36,7 +36,7 @@ void emu_grid_clock(struct emu_grid *g, const uint64_t *cycles, const uint64_t *
 /* The SMs of a machine, stepped by several threads. What the warps of an SM do to device memory goes into its log and
  * happens when emu_log_apply is called, and nobody steps; its own loads see it before. Logs are the caller's: an SM has one for all
  * grids. emu_grid_share comes before the first CTA; opening and closing CTAs and grids is for one thread at a time. */
-struct emu_log *emu_log_create(void);
+struct emu_log *emu_log_create(uint8_t *news); /* set to 1 when something is written into it */
 void emu_log_destroy(struct emu_log *log);
 bool emu_log_is_empty(const struct emu_log *log);
 bool emu_log_apply(struct emu_log *log); /* false: a call of the device runtime has faulted */
