@@ -132,19 +132,30 @@ static uint32_t lanes_of_line(const struct coalesce_access *a, const uint32_t *n
     return lanes;
 }
 
+static uint8_t sectors_touched(const struct coalesce_access *a, uint32_t lanes)
+{
+    uint32_t sectors = 0, last = a->line_bytes / COALESCE_SECTOR_BYTES - 1;
+    for (; lanes; lanes &= lanes - 1)
+        sectors |= 1u << ((uint32_t)a->addr[__builtin_ctz(lanes)] / COALESCE_SECTOR_BYTES & last);
+    return (uint8_t)sectors;
+}
+
+static uint16_t bytes_touched(const struct coalesce_access *a, uint32_t lanes)
+{
+    uint64_t covered[COVER_WORDS] = {0};
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t at = (uint32_t)a->addr[__builtin_ctz(lanes)] & (a->line_bytes - 1);
+        assert(at + a->bytes <= a->line_bytes); /* invariant 1 */
+        covered[at / 64] |= ((1ull << a->bytes) - 1) << at % 64;
+    }
+    return count_bytes(covered);
+}
+
 /* What its lanes touch of its line; of a store the bytes, until finish_txn makes sectors of them. */
 static void touch_line(const struct coalesce_access *a, struct coalesce_txn *t)
 {
-    uint64_t covered[COVER_WORDS] = {0};
-    uint32_t sectors = 0;
-    for (uint32_t rest = t->lanes; rest; rest &= rest - 1) {
-        uint32_t at = (uint32_t)a->addr[__builtin_ctz(rest)] & (a->line_bytes - 1);
-        assert(at + a->bytes <= a->line_bytes); /* invariant 1 */
-        sectors |= 1u << at / COALESCE_SECTOR_BYTES;
-        covered[at / 64] |= ((1ull << a->bytes) - 1) << at % 64;
-    }
-    t->sectors = (uint8_t)sectors;
-    if (a->is_store) t->write_bytes = count_bytes(covered);
+    t->sectors = sectors_touched(a, t->lanes);
+    if (a->is_store) t->write_bytes = bytes_touched(a, t->lanes);
 }
 
 /* Do the line numbers of any two lanes differ beyond their low halves? */
