@@ -49,7 +49,7 @@ static void build_read_only(struct sm_access *a, const struct emu_access *e, uin
 }
 
 /* The lines of all texels that the lanes read: four each where a plane is filtered. A texel lies in one line. */
-static void build_texture(struct sm *m, struct sm_access *a, const struct emu_access *e)
+COLD static void build_texture(struct sm *m, struct sm_access *a, const struct emu_access *e)
 {
     bool is_l1 = m->p->tex_path == READ_PATH_L1;
     uint32_t line_bytes = is_l1 ? m->line_bytes : m->p->tex_line;
@@ -110,16 +110,22 @@ static void build_shared(struct sm *m, struct sm_access *a, const struct emu_acc
     m->stats.shared_conflict_cycles += a->passes - 1;
 }
 
-static void count_device(struct sm *m, const struct sm_access *a, const struct emu_access *e)
+static void count_device_in(struct sm_stats *s, const struct sm_access *a)
+{
+    if (a->kind == REQ_READ) {
+        s->loads++;
+        s->load_transactions += a->count;
+    } else if (a->kind == REQ_WRITE)
+        s->stores++;
+    else
+        s->atomics++;
+}
+
+static void count_device(struct sm *m, const struct sm_access *a)
 {
     if (!a->count) return;
-    struct sm_stats *to[] = {&m->stats, sm_own_of(m, a->warp)};
-    for (int i = 0; i < 2; i++) {
-        to[i]->loads += a->kind == REQ_READ;
-        to[i]->stores += a->kind == REQ_WRITE;
-        to[i]->atomics += a->kind == REQ_ATOMIC;
-        if (a->kind == REQ_READ) to[i]->load_transactions += a->count;
-    }
+    count_device_in(&m->stats, a);
+    count_device_in(&a->own->sm, a);
     if (a->kind == REQ_READ) lsu_note_load(a->load, m->warps[a->warp].number, a->lane_address, a->count);
 }
 
@@ -147,7 +153,7 @@ static void build_memory(struct sm *m, struct sm_access *a, const struct emu_acc
     } else if (goes_to_read_only_cache(m, e)) {
         a->ro = RO_TEX;
         build_read_only(a, e, m->p->tex_line);
-        count_device(m, a, e);
+        count_device(m, a);
     } else if (e->space == ISA_CONST || e->space == ISA_PARAM) {
         a->ro = RO_CONST;
         build_read_only(a, e, 4);
@@ -157,7 +163,7 @@ static void build_memory(struct sm *m, struct sm_access *a, const struct emu_acc
         a->bypass = e->inst->op != ISA_OP_CPASYNC && !e->is_atomic && goes_past_l1(e->inst);
         build_device(m, a, e, a->warp);
         build_shared(m, a, e);
-        count_device(m, a, e);
+        count_device(m, a);
     }
 }
 

@@ -65,6 +65,8 @@ void *sm_stats(struct sm *m);
 void *sm_l1_stats(struct sm *m);
 void *sm_mech_state(struct sm *m,
                     uint32_t mechanism); /* its state on this SM: what its statistic rows point into */
+const struct mech_counters *
+sm_mech_counters(struct sm *m); /* what mechanisms are told, since the kernel began */
 uint32_t sm_ctas(const struct sm *m);
 uint64_t sm_registers_used(const struct sm *m);
 /* The load at pc of a grid that had CTAs here; NULL: it had none. Valid until sm_kernel_end. */

@@ -39,9 +39,8 @@ static struct mech_counters totals(struct sm *m)
 
 void sm_mech_begin_kernel(struct sm *m) { m->counters_from = totals(m); }
 
-static const struct mech_counters *port_counters(void *host)
+const struct mech_counters *sm_mech_counters(struct sm *m)
 {
-    struct sm *m = host;
     const struct mech_counters now = totals(m), *from = &m->counters_from;
     m->counters =
         (struct mech_counters){.cycles = now.cycles - from->cycles,
@@ -56,6 +55,8 @@ static const struct mech_counters *port_counters(void *host)
                                .misses_done = now.misses_done - from->misses_done};
     return &m->counters;
 }
+
+static const struct mech_counters *port_counters(void *host) { return sm_mech_counters(host); }
 
 /* ---- the L1's observers ---- */
 

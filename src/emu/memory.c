@@ -74,13 +74,16 @@ static void load_row_32(uint32_t *dst, const struct reach *r, uint32_t at, uint3
             memcpy(dst, p, ISA_LANES * 4);
         } else if (r->stride == 0) {
             uint32_t v = get_32(p);
+#pragma GCC unroll 1
             for (uint32_t l = 0; l < ISA_LANES; l++) dst[l] = v;
         } else {
+#pragma GCC unroll 1
             for (uint32_t l = 0; l < ISA_LANES; l++) dst[l] = get_32(p + (int64_t)l * r->stride);
         }
         return;
     }
     if (mask == UINT32_MAX)
+#pragma GCC unroll 1
         for (uint32_t l = 0; l < ISA_LANES; l++) dst[l] = get_32(r->at[l] + at);
     else
         FOR_LANES (l, mask) dst[l] = get_32(r->at[l] + at);
@@ -106,6 +109,7 @@ static void op_ld_64(struct exec *x, const struct isa_inst *i, uint32_t mask)
         if (i->dst[v] == ISA_NONE) continue;
         uint32_t *dst = exec_dst(x, i->dst[v]);
         if (r.regular)
+#pragma GCC unroll 1
             for (uint32_t l = 0; l < ISA_LANES; l++)
                 set_row_u64(dst, l, get_64(r.base + (int64_t)l * r.stride + 8 * v));
         else

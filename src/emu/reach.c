@@ -5,7 +5,8 @@
  * one space. Only when that fails are lanes looked at one by one, in order, so that the first lane at fault
  * is the one that is named. (1) Nothing is resolved unless every lane of the mask is good. (2) A range that
  * was good for an instruction stays good for it until memory is freed (run_forget_ranges), so most checks are
- * two comparisons. */
+ * two comparisons. Loops over lanes are vector code and stay loops: all their turns side by side, once an
+ * instruction, would push other code out of the host's cache. */
 #include "emu/memory.h"
 
 #include "emu/fault.h"
@@ -88,16 +89,16 @@ static uint8_t *range_at(struct warp *w, enum place place, uint64_t lo, uint64_t
 }
 
 /* ---- faults ---- */
-static void misaligned(struct warp *w, uint32_t lane, enum place place, uint64_t address,
-                       const struct access_desc *d)
+COLD static void misaligned(struct warp *w, uint32_t lane, enum place place, uint64_t address,
+                            const struct access_desc *d)
 {
     static const char *const kinds[] = {"load from", "store to", "atomic on"};
     fault_address(w, lane, EMU_MISALIGNED, address, NULL, "misaligned %u-byte %s %s memory at 0x%llx",
                   d->bytes, kinds[d->access], place_names[place], (unsigned long long)address);
 }
 
-static void out_of_bounds(struct warp *w, uint32_t lane, enum place place, uint64_t address,
-                          const struct access_desc *d)
+COLD static void out_of_bounds(struct warp *w, uint32_t lane, enum place place, uint64_t address,
+                               const struct access_desc *d)
 {
     static const char *const kinds[] = {"load from", "store to", "atomic on"};
     struct space *space = w->run->device->space;
@@ -144,8 +145,8 @@ static uint64_t address_of(const struct addresses *a, uint32_t lane, int64_t off
 }
 
 /* Lane by lane: mixed spaces, several allocations, or a fault to be named. */
-static bool reach_slowly(struct warp *w, const struct access_desc *d, uint32_t mask,
-                         const struct addresses *a, struct reach *out)
+COLD static bool reach_slowly(struct warp *w, const struct access_desc *d, uint32_t mask,
+                              const struct addresses *a, struct reach *out)
 {
     out->regular = false;
     out->shared = out->global = 0;
@@ -176,9 +177,12 @@ static bool reach_regular(struct warp *w, const struct access_desc *d, const str
     int64_t stride = (int32_t)(lo[1] - lo[0]);
     uint32_t off = lo[2] - lo[1] - (uint32_t)stride;
     if (off) return false; /* most that are not regular end here */
+#pragma GCC unroll 1
     for (uint32_t l = 0; l < ISA_LANES; l++) off |= lo[l] - (lo[0] + l * (uint32_t)stride);
-    if (a->hi)
+    if (a->hi) {
+#pragma GCC unroll 1
         for (uint32_t l = 0; l < ISA_LANES; l++) off |= a->hi[l] ^ a->hi[0];
+    }
     int64_t last = (int64_t)lo[0] + 31 * stride;
     if (off || last < 0 || last > UINT32_MAX) return false; /* the last two: the low words wrapped */
     uint64_t first = address_of(a, 0, d->offset), offset = first;
@@ -208,6 +212,7 @@ static bool bounds_of(const struct addresses *a, uint32_t mask, int64_t offset, 
     const uint32_t *lo = a->lo, *hi = a->hi ? a->hi : a->lo, first = lane_first(mask);
     const uint32_t add = a->hi ? 0 : (uint32_t)offset, lo_first = lo[first], hi_first = hi[first];
     uint32_t least = UINT32_MAX, most = 0, any = 0, differs = 0;
+#pragma GCC unroll 1
     for (uint32_t l = 0; l < ISA_LANES; l++) { /* lanes outside of mask count as the first one */
         uint32_t in = mask & lane_bit[l] ? UINT32_MAX : 0;
         uint32_t v = (lo_first ^ ((lo[l] ^ lo_first) & in)) + add;
@@ -241,8 +246,8 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
     out->regular = false;
     uint64_t base = (uint64_t)(uintptr_t)p;
     uint32_t least = (uint32_t)low - (uint32_t)d->offset;
-    for (uint32_t l = 0; l < ISA_LANES;
-         l++) /* of the others nobody asks: without a test this is vector code */
+#pragma GCC unroll 1
+    for (uint32_t l = 0; l < ISA_LANES; l++) /* of all lanes: without a test this is vector code */
         out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
     out->shared = place == PLACE_SHARED ? mask : 0;
     out->global = place == PLACE_GLOBAL ? mask : 0;

@@ -244,6 +244,7 @@ static bool is_plain(const struct isa_inst *i, const struct described *d)
 static void record_plain(const uint32_t *row, const struct described *d, struct emu_access *out)
 {
     uint64_t offset = (uint64_t)d->offset;
+#pragma GCC unroll 1
     for (uint32_t l = 0; l < ISA_LANES; l++) out->addr[l] = (d->is_32 ? row[l] : row_u64(row, l)) + offset;
     out->space = d->space;
     if (d->space == ISA_SHARED) out->shared_lanes = out->mask;
@@ -282,7 +283,7 @@ static void record(struct warp *w, const struct isa_inst *i, const struct descri
     out->is_prefetch = i->op == ISA_OP_PREFETCH;
 }
 
-static void record_texture(const struct warp *w, const struct isa_inst *i, struct emu_access *out)
+COLD static void record_texture(const struct warp *w, const struct isa_inst *i, struct emu_access *out)
 {
     uint64_t handle = row_u64(exec_src(&w->x, i->src[0]), lane_first(out->mask));
     const struct emu_texture *t = emu_texture_get(w->run->device, handle);
@@ -292,13 +293,13 @@ static void record_texture(const struct warp *w, const struct isa_inst *i, struc
     FOR_LANES (l, out->mask) out->addr[l] = t ? t->address : 0;
 }
 
-static void first_texels(struct emu_access *out)
+COLD static void first_texels(struct emu_access *out)
 {
     FOR_LANES (l, out->mask)
         if (out->texels.count[l]) out->addr[l] = out->texels.addr[l][0];
 }
 
-static uint32_t longest_sleep(const struct warp *w, const struct isa_inst *i, uint32_t mask)
+COLD static uint32_t longest_sleep(const struct warp *w, const struct isa_inst *i, uint32_t mask)
 {
     const uint32_t *ns = exec_src(&w->x, i->src[0]);
     uint32_t longest = 0;
@@ -341,13 +342,9 @@ static void settle_woken(struct cta *c)
     }
 }
 
-/* The wish to meet is given up where the CTA makes no progress otherwise (docs/divergence.md). False: it
- * never will again. */
-static bool keep_going(struct cta *c)
+/* Lanes that wait to meet others go on alone. False: nobody ever will again. */
+COLD static bool let_go(struct cta *c)
 {
-    bool stuck = !c->warps_ready && c->live_threads;
-    if (!stuck && c->yields < YIELDS_RELEASE * c->warp_count && c->insts_since_yield < RELEASE_INSTS)
-        return true;
     c->yields = 0;
     c->insts_since_yield = 0;
     while (cta_release_waiting(c)) { /* lanes let go may only have come to the next meeting place */
@@ -357,6 +354,15 @@ static bool keep_going(struct cta *c)
     if (c->warps_ready || !c->live_threads) return true;
     fault_deadlock(c);
     return false;
+}
+
+/* The wish to meet is given up where the CTA makes no progress otherwise (docs/divergence.md). */
+static bool keep_going(struct cta *c)
+{
+    bool stuck = !c->warps_ready && c->live_threads;
+    if (LIKELY(!stuck && c->yields < YIELDS_RELEASE * c->warp_count && c->insts_since_yield < RELEASE_INSTS))
+        return true;
+    return let_go(c);
 }
 
 static bool after_step(struct warp *w, const struct isa_inst *i, bool yields)

@@ -132,19 +132,30 @@ static uint32_t lanes_of_line(const struct coalesce_access *a, const uint32_t *n
     return lanes;
 }
 
+static uint8_t sectors_touched(const struct coalesce_access *a, uint32_t lanes)
+{
+    uint32_t sectors = 0, last = a->line_bytes / COALESCE_SECTOR_BYTES - 1;
+    for (; lanes; lanes &= lanes - 1)
+        sectors |= 1u << ((uint32_t)a->addr[__builtin_ctz(lanes)] / COALESCE_SECTOR_BYTES & last);
+    return (uint8_t)sectors;
+}
+
+static uint16_t bytes_touched(const struct coalesce_access *a, uint32_t lanes)
+{
+    uint64_t covered[COVER_WORDS] = {0};
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t at = (uint32_t)a->addr[__builtin_ctz(lanes)] & (a->line_bytes - 1);
+        assert(at + a->bytes <= a->line_bytes); /* invariant 1 */
+        covered[at / 64] |= ((1ull << a->bytes) - 1) << at % 64;
+    }
+    return count_bytes(covered);
+}
+
 /* What its lanes touch of its line; of a store the bytes, until finish_txn makes sectors of them. */
 static void touch_line(const struct coalesce_access *a, struct coalesce_txn *t)
 {
-    uint64_t covered[COVER_WORDS] = {0};
-    uint32_t sectors = 0;
-    for (uint32_t rest = t->lanes; rest; rest &= rest - 1) {
-        uint32_t at = (uint32_t)a->addr[__builtin_ctz(rest)] & (a->line_bytes - 1);
-        assert(at + a->bytes <= a->line_bytes); /* invariant 1 */
-        sectors |= 1u << at / COALESCE_SECTOR_BYTES;
-        covered[at / 64] |= ((1ull << a->bytes) - 1) << at % 64;
-    }
-    t->sectors = (uint8_t)sectors;
-    if (a->is_store) t->write_bytes = count_bytes(covered);
+    t->sectors = sectors_touched(a, t->lanes);
+    if (a->is_store) t->write_bytes = bytes_touched(a, t->lanes);
 }
 
 /* Do the line numbers of any two lanes differ beyond their low halves? */
@@ -152,6 +163,7 @@ static bool are_far_apart(const struct coalesce_access *a, uint32_t shift)
 {
     uint64_t differs = 0, first = a->addr[__builtin_ctz(a->mask)];
     if (a->mask == UINT32_MAX)
+#pragma GCC unroll 1
         for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ first;
     else
         for (uint32_t m = a->mask; m; m &= m - 1) differs |= a->addr[__builtin_ctz(m)] ^ first;
@@ -164,6 +176,7 @@ static uint32_t coalesce_lines(const struct coalesce_access *a, struct coalesce_
     uint32_t shift = (uint32_t)__builtin_ctz(a->line_bytes), count = 0, whole = whole_sectors(a);
     bool is_far = are_far_apart(a, shift);
     _Alignas(16) uint32_t number[COALESCE_LANES];
+#pragma GCC unroll 1
     for (uint32_t l = 0; l < COALESCE_LANES; l++) number[l] = (uint32_t)(a->addr[l] >> shift);
     for (uint32_t rest = a->mask; rest; rest &= ~out[count++].lanes) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
@@ -217,6 +230,7 @@ static bool is_contiguous(const struct coalesce_access *a)
 {
     uint64_t differs = a->mask ^ UINT32_MAX, bytes = a->bytes;
     if (differs || !is_pow2_u64(bytes) || a->addr[1] - a->addr[0] != bytes) return false;
+#pragma GCC unroll 1
     for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ (a->addr[0] + l * bytes);
     return !differs;
 }

@@ -76,6 +76,37 @@ static void a_grid_has_only_its_own_loads(void **state)
     rig_close(&r);
 }
 
+/* Two loads of one line, one after the other, and a store: once for each of two kernels. */
+static void mechanisms_are_told_what_happened_since_the_kernel_began(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_ready(&r);
+    uint32_t *words = kit_buffer(&r.kit, 32, 0);
+    uint64_t self = (uint64_t)(uintptr_t)words;
+    memcpy(words, &self, sizeof self);
+    emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(param64(&r.kit, 0)));
+    for (int i = 0; i < 2; i++) emit(&r.kit, ISA_OP_LD_64, D(RD(0)), S(RD(0)))->mod = ISA_GLOBAL;
+    emit(&r.kit, ISA_OP_ST_64, D(NO), S(RD(0), RD(0)))->mod = ISA_GLOBAL;
+    exit_(&r.kit);
+    for (int kernel = 0; kernel < 2; kernel++) {
+        uint64_t insts = rig_stats(&r)->warp_insts;
+        rig_run(&r, 1, 1);
+        const struct mech_counters *c = sm_mech_counters(r.sm);
+        assert_int_equal(c->issued, rig_stats(&r)->warp_insts - insts);
+        assert_int_equal(c->loads, 2);
+        assert_int_equal(c->l1_accesses, 3);
+        assert_int_equal(c->l1_misses, 1); /* the L1 is flushed at the end of a kernel */
+        assert_int_equal(c->l1_hits, 1);
+        assert_int_equal(c->l1_intra_warp_hits, 1);
+        assert_int_equal(c->misses_done, 1);
+        assert_true(c->miss_latency_sum >= 100 && c->miss_latency_sum < 130);
+        assert_true(c->cycles > 100 && c->cycles < 1000);
+        sm_kernel_end(r.sm, r.now);
+    }
+    rig_close(&r);
+}
+
 static void a_coalesced_load_makes_one_transaction_and_a_scattered_one_32(void **state)
 {
     (void)state;
@@ -268,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_takes_what_memory_takes_and_the_stages_around_it),
         cmocka_unit_test(a_grid_has_only_its_own_loads),
+        cmocka_unit_test(mechanisms_are_told_what_happened_since_the_kernel_began),
         cmocka_unit_test(a_coalesced_load_makes_one_transaction_and_a_scattered_one_32),
         cmocka_unit_test(a_full_load_store_unit_is_charged_to_str_mem),
         cmocka_unit_test(shared_memory_takes_a_pass_for_each_conflicting_word),
