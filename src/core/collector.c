@@ -64,6 +64,7 @@ static uint32_t bank_of(const struct collector *c, uint32_t warp, uint32_t reg)
 
 void collector_write(struct collector *c, uint32_t warp, const struct uop *u)
 {
+    if (!c->reading) return; /* who is first in this cycle does not matter then */
     for (uint32_t i = 0; i < u->write_count; i++) c->written |= 1ull << bank_of(c, warp, u->writes[i]);
 }
 

@@ -96,9 +96,10 @@ static void send(struct sm *m, uint32_t w, const struct uop *u, const struct emu
     uint32_t id = flight_new(m);
     m->flights[id] = (struct sm_flight){.op = u, .warp = w, .access = access};
     if (access == SM_NONE) s->flights++;
-    if (m->has_collector)
+    if (m->has_collector) {
         collector_put(&m->collector, (enum sm_class)u->cls, id);
-    else if (!pipes_start(&m->pipes, u, id, m->cycle, 0))
+        m->collects = true;
+    } else if (!pipes_start(&m->pipes, u, id, m->cycle, 0))
         UNREACHABLE("more results than the calendar holds");
 }
 
@@ -265,7 +266,7 @@ static bool execute_class(struct sm *m, enum sm_class c)
 
 void sm_execute(struct sm *m)
 {
-    uint32_t rest = m->collector.leaving;
+    uint32_t rest = m->collector.leaving, room = m->collector.room;
     bool moved = false;
     if (lsu_is_full(m)) rest &= ~(1u << CLASS_MEM);
     if (rest) {
@@ -273,8 +274,10 @@ void sm_execute(struct sm *m)
         sm_writeback(m); /* results that are forwarded in this very cycle */
     }
     moved |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
-    m->changed |= moved;
+    m->must_look |= m->collector.room & ~room;
     m->moved = moved && m->collector.work;
+    m->awaits_queue = m->collector.is_stuck && m->collector.leaving == 1u << CLASS_MEM;
+    m->collects = m->collector.work && !m->awaits_queue;
 }
 
 void sm_write_results(struct sm *m)

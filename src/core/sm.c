@@ -36,7 +36,7 @@ static void create_pools(struct sm *m)
     CHAIN(pendings, p->lsu_pending);
     CHAIN(atomics, atomics);
 #undef CHAIN
-    m->writeback_head = m->offered = SM_NONE;
+    m->writeback_head = SM_NONE;
 }
 
 static void create_caches(struct sm *m)
@@ -189,9 +189,10 @@ static void set_wake(struct sm *m)
  * other stage has to be looked at. */
 static bool is_l1_alone(struct sm *m)
 {
-    if (!m->is_quiet || m->changed || m->next_own <= m->now || m->mech_news || m->prefetch_count)
-        return false;
-    if (m->writeback_head != SM_NONE || (m->has_reply && m->awaits_writes)) return false;
+    bool is_one_of_more = !m->is_quiet | m->changed | m->must_look | m->mech_news |
+                          (m->has_reply & m->awaits_writes) | (m->next_own <= m->now) |
+                          (m->prefetch_count != 0) | (m->writeback_head != SM_NONE);
+    if (is_one_of_more) return false;
     return !m->blocked || l1_still_refuses(m->l1, m->now);
 }
 
@@ -219,7 +220,7 @@ void sm_cycle(struct sm *m, tick now)
     if (UNLIKELY(m->mech_news)) sm_hear_votes(m);
     if (UNLIKELY(m->alarm <= m->cycle)) ring_alarm(m);
     lsu_cycle(m);
-    if (m->has_collector) sm_execute(m);
+    if (m->collects || (m->awaits_queue && !lsu_is_full(m))) sm_execute(m);
     sm_issue(m);
     if (m->fetched_count) sm_decode(m);
     if (m->wants_fetch) sm_fetch(m);

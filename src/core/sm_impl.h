@@ -179,9 +179,9 @@ struct sm {
     bool awaits_unit;      /* a scheduler's slot went to str-ALU */
     bool awaits_writes;    /* there may be warps that are fenced or done */
     bool wants_fetch;      /* there may be warps that lack instructions */
+    bool collects;         /* what is in the collectors may move */
+    bool awaits_queue;     /* it waits for room in the load-store unit's queue */
     uint8_t fetched_count; /* between fetch and decode; 0 = nothing */
-    uint8_t refusal;       /* enum l1_answer: the L1's newest */
-    bool fetches_past_branch;
     struct pipes pipes;
 
     /* what warps can do, two lines */
@@ -206,7 +206,7 @@ struct sm {
     uint32_t fetch_last;     /* warp slot that fetched last */
     uint32_t writeback_tail; /* of the chain of pendings */
     uint8_t issue_width;
-    bool forwards, turns_by_cycle;
+    bool forwards, turns_by_cycle, fetches_past_branch;
 
     struct collector collector;
 
@@ -214,12 +214,10 @@ struct sm {
     _Alignas(HOST_LINE) struct sm_access *accesses;
     struct sm_pending *pendings;
     struct sm_flight *flights;
-    uint32_t *queue;            /* accesses, a ring */
-    uint32_t offered, offer_at; /* the access and its transaction that `offer` is of; SM_NONE = none */
-    uint32_t counted;           /* transactions of the head that statistics have */
+    uint32_t *queue;  /* accesses, a ring */
+    uint32_t counted; /* transactions of the head that statistics have */
     uint32_t queue_head, atomic_free, flight_free;
     uint32_t access_live, pending_live;
-    struct l1_txn offer; /* to the L1 */
     struct mech_sm *mech;
     const struct sm_params *p;
     struct sm_atomic *atomics;

@@ -150,9 +150,15 @@ void sm_warp_release(struct sm *m, uint32_t w, const struct uop *u)
         s->pending[i].memory &= ~u->def[i];
     }
     s->pending_preds &= (uint8_t)~u->def_preds;
-    m->changed = true;
-    if ((m->hazard | m->fenced) & bit(w)) sm_warp_refresh(m, w); /* what was no hazard has not become one */
-    if (m->done & bit(w)) sm_warp_leave(m, w);
+    if ((m->hazard | m->fenced) & bit(w)) { /* what was no hazard has not become one */
+        uint64_t hazard = m->hazard, hazard_mem = m->hazard_mem;
+        sm_warp_refresh(m, w);
+        m->changed |= m->hazard != hazard || m->hazard_mem != hazard_mem;
+    }
+    if (m->done & bit(w)) {
+        m->changed = true;
+        sm_warp_leave(m, w);
+    }
 }
 
 void sm_warp_leave(struct sm *m, uint32_t w)
