@@ -80,7 +80,6 @@ static void count_issue(struct sm *m, uint32_t w, const struct uop *u, const str
 {
     count_issue_in(&m->stats, u, e);
     count_issue_in(sm_own_of(m, w), u, e);
-    m->counters.issued++;
 }
 
 /* The instruction goes on its way. */
@@ -124,7 +123,7 @@ static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
     struct emu_access e;
     assert(s->buffered && s->buffer_pc == s->next_pc);
     if (!emu_warp_step(s->emu, true, &e)) {
-        m->faulted = true;
+        sm_fault(m);
         return;
     }
     s->since = m->cycle;

@@ -160,6 +160,7 @@ static struct l1_txn next_transaction(const struct sm_access *a)
                            .warp = a->warp,
                            .owner = a->owner,
                            .own = &a->own->l1,
+                           .load = a->load,
                            .pc = a->pc,
                            .lane_address = a->lane_address,
                            .token = a->kind == REQ_WRITE ? UINT32_MAX : token(TOKEN_LOAD, a->pending)};

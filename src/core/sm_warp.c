@@ -177,6 +177,7 @@ void sm_warp_leave(struct sm *m, uint32_t w)
     if (--c->left) return;
     m->finished[s->cta / 64] |= bit(s->cta % 64);
     m->has_finished = true;
+    sm_tell_news(m);
 }
 
 /* PTX ISA, "nanosleep": a warp may sleep from nothing to twice what it asks for, which is a millisecond at most. */
