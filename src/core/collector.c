@@ -47,6 +47,7 @@ void collector_init(struct collector *c, const struct sm_params *p)
         c->own[k] = collector_add(c, s.own);
         if (s.width) c->room |= 1u << k;
     }
+    c->classes = c->room;
     uint64_t shared = collector_add(c, p->gen_collectors);
     for (int k = 0; k < CLASS_COUNT; k++)
         if (c->in[k].width) c->own[k] |= shared;

@@ -49,7 +49,7 @@ uint64_t sm_room(const struct sm *m)
 {
     uint64_t room = 0;
     if (m->has_collector) { /* classes that lack it are few */
-        uint32_t full = ~m->collector.room & ((1u << CLASS_COUNT) - 1);
+        uint32_t full = m->collector.classes & ~m->collector.room;
         if (!lsu_has_room(m)) full |= 1u << CLASS_MEM;
         for (; full; full &= full - 1) room |= m->next[__builtin_ctz(full)];
         return ~room;
@@ -102,10 +102,9 @@ static void send(struct sm *m, uint32_t w, const struct uop *u, const struct emu
         UNREACHABLE("more results than the calendar holds");
 }
 
-static void tell_issue(struct sm *m, uint32_t w, uint32_t scheduler, const struct uop *u,
-                       const struct emu_access *e)
+static COLD void tell_issue(struct sm *m, uint32_t w, uint32_t scheduler, const struct uop *u,
+                            const struct emu_access *e)
 {
-    if (!m->mech->has_issue) return;
     mech_on_issue(m->mech, &(struct mech_issue){.cycle = m->cycle,
                                                 .warp = (int)w,
                                                 .pc = e->pc,
@@ -141,7 +140,7 @@ static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
     }
     if (u->flags & UOP_COMMIT) s->group++;
     if (u->flags & UOP_SLEEP) sm_warp_sleep(m, w, e.sleep_ns);
-    tell_issue(m, w, scheduler, u, &e);
+    if (m->mech->has_issue) tell_issue(m, w, scheduler, u, &e);
     sm_warp_next(m, w);
     if (m->held & bit(w))
         mech_on_barrier(m->mech, &(struct mech_barrier){.cycle = m->cycle, .warps = bit(w), .is_wait = true});

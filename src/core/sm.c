@@ -174,9 +174,9 @@ static tick find_next_own(struct sm *m)
 
 static void set_wake(struct sm *m)
 {
-    m->is_quiet = !(m->moved || m->changed ||
-                    lsu_busy(m)); /* schedulers and fetch have done what they could, and said so */
-    if (!m->is_quiet) {
+    m->is_busy = m->moved || m->changed ||
+                 lsu_busy(m); /* schedulers and fetch have done what they could, and said so */
+    if (m->is_busy) {
         wake_at(m->wake, clock_after(&m->clock, m->now, 1)); /* nothing can want an earlier cycle */
         return;
     }
@@ -189,11 +189,11 @@ static void set_wake(struct sm *m)
  * other stage has to be looked at. */
 static bool is_l1_alone(struct sm *m)
 {
-    bool is_one_of_more = !m->is_quiet | m->changed | m->must_look | m->mech_news |
-                          (m->has_reply & m->awaits_writes) | (m->next_own <= m->now) |
-                          (m->prefetch_count != 0) | (m->writeback_head != SM_NONE);
-    if (is_one_of_more) return false;
-    return !m->blocked || l1_still_refuses(m->l1, m->now);
+    if (m->is_awake | m->prefetch_count) return false;
+    if (m->next_own <= m->now || m->writeback_head != SM_NONE || (m->has_reply && m->awaits_writes))
+        return false;
+    if (!m->blocked) return true;
+    return m->blocked = l1_still_refuses(m->l1, m->now);
 }
 
 void sm_cycle(struct sm *m, tick now)
@@ -206,8 +206,11 @@ void sm_cycle(struct sm *m, tick now)
     m->cycle += now == m->now + m->clock.period ? 1 : clock_cycles(&m->clock, now - m->now);
     m->now = now;
     m->has_ticked = true;
-    m->must_look |= m->changed;
-    m->changed = m->moved = false;
+    if (m->changed) {
+        m->must_look = true;
+        m->changed = false;
+    }
+    m->moved = false;
     m->has_reply = l1_tick(m->l1, now);
     lsu_replies(m);
     if (is_l1_alone(m)) {
@@ -265,7 +268,7 @@ void sm_settle(struct sm *m, tick now)
 void sm_kernel_end(struct sm *m, tick now)
 {
     m->prefetch_count = 0;
-    m->is_quiet = false;
+    m->is_busy = true;
     sm_programs_end(m);
     if (m->in_kernel) mech_on_kernel(m->mech, false);
     m->in_kernel = false;
