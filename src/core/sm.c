@@ -7,7 +7,7 @@
  * A cycle runs its stages last to first, so that what a stage hands on is seen by the next one in the
  * following cycle. (1) A tick in which nothing changed leaves a state that only time (a unit, a result, the
  * L1) can change: until then the SM sleeps, and the cycles slept have the causes of the newest one. Where the
- * L1 alone is awake, to send what it has queued, only its part of the tick is done.  (2) A
+ * L1 alone is awake, to send what it has queued or to answer a part of a load, only its part of the tick is done.  (2) A
  * second tick in the same cycle does nothing.  (3) A CTA that is started in a cycle takes part from the next
  * one on. */
 #include "core/sm_impl.h"
