@@ -47,6 +47,7 @@ void collector_init(struct collector *c, const struct sm_params *p)
         c->own[k] = collector_add(c, s.own);
         if (s.width) c->room |= 1u << k;
     }
+    c->classes = c->room;
     uint64_t shared = collector_add(c, p->gen_collectors);
     for (int k = 0; k < CLASS_COUNT; k++)
         if (c->in[k].width) c->own[k] |= shared;
@@ -64,6 +65,7 @@ static uint32_t bank_of(const struct collector *c, uint32_t warp, uint32_t reg)
 
 void collector_write(struct collector *c, uint32_t warp, const struct uop *u)
 {
+    if (!c->reading) return; /* who is first in this cycle does not matter then */
     for (uint32_t i = 0; i < u->write_count; i++) c->written |= 1ull << bank_of(c, warp, u->writes[i]);
 }
 

@@ -41,16 +41,17 @@ struct collector_unit {
 
 struct collector {
     /* of every cycle, a line of the host's cache */
-    _Alignas(HOST_LINE) uint64_t used,
-        reading;              /* masks of units; used and not reading = all operands are there */
-    uint64_t written;         /* banks that writebacks take in this cycle */
-    uint64_t conflict_cycles; /* unit-cycles in which a read found its bank taken */
-    uint16_t work;            /* instructions in latches and units */
+    _Alignas(HOST_LINE) uint64_t used; /* mask of units */
+    uint64_t reading;                  /* those of them that lack operands */
+    uint64_t written;                  /* banks that writebacks take in this cycle */
+    uint64_t conflict_cycles;          /* unit-cycles in which a read found its bank taken */
+    uint16_t work;                     /* instructions in latches and units */
     bool is_stuck; /* the newest cycle moved nothing, and nothing came or went since: nor will the next */
     bool by_warp;
     /* masks of classes: whose input latch has room; with instructions in the input latch, in the output latch, in units */
     uint8_t room, entering, leaving, holding;
     uint8_t last[CLASS_COUNT]; /* the unit that left last */
+    uint8_t classes;           /* mask of those that have units */
     uint8_t unit_count, reads, banks;
     uint8_t bank_mask;          /* banks - 1 where that is a power of two, else 0 */
     uint64_t held[CLASS_COUNT]; /* units that hold an instruction of the class */

@@ -49,7 +49,7 @@ uint64_t sm_room(const struct sm *m)
 {
     uint64_t room = 0;
     if (m->has_collector) { /* classes that lack it are few */
-        uint32_t full = ~m->collector.room & ((1u << CLASS_COUNT) - 1);
+        uint32_t full = m->collector.classes & ~m->collector.room;
         if (!lsu_has_room(m)) full |= 1u << CLASS_MEM;
         for (; full; full &= full - 1) room |= m->next[__builtin_ctz(full)];
         return ~room;
@@ -95,16 +95,16 @@ static void send(struct sm *m, uint32_t w, const struct uop *u, const struct emu
     uint32_t id = flight_new(m);
     m->flights[id] = (struct sm_flight){.op = u, .warp = w, .access = access};
     if (access == SM_NONE) s->flights++;
-    if (m->has_collector)
+    if (m->has_collector) {
         collector_put(&m->collector, (enum sm_class)u->cls, id);
-    else if (!pipes_start(&m->pipes, u, id, m->cycle, 0))
+        m->collects = true;
+    } else if (!pipes_start(&m->pipes, u, id, m->cycle, 0))
         UNREACHABLE("more results than the calendar holds");
 }
 
-static void tell_issue(struct sm *m, uint32_t w, uint32_t scheduler, const struct uop *u,
-                       const struct emu_access *e)
+static COLD void tell_issue(struct sm *m, uint32_t w, uint32_t scheduler, const struct uop *u,
+                            const struct emu_access *e)
 {
-    if (!m->mech->has_issue) return;
     mech_on_issue(m->mech, &(struct mech_issue){.cycle = m->cycle,
                                                 .warp = (int)w,
                                                 .pc = e->pc,
@@ -140,7 +140,7 @@ static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
     }
     if (u->flags & UOP_COMMIT) s->group++;
     if (u->flags & UOP_SLEEP) sm_warp_sleep(m, w, e.sleep_ns);
-    tell_issue(m, w, scheduler, u, &e);
+    if (m->mech->has_issue) tell_issue(m, w, scheduler, u, &e);
     sm_warp_next(m, w);
     if (m->held & bit(w))
         mech_on_barrier(m->mech, &(struct mech_barrier){.cycle = m->cycle, .warps = bit(w), .is_wait = true});
@@ -264,7 +264,7 @@ static bool execute_class(struct sm *m, enum sm_class c)
 
 void sm_execute(struct sm *m)
 {
-    uint32_t rest = m->collector.leaving;
+    uint32_t rest = m->collector.leaving, room = m->collector.room;
     bool moved = false;
     if (lsu_is_full(m)) rest &= ~(1u << CLASS_MEM);
     if (rest) {
@@ -272,8 +272,10 @@ void sm_execute(struct sm *m)
         sm_writeback(m); /* results that are forwarded in this very cycle */
     }
     moved |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
-    m->changed |= moved;
+    m->must_look |= m->collector.room & ~room;
     m->moved = moved && m->collector.work;
+    m->awaits_queue = m->collector.is_stuck && m->collector.leaving == 1u << CLASS_MEM;
+    m->collects = m->collector.work && !m->awaits_queue;
 }
 
 void sm_write_results(struct sm *m)

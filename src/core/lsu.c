@@ -53,6 +53,7 @@ static void pending_end(struct sm *m, uint32_t id)
 {
     struct sm_pending p = m->pendings[id];
     struct sm_warp *s = &m->warps[p.warp];
+    m->must_look |= m->pending_free == SM_NONE; /* there is room for one more */
     m->pendings[id].next = m->pending_free;
     m->pending_free = id;
     m->pending_live--;
@@ -141,65 +142,53 @@ void lsu_count(struct sm *m)
     if (m->queue_count) count_taken(m, &m->accesses[m->head]);
 }
 
-/* What is the same for all transactions of an access. */
-static void offer_access(struct sm *m, uint32_t id, const struct sm_access *a)
-{
-    m->offered = id;
-    m->offer_at = SM_NONE;
-    m->offer = (struct l1_txn){.kind = a->kind,
-                               .bypass = a->bypass,
-                               .warp = (uint16_t)a->warp,
-                               .owner = a->owner,
-                               .own = &a->own->l1,
-                               .load = a->load,
-                               .pc = a->pc,
-                               .lane_address = a->lane_address,
-                               .token = a->kind == REQ_WRITE ? UINT32_MAX : token(TOKEN_LOAD, a->pending)};
-}
-
-static void offer_transaction(struct sm *m, const struct sm_access *a)
+/* What the L1 is asked: the access's next transaction. */
+static struct l1_txn next_transaction(const struct sm_access *a)
 {
     const struct coalesce_txn *c = &a->txns[a->done];
-    struct l1_txn *t = &m->offer;
     bool is_local = a->done >= a->local_from; /* textures have no such part */
-    m->offer_at = a->done;
-    t->addr = c->line;
-    t->sectors = c->sectors;
-    t->write_bytes = c->write_bytes;
-    t->partial = c->partial;
-    t->cls = is_local ? REQ_LOCAL : a->is_texture ? REQ_TEX : REQ_GLOBAL;
-    t->is_first = a->done == 0;
+    return (struct l1_txn){.addr = c->line,
+                           .sectors = c->sectors,
+                           .write_bytes = c->write_bytes,
+                           .partial = c->partial,
+                           .kind = a->kind,
+                           .cls = is_local        ? REQ_LOCAL
+                                  : a->is_texture ? REQ_TEX
+                                                  : REQ_GLOBAL,
+                           .bypass = a->bypass,
+                           .is_first = a->done == 0,
+                           .warp = a->warp,
+                           .owner = a->owner,
+                           .own = &a->own->l1,
+                           .load = a->load,
+                           .pc = a->pc,
+                           .lane_address = a->lane_address,
+                           .token = a->kind == REQ_WRITE ? UINT32_MAX : token(TOKEN_LOAD, a->pending)};
 }
 
-/* What was refused is offered again as it is. */
-static void prepare_offer(struct sm *m, uint32_t id, const struct sm_access *a)
+/* With a record of its own, which is taken off the free list when the L1 has taken it: an ideal L1 performs it at once. */
+static enum l1_answer offer_atomic(struct sm *m, const struct sm_access *a, struct l1_txn *t)
 {
-    if (m->offered != id) offer_access(m, id, a);
-    if (m->offer_at != a->done) offer_transaction(m, a);
+    uint32_t id = m->atomic_free;
+    if (id == SM_NONE) return L1_STALL_PORT; /* try again */
+    struct sm_atomic *record = &m->atomics[id];
+    record->pending = a->pending;
+    record->lanes = a->txns[a->done].lanes;
+    t->token = token(TOKEN_ATOMIC, id);
+    enum l1_answer got = l1_access(m->l1, m->now, t);
+    if (!is_refused(got)) m->atomic_free = record->next;
+    return got;
 }
 
-/* False: refused. */
-static bool offer_l1(struct sm *m, uint32_t id, struct sm_access *a)
+static enum l1_answer offer_l1(struct sm *m, const struct sm_access *a)
 {
-    uint32_t atomic = m->atomic_free;
-    m->refusal = L1_STALL_PORT; /* no record for an atomic is free: try again */
-    if (a->kind == REQ_ATOMIC && atomic == SM_NONE) return false;
-    prepare_offer(m, id, a);
-    if (a->kind ==
-        REQ_ATOMIC) { /* an ideal L1 performs it at once; it is taken off the free list when it was accepted */
-        m->atomics[atomic].pending = a->pending;
-        m->atomics[atomic].lanes = a->txns[a->done].lanes;
-        m->offer.token = token(TOKEN_ATOMIC, atomic);
-    }
-    enum l1_answer got = l1_access(m->l1, m->now, &m->offer);
-    m->refusal = (uint8_t)got;
-    if (is_refused(got)) return false;
-    if (a->kind == REQ_ATOMIC) m->atomic_free = m->atomics[atomic].next;
-    if (a->is_texture) {
+    struct l1_txn t = next_transaction(a);
+    enum l1_answer got = a->kind == REQ_ATOMIC ? offer_atomic(m, a, &t) : l1_access(m->l1, m->now, &t);
+    if (a->is_texture && !is_refused(got)) {
         m->stats.tex_accesses++;
         m->stats.tex_misses += got == L1_MISS;
     }
-    return true;
+    return got;
 }
 
 enum rocache_answer lsu_ask_read_only(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
@@ -244,7 +233,6 @@ static void leave_queue(struct sm *m, uint32_t id)
     else
         pending_part_done(m, a->pending);
     access_del(m, id);
-    m->offered = SM_NONE;
     if (++m->queue_head == m->queue_max) m->queue_head = 0;
     m->queue_count--;
     m->head = m->queue[m->queue_head];
@@ -261,11 +249,12 @@ static bool serve_head(struct sm *m)
         a->passes--;
         goes_on = false; /* a pass takes the whole unit */
     } else if (a->done < a->count) {
-        bool is_l1 = a->ro == RO_COUNT;
-        if (!(is_l1 ? offer_l1(m, id, a) : offer_read_only(m, a))) {
-            m->blocked = is_l1 && m->refusal != L1_STALL_PORT;
+        if (a->ro == RO_COUNT) {
+            enum l1_answer got = offer_l1(m, a);
+            m->blocked = is_refused(got) && got != L1_STALL_PORT;
+            if (is_refused(got)) return false;
+        } else if (!offer_read_only(m, a))
             return false;
-        }
         a->done++;
         m->untaken--;
     }
@@ -324,8 +313,8 @@ static bool is_refusal_ahead(struct sm *m)
 {
     const struct sm_access *a = &m->accesses[m->head];
     if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->kind != REQ_READ) return false;
-    prepare_offer(m, m->head, a);
-    return l1_refuses_ahead(m->l1, m->now, &m->offer);
+    struct l1_txn t = next_transaction(a);
+    return l1_refuses_ahead(m->l1, m->now, &t);
 }
 
 void lsu_cycle(struct sm *m)

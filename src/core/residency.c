@@ -198,7 +198,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     }
     account_occupancy(m, m->cycle + 1);
     m->must_look = true;
-    m->is_quiet = false;
+    m->is_busy = true;
     begin_kernel(m);
     struct needs n = needs_of(m, g);
     set_split(m, n.shared_size);

@@ -7,7 +7,7 @@
  * A cycle runs its stages last to first, so that what a stage hands on is seen by the next one in the
  * following cycle. (1) A tick in which nothing changed leaves a state that only time (a unit, a result, the
  * L1) can change: until then the SM sleeps, and the cycles slept have the causes of the newest one. Where the
- * L1 alone is awake, to send what it has queued, only its part of the tick is done.  (2) A
+ * L1 alone is awake, to send what it has queued or to answer a part of a load, only its part of the tick is done.  (2) A
  * second tick in the same cycle does nothing.  (3) A CTA that is started in a cycle takes part from the next
  * one on. */
 #include "core/sm_impl.h"
@@ -36,7 +36,7 @@ static void create_pools(struct sm *m)
     CHAIN(pendings, p->lsu_pending);
     CHAIN(atomics, atomics);
 #undef CHAIN
-    m->writeback_head = m->offered = SM_NONE;
+    m->writeback_head = SM_NONE;
 }
 
 static void create_caches(struct sm *m)
@@ -174,9 +174,9 @@ static tick find_next_own(struct sm *m)
 
 static void set_wake(struct sm *m)
 {
-    m->is_quiet = !(m->moved || m->changed ||
-                    lsu_busy(m)); /* schedulers and fetch have done what they could, and said so */
-    if (!m->is_quiet) {
+    m->is_busy = m->moved || m->changed ||
+                 lsu_busy(m); /* schedulers and fetch have done what they could, and said so */
+    if (m->is_busy) {
         wake_at(m->wake, clock_after(&m->clock, m->now, 1)); /* nothing can want an earlier cycle */
         return;
     }
@@ -189,10 +189,11 @@ static void set_wake(struct sm *m)
  * other stage has to be looked at. */
 static bool is_l1_alone(struct sm *m)
 {
-    if (!m->is_quiet || m->changed || m->next_own <= m->now || m->mech_news || m->prefetch_count)
+    if (m->is_awake | m->prefetch_count) return false;
+    if (m->next_own <= m->now || m->writeback_head != SM_NONE || (m->has_reply && m->awaits_writes))
         return false;
-    if (m->writeback_head != SM_NONE || (m->has_reply && m->awaits_writes)) return false;
-    return !m->blocked || l1_still_refuses(m->l1, m->now);
+    if (!m->blocked) return true;
+    return m->blocked = l1_still_refuses(m->l1, m->now);
 }
 
 void sm_cycle(struct sm *m, tick now)
@@ -205,8 +206,11 @@ void sm_cycle(struct sm *m, tick now)
     m->cycle += now == m->now + m->clock.period ? 1 : clock_cycles(&m->clock, now - m->now);
     m->now = now;
     m->has_ticked = true;
-    m->must_look |= m->changed;
-    m->changed = m->moved = false;
+    if (m->changed) {
+        m->must_look = true;
+        m->changed = false;
+    }
+    m->moved = false;
     m->has_reply = l1_tick(m->l1, now);
     lsu_replies(m);
     if (is_l1_alone(m)) {
@@ -219,7 +223,7 @@ void sm_cycle(struct sm *m, tick now)
     if (UNLIKELY(m->mech_news)) sm_hear_votes(m);
     if (UNLIKELY(m->alarm <= m->cycle)) ring_alarm(m);
     lsu_cycle(m);
-    if (m->has_collector) sm_execute(m);
+    if (m->collects || (m->awaits_queue && !lsu_is_full(m))) sm_execute(m);
     sm_issue(m);
     if (m->fetched_count) sm_decode(m);
     if (m->wants_fetch) sm_fetch(m);
@@ -264,7 +268,7 @@ void sm_settle(struct sm *m, tick now)
 void sm_kernel_end(struct sm *m, tick now)
 {
     m->prefetch_count = 0;
-    m->is_quiet = false;
+    m->is_busy = true;
     sm_programs_end(m);
     if (m->in_kernel) mech_on_kernel(m->mech, false);
     m->in_kernel = false;

@@ -112,10 +112,10 @@ struct sm_flight {
     uint32_t next;         /* free list */
 };
 
-struct sm_access { /* two lines of the host's cache, where it has one transaction or two */
-    _Alignas(HOST_LINE) uint32_t count, done,
-        local_from;  /* transactions; those taken; from here on they are to local memory */
-    uint32_t passes; /* of shared memory, left */
+struct sm_access {                      /* a line of the host's cache, and one for four transactions */
+    _Alignas(HOST_LINE) uint16_t count; /* transactions */
+    uint16_t done, local_from;          /* those taken; from here on they are to local memory */
+    uint16_t passes;                    /* of shared memory, left */
     uint32_t pending, pc;
     uint32_t next;         /* free list */
     uint16_t owner, warp;  /* owner of its requests: the program's place */
@@ -127,6 +127,7 @@ struct sm_access { /* two lines of the host's cache, where it has one transactio
     bool bypass, has_shared, is_texture;
     struct coalesce_txn txns[SM_TXN_MAX];
 };
+_Static_assert(offsetof(struct sm_access, txns) == HOST_LINE, "transactions begin at a line");
 
 struct sm_pending { /* half a line of the host's cache */
     const struct uop *op;
@@ -158,14 +159,20 @@ struct sm {
     uint64_t cycle;                 /* of `now` */
     struct l1 *l1;
     struct clock_domain clock;
+    union {
+        struct {
+            bool
+                is_busy; /* the newest cycle moved something; if not, before next_own only the L1 has something to do */
+            bool
+                changed; /* something has changed in this cycle: before issue, so that schedulers look; from issue on */
+            bool must_look; /* the schedulers may find something else than when they looked last */
+            bool mech_news; /* mech_host.h: what `votes` holds has changed */
+        };
+        uint32_t is_awake; /* one of these */
+    };
     bool has_ticked;
     bool blocked; /* the L1 refused the head of the load-store unit, or will; only the L1 can change that */
     bool moved;   /* what is in the collectors may move on in the next cycle */
-    bool
-        changed; /* something has changed in this cycle: before issue, so that schedulers look; from issue on */
-    bool must_look; /* the schedulers may find something else than when they looked last */
-    bool is_quiet;  /* the newest cycle moved nothing: before next_own only the L1 has something to do */
-    bool mech_news; /* mech_host.h: what `votes` holds has changed */
     bool
         has_reply; /* the L1 took a reply in this cycle, or looked into its tags: stores may be acknowledged */
     bool faulted;
@@ -187,13 +194,14 @@ struct sm {
     bool awaits_unit;      /* a scheduler's slot went to str-ALU */
     bool awaits_writes;    /* there may be warps that are fenced or done */
     bool wants_fetch;      /* there may be warps that lack instructions */
+    bool collects;         /* what is in the collectors may move */
+    bool awaits_queue;     /* it waits for room in the load-store unit's queue */
     uint8_t fetched_count; /* between fetch and decode; 0 = nothing */
-    uint8_t refusal;       /* enum l1_answer: the L1's newest */
-    bool fetches_past_branch;
     struct pipes pipes;
 
     /* what warps can do, two lines */
-    _Alignas(HOST_LINE) uint64_t resident, done, held, asleep, buffered, hazard, hazard_mem, memory_next;
+    _Alignas(HOST_LINE) uint64_t resident;
+    uint64_t done, held, asleep, buffered, hazard, hazard_mem, memory_next;
     uint64_t next[CLASS_COUNT];
     uint64_t empty;  /* i-buffers without instructions */
     uint64_t missed; /* instruction miss */
@@ -214,7 +222,7 @@ struct sm {
     uint32_t fetch_last;     /* warp slot that fetched last */
     uint32_t writeback_tail; /* of the chain of pendings */
     uint8_t issue_width;
-    bool forwards, turns_by_cycle;
+    bool forwards, turns_by_cycle, fetches_past_branch;
 
     struct collector collector;
 
@@ -222,13 +230,11 @@ struct sm {
     _Alignas(HOST_LINE) struct sm_access *accesses;
     struct sm_pending *pendings;
     struct sm_flight *flights;
-    uint32_t *queue;            /* accesses, a ring */
-    uint32_t offered, offer_at; /* the access and its transaction that `offer` is of; SM_NONE = none */
-    uint32_t counted;           /* transactions of the head that statistics have */
+    uint32_t *queue;  /* accesses, a ring */
+    uint32_t counted; /* transactions of the head that statistics have */
     uint32_t queue_head, atomic_free, flight_free;
     uint32_t access_live, pending_live;
-    struct l1_txn offer; /* to the L1 */
-    struct {             /* accesses to global and local memory, for mechanisms; sm_mech.c */
+    struct { /* accesses to global and local memory, for mechanisms; sm_mech.c */
         uint64_t by_answer[L1_TAKEN], intra_warp;
         uint32_t line_shift;
     } seen;
@@ -265,6 +271,8 @@ struct sm {
     uint32_t cta_of[SM_WARPS_MAX];
     struct sm_warp warps[SM_WARPS_MAX];
 };
+_Static_assert(offsetof(struct sm, slots_of) - offsetof(struct sm, resident) == 2 * HOST_LINE,
+               "the masks of warps are two lines");
 _Static_assert(offsetof(struct sm, alarm) == HOST_LINE, "the first line is that of every tick");
 _Static_assert(offsetof(struct sm, pipes) + sizeof(uint64_t) == 2 * HOST_LINE,
                "a result's time ends the second");

@@ -20,16 +20,17 @@ enum issue_slot {
 };
 
 struct sm_stats {
-    uint64_t cycles, active_cycles; /* all; with at least one warp resident */
-    uint64_t slots[SLOT_COUNT];     /* sum = schedulers * cycles */
-    uint64_t slots_all;             /* schedulers * cycles, counted apart: the law that the sum must meet */
-    uint64_t warp_insts, thread_insts, extra_issues;
-    uint64_t insts_by_unit[ISA_UNIT_COUNT];
-    uint64_t loads, stores, atomics; /* warp instructions to global and local memory */
-    uint64_t shared_insts, const_insts, tex_insts, barriers, branches, sleeps;
+    uint64_t slots[SLOT_COUNT]; /* sum = schedulers * cycles */
+    /* of each instruction and load */
+    uint64_t warp_insts, thread_insts, barriers, branches;
     uint64_t transactions;            /* accesses accepted by the L1 for loads, stores and atomics */
     uint64_t load_transactions;       /* of loads alone */
     uint64_t load_cycles, loads_done; /* issue to writeback of global and local loads */
+    uint64_t insts_by_unit[ISA_UNIT_COUNT];
+    uint64_t loads, stores, atomics; /* warp instructions to global and local memory */
+    uint64_t shared_insts, const_insts, tex_insts, sleeps, extra_issues;
+    uint64_t cycles, active_cycles; /* all; with at least one warp resident */
+    uint64_t slots_all;             /* schedulers * cycles, counted apart: the law that the sum must meet */
     uint64_t shared_conflict_cycles, collector_conflict_cycles;
     uint64_t fetches, icache_misses, const_accesses, const_misses, tex_accesses, tex_misses;
     uint64_t ctas, warps;

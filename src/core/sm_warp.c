@@ -150,9 +150,15 @@ void sm_warp_release(struct sm *m, uint32_t w, const struct uop *u)
         s->pending[i].memory &= ~u->def[i];
     }
     s->pending_preds &= (uint8_t)~u->def_preds;
-    m->changed = true;
-    if ((m->hazard | m->fenced) & bit(w)) sm_warp_refresh(m, w); /* what was no hazard has not become one */
-    if (m->done & bit(w)) sm_warp_leave(m, w);
+    if ((m->hazard | m->fenced) & bit(w)) { /* what was no hazard has not become one */
+        uint64_t hazard = m->hazard, hazard_mem = m->hazard_mem;
+        sm_warp_refresh(m, w);
+        m->changed |= m->hazard != hazard || m->hazard_mem != hazard_mem;
+    }
+    if (m->done & bit(w)) {
+        m->changed = true;
+        sm_warp_leave(m, w);
+    }
 }
 
 void sm_warp_leave(struct sm *m, uint32_t w)
@@ -177,7 +183,7 @@ void sm_warp_leave(struct sm *m, uint32_t w)
 /* PTX ISA, "nanosleep": a warp may sleep from nothing to twice what it asks for, which is a millisecond at most. */
 enum { SLEEP_NS_MAX = 1000000 };
 
-void sm_warp_sleep(struct sm *m, uint32_t w, uint32_t ns)
+COLD void sm_warp_sleep(struct sm *m, uint32_t w, uint32_t ns)
 {
     uint64_t cycles =
         (uint64_t)MIN(ns, (uint32_t)SLEEP_NS_MAX) * m->p->nanosleep_percent * m->clock.khz / 100000000;
@@ -190,7 +196,7 @@ void sm_warp_sleep(struct sm *m, uint32_t w, uint32_t ns)
     sm_set_alarm(m);
 }
 
-void sm_warps_awake(struct sm *m)
+COLD void sm_warps_awake(struct sm *m)
 {
     if (!m->asleep || m->sleep_next > m->cycle) return;
     uint64_t next = UINT64_MAX;

@@ -250,6 +250,62 @@ static void stalled_cycles_are_charged_once_whether_the_sm_asks_or_sleeps(void *
     for (int way = 0; way < 3; way++) assert_int_equal(stalled[way], 19); /* cycles 2 to 20 */
 }
 
+static bool refuses_ahead(struct bench *b, uint64_t cycle, uint64_t line)
+{
+    struct l1_txn t = txn(REQ_READ, REQ_GLOBAL, line, 2);
+    tick_to(b, cycle);
+    return l1_refuses_ahead(b->l1, cycle * PERIOD, &t);
+}
+
+static void a_refusal_that_is_foreseen_begins_in_the_next_cycle(void **state)
+{
+    struct bench b;
+    uint32_t id;
+    prepare(&b);
+    b.p.mshrs = 1;
+    start(&b);
+    load_at(&b, 0, 1, 1);
+    assert_true(l1_is_full(b.l1));
+    assert_true(refuses_ahead(&b, 0, 2));
+    l1_settle(b.l1, 0);
+    assert_int_equal(stats_of(&b)->stall_mshr, 0);
+    l1_settle(b.l1, 5 * PERIOD);
+    assert_int_equal(stats_of(&b)->stall_mshr, 4); /* cycles 1 to 4 */
+    assert_non_null(sent_at(&b, 5, &id));
+    assert_true(l1_still_refuses(b.l1, 5 * PERIOD));
+    reply_at(&b, 5, id);
+    tick_to(&b, 6);
+    assert_false(l1_still_refuses(b.l1, 6 * PERIOD));
+    assert_int_equal(load_at(&b, 6, 2, 2), L1_MISS);
+    assert_int_equal(stats_of(&b)->stall_mshr, 5);
+    assert_int_equal(stats_of(&b)->fails[L1_GLOBAL_LOAD], 5);
+    finish(&b);
+}
+
+static void what_may_be_taken_is_not_refused_ahead(void **state)
+{
+    struct bench b;
+    prepare(&b);
+    b.p.mshrs = 2;
+    start(&b);
+    bring(&b, 0, 7);
+    load_at(&b, 10, 1, 1);
+    assert_false(refuses_ahead(&b, 10, 2)); /* there is an MSHR */
+    load_at(&b, 11, 2, 1);
+    assert_false(refuses_ahead(&b, 11, 7)); /* a hit */
+    assert_false(refuses_ahead(&b, 11, 1)); /* merges */
+    assert_true(refuses_ahead(&b, 11, 3));
+    finish(&b);
+    prepare(&b);
+    b.p.mshrs = b.p.miss_queue = 1;
+    start(&b);
+    load_at(&b, 0, 1, 1);
+    assert_false(refuses_ahead(
+        &b, 0, 2)); /* for the queue, which has room in the next cycle: the cause would be another */
+    assert_true(refuses_ahead(&b, 1, 2));
+    finish(&b);
+}
+
 /* ---- what the counts mean ---- */
 
 static void cold_misses_are_first_touches_and_the_others_were_replaced(void **state)
@@ -443,6 +499,8 @@ int main(void)
         cmocka_unit_test(a_full_miss_queue_is_back_pressure),
         cmocka_unit_test(of_several_causes_line_comes_before_queue_before_mshr),
         cmocka_unit_test(stalled_cycles_are_charged_once_whether_the_sm_asks_or_sleeps),
+        cmocka_unit_test(a_refusal_that_is_foreseen_begins_in_the_next_cycle),
+        cmocka_unit_test(what_may_be_taken_is_not_refused_ahead),
         cmocka_unit_test(cold_misses_are_first_touches_and_the_others_were_replaced),
         cmocka_unit_test(hits_on_a_warps_own_line_are_intra_warp),
         cmocka_unit_test(any_size_makes_a_cache),
