@@ -79,7 +79,6 @@ static void count_issue(struct sm *m, uint32_t w, const struct uop *u, const str
 {
     count_issue_in(&m->stats, u, e);
     count_issue_in(sm_own_of(m, w), u, e);
-    m->counters.issued++;
 }
 
 /* The instruction goes on its way. */

@@ -137,6 +137,7 @@ static void offer_access(struct sm *m, uint32_t id, const struct sm_access *a)
                                .warp = (uint16_t)a->warp,
                                .owner = a->owner,
                                .own = &a->own->l1,
+                               .load = a->load,
                                .pc = a->pc,
                                .lane_address = a->lane_address,
                                .token = a->kind == REQ_WRITE ? UINT32_MAX : token(TOKEN_LOAD, a->pending)};

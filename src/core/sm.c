@@ -63,7 +63,7 @@ struct sm *sm_create(const struct sm_setup *s)
     m->p = s->params;
     m->clock = *s->clock;
     m->line_bytes = s->l1->line;
-    m->line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
+    m->seen.line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
     m->warp_slots = MIN(s->machine->sm_warps, (uint32_t)SM_WARPS_MAX);
     m->cta_slots = s->machine->sm_ctas;
     m->wake = s->wake ? s->wake : &m->own_wake;

@@ -66,8 +66,8 @@ void *sm_mech_state(struct sm *m,
                     uint32_t mechanism); /* its state on this SM: what its statistic rows point into */
 uint32_t sm_ctas(const struct sm *m);
 uint64_t sm_registers_used(const struct sm *m);
-/* The loads of a grid that had CTAs here, by pc (kernel->inst_count entries); NULL: none. Valid until sm_kernel_end. */
-const struct pc_load_stats *sm_pc_loads(const struct sm *m, const struct emu_grid *g);
+/* The load at pc of a grid that had CTAs here; NULL: it had none. Valid until sm_kernel_end. */
+const struct pc_load_stats *sm_pc_load(const struct sm *m, const struct emu_grid *g, uint32_t pc);
 void sm_explain(const struct sm *m, tick now, struct strbuf *out); /* which warp waits for what, with ages */
 
 #endif

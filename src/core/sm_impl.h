@@ -49,20 +49,27 @@ enum {
 enum sm_token { TOKEN_LOAD, TOKEN_ATOMIC };
 enum { TOKEN_SHIFT = 28, TOKEN_MASK = (1 << TOKEN_SHIFT) - 1 };
 
+/* Of one load instruction: what an access at the L1 touches is the first line of the host's cache. */
+struct sm_load {
+    _Alignas(HOST_LINE) struct lineset
+        seen; /* lines that it read, for unique_lines; made when it first executes */
+    struct pc_load_stats stats;
+    struct {
+        uint64_t address, warp;
+        bool valid;
+    } last; /* execution, for strides */
+};
+
 struct sm_program {
     uint64_t grid; /* emu_grid_id: a grid may lie where an older one was */
     const struct isa_kernel *kernel;
-    struct uop *uops;            /* [inst_count] */
-    struct pc_load_stats *loads; /* [inst_count] */
-    struct pc_last {
-        uint64_t address, warp;
-        bool valid;
-    } * last;            /* by pc: the last execution, for strides */
-    struct lineset seen; /* lines by pc, for unique_lines */
-    uint64_t code;       /* address */
-    uint32_t ctas;       /* resident */
-    bool has_ended;      /* kept for its statistics alone */
-    uint16_t place;      /* of its requests */
+    struct uop *uops;      /* [inst_count] */
+    struct sm_load *loads; /* [inst_count] */
+    uint64_t code;         /* address */
+    uint32_t inst_count;   /* the kernel's; it may be gone when the program is freed */
+    uint32_t ctas;         /* resident */
+    bool has_ended;        /* kept for its statistics alone */
+    uint16_t place;        /* of its requests */
     struct sm_own own;
 };
 
@@ -111,6 +118,7 @@ struct sm_access {                    /* in two lines of the host's cache, where
     uint64_t latest;       /* cycle at which the hits of fixed latency are there */
     uint64_t lane_address; /* of the first lane */
     struct sm_own *own;    /* counters of its grid */
+    struct sm_load *load;  /* of its instruction */
     bool bypass, has_shared, is_texture;
     uint32_t next; /* free list */
     struct coalesce_txn txns[SM_TXN_MAX];
@@ -191,13 +199,17 @@ struct sm {
     enum l1_answer refusal;     /* the L1's newest answer */
     uint32_t offered, offer_at; /* the access and its transaction that `offer` is of; SM_NONE = none */
     struct l1_txn offer;        /* to the L1 */
+    struct {                    /* accesses to global and local memory, for mechanisms; sm_mech.c */
+        uint64_t by_answer[L1_TAKEN], intra_warp;
+        uint32_t line_shift;
+    } seen;
 
     /* cold */
     tick own_wake;
     struct sm_setup setup;
-    uint32_t line_bytes, line_shift, warp_slots, cta_slots;
-    struct mech_counters counters;
-    uint64_t counters_from, stalls_from; /* cycle, stalled L1 cycles when the kernel began */
+    uint32_t line_bytes, warp_slots, cta_slots;
+    struct mech_counters counters,
+        counters_from; /* as they were last asked for; totals when the kernel began */
     struct sm_cta *ctas;
     uint32_t cta_count, warp_count, thread_count;
     bool in_kernel;             /* between the first CTA and sm_kernel_end */
@@ -270,7 +282,7 @@ bool lsu_busy(const struct sm *m);
 enum rocache_answer lsu_ask_read_only(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
                                       uint32_t w, uint32_t pc);
 void lsu_log_atomic(struct sm *m, const struct req *r); /* an ideal L1 makes it, in the SM's own cycle */
-void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint32_t lines);
+void lsu_note_load(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t lines);
 
 /* ---- account.c ---- */
 /* Why a scheduler issues nothing; free: its warps that lack nothing but room in a unit, ready: those that have it. */
@@ -298,5 +310,6 @@ void sm_programs_free(struct sm *m);
 
 /* ---- sm_mech.c: mechanisms and the L1's observers ---- */
 void sm_mech_connect(struct sm *m);
+void sm_mech_begin_kernel(struct sm *m); /* counters begin at 0 */
 
 #endif

@@ -11,7 +11,7 @@ static tick period(const struct timed_gpu *g, enum gpu_domain d) { return g->clo
 
 static struct link *make_links(uint32_t count, const char *name, uint32_t depth, tick latency)
 {
-    struct link *l = mem_zalloc(sizeof *l * count);
+    struct link *l = mem_zalloc_lines(sizeof *l * count);
     for (uint32_t i = 0; i < count; i++) link_init(&l[i], name, depth, latency, NULL, NULL);
     return l;
 }
@@ -54,11 +54,6 @@ static void note_atomic(void *ctx, const struct req *r)
     }
     u->atomics[u->atomic_count++] = *r;
     u->news = 1;
-}
-
-static void place_request(const void *map, struct req *r)
-{
-    addrmap_route(map, r->addr, &r->slice, &r->channel);
 }
 
 static void create_sms(struct timed_gpu *g)
@@ -145,8 +140,7 @@ bool wiring_create(struct timed_gpu *g, struct diag_list *diags)
     g->channel_count = addrmap_channels(g->map);
     g->mech_gpu_states = mech_gpu_create(g->mechs);
     req_pool_init(&g->pool, POOL_START);
-    g->pool.place = place_request;
-    g->pool.place_ctx = g->map;
+    g->pool.map = g->map;
     g->units = units_create(g);
     create_links(g);
     create_sms(g);

@@ -124,7 +124,7 @@ static void view_atomics(const struct late_entry *e, uint8_t *from, uint8_t *vie
     const struct deferred *d = deferred_at(e->pool, e->record);
     FOR_LANES (l, e->fresh) {
         uint64_t old[2], at = d->addr[l] - (uint64_t)(uintptr_t)from;
-        if (at < LATE_LANE_BYTES) atomic_lane(d->inst, true, view + at, d->value[l], old);
+        if (at < LATE_LANE_BYTES) atomic_lane(d->inst, true, view + at, &d->values, l, old);
     }
 }
 
