@@ -1,6 +1,6 @@
 /* timed_impl.h: the inside of the timed GPU, for the files of core/ that make it up:
  *   wiring.c    components and the links between them      loop.c      time: who ticks when
- *   units.c, units_step.c  those that run side by side, on threads; wakes.c: when    crew.c: the threads
+ *   units.c, units_step.c  those that run side by side; wakes.c: when    units_crew.c, crew.c, pace.c: on threads
  *   stream.c    whose turn it is; copy.c: copy engines     dispatch.c  grids, CTAs onto SMs
  *   snapshot.c  statistics of a kernel, a sample, the run  laws.c      what must hold when a kernel has ended
  *   stuck.c     who waits for whom when nothing moves      timed.c     the interface */
