@@ -181,10 +181,9 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
     struct sm_warp *s = &m->warps[w];
     bool is_device = a->count && a->ro != RO_CONST && !a->is_texture;
     m->pendings[a->pending] = (struct sm_pending){.op = u,
-                                                  .warp = w,
+                                                  .warp = (uint8_t)w,
                                                   .left = 1, /* until it has left the load-store unit */
                                                   .issued = m->cycle,
-                                                  .grid = m->ctas[s->cta].grid,
                                                   .record = e->deferred ? e->atomic_record : SM_NONE,
                                                   .group = s->group,
                                                   .is_timed = is_device && a->kind == REQ_READ};

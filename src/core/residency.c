@@ -85,9 +85,10 @@ const struct pc_load_stats *sm_pc_load(const struct sm *m, const struct emu_grid
     return p ? &p->loads[pc].stats : NULL;
 }
 
-const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g)
+const struct sm_own *sm_own(struct sm *m, const struct emu_grid *g)
 {
     const struct sm_program *p = program_find(m, g);
+    lsu_count(m);
     return p ? &p->own : NULL;
 }
 
@@ -151,6 +152,7 @@ static void start_warp(struct sm *m, uint32_t w, uint32_t cta, uint32_t index, u
     m->taken |= bit(w);
     m->resident |= bit(w);
     m->empty |= bit(w);
+    m->wants_fetch = true;
     m->buffered &= ~bit(w);
     m->missed &= ~bit(w);
     m->warp_count++;
@@ -162,7 +164,7 @@ static void start_warp(struct sm *m, uint32_t w, uint32_t cta, uint32_t index, u
                                                     .cta_slot = cta,
                                                     .cta = c->linear,
                                                     .is_start = true,
-                                                    .scheduler = w % m->p->schedulers,
+                                                    .scheduler = w % m->schedulers,
                                                     .index = index,
                                                     .cta_warps = count});
 }

@@ -43,8 +43,8 @@ struct sm_own {
     struct sm_stats sm;
     struct l1_stats l1;
 };
-const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g); /* NULL: it had no CTA here */
-void sm_grid_end(struct sm *m, uint64_t grid_id);                          /* it will start no CTA any more */
+const struct sm_own *sm_own(struct sm *m, const struct emu_grid *g); /* NULL: it had no CTA here */
+void sm_grid_end(struct sm *m, uint64_t grid_id);                    /* it will start no CTA any more */
 /* NULL: no CTA of the grid is here, and what is handed out is what the CTAs here have. Else what is wrong. */
 const char *sm_not_home(const struct sm *m, const struct emu_grid *g);
 void sm_tick(struct sm *m, tick now);
@@ -52,6 +52,7 @@ void sm_tick(struct sm *m, tick now);
 void sm_cycle(struct sm *m, tick now);
 void sm_end_ctas(struct sm *m);
 tick *sm_wake(struct sm *m);      /* set by sm_tick to the next time it has something to do */
+tick sm_heard(struct sm *m);      /* a reply was pushed: its wake, lowered to when that can be taken */
 bool sm_idle(const struct sm *m); /* no CTA, no request under way */
 bool sm_faulted(const struct sm *m);
 bool sm_sleeps(const struct sm *m); /* a warp is in nanosleep and will go on by itself */

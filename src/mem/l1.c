@@ -130,8 +130,6 @@ static inline tick l1_fill_ready(const struct l1 *c)
     return c->done_head != L1_NONE ? c->nodes[c->done_head].ready : TICK_NEVER;
 }
 
-bool l1_has_done(const struct l1 *c, tick now) { return c->hit_ready <= now || l1_fill_ready(c) <= now; }
-
 static uint32_t l1_pop_hit(struct l1 *c)
 {
     uint32_t token = l1_ring_pop(&c->hits);
@@ -218,10 +216,9 @@ bool l1_stays_refused(struct l1 *c, tick now)
     return true;
 }
 
-static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t)
+static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_txn *t)
 {
-    if (c->stall.open) l1_settle(c, now);
-    bool is_charged = c->stall.open && c->stall.charged_until > now; /* asked twice in one cycle */
+    c->stall.open = true;
     c->stall.cause = (uint8_t)cause;
     c->stall.type = (uint8_t)l1_type_of(t);
     c->stall.waits_for = l1_waits_for(cause);
@@ -229,10 +226,29 @@ static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, const struc
     c->stall.addr = t->addr;
     c->news = 0;
     c->has_room = false;
+}
+
+static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t)
+{
+    if (c->stall.open) l1_settle(c, now);
+    bool is_charged = c->stall.open && c->stall.charged_until > now; /* asked twice in one cycle */
+    l1_open_stall(c, cause, t);
     if (is_charged) return;
-    c->stall.open = true;
     c->stall.charged_until = now + c->clock.period;
     l1_charge(c, 1);
+}
+
+bool l1_is_full(const struct l1 *c) { return !l1_has_mshr(c); }
+tick l1_reply_at(const struct l1 *c) { return l1_reply_time(c); }
+
+bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    if (c->stall.open || c->is_shrinking) return false;
+    enum l1_answer cause = l1_foresee(c, t);
+    if (!l1_is_stall(cause)) return false;
+    l1_open_stall(c, cause, t);
+    c->stall.charged_until = now + c->clock.period; /* where the first cycle of it begins */
+    return true;
 }
 
 void l1_count_prefetch(struct l1 *c, enum l1_answer a)

@@ -129,11 +129,15 @@ struct l1_hooks {
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
 bool l1_has_waiting(const struct l1 *c); /* accesses on their way to the tags (l1.tag_latency) */
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
+/* No MSHR is free: a load that misses will be refused. */
+bool l1_is_full(const struct l1 *c);
+/* Will this load, offered in the next cycle, be refused, if nothing comes back before? Counts as its offer from then on if so: ask l1_still_refuses. */
+bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
 /* Would an access that was refused, and was the newest to be offered but for prefetches, be refused again? Counts as an offer of it if so. */
 bool l1_still_refuses(struct l1 *c, tick now);
 /* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. False: nothing but the way out has moved. */
 bool l1_tick(struct l1 *c, tick now);
-bool l1_has_done(const struct l1 *c, tick now);             /* will l1_next_done find one? */
+tick l1_reply_at(const struct l1 *c); /* when the next reply can be taken; TICK_NEVER = none is here */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
 /* The way out for the SM's other caches (instruction, constant, texture): a queue of its own, as deep as the miss queue, that goes first. False: full. */
 bool l1_send(struct l1 *c, tick now, uint32_t req);

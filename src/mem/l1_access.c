@@ -331,6 +331,26 @@ static enum l1_answer l1_load(struct l1 *c, tick now, const struct l1_txn *t, bo
     return outcome == CACHE_HIT ? l1_load_hit(c, now, t, line, intra_warp) : l1_read(c, now, t, line);
 }
 
+static bool l1_goes_past(const struct l1 *c, const struct l1_txn *t)
+{
+    return t->bypass || (t->cls == REQ_GLOBAL && !c->caches_global);
+}
+
+/* A miss of a line that is not here nor under way, with no MSHR left: the checks of l1_miss, of which none but a full queue can end by itself. */
+enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t)
+{
+    uint32_t line;
+    if (l1_has_mshr(c) || c->pipe.cap || c->is_perfect || c->hooks.may_allocate || l1_goes_past(c, t))
+        return L1_MISS;
+    if (cache_look_up(&c->cache, t->addr, t->sectors, &line) != CACHE_MISS) return L1_MISS;
+    if (l1_find_mshr(c, t->addr, line) != MSHR_NONE) return L1_MISS;
+    c->lack = L1_LACKS_LINE;
+    if (c->p.allocate == L1_ALLOCATE_ON_MISS && cache_victim(&c->cache, t->addr) == CACHE_NO_LINE)
+        return L1_STALL_LINE;
+    c->lack = L1_LACKS_MSHR;
+    return l1_queue_has(c, c->read_places) ? L1_STALL_MSHR : L1_MISS;
+}
+
 /* Loads that do not look into the L1: .cg, .cv, volatile, and all global loads where the machine does not
  * cache them. */
 COLD static enum l1_answer l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
@@ -492,7 +512,7 @@ static enum l1_answer l1_route_kind(struct l1 *c, tick now, const struct l1_txn 
         return l1_perfect(c, now, t);
     switch ((enum req_kind)t->kind) {
     case REQ_READ:
-        if (t->bypass || (t->cls == REQ_GLOBAL && !c->caches_global)) return l1_bypass(c, now, t);
+        if (l1_goes_past(c, t)) return l1_bypass(c, now, t);
         return l1_load(c, now, t, intra_warp);
     case REQ_WRITE:
         if (t->cls == REQ_LOCAL && c->p.write_local == L1_WRITE_BACK) return l1_local_store(c, now, t);

@@ -226,6 +226,8 @@ enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *in
 void l1_write_back(struct l1 *c, tick now, uint32_t line); /* needs room in the miss queue */
 void l1_evict(struct l1 *c, tick now, uint32_t line);
 enum l1_type l1_type_of(const struct l1_txn *t);
+/* Of a load in the next cycle, if nothing comes back before; L1_MISS: that cannot be told. */
+enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t);
 
 /* l1_resize.c */
 void l1_flush_step(struct l1 *c, tick now);
