@@ -46,7 +46,8 @@ static void hear_all(struct units *u)
 void units_hear(struct timed_gpu *g)
 {
     struct units *u = g->units;
-    FOR_NOTES(i, u->sm_notes, u->sm_note_words) wakes_lower(&u->sm_wakes, (uint32_t)i, u->sms[i].wake);
+    FOR_NOTES(i, u->sm_notes, u->sm_note_words)
+    wakes_lower(&u->sm_wakes, (uint32_t)i, sm_heard(u->sms[i].sm));
     FOR_NOTES(i, u->part_notes, u->part_note_words) hear_part(u, (uint32_t)i);
 }
 
