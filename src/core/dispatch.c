@@ -122,7 +122,7 @@ static bool kernel_open(struct timed_gpu *g, struct gpu_kernel *k, tick now)
     }
     k->ctas = emu_grid_ctas(k->grid);
     emu_grid_share(k->grid, units_logs(g->units), g->sm_count);
-    emu_grid_clock(k->grid, &g->core_cycle, &g->core_ns);
+    emu_grid_clock(k->grid, &g->core.cycle, &g->core.ns);
     if (!fits_at_all(g, k, why, sizeof why)) {
         gpu_fail(g, END_FAULT, EMU_BAD_LAUNCH, why);
         return false;

@@ -49,3 +49,18 @@ tick gpu_clock_ticks(const struct gpu_clock *c, uint64_t ns)
     wide scaled = (wide)ns * c->ticks_per_ms;
     return (tick)((scaled + 999999u) / 1000000u);
 }
+
+void core_clock_init(struct core_clock *c, const struct clock_domain *core)
+{
+    *c = (struct core_clock){.period = core->period,
+                             .khz = core->khz,
+                             .ns_step = 1000000u / core->khz,
+                             .rest_step = 1000000u % core->khz};
+}
+
+void core_clock_jump(struct core_clock *c)
+{
+    c->cycle = c->time / c->period;
+    c->ns = c->cycle * 1000000u / c->khz;
+    c->rest = (uint32_t)(c->cycle * 1000000u % c->khz);
+}

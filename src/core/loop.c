@@ -62,8 +62,7 @@ static void loop_step(struct timed_gpu *g)
 {
     const tick now = g->now;
     if (g->edges[DOMAIN_CORE] == now) {
-        g->core_cycle = now / g->clock.domains[DOMAIN_CORE].period;
-        g->core_ns = g->core_cycle * 1000000u / g->clock.domains[DOMAIN_CORE].khz;
+        core_clock_set(&g->core, now);
         if (g->dispatch.wake <= now) {
             units_catch_up(g);
             dispatch_tick(g, now);

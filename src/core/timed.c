@@ -23,7 +23,7 @@ static const char *mech_shares(const struct timed_gpu *g)
 struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
                                struct diag_list *diags)
 {
-    struct timed_gpu *g = mem_zalloc(sizeof *g);
+    struct timed_gpu *g = mem_zalloc_lines(sizeof *g);
     const uint32_t khz[DOMAIN_COUNT] = {m->core_clock_khz, m->xbar_clock_khz, m->l2_clock_khz,
                                         m->dram_clock_khz};
     g->machine = *m;
@@ -36,6 +36,7 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
         timed_destroy(g);
         return NULL;
     }
+    core_clock_init(&g->core, &g->clock.domains[DOMAIN_CORE]);
     if (!g->machine.l2.infinite_miss) g->machine.l2.infinite_miss = idle_miss(g);
     if (!wiring_create(g, diags)) {
         timed_destroy(g);

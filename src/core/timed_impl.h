@@ -1,6 +1,6 @@
 /* timed_impl.h: the inside of the timed GPU, for the files of core/ that make it up:
  *   wiring.c    components and the links between them      loop.c      time: who ticks when
- *   units.c, units_step.c  those that run side by side, on threads; wakes.c: when    crew.c: the threads
+ *   units.c, units_step.c  those that run side by side; wakes.c: when    units_crew.c, crew.c, pace.c: on threads
  *   stream.c    whose turn it is; copy.c: copy engines     dispatch.c  grids, CTAs onto SMs
  *   snapshot.c  statistics of a kernel, a sample, the run  laws.c      what must hold when a kernel has ended
  *   stuck.c     who waits for whom when nothing moves      timed.c     the interface */
@@ -71,30 +71,31 @@ enum { GROUP_SM, GROUP_L1, GROUP_XBAR, GROUP_L2, GROUP_DRAM, GROUP_QUEUE, GROUP_
 enum gpu_end { END_NONE, END_FAULT, END_STUCK, END_LAW, END_INTERRUPTED };
 
 struct timed_gpu {
-    /* touched at every step */
+    /* touched at every step, in a few lines of the host's cache */
     tick now;
-    uint32_t sm_count, slice_count, channel_count;
-    struct sm **sms;
+    tick edges[DOMAIN_COUNT]; /* the first edge of each domain at or after now */
     struct xbar *xbar;
-    struct l2_slice **slices;
-    struct dram_channel **channels;
-    struct gpu_clock clock;
-    tick edges[DOMAIN_COUNT];     /* the first edge of each domain at or after now */
-    uint64_t core_cycle, core_ns; /* what kernels read as %clock and %globaltimer */
-    struct dispatcher dispatch;
-    struct stream_set streams;
+    struct units *units; /* SMs and memory partitions, side by side */
+    enum gpu_end end;    /* why nothing runs any more */
     bool no_skip;
-    uint32_t busy_unit; /* the one that was not idle when last asked */
+    bool has_fault; /* a warp has met one */
+    struct gpu_clock clock;
     tick next_sample;
     uint64_t steps;
+    struct core_clock core;
+    struct dispatcher dispatch;
+    struct stream_set streams;
 
+    uint32_t sm_count, slice_count, channel_count;
+    struct sm **sms;
+    struct l2_slice **slices;
+    struct dram_channel **channels;
+    uint32_t busy_unit; /* the one that was not idle when last asked */
     struct machine machine;
     struct timed_options options;
     struct emu_device *device;
     struct addrmap *map;
     struct req_pool pool;
-    struct units *units; /* SMs and memory partitions, side by side */
-    bool has_fault;      /* a warp has met one in this step */
     struct gpu_links links;
     struct arena arena; /* what lives as long as the GPU */
     struct mech_set *mechs;
@@ -111,7 +112,6 @@ struct timed_gpu {
     VEC(struct timed_transfer) transfers;
     void **sample_before;
 
-    enum gpu_end end; /* why nothing runs any more */
     struct emu_fault fault;
     struct strbuf report;
     uint64_t progress_mark, progress_cycle, progress_insts; /* see stuck.c */

@@ -156,6 +156,8 @@ void units_join_sm(struct units *u, uint32_t sm, struct link *to, struct link *f
     struct unit *x = &u->sms[sm];
     x->sm = u->gpu->sms[sm];
     join_xbar(to, from, &x->wake, &x->xbar_wake, u->sm_notes, sm);
+    from->consumer_wake =
+        NULL; /* a reply may have to wait before it can be taken: the SM is asked when (units_hear) */
 }
 
 void units_join_slice(struct units *u, uint32_t slice, struct link *from, struct link *to)

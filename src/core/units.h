@@ -22,7 +22,7 @@ struct sm;
 
 enum { UNITS_LINE = 128 };
 
-/* What a unit has for itself. What every turn looks at is one line of the host's cache: as far as the length of the pool's free list. */
+/* What a unit has for itself. What every turn looks at is one line of the host's cache; it ends where the pool begins to count. */
 struct unit {
     _Alignas(UNITS_LINE) tick wake; /* when the SM, or the channel, next has something to do */
     tick xbar_wake;                 /* its links tell it in place of the crossbar's own */
@@ -32,6 +32,8 @@ struct unit {
     struct req *atomics; /* of a partition: that reached a slice in this step */
     uint32_t atomic_count, atomic_cap;
 };
+_Static_assert(offsetof(struct unit, pool.made) == HOST_LINE,
+               "a turn of a unit looks at one line of the host's cache");
 
 /* Units are there before components, which keep pointers into them; threads come last. False: the host has no threads. */
 struct units *units_create(struct timed_gpu *g);

@@ -31,8 +31,9 @@ struct turns {
 
 /* A thread's share of the units and what it tells the caller, on lines of its own. */
 struct member {
-    _Alignas(UNITS_LINE) const uint64_t *own_sms, *own_parts; /* masks */
-    struct turns *turns;                                      /* [word]: of SMs, then of partitions */
+    _Alignas(UNITS_LINE) const uint64_t *own_sms; /* mask */
+    const uint64_t *own_parts;
+    struct turns *turns; /* [word]: of SMs, then of partitions */
 };
 
 /* A slice in its partition: those of a partition begin at a line of the host's cache. Its links lower this wake, not the slice's own, which

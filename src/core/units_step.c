@@ -23,27 +23,32 @@ tick units_dram_edge(const struct timed_gpu *g)
     return dram_edge(u, least);
 }
 
-/* Of its slices and its channel, whose edges can wait for theirs. */
-static tick part_wake(const struct units *u, uint32_t part)
+static tick slices_wake(const struct units *u, uint32_t part)
 {
     const struct slice_turn *turns = &u->turns[part * u->turn_stride];
-    tick least = MIN(u->parts[part].wake, turns[0].wake);
+    tick least = turns[0].wake;
     for (uint32_t i = 1; i < u->per_part; i++) least = MIN(least, turns[i].wake);
     return least;
+}
+
+/* The channel's edges can wait for those of the slices. */
+static void hear_part(struct units *u, uint32_t part)
+{
+    wakes_lower(&u->part_wakes, part, MIN(slices_wake(u, part), u->parts[part].wake));
 }
 
 static void hear_all(struct units *u)
 {
     for (uint32_t i = 0; i < u->sm_count; i++) wakes_lower(&u->sm_wakes, i, u->sms[i].wake);
-    for (uint32_t i = 0; i < u->part_count; i++) wakes_lower(&u->part_wakes, i, part_wake(u, i));
+    for (uint32_t i = 0; i < u->part_count; i++) hear_part(u, i);
 }
 
 void units_hear(struct timed_gpu *g)
 {
     struct units *u = g->units;
-    FOR_NOTES(i, u->sm_notes, u->sm_note_words) wakes_lower(&u->sm_wakes, (uint32_t)i, u->sms[i].wake);
-    FOR_NOTES(i, u->part_notes, u->part_note_words)
-    wakes_lower(&u->part_wakes, (uint32_t)i, part_wake(u, (uint32_t)i));
+    FOR_NOTES(i, u->sm_notes, u->sm_note_words)
+    wakes_lower(&u->sm_wakes, (uint32_t)i, sm_heard(u->sms[i].sm));
+    FOR_NOTES(i, u->part_notes, u->part_note_words) hear_part(u, (uint32_t)i);
 }
 
 void units_tell_sm(struct timed_gpu *g, uint32_t sm)
@@ -98,15 +103,20 @@ static void run_channel(struct units *u, uint32_t part, tick first, tick end)
     }
 }
 
-static void tick_slices(struct units *u, uint32_t part, tick now)
+/* When they want to run again. */
+static tick tick_slices(struct units *u, uint32_t part, tick now)
 {
     struct slice_turn *turn = &u->turns[part * u->turn_stride], *end = turn + u->per_part;
+    tick least = TICK_NEVER;
     for (; turn < end; turn++) {
-        if (turn->wake > now && !u->gpu->no_skip) continue;
-        turn->wake = TICK_NEVER;
-        l2_tick(turn->slice, now);
-        wake_at(&turn->wake, *l2_wake(turn->slice));
+        if (turn->wake <= now || u->gpu->no_skip) {
+            turn->wake = TICK_NEVER;
+            l2_tick(turn->slice, now); /* of its partition it wakes the channel alone */
+            wake_at(&turn->wake, *l2_wake(turn->slice));
+        }
+        least = MIN(least, turn->wake);
     }
+    return least;
 }
 
 static void work_on_part(struct units *u, struct turns *turns, uint32_t i)
@@ -114,9 +124,10 @@ static void work_on_part(struct units *u, struct turns *turns, uint32_t i)
     const struct order *o = &u->order;
     struct unit *x = &u->parts[i];
     if (x->wake < o->now) run_channel(u, i, o->dram_first, o->now);
-    if (o->is_l2) tick_slices(u, i, o->now);
-    if (o->is_dram && (x->wake <= o->now || u->gpu->no_skip)) tick_channel(u, i, o->now);
-    report(&u->part_wakes, turns, x, i, part_wake(u, i), NEW_PER_SLICE * u->per_part);
+    tick slices = o->is_l2 ? tick_slices(u, i, o->now) : TICK_NEVER;
+    if (UNLIKELY(o->is_dram) && (x->wake <= o->now || u->gpu->no_skip)) tick_channel(u, i, o->now);
+    if (UNLIKELY(o->is_dram || !o->is_l2)) slices = slices_wake(u, i);
+    report(&u->part_wakes, turns, x, i, MIN(slices, x->wake), NEW_PER_SLICE * u->per_part);
 }
 
 static const struct turns no_turns = {.wakes.later = TICK_NEVER, .xbar_wake = TICK_NEVER};
@@ -320,7 +331,7 @@ void units_catch_up(struct timed_gpu *g)
     for (uint32_t i = 0; i < u->part_count; i++) {
         if (dram_edge(u, u->parts[i].wake) >= g->now) continue;
         run_channel(u, i, u->dram_first, g->now);
-        wakes_lower(&u->part_wakes, i, part_wake(u, i));
+        hear_part(u, i);
         mask_add(u->part_news, i);
         u->has_news = true;
     }

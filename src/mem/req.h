@@ -39,11 +39,13 @@ struct req_owner {
 /* items[fresh..] have never been used: memory of a generous pool is committed only when it is touched. To make or to end a request
  * touches what comes before the owners, one of these, and the request. */
 struct req_pool {
+    uint32_t spare; /* length of the free list */
+    uint32_t free_head;
     struct req *items;
     const struct addrmap *map; /* sets slice and channel of a new request; NULL: nobody does */
+    uint32_t cap, fresh;
     uint64_t made;
-    uint32_t cap, free_head, fresh, live;
-    uint32_t spare; /* length of the free list */
+    uint32_t live;
     struct req_owner owners[REQ_OWNERS];
 };
 

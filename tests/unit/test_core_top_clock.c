@@ -52,6 +52,23 @@ static void time_in_nanoseconds_does_not_drift(void **state)
     assert_int_equal(gpu_clock_ns(&c, 33), 0); /* 0.7 ns */
 }
 
+static void the_clocks_of_a_kernel_are_exact_cycle_by_cycle_and_after_a_jump(void **state)
+{
+    static const uint32_t khz[] = {1400000, 1126000, 924000, 300, 1000000, 7};
+    for (size_t k = 0; k < ARRAY_LEN(khz); k++) {
+        const struct clock_domain d = {.period = 33, .khz = khz[k]};
+        struct core_clock c;
+        core_clock_init(&c, &d);
+        for (uint64_t cycle = 1; cycle < 20000; cycle += cycle % 1000 ? 1 : 57) {
+            core_clock_set(&c, cycle * 33);
+            assert_int_equal(c.cycle, cycle);
+            assert_int_equal(c.ns, cycle * 1000000 / khz[k]);
+        }
+        core_clock_set(&c, c.time); /* the same edge once more */
+        assert_int_equal(c.ns, c.cycle * 1000000 / khz[k]);
+    }
+}
+
 static void an_edge_is_a_multiple_of_the_period(void **state)
 {
     const struct clock_domain d = {.period = 33, .khz = 1400000};
@@ -69,6 +86,7 @@ int main(void)
         cmocka_unit_test(one_clock_for_all_has_a_tick_of_one_period),
         cmocka_unit_test(clocks_without_a_common_tick_are_refused),
         cmocka_unit_test(time_in_nanoseconds_does_not_drift),
+        cmocka_unit_test(the_clocks_of_a_kernel_are_exact_cycle_by_cycle_and_after_a_jump),
         cmocka_unit_test(an_edge_is_a_multiple_of_the_period),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
