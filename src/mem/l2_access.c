@@ -288,8 +288,8 @@ static void l2_next_head(struct l2_slice *s)
 {
     struct l2_ring *p = &s->pipe;
     l2_ring_pop(p);
-    s->head_ready = p->count ? l2_ring_head(p)->ready : TICK_NEVER;
-    s->late_ready = p->count >= s->late_places ? l2_ring_at(p, s->late_places - 1)->ready : TICK_NEVER;
+    s->head_ready = p->ring.count ? l2_ring_head(p)->ready : TICK_NEVER;
+    s->late_ready = p->ring.count >= s->late_places ? l2_ring_at(p, s->late_places - 1)->ready : TICK_NEVER;
     s->head_failed = s->is_probed = false;
 }
 

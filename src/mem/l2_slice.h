@@ -3,6 +3,7 @@
 #define HEDDLE_L2_SLICE_H
 
 #include "mem/l2.h"
+#include "mem/ring.h"
 
 enum { L2_KINDS = REQ_ATOMIC + 1, L2_OUTCOMES = CACHE_SECTOR_MISS + 1 };
 
@@ -13,7 +14,7 @@ struct l2_timed {
 
 struct l2_ring {
     struct l2_timed *at;
-    uint32_t capacity, head, count;
+    struct ring ring;
 };
 
 /* What the tag stage and the port count; the statistics follow from it (l2_stats). First what nearly every request adds to: one line. */
@@ -94,21 +95,17 @@ static_assert(offsetof(struct l2_slice, stall_since) == HOST_LINE &&
 
 static inline struct l2_timed *l2_ring_at(const struct l2_ring *r, uint32_t i)
 {
-    uint32_t at = r->head + i;
-    return &r->at[at >= r->capacity ? at - r->capacity : at];
+    return &r->at[ring_place(&r->ring, i)];
 }
-static inline const struct l2_timed *l2_ring_head(const struct l2_ring *r) { return &r->at[r->head]; }
+static inline const struct l2_timed *l2_ring_head(const struct l2_ring *r) { return &r->at[r->ring.head]; }
 static inline void l2_ring_push(struct l2_ring *r, struct l2_timed t)
 {
-    assert(r->count < r->capacity);
-    *l2_ring_at(r, r->count++) = t;
+    r->at[ring_push(&r->ring, r->at, sizeof t)] = t;
 }
 static inline struct l2_timed l2_ring_pop(struct l2_ring *r)
 {
-    assert(r->count);
-    struct l2_timed t = r->at[r->head];
-    if (++r->head == r->capacity) r->head = 0;
-    r->count--;
+    struct l2_timed t = r->at[r->ring.head];
+    ring_pop(&r->ring);
     return t;
 }
 static inline tick l2_next_cycle(const struct l2_slice *s, tick now) { return now + s->period; }
