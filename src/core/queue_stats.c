@@ -40,7 +40,7 @@ void queue_stats_add(struct queue_stats *s, enum queue_kind kind, struct link *l
             c->used_ticks += l->level_ticks[n];
         }
         c->full_ticks += l->level_ticks[LINK_LEVELS - 1];
-        c->entries += l->pushes;
+        c->entries += link_pushes(l);
         c->refusals += l->refusals;
         c->blocked_ticks += l->blocked_ticks;
     }

@@ -22,7 +22,7 @@ static void explain_kernels(const struct timed_gpu *g, struct strbuf *out)
 static void explain_link(const struct timed_gpu *g, const struct link *l, uint32_t index, struct strbuf *out)
 {
     if (!l->count) return;
-    uint32_t id = l->slots[l->head].value;
+    uint32_t id = l->head_value;
     const struct req *r = id < g->pool.cap ? &g->pool.items[id] : NULL;
     strbuf_printf(out, "  link %s %u: %u of %u", l->name, index, l->count, l->capacity);
     if (r)

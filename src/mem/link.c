@@ -5,36 +5,39 @@
  * consumer in one tick. */
 #include "mem/link.h"
 
-/* Made once: a push and a pop look it up instead of dividing. */
+static uint64_t per_place(uint32_t capacity)
+{
+    return ((1ull << LINK_LEVEL_SHIFT) + capacity - 1) / capacity;
+}
+
 uint8_t *link_levels(uint32_t capacity)
 {
     uint8_t *level = mem_zalloc(capacity + 1);
-    for (uint32_t n = 1; n < capacity; n++)
-        level[n] = (uint8_t)(((uint64_t)n * (LINK_LEVELS - 1) + capacity - 1) / capacity - 1);
-    level[capacity] = LINK_LEVELS - 1;
+    for (uint32_t n = 1; n <= capacity; n++) level[n] = (uint8_t)link_level(n, capacity, per_place(capacity));
     return level;
 }
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake)
 {
-    assert(capacity >= 1 && latency >= 1);
-    *l = (struct link){.slots = mem_zalloc(sizeof(struct link_slot) * capacity),
+    assert(capacity >= 1 && capacity <= LINK_PLACES_MAX && latency >= 1 && latency <= UINT32_MAX);
+    uint8_t drop = 16;
+    while (1u << (16 - drop) < capacity) drop--;
+    *l = (struct link){.head_ready = TICK_NEVER,
+                       .slots = mem_zalloc_lines(sizeof(struct link_slot) << (16 - drop)),
                        .capacity = capacity,
-                       .latency = latency,
-                       .pop_time = TICK_NEVER,
+                       .latency = (uint32_t)latency,
+                       .slot_drop = drop,
                        .producer_wake = producer_wake,
                        .consumer_wake = consumer_wake,
-                       .level_of = link_levels(capacity),
+                       .per_place = per_place(capacity),
                        .name = name};
 }
 
 void link_free(struct link *l)
 {
     free(l->slots);
-    free(l->level_of);
     l->slots = NULL;
-    l->level_of = NULL;
 }
 
 void link_refuse(struct link *l, tick now)
@@ -45,5 +48,5 @@ void link_refuse(struct link *l, tick now)
         l->refusals++;
     }
     /* The pop of this tick came before the question and told nobody. */
-    if (link_occupied(l, now) > l->count) link_tell_producer(l, now);
+    if (l->changed == now && l->pop_count) link_tell_producer(l, now);
 }

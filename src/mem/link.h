@@ -22,26 +22,36 @@ struct link_slot {
     uint32_t value;
 };
 
+/* The first line of the host's cache is all that asking, peeking and what finds nothing touch; the oldest value is in it, so that `slots` holds those behind it.
+ * A push and a pop also touch the time at their level. */
 struct link {
-    /* touched by every push and pop */
+    tick head_ready; /* when the oldest can be seen; TICK_NEVER: empty */
+    tick changed;    /* when count last changed */
     struct link_slot *slots;
-    uint32_t capacity, head, count;
-    uint32_t pop_count;                  /* pops at pop_time: not free yet in that tick */
-    tick pop_time;                       /* of the newest pop */
-    tick changed;                        /* when count last changed */
-    uint8_t *level_of;                   /* [count]: its level; [0] unused */
-    tick latency;                        /* ticks */
-    bool producer_waits;                 /* a push was refused: tell the producer when there is room */
-    tick *consumer_wake, *producer_wake; /* set to the time at which the other end may go on; may be NULL */
-    uint8_t *consumer_note,
-        *producer_note; /* set to 1 with it: which of its many links an end looks at; may be NULL */
-    tick waits_since;   /* the first refusal of this wait */
-    /* statistics */
+    tick *consumer_wake;    /* set to the time at which the other end may go on; may be NULL */
+    uint8_t *consumer_note; /* set to 1 with it: which of its many links an end looks at; may be NULL */
+    uint32_t head_value;
+    uint32_t latency; /* ticks */
+    uint32_t capacity, count;
+    uint32_t pop_count;  /* pops at `changed`: not free yet in that tick */
+    uint16_t next;       /* of the one behind the oldest: its low bits are the slot */
+    uint8_t slot_drop;   /* bits that are not: there are 2^(16 - slot_drop) slots */
+    bool producer_waits; /* a push was refused: tell the producer when there is room */
+    /* second line */
+    uint64_t per_place; /* of link_level */
+    uint64_t pops;
     tick level_ticks[LINK_LEVELS]; /* time spent at each level, while not empty */
-    uint64_t pushes, refusals; /* refusals: times that the producer had to wait, not times that it asked */
-    tick blocked_ticks;        /* from the first refusal to the push that went through, summed */
+    tick *producer_wake;           /* as the consumer's */
+    uint8_t *producer_note;
+    tick waits_since; /* the first refusal of this wait */
+    /* fourth line */
+    uint64_t refusals;  /* times that the producer had to wait, not times that it asked */
+    tick blocked_ticks; /* from the first refusal to the push that went through, summed */
     const char *name;
+    char rest[HOST_LINE - 24];
 };
+static_assert(offsetof(struct link, per_place) == HOST_LINE && sizeof(struct link) == 4 * HOST_LINE,
+              "a link is four lines");
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake);
@@ -49,6 +59,13 @@ void link_init(struct link *l, const char *name, uint32_t capacity, tick latency
 uint8_t *link_levels(uint32_t capacity);
 void link_free(struct link *l);
 void link_refuse(struct link *l, tick now); /* what link_can_push does when there is no room */
+
+/* The level of a queue with something in it. per_place is 2^40 / capacity, rounded up: the product is then exact for capacities up to 2^16. */
+enum { LINK_PLACES_MAX = 1 << 16, LINK_LEVEL_SHIFT = 40 };
+static inline uint32_t link_level(uint32_t count, uint32_t capacity, uint64_t per_place)
+{
+    return (uint32_t)((count * (LINK_LEVELS - 1) - 1) * per_place >> LINK_LEVEL_SHIFT) + (count == capacity);
+}
 
 /* There is room from the next tick on. */
 static inline void link_tell_producer(struct link *l, tick now)
@@ -60,7 +77,7 @@ static inline void link_tell_producer(struct link *l, tick now)
 /* What the producer counts as occupied: places emptied in this very tick are not free yet (invariant 2). */
 static inline uint32_t link_occupied(const struct link *l, tick now)
 {
-    return l->count + (l->pop_time == now ? l->pop_count : 0);
+    return l->count + (l->pop_count & (0u - (l->changed == now)));
 }
 
 /* True: link_push may be called at now. False: the producer is blocked, and is woken when there is room. */
@@ -81,48 +98,65 @@ static inline bool link_can_push(struct link *l, tick now)
 static inline void link_close_stats(struct link *l, tick now)
 {
     assert(now >= l->changed);
-    if (l->count) l->level_ticks[l->level_of[l->count]] += now - l->changed;
+    if (l->changed == now) return;
+    if (l->count) l->level_ticks[link_level(l->count, l->capacity, l->per_place)] += now - l->changed;
     l->changed = now;
+    l->pop_count = 0;
+}
+
+/* The slot of the i-th behind the oldest. */
+static inline struct link_slot *link_slot_at(const struct link *l, uint32_t i)
+{
+    return &l->slots[(l->next + i) & (0xffffu >> l->slot_drop)];
 }
 
 static inline void link_push(struct link *l, tick now, uint32_t value)
 {
     assert(link_occupied(l, now) < l->capacity); /* invariant 3 */
+    tick ready = now + l->latency;
     link_close_stats(l, now);
-    uint32_t at = l->head + l->count;
-    if (at >= l->capacity) at -= l->capacity;
-    l->slots[at] = (struct link_slot){.ready = now + l->latency, .value = value};
+    if (l->count) {
+        *link_slot_at(l, l->count - 1) = (struct link_slot){.ready = ready, .value = value};
+    } else {
+        l->head_ready = ready;
+        l->head_value = value;
+    }
     l->count++;
-    l->pushes++;
     if (l->consumer_note) *l->consumer_note = 1;
-    if (l->consumer_wake) wake_at(l->consumer_wake, now + l->latency);
+    if (l->consumer_wake) wake_at(l->consumer_wake, ready);
 }
 
 /* The head, if it can be seen at now. */
 static inline bool link_peek(const struct link *l, tick now, uint32_t *value)
 {
-    if (!l->count || l->slots[l->head].ready > now) return false;
-    *value = l->slots[l->head].value;
+    if (l->head_ready > now) return false;
+    *value = l->head_value;
     return true;
 }
 
 /* Only after a link_peek that was true. */
 static inline uint32_t link_pop(struct link *l, tick now)
 {
-    assert(l->count && l->slots[l->head].ready <= now); /* invariant 1 */
+    assert(l->count && l->head_ready <= now); /* invariant 1 */
+    uint32_t value = l->head_value;
     link_close_stats(l, now);
-    uint32_t value = l->slots[l->head].value;
-    if (++l->head == l->capacity) l->head = 0;
-    l->count--;
-    if (l->pop_time != now) {
-        l->pop_time = now;
-        l->pop_count = 0;
-    }
     l->pop_count++;
+    l->pops++;
+    if (--l->count) {
+        const struct link_slot *first = link_slot_at(l, 0);
+        l->head_ready = first->ready;
+        l->head_value = first->value;
+        l->next++;
+    } else {
+        l->head_ready = TICK_NEVER;
+        l->next = 0; /* a link that is often empty uses few lines of its slots */
+    }
     if (UNLIKELY(l->producer_waits)) link_tell_producer(l, now);
     return value;
 }
 
-static inline tick link_next(const struct link *l) { return l->count ? l->slots[l->head].ready : TICK_NEVER; }
+static inline uint64_t link_pushes(const struct link *l) { return l->pops + l->count; }
+
+static inline tick link_next(const struct link *l) { return l->head_ready; }
 
 #endif

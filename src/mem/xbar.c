@@ -14,11 +14,11 @@ const struct param_row xbar_rows[] = {
         "flit of the request network (SM to L2)"),
     ROW(PARAM_U32, reply_flit, "reply_flit", "bytes", "32", 1, 4096, "flit of the reply network (L2 to SM)"),
     ROW(PARAM_U32, header, "header", "bytes", "8", 0, 256, "bytes of a packet before its data"),
-    ROW(PARAM_U32, injection, "injection", "flits", "9", 1, 65536, "injection buffer of an input"),
+    ROW(PARAM_U32, injection, "injection", "flits", "9", 1, 65535, "injection buffer of an input"),
     ROW(PARAM_U32, vcs, "vcs", "", "1", 1, 256,
         "virtual channels of an input, chosen by the output; 1 = a head blocks all behind it"),
-    ROW(PARAM_U32, vc_buffer, "vc_buffer", "flits", "8", 1, 65536, "buffer of a virtual channel"),
-    ROW(PARAM_U32, ejection, "ejection", "packets", "8", 1, 65536, "ejection buffer of an output"),
+    ROW(PARAM_U32, vc_buffer, "vc_buffer", "flits", "8", 1, 65535, "buffer of a virtual channel"),
+    ROW(PARAM_U32, ejection, "ejection", "packets", "8", 1, 65535, "ejection buffer of an output"),
     ROW(PARAM_U32, input_speedup, "input_speedup", "", "2", 1, 64,
         "flits a cycle that an input can put through the switch; its channel brings one"),
     ROW(PARAM_U32, output_speedup, "output_speedup", "", "1", 1, 64,
@@ -51,18 +51,18 @@ const struct stat_row xbar_stat_rows[] = {
     NET_ROWS(request, "request", "from SMs to L2"), NET_ROWS(reply, "reply", "from L2 to SMs"), {0}};
 
 struct xbar {
+    struct xbar_net request, reply;
+    struct xbar_stats stats;
     tick wake;
     struct xbar_params params;
     struct clock_domain clock;
-    struct xbar_net request, reply;
-    struct xbar_stats stats;
 };
 
 struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t slices,
                          const struct clock_domain *clock, struct req_pool *pool, struct link **from_sm,
                          struct link **to_slice, struct link **from_slice, struct link **to_sm)
 {
-    struct xbar *x = mem_zalloc(sizeof *x);
+    struct xbar *x = mem_zalloc_lines(sizeof *x);
     x->params = *p;
     x->clock = *clock;
     xbar_net_init(&x->request, &x->params, false, sms, slices, &x->clock, pool, from_sm, to_slice,

@@ -14,15 +14,15 @@
 #define NO_OFFER UINT32_MAX
 
 /* The first input at or after the output's pointer that asks and whose port is free, or `inputs`. */
-static uint32_t islip_grant(const struct xbar_net *n, uint32_t output)
+static inline uint32_t islip_grant(const struct xbar_net *n, uint32_t output)
 {
-    const uint64_t *asks = n->requests_of + (size_t)output * n->words;
+    const uint64_t *asks = n->out[output].asks;
     uint32_t first = n->out[output].grant_at, word = first / 64;
-    uint64_t bits = asks[word] & ~n->in_busy[word], later = bits & ~0ull << (first % 64);
+    uint64_t bits = asks[word] & ~n->ports[word].in_busy, later = bits & ~0ull << (first % 64);
     if (later) return word * 64 + (uint32_t)__builtin_ctzll(later);
     for (uint32_t i = 1; i < n->words; i++) {
         uint32_t w = word + i < n->words ? word + i : word + i - n->words;
-        uint64_t more = asks[w] & ~n->in_busy[w];
+        uint64_t more = asks[w] & ~n->ports[w].in_busy;
         if (more) return w * 64 + (uint32_t)__builtin_ctzll(more);
     }
     return bits ? word * 64 + (uint32_t)__builtin_ctzll(bits) : n->inputs;
@@ -36,85 +36,88 @@ static uint32_t islip_distance(uint32_t port, uint32_t pointer, uint32_t ports)
 
 static uint32_t islip_after(uint32_t port, uint32_t ports) { return port + 1 == ports ? 0 : port + 1; }
 
-/* Cycles that flits take at `speedup` a cycle. */
-static inline uint32_t islip_cycles(uint32_t flits, uint32_t speedup)
+/* Cycles that flits take at `speedup` a cycle: their quotient, rounded up; exact for all that a packet can have. */
+static inline uint32_t islip_cycles(uint32_t flits, uint32_t speedup, uint32_t per_speedup)
 {
-    if (speedup == 1) return flits;
-    return speedup == 2 ? (flits + 1) / 2 : (flits + speedup - 1) / speedup; /* without a division, mostly */
+    return (uint32_t)((uint64_t)(flits + speedup - 1) * per_speedup >> 31);
 }
 
 /* All of the packet at the head is through the switch: the next one asks. */
-static void islip_pass(struct xbar_net *n, uint32_t input, uint32_t output, struct xbar_vc *vc)
+static inline void islip_pass(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, uint32_t output,
+                              struct xbar_vc *vc)
 {
-    struct xbar_packet *p = xbar_ring_pop(&vc->packets);
-    uint64_t *asks = n->requests_of + (size_t)output * n->words, left = 0;
-    xbar_mask_clear(asks, input);
-    for (uint32_t w = 0; w < n->words; w++) left |= asks[w];
-    if (!left) xbar_mask_clear(n->asked, output);
-    p->ready = n->out[output].sent + n->params->latency;
-    xbar_eject(n, p);
-    if (vc->packets.count) xbar_request(n, input, vc);
+    const struct xbar_packet *p = xbar_queue_pop(&vc->packets, n->vc_buffer);
+    const struct xbar_output *o = &n->out[output];
+    uint64_t left = 0;
+    vc->packets.passing = 0;
+    o->asks[input / 64] &= ~xbar_bit(input);
+    for (uint32_t w = 0; w < n->words; w++) left |= o->asks[w];
+    if (!left) ports->asked &= ~xbar_bit(output);
+    xbar_eject(
+        n, ports, output,
+        &(struct xbar_arrival){
+            .id = p->id, .taken = p->taken, .ready = (xbar_stamp)(o->sent + n->latency), .flits = p->flits});
+    if (vc->packets.count) xbar_request(n, input, xbar_queue_head(&vc->packets));
 }
 
 /* A packet of n flits takes the output's wires for n cycles, the switch's ports for n / their speedup. Of a reply of
- * several packets one goes; the others stay at the head, and ask again. */
-static void islip_start(struct xbar_net *n, uint32_t input, uint32_t output)
+ * several packets one goes; the others stay at the head, and ask again. ports: the output's. */
+static inline void islip_start(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, uint32_t output)
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_output *o = &n->out[output];
+    struct xbar_ports *in_ports = xbar_ports_of(n, input);
     struct xbar_vc *vc = xbar_vc_for(n, input, output);
-    struct xbar_packet *head = xbar_ring_head(&vc->packets);
+    const struct xbar_packet *head = xbar_queue_head(&vc->packets);
+    const uint64_t cycle = n->cycle;
     uint32_t step = head->step;
-    assert(head->dst == output && head->ready <= n->cycle && o->free <= n->cycle &&
-           in->port_free <= n->cycle);
-    n->stats->stall_cycles += n->cycle - vc->head_since;
+    uint32_t out_cycles = islip_cycles(step, n->output_speedup, n->per_output_speedup),
+             in_cycles = islip_cycles(step, n->input_speedup, n->per_input_speedup);
+    assert(head->dst == output && o->free <= cycle && in->port_free <= cycle);
+    n->stats->stall_cycles += (xbar_stamp)cycle - vc->head_since;
     n->stats->output_busy_cycles += step;
-    if (in->injection.count) xbar_mask_set(n->look, input); /* the channel may have waited for this room */
-    vc->flits -= step; /* they leave at least as fast as others come in */
-    o->free = n->cycle + islip_cycles(step, n->params->output_speedup);
-    o->sent = MAX(o->sent, n->cycle) + step;
-    in->port_free = n->cycle + islip_cycles(step, n->params->input_speedup);
-    if (o->free > n->cycle + 1 || !n->has_one_vc) { /* else it is not looked at again before */
-        xbar_mask_set(n->busy, output);
-        xbar_plan(n, EVENT_OUT_FREE, output, o->free);
+    if (in->injection.count)
+        in_ports->look |= xbar_bit(input); /* the channel may have waited for this room */
+    vc->packets.flits =
+        (uint16_t)(vc->packets.flits - step); /* they leave at least as fast as others come in */
+    o->free = cycle + out_cycles;
+    o->sent = MAX(o->sent, cycle) + step;
+    in->port_free = cycle + in_cycles;
+    if (out_cycles > 1 || !n->has_one_vc) { /* else it is not looked at again before */
+        ports->busy |= xbar_bit(output);
+        xbar_plan(n, ports, EVENT_OUT_FREE, output, out_cycles);
     }
-    vc->head_since = in->port_free;
-    head->sent = (uint16_t)(head->sent + step);
-    if (head->sent == head->flits) islip_pass(n, input, output, vc);
+    vc->head_since = (xbar_stamp)in->port_free;
+    vc->packets.passing = (uint16_t)(vc->packets.passing + step);
+    if (vc->packets.passing == head->flits) islip_pass(n, ports, input, output, vc);
     if (!vc->packets.count && n->has_one_vc) return;
-    if (in->port_free > n->cycle + 1) {
-        xbar_keep_input(n, input);
+    if (in_cycles > 1) {
+        xbar_keep_input(n, in_ports, input, in->port_free);
     } else {
-        xbar_mask_set(n->in_busy, input);
-        xbar_mask_set(n->in_soon, input);
+        in_ports->in_busy |= xbar_bit(input);
+        in_ports->in_soon |= xbar_bit(input);
     }
 }
 
-/* Outputs that somebody asks for and that have room. */
-static inline uint64_t islip_open(const struct xbar_net *n, uint32_t word)
+static inline void islip_one_vc(struct xbar_net *n)
 {
-    return n->asked[word] & ~n->busy[word] & ~n->full[word];
-}
-
-static void islip_one_vc(struct xbar_net *n)
-{
-    for (uint32_t w = 0; w < n->out_words; w++)
-        for (uint64_t m = islip_open(n, w); m; m &= m - 1) {
+    for (uint32_t w = 0; w < n->words; w++)
+        for (uint64_t m = xbar_open(&n->ports[w]); m; m &= m - 1) {
             uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m), input = islip_grant(n, output);
             if (input == n->inputs) continue;
-            n->out[output].grant_at = islip_after(input, n->inputs);
-            islip_start(n, input, output);
+            n->out[output].grant_at = (uint16_t)islip_after(input, n->inputs);
+            islip_start(n, &n->ports[w], input, output);
         }
 }
 
+/* ---- several virtual channels ---- */
 static void islip_offer(struct xbar_net *n, uint32_t input, uint32_t output, uint32_t *offered)
 {
-    struct xbar_input *in = &n->in[input];
+    uint32_t first = n->accept_at[input];
     if (n->offer[input] == NO_OFFER) {
         n->offered[(*offered)++] = input;
         n->offer[input] = output;
-    } else if (islip_distance(output, in->accept_at, n->outputs) <
-               islip_distance(n->offer[input], in->accept_at, n->outputs))
+    } else if (islip_distance(output, first, n->outputs) < islip_distance(n->offer[input], first, n->outputs))
         n->offer[input] = output;
 }
 
@@ -122,18 +125,18 @@ static void islip_accept(struct xbar_net *n, uint32_t input, bool first_round)
 {
     uint32_t output = n->offer[input];
     n->offer[input] = NO_OFFER;
-    islip_start(n, input, output);
+    islip_start(n, xbar_ports_of(n, output), input, output);
     if (!first_round) return;
-    n->out[output].grant_at = islip_after(input, n->inputs);
-    n->in[input].accept_at = islip_after(output, n->outputs);
+    n->out[output].grant_at = (uint16_t)islip_after(input, n->inputs);
+    n->accept_at[input] = islip_after(output, n->outputs);
 }
 
 /* True: something was granted. */
 static bool islip_round(struct xbar_net *n, bool first_round)
 {
     uint32_t offered = 0;
-    for (uint32_t w = 0; w < n->out_words; w++)
-        for (uint64_t m = islip_open(n, w); m; m &= m - 1) {
+    for (uint32_t w = 0; w < n->words; w++)
+        for (uint64_t m = xbar_open(&n->ports[w]); m; m &= m - 1) {
             uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m), input = islip_grant(n, output);
             if (input < n->inputs) islip_offer(n, input, output, &offered);
         }
@@ -141,14 +144,19 @@ static bool islip_round(struct xbar_net *n, bool first_round)
     return offered != 0;
 }
 
+COLD static void islip_many_vcs(struct xbar_net *n)
+{
+    for (uint32_t round = 0; round < n->params->iterations && islip_round(n, round == 0); round++) {}
+}
+
 void xbar_arbitrate(struct xbar_net *n)
 {
-    if (n->has_one_vc)
+    if (LIKELY(n->has_one_vc))
         islip_one_vc(n);
     else
-        for (uint32_t round = 0; round < n->params->iterations && islip_round(n, round == 0); round++) {}
+        islip_many_vcs(n);
     for (uint32_t w = 0; w < n->words; w++) {
-        n->in_busy[w] &= ~n->in_soon[w];
-        n->in_soon[w] = 0;
+        n->ports[w].in_busy &= ~n->ports[w].in_soon;
+        n->ports[w].in_soon = 0;
     }
 }

@@ -3,86 +3,90 @@
 
 enum { INFINITE_PACKETS = 4096 }; /* of an output: more than the machine's links ever hold */
 
-static void xbar_ring_init(struct xbar_ring *r, uint32_t capacity)
+static struct xbar_packet *xbar_places(uint32_t count)
 {
-    *r = (struct xbar_ring){.at = mem_zalloc(sizeof(struct xbar_packet) * capacity), .capacity = capacity};
-}
-
-static uint64_t *xbar_masks(uint32_t words) { return mem_zalloc(sizeof(uint64_t) * words); }
-
-static void xbar_make_wheel(struct xbar_net *n)
-{
-    const uint32_t words[EVENT_COUNT] = {[EVENT_DELIVER] = n->out_words,
-                                         [EVENT_OUT_FREE] = n->out_words,
-                                         [EVENT_IN_FREE] = n->words,
-                                         [EVENT_LOOK] = n->words};
-    for (int e = 0; e < EVENT_COUNT; e++) {
-        n->event_word[e] = n->wheel_words;
-        n->wheel_words += words[e];
-    }
-    n->wheel = xbar_masks(n->wheel_words * WHEEL_SLOTS);
+    return mem_zalloc_lines(sizeof(struct xbar_packet) * count);
 }
 
 static void xbar_make_sizes(struct xbar_net *n)
 {
-    enum { SECTORS_MAX = 32, SECTOR_BYTES = 32 };
-    n->read_sizes = mem_zalloc(sizeof *n->read_sizes * (SECTORS_MAX + 1));
+    enum { SECTOR_BYTES = 32 };
     for (uint32_t i = 0; i <= SECTORS_MAX; i++)
         n->read_sizes[i] = xbar_size_of(n, SECTOR_BYTES * i, n->params->reply_data);
 }
 
-static void xbar_make_ports(struct xbar_net *n, struct link **from, struct link **to)
+static void xbar_make_inputs(struct xbar_net *n, struct link **from)
 {
     const struct xbar_params *p = n->params;
+    n->in = mem_zalloc_lines(sizeof *n->in * n->inputs);
+    n->heads = xbar_places(n->inputs);
     for (uint32_t i = 0; i < n->inputs; i++) {
-        xbar_ring_init(&n->in[i].injection, p->injection);
-        n->in[i].from = from[i];
-        n->offer[i] = UINT32_MAX;
+        n->in[i] = (struct xbar_input){.from = from[i], .injection.at = xbar_places(p->injection)};
+        if (n->has_one_vc) n->in[i].vc.packets.at = xbar_places(p->vc_buffer);
         n->pushed[i] = 1; /* the link may hold something already */
     }
-    for (uint32_t i = 0; i < n->inputs * p->vcs; i++) xbar_ring_init(&n->vcs[i].packets, p->vc_buffer);
-    for (uint32_t o = 0; o < n->outputs; o++) {
-        xbar_ring_init(&n->out[o].ejection, p->infinite ? INFINITE_PACKETS : p->ejection);
-        n->out[o].to = to[o];
-    }
 }
+
+static void xbar_make_vcs(struct xbar_net *n)
+{
+    uint32_t count = n->inputs * n->params->vcs;
+    n->vcs = mem_zalloc(sizeof *n->vcs * count);
+    for (uint32_t i = 0; i < count; i++) n->vcs[i].packets.at = xbar_places(n->params->vc_buffer);
+    n->accept_at = mem_zalloc(sizeof *n->accept_at * n->inputs);
+    n->offered = mem_zalloc(sizeof *n->offered * n->inputs);
+    n->offer = mem_alloc(sizeof *n->offer * n->inputs);
+    for (uint32_t i = 0; i < n->inputs; i++) n->offer[i] = UINT32_MAX;
+}
+
+static void xbar_make_outputs(struct xbar_net *n, struct link **to)
+{
+    uint16_t places = n->is_infinite ? INFINITE_PACKETS : (uint16_t)n->params->ejection;
+    n->out = mem_zalloc_lines(sizeof *n->out * n->outputs);
+    const bool own = n->words <= ARRAY_LEN(n->out->own_asks);
+    n->requests_of = own ? NULL : mem_zalloc_lines(sizeof *n->requests_of * n->words * n->outputs);
+    for (uint32_t o = 0; o < n->outputs; o++)
+        n->out[o] =
+            (struct xbar_output){.to = to[o],
+                                 .asks = own ? n->out[o].own_asks : n->requests_of + (size_t)o * n->words,
+                                 .at = mem_zalloc_lines(sizeof(struct xbar_arrival) * places),
+                                 .capacity = places};
+}
+
+static uint32_t xbar_per(uint32_t speedup) { return ((1u << 31) + speedup - 1) / speedup; }
 
 void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_reply, uint32_t inputs,
                    uint32_t outputs, const struct clock_domain *clock, struct req_pool *pool,
                    struct link **from, struct link **to, struct xbar_net_stats *stats)
 {
-    uint32_t words = (inputs + 63) / 64, out_words = (outputs + 63) / 64;
+    assert(inputs <= UINT16_MAX && outputs <= UINT16_MAX);
     *n = (struct xbar_net){.params = p,
                            .pool = pool,
                            .is_reply = is_reply,
+                           .is_infinite = p->infinite,
                            .has_one_vc = p->vcs == 1,
+                           .injection = (uint16_t)p->injection,
+                           .vc_buffer = (uint16_t)p->vc_buffer,
+                           .latency = (uint16_t)p->latency,
+                           .per_input_speedup = xbar_per(p->input_speedup),
+                           .per_output_speedup = xbar_per(p->output_speedup),
+                           .input_speedup = (uint8_t)p->input_speedup,
+                           .output_speedup = (uint8_t)p->output_speedup,
                            .flit_bytes = is_reply ? p->reply_flit : p->request_flit,
-                           .inputs = inputs,
-                           .outputs = outputs,
+                           .inputs = (uint16_t)inputs,
+                           .outputs = (uint16_t)outputs,
                            .period = clock->period,
-                           .words = words,
-                           .out_words = out_words,
+                           .words = (uint16_t)((MAX(inputs, outputs) + 63) / 64),
                            .now = 0 - (tick)clock->period, /* one cycle before the first */
                            .cycle = UINT64_MAX,
-                           .in = mem_zalloc(sizeof(struct xbar_input) * inputs),
-                           .vcs = mem_zalloc(sizeof(struct xbar_vc) * inputs * p->vcs),
-                           .out = mem_zalloc(sizeof(struct xbar_output) * outputs),
-                           .stats = stats,
-                           .deliver = xbar_masks(out_words),
-                           .asked = xbar_masks(out_words),
-                           .busy = xbar_masks(out_words),
-                           .full = xbar_masks(out_words),
-                           .look = xbar_masks(words),
-                           .in_busy = xbar_masks(words),
-                           .in_soon = xbar_masks(words),
-                           .requests_of = xbar_masks(words * outputs),
-                           .pushed = mem_zalloc(inputs + NOTE_WORD),
-                           .room = mem_zalloc(outputs + NOTE_WORD),
-                           .offer = mem_alloc(sizeof(uint32_t) * inputs),
-                           .offered = mem_alloc(sizeof(uint32_t) * inputs)};
-    xbar_make_wheel(n);
+                           .stats = stats};
+    uint32_t pushed_bytes = (uint32_t)round_up_u64(inputs, NOTE_WORD);
+    n->pushed = mem_zalloc_lines(pushed_bytes + round_up_u64(outputs, NOTE_WORD));
+    n->room = n->pushed + pushed_bytes;
+    n->ports = mem_zalloc_lines(sizeof *n->ports * n->words);
     xbar_make_sizes(n);
-    xbar_make_ports(n, from, to);
+    xbar_make_inputs(n, from);
+    xbar_make_outputs(n, to);
+    if (!n->has_one_vc) xbar_make_vcs(n);
 }
 
 void xbar_net_take_notes(struct xbar_net *n)
@@ -94,38 +98,52 @@ void xbar_net_take_notes(struct xbar_net *n)
 
 void xbar_net_free(struct xbar_net *n)
 {
-    for (uint32_t i = 0; i < n->inputs; i++) free(n->in[i].injection.at);
-    for (uint32_t i = 0; i < n->inputs * n->params->vcs; i++) free(n->vcs[i].packets.at);
-    for (uint32_t o = 0; o < n->outputs; o++) free(n->out[o].ejection.at);
-    void *const parts[] = {n->in,    n->vcs,     n->out,     n->deliver,     n->asked,  n->busy,
-                           n->full,  n->look,    n->in_busy, n->requests_of, n->pushed, n->room,
-                           n->offer, n->offered, n->in_soon, n->read_sizes,  n->wheel};
+    for (uint32_t i = 0; i < n->inputs; i++) {
+        free(n->in[i].injection.at);
+        free(n->in[i].vc.packets.at);
+    }
+    for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) free(n->vcs[i].packets.at);
+    for (uint32_t o = 0; o < n->outputs; o++) free(n->out[o].at);
+    void *const parts[] = {n->in,     n->heads, n->out,     n->requests_of, n->ports,
+                           n->pushed, n->offer, n->offered, n->vcs,         n->accept_at};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) free(parts[i]);
 }
 
-static void xbar_explain_packet(const struct xbar_net *n, const char *where, uint32_t port,
-                                const struct xbar_packet *p, tick now, struct strbuf *out)
+/* A packet at a port that came in at `taken` and wants to go to dst. */
+struct xbar_place {
+    const char *where;
+    uint32_t port, id, flits, dst;
+    xbar_stamp taken;
+};
+
+static void xbar_explain_place(const struct xbar_net *n, const struct xbar_place *p, tick now,
+                               struct strbuf *out)
 {
-    strbuf_printf(out, "  %s network, %s %u: request %u (%u flits) for port %u, %llu cycles here\n",
-                  n->is_reply ? "reply" : "request", where, port, p->id, p->flits, p->dst,
-                  (unsigned long long)(now / n->period - p->taken));
+    strbuf_printf(out, "  %s network, %s %u: request %u (%u flits) for port %u, %u cycles here\n",
+                  n->is_reply ? "reply" : "request", p->where, p->port, p->id, p->flits, p->dst,
+                  (xbar_stamp)(now / n->period) - p->taken);
+}
+
+static void xbar_explain_queue(const struct xbar_net *n, const char *where, uint32_t input,
+                               const struct xbar_queue *q, tick now, struct strbuf *out)
+{
+    if (!q->count) return;
+    const struct xbar_packet *p = xbar_queue_head(q);
+    xbar_explain_place(n, &(struct xbar_place){where, input, p->id, p->flits, p->dst, p->taken}, now, out);
 }
 
 void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
 {
     for (uint32_t o = 0; o < n->outputs; o++) {
-        const struct xbar_ring *r = &n->out[o].ejection;
-        if (!r->count) continue;
-        xbar_explain_packet(n, "output", o, xbar_ring_head(r), now, out);
-        if (xbar_ring_head(r)->ready <= now / n->period)
+        if (!n->out[o].count) continue;
+        const struct xbar_arrival *a = xbar_arrival_head(&n->out[o]);
+        xbar_explain_place(n, &(struct xbar_place){"output", o, a->id, a->flits, o, a->taken}, now, out);
+        if ((int32_t)(a->ready - (xbar_stamp)(now / n->period)) <= 0)
             strbuf_printf(out, "    waits for room in %s\n", n->out[o].to->name);
     }
     for (uint32_t i = 0; i < n->inputs; i++) {
         for (uint32_t v = 0; v < n->params->vcs; v++)
-            if (n->vcs[i * n->params->vcs + v].packets.count)
-                xbar_explain_packet(n, "input", i, xbar_ring_head(&n->vcs[i * n->params->vcs + v].packets),
-                                    now, out);
-        if (n->in[i].injection.count)
-            xbar_explain_packet(n, "injection", i, xbar_ring_head(&n->in[i].injection), now, out);
+            xbar_explain_queue(n, "input", i, &xbar_vc_for(n, i, v)->packets, now, out);
+        xbar_explain_queue(n, "injection", i, &n->in[i].injection, now, out);
     }
 }

@@ -51,158 +51,185 @@ static inline struct xbar_packet xbar_packet_of(const struct xbar_net *n, uint32
 }
 
 /* ---- from the ejection buffers into the links: one packet a cycle ---- */
-static void xbar_deliver(struct xbar_net *n, uint32_t output)
+
+/* The head goes, if it is complete and the link has room. False: nothing more goes in this cycle. */
+static inline bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *ports, uint32_t output)
 {
     struct xbar_output *o = &n->out[output];
-    struct xbar_ring *r = &o->ejection;
-    while (r->count) {
-        const struct xbar_packet *p = xbar_ring_head(r);
-        if (p->ready > n->cycle) {
-            xbar_plan(n, EVENT_DELIVER, output, p->ready);
-            return;
-        }
-        if (!link_can_push(o->to, n->now)) return; /* the link says when there is room */
-        n->stats->packets++;
-        n->stats->flits += p->flits;
-        n->stats->eject_wait_cycles += n->cycle - p->ready;
-        n->stats->latency_cycles += n->cycle - p->taken;
-        link_push(o->to, n->now, p->id);
-        if (r->count == r->capacity) xbar_mask_clear(n->full, output);
-        xbar_ring_pop(r);
-        n->packets--;
-        if (n->params->infinite) continue;
-        if (r->count) xbar_plan(n, EVENT_DELIVER, output, MAX(n->cycle + 1, xbar_ring_head(r)->ready));
-        return;
+    const struct xbar_arrival *a = xbar_arrival_head(o);
+    int32_t ahead = xbar_until(n, a->ready);
+    if (ahead > 0) {
+        xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)ahead);
+        return false;
     }
+    if (!link_can_push(o->to, n->now)) return false; /* the link says when there is room */
+    struct xbar_net_stats *s = n->stats;
+    s->packets++;
+    s->flits += a->flits;
+    s->eject_wait_cycles += (uint32_t)-ahead;
+    s->latency_cycles += (uint32_t)-xbar_until(n, a->taken);
+    link_push(o->to, n->now, a->id);
+    ports->full &= ~xbar_bit(output);
+    o->count--;
+    o->head = xbar_ring_after(o->head, o->capacity, o->count);
+    n->packets--;
+    return true;
+}
+
+static inline void xbar_deliver(struct xbar_net *n, struct xbar_ports *ports, uint32_t output)
+{
+    const struct xbar_output *o = &n->out[output];
+    if (!o->count || !xbar_deliver_head(n, ports, output) || !o->count) return;
+    int32_t ahead = xbar_until(n, xbar_arrival_head(o)->ready);
+    xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)MAX(ahead, 1));
 }
 
 /* ---- from the links into the injection buffers, and over the channel: at most one flit a cycle ---- */
-static bool xbar_has_room(uint32_t used, uint32_t size, uint32_t flits)
+
+/* Each packet has a flit at least, so that there is a place for what has room. */
+static inline bool xbar_has_room(const struct xbar_queue *q, uint32_t size, uint32_t flits)
 {
-    return used == 0 || used + flits <= size;
+    return !q->flits || q->flits + flits <= size;
 }
 
-static bool xbar_vc_fits(const struct xbar_net *n, const struct xbar_vc *vc, uint32_t flits)
-{
-    return vc->packets.count < vc->packets.capacity && xbar_has_room(vc->flits, n->params->vc_buffer, flits);
-}
-
-static void xbar_put_on_channel(struct xbar_net *n, uint32_t input, struct xbar_vc *vc, struct xbar_packet *p)
+static inline void xbar_put_on_channel(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
+                                       struct xbar_vc *vc, const struct xbar_packet *p)
 {
     struct xbar_input *in = &n->in[input];
-    p->ready = n->cycle + 1;
-    vc->flits += p->flits;
-    in->channel_flits = p->flits;
+    vc->packets.flits = (uint16_t)(vc->packets.flits + p->flits);
+    in->injection.passing = p->flits;
     in->channel_free = n->cycle + p->flits;
-    xbar_ring_push(&vc->packets, p);
+    xbar_queue_push(&vc->packets, n->vc_buffer, p);
     if (vc->packets.count > 1) return;
-    vc->head_since = MAX(p->ready, in->port_free);
-    if (n->has_one_vc && in->port_free > p->ready) xbar_keep_input(n, input);
-    xbar_request(n, input, vc);
+    uint64_t ready = n->cycle + 1; /* to compete */
+    vc->head_since = (xbar_stamp)MAX(ready, in->port_free);
+    if (n->has_one_vc && in->port_free > ready) xbar_keep_input(n, ports, input, in->port_free);
+    xbar_request(n, input, p);
 }
 
-static void xbar_start_channel(struct xbar_net *n, uint32_t input)
+/* The oldest in the injection buffer goes on the channel, if both are free for it; what came (may be NULL) goes behind the others, or past an empty buffer. */
+static inline void xbar_move(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
+                             const struct xbar_packet *came)
 {
     struct xbar_input *in = &n->in[input];
-    if (!in->injection.count || in->channel_free > n->cycle) return;
-    const struct xbar_packet *first = xbar_ring_head(&in->injection);
-    struct xbar_vc *vc = xbar_vc_for(n, input, first->dst);
-    if (xbar_vc_fits(n, vc, first->flits)) xbar_put_on_channel(n, input, vc, xbar_ring_pop(&in->injection));
+    struct xbar_queue *q = &in->injection;
+    const struct xbar_packet *first = q->count ? xbar_queue_head(q) : came;
+    if (first && in->channel_free <= n->cycle) {
+        struct xbar_vc *vc = xbar_vc_for(n, input, first->dst);
+        if (xbar_has_room(&vc->packets, n->vc_buffer, first->flits)) {
+            xbar_put_on_channel(n, ports, input, vc, first);
+            if (first == came) return;
+            xbar_queue_pop(q, n->injection);
+        }
+    }
+    if (came) xbar_queue_push(q, n->injection, came);
 }
 
-static bool xbar_fits(const struct xbar_net *n, const struct xbar_input *in, uint32_t flits)
+/* In how many cycles something that comes at t can be seen. */
+static inline uint64_t xbar_cycles_to(const struct xbar_net *n, tick t)
 {
-    return in->injection.count < in->injection.capacity &&
-           xbar_has_room(in->flits, n->params->injection, flits);
+    return t <= n->now + n->period ? 1 : (t - n->now + n->period - 1) / n->period;
 }
 
-/* The first cycle in which something that comes at t, after now, can be seen. */
-static uint64_t xbar_cycle_of(const struct xbar_net *n, tick t)
-{
-    tick ahead = t - n->now;
-    return n->cycle + (ahead <= n->period ? 1 : (ahead + n->period - 1) / n->period);
-}
-
-/* Into the injection buffer, or through it where nothing is in the way. */
-static void xbar_accept(struct xbar_net *n, uint32_t input, struct xbar_packet *p)
-{
-    struct xbar_input *in = &n->in[input];
-    struct xbar_vc *vc = xbar_vc_for(n, input, p->dst);
-    bool is_clear = !in->flits && xbar_vc_fits(n, vc, p->flits);
-    in->flits += p->flits;
-    n->packets++;
-    if (is_clear)
-        xbar_put_on_channel(n, input, vc, p);
-    else
-        xbar_ring_push(&in->injection, p);
-}
-
-/* The head of the link comes in, if it can be seen and fits. */
-static void xbar_take(struct xbar_net *n, uint32_t input)
+/* The head of the link comes in, if it can be seen and fits. If it does not fit it waits, until what is on the channel has passed or a
+ * grant makes room; nobody looks at the input before. */
+static inline const struct xbar_packet *xbar_take(struct xbar_net *n, struct xbar_ports *ports,
+                                                  uint32_t input)
 {
     struct xbar_input *in = &n->in[input];
-    struct link *from = in->from;
+    struct xbar_packet *p = &n->heads[input];
+    const uint64_t bit = xbar_bit(input);
     uint32_t id;
-    if (in->is_waiting || link_peek(from, n->now, &id)) {
-        if (!in->is_waiting) in->head = xbar_packet_of(n, id);
-        in->is_waiting = !xbar_fits(n, in, in->head.flits);
-        if (in->is_waiting) return; /* until what is on the channel has passed */
-        in->head.taken = n->cycle;
-        link_pop(from, n->now);
-        xbar_accept(n, input, &in->head);
+    if (!(ports->waiting & bit)) {
+        if (!link_peek(in->from, n->now, &id)) return NULL;
+        *p = xbar_packet_of(n, id);
     }
-    if (!from->count) return; /* a push leaves a note */
-    tick next = link_next(from);
-    xbar_plan(n, EVENT_LOOK, input, next <= n->now ? n->cycle + 1 : xbar_cycle_of(n, next));
+    if (!xbar_has_room(&in->injection, n->injection, p->flits)) {
+        ports->waiting |= bit;
+        return NULL;
+    }
+    ports->waiting &= ~bit;
+    link_pop(in->from, n->now);
+    p->taken = (xbar_stamp)n->cycle;
+    in->injection.flits = (uint16_t)(in->injection.flits + p->flits);
+    n->packets++;
+    return p;
 }
 
-static void xbar_inject(struct xbar_net *n, uint32_t input)
+/* What the link shows next is looked at in the next cycle, or when it can be seen; where that would find it waiting, it waits now. */
+static inline void xbar_foresee(struct xbar_net *n, struct xbar_ports *ports, uint32_t input)
+{
+    const struct xbar_input *in = &n->in[input];
+    tick next = link_next(in->from);
+    if (next == TICK_NEVER) return; /* a push leaves a note */
+    if (next <= n->now && in->channel_free > n->cycle + 1) {
+        struct xbar_packet *p = &n->heads[input];
+        *p = xbar_packet_of(n, in->from->head_value);
+        if (!xbar_has_room(&in->injection, n->injection, p->flits)) {
+            ports->waiting |= xbar_bit(input);
+            return;
+        }
+    }
+    xbar_plan(n, ports, EVENT_LOOK, input, xbar_cycles_to(n, next));
+}
+
+static inline void xbar_inject(struct xbar_net *n, struct xbar_ports *ports, uint32_t input)
 {
     struct xbar_input *in = &n->in[input];
-    if (in->channel_flits && in->channel_free <= n->cycle) {
-        in->flits -= in->channel_flits;
-        in->channel_flits = 0;
+    struct xbar_queue *q = &in->injection;
+    const uint64_t bit = xbar_bit(input);
+    if (in->channel_free <= n->cycle) {
+        q->flits = (uint16_t)(q->flits - q->passing);
+        q->passing = 0;
     }
-    xbar_take(n, input);
-    xbar_start_channel(n, input);
-    if (in->channel_flits && (in->injection.count || in->is_waiting))
-        xbar_plan(n, EVENT_LOOK, input, in->channel_free);
+    xbar_move(n, ports, input, xbar_take(n, ports, input));
+    if (!(ports->waiting & bit)) xbar_foresee(n, ports, input);
+    if (q->passing && (q->count || ports->waiting & bit))
+        xbar_plan(n, ports, EVENT_LOOK, input, in->channel_free - n->cycle);
 }
 
 /* ---- the infinite network: each packet takes the time of an idle network ---- */
-static void xbar_insert_by_time(struct xbar_net *n, const struct xbar_packet *p)
+COLD static void xbar_deliver_all_complete(struct xbar_net *n, struct xbar_ports *ports, uint32_t output)
 {
-    xbar_eject(n, p);
-    struct xbar_ring *r = &n->out[p->dst].ejection;
-    uint32_t i = r->count - 1;
-    for (; i && xbar_ring_at(r, i - 1)->ready > p->ready; i--) *xbar_ring_at(r, i) = *xbar_ring_at(r, i - 1);
-    *xbar_ring_at(r, i) = *p;
-    xbar_plan(n, EVENT_DELIVER, p->dst, p->ready);
+    while (n->out[output].count && xbar_deliver_head(n, ports, output)) {}
 }
 
-static void xbar_inject_all(struct xbar_net *n, uint32_t input)
+static void xbar_insert_by_time(struct xbar_net *n, uint32_t output, const struct xbar_arrival *a)
+{
+    struct xbar_output *o = &n->out[output];
+    struct xbar_ports *ports = xbar_ports_of(n, output);
+    xbar_eject(n, ports, output, a);
+    uint32_t i = o->count - 1u;
+    for (; i && (int32_t)(xbar_arrival_at(o, i - 1)->ready - a->ready) > 0; i--)
+        *xbar_arrival_at(o, i) = *xbar_arrival_at(o, i - 1);
+    *xbar_arrival_at(o, i) = *a;
+    xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)xbar_until(n, a->ready));
+}
+
+COLD static void xbar_inject_all(struct xbar_net *n, uint32_t input)
 {
     struct link *from = n->in[input].from;
     uint32_t id;
     while (link_peek(from, n->now, &id)) {
         struct xbar_packet p = xbar_packet_of(n, id);
-        const struct xbar_ring *to = &n->out[p.dst].ejection;
-        if (to->count == to->capacity) break; /* room comes with a delivery */
+        const struct xbar_output *o = &n->out[p.dst];
+        if (o->count == o->capacity) break; /* room comes with a delivery */
         link_pop(from, n->now);
-        p.taken = n->cycle;
-        p.ready = n->cycle + 1 + p.flits + n->params->latency;
-        xbar_insert_by_time(n, &p);
+        const xbar_stamp now = (xbar_stamp)n->cycle;
+        xbar_insert_by_time(
+            n, p.dst,
+            &(struct xbar_arrival){
+                .id = id, .taken = now, .ready = now + 1 + p.flits + n->latency, .flits = p.flits});
         n->packets++;
     }
-    if (!from->count) return;
     tick next = link_next(from);
-    xbar_plan(n, EVENT_LOOK, input, next <= n->now ? n->cycle + 1 : xbar_cycle_of(n, next));
+    if (next != TICK_NEVER) xbar_plan(n, xbar_ports_of(n, input), EVENT_LOOK, input, xbar_cycles_to(n, next));
 }
 
 /* ---- time ---- */
 
 /* The numbers of this cycle; true of the slots whose cycles have come since the last one. */
-static uint64_t xbar_advance(struct xbar_net *n, tick now)
+static inline uint64_t xbar_advance(struct xbar_net *n, tick now)
 {
     assert(now % n->period == 0);
     uint64_t cycle = now == n->now + n->period ? n->cycle + 1 : now / n->period;
@@ -215,108 +242,104 @@ static uint64_t xbar_advance(struct xbar_net *n, tick now)
     return n->occupied & (run << first | (first ? run >> (WHEEL_SLOTS - first) : 0));
 }
 
-static void xbar_free_outputs(struct xbar_net *n, uint32_t word, uint64_t outputs)
+/* An event that was planned beyond the wheel came early: of those that it names, the ports that are free now; the others again. */
+COLD static uint64_t xbar_free_now(struct xbar_net *n, enum xbar_event e, uint32_t word, uint64_t ports)
 {
-    for (; outputs; outputs &= outputs - 1) {
-        uint32_t o = word * 64 + (uint32_t)__builtin_ctzll(outputs);
-        if (n->out[o].free <= n->cycle)
-            xbar_mask_clear(n->busy, o);
-        else
-            xbar_plan(n, EVENT_OUT_FREE, o, n->out[o].free);
+    uint64_t free = ports;
+    for (; ports; ports &= ports - 1) {
+        uint32_t port = word * 64 + (uint32_t)__builtin_ctzll(ports);
+        uint64_t at = e == EVENT_OUT_FREE ? n->out[port].free : n->in[port].port_free;
+        if (at <= n->cycle) continue;
+        free &= ~xbar_bit(port);
+        xbar_plan(n, xbar_ports_of(n, port), e, port, at - n->cycle);
     }
+    return free;
 }
 
-static void xbar_free_inputs(struct xbar_net *n, uint32_t word, uint64_t inputs)
-{
-    for (; inputs; inputs &= inputs - 1) {
-        uint32_t i = word * 64 + (uint32_t)__builtin_ctzll(inputs);
-        if (n->in[i].port_free <= n->cycle)
-            xbar_mask_clear(n->in_busy, i);
-        else
-            xbar_plan(n, EVENT_IN_FREE, i, n->in[i].port_free);
-    }
-}
-
-static inline uint64_t xbar_event_take(struct xbar_net *n, uint32_t slot, enum xbar_event e, uint32_t word)
-{
-    uint64_t *at = &n->wheel[slot * n->wheel_words + n->event_word[e] + word], mask = *at;
-    *at = 0;
-    return mask;
-}
-
-static void xbar_take_slot(struct xbar_net *n, uint32_t slot)
+static inline void xbar_take_slot(struct xbar_net *n, uint32_t slot)
 {
     n->occupied &= ~(1ull << slot);
-    for (uint32_t w = 0; w < n->out_words; w++) {
-        n->deliver[w] |= xbar_event_take(n, slot, EVENT_DELIVER, w);
-        xbar_free_outputs(n, w, xbar_event_take(n, slot, EVENT_OUT_FREE, w));
-    }
     for (uint32_t w = 0; w < n->words; w++) {
-        n->look[w] |= xbar_event_take(n, slot, EVENT_LOOK, w);
-        xbar_free_inputs(n, w, xbar_event_take(n, slot, EVENT_IN_FREE, w));
+        struct xbar_ports *p = &n->ports[w];
+        struct xbar_slot *at = &p->wheel[slot], s = *at;
+        *at = (struct xbar_slot){0};
+        if (UNLIKELY(n->has_far)) {
+            s.ports[EVENT_OUT_FREE] = xbar_free_now(n, EVENT_OUT_FREE, w, s.ports[EVENT_OUT_FREE]);
+            s.ports[EVENT_IN_FREE] = xbar_free_now(n, EVENT_IN_FREE, w, s.ports[EVENT_IN_FREE]);
+        }
+        p->deliver |= s.ports[EVENT_DELIVER];
+        p->busy &= ~s.ports[EVENT_OUT_FREE];
+        p->look |= s.ports[EVENT_LOOK];
+        p->in_busy &= ~s.ports[EVENT_IN_FREE];
     }
 }
 
 /* Notes are bytes, because units write them side by side; each is 0 or 1, so that eight become bits by one multiplication. */
-static void xbar_read_notes(uint8_t *notes, uint32_t ports, uint64_t *mask)
+static inline uint64_t xbar_read_notes(uint8_t *notes)
 {
-    for (uint32_t first = 0; first < ports; first += NOTE_WORD) {
-        uint64_t word;
-        memcpy(&word, notes + first, sizeof word);
-        if (!word) continue;
-        memset(notes + first, 0, sizeof word);
-        mask[first / 64] |= (word * 0x0102040810204080ull >> 56) << (first % 64);
-    }
+    uint64_t word;
+    memcpy(&word, notes, sizeof word);
+    memset(notes, 0, sizeof word);
+    return word * 0x0102040810204080ull >> 56;
 }
 
 /* Without notes each port is looked at in each cycle. */
-static void xbar_all_ports(uint32_t ports, uint64_t *mask)
+COLD static void xbar_note_all(struct xbar_net *n)
 {
-    for (uint32_t i = 0; i < ports; i++) xbar_mask_set(mask, i);
+    memset(n->pushed, 1, n->inputs);
+    memset(n->room, 1, n->outputs);
 }
 
-static void xbar_gather(struct xbar_net *n, tick now)
+static inline void xbar_gather(struct xbar_net *n, tick now)
 {
     for (uint64_t slots = xbar_advance(n, now); slots; slots &= slots - 1)
         xbar_take_slot(n, (uint32_t)__builtin_ctzll(slots));
-    if (n->has_notes) {
-        xbar_read_notes(n->pushed, n->inputs, n->look);
-        xbar_read_notes(n->room, n->outputs, n->deliver);
-    } else {
-        xbar_all_ports(n->inputs, n->look);
-        xbar_all_ports(n->outputs, n->deliver);
+    if (UNLIKELY(!n->has_notes)) xbar_note_all(n);
+    for (uint32_t i = 0; i < n->inputs; i += NOTE_WORD) {
+        struct xbar_ports *p = xbar_ports_of(n, i);
+        p->look |= xbar_read_notes(n->pushed + i) << i % 64 & ~p->waiting;
     }
+    for (uint32_t o = 0; o < n->outputs; o += NOTE_WORD)
+        xbar_ports_of(n, o)->deliver |= xbar_read_notes(n->room + o) << o % 64;
 }
 
-static void xbar_deliver_all(struct xbar_net *n)
-{
-    for (uint32_t w = 0; w < n->out_words; w++) {
-        uint64_t m = n->deliver[w];
-        n->deliver[w] = 0;
-        for (; m; m &= m - 1) xbar_deliver(n, w * 64 + (uint32_t)__builtin_ctzll(m));
-    }
-}
-
-static void xbar_inject_looked(struct xbar_net *n)
+static inline void xbar_deliver_looked(struct xbar_net *n)
 {
     for (uint32_t w = 0; w < n->words; w++) {
-        uint64_t m = n->look[w];
-        n->look[w] = 0;
+        struct xbar_ports *ports = &n->ports[w];
+        uint64_t m = ports->deliver;
+        ports->deliver = 0;
+        for (; m; m &= m - 1) {
+            uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m);
+            if (UNLIKELY(n->is_infinite))
+                xbar_deliver_all_complete(n, ports, output);
+            else
+                xbar_deliver(n, ports, output);
+        }
+    }
+}
+
+static inline void xbar_inject_looked(struct xbar_net *n)
+{
+    for (uint32_t w = 0; w < n->words; w++) {
+        struct xbar_ports *ports = &n->ports[w];
+        uint64_t m = ports->look;
+        ports->look = 0;
         for (; m; m &= m - 1) {
             uint32_t input = w * 64 + (uint32_t)__builtin_ctzll(m);
-            if (n->params->infinite)
+            if (UNLIKELY(n->is_infinite))
                 xbar_inject_all(n, input);
             else
-                xbar_inject(n, input);
+                xbar_inject(n, ports, input);
         }
     }
 }
 
 /* The next event; a head that asks for a free output has one in the next cycle. */
-static void xbar_set_wake(const struct xbar_net *n, tick *wake)
+static inline void xbar_set_wake(const struct xbar_net *n, tick *wake)
 {
     uint64_t open = 0;
-    for (uint32_t w = 0; w < n->out_words; w++) open |= n->asked[w] & ~n->busy[w] & ~n->full[w];
+    for (uint32_t w = 0; w < n->words; w++) open |= xbar_open(&n->ports[w]);
     if (open) {
         wake_at(wake, n->now + n->period);
         return;
@@ -330,7 +353,7 @@ static void xbar_set_wake(const struct xbar_net *n, tick *wake)
 void xbar_net_tick(struct xbar_net *n, tick now, tick *wake)
 {
     xbar_gather(n, now);
-    xbar_deliver_all(n);
+    xbar_deliver_looked(n);
     xbar_arbitrate(n);
     xbar_inject_looked(n);
     xbar_set_wake(n, wake);

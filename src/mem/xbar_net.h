@@ -1,18 +1,29 @@
-/* xbar_net.h: one of the crossbar's two networks: inputs with buffers, an arbiter, outputs with buffers. Inside mem/ only. */
+/* xbar_net.h: one of the crossbar's two networks: inputs with buffers, an arbiter, outputs with buffers. Inside mem/ only.
+ *
+ * What is used together lies together: an input, an output, and the masks of 64 ports are a cache line of the host each, a packet is
+ * a quarter of one, and what each cycle reads of the network itself comes first in it. */
 #ifndef HEDDLE_XBAR_NET_H
 #define HEDDLE_XBAR_NET_H
 
 #include "mem/xbar.h"
 
-/* Times in here are numbers of crossbar cycles, not ticks. */
+/* Times in here are numbers of crossbar cycles, not ticks. Those that belong to a packet inside are the low 32 bits: none stays for 2^31 cycles. */
+typedef uint32_t xbar_stamp;
+
+/* On its way to the switch. */
 struct xbar_packet {
     uint32_t id;
+    xbar_stamp taken; /* out of the link at the input */
     uint16_t dst;
     uint16_t flits;
     uint16_t step; /* flits that one grant lets through: fewer than `flits` for a reply of several packets */
-    uint16_t sent;
-    uint64_t taken; /* out of the link at the input */
-    uint64_t ready; /* in a virtual channel: can compete; in an output: complete */
+    uint16_t unused;
+};
+/* Behind the switch. */
+struct xbar_arrival {
+    uint32_t id;
+    xbar_stamp taken, ready; /* ready: complete */
+    uint32_t flits;
 };
 
 /* Of a packet, in flits. */
@@ -20,35 +31,38 @@ struct xbar_size {
     uint16_t flits, step;
 };
 
-struct xbar_ring {
+/* A buffer of an input; it has a place for each flit of its size, which the network knows. */
+struct xbar_queue {
     struct xbar_packet *at;
-    uint32_t capacity, head, count;
+    uint16_t head, count;
+    uint16_t flits; /* in the buffer; of the injection buffer with what is on the channel */
+    uint16_t
+        passing; /* injection: on the channel, or just past it; virtual channel: of the head, through the switch */
 };
 
 struct xbar_vc {
-    struct xbar_ring packets;
-    uint32_t flits;
-    uint64_t head_since; /* the head could compete from here on */
+    struct xbar_queue packets;
+    xbar_stamp head_since; /* the head could compete from here on */
 };
 
 struct xbar_input {
-    struct xbar_ring injection;
-    uint32_t flits;         /* in the injection buffer, with what is on the channel */
-    uint32_t channel_flits; /* on the channel to the virtual channels, or just past it */
-    uint32_t accept_at;     /* iSLIP: first output to accept; with several virtual channels */
-    bool is_waiting;        /* the link's head did not fit */
-    uint64_t channel_free;
-    uint64_t port_free; /* the port into the switch */
     struct link *from;
-    struct xbar_packet head; /* of the link, when it is waiting */
+    uint64_t channel_free; /* the channel to the virtual channels */
+    uint64_t port_free;    /* the port into the switch */
+    struct xbar_queue injection;
+    struct xbar_vc vc; /* where it has one only */
 };
 
 struct xbar_output {
-    struct xbar_ring ejection; /* space is taken when a packet is granted */
-    uint64_t free;             /* of the switch */
-    uint64_t sent;             /* when the last flit that it has is on the wires */
-    uint32_t grant_at;         /* iSLIP: first input to grant */
     struct link *to;
+    uint64_t free;  /* of the switch */
+    uint64_t sent;  /* when the last flit that it has is on the wires */
+    uint64_t *asks; /* mask of inputs of which a head is for this output: own_asks, if they do */
+    /* ejection buffer: space is taken when a packet is granted */
+    struct xbar_arrival *at;
+    uint16_t head, count, capacity;
+    uint16_t grant_at; /* iSLIP: first input to grant */
+    uint64_t own_asks[2];
 };
 
 /* What happens to a port by itself, at a time that is known before. */
@@ -59,44 +73,66 @@ enum xbar_event {
     EVENT_LOOK,     /* input: its channel is free, or its link shows something */
     EVENT_COUNT
 };
-enum { WHEEL_SLOTS = 64, NOTE_WORD = 8 /* notes that are looked at together */ };
+enum { WHEEL_SLOTS = 64, NOTE_WORD = 8 /* notes that are looked at together */, SECTORS_MAX = 32 };
+
+/* The events of one cycle for 64 ports. */
+struct xbar_slot {
+    uint64_t ports[EVENT_COUNT];
+};
+
+/* 64 inputs and 64 outputs: masks of them, and their events of the next cycles. */
+struct xbar_ports {
+    uint64_t deliver; /* outputs to look at in this cycle: may have a packet for their link */
+    uint64_t asked;   /* outputs that a head competes for */
+    uint64_t busy;    /* outputs: free > cycle */
+    uint64_t full;    /* outputs: no room in the ejection buffer */
+    uint64_t look;    /* inputs to look at in this cycle */
+    uint64_t waiting; /* inputs: the link's head did not fit; it is in `heads` */
+    uint64_t in_busy; /* inputs: port_free > cycle, of those with a packet in a virtual channel */
+    uint64_t in_soon; /* inputs: in_busy in this cycle alone */
+    struct xbar_slot wheel[WHEEL_SLOTS]; /* [cycle % WHEEL_SLOTS] */
+};
+static_assert(sizeof(struct xbar_input) == HOST_LINE && sizeof(struct xbar_output) == HOST_LINE &&
+                  offsetof(struct xbar_ports, wheel) == HOST_LINE,
+              "ports and their masks take whole lines");
 
 struct xbar_net {
-    const struct xbar_params *params;
-    struct req_pool *pool;
-    bool is_reply;
-    bool has_notes;  /* links say which ports to look at */
-    bool has_one_vc; /* an input asks for one output at a time */
-    uint32_t flit_bytes, inputs, outputs, period;
-    uint32_t words, out_words; /* of a mask of inputs, of outputs */
-    tick now;
-    uint64_t cycle; /* of now */
-    struct xbar_input *in;
-    struct xbar_vc *vcs; /* [input * vcs + v] */
-    struct xbar_output *out;
-    struct xbar_net_stats *stats;
-    struct xbar_size *read_sizes; /* [sectors]: packets that carry a read this way */
-    uint32_t packets;             /* inside the network */
-    uint32_t requests;            /* heads that compete */
-    /* masks of outputs */
-    uint64_t *deliver; /* to look at in this cycle: may have a packet for their link */
-    uint64_t *asked;   /* a head competes for it */
-    uint64_t *busy;    /* free > cycle */
-    uint64_t *full;    /* no room in the ejection buffer */
-    /* masks of inputs */
-    uint64_t *look;        /* to look at in this cycle */
-    uint64_t *in_busy;     /* port_free > cycle: of those with a packet in a virtual channel */
-    uint64_t *in_soon;     /* in_busy in this cycle alone */
-    uint64_t *requests_of; /* [output * words]: inputs of which a head is for the output */
-    /* the wheel: for each of the next cycles, a mask of ports for each kind of event */
-    uint64_t occupied; /* bit s: slot s has an event */
-    uint64_t *wheel;   /* [slot * wheel_words + event_word[event] + port / 64] */
-    uint32_t wheel_words, event_word[EVENT_COUNT];
+    /* each cycle */
+    _Alignas(HOST_LINE) tick now;
+    uint64_t cycle;           /* of now */
+    uint64_t occupied;        /* bit s: slot s of the wheel has an event */
+    struct xbar_ports *ports; /* [port / 64] */
     /* notes of links, a byte each, in whole words of NOTE_WORD: a push at an input, room at an output */
     uint8_t *pushed, *room;
-    /* iSLIP with several virtual channels */
-    uint32_t *offer;   /* [input]: output whose grant is best for it, in one round of iSLIP */
-    uint32_t *offered; /* list of inputs with an offer */
+    uint32_t period; /* ticks */
+    uint16_t words;  /* of masks */
+    bool has_notes;  /* links say which ports to look at */
+    bool has_one_vc; /* an input asks for one output at a time */
+    /* each packet */
+    struct xbar_input *in;
+    struct xbar_output *out;
+    struct xbar_packet *heads; /* [input]: what its link showed last */
+    struct xbar_net_stats *stats;
+    uint32_t per_input_speedup,
+        per_output_speedup; /* 2^31 / the speedup, rounded up: a product for a division */
+    uint32_t packets;       /* inside the network */
+    uint16_t inputs, outputs;
+    uint16_t injection, vc_buffer; /* flits */
+    uint16_t latency;
+    uint8_t input_speedup, output_speedup;
+    bool is_reply, is_infinite;
+    bool has_far; /* an event was planned beyond the wheel: it comes early */
+    struct req_pool *pool;
+    struct xbar_size read_sizes[SECTORS_MAX + 1]; /* [sectors]: packets that carry a read this way */
+    /* seldom */
+    const struct xbar_params *params;
+    uint32_t flit_bytes;
+    uint64_t *requests_of; /* [output * words]: what the outputs' asks point to, or NULL */
+    /* several virtual channels */
+    struct xbar_vc *vcs; /* [input * vcs + v] */
+    uint32_t *accept_at; /* [input]: iSLIP: first output to accept */
+    uint32_t *offer;     /* [input]: output whose grant is best for it, in one round of iSLIP */
+    uint32_t *offered;   /* list of inputs with an offer */
 };
 
 void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_reply, uint32_t inputs,
@@ -112,68 +148,91 @@ void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out);
 /* xbar_islip.c: one cycle of arbitration. Calls start for each pair. */
 void xbar_arbitrate(struct xbar_net *n);
 
-static inline struct xbar_packet *xbar_ring_at(const struct xbar_ring *r, uint32_t i)
+/* Queues of packets. */
+static inline struct xbar_packet *xbar_queue_head(const struct xbar_queue *q) { return &q->at[q->head]; }
+static inline void xbar_queue_push(struct xbar_queue *q, uint32_t size, const struct xbar_packet *p)
 {
-    uint32_t at = r->head + i;
-    return &r->at[at >= r->capacity ? at - r->capacity : at];
+    assert(q->count < size);
+    uint32_t at = q->head + q->count++;
+    q->at[at >= size ? at - size : at] = *p;
 }
-static inline struct xbar_packet *xbar_ring_head(const struct xbar_ring *r) { return &r->at[r->head]; }
-static inline struct xbar_packet *xbar_ring_push(struct xbar_ring *r, const struct xbar_packet *p)
+/* The next place of a ring; the first one again where it is empty now, so that one that is often empty uses few lines of the host. */
+static inline uint16_t xbar_ring_after(uint32_t head, uint32_t size, uint32_t left)
 {
-    assert(r->count < r->capacity);
-    struct xbar_packet *slot = xbar_ring_at(r, r->count++);
-    *slot = *p;
-    return slot;
+    return (uint16_t)(head + 1 == size || !left ? 0 : head + 1);
 }
 /* The place stays as it is until the next push. */
-static inline struct xbar_packet *xbar_ring_pop(struct xbar_ring *r)
+static inline const struct xbar_packet *xbar_queue_pop(struct xbar_queue *q, uint32_t size)
 {
-    assert(r->count);
-    struct xbar_packet *p = &r->at[r->head];
-    if (++r->head == r->capacity) r->head = 0;
-    r->count--;
+    assert(q->count);
+    const struct xbar_packet *p = &q->at[q->head];
+    q->count--;
+    q->head = xbar_ring_after(q->head, size, q->count);
     return p;
+}
+
+/* Ejection buffers. */
+static inline struct xbar_arrival *xbar_arrival_at(const struct xbar_output *o, uint32_t i)
+{
+    uint32_t at = o->head + i;
+    return &o->at[at >= o->capacity ? at - o->capacity : at];
+}
+static inline struct xbar_arrival *xbar_arrival_head(const struct xbar_output *o) { return &o->at[o->head]; }
+
+/* Cycles from now to the time of a packet; negative: it is past. */
+static inline int32_t xbar_until(const struct xbar_net *n, xbar_stamp time)
+{
+    return (int32_t)(time - (xbar_stamp)n->cycle);
 }
 static inline struct xbar_vc *xbar_vc_for(const struct xbar_net *n, uint32_t input, uint32_t dst)
 {
-    uint32_t vcs = n->params->vcs;
-    return n->has_one_vc ? &n->vcs[input] : &n->vcs[input * vcs + dst % vcs];
+    if (LIKELY(n->has_one_vc)) return &n->in[input].vc;
+    return &n->vcs[input * n->params->vcs + dst % n->params->vcs];
 }
-static inline void xbar_mask_set(uint64_t *mask, uint32_t port) { mask[port / 64] |= 1ull << (port % 64); }
-static inline void xbar_mask_clear(uint64_t *mask, uint32_t port)
+static inline uint64_t xbar_bit(uint32_t port) { return 1ull << (port % 64); }
+static inline struct xbar_ports *xbar_ports_of(const struct xbar_net *n, uint32_t port)
 {
-    mask[port / 64] &= ~(1ull << (port % 64));
+    return &n->ports[port / 64];
 }
-/* The port has an event in a cycle to come. One that is too far away comes early: whoever sees it plans it again. */
-static inline void xbar_plan(struct xbar_net *n, enum xbar_event e, uint32_t port, uint64_t cycle)
+/* Outputs that somebody asks for and that have room. */
+static inline uint64_t xbar_open(const struct xbar_ports *p) { return p->asked & ~p->busy & ~p->full; }
+/* A port of these has an event `ahead` cycles from now. One that is too far away comes early: whoever sees it plans it again. */
+static inline void xbar_plan(struct xbar_net *n, struct xbar_ports *ports, enum xbar_event e, uint32_t port,
+                             uint64_t ahead)
 {
-    assert(cycle > n->cycle);
-    uint32_t slot = (uint32_t)(MIN(cycle, n->cycle + WHEEL_SLOTS - 1) % WHEEL_SLOTS);
-    xbar_mask_set(n->wheel + slot * n->wheel_words + n->event_word[e], port);
+    assert(ahead);
+    if (UNLIKELY(ahead >= WHEEL_SLOTS)) {
+        ahead = WHEEL_SLOTS - 1;
+        n->has_far = true;
+    }
+    uint32_t slot = (uint32_t)(n->cycle + ahead) % WHEEL_SLOTS;
+    ports->wheel[slot].ports[e] |= xbar_bit(port);
     n->occupied |= 1ull << slot;
 }
 /* The input's port is busy beyond the next cycle. */
-static inline void xbar_keep_input(struct xbar_net *n, uint32_t input)
+static inline void xbar_keep_input(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
+                                   uint64_t port_free)
 {
-    xbar_mask_set(n->in_busy, input);
-    xbar_plan(n, EVENT_IN_FREE, input, n->in[input].port_free);
+    ports->in_busy |= xbar_bit(input);
+    xbar_plan(n, ports, EVENT_IN_FREE, input, port_free - n->cycle);
 }
 /* A packet is granted the place in the ejection buffer of its output. */
-static inline void xbar_eject(struct xbar_net *n, const struct xbar_packet *p)
+static inline void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, uint32_t output,
+                              const struct xbar_arrival *a)
 {
-    struct xbar_ring *r = &n->out[p->dst].ejection;
-    xbar_ring_push(r, p);
-    if (r->count == 1) xbar_plan(n, EVENT_DELIVER, p->dst, p->ready);
-    if (r->count == r->capacity) xbar_mask_set(n->full, p->dst);
+    struct xbar_output *o = &n->out[output];
+    assert(o->count < o->capacity && xbar_until(n, a->ready) > 0);
+    *xbar_arrival_at(o, o->count) = *a;
+    if (!o->count) xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)xbar_until(n, a->ready));
+    if (++o->count == o->capacity) ports->full |= xbar_bit(output);
 }
 /* A packet is now at the head of a virtual channel. */
-static inline void xbar_request(struct xbar_net *n, uint32_t input, const struct xbar_vc *vc)
+static inline void xbar_request(struct xbar_net *n, uint32_t input, const struct xbar_packet *head)
 {
-    uint32_t dst = xbar_ring_head(&vc->packets)->dst;
-    uint64_t *mask = n->requests_of + (size_t)dst * n->words;
-    assert(!(mask[input / 64] >> (input % 64) & 1));
-    xbar_mask_set(mask, input);
-    xbar_mask_set(n->asked, dst);
+    uint64_t *asks = &n->out[head->dst].asks[input / 64];
+    assert(!(*asks & xbar_bit(input)));
+    *asks |= xbar_bit(input);
+    xbar_ports_of(n, head->dst)->asked |= xbar_bit(head->dst);
 }
 
 #endif

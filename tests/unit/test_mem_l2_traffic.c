@@ -72,7 +72,7 @@ static void the_infinite_slice_takes_idle_times_for_any_number_at_once(void **st
     assert_int_equal(last - first, 50 + 4);
     assert_int_equal(stats(&r)->all.hits, 8);
     assert_int_equal(stats(&r)->all.pending_hits, 1);
-    assert_int_equal(r.to_dram.pushes, 0);
+    assert_int_equal(link_pushes(&r.to_dram), 0);
     assert_true(l2_idle(r.s));
     rig_end(&r);
 }
@@ -87,7 +87,7 @@ static void the_perfect_slice_always_hits(void **state)
     rig_run(&r, 60);
     assert_int_equal(r.reply_count, 3);
     assert_int_equal(stats(&r)->all.hits, 3);
-    assert_int_equal(r.to_dram.pushes, 0);
+    assert_int_equal(link_pushes(&r.to_dram), 0);
     rig_end(&r);
 }
 
