@@ -44,17 +44,22 @@ struct bit_piece { /* neighbouring bits of the address that stay together */
     uint8_t from, to, length;
 };
 struct bit_field {
-    struct bit_piece pieces[PIECES_MAX];
     uint32_t count, bits;
+    struct bit_piece pieces[PIECES_MAX];
 };
 
+/* What each request asks for comes first, in one line of the host with the first pieces of what it asks for most. */
 struct addrmap {
-    struct addrmap_params params;
-    uint32_t interleave;                       /* bit at which the channel number is taken out */
-    struct bit_field row, bank, column, local; /* local: what stays of rest when the slice bits are out */
-    struct bit_field sub;                      /* the lowest slice_bits bits of bank */
+    _Alignas(HOST_LINE) uint64_t base; /* this and channels: as in params */
+    uint64_t per_channel;              /* (2^64 - 1) / channels */
+    uint32_t channels;
+    uint32_t interleave;        /* bit at which the channel number is taken out */
+    struct bit_field local;     /* what stays of rest when the slice bits are out */
+    struct bit_field sub;       /* the lowest slice_bits bits of bank */
+    struct bit_field bank, row; /* of a DRAM request */
+    struct bit_field column;
     uint32_t slice_bits, total_bits; /* log2 of slices, of channels * slices, where they are whole */
-    uint64_t per_channel;            /* (2^64 - 1) / channels */
+    struct addrmap_params params;
 };
 
 /* Adds bit `from` of the address above the bits that the field has; called from the lowest bit up. */
@@ -210,10 +215,12 @@ static void map_find_local(struct addrmap *m)
             UNREACHABLE("slice bits are in too many pieces");
 }
 
-struct addrmap *addrmap_create(const struct addrmap_params *p, struct diag_list *diags)
+COLD struct addrmap *addrmap_create(const struct addrmap_params *p, struct diag_list *diags)
 {
-    struct addrmap *m = mem_zalloc(sizeof *m);
+    struct addrmap *m = mem_zalloc_lines(sizeof *m);
     m->params = *p;
+    m->base = p->base;
+    m->channels = p->channels;
     m->per_channel = UINT64_MAX / p->channels;
     struct map_reader r = {m, {"addr.map", m->params.mask, strlen(m->params.mask)}, diags};
     if (map_read_text(&r) && map_check(&r)) {
@@ -244,7 +251,7 @@ __extension__ typedef unsigned __int128 map_wide;
 /* v / channels by a multiplication, which is at most one short. */
 static inline uint64_t map_divide(const struct addrmap *m, uint64_t v, uint32_t *remainder)
 {
-    uint64_t channels = m->params.channels, q = (uint64_t)((map_wide)v * m->per_channel >> 64);
+    uint64_t channels = m->channels, q = (uint64_t)((map_wide)v * m->per_channel >> 64);
     uint64_t rest = v - q * channels;
     if (rest >= channels) {
         rest -= channels;
@@ -274,8 +281,7 @@ static void map_hash(const struct addrmap *m, uint64_t above, uint32_t *channel,
 /* The address without the channel: rest in the words of addrmap.h. */
 static inline uint64_t map_rest(const struct addrmap *m, uint64_t addr, uint32_t *channel)
 {
-    const struct addrmap_params *p = &m->params;
-    uint64_t a = addr >= p->base ? addr - p->base : addr; /* invariant 2 */
+    uint64_t a = addr >= m->base ? addr - m->base : addr; /* invariant 2 */
     uint64_t block = a >> m->interleave, low = a & ((1ull << m->interleave) - 1);
     return map_divide(m, block, channel) << m->interleave | low;
 }
@@ -326,6 +332,6 @@ uint64_t addrmap_slice_addr(const void *map, uint64_t addr)
     return field_pack(&m->local, map_rest(m, addr, &channel));
 }
 
-uint32_t addrmap_slices(const struct addrmap *m) { return m->params.channels * m->params.slices; }
-uint32_t addrmap_channels(const struct addrmap *m) { return m->params.channels; }
+uint32_t addrmap_slices(const struct addrmap *m) { return m->channels * m->params.slices; }
+uint32_t addrmap_channels(const struct addrmap *m) { return m->channels; }
 uint32_t addrmap_banks(const struct addrmap *m) { return 1u << m->bank.bits; }

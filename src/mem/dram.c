@@ -26,27 +26,37 @@ uint32_t dram_idle_latency(const struct dram_params *p, const struct clock_domai
     return (uint32_t)MAX(cycles, p->latency_min);
 }
 
-struct dram_channel *dram_create(const struct dram_params *p, uint32_t index, const struct addrmap *map,
-                                 const struct clock_domain *clock, const struct clock_domain *core,
-                                 struct req_pool *pool, struct link **in, struct link **out, uint32_t slices)
+static struct dram_ways channel_ways(uint32_t capacity)
 {
-    struct dram_channel *d = mem_zalloc(sizeof *d);
+    return (struct dram_ways){.at = mem_zalloc_lines(sizeof(struct dram_way) * capacity),
+                              .ring = ring_of(capacity)};
+}
+
+COLD struct dram_channel *dram_create(const struct dram_params *p, uint32_t index, const struct addrmap *map,
+                                      const struct clock_domain *clock, const struct clock_domain *core,
+                                      struct req_pool *pool, struct link **in, struct link **out,
+                                      uint32_t slices)
+{
+    struct dram_channel *d = mem_zalloc_lines(sizeof *d);
     d->params = *p;
     d->index = index;
     d->map = map;
-    d->clock = clock;
+    d->period = clock->period;
     d->pool = pool;
-    d->slices = slices;
+    d->slices = (uint16_t)slices;
     d->in = mem_alloc(sizeof *d->in * slices);
     d->out = mem_alloc(sizeof *d->out * slices);
     memcpy(d->in, in, sizeof *d->in * slices);
     memcpy(d->out, out, sizeof *d->out * slices);
-    d->wake = d->ticked = TICK_NEVER;
+    for (uint32_t s = 0; s < slices; s++) in[s]->consumer_note = &d->has_requests;
+    d->wake = d->ticked = d->way_ready = d->return_ready = TICK_NEVER;
     d->ticked_clock = UINT64_MAX; /* one clock before the first */
     d->latency = (tick)p->latency * core->period;
     d->latency_min = (tick)(p->infinite ? dram_idle_latency(p, clock, core) : p->latency_min) * core->period;
     d->burst_sectors = MAX(p->bus_bytes * p->burst / 32, 1);
-    d->returns_cap = p->infinite ? IDEAL_RETURNS : p->return_queue;
+    d->all_banks = p->banks == 64 ? UINT64_MAX : (1ull << p->banks) - 1;
+    d->is_infinite = p->infinite;
+    d->is_simple = p->ranks == 1 && !p->trefi;
     d->inside_max =
         p->infinite ? IDEAL_RETURNS : p->queue + p->return_queue + (p->write_drain ? p->write_queue : 0);
     d->refresh_next = UINT64_MAX;
@@ -54,21 +64,21 @@ struct dram_channel *dram_create(const struct dram_params *p, uint32_t index, co
         d->refresh_due[r] = (uint64_t)p->trefi * (r + 1) / p->ranks;
         d->refresh_next = d->refresh_due[0];
     }
-    d->way = mem_zalloc(sizeof *d->way * d->inside_max);
-    d->returns = mem_zalloc(sizeof *d->returns * d->returns_cap);
+    d->way = channel_ways(d->inside_max);
+    d->returns = channel_ways(p->infinite ? IDEAL_RETURNS : p->return_queue);
     dram_chips_init(&d->chips, &d->params);
     dram_queue_init(&d->queue, &d->params, d->stats.queue_level);
     return d;
 }
 
-void dram_destroy(struct dram_channel *d)
+COLD void dram_destroy(struct dram_channel *d)
 {
     if (!d) return;
     dram_queue_free(&d->queue);
     free(d->in);
     free(d->out);
-    free(d->way);
-    free(d->returns);
+    free(d->way.at);
+    free(d->returns.at);
     free(d);
 }
 
@@ -82,29 +92,30 @@ bool dram_idle(const struct dram_channel *d) { return d->inside == 0; }
 /* Nearly always the newest; an earlier one moves up to its place (invariant 3). */
 void dram_channel_add_return(struct dram_channel *d, const struct dram_way *r)
 {
-    assert(d->returns_count < d->returns_cap);
-    uint32_t i = d->returns_count++;
+    struct dram_ways *w = &d->returns;
+    ring_push(&w->ring, w->at, sizeof *r);
+    uint32_t i = w->ring.count - 1;
     for (; i > 0; i--) {
-        const struct dram_way *older = &d->returns[dram_ring_at(d->returns_head, i - 1, d->returns_cap)];
+        const struct dram_way *older = dram_way_at(w, i - 1);
         if (older->ready <= r->ready) break;
-        d->returns[dram_ring_at(d->returns_head, i, d->returns_cap)] = *older;
+        *dram_way_at(w, i) = *older;
     }
-    d->returns[dram_ring_at(d->returns_head, i, d->returns_cap)] = *r;
+    *dram_way_at(w, i) = *r;
+    if (!i) d->return_ready = r->ready;
 }
 
 /* Hands the head to its slice. True: it went. */
 static bool channel_give_back(struct dram_channel *d, tick now)
 {
-    if (!d->returns_count) return false;
-    const struct dram_way *r = &d->returns[d->returns_head];
-    if (r->ready > now) {
-        wake_at(&d->wake, r->ready);
+    if (d->return_ready > now) {
+        wake_at(&d->wake, d->return_ready);
         return false;
     }
+    const struct dram_way *r = dram_way_at(&d->returns, 0);
     if (!link_can_push(d->out[r->slice], now)) return false; /* the link wakes us */
     link_push(d->out[r->slice], now, r->req);
-    d->returns_head = dram_ring_at(d->returns_head, 1, d->returns_cap);
-    d->returns_count--;
+    ring_pop(&d->returns.ring);
+    d->return_ready = dram_way_head(&d->returns);
     d->returns_taken--;
     if (d->is_held) d->command_next = 0;
     d->inside--;
@@ -113,8 +124,7 @@ static bool channel_give_back(struct dram_channel *d, tick now)
 
 static void channel_return(struct dram_channel *d, tick now)
 {
-    if (channel_give_back(d, now) && d->returns_count)
-        wake_at(&d->wake, MAX(d->returns[d->returns_head].ready, now + d->clock->period));
+    if (channel_give_back(d, now)) wake_at(&d->wake, MAX(d->return_ready, now + d->period));
 }
 
 /* ---- from the slices into the queue ---- */
@@ -124,28 +134,40 @@ static bool is_write(const struct dram_channel *d, uint32_t req)
     return req_at(d->pool, req)->kind == REQ_WRITE;
 }
 
-/* The next slice in turn whose head may come in, or false. */
-static bool channel_choose_slice(struct dram_channel *d, tick now, uint32_t *slice, uint32_t *req)
+/* Of the queue; the request itself is looked at only where it matters. */
+static uint32_t channel_side(const struct dram_channel *d, uint32_t req)
 {
-    for (uint32_t i = 0; i < d->slices; i++) {
-        uint32_t s = dram_ring_at(d->turn, i, d->slices);
-        if (!link_peek(d->in[s], now, req) || !dram_queue_has_room(&d->queue, is_write(d, *req))) continue;
-        *slice = s;
-        return true;
+    return d->queue.write_drain ? dram_queue_side(&d->queue, is_write(d, req)) : 0;
+}
+
+static uint32_t channel_slice_after(const struct dram_channel *d, uint32_t slice)
+{
+    return slice + 1 == d->slices ? 0 : slice + 1;
+}
+
+/* The next slice in turn whose head may come in, or false. */
+static bool channel_choose_slice(struct dram_channel *d, tick now, struct dram_way *w)
+{
+    uint32_t s = d->turn;
+    for (uint32_t i = 0; i < d->slices; i++, s = channel_slice_after(d, s)) {
+        if (!link_peek(d->in[s], now, &w->req)) continue;
+        w->side = (uint8_t)channel_side(d, w->req);
+        w->slice = (uint16_t)s;
+        if (dram_queue_has_room(&d->queue, w->side)) return true;
     }
     return false;
 }
 
 static void channel_accept(struct dram_channel *d, tick now)
 {
-    uint32_t slice, req;
-    if (d->inside == d->inside_max || !channel_choose_slice(d, now, &slice, &req)) return;
-    tick came = link_next(d->in[slice]);
-    link_pop(d->in[slice], now);
-    d->way[dram_ring_at(d->way_head, d->way_count++, d->inside_max)] =
-        (struct dram_way){.came = came, .ready = now + d->latency, .req = req, .slice = (uint16_t)slice};
+    struct dram_way w = {.ready = now + d->latency};
+    if (d->inside == d->inside_max || !channel_choose_slice(d, now, &w)) return;
+    w.came = link_next(d->in[w.slice]);
+    link_pop(d->in[w.slice], now);
+    d->way.at[ring_push(&d->way.ring, d->way.at, sizeof w)] = w;
+    d->way_ready = MIN(d->way_ready, w.ready);
     d->inside++;
-    d->turn = dram_ring_at(slice, 1, d->slices);
+    d->turn = (uint16_t)channel_slice_after(d, w.slice);
 }
 
 /* Bursts that hold the sectors of a request: a burst of which one sector is wanted is transferred whole. */
@@ -158,11 +180,10 @@ static uint16_t channel_bursts(const struct dram_channel *d, uint32_t sectors, b
     return (uint16_t)n;
 }
 
-static void channel_enqueue(struct dram_channel *d, tick now, uint64_t clock)
+static void channel_enqueue(struct dram_channel *d, uint64_t clock)
 {
-    if (!d->way_count) return;
-    const struct dram_way *w = &d->way[d->way_head];
-    if (w->ready > now || !dram_queue_has_room(&d->queue, is_write(d, w->req))) return;
+    const struct dram_way *w = dram_way_at(&d->way, 0);
+    if (!dram_queue_has_room(&d->queue, w->side)) return;
     const struct req *r = req_at(d->pool, w->req);
     uint32_t bank, row;
     addrmap_cell(d->map, r->addr, &bank, &row);
@@ -176,32 +197,38 @@ static void channel_enqueue(struct dram_channel *d, tick now, uint64_t clock)
     assert(r->kind != REQ_ATOMIC && r->channel == d->index && bank < d->params.banks);
     if (!d->busy_banks && !dram_queue_waiting(&d->queue)) d->pending_since = MAX(clock, d->chips.data_end);
     dram_queue_add(&d->queue, clock, &e);
-    d->way_head = dram_ring_at(d->way_head, 1, d->inside_max);
-    d->way_count--;
+    ring_pop(&d->way.ring);
+    d->way_ready = dram_way_head(&d->way);
 }
 
 /* ---- time ---- */
 
+/* When a link of the slices has something for a queue with room. */
+static void channel_plan_links(struct dram_channel *d, tick next)
+{
+    tick first = TICK_NEVER;
+    for (uint32_t s = 0; s < d->slices; s++) first = MIN(first, link_next(d->in[s]));
+    d->has_requests = first != TICK_NEVER;
+    bool has_room =
+        dram_queue_has_room(&d->queue, 0) || (d->queue.write_drain && dram_queue_has_room(&d->queue, 1));
+    if (d->has_requests && has_room && d->inside < d->inside_max) wake_at(&d->wake, MAX(first, next));
+}
+
 /* When the stages before the banks have something to do next; banks and returns have said so themselves. */
 static void channel_plan(struct dram_channel *d, tick now)
 {
-    tick next = now + d->clock->period;
-    bool room_read = dram_queue_has_room(&d->queue, false), room_write = dram_queue_has_room(&d->queue, true);
-    if (d->inside < d->inside_max && (room_read || room_write))
-        for (uint32_t s = 0; s < d->slices; s++)
-            if (link_next(d->in[s]) != TICK_NEVER) wake_at(&d->wake, MAX(link_next(d->in[s]), next));
-    if (d->way_count) {
-        const struct dram_way *w = &d->way[d->way_head];
-        if (is_write(d, w->req) ? room_write : room_read) wake_at(&d->wake, MAX(w->ready, next));
-    }
+    tick next = now + d->period;
+    if (d->has_requests) channel_plan_links(d, next);
+    if (d->way_ready != TICK_NEVER && dram_queue_has_room(&d->queue, dram_way_at(&d->way, 0)->side))
+        wake_at(&d->wake, MAX(d->way_ready, next));
     if (dram_queue_takers(&d->queue, dram_channel_free_banks(d))) wake_at(&d->wake, next);
     if (d->busy_banks || dram_queue_waiting(&d->queue)) dram_channel_wake(d, d->refresh_next);
 }
 
 /* P_DRAM: everything that has come goes on the way, everything that is ready goes back. */
-static void channel_tick_ideal(struct dram_channel *d, tick now)
+COLD static void channel_tick_ideal(struct dram_channel *d, tick now)
 {
-    while (channel_give_back(d, now)) {}
+    while (d->return_ready != TICK_NEVER && channel_give_back(d, now)) {}
     for (uint32_t s = 0; s < d->slices; s++) {
         uint32_t id;
         while (d->inside < d->inside_max && link_peek(d->in[s], now, &id)) {
@@ -218,7 +245,7 @@ static void channel_tick_ideal(struct dram_channel *d, tick now)
             d->returns_taken++;
             d->inside++;
             d->stats.reads++;
-            wake_at(&d->wake, MAX(r.ready, now + d->clock->period));
+            wake_at(&d->wake, MAX(r.ready, now + d->period));
         }
         if (d->inside < d->inside_max) wake_at(&d->wake, link_next(d->in[s]));
     }
@@ -227,7 +254,7 @@ static void channel_tick_ideal(struct dram_channel *d, tick now)
 /* The number of the clock that begins now: nearly always the one after the newest. */
 static uint64_t channel_clock(struct dram_channel *d, tick now)
 {
-    uint32_t period = d->clock->period;
+    uint32_t period = d->period;
     assert(now % period == 0);
     d->ticked_clock = now == d->ticked + period ? d->ticked_clock + 1 : now / period;
     d->ticked = now;
@@ -239,14 +266,14 @@ void dram_tick(struct dram_channel *d, tick now)
     if (d->ticked == now) return;
     uint64_t clock = channel_clock(d, now);
     d->wake = TICK_NEVER;
-    if (d->params.infinite) {
+    if (UNLIKELY(d->is_infinite)) {
         channel_tick_ideal(d, now);
         return;
     }
-    dram_channel_refresh(d, clock);
-    channel_return(d, now);
-    channel_accept(d, now);
-    channel_enqueue(d, now, clock);
+    if (clock >= d->refresh_next) dram_channel_refresh(d, clock);
+    if (d->return_ready != TICK_NEVER) channel_return(d, now);
+    if (d->has_requests) channel_accept(d, now);
+    if (d->way_ready <= now) channel_enqueue(d, clock);
     dram_channel_take(d, clock);
     dram_channel_command(d, clock);
     channel_plan(d, now);
@@ -254,8 +281,8 @@ void dram_tick(struct dram_channel *d, tick now)
 
 void dram_settle(struct dram_channel *d, tick now)
 {
-    uint64_t clock = now / d->clock->period;
-    if (!d->params.infinite) dram_channel_refresh(d, clock);
+    uint64_t clock = now / d->period;
+    if (!d->is_infinite) dram_channel_refresh(d, clock);
     d->stats.cycles = clock;
     dram_queue_settle(&d->queue, clock);
     if ((d->busy_banks || dram_queue_waiting(&d->queue)) && clock > d->pending_since) {

@@ -24,7 +24,7 @@ static uint32_t chips_log2(uint32_t v)
     return n;
 }
 
-void dram_chips_init(struct dram_chips *d, const struct dram_params *p)
+COLD void dram_chips_init(struct dram_chips *d, const struct dram_params *p)
 {
     uint32_t burst = MAX(p->burst / p->ratio, 1), rank_banks = p->banks / p->ranks;
     uint32_t derived = p->trcd > p->twl + 1 ? p->trcd - p->twl - 1 : 1;
@@ -35,20 +35,33 @@ void dram_chips_init(struct dram_chips *d, const struct dram_params *p)
                              .rtw = p->tcl + burst + 2 > p->twl ? p->tcl + burst + 2 - p->twl : 1,
                              .wtr = p->twl + burst + p->tcdlr,
                              .wtp = p->twl + burst + p->twr,
-                             .rtp = burst};
+                             .rtp = burst,
+                             .cl = p->tcl & 0xffffff, /* at most 2^20 */
+                             .wl = p->twl,
+                             .ccd = p->tccd,
+                             .ccdl = p->tccdl,
+                             .rrd = p->trrd,
+                             .rcd = p->trcd,
+                             .ras = p->tras,
+                             .rp = p->trp,
+                             .rc = p->trc,
+                             .rtpl = p->trtpl,
+                             .faw = p->tfaw,
+                             .dual_bus = p->dual_bus,
+                             .has_refresh = p->trefi != 0};
     for (uint32_t i = 0; i < p->banks; i++) {
         uint32_t rank = i / rank_banks, group = i >> shift & (p->groups - 1);
         d->banks[i] = (struct dram_bank){
             .row = DRAM_ROW_NONE, .rank = (uint8_t)rank, .group = (uint8_t)(rank * p->groups + group)};
     }
-    for (uint32_t r = 0; r < p->ranks; r++) d->ranks[r].precharge_all = d->ranks[r].refresh = UINT64_MAX;
+    for (uint32_t r = 0; r < p->ranks; r++) d->past[r].precharge_all = d->past[r].refresh = UINT64_MAX;
 }
 
 uint64_t dram_chips_free_slot(const struct dram_chips *d, uint64_t at)
 {
     uint32_t same = 0; /* ranks in a row that do not want it */
     for (uint32_t r = 0; same < d->params->ranks; r = r + 1 == d->params->ranks ? 0 : r + 1) {
-        bool taken = at == d->ranks[r].precharge_all || at == d->ranks[r].refresh;
+        bool taken = at == d->past[r].precharge_all || at == d->past[r].refresh;
         at += taken;
         same = taken ? 0 : same + 1;
     }
@@ -62,51 +75,57 @@ uint64_t dram_chips_earliest(const struct dram_chips *d, uint64_t from, uint32_t
     bool is_column = command == DRAM_READ || command == DRAM_WRITE;
     uint64_t at =
         MAX(MAX(from, dram_chips_floor(d, b->rank, command)), dram_chips_bank_floor(d, bank, command));
-    bool is_shared = d->params->trefi && !(is_column && d->params->dual_bus); /* with refreshes */
+    bool is_shared = d->has_refresh && !(is_column && d->dual_bus); /* with refreshes */
     return is_shared ? dram_chips_free_slot(d, at) : at;
+}
+
+/* The window of FAW opens for the next activate when the oldest of the newest four is over. */
+static uint64_t chips_slide_window(struct dram_rank_past *r, uint64_t over)
+{
+    r->window[r->window_at] = over;
+    r->window_at = r->window_at + 1 == DRAM_WINDOW ? 0 : r->window_at + 1;
+    return r->window[r->window_at];
 }
 
 static void chips_activate(struct dram_chips *d, uint64_t clock, struct dram_bank *b, uint32_t row)
 {
-    const struct dram_params *p = d->params;
-    struct dram_rank *r = &d->ranks[b->rank];
     assert(b->row == DRAM_ROW_NONE);
     b->row = row;
-    b->read = clock + p->trcd;
+    b->read = clock + d->rcd;
     b->write = clock + d->rcd_write;
-    b->precharge = clock + p->tras;
-    b->activate = clock + p->trc;
-    r->activate = clock + p->trrd;
-    r->window[r->window_at] = clock + p->tfaw;
-    r->window_at = r->window_at + 1 == DRAM_WINDOW ? 0 : r->window_at + 1;
+    b->precharge = clock + d->ras;
+    b->activate = clock + d->rc;
+    d->ranks[b->rank].activate = clock + d->rrd;
+    if (!d->faw) return;
+    uint64_t opens = chips_slide_window(&d->past[b->rank], clock + d->faw);
+    d->ranks[b->rank].activate = MAX(d->ranks[b->rank].activate, opens);
 }
 
 static void chips_precharge(struct dram_chips *d, uint64_t clock, struct dram_bank *b)
 {
     assert(b->row != DRAM_ROW_NONE);
     b->row = DRAM_ROW_NONE;
-    b->activate = MAX(b->activate, clock + d->params->trp);
+    b->activate = MAX(b->activate, clock + d->rp);
 }
 
 static uint64_t chips_column(struct dram_chips *d, uint64_t clock, uint32_t bank, bool write)
 {
-    const struct dram_params *p = d->params;
     struct dram_bank *b = &d->banks[bank];
     struct dram_rank *r = &d->ranks[b->rank];
     struct dram_group *g = &d->groups[b->group];
-    uint64_t start = clock + (write ? p->twl : p->tcl);
+    uint64_t start = clock + (write ? d->wl : d->cl);
     assert(start >= d->data_end); /* invariant 1 */
     d->data_end = start + d->burst_clocks;
     d->data_rank = b->rank;
-    r->column = clock + p->tccd;
-    g->column = clock + p->tccdl;
+    r->column = clock + d->ccd;
+    g->column = clock + d->ccdl;
     if (write) {
         r->read = MAX(r->read, clock + d->wtr);
         b->precharge = MAX(b->precharge, clock + d->wtp);
     } else {
         r->write = MAX(r->write, clock + d->rtw);
         b->precharge = MAX(b->precharge, clock + d->rtp);
-        g->precharge = clock + p->trtpl;
+        g->precharge = clock + d->rtpl;
     }
     return d->data_end;
 }
@@ -114,7 +133,8 @@ static uint64_t chips_column(struct dram_chips *d, uint64_t clock, uint32_t bank
 static inline void chips_tell(const struct dram_chips *d, uint64_t clock, uint32_t bank,
                               enum dram_command command, uint32_t row)
 {
-    if (d->observer.command) d->observer.command(d->observer.ctx, clock, bank, command, row);
+    if (UNLIKELY(d->observer.command != NULL))
+        d->observer.command(d->observer.ctx, clock, bank, command, row);
 }
 
 uint64_t dram_chips_give(struct dram_chips *d, uint64_t clock, uint32_t bank, enum dram_command command,
@@ -122,8 +142,8 @@ uint64_t dram_chips_give(struct dram_chips *d, uint64_t clock, uint32_t bank, en
 {
     assert(clock == dram_chips_earliest(d, clock, bank, command));
     bool is_column = command == DRAM_READ || command == DRAM_WRITE;
-    if (is_column || !d->params->dual_bus) d->column_bus = clock + 1; /* invariant 2 */
-    if (!is_column || !d->params->dual_bus) d->row_bus = clock + 1;
+    if (is_column || !d->dual_bus) d->column_bus = clock + 1; /* invariant 2 */
+    if (!is_column || !d->dual_bus) d->row_bus = clock + 1;
     chips_tell(d, clock, bank, command, row);
     switch (command) {
     case DRAM_ACTIVATE: chips_activate(d, clock, &d->banks[bank], row); return 0;
@@ -136,10 +156,10 @@ uint64_t dram_chips_give(struct dram_chips *d, uint64_t clock, uint32_t bank, en
 
 /* Commands of a refresh take their clocks on the bus before the time has come: until then its rank gets no
  * other. */
-uint32_t dram_chips_refresh(struct dram_chips *d, uint32_t rank, uint64_t clock)
+COLD uint32_t dram_chips_refresh(struct dram_chips *d, uint32_t rank, uint64_t clock)
 {
     const struct dram_params *p = d->params;
-    struct dram_rank *r = &d->ranks[rank];
+    struct dram_rank_past *r = &d->past[rank];
     uint32_t open = 0, first = rank * (p->banks / p->ranks), last = first + p->banks / p->ranks;
     uint64_t start = MAX(clock, d->row_bus);
     for (uint32_t i = first; i < last; i++) {

@@ -7,8 +7,8 @@
 
 enum { DRAM_BANKS_MAX = 64, DRAM_RANKS_MAX = 8, DRAM_ROW_NONE = -1, DRAM_WINDOW = 4 /* FAW: activates */ };
 
-struct dram_bank {
-    int64_t row;                               /* that is open, or DRAM_ROW_NONE */
+struct dram_bank {                             /* one line of the host */
+    _Alignas(HOST_LINE) int64_t row;           /* that is open, or DRAM_ROW_NONE */
     uint64_t activate, precharge, read, write; /* first clock at which the bank allows the command */
     uint8_t rank, group;                       /* of the channel's ranks, of its groups */
 };
@@ -17,24 +17,34 @@ struct dram_group {
     uint64_t column, precharge;
 }; /* CCDL; RTPL */
 
+/* What every command of a rank asks for. */
 struct dram_rank {
-    uint64_t activate, column, read, write; /* RRD; CCD; write-to-read; read-to-write */
-    uint64_t window[DRAM_WINDOW];           /* FAW, for each of the newest activates: it is over */
-    uint32_t window_at;                     /* the oldest of them */
-    uint64_t precharge_all, refresh;        /* clocks at which the newest refresh has these commands */
+    uint64_t activate, column, read, write; /* RRD and FAW; CCD; write-to-read; read-to-write */
 };
 
+struct dram_rank_past {
+    uint64_t window[DRAM_WINDOW];    /* FAW, for each of the newest activates: it is over */
+    uint32_t window_at;              /* the oldest of them */
+    uint64_t precharge_all, refresh; /* clocks at which the newest refresh has these commands */
+};
+
+/* The first line of the host holds what says when a command may go, with the first rank; the line after the ranks the spans that a command
+ * adds. */
 struct dram_chips {
-    const struct dram_params *params;
-    uint32_t burst_clocks;                  /* that one column command keeps the data bus busy */
-    uint32_t rcd_write, rtw, wtr, wtp, rtp; /* spans that follow from the parameters, see dram_bank.c */
-    uint64_t row_bus, column_bus;           /* first clock at which the command bus is free */
-    uint64_t data_end;                      /* first clock after the last data on the bus */
-    uint32_t data_rank;                     /* whose it is */
-    struct dram_observer observer;
+    _Alignas(HOST_LINE) uint64_t row_bus;
+    uint64_t column_bus;                 /* first clock at which the command bus is free */
+    uint64_t data_end;                   /* first clock after the last data on the bus */
+    uint32_t cl : 24, data_rank : 8, wl; /* data_rank: whose data is last on the bus */
     struct dram_rank ranks[DRAM_RANKS_MAX];
+    _Alignas(HOST_LINE) uint32_t burst_clocks; /* that one column command keeps the data bus busy */
+    uint32_t rcd_write, rtw, wtr, wtp, rtp;    /* spans that follow from the parameters, see dram_bank.c */
+    uint32_t ccd, ccdl, rrd, rcd, ras, rp, rc, rtpl, faw; /* as in the parameters */
+    bool dual_bus, has_refresh;
+    const struct dram_params *params;
+    struct dram_observer observer;
+    _Alignas(HOST_LINE) struct dram_group groups[DRAM_BANKS_MAX];
     struct dram_bank banks[DRAM_BANKS_MAX];
-    struct dram_group groups[DRAM_BANKS_MAX];
+    struct dram_rank_past past[DRAM_RANKS_MAX];
 };
 
 void dram_chips_init(struct dram_chips *d, const struct dram_params *p);
@@ -64,7 +74,7 @@ static inline enum dram_command dram_chips_next(const struct dram_chips *d, uint
 static inline uint64_t dram_chips_bus_free(const struct dram_chips *d, uint32_t rank, uint32_t delay)
 {
     uint64_t end = d->data_end;
-    if (rank != d->data_rank && end) end += d->params->trtrs;
+    if (UNLIKELY(rank != d->data_rank) && end) end += d->params->trtrs;
     return end > delay ? end - delay : 0;
 }
 
@@ -74,10 +84,10 @@ static inline uint64_t dram_chips_floor(const struct dram_chips *d, uint32_t ran
     const struct dram_rank *r = &d->ranks[rank];
     uint64_t at = MAX(r->column, d->column_bus);
     switch (command) {
-    case DRAM_ACTIVATE: return MAX(MAX(r->activate, d->row_bus), r->window[r->window_at]);
+    case DRAM_ACTIVATE: return MAX(r->activate, d->row_bus);
     case DRAM_PRECHARGE: return d->row_bus;
-    case DRAM_READ: return MAX(MAX(at, r->read), dram_chips_bus_free(d, rank, d->params->tcl));
-    case DRAM_WRITE: return MAX(MAX(at, r->write), dram_chips_bus_free(d, rank, d->params->twl));
+    case DRAM_READ: return MAX(MAX(at, r->read), dram_chips_bus_free(d, rank, d->cl));
+    case DRAM_WRITE: return MAX(MAX(at, r->write), dram_chips_bus_free(d, rank, d->wl));
     default: UNREACHABLE("a command of one bank");
     }
 }

@@ -3,6 +3,7 @@
 #define HEDDLE_DRAM_CHANNEL_H
 
 #include "mem/dram_queue.h"
+#include "mem/ring.h"
 
 enum {
     IDEAL_RETURNS = 4096
@@ -12,60 +13,83 @@ struct dram_way {
     tick came, ready;
     uint32_t req;
     uint16_t slice;
+    uint8_t side; /* of the queue */
 };
 
+/* A queue of these. */
+struct dram_ways {
+    struct dram_way *at;
+    struct ring ring;
+};
+
+/* By lines of the host's cache: the first says what there may be to do and when, the others come in the order in which a clock with something to do
+ * needs them. Times that are not set are TICK_NEVER. */
 struct dram_channel {
     tick wake, ticked;
-    uint64_t ticked_clock;            /* the clock of `ticked` */
-    uint64_t command_next;            /* no command may go before this clock */
-    uint64_t bank_at[DRAM_BANKS_MAX]; /* of a busy bank: nor to it before this one */
-    bool is_held;                     /* a read waits for a place in the return queue */
-    uint64_t busy_banks;              /* that work on a request */
-    uint32_t current[DRAM_BANKS_MAX];
-    struct dram_chips chips;
-    struct dram_queue queue;
-    struct dram_way *way; /* ring: requests on the fixed way */
-    uint32_t way_head, way_count;
-    struct dram_way *returns; /* ring, by ready time */
-    uint32_t returns_head, returns_count, returns_cap;
-    uint32_t returns_taken;      /* with those that have a place but are not complete */
+    uint64_t ticked_clock; /* the clock of `ticked` */
+    uint64_t command_next; /* no command may go before this clock */
+    uint64_t busy_banks;   /* that work on a request */
+    uint64_t refresh_next; /* the least of refresh_due */
+    tick way_ready;        /* the head of `way` is at the queue */
+    tick return_ready;     /* the data of the head of `returns` is complete */
+    /* second line */
+    struct dram_ways way;        /* requests on the fixed way */
+    struct dram_ways returns;    /* reads, by ready time */
     uint32_t inside, inside_max; /* requests in the channel */
-    uint32_t turn;               /* slice that is asked first */
-    uint64_t refresh_due[DRAM_RANKS_MAX], refresh_next; /* of each rank; the least of them */
+    uint32_t period;             /* of the command clock */
+    uint8_t has_requests;        /* something is in a link of the slices, which says so; we take it back */
+    bool is_held;                /* a read waits for a place in the return queue */
+    bool is_infinite;
+    bool is_simple; /* one rank, no refresh */
+    /* third line */
+    uint64_t all_banks;
     uint64_t pending_since;
     tick latency, latency_min; /* ticks */
-    uint32_t burst_sectors;    /* 32-byte sectors of one burst */
-
-    struct dram_params params;
+    struct link **in, **out;
+    struct req_pool *pool;
+    uint16_t slices, turn;  /* turn: slice that is asked first */
+    uint32_t returns_taken; /* with those that have a place but are not complete */
+    struct dram_queue queue;
+    uint64_t bank_at[DRAM_BANKS_MAX]; /* of a busy bank: no command to it before this clock */
+    uint32_t current[DRAM_BANKS_MAX]; /* and the entry that it works on */
+    struct dram_chips chips;
     struct dram_stats stats;
     const struct addrmap *map;
-    const struct clock_domain *clock;
-    struct req_pool *pool;
-    struct link **in, **out;
-    uint32_t slices, index;
+    uint32_t burst_sectors; /* 32-byte sectors of one burst */
+    /* cold */
+    uint32_t index;
+    uint64_t refresh_due[DRAM_RANKS_MAX];
+    struct dram_params params;
 };
+static_assert(offsetof(struct dram_channel, way) == HOST_LINE &&
+                  offsetof(struct dram_channel, all_banks) == 2 * HOST_LINE &&
+                  offsetof(struct dram_channel, queue) == 3 * HOST_LINE,
+              "a channel's lines are what the comment says");
 
-static inline uint32_t dram_ring_at(uint32_t head, uint32_t i, uint32_t cap)
+static inline struct dram_way *dram_way_at(const struct dram_ways *w, uint32_t i)
 {
-    return head + i < cap ? head + i : head + i - cap;
+    return &w->at[ring_place(&w->ring, i)];
+}
+static inline tick dram_way_head(const struct dram_ways *w)
+{
+    return w->ring.count ? w->at[w->ring.head].ready : TICK_NEVER;
 }
 
 static inline uint64_t dram_channel_free_banks(const struct dram_channel *d)
 {
-    uint64_t all = d->params.banks == 64 ? UINT64_MAX : (1ull << d->params.banks) - 1;
-    return all & ~d->busy_banks;
+    return d->all_banks & ~d->busy_banks;
 }
 
 /* A read that has no place in the return queue yet, and there is none. */
 static inline bool dram_channel_is_held(const struct dram_channel *d, const struct dram_entry *e,
                                         enum dram_command c)
 {
-    return c == DRAM_READ && !e->begun && d->returns_taken == d->returns_cap;
+    return c == DRAM_READ && !e->begun && d->returns_taken == d->returns.ring.capacity;
 }
 
 static inline void dram_channel_wake(struct dram_channel *d, uint64_t clock)
 {
-    if (clock != UINT64_MAX) wake_at(&d->wake, clock * d->clock->period);
+    if (clock != UINT64_MAX) wake_at(&d->wake, clock * d->period);
 }
 
 /* dram.c: a read whose data is complete at its ready time. Its place is taken already. */

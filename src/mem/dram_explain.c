@@ -9,8 +9,8 @@ static const char *command_name(enum dram_command c)
     return names[c];
 }
 
-static void channel_explain_bank(const struct dram_channel *d, uint64_t clock, uint32_t bank,
-                                 struct strbuf *out)
+COLD static void channel_explain_bank(const struct dram_channel *d, uint64_t clock, uint32_t bank,
+                                      struct strbuf *out)
 {
     const struct dram_entry *e = &d->queue.entries[d->current[bank]];
     enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
@@ -25,22 +25,22 @@ static void channel_explain_bank(const struct dram_channel *d, uint64_t clock, u
         strbuf_printf(out, "may %s now\n", command_name(c));
 }
 
-void dram_explain(const struct dram_channel *d, tick now, struct strbuf *out)
+COLD void dram_explain(const struct dram_channel *d, tick now, struct strbuf *out)
 {
-    uint64_t clock = now / d->clock->period;
+    uint64_t clock = now / d->period;
     if (!d->inside) return;
     strbuf_printf(out,
                   "dram channel %u, clock %" PRIu64 ": %u of %u requests inside; %u on the way, %u of %u "
                   "wait in the queue, %u of %u in the return queue\n",
-                  d->index, clock, d->inside, d->inside_max, d->way_count, dram_queue_waiting(&d->queue),
-                  d->params.queue, d->returns_taken, d->returns_cap);
-    if (d->returns_count) {
-        const struct dram_way *r = &d->returns[d->returns_head];
+                  d->index, clock, d->inside, d->inside_max, d->way.ring.count, dram_queue_waiting(&d->queue),
+                  d->params.queue, d->returns_taken, d->returns.ring.capacity);
+    if (d->returns.ring.count) {
+        const struct dram_way *r = dram_way_at(&d->returns, 0);
         const struct link *l = d->out[r->slice];
         strbuf_printf(out, "  oldest answer: 0x%" PRIx64 " for slice %u of the channel, ",
                       req_at(d->pool, r->req)->addr, r->slice);
         if (r->ready > now)
-            strbuf_printf(out, "complete at clock %" PRIu64 "\n", r->ready / d->clock->period);
+            strbuf_printf(out, "complete at clock %" PRIu64 "\n", r->ready / d->period);
         else
             strbuf_printf(out, "waits for its link, %u of %u full\n", l->count, l->capacity);
     }

@@ -18,7 +18,10 @@ void dram_queue_init(struct dram_queue *q, const struct dram_params *p, uint64_t
 {
     uint32_t n = queue_capacity(p);
     *q = (struct dram_queue){.params = p,
-                             .entries = mem_zalloc(sizeof *q->entries * n),
+                             .entries = mem_zalloc_lines(sizeof *q->entries * n),
+                             .places = {p->queue, p->write_queue},
+                             .write_drain = p->write_drain,
+                             .is_fcfs = p->sched == DRAM_FCFS,
                              .levels = levels,
                              .level_of = link_levels(p->queue)};
     for (uint32_t i = 0; i < n; i++) q->entries[i].next = i + 1 < n ? i + 1 : DRAM_ENTRY_NONE;
@@ -33,22 +36,8 @@ void dram_queue_free(struct dram_queue *q)
     free(q->level_of);
 }
 
-static uint32_t queue_side(const struct dram_queue *q, bool is_write)
-{
-    return q->params->write_drain && is_write;
-}
-
 /* FCFS keeps one list for all banks. */
-static uint32_t queue_list(const struct dram_queue *q, uint32_t bank)
-{
-    return q->params->sched == DRAM_FCFS ? 0 : bank;
-}
-
-bool dram_queue_has_room(const struct dram_queue *q, bool is_write)
-{
-    uint32_t side = queue_side(q, is_write);
-    return q->waiting[side] < (side ? q->params->write_queue : q->params->queue);
-}
+static uint32_t queue_list(const struct dram_queue *q, uint32_t bank) { return q->is_fcfs ? 0 : bank; }
 
 /* Levels as link.h has them, of the queue (of the reads' side where writes wait apart). */
 void dram_queue_settle(struct dram_queue *q, uint64_t clock)
@@ -61,9 +50,9 @@ void dram_queue_settle(struct dram_queue *q, uint64_t clock)
 
 void dram_queue_add(struct dram_queue *q, uint64_t clock, const struct dram_entry *e)
 {
-    assert(dram_queue_has_room(q, e->is_write) && q->free_head != DRAM_ENTRY_NONE);
+    assert(dram_queue_has_room(q, dram_queue_side(q, e->is_write)) && q->free_head != DRAM_ENTRY_NONE);
     dram_queue_settle(q, clock);
-    uint32_t id = q->free_head, side = queue_side(q, e->is_write), bank = queue_list(q, e->bank);
+    uint32_t id = q->free_head, side = dram_queue_side(q, e->is_write), bank = queue_list(q, e->bank);
     struct dram_entry *slot = &q->entries[id];
     q->free_head = slot->next;
     *slot = *e;
@@ -102,7 +91,7 @@ uint32_t dram_queue_take(struct dram_queue *q, uint64_t clock, uint32_t bank, in
 {
     uint32_t side = q->draining, list = queue_list(q, bank);
     if (!(q->banks_waiting[side] >> list & 1)) return DRAM_ENTRY_NONE;
-    if (q->params->sched == DRAM_FCFS) {
+    if (q->is_fcfs) {
         if (q->entries[q->lists[side][0].head].bank != bank) return DRAM_ENTRY_NONE;
         return queue_unlink(q, clock, side, 0, DRAM_ENTRY_NONE);
     }
@@ -113,19 +102,11 @@ uint32_t dram_queue_take(struct dram_queue *q, uint64_t clock, uint32_t bank, in
     return queue_unlink(q, clock, side, bank, DRAM_ENTRY_NONE);
 }
 
-uint64_t dram_queue_takers(const struct dram_queue *q, uint64_t free_banks)
-{
-    uint32_t side = q->draining;
-    if (q->params->sched != DRAM_FCFS) return q->banks_waiting[side] & free_banks;
-    if (!q->banks_waiting[side]) return 0;
-    return 1ull << q->entries[q->lists[side][0].head].bank & free_banks;
-}
-
 void dram_queue_turn(struct dram_queue *q)
 {
     const struct dram_params *p = q->params;
     uint32_t reads = q->waiting[0], writes = q->waiting[1];
-    if (!p->write_drain) return;
+    if (!q->write_drain) return;
     if (!q->draining)
         q->draining = writes >= p->write_high || (writes && !reads);
     else if (!writes || (writes <= p->write_low && reads))

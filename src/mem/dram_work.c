@@ -3,21 +3,25 @@
  * before the younger one's. Invariants: see dram.c. */
 #include "mem/dram_channel.h"
 
+static void channel_take_for(struct dram_channel *d, uint64_t clock, uint32_t bank)
+{
+    int64_t open = d->chips.banks[bank].row;
+    uint32_t id = dram_queue_take(&d->queue, clock, bank, open);
+    assert(id != DRAM_ENTRY_NONE);
+    d->current[bank] = id;
+    d->busy_banks |= 1ull << bank;
+    d->bank_at[bank] = d->command_next = 0;
+    d->stats.requests++;
+    d->stats.row_hits += open == (int64_t)d->queue.entries[id].row;
+}
+
 void dram_channel_take(struct dram_channel *d, uint64_t clock)
 {
-    dram_queue_turn(&d->queue);
-    for (uint64_t m = dram_queue_takers(&d->queue, dram_channel_free_banks(d)); m; m &= m - 1) {
-        uint32_t bank = (uint32_t)__builtin_ctzll(m);
-        int64_t open = d->chips.banks[bank].row;
-        uint32_t id = dram_queue_take(&d->queue, clock, bank, open);
-        assert(id != DRAM_ENTRY_NONE);
-        d->current[bank] = id;
-        d->busy_banks |= 1ull << bank;
-        d->bank_at[bank] = d->command_next = 0;
-        d->stats.requests++;
-        d->stats.row_hits += open == (int64_t)d->queue.entries[id].row;
-    }
-    dram_queue_turn(&d->queue); /* settled now, not when the next tick happens to come (invariant 2) */
+    if (d->queue.write_drain) dram_queue_turn(&d->queue);
+    for (uint64_t m = dram_queue_takers(&d->queue, dram_channel_free_banks(d)); m; m &= m - 1)
+        channel_take_for(d, clock, (uint32_t)__builtin_ctzll(m));
+    /* Settled now, not when the next tick happens to come (invariant 2). */
+    if (d->queue.write_drain) dram_queue_turn(&d->queue);
 }
 
 /* The last data of a request is on its way: a read waits for it in the return queue, a write is forgotten. */
@@ -30,8 +34,8 @@ static void channel_complete(struct dram_channel *d, uint32_t bank, uint64_t dat
         d->inside--;
         d->stats.writes++;
     } else {
-        struct dram_way r = {e->came, MAX(data_end * d->clock->period, e->came + d->latency_min), e->req,
-                             e->slice};
+        struct dram_way r = {e->came, MAX(data_end * d->period, e->came + d->latency_min), e->req, e->slice,
+                             0};
         dram_channel_add_return(d, &r);
         wake_at(&d->wake, r.ready);
         d->stats.reads++;
@@ -96,7 +100,7 @@ static void choice_add(struct choice *best, uint32_t bank, uint64_t order, enum 
 static uint64_t channel_earliest(const struct dram_channel *d, uint64_t clock, uint32_t bank,
                                  enum dram_command c, uint64_t floors[DRAM_BANK_COMMANDS], uint32_t *known)
 {
-    if (d->params.ranks > 1 || d->params.trefi) return dram_chips_earliest(&d->chips, clock, bank, c);
+    if (!d->is_simple) return dram_chips_earliest(&d->chips, clock, bank, c);
     if (!(*known >> c & 1)) {
         *known |= 1u << c;
         floors[c] = MAX(clock, dram_chips_floor(&d->chips, 0, c));
@@ -104,18 +108,29 @@ static uint64_t channel_earliest(const struct dram_channel *d, uint64_t clock, u
     return MAX(floors[c], dram_chips_bank_floor(&d->chips, bank, c));
 }
 
+/* Busy banks that may have a command in this clock; *next: the first clock at which one of the others may. No branch: which of them it is
+ * cannot be guessed. */
+static uint64_t channel_due(const struct dram_channel *d, uint64_t clock, uint64_t *next)
+{
+    uint64_t due = 0, least = UINT64_MAX;
+    for (uint64_t m = d->busy_banks; m; m &= m - 1) {
+        uint64_t at = d->bank_at[__builtin_ctzll(m)], is_later = at > clock;
+        due |= (m & -m) & (is_later - 1);
+        least = MIN(least, at | (is_later - 1)); /* of those that are due: UINT64_MAX */
+    }
+    *next = least;
+    return due;
+}
+
 /* Returns the next clock at which a bank that may have no command now may have one. */
 static uint64_t channel_choose(struct dram_channel *d, uint64_t clock, struct choices *ch)
 {
-    uint64_t next = UINT64_MAX, floors[DRAM_BANK_COMMANDS];
+    uint64_t next, floors[DRAM_BANK_COMMANDS];
     uint32_t known = 0, commands[2] = {0}; /* of floors; of the choices so far: column, row */
     d->is_held = false;
-    for (uint64_t m = d->busy_banks; m; m &= m - 1) {
+    for (uint64_t m = channel_due(d, clock, &next); m;
+         m &= m - 1) { /* other banks' commands only make it later */
         uint32_t bank = (uint32_t)__builtin_ctzll(m);
-        if (d->bank_at[bank] > clock) { /* other banks' commands only make it later */
-            next = MIN(next, d->bank_at[bank]);
-            continue;
-        }
         const struct dram_entry *e = &d->queue.entries[d->current[bank]];
         enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
         if (dram_channel_is_held(d, e, c)) { /* goes on when a read has left */
@@ -175,7 +190,7 @@ void dram_channel_command(struct dram_channel *d, uint64_t clock)
     dram_channel_wake(d, d->command_next);
 }
 
-static uint32_t channel_refresh_first(const struct dram_channel *d)
+COLD static uint32_t channel_refresh_first(const struct dram_channel *d)
 {
     uint32_t first = 0;
     for (uint32_t r = 1; r < d->params.ranks; r++)
@@ -183,7 +198,7 @@ static uint32_t channel_refresh_first(const struct dram_channel *d)
     return first;
 }
 
-static void channel_refresh_rank(struct dram_channel *d, uint32_t rank)
+COLD static void channel_refresh_rank(struct dram_channel *d, uint32_t rank)
 {
     d->stats.precharges += dram_chips_refresh(&d->chips, rank, d->refresh_due[rank]);
     d->stats.refreshes++;
@@ -195,7 +210,7 @@ static void channel_refresh_rank(struct dram_channel *d, uint32_t rank)
 
 /* Passes over rounds of refreshes in which nothing else happened: the rows are closed, and the newest ones
  * alone may still be under way. */
-static void channel_refresh_skip(struct dram_channel *d, uint64_t clock)
+COLD static void channel_refresh_skip(struct dram_channel *d, uint64_t clock)
 {
     uint64_t rounds = (clock - d->refresh_next) / d->params.trefi;
     if (rounds <= 2) return;
@@ -206,9 +221,8 @@ static void channel_refresh_skip(struct dram_channel *d, uint64_t clock)
 
 /* Refreshes that have come due, in the order and as of the clocks they were due at: the same whether the
  * channel was ticked then or not. */
-void dram_channel_refresh(struct dram_channel *d, uint64_t clock)
+COLD void dram_channel_refresh(struct dram_channel *d, uint64_t clock)
 {
-    if (clock < d->refresh_next) return;
     for (uint32_t n = 0; clock >= d->refresh_next; n++) {
         channel_refresh_rank(d, channel_refresh_first(d));
         if (n + 1 == d->params.ranks && clock >= d->refresh_next) channel_refresh_skip(d, clock);

@@ -15,7 +15,8 @@ enum { INFINITE_REQUESTS = 16384 }; /* of an infinite slice: more than the machi
 
 static void l2_ring_init(struct l2_ring *r, uint32_t capacity)
 {
-    *r = (struct l2_ring){.at = mem_zalloc_lines(sizeof(struct l2_timed) * capacity), .capacity = capacity};
+    *r = (struct l2_ring){.at = mem_zalloc_lines(sizeof(struct l2_timed) * capacity),
+                          .ring = ring_of(capacity)};
 }
 
 /* Stages of one L2 cycle that the fixed latency makes. */
@@ -43,6 +44,9 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
                            .period = clock->period,
                            .is_infinite = p->infinite,
                            .fill_port = p->fill_port,
+                           .core_period = core->period,
+                           .is_perfect = p->perfect,
+                           .is_sectored = p->sectored,
                            .wait_for_all = p->wait_for_all,
                            .late_places = p->late_queue ? p->access_queue : UINT32_MAX,
                            .head_ready = TICK_NEVER,
@@ -109,7 +113,7 @@ void l2_settle(struct l2_slice *s, tick now)
 /* At the time given nothing enters, unless a request leaves the tags before. */
 static inline bool l2_is_closed(const struct l2_slice *s, tick at)
 {
-    return s->pipe.count == s->pipe.capacity || s->late_ready <= at;
+    return s->pipe.ring.count == s->pipe.ring.capacity || s->late_ready <= at;
 }
 
 /* From the access queue into the pipeline: one request a cycle. */
@@ -120,8 +124,8 @@ static void l2_enter(struct l2_slice *s, tick now)
     link_pop(s->in, now);
     tick ready = l2_at_tags(s, now);
     l2_ring_push(&s->pipe, (struct l2_timed){.id = id, .ready = ready});
-    if (s->pipe.count == 1) s->head_ready = ready;
-    if (s->pipe.count == s->late_places) s->late_ready = ready;
+    if (s->pipe.ring.count == 1) s->head_ready = ready;
+    if (s->pipe.ring.count == s->late_places) s->late_ready = ready;
 }
 
 static void l2_wake_to_enter(struct l2_slice *s, tick now)
@@ -141,7 +145,7 @@ static void l2_set_wake(struct l2_slice *s, tick now)
         wake_at(&wake, MAX(link_next(s->from_dram), s->fill_port ? next : MAX(next, s->port_free)));
     if (s->latch_ready > now || s->replied) wake_at(&wake, MAX(next, s->latch_ready));
     if (s->drain_count && (s->replied || s->atomic_free > now)) wake_at(&wake, next);
-    if (!s->is_stalled && s->pipe.count) {
+    if (!s->is_stalled && s->pipe.ring.count) {
         tick at = MAX(next, s->head_ready);
         if (!l2_foresee(s, at)) wake_at(&wake, at);
     }
@@ -195,7 +199,7 @@ tick *l2_wake(struct l2_slice *s) { return &s->wake; }
 
 bool l2_idle(const struct l2_slice *s)
 {
-    return !s->pipe.count && !s->delayed.count && !s->mshr.used && s->latch_ready == TICK_NEVER &&
+    return !s->pipe.ring.count && !s->delayed.ring.count && !s->mshr.used && s->latch_ready == TICK_NEVER &&
            s->fill_ready == TICK_NEVER && s->victim == REQ_NONE;
 }
 
@@ -241,10 +245,10 @@ COLD void l2_explain(const struct l2_slice *s, tick now, struct strbuf *out)
 {
     if (l2_idle(s)) return;
     strbuf_printf(out, "L2 slice %u: %u requests before the tags, %u MSHRs in use\n", s->index,
-                  s->pipe.count + s->delayed.count, s->mshr.used);
+                  s->pipe.ring.count + s->delayed.ring.count, s->mshr.used);
     if (s->latch_ready != TICK_NEVER)
         l2_explain_request(s, "reply", s->latch, now - req_at(s->pool, s->latch)->at_l2, out);
-    if (s->pipe.count)
+    if (s->pipe.ring.count)
         l2_explain_request(s, "head", l2_ring_at(&s->pipe, 0)->id, now - (s->head_ready - s->tags_after),
                            out);
     if (s->is_stalled) strbuf_printf(out, "    waits for %s\n", stall_names[s->stall_cause]);

@@ -171,7 +171,7 @@ static void l2_join(struct l2_slice *s, uint32_t id, struct req *r, uint32_t ent
 /* Sectors of the request that the line neither has nor waits for. */
 static uint32_t l2_missing(const struct l2_slice *s, const struct req *r, uint32_t line)
 {
-    if (line == CACHE_NO_LINE || !s->params.sectored) return l2_moved(s, r->sectors);
+    if (line == CACHE_NO_LINE || !s->is_sectored) return l2_moved(s, r->sectors);
     const struct cache_line *l = &s->cache.lines[line];
     return r->sectors & ~l->valid & ~l->reserved & s->line_sectors;
 }
@@ -200,7 +200,7 @@ static bool l2_read_miss(struct l2_slice *s, uint32_t id, struct req *r, enum ca
 /* ---- writes: answered when accepted ---- */
 static bool l2_covers(const struct l2_slice *s, const struct req *r)
 {
-    return !r->is_fill_partial && (s->params.sectored || r->sectors == s->line_sectors);
+    return !r->is_fill_partial && (s->is_sectored || r->sectors == s->line_sectors);
 }
 
 static uint32_t l2_write_fetch(const struct l2_slice *s, const struct req *r, uint32_t line)
@@ -253,7 +253,7 @@ static void l2_probe_head(struct l2_slice *s, struct req *r)
     r->at_l2 = s->head_ready - s->tags_after;
     s->head_line = CACHE_NO_LINE;
     s->head_outcome = CACHE_HIT;
-    if (UNLIKELY(s->params.perfect)) return;
+    if (UNLIKELY(s->is_perfect)) return;
     s->head_local = l2_local(s, r->addr);
     s->head_outcome = (uint8_t)cache_probe(&s->cache, s->head_local, r->sectors, &s->head_line);
 }
@@ -288,8 +288,8 @@ static void l2_next_head(struct l2_slice *s)
 {
     struct l2_ring *p = &s->pipe;
     l2_ring_pop(p);
-    s->head_ready = p->count ? l2_ring_head(p)->ready : TICK_NEVER;
-    s->late_ready = p->count >= s->late_places ? l2_ring_at(p, s->late_places - 1)->ready : TICK_NEVER;
+    s->head_ready = p->ring.count ? l2_ring_head(p)->ready : TICK_NEVER;
+    s->late_ready = p->ring.count >= s->late_places ? l2_ring_at(p, s->late_places - 1)->ready : TICK_NEVER;
     s->head_failed = s->is_probed = false;
 }
 

@@ -40,7 +40,7 @@ COLD static void l2_infinite_take(struct l2_slice *s, uint32_t id, tick now)
     tick done = r->kind == REQ_WRITE ? tags : clock_after(&s->clock, there, l2_sector_cycles(s, r->sectors));
     struct l2_ring *d = &s->delayed;
     l2_ring_push(d, (struct l2_timed){.id = id, .ready = done});
-    uint32_t i = d->count - 1;
+    uint32_t i = d->ring.count - 1;
     for (; i && l2_ring_at(d, i - 1)->ready > done; i--) *l2_ring_at(d, i) = *l2_ring_at(d, i - 1);
     *l2_ring_at(d, i) = (struct l2_timed){.id = id, .ready = done};
 }
@@ -49,16 +49,16 @@ COLD void l2_infinite_tick(struct l2_slice *s, tick now)
 {
     struct l2_ring *d = &s->delayed;
     uint32_t id;
-    while (d->count && l2_ring_at(d, 0)->ready <= now && link_can_push(s->out, now)) {
+    while (d->ring.count && l2_ring_at(d, 0)->ready <= now && link_can_push(s->out, now)) {
         id = l2_ring_pop(d).id;
         if (req_at(s->pool, id)->kind == REQ_ATOMIC) l2_apply_atomic(s, req_at(s->pool, id));
         l2_reply_left(s, id, now);
         link_push(s->out, now, id);
     }
-    while (d->count < d->capacity && link_peek(s->in, now, &id)) {
+    while (d->ring.count < d->ring.capacity && link_peek(s->in, now, &id)) {
         link_pop(s->in, now);
         l2_infinite_take(s, id, now);
     }
-    if (d->count && l2_ring_at(d, 0)->ready > now) wake_at(&s->wake, l2_ring_at(d, 0)->ready);
-    if (d->count < d->capacity) wake_at(&s->wake, link_next(s->in));
+    if (d->ring.count && l2_ring_at(d, 0)->ready > now) wake_at(&s->wake, l2_ring_at(d, 0)->ready);
+    if (d->ring.count < d->ring.capacity) wake_at(&s->wake, link_next(s->in));
 }

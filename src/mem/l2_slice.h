@@ -3,6 +3,7 @@
 #define HEDDLE_L2_SLICE_H
 
 #include "mem/l2.h"
+#include "mem/ring.h"
 
 enum { L2_KINDS = REQ_ATOMIC + 1, L2_OUTCOMES = CACHE_SECTOR_MISS + 1 };
 
@@ -13,7 +14,7 @@ struct l2_timed {
 
 struct l2_ring {
     struct l2_timed *at;
-    uint32_t capacity, head, count;
+    struct ring ring;
 };
 
 /* What the tag stage and the port count; the statistics follow from it (l2_stats). First what nearly every request adds to: one line. */
@@ -27,8 +28,8 @@ struct l2_counts {
     uint64_t fails[L2_KINDS][REQ_CLASS_COUNT];
 };
 
-/* By lines of the host's cache: a tick that finds nothing to do ends with the first, one that goes on needs the second and the third, then come
- * the parts with their own. Times that are not set are TICK_NEVER. */
+/* By lines of the host's cache: a tick that finds nothing to do ends with the first, one that goes on needs the second and the
+ * third, a request at the tags the fourth; then come the parts with their own. Times that are not set are TICK_NEVER. */
 struct l2_slice {
     tick wake;
     tick act_at;      /* before this nothing happens by itself but requests that enter */
@@ -64,6 +65,13 @@ struct l2_slice {
     struct req_pool *pool;
     uint32_t late_places; /* l2.late_queue: as many at the tags close the pipeline; else UINT32_MAX */
     uint32_t head_line;   /* of a probed head */
+    /* fourth line: of a request at the tags */
+    uint64_t (*to_local)(const void *ctx, uint64_t addr);
+    const void *local_ctx;
+    uint32_t core_period;
+    uint32_t line_sectors;        /* mask */
+    bool is_perfect, is_sectored; /* as in params */
+    uint16_t sector_cycles[33];   /* [sectors]: time on the port; of lines of up to 16 sectors in this line */
     /* parts */
     _Alignas(HOST_LINE) struct l2_counts counts;
     _Alignas(HOST_LINE) struct cache
@@ -72,12 +80,8 @@ struct l2_slice {
     uint32_t *drain; /* ring of MSHR entries whose data is there */
     struct link *to_dram, *from_dram;
     uint64_t *line_addr; /* [line]: its device address */
-    uint64_t (*to_local)(const void *ctx, uint64_t addr);
-    const void *local_ctx;
     void (*apply)(void *ctx, const struct req *r);
     void *apply_ctx;
-    uint32_t line_sectors;      /* mask */
-    uint16_t sector_cycles[33]; /* [sectors]: time on the port */
     struct clock_domain clock, core;
     struct l2_params params;
     /* the infinite slice */
@@ -89,26 +93,22 @@ struct l2_slice {
 };
 static_assert(offsetof(struct l2_slice, stall_since) == HOST_LINE &&
                   offsetof(struct l2_slice, head_local) == 2 * HOST_LINE &&
-                  offsetof(struct l2_slice, counts) == 3 * HOST_LINE,
+                  offsetof(struct l2_slice, to_local) == 3 * HOST_LINE,
               "a slice's lines are what the comment says");
 
 static inline struct l2_timed *l2_ring_at(const struct l2_ring *r, uint32_t i)
 {
-    uint32_t at = r->head + i;
-    return &r->at[at >= r->capacity ? at - r->capacity : at];
+    return &r->at[ring_place(&r->ring, i)];
 }
-static inline const struct l2_timed *l2_ring_head(const struct l2_ring *r) { return &r->at[r->head]; }
+static inline const struct l2_timed *l2_ring_head(const struct l2_ring *r) { return &r->at[r->ring.head]; }
 static inline void l2_ring_push(struct l2_ring *r, struct l2_timed t)
 {
-    assert(r->count < r->capacity);
-    *l2_ring_at(r, r->count++) = t;
+    r->at[ring_push(&r->ring, r->at, sizeof t)] = t;
 }
 static inline struct l2_timed l2_ring_pop(struct l2_ring *r)
 {
-    assert(r->count);
-    struct l2_timed t = r->at[r->head];
-    if (++r->head == r->capacity) r->head = 0;
-    r->count--;
+    struct l2_timed t = r->at[r->ring.head];
+    ring_pop(&r->ring);
     return t;
 }
 static inline tick l2_next_cycle(const struct l2_slice *s, tick now) { return now + s->period; }
@@ -134,7 +134,7 @@ static inline uint64_t l2_cycles_in(tick span, uint32_t period)
 /* What of a line is moved for these sectors: the line, where there are no sectors. */
 static inline uint32_t l2_moved(const struct l2_slice *s, uint32_t sectors)
 {
-    return s->params.sectored ? sectors & s->line_sectors : s->line_sectors;
+    return s->is_sectored ? sectors & s->line_sectors : s->line_sectors;
 }
 
 static inline uint64_t l2_local(const struct l2_slice *s, uint64_t addr)

@@ -107,14 +107,15 @@ static inline void bench_run_for(struct bench *b, uint64_t limit)
     struct addrmap *map = addrmap_create(&b->map_params, &diags);
     assert_non_null(map);
     assert_true(dram_check(&b->params, map, &diags));
-    for (uint32_t s = 0; s < b->slices; s++) ins[s] = &in[s], outs[s] = &out[s];
+    for (uint32_t s = 0; s < b->slices; s++) {
+        ins[s] = &in[s], outs[s] = &out[s];
+        link_init(&in[s], "in", b->link_depth, b->clock.period, NULL, NULL);
+        link_init(&out[s], "out", b->link_depth, b->clock.period, NULL, NULL);
+    }
     struct dram_channel *d =
         dram_create(&b->params, 0, map, &b->clock, &b->core, &pool, ins, outs, b->slices);
+    for (uint32_t s = 0; s < b->slices; s++) in[s].consumer_wake = out[s].producer_wake = dram_wake(d);
     dram_observe(d, &b->observer);
-    for (uint32_t s = 0; s < b->slices; s++) {
-        link_init(&in[s], "in", b->link_depth, b->clock.period, NULL, dram_wake(d));
-        link_init(&out[s], "out", b->link_depth, b->clock.period, dram_wake(d), NULL);
-    }
     bool *sent = mem_zalloc(b->event_count + 1);
     uint32_t first = 0;
     tick now = 0;
