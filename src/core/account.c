@@ -33,7 +33,7 @@ enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t f
 void account_slots(struct sm *m, uint64_t until)
 {
     if (until <= m->charged) return;
-    for (uint32_t i = 0; i < m->p->schedulers; i++) m->stats.slots[m->cause[i]] += until - m->charged;
+    for (uint32_t i = 0; i < m->schedulers; i++) m->stats.slots[m->cause[i]] += until - m->charged;
     m->charged = until;
 }
 
@@ -44,7 +44,7 @@ void account_occupancy(struct sm *m, uint64_t until)
     uint64_t cycles = m->charged - m->occupied_to;
     m->occupied_to = m->charged;
     s->cycles += cycles;
-    s->slots_all += cycles * m->p->schedulers;
+    s->slots_all += cycles * m->schedulers;
     if (!m->warp_count && !m->cta_count) return;
     s->active_cycles += cycles;
     s->warp_cycles += cycles * m->warp_count;

@@ -11,7 +11,7 @@
 enum { COLLECTOR_UNITS_MAX = 64, LATCH_MAX = 8 /* a power of two */ };
 
 struct latch { /* a ring */
-    uint32_t first, count, width;
+    uint8_t first, count, width;
     uint32_t ids[LATCH_MAX];
 };
 static inline bool latch_has_room(const struct latch *l) { return l->count < l->width; }
@@ -40,23 +40,23 @@ struct collector_unit {
 };
 
 struct collector {
+    /* of every cycle, a line of the host's cache */
+    _Alignas(HOST_LINE) uint64_t used,
+        reading;              /* masks of units; used and not reading = all operands are there */
+    uint64_t written;         /* banks that writebacks take in this cycle */
+    uint64_t conflict_cycles; /* unit-cycles in which a read found its bank taken */
+    uint16_t work;            /* instructions in latches and units */
+    bool is_stuck; /* the newest cycle moved nothing, and nothing came or went since: nor will the next */
+    bool by_warp;
+    /* masks of classes: whose input latch has room; with instructions in the input latch, in the output latch, in units */
+    uint8_t room, entering, leaving, holding;
+    uint8_t last[CLASS_COUNT]; /* the unit that left last */
+    uint8_t unit_count, reads, banks;
+    uint8_t bank_mask;          /* banks - 1 where that is a power of two, else 0 */
+    uint64_t held[CLASS_COUNT]; /* units that hold an instruction of the class */
+    uint64_t own[CLASS_COUNT];  /* units that a class may use */
     struct latch in[CLASS_COUNT], out[CLASS_COUNT];
     struct collector_unit units[COLLECTOR_UNITS_MAX];
-    uint32_t unit_count, reads, banks;
-    uint32_t bank_mask; /* banks - 1 where that is a power of two, else 0 */
-    bool by_warp;
-    uint64_t own[CLASS_COUNT];  /* units that a class may use */
-    uint64_t held[CLASS_COUNT]; /* units that hold an instruction of the class */
-    uint32_t last[CLASS_COUNT]; /* the unit that left last */
-    uint32_t room;              /* mask of classes whose input latch has room */
-    uint64_t used, reading;     /* masks of units; used and not reading = all operands are there */
-    uint64_t written;           /* banks that writebacks take in this cycle */
-    uint32_t work;              /* instructions in latches and units */
-    bool is_stuck; /* the newest cycle moved nothing, and nothing came or went since: nor will the next */
-    uint32_t entering,
-        leaving;      /* masks of classes: with instructions in the input latch, in the output latch */
-    uint32_t holding; /* and of those that units hold instructions of */
-    uint64_t conflict_cycles; /* unit-cycles in which a read found its bank taken */
 };
 
 /* How many the parameters ask for, those that a class without any gets included: at most COLLECTOR_UNITS_MAX may be made. */

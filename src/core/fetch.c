@@ -9,7 +9,6 @@
 
 void sm_decode(struct sm *m)
 {
-    if (!m->fetched_count) return;
     uint32_t w = m->fetched_warp;
     struct sm_warp *s = &m->warps[w];
     assert(m->resident & bit(w) && !s->buffered);
@@ -21,12 +20,13 @@ void sm_decode(struct sm *m)
         m->buffered |= bit(w);
         return;
     }
-    if (m->p->fetch_past_branch && s->next) {
+    if (m->fetches_past_branch && s->next) {
         m->astray |= bit(w);
         return;
     }
     s->buffered = 0; /* control went elsewhere meanwhile */
     m->empty |= bit(w);
+    m->wants_fetch = true;
 }
 
 static uint64_t wanting(const struct sm *m)
@@ -34,7 +34,11 @@ static uint64_t wanting(const struct sm *m)
     return m->resident & m->empty & ~m->done & ~m->held & ~m->missed;
 }
 
-void sm_fetch_filled(struct sm *m, uint32_t warp) { m->missed &= ~bit(warp); }
+void sm_fetch_filled(struct sm *m, uint32_t warp)
+{
+    m->missed &= ~bit(warp);
+    m->wants_fetch = true;
+}
 
 /* Instructions from pc on that one access brings: to the end of the line, of the buffer, of the code. */
 static uint32_t fetch_length(const struct sm *m, const struct sm_warp *s)
@@ -47,13 +51,15 @@ static uint32_t fetch_length(const struct sm *m, const struct sm_warp *s)
 
 void sm_fetch(struct sm *m)
 {
+    if (m->fetched_count) return;
     uint64_t want = wanting(m);
-    if (m->fetched_count || !want) return;
+    m->wants_fetch = want;
+    if (!want) return;
     uint64_t after = want & ~((2ull << m->fetch_last) - 1);
     uint32_t w = (uint32_t)__builtin_ctzll(after ? after : want);
     struct sm_warp *s = &m->warps[w];
     m->changed = true;
-    if (!m->p->fetch_past_branch || s->fetch_pc >= s->program->kernel->inst_count) s->fetch_pc = s->next_pc;
+    if (!m->fetches_past_branch || s->fetch_pc >= s->program->kernel->inst_count) s->fetch_pc = s->next_pc;
     if (!m->p->perfect_icache) {
         uint64_t address = s->program->code + (uint64_t)s->fetch_pc * SM_INST_BYTES;
         enum rocache_answer a = lsu_ask_read_only(m, RO_INST, address, w, w, s->fetch_pc);
@@ -70,6 +76,6 @@ void sm_fetch(struct sm *m)
     m->fetch_last = w;
     m->fetched_warp = w;
     m->fetched_pc = s->fetch_pc;
-    m->fetched_count = fetch_length(m, s);
+    m->fetched_count = (uint8_t)fetch_length(m, s);
     m->empty &= ~bit(w);
 }

@@ -40,7 +40,7 @@ static const struct uop *flight_uop(void *ctx, uint32_t id, uint32_t *warp)
 static bool class_has_room(const struct sm *m, enum sm_class c)
 {
     if (c == CLASS_MEM && !lsu_has_room(m)) return false;
-    if (m->p->operand_collector) return m->collector.room >> c & 1;
+    if (m->has_collector) return m->collector.room >> c & 1;
     if (c == CLASS_MEM) return !lsu_is_full(m);
     return m->flight_free != SM_NONE && pipes_accepts(&m->pipes, c, m->cycle);
 }
@@ -48,11 +48,11 @@ static bool class_has_room(const struct sm *m, enum sm_class c)
 uint64_t sm_room(const struct sm *m)
 {
     uint64_t room = 0;
-    if (m->p->operand_collector) {
-        uint32_t rest = m->collector.room;
-        if (!lsu_has_room(m)) rest &= ~(1u << CLASS_MEM);
-        for (; rest; rest &= rest - 1) room |= m->next[__builtin_ctz(rest)];
-        return room;
+    if (m->has_collector) { /* classes that lack it are few */
+        uint32_t full = ~m->collector.room & ((1u << CLASS_COUNT) - 1);
+        if (!lsu_has_room(m)) full |= 1u << CLASS_MEM;
+        for (; full; full &= full - 1) room |= m->next[__builtin_ctz(full)];
+        return ~room;
     }
     for (int c = 0; c < CLASS_COUNT; c++)
         if (m->next[c] && class_has_room(m, (enum sm_class)c)) room |= m->next[c];
@@ -61,7 +61,8 @@ uint64_t sm_room(const struct sm *m)
 
 static uint64_t could_issue(const struct sm *m)
 {
-    return m->resident & m->buffered & ~m->done & ~m->held & ~m->asleep & ~m->hazard;
+    return m->resident & m->buffered & ~m->done & ~m->held & ~m->asleep & ~m->hazard & m->votes.issue &
+           (m->votes.memory | ~m->memory_next);
 }
 
 /* ---- one instruction ---- */
@@ -79,7 +80,6 @@ static void count_issue(struct sm *m, uint32_t w, const struct uop *u, const str
 {
     count_issue_in(&m->stats, u, e);
     count_issue_in(sm_own_of(m, w), u, e);
-    m->counters.issued++;
 }
 
 /* The instruction goes on its way. */
@@ -88,14 +88,14 @@ static void send(struct sm *m, uint32_t w, const struct uop *u, const struct emu
     struct sm_warp *s = &m->warps[w];
     uint32_t access = u->cls == CLASS_MEM ? lsu_build(m, w, u, e) : SM_NONE;
     sm_warp_reserve(s, u);
-    if (access != SM_NONE && !m->p->operand_collector) {
+    if (access != SM_NONE && !m->has_collector) {
         lsu_enqueue(m, access);
         return;
     }
     uint32_t id = flight_new(m);
     m->flights[id] = (struct sm_flight){.op = u, .warp = w, .access = access};
     if (access == SM_NONE) s->flights++;
-    if (m->p->operand_collector)
+    if (m->has_collector)
         collector_put(&m->collector, (enum sm_class)u->cls, id);
     else if (!pipes_start(&m->pipes, u, id, m->cycle, 0))
         UNREACHABLE("more results than the calendar holds");
@@ -122,7 +122,7 @@ static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
     struct emu_access e;
     assert(s->buffered && s->buffer_pc == s->next_pc);
     if (!emu_warp_step(s->emu, true, &e)) {
-        m->faulted = true;
+        sm_fault(m);
         return;
     }
     s->since = m->cycle;
@@ -130,10 +130,14 @@ static void issue_one(struct sm *m, uint32_t w, uint32_t scheduler)
     if (--s->buffered == 0) {
         m->buffered &= ~bit(w);
         m->empty |= bit(w);
+        m->wants_fetch = true;
     }
     count_issue(m, w, u, &e);
     send(m, w, u, &e);
-    if (u->flags & UOP_FENCE) m->fenced |= bit(w);
+    if (u->flags & UOP_FENCE) {
+        m->fenced |= bit(w);
+        m->awaits_writes = true;
+    }
     if (u->flags & UOP_COMMIT) s->group++;
     if (u->flags & UOP_SLEEP) sm_warp_sleep(m, w, e.sleep_ns);
     tell_issue(m, w, scheduler, u, &e);
@@ -156,7 +160,7 @@ static int pick(struct sm *m, uint32_t scheduler, uint64_t ready)
                                 .cta = m->cta_of,
                                 .last = m->last[scheduler],
                                 .scheduler = scheduler,
-                                .scheduler_count = m->p->schedulers,
+                                .scheduler_count = m->schedulers,
                                 .cycle = m->cycle,
                                 .memory_wait = m->hazard_mem & mine,
                                 .barrier_wait = (m->held | m->asleep) & mine};
@@ -168,8 +172,9 @@ static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
     m->last[scheduler] = (int)w;
     bool alone = m->warps[w].next->flags & UOP_ALONE;
     issue_one(m, w, scheduler);
-    for (uint32_t n = 1; n < m->p->issue_width && !alone && !m->faulted; n++) {
-        if (!(could_issue(m) & sm_room(m) & mech_allowed(m->mech, m->memory_next) & bit(w))) break;
+    for (uint32_t n = 1; n < m->issue_width && !alone && !m->faulted; n++) {
+        if (m->mech_news) sm_hear_votes(m);
+        if (!(could_issue(m) & sm_room(m) & bit(w))) break;
         alone = m->warps[w].next->flags & UOP_ALONE;
         issue_one(m, w, scheduler);
         m->stats.extra_issues++;
@@ -180,14 +185,16 @@ static void issue_from(struct sm *m, uint32_t scheduler, uint32_t w)
  * fair: replies come at edges of the crossbar's clock, so that room is made in cycles of the same parity.) */
 static void ask_schedulers(struct sm *m)
 {
-    uint32_t first = m->p->turns_by_cycle ? (uint32_t)(m->cycle % m->p->schedulers) : m->turn;
-    for (uint32_t i = 0, s = first; i < m->p->schedulers; i++, s++) {
-        if (s == m->p->schedulers) s = 0;
-        uint64_t free = could_issue(m) & mech_allowed(m->mech, m->memory_next) & m->slots_of[s];
-        uint64_t ready = free ? free & sm_room(m) : 0;
+    uint32_t first = m->turns_by_cycle ? (uint32_t)(m->cycle % m->schedulers) : m->turn;
+    uint64_t all = could_issue(m), room = all ? sm_room(m) : 0; /* the same for all until one issues */
+    m->awaits_unit = false;
+    for (uint32_t i = 0, s = first; i < m->schedulers; i++, s++) {
+        if (s == m->schedulers) s = 0;
+        uint64_t free = all & m->slots_of[s], ready = free & room;
         int w = ready && !m->faulted ? pick(m, s, ready) : MECH_NO_WARP;
         if (w == MECH_NO_WARP) {
             m->cause[s] = (uint8_t)account_cause(m, s, free, ready);
+            m->awaits_unit |= m->cause[s] == SLOT_STR_ALU;
             m->changed |= ready != 0; /* the policy left the slot empty: ask again */
             continue;
         }
@@ -195,18 +202,22 @@ static void ask_schedulers(struct sm *m)
         m->cause[s] = SLOT_ISSUED;
         enum sm_class c = (enum sm_class)m->warps[w].next->cls;
         issue_from(m, s, (uint32_t)w);
-        if (!class_has_room(m, c)) m->turn = (s + 1) % m->p->schedulers;
+        if (!class_has_room(m, c)) m->turn = s + 1 == m->schedulers ? 0 : s + 1;
+        if (UNLIKELY(m->mech_news)) sm_hear_votes(m);
+        all = could_issue(m);
+        room = all ? sm_room(m) : 0;
     }
 }
 
 /* Schedulers that found nothing to issue find the same until something moves. Without operand collectors a unit's time is enough;
- * warps that have ended wait for acknowledgements. */
+ * warps that have ended wait for acknowledgements. Those astray came so by a change. */
 void sm_issue(struct sm *m)
 {
-    bool must_look = m->must_look || m->changed || m->astray || (m->done && m->has_reply) || m->mech_news;
-    m->moved = m->changed;
+    bool must_look =
+        m->must_look || m->changed || m->mech_news || (m->has_reply && m->awaits_writes && m->done);
+    if (UNLIKELY(m->mech_news)) sm_hear_votes(m);
     m->changed = m->must_look = m->mech_news = false;
-    if (!must_look && m->p->operand_collector) return;
+    if (!must_look && m->has_collector) return;
     account_slots(m, m->cycle);
     if (m->astray) sm_warps_set_right(m);
     ask_schedulers(m);
@@ -218,7 +229,7 @@ static void finish(struct sm *m, uint32_t id)
 {
     struct sm_flight f = m->flights[id];
     flight_del(m, id);
-    if (m->p->operand_collector) collector_write(&m->collector, f.warp, f.op);
+    if (m->has_collector) collector_write(&m->collector, f.warp, f.op);
     m->warps[f.warp].flights--;
     sm_warp_release(m, f.warp, f.op);
 }
@@ -227,7 +238,7 @@ static void finish(struct sm *m, uint32_t id)
 static bool start_unit(struct sm *m, uint32_t id)
 {
     const struct uop *u = m->flights[id].op;
-    if (!m->p->forwarding) return pipes_start(&m->pipes, u, id, m->cycle, STAGES_AFTER_UNIT);
+    if (!m->forwards) return pipes_start(&m->pipes, u, id, m->cycle, STAGES_AFTER_UNIT);
     return pipes_start(&m->pipes, u, id, m->cycle, -STAGES_BEFORE_UNIT);
 }
 
@@ -253,14 +264,16 @@ static bool execute_class(struct sm *m, enum sm_class c)
 
 void sm_execute(struct sm *m)
 {
-    if (!m->p->operand_collector) return;
     uint32_t rest = m->collector.leaving;
+    bool moved = false;
     if (lsu_is_full(m)) rest &= ~(1u << CLASS_MEM);
     if (rest) {
-        for (; rest; rest &= rest - 1) m->changed |= execute_class(m, (enum sm_class)__builtin_ctz(rest));
+        for (; rest; rest &= rest - 1) moved |= execute_class(m, (enum sm_class)__builtin_ctz(rest));
         sm_writeback(m); /* results that are forwarded in this very cycle */
     }
-    m->changed |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
+    moved |= collector_cycle(&m->collector, m->cycle, flight_uop, m);
+    m->changed |= moved;
+    m->moved = moved && m->collector.work;
 }
 
 void sm_write_results(struct sm *m)

@@ -24,10 +24,8 @@ static tick next_core(const struct timed_gpu *g, tick soon)
 /* A channel's turn can wait until the next L2 edge (units.h), but for the end of a kernel: that is when the machine is empty. */
 static tick next_memory(const struct timed_gpu *g, tick soon)
 {
-    tick edge = units_dram_edge(g);
-    tick l2 = next_edge(g, DOMAIN_L2, units_l2_wake(g), soon);
-    if (edge != TICK_NEVER && !g->dispatch.draining) edge = next_edge(g, DOMAIN_L2, edge, soon);
-    return MIN(l2, edge);
+    tick l2 = next_edge(g, DOMAIN_L2, units_part_wake(g), soon);
+    return g->dispatch.draining ? MIN(l2, units_dram_edge(g)) : l2;
 }
 
 /* The earliest time at which something will happen by itself; TICK_NEVER = never again. A domain whose next edge comes after

@@ -16,6 +16,7 @@ static uint32_t token(enum sm_token kind, uint32_t id) { return (uint32_t)kind <
 
 static void access_del(struct sm *m, uint32_t id)
 {
+    m->must_look |= m->access_free == SM_NONE; /* there is room for one more */
     m->accesses[id].next = m->access_free;
     m->access_free = id;
     m->access_live--;
@@ -24,15 +25,13 @@ static void access_del(struct sm *m, uint32_t id)
 bool lsu_enqueue(struct sm *m, uint32_t access)
 {
     if (lsu_is_full(m)) return false;
-    m->untaken += m->accesses[access].count;
+    const struct sm_access *a = &m->accesses[access];
+    m->untaken += a->count;
+    if (a->ro == RO_COUNT && a->kind != REQ_WRITE) m->pendings[a->pending].left += (uint16_t)a->count;
+    if (!m->queue_count) m->head = access;
     uint32_t at = m->queue_head + m->queue_count++;
-    m->queue[at >= m->p->lsu_queue ? at - m->p->lsu_queue : at] = access;
+    m->queue[at >= m->queue_max ? at - m->queue_max : at] = access;
     return true;
-}
-
-bool lsu_busy(const struct sm *m)
-{
-    return (m->queue_count && !m->blocked) || m->writeback_head != SM_NONE || m->prefetch_count || m->unsent;
 }
 
 /* ---- answers ---- */
@@ -65,7 +64,7 @@ static void pending_end(struct sm *m, uint32_t id)
         sm_own_of(m, p.warp)->loads_done++;
         sm_own_of(m, p.warp)->load_cycles += m->cycle - p.issued;
     }
-    if (m->p->operand_collector) collector_write(&m->collector, p.warp, p.op);
+    if (m->has_collector) collector_write(&m->collector, p.warp, p.op);
     sm_warp_release(m, p.warp, p.op);
 }
 
@@ -101,10 +100,10 @@ static void answer(struct sm *m, uint32_t t)
 void lsu_replies(struct sm *m)
 {
     uint32_t t;
-    for (uint32_t n = 0; n < m->p->lsu_replies && l1_next_done(m->l1, m->now, &t); n++) { answer(m, t); }
+    for (uint32_t n = 0; n < m->replies && l1_next_done(m->l1, m->now, &t); n++) answer(m, t);
     if (pipes_due(&m->pipes, m->cycle))
         for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
-    for (uint32_t n = 0; n < m->p->lsu_writebacks && m->writeback_head != SM_NONE; n++) {
+    for (uint32_t n = 0; n < m->writebacks && m->writeback_head != SM_NONE; n++) {
         uint32_t id = m->writeback_head;
         m->writeback_head = m->pendings[id].next;
         pending_end(m, id);
@@ -117,7 +116,7 @@ static void make_atomic(struct sm *m, const struct req *r,
     if (r->token >> TOKEN_SHIFT != TOKEN_ATOMIC) return;
     const struct sm_atomic *a = &m->atomics[r->token & TOKEN_MASK];
     const struct sm_pending *p = &m->pendings[a->pending];
-    if (p->record != SM_NONE) make(p->grid, p->record, a->lanes);
+    if (p->record != SM_NONE) make(m->ctas[m->warps[p->warp].cta].grid, p->record, a->lanes);
 }
 
 void sm_apply_atomic(struct sm *m, const struct req *r) { make_atomic(m, r, emu_atomic_apply); }
@@ -126,6 +125,21 @@ void lsu_log_atomic(struct sm *m, const struct req *r) { make_atomic(m, r, emu_a
 /* ---- offering accesses ---- */
 
 static bool is_refused(enum l1_answer a) { return a >= L1_STALL_LINE; }
+
+/* Transactions are counted when their access leaves, or somebody wants to know. Of those in the queue only the head has any that
+ * are taken. */
+static void count_taken(struct sm *m, struct sm_access *a)
+{
+    if (a->ro != RO_COUNT) return;
+    m->stats.transactions += a->done - m->counted;
+    a->own->sm.transactions += a->done - m->counted;
+    m->counted = a->done;
+}
+
+void lsu_count(struct sm *m)
+{
+    if (m->queue_count) count_taken(m, &m->accesses[m->head]);
+}
 
 /* What is the same for all transactions of an access. */
 static void offer_access(struct sm *m, uint32_t id, const struct sm_access *a)
@@ -137,6 +151,7 @@ static void offer_access(struct sm *m, uint32_t id, const struct sm_access *a)
                                .warp = (uint16_t)a->warp,
                                .owner = a->owner,
                                .own = &a->own->l1,
+                               .load = a->load,
                                .pc = a->pc,
                                .lane_address = a->lane_address,
                                .token = a->kind == REQ_WRITE ? UINT32_MAX : token(TOKEN_LOAD, a->pending)};
@@ -156,14 +171,20 @@ static void offer_transaction(struct sm *m, const struct sm_access *a)
     t->is_first = a->done == 0;
 }
 
-/* False: refused. What was refused is offered again as it is. */
+/* What was refused is offered again as it is. */
+static void prepare_offer(struct sm *m, uint32_t id, const struct sm_access *a)
+{
+    if (m->offered != id) offer_access(m, id, a);
+    if (m->offer_at != a->done) offer_transaction(m, a);
+}
+
+/* False: refused. */
 static bool offer_l1(struct sm *m, uint32_t id, struct sm_access *a)
 {
     uint32_t atomic = m->atomic_free;
     m->refusal = L1_STALL_PORT; /* no record for an atomic is free: try again */
     if (a->kind == REQ_ATOMIC && atomic == SM_NONE) return false;
-    if (m->offered != id) offer_access(m, id, a);
-    if (m->offer_at != a->done) offer_transaction(m, a);
+    prepare_offer(m, id, a);
     if (a->kind ==
         REQ_ATOMIC) { /* an ideal L1 performs it at once; it is taken off the free list when it was accepted */
         m->atomics[atomic].pending = a->pending;
@@ -171,12 +192,9 @@ static bool offer_l1(struct sm *m, uint32_t id, struct sm_access *a)
         m->offer.token = token(TOKEN_ATOMIC, atomic);
     }
     enum l1_answer got = l1_access(m->l1, m->now, &m->offer);
-    m->refusal = got;
+    m->refusal = (uint8_t)got;
     if (is_refused(got)) return false;
     if (a->kind == REQ_ATOMIC) m->atomic_free = m->atomics[atomic].next;
-    if (a->kind != REQ_WRITE) m->pendings[a->pending].left++;
-    m->stats.transactions++;
-    a->own->sm.transactions++;
     if (a->is_texture) {
         m->stats.tex_accesses++;
         m->stats.tex_misses += got == L1_MISS;
@@ -216,6 +234,8 @@ static bool offer_read_only(struct sm *m, struct sm_access *a)
 static void leave_queue(struct sm *m, uint32_t id)
 {
     struct sm_access *a = &m->accesses[id];
+    count_taken(m, a);
+    m->counted = 0;
     if (a->has_shared) a->latest = MAX(a->latest, m->cycle + m->p->shared_latency);
     if (a->is_texture)
         a->latest = m->cycle + m->p->tex_latency; /* filtering, whichever cache has the texels */
@@ -225,16 +245,16 @@ static void leave_queue(struct sm *m, uint32_t id)
         pending_part_done(m, a->pending);
     access_del(m, id);
     m->offered = SM_NONE;
-    if (++m->queue_head == m->p->lsu_queue) m->queue_head = 0;
+    if (++m->queue_head == m->queue_max) m->queue_head = 0;
     m->queue_count--;
+    m->head = m->queue[m->queue_head];
     assert(m->queue_count || !m->untaken);
-    m->must_look = true; /* there is room for one more */
 }
 
 /* One access of the head. False: nothing more can be done in this cycle. */
 static bool serve_head(struct sm *m)
 {
-    uint32_t id = m->queue[m->queue_head];
+    uint32_t id = m->head;
     struct sm_access *a = &m->accesses[id];
     bool goes_on = true;
     if (a->passes) {
@@ -248,13 +268,12 @@ static bool serve_head(struct sm *m)
         }
         a->done++;
         m->untaken--;
-        m->must_look |= m->untaken + 1 == m->p->lsu_requests; /* there is room for one more */
     }
     if (!a->passes && a->done == a->count) leave_queue(m, id);
     return goes_on;
 }
 
-static void send_misses(struct sm *m)
+static COLD void send_misses(struct sm *m)
 {
     static const uint8_t cls[RO_COUNT] = {[RO_INST] = REQ_INST, [RO_CONST] = REQ_CONST, [RO_TEX] = REQ_TEX};
     for (uint32_t i = 0; i < RO_COUNT; i++) {
@@ -282,7 +301,7 @@ static void send_misses(struct sm *m)
 
 /* Prefetches take what the instructions leave of the L1's accesses; one that is refused is dropped (mem/l1.h
  * counts it). */
-static void send_prefetch(struct sm *m)
+static COLD void send_prefetch(struct sm *m)
 {
     struct sm_prefetch f = m->prefetches[m->prefetch_head];
     struct l1_txn t = {.addr = f.line,
@@ -300,15 +319,25 @@ static void send_prefetch(struct sm *m)
     m->prefetch_count--;
 }
 
+/* The head's next load is offered in the next cycle. Where the L1 can tell that it will refuse it, that cycle need not come. */
+static bool is_refusal_ahead(struct sm *m)
+{
+    const struct sm_access *a = &m->accesses[m->head];
+    if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->kind != REQ_READ) return false;
+    prepare_offer(m, m->head, a);
+    return l1_refuses_ahead(m->l1, m->now, &m->offer);
+}
+
 void lsu_cycle(struct sm *m)
 {
-    uint32_t ports = m->p->lsu_ports;
+    uint32_t ports = m->ports;
     m->blocked = m->blocked && l1_still_refuses(m->l1, m->now);
     if (m->blocked) ports = 0;
     while (ports && m->queue_count) {
         ports--;
         if (!serve_head(m)) ports = 0;
     }
-    if (m->unsent) send_misses(m);
+    if (UNLIKELY(m->unsent)) send_misses(m);
     if (ports && m->prefetch_count) send_prefetch(m);
+    if (m->queue_count && !m->blocked && l1_is_full(m->l1)) m->blocked = is_refusal_ahead(m);
 }

@@ -3,6 +3,10 @@
  * texels for textures. */
 #include "core/sm_impl.h"
 
+enum {
+    SEEN_REGIONS = 2
+}; /* of a load, to begin with: made anew for each launch, and many loads touch little */
+
 static uint32_t access_new(struct sm *m)
 {
     uint32_t id = m->access_free;
@@ -116,9 +120,7 @@ static void count_device(struct sm *m, const struct sm_access *a, const struct e
         to[i]->atomics += a->kind == REQ_ATOMIC;
         if (a->kind == REQ_READ) to[i]->load_transactions += a->count;
     }
-    m->counters.loads += a->kind == REQ_READ;
-    if (a->kind != REQ_READ) return;
-    lsu_note_load(m, a->warp, a->pc, a->lane_address, a->count);
+    if (a->kind == REQ_READ) lsu_note_load(a->load, m->warps[a->warp].number, a->lane_address, a->count);
 }
 
 static bool goes_past_l1(const struct isa_inst *i)
@@ -169,6 +171,7 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
     a->pc = e->pc;
     a->owner = m->warps[w].program->place;
     a->own = &m->warps[w].program->own;
+    a->load = &m->warps[w].program->loads[e->pc];
     a->lane_address = 0;
     a->kind = e->is_atomic ? REQ_ATOMIC : e->is_store ? REQ_WRITE : REQ_READ;
     a->ro = RO_COUNT;
@@ -178,10 +181,9 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
     struct sm_warp *s = &m->warps[w];
     bool is_device = a->count && a->ro != RO_CONST && !a->is_texture;
     m->pendings[a->pending] = (struct sm_pending){.op = u,
-                                                  .warp = w,
+                                                  .warp = (uint8_t)w,
                                                   .left = 1, /* until it has left the load-store unit */
                                                   .issued = m->cycle,
-                                                  .grid = m->ctas[s->cta].grid,
                                                   .record = e->deferred ? e->atomic_record : SM_NONE,
                                                   .group = s->group,
                                                   .is_timed = is_device && a->kind == REQ_READ};
@@ -193,26 +195,28 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
 /* APRES Table I: the difference of addresses of successive executions by different warps, divided by the
  * difference of the warps. The most frequent strides are kept; a new one takes the place of the rarest and
  * its count (space-saving, Metwally et al., ICDT'05). */
-void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint32_t lines)
+static void note_stride(struct pc_load_stats *s, int64_t stride)
 {
-    struct sm_program *p = m->warps[w].program;
-    struct pc_load_stats *s = &p->loads[pc];
-    struct pc_last *last = &p->last[pc];
-    uint64_t number = m->warps[w].number;
-    s->executions++;
-    s->lines += lines;
-    if (last->valid && last->warp != number) {
-        int64_t warps = (int64_t)(number - last->warp), stride = (int64_t)(address - last->address);
-        if (warps != 1) stride /= warps;
-        uint32_t at = 0, least = 0;
-        while (at < PC_STRIDES && !(s->stride_count[at] && s->stride[at] == stride)) {
-            if (s->stride_count[at] < s->stride_count[least]) least = at;
-            at++;
-        }
-        if (at == PC_STRIDES) at = least;
-        s->stride[at] = stride;
-        s->stride_count[at]++;
-        s->strides++;
+    uint32_t at = 0, least = 0;
+    while (at < PC_STRIDES && !(s->stride_count[at] && s->stride[at] == stride)) {
+        if (s->stride_count[at] < s->stride_count[least]) least = at;
+        at++;
     }
-    *last = (struct pc_last){.address = address, .warp = number, .valid = true};
+    if (at == PC_STRIDES) at = least;
+    s->stride[at] = stride;
+    s->stride_count[at]++;
+    s->strides++;
+}
+
+void lsu_note_load(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t lines)
+{
+    if (!l->stats.executions++) lineset_init(&l->seen, SEEN_REGIONS);
+    l->stats.lines += lines;
+    if (l->last.valid && l->last.warp != warp) {
+        int64_t warps = (int64_t)(warp - l->last.warp), stride = (int64_t)(address - l->last.address);
+        note_stride(&l->stats, warps == 1 ? stride : stride / warps);
+    }
+    l->last.address = address;
+    l->last.warp = warp;
+    l->last.valid = true;
 }

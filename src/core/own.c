@@ -62,6 +62,7 @@ void own_sum(const struct timed_gpu *g, const struct gpu_kernel *k, struct sm_ow
         stat_add(sm_stat_rows, &out->sm, &own->sm);
         stat_add(l1_stat_rows, &out->l1, &own->l1);
     }
+    l1_stats_derive(&out->l1);
 }
 
 static void replace(const struct range *r, void *stats, const void *own)

@@ -29,26 +29,24 @@ uint32_t pipes_capacity(const struct sm_params *params)
 void pipes_init(struct pipes *p, const struct sm_params *params, uint32_t flights, uint32_t pendings)
 {
     uint32_t size = calendar_size(params);
-    *p =
-        (struct pipes){.units = {params->sp_units, params->int_units, params->dp_units, params->sfu_units, 0},
-                       .passes = (ISA_LANES + params->simd_width - 1) / params->simd_width,
-                       .buses = params->result_buses,
-                       .mask = size - 1};
-    p->results = mem_alloc(size * sizeof *p->results);
-    p->delays = mem_alloc(size * sizeof *p->delays);
-    memset(p->results, 0xff, size * sizeof *p->results);
-    memset(p->delays, 0xff, size * sizeof *p->delays);
-    p->used = mem_zalloc(size);
-    p->busy = mem_zalloc(bitset_words(size) * sizeof *p->busy);
-    p->result_next = mem_zalloc(flights * sizeof *p->result_next);
-    p->delay_next = mem_zalloc(pendings * sizeof *p->delay_next);
+    *p = (struct pipes){
+        .next = UINT64_MAX,
+        .mask = size - 1,
+        .passes = (uint16_t)((ISA_LANES + params->simd_width - 1) / params->simd_width),
+        .buses = (uint8_t)params->result_buses,
+        .units = {(uint8_t)params->sp_units, (uint8_t)params->int_units, (uint8_t)params->dp_units,
+                  (uint8_t)params->sfu_units, 0},
+        .days = mem_alloc(size * sizeof *p->days),
+        .busy = mem_zalloc(bitset_words(size) * sizeof *p->busy),
+        .result_next = mem_zalloc(flights * sizeof *p->result_next),
+        .delay_next = mem_zalloc(pendings * sizeof *p->delay_next),
+    };
+    for (uint32_t i = 0; i < size; i++) p->days[i] = (struct pipes_day){PIPES_NONE, PIPES_NONE, 0};
 }
 
 void pipes_free(struct pipes *p)
 {
-    free(p->results);
-    free(p->delays);
-    free(p->used);
+    free(p->days);
     free(p->busy);
     free(p->result_next);
     free(p->delay_next);
@@ -61,51 +59,42 @@ bool pipes_accepts(const struct pipes *p, enum sm_class cls, uint64_t cycle)
     return false;
 }
 
+/* Something will be due. */
+static struct pipes_day *note(struct pipes *p, uint64_t due)
+{
+    p->live++;
+    p->next = MIN(p->next, due);
+    bitset_add(p->busy, (uint32_t)due & p->mask);
+    return &p->days[due & p->mask];
+}
+
 bool pipes_start(struct pipes *p, const struct uop *u, uint32_t id, uint64_t cycle, int32_t extra)
 {
     int64_t delay = (int64_t)u->latency + (p->passes - 1) + extra;
     uint64_t due = cycle + (uint64_t)MAX(delay, 0);
-    while (p->used[due & p->mask] >= p->buses)
+    while (p->days[due & p->mask].used >= p->buses)
         if (++due - cycle > p->mask) return false;
     uint32_t unit = 0;
     while (p->free_at[u->cls][unit] > cycle) unit++;
     assert(unit < p->units[u->cls] && due - cycle <= p->mask);
     p->free_at[u->cls][unit] = cycle + (uint64_t)u->interval * p->passes;
-    uint32_t at = (uint32_t)due & p->mask;
-    p->result_next[id] = p->results[at];
-    p->results[at] = id;
-    p->used[at]++;
-    p->live++;
-    bitset_add(p->busy, at);
+    struct pipes_day *day = note(p, due);
+    p->result_next[id] = day->results;
+    day->results = id;
+    day->used++;
     return true;
 }
 
 void pipes_delay(struct pipes *p, uint32_t pending, uint64_t cycle, uint64_t due)
 {
     assert(due > cycle && due - cycle <= p->mask);
-    uint32_t at = (uint32_t)due & p->mask;
-    p->delay_next[pending] = p->delays[at];
-    p->delays[at] = pending;
-    p->live++;
-    bitset_add(p->busy, at);
+    struct pipes_day *day = note(p, due);
+    p->delay_next[pending] = day->delays;
+    day->delays = pending;
 }
 
-static uint32_t take(struct pipes *p, uint32_t *heads, const uint32_t *next, uint64_t cycle)
-{
-    uint32_t at = (uint32_t)cycle & p->mask, id = heads[at];
-    if (id != PIPES_NONE) {
-        heads[at] = next[id];
-        p->live--;
-    }
-    if (p->results[at] == PIPES_NONE) p->used[at] = 0;
-    if (p->results[at] == PIPES_NONE && p->delays[at] == PIPES_NONE) bitset_del(p->busy, at);
-    return id;
-}
-
-uint32_t pipes_result(struct pipes *p, uint64_t cycle) { return take(p, p->results, p->result_next, cycle); }
-uint32_t pipes_delayed(struct pipes *p, uint64_t cycle) { return take(p, p->delays, p->delay_next, cycle); }
-
-uint64_t pipes_next(const struct pipes *p, uint64_t cycle)
+/* The first cycle after `cycle` at which something is due; UINT64_MAX = none. */
+static uint64_t next_after(const struct pipes *p, uint64_t cycle)
 {
     uint32_t words = (p->mask + 1) / 64, first = (uint32_t)(cycle + 1) & p->mask;
     if (!p->live) return UINT64_MAX;
@@ -117,6 +106,37 @@ uint64_t pipes_next(const struct pipes *p, uint64_t cycle)
         if (bits) return cycle + 1 + ((word * 64 + (uint32_t)__builtin_ctzll(bits) - first) & p->mask);
     }
     return UINT64_MAX;
+}
+
+/* One that was due is taken. */
+static void taken(struct pipes *p, struct pipes_day *day, uint64_t cycle)
+{
+    p->live--;
+    if (day->results != PIPES_NONE) return;
+    day->used = 0;
+    if (day->delays != PIPES_NONE) return;
+    bitset_del(p->busy, (uint32_t)cycle & p->mask);
+    p->next = next_after(p, cycle);
+}
+
+uint32_t pipes_result(struct pipes *p, uint64_t cycle)
+{
+    struct pipes_day *day = &p->days[cycle & p->mask];
+    uint32_t id = day->results;
+    if (id == PIPES_NONE) return id;
+    day->results = p->result_next[id];
+    taken(p, day, cycle);
+    return id;
+}
+
+uint32_t pipes_delayed(struct pipes *p, uint64_t cycle)
+{
+    struct pipes_day *day = &p->days[cycle & p->mask];
+    uint32_t id = day->delays;
+    if (id == PIPES_NONE) return id;
+    day->delays = p->delay_next[id];
+    taken(p, day, cycle);
+    return id;
 }
 
 uint64_t pipes_next_free(const struct pipes *p, uint64_t cycle)

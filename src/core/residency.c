@@ -9,21 +9,16 @@
 
 /* ---- programs ---- */
 
-enum {
-    SEEN_REGIONS = 16
-}; /* to begin with: 1 MB of lines of one load; small, for it is made anew for each launch */
-
 static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
 {
     const struct isa_kernel *k = emu_grid_launch(g)->kernel;
     struct sm_program *p = mem_zalloc(sizeof *p);
     p->grid = emu_grid_id(g);
     p->kernel = k;
+    p->inst_count = k->inst_count;
     if (m->setup.place_of) p->place = (uint16_t)m->setup.place_of(m->setup.ctx, g);
     p->uops = mem_alloc(k->inst_count * sizeof *p->uops);
-    p->loads = mem_zalloc(k->inst_count * sizeof *p->loads);
-    p->last = mem_zalloc(k->inst_count * sizeof *p->last);
-    lineset_init(&p->seen, SEEN_REGIONS);
+    p->loads = mem_zalloc_lines(k->inst_count * sizeof *p->loads);
     for (uint32_t pc = 0; pc < k->inst_count; pc++) uop_decode(m->p, &k->insts[pc], &p->uops[pc]);
     enum {
         KERNELS = 1 << 12
@@ -34,10 +29,9 @@ static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
 
 static void program_free(struct sm_program *p)
 {
+    for (uint32_t pc = 0; pc < p->inst_count; pc++) lineset_free(&p->loads[pc].seen);
     free(p->uops);
     free(p->loads);
-    free(p->last);
-    lineset_free(&p->seen);
     free(p);
 }
 
@@ -85,15 +79,16 @@ struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g)
     return m->programs[m->program_count++] = program_new(m, g);
 }
 
-const struct pc_load_stats *sm_pc_loads(const struct sm *m, const struct emu_grid *g)
+const struct pc_load_stats *sm_pc_load(const struct sm *m, const struct emu_grid *g, uint32_t pc)
 {
     const struct sm_program *p = program_find(m, g);
-    return p ? p->loads : NULL;
+    return p ? &p->loads[pc].stats : NULL;
 }
 
-const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g)
+const struct sm_own *sm_own(struct sm *m, const struct emu_grid *g)
 {
     const struct sm_program *p = program_find(m, g);
+    lsu_count(m);
     return p ? &p->own : NULL;
 }
 
@@ -157,6 +152,7 @@ static void start_warp(struct sm *m, uint32_t w, uint32_t cta, uint32_t index, u
     m->taken |= bit(w);
     m->resident |= bit(w);
     m->empty |= bit(w);
+    m->wants_fetch = true;
     m->buffered &= ~bit(w);
     m->missed &= ~bit(w);
     m->warp_count++;
@@ -168,7 +164,7 @@ static void start_warp(struct sm *m, uint32_t w, uint32_t cta, uint32_t index, u
                                                     .cta_slot = cta,
                                                     .cta = c->linear,
                                                     .is_start = true,
-                                                    .scheduler = w % m->p->schedulers,
+                                                    .scheduler = w % m->schedulers,
                                                     .index = index,
                                                     .cta_warps = count});
 }
@@ -177,10 +173,7 @@ static void begin_kernel(struct sm *m)
 {
     if (m->in_kernel) return;
     m->in_kernel = true;
-    m->counters = (struct mech_counters){0};
-    m->counters_from = m->cycle;
-    l1_settle(m->l1, m->now);
-    m->stalls_from = ((const struct l1_stats *)l1_stats(m->l1))->stall_cycles;
+    sm_mech_begin_kernel(m);
     mech_on_kernel(m->mech, true);
 }
 
@@ -200,7 +193,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     sm_tick(m, now); /* this cycle passed without the CTA, whoever runs first in it */
     struct cta *emu = emu_cta_open(g, linear, m->setup.index);
     if (!emu) {
-        m->faulted = true;
+        sm_fault(m);
         return false;
     }
     account_occupancy(m, m->cycle + 1);
@@ -249,8 +242,6 @@ static void end_cta(struct sm *m, uint32_t cta)
     if (m->setup.on_cta_done) m->setup.on_cta_done(m->setup.ctx, m->setup.index, c.emu, c.grid);
     emu_cta_close(c.emu);
 }
-
-bool sm_has_ended_ctas(const struct sm *m) { return m->has_finished; }
 
 void sm_end_ctas(struct sm *m)
 {

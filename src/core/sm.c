@@ -23,11 +23,11 @@ static void create_pools(struct sm *m)
     uint32_t accesses = p->lsu_queue + MIN(before, 32u);
     uint32_t atomics = MAX(p->lsu_pending, 64u);
     pipes_init(&m->pipes, p, flights, p->lsu_pending);
-    m->flights = mem_zalloc(flights * sizeof *m->flights);
-    m->accesses = mem_zalloc(accesses * sizeof *m->accesses);
-    m->pendings = mem_zalloc(p->lsu_pending * sizeof *m->pendings);
+    m->flights = mem_zalloc_lines(flights * sizeof *m->flights);
+    m->accesses = mem_zalloc_lines(accesses * sizeof *m->accesses);
+    m->pendings = mem_zalloc_lines(p->lsu_pending * sizeof *m->pendings);
     m->atomics = mem_zalloc(atomics * sizeof *m->atomics);
-    m->queue = mem_zalloc(p->lsu_queue * sizeof *m->queue);
+    m->queue = mem_zalloc_lines(p->lsu_queue * sizeof *m->queue);
     m->prefetches = mem_zalloc(p->prefetch_queue * sizeof *m->prefetches);
 #define CHAIN(pool, count)                                                                                   \
     for (uint32_t i = 0; i < (count); i++) m->pool[i].next = i + 1 < (count) ? i + 1 : SM_NONE
@@ -56,30 +56,47 @@ static void create_caches(struct sm *m)
     m->l1_size = l1_capacity(m->l1);
 }
 
+/* Parameters that stages read often. */
+static void copy_params(struct sm *m, const struct sm_params *p)
+{
+    m->p = p;
+    m->queue_max = (uint16_t)p->lsu_queue;
+    m->untaken_max = p->lsu_requests ? p->lsu_requests : UINT32_MAX;
+    m->ports = (uint8_t)p->lsu_ports;
+    m->replies = (uint8_t)p->lsu_replies;
+    m->writebacks = (uint8_t)p->lsu_writebacks;
+    m->schedulers = (uint8_t)p->schedulers;
+    m->issue_width = (uint8_t)p->issue_width;
+    m->has_collector = p->operand_collector;
+    m->forwards = p->forwarding;
+    m->turns_by_cycle = p->turns_by_cycle;
+    m->fetches_past_branch = p->fetch_past_branch;
+}
+
 struct sm *sm_create(const struct sm_setup *s)
 {
-    struct sm *m = mem_zalloc(sizeof *m);
+    struct sm *m = mem_zalloc_lines(sizeof *m);
     m->setup = *s;
-    m->p = s->params;
+    copy_params(m, s->params);
     m->clock = *s->clock;
     m->line_bytes = s->l1->line;
-    m->line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
+    m->seen.line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
     m->warp_slots = MIN(s->machine->sm_warps, (uint32_t)SM_WARPS_MAX);
     m->cta_slots = s->machine->sm_ctas;
     m->wake = s->wake ? s->wake : &m->own_wake;
-    m->ticked = TICK_NEVER;
     *m->wake = TICK_NEVER;
     m->ctas = mem_zalloc(m->cta_slots * sizeof *m->ctas);
     m->finished = mem_zalloc((m->cta_slots + 63) / 64 * sizeof *m->finished);
-    for (uint32_t i = 0; i < m->p->schedulers; i++) {
+    for (uint32_t i = 0; i < m->schedulers; i++) {
         m->last[i] = MECH_NO_WARP;
         m->cause[i] = SLOT_IDLE;
-        for (uint32_t w = i; w < SM_WARPS_MAX; w += m->p->schedulers) m->slots_of[i] |= bit(w);
+        for (uint32_t w = i; w < SM_WARPS_MAX; w += m->schedulers) m->slots_of[i] |= bit(w);
     }
     collector_init(&m->collector, m->p);
     create_pools(m);
     create_caches(m);
     sm_mech_connect(m);
+    sm_hear_votes(m);
     return m;
 }
 
@@ -105,20 +122,39 @@ void sm_destroy(struct sm *m)
 
 /* ---- a cycle ---- */
 
-static void run_timers(struct sm *m)
+void sm_set_alarm(struct sm *m)
 {
-    if (m->mech->next_timer > m->cycle || !m->warp_count) return;
+    m->alarm = m->asleep ? MIN(m->sleep_next, m->votes.timer) : m->votes.timer;
+}
+
+void sm_hear_votes(struct sm *m)
+{
+    m->votes.timer = m->mech->next_timer;
+    m->votes.issue = m->mech->issue_mask;
+    m->votes.memory = m->mech->memory_mask;
+    sm_set_alarm(m);
+}
+
+static COLD void ring_alarm(struct sm *m)
+{
+    if (m->asleep) sm_warps_awake(m);
+    if (m->votes.timer > m->cycle || !m->warp_count) return;
     mech_on_timer(m->mech, m->cycle);
     m->changed = true;
 }
 
+/* Timers wait for warps. */
+static COLD uint64_t alarm_ahead(const struct sm *m)
+{
+    uint64_t next = m->warp_count ? m->votes.timer : UINT64_MAX;
+    return m->asleep ? MIN(next, m->sleep_next) : next;
+}
+
 static bool is_unit_awaited(const struct sm *m)
 {
-    if (m->collector.leaving & ~(1u << CLASS_MEM))
-        return true; /* all else in the collectors waits behind these, or for memory */
-    for (uint32_t i = 0; i < m->p->schedulers; i++)
-        if (m->cause[i] == SLOT_STR_ALU) return true;
-    return false;
+    return m->awaits_unit ||
+           m->collector.leaving &
+               ~(1u << CLASS_MEM); /* all else in the collectors waits behind these, or for memory */
 }
 
 static tick tick_of(const struct sm *m, uint64_t cycle)
@@ -127,18 +163,19 @@ static tick tick_of(const struct sm *m, uint64_t cycle)
 }
 
 /* When something other than the L1 moves again, after a cycle in which nothing did. */
-static tick find_next_own(const struct sm *m)
+static tick find_next_own(struct sm *m)
 {
-    uint64_t next = pipes_next(&m->pipes, m->cycle);
+    uint64_t next = m->pipes.next;
     if (is_unit_awaited(m)) next = MIN(next, pipes_next_free(&m->pipes, m->cycle));
-    if (m->warp_count) next = MIN(next, m->mech->next_timer);
-    if (m->asleep) next = MIN(next, m->sleep_next);
+    if (UNLIKELY(m->mech_news)) sm_hear_votes(m);
+    if (UNLIKELY(m->alarm < next)) next = MIN(next, alarm_ahead(m));
     return tick_of(m, next);
 }
 
 static void set_wake(struct sm *m)
 {
-    m->is_quiet = !(m->moved || m->changed || lsu_busy(m)); /* fetch has done what it could, and said so */
+    m->is_quiet = !(m->moved || m->changed ||
+                    lsu_busy(m)); /* schedulers and fetch have done what they could, and said so */
     if (!m->is_quiet) {
         wake_at(m->wake, clock_after(&m->clock, m->now, 1)); /* nothing can want an earlier cycle */
         return;
@@ -148,41 +185,44 @@ static void set_wake(struct sm *m)
     wake_at(m->wake, l1_wake(m->l1));
 }
 
-/* True: this cycle is like the last one but for the L1's way out, which has had its turn: no stage has to be looked at. */
+/* True: this cycle is like the last one but for the L1's way out and for answers that ended no load: these have had their turn, and no
+ * other stage has to be looked at. */
 static bool is_l1_alone(struct sm *m)
 {
-    if (!m->is_quiet || m->next_own <= m->now || m->mech_news || m->prefetch_count) return false;
-    if (l1_has_done(m->l1, m->now)) return false;
+    if (!m->is_quiet || m->changed || m->next_own <= m->now || m->mech_news || m->prefetch_count)
+        return false;
+    if (m->writeback_head != SM_NONE || (m->has_reply && m->awaits_writes)) return false;
     return !m->blocked || l1_still_refuses(m->l1, m->now);
 }
 
 void sm_cycle(struct sm *m, tick now)
 {
-    if (m->ticked == now) {
+    if (UNLIKELY(m->now == now && m->has_ticked)) {
         *m->wake = clock_after(&m->clock, now, 1);
         return;
     }
     *m->wake = TICK_NEVER;
     m->cycle += now == m->now + m->clock.period ? 1 : clock_cycles(&m->clock, now - m->now);
-    m->ticked = m->now = now;
+    m->now = now;
+    m->has_ticked = true;
     m->must_look |= m->changed;
     m->changed = m->moved = false;
     m->has_reply = l1_tick(m->l1, now);
-    if (!m->has_reply && is_l1_alone(m)) {
+    lsu_replies(m);
+    if (is_l1_alone(m)) {
         wake_at(m->wake, m->next_own);
         wake_at(m->wake, l1_wake(m->l1));
         return;
     }
-    lsu_replies(m);
     sm_writeback(m);
-    if (m->has_reply && m->fenced | m->done) sm_warps_acknowledged(m);
-    if (m->asleep) sm_warps_awake(m);
-    run_timers(m);
+    if (m->has_reply && m->awaits_writes) sm_warps_acknowledged(m);
+    if (UNLIKELY(m->mech_news)) sm_hear_votes(m);
+    if (UNLIKELY(m->alarm <= m->cycle)) ring_alarm(m);
     lsu_cycle(m);
-    sm_execute(m);
+    if (m->has_collector) sm_execute(m);
     sm_issue(m);
-    sm_decode(m);
-    sm_fetch(m);
+    if (m->fetched_count) sm_decode(m);
+    if (m->wants_fetch) sm_fetch(m);
     set_wake(m);
 }
 
@@ -196,6 +236,12 @@ void sm_tick(struct sm *m, tick now)
 /* ---- what others ask for ---- */
 
 tick *sm_wake(struct sm *m) { return m->wake; }
+
+tick sm_heard(struct sm *m)
+{
+    wake_at(m->wake, l1_reply_at(m->l1));
+    return *m->wake;
+}
 
 bool sm_idle(const struct sm *m)
 {
@@ -212,7 +258,7 @@ void sm_settle(struct sm *m, tick now)
         sm_tick(m, now); /* so that it does not matter whether the SM has run in this cycle yet, or sleeps */
     else
         account_slots(m, now / m->clock.period + 1);
-    l1_settle(m->l1, now);
+    l1_settle(m->l1, clock_edge(&m->clock, now));
 }
 
 void sm_kernel_end(struct sm *m, tick now)
@@ -231,7 +277,8 @@ void sm_kernel_end(struct sm *m, tick now)
 
 void *sm_stats(struct sm *m)
 {
-    account_occupancy(m, m->ticked == TICK_NEVER ? 0 : m->cycle + 1);
+    account_occupancy(m, m->has_ticked ? m->cycle + 1 : 0);
+    lsu_count(m);
     m->stats.collector_conflict_cycles = m->collector.conflict_cycles;
     return &m->stats;
 }

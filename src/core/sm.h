@@ -20,7 +20,8 @@ struct sm_setup {
     const struct clock_domain *clock;
     struct req_pool *pool;
     struct link *to_xbar, *from_xbar;
-    tick *wake; /* where it says when it next has something to do; NULL: in itself */
+    tick *wake;    /* where it says when it next has something to do; NULL: in itself */
+    uint8_t *news; /* set to 1 when a CTA has ended (sm_end_ctas) or a warp has faulted; NULL: nobody looks */
     struct mech_set *mechs;
     void *const *mech_gpu_states;
     void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta,
@@ -42,16 +43,16 @@ struct sm_own {
     struct sm_stats sm;
     struct l1_stats l1;
 };
-const struct sm_own *sm_own(const struct sm *m, const struct emu_grid *g); /* NULL: it had no CTA here */
-void sm_grid_end(struct sm *m, uint64_t grid_id);                          /* it will start no CTA any more */
+const struct sm_own *sm_own(struct sm *m, const struct emu_grid *g); /* NULL: it had no CTA here */
+void sm_grid_end(struct sm *m, uint64_t grid_id);                    /* it will start no CTA any more */
 /* NULL: no CTA of the grid is here, and what is handed out is what the CTAs here have. Else what is wrong. */
 const char *sm_not_home(const struct sm *m, const struct emu_grid *g);
 void sm_tick(struct sm *m, tick now);
 /* The same in two parts, for SMs that run side by side: sm_cycle touches nothing that others share, sm_end_ctas does. */
 void sm_cycle(struct sm *m, tick now);
-bool sm_has_ended_ctas(const struct sm *m);
 void sm_end_ctas(struct sm *m);
 tick *sm_wake(struct sm *m);      /* set by sm_tick to the next time it has something to do */
+tick sm_heard(struct sm *m);      /* a reply was pushed: its wake, lowered to when that can be taken */
 bool sm_idle(const struct sm *m); /* no CTA, no request under way */
 bool sm_faulted(const struct sm *m);
 bool sm_sleeps(const struct sm *m); /* a warp is in nanosleep and will go on by itself */
@@ -66,8 +67,8 @@ void *sm_mech_state(struct sm *m,
                     uint32_t mechanism); /* its state on this SM: what its statistic rows point into */
 uint32_t sm_ctas(const struct sm *m);
 uint64_t sm_registers_used(const struct sm *m);
-/* The loads of a grid that had CTAs here, by pc (kernel->inst_count entries); NULL: none. Valid until sm_kernel_end. */
-const struct pc_load_stats *sm_pc_loads(const struct sm *m, const struct emu_grid *g);
+/* The load at pc of a grid that had CTAs here; NULL: it had none. Valid until sm_kernel_end. */
+const struct pc_load_stats *sm_pc_load(const struct sm *m, const struct emu_grid *g, uint32_t pc);
 void sm_explain(const struct sm *m, tick now, struct strbuf *out); /* which warp waits for what, with ages */
 
 #endif

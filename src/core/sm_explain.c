@@ -5,8 +5,8 @@ static void explain_registers(const struct sm_warp *s, struct strbuf *out)
 {
     uint32_t shown = 0;
     for (uint32_t r = 0; r < REG_WORDS * 64 && shown < 4; r++) {
-        if (!(s->pending[r / 64] & s->next->hazard[r / 64] & 1ull << r % 64)) continue;
-        bool is_memory = s->pending_mem[r / 64] & 1ull << r % 64;
+        if (!(s->pending[r / 64].any & s->next->hazard[r / 64] & 1ull << r % 64)) continue;
+        bool is_memory = s->pending[r / 64].memory & 1ull << r % 64;
         strbuf_printf(out, "%s R%u (%s)", shown++ ? "," : "", r, is_memory ? "memory" : "arithmetic");
     }
     if (!shown) strbuf_puts(out, " a predicate");

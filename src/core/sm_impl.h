@@ -49,42 +49,52 @@ enum {
 enum sm_token { TOKEN_LOAD, TOKEN_ATOMIC };
 enum { TOKEN_SHIFT = 28, TOKEN_MASK = (1 << TOKEN_SHIFT) - 1 };
 
+/* Of one load instruction: what an access at the L1 touches is the first line of the host's cache. */
+struct sm_load {
+    _Alignas(HOST_LINE) struct lineset
+        seen; /* lines that it read, for unique_lines; made when it first executes */
+    struct pc_load_stats stats;
+    struct {
+        uint64_t address, warp;
+        bool valid;
+    } last; /* execution, for strides */
+};
+
 struct sm_program {
     uint64_t grid; /* emu_grid_id: a grid may lie where an older one was */
     const struct isa_kernel *kernel;
-    struct uop *uops;            /* [inst_count] */
-    struct pc_load_stats *loads; /* [inst_count] */
-    struct pc_last {
-        uint64_t address, warp;
-        bool valid;
-    } * last;            /* by pc: the last execution, for strides */
-    struct lineset seen; /* lines by pc, for unique_lines */
-    uint64_t code;       /* address */
-    uint32_t ctas;       /* resident */
-    bool has_ended;      /* kept for its statistics alone */
-    uint16_t place;      /* of its requests */
+    struct uop *uops;      /* [inst_count] */
+    struct sm_load *loads; /* [inst_count] */
+    uint64_t code;         /* address */
+    uint32_t inst_count;   /* the kernel's; it may be gone when the program is freed */
+    uint32_t ctas;         /* resident */
+    bool has_ended;        /* kept for its statistics alone */
+    uint16_t place;        /* of its requests */
     struct sm_own own;
 };
 
+/* Lines of the host's cache: what issue and writeback touch, with the first 64 registers; the other registers; the rest. */
 struct sm_warp {
-    uint64_t pending[REG_WORDS],
-        pending_mem[REG_WORDS]; /* scoreboard: registers to be written, those by memory operations */
-    uint8_t pending_preds;
-    const struct uop *next; /* NULL: it is held or done */
-    uint32_t next_pc;
-    uint32_t buffer_pc, buffered; /* i-buffer: first pc, how many */
-    uint32_t fetch_pc;            /* where the next fetch begins */
+    _Alignas(HOST_LINE) const struct uop *next; /* NULL: it is held or done */
     struct warp *emu;
     struct sm_program *program;
-    uint32_t cta, index;
-    uint32_t flights;              /* arithmetic instructions under way */
-    uint32_t memory;               /* memory instructions under way */
+    uint32_t next_pc, buffer_pc; /* buffer_pc: the first in the i-buffer */
+    uint32_t fetch_pc;           /* where the next fetch begins */
+    uint32_t cta;
+    uint16_t flights, memory; /* arithmetic, memory instructions under way */
+    uint8_t buffered;         /* instructions in the i-buffer */
+    uint8_t pending_preds;
+    struct {
+        uint64_t any, memory; /* by anything, by memory operations */
+    } pending[REG_WORDS];     /* scoreboard: registers to be written */
+    uint64_t number;          /* in the grid, for strides */
+    uint64_t since;           /* cycle of the last issue */
+    uint64_t sleep_until;     /* cycle; while it is asleep */
+    uint32_t index;
     uint32_t group;                /* of cp.async: the open one */
-    uint32_t groups[ASYNC_GROUPS]; /* copies under way, by group modulo */
-    uint64_t number;               /* in the grid, for strides */
-    uint64_t since;                /* cycle of the last issue */
-    uint64_t sleep_until;          /* cycle; while it is asleep */
+    uint16_t groups[ASYNC_GROUPS]; /* copies under way, by group modulo */
 };
+_Static_assert(offsetof(struct sm_warp, pending[1]) == HOST_LINE, "the first registers end the first line");
 
 struct sm_cta {
     struct cta *emu; /* NULL: free */
@@ -102,29 +112,33 @@ struct sm_flight {
     uint32_t next;         /* free list */
 };
 
-struct sm_access {                    /* in two lines of the host's cache, where it has one transaction */
-    uint32_t count, done, local_from; /* transactions; those taken; from here on they are to local memory */
-    uint32_t passes;                  /* of shared memory, left */
-    uint32_t pending, warp, pc;
-    uint16_t owner;        /* of its requests: the program's place */
-    uint8_t kind, ro;      /* enum req_kind; enum sm_ro, RO_COUNT = the L1 */
+struct sm_access { /* two lines of the host's cache, where it has one transaction or two */
+    _Alignas(HOST_LINE) uint32_t count, done,
+        local_from;  /* transactions; those taken; from here on they are to local memory */
+    uint32_t passes; /* of shared memory, left */
+    uint32_t pending, pc;
+    uint32_t next;         /* free list */
+    uint16_t owner, warp;  /* owner of its requests: the program's place */
     uint64_t latest;       /* cycle at which the hits of fixed latency are there */
     uint64_t lane_address; /* of the first lane */
     struct sm_own *own;    /* counters of its grid */
+    struct sm_load *load;  /* of its instruction */
+    uint8_t kind, ro;      /* enum req_kind; enum sm_ro, RO_COUNT = the L1 */
     bool bypass, has_shared, is_texture;
-    uint32_t next; /* free list */
     struct coalesce_txn txns[SM_TXN_MAX];
 };
 
-struct sm_pending {
+struct sm_pending { /* half a line of the host's cache */
     const struct uop *op;
-    uint32_t warp, left;   /* answers that are still to come */
-    uint64_t issued;       /* cycle */
-    struct emu_grid *grid; /* of a deferred atomic */
-    uint32_t record, group;
+    uint64_t issued; /* cycle */
+    uint32_t next;   /* free list, queue of writebacks */
+    uint32_t record; /* of a deferred atomic */
+    uint32_t group;
+    uint16_t left; /* answers that are still to come */
+    uint8_t warp;
     bool is_timed; /* a load from global or local memory: its latency counts */
-    uint32_t next; /* free list, queue of writebacks */
 };
+_Static_assert(sizeof(struct sm_pending) == HOST_LINE / 2, "two pendings are a line");
 
 struct sm_atomic {
     uint32_t pending, lanes, next;
@@ -135,72 +149,108 @@ struct sm_prefetch {
     uint32_t pc, warp;
 };
 
+/* By how often it is touched, in lines of the host's cache: between two ticks of an SM the others and the memory below have had
+ * their turn, so that every line is fetched anew. Parameters that stages read lie beside the state that they read. */
 struct sm {
-    /* of every tick: what tells whether anything but the L1 has to be looked at lies in two lines of the host's cache */
-    tick *wake;  /* with those of the other SMs, or own_wake */
-    tick ticked; /* time of the newest tick, TICK_NEVER = none yet */
-    tick now, next_own;
-    uint64_t cycle; /* of `now` */
+    /* of every tick: does it have to look further than the L1? */
+    _Alignas(HOST_LINE) tick *wake; /* with those of the other SMs, or own_wake */
+    tick now, next_own;             /* now: time of the newest tick */
+    uint64_t cycle;                 /* of `now` */
     struct l1 *l1;
     struct clock_domain clock;
-    bool blocked; /* the L1 refused the head of the load-store unit; only the L1 can change that */
-    bool moved,
-        changed; /* something moved in this cycle, before issue and from issue on, so look again in the next */
+    bool has_ticked;
+    bool blocked; /* the L1 refused the head of the load-store unit, or will; only the L1 can change that */
+    bool moved;   /* what is in the collectors may move on in the next cycle */
+    bool
+        changed; /* something has changed in this cycle: before issue, so that schedulers look; from issue on */
     bool must_look; /* the schedulers may find something else than when they looked last */
     bool is_quiet;  /* the newest cycle moved nothing: before next_own only the L1 has something to do */
-    bool mech_news; /* mech_host.h */
+    bool mech_news; /* mech_host.h: what `votes` holds has changed */
     bool
         has_reply; /* the L1 took a reply in this cycle, or looked into its tags: stores may be acknowledged */
     bool faulted;
-    bool has_finished;               /* CTAs: see finished */
-    uint32_t prefetch_count, unsent; /* unsent: misses of read-only caches that are still to be sent */
-    uint32_t *queue, queue_head, queue_count; /* of the load-store unit: accesses */
-    uint32_t untaken;                         /* transactions of theirs that no cache has taken */
-    uint32_t writeback_head, writeback_tail;  /* chain of pendings */
-    const struct sm_params *p;
-    struct sm_access *accesses;
-    struct sm_pending *pendings;
-    uint32_t access_free, pending_free;
-    struct mech_sm *mech;
-    uint64_t resident, done, held, buffered, hazard, hazard_mem, memory_next, missed /* instruction miss */,
-        astray /* holds instructions that do not come next */, fenced /* waits for its memory operations */;
-    uint64_t asleep, sleep_next; /* in nanosleep; cycle at which the first of them goes on */
-    uint64_t empty;              /* i-buffers without instructions */
-    uint32_t fetched_warp, fetched_count, fetched_pc; /* between fetch and decode; count 0 = nothing */
-    uint32_t fetch_last;                              /* warp slot that fetched last */
-    uint64_t next[CLASS_COUNT];
-    uint64_t slots_of[SM_SCHEDULERS_MAX]; /* warp slots of a scheduler */
-    uint8_t cause[SM_SCHEDULERS_MAX];     /* enum issue_slot of the newest cycle */
-    int last[SM_SCHEDULERS_MAX];
-    uint32_t turn;        /* scheduler that is the first to issue */
-    uint64_t charged;     /* cycles whose slots are charged */
-    uint64_t occupied_to; /* those whose occupancy is charged too */
-    struct collector collector;
-    struct pipes pipes;
-    struct sm_stats stats;
+    bool has_finished; /* CTAs: see finished */
+    uint32_t prefetch_count;
 
-    struct rocache ro[RO_COUNT];
+    /* of every tick that goes on: do the stages have work? The first word of `pipes`, when a result is due, is in this line too */
+    _Alignas(
+        HOST_LINE) uint64_t alarm; /* cycle of the next timer, or at which the first that sleeps goes on */
+    uint32_t queue_count, head;    /* of the load-store unit; the access at its head, while there is one */
+    uint32_t untaken, untaken_max; /* transactions in it that no cache has taken; sm.lsu_requests */
+    uint32_t writeback_head;       /* chain of pendings */
+    uint32_t access_free, pending_free;
+    uint32_t unsent;                    /* misses of read-only caches that are still to be sent */
+    uint16_t queue_max;                 /* sm.lsu_queue */
+    uint8_t ports, replies, writebacks; /* sm.lsu_... */
+    uint8_t schedulers;
+    bool has_collector;
+    bool awaits_unit;      /* a scheduler's slot went to str-ALU */
+    bool awaits_writes;    /* there may be warps that are fenced or done */
+    bool wants_fetch;      /* there may be warps that lack instructions */
+    uint8_t fetched_count; /* between fetch and decode; 0 = nothing */
+    uint8_t refusal;       /* enum l1_answer: the L1's newest */
+    bool fetches_past_branch;
+    struct pipes pipes;
+
+    /* what warps can do, two lines */
+    _Alignas(HOST_LINE) uint64_t resident, done, held, asleep, buffered, hazard, hazard_mem, memory_next;
+    uint64_t next[CLASS_COUNT];
+    uint64_t empty;  /* i-buffers without instructions */
+    uint64_t missed; /* instruction miss */
+    uint64_t astray; /* holds instructions that do not come next */
+
+    /* schedulers, two lines */
+    uint64_t slots_of[SM_SCHEDULERS_MAX]; /* warp slots of a scheduler */
+    uint64_t charged;                     /* cycles whose slots are charged */
+    struct {
+        uint64_t timer, issue, memory; /* as in mech_sm: cycle of the next timer, masks of warps */
+    } votes;
+    uint64_t fenced;                  /* waits for its memory operations */
+    uint64_t sleep_next;              /* cycle at which the first that is asleep goes on */
+    int last[SM_SCHEDULERS_MAX];      /* warp slots that issued last */
+    uint8_t cause[SM_SCHEDULERS_MAX]; /* enum issue_slot of the newest cycle */
+    uint32_t turn;                    /* scheduler that is the first to issue */
+    uint32_t fetched_pc, fetched_warp;
+    uint32_t fetch_last;     /* warp slot that fetched last */
+    uint32_t writeback_tail; /* of the chain of pendings */
+    uint8_t issue_width;
+    bool forwards, turns_by_cycle;
+
+    struct collector collector;
 
     /* load-store unit */
+    _Alignas(HOST_LINE) struct sm_access *accesses;
+    struct sm_pending *pendings;
     struct sm_flight *flights;
-    struct sm_atomic *atomics;
-    uint32_t flight_free, atomic_free;
-    uint32_t access_live, pending_live;
-    struct sm_prefetch *prefetches;
-    uint32_t prefetch_head;
-    enum l1_answer refusal;     /* the L1's newest answer */
+    uint32_t *queue;            /* accesses, a ring */
     uint32_t offered, offer_at; /* the access and its transaction that `offer` is of; SM_NONE = none */
-    struct l1_txn offer;        /* to the L1 */
+    uint32_t counted;           /* transactions of the head that statistics have */
+    uint32_t queue_head, atomic_free, flight_free;
+    uint32_t access_live, pending_live;
+    struct l1_txn offer; /* to the L1 */
+    struct {             /* accesses to global and local memory, for mechanisms; sm_mech.c */
+        uint64_t by_answer[L1_TAKEN], intra_warp;
+        uint32_t line_shift;
+    } seen;
+    struct mech_sm *mech;
+    const struct sm_params *p;
+    struct sm_atomic *atomics;
+
+    _Alignas(HOST_LINE) struct sm_stats stats;
+    struct rocache ro[RO_COUNT];
 
     /* cold */
+    struct sm_prefetch *prefetches;
+    uint32_t prefetch_head;
     tick own_wake;
     struct sm_setup setup;
-    uint32_t line_bytes, line_shift, warp_slots, cta_slots;
-    struct mech_counters counters;
-    uint64_t counters_from, stalls_from; /* cycle, stalled L1 cycles when the kernel began */
+    uint32_t line_bytes, warp_slots, cta_slots;
+    struct mech_counters counters,
+        counters_from; /* as they were last asked for; totals when the kernel began */
     struct sm_cta *ctas;
     uint32_t cta_count, warp_count, thread_count;
     bool in_kernel;             /* between the first CTA and sm_kernel_end */
+    uint64_t occupied_to;       /* cycles whose occupancy is charged */
     uint64_t taken;             /* warp slots of resident CTAs */
     uint64_t registers, shared; /* in use */
     struct split_sizes sizes;
@@ -215,6 +265,9 @@ struct sm {
     uint32_t cta_of[SM_WARPS_MAX];
     struct sm_warp warps[SM_WARPS_MAX];
 };
+_Static_assert(offsetof(struct sm, alarm) == HOST_LINE, "the first line is that of every tick");
+_Static_assert(offsetof(struct sm, pipes) + sizeof(uint64_t) == 2 * HOST_LINE,
+               "a result's time ends the second");
 
 #define FOR_WARPS(w, mask) /* each warp slot of mask, in ascending order */                                  \
     for (uint64_t w##_rest = (mask), w; w##_rest && ((w = (uint64_t)__builtin_ctzll(w##_rest)), true);       \
@@ -235,6 +288,8 @@ void sm_warps_acknowledged(
 void sm_warp_leave(struct sm *m, uint32_t w);              /* if it is done and nothing is under way */
 void sm_warp_sleep(struct sm *m, uint32_t w, uint32_t ns); /* it has executed nanosleep */
 void sm_warps_awake(struct sm *m);                         /* those whose time has come */
+void sm_set_alarm(struct sm *m);                           /* who sleeps, or the next timer, has changed */
+void sm_hear_votes(struct sm *m);                          /* mech_news was set */
 void sm_cta_recheck(struct sm *m, uint32_t cta);           /* warps that are held may go on */
 
 /* ---- fetch.c ---- */
@@ -259,18 +314,22 @@ static inline bool lsu_has_room(const struct sm *m) /* for one more memory instr
 }
 static inline bool lsu_is_full(const struct sm *m)
 {
-    return m->queue_count == m->p->lsu_queue || (m->p->lsu_requests && m->untaken >= m->p->lsu_requests);
+    return m->queue_count == m->queue_max || m->untaken >= m->untaken_max;
 }
 uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct emu_access *e);
 bool lsu_enqueue(struct sm *m, uint32_t access); /* false: the queue is full */
 void lsu_cycle(struct sm *m);
 void lsu_read_only_reply(struct sm *m, const struct req *r);
 void lsu_replies(struct sm *m); /* answers -> pendings -> writeback */
-bool lsu_busy(const struct sm *m);
+static inline bool lsu_busy(const struct sm *m)
+{
+    return (m->queue_count && !m->blocked) || m->writeback_head != SM_NONE || m->prefetch_count || m->unsent;
+}
+void lsu_count(struct sm *m); /* the transactions of the head that are taken, for statistics at this moment */
 enum rocache_answer lsu_ask_read_only(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
                                       uint32_t w, uint32_t pc);
 void lsu_log_atomic(struct sm *m, const struct req *r); /* an ideal L1 makes it, in the SM's own cycle */
-void lsu_note_load(struct sm *m, uint32_t w, uint32_t pc, uint64_t address, uint32_t lines);
+void lsu_note_load(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t lines);
 
 /* ---- account.c ---- */
 /* Why a scheduler issues nothing; free: its warps that lack nothing but room in a unit, ready: those that have it. */
@@ -282,11 +341,22 @@ void account_slots(struct sm *m, uint64_t until);
 void account_occupancy(struct sm *m, uint64_t until);
 
 /* ---- residency.c: programs and CTAs ---- */
+/* For who runs the SM: a CTA has ended, or a warp has faulted. */
+static inline void sm_tell_news(struct sm *m)
+{
+    if (m->setup.news) *m->setup.news = 1;
+}
+static inline void sm_fault(struct sm *m)
+{
+    m->faulted = true;
+    sm_tell_news(m);
+}
 struct sm_program *sm_program_for(struct sm *m, const struct emu_grid *g);
 void sm_programs_end(struct sm *m); /* marks those that have no CTA here */
 void sm_programs_free(struct sm *m);
 
 /* ---- sm_mech.c: mechanisms and the L1's observers ---- */
 void sm_mech_connect(struct sm *m);
+void sm_mech_begin_kernel(struct sm *m); /* counters begin at 0 */
 
 #endif

@@ -18,13 +18,42 @@ static bool port_prefetch(void *host, uint64_t address, uint32_t pc, int target_
     return true;
 }
 
+/* Since the machine was made. All but the accesses are counted by others. */
+static struct mech_counters totals(struct sm *m)
+{
+    const struct l1_stats *l1 = l1_stats(m->l1);
+    const uint64_t *seen = m->seen.by_answer;
+    l1_settle(m->l1, m->now);
+    return (struct mech_counters){.cycles = m->cycle,
+                                  .issued = m->stats.warp_insts,
+                                  .loads = m->stats.loads,
+                                  .l1_accesses =
+                                      seen[L1_HIT] + seen[L1_MISS] + seen[L1_PENDING] + seen[L1_SENT],
+                                  .l1_hits = seen[L1_HIT],
+                                  .l1_intra_warp_hits = m->seen.intra_warp,
+                                  .l1_misses = seen[L1_MISS],
+                                  .l1_stall_cycles = l1->stall_cycles,
+                                  .miss_latency_sum = l1->miss_latency_sum,
+                                  .misses_done = l1->miss_latency_count};
+}
+
+void sm_mech_begin_kernel(struct sm *m) { m->counters_from = totals(m); }
+
 static const struct mech_counters *port_counters(void *host)
 {
     struct sm *m = host;
-    const struct l1_stats *l1 = l1_stats(m->l1);
-    l1_settle(m->l1, m->now);
-    m->counters.cycles = m->cycle - m->counters_from;
-    m->counters.l1_stall_cycles = l1->stall_cycles - m->stalls_from;
+    const struct mech_counters now = totals(m), *from = &m->counters_from;
+    m->counters =
+        (struct mech_counters){.cycles = now.cycles - from->cycles,
+                               .issued = now.issued - from->issued,
+                               .loads = now.loads - from->loads,
+                               .l1_accesses = now.l1_accesses - from->l1_accesses,
+                               .l1_hits = now.l1_hits - from->l1_hits,
+                               .l1_intra_warp_hits = now.l1_intra_warp_hits - from->l1_intra_warp_hits,
+                               .l1_misses = now.l1_misses - from->l1_misses,
+                               .l1_stall_cycles = now.l1_stall_cycles - from->l1_stall_cycles,
+                               .miss_latency_sum = now.miss_latency_sum - from->miss_latency_sum,
+                               .misses_done = now.misses_done - from->misses_done};
     return &m->counters;
 }
 
@@ -50,22 +79,19 @@ static bool see_may_allocate(void *ctx, const struct l1_txn *t)
     return mech_may_allocate(m->mech, &e);
 }
 
-enum { SEEN_PC_SHIFT = 43 }; /* above any line number of the device's 47-bit addresses */
+static bool is_of_program(const struct l1_txn *t) { return t->cls == REQ_GLOBAL || t->cls == REQ_LOCAL; }
 
-static void count_access(struct sm *m, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
+static void count_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
 {
-    if (t->is_prefetch) return;
-    m->counters.l1_accesses++;
-    m->counters.l1_hits += a == L1_HIT;
-    m->counters.l1_intra_warp_hits += a == L1_HIT && intra_warp;
-    m->counters.l1_misses += a == L1_MISS;
+    struct sm *m = ctx;
+    if (t->is_prefetch || !is_of_program(t)) return;
+    m->seen.by_answer[a]++;
+    m->seen.intra_warp += intra_warp;
     if (t->kind != REQ_READ) return;
-    struct sm_program *program = m->warps[t->warp].program;
-    struct pc_load_stats *s = &program->loads[t->pc];
-    s->accesses++;
-    s->misses += a == L1_MISS;
-    s->unique_lines +=
-        lineset_add(&program->seen, (t->addr >> m->line_shift) + ((uint64_t)t->pc << SEEN_PC_SHIFT));
+    struct sm_load *l = t->load;
+    l->stats.accesses++;
+    l->stats.misses += a == L1_MISS;
+    l->stats.unique_lines += lineset_add(&l->seen, t->addr >> m->seen.line_shift);
 }
 
 static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
@@ -75,9 +101,8 @@ static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answ
                                        [L1_MISS] = MECH_L1_MISS,
                                        [L1_SENT] = MECH_L1_SENT};
     struct sm *m = ctx;
-    if (t->cls != REQ_GLOBAL && t->cls != REQ_LOCAL) return;
-    count_access(m, t, a, intra_warp);
-    if (!m->mech->has_access) return;
+    if (!is_of_program(t)) return;
+    count_access(m, now, t, a, intra_warp);
     struct mech_l1_access e = access_of(m, t);
     e.outcome = (enum mech_l1_outcome)outcomes[a];
     e.intra_warp = intra_warp;
@@ -98,16 +123,11 @@ static void see_evict(void *ctx, tick now, const struct cache_line *line)
 static void see_fill(void *ctx, tick now, uint64_t line, tick latency, bool is_prefetch)
 {
     struct sm *m = ctx;
-    uint64_t cycles = clock_cycles(&m->clock, latency);
-    if (!is_prefetch) {
-        m->counters.miss_latency_sum += cycles;
-        m->counters.misses_done++;
-    }
-    if (!m->mech->has_fill) return;
-    mech_on_l1_fill(m->mech, &(struct mech_l1_fill){.cycle = m->cycle,
-                                                    .line = line,
-                                                    .latency_cycles = (uint32_t)cycles,
-                                                    .is_prefetch = is_prefetch});
+    mech_on_l1_fill(m->mech,
+                    &(struct mech_l1_fill){.cycle = m->cycle,
+                                           .line = line,
+                                           .latency_cycles = (uint32_t)clock_cycles(&m->clock, latency),
+                                           .is_prefetch = is_prefetch});
 }
 
 static void see_other_reply(void *ctx, tick now, uint32_t req)
@@ -133,9 +153,9 @@ void sm_mech_connect(struct sm *m)
     m->mech->news = &m->mech_news;
     l1_hook(m->l1, &(struct l1_hooks){.ctx = m,
                                       .may_allocate = m->mech->has_allocate ? see_may_allocate : NULL,
-                                      .on_access = see_access,
+                                      .on_access = m->mech->has_access ? see_access : count_access,
                                       .on_evict = m->mech->has_evict ? see_evict : NULL,
-                                      .on_fill = see_fill,
+                                      .on_fill = m->mech->has_fill ? see_fill : NULL,
                                       .on_other_reply = see_other_reply,
                                       .on_atomic = see_atomic});
 }

@@ -31,6 +31,7 @@ void sm_warps_acknowledged(struct sm *m)
         m->changed |= !(m->fenced & bit((uint32_t)w));
     }
     FOR_WARPS(v, m->done) sm_warp_leave(m, (uint32_t)v);
+    m->awaits_writes = m->fenced | m->done;
 }
 
 void sm_warp_refresh(struct sm *m, uint32_t w)
@@ -45,8 +46,8 @@ void sm_warp_refresh(struct sm *m, uint32_t w)
     }
     uint64_t any = s->pending_preds & u->hazard_preds, mem = 0;
     for (uint32_t i = 0; i < u->words; i++) {
-        any |= s->pending[i] & u->hazard[i];
-        mem |= s->pending_mem[i] & u->hazard[i];
+        any |= s->pending[i].any & u->hazard[i];
+        mem |= s->pending[i].memory & u->hazard[i];
     }
     if (m->fenced & bit(w) || (u->flags & UOP_WAIT && copies_pending(s, u->groups))) any = mem = 1;
     set(&m->hazard, w, any);
@@ -58,6 +59,7 @@ static void flush_buffer(struct sm *m, uint32_t w)
     m->warps[w].buffered = 0;
     m->buffered &= ~bit(w);
     m->empty |= bit(w);
+    m->wants_fetch = true;
     if (m->fetched_count && m->fetched_warp == w) m->fetched_count = 0;
 }
 
@@ -67,7 +69,7 @@ static void check_buffer(struct sm *m, uint32_t w)
     if (!s->buffered && m->fetched_count && m->fetched_warp == w && m->fetched_pc == s->next_pc) return;
     if (s->buffered && s->buffer_pc == s->next_pc)
         m->buffered |= bit(w);
-    else if (!m->p->fetch_past_branch)
+    else if (!m->fetches_past_branch)
         flush_buffer(m, w);
     else {
         m->buffered &= ~bit(w);
@@ -97,7 +99,7 @@ static void tell_end(struct sm *m, uint32_t w)
                                                     .cta_slot = s->cta,
                                                     .cta = c->linear,
                                                     .is_start = false,
-                                                    .scheduler = w % m->p->schedulers,
+                                                    .scheduler = w % m->schedulers,
                                                     .index = s->index,
                                                     .cta_warps = emu_cta_warps(c->emu)});
 }
@@ -109,6 +111,7 @@ void sm_warp_next(struct sm *m, uint32_t w)
     if (s->next) m->next[s->next->cls] &= ~bit(w);
     m->memory_next &= ~bit(w);
     m->held &= ~bit(w);
+    m->wants_fetch |= m->empty & bit(w);
     s->next = NULL;
     if (state == EMU_WARP_READY) {
         uint32_t mask;
@@ -120,6 +123,7 @@ void sm_warp_next(struct sm *m, uint32_t w)
     } else if (state == EMU_WARP_DONE) {
         if (!(m->done & bit(w))) tell_end(m, w);
         m->done |= bit(w);
+        m->awaits_writes = true;
         flush_buffer(m, w);
         m->empty &= ~bit(w);
         m->astray &= ~bit(w);
@@ -132,8 +136,8 @@ void sm_warp_reserve(struct sm_warp *s, const struct uop *u)
 {
     bool is_memory = u->cls == CLASS_MEM;
     for (uint32_t i = 0; i < u->words; i++) {
-        s->pending[i] |= u->def[i];
-        if (is_memory) s->pending_mem[i] |= u->def[i];
+        s->pending[i].any |= u->def[i];
+        if (is_memory) s->pending[i].memory |= u->def[i];
     }
     s->pending_preds |= u->def_preds;
 }
@@ -142,8 +146,8 @@ void sm_warp_release(struct sm *m, uint32_t w, const struct uop *u)
 {
     struct sm_warp *s = &m->warps[w];
     for (uint32_t i = 0; i < u->words; i++) {
-        s->pending[i] &= ~u->def[i];
-        s->pending_mem[i] &= ~u->def[i];
+        s->pending[i].any &= ~u->def[i];
+        s->pending[i].memory &= ~u->def[i];
     }
     s->pending_preds &= (uint8_t)~u->def_preds;
     m->changed = true;
@@ -167,6 +171,7 @@ void sm_warp_leave(struct sm *m, uint32_t w)
     if (--c->left) return;
     m->finished[s->cta / 64] |= bit(s->cta % 64);
     m->has_finished = true;
+    sm_tell_news(m);
 }
 
 /* PTX ISA, "nanosleep": a warp may sleep from nothing to twice what it asks for, which is a millisecond at most. */
@@ -182,6 +187,7 @@ void sm_warp_sleep(struct sm *m, uint32_t w, uint32_t ns)
     m->sleep_next = m->asleep ? MIN(m->sleep_next, until) : until;
     m->asleep |= bit(w);
     m->stats.sleeps++;
+    sm_set_alarm(m);
 }
 
 void sm_warps_awake(struct sm *m)
@@ -197,6 +203,7 @@ void sm_warps_awake(struct sm *m)
     }
     m->sleep_next = next;
     m->changed = true;
+    sm_set_alarm(m);
 }
 
 void sm_cta_recheck(struct sm *m, uint32_t cta)

@@ -109,8 +109,9 @@ void snapshot_own(const struct timed_gpu *g, struct gpu_kernel *k)
     own_sum(g, k, &k->own);
     k->loads = mem_zalloc(sizeof *k->loads * (count + 1));
     for (uint32_t i = 0; i < g->sm_count; i++) {
-        const struct pc_load_stats *l = sm_pc_loads(g->sms[i], k->grid);
-        if (l) loads_add(k->loads, l, count);
+        const struct pc_load_stats *l;
+        for (uint32_t pc = 0; pc < count && (l = sm_pc_load(g->sms[i], k->grid, pc)); pc++)
+            loads_add(&k->loads[pc], l, 1);
     }
 }
 

@@ -24,8 +24,9 @@ struct timed_options {
     bool no_skip;           /* tick every component every cycle */
     uint64_t sample_cycles; /* time series, 0 = none */
     uint32_t
-        threads;   /* that run the units of the machine; 0 and 1: the caller alone. The result is the same */
-    bool timeline; /* keep the CTAs for timed_cta_at */
+        threads; /* that run the units of the machine; 0 and 1: the caller alone. The result is the same */
+    bool threads_always; /* even where they do not pay, for tests */
+    bool timeline;       /* keep the CTAs for timed_cta_at */
     const volatile sig_atomic_t
         *stop; /* set by a signal handler: the run ends with what it has so far; may be NULL */
     void (*progress)(void *ctx,

@@ -77,9 +77,7 @@ struct timed_gpu {
     struct sm **sms;
     struct xbar *xbar;
     struct l2_slice **slices;
-    tick **slice_wakes; /* their own; core/wakes.h has them side by side */
     struct dram_channel **channels;
-    tick **channel_wakes;
     struct gpu_clock clock;
     tick edges[DOMAIN_COUNT];     /* the first edge of each domain at or after now */
     uint64_t core_cycle, core_ns; /* what kernels read as %clock and %globaltimer */

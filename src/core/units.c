@@ -5,7 +5,8 @@
 
 #include "mem/link.h"
 
-static void *zalloc_lines(size_t bytes)
+/* Lines that no other thread writes: two of the host's at a time. */
+static void *zalloc_apart(size_t bytes)
 {
     bytes = round_up_u64(bytes, UNITS_LINE);
     void *p = aligned_alloc(UNITS_LINE, bytes);
@@ -14,21 +15,19 @@ static void *zalloc_lines(size_t bytes)
     return p;
 }
 
-static uint64_t *make_mask(uint32_t count) { return zalloc_lines(sizeof(uint64_t) * ((count + 63) / 64)); }
+static uint64_t *make_mask(uint32_t count) { return zalloc_apart(sizeof(uint64_t) * ((count + 63) / 64)); }
 
 /* ---- life ---- */
 
-/* A mask of part i of `parts` equal ranges. */
-static uint64_t *make_range(uint32_t count, uint32_t i, uint32_t parts)
+/* Adds part i of `parts` equal ranges to a mask. */
+static void add_range(uint64_t *mask, uint32_t count, uint32_t i, uint32_t parts)
 {
-    uint64_t *mask = make_mask(count);
     for (uint32_t k = count * i / parts; k < count * (i + 1) / parts; k++) mask_add(mask, k);
-    return mask;
 }
 
 static struct unit *make_units(const struct req_pool *pool, uint32_t count)
 {
-    struct unit *list = zalloc_lines(sizeof *list * count);
+    struct unit *list = zalloc_apart(sizeof *list * count);
     for (uint32_t i = 0; i < count; i++) {
         req_part_init(&list[i].pool, pool);
         list[i].wake = list[i].xbar_wake = TICK_NEVER;
@@ -36,44 +35,42 @@ static struct unit *make_units(const struct req_pool *pool, uint32_t count)
     return list;
 }
 
-static void make_members(struct units *u, uint32_t count)
+/* Member i of `count` that share the units. */
+static void member_init(const struct units *u, struct member *m, uint32_t i, uint32_t count)
 {
-    u->member_count = count;
-    u->member_words = (count + 63) / 64;
-    u->members = zalloc_lines(sizeof *u->members * count);
-    u->called = make_mask(count);
-    for (uint32_t i = 0; i < count; i++) {
-        struct member *m = &u->members[i];
-        m->own_sms = make_range(u->sm_count, i, count);
-        m->own_parts = make_range(u->part_count, i, count);
-        m->sms = make_mask(u->sm_count);
-        m->parts = make_mask(u->part_count);
-        m->sm_at = zalloc_lines(sizeof(tick) * u->sm_count);
-        m->l2_at = zalloc_lines(sizeof(tick) * u->part_count);
-        m->dram_at = zalloc_lines(sizeof(tick) * u->part_count);
-        m->xbar_wake = TICK_NEVER;
-    }
+    const uint32_t words = u->sm_words + u->part_words;
+    uint64_t *own = zalloc_apart(sizeof *own * words);
+    add_range(own, u->sm_count, i, count);
+    add_range(own + u->sm_words, u->part_count, i, count);
+    *m = (struct member){
+        .own_sms = own, .own_parts = own + u->sm_words, .turns = zalloc_apart(sizeof *m->turns * words)};
 }
 
-static void free_members(struct units *u)
+static struct member *make_members(const struct units *u, uint32_t count)
 {
-    for (uint32_t i = 0; i < u->member_count; i++) {
-        struct member *m = &u->members[i];
-        free(m->own_sms);
-        free(m->own_parts);
-        free(m->sms);
-        free(m->parts);
-        free(m->sm_at);
-        free(m->l2_at);
-        free(m->dram_at);
+    struct member *list = zalloc_apart(sizeof *list * count);
+    for (uint32_t i = 0; i < count; i++) member_init(u, &list[i], i, count);
+    return list;
+}
+
+static void free_members(struct member *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        free((void *)list[i].own_sms);
+        free(list[i].turns);
     }
-    free(u->members);
-    free(u->called);
+    free(list);
+}
+
+static void make_notes(uint64_t **notes, uint32_t *words, uint32_t count)
+{
+    *words = (count + 7) / 8;
+    *notes = mem_zalloc_lines(sizeof **notes * *words);
 }
 
 struct units *units_create(struct timed_gpu *g)
 {
-    struct units *u = zalloc_lines(sizeof *u);
+    struct units *u = zalloc_apart(sizeof *u);
     u->gpu = g;
     u->sm_count = g->sm_count;
     u->part_count = g->channel_count;
@@ -83,18 +80,19 @@ struct units *units_create(struct timed_gpu *g)
     u->sms = make_units(&g->pool, u->sm_count);
     u->parts = make_units(&g->pool, u->part_count);
     u->logs = mem_zalloc(sizeof *u->logs * u->sm_count);
-    for (uint32_t i = 0; i < u->sm_count; i++) u->logs[i] = emu_log_create();
+    for (uint32_t i = 0; i < u->sm_count; i++) u->logs[i] = emu_log_create(&u->sms[i].news);
+    u->turn_stride = (uint32_t)round_up_u64(u->per_part, HOST_LINE / sizeof *u->turns);
+    u->turns = mem_zalloc_lines(sizeof *u->turns * u->turn_stride * u->part_count);
     wakes_init(&u->sm_wakes, u->sm_count);
-    wakes_init(&u->l2_wakes, u->part_count);
-    wakes_init(&u->dram_wakes, u->part_count);
-    u->sm_notes = zalloc_lines(u->sm_count);
-    u->part_notes = zalloc_lines(u->part_count);
-    u->sm_early = make_mask(u->sm_count);
-    u->part_early = make_mask(u->part_count);
+    wakes_init(&u->part_wakes, u->part_count);
+    make_notes(&u->sm_notes, &u->sm_note_words, u->sm_count);
+    make_notes(&u->part_notes, &u->part_note_words, u->part_count);
+    u->sm_news = make_mask(u->sm_count);
+    u->part_news = make_mask(u->part_count);
     u->order.sms = make_mask(u->sm_count);
     u->order.parts = make_mask(u->part_count);
     u->dram_first = g->clock.domains[DOMAIN_DRAM].period;
-    make_members(u, 1);
+    u->alone = make_members(u, 1);
     return u;
 }
 
@@ -102,16 +100,19 @@ void units_destroy(struct units *u)
 {
     if (!u) return;
     crew_destroy(u->crew);
-    free_members(u);
+    free_members(u->members, u->member_count);
+    free_members(u->alone, 1);
+    free(u->called);
+    free((void *)u->open);
     for (uint32_t i = 0; i < u->sm_count; i++) emu_log_destroy(u->logs[i]);
     for (uint32_t i = 0; i < u->part_count; i++) free(u->parts[i].atomics);
     wakes_free(&u->sm_wakes);
-    wakes_free(&u->l2_wakes);
-    wakes_free(&u->dram_wakes);
+    wakes_free(&u->part_wakes);
+    free(u->turns);
     free(u->sm_notes);
     free(u->part_notes);
-    free(u->sm_early);
-    free(u->part_early);
+    free(u->sm_news);
+    free(u->part_news);
     free(u->order.sms);
     free(u->order.parts);
     free(u->logs);
@@ -124,8 +125,12 @@ bool units_hire(struct units *u, uint32_t threads)
 {
     threads = MIN(threads, u->sm_count);
     if (threads <= 1) return true;
-    free_members(u);
-    make_members(u, threads);
+    u->member_count = threads;
+    u->member_words = (threads + 63) / 64;
+    u->members = make_members(u, threads);
+    u->called = make_mask(threads);
+    u->open = zalloc_apart(sizeof *u->open * u->part_words);
+    pace_init(&u->pace);
     u->crew = crew_create(threads, units_work, u);
     return u->crew != NULL;
 }
@@ -134,25 +139,39 @@ struct unit *units_sm(struct units *u, uint32_t sm) { return &u->sms[sm]; }
 struct unit *units_channel(struct units *u, uint32_t channel) { return &u->parts[channel]; }
 struct emu_log *const *units_logs(const struct units *u) { return u->logs; }
 
-static void join(struct link *to, struct link *from, tick *unit, tick *xbar, uint8_t *note)
+static void join(struct link *to, struct link *from, tick *unit, tick *other)
 {
-    to->producer_wake = unit;
-    to->consumer_wake = xbar;
-    to->producer_note = note;
-    from->producer_wake = xbar;
-    from->consumer_wake = unit;
-    from->consumer_note = note;
+    to->producer_wake = from->consumer_wake = unit;
+    to->consumer_wake = from->producer_wake = other;
+}
+
+static void join_xbar(struct link *to, struct link *from, tick *unit, tick *xbar, uint64_t *notes, uint32_t i)
+{
+    join(to, from, unit, xbar);
+    to->producer_note = from->consumer_note = (uint8_t *)notes + i;
 }
 
 void units_join_sm(struct units *u, uint32_t sm, struct link *to, struct link *from)
 {
-    join(to, from, &u->sms[sm].wake, &u->sms[sm].xbar_wake, &u->sm_notes[sm]);
+    struct unit *x = &u->sms[sm];
+    x->sm = u->gpu->sms[sm];
+    join_xbar(to, from, &x->wake, &x->xbar_wake, u->sm_notes, sm);
 }
 
 void units_join_slice(struct units *u, uint32_t slice, struct link *from, struct link *to)
 {
-    uint32_t part = slice / u->per_part;
-    join(to, from, u->gpu->slice_wakes[slice], &u->parts[part].xbar_wake, &u->part_notes[part]);
+    const uint32_t part = slice / u->per_part;
+    struct slice_turn *t = slice_turn_of(u, slice);
+    t->slice = u->gpu->slices[slice];
+    t->wake = *l2_wake(t->slice);
+    join_xbar(to, from, &t->wake, &u->parts[part].xbar_wake, u->part_notes, part);
+}
+
+void units_join_channel(struct units *u, uint32_t slice, struct link *to, struct link *from)
+{
+    struct unit *x = &u->parts[slice / u->per_part];
+    x->wake = *dram_wake(u->gpu->channels[slice / u->per_part]);
+    join(to, from, &slice_turn_of(u, slice)->wake, &x->wake);
 }
 
 void units_talk(struct units *u) { u->is_talkative = true; }

@@ -18,13 +18,16 @@
 struct timed_gpu;
 struct units;
 struct link;
+struct sm;
 
 enum { UNITS_LINE = 128 };
 
-/* What a unit has for itself. */
+/* What a unit has for itself. What every turn looks at is one line of the host's cache: as far as the length of the pool's free list. */
 struct unit {
-    _Alignas(UNITS_LINE) tick wake; /* of an SM: when it next has something to do */
+    _Alignas(UNITS_LINE) tick wake; /* when the SM, or the channel, next has something to do */
     tick xbar_wake;                 /* its links tell it in place of the crossbar's own */
+    struct sm *sm;                  /* of a partition: NULL */
+    uint8_t news;                   /* it has left something for the end of the step */
     struct req_pool pool;
     struct req *atomics; /* of a partition: that reached a slice in this step */
     uint32_t atomic_count, atomic_cap;
@@ -37,15 +40,17 @@ void units_destroy(struct units *u);
 struct unit *units_sm(struct units *u, uint32_t sm);
 struct unit *units_channel(struct units *u, uint32_t channel);
 struct emu_log *const *units_logs(const struct units *u); /* by SM */
-/* Their links with the crossbar leave word when it has told them something: to and from it. */
+/* The components are there. Their links with the crossbar, to and from it, leave word when it has told them something; those between a slice
+ * and its channel wake the other end. */
 void units_join_sm(struct units *u, uint32_t sm, struct link *to, struct link *from);
 void units_join_slice(struct units *u, uint32_t slice, struct link *from, struct link *to);
+void units_join_channel(struct units *u, uint32_t slice, struct link *to, struct link *from);
 void units_talk(struct units *u); /* SMs wake each other */
 
-/* When something will happen by itself: SMs, slices, channels; any time up to the next edge for one that comes then. The channels' is an
+/* When something will happen by itself: SMs, partitions; any time up to the next edge for one that comes then. The channels' is an
  * edge of theirs, or TICK_NEVER. */
 tick units_sm_wake(const struct timed_gpu *g);
-tick units_l2_wake(const struct timed_gpu *g);
+tick units_part_wake(const struct timed_gpu *g);
 tick units_dram_edge(const struct timed_gpu *g);
 
 /* The units of this step whose wake has come (all of them with no_skip), then what they wrote down. */

@@ -22,12 +22,6 @@ static void free_links(struct link *l, uint32_t count)
     free(l);
 }
 
-static void join(struct link *l, tick *producer, tick *consumer)
-{
-    l->producer_wake = producer;
-    l->consumer_wake = consumer;
-}
-
 /* Components keep the arrays that they are given. */
 static struct link **pointers(struct timed_gpu *g, struct link *l, uint32_t count)
 {
@@ -59,11 +53,7 @@ static void note_atomic(void *ctx, const struct req *r)
         u->atomics = mem_realloc(u->atomics, sizeof *u->atomics * u->atomic_cap);
     }
     u->atomics[u->atomic_count++] = *r;
-}
-
-static void place_request(const void *map, struct req *r)
-{
-    addrmap_route(map, r->addr, &r->slice, &r->channel);
+    u->news = 1;
 }
 
 static void create_sms(struct timed_gpu *g)
@@ -79,6 +69,7 @@ static void create_sms(struct timed_gpu *g)
 
                              .pool = &units_sm(g->units, i)->pool,
                              .wake = &units_sm(g->units, i)->wake,
+                             .news = &units_sm(g->units, i)->news,
                              .to_xbar = &g->links.sm_to_xbar[i],
                              .from_xbar = &g->links.xbar_to_sm[i],
                              .mechs = g->mechs,
@@ -104,37 +95,31 @@ static void create_memory(struct timed_gpu *g)
     g->xbar = xbar_create(&m->xbar, g->sm_count, g->slice_count, &clocks[DOMAIN_XBAR], &g->pool, from_sm,
                           to_slice, from_slice, to_sm);
     g->slices = mem_zalloc(sizeof *g->slices * g->slice_count);
-    g->slice_wakes = mem_zalloc(sizeof *g->slice_wakes * g->slice_count);
     uint32_t per_channel = g->slice_count / g->channel_count;
     for (uint32_t i = 0; i < g->slice_count; i++) {
         struct unit *unit = units_channel(g->units, i / per_channel);
         g->slices[i] = l2_create(&m->l2, i, &clocks[DOMAIN_L2], &clocks[DOMAIN_CORE], &unit->pool,
                                  to_slice[i], from_slice[i], to_dram[i], from_dram[i]);
-        g->slice_wakes[i] = l2_wake(g->slices[i]);
         l2_use_map(g->slices[i], addrmap_slice_addr,
                    g->map); /* sets by the address without the slice's bits */
         l2_on_atomic(g->slices[i], note_atomic, unit);
     }
     g->channels = mem_zalloc(sizeof *g->channels * g->channel_count);
-    g->channel_wakes = mem_zalloc(sizeof *g->channel_wakes * g->channel_count);
     for (uint32_t i = 0; i < g->channel_count; i++) {
         g->channels[i] = dram_create(&m->dram, i, g->map, &clocks[DOMAIN_DRAM], &clocks[DOMAIN_CORE],
                                      &units_channel(g->units, i)->pool, to_dram + i * per_channel,
                                      from_dram + i * per_channel, per_channel);
-        g->channel_wakes[i] = dram_wake(g->channels[i]);
     }
 }
 
 static void join_links(struct timed_gpu *g)
 {
     struct gpu_links *l = &g->links;
-    uint32_t per_channel = g->slice_count / g->channel_count;
     for (uint32_t i = 0; i < g->sm_count; i++)
         units_join_sm(g->units, i, &l->sm_to_xbar[i], &l->xbar_to_sm[i]);
     for (uint32_t i = 0; i < g->slice_count; i++) {
         units_join_slice(g->units, i, &l->xbar_to_slice[i], &l->slice_to_xbar[i]);
-        join(&l->slice_to_dram[i], g->slice_wakes[i], g->channel_wakes[i / per_channel]);
-        join(&l->dram_to_slice[i], g->channel_wakes[i / per_channel], g->slice_wakes[i]);
+        units_join_channel(g->units, i, &l->slice_to_dram[i], &l->dram_to_slice[i]);
     }
     xbar_take_notes(g->xbar);
 }
@@ -155,8 +140,7 @@ bool wiring_create(struct timed_gpu *g, struct diag_list *diags)
     g->channel_count = addrmap_channels(g->map);
     g->mech_gpu_states = mech_gpu_create(g->mechs);
     req_pool_init(&g->pool, POOL_START);
-    g->pool.place = place_request;
-    g->pool.place_ctx = g->map;
+    g->pool.map = g->map;
     g->units = units_create(g);
     create_links(g);
     create_sms(g);
@@ -174,9 +158,7 @@ void wiring_destroy(struct timed_gpu *g)
     if (g->xbar) xbar_destroy(g->xbar);
     free(g->sms);
     free(g->slices);
-    free(g->slice_wakes);
     free(g->channels);
-    free(g->channel_wakes);
     struct gpu_links *l = &g->links;
     free_links(l->sm_to_xbar, g->sm_count);
     free_links(l->xbar_to_sm, g->sm_count);

@@ -171,21 +171,10 @@ bool atomic_reach(struct warp *w, const struct isa_inst *i, uint32_t mask, struc
     return memory_reach(w, &d, mask, r);
 }
 
-/* Counting is most of what programs do with atomics. */
-static bool counts(const struct isa_inst *i)
+bool atomic_counts(const struct isa_inst *i)
 {
-    return i->mod2 == ISA_ATOM_ADD && (i->type == ISA_U32 || i->type == ISA_S32) && i->dst[0] == ISA_NONE;
-}
-
-static void count_lanes(const struct reach *r, const uint32_t *a, uint32_t mask)
-{
-    FOR_LANES (l, mask) {
-        uint8_t *p = reach_lane(r, l);
-        uint32_t word;
-        memcpy(&word, p, sizeof word);
-        word += a[l];
-        memcpy(p, &word, sizeof word);
-    }
+    return i->op == ISA_OP_ATOM_32 && i->mod2 == ISA_ATOM_ADD && (i->type == ISA_U32 || i->type == ISA_S32) &&
+           i->dst[0] == ISA_NONE;
 }
 
 #define ATOM_SMALL(NAME, TYPE, BITS)                                                                         \
@@ -194,8 +183,8 @@ static void count_lanes(const struct reach *r, const uint32_t *a, uint32_t mask)
         struct reach r;                                                                                      \
         if (!atomic_reach(x->warp, i, mask, &r)) return;                                                     \
         const uint32_t *a = exec_src(x, i->src[1]);                                                          \
-        if (BITS == 32 && counts(i)) {                                                                       \
-            count_lanes(&r, a, mask);                                                                        \
+        if (BITS == 32 && atomic_counts(i)) {                                                                \
+            FOR_LANES (c, mask) atomic_count(reach_lane(&r, c), a[c]);                                       \
             return;                                                                                          \
         }                                                                                                    \
         const uint32_t *b = i->src[2] == ISA_NONE ? a : exec_src(x, i->src[2]);                              \
@@ -254,20 +243,30 @@ static void op_atom_128(struct exec *x, const struct isa_inst *i, uint32_t mask)
 }
 
 /* ---- a lane by itself ---- */
-void atomic_operands(const struct exec *x, const struct isa_inst *i, uint32_t lane,
-                     uint64_t value[ATOMIC_VALUES])
+static bool is_wide(const struct isa_inst *i) { return i->op == ISA_OP_ATOM_64 || i->op == ISA_OP_ATOM_128; }
+
+void atomic_operands(const struct exec *x, const struct isa_inst *i, struct atomic_rows *out)
 {
-    bool is_wide = i->op == ISA_OP_ATOM_64 || i->op == ISA_OP_ATOM_128;
     for (uint32_t s = 0; s < ATOMIC_VALUES; s++) {
-        uint16_t o = i->src[1 + s];
-        value[s] = o == ISA_NONE ? 0 : is_wide ? row_u64(exec_src(x, o), lane) : exec_src(x, o)[lane];
+        if (i->src[1 + s] == ISA_NONE) continue;
+        const uint32_t *row = exec_src(x, i->src[1 + s]);
+        memcpy(out->low[s], row, sizeof out->low[s]);
+        if (is_wide(i)) memcpy(out->high[s], row + ISA_LANES, sizeof out->high[s]);
     }
 }
 
-void atomic_lane(const struct isa_inst *i, bool in_global, uint8_t *p, const uint64_t value[ATOMIC_VALUES],
-                 uint64_t old[2])
+static uint64_t operand(const struct isa_inst *i, const struct atomic_rows *v, uint32_t s, uint32_t lane)
+{
+    if (i->src[1 + s] == ISA_NONE) return 0;
+    return v->low[s][lane] | (is_wide(i) ? (uint64_t)v->high[s][lane] << 32 : 0);
+}
+
+void atomic_lane(const struct isa_inst *i, bool in_global, uint8_t *p, const struct atomic_rows *v,
+                 uint32_t lane, uint64_t old[2])
 {
     uint32_t bytes = atom_bytes(i);
+    const uint64_t value[ATOMIC_VALUES] = {operand(i, v, 0, lane), operand(i, v, 1, lane),
+                                           operand(i, v, 2, lane), operand(i, v, 3, lane)};
     old[0] = old[1] = 0;
     memcpy(old, p, bytes); /* little-endian */
     if (bytes == 16) {
@@ -283,11 +282,10 @@ void atomic_lane(const struct isa_inst *i, bool in_global, uint8_t *p, const uin
 
 void atomic_result(const struct exec *x, const struct isa_inst *i, uint32_t lane, const uint64_t old[2])
 {
-    bool is_wide = i->op == ISA_OP_ATOM_64 || i->op == ISA_OP_ATOM_128;
     for (uint32_t d = 0; d < 2; d++) {
         if (i->dst[d] == ISA_NONE) continue;
         uint32_t *dst = exec_dst(x, i->dst[d]);
-        if (is_wide)
+        if (is_wide(i))
             set_row_u64(dst, lane, old[d]);
         else
             dst[lane] = (uint32_t)old[d];

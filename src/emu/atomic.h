@@ -11,15 +11,28 @@
 uint64_t atomic_compute(enum isa_atom op, enum isa_type type, uint32_t bits, bool in_global, uint64_t old,
                         uint64_t a, uint64_t b);
 
-/* The same for one lane of an instruction: its operands, what it makes of the bytes at p, its result. The
- * instructions themselves do all lanes at once. */
+/* The operands of an instruction, a row of lanes each: low words, and high words where it has them. Only the rows that it
+ * has are ever touched. */
 enum { ATOMIC_VALUES = 4 };
+struct atomic_rows {
+    uint32_t low[ATOMIC_VALUES][ISA_LANES], high[ATOMIC_VALUES][ISA_LANES];
+};
+
+/* The instructions themselves do all lanes at once; here what one lane makes of the bytes at p, and its result. */
 bool atomic_reach(struct warp *w, const struct isa_inst *i, uint32_t mask, struct reach *r);
-void atomic_operands(const struct exec *x, const struct isa_inst *i, uint32_t lane,
-                     uint64_t value[ATOMIC_VALUES]);
-void atomic_lane(const struct isa_inst *i, bool in_global, uint8_t *p, const uint64_t value[ATOMIC_VALUES],
-                 uint64_t old[2]);
+void atomic_operands(const struct exec *x, const struct isa_inst *i, struct atomic_rows *out);
+void atomic_lane(const struct isa_inst *i, bool in_global, uint8_t *p, const struct atomic_rows *v,
+                 uint32_t lane, uint64_t old[2]);
 void atomic_result(const struct exec *x, const struct isa_inst *i, uint32_t lane, const uint64_t old[2]);
+/* True: a 32-bit sum whose result nobody wants, most of what programs do with atomics; then this is what it does. */
+bool atomic_counts(const struct isa_inst *i);
+static inline void atomic_count(uint8_t *p, uint32_t more)
+{
+    uint32_t word;
+    memcpy(&word, p, sizeof word);
+    word += more;
+    memcpy(p, &word, sizeof word);
+}
 
 /* Whether operation and type go together at all. */
 bool atomic_known(enum isa_atom op, enum isa_type type, uint32_t bits);

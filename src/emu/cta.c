@@ -19,7 +19,7 @@ bool cta_create(struct cta *c, struct run *run)
     size_t row_bytes = ISA_LANES * sizeof(uint32_t);
     size_t file_bytes = run->image->reg_rows * row_bytes;
     *c = (struct cta){.run = run, .warp_count = warps};
-    c->warps = mem_zalloc(sizeof *c->warps * warps);
+    c->warps = mem_zalloc_lines(sizeof *c->warps * warps);
     c->registers = aligned_alloc(128, round_up_u64(file_bytes * warps, 128));
     c->shared = aligned_alloc(128, round_up_u64(MAX(run->shared_bytes, 1u), 128));
     if (run->local_bytes) c->local = calloc((size_t)warps * ISA_LANES, run->local_bytes);

@@ -40,27 +40,17 @@ void deferred_op(struct exec *x, const struct isa_inst *i, uint32_t mask)
     p->last = 0;
     if (!atomic_reach(w, i, mask, &r)) return;
     uint32_t later = mask & ~r.shared;
-    struct deferred *d = NULL;
-    if (later) {
-        p->last = record_new(p);
-        d = deferred_at(p, p->last);
-        d->inst = i;
-        d->warp = w;
-        d->todo = d->owed = later;
-        d->next = d->logged = 0;
-        warp_append(p, w, p->last);
-    }
-    FOR_LANES (l, mask) {
-        uint64_t value[ATOMIC_VALUES], old[2];
-        atomic_operands(x, i, l, value);
-        if (later >> l & 1) {
-            d->addr[l] = (uint64_t)(uintptr_t)reach_lane(&r, l);
-            memcpy(d->value[l], value, sizeof value);
-        } else {
-            atomic_lane(i, false, reach_lane(&r, l), value, old);
-            atomic_result(x, i, l, old);
-        }
-    }
+    if (r.shared) w->run->table[i->op](x, i, r.shared);
+    if (!later) return;
+    p->last = record_new(p);
+    struct deferred *d = deferred_at(p, p->last);
+    d->inst = i;
+    d->warp = w;
+    d->todo = d->owed = later;
+    d->next = d->logged = 0;
+    warp_append(p, w, p->last);
+    FOR_LANES (l, later) d->addr[l] = (uint64_t)(uintptr_t)reach_lane(&r, l);
+    atomic_operands(x, i, &d->values);
 }
 
 /* Lanes of a record happen, in ascending order. */
@@ -69,9 +59,13 @@ static void happen(struct deferred *d, uint32_t lanes)
     lanes &= d->todo;
     d->todo &= ~lanes;
     d->logged &= ~lanes;
+    if (atomic_counts(d->inst)) {
+        FOR_LANES (c, lanes) atomic_count((uint8_t *)(uintptr_t)d->addr[c], d->values.low[0][c]);
+        return;
+    }
     FOR_LANES (l, lanes) {
         uint64_t old[2];
-        atomic_lane(d->inst, true, (uint8_t *)(uintptr_t)d->addr[l], d->value[l], old);
+        atomic_lane(d->inst, true, (uint8_t *)(uintptr_t)d->addr[l], &d->values, l, old);
         if (d->warp) atomic_result(&d->warp->x, d->inst, l, old);
     }
 }

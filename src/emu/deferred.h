@@ -18,7 +18,7 @@ struct deferred {
     uint32_t logged;   /* lanes of todo that the log of the SM has (late.h) */
     uint32_t next;     /* of the warp, in program order; or of the free ones */
     uint64_t addr[ISA_LANES];
-    uint64_t value[ISA_LANES][ATOMIC_VALUES];
+    struct atomic_rows values;
 };
 
 struct deferred_pool {

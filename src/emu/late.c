@@ -3,12 +3,13 @@
 
 enum { LOG_START = 8 }; /* entries: the stores that the schedulers of an SM issue in a cycle */
 
-struct emu_log *emu_log_create(void)
+struct emu_log *emu_log_create(uint8_t *news)
 {
     struct emu_log *log = mem_zalloc(sizeof *log);
     for (int i = 0; i < LOG_START; i++) vec_push(&log->entries, (struct late_entry){.mask = 0});
     log->entries.len = 0;
     log->lo = UINT64_MAX;
+    log->news = news;
     return log;
 }
 
@@ -31,6 +32,7 @@ static struct late_entry *entry_new(struct emu_log *log, enum late_kind kind, ui
     struct late_entry *e = &log->entries.data[log->entries.len++];
     e->kind = (uint8_t)kind;
     e->mask = mask;
+    *log->news = 1;
     return e;
 }
 
@@ -122,7 +124,7 @@ static void view_atomics(const struct late_entry *e, uint8_t *from, uint8_t *vie
     const struct deferred *d = deferred_at(e->pool, e->record);
     FOR_LANES (l, e->fresh) {
         uint64_t old[2], at = d->addr[l] - (uint64_t)(uintptr_t)from;
-        if (at < LATE_LANE_BYTES) atomic_lane(d->inst, true, view + at, d->value[l], old);
+        if (at < LATE_LANE_BYTES) atomic_lane(d->inst, true, view + at, &d->values, l, old);
     }
 }
 

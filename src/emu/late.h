@@ -42,6 +42,7 @@ struct late_entry {
 struct emu_log {
     VEC(struct late_entry) entries; /* emptied, never given back: it grows to what a cycle needs */
     uint64_t lo, hi;                /* all bytes that the entries touch lie in [lo, hi) */
+    uint8_t *news;                  /* who applies it looks here first */
     uint8_t views[ISA_LANES][LATE_LANE_BYTES];
 };
 

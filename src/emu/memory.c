@@ -80,7 +80,10 @@ static void load_row_32(uint32_t *dst, const struct reach *r, uint32_t at, uint3
         }
         return;
     }
-    FOR_LANES (l, mask) dst[l] = get_32(r->at[l] + at);
+    if (mask == UINT32_MAX)
+        for (uint32_t l = 0; l < ISA_LANES; l++) dst[l] = get_32(r->at[l] + at);
+    else
+        FOR_LANES (l, mask) dst[l] = get_32(r->at[l] + at);
 }
 
 static void op_ld_32(struct exec *x, const struct isa_inst *i, uint32_t mask)

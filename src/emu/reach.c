@@ -174,7 +174,8 @@ static bool reach_regular(struct warp *w, const struct access_desc *d, const str
 {
     const uint32_t *lo = a->lo;
     int64_t stride = (int32_t)(lo[1] - lo[0]);
-    uint32_t off = 0;
+    uint32_t off = lo[2] - lo[1] - (uint32_t)stride;
+    if (off) return false; /* most that are not regular end here */
     for (uint32_t l = 0; l < ISA_LANES; l++) off |= lo[l] - (lo[0] + l * (uint32_t)stride);
     if (a->hi)
         for (uint32_t l = 0; l < ISA_LANES; l++) off |= a->hi[l] ^ a->hi[0];
@@ -195,18 +196,42 @@ static bool reach_regular(struct warp *w, const struct access_desc *d, const str
     return true;
 }
 
+#define BITS_4(n) 1u << (n), 2u << (n), 4u << (n), 8u << (n)
+static const uint32_t lane_bit[ISA_LANES] = {BITS_4(0),  BITS_4(4),  BITS_4(8),  BITS_4(12),
+                                             BITS_4(16), BITS_4(20), BITS_4(24), BITS_4(28)};
+
+/* Of the lanes of mask, plus offset: lowest and highest address, and the bits that any of them has. Low words alone are
+ * compared, in vector code. False: their high words differ. */
+static bool bounds_of(const struct addresses *a, uint32_t mask, int64_t offset, uint64_t *low, uint64_t *high,
+                      uint32_t *bits)
+{
+    const uint32_t *lo = a->lo, *hi = a->hi ? a->hi : a->lo, first = lane_first(mask);
+    const uint32_t add = a->hi ? 0 : (uint32_t)offset, lo_first = lo[first], hi_first = hi[first];
+    uint32_t least = UINT32_MAX, most = 0, any = 0, differs = 0;
+    for (uint32_t l = 0; l < ISA_LANES; l++) { /* lanes outside of mask count as the first one */
+        uint32_t in = mask & lane_bit[l] ? UINT32_MAX : 0;
+        uint32_t v = (lo_first ^ ((lo[l] ^ lo_first) & in)) + add;
+        least = MIN(least, v);
+        most = MAX(most, v);
+        any |= v;
+        differs |= (hi[l] ^ hi_first) & in;
+    }
+    uint64_t base = a->hi ? ((uint64_t)hi_first << 32) + (uint64_t)offset : 0;
+    *low = base + least;
+    *high = base + most;
+    *bits = any;
+    return !a->hi || !differs;
+}
+
 /* Lanes of any pattern in one place, checked as one range. */
 static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t mask, const struct addresses *a,
                         struct reach *out)
 {
-    uint64_t low = UINT64_MAX, high = 0, bits = 0;
-    FOR_LANES (l, mask) {
-        uint64_t address = address_of(a, l, d->offset);
-        bits |= address;
-        low = MIN(low, address);
-        high = MAX(high, address);
-    }
-    if (bits & (d->bytes - 1) || high - low > UINT32_MAX) return false;
+    uint64_t low, high;
+    uint32_t bits;
+    if (!bounds_of(a, mask, d->offset, &low, &high, &bits)) return false;
+    if (a->hi && d->offset & (d->bytes - 1)) return false; /* seldom: then lanes are looked at one by one */
+    if (bits & (d->bytes - 1) || high < low) return false; /* the latter: it wrapped */
     uint64_t from = low, to = high;
     enum place place = place_of(d->space, &from);
     if (place_of(d->space, &to) != place) return false;
@@ -214,7 +239,11 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
     if (!p) return false;
     size_t apart = place == PLACE_LOCAL ? w->run->local_bytes : 0;
     out->regular = false;
-    FOR_LANES (l, mask) out->at[l] = p + (address_of(a, l, d->offset) - low) + l * apart;
+    uint64_t base = (uint64_t)(uintptr_t)p;
+    uint32_t least = (uint32_t)low - (uint32_t)d->offset;
+    for (uint32_t l = 0; l < ISA_LANES;
+         l++) /* of the others nobody asks: without a test this is vector code */
+        out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
     out->shared = place == PLACE_SHARED ? mask : 0;
     out->global = place == PLACE_GLOBAL ? mask : 0;
     return true;

@@ -387,7 +387,7 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
     if (mask && describe(i, &d)) record(w, i, &d, out);
     if (mask && i->op == ISA_OP_TEX) record_texture(w, i, out);
     out->sleep_ns = i->op == ISA_OP_NANOSLEEP ? longest_sleep(w, i, mask) : 0;
-    bool defers = out->is_atomic && defer_atomics;
+    bool defers = out->is_atomic && defer_atomics && out->mask & ~out->shared_lanes;
     if (w->deferred_first && mask) keep_order(w, i, defers, out);
     if (defers) {
         fn = deferred_op;

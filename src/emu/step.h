@@ -36,7 +36,7 @@ void emu_grid_clock(struct emu_grid *g, const uint64_t *cycles, const uint64_t *
 /* The SMs of a machine, stepped by several threads. What the warps of an SM do to device memory goes into its log and
  * happens when emu_log_apply is called, and nobody steps; its own loads see it before. Logs are the caller's: an SM has one for all
  * grids. emu_grid_share comes before the first CTA; opening and closing CTAs and grids is for one thread at a time. */
-struct emu_log *emu_log_create(void);
+struct emu_log *emu_log_create(uint8_t *news); /* set to 1 when something is written into it */
 void emu_log_destroy(struct emu_log *log);
 bool emu_log_is_empty(const struct emu_log *log);
 bool emu_log_apply(struct emu_log *log); /* false: a call of the device runtime has faulted */
@@ -69,7 +69,7 @@ struct emu_texels {
     uint8_t count[ISA_LANES]; /* 0: the border alone */
 };
 
-struct emu_access { /* what a step did beyond registers */
+struct emu_access { /* what a step did beyond registers; what every instruction fills comes first */
     const struct isa_inst *inst;
     uint32_t pc;
     uint32_t
@@ -79,18 +79,18 @@ struct emu_access { /* what a step did beyond registers */
         space; /* enum isa_space, generic resolved: GLOBAL, SHARED, LOCAL, CONST, PARAM; ISA_GENERIC = no memory access.
                                * When lanes of one generic access differ in space it is the first lane's. */
     bool is_store, is_atomic, is_texture, is_prefetch;
+    bool
+        deferred; /* a global atomic that has not happened yet: emu_atomic_apply must be called for each lane of
+                               * mask & ~shared_lanes */
     uint8_t bytes;                      /* per lane, vector included: 1 to 16 (32 for four 64-bit words) */
     uint32_t shared_lanes, local_lanes; /* of mask */
+    uint32_t atomic_record;             /* of a deferred atomic */
+    uint32_t sleep_ns; /* nanosleep: the longest that any lane asks for; other instructions 0 */
     uint64_t addr
         [ISA_LANES]; /* for the lanes of mask: global, const and param: device address; shared: offset in the CTA's shared
                                * memory; local: offset in the thread's local memory; texture: address of the first texel read, or of the texture. Of
                                * cp.async where it reads; it writes shared memory as well */
-    bool
-        deferred; /* a global atomic that has not happened yet: emu_atomic_apply must be called for each lane of
-                               * mask & ~shared_lanes */
-    uint32_t atomic_record;   /* its record */
     struct emu_texels texels; /* is_texture: all texels of the lanes of mask; bytes is the size of one */
-    uint32_t sleep_ns;        /* nanosleep: the longest that any lane asks for; other instructions 0 */
 };
 
 /* Executes the next instruction. False: it faulted, or the CTA is in deadlock (the fault given to emu_grid_open is filled). With

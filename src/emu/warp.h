@@ -63,22 +63,27 @@ struct run;
 struct run_share;
 struct cta;
 
+/* A step touches the first three lines of the host's cache, and the leaf. */
 struct warp {
-    struct exec x;       /* x.warp = this warp */
-    uint32_t event;      /* enum warp_event */
-    uint32_t sync_seen;  /* the code read memory as one does that waits for another thread */
-    struct leaf *leaf;   /* the current one */
-    uint64_t insts;      /* executed so far */
-    uint64_t turn_start; /* insts when its turn began */
+    _Alignas(HOST_LINE) struct exec x; /* x.warp = this warp */
+    uint32_t event;                    /* enum warp_event */
+    uint32_t sync_seen;                /* the code read memory as one does that waits for another thread */
+    struct leaf *leaf;                 /* the current one */
+    uint32_t index;                    /* in the CTA */
+    uint32_t live;                     /* lanes that exist and have not ended */
+    uint32_t turn_insts;               /* when stepped: executed since the leaf's last turn */
+    uint32_t deferred_first;           /* when stepped: its atomics that have not happened yet: deferred.h */
     uint32_t pred[8];
     struct run *run;
     struct run_share *share; /* of its SM */
     struct cta *cta;
-    uint8_t *local;                   /* local memory of lane 0; the others follow, run->local_bytes apart */
+    uint64_t insts;      /* executed so far */
+    uint64_t turn_start; /* insts when its turn began */
+    struct emu_texels
+        *texels;    /* when stepped: where a texture fetch says what each lane read; NULL: nobody asks */
+    uint8_t *local; /* local memory of lane 0; the others follow, run->local_bytes apart */
     const uint32_t (*tid)[ISA_LANES]; /* x, y, z of its threads */
-    uint32_t index;                   /* in the CTA */
     uint32_t lanes;                   /* that exist: fewer than 32 in the last warp of an odd CTA */
-    uint32_t live;                    /* that exist and have not ended */
     uint32_t leaf_used, leaf_ready;   /* masks of slots */
     uint32_t sync_waiting;            /* mask of slots that are AT_SYNC */
     uint64_t node_used;
@@ -86,10 +91,6 @@ struct warp {
     struct leaf leaves[LEAVES_MAX];
     struct node nodes[NODES_MAX];
     VEC(struct call_row) calls; /* return addresses, by depth */
-    /* When stepped: */
-    uint32_t turn_insts;       /* executed since the leaf's last turn */
-    uint32_t deferred_first;   /* its atomics that have not happened yet: deferred.h */
-    struct emu_texels *texels; /* where a texture fetch says what each lane read; NULL: nobody asks */
 };
 
 enum warp_end { WARP_TURN_OVER, WARP_SPINS, WARP_BLOCKED, WARP_DONE, WARP_FAULT };

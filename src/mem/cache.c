@@ -37,13 +37,14 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
     assert(g->sets >= 1 && g->ways >= 1 && is_pow2_u64(g->line_bytes));
     assert(!g->sectored || (g->line_bytes >= CACHE_SECTOR_BYTES && g->line_bytes <= 32 * CACHE_SECTOR_BYTES));
     *c = (struct cache){.g = *g, .ways_max = g->ways, .rng.state = RNG_SEED, .full_sectors = 1};
-    c->lines = mem_zalloc(sizeof *c->lines * g->sets * g->ways);
-    c->tags = mem_zalloc(sizeof *c->tags * g->sets * g->ways);
-    c->order = mem_zalloc(sizeof *c->order * g->sets * g->ways);
-    if (g->ways > CACHE_NARROW_WAYS) c->wide = cache_wide_create(g->sets, g->ways);
+    c->lines = mem_zalloc_lines(sizeof *c->lines * g->sets * g->ways);
+    if (g->ways > CACHE_NARROW_WAYS)
+        c->wide = cache_wide_create(g->sets, g->ways);
+    else
+        c->tags = mem_zalloc_lines(sizeof *c->tags * ((size_t)g->sets * g->ways + 3)); /* for the search */
     if (g->sectored) c->full_sectors = (uint32_t)((1ull << (g->line_bytes / CACHE_SECTOR_BYTES)) - 1);
-    c->line_shift = (uint32_t)__builtin_ctz(g->line_bytes);
-    c->index_bits = is_pow2_u64(g->sets) ? (uint32_t)__builtin_ctz(g->sets) : 0;
+    c->line_shift = (uint8_t)__builtin_ctz(g->line_bytes);
+    c->index_bits = is_pow2_u64(g->sets) ? (uint8_t)__builtin_ctz(g->sets) : 0;
     c->set_inverse = UINT64_MAX / g->sets + 1;
     if (g->index == CACHE_INDEX_IPOLY) cache_make_ipoly(c);
 }
@@ -53,18 +54,18 @@ void cache_free(struct cache *c)
     cache_wide_destroy(c->wide);
     free(c->lines);
     free(c->tags);
-    free(c->order);
     c->wide = NULL;
     c->lines = NULL;
-    c->tags = c->order = NULL;
+    c->tags = NULL;
 }
 
 void cache_clear(struct cache *c)
 {
     memset(c->lines, 0, sizeof *c->lines * cache_lines(c));
-    memset(c->tags, 0, sizeof *c->tags * cache_lines(c));
-    memset(c->order, 0, sizeof *c->order * cache_lines(c));
-    if (c->wide) cache_wide_clear(c->wide);
+    if (c->tags)
+        memset(c->tags, 0, sizeof *c->tags * cache_lines(c));
+    else
+        cache_wide_clear(c->wide);
     c->clock = 0;
     c->found_tag = 0;
     c->rng.state = RNG_SEED;
@@ -114,21 +115,33 @@ static inline uint32_t cache_index_of(const struct cache *c, uint64_t addr)
 
 uint32_t cache_set_of(const struct cache *c, uint64_t addr) { return cache_index_of(c, addr); }
 
-static uint64_t cache_tag_of(const struct cache *c, uint64_t addr)
+static inline uint64_t cache_tag_of(const struct cache *c, uint64_t addr)
 {
     return (addr >> c->line_shift << c->line_shift) + 1;
 }
 
-static uint32_t cache_search(const struct cache *c, uint64_t addr, uint64_t tag)
+static uint32_t cache_search_wide(const struct cache *c, uint64_t addr)
 {
-    if (c->wide) {
-        uint32_t line = cache_wide_find(c->wide, c->lines, tag - 1);
-        return line == CACHE_NO_LINE || line % c->ways_max < c->g.ways ? line : CACHE_NO_LINE;
-    }
-    uint32_t first = cache_index_of(c, addr) * c->ways_max, end = first + c->g.ways;
-    for (uint32_t i = first; i < end; i++)
-        if (c->tags[i] == tag) return i;
-    return CACHE_NO_LINE;
+    uint32_t first = cache_index_of(c, addr) * c->ways_max;
+    uint32_t way = cache_wide_find(c->wide, &c->lines[first], first / c->ways_max, addr);
+    return way < c->g.ways ? first + way : CACHE_NO_LINE;
+}
+
+/* Which of four ways hold the tag. */
+static inline uint32_t cache_match(const struct cache_tag *t, uint64_t tag)
+{
+    return (uint32_t)(t[0].tag == tag) | (uint32_t)(t[1].tag == tag) << 1 | (uint32_t)(t[2].tag == tag) << 2 |
+           (uint32_t)(t[3].tag == tag) << 3;
+}
+
+/* Four at a time, whatever they hold, so that the host has no branch to guess; what lies behind the set does not count. */
+static uint32_t cache_search(struct cache *c, uint64_t addr, uint64_t tag)
+{
+    uint32_t first = cache_index_of(c, addr) * c->ways_max, ways = c->g.ways, found = 0;
+    c->found_first = first;
+    for (uint32_t i = 0; i < ways; i += 4) found |= cache_match(&c->tags[first + i], tag) << i;
+    found &= (1u << ways) - 1;
+    return found ? first + (uint32_t)__builtin_ctz(found) : CACHE_NO_LINE;
 }
 
 /* The line that holds the address, or CACHE_NO_LINE. An access that is refused asks again, mostly with the same tags as before. */
@@ -137,7 +150,14 @@ static inline uint32_t cache_find(struct cache *c, uint64_t addr)
     uint64_t tag = cache_tag_of(c, addr);
     if (c->found_tag == tag) return c->found_line;
     c->found_tag = tag;
-    return c->found_line = cache_search(c, addr, tag);
+    return c->found_line = c->tags ? cache_search(c, addr, tag) : cache_search_wide(c, tag - 1);
+}
+
+/* Where the set of an address begins. */
+static inline uint32_t cache_first_of(const struct cache *c, uint64_t addr)
+{
+    if (c->tags && c->found_tag == cache_tag_of(c, addr)) return c->found_first;
+    return cache_index_of(c, addr) * c->ways_max;
 }
 
 enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
@@ -150,20 +170,24 @@ enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sector
     return missing & ~l->reserved ? CACHE_SECTOR_MISS : CACHE_HIT_RESERVED;
 }
 
+static bool cache_is_awaited(const struct cache *c, uint32_t line) { return c->lines[line].reserved != 0; }
+
 enum cache_outcome cache_probe(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
 {
     enum cache_outcome outcome = cache_look_up(c, addr, sectors, line);
     if (outcome != CACHE_MISS) return outcome;
-    uint32_t first = cache_index_of(c, addr) * c->ways_max, end = first + c->g.ways;
+    uint32_t first = cache_first_of(c, addr), end = first + c->g.ways;
     for (uint32_t i = first; i < end; i++)
-        if (!(c->order[i] & CACHE_AWAITED)) return CACHE_MISS;
+        if (c->tags ? !(c->tags[i].order & CACHE_AWAITED) : !cache_is_awaited(c, i)) return CACHE_MISS;
     return CACHE_RESERVATION_FAIL;
 }
 
-static void cache_set_order(struct cache *c, uint32_t line, uint64_t order)
+static inline void cache_set_order(struct cache *c, uint32_t line, uint64_t order)
 {
-    c->order[line] = (c->order[line] & CACHE_AWAITED) | order;
-    if (c->wide) cache_wide_renew(c->wide, line);
+    if (c->tags)
+        c->tags[line].order = (c->tags[line].order & CACHE_AWAITED) | order;
+    else
+        cache_wide_renew(c->wide, line);
 }
 
 void cache_touch(struct cache *c, uint32_t line)
@@ -175,54 +199,67 @@ void cache_touch(struct cache *c, uint32_t line)
 /* ---- victims ---- */
 
 /* A draw that depends on what the cache has done, not on how often a blocked miss has asked. */
-static uint32_t cache_draw(const struct cache *c, uint32_t first)
+COLD static uint32_t cache_draw(const struct cache *c, uint32_t first)
 {
     uint32_t candidates = 0, end = first + c->g.ways;
     for (uint32_t i = first; i < end; i++) {
-        if (!c->order[i]) return i;
-        candidates += !(c->order[i] & CACHE_AWAITED);
+        if (!c->lines[i].used) return i;
+        candidates += !cache_is_awaited(c, i);
     }
     if (!candidates) return CACHE_NO_LINE;
     struct rng draw = {.state = c->rng.state + c->clock};
     uint64_t skip = rng_below(&draw, candidates);
     for (uint32_t i = first; i < end; i++)
-        if (!(c->order[i] & CACHE_AWAITED) && !skip--) return i;
+        if (!cache_is_awaited(c, i) && !skip--) return i;
     UNREACHABLE("fewer replaceable ways than were counted");
 }
 
 uint32_t cache_victim(struct cache *c, uint64_t addr)
 {
-    uint32_t set = cache_index_of(c, addr), first = set * c->ways_max, best = first;
-    if (c->g.replace == CACHE_RANDOM) return cache_draw(c, first);
-    if (c->wide) return cache_wide_victim(c->wide, c->order, set, c->g.ways);
-    for (uint32_t i = first + 1; i < first + c->g.ways;
-         i++) /* the first that is not in use, else the oldest */
-        best = c->order[i] < c->order[best] ? i : best;
-    return c->order[best] & CACHE_AWAITED ? CACHE_NO_LINE : best;
+    uint32_t first = cache_first_of(c, addr), best = 0;
+    if (UNLIKELY(c->g.replace == CACHE_RANDOM)) return cache_draw(c, first);
+    if (!c->tags) {
+        uint32_t way = cache_wide_victim(c->wide, &c->lines[first], first / c->ways_max, c->g.ways);
+        return way == CACHE_NO_LINE ? CACHE_NO_LINE : first + way;
+    }
+    const struct cache_tag *set = &c->tags[first];
+    uint64_t least = set->order;
+    for (uint32_t i = 1, ways = c->g.ways; i < ways;
+         i++) { /* the first that is not in use, else the oldest */
+        uint64_t order = set[i].order;
+        best = order < least ? i : best;
+        least = order < least ? order : least;
+    }
+    return least & CACHE_AWAITED ? CACHE_NO_LINE : first + best;
 }
 
 /* ---- changes ---- */
 
-static void cache_take(struct cache *c, uint32_t line, uint64_t line_addr)
+/* What the search knows of a line: that it holds this address now, or none (tag 0). */
+static void cache_set_tag(struct cache *c, uint32_t line, uint64_t tag)
 {
-    assert(!(c->order[line] & CACHE_AWAITED)); /* invariant 2 */
-    if (c->wide) {
-        if (c->lines[line].used) cache_wide_drop(c->wide, line, c->lines[line].addr);
-        cache_wide_put(c->wide, line, line_addr);
+    struct cache_line *l = &c->lines[line];
+    assert(!l->reserved); /* invariant 2 */
+    if (c->tags)
+        c->tags[line] = (struct cache_tag){.tag = tag};
+    else {
+        if (l->used) cache_wide_drop(c->wide, line, l->addr);
+        if (tag) cache_wide_put(c->wide, line, tag - 1);
     }
-    c->lines[line] = (struct cache_line){.addr = line_addr, .used = true};
-    c->tags[line] = line_addr + 1;
+    *l = (struct cache_line){.addr = tag ? tag - 1 : 0, .used = tag != 0};
     c->found_tag = 0;
-    cache_set_order(c, line, ++c->clock);
 }
 
 void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t sectors)
 {
     struct cache_line *l = &c->lines[line];
-    uint64_t line_addr = addr >> c->line_shift << c->line_shift;
-    if (c->tags[line] != line_addr + 1) cache_take(c, line, line_addr);
+    uint64_t tag = cache_tag_of(c, addr);
+    if (!l->used || l->addr + 1 != tag) {
+        cache_set_tag(c, line, tag);
+        cache_set_order(c, line, ++c->clock);
+    }
     l->reserved |= cache_mask(c, sectors) & ~l->valid; /* invariant 3 */
-    if (l->reserved) c->order[line] |= CACHE_AWAITED;
+    if (l->reserved && c->tags) c->tags[line].order |= CACHE_AWAITED;
     cache_touch(c, line);
 }
 
@@ -233,14 +270,7 @@ void cache_fill(struct cache *c, uint32_t line, uint32_t sectors)
     assert(l->used);
     l->reserved &= ~mask;
     l->valid |= mask;
-    if (!l->reserved) c->order[line] &= ~CACHE_AWAITED;
+    if (!l->reserved && c->tags) c->tags[line].order &= ~CACHE_AWAITED;
 }
 
-void cache_invalidate(struct cache *c, uint32_t line)
-{
-    assert(!c->lines[line].reserved);
-    if (c->wide && c->lines[line].used) cache_wide_drop(c->wide, line, c->lines[line].addr);
-    c->lines[line] = (struct cache_line){0};
-    c->tags[line] = c->order[line] = 0;
-    c->found_tag = 0;
-}
+void cache_invalidate(struct cache *c, uint32_t line) { cache_set_tag(c, line, 0); }

@@ -24,13 +24,21 @@ struct cache_geometry {
     uint8_t index, replace; /* enums above */
 };
 
-struct cache_line {
+struct cache_line {                  /* half a cache line of the host */
     uint64_t addr;                   /* line address */
     uint32_t valid, reserved, dirty; /* sector masks */
+    uint16_t owner_warp;             /* warp that allocated it, for intra- and inter-warp hits */
+    bool used;                       /* holds an address */
+    bool is_prefetch;                /* filled by a prefetch and not used since */
     uint32_t owner_pc;
-    uint16_t owner_warp; /* warp that allocated it, for intra- and inter-warp hits */
-    bool used;           /* holds an address */
-    bool is_prefetch;    /* filled by a prefetch and not used since */
+    uint32_t mshr; /* the caller's: of the miss that reserved it */
+};
+_Static_assert(sizeof(struct cache_line) == 32, "two to a cache line of the host");
+
+struct cache_tag { /* those of a set lie together: four to a cache line of the host */
+    uint64_t tag;  /* line address + 1 of a line in use, else 0 */
+    uint64_t
+        order; /* of replacement: the clock when it was used or, first in first out, taken; 0 = not in use */
 };
 
 enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
@@ -39,24 +47,26 @@ enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
 struct cache_wide; /* cache_wide.c: of a cache with more ways than one wants to look at one by one */
 
 struct cache {
+    /* of a lookup: one cache line of the host, where the cache begins at one */
     struct cache_geometry g;
-    uint32_t full_sectors;           /* mask of a whole line; 1 without sectors */
-    uint32_t line_shift, index_bits; /* index_bits: log2 of the sets, 0 when that is no power of two */
-    uint32_t ways_max;               /* as it was made; g.ways are in use */
-    struct cache_line *lines;        /* [set * ways_max + way] */
-    /* Beside them, so that those of a set lie together: */
-    uint64_t *tags; /* line address + 1 of a line in use, else 0 */
-    uint64_t
-        *order; /* of replacement: the clock when it was used or, first in first out, taken; 0 = not in use */
-    uint64_t clock;          /* counts, is no time */
-    uint64_t found_tag;      /* the newest search, while tags are the same since; 0 = none */
-    uint32_t found_line;     /* and what it found */
-    struct cache_wide *wide; /* NULL: it has few ways */
-    uint64_t set_inverse;    /* 2^64 / sets, rounded up */
+    uint64_t found_tag;       /* the newest search, while tags are the same since; 0 = none */
+    uint32_t found_line;      /* and what it found */
+    uint32_t found_first;     /* of a cache with few ways: where the set of that search begins */
+    struct cache_tag *tags;   /* [set * ways_max + way]; NULL: it has many ways, see wide */
+    struct cache_line *lines; /* as many */
+    uint64_t clock;           /* counts, is no time */
+    uint32_t ways_max;        /* as it was made; g.ways are in use */
+    uint8_t line_shift;
+    uint8_t index_bits; /* log2 of the sets, 0 when that is no power of two */
+    /* of some */
+    struct cache_wide *wide;
+    uint32_t full_sectors; /* mask of a whole line; 1 without sectors */
+    uint64_t set_inverse;  /* 2^64 / sets, rounded up */
     struct rng rng;
     uint64_t
         index_rows[CACHE_INDEX_BITS_MAX]; /* IPOLY: the bits of the line number whose parity is index bit i */
 };
+_Static_assert(offsetof(struct cache, wide) == HOST_LINE, "a lookup touches one cache line of the host");
 
 void cache_init(struct cache *c, const struct cache_geometry *g);
 void cache_free(struct cache *c);
@@ -85,7 +95,7 @@ void cache_fill(struct cache *c, uint32_t line, uint32_t sectors);
 
 /* Forgets the line. It must not wait for a fill. */
 void cache_invalidate(struct cache *c, uint32_t line);
-#define CACHE_AWAITED (1ull << 63) /* in cache.order: sectors are reserved, so it is no victim */
+#define CACHE_AWAITED (1ull << 63) /* in cache_tag.order: sectors are reserved, so it is no victim */
 static inline uint32_t cache_mask(const struct cache *c, uint32_t sectors)
 {
     return c->g.sectored ? sectors & c->full_sectors : sectors != 0;
@@ -93,13 +103,23 @@ static inline uint32_t cache_mask(const struct cache *c, uint32_t sectors)
 
 /* ---- miss-status holding registers: one entry a line (or sector group), each with merged requests as a chain of ids ----
  * The chain's next-fields are the caller's: it keeps head, tail and merged (requests in the chain, the first one included) itself. Entries are
- * found by hashing, so that a file of any size costs the same. */
-struct mshr_entry {
-    uint64_t addr;
+ * found by hashing, so that a file of any size costs the same; one whose line in the tags tells its number need not be listed there. */
+struct mshr_entry { /* one cache line of the host, with what its owner knows of the miss */
+    _Alignas(HOST_LINE) uint64_t addr;
     uint32_t sectors;
     uint32_t head, tail, merged;
     bool used;
+    bool is_listed; /* mshr_find finds it */
+    /* the owner's: the L1 alone keeps them */
+    bool may_keep;    /* allocate on fill: the line may stay */
+    bool is_prefetch; /* nobody has asked for it yet */
+    bool doomed;      /* written by a store meanwhile: the fill must not stay */
+    uint16_t warp;
+    uint32_t pc;
+    uint32_t line; /* reserved for it, or CACHE_NO_LINE */
+    tick born;
 };
+_Static_assert(sizeof(struct mshr_entry) == HOST_LINE, "an entry is one cache line of the host");
 struct mshr {
     struct mshr_entry *entries;
     uint32_t count, merge_max, used;
@@ -112,11 +132,32 @@ struct mshr {
 void mshr_init(struct mshr *m, uint32_t entries, uint32_t merge_max);
 void mshr_free(struct mshr *m);
 void mshr_clear(struct mshr *m);
-uint32_t mshr_find(const struct mshr *m, uint64_t addr); /* entry, or UINT32_MAX */
-bool mshr_can_merge(const struct mshr *m, uint32_t entry);
-/* A new entry with an empty chain (merged 0, head and tail MSHR_NONE). Only with room, and when none of this address is in use. */
-uint32_t mshr_take(struct mshr *m, uint64_t addr, uint32_t sectors);
-void mshr_release(struct mshr *m, uint32_t entry);
+uint32_t mshr_find(const struct mshr *m, uint64_t addr); /* a listed entry, or MSHR_NONE */
+static inline bool mshr_can_merge(const struct mshr *m, uint32_t entry)
+{
+    return m->entries[entry].merged < m->merge_max;
+}
 static inline bool mshr_has_room(const struct mshr *m) { return m->used < m->count; }
+/* A new entry with an empty chain (merged 0, head and tail MSHR_NONE), not listed. Only with room, and when none of this address is in use. */
+static inline uint32_t mshr_take_unlisted(struct mshr *m, uint64_t addr, uint32_t sectors)
+{
+    assert(mshr_has_room(m));
+    uint32_t entry = m->free[m->count - ++m->used];
+    m->used_max = MAX(m->used_max, m->used);
+    m->entries[entry] = (struct mshr_entry){
+        .addr = addr, .sectors = sectors, .head = MSHR_NONE, .tail = MSHR_NONE, .used = true};
+    return entry;
+}
+void mshr_list(struct mshr *m, uint32_t entry);   /* one that is not */
+void mshr_unlist(struct mshr *m, uint32_t entry); /* one that is */
+/* The same, and listed. */
+uint32_t mshr_take(struct mshr *m, uint64_t addr, uint32_t sectors);
+static inline void mshr_release(struct mshr *m, uint32_t entry)
+{
+    assert(m->entries[entry].used);
+    if (m->entries[entry].is_listed) mshr_unlist(m, entry);
+    m->entries[entry].used = false;
+    m->free[m->count - m->used--] = entry;
+}
 
 #endif

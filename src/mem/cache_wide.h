@@ -1,21 +1,24 @@
-/* cache_wide.h: what a cache of many ways (rtx3080's L1 has 4 sets of 256) keeps beside its tags, so that a lookup and the search for
- * a victim cost the same whatever the ways: lines by address, and those of each set in the order of replacement. */
+/* cache_wide.h: what a cache of many ways (rtx3080's L1 has 4 sets of 256) keeps instead of tags, so that a lookup and the search for
+ * a victim cost the same whatever the ways: for each set its ways by address, and in the order of replacement. */
 #ifndef HEDDLE_CACHE_WIDE_H
 #define HEDDLE_CACHE_WIDE_H
 
 #include "mem/cache.h"
 
+enum { CACHE_WIDE_WAYS_MAX = 1 << 15 };
+
 struct cache_wide *cache_wide_create(uint32_t sets, uint32_t ways);
 void cache_wide_destroy(struct cache_wide *w);
 void cache_wide_clear(struct cache_wide *w);
-/* lines, order: of the cache, see there. */
-uint32_t cache_wide_find(const struct cache_wide *w, const struct cache_line *lines,
-                         uint64_t addr); /* of a line address; or CACHE_NO_LINE */
+/* lines: of the set, see cache.h. The way that holds a line address, or CACHE_NO_LINE. */
+uint32_t cache_wide_find(const struct cache_wide *w, const struct cache_line *lines, uint32_t set,
+                         uint64_t addr);
 void cache_wide_put(struct cache_wide *w, uint32_t line,
                     uint64_t addr); /* a line that was not in use; the newest */
 void cache_wide_drop(struct cache_wide *w, uint32_t line, uint64_t addr); /* one that was */
 void cache_wide_renew(struct cache_wide *w, uint32_t line); /* it becomes the newest of its set */
-/* The lowest line of the set that is not in use, else the oldest that no fill is awaited for, of the first `ways`. */
-uint32_t cache_wide_victim(const struct cache_wide *w, const uint64_t *order, uint32_t set, uint32_t ways);
+/* The lowest way of the set that is not in use, else the oldest that no fill is awaited for, of the first `ways`; or CACHE_NO_LINE. */
+uint32_t cache_wide_victim(const struct cache_wide *w, const struct cache_line *lines, uint32_t set,
+                           uint32_t ways);
 
 #endif

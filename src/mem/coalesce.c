@@ -10,10 +10,29 @@
  * n and n^1, or n and n^2, all want the same words, which halves their passes on 7.x (same source). */
 #include "mem/coalesce.h"
 
-enum { TABLE_SLOTS = 256, EMPTY = 0xff, COVER_WORDS = COALESCE_LINE_MAX / 64 };
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
-/* Transactions under construction, found by line through a small open-addressed table: linear in the lanes,
- * whatever the pattern. */
+enum { COVER_WORDS = COALESCE_LINE_MAX / 64 };
+
+/* Side by side in ever wider fields: plain x86-64 has no instruction for it, and the compiler's own is a call. */
+static uint32_t count_bits(uint64_t x)
+{
+    x -= x >> 1 & 0x5555555555555555ull;
+    x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
+    return (uint32_t)(x * 0x0101010101010101ull >> 56);
+}
+
+static uint16_t count_bytes(const uint64_t covered[COVER_WORDS])
+{
+    uint32_t bytes = 0;
+    for (uint32_t w = 0; w < COVER_WORDS; w++) bytes += count_bits(covered[w]);
+    return (uint16_t)bytes;
+}
+
+/* Transactions under construction, one lane after the other: split atomics and local memory. */
 struct builder {
     const struct coalesce_access *access;
     struct coalesce_txn *out;
@@ -21,7 +40,6 @@ struct builder {
     uint32_t sectors;     /* that a transaction has from the start */
     uint64_t covered[COALESCE_TXN_MAX]
                     [COVER_WORDS]; /* bytes of the line that are touched; valid below count */
-    uint8_t table[TABLE_SLOTS];
 };
 
 static bool is_load(const struct coalesce_access *a) { return !a->is_store && !a->is_atomic; }
@@ -40,29 +58,22 @@ static void builder_init(struct builder *b, const struct coalesce_access *a, str
     b->out = out;
     b->count = b->last = 0;
     b->sectors = whole_sectors(a);
-    memset(b->table, EMPTY, sizeof b->table);
+}
+
+static uint32_t builder_new(struct builder *b, uint64_t line, uint32_t sectors)
+{
+    assert(b->count < COALESCE_TXN_MAX);
+    b->out[b->count] = (struct coalesce_txn){.line = line, .sectors = (uint8_t)sectors};
+    memset(b->covered[b->count], 0, sizeof b->covered[0]);
+    return b->count++;
 }
 
 static uint32_t builder_find(struct builder *b, uint64_t line)
 {
     if (b->count && b->out[b->last].line == line) return b->last;
-    uint32_t slot = (uint32_t)(line * 0x9e3779b97f4a7c15ull >> 56);
-    for (; b->table[slot] != EMPTY; slot = (slot + 1) % TABLE_SLOTS)
-        if (b->out[b->table[slot]].line == line) return b->table[slot];
-    assert(b->count < COALESCE_TXN_MAX);
-    b->table[slot] = (uint8_t)b->count;
-    b->out[b->count] = (struct coalesce_txn){.line = line, .sectors = (uint8_t)b->sectors};
-    memset(b->covered[b->count], 0, sizeof b->covered[0]);
-    return b->count++;
-}
-
-/* A load has no need to know its bytes. */
-static inline void builder_add_load(struct builder *b, uint64_t addr, uint32_t lane)
-{
-    uint32_t at = (uint32_t)(addr & (b->access->line_bytes - 1));
-    uint32_t i = b->last = builder_find(b, addr - at);
-    b->out[i].lanes |= 1u << lane;
-    b->out[i].sectors |= (uint8_t)(1u << at / COALESCE_SECTOR_BYTES);
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->out[i].line == line) return i;
+    return builder_new(b, line, b->sectors);
 }
 
 static void builder_add(struct builder *b, uint64_t addr, uint32_t bytes, uint32_t lane)
@@ -71,7 +82,7 @@ static void builder_add(struct builder *b, uint64_t addr, uint32_t bytes, uint32
     assert(at + bytes <= b->access->line_bytes); /* invariant 1 */
     uint32_t i = b->last = builder_find(b, addr - at);
     b->out[i].lanes |= 1u << lane;
-    b->out[i].sectors |= 1u << at / COALESCE_SECTOR_BYTES;
+    b->out[i].sectors |= (uint8_t)(1u << at / COALESCE_SECTOR_BYTES);
     b->covered[i][at / 64] |= ((1ull << bytes) - 1) << at % 64;
 }
 
@@ -84,13 +95,87 @@ static void builder_add_split(struct builder *b, uint64_t addr, uint32_t bytes, 
     while (i < b->count &&
            (b->out[i].line != addr - at || b->out[i].sectors != sector || b->covered[i][at / 64] & wanted))
         i++;
-    if (i == b->count) {
-        b->out[b->count++] = (struct coalesce_txn){.line = addr - at, .sectors = sector};
-        memset(b->covered[i], 0, sizeof b->covered[0]);
-    }
+    if (i == b->count) builder_new(b, addr - at, sector);
     b->out[i].lanes |= 1u << lane;
     b->covered[i][at / 64] |= wanted;
 }
+
+/* ---- lanes of one line, side by side ---- */
+
+/* Lanes whose number is wanted. */
+static uint32_t lanes_equal(const uint32_t number[COALESCE_LANES], uint32_t wanted)
+{
+    uint32_t lanes = 0;
+#ifdef __SSE2__
+    const __m128i all = _mm_set1_epi32((int)wanted), *n = (const __m128i *)number;
+    for (uint32_t half = 0; half < 2; half++, n += 4) {
+        __m128i low = _mm_packs_epi32(_mm_cmpeq_epi32(n[0], all), _mm_cmpeq_epi32(n[1], all));
+        __m128i high = _mm_packs_epi32(_mm_cmpeq_epi32(n[2], all), _mm_cmpeq_epi32(n[3], all));
+        lanes |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high)) << half * 16;
+    }
+#else
+    for (uint32_t l = 0; l < COALESCE_LANES; l++) lanes |= (uint32_t)(number[l] == wanted) << l;
+#endif
+    return lanes;
+}
+
+/* Lanes of mask in the same line as one of them: the low halves of line numbers tell, unless they are of places far apart. */
+static uint32_t lanes_of_line(const struct coalesce_access *a, const uint32_t *number, uint32_t lane,
+                              uint32_t mask, bool is_far)
+{
+    uint32_t lanes = lanes_equal(number, number[lane]) & mask;
+    if (LIKELY(!is_far)) return lanes;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(rest);
+        if ((a->addr[l] ^ a->addr[lane]) >= a->line_bytes) lanes &= ~(1u << l);
+    }
+    return lanes;
+}
+
+/* What its lanes touch of its line; of a store the bytes, until finish_txn makes sectors of them. */
+static void touch_line(const struct coalesce_access *a, struct coalesce_txn *t)
+{
+    uint64_t covered[COVER_WORDS] = {0};
+    uint32_t sectors = 0;
+    for (uint32_t rest = t->lanes; rest; rest &= rest - 1) {
+        uint32_t at = (uint32_t)a->addr[__builtin_ctz(rest)] & (a->line_bytes - 1);
+        assert(at + a->bytes <= a->line_bytes); /* invariant 1 */
+        sectors |= 1u << at / COALESCE_SECTOR_BYTES;
+        covered[at / 64] |= ((1ull << a->bytes) - 1) << at % 64;
+    }
+    t->sectors = (uint8_t)sectors;
+    if (a->is_store) t->write_bytes = count_bytes(covered);
+}
+
+/* Do the line numbers of any two lanes differ beyond their low halves? */
+static bool are_far_apart(const struct coalesce_access *a, uint32_t shift)
+{
+    uint64_t differs = 0, first = a->addr[__builtin_ctz(a->mask)];
+    if (a->mask == UINT32_MAX)
+        for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ first;
+    else
+        for (uint32_t m = a->mask; m; m &= m - 1) differs |= a->addr[__builtin_ctz(m)] ^ first;
+    return differs >> shift >> 32;
+}
+
+/* A transaction for each line, in the order of its first lane: one turn for each line, whatever the pattern. */
+static uint32_t coalesce_lines(const struct coalesce_access *a, struct coalesce_txn *out)
+{
+    uint32_t shift = (uint32_t)__builtin_ctz(a->line_bytes), count = 0, whole = whole_sectors(a);
+    bool is_far = are_far_apart(a, shift);
+    _Alignas(16) uint32_t number[COALESCE_LANES];
+    for (uint32_t l = 0; l < COALESCE_LANES; l++) number[l] = (uint32_t)(a->addr[l] >> shift);
+    for (uint32_t rest = a->mask; rest; rest &= ~out[count++].lanes) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        out[count] = (struct coalesce_txn){.line = a->addr[lane] >> shift << shift,
+                                           .lanes = lanes_of_line(a, number, lane, rest, is_far),
+                                           .sectors = (uint8_t)whole};
+        if (!whole) touch_line(a, &out[count]);
+    }
+    return count;
+}
+
+/* ---- the end ---- */
 
 static bool is_higher(const struct coalesce_txn *a, const struct coalesce_txn *b)
 {
@@ -98,59 +183,40 @@ static bool is_higher(const struct coalesce_txn *a, const struct coalesce_txn *b
 }
 
 /* Highest first; of two at one place, the later. */
-static void builder_sort(struct builder *b)
+static void sort(struct coalesce_txn *out, uint32_t count)
 {
-    for (uint32_t i = 1; i < b->count; i++) {
-        struct coalesce_txn t = b->out[i];
+    for (uint32_t i = 1; i < count; i++) {
+        struct coalesce_txn t = out[i];
         uint32_t k = i;
-        for (; k && is_higher(&t, &b->out[k - 1]); k--) b->out[k] = b->out[k - 1];
-        b->out[k] = t;
+        for (; k && is_higher(&t, &out[k - 1]); k--) out[k] = out[k - 1];
+        out[k] = t;
     }
 }
 
-/* Side by side in ever wider fields: plain x86-64 has no instruction for it, and the compiler's own is a call. */
-static uint32_t count_bits(uint64_t x)
+static void finish_txn(const struct coalesce_access *a, struct coalesce_txn *t)
 {
-    x -= x >> 1 & 0x5555555555555555ull;
-    x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
-    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
-    return (uint32_t)(x * 0x0101010101010101ull >> 56);
-}
-
-static void builder_count_bytes(struct builder *b)
-{
-    for (uint32_t i = 0; i < b->count; i++) {
-        uint32_t bytes = 0;
-        for (uint32_t w = 0; w < COVER_WORDS; w++) bytes += count_bits(b->covered[i][w]);
-        b->out[i].bytes_touched = (uint16_t)bytes;
-    }
-}
-
-static void builder_finish_txn(const struct builder *b, uint32_t i)
-{
-    const struct coalesce_access *a = b->access;
-    struct coalesce_txn *t = &b->out[i];
     if (a->is_atomic) {
         t->write_bytes = (uint16_t)(a->bytes * count_bits(t->lanes));
     } else if (a->is_store) {
+        uint16_t touched = t->write_bytes;
         t->write_bytes = (uint16_t)(COALESCE_SECTOR_BYTES * count_bits(t->sectors));
-        t->partial = t->bytes_touched < t->write_bytes;
+        t->partial = touched < t->write_bytes;
     }
 }
 
-static uint32_t builder_finish(struct builder *b)
+static uint32_t finish(const struct coalesce_access *a, struct coalesce_txn *out, uint32_t count)
 {
-    if (!is_load(b->access))
-        for (uint32_t i = 0; i < b->count; i++) builder_finish_txn(b, i);
-    if (b->access->descending) builder_sort(b);
-    return b->count;
+    if (!is_load(a))
+        for (uint32_t i = 0; i < count; i++) finish_txn(a, &out[i]);
+    if (a->descending) sort(out, count);
+    return count;
 }
 
 /* Lane l at addr[0] + l * bytes, and all take part. */
 static bool is_contiguous(const struct coalesce_access *a)
 {
     uint64_t differs = a->mask ^ UINT32_MAX, bytes = a->bytes;
-    if (differs || !is_pow2_u64(bytes)) return false;
+    if (differs || !is_pow2_u64(bytes) || a->addr[1] - a->addr[0] != bytes) return false;
     for (uint32_t l = 0; l < COALESCE_LANES; l++) differs |= a->addr[l] ^ (a->addr[0] + l * bytes);
     return !differs;
 }
@@ -173,32 +239,32 @@ static uint32_t coalesce_contiguous(const struct coalesce_access *a, struct coal
             .sectors = (uint8_t)(whole | bits_between(first / COALESCE_SECTOR_BYTES,
                                                       last / COALESCE_SECTOR_BYTES + 1)),
             .lanes = bits_between((uint32_t)(lo - from) >> shift, (uint32_t)(hi - from) >> shift),
-            .bytes_touched = (uint16_t)(a->is_store ? hi - lo : 0)};
+            .write_bytes = (uint16_t)(a->is_store ? hi - lo : 0)};
     }
     return count;
 }
 
-uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn out[COALESCE_TXN_MAX])
+static uint32_t coalesce_split(const struct coalesce_access *a, struct coalesce_txn *out)
 {
     struct builder b;
-    if (!(a->is_atomic && a->split_atomic) && is_contiguous(a)) {
-        b.access = a;
-        b.out = out;
-        b.count = coalesce_contiguous(a, out);
-        return builder_finish(&b);
-    }
     builder_init(&b, a, out);
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
-        if (is_load(a))
-            builder_add_load(&b, a->addr[lane], lane);
-        else if (a->is_atomic && a->split_atomic)
-            builder_add_split(&b, a->addr[lane], a->bytes, lane);
-        else
-            builder_add(&b, a->addr[lane], a->bytes, lane);
+        builder_add_split(&b, a->addr[lane], a->bytes, lane);
     }
-    if (a->is_store) builder_count_bytes(&b);
-    return builder_finish(&b);
+    return b.count;
+}
+
+uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn out[COALESCE_TXN_MAX])
+{
+    uint32_t count;
+    assert(a->line_bytes >= COALESCE_SECTOR_BYTES && a->line_bytes <= COALESCE_LINE_MAX);
+    if (!a->mask) return 0;
+    if (a->is_atomic && a->split_atomic)
+        count = coalesce_split(a, out);
+    else
+        count = is_contiguous(a) ? coalesce_contiguous(a, out) : coalesce_lines(a, out);
+    return finish(a, out, count);
 }
 
 uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
@@ -213,8 +279,8 @@ uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,
             uint64_t addr = coalesce_local_address(base, a->addr[lane] + word, lane);
             builder_add(&b, addr, MIN(a->bytes, 4), lane);
         }
-    if (a->is_store) builder_count_bytes(&b);
-    return builder_finish(&b);
+    for (uint32_t i = 0; a->is_store && i < b.count; i++) out[i].write_bytes = count_bytes(b.covered[i]);
+    return finish(a, out, b.count);
 }
 
 /* ---- shared memory ---- */

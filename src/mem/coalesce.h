@@ -32,10 +32,9 @@ struct coalesce_access {
         split_atomic; /* atomics: a transaction for each sector, and for each further lane at the same word */
 };
 
-struct coalesce_txn {
-    uint64_t line;          /* line address */
-    uint32_t lanes;         /* that take part: a deferred atomic is applied for these */
-    uint16_t bytes_touched; /* stores: distinct bytes */
+struct coalesce_txn {     /* four to a line of the host's cache */
+    uint64_t line;        /* line address */
+    uint32_t lanes;       /* that take part: a deferred atomic is applied for these */
     uint16_t write_bytes; /* data that travels: stores whole sectors with a byte mask, atomics an operand for
                              each lane; loads 0 */
     uint8_t sectors;      /* wanted or written; stores and atomics name what they touch in both modes */

@@ -16,7 +16,12 @@
 
 static void l1_ring_init(struct l1_ring *r, uint32_t cap)
 {
-    *r = (struct l1_ring){.items = mem_zalloc(sizeof *r->items * cap), .cap = cap};
+    *r = (struct l1_ring){.items = mem_zalloc_lines(sizeof *r->items * cap), .cap = cap};
+}
+
+static void l1_queue_init(struct l1_queue *q, uint32_t cap)
+{
+    *q = (struct l1_queue){.items = mem_zalloc_lines(sizeof *q->items * cap), .cap = cap};
 }
 
 static void l1_init_cache(struct l1 *c)
@@ -46,32 +51,45 @@ static void l1_init_nodes(struct l1 *c)
     c->done_head = c->done_tail = L1_NONE;
 }
 
+static void l1_init_params(struct l1 *c, const struct l1_params *p)
+{
+    c->p = *p;
+    c->reply_step = p->reply_step * c->clock.period;
+    c->ports = p->ports;
+    c->hit_latency = p->latency - p->tag_latency;
+    c->read_places = p->read_places;
+    c->is_perfect = p->perfect;
+    c->caches_global = p->cache_global;
+    c->is_sectored = p->sectored;
+    c->allocates_on_miss = p->allocate == L1_ALLOCATE_ON_MISS;
+    c->holds_mshrs = p->mshr_until_taken;
+    c->answers_itself = p->fixed_miss_latency != 0;
+}
+
 struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_domain *core,
                      struct req_pool *pool, struct link *to_xbar, struct link *from_xbar, tick *sm_wake)
 {
     enum { SEEN_REGIONS = 1024 };
-    struct l1 *c = mem_zalloc(sizeof *c);
-    c->own = &c->nobody;
-    c->p = *p;
-    c->sm = sm;
-    c->clock = core;
-    c->reply_step = p->reply_step * core->period;
+    struct l1 *c = mem_zalloc_lines(sizeof *c);
+    c->clock = *core;
+    l1_init_params(c, p);
+    c->sm = (uint16_t)sm;
     c->pool = pool;
     c->to_xbar = to_xbar;
     c->from_xbar = from_xbar;
     c->sm_wake = sm_wake;
-    c->port_time = TICK_NEVER;
+    c->port_time = c->hit_ready = TICK_NEVER;
     l1_init_cache(c);
     l1_init_nodes(c);
     mshr_init(&c->mshr, p->mshrs, p->merges);
-    c->misses = mem_zalloc(sizeof *c->misses * p->mshrs);
     l1_pipe_init(&c->pipe, p);
+    c->has_pipe = c->pipe.cap != 0;
     l1_ring_init(&c->hits, p->ports * (p->latency + 2));
-    l1_ring_init(&c->miss_queue, p->miss_queue);
-    l1_ring_init(&c->others, p->miss_queue);
+    l1_queue_init(&c->miss_queue, p->miss_queue);
+    l1_queue_init(&c->others, p->miss_queue);
     /* Each request that waits for an answer has a merged load, a promised node, or an MSHR of its own (a
      * prefetch). */
-    l1_ring_init(&c->answers, c->nodes_left + p->mshrs * (p->merges + 1));
+    if (l1_answers_itself(c)) l1_ring_init(&c->answers, c->nodes_left + p->mshrs * (p->merges + 1));
     lineset_init(&c->seen, SEEN_REGIONS);
     return c;
 }
@@ -82,7 +100,6 @@ void l1_destroy(struct l1 *c)
     cache_free(&c->cache);
     mshr_free(&c->mshr);
     lineset_free(&c->seen);
-    free(c->misses);
     free(c->nodes);
     free(c->pipe.items);
     free(c->hits.items);
@@ -96,26 +113,6 @@ void l1_hook(struct l1 *c, const struct l1_hooks *hooks) { c->hooks = *hooks; }
 
 /* ---- what is done ---- */
 
-uint32_t l1_node_new(struct l1 *c, uint32_t token, uint32_t need)
-{
-    uint32_t n = c->node_free;
-    assert(n != L1_NONE);
-    c->node_free = c->nodes[n].next;
-    c->nodes[n] = (struct l1_node){.token = token, .next = L1_NONE, .need = need};
-    return n;
-}
-
-void l1_done(struct l1 *c, uint32_t node, tick now)
-{
-    c->nodes[node].ready = now;
-    c->nodes[node].next = L1_NONE;
-    if (c->done_tail == L1_NONE)
-        c->done_head = node;
-    else
-        c->nodes[c->done_tail].next = node;
-    c->done_tail = node;
-}
-
 static uint32_t l1_pop_done(struct l1 *c)
 {
     uint32_t n = c->done_head;
@@ -128,24 +125,24 @@ static uint32_t l1_pop_done(struct l1 *c)
     return c->nodes[n].token;
 }
 
-static tick l1_hit_ready(const struct l1 *c)
-{
-    return c->hits.count ? l1_ring_head(&c->hits)->ready : TICK_NEVER;
-}
-
-static tick l1_fill_ready(const struct l1 *c)
+static inline tick l1_fill_ready(const struct l1 *c)
 {
     return c->done_head != L1_NONE ? c->nodes[c->done_head].ready : TICK_NEVER;
 }
 
-bool l1_has_done(const struct l1 *c, tick now) { return l1_hit_ready(c) <= now || l1_fill_ready(c) <= now; }
+static uint32_t l1_pop_hit(struct l1 *c)
+{
+    uint32_t token = l1_ring_pop(&c->hits);
+    c->hit_ready = c->hits.count ? l1_ring_head(&c->hits)->ready : TICK_NEVER;
+    return token;
+}
 
 /* The one that has been ready longest; of two, the fill. */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
 {
-    tick hit = l1_hit_ready(c), fill = l1_fill_ready(c);
-    if (MIN(hit, fill) > now) return false;
-    *token = fill <= hit ? l1_pop_done(c) : l1_ring_pop(&c->hits);
+    tick fill = l1_fill_ready(c);
+    if (MIN(c->hit_ready, fill) > now) return false;
+    *token = fill <= c->hit_ready ? l1_pop_done(c) : l1_pop_hit(c);
     c->last = now;
     c->has_room = c->stall.open;
     c->news |= L1_NEWS_DONE;
@@ -173,9 +170,9 @@ void l1_settle(struct l1 *c, tick now)
     tick until = MAX(now, c->stall.offered_until);
     if (!c->stall.open || c->stall.charged_until >= until) return;
     tick passed = until - c->stall.charged_until;
-    uint64_t cycles = passed == c->clock->period ? 1 : passed / c->clock->period;
+    uint64_t cycles = passed == c->clock.period ? 1 : passed / c->clock.period;
     l1_charge(c, cycles);
-    c->stall.charged_until += cycles * c->clock->period;
+    c->stall.charged_until += cycles * c->clock.period;
 }
 
 /* Checks come in the order line, queue, MSHR, so that what a later one wants cannot change the answer of an earlier. */
@@ -208,21 +205,20 @@ static bool l1_has_news(struct l1 *c)
 
 bool l1_still_refuses(struct l1 *c, tick now)
 {
-    return c->pipe.count == c->pipe.cap && l1_stays_refused(c, now);
+    return (!c->has_pipe || c->pipe.count == c->pipe.cap) && l1_stays_refused(c, now);
 }
 
 bool l1_stays_refused(struct l1 *c, tick now)
 {
     if (!c->stall.open || c->stall.cause == L1_STALL_PORT || l1_has_news(c)) return false;
-    c->stall.offered_until = clock_after(c->clock, now, 1);
+    c->stall.offered_until = clock_after(&c->clock, now, 1);
     c->has_room = false;
     return true;
 }
 
-static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t)
+static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_txn *t)
 {
-    if (c->stall.open) l1_settle(c, now);
-    bool is_charged = c->stall.open && c->stall.charged_until > now; /* asked twice in one cycle */
+    c->stall.open = true;
     c->stall.cause = (uint8_t)cause;
     c->stall.type = (uint8_t)l1_type_of(t);
     c->stall.waits_for = l1_waits_for(cause);
@@ -230,10 +226,29 @@ static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, const struc
     c->stall.addr = t->addr;
     c->news = 0;
     c->has_room = false;
+}
+
+static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t)
+{
+    if (c->stall.open) l1_settle(c, now);
+    bool is_charged = c->stall.open && c->stall.charged_until > now; /* asked twice in one cycle */
+    l1_open_stall(c, cause, t);
     if (is_charged) return;
-    c->stall.open = true;
-    c->stall.charged_until = now + c->clock->period;
+    c->stall.charged_until = now + c->clock.period;
     l1_charge(c, 1);
+}
+
+bool l1_is_full(const struct l1 *c) { return !l1_has_mshr(c); }
+tick l1_reply_at(const struct l1 *c) { return l1_reply_time(c); }
+
+bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    if (c->stall.open || c->is_shrinking) return false;
+    enum l1_answer cause = l1_foresee(c, t);
+    if (!l1_is_stall(cause)) return false;
+    l1_open_stall(c, cause, t);
+    c->stall.charged_until = now + c->clock.period; /* where the first cycle of it begins */
+    return true;
 }
 
 void l1_count_prefetch(struct l1 *c, enum l1_answer a)
@@ -252,10 +267,8 @@ enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t)
 {
     bool intra_warp = false;
     c->lack = L1_LACKS_MORE;
-    c->own = t->own ? t->own : &c->nobody;
-    enum l1_answer a = c->is_shrinking ? L1_STALL_LINE : l1_route(c, now, t, &intra_warp);
-    c->own = &c->nobody;
-    if (t->is_prefetch) l1_count_prefetch(c, a);
+    enum l1_answer a = UNLIKELY(c->is_shrinking) ? L1_STALL_LINE : l1_route(c, now, t, &intra_warp);
+    if (UNLIKELY(t->is_prefetch)) l1_count_prefetch(c, a);
     if (l1_is_stall(a)) {
         if (!t->is_prefetch) l1_stalled(c, now, a, t);
         return a;
@@ -278,11 +291,11 @@ enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
         c->port_time = now;
         c->ports_used = 0;
     }
-    if (!c->p.perfect && c->ports_used == c->p.ports) { /* a busy cycle, not a stalled one */
+    if (c->ports_used == c->ports && !c->is_perfect) { /* a busy cycle, not a stalled one */
         if (t->is_prefetch) l1_count_prefetch(c, L1_STALL_PORT);
         return L1_STALL_PORT;
     }
-    enum l1_answer a = c->pipe.cap ? l1_pipe_put(c, now, t) : l1_look_up(c, now, t);
+    enum l1_answer a = c->has_pipe ? l1_pipe_put(c, now, t) : l1_look_up(c, now, t);
     if (l1_is_stall(a)) return a;
     c->ports_used++;
     return a;
@@ -300,34 +313,35 @@ bool l1_idle(const struct l1 *c)
 
 tick l1_wake(const struct l1 *c)
 {
-    tick next = c->last + c->clock->period, wake = TICK_NEVER;
-    bool can_send = (c->miss_queue.count || c->others.count) && !c->is_blocked;
+    tick next = c->last + c->clock.period, wake = TICK_NEVER;
+    bool can_send = c->to_send && !c->is_blocked;
     if (can_send || c->is_flushing || c->has_room || c->done_head != L1_NONE) return next;
-    if (c->hits.count) wake_at(&wake, l1_ring_head(&c->hits)->ready);
-    if (c->answers.count) wake_at(&wake, l1_ring_head(&c->answers)->ready);
-    wake_at(&wake, l1_pipe_next(c, next));
+    wake_at(&wake, c->hit_ready);
+    if (l1_answers_itself(c) && c->answers.count) wake_at(&wake, l1_ring_head(&c->answers)->ready);
+    if (c->has_pipe) wake_at(&wake, l1_pipe_next(c, next));
     wake_at(&wake, l1_reply_time(c));
     return MAX(wake, next); /* what is overdue waits for its turn in the next cycle */
 }
 
-void *l1_stats(struct l1 *c) { return &c->stats; }
-
-static const struct l1_miss *l1_oldest_miss(const struct l1 *c, uint64_t *addr)
+void *l1_stats(struct l1 *c)
 {
-    const struct l1_miss *oldest = NULL;
-    for (uint32_t i = 0; i < c->mshr.count; i++) {
-        if (!c->mshr.entries[i].used || (oldest && c->misses[i].born >= oldest->born)) continue;
-        oldest = &c->misses[i];
-        *addr = c->mshr.entries[i].addr;
-    }
+    l1_stats_derive(&c->stats);
+    c->stats.mshr_max = c->mshr.used_max;
+    return &c->stats;
+}
+
+static const struct mshr_entry *l1_oldest_miss(const struct l1 *c)
+{
+    const struct mshr_entry *oldest = NULL;
+    for (const struct mshr_entry *e = c->mshr.entries; e < c->mshr.entries + c->mshr.count; e++)
+        if (e->used && (!oldest || e->born < oldest->born)) oldest = e;
     return oldest;
 }
 
 void l1_explain(const struct l1 *c, tick now, struct strbuf *out)
 {
     static const char *const causes[] = {"", "", "", "", "", "a line", "an MSHR", "the miss queue", "a port"};
-    uint64_t addr = 0;
-    const struct l1_miss *m = l1_oldest_miss(c, &addr);
+    const struct mshr_entry *m = l1_oldest_miss(c);
     strbuf_printf(out, "L1 of SM %u: %u of %u MSHRs, miss queue %u of %u%s, %u requests outstanding", c->sm,
                   c->mshr.used, c->mshr.count, c->miss_queue.count, c->miss_queue.cap,
                   c->is_blocked ? " (the crossbar is full)" : "", c->requests_out + c->others_out);
@@ -336,6 +350,6 @@ void l1_explain(const struct l1 *c, tick now, struct strbuf *out)
     strbuf_puts(out, "\n");
     if (m)
         strbuf_printf(out, "  oldest miss: line 0x%llx, warp %u, pc %u, for %llu cycles\n",
-                      (unsigned long long)addr, m->warp, m->pc,
-                      (unsigned long long)((now - m->born) / c->clock->period));
+                      (unsigned long long)m->addr, m->warp, m->pc,
+                      (unsigned long long)((now - m->born) / c->clock.period));
 }

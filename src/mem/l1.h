@@ -46,26 +46,29 @@ enum l1_type {
 };
 enum { L1_LATENCY_BUCKETS = 64, L1_LATENCY_BUCKET_CYCLES = 32 };
 
-/* An access is counted once, when it is taken: accesses = hits + pending + misses, for each type. Bypassing loads and prefetches are counted apart. */
+/* An access is counted once, when it is taken: accesses = hits + pending + misses, for each type. Bypassing loads and prefetches are counted apart.
+ * What can be added up is, by l1_stats_derive; what is counted with each other lies together. */
 struct l1_stats {
-    uint64_t accesses[L1_TYPES], hits[L1_TYPES], pending[L1_TYPES], misses[L1_TYPES];
-    uint64_t fails[L1_TYPES]; /* cycles in which an access was refused: their sum = stall_cycles */
-    uint64_t total_accesses, total_hits, total_pending, total_misses;
-    uint64_t load_accesses, load_misses;
-    uint64_t cold_misses, replaced_misses,
-        sector_misses; /* of the misses that allocate or read: their sum = reads_missed */
-    uint64_t reads_missed;
-    uint64_t intra_warp_hits, inter_warp_hits; /* of loads */
-    uint64_t stall_line, stall_mshr, stall_queue, stall_port, stall_cycles;
-    uint64_t bypassed, other_requests;
-    uint64_t requests_read, requests_write, requests_atomic, replies;
-    uint64_t miss_latency_sum, miss_latency_count, miss_latency[L1_LATENCY_BUCKETS];
-    uint64_t l2_hit_latency_sum, l2_hit_latency_count; /* of these, hits in the L2 */
+    uint64_t hits[L1_TYPES], intra_warp_hits, inter_warp_hits /* of loads */;
+    uint64_t misses[L1_TYPES], replaced_misses, evictions;
+    uint64_t fails[L1_TYPES], stall_mshr,
+        stall_cycles; /* fails: cycles in which an access was refused: their sum = stall_cycles */
+    uint64_t pending[L1_TYPES], stall_line, stall_queue;
+    uint64_t requests_read, fills, replies, miss_latency_sum, l2_hit_latency_sum,
+        l2_hit_latency_count; /* l2_hit: of reads that hit in the L2 */
+    uint64_t miss_latency[L1_LATENCY_BUCKETS];
+    uint64_t cold_misses,
+        sector_misses; /* with replaced_misses, of the misses that allocate or read: their sum = reads_missed */
+    uint64_t stall_port, bypassed, other_requests, requests_write, requests_atomic;
     uint64_t prefetch_offered, prefetch_issued, prefetch_redundant, prefetch_dropped, prefetch_useful,
         prefetch_late, prefetch_unused;
-    uint64_t evictions, write_backs, write_evictions, fills, fills_not_kept, flushes, resizes;
+    uint64_t write_backs, write_evictions, fills_not_kept, flushes, resizes;
     uint64_t mshr_max;
+    /* sums */
+    uint64_t accesses[L1_TYPES], total_accesses, total_hits, total_pending, total_misses;
+    uint64_t load_accesses, load_misses, reads_missed, miss_latency_count;
 };
+void l1_stats_derive(struct l1_stats *s); /* the sums of what is counted up to now */
 
 struct l1_txn {           /* one coalesced transaction */
     uint64_t addr;        /* line address (device address space; local memory already interleaved) */
@@ -77,11 +80,12 @@ struct l1_txn {           /* one coalesced transaction */
     bool is_prefetch;
     bool is_first; /* of its instruction's transactions, for observers; as is lane_address */
     uint16_t warp;
-    uint16_t owner;       /* of its request, see req.h */
+    uint16_t owner; /* of its request, see req.h */
+    uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
     struct l1_stats *own; /* counts it too; NULL = nobody */
     uint32_t pc;
     uint64_t lane_address; /* of the first lane */
-    uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
+    void *load;            /* the observer's: what it counts of this instruction */
 };
 
 enum l1_answer {
@@ -125,11 +129,15 @@ struct l1_hooks {
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
 bool l1_has_waiting(const struct l1 *c); /* accesses on their way to the tags (l1.tag_latency) */
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
+/* No MSHR is free: a load that misses will be refused. */
+bool l1_is_full(const struct l1 *c);
+/* Will this load, offered in the next cycle, be refused, if nothing comes back before? Counts as its offer from then on if so: ask l1_still_refuses. */
+bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
 /* Would an access that was refused, and was the newest to be offered but for prefetches, be refused again? Counts as an offer of it if so. */
 bool l1_still_refuses(struct l1 *c, tick now);
 /* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. False: nothing but the way out has moved. */
 bool l1_tick(struct l1 *c, tick now);
-bool l1_has_done(const struct l1 *c, tick now);             /* will l1_next_done find one? */
+tick l1_reply_at(const struct l1 *c); /* when the next reply can be taken; TICK_NEVER = none is here */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
 /* The way out for the SM's other caches (instruction, constant, texture): a queue of its own, as deep as the miss queue, that goes first. False: full. */
 bool l1_send(struct l1 *c, tick now, uint32_t req);
@@ -145,7 +153,7 @@ void l1_flush(struct l1 *c, tick now); /* at kernel end: invalidates, writes dir
 uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes);
 uint64_t l1_capacity(const struct l1 *c); /* bytes */
 bool l1_idle(const struct l1 *c);         /* no MSHR, queue or pending write-back in use */
-void *l1_stats(struct l1 *c);             /* struct l1_stats */
+void *l1_stats(struct l1 *c);             /* struct l1_stats; sums are those of this moment */
 void l1_explain(const struct l1 *c, tick now, struct strbuf *out); /* what is outstanding, oldest first */
 
 #endif

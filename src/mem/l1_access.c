@@ -16,33 +16,33 @@ enum l1_type l1_type_of(const struct l1_txn *t)
 
 /* ---- statistics ---- */
 
-static inline void l1_count_in(struct l1_stats *s, enum l1_type type, bool is_load,
-                               enum cache_outcome outcome)
+static inline void l1_count_in(struct l1_stats *s, enum l1_type type, enum cache_outcome outcome)
 {
-    s->accesses[type]++;
-    s->total_accesses++;
-    s->load_accesses += is_load;
     switch (outcome) {
-    case CACHE_HIT: s->hits[type]++, s->total_hits++; break;
-    case CACHE_HIT_RESERVED: s->pending[type]++, s->total_pending++; break;
-    default: s->misses[type]++, s->total_misses++, s->load_misses += is_load; break;
+    case CACHE_HIT: s->hits[type]++; break;
+    case CACHE_HIT_RESERVED: s->pending[type]++; break;
+    default: s->misses[type]++; break;
     }
 }
 
-static void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_outcome outcome)
+static inline void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_outcome outcome)
 {
-    if (t->is_prefetch) return;
+    if (UNLIKELY(t->is_prefetch)) return;
     enum l1_type type = l1_type_of(t);
-    bool is_load = t->kind == REQ_READ;
-    l1_count_in(&c->stats, type, is_load, outcome);
-    l1_count_in(c->own, type, is_load, outcome);
+    l1_count_in(&c->stats, type, outcome);
+    if (t->own) l1_count_in(t->own, type, outcome);
+}
+
+static inline void l1_count_warps(struct l1_stats *s, bool intra_warp)
+{
+    s->intra_warp_hits += intra_warp;
+    s->inter_warp_hits += !intra_warp;
 }
 
 static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_line)
 {
     bool is_first = lineset_add(&c->seen, t->addr >> c->cache.line_shift);
     if (t->is_prefetch) return;
-    c->stats.reads_missed++;
     if (has_line)
         c->stats.sector_misses++;
     else if (is_first)
@@ -62,13 +62,15 @@ static void l1_request(struct l1 *c, tick now, const struct req *r)
 {
     uint32_t id = req_new(c->pool, r);
     c->requests_out++;
-    c->stats.requests_read += r->kind == REQ_READ;
-    c->stats.requests_write += r->kind == REQ_WRITE;
-    c->stats.requests_atomic += r->kind == REQ_ATOMIC;
-    if (l1_answers_itself(c) && r->kind == REQ_READ)
-        l1_ring_push(&c->answers, clock_after(c->clock, now, c->p.fixed_miss_latency), id);
+    switch ((enum req_kind)r->kind) {
+    case REQ_READ: c->stats.requests_read++; break;
+    case REQ_WRITE: c->stats.requests_write++; break;
+    case REQ_ATOMIC: c->stats.requests_atomic++; break;
+    }
+    if (UNLIKELY(l1_answers_itself(c)) && r->kind == REQ_READ)
+        l1_ring_push(&c->answers, clock_after(&c->clock, now, c->p.fixed_miss_latency), id);
     else
-        l1_ring_push(&c->miss_queue, now, id);
+        l1_queue_push(c, &c->miss_queue, id);
 }
 
 static struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
@@ -82,7 +84,7 @@ static struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t
                         .is_prefetch = t->is_prefetch,
                         .is_fill_partial = t->partial,
                         .l1_outcome = (uint8_t)outcome,
-                        .sm = (uint16_t)c->sm,
+                        .sm = c->sm,
                         .warp = t->warp,
                         .owner = t->owner,
                         .pc = t->pc,
@@ -91,10 +93,10 @@ static struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t
                         .born = now};
 }
 
-void l1_write_back(struct l1 *c, tick now, uint32_t line)
+COLD void l1_write_back(struct l1 *c, tick now, uint32_t line)
 {
     struct cache_line *l = &c->cache.lines[line];
-    uint32_t sectors = c->p.sectored ? l->dirty : c->line_sectors;
+    uint32_t sectors = c->is_sectored ? l->dirty : c->line_sectors;
     c->stats.write_backs++;
     c->news |= L1_NEWS_OTHER;
     l->dirty = 0;
@@ -105,7 +107,7 @@ void l1_write_back(struct l1 *c, tick now, uint32_t line)
                     .kind = REQ_WRITE,
                     .cls = REQ_LOCAL,
                     .l1_outcome = L1_SENT,
-                    .sm = (uint16_t)c->sm,
+                    .sm = c->sm,
                     .warp = l->owner_warp,
                     .pc = l->owner_pc,
                     .token = L1_WRITE_BACK_STORE,
@@ -122,7 +124,7 @@ void l1_evict(struct l1 *c, tick now, uint32_t line)
     if (!l->used) return;
     assert(!l->dirty);
     c->stats.evictions++;
-    c->stats.prefetch_unused += l->is_prefetch;
+    if (UNLIKELY(l->is_prefetch)) c->stats.prefetch_unused++;
     if (c->hooks.on_evict) c->hooks.on_evict(c->hooks.ctx, now, l);
 }
 
@@ -155,16 +157,18 @@ static enum l1_answer l1_load_hit(struct l1 *c, tick now, const struct l1_txn *t
     struct cache_line *l = &c->cache.lines[line];
     if (t->token != L1_NO_TOKEN) {
         if (!l1_ring_has_room(&c->hits)) return L1_STALL_PORT;
-        l1_ring_push(&c->hits, clock_after(c->clock, now, c->p.latency - c->p.tag_latency), t->token);
+        tick ready = clock_after(&c->clock, now, c->hit_latency);
+        if (!c->hits.count) c->hit_ready = ready;
+        l1_ring_push(&c->hits, ready, t->token);
     }
     cache_touch(&c->cache, line);
     *intra_warp = l->owner_warp == t->warp;
-    c->stats.intra_warp_hits += *intra_warp;
-    c->stats.inter_warp_hits += !*intra_warp;
-    c->own->intra_warp_hits += *intra_warp;
-    c->own->inter_warp_hits += !*intra_warp;
-    c->stats.prefetch_useful += l->is_prefetch;
-    l->is_prefetch = false;
+    l1_count_warps(&c->stats, *intra_warp);
+    if (t->own) l1_count_warps(t->own, *intra_warp);
+    if (UNLIKELY(l->is_prefetch)) {
+        c->stats.prefetch_useful++;
+        l->is_prefetch = false;
+    }
     l1_count(c, t, CACHE_HIT);
     return L1_HIT;
 }
@@ -194,20 +198,20 @@ static bool l1_can_merge(const struct l1 *c, uint32_t entry, const struct l1_txn
 }
 
 /* Somebody asks for a line that a prefetch is bringing: it is no prefetch any more. */
-static void l1_claim_prefetch(struct l1 *c, uint32_t entry, const struct l1_txn *t)
+static inline void l1_claim_prefetch(struct l1 *c, uint32_t entry, const struct l1_txn *t)
 {
-    struct l1_miss *m = &c->misses[entry];
-    if (!m->is_prefetch || t->is_prefetch) return;
+    struct mshr_entry *m = &c->mshr.entries[entry];
+    if (LIKELY(!m->is_prefetch) || t->is_prefetch) return;
     m->is_prefetch = false;
     c->stats.prefetch_late++;
     if (m->line != CACHE_NO_LINE) c->cache.lines[m->line].is_prefetch = false;
 }
 
-static enum l1_answer l1_merge(struct l1 *c, const struct l1_txn *t, uint32_t line, uint32_t entry,
-                               uint32_t need)
+static inline enum l1_answer l1_merge(struct l1 *c, const struct l1_txn *t, uint32_t line, uint32_t entry,
+                                      uint32_t need)
 {
     if (t->is_prefetch) return L1_PENDING;
-    if (c->p.read_places > 1 && !l1_queue_has(c, c->p.read_places)) return L1_STALL_QUEUE;
+    if (c->read_places > 1 && !l1_queue_has(c, c->read_places)) return L1_STALL_QUEUE;
     if (!l1_can_merge(c, entry, t)) return L1_STALL_MSHR;
     l1_append(c, entry, t, need);
     l1_claim_prefetch(c, entry, t);
@@ -217,88 +221,139 @@ static enum l1_answer l1_merge(struct l1 *c, const struct l1_txn *t, uint32_t li
 }
 
 /* An access that is refused comes again until it is taken (l1_route forgets the answer then); a prefetch does not. */
-static bool l1_may_keep(struct l1 *c, const struct l1_txn *t)
+COLD static bool l1_vote(struct l1 *c, const struct l1_txn *t)
 {
-    if (!c->hooks.may_allocate) return true;
     if (t->is_prefetch) return c->hooks.may_allocate(c->hooks.ctx, t);
     struct l1_vote *v = &c->vote;
-    if (!v->has || v->addr != t->addr || v->token != t->token || v->warp != t->warp)
-        *v = (struct l1_vote){.has = true,
-                              .may = c->hooks.may_allocate(c->hooks.ctx, t),
+    if (!c->has_vote || v->addr != t->addr || v->token != t->token || v->warp != t->warp)
+        *v = (struct l1_vote){.may = c->hooks.may_allocate(c->hooks.ctx, t),
                               .warp = t->warp,
                               .token = t->token,
                               .addr = t->addr};
+    c->has_vote = true;
     return v->may;
 }
 
-/* A miss of the sectors `missing`; `need` are those that the load waits for, some of which may be under way
- * already. line: where the address is held with other sectors; entry: its MSHR, where there is one. */
-static enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line, uint32_t entry,
-                              uint32_t need, uint32_t missing)
+static inline bool l1_may_keep(struct l1 *c, const struct l1_txn *t)
 {
-    bool is_new = line == CACHE_NO_LINE && entry == MSHR_NONE;
-    bool on_miss = c->p.allocate == L1_ALLOCATE_ON_MISS;
-    bool may_keep = !is_new || l1_may_keep(c, t);
-    uint32_t victim = CACHE_NO_LINE;
-    if (is_new && on_miss && may_keep) {
-        victim = cache_victim(&c->cache, t->addr);
-        c->lack = L1_LACKS_LINE;
-        if (victim == CACHE_NO_LINE) return L1_STALL_LINE;
-    }
-    c->lack = entry == MSHR_NONE && !l1_has_mshr(c) ? L1_LACKS_MSHR : L1_LACKS_MORE;
-    if (!l1_queue_has(c, c->p.read_places)) return L1_STALL_QUEUE;
-    if (entry == MSHR_NONE ? !l1_has_mshr(c) || !l1_can_wait(c, t) : !l1_can_merge(c, entry, t))
-        return L1_STALL_MSHR;
-    if (!l1_clean_victim(c, now, victim, 1)) return L1_STALL_QUEUE;
+    return LIKELY(!c->hooks.may_allocate) || l1_vote(c, t);
+}
 
-    bool had_line = line != CACHE_NO_LINE;
-    if (victim != CACHE_NO_LINE) {
-        l1_take_line(c, now, victim, t, missing);
-        line = victim;
-    } else if (had_line && on_miss) {
-        cache_reserve(&c->cache, line, t->addr, missing);
+/* What a miss has found, and what it wants. */
+struct l1_miss {
+    uint32_t line;    /* where the address is held with other sectors, or CACHE_NO_LINE */
+    uint32_t entry;   /* its MSHR, where there is one */
+    uint32_t need;    /* sectors that the load waits for, some of which may be under way already */
+    uint32_t missing; /* those to fetch */
+    uint32_t victim;  /* the line that it replaces, or CACHE_NO_LINE */
+    bool may_keep;
+};
+
+/* The checks of a miss, in the order that decides the cause of a refusal; L1_MISS: it may go on. */
+static inline enum l1_answer l1_check_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_miss *m)
+{
+    bool is_new = m->line == CACHE_NO_LINE && m->entry == MSHR_NONE;
+    m->may_keep = !is_new || l1_may_keep(c, t);
+    m->victim = CACHE_NO_LINE;
+    if (is_new && c->allocates_on_miss && m->may_keep) {
+        m->victim = cache_victim(&c->cache, t->addr);
+        c->lack = L1_LACKS_LINE;
+        if (m->victim == CACHE_NO_LINE) return L1_STALL_LINE;
     }
-    if (entry == MSHR_NONE) {
-        entry = mshr_take(&c->mshr, t->addr, 0);
-        c->misses[entry] = (struct l1_miss){.line = on_miss ? line : CACHE_NO_LINE,
-                                            .warp = t->warp,
-                                            .pc = t->pc,
-                                            .born = now,
-                                            .may_keep = may_keep,
-                                            .is_prefetch = t->is_prefetch};
-        c->mshrs_lineless += c->misses[entry].line == CACHE_NO_LINE;
-        c->stats.mshr_max = MAX(c->stats.mshr_max, c->mshr.used);
+    bool has_mshr = m->entry != MSHR_NONE || l1_has_mshr(c);
+    c->lack = has_mshr ? L1_LACKS_MORE : L1_LACKS_MSHR;
+    if (!l1_queue_has(c, c->read_places)) return L1_STALL_QUEUE;
+    if (!has_mshr) return L1_STALL_MSHR;
+    if (m->entry == MSHR_NONE ? !l1_can_wait(c, t) : !l1_can_merge(c, m->entry, t)) return L1_STALL_MSHR;
+    return l1_clean_victim(c, now, m->victim, 1) ? L1_MISS : L1_STALL_QUEUE;
+}
+
+static inline uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line,
+                                    bool may_keep)
+{
+    uint32_t entry = mshr_take_unlisted(&c->mshr, t->addr, 0);
+    struct mshr_entry *e = &c->mshr.entries[entry];
+    e->line = line;
+    e->warp = t->warp;
+    e->pc = t->pc;
+    e->born = now;
+    e->may_keep = may_keep;
+    e->is_prefetch = t->is_prefetch;
+    if (UNLIKELY(line == CACHE_NO_LINE)) {
+        c->mshrs_lineless++;
+        mshr_list(&c->mshr, entry);
     }
-    c->mshr.entries[entry].sectors |= missing;
-    l1_append(c, entry, t, need);
-    l1_claim_prefetch(c, entry, t);
-    struct req r = l1_req_of(c, now, t, entry, L1_MISS);
+    return entry;
+}
+
+static inline enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_miss *m)
+{
+    enum l1_answer a = l1_check_miss(c, now, t, m);
+    if (a != L1_MISS) return a;
+    bool had_line = m->line != CACHE_NO_LINE;
+    uint32_t line = c->allocates_on_miss ? m->line : CACHE_NO_LINE;
+    if (m->victim != CACHE_NO_LINE) {
+        line = m->victim;
+        l1_take_line(c, now, line, t, m->missing);
+    } else if (line != CACHE_NO_LINE) {
+        cache_reserve(&c->cache, line, t->addr, m->missing);
+    }
+    if (m->entry == MSHR_NONE) m->entry = l1_take_mshr(c, now, t, line, m->may_keep);
+    if (line != CACHE_NO_LINE) c->cache.lines[line].mshr = m->entry;
+    c->mshr.entries[m->entry].sectors |= m->missing;
+    l1_append(c, m->entry, t, m->need);
+    l1_claim_prefetch(c, m->entry, t);
+    struct req r = l1_req_of(c, now, t, m->entry, L1_MISS);
     r.kind = REQ_READ;
     r.write_bytes = 0;
     r.is_fill_partial = false;
-    r.sectors = c->p.sectored ? missing : c->line_sectors;
+    r.sectors = c->is_sectored ? m->missing : c->line_sectors;
     l1_request(c, now, &r);
     l1_count_read_miss(c, t, had_line);
     l1_count(c, t, CACHE_MISS);
     return L1_MISS;
 }
 
+/* A read of sectors that `line`, or no line, does not have: on their way, or missing. */
+static enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
+{
+    struct l1_miss m = {.line = line, .entry = l1_find_mshr(c, t->addr, line)};
+    m.need = cache_mask(&c->cache, t->sectors);
+    if (line != CACHE_NO_LINE) m.need &= ~c->cache.lines[line].valid;
+    m.missing = m.entry == MSHR_NONE ? m.need : m.need & ~c->mshr.entries[m.entry].sectors;
+    return m.missing ? l1_miss(c, now, t, &m) : l1_merge(c, t, line, m.entry, m.need);
+}
+
 static enum l1_answer l1_load(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
-    if (outcome == CACHE_HIT) return l1_load_hit(c, now, t, line, intra_warp);
-    uint32_t entry = l1_find_mshr(c, t->addr, line);
-    uint32_t need = cache_mask(&c->cache, t->sectors);
-    if (line != CACHE_NO_LINE) need &= ~c->cache.lines[line].valid;
-    uint32_t missing = entry == MSHR_NONE ? need : need & ~c->mshr.entries[entry].sectors;
-    if (!missing) return l1_merge(c, t, line, entry, need);
-    return l1_miss(c, now, t, line, entry, need, missing);
+    return outcome == CACHE_HIT ? l1_load_hit(c, now, t, line, intra_warp) : l1_read(c, now, t, line);
+}
+
+static bool l1_goes_past(const struct l1 *c, const struct l1_txn *t)
+{
+    return t->bypass || (t->cls == REQ_GLOBAL && !c->caches_global);
+}
+
+/* A miss of a line that is not here nor under way, with no MSHR left: the checks of l1_miss, of which none but a full queue can end by itself. */
+enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t)
+{
+    uint32_t line;
+    if (l1_has_mshr(c) || c->pipe.cap || c->is_perfect || c->hooks.may_allocate || l1_goes_past(c, t))
+        return L1_MISS;
+    if (cache_look_up(&c->cache, t->addr, t->sectors, &line) != CACHE_MISS) return L1_MISS;
+    if (l1_find_mshr(c, t->addr, line) != MSHR_NONE) return L1_MISS;
+    c->lack = L1_LACKS_LINE;
+    if (c->p.allocate == L1_ALLOCATE_ON_MISS && cache_victim(&c->cache, t->addr) == CACHE_NO_LINE)
+        return L1_STALL_LINE;
+    c->lack = L1_LACKS_MSHR;
+    return l1_queue_has(c, c->read_places) ? L1_STALL_MSHR : L1_MISS;
 }
 
 /* Loads that do not look into the L1: .cg, .cv, volatile, and all global loads where the machine does not
  * cache them. */
-static enum l1_answer l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
+COLD static enum l1_answer l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
 {
     if (t->is_prefetch) return L1_PENDING; /* there is nowhere to put it */
     if (!l1_queue_has(c, 1)) return L1_STALL_QUEUE;
@@ -316,7 +371,7 @@ static enum l1_answer l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
 static void l1_evict_written(struct l1 *c, uint64_t addr, uint32_t line)
 {
     uint32_t entry = l1_find_mshr(c, addr, line);
-    if (entry != MSHR_NONE) c->misses[entry].doomed = true;
+    if (entry != MSHR_NONE) c->mshr.entries[entry].doomed = true;
     if (line == CACHE_NO_LINE || c->cache.lines[line].reserved) return;
     assert(!c->cache.lines[line]
                 .dirty); /* only local lines are dirty, and their stores come to l1_local_store */
@@ -327,7 +382,7 @@ static void l1_evict_written(struct l1 *c, uint64_t addr, uint32_t line)
 static enum l1_answer l1_write_through(struct l1 *c, tick now, const struct l1_txn *t, bool keeps)
 {
     bool is_atomic = t->kind == REQ_ATOMIC, travels = is_atomic || !l1_answers_itself(c);
-    if (travels && !l1_ring_has_room(&c->miss_queue)) return L1_STALL_QUEUE;
+    if (travels && !l1_queue_has_room(&c->miss_queue)) return L1_STALL_QUEUE;
     if (is_atomic && !l1_can_wait(c, t)) return L1_STALL_MSHR;
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
@@ -347,7 +402,7 @@ static enum l1_answer l1_write_through(struct l1 *c, tick now, const struct l1_t
 /* A store that needs nothing of what is in memory: it writes all of what the tags tell apart. */
 static bool l1_covers(const struct l1 *c, const struct l1_txn *t)
 {
-    return !t->partial && (c->p.sectored || t->sectors == c->line_sectors);
+    return !t->partial && (c->is_sectored || t->sectors == c->line_sectors);
 }
 
 static void l1_make_dirty(struct l1 *c, uint32_t line, uint32_t sectors)
@@ -374,13 +429,9 @@ static enum l1_answer l1_store_reads(struct l1 *c, tick now, const struct l1_txn
 {
     struct l1_txn read = *t;
     read.token = L1_NO_TOKEN; /* nobody waits */
-    uint32_t entry = mshr_find(&c->mshr, t->addr), need = cache_mask(&c->cache, t->sectors);
-    if (line != CACHE_NO_LINE) need &= ~c->cache.lines[line].valid;
-    uint32_t missing = entry == MSHR_NONE ? need : need & ~c->mshr.entries[entry].sectors;
-    enum l1_answer a =
-        missing ? l1_miss(c, now, &read, line, entry, need, missing) : l1_merge(c, &read, line, entry, need);
+    enum l1_answer a = l1_read(c, now, &read, line);
     if (l1_is_stall(a)) return a;
-    if (line == CACHE_NO_LINE) line = c->misses[mshr_find(&c->mshr, t->addr)].line;
+    if (line == CACHE_NO_LINE) cache_look_up(&c->cache, t->addr, t->sectors, &line); /* it took one */
     l1_make_dirty(c, line, t->sectors);
     return a;
 }
@@ -401,13 +452,13 @@ static enum l1_answer l1_store_held(struct l1 *c, tick now, const struct l1_txn 
 /* Without l1.local_write_allocate a store that finds no line goes on to the L2 (thesis 2.2.2). With it, a
  * store that covers its sectors takes a line without reading, and one that does not reads them first, where
  * lines are allocated on miss; elsewhere it goes on. */
-static enum l1_answer l1_local_store(struct l1 *c, tick now, const struct l1_txn *t)
+COLD static enum l1_answer l1_local_store(struct l1 *c, tick now, const struct l1_txn *t)
 {
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     if (line != CACHE_NO_LINE) return l1_store_held(c, now, t, line, outcome);
-    bool allocates =
-        c->p.local_write_allocate && mshr_find(&c->mshr, t->addr) == MSHR_NONE && l1_may_keep(c, t);
+    bool allocates = c->p.local_write_allocate && l1_find_mshr(c, t->addr, CACHE_NO_LINE) == MSHR_NONE &&
+                     l1_may_keep(c, t);
     if (allocates && l1_covers(c, t)) return l1_store_new_line(c, now, t);
     if (allocates && c->p.allocate == L1_ALLOCATE_ON_MISS) return l1_store_reads(c, now, t, CACHE_NO_LINE);
     return l1_write_through(c, now, t, false);
@@ -416,7 +467,7 @@ static enum l1_answer l1_local_store(struct l1 *c, tick now, const struct l1_txn
 /* ---- ideal machines ---- */
 
 /* Nothing takes time and nothing travels: the access is answered in this very cycle. */
-static enum l1_answer l1_perfect(struct l1 *c, tick now, const struct l1_txn *t)
+COLD static enum l1_answer l1_perfect(struct l1 *c, tick now, const struct l1_txn *t)
 {
     if (t->is_prefetch) return L1_HIT;
     bool waits = t->token != L1_NO_TOKEN && t->kind != REQ_WRITE;
@@ -435,7 +486,7 @@ static enum l1_answer l1_perfect(struct l1 *c, tick now, const struct l1_txn *t)
 
 /* An atomic of a machine whose misses answer themselves: performed when its time has come, or at once when
  * nobody waits. */
-static enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn *t)
+COLD static enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn *t)
 {
     if (!l1_can_wait(c, t)) return L1_STALL_MSHR;
     uint32_t line;
@@ -451,23 +502,23 @@ static enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_tx
     c->writes_pending[t->warp]++;
     c->requests_out++;
     c->stats.requests_atomic++;
-    l1_ring_push(&c->answers, clock_after(c->clock, now, c->p.fixed_miss_latency), req_new(c->pool, &r));
+    l1_ring_push(&c->answers, clock_after(&c->clock, now, c->p.fixed_miss_latency), req_new(c->pool, &r));
     return L1_SENT;
 }
 
 static enum l1_answer l1_route_kind(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {
-    bool atomic_here = t->kind == REQ_ATOMIC && c->hooks.on_atomic;
-    if (c->p.perfect && (t->kind != REQ_ATOMIC || atomic_here)) return l1_perfect(c, now, t);
+    if (UNLIKELY(c->is_perfect) && (t->kind != REQ_ATOMIC || c->hooks.on_atomic))
+        return l1_perfect(c, now, t);
     switch ((enum req_kind)t->kind) {
     case REQ_READ:
-        if (t->bypass || (t->cls == REQ_GLOBAL && !c->p.cache_global)) return l1_bypass(c, now, t);
+        if (l1_goes_past(c, t)) return l1_bypass(c, now, t);
         return l1_load(c, now, t, intra_warp);
     case REQ_WRITE:
         if (t->cls == REQ_LOCAL && c->p.write_local == L1_WRITE_BACK) return l1_local_store(c, now, t);
         return l1_write_through(c, now, t, c->p.write_global == L1_WRITE_UPDATE);
     case REQ_ATOMIC:
-        if (l1_answers_itself(c) && atomic_here) return l1_fixed_atomic(c, now, t);
+        if (l1_answers_itself(c) && c->hooks.on_atomic) return l1_fixed_atomic(c, now, t);
         return l1_write_through(c, now, t, false);
     }
     UNREACHABLE("an access of no kind");
@@ -476,6 +527,6 @@ static enum l1_answer l1_route_kind(struct l1 *c, tick now, const struct l1_txn 
 enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {
     enum l1_answer a = l1_route_kind(c, now, t, intra_warp);
-    if (!l1_is_stall(a) && !t->is_prefetch) c->vote.has = false;
+    if (!l1_is_stall(a) && !t->is_prefetch) c->has_vote = false;
     return a;
 }

@@ -19,18 +19,9 @@ enum {
 #define L1_NO_TOKEN UINT32_MAX
 
 struct l1_node { /* a load that waits for sectors, or is done and waits to be fetched */
-    uint32_t token, next, need;
     tick ready;
+    uint32_t token, next, need;
     bool frees_mshr; /* the last one of an MSHR that is held until its loads are taken */
-};
-struct l1_miss {   /* beside the MSHR of the same number */
-    uint32_t line; /* reserved for it, or CACHE_NO_LINE */
-    uint16_t warp;
-    uint32_t pc;
-    tick born;
-    bool may_keep;    /* allocate on fill: the line may stay */
-    bool is_prefetch; /* nobody has asked for it yet */
-    bool doomed;      /* written by a store meanwhile: the fill must not stay */
 };
 struct l1_timed {
     tick ready;
@@ -38,6 +29,10 @@ struct l1_timed {
 };
 struct l1_ring { /* bounded, first in first out */
     struct l1_timed *items;
+    uint32_t cap, head, count;
+};
+struct l1_queue { /* the same, of request ids that wait for others, not for a time */
+    uint32_t *items;
     uint32_t cap, head, count;
 };
 struct l1_pipe { /* between the load-store unit and the tags; cap 0 = there is none */
@@ -67,55 +62,70 @@ struct l1_stall {
 };
 
 struct l1_vote { /* what hooks.may_allocate said of the access that is being refused: it is asked once */
-    bool has, may;
+    bool may;
     uint16_t warp;
     uint32_t token;
     uint64_t addr;
 };
 
+/* In the order of use: each group is one cache line of the host, and a tick or an access touches as few of them as it can. Parameters that
+ * it asks for are repeated there. */
 struct l1 {
-    /* of every tick */
-    tick last; /* newest time seen */
+    /* every tick: is there anything to do? */
+    _Alignas(HOST_LINE) tick last; /* newest time seen */
+    tick hit_ready;                /* of the first of the hits; TICK_NEVER = there is none */
     struct link *to_xbar, *from_xbar;
-    const struct clock_domain *clock;
+    struct clock_domain clock;
     uint32_t done_head, done_tail;
     uint32_t reply_step; /* ticks: of p */
+    uint32_t to_send;    /* in miss_queue and others */
     bool is_blocked;     /* the crossbar is full; its link wakes the SM */
     bool is_flushing;    /* dirty lines of ways from flush_from on are leaving */
     bool is_shrinking;   /* and accesses wait for that */
     bool
         has_room; /* a fetched load made room for the access that is being refused, and that was not offered since */
-    uint8_t news; /* enum l1_news, a mask: since the newest refusal */
-    uint8_t lack; /* enum l1_lack: of the lookup that is under way */
-    struct l1_stall stall;
-    struct l1_ring miss_queue; /* request ids */
-    struct l1_ring hits;       /* tokens, ready after the hit latency */
-    struct l1_ring others;     /* request ids of the other caches */
-    struct l1_ring answers;    /* fixed_miss_latency: request ids that answer themselves */
-    struct l1_pipe pipe;
-    /* of an access or a reply */
-    tick port_time;
-    uint32_t ports_used;
+    uint8_t news;        /* enum l1_news, a mask: since the newest refusal */
+    uint8_t lack;        /* enum l1_lack: of the lookup that is under way */
+    bool has_pipe;       /* pipe.cap */
+    bool answers_itself; /* p.fixed_miss_latency */
+
+    /* the way out */
+    _Alignas(HOST_LINE) struct l1_queue miss_queue;
+    struct l1_queue others;            /* requests of the other caches */
+    uint32_t requests_out, others_out; /* requests that exist and have not been freed */
+
+    /* an access */
+    _Alignas(HOST_LINE) tick port_time;
+    struct req_pool *pool;
+    uint32_t ports_used, ports;
     uint32_t mshrs_held;     /* filled, but their loads are not taken: they are not free yet */
     uint32_t mshrs_lineless; /* of those in use: without a line that waits for them */
+    uint32_t hit_latency;    /* cycles, after the tags */
+    uint32_t read_places;
+    uint32_t line_sectors; /* mask of all 32-byte sectors of a line */
+    uint16_t sm;
+    bool is_perfect, caches_global, is_sectored, allocates_on_miss, holds_mshrs; /* of p */
+    bool has_vote; /* vote is of the access that is being refused */
+
+    /* a miss: MSHRs, and loads that wait or are done */
+    _Alignas(HOST_LINE) struct mshr mshr;
     struct l1_node *nodes;
     uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
-    struct l1_miss *misses;         /* [mshrs] */
-    struct req_pool *pool;
-    struct l1_stats *own;              /* of the grid that accesses, or a dump */
-    uint32_t requests_out, others_out; /* requests that exist and have not been freed */
-    uint32_t sm, line_sectors;         /* line_sectors: mask of all 32-byte sectors of a line */
-    struct mshr mshr;
-    struct cache cache;
-    struct l1_params p;
+    _Alignas(HOST_LINE) struct l1_stall stall;
+    struct l1_ring hits; /* tokens, ready after the hit latency */
+    _Alignas(HOST_LINE) struct lineset seen;
+    struct l1_hooks hooks; /* up to on_fill in the same line */
+    _Alignas(HOST_LINE) struct cache cache;
+
+    /* seldom */
+    struct l1_ring answers; /* fixed_miss_latency: request ids that answer themselves */
+    struct l1_pipe pipe;
     struct l1_vote vote;
-    struct l1_hooks hooks;
-    struct lineset seen;
+    struct l1_params p;
     uint32_t flush_cursor, flush_from;
     tick *sm_wake;
-    struct l1_stats stats;
+    _Alignas(HOST_LINE) struct l1_stats stats;
     uint32_t writes_pending[L1_WARPS_MAX];
-    struct l1_stats nobody;
 };
 
 static inline bool l1_ring_has_room(const struct l1_ring *r) { return r->count < r->cap; }
@@ -135,8 +145,26 @@ static inline uint32_t l1_ring_pop(struct l1_ring *r)
     return value;
 }
 
+static inline bool l1_queue_has_room(const struct l1_queue *q) { return q->count < q->cap; }
+static inline void l1_queue_push(struct l1 *c, struct l1_queue *q, uint32_t id)
+{
+    assert(l1_queue_has_room(q));
+    uint32_t at = q->head + q->count++;
+    q->items[at >= q->cap ? at - q->cap : at] = id;
+    c->to_send++;
+}
+static inline uint32_t l1_queue_pop(struct l1 *c, struct l1_queue *q)
+{
+    assert(q->count);
+    uint32_t id = q->items[q->head];
+    if (++q->head == q->cap) q->head = 0;
+    q->count--;
+    c->to_send--;
+    return id;
+}
+
 static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
-static inline bool l1_answers_itself(const struct l1 *c) { return c->p.fixed_miss_latency != 0; }
+static inline bool l1_answers_itself(const struct l1 *c) { return c->answers_itself; }
 
 /* When the reply at the head of its link may be taken: at once, or after a whole number of steps since its request was
  * made, the first that comes after the reply. The core's clock and the crossbar's differ: taken at once, the same way
@@ -150,20 +178,38 @@ static inline tick l1_reply_time(const struct l1 *c)
     return link_next(l) + c->reply_step - rest;
 }
 
-/* The MSHR of an address that the tags have in `line`, or MSHR_NONE. Where all that are in use have a line, the line tells whether
- * there is one. */
+/* The MSHR of an address that the tags have in `line`, or MSHR_NONE. A line that waits for its MSHR names it; those without a line are
+ * listed. */
 static inline uint32_t l1_find_mshr(const struct l1 *c, uint64_t addr, uint32_t line)
 {
-    if (!c->mshrs_lineless && (line == CACHE_NO_LINE || !c->cache.lines[line].reserved)) return MSHR_NONE;
-    return mshr_find(&c->mshr, addr);
+    if (line != CACHE_NO_LINE && c->cache.lines[line].reserved) return c->cache.lines[line].mshr;
+    return UNLIKELY(c->mshrs_lineless) ? mshr_find(&c->mshr, addr) : MSHR_NONE;
 }
 
 static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
 
+/* One that was promised: nodes_left is the caller's. */
+static inline uint32_t l1_node_new(struct l1 *c, uint32_t token, uint32_t need)
+{
+    uint32_t n = c->node_free;
+    assert(n != L1_NONE);
+    c->node_free = c->nodes[n].next;
+    c->nodes[n] = (struct l1_node){.token = token, .next = L1_NONE, .need = need};
+    return n;
+}
+
+static inline void l1_done(struct l1 *c, uint32_t node, tick now)
+{
+    c->nodes[node].ready = now;
+    c->nodes[node].next = L1_NONE;
+    if (c->done_tail == L1_NONE)
+        c->done_head = node;
+    else
+        c->nodes[c->done_tail].next = node;
+    c->done_tail = node;
+}
+
 /* l1.c */
-uint32_t l1_node_new(struct l1 *c, uint32_t token,
-                     uint32_t need); /* one that was promised: nodes_left is the caller's */
-void l1_done(struct l1 *c, uint32_t node, tick now);
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
 bool l1_stays_refused(struct l1 *c,
                       tick now); /* the access that was refused last; counts as an offer of it if so */
@@ -180,6 +226,8 @@ enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *in
 void l1_write_back(struct l1 *c, tick now, uint32_t line); /* needs room in the miss queue */
 void l1_evict(struct l1 *c, tick now, uint32_t line);
 enum l1_type l1_type_of(const struct l1_txn *t);
+/* Of a load in the next cycle, if nothing comes back before; L1_MISS: that cannot be told. */
+enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t);
 
 /* l1_resize.c */
 void l1_flush_step(struct l1 *c, tick now);

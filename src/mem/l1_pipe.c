@@ -26,7 +26,7 @@ enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t)
     }
     uint32_t at = p->head + p->count++;
     p->items[at >= p->cap ? at - p->cap : at] =
-        (struct l1_pipe_item){.ready = clock_after(c->clock, now, c->p.tag_latency), .txn = *t};
+        (struct l1_pipe_item){.ready = clock_after(&c->clock, now, c->p.tag_latency), .txn = *t};
     if (t->kind == REQ_WRITE) c->writes_pending[t->warp]++; /* a fence waits for it from now on */
     return L1_TAKEN;
 }
@@ -35,7 +35,7 @@ bool l1_pipe_tick(struct l1 *c, tick now)
 {
     struct l1_pipe *p = &c->pipe;
     if (!p->count || p->items[p->head].ready > now || l1_stays_refused(c, now)) return false;
-    for (uint32_t n = 0; n < c->p.ports && p->count && p->items[p->head].ready <= now; n++) {
+    for (uint32_t n = 0; n < c->ports && p->count && p->items[p->head].ready <= now; n++) {
         const struct l1_txn *t = &p->items[p->head].txn;
         if (l1_is_stall(l1_look_up(c, now, t)) && !t->is_prefetch) return true;
         if (t->kind == REQ_WRITE) c->writes_pending[t->warp]--; /* the request counts itself */

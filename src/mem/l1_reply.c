@@ -8,7 +8,7 @@
 
 void l1_drop_line(struct l1 *c, uint32_t line)
 {
-    c->stats.prefetch_unused += c->cache.lines[line].is_prefetch;
+    if (UNLIKELY(c->cache.lines[line].is_prefetch)) c->stats.prefetch_unused++;
     cache_invalidate(&c->cache, line);
 }
 
@@ -16,19 +16,17 @@ void l1_drop_line(struct l1 *c, uint32_t line)
 
 static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
 {
-    uint64_t cycles = clock_cycles(c->clock, now - r->born);
-    uint64_t bucket = MIN(cycles / L1_LATENCY_BUCKET_CYCLES, L1_LATENCY_BUCKETS - 1);
     if (r->is_prefetch) return;
+    uint64_t cycles = clock_cycles(&c->clock, now - r->born);
     c->stats.miss_latency_sum += cycles;
-    c->stats.miss_latency_count++;
-    c->stats.miss_latency[bucket]++;
+    c->stats.miss_latency[MIN(cycles / L1_LATENCY_BUCKET_CYCLES, L1_LATENCY_BUCKETS - 1)]++;
     if (!r->l2_hit) return;
     c->stats.l2_hit_latency_sum += cycles;
     c->stats.l2_hit_latency_count++;
 }
 
 /* Allocate on fill: takes a line now, unless its dirty content cannot leave. */
-static void l1_keep_fill(struct l1 *c, tick now, const struct req *r, const struct l1_miss *m)
+COLD static void l1_keep_fill(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m)
 {
     uint32_t line;
     bool is_there = cache_look_up(&c->cache, r->addr, r->sectors, &line) != CACHE_MISS;
@@ -36,7 +34,7 @@ static void l1_keep_fill(struct l1 *c, tick now, const struct req *r, const stru
         line = cache_victim(&c->cache, r->addr);
         assert(line != CACHE_NO_LINE); /* nothing is ever reserved */
         if (c->cache.lines[line].dirty) {
-            if (!l1_answers_itself(c) && !l1_ring_has_room(&c->miss_queue)) {
+            if (!l1_answers_itself(c) && !l1_queue_has_room(&c->miss_queue)) {
                 c->stats.fills_not_kept++;
                 return;
             }
@@ -51,21 +49,24 @@ static void l1_keep_fill(struct l1 *c, tick now, const struct req *r, const stru
     cache_fill(&c->cache, line, r->sectors);
 }
 
-static void l1_fill_line(struct l1 *c, tick now, const struct req *r, const struct l1_miss *m, bool is_last)
+/* Allocate on fill, or a miss that may not keep its line. */
+COLD static void l1_fill_lineless(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m)
 {
-    if (c->p.allocate == L1_ALLOCATE_ON_FILL) {
-        if (m->may_keep && !m->doomed)
-            l1_keep_fill(c, now, r, m);
-        else
-            c->stats.fills_not_kept++;
-        return;
-    }
-    if (m->line == CACHE_NO_LINE) {
+    if (!c->allocates_on_miss && m->may_keep && !m->doomed)
+        l1_keep_fill(c, now, r, m);
+    else
         c->stats.fills_not_kept++;
+}
+
+static void l1_fill_line(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m,
+                         bool is_last)
+{
+    if (UNLIKELY(m->line == CACHE_NO_LINE)) {
+        l1_fill_lineless(c, now, r, m);
         return;
     }
     cache_fill(&c->cache, m->line, r->sectors);
-    if (is_last && m->doomed && !c->cache.lines[m->line].dirty) {
+    if (is_last && UNLIKELY(m->doomed) && !c->cache.lines[m->line].dirty) {
         c->stats.fills_not_kept++;
         l1_drop_line(c, m->line);
     }
@@ -97,22 +98,21 @@ static void l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint3
 static void l1_fill(struct l1 *c, tick now, const struct req *r)
 {
     struct mshr_entry *e = &c->mshr.entries[r->token];
-    struct l1_miss *m = &c->misses[r->token];
     uint32_t sectors = cache_mask(&c->cache, r->sectors);
     assert(e->used && e->addr == r->addr && !(sectors & ~e->sectors));
     e->sectors &= ~sectors;
     bool is_last = !e->sectors;
     c->stats.fills++;
     l1_count_latency(c, now, r);
-    l1_fill_line(c, now, r, m, is_last);
+    l1_fill_line(c, now, r, e, is_last);
     uint32_t last_done = c->done_tail;
     l1_release_loads(c, now, e, sectors);
     if (c->hooks.on_fill) c->hooks.on_fill(c->hooks.ctx, now, r->addr, now - r->born, r->is_prefetch);
     if (!is_last) return;
     assert(e->head == MSHR_NONE);
-    c->mshrs_lineless -= m->line == CACHE_NO_LINE;
+    c->mshrs_lineless -= e->line == CACHE_NO_LINE;
     mshr_release(&c->mshr, r->token);
-    if (!c->p.mshr_until_taken || last_done == c->done_tail) return;
+    if (!c->holds_mshrs || last_done == c->done_tail) return;
     c->nodes[c->done_tail].frees_mshr = true;
     c->mshrs_held++;
 }
@@ -156,7 +156,7 @@ static void l1_reply(struct l1 *c, tick now, uint32_t id)
     case REQ_ATOMIC:
         l1_acknowledge(c, r->warp);
         /* Made in this very cycle of the SM, its result is there when the cycle has ended. */
-        l1_token_done(c, l1_answers_itself(c) ? clock_after(c->clock, now, 1) : now, r->token);
+        l1_token_done(c, l1_answers_itself(c) ? clock_after(&c->clock, now, 1) : now, r->token);
         break;
     }
     assert(c->requests_out);
@@ -165,7 +165,7 @@ static void l1_reply(struct l1 *c, tick now, uint32_t id)
 }
 
 /* Misses of a machine with a fixed miss latency. */
-static bool l1_take_answers(struct l1 *c, tick now)
+COLD static bool l1_take_answers(struct l1 *c, tick now)
 {
     bool any = false;
     while (c->answers.count && l1_ring_head(&c->answers)->ready <= now) {
@@ -183,9 +183,9 @@ static bool l1_take_answers(struct l1 *c, tick now)
 bool l1_send(struct l1 *c, tick now, uint32_t req)
 {
     c->last = now;
-    if (!l1_ring_has_room(&c->others)) return false;
+    if (!l1_queue_has_room(&c->others)) return false;
     req_at(c->pool, req)->l1_outcome = L1_OTHER_REQUEST;
-    l1_ring_push(&c->others, now, req);
+    l1_queue_push(c, &c->others, req);
     c->others_out++;
     c->stats.other_requests++;
     return true;
@@ -193,11 +193,9 @@ bool l1_send(struct l1 *c, tick now, uint32_t req)
 
 static void l1_drain(struct l1 *c, tick now)
 {
-    struct l1_ring *from = c->others.count ? &c->others : &c->miss_queue;
     c->is_blocked = false;
-    if (!from->count) return;
     if (link_can_push(c->to_xbar, now)) {
-        link_push(c->to_xbar, now, l1_ring_pop(from));
+        link_push(c->to_xbar, now, l1_queue_pop(c, c->others.count ? &c->others : &c->miss_queue));
         c->news |= L1_NEWS_SENT;
     } else /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
         c->is_blocked = c->to_xbar->count == c->to_xbar->capacity;
@@ -214,10 +212,10 @@ bool l1_tick(struct l1 *c, tick now)
         l1_reply(c, now, id);
         moved = true;
     }
-    if (c->answers.count) moved |= l1_take_answers(c, now);
-    l1_drain(c, now);
-    if (c->pipe.count) moved |= l1_pipe_tick(c, now);
-    if (c->is_flushing) {
+    if (UNLIKELY(l1_answers_itself(c))) moved |= l1_take_answers(c, now);
+    if (c->to_send) l1_drain(c, now);
+    if (c->has_pipe) moved |= l1_pipe_tick(c, now);
+    if (UNLIKELY(c->is_flushing)) {
         l1_flush_step(c, now);
         c->news |= L1_NEWS_OTHER;
         moved = true;

@@ -22,7 +22,7 @@ static void l1_let_go(struct l1 *c, tick now, uint32_t line, bool is_told)
 }
 
 /* One dirty line a cycle. Lines that wait for a fill are waited for. */
-void l1_flush_step(struct l1 *c, tick now)
+COLD void l1_flush_step(struct l1 *c, tick now)
 {
     uint32_t lines = cache_lines(&c->cache);
     while (c->flush_cursor < lines &&
@@ -33,14 +33,14 @@ void l1_flush_step(struct l1 *c, tick now)
         return;
     }
     if (c->cache.lines[c->flush_cursor].reserved) return;
-    if (!l1_answers_itself(c) && !l1_ring_has_room(&c->miss_queue)) return;
+    if (!l1_answers_itself(c) && !l1_queue_has_room(&c->miss_queue)) return;
     l1_write_back(c, now, c->flush_cursor);
     l1_let_go(c, now, c->flush_cursor, c->flush_from);
 }
 
 /* A miss under way to a line that retires: what comes must not stay. Where the way goes, the line goes at once; only one that was
  * stored to meanwhile has to be complete before it can be written back. */
-static void l1_retire_miss(struct l1 *c, struct l1_miss *m, uint32_t from)
+static void l1_retire_miss(struct l1 *c, struct mshr_entry *m, uint32_t from)
 {
     if (m->line == CACHE_NO_LINE) {
         m->doomed |= !from;
@@ -54,6 +54,7 @@ static void l1_retire_miss(struct l1 *c, struct l1_miss *m, uint32_t from)
     l1_drop_line(c, m->line);
     m->line = CACHE_NO_LINE;
     c->mshrs_lineless++;
+    mshr_list(&c->mshr, (uint32_t)(m - c->mshr.entries));
 }
 
 /* Lines of ways from `from` on retire. */
@@ -64,7 +65,7 @@ static void l1_retire(struct l1 *c, tick now, uint32_t from)
     c->flush_from = c->is_flushing ? MIN(c->flush_from, from) : from;
     c->flush_cursor = 0;
     for (uint32_t i = 0; i < c->mshr.count; i++)
-        if (c->mshr.entries[i].used) l1_retire_miss(c, &c->misses[i], from);
+        if (c->mshr.entries[i].used) l1_retire_miss(c, &c->mshr.entries[i], from);
     for (uint32_t i = 0; i < cache_lines(&c->cache); i++) {
         const struct cache_line *l = &c->cache.lines[i];
         if (i % c->cache.ways_max < from) continue;

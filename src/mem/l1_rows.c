@@ -165,3 +165,19 @@ const struct stat_row l1_stat_rows[] = {
      "the most MSHRs in use at once", NULL},
     {0},
 };
+
+void l1_stats_derive(struct l1_stats *s)
+{
+    s->total_hits = s->total_pending = s->total_misses = s->miss_latency_count = 0;
+    for (int i = 0; i < L1_TYPES; i++) {
+        s->accesses[i] = s->hits[i] + s->pending[i] + s->misses[i];
+        s->total_hits += s->hits[i];
+        s->total_pending += s->pending[i];
+        s->total_misses += s->misses[i];
+    }
+    s->total_accesses = s->total_hits + s->total_pending + s->total_misses;
+    s->load_accesses = s->accesses[L1_GLOBAL_LOAD] + s->accesses[L1_LOCAL_LOAD] + s->accesses[L1_OTHER];
+    s->load_misses = s->misses[L1_GLOBAL_LOAD] + s->misses[L1_LOCAL_LOAD] + s->misses[L1_OTHER];
+    s->reads_missed = s->cold_misses + s->replaced_misses + s->sector_misses;
+    for (int i = 0; i < L1_LATENCY_BUCKETS; i++) s->miss_latency_count += s->miss_latency[i];
+}

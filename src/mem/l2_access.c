@@ -22,63 +22,49 @@
 #include "mem/l2_slice.h"
 
 /* ---- statistics ---- */
-static void l2_count_one(struct l2_class_stats *c, enum cache_outcome outcome)
-{
-    c->accesses++;
-    switch (outcome) {
-    case CACHE_HIT: c->hits++; return;
-    case CACHE_HIT_RESERVED: c->pending_hits++; return;
-    case CACHE_MISS:
-    case CACHE_SECTOR_MISS: c->misses++; return;
-    case CACHE_RESERVATION_FAIL: UNREACHABLE("an access that failed was counted");
-    }
-}
-
 void l2_count(struct l2_slice *s, const struct req *r, enum cache_outcome outcome)
 {
-    l2_count_one(&s->stats.all, outcome);
-    l2_count_one(&s->stats.cls[r->cls], outcome);
-    if (r->cls == REQ_GLOBAL && r->kind == REQ_WRITE) l2_count_one(&s->stats.global_writes, outcome);
-    s->stats.reads += r->kind == REQ_READ;
-    s->stats.read_sectors += r->kind == REQ_READ ? req_sector_count(r->sectors) : 0;
-    s->stats.writes += r->kind == REQ_WRITE;
-    s->stats.atomics += r->kind == REQ_ATOMIC;
-    s->stats.sector_misses += outcome == CACHE_SECTOR_MISS;
+    assert(outcome != CACHE_RESERVATION_FAIL);
+    s->counts.passed[r->kind][r->cls][outcome]++;
+    if (r->kind == REQ_READ) s->counts.read_sectors += req_sector_count(r->sectors);
 }
 
-static bool l2_stall(struct l2_slice *s, const struct req *r, enum l2_stall cause, tick now)
+static bool l2_stall(struct l2_slice *s, enum l2_stall cause, tick now)
 {
-    bool is_fail = cause == L2_STALL_DRAM || cause == L2_STALL_LINE || cause == L2_STALL_MSHR;
     s->is_stalled = true;
-    s->stall_cause = cause;
+    s->stall_cause = (uint8_t)cause;
     s->stall_since = now;
-    if (is_fail && !s->head_failed) {
-        s->head_failed = true;
-        s->stats.all.fails++;
-        s->stats.cls[r->cls].fails++;
-        s->stats.global_writes.fails += r->cls == REQ_GLOBAL && r->kind == REQ_WRITE;
-    }
     return false;
 }
 
-/* ---- answers that leave the tag stage at once ---- */
-static bool l2_can_answer(struct l2_slice *s, const struct req *r, tick now)
+/* It waits for a line, an MSHR or the miss queue, which counts once for a request. */
+static bool l2_fail(struct l2_slice *s, const struct req *r, enum l2_stall cause, tick now)
 {
-    if (!l2_can_reply(s, now)) return l2_stall(s, r, L2_STALL_ICNT, now);
-    if (s->latch.id != REQ_NONE || s->port_free > now) return l2_stall(s, r, L2_STALL_PORT, now);
+    s->counts.fails[r->kind][r->cls] += !s->head_failed;
+    s->head_failed = true;
+    return l2_stall(s, cause, now);
+}
+
+/* ---- answers that leave the tag stage at once ---- */
+static bool l2_can_answer(struct l2_slice *s, tick now)
+{
+    if (!l2_can_reply(s, now)) return l2_stall(s, L2_STALL_ICNT, now);
+    if (s->latch_ready != TICK_NEVER || s->port_free > now) return l2_stall(s, L2_STALL_PORT, now);
     return true;
 }
 
 static bool l2_read_hit(struct l2_slice *s, uint32_t id, struct req *r, uint32_t line, tick now)
 {
-    if (!l2_can_answer(s, r, now)) return false;
+    if (!l2_can_answer(s, now)) return false;
     if (r->kind == REQ_ATOMIC) {
-        if (s->atomic_free > now) return l2_stall(s, r, L2_STALL_PORT, now);
+        if (s->atomic_free > now) return l2_stall(s, L2_STALL_PORT, now);
         s->atomic_free = clock_after(&s->clock, now, s->params.atomic_cycles);
         l2_apply_atomic(s, r);
     }
-    l2_use_port(s, now, l2_sector_cycles(s, r->sectors), &s->stats.port_read_cycles);
-    s->latch = (struct l2_timed){.id = id, .ready = s->port_free};
+    l2_use_port(s, now, l2_sector_cycles(s, r->sectors), &s->counts.port_read);
+    s->latch = id;
+    s->latch_ready = s->port_free;
+    s->latch_since = r->kind == REQ_READ ? r->at_l2 : TICK_NEVER;
     r->l2_hit = true;
     if (line == CACHE_NO_LINE) return true; /* a perfect L2 */
     cache_touch(&s->cache, line);
@@ -106,7 +92,7 @@ static bool l2_find_victim(struct l2_slice *s, const struct req *r, struct l2_pl
 {
     plan->allocates = true;
     plan->line = cache_victim(&s->cache, plan->local);
-    if (plan->line == CACHE_NO_LINE) return l2_stall(s, r, L2_STALL_LINE, now);
+    if (plan->line == CACHE_NO_LINE) return l2_fail(s, r, L2_STALL_LINE, now);
     const struct cache_line *l = &s->cache.lines[plan->line];
     if (l->used && l->dirty) plan->evict = l2_moved(s, l->dirty);
     return true;
@@ -122,10 +108,10 @@ static bool l2_has_mshr(const struct l2_slice *s, const struct l2_plan *plan, bo
 static bool l2_can_do(struct l2_slice *s, const struct req *r, const struct l2_plan *plan, bool joins,
                       tick now)
 {
-    if (plan->evict && s->victim != REQ_NONE) return l2_stall(s, r, L2_STALL_DRAM, now);
-    if (plan->fetch && !link_can_push(s->to_dram, now)) return l2_stall(s, r, L2_STALL_DRAM, now);
-    if ((plan->fetch || joins) && !l2_has_mshr(s, plan, joins)) return l2_stall(s, r, L2_STALL_MSHR, now);
-    if (plan->evict && s->port_free > now) return l2_stall(s, r, L2_STALL_PORT, now);
+    if (plan->evict && s->victim != REQ_NONE) return l2_fail(s, r, L2_STALL_DRAM, now);
+    if (plan->fetch && !l2_can_send(s, now)) return l2_fail(s, r, L2_STALL_DRAM, now);
+    if ((plan->fetch || joins) && !l2_has_mshr(s, plan, joins)) return l2_fail(s, r, L2_STALL_MSHR, now);
+    if (plan->evict && s->port_free > now) return l2_stall(s, L2_STALL_PORT, now);
     return true;
 }
 
@@ -152,7 +138,7 @@ static uint32_t l2_dram_request(struct l2_slice *s, const struct req *cause, uin
 
 static void l2_evict(struct l2_slice *s, const struct req *r, const struct l2_plan *plan, tick now)
 {
-    l2_use_port(s, now, l2_sector_cycles(s, plan->evict), &s->stats.port_evict_cycles);
+    l2_use_port(s, now, l2_sector_cycles(s, plan->evict), &s->counts.port_evict);
     s->victim = l2_dram_request(s, r, s->line_addr[plan->line], plan->line, plan->evict, REQ_WRITE, now);
     s->stats.writebacks++;
     s->stats.written_sectors += req_sector_count(plan->evict);
@@ -160,7 +146,7 @@ static void l2_evict(struct l2_slice *s, const struct req *r, const struct l2_pl
 
 static void l2_fetch(struct l2_slice *s, const struct req *r, struct l2_plan *plan, tick now)
 {
-    link_push(s->to_dram, now, l2_dram_request(s, r, r->addr, plan->line, plan->fetch, REQ_READ, now));
+    l2_send(s, l2_dram_request(s, r, r->addr, plan->line, plan->fetch, REQ_READ, now), now);
     s->stats.fetches++;
     s->stats.fetched_sectors += req_sector_count(plan->fetch);
     if (plan->entry == MSHR_NONE)
@@ -201,8 +187,7 @@ static void l2_do(struct l2_slice *s, const struct req *r, struct l2_plan *plan,
 static bool l2_read_miss(struct l2_slice *s, uint32_t id, struct req *r, enum cache_outcome outcome,
                          uint32_t line, tick now)
 {
-    struct l2_plan plan = {
-        .local = l2_ring_head(&s->pipe)->local, .line = line, .entry = mshr_find(&s->mshr, r->addr)};
+    struct l2_plan plan = {.local = s->head_local, .line = line, .entry = mshr_find(&s->mshr, r->addr)};
     if (outcome != CACHE_HIT_RESERVED) plan.fetch = l2_missing(s, r, line);
     if (line == CACHE_NO_LINE && !l2_find_victim(s, r, &plan, now)) return false;
     if (!l2_can_do(s, r, &plan, true, now)) return false;
@@ -240,8 +225,8 @@ static bool l2_write(struct l2_slice *s, uint32_t id, struct req *r, enum cache_
                      uint32_t line, tick now)
 {
     bool is_miss = outcome != CACHE_HIT && outcome != CACHE_HIT_RESERVED;
-    struct l2_plan plan = {.local = l2_ring_head(&s->pipe)->local, .line = line, .entry = MSHR_NONE};
-    if (!l2_can_answer(s, r, now)) return false;
+    struct l2_plan plan = {.local = s->head_local, .line = line, .entry = MSHR_NONE};
+    if (!l2_can_answer(s, now)) return false;
     if (is_miss) plan.fetch = l2_write_fetch(s, r, line);
     if (plan.fetch) plan.entry = mshr_find(&s->mshr, r->addr);
     if (is_miss && line == CACHE_NO_LINE && !l2_find_victim(s, r, &plan, now)) return false;
@@ -251,40 +236,44 @@ static bool l2_write(struct l2_slice *s, uint32_t id, struct req *r, enum cache_
         l2_write_line(s, r, &s->cache.lines[plan.line]);
     }
     s->stats.write_allocs += plan.allocates;
-    if (outcome == CACHE_HIT || !s->params.fill_port) /* else its bytes go in with the fill */
-        l2_use_port(s, now, l2_port_cycles(s, r->write_bytes), &s->stats.port_write_cycles);
-    s->latch = (struct l2_timed){.id = id, .ready = now};
+    if (outcome == CACHE_HIT || !s->fill_port) /* else its bytes go in with the fill */
+        l2_use_port(s, now, l2_port_cycles(s, r->write_bytes), &s->counts.port_write);
+    s->latch = id;
+    s->latch_ready = now;
+    s->latch_since = TICK_NEVER;
     r->l2_hit = outcome == CACHE_HIT;
     return true;
 }
 
 /* A head that waits asks the tags again only when a fill has changed them. */
-static void l2_probe_head(struct l2_slice *s, uint32_t sectors)
+static void l2_probe_head(struct l2_slice *s, struct req *r)
 {
     if (s->is_probed) return;
     s->is_probed = true;
+    r->at_l2 = s->head_ready - s->tags_after;
     s->head_line = CACHE_NO_LINE;
     s->head_outcome = CACHE_HIT;
-    if (!s->params.perfect)
-        s->head_outcome = cache_probe(&s->cache, l2_ring_head(&s->pipe)->local, sectors, &s->head_line);
+    if (UNLIKELY(s->params.perfect)) return;
+    s->head_local = l2_local(s, r->addr);
+    s->head_outcome = (uint8_t)cache_probe(&s->cache, s->head_local, r->sectors, &s->head_line);
 }
 
 /* l2.wait_for_all: what has to be there before the tags are looked at. */
 static bool l2_has_all(struct l2_slice *s, const struct req *r, tick now)
 {
-    if (!link_can_push(s->to_dram, now)) return l2_stall(s, r, L2_STALL_DRAM, now);
-    return l2_can_answer(s, r, now);
+    if (!l2_can_send(s, now)) return l2_fail(s, r, L2_STALL_DRAM, now);
+    return l2_can_answer(s, now);
 }
 
 static bool l2_serve(struct l2_slice *s, uint32_t id, struct req *r, tick now)
 {
-    if (s->params.wait_for_all && !l2_has_all(s, r, now)) return false;
-    l2_probe_head(s, r->sectors);
-    enum cache_outcome outcome = s->head_outcome;
+    if (s->wait_for_all && !l2_has_all(s, r, now)) return false;
+    l2_probe_head(s, r);
+    enum cache_outcome outcome = (enum cache_outcome)s->head_outcome;
     uint32_t line = s->head_line;
     bool done;
     if (outcome == CACHE_RESERVATION_FAIL)
-        done = l2_stall(s, r, L2_STALL_LINE, now);
+        done = l2_fail(s, r, L2_STALL_LINE, now);
     else if (r->kind == REQ_WRITE)
         done = l2_write(s, id, r, outcome, line, now);
     else if (outcome == CACHE_HIT)
@@ -295,11 +284,39 @@ static bool l2_serve(struct l2_slice *s, uint32_t id, struct req *r, tick now)
     return done;
 }
 
+static void l2_next_head(struct l2_slice *s)
+{
+    struct l2_ring *p = &s->pipe;
+    l2_ring_pop(p);
+    s->head_ready = p->count ? l2_ring_head(p)->ready : TICK_NEVER;
+    s->late_ready = p->count >= s->late_places ? l2_ring_at(p, s->late_places - 1)->ready : TICK_NEVER;
+    s->head_failed = s->is_probed = false;
+}
+
 void l2_access(struct l2_slice *s, tick now)
 {
-    if (!s->pipe.count || l2_ring_head(&s->pipe)->ready > now) return;
     uint32_t id = l2_ring_head(&s->pipe)->id;
-    if (!l2_serve(s, id, req_at(s->pool, id), now)) return;
-    l2_ring_pop(&s->pipe);
-    s->head_failed = s->is_probed = false;
+    if (l2_serve(s, id, req_at(s->pool, id), now)) l2_next_head(s);
+}
+
+/* Does the head need an answer's place and the port before anything else? Then it does so until something happens in the slice. */
+static bool l2_head_answers(struct l2_slice *s)
+{
+    if (s->wait_for_all) return s->dram_room != 0;
+    struct req *r = req_at(s->pool, l2_ring_head(&s->pipe)->id);
+    l2_probe_head(s, r);
+    return s->head_outcome == CACHE_HIT ||
+           (r->kind == REQ_WRITE && s->head_outcome != CACHE_RESERVATION_FAIL);
+}
+
+/* While the latch is taken no head is answered: it waits for a place in the response queue, if the queue has refused us already (so that being
+ * refused once more counts nothing, and room in it wakes us), and for the port, if there is a place. */
+bool l2_foresee(struct l2_slice *s, tick at)
+{
+    if (s->latch_ready <= at || s->latch_ready == TICK_NEVER || !l2_head_answers(s)) return false;
+    bool is_full = s->out->count + 1 >= s->out->capacity;
+    if (is_full && !s->out->producer_waits) return false;
+    l2_stall(s, is_full ? L2_STALL_ICNT : L2_STALL_PORT, at);
+    s->awaits_reply |= is_full;
+    return true;
 }

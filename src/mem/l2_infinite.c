@@ -5,7 +5,7 @@
 #include "mem/l2_slice.h"
 
 /* Lines are replaced at once, also those that are on their way. */
-static uint32_t l2_infinite_allocate(struct l2_slice *s, uint64_t local)
+COLD static uint32_t l2_infinite_allocate(struct l2_slice *s, uint64_t local)
 {
     uint32_t line = cache_victim(&s->cache, local);
     s->stats.writebacks += s->cache.lines[line].used && s->cache.lines[line].dirty;
@@ -14,7 +14,7 @@ static uint32_t l2_infinite_allocate(struct l2_slice *s, uint64_t local)
     return line;
 }
 
-static void l2_infinite_take(struct l2_slice *s, uint32_t id, tick now)
+COLD static void l2_infinite_take(struct l2_slice *s, uint32_t id, tick now)
 {
     struct req *r = req_at(s->pool, id);
     uint64_t local = l2_local(s, r->addr);
@@ -45,7 +45,7 @@ static void l2_infinite_take(struct l2_slice *s, uint32_t id, tick now)
     *l2_ring_at(d, i) = (struct l2_timed){.id = id, .ready = done};
 }
 
-void l2_infinite_tick(struct l2_slice *s, tick now)
+COLD void l2_infinite_tick(struct l2_slice *s, tick now)
 {
     struct l2_ring *d = &s->delayed;
     uint32_t id;

@@ -18,9 +18,7 @@
 
 void l2_use_port(struct l2_slice *s, tick now, uint32_t cycles, uint64_t *counter)
 {
-    s->port_free =
-        clock_after(&s->clock, MAX(now, s->port_free), cycles); /* a write goes behind its write-back */
-    s->stats.port_busy_cycles += cycles;
+    s->port_free = MAX(now, s->port_free) + (tick)cycles * s->period; /* a write goes behind its write-back */
     *counter += cycles;
 }
 
@@ -33,15 +31,18 @@ void l2_apply_atomic(struct l2_slice *s, const struct req *r)
 void l2_start_fill(struct l2_slice *s, tick now)
 {
     uint32_t id;
-    bool own = s->params.fill_port;
-    if (s->fill.id != REQ_NONE || (!own && s->port_free > now) || !link_peek(s->from_dram, now, &id)) return;
+    bool own = s->fill_port;
+    if (s->fill_ready != TICK_NEVER || (!own && s->port_free > now) || !link_peek(s->from_dram, now, &id))
+        return;
     link_pop(s->from_dram, now);
+    s->has_fills = s->from_dram->count != 0;
     uint32_t cycles = l2_sector_cycles(s, req_at(s->pool, id)->sectors);
     if (own)
-        s->stats.port_fill_cycles += cycles;
+        s->counts.port_fill += cycles;
     else
-        l2_use_port(s, now, cycles, &s->stats.port_fill_cycles);
-    s->fill = (struct l2_timed){.id = id, .ready = own ? clock_after(&s->clock, now, cycles) : s->port_free};
+        l2_use_port(s, now, cycles, &s->counts.port_fill);
+    s->fill = id;
+    s->fill_ready = own ? now + (tick)cycles * s->period : s->port_free;
 }
 
 static void l2_apply_chain(struct l2_slice *s, const struct mshr_entry *e)
@@ -64,38 +65,47 @@ static void l2_queue_chain(struct l2_slice *s, uint32_t entry)
 
 void l2_finish_fill(struct l2_slice *s, tick now)
 {
-    if (s->fill.id == REQ_NONE || s->fill.ready > now) return;
-    struct req *r = req_at(s->pool, s->fill.id);
+    assert(s->fill_ready <= now);
+    struct req *r = req_at(s->pool, s->fill);
     uint32_t line = r->token, entry = mshr_find(&s->mshr, r->addr);
     assert(s->line_addr[line] == r->addr && entry != MSHR_NONE);
     cache_fill(&s->cache, line, r->sectors);
     s->is_probed = false;
     s->mshr.entries[entry].sectors &= ~r->sectors;
     if (!s->mshr.entries[entry].sectors) l2_queue_chain(s, entry);
-    req_del(s->pool, s->fill.id);
-    s->fill.id = REQ_NONE;
+    req_del(s->pool, s->fill);
+    s->fill_ready = TICK_NEVER;
 }
 
 /* ---- replies ---- */
+static inline void l2_time_hit(struct l2_slice *s, tick since, tick now)
+{
+    s->counts.hit_latency += l2_cycles_in(now - since, s->core.period);
+    s->counts.hits_timed++;
+}
+
 void l2_reply_left(struct l2_slice *s, uint32_t id, tick now)
 {
     struct req *r = req_at(s->pool, id);
-    s->stats.replies++;
-    if (!r->l2_hit || r->kind != REQ_READ) return;
-    s->stats.hit_latency += l2_cycles_in(now - r->at_l2, s->core.period);
-    s->stats.hits_timed++;
+    s->counts.replies++;
+    if (r->l2_hit && r->kind == REQ_READ) l2_time_hit(s, r->at_l2, now);
 }
 
-static bool l2_push_reply(struct l2_slice *s, uint32_t id, tick now)
+static bool l2_can_push_reply(struct l2_slice *s, tick now)
 {
-    if (!link_can_push(s->out, now)) return false; /* the link wakes us */
-    l2_reply_left(s, id, now);
+    if (link_can_push(s->out, now)) return true;
+    s->awaits_reply = true; /* the link wakes us */
+    return false;
+}
+
+static void l2_push_reply(struct l2_slice *s, uint32_t id, tick now)
+{
     link_push(s->out, now, id);
     s->replied = true;
-    return true;
 }
 
-static void l2_drain_one(struct l2_slice *s, tick now)
+/* The next of those that waited for a line which has come. */
+void l2_drain_one(struct l2_slice *s, tick now)
 {
     uint32_t entry = s->drain[s->drain_head];
     struct mshr_entry *e = &s->mshr.entries[entry];
@@ -104,7 +114,9 @@ static void l2_drain_one(struct l2_slice *s, tick now)
     bool is_atomic = r->kind == REQ_ATOMIC;
     if (is_atomic && s->atomic_free > now) return;
     uint32_t next = r->next;
-    if (!l2_can_reply(s, now) || !l2_push_reply(s, id, now)) return;
+    if (!l2_can_reply(s, now) || !l2_can_push_reply(s, now)) return;
+    l2_reply_left(s, id, now);
+    l2_push_reply(s, id, now);
     if (is_atomic) s->atomic_free = clock_after(&s->clock, now, s->params.atomic_cycles);
     e->head = next;
     if (next != REQ_NONE) return;
@@ -113,18 +125,20 @@ static void l2_drain_one(struct l2_slice *s, tick now)
     s->drain_count--;
 }
 
-void l2_send_reply(struct l2_slice *s, tick now)
+/* The request itself is not touched: what is to be counted stands beside the latch. */
+void l2_send_latch(struct l2_slice *s, tick now)
 {
-    if (s->replied) return;
-    if (s->drain_count) l2_drain_one(s, now);
-    if (s->replied || s->latch.id == REQ_NONE || s->latch.ready > now) return;
-    if (l2_push_reply(s, s->latch.id, now)) s->latch.id = REQ_NONE;
+    if (!l2_can_push_reply(s, now)) return;
+    s->counts.replies++;
+    if (s->latch_since != TICK_NEVER) l2_time_hit(s, s->latch_since, now);
+    l2_push_reply(s, s->latch, now);
+    s->latch_ready = TICK_NEVER;
 }
 
 /* ---- write-backs: one at a time may wait for the miss queue, so that a queue of depth one is enough ---- */
 void l2_send_victim(struct l2_slice *s, tick now)
 {
-    if (s->victim == REQ_NONE || !link_can_push(s->to_dram, now)) return;
-    link_push(s->to_dram, now, s->victim);
+    if (!l2_can_send(s, now)) return;
+    l2_send(s, s->victim, now);
     s->victim = REQ_NONE;
 }

@@ -1,4 +1,4 @@
-/* lineset.c: a hash table of regions, each a bitmap of 512 lines.
+/* lineset.c: a hash table of regions, each a bitmap of 448 lines.
  *
  * It is sized when made and doubles when three quarters full: about ten times in a run that touches a whole
  * device memory, and the only memory that a cache asks for after it was made. Emptying moves the epoch on:
@@ -8,9 +8,8 @@
 void lineset_init(struct lineset *s, uint32_t regions)
 {
     assert(is_pow2_u64(regions) && regions > 1);
-    *s = (struct lineset){.regions = mem_zalloc(sizeof(struct lineset_region) * regions),
-                          .mask = regions - 1,
-                          .shift = 64 - (uint32_t)__builtin_ctz(regions),
+    *s = (struct lineset){.regions = mem_zalloc_lines(sizeof(struct lineset_region) * regions),
+                          .shift = (uint8_t)(64 - __builtin_ctz(regions)),
                           .epoch = 1};
 }
 
@@ -24,29 +23,28 @@ void lineset_clear(struct lineset *s)
 {
     s->used = 0;
     if (++s->epoch) return;
-    memset(s->regions, 0, sizeof(struct lineset_region) * (s->mask + 1ull)); /* the epoch went round */
+    memset(s->regions, 0,
+           sizeof(struct lineset_region) * (lineset_mask(s) + 1ull)); /* the epoch went round */
     s->epoch = 1;
 }
 
-static void lineset_grow(struct lineset *s)
+COLD static void lineset_grow(struct lineset *s)
 {
     struct lineset old = *s;
-    assert(old.mask < UINT32_MAX / 2);
-    lineset_init(s, (old.mask + 1) * 2);
-    for (uint32_t i = 0; i <= old.mask; i++) {
-        if (old.regions[i].epoch != old.epoch) continue;
-        struct lineset_region *r = lineset_find(s, old.regions[i].key);
-        *r = old.regions[i];
-        r->epoch = s->epoch;
-        s->used++;
-    }
+    uint32_t places = lineset_mask(&old) + 1;
+    assert(places < UINT32_MAX / 4);
+    lineset_init(s, places * 2);
+    s->epoch = old.epoch;
+    s->used = old.used;
+    for (uint32_t i = 0; i < places; i++)
+        if ((uint8_t)old.regions[i].key == old.epoch) *lineset_find(s, old.regions[i].key) = old.regions[i];
     lineset_free(&old);
 }
 
-struct lineset_region *lineset_begin(struct lineset *s, struct lineset_region *r, uint64_t key)
+COLD struct lineset_region *lineset_begin(struct lineset *s, struct lineset_region *r, uint64_t key)
 {
-    *r = (struct lineset_region){.key = key, .epoch = s->epoch};
-    if (++s->used <= s->mask / 4 * 3) return r;
+    *r = (struct lineset_region){.key = key};
+    if (++s->used <= (lineset_mask(s) + 1) / 4 * 3) return r;
     lineset_grow(s);
     return lineset_find(s, key);
 }

@@ -6,27 +6,33 @@
 #include "base/base.h"
 #include "base/hash.h"
 
-enum { LINESET_REGION_LINES = 512 };
+enum { LINESET_WORDS = 7, LINESET_EPOCHS = 256 };
 
-struct lineset_region { /* of neighbouring lines; 512 lines of 128 bytes are 64 KB */
-    uint64_t key;
-    uint32_t epoch; /* holds anything only when it is the set's */
-    uint64_t seen[LINESET_REGION_LINES / 64];
+struct lineset_region { /* 448 neighbouring lines, in one line of the host's cache */
+    uint64_t key; /* its number and, in the lowest byte, the epoch: it holds anything only in the set's */
+    uint64_t seen[LINESET_WORDS];
 };
-struct lineset {
-    struct lineset_region *regions;    /* open addressing */
-    uint32_t mask, shift, used, epoch; /* shift: 64 - log2 of the places */
+_Static_assert(sizeof(struct lineset_region) == HOST_LINE,
+               "to look a line up is to touch one line of the host");
+
+struct lineset {                    /* small: it lies beside what is counted with it */
+    struct lineset_region *regions; /* open addressing */
+    uint32_t used;
+    uint8_t shift; /* 64 - log2 of the places */
+    uint8_t epoch; /* 1 to 255 */
 };
 
-void lineset_init(struct lineset *s, uint32_t regions);
+void lineset_init(struct lineset *s, uint32_t regions); /* a power of two, 2 at least */
 void lineset_free(struct lineset *s);
 void lineset_clear(struct lineset *s); /* at once, whatever its size */
+
+static inline uint32_t lineset_mask(const struct lineset *s) { return (uint32_t)(UINT64_MAX >> s->shift); }
 
 /* The region of key, or the empty place for it. */
 static inline struct lineset_region *lineset_find(const struct lineset *s, uint64_t key)
 {
     uint32_t i = hash_index(key, s->shift);
-    while (s->regions[i].epoch == s->epoch && s->regions[i].key != key) i = (i + 1) & s->mask;
+    while (s->regions[i].key != key && (uint8_t)s->regions[i].key == s->epoch) i = (i + 1) & lineset_mask(s);
     return &s->regions[i];
 }
 
@@ -36,13 +42,13 @@ struct lineset_region *lineset_begin(struct lineset *s, struct lineset_region *r
 /* True: it was new. */
 static inline bool lineset_add(struct lineset *s, uint64_t line_number)
 {
-    uint64_t key = line_number / LINESET_REGION_LINES;
-    uint32_t at = (uint32_t)(line_number % LINESET_REGION_LINES);
+    uint64_t word = line_number / 64, bit = 1ull << line_number % 64;
+    uint64_t key = word / LINESET_WORDS * LINESET_EPOCHS + s->epoch;
     struct lineset_region *r = lineset_find(s, key);
-    if (UNLIKELY(r->epoch != s->epoch)) r = lineset_begin(s, r, key);
-    uint64_t bit = 1ull << at % 64, *word = &r->seen[at / 64];
-    bool is_new = !(*word & bit);
-    *word |= bit;
+    if (UNLIKELY(r->key != key)) r = lineset_begin(s, r, key);
+    uint64_t *seen = &r->seen[word % LINESET_WORDS];
+    bool is_new = !(*seen & bit);
+    *seen |= bit;
     return is_new;
 }
 

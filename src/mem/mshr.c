@@ -9,7 +9,7 @@ void mshr_init(struct mshr *m, uint32_t entries, uint32_t merge_max)
     assert(entries >= 1 && entries <= 1u << 24 && merge_max >= 1);
     uint32_t slots = 2;
     while (slots < 4 * entries) slots *= 2;
-    *m = (struct mshr){.entries = mem_zalloc(sizeof(struct mshr_entry) * entries),
+    *m = (struct mshr){.entries = mem_zalloc_lines(sizeof(struct mshr_entry) * entries),
                        .count = entries,
                        .merge_max = merge_max,
                        .slots = mem_alloc(sizeof(uint32_t) * slots),
@@ -50,18 +50,18 @@ uint32_t mshr_find(const struct mshr *m, uint64_t addr)
     return m->used ? m->slots[mshr_slot(m, addr)] : MSHR_NONE;
 }
 
-bool mshr_can_merge(const struct mshr *m, uint32_t entry) { return m->entries[entry].merged < m->merge_max; }
+void mshr_list(struct mshr *m, uint32_t entry)
+{
+    uint32_t slot = mshr_slot(m, m->entries[entry].addr);
+    assert(m->slots[slot] == MSHR_NONE && !m->entries[entry].is_listed);
+    m->slots[slot] = entry;
+    m->entries[entry].is_listed = true;
+}
 
 uint32_t mshr_take(struct mshr *m, uint64_t addr, uint32_t sectors)
 {
-    assert(mshr_has_room(m));
-    uint32_t slot = mshr_slot(m, addr);
-    assert(m->slots[slot] == MSHR_NONE);
-    uint32_t entry = m->free[m->count - ++m->used];
-    m->used_max = MAX(m->used_max, m->used);
-    m->slots[slot] = entry;
-    m->entries[entry] = (struct mshr_entry){
-        .addr = addr, .sectors = sectors, .head = MSHR_NONE, .tail = MSHR_NONE, .used = true};
+    uint32_t entry = mshr_take_unlisted(m, addr, sectors);
+    mshr_list(m, entry);
     return entry;
 }
 
@@ -82,10 +82,8 @@ static void mshr_empty_slot(struct mshr *m, uint32_t hole)
     m->slots[hole] = MSHR_NONE;
 }
 
-void mshr_release(struct mshr *m, uint32_t entry)
+void mshr_unlist(struct mshr *m, uint32_t entry)
 {
-    assert(m->entries[entry].used);
     mshr_empty_slot(m, mshr_slot(m, m->entries[entry].addr));
-    m->entries[entry].used = false;
-    m->free[m->count - m->used--] = entry;
+    m->entries[entry].is_listed = false;
 }

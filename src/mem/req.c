@@ -46,15 +46,15 @@ uint32_t req_new(struct req_pool *p, const struct req *init)
         id = p->fresh++;
     else
         UNREACHABLE("the request pool is exhausted: it is smaller than the machine's queues");
-    p->items[id] = *init;
-    p->items[id].next = REQ_NONE;
-    if (p->place) p->place(p->place_ctx, &p->items[id]);
+    struct req *r = &p->items[id];
+    *r = *init;
+    r->next = REQ_NONE;
+    if (p->map) addrmap_route(p->map, r->addr, &r->slice, &r->channel);
     p->made++;
     p->live++;
     assert(init->owner < REQ_OWNERS);
     p->owners[init->owner].made++;
     p->owners[init->owner].live++;
-    p->live_max = MAX(p->live_max, p->live);
     return id;
 }
 
@@ -78,8 +78,7 @@ void req_part_init(struct req_pool *part, const struct req_pool *whole)
                               .cap = whole->cap,
                               .fresh = whole->cap,
                               .free_head = REQ_NONE,
-                              .place = whole->place,
-                              .place_ctx = whole->place_ctx};
+                              .map = whole->map};
 }
 
 static uint32_t whole_take(struct req_pool *p)

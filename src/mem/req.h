@@ -3,6 +3,7 @@
 #define HEDDLE_REQ_H
 
 #include "base/tick.h"
+#include "mem/addrmap.h"
 
 enum req_kind { REQ_READ, REQ_WRITE, REQ_ATOMIC };
 enum req_class { REQ_GLOBAL, REQ_LOCAL, REQ_CONST, REQ_TEX, REQ_INST, REQ_CLASS_COUNT };
@@ -35,15 +36,15 @@ struct req_owner {
     uint32_t live;
 };
 
-/* items[fresh..] have never been used: memory of a generous pool is committed only when it is touched. */
+/* items[fresh..] have never been used: memory of a generous pool is committed only when it is touched. To make or to end a request
+ * touches what comes before the owners, one of these, and the request. */
 struct req_pool {
     struct req *items;
-    uint32_t cap, free_head, fresh, live, live_max;
-    uint32_t spare; /* length of the free list */
+    const struct addrmap *map; /* sets slice and channel of a new request; NULL: nobody does */
     uint64_t made;
+    uint32_t cap, free_head, fresh, live;
+    uint32_t spare; /* length of the free list */
     struct req_owner owners[REQ_OWNERS];
-    void (*place)(const void *ctx, struct req *r);
-    const void *place_ctx; /* sets slice and channel of a new request; may be NULL */
 };
 
 /* Size it for all that the machine's queues and MSHRs can hold at once: req_new on an exhausted pool ends the process. */

@@ -51,6 +51,7 @@ static struct outcome run(const struct rig_options *base, uint32_t threads)
     static struct rig r;
     struct rig_options o = *base;
     o.timed.threads = threads;
+    o.timed.threads_always = true;
     rig_open(&r, ptx, &o);
     uint64_t buf = rig_alloc(&r, WORDS * 4), out = rig_alloc(&r, CTAS * BLOCK * 4);
     uint64_t out2 = rig_alloc(&r, CTAS * BLOCK * 4);

@@ -52,12 +52,13 @@ static inline void rig_start(struct rig *r)
     r->core = (struct clock_domain){.period = CORE};
     r->clock = (struct clock_domain){.period = L2P};
     req_pool_init(&r->pool, 8192);
+    link_init(&r->in, "access queue", r->p.access_queue, L2P, NULL, NULL);
+    link_init(&r->out, "response queue", r->p.response_queue, L2P, NULL, NULL);
+    link_init(&r->to_dram, "miss queue", r->p.miss_queue, L2P, NULL, NULL);
+    link_init(&r->from_dram, "fill queue", r->p.fill_queue, L2P, NULL, NULL);
     r->s = l2_create(&r->p, 0, &r->clock, &r->core, &r->pool, &r->in, &r->out, &r->to_dram, &r->from_dram);
-    tick *wake = l2_wake(r->s);
-    link_init(&r->in, "access queue", r->p.access_queue, L2P, NULL, wake);
-    link_init(&r->out, "response queue", r->p.response_queue, L2P, wake, NULL);
-    link_init(&r->to_dram, "miss queue", r->p.miss_queue, L2P, wake, NULL);
-    link_init(&r->from_dram, "fill queue", r->p.fill_queue, L2P, NULL, wake);
+    r->in.consumer_wake = r->from_dram.consumer_wake = l2_wake(r->s);
+    r->out.producer_wake = r->to_dram.producer_wake = l2_wake(r->s);
     l2_on_atomic(r->s, on_atomic, r);
 }
 

@@ -50,7 +50,7 @@ static void loads_of(uint32_t stride_words, struct sm_stats *s, struct pc_load_s
     assert_true(sm_start_cta(r.sm, r.now, g, 0));
     while (!sm_idle(r.sm)) rig_cycle(&r);
     *s = *rig_stats(&r);
-    *pc = sm_pc_loads(r.sm, g)[at];
+    *pc = *sm_pc_load(r.sm, g, at);
     emu_grid_close(g, NULL);
     rig_close(&r);
 }
@@ -70,7 +70,7 @@ static void a_grid_has_only_its_own_loads(void **state)
         rig_run(&r, 1, 32);
         sm_kernel_end(r.sm, r.now);
         struct emu_grid *g = rig_grid(&r, 1, 32);
-        assert_null(sm_pc_loads(r.sm, g));
+        assert_null(sm_pc_load(r.sm, g, 1));
         emu_grid_close(g, NULL);
     }
     rig_close(&r);

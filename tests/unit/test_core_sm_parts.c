@@ -131,11 +131,11 @@ static void a_unit_is_busy_for_its_interval_and_answers_after_its_latency(void *
     assert_false(pipes_accepts(&p, CLASS_SFU, 107));
     assert_true(pipes_accepts(&p, CLASS_SFU, 108));
     assert_int_equal(pipes_next_free(&p, 100), 108);
-    assert_int_equal(pipes_next(&p, 100), 120);
+    assert_int_equal(p.next, 120);
     assert_int_equal(pipes_result(&p, 119), PIPES_NONE);
     assert_int_equal(pipes_result(&p, 120), 7);
     assert_int_equal(pipes_result(&p, 120), PIPES_NONE);
-    assert_int_equal(pipes_next(&p, 120), UINT64_MAX);
+    assert_int_equal(p.next, UINT64_MAX);
     pipes_free(&p);
 }
 
@@ -167,7 +167,7 @@ static void narrow_lanes_take_a_warp_in_several_passes(void **state)
     pipes_init(&p, &params, 64, 64);
     struct uop u = {.cls = CLASS_SFU, .latency = 4, .interval = 3};
     pipes_start(&p, &u, 0, 50, 0);
-    assert_int_equal(pipes_next(&p, 50), 55);
+    assert_int_equal(p.next, 55);
     assert_false(pipes_accepts(&p, CLASS_SFU, 55));
     assert_true(pipes_accepts(&p, CLASS_SFU, 56));
     pipes_free(&p);
@@ -182,7 +182,7 @@ static void the_calendar_finds_what_is_next_from_any_cycle(void **state)
     for (uint64_t cycle = 1; cycle < 5000; cycle += 37) {
         for (uint64_t delay = 1; delay < 360; delay += 11) {
             pipes_delay(&p, 3, cycle, cycle + delay);
-            assert_int_equal(pipes_next(&p, cycle), cycle + delay);
+            assert_int_equal(p.next, cycle + delay);
             assert_int_equal(pipes_delayed(&p, cycle + delay), 3);
         }
     }

@@ -1,5 +1,7 @@
-/* test_core_wakes.c: who is awake and when the next one is (core/wakes.h); rounds of a crew (core/crew.h). */
+/* test_core_wakes.c: who is awake and when the next one is (core/wakes.h); rounds of a crew (core/crew.h), and whether they pay
+ * (core/pace.h). */
 #include "core/crew.h"
+#include "core/pace.h"
 #include "core/wakes.h"
 
 #include <setjmp.h>
@@ -26,6 +28,17 @@ static void the_earliest_is_found_and_sleepers_are_not(void **state)
     wakes_free(&w);
 }
 
+/* Those of the mask have had their turn: news[] by component. */
+static void have_turns(struct wakes *w, const uint64_t *due, const tick *news)
+{
+    for (uint32_t k = 0; k < w->words; k++) {
+        struct wakes_news n = {.later = TICK_NEVER};
+        for (uint32_t i = 64 * k; i < MIN(64 * k + 64, UNITS); i++)
+            if (due[k] >> (i % 64) & 1) wakes_note(w, &n, i, news[i]);
+        wakes_take(w, k, &n);
+    }
+}
+
 static void after_its_turn_one_may_wake_later_or_never(void **state)
 {
     struct wakes w;
@@ -38,11 +51,33 @@ static void after_its_turn_one_may_wake_later_or_never(void **state)
     uint64_t due[3] = {0};
     wakes_due(&w, 10, due);
     assert_true(due[0] == UINT64_MAX && due[1] == UINT64_MAX && due[2] == 3);
-    for (uint32_t k = 0; k < w.words; k++) wakes_set(&w, k, due[k], news);
+    have_turns(&w, due, news);
     assert_int_equal(wakes_least(&w), 30);
-    assert_true(!w.live[0] && w.live[1] == 1 && !w.live[2]);
     wakes_lower(&w, 0, 20); /* one that slept is told */
     assert_int_equal(wakes_least(&w), 20);
+    memset(due, 0, sizeof due);
+    wakes_due(&w, 20, due);
+    assert_true(due[0] == 1 && !due[1] && !due[2]);
+    assert_true(w.live[0] == 1 && w.live[1] == 1 &&
+                !w.live[2]); /* the others wait for somebody else, and cost nothing */
+    wakes_free(&w);
+}
+
+/* Whatever its wake, one that had its turn among all is not forgotten. */
+static void all_may_be_given_their_turn(void **state)
+{
+    struct wakes w;
+    tick news[UNITS];
+    wakes_init(&w, UNITS);
+    for (uint32_t i = 0; i < UNITS; i++) news[i] = i == 129 ? 30 : TICK_NEVER;
+    uint64_t due[3] = {0};
+    wakes_due_all(&w, due);
+    assert_true(due[0] == UINT64_MAX && due[1] == UINT64_MAX && due[2] == 3);
+    have_turns(&w, due, news);
+    assert_int_equal(wakes_least(&w), 30);
+    memset(due, 0, sizeof due);
+    wakes_due(&w, 30, due);
+    assert_true(!due[0] && !due[1] && due[2] == 2);
     wakes_free(&w);
 }
 
@@ -59,7 +94,7 @@ static void who_runs_at_the_next_edge_is_known_without_its_time(void **state)
     uint64_t due[3] = {0};
     wakes_due(&w, 10, due);
     w.horizon = 20;
-    for (uint32_t k = 0; k < w.words; k++) wakes_set(&w, k, due[k], news);
+    have_turns(&w, due, news);
     assert_true(wakes_least(&w) <= 20);
     wakes_lower(&w, 70, 20);
     wakes_lower(&w, 71, 21); /* too late for the edge at 20 */
@@ -68,13 +103,13 @@ static void who_runs_at_the_next_edge_is_known_without_its_time(void **state)
     assert_true(due[0] == UINT64_MAX && due[1] == 1 << 6 && !due[2]);
     w.horizon = 30;
     for (uint32_t i = 0; i < 128; i++) news[i] = TICK_NEVER;
-    for (uint32_t k = 0; k < w.words; k++) wakes_set(&w, k, due[k], news);
+    have_turns(&w, due, news);
     assert_int_equal(wakes_least(&w), 21);
     memset(due, 0, sizeof due);
     wakes_due(&w, 30, due);
     assert_true(!due[0] && due[1] == 1 << 7 && !due[2]);
     w.horizon = 40;
-    wakes_set(&w, 1, due[1], news);
+    have_turns(&w, due, news);
     assert_int_equal(wakes_least(&w), 35);
     wakes_free(&w);
 }
@@ -101,12 +136,56 @@ static void a_round_does_the_parts_that_are_called_once(void **state)
     crew_destroy(c);
 }
 
+static uint64_t pace_now;
+static uint64_t pace_clock(void) { return pace_now; }
+
+/* Of so many steps of 10 pieces of work, how many were done together? A step takes so long in each of the ways. */
+static uint32_t pace_run(struct pace *p, uint32_t steps, uint64_t alone_ns, uint64_t together_ns)
+{
+    uint32_t together = 0;
+    for (uint32_t i = 0; i < steps; i++) {
+        pace_step(p, 10, pace_clock);
+        together += p->is_together;
+        pace_now += p->is_together ? together_ns : alone_ns;
+    }
+    return together;
+}
+
+static void the_quicker_way_is_kept_and_tried_again(void **state)
+{
+    enum { STEPS = 200000, FEW = STEPS / 40 };
+    struct pace p;
+    pace_init(&p);
+    assert_true(pace_run(&p, STEPS, 16000, 10000) > STEPS - FEW);
+    assert_in_range(pace_run(&p, STEPS, 10000, 11000), 1, STEPS / 2); /* the second core is taken by others */
+    assert_in_range(pace_run(&p, STEPS, 10000, 11000), 1, FEW);
+    assert_true(pace_run(&p, STEPS, 16000, 10000) > STEPS / 2);   /* and is free again */
+    assert_true(pace_run(&p, STEPS, 10000, 10100) > STEPS - FEW); /* too little to change for */
+}
+
+/* Time between two runs of the machine is nobody's. */
+static void a_break_does_not_count(void **state)
+{
+    struct pace p;
+    pace_init(&p);
+    uint32_t together = 0;
+    for (int i = 0; i < 1000; i++) {
+        together += pace_run(&p, 300, 16000, 10000);
+        pace_now += i % 2 ? 1000000000 : 0;
+        pace_break(&p);
+    }
+    assert_true(together > 290000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_earliest_is_found_and_sleepers_are_not),
         cmocka_unit_test(after_its_turn_one_may_wake_later_or_never),
+        cmocka_unit_test(all_may_be_given_their_turn),
         cmocka_unit_test(who_runs_at_the_next_edge_is_known_without_its_time),
+        cmocka_unit_test(the_quicker_way_is_kept_and_tried_again),
+        cmocka_unit_test(a_break_does_not_count),
         cmocka_unit_test(a_round_does_the_parts_that_are_called_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -325,6 +325,11 @@ static void a_line_is_new_once_until_the_set_is_emptied(void **state)
         assert_true(lineset_add(&s, 1));
         lineset_clear(&s);
     }
+    for (int round = 0; round < 1000; round++) { /* epochs go round */
+        assert_true(lineset_add(&s, 448) && lineset_add(&s, 447) && lineset_add(&s, UINT64_MAX >> 7));
+        assert_false(lineset_add(&s, 448) || lineset_add(&s, 447) || lineset_add(&s, UINT64_MAX >> 7));
+        lineset_clear(&s);
+    }
     lineset_free(&s);
 }
 

@@ -31,7 +31,6 @@ static void consecutive_words_make_one_transaction(void **state)
     assert_int_equal(out[0].line, 0x10000);
     assert_int_equal(out[0].sectors, 0xf);
     assert_int_equal(out[0].lanes, ~0u);
-    assert_int_equal(out[0].bytes_touched, 0); /* stores alone count them */
     assert_int_equal(out[0].write_bytes, 0);
 }
 
@@ -43,6 +42,25 @@ static void scattered_lanes_make_one_each_in_lane_order(void **state)
         assert_int_equal(out[i].line, addr[i]);
         assert_int_equal(out[i].lanes, 1u << i);
     }
+}
+
+static void lines_far_apart_are_never_taken_for_one(void **state)
+{
+    for (uint64_t i = 0; i < COALESCE_LANES; i++)
+        addr[i] = 0x100000 + (i % 2 << 39) + (i % 8 << 45) +
+                  i / 16 * 64; /* the same low half of the line's number */
+    assert_int_equal(count(load(4, false)), 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(out[i].line, addr[i]);
+        assert_int_equal(out[i].lanes, 0x01010101u << i);
+    }
+    struct coalesce_access a = load(4, true);
+    a.mask = 0x00ff00f0;
+    assert_int_equal(count(a), 8);
+    assert_int_equal(out[0].lanes, 0x00100010);
+    assert_int_equal(out[0].sectors, 5);
+    assert_int_equal(out[4].lanes, 0x00010000);
+    assert_int_equal(out[4].sectors, 4);
 }
 
 static void line_mode_fetches_lines_and_sector_mode_sectors(void **state)
@@ -81,7 +99,8 @@ static void wide_accesses_make_more_transactions_only_where_lines_differ(void **
     assert_int_equal(count(a), 1);
     a.is_store = true;
     assert_int_equal(count(a), 1);
-    assert_int_equal(out[0].bytes_touched, 16);
+    assert_int_equal(out[0].write_bytes, 32);
+    assert_true(out[0].partial);
 }
 
 static void masked_lanes_do_not_count(void **state)
@@ -113,13 +132,11 @@ static void stores_carry_the_sectors_they_touch_and_say_whether_they_cover_them(
     assert_int_equal(count(a), 1);
     assert_int_equal(out[0].sectors, 3);
     assert_int_equal(out[0].write_bytes, 64);
-    assert_int_equal(out[0].bytes_touched, 36);
     assert_true(out[0].partial);
     for (int i = 0; i < COALESCE_LANES; i++) addr[i] = 0; /* all lanes on one word */
     a.mask = ~0u;
     assert_int_equal(count(a), 1);
     assert_true(out[0].partial);
-    assert_int_equal(out[0].bytes_touched, 4);
 }
 
 static void the_highest_line_may_come_first(void **state)
@@ -173,7 +190,7 @@ static void local_memory_is_interleaved_by_word(void **state)
     assert_false(out[0].partial);
     a.bytes = 1; /* a byte of each word */
     assert_int_equal(coalesce_local(&a, 0x4000, out), 1);
-    assert_int_equal(out[0].bytes_touched, 32);
+    assert_int_equal(out[0].write_bytes, 128);
     assert_true(out[0].partial);
 }
 
@@ -310,7 +327,6 @@ static void check_reversed(struct coalesce_access a, uint64_t base)
         assert_int_equal(f->line, r->line);
         assert_int_equal(f->sectors, r->sectors);
         assert_int_equal(f->lanes, reversed(r->lanes));
-        assert_int_equal(f->bytes_touched, r->bytes_touched);
         assert_int_equal(f->write_bytes, r->write_bytes);
         assert_int_equal(f->partial, r->partial);
     }
@@ -375,6 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(consecutive_words_make_one_transaction),
         cmocka_unit_test(scattered_lanes_make_one_each_in_lane_order),
+        cmocka_unit_test(lines_far_apart_are_never_taken_for_one),
         cmocka_unit_test(line_mode_fetches_lines_and_sector_mode_sectors),
         cmocka_unit_test(a_misaligned_warp_takes_two_lines),
         cmocka_unit_test(wide_accesses_make_more_transactions_only_where_lines_differ),

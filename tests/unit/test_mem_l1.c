@@ -31,9 +31,9 @@ static void a_miss_reaches_the_crossbar_two_cycles_later_and_is_done_when_its_re
     assert_int_equal(done_at(&b, 50), NOBODY);
     assert_int_equal(done_at(&b, 51), 77);
     assert_int_equal(done_at(&b, 51), NOBODY);
-    assert_int_equal(b.stats->miss_latency_sum, 41);
-    assert_int_equal(b.stats->miss_latency_count, 1);
-    assert_int_equal(b.stats->miss_latency[1], 1);
+    assert_int_equal(stats_of(&b)->miss_latency_sum, 41);
+    assert_int_equal(stats_of(&b)->miss_latency_count, 1);
+    assert_int_equal(stats_of(&b)->miss_latency[1], 1);
     assert_true(l1_idle(b.l1));
     assert_int_equal(b.pool.live, 0);
     finish(&b);
@@ -52,9 +52,9 @@ static void the_latency_of_l2_hits_is_kept_apart(void **state)
         reply_at(&b, 50 + 70 * hit, id);
         assert_int_equal(done_at(&b, 51 + 70 * hit), 77);
     }
-    assert_int_equal(b.stats->miss_latency_sum, 41 + 11);
-    assert_int_equal(b.stats->l2_hit_latency_sum, 11);
-    assert_int_equal(b.stats->l2_hit_latency_count, 1);
+    assert_int_equal(stats_of(&b)->miss_latency_sum, 41 + 11);
+    assert_int_equal(stats_of(&b)->l2_hit_latency_sum, 11);
+    assert_int_equal(stats_of(&b)->l2_hit_latency_count, 1);
     finish(&b);
 }
 
@@ -77,7 +77,7 @@ static void a_reply_is_taken_a_whole_number_of_steps_after_its_request(void **st
         assert_int_equal(l1_wake(b.l1), rows[i].taken * PERIOD);
         assert_int_equal(done_at(&b, rows[i].taken - 1), NOBODY);
         assert_int_equal(done_at(&b, rows[i].taken), 77);
-        assert_int_equal(b.stats->miss_latency_sum, rows[i].taken - rows[i].born);
+        assert_int_equal(stats_of(&b)->miss_latency_sum, rows[i].taken - rows[i].born);
         finish(&b);
     }
 }
@@ -93,7 +93,7 @@ static void a_hit_is_done_after_the_hit_latency(void **state)
     assert_int_equal(l1_wake(b.l1), 45 * PERIOD);
     assert_int_equal(done_at(&b, 44), NOBODY);
     assert_int_equal(done_at(&b, 45), 5);
-    assert_int_equal(b.stats->total_hits, 1);
+    assert_int_equal(stats_of(&b)->total_hits, 1);
     finish(&b);
 }
 
@@ -106,7 +106,7 @@ static void one_access_a_cycle_for_each_port(void **state)
     assert_int_equal(load_at(&b, 1, 1, 1), L1_MISS);
     assert_int_equal(load_at(&b, 1, 2, 2), L1_MISS);
     assert_int_equal(load_at(&b, 1, 3, 3), L1_STALL_PORT);
-    assert_int_equal(b.stats->stall_cycles, 0); /* a busy cycle is not a stalled one */
+    assert_int_equal(stats_of(&b)->stall_cycles, 0); /* a busy cycle is not a stalled one */
     assert_int_equal(load_at(&b, 2, 3, 3), L1_MISS);
     finish(&b);
 }
@@ -144,8 +144,8 @@ static void loads_of_a_line_under_way_merge_up_to_the_limit(void **state)
     for (int i = 10; i < 13; i++) assert_int_equal(done_at(&b, 10), i);
     assert_int_equal(done_at(&b, 10), NOBODY);
     assert_int_equal(load_at(&b, 10, 1, 13), L1_HIT);
-    assert_int_equal(b.stats->total_pending, 2);
-    assert_int_equal(b.stats->stall_mshr, 7); /* cycles 3 to 9 */
+    assert_int_equal(stats_of(&b)->total_pending, 2);
+    assert_int_equal(stats_of(&b)->stall_mshr, 7); /* cycles 3 to 9 */
     finish(&b);
 }
 
@@ -163,8 +163,8 @@ static void a_full_mshr_file_stalls_until_a_fill(void **state)
     reply_at(&b, 5, id);
     assert_int_equal(load_at(&b, 5, 3, 3), L1_STALL_MSHR);
     assert_int_equal(load_at(&b, 6, 3, 3), L1_MISS);
-    assert_int_equal(b.stats->stall_mshr, 4);
-    assert_int_equal(b.stats->mshr_max, 2);
+    assert_int_equal(stats_of(&b)->stall_mshr, 4);
+    assert_int_equal(stats_of(&b)->mshr_max, 2);
     finish(&b);
 }
 
@@ -176,7 +176,7 @@ static void a_set_whose_lines_all_wait_stalls_for_a_line(void **state)
     for (uint32_t i = 0; i < 4; i++) { assert_int_equal(load_at(&b, i, i * 32, i), L1_MISS); }
     assert_int_equal(load_at(&b, 4, 4 * 32, 4), L1_STALL_LINE);
     assert_int_equal(load_at(&b, 5, 1, 5), L1_MISS); /* another set */
-    assert_int_equal(b.stats->stall_line, 1);
+    assert_int_equal(stats_of(&b)->stall_line, 1);
     finish(&b);
 }
 
@@ -197,7 +197,7 @@ static void a_full_miss_queue_is_back_pressure(void **state)
     assert_true(b.wake <= 8 * PERIOD); /* the pop tells the blocked side */
     assert_int_equal(load_at(&b, 7, 3, 3), L1_STALL_QUEUE);
     assert_int_equal(load_at(&b, 8, 3, 3), L1_MISS);
-    assert_int_equal(b.stats->stall_queue, 5); /* cycles 3 to 7 */
+    assert_int_equal(stats_of(&b)->stall_queue, 5); /* cycles 3 to 7 */
     finish(&b);
 }
 
@@ -216,9 +216,9 @@ static void of_several_causes_line_comes_before_queue_before_mshr(void **state)
     assert_int_equal(load_at(&b, 2, 1, 1), L1_STALL_QUEUE); /* queue and MSHR */
     link_pop(&b.out, 2 * PERIOD);
     assert_int_equal(load_at(&b, 3, 1, 1), L1_STALL_MSHR);
-    assert_int_equal(b.stats->stall_line, 1);
-    assert_int_equal(b.stats->stall_queue, 1);
-    assert_int_equal(b.stats->stall_mshr, 1);
+    assert_int_equal(stats_of(&b)->stall_line, 1);
+    assert_int_equal(stats_of(&b)->stall_queue, 1);
+    assert_int_equal(stats_of(&b)->stall_mshr, 1);
     finish(&b);
 }
 
@@ -242,9 +242,9 @@ static void stalled_cycles_are_charged_once_whether_the_sm_asks_or_sleeps(void *
         if (way == 2) b.next_cycle = 21; /* no tick either */
         reply_at(&b, 20, id);
         assert_int_equal(load_at(&b, 21, 2, 2), L1_MISS);
-        stalled[way] = b.stats->stall_mshr;
-        assert_int_equal(b.stats->fails[L1_GLOBAL_LOAD], b.stats->stall_cycles);
-        assert_int_equal(b.stats->total_accesses, 2); /* an access counts once */
+        stalled[way] = stats_of(&b)->stall_mshr;
+        assert_int_equal(stats_of(&b)->fails[L1_GLOBAL_LOAD], stats_of(&b)->stall_cycles);
+        assert_int_equal(stats_of(&b)->total_accesses, 2); /* an access counts once */
         finish(&b);
     }
     for (int way = 0; way < 3; way++) assert_int_equal(stalled[way], 19); /* cycles 2 to 20 */
@@ -261,12 +261,12 @@ static void cold_misses_are_first_touches_and_the_others_were_replaced(void **st
     bring(&b, 0, 1);
     bring(&b, 10, 2);
     bring(&b, 20, 1);
-    assert_int_equal(b.stats->cold_misses, 2);
-    assert_int_equal(b.stats->replaced_misses, 1);
-    assert_int_equal(b.stats->evictions, 2);
+    assert_int_equal(stats_of(&b)->cold_misses, 2);
+    assert_int_equal(stats_of(&b)->replaced_misses, 1);
+    assert_int_equal(stats_of(&b)->evictions, 2);
     l1_flush(b.l1, 30 * PERIOD);
     bring(&b, 31, 1);
-    assert_int_equal(b.stats->cold_misses, 3);
+    assert_int_equal(stats_of(&b)->cold_misses, 3);
     finish(&b);
 }
 
@@ -280,8 +280,8 @@ static void hits_on_a_warps_own_line_are_intra_warp(void **state)
     access_at(&b, 10, t);
     t.warp = 1;
     access_at(&b, 11, t);
-    assert_int_equal(b.stats->intra_warp_hits, 1);
-    assert_int_equal(b.stats->inter_warp_hits, 1);
+    assert_int_equal(stats_of(&b)->intra_warp_hits, 1);
+    assert_int_equal(stats_of(&b)->inter_warp_hits, 1);
     finish(&b);
 }
 
@@ -297,7 +297,7 @@ static void any_size_makes_a_cache(void **state)
         b.p.size = cases[i].size;
         start(&b);
         for (uint64_t n = 0; n < 400; n++) bring(&b, n * 10, n);
-        assert_int_equal(400 - b.stats->evictions, cases[i].lines);
+        assert_int_equal(400 - stats_of(&b)->evictions, cases[i].lines);
         finish(&b);
     }
 }
@@ -320,10 +320,10 @@ static void a_global_store_is_sent_and_drops_the_line_that_it_hits(void **state)
     reply_at(&b, 20, id);
     assert_int_equal(done_at(&b, 21), NOBODY); /* acknowledged silently */
     assert_int_equal(l1_writes_pending(b.l1, 0), 0);
-    assert_int_equal(b.stats->write_evictions, 1);
-    assert_int_equal(b.stats->hits[L1_GLOBAL_STORE], 1);
+    assert_int_equal(stats_of(&b)->write_evictions, 1);
+    assert_int_equal(stats_of(&b)->hits[L1_GLOBAL_STORE], 1);
     assert_int_equal(store_at(&b, 22, REQ_GLOBAL, 7), L1_SENT);
-    assert_int_equal(b.stats->misses[L1_GLOBAL_STORE], 1);
+    assert_int_equal(stats_of(&b)->misses[L1_GLOBAL_STORE], 1);
     assert_int_equal(load_at(&b, 23, 7, 2), L1_MISS); /* no allocation */
     finish(&b);
 }
@@ -354,8 +354,8 @@ static void a_line_that_was_written_on_its_way_does_not_stay(void **state)
         reply_at(&b, 3, id);
         assert_int_equal(done_at(&b, 4), 1);
         assert_int_equal(load_at(&b, 4, 1, 2), L1_MISS);
-        assert_int_equal(b.stats->pending[L1_GLOBAL_STORE], allocate ? 0 : 1);
-        assert_int_equal(b.stats->fills_not_kept, 1);
+        assert_int_equal(stats_of(&b)->pending[L1_GLOBAL_STORE], allocate ? 0 : 1);
+        assert_int_equal(stats_of(&b)->fills_not_kept, 1);
         finish(&b);
     }
 }
@@ -375,8 +375,8 @@ static void an_atomic_goes_to_the_l2_and_gives_its_token_back_with_the_reply(voi
     reply_at(&b, 30, id);
     assert_int_equal(done_at(&b, 31), 55);
     assert_int_equal(l1_writes_pending(b.l1, 0), 0);
-    assert_int_equal(b.stats->accesses[L1_ATOMIC], 1);
-    assert_int_equal(b.stats->hits[L1_ATOMIC], 1);
+    assert_int_equal(stats_of(&b)->accesses[L1_ATOMIC], 1);
+    assert_int_equal(stats_of(&b)->hits[L1_ATOMIC], 1);
     assert_int_equal(load_at(&b, 32, 1, 1), L1_MISS); /* evicted */
     finish(&b);
 }
@@ -395,8 +395,8 @@ static void bypassing_loads_neither_look_nor_stay(void **state)
     assert_int_equal(sent_at(&b, 12, &id)->sectors, 2);
     reply_at(&b, 12, id);
     assert_int_equal(done_at(&b, 13), 8);
-    assert_int_equal(b.stats->bypassed, 1);
-    assert_int_equal(b.stats->total_accesses, 1);
+    assert_int_equal(stats_of(&b)->bypassed, 1);
+    assert_int_equal(stats_of(&b)->total_accesses, 1);
     finish(&b);
 
     prepare(&b);

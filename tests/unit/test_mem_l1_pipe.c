@@ -16,16 +16,16 @@ static void a_hit_and_a_miss_look_at_the_tags_at_the_end_of_the_latency(void **s
     start(&b);
     assert_int_equal(load_at(&b, 0, 1, 7), L1_TAKEN);
     tick_to(&b, 4);
-    assert_int_equal(b.stats->total_accesses, 0);
+    assert_int_equal(stats_of(&b)->total_accesses, 0);
     assert_null(sent_at(&b, 6, NULL));
     assert_non_null(sent_at(&b, 7, &id)); /* looked up in cycle 5, sent in 6, a cycle on its way */
-    assert_int_equal(b.stats->total_misses, 1);
+    assert_int_equal(stats_of(&b)->total_misses, 1);
     assert_int_equal(load_at(&b, 8, 1, 8), L1_TAKEN);
     reply_at(&b, 10, id);
     assert_int_equal(done_at(&b, 11), 7);
     assert_int_equal(done_at(&b, 12), NOBODY);
     assert_int_equal(done_at(&b, 13), 8); /* taken while the line was under way, found when it had come */
-    assert_int_equal(b.stats->total_hits, 1);
+    assert_int_equal(stats_of(&b)->total_hits, 1);
     assert_true(l1_idle(b.l1));
     finish(&b);
 }
@@ -40,13 +40,13 @@ static void a_refused_head_holds_the_pipeline_until_it_is_full(void **state)
     for (uint32_t i = 0; i < 4; i++) assert_int_equal(load_at(&b, i, 1 + i, i), L1_TAKEN);
     assert_int_equal(load_at(&b, 4, 9, 9),
                      L1_STALL_MSHR); /* the head is refused, all three places are taken */
-    assert_int_equal(b.stats->stall_mshr, 1);
+    assert_int_equal(stats_of(&b)->stall_mshr, 1);
     assert_non_null(sent_at(&b, 5, &id));
     assert_int_equal(l1_wake(b.l1), TICK_NEVER); /* only a reply can help */
     reply_at(&b, 7, id);
     assert_int_equal(load_at(&b, 8, 9, 9), L1_TAKEN);
-    assert_int_equal(b.stats->stall_cycles, 4); /* cycles 4 to 7 */
-    assert_int_equal(b.stats->total_misses, 2);
+    assert_int_equal(stats_of(&b)->stall_cycles, 4); /* cycles 4 to 7 */
+    assert_int_equal(stats_of(&b)->total_misses, 2);
     finish(&b);
 }
 

@@ -22,7 +22,7 @@ static void a_local_store_makes_its_line_dirty_and_is_written_back_on_replacemen
     assert_int_equal(r->write_bytes, 128);
     assert_int_equal(l1_writes_pending(b.l1, 0), 0); /* no fence waits for it */
     assert_int_equal(sent_at(&b, 17, NULL)->kind, REQ_READ);
-    assert_int_equal(b.stats->write_backs, 1);
+    assert_int_equal(stats_of(&b)->write_backs, 1);
     assert_false(l1_idle(b.l1));
     finish(&b);
 }
@@ -40,7 +40,7 @@ static void a_queue_of_one_still_replaces_a_dirty_line(void **state)
     assert_int_equal(load_at(&b, 12, 2, 2), L1_MISS);
     assert_int_equal(sent_at(&b, 13, NULL)->kind, REQ_WRITE);
     assert_int_equal(sent_at(&b, 14, NULL)->kind, REQ_READ);
-    assert_int_equal(b.stats->stall_queue, 1);
+    assert_int_equal(stats_of(&b)->stall_queue, 1);
     finish(&b);
 }
 
@@ -70,7 +70,7 @@ static void a_local_store_that_misses_goes_on_or_allocates(void **state)
     assert_int_equal(done_at(&b, 8), 2);
     l1_flush(b.l1, 9 * PERIOD);
     tick_to(&b, 13);
-    assert_int_equal(b.stats->write_backs, 2); /* both are dirty */
+    assert_int_equal(stats_of(&b)->write_backs, 2); /* both are dirty */
     finish(&b);
 }
 
@@ -105,8 +105,8 @@ static void sectors_are_fetched_alone_and_a_load_waits_for_all_of_its_own(void *
     assert_int_equal(access_at(&b, 13, t), L1_MISS);
     t.sectors = 1;
     assert_int_equal(access_at(&b, 14, t), L1_HIT); /* the others stay meanwhile */
-    assert_int_equal(b.stats->sector_misses, 2);
-    assert_int_equal(b.stats->cold_misses, 1);
+    assert_int_equal(stats_of(&b)->sector_misses, 2);
+    assert_int_equal(stats_of(&b)->cold_misses, 1);
     finish(&b);
 }
 
@@ -127,7 +127,7 @@ static void allocation_on_fill_needs_no_line_until_the_data_comes(void **state)
     reply_at(&b, 13, id);
     assert_int_equal(done_at(&b, 14), 2);
     assert_int_equal(load_at(&b, 14, 2, 6), L1_HIT);
-    assert_int_equal(b.stats->evictions, 1);
+    assert_int_equal(stats_of(&b)->evictions, 1);
     finish(&b);
 }
 
@@ -143,7 +143,7 @@ static void a_vote_against_allocation_leaves_the_cache_alone(void **state)
         l1_hook(b.l1, &(struct l1_hooks){.may_allocate = vote_no});
         bring(&b, 0, 1);
         bring(&b, 10, 1);
-        assert_int_equal(b.stats->fills_not_kept, 2);
+        assert_int_equal(stats_of(&b)->fills_not_kept, 2);
         finish(&b);
     }
 }
@@ -173,7 +173,7 @@ static void a_vote_is_asked_for_once_for_each_access(void **state)
         assert_non_null(sent_at(&b, 14, &id));
         reply_at(&b, 14, id);
         assert_int_equal(done_at(&b, 15), 6);
-        assert_int_equal(b.stats->fills_not_kept, 1); /* the second answer was no, and stayed so */
+        assert_int_equal(stats_of(&b)->fills_not_kept, 1); /* the second answer was no, and stayed so */
         assert_int_equal(load_at(&b, 16, 2, 6), L1_MISS);
         assert_int_equal(asked, 3); /* the same words again are another access */
         finish(&b);
@@ -245,31 +245,31 @@ static void prefetches_are_useful_late_unused_redundant_or_dropped(void **state)
     assert_int_equal(access_at(&b, 1, prefetch(2)), L1_MISS);
     assert_int_equal(access_at(&b, 2, prefetch(2)), L1_PENDING);
     assert_int_equal(access_at(&b, 3, prefetch(3)), L1_STALL_LINE);
-    assert_int_equal(b.stats->stall_cycles, 0);         /* a prefetch never stalls */
+    assert_int_equal(stats_of(&b)->stall_cycles, 0);    /* a prefetch never stalls */
     assert_int_equal(load_at(&b, 4, 2, 2), L1_PENDING); /* late */
     assert_true(sent_at(&b, 4, &id)->is_prefetch);
     reply_at(&b, 4, id);
     assert_true(sent_at(&b, 4, &id)->is_prefetch);
     reply_at(&b, 4, id);
     assert_int_equal(done_at(&b, 5), NOBODY);
-    assert_int_equal(done_at(&b, 6), 2);              /* one reply a cycle */
-    assert_int_equal(b.stats->miss_latency_count, 0); /* no demand read */
-    assert_int_equal(load_at(&b, 6, 1, 1), L1_HIT);   /* useful */
-    assert_int_equal(load_at(&b, 7, 1, 1), L1_HIT);   /* only once */
+    assert_int_equal(done_at(&b, 6), 2);                   /* one reply a cycle */
+    assert_int_equal(stats_of(&b)->miss_latency_count, 0); /* no demand read */
+    assert_int_equal(load_at(&b, 6, 1, 1), L1_HIT);        /* useful */
+    assert_int_equal(load_at(&b, 7, 1, 1), L1_HIT);        /* only once */
     assert_int_equal(access_at(&b, 8, prefetch(1)), L1_HIT);
     assert_int_equal(access_at(&b, 9, prefetch(4)), L1_MISS);
     sent_at(&b, 11, &id);
     reply_at(&b, 11, id);
     load_at(&b, 13, 1, 1);
     load_at(&b, 14, 5, 5); /* replaces 4, which nobody used */
-    assert_int_equal(b.stats->prefetch_offered, 6);
-    assert_int_equal(b.stats->prefetch_issued, 3);
-    assert_int_equal(b.stats->prefetch_redundant, 2);
-    assert_int_equal(b.stats->prefetch_dropped, 1);
-    assert_int_equal(b.stats->prefetch_late, 1);
-    assert_int_equal(b.stats->prefetch_useful, 1);
-    assert_int_equal(b.stats->prefetch_unused, 1);
-    assert_int_equal(b.stats->load_accesses, 5);
+    assert_int_equal(stats_of(&b)->prefetch_offered, 6);
+    assert_int_equal(stats_of(&b)->prefetch_issued, 3);
+    assert_int_equal(stats_of(&b)->prefetch_redundant, 2);
+    assert_int_equal(stats_of(&b)->prefetch_dropped, 1);
+    assert_int_equal(stats_of(&b)->prefetch_late, 1);
+    assert_int_equal(stats_of(&b)->prefetch_useful, 1);
+    assert_int_equal(stats_of(&b)->prefetch_unused, 1);
+    assert_int_equal(stats_of(&b)->load_accesses, 5);
     finish(&b);
 }
 
@@ -323,7 +323,7 @@ static void a_fixed_miss_latency_is_exact_and_uses_no_crossbar(void **state)
                      NOBODY); /* what reads its result is not issued in the cycle that makes it */
     assert_int_equal(l1_wake(b.l1), 114 * PERIOD);
     assert_int_equal(done_at(&b, 114), 3);
-    assert_int_equal(b.stats->miss_latency_sum, 200);
+    assert_int_equal(stats_of(&b)->miss_latency_sum, 200);
     assert_int_equal(link_pushes(&b.out), 0);
     assert_true(l1_idle(b.l1));
     assert_int_equal(b.pool.live, 0);
@@ -353,7 +353,7 @@ static void a_flush_forgets_clean_lines_and_writes_dirty_ones_back_one_a_cycle(v
     tick_to(&b, 45);
     assert_true(l1_idle(b.l1));
     assert_int_equal(load_at(&b, 50, 1, 1), L1_MISS);
-    assert_int_equal(b.stats->write_backs, 2);
+    assert_int_equal(stats_of(&b)->write_backs, 2);
     finish(&b);
 }
 
@@ -378,7 +378,7 @@ static void requests_of_the_other_caches_go_first_and_come_back_to_them(void **s
     reply_at(&b, 5, inst);
     tick_to(&b, 6);
     assert_int_equal(got, inst);
-    assert_int_equal(b.stats->replies, 0);
+    assert_int_equal(stats_of(&b)->replies, 0);
     finish(&b);
 }
 

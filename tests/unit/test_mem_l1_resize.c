@@ -30,13 +30,13 @@ static void shrinking_forgets_the_ways_that_go_and_keeps_the_others(void **state
     assert_int_equal(l1_capacity(b.l1), bytes_of(WAYS));
     assert_int_equal(l1_resize(b.l1, 50 * PERIOD, bytes_of(2) + LINE), bytes_of(2)); /* whole ways */
     assert_int_equal(evicted, line_of(2) * 100 + line_of(3));
-    assert_int_equal(b.stats->evictions, 2);
+    assert_int_equal(stats_of(&b)->evictions, 2);
     assert_int_equal(load_at(&b, 51, line_of(0), 1), L1_HIT);
     assert_int_equal(load_at(&b, 52, line_of(1), 2), L1_HIT);
     assert_int_equal(load_at(&b, 53, line_of(2), 3), L1_MISS); /* takes the place of one of the two */
     assert_int_equal(load_at(&b, 54, line_of(0), 4), L1_MISS);
-    assert_int_equal(b.stats->resizes, 1);
-    assert_int_equal(b.stats->write_backs, 0);
+    assert_int_equal(stats_of(&b)->resizes, 1);
+    assert_int_equal(stats_of(&b)->write_backs, 0);
     finish(&b);
 }
 
@@ -53,9 +53,9 @@ static void growing_keeps_what_is_there_and_brings_empty_ways(void **state)
         assert_int_equal(load_at(&b, 60 + 2 * i, line_of(i), 9), L1_HIT);
         assert_int_equal(done_at(&b, 61 + 2 * i), 9);
     }
-    assert_int_equal(b.stats->evictions, 0);
+    assert_int_equal(stats_of(&b)->evictions, 0);
     l1_resize(b.l1, 70 * PERIOD, bytes_of(WAYS)); /* no change */
-    assert_int_equal(b.stats->resizes, 2);
+    assert_int_equal(stats_of(&b)->resizes, 2);
     finish(&b);
 }
 
@@ -79,7 +79,7 @@ static void dirty_lines_of_ways_that_go_are_written_back_before_anything_else_is
         reply_at(&b, t, id);
     }
     assert_int_equal(load_at(&b, 55, line_of(0), 1), L1_HIT); /* still dirty, still there */
-    assert_int_equal(b.stats->write_backs, 2);
+    assert_int_equal(stats_of(&b)->write_backs, 2);
     tick_to(&b, 56);
     assert_int_equal(done_at(&b, 56), 1);
     l1_flush(b.l1, 57 * PERIOD);
@@ -106,7 +106,7 @@ static void a_fill_for_a_way_that_went_reaches_its_loads_and_is_not_kept(void **
     assert_int_equal(done_at(&b, 36), 7);
     assert_int_equal(done_at(&b, 37), 8);
     assert_int_equal(load_at(&b, 40, line_of(2), 9), L1_MISS);
-    assert_int_equal(b.stats->fills_not_kept, 1);
+    assert_int_equal(stats_of(&b)->fills_not_kept, 1);
     finish(&b);
 }
 
@@ -149,7 +149,7 @@ static void nothing_is_lost_whatever_is_done_to_the_capacity(void **state)
         }
         assert_int_equal(asked, done);
         assert_int_equal(b.pool.live, 0);
-        assert_true(b.stats->resizes > 10);
+        assert_true(stats_of(&b)->resizes > 10);
         finish(&b);
     }
 }

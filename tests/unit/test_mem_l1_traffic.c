@@ -98,7 +98,7 @@ static uint64_t run_random(const struct l1_params *p, uint64_t seed, bool skip, 
     }
     for (uint32_t i = 0; i < TOKENS; i++) assert_int_equal(s->pending[i], 0);
     assert_int_equal(s->b.pool.live, 0);
-    const struct l1_stats *st = s->b.stats;
+    const struct l1_stats *st = stats_of(&s->b);
     *stats = *st;
     assert_int_equal(st->requests_read + st->requests_write + st->requests_atomic, st->replies);
     assert_int_equal(st->total_accesses, st->total_hits + st->total_pending + st->total_misses);

@@ -1,0 +1,56 @@
+/* pace.c: see pace.h. */
+#include "core/pace.h"
+
+enum {
+    PACE_STEPS = 256, /* of a window: some milliseconds */
+    PACE_TRIALS =
+        4, /* windows, in turns: the better of two of each counts, for others may take a core for a while */
+    PACE_WINDOWS = 132, /* trials and what is kept after them */
+    PACE_GAIN =
+        32 /* the other way has to be better by one part of this many: a change moves state between cores */
+};
+
+static void begin_window(struct pace *p)
+{
+    p->steps_left = PACE_STEPS;
+    p->work = 0;
+    const bool is_other = p->window < PACE_TRIALS && p->window % 2;
+    p->is_together = p->kept != is_other;
+}
+
+void pace_init(struct pace *p)
+{
+    *p = (struct pace){.kept = true, .cost = {UINT64_MAX, UINT64_MAX}};
+    begin_window(p);
+}
+
+static void judge(struct pace *p)
+{
+    const uint64_t kept = p->cost[p->kept], other = p->cost[!p->kept];
+    if (other < kept - kept / PACE_GAIN) p->kept = !p->kept;
+    p->cost[0] = p->cost[1] = UINT64_MAX;
+}
+
+static void end_window(struct pace *p, uint64_t now_ns)
+{
+    if (p->window < PACE_TRIALS) {
+        uint64_t *cost = &p->cost[p->is_together], ns = (now_ns - p->begun_ns) * 1024 / MAX(p->work, 1u);
+        *cost = MIN(*cost, ns);
+    }
+    p->window = (p->window + 1) % PACE_WINDOWS;
+    if (p->window == PACE_TRIALS) judge(p);
+    begin_window(p);
+}
+
+void pace_step(struct pace *p, uint32_t work, uint64_t (*clock_ns)(void))
+{
+    if (!p->steps_left) end_window(p, clock_ns());
+    if (p->steps_left == PACE_STEPS) p->begun_ns = clock_ns();
+    p->steps_left--;
+    p->work += work;
+}
+
+void pace_break(struct pace *p)
+{
+    if (p->steps_left != PACE_STEPS) begin_window(p);
+}

@@ -1,0 +1,24 @@
+/* pace.h: which of two ways to do the same work is quicker on this host, now: alone or with others. What another process takes of the
+ * cores, and how much of a step can be shared out, nobody knows beforehand, so the clock decides: windows of steps in the one
+ * way and in the other, in turns; then the quicker one is kept for a long while. What is simulated does not depend on it. */
+#ifndef HEDDLE_PACE_H
+#define HEDDLE_PACE_H
+
+#include "base/base.h"
+
+struct pace {
+    bool is_together;    /* the way of the next step */
+    bool kept;           /* the quicker way, as far as is known: together, or alone */
+    uint32_t window;     /* number of the window: trials, then those of the way that is kept, and again */
+    uint32_t steps_left; /* of the window */
+    uint64_t work, begun_ns;
+    uint64_t cost[2]; /* [together]: of the trials, ns for 1024 pieces of work; UINT64_MAX: not known */
+};
+
+void pace_init(struct pace *p);
+/* A step with so many pieces of work comes next; p->is_together says how. */
+void pace_step(struct pace *p, uint32_t work, uint64_t (*clock_ns)(void));
+/* Steps follow that are not to be compared: the window begins anew after them. */
+void pace_break(struct pace *p);
+
+#endif

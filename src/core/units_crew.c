@@ -1,0 +1,67 @@
+/* units_crew.c: who does the units of a step: the caller alone, or all members of the crew.
+ *
+ * A step in which few SMs are awake is done by the caller alone: calling the others costs as much as a handful of SMs. Which of the two it
+ * is follows the average, not the single step: an SM that changes cores takes its whole state along. With many awake the clock decides
+ * (core/pace.h). SMs stay with their member. A partition that its own member has not begun when another has nothing left to do goes to that
+ * one, but for the last of the open ones, to which its own member comes next. */
+#include "core/units_impl.h"
+
+#include <time.h>
+
+enum {
+    CROWD_SCALE = 32, /* steps that the average number of SMs awake goes back */
+    CROWD_MAX =
+        8 /* SMs awake on average from which on the crew is called; of a small machine half of its SMs */
+};
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void units_choose(struct units *u)
+{
+    uint32_t awake = 0;
+    for (uint32_t w = 0; w < u->sm_words; w++) awake += (uint32_t)__builtin_popcountll(u->order.sms[w]);
+    u->crowd += awake - u->crowd / CROWD_SCALE;
+    uint32_t enough = MIN(CROWD_MAX * CROWD_SCALE, u->sm_count * CROWD_SCALE / 2);
+    u->is_crowded = u->crowd >= (u->is_crowded ? enough - enough / 8 : enough);
+    if (u->is_crowded)
+        pace_step(&u->pace, awake, clock_ns);
+    else
+        pace_break(&u->pace);
+    u->is_together = (u->is_crowded && u->pace.is_together) || u->gpu->options.threads_always;
+}
+
+uint64_t units_claim(struct units *u, const struct member *m, uint32_t w)
+{
+    const uint64_t own = m->own_parts[w];
+    uint64_t open = atomic_load_explicit(&u->open[w], memory_order_relaxed), part;
+    do {
+        uint64_t other = open & ~own;
+        if (open & own)
+            part = open & own & -(open & own);
+        else if (other & (other - 1))
+            part = (uint64_t)1 << (63 - __builtin_clzll(other)); /* its member begins at the other end */
+        else
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(&u->open[w], &open, open & ~part, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return part;
+}
+
+void units_call(struct units *u)
+{
+    const struct order *o = &u->order;
+    mask_clear(u->called, u->member_words);
+    for (uint32_t w = 0; w < u->part_words; w++)
+        atomic_store_explicit(&u->open[w], o->parts[w], memory_order_relaxed);
+    for (uint32_t i = 0; i < u->member_count; i++) {
+        const struct member *m = &u->members[i];
+        if (mask_meets(o->sms, m->own_sms, u->sm_words) || mask_meets(o->parts, m->own_parts, u->part_words))
+            mask_add(u->called, i);
+    }
+    crew_round(u->crew, u->called);
+}

@@ -1,0 +1,181 @@
+/* l2_rows.c: the tables of an L2 slice: its parameters, its statistics and how they follow from what it counts. Values of the
+ * thesis's Fermi (Tables 3.1 and 3.3) and, where that is silent, of GPGPU-Sim 3.2.2. */
+#include "mem/l2_slice.h"
+
+#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
+    PARAM_ROW(type, l2_params, field, "l2." nm, unit, def, lo, hi, help)
+#define ENUM_ROW(field, nm, def, names, text)                                                                \
+    {                                                                                                        \
+        .name = "l2." nm, .type = PARAM_ENUM, .offset = offsetof(struct l2_params, field), .unit = "",       \
+        .default_text = def, .choices = names, .help = text                                                  \
+    }
+
+static const char *const index_names[] = {"linear", "fermi", "xor", "ipoly", NULL};
+static const char *const replace_names[] = {"lru", "fifo", "random", NULL};
+static const char *const write_miss_names[] = {"fetch", "lazy", "fetch_partial", NULL};
+
+const struct param_row l2_rows[] = {
+    ROW(PARAM_BYTES, slice_size, "slice_size", "bytes", "64K", 32, 1ull << 32, "bytes of one slice"),
+    ROW(PARAM_U32, ways, "ways", "", "8", 1, 1024, "ways of a set"),
+    ROW(PARAM_U32, line, "line", "bytes", "128", 32, 1024, "line, a power of two"),
+    ENUM_ROW(index, "index", "linear", index_names, "from address to set"),
+    ENUM_ROW(replace, "replace", "lru", replace_names, "which line of a set a miss replaces"),
+    ROW(PARAM_BOOL, sectored, "sectored", "", "false", 0, 1,
+        "fetch and write back sectors of 32 bytes instead of lines"),
+    ROW(PARAM_U32, mshrs, "mshrs", "entries", "32", 1, 65536, "lines that may be on their way at once"),
+    ROW(PARAM_U32, merges, "merges", "requests", "4", 1, 65536, "requests that may wait for one line"),
+    ROW(PARAM_U32, access_queue, "access_queue", "requests", "8", 1, 65536, "queue from the crossbar"),
+    ROW(PARAM_U32, response_queue, "response_queue", "requests", "8", 1, 65536, "queue to the crossbar"),
+    ROW(PARAM_U32, miss_queue, "miss_queue", "requests", "8", 1, 65536, "queue to DRAM"),
+    ROW(PARAM_U32, fill_queue, "fill_queue", "requests", "8", 1, 65536, "queue from DRAM"),
+    ROW(PARAM_U32, latency, "latency", "core cycles", "80", 0, 100000,
+        "from the end of the access queue to the tags; the rest of an L2 hit is crossbar and data port"),
+    ROW(PARAM_U32, pipeline, "pipeline", "requests", "0", 0, 65536,
+        "requests that may be under way in that time; 0 = one an L2 cycle"),
+    ROW(PARAM_BOOL, late_queue, "late_queue", "", "false", 0, 1,
+        "no request enters the pipeline while as many as the access queue has places wait at the tags, as in "
+        "GPGPU-Sim, whose access queue lies behind the fixed latency"),
+    ROW(PARAM_U32, port_bytes, "port_bytes", "bytes", "32", 1, 4096,
+        "what the data port moves in an L2 cycle: reads, writes and write-backs share it"),
+    ROW(PARAM_BOOL, fill_port, "fill_port", "", "false", 0, 1,
+        "fills have a port of their own, of the same width; false: they share the data port"),
+    ROW(PARAM_BOOL, wait_for_all, "wait_for_all", "", "false", 0, 1,
+        "an access goes to the tags only with room in the miss queue and in the response queue and the data "
+        "port "
+        "free, as in GPGPU-Sim; false: it waits for what it turns out to need"),
+    ENUM_ROW(write_miss, "write_miss", "fetch", write_miss_names,
+             "fetch what a write misses; leave it until it is read; fetch only sectors written in part"),
+    ROW(PARAM_U32, atomic_cycles, "atomic_cycles", "L2 cycles", "1", 1, 10000,
+        "time of the atomic unit for one request"),
+    ROW(PARAM_BOOL, infinite, "infinite", "", "false", 0, 1,
+        "P_inf: no queues, ports or MSHRs; DRAM is infinite_miss cycles"),
+    ROW(PARAM_U32, infinite_miss, "infinite_miss", "core cycles", "0", 0, 100000,
+        "what a miss takes longer than a hit in an infinite L2; 0: what the machine's DRAM takes when idle"),
+    ROW(PARAM_BOOL, perfect, "perfect", "", "false", 0, 1, "every access hits"),
+    {0}};
+
+#define CLASS_ROWS(field, nm, what, ncu)                                                                     \
+    STAT_COUNT(l2_stats, field.accesses, "l2." nm "accesses", "requests",                                    \
+               "requests" what " that passed the tags", ncu),                                                \
+        STAT_COUNT(l2_stats, field.hits, "l2." nm "hits", "requests", "hits" what, NULL),                    \
+        STAT_COUNT(l2_stats, field.pending_hits, "l2." nm "pending_hits", "requests",                        \
+                   "requests" what " for data that was on its way", NULL),                                   \
+        STAT_COUNT(l2_stats, field.misses, "l2." nm "misses", "requests", "misses" what, NULL),              \
+        STAT_COUNT(l2_stats, field.fails, "l2." nm "fails", "requests",                                      \
+                   "requests" what " that had to wait for a line, an MSHR or the miss queue", NULL),         \
+        STAT_RATIO_OF(l2_stats, field.misses, field.accesses, "l2." nm "miss_rate", "%",                     \
+                      "misses of accesses" what, NULL)
+#define COUNT(field, nm, unit, help) STAT_COUNT(l2_stats, field, "l2." nm, unit, help, NULL)
+
+const struct stat_row l2_stat_rows[] = {
+    CLASS_ROWS(all, "", "", "lts__t_requests.sum"),
+    CLASS_ROWS(cls[REQ_GLOBAL], "global_", " to global memory", NULL),
+    CLASS_ROWS(global_writes, "global_write_", " that write global memory", NULL),
+    CLASS_ROWS(cls[REQ_LOCAL], "local_", " to local memory", NULL),
+    CLASS_ROWS(cls[REQ_CONST], "const_", " of constants", NULL),
+    CLASS_ROWS(cls[REQ_TEX], "tex_", " of textures", NULL),
+    CLASS_ROWS(cls[REQ_INST], "inst_", " of instructions", NULL),
+    STAT_COUNT(l2_stats, reads, "l2.reads", "requests", "reads", "lts__t_requests_op_read.sum"),
+    STAT_COUNT(l2_stats, writes, "l2.writes", "requests", "writes", "lts__t_requests_op_write.sum"),
+    STAT_COUNT(l2_stats, atomics, "l2.atomics", "requests", "atomics", "lts__t_requests_op_atom.sum"),
+    STAT_COUNT(l2_stats, read_sectors, "l2.read_sectors", "sectors", "32-byte sectors asked for by reads",
+               "lts__t_sectors_op_read.sum"),
+    COUNT(sector_misses, "sector_misses", "requests", "misses in a line that was there, without the sectors"),
+    COUNT(write_allocs, "write_allocs", "lines", "lines allocated by writes"),
+    COUNT(fetches, "fetches", "requests", "reads sent to DRAM"),
+    COUNT(fetched_sectors, "fetched_sectors", "sectors", "32-byte sectors read from DRAM"),
+    COUNT(writebacks, "writebacks", "lines", "dirty lines replaced"),
+    COUNT(written_sectors, "written_sectors", "sectors", "32-byte sectors written back to DRAM"),
+    COUNT(flushed_lines, "flushed_lines", "lines", "dirty lines dropped by a flush between kernels"),
+    COUNT(stall[L2_STALL_ICNT], "stall_icnt", "L2 cycles",
+          "cycles that the head of the access queue waited for the response queue (bp-ICNT)"),
+    COUNT(stall[L2_STALL_DRAM], "stall_dram", "L2 cycles",
+          "cycles that it waited for the miss queue to DRAM (bp-DRAM)"),
+    COUNT(stall[L2_STALL_PORT], "stall_port", "L2 cycles", "cycles that it waited for the data port"),
+    COUNT(stall[L2_STALL_LINE], "stall_line", "L2 cycles",
+          "cycles that it waited because all lines of its set are on their way"),
+    COUNT(stall[L2_STALL_MSHR], "stall_mshr", "L2 cycles", "cycles that it waited for an MSHR or a merge"),
+    COUNT(port_busy_cycles, "port_busy", "L2 cycles", "cycles that the data port was busy"),
+    COUNT(port_read_cycles, "port_read", "L2 cycles", "of these, reads"),
+    COUNT(port_write_cycles, "port_write", "L2 cycles", "of these, writes"),
+    COUNT(port_fill_cycles, "port_fill", "L2 cycles", "of these, or with l2.fill_port beside them, fills"),
+    COUNT(port_evict_cycles, "port_evict", "L2 cycles", "of these, write-backs"),
+    COUNT(replies, "replies", "requests", "replies that entered the response queue"),
+    COUNT(hit_latency, "hit_latency_sum", "core cycles", "time of read hits in the slice, summed"),
+    COUNT(hits_timed, "hits_timed", "requests", "read hits that were answered"),
+    STAT_RATIO_OF(
+        l2_stats, hit_latency, hits_timed, "l2.hit_latency", "core cycles",
+        "average time of a read hit in the slice, from the access queue's end to the response queue", NULL),
+    {"l2.mshr_max", STAT_MAX, offsetof(struct l2_stats, mshr_max), 0, 1, "entries",
+     "most MSHRs in use at once", NULL},
+    {0}};
+
+bool l2_check(const struct l2_params *p, struct diag_list *diags)
+{
+    bool is_line_ok = is_pow2_u64(p->line);
+    bool is_size_ok = is_line_ok && p->slice_size && p->slice_size % ((uint64_t)p->ways * p->line) == 0;
+    if (!is_line_ok)
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "try 64 or 128", "l2.line must be a power of two, got %u",
+                 p->line);
+    else if (!is_size_ok)
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL,
+                 "l2.slice_size must be a multiple of l2.ways * l2.line = %llu bytes, got %llu",
+                 (unsigned long long)p->ways * p->line, (unsigned long long)p->slice_size);
+    return is_line_ok && is_size_ok;
+}
+
+uint32_t l2_requests_max(const struct l2_params *p)
+{
+    uint32_t fetches = p->sectored ? p->line / CACHE_SECTOR_BYTES : 1;
+    return p->mshrs * fetches + p->miss_queue + 1;
+}
+
+/* ---- statistics from counts ---- */
+
+static void class_add(struct l2_class_stats *c, const uint64_t outcomes[L2_OUTCOMES], uint64_t fails)
+{
+    uint64_t misses = outcomes[CACHE_MISS] + outcomes[CACHE_SECTOR_MISS];
+    c->accesses += outcomes[CACHE_HIT] + outcomes[CACHE_HIT_RESERVED] + misses;
+    c->hits += outcomes[CACHE_HIT];
+    c->pending_hits += outcomes[CACHE_HIT_RESERVED];
+    c->misses += misses;
+    c->fails += fails;
+}
+
+static void stats_of_kind(struct l2_stats *st, const struct l2_counts *n, enum req_kind kind,
+                          uint64_t *requests)
+{
+    struct l2_class_stats sum = {0};
+    for (uint32_t cls = 0; cls < REQ_CLASS_COUNT; cls++) {
+        class_add(&st->cls[cls], n->passed[kind][cls], n->fails[kind][cls]);
+        class_add(&st->all, n->passed[kind][cls], n->fails[kind][cls]);
+        class_add(&sum, n->passed[kind][cls], n->fails[kind][cls]);
+        st->sector_misses += n->passed[kind][cls][CACHE_SECTOR_MISS];
+    }
+    *requests = sum.accesses;
+}
+
+void *l2_stats(struct l2_slice *s)
+{
+    struct l2_stats *st = &s->stats;
+    const struct l2_counts *n = &s->counts;
+    st->all = (struct l2_class_stats){0};
+    st->global_writes = (struct l2_class_stats){0};
+    memset(st->cls, 0, sizeof st->cls);
+    st->sector_misses = 0;
+    stats_of_kind(st, n, REQ_READ, &st->reads);
+    stats_of_kind(st, n, REQ_WRITE, &st->writes);
+    stats_of_kind(st, n, REQ_ATOMIC, &st->atomics);
+    class_add(&st->global_writes, n->passed[REQ_WRITE][REQ_GLOBAL], n->fails[REQ_WRITE][REQ_GLOBAL]);
+    for (uint32_t i = 0; i < L2_STALL_COUNT; i++) st->stall[i] = n->stall_ticks[i] / s->period;
+    st->port_read_cycles = n->port_read;
+    st->port_write_cycles = n->port_write;
+    st->port_fill_cycles = n->port_fill;
+    st->port_evict_cycles = n->port_evict;
+    st->port_busy_cycles = n->port_read + n->port_write + n->port_evict + (s->fill_port ? 0 : n->port_fill);
+    st->read_sectors = n->read_sectors;
+    st->replies = n->replies;
+    st->hit_latency = n->hit_latency;
+    st->hits_timed = n->hits_timed;
+    return st;
+}
