@@ -71,7 +71,7 @@ static inline bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *port
     link_push(o->to, n->now, a->id);
     ports->full &= ~xbar_bit(output);
     o->count--;
-    o->head = xbar_ring_after(o->head, n->ejection, o->count);
+    o->head = xbar_ring_after(o->head, n->ejection);
     n->packets--;
     return true;
 }

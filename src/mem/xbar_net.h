@@ -158,11 +158,9 @@ static inline void xbar_queue_push(struct xbar_queue *q, uint32_t size, const st
     uint32_t at = q->head + q->count++;
     q->at[at >= size ? at - size : at] = *p;
 }
-/* The next place of a ring; the first one again where it is empty now, so that one that is often empty uses few lines of the host. */
-static inline uint16_t xbar_ring_after(uint32_t head, uint32_t size, uint32_t left)
+static inline uint16_t xbar_ring_after(uint32_t head, uint32_t size)
 {
-    uint32_t goes_on = (head + 1 != size) & (left != 0);
-    return (uint16_t)((head + 1) & (0 - goes_on));
+    return (uint16_t)(head + 1 == size ? 0 : head + 1);
 }
 /* The place stays as it is until the next push. */
 static inline const struct xbar_packet *xbar_queue_pop(struct xbar_queue *q, uint32_t size)
@@ -170,7 +168,7 @@ static inline const struct xbar_packet *xbar_queue_pop(struct xbar_queue *q, uin
     assert(q->count);
     const struct xbar_packet *p = &q->at[q->head];
     q->count--;
-    q->head = xbar_ring_after(q->head, size, q->count);
+    q->head = xbar_ring_after(q->head, size);
     return p;
 }
 
