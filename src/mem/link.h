@@ -94,14 +94,25 @@ static inline bool link_can_push(struct link *l, tick now)
     return true;
 }
 
+/* Something was in the link since the last change: accounts the time. */
+static inline void link_spend(struct link *l, tick now)
+{
+    assert(now >= l->changed && l->count);
+    l->level_ticks[link_level(l->count, l->capacity, l->per_place)] += now - l->changed;
+}
+
+/* The count changes now: what was popped before is free. */
+static inline void link_change(struct link *l, tick now)
+{
+    l->pop_count &= 0u - (l->changed == now);
+    l->changed = now;
+}
+
 /* Accounts the time since the last change. */
 static inline void link_close_stats(struct link *l, tick now)
 {
-    assert(now >= l->changed);
-    if (l->changed == now) return;
-    if (l->count) l->level_ticks[link_level(l->count, l->capacity, l->per_place)] += now - l->changed;
-    l->changed = now;
-    l->pop_count = 0;
+    if (l->count) link_spend(l, now);
+    link_change(l, now);
 }
 
 /* The slot of the i-th behind the oldest. */
@@ -114,13 +125,14 @@ static inline void link_push(struct link *l, tick now, uint32_t value)
 {
     assert(link_occupied(l, now) < l->capacity); /* invariant 3 */
     tick ready = now + l->latency;
-    link_close_stats(l, now);
     if (l->count) {
+        link_spend(l, now);
         *link_slot_at(l, l->count - 1) = (struct link_slot){.ready = ready, .value = value};
     } else {
         l->head_ready = ready;
         l->head_value = value;
     }
+    link_change(l, now);
     l->count++;
     if (l->consumer_note) *l->consumer_note = 1;
     if (l->consumer_wake) wake_at(l->consumer_wake, ready);
@@ -139,7 +151,8 @@ static inline uint32_t link_pop(struct link *l, tick now)
 {
     assert(l->count && l->head_ready <= now); /* invariant 1 */
     uint32_t value = l->head_value;
-    link_close_stats(l, now);
+    link_spend(l, now);
+    link_change(l, now);
     l->pop_count++;
     l->pops++;
     if (--l->count) {

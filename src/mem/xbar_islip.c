@@ -19,6 +19,10 @@ static inline uint32_t islip_grant(const struct xbar_net *n, uint32_t output)
     const uint64_t *asks = n->out[output].asks;
     uint32_t first = n->out[output].grant_at, word = first / 64;
     uint64_t bits = asks[word] & ~n->ports[word].in_busy, later = bits & ~0ull << (first % 64);
+    if (LIKELY(n->words == 1)) {
+        uint64_t any = later ? later : bits;
+        return any ? (uint32_t)__builtin_ctzll(any) : n->inputs;
+    }
     if (later) return word * 64 + (uint32_t)__builtin_ctzll(later);
     for (uint32_t i = 1; i < n->words; i++) {
         uint32_t w = word + i < n->words ? word + i : word + i - n->words;
@@ -47,12 +51,10 @@ static inline void islip_pass(struct xbar_net *n, struct xbar_ports *ports, uint
                               struct xbar_vc *vc)
 {
     const struct xbar_packet *p = xbar_queue_pop(&vc->packets, n->vc_buffer);
-    const struct xbar_output *o = &n->out[output];
-    uint64_t left = 0;
+    struct xbar_output *o = &n->out[output];
     vc->packets.passing = 0;
     o->asks[input / 64] &= ~xbar_bit(input);
-    for (uint32_t w = 0; w < n->words; w++) left |= o->asks[w];
-    if (!left) ports->asked &= ~xbar_bit(output);
+    if (!--o->askers) ports->asked &= ~xbar_bit(output);
     xbar_eject(
         n, ports, output,
         &(struct xbar_arrival){
@@ -62,7 +64,8 @@ static inline void islip_pass(struct xbar_net *n, struct xbar_ports *ports, uint
 
 /* A packet of n flits takes the output's wires for n cycles, the switch's ports for n / their speedup. Of a reply of
  * several packets one goes; the others stay at the head, and ask again. ports: the output's. */
-static inline void islip_start(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, uint32_t output)
+static inline __attribute__((always_inline)) void islip_start(struct xbar_net *n, struct xbar_ports *ports,
+                                                              uint32_t input, uint32_t output)
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_output *o = &n->out[output];

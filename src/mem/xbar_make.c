@@ -40,16 +40,15 @@ static void xbar_make_vcs(struct xbar_net *n)
 
 static void xbar_make_outputs(struct xbar_net *n, struct link **to)
 {
-    uint16_t places = n->is_infinite ? INFINITE_PACKETS : (uint16_t)n->params->ejection;
     n->out = mem_zalloc_lines(sizeof *n->out * n->outputs);
     const bool own = n->words <= ARRAY_LEN(n->out->own_asks);
     n->requests_of = own ? NULL : mem_zalloc_lines(sizeof *n->requests_of * n->words * n->outputs);
     for (uint32_t o = 0; o < n->outputs; o++)
-        n->out[o] =
-            (struct xbar_output){.to = to[o],
-                                 .asks = own ? n->out[o].own_asks : n->requests_of + (size_t)o * n->words,
-                                 .at = mem_zalloc_lines(sizeof(struct xbar_arrival) * places),
-                                 .capacity = places};
+        n->out[o] = (struct xbar_output){
+            .to = to[o],
+            .asks = own ? n->out[o].own_asks : n->requests_of + (size_t)o * n->words,
+            .at = mem_zalloc_lines(sizeof(struct xbar_arrival) * n->ejection),
+        };
 }
 
 static uint32_t xbar_per(uint32_t speedup) { return ((1u << 31) + speedup - 1) / speedup; }
@@ -66,6 +65,7 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
                            .has_one_vc = p->vcs == 1,
                            .injection = (uint16_t)p->injection,
                            .vc_buffer = (uint16_t)p->vc_buffer,
+                           .ejection = p->infinite ? INFINITE_PACKETS : (uint16_t)p->ejection,
                            .latency = (uint16_t)p->latency,
                            .per_input_speedup = xbar_per(p->input_speedup),
                            .per_output_speedup = xbar_per(p->output_speedup),

@@ -71,7 +71,7 @@ static inline bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *port
     link_push(o->to, n->now, a->id);
     ports->full &= ~xbar_bit(output);
     o->count--;
-    o->head = xbar_ring_after(o->head, o->capacity, o->count);
+    o->head = xbar_ring_after(o->head, n->ejection);
     n->packets--;
     return true;
 }
@@ -89,7 +89,7 @@ static inline void xbar_deliver(struct xbar_net *n, struct xbar_ports *ports, ui
 /* Each packet has a flit at least, so that there is a place for what has room. */
 static inline bool xbar_has_room(const struct xbar_queue *q, uint32_t size, uint32_t flits)
 {
-    return !q->flits || q->flits + flits <= size;
+    return (q->flits == 0) | (q->flits + flits <= size);
 }
 
 static inline void xbar_put_on_channel(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
@@ -131,29 +131,36 @@ static inline uint64_t xbar_cycles_to(const struct xbar_net *n, tick t)
     return t <= n->now + n->period ? 1 : (t - n->now + n->period - 1) / n->period;
 }
 
-/* The head of the link comes in, if it can be seen and fits. If it does not fit it waits, until what is on the channel has passed or a
- * grant makes room; nobody looks at the input before. */
-static inline const struct xbar_packet *xbar_take(struct xbar_net *n, struct xbar_ports *ports,
-                                                  uint32_t input)
+/* The head of the link does not fit: it waits, until what is on the channel has passed or a grant makes room; nobody looks at the input before. */
+static inline void xbar_keep_waiting(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
+                                     const struct xbar_packet *p)
+{
+    ports->waiting |= xbar_bit(input);
+    n->heads[input] = *p;
+}
+
+/* The head of the link comes in, if it can be seen and fits. */
+static inline bool xbar_take(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
+                             struct xbar_packet *p)
 {
     struct xbar_input *in = &n->in[input];
-    struct xbar_packet *p = &n->heads[input];
-    const uint64_t bit = xbar_bit(input);
     uint32_t id;
-    if (!(ports->waiting & bit)) {
-        if (!link_peek(in->from, n->now, &id)) return NULL;
+    if (ports->waiting & xbar_bit(input))
+        *p = n->heads[input];
+    else if (link_peek(in->from, n->now, &id))
         *p = xbar_packet_of(n, id);
-    }
+    else
+        return false;
     if (!xbar_has_room(&in->injection, n->injection, p->flits)) {
-        ports->waiting |= bit;
-        return NULL;
+        xbar_keep_waiting(n, ports, input, p);
+        return false;
     }
-    ports->waiting &= ~bit;
+    ports->waiting &= ~xbar_bit(input);
     link_pop(in->from, n->now);
     p->taken = (xbar_stamp)n->cycle;
     in->injection.flits = (uint16_t)(in->injection.flits + p->flits);
     n->packets++;
-    return p;
+    return true;
 }
 
 /* What the link shows next is looked at in the next cycle, or when it can be seen; where that would find it waiting, it waits now. */
@@ -163,10 +170,9 @@ static inline void xbar_foresee(struct xbar_net *n, struct xbar_ports *ports, ui
     tick next = link_next(in->from);
     if (next == TICK_NEVER) return; /* a push leaves a note */
     if (next <= n->now && in->channel_free > n->cycle + 1) {
-        struct xbar_packet *p = &n->heads[input];
-        *p = xbar_packet_of(n, in->from->head_value);
-        if (!xbar_has_room(&in->injection, n->injection, p->flits)) {
-            ports->waiting |= xbar_bit(input);
+        struct xbar_packet p = xbar_packet_of(n, in->from->head_value);
+        if (!xbar_has_room(&in->injection, n->injection, p.flits)) {
+            xbar_keep_waiting(n, ports, input, &p);
             return;
         }
     }
@@ -182,7 +188,9 @@ static inline void xbar_inject(struct xbar_net *n, struct xbar_ports *ports, uin
         q->flits = (uint16_t)(q->flits - q->passing);
         q->passing = 0;
     }
-    xbar_move(n, ports, input, xbar_take(n, ports, input));
+    struct xbar_packet came;
+    bool has_come = xbar_take(n, ports, input, &came);
+    xbar_move(n, ports, input, has_come ? &came : NULL);
     if (!(ports->waiting & bit)) xbar_foresee(n, ports, input);
     if (q->passing && (q->count || ports->waiting & bit))
         xbar_plan(n, ports, EVENT_LOOK, input, in->channel_free - n->cycle);
@@ -200,9 +208,9 @@ static void xbar_insert_by_time(struct xbar_net *n, uint32_t output, const struc
     struct xbar_ports *ports = xbar_ports_of(n, output);
     xbar_eject(n, ports, output, a);
     uint32_t i = o->count - 1u;
-    for (; i && (int32_t)(xbar_arrival_at(o, i - 1)->ready - a->ready) > 0; i--)
-        *xbar_arrival_at(o, i) = *xbar_arrival_at(o, i - 1);
-    *xbar_arrival_at(o, i) = *a;
+    for (; i && (int32_t)(xbar_arrival_at(n, o, i - 1)->ready - a->ready) > 0; i--)
+        *xbar_arrival_at(n, o, i) = *xbar_arrival_at(n, o, i - 1);
+    *xbar_arrival_at(n, o, i) = *a;
     xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)xbar_until(n, a->ready));
 }
 
@@ -213,7 +221,7 @@ COLD static void xbar_inject_all(struct xbar_net *n, uint32_t input)
     while (link_peek(from, n->now, &id)) {
         struct xbar_packet p = xbar_packet_of(n, id);
         const struct xbar_output *o = &n->out[p.dst];
-        if (o->count == o->capacity) break; /* room comes with a delivery */
+        if (o->count == n->ejection) break; /* room comes with a delivery */
         link_pop(from, n->now);
         const xbar_stamp now = (xbar_stamp)n->cycle;
         xbar_insert_by_time(

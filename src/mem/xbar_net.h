@@ -60,7 +60,8 @@ struct xbar_output {
     uint64_t *asks; /* mask of inputs of which a head is for this output: own_asks, if they do */
     /* ejection buffer: space is taken when a packet is granted */
     struct xbar_arrival *at;
-    uint16_t head, count, capacity;
+    uint16_t head, count;
+    uint16_t askers;   /* bits of asks */
     uint16_t grant_at; /* iSLIP: first input to grant */
     uint64_t own_asks[2];
 };
@@ -111,18 +112,19 @@ struct xbar_net {
     /* each packet */
     struct xbar_input *in;
     struct xbar_output *out;
-    struct xbar_packet *heads; /* [input]: what its link showed last */
     struct xbar_net_stats *stats;
     uint32_t per_input_speedup,
         per_output_speedup; /* 2^31 / the speedup, rounded up: a product for a division */
     uint32_t packets;       /* inside the network */
     uint16_t inputs, outputs;
     uint16_t injection, vc_buffer; /* flits */
+    uint16_t ejection;             /* packets */
     uint16_t latency;
     uint8_t input_speedup, output_speedup;
     bool is_reply, is_infinite;
     bool has_far; /* an event was planned beyond the wheel: it comes early */
     struct req_pool *pool;
+    struct xbar_packet *heads;                    /* [input]: of its link, if it is waiting */
     struct xbar_size read_sizes[SECTORS_MAX + 1]; /* [sectors]: packets that carry a read this way */
     /* seldom */
     const struct xbar_params *params;
@@ -156,10 +158,9 @@ static inline void xbar_queue_push(struct xbar_queue *q, uint32_t size, const st
     uint32_t at = q->head + q->count++;
     q->at[at >= size ? at - size : at] = *p;
 }
-/* The next place of a ring; the first one again where it is empty now, so that one that is often empty uses few lines of the host. */
-static inline uint16_t xbar_ring_after(uint32_t head, uint32_t size, uint32_t left)
+static inline uint16_t xbar_ring_after(uint32_t head, uint32_t size)
 {
-    return (uint16_t)(head + 1 == size || !left ? 0 : head + 1);
+    return (uint16_t)(head + 1 == size ? 0 : head + 1);
 }
 /* The place stays as it is until the next push. */
 static inline const struct xbar_packet *xbar_queue_pop(struct xbar_queue *q, uint32_t size)
@@ -167,15 +168,16 @@ static inline const struct xbar_packet *xbar_queue_pop(struct xbar_queue *q, uin
     assert(q->count);
     const struct xbar_packet *p = &q->at[q->head];
     q->count--;
-    q->head = xbar_ring_after(q->head, size, q->count);
+    q->head = xbar_ring_after(q->head, size);
     return p;
 }
 
 /* Ejection buffers. */
-static inline struct xbar_arrival *xbar_arrival_at(const struct xbar_output *o, uint32_t i)
+static inline struct xbar_arrival *xbar_arrival_at(const struct xbar_net *n, const struct xbar_output *o,
+                                                   uint32_t i)
 {
     uint32_t at = o->head + i;
-    return &o->at[at >= o->capacity ? at - o->capacity : at];
+    return &o->at[at >= n->ejection ? at - n->ejection : at];
 }
 static inline struct xbar_arrival *xbar_arrival_head(const struct xbar_output *o) { return &o->at[o->head]; }
 
@@ -192,7 +194,7 @@ static inline struct xbar_vc *xbar_vc_for(const struct xbar_net *n, uint32_t inp
 static inline uint64_t xbar_bit(uint32_t port) { return 1ull << (port % 64); }
 static inline struct xbar_ports *xbar_ports_of(const struct xbar_net *n, uint32_t port)
 {
-    return &n->ports[port / 64];
+    return port < 64 ? n->ports : &n->ports[port / 64];
 }
 /* Outputs that somebody asks for and that have room. */
 static inline uint64_t xbar_open(const struct xbar_ports *p) { return p->asked & ~p->busy & ~p->full; }
@@ -221,17 +223,18 @@ static inline void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, uint
                               const struct xbar_arrival *a)
 {
     struct xbar_output *o = &n->out[output];
-    assert(o->count < o->capacity && xbar_until(n, a->ready) > 0);
-    *xbar_arrival_at(o, o->count) = *a;
+    assert(o->count < n->ejection && xbar_until(n, a->ready) > 0);
+    *xbar_arrival_at(n, o, o->count) = *a;
     if (!o->count) xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)xbar_until(n, a->ready));
-    if (++o->count == o->capacity) ports->full |= xbar_bit(output);
+    if (++o->count == n->ejection) ports->full |= xbar_bit(output);
 }
 /* A packet is now at the head of a virtual channel. */
 static inline void xbar_request(struct xbar_net *n, uint32_t input, const struct xbar_packet *head)
 {
-    uint64_t *asks = &n->out[head->dst].asks[input / 64];
-    assert(!(*asks & xbar_bit(input)));
-    *asks |= xbar_bit(input);
+    struct xbar_output *o = &n->out[head->dst];
+    assert(!(o->asks[input / 64] & xbar_bit(input)));
+    o->asks[input / 64] |= xbar_bit(input);
+    o->askers++;
     xbar_ports_of(n, head->dst)->asked |= xbar_bit(head->dst);
 }
 
