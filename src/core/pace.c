@@ -13,7 +13,7 @@ enum {
 static void begin_window(struct pace *p)
 {
     p->steps_left = PACE_STEPS;
-    p->work = 0;
+    p->work = p->spent_ns = 0;
     const bool is_other = p->window < PACE_TRIALS && p->window % 2;
     p->is_together = p->kept != is_other;
 }
@@ -31,10 +31,10 @@ static void judge(struct pace *p)
     p->cost[0] = p->cost[1] = UINT64_MAX;
 }
 
-static void end_window(struct pace *p, uint64_t now_ns)
+static void end_window(struct pace *p)
 {
     if (p->window < PACE_TRIALS) {
-        uint64_t *cost = &p->cost[p->is_together], ns = (now_ns - p->begun_ns) * 1024 / MAX(p->work, 1u);
+        uint64_t *cost = &p->cost[p->is_together], ns = p->spent_ns * 1024 / MAX(p->work, 1u);
         *cost = MIN(*cost, ns);
     }
     p->window = (p->window + 1) % PACE_WINDOWS;
@@ -44,13 +44,18 @@ static void end_window(struct pace *p, uint64_t now_ns)
 
 void pace_step(struct pace *p, uint32_t work, uint64_t (*clock_ns)(void))
 {
-    if (!p->steps_left) end_window(p, clock_ns());
-    if (p->steps_left == PACE_STEPS) p->begun_ns = clock_ns();
+    if (!p->steps_left) {
+        pace_break(p, clock_ns);
+        end_window(p);
+    }
+    if (!p->is_running) p->begun_ns = clock_ns();
+    p->is_running = true;
     p->steps_left--;
     p->work += work;
 }
 
-void pace_break(struct pace *p)
+void pace_break(struct pace *p, uint64_t (*clock_ns)(void))
 {
-    if (p->steps_left != PACE_STEPS) begin_window(p);
+    if (p->is_running) p->spent_ns += clock_ns() - p->begun_ns;
+    p->is_running = false;
 }

@@ -11,14 +11,15 @@ struct pace {
     bool kept;           /* the quicker way, as far as is known: together, or alone */
     uint32_t window;     /* number of the window: trials, then those of the way that is kept, and again */
     uint32_t steps_left; /* of the window */
-    uint64_t work, begun_ns;
+    bool is_running;     /* the clock runs, since begun_ns */
+    uint64_t work, spent_ns, begun_ns;
     uint64_t cost[2]; /* [together]: of the trials, ns for 1024 pieces of work; UINT64_MAX: not known */
 };
 
 void pace_init(struct pace *p);
 /* A step with so many pieces of work comes next; p->is_together says how. */
 void pace_step(struct pace *p, uint32_t work, uint64_t (*clock_ns)(void));
-/* Steps follow that are not to be compared: the window begins anew after them. */
-void pace_break(struct pace *p);
+/* Time passes that is not to be counted, until the next step. */
+void pace_break(struct pace *p, uint64_t (*clock_ns)(void));
 
 #endif

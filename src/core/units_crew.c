@@ -21,6 +21,8 @@ static uint64_t clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+void units_rest(struct units *u) { pace_break(&u->pace, clock_ns); }
+
 void units_choose(struct units *u)
 {
     uint32_t awake = 0;
@@ -31,7 +33,7 @@ void units_choose(struct units *u)
     if (u->is_crowded)
         pace_step(&u->pace, awake, clock_ns);
     else
-        pace_break(&u->pace);
+        units_rest(u);
     u->is_together = (u->is_crowded && u->pace.is_together) || u->gpu->options.threads_always;
 }
 

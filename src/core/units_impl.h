@@ -106,6 +106,7 @@ void units_work(void *units, uint32_t member); /* a member's part of a step */
 
 /* units_crew.c */
 void units_choose(struct units *u); /* alone or together, from now on */
+void units_rest(struct units *u);   /* what comes next is no step */
 void units_call(struct units *u);   /* all members do their parts of the step */
 /* The next partition of word w for a member, as a mask of one; 0: there is none. */
 uint64_t units_claim(struct units *u, const struct member *m, uint32_t w);

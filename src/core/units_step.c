@@ -292,7 +292,7 @@ void units_commit_all(struct timed_gpu *g)
 {
     units_tell_all(g);
     commit(g->units);
-    pace_break(&g->units->pace); /* the program around us may do something else now */
+    units_rest(g->units); /* the program around us may do something else now */
 }
 
 /* ---- a step ---- */
