@@ -22,8 +22,8 @@ struct link_slot {
     uint32_t value;
 };
 
-/* The first line of the host's cache is all that asking, peeking and what finds nothing touch; the oldest value is in it, so that `slots` holds those behind it.
- * A push and a pop also touch the time at their level. */
+/* The first line of the host's cache is all that asking, peeking and what finds nothing touch; the oldest value is in it, so that
+ * `slots` holds those behind it. A push and a pop also touch the time at their level. */
 struct link {
     tick head_ready; /* when the oldest can be seen; TICK_NEVER: empty */
     tick changed;    /* when count last changed */

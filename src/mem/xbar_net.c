@@ -107,7 +107,8 @@ static inline void xbar_put_on_channel(struct xbar_net *n, struct xbar_ports *po
     xbar_request(n, input, p);
 }
 
-/* The oldest in the injection buffer goes on the channel, if both are free for it; what came (may be NULL) goes behind the others, or past an empty buffer. */
+/* The oldest in the injection buffer goes on the channel, if that is free and there is room behind it; what came (may be NULL) goes
+ * behind the others, or past an empty buffer. */
 static inline void xbar_move(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
                              const struct xbar_packet *came)
 {
@@ -131,7 +132,8 @@ static inline uint64_t xbar_cycles_to(const struct xbar_net *n, tick t)
     return t <= n->now + n->period ? 1 : (t - n->now + n->period - 1) / n->period;
 }
 
-/* The head of the link does not fit: it waits, until what is on the channel has passed or a grant makes room; nobody looks at the input before. */
+/* The head of the link does not fit: it waits, until what is on the channel has passed or a grant makes room; nobody looks at the
+ * input before. */
 static inline void xbar_keep_waiting(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
                                      const struct xbar_packet *p)
 {

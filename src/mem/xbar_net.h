@@ -7,7 +7,8 @@
 
 #include "mem/xbar.h"
 
-/* Times in here are numbers of crossbar cycles, not ticks. Those that belong to a packet inside are the low 32 bits: none stays for 2^31 cycles. */
+/* Times in here are numbers of crossbar cycles, not ticks. Those that belong to a packet inside are the low 32 bits: none stays for
+ * 2^31 cycles. */
 typedef uint32_t xbar_stamp;
 
 /* On its way to the switch. */
