@@ -4,10 +4,10 @@
 enum {
     PACE_STEPS = 256, /* of a window: some milliseconds */
     PACE_TRIALS =
-        4, /* windows, in turns: the better of two of each counts, for others may take a core for a while */
-    PACE_WINDOWS = 132, /* trials and what is kept after them */
+        6, /* windows, in turns: the best of three of each counts, for others may take a core for a while */
+    PACE_WINDOWS = 130, /* trials and what is kept after them */
     PACE_GAIN =
-        32 /* the other way has to be better by one part of this many: a change moves state between cores */
+        16 /* the other way has to be better by one part of this many: a change moves state between cores */
 };
 
 static void begin_window(struct pace *p)
