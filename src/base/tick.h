@@ -30,7 +30,7 @@ static inline uint64_t clock_cycles(const struct clock_domain *d, tick time)
 }
 static inline void wake_at(tick *wake, tick t)
 {
-    if (t < *wake) *wake = t;
+    *wake = t < *wake ? t : *wake; /* without a branch: the host could not guess it */
 }
 
 #endif

@@ -114,6 +114,14 @@ static inline uint32_t cache_index_of(const struct cache *c, uint64_t addr)
 
 uint32_t cache_set_of(const struct cache *c, uint64_t addr) { return cache_index_of(c, addr); }
 
+void cache_prefetch(const struct cache *c, uint64_t addr)
+{
+    if (!c->tags) return;
+    const struct cache_tag *set = &c->tags[cache_index_of(c, addr) * c->ways_max];
+    __builtin_prefetch(set);
+    __builtin_prefetch((const char *)set + HOST_LINE);
+}
+
 static inline uint64_t cache_tag_of(const struct cache *c, uint64_t addr)
 {
     return (addr >> c->line_shift << c->line_shift) + 1;

@@ -88,6 +88,8 @@ static inline uint32_t cache_lines(const struct cache *c)
     return c->g.sets * c->ways_max;
 } /* numbers below this */
 uint32_t cache_set_of(const struct cache *c, uint64_t addr);
+/* The host fetches the tags of the address, which are asked for soon. */
+void cache_prefetch(const struct cache *c, uint64_t addr);
 /* Sector masks that are passed in mean the line's 32-byte sectors, whether or not the cache has sectors. */
 /* Looks up without changing any line. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE otherwise. A sector miss wants
  * sectors that are neither valid nor under way. */

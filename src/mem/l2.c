@@ -124,7 +124,7 @@ static void l2_enter(struct l2_slice *s, tick now)
     link_pop(s->in, now);
     tick ready = l2_at_tags(s, now);
     l2_ring_push(&s->pipe, (struct l2_timed){.id = id, .ready = ready});
-    if (s->pipe.ring.count == 1) s->head_ready = ready;
+    if (s->pipe.ring.count == 1) l2_new_head(s);
     if (s->pipe.ring.count == s->late_places) s->late_ready = ready;
 }
 

@@ -254,7 +254,6 @@ static void l2_probe_head(struct l2_slice *s, struct req *r)
     s->head_line = CACHE_NO_LINE;
     s->head_outcome = CACHE_HIT;
     if (UNLIKELY(s->is_perfect)) return;
-    s->head_local = l2_local(s, r->addr);
     s->head_outcome = (uint8_t)cache_probe(&s->cache, s->head_local, r->sectors, &s->head_line);
 }
 
@@ -284,11 +283,22 @@ static bool l2_serve(struct l2_slice *s, uint32_t id, struct req *r, tick now)
     return done;
 }
 
+/* Its tags are asked in a later turn: until then the host has time to fetch them. */
+void l2_new_head(struct l2_slice *s)
+{
+    const struct l2_timed *head = l2_ring_head(&s->pipe);
+    s->head_ready = head->ready;
+    s->head_local = l2_local(s, req_at(s->pool, head->id)->addr);
+    cache_prefetch(&s->cache, s->head_local);
+}
+
 static void l2_next_head(struct l2_slice *s)
 {
     struct l2_ring *p = &s->pipe;
     l2_ring_pop(p);
-    s->head_ready = p->ring.count ? l2_ring_head(p)->ready : TICK_NEVER;
+    s->head_ready = TICK_NEVER;
+    if (p->ring.count) l2_new_head(s);
+    if (p->ring.count > 1) __builtin_prefetch(req_at(s->pool, l2_ring_at(p, 1)->id));
     s->late_ready = p->ring.count >= s->late_places ? l2_ring_at(p, s->late_places - 1)->ready : TICK_NEVER;
     s->head_failed = s->is_probed = false;
 }

@@ -57,7 +57,7 @@ struct l2_slice {
     uint8_t stall_cause, head_outcome; /* enum l2_stall, cache_outcome */
     bool wait_for_all, fill_port;      /* as in params */
     /* third line */
-    uint64_t head_local; /* of a probed head: its address within the slice */
+    uint64_t head_local; /* of the head: its address within the slice */
     tick latch_since;    /* of a latch that holds a read hit: accepted at */
     tick tags_after;     /* ticks from the access queue to the tags */
     tick atomic_free;    /* the atomic unit */
@@ -186,6 +186,7 @@ void l2_reply_left(struct l2_slice *s, uint32_t id, tick now);
 void l2_apply_atomic(struct l2_slice *s, const struct req *r);
 /* l2_access.c: the tag stage */
 void l2_access(struct l2_slice *s, tick now);
+void l2_new_head(struct l2_slice *s); /* of the pipeline */
 void l2_count(struct l2_slice *s, const struct req *r, enum cache_outcome outcome);
 /* The head, which is at the tags at `at` and not before, will have to wait there: true, and it is charged from then on. Not sure: false. */
 bool l2_foresee(struct l2_slice *s, tick at);
