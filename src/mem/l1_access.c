@@ -184,8 +184,9 @@ static inline enum l1_answer l1_merge(struct l1 *c, const struct l1_txn *t, uint
     return L1_PENDING;
 }
 
-/* An access that is refused comes again until it is taken (l1_route forgets the answer then); a prefetch does not. */
-COLD static bool l1_vote(struct l1 *c, const struct l1_txn *t)
+/* An access that is refused comes again until it is taken (l1_route forgets the answer then); a prefetch does not. Not COLD: gcc 12 then takes the
+ * whole miss for cold. */
+static bool l1_vote(struct l1 *c, const struct l1_txn *t)
 {
     if (t->is_prefetch) return c->hooks.may_allocate(c->hooks.ctx, t);
     struct l1_vote *v = &c->vote;
