@@ -228,13 +228,36 @@ static bool bounds_of(const struct addresses *a, uint32_t mask, int64_t offset, 
     return !a->hi || !differs;
 }
 
+/* At most four: going through them is quicker than vector code over all lanes. */
+static bool are_few(uint32_t mask)
+{
+    for (int i = 0; i < 4; i++) mask &= mask - 1;
+    return !mask;
+}
+
+/* The same of few lanes. */
+static bool bounds_of_few(const struct addresses *a, uint32_t mask, int64_t offset, uint64_t *low,
+                          uint64_t *high, uint32_t *bits)
+{
+    *low = UINT64_MAX;
+    *high = *bits = 0;
+    FOR_LANES (l, mask) {
+        uint64_t address = address_of(a, l, offset);
+        *bits |= (uint32_t)address;
+        *low = MIN(*low, address);
+        *high = MAX(*high, address);
+    }
+    return *high - *low <= UINT32_MAX;
+}
+
 /* Lanes of any pattern in one place, checked as one range. */
 static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t mask, const struct addresses *a,
                         struct reach *out)
 {
     uint64_t low, high;
     uint32_t bits;
-    if (!bounds_of(a, mask, d->offset, &low, &high, &bits)) return false;
+    const bool is_few = are_few(mask);
+    if (!(is_few ? bounds_of_few : bounds_of)(a, mask, d->offset, &low, &high, &bits)) return false;
     if (a->hi && d->offset & (d->bytes - 1)) return false; /* seldom: then lanes are looked at one by one */
     if (bits & (d->bytes - 1) || high < low) return false; /* the latter: it wrapped */
     uint64_t from = low, to = high;
@@ -246,9 +269,14 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
     out->regular = false;
     uint64_t base = (uint64_t)(uintptr_t)p;
     uint32_t least = (uint32_t)low - (uint32_t)d->offset;
+    if (is_few) {
+        FOR_LANES (l, mask)
+            out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
+    } else {
 #pragma GCC unroll 1
-    for (uint32_t l = 0; l < ISA_LANES; l++) /* of all lanes: without a test this is vector code */
-        out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
+        for (uint32_t l = 0; l < ISA_LANES; l++) /* of all lanes: without a test this is vector code */
+            out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
+    }
     out->shared = place == PLACE_SHARED ? mask : 0;
     out->global = place == PLACE_GLOBAL ? mask : 0;
     return true;
