@@ -5,6 +5,8 @@
 #include "mem/cache_narrow.h"
 #include "mem/cache_wide.h"
 
+#define NOINLINE __attribute__((noinline))
+
 enum { RNG_SEED = 0x5eed, CACHE_LINES_MAX = 1 << 27 /* that way_inverse is exact for */ };
 
 static inline struct narrow_set *cache_narrow(const struct cache *c, uint32_t set)
@@ -78,30 +80,37 @@ static inline uint64_t cache_number(const struct cache *c, uint64_t addr) { retu
 
 uint32_t cache_set_of(const struct cache *c, uint64_t addr)
 {
-    return cache_index_of(&c->indexer, cache_number(c, addr));
+    uint64_t number = cache_number(c, addr);
+    uint32_t set;
+    return cache_index_of(&c->indexer, number, &set) ? set : cache_index_rare(&c->indexer, number);
 }
 
-/* The set of a line number; whoever asks for a line asks for its set again, or for a victim. */
-static inline uint32_t cache_find_set(struct cache *c, uint64_t number)
+static inline void cache_keep_set(struct cache *c, uint64_t number, uint32_t set)
 {
-    if (c->found_number != number) {
-        c->found_number = number;
-        c->found_line = CACHE_UNKNOWN;
-        c->found_set = cache_index_of(&c->indexer, number);
-    }
-    return c->found_set;
+    c->found_number = number;
+    c->found_line = CACHE_UNKNOWN;
+    c->found_set = set;
+}
+
+/* found_set is that of the line number; whoever asks for a line asks for a victim, or again. false: cache_find_rare knows. */
+static inline bool cache_find_set(struct cache *c, uint64_t number)
+{
+    uint32_t set;
+    if (c->found_number == number) return true;
+    if (UNLIKELY(!cache_index_of(&c->indexer, number, &set))) return false;
+    cache_keep_set(c, number, set);
+    return true;
+}
+
+COLD static void cache_find_rare(struct cache *c, uint64_t number)
+{
+    cache_keep_set(c, number, cache_index_rare(&c->indexer, number));
 }
 
 void cache_prefetch(struct cache *c, uint64_t addr)
 {
-    if (c->narrow) __builtin_prefetch(cache_narrow(c, cache_find_set(c, cache_number(c, addr))));
-}
-
-static inline uint32_t cache_search_wide(const struct cache *c, uint32_t set, uint64_t number)
-{
-    uint32_t first = set * c->ways_max;
-    uint32_t way = cache_wide_find(&c->wide, &c->lines[first], set, number << c->line_shift);
-    return way < c->g.ways ? first + way : CACHE_NO_LINE;
+    uint64_t number = cache_number(c, addr);
+    if (c->narrow && cache_find_set(c, number)) __builtin_prefetch(cache_narrow(c, c->found_set));
 }
 
 static inline uint32_t cache_search(const struct cache *c, uint32_t set, uint64_t number)
@@ -115,24 +124,44 @@ static inline uint32_t cache_search(const struct cache *c, uint32_t set, uint64_
     return CACHE_NO_LINE;
 }
 
-/* The line that holds the address, or CACHE_NO_LINE. An access that is refused asks again, mostly with the same tags as before. */
-static inline uint32_t cache_find(struct cache *c, uint64_t addr)
+static inline enum cache_outcome cache_outcome_of(const struct cache *c, uint32_t line, uint32_t sectors)
 {
-    uint64_t number = cache_number(c, addr);
-    uint32_t set = cache_find_set(c, number);
-    if (c->found_line == CACHE_UNKNOWN)
-        c->found_line = LIKELY(c->narrow) ? cache_search(c, set, number) : cache_search_wide(c, set, number);
-    return c->found_line;
-}
-
-enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
-{
-    *line = cache_find(c, addr);
-    if (*line == CACHE_NO_LINE) return CACHE_MISS;
-    const struct cache_line *l = &c->lines[*line];
+    if (line == CACHE_NO_LINE) return CACHE_MISS;
+    const struct cache_line *l = &c->lines[line];
     uint32_t missing = cache_mask(c, sectors) & ~l->valid;
     if (!missing) return CACHE_HIT;
     return missing & ~l->reserved ? CACHE_SECTOR_MISS : CACHE_HIT_RESERVED;
+}
+
+/* Not inlined, as all that is of many ways, so that the code for few keeps its registers. */
+NOINLINE static enum cache_outcome cache_look_up_wide(struct cache *c, uint64_t number, uint32_t sectors,
+                                                      uint32_t *line)
+{
+    uint32_t set = c->found_set, first = set * c->ways_max;
+    uint32_t way = cache_wide_find(&c->wide, &c->lines[first], set, number << c->line_shift);
+    *line = c->found_line = way < c->g.ways ? first + way : CACHE_NO_LINE;
+    return cache_outcome_of(c, *line, sectors);
+}
+
+COLD static enum cache_outcome cache_look_up_rare(struct cache *c, uint64_t addr, uint32_t sectors,
+                                                  uint32_t *line)
+{
+    cache_find_rare(c, cache_number(c, addr));
+    return cache_look_up(c, addr, sectors, line);
+}
+
+/* An access that is refused asks again, mostly with the same tags as before. */
+enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
+{
+    uint64_t number = cache_number(c, addr);
+    if (!cache_find_set(c, number)) return cache_look_up_rare(c, addr, sectors, line);
+    uint32_t found = c->found_line;
+    if (found == CACHE_UNKNOWN) {
+        if (!c->narrow) return cache_look_up_wide(c, number, sectors, line);
+        c->found_line = found = cache_search(c, c->found_set, number);
+    }
+    *line = found;
+    return cache_outcome_of(c, found, sectors);
 }
 
 static bool cache_is_awaited(const struct cache *c, uint32_t line) { return c->lines[line].reserved != 0; }
@@ -171,9 +200,16 @@ COLD static uint32_t cache_draw(const struct cache *c, uint32_t first)
     UNREACHABLE("fewer replaceable ways than were counted");
 }
 
+COLD static uint32_t cache_victim_rare(struct cache *c, uint64_t addr)
+{
+    cache_find_rare(c, cache_number(c, addr));
+    return cache_victim(c, addr);
+}
+
 uint32_t cache_victim(struct cache *c, uint64_t addr)
 {
-    uint32_t set = cache_find_set(c, cache_number(c, addr)), first = set * c->ways_max;
+    if (!cache_find_set(c, cache_number(c, addr))) return cache_victim_rare(c, addr);
+    uint32_t set = c->found_set, first = set * c->ways_max;
     if (UNLIKELY(c->replace == CACHE_RANDOM)) return cache_draw(c, first);
     if (!c->narrow) return cache_wide_victim(&c->wide, c->lines, set, c->g.ways);
     uint32_t way = narrow_victim(cache_narrow(c, set), c->ways_mask);
@@ -194,41 +230,6 @@ static inline struct cache_place cache_place(const struct cache *c, uint32_t lin
     return (struct cache_place){cache_narrow(c, set), line - set * c->ways_max};
 }
 
-/* The line becomes the newest of its set. */
-static inline void cache_renew(struct cache *c, uint32_t line)
-{
-    if (LIKELY(c->narrow)) {
-        struct cache_place p = cache_place(c, line);
-        narrow_renew(p.set, p.way, c->ways_max);
-    } else
-        cache_wide_renew(&c->wide, line);
-}
-
-void cache_touch(struct cache *c, uint32_t line)
-{
-    if (LIKELY(c->replace == CACHE_LRU))
-        cache_renew(c, line);
-    else
-        c->clock++;
-}
-
-/* The line holds this address now, as the newest of its set. */
-static inline void cache_take(struct cache *c, uint32_t line, uint64_t number)
-{
-    struct cache_line *l = &c->lines[line];
-    uint64_t addr = number << c->line_shift;
-    assert(!l->reserved); /* invariant 2 */
-    if (LIKELY(c->narrow)) {
-        struct cache_place p = cache_place(c, line);
-        narrow_put(p.set, p.way, number, c->ways_max);
-    } else if (l->used)
-        cache_wide_replace(&c->wide, line, l->addr, addr);
-    else
-        cache_wide_put(&c->wide, line, addr);
-    *l = (struct cache_line){.addr = addr, .used = true};
-    c->found_line = CACHE_UNKNOWN;
-}
-
 /* Whether a fill is awaited has changed, or may have. */
 static inline void cache_tell_awaited(struct cache *c, uint32_t line)
 {
@@ -237,18 +238,65 @@ static inline void cache_tell_awaited(struct cache *c, uint32_t line)
     narrow_await(p.set, p.way, cache_is_awaited(c, line));
 }
 
-void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t sectors)
+void cache_touch(struct cache *c, uint32_t line)
+{
+    if (UNLIKELY(c->replace != CACHE_LRU)) {
+        c->clock++;
+    } else if (c->narrow) {
+        struct cache_place p = cache_place(c, line);
+        narrow_renew(p.set, p.way, c->ways_max);
+    } else {
+        cache_wide_renew(&c->wide, line);
+    }
+}
+
+NOINLINE static void cache_take_wide(struct cache *c, uint32_t line, uint64_t addr, uint32_t sectors)
 {
     struct cache_line *l = &c->lines[line];
-    uint64_t number = cache_number(c, addr);
-    if (!l->used || cache_number(c, l->addr) != number) {
-        cache_take(c, line, number);
-        c->clock += c->replace != CACHE_LRU;
-    } else if (c->replace == CACHE_LRU)
-        cache_renew(c, line);
-    c->clock += c->replace != CACHE_LRU;
+    if (l->used)
+        cache_wide_replace(&c->wide, line, l->addr, addr);
+    else
+        cache_wide_put(&c->wide, line, addr);
+    *l = (struct cache_line){.addr = addr, .used = true, .reserved = cache_mask(c, sectors)};
+    c->found_line = CACHE_UNKNOWN;
+}
+
+/* The line holds this address from now on. */
+static inline void cache_take(struct cache *c, uint32_t line, uint64_t number, uint32_t sectors)
+{
+    uint64_t addr = number << c->line_shift;
+    assert(!c->lines[line].reserved); /* invariant 2 */
+    if (!c->narrow) {
+        cache_take_wide(c, line, addr, sectors);
+        return;
+    }
+    struct cache_place p = cache_place(c, line);
+    uint32_t reserved = cache_mask(c, sectors);
+    narrow_put(p.set, p.way, number, reserved);
+    narrow_renew(p.set, p.way, c->ways_max);
+    c->lines[line] = (struct cache_line){.addr = addr, .used = true, .reserved = reserved};
+    c->found_line = CACHE_UNKNOWN;
+}
+
+/* More sectors of a line that holds the address. */
+NOINLINE static void cache_reserve_more(struct cache *c, uint32_t line, uint32_t sectors)
+{
+    struct cache_line *l = &c->lines[line];
     l->reserved |= cache_mask(c, sectors) & ~l->valid; /* invariant 3 */
+    cache_touch(c, line);
     cache_tell_awaited(c, line);
+}
+
+void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t sectors)
+{
+    const struct cache_line *l = &c->lines[line];
+    uint64_t number = cache_number(c, addr);
+    if (l->used && cache_number(c, l->addr) == number) {
+        cache_reserve_more(c, line, sectors);
+        return;
+    }
+    if (UNLIKELY(c->replace != CACHE_LRU)) c->clock += 2; /* taken, and touched */
+    cache_take(c, line, number, sectors);
 }
 
 void cache_fill(struct cache *c, uint32_t line, uint32_t sectors)
@@ -268,8 +316,9 @@ void cache_invalidate(struct cache *c, uint32_t line)
     if (c->narrow) {
         struct cache_place p = cache_place(c, line);
         narrow_drop(p.set, p.way);
-    } else if (l->used)
+    } else if (l->used) {
         cache_wide_drop(&c->wide, line, l->addr);
+    }
     *l = (struct cache_line){0};
     c->found_line = CACHE_UNKNOWN;
 }

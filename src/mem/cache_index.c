@@ -24,12 +24,13 @@ static void poly_make_rows(struct cache_poly *p, uint32_t degree)
     }
 }
 
-/* Rests of 8 bits fit the tables; of wider indices all bits count as upper ones. */
+/* Rests of 8 bits fit the tables; wider indices have none, and upper bits that no number has. */
 static struct cache_poly *poly_new(uint32_t bits)
 {
     assert(bits >= 1 && bits <= CACHE_INDEX_BITS_MAX);
     struct cache_poly *p = mem_zalloc_lines(sizeof *p);
     poly_make_rows(p, bits);
+    p->high = bits > 8 ? UINT64_MAX : 0;
     if (bits > 8) return p;
     p->high_shift = (uint8_t)(bits + CACHE_POLY_PARTS * CACHE_POLY_PART_BITS);
     for (uint32_t k = 0; k < CACHE_POLY_PARTS; k++)
@@ -38,10 +39,17 @@ static struct cache_poly *poly_new(uint32_t bits)
     return p;
 }
 
-void cache_poly_new_high(struct cache_poly *p, uint64_t n, uint32_t bits)
+static void poly_keep_high(struct cache_poly *p, uint64_t n, uint32_t bits)
 {
     p->high = n >> p->high_shift;
     p->high_rest = poly_rest(p, p->high << p->high_shift, bits);
+}
+
+COLD uint32_t cache_index_rare(const struct cache_indexer *x, uint64_t n)
+{
+    if (x->kind != CACHE_INDEX_IPOLY) return (uint32_t)(n % (x->mask + 1ull));
+    if (x->poly->high_shift) poly_keep_high(x->poly, n, x->bits);
+    return poly_rest(x->poly, n, x->bits);
 }
 
 void cache_indexer_init(struct cache_indexer *x, enum cache_index index, uint32_t sets)

@@ -38,7 +38,7 @@ struct cache_indexer {
 
 void cache_indexer_init(struct cache_indexer *x, enum cache_index index, uint32_t sets);
 void cache_indexer_free(struct cache_indexer *x);
-void cache_poly_new_high(struct cache_poly *p, uint64_t n, uint32_t bits);
+uint32_t cache_index_rare(const struct cache_indexer *x, uint64_t n);
 
 /* n with its lowest five bits turned by bits 6, 7, 8, 10 and 12. */
 static inline uint64_t cache_fermi_hash(uint64_t n)
@@ -46,33 +46,39 @@ static inline uint64_t cache_fermi_hash(uint64_t n)
     return n ^ ((n >> 6 & 7) | (n >> 7 & 8) | (n >> 8 & 16));
 }
 
-static inline uint32_t cache_ipoly(const struct cache_indexer *x, uint64_t n)
+static inline bool cache_ipoly(const struct cache_indexer *x, uint64_t n, uint32_t *set)
 {
-    struct cache_poly *p = x->poly;
-    if (UNLIKELY(n >> p->high_shift != p->high)) cache_poly_new_high(p, n, x->bits);
-    if (UNLIKELY(!p->high_shift)) return p->high_rest;
+    const struct cache_poly *p = x->poly;
+    if (UNLIKELY(n >> p->high_shift != p->high)) return false;
     uint32_t next = (uint32_t)(n >> x->bits);
-    return ((uint32_t)n & x->mask) ^ p->high_rest ^ p->rest[0][next & 15] ^ p->rest[1][next >> 4 & 15] ^
+    *set = ((uint32_t)n & x->mask) ^ p->high_rest ^ p->rest[0][next & 15] ^ p->rest[1][next >> 4 & 15] ^
            p->rest[2][next >> 8 & 15];
+    return true;
 }
 
 /* n modulo the sets, by multiplication: exact while n times the sets is below 2^64 (Granlund and Montgomery, PLDI'94). */
-static inline uint32_t cache_remainder(const struct cache_indexer *x, uint64_t n)
+static inline bool cache_remainder(const struct cache_indexer *x, uint64_t n, uint32_t *set)
 {
-    uint64_t sets = x->mask + 1ull;
-    if (UNLIKELY(n >= x->inverse)) return (uint32_t)(n % sets);
+    if (UNLIKELY(n >= x->inverse)) return false;
     __extension__ unsigned __int128 product = x->inverse;
-    uint64_t quotient = (uint64_t)(product * n >> 64);
-    return (uint32_t)(n - quotient * sets);
+    uint32_t quotient = (uint32_t)(uint64_t)(product * n >> 64); /* its lower half is enough for the rest */
+    *set = (uint32_t)n - quotient * (x->mask + 1);
+    return true;
 }
 
-static inline uint32_t cache_index_of(const struct cache_indexer *x, uint64_t n)
+/* false: ask cache_index_rare. Whoever asks can make that its last step and has no call between others, which costs a quick question half
+ * as much again. */
+static inline bool cache_index_of(const struct cache_indexer *x, uint64_t n, uint32_t *set)
 {
-    if (x->kind == CACHE_INDEX_LINEAR) return (uint32_t)n & x->mask;
-    if (x->kind == CACHE_INDEX_REMAINDER) return cache_remainder(x, n);
-    if (x->kind == CACHE_INDEX_FERMI_HASH) return (uint32_t)cache_fermi_hash(n) & x->mask;
-    if (x->kind == CACHE_INDEX_XOR) return (uint32_t)(n ^ n >> x->bits) & x->mask;
-    return cache_ipoly(x, n);
+    if (x->kind == CACHE_INDEX_REMAINDER) return cache_remainder(x, n, set);
+    if (x->kind == CACHE_INDEX_IPOLY) return cache_ipoly(x, n, set);
+    if (x->kind == CACHE_INDEX_LINEAR)
+        *set = (uint32_t)n & x->mask;
+    else if (x->kind == CACHE_INDEX_FERMI_HASH)
+        *set = (uint32_t)cache_fermi_hash(n) & x->mask;
+    else
+        *set = (uint32_t)(n ^ n >> x->bits) & x->mask;
+    return true;
 }
 
 #endif

@@ -63,11 +63,12 @@ static inline void narrow_renew(struct narrow_set *s, uint32_t way, uint32_t way
     s->order = (closed ^ ((order ^ closed) & below)) | (uint64_t)way << (4 * ways_max - 4);
 }
 
-static inline void narrow_put(struct narrow_set *s, uint32_t way, uint64_t number, uint32_t ways_max)
+/* A way that nothing was awaited for. */
+static inline void narrow_put(struct narrow_set *s, uint32_t way, uint64_t number, bool is_awaited)
 {
     s->tags[way] = narrow_tag(number);
     s->used |= (uint16_t)(1u << way);
-    narrow_renew(s, way, ways_max);
+    s->awaited |= (uint16_t)((uint32_t)is_awaited << way);
 }
 
 static inline void narrow_drop(struct narrow_set *s, uint32_t way)
