@@ -187,16 +187,23 @@ static void pair_hide(struct pair *p)
     pair_set_ways(p, ways);
 }
 
+/* A line leaves with what was to come, or after it came. */
+static void pair_let_go(struct pair *p, uint32_t line)
+{
+    if (pair_below(p, 2))
+        pair_fill(p, line, 0xf);
+    else
+        p->c.lines[line].reserved = 0;
+    cache_invalidate(&p->c, line);
+    p->m->lines[line] = (struct model_line){0};
+}
+
 /* Ways that others may come to are emptied when they go, as their owner would. */
 static void pair_resize(struct pair *p)
 {
     pair_set_ways(p, 1 + (uint32_t)pair_below(p, p->m->ways_max));
-    for (uint32_t i = 0; i < cache_lines(&p->c); i++) {
-        if (i % p->m->ways_max < p->m->g.ways || !p->m->lines[i].used) continue;
-        pair_fill(p, i, 0xf);
-        cache_invalidate(&p->c, i);
-        p->m->lines[i] = (struct model_line){0};
-    }
+    for (uint32_t i = 0; i < cache_lines(&p->c); i++)
+        if (i % p->m->ways_max >= p->m->g.ways && p->m->lines[i].used) pair_let_go(p, i);
 }
 
 static void pair_step(struct pair *p)
