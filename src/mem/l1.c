@@ -185,9 +185,14 @@ static uint8_t l1_waits_for(enum l1_answer cause)
 static bool l1_still_lacks(struct l1 *c)
 {
     if (c->news & L1_NEWS_OTHER) return false;
-    if (c->stall.cause == L1_STALL_MSHR) return c->stall.lack == L1_LACKS_MSHR && !l1_has_mshr(c);
-    if (c->stall.cause != L1_STALL_LINE || c->stall.lack != L1_LACKS_LINE) return false;
-    return cache_victim(&c->cache, c->stall.addr) == CACHE_NO_LINE;
+    switch ((enum l1_lack)c->stall.lack) {
+    case L1_LACKS_LINE:
+        return c->stall.cause == L1_STALL_LINE && cache_victim(&c->cache, c->stall.addr) == CACHE_NO_LINE;
+    case L1_LACKS_QUEUE: return c->stall.cause == L1_STALL_QUEUE && !l1_queue_has(c, c->read_places);
+    case L1_LACKS_MSHR: return c->stall.cause == L1_STALL_MSHR && !l1_has_mshr(c);
+    case L1_LACKS_MORE: return false;
+    }
+    UNREACHABLE("something that a miss can lack");
 }
 
 static bool l1_has_news(struct l1 *c)
@@ -233,7 +238,11 @@ static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, const struc
     l1_charge(c, 1);
 }
 
-bool l1_is_full(const struct l1 *c) { return !l1_has_mshr(c); }
+bool l1_is_full(const struct l1 *c)
+{
+    return (c->is_blocked && !l1_queue_has(c, c->read_places)) || !l1_has_mshr(c);
+}
+
 tick l1_reply_at(const struct l1 *c) { return l1_reply_time(c); }
 
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)

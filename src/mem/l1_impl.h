@@ -51,7 +51,7 @@ enum l1_news {
     L1_NEWS_ANY = 15
 };
 /* What a refused miss lacks, where that alone tells whether it would be refused again: tags and queue were in order, or come after. */
-enum l1_lack { L1_LACKS_MORE, L1_LACKS_LINE, L1_LACKS_MSHR };
+enum l1_lack { L1_LACKS_MORE, L1_LACKS_LINE, L1_LACKS_QUEUE, L1_LACKS_MSHR };
 struct l1_stall {
     bool open; /* the access at the head of the load-store unit, or of the pipeline, is being refused */
     uint8_t cause, type;
@@ -79,7 +79,7 @@ struct l1 {
     uint32_t done_head, done_tail;
     uint32_t reply_step; /* ticks: of p */
     uint32_t to_send;    /* in miss_queue and others */
-    bool is_blocked;     /* the crossbar is full; its link wakes the SM */
+    bool is_blocked;     /* the crossbar is full, now or in the next cycle; its link wakes the SM */
     bool is_flushing;    /* dirty lines of ways from flush_from on are leaving */
     bool is_shrinking;   /* and accesses wait for that */
     bool

@@ -193,12 +193,15 @@ bool l1_send(struct l1 *c, tick now, uint32_t req)
 
 static void l1_drain(struct l1 *c, tick now)
 {
-    c->is_blocked = false;
-    if (link_can_push(c->to_xbar, now)) {
-        link_push(c->to_xbar, now, l1_queue_pop(c, c->others.count ? &c->others : &c->miss_queue));
+    struct link *out = c->to_xbar;
+    if (c->is_blocked && out->count == out->capacity) return; /* it has said so */
+    if (link_can_push_after_all(out, now)) {
+        link_push(out, now, l1_queue_pop(c, c->others.count ? &c->others : &c->miss_queue));
         c->news |= L1_NEWS_SENT;
+        c->is_blocked = c->to_send && out->count == out->capacity;
+        if (c->is_blocked) link_refuse_ahead(out, now + c->clock.period);
     } else /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
-        c->is_blocked = c->to_xbar->count == c->to_xbar->capacity;
+        c->is_blocked = out->count == out->capacity;
 }
 
 bool l1_tick(struct l1 *c, tick now)
