@@ -98,17 +98,22 @@ static void answer(struct sm *m, uint32_t t)
     }
 }
 
-void lsu_replies(struct sm *m)
+static void write_back(struct sm *m)
 {
-    uint32_t t;
-    for (uint32_t n = 0; n < m->replies && l1_next_done(m->l1, m->now, &t); n++) answer(m, t);
-    if (pipes_due(&m->pipes, m->cycle))
-        for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
     for (uint32_t n = 0; n < m->writebacks && m->writeback_head != SM_NONE; n++) {
         uint32_t id = m->writeback_head;
         m->writeback_head = m->pendings[id].next;
         pending_end(m, id);
     }
+}
+
+void lsu_replies(struct sm *m)
+{
+    uint32_t t;
+    for (uint32_t n = m->replies; n && l1_next_done(m->l1, m->now, &t); n--) answer(m, t);
+    if (pipes_due(&m->pipes, m->cycle))
+        for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
+    if (m->writeback_head != SM_NONE) write_back(m);
 }
 
 static void make_atomic(struct sm *m, const struct req *r,
@@ -143,17 +148,16 @@ void lsu_count(struct sm *m)
 }
 
 /* What the L1 is asked: the access's next transaction. */
-static inline struct l1_txn next_transaction(const struct sm_access *a)
+static inline void next_transaction(const struct sm_access *a, struct l1_txn *t)
 {
     const struct coalesce_txn *c = &a->txns[a->done];
-    struct l1_txn t = a->ask;
-    t.addr = c->line;
-    t.sectors = c->sectors;
-    t.write_bytes = c->write_bytes;
-    t.partial = c->partial;
-    t.is_first = a->done == 0;
-    if (a->done >= a->local_from) t.cls = REQ_LOCAL; /* textures have no such part */
-    return t;
+    *t = a->ask;
+    t->addr = c->line;
+    t->sectors = c->sectors;
+    t->write_bytes = c->write_bytes;
+    t->partial = c->partial;
+    t->is_first = a->done == 0;
+    if (a->done >= a->local_from) t->cls = REQ_LOCAL; /* textures have no such part */
 }
 
 /* With a record of its own, which is taken off the free list when the L1 has taken it: an ideal L1 performs it at once. */
@@ -172,7 +176,8 @@ static enum l1_answer offer_atomic(struct sm *m, const struct sm_access *a, stru
 
 static enum l1_answer offer_l1(struct sm *m, const struct sm_access *a)
 {
-    struct l1_txn t = next_transaction(a);
+    struct l1_txn t;
+    next_transaction(a, &t);
     enum l1_answer got = a->ask.kind == REQ_ATOMIC ? offer_atomic(m, a, &t) : l1_access(m->l1, m->now, &t);
     if (a->is_texture && !is_refused(got)) {
         m->stats.tex_accesses++;
@@ -308,7 +313,8 @@ static bool is_refusal_ahead(struct sm *m)
 {
     const struct sm_access *a = &m->accesses[m->head];
     if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->ask.kind != REQ_READ) return false;
-    struct l1_txn t = next_transaction(a);
+    struct l1_txn t;
+    next_transaction(a, &t);
     return l1_refuses_ahead(m->l1, m->now, &t);
 }
 

@@ -184,7 +184,7 @@ static inline enum l1_answer l1_merge(struct l1 *c, const struct l1_txn *t, uint
     return L1_PENDING;
 }
 
-/* An access that is refused comes again until it is taken (l1_route forgets the answer then); a prefetch does not. Not COLD: gcc 12 then takes the
+/* An access that is refused comes again until it is taken (l1_taken forgets the answer); a prefetch does not. Not COLD: gcc 12 then takes the
  * whole miss for cold. */
 static bool l1_vote(struct l1 *c, const struct l1_txn *t)
 {
@@ -280,7 +280,8 @@ static inline enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn
     return L1_MISS;
 }
 
-enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
+static inline __attribute__((always_inline)) enum l1_answer
+l1_read_inline(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
 {
     struct l1_miss m = {.line = line, .entry = l1_find_mshr(c, t->addr, line)};
     m.need = cache_mask(&c->cache, t->sectors);
@@ -289,11 +290,16 @@ enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t 
     return m.missing ? l1_miss(c, now, t, &m) : l1_merge(c, t, line, m.entry, m.need);
 }
 
+COLD enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
+{
+    return l1_read_inline(c, now, t, line);
+}
+
 static enum l1_answer l1_load(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
-    return outcome == CACHE_HIT ? l1_load_hit(c, now, t, line, intra_warp) : l1_read(c, now, t, line);
+    return outcome == CACHE_HIT ? l1_load_hit(c, now, t, line, intra_warp) : l1_read_inline(c, now, t, line);
 }
 
 static bool l1_goes_past(const struct l1 *c, const struct l1_txn *t)
@@ -333,7 +339,7 @@ COLD static enum l1_answer l1_bypass(struct l1 *c, tick now, const struct l1_txn
 
 /* ---- the way of each kind ---- */
 
-static enum l1_answer l1_route_kind(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
+enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {
     if (UNLIKELY(c->is_perfect) && (t->kind != REQ_ATOMIC || c->hooks.on_atomic))
         return l1_perfect(c, now, t);
@@ -349,11 +355,4 @@ static enum l1_answer l1_route_kind(struct l1 *c, tick now, const struct l1_txn 
         return l1_write_through(c, now, t, false);
     }
     UNREACHABLE("an access of no kind");
-}
-
-enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
-{
-    enum l1_answer a = l1_route_kind(c, now, t, intra_warp);
-    if (!l1_is_stall(a) && !t->is_prefetch) c->has_vote = false;
-    return a;
 }
