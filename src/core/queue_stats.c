@@ -41,7 +41,7 @@ void queue_stats_add(struct queue_stats *s, enum queue_kind kind, struct link *l
         }
         c->full_ticks += l->level_ticks[LINK_LEVELS - 1];
         c->entries += link_pushes(l);
-        c->refusals += l->refusals;
+        c->refusals += link_refusals(l, now);
         c->blocked_ticks += l->blocked_ticks;
     }
 }

@@ -112,21 +112,26 @@ struct sm_flight {
     uint32_t next;         /* free list */
 };
 
-struct sm_access {                      /* a line of the host's cache, and one for four transactions */
-    _Alignas(HOST_LINE) uint16_t count; /* transactions */
-    uint16_t done, local_from;          /* those taken; from here on they are to local memory */
-    uint16_t passes;                    /* of shared memory, left */
-    uint32_t pending, pc;
-    uint32_t next;         /* free list */
-    uint16_t owner, warp;  /* owner of its requests: the program's place */
-    uint64_t latest;       /* cycle at which the hits of fixed latency are there */
-    uint64_t lane_address; /* of the first lane */
-    struct sm_own *own;    /* counters of its grid */
-    struct sm_load *load;  /* of its instruction */
-    uint8_t kind, ro;      /* enum req_kind; enum sm_ro, RO_COUNT = the L1 */
-    bool bypass, has_shared, is_texture;
+/* A line of the host's cache, and one for four transactions. The address and the sectors of `ask` are those of a transaction: they are
+ * set in a copy of it, and their place is used for something else. */
+struct sm_access {
+    union {
+        struct {
+            _Alignas(HOST_LINE) uint16_t count; /* transactions */
+            uint16_t done, local_from;          /* those taken; from here on they are to local memory */
+            uint16_t passes;                    /* of shared memory, left */
+            uint32_t pending;
+            uint8_t ro; /* enum sm_ro, RO_COUNT = the L1 */
+            bool has_shared, is_texture;
+        };
+        struct l1_txn ask; /* what is the same for all of its transactions */
+        uint32_t next;     /* free list */
+    };
     struct coalesce_txn txns[SM_TXN_MAX];
 };
+_Static_assert(offsetof(struct sm_access, is_texture) < offsetof(struct l1_txn, partial) &&
+                   offsetof(struct l1_txn, write_bytes) < offsetof(struct l1_txn, partial),
+               "what `ask` says lies behind the access's own");
 _Static_assert(offsetof(struct sm_access, txns) == HOST_LINE, "transactions begin at a line");
 
 struct sm_pending { /* half a line of the host's cache */

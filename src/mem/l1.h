@@ -129,7 +129,7 @@ struct l1_hooks {
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
 bool l1_has_waiting(const struct l1 *c); /* accesses on their way to the tags (l1.tag_latency) */
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
-/* No MSHR is free: a load that misses will be refused. */
+/* No MSHR is free, or nothing can leave: a load that misses will be refused. */
 bool l1_is_full(const struct l1 *c);
 /* Will this load, offered in the next cycle, be refused, if nothing comes back before? Counts as its offer from then on if so: ask l1_still_refuses. */
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);

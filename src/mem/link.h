@@ -59,6 +59,11 @@ void link_init(struct link *l, const char *name, uint32_t capacity, tick latency
 uint8_t *link_levels(uint32_t capacity);
 void link_free(struct link *l);
 void link_refuse(struct link *l, tick now); /* what link_can_push does when there is no room */
+/* Refusals up to now, without one that is foreseen. */
+static inline uint64_t link_refusals(const struct link *l, tick now)
+{
+    return l->refusals - (l->producer_waits && l->waits_since > now);
+}
 
 /* The level of a queue with something in it. per_place is 2^40 / capacity, rounded up: the product is then exact for capacities up to 2^16. */
 enum { LINK_PLACES_MAX = 1 << 16, LINK_LEVEL_SHIFT = 40 };
@@ -91,6 +96,21 @@ static inline bool link_can_push(struct link *l, tick now)
         l->producer_waits = false;
         l->blocked_ticks += now - l->waits_since;
     }
+    return true;
+}
+
+/* For a producer that asks once in each of its turns, and leaves the link full: its next turn will be refused, unless a pop wakes it for that turn. */
+static inline void link_refuse_ahead(struct link *l, tick next)
+{
+    assert(l->count == l->capacity && !l->producer_waits);
+    link_refuse(l, next);
+}
+/* link_can_push of such a producer. */
+static inline bool link_can_push_after_all(struct link *l, tick now)
+{
+    bool was_foreseen = l->producer_waits && l->waits_since == now;
+    if (!link_can_push(l, now)) return false;
+    l->refusals -= was_foreseen;
     return true;
 }
 
