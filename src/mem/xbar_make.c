@@ -20,7 +20,7 @@ static void xbar_make_inputs(struct xbar_net *n, struct link **from)
     const struct xbar_params *p = n->params;
     n->in = mem_zalloc_lines(sizeof *n->in * n->inputs);
     for (uint32_t i = 0; i < n->inputs; i++) {
-        n->in[i] = (struct xbar_input){.from = from[i], .injection.at = xbar_places(p->injection + 1)};
+        n->in[i] = (struct xbar_input){.from = from[i], .injection.at = xbar_places(p->injection + 1) + 1};
         if (n->has_one_vc) n->in[i].vc.packets.at = xbar_places(n->vc_wrap + 1u);
         n->pushed[i] = 1; /* the link may hold something already */
     }
@@ -109,7 +109,7 @@ void xbar_net_take_notes(struct xbar_net *n)
 void xbar_net_free(struct xbar_net *n)
 {
     for (uint32_t i = 0; i < n->inputs; i++) {
-        free(n->in[i].injection.at);
+        free(n->in[i].injection.at - 1);
         free(n->in[i].vc.packets.at);
     }
     for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) free(n->vcs[i].packets.at);
@@ -139,7 +139,8 @@ static void xbar_explain_queue(const struct xbar_net *n, const char *where, uint
 {
     if (!q->count) return;
     const struct xbar_packet *p = xbar_queue_head(q);
-    xbar_explain_place(n, &(struct xbar_place){where, input, p->id, p->flits, p->dst, p->taken}, now, out);
+    xbar_explain_place(n, &(struct xbar_place){where, input, p->origin.id, p->flits, p->dst, p->origin.taken},
+                       now, out);
 }
 
 void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
@@ -147,7 +148,8 @@ void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
     for (uint32_t o = 0; o < n->outputs; o++) {
         if (!n->out[o].count) continue;
         const struct xbar_arrival *a = xbar_arrival_head(&n->out[o]);
-        xbar_explain_place(n, &(struct xbar_place){"output", o, a->id, a->flits, o, a->taken}, now, out);
+        xbar_explain_place(n, &(struct xbar_place){"output", o, a->origin.id, a->flits, o, a->origin.taken},
+                           now, out);
         if ((int32_t)(a->ready - (xbar_stamp)(now / n->period)) <= 0)
             strbuf_printf(out, "    waits for room in %s\n", n->out[o].to->name);
     }

@@ -37,17 +37,19 @@ struct xbar_size xbar_size_of(const struct xbar_net *n, uint32_t data, uint32_t 
     return (struct xbar_size){.flits = (uint16_t)(step * parts), .step = (uint16_t)step};
 }
 
-static inline struct xbar_packet xbar_packet_of(const struct xbar_net *n, uint32_t id)
+static inline void xbar_make_packet(const struct xbar_net *n, uint32_t id, struct xbar_packet *p)
 {
     const struct req *r = req_at(n->pool, id);
     struct xbar_size size;
-    if (r->kind == REQ_READ)
+    if (LIKELY(r->kind == REQ_READ))
         size = n->read_sizes[n->is_reply ? req_sector_count(r->sectors) : 0];
     else
         size = xbar_size_of(n, r->kind == REQ_WRITE && n->is_reply ? 0 : r->write_bytes, 0);
-    uint16_t dst = n->is_reply ? r->sm : r->slice;
-    assert(dst < n->outputs);
-    return (struct xbar_packet){.id = id, .dst = dst, .flits = size.flits, .step = size.step};
+    p->origin.id = id;
+    p->dst = n->is_reply ? r->sm : r->slice;
+    p->flits = size.flits;
+    p->step = size.step;
+    assert(p->dst < n->outputs);
 }
 
 /* ---- from the ejection buffers into the links: one packet a cycle ---- */
@@ -57,18 +59,18 @@ XBAR_INLINE bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *ports,
                                    uint64_t bit)
 {
     const struct xbar_arrival *a = xbar_arrival_head(o);
-    int32_t ahead = xbar_until(n, a->ready);
-    if (UNLIKELY(ahead > 0)) {
-        xbar_plan(n, ports, EVENT_DELIVER, bit, (uint32_t)ahead);
+    const xbar_stamp waited = (xbar_stamp)n->cycle - a->ready;
+    if (UNLIKELY((int32_t)waited < 0)) {
+        xbar_plan(n, ports, EVENT_DELIVER, bit, 0 - waited);
         return false;
     }
     if (!link_can_push(o->to, n->now)) return false; /* the link says when there is room */
     struct xbar_net_stats *s = n->stats;
     s->packets++;
     s->flits += a->flits;
-    s->eject_wait_cycles += (uint32_t)-ahead;
-    s->latency_cycles += (uint32_t)-xbar_until(n, a->taken);
-    link_push(o->to, n->now, a->id);
+    s->eject_wait_cycles += waited;
+    s->latency_cycles += (xbar_stamp)n->cycle - a->origin.taken;
+    link_push(o->to, n->now, a->origin.id);
     ports->full &= ~bit;
     o->count--;
     o->head = (uint16_t)((o->head + 1) & n->arrival_wrap);
@@ -76,10 +78,9 @@ XBAR_INLINE bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *ports,
     return true;
 }
 
-XBAR_INLINE void xbar_deliver(struct xbar_net *n, struct xbar_ports *ports, uint32_t output)
+XBAR_INLINE void xbar_deliver(struct xbar_net *n, struct xbar_ports *ports, struct xbar_output *o,
+                              uint64_t bit)
 {
-    struct xbar_output *o = &n->out[output];
-    const uint64_t bit = xbar_bit(output);
     if (!o->count || !xbar_deliver_head(n, ports, o, bit) || !o->count) return;
     int32_t ahead = xbar_until(n, xbar_arrival_head(o)->ready);
     xbar_plan(n, ports, EVENT_DELIVER, bit, (uint32_t)MAX(ahead, 1));
@@ -87,14 +88,15 @@ XBAR_INLINE void xbar_deliver(struct xbar_net *n, struct xbar_ports *ports, uint
 
 /* ---- from the links into the injection buffers, and over the channel: at most one flit a cycle ---- */
 
-/* Each packet has a flit at least, so that there is a place for what has room. */
+/* One that is longer than the buffer fits when that is empty. Each packet has a flit at least, so that there is a place for what fits. */
 static inline bool xbar_has_room(const struct xbar_queue *q, uint32_t size, uint32_t flits)
 {
-    return (q->flits == 0) | (q->flits + flits <= size);
+    return q->flits + MIN(flits, size) <= size;
 }
 
 XBAR_INLINE void xbar_put_on_channel(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
-                                     struct xbar_vc *vc, const struct xbar_packet *p, bool plain)
+                                     uint64_t bit, struct xbar_vc *vc, const struct xbar_packet *p,
+                                     bool plain)
 {
     struct xbar_input *in = &n->in[input];
     vc->packets.flits = (uint16_t)(vc->packets.flits + p->flits);
@@ -104,27 +106,27 @@ XBAR_INLINE void xbar_put_on_channel(struct xbar_net *n, struct xbar_ports *port
     if (vc->packets.count > 1) return;
     uint64_t ready = n->cycle + 1; /* to compete */
     vc->head_since = (xbar_stamp)MAX(ready, in->port_free);
-    if (in->port_free > ready && (plain || n->has_one_vc))
-        xbar_keep_input(n, ports, xbar_bit(input), in->port_free);
-    xbar_request(n, input, p, plain);
+    if (in->port_free > ready && (plain || n->has_one_vc)) xbar_keep_input(n, ports, bit, in->port_free);
+    xbar_request(n, input, bit, p, plain);
 }
 
-/* The oldest in the injection buffer goes on the channel, if that is free and there is room behind it. What has just come (1 or 0) is
- * behind the newest, so that it goes at once if there is none. */
-XBAR_INLINE void xbar_move(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, uint32_t came,
-                           bool plain)
+/* The oldest in the injection buffer goes on the channel, if that is free and there is room behind it; what came (may be NULL) goes
+ * behind the others, or past an empty buffer. */
+XBAR_INLINE void xbar_move(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, uint64_t bit,
+                           const struct xbar_packet *came, bool plain)
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_queue *q = &in->injection;
-    uint32_t before = q->count, count = before + came;
-    q->count = (uint16_t)count;
-    if (!count || in->channel_free > n->cycle) return;
-    const struct xbar_packet *first = xbar_queue_head(q);
-    struct xbar_vc *vc = xbar_vc_for(n, input, first->dst, plain);
-    if (!xbar_has_room(&vc->packets, n->vc_buffer, first->flits)) return;
-    xbar_put_on_channel(n, ports, input, vc, first, plain);
-    q->count = (uint16_t)(count - 1);
-    if (before) q->head = q->head == n->injection ? 0 : (uint16_t)(q->head + 1);
+    const struct xbar_packet *first = q->count ? xbar_queue_head(q) : came;
+    if (first && in->channel_free <= n->cycle) {
+        struct xbar_vc *vc = xbar_vc_for(n, input, first->dst, plain);
+        if (xbar_has_room(&vc->packets, n->vc_buffer, first->flits)) {
+            xbar_put_on_channel(n, ports, input, bit, vc, first, plain);
+            if (!q->count) return;
+            xbar_injection_pop(n, q);
+        }
+    }
+    if (came) xbar_injection_push(n, q, came);
 }
 
 /* In how many cycles something that comes at t can be seen. */
@@ -133,38 +135,36 @@ static inline uint64_t xbar_cycles_to(const struct xbar_net *n, tick t)
     return t <= n->now + n->period ? 1 : (t - n->now + n->period - 1) / n->period;
 }
 
-/* The head of the link comes in behind the newest, if it can be seen and fits. If not, it waits there until what is on the channel has
- * passed or a grant makes room; nobody looks at the input before. Returns how many came. */
-XBAR_INLINE uint32_t xbar_take(struct xbar_net *n, struct xbar_ports *ports, struct xbar_input *in,
-                               uint64_t bit)
+/* The head of the link comes in, if it can be seen and fits. If not, it waits until what is on the channel has passed or a grant makes
+ * room; nobody looks at the input before. */
+XBAR_INLINE bool xbar_take(struct xbar_net *n, struct xbar_ports *ports, struct xbar_input *in, uint64_t bit,
+                           struct xbar_packet *p)
 {
-    struct xbar_packet *p = xbar_injection_tail(n, &in->injection);
     if (!(ports->waiting & bit)) {
         uint32_t id;
-        if (!link_peek(in->from, n->now, &id)) return 0;
-        *p = xbar_packet_of(n, id);
+        if (!link_peek(in->from, n->now, &id)) return false;
+        xbar_make_packet(n, id, p);
     }
     if (!xbar_has_room(&in->injection, n->injection, p->flits)) {
         ports->waiting |= bit;
-        return 0;
+        return false;
     }
     ports->waiting &= ~bit;
     link_pop(in->from, n->now);
-    p->taken = (xbar_stamp)n->cycle;
+    p->origin.taken = (xbar_stamp)n->cycle;
     in->injection.flits = (uint16_t)(in->injection.flits + p->flits);
     n->packets++;
-    return 1;
+    return true;
 }
 
 /* What the link shows next is looked at in the next cycle, or when it can be seen; where that would find it waiting, it waits now. */
 XBAR_INLINE void xbar_foresee(struct xbar_net *n, struct xbar_ports *ports, struct xbar_input *in,
-                              uint64_t bit)
+                              uint64_t bit, struct xbar_packet *p)
 {
     tick next = link_next(in->from);
     if (next == TICK_NEVER) return; /* a push leaves a note */
     if (next <= n->now && in->channel_free > n->cycle + 1) {
-        struct xbar_packet *p = xbar_injection_tail(n, &in->injection);
-        *p = xbar_packet_of(n, in->from->head_value);
+        xbar_make_packet(n, in->from->head_value, p);
         if (!xbar_has_room(&in->injection, n->injection, p->flits)) {
             ports->waiting |= bit;
             return;
@@ -173,18 +173,19 @@ XBAR_INLINE void xbar_foresee(struct xbar_net *n, struct xbar_ports *ports, stru
     xbar_plan(n, ports, EVENT_LOOK, bit, xbar_cycles_to(n, next));
 }
 
-XBAR_INLINE void xbar_inject(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, bool plain)
+XBAR_INLINE void xbar_inject(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, uint64_t bit,
+                             bool plain)
 {
     struct xbar_input *in = &n->in[input];
     struct xbar_queue *q = &in->injection;
-    const uint64_t bit = xbar_bit(input);
+    struct xbar_packet *head = &q->at[-1]; /* of the link */
     if (in->channel_free <= n->cycle) {
         q->flits = (uint16_t)(q->flits - q->passing);
         q->passing = 0;
     }
-    uint32_t came = xbar_take(n, ports, in, bit);
-    xbar_move(n, ports, input, came, plain);
-    if (!(ports->waiting & bit)) xbar_foresee(n, ports, in, bit);
+    bool has_come = xbar_take(n, ports, in, bit, head);
+    xbar_move(n, ports, input, bit, has_come ? head : NULL, plain);
+    if (!(ports->waiting & bit)) xbar_foresee(n, ports, in, bit, head);
     if (q->passing && (q->count || ports->waiting & bit))
         xbar_plan(n, ports, EVENT_LOOK, bit, in->channel_free - n->cycle);
 }
@@ -196,16 +197,19 @@ COLD static void xbar_deliver_all_complete(struct xbar_net *n, struct xbar_ports
     while (o->count && xbar_deliver_head(n, ports, o, xbar_bit(output))) {}
 }
 
-static void xbar_insert_by_time(struct xbar_net *n, uint32_t output, const struct xbar_arrival *a)
+/* Into the ejection buffer, by the time at which it is complete. */
+static void xbar_insert_by_time(struct xbar_net *n, const struct xbar_packet *p)
 {
-    struct xbar_output *o = &n->out[output];
-    struct xbar_ports *ports = xbar_ports_of(n, output, false);
-    xbar_eject(n, ports, output, a);
+    struct xbar_output *o = &n->out[p->dst];
+    struct xbar_ports *ports = xbar_ports_of(n, p->dst, false);
+    const xbar_stamp ready = p->origin.taken + 1 + p->flits + n->latency;
+    xbar_eject(n, ports, o, xbar_bit(p->dst), p, ready);
     uint32_t i = o->count - 1u;
-    for (; i && (int32_t)(xbar_arrival_at(n, o, i - 1)->ready - a->ready) > 0; i--)
+    const struct xbar_arrival last = *xbar_arrival_at(n, o, i);
+    for (; i && (int32_t)(xbar_arrival_at(n, o, i - 1)->ready - ready) > 0; i--)
         *xbar_arrival_at(n, o, i) = *xbar_arrival_at(n, o, i - 1);
-    *xbar_arrival_at(n, o, i) = *a;
-    xbar_plan(n, ports, EVENT_DELIVER, xbar_bit(output), (uint32_t)xbar_until(n, a->ready));
+    *xbar_arrival_at(n, o, i) = last;
+    xbar_plan(n, ports, EVENT_DELIVER, xbar_bit(p->dst), (uint32_t)xbar_until(n, ready));
 }
 
 COLD static void xbar_inject_all(struct xbar_net *n, struct xbar_ports *ports, uint32_t input)
@@ -213,15 +217,11 @@ COLD static void xbar_inject_all(struct xbar_net *n, struct xbar_ports *ports, u
     struct link *from = n->in[input].from;
     uint32_t id;
     while (link_peek(from, n->now, &id)) {
-        struct xbar_packet p = xbar_packet_of(n, id);
-        const struct xbar_output *o = &n->out[p.dst];
-        if (o->count == n->ejection) break; /* room comes with a delivery */
+        struct xbar_packet p = {.origin.taken = (xbar_stamp)n->cycle};
+        xbar_make_packet(n, id, &p);
+        if (n->out[p.dst].count == n->ejection) break; /* room comes with a delivery */
         link_pop(from, n->now);
-        const xbar_stamp now = (xbar_stamp)n->cycle;
-        xbar_insert_by_time(
-            n, p.dst,
-            &(struct xbar_arrival){
-                .id = id, .taken = now, .ready = now + 1 + p.flits + n->latency, .flits = p.flits});
+        xbar_insert_by_time(n, &p);
         n->packets++;
     }
     tick next = link_next(from);
@@ -230,18 +230,24 @@ COLD static void xbar_inject_all(struct xbar_net *n, struct xbar_ports *ports, u
 
 /* ---- time ---- */
 
-/* The numbers of this cycle; true of the slots whose cycles have come since the last one. */
-static inline uint64_t xbar_advance(struct xbar_net *n, tick now)
+/* Goes to a cycle that is not the next; the slots whose cycles have come. */
+COLD static uint64_t xbar_leap(struct xbar_net *n, tick now)
 {
-    assert(now % n->period == 0);
-    uint64_t cycle = now == n->now + n->period ? n->cycle + 1 : now / n->period;
-    uint64_t passed = cycle - n->cycle, first = (n->cycle + 1) % WHEEL_SLOTS;
-    n->now = now;
+    uint64_t cycle = now / n->period, passed = cycle - n->cycle, first = (n->cycle + 1) % WHEEL_SLOTS;
     n->cycle = cycle;
-    if (LIKELY(passed == 1)) return 1ull << first;
     if (passed >= WHEEL_SLOTS) return ~0ull;
     uint64_t run = (1ull << passed) - 1;
     return run << first | (first ? run >> (WHEEL_SLOTS - first) : 0);
+}
+
+/* The numbers of this cycle, and the slots whose cycles have come since the last one. */
+static inline uint64_t xbar_advance(struct xbar_net *n, tick now)
+{
+    assert(now % n->period == 0);
+    const bool is_next = now == n->now + n->period;
+    n->now = now;
+    if (UNLIKELY(!is_next)) return xbar_leap(n, now);
+    return 1ull << (++n->cycle % WHEEL_SLOTS);
 }
 
 /* An event that was planned beyond the wheel came early: of those that it names, the ports that are free now; the others again. */
@@ -262,8 +268,8 @@ COLD static uint64_t xbar_free_now(struct xbar_net *n, enum xbar_event e, uint32
 XBAR_INLINE uint64_t xbar_take_slot(struct xbar_net *n, uint32_t w, uint32_t slot)
 {
     struct xbar_ports *p = &n->ports[w];
-    struct xbar_slot *at = &p->wheel[slot], s = *at;
-    *at = (struct xbar_slot){0};
+    struct xbar_slot s = p->wheel[slot];
+    memset(&p->wheel[slot], 0, sizeof s);
     if (UNLIKELY(n->has_far)) {
         s.ports[EVENT_OUT_FREE] = xbar_free_now(n, EVENT_OUT_FREE, w, s.ports[EVENT_OUT_FREE]);
         s.ports[EVENT_IN_FREE] = xbar_free_now(n, EVENT_IN_FREE, w, s.ports[EVENT_IN_FREE]);
@@ -300,7 +306,7 @@ XBAR_INLINE void xbar_deliver_some(struct xbar_net *n, uint32_t w, uint64_t outp
         if (!plain && UNLIKELY(n->is_infinite))
             xbar_deliver_all_complete(n, &n->ports[w], output);
         else
-            xbar_deliver(n, &n->ports[w], output);
+            xbar_deliver(n, &n->ports[w], &n->out[output], outputs & (0 - outputs));
     }
 }
 
@@ -314,7 +320,7 @@ XBAR_INLINE void xbar_inject_looked(struct xbar_net *n, uint32_t w, bool plain)
         if (!plain && UNLIKELY(n->is_infinite))
             xbar_inject_all(n, ports, input);
         else
-            xbar_inject(n, ports, input, plain);
+            xbar_inject(n, ports, input, m & (0 - m), plain);
     }
 }
 

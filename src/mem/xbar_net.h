@@ -16,10 +16,13 @@
  * 2^31 cycles. */
 typedef uint32_t xbar_stamp;
 
-/* On its way to the switch. */
-struct xbar_packet {
+struct xbar_origin {
     uint32_t id;
     xbar_stamp taken; /* out of the link at the input */
+};
+/* On its way to the switch. */
+struct xbar_packet {
+    struct xbar_origin origin;
     uint16_t dst;
     uint16_t flits;
     uint16_t step; /* flits that one grant lets through: fewer than `flits` for a reply of several packets */
@@ -27,8 +30,8 @@ struct xbar_packet {
 };
 /* Behind the switch. */
 struct xbar_arrival {
-    uint32_t id;
-    xbar_stamp taken, ready; /* ready: complete */
+    struct xbar_origin origin;
+    xbar_stamp ready; /* complete */
     uint32_t flits;
 };
 
@@ -37,10 +40,9 @@ struct xbar_size {
     uint16_t flits, step;
 };
 
-/* A buffer of an input: a ring of places, at least one for each flit of its size, which the network knows. Behind the newest in the
- * injection buffer there is one more: for the head of the link, while it waits. */
+/* A buffer of an input: a ring of places, at least one for each flit of its size, which the network knows. */
 struct xbar_queue {
-    struct xbar_packet *at;
+    struct xbar_packet *at; /* injection: at[-1] is the head of the link, while it waits */
     uint16_t head, count;
     uint16_t flits; /* in the buffer; of the injection buffer with what is on the channel */
     uint16_t
@@ -95,8 +97,7 @@ struct xbar_ports {
     uint64_t busy;     /* outputs: free > cycle */
     uint64_t full;     /* outputs: no room in the ejection buffer */
     uint64_t look;     /* inputs to look at in this cycle */
-    uint64_t
-        waiting; /* inputs: the link's head did not fit; it is behind the newest of the injection buffer */
+    uint64_t waiting; /* inputs: the link's head did not fit; it is before the ring of the injection buffer */
     uint64_t in_busy; /* inputs: port_free > cycle, of those with a packet in a virtual channel */
     uint64_t granted; /* inputs: in this cycle */
     struct xbar_slot wheel[WHEEL_SLOTS]; /* [cycle % WHEEL_SLOTS] */
@@ -176,11 +177,17 @@ static inline const struct xbar_packet *xbar_vc_pop(const struct xbar_net *n, st
     q->head = (uint16_t)((q->head + 1) & n->vc_wrap);
     return p;
 }
-/* The place behind the newest in the injection buffer, which has one more than flits. */
-static inline struct xbar_packet *xbar_injection_tail(const struct xbar_net *n, const struct xbar_queue *q)
+static inline void xbar_injection_push(const struct xbar_net *n, struct xbar_queue *q,
+                                       const struct xbar_packet *p)
 {
-    uint32_t at = (uint32_t)q->head + q->count;
-    return &q->at[at > n->injection ? at - n->injection - 1 : at];
+    assert(q->count < n->injection);
+    uint32_t at = (uint32_t)q->head + q->count++;
+    q->at[at >= n->injection ? at - n->injection : at] = *p;
+}
+static inline void xbar_injection_pop(const struct xbar_net *n, struct xbar_queue *q)
+{
+    q->count--;
+    q->head = (uint16_t)(q->head + 1 == n->injection ? 0 : q->head + 1);
 }
 
 /* Ejection buffers. */
@@ -228,25 +235,28 @@ static inline void xbar_keep_input(struct xbar_net *n, struct xbar_ports *ports,
     ports->in_busy |= bit;
     xbar_plan(n, ports, EVENT_IN_FREE, bit, port_free - n->cycle);
 }
-/* A packet is granted the place in the ejection buffer of its output. */
-static inline void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, uint32_t output,
-                              const struct xbar_arrival *a)
+/* A packet is granted a place in the ejection buffer of its output (bit). */
+static inline void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, struct xbar_output *o,
+                              uint64_t bit, const struct xbar_packet *p, xbar_stamp ready)
 {
-    struct xbar_output *o = &n->out[output];
-    assert(o->count < n->ejection && xbar_until(n, a->ready) > 0);
-    *xbar_arrival_at(n, o, o->count) = *a;
-    if (!o->count) xbar_plan(n, ports, EVENT_DELIVER, xbar_bit(output), (uint32_t)xbar_until(n, a->ready));
-    if (++o->count == n->ejection) ports->full |= xbar_bit(output);
+    assert(o->count < n->ejection && xbar_until(n, ready) > 0);
+    struct xbar_arrival *a = xbar_arrival_at(n, o, o->count);
+    a->origin = p->origin;
+    a->ready = ready;
+    a->flits = p->flits;
+    if (!o->count) xbar_plan(n, ports, EVENT_DELIVER, bit, (uint32_t)xbar_until(n, ready));
+    if (++o->count == n->ejection) ports->full |= bit;
 }
 /* A packet is now at the head of a virtual channel. */
-XBAR_INLINE void xbar_request(struct xbar_net *n, uint32_t input, const struct xbar_packet *head, bool plain)
+XBAR_INLINE void xbar_request(struct xbar_net *n, uint32_t input, uint64_t bit,
+                              const struct xbar_packet *head, bool plain)
 {
     struct xbar_output *o = &n->out[head->dst];
     if (plain) {
-        o->own_asks[0] |= xbar_bit(input);
+        o->own_asks[0] |= bit;
     } else {
-        assert(!(o->asks[input / 64] & xbar_bit(input)));
-        o->asks[input / 64] |= xbar_bit(input);
+        assert(!(o->asks[input / 64] & bit));
+        o->asks[input / 64] |= bit;
         o->askers++;
     }
     xbar_ports_of(n, head->dst, plain)->asked |= xbar_bit(head->dst);

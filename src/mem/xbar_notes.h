@@ -50,17 +50,21 @@ static inline bool xbar_any_of_64(const uint8_t *notes)
     return any != 0;
 }
 
+/* Of at most 64 ports, and of one at least. */
+static inline uint64_t xbar_read_word(uint8_t *notes, uint32_t ports)
+{
+    uint64_t mask = xbar_read_block(notes);
+    for (uint32_t i = NOTE_BLOCK; i < ports; i += NOTE_BLOCK) mask |= xbar_read_block(notes + i) << i;
+    return mask;
+}
+
 /* The notes of the w-th 64 of so many ports. */
 XBAR_INLINE uint64_t xbar_read_notes(uint8_t *notes, uint32_t w, uint32_t ports, bool plain)
 {
-    uint64_t mask = 0;
-    if (!plain) {
-        notes += w * 64;
-        if (ports <= w * 64 || !xbar_any_of_64(notes)) return 0;
-        ports = MIN(ports - w * 64, 64);
-    }
-    for (uint32_t i = 0; i < ports; i += NOTE_BLOCK) mask |= xbar_read_block(notes + i) << i;
-    return mask;
+    if (plain) return xbar_read_word(notes, ports);
+    notes += w * 64;
+    if (ports <= w * 64 || !xbar_any_of_64(notes)) return 0;
+    return xbar_read_word(notes, MIN(ports - w * 64, 64));
 }
 
 #endif
