@@ -23,7 +23,8 @@ struct link_slot {
 };
 
 /* The first line of the host's cache is all that asking, peeking and what finds nothing touch; the oldest value is in it, so that
- * `slots` holds those behind it. A push and a pop also touch the time at their level. */
+ * `slots` holds those behind it. A push and a pop also touch the time at their count. A link stays where it was made. */
+enum { LINK_PLACES_MAX = 1 << 16, LINK_FEW = 10 };
 struct link {
     tick head_ready; /* when the oldest can be seen; TICK_NEVER: empty */
     tick changed;    /* when count last changed */
@@ -38,19 +39,21 @@ struct link {
     uint8_t slot_drop;   /* bits that are not: there are 2^(16 - slot_drop) slots */
     bool producer_waits; /* a push was refused: tell the producer when there is room */
     /* second line */
-    uint64_t per_place; /* of link_level */
+    tick *
+        count_ticks; /* [count - 1]: time spent with so many in it; levels are found when they are asked for */
     uint64_t pops;
-    tick level_ticks[LINK_LEVELS]; /* time spent at each level, while not empty */
-    tick *producer_wake;           /* as the consumer's */
+    tick few_ticks[LINK_FEW]; /* where count_ticks lies in a link of few places */
+    tick *producer_wake;      /* as the consumer's */
     uint8_t *producer_note;
     tick waits_since; /* the first refusal of this wait */
+    char third[8];
     /* fourth line */
     uint64_t refusals;  /* times that the producer had to wait, not times that it asked */
     tick blocked_ticks; /* from the first refusal to the push that went through, summed */
     const char *name;
     char rest[HOST_LINE - 24];
 };
-static_assert(offsetof(struct link, per_place) == HOST_LINE && sizeof(struct link) == 4 * HOST_LINE,
+static_assert(offsetof(struct link, count_ticks) == HOST_LINE && sizeof(struct link) == 4 * HOST_LINE,
               "a link is four lines");
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
@@ -60,12 +63,8 @@ uint8_t *link_levels(uint32_t capacity);
 void link_free(struct link *l);
 void link_refuse(struct link *l, tick now); /* what link_can_push does when there is no room */
 
-/* The level of a queue with something in it. per_place is 2^40 / capacity, rounded up: the product is then exact for capacities up to 2^16. */
-enum { LINK_PLACES_MAX = 1 << 16, LINK_LEVEL_SHIFT = 40 };
-static inline uint32_t link_level(uint32_t count, uint32_t capacity, uint64_t per_place)
-{
-    return (uint32_t)((count * (LINK_LEVELS - 1) - 1) * per_place >> LINK_LEVEL_SHIFT) + (count == capacity);
-}
+/* Adds the time that was spent at each level, while not empty, up to the last change. */
+void link_add_levels(const struct link *l, uint64_t sum[LINK_LEVELS]);
 
 /* There is room from the next tick on. */
 static inline void link_tell_producer(struct link *l, tick now)
@@ -80,10 +79,17 @@ static inline uint32_t link_occupied(const struct link *l, tick now)
     return l->count + (l->pop_count & (0u - (l->changed == now)));
 }
 
+/* Would n more be too many? Where there is room for what this tick emptied too, the time is not asked for. */
+static inline bool link_is_full(const struct link *l, tick now, uint32_t n)
+{
+    if (LIKELY(l->count + l->pop_count + n <= l->capacity)) return false;
+    return link_occupied(l, now) + n > l->capacity;
+}
+
 /* True: link_push may be called at now. False: the producer is blocked, and is woken when there is room. */
 static inline bool link_can_push(struct link *l, tick now)
 {
-    if (UNLIKELY(link_occupied(l, now) >= l->capacity)) {
+    if (UNLIKELY(link_is_full(l, now, 1))) {
         link_refuse(l, now);
         return false;
     }
@@ -98,7 +104,7 @@ static inline bool link_can_push(struct link *l, tick now)
 static inline void link_spend(struct link *l, tick now)
 {
     assert(now >= l->changed && l->count);
-    l->level_ticks[link_level(l->count, l->capacity, l->per_place)] += now - l->changed;
+    l->count_ticks[l->count - 1] += now - l->changed;
 }
 
 /* The count changes now: what was popped before is free. */
