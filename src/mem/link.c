@@ -27,13 +27,13 @@ void link_init(struct link *l, const char *name, uint32_t capacity, tick latency
                tick *consumer_wake)
 {
     assert(capacity >= 1 && capacity <= LINK_PLACES_MAX && latency >= 1 && latency <= UINT32_MAX);
-    uint8_t drop = 16;
-    while (1u << (16 - drop) < capacity) drop--;
+    uint32_t slots = 1;
+    while (slots < capacity) slots *= 2;
     *l = (struct link){.head_ready = TICK_NEVER,
-                       .slots = mem_zalloc_lines(sizeof(struct link_slot) << (16 - drop)),
+                       .slots = mem_zalloc_lines(sizeof(struct link_slot) * slots),
                        .capacity = capacity,
                        .latency = (uint32_t)latency,
-                       .slot_drop = drop,
+                       .slot_mask = (uint16_t)(slots - 1),
                        .producer_wake = producer_wake,
                        .consumer_wake = consumer_wake,
                        .name = name};

@@ -34,9 +34,9 @@ struct link {
     uint32_t head_value;
     uint32_t latency; /* ticks */
     uint32_t capacity, count;
-    uint32_t pop_count;  /* pops at `changed`: not free yet in that tick */
-    uint16_t next;       /* of the one behind the oldest: its low bits are the slot */
-    uint8_t slot_drop;   /* bits that are not: there are 2^(16 - slot_drop) slots */
+    uint16_t pop_count;  /* pops at `changed`: not free yet in that tick */
+    uint16_t next;       /* of the one behind the oldest: its low bits are the slot, */
+    uint16_t slot_mask;  /* namely these */
     bool producer_waits; /* a push was refused: tell the producer when there is room */
     /* second line */
     tick *
@@ -76,14 +76,15 @@ static inline void link_tell_producer(struct link *l, tick now)
 /* What the producer counts as occupied: places emptied in this very tick are not free yet (invariant 2). */
 static inline uint32_t link_occupied(const struct link *l, tick now)
 {
-    return l->count + (l->pop_count & (0u - (l->changed == now)));
+    return l->count + (l->changed == now ? l->pop_count : 0u);
 }
 
-/* Would n more be too many? Where there is room for what this tick emptied too, the time is not asked for. */
+/* Would n more be too many? */
 static inline bool link_is_full(const struct link *l, tick now, uint32_t n)
 {
-    if (LIKELY(l->count + l->pop_count + n <= l->capacity)) return false;
-    return link_occupied(l, now) + n > l->capacity;
+    uint32_t more = l->count + n;
+    if (more > l->capacity) return true;
+    return UNLIKELY(l->changed == now) && more + l->pop_count > l->capacity;
 }
 
 /* True: link_push may be called at now. False: the producer is blocked, and is woken when there is room. */
@@ -100,48 +101,47 @@ static inline bool link_can_push(struct link *l, tick now)
     return true;
 }
 
-/* Something was in the link since the last change: accounts the time. */
-static inline void link_spend(struct link *l, tick now)
+/* The number of values changes now, from `count`: accounts the time since the last change, if something was in the link; what was popped before
+ * is free. Returns the pops of this tick so far. */
+static inline uint16_t link_change(struct link *l, tick now, uint32_t count)
 {
-    assert(now >= l->changed && l->count);
-    l->count_ticks[l->count - 1] += now - l->changed;
-}
-
-/* The count changes now: what was popped before is free. */
-static inline void link_change(struct link *l, tick now)
-{
-    l->pop_count &= 0u - (l->changed == now);
+    tick since = l->changed;
+    assert(now >= since);
     l->changed = now;
+    if (count) l->count_ticks[count - 1] += now - since;
+    return since == now ? l->pop_count : 0;
 }
 
 /* Accounts the time since the last change. */
 static inline void link_close_stats(struct link *l, tick now)
 {
-    if (l->count) link_spend(l, now);
-    link_change(l, now);
+    l->pop_count = link_change(l, now, l->count);
 }
 
 /* The slot of the i-th behind the oldest. */
 static inline struct link_slot *link_slot_at(const struct link *l, uint32_t i)
 {
-    return &l->slots[(l->next + i) & (0xffffu >> l->slot_drop)];
+    return &l->slots[(l->next + i) & l->slot_mask];
 }
 
+/* Here and in link_pop what is needed twice is read once: stores through pointers would have it read again. */
 static inline void link_push(struct link *l, tick now, uint32_t value)
 {
     assert(link_occupied(l, now) < l->capacity); /* invariant 3 */
-    tick ready = now + l->latency;
-    if (l->count) {
-        link_spend(l, now);
-        *link_slot_at(l, l->count - 1) = (struct link_slot){.ready = ready, .value = value};
+    const tick ready = now + l->latency;
+    const uint32_t count = l->count;
+    tick *wake = l->consumer_wake;
+    uint8_t *note = l->consumer_note;
+    l->pop_count = link_change(l, now, count);
+    l->count = count + 1;
+    if (count) {
+        *link_slot_at(l, count - 1) = (struct link_slot){.ready = ready, .value = value};
     } else {
         l->head_ready = ready;
         l->head_value = value;
     }
-    link_change(l, now);
-    l->count++;
-    if (l->consumer_note) *l->consumer_note = 1;
-    if (l->consumer_wake) wake_at(l->consumer_wake, ready);
+    if (note) *note = 1;
+    if (wake) wake_at(wake, ready);
 }
 
 /* The head, if it can be seen at now. */
@@ -156,12 +156,13 @@ static inline bool link_peek(const struct link *l, tick now, uint32_t *value)
 static inline uint32_t link_pop(struct link *l, tick now)
 {
     assert(l->count && l->head_ready <= now); /* invariant 1 */
-    uint32_t value = l->head_value;
-    link_spend(l, now);
-    link_change(l, now);
-    l->pop_count++;
+    const uint32_t value = l->head_value, left = l->count - 1;
+    const uint16_t pops = link_change(l, now, left + 1);
+    assert(pops < UINT16_MAX);
+    l->pop_count = pops + 1;
     l->pops++;
-    if (--l->count) {
+    l->count = left;
+    if (left) {
         const struct link_slot *first = link_slot_at(l, 0);
         l->head_ready = first->ready;
         l->head_value = first->value;
