@@ -54,7 +54,9 @@ struct addrmap {
     _Alignas(HOST_LINE) uint64_t base; /* this, channels, slices and hash: as in params */
     uint64_t per_channel;              /* (2^64 - 1) / channels */
     uint64_t below_sub;                /* mask of the bits of rest below those of sub, where */
-    bool is_one_piece;                 /* these are neighbours */
+    bool is_one_piece;                 /* these are neighbours, or there are none */
+    bool is_whole;                     /* channels are a power of two */
+    uint8_t channel_bits;              /* its logarithm */
     uint8_t sub_at;                    /* the lowest of them */
     uint8_t interleave;                /* bit at which the channel number is taken out */
     uint8_t slice_bits, total_bits;    /* log2 of slices, of channels * slices, where they are whole */
@@ -218,6 +220,8 @@ static void map_find_local(struct addrmap *m)
         if (!(taken >> bit & 1) && !field_add(&m->local, bit))
             UNREACHABLE("slice bits are in too many pieces");
     m->is_one_piece = m->sub.count <= 1;
+    m->is_whole = is_pow2_u64(m->channels);
+    m->channel_bits = (uint8_t)map_log2(m->channels);
     m->sub_at = m->sub.count ? m->sub.pieces[0].from : 0; /* no bits: they may be anywhere */
     m->below_sub = (1ull << m->sub_at) - 1;
 }
@@ -257,9 +261,13 @@ static uint32_t map_ipoly(uint64_t v, uint32_t degree)
 
 __extension__ typedef unsigned __int128 map_wide;
 
-/* v / channels by a multiplication, which is at most one short. */
+/* v / channels: by a shift, or by a multiplication, which is at most one short. */
 static inline uint64_t map_divide(const struct addrmap *m, uint64_t v, uint32_t *remainder)
 {
+    if (m->is_whole) {
+        *remainder = (uint32_t)v & (m->channels - 1);
+        return v >> m->channel_bits;
+    }
     uint64_t channels = m->channels, q = (uint64_t)((map_wide)v * m->per_channel >> 64);
     uint64_t rest = v - q * channels;
     if (rest >= channels) {
@@ -297,6 +305,8 @@ static inline uint64_t map_rest(const struct addrmap *m, uint64_t addr, uint32_t
 /* Parts what map_rest gave into the slice within the channel and the address within the slice, which it returns. */
 static inline uint64_t map_split(const struct addrmap *m, uint64_t rest, uint32_t *sub)
 {
+    *sub = 0;
+    if (!m->slice_bits) return rest;
     if (LIKELY(m->is_one_piece)) {
         *sub = (uint32_t)(rest >> m->sub_at) & (m->slices - 1);
         return (rest & m->below_sub) | (rest >> m->slice_bits & ~m->below_sub);

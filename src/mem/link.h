@@ -76,7 +76,7 @@ static inline void link_tell_producer(struct link *l, tick now)
 /* What the producer counts as occupied: places emptied in this very tick are not free yet (invariant 2). */
 static inline uint32_t link_occupied(const struct link *l, tick now)
 {
-    return l->count + (l->changed == now ? l->pop_count : 0u);
+    return l->count + (l->changed == now ? l->pop_count : 0);
 }
 
 /* Would n more be too many? */
@@ -101,21 +101,25 @@ static inline bool link_can_push(struct link *l, tick now)
     return true;
 }
 
-/* The number of values changes now, from `count`: accounts the time since the last change, if something was in the link; what was popped before
- * is free. Returns the pops of this tick so far. */
-static inline uint16_t link_change(struct link *l, tick now, uint32_t count)
+/* So many values were in the link from `since` until now. */
+static inline void link_spend(struct link *l, uint32_t count, tick since, tick now)
 {
-    tick since = l->changed;
-    assert(now >= since);
-    l->changed = now;
-    if (count) l->count_ticks[count - 1] += now - since;
+    assert(now >= since && count);
+    l->count_ticks[count - 1] += now - since;
+}
+
+/* Pops of this tick so far, when the last change was at `since`: what was popped before is free. */
+static inline uint32_t link_pops_at(const struct link *l, tick since, tick now)
+{
     return since == now ? l->pop_count : 0;
 }
 
 /* Accounts the time since the last change. */
 static inline void link_close_stats(struct link *l, tick now)
 {
-    l->pop_count = link_change(l, now, l->count);
+    if (l->count) link_spend(l, l->count, l->changed, now);
+    l->pop_count = (uint16_t)link_pops_at(l, l->changed, now);
+    l->changed = now;
 }
 
 /* The slot of the i-th behind the oldest. */
@@ -128,13 +132,15 @@ static inline struct link_slot *link_slot_at(const struct link *l, uint32_t i)
 static inline void link_push(struct link *l, tick now, uint32_t value)
 {
     assert(link_occupied(l, now) < l->capacity); /* invariant 3 */
-    const tick ready = now + l->latency;
+    const tick ready = now + l->latency, since = l->changed;
     const uint32_t count = l->count;
     tick *wake = l->consumer_wake;
     uint8_t *note = l->consumer_note;
-    l->pop_count = link_change(l, now, count);
+    l->pop_count = (uint16_t)link_pops_at(l, since, now);
+    l->changed = now;
     l->count = count + 1;
     if (count) {
+        link_spend(l, count, since, now);
         *link_slot_at(l, count - 1) = (struct link_slot){.ready = ready, .value = value};
     } else {
         l->head_ready = ready;
@@ -157,10 +163,12 @@ static inline uint32_t link_pop(struct link *l, tick now)
 {
     assert(l->count && l->head_ready <= now); /* invariant 1 */
     const uint32_t value = l->head_value, left = l->count - 1;
-    const uint16_t pops = link_change(l, now, left + 1);
-    assert(pops < UINT16_MAX);
-    l->pop_count = pops + 1;
+    const tick since = l->changed;
+    assert(link_pops_at(l, since, now) < UINT16_MAX);
+    l->pop_count = (uint16_t)(link_pops_at(l, since, now) + 1);
+    l->changed = now;
     l->pops++;
+    link_spend(l, left + 1, since, now);
     l->count = left;
     if (left) {
         const struct link_slot *first = link_slot_at(l, 0);
