@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 enum {
-    NEW_PER_SM = 16,   /* requests that an SM makes in a step, at most */
+    NEW_PER_SM = SM_REQUESTS_MAX,
     NEW_PER_SLICE = 16 /* the same for an L2 slice */
 };
 
@@ -20,6 +20,7 @@ struct order {
     tick dram_first;       /* DRAM edges before now whose turn it is begin here */
     bool is_l2, is_dram;   /* now is an edge of theirs that has its turn */
     uint64_t *sms, *parts; /* masks of those whose time has come */
+    struct sm_window window;
 };
 
 /* What comes of the turns of one word of units, SMs or partitions. */
@@ -58,6 +59,7 @@ struct units {
     bool is_together;     /* the members do their own parts; else the caller does all */
     bool is_talkative;    /* SMs wake each other within a cycle (a mechanism with a state that all share) */
     tick dram_first;      /* the first DRAM edge that has not had its turn */
+    tick window_end;      /* of the window that SMs are in */
     struct member *alone; /* the caller, who does all */
     struct crew *crew;    /* NULL: nobody else */
     struct order order;

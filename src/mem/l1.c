@@ -234,6 +234,8 @@ static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, const struc
 }
 
 bool l1_is_full(const struct l1 *c) { return !l1_has_mshr(c); }
+bool l1_may_move(const struct l1 *c) { return c->to_send || c->from_xbar->count; }
+bool l1_awaits_reply(const struct l1 *c) { return c->requests_out || c->others_out; }
 tick l1_reply_at(const struct l1 *c) { return l1_reply_time(c); }
 
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
