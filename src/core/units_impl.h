@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 enum {
-    NEW_PER_SM = 16,   /* requests that an SM makes in a step, at most */
+    NEW_PER_SM = SM_REQUESTS_MAX,
     NEW_PER_SLICE = 16 /* the same for an L2 slice */
 };
 
@@ -25,6 +25,7 @@ struct order {
     uint64_t *sms,
         *parts; /* masks of those whose time has come: first_sms, first_parts, or more words than one */
     uint64_t first_sms, first_parts;
+    struct sm_window window;
 };
 static_assert(sizeof(struct order) + sizeof(uint64_t) <= UNITS_LINE,
               "an order and the number of its round are one line");
@@ -79,6 +80,7 @@ struct units {
     bool is_talkative; /* SMs wake each other within a cycle (a mechanism with a state that all share) */
     bool is_crowded;   /* enough SMs awake to call the others */
     tick dram_first;   /* the first DRAM edge that has not had its turn */
+    tick window_end;   /* of the window that SMs are in (core/ahead.c) */
     uint32_t crowd;    /* average number of SMs awake, times CROWD_SCALE */
     struct pace pace;  /* does it pay? */
 };

@@ -1,7 +1,10 @@
 /* units_step.c: the units of a step: who has something to do, and what comes of it. units_crew.c says on which thread. */
 #include "core/units_impl.h"
 
-enum { FEW_EDGES = 4 }; /* counting them is cheaper than a division */
+enum {
+    FEW_EDGES = 4,   /* counting them is cheaper than a division */
+    AHEAD_CYCLES = 8 /* of a window in which SMs run on by themselves */
+};
 
 /* ---- when ---- */
 
@@ -105,6 +108,7 @@ static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick no
 {
     struct unit *x = &u->sms[i];
     sm_cycle(x->sm, now);
+    if (u->order->window.end > now) sm_run_ahead(x->sm, &u->order->window, u->gpu->xbar);
     report(&u->order->sm_ruler, turns, x, i, x->wake, NEW_PER_SM);
 }
 
@@ -209,11 +213,27 @@ static void order_parts(struct units *u, struct order *o)
     o->part_ruler.horizon = u->part_wakes.ruler.horizon;
 }
 
+/* How far SMs may run on: not to where the dispatcher or a sample looks at them. Windows end together, so that threads find many SMs in a step. */
+static void order_window(struct units *u, struct sm_window *w)
+{
+    const struct timed_gpu *g = u->gpu;
+    w->end = 0;
+    if (!g->runs_ahead || u->is_talkative) return;
+    const tick span = AHEAD_CYCLES * (tick)g->clock.domains[DOMAIN_CORE].period;
+    while (u->window_end <= g->now) {
+        u->window_end += span;
+        if (u->window_end <= g->now) u->window_end = g->now - g->now % span + span;
+    }
+    w->end = MIN(u->window_end, MIN(g->dispatch.wake, g->next_sample));
+    w->edge = loop_edge_after(g, DOMAIN_XBAR);
+}
+
 static void order_sms(struct units *u, struct order *o)
 {
     wakes_due(&u->sm_wakes, o->now, o->sms);
     if (UNLIKELY(o->no_skip)) wakes_due_all(&u->sm_wakes, u->sm_wakes.ruler.horizon, o->sms);
     o->sm_ruler.horizon = u->sm_wakes.ruler.horizon;
+    order_window(u, &o->window);
 }
 
 static void give_order(struct units *u)
@@ -238,10 +258,12 @@ static void commit_sm(struct units *u, uint32_t i)
 {
     struct timed_gpu *g = u->gpu;
     struct unit *x = &u->sms[i];
-    bool ok = emu_log_is_empty(u->logs[i]) || emu_log_apply(u->logs[i]);
-    g->has_fault |= !ok || sm_faulted(x->sm);
-    sm_end_ctas(x->sm);
-    x->news = 0;
+    if (!sm_awaits_step(x->sm)) {
+        bool ok = emu_log_is_empty(u->logs[i]) || emu_log_apply(u->logs[i]);
+        g->has_fault |= !ok || sm_faulted(x->sm);
+        sm_end_ctas(x->sm);
+        x->news = 0;
+    }
     req_part_balance(&x->pool, &g->pool, NEW_PER_SM);
     wake_at(xbar_wake(g->xbar), x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
