@@ -220,6 +220,45 @@ static void a_collector_waits_for_its_bank_and_writebacks_go_first(void **state)
     }
 }
 
+/* Put into the latch as long as there is room, until nothing moves; returns how many went in. */
+static uint32_t collector_stuff(struct collector *c, enum sm_class cls, uint64_t *cycle)
+{
+    uint32_t count = 0;
+    bool moved = true;
+    for (uint32_t quiet = 0; moved || quiet < 2; quiet = moved ? 0 : quiet + 1) {
+        while (c->room >> cls & 1) collector_put(c, cls, count++);
+        moved = collector_cycle(c, ++*cycle, two_reads_of, NULL);
+    }
+    return count;
+}
+
+/* Takes `count` of a class, each of which is there once; something moves in every cycle that one is waited for. */
+static void collector_empty(struct collector *c, enum sm_class cls, uint32_t count, uint64_t *cycle)
+{
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        while (!c->out[cls].count) assert_true(collector_cycle(c, ++*cycle, two_reads_of, NULL));
+        seen |= 1ull << collector_take(c, cls);
+    }
+    assert_true(count < 64 && seen == (1ull << count) - 1);
+}
+
+static void a_class_that_is_stuck_goes_on_when_one_is_taken_and_holds_up_no_other(void **state)
+{
+    (void)state;
+    struct sm_params params = fermi();
+    struct collector c;
+    collector_init(&c, &params);
+    uint64_t cycle = 0;
+    uint32_t stuck = collector_stuff(&c, CLASS_MEM, &cycle), others = collector_stuff(&c, CLASS_SP, &cycle);
+    assert_int_equal(c.work, stuck + others);
+    assert_true(c.is_stuck && stuck > 2 * params.mem_width && others > 2 * params.sp_units);
+    collector_empty(&c, CLASS_SP, others, &cycle);
+    assert_int_equal(c.work, stuck);
+    collector_empty(&c, CLASS_MEM, stuck, &cycle);
+    assert_int_equal(c.work, 0);
+}
+
 static void a_class_without_collectors_uses_the_common_ones_or_gets_one(void **state)
 {
     (void)state;
@@ -313,6 +352,7 @@ int main(void)
         cmocka_unit_test(narrow_lanes_take_a_warp_in_several_passes),
         cmocka_unit_test(the_calendar_finds_what_is_next_from_any_cycle),
         cmocka_unit_test(a_collector_waits_for_its_bank_and_writebacks_go_first),
+        cmocka_unit_test(a_class_that_is_stuck_goes_on_when_one_is_taken_and_holds_up_no_other),
         cmocka_unit_test(a_class_without_collectors_uses_the_common_ones_or_gets_one),
         cmocka_unit_test(all_collectors_that_are_asked_for_are_there_or_the_machine_is_refused),
         cmocka_unit_test(banks_are_powers_of_two),

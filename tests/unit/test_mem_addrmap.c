@@ -160,6 +160,49 @@ static void no_two_lines_share_a_place_whatever_the_hash(void **state)
     }
 }
 
+/* Without the slice's bits, which are bits 8, 13 and 14 of rest in this order: bit by bit. */
+static uint64_t without_slice(uint64_t rest, uint32_t slices, uint32_t *sub)
+{
+    static const uint32_t bits[] = {8, 13, 14};
+    uint64_t taken = 0, out = 0;
+    *sub = 0;
+    for (uint32_t i = 0; 1u << i < slices; i++) {
+        taken |= 1ull << bits[i];
+        *sub |= (uint32_t)(rest >> bits[i] & 1) << i;
+    }
+    for (uint32_t bit = 0, to = 0; bit < 64; bit++)
+        if (!(taken >> bit & 1)) out |= (rest >> bit & 1) << to++;
+    return out;
+}
+
+static void routes_and_places_agree_with_the_map_bit_by_bit(void **state)
+{
+    static const uint32_t channels[] = {1, 5, 6, 8, 10};
+    struct rng rng = {7};
+    for (uint32_t i = 0; i < 20 * ARRAY_LEN(channels); i++) {
+        struct addrmap_params p = defaults();
+        p.channels = channels[i % ARRAY_LEN(channels)];
+        p.slices = 1u << i / ARRAY_LEN(channels) % 4;
+        struct addrmap *m = make(&p);
+        for (uint32_t n = 0; n < 50; n++) {
+            uint64_t offset = rng_u64(&rng) >> (n % 40 + 20), block = offset >> 8;
+            uint32_t sub, channel = (uint32_t)(block % p.channels);
+            uint64_t local = without_slice(block / p.channels << 8 | (offset & 255), p.slices, &sub),
+                     addr = p.base + offset;
+            uint16_t slice, to_channel;
+            assert_int_equal(addrmap_route(m, addr, &slice, &to_channel), local);
+            assert_int_equal(slice, channel * p.slices + sub);
+            assert_int_equal(to_channel, channel);
+            assert_int_equal(addrmap_slice_addr(m, addr), local);
+            struct addr_place at = addrmap_place(m, addr);
+            assert_int_equal(at.slice_addr, local);
+            assert_int_equal(at.slice, slice);
+            assert_int_equal(at.channel, channel);
+        }
+        addrmap_destroy(m);
+    }
+}
+
 /* A stride of channels * slices * 2^k blocks that hits one slice without a hash is spread by each of them. */
 static void hashes_spread_a_stride_that_hits_one_slice(void **state)
 {
@@ -217,6 +260,7 @@ int main(void)
         cmocka_unit_test(bank_bit_below_the_interleave),
         cmocka_unit_test(addresses_below_the_base_have_a_place),
         cmocka_unit_test(no_two_lines_share_a_place_whatever_the_hash),
+        cmocka_unit_test(routes_and_places_agree_with_the_map_bit_by_bit),
         cmocka_unit_test(hashes_spread_a_stride_that_hits_one_slice),
         cmocka_unit_test(wrong_masks_are_diagnosed),
     };
