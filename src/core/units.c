@@ -178,6 +178,7 @@ static void join_xbar(struct link *to, struct link *from, tick *unit, tick *xbar
 void units_join_sm(struct units *u, uint32_t sm, struct link *to, struct link *from)
 {
     struct unit *x = &u->sms[sm];
+    u->xbar = u->gpu->xbar;
     x->sm = u->gpu->sms[sm];
     join_xbar(to, from, &x->wake, &x->xbar_wake, u->sm_notes, sm);
     from->consumer_wake =

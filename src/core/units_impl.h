@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 enum {
-    NEW_PER_SM = 16,   /* requests that an SM makes in a step, at most */
+    NEW_PER_SM = SM_REQUESTS_MAX,
     NEW_PER_SLICE = 16 /* the same for an L2 slice */
 };
 
@@ -25,6 +25,7 @@ struct order {
     uint64_t *sms,
         *parts; /* masks of those whose time has come: first_sms, first_parts, or more words than one */
     uint64_t first_sms, first_parts;
+    struct sm_window window;
 };
 static_assert(sizeof(struct order) + sizeof(uint64_t) <= UNITS_LINE,
               "an order and the number of its round are one line");
@@ -69,6 +70,7 @@ struct units {
     uint32_t part_low;              /* requests that a partition makes in a step, at most */
     struct clock_domain dram_clock;
     struct order *order;
+    struct xbar *xbar;      /* there with the first unit that is joined */
     struct times times;     /* of who is alone */
     struct member *members; /* of the crew, the caller is the first */
     uint32_t member_count;
@@ -84,6 +86,7 @@ struct units {
     bool is_talkative; /* SMs wake each other within a cycle (a mechanism with a state that all share) */
     bool is_crowded;   /* enough SMs awake to call the others */
     tick dram_first;   /* the first DRAM edge that has not had its turn */
+    tick window_end;   /* of the window that SMs are in (core/ahead.c) */
     uint32_t crowd;    /* average number of SMs awake, times CROWD_SCALE */
     struct pace pace;  /* does it pay? */
 };

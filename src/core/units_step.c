@@ -2,8 +2,9 @@
 #include "core/units_impl.h"
 
 enum {
-    FEW_EDGES = 4, /* counting them is cheaper than a division */
-    FEW_NOTES = 2  /* words of them: reading is as quick as asking whether there is one; more fill a line */
+    FEW_EDGES = 4,   /* counting them is cheaper than a division */
+    FEW_NOTES = 2,   /* words of them: reading is as quick as asking whether there is one; more fill a line */
+    AHEAD_CYCLES = 8 /* of a window in which SMs run on by themselves */
 };
 
 /* ---- when ---- */
@@ -110,6 +111,7 @@ static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick no
 {
     struct unit *x = &u->sms[i];
     sm_cycle(x->sm, now);
+    if (u->order->window.end > now) sm_run_ahead(x->sm, &u->order->window, u->xbar);
     report(u->order->sm_horizon, turns, x, i, x->wake, NEW_PER_SM);
 }
 
@@ -226,11 +228,27 @@ static void order_parts(struct units *u, struct order *o)
     o->part_horizon = u->part_wakes.ruler.horizon;
 }
 
+/* How far SMs may run on: not to where the dispatcher or a sample looks at them. Windows end together, so that threads find many SMs in a step. */
+static void order_window(struct units *u, struct sm_window *w)
+{
+    const struct timed_gpu *g = u->gpu;
+    w->end = 0;
+    if (!g->runs_ahead || u->is_talkative) return;
+    const tick span = AHEAD_CYCLES * (tick)g->clock.domains[DOMAIN_CORE].period;
+    while (u->window_end <= g->now) {
+        u->window_end += span;
+        if (u->window_end <= g->now) u->window_end = g->now - g->now % span + span;
+    }
+    w->end = MIN(u->window_end, MIN(g->dispatch.wake, g->next_sample));
+    w->edge = loop_edge_after(g, DOMAIN_XBAR);
+}
+
 static void order_sms(struct units *u, struct order *o)
 {
     wakes_due(&u->sm_wakes, o->now, o->sms);
     if (UNLIKELY(o->no_skip)) wakes_due_all(&u->sm_wakes, u->sm_wakes.ruler.horizon, o->sms);
     o->sm_horizon = u->sm_wakes.ruler.horizon;
+    order_window(u, &o->window);
 }
 
 static void give_order(struct units *u)
@@ -255,10 +273,12 @@ static void commit_sm(struct units *u, uint32_t i)
 {
     struct timed_gpu *g = u->gpu;
     struct unit *x = &u->sms[i];
-    bool ok = emu_log_is_empty(u->logs[i]) || emu_log_apply(u->logs[i]);
-    g->has_fault |= !ok || sm_faulted(x->sm);
-    sm_end_ctas(x->sm);
-    x->news = 0;
+    if (!sm_awaits_step(x->sm)) {
+        bool ok = emu_log_is_empty(u->logs[i]) || emu_log_apply(u->logs[i]);
+        g->has_fault |= !ok || sm_faulted(x->sm);
+        sm_end_ctas(x->sm);
+        x->news = 0;
+    }
     req_part_balance(&x->pool, &g->pool, NEW_PER_SM);
     wake_at(xbar_wake(g->xbar), x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
@@ -274,7 +294,7 @@ static void commit_part(struct units *u, uint32_t i)
     x->atomic_count = 0;
     x->news = 0;
     req_part_balance(&x->pool, &u->gpu->pool, NEW_PER_SLICE * u->per_part);
-    wake_at(xbar_wake(u->gpu->xbar), x->xbar_wake);
+    wake_at(xbar_wake(u->xbar), x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
 }
 
@@ -306,7 +326,7 @@ static void commit(struct units *u)
 static inline void take_turns(struct units *u, struct wakes *w, uint64_t *news, uint32_t k,
                               const struct turns *t)
 {
-    wake_at(xbar_wake(u->gpu->xbar), t->xbar_wake);
+    wake_at(xbar_wake(u->xbar), t->xbar_wake);
     wakes_take(w, k, &t->wakes);
     news[k] |= t->news;
     u->has_news |= t->news != 0;
