@@ -22,6 +22,7 @@ struct order {
     tick sm_horizon, part_horizon; /* the edges that come next (core/wakes.h) */
     bool is_l2, is_dram;           /* now is an edge of theirs that has its turn */
     bool no_skip;
+    bool has_sms, has_parts; /* there may be some whose time has come; else the masks are empty */
     uint64_t *sms,
         *parts; /* masks of those whose time has come: first_sms, first_parts, or more words than one */
     uint64_t first_sms, first_parts;

@@ -222,10 +222,10 @@ static void order_edges(struct units *u, struct order *o)
 static void order_parts(struct units *u, struct order *o)
 {
     order_edges(u, o);
-    if (LIKELY(o->is_l2)) wakes_due(&u->part_wakes, o->now, o->parts);
-    if (UNLIKELY(o->no_skip || !o->is_l2))
-        wakes_due_all(&u->part_wakes, loop_edge_after(u->gpu, DOMAIN_L2), o->parts);
-    o->part_horizon = u->part_wakes.ruler.horizon;
+    if (LIKELY(o->is_l2)) o->has_parts = wakes_due(&u->part_wakes, o->now, o->parts);
+    if (LIKELY(o->is_l2 && !o->no_skip)) return;
+    wakes_due_all(&u->part_wakes, loop_edge_after(u->gpu, DOMAIN_L2), o->parts);
+    o->has_parts = true;
 }
 
 /* How far SMs may run on: not to where the dispatcher or a sample looks at them. Windows end together, so that threads find many SMs in a step. */
@@ -245,26 +245,34 @@ static void order_window(struct units *u, struct sm_window *w)
 
 static void order_sms(struct units *u, struct order *o)
 {
-    wakes_due(&u->sm_wakes, o->now, o->sms);
-    if (UNLIKELY(o->no_skip)) wakes_due_all(&u->sm_wakes, u->sm_wakes.ruler.horizon, o->sms);
+    o->has_sms = wakes_due(&u->sm_wakes, o->now, o->sms);
+    if (UNLIKELY(o->no_skip)) {
+        wakes_due_all(&u->sm_wakes, u->sm_wakes.ruler.horizon, o->sms);
+        o->has_sms = true;
+    }
     o->sm_horizon = u->sm_wakes.ruler.horizon;
     order_window(u, &o->window);
+}
+
+/* The last step's masks; not at its end, for members look at the line of the order already. */
+static void forget_order(const struct units *u, struct order *o)
+{
+    if (o->has_sms) mask_clear(o->sms, u->sm_words);
+    if (o->has_parts) mask_clear(o->parts, u->part_words);
+    o->has_sms = o->has_parts = false;
 }
 
 static void give_order(struct units *u)
 {
     const struct timed_gpu *g = u->gpu;
     struct order *o = u->order;
+    forget_order(u, o);
     o->now = g->now;
     o->is_l2 = g->edges[DOMAIN_L2] == g->now;
     if (o->is_l2 || ((g->dispatch.draining || o->no_skip) && g->edges[DOMAIN_DRAM] == g->now))
         order_parts(u, o);
-    else
-        mask_clear(o->parts, u->part_words);
-    if (g->edges[DOMAIN_CORE] == g->now)
-        order_sms(u, o);
-    else
-        mask_clear(o->sms, u->sm_words);
+    o->part_horizon = u->part_wakes.ruler.horizon;
+    if (g->edges[DOMAIN_CORE] == g->now) order_sms(u, o);
 }
 
 /* ---- its end ---- */
@@ -363,16 +371,17 @@ static void work_together(struct units *u)
 
 static void work_alone(struct units *u)
 {
-    for (uint32_t w = 0; w < u->sm_words; w++) {
-        if (!u->order->sms[w]) continue;
+    const struct order *o = u->order;
+    for (uint32_t w = 0; o->has_sms && w < u->sm_words; w++) {
+        if (!o->sms[w]) continue;
         struct turns turns = no_turns(u->times.sms);
-        work_on_sms(u, &turns, w, u->order->sms[w]);
+        work_on_sms(u, &turns, w, o->sms[w]);
         take_turns(u, &u->sm_wakes, u->sm_news, w, &turns);
     }
-    for (uint32_t w = 0; w < u->part_words; w++) {
-        if (!u->order->parts[w]) continue;
+    for (uint32_t w = 0; o->has_parts && w < u->part_words; w++) {
+        if (!o->parts[w]) continue;
         struct turns turns = no_turns(u->times.parts);
-        work_on_parts(u, &turns, w, u->order->parts[w]);
+        work_on_parts(u, &turns, w, o->parts[w]);
         take_turns(u, &u->part_wakes, u->part_news, w, &turns);
     }
 }

@@ -120,21 +120,25 @@ static inline void wakes_lower(struct wakes *w, uint32_t i, tick t)
     wakes_plan(w, i, t);
 }
 
-/* Those whose wake is not after now, an edge: they are to have their turn. The next edge is the horizon. */
-static inline void wakes_due(struct wakes *w, tick now, uint64_t *due)
+/* Those whose wake is not after now, an edge: they are to have their turn. The next edge is the horizon. False: there
+ * are none, and the mask is as it was. */
+static inline bool wakes_due(struct wakes *w, tick now, uint64_t *due)
 {
     assert(now >= w->ruler.horizon);
     if (UNLIKELY(now != w->ruler.horizon)) wakes_pass(w, now);
     if (UNLIKELY(w->far_next <= now + w->ruler.reach)) wakes_bring_near(w);
-    for (uint32_t k = 0; k < w->words; k++) {
+    const uint64_t bit = (uint64_t)1 << w->slot;
+    const bool has = w->occupied & bit;
+    for (uint32_t k = 0; has && k < w->words; k++) {
         uint64_t *slot = wakes_slot(w, k, w->slot);
         due[k] = *slot;
         w->planned[k] &= ~*slot;
         *slot = 0;
     }
-    w->occupied &= ~((uint64_t)1 << w->slot);
+    w->occupied &= ~bit;
     w->slot = (w->slot + 1) % WAKES_SLOTS;
     w->ruler.horizon += w->ruler.period;
+    return has;
 }
 
 /* Component i has had its turn and wants another at t. Which it is the host could not guess, so there is no branch. */

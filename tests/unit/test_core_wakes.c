@@ -21,8 +21,8 @@ static void the_earliest_is_found_and_sleepers_are_not(void **state)
     wakes_lower(&w, 129, 50); /* later than what it has: no change */
     wakes_lower(&w, 5, TICK_NEVER);
     assert_int_equal(wakes_least(&w), 40);
-    uint64_t due[3];
-    wakes_due(&w, 30, due);
+    uint64_t due[3] = {0};
+    assert_false(wakes_due(&w, 30, due));
     assert_true(!due[0] && !due[1] && !due[2]);
     wakes_due(&w, 40, due);
     assert_true(!due[0] && !due[1] && due[2] == 2);
@@ -137,7 +137,7 @@ static void so_it_is_for_any_times(void **state)
             for (uint32_t i = 0; i < UNITS; i++) least = MIN(least, at[i]);
             now = clock_edge(&(struct clock_domain){.period = periods[p]}, MAX(least, now));
             assert_true(wakes_least(&w) <= now); /* and then nobody is missed */
-            uint64_t due[3];
+            uint64_t due[3] = {0};
             if (step % 64 == 63) now = MAX(now, before) + 100 * (tick)periods[p]; /* overdue: all at once */
             wakes_due(&w, now, due);
             for (uint32_t i = 0; i < UNITS; i++) {
