@@ -5,9 +5,11 @@ enum {
     PACE_STEPS = 256, /* of a window: some milliseconds */
     PACE_TRIALS =
         6, /* windows, in turns: the best of three of each counts, for others may take a core for a while */
-    PACE_WINDOWS = 130, /* trials and what is kept after them */
+    PACE_KEEP_MIN = 16, /* windows in the way that is kept, before it is tried anew: after a change */
+    PACE_KEEP_MAX = 128,
     PACE_GAIN =
-        16 /* the other way has to be better by one part of this many: a change moves state between cores */
+        16, /* the other way has to be better by one part of this many: a change moves state between cores */
+    PACE_SLOW = 3 /* windows one after the other that took half as long again as the trial said: tried anew */
 };
 
 static void begin_window(struct pace *p)
@@ -20,25 +22,34 @@ static void begin_window(struct pace *p)
 
 void pace_init(struct pace *p)
 {
-    *p = (struct pace){.kept = true, .cost = {UINT64_MAX, UINT64_MAX}};
+    *p = (struct pace){.kept = true, .keep = PACE_KEEP_MIN, .cost = {UINT64_MAX, UINT64_MAX}};
     begin_window(p);
 }
 
 static void judge(struct pace *p)
 {
     const uint64_t kept = p->cost[p->kept], other = p->cost[!p->kept];
-    if (other < kept - kept / PACE_GAIN) p->kept = !p->kept;
+    if (other < kept - kept / PACE_GAIN) {
+        p->kept = !p->kept;
+        p->keep = PACE_KEEP_MIN;
+    } else if (other > kept + kept / PACE_GAIN) {
+        p->keep = MIN(2 * p->keep, (uint32_t)PACE_KEEP_MAX);
+    }
+    p->told = p->cost[p->kept];
+    p->slow = 0;
     p->cost[0] = p->cost[1] = UINT64_MAX;
 }
 
 static void end_window(struct pace *p)
 {
-    if (p->window < PACE_TRIALS) {
-        uint64_t *cost = &p->cost[p->is_together], ns = p->spent_ns * 1024 / MAX(p->work, 1u);
-        *cost = MIN(*cost, ns);
-    }
-    p->window = (p->window + 1) % PACE_WINDOWS;
+    const uint64_t ns = p->spent_ns * 1024 / MAX(p->work, 1u);
+    if (p->window < PACE_TRIALS)
+        p->cost[p->is_together] = MIN(p->cost[p->is_together], ns);
+    else
+        p->slow = ns > p->told + p->told / 2 ? p->slow + 1 : 0;
+    p->window++;
     if (p->window == PACE_TRIALS) judge(p);
+    if (p->window >= PACE_TRIALS + p->keep || p->slow >= PACE_SLOW) p->window = p->slow = 0;
     begin_window(p);
 }
 

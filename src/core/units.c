@@ -37,8 +37,7 @@ static struct unit *make_units(const struct req_pool *pool, uint32_t count)
 
 static struct order *order_init(const struct units *u, struct order *o)
 {
-    *o = (struct order){
-        .sm_ruler = u->sm_wakes.ruler, .part_ruler = u->part_wakes.ruler, .no_skip = u->gpu->no_skip};
+    *o = (struct order){.no_skip = u->gpu->no_skip};
     o->sms = u->sm_words > 1 ? make_mask(u->sm_count) : &o->first_sms;
     o->parts = u->part_words > 1 ? make_mask(u->part_count) : &o->first_parts;
     return o;
@@ -50,6 +49,18 @@ static void order_clear(const struct units *u, struct order *o)
     if (u->part_words > 1) free(o->parts);
 }
 
+static struct times make_times(const struct units *u)
+{
+    return (struct times){.sms = zalloc_apart(sizeof(tick) * u->sm_count),
+                          .parts = zalloc_apart(sizeof(tick) * u->part_count)};
+}
+
+static void free_times(struct times t)
+{
+    free(t.sms);
+    free(t.parts);
+}
+
 /* Member i of those that share the units. */
 static void member_init(const struct units *u, struct member *m, uint32_t i)
 {
@@ -59,6 +70,7 @@ static void member_init(const struct units *u, struct member *m, uint32_t i)
     *m = (struct member){.own_sms = own,
                          .own_parts = own + u->sm_words,
                          .report = crew_report(u->crew, i),
+                         .times = make_times(u),
                          .open = zalloc_apart(sizeof *m->open * u->part_words)};
 }
 
@@ -67,6 +79,7 @@ static void free_members(struct member *list, uint32_t count)
     for (uint32_t i = 0; list && i < count; i++) {
         free((void *)list[i].own_sms);
         free((void *)list[i].open);
+        free_times(list[i].times);
     }
     free(list);
 }
@@ -102,6 +115,7 @@ struct units *units_create(struct timed_gpu *g)
     u->part_news = make_mask(u->part_count);
     u->dram_first = u->dram_clock.period;
     u->order = order_init(u, zalloc_apart(sizeof *u->order));
+    u->times = make_times(u);
     return u;
 }
 
@@ -112,6 +126,7 @@ void units_destroy(struct units *u)
     if (!u->crew) free(u->order);
     crew_destroy(u->crew);
     free_members(u->members, u->member_count);
+    free_times(u->times);
     for (uint32_t i = 0; i < u->sm_count; i++) emu_log_destroy(u->logs[i]);
     for (uint32_t i = 0; i < u->part_count; i++) free(u->parts[i].atomics);
     wakes_free(&u->sm_wakes);
@@ -163,6 +178,7 @@ static void join_xbar(struct link *to, struct link *from, tick *unit, tick *xbar
 void units_join_sm(struct units *u, uint32_t sm, struct link *to, struct link *from)
 {
     struct unit *x = &u->sms[sm];
+    u->xbar = u->gpu->xbar;
     x->sm = u->gpu->sms[sm];
     join_xbar(to, from, &x->wake, &x->xbar_wake, u->sm_notes, sm);
     from->consumer_wake =

@@ -18,10 +18,11 @@ enum {
  * up to 64 SMs and partitions in one line. */
 struct order {
     tick now;
-    tick dram_first;                         /* DRAM edges before now whose turn it is begin here */
-    struct wakes_ruler sm_ruler, part_ruler; /* by which they say when they want their next turn */
-    bool is_l2, is_dram;                     /* now is an edge of theirs that has its turn */
+    tick dram_first;               /* DRAM edges before now whose turn it is begin here */
+    tick sm_horizon, part_horizon; /* the edges that come next (core/wakes.h) */
+    bool is_l2, is_dram;           /* now is an edge of theirs that has its turn */
     bool no_skip;
+    bool has_sms, has_parts; /* there may be some whose time has come; else the masks are empty */
     uint64_t *sms,
         *parts; /* masks of those whose time has come: first_sms, first_parts, or more words than one */
     uint64_t first_sms, first_parts;
@@ -35,17 +36,21 @@ struct turns {
     tick xbar_wake; /* the least of theirs */
     uint64_t news;  /* mask of those that left something for the end of the step */
     struct wakes_news wakes;
-    char rest[UNITS_LINE - 96];
 };
-static_assert(sizeof(struct turns) == UNITS_LINE, "reports of SMs and partitions lie apart");
+
+/* Where the units of a thread write when they want their next turn. */
+struct times {
+    tick *sms, *parts;
+};
 
 /* A thread's share of the units. */
 struct member {
     _Alignas(UNITS_LINE) const uint64_t *own_sms; /* mask */
     const uint64_t *own_parts;
-    struct turns *report; /* what it tells the caller: [word] of SMs, then of partitions */
-    _Atomic uint64_t *
-        open; /* mask of its partitions of this step whose turn nobody has begun: on a line that others seldom look at */
+    struct turns *report;   /* what it tells the caller: [word] of SMs, then of partitions */
+    struct times times;     /* on lines of its own */
+    _Atomic uint64_t *open; /* mask of its partitions of this step whose turn nobody has begun: on a line that
+                               others seldom look at */
 };
 
 /* A slice in its partition: those of a partition begin at a line of the host's cache. Its links lower this wake, not the slice's own, which
@@ -66,6 +71,8 @@ struct units {
     uint32_t part_low;              /* requests that a partition makes in a step, at most */
     struct clock_domain dram_clock;
     struct order *order;
+    struct xbar *xbar;      /* there with the first unit that is joined */
+    struct times times;     /* of who is alone */
     struct member *members; /* of the crew, the caller is the first */
     uint32_t member_count;
     struct crew *crew; /* NULL: nobody else */

@@ -3,6 +3,7 @@
 
 enum {
     FEW_EDGES = 4,   /* counting them is cheaper than a division */
+    FEW_NOTES = 2,   /* words of them: reading is as quick as asking whether there is one; more fill a line */
     AHEAD_CYCLES = 8 /* of a window in which SMs run on by themselves */
 };
 
@@ -55,6 +56,9 @@ static void hear_all(struct units *u)
 static uint64_t take_notes(uint64_t *notes, uint32_t words)
 {
     uint64_t mask = 0;
+    if (words > FEW_NOTES &&
+        !(notes[0] | notes[1] | notes[2] | notes[3] | notes[4] | notes[5] | notes[6] | notes[7]))
+        return 0; /* what idle SMs cost */
     for (uint32_t w = 0; w < words; w++) {
         mask |= notes[w] * 0x0102040810204080 >> 56 << 8 * w; /* byte i becomes bit i */
         notes[w] = 0;
@@ -95,10 +99,9 @@ void units_tell_sm(struct timed_gpu *g, uint32_t sm)
 static bool is_unbalanced(const struct unit *x, uint32_t low) { return x->pool.spare - low > 7 * low; }
 
 /* Unit i has had its turn, and wants the next one at t. */
-static void report(const struct wakes_ruler *ruler, struct turns *turns, struct unit *x, uint32_t i, tick t,
-                   uint32_t low)
+static void report(tick horizon, struct turns *turns, struct unit *x, uint32_t i, tick t, uint32_t low)
 {
-    wakes_tell(ruler, &turns->wakes, i, t);
+    wakes_tell(horizon, &turns->wakes, i, t);
     turns->xbar_wake = MIN(turns->xbar_wake, x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
     if (UNLIKELY(x->news || is_unbalanced(x, low))) turns->news |= (uint64_t)1 << (i % 64);
@@ -108,8 +111,8 @@ static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick no
 {
     struct unit *x = &u->sms[i];
     sm_cycle(x->sm, now);
-    if (u->order->window.end > now) sm_run_ahead(x->sm, &u->order->window, u->gpu->xbar);
-    report(&u->order->sm_ruler, turns, x, i, x->wake, NEW_PER_SM);
+    if (u->order->window.end > now) sm_run_ahead(x->sm, &u->order->window, u->xbar);
+    report(u->order->sm_horizon, turns, x, i, x->wake, NEW_PER_SM);
 }
 
 static void tick_channel(struct unit *x, tick now)
@@ -130,11 +133,12 @@ static void run_channel(const struct units *u, struct unit *x, tick first, tick 
     }
 }
 
-/* When they want to run again. */
+/* The slices of a partition; when they want to run again. */
 static tick tick_slices(const struct units *u, uint32_t part, tick now)
 {
-    struct slice_turn *turn = &u->turns[part * u->turn_stride], *end = turn + u->per_part;
+    struct slice_turn *turn = &u->turns[part * u->turn_stride];
     tick least = TICK_NEVER;
+    uint32_t left = u->per_part;
     do {
         if (turn->wake <= now || u->order->no_skip) {
             turn->wake = TICK_NEVER;
@@ -143,25 +147,23 @@ static tick tick_slices(const struct units *u, uint32_t part, tick now)
             wake_at(&turn->wake, *l2_wake(turn->slice));
         }
         wake_at(&least, turn->wake);
-    } while (++turn < end);
+        turn++;
+    } while (--left);
     return least;
 }
 
-static void work_on_part(struct units *u, struct turns *turns, uint32_t i)
+/* A step that is an edge of the channel, or of no slice. When the slices want to run again. */
+COLD static tick tick_edge(struct units *u, uint32_t part)
 {
     const struct order *o = u->order;
-    struct unit *x = &u->parts[i];
-    if (x->wake < o->now) run_channel(u, x, o->dram_first, o->now);
-    tick slices = o->is_l2 ? tick_slices(u, i, o->now) : TICK_NEVER;
-    if (UNLIKELY(o->is_dram) && (x->wake <= o->now || o->no_skip)) tick_channel(x, o->now);
-    if (UNLIKELY(o->is_dram || !o->is_l2)) slices = slices_wake(u, i);
-    report(&o->part_ruler, turns, x, i, MIN(slices, x->wake), u->part_low);
+    struct unit *x = &u->parts[part];
+    if (o->is_dram && (x->wake <= o->now || o->no_skip)) tick_channel(x, o->now);
+    return slices_wake(u, part);
 }
 
-static void begin_turns(struct turns *t)
+static struct turns no_turns(tick *at)
 {
-    t->xbar_wake = TICK_NEVER;
-    t->news = t->wakes.soon = t->wakes.later = 0;
+    return (struct turns){.xbar_wake = TICK_NEVER, .wakes = {.at = at}};
 }
 
 /* SMs of word w. */
@@ -171,22 +173,35 @@ static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, uint64
     for (; mask; mask &= mask - 1) work_on_sm(u, turns, w * 64 + (uint32_t)__builtin_ctzll(mask), now);
 }
 
+/* Partitions of word w: DRAM edges since the last step, then the slices. */
+static void work_on_parts(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
+{
+    const struct order *o = u->order;
+    const bool is_plain = o->is_l2 && !o->is_dram;
+    for (; mask; mask &= mask - 1) {
+        const uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(mask);
+        struct unit *x = &u->parts[i];
+        if (x->wake < o->now) run_channel(u, x, o->dram_first, o->now);
+        tick slices = LIKELY(o->is_l2) ? tick_slices(u, i, o->now) : TICK_NEVER;
+        if (UNLIKELY(!is_plain)) slices = tick_edge(u, i);
+        report(o->part_horizon, turns, x, i, MIN(slices, x->wake), u->part_low);
+    }
+}
+
 /* Turns are gathered apart from the report: the caller may look at that already. */
 void units_work(void *units, uint32_t number)
 {
     struct units *u = units;
     const struct member *m = &u->members[number];
-    struct turns turns;
     units_open(u, m);
     for (uint32_t w = 0; w < u->sm_words; w++) {
-        begin_turns(&turns);
+        struct turns turns = no_turns(m->times.sms);
         work_on_sms(u, &turns, w, u->order->sms[w] & m->own_sms[w]);
         m->report[w] = turns;
     }
     for (uint32_t w = 0; w < u->part_words; w++) {
-        begin_turns(&turns);
-        for (uint64_t part; (part = units_claim(u, m, w));)
-            work_on_part(u, &turns, w * 64 + (uint32_t)__builtin_ctzll(part));
+        struct turns turns = no_turns(m->times.parts);
+        for (uint64_t part; (part = units_claim(u, m, w));) work_on_parts(u, &turns, w, part);
         m->report[u->sm_words + w] = turns;
     }
 }
@@ -207,10 +222,10 @@ static void order_edges(struct units *u, struct order *o)
 static void order_parts(struct units *u, struct order *o)
 {
     order_edges(u, o);
-    if (LIKELY(o->is_l2)) wakes_due(&u->part_wakes, o->now, o->parts);
-    if (UNLIKELY(o->no_skip || !o->is_l2))
-        wakes_due_all(&u->part_wakes, loop_edge_after(u->gpu, DOMAIN_L2), o->parts);
-    o->part_ruler.horizon = u->part_wakes.ruler.horizon;
+    if (LIKELY(o->is_l2)) o->has_parts = wakes_due(&u->part_wakes, o->now, o->parts);
+    if (LIKELY(o->is_l2 && !o->no_skip)) return;
+    wakes_due_all(&u->part_wakes, loop_edge_after(u->gpu, DOMAIN_L2), o->parts);
+    o->has_parts = true;
 }
 
 /* How far SMs may run on: not to where the dispatcher or a sample looks at them. Windows end together, so that threads find many SMs in a step. */
@@ -230,26 +245,34 @@ static void order_window(struct units *u, struct sm_window *w)
 
 static void order_sms(struct units *u, struct order *o)
 {
-    wakes_due(&u->sm_wakes, o->now, o->sms);
-    if (UNLIKELY(o->no_skip)) wakes_due_all(&u->sm_wakes, u->sm_wakes.ruler.horizon, o->sms);
-    o->sm_ruler.horizon = u->sm_wakes.ruler.horizon;
+    o->has_sms = wakes_due(&u->sm_wakes, o->now, o->sms);
+    if (UNLIKELY(o->no_skip)) {
+        wakes_due_all(&u->sm_wakes, u->sm_wakes.ruler.horizon, o->sms);
+        o->has_sms = true;
+    }
+    o->sm_horizon = u->sm_wakes.ruler.horizon;
     order_window(u, &o->window);
+}
+
+/* The last step's masks; not at its end, for members look at the line of the order already. */
+static void forget_order(const struct units *u, struct order *o)
+{
+    if (o->has_sms) mask_clear(o->sms, u->sm_words);
+    if (o->has_parts) mask_clear(o->parts, u->part_words);
+    o->has_sms = o->has_parts = false;
 }
 
 static void give_order(struct units *u)
 {
     const struct timed_gpu *g = u->gpu;
     struct order *o = u->order;
+    forget_order(u, o);
     o->now = g->now;
     o->is_l2 = g->edges[DOMAIN_L2] == g->now;
     if (o->is_l2 || ((g->dispatch.draining || o->no_skip) && g->edges[DOMAIN_DRAM] == g->now))
         order_parts(u, o);
-    else
-        mask_clear(o->parts, u->part_words);
-    if (g->edges[DOMAIN_CORE] == g->now)
-        order_sms(u, o);
-    else
-        mask_clear(o->sms, u->sm_words);
+    o->part_horizon = u->part_wakes.ruler.horizon;
+    if (g->edges[DOMAIN_CORE] == g->now) order_sms(u, o);
 }
 
 /* ---- its end ---- */
@@ -279,7 +302,7 @@ static void commit_part(struct units *u, uint32_t i)
     x->atomic_count = 0;
     x->news = 0;
     req_part_balance(&x->pool, &u->gpu->pool, NEW_PER_SLICE * u->per_part);
-    wake_at(xbar_wake(u->gpu->xbar), x->xbar_wake);
+    wake_at(xbar_wake(u->xbar), x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
 }
 
@@ -307,26 +330,13 @@ static void commit(struct units *u)
     follow_items(u, items);
 }
 
-/* What came of turns of word k of SMs, and of partitions. */
-static void take_sm_turns(struct units *u, uint32_t k, const struct turns *t)
+/* What came of turns of word k. */
+static inline void take_turns(struct units *u, struct wakes *w, uint64_t *news, uint32_t k,
+                              const struct turns *t)
 {
-    wake_at(xbar_wake(u->gpu->xbar), t->xbar_wake);
-    for (uint64_t far = wakes_take(&u->sm_wakes, k, &t->wakes); UNLIKELY(far != 0); far &= far - 1) {
-        const uint32_t i = k * 64 + (uint32_t)__builtin_ctzll(far);
-        wakes_plan(&u->sm_wakes, i, u->sms[i].wake);
-    }
-    u->sm_news[k] |= t->news;
-    u->has_news |= t->news != 0;
-}
-
-static void take_part_turns(struct units *u, uint32_t k, const struct turns *t)
-{
-    wake_at(xbar_wake(u->gpu->xbar), t->xbar_wake);
-    for (uint64_t far = wakes_take(&u->part_wakes, k, &t->wakes); UNLIKELY(far != 0); far &= far - 1) {
-        const uint32_t i = k * 64 + (uint32_t)__builtin_ctzll(far);
-        wakes_plan(&u->part_wakes, i, part_wake(u, i));
-    }
-    u->part_news[k] |= t->news;
+    wake_at(xbar_wake(u->xbar), t->xbar_wake);
+    wakes_take(w, k, &t->wakes);
+    news[k] |= t->news;
     u->has_news |= t->news != 0;
 }
 
@@ -354,26 +364,25 @@ static void work_together(struct units *u)
     for (uint32_t i = 0; i < u->member_count; i++) {
         if (!crew_is_called(called, i)) continue;
         const struct turns *t = u->members[i].report;
-        for (uint32_t w = 0; w < u->sm_words; w++) take_sm_turns(u, w, t++);
-        for (uint32_t w = 0; w < u->part_words; w++) take_part_turns(u, w, t++);
+        for (uint32_t w = 0; w < u->sm_words; w++) take_turns(u, &u->sm_wakes, u->sm_news, w, t++);
+        for (uint32_t w = 0; w < u->part_words; w++) take_turns(u, &u->part_wakes, u->part_news, w, t++);
     }
 }
 
 static void work_alone(struct units *u)
 {
-    struct turns turns;
-    for (uint32_t w = 0; w < u->sm_words; w++) {
-        if (!u->order->sms[w]) continue;
-        begin_turns(&turns);
-        work_on_sms(u, &turns, w, u->order->sms[w]);
-        take_sm_turns(u, w, &turns);
+    const struct order *o = u->order;
+    for (uint32_t w = 0; o->has_sms && w < u->sm_words; w++) {
+        if (!o->sms[w]) continue;
+        struct turns turns = no_turns(u->times.sms);
+        work_on_sms(u, &turns, w, o->sms[w]);
+        take_turns(u, &u->sm_wakes, u->sm_news, w, &turns);
     }
-    for (uint32_t w = 0; w < u->part_words; w++) {
-        if (!u->order->parts[w]) continue;
-        begin_turns(&turns);
-        for (uint64_t mask = u->order->parts[w]; mask; mask &= mask - 1)
-            work_on_part(u, &turns, w * 64 + (uint32_t)__builtin_ctzll(mask));
-        take_part_turns(u, w, &turns);
+    for (uint32_t w = 0; o->has_parts && w < u->part_words; w++) {
+        if (!o->parts[w]) continue;
+        struct turns turns = no_turns(u->times.parts);
+        work_on_parts(u, &turns, w, o->parts[w]);
+        take_turns(u, &u->part_wakes, u->part_news, w, &turns);
     }
 }
 

@@ -36,22 +36,22 @@ void wakes_free(struct wakes *w)
 /* All that was in slots before the new horizon is overdue, and due at it. */
 COLD void wakes_pass(struct wakes *w, tick now)
 {
-    const uint64_t edges =
-        clock_cycles(&(struct clock_domain){.period = w->ruler.period}, now - w->ruler.horizon);
-    const uint64_t to = w->edge + edges;
-    uint64_t *into = wakes_slot(w, to);
-    for (uint64_t edge = w->edge; w->occupied && edge < to && edge < w->edge + WAKES_SLOTS; edge++) {
-        uint64_t *from = wakes_slot(w, edge);
-        if (!(w->occupied >> edge % WAKES_SLOTS & 1) || from == into) continue;
+    const struct clock_domain clock = {.period = w->ruler.period};
+    const uint64_t edges = clock_cycles(&clock, now - w->ruler.horizon);
+    const uint32_t to = (uint32_t)(w->slot + edges) % WAKES_SLOTS;
+    for (uint32_t i = 0; w->occupied && i < MIN(edges, (uint64_t)WAKES_SLOTS); i++) {
+        const uint32_t slot = (w->slot + i) % WAKES_SLOTS;
+        if (!(w->occupied >> slot & 1) || slot == to) continue;
         for (uint32_t k = 0; k < w->words; k++) {
-            into[k] |= from[k];
-            w->planned[k] &= ~from[k];
-            from[k] = 0;
+            uint64_t *from = wakes_slot(w, k, slot);
+            *wakes_slot(w, k, to) |= *from;
+            w->planned[k] &= ~*from;
+            *from = 0;
         }
-        w->occupied &= ~((uint64_t)1 << edge % WAKES_SLOTS);
-        w->occupied |= (uint64_t)1 << to % WAKES_SLOTS;
+        w->occupied &= ~((uint64_t)1 << slot);
+        w->occupied |= (uint64_t)1 << to;
     }
-    w->edge = to;
+    w->slot = to;
     w->ruler.horizon = now;
 }
 

@@ -28,12 +28,12 @@ struct wakes_ruler {
 
 struct wakes {
     struct wakes_ruler ruler;
-    uint64_t edge;     /* the horizon's number; slot edge % WAKES_SLOTS is its */
+    uint32_t slot;     /* the horizon's; those of the edges after it follow, and begin again at 0 */
     uint64_t occupied; /* bit s: there may be somebody in slot s */
     tick far_next;     /* the earliest of the far ones, or an earlier time */
     uint32_t words;    /* of masks */
     uint32_t reach;    /* edges from the horizon to the last of the wheel */
-    uint64_t *wheel;   /* [slot * words]: masks */
+    uint64_t *wheel;   /* [word * WAKES_SLOTS + slot]: masks */
     uint64_t *planned; /* mask of those that came into the wheel with their slot in slot_of */
     uint64_t *far;     /* mask */
     uint8_t *slot_of;  /* [component] */
@@ -42,11 +42,10 @@ struct wakes {
 };
 
 /* What comes of the turns of one word of components, in any order; nothing yet: masks 0. */
+enum { WAKES_SOON, WAKES_LATER, WAKES_NEVER, WAKES_KINDS }; /* the horizon; another edge; none */
 struct wakes_news {
-    uint64_t soon;  /* mask of those that want the horizon */
-    uint64_t later; /* and of those that want another edge */
-    uint8_t
-        after[64]; /* [i % 64] of these: edges from the horizon on; beyond the wheel: more than its reach */
+    uint64_t want[WAKES_KINDS]; /* masks */
+    tick *at;                   /* [component]: when */
 };
 
 void wakes_init(struct wakes *w, uint32_t count, uint32_t period); /* all TICK_NEVER; horizon 0 */
@@ -68,28 +67,29 @@ static inline uint32_t wakes_ahead(const struct wakes_ruler *r, tick t)
     return (uint32_t)((wide)(2 * (left + r->period - 1)) * r->per_period >> 64);
 }
 
-static inline uint64_t *wakes_slot(const struct wakes *w, uint64_t edge)
+/* Word k of a slot. */
+static inline uint64_t *wakes_slot(const struct wakes *w, uint32_t k, uint32_t slot)
 {
-    return &w->wheel[edge % WAKES_SLOTS * w->words];
+    return &w->wheel[k * WAKES_SLOTS + slot];
 }
 
 /* When the earliest wants to run: any time up to the edge of its turn, or (seldom) an edge before it at which nobody does. */
 static inline tick wakes_least(const struct wakes *w)
 {
     if (!w->occupied) return w->far_next;
-    const uint32_t first = w->edge % WAKES_SLOTS;
-    const uint64_t from = w->occupied >> first | w->occupied << (-first % WAKES_SLOTS);
+    const uint64_t from = w->occupied >> w->slot | w->occupied << (-w->slot % WAKES_SLOTS);
     return w->ruler.horizon + (uint32_t)__builtin_ctzll(from) * (tick)w->ruler.period;
 }
 
 /* Into the wheel, so many edges from the horizon on. It is nowhere else. */
 static inline void wakes_put(struct wakes *w, uint32_t i, uint32_t ahead)
 {
-    const uint64_t bit = (uint64_t)1 << (i % 64), edge = w->edge + ahead;
-    wakes_slot(w, edge)[i / 64] |= bit;
+    const uint64_t bit = (uint64_t)1 << (i % 64);
+    const uint32_t slot = (w->slot + ahead) % WAKES_SLOTS;
+    *wakes_slot(w, i / 64, slot) |= bit;
     w->planned[i / 64] |= bit;
-    w->slot_of[i] = (uint8_t)(edge % WAKES_SLOTS);
-    w->occupied |= (uint64_t)1 << edge % WAKES_SLOTS;
+    w->slot_of[i] = (uint8_t)slot;
+    w->occupied |= (uint64_t)1 << slot;
 }
 
 /* It is nowhere yet. */
@@ -103,16 +103,16 @@ static inline void wakes_plan(struct wakes *w, uint32_t i, tick t)
 }
 
 /* Mask of those of word k whose turn is at the horizon: none can be earlier. */
-static inline uint64_t wakes_soon(const struct wakes *w, uint32_t k) { return wakes_slot(w, w->edge)[k]; }
+static inline uint64_t wakes_soon(const struct wakes *w, uint32_t k) { return *wakes_slot(w, k, w->slot); }
 
 static inline void wakes_lower(struct wakes *w, uint32_t i, tick t)
 {
     const uint64_t bit = (uint64_t)1 << (i % 64);
     if (t == TICK_NEVER || wakes_soon(w, i / 64) & bit) return;
     if (w->planned[i / 64] & bit) {
-        const uint32_t has = (uint32_t)(w->slot_of[i] - w->edge) % WAKES_SLOTS;
+        const uint32_t has = (w->slot_of[i] - w->slot) % WAKES_SLOTS;
         if (has <= wakes_ahead(&w->ruler, t)) return;
-        wakes_slot(w, w->slot_of[i])[i / 64] &= ~bit;
+        *wakes_slot(w, i / 64, w->slot_of[i]) &= ~bit;
     } else if (UNLIKELY(w->far[i / 64] & bit)) {
         t = MIN(t, w->far_at[i]);
         w->far[i / 64] &= ~bit;
@@ -120,46 +120,43 @@ static inline void wakes_lower(struct wakes *w, uint32_t i, tick t)
     wakes_plan(w, i, t);
 }
 
-/* Those whose wake is not after now, an edge: they are to have their turn. The next edge is the horizon. */
-static inline void wakes_due(struct wakes *w, tick now, uint64_t *due)
+/* Those whose wake is not after now, an edge: they are to have their turn. The next edge is the horizon. False: there
+ * are none, and the mask is as it was. */
+static inline bool wakes_due(struct wakes *w, tick now, uint64_t *due)
 {
     assert(now >= w->ruler.horizon);
     if (UNLIKELY(now != w->ruler.horizon)) wakes_pass(w, now);
     if (UNLIKELY(w->far_next <= now + w->ruler.reach)) wakes_bring_near(w);
-    uint64_t *slot = wakes_slot(w, w->edge);
-    for (uint32_t k = 0; k < w->words; k++) {
-        due[k] = slot[k];
-        w->planned[k] &= ~slot[k];
-        slot[k] = 0;
+    const uint64_t bit = (uint64_t)1 << w->slot;
+    const bool has = w->occupied & bit;
+    for (uint32_t k = 0; has && k < w->words; k++) {
+        uint64_t *slot = wakes_slot(w, k, w->slot);
+        due[k] = *slot;
+        w->planned[k] &= ~*slot;
+        *slot = 0;
     }
-    w->occupied &= ~((uint64_t)1 << w->edge % WAKES_SLOTS);
-    w->edge++;
+    w->occupied &= ~bit;
+    w->slot = (w->slot + 1) % WAKES_SLOTS;
     w->ruler.horizon += w->ruler.period;
+    return has;
 }
 
-/* Component i has had its turn and wants another at t. */
-static inline void wakes_tell(const struct wakes_ruler *r, struct wakes_news *n, uint32_t i, tick t)
+/* Component i has had its turn and wants another at t. Which it is the host could not guess, so there is no branch. */
+static inline void wakes_tell(tick horizon, struct wakes_news *n, uint32_t i, tick t)
 {
-    const uint32_t ahead = wakes_ahead(r, t);
-    n->after[i % 64] = (uint8_t)ahead;
-    n->soon |= (uint64_t)(ahead == 0) << (i % 64);
-    n->later |= (uint64_t)((ahead != 0) & (t != TICK_NEVER)) << (i % 64);
+    n->at[i] = t;
+    n->want[(t > horizon) + (t == TICK_NEVER)] |= (uint64_t)1 << (i % 64);
 }
 
-/* The news of word k, of one thread: but for those of the mask that is returned, which are far. */
-static inline uint64_t wakes_take(struct wakes *w, uint32_t k, const struct wakes_news *n)
+/* The news of word k, of one thread. */
+static inline void wakes_take(struct wakes *w, uint32_t k, const struct wakes_news *n)
 {
-    uint64_t far = 0;
-    wakes_slot(w, w->edge)[k] |= n->soon;
-    w->occupied |= (uint64_t)(n->soon != 0) << w->edge % WAKES_SLOTS;
-    for (uint64_t m = n->later; m; m &= m - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctzll(m);
-        if (LIKELY(n->after[i] <= w->reach))
-            wakes_put(w, k * 64 + i, n->after[i]);
-        else
-            far |= m & -m;
+    *wakes_slot(w, k, w->slot) |= n->want[WAKES_SOON];
+    w->occupied |= (uint64_t)(n->want[WAKES_SOON] != 0) << w->slot;
+    for (uint64_t m = n->want[WAKES_LATER]; m; m &= m - 1) {
+        const uint32_t i = k * 64 + (uint32_t)__builtin_ctzll(m);
+        wakes_plan(w, i, n->at[i]);
     }
-    return far;
 }
 
 #endif
