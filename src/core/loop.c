@@ -150,6 +150,7 @@ static bool loop_move(struct timed_gpu *g)
     if (g->no_skip) next = loop_next_edge(g);
     while (g->next_sample <= next) {
         loop_advance(g, g->next_sample);
+        core_clock_set(&g->core, g->now); /* SMs have this cycle before the sample is taken */
         units_catch_up(g);
         snapshot_sample(g);
         g->next_sample += g->options.sample_cycles * g->clock.domains[DOMAIN_CORE].period;

@@ -65,7 +65,7 @@ static void wide_values_are_two_registers_and_vectors_are_several(void **state)
     assert_int_equal(registers(u.def), 4);
     assert_true(bitset_has(u.def, 4) && bitset_has(u.def, 5) && bitset_has(u.def, 6) && bitset_has(u.def, 7));
     assert_int_equal(registers(u.hazard), 6); /* and the address */
-    assert_int_equal(u.flags, UOP_LOAD | UOP_DEVICE);
+    assert_int_equal(u.flags, UOP_LOAD | UOP_DEVICE | UOP_SEES);
     assert_int_equal(u.cls, CLASS_MEM);
     u = decode((struct isa_inst){.op = ISA_OP_ST_32,
                                  .guard = ISA_PT,
@@ -115,6 +115,25 @@ static void operations_have_the_latencies_of_their_kind(void **state)
         assert_int_equal(u.latency, rows[i].latency);
         assert_int_equal(u.interval, rows[i].interval);
     }
+}
+
+static bool sees(uint16_t op, uint8_t mod)
+{
+    return decode((struct isa_inst){.op = op, .guard = ISA_PT, .mod = mod}, 0, 0).flags & UOP_SEES;
+}
+
+static void what_other_sms_do_is_seen_by_loads_of_their_memory_clocks_and_barriers(void **state)
+{
+    (void)state;
+    assert_true(sees(ISA_OP_LD_32, ISA_GLOBAL) && sees(ISA_OP_LD_32, ISA_GENERIC) &&
+                sees(ISA_OP_ATOM_32, ISA_GLOBAL));
+    assert_true(sees(ISA_OP_CPASYNC, 0) && sees(ISA_OP_S2R_32, ISA_SREG_CLOCK) && sees(ISA_OP_EXIT, 0));
+    assert_true(sees(ISA_OP_S2R_64, ISA_SREG_GLOBALTIMER) && sees(ISA_OP_S2R_32, ISA_SREG_GLOBALTIMER_HI));
+    assert_false(sees(ISA_OP_LD_32, ISA_SHARED) || sees(ISA_OP_LD_32, ISA_LOCAL) ||
+                 sees(ISA_OP_LD_32, ISA_CONST));
+    assert_false(sees(ISA_OP_LD_32, ISA_PARAM) || sees(ISA_OP_ATOM_32, ISA_SHARED) ||
+                 sees(ISA_OP_FMA_F32, 0));
+    assert_false(sees(ISA_OP_S2R_32, ISA_SREG_TID) || sees(ISA_OP_S2R_32, ISA_SREG_LANEMASK_GT));
 }
 
 /* ---- units ---- */
@@ -345,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_instruction_waits_for_sources_destinations_and_guard),
         cmocka_unit_test(wide_values_are_two_registers_and_vectors_are_several),
+        cmocka_unit_test(what_other_sms_do_is_seen_by_loads_of_their_memory_clocks_and_barriers),
         cmocka_unit_test(a_compare_writes_predicates_and_reads_them),
         cmocka_unit_test(operations_have_the_latencies_of_their_kind),
         cmocka_unit_test(a_unit_is_busy_for_its_interval_and_answers_after_its_latency),
