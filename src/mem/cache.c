@@ -273,7 +273,7 @@ static inline void cache_take(struct cache *c, uint32_t line, uint64_t number, u
     struct cache_place p = cache_place(c, line);
     uint32_t reserved = cache_mask(c, sectors);
     narrow_put(p.set, p.way, number, reserved);
-    narrow_renew(p.set, p.way, c->ways_max);
+    narrow_renew_victim(p.set, p.way, c->ways_max);
     c->lines[line] = (struct cache_line){.addr = addr, .used = true, .reserved = reserved};
     c->found_line = CACHE_UNKNOWN;
 }
