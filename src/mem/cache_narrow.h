@@ -18,7 +18,7 @@ enum { CACHE_NARROW_WAYS = 16, NARROW_HALF = 8, NARROW_NO_WAY = CACHE_NARROW_WAY
 struct narrow_set {
     _Alignas(HOST_LINE / 2) uint64_t order;
     uint16_t used, awaited;
-    uint32_t unused;
+    uint32_t spare;
     uint16_t tags[]; /* 8 or 16 */
 };
 _Static_assert(sizeof(struct narrow_set) == 16 + NARROW_HALF * sizeof(uint16_t), "half a line");
