@@ -113,15 +113,16 @@ void cache_prefetch(struct cache *c, uint64_t addr)
     if (c->narrow && cache_find_set(c, number)) __builtin_prefetch(cache_narrow(c, c->found_set));
 }
 
-static inline uint32_t cache_search(const struct cache *c, uint32_t set, uint64_t number)
+/* Ways of the set that may hold the line: those with its short tag. */
+static inline uint32_t cache_matches(const struct cache *c, uint32_t set, uint64_t number)
 {
     const struct narrow_set *s = cache_narrow(c, set);
-    uint32_t match = narrow_match(s, c->narrow_bytes, narrow_tag(number)) & s->used & c->ways_mask;
-    for (; match; match &= match - 1) {
-        uint32_t line = set * c->ways_max + (uint32_t)__builtin_ctz(match);
-        if (LIKELY(cache_number(c, c->lines[line].addr) == number)) return line;
-    }
-    return CACHE_NO_LINE;
+    return narrow_match(s, c->narrow_bytes, narrow_tag(number)) & s->used & c->ways_mask;
+}
+
+static inline bool cache_holds(const struct cache *c, uint32_t line, uint64_t number)
+{
+    return cache_number(c, c->lines[line].addr) == number;
 }
 
 static inline enum cache_outcome cache_outcome_of(const struct cache *c, uint32_t line, uint32_t sectors)
@@ -150,6 +151,19 @@ COLD static enum cache_outcome cache_look_up_rare(struct cache *c, uint64_t addr
     return cache_look_up(c, addr, sectors, line);
 }
 
+/* Where the first of the matching ways holds another line. */
+COLD static enum cache_outcome cache_look_further(struct cache *c, uint32_t matches, uint32_t sectors,
+                                                  uint32_t *line)
+{
+    c->found_line = CACHE_NO_LINE;
+    while (c->found_line == CACHE_NO_LINE && (matches &= matches - 1)) {
+        uint32_t next = c->found_set * c->ways_max + (uint32_t)__builtin_ctz(matches);
+        if (cache_holds(c, next, c->found_number)) c->found_line = next;
+    }
+    *line = c->found_line;
+    return cache_outcome_of(c, *line, sectors);
+}
+
 /* An access that is refused asks again, mostly with the same tags as before. */
 enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
 {
@@ -158,7 +172,14 @@ enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sector
     uint32_t found = c->found_line;
     if (found == CACHE_UNKNOWN) {
         if (!c->narrow) return cache_look_up_wide(c, number, sectors, line);
-        c->found_line = found = cache_search(c, c->found_set, number);
+        uint32_t matches = cache_matches(c, c->found_set, number);
+        found = CACHE_NO_LINE;
+        if (matches) {
+            found = c->found_set * c->ways_max + (uint32_t)__builtin_ctz(matches);
+            if (UNLIKELY(!cache_holds(c, found, number)))
+                return cache_look_further(c, matches, sectors, line);
+        }
+        c->found_line = found;
     }
     *line = found;
     return cache_outcome_of(c, found, sectors);
@@ -273,7 +294,7 @@ static inline void cache_take(struct cache *c, uint32_t line, uint64_t number, u
     struct cache_place p = cache_place(c, line);
     uint32_t reserved = cache_mask(c, sectors);
     narrow_put(p.set, p.way, number, reserved);
-    narrow_renew(p.set, p.way, c->ways_max);
+    narrow_renew_victim(p.set, p.way, c->ways_max);
     c->lines[line] = (struct cache_line){.addr = addr, .used = true, .reserved = reserved};
     c->found_line = CACHE_UNKNOWN;
 }

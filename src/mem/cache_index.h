@@ -66,8 +66,7 @@ static inline bool cache_remainder(const struct cache_indexer *x, uint64_t n, ui
     return true;
 }
 
-/* false: ask cache_index_rare. Whoever asks can make that its last step and has no call between others, which costs a quick question half
- * as much again. */
+/* false: ask cache_index_rare. Whoever asks makes that its last step, so that a quick question saves no registers for it. */
 static inline bool cache_index_of(const struct cache_indexer *x, uint64_t n, uint32_t *set)
 {
     if (x->kind == CACHE_INDEX_REMAINDER) return cache_remainder(x, n, set);

@@ -18,7 +18,7 @@ enum { CACHE_NARROW_WAYS = 16, NARROW_HALF = 8, NARROW_NO_WAY = CACHE_NARROW_WAY
 struct narrow_set {
     _Alignas(HOST_LINE / 2) uint64_t order;
     uint16_t used, awaited;
-    uint32_t unused;
+    uint32_t spare;
     uint16_t tags[]; /* 8 or 16 */
 };
 _Static_assert(sizeof(struct narrow_set) == 16 + NARROW_HALF * sizeof(uint16_t), "half a line");
@@ -53,14 +53,30 @@ static inline uint32_t narrow_match(const struct narrow_set *s, uint32_t set_byt
 #endif
 }
 
-/* The way becomes the newest: its 4 bits leave the list, those above move down, and it is put on top. The lowest bits of the list that
- * equal the way are found by the borrow of a subtraction (Warren, Hacker's Delight, 6-1: exact for the lowest). */
-static inline void narrow_renew(struct narrow_set *s, uint32_t way, uint32_t ways_max)
+/* The list where the way has become the newest: its 4 bits leave, those above move down, and it is put on top. The lowest bits of the list
+ * that equal the way are found by the borrow of a subtraction (Warren, Hacker's Delight, 6-1: exact for the lowest). */
+static inline uint64_t narrow_moved(uint64_t order, uint64_t way, uint32_t top)
 {
-    uint64_t order = s->order, differ = order ^ way * NARROW_ONES, closed = order >> 4;
+    uint64_t differ = order ^ way * NARROW_ONES, closed = order >> 4;
     uint64_t equal = (differ - NARROW_ONES) & ~differ & NARROW_ONES << 3;
     uint64_t below = (equal ^ (equal - 1)) >> 4;
-    s->order = (closed ^ ((order ^ closed) & below)) | (uint64_t)way << (4 * ways_max - 4);
+    return (closed ^ ((order ^ closed) & below)) | way << top;
+}
+
+/* The way becomes the newest. Half of them are it already, which no host foresees: so it is not asked. */
+static inline void narrow_renew(struct narrow_set *s, uint32_t way, uint32_t ways_max)
+{
+    s->order = narrow_moved(s->order, way, 4 * ways_max - 4);
+}
+
+/* The same of one that was a victim: mostly it is the oldest. */
+static inline void narrow_renew_victim(struct narrow_set *s, uint32_t way, uint32_t ways_max)
+{
+    uint32_t top = 4 * ways_max - 4;
+    if (LIKELY((s->order & 15) == way))
+        s->order = s->order >> 4 | (uint64_t)way << top;
+    else
+        s->order = narrow_moved(s->order, way, top);
 }
 
 /* A way that nothing was awaited for. */
@@ -86,10 +102,11 @@ static inline void narrow_await(struct narrow_set *s, uint32_t way, bool is_awai
 static inline uint32_t narrow_victim(const struct narrow_set *s, uint32_t ways)
 {
     uint32_t candidates = ways & ~(uint32_t)s->awaited, unused = candidates & ~(uint32_t)s->used;
-    if (UNLIKELY(unused)) return (uint32_t)__builtin_ctz(unused);
-    if (!candidates) return NARROW_NO_WAY;
     uint64_t order = s->order;
-    while (!(candidates >> (order & 15) & 1)) order >>= 4;
+    if (UNLIKELY(unused)) return (uint32_t)__builtin_ctz(unused);
+    if (LIKELY(candidates >> (order & 15) & 1)) return order & 15;
+    if (!candidates) return NARROW_NO_WAY;
+    while (!(candidates >> (order & 15) & 1)) order >>= 4; /* it ends: (3) */
     return order & 15;
 }
 
