@@ -106,7 +106,6 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
     }
     assert(head->dst == g.output && o->free <= cycle && in->port_free <= cycle);
     n->stats->stall_cycles += (xbar_stamp)cycle - vc->head_since;
-    n->stats->output_busy_cycles += step;
     in_ports->granted |= g.in_bit;
     if (in->injection.count) in_ports->look |= g.in_bit; /* the channel may have waited for this room */
     vc->packets.flits =
@@ -114,6 +113,7 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
     o->sent = MAX(o->sent, cycle) + step;
     in->port_free = cycle + in_cycles;
     vc->head_since = (xbar_stamp)in->port_free;
+    n->stats->output_busy_cycles += step;               /* apart from the other, as in xbar_deliver_head */
     if (out_cycles > 1 || (!plain && !n->has_one_vc)) { /* else it is not looked at again before */
         o->free = cycle + out_cycles;
         ports->busy |= g.out_bit;

@@ -67,10 +67,10 @@ XBAR_INLINE bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *ports,
     if (!link_can_push(o->to, n->now)) return false; /* the link says when there is room */
     struct xbar_net_stats *s = n->stats;
     s->packets++;
-    s->flits += a->flits;
     s->eject_wait_cycles += waited;
-    s->latency_cycles += (xbar_stamp)n->cycle - a->origin.taken;
     link_push(o->to, n->now, a->origin.id);
+    s->flits += a->flits; /* apart: as pairs they would go through vectors, which takes longer */
+    s->latency_cycles += (xbar_stamp)n->cycle - a->origin.taken;
     ports->full &= ~bit;
     o->count--;
     o->head = (uint16_t)((o->head + 1) & n->arrival_wrap);
@@ -91,7 +91,7 @@ XBAR_INLINE void xbar_deliver(struct xbar_net *n, struct xbar_ports *ports, stru
 /* One that is longer than the buffer fits when that is empty. Each packet has a flit at least, so that there is a place for what fits. */
 static inline bool xbar_has_room(const struct xbar_queue *q, uint32_t size, uint32_t flits)
 {
-    return q->flits + MIN(flits, size) <= size;
+    return q->flits + flits <= size || !q->flits;
 }
 
 XBAR_INLINE void xbar_put_on_channel(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
@@ -355,10 +355,11 @@ XBAR_INLINE void xbar_cycle(struct xbar_net *n, tick now, tick *wake, uint32_t w
     xbar_set_wake(n, words, wake);
 }
 
-void xbar_net_tick(struct xbar_net *n, tick now, tick *wake)
+void xbar_nets_tick(struct xbar_net *nets, uint32_t count, tick now, tick *wake)
 {
-    if (LIKELY(n->is_plain))
-        xbar_cycle(n, now, wake, 1, true);
-    else
-        xbar_cycle(n, now, wake, n->words, false);
+    for (struct xbar_net *n = nets; n < nets + count; n++)
+        if (LIKELY(n->is_plain))
+            xbar_cycle(n, now, wake, 1, true);
+        else
+            xbar_cycle(n, now, wake, n->words, false);
 }
