@@ -17,7 +17,7 @@ enum { NOTE_BLOCK = 16 /* notes that are read together */ };
 /* Room for the notes of so many ports. */
 static inline uint32_t xbar_notes_bytes(const struct xbar_net *n, uint32_t ports)
 {
-    return n->words == 1 ? (uint32_t)round_up_u64(ports, NOTE_BLOCK) : n->words * 64u;
+    return n->is_plain ? (uint32_t)round_up_u64(ports, NOTE_BLOCK) : n->words * 64u;
 }
 
 #ifdef __SSE2__
