@@ -113,10 +113,11 @@ struct xbar_net {
     struct xbar_ports *ports; /* [port / 64] */
     /* notes of links, a byte each (xbar_notes.h): a push at an input, room at an output */
     uint8_t *pushed, *room;
-    uint32_t period; /* ticks */
-    uint16_t words;  /* of masks */
-    bool has_notes;  /* links say which ports to look at */
+    uint32_t period;                     /* ticks */
+    uint16_t words, in_words, out_words; /* of masks; those that have inputs, outputs */
+    bool has_notes;                      /* links say which ports to look at */
     bool is_plain;
+    bool is_asked; /* where it is not plain: a head competes for some output */
     /* each packet */
     struct xbar_input *in;
     struct xbar_output *out;
