@@ -27,7 +27,7 @@ bool lsu_enqueue(struct sm *m, uint32_t access)
     if (lsu_is_full(m)) return false;
     const struct sm_access *a = &m->accesses[access];
     m->untaken += a->count;
-    if (a->ro == RO_COUNT && a->kind != REQ_WRITE) m->pendings[a->pending].left += (uint16_t)a->count;
+    if (a->ro == RO_COUNT && a->ask.kind != REQ_WRITE) m->pendings[a->pending].left += (uint16_t)a->count;
     if (!m->queue_count) m->head = access;
     uint32_t at = m->queue_head + m->queue_count++;
     m->queue[at >= m->queue_max ? at - m->queue_max : at] = access;
@@ -98,17 +98,22 @@ static void answer(struct sm *m, uint32_t t)
     }
 }
 
-void lsu_replies(struct sm *m)
+static void write_back(struct sm *m)
 {
-    uint32_t t;
-    for (uint32_t n = 0; n < m->replies && l1_next_done(m->l1, m->now, &t); n++) answer(m, t);
-    if (pipes_due(&m->pipes, m->cycle))
-        for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
     for (uint32_t n = 0; n < m->writebacks && m->writeback_head != SM_NONE; n++) {
         uint32_t id = m->writeback_head;
         m->writeback_head = m->pendings[id].next;
         pending_end(m, id);
     }
+}
+
+void lsu_replies(struct sm *m)
+{
+    uint32_t t;
+    for (uint32_t n = m->replies; n && l1_next_done(m->l1, m->now, &t); n--) answer(m, t);
+    if (pipes_due(&m->pipes, m->cycle))
+        for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
+    if (m->writeback_head != SM_NONE) write_back(m);
 }
 
 static void make_atomic(struct sm *m, const struct req *r,
@@ -133,7 +138,7 @@ static void count_taken(struct sm *m, struct sm_access *a)
 {
     if (a->ro != RO_COUNT) return;
     m->stats.transactions += a->done - m->counted;
-    a->own->sm.transactions += a->done - m->counted;
+    sm_own_of(m, a->ask.warp)->transactions += a->done - m->counted;
     m->counted = a->done;
 }
 
@@ -143,27 +148,16 @@ void lsu_count(struct sm *m)
 }
 
 /* What the L1 is asked: the access's next transaction. */
-static struct l1_txn next_transaction(const struct sm_access *a)
+static inline void next_transaction(const struct sm_access *a, struct l1_txn *t)
 {
     const struct coalesce_txn *c = &a->txns[a->done];
-    bool is_local = a->done >= a->local_from; /* textures have no such part */
-    return (struct l1_txn){.addr = c->line,
-                           .sectors = c->sectors,
-                           .write_bytes = c->write_bytes,
-                           .partial = c->partial,
-                           .kind = a->kind,
-                           .cls = is_local        ? REQ_LOCAL
-                                  : a->is_texture ? REQ_TEX
-                                                  : REQ_GLOBAL,
-                           .bypass = a->bypass,
-                           .is_first = a->done == 0,
-                           .warp = a->warp,
-                           .owner = a->owner,
-                           .own = &a->own->l1,
-                           .load = a->load,
-                           .pc = a->pc,
-                           .lane_address = a->lane_address,
-                           .token = a->kind == REQ_WRITE ? UINT32_MAX : token(TOKEN_LOAD, a->pending)};
+    *t = a->ask;
+    t->addr = c->line;
+    t->sectors = c->sectors;
+    t->write_bytes = c->write_bytes;
+    t->partial = c->partial;
+    t->is_first = a->done == 0;
+    if (a->done >= a->local_from) t->cls = REQ_LOCAL; /* textures have no such part */
 }
 
 /* With a record of its own, which is taken off the free list when the L1 has taken it: an ideal L1 performs it at once. */
@@ -182,8 +176,9 @@ static enum l1_answer offer_atomic(struct sm *m, const struct sm_access *a, stru
 
 static enum l1_answer offer_l1(struct sm *m, const struct sm_access *a)
 {
-    struct l1_txn t = next_transaction(a);
-    enum l1_answer got = a->kind == REQ_ATOMIC ? offer_atomic(m, a, &t) : l1_access(m->l1, m->now, &t);
+    struct l1_txn t;
+    next_transaction(a, &t);
+    enum l1_answer got = a->ask.kind == REQ_ATOMIC ? offer_atomic(m, a, &t) : l1_access(m->l1, m->now, &t);
     if (a->is_texture && !is_refused(got)) {
         m->stats.tex_accesses++;
         m->stats.tex_misses += got == L1_MISS;
@@ -203,9 +198,8 @@ enum rocache_answer lsu_ask_read_only(struct sm *m, enum sm_ro which, uint64_t a
 
 static bool offer_read_only(struct sm *m, struct sm_access *a)
 {
-    uint32_t latency = a->ro == RO_CONST ? m->p->const_latency : m->p->tex_latency;
     enum rocache_answer got =
-        lsu_ask_read_only(m, (enum sm_ro)a->ro, a->txns[a->done].line, a->pending, a->warp, a->pc);
+        lsu_ask_read_only(m, (enum sm_ro)a->ro, a->txns[a->done].line, a->pending, a->ask.warp, a->ask.pc);
     if (got == ROCACHE_STALL) return false;
     if (a->ro == RO_CONST) {
         m->stats.const_accesses++;
@@ -215,8 +209,16 @@ static bool offer_read_only(struct sm *m, struct sm_access *a)
         m->stats.tex_misses += got == ROCACHE_MISS;
     }
     if (got == ROCACHE_MISS) m->pendings[a->pending].left++;
-    a->latest = m->cycle + latency;
     return true;
+}
+
+/* Cycles from the last access of an instruction to what has a fixed latency: hits in read-only caches, shared memory, texels that are filtered,
+ * whichever cache has them. */
+static uint32_t fixed_latency(const struct sm *m, const struct sm_access *a)
+{
+    if (a->ro == RO_CONST) return m->p->const_latency;
+    if (a->ro == RO_TEX || a->is_texture) return m->p->tex_latency;
+    return a->has_shared ? m->p->shared_latency : 0;
 }
 
 /* All accesses are taken: it gives its place up. */
@@ -225,11 +227,9 @@ static void leave_queue(struct sm *m, uint32_t id)
     struct sm_access *a = &m->accesses[id];
     count_taken(m, a);
     m->counted = 0;
-    if (a->has_shared) a->latest = MAX(a->latest, m->cycle + m->p->shared_latency);
-    if (a->is_texture)
-        a->latest = m->cycle + m->p->tex_latency; /* filtering, whichever cache has the texels */
-    if (a->latest > m->cycle)
-        pipes_delay(&m->pipes, a->pending, m->cycle, a->latest);
+    uint32_t latency = fixed_latency(m, a);
+    if (latency)
+        pipes_delay(&m->pipes, a->pending, m->cycle, m->cycle + latency);
     else
         pending_part_done(m, a->pending);
     access_del(m, id);
@@ -312,8 +312,9 @@ static COLD void send_prefetch(struct sm *m)
 static bool is_refusal_ahead(struct sm *m)
 {
     const struct sm_access *a = &m->accesses[m->head];
-    if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->kind != REQ_READ) return false;
-    struct l1_txn t = next_transaction(a);
+    if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->ask.kind != REQ_READ) return false;
+    struct l1_txn t;
+    next_transaction(a, &t);
     return l1_refuses_ahead(m->l1, m->now, &t);
 }
 

@@ -61,7 +61,7 @@ COLD static void build_texture(struct sm *m, struct sm_access *a, const struct e
     a->local_from = a->count;
     a->is_texture = true;
     m->stats.tex_insts++;
-    sm_own_of(m, a->warp)->tex_insts++;
+    sm_own_of(m, a->ask.warp)->tex_insts++;
     if (!is_l1 || m->setup.l1->sectored) return;
     for (uint32_t i = 0; i < a->count; i++)
         a->txns[i].sectors = (uint32_t)((1ull << line_bytes / COALESCE_SECTOR_BYTES) - 1);
@@ -106,16 +106,16 @@ static void build_shared(struct sm *m, struct sm_access *a, const struct emu_acc
     a->passes = coalesce_shared_passes(&s);
     a->has_shared = true;
     m->stats.shared_insts++;
-    sm_own_of(m, a->warp)->shared_insts++;
+    sm_own_of(m, a->ask.warp)->shared_insts++;
     m->stats.shared_conflict_cycles += a->passes - 1;
 }
 
 static void count_device_in(struct sm_stats *s, const struct sm_access *a)
 {
-    if (a->kind == REQ_READ) {
+    if (a->ask.kind == REQ_READ) {
         s->loads++;
         s->load_transactions += a->count;
-    } else if (a->kind == REQ_WRITE)
+    } else if (a->ask.kind == REQ_WRITE)
         s->stores++;
     else
         s->atomics++;
@@ -125,8 +125,9 @@ static void count_device(struct sm *m, const struct sm_access *a)
 {
     if (!a->count) return;
     count_device_in(&m->stats, a);
-    count_device_in(&a->own->sm, a);
-    if (a->kind == REQ_READ) lsu_note_load(a->load, m->warps[a->warp].number, a->lane_address, a->count);
+    count_device_in(sm_own_of(m, a->ask.warp), a);
+    if (a->ask.kind == REQ_READ)
+        lsu_note_load(a->ask.load, m->warps[a->ask.warp].number, a->ask.lane_address, a->count);
 }
 
 static bool goes_past_l1(const struct isa_inst *i)
@@ -147,7 +148,7 @@ static void build_memory(struct sm *m, struct sm_access *a, const struct emu_acc
     if (!e->mask || e->space == ISA_GENERIC) {
         if (!e->is_texture || !e->mask) return;
     }
-    a->lane_address = e->addr[lane_first(e->mask)];
+    a->ask.lane_address = e->addr[lane_first(e->mask)];
     if (e->is_texture) {
         build_texture(m, a, e);
     } else if (goes_to_read_only_cache(m, e)) {
@@ -158,10 +159,10 @@ static void build_memory(struct sm *m, struct sm_access *a, const struct emu_acc
         a->ro = RO_CONST;
         build_read_only(a, e, 4);
         m->stats.const_insts++;
-        sm_own_of(m, a->warp)->const_insts++;
+        sm_own_of(m, a->ask.warp)->const_insts++;
     } else {
-        a->bypass = e->inst->op != ISA_OP_CPASYNC && !e->is_atomic && goes_past_l1(e->inst);
-        build_device(m, a, e, a->warp);
+        a->ask.bypass = e->inst->op != ISA_OP_CPASYNC && !e->is_atomic && goes_past_l1(e->inst);
+        build_device(m, a, e, a->ask.warp);
         build_shared(m, a, e);
         count_device(m, a);
     }
@@ -171,19 +172,21 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
 {
     uint32_t id = access_new(m);
     struct sm_access *a = &m->accesses[id];
+    a->ask = (struct l1_txn){.kind = e->is_atomic  ? REQ_ATOMIC
+                                     : e->is_store ? REQ_WRITE
+                                                   : REQ_READ,
+                             .cls = e->is_texture ? REQ_TEX : REQ_GLOBAL,
+                             .warp = (uint16_t)w,
+                             .owner = m->warps[w].program->place,
+                             .own = &m->warps[w].program->own.l1,
+                             .load = &m->warps[w].program->loads[e->pc],
+                             .pc = e->pc};
     a->count = a->done = a->local_from = a->passes = 0;
-    a->latest = 0;
-    a->warp = w;
-    a->pc = e->pc;
-    a->owner = m->warps[w].program->place;
-    a->own = &m->warps[w].program->own;
-    a->load = &m->warps[w].program->loads[e->pc];
-    a->lane_address = 0;
-    a->kind = e->is_atomic ? REQ_ATOMIC : e->is_store ? REQ_WRITE : REQ_READ;
     a->ro = RO_COUNT;
-    a->bypass = a->has_shared = a->is_texture = false;
+    a->has_shared = a->is_texture = false;
     build_memory(m, a, e);
     a->pending = pending_new(m);
+    a->ask.token = a->ask.kind == REQ_WRITE ? UINT32_MAX : a->pending; /* TOKEN_LOAD */
     struct sm_warp *s = &m->warps[w];
     bool is_device = a->count && a->ro != RO_CONST && !a->is_texture;
     m->pendings[a->pending] = (struct sm_pending){.op = u,
@@ -192,7 +195,7 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
                                                   .issued = m->cycle,
                                                   .record = e->deferred ? e->atomic_record : SM_NONE,
                                                   .group = s->group,
-                                                  .is_timed = is_device && a->kind == REQ_READ};
+                                                  .is_timed = is_device && a->ask.kind == REQ_READ};
     s->memory++;
     if (u->flags & UOP_ASYNC) s->groups[s->group % ASYNC_GROUPS]++;
     return id;

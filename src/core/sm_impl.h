@@ -112,21 +112,26 @@ struct sm_flight {
     uint32_t next;         /* free list */
 };
 
-struct sm_access {                      /* a line of the host's cache, and one for four transactions */
-    _Alignas(HOST_LINE) uint16_t count; /* transactions */
-    uint16_t done, local_from;          /* those taken; from here on they are to local memory */
-    uint16_t passes;                    /* of shared memory, left */
-    uint32_t pending, pc;
-    uint32_t next;         /* free list */
-    uint16_t owner, warp;  /* owner of its requests: the program's place */
-    uint64_t latest;       /* cycle at which the hits of fixed latency are there */
-    uint64_t lane_address; /* of the first lane */
-    struct sm_own *own;    /* counters of its grid */
-    struct sm_load *load;  /* of its instruction */
-    uint8_t kind, ro;      /* enum req_kind; enum sm_ro, RO_COUNT = the L1 */
-    bool bypass, has_shared, is_texture;
+/* A line of the host's cache, and one for four transactions. The address and the sectors of `ask` are those of a transaction: they are
+ * set in a copy of it, and their place is used for something else. */
+struct sm_access {
+    union {
+        struct {
+            _Alignas(HOST_LINE) uint16_t count; /* transactions */
+            uint16_t done, local_from;          /* those taken; from here on they are to local memory */
+            uint16_t passes;                    /* of shared memory, left */
+            uint32_t pending;
+            uint8_t ro; /* enum sm_ro, RO_COUNT = the L1 */
+            bool has_shared, is_texture;
+        };
+        struct l1_txn ask; /* what is the same for all of its transactions */
+        uint32_t next;     /* free list */
+    };
     struct coalesce_txn txns[SM_TXN_MAX];
 };
+_Static_assert(offsetof(struct sm_access, is_texture) < offsetof(struct l1_txn, partial) &&
+                   offsetof(struct l1_txn, write_bytes) < offsetof(struct l1_txn, partial),
+               "what `ask` says lies behind the access's own");
 _Static_assert(offsetof(struct sm_access, txns) == HOST_LINE, "transactions begin at a line");
 
 struct sm_pending { /* half a line of the host's cache */
@@ -177,7 +182,8 @@ struct sm {
         has_reply; /* the L1 took a reply in this cycle, or looked into its tags: stores may be acknowledged */
     bool faulted;
     bool has_finished; /* CTAs: see finished */
-    uint32_t prefetch_count;
+    uint8_t ahead;     /* ahead.c: enum sm_ahead, a mask */
+    uint16_t prefetch_count;
 
     /* of every tick that goes on: do the stages have work? The first word of `pipes`, when a result is due, is in this line too */
     _Alignas(
@@ -214,7 +220,7 @@ struct sm {
         uint64_t timer, issue, memory; /* as in mech_sm: cycle of the next timer, masks of warps */
     } votes;
     uint64_t fenced;                  /* waits for its memory operations */
-    uint64_t sleep_next;              /* cycle at which the first that is asleep goes on */
+    uint64_t sees_next;               /* the next instruction has UOP_SEES */
     int last[SM_SCHEDULERS_MAX];      /* warp slots that issued last */
     uint8_t cause[SM_SCHEDULERS_MAX]; /* enum issue_slot of the newest cycle */
     uint32_t turn;                    /* scheduler that is the first to issue */
@@ -256,6 +262,7 @@ struct sm {
     struct sm_cta *ctas;
     uint32_t cta_count, warp_count, thread_count;
     bool in_kernel;             /* between the first CTA and sm_kernel_end */
+    uint64_t sleep_next;        /* cycle at which the first that is asleep goes on */
     uint64_t occupied_to;       /* cycles whose occupancy is charged */
     uint64_t taken;             /* warp slots of resident CTAs */
     uint64_t registers, shared; /* in use */
@@ -284,6 +291,15 @@ static inline uint64_t bit(uint32_t i) { return 1ull << i; }
 /* The counters of the grid that a warp belongs to. */
 static inline struct sm_stats *sm_own_of(struct sm *m, uint32_t w) { return &m->warps[w].program->own.sm; }
 
+/* ---- ahead.c: runs before the others have come as far ---- */
+enum sm_ahead {
+    AHEAD_RUNS = 1,
+    AHEAD_PAUSED = 2, /* before the schedulers of the newest cycle, whose step is to come */
+    AHEAD_NEWS = 4    /* it has left something for the end of that step */
+};
+void sm_cycle_again(struct sm *m, tick now);
+void sm_end_cycle(struct sm *m); /* sm.c: from the schedulers on */
+
 /* ---- sm_warp.c: what a warp waits for ---- */
 void sm_warp_refresh(struct sm *m, uint32_t w); /* its pending registers, fence or copies changed */
 void sm_warps_set_right(struct sm *m);          /* empties the buffers of warps that fetched past a branch */
@@ -307,7 +323,8 @@ void sm_fetch_filled(struct sm *m, uint32_t warp);
 
 /* ---- issue.c ---- */
 void sm_issue(struct sm *m);
-void sm_execute(struct sm *m); /* collectors -> units */
+bool sm_may_see(const struct sm *m); /* would sm_issue look at a warp whose next instruction has UOP_SEES? */
+void sm_execute(struct sm *m);       /* collectors -> units */
 void sm_write_results(struct sm *m);
 static inline void sm_writeback(struct sm *m) /* units -> scoreboard */
 {

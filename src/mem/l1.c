@@ -43,7 +43,7 @@ static void l1_init_nodes(struct l1 *c)
 {
     c->nodes_left = c->p.mshrs * c->p.merges + c->p.miss_queue;
     c->nodes = mem_zalloc(sizeof *c->nodes * c->nodes_left);
-    c->node_free = c->done_head = c->done_tail = L1_NONE;
+    c->node_free = L1_NONE;
 }
 
 static void l1_init_params(struct l1 *c, const struct l1_params *p)
@@ -73,7 +73,7 @@ struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_
     c->to_xbar = to_xbar;
     c->from_xbar = from_xbar;
     c->sm_wake = sm_wake;
-    c->port_time = c->hit_ready = TICK_NEVER;
+    c->port_time = c->hit_ready = c->fill_ready = TICK_NEVER;
     l1_init_cache(c);
     l1_init_nodes(c);
     mshr_init(&c->mshr, p->mshrs, p->merges);
@@ -111,18 +111,14 @@ void l1_hook(struct l1 *c, const struct l1_hooks *hooks) { c->hooks = *hooks; }
 static uint32_t l1_pop_done(struct l1 *c)
 {
     uint32_t n = c->done_head;
-    c->done_head = c->nodes[n].next;
-    if (c->done_head == L1_NONE) c->done_tail = L1_NONE;
-    c->nodes[n].next = c->node_free;
+    struct l1_node *node = &c->nodes[n];
+    c->done_head = node->next;
+    c->fill_ready = c->done_head != L1_NONE ? c->nodes[c->done_head].ready : TICK_NEVER;
+    node->next = c->node_free;
     c->node_free = n;
     c->nodes_left++;
-    c->mshrs_held -= c->nodes[n].frees_mshr;
-    return c->nodes[n].token;
-}
-
-static inline tick l1_fill_ready(const struct l1 *c)
-{
-    return c->done_head != L1_NONE ? c->nodes[c->done_head].ready : TICK_NEVER;
+    c->mshrs_held -= node->frees_mshr;
+    return node->token;
 }
 
 static uint32_t l1_pop_hit(struct l1 *c)
@@ -135,9 +131,8 @@ static uint32_t l1_pop_hit(struct l1 *c)
 /* The one that has been ready longest; of two, the fill. */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
 {
-    tick fill = l1_fill_ready(c);
-    if (MIN(c->hit_ready, fill) > now) return false;
-    *token = fill <= c->hit_ready ? l1_pop_done(c) : l1_pop_hit(c);
+    if (MIN(c->hit_ready, c->fill_ready) > now) return false;
+    *token = c->fill_ready <= c->hit_ready ? l1_pop_done(c) : l1_pop_hit(c);
     c->last = now;
     c->has_room = c->stall.open;
     c->news |= L1_NEWS_DONE;
@@ -165,7 +160,7 @@ void l1_settle(struct l1 *c, tick now)
     tick until = MAX(now, c->stall.offered_until);
     if (!c->stall.open || c->stall.charged_until >= until) return;
     tick passed = until - c->stall.charged_until;
-    uint64_t cycles = passed == c->clock.period ? 1 : passed / c->clock.period;
+    uint64_t cycles = passed == c->clock.period ? 1 : clock_cycles(&c->clock, passed);
     l1_charge(c, cycles);
     c->stall.charged_until += cycles * c->clock.period;
 }
@@ -185,9 +180,14 @@ static uint8_t l1_waits_for(enum l1_answer cause)
 static bool l1_still_lacks(struct l1 *c)
 {
     if (c->news & L1_NEWS_OTHER) return false;
-    if (c->stall.cause == L1_STALL_MSHR) return c->stall.lack == L1_LACKS_MSHR && !l1_has_mshr(c);
-    if (c->stall.cause != L1_STALL_LINE || c->stall.lack != L1_LACKS_LINE) return false;
-    return cache_victim(&c->cache, c->stall.addr) == CACHE_NO_LINE;
+    switch ((enum l1_lack)c->stall.lack) {
+    case L1_LACKS_LINE:
+        return c->stall.cause == L1_STALL_LINE && cache_victim(&c->cache, c->stall.addr) == CACHE_NO_LINE;
+    case L1_LACKS_QUEUE: return c->stall.cause == L1_STALL_QUEUE && !l1_queue_has(c, c->read_places);
+    case L1_LACKS_MSHR: return c->stall.cause == L1_STALL_MSHR && !l1_has_mshr(c);
+    case L1_LACKS_MORE: return false;
+    }
+    UNREACHABLE("something that a miss can lack");
 }
 
 static bool l1_has_news(struct l1 *c)
@@ -233,7 +233,13 @@ static void l1_stalled(struct l1 *c, tick now, enum l1_answer cause, const struc
     l1_charge(c, 1);
 }
 
-bool l1_is_full(const struct l1 *c) { return !l1_has_mshr(c); }
+bool l1_is_full(const struct l1 *c)
+{
+    return (c->is_blocked && !l1_queue_has(c, c->read_places)) || !l1_has_mshr(c);
+}
+
+bool l1_may_move(const struct l1 *c) { return c->to_send || c->from_xbar->count; }
+bool l1_awaits_reply(const struct l1 *c) { return c->requests_out || c->others_out; }
 tick l1_reply_at(const struct l1 *c) { return l1_reply_time(c); }
 
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
@@ -257,22 +263,35 @@ void l1_count_prefetch(struct l1 *c, enum l1_answer a)
         c->stats.prefetch_redundant++;
 }
 
+static void l1_prefetched(struct l1 *c, enum l1_answer a)
+{
+    l1_count_prefetch(c, a);
+    if (!l1_is_stall(a)) c->news |= L1_NEWS_OTHER;
+}
+
+/* An access that was offered: what was refused before is no more, and news of it begin anew with the next refusal. */
+static inline void l1_taken(struct l1 *c, tick now)
+{
+    c->has_vote = c->has_room = false;
+    if (!c->stall.open) return;
+    l1_settle(c, now);
+    c->stall.open = false;
+}
+
 /* What the tags say of it, and what follows. */
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t)
 {
     bool intra_warp = false;
     c->lack = L1_LACKS_MORE;
     enum l1_answer a = UNLIKELY(c->is_shrinking) ? L1_STALL_LINE : l1_route(c, now, t, &intra_warp);
-    if (UNLIKELY(t->is_prefetch)) l1_count_prefetch(c, a);
-    if (l1_is_stall(a)) {
-        if (!t->is_prefetch) l1_stalled(c, now, a, t);
-        return a;
-    }
-    if (!t->is_prefetch && c->stall.open) {
-        l1_settle(c, now);
-        c->stall.open = false;
-    }
-    c->news |= L1_NEWS_OTHER;
+    if (UNLIKELY(t->is_prefetch))
+        l1_prefetched(c, a);
+    else if (UNLIKELY(l1_is_stall(a)))
+        l1_stalled(c, now, a, t);
+    else
+        l1_taken(c, now);
+    if (UNLIKELY(l1_is_stall(a))) return a;
+    c->ports_used += !c->has_pipe; /* those of a pipeline are at its other end */
     if (c->hooks.on_access) c->hooks.on_access(c->hooks.ctx, now, t, a, intra_warp);
     return a;
 }
@@ -290,10 +309,7 @@ enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
         if (t->is_prefetch) l1_count_prefetch(c, L1_STALL_PORT);
         return L1_STALL_PORT;
     }
-    enum l1_answer a = c->has_pipe ? l1_pipe_put(c, now, t) : l1_look_up(c, now, t);
-    if (l1_is_stall(a)) return a;
-    c->ports_used++;
-    return a;
+    return c->has_pipe ? l1_pipe_put(c, now, t) : l1_look_up(c, now, t);
 }
 
 /* ---- state that others ask for ---- */
@@ -303,18 +319,24 @@ uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp) { return c->writes
 bool l1_idle(const struct l1 *c)
 {
     return !c->requests_out && !c->others_out && !c->pipe.count && !c->hits.count &&
-           c->done_head == L1_NONE && !c->is_flushing;
+           c->fill_ready == TICK_NEVER && !c->is_flushing;
+}
+
+/* What only some machines, or moments, have. */
+static tick l1_wake_special(const struct l1 *c, tick next)
+{
+    tick wake = c->is_flushing ? next : TICK_NEVER;
+    if (l1_answers_itself(c) && c->answers.count) wake_at(&wake, l1_ring_head(&c->answers)->ready);
+    if (c->has_pipe) wake_at(&wake, l1_pipe_next(c, next));
+    return wake;
 }
 
 tick l1_wake(const struct l1 *c)
 {
-    tick next = c->last + c->clock.period, wake = TICK_NEVER;
-    bool can_send = c->to_send && !c->is_blocked;
-    if (can_send || c->is_flushing || c->has_room || c->done_head != L1_NONE) return next;
-    wake_at(&wake, c->hit_ready);
-    if (l1_answers_itself(c) && c->answers.count) wake_at(&wake, l1_ring_head(&c->answers)->ready);
-    if (c->has_pipe) wake_at(&wake, l1_pipe_next(c, next));
+    tick next = c->last + c->clock.period, wake = MIN(c->hit_ready, c->fill_ready);
+    if ((c->to_send && !c->is_blocked) || c->has_room) return next;
     wake_at(&wake, l1_reply_time(c));
+    if (UNLIKELY(c->is_special)) wake_at(&wake, l1_wake_special(c, next));
     return MAX(wake, next); /* what is overdue waits for its turn in the next cycle */
 }
 

@@ -129,7 +129,7 @@ struct l1_hooks {
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
 bool l1_has_waiting(const struct l1 *c); /* accesses on their way to the tags (l1.tag_latency) */
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
-/* No MSHR is free: a load that misses will be refused. */
+/* No MSHR is free, or nothing can leave: a load that misses will be refused. */
 bool l1_is_full(const struct l1 *c);
 /* Will this load, offered in the next cycle, be refused, if nothing comes back before? Counts as its offer from then on if so: ask l1_still_refuses. */
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
@@ -137,6 +137,9 @@ bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
 bool l1_still_refuses(struct l1 *c, tick now);
 /* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. False: nothing but the way out has moved. */
 bool l1_tick(struct l1 *c, tick now);
+/* In the next cycle it may send something, or take a reply that is in its link; it waits for replies that are not there yet. */
+bool l1_may_move(const struct l1 *c);
+bool l1_awaits_reply(const struct l1 *c);
 tick l1_reply_at(const struct l1 *c); /* when the next reply can be taken; TICK_NEVER = none is here */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
 /* The way out for the SM's other caches (instruction, constant, texture): a queue of its own, as deep as the miss queue, that goes first. False: full. */

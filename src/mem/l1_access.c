@@ -184,7 +184,7 @@ static inline enum l1_answer l1_merge(struct l1 *c, const struct l1_txn *t, uint
     return L1_PENDING;
 }
 
-/* An access that is refused comes again until it is taken (l1_route forgets the answer then); a prefetch does not. Not COLD: gcc 12 then takes the
+/* An access that is refused comes again until it is taken (l1_taken forgets the answer); a prefetch does not. Not COLD: gcc 12 then takes the
  * whole miss for cold. */
 static bool l1_vote(struct l1 *c, const struct l1_txn *t)
 {
@@ -225,9 +225,10 @@ static inline enum l1_answer l1_check_miss(struct l1 *c, tick now, const struct 
         c->lack = L1_LACKS_LINE;
         if (m->victim == CACHE_NO_LINE) return L1_STALL_LINE;
     }
+    c->lack = m->entry == MSHR_NONE ? L1_LACKS_QUEUE : L1_LACKS_MORE;
+    if (!l1_queue_has(c, c->read_places)) return L1_STALL_QUEUE;
     bool has_mshr = m->entry != MSHR_NONE || l1_has_mshr(c);
     c->lack = has_mshr ? L1_LACKS_MORE : L1_LACKS_MSHR;
-    if (!l1_queue_has(c, c->read_places)) return L1_STALL_QUEUE;
     if (!has_mshr) return L1_STALL_MSHR;
     if (m->entry == MSHR_NONE ? !l1_can_wait(c, t) : !l1_can_merge(c, m->entry, t)) return L1_STALL_MSHR;
     return l1_clean_victim(c, now, m->victim, 1) ? L1_MISS : L1_STALL_QUEUE;
@@ -279,7 +280,8 @@ static inline enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn
     return L1_MISS;
 }
 
-enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
+static inline __attribute__((always_inline)) enum l1_answer
+l1_read_inline(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
 {
     struct l1_miss m = {.line = line, .entry = l1_find_mshr(c, t->addr, line)};
     m.need = cache_mask(&c->cache, t->sectors);
@@ -288,11 +290,16 @@ enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t 
     return m.missing ? l1_miss(c, now, t, &m) : l1_merge(c, t, line, m.entry, m.need);
 }
 
+COLD enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
+{
+    return l1_read_inline(c, now, t, line);
+}
+
 static enum l1_answer l1_load(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
-    return outcome == CACHE_HIT ? l1_load_hit(c, now, t, line, intra_warp) : l1_read(c, now, t, line);
+    return outcome == CACHE_HIT ? l1_load_hit(c, now, t, line, intra_warp) : l1_read_inline(c, now, t, line);
 }
 
 static bool l1_goes_past(const struct l1 *c, const struct l1_txn *t)
@@ -300,18 +307,20 @@ static bool l1_goes_past(const struct l1 *c, const struct l1_txn *t)
     return t->bypass || (t->cls == REQ_GLOBAL && !c->caches_global);
 }
 
-/* A miss of a line that is not here nor under way, with no MSHR left: the checks of l1_miss, of which none but a full queue can end by itself. */
+/* A miss of a line that is not here nor under way: the checks of l1_check_miss. What a full queue lacks comes in the next cycle, unless the crossbar
+ * is full too: then it is told when there is room. */
 enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t)
 {
     uint32_t line;
-    if (l1_has_mshr(c) || c->has_pipe || c->is_perfect || c->hooks.may_allocate || l1_goes_past(c, t))
-        return L1_MISS;
+    if (c->has_pipe || c->is_perfect || c->hooks.may_allocate || l1_goes_past(c, t)) return L1_MISS;
     if (cache_look_up(&c->cache, t->addr, t->sectors, &line) != CACHE_MISS) return L1_MISS;
     if (l1_find_mshr(c, t->addr, line) != MSHR_NONE) return L1_MISS;
     c->lack = L1_LACKS_LINE;
     if (c->allocates_on_miss && cache_victim(&c->cache, t->addr) == CACHE_NO_LINE) return L1_STALL_LINE;
+    c->lack = L1_LACKS_QUEUE;
+    if (!l1_queue_has(c, c->read_places)) return c->is_blocked ? L1_STALL_QUEUE : L1_MISS;
     c->lack = L1_LACKS_MSHR;
-    return l1_queue_has(c, c->read_places) ? L1_STALL_MSHR : L1_MISS;
+    return l1_has_mshr(c) ? L1_MISS : L1_STALL_MSHR;
 }
 
 /* Loads that do not look into the L1: .cg, .cv, volatile, and all global loads where the machine does not
@@ -330,7 +339,7 @@ COLD static enum l1_answer l1_bypass(struct l1 *c, tick now, const struct l1_txn
 
 /* ---- the way of each kind ---- */
 
-static enum l1_answer l1_route_kind(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
+enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
 {
     if (UNLIKELY(c->is_perfect) && (t->kind != REQ_ATOMIC || c->hooks.on_atomic))
         return l1_perfect(c, now, t);
@@ -346,11 +355,4 @@ static enum l1_answer l1_route_kind(struct l1 *c, tick now, const struct l1_txn 
         return l1_write_through(c, now, t, false);
     }
     UNREACHABLE("an access of no kind");
-}
-
-enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp)
-{
-    enum l1_answer a = l1_route_kind(c, now, t, intra_warp);
-    if (!l1_is_stall(a) && !t->is_prefetch) c->has_vote = false;
-    return a;
 }

@@ -47,11 +47,11 @@ enum l1_news {
     L1_NEWS_REPLY = 1, /* something came back: lines, MSHRs */
     L1_NEWS_DONE = 2,  /* a load that is done was taken: room for loads that wait, for hits, MSHRs */
     L1_NEWS_SENT = 4,  /* the miss queue has room */
-    L1_NEWS_OTHER = 8, /* an access was taken, lines left by themselves, the capacity changed */
+    L1_NEWS_OTHER = 8, /* a prefetch was taken, lines left by themselves, the capacity changed */
     L1_NEWS_ANY = 15
 };
 /* What a refused miss lacks, where that alone tells whether it would be refused again: tags and queue were in order, or come after. */
-enum l1_lack { L1_LACKS_MORE, L1_LACKS_LINE, L1_LACKS_MSHR };
+enum l1_lack { L1_LACKS_MORE, L1_LACKS_LINE, L1_LACKS_QUEUE, L1_LACKS_MSHR };
 struct l1_stall {
     bool open; /* the access at the head of the load-store unit, or of the pipeline, is being refused */
     uint8_t cause, type;
@@ -74,20 +74,25 @@ struct l1 {
     /* every tick: is there anything to do? */
     _Alignas(HOST_LINE) tick last; /* newest time seen */
     tick hit_ready;                /* of the first of the hits; TICK_NEVER = there is none */
+    tick fill_ready;               /* the same of the loads that are done */
     struct link *to_xbar, *from_xbar;
     struct clock_domain clock;
-    uint32_t done_head, done_tail;
     uint32_t reply_step; /* ticks: of p */
     uint32_t to_send;    /* in miss_queue and others */
-    bool is_blocked;     /* the crossbar is full; its link wakes the SM */
-    bool is_flushing;    /* dirty lines of ways from flush_from on are leaving */
-    bool is_shrinking;   /* and accesses wait for that */
+    bool is_blocked;     /* the crossbar is full, now or in the next cycle; its link wakes the SM */
     bool
         has_room; /* a fetched load made room for the access that is being refused, and that was not offered since */
-    uint8_t news;        /* enum l1_news, a mask: since the newest refusal */
-    uint8_t lack;        /* enum l1_lack: of the lookup that is under way */
-    bool has_pipe;       /* pipe.cap */
-    bool answers_itself; /* p.fixed_miss_latency */
+    uint8_t news; /* enum l1_news, a mask: since the newest refusal */
+    uint8_t lack; /* enum l1_lack: of the lookup that is under way */
+    union {
+        struct {
+            bool is_flushing;    /* dirty lines of ways from flush_from on are leaving */
+            bool is_shrinking;   /* and accesses wait for that */
+            bool has_pipe;       /* pipe.cap */
+            bool answers_itself; /* p.fixed_miss_latency */
+        };
+        uint32_t is_special; /* one of these */
+    };
 
     /* the way out */
     _Alignas(HOST_LINE) struct l1_queue miss_queue;
@@ -103,6 +108,7 @@ struct l1 {
     uint32_t hit_latency;    /* cycles, after the tags */
     uint32_t read_places;
     uint32_t line_sectors; /* mask of all 32-byte sectors of a line */
+    uint32_t node_fresh;   /* of nodes */
     uint16_t sm;
     bool is_perfect, caches_global, is_sectored, allocates_on_miss, holds_mshrs; /* of p */
     bool has_vote; /* vote is of the access that is being refused */
@@ -111,9 +117,9 @@ struct l1 {
     _Alignas(HOST_LINE) struct mshr mshr;
     struct l1_node *nodes; /* those from node_fresh on were never used: their memory is not there yet */
     uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
-    uint32_t node_fresh;
     _Alignas(HOST_LINE) struct l1_stall stall;
-    struct l1_ring hits; /* tokens, ready after the hit latency */
+    struct l1_ring hits;           /* tokens, ready after the hit latency */
+    uint32_t done_head, done_tail; /* loads that are done, while there are any */
     _Alignas(HOST_LINE) struct lineset seen;
     struct l1_hooks hooks; /* up to on_fill in the same line */
     _Alignas(HOST_LINE) struct cache cache;
@@ -205,9 +211,10 @@ static inline void l1_done(struct l1 *c, uint32_t node, tick now)
 {
     c->nodes[node].ready = now;
     c->nodes[node].next = L1_NONE;
-    if (c->done_tail == L1_NONE)
+    if (c->fill_ready == TICK_NEVER) {
+        c->fill_ready = now;
         c->done_head = node;
-    else
+    } else
         c->nodes[c->done_tail].next = node;
     c->done_tail = node;
 }
@@ -236,10 +243,12 @@ static inline bool l1_can_wait(const struct l1 *c, const struct l1_txn *t)
 
 static inline enum l1_type l1_type_of(const struct l1_txn *t)
 {
-    if (t->kind == REQ_ATOMIC) return L1_ATOMIC;
-    if (t->cls == REQ_GLOBAL) return t->kind == REQ_READ ? L1_GLOBAL_LOAD : L1_GLOBAL_STORE;
-    if (t->cls == REQ_LOCAL) return t->kind == REQ_READ ? L1_LOCAL_LOAD : L1_LOCAL_STORE;
-    return L1_OTHER;
+    static const uint8_t types[][8] = {
+        [REQ_READ] = {L1_GLOBAL_LOAD, L1_LOCAL_LOAD, L1_OTHER, L1_OTHER, L1_OTHER},
+        [REQ_WRITE] = {L1_GLOBAL_STORE, L1_LOCAL_STORE, L1_OTHER, L1_OTHER, L1_OTHER},
+        [REQ_ATOMIC] = {L1_ATOMIC, L1_ATOMIC, L1_ATOMIC, L1_ATOMIC, L1_ATOMIC},
+    }; /* by class: global, local, the others */
+    return (enum l1_type)types[t->kind][t->cls];
 }
 
 static inline void l1_count_in(struct l1_stats *s, enum l1_type type, enum cache_outcome outcome)
@@ -273,7 +282,7 @@ bool l1_clean_victim(struct l1 *c, tick now, uint32_t victim, uint32_t places);
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
                      enum l1_answer outcome);
 void l1_request(struct l1 *c, tick now, const struct req *r);
-/* A read of sectors that `line`, or no line, does not have: on their way, or missing. */
+/* A load of sectors that `line`, or no line, does not have: on their way, or missing. */
 enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line);
 
 /* l1_store.c */

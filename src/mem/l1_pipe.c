@@ -27,6 +27,7 @@ enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t)
     uint32_t at = p->head + p->count++;
     p->items[at >= p->cap ? at - p->cap : at] =
         (struct l1_pipe_item){.ready = clock_after(&c->clock, now, c->p.tag_latency), .txn = *t};
+    c->ports_used++;
     if (t->kind == REQ_WRITE) c->writes_pending[t->warp]++; /* a fence waits for it from now on */
     return L1_TAKEN;
 }

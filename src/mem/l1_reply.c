@@ -72,10 +72,10 @@ static void l1_fill_line(struct l1 *c, tick now, const struct req *r, const stru
     }
 }
 
-/* Loads whose last sector has come are done; the others go on waiting, in their order. */
-static void l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint32_t sectors)
+/* Loads whose last sector has come are done; the others go on waiting, in their order. True: one is done. */
+static bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint32_t sectors)
 {
-    uint32_t n = e->head;
+    uint32_t n = e->head, before = e->merged;
     e->head = e->tail = MSHR_NONE;
     while (n != MSHR_NONE) {
         uint32_t next = c->nodes[n].next;
@@ -93,6 +93,7 @@ static void l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint3
         }
         n = next;
     }
+    return e->merged != before;
 }
 
 static void l1_fill(struct l1 *c, tick now, const struct req *r)
@@ -105,14 +106,13 @@ static void l1_fill(struct l1 *c, tick now, const struct req *r)
     c->stats.fills++;
     l1_count_latency(c, now, r);
     l1_fill_line(c, now, r, e, is_last);
-    uint32_t last_done = c->done_tail;
-    l1_release_loads(c, now, e, sectors);
+    bool has_done = l1_release_loads(c, now, e, sectors);
     if (c->hooks.on_fill) c->hooks.on_fill(c->hooks.ctx, now, r->addr, now - r->born, r->is_prefetch);
     if (!is_last) return;
     assert(e->head == MSHR_NONE);
     c->mshrs_lineless -= e->line == CACHE_NO_LINE;
     mshr_release(&c->mshr, r->token);
-    if (!c->holds_mshrs || last_done == c->done_tail) return;
+    if (!c->holds_mshrs || !has_done) return;
     c->nodes[c->done_tail].frees_mshr = true;
     c->mshrs_held++;
 }
@@ -193,12 +193,29 @@ bool l1_send(struct l1 *c, tick now, uint32_t req)
 
 static void l1_drain(struct l1 *c, tick now)
 {
-    c->is_blocked = false;
-    if (link_can_push(c->to_xbar, now)) {
-        link_push(c->to_xbar, now, l1_queue_pop(c, c->others.count ? &c->others : &c->miss_queue));
+    struct link *out = c->to_xbar;
+    if (c->is_blocked && out->count == out->capacity) return; /* it has said so */
+    if (link_can_push_after_all(out, now)) {
+        link_push(out, now, l1_queue_pop(c, c->others.count ? &c->others : &c->miss_queue));
         c->news |= L1_NEWS_SENT;
+        c->is_blocked = c->to_send && out->count == out->capacity;
+        if (c->is_blocked) link_refuse_ahead(out, now + c->clock.period);
     } else /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
-        c->is_blocked = c->to_xbar->count == c->to_xbar->capacity;
+        c->is_blocked = out->count == out->capacity;
+}
+
+/* What follows a reply, with what only some machines, or moments, have. */
+static bool l1_tick_special(struct l1 *c, tick now)
+{
+    bool moved = l1_answers_itself(c) && l1_take_answers(c, now);
+    if (c->to_send) l1_drain(c, now);
+    if (c->has_pipe) moved |= l1_pipe_tick(c, now);
+    if (c->is_flushing) {
+        l1_flush_step(c, now);
+        c->news |= L1_NEWS_OTHER;
+        moved = true;
+    }
+    return moved;
 }
 
 bool l1_tick(struct l1 *c, tick now)
@@ -212,13 +229,7 @@ bool l1_tick(struct l1 *c, tick now)
         l1_reply(c, now, id);
         moved = true;
     }
-    if (UNLIKELY(l1_answers_itself(c))) moved |= l1_take_answers(c, now);
+    if (UNLIKELY(c->is_special)) return l1_tick_special(c, now) || moved;
     if (c->to_send) l1_drain(c, now);
-    if (c->has_pipe) moved |= l1_pipe_tick(c, now);
-    if (UNLIKELY(c->is_flushing)) {
-        l1_flush_step(c, now);
-        c->news |= L1_NEWS_OTHER;
-        moved = true;
-    }
     return moved;
 }
