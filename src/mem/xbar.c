@@ -50,8 +50,10 @@ const struct param_row xbar_rows[] = {
 const struct stat_row xbar_stat_rows[] = {
     NET_ROWS(request, "request", "from SMs to L2"), NET_ROWS(reply, "reply", "from L2 to SMs"), {0}};
 
+enum { NET_REQUEST, NET_REPLY, NET_COUNT };
+
 struct xbar {
-    struct xbar_net request, reply;
+    struct xbar_net nets[NET_COUNT];
     struct xbar_stats stats;
     tick wake;
     struct xbar_params params;
@@ -65,38 +67,35 @@ struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t sli
     struct xbar *x = mem_zalloc_lines(sizeof *x);
     x->params = *p;
     x->clock = *clock;
-    xbar_net_init(&x->request, &x->params, false, sms, slices, &x->clock, pool, from_sm, to_slice,
+    xbar_net_init(&x->nets[NET_REQUEST], &x->params, false, sms, slices, &x->clock, pool, from_sm, to_slice,
                   &x->stats.request);
-    xbar_net_init(&x->reply, &x->params, true, slices, sms, &x->clock, pool, from_slice, to_sm,
+    xbar_net_init(&x->nets[NET_REPLY], &x->params, true, slices, sms, &x->clock, pool, from_slice, to_sm,
                   &x->stats.reply);
     return x;
 }
 
 void xbar_take_notes(struct xbar *x)
 {
-    xbar_net_take_notes(&x->request);
-    xbar_net_take_notes(&x->reply);
+    for (uint32_t i = 0; i < NET_COUNT; i++) xbar_net_take_notes(&x->nets[i]);
 }
 
 void xbar_destroy(struct xbar *x)
 {
     if (!x) return;
-    xbar_net_free(&x->request);
-    xbar_net_free(&x->reply);
+    for (uint32_t i = 0; i < NET_COUNT; i++) xbar_net_free(&x->nets[i]);
     free(x);
 }
 
 void xbar_tick(struct xbar *x, tick now)
 {
     x->wake = TICK_NEVER;
-    xbar_net_tick(&x->request, now, &x->wake);
-    xbar_net_tick(&x->reply, now, &x->wake);
+    xbar_nets_tick(x->nets, NET_COUNT, now, &x->wake);
 }
 
 tick *xbar_wake(struct xbar *x) { return &x->wake; }
 tick xbar_reply_floor(const struct xbar *x, uint32_t sm, tick edge)
 {
-    const struct xbar_net *n = &x->reply;
+    const struct xbar_net *n = &x->nets[NET_REPLY];
     const struct xbar_output *o = &n->out[sm];
     if (n->is_infinite) return edge + n->period;                      /* packets overtake each other */
     if (!o->count) return edge + (n->latency + 2u) * (tick)n->period; /* a flit, the pipeline, the link */
@@ -105,13 +104,12 @@ tick xbar_reply_floor(const struct xbar *x, uint32_t sm, tick edge)
     return MAX(ready, edge) + n->period;
 }
 
-bool xbar_idle(const struct xbar *x) { return !x->request.packets && !x->reply.packets; }
+bool xbar_idle(const struct xbar *x) { return !x->nets[NET_REQUEST].packets && !x->nets[NET_REPLY].packets; }
 void *xbar_stats(struct xbar *x) { return &x->stats; }
 
 void xbar_explain(const struct xbar *x, tick now, struct strbuf *out)
 {
     if (xbar_idle(x)) return;
     strbuf_puts(out, "crossbar:\n");
-    xbar_net_explain(&x->request, now, out);
-    xbar_net_explain(&x->reply, now, out);
+    for (uint32_t i = 0; i < NET_COUNT; i++) xbar_net_explain(&x->nets[i], now, out);
 }

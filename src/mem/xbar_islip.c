@@ -26,8 +26,8 @@ static inline uint32_t islip_grant(const struct xbar_net *n, const struct xbar_o
     uint32_t first = o->grant_at, word = first / 64;
     uint64_t bits = islip_asking(&n->ports[word], o->asks[word]), later = bits & ~0ull << (first % 64);
     if (later) return word * 64 + (uint32_t)__builtin_ctzll(later);
-    for (uint32_t i = 1; i < n->words; i++) {
-        uint32_t w = word + i < n->words ? word + i : word + i - n->words;
+    for (uint32_t i = 1; i < n->in_words; i++) {
+        uint32_t w = word + i < n->in_words ? word + i : word + i - n->in_words;
         uint64_t more = islip_asking(&n->ports[w], o->asks[w]);
         if (more) return w * 64 + (uint32_t)__builtin_ctzll(more);
     }
@@ -106,7 +106,6 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
     }
     assert(head->dst == g.output && o->free <= cycle && in->port_free <= cycle);
     n->stats->stall_cycles += (xbar_stamp)cycle - vc->head_since;
-    n->stats->output_busy_cycles += step;
     in_ports->granted |= g.in_bit;
     if (in->injection.count) in_ports->look |= g.in_bit; /* the channel may have waited for this room */
     vc->packets.flits =
@@ -114,6 +113,7 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
     o->sent = MAX(o->sent, cycle) + step;
     in->port_free = cycle + in_cycles;
     vc->head_since = (xbar_stamp)in->port_free;
+    n->stats->output_busy_cycles += step;               /* apart from the other, as in xbar_deliver_head */
     if (out_cycles > 1 || (!plain && !n->has_one_vc)) { /* else it is not looked at again before */
         o->free = cycle + out_cycles;
         ports->busy |= g.out_bit;
@@ -146,7 +146,7 @@ static void islip_start_any(struct xbar_net *n, uint32_t input, uint32_t output)
 
 static inline void islip_one_vc(struct xbar_net *n)
 {
-    for (uint32_t w = 0; w < n->words; w++)
+    for (uint32_t w = 0; w < n->out_words; w++)
         for (uint64_t m = xbar_open(&n->ports[w]); m; m &= m - 1) {
             uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m);
             uint32_t input = islip_grant(n, &n->out[output]);
@@ -181,7 +181,7 @@ static void islip_accept(struct xbar_net *n, uint32_t input, bool first_round)
 static bool islip_round(struct xbar_net *n, bool first_round)
 {
     uint32_t offered = 0;
-    for (uint32_t w = 0; w < n->words; w++)
+    for (uint32_t w = 0; w < n->out_words; w++)
         for (uint64_t m = xbar_open(&n->ports[w]); m; m &= m - 1) {
             uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m), input = islip_grant(n, &n->out[output]);
             if (input != NO_INPUT) islip_offer(n, input, output, &offered);
@@ -195,11 +195,7 @@ COLD static void islip_many_vcs(struct xbar_net *n)
     for (uint32_t round = 0; round < n->params->iterations && islip_round(n, round == 0); round++) {}
 }
 
-void xbar_arbitrate_plain(struct xbar_net *n)
-{
-    islip_one_word(n);
-    n->ports->granted = 0;
-}
+void xbar_arbitrate_plain(struct xbar_net *n) { islip_one_word(n); }
 
 void xbar_arbitrate(struct xbar_net *n)
 {
@@ -207,5 +203,4 @@ void xbar_arbitrate(struct xbar_net *n)
         islip_one_vc(n);
     else
         islip_many_vcs(n);
-    for (uint32_t w = 0; w < n->words; w++) n->ports[w].granted = 0;
 }

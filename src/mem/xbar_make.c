@@ -83,6 +83,8 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
                            .outputs = (uint16_t)outputs,
                            .period = clock->period,
                            .words = (uint16_t)((MAX(inputs, outputs) + 63) / 64),
+                           .in_words = (uint16_t)((inputs + 63) / 64),
+                           .out_words = (uint16_t)((outputs + 63) / 64),
                            .now = 0 - (tick)clock->period, /* one cycle before the first */
                            .cycle = UINT64_MAX,
                            .stats = stats};

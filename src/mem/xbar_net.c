@@ -67,10 +67,10 @@ XBAR_INLINE bool xbar_deliver_head(struct xbar_net *n, struct xbar_ports *ports,
     if (!link_can_push(o->to, n->now)) return false; /* the link says when there is room */
     struct xbar_net_stats *s = n->stats;
     s->packets++;
-    s->flits += a->flits;
     s->eject_wait_cycles += waited;
-    s->latency_cycles += (xbar_stamp)n->cycle - a->origin.taken;
     link_push(o->to, n->now, a->origin.id);
+    s->flits += a->flits; /* apart: as pairs they would go through vectors, which takes longer */
+    s->latency_cycles += (xbar_stamp)n->cycle - a->origin.taken;
     ports->full &= ~bit;
     o->count--;
     o->head = (uint16_t)((o->head + 1) & n->arrival_wrap);
@@ -91,7 +91,7 @@ XBAR_INLINE void xbar_deliver(struct xbar_net *n, struct xbar_ports *ports, stru
 /* One that is longer than the buffer fits when that is empty. Each packet has a flit at least, so that there is a place for what fits. */
 static inline bool xbar_has_room(const struct xbar_queue *q, uint32_t size, uint32_t flits)
 {
-    return q->flits + MIN(flits, size) <= size;
+    return q->flits + flits <= size || !q->flits;
 }
 
 XBAR_INLINE void xbar_put_on_channel(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
@@ -287,12 +287,11 @@ COLD static void xbar_note_all(struct xbar_net *n)
     memset(n->room, 1, n->outputs);
 }
 
-/* What has come for the w-th ports in these slots and by notes; returns the outputs to look at. */
-XBAR_INLINE uint64_t xbar_gather(struct xbar_net *n, uint32_t w, uint64_t slots, bool plain)
+/* What has come for the w-th ports in these slots; returns the outputs to look at. */
+XBAR_INLINE uint64_t xbar_take_slots(struct xbar_net *n, uint32_t w, uint64_t slots)
 {
     struct xbar_ports *p = &n->ports[w];
-    uint64_t deliver = xbar_read_notes(n->room, w, n->outputs, plain);
-    p->look |= xbar_read_notes(n->pushed, w, n->inputs, plain) & ~p->waiting;
+    uint64_t deliver = 0;
     slots &= p->occupied;
     p->occupied &= ~slots;
     for (; slots; slots &= slots - 1) deliver |= xbar_take_slot(n, w, (uint32_t)__builtin_ctzll(slots));
@@ -315,6 +314,7 @@ XBAR_INLINE void xbar_inject_looked(struct xbar_net *n, uint32_t w, bool plain)
     struct xbar_ports *ports = &n->ports[w];
     uint64_t m = ports->look;
     ports->look = 0;
+    ports->granted = 0;
     for (; m; m &= m - 1) {
         uint32_t input = w * 64 + (uint32_t)__builtin_ctzll(m);
         if (!plain && UNLIKELY(n->is_infinite))
@@ -325,13 +325,8 @@ XBAR_INLINE void xbar_inject_looked(struct xbar_net *n, uint32_t w, bool plain)
 }
 
 /* The next event; a head that asks for a free output has one in the next cycle. */
-XBAR_INLINE void xbar_set_wake(const struct xbar_net *n, uint32_t words, tick *wake)
+XBAR_INLINE void xbar_set_wake(const struct xbar_net *n, uint64_t open, uint64_t occupied, tick *wake)
 {
-    uint64_t open = 0, occupied = 0;
-    for (uint32_t w = 0; w < words; w++) {
-        open |= xbar_open(&n->ports[w]);
-        occupied |= n->ports[w].occupied;
-    }
     if (open) {
         wake_at(wake, n->now + n->period);
         return;
@@ -342,23 +337,52 @@ XBAR_INLINE void xbar_set_wake(const struct xbar_net *n, uint32_t words, tick *w
     wake_at(wake, n->now + (tick)(__builtin_ctzll(turned) + 1) * n->period);
 }
 
-XBAR_INLINE void xbar_cycle(struct xbar_net *n, tick now, tick *wake, uint32_t words, bool plain)
+XBAR_INLINE void xbar_cycle_plain(struct xbar_net *n, uint64_t slots, tick *wake)
 {
-    uint64_t slots = xbar_advance(n, now);
-    if (UNLIKELY(!n->has_notes)) xbar_note_all(n);
-    for (uint32_t w = 0; w < words; w++) xbar_deliver_some(n, w, xbar_gather(n, w, slots, plain), plain);
-    if (plain)
-        xbar_arbitrate_plain(n);
-    else
-        xbar_arbitrate(n);
-    for (uint32_t w = 0; w < words; w++) xbar_inject_looked(n, w, plain);
-    xbar_set_wake(n, words, wake);
+    struct xbar_ports *p = n->ports;
+    uint64_t deliver = xbar_read_word(n->room, n->outputs);
+    p->look |= xbar_read_word(n->pushed, n->inputs) & ~p->waiting;
+    xbar_deliver_some(n, 0, deliver | xbar_take_slots(n, 0, slots), true);
+    xbar_arbitrate_plain(n);
+    xbar_inject_looked(n, 0, true);
+    xbar_set_wake(n, xbar_open(p), p->occupied, wake);
 }
 
-void xbar_net_tick(struct xbar_net *n, tick now, tick *wake)
+/* Ports without anything cost a question a word. */
+static void xbar_cycle_any(struct xbar_net *n, uint64_t slots, tick *wake)
 {
-    if (LIKELY(n->is_plain))
-        xbar_cycle(n, now, wake, 1, true);
-    else
-        xbar_cycle(n, now, wake, n->words, false);
+    const uint32_t pushed = xbar_any_note(n->pushed, n->in_words) ? n->in_words : 0,
+                   room = xbar_any_note(n->room, n->out_words) ? n->out_words : 0; /* words with notes */
+    uint64_t look = 0, open = 0, occupied = 0, asked = 0;
+    for (uint32_t w = 0; w < n->words; w++) {
+        struct xbar_ports *p = &n->ports[w];
+        uint64_t deliver = xbar_take_slots(n, w, slots);
+        if (w < room) deliver |= xbar_read_word(n->room + w * 64, 64);
+        if (w < pushed) p->look |= xbar_read_word(n->pushed + w * 64, 64) & ~p->waiting;
+        look |= p->look;
+        xbar_deliver_some(n, w, deliver, false);
+    }
+    if (look || n->is_asked) {
+        xbar_arbitrate(n);
+        for (uint32_t w = 0; w < n->in_words; w++) xbar_inject_looked(n, w, false);
+    }
+    for (uint32_t w = 0; w < n->words; w++) {
+        open |= xbar_open(&n->ports[w]);
+        occupied |= n->ports[w].occupied;
+        asked |= n->ports[w].asked;
+    }
+    n->is_asked = asked != 0;
+    xbar_set_wake(n, open, occupied, wake);
+}
+
+void xbar_nets_tick(struct xbar_net *nets, uint32_t count, tick now, tick *wake)
+{
+    for (struct xbar_net *n = nets; n < nets + count; n++) {
+        uint64_t slots = xbar_advance(n, now);
+        if (UNLIKELY(!n->has_notes)) xbar_note_all(n);
+        if (LIKELY(n->is_plain))
+            xbar_cycle_plain(n, slots, wake);
+        else
+            xbar_cycle_any(n, slots, wake);
+    }
 }

@@ -113,10 +113,11 @@ struct xbar_net {
     struct xbar_ports *ports; /* [port / 64] */
     /* notes of links, a byte each (xbar_notes.h): a push at an input, room at an output */
     uint8_t *pushed, *room;
-    uint32_t period; /* ticks */
-    uint16_t words;  /* of masks */
-    bool has_notes;  /* links say which ports to look at */
+    uint32_t period;                     /* ticks */
+    uint16_t words, in_words, out_words; /* of masks; those that have inputs, outputs */
+    bool has_notes;                      /* links say which ports to look at */
     bool is_plain;
+    bool is_asked; /* where it is not plain: a head competes for some output */
     /* each packet */
     struct xbar_input *in;
     struct xbar_output *out;
@@ -151,7 +152,8 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
                    struct link **from, struct link **to, struct xbar_net_stats *stats);
 void xbar_net_take_notes(struct xbar_net *n);
 void xbar_net_free(struct xbar_net *n);
-void xbar_net_tick(struct xbar_net *n, tick now, tick *wake);
+/* A cycle of so many networks, one after the other. */
+void xbar_nets_tick(struct xbar_net *nets, uint32_t count, tick now, tick *wake);
 /* Of a packet of this way with its header, or of the several packets that carry `unit` bytes of data each (0: any number). */
 struct xbar_size xbar_size_of(const struct xbar_net *n, uint32_t data, uint32_t unit);
 void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out);
@@ -236,8 +238,8 @@ static inline void xbar_keep_input(struct xbar_net *n, struct xbar_ports *ports,
     xbar_plan(n, ports, EVENT_IN_FREE, bit, port_free - n->cycle);
 }
 /* A packet is granted a place in the ejection buffer of its output (bit). */
-static inline void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, struct xbar_output *o,
-                              uint64_t bit, const struct xbar_packet *p, xbar_stamp ready)
+XBAR_INLINE void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, struct xbar_output *o, uint64_t bit,
+                            const struct xbar_packet *p, xbar_stamp ready)
 {
     assert(o->count < n->ejection && xbar_until(n, ready) > 0);
     struct xbar_arrival *a = xbar_arrival_at(n, o, o->count);

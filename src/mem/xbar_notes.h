@@ -1,8 +1,8 @@
 /* xbar_notes.h: which links have said something: a byte each, 0 or 1, because units write them side by side. Reading them clears
  * them, and makes a mask of ports. Inside mem/ only.
  *
- * Where there is one word of ports, its notes are read 16 at a time without asking; where there are more, most ports are idle, and 64
- * notes without any cost one question. */
+ * Where there is one word of ports, its notes are read 16 at a time without asking; where there are more, many ports are idle, and one
+ * question comes before them all. */
 #ifndef HEDDLE_XBAR_NOTES_H
 #define HEDDLE_XBAR_NOTES_H
 
@@ -17,7 +17,7 @@ enum { NOTE_BLOCK = 16 /* notes that are read together */ };
 /* Room for the notes of so many ports. */
 static inline uint32_t xbar_notes_bytes(const struct xbar_net *n, uint32_t ports)
 {
-    return n->words == 1 ? (uint32_t)round_up_u64(ports, NOTE_BLOCK) : n->words * 64u;
+    return n->is_plain ? (uint32_t)round_up_u64(ports, NOTE_BLOCK) : n->words * 64u;
 }
 
 #ifdef __SSE2__
@@ -42,12 +42,23 @@ static inline uint64_t xbar_read_block(uint8_t *notes)
 }
 #endif
 
-static inline bool xbar_any_of_64(const uint8_t *notes)
+/* Is there one among those of so many words? */
+static inline bool xbar_any_note(const uint8_t *notes, uint32_t words)
 {
-    uint64_t word[8], any = 0;
-    memcpy(word, notes, sizeof word);
-    for (uint32_t i = 0; i < ARRAY_LEN(word); i++) any |= word[i];
+    const uint8_t *end = notes + words * 64;
+#ifdef __SSE2__
+    __m128i any = _mm_setzero_si128();
+    for (const __m128i *at = (const __m128i *)notes; at < (const __m128i *)end; at += 4)
+        any = _mm_or_si128(any, _mm_or_si128(_mm_or_si128(at[0], at[1]), _mm_or_si128(at[2], at[3])));
+    return _mm_movemask_epi8(_mm_slli_epi16(any, 7)) != 0;
+#else
+    uint64_t any = 0, word;
+    for (; notes < end; notes += sizeof word) {
+        memcpy(&word, notes, sizeof word);
+        any |= word;
+    }
     return any != 0;
+#endif
 }
 
 /* Of at most 64 ports, and of one at least. */
@@ -56,15 +67,6 @@ static inline uint64_t xbar_read_word(uint8_t *notes, uint32_t ports)
     uint64_t mask = xbar_read_block(notes);
     for (uint32_t i = NOTE_BLOCK; i < ports; i += NOTE_BLOCK) mask |= xbar_read_block(notes + i) << i;
     return mask;
-}
-
-/* The notes of the w-th 64 of so many ports. */
-XBAR_INLINE uint64_t xbar_read_notes(uint8_t *notes, uint32_t w, uint32_t ports, bool plain)
-{
-    if (plain) return xbar_read_word(notes, ports);
-    notes += w * 64;
-    if (ports <= w * 64 || !xbar_any_of_64(notes)) return 0;
-    return xbar_read_word(notes, MIN(ports - w * 64, 64));
 }
 
 #endif
