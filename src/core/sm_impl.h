@@ -176,10 +176,9 @@ struct sm {
         uint32_t is_awake; /* one of these */
     };
     bool has_ticked;
-    bool blocked; /* the L1 refused the head of the load-store unit, or will; only the L1 can change that */
-    bool moved;   /* what is in the collectors may move on in the next cycle */
-    bool
-        has_reply; /* the L1 took a reply in this cycle, or looked into its tags: stores may be acknowledged */
+    bool blocked;   /* the L1 refused the head of the load-store unit, or will; only the L1 can change that */
+    bool moved;     /* what is in the collectors may move on in the next cycle */
+    bool has_reply; /* the L1 took the acknowledgement of a store in this cycle, or let one go */
     bool faulted;
     bool has_finished; /* CTAs: see finished */
     uint32_t prefetch_count;

@@ -135,7 +135,7 @@ bool l1_is_full(const struct l1 *c);
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
 /* Would an access that was refused, and was the newest to be offered but for prefetches, be refused again? Counts as an offer of it if so. */
 bool l1_still_refuses(struct l1 *c, tick now);
-/* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. False: nothing but the way out has moved. */
+/* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. True: l1_writes_pending may have changed. */
 bool l1_tick(struct l1 *c, tick now);
 tick l1_reply_at(const struct l1 *c); /* when the next reply can be taken; TICK_NEVER = none is here */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
