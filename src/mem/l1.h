@@ -139,6 +139,10 @@ bool l1_still_refuses(struct l1 *c, tick now);
 bool l1_tick(struct l1 *c, tick now);
 tick l1_reply_at(const struct l1 *c); /* when the next reply can be taken; TICK_NEVER = none is here */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
+bool l1_next_is_hit(const struct l1 *c);                    /* the one that l1_next_done would pop */
+/* For a load-store unit that takes as many loads a cycle as can hit in one, and slept while nothing but hits was due (l1_wake_past_hits): pops one that was
+ * due before now, each in a cycle of its own. */
+bool l1_missed_hit(struct l1 *c, tick now, uint32_t *token);
 /* The way out for the SM's other caches (instruction, constant, texture): a queue of its own, as deep as the miss queue, that goes first. False: full. */
 bool l1_send(struct l1 *c, tick now, uint32_t req);
 /* Stores and atomics of a warp slot that have not been acknowledged yet: what a memory fence waits for. */
@@ -148,7 +152,8 @@ void l1_settle(struct l1 *c, tick now);
 tick l1_wake(
     const struct l1
         *c); /* when it next has something to do by itself; TICK_NEVER = only when asked or replied to */
-void l1_flush(struct l1 *c, tick now); /* at kernel end: invalidates, writes dirty lines back */
+tick l1_wake_past_hits(const struct l1 *c); /* the same, if hits can wait */
+void l1_flush(struct l1 *c, tick now);      /* at kernel end: invalidates, writes dirty lines back */
 /* Sets the capacity, in whole ways, one at least, l1.size at most; the answer is what it is now. Rules: l1_resize.c. */
 uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes);
 uint64_t l1_capacity(const struct l1 *c); /* bytes */
