@@ -51,6 +51,8 @@ void collector_init(struct collector *c, const struct sm_params *p)
     uint64_t shared = collector_add(c, p->gen_collectors);
     for (int k = 0; k < CLASS_COUNT; k++)
         if (c->in[k].width) c->own[k] |= shared;
+    for (uint32_t i = 0; i < c->unit_count; i++)
+        for (uint32_t k = 0; k < CLASS_COUNT; k++) c->units[i].users |= (uint8_t)((c->own[k] >> i & 1) << k);
 }
 
 /* Neighbouring warps, which often read the same registers at the same time, are not to meet with neighbouring
@@ -76,6 +78,7 @@ void collector_put(struct collector *c, enum sm_class cls, uint32_t flight)
     c->work++;
     c->is_stuck = false;
     c->entering |= 1u << cls;
+    c->may_enter |= 1u << cls;
 }
 
 uint32_t collector_take(struct collector *c, enum sm_class cls)
@@ -84,6 +87,7 @@ uint32_t collector_take(struct collector *c, enum sm_class cls)
     c->work--;
     c->is_stuck = false;
     if (!c->out[cls].count) c->leaving &= ~(1u << cls);
+    if (c->held[cls]) c->may_leave |= 1u << cls;
     return id;
 }
 
@@ -98,7 +102,7 @@ static uint64_t turned(uint64_t mask, uint32_t start)
 static bool dispatch_ready(struct collector *c)
 {
     uint64_t before = c->used;
-    for (uint32_t rest = c->holding; rest; rest &= rest - 1) {
+    for (uint32_t rest = c->may_leave; rest; rest &= rest - 1) {
         uint32_t cls = (uint32_t)__builtin_ctz(rest);
         uint64_t ready = c->held[cls] & ~c->reading;
         while (ready && latch_has_room(&c->out[cls])) {
@@ -110,9 +114,10 @@ static bool dispatch_ready(struct collector *c)
             ready &= ~(1ull << i);
             c->held[cls] &= ~(1ull << i);
             c->used &= ~(1ull << i);
+            c->may_enter |= c->entering & c->units[i].users;
         }
-        if (!c->held[cls]) c->holding &= ~(1u << cls);
     }
+    c->may_leave = 0;
     return c->used != before;
 }
 
@@ -159,7 +164,9 @@ static bool read_operands(struct collector *c, uint32_t start)
             read_one(c, u, &taken);
         else
             read_unit(c, u, &taken);
-        if (!u->left) c->reading &= ~(1ull << i);
+        if (u->left) continue;
+        c->reading &= ~(1ull << i);
+        c->may_leave |= 1u << u->cls;
     }
     return true; /* of all that read, one has its bank */
 }
@@ -168,7 +175,7 @@ static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, ui
                      void *ctx)
 {
     uint64_t before = c->used;
-    for (uint32_t rest = c->entering; rest; rest &= rest - 1) {
+    for (uint32_t rest = c->may_enter; rest; rest &= rest - 1) {
         uint32_t cls = (uint32_t)__builtin_ctz(rest);
         while (c->in[cls].count) {
             uint64_t free = c->own[cls] & ~c->used;
@@ -177,7 +184,6 @@ static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, ui
             struct collector_unit *u = &c->units[i];
             u->flight = latch_take(&c->in[cls]);
             c->room |= 1u << cls;
-            c->holding |= 1u << cls;
             if (!c->in[cls].count) c->entering &= ~(1u << cls);
             u->cls = (uint8_t)cls;
             const struct uop *op = uop_of(ctx, u->flight, &warp);
@@ -185,9 +191,13 @@ static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, ui
             for (uint32_t k = 0; k < u->left; k++) u->banks[k] = (uint8_t)bank_of(c, warp, op->reads[k]);
             c->used |= 1ull << i;
             c->held[cls] |= 1ull << i;
-            if (u->left) c->reading |= 1ull << i;
+            if (u->left)
+                c->reading |= 1ull << i;
+            else
+                c->may_leave |= 1u << cls;
         }
     }
+    c->may_enter = 0;
     return c->used != before;
 }
 
@@ -196,10 +206,9 @@ bool collector_cycle(struct collector *c, uint64_t cycle,
 {
     bool moved = false;
     if (c->work && !c->is_stuck) {
-        uint32_t start = (uint32_t)(cycle % 64);
-        if (c->used & ~c->reading) moved |= dispatch_ready(c);
-        if (c->reading) moved |= read_operands(c, start);
-        if (c->entering) moved |= allocate(c, uop_of, ctx);
+        if (c->may_leave) moved |= dispatch_ready(c);
+        if (c->reading) moved |= read_operands(c, (uint32_t)(cycle % 64));
+        if (c->may_enter) moved |= allocate(c, uop_of, ctx);
         c->is_stuck = !moved;
     }
     c->written = 0;

@@ -36,6 +36,7 @@ static inline uint32_t latch_take(struct latch *l) /* the oldest */
 struct collector_unit {
     uint32_t flight;
     uint8_t cls, left;
+    uint8_t users;                /* mask of classes that may use it */
     uint8_t banks[UOP_READS_MAX]; /* of the reads that are left */
 };
 
@@ -48,8 +49,10 @@ struct collector {
     uint16_t work;                     /* instructions in latches and units */
     bool is_stuck; /* the newest cycle moved nothing, and nothing came or went since: nor will the next */
     bool by_warp;
-    /* masks of classes: whose input latch has room; with instructions in the input latch, in the output latch, in units */
-    uint8_t room, entering, leaving, holding;
+    /* masks of classes: whose input latch has room; with instructions in the input latch, in the output latch */
+    uint8_t room, entering, leaving;
+    /* those for which something has changed since a unit, or room in the output latch, was last looked for in vain */
+    uint8_t may_enter, may_leave;
     uint8_t last[CLASS_COUNT]; /* the unit that left last */
     uint8_t classes;           /* mask of those that have units */
     uint8_t unit_count, reads, banks;

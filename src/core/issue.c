@@ -209,6 +209,13 @@ static void ask_schedulers(struct sm *m)
     }
 }
 
+/* Votes may change in the middle of the cycle: they do not count. */
+bool sm_may_see(const struct sm *m)
+{
+    return m->sees_next & m->resident & m->buffered & ~(m->done | m->held | m->asleep | m->hazard) &
+           sm_room(m);
+}
+
 /* Schedulers that found nothing to issue find the same until something moves. Without operand collectors a unit's time is enough;
  * warps that have ended wait for acknowledgements. Those astray came so by a change. */
 void sm_issue(struct sm *m)

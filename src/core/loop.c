@@ -57,8 +57,25 @@ static void loop_advance(struct timed_gpu *g, tick to)
     }
 }
 
+/* What loop_run is to see the end of. */
+struct loop_end {
+    enum loop_goal goal;
+    const struct gpu_stream *stream;
+    uint64_t mark;
+};
+
+static bool loop_pending(const struct timed_gpu *g, const struct loop_end *e)
+{
+    switch (e->goal) {
+    case GOAL_ALL: return g->streams.pending != 0;
+    case GOAL_STREAM: return e->stream->first != NULL;
+    case GOAL_MARK: return g->streams.mark_ns.data[e->mark - 1] == MARK_PENDING;
+    }
+    UNREACHABLE("a goal of the loop");
+}
+
 /* The crossbar comes before what it joins: what they tell it in this step it learns at the end of it (units.h). */
-static void loop_step(struct timed_gpu *g)
+static void loop_step(struct timed_gpu *g, const struct loop_end *e)
 {
     const tick now = g->now;
     if (g->edges[DOMAIN_CORE] == now) {
@@ -72,6 +89,7 @@ static void loop_step(struct timed_gpu *g)
         xbar_tick(g->xbar, now);
         units_hear(g);
     }
+    g->runs_ahead = g->dispatch.queue.len == 1 && !g->dispatch.draining && !g->no_skip && loop_pending(g, e);
     units_step(g);
     if (g->dispatch.draining && wiring_idle(g)) dispatch_drained(g);
 }
@@ -140,25 +158,15 @@ static bool loop_move(struct timed_gpu *g)
     return true;
 }
 
-static bool loop_pending(const struct timed_gpu *g, enum loop_goal goal, const struct gpu_stream *stream,
-                         uint64_t mark)
-{
-    switch (goal) {
-    case GOAL_ALL: return g->streams.pending != 0;
-    case GOAL_STREAM: return stream->first != NULL;
-    case GOAL_MARK: return g->streams.mark_ns.data[mark - 1] == MARK_PENDING;
-    }
-    UNREACHABLE("a goal of the loop");
-}
-
 void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t which)
 {
-    const struct gpu_stream *stream = goal == GOAL_STREAM ? streams_get(g, which) : NULL;
+    const struct loop_end e = {
+        .goal = goal, .stream = goal == GOAL_STREAM ? streams_get(g, which) : NULL, .mark = which};
     fenv_t host; /* the program around us may round otherwise or flush denormals: results must not know */
     emu_env_enter(&host);
-    while (g->end == END_NONE && loop_pending(g, goal, stream, which)) {
+    while (g->end == END_NONE && loop_pending(g, &e)) {
         if (!loop_move(g)) break;
-        loop_step(g);
+        loop_step(g, &e);
         loop_find_fault(g);
         if (++g->steps % WATCH_STEPS == 0) loop_watch(g);
     }

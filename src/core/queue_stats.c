@@ -35,11 +35,13 @@ void queue_stats_add(struct queue_stats *s, enum queue_kind kind, struct link *l
     for (uint32_t i = 0; i < count; i++) {
         struct link *l = &links[i];
         link_close_stats(l, now);
+        uint64_t ticks[LINK_LEVELS] = {0};
+        link_add_levels(l, ticks);
         for (uint32_t n = 0; n < LINK_LEVELS; n++) {
-            c->level[n] += l->level_ticks[n];
-            c->used_ticks += l->level_ticks[n];
+            c->level[n] += ticks[n];
+            c->used_ticks += ticks[n];
         }
-        c->full_ticks += l->level_ticks[LINK_LEVELS - 1];
+        c->full_ticks += ticks[LINK_LEVELS - 1];
         c->entries += link_pushes(l);
         c->refusals += link_refusals(l, now);
         c->blocked_ticks += l->blocked_ticks;

@@ -198,10 +198,18 @@ static bool is_l1_alone(struct sm *m)
     return m->blocked = l1_still_refuses(m->l1, m->now);
 }
 
+void sm_end_cycle(struct sm *m)
+{
+    sm_issue(m);
+    if (m->fetched_count) sm_decode(m);
+    if (m->wants_fetch) sm_fetch(m);
+    set_wake(m);
+}
+
 void sm_cycle(struct sm *m, tick now)
 {
-    if (UNLIKELY(m->now == now && m->has_ticked)) {
-        *m->wake = clock_after(&m->clock, now, 1);
+    if (UNLIKELY(m->now >= now && m->has_ticked)) {
+        sm_cycle_again(m, now);
         return;
     }
     *m->wake = TICK_NEVER;
@@ -227,16 +235,21 @@ void sm_cycle(struct sm *m, tick now)
     if (UNLIKELY(m->alarm <= m->cycle)) ring_alarm(m);
     lsu_cycle(m);
     if (m->collects || (m->awaits_queue && !lsu_is_full(m))) sm_execute(m);
-    sm_issue(m);
-    if (m->fetched_count) sm_decode(m);
-    if (m->wants_fetch) sm_fetch(m);
-    set_wake(m);
+    if (m->ahead == AHEAD_RUNS && sm_may_see(m)) {
+        m->ahead |= AHEAD_PAUSED;
+        *m->wake = now;
+        return;
+    }
+    sm_end_cycle(m);
 }
+
+/* One that has not come to the schedulers is not done. */
+static uint64_t cycles_done(const struct sm *m) { return m->cycle + !(m->ahead & AHEAD_PAUSED); }
 
 void sm_tick(struct sm *m, tick now)
 {
     sm_cycle(m, now);
-    account_slots(m, m->cycle + 1);
+    account_slots(m, cycles_done(m));
     sm_end_ctas(m);
 }
 
@@ -284,7 +297,7 @@ void sm_kernel_end(struct sm *m, tick now)
 
 void *sm_stats(struct sm *m)
 {
-    account_occupancy(m, m->has_ticked ? m->cycle + 1 : 0);
+    account_occupancy(m, m->has_ticked ? cycles_done(m) : 0);
     lsu_count(m);
     m->stats.collector_conflict_cycles = m->collector.conflict_cycles;
     return &m->stats;

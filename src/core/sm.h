@@ -10,6 +10,7 @@
 #include "mem/l1.h"
 
 struct machine; /* core/machine.h: the residency limits */
+struct xbar;
 
 struct sm;
 struct sm_setup {
@@ -51,9 +52,17 @@ void sm_tick(struct sm *m, tick now);
 /* The same in two parts, for SMs that run side by side: sm_cycle touches nothing that others share, sm_end_ctas does. */
 void sm_cycle(struct sm *m, tick now);
 void sm_end_ctas(struct sm *m);
-tick *sm_wake(struct sm *m);      /* set by sm_tick to the next time it has something to do */
-tick sm_heard(struct sm *m);      /* a reply was pushed: its wake, lowered to when that can be taken */
-bool sm_idle(const struct sm *m); /* no CTA, no request under way */
+/* Until when an SM may run on by itself after its cycle (ahead.c). */
+struct sm_window {
+    tick end;  /* not so far; not after the present cycle: not at all */
+    tick edge; /* the crossbar's next one */
+};
+enum { SM_REQUESTS_MAX = 16 }; /* that an SM makes in a cycle */
+void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct xbar *xbar);
+bool sm_awaits_step(const struct sm *m); /* it is in a cycle whose step is to come, and has not ended it */
+tick *sm_wake(struct sm *m);             /* set by sm_tick to the next time it has something to do */
+tick sm_heard(struct sm *m);             /* a reply was pushed: its wake, lowered to when that can be taken */
+bool sm_idle(const struct sm *m);        /* no CTA, no request under way */
 bool sm_faulted(const struct sm *m);
 bool sm_sleeps(const struct sm *m); /* a warp is in nanosleep and will go on by itself */
 /* A deferred atomic of this SM takes effect at L2 (called by the slice's hook). */

@@ -182,7 +182,8 @@ struct sm {
     bool has_reply; /* the L1 took the acknowledgement of a store in this cycle, or let one go */
     bool faulted;
     bool has_finished; /* CTAs: see finished */
-    uint32_t prefetch_count;
+    uint8_t ahead;     /* ahead.c: enum sm_ahead, a mask */
+    uint16_t prefetch_count;
 
     /* of every tick that goes on: do the stages have work? The first word of `pipes`, when a result is due, is in this line too */
     _Alignas(
@@ -222,7 +223,7 @@ struct sm {
         uint64_t timer, issue, memory; /* as in mech_sm: cycle of the next timer, masks of warps */
     } votes;
     uint64_t fenced;                  /* waits for its memory operations */
-    uint64_t sleep_next;              /* cycle at which the first that is asleep goes on */
+    uint64_t sees_next;               /* the next instruction has UOP_SEES */
     int last[SM_SCHEDULERS_MAX];      /* warp slots that issued last */
     uint8_t cause[SM_SCHEDULERS_MAX]; /* enum issue_slot of the newest cycle */
     uint32_t turn;                    /* scheduler that is the first to issue */
@@ -264,6 +265,7 @@ struct sm {
     struct sm_cta *ctas;
     uint32_t cta_count, warp_count, thread_count;
     bool in_kernel;             /* between the first CTA and sm_kernel_end */
+    uint64_t sleep_next;        /* cycle at which the first that is asleep goes on */
     uint64_t occupied_to;       /* cycles whose occupancy is charged */
     uint64_t taken;             /* warp slots of resident CTAs */
     uint64_t registers, shared; /* in use */
@@ -292,6 +294,15 @@ static inline uint64_t bit(uint32_t i) { return 1ull << i; }
 /* The counters of the grid that a warp belongs to. */
 static inline struct sm_stats *sm_own_of(struct sm *m, uint32_t w) { return &m->warps[w].program->own.sm; }
 
+/* ---- ahead.c: runs before the others have come as far ---- */
+enum sm_ahead {
+    AHEAD_RUNS = 1,
+    AHEAD_PAUSED = 2, /* before the schedulers of the newest cycle, whose step is to come */
+    AHEAD_NEWS = 4    /* it has left something for the end of that step */
+};
+void sm_cycle_again(struct sm *m, tick now);
+void sm_end_cycle(struct sm *m); /* sm.c: from the schedulers on */
+
 /* ---- sm_warp.c: what a warp waits for ---- */
 void sm_warp_refresh(struct sm *m, uint32_t w); /* its pending registers, fence or copies changed */
 void sm_warps_set_right(struct sm *m);          /* empties the buffers of warps that fetched past a branch */
@@ -315,7 +326,8 @@ void sm_fetch_filled(struct sm *m, uint32_t warp);
 
 /* ---- issue.c ---- */
 void sm_issue(struct sm *m);
-void sm_execute(struct sm *m); /* collectors -> units */
+bool sm_may_see(const struct sm *m); /* would sm_issue look at a warp whose next instruction has UOP_SEES? */
+void sm_execute(struct sm *m);       /* collectors -> units */
 void sm_write_results(struct sm *m);
 static inline void sm_writeback(struct sm *m) /* units -> scoreboard */
 {

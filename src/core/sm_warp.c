@@ -110,6 +110,7 @@ void sm_warp_next(struct sm *m, uint32_t w)
     enum emu_warp_state state = emu_warp_state(s->emu);
     if (s->next) m->next[s->next->cls] &= ~bit(w);
     m->memory_next &= ~bit(w);
+    m->sees_next &= ~bit(w);
     m->held &= ~bit(w);
     m->wants_fetch |= m->empty & bit(w);
     s->next = NULL;
@@ -119,6 +120,7 @@ void sm_warp_next(struct sm *m, uint32_t w)
         s->next = &s->program->uops[s->next_pc];
         m->next[s->next->cls] |= bit(w);
         if (s->next->flags & UOP_DEVICE) m->memory_next |= bit(w);
+        if (s->next->flags & UOP_SEES) m->sees_next |= bit(w);
         check_buffer(m, w);
     } else if (state == EMU_WARP_DONE) {
         if (!(m->done & bit(w))) tell_end(m, w);

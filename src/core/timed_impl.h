@@ -79,6 +79,8 @@ struct timed_gpu {
     enum gpu_end end;    /* why nothing runs any more */
     bool no_skip;
     bool has_fault; /* a warp has met one */
+    bool
+        runs_ahead; /* SMs may run on before the others (ahead.c): one kernel is here, and nobody asks for anything before it ends */
     struct gpu_clock clock;
     tick next_sample;
     uint64_t steps;

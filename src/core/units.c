@@ -35,29 +35,38 @@ static struct unit *make_units(const struct req_pool *pool, uint32_t count)
     return list;
 }
 
-/* Member i of `count` that share the units. */
-static void member_init(const struct units *u, struct member *m, uint32_t i, uint32_t count)
+static struct order *order_init(const struct units *u, struct order *o)
 {
-    const uint32_t words = u->sm_words + u->part_words;
-    uint64_t *own = zalloc_apart(sizeof *own * words);
-    add_range(own, u->sm_count, i, count);
-    add_range(own + u->sm_words, u->part_count, i, count);
-    *m = (struct member){
-        .own_sms = own, .own_parts = own + u->sm_words, .turns = zalloc_apart(sizeof *m->turns * words)};
+    *o = (struct order){
+        .sm_ruler = u->sm_wakes.ruler, .part_ruler = u->part_wakes.ruler, .no_skip = u->gpu->no_skip};
+    o->sms = u->sm_words > 1 ? make_mask(u->sm_count) : &o->first_sms;
+    o->parts = u->part_words > 1 ? make_mask(u->part_count) : &o->first_parts;
+    return o;
 }
 
-static struct member *make_members(const struct units *u, uint32_t count)
+static void order_clear(const struct units *u, struct order *o)
 {
-    struct member *list = zalloc_apart(sizeof *list * count);
-    for (uint32_t i = 0; i < count; i++) member_init(u, &list[i], i, count);
-    return list;
+    if (u->sm_words > 1) free(o->sms);
+    if (u->part_words > 1) free(o->parts);
+}
+
+/* Member i of those that share the units. */
+static void member_init(const struct units *u, struct member *m, uint32_t i)
+{
+    uint64_t *own = zalloc_apart(sizeof *own * (u->sm_words + u->part_words));
+    add_range(own, u->sm_count, i, u->member_count);
+    add_range(own + u->sm_words, u->part_count, i, u->member_count);
+    *m = (struct member){.own_sms = own,
+                         .own_parts = own + u->sm_words,
+                         .report = crew_report(u->crew, i),
+                         .open = zalloc_apart(sizeof *m->open * u->part_words)};
 }
 
 static void free_members(struct member *list, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; list && i < count; i++) {
         free((void *)list[i].own_sms);
-        free(list[i].turns);
+        free((void *)list[i].open);
     }
     free(list);
 }
@@ -83,27 +92,26 @@ struct units *units_create(struct timed_gpu *g)
     for (uint32_t i = 0; i < u->sm_count; i++) u->logs[i] = emu_log_create(&u->sms[i].news);
     u->turn_stride = (uint32_t)round_up_u64(u->per_part, HOST_LINE / sizeof *u->turns);
     u->turns = mem_zalloc_lines(sizeof *u->turns * u->turn_stride * u->part_count);
-    wakes_init(&u->sm_wakes, u->sm_count);
-    wakes_init(&u->part_wakes, u->part_count);
+    u->part_low = NEW_PER_SLICE * u->per_part;
+    u->dram_clock = g->clock.domains[DOMAIN_DRAM];
+    wakes_init(&u->sm_wakes, u->sm_count, g->clock.domains[DOMAIN_CORE].period);
+    wakes_init(&u->part_wakes, u->part_count, g->clock.domains[DOMAIN_L2].period);
     make_notes(&u->sm_notes, &u->sm_note_words, u->sm_count);
     make_notes(&u->part_notes, &u->part_note_words, u->part_count);
     u->sm_news = make_mask(u->sm_count);
     u->part_news = make_mask(u->part_count);
-    u->order.sms = make_mask(u->sm_count);
-    u->order.parts = make_mask(u->part_count);
-    u->dram_first = g->clock.domains[DOMAIN_DRAM].period;
-    u->alone = make_members(u, 1);
+    u->dram_first = u->dram_clock.period;
+    u->order = order_init(u, zalloc_apart(sizeof *u->order));
     return u;
 }
 
 void units_destroy(struct units *u)
 {
     if (!u) return;
+    order_clear(u, u->order);
+    if (!u->crew) free(u->order);
     crew_destroy(u->crew);
     free_members(u->members, u->member_count);
-    free_members(u->alone, 1);
-    free(u->called);
-    free((void *)u->open);
     for (uint32_t i = 0; i < u->sm_count; i++) emu_log_destroy(u->logs[i]);
     for (uint32_t i = 0; i < u->part_count; i++) free(u->parts[i].atomics);
     wakes_free(&u->sm_wakes);
@@ -113,8 +121,6 @@ void units_destroy(struct units *u)
     free(u->part_notes);
     free(u->sm_news);
     free(u->part_news);
-    free(u->order.sms);
-    free(u->order.parts);
     free(u->logs);
     free(u->sms);
     free(u->parts);
@@ -125,14 +131,17 @@ bool units_hire(struct units *u, uint32_t threads)
 {
     threads = MIN(threads, u->sm_count);
     if (threads <= 1) return true;
+    u->crew = crew_create(threads, sizeof *u->order, sizeof(struct turns) * (u->sm_words + u->part_words),
+                          units_work, u);
+    if (!u->crew) return false;
+    order_clear(u, u->order);
+    free(u->order);
+    u->order = order_init(u, crew_call(u->crew));
     u->member_count = threads;
-    u->member_words = (threads + 63) / 64;
-    u->members = make_members(u, threads);
-    u->called = make_mask(threads);
-    u->open = zalloc_apart(sizeof *u->open * u->part_words);
+    u->members = zalloc_apart(sizeof *u->members * threads);
+    for (uint32_t i = 0; i < threads; i++) member_init(u, &u->members[i], i);
     pace_init(&u->pace);
-    u->crew = crew_create(threads, units_work, u);
-    return u->crew != NULL;
+    return true;
 }
 
 struct unit *units_sm(struct units *u, uint32_t sm) { return &u->sms[sm]; }
@@ -172,7 +181,8 @@ void units_join_slice(struct units *u, uint32_t slice, struct link *from, struct
 void units_join_channel(struct units *u, uint32_t slice, struct link *to, struct link *from)
 {
     struct unit *x = &u->parts[slice / u->per_part];
-    x->wake = *dram_wake(u->gpu->channels[slice / u->per_part]);
+    x->channel = u->gpu->channels[slice / u->per_part];
+    x->wake = *dram_wake(x->channel);
     join(to, from, &slice_turn_of(u, slice)->wake, &x->wake);
 }
 

@@ -19,6 +19,7 @@ struct timed_gpu;
 struct units;
 struct link;
 struct sm;
+struct dram_channel;
 
 enum { UNITS_LINE = 128 };
 
@@ -26,8 +27,11 @@ enum { UNITS_LINE = 128 };
 struct unit {
     _Alignas(UNITS_LINE) tick wake; /* when the SM, or the channel, next has something to do */
     tick xbar_wake;                 /* its links tell it in place of the crossbar's own */
-    struct sm *sm;                  /* of a partition: NULL */
-    uint8_t news;                   /* it has left something for the end of the step */
+    union {
+        struct sm *sm;
+        struct dram_channel *channel;
+    };
+    uint8_t news; /* it has left something for the end of the step */
     struct req_pool pool;
     struct req *atomics; /* of a partition: that reached a slice in this step */
     uint32_t atomic_count, atomic_cap;

@@ -3,7 +3,8 @@
  * A step in which few SMs are awake is done by the caller alone: calling the others costs as much as a handful of SMs. Which of the two it
  * is follows the average, not the single step: an SM that changes cores takes its whole state along. With many awake the clock decides
  * (core/pace.h). SMs stay with their member. A partition that its own member has not begun when another has nothing left to do goes to that
- * one, but for the last of the open ones, to which its own member comes next. */
+ * one, but for the last of the open ones, to which its own member comes next. Looking what another has open takes a line of the host's cache from it, so only who
+ * had many partitions to do is looked at. */
 #include "core/units_impl.h"
 
 #include <time.h>
@@ -11,7 +12,9 @@
 enum {
     CROWD_SCALE = 32, /* steps that the average number of SMs awake goes back */
     CROWD_MAX =
-        8 /* SMs awake on average from which on the crew is called; of a small machine half of its SMs */
+        8, /* SMs awake on average from which on the crew is called; of a small machine half of its SMs */
+    MANY_PARTS =
+        4 /* partitions of a member in a step from which on others look whether it has some to give away */
 };
 
 static uint64_t clock_ns(void)
@@ -26,7 +29,7 @@ void units_rest(struct units *u) { pace_break(&u->pace, clock_ns); }
 void units_choose(struct units *u)
 {
     uint32_t awake = 0;
-    for (uint32_t w = 0; w < u->sm_words; w++) awake += (uint32_t)__builtin_popcountll(u->order.sms[w]);
+    for (uint32_t w = 0; w < u->sm_words; w++) awake += (uint32_t)__builtin_popcountll(u->order->sms[w]);
     u->crowd += awake - u->crowd / CROWD_SCALE;
     uint32_t enough = MIN(CROWD_MAX * CROWD_SCALE, u->sm_count * CROWD_SCALE / 2);
     u->is_crowded = u->crowd >= (u->is_crowded ? enough - enough / 8 : enough);
@@ -37,33 +40,49 @@ void units_choose(struct units *u)
     u->is_together = (u->is_crowded && u->pace.is_together) || u->gpu->options.threads_always;
 }
 
+void units_open(struct units *u, const struct member *m)
+{
+    for (uint32_t w = 0; w < u->part_words; w++)
+        atomic_store_explicit(&m->open[w], u->order->parts[w] & m->own_parts[w], memory_order_relaxed);
+}
+
+/* True: nobody else has it. */
+static bool claim(_Atomic uint64_t *open, uint64_t part)
+{
+    return atomic_fetch_and_explicit(open, ~part, memory_order_relaxed) & part;
+}
+
+/* One of another member's, which begins at the other end. */
+static uint64_t claim_from(const struct units *u, const struct member *m, uint32_t w)
+{
+    if (__builtin_popcountll(u->order->parts[w] & m->own_parts[w]) < MANY_PARTS) return 0;
+    for (uint64_t open; open = atomic_load_explicit(&m->open[w], memory_order_relaxed), open & (open - 1);) {
+        const uint64_t part = (uint64_t)1 << (63 - __builtin_clzll(open));
+        if (claim(&m->open[w], part)) return part;
+    }
+    return 0;
+}
+
 uint64_t units_claim(struct units *u, const struct member *m, uint32_t w)
 {
-    const uint64_t own = m->own_parts[w];
-    uint64_t open = atomic_load_explicit(&u->open[w], memory_order_relaxed), part;
-    do {
-        uint64_t other = open & ~own;
-        if (open & own)
-            part = open & own & -(open & own);
-        else if (other & (other - 1))
-            part = (uint64_t)1 << (63 - __builtin_clzll(other)); /* its member begins at the other end */
-        else
-            return 0;
-    } while (!atomic_compare_exchange_weak_explicit(&u->open[w], &open, open & ~part, memory_order_relaxed,
-                                                    memory_order_relaxed));
+    for (uint64_t open; (open = atomic_load_explicit(&m->open[w], memory_order_relaxed));)
+        if (claim(&m->open[w], open & -open)) return open & -open;
+    uint64_t part = 0;
+    for (uint32_t i = 0; !part && i < u->member_count; i++)
+        if (&u->members[i] != m) part = claim_from(u, &u->members[i], w);
     return part;
 }
 
-void units_call(struct units *u)
+uint32_t units_call(struct units *u)
 {
-    const struct order *o = &u->order;
-    mask_clear(u->called, u->member_words);
-    for (uint32_t w = 0; w < u->part_words; w++)
-        atomic_store_explicit(&u->open[w], o->parts[w], memory_order_relaxed);
+    const struct order *o = u->order;
+    uint32_t called = 0;
     for (uint32_t i = 0; i < u->member_count; i++) {
         const struct member *m = &u->members[i];
-        if (mask_meets(o->sms, m->own_sms, u->sm_words) || mask_meets(o->parts, m->own_parts, u->part_words))
-            mask_add(u->called, i);
+        const bool is_needed =
+            mask_meets(o->sms, m->own_sms, u->sm_words) || mask_meets(o->parts, m->own_parts, u->part_words);
+        called |= (uint32_t)is_needed << i % CREW_BITS;
     }
-    crew_round(u->crew, u->called);
+    crew_round(u->crew, called);
+    return called;
 }

@@ -1,7 +1,10 @@
 /* units_step.c: the units of a step: who has something to do, and what comes of it. units_crew.c says on which thread. */
 #include "core/units_impl.h"
 
-enum { FEW_EDGES = 4 }; /* counting them is cheaper than a division */
+enum {
+    FEW_EDGES = 4,   /* counting them is cheaper than a division */
+    AHEAD_CYCLES = 8 /* of a window in which SMs run on by themselves */
+};
 
 /* ---- when ---- */
 
@@ -31,10 +34,15 @@ static tick slices_wake(const struct units *u, uint32_t part)
     return least;
 }
 
+static tick part_wake(const struct units *u, uint32_t part)
+{
+    return MIN(slices_wake(u, part), u->parts[part].wake);
+}
+
 /* The channel's edges can wait for those of the slices. */
 static void hear_part(struct units *u, uint32_t part)
 {
-    wakes_lower(&u->part_wakes, part, MIN(slices_wake(u, part), u->parts[part].wake));
+    wakes_lower(&u->part_wakes, part, part_wake(u, part));
 }
 
 static void hear_all(struct units *u)
@@ -43,12 +51,33 @@ static void hear_all(struct units *u)
     for (uint32_t i = 0; i < u->part_count; i++) hear_part(u, i);
 }
 
+/* Notes of up to 64 units, in so many words, as a mask; they are torn off. A note is a byte, 0 or 1. */
+static uint64_t take_notes(uint64_t *notes, uint32_t words)
+{
+    uint64_t mask = 0;
+    for (uint32_t w = 0; w < words; w++) {
+        mask |= notes[w] * 0x0102040810204080 >> 56 << 8 * w; /* byte i becomes bit i */
+        notes[w] = 0;
+    }
+    return mask;
+}
+
+/* Who has its turn at the next edge anyway looks at its links then. */
 void units_hear(struct timed_gpu *g)
 {
     struct units *u = g->units;
-    FOR_NOTES(i, u->sm_notes, u->sm_note_words)
-    wakes_lower(&u->sm_wakes, (uint32_t)i, sm_heard(u->sms[i].sm));
-    FOR_NOTES(i, u->part_notes, u->part_note_words) hear_part(u, (uint32_t)i);
+    for (uint32_t k = 0; k < u->sm_words; k++) {
+        uint64_t heard = take_notes(u->sm_notes + 8 * k, MIN(u->sm_note_words - 8 * k, 8));
+        for (heard &= ~wakes_soon(&u->sm_wakes, k); heard; heard &= heard - 1) {
+            const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(heard);
+            wakes_lower(&u->sm_wakes, i, sm_heard(u->sms[i].sm));
+        }
+    }
+    for (uint32_t k = 0; k < u->part_words; k++) {
+        uint64_t heard = take_notes(u->part_notes + 8 * k, MIN(u->part_note_words - 8 * k, 8));
+        for (heard &= ~wakes_soon(&u->part_wakes, k); heard; heard &= heard - 1)
+            hear_part(u, 64 * k + (uint32_t)__builtin_ctzll(heard));
+    }
 }
 
 void units_tell_sm(struct timed_gpu *g, uint32_t sm)
@@ -66,10 +95,10 @@ void units_tell_sm(struct timed_gpu *g, uint32_t sm)
 static bool is_unbalanced(const struct unit *x, uint32_t low) { return x->pool.spare - low > 7 * low; }
 
 /* Unit i has had its turn, and wants the next one at t. */
-static void report(const struct wakes *w, struct turns *turns, struct unit *x, uint32_t i, tick t,
+static void report(const struct wakes_ruler *ruler, struct turns *turns, struct unit *x, uint32_t i, tick t,
                    uint32_t low)
 {
-    wakes_note(w, &turns->wakes, i, t);
+    wakes_tell(ruler, &turns->wakes, i, t);
     turns->xbar_wake = MIN(turns->xbar_wake, x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
     if (UNLIKELY(x->news || is_unbalanced(x, low))) turns->news |= (uint64_t)1 << (i % 64);
@@ -79,99 +108,95 @@ static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick no
 {
     struct unit *x = &u->sms[i];
     sm_cycle(x->sm, now);
-    report(&u->sm_wakes, turns, x, i, x->wake, NEW_PER_SM);
+    if (u->order->window.end > now) sm_run_ahead(x->sm, &u->order->window, u->gpu->xbar);
+    report(&u->order->sm_ruler, turns, x, i, x->wake, NEW_PER_SM);
 }
 
-static void tick_channel(struct units *u, uint32_t part, tick now)
+static void tick_channel(struct unit *x, tick now)
 {
-    tick *wake = &u->parts[part].wake;
-    struct dram_channel *channel = u->gpu->channels[part];
-    *wake = TICK_NEVER;
-    dram_tick(channel, now);
-    wake_at(wake, *dram_wake(channel));
+    x->wake = TICK_NEVER;
+    dram_tick(x->channel, now);
+    wake_at(&x->wake, *dram_wake(x->channel));
 }
 
 /* Edges of a channel from `first` on, before `end`. */
-static void run_channel(struct units *u, uint32_t part, tick first, tick end)
+static void run_channel(const struct units *u, struct unit *x, tick first, tick end)
 {
-    const struct clock_domain *clock = &u->gpu->clock.domains[DOMAIN_DRAM];
-    const tick *wake = &u->parts[part].wake;
-    for (tick edge = first; *wake < end; edge += clock->period) {
-        if (*wake > edge) edge = clock_edge(clock, *wake);
+    const struct clock_domain *clock = &u->dram_clock;
+    for (tick edge = first; x->wake < end; edge += clock->period) {
+        if (x->wake > edge) edge = clock_edge(clock, x->wake);
         if (edge >= end) return;
-        tick_channel(u, part, edge);
+        tick_channel(x, edge);
     }
 }
 
 /* When they want to run again. */
-static tick tick_slices(struct units *u, uint32_t part, tick now)
+static tick tick_slices(const struct units *u, uint32_t part, tick now)
 {
     struct slice_turn *turn = &u->turns[part * u->turn_stride], *end = turn + u->per_part;
     tick least = TICK_NEVER;
-    for (; turn < end; turn++) {
-        if (turn->wake <= now || u->gpu->no_skip) {
+    do {
+        if (turn->wake <= now || u->order->no_skip) {
             turn->wake = TICK_NEVER;
-            l2_tick(turn->slice, now); /* of its partition it wakes the channel alone */
+            l2_tick(turn->slice,
+                    now); /* of its partition it wakes itself, by a link that refuses, and the channel */
             wake_at(&turn->wake, *l2_wake(turn->slice));
         }
-        least = MIN(least, turn->wake);
-    }
+        wake_at(&least, turn->wake);
+    } while (++turn < end);
     return least;
 }
 
 static void work_on_part(struct units *u, struct turns *turns, uint32_t i)
 {
-    const struct order *o = &u->order;
+    const struct order *o = u->order;
     struct unit *x = &u->parts[i];
-    if (x->wake < o->now) run_channel(u, i, o->dram_first, o->now);
+    if (x->wake < o->now) run_channel(u, x, o->dram_first, o->now);
     tick slices = o->is_l2 ? tick_slices(u, i, o->now) : TICK_NEVER;
-    if (UNLIKELY(o->is_dram) && (x->wake <= o->now || u->gpu->no_skip)) tick_channel(u, i, o->now);
+    if (UNLIKELY(o->is_dram) && (x->wake <= o->now || o->no_skip)) tick_channel(x, o->now);
     if (UNLIKELY(o->is_dram || !o->is_l2)) slices = slices_wake(u, i);
-    report(&u->part_wakes, turns, x, i, MIN(slices, x->wake), NEW_PER_SLICE * u->per_part);
+    report(&o->part_ruler, turns, x, i, MIN(slices, x->wake), u->part_low);
 }
 
-static const struct turns no_turns = {.wakes.later = TICK_NEVER, .xbar_wake = TICK_NEVER};
-
-static void work_on_sms(struct units *u, const struct member *m)
+static void begin_turns(struct turns *t)
 {
-    const tick now = u->order.now;
-    for (uint32_t w = 0; w < u->sm_words; w++) {
-        struct turns turns = no_turns;
-        for (uint64_t mask = u->order.sms[w] & m->own_sms[w]; mask; mask &= mask - 1)
-            work_on_sm(u, &turns, w * 64 + (uint32_t)__builtin_ctzll(mask), now);
-        m->turns[w] = turns;
-    }
+    t->xbar_wake = TICK_NEVER;
+    t->news = t->wakes.soon = t->wakes.later = 0;
 }
 
-/* All of them by who is alone, else those that the member can claim. */
-static void work_on_parts(struct units *u, const struct member *m)
+/* SMs of word w. */
+static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
 {
-    const bool is_alone = m == u->alone;
-    for (uint32_t w = 0; w < u->part_words; w++) {
-        struct turns turns = no_turns;
-        for (uint64_t left = u->order.parts[w], part; left; left &= ~part) {
-            part = is_alone ? left & -left : units_claim(u, m, w);
-            if (!part) break;
-            work_on_part(u, &turns, w * 64 + (uint32_t)__builtin_ctzll(part));
-        }
-        m->turns[u->sm_words + w] = turns;
-    }
+    const tick now = u->order->now;
+    for (; mask; mask &= mask - 1) work_on_sm(u, turns, w * 64 + (uint32_t)__builtin_ctzll(mask), now);
 }
 
+/* Turns are gathered apart from the report: the caller may look at that already. */
 void units_work(void *units, uint32_t number)
 {
     struct units *u = units;
-    work_on_sms(u, &u->members[number]);
-    work_on_parts(u, &u->members[number]);
+    const struct member *m = &u->members[number];
+    struct turns turns;
+    units_open(u, m);
+    for (uint32_t w = 0; w < u->sm_words; w++) {
+        begin_turns(&turns);
+        work_on_sms(u, &turns, w, u->order->sms[w] & m->own_sms[w]);
+        m->report[w] = turns;
+    }
+    for (uint32_t w = 0; w < u->part_words; w++) {
+        begin_turns(&turns);
+        for (uint64_t part; (part = units_claim(u, m, w));)
+            work_on_part(u, &turns, w * 64 + (uint32_t)__builtin_ctzll(part));
+        m->report[u->sm_words + w] = turns;
+    }
 }
 
 /* ---- the order of the step ---- */
 
 /* DRAM edges up to now that have not had their turn. */
-static void order_edges(struct units *u)
+static void order_edges(struct units *u, struct order *o)
 {
-    struct order *o = &u->order;
-    const tick period = u->gpu->clock.domains[DOMAIN_DRAM].period;
+    const tick period = u->dram_clock.period;
     o->dram_first = u->dram_first;
     if (u->dram_first + FEW_EDGES * period <= o->now) u->dram_first = o->now - o->now % period;
     while (u->dram_first <= o->now) u->dram_first += period;
@@ -179,33 +204,52 @@ static void order_edges(struct units *u)
 }
 
 /* At an L2 edge the partitions whose time has come; while a kernel drains its channels have their turn at each edge of theirs. */
-static void order_parts(struct units *u)
+static void order_parts(struct units *u, struct order *o)
 {
-    struct timed_gpu *g = u->gpu;
-    struct order *o = &u->order;
-    order_edges(u);
-    if (o->is_l2) wakes_due(&u->part_wakes, o->now, o->parts);
-    if (g->no_skip || !o->is_l2) wakes_due_all(&u->part_wakes, o->parts);
-    u->part_wakes.horizon = loop_edge_after(g, DOMAIN_L2);
+    order_edges(u, o);
+    if (LIKELY(o->is_l2)) wakes_due(&u->part_wakes, o->now, o->parts);
+    if (UNLIKELY(o->no_skip || !o->is_l2))
+        wakes_due_all(&u->part_wakes, loop_edge_after(u->gpu, DOMAIN_L2), o->parts);
+    o->part_ruler.horizon = u->part_wakes.ruler.horizon;
 }
 
-static void order_sms(struct units *u)
+/* How far SMs may run on: not to where the dispatcher or a sample looks at them. Windows end together, so that threads find many SMs in a step. */
+static void order_window(struct units *u, struct sm_window *w)
 {
-    struct timed_gpu *g = u->gpu;
-    wakes_due(&u->sm_wakes, g->now, u->order.sms);
-    if (g->no_skip) wakes_due_all(&u->sm_wakes, u->order.sms);
-    u->sm_wakes.horizon = loop_edge_after(g, DOMAIN_CORE);
+    const struct timed_gpu *g = u->gpu;
+    w->end = 0;
+    if (!g->runs_ahead || u->is_talkative) return;
+    const tick span = AHEAD_CYCLES * (tick)g->clock.domains[DOMAIN_CORE].period;
+    while (u->window_end <= g->now) {
+        u->window_end += span;
+        if (u->window_end <= g->now) u->window_end = g->now - g->now % span + span;
+    }
+    w->end = MIN(u->window_end, MIN(g->dispatch.wake, g->next_sample));
+    w->edge = loop_edge_after(g, DOMAIN_XBAR);
 }
 
-/* The masks are empty, and are so again when the order is carried out. */
+static void order_sms(struct units *u, struct order *o)
+{
+    wakes_due(&u->sm_wakes, o->now, o->sms);
+    if (UNLIKELY(o->no_skip)) wakes_due_all(&u->sm_wakes, u->sm_wakes.ruler.horizon, o->sms);
+    o->sm_ruler.horizon = u->sm_wakes.ruler.horizon;
+    order_window(u, &o->window);
+}
+
 static void give_order(struct units *u)
 {
     const struct timed_gpu *g = u->gpu;
-    struct order *o = &u->order;
+    struct order *o = u->order;
     o->now = g->now;
     o->is_l2 = g->edges[DOMAIN_L2] == g->now;
-    if (o->is_l2 || ((g->dispatch.draining || g->no_skip) && g->edges[DOMAIN_DRAM] == g->now)) order_parts(u);
-    if (g->edges[DOMAIN_CORE] == g->now) order_sms(u);
+    if (o->is_l2 || ((g->dispatch.draining || o->no_skip) && g->edges[DOMAIN_DRAM] == g->now))
+        order_parts(u, o);
+    else
+        mask_clear(o->parts, u->part_words);
+    if (g->edges[DOMAIN_CORE] == g->now)
+        order_sms(u, o);
+    else
+        mask_clear(o->sms, u->sm_words);
 }
 
 /* ---- its end ---- */
@@ -214,10 +258,12 @@ static void commit_sm(struct units *u, uint32_t i)
 {
     struct timed_gpu *g = u->gpu;
     struct unit *x = &u->sms[i];
-    bool ok = emu_log_is_empty(u->logs[i]) || emu_log_apply(u->logs[i]);
-    g->has_fault |= !ok || sm_faulted(x->sm);
-    sm_end_ctas(x->sm);
-    x->news = 0;
+    if (!sm_awaits_step(x->sm)) {
+        bool ok = emu_log_is_empty(u->logs[i]) || emu_log_apply(u->logs[i]);
+        g->has_fault |= !ok || sm_faulted(x->sm);
+        sm_end_ctas(x->sm);
+        x->news = 0;
+    }
     req_part_balance(&x->pool, &g->pool, NEW_PER_SM);
     wake_at(xbar_wake(g->xbar), x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
@@ -261,22 +307,27 @@ static void commit(struct units *u)
     follow_items(u, items);
 }
 
-/* What came of a word of units. */
-static void take_turns(struct units *u, struct wakes *w, uint64_t *news, uint32_t k, const struct turns *t)
+/* What came of turns of word k of SMs, and of partitions. */
+static void take_sm_turns(struct units *u, uint32_t k, const struct turns *t)
 {
     wake_at(xbar_wake(u->gpu->xbar), t->xbar_wake);
-    wakes_take(w, k, &t->wakes);
-    if (!t->news) return;
-    news[k] |= t->news;
-    u->has_news = true;
+    for (uint64_t far = wakes_take(&u->sm_wakes, k, &t->wakes); UNLIKELY(far != 0); far &= far - 1) {
+        const uint32_t i = k * 64 + (uint32_t)__builtin_ctzll(far);
+        wakes_plan(&u->sm_wakes, i, u->sms[i].wake);
+    }
+    u->sm_news[k] |= t->news;
+    u->has_news |= t->news != 0;
 }
 
-/* What a member tells of its units. */
-static void take_report(struct units *u, const struct member *m)
+static void take_part_turns(struct units *u, uint32_t k, const struct turns *t)
 {
-    for (uint32_t k = 0; k < u->sm_words; k++) take_turns(u, &u->sm_wakes, u->sm_news, k, &m->turns[k]);
-    for (uint32_t k = 0; k < u->part_words; k++)
-        take_turns(u, &u->part_wakes, u->part_news, k, &m->turns[u->sm_words + k]);
+    wake_at(xbar_wake(u->gpu->xbar), t->xbar_wake);
+    for (uint64_t far = wakes_take(&u->part_wakes, k, &t->wakes); UNLIKELY(far != 0); far &= far - 1) {
+        const uint32_t i = k * 64 + (uint32_t)__builtin_ctzll(far);
+        wakes_plan(&u->part_wakes, i, part_wake(u, i));
+    }
+    u->part_news[k] |= t->news;
+    u->has_news |= t->news != 0;
 }
 
 void units_tell_all(struct timed_gpu *g)
@@ -299,15 +350,31 @@ void units_commit_all(struct timed_gpu *g)
 
 static void work_together(struct units *u)
 {
-    units_call(u);
-    FOR_MASK(i, u->called, u->member_words) take_report(u, &u->members[i]);
+    const uint32_t called = units_call(u);
+    for (uint32_t i = 0; i < u->member_count; i++) {
+        if (!crew_is_called(called, i)) continue;
+        const struct turns *t = u->members[i].report;
+        for (uint32_t w = 0; w < u->sm_words; w++) take_sm_turns(u, w, t++);
+        for (uint32_t w = 0; w < u->part_words; w++) take_part_turns(u, w, t++);
+    }
 }
 
 static void work_alone(struct units *u)
 {
-    work_on_sms(u, u->alone);
-    work_on_parts(u, u->alone);
-    take_report(u, u->alone);
+    struct turns turns;
+    for (uint32_t w = 0; w < u->sm_words; w++) {
+        if (!u->order->sms[w]) continue;
+        begin_turns(&turns);
+        work_on_sms(u, &turns, w, u->order->sms[w]);
+        take_sm_turns(u, w, &turns);
+    }
+    for (uint32_t w = 0; w < u->part_words; w++) {
+        if (!u->order->parts[w]) continue;
+        begin_turns(&turns);
+        for (uint64_t mask = u->order->parts[w]; mask; mask &= mask - 1)
+            work_on_part(u, &turns, w * 64 + (uint32_t)__builtin_ctzll(mask));
+        take_part_turns(u, w, &turns);
+    }
 }
 
 void units_step(struct timed_gpu *g)
@@ -319,8 +386,6 @@ void units_step(struct timed_gpu *g)
         work_together(u);
     else
         work_alone(u);
-    mask_clear(u->order.sms, u->sm_words);
-    mask_clear(u->order.parts, u->part_words);
     if (u->has_news) commit(u);
     if (u->is_talkative) hear_all(u);
 }
@@ -330,7 +395,7 @@ void units_catch_up(struct timed_gpu *g)
     struct units *u = g->units;
     for (uint32_t i = 0; i < u->part_count; i++) {
         if (dram_edge(u, u->parts[i].wake) >= g->now) continue;
-        run_channel(u, i, u->dram_first, g->now);
+        run_channel(u, &u->parts[i], u->dram_first, g->now);
         hear_part(u, i);
         mask_add(u->part_news, i);
         u->has_news = true;

@@ -125,6 +125,16 @@ static void set_timing(const struct sm_params *p, struct uop *u, const struct is
     u->interval = 1;
 }
 
+/* Does what it computes depend on what other SMs have done by now? Constants, parameters, local and shared memory are out of their reach. */
+static bool sees_others(const struct isa_inst *inst, const struct isa_op_info *op)
+{
+    if (op->unit == ISA_UNIT_TEX || inst->op == ISA_OP_CPASYNC) return true;
+    if (op->flags & ISA_SREG) return inst->mod >= ISA_SREG_CLOCK; /* the clocks come last */
+    if (op->unit != ISA_UNIT_LSU || !(op->flags & (ISA_LOAD | ISA_ATOMIC))) return false;
+    return inst->mod != ISA_SHARED && inst->mod != ISA_LOCAL && inst->mod != ISA_CONST &&
+           inst->mod != ISA_PARAM;
+}
+
 static void set_flags(const struct sm_params *p, struct uop *u, const struct isa_inst *inst,
                       const struct isa_op_info *op)
 {
@@ -154,6 +164,7 @@ static void set_flags(const struct sm_params *p, struct uop *u, const struct isa
         break;
     default: break;
     }
+    if (u->flags & UOP_SYNCS || sees_others(inst, op)) u->flags |= UOP_SEES;
     if (inst->op == ISA_OP_CPASYNC_COMMIT || inst->op == ISA_OP_TXQ) { /* touch no memory */
         u->cls = p->int_units ? CLASS_INT : CLASS_SP;
         u->latency = (uint16_t)p->int_latency.add;

@@ -22,7 +22,10 @@ enum uop_flags {
     UOP_WAIT = 1 << 10,  /* cp.async.wait */
     UOP_SLEEP = 1 << 11, /* nanosleep */
     UOP_ALONE =
-        1 << 12 /* a call of the device runtime, made at the end of the cycle: the warp issues no other */
+        1 << 12, /* a call of the device runtime, made at the end of the cycle: the warp issues no other */
+    UOP_SEES =
+        1
+        << 13 /* needs the other SMs to be there: reads memory that they write, or a clock; or lets other warps go on */
 };
 
 enum { UOP_READS_MAX = 16, UOP_WRITES_MAX = 8, REG_WORDS = 4 };

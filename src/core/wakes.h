@@ -1,109 +1,165 @@
 /* wakes.h: when components of one kind next have something to do, so that a step costs what is awake, not what is there.
  *
- * at[i] repeats the wake that component i keeps for itself; who changes that outside of the component's own turn says so (wakes_lower). A
- * component that waits for others alone (TICK_NEVER) is not in `live`, or leaves it when that is next gone through, and costs nothing.
+ * All have their turns at edges of one clock, so what is kept of a wake is the first edge that is not before it: a wheel of masks, one for each
+ * of the next 64 edges. A component that waits for others alone (TICK_NEVER) is in none of them, and costs nothing; one whose edge
+ * lies beyond the wheel waits among the `far` ones, which are gone through when the first of them comes near.
  *
- * Most that are awake run at the next edge of their clock, again and again: those are kept as a mask, `soon`, and their times are not
- * compared. The others are gone through only when `later` has come.
+ * (1) A component is in one slot of the wheel, or among the far ones, or nowhere. (2) Whoever changes a component's wake outside of its own turn says so
+ * (wakes_lower). (3) The horizon is the edge at which the next turns can be: nobody's turn comes between the newest one and it; it may lie in
+ * the past when nobody had a turn for a while.
  *
- * A turn: wakes_due takes those out whose time has come; each has its turn, on any thread, and wakes_note writes down when it wants the
- * next one; wakes_take puts them back. */
+ * A turn: wakes_due takes those out whose time has come; each has its turn, on any thread, and wakes_tell writes down when it wants the next
+ * one, in what that thread has for itself; wakes_take puts them back. */
 #ifndef HEDDLE_WAKES_H
 #define HEDDLE_WAKES_H
 
 #include "base/tick.h"
 
+enum { WAKES_SLOTS = 64 };
+
+/* How times become edges. */
+struct wakes_ruler {
+    tick horizon;
+    uint64_t
+        per_period; /* 2^63 / period, rounded up: a product for a division; exact as far as the wheel goes */
+    uint32_t period;
+    uint32_t reach; /* ticks from the horizon to the last edge of the wheel */
+};
+
 struct wakes {
-    uint32_t count, words;
-    tick horizon;   /* an edge: nobody's turn comes between the newest one and it */
-    tick later;     /* the earliest of those that are not in `soon`, or an earlier time */
-    uint64_t *soon; /* mask of those whose wake is not after the horizon; the next one lies behind it */
-    uint64_t *live; /* mask of those that will do something by themselves */
-    tick *at;       /* [count] */
+    struct wakes_ruler ruler;
+    uint64_t edge;     /* the horizon's number; slot edge % WAKES_SLOTS is its */
+    uint64_t occupied; /* bit s: there may be somebody in slot s */
+    tick far_next;     /* the earliest of the far ones, or an earlier time */
+    uint32_t words;    /* of masks */
+    uint32_t reach;    /* edges from the horizon to the last of the wheel */
+    uint64_t *wheel;   /* [slot * words]: masks */
+    uint64_t *planned; /* mask of those that came into the wheel with their slot in slot_of */
+    uint64_t *far;     /* mask */
+    uint8_t *slot_of;  /* [component] */
+    tick *far_at;      /* [component] */
+    uint32_t count;
 };
 
-/* What comes of the turns of one word of components; empty before the first: soon 0, later TICK_NEVER. */
+/* What comes of the turns of one word of components, in any order; nothing yet: masks 0. */
 struct wakes_news {
-    uint64_t soon; /* mask */
-    tick later;
+    uint64_t soon;  /* mask of those that want the horizon */
+    uint64_t later; /* and of those that want another edge */
+    uint8_t
+        after[64]; /* [i % 64] of these: edges from the horizon on; beyond the wheel: more than its reach */
 };
 
-void wakes_init(struct wakes *w, uint32_t count); /* all TICK_NEVER */
+void wakes_init(struct wakes *w, uint32_t count, uint32_t period); /* all TICK_NEVER; horizon 0 */
 void wakes_free(struct wakes *w);
+void wakes_pass(struct wakes *w,
+                tick now);              /* edges have passed at which nobody was due: the horizon is now */
+void wakes_bring_near(struct wakes *w); /* far ones that the wheel reaches go there */
+void wakes_put_far(struct wakes *w, uint32_t i, tick t);
+/* All are to have their turn, whatever their wake; horizon: the next edge after that. */
+void wakes_due_all(struct wakes *w, tick horizon, uint64_t *due);
 
-/* When the earliest wants to run: not after the horizon, or its time, or (seldom) a time before it at which nobody does. */
+/* Edges from the horizon to the one at which this wake has its turn; beyond the wheel: one more than its reach. No branch: the host could not
+ * guess it. */
+static inline uint32_t wakes_ahead(const struct wakes_ruler *r, tick t)
+{
+    __extension__ typedef unsigned __int128 wide;
+    tick left = t > r->horizon ? t - r->horizon : 0;
+    left = MIN(left, (tick)r->reach + 1);
+    return (uint32_t)((wide)(2 * (left + r->period - 1)) * r->per_period >> 64);
+}
+
+static inline uint64_t *wakes_slot(const struct wakes *w, uint64_t edge)
+{
+    return &w->wheel[edge % WAKES_SLOTS * w->words];
+}
+
+/* When the earliest wants to run: any time up to the edge of its turn, or (seldom) an edge before it at which nobody does. */
 static inline tick wakes_least(const struct wakes *w)
 {
-    for (uint32_t k = 0; k < w->words; k++)
-        if (w->soon[k]) return w->horizon;
-    return w->later;
+    if (!w->occupied) return w->far_next;
+    const uint32_t first = w->edge % WAKES_SLOTS;
+    const uint64_t from = w->occupied >> first | w->occupied << (-first % WAKES_SLOTS);
+    return w->ruler.horizon + (uint32_t)__builtin_ctzll(from) * (tick)w->ruler.period;
 }
+
+/* Into the wheel, so many edges from the horizon on. It is nowhere else. */
+static inline void wakes_put(struct wakes *w, uint32_t i, uint32_t ahead)
+{
+    const uint64_t bit = (uint64_t)1 << (i % 64), edge = w->edge + ahead;
+    wakes_slot(w, edge)[i / 64] |= bit;
+    w->planned[i / 64] |= bit;
+    w->slot_of[i] = (uint8_t)(edge % WAKES_SLOTS);
+    w->occupied |= (uint64_t)1 << edge % WAKES_SLOTS;
+}
+
+/* It is nowhere yet. */
+static inline void wakes_plan(struct wakes *w, uint32_t i, tick t)
+{
+    const uint32_t ahead = wakes_ahead(&w->ruler, t);
+    if (LIKELY(ahead <= w->reach))
+        wakes_put(w, i, ahead);
+    else if (t != TICK_NEVER)
+        wakes_put_far(w, i, t);
+}
+
+/* Mask of those of word k whose turn is at the horizon: none can be earlier. */
+static inline uint64_t wakes_soon(const struct wakes *w, uint32_t k) { return wakes_slot(w, w->edge)[k]; }
 
 static inline void wakes_lower(struct wakes *w, uint32_t i, tick t)
 {
-    if (t >= w->at[i]) return;
-    uint64_t bit = (uint64_t)1 << (i % 64);
-    w->at[i] = t;
-    w->live[i / 64] |= bit;
-    if (t <= w->horizon)
-        w->soon[i / 64] |= bit;
-    else
-        w->later = MIN(w->later, t);
-}
-
-/* Those of word k that are not in `soon` and whose wake is not after now; later: the earliest of the others. */
-static inline uint64_t wakes_search(struct wakes *w, uint32_t k, tick now, tick *later)
-{
-    uint64_t found = 0, gone = 0;
-    for (uint64_t m = w->live[k] & ~w->soon[k]; m; m &= m - 1) {
-        tick t = w->at[k * 64 + (uint32_t)__builtin_ctzll(m)];
-        if (t <= now)
-            found |= m & -m;
-        else if (t == TICK_NEVER)
-            gone |= m & -m;
-        else
-            *later = MIN(*later, t);
+    const uint64_t bit = (uint64_t)1 << (i % 64);
+    if (t == TICK_NEVER || wakes_soon(w, i / 64) & bit) return;
+    if (w->planned[i / 64] & bit) {
+        const uint32_t has = (uint32_t)(w->slot_of[i] - w->edge) % WAKES_SLOTS;
+        if (has <= wakes_ahead(&w->ruler, t)) return;
+        wakes_slot(w, w->slot_of[i])[i / 64] &= ~bit;
+    } else if (UNLIKELY(w->far[i / 64] & bit)) {
+        t = MIN(t, w->far_at[i]);
+        w->far[i / 64] &= ~bit;
     }
-    w->live[k] &= ~gone;
-    return found;
+    wakes_plan(w, i, t);
 }
 
-/* Adds those whose wake is not after now, an edge, to a mask. They are to have their turn. */
+/* Those whose wake is not after now, an edge: they are to have their turn. The next edge is the horizon. */
 static inline void wakes_due(struct wakes *w, tick now, uint64_t *due)
 {
-    if (w->later <= now) {
-        tick later = TICK_NEVER;
-        for (uint32_t k = 0; k < w->words; k++) due[k] |= wakes_search(w, k, now, &later);
-        w->later = later;
-    }
+    assert(now >= w->ruler.horizon);
+    if (UNLIKELY(now != w->ruler.horizon)) wakes_pass(w, now);
+    if (UNLIKELY(w->far_next <= now + w->ruler.reach)) wakes_bring_near(w);
+    uint64_t *slot = wakes_slot(w, w->edge);
     for (uint32_t k = 0; k < w->words; k++) {
-        assert(!w->soon[k] || w->horizon <= now);
-        due[k] |= w->soon[k];
-        w->soon[k] = 0;
+        due[k] = slot[k];
+        w->planned[k] &= ~slot[k];
+        slot[k] = 0;
     }
+    w->occupied &= ~((uint64_t)1 << w->edge % WAKES_SLOTS);
+    w->edge++;
+    w->ruler.horizon += w->ruler.period;
 }
 
-/* All are to have their turn, whatever their wake. */
-static inline void wakes_due_all(struct wakes *w, uint64_t *due)
+/* Component i has had its turn and wants another at t. */
+static inline void wakes_tell(const struct wakes_ruler *r, struct wakes_news *n, uint32_t i, tick t)
 {
-    for (uint32_t i = 0; i < w->count; i++) due[i / 64] |= (uint64_t)1 << (i % 64);
-    for (uint32_t k = 0; k < w->words; k++) w->live[k] |= due[k];
+    const uint32_t ahead = wakes_ahead(r, t);
+    n->after[i % 64] = (uint8_t)ahead;
+    n->soon |= (uint64_t)(ahead == 0) << (i % 64);
+    n->later |= (uint64_t)((ahead != 0) & (t != TICK_NEVER)) << (i % 64);
 }
 
-/* Component i has had its turn, and wants the next one at t. The horizon is that of now. */
-static inline void wakes_note(const struct wakes *w, struct wakes_news *n, uint32_t i, tick t)
+/* The news of word k, of one thread: but for those of the mask that is returned, which are far. */
+static inline uint64_t wakes_take(struct wakes *w, uint32_t k, const struct wakes_news *n)
 {
-    const bool is_soon = t <= w->horizon;
-    w->at[i] = t;
-    n->soon |= (uint64_t)is_soon << (i % 64);
-    n->later = MIN(n->later, is_soon ? TICK_NEVER : t);
-}
-
-/* The news of word k, of one thread. */
-static inline void wakes_take(struct wakes *w, uint32_t k, const struct wakes_news *n)
-{
-    w->later = MIN(w->later, n->later);
-    w->soon[k] |= n->soon;
+    uint64_t far = 0;
+    wakes_slot(w, w->edge)[k] |= n->soon;
+    w->occupied |= (uint64_t)(n->soon != 0) << w->edge % WAKES_SLOTS;
+    for (uint64_t m = n->later; m; m &= m - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(m);
+        if (LIKELY(n->after[i] <= w->reach))
+            wakes_put(w, k * 64 + i, n->after[i]);
+        else
+            far |= m & -m;
+    }
+    return far;
 }
 
 #endif

@@ -50,15 +50,21 @@ struct bit_field {
 
 /* What each request asks for comes first, in one line of the host with the first pieces of what it asks for most. */
 struct addrmap {
-    _Alignas(HOST_LINE) uint64_t base; /* this and channels: as in params */
+    /* one line of the host: all that most maps need for the slice of a request */
+    _Alignas(HOST_LINE) uint64_t base; /* this, channels, slices and hash: as in params */
     uint64_t per_channel;              /* (2^64 - 1) / channels */
-    uint32_t channels;
-    uint32_t interleave;        /* bit at which the channel number is taken out */
-    struct bit_field local;     /* what stays of rest when the slice bits are out */
-    struct bit_field sub;       /* the lowest slice_bits bits of bank */
-    struct bit_field bank, row; /* of a DRAM request */
+    uint64_t below_sub;                /* mask of the bits of rest below those of sub, where */
+    bool is_one_piece;                 /* these are neighbours, or there are none */
+    bool is_whole;                     /* channels are a power of two */
+    uint8_t channel_bits;              /* its logarithm */
+    uint8_t sub_at;                    /* the lowest of them */
+    uint8_t interleave;                /* bit at which the channel number is taken out */
+    uint8_t slice_bits, total_bits;    /* log2 of slices, of channels * slices, where they are whole */
+    uint32_t channels, slices, hash;   /* hash: enum addrmap_hash */
+    _Alignas(HOST_LINE) struct bit_field local; /* what stays of rest when the slice bits are out */
+    struct bit_field sub;                       /* the lowest slice_bits bits of bank */
+    struct bit_field bank, row;                 /* of a DRAM request */
     struct bit_field column;
-    uint32_t slice_bits, total_bits; /* log2 of slices, of channels * slices, where they are whole */
     struct addrmap_params params;
 };
 
@@ -119,7 +125,7 @@ static const char *map_read_dramid(struct map_reader *r)
         map_error(r, number, 1, hint, "the channel's bit must be a number from 5 to 32, followed by ';'");
         return NULL;
     }
-    r->map->interleave = (uint32_t)bit;
+    r->map->interleave = (uint8_t)bit;
     return end + 1;
 }
 
@@ -196,8 +202,8 @@ static bool map_check(struct map_reader *r)
                  m->bank.bits, p->slices);
         return false;
     }
-    m->slice_bits = map_log2(p->slices);
-    m->total_bits = whole ? map_log2(total) : 0;
+    m->slice_bits = (uint8_t)map_log2(p->slices);
+    m->total_bits = (uint8_t)(whole ? map_log2(total) : 0);
     return true;
 }
 
@@ -213,6 +219,11 @@ static void map_find_local(struct addrmap *m)
     for (uint32_t bit = 0; bit < ADDR_BITS; bit++)
         if (!(taken >> bit & 1) && !field_add(&m->local, bit))
             UNREACHABLE("slice bits are in too many pieces");
+    m->is_one_piece = m->sub.count <= 1;
+    m->is_whole = is_pow2_u64(m->channels);
+    m->channel_bits = (uint8_t)map_log2(m->channels);
+    m->sub_at = m->sub.count ? m->sub.pieces[0].from : 0; /* no bits: they may be anywhere */
+    m->below_sub = (1ull << m->sub_at) - 1;
 }
 
 COLD struct addrmap *addrmap_create(const struct addrmap_params *p, struct diag_list *diags)
@@ -221,6 +232,8 @@ COLD struct addrmap *addrmap_create(const struct addrmap_params *p, struct diag_
     m->params = *p;
     m->base = p->base;
     m->channels = p->channels;
+    m->slices = p->slices;
+    m->hash = p->hash;
     m->per_channel = UINT64_MAX / p->channels;
     struct map_reader r = {m, {"addr.map", m->params.mask, strlen(m->params.mask)}, diags};
     if (map_read_text(&r) && map_check(&r)) {
@@ -248,9 +261,13 @@ static uint32_t map_ipoly(uint64_t v, uint32_t degree)
 
 __extension__ typedef unsigned __int128 map_wide;
 
-/* v / channels by a multiplication, which is at most one short. */
+/* v / channels: by a shift, or by a multiplication, which is at most one short. */
 static inline uint64_t map_divide(const struct addrmap *m, uint64_t v, uint32_t *remainder)
 {
+    if (m->is_whole) {
+        *remainder = (uint32_t)v & (m->channels - 1);
+        return v >> m->channel_bits;
+    }
     uint64_t channels = m->channels, q = (uint64_t)((map_wide)v * m->per_channel >> 64);
     uint64_t rest = v - q * channels;
     if (rest >= channels) {
@@ -264,18 +281,17 @@ static inline uint64_t map_divide(const struct addrmap *m, uint64_t v, uint32_t 
 /* Moves (channel, sub) by a function of the bits above both. For a given `above` it is a bijection. */
 static void map_hash(const struct addrmap *m, uint64_t above, uint32_t *channel, uint32_t *sub)
 {
-    const struct addrmap_params *p = &m->params;
-    if (p->hash == ADDRMAP_ROTATE) {
+    if (m->hash == ADDRMAP_ROTATE) {
         uint64_t h = hash_mix(above);
         map_divide(m, *channel + (h >> 8), channel);
-        *sub = (*sub ^ (uint32_t)h) & (p->slices - 1);
+        *sub = (*sub ^ (uint32_t)h) & (m->slices - 1);
         return;
     }
-    uint32_t move = p->hash == ADDRMAP_XOR ? (uint32_t)above & ((1u << m->total_bits) - 1)
+    uint32_t move = m->hash == ADDRMAP_XOR ? (uint32_t)above & ((1u << m->total_bits) - 1)
                                            : map_ipoly(above << m->total_bits, m->total_bits);
     uint32_t index = (*channel << m->slice_bits | *sub) ^ move;
     *channel = index >> m->slice_bits;
-    *sub = index & (p->slices - 1);
+    *sub = index & (m->slices - 1);
 }
 
 /* The address without the channel: rest in the words of addrmap.h. */
@@ -286,15 +302,29 @@ static inline uint64_t map_rest(const struct addrmap *m, uint64_t addr, uint32_t
     return map_divide(m, block, channel) << m->interleave | low;
 }
 
-/* Slice and channel from what map_rest gave. */
-static inline void map_route(const struct addrmap *m, uint64_t rest, uint32_t channel, uint16_t *slice,
-                             uint16_t *to_channel)
+/* Parts what map_rest gave into the slice within the channel and the address within the slice, which it returns. */
+static inline uint64_t map_split(const struct addrmap *m, uint64_t rest, uint32_t *sub)
 {
-    const struct addrmap_params *p = &m->params;
-    uint32_t sub = (uint32_t)field_pack(&m->sub, rest);
-    if (p->hash != ADDRMAP_PLAIN) map_hash(m, field_pack(&m->local, rest) >> m->interleave, &channel, &sub);
+    *sub = 0;
+    if (!m->slice_bits) return rest;
+    if (LIKELY(m->is_one_piece)) {
+        *sub = (uint32_t)(rest >> m->sub_at) & (m->slices - 1);
+        return (rest & m->below_sub) | (rest >> m->slice_bits & ~m->below_sub);
+    }
+    *sub = (uint32_t)field_pack(&m->sub, rest);
+    return field_pack(&m->local, rest);
+}
+
+/* Slice, channel and address within the slice from what map_rest gave. */
+static inline uint64_t map_route(const struct addrmap *m, uint64_t rest, uint32_t channel, uint16_t *slice,
+                                 uint16_t *to_channel)
+{
+    uint32_t sub;
+    uint64_t local = map_split(m, rest, &sub);
+    if (m->hash != ADDRMAP_PLAIN) map_hash(m, local >> m->interleave, &channel, &sub);
     *to_channel = (uint16_t)channel;
-    *slice = (uint16_t)(channel * p->slices + sub);
+    *slice = (uint16_t)((channel << m->slice_bits) + sub);
+    return local;
 }
 
 struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr)
@@ -304,17 +334,16 @@ struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr)
     struct addr_place at = {.bank = (uint32_t)field_pack(&m->bank, rest),
                             .row = (uint32_t)field_pack(&m->row, rest),
                             .column = (uint32_t)field_pack(&m->column, rest),
-                            .chip_addr = rest,
-                            .slice_addr = field_pack(&m->local, rest)};
-    map_route(m, rest, channel, &at.slice, &at.channel);
+                            .chip_addr = rest};
+    at.slice_addr = map_route(m, rest, channel, &at.slice, &at.channel);
     return at;
 }
 
-void addrmap_route(const struct addrmap *m, uint64_t addr, uint16_t *slice, uint16_t *channel)
+uint64_t addrmap_route(const struct addrmap *m, uint64_t addr, uint16_t *slice, uint16_t *channel)
 {
     uint32_t c;
     uint64_t rest = map_rest(m, addr, &c);
-    map_route(m, rest, c, slice, channel);
+    return map_route(m, rest, c, slice, channel);
 }
 
 void addrmap_cell(const struct addrmap *m, uint64_t addr, uint32_t *bank, uint32_t *row)
@@ -328,10 +357,10 @@ void addrmap_cell(const struct addrmap *m, uint64_t addr, uint32_t *bank, uint32
 uint64_t addrmap_slice_addr(const void *map, uint64_t addr)
 {
     const struct addrmap *m = map;
-    uint32_t channel;
-    return field_pack(&m->local, map_rest(m, addr, &channel));
+    uint32_t channel, sub;
+    return map_split(m, map_rest(m, addr, &channel), &sub);
 }
 
-uint32_t addrmap_slices(const struct addrmap *m) { return m->channels * m->params.slices; }
+uint32_t addrmap_slices(const struct addrmap *m) { return m->channels * m->slices; }
 uint32_t addrmap_channels(const struct addrmap *m) { return m->channels; }
 uint32_t addrmap_banks(const struct addrmap *m) { return 1u << m->bank.bits; }

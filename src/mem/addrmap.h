@@ -36,8 +36,8 @@ void addrmap_destroy(struct addrmap *m);
 struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr);
 /* bank and row alone. */
 void addrmap_cell(const struct addrmap *m, uint64_t addr, uint32_t *bank, uint32_t *row);
-/* slice and channel alone. */
-void addrmap_route(const struct addrmap *m, uint64_t addr, uint16_t *slice, uint16_t *channel);
+/* slice, channel and slice_addr, which it returns. */
+uint64_t addrmap_route(const struct addrmap *m, uint64_t addr, uint16_t *slice, uint16_t *channel);
 /* slice_addr alone, in the form of a callback. */
 uint64_t addrmap_slice_addr(const void *map, uint64_t addr);
 uint32_t addrmap_slices(const struct addrmap *m);

@@ -7,8 +7,8 @@
 
 #include "base/rng.h"
 #include "base/tick.h"
+#include "mem/cache_index.h"
 
-enum cache_index { CACHE_INDEX_LINEAR, CACHE_INDEX_FERMI_HASH, CACHE_INDEX_XOR, CACHE_INDEX_IPOLY };
 enum cache_replace { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
 enum cache_outcome {
     CACHE_HIT,
@@ -35,14 +35,9 @@ struct cache_line {                  /* half a cache line of the host */
 };
 _Static_assert(sizeof(struct cache_line) == 32, "two to a cache line of the host");
 
-struct cache_tag { /* those of a set lie together: four to a cache line of the host */
-    uint64_t tag;  /* line address + 1 of a line in use, else 0 */
-    uint64_t
-        order; /* of replacement: the clock when it was used or, first in first out, taken; 0 = not in use */
-};
-
-enum { CACHE_SECTOR_BYTES = 32, CACHE_INDEX_BITS_MAX = 20 };
+enum { CACHE_SECTOR_BYTES = 32 };
 #define CACHE_NO_LINE UINT32_MAX
+#define CACHE_UNKNOWN (UINT32_MAX - 1) /* no line's number either */
 
 /* Of a cache with more ways than one wants to look at one by one: what cache_wide.c knows of its sets. */
 struct cache_wide {
@@ -56,26 +51,27 @@ struct cache_wide {
 
 struct cache {
     /* of a lookup: one cache line of the host, where the cache begins at one */
-    struct cache_geometry g;
-    uint64_t found_tag;       /* the newest search, while tags are the same since; 0 = none */
-    uint32_t found_line;      /* and what it found */
-    uint32_t found_first;     /* of a cache with few ways: where the set of that search begins */
-    struct cache_tag *tags;   /* [set * ways_max + way]; NULL: it has many ways, see wide */
-    struct cache_line *lines; /* as many */
-    uint64_t clock;           /* counts, is no time */
-    uint32_t ways_max;        /* as it was made; g.ways are in use */
-    uint8_t line_shift;
-    uint8_t index_bits; /* log2 of the sets, 0 when that is no power of two */
-    /* of some */
+    uint64_t found_number; /* line number of the newest search; UINT64_MAX: none yet */
+    uint32_t found_line;   /* and what it found; CACHE_UNKNOWN: tags have changed since */
+    uint32_t found_set;
+    char *narrow;             /* [sets] of cache_narrow.h; NULL: it has many ways, see wide */
+    struct cache_line *lines; /* [set * ways_max + way] */
+    struct cache_indexer indexer;
+    uint32_t way_inverse;  /* 2^31 / ways_max, rounded up */
     uint32_t full_sectors; /* mask of a whole line; 1 without sectors */
+    uint16_t ways_max;     /* as it was made; g.ways are in use */
+    uint16_t ways_mask;    /* of few ways: a bit for each in use */
+    uint8_t narrow_bytes;  /* of a set */
+    uint8_t line_shift, replace;
+    bool sectored;
+    /* of some */
     struct cache_wide wide;
-    uint64_t set_inverse; /* 2^64 / sets, rounded up */
-    struct rng rng;
+    struct cache_geometry g;
     uint64_t
-        index_rows[CACHE_INDEX_BITS_MAX]; /* IPOLY: the bits of the line number whose parity is index bit i */
+        clock; /* counts what happens to lines, for draws; is no time, and stands still where the oldest leaves */
+    struct rng rng;
 };
-_Static_assert(offsetof(struct cache, full_sectors) == HOST_LINE,
-               "a lookup touches one cache line of the host");
+_Static_assert(offsetof(struct cache, wide) == HOST_LINE, "a lookup touches one cache line of the host");
 
 void cache_init(struct cache *c, const struct cache_geometry *g);
 void cache_free(struct cache *c);
@@ -89,7 +85,7 @@ static inline uint32_t cache_lines(const struct cache *c)
 } /* numbers below this */
 uint32_t cache_set_of(const struct cache *c, uint64_t addr);
 /* The host fetches the tags of the address, which are asked for soon. */
-void cache_prefetch(const struct cache *c, uint64_t addr);
+void cache_prefetch(struct cache *c, uint64_t addr);
 /* Sector masks that are passed in mean the line's 32-byte sectors, whether or not the cache has sectors. */
 /* Looks up without changing any line. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE otherwise. A sector miss wants
  * sectors that are neither valid nor under way. */
@@ -106,10 +102,9 @@ void cache_fill(struct cache *c, uint32_t line, uint32_t sectors);
 
 /* Forgets the line. It must not wait for a fill. */
 void cache_invalidate(struct cache *c, uint32_t line);
-#define CACHE_AWAITED (1ull << 63) /* in cache_tag.order: sectors are reserved, so it is no victim */
 static inline uint32_t cache_mask(const struct cache *c, uint32_t sectors)
 {
-    return c->g.sectored ? sectors & c->full_sectors : sectors != 0;
+    return c->sectored ? sectors & c->full_sectors : sectors != 0;
 }
 
 /* ---- miss-status holding registers: one entry a line (or sector group), each with merged requests as a chain of ids ----

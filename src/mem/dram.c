@@ -274,7 +274,7 @@ void dram_tick(struct dram_channel *d, tick now)
     if (d->return_ready != TICK_NEVER) channel_return(d, now);
     if (d->has_requests) channel_accept(d, now);
     if (d->way_ready <= now) channel_enqueue(d, clock);
-    dram_channel_take(d, clock);
+    if (dram_queue_waiting(&d->queue) || d->queue.write_drain) dram_channel_take(d, clock);
     dram_channel_command(d, clock);
     channel_plan(d, now);
 }

@@ -247,6 +247,8 @@ bool l1_is_full(const struct l1 *c)
     return (c->is_blocked && !l1_queue_has(c, c->read_places)) || !l1_has_mshr(c);
 }
 
+bool l1_may_move(const struct l1 *c) { return c->to_send || c->from_xbar->count; }
+bool l1_awaits_reply(const struct l1 *c) { return c->requests_out || c->others_out; }
 tick l1_reply_at(const struct l1 *c) { return l1_reply_time(c); }
 
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)

@@ -137,6 +137,9 @@ bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
 bool l1_still_refuses(struct l1 *c, tick now);
 /* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. True: l1_writes_pending may have changed. */
 bool l1_tick(struct l1 *c, tick now);
+/* In the next cycle it may send something, or take a reply that is in its link; it waits for replies that are not there yet. */
+bool l1_may_move(const struct l1 *c);
+bool l1_awaits_reply(const struct l1 *c);
 tick l1_reply_at(const struct l1 *c); /* when the next reply can be taken; TICK_NEVER = none is here */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
 bool l1_next_is_hit(const struct l1 *c);                    /* the one that l1_next_done would pop */

@@ -50,7 +50,7 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
                            .wait_for_all = p->wait_for_all,
                            .late_places = p->late_queue ? p->access_queue : UINT32_MAX,
                            .head_ready = TICK_NEVER,
-                           .late_ready = TICK_NEVER,
+                           .closed_from = TICK_NEVER,
                            .latch_ready = TICK_NEVER,
                            .fill_ready = TICK_NEVER,
                            .victim = REQ_NONE};
@@ -110,30 +110,24 @@ void l2_settle(struct l2_slice *s, tick now)
     s->stall_since += cycles * s->period;
 }
 
-/* At the time given nothing enters, unless a request leaves the tags before. */
-static inline bool l2_is_closed(const struct l2_slice *s, tick at)
-{
-    return s->pipe.ring.count == s->pipe.ring.capacity || s->late_ready <= at;
-}
-
 /* From the access queue into the pipeline: one request a cycle. */
 static void l2_enter(struct l2_slice *s, tick now)
 {
     uint32_t id;
-    if (l2_is_closed(s, now) || !link_peek(s->in, now, &id)) return;
+    if (s->closed_from <= now || !link_peek(s->in, now, &id)) return;
     link_pop(s->in, now);
     tick ready = l2_at_tags(s, now);
     l2_ring_push(&s->pipe, (struct l2_timed){.id = id, .ready = ready});
-    if (s->pipe.ring.count == 1) l2_new_head(s);
-    if (s->pipe.ring.count == s->late_places) s->late_ready = ready;
+    const struct ring *r = &s->pipe.ring;
+    if (r->count == 1) l2_new_head(s);
+    if (r->count == s->late_places) s->closed_from = ready;
+    if (UNLIKELY(r->count == r->capacity)) s->closed_from = 0;
 }
 
 static void l2_wake_to_enter(struct l2_slice *s, tick now)
 {
-    tick at = l2_next_cycle(s, now);
-    if (l2_is_closed(s, at)) return;
-    at = MAX(at, link_next(s->in)); /* TICK_NEVER where nothing comes */
-    if (!l2_is_closed(s, at)) wake_at(&s->wake, at);
+    tick at = MAX(l2_next_cycle(s, now), link_next(s->in)); /* TICK_NEVER where nothing comes */
+    if (at < s->closed_from) wake_at(&s->wake, at);
 }
 
 /* When there is something to do that no link tells: what waits for room in a link is woken by it, and what

@@ -46,11 +46,17 @@ static bool l2_fail(struct l2_slice *s, const struct req *r, enum l2_stall cause
 }
 
 /* ---- answers that leave the tag stage at once ---- */
-static bool l2_can_answer(struct l2_slice *s, tick now)
+static bool l2_has_answer(struct l2_slice *s, tick now)
 {
     if (!l2_can_reply(s, now)) return l2_stall(s, L2_STALL_ICNT, now);
     if (s->latch_ready != TICK_NEVER || s->port_free > now) return l2_stall(s, L2_STALL_PORT, now);
     return true;
+}
+
+/* With l2.wait_for_all every request was asked already (l2_has_all). */
+static inline bool l2_can_answer(struct l2_slice *s, tick now)
+{
+    return s->wait_for_all || l2_has_answer(s, now);
 }
 
 static bool l2_read_hit(struct l2_slice *s, uint32_t id, struct req *r, uint32_t line, tick now)
@@ -131,8 +137,7 @@ static uint32_t l2_dram_request(struct l2_slice *s, const struct req *cause, uin
                              .token = line,
                              .slice = cause->slice,
                              .channel = cause->channel,
-                             .born = now,
-                             .at_l2 = now};
+                             .born = now};
     return req_new(s->pool, &made);
 }
 
@@ -261,7 +266,7 @@ static void l2_probe_head(struct l2_slice *s, struct req *r)
 static bool l2_has_all(struct l2_slice *s, const struct req *r, tick now)
 {
     if (!l2_can_send(s, now)) return l2_fail(s, r, L2_STALL_DRAM, now);
-    return l2_can_answer(s, now);
+    return l2_has_answer(s, now);
 }
 
 static bool l2_serve(struct l2_slice *s, uint32_t id, struct req *r, tick now)
@@ -288,7 +293,7 @@ void l2_new_head(struct l2_slice *s)
 {
     const struct l2_timed *head = l2_ring_head(&s->pipe);
     s->head_ready = head->ready;
-    s->head_local = l2_local(s, req_at(s->pool, head->id)->addr);
+    s->head_local = l2_local_of(s, req_at(s->pool, head->id));
     cache_prefetch(&s->cache, s->head_local);
 }
 
@@ -299,7 +304,7 @@ static void l2_next_head(struct l2_slice *s)
     s->head_ready = TICK_NEVER;
     if (p->ring.count) l2_new_head(s);
     if (p->ring.count > 1) __builtin_prefetch(req_at(s->pool, l2_ring_at(p, 1)->id));
-    s->late_ready = p->ring.count >= s->late_places ? l2_ring_at(p, s->late_places - 1)->ready : TICK_NEVER;
+    s->closed_from = p->ring.count >= s->late_places ? l2_ring_at(p, s->late_places - 1)->ready : TICK_NEVER;
     s->head_failed = s->is_probed = false;
 }
 

@@ -17,7 +17,7 @@ COLD static uint32_t l2_infinite_allocate(struct l2_slice *s, uint64_t local)
 COLD static void l2_infinite_take(struct l2_slice *s, uint32_t id, tick now)
 {
     struct req *r = req_at(s->pool, id);
-    uint64_t local = l2_local(s, r->addr);
+    uint64_t local = l2_local_of(s, r);
     uint32_t line = CACHE_NO_LINE;
     enum cache_outcome outcome =
         s->params.perfect ? CACHE_HIT : cache_probe(&s->cache, local, r->sectors, &line);

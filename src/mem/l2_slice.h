@@ -32,10 +32,12 @@ struct l2_counts {
  * third, a request at the tags the fourth; then come the parts with their own. Times that are not set are TICK_NEVER. */
 struct l2_slice {
     tick wake;
-    tick act_at;      /* before this nothing happens by itself but requests that enter */
-    tick head_ready;  /* of the pipeline's head: at the tags */
-    tick late_ready;  /* l2.late_queue: of the one that closes the pipeline when it is at the tags */
-    tick port_free;   /* the data port */
+    tick act_at;     /* before this nothing happens by itself but requests that enter */
+    tick head_ready; /* of the pipeline's head: at the tags */
+    tick
+        closed_from; /* from then on nothing enters, unless a request leaves the tags: 0 where the pipeline is full; else l2.late_queue,
+                       * and then one is at the tags that closes it */
+    tick port_free;  /* the data port */
     tick latch_ready; /* a reply of the tag stage is complete */
     uint32_t latch;   /* that reply */
     uint32_t period;  /* of the L2 clock */
@@ -142,10 +144,16 @@ static inline uint64_t l2_local(const struct l2_slice *s, uint64_t addr)
     return s->to_local ? s->to_local(s->local_ctx, addr) : addr;
 }
 
+/* The same for a request: where the pool has a map, which is then that of the slice, it knows. */
+static inline uint64_t l2_local_of(const struct l2_slice *s, const struct req *r)
+{
+    return s->pool->map ? r->local : l2_local(s, r->addr);
+}
+
 /* A reply of the tag stage has its place in the response queue while its data passes the port. */
 static inline bool l2_has_place(const struct l2_slice *s, tick now)
 {
-    return link_occupied(s->out, now) + (s->latch_ready != TICK_NEVER) < s->out->capacity;
+    return !link_is_full(s->out, now, 1 + (s->latch_ready != TICK_NEVER));
 }
 
 static inline bool l2_can_reply(struct l2_slice *s, tick now)

@@ -8,6 +8,15 @@
 
 enum { LINESET_WORDS = 7, LINESET_EPOCHS = 256 };
 
+__extension__ typedef unsigned __int128 lineset_wide;
+
+/* word / 7 by a multiplication: the factor times 7 is 2^66 + 6, so it is exact below 2^63. A compiler, which may not suppose so much, needs more. */
+static inline uint64_t lineset_region_of(uint64_t word)
+{
+    static_assert(LINESET_WORDS == 7, "the factor is for 7");
+    return (uint64_t)((lineset_wide)word * (UINT64_MAX / 7 * 4 + 2) >> 66);
+}
+
 struct lineset_region { /* 448 neighbouring lines, in one line of the host's cache */
     uint64_t key; /* its number and, in the lowest byte, the epoch: it holds anything only in the set's */
     uint64_t seen[LINESET_WORDS];
@@ -43,10 +52,10 @@ struct lineset_region *lineset_begin(struct lineset *s, struct lineset_region *r
 static inline bool lineset_add(struct lineset *s, uint64_t line_number)
 {
     uint64_t word = line_number / 64, bit = 1ull << line_number % 64;
-    uint64_t key = word / LINESET_WORDS * LINESET_EPOCHS + s->epoch;
+    uint64_t region = lineset_region_of(word), key = region * LINESET_EPOCHS + s->epoch;
     struct lineset_region *r = lineset_find(s, key);
     if (UNLIKELY(r->key != key)) r = lineset_begin(s, r, key);
-    uint64_t *seen = &r->seen[word % LINESET_WORDS];
+    uint64_t *seen = &r->seen[word - region * LINESET_WORDS];
     bool is_new = !(*seen & bit);
     *seen |= bit;
     return is_new;

@@ -5,37 +5,45 @@
  * consumer in one tick. */
 #include "mem/link.h"
 
-static uint64_t per_place(uint32_t capacity)
+/* The level of a queue with something in it. */
+static uint32_t level_of(uint32_t count, uint32_t capacity)
 {
-    return ((1ull << LINK_LEVEL_SHIFT) + capacity - 1) / capacity;
+    return (count * (LINK_LEVELS - 1) - 1) / capacity + (count == capacity);
 }
 
 uint8_t *link_levels(uint32_t capacity)
 {
     uint8_t *level = mem_zalloc(capacity + 1);
-    for (uint32_t n = 1; n <= capacity; n++) level[n] = (uint8_t)link_level(n, capacity, per_place(capacity));
+    for (uint32_t n = 1; n <= capacity; n++) level[n] = (uint8_t)level_of(n, capacity);
     return level;
+}
+
+void link_add_levels(const struct link *l, uint64_t sum[LINK_LEVELS])
+{
+    for (uint32_t n = 1; n <= l->capacity; n++) sum[level_of(n, l->capacity)] += l->count_ticks[n - 1];
 }
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake)
 {
     assert(capacity >= 1 && capacity <= LINK_PLACES_MAX && latency >= 1 && latency <= UINT32_MAX);
-    uint8_t drop = 16;
-    while (1u << (16 - drop) < capacity) drop--;
+    uint32_t slots = 1;
+    while (slots < capacity) slots *= 2;
     *l = (struct link){.head_ready = TICK_NEVER,
-                       .slots = mem_zalloc_lines(sizeof(struct link_slot) << (16 - drop)),
+                       .slots = mem_zalloc_lines(sizeof(struct link_slot) * slots),
                        .capacity = capacity,
                        .latency = (uint32_t)latency,
-                       .slot_drop = drop,
+                       .slot_mask = (uint16_t)(slots - 1),
                        .producer_wake = producer_wake,
                        .consumer_wake = consumer_wake,
-                       .per_place = per_place(capacity),
                        .name = name};
+    l->count_ticks =
+        capacity <= LINK_FEW ? l->few_ticks : mem_zalloc_lines(sizeof *l->count_ticks * capacity);
 }
 
 void link_free(struct link *l)
 {
+    if (l->count_ticks != l->few_ticks) free(l->count_ticks);
     free(l->slots);
     l->slots = NULL;
 }

@@ -23,7 +23,8 @@ struct link_slot {
 };
 
 /* The first line of the host's cache is all that asking, peeking and what finds nothing touch; the oldest value is in it, so that
- * `slots` holds those behind it. A push and a pop also touch the time at their level. */
+ * `slots` holds those behind it. A push and a pop also touch the time at their count. A link stays where it was made. */
+enum { LINK_PLACES_MAX = 1 << 16, LINK_FEW = 10 };
 struct link {
     tick head_ready; /* when the oldest can be seen; TICK_NEVER: empty */
     tick changed;    /* when count last changed */
@@ -33,24 +34,26 @@ struct link {
     uint32_t head_value;
     uint32_t latency; /* ticks */
     uint32_t capacity, count;
-    uint32_t pop_count;  /* pops at `changed`: not free yet in that tick */
-    uint16_t next;       /* of the one behind the oldest: its low bits are the slot */
-    uint8_t slot_drop;   /* bits that are not: there are 2^(16 - slot_drop) slots */
+    uint16_t pop_count;  /* pops at `changed`: not free yet in that tick */
+    uint16_t next;       /* of the one behind the oldest: its low bits are the slot, */
+    uint16_t slot_mask;  /* namely these */
     bool producer_waits; /* a push was refused: tell the producer when there is room */
     /* second line */
-    uint64_t per_place; /* of link_level */
+    tick *
+        count_ticks; /* [count - 1]: time spent with so many in it; levels are found when they are asked for */
     uint64_t pops;
-    tick level_ticks[LINK_LEVELS]; /* time spent at each level, while not empty */
-    tick *producer_wake;           /* as the consumer's */
+    tick few_ticks[LINK_FEW]; /* where count_ticks lies in a link of few places */
+    tick *producer_wake;      /* as the consumer's */
     uint8_t *producer_note;
     tick waits_since; /* the first refusal of this wait */
+    char third[8];
     /* fourth line */
     uint64_t refusals;  /* times that the producer had to wait, not times that it asked */
     tick blocked_ticks; /* from the first refusal to the push that went through, summed */
     const char *name;
     char rest[HOST_LINE - 24];
 };
-static_assert(offsetof(struct link, per_place) == HOST_LINE && sizeof(struct link) == 4 * HOST_LINE,
+static_assert(offsetof(struct link, count_ticks) == HOST_LINE && sizeof(struct link) == 4 * HOST_LINE,
               "a link is four lines");
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
@@ -65,12 +68,8 @@ static inline uint64_t link_refusals(const struct link *l, tick now)
     return l->refusals - (l->producer_waits && l->waits_since > now);
 }
 
-/* The level of a queue with something in it. per_place is 2^40 / capacity, rounded up: the product is then exact for capacities up to 2^16. */
-enum { LINK_PLACES_MAX = 1 << 16, LINK_LEVEL_SHIFT = 40 };
-static inline uint32_t link_level(uint32_t count, uint32_t capacity, uint64_t per_place)
-{
-    return (uint32_t)((count * (LINK_LEVELS - 1) - 1) * per_place >> LINK_LEVEL_SHIFT) + (count == capacity);
-}
+/* Adds the time that was spent at each level, while not empty, up to the last change. */
+void link_add_levels(const struct link *l, uint64_t sum[LINK_LEVELS]);
 
 /* There is room from the next tick on. */
 static inline void link_tell_producer(struct link *l, tick now)
@@ -82,13 +81,21 @@ static inline void link_tell_producer(struct link *l, tick now)
 /* What the producer counts as occupied: places emptied in this very tick are not free yet (invariant 2). */
 static inline uint32_t link_occupied(const struct link *l, tick now)
 {
-    return l->count + (l->pop_count & (0u - (l->changed == now)));
+    return l->count + (l->changed == now ? l->pop_count : 0);
+}
+
+/* Would n more be too many? */
+static inline bool link_is_full(const struct link *l, tick now, uint32_t n)
+{
+    uint32_t more = l->count + n;
+    if (more > l->capacity) return true;
+    return UNLIKELY(l->changed == now) && more + l->pop_count > l->capacity;
 }
 
 /* True: link_push may be called at now. False: the producer is blocked, and is woken when there is room. */
 static inline bool link_can_push(struct link *l, tick now)
 {
-    if (UNLIKELY(link_occupied(l, now) >= l->capacity)) {
+    if (UNLIKELY(link_is_full(l, now, 1))) {
         link_refuse(l, now);
         return false;
     }
@@ -114,48 +121,53 @@ static inline bool link_can_push_after_all(struct link *l, tick now)
     return true;
 }
 
-/* Something was in the link since the last change: accounts the time. */
-static inline void link_spend(struct link *l, tick now)
+/* So many values were in the link from `since` until now. */
+static inline void link_spend(struct link *l, uint32_t count, tick since, tick now)
 {
-    assert(now >= l->changed && l->count);
-    l->level_ticks[link_level(l->count, l->capacity, l->per_place)] += now - l->changed;
+    assert(now >= since && count);
+    l->count_ticks[count - 1] += now - since;
 }
 
-/* The count changes now: what was popped before is free. */
-static inline void link_change(struct link *l, tick now)
+/* Pops of this tick so far, when the last change was at `since`: what was popped before is free. */
+static inline uint32_t link_pops_at(const struct link *l, tick since, tick now)
 {
-    l->pop_count &= 0u - (l->changed == now);
-    l->changed = now;
+    return since == now ? l->pop_count : 0;
 }
 
 /* Accounts the time since the last change. */
 static inline void link_close_stats(struct link *l, tick now)
 {
-    if (l->count) link_spend(l, now);
-    link_change(l, now);
+    if (l->count) link_spend(l, l->count, l->changed, now);
+    l->pop_count = (uint16_t)link_pops_at(l, l->changed, now);
+    l->changed = now;
 }
 
 /* The slot of the i-th behind the oldest. */
 static inline struct link_slot *link_slot_at(const struct link *l, uint32_t i)
 {
-    return &l->slots[(l->next + i) & (0xffffu >> l->slot_drop)];
+    return &l->slots[(l->next + i) & l->slot_mask];
 }
 
+/* Here and in link_pop what is needed twice is read once: stores through pointers would have it read again. */
 static inline void link_push(struct link *l, tick now, uint32_t value)
 {
     assert(link_occupied(l, now) < l->capacity); /* invariant 3 */
-    tick ready = now + l->latency;
-    if (l->count) {
-        link_spend(l, now);
-        *link_slot_at(l, l->count - 1) = (struct link_slot){.ready = ready, .value = value};
+    const tick ready = now + l->latency, since = l->changed;
+    const uint32_t count = l->count;
+    tick *wake = l->consumer_wake;
+    uint8_t *note = l->consumer_note;
+    l->pop_count = (uint16_t)link_pops_at(l, since, now);
+    l->changed = now;
+    l->count = count + 1;
+    if (count) {
+        link_spend(l, count, since, now);
+        *link_slot_at(l, count - 1) = (struct link_slot){.ready = ready, .value = value};
     } else {
         l->head_ready = ready;
         l->head_value = value;
     }
-    link_change(l, now);
-    l->count++;
-    if (l->consumer_note) *l->consumer_note = 1;
-    if (l->consumer_wake) wake_at(l->consumer_wake, ready);
+    if (note) *note = 1;
+    if (wake) wake_at(wake, ready);
 }
 
 /* The head, if it can be seen at now. */
@@ -170,12 +182,15 @@ static inline bool link_peek(const struct link *l, tick now, uint32_t *value)
 static inline uint32_t link_pop(struct link *l, tick now)
 {
     assert(l->count && l->head_ready <= now); /* invariant 1 */
-    uint32_t value = l->head_value;
-    link_spend(l, now);
-    link_change(l, now);
-    l->pop_count++;
+    const uint32_t value = l->head_value, left = l->count - 1;
+    const tick since = l->changed;
+    assert(link_pops_at(l, since, now) < UINT16_MAX);
+    l->pop_count = (uint16_t)(link_pops_at(l, since, now) + 1);
+    l->changed = now;
     l->pops++;
-    if (--l->count) {
+    link_spend(l, left + 1, since, now);
+    l->count = left;
+    if (left) {
         const struct link_slot *first = link_slot_at(l, 0);
         l->head_ready = first->ready;
         l->head_value = first->value;

@@ -49,7 +49,7 @@ uint32_t req_new(struct req_pool *p, const struct req *init)
     struct req *r = &p->items[id];
     *r = *init;
     r->next = REQ_NONE;
-    if (p->map) addrmap_route(p->map, r->addr, &r->slice, &r->channel);
+    if (p->map) r->local = addrmap_route(p->map, r->addr, &r->slice, &r->channel);
     p->made++;
     p->live++;
     assert(init->owner < REQ_OWNERS);

@@ -23,7 +23,11 @@ struct req {
     uint32_t token;          /* the asker's own: a pending load, an MSHR, an atomic record */
     uint16_t slice, channel; /* where the address map sends it */
     uint32_t next;           /* free list, and chains that a component may build while it owns the request */
-    tick born, at_l2;        /* time stamps: made at the L1, accepted by the L2 slice */
+    tick born;               /* made at the L1 */
+    union {
+        uint64_t local; /* until it is at the tags of the L2: its address within the slice, from the map */
+        tick at_l2;     /* then: when the slice accepted it */
+    };
 };
 _Static_assert(sizeof(struct req) == 64,
                "a request is one line of the host's cache; items of a pool are aligned to it");
@@ -42,7 +46,7 @@ struct req_pool {
     uint32_t spare; /* length of the free list */
     uint32_t free_head;
     struct req *items;
-    const struct addrmap *map; /* sets slice and channel of a new request; NULL: nobody does */
+    const struct addrmap *map; /* sets slice, channel and local of a new request; NULL: nobody does */
     uint32_t cap, fresh;
     uint64_t made;
     uint32_t live;

@@ -94,6 +94,17 @@ void xbar_tick(struct xbar *x, tick now)
 }
 
 tick *xbar_wake(struct xbar *x) { return &x->wake; }
+tick xbar_reply_floor(const struct xbar *x, uint32_t sm, tick edge)
+{
+    const struct xbar_net *n = &x->reply;
+    const struct xbar_output *o = &n->out[sm];
+    if (n->is_infinite) return edge + n->period;                      /* packets overtake each other */
+    if (!o->count) return edge + (n->latency + 2u) * (tick)n->period; /* a flit, the pipeline, the link */
+    int32_t ahead = xbar_until(n, xbar_arrival_head(o)->ready);
+    tick ready = n->now + (ahead > 0 ? (tick)ahead * n->period : 0);
+    return MAX(ready, edge) + n->period;
+}
+
 bool xbar_idle(const struct xbar *x) { return !x->request.packets && !x->reply.packets; }
 void *xbar_stats(struct xbar *x) { return &x->stats; }
 

@@ -50,6 +50,8 @@ void xbar_tick(struct xbar *x, tick now);
 tick *xbar_wake(
     struct xbar
         *x); /* the variable that links wake; xbar_tick sets it to the next time it has something to do */
+/* When an SM can see a reply that is not in its link yet, at the earliest; edge: the crossbar's next one. */
+tick xbar_reply_floor(const struct xbar *x, uint32_t sm, tick edge);
 bool xbar_idle(const struct xbar *x);
 void *xbar_stats(struct xbar *x);
 /* Who waits for whom, oldest first, for the report of a stuck machine. */

@@ -12,24 +12,34 @@
 #include "mem/xbar_net.h"
 
 #define NO_OFFER UINT32_MAX
+#define NO_INPUT UINT32_MAX
 
-/* The first input at or after the output's pointer that asks and whose port is free, or `inputs`. */
-static inline uint32_t islip_grant(const struct xbar_net *n, uint32_t output)
+/* Inputs of this word that ask for the output and whose port is free. */
+XBAR_INLINE uint64_t islip_asking(const struct xbar_ports *p, uint64_t asks)
 {
-    const uint64_t *asks = n->out[output].asks;
-    uint32_t first = n->out[output].grant_at, word = first / 64;
-    uint64_t bits = asks[word] & ~n->ports[word].in_busy, later = bits & ~0ull << (first % 64);
-    if (LIKELY(n->words == 1)) {
-        uint64_t any = later ? later : bits;
-        return any ? (uint32_t)__builtin_ctzll(any) : n->inputs;
-    }
+    return asks & ~(p->in_busy | p->granted);
+}
+
+/* The first input at or after the output's pointer that asks and whose port is free, or NO_INPUT. */
+static inline uint32_t islip_grant(const struct xbar_net *n, const struct xbar_output *o)
+{
+    uint32_t first = o->grant_at, word = first / 64;
+    uint64_t bits = islip_asking(&n->ports[word], o->asks[word]), later = bits & ~0ull << (first % 64);
     if (later) return word * 64 + (uint32_t)__builtin_ctzll(later);
     for (uint32_t i = 1; i < n->words; i++) {
         uint32_t w = word + i < n->words ? word + i : word + i - n->words;
-        uint64_t more = asks[w] & ~n->ports[w].in_busy;
+        uint64_t more = islip_asking(&n->ports[w], o->asks[w]);
         if (more) return w * 64 + (uint32_t)__builtin_ctzll(more);
     }
-    return bits ? word * 64 + (uint32_t)__builtin_ctzll(bits) : n->inputs;
+    return bits ? word * 64 + (uint32_t)__builtin_ctzll(bits) : NO_INPUT;
+}
+
+/* The same of one word, as a bit; 0: none. */
+XBAR_INLINE uint64_t islip_grant_plain(const struct xbar_net *n, const struct xbar_output *o)
+{
+    uint64_t bits = islip_asking(n->ports, o->own_asks[0]), later = bits & ~0ull << (o->grant_at % 64);
+    uint64_t any = later ? later : bits;
+    return any & (0 - any);
 }
 
 /* How far a port is from a pointer, going round. */
@@ -46,70 +56,103 @@ static inline uint32_t islip_cycles(uint32_t flits, uint32_t speedup, uint32_t p
     return (uint32_t)((uint64_t)(flits + speedup - 1) * per_speedup >> 31);
 }
 
+/* The ports of a grant, and their bits in the masks. */
+struct islip_pair {
+    uint32_t input, output;
+    uint64_t in_bit, out_bit;
+};
+
 /* All of the packet at the head is through the switch: the next one asks. */
-static inline void islip_pass(struct xbar_net *n, struct xbar_ports *ports, uint32_t input, uint32_t output,
-                              struct xbar_vc *vc)
+XBAR_INLINE void islip_pass(struct xbar_net *n, struct xbar_ports *ports, struct islip_pair g,
+                            struct xbar_vc *vc, bool plain)
 {
-    const struct xbar_packet *p = xbar_queue_pop(&vc->packets, n->vc_buffer);
-    struct xbar_output *o = &n->out[output];
-    vc->packets.passing = 0;
-    o->asks[input / 64] &= ~xbar_bit(input);
-    if (!--o->askers) ports->asked &= ~xbar_bit(output);
-    xbar_eject(
-        n, ports, output,
-        &(struct xbar_arrival){
-            .id = p->id, .taken = p->taken, .ready = (xbar_stamp)(o->sent + n->latency), .flits = p->flits});
-    if (vc->packets.count) xbar_request(n, input, xbar_queue_head(&vc->packets));
+    const struct xbar_packet *p = xbar_vc_pop(n, &vc->packets);
+    struct xbar_output *o = &n->out[g.output];
+    bool is_last;
+    if (plain) {
+        is_last = !(o->own_asks[0] &= ~g.in_bit);
+    } else {
+        o->asks[g.input / 64] &= ~g.in_bit;
+        is_last = !--o->askers;
+    }
+    if (is_last) ports->asked &= ~g.out_bit;
+    xbar_eject(n, ports, o, g.out_bit, p, (xbar_stamp)(o->sent + n->latency));
+    if (vc->packets.count) xbar_request(n, g.input, g.in_bit, xbar_queue_head(&vc->packets), plain);
+}
+
+/* Of a reply of several packets one is through; true: it was the last. */
+static inline bool islip_pass_part(struct xbar_queue *q, uint32_t step, uint32_t flits)
+{
+    q->passing = (uint16_t)(q->passing + step);
+    if (q->passing < flits) return false;
+    q->passing = 0;
+    return true;
 }
 
 /* A packet of n flits takes the output's wires for n cycles, the switch's ports for n / their speedup. Of a reply of
  * several packets one goes; the others stay at the head, and ask again. ports: the output's. */
-static inline __attribute__((always_inline)) void islip_start(struct xbar_net *n, struct xbar_ports *ports,
-                                                              uint32_t input, uint32_t output)
+XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struct islip_pair g, bool plain)
 {
-    struct xbar_input *in = &n->in[input];
-    struct xbar_output *o = &n->out[output];
-    struct xbar_ports *in_ports = xbar_ports_of(n, input);
-    struct xbar_vc *vc = xbar_vc_for(n, input, output);
+    struct xbar_input *in = &n->in[g.input];
+    struct xbar_output *o = &n->out[g.output];
+    struct xbar_ports *in_ports = xbar_ports_of(n, g.input, plain);
+    struct xbar_vc *vc = xbar_vc_for(n, g.input, g.output, plain);
     const struct xbar_packet *head = xbar_queue_head(&vc->packets);
     const uint64_t cycle = n->cycle;
-    uint32_t step = head->step;
-    uint32_t out_cycles = islip_cycles(step, n->output_speedup, n->per_output_speedup),
-             in_cycles = islip_cycles(step, n->input_speedup, n->per_input_speedup);
-    assert(head->dst == output && o->free <= cycle && in->port_free <= cycle);
+    uint32_t step = head->step, out_cycles = 1, in_cycles = 1;
+    if (step > 1) {
+        out_cycles = islip_cycles(step, n->output_speedup, n->per_output_speedup);
+        in_cycles = islip_cycles(step, n->input_speedup, n->per_input_speedup);
+    }
+    assert(head->dst == g.output && o->free <= cycle && in->port_free <= cycle);
     n->stats->stall_cycles += (xbar_stamp)cycle - vc->head_since;
     n->stats->output_busy_cycles += step;
-    if (in->injection.count)
-        in_ports->look |= xbar_bit(input); /* the channel may have waited for this room */
+    in_ports->granted |= g.in_bit;
+    if (in->injection.count) in_ports->look |= g.in_bit; /* the channel may have waited for this room */
     vc->packets.flits =
         (uint16_t)(vc->packets.flits - step); /* they leave at least as fast as others come in */
-    o->free = cycle + out_cycles;
     o->sent = MAX(o->sent, cycle) + step;
     in->port_free = cycle + in_cycles;
-    if (out_cycles > 1 || !n->has_one_vc) { /* else it is not looked at again before */
-        ports->busy |= xbar_bit(output);
-        xbar_plan(n, ports, EVENT_OUT_FREE, output, out_cycles);
-    }
     vc->head_since = (xbar_stamp)in->port_free;
-    vc->packets.passing = (uint16_t)(vc->packets.passing + step);
-    if (vc->packets.passing == head->flits) islip_pass(n, ports, input, output, vc);
-    if (!vc->packets.count && n->has_one_vc) return;
-    if (in_cycles > 1) {
-        xbar_keep_input(n, in_ports, input, in->port_free);
-    } else {
-        in_ports->in_busy |= xbar_bit(input);
-        in_ports->in_soon |= xbar_bit(input);
+    if (out_cycles > 1 || (!plain && !n->has_one_vc)) { /* else it is not looked at again before */
+        o->free = cycle + out_cycles;
+        ports->busy |= g.out_bit;
+        xbar_plan(n, ports, EVENT_OUT_FREE, g.out_bit, out_cycles);
     }
+    if (step == head->flits || islip_pass_part(&vc->packets, step, head->flits))
+        islip_pass(n, ports, g, vc, plain);
+    if (in_cycles > 1 && (vc->packets.count || (!plain && !n->has_one_vc)))
+        xbar_keep_input(n, in_ports, g.in_bit, in->port_free);
+}
+
+static inline void islip_one_word(struct xbar_net *n)
+{
+    for (uint64_t m = xbar_open(n->ports); m; m &= m - 1) {
+        struct islip_pair g = {.output = (uint32_t)__builtin_ctzll(m), .out_bit = m & (0 - m)};
+        struct xbar_output *o = &n->out[g.output];
+        g.in_bit = islip_grant_plain(n, o);
+        if (!g.in_bit) continue;
+        g.input = (uint32_t)__builtin_ctzll(g.in_bit);
+        o->grant_at = (uint16_t)(g.input + 1); /* past the last one the first is found, too */
+        islip_start(n, n->ports, g, true);
+    }
+}
+
+static void islip_start_any(struct xbar_net *n, uint32_t input, uint32_t output)
+{
+    struct islip_pair g = {input, output, xbar_bit(input), xbar_bit(output)};
+    islip_start(n, xbar_ports_of(n, output, false), g, false);
 }
 
 static inline void islip_one_vc(struct xbar_net *n)
 {
     for (uint32_t w = 0; w < n->words; w++)
         for (uint64_t m = xbar_open(&n->ports[w]); m; m &= m - 1) {
-            uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m), input = islip_grant(n, output);
-            if (input == n->inputs) continue;
+            uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m);
+            uint32_t input = islip_grant(n, &n->out[output]);
+            if (input == NO_INPUT) continue;
             n->out[output].grant_at = (uint16_t)islip_after(input, n->inputs);
-            islip_start(n, &n->ports[w], input, output);
+            islip_start_any(n, input, output);
         }
 }
 
@@ -128,7 +171,7 @@ static void islip_accept(struct xbar_net *n, uint32_t input, bool first_round)
 {
     uint32_t output = n->offer[input];
     n->offer[input] = NO_OFFER;
-    islip_start(n, xbar_ports_of(n, output), input, output);
+    islip_start_any(n, input, output);
     if (!first_round) return;
     n->out[output].grant_at = (uint16_t)islip_after(input, n->inputs);
     n->accept_at[input] = islip_after(output, n->outputs);
@@ -140,8 +183,8 @@ static bool islip_round(struct xbar_net *n, bool first_round)
     uint32_t offered = 0;
     for (uint32_t w = 0; w < n->words; w++)
         for (uint64_t m = xbar_open(&n->ports[w]); m; m &= m - 1) {
-            uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m), input = islip_grant(n, output);
-            if (input < n->inputs) islip_offer(n, input, output, &offered);
+            uint32_t output = w * 64 + (uint32_t)__builtin_ctzll(m), input = islip_grant(n, &n->out[output]);
+            if (input != NO_INPUT) islip_offer(n, input, output, &offered);
         }
     for (uint32_t i = 0; i < offered; i++) islip_accept(n, n->offered[i], first_round);
     return offered != 0;
@@ -152,14 +195,17 @@ COLD static void islip_many_vcs(struct xbar_net *n)
     for (uint32_t round = 0; round < n->params->iterations && islip_round(n, round == 0); round++) {}
 }
 
+void xbar_arbitrate_plain(struct xbar_net *n)
+{
+    islip_one_word(n);
+    n->ports->granted = 0;
+}
+
 void xbar_arbitrate(struct xbar_net *n)
 {
     if (LIKELY(n->has_one_vc))
         islip_one_vc(n);
     else
         islip_many_vcs(n);
-    for (uint32_t w = 0; w < n->words; w++) {
-        n->ports[w].in_busy &= ~n->ports[w].in_soon;
-        n->ports[w].in_soon = 0;
-    }
+    for (uint32_t w = 0; w < n->words; w++) n->ports[w].granted = 0;
 }

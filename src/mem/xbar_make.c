@@ -1,5 +1,5 @@
 /* xbar_make.c: a network of the crossbar is made, wired to its links, taken apart; its part in the report of a stuck machine. */
-#include "mem/xbar_net.h"
+#include "mem/xbar_notes.h"
 
 enum { INFINITE_PACKETS = 4096 }; /* of an output: more than the machine's links ever hold */
 
@@ -19,10 +19,9 @@ static void xbar_make_inputs(struct xbar_net *n, struct link **from)
 {
     const struct xbar_params *p = n->params;
     n->in = mem_zalloc_lines(sizeof *n->in * n->inputs);
-    n->heads = xbar_places(n->inputs);
     for (uint32_t i = 0; i < n->inputs; i++) {
-        n->in[i] = (struct xbar_input){.from = from[i], .injection.at = xbar_places(p->injection)};
-        if (n->has_one_vc) n->in[i].vc.packets.at = xbar_places(p->vc_buffer);
+        n->in[i] = (struct xbar_input){.from = from[i], .injection.at = xbar_places(p->injection + 1) + 1};
+        if (n->has_one_vc) n->in[i].vc.packets.at = xbar_places(n->vc_wrap + 1u);
         n->pushed[i] = 1; /* the link may hold something already */
     }
 }
@@ -31,7 +30,7 @@ static void xbar_make_vcs(struct xbar_net *n)
 {
     uint32_t count = n->inputs * n->params->vcs;
     n->vcs = mem_zalloc(sizeof *n->vcs * count);
-    for (uint32_t i = 0; i < count; i++) n->vcs[i].packets.at = xbar_places(n->params->vc_buffer);
+    for (uint32_t i = 0; i < count; i++) n->vcs[i].packets.at = xbar_places(n->vc_wrap + 1u);
     n->accept_at = mem_zalloc(sizeof *n->accept_at * n->inputs);
     n->offered = mem_zalloc(sizeof *n->offered * n->inputs);
     n->offer = mem_alloc(sizeof *n->offer * n->inputs);
@@ -47,8 +46,16 @@ static void xbar_make_outputs(struct xbar_net *n, struct link **to)
         n->out[o] = (struct xbar_output){
             .to = to[o],
             .asks = own ? n->out[o].own_asks : n->requests_of + (size_t)o * n->words,
-            .at = mem_zalloc_lines(sizeof(struct xbar_arrival) * n->ejection),
+            .at = mem_zalloc_lines(sizeof(struct xbar_arrival) * (n->arrival_wrap + 1u)),
         };
+}
+
+/* The places of a ring for so many, less 1. */
+static uint16_t xbar_wrap(uint32_t count)
+{
+    uint32_t places = 1;
+    while (places < count) places *= 2;
+    return (uint16_t)(places - 1);
 }
 
 static uint32_t xbar_per(uint32_t speedup) { return ((1u << 31) + speedup - 1) / speedup; }
@@ -79,8 +86,11 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
                            .now = 0 - (tick)clock->period, /* one cycle before the first */
                            .cycle = UINT64_MAX,
                            .stats = stats};
-    uint32_t pushed_bytes = (uint32_t)round_up_u64(inputs, NOTE_WORD);
-    n->pushed = mem_zalloc_lines(pushed_bytes + round_up_u64(outputs, NOTE_WORD));
+    n->vc_wrap = xbar_wrap(n->vc_buffer);
+    n->arrival_wrap = xbar_wrap(n->ejection);
+    n->is_plain = n->words == 1 && n->has_one_vc && !n->is_infinite;
+    uint32_t pushed_bytes = xbar_notes_bytes(n, inputs);
+    n->pushed = mem_zalloc_lines(pushed_bytes + xbar_notes_bytes(n, outputs));
     n->room = n->pushed + pushed_bytes;
     n->ports = mem_zalloc_lines(sizeof *n->ports * n->words);
     xbar_make_sizes(n);
@@ -99,13 +109,13 @@ void xbar_net_take_notes(struct xbar_net *n)
 void xbar_net_free(struct xbar_net *n)
 {
     for (uint32_t i = 0; i < n->inputs; i++) {
-        free(n->in[i].injection.at);
+        free(n->in[i].injection.at - 1);
         free(n->in[i].vc.packets.at);
     }
     for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) free(n->vcs[i].packets.at);
     for (uint32_t o = 0; o < n->outputs; o++) free(n->out[o].at);
-    void *const parts[] = {n->in,     n->heads, n->out,     n->requests_of, n->ports,
-                           n->pushed, n->offer, n->offered, n->vcs,         n->accept_at};
+    void *const parts[] = {n->in,    n->out,     n->requests_of, n->ports,    n->pushed,
+                           n->offer, n->offered, n->vcs,         n->accept_at};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) free(parts[i]);
 }
 
@@ -129,7 +139,8 @@ static void xbar_explain_queue(const struct xbar_net *n, const char *where, uint
 {
     if (!q->count) return;
     const struct xbar_packet *p = xbar_queue_head(q);
-    xbar_explain_place(n, &(struct xbar_place){where, input, p->id, p->flits, p->dst, p->taken}, now, out);
+    xbar_explain_place(n, &(struct xbar_place){where, input, p->origin.id, p->flits, p->dst, p->origin.taken},
+                       now, out);
 }
 
 void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
@@ -137,13 +148,14 @@ void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
     for (uint32_t o = 0; o < n->outputs; o++) {
         if (!n->out[o].count) continue;
         const struct xbar_arrival *a = xbar_arrival_head(&n->out[o]);
-        xbar_explain_place(n, &(struct xbar_place){"output", o, a->id, a->flits, o, a->taken}, now, out);
+        xbar_explain_place(n, &(struct xbar_place){"output", o, a->origin.id, a->flits, o, a->origin.taken},
+                           now, out);
         if ((int32_t)(a->ready - (xbar_stamp)(now / n->period)) <= 0)
             strbuf_printf(out, "    waits for room in %s\n", n->out[o].to->name);
     }
     for (uint32_t i = 0; i < n->inputs; i++) {
         for (uint32_t v = 0; v < n->params->vcs; v++)
-            xbar_explain_queue(n, "input", i, &xbar_vc_for(n, i, v)->packets, now, out);
+            xbar_explain_queue(n, "input", i, &xbar_vc_for(n, i, v, false)->packets, now, out);
         xbar_explain_queue(n, "injection", i, &n->in[i].injection, now, out);
     }
 }

@@ -1,20 +1,28 @@
 /* xbar_net.h: one of the crossbar's two networks: inputs with buffers, an arbiter, outputs with buffers. Inside mem/ only.
  *
  * What is used together lies together: an input, an output, and the masks of 64 ports are a cache line of the host each, a packet is
- * a quarter of one, and what each cycle reads of the network itself comes first in it. */
+ * a quarter of one, and what each cycle reads of the network itself comes first in it.
+ *
+ * Most networks are plain: at most 64 inputs and 64 outputs, one virtual channel an input, bounded. What runs each cycle is made
+ * twice, by the constant argument `plain`: straight code for these, and code for all others. */
 #ifndef HEDDLE_XBAR_NET_H
 #define HEDDLE_XBAR_NET_H
 
 #include "mem/xbar.h"
 
+#define XBAR_INLINE static inline __attribute__((always_inline)) /* so that `plain` is a constant */
+
 /* Times in here are numbers of crossbar cycles, not ticks. Those that belong to a packet inside are the low 32 bits: none stays for
  * 2^31 cycles. */
 typedef uint32_t xbar_stamp;
 
-/* On its way to the switch. */
-struct xbar_packet {
+struct xbar_origin {
     uint32_t id;
     xbar_stamp taken; /* out of the link at the input */
+};
+/* On its way to the switch. */
+struct xbar_packet {
+    struct xbar_origin origin;
     uint16_t dst;
     uint16_t flits;
     uint16_t step; /* flits that one grant lets through: fewer than `flits` for a reply of several packets */
@@ -22,8 +30,8 @@ struct xbar_packet {
 };
 /* Behind the switch. */
 struct xbar_arrival {
-    uint32_t id;
-    xbar_stamp taken, ready; /* ready: complete */
+    struct xbar_origin origin;
+    xbar_stamp ready; /* complete */
     uint32_t flits;
 };
 
@@ -32,9 +40,9 @@ struct xbar_size {
     uint16_t flits, step;
 };
 
-/* A buffer of an input; it has a place for each flit of its size, which the network knows. */
+/* A buffer of an input: a ring of places, at least one for each flit of its size, which the network knows. */
 struct xbar_queue {
-    struct xbar_packet *at;
+    struct xbar_packet *at; /* injection: at[-1] is the head of the link, while it waits */
     uint16_t head, count;
     uint16_t flits; /* in the buffer; of the injection buffer with what is on the channel */
     uint16_t
@@ -62,7 +70,7 @@ struct xbar_output {
     /* ejection buffer: space is taken when a packet is granted */
     struct xbar_arrival *at;
     uint16_t head, count;
-    uint16_t askers;   /* bits of asks */
+    uint16_t askers;   /* bits of asks, where it is not plain */
     uint16_t grant_at; /* iSLIP: first input to grant */
     uint64_t own_asks[2];
 };
@@ -75,7 +83,7 @@ enum xbar_event {
     EVENT_LOOK,     /* input: its channel is free, or its link shows something */
     EVENT_COUNT
 };
-enum { WHEEL_SLOTS = 64, NOTE_WORD = 8 /* notes that are looked at together */, SECTORS_MAX = 32 };
+enum { WHEEL_SLOTS = 64, SECTORS_MAX = 32 };
 
 /* The events of one cycle for 64 ports. */
 struct xbar_slot {
@@ -84,14 +92,14 @@ struct xbar_slot {
 
 /* 64 inputs and 64 outputs: masks of them, and their events of the next cycles. */
 struct xbar_ports {
-    uint64_t deliver; /* outputs to look at in this cycle: may have a packet for their link */
-    uint64_t asked;   /* outputs that a head competes for */
-    uint64_t busy;    /* outputs: free > cycle */
-    uint64_t full;    /* outputs: no room in the ejection buffer */
-    uint64_t look;    /* inputs to look at in this cycle */
-    uint64_t waiting; /* inputs: the link's head did not fit; it is in `heads` */
+    uint64_t occupied; /* bit s: slot s of the wheel has an event */
+    uint64_t asked;    /* outputs that a head competes for */
+    uint64_t busy;     /* outputs: free > cycle */
+    uint64_t full;     /* outputs: no room in the ejection buffer */
+    uint64_t look;     /* inputs to look at in this cycle */
+    uint64_t waiting; /* inputs: the link's head did not fit; it is before the ring of the injection buffer */
     uint64_t in_busy; /* inputs: port_free > cycle, of those with a packet in a virtual channel */
-    uint64_t in_soon; /* inputs: in_busy in this cycle alone */
+    uint64_t granted; /* inputs: in this cycle */
     struct xbar_slot wheel[WHEEL_SLOTS]; /* [cycle % WHEEL_SLOTS] */
 };
 static_assert(sizeof(struct xbar_input) == HOST_LINE && sizeof(struct xbar_output) == HOST_LINE &&
@@ -102,14 +110,13 @@ struct xbar_net {
     /* each cycle */
     _Alignas(HOST_LINE) tick now;
     uint64_t cycle;           /* of now */
-    uint64_t occupied;        /* bit s: slot s of the wheel has an event */
     struct xbar_ports *ports; /* [port / 64] */
-    /* notes of links, a byte each, in whole words of NOTE_WORD: a push at an input, room at an output */
+    /* notes of links, a byte each (xbar_notes.h): a push at an input, room at an output */
     uint8_t *pushed, *room;
     uint32_t period; /* ticks */
     uint16_t words;  /* of masks */
     bool has_notes;  /* links say which ports to look at */
-    bool has_one_vc; /* an input asks for one output at a time */
+    bool is_plain;
     /* each packet */
     struct xbar_input *in;
     struct xbar_output *out;
@@ -118,14 +125,15 @@ struct xbar_net {
         per_output_speedup; /* 2^31 / the speedup, rounded up: a product for a division */
     uint32_t packets;       /* inside the network */
     uint16_t inputs, outputs;
-    uint16_t injection, vc_buffer; /* flits */
-    uint16_t ejection;             /* packets */
+    uint16_t injection, vc_buffer;  /* flits */
+    uint16_t ejection;              /* packets */
+    uint16_t vc_wrap, arrival_wrap; /* places of a ring, less 1: they are a power of two */
     uint16_t latency;
     uint8_t input_speedup, output_speedup;
+    bool has_one_vc; /* an input asks for one output at a time */
     bool is_reply, is_infinite;
     bool has_far; /* an event was planned beyond the wheel: it comes early */
     struct req_pool *pool;
-    struct xbar_packet *heads;                    /* [input]: of its link, if it is waiting */
     struct xbar_size read_sizes[SECTORS_MAX + 1]; /* [sectors]: packets that carry a read this way */
     /* seldom */
     const struct xbar_params *params;
@@ -149,36 +157,44 @@ struct xbar_size xbar_size_of(const struct xbar_net *n, uint32_t data, uint32_t 
 void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out);
 
 /* xbar_islip.c: one cycle of arbitration. Calls start for each pair. */
+void xbar_arbitrate_plain(struct xbar_net *n);
 void xbar_arbitrate(struct xbar_net *n);
 
 /* Queues of packets. */
 static inline struct xbar_packet *xbar_queue_head(const struct xbar_queue *q) { return &q->at[q->head]; }
-static inline void xbar_queue_push(struct xbar_queue *q, uint32_t size, const struct xbar_packet *p)
+/* Into a virtual channel. */
+static inline void xbar_vc_push(const struct xbar_net *n, struct xbar_queue *q, const struct xbar_packet *p)
 {
-    assert(q->count < size);
-    uint32_t at = q->head + q->count++;
-    q->at[at >= size ? at - size : at] = *p;
-}
-static inline uint16_t xbar_ring_after(uint32_t head, uint32_t size)
-{
-    return (uint16_t)(head + 1 == size ? 0 : head + 1);
+    assert(q->count < n->vc_buffer);
+    q->at[(q->head + q->count++) & n->vc_wrap] = *p;
 }
 /* The place stays as it is until the next push. */
-static inline const struct xbar_packet *xbar_queue_pop(struct xbar_queue *q, uint32_t size)
+static inline const struct xbar_packet *xbar_vc_pop(const struct xbar_net *n, struct xbar_queue *q)
 {
     assert(q->count);
     const struct xbar_packet *p = &q->at[q->head];
     q->count--;
-    q->head = xbar_ring_after(q->head, size);
+    q->head = (uint16_t)((q->head + 1) & n->vc_wrap);
     return p;
+}
+static inline void xbar_injection_push(const struct xbar_net *n, struct xbar_queue *q,
+                                       const struct xbar_packet *p)
+{
+    assert(q->count < n->injection);
+    uint32_t at = (uint32_t)q->head + q->count++;
+    q->at[at >= n->injection ? at - n->injection : at] = *p;
+}
+static inline void xbar_injection_pop(const struct xbar_net *n, struct xbar_queue *q)
+{
+    q->count--;
+    q->head = (uint16_t)(q->head + 1 == n->injection ? 0 : q->head + 1);
 }
 
 /* Ejection buffers. */
 static inline struct xbar_arrival *xbar_arrival_at(const struct xbar_net *n, const struct xbar_output *o,
                                                    uint32_t i)
 {
-    uint32_t at = o->head + i;
-    return &o->at[at >= n->ejection ? at - n->ejection : at];
+    return &o->at[(o->head + i) & n->arrival_wrap];
 }
 static inline struct xbar_arrival *xbar_arrival_head(const struct xbar_output *o) { return &o->at[o->head]; }
 
@@ -187,20 +203,20 @@ static inline int32_t xbar_until(const struct xbar_net *n, xbar_stamp time)
 {
     return (int32_t)(time - (xbar_stamp)n->cycle);
 }
-static inline struct xbar_vc *xbar_vc_for(const struct xbar_net *n, uint32_t input, uint32_t dst)
+XBAR_INLINE struct xbar_vc *xbar_vc_for(const struct xbar_net *n, uint32_t input, uint32_t dst, bool plain)
 {
-    if (LIKELY(n->has_one_vc)) return &n->in[input].vc;
+    if (plain || LIKELY(n->has_one_vc)) return &n->in[input].vc;
     return &n->vcs[input * n->params->vcs + dst % n->params->vcs];
 }
 static inline uint64_t xbar_bit(uint32_t port) { return 1ull << (port % 64); }
-static inline struct xbar_ports *xbar_ports_of(const struct xbar_net *n, uint32_t port)
+XBAR_INLINE struct xbar_ports *xbar_ports_of(const struct xbar_net *n, uint32_t port, bool plain)
 {
-    return port < 64 ? n->ports : &n->ports[port / 64];
+    return plain || port < 64 ? n->ports : &n->ports[port / 64];
 }
 /* Outputs that somebody asks for and that have room. */
-static inline uint64_t xbar_open(const struct xbar_ports *p) { return p->asked & ~p->busy & ~p->full; }
+static inline uint64_t xbar_open(const struct xbar_ports *p) { return p->asked & ~(p->busy | p->full); }
 /* A port of these has an event `ahead` cycles from now. One that is too far away comes early: whoever sees it plans it again. */
-static inline void xbar_plan(struct xbar_net *n, struct xbar_ports *ports, enum xbar_event e, uint32_t port,
+static inline void xbar_plan(struct xbar_net *n, struct xbar_ports *ports, enum xbar_event e, uint64_t bit,
                              uint64_t ahead)
 {
     assert(ahead);
@@ -209,34 +225,41 @@ static inline void xbar_plan(struct xbar_net *n, struct xbar_ports *ports, enum 
         n->has_far = true;
     }
     uint32_t slot = (uint32_t)(n->cycle + ahead) % WHEEL_SLOTS;
-    ports->wheel[slot].ports[e] |= xbar_bit(port);
-    n->occupied |= 1ull << slot;
+    ports->wheel[slot].ports[e] |= bit;
+    ports->occupied |= 1ull << slot;
 }
 /* The input's port is busy beyond the next cycle. */
-static inline void xbar_keep_input(struct xbar_net *n, struct xbar_ports *ports, uint32_t input,
+static inline void xbar_keep_input(struct xbar_net *n, struct xbar_ports *ports, uint64_t bit,
                                    uint64_t port_free)
 {
-    ports->in_busy |= xbar_bit(input);
-    xbar_plan(n, ports, EVENT_IN_FREE, input, port_free - n->cycle);
+    ports->in_busy |= bit;
+    xbar_plan(n, ports, EVENT_IN_FREE, bit, port_free - n->cycle);
 }
-/* A packet is granted the place in the ejection buffer of its output. */
-static inline void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, uint32_t output,
-                              const struct xbar_arrival *a)
+/* A packet is granted a place in the ejection buffer of its output (bit). */
+static inline void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, struct xbar_output *o,
+                              uint64_t bit, const struct xbar_packet *p, xbar_stamp ready)
 {
-    struct xbar_output *o = &n->out[output];
-    assert(o->count < n->ejection && xbar_until(n, a->ready) > 0);
-    *xbar_arrival_at(n, o, o->count) = *a;
-    if (!o->count) xbar_plan(n, ports, EVENT_DELIVER, output, (uint32_t)xbar_until(n, a->ready));
-    if (++o->count == n->ejection) ports->full |= xbar_bit(output);
+    assert(o->count < n->ejection && xbar_until(n, ready) > 0);
+    struct xbar_arrival *a = xbar_arrival_at(n, o, o->count);
+    a->origin = p->origin;
+    a->ready = ready;
+    a->flits = p->flits;
+    if (!o->count) xbar_plan(n, ports, EVENT_DELIVER, bit, (uint32_t)xbar_until(n, ready));
+    if (++o->count == n->ejection) ports->full |= bit;
 }
 /* A packet is now at the head of a virtual channel. */
-static inline void xbar_request(struct xbar_net *n, uint32_t input, const struct xbar_packet *head)
+XBAR_INLINE void xbar_request(struct xbar_net *n, uint32_t input, uint64_t bit,
+                              const struct xbar_packet *head, bool plain)
 {
     struct xbar_output *o = &n->out[head->dst];
-    assert(!(o->asks[input / 64] & xbar_bit(input)));
-    o->asks[input / 64] |= xbar_bit(input);
-    o->askers++;
-    xbar_ports_of(n, head->dst)->asked |= xbar_bit(head->dst);
+    if (plain) {
+        o->own_asks[0] |= bit;
+    } else {
+        assert(!(o->asks[input / 64] & bit));
+        o->asks[input / 64] |= bit;
+        o->askers++;
+    }
+    xbar_ports_of(n, head->dst, plain)->asked |= xbar_bit(head->dst);
 }
 
 #endif

@@ -9,33 +9,38 @@
 
 #include <cmocka.h>
 
-enum { UNITS = 130, MEMBERS = 5 };
+enum { UNITS = 130, PERIOD = 10, MEMBERS = 5 };
 
 static void the_earliest_is_found_and_sleepers_are_not(void **state)
 {
     struct wakes w;
-    wakes_init(&w, UNITS);
+    wakes_init(&w, UNITS, PERIOD);
     assert_true(wakes_least(&w) == TICK_NEVER);
     wakes_lower(&w, 129, 40);
     wakes_lower(&w, 3, 70);
     wakes_lower(&w, 129, 50); /* later than what it has: no change */
+    wakes_lower(&w, 5, TICK_NEVER);
     assert_int_equal(wakes_least(&w), 40);
-    uint64_t due[3] = {0};
-    wakes_due(&w, 39, due);
+    uint64_t due[3];
+    wakes_due(&w, 30, due);
     assert_true(!due[0] && !due[1] && !due[2]);
     wakes_due(&w, 40, due);
     assert_true(!due[0] && !due[1] && due[2] == 2);
+    assert_int_equal(wakes_least(&w), 70);
     wakes_free(&w);
 }
 
-/* Those of the mask have had their turn: news[] by component. */
+/* Those of the mask have had their turn: news[] by component. The far ones say their time. */
 static void have_turns(struct wakes *w, const uint64_t *due, const tick *news)
 {
     for (uint32_t k = 0; k < w->words; k++) {
-        struct wakes_news n = {.later = TICK_NEVER};
-        for (uint32_t i = 64 * k; i < MIN(64 * k + 64, UNITS); i++)
-            if (due[k] >> (i % 64) & 1) wakes_note(w, &n, i, news[i]);
-        wakes_take(w, k, &n);
+        struct wakes_news n = {.soon = 0};
+        for (uint32_t i = MIN(64 * k + 64, UNITS); i-- > 64 * k;) /* in any order */
+            if (due[k] >> (i % 64) & 1) wakes_tell(&w->ruler, &n, i, news[i]);
+        for (uint64_t far = wakes_take(w, k, &n); far; far &= far - 1) {
+            uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(far);
+            wakes_plan(w, i, news[i]);
+        }
     }
 }
 
@@ -43,97 +48,145 @@ static void after_its_turn_one_may_wake_later_or_never(void **state)
 {
     struct wakes w;
     tick news[UNITS];
-    wakes_init(&w, UNITS);
+    wakes_init(&w, UNITS, PERIOD);
     for (uint32_t i = 0; i < UNITS; i++) {
         wakes_lower(&w, i, 10);
         news[i] = i == 64 ? 30 : TICK_NEVER;
     }
-    uint64_t due[3] = {0};
+    uint64_t due[3];
     wakes_due(&w, 10, due);
     assert_true(due[0] == UINT64_MAX && due[1] == UINT64_MAX && due[2] == 3);
     have_turns(&w, due, news);
     assert_int_equal(wakes_least(&w), 30);
     wakes_lower(&w, 0, 20); /* one that slept is told */
     assert_int_equal(wakes_least(&w), 20);
-    memset(due, 0, sizeof due);
     wakes_due(&w, 20, due);
     assert_true(due[0] == 1 && !due[1] && !due[2]);
-    assert_true(w.live[0] == 1 && w.live[1] == 1 &&
-                !w.live[2]); /* the others wait for somebody else, and cost nothing */
+    wakes_due(&w, 30, due);
+    assert_true(!due[0] && due[1] == 1 && !due[2]);
+    assert_true(wakes_least(&w) == TICK_NEVER);
     wakes_free(&w);
 }
 
-/* Whatever its wake, one that had its turn among all is not forgotten. */
+/* Whatever its wake, one that had its turn among all is not forgotten, and none is there twice. */
 static void all_may_be_given_their_turn(void **state)
 {
     struct wakes w;
     tick news[UNITS];
-    wakes_init(&w, UNITS);
-    for (uint32_t i = 0; i < UNITS; i++) news[i] = i == 129 ? 30 : TICK_NEVER;
-    uint64_t due[3] = {0};
-    wakes_due_all(&w, due);
+    wakes_init(&w, UNITS, PERIOD);
+    for (uint32_t i = 0; i < UNITS; i++) {
+        wakes_lower(&w, i, 10 + i % 2 * 100000);
+        news[i] = i == 129 ? 30 : TICK_NEVER;
+    }
+    uint64_t due[3];
+    wakes_due_all(&w, 20, due);
     assert_true(due[0] == UINT64_MAX && due[1] == UINT64_MAX && due[2] == 3);
     have_turns(&w, due, news);
     assert_int_equal(wakes_least(&w), 30);
-    memset(due, 0, sizeof due);
     wakes_due(&w, 30, due);
     assert_true(!due[0] && !due[1] && due[2] == 2);
+    assert_true(wakes_least(&w) == TICK_NEVER);
     wakes_free(&w);
 }
 
-/* Those that run at the next edge are not compared; one that comes later, or is told something in between, is not forgotten. */
-static void who_runs_at_the_next_edge_is_known_without_its_time(void **state)
+/* A wake that lies between two edges is due at the second; one that is told something in between is not forgotten. */
+static void the_edge_of_a_wake_is_the_first_that_is_not_before_it(void **state)
 {
     struct wakes w;
     tick news[UNITS];
-    wakes_init(&w, UNITS);
+    wakes_init(&w, UNITS, PERIOD);
     for (uint32_t i = 0; i < UNITS; i++) {
         wakes_lower(&w, i, 10);
-        news[i] = i < 64 ? 11 : i == 128 ? 35 : TICK_NEVER; /* edges at 10, 20, 30, 40 */
+        news[i] = i < 64 ? 11 : i == 128 ? 35 : TICK_NEVER;
     }
-    uint64_t due[3] = {0};
+    uint64_t due[3];
     wakes_due(&w, 10, due);
-    w.horizon = 20;
     have_turns(&w, due, news);
     assert_true(wakes_least(&w) <= 20);
     wakes_lower(&w, 70, 20);
     wakes_lower(&w, 71, 21); /* too late for the edge at 20 */
-    memset(due, 0, sizeof due);
     wakes_due(&w, 20, due);
     assert_true(due[0] == UINT64_MAX && due[1] == 1 << 6 && !due[2]);
-    w.horizon = 30;
     for (uint32_t i = 0; i < 128; i++) news[i] = TICK_NEVER;
     have_turns(&w, due, news);
-    assert_int_equal(wakes_least(&w), 21);
-    memset(due, 0, sizeof due);
+    assert_int_equal(wakes_least(&w), 30);
     wakes_due(&w, 30, due);
     assert_true(!due[0] && due[1] == 1 << 7 && !due[2]);
-    w.horizon = 40;
     have_turns(&w, due, news);
-    assert_int_equal(wakes_least(&w), 35);
+    assert_int_equal(wakes_least(&w), 40);
     wakes_free(&w);
 }
 
+/* The wheel against a list of times, with wakes near and beyond its end, edges at which nothing happens left out, and every period. */
+static void so_it_is_for_any_times(void **state)
+{
+    static const uint32_t periods[] = {1, 7, 33, 66, 4096, 1u << 26, (1u << 31) - 1, UINT32_MAX};
+    for (size_t p = 0; p < ARRAY_LEN(periods); p++) {
+        struct wakes w;
+        tick at[UNITS], now = 0;
+        uint32_t seed = 1;
+        wakes_init(&w, UNITS, periods[p]);
+        for (uint32_t i = 0; i < UNITS; i++) at[i] = TICK_NEVER;
+        for (uint32_t step = 0; step < 3000; step++) {
+            for (uint32_t told = 0; told < 3; told++) {
+                seed = seed * 1664525 + 1013904223;
+                uint32_t i = (seed >> 8) % UNITS, spread = seed >> 28;
+                tick t = now + (tick)(seed >> 4) % ((tick)periods[p] * (spread > 12 ? 200 : 1 + 5 * spread));
+                at[i] = MIN(at[i], t);
+                wakes_lower(&w, i, t);
+            }
+            tick least = TICK_NEVER, before = now;
+            for (uint32_t i = 0; i < UNITS; i++) least = MIN(least, at[i]);
+            now = clock_edge(&(struct clock_domain){.period = periods[p]}, MAX(least, now));
+            assert_true(wakes_least(&w) <= now); /* and then nobody is missed */
+            uint64_t due[3];
+            if (step % 64 == 63) now = MAX(now, before) + 100 * (tick)periods[p]; /* overdue: all at once */
+            wakes_due(&w, now, due);
+            for (uint32_t i = 0; i < UNITS; i++) {
+                const bool is_due = due[i / 64] >> (i % 64) & 1;
+                assert_int_equal(is_due, at[i] <= now);
+                seed = seed * 1664525 + 1013904223;
+                if (is_due)
+                    at[i] = seed >> 31 ? TICK_NEVER : now + (tick)(seed >> 8) % (100 * (tick)periods[p]);
+            }
+            have_turns(&w, due, at);
+            now += periods[p];
+        }
+        wakes_free(&w);
+    }
+}
+
 struct tally {
+    struct crew *crew;
     uint32_t done[MEMBERS][16]; /* each on a line of its own */
 };
 
-static void count_part(void *ctx, uint32_t part) { ((struct tally *)ctx)->done[part][0]++; }
+/* What the caller says is what a member says back. */
+static void count_part(void *ctx, uint32_t part)
+{
+    struct tally *t = ctx;
+    t->done[part][0]++;
+    *(uint32_t *)crew_report(t->crew, part) = *(const uint32_t *)crew_call(t->crew) + part;
+}
 
 /* Each part that is called is done once, and no other, however the threads come along. */
 static void a_round_does_the_parts_that_are_called_once(void **state)
 {
     struct tally t = {0};
     uint32_t wanted[MEMBERS] = {0};
-    struct crew *c = crew_create(MEMBERS, count_part, &t);
-    assert_non_null(c);
+    t.crew = crew_create(MEMBERS, sizeof(uint32_t), sizeof(uint32_t), count_part, &t);
+    assert_non_null(t.crew);
     for (uint32_t round = 0; round < 3000; round++) {
-        uint64_t parts = (round * 2654435761u >> 7) % (1u << MEMBERS);
+        uint32_t parts = (round * 2654435761u >> 7) % (1u << MEMBERS);
+        *(uint32_t *)crew_call(t.crew) = round;
         for (uint32_t i = 0; i < MEMBERS; i++) wanted[i] += parts >> i & 1;
-        crew_round(c, &parts);
-        for (uint32_t i = 0; i < MEMBERS; i++) assert_int_equal(t.done[i][0], wanted[i]);
+        crew_round(t.crew, parts);
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            assert_int_equal(t.done[i][0], wanted[i]);
+            if (parts >> i & 1) assert_int_equal(*(const uint32_t *)crew_report(t.crew, i), round + i);
+        }
     }
-    crew_destroy(c);
+    crew_destroy(t.crew);
 }
 
 static uint64_t pace_now;
@@ -183,7 +236,8 @@ int main(void)
         cmocka_unit_test(the_earliest_is_found_and_sleepers_are_not),
         cmocka_unit_test(after_its_turn_one_may_wake_later_or_never),
         cmocka_unit_test(all_may_be_given_their_turn),
-        cmocka_unit_test(who_runs_at_the_next_edge_is_known_without_its_time),
+        cmocka_unit_test(the_edge_of_a_wake_is_the_first_that_is_not_before_it),
+        cmocka_unit_test(so_it_is_for_any_times),
         cmocka_unit_test(the_quicker_way_is_kept_and_tried_again),
         cmocka_unit_test(a_break_does_not_count),
         cmocka_unit_test(a_round_does_the_parts_that_are_called_once),

@@ -102,7 +102,9 @@ static uint32_t soak_take(struct rig *r)
 static uint64_t soak_link(uint64_t hash, const struct link *l)
 {
     hash = hash_mix(hash ^ l->refusals) ^ hash_mix(l->blocked_ticks);
-    for (uint32_t i = 0; i < LINK_LEVELS; i++) hash = hash_mix(hash ^ l->level_ticks[i]);
+    uint64_t levels[LINK_LEVELS] = {0};
+    link_add_levels(l, levels);
+    for (uint32_t i = 0; i < LINK_LEVELS; i++) hash = hash_mix(hash ^ levels[i]);
     return hash;
 }
 

@@ -1,0 +1,96 @@
+/* cache_narrow.h: what a search and the choice of a victim want to know of a set with few ways: half a cache line of the host for up to 8,
+ * one for up to 16.
+ *
+ * Invariants. (1) Bit i of used: way i holds an address; of awaited: some of its sectors are reserved; a way that is awaited is used.
+ * (2) tags[i] of a way in use is part of its line number, so that two lines may have the same. (3) The order is a list of all ways, 4 bits
+ * each, oldest lowest; where a way that is not in use stands in it means nothing. */
+#ifndef HEDDLE_CACHE_NARROW_H
+#define HEDDLE_CACHE_NARROW_H
+
+#include "base/base.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { CACHE_NARROW_WAYS = 16, NARROW_HALF = 8, NARROW_NO_WAY = CACHE_NARROW_WAYS };
+
+struct narrow_set {
+    _Alignas(HOST_LINE / 2) uint64_t order;
+    uint16_t used, awaited;
+    uint32_t unused;
+    uint16_t tags[]; /* 8 or 16 */
+};
+_Static_assert(sizeof(struct narrow_set) == 16 + NARROW_HALF * sizeof(uint16_t), "half a line");
+#define NARROW_ONES 0x1111111111111111ull
+
+static inline uint32_t narrow_bytes(uint32_t ways) { return ways > NARROW_HALF ? HOST_LINE : HOST_LINE / 2; }
+
+static inline void narrow_init(struct narrow_set *s, uint32_t ways)
+{
+    s->order = 0;
+    for (uint64_t i = 0; i < ways; i++) s->order |= i << 4 * i;
+    s->used = s->awaited = 0;
+}
+
+/* Lines that lie a multiple of 2^16 lines apart, as the same place of two large arrays may, do not have the same. */
+static inline uint16_t narrow_tag(uint64_t number) { return (uint16_t)(number ^ number >> 16); }
+
+/* Ways whose tag is this one, in use or not. Of a set of half a line, the upper 8 bits mean nothing. */
+static inline uint32_t narrow_match(const struct narrow_set *s, uint32_t set_bytes, uint16_t tag)
+{
+#ifdef __SSE2__
+    const char *tags = (const char *)s->tags;
+    const __m128i all = _mm_set1_epi16((short)tag);
+    __m128i low = _mm_load_si128((const __m128i *)(const void *)tags); /* of half a line: the same twice */
+    __m128i high = _mm_load_si128((const __m128i *)(const void *)(tags + (set_bytes & HOST_LINE) / 4));
+    return (uint32_t)_mm_movemask_epi8(
+        _mm_packs_epi16(_mm_cmpeq_epi16(low, all), _mm_cmpeq_epi16(high, all)));
+#else
+    uint32_t match = 0, ways = set_bytes == HOST_LINE ? CACHE_NARROW_WAYS : NARROW_HALF;
+    for (uint32_t i = 0; i < ways; i++) match |= (uint32_t)(s->tags[i] == tag) << i;
+    return match;
+#endif
+}
+
+/* The way becomes the newest: its 4 bits leave the list, those above move down, and it is put on top. The lowest bits of the list that
+ * equal the way are found by the borrow of a subtraction (Warren, Hacker's Delight, 6-1: exact for the lowest). */
+static inline void narrow_renew(struct narrow_set *s, uint32_t way, uint32_t ways_max)
+{
+    uint64_t order = s->order, differ = order ^ way * NARROW_ONES, closed = order >> 4;
+    uint64_t equal = (differ - NARROW_ONES) & ~differ & NARROW_ONES << 3;
+    uint64_t below = (equal ^ (equal - 1)) >> 4;
+    s->order = (closed ^ ((order ^ closed) & below)) | (uint64_t)way << (4 * ways_max - 4);
+}
+
+/* A way that nothing was awaited for. */
+static inline void narrow_put(struct narrow_set *s, uint32_t way, uint64_t number, bool is_awaited)
+{
+    s->tags[way] = narrow_tag(number);
+    s->used |= (uint16_t)(1u << way);
+    s->awaited |= (uint16_t)((uint32_t)is_awaited << way);
+}
+
+static inline void narrow_drop(struct narrow_set *s, uint32_t way)
+{
+    s->used &= (uint16_t) ~(1u << way);
+    s->awaited &= (uint16_t) ~(1u << way);
+}
+
+static inline void narrow_await(struct narrow_set *s, uint32_t way, bool is_awaited)
+{
+    s->awaited = (uint16_t)((s->awaited & ~(1u << way)) | (uint32_t)is_awaited << way);
+}
+
+/* Of the ways in the mask: the lowest that is not in use, else the oldest that is not awaited, else NARROW_NO_WAY. */
+static inline uint32_t narrow_victim(const struct narrow_set *s, uint32_t ways)
+{
+    uint32_t candidates = ways & ~(uint32_t)s->awaited, unused = candidates & ~(uint32_t)s->used;
+    if (UNLIKELY(unused)) return (uint32_t)__builtin_ctz(unused);
+    if (!candidates) return NARROW_NO_WAY;
+    uint64_t order = s->order;
+    while (!(candidates >> (order & 15) & 1)) order >>= 4;
+    return order & 15;
+}
+
+#endif
