@@ -36,17 +36,34 @@ bool lsu_enqueue(struct sm *m, uint32_t access)
 
 /* ---- answers ---- */
 
-static void pending_part_done(struct sm *m, uint32_t id)
+static void pending_done(struct sm *m, uint32_t id)
 {
-    struct sm_pending *p = &m->pendings[id];
-    assert(p->left);
-    if (--p->left) return;
-    p->next = SM_NONE;
+    m->pendings[id].next = SM_NONE;
     if (m->writeback_head == SM_NONE)
         m->writeback_head = id;
     else
         m->pendings[m->writeback_tail].next = id;
     m->writeback_tail = id;
+}
+
+static void pending_part_done(struct sm *m, uint32_t id)
+{
+    struct sm_pending *p = &m->pendings[id];
+    assert(p->left > p->hits);
+    if (--p->left == 0)
+        pending_done(m, id);
+    else if (UNLIKELY(p->left == p->hits))
+        m->only_hits++;
+}
+
+static void pending_hit_done(struct sm *m, uint32_t id)
+{
+    struct sm_pending *p = &m->pendings[id];
+    assert(p->hits && p->left >= p->hits);
+    p->hits--;
+    if (--p->left) return;
+    m->only_hits--;
+    pending_done(m, id);
 }
 
 static void pending_end(struct sm *m, uint32_t id)
@@ -58,7 +75,7 @@ static void pending_end(struct sm *m, uint32_t id)
     m->pending_free = id;
     m->pending_live--;
     s->memory--;
-    if (p.op->flags & UOP_ASYNC) s->groups[p.group % ASYNC_GROUPS]--;
+    if (p.op->flags & UOP_ASYNC) s->groups[p.group]--;
     if (p.is_timed) {
         m->stats.loads_done++;
         m->stats.load_cycles += m->cycle - p.issued;
@@ -107,10 +124,23 @@ static void write_back(struct sm *m)
     }
 }
 
+void lsu_catch_up(struct sm *m, tick now)
+{
+    if (!m->sleeps_past_hits) return;
+    for (uint32_t t; l1_missed_hit(m->l1, now, &t);) pending_hit_done(m, t & TOKEN_MASK);
+}
+
 void lsu_replies(struct sm *m)
 {
     uint32_t t;
-    for (uint32_t n = m->replies; n && l1_next_done(m->l1, m->now, &t); n--) answer(m, t);
+    for (uint32_t n = m->replies; n; n--) {
+        bool is_hit = l1_next_is_hit(m->l1) && m->sleeps_past_hits;
+        if (!l1_next_done(m->l1, m->now, &t)) break;
+        if (is_hit)
+            pending_hit_done(m, t & TOKEN_MASK);
+        else
+            answer(m, t);
+    }
     if (pipes_due(&m->pipes, m->cycle))
         for (uint32_t id; (id = pipes_delayed(&m->pipes, m->cycle)) != PIPES_NONE;) pending_part_done(m, id);
     if (m->writeback_head != SM_NONE) write_back(m);
@@ -253,6 +283,8 @@ static bool serve_head(struct sm *m)
             enum l1_answer got = offer_l1(m, a);
             m->blocked = is_refused(got) && got != L1_STALL_PORT;
             if (is_refused(got)) return false;
+            if (got == L1_HIT && m->sleeps_past_hits && a->ask.kind == REQ_READ)
+                m->pendings[a->pending].hits++;
         } else if (!offer_read_only(m, a))
             return false;
         a->done++;

@@ -194,7 +194,7 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
                                                   .left = 1, /* until it has left the load-store unit */
                                                   .issued = m->cycle,
                                                   .record = e->deferred ? e->atomic_record : SM_NONE,
-                                                  .group = s->group,
+                                                  .group = (uint16_t)(s->group % ASYNC_GROUPS),
                                                   .is_timed = is_device && a->ask.kind == REQ_READ};
     s->memory++;
     if (u->flags & UOP_ASYNC) s->groups[s->group % ASYNC_GROUPS]++;

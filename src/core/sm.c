@@ -54,6 +54,8 @@ static void create_caches(struct sm *m)
     (void)readable;
     m->shared_size = m->sizes.count ? 0 : m->setup.machine->sm_shared_bytes; /* 0: until a kernel comes */
     m->l1_size = l1_capacity(m->l1);
+    m->sleeps_past_hits =
+        !m->setup.l1->perfect && !m->setup.l1->tag_latency && m->replies >= m->setup.l1->ports;
 }
 
 /* Parameters that stages read often. */
@@ -182,7 +184,7 @@ static void set_wake(struct sm *m)
     }
     m->next_own = find_next_own(m);
     wake_at(m->wake, m->next_own);
-    wake_at(m->wake, l1_wake(m->l1));
+    wake_at(m->wake, lsu_wake(m));
 }
 
 /* True: this cycle is like the last one but for the L1's way out and for answers that ended no load: these have had their turn, and no
@@ -211,6 +213,7 @@ void sm_cycle(struct sm *m, tick now)
         return;
     }
     *m->wake = TICK_NEVER;
+    if (now != m->now + m->clock.period) lsu_catch_up(m, now);
     m->cycle += now == m->now + m->clock.period ? 1 : clock_cycles(&m->clock, now - m->now);
     m->now = now;
     m->has_ticked = true;
@@ -223,7 +226,7 @@ void sm_cycle(struct sm *m, tick now)
     lsu_replies(m);
     if (is_l1_alone(m)) {
         wake_at(m->wake, m->next_own);
-        wake_at(m->wake, l1_wake(m->l1));
+        wake_at(m->wake, lsu_wake(m));
         return;
     }
     sm_writeback(m);

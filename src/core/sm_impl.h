@@ -139,8 +139,9 @@ struct sm_pending { /* half a line of the host's cache */
     uint64_t issued; /* cycle */
     uint32_t next;   /* free list, queue of writebacks */
     uint32_t record; /* of a deferred atomic */
-    uint32_t group;
-    uint16_t left; /* answers that are still to come */
+    uint16_t group;  /* modulo ASYNC_GROUPS */
+    uint16_t hits;   /* of `left`: hits in the L1, where the SM may sleep past these */
+    uint16_t left;   /* answers that are still to come */
     uint8_t warp;
     bool is_timed; /* a load from global or local memory: its latency counts */
 };
@@ -176,10 +177,9 @@ struct sm {
         uint32_t is_awake; /* one of these */
     };
     bool has_ticked;
-    bool blocked; /* the L1 refused the head of the load-store unit, or will; only the L1 can change that */
-    bool moved;   /* what is in the collectors may move on in the next cycle */
-    bool
-        has_reply; /* the L1 took a reply in this cycle, or looked into its tags: stores may be acknowledged */
+    bool blocked;   /* the L1 refused the head of the load-store unit, or will; only the L1 can change that */
+    bool moved;     /* what is in the collectors may move on in the next cycle */
+    bool has_reply; /* the L1 took the acknowledgement of a store in this cycle, or let one go */
     bool faulted;
     bool has_finished; /* CTAs: see finished */
     uint8_t ahead;     /* ahead.c: enum sm_ahead, a mask */
@@ -203,6 +203,9 @@ struct sm {
     bool collects;         /* what is in the collectors may move */
     bool awaits_queue;     /* it waits for room in the load-store unit's queue */
     uint8_t fetched_count; /* between fetch and decode; 0 = nothing */
+    bool
+        sleeps_past_hits; /* hits in the L1 that end no load are taken when the SM wakes for something else */
+    uint16_t only_hits;   /* pendings that wait for nothing but hits */
     struct pipes pipes;
 
     /* what warps can do, two lines */
@@ -345,7 +348,12 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
 bool lsu_enqueue(struct sm *m, uint32_t access); /* false: the queue is full */
 void lsu_cycle(struct sm *m);
 void lsu_read_only_reply(struct sm *m, const struct req *r);
-void lsu_replies(struct sm *m); /* answers -> pendings -> writeback */
+void lsu_replies(struct sm *m);            /* answers -> pendings -> writeback */
+void lsu_catch_up(struct sm *m, tick now); /* the SM slept until now: hits that were due meanwhile */
+static inline tick lsu_wake(const struct sm *m)
+{
+    return m->sleeps_past_hits && !m->only_hits ? l1_wake_past_hits(m->l1) : l1_wake(m->l1);
+}
 static inline bool lsu_busy(const struct sm *m)
 {
     return (m->queue_count && !m->blocked) || m->writeback_head != SM_NONE || m->prefetch_count || m->unsent;

@@ -139,6 +139,15 @@ bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
     return true;
 }
 
+bool l1_next_is_hit(const struct l1 *c) { return c->hit_ready < c->fill_ready; }
+
+bool l1_missed_hit(struct l1 *c, tick now, uint32_t *token)
+{
+    if (c->hit_ready >= now) return false;
+    *token = l1_pop_hit(c);
+    return true;
+}
+
 /* ---- refusals ---- */
 
 static void l1_charge(struct l1 *c, uint64_t cycles)
@@ -322,6 +331,8 @@ bool l1_idle(const struct l1 *c)
            c->fill_ready == TICK_NEVER && !c->is_flushing;
 }
 
+static inline tick l1_next_cycle(const struct l1 *c) { return c->last + c->clock.period; }
+
 /* What only some machines, or moments, have. */
 static tick l1_wake_special(const struct l1 *c, tick next)
 {
@@ -331,9 +342,12 @@ static tick l1_wake_special(const struct l1 *c, tick next)
     return wake;
 }
 
-tick l1_wake(const struct l1 *c)
+tick l1_wake(const struct l1 *c) { return MIN(l1_wake_past_hits(c), MAX(c->hit_ready, l1_next_cycle(c))); }
+
+tick l1_wake_past_hits(const struct l1 *c)
 {
-    tick next = c->last + c->clock.period, wake = MIN(c->hit_ready, c->fill_ready);
+    tick next = l1_next_cycle(c), wake = c->fill_ready;
+    if (c->hit_ready <= c->last) return next; /* overdue */
     if ((c->to_send && !c->is_blocked) || c->has_room) return next;
     wake_at(&wake, l1_reply_time(c));
     if (UNLIKELY(c->is_special)) wake_at(&wake, l1_wake_special(c, next));

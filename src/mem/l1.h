@@ -135,13 +135,17 @@ bool l1_is_full(const struct l1 *c);
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
 /* Would an access that was refused, and was the newest to be offered but for prefetches, be refused again? Counts as an offer of it if so. */
 bool l1_still_refuses(struct l1 *c, tick now);
-/* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. False: nothing but the way out has moved. */
+/* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. True: l1_writes_pending may have changed. */
 bool l1_tick(struct l1 *c, tick now);
 /* In the next cycle it may send something, or take a reply that is in its link; it waits for replies that are not there yet. */
 bool l1_may_move(const struct l1 *c);
 bool l1_awaits_reply(const struct l1 *c);
 tick l1_reply_at(const struct l1 *c); /* when the next reply can be taken; TICK_NEVER = none is here */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
+bool l1_next_is_hit(const struct l1 *c);                    /* the one that l1_next_done would pop */
+/* For a load-store unit that takes as many loads a cycle as can hit in one, and slept while nothing but hits was due (l1_wake_past_hits): pops one that was
+ * due before now, each in a cycle of its own. */
+bool l1_missed_hit(struct l1 *c, tick now, uint32_t *token);
 /* The way out for the SM's other caches (instruction, constant, texture): a queue of its own, as deep as the miss queue, that goes first. False: full. */
 bool l1_send(struct l1 *c, tick now, uint32_t req);
 /* Stores and atomics of a warp slot that have not been acknowledged yet: what a memory fence waits for. */
@@ -151,7 +155,8 @@ void l1_settle(struct l1 *c, tick now);
 tick l1_wake(
     const struct l1
         *c); /* when it next has something to do by itself; TICK_NEVER = only when asked or replied to */
-void l1_flush(struct l1 *c, tick now); /* at kernel end: invalidates, writes dirty lines back */
+tick l1_wake_past_hits(const struct l1 *c); /* the same, if hits can wait */
+void l1_flush(struct l1 *c, tick now);      /* at kernel end: invalidates, writes dirty lines back */
 /* Sets the capacity, in whole ways, one at least, l1.size at most; the answer is what it is now. Rules: l1_resize.c. */
 uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes);
 uint64_t l1_capacity(const struct l1 *c); /* bytes */

@@ -228,7 +228,7 @@ void l1_count_prefetch(struct l1 *c, enum l1_answer a);
 /* l1_pipe.c */
 void l1_pipe_init(struct l1_pipe *p, const struct l1_params *params);
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
-bool l1_pipe_tick(struct l1 *c, tick now);        /* true: tags were looked up */
+bool l1_pipe_tick(struct l1 *c, tick now);        /* true: a store has left it */
 tick l1_pipe_next(const struct l1 *c, tick next); /* when the head is to be looked at */
 
 static inline bool l1_queue_has(const struct l1 *c, uint32_t places)

@@ -36,14 +36,18 @@ bool l1_pipe_tick(struct l1 *c, tick now)
 {
     struct l1_pipe *p = &c->pipe;
     if (!p->count || p->items[p->head].ready > now || l1_stays_refused(c, now)) return false;
+    bool has_write = false;
     for (uint32_t n = 0; n < c->ports && p->count && p->items[p->head].ready <= now; n++) {
         const struct l1_txn *t = &p->items[p->head].txn;
-        if (l1_is_stall(l1_look_up(c, now, t)) && !t->is_prefetch) return true;
-        if (t->kind == REQ_WRITE) c->writes_pending[t->warp]--; /* the request counts itself */
+        if (l1_is_stall(l1_look_up(c, now, t)) && !t->is_prefetch) break;
+        if (t->kind == REQ_WRITE) {
+            c->writes_pending[t->warp]--; /* the request counts itself */
+            has_write = true;
+        }
         p->count--;
         if (++p->head == p->cap) p->head = 0;
     }
-    return true;
+    return has_write;
 }
 
 tick l1_pipe_next(const struct l1 *c, tick next)

@@ -130,15 +130,17 @@ static void l1_acknowledge(struct l1 *c, uint16_t warp)
     c->writes_pending[warp]--;
 }
 
-static void l1_reply(struct l1 *c, tick now, uint32_t id)
+/* True: a store or an atomic is acknowledged. */
+static bool l1_reply(struct l1 *c, tick now, uint32_t id)
 {
     const struct req *r = req_at(c->pool, id);
+    bool is_write = r->kind != REQ_READ;
     c->news |= L1_NEWS_REPLY;
     if (r->l1_outcome == L1_OTHER_REQUEST) {
         assert(c->others_out);
         c->others_out--;
         c->hooks.on_other_reply(c->hooks.ctx, now, id);
-        return;
+        return false;
     }
     c->stats.replies++;
     switch ((enum req_kind)r->kind) {
@@ -162,6 +164,7 @@ static void l1_reply(struct l1 *c, tick now, uint32_t id)
     assert(c->requests_out);
     c->requests_out--;
     req_del(c->pool, id);
+    return is_write;
 }
 
 /* Misses of a machine with a fixed miss latency. */
@@ -172,8 +175,7 @@ COLD static bool l1_take_answers(struct l1 *c, tick now)
         uint32_t id = l1_ring_pop(&c->answers);
         const struct req *r = req_at(c->pool, id);
         if (r->kind == REQ_ATOMIC) c->hooks.on_atomic(c->hooks.ctx, r);
-        l1_reply(c, now, id);
-        any = true;
+        any |= l1_reply(c, now, id);
     }
     return any;
 }
@@ -207,29 +209,27 @@ static void l1_drain(struct l1 *c, tick now)
 /* What follows a reply, with what only some machines, or moments, have. */
 static bool l1_tick_special(struct l1 *c, tick now)
 {
-    bool moved = l1_answers_itself(c) && l1_take_answers(c, now);
+    bool is_acknowledged = l1_answers_itself(c) && l1_take_answers(c, now);
     if (c->to_send) l1_drain(c, now);
-    if (c->has_pipe) moved |= l1_pipe_tick(c, now);
+    if (c->has_pipe) is_acknowledged |= l1_pipe_tick(c, now);
     if (c->is_flushing) {
         l1_flush_step(c, now);
         c->news |= L1_NEWS_OTHER;
-        moved = true;
     }
-    return moved;
+    return is_acknowledged;
 }
 
 bool l1_tick(struct l1 *c, tick now)
 {
     uint32_t id;
-    bool moved = false;
+    bool is_acknowledged = false;
     c->last = now;
     c->has_room = false;
     if (link_peek(c->from_xbar, now, &id) && l1_reply_time(c) <= now) {
         link_pop(c->from_xbar, now);
-        l1_reply(c, now, id);
-        moved = true;
+        is_acknowledged = l1_reply(c, now, id);
     }
-    if (UNLIKELY(c->is_special)) return l1_tick_special(c, now) || moved;
+    if (UNLIKELY(c->is_special)) return l1_tick_special(c, now) || is_acknowledged;
     if (c->to_send) l1_drain(c, now);
-    return moved;
+    return is_acknowledged;
 }

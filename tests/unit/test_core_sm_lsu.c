@@ -36,6 +36,45 @@ static void a_load_takes_what_memory_takes_and_the_stages_around_it(void **state
     assert_true(s.load_cycles >= 10 * 250 && s.load_cycles < 10 * 280);
 }
 
+/* Sixteen lines, of which the first hits: memory takes longer than that, so that the hit ends nothing. */
+static uint64_t one_hit_of_many(bool no_skip, struct sm_stats *s)
+{
+    struct rig r;
+    rig_open(&r);
+    r.no_skip = no_skip;
+    r.latency = 300;
+    r.machine.l1.latency = 80;
+    rig_make(&r);
+    kit_buffer(&r.kit, 32 * 32 * 8, 0);
+    s2r(&r.kit, R(2), ISA_SREG_TID, 0);
+    emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(param64(&r.kit, 0)));
+    ld32(&r.kit, R(4), RD(0), ISA_GLOBAL);
+    emit(&r.kit, ISA_OP_ADD_32, D(R(2)), S(R(2), R(4))); /* it was 0 */
+    index_word(&r.kit, RD(2), param64(&r.kit, 0), R(2), 64);
+    ld32(&r.kit, R(5), RD(2), ISA_GLOBAL);
+    exit_(&r.kit);
+    struct emu_grid *g = rig_grid(&r, 1, 32);
+    assert_true(sm_start_cta(r.sm, r.now, g, 0));
+    while (r.requests[REQ_GLOBAL] < 16) rig_cycle(&r);
+    if (!no_skip) assert_true(*sm_wake(r.sm) == TICK_NEVER); /* for replies alone */
+    while (!sm_idle(r.sm)) rig_cycle(&r);
+    *s = *rig_stats(&r);
+    assert_int_equal(((struct l1_stats *)sm_l1_stats(r.sm))->hits[L1_GLOBAL_LOAD], 1);
+    uint64_t cycles = r.now / RIG_PERIOD;
+    emu_grid_close(g, NULL);
+    rig_close(&r);
+    return cycles;
+}
+
+static void a_hit_that_ends_no_load_wakes_nobody(void **state)
+{
+    (void)state;
+    struct sm_stats slept, awake;
+    assert_int_equal(one_hit_of_many(false, &slept), one_hit_of_many(true, &awake));
+    assert_int_equal(slept.load_cycles, awake.load_cycles);
+    assert_int_equal(slept.loads_done, 2);
+}
+
 static void loads_of(uint32_t stride_words, struct sm_stats *s, struct pc_load_stats *pc)
 {
     struct rig r;
@@ -298,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_takes_what_memory_takes_and_the_stages_around_it),
+        cmocka_unit_test(a_hit_that_ends_no_load_wakes_nobody),
         cmocka_unit_test(a_grid_has_only_its_own_loads),
         cmocka_unit_test(mechanisms_are_told_what_happened_since_the_kernel_began),
         cmocka_unit_test(a_coalesced_load_makes_one_transaction_and_a_scattered_one_32),

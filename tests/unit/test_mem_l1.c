@@ -282,6 +282,55 @@ static void a_refusal_that_is_foreseen_begins_in_the_next_cycle(void **state)
     finish(&b);
 }
 
+static void a_full_queue_refuses_ahead_while_the_crossbar_is_full(void **state)
+{
+    struct bench b;
+    uint32_t id;
+    prepare(&b);
+    b.p.miss_queue = b.p.ports = 2;
+    start_with_links(&b, 1);
+    load_at(&b, 0, 1, 1);
+    load_at(&b, 0, 2, 1);
+    assert_false(
+        refuses_ahead(&b, 0, 3)); /* one of them leaves in the next cycle, and leaves the crossbar full */
+    assert_int_equal(load_at(&b, 1, 3, 1), L1_MISS);
+    assert_true(l1_is_full(b.l1));
+    assert_true(refuses_ahead(&b, 1, 4));
+    assert_true(l1_wake(b.l1) == TICK_NEVER);
+    l1_settle(b.l1, 5 * PERIOD);
+    assert_int_equal(stats_of(&b)->stall_queue, 3); /* cycles 2 to 4 */
+    assert_true(l1_still_refuses(b.l1, 5 * PERIOD));
+    assert_non_null(sent_at(&b, 5, &id));
+    assert_int_equal(b.wake, 5 * PERIOD + 1);
+    reply_at(&b, 5, id);
+    tick_to(&b, 6);
+    assert_false(l1_still_refuses(b.l1, 6 * PERIOD));
+    assert_int_equal(load_at(&b, 6, 4, 2), L1_MISS);
+    assert_int_equal(stats_of(&b)->stall_queue, 4);
+    assert_int_equal(stats_of(&b)->fails[L1_GLOBAL_LOAD], 4);
+    assert_int_equal(link_refusals(&b.out, 6 * PERIOD), 1);
+    finish(&b);
+}
+
+static void replies_make_no_room_in_the_queue(void **state)
+{
+    struct bench b;
+    uint32_t id;
+    prepare(&b);
+    b.p.miss_queue = 1;
+    start_with_links(&b, 1);
+    load_at(&b, 0, 1, 1);
+    assert_non_null(sent_at(&b, 2, &id));
+    load_at(&b, 3, 2, 1);
+    load_at(&b, 4, 3, 1);
+    assert_int_equal(load_at(&b, 5, 4, 1), L1_STALL_QUEUE);
+    reply_at(&b, 5, id);
+    assert_int_equal(done_at(&b, 6), 1);
+    assert_true(l1_still_refuses(b.l1, 6 * PERIOD));
+    assert_true(l1_wake(b.l1) == TICK_NEVER);
+    finish(&b);
+}
+
 static void what_may_be_taken_is_not_refused_ahead(void **state)
 {
     struct bench b;
@@ -500,6 +549,8 @@ int main(void)
         cmocka_unit_test(of_several_causes_line_comes_before_queue_before_mshr),
         cmocka_unit_test(stalled_cycles_are_charged_once_whether_the_sm_asks_or_sleeps),
         cmocka_unit_test(a_refusal_that_is_foreseen_begins_in_the_next_cycle),
+        cmocka_unit_test(a_full_queue_refuses_ahead_while_the_crossbar_is_full),
+        cmocka_unit_test(replies_make_no_room_in_the_queue),
         cmocka_unit_test(what_may_be_taken_is_not_refused_ahead),
         cmocka_unit_test(cold_misses_are_first_touches_and_the_others_were_replaced),
         cmocka_unit_test(hits_on_a_warps_own_line_are_intra_warp),

@@ -101,6 +101,26 @@ static void asking_again_while_blocked_changes_no_count(void **state)
     assert_int_equal(blocked[1], 8);
 }
 
+static void a_refusal_that_is_foreseen_counts_if_it_comes(void **state)
+{
+    for (int pops_before = 0; pops_before < 2; pops_before++) {
+        struct link l;
+        tick producer = TICK_NEVER;
+        link_init(&l, "test", 1, 1, &producer, NULL);
+        link_push(&l, 10, 1);
+        link_refuse_ahead(&l, 20);
+        assert_int_equal(link_refusals(&l, 19), 0);
+        assert_int_equal(link_refusals(&l, 20), 1);
+        if (!pops_before) assert_false(link_can_push_after_all(&l, 20));
+        link_pop(&l, pops_before ? 15 : 25);
+        assert_int_equal(producer, pops_before ? 16 : 26);
+        assert_true(link_can_push_after_all(&l, pops_before ? 20 : 30));
+        assert_int_equal(link_refusals(&l, 40), !pops_before);
+        assert_int_equal(l.blocked_ticks, pops_before ? 0 : 10);
+        link_free(&l);
+    }
+}
+
 static void a_producer_that_does_not_wait_is_not_woken(void **state)
 {
     struct link l;
@@ -200,6 +220,7 @@ int main(void)
         cmocka_unit_test(room_made_in_a_tick_is_usable_in_the_next),
         cmocka_unit_test(a_queue_of_one_moves_something_every_other_tick),
         cmocka_unit_test(asking_again_while_blocked_changes_no_count),
+        cmocka_unit_test(a_refusal_that_is_foreseen_counts_if_it_comes),
         cmocka_unit_test(a_producer_that_does_not_wait_is_not_woken),
         cmocka_unit_test(occupancy_is_time_at_each_level_while_not_empty),
         cmocka_unit_test(nine_of_ten_is_not_full),
