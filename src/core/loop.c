@@ -1,6 +1,7 @@
 /* loop.c: time. A step is one moment at which some component has something to do: the components of each domain that has an
  * edge then, and whose wake has come, tick in a fixed order. The next step is the earliest wake, rounded up to an edge of its
- * domain. With no_skip every component ticks at every edge of its domain: the result must be the same.
+ * domain. SMs may go on from there by themselves for a few cycles (ahead.c). With no_skip every component ticks at every edge of
+ * its domain, and no SM goes on: the result must be the same.
  *
  * (1) No component sees what another does in the same step (mem/link.h, dispatch.c), so the order within a step is free; it is
  *     fixed all the same.  (2) A wake that lies in the past counts as the next edge. */

@@ -7,7 +7,10 @@
  * of its accesses are taken; a load is written back when all of its answers have come. Stores leave when they
  * are sent; a fence waits for their acknowledgements where the L1 reports them. Kernel parameters and what
  * misses the constant cache come as reads of constants. Left out: constants are read word by word, not
- * broadcast to several words. */
+ * broadcast to several words.
+ *
+ * Two kinds of cycles need not come, for what happens in them is known before: those in which the L1 will
+ * refuse the head (is_refusal_ahead), and those in which hits come that end no load (lsu_catch_up). */
 #include "core/sm_impl.h"
 
 static uint32_t token(enum sm_token kind, uint32_t id) { return (uint32_t)kind << TOKEN_SHIFT | id; }

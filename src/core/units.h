@@ -7,6 +7,8 @@
  *
  *   step:  dispatcher | crossbar | units, all members of the crew | their ends        (| = nothing runs beside it)
  *
+ * An SM that nobody can disturb has some of its next cycles in the same turn (core/ahead.c).
+ *
  * Between two L2 edges a channel meets nobody but the slices of its partition, which stand still. So its edges need no step of their own:
  * they have their turn together, in order, at the next L2 edge (units_catch_up: at once). */
 #ifndef HEDDLE_UNITS_H

@@ -107,12 +107,14 @@ bool l1_params_check(const struct l1_params *p, struct diag_list *diags);
 struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_domain *core,
                      struct req_pool *pool, struct link *to_xbar, struct link *from_xbar, tick *sm_wake);
 void l1_destroy(struct l1 *c);
-/* to_xbar and from_xbar wake the SM (sm_wake): begin sm_tick with *sm_wake = TICK_NEVER, and end it with wake_at(sm_wake, l1_wake(c)). */
+/* to_xbar and from_xbar wake the SM (sm_wake): begin sm_tick with *sm_wake = TICK_NEVER, and end it with wake_at(sm_wake, l1_wake(c)), or
+ * l1_wake_past_hits while no load waits for hits alone. */
 /* Observers and votes, as plain function pointers, so that mem/ does not know mechanisms; the SM connects them. NULL = nobody. */
 struct l1_hooks {
     void *ctx;
-    bool (*may_allocate)(void *ctx,
-                         const struct l1_txn *t); /* asked again when the access is offered again */
+    bool (*may_allocate)(
+        void *ctx,
+        const struct l1_txn *t); /* once, however often the access is offered; of a prefetch each time */
     void (*on_access)(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a,
                       bool intra_warp); /* once, when its tags were looked up */
     void (*on_evict)(

@@ -7,7 +7,8 @@
  * how often a blocked end asks again, so skipping idle time changes none.
  *
  * Waking. A component's tick begins with wake = TICK_NEVER; whatever it does lowers wake, and it ends with wake_at(link_next(in)) for each link
- * that it reads. Where it wants to push, it asks link_can_push in every tick: a refusal leaves a note by which the pop that makes room wakes it. */
+ * that it reads. Where it wants to push, it asks link_can_push in every tick: a refusal leaves a note by which the pop that makes room wakes it.
+ * A producer that knows already that its next tick will be refused need not have that tick (link_refuse_ahead). */
 #ifndef HEDDLE_LINK_H
 #define HEDDLE_LINK_H
 
@@ -38,7 +39,7 @@ struct link {
     uint16_t next;       /* of the one behind the oldest: its low bits are the slot, */
     uint16_t slot_mask;  /* namely these */
     bool producer_waits; /* a push was refused: tell the producer when there is room */
-    /* second line */
+    /* second and third line */
     tick *
         count_ticks; /* [count - 1]: time spent with so many in it; levels are found when they are asked for */
     uint64_t pops;
