@@ -111,6 +111,7 @@ struct units *units_create(struct timed_gpu *g)
     wakes_init(&u->part_wakes, u->part_count, g->clock.domains[DOMAIN_L2].period);
     make_notes(&u->sm_notes, &u->sm_note_words, u->sm_count);
     make_notes(&u->part_notes, &u->part_note_words, u->part_count);
+    u->turned = make_mask(u->sm_count);
     u->sm_news = make_mask(u->sm_count);
     u->part_news = make_mask(u->part_count);
     u->dram_first = u->dram_clock.period;
@@ -134,6 +135,7 @@ void units_destroy(struct units *u)
     free(u->turns);
     free(u->sm_notes);
     free(u->part_notes);
+    free(u->turned);
     free(u->sm_news);
     free(u->part_news);
     free(u->logs);
