@@ -6,7 +6,9 @@
  *     fixed all the same.  (2) A wake that lies in the past counts as the next edge. */
 #include "core/timed_impl.h"
 
-enum { WATCH_STEPS = 1 << 14 }; /* steps between looks at signals, progress and the watchdog */
+/* Steps between looks at signals, progress and the watchdog. In a step each SM may run several cycles (core/ahead.c): with many more steps
+ * the progress line stands still, and who stops a run waits. */
+enum { WATCH_STEPS = 1 << 11 };
 
 /* The earliest edge of a domain for a component that wakes then; soon: its next edge. */
 static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake, tick soon)
