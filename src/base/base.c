@@ -7,7 +7,7 @@ void base_unreachable(const char *file, int line, const char *what)
     abort();
 }
 
-static void *mem_check(void *p, size_t bytes)
+void *mem_check(void *p, size_t bytes)
 {
     if (!p && bytes) {
         fprintf(stderr, "heddle: out of memory: %zu bytes could not be had\n", bytes);

@@ -36,12 +36,13 @@ NORETURN void base_unreachable(const char *file, int line, const char *what);
 #define UNREACHABLE(what) base_unreachable(__FILE__, __LINE__, what)
 
 /* Memory that is there or the process ends saying so. mem_zalloc clears; mem_zalloc_lines begins at a cache line of the host and
- * fills whole ones. */
+ * fills whole ones. mem_check gives back what a request for so many bytes got. */
 void *mem_alloc(size_t bytes);
 void *mem_zalloc(size_t bytes);
 void *mem_zalloc_lines(size_t bytes);
 void *mem_realloc(void *old, size_t bytes);
 char *mem_strdup(const char *text);
+void *mem_check(void *got, size_t bytes);
 
 static inline uint64_t round_up_u64(uint64_t value, uint64_t multiple)
 {

@@ -2,6 +2,8 @@
  * for the next cycle here, where GPGPU-Sim holds the operation back before the unit. */
 #include "core/pipes.h"
 
+#include "base/home.h"
+
 enum { PIPES_SLACK = 64 }; /* cycles that results may be put off by taken buses */
 
 static uint32_t longest(const struct sm_params *p)
@@ -36,20 +38,20 @@ void pipes_init(struct pipes *p, const struct sm_params *params, uint32_t flight
         .buses = (uint8_t)params->result_buses,
         .units = {(uint8_t)params->sp_units, (uint8_t)params->int_units, (uint8_t)params->dp_units,
                   (uint8_t)params->sfu_units, 0},
-        .days = mem_alloc(size * sizeof *p->days),
-        .busy = mem_zalloc(bitset_words(size) * sizeof *p->busy),
-        .result_next = mem_zalloc(flights * sizeof *p->result_next),
-        .delay_next = mem_zalloc(pendings * sizeof *p->delay_next),
+        .days = mem_zalloc_home(size * sizeof *p->days),
+        .busy = mem_zalloc_home(bitset_words(size) * sizeof *p->busy),
+        .result_next = mem_zalloc_home(flights * sizeof *p->result_next),
+        .delay_next = mem_zalloc_home(pendings * sizeof *p->delay_next),
     };
     for (uint32_t i = 0; i < size; i++) p->days[i] = (struct pipes_day){PIPES_NONE, PIPES_NONE, 0};
 }
 
 void pipes_free(struct pipes *p)
 {
-    free(p->days);
-    free(p->busy);
-    free(p->result_next);
-    free(p->delay_next);
+    mem_free_home(p->days);
+    mem_free_home(p->busy);
+    mem_free_home(p->result_next);
+    mem_free_home(p->delay_next);
 }
 
 bool pipes_accepts(const struct pipes *p, enum sm_class cls, uint64_t cycle)

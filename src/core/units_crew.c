@@ -1,8 +1,8 @@
 /* units_crew.c: who does the units of a step: the caller alone, or all members of the crew.
  *
- * A step in which few SMs are awake is done by the caller alone: calling the others costs as much as a handful of SMs. Which of the two it
- * is follows the average, not the single step: an SM that changes cores takes its whole state along. With many awake the clock decides
- * (core/pace.h). SMs stay with their member. A partition that its own member has not begun when another has nothing left to do goes to that
+ * While few SMs are awake the caller works alone: calling the others costs as much as a handful of SMs. Which of the two it is follows the average, not the
+ * single step: an SM that changes cores takes its whole state along. With many awake the clock decides (core/pace.h). Alone, SMs run on by themselves
+ * (core/ahead.c); together they keep step, since an SM that has to wait in the middle of its window would make the others wait. SMs stay with their member. A partition that its own member has not begun when another has nothing left to do goes to that
  * one, but for the last of the open ones, to which its own member comes next. Looking what another has open takes a line of the host's cache from it, so only who
  * had many partitions to do is looked at. */
 #include "core/units_impl.h"
@@ -10,7 +10,8 @@
 #include <time.h>
 
 enum {
-    CROWD_SCALE = 32, /* steps that the average number of SMs awake goes back */
+    CROWD_CYCLES = 8, /* who has a turn in so many cycles is awake in them */
+    CROWD_SCALE = 32, /* such stretches that the average number of SMs awake goes back */
     CROWD_MAX =
         8, /* SMs awake on average from which on the crew is called; of a small machine half of its SMs */
     MANY_PARTS =
@@ -26,15 +27,37 @@ static uint64_t clock_ns(void)
 
 void units_rest(struct units *u) { pace_break(&u->pace, clock_ns); }
 
-void units_choose(struct units *u)
+/* How many SMs are awake, on average: not by the step, for an SM that runs on has turns that are far apart. */
+static void count_crowd(struct units *u)
 {
     uint32_t awake = 0;
-    for (uint32_t w = 0; w < u->sm_words; w++) awake += (uint32_t)__builtin_popcountll(u->order->sms[w]);
+    for (uint32_t w = 0; w < u->sm_words; w++) u->turned[w] |= u->order->sms[w];
+    if (u->order->now < u->crowd_end) return;
+    u->crowd_end = u->order->now + CROWD_CYCLES * (tick)u->gpu->clock.domains[DOMAIN_CORE].period;
+    for (uint32_t w = 0; w < u->sm_words; w++) {
+        awake += (uint32_t)__builtin_popcountll(u->turned[w]);
+        u->turned[w] = 0;
+    }
     u->crowd += awake - u->crowd / CROWD_SCALE;
-    uint32_t enough = MIN(CROWD_MAX * CROWD_SCALE, u->sm_count * CROWD_SCALE / 2);
+    const uint32_t enough = MIN(CROWD_MAX * CROWD_SCALE, u->sm_count * CROWD_SCALE / 2);
     u->is_crowded = u->crowd >= (u->is_crowded ? enough - enough / 8 : enough);
+}
+
+/* Simulated time since the step before, which is the same in both ways; a long sleep counts little. */
+static uint32_t passed(struct units *u)
+{
+    const tick most = CROWD_CYCLES * (tick)u->gpu->clock.domains[DOMAIN_CORE].period;
+    const tick since = u->chosen_at;
+    u->chosen_at = u->order->now;
+    return (uint32_t)MIN(u->order->now - since, most);
+}
+
+void units_choose(struct units *u)
+{
+    count_crowd(u);
+    const uint32_t work = passed(u);
     if (u->is_crowded)
-        pace_step(&u->pace, awake, clock_ns);
+        pace_step(&u->pace, work, clock_ns);
     else
         units_rest(u);
     u->is_together = (u->is_crowded && u->pace.is_together) || u->gpu->options.threads_always;

@@ -87,9 +87,11 @@ struct units {
     bool is_talkative; /* SMs wake each other within a cycle (a mechanism with a state that all share) */
     bool is_crowded;   /* enough SMs awake to call the others */
     tick dram_first;   /* the first DRAM edge that has not had its turn */
-    tick window_end;   /* of the window that SMs are in (core/ahead.c) */
-    uint32_t crowd;    /* average number of SMs awake, times CROWD_SCALE */
-    struct pace pace;  /* does it pay? */
+    uint64_t *turned;  /* mask of SMs that had a turn before crowd_end */
+    tick crowd_end;
+    tick chosen_at;   /* the newest step in which the crew's way was chosen */
+    uint32_t crowd;   /* average number of SMs awake, times CROWD_SCALE */
+    struct pace pace; /* does it pay? */
 };
 
 static inline struct slice_turn *slice_turn_of(const struct units *u, uint32_t slice)

@@ -4,7 +4,7 @@
 enum {
     FEW_EDGES = 4,   /* counting them is cheaper than a division */
     FEW_NOTES = 2,   /* words of them: reading is as quick as asking whether there is one; more fill a line */
-    AHEAD_CYCLES = 8 /* of a window in which SMs run on by themselves */
+    AHEAD_CYCLES = 8 /* that an SM runs on by itself, at most */
 };
 
 /* ---- when ---- */
@@ -228,18 +228,14 @@ static void order_parts(struct units *u, struct order *o)
     o->has_parts = true;
 }
 
-/* How far SMs may run on: not to where the dispatcher or a sample looks at them. Windows end together, so that threads find many SMs in a step. */
+/* How far SMs may run on by themselves: not to where the dispatcher or a sample looks at them. */
 static void order_window(struct units *u, struct sm_window *w)
 {
     const struct timed_gpu *g = u->gpu;
     w->end = 0;
-    if (!g->runs_ahead || u->is_talkative) return;
-    const tick span = AHEAD_CYCLES * (tick)g->clock.domains[DOMAIN_CORE].period;
-    while (u->window_end <= g->now) {
-        u->window_end += span;
-        if (u->window_end <= g->now) u->window_end = g->now - g->now % span + span;
-    }
-    w->end = MIN(u->window_end, MIN(g->dispatch.wake, g->next_sample));
+    if (!g->runs_ahead || u->is_talkative || u->is_together) return;
+    const tick end = g->now + AHEAD_CYCLES * (tick)g->clock.domains[DOMAIN_CORE].period;
+    w->end = MIN(end, MIN(g->dispatch.wake, g->next_sample));
     w->edge = loop_edge_after(g, DOMAIN_XBAR);
 }
 
