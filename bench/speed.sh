@@ -109,7 +109,7 @@ table() {
             [ -z "$count" ] || insts=$(instructions "$build" "$m" "$k")
             echo " $insts"
         done
-    done | tee "$work/rows" | awk -f "$here/speed/table.awk"
+    done | tee "$work/rows" | awk -v all="$(wc -w <<< "$all")" -f "$here/speed/table.awk"
     [ -z "$json" ] || awk -v commit="$(commit)" -f "$here/speed/json.awk" "$work/rows" > "$json"
     [ -z "$record" ] || awk -v commit="$(commit)" -v day="$(date -u +%F)" -v what="$record" -f "$here/speed/history.awk" "$work/rows" \
         >> "$here/history.tsv"

@@ -8,7 +8,7 @@ function verdict(value, wanted) { return !wanted ? "" : sprintf(" (bar %.0f: %s)
 function finish() {
     if (!n) return
     printf "%-10s geometric mean %.0f thousand warp instructions a second%s", machine, exp(logs / n) / 1000,
-        verdict(exp(logs / n), bar(machine, "mean"))
+        n < all ? "" : verdict(exp(logs / n), bar(machine, "mean")) # that bar is for all of them
     printf "; slowest %s %.0f%s", slowest, least / 1000, verdict(least, bar(machine, "least"))
     if (counted) printf "; %.0f host instructions a warp instruction", exp(counts / counted)
     printf "; memory %.0f MB (bar 300: %s)\n\n", memory, memory < 300 ? "met" : "MISSED"
