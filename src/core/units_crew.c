@@ -2,7 +2,7 @@
  *
  * While few SMs are awake the caller works alone: calling the others costs as much as a handful of SMs. Which of the two it is follows the average, not the
  * single step: an SM that changes cores takes its whole state along. With many awake the clock decides (core/pace.h). Alone, SMs run on by themselves
- * (core/ahead.c); together they keep step, since an SM that has to wait in the middle of its window would make the others wait. SMs stay with their member. A partition that its own member has not begun when another has nothing left to do goes to that
+ * (core/ahead.c); together only if that went well: an SM that has to stop on its way makes the others wait. SMs stay with their member. A partition that its own member has not begun when another has nothing left to do goes to that
  * one, but for the last of the open ones, to which its own member comes next. Looking what another has open takes a line of the host's cache from it, so only who
  * had many partitions to do is looked at. */
 #include "core/units_impl.h"
@@ -10,6 +10,8 @@
 #include <time.h>
 
 enum {
+    STOPS_FEW = 16,   /* one run in so many may have to stop, for SMs to run ahead with the crew too */
+    RUNS_KEPT = 4096, /* runs that count */
     CROWD_CYCLES = 8, /* who has a turn in so many cycles is awake in them */
     CROWD_SCALE = 32, /* such stretches that the average number of SMs awake goes back */
     CROWD_MAX =
@@ -62,6 +64,16 @@ void units_choose(struct units *u)
         units_rest(u);
     u->is_together = (u->is_crowded && u->pace.is_together) || u->gpu->options.threads_always;
 }
+
+void units_count_run(struct units *u, bool has_stopped)
+{
+    u->stops += has_stopped;
+    if (++u->runs < RUNS_KEPT) return;
+    u->runs /= 2;
+    u->stops /= 2;
+}
+
+bool units_may_run_ahead(const struct units *u) { return !u->is_together || u->stops * STOPS_FEW <= u->runs; }
 
 void units_open(struct units *u, const struct member *m)
 {

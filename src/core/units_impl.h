@@ -89,6 +89,8 @@ struct units {
     tick dram_first;   /* the first DRAM edge that has not had its turn */
     uint64_t *turned;  /* mask of SMs that had a turn before crowd_end */
     tick crowd_end;
+    uint64_t runs,
+        stops;        /* of SMs that ran ahead while the caller was alone; of these: had to stop on the way */
     tick chosen_at;   /* the newest step in which the crew's way was chosen */
     uint32_t crowd;   /* average number of SMs awake, times CROWD_SCALE */
     struct pace pace; /* does it pay? */
@@ -122,6 +124,9 @@ static inline void mask_clear(uint64_t *mask, uint32_t words)
 void units_work(void *units, uint32_t member); /* a member's part of a step */
 
 /* units_crew.c */
+void units_count_run(struct units *u,
+                     bool has_stopped); /* an SM ran ahead, and has to wait for the step of its cycle */
+bool units_may_run_ahead(const struct units *u);
 void units_choose(struct units *u);   /* alone or together, from now on */
 void units_rest(struct units *u);     /* what comes next is no step */
 uint32_t units_call(struct units *u); /* all members do their parts of the step; who was called (crew.h) */

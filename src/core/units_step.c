@@ -111,7 +111,10 @@ static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick no
 {
     struct unit *x = &u->sms[i];
     sm_cycle(x->sm, now);
-    if (u->order->window.end > now) sm_run_ahead(x->sm, &u->order->window, u->xbar);
+    if (u->order->window.end > now) {
+        sm_run_ahead(x->sm, &u->order->window, u->xbar);
+        if (UNLIKELY(u->crew != NULL) && !u->is_together) units_count_run(u, sm_awaits_step(x->sm));
+    }
     report(u->order->sm_horizon, turns, x, i, x->wake, NEW_PER_SM);
 }
 
@@ -233,8 +236,9 @@ static void order_window(struct units *u, struct sm_window *w)
 {
     const struct timed_gpu *g = u->gpu;
     w->end = 0;
-    if (!g->runs_ahead || u->is_talkative || u->is_together) return;
-    const tick end = g->now + AHEAD_CYCLES * (tick)g->clock.domains[DOMAIN_CORE].period;
+    if (!g->runs_ahead || u->is_talkative || !units_may_run_ahead(u)) return;
+    const tick span = AHEAD_CYCLES * (tick)g->clock.domains[DOMAIN_CORE].period;
+    const tick end = g->now + span - (u->is_together ? g->now % span : 0); /* a crew's SMs meet again */
     w->end = MIN(end, MIN(g->dispatch.wake, g->next_sample));
     w->edge = loop_edge_after(g, DOMAIN_XBAR);
 }
