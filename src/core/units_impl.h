@@ -124,8 +124,8 @@ static inline void mask_clear(uint64_t *mask, uint32_t words)
 void units_work(void *units, uint32_t member); /* a member's part of a step */
 
 /* units_crew.c */
-void units_count_run(struct units *u,
-                     bool has_stopped); /* an SM ran ahead, and has to wait for the step of its cycle */
+/* An SM ran ahead while the caller was alone: did it have to stop on its way? How often they do decides whether those of a crew may. */
+void units_count_run(struct units *u, bool has_stopped);
 bool units_may_run_ahead(const struct units *u);
 void units_choose(struct units *u);   /* alone or together, from now on */
 void units_rest(struct units *u);     /* what comes next is no step */
