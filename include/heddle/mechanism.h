@@ -33,7 +33,8 @@ struct mech_sched_view {  /* one scheduler at one cycle; masks are over the SM's
     const uint64_t *age;  /* by warp slot: launch order of the warp, smaller = older; no two are equal */
     const uint32_t *cta;  /* by warp slot: CTA slot */
     int last;             /* warp slot that this scheduler issued from last, or MECH_NO_WARP */
-    uint32_t scheduler, scheduler_count;
+    uint32_t scheduler, scheduler_count, bank;
+    uint64_t load_next;
     uint64_t cycle;
     uint64_t memory_wait;  /* whose next instruction needs the result of a load or atomic that is under way */
     uint64_t barrier_wait; /* that wait at a barrier, or sleep */
@@ -83,6 +84,7 @@ struct mech_warp_event {
     uint32_t cta_slot;
     uint64_t cta;
     bool is_start;                        /* false: it has ended; its last stores may still be under way */
+    uint64_t launch;
     uint32_t scheduler, index, cta_warps; /* whose warp it is; its place in the CTA, and how many that has */
 };
 struct mech_barrier {

@@ -10,7 +10,7 @@
 #include "core/timed_impl.h"
 
 #include "core/occupancy.h"
-#include "core/split.h"
+#include "core/sm/split.h"
 
 static tick core_after(const struct timed_gpu *g, tick now, uint32_t cycles)
 {

@@ -67,7 +67,7 @@ void laws_check_kernel(struct timed_gpu *g, const struct gpu_kernel *k)
         k->ctas_done, k->ctas);
     law(&out, r.live == 0, "requests not answered of kernel", (uint32_t)k->id, r.live, 0);
     for (uint32_t i = 0; i < g->sm_count; i++) {
-        const char *wrong = sm_not_home(g->sms[i], k->grid);
+        const char *wrong = sm_leaks(g->sms[i], k->grid);
         if (wrong) strbuf_printf(&out, "  SM %u: %s\n", i, wrong);
     }
     check_slots(g, &out);

@@ -4,7 +4,7 @@
 
 #include "config/param.h"
 #include "core/copy.h"
-#include "core/sm_params.h"
+#include "core/sm/sm_params.h"
 #include "mem/addrmap.h"
 #include "mem/dram.h"
 #include "mem/l1.h"

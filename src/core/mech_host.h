@@ -45,7 +45,7 @@ struct mech_sm { /* the attached mechanisms of one SM; hooks are NULL-checked on
     int policy;                           /* index of the mechanism that picks; there is always one */
     uint64_t issue_mask, memory_mask;     /* AND of all votes */
     uint64_t *issue_votes, *memory_votes; /* by mechanism */
-    bool has_access, has_evict, has_fill, has_issue, has_warp, has_allocate, has_barrier;
+    bool has_access, has_evict, has_fill, has_issue, has_warp, has_allocate, has_barrier, has_next;
     uint64_t next_timer; /* core cycle of the next timer, UINT64_MAX = none */
     bool *
         news; /* the host's: set when a mask or the next timer changes, maybe by a mechanism of another SM; may be NULL */

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_OWN_H
 #define HEDDLE_OWN_H
 
-#include "core/sm.h"
+#include "core/sm/sm.h"
 
 struct timed_gpu;
 struct gpu_kernel;

@@ -3,7 +3,7 @@
 
 #include "core/mech_host.h"
 #include "core/queue_stats.h"
-#include "core/sm_stats.h"
+#include "core/sm/sm_stats.h"
 #include "core/timed_impl.h"
 
 static const struct stats_table component_tables[] = {

@@ -12,7 +12,7 @@
 #include "core/gpu_clock.h"
 #include "core/occupancy.h"
 #include "core/own.h"
-#include "core/sm.h"
+#include "core/sm/sm.h"
 #include "core/stream.h"
 #include "core/timed.h"
 #include "core/units.h"

@@ -3,7 +3,7 @@
  *   SM -> crossbar -> L2 slice -> DRAM channel, and back. Each link has the depth that the machine gives it and a latency of one
  *   cycle of the end that pushes. A slice belongs to one channel: slices are numbered channel by channel (mem/addrmap.h). */
 #include "base/home.h"
-#include "core/split.h"
+#include "core/sm/split.h"
 #include "core/timed_impl.h"
 
 enum { POOL_START = 4096 };

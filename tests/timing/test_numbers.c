@@ -3,7 +3,7 @@
 #include "timing_kit.h"
 
 #include "core/occupancy.h"
-#include "core/sm.h"
+#include "core/sm/sm.h"
 
 #define HEAD ".version 7.0\n.target sm_52\n.address_size 64\n"
 

@@ -6,7 +6,7 @@
 #include "emu_kit.h"
 
 #include "core/machine.h"
-#include "core/sm.h"
+#include "core/sm/sm.h"
 
 enum { RIG_PERIOD = 2, RIG_REPLIES = 4096, RIG_CYCLES_MAX = 3000000 };
 

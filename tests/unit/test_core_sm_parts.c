@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/bitset.h"
-#include "core/collector.h"
-#include "core/pipes.h"
+#include "core/sm/collector.h"
+#include "core/sm/pipes.h"
 #include "core/rocache.h"
 
 static struct sm_params fermi(void)

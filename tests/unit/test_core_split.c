@@ -2,7 +2,7 @@
 #include "sm_rig.h"
 
 #include "core/occupancy.h"
-#include "core/split.h"
+#include "core/sm/split.h"
 
 static struct machine machine_of(const char *name)
 {

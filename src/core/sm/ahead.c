@@ -1,0 +1,66 @@
+/* ahead.c: an SM runs on before the others have come as far.
+ *
+ * What an SM does in a cycle depends on the others in few ways: a reply or room in its link to the crossbar, a load of memory that they
+ * may have written, a CTA that the dispatcher gives it. Before the next such moment it runs on, cycle after cycle, while its state lies
+ * in the host's cache. Nothing that is simulated changes by it. (1) No reply comes before the crossbar's next edge and the way from
+ * there (xbar_reply_floor); before that edge the links are the SM's own. From the edge on it may neither send nor take anything: the
+ * crossbar comes first. (2) An instruction with UOP_SEES is not issued: the SM stops in the middle of the cycle, before the schedulers,
+ * and goes on from there in the step of that cycle. (3) What an SM leaves for the end of a step (stores, CTAs that ended) stops it; the
+ * step of that cycle handles it. (4) With a warp here, its kernel cannot end meanwhile; the dispatcher starts CTAs where others have
+ * ended, so not here. */
+#include "core/sm/sm_impl.h"
+#include "mem/xbar.h"
+
+/* Its next cycle. */
+static tick next_cycle(const struct sm *m)
+{
+    const tick wake = *m->sleep.wake, soon = m->sleep.now + m->clock.period;
+    if (wake <= soon) return soon;
+    return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&m->clock, wake);
+}
+
+static bool may_go_on(const struct sm *m, const struct sm_window *w, const struct xbar *xbar, tick next)
+{
+    if (next >= w->end || !m->residency.warp_count || m->setup.pool->spare < SM_REQUESTS_MAX) return false;
+    if (next < w->edge) return true;
+    if (l1_may_move(m->l1)) return false;
+    return !l1_awaits_reply(m->l1) || next < xbar_reply_floor(xbar, m->setup.index, w->edge);
+}
+
+void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct xbar *xbar)
+{
+    uint8_t *events = m->setup.news;
+    if (m->scheduler.issue_width > 1 || *events) return;
+    m->sleep.ahead = AHEAD_RUNS;
+    for (tick next; m->sleep.ahead == AHEAD_RUNS && (next = next_cycle(m), may_go_on(m, w, xbar, next));) {
+        sm_cycle(m, next);
+        if (!*events) continue;
+        *events = 0;
+        *m->sleep.wake = m->sleep.now;
+        m->sleep.ahead |= AHEAD_EVENTS;
+    }
+    m->sleep.ahead &= (uint8_t)~AHEAD_RUNS;
+}
+
+bool sleep_pauses(struct sm *m)
+{
+    if (m->sleep.ahead != AHEAD_RUNS || !sched_may_see(m)) return false;
+    m->sleep.ahead |= AHEAD_PAUSED;
+    *m->sleep.wake = m->sleep.now;
+    return true;
+}
+
+void sm_cycle_again(struct sm *m, tick now)
+{
+    if (m->sleep.now > now) return; /* statistics of a run that has ended too early */
+    const uint8_t was = m->sleep.ahead;
+    m->sleep.ahead = 0;
+    if (was & AHEAD_EVENTS && m->setup.news) *m->setup.news = 1;
+    *m->sleep.wake = TICK_NEVER;
+    if (was & AHEAD_PAUSED)
+        sm_end_cycle(m);
+    else
+        *m->sleep.wake = clock_after(&m->clock, now, 1);
+}
+
+bool sm_awaits_step(const struct sm *m) { return m->sleep.ahead != 0; }

@@ -1,0 +1,216 @@
+/* collector.c: see collector.h. Known from GPGPU-Sim's opndcoll_rfu_t: a collector takes one operand a cycle
+ * (a parameter here); the units of a class leave in turn. Left out: the reads of predicates, which
+ * have a file of their own. */
+#include "core/sm/collector.h"
+
+struct class_setup {
+    uint32_t width, own; /* of the latches; collectors of its own */
+};
+
+static struct class_setup class_setup(const struct sm_params *p, enum sm_class cls)
+{
+    const struct class_setup of_class[CLASS_COUNT] = {{p->sp_units, p->sp_collectors},
+                                                      {p->int_units, p->int_collectors},
+                                                      {p->dp_units, p->dp_collectors},
+                                                      {p->sfu_units, p->sfu_collectors},
+                                                      {p->mem_width, p->mem_collectors}};
+    struct class_setup s = of_class[cls];
+    if (!s.width) return (struct class_setup){0};
+    if (!s.own && !p->gen_collectors) s.own = 1;
+    return s;
+}
+
+uint32_t collector_units(const struct sm_params *p)
+{
+    uint32_t count = p->gen_collectors;
+    for (int k = 0; k < CLASS_COUNT; k++) count += class_setup(p, (enum sm_class)k).own;
+    return count;
+}
+
+static uint64_t collector_add(struct collector *c, uint32_t count)
+{
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < count; i++) mask |= 1ull << c->unit_count++;
+    return mask;
+}
+
+void collector_init(struct collector *c, const struct sm_params *p)
+{
+    *c = (struct collector){
+        .reads = p->collector_reads, .banks = p->register_banks, .by_warp = p->bank_by_warp};
+    if (is_pow2_u64(c->banks)) c->bank_mask = c->banks - 1;
+    if (!p->operand_collector) return;
+    assert(collector_units(p) <= COLLECTOR_UNITS_MAX); /* sm_params_check */
+    for (int k = 0; k < CLASS_COUNT; k++) {
+        struct class_setup s = class_setup(p, (enum sm_class)k);
+        c->in[k].width = c->out[k].width = s.width;
+        c->own[k] = collector_add(c, s.own);
+        if (s.width) c->room |= 1u << k;
+    }
+    c->classes = c->room;
+    uint64_t shared = collector_add(c, p->gen_collectors);
+    for (int k = 0; k < CLASS_COUNT; k++)
+        if (c->in[k].width) c->own[k] |= shared;
+    for (uint32_t i = 0; i < c->unit_count; i++)
+        for (uint32_t k = 0; k < CLASS_COUNT; k++) c->units[i].users |= (uint8_t)((c->own[k] >> i & 1) << k);
+}
+
+/* Neighbouring warps, which often read the same registers at the same time, are not to meet with neighbouring
+ * registers. */
+enum { WARP_STRIDE = 5 };
+
+static uint32_t bank_of(const struct collector *c, uint32_t warp, uint32_t reg)
+{
+    uint32_t at = c->by_warp ? reg + WARP_STRIDE * warp : reg;
+    return c->bank_mask ? at & c->bank_mask : at % c->banks;
+}
+
+void collector_write(struct collector *c, uint32_t warp, const struct uop *u)
+{
+    if (!c->reading) return; /* who is first in this cycle does not matter then */
+    for (uint32_t i = 0; i < u->write_count; i++) c->written |= 1ull << bank_of(c, warp, u->writes[i]);
+}
+
+void collector_put(struct collector *c, enum sm_class cls, uint32_t flight)
+{
+    latch_put(&c->in[cls], flight);
+    if (!latch_has_room(&c->in[cls])) c->room &= ~(1u << cls);
+    c->work++;
+    c->is_stuck = false;
+    c->entering |= 1u << cls;
+    c->may_enter |= 1u << cls;
+}
+
+uint32_t collector_take(struct collector *c, enum sm_class cls)
+{
+    uint32_t id = latch_take(&c->out[cls]);
+    c->work--;
+    c->is_stuck = false;
+    if (!c->out[cls].count) c->leaving &= ~(1u << cls);
+    if (c->held[cls]) c->may_leave |= 1u << cls;
+    return id;
+}
+
+/* The units of mask from a place on that turns with the cycle. */
+static uint64_t turned(uint64_t mask, uint32_t start)
+{
+    return start ? mask >> start | mask << (64 - start) : mask;
+}
+
+/* The units of a class leave in turn. In a fixed order one that is filled again at once would keep the other
+ * waiting, and its loads would overtake older ones. */
+static bool dispatch_ready(struct collector *c)
+{
+    uint64_t before = c->used;
+    for (uint32_t rest = c->may_leave; rest; rest &= rest - 1) {
+        uint32_t cls = (uint32_t)__builtin_ctz(rest);
+        uint64_t ready = c->held[cls] & ~c->reading;
+        while (ready && latch_has_room(&c->out[cls])) {
+            uint64_t after = ready & ~((2ull << c->last[cls]) - 1);
+            uint32_t i = (uint32_t)__builtin_ctzll(after ? after : ready);
+            latch_put(&c->out[cls], c->units[i].flight);
+            c->leaving |= 1u << cls;
+            c->last[cls] = i;
+            ready &= ~(1ull << i);
+            c->held[cls] &= ~(1ull << i);
+            c->used &= ~(1ull << i);
+            c->may_enter |= c->entering & c->units[i].users;
+        }
+    }
+    c->may_leave = 0;
+    return c->used != before;
+}
+
+/* The reads of one unit in one cycle; *taken: banks. */
+static void read_unit(struct collector *c, struct collector_unit *u, uint64_t *taken)
+{
+    uint32_t granted = 0;
+    bool refused = false;
+    for (uint32_t k = 0; k < u->left && granted < c->reads;) {
+        uint64_t bank = 1ull << u->banks[k];
+        if (*taken & bank) {
+            refused = true;
+            k++;
+            continue;
+        }
+        *taken |= bank;
+        u->banks[k] = u->banks[--u->left];
+        granted++;
+    }
+    c->conflict_cycles += refused && granted < c->reads;
+}
+
+/* The same where a unit reads one register a cycle. */
+static void read_one(struct collector *c, struct collector_unit *u, uint64_t *taken)
+{
+    for (uint32_t k = 0; k < u->left; k++) {
+        uint64_t bank = 1ull << u->banks[k];
+        if (*taken & bank) continue;
+        *taken |= bank;
+        u->banks[k] = u->banks[--u->left];
+        return;
+    }
+    c->conflict_cycles++;
+}
+
+static bool read_operands(struct collector *c, uint32_t start)
+{
+    uint64_t taken = c->written;
+    c->written = 0;
+    for (uint64_t rest = turned(c->reading, start); rest; rest &= rest - 1) {
+        uint32_t i = ((uint32_t)__builtin_ctzll(rest) + start) % 64;
+        struct collector_unit *u = &c->units[i];
+        if (c->reads == 1)
+            read_one(c, u, &taken);
+        else
+            read_unit(c, u, &taken);
+        if (u->left) continue;
+        c->reading &= ~(1ull << i);
+        c->may_leave |= 1u << u->cls;
+    }
+    return true; /* of all that read, one has its bank */
+}
+
+static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, uint32_t, uint32_t *),
+                     void *ctx)
+{
+    uint64_t before = c->used;
+    for (uint32_t rest = c->may_enter; rest; rest &= rest - 1) {
+        uint32_t cls = (uint32_t)__builtin_ctz(rest);
+        while (c->in[cls].count) {
+            uint64_t free = c->own[cls] & ~c->used;
+            if (!free) break;
+            uint32_t i = (uint32_t)__builtin_ctzll(free), warp;
+            struct collector_unit *u = &c->units[i];
+            u->flight = latch_take(&c->in[cls]);
+            c->room |= 1u << cls;
+            if (!c->in[cls].count) c->entering &= ~(1u << cls);
+            u->cls = (uint8_t)cls;
+            const struct uop *op = uop_of(ctx, u->flight, &warp);
+            u->left = op->read_count;
+            for (uint32_t k = 0; k < u->left; k++) u->banks[k] = (uint8_t)bank_of(c, warp, op->reads[k]);
+            c->used |= 1ull << i;
+            c->held[cls] |= 1ull << i;
+            if (u->left)
+                c->reading |= 1ull << i;
+            else
+                c->may_leave |= 1u << cls;
+        }
+    }
+    c->may_enter = 0;
+    return c->used != before;
+}
+
+bool collector_cycle(struct collector *c, uint64_t cycle,
+                     const struct uop *(*uop_of)(void *, uint32_t, uint32_t *), void *ctx)
+{
+    bool moved = false;
+    if (c->work && !c->is_stuck) {
+        if (c->may_leave) moved |= dispatch_ready(c);
+        if (c->reading) moved |= read_operands(c, (uint32_t)(cycle % 64));
+        if (c->may_enter) moved |= allocate(c, uop_of, ctx);
+        c->is_stuck = !moved;
+    }
+    c->written = 0;
+    return moved;
+}

@@ -1,0 +1,45 @@
+/* execute.h: the way of an instruction from issue through operand collectors and units to writeback. See execute.c. */
+#ifndef HEDDLE_SM_EXECUTE_H
+#define HEDDLE_SM_EXECUTE_H
+
+#include "core/sm/collector.h"
+#include "core/sm/context.h"
+#include "core/sm/pipes.h"
+
+struct execute_hot {
+    /* what is in the collectors may move in this cycle; may move on in the next one */
+    bool collects, moved;
+    /* the collectors wait for room in the load-store unit's queue */
+    bool awaits_queue;
+    bool has_collector;
+};
+
+/* An instruction between issue and writeback (arithmetic) or the load-store unit (memory). */
+struct flight {
+    const struct uop *op;
+    uint32_t context;
+    /* of the load-store unit; SM_NONE: arithmetic */
+    uint32_t access;
+    /* free list */
+    uint32_t next;
+};
+
+struct execute {
+    struct flight *flights;
+    uint32_t flight_free;
+    bool forwards;
+};
+
+struct sm;
+struct sm_params;
+void execute_init(struct sm *m, const struct sm_params *p);
+void execute_free(struct sm *m);
+/* Does an instruction of a class find room? */
+bool execute_has_room(const struct sm *m, enum sm_class c);
+/* An instruction goes on its way; access: SM_NONE, or what the load-store unit made of it. */
+void execute_start(struct sm *m, struct context *x, const struct uop *u, uint32_t access);
+/* The stages of a cycle: collectors to units; results to the scoreboard. */
+void execute_cycle(struct sm *m);
+void execute_write_results(struct sm *m);
+
+#endif

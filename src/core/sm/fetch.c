@@ -1,0 +1,189 @@
+/* fetch.c: instruction fetch and decode.
+ *
+ * As in GPGPU-Sim: one warp a cycle, in turn, among those whose instruction buffer is empty; fetch_width instructions of one line of
+ * the instruction cache; decoded in the next cycle, so that they can issue in the one after. A miss goes to the L2 as a read of the
+ * code's address; the warp fetches again when the line has come. A branch that is taken empties the buffer. With fetch_past_branch a
+ * warp fetches on behind a branch; a scheduler that finds other instructions than the next one in the buffer empties it, and the warp
+ * fetches from the right place. */
+#include "core/sm/sm_impl.h"
+
+void fetch_init(struct sm *m, const struct sm_params *p) { m->fetch.past_branch = p->fetch_past_branch; }
+
+/* ---- the buffer of a warp ---- */
+
+static void want(struct sm *m, uint64_t warps) { m->fetching.wants |= warps != 0; }
+
+static void flush_buffer(struct sm *m, struct context *x)
+{
+    struct bank *b = bank_at(m, x->slot);
+    x->fetch_buffered = 0;
+    b->fetch.buffered &= ~slot_bit(x->slot);
+    b->fetch.empty |= slot_bit(x->slot);
+    m->fetching.wants = true;
+    if (m->fetching.count && context_at(&m->residency, m->fetch.context) == x) m->fetching.count = 0;
+}
+
+void fetch_clear(struct sm *m, struct context *x)
+{
+    struct bank *b = bank_at(m, x->slot);
+    b->fetch.empty |= slot_bit(x->slot);
+    b->fetch.buffered &= ~slot_bit(x->slot);
+    b->fetch.missed &= ~slot_bit(x->slot);
+    m->fetching.wants = true;
+}
+
+void fetch_begin(struct context *x) { x->fetch_pc = x->next_pc; }
+
+void fetch_check(struct sm *m, struct context *x)
+{
+    struct bank *b = bank_at(m, x->slot);
+    const uint64_t bit = slot_bit(x->slot);
+    want(m, b->fetch.empty & bit);
+    if (!x->fetch_buffered && m->fetching.count && m->fetch.pc == x->next_pc &&
+        context_at(&m->residency, m->fetch.context) == x)
+        return;
+    if (x->fetch_buffered && x->fetch_buffer_pc == x->next_pc)
+        b->fetch.buffered |= bit;
+    else if (!m->fetch.past_branch)
+        flush_buffer(m, x);
+    else {
+        b->fetch.buffered &= ~bit;
+        if (x->fetch_buffered) b->fetch.astray |= bit;
+    }
+}
+
+void fetch_wait(struct sm *m, struct context *x)
+{
+    want(m, bank_at(m, x->slot)->fetch.empty & slot_bit(x->slot));
+}
+
+void fetch_end(struct sm *m, struct context *x)
+{
+    struct bank *b = bank_at(m, x->slot);
+    flush_buffer(m, x);
+    b->fetch.empty &= ~slot_bit(x->slot);
+    b->fetch.astray &= ~slot_bit(x->slot);
+}
+
+void fetch_consume(struct sm *m, struct context *x)
+{
+    assert(x->fetch_buffered && x->fetch_buffer_pc == x->next_pc);
+    x->fetch_pc = ++x->fetch_buffer_pc;
+    if (--x->fetch_buffered) return;
+    struct bank *b = bank_at(m, x->slot);
+    b->fetch.buffered &= ~slot_bit(x->slot);
+    b->fetch.empty |= slot_bit(x->slot);
+    m->fetching.wants = true;
+}
+
+static void correct_bank(struct sm *m, struct bank *b, uint32_t first_slot)
+{
+    FOR_BITS(i, b->fetch.astray)
+    {
+        struct context *x = m->residency.at[first_slot + i];
+        flush_buffer(m, x);
+        x->fetch_pc = x->next_pc;
+        sleep_changed(&m->sleep);
+    }
+    b->fetch.astray = 0;
+}
+
+void fetch_correct(struct sm *m)
+{
+    for (uint32_t i = 0; i < m->residency.bank_count; i++)
+        if (m->banks[i].fetch.astray) correct_bank(m, &m->banks[i], i * SM_BANK_SLOTS);
+}
+
+/* ---- the stages ---- */
+
+void fetch_decode(struct sm *m)
+{
+    struct context *x = context_at(&m->residency, m->fetch.context);
+    struct bank *b = bank_at(m, x->slot);
+    const uint64_t bit = slot_bit(x->slot);
+    assert(b->warp.resident & bit && !x->fetch_buffered);
+    x->fetch_buffer_pc = m->fetch.pc;
+    x->fetch_buffered = m->fetching.count;
+    m->fetching.count = 0;
+    sleep_changed(&m->sleep);
+    if (x->fetch_buffer_pc == x->next_pc && x->next) {
+        b->fetch.buffered |= bit;
+        return;
+    }
+    if (m->fetch.past_branch && x->next) {
+        b->fetch.astray |= bit;
+        return;
+    }
+    x->fetch_buffered = 0; /* control went elsewhere meanwhile */
+    b->fetch.empty |= bit;
+    m->fetching.wants = true;
+}
+
+void fetch_filled(struct sm *m, uint32_t context)
+{
+    const struct context *x = context_at(&m->residency, context);
+    if (x->slot != SM_NO_SLOT) bank_at(m, x->slot)->fetch.missed &= ~slot_bit(x->slot);
+    m->fetching.wants = true;
+}
+
+static uint64_t wanting(const struct bank *b)
+{
+    return b->warp.resident & b->fetch.empty & ~b->warp.done & ~b->warp.held & ~b->fetch.missed;
+}
+
+/* The first slot after the one that fetched last whose warp lacks instructions, in turn; SM_NONE: none does. */
+static uint32_t next_in_turn(const struct sm *m)
+{
+    const uint32_t banks = m->residency.bank_count, from = slot_bank(m->fetch.last);
+    for (uint32_t i = 0; i <= banks; i++) {
+        const uint32_t bank = (from + i) % banks;
+        uint64_t slots = wanting(&m->banks[bank]);
+        if (i == 0) slots &= ~((2ull << m->fetch.last % SM_BANK_SLOTS) - 1);
+        if (slots) return bank * SM_BANK_SLOTS + (uint32_t)__builtin_ctzll(slots);
+    }
+    return SM_NONE;
+}
+
+/* Instructions from fetch_pc on that one access brings: to the end of the line, of the buffer, of the code. */
+static uint32_t fetch_length(const struct sm *m, const struct context *x)
+{
+    uint32_t per_line = m->p->icache_line / SM_INST_BYTES;
+    uint32_t count = MIN(m->p->fetch_width, m->p->ibuffer);
+    count = MIN(count, per_line - x->fetch_pc % per_line);
+    return MIN(count, x->program->kernel->inst_count - x->fetch_pc);
+}
+
+/* False: the line is not there yet. */
+static bool ask_cache(struct sm *m, struct context *x)
+{
+    if (m->p->perfect_icache) {
+        m->stats.fetches++;
+        return true;
+    }
+    const uint64_t address = x->program->code + (uint64_t)x->fetch_pc * SM_INST_BYTES;
+    const uint32_t id = context_id(&m->residency, x);
+    enum rocache_answer a = readonly_ask(m, RO_INST, address, id, id, x->fetch_pc);
+    if (a == ROCACHE_STALL) return false;
+    m->stats.fetches++;
+    if (a == ROCACHE_HIT) return true;
+    m->stats.icache_misses++;
+    bank_at(m, x->slot)->fetch.missed |= slot_bit(x->slot);
+    return false;
+}
+
+void fetch_cycle(struct sm *m)
+{
+    if (m->fetching.count) return;
+    const uint32_t slot = next_in_turn(m);
+    m->fetching.wants = slot != SM_NONE;
+    if (slot == SM_NONE) return;
+    struct context *x = m->residency.at[slot];
+    sleep_changed(&m->sleep);
+    m->fetch.last = slot;
+    if (!m->fetch.past_branch || x->fetch_pc >= x->program->kernel->inst_count) x->fetch_pc = x->next_pc;
+    if (!ask_cache(m, x)) return;
+    m->fetch.context = context_id(&m->residency, x);
+    m->fetch.pc = x->fetch_pc;
+    m->fetching.count = (uint8_t)fetch_length(m, x);
+    bank_at(m, slot)->fetch.empty &= ~slot_bit(slot);
+}

@@ -1,0 +1,43 @@
+/* fetch.h: instruction fetch, decode and the instruction buffers of the warps. See fetch.c. */
+#ifndef HEDDLE_SM_FETCH_H
+#define HEDDLE_SM_FETCH_H
+
+#include "core/sm/context.h"
+
+/* What every cycle looks at. */
+struct fetch_hot {
+    /* there may be warps that lack instructions */
+    bool wants;
+    /* instructions between fetch and decode; 0: nothing */
+    uint8_t count;
+};
+struct fetch {
+    /* what is between fetch and decode: of which context, from which PC on */
+    uint32_t pc, context;
+    /* the slot that fetched last */
+    uint32_t last;
+    bool past_branch;
+};
+
+struct sm;
+struct sm_params;
+void fetch_init(struct sm *m, const struct sm_params *p);
+/* The stages of a cycle. */
+void fetch_decode(struct sm *m);
+void fetch_cycle(struct sm *m);
+/* A new warp in a slot: it has nothing. fetch_begin follows when its first instruction is known. */
+void fetch_clear(struct sm *m, struct context *x);
+void fetch_begin(struct context *x);
+/* The next instruction of a warp is known: does the buffer begin with it? */
+void fetch_check(struct sm *m, struct context *x);
+/* A warp has no next instruction: it waits, and fetches again when it has one; it has ended. */
+void fetch_wait(struct sm *m, struct context *x);
+void fetch_end(struct sm *m, struct context *x);
+/* The first instruction of the buffer has issued. */
+void fetch_consume(struct sm *m, struct context *x);
+/* Empties the buffers of warps that fetched past a branch. */
+void fetch_correct(struct sm *m);
+/* The line of an instruction miss has come. */
+void fetch_filled(struct sm *m, uint32_t context);
+
+#endif

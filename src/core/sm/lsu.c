@@ -1,0 +1,227 @@
+/* lsu.c: the load-store unit: a queue of memory instructions served in order, and the caches below it.
+ *
+ * The head of the queue offers lsu_ports accesses a cycle: a transaction to the L1, a word to the constant cache, a line to the texture
+ * cache, or it takes one pass through shared memory. What a cache refuses blocks all behind it (thesis 3.4.1: the structural hazard in
+ * the load-store unit). An instruction leaves when all of its accesses are taken; a load is written back when all of its answers have
+ * come (lsu_reply.c). Stores leave when they are sent; a fence waits for their acknowledgements where the L1 reports them. Kernel
+ * parameters and what misses the constant cache come as reads of constants. Left out: constants are read word by word, not broadcast
+ * to several words. */
+#include "core/sm/sm_impl.h"
+
+#include "base/home.h"
+
+/* ---- life ---- */
+
+void lsu_init(struct sm *m, const struct sm_params *p)
+{
+    struct lsu *u = &m->memory;
+    /* memory instructions before the queue, at most */
+    const uint32_t before = m->collector.unit_count + 2 * p->mem_width * LATCH_MAX;
+    const uint32_t accesses = p->lsu_queue + MIN(before, 32u), atomics = MAX(p->lsu_pending, 64u);
+    m->lsu = (struct lsu_hot){.queue_max = (uint16_t)p->lsu_queue,
+                              .untaken_max = p->lsu_requests ? p->lsu_requests : UINT32_MAX,
+                              .ports = (uint8_t)p->lsu_ports,
+                              .replies = (uint8_t)p->lsu_replies,
+                              .writebacks = (uint8_t)p->lsu_writebacks,
+                              .writeback_head = SM_NONE};
+    u->accesses = mem_zalloc_home(accesses * sizeof *u->accesses);
+    u->pendings = mem_zalloc_home(p->lsu_pending * sizeof *u->pendings);
+    u->atomics = mem_zalloc_home(atomics * sizeof *u->atomics);
+    u->queue = mem_zalloc_home(p->lsu_queue * sizeof *u->queue);
+    for (uint32_t i = 0; i < accesses; i++) u->accesses[i].next = i + 1 < accesses ? i + 1 : SM_NONE;
+    for (uint32_t i = 0; i < p->lsu_pending; i++)
+        u->pendings[i].next = i + 1 < p->lsu_pending ? i + 1 : SM_NONE;
+    for (uint32_t i = 0; i < atomics; i++) u->atomics[i].next = i + 1 < atomics ? i + 1 : SM_NONE;
+    const struct l1_params *l1 = m->setup.l1;
+    m->lsu.sleeps_past_hits = !l1->perfect && !l1->tag_latency && m->lsu.replies >= l1->ports;
+}
+
+void lsu_free(struct sm *m)
+{
+    mem_free_home(m->memory.accesses);
+    mem_free_home(m->memory.pendings);
+    mem_free_home(m->memory.atomics);
+    mem_free_home(m->memory.queue);
+}
+
+bool lsu_idle(const struct sm *m) { return !m->memory.pending_live && !m->memory.access_live; }
+
+/* ---- the queue ---- */
+
+static void access_del(struct sm *m, uint32_t id)
+{
+    sleep_look_if(&m->sleep, m->lsu.access_free == SM_NONE); /* there is room for one more */
+    m->memory.accesses[id].next = m->lsu.access_free;
+    m->lsu.access_free = id;
+    m->memory.access_live--;
+}
+
+bool lsu_enqueue(struct sm *m, uint32_t access)
+{
+    if (lsu_is_full(&m->lsu)) return false;
+    const struct lsu_access *a = &m->memory.accesses[access];
+    m->lsu.untaken += a->count;
+    if (a->ro == RO_COUNT && a->ask.kind != REQ_WRITE)
+        m->memory.pendings[a->pending].left += (uint16_t)a->count;
+    if (!m->lsu.queue_count) m->lsu.head = access;
+    const uint32_t at = m->memory.queue_head + m->lsu.queue_count++;
+    m->memory.queue[at >= m->lsu.queue_max ? at - m->lsu.queue_max : at] = access;
+    return true;
+}
+
+/* Transactions are counted when their access leaves, or somebody wants to know. Of those in the queue only the head has any that
+ * are taken. */
+static void count_taken(struct sm *m, struct lsu_access *a)
+{
+    if (a->ro != RO_COUNT) return;
+    m->stats.transactions += a->done - m->memory.counted;
+    grid_stats(context_at(&m->residency, a->ask.warp))->transactions += a->done - m->memory.counted;
+    m->memory.counted = a->done;
+}
+
+void lsu_count(struct sm *m)
+{
+    if (m->lsu.queue_count) count_taken(m, &m->memory.accesses[m->lsu.head]);
+}
+
+/* Cycles from the last access of an instruction to what has a fixed latency: hits in small caches, shared memory, texels that are
+ * filtered, whichever cache has them. */
+static uint32_t fixed_latency(const struct sm *m, const struct lsu_access *a)
+{
+    if (a->ro == RO_CONST) return m->p->const_latency;
+    if (a->ro == RO_TEX || a->is_texture) return m->p->tex_latency;
+    return a->has_shared ? m->p->shared_latency : 0;
+}
+
+/* All accesses of the head are taken. */
+static void leave_queue(struct sm *m, uint32_t id)
+{
+    struct lsu_access *a = &m->memory.accesses[id];
+    count_taken(m, a);
+    m->memory.counted = 0;
+    const uint32_t latency = fixed_latency(m, a);
+    if (latency)
+        pipes_delay(&m->pipes, a->pending, m->sleep.cycle, m->sleep.cycle + latency);
+    else
+        lsu_part_done(m, a->pending);
+    access_del(m, id);
+    if (++m->memory.queue_head == m->lsu.queue_max) m->memory.queue_head = 0;
+    m->lsu.queue_count--;
+    m->lsu.head = m->memory.queue[m->memory.queue_head];
+    assert(m->lsu.queue_count || !m->lsu.untaken);
+}
+
+/* ---- offering accesses ---- */
+
+static bool is_refused(enum l1_answer a) { return a >= L1_STALL_LINE; }
+
+/* What the L1 is asked: the access's next transaction. */
+static inline void next_transaction(const struct lsu_access *a, struct l1_txn *t)
+{
+    const struct coalesce_txn *c = &a->txns[a->done];
+    *t = a->ask;
+    t->addr = c->line;
+    t->sectors = c->sectors;
+    t->write_bytes = c->write_bytes;
+    t->partial = c->partial;
+    t->is_first = a->done == 0;
+    if (a->done >= a->local_from) t->cls = REQ_LOCAL; /* textures have no such part */
+}
+
+/* With a record of its own, which is taken off the free list when the L1 has taken it: an ideal L1 performs it at once. */
+static enum l1_answer offer_atomic(struct sm *m, const struct lsu_access *a, struct l1_txn *t)
+{
+    const uint32_t id = m->memory.atomic_free;
+    if (id == SM_NONE) return L1_STALL_PORT; /* try again */
+    struct lsu_atomic *record = &m->memory.atomics[id];
+    record->pending = a->pending;
+    record->lanes = a->txns[a->done].lanes;
+    t->token = (uint32_t)TOKEN_ATOMIC << TOKEN_SHIFT | id;
+    const enum l1_answer got = l1_access(m->l1, m->sleep.now, t);
+    if (!is_refused(got)) m->memory.atomic_free = record->next;
+    return got;
+}
+
+static enum l1_answer offer_l1(struct sm *m, const struct lsu_access *a)
+{
+    struct l1_txn t;
+    next_transaction(a, &t);
+    const enum l1_answer got =
+        a->ask.kind == REQ_ATOMIC ? offer_atomic(m, a, &t) : l1_access(m->l1, m->sleep.now, &t);
+    if (a->is_texture && !is_refused(got)) {
+        m->stats.tex_accesses++;
+        m->stats.tex_misses += got == L1_MISS;
+    }
+    return got;
+}
+
+static bool offer_read_only(struct sm *m, struct lsu_access *a)
+{
+    const enum rocache_answer got =
+        readonly_ask(m, (enum sm_ro)a->ro, a->txns[a->done].line, a->pending, a->ask.warp, a->ask.pc);
+    if (got == ROCACHE_STALL) return false;
+    if (a->ro == RO_CONST) {
+        m->stats.const_accesses++;
+        m->stats.const_misses += got == ROCACHE_MISS;
+    } else {
+        m->stats.tex_accesses++;
+        m->stats.tex_misses += got == ROCACHE_MISS;
+    }
+    if (got == ROCACHE_MISS) m->memory.pendings[a->pending].left++;
+    return true;
+}
+
+/* One access of the head. False: nothing more can be done in this cycle. */
+static bool serve_head(struct sm *m)
+{
+    const uint32_t id = m->lsu.head;
+    struct lsu_access *a = &m->memory.accesses[id];
+    bool goes_on = true;
+    if (a->passes) {
+        a->passes--;
+        goes_on = false; /* a pass takes the whole unit */
+    } else if (a->done < a->count) {
+        if (a->ro == RO_COUNT) {
+            const enum l1_answer got = offer_l1(m, a);
+            m->lsu.blocked = is_refused(got) && got != L1_STALL_PORT;
+            if (is_refused(got)) return false;
+            if (got == L1_HIT && m->lsu.sleeps_past_hits && a->ask.kind == REQ_READ)
+                m->memory.pendings[a->pending].hits++;
+        } else if (!offer_read_only(m, a))
+            return false;
+        a->done++;
+        m->lsu.untaken--;
+    }
+    if (!a->passes && a->done == a->count) leave_queue(m, id);
+    return goes_on;
+}
+
+/* The head's next load is offered in the next cycle. Where the L1 can tell that it will refuse it, that cycle need not come. */
+static bool is_refusal_ahead(struct sm *m)
+{
+    const struct lsu_access *a = &m->memory.accesses[m->lsu.head];
+    if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->ask.kind != REQ_READ) return false;
+    struct l1_txn t;
+    next_transaction(a, &t);
+    return l1_refuses_ahead(m->l1, m->sleep.now, &t);
+}
+
+bool lsu_is_unchanged(struct sm *m)
+{
+    if (!m->lsu.blocked) return true;
+    return m->lsu.blocked = l1_still_refuses(m->l1, m->sleep.now);
+}
+
+void lsu_cycle(struct sm *m)
+{
+    uint32_t ports = m->lsu.ports;
+    m->lsu.blocked = m->lsu.blocked && l1_still_refuses(m->l1, m->sleep.now);
+    if (m->lsu.blocked) ports = 0;
+    while (ports && m->lsu.queue_count) {
+        ports--;
+        if (!serve_head(m)) ports = 0;
+    }
+    if (UNLIKELY(m->misses.unsent)) readonly_send(m);
+    if (ports && m->prefetches.count) prefetch_send(m);
+    if (m->lsu.queue_count && !m->lsu.blocked && l1_is_full(m->l1)) m->lsu.blocked = is_refusal_ahead(m);
+}

@@ -1,0 +1,138 @@
+/* lsu.h: the load-store unit: a queue of memory instructions, what the caches are asked for, and the loads that wait for answers.
+ * lsu.c serves the queue, lsu_build.c makes its accesses, lsu_reply.c takes the answers. */
+#ifndef HEDDLE_SM_LSU_H
+#define HEDDLE_SM_LSU_H
+
+#include "core/sm/context.h"
+#include "mem/coalesce.h"
+#include "mem/l1.h"
+
+/* Accesses of one instruction, at most: filtered texels of a volume; the coalescer makes fewer. */
+enum { SM_TXN_MAX = ISA_LANES * EMU_TEXELS_MAX };
+
+/* The small caches beside the L1; RO_COUNT names the L1. */
+enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_COUNT };
+
+/* Tokens of L1 transactions: what an answer is for. */
+enum lsu_token { TOKEN_LOAD, TOKEN_ATOMIC };
+enum { TOKEN_SHIFT = 28, TOKEN_MASK = (1 << TOKEN_SHIFT) - 1 };
+
+/* A memory instruction until the caches have taken all of its accesses: a line of the host's cache, and one for four transactions.
+ * The address and the sectors of `ask` are those of a transaction, which are set in a copy of it: their space holds the rest. */
+struct lsu_access {
+    union {
+        struct {
+            /* transactions; those taken; from here on they are to local memory */
+            _Alignas(HOST_LINE) uint16_t count;
+            uint16_t done, local_from;
+            /* passes through shared memory that are left */
+            uint16_t passes;
+            uint32_t pending;
+            /* enum sm_ro, RO_COUNT = the L1 */
+            uint8_t ro;
+            bool has_shared, is_texture;
+        };
+        /* what all of its transactions have in common */
+        struct l1_txn ask;
+        /* free list */
+        uint32_t next;
+    };
+    struct coalesce_txn txns[SM_TXN_MAX];
+};
+_Static_assert(offsetof(struct lsu_access, is_texture) < offsetof(struct l1_txn, partial) &&
+                   offsetof(struct l1_txn, write_bytes) < offsetof(struct l1_txn, partial),
+               "what `ask` says lies behind the access's own fields");
+
+/* A memory instruction that waits for answers: half a line of the host's cache. */
+struct lsu_pending {
+    const struct uop *op;
+    /* cycle */
+    uint64_t issued;
+    /* free list, queue of writebacks */
+    uint32_t next;
+    /* of a deferred atomic */
+    uint32_t record;
+    uint16_t context;
+    /* answers that are still to come; those of them that are hits in the L1, where the SM may sleep past these */
+    uint16_t left, hits;
+    /* of cp.async, modulo ASYNC_GROUPS */
+    uint8_t group;
+    /* a load from global or local memory: its latency counts */
+    bool is_timed;
+};
+_Static_assert(sizeof(struct lsu_pending) == HOST_LINE / 2, "two of them are a line");
+
+/* One transaction of an atomic. */
+struct lsu_atomic {
+    uint32_t pending, lanes, next;
+};
+
+/* What every cycle looks at; the parameters that it reads lie beside it. */
+struct lsu_hot {
+    /* instructions in the queue; the access at its head, while there is one */
+    uint32_t queue_count, head;
+    /* transactions in the queue that no cache has taken; sm.lsu_requests */
+    uint32_t untaken, untaken_max;
+    /* chain of pendings */
+    uint32_t writeback_head;
+    uint32_t access_free, pending_free;
+    /* sm.lsu_queue; pendings that wait for nothing but hits */
+    uint16_t queue_max, only_hits;
+    /* sm.lsu_ports, lsu_replies, lsu_writebacks */
+    uint8_t ports, replies, writebacks;
+    /* hits in the L1 that end no load are taken when the SM wakes for something else */
+    bool sleeps_past_hits;
+    /* the L1 refused the head, or will; only the L1 can change that */
+    bool blocked;
+};
+struct lsu {
+    struct lsu_access *accesses;
+    struct lsu_pending *pendings;
+    struct lsu_atomic *atomics;
+    /* accesses, a ring */
+    uint32_t *queue;
+    uint32_t queue_head, writeback_tail, atomic_free;
+    /* transactions of the head that statistics have */
+    uint32_t counted;
+    uint32_t access_live, pending_live;
+};
+
+struct sm;
+struct sm_params;
+struct req;
+void lsu_init(struct sm *m, const struct sm_params *p);
+void lsu_free(struct sm *m);
+bool lsu_idle(const struct sm *m);
+
+/* Is there room for one more memory instruction at issue, and in the queue? */
+static inline bool lsu_has_room(const struct lsu_hot *u)
+{
+    return u->access_free != SM_NONE && u->pending_free != SM_NONE;
+}
+static inline bool lsu_is_full(const struct lsu_hot *u)
+{
+    return u->queue_count == u->queue_max || u->untaken >= u->untaken_max;
+}
+/* From what an instruction did to what the caches will be asked: an access with its pending. */
+uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e);
+/* False: the queue is full. */
+bool lsu_enqueue(struct sm *m, uint32_t access);
+/* The stages of a cycle: answers to pendings to writeback; accesses to the caches. */
+void lsu_replies(struct sm *m);
+void lsu_cycle(struct sm *m);
+/* A line that a pending load waits for has come to a small cache. */
+void lsu_filled(struct sm *m, uint32_t pending);
+/* Inside of the load-store unit: of the answers that a pending waits for, one has come; the last was a hit. */
+void lsu_part_done(struct sm *m, uint32_t pending);
+/* The SM slept until now: takes the hits that were due meanwhile. */
+void lsu_catch_up(struct sm *m, tick now);
+/* True: nothing is refused, or it is refused as before. */
+bool lsu_is_unchanged(struct sm *m);
+/* When the L1 next has something for the load-store unit. */
+tick lsu_wake(const struct sm *m);
+/* Counts the transactions of the head that are taken, for statistics at this moment. */
+void lsu_count(struct sm *m);
+/* An ideal L1 performs an atomic in the SM's own cycle. */
+void lsu_log_atomic(struct sm *m, const struct req *r);
+
+#endif

@@ -1,0 +1,200 @@
+/* lsu_build.c: from what a memory instruction did to what the caches will be asked: coalesced transactions
+ * for global and local memory (mem/coalesce.h), passes for shared memory, distinct words for constants, the lines of all
+ * texels for textures. */
+#include "core/sm/sm_impl.h"
+
+static uint32_t access_new(struct sm *m)
+{
+    const uint32_t id = m->lsu.access_free;
+    assert(id != SM_NONE);
+    m->lsu.access_free = m->memory.accesses[id].next;
+    m->memory.access_live++;
+    return id;
+}
+
+static uint32_t pending_new(struct sm *m)
+{
+    const uint32_t id = m->lsu.pending_free;
+    assert(id != SM_NONE);
+    m->lsu.pending_free = m->memory.pendings[id].next;
+    m->memory.pending_live++;
+    return id;
+}
+
+static uint32_t lane_first(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
+
+/* Local memory belongs to a context. The first 64 contexts of all SMs lie side by side, then the next 64 of each. */
+static uint64_t local_base(const struct sm *m, const struct context *x)
+{
+    enum { TOGETHER = 64 };
+    const uint64_t id = context_id(&m->residency, x), sms = m->setup.sm_count;
+    return SM_LOCAL_BASE +
+           (((id / TOGETHER * sms + m->setup.index) * TOGETHER + id % TOGETHER) << SM_LOCAL_BITS);
+}
+
+/* An address that a read-only cache is asked for, once for each line. Sectors are for the L1 alone. */
+static void add_line(struct lsu_access *a, uint64_t address, uint32_t line_bytes)
+{
+    uint64_t line = address / line_bytes * line_bytes;
+    uint32_t i = 0;
+    while (i < a->count && a->txns[i].line != line) i++;
+    if (i == a->count) a->txns[a->count++] = (struct coalesce_txn){.line = line};
+    a->txns[i].sectors |= 1u << (address - line) / COALESCE_SECTOR_BYTES;
+}
+
+/* Distinct words of constants, distinct lines of read-only data, in lane order. */
+static void build_read_only(struct lsu_access *a, const struct emu_access *e, uint32_t granule)
+{
+    for (uint32_t rest = e->mask; rest; rest &= rest - 1) add_line(a, e->addr[lane_first(rest)], granule);
+}
+
+/* The lines of all texels that the lanes read: four each where a plane is filtered. A texel lies in one line. */
+COLD static void build_texture(struct sm *m, struct context *x, struct lsu_access *a,
+                               const struct emu_access *e)
+{
+    bool is_l1 = m->p->tex_path == READ_PATH_L1;
+    uint32_t line_bytes = is_l1 ? m->line_bytes : m->p->tex_line;
+    for (uint32_t rest = e->mask; rest; rest &= rest - 1) {
+        uint32_t lane = lane_first(rest);
+        for (uint32_t k = 0; k < e->texels.count[lane]; k++) add_line(a, e->texels.addr[lane][k], line_bytes);
+    }
+    a->ro = is_l1 ? RO_COUNT : RO_TEX;
+    a->local_from = a->count;
+    a->is_texture = true;
+    m->stats.tex_insts++;
+    grid_stats(x)->tex_insts++;
+    if (!is_l1 || m->setup.l1->sectored) return;
+    for (uint32_t i = 0; i < a->count; i++)
+        a->txns[i].sectors = (uint32_t)((1ull << line_bytes / COALESCE_SECTOR_BYTES) - 1);
+}
+
+static void build_device(struct sm *m, struct context *x, struct lsu_access *a, const struct emu_access *e)
+{
+    struct coalesce_access c = {.addr = e->addr,
+                                .mask = e->mask & ~e->shared_lanes & ~e->local_lanes,
+                                .bytes = e->bytes,
+                                .line_bytes = m->line_bytes,
+                                .sectored = m->setup.l1->sectored,
+                                .is_store = e->is_store,
+                                .is_atomic = e->is_atomic,
+                                .descending = m->p->lsu_descending,
+                                .split_atomic = m->p->lsu_split_atomics};
+    if (c.mask) a->count = coalesce_global(&c, a->txns);
+    a->local_from = a->count;
+    c.mask = e->mask & e->local_lanes;
+    if (!c.mask) return;
+    if (!a->count) {
+        a->count = coalesce_local(&c, local_base(m, x), a->txns);
+        return;
+    }
+    struct coalesce_txn local[COALESCE_TXN_MAX]; /* lanes of both kinds: at most 32 lines of the one, so there
+                                                    is room for the other */
+    uint32_t count = coalesce_local(&c, local_base(m, x), local);
+    assert(a->count + count <= COALESCE_TXN_MAX);
+    memcpy(a->txns + a->count, local, count * sizeof *local);
+    a->count += count;
+}
+
+static void build_shared(struct sm *m, struct context *x, struct lsu_access *a, const struct emu_access *e)
+{
+    if (!e->shared_lanes) return;
+    const struct shared_access s = {.addr = e->addr,
+                                    .mask = e->shared_lanes,
+                                    .bytes = e->bytes,
+                                    .is_atomic = e->is_atomic,
+                                    .banks = m->p->shared_banks,
+                                    .bank_bytes = m->p->shared_bank_bytes};
+    a->passes = coalesce_shared_passes(&s);
+    a->has_shared = true;
+    m->stats.shared_insts++;
+    grid_stats(x)->shared_insts++;
+    m->stats.shared_conflict_cycles += a->passes - 1;
+}
+
+static void count_device_in(struct sm_stats *s, const struct lsu_access *a)
+{
+    if (a->ask.kind == REQ_READ) {
+        s->loads++;
+        s->load_transactions += a->count;
+    } else if (a->ask.kind == REQ_WRITE)
+        s->stores++;
+    else
+        s->atomics++;
+}
+
+static void count_device(struct sm *m, struct context *x, const struct lsu_access *a)
+{
+    if (!a->count) return;
+    count_device_in(&m->stats, a);
+    count_device_in(grid_stats(x), a);
+    if (a->ask.kind == REQ_READ) load_executed(a->ask.load, x->number, a->ask.lane_address, a->count);
+}
+
+static bool goes_past_l1(const struct isa_inst *i)
+{
+    if (i->op == ISA_OP_PREFETCH) return i->mod2 == 2;
+    return i->flags & ISA_VOLATILE || i->mod2 == ISA_CG || i->mod2 == ISA_CV;
+}
+
+/* ld.global.nc where the machine has a cache for it beside the L1. */
+static bool goes_to_read_only_cache(const struct sm *m, const struct emu_access *e)
+{
+    return m->p->nc_path == READ_PATH_TEX && e->inst->flags & ISA_NC && e->space == ISA_GLOBAL &&
+           !(e->shared_lanes | e->local_lanes);
+}
+
+static void build_memory(struct sm *m, struct context *x, struct lsu_access *a, const struct emu_access *e)
+{
+    if (!e->mask || e->space == ISA_GENERIC) {
+        if (!e->is_texture || !e->mask) return;
+    }
+    a->ask.lane_address = e->addr[lane_first(e->mask)];
+    if (e->is_texture) {
+        build_texture(m, x, a, e);
+    } else if (goes_to_read_only_cache(m, e)) {
+        a->ro = RO_TEX;
+        build_read_only(a, e, m->p->tex_line);
+        count_device(m, x, a);
+    } else if (e->space == ISA_CONST || e->space == ISA_PARAM) {
+        a->ro = RO_CONST;
+        build_read_only(a, e, 4);
+        m->stats.const_insts++;
+        grid_stats(x)->const_insts++;
+    } else {
+        a->ask.bypass = e->inst->op != ISA_OP_CPASYNC && !e->is_atomic && goes_past_l1(e->inst);
+        build_device(m, x, a, e);
+        build_shared(m, x, a, e);
+        count_device(m, x, a);
+    }
+}
+
+uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e)
+{
+    const uint32_t id = access_new(m), context = context_id(&m->residency, x);
+    struct lsu_access *a = &m->memory.accesses[id];
+    a->ask = (struct l1_txn){.kind = e->is_atomic  ? REQ_ATOMIC
+                                     : e->is_store ? REQ_WRITE
+                                                   : REQ_READ,
+                             .cls = e->is_texture ? REQ_TEX : REQ_GLOBAL,
+                             .warp = (uint16_t)context,
+                             .owner = x->program->owner,
+                             .own = &x->program->own.l1,
+                             .load = &x->program->loads[e->pc],
+                             .pc = e->pc};
+    a->count = a->done = a->local_from = a->passes = 0;
+    a->ro = RO_COUNT;
+    a->has_shared = a->is_texture = false;
+    build_memory(m, x, a, e);
+    a->pending = pending_new(m);
+    a->ask.token = a->ask.kind == REQ_WRITE ? UINT32_MAX : a->pending; /* TOKEN_LOAD */
+    const bool is_device = a->count && a->ro != RO_CONST && !a->is_texture;
+    m->memory.pendings[a->pending] =
+        (struct lsu_pending){.op = u,
+                             .context = (uint16_t)context,
+                             .left = 1, /* until it has left the load-store unit */
+                             .issued = m->sleep.cycle,
+                             .record = e->deferred ? e->atomic_record : SM_NONE,
+                             .group = board_memory(x, u),
+                             .is_timed = is_device && a->ask.kind == REQ_READ};
+    return id;
+}

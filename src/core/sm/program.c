@@ -1,0 +1,105 @@
+/* program.c: kernels as an SM runs them: decoded at their first CTA, kept until their statistics were taken. */
+#include "core/sm/sm_impl.h"
+
+#include "base/hash.h"
+
+/* Ranges of addresses for code; two kernels in one range share instruction lines, no more. */
+enum { CODE_RANGES = 1 << 12 };
+
+static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
+{
+    const struct isa_kernel *k = emu_grid_launch(g)->kernel;
+    struct sm_program *p = mem_zalloc(sizeof *p);
+    p->grid = emu_grid_id(g);
+    p->kernel = k;
+    p->inst_count = k->inst_count;
+    if (m->setup.place_of) p->owner = (uint16_t)m->setup.place_of(m->setup.ctx, g);
+    p->uops = mem_alloc(k->inst_count * sizeof *p->uops);
+    p->loads = mem_zalloc_lines(k->inst_count * sizeof *p->loads);
+    for (uint32_t pc = 0; pc < k->inst_count; pc++) uop_decode(m->p, &k->insts[pc], &p->uops[pc]);
+    p->code = SM_CODE_BASE + ((hash_text(k->name) % CODE_RANGES) << SM_CODE_BITS);
+    return p;
+}
+
+static void program_free(struct sm_program *p)
+{
+    for (uint32_t pc = 0; pc < p->inst_count; pc++) lineset_free(&p->loads[pc].seen);
+    free(p->uops);
+    free(p->loads);
+    free(p);
+}
+
+/* Accesses on their way to the tags of the L1 count for their programs. */
+static void drop_ended(struct sm *m)
+{
+    struct programs *all = &m->residency.programs;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (all->list[i]->has_ended && !l1_has_waiting(m->l1))
+            program_free(all->list[i]);
+        else
+            all->list[n++] = all->list[i];
+    }
+    all->count = n;
+}
+
+void programs_end(struct sm *m)
+{
+    struct programs *all = &m->residency.programs;
+    for (uint32_t i = 0; i < all->count; i++) all->list[i]->has_ended |= !all->list[i]->ctas;
+}
+
+void programs_free(struct sm *m)
+{
+    struct programs *all = &m->residency.programs;
+    for (uint32_t i = 0; i < all->count; i++) program_free(all->list[i]);
+    free(all->list);
+}
+
+static struct sm_program *program_find(const struct sm *m, const struct emu_grid *g)
+{
+    const struct programs *all = &m->residency.programs;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (!all->list[i]->has_ended && all->list[i]->grid == emu_grid_id(g)) return all->list[i];
+    return NULL;
+}
+
+struct sm_program *program_for(struct sm *m, const struct emu_grid *g)
+{
+    struct programs *all = &m->residency.programs;
+    struct sm_program *p = program_find(m, g);
+    if (p) return p;
+    drop_ended(m);
+    all->list = mem_realloc(all->list, (all->count + 1) * sizeof *all->list);
+    return all->list[all->count++] = program_new(m, g);
+}
+
+void program_cta(struct sm_program *p, bool is_start)
+{
+    if (is_start) {
+        p->ctas++;
+        return;
+    }
+    assert(p->ctas);
+    p->ctas--;
+    p->own.sm.ctas++;
+}
+
+const struct pc_load_stats *sm_pc_load(const struct sm *m, const struct emu_grid *g, uint32_t pc)
+{
+    const struct sm_program *p = program_find(m, g);
+    return p ? &p->loads[pc].stats : NULL;
+}
+
+const struct sm_own *sm_own(struct sm *m, const struct emu_grid *g)
+{
+    const struct sm_program *p = program_find(m, g);
+    lsu_count(m);
+    return p ? &p->own : NULL;
+}
+
+void sm_grid_end(struct sm *m, uint64_t grid_id)
+{
+    const struct programs *all = &m->residency.programs;
+    for (uint32_t i = 0; i < all->count; i++) all->list[i]->has_ended |= all->list[i]->grid == grid_id;
+}

@@ -1,0 +1,42 @@
+/* program.h: a kernel as an SM runs it: decoded once, with the statistics of its loads and of its grid. See program.c. */
+#ifndef HEDDLE_SM_PROGRAM_H
+#define HEDDLE_SM_PROGRAM_H
+
+#include "core/sm/load_stats.h"
+#include "core/sm/sm.h"
+#include "core/sm/uop.h"
+
+struct sm_program {
+    /* emu_grid_id: a grid may lie where an older one was */
+    uint64_t grid;
+    const struct isa_kernel *kernel;
+    /* [inst_count] */
+    struct uop *uops;
+    struct sm_load *loads;
+    /* address of its first instruction */
+    uint64_t code;
+    /* the kernel's, which may be gone when the program is freed */
+    uint32_t inst_count;
+    /* resident CTAs */
+    uint32_t ctas;
+    /* kept for its statistics alone */
+    bool has_ended;
+    /* of its requests */
+    uint16_t owner;
+    struct sm_own own;
+};
+
+struct programs {
+    struct sm_program **list;
+    uint32_t count;
+};
+
+/* The program of a grid, made at its first CTA. */
+struct sm_program *program_for(struct sm *m, const struct emu_grid *g);
+/* A CTA of it starts; has ended. */
+void program_cta(struct sm_program *p, bool is_start);
+/* The kernels that have no CTA here have ended. */
+void programs_end(struct sm *m);
+void programs_free(struct sm *m);
+
+#endif

@@ -1,0 +1,31 @@
+/* readonly.h: the small caches of the SM (instructions, constants, textures) and their misses. See readonly.c. */
+#ifndef HEDDLE_SM_READONLY_H
+#define HEDDLE_SM_READONLY_H
+
+#include "core/rocache.h"
+#include "core/sm/lsu.h"
+
+struct readonly_hot {
+    /* misses that are still to be sent */
+    uint32_t unsent;
+};
+struct readonly {
+    struct rocache cache[RO_COUNT];
+};
+
+struct sm;
+struct sm_params;
+void readonly_init(struct sm *m, const struct sm_params *p);
+void readonly_free(struct sm *m);
+bool readonly_idle(const struct sm *m);
+/* Forgets all lines of the caches that wait for nothing. */
+void readonly_flush(struct sm *m);
+/* Asks a cache for an address. MISS: readonly_reply tells the waiter, a context (instructions) or a pending load. */
+enum rocache_answer readonly_ask(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
+                                 uint32_t context, uint32_t pc);
+/* Sends misses on their way, one of each cache a cycle. */
+void readonly_send(struct sm *m);
+/* The line of a miss has come. */
+void readonly_reply(struct sm *m, uint32_t req);
+
+#endif

@@ -1,0 +1,350 @@
+/* residency.c: which CTAs are on the SM: what one needs (threads, warps, a CTA slot, registers and shared memory by allocation unit: the
+ * rules of the CUDA Occupancy Calculator, core/occupancy.h), its start, its end. Where shared memory and L1 are one array, CTAs that
+ * want different splits of it are not resident together. A CTA gives everything back when its last warp has left, that is, has
+ * executed its last instruction and has nothing under way. */
+#include "core/sm/sm_impl.h"
+
+#include "base/home.h"
+#include "core/occupancy.h"
+
+/* ---- life ---- */
+
+bool residency_check(const struct machine *machine, struct diag_list *diags)
+{
+    const uint32_t most = SM_BANK_SLOTS * machine->sm.schedulers;
+    if (machine->sm_warps <= SM_BANK_SLOTS || machine->sm_warps <= most) return true;
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "use more schedulers (sm.schedulers) or fewer warps",
+             "sm.warps is %u: a scheduler holds at most %u warps, and there are %u schedulers",
+             machine->sm_warps, (uint32_t)SM_BANK_SLOTS, machine->sm.schedulers);
+    return false;
+}
+
+void residency_init(struct sm *m)
+{
+    struct residency *r = &m->residency;
+    const struct machine *machine = m->setup.machine;
+    assert(machine->sm_warps <= SM_SLOTS_MAX); /* residency_check */
+    r->slot_count = machine->sm_warps;
+    r->bank_count = r->slot_count > SM_BANK_SLOTS ? machine->sm.schedulers : 1;
+    r->context_count = r->slot_count;
+    r->cta_slots = machine->sm_ctas;
+    r->contexts = mem_zalloc_home(r->context_count * sizeof *r->contexts);
+    r->ctas = mem_zalloc_home(r->cta_slots * sizeof *r->ctas);
+    r->finished = mem_zalloc_home((r->cta_slots + 63) / 64 * sizeof *r->finished);
+    registers_init(&r->file, machine->sm_registers);
+    for (uint32_t i = 0; i < r->cta_slots; i++)
+        r->ctas[i].rows = mem_zalloc(r->file.words * sizeof *r->ctas[i].rows);
+    bool readable = split_read(m->p, &r->sizes);
+    assert(readable); /* split_check */
+    (void)readable;
+    r->shared_size = r->sizes.count ? 0 : machine->sm_shared_bytes; /* 0: until a kernel comes */
+    r->l1_size = l1_capacity(m->l1);
+}
+
+void residency_free(struct sm *m)
+{
+    struct residency *r = &m->residency;
+    programs_free(m);
+    for (uint32_t i = 0; i < r->cta_slots; i++) free(r->ctas[i].rows);
+    registers_free(&r->file);
+    mem_free_home(r->contexts);
+    mem_free_home(r->ctas);
+    mem_free_home(r->finished);
+}
+
+/* ---- what a CTA needs ---- */
+
+struct needs {
+    uint32_t warps, registers;
+    /* registers of the file that warps like these can use */
+    uint64_t register_limit;
+    uint64_t shared;
+    /* shared memory that the SM must have for it */
+    uint64_t shared_size;
+};
+
+static struct needs needs_of(const struct sm *m, const struct emu_grid *g)
+{
+    const struct machine *machine = m->setup.machine;
+    const struct emu_launch *l = emu_grid_launch(g);
+    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+    uint64_t per_warp =
+        round_up_u64((uint64_t)MAX(l->kernel->reg_count, 1u) * ISA_LANES, machine->sm_register_unit);
+    struct needs n = {.warps = (threads + ISA_LANES - 1) / ISA_LANES};
+    n.registers = (uint32_t)(per_warp * n.warps);
+    n.register_limit = occupancy_warps_by_registers(machine, l->kernel) * per_warp;
+    n.shared = occupancy_shared(machine, emu_grid_shared_bytes(g));
+    const struct split_launch s = split_of_grid(g);
+    n.shared_size = split_shared_bytes(machine, &m->residency.sizes, &s);
+    return n;
+}
+
+static uint32_t slots_in_use(const struct residency *r)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->bank_count; i++) count += (uint32_t)__builtin_popcountll(r->slots_taken[i]);
+    return count;
+}
+
+bool sm_fits(const struct sm *m, const struct emu_grid *g)
+{
+    const struct residency *r = &m->residency;
+    const struct needs n = needs_of(m, g);
+    if (r->cta_count && n.shared_size != r->shared_size) return false;
+    return r->cta_count < r->cta_slots && slots_in_use(r) + n.warps <= r->slot_count &&
+           r->thread_count + n.warps * ISA_LANES <= m->setup.machine->sm_threads &&
+           r->registers + n.registers <= n.register_limit && r->shared + n.shared <= n.shared_size;
+}
+
+/* ---- contexts and slots ---- */
+
+static struct context *context_take(struct sm *m)
+{
+    struct residency *r = &m->residency;
+    uint32_t word = 0;
+    while (!~r->contexts_taken[word]) word++;
+    const uint32_t id = word * 64 + (uint32_t)__builtin_ctzll(~r->contexts_taken[word]);
+    assert(id < r->context_count);
+    r->contexts_taken[word] |= 1ull << id % 64;
+    return &r->contexts[m->setup.contexts_from_top ? r->context_count - 1 - id : id];
+}
+
+static void context_give(struct sm *m, const struct context *x)
+{
+    struct residency *r = &m->residency;
+    uint32_t id = context_id(r, x);
+    if (m->setup.contexts_from_top) id = r->context_count - 1 - id;
+    r->contexts_taken[id / 64] &= ~(1ull << id % 64);
+}
+
+/* The lowest free slot, where banks take turns: warps spread over the schedulers. */
+static uint32_t slot_take(struct residency *r)
+{
+    uint32_t bank = 0;
+    for (uint32_t i = 1; i < r->bank_count; i++)
+        if (__builtin_ctzll(~r->slots_taken[i]) < __builtin_ctzll(~r->slots_taken[bank])) bank = i;
+    const uint32_t slot = bank * SM_BANK_SLOTS + (uint32_t)__builtin_ctzll(~r->slots_taken[bank]);
+    r->slots_taken[bank] |= slot_bit(slot);
+    return slot;
+}
+
+/* ---- start ---- */
+
+static void start_warp(struct sm *m, uint32_t cta, uint32_t index)
+{
+    struct residency *r = &m->residency;
+    struct sm_cta *c = &r->ctas[cta];
+    struct context *x = context_take(m);
+    const uint32_t slot = slot_take(r);
+    *x = (struct context){.emu = emu_cta_warp(c->emu, index),
+                          .program = c->program,
+                          .slot = (uint16_t)slot,
+                          .cta = (uint16_t)cta,
+                          .index = index,
+                          .number = c->linear * c->warps + index,
+                          .launch = r->next_launch++,
+                          .issue_cycle = m->sleep.cycle};
+    r->at[slot] = x;
+    r->age[slot] = x->launch;
+    r->cta_of[slot] = cta;
+    r->warp_count++;
+    c->slots[slot_bank(slot)] |= slot_bit(slot);
+    warps_start(m, x);
+}
+
+static void begin_kernel(struct sm *m)
+{
+    if (m->residency.in_kernel) return;
+    m->residency.in_kernel = true;
+    sm_mech_begin_kernel(m);
+}
+
+/* The first CTA of a kernel that wants another split of the array finds the SM empty (sm_fits). The L1 is emptied, whether it grows or
+ * shrinks: where its lines lie changes. */
+static void set_split(struct sm *m, uint64_t shared_size)
+{
+    struct residency *r = &m->residency;
+    if (shared_size == r->shared_size) return;
+    r->shared_size = shared_size;
+    l1_flush(m->l1, m->sleep.now);
+    r->l1_size = l1_resize(m->l1, m->sleep.now, split_l1_bytes(m->setup.machine, &r->sizes, shared_size));
+}
+
+static uint32_t place_cta(struct sm *m, struct emu_grid *g, uint64_t linear, struct cta *emu,
+                          const struct needs *n)
+{
+    struct residency *r = &m->residency;
+    uint32_t cta = 0;
+    while (r->ctas[cta].emu) cta++;
+    struct sm_cta *c = &r->ctas[cta];
+    *c = (struct sm_cta){.emu = emu,
+                         .grid = g,
+                         .program = program_for(m, g),
+                         .linear = linear,
+                         .warps = n->warps,
+                         .left = n->warps,
+                         .registers = n->registers,
+                         .threads = n->warps * ISA_LANES,
+                         .shared = n->shared,
+                         .rows = c->rows};
+    program_cta(c->program, true);
+    r->cta_count++;
+    r->thread_count += c->threads;
+    r->registers += n->registers;
+    r->shared += n->shared;
+    registers_own(&r->file, n->registers / ISA_LANES, c->rows, sm_mech_rows_lost, m);
+    return cta;
+}
+
+bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
+{
+    assert(sm_fits(m, g));
+    sm_tick(m, now); /* this cycle passed without the CTA, whoever runs first in it */
+    struct cta *emu = emu_cta_open(g, linear, m->setup.index);
+    if (!emu) {
+        residency_fault(m);
+        return false;
+    }
+    account_occupancy(m, m->sleep.cycle + 1);
+    sleep_disturb(m);
+    begin_kernel(m);
+    const struct needs n = needs_of(m, g);
+    set_split(m, n.shared_size);
+    const uint32_t cta = place_cta(m, g, linear, emu, &n);
+    for (uint32_t i = 0; i < n.warps; i++) start_warp(m, cta, i);
+    wake_at(m->sleep.wake, clock_after(&m->clock, now, 1));
+    return true;
+}
+
+/* ---- end ---- */
+
+/* For whoever runs the SM: a CTA has ended, or a warp has faulted. */
+static void tell_runner(struct sm *m)
+{
+    if (m->setup.news) *m->setup.news = 1;
+}
+
+void residency_fault(struct sm *m)
+{
+    m->state.faulted = true;
+    tell_runner(m);
+}
+
+void residency_warp_left(struct sm *m, struct context *x)
+{
+    struct residency *r = &m->residency;
+    struct sm_cta *c = &r->ctas[x->cta];
+    account_occupancy(m, m->sleep.cycle);
+    r->warp_count--;
+    m->stats.warps++;
+    grid_stats(x)->warps++;
+    if (--c->left) return;
+    r->finished[x->cta / 64] |= 1ull << x->cta % 64;
+    m->state.has_finished = true;
+    tell_runner(m);
+}
+
+static void free_slots(struct sm *m, const struct sm_cta *c)
+{
+    struct residency *r = &m->residency;
+    for (uint32_t i = 0; i < r->bank_count; i++) {
+        r->slots_taken[i] &= ~c->slots[i];
+        FOR_BITS(k, c->slots[i])
+        {
+            struct context **at = &r->at[i * SM_BANK_SLOTS + k];
+            context_give(m, *at);
+            *at = NULL;
+        }
+    }
+}
+
+static void end_cta(struct sm *m, uint32_t cta)
+{
+    struct residency *r = &m->residency;
+    const struct sm_cta c = r->ctas[cta];
+    r->ctas[cta].emu = NULL;
+    free_slots(m, &c);
+    account_occupancy(m, m->sleep.cycle + 1);
+    r->cta_count--;
+    r->thread_count -= c.threads;
+    r->registers -= c.registers;
+    r->shared -= c.shared;
+    registers_disown(&r->file, c.rows);
+    m->stats.ctas++;
+    program_cta(c.program, false);
+    if (m->setup.on_cta_done) m->setup.on_cta_done(m->setup.ctx, m->setup.index, c.emu, c.grid);
+    emu_cta_close(c.emu);
+}
+
+void sm_end_ctas(struct sm *m)
+{
+    struct residency *r = &m->residency;
+    if (!m->state.has_finished) return;
+    m->state.has_finished = false;
+    for (uint32_t i = 0; i * 64 < r->cta_slots; i++) {
+        while (r->finished[i]) {
+            uint32_t cta = i * 64 + (uint32_t)__builtin_ctzll(r->finished[i]);
+            r->finished[i] &= r->finished[i] - 1;
+            end_cta(m, cta);
+        }
+    }
+}
+
+void residency_kernel_end(struct sm *m)
+{
+    programs_end(m);
+    if (m->residency.in_kernel) mech_on_kernel(m->mech, false);
+    m->residency.in_kernel = false;
+}
+
+void sm_abandon(struct sm *m)
+{
+    struct residency *r = &m->residency;
+    for (uint32_t i = 0; i < r->cta_slots; i++) {
+        if (r->ctas[i].emu) emu_cta_close(r->ctas[i].emu);
+        r->ctas[i].emu = NULL;
+    }
+}
+
+/* ---- what others ask for ---- */
+
+/* What the CTAs that are here hold together. */
+struct holdings {
+    uint64_t registers, shared, threads, ctas, rows;
+    uint64_t slots[SM_BANKS_MAX];
+};
+
+static struct holdings holdings_of(const struct residency *r)
+{
+    struct holdings h = {0};
+    for (uint32_t i = 0; i < r->cta_slots; i++) {
+        const struct sm_cta *c = &r->ctas[i];
+        if (!c->emu) continue;
+        h.registers += c->registers;
+        h.rows += c->registers / ISA_LANES;
+        h.shared += c->shared;
+        h.threads += c->threads;
+        for (uint32_t b = 0; b < r->bank_count; b++) h.slots[b] |= c->slots[b];
+        h.ctas++;
+    }
+    return h;
+}
+
+const char *sm_leaks(const struct sm *m, const struct emu_grid *g)
+{
+    const struct residency *r = &m->residency;
+    const struct holdings h = holdings_of(r);
+    for (uint32_t i = 0; i < r->cta_slots; i++)
+        if (r->ctas[i].emu && r->ctas[i].grid == g) return "a CTA of the kernel is left";
+    if (h.registers != r->registers) return "registers leaked";
+    if (h.rows != registers_owned(&r->file)) return "rows of the register file leaked";
+    if (h.shared != r->shared) return "shared memory leaked";
+    if (memcmp(h.slots, r->slots_taken, sizeof h.slots) || h.threads != r->thread_count)
+        return "warp slots leaked";
+    return h.ctas == r->cta_count ? NULL : "CTA slots leaked";
+}
+
+bool sm_faulted(const struct sm *m) { return m->state.faulted; }
+uint32_t sm_ctas(const struct sm *m) { return m->residency.cta_count; }
+uint64_t sm_registers_used(const struct sm *m) { return m->residency.registers; }
+bool sm_sleeps(const struct sm *m) { return warps_awake_at(m) != UINT64_MAX; }

@@ -1,0 +1,76 @@
+/* residency.h: which CTAs are on the SM, and the contexts, slots, registers and shared memory that they hold. See residency.c. */
+#ifndef HEDDLE_SM_RESIDENCY_H
+#define HEDDLE_SM_RESIDENCY_H
+
+#include "core/sm/context.h"
+#include "core/sm/program.h"
+#include "core/sm/registers.h"
+#include "core/sm/split.h"
+
+struct sm_cta {
+    /* NULL: free */
+    struct cta *emu;
+    struct emu_grid *grid;
+    struct sm_program *program;
+    /* slots of its warps, by bank */
+    uint64_t slots[SM_BANKS_MAX];
+    /* number in the grid */
+    uint64_t linear;
+    /* warps; those of them that have not left */
+    uint32_t warps, left;
+    uint32_t registers, threads;
+    uint64_t shared;
+    /* rows of the register file, a bit set */
+    uint64_t *rows;
+};
+
+struct residency_hot {
+    bool faulted;
+    /* CTAs have ended: see finished */
+    bool has_finished;
+};
+struct residency {
+    struct sm_cta *ctas;
+    /* [context_count] */
+    struct context *contexts;
+    /* the context in each slot; NULL: the slot is free */
+    struct context *at[SM_SLOTS_MAX];
+    /* launch number and CTA slot of the warp in each slot, for schedulers */
+    uint64_t age[SM_SLOTS_MAX];
+    uint32_t cta_of[SM_SLOTS_MAX];
+    /* slots in use, by bank; contexts in use */
+    uint64_t slots_taken[SM_BANKS_MAX], contexts_taken[SM_CONTEXTS_MAX / 64];
+    uint32_t slot_count, bank_count, cta_slots, context_count;
+    uint32_t cta_count, warp_count, thread_count;
+    /* registers and shared memory in use */
+    uint64_t registers, shared;
+    struct register_file file;
+    struct split_sizes sizes;
+    /* bytes that shared memory and the L1 have now */
+    uint64_t shared_size, l1_size;
+    uint64_t next_launch;
+    /* mask of CTA slots whose warps have all left in this cycle */
+    uint64_t *finished;
+    /* between the first CTA and sm_kernel_end */
+    bool in_kernel;
+    struct programs programs;
+};
+
+void residency_init(struct sm *m);
+void residency_free(struct sm *m);
+/* All warps of a CTA have left; one warp of it has. */
+void residency_warp_left(struct sm *m, struct context *x);
+/* A warp or a CTA has met a fault. */
+void residency_fault(struct sm *m);
+/* No kernel is on the SM any more. */
+void residency_kernel_end(struct sm *m);
+static inline struct context *context_at(const struct residency *r, uint32_t context)
+{
+    return &r->contexts[context];
+}
+static inline uint32_t context_id(const struct residency *r, const struct context *x)
+{
+    return (uint32_t)(x - r->contexts);
+}
+
+#endif

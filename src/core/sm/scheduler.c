@@ -1,0 +1,196 @@
+/* scheduler.c: each scheduler asks the policy for one of its warps that can issue, and issues from it.
+ *
+ * A warp can issue when it is resident, its instruction buffer begins with its next instruction, it has not ended, waits neither at a
+ * barrier nor for a result, does not sleep, its next instruction finds room in its unit, and all votes of mechanisms allow it. An
+ * instruction is executed by the emulator when it issues; the rest of its way is time (execute.c, lsu.c). */
+#include "core/sm/sm_impl.h"
+
+void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
+{
+    struct sched *s = &m->scheduler;
+    m->sched.count = (uint8_t)p->schedulers;
+    s->issue_width = (uint8_t)p->issue_width;
+    s->turns_by_cycle = p->turns_by_cycle;
+    s->timer = UINT64_MAX;
+    for (uint32_t i = 0; i < p->schedulers; i++) {
+        s->last[i] = MECH_NO_WARP;
+        s->cause[i] = SLOT_IDLE;
+        s->bank[i] = banks > 1 ? (uint8_t)i : 0;
+        for (uint32_t k = banks > 1 ? 0 : i; k<SM_BANK_SLOTS; k += banks> 1 ? 1 : p->schedulers)
+            s->slots[i] |= 1ull << k;
+    }
+}
+
+/* ---- votes and alarms ---- */
+
+void sched_set_alarm(struct sm *m) { m->alarm = MIN(warps_awake_at(m), m->scheduler.timer); }
+
+void sched_hear_votes(struct sm *m)
+{
+    m->scheduler.timer = m->mech->next_timer;
+    for (uint32_t i = 0; i < m->residency.bank_count; i++)
+        m->banks[i].votes = (struct vote_masks){
+            .issue = m->mech->issue_mask, .memory = m->mech->memory_mask, .load = UINT64_MAX};
+    sched_set_alarm(m);
+}
+
+/* ---- readiness ---- */
+
+uint64_t sched_room(const struct sm *m, const struct bank *b)
+{
+    uint64_t room = 0;
+    if (m->exec.has_collector) { /* classes that lack it are few */
+        uint32_t full = m->collector.classes & ~m->collector.room;
+        if (!lsu_has_room(&m->lsu)) full |= 1u << CLASS_MEM;
+        for (; full; full &= full - 1) room |= b->next.cls[__builtin_ctz(full)];
+        return ~room;
+    }
+    for (int c = 0; c < CLASS_COUNT; c++)
+        if (b->next.cls[c] && execute_has_room(m, (enum sm_class)c)) room |= b->next.cls[c];
+    return room;
+}
+
+static uint64_t could_issue(const struct bank *b)
+{
+    return b->warp.resident & b->fetch.buffered & ~b->warp.done & ~b->warp.held & ~b->warp.asleep &
+           ~b->board.hazard & b->votes.issue & (b->votes.memory | ~b->next.memory) &
+           (b->votes.load | ~b->next.load);
+}
+
+bool sched_may_see(const struct sm *m)
+{
+    for (uint32_t i = 0; i < m->residency.bank_count; i++) {
+        const struct bank *b = &m->banks[i];
+        if (b->next.sees & b->warp.resident & b->fetch.buffered &
+            ~(b->warp.done | b->warp.held | b->warp.asleep | b->board.hazard) & sched_room(m, b))
+            return true;
+    }
+    return false;
+}
+
+/* ---- one instruction ---- */
+
+static void count_issue_in(struct sm_stats *s, const struct uop *u, const struct emu_access *e)
+{
+    s->warp_insts++;
+    s->thread_insts += e->mask == UINT32_MAX ? ISA_LANES : (uint64_t)__builtin_popcount(e->mask);
+    s->insts_by_unit[u->unit]++;
+    s->barriers += (u->flags & UOP_BARRIER) != 0;
+    s->branches += (u->flags & UOP_BRANCH) != 0;
+}
+
+static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
+{
+    const struct uop *u = x->next;
+    struct emu_access e;
+    if (!emu_warp_step(x->emu, true, &e)) {
+        residency_fault(m);
+        return;
+    }
+    x->issue_cycle = m->sleep.cycle;
+    x->issue_count++;
+    fetch_consume(m, x);
+    count_issue_in(&m->stats, u, &e);
+    count_issue_in(grid_stats(x), u, &e);
+    const uint32_t access = u->cls == CLASS_MEM ? lsu_build(m, x, u, &e) : SM_NONE;
+    execute_start(m, x, u, access);
+    if (u->flags & UOP_FENCE) board_fence(m, x);
+    if (u->flags & UOP_COMMIT) board_commit(x);
+    if (u->flags & UOP_SLEEP) warps_sleep(m, x, e.sleep_ns);
+    if (UNLIKELY(m->mech->has_issue)) sm_mech_issue(m, x, scheduler, u, &e, access);
+    warps_next(m, x);
+    struct bank *b = bank_at(m, x->slot);
+    if (b->warp.held & slot_bit(x->slot)) sm_mech_barrier(m, slot_bank(x->slot), slot_bit(x->slot), true);
+    if (u->flags & UOP_SYNCS) warps_recheck(m, x->cta);
+    sleep_changed(&m->sleep);
+}
+
+static int pick(struct sm *m, uint32_t scheduler, const struct bank *b, uint64_t ready)
+{
+    const struct sched *s = &m->scheduler;
+    const uint64_t mine = s->slots[scheduler];
+    const uint32_t first = s->bank[scheduler] * SM_BANK_SLOTS;
+    struct mech_sched_view v = {.ready = ready,
+                                .resident = b->warp.resident & ~b->warp.done & mine,
+                                .memory_next = b->next.memory & mine,
+                                .load_next = b->next.load & mine,
+                                .age = m->residency.age + first,
+                                .cta = m->residency.cta_of + first,
+                                .last = s->last[scheduler],
+                                .bank = s->bank[scheduler],
+                                .scheduler = scheduler,
+                                .scheduler_count = m->sched.count,
+                                .cycle = m->sleep.cycle,
+                                .memory_wait = b->board.hazard_mem & mine,
+                                .barrier_wait = (b->warp.held | b->warp.asleep) & mine};
+    return mech_pick(m->mech, &v);
+}
+
+static void issue_from(struct sm *m, uint32_t scheduler, const struct bank *b, uint32_t w)
+{
+    struct context *x = m->residency.at[m->scheduler.bank[scheduler] * SM_BANK_SLOTS + w];
+    m->scheduler.last[scheduler] = (int)w;
+    bool alone = x->next->flags & UOP_ALONE;
+    issue_one(m, x, scheduler);
+    for (uint32_t n = 1; n < m->scheduler.issue_width && !alone && !m->state.faulted; n++) {
+        if (m->sleep.votes_changed) sched_hear_votes(m);
+        if (!(could_issue(b) & sched_room(m, b) & 1ull << w)) break;
+        alone = x->next->flags & UOP_ALONE;
+        issue_one(m, x, scheduler);
+        m->stats.extra_issues++;
+    }
+}
+
+/* ---- the stage ---- */
+
+/* What warps of a bank can do, the same for all of its schedulers until one issues. */
+struct chances {
+    const struct bank *bank;
+    /* warps that lack nothing but room in a unit; that have it */
+    uint64_t free, ready;
+};
+
+static struct chances chances_of(const struct sm *m, const struct bank *b)
+{
+    const uint64_t all = could_issue(b);
+    return (struct chances){b, all, all ? all & sched_room(m, b) : 0};
+}
+
+/* Where a latch has room for one alone, the scheduler that took it is the last in the cycles to come. (Turns by the number of the cycle
+ * are not fair: replies come at edges of the crossbar's clock, so that room is made in cycles of the same parity.) */
+static void ask_schedulers(struct sm *m)
+{
+    struct sched *s = &m->scheduler;
+    const uint32_t count = m->sched.count;
+    uint32_t i = s->turns_by_cycle ? (uint32_t)(m->sleep.cycle % count) : s->turn;
+    struct chances c = {0};
+    m->sched.awaits_unit = false;
+    for (uint32_t n = 0; n < count; n++, i = i + 1 == count ? 0 : i + 1) {
+        const struct bank *b = &m->banks[s->bank[i]];
+        if (c.bank != b) c = chances_of(m, b);
+        const uint64_t free = c.free & s->slots[i], ready = c.ready & s->slots[i];
+        const int w = ready && !m->state.faulted ? pick(m, i, b, ready) : MECH_NO_WARP;
+        if (w == MECH_NO_WARP) {
+            s->cause[i] = (uint8_t)account_cause(m, i, free, ready);
+            m->sched.awaits_unit |= s->cause[i] == SLOT_STR_ALU;
+            sleep_changed_if(&m->sleep, ready != 0); /* the policy left the slot empty: ask again */
+            continue;
+        }
+        assert(ready >> w & 1);
+        s->cause[i] = SLOT_ISSUED;
+        const enum sm_class cls =
+            (enum sm_class)m->residency.at[s->bank[i] * SM_BANK_SLOTS + (uint32_t)w]->next->cls;
+        issue_from(m, i, b, (uint32_t)w);
+        if (!execute_has_room(m, cls)) s->turn = i + 1 == count ? 0 : i + 1;
+        if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
+        c.bank = NULL;
+    }
+}
+
+void sched_issue(struct sm *m)
+{
+    if (!sleep_take_look(m)) return;
+    account_slots(m, m->sleep.cycle);
+    fetch_correct(m);
+    ask_schedulers(m);
+}

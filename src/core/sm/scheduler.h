@@ -1,0 +1,44 @@
+/* scheduler.h: the schedulers: which warp issues. See scheduler.c. */
+#ifndef HEDDLE_SM_SCHEDULER_H
+#define HEDDLE_SM_SCHEDULER_H
+
+#include "core/sm/context.h"
+
+struct sched_hot {
+    /* a scheduler found no free arithmetic unit */
+    bool awaits_unit;
+    uint8_t count;
+};
+struct sched {
+    /* by scheduler: its warps in the bank; the bank */
+    uint64_t slots[SM_SCHEDULERS_MAX];
+    uint8_t bank[SM_SCHEDULERS_MAX];
+    /* bits of the warps that issued last */
+    int last[SM_SCHEDULERS_MAX];
+    /* enum issue_slot of the newest cycle */
+    uint8_t cause[SM_SCHEDULERS_MAX];
+    /* the scheduler that is the first to issue */
+    uint32_t turn;
+    uint8_t issue_width;
+    bool turns_by_cycle;
+    /* cycle of the next timer of a mechanism; of the first of it and of the warps that sleep */
+    uint64_t timer;
+    /* numbers of memory instructions, for mechanisms */
+    uint64_t issue_id;
+};
+
+struct sm;
+struct sm_params;
+void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks);
+/* The stage of a cycle. */
+void sched_issue(struct sm *m);
+/* Warps of a bank whose next instruction finds room in its unit. */
+uint64_t sched_room(const struct sm *m, const struct bank *b);
+/* Would a scheduler look at a warp whose next instruction has UOP_SEES? Votes may change in the middle of a cycle: they do not count. */
+bool sched_may_see(const struct sm *m);
+/* The votes of the mechanisms, or their next timer, have changed. */
+void sched_hear_votes(struct sm *m);
+/* Sets the alarm: who sleeps, or the next timer, has changed. */
+void sched_set_alarm(struct sm *m);
+
+#endif

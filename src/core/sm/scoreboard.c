@@ -1,0 +1,129 @@
+/* scoreboard.c: the scoreboard holds a bit for each register and predicate that an issued instruction is still to write; an instruction
+ * that reads or writes one of them waits (Fermi's scheme, as GPGPU-Sim has it). A fence is not over before all memory operations of
+ * its warp are acknowledged, and a warp that has ended does not leave before. */
+#include "core/sm/sm_impl.h"
+
+/* ---- what is under way ---- */
+
+void board_reserve(struct context *x, const struct uop *u)
+{
+    const bool is_memory = u->cls == CLASS_MEM;
+    for (uint32_t i = 0; i < u->words; i++) {
+        x->board_pending[i].any |= u->def[i];
+        if (is_memory) x->board_pending[i].memory |= u->def[i];
+    }
+    x->board_preds |= u->def_preds;
+}
+
+void board_flight(struct context *x) { x->board_flights++; }
+
+uint8_t board_memory(struct context *x, const struct uop *u)
+{
+    const uint8_t group = (uint8_t)(x->board_group % ASYNC_GROUPS);
+    x->board_memory++;
+    if (u->flags & UOP_ASYNC) x->board_groups[group]++;
+    return group;
+}
+
+void board_flight_done(struct context *x)
+{
+    assert(x->board_flights);
+    x->board_flights--;
+}
+
+void board_memory_done(struct context *x, const struct uop *u, uint8_t group)
+{
+    assert(x->board_memory);
+    x->board_memory--;
+    if (u->flags & UOP_ASYNC) x->board_groups[group]--;
+}
+
+void board_commit(struct context *x) { x->board_group++; }
+
+/* Are copies under way of a group that must be complete, with `allowed` groups left out; below 0: of any. */
+static bool copies_pending(const struct context *x, int32_t allowed)
+{
+    uint32_t newest = allowed < 0 ? x->board_group : x->board_group - 1 - (uint32_t)allowed;
+    if (allowed >= 0 && x->board_group < 1 + (uint32_t)allowed) return false;
+    for (uint32_t i = 0; i < ASYNC_GROUPS && i <= newest; i++)
+        if (x->board_groups[(newest - i) % ASYNC_GROUPS]) return true;
+    return false;
+}
+
+bool board_writes(const struct sm *m, const struct context *x)
+{
+    return x->board_memory || l1_writes_pending(m->l1, context_id(&m->residency, x));
+}
+
+/* ---- what waits for it ---- */
+
+static void set(uint64_t *mask, uint64_t bit, bool value) { *mask = value ? *mask | bit : *mask & ~bit; }
+
+void board_refresh(struct sm *m, struct context *x)
+{
+    if (x->slot == SM_NO_SLOT) return;
+    struct board_masks *b = &bank_at(m, x->slot)->board;
+    const uint64_t bit = slot_bit(x->slot);
+    if (b->fenced & bit && !board_writes(m, x)) b->fenced &= ~bit;
+    const struct uop *u = x->next;
+    if (!u) {
+        b->hazard &= ~bit;
+        b->hazard_mem &= ~bit;
+        return;
+    }
+    uint64_t any = x->board_preds & u->hazard_preds, mem = 0;
+    for (uint32_t i = 0; i < u->words; i++) {
+        any |= x->board_pending[i].any & u->hazard[i];
+        mem |= x->board_pending[i].memory & u->hazard[i];
+    }
+    if (b->fenced & bit || (u->flags & UOP_WAIT && copies_pending(x, u->groups))) any = mem = 1;
+    set(&b->hazard, bit, any);
+    set(&b->hazard_mem, bit, mem);
+}
+
+void board_release(struct sm *m, struct context *x, const struct uop *u)
+{
+    for (uint32_t i = 0; i < u->words; i++) {
+        x->board_pending[i].any &= ~u->def[i];
+        x->board_pending[i].memory &= ~u->def[i];
+    }
+    x->board_preds &= (uint8_t)~u->def_preds;
+    if (x->slot == SM_NO_SLOT) return;
+    struct bank *b = bank_at(m, x->slot);
+    if ((b->board.hazard | b->board.fenced) & slot_bit(x->slot)) { /* what was no hazard has not become one */
+        const uint64_t hazard = b->board.hazard, hazard_mem = b->board.hazard_mem;
+        board_refresh(m, x);
+        sleep_changed_if(&m->sleep, b->board.hazard != hazard || b->board.hazard_mem != hazard_mem);
+    }
+    if (b->warp.done & slot_bit(x->slot)) {
+        sleep_changed(&m->sleep);
+        warps_leave(m, x);
+    }
+}
+
+void board_fence(struct sm *m, struct context *x)
+{
+    bank_at(m, x->slot)->board.fenced |= slot_bit(x->slot);
+    m->board.awaits_writes = true;
+}
+
+void board_await_writes(struct sm *m) { m->board.awaits_writes = true; }
+
+void board_forget(struct sm *m, uint32_t slot) { bank_at(m, slot)->board.fenced &= ~slot_bit(slot); }
+
+void board_acknowledged(struct sm *m)
+{
+    bool awaits = false;
+    for (uint32_t i = 0; i < m->residency.bank_count; i++) {
+        struct bank *b = &m->banks[i];
+        struct context *const *at = &m->residency.at[i * SM_BANK_SLOTS];
+        FOR_BITS(f, b->board.fenced)
+        {
+            board_refresh(m, at[f]);
+            sleep_changed_if(&m->sleep, !(b->board.fenced >> f & 1));
+        }
+        FOR_BITS(d, b->warp.done) warps_leave(m, at[d]);
+        awaits |= (b->board.fenced | b->warp.done) != 0;
+    }
+    m->board.awaits_writes = awaits;
+}

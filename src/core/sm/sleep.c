@@ -1,0 +1,100 @@
+/* sleep.c: when an SM need not tick. See sleep.h.
+ *
+ * (1) A tick in which nothing changed leaves a state that only time (a unit, a result, the L1) can change: until then the SM sleeps,
+ * and the cycles slept have the causes of the newest one (account.c). (2) Where the L1 alone is awake, to send what it has queued or to
+ * answer a part of a load, only its part of the tick is done. (3) Cycles in which the L1 will refuse the head of the load-store unit,
+ * and those in which hits come that end no load, need not come: what happens in them is known before (lsu.c: is_refusal_ahead,
+ * lsu_catch_up). --no-skip ticks every cycle and must give the same result. */
+#include "core/sm/sm_impl.h"
+
+bool sleep_begin(struct sm *m, tick now)
+{
+    struct sleep *s = &m->sleep;
+    if (UNLIKELY(s->now >= now && s->has_ticked)) {
+        sm_cycle_again(m, now);
+        return true;
+    }
+    *s->wake = TICK_NEVER;
+    const bool is_next = now == s->now + m->clock.period;
+    if (!is_next) lsu_catch_up(m, now);
+    s->cycle += is_next ? 1 : clock_cycles(&m->clock, now - s->now);
+    s->now = now;
+    s->has_ticked = true;
+    if (s->changed) {
+        s->must_look = true;
+        s->changed = false;
+    }
+    return false;
+}
+
+bool sleep_take_look(struct sm *m)
+{
+    struct sleep *s = &m->sleep;
+    bool look = s->must_look || s->changed || s->votes_changed;
+    for (uint32_t i = 0; s->has_reply && m->board.awaits_writes && i < m->residency.bank_count; i++)
+        look |= m->banks[i].warp.done != 0; /* warps that have ended wait for acknowledgements */
+    if (UNLIKELY(s->votes_changed)) sched_hear_votes(m);
+    s->changed = s->must_look = s->votes_changed = false;
+    return look || !m->exec.has_collector; /* without collectors a unit's time is enough */
+}
+
+/* Timers wait for warps. */
+static COLD uint64_t alarm_ahead(const struct sm *m)
+{
+    return MIN(m->residency.warp_count ? m->scheduler.timer : UINT64_MAX, warps_awake_at(m));
+}
+
+/* All else in the collectors waits behind these, or for memory. */
+static bool is_unit_awaited(const struct sm *m)
+{
+    return m->sched.awaits_unit || m->collector.leaving & ~(1u << CLASS_MEM);
+}
+
+/* When something other than the L1 moves again, after a cycle in which nothing did. */
+static tick find_next_own(struct sm *m)
+{
+    uint64_t next = m->pipes.next;
+    if (is_unit_awaited(m)) next = MIN(next, pipes_next_free(&m->pipes, m->sleep.cycle));
+    if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
+    if (UNLIKELY(m->alarm < next)) next = MIN(next, alarm_ahead(m));
+    return next == UINT64_MAX ? TICK_NEVER : next * m->clock.period;
+}
+
+void sleep_end(struct sm *m)
+{
+    struct sleep *s = &m->sleep;
+    /* schedulers and fetch have done what they could, and said so */
+    s->is_busy = m->exec.moved || s->changed || lsu_is_busy(m);
+    if (s->is_busy) {
+        wake_at(s->wake, clock_after(&m->clock, s->now, 1)); /* nothing can want an earlier cycle */
+        return;
+    }
+    s->next_own = find_next_own(m);
+    wake_at(s->wake, s->next_own);
+    wake_at(s->wake, lsu_wake(m));
+}
+
+static bool is_l1_alone(struct sm *m)
+{
+    struct sleep *s = &m->sleep;
+    if (s->is_awake | m->prefetches.count) return false;
+    if (s->next_own <= s->now || m->lsu.writeback_head != SM_NONE || (s->has_reply && m->board.awaits_writes))
+        return false;
+    return lsu_is_unchanged(m);
+}
+
+bool sleep_is_l1_alone(struct sm *m)
+{
+    if (!is_l1_alone(m)) return false;
+    wake_at(m->sleep.wake, m->sleep.next_own);
+    wake_at(m->sleep.wake, lsu_wake(m));
+    return true;
+}
+
+void sleep_disturb(struct sm *m)
+{
+    m->sleep.must_look = true;
+    m->sleep.is_busy = true;
+}
+
+uint64_t sleep_cycles_done(const struct sm *m) { return m->sleep.cycle + !(m->sleep.ahead & AHEAD_PAUSED); }

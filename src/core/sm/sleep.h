@@ -1,0 +1,68 @@
+/* sleep.h: when an SM need not tick: what its stages say of a cycle, and the time of the next one.
+ *
+ * A stage that changes something that another stage can see says so (sleep_changed), and one that makes room says so
+ * (sleep_look). A cycle in which nobody said anything, and nothing is under way in the collectors or the load-store unit, leaves a
+ * state that only time or the memory system can change: until then the SM sleeps. sleep.c finds that time; ahead.c lets an SM run on
+ * before the others. No other file of the SM knows of either. */
+#ifndef HEDDLE_SM_SLEEP_H
+#define HEDDLE_SM_SLEEP_H
+
+#include "base/base.h"
+#include "base/tick.h"
+
+enum sm_ahead {
+    AHEAD_RUNS = 1,
+    AHEAD_PAUSED = 2, /* before the schedulers of the newest cycle, whose step is to come */
+    AHEAD_EVENTS = 4  /* it has left something for the end of that step */
+};
+
+struct sleep {
+    /* where the SM says when it next has something to do: beside those of the other SMs, or own_wake */
+    tick *wake;
+    /* time of the newest tick; when something other than the L1 moves, after a tick in which nothing did */
+    tick now, next_own;
+    /* number of the cycle at `now` */
+    uint64_t cycle;
+    union {
+        struct {
+            /* the newest cycle moved something; if not, before next_own only the L1 has something to do */
+            bool is_busy;
+            /* something has changed in this cycle: before issue, so that schedulers look; from issue on, so that the SM stays awake */
+            bool changed;
+            /* the schedulers may find something else than when they looked last */
+            bool must_look;
+            /* set by mech_host: the votes or the next timer have changed */
+            bool votes_changed;
+        };
+        /* one of these */
+        uint32_t is_awake;
+    };
+    bool has_ticked;
+    /* the L1 took the acknowledgement of a store in this cycle, or let a store go */
+    bool has_reply;
+    /* enum sm_ahead, a mask */
+    uint8_t ahead;
+};
+
+static inline void sleep_changed(struct sleep *s) { s->changed = true; }
+static inline void sleep_changed_if(struct sleep *s, bool is) { s->changed |= is; }
+static inline void sleep_look_if(struct sleep *s, bool is) { s->must_look |= is; }
+
+struct sm;
+/* A cycle begins at `now`; true: the SM had it already and only ends it now (ahead.c). */
+bool sleep_begin(struct sm *m, tick now);
+/* True: this cycle is like the last one but for what the L1 sends and for answers that ended no load; no other stage has to be
+ * looked at, and the time of the next tick is set. */
+bool sleep_is_l1_alone(struct sm *m);
+/* True: the schedulers have to look; the reasons are forgotten. */
+bool sleep_take_look(struct sm *m);
+/* The cycle has ended: sets the time of the next tick. */
+void sleep_end(struct sm *m);
+/* True: an SM that runs ahead must wait for the others before its schedulers look. */
+bool sleep_pauses(struct sm *m);
+/* Cycles that are over; one that has not come to the schedulers is not. */
+uint64_t sleep_cycles_done(const struct sm *m);
+/* Something came from outside of the cycle (a CTA, the end of a kernel): the next tick looks at everything. */
+void sleep_disturb(struct sm *m);
+
+#endif

@@ -1,0 +1,133 @@
+/* sm.c: one streaming multiprocessor: its life and its cycle. sm_impl.h lists its parts.
+ *
+ * The machine that the papers take for granted is GPGPU-Sim's shader core. A cycle runs its stages last to first, so that what a
+ * stage hands on is seen by the next one in the following cycle. (1) A second tick in the same cycle does nothing. (2) A CTA that
+ * is started in a cycle takes part from the next one on. */
+#include "core/sm/sm_impl.h"
+
+#include "base/home.h"
+
+/* ---- life ---- */
+
+struct sm *sm_create(const struct sm_setup *s)
+{
+    struct sm *m = mem_zalloc_home(sizeof *m);
+    m->setup = *s;
+    m->p = s->params;
+    m->clock = *s->clock;
+    m->line_bytes = s->l1->line;
+    m->sleep.wake = s->wake ? s->wake : &m->own_wake;
+    *m->sleep.wake = TICK_NEVER;
+    m->l1 = l1_create(s->l1, s->index, &m->clock, s->pool, s->to_xbar, s->from_xbar, m->sleep.wake);
+    residency_init(m);
+    fetch_init(m, m->p);
+    sched_init(m, m->p, m->residency.bank_count);
+    execute_init(m, m->p);
+    lsu_init(m, m->p);
+    prefetch_init(m, m->p);
+    readonly_init(m, m->p);
+    sm_mech_connect(m);
+    sched_hear_votes(m);
+    return m;
+}
+
+void sm_destroy(struct sm *m)
+{
+    if (!m) return;
+    sm_abandon(m);
+    sm_mech_free(m);
+    l1_destroy(m->l1);
+    readonly_free(m);
+    prefetch_free(m);
+    lsu_free(m);
+    execute_free(m);
+    residency_free(m);
+    mem_free_home(m);
+}
+
+/* ---- a cycle ---- */
+
+static COLD void ring_alarm(struct sm *m)
+{
+    warps_awake(m);
+    if (m->scheduler.timer > m->sleep.cycle || !m->residency.warp_count) return;
+    mech_on_timer(m->mech, m->sleep.cycle);
+    sleep_changed(&m->sleep);
+}
+
+void sm_end_cycle(struct sm *m)
+{
+    sched_issue(m);
+    if (m->fetching.count) fetch_decode(m);
+    if (m->fetching.wants) fetch_cycle(m);
+    sleep_end(m);
+}
+
+void sm_cycle(struct sm *m, tick now)
+{
+    if (sleep_begin(m, now)) return;
+    execute_begin(m);
+    m->sleep.has_reply = l1_tick(m->l1, now);
+    lsu_replies(m);
+    if (sleep_is_l1_alone(m)) return;
+    execute_writeback(m);
+    if (m->sleep.has_reply && m->board.awaits_writes) board_acknowledged(m);
+    if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
+    if (UNLIKELY(m->alarm <= m->sleep.cycle)) ring_alarm(m);
+    lsu_cycle(m);
+    if (m->exec.collects || (m->exec.awaits_queue && !lsu_is_full(&m->lsu))) execute_cycle(m);
+    if (UNLIKELY(sleep_pauses(m))) return;
+    sm_end_cycle(m);
+}
+
+void sm_tick(struct sm *m, tick now)
+{
+    sm_cycle(m, now);
+    account_slots(m, sleep_cycles_done(m));
+    sm_end_ctas(m);
+}
+
+/* ---- what others ask for ---- */
+
+tick *sm_wake(struct sm *m) { return m->sleep.wake; }
+
+tick sm_heard(struct sm *m)
+{
+    wake_at(m->sleep.wake, l1_reply_at(m->l1));
+    return *m->sleep.wake;
+}
+
+bool sm_idle(const struct sm *m)
+{
+    return !m->residency.cta_count && lsu_idle(m) && !m->prefetches.count && readonly_idle(m) &&
+           l1_idle(m->l1);
+}
+
+void sm_settle(struct sm *m, tick now)
+{
+    if (now % m->clock.period == 0)
+        sm_tick(m, now); /* so that it does not matter whether the SM has run in this cycle yet, or sleeps */
+    else
+        account_slots(m, now / m->clock.period + 1);
+    l1_settle(m->l1, clock_edge(&m->clock, now));
+}
+
+void sm_kernel_end(struct sm *m, tick now)
+{
+    prefetch_clear(m);
+    sleep_disturb(m);
+    residency_kernel_end(m);
+    if (!m->setup.l1->flush) return;
+    l1_flush(m->l1, now);
+    readonly_flush(m);
+    wake_at(m->sleep.wake, now); /* the flush begins in this cycle, whether the SM was awake or not */
+}
+
+void *sm_stats(struct sm *m)
+{
+    account_occupancy(m, m->sleep.has_ticked ? sleep_cycles_done(m) : 0);
+    lsu_count(m);
+    m->stats.collector_conflict_cycles = m->collector.conflict_cycles;
+    return &m->stats;
+}
+void *sm_l1_stats(struct sm *m) { return l1_stats(m->l1); }

@@ -1,0 +1,112 @@
+/* sm_impl.h: the SM as the sum of its parts. Only the files of this folder include it.
+ *
+ *   fetch.c       instruction cache, instruction buffers          lsu.c        queue of memory instructions, L1
+ *   warp_status.c        the next instruction of a warp, barriers        lsu_build.c  coalescing
+ *   scoreboard.c  registers and memory operations under way       lsu_reply.c  answers, writeback of loads
+ *   scheduler.c   which warp issues                               readonly.c   instruction, constant and texture caches
+ *   execute.c     collectors, units, writeback                    prefetch.c   lines that mechanisms ask for
+ *   residency.c   CTAs, contexts, slots; program.c, registers.c   account.c    where issue slots and residency go
+ *   sleep.c, ahead.c  when the SM need not tick                   mech_ports.c, mech_events.c  mechanisms
+ *
+ * Each part is the only writer of its struct; others read it, or call its functions. What every tick touches of all parts lies in the
+ * first lines of struct sm: between two ticks of an SM the other SMs and the memory system have run, so that the host fetches
+ * every line from its outer cache again. */
+#ifndef HEDDLE_SM_IMPL_H
+#define HEDDLE_SM_IMPL_H
+
+#include "core/machine.h"
+#include "core/sm/account.h"
+#include "core/sm/execute.h"
+#include "core/sm/fetch.h"
+#include "core/sm/lsu.h"
+#include "core/sm/mech.h"
+#include "core/sm/prefetch.h"
+#include "core/sm/readonly.h"
+#include "core/sm/residency.h"
+#include "core/sm/scheduler.h"
+#include "core/sm/scoreboard.h"
+#include "core/sm/sleep.h"
+#include "core/sm/sm.h"
+#include "core/sm/warp_status.h"
+
+/* Memory that programs cannot name lies beyond their range of device addresses, which begins at SM_DEVICE_BASE. */
+#define SM_DEVICE_BASE 0x7e9000000000ull
+#define SM_CODE_BASE   (SM_DEVICE_BASE + (1ull << 38))
+#define SM_LOCAL_BASE  (SM_DEVICE_BASE + (1ull << 39))
+enum {
+    SM_CODE_BITS = 20,  /* bytes of code of a kernel */
+    SM_LOCAL_BITS = 24, /* bytes of local memory of a warp */
+    SM_INST_BYTES = 8
+};
+
+struct sm {
+    /* every tick: does it have to look further than the L1? */
+    _Alignas(HOST_LINE) struct sleep sleep;
+    struct l1 *l1;
+    struct clock_domain clock;
+    struct execute_hot exec;
+    struct fetch_hot fetching;
+    struct board_hot board;
+
+    /* every tick that goes on: do the stages have work? The first word of `pipes`, when a result is due, ends this line. */
+    /* scheduler.c: cycle of the next timer, or at which the first sleeping warp goes on */
+    _Alignas(HOST_LINE) uint64_t alarm;
+    struct lsu_hot lsu;
+    struct readonly_hot misses;
+    struct prefetch_hot prefetches;
+    struct sched_hot sched;
+    struct pipes pipes;
+
+    /* what warps can do */
+    struct bank banks[SM_BANKS_MAX];
+    struct sched scheduler;
+    struct fetch fetch;
+    struct residency_hot state;
+    struct collector collector;
+
+    _Alignas(HOST_LINE) struct lsu memory;
+    struct execute execute;
+    struct mech_seen seen;
+    struct mech_sm *mech;
+    const struct sm_params *p;
+    _Alignas(HOST_LINE) struct sm_stats stats;
+    struct account account;
+    struct readonly readonly;
+
+    /* cold */
+    struct prefetch prefetch;
+    struct mech_view mech_view;
+    tick own_wake;
+    struct sm_setup setup;
+    uint32_t line_bytes;
+    struct residency residency;
+};
+_Static_assert(offsetof(struct sm, alarm) == HOST_LINE, "the first line is that of every tick");
+_Static_assert(offsetof(struct sm, pipes) + sizeof(uint64_t) == 2 * HOST_LINE,
+               "a result's time ends the second");
+
+static inline struct bank *bank_at(struct sm *m, uint32_t slot) { return &m->banks[slot_bank(slot)]; }
+/* The counters of the grid that a warp belongs to. */
+static inline struct sm_stats *grid_stats(const struct context *x) { return &x->program->own.sm; }
+static inline void execute_writeback(struct sm *m)
+{
+    if (pipes_due(&m->pipes, m->sleep.cycle)) execute_write_results(m);
+}
+static inline void execute_begin(struct sm *m) { m->exec.moved = false; }
+/* The scheduler of a slot. */
+static inline uint32_t sched_of(const struct sm *m, uint32_t slot)
+{
+    return m->residency.bank_count > 1 ? slot_bank(slot) : slot % m->sched.count;
+}
+static inline bool lsu_is_busy(const struct sm *m)
+{
+    return (m->lsu.queue_count && !m->lsu.blocked) || m->lsu.writeback_head != SM_NONE ||
+           m->prefetches.count || m->misses.unsent;
+}
+
+/* From the schedulers on (sm.c, ahead.c). */
+void sm_end_cycle(struct sm *m);
+/* The step of a cycle that the SM had ahead of the others (ahead.c). */
+void sm_cycle_again(struct sm *m, tick now);
+
+#endif
