@@ -5,7 +5,7 @@
  * parameter, so that every part of the interface that most need is there to be changed. Nothing that exists
  * is overwritten. */
 #include "cli/cli.h"
-#include "core/mech_host.h"
+#include "core/mech/mech_set.h"
 
 #include <ctype.h>
 #include <errno.h>

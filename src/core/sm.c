@@ -134,8 +134,8 @@ void sm_set_alarm(struct sm *m)
 void sm_hear_votes(struct sm *m)
 {
     m->votes.timer = m->mech->next_timer;
-    m->votes.issue = m->mech->issue_mask;
-    m->votes.memory = m->mech->memory_mask;
+    m->votes.issue = m->mech->issue_mask[0];
+    m->votes.memory = m->mech->memory_mask[0];
     sm_set_alarm(m);
 }
 

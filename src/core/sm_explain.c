@@ -30,7 +30,7 @@ static void explain_wait(const struct sm *m, uint32_t w, struct strbuf *out)
     else if (m->hazard & bit(w)) {
         strbuf_puts(out, "waits for");
         explain_registers(s, out);
-    } else if (!(mech_allowed(m->mech, m->memory_next) & bit(w)))
+    } else if (!(mech_allowed(m->mech, 0, m->memory_next, 0) & bit(w)))
         strbuf_puts(out, "is held back by a mechanism");
     else if (!(sm_room(m) & bit(w)))
         strbuf_puts(out, s->next->cls == CLASS_MEM ? "waits for room in the load-store unit"

@@ -142,16 +142,19 @@ static void see_atomic(void *ctx, const struct req *r) { lsu_log_atomic(ctx, r);
 
 void sm_mech_connect(struct sm *m)
 {
-    struct mech_ports ports = {.host = m,
-                               .sm = m->setup.index,
-                               .sm_count = m->setup.sm_count,
-                               .warps = m->warp_slots,
-                               .schedulers = m->p->schedulers,
-                               .line_bytes = m->line_bytes,
-                               .prefetch = port_prefetch,
-                               .counters = port_counters};
-    m->mech = mech_sm_create(m->setup.mechs, &ports, m->setup.mech_gpu_states);
-    m->mech->news = &m->mech_news;
+    static const struct mech_host_ops ops = {.prefetch = port_prefetch, .counters = port_counters};
+    const struct mech_sm_setup s = {.set = m->setup.mechs,
+                                    .gpu = m->setup.mech_gpu,
+                                    .sm = m,
+                                    .ops = &ops,
+                                    .votes_changed = &m->mech_news,
+                                    .cycle = &m->cycle,
+                                    .index = m->setup.index,
+                                    .sm_count = m->setup.sm_count,
+                                    .warps = m->warp_slots,
+                                    .schedulers = m->p->schedulers,
+                                    .line_bytes = m->line_bytes};
+    m->mech = mech_sm_create(&s);
     l1_hook(m->l1, &(struct l1_hooks){.ctx = m,
                                       .may_allocate = m->mech->has_allocate ? see_may_allocate : NULL,
                                       .on_access = m->mech->has_access ? see_access : count_access,

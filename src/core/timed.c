@@ -17,7 +17,7 @@ static uint32_t idle_miss(const struct timed_gpu *g)
 static const char *mech_shares(const struct timed_gpu *g)
 {
     for (uint32_t i = 0; i < mech_set_count(g->mechs); i++)
-        if (mech_set_at(g->mechs, i)->gpu_state_bytes) return mech_set_at(g->mechs, i)->name;
+        if (mech_gpu_is_shared_freely(mech_set_at(g->mechs, i))) return mech_set_at(g->mechs, i)->name;
     return NULL;
 }
 
