@@ -154,6 +154,7 @@ struct mech_l1_access {
     /* first of its instruction's accesses; hit on a line that the same warp brought; first demand of a
      * prefetched line */
     bool is_first_line, intra_warp, is_first_use;
+    /* a load, if neither is_store nor is_atomic */
     bool is_store, is_atomic, is_local, is_prefetch;
     enum mech_l1_outcome outcome;
     /* address of the first active lane */
@@ -340,7 +341,7 @@ struct mechanism {
     void (*init)(void *state, void *gpu_state, const void *params, const struct mech_ports *ports);
     /* Once, before the SMs' init. */
     void (*gpu_init)(void *gpu_state, const void *params, uint32_t sm_count);
-    /* The SM has its first CTA since it was empty; the kernels that it ran have ended. */
+    /* is_start: the SM had no kernel and gets its first CTA. Otherwise: its last kernel has ended. */
     void (*on_kernel)(void *state, bool is_start);
     /* A grid comes to the machine: once for each grid and SM, before its first CTA. */
     void (*on_launch)(void *state, const struct mech_launch *e);

@@ -4,13 +4,13 @@
  * Each scheduler has a small *active set* that it picks from, loose round robin; all other warps are
  * *pending*. A warp whose next instruction needs the result of a long-latency (memory) operation, or that
  * waits at a barrier, leaves the active set; the pending warp that has waited longest and waits for neither
- * takes its place. Pipelined arithmetic does not end an activity.
+ * replaces it. Pipelined arithmetic does not end an activity.
  *
- * (1) At most `active` warps of a scheduler are in its set. (2) Pending warps come back in the order in which
- * they left (or started). (3) A warp that the votes forbid holds no place, so that a limit on warps beside
- * this policy cannot starve those that may run. (4) The set changes only in a pick, so it does not depend on
- * how often an idle machine is looked at. Left out: the operand register file cache that the paper pairs with
- * the active set; its group-wise relative by Narasiman et al. (MICRO'11). */
+ * (1) At most `active` warps of a scheduler are in its set. (2) Pending warps come back in the order in
+ * which they left (or started). (3) A warp that the votes forbid is in no active set, so that a limit on
+ * warps beside this policy cannot starve those that may run. (4) The set changes only in a pick, so it
+ * does not depend on how often an idle machine is looked at. Left out: the operand register file cache
+ * that the paper pairs with the active set; its group-wise relative by Narasiman et al. (MICRO'11). */
 #include "mech/warps.h"
 
 struct two_level_params {

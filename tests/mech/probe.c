@@ -38,8 +38,8 @@ struct probe {
     const struct probe_params *params;
     const struct mech_ports *ports;
     struct probe_gpu *gpu;
-    uint64_t asked, asked_miss, accesses, evicts, fills, issues, warps, barriers, kernels, timers, last_timer,
-        issued_counter, sms;
+    uint64_t asked, asked_miss, rows_lost, accesses, evicts, fills, issues, warps, barriers, kernels, timers,
+        last_timer, issued_counter, sms;
 };
 
 static const struct param_row probe_params[] = {
@@ -67,14 +67,24 @@ static const struct param_row probe_params[] = {
 };
 
 #define COUNT(field) STAT_COUNT(probe, field, PROBE_STAT_PREFIX "." #field, "times", "for the test", NULL)
-static const struct stat_row probe_stats[] = {
-    COUNT(asked), COUNT(asked_miss), COUNT(accesses), COUNT(evicts), COUNT(fills),      COUNT(issues),
-    COUNT(warps), COUNT(barriers),   COUNT(kernels),  COUNT(timers), COUNT(last_timer), COUNT(issued_counter),
-    COUNT(sms),
+static const struct stat_row probe_stats[] = {COUNT(asked),
+                                              COUNT(asked_miss),
+                                              COUNT(rows_lost),
+                                              COUNT(accesses),
+                                              COUNT(evicts),
+                                              COUNT(fills),
+                                              COUNT(issues),
+                                              COUNT(warps),
+                                              COUNT(barriers),
+                                              COUNT(kernels),
+                                              COUNT(timers),
+                                              COUNT(last_timer),
+                                              COUNT(issued_counter),
+                                              COUNT(sms),
 #ifdef PROBE_STAT_TWICE
-    COUNT(sms),
+                                              COUNT(sms),
 #endif
-    {0}};
+                                              {0}};
 
 static void probe_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
@@ -134,6 +144,10 @@ static void probe_on_warp(void *state, const struct mech_warp_event *e) { ((stru
 static void probe_on_barrier(void *state, const struct mech_barrier *e)
 {
     ((struct probe *)state)->barriers++;
+}
+static void probe_on_rows_lost(void *state, const struct mech_rows_lost *e)
+{
+    ((struct probe *)state)->rows_lost += e->rows;
 }
 static void probe_on_kernel(void *state, bool is_start) { ((struct probe *)state)->kernels++; }
 
@@ -196,4 +210,5 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism PROBE_SYMBOL = {
     .on_warp = probe_on_warp,
     .on_timer = probe_on_timer,
     .on_barrier = probe_on_barrier,
+    .on_rows_lost = probe_on_rows_lost,
 };

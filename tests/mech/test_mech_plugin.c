@@ -272,6 +272,7 @@ static void rows_are_lost_by_their_owner_alone(void **unused)
     open_probes(&k, ":a @every_hook", "");
     mech_on_rows_lost(k.sm, &(struct mech_rows_lost){.rows = 4});
     assert_int_equal(kit_stat(&k, "every_hook.on_rows_lost"), 1);
+    assert_int_equal(kit_stat(&k, "probe-a.rows_lost"), 0);
     kit_close(&k);
 }
 
@@ -397,21 +398,127 @@ static void a_port_that_may_not_be_called_ends_the_run(void **unused)
     ends(":claims", act_timer, "'probe-claims', miss_answer, SM 0, cycle 100: it has claimed no miss");
 }
 
-static uint32_t answered;
-static void answer_miss(void *sm, uint32_t token) { answered = token; }
+/* ---- a mock SM behind the ports ---- */
 
-static void a_claimed_miss_is_counted_until_it_is_answered(void **unused)
+/* What the ports were called with, in order. */
+static VEC(uint64_t) calls;
+static bool is_queue_full;
+#define CALLED(...)                                                                                          \
+    do {                                                                                                     \
+        const uint64_t words[] = {__VA_ARGS__};                                                              \
+        for (size_t i = 0; i < ARRAY_LEN(words); i++) vec_push(&calls, words[i]);                            \
+    } while (0)
+
+static bool mock_prefetch(void *sm, uint64_t address, uint32_t pc, int warp)
 {
-    struct mech_kit k = {0};
+    CALLED(1, address, pc, (uint64_t)warp);
+    return true;
+}
+static uint64_t mock_warp_issued(void *sm, int warp)
+{
+    CALLED(2, (uint64_t)warp);
+    return 100;
+}
+static const uint64_t *mock_live_registers(void *sm, int warp, uint32_t pc)
+{
+    static const uint64_t live[MECH_REGISTER_WORDS] = {0, 0, 0, 77};
+    CALLED(3, (uint64_t)warp, pc);
+    return live;
+}
+static void mock_miss_answer(void *sm, uint32_t token) { CALLED(4, token); }
+static bool mock_miss_forward(void *sm, uint32_t token)
+{
+    CALLED(5, token);
+    return !is_queue_full;
+}
+static bool mock_l1_probe(void *sm, uint64_t line)
+{
+    CALLED(6, line);
+    return true;
+}
+static bool mock_l1_read(void *sm, uint64_t line)
+{
+    CALLED(7, line);
+    return true;
+}
+static bool mock_registers_take(void *sm, uint32_t from, uint32_t rows, uint32_t *first)
+{
+    CALLED(8, from, rows);
+    *first = 55;
+    return true;
+}
+static void mock_registers_give(void *sm, uint32_t first, uint32_t rows) { CALLED(9, first, rows); }
+static bool mock_bank_access(void *sm, uint32_t row, bool is_write)
+{
+    CALLED(10, row, is_write);
+    return true;
+}
+
+static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
+                                              .counters = kit_counters,
+                                              .warp_issued = mock_warp_issued,
+                                              .live_registers = mock_live_registers,
+                                              .miss_answer = mock_miss_answer,
+                                              .miss_forward = mock_miss_forward,
+                                              .l1_probe = mock_l1_probe,
+                                              .l1_read = mock_l1_read,
+                                              .registers_take = mock_registers_take,
+                                              .registers_give = mock_registers_give,
+                                              .bank_access = mock_bank_access};
+
+static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops)
+{
     char names[1024];
-    static const struct mech_host_ops ops = {.miss_answer = answer_miss};
-    assert_true(kit_try_set(&k, probes(":claims", names, sizeof names), ""));
-    kit_attach(&k, &ops, 48, 1);
-    assert_int_equal(mech_take_miss(k.sm, &(struct mech_l1_access){0}, 4).answer, MECH_MISS_CLAIM);
-    assert_int_equal(k.sm->claimed, 1);
-    mech_on_timer(k.sm, 100);
-    assert_int_equal(answered, 4);
+    *k = (struct mech_kit){.counters.issued = 11};
+    assert_true(kit_try_set(k, probes("@every_port", names, sizeof names), ""));
+    kit_attach(k, ops, 48, 1);
+    for (uint32_t token = 10; token < 12; token++)
+        assert_int_equal(mech_take_miss(k->sm, &(struct mech_l1_access){0}, token).answer, MECH_MISS_CLAIM);
+    assert_int_equal(k->sm->claimed, 2);
+}
+
+static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
+{
+    static const uint64_t want[] = {1, 0x1234, 5, 6,     2, 7,  3,  8, 9,  4,  10, 5,  11,
+                                    6, 0x80,   7, 0x100, 8, 12, 13, 9, 14, 15, 10, 16, 1};
+    struct mech_kit k;
+    open_port_caller(&k, &mock_ops);
+    calls.len = 0;
+    mech_on_timer(k.sm, 50);
+    assert_int_equal(calls.len, ARRAY_LEN(want));
+    assert_memory_equal(calls.data, want, sizeof want);
+    vec_free(&calls);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 6);
+    assert_int_equal(kit_stat(&k, "every_port.issued"), 111);
+    assert_int_equal(kit_stat(&k, "every_port.live"), 77);
+    assert_int_equal(kit_stat(&k, "every_port.first"), 55);
+    assert_int_equal(kit_stat(&k, "every_port.block_is_zero"), 1);
     assert_int_equal(k.sm->claimed, 0);
+    kit_close(&k);
+}
+
+static void a_claim_stays_while_the_miss_queue_is_full(void **unused)
+{
+    struct mech_kit k;
+    open_port_caller(&k, &mock_ops);
+    is_queue_full = true;
+    mech_on_timer(k.sm, 50);
+    is_queue_full = false;
+    vec_free(&calls);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 5);
+    assert_int_equal(k.sm->claimed, 1);
+    kit_close(&k);
+}
+
+static void an_sm_without_a_port_refuses_it(void **unused)
+{
+    static const struct mech_host_ops none;
+    struct mech_kit k;
+    open_port_caller(&k, &none);
+    mech_on_timer(k.sm, 50);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 0);
+    assert_int_equal(kit_stat(&k, "every_port.issued"), 0);
+    assert_int_equal(kit_stat(&k, "every_port.live"), 0);
     kit_close(&k);
 }
 
@@ -420,6 +527,8 @@ static void two_that_answer_one_question_are_refused_with_both_names(void **unus
     refused("lrr @every_hook", "", "'lrr' and 'every_hook' both pick the warp that issues");
     refused(":claims @every_hook", "", "'probe-claims' and 'every_hook' both decide what becomes of a miss");
     refused(":wrong_victim @every_hook", "", "'probe-wrong-victim' and 'every_hook' both choose the line");
+    refused(":owner @every_hook", "",
+            "'probe-owner' and 'every_hook' both own the free rows of the register");
 }
 
 static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
@@ -466,7 +575,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(notes_are_merged_by_cycle_and_sm_and_bounded),
         cmocka_unit_test(a_bad_answer_ends_the_run_and_names_mechanism_hook_and_cycle),
         cmocka_unit_test(a_port_that_may_not_be_called_ends_the_run),
-        cmocka_unit_test(a_claimed_miss_is_counted_until_it_is_answered),
+        cmocka_unit_test(each_port_reaches_the_sm_with_what_the_mechanism_said),
+        cmocka_unit_test(a_claim_stays_while_the_miss_queue_is_full),
+        cmocka_unit_test(an_sm_without_a_port_refuses_it),
         cmocka_unit_test(two_that_answer_one_question_are_refused_with_both_names),
         cmocka_unit_test(a_bad_plug_in_is_refused_with_the_reason),
     };
