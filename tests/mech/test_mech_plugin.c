@@ -282,6 +282,7 @@ static void gpu_timers_come_when_due_and_free_the_state_from_one_thread(void **u
     open_probes(&k, "@every_hook :a", "every_hook.gpu_period=300");
     assert_false(mech_gpu_is_shared_freely(mech_set_at(k.set, 0)));
     assert_true(mech_gpu_is_shared_freely(mech_set_at(k.set, 1)));
+    assert_string_equal(mech_gpu_shares(k.gpu), "probe-a");
     assert_int_equal(mech_gpu_next_timer(k.gpu), 300);
     mech_gpu_timer(k.gpu, 299);
     assert_int_equal(kit_stat(&k, "every_hook.on_gpu_timer"), 0);
@@ -291,6 +292,7 @@ static void gpu_timers_come_when_due_and_free_the_state_from_one_thread(void **u
     kit_close(&k);
     open_probes(&k, "@every_hook", "every_hook.gpu_period=0");
     assert_int_equal(mech_gpu_next_timer(k.gpu), UINT64_MAX);
+    assert_null(mech_gpu_shares(k.gpu));
     kit_close(&k);
 }
 

@@ -15,25 +15,18 @@ void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...)
 
 /* ---- rows ---- */
 
-/* Bytes and alignment of a parameter's value. 0: the type does not exist. */
-static size_t param_bytes(enum param_type type, size_t *alignment)
+/* Bytes of a parameter's value. 0: the type does not exist. */
+static size_t value_bytes(enum param_type type)
 {
-    static const struct {
-        size_t bytes, alignment;
-    } types[] = {[PARAM_BOOL] = {sizeof(bool), sizeof(bool)},
-                 [PARAM_U32] = {sizeof(uint32_t), sizeof(uint32_t)},
-                 [PARAM_U64] = {sizeof(uint64_t), sizeof(uint64_t)},
-                 [PARAM_BYTES] = {sizeof(uint64_t), sizeof(uint64_t)},
-                 [PARAM_TEXT] = {PARAM_TEXT_BYTES, 1},
-                 [PARAM_ENUM] = {sizeof(uint32_t), sizeof(uint32_t)}};
-    if ((size_t)type >= ARRAY_LEN(types)) return 0;
-    *alignment = types[type].alignment;
-    return types[type].bytes;
+    static const size_t bytes[] = {
+        [PARAM_BOOL] = sizeof(bool),      [PARAM_U32] = sizeof(uint32_t),  [PARAM_U64] = sizeof(uint64_t),
+        [PARAM_BYTES] = sizeof(uint64_t), [PARAM_TEXT] = PARAM_TEXT_BYTES, [PARAM_ENUM] = sizeof(uint32_t)};
+    return (size_t)type < ARRAY_LEN(bytes) ? bytes[type] : 0;
 }
 
 static bool lies_inside(size_t offset, size_t bytes, size_t alignment, size_t all)
 {
-    return bytes && offset % alignment == 0 && bytes <= all && offset <= all - bytes;
+    return bytes && !(offset % alignment) && bytes <= all && offset <= all - bytes;
 }
 
 static bool is_named_after(const struct mechanism *m, const char *name)
@@ -44,7 +37,8 @@ static bool is_named_after(const struct mechanism *m, const char *name)
 
 static bool check_param(const struct mechanism *m, const struct param_row *r, struct diag_list *diags)
 {
-    size_t alignment = 1, bytes = param_bytes(r->type, &alignment);
+    /* texts are longer than a word and may lie anywhere */
+    const size_t bytes = value_bytes(r->type), alignment = bytes > sizeof(uint64_t) ? 1 : bytes;
     if (!is_named_after(m, r->name))
         mech_error(diags, NULL, "mechanism '%s': its parameter '%s' must be called '%s.something'", m->name,
                    r->name, m->name);

@@ -89,6 +89,13 @@ bool mech_gpu_is_shared_freely(const struct mechanism *m)
     return m->gpu_state_bytes && !m->gpu_timer_cycles && !m->gpu_timer_period;
 }
 
+const char *mech_gpu_shares(const struct mech_gpu *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        if (mech_gpu_is_shared_freely(g->seats[i].mech)) return g->seats[i].mech->name;
+    return NULL;
+}
+
 /* ---- notes ---- */
 
 struct mech_notes *mech_gpu_notes(struct mech_gpu *g, uint32_t sm)

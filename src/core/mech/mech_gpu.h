@@ -22,6 +22,8 @@ void mech_gpu_timer(struct mech_gpu *g, uint64_t cycle);
 /* SMs may touch all of this mechanism's GPU-wide state at any time: they have to run on one thread, in order.
  * With a GPU timer each touches its own entry alone. */
 bool mech_gpu_is_shared_freely(const struct mechanism *m);
+/* The name of an attached mechanism whose state is; NULL: there is none. */
+const char *mech_gpu_shares(const struct mech_gpu *g);
 
 /* Where an SM's notes go. */
 struct mech_notes *mech_gpu_notes(struct mech_gpu *g, uint32_t sm);
