@@ -44,7 +44,11 @@ static void seat_fill(struct mech_sm *m, uint32_t i)
     mech_ports_fill(seat);
     m->states[i] = mem_zalloc_home(MAX(mech->state_bytes, 1));
     find_filled_hooks(m, mech);
-    if (mech->pick) m->policy = (int)i;
+    if (mech->pick) {
+        m->policy = (int)i;
+        m->pick = mech->pick;
+        m->pick_state = m->states[i];
+    }
     if (mech->take_miss) m->miss_policy = (int)i;
     if (mech->victim) m->victim_policy = (int)i;
 }
@@ -103,11 +107,11 @@ int mech_pick(struct mech_sm *m, struct mech_sched_view *v)
     v->allowed = v->resident & mech_allowed(m, v->bank, v->memory_next, v->load_next);
     v->ready &= v->allowed;
     if (!v->ready) return MECH_NO_WARP;
-    const struct mech_seat *seat = &m->seats[m->policy];
-    int bit = seat->mech->pick(m->states[m->policy], v);
+    int bit = m->pick(m->pick_state, v);
     if (bit == MECH_NO_WARP) return bit;
     if (UNLIKELY(bit < 0 || bit >= MECH_BANK_WARPS || !(v->ready >> bit & 1)))
-        mech_fail(seat, "pick", "picked warp %d of bank %u, which is not ready", bit, v->bank);
+        mech_fail(&m->seats[m->policy], "pick", "picked warp %d of bank %u, which is not ready", bit,
+                  v->bank);
     return bit;
 }
 

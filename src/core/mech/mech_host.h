@@ -49,6 +49,9 @@ struct mech_seat;
 /* The mechanisms of one SM. The SM reads the combined votes, next_timer and what is filled; nothing else
  * writes them than mech_*. */
 struct mech_sm {
+    /* the hook of every issue, and the state of the mechanism that fills it */
+    int (*pick)(void *state, const struct mech_sched_view *view);
+    void *pick_state;
     /* AND of all votes, by bank */
     uint64_t issue_mask[MECH_BANKS_MAX], memory_mask[MECH_BANKS_MAX], load_mask[MECH_BANKS_MAX];
     /* core cycle of the next timer, UINT64_MAX = none */
