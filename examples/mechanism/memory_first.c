@@ -2,9 +2,8 @@
  * next instruction goes to memory come first (MASCAR's equal-priority mode, Sethia et al., HPCA'15: feed the
  * memory system early); among equals, the oldest.
  *
- *     make && heddle kernel ../saxpy.ptx saxpy --grid 64 --block 256 --arg f32=2 --arg buf:f32[16K]=rand
- * --arg buf:f32[16K] \
- *         --arg s32=16384 --mech ./memory-first.so --mech-set memory-first.run=4
+ *     make && heddle kernel ../saxpy.ptx saxpy --grid 64 --block 256 --arg f32=2 --arg buf:f32[16K]=rand \
+ *         --arg buf:f32[16K] --arg s32=16384 --mech ./memory-first.so --mech-set memory-first.run=4
  *
  * (1) The pick is always a bit of view->ready. (2) After `run` memory instructions in a row, one of another
  * kind gets its turn, so that address arithmetic, too, moves on. */
@@ -41,6 +40,7 @@ static void memory_first_init(void *state, void *gpu_state, const void *params,
     s->params = params;
 }
 
+/* The bit of the warp that was launched first; warps is not empty. */
 static int oldest(uint64_t warps, const uint64_t *age)
 {
     int best = __builtin_ctzll(warps);

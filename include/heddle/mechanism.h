@@ -1,144 +1,391 @@
 /* mechanism.h: the public interface of Heddle's mechanisms: all that a plug-in may include.
  *
  * A mechanism is one struct: what it is called, its parameters and statistics as rows, the size of its state,
- * and the hooks that it fills. The host makes one state for each SM (and one for the GPU, shared, where
+ * and the hooks that it fills. The host makes one state for each SM (and one for the GPU where
  * gpu_state_bytes > 0), zeroed. Hooks get the state, read-only views and events; a mechanism acts through its
  * ports alone.
  *
- * A *policy* hook (pick) is filled by exactly one of the attached mechanisms. *Votes* of any number of
- * modifiers are combined by rules that do not depend on order: issue masks are ANDed, allocation is allowed
- * when all allow it, limits take the minimum. Every voter is asked every time. Everything is called in
- * core-clock order, one SM after another, and must be deterministic: no time of day, no host addresses.
+ * A *policy* answers a question that needs one answer (pick, take_miss, victim): at most one attached
+ * mechanism fills it. *Votes* of any number of mechanisms are combined by rules that do not depend on order:
+ * masks are ANDed, a miss or an allocation needs the yes of all, limits take the minimum. Every voter is
+ * asked every time. *Events* tell what happened.
  *
- * Invariants. (1) pick is called only when view->ready is not empty, at most once a cycle and scheduler; what
- * it answers issues in that cycle. So a policy does not depend on how often an idle machine is looked at. (2)
- * A vote stays until it is set again; the first one is "all". It counts from the next pick or access on. (3)
- * Events come when what they tell happens: on_timer before the picks of its cycle, on_issue and the start of
- * a wait at a barrier between the picks of two schedulers. (4) What a mechanism does in a hook never reaches
- * into an earlier cycle. */
+ * Warps. A warp that is resident has a *context*; while it can issue it also has a warp *slot* of a
+ * scheduler. Slots are numbered in *banks* of 64: slot = 64 * bank + bit. An SM of up to 64 slots has one
+ * bank for all of its schedulers, a larger one has a bank for each scheduler. Masks are of one bank; arrays
+ * that a view points to begin at the bank's first slot. `warp` in an event or a port is a slot.
+ *
+ * Invariants. (1) pick is called only when view->ready is not empty, at most once a cycle and scheduler, and
+ * what it answers issues in that cycle: a policy does not depend on how often an idle machine is looked at.
+ * (2) A vote stays until it is set again; the first one is "all". It counts from the next pick or access on.
+ * (3) Events come when what they tell happens: on_timer before the picks of its cycle, on_issue and the start
+ * of a wait at a barrier between the picks of two schedulers. (4) What a mechanism does in a hook never
+ * reaches into an earlier cycle. (5) The hooks of one SM are called one after another, in the order of
+ * cycles; those of different SMs may run at the same time on several threads. So a hook of an SM touches its
+ * own state, and of a GPU-wide state only the entry of its own SM (gpu_init, on_gpu_timer). A mechanism with
+ * a GPU-wide state and no GPU timer may touch all of it at any time: then all SMs run on one thread. (6)
+ * Everything is deterministic: no time of day, no host addresses, no random numbers without a fixed seed.
+ *
+ * What a mechanism answers is checked: a bad answer ends the run with its name, the hook and the cycle. */
 #ifndef HEDDLE_MECHANISM_H
 #define HEDDLE_MECHANISM_H
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 1
+#define HEDDLE_MECHANISM_API 2
 #define MECH_NO_WARP         (-1)
-enum { MECH_WARPS_MAX = 64, MECH_SCHEDULERS_MAX = 8 };
-
-/* ---- views ---- */
-struct mech_sched_view {  /* one scheduler at one cycle; masks are over the SM's warp slots */
-    uint64_t ready;       /* warp slots of this scheduler that can issue now (already masked by all votes) */
-    uint64_t resident;    /* warp slots of this scheduler that hold a warp that has not ended */
-    uint64_t memory_next; /* whose next instruction is a load, store or atomic to global or local memory */
-    const uint64_t *age;  /* by warp slot: launch order of the warp, smaller = older; no two are equal */
-    const uint32_t *cta;  /* by warp slot: CTA slot */
-    int last;             /* warp slot that this scheduler issued from last, or MECH_NO_WARP */
-    uint32_t scheduler, scheduler_count, bank;
-    uint64_t load_next;
-    uint64_t cycle;
-    uint64_t memory_wait;  /* whose next instruction needs the result of a load or atomic that is under way */
-    uint64_t barrier_wait; /* that wait at a barrier, or sleep */
-    uint64_t allowed;      /* that the votes let issue their next instruction; filled by the host */
+enum {
+    MECH_BANK_WARPS = 64,
+    MECH_BANKS_MAX = 4,
+    MECH_WARPS_MAX = MECH_BANK_WARPS * MECH_BANKS_MAX,
+    MECH_SCHEDULERS_MAX = 4,
+    /* a set of registers of a thread: 256 bits */
+    MECH_REGISTER_WORDS = 4,
+    /* the longest delay that take_miss may answer */
+    MECH_MISS_CYCLES_MAX = 1 << 16,
+    /* notes that are kept of one mechanism on one SM; the others are counted */
+    MECH_NOTES_MAX = 1 << 16
 };
 
-struct mech_counters { /* of one SM, since the kernel began: read only */
-    uint64_t cycles, issued, loads, l1_accesses, l1_hits, l1_intra_warp_hits, l1_misses, l1_stall_cycles,
-        miss_latency_sum, misses_done;
+static inline uint32_t mech_bank(int warp) { return (uint32_t)warp / MECH_BANK_WARPS; }
+static inline uint64_t mech_bit(int warp) { return (uint64_t)1 << (uint32_t)warp % MECH_BANK_WARPS; }
+
+/* ---- views ---- */
+
+/* One scheduler at one cycle. Masks and arrays are of its bank; bit i is warp slot 64 * bank + i. */
+struct mech_sched_view {
+    /* warps of this scheduler that can issue now, already masked by all votes */
+    uint64_t ready;
+    /* warps of this scheduler that have not ended */
+    uint64_t resident;
+    /* whose next instruction is a load, store or atomic to global or local memory; whose next is a load of
+     * these */
+    uint64_t memory_next, load_next;
+    /* launch number of the warp: smaller = older; no two are equal */
+    const uint64_t *age;
+    /* CTA slot of the warp */
+    const uint32_t *cta;
+    /* bit of the warp that this scheduler issued from last, or MECH_NO_WARP */
+    int last;
+    uint32_t bank, scheduler, scheduler_count;
+    uint64_t cycle;
+    /* whose next instruction needs the result of a load or atomic that is under way */
+    uint64_t memory_wait;
+    /* that wait at a barrier, or sleep */
+    uint64_t barrier_wait;
+    /* that the votes let issue their next instruction; filled by the host */
+    uint64_t allowed;
+};
+
+/* Counts of one SM since its kernel began. Loads are demand loads from global and local memory:
+ * load_accesses = load_hits + load_pending + load_misses; the l1_ fields count stores and atomics too. */
+struct mech_counters {
+    uint64_t cycles, issued, loads;
+    uint64_t l1_accesses, l1_hits, l1_intra_warp_hits, l1_misses, l1_stall_cycles;
+    uint64_t load_accesses, load_hits, load_pending, load_misses;
+    uint64_t miss_latency_sum, misses_done;
+    /* cycles in which a request waited in the SM's queues to the crossbar; in which a reply was taken */
+    uint64_t miss_queue_busy, reply_busy;
+};
+
+/* A set of the L1 from which a line has to leave. Ways that are empty are filled before anybody is asked. */
+struct mech_victim_view {
+    uint32_t set, ways;
+    /* mask of the ways that may be replaced, [(ways + 63) / 64] words */
+    const uint64_t *candidates;
+    /* of the line that comes in */
+    uint64_t line;
+    int warp;
+    uint32_t pc;
 };
 
 /* ---- events ---- */
+
+struct mech_launch {
+    uint64_t cycle;
+    const char *kernel;
+    /* number of the launch, from 1 */
+    uint64_t launch;
+    uint32_t grid[3], block[3];
+    /* registers of a thread; bytes of shared memory of a CTA; CTAs that fit onto an SM */
+    uint32_t registers, shared_bytes, ctas_fit;
+};
+
 struct mech_issue {
+    uint64_t cycle;
+    /* ties the L1's answers to this instruction (mech_l1_access.id); not 0 */
+    uint64_t id;
+    int warp;
+    uint32_t pc;
+    bool is_load, is_store, is_global, is_local;
+    uint32_t scheduler;
+    uint32_t lanes;
+    /* accesses that it will make to the L1 */
+    uint32_t l1_lines;
+    /* launch number of the warp */
+    uint64_t launch;
+    /* registers that it reads and writes, as sets */
+    const uint64_t *reads, *writes;
+};
+
+/* The next instruction of a warp is known; live: the registers that are live before it. */
+struct mech_next {
     uint64_t cycle;
     int warp;
     uint32_t pc;
-    bool is_load, is_store, is_global;
-    uint32_t scheduler;
-    uint32_t lanes;
+    const uint64_t *live;
 };
-enum mech_l1_outcome { MECH_L1_HIT, MECH_L1_PENDING, MECH_L1_MISS, MECH_L1_SENT };
+
+enum mech_l1_outcome {
+    MECH_L1_HIT,
+    MECH_L1_PENDING, /* merged with a miss under way */
+    MECH_L1_MISS,
+    MECH_L1_SENT /* store, atomic, bypassing load: on its way to the L2 */
+};
 struct mech_l1_access {
     uint64_t cycle;
+    /* of the mech_issue; 0: a prefetch */
+    uint64_t id;
     int warp;
     uint32_t pc;
     uint64_t line;
-    bool is_store, is_first_line /* of its instruction */, intra_warp, is_prefetch;
+    /* 32-byte sectors of the line */
+    uint32_t sectors;
+    /* first of its instruction's accesses; hit on a line that the same warp brought; first demand of a
+     * prefetched line */
+    bool is_first_line, intra_warp, is_first_use;
+    /* a load, if neither is_store nor is_atomic */
+    bool is_store, is_atomic, is_local, is_prefetch;
     enum mech_l1_outcome outcome;
-    uint64_t lane_address /* of the first active lane */;
+    /* address of the first active lane */
+    uint64_t lane_address;
+    uint64_t launch;
 };
+
+enum mech_evict_cause { MECH_EVICT_REPLACED, MECH_EVICT_STORE, MECH_EVICT_FLUSH, MECH_EVICT_RESIZE };
 struct mech_l1_evict {
     uint64_t cycle;
     uint64_t line;
-    int owner_warp;
-    uint32_t owner_pc;
-    bool was_prefetch, was_used;
+    /* sectors that were valid */
+    uint32_t sectors;
+    enum mech_evict_cause cause;
+    /* the warp and PC that brought the line, and that touched it last */
+    int owner_warp, last_warp;
+    uint32_t owner_pc, last_pc;
+    bool was_prefetch, was_used, is_local;
 };
+
 struct mech_l1_fill {
     uint64_t cycle;
     uint64_t line;
     uint32_t latency_cycles;
-    bool is_prefetch;
+    /* kept: the line stays in the L1 */
+    bool is_prefetch, is_local, kept;
 };
+
+enum mech_prefetch_outcome {
+    MECH_PREFETCH_SENT,
+    MECH_PREFETCH_REDUNDANT, /* the line was there or on its way */
+    MECH_PREFETCH_DROPPED,   /* the L1 refused it */
+    MECH_PREFETCH_REFUSED    /* the prefetch queue was full */
+};
+struct mech_prefetch {
+    uint64_t cycle, line;
+    uint32_t pc;
+    int warp;
+    enum mech_prefetch_outcome outcome;
+};
+
+/* MSHRs and entries of the miss queue in use, of how many. */
+struct mech_l1_level {
+    uint64_t cycle;
+    uint32_t mshrs_used, mshrs, queue_used, queue;
+};
+
 struct mech_warp_event {
     uint64_t cycle;
     int warp;
     uint32_t cta_slot;
     uint64_t cta;
-    bool is_start;                        /* false: it has ended; its last stores may still be under way */
+    /* false: it has ended; its last stores may still be under way */
+    bool is_start;
+    /* its scheduler; its index in the CTA, and how many warps that has */
+    uint32_t scheduler, index, cta_warps;
     uint64_t launch;
-    uint32_t scheduler, index, cta_warps; /* whose warp it is; its place in the CTA, and how many that has */
-};
-struct mech_barrier {
-    uint64_t cycle;
-    uint64_t warps;
-    bool is_wait; /* false: released */
 };
 
-/* ---- ports: what a mechanism may do; any of them in any hook, init too ---- */
+struct mech_barrier {
+    uint64_t cycle;
+    uint32_t bank;
+    uint64_t warps;
+    /* false: released */
+    bool is_wait;
+};
+
+/* Rows of the register file that a mechanism had taken and that a CTA needs now: the mechanism no longer owns
+ * them. */
+struct mech_rows_lost {
+    uint64_t cycle;
+    uint32_t first, rows;
+};
+
+/* ---- take_miss ---- */
+
+enum mech_miss_answer {
+    MECH_MISS_PASS, /* after `cycles` it goes on to the L2 */
+    MECH_MISS_HIT,  /* after `cycles` its data is there; the L1 takes no line for it */
+    MECH_MISS_CLAIM /* the mechanism calls miss_answer or miss_forward with the token later */
+};
+struct mech_miss {
+    enum mech_miss_answer answer;
+    uint32_t cycles;
+};
+
+/* ---- ports ---- */
+
+/* What a mechanism may do. Any port may be called in any hook of an SM, with two exceptions. The L1 is
+ * made after init, with the size that init asks for: in init only memory, the votes (allow_...,
+ * limit_ctas, l1_lines), set_timer, note, reexec_queue and l1_lines_max may be called. And some are for
+ * init alone. */
 struct mech_ports {
     void *host;
-    uint32_t sm, sm_count, warps, schedulers, line_bytes;
-    /* Which warps may issue at all, and which may issue memory instructions; ANDed over all mechanisms. Kept
-     * until set again. */
-    void (*allow_issue)(void *host, uint64_t warps);
-    void (*allow_memory)(void *host, uint64_t warps);
-    /* Asks for a line to be brought into the L1 when it has a free port and MSHR. False: the prefetch queue
-     * is full, nothing is kept. */
+    uint32_t sm, sm_count, warps, banks, schedulers, line_bytes;
+    /* of the machine's own L1 */
+    uint32_t l1_sets, l1_ways;
+    /* rows of the register file, 32 lanes of 4 bytes each; banks of it */
+    uint32_t register_rows, register_banks;
+
+    /* In init alone: zeroed memory that lives as long as the state. */
+    void *(*memory)(void *host, size_t bytes);
+
+    /* Which warps of a bank may issue at all; may issue instructions to global and local memory; may issue
+     * loads of these. ANDed over all mechanisms, kept until set again. */
+    void (*allow_issue)(void *host, uint32_t bank, uint64_t warps);
+    void (*allow_memory)(void *host, uint32_t bank, uint64_t warps);
+    void (*allow_load)(void *host, uint32_t bank, uint64_t warps);
+
+    /* Asks for a line to be brought into the L1 when that has a free port and MSHR. False: the prefetch
+     * queue is full, or the address lies in no allocation. What became of it: on_prefetch. */
     bool (*prefetch)(void *host, uint64_t address, uint32_t pc, int target_warp);
+
     const struct mech_counters *(*counters)(void *host);
-    /* Calls on_timer at now + cycles and every so many core cycles after that, in place of timer_cycles;
-     * cycles 0 = never. now: the cycle of the event that is being handled, 0 in init. */
+    /* Instructions that the warp in a slot has issued since it started. */
+    uint64_t (*warp_issued)(void *host, int warp);
+    /* Registers that are live before an instruction of the kernel that the warp runs, as a set. */
+    const uint64_t *(*live_registers)(void *host, int warp, uint32_t pc);
+
+    /* Calls on_timer at now + cycles, and then with this period, in place of timer_cycles; cycles 0 =
+     * never. now: the cycle of the event that is being handled, 0 in init. */
     void (*set_timer)(void *host, uint64_t now, uint32_t cycles);
+    /* Writes a note: kind is an index into the mechanism's note_names. Notes appear in the JSON summary
+     * and as a track of the timeline; they are not part of the hash. */
+    void (*note)(void *host, uint64_t cycle, uint32_t kind, uint64_t a, uint64_t b);
+
+    /* A miss that take_miss has claimed: its data is here; or it goes on to the L2 (false: the miss queue
+     * is full, and the claim stays). */
+    void (*miss_answer)(void *host, uint32_t token);
+    bool (*miss_forward)(void *host, uint32_t token);
+    /* In init alone: what may_miss refuses waits in a queue of this many instructions beside the
+     * load-store unit, one of a warp at most, and those behind go on. The smallest number above 0 counts. */
+    void (*reexec_queue)(void *host, uint32_t entries);
+    /* In init alone: the most lines that this mechanism will ask for with l1_lines (the tags are made for
+     * it). */
+    void (*l1_lines_max)(void *host, uint32_t lines);
+    /* Capacity of the L1 in lines, rounded down to whole ways, one at least; the minimum over all
+     * mechanisms that have set it. At most the machine's own lines or this mechanism's l1_lines_max. Lines
+     * beyond the machine's own ways lie in registers. */
+    void (*l1_lines)(void *host, uint32_t lines);
+    /* l1_probe: is the line valid in the L1 (changes nothing, takes no port)? l1_read: takes a data port
+     * of this cycle from the load-store unit; false: none is free. */
+    bool (*l1_probe)(void *host, uint64_t line);
+    bool (*l1_read)(void *host, uint64_t line);
+
+    /* Rows of the register file that no CTA owns, in one piece; the lowest that fit, at or above `from`.
+     * False: there are none. Only with MECH_OWNS_REGISTERS. A CTA that needs them takes them away
+     * (on_rows_lost). */
+    bool (*registers_take)(void *host, uint32_t from, uint32_t rows, uint32_t *first);
+    void (*registers_give)(void *host, uint32_t first, uint32_t rows);
+    /* Asks for the bank of a row in this cycle, behind the operands of instructions. False: conflict,
+     * counted. */
+    bool (*bank_access)(void *host, uint32_t row, bool is_write);
+    /* No CTA starts while n or more are resident; the minimum over all mechanisms. */
+    void (*limit_ctas)(void *host, uint32_t n);
+};
+
+/* What a mechanism claims for itself: two that own the same thing are an error that names both. */
+enum mech_owns {
+    MECH_OWNS_REGISTERS = 1 /* registers_take */
 };
 
 struct mechanism {
-    uint32_t api; /* HEDDLE_MECHANISM_API */
+    /* HEDDLE_MECHANISM_API */
+    uint32_t api;
     const char *name, *summary, *paper;
-    const struct param_row *params; /* of a struct of param_bytes: "NAME.something" each; may be NULL */
+    /* rows of a struct of param_bytes, "NAME.something" each; may be NULL */
+    const struct param_row *params;
     size_t param_bytes;
-    const struct stat_row *stats; /* offsets into the state; may be NULL */
+    /* rows with offsets into the state, "NAME.something" each; may be NULL */
+    const struct stat_row *stats;
     size_t state_bytes, gpu_state_bytes;
-    uint32_t timer_cycles; /* call on_timer every so many core cycles; 0 = never */
+    /* period of on_timer in core cycles; 0 = never */
+    uint32_t timer_cycles;
+    /* period of on_gpu_timer in core cycles; 0 = never. gpu_timer_period, if filled, gives it instead. */
+    uint32_t gpu_timer_cycles;
+    uint32_t (*gpu_timer_period)(const void *params);
+    /* enum mech_owns, a mask */
+    uint32_t owns;
+    /* names of the kinds of its notes, NULL-terminated; may be NULL */
+    const char *const *note_names;
 
     /* params and ports live as long as the state: keep the pointers. */
     void (*init)(void *state, void *gpu_state, const void *params, const struct mech_ports *ports);
+    /* Once, before the SMs' init. */
+    void (*gpu_init)(void *gpu_state, const void *params, uint32_t sm_count);
+    /* is_start: the SM had no kernel and gets its first CTA. Otherwise: its last kernel has ended. */
     void (*on_kernel)(void *state, bool is_start);
+    /* A grid comes to the machine: once for each grid and SM, before its first CTA. */
+    void (*on_launch)(void *state, const struct mech_launch *e);
 
-    /* Policy: a bit of view->ready, or MECH_NO_WARP to leave the slot empty. */
+    /* ---- policies ---- */
+
+    /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty. */
     int (*pick)(void *state, const struct mech_sched_view *view);
+    /* A load missed in the tags: what becomes of it? Asked once for each miss, before a line is taken,
+     * something is evicted or the miss queue is looked at; the miss has an MSHR. *answer is PASS after 0
+     * cycles at first. */
+    void (*take_miss)(void *state, const struct mech_l1_access *a, uint32_t token, struct mech_miss *answer);
+    /* Replacement in the L1. victim: a way of view->candidates; asked once for each line that has to leave.
+     * line_touched: a hit; line_inserted: a line was put into a way. */
+    uint32_t (*victim)(void *state, const struct mech_victim_view *view);
+    void (*line_touched)(void *state, uint32_t set, uint32_t way);
+    void (*line_inserted)(void *state, uint32_t set, uint32_t way);
 
-    /* Vote: may this miss take a line of the L1? Asked once for each access, however often the L1 refuses it before it is taken. */
+    /* ---- votes ---- */
+
+    /* May this miss take a line of the L1? Asked once for each access, however often the L1 refuses it. */
     bool (*may_allocate)(void *state, const struct mech_l1_access *a);
+    /* May this load miss? Asked after the tags, before line and MSHR, each time it is offered. No: it is
+     * refused, or waits in the re-execution queue. */
+    bool (*may_miss)(void *state, const struct mech_l1_access *a);
 
-    /* Events. An access is one that the L1 took; one that it refused and that comes again is none. Warps
-     * start in launch order. on_barrier: warps begin to wait, or go on. on_timer: the cycle at which it was
-     * due. */
+    /* ---- events ---- */
+
+    /* An access is one that the L1 took; one that it refused and that comes again is not told. Warps start
+     * in launch order. on_timer: the cycle at which it was due. */
     void (*on_issue)(void *state, const struct mech_issue *e);
+    void (*on_next)(void *state, const struct mech_next *e);
     void (*on_l1_access)(void *state, const struct mech_l1_access *e);
     void (*on_l1_evict)(void *state, const struct mech_l1_evict *e);
     void (*on_l1_fill)(void *state, const struct mech_l1_fill *e);
+    void (*on_l1_level)(void *state, const struct mech_l1_level *e);
+    void (*on_prefetch)(void *state, const struct mech_prefetch *e);
     void (*on_warp)(void *state, const struct mech_warp_event *e);
-    void (*on_timer)(void *state, uint64_t cycle);
     void (*on_barrier)(void *state, const struct mech_barrier *e);
+    void (*on_rows_lost)(void *state, const struct mech_rows_lost *e);
+    void (*on_timer)(void *state, uint64_t cycle);
+    /* Before the SMs of its cycle run, with all of them at rest: the one hook that may read the entries of
+     * all SMs in the GPU-wide state, and write what all of them read. */
+    void (*on_gpu_timer)(void *gpu_state, uint64_t cycle);
 };
 
 /* A plug-in built as a shared object exports this symbol, marked with HEDDLE_MECHANISM_EXPORT. */

@@ -5,7 +5,7 @@
  * parameter, so that every part of the interface that most need is there to be changed. Nothing that exists
  * is overwritten. */
 #include "cli/cli.h"
-#include "core/mech_host.h"
+#include "core/mech/mech_set.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -64,7 +64,7 @@ static const char new_source[] =
     "{\n"
     "    struct @I@ *s = state;\n"
     "    uint32_t *misses = &s->misses_in_a_row[a->pc % @I@_LOADS];\n"
-    "    if (a->is_store) return;\n"
+    "    if (a->is_store || a->is_atomic || a->is_prefetch) return;\n"
     "    if (a->outcome == MECH_L1_MISS)\n"
     "        ++*misses;\n"
     "    else if (a->outcome == MECH_L1_HIT)\n"

@@ -1,7 +1,7 @@
 /* timed_options.c: from the command line to the timed GPU, directly or by way of the environment. */
 #include "cli/timed_options.h"
 
-#include "core/mech_host.h"
+#include "core/mech/mech_set.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* stat_tables.c: the tables of all statistics that a machine can count. */
 #include "core/stat_tables.h"
 
-#include "core/mech_host.h"
+#include "core/mech/mech_set.h"
 #include "core/queue_stats.h"
 #include "core/sm/sm_stats.h"
 #include "core/timed_impl.h"

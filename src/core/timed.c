@@ -13,14 +13,6 @@ static uint32_t idle_miss(const struct timed_gpu *g)
     return (uint32_t)(dram_idle_latency(&g->machine.dram, &d[DOMAIN_DRAM], &d[DOMAIN_CORE]) + links);
 }
 
-/* A mechanism whose SMs speak to each other within a cycle, or NULL. */
-static const char *mech_shares(const struct timed_gpu *g)
-{
-    for (uint32_t i = 0; i < mech_set_count(g->mechs); i++)
-        if (mech_set_at(g->mechs, i)->gpu_state_bytes) return mech_set_at(g->mechs, i)->name;
-    return NULL;
-}
-
 struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
                                struct diag_list *diags)
 {
@@ -43,7 +35,7 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
         timed_destroy(g);
         return NULL;
     }
-    const char *shares = mech_shares(g);
+    const char *shares = mech_gpu_shares(g->mech_gpu);
     if (g->options.threads > 1 && shares) {
         diag_add(diags, DIAG_WARNING, NULL, 0, 0, 0, NULL,
                  "mechanism '%s' has a state that all SMs share: they run on one thread", shares);

@@ -101,7 +101,7 @@ struct timed_gpu {
     struct gpu_links links;
     struct arena arena; /* what lives as long as the GPU */
     struct mech_set *mechs;
-    void **mech_gpu_states;
+    struct mech_gpu *mech_gpu;
 
     struct gpu_counts counts;
     tick busy_since; /* start of the present time with kernels running; TICK_NEVER = none */

@@ -40,6 +40,7 @@ static void view_gather(struct timed_gpu *g, struct stats_view *v)
     v->transfer_count = timed_transfer_count(g);
     v->transfers = mem_alloc(sizeof(*v->transfers) * ((size_t)v->transfer_count + 1));
     for (uint32_t i = 0; i < v->transfer_count; i++) v->transfers[i] = timed_transfer_at(g, i);
+    v->notes = mech_gpu_merge_notes(g->mech_gpu, &v->note_count, &v->notes_dropped);
     v->l1_count = g->sm_count;
     v->l1s = mem_alloc(sizeof(*v->l1s) * (v->l1_count + 1));
     for (uint32_t i = 0; i < v->l1_count; i++) v->l1s[i] = sm_l1_stats(g->sms[i]);
@@ -61,6 +62,7 @@ static void view_forget(struct timed_gpu *g, struct stats_view *v)
     free(v->samples);
     free(v->ctas);
     free(v->transfers);
+    free(v->notes);
     free(v->l1s);
     free(v->l2s);
     *v = (struct stats_view){0};

@@ -74,7 +74,7 @@ static void create_sms(struct timed_gpu *g)
                              .to_xbar = &g->links.sm_to_xbar[i],
                              .from_xbar = &g->links.xbar_to_sm[i],
                              .mechs = g->mechs,
-                             .mech_gpu_states = g->mech_gpu_states,
+                             .mech_gpu = g->mech_gpu,
                              .on_cta_done = dispatch_cta_done,
                              .place_of = dispatch_place_of,
                              .ctx = g};
@@ -139,7 +139,7 @@ bool wiring_create(struct timed_gpu *g, struct diag_list *diags)
     if (!g->map || !g->mechs || !dram_check(&g->machine.dram, g->map, diags) || !ok) return false;
     g->slice_count = addrmap_slices(g->map);
     g->channel_count = addrmap_channels(g->map);
-    g->mech_gpu_states = mech_gpu_create(g->mechs);
+    g->mech_gpu = mech_gpu_create(g->mechs, g->sm_count);
     req_pool_init(&g->pool, POOL_START);
     g->pool.map = g->map;
     g->units = units_create(g);
@@ -167,7 +167,7 @@ void wiring_destroy(struct timed_gpu *g)
     free_links(l->slice_to_xbar, g->slice_count);
     free_links(l->slice_to_dram, g->slice_count);
     free_links(l->dram_to_slice, g->slice_count);
-    if (g->mechs) mech_gpu_destroy(g->mechs, g->mech_gpu_states);
+    mech_gpu_destroy(g->mech_gpu);
     if (g->mechs) mech_set_destroy(g->mechs);
     if (g->map) addrmap_destroy(g->map);
     units_destroy(g->units);

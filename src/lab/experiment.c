@@ -2,7 +2,7 @@
 #include "lab/experiment.h"
 
 #include "core/machine.h"
-#include "core/mech_host.h"
+#include "core/mech/mech_set.h"
 #include "lab/experiment_read.h"
 
 #include <dirent.h>

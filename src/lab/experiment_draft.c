@@ -5,7 +5,7 @@
 #include "lab/experiment_read.h"
 
 #include "core/machine.h"
-#include "core/mech_host.h"
+#include "core/mech/mech_set.h"
 
 /* key=value, and where it stands. */
 struct setting {

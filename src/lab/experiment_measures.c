@@ -3,7 +3,7 @@
 #include "lab/experiment_read.h"
 
 #include "core/machine.h"
-#include "core/mech_host.h"
+#include "core/mech/mech_set.h"
 #include "core/stat_tables.h"
 
 #include <math.h>

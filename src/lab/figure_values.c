@@ -1,6 +1,6 @@
 /* figure_values.c: the value of a measure for a workload and a column; the choice of an oracle; means. */
 #include "core/machine.h"
-#include "core/mech_host.h"
+#include "core/mech/mech_set.h"
 #include "lab/expr.h"
 #include "lab/figure_impl.h"
 

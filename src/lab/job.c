@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "core/machine.h"
-#include "core/mech_host.h"
+#include "core/mech/mech_set.h"
 #include "simulator_hash.h" /* made by scripts/simulator_hash.cmake */
 
 #include <errno.h>

@@ -6,8 +6,10 @@
  * and its slot holds another, the oldest ready warp is next. */
 #include "mech/warps.h"
 
-struct gto_greedy { /* of one scheduler */
-    uint64_t age;   /* of the warp that issued last; what tells it from a later one in the same slot */
+/* The warp that a scheduler issued from last. */
+struct gto_greedy {
+    /* tells it from a later warp in the same slot */
+    uint64_t age;
     int warp;
     bool is_set;
 };

@@ -4,11 +4,14 @@
 
 #include "heddle/mechanism.h"
 
-extern const struct mechanism *const mech_builtin[]; /* NULL-terminated; policies first */
-extern const char *const mech_default_policy;        /* which of them picks when none is named */
+/* NULL-terminated; policies first. */
+extern const struct mechanism *const mech_builtin[];
+/* Which of them picks when none is named. */
+extern const char *const mech_default_policy;
 
-extern const struct mechanism mechanism_gto, mechanism_lrr, mechanism_oldest,
-    mechanism_two_level;                                    /* policies */
-extern const struct mechanism mechanism_str, mechanism_swl; /* modifiers */
+/* policies */
+extern const struct mechanism mechanism_gto, mechanism_lrr, mechanism_oldest, mechanism_two_level;
+/* modifiers */
+extern const struct mechanism mechanism_str, mechanism_swl;
 
 #endif

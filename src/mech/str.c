@@ -19,13 +19,18 @@ struct str_params {
     uint32_t entries, degree, confidence;
 };
 
-struct str_entry { /* of the prefetch table */
+/* An entry of the prefetch table. */
+struct str_entry {
     uint32_t pc;
-    int warp;            /* that executed the load last */
-    uint64_t address;    /* of that execution */
-    int64_t stride;      /* bytes from one warp to the next */
-    uint32_t confidence; /* how often in a row this stride was seen, up to the parameter */
-    uint64_t used;       /* order of use; 0 = empty */
+    /* that executed the load last; the address of that execution */
+    int warp;
+    uint64_t address;
+    /* bytes from one warp to the next */
+    int64_t stride;
+    /* how often in a row this stride was seen, up to the parameter */
+    uint32_t confidence;
+    /* order of use; 0 = empty */
+    uint64_t used;
 };
 
 struct str {
@@ -78,15 +83,16 @@ static struct str_entry *str_find(struct str *s, uint32_t pc, struct str_entry *
     return NULL;
 }
 
-/* Takes a new execution into the entry. True: the stride was the expected one, and has been for long enough.
- */
+/* Takes a new execution into the entry. True: the stride was the expected one, and has been for long
+ * enough. */
 static bool str_train(struct str *s, struct str_entry *e, int warp, uint64_t address)
 {
     int64_t warps = warp - e->warp, bytes = (int64_t)(address - e->address);
     e->warp = warp;
     e->address = address;
     if (!warps) return false;
-    if (bytes % warps) { /* no whole stride explains it */
+    /* no whole stride explains it */
+    if (bytes % warps) {
         e->confidence = 0;
         return false;
     }
@@ -117,7 +123,8 @@ static void str_prefetch(struct str *s, const struct str_entry *e)
 static void str_on_l1_access(void *state, const struct mech_l1_access *a)
 {
     struct str *s = state;
-    if (a->is_store || a->is_prefetch || !a->is_first_line || a->outcome == MECH_L1_SENT) return;
+    if (a->is_store || a->is_atomic || a->is_prefetch) return;
+    if (!a->is_first_line || a->outcome == MECH_L1_SENT) return;
     struct str_entry *victim, *e = str_find(s, a->pc, &victim);
     s->trained++;
     if (!e) {

@@ -4,13 +4,13 @@
  * Each scheduler has a small *active set* that it picks from, loose round robin; all other warps are
  * *pending*. A warp whose next instruction needs the result of a long-latency (memory) operation, or that
  * waits at a barrier, leaves the active set; the pending warp that has waited longest and waits for neither
- * takes its place. Pipelined arithmetic does not end an activity.
+ * replaces it. Pipelined arithmetic does not end an activity.
  *
- * (1) At most `active` warps of a scheduler are in its set. (2) Pending warps come back in the order in which
- * they left (or started). (3) A warp that the votes forbid holds no place, so that a limit on warps beside
- * this policy cannot starve those that may run. (4) The set changes only in a pick, so it does not depend on
- * how often an idle machine is looked at. Left out: the operand register file cache that the paper pairs with
- * the active set; its group-wise relative by Narasiman et al. (MICRO'11). */
+ * (1) At most `active` warps of a scheduler are in its set. (2) Pending warps come back in the order in
+ * which they left (or started). (3) A warp that the votes forbid is in no active set, so that a limit on
+ * warps beside this policy cannot starve those that may run. (4) The set changes only in a pick, so it
+ * does not depend on how often an idle machine is looked at. Left out: the operand register file cache
+ * that the paper pairs with the active set; its group-wise relative by Narasiman et al. (MICRO'11). */
 #include "mech/warps.h"
 
 struct two_level_params {
@@ -19,14 +19,16 @@ struct two_level_params {
 
 struct two_level {
     const struct two_level_params *params;
-    uint64_t active_set;             /* of all schedulers: each looks at its own warps in it */
-    uint64_t queued[MECH_WARPS_MAX]; /* by pending warp: its place in the queue */
+    /* by bank, of all schedulers: each looks at its own warps in it */
+    uint64_t active_set[MECH_BANKS_MAX];
+    /* by slot of a pending warp: its position in the queue */
+    uint64_t queued[MECH_WARPS_MAX];
     uint64_t queue_end;
     uint64_t demotions, promotions, empty_slots;
 };
 
 static const struct param_row two_level_params[] = {
-    PARAM_ROW(PARAM_U32, two_level_params, active, "two-level.active", "warps", "6", 1, MECH_WARPS_MAX,
+    PARAM_ROW(PARAM_U32, two_level_params, active, "two-level.active", "warps", "6", 1, MECH_BANK_WARPS,
               "warps of one scheduler's active set (Gebhart et al.: 6 to 8; GPGPU-Sim: 6)"),
     {0},
 };
@@ -50,30 +52,32 @@ static void two_level_init(void *state, void *gpu_state, const void *params, con
 static void two_level_on_warp(void *state, const struct mech_warp_event *e)
 {
     struct two_level *t = state;
-    t->active_set &= ~warp_bit(e->warp);
+    t->active_set[mech_bank(e->warp)] &= ~mech_bit(e->warp);
     if (e->is_start) t->queued[e->warp] = t->queue_end++;
 }
 
 /* Warps that wait for something long go to the end of the pending queue, the longest in flight (by slot
  * order) first. */
-static void two_level_demote(struct two_level *t, uint64_t warps)
+static void two_level_demote(struct two_level *t, uint32_t bank, uint64_t warps)
 {
-    t->active_set &= ~warps;
+    uint64_t *queued = &t->queued[bank * MECH_BANK_WARPS];
+    t->active_set[bank] &= ~warps;
     for (; warps; warps &= warps - 1) {
-        t->queued[warps_first(warps)] = t->queue_end++;
+        queued[warps_first(warps)] = t->queue_end++;
         t->demotions++;
     }
 }
 
-static uint64_t two_level_promote(struct two_level *t, uint64_t mine, uint64_t candidates)
+static uint64_t two_level_promote(struct two_level *t, uint32_t bank, uint64_t mine, uint64_t candidates)
 {
+    const uint64_t *queued = &t->queued[bank * MECH_BANK_WARPS];
     for (int room = (int)t->params->active - warps_count(mine); room > 0 && candidates; room--) {
-        uint64_t warp = warp_bit(warps_least(candidates, t->queued));
+        uint64_t warp = warp_bit(warps_least(candidates, queued));
         candidates &= ~warp;
         mine |= warp;
         t->promotions++;
     }
-    t->active_set |= mine;
+    t->active_set[bank] |= mine;
     return mine;
 }
 
@@ -81,11 +85,11 @@ static int two_level_pick(void *state, const struct mech_sched_view *view)
 {
     struct two_level *t = state;
     uint64_t may_run = view->allowed & ~(view->memory_wait | view->barrier_wait);
-    uint64_t mine = t->active_set & view->resident;
-    if (mine & ~may_run) two_level_demote(t, mine & ~may_run);
+    uint64_t mine = t->active_set[view->bank] & view->resident;
+    if (mine & ~may_run) two_level_demote(t, view->bank, mine & ~may_run);
     mine &= may_run;
     uint64_t candidates = view->resident & may_run & ~mine;
-    if (candidates) mine = two_level_promote(t, mine, candidates);
+    if (candidates) mine = two_level_promote(t, view->bank, mine, candidates);
     if (view->ready & mine) return warps_after(view->ready & mine, view->last);
     t->empty_slots++;
     return MECH_NO_WARP;

@@ -1,5 +1,5 @@
-/* warps.h: sets of warp slots as 64-bit masks: the few operations that schedulers are made of. A scan touches
- * set bits only. */
+/* warps.h: sets of the warp slots of a bank as 64-bit masks: the few operations that schedulers are made
+ * of. A warp is a bit of its bank here, as in a view. A scan touches set bits only. */
 #ifndef HEDDLE_MECH_WARPS_H
 #define HEDDLE_MECH_WARPS_H
 

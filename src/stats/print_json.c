@@ -52,6 +52,24 @@ static void json_kernel(const struct stats_view *v, const struct timed_kernel *k
     strbuf_putc(out, '}');
 }
 
+/* What mechanisms wrote down. */
+static void json_notes(const struct stats_view *v, struct strbuf *out)
+{
+    strbuf_puts(out, ",\n  \"events\":[");
+    for (uint32_t i = 0; i < v->note_count; i++) {
+        const struct timed_note *n = &v->notes[i];
+        strbuf_printf(out, "%s{\"cycle\":%llu,\"sm\":%u,\"mechanism\":", i ? ",\n    " : "\n    ",
+                      (unsigned long long)n->cycle, n->sm);
+        json_string(out, n->mechanism_name);
+        strbuf_puts(out, ",\"kind\":");
+        json_string(out, n->kind);
+        strbuf_printf(out, ",\"a\":%llu,\"b\":%llu}", (unsigned long long)n->a, (unsigned long long)n->b);
+    }
+    strbuf_puts(out, "]");
+    if (v->notes_dropped)
+        strbuf_printf(out, ",\n  \"events_dropped\":%llu", (unsigned long long)v->notes_dropped);
+}
+
 /* What each statistic means, so that a file can be read without this program. */
 static void json_legend(const struct stats_view *v, struct strbuf *out)
 {
@@ -97,6 +115,7 @@ void view_print_json(const struct stats_view *v, struct strbuf *out)
         strbuf_puts(out, ",\n  \"samples\":");
         view_print_series_json(v, out);
     }
+    if (v->note_count) json_notes(v, out);
     strbuf_puts(out, ",\n  \"legend\":");
     json_legend(v, out);
     strbuf_puts(out, "}\n");

@@ -54,6 +54,18 @@ struct timed_cta {
     uint64_t kernel /* id */, cta, start_cycle, end_cycle;
 };
 
+/* What a mechanism wrote down; a and b mean what the kind says. */
+struct timed_note {
+    uint64_t cycle;
+    uint32_t sm;
+    /* among the notes of its SM */
+    uint32_t order;
+    /* its number among those attached, and its name */
+    uint32_t mechanism;
+    const char *mechanism_name, *kind;
+    uint64_t a, b;
+};
+
 /* A copy that took time. */
 enum timed_copy_kind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE /* fills too */, COPY_ON_HOST };
 struct timed_transfer {

@@ -35,6 +35,10 @@ struct stats_view {
     uint32_t cta_count;
     const struct timed_transfer **transfers;
     uint32_t transfer_count;
+    /* in order of cycle, SM and writing; how many more were written than are kept */
+    struct timed_note *notes;
+    uint32_t note_count;
+    uint64_t notes_dropped;
     void **l1s, **l2s; /* of each SM and of each slice, over the whole run */
     uint32_t l1_count, l2_count;
     uint64_t hash;

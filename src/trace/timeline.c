@@ -1,8 +1,9 @@
 /* timeline.c: Chrome trace events ("Trace Event Format", the JSON object form).
  *
- * Processes: 1 = kernels (thread = stream), 2 = counters, 10 + n = SM n (thread = a lane). "X" events of one
- * thread must nest, and CTAs of one SM overlap: each CTA takes the lowest lane that is free when it starts,
- * as the hardware takes a CTA slot. Time stamps are microseconds of simulated time. */
+ * Processes: 1 = kernels (thread = stream), 2 = counters, 10 + n = SM n (thread = a lane; TID_NOTES + m =
+ * notes of mechanism m). "X" events of one thread must nest, and CTAs of one SM overlap: each CTA takes
+ * the lowest lane that is free when it starts, as the hardware takes a CTA slot. Time stamps are
+ * microseconds of simulated time. */
 #include "trace/timeline.h"
 
 #include "base/vec.h"
@@ -10,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { PID_KERNELS = 1, PID_COUNTERS = 2, PID_SM = 10 };
+enum { PID_KERNELS = 1, PID_COUNTERS = 2, PID_SM = 10, TID_NOTES = 1 << 16 };
 
 struct timeline {
     const struct stats_view *v;
@@ -113,6 +114,13 @@ static void print_transfers(struct timeline *t)
     }
 }
 
+static void name_sm(struct timeline *t, uint32_t sm)
+{
+    char name[24];
+    snprintf(name, sizeof name, "SM %u", sm);
+    name_track(t, "process_name", PID_SM + (uint64_t)sm, 0, name);
+}
+
 static int cta_compare(const void *a, const void *b)
 {
     const struct timed_cta *x = *(const struct timed_cta *const *)a, *y = *(const struct timed_cta *const *)b;
@@ -155,9 +163,7 @@ static void print_ctas(struct timeline *t)
     for (uint32_t i = 0; i < n; i++) {
         const struct timed_cta *c = ctas[i];
         if (!i || ctas[i - 1]->sm != c->sm) {
-            char name[24];
-            snprintf(name, sizeof name, "SM %u", c->sm);
-            name_track(t, "process_name", PID_SM + (uint64_t)c->sm, 0, name);
+            name_sm(t, c->sm);
             free_at.len = 0;
         }
         uint32_t lane = 0;
@@ -168,6 +174,53 @@ static void print_ctas(struct timeline *t)
     }
     vec_free(&free_at);
     free(ctas);
+}
+
+static bool sm_has_cta(const struct stats_view *v, uint32_t sm)
+{
+    for (uint32_t i = 0; i < v->cta_count; i++)
+        if (v->ctas[i]->sm == sm) return true;
+    return false;
+}
+
+/* By track; the notes of one are in order already. */
+static int note_compare(const void *a, const void *b)
+{
+    const struct timed_note *x = *(const struct timed_note *const *)a,
+                            *y = *(const struct timed_note *const *)b;
+    if (x->sm != y->sm) return x->sm < y->sm ? -1 : 1;
+    if (x->mechanism != y->mechanism) return x->mechanism < y->mechanism ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void print_note(struct timeline *t, const struct timed_note *n)
+{
+    event_begin(t);
+    strbuf_puts(t->out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":");
+    json_string(t->out, n->kind);
+    strbuf_printf(
+        t->out, ",\"pid\":%llu,\"tid\":%u,\"ts\":%.6f,\"args\":{\"cycle\":%llu,\"a\":%llu,\"b\":%llu}}",
+        (unsigned long long)(PID_SM + (uint64_t)n->sm), TID_NOTES + n->mechanism, cycles_to_us(t, n->cycle),
+        (unsigned long long)n->cycle, (unsigned long long)n->a, (unsigned long long)n->b);
+}
+
+static void print_notes(struct timeline *t)
+{
+    uint32_t count = t->v->note_count;
+    if (!count) return;
+    const struct timed_note **notes = mem_alloc(sizeof(*notes) * count);
+    for (uint32_t i = 0; i < count; i++) notes[i] = &t->v->notes[i];
+    qsort(notes, count, sizeof *notes, note_compare);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct timed_note *n = notes[i], *before = i ? notes[i - 1] : NULL;
+        bool is_new_sm = !before || before->sm != n->sm;
+        if (is_new_sm && !sm_has_cta(t->v, n->sm)) name_sm(t, n->sm);
+        if (is_new_sm || before->mechanism != n->mechanism)
+            name_track(t, "thread_name", PID_SM + (uint64_t)n->sm, TID_NOTES + n->mechanism,
+                       n->mechanism_name);
+        print_note(t, n);
+    }
+    free(notes);
 }
 
 /* A counter holds its value until the next one: each sample stands at its start, and a last 0 ends the line.
@@ -198,10 +251,14 @@ void timeline_print(const struct stats_view *v, struct strbuf *out)
     struct timeline t = {.v = v, .out = out};
     strbuf_puts(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"machine\":");
     json_string(out, v->machine.name);
-    strbuf_printf(out, ",\"partial\":%s},\"traceEvents\":[", v->partial ? "true" : "false");
+    strbuf_printf(out, ",\"partial\":%s", v->partial ? "true" : "false");
+    if (v->notes_dropped)
+        strbuf_printf(out, ",\"events_dropped\":%llu", (unsigned long long)v->notes_dropped);
+    strbuf_puts(out, "},\"traceEvents\":[");
     print_kernels(&t);
     print_transfers(&t);
     print_ctas(&t);
+    print_notes(&t);
     print_counters(&t);
     strbuf_puts(out, "\n]}\n");
 }

@@ -48,14 +48,7 @@ int main(int argc, char **argv)
                 ? NULL
                 : mech_set_create((const char *const *)argv + 1, 1, settings, (uint32_t)argc - 2, &k.diags);
     if (k.set) {
-        const struct mech_ports ports = {.host = &k,
-                                         .sm_count = 1,
-                                         .warps = 48,
-                                         .schedulers = 1,
-                                         .line_bytes = 128,
-                                         .counters = kit_counters};
-        k.gpu_states = mech_gpu_create(k.set);
-        k.sm = mech_sm_create(k.set, &ports, k.gpu_states);
+        kit_attach(&k, &kit_ops, 48, 1);
         drive(&k);
         const struct mechanism *m = mech_set_at(k.set, 0);
         printf("%s: %s\n", m->name, m->summary);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# machine.sh HEDDLE SOURCE_FOLDER: mechanisms on the modelled GPU, with a kernel full of barriers: every policy and limit ends with the memory of
+# machine.sh HEDDLE SOURCE_FOLDER PLUGINS: mechanisms on the modelled GPU, with a kernel full of barriers: every policy and limit ends with the memory of
 # the functional run; the order in which modifiers are named, and skipping idle time, change nothing that is printed.
 set -uo pipefail
-heddle=$1 root=$2
+heddle=$1 root=$2 plugins=$3
 export HEDDLE_HOME=$root
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -47,6 +47,27 @@ cycles() { grep -Eo 'cycles +[0-9,]+' "$1" | head -1 | tr -dc 0-9; }
 run --mech swl --mech-set swl.warps=1 >"$work/one"
 run --mech swl >"$work/all"
 [ "$(cycles "$work/one")" -gt "$(cycles "$work/all")" ] || fail "swl.warps=1 is not slower than no limit"
+
+# a mechanism that fills every hook and changes nothing: the machine's own statistics are the same, skipping and threads too
+own() { grep -E '^ +"(gpu|sm|l1|xbar|l2|dram|queue)":' "$1" | md5sum; }
+run --mech gto --json >"$work/gto.json"
+[ "$(grep -cE '^ +"l1":' "$work/gto.json")" -eq 2 ] || fail "the JSON has no line for each group"
+for options in '' --no-skip '--threads 3'; do
+    for mechs in every_hook every_hook_beside; do
+        run --mech "$plugins/$mechs.so" $options --json >"$work/every.json" || fail "$mechs $options: $(tail -3 "$work/every.json")"
+        grep -Eq '"every_hook.on_issue":[1-9]' "$work/every.json" || fail "$mechs $options: no hook was called"
+        [ "$(own "$work/every.json")" = "$(own "$work/gto.json")" ] || fail "$mechs $options changes the machine's statistics"
+    done
+done
+
+# notes: in the JSON and in the timeline, the same with skipping and without
+events() { grep '"mechanism":"probe-notes"' "$1"; }
+run --mech "$plugins/mech_probe_notes.so" --json --timeline "$work/line.json" >"$work/notes.json"
+run --mech "$plugins/mech_probe_notes.so" --json --no-skip >"$work/noskip.json"
+grep -q '{"cycle":100,"sm":0,"mechanism":"probe-notes","kind":"down","a":1,"b":7}' "$work/notes.json" || fail "no note in the JSON"
+[ "$(events "$work/notes.json")" = "$(events "$work/noskip.json")" ] || fail "notes differ with --no-skip"
+grep -q '"ph":"i","s":"t","name":"down"' "$work/line.json" || fail "no note in the timeline"
+grep -q '"events"' "$work/gto.json" && fail "events without notes"
 
 [ $failures -eq 0 ] && echo "all passed"
 exit $((failures > 0))

@@ -1,5 +1,5 @@
-/* probe.c: a plug-in for the tests: every hook counts, every vote is a parameter. Built several times under
- * different names and with one thing wrong in each of some. */
+/* probe.c: a plug-in for the tests: hooks count, votes are parameters. Built several times under different
+ * names, with other answers, and with one thing wrong in each of some. */
 #include "heddle/mechanism.h"
 
 #ifndef PROBE_API
@@ -8,13 +8,26 @@
 #ifndef PROBE_PREFIX
 #define PROBE_PREFIX PROBE_NAME
 #endif
+#ifndef PROBE_STAT_PREFIX
+#define PROBE_STAT_PREFIX PROBE_NAME
+#endif
 #ifndef PROBE_DEFAULT
 #define PROBE_DEFAULT "0"
 #endif
+#ifndef PROBE_OWNS
+#define PROBE_OWNS 0
+#endif
+/* What init and on_timer do beyond counting, with p, ports, host and cycle. */
+#ifndef PROBE_INIT
+#define PROBE_INIT
+#endif
+#ifndef PROBE_TIMER
+#define PROBE_TIMER
+#endif
 
 struct probe_params {
-    uint64_t issue, memory, deny_line;
-    uint32_t period;
+    uint64_t issue, memory, load, deny_line, deny_miss;
+    uint32_t period, ctas, lines, lines_max, reexec;
 };
 
 struct probe_gpu {
@@ -25,8 +38,8 @@ struct probe {
     const struct probe_params *params;
     const struct mech_ports *ports;
     struct probe_gpu *gpu;
-    uint64_t asked, accesses, evicts, fills, issues, warps, barriers, kernels, timers, last_timer,
-        issued_counter, sms;
+    uint64_t asked, asked_miss, rows_lost, accesses, evicts, fills, issues, warps, barriers, kernels, timers,
+        last_timer, issued_counter, sms;
 };
 
 static const struct param_row probe_params[] = {
@@ -38,11 +51,25 @@ static const struct param_row probe_params[] = {
               "line that may not be allocated"),
     PARAM_ROW(PARAM_U32, probe_params, period, PROBE_PREFIX ".period", "cycles", "100", 0, 100000,
               "of the timer"),
+    PARAM_ROW(PARAM_U64, probe_params, load, PROBE_PREFIX ".forbid_load", "", "0", 0, UINT64_MAX,
+              "warps that may not load"),
+    PARAM_ROW(PARAM_U64, probe_params, deny_miss, PROBE_PREFIX ".deny_miss", "", "1", 0, UINT64_MAX,
+              "line that may not miss"),
+    PARAM_ROW(PARAM_U32, probe_params, ctas, PROBE_PREFIX ".ctas", "", "0", 0, 1000, "limit_ctas; 0 = none"),
+    PARAM_ROW(PARAM_U32, probe_params, lines, PROBE_PREFIX ".lines", "", "0", 0, 10000, "l1_lines; 0 = none"),
+    PARAM_ROW(PARAM_U32, probe_params, lines_max, PROBE_PREFIX ".lines_max", "", "0", 0, 10000,
+              "l1_lines_max; 0 = none"),
+    PARAM_ROW(PARAM_U32, probe_params, reexec, PROBE_PREFIX ".reexec", "", "0", 0, 1000, "reexec_queue"),
+#ifdef PROBE_TWICE
+    PARAM_ROW(PARAM_U32, probe_params, reexec, PROBE_PREFIX ".reexec", "", "0", 0, 1000, "a second time"),
+#endif
     {0},
 };
 
-#define COUNT(field) STAT_COUNT(probe, field, PROBE_NAME "." #field, "times", "for the test", NULL)
+#define COUNT(field) STAT_COUNT(probe, field, PROBE_STAT_PREFIX "." #field, "times", "for the test", NULL)
 static const struct stat_row probe_stats[] = {COUNT(asked),
+                                              COUNT(asked_miss),
+                                              COUNT(rows_lost),
                                               COUNT(accesses),
                                               COUNT(evicts),
                                               COUNT(fills),
@@ -54,6 +81,9 @@ static const struct stat_row probe_stats[] = {COUNT(asked),
                                               COUNT(last_timer),
                                               COUNT(issued_counter),
                                               COUNT(sms),
+#ifdef PROBE_STAT_TWICE
+                                              COUNT(sms),
+#endif
                                               {0}};
 
 static void probe_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
@@ -63,9 +93,15 @@ static void probe_init(void *state, void *gpu_state, const void *params, const s
     p->ports = ports;
     p->gpu = gpu_state;
     p->sms = ++p->gpu->sms;
-    ports->allow_issue(ports->host, ~p->params->issue);
-    ports->allow_memory(ports->host, ~p->params->memory);
+    ports->allow_issue(ports->host, 0, ~p->params->issue);
+    ports->allow_memory(ports->host, 0, ~p->params->memory);
+    ports->allow_load(ports->host, 0, ~p->params->load);
     ports->set_timer(ports->host, 0, p->params->period);
+    if (p->params->ctas) ports->limit_ctas(ports->host, p->params->ctas);
+    if (p->params->lines_max) ports->l1_lines_max(ports->host, p->params->lines_max);
+    if (p->params->lines) ports->l1_lines(ports->host, p->params->lines);
+    ports->reexec_queue(ports->host, p->params->reexec);
+    PROBE_INIT;
 }
 
 static bool probe_may_allocate(void *state, const struct mech_l1_access *a)
@@ -75,13 +111,23 @@ static bool probe_may_allocate(void *state, const struct mech_l1_access *a)
     return a->line != p->params->deny_line;
 }
 
+static bool probe_may_miss(void *state, const struct mech_l1_access *a)
+{
+    struct probe *p = state;
+    p->asked_miss++;
+    return a->line != p->params->deny_miss;
+}
+
 static void probe_on_timer(void *state, uint64_t cycle)
 {
     struct probe *p = state;
+    const struct mech_ports *ports = p->ports;
+    void *host = ports->host;
     p->timers++;
     p->last_timer = cycle;
-    p->issued_counter = p->ports->counters(p->ports->host)->issued;
-    if (p->timers == 3) p->ports->set_timer(p->ports->host, cycle, p->params->period * 2);
+    p->issued_counter = ports->counters(host)->issued;
+    if (p->timers == 3) ports->set_timer(host, cycle, p->params->period * 2);
+    PROBE_TIMER;
 }
 
 static void probe_on_issue(void *state, const struct mech_issue *e) { ((struct probe *)state)->issues++; }
@@ -99,10 +145,28 @@ static void probe_on_barrier(void *state, const struct mech_barrier *e)
 {
     ((struct probe *)state)->barriers++;
 }
+static void probe_on_rows_lost(void *state, const struct mech_rows_lost *e)
+{
+    ((struct probe *)state)->rows_lost += e->rows;
+}
 static void probe_on_kernel(void *state, bool is_start) { ((struct probe *)state)->kernels++; }
 
 #ifdef PROBE_PICK
 static int probe_pick(void *state, const struct mech_sched_view *view) { return PROBE_PICK; }
+#endif
+
+#ifdef PROBE_VICTIM
+static uint32_t probe_victim(void *state, const struct mech_victim_view *view) { return PROBE_VICTIM; }
+#endif
+#ifdef PROBE_MISS
+static void probe_take_miss(void *state, const struct mech_l1_access *a, uint32_t token,
+                            struct mech_miss *answer)
+{
+    *answer = (struct mech_miss){PROBE_MISS};
+}
+#endif
+#ifdef PROBE_NOTES
+static const char *const probe_notes[] = {PROBE_NOTES, NULL};
 #endif
 
 #ifndef PROBE_SYMBOL
@@ -124,7 +188,21 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism PROBE_SYMBOL = {
 #ifdef PROBE_PICK
     .pick = probe_pick,
 #endif
+#ifdef PROBE_VICTIM
+    .victim = probe_victim,
+#endif
+#ifdef PROBE_MISS
+    .take_miss = probe_take_miss,
+#endif
+#ifdef PROBE_NOTES
+    .note_names = probe_notes,
+#endif
+#ifdef PROBE_GPU_PERIOD
+    .gpu_timer_cycles = PROBE_GPU_PERIOD,
+#endif
+    .owns = PROBE_OWNS,
     .may_allocate = probe_may_allocate,
+    .may_miss = probe_may_miss,
     .on_issue = probe_on_issue,
     .on_l1_access = probe_on_l1_access,
     .on_l1_evict = probe_on_l1_evict,
@@ -132,4 +210,5 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism PROBE_SYMBOL = {
     .on_warp = probe_on_warp,
     .on_timer = probe_on_timer,
     .on_barrier = probe_on_barrier,
+    .on_rows_lost = probe_on_rows_lost,
 };

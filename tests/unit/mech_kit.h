@@ -9,15 +9,16 @@
 
 #include <cmocka.h>
 
-#include "core/mech_host.h"
+#include "core/mech/mech_host.h"
 
 #define W(n) (1ull << (n))
 
 struct mech_kit {
     struct diag_list diags;
     struct mech_set *set;
-    void **gpu_states;
+    struct mech_gpu *gpu;
     struct mech_sm *sm;
+    bool votes_changed;
     uint64_t age[MECH_WARPS_MAX];
     uint32_t cta[MECH_WARPS_MAX];
     uint64_t launches, cycle;
@@ -65,6 +66,30 @@ static inline bool kit_try_set(struct mech_kit *k, const char *names, const char
     return k->set != NULL;
 }
 
+static const struct mech_host_ops kit_ops = {.prefetch = kit_prefetch, .counters = kit_counters};
+
+/* SM 0 of a GPU of two. More than 64 warps: a bank for each scheduler. */
+static inline void kit_attach(struct mech_kit *k, const struct mech_host_ops *ops, uint32_t warps,
+                              uint32_t schedulers)
+{
+    k->gpu = mech_gpu_create(k->set, 2);
+    k->sm = mech_sm_create(&(struct mech_sm_setup){.set = k->set,
+                                                   .gpu = k->gpu,
+                                                   .sm = k,
+                                                   .ops = ops,
+                                                   .votes_changed = &k->votes_changed,
+                                                   .cycle = &k->cycle,
+                                                   .sm_count = 2,
+                                                   .warps = warps,
+                                                   .banks = warps > MECH_BANK_WARPS ? schedulers : 1,
+                                                   .schedulers = schedulers,
+                                                   .line_bytes = 128,
+                                                   .l1_sets = 32,
+                                                   .l1_ways = 4,
+                                                   .register_rows = 1024,
+                                                   .register_banks = 16});
+}
+
 static inline void kit_open(struct mech_kit *k, const char *names, const char *settings, uint32_t schedulers)
 {
     *k = (struct mech_kit){.last = MECH_NO_WARP, .prefetch_room = 64};
@@ -73,21 +98,13 @@ static inline void kit_open(struct mech_kit *k, const char *names, const char *s
         diag_render(&k->diags, &out);
         fail_msg("%s", strbuf_text(&out));
     }
-    const struct mech_ports ports = {.host = k,
-                                     .sm_count = 1,
-                                     .warps = 48,
-                                     .schedulers = schedulers,
-                                     .line_bytes = 128,
-                                     .prefetch = kit_prefetch,
-                                     .counters = kit_counters};
-    k->gpu_states = mech_gpu_create(k->set);
-    k->sm = mech_sm_create(k->set, &ports, k->gpu_states);
+    kit_attach(k, &kit_ops, 48, schedulers);
 }
 
 static inline void kit_close(struct mech_kit *k)
 {
     mech_sm_destroy(k->sm);
-    mech_gpu_destroy(k->set, k->gpu_states);
+    mech_gpu_destroy(k->gpu);
     mech_set_destroy(k->set);
     diag_free(&k->diags);
 }

@@ -18,7 +18,7 @@ struct rig {
     struct link to, from;
     tick memory_wake;
     struct mech_set *mechs;
-    void **gpu_states;
+    struct mech_gpu *mech_gpu;
     struct sm *sm;
     tick now;
     uint32_t latency; /* cycles */
@@ -57,7 +57,7 @@ static inline void rig_make(struct rig *r)
     req_pool_init(&r->pool, 8192);
     r->mechs = mech_set_create(NULL, 0, NULL, 0, &diags);
     assert_non_null(r->mechs);
-    r->gpu_states = mech_gpu_create(r->mechs);
+    r->mech_gpu = mech_gpu_create(r->mechs, 1);
     struct sm_setup s = {.machine = &r->machine,
                          .params = &r->machine.sm,
                          .l1 = &r->machine.l1,
@@ -67,7 +67,7 @@ static inline void rig_make(struct rig *r)
                          .to_xbar = &r->to,
                          .from_xbar = &r->from,
                          .mechs = r->mechs,
-                         .mech_gpu_states = r->gpu_states,
+                         .mech_gpu = r->mech_gpu,
                          .on_cta_done = rig_cta_done,
                          .ctx = r};
     r->sm = sm_create(&s);
@@ -84,7 +84,7 @@ static inline void rig_ready(struct rig *r) /* an SM as it comes */
 static inline void rig_close(struct rig *r)
 {
     sm_destroy(r->sm);
-    mech_gpu_destroy(r->mechs, r->gpu_states);
+    mech_gpu_destroy(r->mech_gpu);
     mech_set_destroy(r->mechs);
     link_free(&r->to);
     link_free(&r->from);

@@ -229,7 +229,7 @@ static void a_collector_waits_for_its_bank_and_writebacks_go_first(void **state)
         uint64_t cycle = 0;
         while (!c.out[CLASS_SP].count) {
             struct uop write = {.write_count = 1, .writes = {32}};
-            if (writes && cycle == 2) collector_write(&c, 0, &write);
+            if (writes && cycle == 2) collector_write(&c, 0, &write, cycle);
             assert_true(collector_cycle(&c, ++cycle, two_reads_of, NULL));
         }
         assert_int_equal(cycle, 4 + writes); /* into the collector, two reads of one bank, out */

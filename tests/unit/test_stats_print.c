@@ -350,6 +350,44 @@ static void the_timeline_has_kernels_by_stream_ctas_by_sm_and_counters(void **st
     strbuf_free(&out);
 }
 
+static void notes_are_events_of_the_json_and_tracks_of_the_timeline(void **state)
+{
+    struct kit k;
+    struct strbuf out = {0};
+    struct timed_note notes[] = {
+        {.cycle = 100, .sm = 1, .mechanism = 2, .mechanism_name = "poise", .kind = "move", .a = 3, .b = 4},
+        {.cycle = 100, .sm = 1, .order = 1, .mechanism = 0, .mechanism_name = "laws", .kind = "group"},
+        {.cycle = 250, .sm = 0, .mechanism = 2, .mechanism_name = "poise", .kind = "stay", .a = 5}};
+    kit_init(&k);
+    view_print_json(&k.view, &out);
+    assert_false(has(&out, "\"events"));
+    strbuf_free(&out);
+    k.view.notes = notes;
+    k.view.note_count = 3;
+    view_print_json(&k.view, &out);
+    assert_true(json_is_valid(strbuf_text(&out)));
+    assert_true(json_text_is(strbuf_text(&out), "events/0/cycle", "100"));
+    assert_true(json_text_is(strbuf_text(&out), "events/0/mechanism", "\"poise\""));
+    assert_true(json_text_is(strbuf_text(&out), "events/0/b", "4"));
+    assert_true(json_text_is(strbuf_text(&out), "events/2/kind", "\"stay\""));
+    assert_false(has(&out, "events_dropped"));
+    strbuf_free(&out);
+    k.view.notes_dropped = 12;
+    view_print_json(&k.view, &out);
+    assert_true(json_text_is(strbuf_text(&out), "events_dropped", "12"));
+    strbuf_free(&out);
+    timeline_print(&k.view, &out);
+    assert_true(json_is_valid(strbuf_text(&out)));
+    assert_true(has(&out, "\"events_dropped\":12"));
+    assert_true(has(
+        &out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":11,\"tid\":0,\"args\":{\"name\":\"SM 1\"}}"));
+    assert_true(has(&out, "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":11,\"tid\":65538,"
+                          "\"args\":{\"name\":\"poise\"}}"));
+    assert_true(has(&out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":\"move\",\"pid\":11,\"tid\":65538,"
+                          "\"ts\":0.100000,\"args\":{\"cycle\":100,\"a\":3,\"b\":4}}"));
+    strbuf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +403,7 @@ int main(void)
         cmocka_unit_test(the_end_of_a_run_inside_an_interval_is_a_shorter_sample),
         cmocka_unit_test(the_mark_of_a_whole_run_is_missing_after_a_partial_one),
         cmocka_unit_test(the_timeline_has_kernels_by_stream_ctas_by_sm_and_counters),
+        cmocka_unit_test(notes_are_events_of_the_json_and_tracks_of_the_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,10 +65,15 @@ static uint32_t bank_of(const struct collector *c, uint32_t warp, uint32_t reg)
     return c->bank_mask ? at & c->bank_mask : at % c->banks;
 }
 
-void collector_write(struct collector *c, uint32_t warp, const struct uop *u)
+void collector_write(struct collector *c, uint32_t warp, const struct uop *u, uint64_t cycle)
 {
-    if (!c->reading) return; /* who is first in this cycle does not matter then */
-    for (uint32_t i = 0; i < u->write_count; i++) c->written |= 1ull << bank_of(c, warp, u->writes[i]);
+    if (!c->reading && LIKELY(!c->is_shared)) return; /* who is first in this cycle does not matter then */
+    uint64_t banks = 0;
+    for (uint32_t i = 0; i < u->write_count; i++) banks |= 1ull << bank_of(c, warp, u->writes[i]);
+    if (c->reading) c->written |= banks;
+    if (LIKELY(!c->is_shared)) return;
+    c->wrote = c->wrote_cycle == cycle ? c->wrote | banks : banks;
+    c->wrote_cycle = cycle;
 }
 
 void collector_put(struct collector *c, enum sm_class cls, uint32_t flight)
@@ -153,8 +158,9 @@ static void read_one(struct collector *c, struct collector_unit *u, uint64_t *ta
     c->conflict_cycles++;
 }
 
-static bool read_operands(struct collector *c, uint32_t start)
+static bool read_operands(struct collector *c, uint64_t cycle)
 {
+    const uint32_t start = (uint32_t)(cycle % 64);
     uint64_t taken = c->written;
     c->written = 0;
     for (uint64_t rest = turned(c->reading, start); rest; rest &= rest - 1) {
@@ -168,6 +174,8 @@ static bool read_operands(struct collector *c, uint32_t start)
         c->reading &= ~(1ull << i);
         c->may_leave |= 1u << u->cls;
     }
+    c->granted = taken;
+    c->granted_cycle = cycle;
     return true; /* of all that read, one has its bank */
 }
 
@@ -207,10 +215,28 @@ bool collector_cycle(struct collector *c, uint64_t cycle,
     bool moved = false;
     if (c->work && !c->is_stuck) {
         if (c->may_leave) moved |= dispatch_ready(c);
-        if (c->reading) moved |= read_operands(c, (uint32_t)(cycle % 64));
+        if (c->reading) moved |= read_operands(c, cycle);
         if (c->may_enter) moved |= allocate(c, uop_of, ctx);
         c->is_stuck = !moved;
     }
     c->written = 0;
     return moved;
+}
+
+bool collector_ask(struct collector *c, uint32_t row, uint64_t cycle)
+{
+    const uint64_t bank = 1ull << (c->bank_mask ? row & c->bank_mask : row % c->banks);
+    if (c->asked_cycle != cycle) c->asked = 0;
+    c->asked_cycle = cycle;
+    c->is_shared = true;
+    uint64_t taken = c->asked;
+    if (c->granted_cycle + 1 == cycle) taken |= c->granted;
+    if (c->wrote_cycle == cycle) taken |= c->wrote;
+    c->others++;
+    if (taken & bank) {
+        c->other_conflicts++;
+        return false;
+    }
+    c->asked |= bank;
+    return true;
 }

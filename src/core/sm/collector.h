@@ -60,6 +60,14 @@ struct collector {
     uint64_t held[CLASS_COUNT]; /* units that hold an instruction of the class */
     uint64_t own[CLASS_COUNT];  /* units that a class may use */
     struct latch in[CLASS_COUNT], out[CLASS_COUNT];
+    /* banks that the newest arbitration gave to operands, that writebacks took last, and that others got last; their cycles */
+    uint64_t granted, granted_cycle;
+    uint64_t wrote, wrote_cycle;
+    uint64_t asked, asked_cycle;
+    /* somebody else than instructions uses the banks: what is written is remembered */
+    bool is_shared;
+    /* accesses of others that found their bank taken */
+    uint64_t others, other_conflicts;
     struct collector_unit units[COLLECTOR_UNITS_MAX];
 };
 
@@ -67,12 +75,15 @@ struct collector {
 uint32_t collector_units(const struct sm_params *p);
 void collector_init(struct collector *c, const struct sm_params *p);
 /* The bank that a writeback takes in this cycle. */
-void collector_write(struct collector *c, uint32_t warp, const struct uop *u);
+void collector_write(struct collector *c, uint32_t warp, const struct uop *u, uint64_t cycle);
 void collector_put(struct collector *c, enum sm_class cls, uint32_t flight); /* needs room in the latch */
 /* One cycle; says whether anything moved. Finished units to the output latches, then reads, then input
  * latches to free units. */
 bool collector_cycle(struct collector *c, uint64_t cycle,
                      const struct uop *(*uop_of)(void *ctx, uint32_t flight, uint32_t *warp), void *ctx);
 uint32_t collector_take(struct collector *c, enum sm_class cls); /* from the output latch, which has one */
+/* Somebody else than an instruction wants the bank of a row of the register file in this cycle. The arbiter decides a cycle ahead:
+ * operands of the arbitration before, writebacks, and what was asked for before in this cycle go first. False: the bank is taken. */
+bool collector_ask(struct collector *c, uint32_t row, uint64_t cycle);
 
 #endif

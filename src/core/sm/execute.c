@@ -135,7 +135,7 @@ static void finish(struct sm *m, uint32_t id)
     const struct flight f = m->execute.flights[id];
     struct context *x = context_at(&m->residency, f.context);
     flight_del(&m->execute, id);
-    if (m->exec.has_collector) collector_write(&m->collector, f.context, f.op);
+    if (m->exec.has_collector) collector_write(&m->collector, f.context, f.op, m->sleep.cycle);
     board_flight_done(x);
     board_release(m, x, f.op);
 }

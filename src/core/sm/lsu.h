@@ -95,6 +95,8 @@ struct lsu {
     /* transactions of the head that statistics have */
     uint32_t counted;
     uint32_t access_live, pending_live;
+    /* number of the newest memory instruction, for mechanisms */
+    uint64_t issue_id;
 };
 
 struct sm;

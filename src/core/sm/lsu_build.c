@@ -171,6 +171,7 @@ static void build_memory(struct sm *m, struct context *x, struct lsu_access *a, 
 uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e)
 {
     const uint32_t id = access_new(m), context = context_id(&m->residency, x);
+    m->memory.issue_id++;
     struct lsu_access *a = &m->memory.accesses[id];
     a->ask = (struct l1_txn){.kind = e->is_atomic  ? REQ_ATOMIC
                                      : e->is_store ? REQ_WRITE

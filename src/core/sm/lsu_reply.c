@@ -52,7 +52,7 @@ static void pending_end(struct sm *m, uint32_t id)
         grid_stats(x)->loads_done++;
         grid_stats(x)->load_cycles += m->sleep.cycle - p.issued;
     }
-    if (m->exec.has_collector) collector_write(&m->collector, p.context, p.op);
+    if (m->exec.has_collector) collector_write(&m->collector, p.context, p.op, m->sleep.cycle);
     board_release(m, x, p.op);
 }
 

@@ -38,8 +38,9 @@ void residency_init(struct sm *m)
     assert(readable); /* split_check */
     (void)readable;
     r->shared_size = r->sizes.count ? 0 : machine->sm_shared_bytes; /* 0: until a kernel comes */
-    r->l1_size = l1_capacity(m->l1);
 }
+
+void residency_see_l1(struct sm *m) { m->residency.l1_size = l1_capacity(m->l1); }
 
 void residency_free(struct sm *m)
 {
@@ -91,6 +92,7 @@ bool sm_fits(const struct sm *m, const struct emu_grid *g)
     const struct residency *r = &m->residency;
     const struct needs n = needs_of(m, g);
     if (r->cta_count && n.shared_size != r->shared_size) return false;
+    if (r->cta_count >= m->mech->cta_limit) return false;
     return r->cta_count < r->cta_slots && slots_in_use(r) + n.warps <= r->slot_count &&
            r->thread_count + n.warps * ISA_LANES <= m->setup.machine->sm_threads &&
            r->registers + n.registers <= n.register_limit && r->shared + n.shared <= n.shared_size;

@@ -57,6 +57,8 @@ struct residency {
 };
 
 void residency_init(struct sm *m);
+/* The L1 is there. */
+void residency_see_l1(struct sm *m);
 void residency_free(struct sm *m);
 /* All warps of a CTA have left; one warp of it has. */
 void residency_warp_left(struct sm *m, struct context *x);

@@ -21,10 +21,8 @@ struct sched {
     uint32_t turn;
     uint8_t issue_width;
     bool turns_by_cycle;
-    /* cycle of the next timer of a mechanism; of the first of it and of the warps that sleep */
+    /* cycle of the next timer of a mechanism */
     uint64_t timer;
-    /* numbers of memory instructions, for mechanisms */
-    uint64_t issue_id;
 };
 
 struct sm;

@@ -18,8 +18,10 @@ struct sm *sm_create(const struct sm_setup *s)
     m->line_bytes = s->l1->line;
     m->sleep.wake = s->wake ? s->wake : &m->own_wake;
     *m->sleep.wake = TICK_NEVER;
-    m->l1 = l1_create(s->l1, s->index, &m->clock, s->pool, s->to_xbar, s->from_xbar, m->sleep.wake);
     residency_init(m);
+    sm_mech_create(m);
+    m->l1 = l1_create(s->l1, s->index, &m->clock, s->pool, s->to_xbar, s->from_xbar, m->sleep.wake);
+    residency_see_l1(m);
     fetch_init(m, m->p);
     sched_init(m, m->p, m->residency.bank_count);
     execute_init(m, m->p);

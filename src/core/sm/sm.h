@@ -3,7 +3,7 @@
 #ifndef HEDDLE_SM_H
 #define HEDDLE_SM_H
 
-#include "core/mech_host.h"
+#include "core/mech/mech_host.h"
 #include "core/sm/sm_params.h" /* sm_rows */
 #include "core/sm/sm_stats.h"  /* sm_stat_rows, enum issue_slot */
 #include "emu/step.h"
@@ -24,7 +24,7 @@ struct sm_setup {
     tick *wake;    /* where it says when it next has something to do; NULL: in itself */
     uint8_t *news; /* set to 1 when a CTA has ended (sm_end_ctas) or a warp has faulted; NULL: nobody looks */
     struct mech_set *mechs;
-    void *const *mech_gpu_states;
+    struct mech_gpu *mech_gpu;
     void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta,
                         struct emu_grid *grid); /* all warps of a CTA have ended; it left the SM */
     uint32_t (*place_of)(

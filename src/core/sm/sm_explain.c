@@ -32,7 +32,7 @@ static void explain_wait(const struct sm *m, const struct context *x, struct str
     else if (b->board.hazard & bit) {
         strbuf_puts(out, "waits for");
         explain_registers(x, out);
-    } else if (!(mech_allowed(m->mech, b->next.memory) & bit))
+    } else if (!(mech_allowed(m->mech, slot_bank(x->slot), b->next.memory, b->next.load) & bit))
         strbuf_puts(out, "is held back by a mechanism");
     else if (!(sched_room(m, b) & bit))
         strbuf_puts(out, x->next->cls == CLASS_MEM ? "waits for room in the load-store unit"

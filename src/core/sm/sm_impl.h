@@ -6,7 +6,7 @@
  *   scheduler.c   which warp issues                               readonly.c   instruction, constant and texture caches
  *   execute.c     collectors, units, writeback                    prefetch.c   lines that mechanisms ask for
  *   residency.c   CTAs, contexts, slots; program.c, registers.c   account.c    where issue slots and residency go
- *   sleep.c, ahead.c  when the SM need not tick                   mech_ports.c, mech_events.c  mechanisms
+ *   sleep.c, ahead.c  when the SM need not tick                   sm_ports.c, sm_events.c  mechanisms
  *
  * Each part is the only writer of its struct; others read it, or call its functions. What every tick touches of all parts lies in the
  * first lines of struct sm: between two ticks of an SM the other SMs and the memory system have run, so that the host fetches
@@ -19,7 +19,7 @@
 #include "core/sm/execute.h"
 #include "core/sm/fetch.h"
 #include "core/sm/lsu.h"
-#include "core/sm/mech.h"
+#include "core/sm/sm_mech.h"
 #include "core/sm/prefetch.h"
 #include "core/sm/readonly.h"
 #include "core/sm/residency.h"

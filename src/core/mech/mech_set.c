@@ -1,20 +1,19 @@
 /* mech_set.c: choosing the mechanisms of a run: built-in ones by name, plug-ins by file, their parameters
- * from "name.param=value".
- *
- * A plug-in is foreign code: everything that the host will rely on (API version, name, rows, sizes) is
- * checked here, once, with an error that says what to do. What is left to trust is what its functions do. */
-#include "core/mech_host.h"
+ * from "name.param=value". */
+#include "core/mech/mech_set.h"
 
 #include "config/param.h"
-#include "stats/stat.h"
+#include "core/mech/mech_check.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
 struct mech_choice {
     const struct mechanism *mech;
-    void *library; /* of dlopen; NULL: built in */
-    void *params;  /* values of mech->params; NULL where it has none */
+    /* of dlopen; NULL: built in */
+    void *library;
+    /* values of mech->params; NULL where it has none */
+    void *params;
 };
 
 enum { MECH_CHOICES_MAX = 32 };
@@ -44,85 +43,6 @@ const char *mech_builtin_nearest(const char *name)
     size_t n = 0;
     for (; mech_builtin[n] && n < NAMES_MAX; n++) names[n] = mech_builtin[n]->name;
     return diag_nearest(name, names, n);
-}
-
-/* ---- checks of a foreign struct ---- */
-
-static void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
-static void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    diag_vadd(diags, DIAG_ERROR, NULL, 0, 0, 1, hint, fmt, ap);
-    va_end(ap);
-}
-
-static size_t mech_param_bytes(enum param_type type)
-{
-    switch (type) {
-    case PARAM_BOOL: return sizeof(bool);
-    case PARAM_U32:
-    case PARAM_ENUM: return sizeof(uint32_t);
-    case PARAM_U64:
-    case PARAM_BYTES: return sizeof(uint64_t);
-    case PARAM_TEXT: return PARAM_TEXT_BYTES;
-    }
-    return SIZE_MAX / 2; /* no such type: never fits */
-}
-
-static bool mech_check_params(const struct mechanism *m, struct diag_list *diags)
-{
-    size_t prefix = strlen(m->name);
-    for (const struct param_row *r = m->params; r && r->name; r++) {
-        if (strncmp(r->name, m->name, prefix) || r->name[prefix] != '.' || !r->name[prefix + 1])
-            mech_error(diags, NULL, "mechanism '%s': its parameter '%s' must be called '%s.something'",
-                       m->name, r->name, m->name);
-        else if (r->offset + mech_param_bytes(r->type) > m->param_bytes)
-            mech_error(diags, "param_bytes = sizeof(struct ...)",
-                       "mechanism '%s': parameter '%s' lies outside of its param_bytes", m->name, r->name);
-        else if (!r->default_text || !r->unit || !r->help || (r->type == PARAM_ENUM && !r->choices))
-            mech_error(diags, "use PARAM_ROW", "mechanism '%s': the row of parameter '%s' is not complete",
-                       m->name, r->name);
-        else
-            continue;
-        return false;
-    }
-    return true;
-}
-
-static bool mech_check_stats(const struct mechanism *m, struct diag_list *diags)
-{
-    for (const struct stat_row *r = m->stats; r && r->name; r++) {
-        size_t words = r->type == STAT_HIST ? r->length : 1;
-        bool fits = r->offset + words * sizeof(uint64_t) <= m->state_bytes;
-        if (r->type == STAT_RATIO) fits = fits && r->offset2 + sizeof(uint64_t) <= m->state_bytes;
-        if (fits && r->unit && r->help) continue;
-        mech_error(diags, "statistics are uint64_t fields of the state",
-                   "mechanism '%s': statistic '%s' lies outside of its state, or its row is not complete",
-                   m->name, r->name);
-        return false;
-    }
-    return true;
-}
-
-static bool mech_check(const struct mechanism *m, const char *where, struct diag_list *diags)
-{
-    if (m->api != HEDDLE_MECHANISM_API) {
-        mech_error(diags, "build it again with the include folder of this Heddle",
-                   "%s was built for version %u of the mechanism interface, this is version %u", where,
-                   m->api, (unsigned)HEDDLE_MECHANISM_API);
-        return false;
-    }
-    if (!m->name || !*m->name || strpbrk(m->name, "./=, ")) {
-        mech_error(diags, NULL, "%s: a mechanism needs a name without any of './=,' and space", where);
-        return false;
-    }
-    if (!m->summary || !m->paper) {
-        mech_error(diags, NULL, "mechanism '%s' needs a summary and a paper (\"\" where there is none)",
-                   m->name);
-        return false;
-    }
-    return mech_check_params(m, diags) && mech_check_stats(m, diags);
 }
 
 /* ---- adding one ---- */
@@ -183,29 +103,32 @@ static bool mech_make_params(struct mech_choice *c, struct diag_list *diags)
     return ok;
 }
 
+/* Can this one be attached beside those that are? */
+static bool mech_fits(const struct mech_set *s, const struct mechanism *m, struct diag_list *diags)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct mechanism *other = s->items[i].mech;
+        const char *question = mech_contest(other, m);
+        if (!strcmp(other->name, m->name))
+            mech_error(diags, "name it once", "mechanism '%s' is attached twice", other->name);
+        else if (question)
+            mech_error(diags, "keep one of them", "'%s' and '%s' both %s; only one mechanism can",
+                       other->name, m->name, question);
+        else
+            continue;
+        return false;
+    }
+    if (s->count < MECH_CHOICES_MAX) return true;
+    mech_error(diags, NULL, "at most %d mechanisms can be attached", (int)MECH_CHOICES_MAX);
+    return false;
+}
+
 static bool mech_set_add(struct mech_set *s, const char *name, struct diag_list *diags)
 {
     struct mech_choice c = {0};
     c.mech = mech_is_file(name) ? mech_open_file(name, &c.library, diags) : mech_open_builtin(name, diags);
     if (!c.mech) return false;
-    bool ok = true;
-    for (uint32_t i = 0; i < s->count && ok; i++) {
-        const struct mechanism *other = s->items[i].mech;
-        if (!strcmp(other->name, c.mech->name)) {
-            mech_error(diags, "name it once", "mechanism '%s' is attached twice", other->name);
-            ok = false;
-        } else if (other->pick && c.mech->pick) {
-            mech_error(diags, "keep one of them",
-                       "'%s' and '%s' both pick the warp that issues; only one mechanism can", other->name,
-                       c.mech->name);
-            ok = false;
-        }
-    }
-    if (ok && s->count == MECH_CHOICES_MAX) {
-        mech_error(diags, NULL, "at most %d mechanisms can be attached", (int)MECH_CHOICES_MAX);
-        ok = false;
-    }
-    if (!ok || !mech_make_params(&c, diags)) {
+    if (!mech_fits(s, c.mech, diags) || !mech_make_params(&c, diags)) {
         free(c.params);
         if (c.library) dlclose(c.library);
         return false;
@@ -318,19 +241,4 @@ void mech_set_destroy(struct mech_set *s)
         if (s->items[i].library) dlclose(s->items[i].library);
     }
     free(s);
-}
-
-void **mech_gpu_create(const struct mech_set *s)
-{
-    void **states = mem_zalloc(s->count * sizeof *states);
-    for (uint32_t i = 0; i < s->count; i++)
-        if (s->items[i].mech->gpu_state_bytes) states[i] = mem_zalloc(s->items[i].mech->gpu_state_bytes);
-    return states;
-}
-
-void mech_gpu_destroy(const struct mech_set *s, void **gpu_states)
-{
-    if (!gpu_states) return;
-    for (uint32_t i = 0; i < s->count; i++) free(gpu_states[i]);
-    free(gpu_states);
 }

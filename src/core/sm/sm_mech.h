@@ -1,8 +1,8 @@
-/* mech.h: between the SM and its mechanisms: mech_ports.c is what they may do, mech_events.c what they are told. */
-#ifndef HEDDLE_SM_MECH_H
-#define HEDDLE_SM_MECH_H
+/* sm_mech.h: between the SM and its mechanisms: sm_ports.c is what they may do, sm_events.c what they are told. */
+#ifndef HEDDLE_SM_SM_MECH_H
+#define HEDDLE_SM_SM_MECH_H
 
-#include "core/mech_host.h"
+#include "core/mech/mech_host.h"
 #include "core/sm/context.h"
 #include "mem/l1.h"
 
@@ -17,6 +17,8 @@ struct mech_view {
 };
 
 struct sm;
+/* Before the L1 is made; when it is there. */
+void sm_mech_create(struct sm *m);
 void sm_mech_connect(struct sm *m);
 void sm_mech_free(struct sm *m);
 /* The SM enters a kernel: counters begin at 0. */

@@ -1,38 +1,56 @@
-/* mech_events.c: what happens in the SM and its L1, told to mechanisms; and what is counted of each access whether or not there are any. */
+/* sm_events.c: what happens in the SM and its L1, told to mechanisms; and what is counted of each access whether or not there are any. */
 #include "core/sm/sm_impl.h"
+
+/* ---- the pipeline ---- */
+
+/* The registers of an instruction as sets; what it writes is in both of the decoder's sets, so what it reads comes from its list. */
+static void reads_of(const struct uop *u, uint64_t set[REG_WORDS])
+{
+    memset(set, 0, sizeof(uint64_t) * REG_WORDS);
+    for (uint32_t i = 0; i < u->read_count; i++) set[u->reads[i] / 64] |= 1ull << u->reads[i] % 64;
+}
 
 void sm_mech_issue(struct sm *m, const struct context *x, uint32_t scheduler, const struct uop *u,
                    const struct emu_access *e, uint32_t access)
 {
-    (void)access;
+    const struct lsu_access *a = access == SM_NONE ? NULL : &m->memory.accesses[access];
+    const bool is_device = a && a->ro == RO_COUNT && !a->is_texture;
+    uint64_t reads[REG_WORDS];
+    reads_of(u, reads);
     mech_on_issue(m->mech, &(struct mech_issue){.cycle = m->sleep.cycle,
+                                                .id = m->memory.issue_id,
                                                 .warp = x->slot,
                                                 .pc = e->pc,
                                                 .is_load = (u->flags & UOP_LOAD) != 0,
                                                 .is_store = (u->flags & UOP_STORE) != 0,
                                                 .is_global = e->mask && e->space == ISA_GLOBAL,
+                                                .is_local = is_device && a->local_from < a->count,
                                                 .scheduler = scheduler,
-                                                .lanes = e->mask});
+                                                .lanes = e->mask,
+                                                .l1_lines = a && a->ro == RO_COUNT ? a->count : 0,
+                                                .launch = x->launch,
+                                                .reads = reads,
+                                                .writes = u->def});
 }
 
 void sm_mech_next(struct sm *m, const struct context *x)
 {
-    (void)m;
-    (void)x;
+    mech_on_next(m->mech, &(struct mech_next){.cycle = m->sleep.cycle,
+                                              .warp = x->slot,
+                                              .pc = x->next_pc,
+                                              .live = x->program->kernel->live[x->next_pc].bits});
 }
 
 void sm_mech_barrier(struct sm *m, uint32_t bank, uint64_t warps, bool is_wait)
 {
-    (void)bank;
-    mech_on_barrier(m->mech,
-                    &(struct mech_barrier){.cycle = m->sleep.cycle, .warps = warps, .is_wait = is_wait});
+    mech_on_barrier(m->mech, &(struct mech_barrier){
+                                 .cycle = m->sleep.cycle, .bank = bank, .warps = warps, .is_wait = is_wait});
 }
 
 void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows)
 {
-    (void)sm;
-    (void)first;
-    (void)rows;
+    struct sm *m = sm;
+    mech_on_rows_lost(m->mech, &(struct mech_rows_lost){.cycle = m->sleep.cycle, .first = first, .rows = rows});
 }
 
 /* ---- the L1 ---- */

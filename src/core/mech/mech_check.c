@@ -1,0 +1,173 @@
+/* mech_check.c: checks of a mechanism's struct.
+ *
+ * A plug-in is foreign code: everything that the host will rely on is checked here, once, with an error that
+ * says what to do. What is left to trust is what its functions do; their answers are checked when they come
+ * (mech_host.c, mech_ports.c). */
+#include "core/mech/mech_check.h"
+
+void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vadd(diags, DIAG_ERROR, NULL, 0, 0, 1, hint, fmt, ap);
+    va_end(ap);
+}
+
+/* ---- rows ---- */
+
+/* Bytes of a parameter's value. 0: the type does not exist. */
+static size_t value_bytes(enum param_type type)
+{
+    static const size_t bytes[] = {
+        [PARAM_BOOL] = sizeof(bool),      [PARAM_U32] = sizeof(uint32_t),  [PARAM_U64] = sizeof(uint64_t),
+        [PARAM_BYTES] = sizeof(uint64_t), [PARAM_TEXT] = PARAM_TEXT_BYTES, [PARAM_ENUM] = sizeof(uint32_t)};
+    return (size_t)type < ARRAY_LEN(bytes) ? bytes[type] : 0;
+}
+
+static bool lies_inside(size_t offset, size_t bytes, size_t alignment, size_t all)
+{
+    return bytes && !(offset % alignment) && bytes <= all && offset <= all - bytes;
+}
+
+static bool is_named_after(const struct mechanism *m, const char *name)
+{
+    size_t prefix = strlen(m->name);
+    return !strncmp(name, m->name, prefix) && name[prefix] == '.' && name[prefix + 1];
+}
+
+static bool check_param(const struct mechanism *m, const struct param_row *r, struct diag_list *diags)
+{
+    /* texts are longer than a word and may lie anywhere */
+    const size_t bytes = value_bytes(r->type), alignment = bytes > sizeof(uint64_t) ? 1 : bytes;
+    if (!is_named_after(m, r->name))
+        mech_error(diags, NULL, "mechanism '%s': its parameter '%s' must be called '%s.something'", m->name,
+                   r->name, m->name);
+    else if (!lies_inside(r->offset, bytes, alignment, m->param_bytes))
+        mech_error(diags, "param_bytes = sizeof(struct ...)",
+                   "mechanism '%s': parameter '%s' lies outside of its param_bytes", m->name, r->name);
+    else if (!r->default_text || !r->unit || !r->help || (r->type == PARAM_ENUM && !r->choices))
+        mech_error(diags, "use PARAM_ROW", "mechanism '%s': the row of parameter '%s' is not complete",
+                   m->name, r->name);
+    else
+        return true;
+    return false;
+}
+
+static bool check_params(const struct mechanism *m, struct diag_list *diags)
+{
+    for (const struct param_row *r = m->params; r && r->name; r++) {
+        if (!check_param(m, r, diags)) return false;
+        for (const struct param_row *other = m->params; other < r; other++) {
+            if (strcmp(other->name, r->name)) continue;
+            mech_error(diags, NULL, "mechanism '%s' has two parameters called '%s'", m->name, r->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool stat_lies_inside(const struct mechanism *m, const struct stat_row *r)
+{
+    const size_t word = sizeof(uint64_t), words = r->type == STAT_HIST ? r->length : 1;
+    if (!lies_inside(r->offset, words * word, word, m->state_bytes)) return false;
+    return r->type != STAT_RATIO || lies_inside(r->offset2, word, word, m->state_bytes);
+}
+
+static bool check_stat(const struct mechanism *m, const struct stat_row *r, struct diag_list *diags)
+{
+    if (!is_named_after(m, r->name))
+        mech_error(diags, NULL, "mechanism '%s': its statistic '%s' must be called '%s.something'", m->name,
+                   r->name, m->name);
+    else if ((unsigned)r->type > STAT_RATIO || !r->unit || !r->help || !stat_lies_inside(m, r))
+        mech_error(diags, "statistics are uint64_t fields of the state",
+                   "mechanism '%s': statistic '%s' lies outside of its state, or its row is not complete",
+                   m->name, r->name);
+    else
+        return true;
+    return false;
+}
+
+static bool check_stats(const struct mechanism *m, struct diag_list *diags)
+{
+    for (const struct stat_row *r = m->stats; r && r->name; r++) {
+        if (!check_stat(m, r, diags)) return false;
+        for (const struct stat_row *other = m->stats; other < r; other++) {
+            if (strcmp(other->name, r->name)) continue;
+            mech_error(diags, NULL, "mechanism '%s' has two statistics called '%s'", m->name, r->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the rest of the struct ---- */
+
+static bool check_notes(const struct mechanism *m, struct diag_list *diags)
+{
+    for (const char *const *name = m->note_names; name && *name; name++) {
+        if (!**name) {
+            mech_error(diags, NULL, "mechanism '%s' has a kind of note without a name", m->name);
+            return false;
+        }
+        for (const char *const *other = m->note_names; other < name; other++) {
+            if (strcmp(*other, *name)) continue;
+            mech_error(diags, NULL, "mechanism '%s' has two kinds of note called '%s'", m->name, *name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_gpu_timer(const struct mechanism *m, struct diag_list *diags)
+{
+    const bool has_period = m->gpu_timer_cycles || m->gpu_timer_period;
+    const char *wrong = NULL;
+    if (m->on_gpu_timer && !has_period)
+        wrong = "fills on_gpu_timer, but neither gpu_timer_cycles nor gpu_timer_period";
+    else if (has_period && !m->on_gpu_timer)
+        wrong = "gives its GPU timer a period, but does not fill on_gpu_timer";
+    else if ((m->on_gpu_timer || m->gpu_init) && !m->gpu_state_bytes)
+        wrong = "fills a hook of the GPU-wide state, but its gpu_state_bytes is 0";
+    if (wrong) mech_error(diags, NULL, "mechanism '%s' %s", m->name, wrong);
+    return !wrong;
+}
+
+static bool check_owns(const struct mechanism *m, struct diag_list *diags)
+{
+    if (!(m->owns & ~(uint32_t)MECH_OWNS_REGISTERS)) return true;
+    mech_error(diags, "enum mech_owns", "mechanism '%s' owns 0x%x, which this Heddle does not know", m->name,
+               (unsigned)m->owns);
+    return false;
+}
+
+bool mech_check(const struct mechanism *m, const char *where, struct diag_list *diags)
+{
+    if (m->api != HEDDLE_MECHANISM_API) {
+        mech_error(diags, "build it again with the include folder of this Heddle",
+                   "%s was built for version %u of the mechanism interface, this is version %u", where,
+                   m->api, (unsigned)HEDDLE_MECHANISM_API);
+        return false;
+    }
+    if (!m->name || !*m->name || strpbrk(m->name, "./=, ")) {
+        mech_error(diags, NULL, "%s: a mechanism needs a name without any of './=,' and space", where);
+        return false;
+    }
+    if (!m->summary || !m->paper) {
+        mech_error(diags, NULL, "mechanism '%s' needs a summary and a paper (\"\" where there is none)",
+                   m->name);
+        return false;
+    }
+    return check_params(m, diags) && check_stats(m, diags) && check_notes(m, diags) &&
+           check_gpu_timer(m, diags) && check_owns(m, diags);
+}
+
+/* ---- questions that need one answer ---- */
+
+const char *mech_contest(const struct mechanism *a, const struct mechanism *b)
+{
+    if (a->pick && b->pick) return "pick the warp that issues";
+    if (a->take_miss && b->take_miss) return "decide what becomes of a miss (take_miss)";
+    if (a->victim && b->victim) return "choose the line that leaves the L1 (victim)";
+    if (a->owns & b->owns & MECH_OWNS_REGISTERS) return "own the free rows of the register file";
+    return NULL;
+}

@@ -1,0 +1,17 @@
+/* mech_check.h: whether a mechanism's struct can be relied on, and which questions it answers alone. */
+#ifndef HEDDLE_MECH_CHECK_H
+#define HEDDLE_MECH_CHECK_H
+
+#include "base/diag.h"
+#include "heddle/mechanism.h"
+
+/* An error that has no place in a text. hint may be NULL. */
+void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* Interface version, name, rows, sizes, timers and names of notes; where: the file, or the built-in name. */
+bool mech_check(const struct mechanism *m, const char *where, struct diag_list *diags);
+
+/* What both answer though only one mechanism can ("pick the warp that issues"); NULL: nothing. */
+const char *mech_contest(const struct mechanism *a, const struct mechanism *b);
+
+#endif

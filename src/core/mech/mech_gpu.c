@@ -1,0 +1,111 @@
+/* mech_gpu.c: see mech_gpu.h.
+ *
+ * (1) Timers that are due at the same cycle are called in the order in which mechanisms were attached;
+ * each touches its own state alone, so that the order does not matter. (2) A timer is called with the
+ * cycle at which it was due. */
+#include "core/mech/mech_gpu.h"
+
+/* One mechanism. */
+struct mech_gpu_seat {
+    const struct mechanism *mech;
+    void *state;
+    /* core cycles; 0 = no timer */
+    uint32_t period;
+    /* UINT64_MAX = never */
+    uint64_t due;
+};
+
+struct mech_gpu {
+    const struct mech_set *set;
+    uint32_t count, sm_count;
+    struct mech_gpu_seat *seats;
+    uint64_t next_timer;
+    struct mech_notes *notes;
+};
+
+static void gpu_seat_fill(struct mech_gpu *g, uint32_t i)
+{
+    struct mech_gpu_seat *seat = &g->seats[i];
+    const struct mechanism *mech = mech_set_at(g->set, i);
+    const void *params = mech_set_params(g->set, i);
+    seat->mech = mech;
+    if (mech->gpu_state_bytes) seat->state = mem_zalloc_lines(mech->gpu_state_bytes);
+    if (mech->on_gpu_timer)
+        seat->period = mech->gpu_timer_period ? mech->gpu_timer_period(params) : mech->gpu_timer_cycles;
+    seat->due = seat->period ? seat->period : UINT64_MAX;
+    if (mech->gpu_init) mech->gpu_init(seat->state, params, g->sm_count);
+}
+
+static struct mech_gpu_seat *gpu_first_due(struct mech_gpu *g)
+{
+    struct mech_gpu_seat *first = &g->seats[0];
+    for (uint32_t i = 1; i < g->count; i++)
+        if (g->seats[i].due < first->due) first = &g->seats[i];
+    return first;
+}
+
+struct mech_gpu *mech_gpu_create(const struct mech_set *set, uint32_t sm_count)
+{
+    struct mech_gpu *g = mem_zalloc(sizeof *g);
+    g->set = set;
+    g->count = mech_set_count(set);
+    g->sm_count = sm_count;
+    g->seats = mem_zalloc(sizeof *g->seats * g->count);
+    for (uint32_t i = 0; i < g->count; i++) gpu_seat_fill(g, i);
+    g->next_timer = gpu_first_due(g)->due;
+    g->notes = mem_zalloc_lines(sizeof *g->notes * sm_count);
+    for (uint32_t i = 0; i < sm_count; i++) mech_notes_init(&g->notes[i], g->count);
+    return g;
+}
+
+void mech_gpu_destroy(struct mech_gpu *g)
+{
+    if (!g) return;
+    for (uint32_t i = 0; i < g->count; i++) free(g->seats[i].state);
+    for (uint32_t i = 0; i < g->sm_count; i++) mech_notes_free(&g->notes[i]);
+    free(g->notes);
+    free(g->seats);
+    free(g);
+}
+
+void *mech_gpu_state(const struct mech_gpu *g, uint32_t mechanism) { return g->seats[mechanism].state; }
+
+/* ---- timers ---- */
+
+uint64_t mech_gpu_next_timer(const struct mech_gpu *g) { return g->next_timer; }
+
+void mech_gpu_timer(struct mech_gpu *g, uint64_t cycle)
+{
+    while (g->next_timer <= cycle) {
+        struct mech_gpu_seat *seat = gpu_first_due(g);
+        seat->mech->on_gpu_timer(seat->state, seat->due);
+        seat->due += seat->period;
+        g->next_timer = gpu_first_due(g)->due;
+    }
+}
+
+bool mech_gpu_is_shared_freely(const struct mechanism *m)
+{
+    return m->gpu_state_bytes && !m->gpu_timer_cycles && !m->gpu_timer_period;
+}
+
+const char *mech_gpu_shares(const struct mech_gpu *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        if (mech_gpu_is_shared_freely(g->seats[i].mech)) return g->seats[i].mech->name;
+    return NULL;
+}
+
+/* ---- notes ---- */
+
+struct mech_notes *mech_gpu_notes(struct mech_gpu *g, uint32_t sm)
+{
+    assert(sm < g->sm_count);
+    return &g->notes[sm];
+}
+
+struct timed_note *mech_gpu_merge_notes(const struct mech_gpu *g, uint32_t *count, uint64_t *dropped)
+{
+    *dropped = mech_notes_dropped(g->notes, g->sm_count);
+    return mech_notes_merge(g->notes, g->sm_count, g->set, count);
+}

@@ -1,0 +1,33 @@
+/* mech_gpu.h: what mechanisms have beyond one SM: the states that all SMs share, their timers, and the
+ * notes of all SMs. */
+#ifndef HEDDLE_MECH_GPU_H
+#define HEDDLE_MECH_GPU_H
+
+#include "core/mech/mech_notes.h"
+#include "core/mech/mech_set.h"
+
+struct mech_gpu;
+/* Makes the GPU-wide states, zeroed, and calls gpu_init. The set must live longer. */
+struct mech_gpu *mech_gpu_create(const struct mech_set *set, uint32_t sm_count);
+void mech_gpu_destroy(struct mech_gpu *g);
+/* The GPU-wide state of a mechanism; NULL where it has none. */
+void *mech_gpu_state(const struct mech_gpu *g, uint32_t mechanism);
+
+/* Core cycle of the next GPU timer; UINT64_MAX = none. */
+uint64_t mech_gpu_next_timer(const struct mech_gpu *g);
+/* Calls the GPU timers that are due at or before cycle, the earliest first, each as often as it is due:
+ * before the SMs of the cycle run, with all of them at rest. */
+void mech_gpu_timer(struct mech_gpu *g, uint64_t cycle);
+
+/* SMs may touch all of this mechanism's GPU-wide state at any time: they have to run on one thread, in order.
+ * With a GPU timer each touches its own entry alone. */
+bool mech_gpu_is_shared_freely(const struct mechanism *m);
+/* The name of an attached mechanism whose state is; NULL: there is none. */
+const char *mech_gpu_shares(const struct mech_gpu *g);
+
+/* Where an SM's notes go. */
+struct mech_notes *mech_gpu_notes(struct mech_gpu *g, uint32_t sm);
+/* The notes of all SMs in order, free() them (NULL: none); how many more were written than are kept. */
+struct timed_note *mech_gpu_merge_notes(const struct mech_gpu *g, uint32_t *count, uint64_t *dropped);
+
+#endif

@@ -1,0 +1,133 @@
+/* mech_host.h: the mechanisms of one SM: the one function that calls each hook, and the combined votes.
+ *
+ *   mech_set.c    which mechanisms a run has, and their parameters
+ *   mech_check.c  whether a mechanism's struct can be relied on
+ *   mech_gpu.c    what mechanisms share beyond an SM; GPU timers
+ *   mech_notes.c  what they write down
+ *   mech_host.c   hooks and timers on one SM
+ *   mech_votes.c  votes, and how they are combined
+ *   mech_ports.c  what a mechanism may do
+ */
+#ifndef HEDDLE_MECH_HOST_H
+#define HEDDLE_MECH_HOST_H
+
+#include "core/mech/mech_gpu.h"
+
+/* What ports do on the SM's side. Each function gets mech_sm_setup.sm first. One that is NULL refuses, or
+ * answers zeros (units under test do without). None of them is called before mech_sm_create has returned. */
+struct mech_host_ops {
+    bool (*prefetch)(void *sm, uint64_t address, uint32_t pc, int target_warp);
+    const struct mech_counters *(*counters)(void *sm);
+    uint64_t (*warp_issued)(void *sm, int warp);
+    const uint64_t *(*live_registers)(void *sm, int warp, uint32_t pc);
+    void (*miss_answer)(void *sm, uint32_t token);
+    bool (*miss_forward)(void *sm, uint32_t token);
+    bool (*l1_probe)(void *sm, uint64_t line);
+    bool (*l1_read)(void *sm, uint64_t line);
+    bool (*registers_take)(void *sm, uint32_t from, uint32_t rows, uint32_t *first);
+    void (*registers_give)(void *sm, uint32_t first, uint32_t rows);
+    bool (*bank_access)(void *sm, uint32_t row, bool is_write);
+};
+
+struct mech_sm_setup {
+    const struct mech_set *set;
+    struct mech_gpu *gpu;
+    void *sm;
+    const struct mech_host_ops *ops;
+    /* set when a combined vote or the next timer changes, maybe by a mechanism of another SM; may be NULL */
+    bool *votes_changed;
+    /* the SM's cycle, for messages; may be NULL */
+    const uint64_t *cycle;
+    /* as in mech_ports; banks 0 means 1 */
+    uint32_t index, sm_count, warps, banks, schedulers, line_bytes;
+    uint32_t l1_sets, l1_ways, register_rows, register_banks;
+};
+
+/* One mechanism on one SM. */
+struct mech_seat;
+
+/* The mechanisms of one SM. The SM reads the combined votes, next_timer and what is filled; nothing else
+ * writes them than mech_*. */
+struct mech_sm {
+    /* the hook of every issue, and the state of the mechanism that fills it */
+    int (*pick)(void *state, const struct mech_sched_view *view);
+    void *pick_state;
+    /* AND of all votes, by bank */
+    uint64_t issue_mask[MECH_BANKS_MAX], memory_mask[MECH_BANKS_MAX], load_mask[MECH_BANKS_MAX];
+    /* core cycle of the next timer, UINT64_MAX = none */
+    uint64_t next_timer;
+    /* no CTA starts while this many are resident; lines of the L1. UINT32_MAX: nobody has set it */
+    uint32_t cta_limit, l1_lines;
+    /* fixed once mech_sm_create has returned: lines that the tags are made for, 0 = the machine's own;
+     * entries of the re-execution queue, 0 = there is none */
+    uint32_t l1_lines_max, reexec_entries;
+    /* misses that a mechanism has claimed and not yet answered or forwarded */
+    uint32_t claimed;
+
+    /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
+    bool has_take_miss, has_victim, has_line_touched, has_line_inserted;
+    bool has_allocate, has_may_miss;
+    bool has_kernel, has_launch, has_issue, has_next, has_access, has_evict, has_fill, has_level,
+        has_prefetch;
+    bool has_warp, has_barrier, has_rows_lost;
+
+    /* init is being called: there is no L1 yet */
+    bool in_init;
+    /* indices of the mechanisms that fill pick, take_miss and victim; -1 = none (there is always a pick) */
+    int policy, miss_policy, victim_policy;
+    uint32_t count;
+    /* one for each mechanism */
+    void **states;
+    struct mech_seat *seats;
+    struct mech_sm_setup setup;
+};
+
+/* Makes the states and calls init. Before the SM's L1 is made: that needs l1_lines_max. */
+struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup);
+void mech_sm_destroy(struct mech_sm *m);
+
+/* Which of the warps of a bank may issue now, where those of memory_next have a memory instruction next,
+ * and those of load_next a load. */
+static inline uint64_t mech_allowed(const struct mech_sm *m, uint32_t bank, uint64_t memory_next,
+                                    uint64_t load_next)
+{
+    return m->issue_mask[bank] & (m->memory_mask[bank] | ~memory_next) & (m->load_mask[bank] | ~load_next);
+}
+
+/* ---- policies ---- */
+
+/* Asks for the warp to issue: a bit of v->bank, or MECH_NO_WARP. Takes the warps that the votes forbid out of
+ * v->ready and fills v->allowed; does not ask when none is left. */
+int mech_pick(struct mech_sm *m, struct mech_sched_view *v);
+/* Asks what becomes of a miss: PASS after 0 cycles where nobody decides. */
+struct mech_miss mech_take_miss(struct mech_sm *m, const struct mech_l1_access *a, uint32_t token);
+/* Asks for the way that a line has to leave. Only if has_victim. */
+uint32_t mech_victim(struct mech_sm *m, const struct mech_victim_view *v);
+void mech_line_touched(struct mech_sm *m, uint32_t set, uint32_t way);
+void mech_line_inserted(struct mech_sm *m, uint32_t set, uint32_t way);
+
+/* ---- votes: true when all say yes; all are asked ---- */
+
+bool mech_may_allocate(struct mech_sm *m, const struct mech_l1_access *a);
+bool mech_may_miss(struct mech_sm *m, const struct mech_l1_access *a);
+
+/* ---- events ---- */
+
+void mech_on_kernel(struct mech_sm *m, bool is_start);
+void mech_on_launch(struct mech_sm *m, const struct mech_launch *e);
+void mech_on_issue(struct mech_sm *m, const struct mech_issue *e);
+void mech_on_next(struct mech_sm *m, const struct mech_next *e);
+void mech_on_l1_access(struct mech_sm *m, const struct mech_l1_access *e);
+void mech_on_l1_evict(struct mech_sm *m, const struct mech_l1_evict *e);
+void mech_on_l1_fill(struct mech_sm *m, const struct mech_l1_fill *e);
+void mech_on_l1_level(struct mech_sm *m, const struct mech_l1_level *e);
+void mech_on_prefetch(struct mech_sm *m, const struct mech_prefetch *e);
+void mech_on_warp(struct mech_sm *m, const struct mech_warp_event *e);
+void mech_on_barrier(struct mech_sm *m, const struct mech_barrier *e);
+/* To the mechanism that owns registers. */
+void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e);
+/* Calls the timers that are due at or before cycle, the earliest first, each as often as it is due. Call
+ * it when next_timer <= cycle. */
+void mech_on_timer(struct mech_sm *m, uint64_t cycle);
+
+#endif

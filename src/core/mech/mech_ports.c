@@ -1,0 +1,262 @@
+/* mech_ports.c: what a mechanism may do.
+ *
+ * (1) A mechanism's ports speak in its own name: `host` is its seat; it cannot touch the vote of another.
+ * (2) A port that a mechanism may not call, or not then, ends the run with its name, the port and the
+ * cycle. */
+#include "core/mech/mech_seat.h"
+
+#include "base/home.h"
+
+#include <stdarg.h>
+
+void mech_fail(const struct mech_seat *seat, const char *where, const char *fmt, ...)
+{
+    char what[160], text[320];
+    const uint64_t *cycle = seat->sm->setup.cycle;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    snprintf(text, sizeof text, "mechanism '%.60s', %s, SM %u, cycle %llu: %s", seat->mech->name, where,
+             seat->sm->setup.index, (unsigned long long)(cycle ? *cycle : 0), what);
+    base_unreachable(__FILE__, __LINE__, text);
+}
+
+/* The seat of a port that needs the SM: there is none in init. */
+static struct mech_seat *seat_running(void *host, const char *port)
+{
+    struct mech_seat *seat = host;
+    if (UNLIKELY(seat->sm->in_init)) mech_fail(seat, port, "may not be called in init");
+    return seat;
+}
+
+static struct mech_seat *seat_in_init(void *host, const char *port)
+{
+    struct mech_seat *seat = host;
+    if (UNLIKELY(!seat->sm->in_init)) mech_fail(seat, port, "may be called in init alone");
+    return seat;
+}
+
+/* ---- memory, time, notes ---- */
+
+static void *port_memory(void *host, size_t bytes)
+{
+    struct mech_seat *seat = seat_in_init(host, "memory");
+    void *block = mem_zalloc_home(MAX(bytes, 1));
+    vec_push(&seat->memory, block);
+    return block;
+}
+
+static void port_set_timer(void *host, uint64_t now, uint32_t cycles)
+{
+    struct mech_seat *seat = host;
+    seat->period = seat->mech->on_timer ? cycles : 0;
+    seat->due = seat->period ? MAX(now, seat->fired) + seat->period : UINT64_MAX;
+    mech_find_next_timer(seat->sm);
+}
+
+static void port_note(void *host, uint64_t cycle, uint32_t kind, uint64_t a, uint64_t b)
+{
+    const struct mech_seat *seat = host;
+    const struct mech_sm_setup *s = &seat->sm->setup;
+    if (UNLIKELY(kind >= seat->note_kinds))
+        mech_fail(seat, "note", "kind %u, but note_names has %u", kind, seat->note_kinds);
+    mech_notes_add(
+        mech_gpu_notes(s->gpu, s->index),
+        &(struct mech_note){.cycle = cycle, .a = a, .b = b, .mechanism = seat->index, .kind = kind});
+}
+
+/* ---- votes ---- */
+
+static void vote_mask(struct mech_seat *seat, const char *port, enum mech_mask mask, uint32_t bank,
+                      uint64_t warps)
+{
+    if (UNLIKELY(bank >= seat->ports.banks))
+        mech_fail(seat, port, "bank %u, but the SM has %u", bank, seat->ports.banks);
+    mech_vote_mask(seat, mask, bank, warps);
+}
+
+static void port_allow_issue(void *host, uint32_t bank, uint64_t warps)
+{
+    vote_mask(host, "allow_issue", MECH_MASK_ISSUE, bank, warps);
+}
+
+static void port_allow_memory(void *host, uint32_t bank, uint64_t warps)
+{
+    vote_mask(host, "allow_memory", MECH_MASK_MEMORY, bank, warps);
+}
+
+static void port_allow_load(void *host, uint32_t bank, uint64_t warps)
+{
+    vote_mask(host, "allow_load", MECH_MASK_LOAD, bank, warps);
+}
+
+static void port_limit_ctas(void *host, uint32_t n)
+{
+    struct mech_seat *seat = host;
+    seat->votes.cta_limit = n;
+    mech_combine_limits(seat->sm);
+}
+
+static void port_l1_lines_max(void *host, uint32_t lines)
+{
+    struct mech_seat *seat = seat_in_init(host, "l1_lines_max");
+    seat->votes.l1_lines_max = lines;
+    mech_combine_limits(seat->sm);
+}
+
+static void port_l1_lines(void *host, uint32_t lines)
+{
+    struct mech_seat *seat = host;
+    uint32_t own = seat->ports.l1_sets * seat->ports.l1_ways, most = MAX(own, seat->votes.l1_lines_max);
+    if (UNLIKELY(lines > most))
+        mech_fail(seat, "l1_lines", "%u lines, but the L1 has %u and l1_lines_max was %u", lines, own,
+                  seat->votes.l1_lines_max);
+    seat->votes.l1_lines = lines;
+    mech_combine_limits(seat->sm);
+}
+
+static void port_reexec_queue(void *host, uint32_t entries)
+{
+    struct mech_seat *seat = seat_in_init(host, "reexec_queue");
+    seat->votes.reexec_entries = entries;
+    mech_combine_limits(seat->sm);
+}
+
+/* ---- what the SM knows ---- */
+
+static const struct mech_counters *port_counters(void *host)
+{
+    static const struct mech_counters zeros;
+    const struct mech_sm_setup *s = &seat_running(host, "counters")->sm->setup;
+    return s->ops->counters ? s->ops->counters(s->sm) : &zeros;
+}
+
+static uint64_t port_warp_issued(void *host, int warp)
+{
+    const struct mech_seat *seat = seat_running(host, "warp_issued");
+    const struct mech_sm_setup *s = &seat->sm->setup;
+    if (UNLIKELY(warp < 0 || (uint32_t)warp >= s->warps)) mech_fail(seat, "warp_issued", "warp %d", warp);
+    return s->ops->warp_issued ? s->ops->warp_issued(s->sm, warp) : 0;
+}
+
+static const uint64_t *port_live_registers(void *host, int warp, uint32_t pc)
+{
+    static const uint64_t none[MECH_REGISTER_WORDS];
+    const struct mech_seat *seat = seat_running(host, "live_registers");
+    const struct mech_sm_setup *s = &seat->sm->setup;
+    if (UNLIKELY(warp < 0 || (uint32_t)warp >= s->warps)) mech_fail(seat, "live_registers", "warp %d", warp);
+    return s->ops->live_registers ? s->ops->live_registers(s->sm, warp, pc) : none;
+}
+
+/* ---- the L1 ---- */
+
+static bool port_prefetch(void *host, uint64_t address, uint32_t pc, int target_warp)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "prefetch")->sm->setup;
+    return s->ops->prefetch && s->ops->prefetch(s->sm, address, pc, target_warp);
+}
+
+static bool port_l1_probe(void *host, uint64_t line)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "l1_probe")->sm->setup;
+    return s->ops->l1_probe && s->ops->l1_probe(s->sm, line);
+}
+
+static bool port_l1_read(void *host, uint64_t line)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "l1_read")->sm->setup;
+    return s->ops->l1_read && s->ops->l1_read(s->sm, line);
+}
+
+/* The seat of a mechanism that has claimed a miss. */
+static struct mech_seat *seat_claiming(void *host, const char *port)
+{
+    struct mech_seat *seat = seat_running(host, port);
+    if (UNLIKELY((int)seat->index != seat->sm->miss_policy || !seat->sm->claimed))
+        mech_fail(seat, port, "it has claimed no miss");
+    return seat;
+}
+
+static void port_miss_answer(void *host, uint32_t token)
+{
+    struct mech_sm *m = seat_claiming(host, "miss_answer")->sm;
+    m->claimed--;
+    if (m->setup.ops->miss_answer) m->setup.ops->miss_answer(m->setup.sm, token);
+}
+
+static bool port_miss_forward(void *host, uint32_t token)
+{
+    struct mech_sm *m = seat_claiming(host, "miss_forward")->sm;
+    if (!m->setup.ops->miss_forward || !m->setup.ops->miss_forward(m->setup.sm, token)) return false;
+    m->claimed--;
+    return true;
+}
+
+/* ---- registers ---- */
+
+static struct mech_seat *seat_with_registers(void *host, const char *port)
+{
+    struct mech_seat *seat = seat_running(host, port);
+    if (UNLIKELY(!(seat->mech->owns & MECH_OWNS_REGISTERS)))
+        mech_fail(seat, port, "only a mechanism that owns MECH_OWNS_REGISTERS may call it");
+    return seat;
+}
+
+static bool port_registers_take(void *host, uint32_t from, uint32_t rows, uint32_t *first)
+{
+    const struct mech_sm_setup *s = &seat_with_registers(host, "registers_take")->sm->setup;
+    return s->ops->registers_take && s->ops->registers_take(s->sm, from, rows, first);
+}
+
+static void port_registers_give(void *host, uint32_t first, uint32_t rows)
+{
+    const struct mech_sm_setup *s = &seat_with_registers(host, "registers_give")->sm->setup;
+    if (s->ops->registers_give) s->ops->registers_give(s->sm, first, rows);
+}
+
+static bool port_bank_access(void *host, uint32_t row, bool is_write)
+{
+    const struct mech_seat *seat = seat_running(host, "bank_access");
+    const struct mech_sm_setup *s = &seat->sm->setup;
+    if (UNLIKELY(row >= s->register_rows))
+        mech_fail(seat, "bank_access", "row %u, but the register file has %u", row, s->register_rows);
+    return s->ops->bank_access && s->ops->bank_access(s->sm, row, is_write);
+}
+
+void mech_ports_fill(struct mech_seat *seat)
+{
+    const struct mech_sm_setup *s = &seat->sm->setup;
+    seat->ports = (struct mech_ports){.host = seat,
+                                      .sm = s->index,
+                                      .sm_count = s->sm_count,
+                                      .warps = s->warps,
+                                      .banks = s->banks,
+                                      .schedulers = s->schedulers,
+                                      .line_bytes = s->line_bytes,
+                                      .l1_sets = s->l1_sets,
+                                      .l1_ways = s->l1_ways,
+                                      .register_rows = s->register_rows,
+                                      .register_banks = s->register_banks,
+                                      .memory = port_memory,
+                                      .allow_issue = port_allow_issue,
+                                      .allow_memory = port_allow_memory,
+                                      .allow_load = port_allow_load,
+                                      .prefetch = port_prefetch,
+                                      .counters = port_counters,
+                                      .warp_issued = port_warp_issued,
+                                      .live_registers = port_live_registers,
+                                      .set_timer = port_set_timer,
+                                      .note = port_note,
+                                      .miss_answer = port_miss_answer,
+                                      .miss_forward = port_miss_forward,
+                                      .reexec_queue = port_reexec_queue,
+                                      .l1_lines_max = port_l1_lines_max,
+                                      .l1_lines = port_l1_lines,
+                                      .l1_probe = port_l1_probe,
+                                      .l1_read = port_l1_read,
+                                      .registers_take = port_registers_take,
+                                      .registers_give = port_registers_give,
+                                      .bank_access = port_bank_access,
+                                      .limit_ctas = port_limit_ctas};
+}

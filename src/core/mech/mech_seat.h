@@ -1,0 +1,48 @@
+/* mech_seat.h: one mechanism on one SM: between mech_host.c, mech_votes.c and mech_ports.c. */
+#ifndef HEDDLE_MECH_SEAT_H
+#define HEDDLE_MECH_SEAT_H
+
+#include "core/mech/mech_host.h"
+
+enum mech_mask { MECH_MASK_ISSUE, MECH_MASK_MEMORY, MECH_MASK_LOAD, MECH_MASK_COUNT };
+
+/* What a mechanism has asked for; limits that it has not set are as in mech_sm. */
+struct mech_votes {
+    uint64_t masks[MECH_MASK_COUNT][MECH_BANKS_MAX];
+    uint32_t cta_limit, l1_lines, l1_lines_max, reexec_entries;
+};
+
+struct mech_seat {
+    struct mech_sm *sm;
+    const struct mechanism *mech;
+    uint32_t index;
+    uint32_t note_kinds;
+    struct mech_votes votes;
+    /* core cycles; 0 = no timer */
+    uint32_t period;
+    /* when the timer is due next, UINT64_MAX = never; when it was due last */
+    uint64_t due, fired;
+    /* blocks of the port `memory` */
+    VEC(void *) memory;
+    /* what this mechanism was given */
+    struct mech_ports ports;
+};
+
+/* Ends the run: the mechanism did in this hook or port what it must not. */
+NORETURN COLD void mech_fail(const struct mech_seat *seat, const char *where, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+
+/* mech_host.c: after the timer of a seat was set. */
+void mech_find_next_timer(struct mech_sm *m);
+
+/* mech_votes.c: the vote of a seat that has voted for everything; sets one of its masks; combines all
+ * limits. */
+struct mech_votes mech_votes_all(void);
+void mech_vote_mask(struct mech_seat *seat, enum mech_mask mask, uint32_t bank, uint64_t warps);
+void mech_combine_masks(struct mech_sm *m);
+void mech_combine_limits(struct mech_sm *m);
+
+/* mech_ports.c */
+void mech_ports_fill(struct mech_seat *seat);
+
+#endif

@@ -1,0 +1,58 @@
+/* mech_votes.c: votes of mechanisms, and how they are combined.
+ *
+ * Votes are kept by mechanism and combined again when one changes: the result is a function of the set of
+ * votes, not of the order in which they came or in which mechanisms were attached. */
+#include "core/mech/mech_seat.h"
+
+struct mech_votes mech_votes_all(void)
+{
+    struct mech_votes v = {.cta_limit = UINT32_MAX, .l1_lines = UINT32_MAX};
+    memset(v.masks, 0xff, sizeof v.masks);
+    return v;
+}
+
+static void votes_changed(struct mech_sm *m)
+{
+    if (m->setup.votes_changed) *m->setup.votes_changed = true;
+}
+
+static void combine_mask(struct mech_sm *m, enum mech_mask mask, uint32_t bank)
+{
+    uint64_t *const combined[MECH_MASK_COUNT] = {m->issue_mask, m->memory_mask, m->load_mask};
+    uint64_t all = UINT64_MAX;
+    for (uint32_t i = 0; i < m->count; i++) all &= m->seats[i].votes.masks[mask][bank];
+    if (combined[mask][bank] == all) return;
+    combined[mask][bank] = all;
+    votes_changed(m);
+}
+
+void mech_combine_masks(struct mech_sm *m)
+{
+    for (int mask = 0; mask < MECH_MASK_COUNT; mask++)
+        for (uint32_t bank = 0; bank < MECH_BANKS_MAX; bank++) combine_mask(m, (enum mech_mask)mask, bank);
+}
+
+void mech_vote_mask(struct mech_seat *seat, enum mech_mask mask, uint32_t bank, uint64_t warps)
+{
+    uint64_t *vote = &seat->votes.masks[mask][bank];
+    if (*vote == warps) return;
+    *vote = warps;
+    combine_mask(seat->sm, mask, bank);
+}
+
+void mech_combine_limits(struct mech_sm *m)
+{
+    uint32_t ctas = UINT32_MAX, lines = UINT32_MAX, lines_max = 0, reexec = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct mech_votes *v = &m->seats[i].votes;
+        ctas = MIN(ctas, v->cta_limit);
+        lines = MIN(lines, v->l1_lines);
+        lines_max = MAX(lines_max, v->l1_lines_max);
+        if (v->reexec_entries) reexec = reexec ? MIN(reexec, v->reexec_entries) : v->reexec_entries;
+    }
+    if (m->cta_limit != ctas || m->l1_lines != lines) votes_changed(m);
+    m->cta_limit = ctas;
+    m->l1_lines = lines;
+    m->l1_lines_max = lines_max;
+    m->reexec_entries = reexec;
+}

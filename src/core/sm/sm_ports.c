@@ -1,0 +1,131 @@
+/* sm_ports.c: what mechanisms may do to the SM. */
+#include "core/sm/sm_impl.h"
+
+/* ---- prefetches ---- */
+
+static bool port_prefetch(void *host, uint64_t address, uint32_t pc, int target_warp)
+{
+    return prefetch_ask(host, address, pc, target_warp < 0 ? 0 : (uint32_t)target_warp);
+}
+
+/* ---- counters ---- */
+
+/* Since the machine was made. All but the accesses are counted by others. */
+static struct mech_counters totals(struct sm *m)
+{
+    const struct l1_stats *l1 = l1_stats(m->l1);
+    const uint64_t *seen = m->seen.by_answer;
+    l1_settle(m->l1, m->sleep.now);
+    return (struct mech_counters){.cycles = m->sleep.cycle,
+                                  .issued = m->stats.warp_insts,
+                                  .loads = m->stats.loads,
+                                  .l1_accesses =
+                                      seen[L1_HIT] + seen[L1_MISS] + seen[L1_PENDING] + seen[L1_SENT],
+                                  .l1_hits = seen[L1_HIT],
+                                  .l1_intra_warp_hits = m->seen.intra_warp,
+                                  .l1_misses = seen[L1_MISS],
+                                  .l1_stall_cycles = l1->stall_cycles,
+                                  .miss_latency_sum = l1->miss_latency_sum,
+                                  .misses_done = l1->miss_latency_count};
+}
+
+void sm_mech_begin_kernel(struct sm *m)
+{
+    m->mech_view.from = totals(m);
+    mech_on_kernel(m->mech, true);
+}
+
+static const struct mech_counters *port_counters(void *host)
+{
+    struct sm *m = host;
+    const struct mech_counters now = totals(m);
+    const uint64_t *a = (const uint64_t *)&now, *from = (const uint64_t *)&m->mech_view.from;
+    uint64_t *out = (uint64_t *)&m->mech_view.counters;
+    for (size_t i = 0; i < sizeof now / sizeof *out; i++) out[i] = a[i] - from[i];
+    return &m->mech_view.counters;
+}
+
+const struct mech_counters *sm_mech_counters(struct sm *m) { return port_counters(m); }
+
+/* ---- warps and registers ---- */
+
+static uint64_t port_warp_issued(void *host, int warp)
+{
+    const struct sm *m = host;
+    const struct context *x = (uint32_t)warp < m->residency.bank_count * SM_BANK_SLOTS ? m->residency.at[warp] : NULL;
+    return x ? x->issue_count : 0;
+}
+
+static const uint64_t *port_live_registers(void *host, int warp, uint32_t pc)
+{
+    static const uint64_t none[REG_WORDS];
+    const struct sm *m = host;
+    const struct context *x = (uint32_t)warp < m->residency.bank_count * SM_BANK_SLOTS ? m->residency.at[warp] : NULL;
+    return x && pc < x->program->kernel->inst_count ? x->program->kernel->live[pc].bits : none;
+}
+
+static bool port_registers_take(void *host, uint32_t from, uint32_t rows, uint32_t *first)
+{
+    struct sm *m = host;
+    return registers_take(&m->residency.file, from, rows, first);
+}
+
+static void port_registers_give(void *host, uint32_t first, uint32_t rows)
+{
+    struct sm *m = host;
+    const bool is_lent = registers_give(&m->residency.file, first, rows);
+    assert(is_lent);
+    (void)is_lent;
+}
+
+static bool port_bank_access(void *host, uint32_t row, bool is_write)
+{
+    struct sm *m = host;
+    (void)is_write; /* a bank has one port */
+    return collector_ask(&m->collector, row, m->sleep.cycle);
+}
+
+/* ---- connection ---- */
+
+static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
+                                              .counters = port_counters,
+                                              .warp_issued = port_warp_issued,
+                                              .live_registers = port_live_registers,
+                                              .registers_take = port_registers_take,
+                                              .registers_give = port_registers_give,
+                                              .bank_access = port_bank_access};
+
+void sm_mech_create(struct sm *m)
+{
+    const struct residency *r = &m->residency;
+    const struct l1_params *l1 = m->setup.l1;
+    const uint32_t lines = (uint32_t)MAX(l1->size / l1->line, 1), ways = MIN(l1->ways, lines);
+    const struct mech_sm_setup setup = {.set = m->setup.mechs,
+                                        .gpu = m->setup.mech_gpu,
+                                        .sm = m,
+                                        .ops = &port_ops,
+                                        .votes_changed = &m->sleep.votes_changed,
+                                        .cycle = &m->sleep.cycle,
+                                        .index = m->setup.index,
+                                        .sm_count = m->setup.sm_count,
+                                        .warps = r->slot_count,
+                                        .banks = r->bank_count,
+                                        .schedulers = m->p->schedulers,
+                                        .line_bytes = m->line_bytes,
+                                        .l1_sets = lines / ways,
+                                        .l1_ways = ways,
+                                        .register_rows = r->file.rows,
+                                        .register_banks = m->p->register_banks};
+    m->seen.line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
+    m->mech = mech_sm_create(&setup);
+}
+
+void sm_mech_connect(struct sm *m)
+{
+    const struct l1_hooks hooks = sm_mech_l1_hooks(m);
+    l1_hook(m->l1, &hooks);
+}
+
+void sm_mech_free(struct sm *m) { mech_sm_destroy(m->mech); }
+
+void *sm_mech_state(struct sm *m, uint32_t mechanism) { return m->mech->states[mechanism]; }

@@ -1,0 +1,66 @@
+/* every_port.c: a plug-in that claims every miss and calls every port of the SM when its timer is due,
+ * with numbers of its own that the test knows. Statistic `yes`: how many ports said so. */
+#include "heddle/mechanism.h"
+
+struct every_port {
+    const struct mech_ports *ports;
+    unsigned char *block;
+    uint64_t yes, issued, live, first, block_is_zero;
+};
+
+#define COUNT(field) STAT_COUNT(every_port, field, "every_port." #field, "", "for the test", NULL)
+static const struct stat_row every_port_stats[] = {COUNT(yes),   COUNT(issued),        COUNT(live),
+                                                   COUNT(first), COUNT(block_is_zero), {0}};
+
+enum { BLOCK_BYTES = 1000 };
+
+static void every_port_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
+{
+    struct every_port *s = state;
+    s->ports = ports;
+    s->block = ports->memory(ports->host, BLOCK_BYTES);
+    s->block_is_zero = 1;
+    for (int i = 0; i < BLOCK_BYTES; i++) {
+        if (s->block[i]) s->block_is_zero = 0;
+        s->block[i] = 1;
+    }
+}
+
+static void every_port_take_miss(void *state, const struct mech_l1_access *a, uint32_t token,
+                                 struct mech_miss *answer)
+{
+    answer->answer = MECH_MISS_CLAIM;
+}
+
+static void every_port_on_timer(void *state, uint64_t cycle)
+{
+    struct every_port *s = state;
+    const struct mech_ports *p = s->ports;
+    uint32_t first = 0;
+    s->yes += p->prefetch(p->host, 0x1234, 5, 6);
+    s->issued = p->counters(p->host)->issued + p->warp_issued(p->host, 7);
+    s->live = p->live_registers(p->host, 8, 9)[MECH_REGISTER_WORDS - 1];
+    p->miss_answer(p->host, 10);
+    s->yes += p->miss_forward(p->host, 11);
+    s->yes += p->l1_probe(p->host, 0x80);
+    s->yes += p->l1_read(p->host, 0x100);
+    s->yes += p->registers_take(p->host, 12, 13, &first);
+    s->first = first;
+    p->registers_give(p->host, 14, 15);
+    s->yes += p->bank_access(p->host, 16, true);
+}
+
+extern const struct mechanism heddle_mechanism;
+HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
+    .api = HEDDLE_MECHANISM_API,
+    .name = "every_port",
+    .summary = "calls every port",
+    .paper = "",
+    .stats = every_port_stats,
+    .state_bytes = sizeof(struct every_port),
+    .timer_cycles = 50,
+    .owns = MECH_OWNS_REGISTERS,
+    .init = every_port_init,
+    .take_miss = every_port_take_miss,
+    .on_timer = every_port_on_timer,
+};
