@@ -26,6 +26,7 @@
 #include "core/sm.h"
 #include "core/split.h"
 #include "mem/coalesce.h"
+#include "mem/l1_sleep.h"
 #include "mem/lineset.h"
 
 enum { SM_WARPS_MAX = 64, SM_SCHEDULERS_MAX = 4, ASYNC_GROUPS = 16 };

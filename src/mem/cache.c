@@ -8,6 +8,9 @@
 
 #define NOINLINE __attribute__((noinline))
 
+const char *const cache_index_names[] = {"linear", "fermi", "xor", "ipoly", NULL};
+const char *const cache_replace_names[] = {"lru", "fifo", "random", NULL};
+
 enum { RNG_SEED = 0x5eed, CACHE_LINES_MAX = 1 << 27 /* that way_inverse is exact for */ };
 
 static inline struct narrow_set *cache_narrow(const struct cache *c, uint32_t set)
@@ -188,20 +191,17 @@ enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sector
 
 static bool cache_is_awaited(const struct cache *c, uint32_t line) { return c->lines[line].reserved != 0; }
 
-/* All ways of the set wait for a fill. */
-static bool cache_is_full(const struct cache *c, uint32_t set)
+bool cache_has_victim(const struct cache *c, uint32_t set)
 {
-    if (c->narrow) return !(c->ways_mask & ~cache_narrow(c, set)->awaited);
-    uint32_t first = set * c->ways_max, end = first + c->g.ways, i = first;
-    while (i < end && cache_is_awaited(c, i)) i++;
-    return i == end;
+    if (c->narrow) return (c->ways_mask & ~cache_narrow(c, set)->awaited) != 0;
+    return cache_wide_victim(&c->wide, c->lines, set, c->g.ways) != CACHE_NO_LINE;
 }
 
 enum cache_outcome cache_probe(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
 {
     enum cache_outcome outcome = cache_look_up(c, addr, sectors, line);
     if (outcome != CACHE_MISS) return outcome;
-    return cache_is_full(c, c->found_set) ? CACHE_RESERVATION_FAIL : CACHE_MISS;
+    return cache_has_victim(c, c->found_set) ? CACHE_MISS : CACHE_RESERVATION_FAIL;
 }
 
 /* ---- victims ---- */

@@ -61,7 +61,7 @@ static void l1_retire_miss(struct l1 *c, struct mshr_entry *m, uint32_t from)
 static void l1_retire(struct l1 *c, tick now, uint32_t from)
 {
     c->last = now;
-    c->news |= L1_NEWS_OTHER;
+    l1_note(c, L1_CHANGE_OTHER);
     c->flush_from = c->is_flushing ? MIN(c->flush_from, from) : from;
     c->flush_cursor = 0;
     for (uint32_t i = 0; c->mshr.used && i < c->mshr.count; i++)
@@ -93,7 +93,7 @@ uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes)
     if (after == before) return l1_capacity(c);
     c->stats.resizes++;
     cache_set_ways(&c->cache, after);
-    c->news |= L1_NEWS_OTHER;
+    l1_note(c, L1_CHANGE_OTHER);
     if (after < before) {
         l1_retire(c, now, after);
         c->is_shrinking = c->is_flushing;

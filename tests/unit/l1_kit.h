@@ -5,7 +5,7 @@
 #ifndef L1_KIT_H
 #define L1_KIT_H
 
-#include "mem/l1.h"
+#include "mem/l1_sleep.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
