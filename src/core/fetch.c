@@ -34,10 +34,11 @@ static uint64_t wanting(const struct sm *m)
     return m->resident & m->empty & ~m->done & ~m->held & ~m->missed;
 }
 
-void sm_fetch_filled(struct sm *m, uint32_t warp)
+void sm_fetch_filled(void *sm, const uint32_t *warps, uint32_t count)
 {
-    m->missed &= ~bit(warp);
-    m->wants_fetch = true;
+    struct sm *m = sm;
+    for (uint32_t i = 0; i < count; i++) m->missed &= ~bit(warps[i]);
+    m->wants_fetch = m->changed = true;
 }
 
 /* Instructions from pc on that one access brings: to the end of the line, of the buffer, of the code. */

@@ -89,20 +89,11 @@ static void pending_end(struct sm *m, uint32_t id)
     sm_warp_release(m, p.warp, p.op);
 }
 
-void lsu_read_only_reply(struct sm *m, const struct req *r)
+void lsu_filled(void *sm, const uint32_t *pendings, uint32_t count)
 {
-    static const uint8_t of_class[REQ_CLASS_COUNT] = {
-        [REQ_CONST] = RO_CONST, [REQ_TEX] = RO_TEX, [REQ_INST] = RO_INST};
-    uint32_t which = of_class[r->cls];
-    const uint32_t *waiters;
-    uint32_t count = rocache_fill(&m->ro[which], r->token, &waiters);
+    struct sm *m = sm;
     m->changed = true;
-    for (uint32_t i = 0; i < count; i++) {
-        if (which == RO_INST)
-            sm_fetch_filled(m, waiters[i]);
-        else
-            pending_part_done(m, waiters[i]);
-    }
+    for (uint32_t i = 0; i < count; i++) pending_part_done(m, pendings[i]);
 }
 
 static void answer(struct sm *m, uint32_t t)
@@ -299,28 +290,7 @@ static bool serve_head(struct sm *m)
 
 static COLD void send_misses(struct sm *m)
 {
-    static const uint8_t cls[RO_COUNT] = {[RO_INST] = REQ_INST, [RO_CONST] = REQ_CONST, [RO_TEX] = REQ_TEX};
-    for (uint32_t i = 0; i < RO_COUNT; i++) {
-        if (!m->ro[i].unsent) continue;
-        uint32_t miss = rocache_unsent(&m->ro[i]);
-        uint64_t line = m->ro[i].misses[miss].line, base = line / m->line_bytes * m->line_bytes;
-        uint32_t sectors = MAX(m->ro[i].line_bytes / COALESCE_SECTOR_BYTES, 1u);
-        struct req r = {.addr = base,
-                        .sectors = (uint32_t)((1ull << sectors) - 1) << (line - base) / COALESCE_SECTOR_BYTES,
-                        .kind = REQ_READ,
-                        .cls = cls[i],
-                        .sm = (uint16_t)m->setup.index,
-                        .warp = m->ro[i].misses[miss].warp,
-                        .pc = m->ro[i].misses[miss].pc,
-                        .token = miss,
-                        .born = m->now};
-        uint32_t id = req_new(m->setup.pool, &r);
-        if (l1_send(m->l1, m->now, id)) {
-            rocache_sent(&m->ro[i], miss);
-            m->unsent--;
-        } else
-            req_del(m->setup.pool, id);
-    }
+    for (uint32_t i = 0; i < RO_COUNT; i++) m->unsent -= rocache_send(&m->ro[i], m->now);
 }
 
 /* Prefetches take what the instructions leave of the L1's accesses; one that is refused is dropped (mem/l1.h

@@ -44,13 +44,29 @@ static void create_pools(struct sm *m)
 static void create_caches(struct sm *m)
 {
     const struct sm_params *p = m->p;
-    rocache_init(&m->ro[RO_INST], p->icache_bytes, p->icache_ways, p->icache_line, p->icache_mshrs,
-                 p->icache_merges);
-    rocache_init(&m->ro[RO_CONST], p->const_bytes, p->const_ways, p->const_line, p->const_mshrs,
-                 p->const_merges);
-    rocache_init(&m->ro[RO_TEX], p->tex_bytes, p->tex_ways, p->tex_line, p->tex_mshrs, p->tex_merges);
-    m->l1 = l1_create(m->setup.l1, m->setup.index, &m->clock, m->setup.pool, m->setup.to_xbar,
-                      m->setup.from_xbar, m->wake);
+    m->port = sm_port_create(&(struct sm_port_setup){.to_xbar = m->setup.to_xbar,
+                                                     .from_xbar = m->setup.from_xbar,
+                                                     .clock = &m->clock,
+                                                     .pool = m->setup.pool,
+                                                     .queue = m->setup.l1->miss_queue,
+                                                     .reply_step = m->setup.l1->reply_step});
+    const struct rocache_setup caches[RO_COUNT] = {
+        [RO_INST] = {p->icache_bytes, p->icache_ways, p->icache_line, p->icache_mshrs, p->icache_merges,
+                     .cls = REQ_INST, .client = SM_PORT_INST, .on_fill = sm_fetch_filled},
+        [RO_CONST] = {p->const_bytes, p->const_ways, p->const_line, p->const_mshrs, p->const_merges,
+                      .cls = REQ_CONST, .client = SM_PORT_CONST, .on_fill = lsu_filled},
+        [RO_TEX] = {p->tex_bytes, p->tex_ways, p->tex_line, p->tex_mshrs, p->tex_merges,
+                    .cls = REQ_TEX, .client = SM_PORT_TEX, .on_fill = lsu_filled}};
+    for (int i = 0; i < RO_COUNT; i++) {
+        struct rocache_setup s = caches[i];
+        s.request_line_bytes = m->line_bytes;
+        s.sm = m->setup.index;
+        s.pool = m->setup.pool;
+        s.port = m->port;
+        s.ctx = m;
+        rocache_init(&m->ro[i], &s);
+    }
+    m->l1 = l1_create(m->setup.l1, m->setup.index, &m->clock, m->setup.pool, m->port, m->wake);
     bool readable = split_read(p, &m->sizes);
     assert(readable); /* split_check */
     (void)readable;
@@ -111,6 +127,7 @@ void sm_destroy(struct sm *m)
     mech_sm_destroy(m->mech);
     l1_destroy(m->l1);
     for (int i = 0; i < RO_COUNT; i++) rocache_free(&m->ro[i]);
+    sm_port_destroy(m->port);
     pipes_free(&m->pipes);
     sm_programs_free(m);
     mem_free_home(m->flights);

@@ -22,12 +22,12 @@
 #include "core/collector.h"
 #include "core/machine.h"
 #include "core/pipes.h"
-#include "core/rocache.h"
 #include "core/sm.h"
 #include "core/split.h"
 #include "mem/coalesce.h"
 #include "mem/l1_sleep.h"
 #include "mem/lineset.h"
+#include "mem/rocache.h"
 
 enum { SM_WARPS_MAX = 64, SM_SCHEDULERS_MAX = 4, ASYNC_GROUPS = 16 };
 /* Accesses of one instruction, at most: filtered texels of a volume; the coalescer makes fewer. */
@@ -254,6 +254,7 @@ struct sm {
 
     _Alignas(HOST_LINE) struct sm_stats stats;
     struct rocache ro[RO_COUNT];
+    struct sm_port *port;
 
     /* cold */
     struct sm_prefetch *prefetches;
@@ -323,7 +324,7 @@ void sm_cta_recheck(struct sm *m, uint32_t cta);           /* warps that are hel
 /* ---- fetch.c ---- */
 void sm_decode(struct sm *m);
 void sm_fetch(struct sm *m);
-void sm_fetch_filled(struct sm *m, uint32_t warp);
+void sm_fetch_filled(void *sm, const uint32_t *warps, uint32_t count);
 
 /* ---- issue.c ---- */
 void sm_issue(struct sm *m);
@@ -348,7 +349,7 @@ static inline bool lsu_is_full(const struct sm *m)
 uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct emu_access *e);
 bool lsu_enqueue(struct sm *m, uint32_t access); /* false: the queue is full */
 void lsu_cycle(struct sm *m);
-void lsu_read_only_reply(struct sm *m, const struct req *r);
+void lsu_filled(void *sm, const uint32_t *pendings, uint32_t count); /* by a read-only cache */
 void lsu_replies(struct sm *m);            /* answers -> pendings -> writeback */
 void lsu_catch_up(struct sm *m, tick now); /* the SM slept until now: hits that were due meanwhile */
 static inline tick lsu_wake(const struct sm *m)

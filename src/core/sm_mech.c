@@ -131,13 +131,6 @@ static void see_fill(void *ctx, tick now, uint64_t line, tick latency, bool is_p
                                            .is_prefetch = is_prefetch});
 }
 
-static void see_other_reply(void *ctx, tick now, uint32_t req)
-{
-    struct sm *m = ctx;
-    lsu_read_only_reply(m, req_at(m->setup.pool, req));
-    req_del(m->setup.pool, req);
-}
-
 static void see_atomic(void *ctx, const struct req *r) { lsu_log_atomic(ctx, r); }
 
 void sm_mech_connect(struct sm *m)
@@ -157,7 +150,6 @@ void sm_mech_connect(struct sm *m)
                                       .on_access = m->mech->has_access ? see_access : count_access,
                                       .on_evict = m->mech->has_evict ? see_evict : NULL,
                                       .on_fill = m->mech->has_fill ? see_fill : NULL,
-                                      .on_other_reply = see_other_reply,
                                       .on_atomic = see_atomic});
 }
 

@@ -37,7 +37,6 @@ static void l1_init_nodes(struct l1 *c)
 static void l1_init_params(struct l1 *c, const struct l1_params *p)
 {
     c->p = *p;
-    c->reply_step = p->reply_step * c->clock.period;
     c->ports = p->ports;
     c->hit_latency = p->latency - p->tag_latency;
     c->read_places = p->read_places;
@@ -50,7 +49,7 @@ static void l1_init_params(struct l1 *c, const struct l1_params *p)
 }
 
 struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_domain *core,
-                     struct req_pool *pool, struct link *to_xbar, struct link *from_xbar, tick *sm_wake)
+                     struct req_pool *pool, struct sm_port *port, tick *sm_wake)
 {
     enum { SEEN_REGIONS = 1024 };
     struct l1 *c = mem_zalloc_home(sizeof *c);
@@ -58,8 +57,8 @@ struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_
     l1_init_params(c, p);
     c->sm = (uint16_t)sm;
     c->pool = pool;
-    c->to_xbar = to_xbar;
-    c->from_xbar = from_xbar;
+    c->port = port;
+    sm_port_connect(port, SM_PORT_L1, &(struct sm_port_handler){.ctx = c, .reply = l1_reply});
     c->sm_wake = sm_wake;
     c->port_time = c->hit_ready = c->fill_ready = TICK_NEVER;
     l1_init_cache(c);
@@ -68,8 +67,6 @@ struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_
     l1_pipe_create(&c->pipe, p);
     c->has_pipe = l1_pipe_has_room(&c->pipe);
     l1_ring_init(&c->hits, p->ports * (p->latency + 2));
-    l1_queue_init(&c->miss_queue, p->miss_queue);
-    l1_queue_init(&c->others, p->miss_queue);
     /* Each request that waits for an answer has a merged load, a promised node, or an MSHR of its own (a
      * prefetch). */
     if (l1_answers_itself(c)) l1_ring_init(&c->answers, c->nodes_left + p->mshrs * (p->merges + 1));
@@ -86,8 +83,6 @@ void l1_destroy(struct l1 *c)
     free(c->nodes);
     l1_pipe_free(&c->pipe);
     l1_ring_free(&c->hits);
-    l1_queue_free(&c->miss_queue);
-    l1_queue_free(&c->others);
     l1_ring_free(&c->answers);
     mem_free_home(c);
 }
@@ -122,47 +117,45 @@ bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
 
 /* ---- the cycle ---- */
 
-/* What follows a reply, with what only some machines, or moments, have. */
-static bool l1_tick_special(struct l1 *c, tick now)
+/* What only some machines, or moments, have, with the way out between. */
+static void l1_tick_special(struct l1 *c, tick now)
 {
-    bool is_acknowledged = l1_take_answers(c, now);
-    if (c->to_send) l1_drain(c, now);
-    if (c->has_pipe) is_acknowledged |= l1_pipe_tick(c, now);
+    l1_take_answers(c, now);
+    sm_port_forward(c->port, now);
+    if (c->has_pipe) c->has_acknowledged |= l1_pipe_tick(c, now);
     if (c->is_flushing) {
         l1_flush_step(c, now);
         l1_note(c, L1_CHANGE_OTHER);
     }
-    return is_acknowledged;
 }
 
 bool l1_tick(struct l1 *c, tick now)
 {
-    uint32_t id;
-    bool is_acknowledged = false;
     c->last = now;
-    c->has_room = false;
-    if (link_peek(c->from_xbar, now, &id) && l1_reply_time(c) <= now) {
-        link_pop(c->from_xbar, now);
-        is_acknowledged = l1_reply(c, now, id);
-    }
-    if (UNLIKELY(c->is_special)) return l1_tick_special(c, now) || is_acknowledged;
-    if (c->to_send) l1_drain(c, now);
-    return is_acknowledged;
+    c->has_room = c->has_acknowledged = false;
+    sm_port_receive(c->port, now);
+    if (UNLIKELY(c->is_special))
+        l1_tick_special(c, now);
+    else
+        sm_port_forward(c->port, now);
+    return c->has_acknowledged;
 }
+
 /* ---- state that others ask for ---- */
 
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp) { return c->writes_pending[warp]; }
 
 bool l1_idle(const struct l1 *c)
 {
-    return !c->requests_out && !c->others_out && !c->pipe.ring.count && !c->hits.ring.count &&
-           c->fill_ready == TICK_NEVER && !c->is_flushing;
+    return !c->requests_out && !c->pipe.ring.count && !c->hits.ring.count && c->fill_ready == TICK_NEVER &&
+           !c->is_flushing;
 }
 
 void *l1_stats(struct l1 *c)
 {
     l1_stats_derive(&c->stats);
     c->stats.mshr_max = c->mshr.used_max;
+    c->stats.other_requests = c->port->other_requests;
     return &c->stats;
 }
 
@@ -179,8 +172,8 @@ void l1_explain(const struct l1 *c, tick now, struct strbuf *out)
     static const char *const causes[] = {"", "", "", "", "", "a line", "an MSHR", "the miss queue", "a port"};
     const struct mshr_entry *m = l1_oldest_miss(c);
     strbuf_printf(out, "L1 of SM %u: %u of %u MSHRs, miss queue %u of %u%s, %u requests outstanding", c->sm,
-                  c->mshr.used, c->mshr.count, c->miss_queue.ring.count, c->miss_queue.ring.capacity,
-                  c->is_blocked ? " (the crossbar is full)" : "", c->requests_out + c->others_out);
+                  c->mshr.used, c->mshr.count, c->port->misses.ring.count, c->port->misses.ring.capacity,
+                  c->port->is_blocked ? " (the crossbar is full)" : "", c->port->out);
     if (c->stall.open) strbuf_printf(out, ", the next access waits for %s", causes[c->stall.cause]);
     if (c->pipe.ring.count) strbuf_printf(out, ", %u accesses before the tags", c->pipe.ring.count);
     strbuf_puts(out, "\n");

@@ -101,11 +101,12 @@ enum l1_answer {
 };
 
 struct l1;
+struct sm_port;
 
 /* What the rows' bounds cannot say (a line that is a power of two ...). False with diagnostics. */
 bool l1_params_check(const struct l1_params *p, struct diag_list *diags);
 struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_domain *core,
-                     struct req_pool *pool, struct link *to_xbar, struct link *from_xbar, tick *sm_wake);
+                     struct req_pool *pool, struct sm_port *port, tick *sm_wake);
 void l1_destroy(struct l1 *c);
 /* Observers and votes, as plain function pointers, so that mem/ does not know mechanisms; the SM connects them. NULL = nobody. */
 struct l1_hooks {
@@ -121,19 +122,16 @@ struct l1_hooks {
             *line); /* replaced by a miss or gone with its way; not at a store's eviction or a flush */
     void (*on_fill)(void *ctx, tick now, uint64_t line, tick latency,
                     bool is_prefetch); /* latency in ticks */
-    /* A reply to a request of l1_send: the hook frees the request. */
-    void (*on_other_reply)(void *ctx, tick now, uint32_t req);
     /* With perfect or fixed_miss_latency set, atomics take effect here instead of at the L2. NULL: they travel to the L2 all the same. */
     void (*on_atomic)(void *ctx, const struct req *r);
 };
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
 bool l1_has_waiting(const struct l1 *c); /* accesses on their way to the tags (l1.tag_latency) */
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
-/* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. True: l1_writes_pending may have changed. */
+/* Once a core cycle, before accesses: takes what the port has for its clients, fills, moves the port's queues on. True:
+ * l1_writes_pending may have changed. */
 bool l1_tick(struct l1 *c, tick now);
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
-/* The way out for the SM's other caches (instruction, constant, texture): a queue of its own, as deep as the miss queue, that goes first. False: full. */
-bool l1_send(struct l1 *c, tick now, uint32_t req);
 /* Stores and atomics of a warp slot that have not been acknowledged yet: what a memory fence waits for. */
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp);
 void l1_flush(struct l1 *c, tick now); /* at kernel end: invalidates, writes dirty lines back */

@@ -18,7 +18,7 @@
 /* A machine whose misses answer themselves has no use for its miss queue. */
 static inline bool l1_queue_has(const struct l1 *c, uint32_t places)
 {
-    return l1_answers_itself(c) || c->miss_queue.ring.capacity - c->miss_queue.ring.count >= places;
+    return l1_answers_itself(c) || sm_port_room(c->port) >= places;
 }
 
 static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
@@ -174,7 +174,7 @@ static inline enum l1_answer l1_admit_bypass(const struct l1 *c, const struct l1
 
 static inline enum l1_answer l1_admit_through(const struct l1 *c, const struct l1_plan *p)
 {
-    if (p->travels && !l1_queue_has_room(&c->miss_queue)) return L1_STALL_QUEUE;
+    if (p->travels && !sm_port_room(c->port)) return L1_STALL_QUEUE;
     return l1_can_wait(c, p) ? L1_SENT : L1_STALL_MSHR;
 }
 

@@ -17,14 +17,13 @@
 #include "mem/lineset.h"
 #include "mem/mshr.h"
 #include "mem/ring.h"
+#include "mem/sm_port.h"
 
 enum {
     L1_WARPS_MAX = 256,
     /* In req.token of a write: whose acknowledgement a fence waits for. */
     L1_STORE = 0,
-    L1_WRITE_BACK_STORE = 1,
-    /* In req.l1_outcome: a request of another cache (l1_send). The others hold the enum l1_answer. */
-    L1_OTHER_REQUEST = 255
+    L1_WRITE_BACK_STORE = 1
 };
 #define L1_NONE     UINT32_MAX
 #define L1_NO_TOKEN UINT32_MAX
@@ -39,7 +38,6 @@ struct l1_timed {
     uint32_t value;
 };
 RING_TYPE(l1_ring, struct l1_timed) /* what becomes due in the order in which it came */
-RING_TYPE(l1_queue, uint32_t)       /* requests that wait for others, not for a time */
 struct l1_pipe_item {
     tick ready; /* when the tags are looked up */
     struct l1_txn txn;
@@ -81,14 +79,14 @@ struct l1_plan {
 enum l1_change {
     L1_CHANGE_REPLY = 1, /* something came back: lines, MSHRs */
     L1_CHANGE_DONE = 2,  /* a load that is done was taken: room for loads that wait, for hits, MSHRs */
-    L1_CHANGE_SENT = 4,  /* the miss queue has room */
-    L1_CHANGE_OTHER = 8, /* a prefetch was taken, lines left by themselves, the capacity changed */
-    L1_CHANGE_ANY = 15
+    L1_CHANGE_OTHER = 4, /* a prefetch was taken, lines left by themselves, the capacity changed */
+    L1_CHANGE_ANY = 7
 };
 struct l1_stall { /* the access at the head of the load-store unit, or of the pipeline, is being refused */
     bool open;
     uint8_t cause, type; /* enum l1_answer, l1_type */
     uint8_t waits_for;   /* enum l1_change, a mask: without these the answer is the same */
+    uint32_t sent;       /* port->sent at the refusal: the miss queue has room when it changes */
     tick charged_until;
     tick offered_until; /* asked in vain since, and not charged yet */
     struct l1_plan plan;
@@ -111,13 +109,12 @@ struct l1 {
     _Alignas(HOST_LINE) tick last; /* newest time seen */
     tick hit_ready;                /* of the first of the hits; TICK_NEVER = there is none */
     tick fill_ready;               /* the same of the loads that are done */
-    struct link *to_xbar, *from_xbar;
+    struct sm_port *port;
     struct clock_domain clock;
-    uint32_t reply_step; /* ticks: of p */
-    uint32_t to_send;    /* in miss_queue and others */
-    bool is_blocked;     /* the crossbar is full, now or in the next cycle; its link wakes the SM */
-    bool has_room;       /* a fetched load made room for the refused access, which was not offered since */
-    uint8_t changes;     /* enum l1_change, a mask: since the newest refusal */
+    uint32_t requests_out; /* requests that exist and have not been freed */
+    bool has_room;         /* a fetched load made room for the refused access, which was not offered since */
+    bool has_acknowledged; /* a store or an atomic, in this cycle */
+    uint8_t changes;       /* enum l1_change, a mask: since the newest refusal */
     union {
         struct {
             bool is_flushing;    /* dirty lines of ways from flush_from on are leaving */
@@ -127,11 +124,6 @@ struct l1 {
         };
         uint32_t is_special; /* one of these */
     };
-
-    /* the way out */
-    _Alignas(HOST_LINE) struct l1_queue miss_queue;
-    struct l1_queue others;            /* requests of the other caches */
-    uint32_t requests_out, others_out; /* requests that exist and have not been freed */
 
     /* an access */
     _Alignas(HOST_LINE) tick port_time;
@@ -169,28 +161,10 @@ struct l1 {
     uint32_t writes_pending[L1_WARPS_MAX];
 };
 
-static inline void l1_queue_put(struct l1 *c, struct l1_queue *q, uint32_t id)
-{
-    l1_queue_push(q, id);
-    c->to_send++;
-}
-
 static inline void l1_note(struct l1 *c, enum l1_change what) { c->changes |= (uint8_t)what; }
 
 static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
 static inline bool l1_answers_itself(const struct l1 *c) { return c->answers_itself; }
-
-/* When the reply at the head of its link may be taken: at once, or after a whole number of steps since its request was
- * made, the first that comes after the reply. The core's clock and the crossbar's differ: taken at once, the same way
- * takes longer or shorter by the cycles from the request to the crossbar's next edge. */
-static inline tick l1_reply_time(const struct l1 *c)
-{
-    const struct link *l = c->from_xbar;
-    if (!c->reply_step || !l->count) return link_next(l);
-    tick born = req_at(c->pool, l->head_value)->born, passed = link_next(l) - born;
-    tick rest = passed >> 32 ? passed % c->reply_step : (uint32_t)passed % c->reply_step;
-    return link_next(l) + c->reply_step - rest;
-}
 
 /* The MSHR of an address that the tags have in `line`, or MSHR_NONE. A line that waits for its MSHR names it; those without a line are
  * listed. */
@@ -309,10 +283,10 @@ bool l1_pipe_tick(struct l1 *c, tick now);
 tick l1_pipe_next(const struct l1 *c, tick next);
 
 /* l1_reply.c */
-/* Replies, and what leaves. True: a store or an atomic is acknowledged. */
-bool l1_reply(struct l1 *c, tick now, uint32_t id);
-bool l1_take_answers(struct l1 *c, tick now);
-void l1_drain(struct l1 *c, tick now);
+/* The port's handler. */
+void l1_reply(void *l1, tick now, uint32_t id);
+/* Misses of a machine with a fixed miss latency. */
+void l1_take_answers(struct l1 *c, tick now);
 
 /* l1_resize.c */
 void l1_flush_step(struct l1 *c, tick now);

@@ -19,7 +19,7 @@ void l1_request(struct l1 *c, tick now, const struct req *r)
         l1_ring_push(&c->answers,
                      (struct l1_timed){clock_after(&c->clock, now, c->p.fixed_miss_latency), id});
     else
-        l1_queue_put(c, &c->miss_queue, id);
+        sm_port_send_miss(c->port, id);
 }
 
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,

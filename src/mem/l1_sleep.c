@@ -37,7 +37,7 @@ static uint8_t l1_waits_for(enum l1_answer cause)
 {
     switch (cause) {
     case L1_STALL_LINE: return L1_CHANGE_REPLY | L1_CHANGE_OTHER;
-    case L1_STALL_QUEUE: return L1_CHANGE_SENT | L1_CHANGE_REPLY | L1_CHANGE_OTHER;
+    case L1_STALL_QUEUE: return L1_CHANGE_REPLY | L1_CHANGE_OTHER;
     case L1_STALL_MSHR: return L1_CHANGE_REPLY | L1_CHANGE_DONE | L1_CHANGE_OTHER;
     default: return L1_CHANGE_ANY;
     }
@@ -50,6 +50,7 @@ static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_tx
     s->cause = (uint8_t)cause;
     s->type = (uint8_t)l1_type_of(t);
     s->waits_for = l1_waits_for(cause);
+    s->sent = c->port->sent;
     s->plan = *p;
 #ifndef NDEBUG
     s->txn = *t;
@@ -100,9 +101,11 @@ static bool l1_plan_stays(const struct l1 *c)
 /* False: the answer to the refused access is the same as before. */
 static bool l1_may_differ(struct l1 *c)
 {
-    if (!(c->changes & c->stall.waits_for)) return false;
+    bool has_sent = c->stall.cause == L1_STALL_QUEUE && c->stall.sent != c->port->sent;
+    if (!(c->changes & c->stall.waits_for) && !has_sent) return false;
     if (!l1_plan_stays(c) || l1_admit(c, &c->stall.plan) != (enum l1_answer)c->stall.cause) return true;
     c->changes = 0;
+    c->stall.sent = c->port->sent;
     return false;
 }
 
@@ -124,7 +127,7 @@ bool l1_still_refuses(struct l1 *c, tick now)
 
 bool l1_is_full(const struct l1 *c)
 {
-    return (c->is_blocked && !l1_queue_has(c, c->read_places)) || !l1_has_mshr(c);
+    return (c->port->is_blocked && !l1_queue_has(c, c->read_places)) || !l1_has_mshr(c);
 }
 
 /* The plan of a load in the next cycle is known if its line is neither here nor under way. What a full queue lacks comes in the next
@@ -136,7 +139,7 @@ bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
     l1_plan(c, t, &p);
     if (p.way != L1_WAY_MISS || p.line != CACHE_NO_LINE || p.entry != MSHR_NONE) return false;
     enum l1_answer cause = l1_admit(c, &p);
-    if (!l1_is_stall(cause) || (cause == L1_STALL_QUEUE && !c->is_blocked)) return false;
+    if (!l1_is_stall(cause) || (cause == L1_STALL_QUEUE && !c->port->is_blocked)) return false;
     l1_open_stall(c, cause, t, &p);
     c->stall.charged_until = now + c->clock.period; /* where the first cycle of it begins */
     return true;
@@ -155,9 +158,9 @@ bool l1_missed_hit(struct l1 *c, tick now, uint32_t *token)
 
 /* ---- waking ---- */
 
-bool l1_may_move(const struct l1 *c) { return c->to_send || c->from_xbar->count; }
-bool l1_awaits_reply(const struct l1 *c) { return c->requests_out || c->others_out; }
-tick l1_reply_at(const struct l1 *c) { return l1_reply_time(c); }
+bool l1_may_move(const struct l1 *c) { return sm_port_may_move(c->port); }
+bool l1_awaits_reply(const struct l1 *c) { return c->port->out; }
+tick l1_reply_at(const struct l1 *c) { return sm_port_reply_at(c->port); }
 
 static inline tick l1_next_cycle(const struct l1 *c) { return c->last + c->clock.period; }
 
@@ -176,8 +179,8 @@ tick l1_wake_past_hits(const struct l1 *c)
 {
     tick next = l1_next_cycle(c), wake = c->fill_ready;
     if (c->hit_ready <= c->last) return next; /* overdue */
-    if ((c->to_send && !c->is_blocked) || c->has_room) return next;
-    wake_at(&wake, l1_reply_time(c));
+    if (sm_port_has_work(c->port) || c->has_room) return next;
+    wake_at(&wake, sm_port_reply_at(c->port));
     if (UNLIKELY(c->is_special)) wake_at(&wake, l1_wake_special(c, next));
     return MAX(wake, next); /* what is overdue waits for its turn in the next cycle */
 }
