@@ -5,11 +5,10 @@
 #ifndef HEDDLE_CACHE_H
 #define HEDDLE_CACHE_H
 
-#include "base/rng.h"
 #include "base/tick.h"
 #include "mem/cache_index.h"
+#include "mem/cache_policy.h"
 
-enum cache_replace { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
 /* What parameters call the members of enum cache_index and enum cache_replace; NULL ends a list. */
 extern const char *const cache_index_names[], *const cache_replace_names[];
 enum cache_outcome {
@@ -64,20 +63,28 @@ struct cache {
     uint16_t ways_max;     /* as it was made; g.ways are in use */
     uint16_t ways_mask;    /* of few ways: a bit for each in use */
     uint8_t narrow_bytes;  /* of a set */
-    uint8_t line_shift, replace;
+    uint8_t line_shift;
+    bool has_policy; /* `policy` says what is replaced; else it is the oldest */
     bool sectored;
     /* of some */
     struct cache_wide wide;
     struct cache_geometry g;
-    uint64_t
-        clock; /* counts what happens to lines, for draws; is no time, and stands still where the oldest leaves */
-    struct rng rng;
+    struct cache_policy policy;
+    struct cache_policy built_in; /* where it is not supplied */
+    uint64_t *replaceable;        /* of the view that the policy is shown */
+    uint64_t changes;             /* of the cache, while it has a policy */
+    struct cache_choice {
+        uint64_t at; /* `changes` when the policy was asked; it is asked again when that is not the same */
+        uint32_t way;
+    } * choices; /* [sets] */
 };
 _Static_assert(offsetof(struct cache, wide) == HOST_LINE, "a lookup touches one cache line of the host");
 
 void cache_init(struct cache *c, const struct cache_geometry *g);
 void cache_free(struct cache *c);
 void cache_clear(struct cache *c);
+/* Replacement is this policy's from now on; NULL: the geometry's. The cache must be empty. */
+void cache_use_policy(struct cache *c, const struct cache_policy *policy);
 /* Lookups and victims see the first `ways` ways of each set, 1 to ways_max, from now on. What lies in the others is the
  * caller's to deal with: it keeps its number. */
 void cache_set_ways(struct cache *c, uint32_t ways);

@@ -8,6 +8,8 @@
 #include "mem/l1_sleep.h"
 #include "mem/sm_port.h"
 
+#include "base/rng.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 

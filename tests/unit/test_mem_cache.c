@@ -3,6 +3,8 @@
 #include "mem/lineset.h"
 #include "mem/mshr.h"
 
+#include "base/rng.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 
