@@ -8,22 +8,25 @@
 
 #define NOINLINE __attribute__((noinline))
 
-enum { RNG_SEED = 0x5eed, CACHE_LINES_MAX = 1 << 27 /* that way_inverse is exact for */ };
+const char *const cache_index_names[] = {"linear", "fermi", "xor", "ipoly", NULL};
+const char *const cache_replace_names[] = {"lru", "fifo", "random", NULL};
+
+enum { CACHE_LINES_MAX = 1 << 27 }; /* that way_inverse is exact for */
 
 static inline struct narrow_set *cache_narrow(const struct cache *c, uint32_t set)
 {
     return (struct narrow_set *)(void *)(c->narrow + (size_t)set * c->narrow_bytes);
 }
 
-/* Nothing is in it, and no draw was made. */
+/* Nothing is in it. */
 static void cache_reset(struct cache *c)
 {
     if (c->narrow)
         for (uint32_t i = 0; i < c->g.sets; i++) narrow_init(cache_narrow(c, i), c->ways_max);
     c->found_number = UINT64_MAX;
     c->found_line = CACHE_UNKNOWN;
-    c->clock = 0;
-    c->rng.state = RNG_SEED;
+    c->changes++;
+    if (c->has_policy && c->policy.on_clear) c->policy.on_clear(c->policy.ctx);
 }
 
 void cache_init(struct cache *c, const struct cache_geometry *g)
@@ -35,7 +38,6 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
     *c = (struct cache){.g = *g,
                         .ways_max = (uint16_t)g->ways,
                         .way_inverse = (uint32_t)INT32_MAX / g->ways + 1,
-                        .replace = g->replace,
                         .sectored = g->sectored,
                         .full_sectors = 1};
     c->lines = mem_zalloc_home(sizeof *c->lines * g->sets * g->ways);
@@ -48,8 +50,20 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
     if (g->sectored) c->full_sectors = (uint32_t)((1ull << (g->line_bytes / CACHE_SECTOR_BYTES)) - 1);
     c->line_shift = (uint8_t)__builtin_ctz(g->line_bytes);
     cache_indexer_init(&c->indexer, (enum cache_index)g->index, g->sets);
+    if (g->replace != CACHE_LRU)
+        c->built_in = cache_policy_make((enum cache_replace)g->replace, g->sets, g->ways);
     cache_reset(c);
+    cache_use_policy(c, NULL);
     cache_set_ways(c, g->ways);
+}
+
+void cache_use_policy(struct cache *c, const struct cache_policy *policy)
+{
+    c->policy = policy ? *policy : c->built_in;
+    c->has_policy = c->policy.victim != NULL;
+    if (!c->has_policy || c->choices) return;
+    c->choices = mem_zalloc_home(sizeof *c->choices * c->g.sets);
+    c->replaceable = mem_zalloc_home(sizeof *c->replaceable * ((c->ways_max + 63u) / 64));
 }
 
 void cache_free(struct cache *c)
@@ -58,6 +72,9 @@ void cache_free(struct cache *c)
     cache_indexer_free(&c->indexer);
     mem_free_home(c->lines);
     mem_free_home(c->narrow);
+    mem_free_home(c->choices);
+    mem_free_home(c->replaceable);
+    cache_policy_free(&c->built_in);
     c->lines = NULL;
     c->narrow = NULL;
 }
@@ -75,6 +92,7 @@ void cache_set_ways(struct cache *c, uint32_t ways)
     c->g.ways = ways;
     c->ways_mask = (uint16_t)((1u << MIN(ways, (uint32_t)CACHE_NARROW_WAYS)) - 1);
     c->found_line = CACHE_UNKNOWN;
+    c->changes++;
 }
 
 static inline uint64_t cache_number(const struct cache *c, uint64_t addr) { return addr >> c->line_shift; }
@@ -188,38 +206,54 @@ enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sector
 
 static bool cache_is_awaited(const struct cache *c, uint32_t line) { return c->lines[line].reserved != 0; }
 
-/* All ways of the set wait for a fill. */
-static bool cache_is_full(const struct cache *c, uint32_t set)
+bool cache_has_victim(const struct cache *c, uint32_t set)
 {
-    if (c->narrow) return !(c->ways_mask & ~cache_narrow(c, set)->awaited);
-    uint32_t first = set * c->ways_max, end = first + c->g.ways, i = first;
-    while (i < end && cache_is_awaited(c, i)) i++;
-    return i == end;
+    if (c->narrow) return (c->ways_mask & ~cache_narrow(c, set)->awaited) != 0;
+    return cache_wide_victim(&c->wide, c->lines, set, c->g.ways) != CACHE_NO_LINE;
 }
 
 enum cache_outcome cache_probe(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
 {
     enum cache_outcome outcome = cache_look_up(c, addr, sectors, line);
     if (outcome != CACHE_MISS) return outcome;
-    return cache_is_full(c, c->found_set) ? CACHE_RESERVATION_FAIL : CACHE_MISS;
+    return cache_has_victim(c, c->found_set) ? CACHE_MISS : CACHE_RESERVATION_FAIL;
 }
 
 /* ---- victims ---- */
 
-/* A draw that depends on what the cache has done, not on how often a blocked miss has asked. */
-COLD static uint32_t cache_draw(const struct cache *c, uint32_t first)
+/* The mask of ways that may leave. False: one holds nothing, it is *unused. */
+static bool cache_make_view(const struct cache *c, uint32_t first, uint32_t *unused)
 {
-    uint32_t candidates = 0, end = first + c->g.ways;
-    for (uint32_t i = first; i < end; i++) {
-        if (!c->lines[i].used) return i;
-        candidates += !cache_is_awaited(c, i);
+    memset(c->replaceable, 0, sizeof *c->replaceable * ((c->g.ways + 63) / 64));
+    for (uint32_t way = 0; way < c->g.ways; way++) {
+        *unused = first + way;
+        if (!c->lines[first + way].used) return false;
+        if (!cache_is_awaited(c, first + way)) c->replaceable[way / 64] |= 1ull << way % 64;
     }
-    if (!candidates) return CACHE_NO_LINE;
-    struct rng draw = {.state = c->rng.state + c->clock};
-    uint64_t skip = rng_below(&draw, candidates);
-    for (uint32_t i = first; i < end; i++)
-        if (!cache_is_awaited(c, i) && !skip--) return i;
-    UNREACHABLE("fewer replaceable ways than were counted");
+    return true;
+}
+
+/* The policy's choice, which it is asked for once (rule 3 of cache_policy.h). */
+COLD static uint32_t cache_choose(struct cache *c, uint32_t set, uint64_t addr)
+{
+    uint32_t first = set * c->ways_max, unused;
+    if (!cache_has_victim(c, set)) return CACHE_NO_LINE;
+    if (c->choices[set].at == c->changes) return first + c->choices[set].way;
+    if (!cache_make_view(c, first, &unused)) return unused;
+    struct cache_set_view v = {.set = set, .ways = c->g.ways, .replaceable = c->replaceable, .addr = addr};
+    uint32_t way = c->policy.victim(c->policy.ctx, &v);
+    assert(way < v.ways && cache_view_has(&v, way)); /* rule 2 */
+    c->choices[set] = (struct cache_choice){.at = c->changes, .way = way};
+    return first + way;
+}
+
+/* The policy hears of a change of a line: NULL where it does not care. */
+COLD static void cache_tell_policy(struct cache *c, uint32_t line,
+                                   void (*hear)(void *, uint32_t, uint32_t, uint64_t), uint64_t addr)
+{
+    uint32_t set = line / c->ways_max;
+    c->changes++;
+    if (hear) hear(c->policy.ctx, set, line % c->ways_max, addr);
 }
 
 COLD static uint32_t cache_victim_rare(struct cache *c, uint64_t addr)
@@ -232,7 +266,7 @@ uint32_t cache_victim(struct cache *c, uint64_t addr)
 {
     if (!cache_find_set(c, cache_number(c, addr))) return cache_victim_rare(c, addr);
     uint32_t set = c->found_set, first = set * c->ways_max;
-    if (UNLIKELY(c->replace == CACHE_RANDOM)) return cache_draw(c, first);
+    if (UNLIKELY(c->has_policy)) return cache_choose(c, set, addr);
     if (!c->narrow) return cache_wide_victim(&c->wide, c->lines, set, c->g.ways);
     uint32_t way = narrow_victim(cache_narrow(c, set), c->ways_mask);
     return way == NARROW_NO_WAY ? CACHE_NO_LINE : first + way;
@@ -260,10 +294,17 @@ static inline void cache_tell_awaited(struct cache *c, uint32_t line)
     narrow_await(p.set, p.way, cache_is_awaited(c, line));
 }
 
+COLD static void cache_touch_policy(struct cache *c, uint32_t line)
+{
+    uint32_t set = line / c->ways_max;
+    c->changes++;
+    if (c->policy.on_touch) c->policy.on_touch(c->policy.ctx, set, line % c->ways_max);
+}
+
 void cache_touch(struct cache *c, uint32_t line)
 {
-    if (UNLIKELY(c->replace != CACHE_LRU)) {
-        c->clock++;
+    if (UNLIKELY(c->has_policy)) {
+        cache_touch_policy(c, line);
     } else if (c->narrow) {
         struct cache_place p = cache_place(c, line);
         narrow_renew(p.set, p.way, c->ways_max);
@@ -317,7 +358,10 @@ void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t secto
         cache_reserve_more(c, line, sectors);
         return;
     }
-    if (UNLIKELY(c->replace != CACHE_LRU)) c->clock += 2; /* taken, and touched */
+    if (UNLIKELY(c->has_policy)) {
+        if (l->used) cache_tell_policy(c, line, c->policy.on_evict, l->addr);
+        cache_tell_policy(c, line, c->policy.on_insert, number << c->line_shift);
+    }
     cache_take(c, line, number, sectors);
 }
 
@@ -329,12 +373,14 @@ void cache_fill(struct cache *c, uint32_t line, uint32_t sectors)
     l->reserved &= ~mask;
     l->valid |= mask;
     cache_tell_awaited(c, line);
+    if (UNLIKELY(c->has_policy)) c->changes++;
 }
 
 void cache_invalidate(struct cache *c, uint32_t line)
 {
     struct cache_line *l = &c->lines[line];
     assert(!l->reserved);
+    if (UNLIKELY(c->has_policy)) cache_tell_policy(c, line, l->used ? c->policy.on_evict : NULL, l->addr);
     if (c->narrow) {
         struct cache_place p = cache_place(c, line);
         narrow_drop(p.set, p.way);

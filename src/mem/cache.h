@@ -1,15 +1,16 @@
-/* cache.h: a tag array with sectors, and a file of miss-status registers: what L1, L2 and the small read-only caches are built of.
+/* cache.h: a tag array with sectors: what L1, L2 and the small read-only caches are built of.
  *
  * A line is INVALID, RESERVED (allocated for a miss that is under way) or VALID; sectors (32 bytes) are tracked by masks. A cache without
  * sectors has one mask bit for the whole line. Data is not held: results come from execution. */
 #ifndef HEDDLE_CACHE_H
 #define HEDDLE_CACHE_H
 
-#include "base/rng.h"
 #include "base/tick.h"
 #include "mem/cache_index.h"
+#include "mem/cache_policy.h"
 
-enum cache_replace { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
+/* What parameters call the members of enum cache_index and enum cache_replace; NULL ends a list. */
+extern const char *const cache_index_names[], *const cache_replace_names[];
 enum cache_outcome {
     CACHE_HIT,
     CACHE_HIT_RESERVED /* pending hit */,
@@ -62,20 +63,28 @@ struct cache {
     uint16_t ways_max;     /* as it was made; g.ways are in use */
     uint16_t ways_mask;    /* of few ways: a bit for each in use */
     uint8_t narrow_bytes;  /* of a set */
-    uint8_t line_shift, replace;
+    uint8_t line_shift;
+    bool has_policy; /* `policy` says what is replaced; else it is the oldest */
     bool sectored;
     /* of some */
     struct cache_wide wide;
     struct cache_geometry g;
-    uint64_t
-        clock; /* counts what happens to lines, for draws; is no time, and stands still where the oldest leaves */
-    struct rng rng;
+    struct cache_policy policy;
+    struct cache_policy built_in; /* where it is not supplied */
+    uint64_t *replaceable;        /* of the view that the policy is shown */
+    uint64_t changes;             /* of the cache, while it has a policy */
+    struct cache_choice {
+        uint64_t at; /* `changes` when the policy was asked; it is asked again when that is not the same */
+        uint32_t way;
+    } * choices; /* [sets] */
 };
 _Static_assert(offsetof(struct cache, wide) == HOST_LINE, "a lookup touches one cache line of the host");
 
 void cache_init(struct cache *c, const struct cache_geometry *g);
 void cache_free(struct cache *c);
 void cache_clear(struct cache *c);
+/* Replacement is this policy's from now on; NULL: the geometry's. The cache must be empty. */
+void cache_use_policy(struct cache *c, const struct cache_policy *policy);
 /* Lookups and victims see the first `ways` ways of each set, 1 to ways_max, from now on. What lies in the others is the
  * caller's to deal with: it keeps its number. */
 void cache_set_ways(struct cache *c, uint32_t ways);
@@ -93,6 +102,8 @@ enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sector
 /* The same. RESERVATION_FAIL: not there, and all ways wait for a fill. */
 enum cache_outcome cache_probe(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
 void cache_touch(struct cache *c, uint32_t line);
+/* Is there a way of the set that no fill is awaited for? */
+bool cache_has_victim(const struct cache *c, uint32_t set);
 /* The line that a miss would replace, or CACHE_NO_LINE when all ways are reserved; the same until the cache changes. prefer_clean etc. are the caller's business. */
 uint32_t cache_victim(struct cache *c, uint64_t addr);
 /* Reserves `line` for addr (allocate on miss); the caller has dealt with what was in it. A line that holds addr already keeps its other sectors. */
@@ -105,65 +116,6 @@ void cache_invalidate(struct cache *c, uint32_t line);
 static inline uint32_t cache_mask(const struct cache *c, uint32_t sectors)
 {
     return c->sectored ? sectors & c->full_sectors : sectors != 0;
-}
-
-/* ---- miss-status holding registers: one entry a line (or sector group), each with merged requests as a chain of ids ----
- * The chain's next-fields are the caller's: it keeps head, tail and merged (requests in the chain, the first one included) itself. Entries are
- * found by hashing, so that a file of any size costs the same; one whose line in the tags tells its number need not be listed there. */
-struct mshr_entry { /* one cache line of the host, with what its owner knows of the miss */
-    _Alignas(HOST_LINE) uint64_t addr;
-    uint32_t sectors;
-    uint32_t head, tail, merged;
-    bool used;
-    bool is_listed; /* mshr_find finds it */
-    /* the owner's: the L1 alone keeps them */
-    bool may_keep;    /* allocate on fill: the line may stay */
-    bool is_prefetch; /* nobody has asked for it yet */
-    bool doomed;      /* written by a store meanwhile: the fill must not stay */
-    uint16_t warp;
-    uint32_t pc;
-    uint32_t line; /* reserved for it, or CACHE_NO_LINE */
-    tick born;
-};
-_Static_assert(sizeof(struct mshr_entry) == HOST_LINE, "an entry is one cache line of the host");
-struct mshr {
-    struct mshr_entry *entries;
-    uint32_t count, merge_max, used;
-    uint32_t used_max;          /* statistic: the most in use at once */
-    uint32_t *slots, slot_mask; /* open addressing: entry or MSHR_NONE */
-    uint32_t slot_shift;        /* 64 - log2 of the slots */
-    uint32_t *free;             /* stack of free entries: free[0 .. count-used-1] */
-};
-#define MSHR_NONE UINT32_MAX
-void mshr_init(struct mshr *m, uint32_t entries, uint32_t merge_max);
-void mshr_free(struct mshr *m);
-void mshr_clear(struct mshr *m);
-uint32_t mshr_find(const struct mshr *m, uint64_t addr); /* a listed entry, or MSHR_NONE */
-static inline bool mshr_can_merge(const struct mshr *m, uint32_t entry)
-{
-    return m->entries[entry].merged < m->merge_max;
-}
-static inline bool mshr_has_room(const struct mshr *m) { return m->used < m->count; }
-/* A new entry with an empty chain (merged 0, head and tail MSHR_NONE), not listed. Only with room, and when none of this address is in use. */
-static inline uint32_t mshr_take_unlisted(struct mshr *m, uint64_t addr, uint32_t sectors)
-{
-    assert(mshr_has_room(m));
-    uint32_t entry = m->free[m->count - ++m->used];
-    m->used_max = MAX(m->used_max, m->used);
-    m->entries[entry] = (struct mshr_entry){
-        .addr = addr, .sectors = sectors, .head = MSHR_NONE, .tail = MSHR_NONE, .used = true};
-    return entry;
-}
-void mshr_list(struct mshr *m, uint32_t entry);   /* one that is not */
-void mshr_unlist(struct mshr *m, uint32_t entry); /* one that is */
-/* The same, and listed. */
-uint32_t mshr_take(struct mshr *m, uint64_t addr, uint32_t sectors);
-static inline void mshr_release(struct mshr *m, uint32_t entry)
-{
-    assert(m->entries[entry].used);
-    if (m->entries[entry].is_listed) mshr_unlist(m, entry);
-    m->entries[entry].used = false;
-    m->free[m->count - m->used--] = entry;
 }
 
 #endif

@@ -101,14 +101,13 @@ enum l1_answer {
 };
 
 struct l1;
+struct sm_port;
 
 /* What the rows' bounds cannot say (a line that is a power of two ...). False with diagnostics. */
 bool l1_params_check(const struct l1_params *p, struct diag_list *diags);
 struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_domain *core,
-                     struct req_pool *pool, struct link *to_xbar, struct link *from_xbar, tick *sm_wake);
+                     struct req_pool *pool, struct sm_port *port, tick *sm_wake);
 void l1_destroy(struct l1 *c);
-/* to_xbar and from_xbar wake the SM (sm_wake): begin sm_tick with *sm_wake = TICK_NEVER, and end it with wake_at(sm_wake, l1_wake(c)), or
- * l1_wake_past_hits while no load waits for hits alone. */
 /* Observers and votes, as plain function pointers, so that mem/ does not know mechanisms; the SM connects them. NULL = nobody. */
 struct l1_hooks {
     void *ctx;
@@ -123,42 +122,19 @@ struct l1_hooks {
             *line); /* replaced by a miss or gone with its way; not at a store's eviction or a flush */
     void (*on_fill)(void *ctx, tick now, uint64_t line, tick latency,
                     bool is_prefetch); /* latency in ticks */
-    /* A reply to a request of l1_send: the hook frees the request. */
-    void (*on_other_reply)(void *ctx, tick now, uint32_t req);
     /* With perfect or fixed_miss_latency set, atomics take effect here instead of at the L2. NULL: they travel to the L2 all the same. */
     void (*on_atomic)(void *ctx, const struct req *r);
 };
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
 bool l1_has_waiting(const struct l1 *c); /* accesses on their way to the tags (l1.tag_latency) */
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
-/* No MSHR is free, or nothing can leave: a load that misses will be refused. */
-bool l1_is_full(const struct l1 *c);
-/* Will this load, offered in the next cycle, be refused, if nothing comes back before? Counts as its offer from then on if so: ask l1_still_refuses. */
-bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
-/* Would an access that was refused, and was the newest to be offered but for prefetches, be refused again? Counts as an offer of it if so. */
-bool l1_still_refuses(struct l1 *c, tick now);
-/* Once a core cycle, before accesses: takes replies, fills, moves the miss queue on. True: l1_writes_pending may have changed. */
+/* Once a core cycle, before accesses: takes what the port has for its clients, fills, moves the port's queues on. True:
+ * l1_writes_pending may have changed. */
 bool l1_tick(struct l1 *c, tick now);
-/* In the next cycle it may send something, or take a reply that is in its link; it waits for replies that are not there yet. */
-bool l1_may_move(const struct l1 *c);
-bool l1_awaits_reply(const struct l1 *c);
-tick l1_reply_at(const struct l1 *c); /* when the next reply can be taken; TICK_NEVER = none is here */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
-bool l1_next_is_hit(const struct l1 *c);                    /* the one that l1_next_done would pop */
-/* For a load-store unit that takes as many loads a cycle as can hit in one, and slept while nothing but hits was due (l1_wake_past_hits): pops one that was
- * due before now, each in a cycle of its own. */
-bool l1_missed_hit(struct l1 *c, tick now, uint32_t *token);
-/* The way out for the SM's other caches (instruction, constant, texture): a queue of its own, as deep as the miss queue, that goes first. False: full. */
-bool l1_send(struct l1 *c, tick now, uint32_t req);
 /* Stores and atomics of a warp slot that have not been acknowledged yet: what a memory fence waits for. */
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp);
-/* Charges the cycles that the SM slept through while an access was refused, for statistics at this moment. */
-void l1_settle(struct l1 *c, tick now);
-tick l1_wake(
-    const struct l1
-        *c); /* when it next has something to do by itself; TICK_NEVER = only when asked or replied to */
-tick l1_wake_past_hits(const struct l1 *c); /* the same, if hits can wait */
-void l1_flush(struct l1 *c, tick now);      /* at kernel end: invalidates, writes dirty lines back */
+void l1_flush(struct l1 *c, tick now); /* at kernel end: invalidates, writes dirty lines back */
 /* Sets the capacity, in whole ways, one at least, l1.size at most; the answer is what it is now. Rules: l1_resize.c. */
 uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes);
 uint64_t l1_capacity(const struct l1 *c); /* bytes */

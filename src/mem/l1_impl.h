@@ -1,19 +1,29 @@
-/* l1_impl.h: the state of an L1, shared by its files alone: l1.c (life, ports, stalls), l1_pipe.c (the way to the tags),
- * l1_access.c (what an access does: loads), l1_store.c (stores, atomics, ideal machines), l1_reply.c (what comes back, and the way
- * out), l1_resize.c (flush, capacity), l1_rows.c (parameters and statistics). */
+/* l1_impl.h: the state of an L1, shared by its files alone.
+ *   l1.c          life, the cycle, what is done, statistics
+ *   l1_pipe.c     the way to the tags
+ *   l1_admit.h    which way an access goes, and whether it is taken
+ *   l1_access.c   an access, and what loads do: hit, merge, miss, bypass
+ *   l1_store.c    what stores and atomics do, and the accesses of ideal machines
+ *   l1_line.c     lines that are taken and leave, requests
+ *   l1_reply.c    what comes back
+ *   l1_resize.c   flush, capacity
+ *   l1_sleep.c    what lets the SM sleep
+ *   l1_rows.c     parameters and statistics */
 #ifndef HEDDLE_L1_IMPL_H
 #define HEDDLE_L1_IMPL_H
 
 #include "mem/l1.h"
+#include "mem/l1_sleep.h"
 #include "mem/lineset.h"
+#include "mem/mshr.h"
+#include "mem/ring.h"
+#include "mem/sm_port.h"
 
 enum {
     L1_WARPS_MAX = 256,
     /* In req.token of a write: whose acknowledgement a fence waits for. */
     L1_STORE = 0,
-    L1_WRITE_BACK_STORE = 1,
-    /* In req.l1_outcome: a request of another cache (l1_send). The others hold the enum l1_answer. */
-    L1_OTHER_REQUEST = 255
+    L1_WRITE_BACK_STORE = 1
 };
 #define L1_NONE     UINT32_MAX
 #define L1_NO_TOKEN UINT32_MAX
@@ -27,38 +37,62 @@ struct l1_timed {
     tick ready;
     uint32_t value;
 };
-struct l1_ring { /* bounded, first in first out */
-    struct l1_timed *items;
-    uint32_t cap, head, count;
+RING_TYPE(l1_ring, struct l1_timed) /* what becomes due in the order in which it came */
+struct l1_pipe_item {
+    tick ready; /* when the tags are looked up */
+    struct l1_txn txn;
 };
-struct l1_queue { /* the same, of request ids that wait for others, not for a time */
-    uint32_t *items;
-    uint32_t cap, head, count;
+RING_TYPE(l1_pipe, struct l1_pipe_item) /* between the load-store unit and the tags */
+
+/* The way that an access takes: what the tags and MSHRs say of it (l1_plan). */
+enum l1_way {
+    L1_WAY_HIT,
+    L1_WAY_MERGE,        /* all that is missing is under way */
+    L1_WAY_MISS,         /* something has to be fetched */
+    L1_WAY_BYPASS,       /* a load that does not look into the L1 */
+    L1_WAY_THROUGH,      /* a store or atomic that is sent on */
+    L1_WAY_STORE_HELD,   /* a local store whose line is here or under way */
+    L1_WAY_STORE_LINE,   /* a local store that takes a line and fetches nothing */
+    L1_WAY_FIXED_ATOMIC, /* an atomic of a machine whose misses answer themselves */
+    L1_WAY_IDEAL,        /* a perfect L1 answers */
+    L1_WAY_CLOSED        /* dirty lines of ways that go are leaving: nothing is taken */
 };
-struct l1_pipe { /* between the load-store unit and the tags; cap 0 = there is none */
-    struct l1_pipe_item {
-        tick ready; /* when the tags are looked up */
-        struct l1_txn txn;
-    } * items;
-    uint32_t cap, head, count;
+struct l1_plan {
+    uint8_t way;    /* enum l1_way */
+    bool is_demand; /* no prefetch */
+    bool waits;     /* somebody waits for the answer */
+    /* L1_WAY_THROUGH */
+    bool travels; /* to the L2 */
+    bool keeps;   /* a line that it finds stays */
+    /* L1_WAY_MISS */
+    bool may_keep;    /* what the vote says: its line may stay */
+    bool takes_line;  /* replaces a line; L1_WAY_STORE_LINE does, too */
+    uint8_t outcome;  /* L1_WAY_STORE_HELD: enum cache_outcome */
+    uint32_t line;    /* that holds the address, or CACHE_NO_LINE */
+    uint32_t entry;   /* its MSHR, or MSHR_NONE */
+    uint32_t need;    /* sectors that the load waits for, some of which may be under way */
+    uint32_t missing; /* those to fetch */
+    uint32_t set;     /* takes_line: of the address */
 };
-/* What has happened since an access was refused. Each cause waits for some of it: without that, the answer is the same. */
-enum l1_news {
-    L1_NEWS_REPLY = 1, /* something came back: lines, MSHRs */
-    L1_NEWS_DONE = 2,  /* a load that is done was taken: room for loads that wait, for hits, MSHRs */
-    L1_NEWS_SENT = 4,  /* the miss queue has room */
-    L1_NEWS_OTHER = 8, /* a prefetch was taken, lines left by themselves, the capacity changed */
-    L1_NEWS_ANY = 15
+
+/* What may have changed since an access was refused (l1_sleep.c). */
+enum l1_change {
+    L1_CHANGE_REPLY = 1, /* something came back: lines, MSHRs */
+    L1_CHANGE_DONE = 2,  /* a load that is done was taken: room for loads that wait, for hits, MSHRs */
+    L1_CHANGE_OTHER = 4, /* a prefetch was taken, lines left by themselves, the capacity changed */
+    L1_CHANGE_ANY = 7
 };
-/* What a refused miss lacks, where that alone tells whether it would be refused again: tags and queue were in order, or come after. */
-enum l1_lack { L1_LACKS_MORE, L1_LACKS_LINE, L1_LACKS_QUEUE, L1_LACKS_MSHR };
-struct l1_stall {
-    bool open; /* the access at the head of the load-store unit, or of the pipeline, is being refused */
-    uint8_t cause, type;
-    uint8_t waits_for;                 /* enum l1_news, a mask */
-    uint8_t lack;                      /* enum l1_lack */
-    uint64_t addr;                     /* of the access */
-    tick charged_until, offered_until; /* offered_until: asked in vain since, and not charged yet */
+struct l1_stall { /* the access at the head of the load-store unit, or of the pipeline, is being refused */
+    bool open;
+    uint8_t cause, type; /* enum l1_answer, l1_type */
+    uint8_t waits_for;   /* enum l1_change, a mask: without these the answer is the same */
+    uint32_t sent;       /* port->sent at the refusal: the miss queue has room when it changes */
+    tick charged_until;
+    tick offered_until; /* asked in vain since, and not charged yet */
+    struct l1_plan plan;
+#ifndef NDEBUG
+    struct l1_txn txn; /* the access, so that an assert can plan it again */
+#endif
 };
 
 struct l1_vote { /* what hooks.may_allocate said of the access that is being refused: it is asked once */
@@ -75,29 +109,21 @@ struct l1 {
     _Alignas(HOST_LINE) tick last; /* newest time seen */
     tick hit_ready;                /* of the first of the hits; TICK_NEVER = there is none */
     tick fill_ready;               /* the same of the loads that are done */
-    struct link *to_xbar, *from_xbar;
+    struct sm_port *port;
     struct clock_domain clock;
-    uint32_t reply_step; /* ticks: of p */
-    uint32_t to_send;    /* in miss_queue and others */
-    bool is_blocked;     /* the crossbar is full, now or in the next cycle; its link wakes the SM */
-    bool
-        has_room; /* a fetched load made room for the access that is being refused, and that was not offered since */
-    uint8_t news; /* enum l1_news, a mask: since the newest refusal */
-    uint8_t lack; /* enum l1_lack: of the lookup that is under way */
+    uint32_t requests_out; /* requests that exist and have not been freed */
+    bool has_room;         /* a fetched load made room for the refused access, which was not offered since */
+    bool has_acknowledged; /* a store or an atomic, in this cycle */
+    uint8_t changes;       /* enum l1_change, a mask: since the newest refusal */
     union {
         struct {
             bool is_flushing;    /* dirty lines of ways from flush_from on are leaving */
             bool is_shrinking;   /* and accesses wait for that */
-            bool has_pipe;       /* pipe.cap */
+            bool has_pipe;       /* l1.tag_latency */
             bool answers_itself; /* p.fixed_miss_latency */
         };
         uint32_t is_special; /* one of these */
     };
-
-    /* the way out */
-    _Alignas(HOST_LINE) struct l1_queue miss_queue;
-    struct l1_queue others;            /* requests of the other caches */
-    uint32_t requests_out, others_out; /* requests that exist and have not been freed */
 
     /* an access */
     _Alignas(HOST_LINE) tick port_time;
@@ -116,10 +142,10 @@ struct l1 {
     /* a miss: MSHRs, and loads that wait or are done */
     _Alignas(HOST_LINE) struct mshr mshr;
     struct l1_node *nodes; /* those from node_fresh on were never used: their memory is not there yet */
-    uint32_t node_free, nodes_left; /* nodes_left: not promised to anybody */
-    _Alignas(HOST_LINE) struct l1_stall stall;
-    struct l1_ring hits;           /* tokens, ready after the hit latency */
-    uint32_t done_head, done_tail; /* loads that are done, while there are any */
+    uint32_t node_free, nodes_left;          /* nodes_left: not promised to anybody */
+    _Alignas(HOST_LINE) struct l1_ring hits; /* tokens, ready after the hit latency */
+    uint32_t done_head, done_tail;           /* loads that are done, while there are any */
+    struct l1_stall stall;                   /* up to its plan in the same line */
     _Alignas(HOST_LINE) struct lineset seen;
     struct l1_hooks hooks; /* up to on_fill in the same line */
     _Alignas(HOST_LINE) struct cache cache;
@@ -135,55 +161,10 @@ struct l1 {
     uint32_t writes_pending[L1_WARPS_MAX];
 };
 
-static inline bool l1_ring_has_room(const struct l1_ring *r) { return r->count < r->cap; }
-static inline const struct l1_timed *l1_ring_head(const struct l1_ring *r) { return &r->items[r->head]; }
-static inline void l1_ring_push(struct l1_ring *r, tick ready, uint32_t value)
-{
-    assert(l1_ring_has_room(r));
-    uint32_t at = r->head + r->count++;
-    r->items[at >= r->cap ? at - r->cap : at] = (struct l1_timed){ready, value};
-}
-static inline uint32_t l1_ring_pop(struct l1_ring *r)
-{
-    assert(r->count);
-    uint32_t value = r->items[r->head].value;
-    if (++r->head == r->cap) r->head = 0;
-    r->count--;
-    return value;
-}
-
-static inline bool l1_queue_has_room(const struct l1_queue *q) { return q->count < q->cap; }
-static inline void l1_queue_push(struct l1 *c, struct l1_queue *q, uint32_t id)
-{
-    assert(l1_queue_has_room(q));
-    uint32_t at = q->head + q->count++;
-    q->items[at >= q->cap ? at - q->cap : at] = id;
-    c->to_send++;
-}
-static inline uint32_t l1_queue_pop(struct l1 *c, struct l1_queue *q)
-{
-    assert(q->count);
-    uint32_t id = q->items[q->head];
-    if (++q->head == q->cap) q->head = 0;
-    q->count--;
-    c->to_send--;
-    return id;
-}
+static inline void l1_note(struct l1 *c, enum l1_change what) { c->changes |= (uint8_t)what; }
 
 static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
 static inline bool l1_answers_itself(const struct l1 *c) { return c->answers_itself; }
-
-/* When the reply at the head of its link may be taken: at once, or after a whole number of steps since its request was
- * made, the first that comes after the reply. The core's clock and the crossbar's differ: taken at once, the same way
- * takes longer or shorter by the cycles from the request to the crossbar's next edge. */
-static inline tick l1_reply_time(const struct l1 *c)
-{
-    const struct link *l = c->from_xbar;
-    if (!c->reply_step || !l->count) return link_next(l);
-    tick born = req_at(c->pool, l->head_value)->born, passed = link_next(l) - born;
-    tick rest = passed >> 32 ? passed % c->reply_step : (uint32_t)passed % c->reply_step;
-    return link_next(l) + c->reply_step - rest;
-}
 
 /* The MSHR of an address that the tags have in `line`, or MSHR_NONE. A line that waits for its MSHR names it; those without a line are
  * listed. */
@@ -192,8 +173,6 @@ static inline uint32_t l1_find_mshr(const struct l1 *c, uint64_t addr, uint32_t 
     if (line != CACHE_NO_LINE && c->cache.lines[line].reserved) return c->cache.lines[line].mshr;
     return UNLIKELY(c->mshrs_lineless) ? mshr_find(&c->mshr, addr) : MSHR_NONE;
 }
-
-static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
 
 /* One that was promised: nodes_left is the caller's. */
 static inline uint32_t l1_node_new(struct l1 *c, uint32_t token, uint32_t need)
@@ -219,26 +198,11 @@ static inline void l1_done(struct l1 *c, uint32_t node, tick now)
     c->done_tail = node;
 }
 
-/* l1.c */
-enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
-bool l1_stays_refused(struct l1 *c,
-                      tick now); /* the access that was refused last; counts as an offer of it if so */
-void l1_count_prefetch(struct l1 *c, enum l1_answer a);
-
-/* l1_pipe.c */
-void l1_pipe_init(struct l1_pipe *p, const struct l1_params *params);
-enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
-bool l1_pipe_tick(struct l1 *c, tick now);        /* true: a store has left it */
-tick l1_pipe_next(const struct l1 *c, tick next); /* when the head is to be looked at */
-
-static inline bool l1_queue_has(const struct l1 *c, uint32_t places)
+static inline uint32_t l1_pop_hit(struct l1 *c)
 {
-    return l1_answers_itself(c) || c->miss_queue.cap - c->miss_queue.count >= places;
-}
-
-static inline bool l1_can_wait(const struct l1 *c, const struct l1_txn *t)
-{
-    return t->token == L1_NO_TOKEN || c->nodes_left > 0;
+    uint32_t token = l1_ring_pop(&c->hits).value;
+    c->hit_ready = c->hits.ring.count ? l1_ring_front(&c->hits)->ready : TICK_NEVER;
+    return token;
 }
 
 static inline enum l1_type l1_type_of(const struct l1_txn *t)
@@ -269,33 +233,62 @@ static inline void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_out
 }
 
 /* l1_access.c */
-enum l1_answer l1_route(struct l1 *c, tick now, const struct l1_txn *t, bool *intra_warp);
-void l1_write_back(struct l1 *c, tick now, uint32_t line); /* needs room in the miss queue */
-void l1_evict(struct l1 *c, tick now, uint32_t line);
-/* Of a load in the next cycle, if nothing comes back before; L1_MISS: that cannot be told. */
-enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t);
+/* What the tags say of an access, and what follows. */
+enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
+void l1_count_prefetch(struct l1 *c, enum l1_answer a);
 
-bool l1_may_keep(struct l1 *c, const struct l1_txn *t); /* what the vote says: may it take a line? */
+/* Does hooks.may_allocate let the access keep its line? It is asked once for each access. */
+bool l1_may_keep(struct l1 *c, const struct l1_txn *t);
+
+/* What an access does that was admitted: l1_commit_read for loads and for stores that read, l1_commit_other (l1_store.c) for
+ * stores, atomics and ideal machines. The answer is that of l1_admit, or L1_STALL_QUEUE: see l1_make_room. */
+enum l1_answer l1_commit_read(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p);
+enum l1_answer l1_commit_other(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
+                               enum l1_answer a);
+
+/* l1_line.c: lines and requests */
+/* Needs room in the miss queue. */
+void l1_write_back(struct l1 *c, tick now, uint32_t line);
+void l1_evict(struct l1 *c, tick now, uint32_t line);
+/* Invalidates; a prefetched line that nobody used is counted. */
+void l1_drop_line(struct l1 *c, uint32_t line);
 void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors);
-/* True: the victim is clean, and the queue still has the places that the caller needs. */
-bool l1_clean_victim(struct l1 *c, tick now, uint32_t victim, uint32_t places);
+/* The line that the access may replace now: clean, with as many free places in the miss queue as it needs. CACHE_NO_LINE: its
+ * write-back has to go first; it went if there was room. */
+uint32_t l1_make_room(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p);
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
                      enum l1_answer outcome);
 void l1_request(struct l1 *c, tick now, const struct req *r);
-/* A load of sectors that `line`, or no line, does not have: on their way, or missing. */
-enum l1_answer l1_read(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line);
 
-/* l1_store.c */
-enum l1_answer l1_write_through(struct l1 *c, tick now, const struct l1_txn *t, bool keeps);
-enum l1_answer l1_local_store(struct l1 *c, tick now, const struct l1_txn *t);
-enum l1_answer l1_perfect(struct l1 *c, tick now, const struct l1_txn *t);
-enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn *t);
+/* l1_sleep.c */
+/* An access was taken: what was refused before is refused no more. */
+void l1_stall_ends(struct l1 *c, tick now);
+static inline void l1_taken(struct l1 *c, tick now)
+{
+    c->has_vote = c->has_room = false;
+    if (UNLIKELY(c->stall.open)) l1_stall_ends(c, now);
+}
+/* The access was refused: charges the cycle. */
+void l1_refused(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t,
+                const struct l1_plan *p);
+/* Would the access that was refused last be refused again? Counts as an offer of it if so. */
+bool l1_stays_refused(struct l1 *c, tick now);
+
+/* l1_pipe.c */
+void l1_pipe_create(struct l1_pipe *p, const struct l1_params *params);
+enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t);
+/* True: a store has left it. */
+bool l1_pipe_tick(struct l1 *c, tick now);
+/* When the head is to be looked at. */
+tick l1_pipe_next(const struct l1 *c, tick next);
+
+/* l1_reply.c */
+/* The port's handler. */
+void l1_reply(void *l1, tick now, uint32_t id);
+/* Misses of a machine with a fixed miss latency. */
+void l1_take_answers(struct l1 *c, tick now);
 
 /* l1_resize.c */
 void l1_flush_step(struct l1 *c, tick now);
-
-/* l1_reply.c */
-void l1_drop_line(struct l1 *c,
-                  uint32_t line); /* invalidates; a prefetched line that nobody used is counted */
 
 #endif

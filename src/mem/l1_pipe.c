@@ -9,56 +9,54 @@
  * its head has been refused in this cycle. (3) The stalls that are charged are those of the head. */
 #include "mem/l1_impl.h"
 
-#include "base/home.h"
-
-void l1_pipe_init(struct l1_pipe *p, const struct l1_params *params)
+void l1_pipe_create(struct l1_pipe *p, const struct l1_params *params)
 {
-    uint32_t places = params->perfect ? 0 : params->tag_latency * params->ports;
-    *p = (struct l1_pipe){.cap = places};
-    if (places) p->items = mem_zalloc_home(sizeof *p->items * places);
+    l1_pipe_init(p, params->perfect ? 0 : params->tag_latency * params->ports);
 }
 
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t)
 {
-    struct l1_pipe *p = &c->pipe;
-    if (p->count == p->cap) {
+    if (!l1_pipe_has_room(&c->pipe)) {
         assert(c->stall.open); /* invariant 2 */
         if (t->is_prefetch) l1_count_prefetch(c, L1_STALL_PORT);
         return (enum l1_answer)c->stall.cause;
     }
-    uint32_t at = p->head + p->count++;
-    p->items[at >= p->cap ? at - p->cap : at] =
-        (struct l1_pipe_item){.ready = clock_after(&c->clock, now, c->p.tag_latency), .txn = *t};
+    tick ready = clock_after(&c->clock, now, c->p.tag_latency);
+    l1_pipe_push(&c->pipe, (struct l1_pipe_item){.ready = ready, .txn = *t});
     c->ports_used++;
     if (t->kind == REQ_WRITE) c->writes_pending[t->warp]++; /* a fence waits for it from now on */
     return L1_TAKEN;
 }
 
+/* The access at the end of the pipeline, if its time has come. */
+static const struct l1_txn *l1_pipe_due(const struct l1 *c, tick now)
+{
+    const struct l1_pipe *p = &c->pipe;
+    return p->ring.count && l1_pipe_front(p)->ready <= now ? &l1_pipe_front(p)->txn : NULL;
+}
+
 bool l1_pipe_tick(struct l1 *c, tick now)
 {
-    struct l1_pipe *p = &c->pipe;
-    if (!p->count || p->items[p->head].ready > now || l1_stays_refused(c, now)) return false;
+    const struct l1_txn *t = l1_pipe_due(c, now);
     bool has_write = false;
-    for (uint32_t n = 0; n < c->ports && p->count && p->items[p->head].ready <= now; n++) {
-        const struct l1_txn *t = &p->items[p->head].txn;
+    if (!t || l1_stays_refused(c, now)) return false;
+    for (uint32_t n = 0; n < c->ports && t; n++, t = l1_pipe_due(c, now)) {
         if (l1_is_stall(l1_look_up(c, now, t)) && !t->is_prefetch) break;
         if (t->kind == REQ_WRITE) {
             c->writes_pending[t->warp]--; /* the request counts itself */
             has_write = true;
         }
-        p->count--;
-        if (++p->head == p->cap) p->head = 0;
+        ring_pop(&c->pipe.ring);
     }
     return has_write;
 }
 
 tick l1_pipe_next(const struct l1 *c, tick next)
 {
-    const struct l1_pipe *p = &c->pipe;
-    if (!p->count) return TICK_NEVER;
-    tick ready = p->items[p->head].ready;
+    if (!c->pipe.ring.count) return TICK_NEVER;
+    tick ready = l1_pipe_front(&c->pipe)->ready;
     if (ready > c->last) return ready;
     return c->stall.open ? TICK_NEVER : next; /* one that is refused waits for something else to move */
 }
 
-bool l1_has_waiting(const struct l1 *c) { return c->pipe.count > 0; }
+bool l1_has_waiting(const struct l1 *c) { return c->pipe.ring.count > 0; }

@@ -1,16 +1,9 @@
-/* l1_reply.c: what comes back to the L1 (fills, acknowledgements, atomic results), what leaves it (one
- * request a cycle). The flush is in l1_resize.c.
+/* l1_reply.c: what comes back to the L1: fills, acknowledgements, results of atomics.
  *
- * A reply is always taken when it is there, one a cycle: no reply waits for room in the miss queue, so that
- * the reply network never waits for the request network. Where an allocating fill would have to write back a
+ * A reply is always taken when it is there: no reply waits for room in the miss queue, so that the reply
+ * network never waits for the request network. Where an allocating fill would have to write back a
  * dirty line and cannot, the line is not kept. */
-#include "mem/l1_impl.h"
-
-void l1_drop_line(struct l1 *c, uint32_t line)
-{
-    if (UNLIKELY(c->cache.lines[line].is_prefetch)) c->stats.prefetch_unused++;
-    cache_invalidate(&c->cache, line);
-}
+#include "mem/l1_admit.h"
 
 /* ---- fills ---- */
 
@@ -34,7 +27,7 @@ COLD static void l1_keep_fill(struct l1 *c, tick now, const struct req *r, const
         line = cache_victim(&c->cache, r->addr);
         assert(line != CACHE_NO_LINE); /* nothing is ever reserved */
         if (c->cache.lines[line].dirty) {
-            if (!l1_answers_itself(c) && !l1_queue_has_room(&c->miss_queue)) {
+            if (!l1_queue_has(c, 1)) {
                 c->stats.fills_not_kept++;
                 return;
             }
@@ -130,18 +123,12 @@ static void l1_acknowledge(struct l1 *c, uint16_t warp)
     c->writes_pending[warp]--;
 }
 
-/* True: a store or an atomic is acknowledged. */
-static bool l1_reply(struct l1 *c, tick now, uint32_t id)
+void l1_reply(void *l1, tick now, uint32_t id)
 {
+    struct l1 *c = l1;
     const struct req *r = req_at(c->pool, id);
-    bool is_write = r->kind != REQ_READ;
-    c->news |= L1_NEWS_REPLY;
-    if (r->l1_outcome == L1_OTHER_REQUEST) {
-        assert(c->others_out);
-        c->others_out--;
-        c->hooks.on_other_reply(c->hooks.ctx, now, id);
-        return false;
-    }
+    l1_note(c, L1_CHANGE_REPLY);
+    c->has_acknowledged |= r->kind != REQ_READ;
     c->stats.replies++;
     switch ((enum req_kind)r->kind) {
     case REQ_READ:
@@ -164,72 +151,14 @@ static bool l1_reply(struct l1 *c, tick now, uint32_t id)
     assert(c->requests_out);
     c->requests_out--;
     req_del(c->pool, id);
-    return is_write;
 }
 
-/* Misses of a machine with a fixed miss latency. */
-COLD static bool l1_take_answers(struct l1 *c, tick now)
+COLD void l1_take_answers(struct l1 *c, tick now)
 {
-    bool any = false;
-    while (c->answers.count && l1_ring_head(&c->answers)->ready <= now) {
-        uint32_t id = l1_ring_pop(&c->answers);
+    while (c->answers.ring.count && l1_ring_front(&c->answers)->ready <= now) {
+        uint32_t id = l1_ring_pop(&c->answers).value;
         const struct req *r = req_at(c->pool, id);
         if (r->kind == REQ_ATOMIC) c->hooks.on_atomic(c->hooks.ctx, r);
-        any |= l1_reply(c, now, id);
+        l1_reply(c, now, id);
     }
-    return any;
-}
-
-/* ---- the way out ---- */
-
-bool l1_send(struct l1 *c, tick now, uint32_t req)
-{
-    c->last = now;
-    if (!l1_queue_has_room(&c->others)) return false;
-    req_at(c->pool, req)->l1_outcome = L1_OTHER_REQUEST;
-    l1_queue_push(c, &c->others, req);
-    c->others_out++;
-    c->stats.other_requests++;
-    return true;
-}
-
-static void l1_drain(struct l1 *c, tick now)
-{
-    struct link *out = c->to_xbar;
-    if (c->is_blocked && out->count == out->capacity) return; /* it has said so */
-    if (link_can_push_after_all(out, now)) {
-        link_push(out, now, l1_queue_pop(c, c->others.count ? &c->others : &c->miss_queue));
-        c->news |= L1_NEWS_SENT;
-        c->is_blocked = c->to_send && out->count == out->capacity;
-        if (c->is_blocked) link_refuse_ahead(out, now + c->clock.period);
-    } else /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
-        c->is_blocked = out->count == out->capacity;
-}
-
-/* What follows a reply, with what only some machines, or moments, have. */
-static bool l1_tick_special(struct l1 *c, tick now)
-{
-    bool is_acknowledged = l1_answers_itself(c) && l1_take_answers(c, now);
-    if (c->to_send) l1_drain(c, now);
-    if (c->has_pipe) is_acknowledged |= l1_pipe_tick(c, now);
-    if (c->is_flushing) {
-        l1_flush_step(c, now);
-        c->news |= L1_NEWS_OTHER;
-    }
-    return is_acknowledged;
-}
-
-bool l1_tick(struct l1 *c, tick now)
-{
-    uint32_t id;
-    bool is_acknowledged = false;
-    c->last = now;
-    c->has_room = false;
-    if (link_peek(c->from_xbar, now, &id) && l1_reply_time(c) <= now) {
-        link_pop(c->from_xbar, now);
-        is_acknowledged = l1_reply(c, now, id);
-    }
-    if (UNLIKELY(c->is_special)) return l1_tick_special(c, now) || is_acknowledged;
-    if (c->to_send) l1_drain(c, now);
-    return is_acknowledged;
 }

@@ -9,7 +9,7 @@
  * Growing is done at once; the new ways are empty. (3) Shrinking retires the lines of the ways that go; loads that wait for
  * one are answered when it comes. (4) While dirty lines are leaving, accesses are refused for want
  * of a line: nobody sees memory without what was stored. (5) At least one way stays. */
-#include "mem/l1_impl.h"
+#include "mem/l1_admit.h"
 
 /* A clean line leaves. Ways that go evict it as a miss would, and whoever watches evictions is told; a flush does not say. */
 static void l1_let_go(struct l1 *c, tick now, uint32_t line, bool is_told)
@@ -33,7 +33,7 @@ COLD void l1_flush_step(struct l1 *c, tick now)
         return;
     }
     if (c->cache.lines[c->flush_cursor].reserved) return;
-    if (!l1_answers_itself(c) && !l1_queue_has_room(&c->miss_queue)) return;
+    if (!l1_queue_has(c, 1)) return;
     l1_write_back(c, now, c->flush_cursor);
     l1_let_go(c, now, c->flush_cursor, c->flush_from);
 }
@@ -61,7 +61,7 @@ static void l1_retire_miss(struct l1 *c, struct mshr_entry *m, uint32_t from)
 static void l1_retire(struct l1 *c, tick now, uint32_t from)
 {
     c->last = now;
-    c->news |= L1_NEWS_OTHER;
+    l1_note(c, L1_CHANGE_OTHER);
     c->flush_from = c->is_flushing ? MIN(c->flush_from, from) : from;
     c->flush_cursor = 0;
     for (uint32_t i = 0; c->mshr.used && i < c->mshr.count; i++)
@@ -93,7 +93,7 @@ uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes)
     if (after == before) return l1_capacity(c);
     c->stats.resizes++;
     cache_set_ways(&c->cache, after);
-    c->news |= L1_NEWS_OTHER;
+    l1_note(c, L1_CHANGE_OTHER);
     if (after < before) {
         l1_retire(c, now, after);
         c->is_shrinking = c->is_flushing;

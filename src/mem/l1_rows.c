@@ -2,8 +2,6 @@
  * it leaves open is GPGPU-Sim 3.2.2's. */
 #include "mem/l1.h"
 
-static const char *const index_names[] = {"linear", "fermi", "xor", "ipoly", NULL};
-static const char *const replacement_names[] = {"lru", "fifo", "random", NULL};
 static const char *const write_global_names[] = {"evict", "update", NULL};
 static const char *const write_local_names[] = {"back", "through", NULL};
 static const char *const allocate_names[] = {"miss", "fill", NULL};
@@ -24,9 +22,9 @@ const struct param_row l1_rows[] = {
     NUMBER(ways, "ways", "4", 1, 1024, "associativity"),
     NUMBER(line, "bytes", "128", 32, 128, "line size: 32, 64 or 128"),
     FLAG(sectored, "false", "lines are filled in sectors of 32 bytes (from Volta on)"),
-    CHOICE(index, "linear", index_names,
+    CHOICE(index, "linear", cache_index_names,
            "set index: low bits, Fermi's hash, xor with the next bits, polynomial"),
-    CHOICE(replacement, "lru", replacement_names, "which line of a set is replaced"),
+    CHOICE(replacement, "lru", cache_replace_names, "which line of a set is replaced"),
     NUMBER(mshrs, "entries", "32", 1, 1 << 16, "miss-status holding registers: lines under way at once"),
     NUMBER(merges, "loads", "8", 1, 1024, "loads that wait for one line, the first one included"),
     FLAG(mshr_until_taken, "false",

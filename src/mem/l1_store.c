@@ -1,7 +1,5 @@
-/* l1_store.c: write-through stores and atomics, local write-back stores, and the accesses of ideal machines.
- *
- * As in l1_access.c, a function refuses before it has changed anything, or commits. */
-#include "mem/l1_impl.h"
+/* l1_store.c: what stores and atomics do that were admitted (l1_admit.h), and the accesses of ideal machines. */
+#include "mem/l1_admit.h"
 
 /* A line that a write makes old. One that is on its way is dropped when it arrives. */
 static void l1_evict_written(struct l1 *c, uint64_t addr, uint32_t line)
@@ -15,31 +13,25 @@ static void l1_evict_written(struct l1 *c, uint64_t addr, uint32_t line)
     l1_drop_line(c, line);
 }
 
-enum l1_answer l1_write_through(struct l1 *c, tick now, const struct l1_txn *t, bool keeps)
+/* A store or atomic that is sent on. */
+static void l1_write_through(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
 {
-    bool is_atomic = t->kind == REQ_ATOMIC, travels = is_atomic || !l1_answers_itself(c);
-    if (travels && !l1_queue_has_room(&c->miss_queue)) return L1_STALL_QUEUE;
-    if (is_atomic && !l1_can_wait(c, t)) return L1_STALL_MSHR;
+    bool is_atomic = t->kind == REQ_ATOMIC;
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
-    if (!keeps)
+    if (!p->keeps)
         l1_evict_written(c, t->addr, line);
     else if (line != CACHE_NO_LINE)
         cache_touch(&c->cache, line);
     l1_count(c, t, outcome);
-    if (!travels) return L1_SENT;
-    c->nodes_left -= is_atomic && t->token != L1_NO_TOKEN;
+    if (!p->travels) return;
+    c->nodes_left -= p->waits;
     c->writes_pending[t->warp]++;
     struct req r = l1_req_of(c, now, t, is_atomic ? t->token : L1_STORE, L1_SENT);
     l1_request(c, now, &r);
-    return L1_SENT;
 }
 
-/* A store that needs nothing of what is in memory: it writes all of what the tags tell apart. */
-static bool l1_covers(const struct l1 *c, const struct l1_txn *t)
-{
-    return !t->partial && (c->is_sectored || t->sectors == c->line_sectors);
-}
+/* ---- local stores ---- */
 
 static void l1_make_dirty(struct l1 *c, uint32_t line, uint32_t sectors)
 {
@@ -47,84 +39,53 @@ static void l1_make_dirty(struct l1 *c, uint32_t line, uint32_t sectors)
     c->cache.lines[line].dirty |= cache_mask(&c->cache, sectors);
 }
 
-static enum l1_answer l1_store_new_line(struct l1 *c, tick now, const struct l1_txn *t)
+static enum l1_answer l1_store_line(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
 {
-    uint32_t victim = cache_victim(&c->cache, t->addr);
-    if (victim == CACHE_NO_LINE) return L1_STALL_LINE;
-    if (!l1_clean_victim(c, now, victim, 0)) return L1_STALL_QUEUE;
-    l1_take_line(c, now, victim, t, t->sectors);
-    cache_fill(&c->cache, victim, t->sectors);
-    l1_make_dirty(c, victim, t->sectors);
+    uint32_t line = l1_make_room(c, now, t, p);
+    if (line == CACHE_NO_LINE) return L1_STALL_QUEUE;
+    l1_take_line(c, now, line, t, t->sectors);
+    cache_fill(&c->cache, line, t->sectors);
+    l1_make_dirty(c, line, t->sectors);
     lineset_add(&c->seen, t->addr >> c->cache.line_shift);
     l1_count(c, t, CACHE_MISS);
     return L1_MISS;
 }
 
 /* Reads what a store does not cover, and keeps the store's sectors dirty from now on. */
-static enum l1_answer l1_store_reads(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
+static enum l1_answer l1_store_reads(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
 {
-    struct l1_txn read = *t;
-    read.token = L1_NO_TOKEN; /* nobody waits */
-    enum l1_answer a = l1_read(c, now, &read, line);
-    if (l1_is_stall(a)) return a;
-    if (line == CACHE_NO_LINE) cache_look_up(&c->cache, t->addr, t->sectors, &line); /* it took one */
-    l1_make_dirty(c, line, t->sectors);
+    enum l1_answer a = l1_commit_read(c, now, t, p);
+    if (!l1_is_stall(a)) l1_make_dirty(c, p->line, t->sectors);
     return a;
 }
 
-/* Write-back: a store that finds its line makes it dirty. */
-static enum l1_answer l1_store_held(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line,
-                                    enum cache_outcome outcome)
+static void l1_store_held(struct l1 *c, const struct l1_txn *t, const struct l1_plan *p)
 {
-    if (outcome == CACHE_SECTOR_MISS) {
-        if (!l1_covers(c, t) || c->cache.lines[line].reserved) return l1_store_reads(c, now, t, line);
-        cache_fill(&c->cache, line, t->sectors);
-    }
-    l1_make_dirty(c, line, t->sectors);
-    l1_count(c, t, outcome);
-    return outcome == CACHE_HIT_RESERVED ? L1_PENDING : L1_HIT;
-}
-
-/* Without l1.local_write_allocate a store that finds no line goes on to the L2 (thesis 2.2.2). With it, a
- * store that covers its sectors takes a line without reading, and one that does not reads them first, where
- * lines are allocated on miss; elsewhere it goes on. */
-COLD enum l1_answer l1_local_store(struct l1 *c, tick now, const struct l1_txn *t)
-{
-    uint32_t line;
-    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
-    if (line != CACHE_NO_LINE) return l1_store_held(c, now, t, line, outcome);
-    bool allocates = c->p.local_write_allocate && l1_find_mshr(c, t->addr, CACHE_NO_LINE) == MSHR_NONE &&
-                     l1_may_keep(c, t);
-    if (allocates && l1_covers(c, t)) return l1_store_new_line(c, now, t);
-    if (allocates && c->p.allocate == L1_ALLOCATE_ON_MISS) return l1_store_reads(c, now, t, CACHE_NO_LINE);
-    return l1_write_through(c, now, t, false);
+    if (p->outcome == CACHE_SECTOR_MISS) cache_fill(&c->cache, p->line, t->sectors);
+    l1_make_dirty(c, p->line, t->sectors);
+    l1_count(c, t, (enum cache_outcome)p->outcome);
 }
 
 /* ---- ideal machines ---- */
 
 /* Nothing takes time and nothing travels: the access is answered in this very cycle. */
-COLD enum l1_answer l1_perfect(struct l1 *c, tick now, const struct l1_txn *t)
+COLD static void l1_ideal(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
 {
-    if (t->is_prefetch) return L1_HIT;
-    bool waits = t->token != L1_NO_TOKEN && t->kind != REQ_WRITE;
-    if (waits && !c->nodes_left) return L1_STALL_PORT;
+    if (t->is_prefetch) return;
     if (t->kind == REQ_ATOMIC) {
         struct req r = l1_req_of(c, now, t, t->token, L1_HIT);
         c->hooks.on_atomic(c->hooks.ctx, &r);
     }
-    if (waits) {
+    if (p->waits) {
         c->nodes_left--;
         l1_done(c, l1_node_new(c, t->token, 0), now);
     }
     l1_count(c, t, CACHE_HIT);
-    return L1_HIT;
 }
 
-/* An atomic of a machine whose misses answer themselves: performed when its time has come, or at once when
- * nobody waits. */
-COLD enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn *t)
+/* Performed when its time has come, or at once when nobody waits. */
+COLD static void l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn *t)
 {
-    if (!l1_can_wait(c, t)) return L1_STALL_MSHR;
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     l1_evict_written(c, t->addr, line);
@@ -132,12 +93,27 @@ COLD enum l1_answer l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn 
     struct req r = l1_req_of(c, now, t, t->token, L1_SENT);
     if (t->token == L1_NO_TOKEN) {
         c->hooks.on_atomic(c->hooks.ctx, &r);
-        return L1_SENT;
+        return;
     }
     c->nodes_left--;
     c->writes_pending[t->warp]++;
     c->requests_out++;
     c->stats.requests_atomic++;
-    l1_ring_push(&c->answers, clock_after(&c->clock, now, c->p.fixed_miss_latency), req_new(c->pool, &r));
-    return L1_SENT;
+    l1_ring_push(&c->answers, (struct l1_timed){clock_after(&c->clock, now, c->p.fixed_miss_latency),
+                                                req_new(c->pool, &r)});
+}
+
+enum l1_answer l1_commit_other(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
+                               enum l1_answer a)
+{
+    switch ((enum l1_way)p->way) {
+    case L1_WAY_THROUGH: l1_write_through(c, now, t, p); return a;
+    case L1_WAY_MISS:
+    case L1_WAY_MERGE: return l1_store_reads(c, now, t, p);
+    case L1_WAY_STORE_LINE: return l1_store_line(c, now, t, p);
+    case L1_WAY_STORE_HELD: l1_store_held(c, t, p); return a;
+    case L1_WAY_FIXED_ATOMIC: l1_fixed_atomic(c, now, t); return a;
+    case L1_WAY_IDEAL: l1_ideal(c, now, t, p); return a;
+    default: UNREACHABLE("a way of loads, or none");
+    }
 }

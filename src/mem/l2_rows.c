@@ -10,16 +10,14 @@
         .default_text = def, .choices = names, .help = text                                                  \
     }
 
-static const char *const index_names[] = {"linear", "fermi", "xor", "ipoly", NULL};
-static const char *const replace_names[] = {"lru", "fifo", "random", NULL};
 static const char *const write_miss_names[] = {"fetch", "lazy", "fetch_partial", NULL};
 
 const struct param_row l2_rows[] = {
     ROW(PARAM_BYTES, slice_size, "slice_size", "bytes", "64K", 32, 1ull << 32, "bytes of one slice"),
     ROW(PARAM_U32, ways, "ways", "", "8", 1, 1024, "ways of a set"),
     ROW(PARAM_U32, line, "line", "bytes", "128", 32, 1024, "line, a power of two"),
-    ENUM_ROW(index, "index", "linear", index_names, "from address to set"),
-    ENUM_ROW(replace, "replace", "lru", replace_names, "which line of a set a miss replaces"),
+    ENUM_ROW(index, "index", "linear", cache_index_names, "from address to set"),
+    ENUM_ROW(replace, "replace", "lru", cache_replace_names, "which line of a set a miss replaces"),
     ROW(PARAM_BOOL, sectored, "sectored", "", "false", 0, 1,
         "fetch and write back sectors of 32 bytes instead of lines"),
     ROW(PARAM_U32, mshrs, "mshrs", "entries", "32", 1, 65536, "lines that may be on their way at once"),

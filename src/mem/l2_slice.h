@@ -3,6 +3,7 @@
 #define HEDDLE_L2_SLICE_H
 
 #include "mem/l2.h"
+#include "mem/mshr.h"
 #include "mem/ring.h"
 
 enum { L2_KINDS = REQ_ATOMIC + 1, L2_OUTCOMES = CACHE_SECTOR_MISS + 1 };

@@ -23,6 +23,7 @@ struct req {
     uint32_t token;          /* the asker's own: a pending load, an MSHR, an atomic record */
     uint16_t slice, channel; /* where the address map sends it */
     uint32_t next;           /* free list, and chains that a component may build while it owns the request */
+    uint8_t client;          /* of its SM's port: who takes the reply */
     tick born;               /* made at the L1 */
     union {
         uint64_t local; /* until it is at the tags of the L2: its address within the slice, from the map */

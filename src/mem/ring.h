@@ -1,9 +1,13 @@
-/* ring.h: which places of an array a bounded queue uses. Places are taken in turn, but no more of them than there ever was need for: a queue that may
- * hold hundreds and holds three stays in one or two lines of the host's cache. */
+/* ring.h: bounded first-in-first-out queues.
+ *
+ * struct ring tells which places of an array a queue uses. Places are taken in turn, but no more of them than
+ * there ever was need for: a queue that may hold hundreds and holds three stays in one or two lines of the
+ * host's cache. RING_TYPE makes a queue of elements of one type. */
 #ifndef HEDDLE_RING_H
 #define HEDDLE_RING_H
 
 #include "base/base.h"
+#include "base/home.h"
 
 struct ring {
     uint32_t head, count;
@@ -42,5 +46,36 @@ static inline void ring_pop(struct ring *r)
     if (++r->head == r->turn) r->head = 0;
     r->count--;
 }
+
+/* Declares `struct name`, a queue of `type`, and name_init, name_free, name_has_room, name_push, name_front
+ * (the oldest; only while there is one), name_pop. */
+#define RING_TYPE(name, type)                                                                                \
+    struct name {                                                                                            \
+        struct ring ring;                                                                                    \
+        type *items;                                                                                         \
+    };                                                                                                       \
+    static inline void name##_init(struct name *q, uint32_t capacity)                                        \
+    {                                                                                                        \
+        q->ring = ring_of(capacity);                                                                         \
+        q->items = capacity ? mem_zalloc_home(sizeof(type) * capacity) : NULL;                               \
+    }                                                                                                        \
+    static inline void name##_free(struct name *q) { mem_free_home(q->items); }                              \
+    static inline bool name##_has_room(const struct name *q) { return q->ring.count < q->ring.capacity; }    \
+    static inline void name##_push(struct name *q, type value)                                               \
+    {                                                                                                        \
+        uint32_t at = ring_push(&q->ring, q->items, sizeof(type));                                           \
+        q->items[at] = value;                                                                                \
+    }                                                                                                        \
+    static inline const type *name##_front(const struct name *q)                                             \
+    {                                                                                                        \
+        assert(q->ring.count);                                                                               \
+        return &q->items[q->ring.head];                                                                      \
+    }                                                                                                        \
+    static inline type name##_pop(struct name *q)                                                            \
+    {                                                                                                        \
+        type value = *name##_front(q);                                                                       \
+        ring_pop(&q->ring);                                                                                  \
+        return value;                                                                                        \
+    }
 
 #endif

@@ -5,7 +5,10 @@
 #ifndef L1_KIT_H
 #define L1_KIT_H
 
-#include "mem/l1.h"
+#include "mem/l1_sleep.h"
+#include "mem/sm_port.h"
+
+#include "base/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +23,7 @@ struct bench {
     struct req_pool pool;
     struct link out, in;
     tick wake;
+    struct sm_port *port;
     struct l1 *l1;
     uint64_t next_cycle; /* the first that has not been ticked */
 };
@@ -37,7 +41,13 @@ static inline void start_with_links(struct bench *b, uint32_t out_places)
     req_pool_init(&b->pool, 4096);
     link_init(&b->out, "out", out_places, PERIOD, &b->wake, NULL);
     link_init(&b->in, "in", 64, PERIOD, NULL, &b->wake);
-    b->l1 = l1_create(&b->p, 3, &b->clock, &b->pool, &b->out, &b->in, &b->wake);
+    b->port = sm_port_create(&(struct sm_port_setup){.to_xbar = &b->out,
+                                                     .from_xbar = &b->in,
+                                                     .clock = &b->clock,
+                                                     .pool = &b->pool,
+                                                     .queue = b->p.miss_queue,
+                                                     .reply_step = b->p.reply_step});
+    b->l1 = l1_create(&b->p, 3, &b->clock, &b->pool, b->port, &b->wake);
 }
 
 static inline void start(struct bench *b) { start_with_links(b, 64); }
@@ -48,6 +58,7 @@ static inline const struct l1_stats *stats_of(const struct bench *b) { return l1
 static inline void finish(struct bench *b)
 {
     l1_destroy(b->l1);
+    sm_port_destroy(b->port);
     link_free(&b->out);
     link_free(&b->in);
     req_pool_free(&b->pool);

@@ -9,7 +9,6 @@
 #include "base/bitset.h"
 #include "core/sm/collector.h"
 #include "core/sm/pipes.h"
-#include "core/rocache.h"
 
 static struct sm_params fermi(void)
 {
@@ -333,32 +332,6 @@ static void banks_are_powers_of_two(void **state)
     diag_free(&diags);
 }
 
-/* ---- small caches ---- */
-
-static void misses_of_one_line_are_sent_once_and_all_waiters_are_told(void **state)
-{
-    (void)state;
-    struct rocache c;
-    rocache_init(&c, 512, 2, 64, 2, 2);
-    assert_int_equal(rocache_access(&c, 1000, 5, 0, 0), ROCACHE_MISS);
-    assert_int_equal(rocache_access(&c, 1020, 6, 0, 0), ROCACHE_MISS);  /* the same line */
-    assert_int_equal(rocache_access(&c, 1008, 7, 0, 0), ROCACHE_STALL); /* two may wait */
-    assert_int_equal(rocache_access(&c, 4096, 7, 0, 0), ROCACHE_MISS);
-    assert_int_equal(rocache_access(&c, 8192, 8, 0, 0), ROCACHE_STALL); /* two misses */
-    assert_int_equal(c.unsent, 2);
-    uint32_t miss = rocache_unsent(&c);
-    assert_int_equal(c.misses[miss].line, 960);
-    rocache_sent(&c, miss);
-    const uint32_t *waiters;
-    assert_int_equal(rocache_fill(&c, miss, &waiters), 2);
-    assert_int_equal(waiters[0], 5);
-    assert_int_equal(waiters[1], 6);
-    assert_int_equal(rocache_access(&c, 1000, 5, 0, 0), ROCACHE_HIT);
-    assert_int_equal(c.accesses, 4);
-    assert_int_equal(c.missed, 3);
-    rocache_free(&c);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,7 +349,6 @@ int main(void)
         cmocka_unit_test(a_class_without_collectors_uses_the_common_ones_or_gets_one),
         cmocka_unit_test(all_collectors_that_are_asked_for_are_there_or_the_machine_is_refused),
         cmocka_unit_test(banks_are_powers_of_two),
-        cmocka_unit_test(misses_of_one_line_are_sent_once_and_all_waiters_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

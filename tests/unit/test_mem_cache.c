@@ -1,6 +1,9 @@
 /* test_mem_cache.c: tags (index functions, replacement, sectors), MSHRs, and the set of lines seen. */
 #include "mem/cache.h"
 #include "mem/lineset.h"
+#include "mem/mshr.h"
+
+#include "base/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,8 @@
  * index functions and replacements, random operations, addresses far apart and of equal short tags. */
 #include "mem/cache.h"
 
+#include "base/rng.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 

@@ -1,5 +1,5 @@
 /* test_mem_l1_policy.c: the L1's policies: local memory, sectors, allocation, votes, prefetches, ideal
- * machines, flush, the other caches. */
+ * machines, flush. */
 #include "l1_kit.h"
 
 /* ---- local memory ---- */
@@ -330,7 +330,7 @@ static void a_fixed_miss_latency_is_exact_and_uses_no_crossbar(void **state)
     finish(&b);
 }
 
-/* ---- flush, the other caches ---- */
+/* ---- flush ---- */
 
 static void a_flush_forgets_clean_lines_and_writes_dirty_ones_back_one_a_cycle(void **state)
 {
@@ -357,31 +357,6 @@ static void a_flush_forgets_clean_lines_and_writes_dirty_ones_back_one_a_cycle(v
     finish(&b);
 }
 
-static void take_other(void *ctx, tick now, uint32_t req) { *(uint32_t *)ctx = req; }
-
-static void requests_of_the_other_caches_go_first_and_come_back_to_them(void **state)
-{
-    struct bench b;
-    uint32_t got = UINT32_MAX, id;
-    prepare(&b);
-    b.p.miss_queue = 1;
-    start(&b);
-    l1_hook(b.l1, &(struct l1_hooks){.ctx = &got, .on_other_reply = take_other});
-    uint32_t inst = req_new(&b.pool, &(struct req){.addr = 0x8000, .cls = REQ_INST});
-    load_at(&b, 0, 1, 1);
-    assert_true(l1_send(b.l1, 0, inst));
-    assert_false(l1_send(b.l1, 0, inst)); /* as deep as the miss queue */
-    sent_at(&b, 2, &id);
-    assert_int_equal(id, inst);
-    assert_int_equal(sent_at(&b, 3, NULL)->addr, LINE);
-    assert_false(l1_idle(b.l1));
-    reply_at(&b, 5, inst);
-    tick_to(&b, 6);
-    assert_int_equal(got, inst);
-    assert_int_equal(stats_of(&b)->replies, 0);
-    finish(&b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,7 +372,6 @@ int main(void)
         cmocka_unit_test(a_perfect_l1_answers_everything_in_the_same_cycle),
         cmocka_unit_test(a_fixed_miss_latency_is_exact_and_uses_no_crossbar),
         cmocka_unit_test(a_flush_forgets_clean_lines_and_writes_dirty_ones_back_one_a_cycle),
-        cmocka_unit_test(requests_of_the_other_caches_go_first_and_come_back_to_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
  * one. */
 #include "l2_kit.h"
 
+#include "base/rng.h"
+
 /* ---- bandwidth ---- */
 static void streaming_hits_fill_the_port_and_never_pass_it(void **state)
 {

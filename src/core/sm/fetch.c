@@ -119,11 +119,15 @@ void fetch_decode(struct sm *m)
     m->fetching.wants = true;
 }
 
-void fetch_filled(struct sm *m, uint32_t context)
+void fetch_filled(void *sm, const uint32_t *contexts, uint32_t count)
 {
-    const struct context *x = context_at(&m->residency, context);
-    if (x->slot != SM_NO_SLOT) bank_at(m, x->slot)->fetch.missed &= ~slot_bit(x->slot);
+    struct sm *m = sm;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct context *x = context_at(&m->residency, contexts[i]);
+        if (x->slot != SM_NO_SLOT) bank_at(m, x->slot)->fetch.missed &= ~slot_bit(x->slot);
+    }
     m->fetching.wants = true;
+    sleep_changed(&m->sleep);
 }
 
 static uint64_t wanting(const struct bank *b)

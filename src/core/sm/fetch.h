@@ -37,7 +37,7 @@ void fetch_end(struct sm *m, struct context *x);
 void fetch_consume(struct sm *m, struct context *x);
 /* Empties the buffers of warps that fetched past a branch. */
 void fetch_correct(struct sm *m);
-/* The line of an instruction miss has come. */
-void fetch_filled(struct sm *m, uint32_t context);
+/* The line that these contexts of an SM missed has come. */
+void fetch_filled(void *sm, const uint32_t *contexts, uint32_t count);
 
 #endif

@@ -122,8 +122,8 @@ bool lsu_enqueue(struct sm *m, uint32_t access);
 /* The stages of a cycle: answers to pendings to writeback; accesses to the caches. */
 void lsu_replies(struct sm *m);
 void lsu_cycle(struct sm *m);
-/* A line that a pending load waits for has come to a small cache. */
-void lsu_filled(struct sm *m, uint32_t pending);
+/* The line that these pending loads of an SM wait for has come to a small cache. */
+void lsu_filled(void *sm, const uint32_t *pendings, uint32_t count);
 /* Inside of the load-store unit: of the answers that a pending waits for, one has come; the last was a hit. */
 void lsu_part_done(struct sm *m, uint32_t pending);
 /* The SM slept until now: takes the hits that were due meanwhile. */

@@ -25,7 +25,12 @@ void lsu_part_done(struct sm *m, uint32_t id)
         m->lsu.only_hits++;
 }
 
-void lsu_filled(struct sm *m, uint32_t pending) { lsu_part_done(m, pending); }
+void lsu_filled(void *sm, const uint32_t *pendings, uint32_t count)
+{
+    struct sm *m = sm;
+    for (uint32_t i = 0; i < count; i++) lsu_part_done(m, pendings[i]);
+    sleep_changed(&m->sleep);
+}
 
 static void hit_done(struct sm *m, uint32_t id)
 {

@@ -2,8 +2,8 @@
 #ifndef HEDDLE_SM_READONLY_H
 #define HEDDLE_SM_READONLY_H
 
-#include "core/rocache.h"
 #include "core/sm/lsu.h"
+#include "mem/rocache.h"
 
 struct readonly_hot {
     /* misses that are still to be sent */
@@ -20,12 +20,10 @@ void readonly_free(struct sm *m);
 bool readonly_idle(const struct sm *m);
 /* Forgets all lines of the caches that wait for nothing. */
 void readonly_flush(struct sm *m);
-/* Asks a cache for an address. MISS: readonly_reply tells the waiter, a context (instructions) or a pending load. */
+/* Asks a cache for an address. MISS: fetch_filled or lsu_filled tells the waiter, a context (instructions) or a pending load. */
 enum rocache_answer readonly_ask(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
                                  uint32_t context, uint32_t pc);
 /* Sends misses on their way, one of each cache a cycle. */
 void readonly_send(struct sm *m);
-/* The line of a miss has come. */
-void readonly_reply(struct sm *m, uint32_t req);
 
 #endif

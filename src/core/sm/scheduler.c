@@ -29,8 +29,9 @@ void sched_hear_votes(struct sm *m)
 {
     m->scheduler.timer = m->mech->next_timer;
     for (uint32_t i = 0; i < m->residency.bank_count; i++)
-        m->banks[i].votes = (struct vote_masks){
-            .issue = m->mech->issue_mask[i], .memory = m->mech->memory_mask[i], .load = m->mech->load_mask[i]};
+        m->banks[i].votes = (struct vote_masks){.issue = m->mech->issue_mask[i],
+                                                .memory = m->mech->memory_mask[i],
+                                                .load = m->mech->load_mask[i]};
     sched_set_alarm(m);
 }
 

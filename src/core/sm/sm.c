@@ -20,7 +20,13 @@ struct sm *sm_create(const struct sm_setup *s)
     *m->sleep.wake = TICK_NEVER;
     residency_init(m);
     sm_mech_create(m);
-    m->l1 = l1_create(s->l1, s->index, &m->clock, s->pool, s->to_xbar, s->from_xbar, m->sleep.wake);
+    m->port = sm_port_create(&(struct sm_port_setup){.to_xbar = s->to_xbar,
+                                                     .from_xbar = s->from_xbar,
+                                                     .clock = &m->clock,
+                                                     .pool = s->pool,
+                                                     .queue = s->l1->miss_queue,
+                                                     .reply_step = s->l1->reply_step});
+    m->l1 = l1_create(s->l1, s->index, &m->clock, s->pool, m->port, m->sleep.wake);
     residency_see_l1(m);
     fetch_init(m, m->p);
     sched_init(m, m->p, m->residency.bank_count);
@@ -40,6 +46,7 @@ void sm_destroy(struct sm *m)
     sm_mech_free(m);
     l1_destroy(m->l1);
     readonly_free(m);
+    sm_port_destroy(m->port);
     prefetch_free(m);
     lsu_free(m);
     execute_free(m);

@@ -50,7 +50,8 @@ void sm_mech_barrier(struct sm *m, uint32_t bank, uint64_t warps, bool is_wait)
 void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows)
 {
     struct sm *m = sm;
-    mech_on_rows_lost(m->mech, &(struct mech_rows_lost){.cycle = m->sleep.cycle, .first = first, .rows = rows});
+    mech_on_rows_lost(m->mech,
+                      &(struct mech_rows_lost){.cycle = m->sleep.cycle, .first = first, .rows = rows});
 }
 
 /* ---- the L1 ---- */
@@ -125,12 +126,6 @@ static void see_fill(void *ctx, tick now, uint64_t line, tick latency, bool is_p
                                            .is_prefetch = is_prefetch});
 }
 
-static void take_other_reply(void *ctx, tick now, uint32_t req)
-{
-    (void)now;
-    readonly_reply(ctx, req);
-}
-
 static void make_atomic(void *ctx, const struct req *r) { lsu_log_atomic(ctx, r); }
 
 struct l1_hooks sm_mech_l1_hooks(struct sm *m)
@@ -140,6 +135,5 @@ struct l1_hooks sm_mech_l1_hooks(struct sm *m)
                              .on_access = m->mech->has_access ? see_access : count_access,
                              .on_evict = m->mech->has_evict ? see_evict : NULL,
                              .on_fill = m->mech->has_fill ? see_fill : NULL,
-                             .on_other_reply = take_other_reply,
                              .on_atomic = make_atomic};
 }

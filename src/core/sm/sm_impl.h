@@ -19,7 +19,6 @@
 #include "core/sm/execute.h"
 #include "core/sm/fetch.h"
 #include "core/sm/lsu.h"
-#include "core/sm/sm_mech.h"
 #include "core/sm/prefetch.h"
 #include "core/sm/readonly.h"
 #include "core/sm/residency.h"
@@ -27,7 +26,9 @@
 #include "core/sm/scoreboard.h"
 #include "core/sm/sleep.h"
 #include "core/sm/sm.h"
+#include "core/sm/sm_mech.h"
 #include "core/sm/warp_status.h"
+#include "mem/l1_sleep.h"
 
 /* Memory that programs cannot name lies beyond their range of device addresses, which begins at SM_DEVICE_BASE. */
 #define SM_DEVICE_BASE 0x7e9000000000ull
@@ -72,6 +73,7 @@ struct sm {
     _Alignas(HOST_LINE) struct sm_stats stats;
     struct account account;
     struct readonly readonly;
+    struct sm_port *port;
 
     /* cold */
     struct prefetch prefetch;

@@ -52,7 +52,8 @@ const struct mech_counters *sm_mech_counters(struct sm *m) { return port_counter
 static uint64_t port_warp_issued(void *host, int warp)
 {
     const struct sm *m = host;
-    const struct context *x = (uint32_t)warp < m->residency.bank_count * SM_BANK_SLOTS ? m->residency.at[warp] : NULL;
+    const struct context *x =
+        (uint32_t)warp < m->residency.bank_count * SM_BANK_SLOTS ? m->residency.at[warp] : NULL;
     return x ? x->issue_count : 0;
 }
 
@@ -60,7 +61,8 @@ static const uint64_t *port_live_registers(void *host, int warp, uint32_t pc)
 {
     static const uint64_t none[REG_WORDS];
     const struct sm *m = host;
-    const struct context *x = (uint32_t)warp < m->residency.bank_count * SM_BANK_SLOTS ? m->residency.at[warp] : NULL;
+    const struct context *x =
+        (uint32_t)warp < m->residency.bank_count * SM_BANK_SLOTS ? m->residency.at[warp] : NULL;
     return x && pc < x->program->kernel->inst_count ? x->program->kernel->live[pc].bits : none;
 }
 

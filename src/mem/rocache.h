@@ -1,10 +1,26 @@
 /* rocache.h: the small read-only caches of an SM: instructions, constants, textures. Tags, misses under way
- * and who waits for them. Misses travel to L2 as the owner sends them (rocache_unsent); a line is allocated
- * when it comes back. */
+ * and who waits for them. Each is a client of the SM's port: it sends its misses to the L2 and takes the replies
+ * itself. A line is allocated when it comes back. */
 #ifndef HEDDLE_ROCACHE_H
 #define HEDDLE_ROCACHE_H
 
 #include "mem/cache.h"
+#include "mem/sm_port.h"
+
+struct rocache_setup {
+    uint64_t bytes;
+    uint32_t ways, line_bytes;
+    uint32_t misses, merges;     /* lines under way, waiters for each */
+    uint32_t request_line_bytes; /* of the L2: requests name sectors of such a line */
+    enum req_class cls;
+    enum sm_port_client client;
+    uint32_t sm;
+    struct req_pool *pool;
+    struct sm_port *port;
+    /* The line that these waited for is here. */
+    void (*on_fill)(void *ctx, const uint32_t *waiters, uint32_t count);
+    void *ctx;
+};
 
 struct rocache_miss {
     uint64_t line;
@@ -16,7 +32,7 @@ struct rocache_miss {
 
 struct rocache {
     struct cache tags;
-    uint32_t line_bytes, miss_count, merges;
+    struct rocache_setup setup;
     uint32_t live, unsent; /* misses */
     struct rocache_miss *misses;
     uint32_t *waiters; /* [miss * merges + n] */
@@ -25,17 +41,13 @@ struct rocache {
 
 enum rocache_answer { ROCACHE_HIT, ROCACHE_MISS /* the waiter is told when the line comes */, ROCACHE_STALL };
 
-void rocache_init(struct rocache *c, uint64_t bytes, uint32_t ways, uint32_t line_bytes, uint32_t misses,
-                  uint32_t merges);
+void rocache_init(struct rocache *c, const struct rocache_setup *setup);
 void rocache_free(struct rocache *c);
 void rocache_clear(struct rocache *c);
 /* STALL changes nothing: ask again. */
 enum rocache_answer rocache_access(struct rocache *c, uint64_t addr, uint32_t waiter, uint16_t warp,
                                    uint32_t pc);
-/* A miss that is still to be sent, or UINT32_MAX. */
-uint32_t rocache_unsent(const struct rocache *c);
-void rocache_sent(struct rocache *c, uint32_t miss);
-/* The line of a miss is here: its waiters in *waiters, their number as the answer; the miss is over. */
-uint32_t rocache_fill(struct rocache *c, uint32_t miss, const uint32_t **waiters);
+/* Once a cycle: a miss that is still to be sent goes into the port. True: one did. */
+bool rocache_send(struct rocache *c, tick now);
 
 #endif

@@ -1,0 +1,208 @@
+/* l1_admit.h: the rules of the L1: which way an access goes, whether it is taken, and if not, why.
+ *
+ * l1_plan asks tags and MSHRs which way an access goes, l1_admit whether what that way needs is there. Both
+ * are questions: they change nothing. The access itself (l1_access.c), the retry of a refused one and the
+ * prediction by which the SM sleeps (l1_sleep.c) ask the same two.
+ *
+ * The order of checks (line, miss queue, MSHR, place to merge) is that of GPGPU-Sim 3.2.2: it decides the
+ * cause when several hold at once.
+ *
+ * A dirty line that is to be replaced is the one thing that comes after: l1_make_room. */
+#ifndef HEDDLE_L1_ADMIT_H
+#define HEDDLE_L1_ADMIT_H
+
+#include "mem/l1_impl.h"
+
+/* ---- what is there ---- */
+
+/* A machine whose misses answer themselves has no use for its miss queue. */
+static inline bool l1_queue_has(const struct l1 *c, uint32_t places)
+{
+    return l1_answers_itself(c) || sm_port_room(c->port) >= places;
+}
+
+static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
+
+static inline bool l1_can_wait(const struct l1 *c, const struct l1_plan *p)
+{
+    return !p->waits || c->nodes_left > 0;
+}
+
+static inline bool l1_can_merge(const struct l1 *c, const struct l1_plan *p)
+{
+    return !p->waits || (mshr_can_merge(&c->mshr, p->entry) && c->nodes_left > 0);
+}
+
+/* ---- the way ---- */
+
+static inline bool l1_goes_past(const struct l1 *c, const struct l1_txn *t)
+{
+    return t->bypass || (t->cls == REQ_GLOBAL && !c->caches_global);
+}
+
+/* A read of sectors that `line`, or no line, does not have: they are under way, or missing. */
+static inline void l1_plan_read(struct l1 *c, const struct l1_txn *t, struct l1_plan *p, uint32_t line)
+{
+    p->line = line;
+    p->entry = l1_find_mshr(c, t->addr, line);
+    p->need = cache_mask(&c->cache, t->sectors);
+    if (line != CACHE_NO_LINE) p->need &= ~c->cache.lines[line].valid;
+    p->missing = p->entry == MSHR_NONE ? p->need : p->need & ~c->mshr.entries[p->entry].sectors;
+    p->way = p->missing ? L1_WAY_MISS : L1_WAY_MERGE;
+    if (!p->missing) return;
+    bool is_new = line == CACHE_NO_LINE && p->entry == MSHR_NONE;
+    p->may_keep = !is_new || LIKELY(!c->hooks.may_allocate) || l1_may_keep(c, t);
+    p->takes_line = is_new && c->allocates_on_miss && p->may_keep;
+    p->set = c->cache.found_set;
+}
+
+static inline void l1_plan_load(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+{
+    uint32_t line;
+    if (UNLIKELY(l1_goes_past(c, t))) {
+        p->way = L1_WAY_BYPASS;
+        return;
+    }
+    if (cache_look_up(&c->cache, t->addr, t->sectors, &line) != CACHE_HIT) {
+        l1_plan_read(c, t, p, line);
+        return;
+    }
+    p->way = L1_WAY_HIT;
+    p->line = line;
+}
+
+static inline void l1_plan_through(const struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+{
+    bool is_atomic = t->kind == REQ_ATOMIC;
+    p->way = L1_WAY_THROUGH;
+    p->travels = is_atomic || !l1_answers_itself(c);
+}
+
+/* A store that needs nothing of what is in memory: it writes all of what the tags tell apart. */
+static inline bool l1_covers(const struct l1 *c, const struct l1_txn *t)
+{
+    return !t->partial && (c->is_sectored || t->sectors == c->line_sectors);
+}
+
+/* A store that finds its line makes it dirty. Without l1.local_write_allocate one that finds no line goes on
+ * to the L2 (thesis 2.2.2). With it, a store that covers its sectors takes a line without reading, and one
+ * that does not reads them first, where lines are allocated on miss; elsewhere it goes on. */
+static inline void l1_plan_local_store(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+{
+    uint32_t line;
+    enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
+    p->line = line;
+    if (line != CACHE_NO_LINE) {
+        bool reads = outcome == CACHE_SECTOR_MISS && (!l1_covers(c, t) || c->cache.lines[line].reserved != 0);
+        p->way = L1_WAY_STORE_HELD;
+        p->outcome = (uint8_t)outcome;
+        if (reads) l1_plan_read(c, t, p, line);
+        return;
+    }
+    bool allocates = c->p.local_write_allocate && l1_find_mshr(c, t->addr, line) == MSHR_NONE &&
+                     (!c->hooks.may_allocate || l1_may_keep(c, t));
+    if (allocates && l1_covers(c, t)) {
+        p->way = L1_WAY_STORE_LINE;
+        p->takes_line = true;
+        p->set = c->cache.found_set;
+    } else if (allocates && c->allocates_on_miss)
+        l1_plan_read(c, t, p, line);
+    else
+        l1_plan_through(c, t, p);
+}
+
+static inline void l1_plan_write(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+{
+    if (t->cls == REQ_LOCAL && c->p.write_local == L1_WRITE_BACK)
+        l1_plan_local_store(c, t, p);
+    else {
+        l1_plan_through(c, t, p);
+        p->keeps = c->p.write_global == L1_WRITE_UPDATE;
+    }
+}
+
+static inline void l1_plan_atomic(const struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+{
+    if (l1_answers_itself(c) && c->hooks.on_atomic)
+        p->way = L1_WAY_FIXED_ATOMIC;
+    else
+        l1_plan_through(c, t, p);
+}
+
+/* The way of an access. hooks.may_allocate is asked, once for each access; nothing else changes. */
+static inline void l1_plan(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+{
+    *p = (struct l1_plan){.is_demand = !t->is_prefetch,
+                          .waits = t->token != L1_NO_TOKEN,
+                          .line = CACHE_NO_LINE,
+                          .entry = MSHR_NONE};
+    if (UNLIKELY(c->is_shrinking))
+        p->way = L1_WAY_CLOSED;
+    else if (UNLIKELY(c->is_perfect) && (t->kind != REQ_ATOMIC || c->hooks.on_atomic))
+        p->way = L1_WAY_IDEAL;
+    else if (t->kind == REQ_READ)
+        l1_plan_load(c, t, p);
+    else if (t->kind == REQ_WRITE)
+        l1_plan_write(c, t, p);
+    else
+        l1_plan_atomic(c, t, p);
+}
+
+/* ---- whether it is taken ---- */
+
+static inline enum l1_answer l1_admit_merge(const struct l1 *c, const struct l1_plan *p)
+{
+    if (!p->is_demand) return L1_PENDING;
+    if (c->read_places > 1 && !l1_queue_has(c, c->read_places)) return L1_STALL_QUEUE;
+    return l1_can_merge(c, p) ? L1_PENDING : L1_STALL_MSHR;
+}
+
+static inline enum l1_answer l1_admit_miss(const struct l1 *c, const struct l1_plan *p)
+{
+    if (p->takes_line && !cache_has_victim(&c->cache, p->set)) return L1_STALL_LINE;
+    if (!l1_queue_has(c, c->read_places)) return L1_STALL_QUEUE;
+    if (p->entry != MSHR_NONE) return l1_can_merge(c, p) ? L1_MISS : L1_STALL_MSHR;
+    return l1_has_mshr(c) && l1_can_wait(c, p) ? L1_MISS : L1_STALL_MSHR;
+}
+
+static inline enum l1_answer l1_admit_bypass(const struct l1 *c, const struct l1_plan *p)
+{
+    if (!p->is_demand) return L1_PENDING; /* there is nowhere to put a prefetched line */
+    if (!l1_queue_has(c, 1)) return L1_STALL_QUEUE;
+    return l1_can_wait(c, p) ? L1_SENT : L1_STALL_MSHR;
+}
+
+static inline enum l1_answer l1_admit_through(const struct l1 *c, const struct l1_plan *p)
+{
+    if (p->travels && !sm_port_room(c->port)) return L1_STALL_QUEUE;
+    return l1_can_wait(c, p) ? L1_SENT : L1_STALL_MSHR;
+}
+
+/* Is an access of this plan taken now? If so, as what; if not, why. */
+static inline enum l1_answer l1_admit(const struct l1 *c, const struct l1_plan *p)
+{
+    switch ((enum l1_way)p->way) {
+    case L1_WAY_HIT: return !p->waits || l1_ring_has_room(&c->hits) ? L1_HIT : L1_STALL_PORT;
+    case L1_WAY_MERGE: return l1_admit_merge(c, p);
+    case L1_WAY_MISS: return l1_admit_miss(c, p);
+    case L1_WAY_BYPASS: return l1_admit_bypass(c, p);
+    case L1_WAY_THROUGH: return l1_admit_through(c, p);
+    case L1_WAY_STORE_HELD: return p->outcome == CACHE_HIT_RESERVED ? L1_PENDING : L1_HIT;
+    case L1_WAY_STORE_LINE: return cache_has_victim(&c->cache, p->set) ? L1_MISS : L1_STALL_LINE;
+    case L1_WAY_FIXED_ATOMIC: return l1_can_wait(c, p) ? L1_SENT : L1_STALL_MSHR;
+    case L1_WAY_IDEAL: return l1_can_wait(c, p) ? L1_HIT : L1_STALL_PORT;
+    case L1_WAY_CLOSED: return L1_STALL_LINE;
+    }
+    UNREACHABLE("an access without a way");
+}
+
+/* Places of the miss queue that an access needs beside that of a write-back. */
+static inline uint32_t l1_own_places(const struct l1_plan *p) { return p->way == L1_WAY_MISS; }
+
+/* May an access that was admitted replace this line, or does a write-back have to go first? */
+static inline bool l1_admit_victim(const struct l1 *c, const struct l1_plan *p, uint32_t victim)
+{
+    return !c->cache.lines[victim].dirty || l1_queue_has(c, 1 + l1_own_places(p));
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* l1_line.c: lines that are taken, replaced and written back, and the requests that the L1 makes.
+ *
+ * A dirty line is replaced in two steps where the miss queue has room for its write-back alone: that goes
+ * first and the miss is refused, so that a queue of depth 1 is enough. */
+#include "mem/l1_admit.h"
+
+/* ---- requests ---- */
+
+void l1_request(struct l1 *c, tick now, const struct req *r)
+{
+    uint32_t id = req_new(c->pool, r);
+    c->requests_out++;
+    switch ((enum req_kind)r->kind) {
+    case REQ_READ: c->stats.requests_read++; break;
+    case REQ_WRITE: c->stats.requests_write++; break;
+    case REQ_ATOMIC: c->stats.requests_atomic++; break;
+    }
+    if (UNLIKELY(l1_answers_itself(c)) && r->kind == REQ_READ)
+        l1_ring_push(&c->answers,
+                     (struct l1_timed){clock_after(&c->clock, now, c->p.fixed_miss_latency), id});
+    else
+        sm_port_send_miss(c->port, id);
+}
+
+struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
+                     enum l1_answer outcome)
+{
+    return (struct req){.addr = t->addr,
+                        .sectors = t->sectors,
+                        .write_bytes = t->write_bytes,
+                        .kind = t->kind,
+                        .cls = t->cls,
+                        .is_prefetch = t->is_prefetch,
+                        .is_fill_partial = t->partial,
+                        .l1_outcome = (uint8_t)outcome,
+                        .sm = c->sm,
+                        .warp = t->warp,
+                        .owner = t->owner,
+                        .pc = t->pc,
+                        .token = token,
+                        .next = REQ_NONE,
+                        .born = now};
+}
+
+COLD void l1_write_back(struct l1 *c, tick now, uint32_t line)
+{
+    struct cache_line *l = &c->cache.lines[line];
+    uint32_t sectors = c->is_sectored ? l->dirty : c->line_sectors;
+    c->stats.write_backs++;
+    l1_note(c, L1_CHANGE_OTHER);
+    l->dirty = 0;
+    if (l1_answers_itself(c)) return;
+    struct req r = {.addr = l->addr,
+                    .sectors = sectors,
+                    .write_bytes = CACHE_SECTOR_BYTES * (uint32_t)__builtin_popcount(sectors),
+                    .kind = REQ_WRITE,
+                    .cls = REQ_LOCAL,
+                    .l1_outcome = L1_SENT,
+                    .sm = c->sm,
+                    .warp = l->owner_warp,
+                    .pc = l->owner_pc,
+                    .token = L1_WRITE_BACK_STORE,
+                    .next = REQ_NONE,
+                    .born = now};
+    l1_request(c, now, &r);
+}
+
+/* ---- lines ---- */
+
+void l1_evict(struct l1 *c, tick now, uint32_t line)
+{
+    const struct cache_line *l = &c->cache.lines[line];
+    if (!l->used) return;
+    assert(!l->dirty);
+    c->stats.evictions++;
+    if (UNLIKELY(l->is_prefetch)) c->stats.prefetch_unused++;
+    if (c->hooks.on_evict) c->hooks.on_evict(c->hooks.ctx, now, l);
+}
+
+void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors)
+{
+    l1_evict(c, now, line);
+    cache_reserve(&c->cache, line, t->addr, sectors);
+    struct cache_line *l = &c->cache.lines[line];
+    l->owner_warp = t->warp;
+    l->owner_pc = t->pc;
+    l->is_prefetch = t->is_prefetch;
+}
+
+void l1_drop_line(struct l1 *c, uint32_t line)
+{
+    if (UNLIKELY(c->cache.lines[line].is_prefetch)) c->stats.prefetch_unused++;
+    cache_invalidate(&c->cache, line);
+}
+
+uint32_t l1_make_room(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
+{
+    uint32_t victim = cache_victim(&c->cache, t->addr);
+    assert(victim != CACHE_NO_LINE); /* l1_admit */
+    if (LIKELY(!c->cache.lines[victim].dirty)) return victim;
+    bool is_admitted = l1_admit_victim(c, p, victim);
+    if (l1_queue_has(c, 1)) l1_write_back(c, now, victim);
+    return is_admitted ? victim : CACHE_NO_LINE;
+}

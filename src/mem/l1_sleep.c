@@ -1,0 +1,186 @@
+/* l1_sleep.c: the account of refusals, and all that lets the SM sleep: see l1_sleep.h.
+ *
+ * Invariants. (1) Every cycle in which the access at the head of the load-store unit is refused is charged to exactly one cause and
+ * one type, whether the SM ran in that cycle or slept: nothing of the L1 changes without a tick. (2) An answer given here without
+ * l1_plan and l1_admit is theirs: asserts ask them. */
+#include "mem/l1_admit.h"
+
+/* ---- the account of refusals ---- */
+
+static void l1_charge(struct l1 *c, uint64_t cycles)
+{
+    struct l1_stats *s = &c->stats;
+    switch (c->stall.cause) {
+    case L1_STALL_LINE: s->stall_line += cycles; break;
+    case L1_STALL_MSHR: s->stall_mshr += cycles; break;
+    case L1_STALL_QUEUE: s->stall_queue += cycles; break;
+    case L1_STALL_PORT: s->stall_port += cycles; break;
+    default: UNREACHABLE("a stall without a cause");
+    }
+    s->stall_cycles += cycles;
+    s->fails[c->stall.type] += cycles;
+}
+
+void l1_settle(struct l1 *c, tick now)
+{
+    tick until = MAX(now, c->stall.offered_until);
+    if (!c->stall.open || c->stall.charged_until >= until) return;
+    tick passed = until - c->stall.charged_until;
+    uint64_t cycles = passed == c->clock.period ? 1 : clock_cycles(&c->clock, passed);
+    l1_charge(c, cycles);
+    c->stall.charged_until += cycles * c->clock.period;
+}
+
+/* What a refusal for this cause waits for. Checks come in the order line, queue, MSHR: what a later check wants cannot change the
+ * answer of an earlier one. */
+static uint8_t l1_waits_for(enum l1_answer cause)
+{
+    switch (cause) {
+    case L1_STALL_LINE: return L1_CHANGE_REPLY | L1_CHANGE_OTHER;
+    case L1_STALL_QUEUE: return L1_CHANGE_REPLY | L1_CHANGE_OTHER;
+    case L1_STALL_MSHR: return L1_CHANGE_REPLY | L1_CHANGE_DONE | L1_CHANGE_OTHER;
+    default: return L1_CHANGE_ANY;
+    }
+}
+
+static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_txn *t, const struct l1_plan *p)
+{
+    struct l1_stall *s = &c->stall;
+    s->open = true;
+    s->cause = (uint8_t)cause;
+    s->type = (uint8_t)l1_type_of(t);
+    s->waits_for = l1_waits_for(cause);
+    s->sent = c->port->sent;
+    s->plan = *p;
+#ifndef NDEBUG
+    s->txn = *t;
+#endif
+    c->changes = 0;
+    c->has_room = false;
+}
+
+void l1_refused(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t, const struct l1_plan *p)
+{
+    if (c->stall.open) l1_settle(c, now);
+    bool is_charged = c->stall.open && c->stall.charged_until > now; /* asked twice in one cycle */
+    l1_open_stall(c, cause, t, p);
+    if (is_charged) return;
+    c->stall.charged_until = now + c->clock.period;
+    l1_charge(c, 1);
+}
+
+void l1_stall_ends(struct l1 *c, tick now)
+{
+    l1_settle(c, now);
+    c->stall.open = false;
+}
+
+/* ---- the retry of a refused access ---- */
+
+#ifndef NDEBUG
+/* What the plain rules say of the refused access. */
+static enum l1_answer l1_ask_plainly(struct l1 *c)
+{
+    struct l1_plan p;
+    l1_plan(c, &c->stall.txn, &p);
+    enum l1_answer a = l1_admit(c, &p);
+    if (l1_is_stall(a) || !p.takes_line) return a;
+    uint32_t victim = cache_victim(&c->cache, c->stall.txn.addr);
+    return l1_admit_victim(c, &p, victim) ? a : L1_STALL_QUEUE;
+}
+#endif
+
+/* A plan without an MSHR entry stays as it is while no other access is taken: the tags hold the same addresses, and no reply is for
+ * its line. So only l1_admit has to be asked again. */
+static bool l1_plan_stays(const struct l1 *c)
+{
+    return !(c->changes & L1_CHANGE_OTHER) && c->stall.plan.entry == MSHR_NONE &&
+           c->stall.plan.way != L1_WAY_CLOSED;
+}
+
+/* False: the answer to the refused access is the same as before. */
+static bool l1_may_differ(struct l1 *c)
+{
+    bool has_sent = c->stall.cause == L1_STALL_QUEUE && c->stall.sent != c->port->sent;
+    if (!(c->changes & c->stall.waits_for) && !has_sent) return false;
+    if (!l1_plan_stays(c) || l1_admit(c, &c->stall.plan) != (enum l1_answer)c->stall.cause) return true;
+    c->changes = 0;
+    c->stall.sent = c->port->sent;
+    return false;
+}
+
+bool l1_stays_refused(struct l1 *c, tick now)
+{
+    if (!c->stall.open || c->stall.cause == L1_STALL_PORT || l1_may_differ(c)) return false;
+    assert(l1_ask_plainly(c) == (enum l1_answer)c->stall.cause); /* invariant 2 */
+    c->stall.offered_until = clock_after(&c->clock, now, 1);
+    c->has_room = false;
+    return true;
+}
+
+bool l1_still_refuses(struct l1 *c, tick now)
+{
+    return (!c->has_pipe || !l1_pipe_has_room(&c->pipe)) && l1_stays_refused(c, now);
+}
+
+/* ---- prediction ---- */
+
+bool l1_is_full(const struct l1 *c)
+{
+    return (c->port->is_blocked && !l1_queue_has(c, c->read_places)) || !l1_has_mshr(c);
+}
+
+/* The plan of a load in the next cycle is known if its line is neither here nor under way. What a full queue lacks comes in the next
+ * cycle, unless the crossbar is full too: then it says when there is room. */
+bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    struct l1_plan p;
+    if (c->stall.open || c->has_pipe) return false;
+    l1_plan(c, t, &p);
+    if (p.way != L1_WAY_MISS || p.line != CACHE_NO_LINE || p.entry != MSHR_NONE) return false;
+    enum l1_answer cause = l1_admit(c, &p);
+    if (!l1_is_stall(cause) || (cause == L1_STALL_QUEUE && !c->port->is_blocked)) return false;
+    l1_open_stall(c, cause, t, &p);
+    c->stall.charged_until = now + c->clock.period; /* where the first cycle of it begins */
+    return true;
+}
+
+/* ---- hits ---- */
+
+bool l1_next_is_hit(const struct l1 *c) { return c->hit_ready < c->fill_ready; }
+
+bool l1_missed_hit(struct l1 *c, tick now, uint32_t *token)
+{
+    if (c->hit_ready >= now) return false;
+    *token = l1_pop_hit(c);
+    return true;
+}
+
+/* ---- waking ---- */
+
+bool l1_may_move(const struct l1 *c) { return sm_port_may_move(c->port); }
+bool l1_awaits_reply(const struct l1 *c) { return c->port->out; }
+tick l1_reply_at(const struct l1 *c) { return sm_port_reply_at(c->port); }
+
+static inline tick l1_next_cycle(const struct l1 *c) { return c->last + c->clock.period; }
+
+/* What only some machines, or moments, have. */
+static tick l1_wake_special(const struct l1 *c, tick next)
+{
+    tick wake = c->is_flushing ? next : TICK_NEVER;
+    if (c->answers.ring.count) wake_at(&wake, l1_ring_front(&c->answers)->ready);
+    if (c->has_pipe) wake_at(&wake, l1_pipe_next(c, next));
+    return wake;
+}
+
+tick l1_wake(const struct l1 *c) { return MIN(l1_wake_past_hits(c), MAX(c->hit_ready, l1_next_cycle(c))); }
+
+tick l1_wake_past_hits(const struct l1 *c)
+{
+    tick next = l1_next_cycle(c), wake = c->fill_ready;
+    if (c->hit_ready <= c->last) return next; /* overdue */
+    if (sm_port_has_work(c->port) || c->has_room) return next;
+    wake_at(&wake, sm_port_reply_at(c->port));
+    if (UNLIKELY(c->is_special)) wake_at(&wake, l1_wake_special(c, next));
+    return MAX(wake, next); /* what is overdue waits for its turn in the next cycle */
+}

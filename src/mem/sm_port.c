@@ -1,0 +1,76 @@
+/* sm_port.c: see sm_port.h. */
+#include "mem/sm_port.h"
+
+struct sm_port *sm_port_create(const struct sm_port_setup *s)
+{
+    struct sm_port *p = mem_zalloc_home(sizeof *p);
+    p->to_xbar = s->to_xbar;
+    p->from_xbar = s->from_xbar;
+    p->period = s->clock->period;
+    p->reply_step = s->reply_step * s->clock->period;
+    p->pool = s->pool;
+    sm_port_queue_init(&p->misses, s->queue);
+    sm_port_queue_init(&p->others, s->queue);
+    return p;
+}
+
+void sm_port_destroy(struct sm_port *p)
+{
+    if (!p) return;
+    sm_port_queue_free(&p->misses);
+    sm_port_queue_free(&p->others);
+    mem_free_home(p);
+}
+
+void sm_port_connect(struct sm_port *p, enum sm_port_client client, const struct sm_port_handler *h)
+{
+    p->clients[client] = *h;
+}
+
+void sm_port_send(struct sm_port *p, enum sm_port_client client, uint32_t req)
+{
+    assert(client != SM_PORT_L1);
+    req_at(p->pool, req)->client = (uint8_t)client;
+    sm_port_queue_push(&p->others, req);
+    p->to_send++;
+    p->out++;
+    p->other_requests++;
+}
+
+void sm_port_receive(struct sm_port *p, tick now)
+{
+    uint32_t id;
+    if (!link_peek(p->from_xbar, now, &id) || sm_port_reply_at(p) > now) return;
+    link_pop(p->from_xbar, now);
+    assert(p->out);
+    p->out--;
+    const struct sm_port_handler *h = &p->clients[req_at(p->pool, id)->client];
+    h->reply(h->ctx, now, id);
+}
+
+/* The request that leaves: small caches first. */
+static uint32_t sm_port_next(struct sm_port *p)
+{
+    p->to_send--;
+    if (p->others.ring.count) return sm_port_queue_pop(&p->others);
+    p->sent++;
+    return sm_port_queue_pop(&p->misses);
+}
+
+void sm_port_forward(struct sm_port *p, tick now)
+{
+    struct link *out = p->to_xbar;
+    if (!p->to_send) return;
+    if (p->is_blocked && out->count == out->capacity) return; /* it has said so */
+    if (!link_can_push_after_all(out, now)) {
+        /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
+        p->is_blocked = out->count == out->capacity;
+        return;
+    }
+    uint32_t id = sm_port_next(p);
+    link_push(out, now, id);
+    p->is_blocked = p->to_send && out->count == out->capacity;
+    if (p->is_blocked) link_refuse_ahead(out, now + p->period);
+    const struct sm_port_handler *h = &p->clients[req_at(p->pool, id)->client];
+    if (UNLIKELY(h->sent != NULL)) h->sent(h->ctx, now);
+}

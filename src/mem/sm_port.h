@@ -1,0 +1,98 @@
+/* sm_port.h: the SM's one way to the crossbar and back.
+ *
+ * It owns the ends of the two links, the L1's miss queue, and a queue for the small caches (instructions,
+ * constants, textures) that is as deep and goes first. In a cycle one reply comes in and one request goes out. A
+ * request carries the number of its client; its reply is handed to that client, which ends the request.
+ *
+ * Invariants. (1) A reply is always taken when it may be: no client refuses one. (2) Requests of one queue leave
+ * in the order in which they came. */
+#ifndef HEDDLE_SM_PORT_H
+#define HEDDLE_SM_PORT_H
+
+#include "mem/link.h"
+#include "mem/req.h"
+#include "mem/ring.h"
+
+/* In req.client. */
+enum sm_port_client { SM_PORT_L1, SM_PORT_INST, SM_PORT_CONST, SM_PORT_TEX, SM_PORT_CLIENTS };
+
+struct sm_port_handler {
+    void *ctx;
+    void (*reply)(void *ctx, tick now, uint32_t req); /* ends the request */
+    void (*sent)(void *ctx, tick now);                /* one of the client's requests has left; or NULL */
+};
+
+struct sm_port_setup {
+    struct link *to_xbar, *from_xbar;
+    const struct clock_domain *clock;
+    struct req_pool *pool;
+    uint32_t queue;      /* depth of each of the two */
+    uint32_t reply_step; /* cycles: l1.reply_step */
+};
+
+RING_TYPE(sm_port_queue, uint32_t)
+
+/* What every cycle asks is the first line of the host's cache. */
+struct sm_port {
+    _Alignas(HOST_LINE) struct link *to_xbar;
+    struct link *from_xbar;
+    uint32_t period, reply_step; /* ticks */
+    uint32_t to_send;            /* in both queues */
+    uint32_t sent : 31;          /* requests of the L1 that have left, modulo 2^31 */
+    uint32_t is_blocked : 1;     /* the crossbar is full, now or in the next cycle: its link wakes the SM */
+    struct sm_port_queue misses; /* the L1's */
+    struct sm_port_queue others;
+    struct req_pool *pool;
+    uint32_t out; /* requests that were sent and are not answered, those in the queues included */
+    uint64_t other_requests;
+    struct sm_port_handler clients[SM_PORT_CLIENTS];
+};
+_Static_assert(offsetof(struct sm_port, others) <= HOST_LINE, "a cycle touches one line of the host's cache");
+
+struct sm_port *sm_port_create(const struct sm_port_setup *s);
+void sm_port_destroy(struct sm_port *p);
+/* Replies to the client's requests go to this handler from now on. */
+void sm_port_connect(struct sm_port *p, enum sm_port_client client, const struct sm_port_handler *h);
+
+static inline uint32_t sm_port_room(const struct sm_port *p) /* in the L1's queue */
+{
+    return p->misses.ring.capacity - p->misses.ring.count;
+}
+
+/* Queues a request of the L1. Only with room. */
+static inline void sm_port_send_miss(struct sm_port *p, uint32_t req)
+{
+    req_at(p->pool, req)->client = SM_PORT_L1;
+    sm_port_queue_push(&p->misses, req);
+    p->to_send++;
+    p->out++;
+}
+
+/* Is there room for a request of another client than the L1? */
+static inline bool sm_port_has_room(const struct sm_port *p) { return sm_port_queue_has_room(&p->others); }
+/* Queues a request of another client than the L1. Only with room. */
+void sm_port_send(struct sm_port *p, enum sm_port_client client, uint32_t req);
+
+/* Once a core cycle: takes a reply, if one may be taken, and hands it to its client. */
+void sm_port_receive(struct sm_port *p, tick now);
+/* Once a core cycle: sends the oldest request, if there is one and the crossbar has room. */
+void sm_port_forward(struct sm_port *p, tick now);
+
+/* When the reply at the head of its link may be taken: at once, or after a whole number of steps since its request was
+ * made, the first that comes after the reply. The core's clock and the crossbar's differ: taken at once, the same way
+ * takes longer or shorter by the cycles from the request to the crossbar's next edge. TICK_NEVER: none is here. */
+static inline tick sm_port_reply_at(const struct sm_port *p)
+{
+    const struct link *l = p->from_xbar;
+    if (!p->reply_step || !l->count) return link_next(l);
+    tick born = req_at(p->pool, l->head_value)->born, passed = link_next(l) - born;
+    tick rest = passed >> 32 ? passed % p->reply_step : (uint32_t)passed % p->reply_step;
+    return link_next(l) + p->reply_step - rest;
+}
+
+/* In the next cycle something may leave, or a reply that is in its link may be taken. */
+static inline bool sm_port_may_move(const struct sm_port *p) { return p->to_send || p->from_xbar->count; }
+/* Something waits to leave, and the crossbar has room. */
+static inline bool sm_port_has_work(const struct sm_port *p) { return p->to_send && !p->is_blocked; }
+
+#endif
