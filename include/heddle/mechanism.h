@@ -137,6 +137,11 @@ struct mechanism {
     void (*on_warp)(void *state, const struct mech_warp_event *e);
     void (*on_timer)(void *state, uint64_t cycle);
     void (*on_barrier)(void *state, const struct mech_barrier *e);
+
+    /* Every gpu_timer_cycles core cycles, once for the whole GPU, before the SMs have that cycle; 0 = never. Hooks of an
+     * SM may then write only what belongs to that SM in the GPU-wide state, so that SMs can run side by side. */
+    uint32_t gpu_timer_cycles;
+    void (*on_gpu_timer)(void *gpu_state, uint64_t cycle);
 };
 
 /* A plug-in built as a shared object exports this symbol, marked with HEDDLE_MECHANISM_EXPORT. */

@@ -1,7 +1,7 @@
-/* copy.c: copy engines: what moves data between host and device beside the SMs.
+/* copy.c: copy engines: they move data between host and device while SMs work.
  *
- * A copy takes a start-up latency and then its bytes at the bandwidth of its direction. One engine does one copy at a
- * time. With two engines the directions are apart (CUDA: asyncEngineCount 2, the link is full duplex); a third one is for
+ * A copy takes a start-up latency, then the time for its bytes at the bandwidth of its direction. An engine does one copy
+ * at a time. With two engines each direction has one (CUDA: asyncEngineCount 2, the link is full duplex); a third does
  * copies on the device and fills. Left out: copies take no bandwidth of DRAM and L2 away from kernels. */
 #include "core/copy.h"
 

@@ -283,6 +283,8 @@ void sm_settle(struct sm *m, tick now)
     l1_settle(m->l1, clock_edge(&m->clock, now));
 }
 
+void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info) {}
+
 void sm_kernel_end(struct sm *m, tick now)
 {
     m->prefetch_count = 0;

@@ -37,9 +37,19 @@ void sm_abandon(struct sm *m); /* closes its CTAs: it will not run again */
 
 /* Occupancy: does one more CTA of this grid fit (threads, warps, CTA slots, registers by allocation unit, shared memory)? */
 bool sm_fits(const struct sm *m, const struct emu_grid *g);
+/* A grid that comes to the machine: told to every SM after its cycle at this time, before the first CTA of the grid. */
+struct sm_launch_info {
+    const char *name;
+    uint64_t launch;
+    uint32_t grid[3], block[3];
+    uint32_t registers;
+    uint64_t shared_bytes;
+    uint32_t ctas_per_sm;
+};
+void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info);
 bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g,
                   uint64_t linear); /* false: the emulator faulted */
-/* What a grid did on an SM, of the events that have an owner (core/own.h). */
+/* What a grid did on an SM, of the events that have an owner (core/owned_stats.h). */
 struct sm_own {
     struct sm_stats sm;
     struct l1_stats l1;

@@ -3,8 +3,7 @@
 
 #include "core/mech_host.h"
 #include "core/queue_stats.h"
-#include "core/sm_stats.h"
-#include "core/timed_impl.h"
+#include "core/snapshot.h"
 
 static const struct stats_table component_tables[] = {
     {"gpu", "the whole GPU", "src/core", gpu_stat_rows},

@@ -83,6 +83,8 @@ const struct machine *timed_machine(const struct timed_gpu *g);
 bool timed_partial(const struct timed_gpu *g);       /* ended by a fault, a stop or a stuck machine */
 const char *timed_report(const struct timed_gpu *g); /* why it ended, in many lines; "" = it did not */
 
+/* Is there a time series (timed_options.sample_cycles)? */
+bool timed_has_samples(const struct timed_gpu *g);
 /* The time series: what happened in each interval of sample_cycles core cycles (the last may be shorter). */
 uint32_t timed_sample_count(const struct timed_gpu *g);
 const struct timed_sample *timed_sample_at(const struct timed_gpu *g, uint32_t i);
@@ -100,9 +102,11 @@ struct stats_view;
 void timed_print(struct timed_gpu *g, void (*print)(const struct stats_view *, struct strbuf *),
                  struct strbuf *out);
 
-/* SMs one by one, for what is kept for each (per-PC tables). */
+/* SMs and L2 slices one by one, for what is kept for each. */
 struct sm;
 uint32_t timed_sm_count(const struct timed_gpu *g);
 struct sm *timed_sm_at(const struct timed_gpu *g, uint32_t i);
+uint32_t timed_slice_count(const struct timed_gpu *g);
+void *timed_slice_stats(const struct timed_gpu *g, uint32_t i);
 
 #endif

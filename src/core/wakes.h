@@ -43,7 +43,7 @@ struct wakes {
 
 /* What comes of the turns of one word of components, in any order; nothing yet: masks 0. */
 enum { WAKES_SOON, WAKES_LATER, WAKES_NEVER, WAKES_KINDS }; /* the horizon; another edge; none */
-struct wakes_news {
+struct wakes_next {
     uint64_t want[WAKES_KINDS]; /* masks */
     tick *at;                   /* [component]: when */
 };
@@ -142,14 +142,14 @@ static inline bool wakes_due(struct wakes *w, tick now, uint64_t *due)
 }
 
 /* Component i has had its turn and wants another at t. Which it is the host could not guess, so there is no branch. */
-static inline void wakes_tell(tick horizon, struct wakes_news *n, uint32_t i, tick t)
+static inline void wakes_tell(tick horizon, struct wakes_next *n, uint32_t i, tick t)
 {
     n->at[i] = t;
     n->want[(t > horizon) + (t == TICK_NEVER)] |= (uint64_t)1 << (i % 64);
 }
 
 /* The news of word k, of one thread. */
-static inline void wakes_take(struct wakes *w, uint32_t k, const struct wakes_news *n)
+static inline void wakes_take(struct wakes *w, uint32_t k, const struct wakes_next *n)
 {
     *wakes_slot(w, k, w->slot) |= n->want[WAKES_SOON];
     w->occupied |= (uint64_t)(n->want[WAKES_SOON] != 0) << w->slot;

@@ -35,7 +35,7 @@ static void have_turns(struct wakes *w, const uint64_t *due, const tick *news)
 {
     tick at[UNITS];
     for (uint32_t k = 0; k < w->words; k++) {
-        struct wakes_news n = {.at = at};
+        struct wakes_next n = {.at = at};
         for (uint32_t i = MIN(64 * k + 64, UNITS); i-- > 64 * k;) /* in any order */
             if (due[k] >> (i % 64) & 1) wakes_tell(w->ruler.horizon, &n, i, news[i]);
         wakes_take(w, k, &n);
