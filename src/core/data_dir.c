@@ -1,6 +1,6 @@
-/* data_dir.c: where the data folders are. An installed Heddle finds them relative to its own file, so that the whole
- * installation may be moved: PREFIX/bin/heddle and PREFIX/lib/heddle/libheddle.so both use PREFIX/share/heddle. A Heddle in
- * its build tree uses the source folder. */
+/* data_dir.c: where the data folders are. An installed Heddle finds them relative to its own file, so that
+ * the whole installation may be moved: PREFIX/bin/heddle and PREFIX/lib/heddle/libheddle.so both use
+ * PREFIX/share/heddle. A Heddle in its build tree uses the source folder. */
 #define _GNU_SOURCE
 #include "base/strbuf.h"
 #include "core/machine.h"

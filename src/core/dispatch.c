@@ -1,13 +1,13 @@
 /* dispatch.c: from launches to CTAs on SMs.
  *
- * Kernels of one stream run in order (stream.c decides whose turn it is); kernels of different streams run together
- * while there is room. The CTA dispatcher goes round the SMs and starts one CTA on each SM that has room, of the oldest
- * grid that fits (GPGPU-Sim's rule, which the papers assume). A cooperative grid starts alone, so that all of its CTAs
- * become resident.
+ * Kernels of one stream run in order (stream.c decides whose turn it is); kernels of different streams run
+ * together while there is room. The CTA dispatcher goes round the SMs and starts one CTA on each SM that
+ * has room, of the oldest grid that fits (GPGPU-Sim's rule, which the papers assume). A cooperative grid
+ * starts alone, so that all of its CTAs become resident.
  *
  * (1) The dispatcher acts on core edges. What an SM reports in a cycle counts from the next cycle on.
- * (2) A kernel that is alone ends when its last CTA has left and the memory system is empty; a kernel that shares the
- *     machine ends when its last CTA has left. */
+ * (2) A kernel that is alone ends when its last CTA has left and the memory system is empty; a kernel that
+ *     shares the machine ends when its last CTA has left. */
 #include "core/dispatch.h"
 
 #include "core/records.h"

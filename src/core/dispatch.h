@@ -1,7 +1,7 @@
 /* dispatch.h: the dispatcher: which kernels are on the machine, and which SM gets the next CTA.
  *
- * It decides and counts; it does not move time. The loop calls it, runs the SMs, takes snapshots and checks laws at the
- * moments that the dispatcher names (kernel_life.c). See dispatch.c for its rules. */
+ * It decides and counts; it does not move time. The loop calls it, runs the SMs, takes snapshots and
+ * checks laws at the moments that the dispatcher names (kernel_life.c). See dispatch.c for its rules. */
 #ifndef HEDDLE_DISPATCH_H
 #define HEDDLE_DISPATCH_H
 
@@ -57,8 +57,8 @@ struct gpu_kernel *dispatch_new_kernel(struct dispatcher *d, const struct emu_la
 /* ---- a tick, in this order ---- */
 
 void dispatch_begin_tick(struct dispatcher *d);
-/* The first kernel at position *at or behind it in the queue whose CTAs have all ended; NULL: none. Sets *at to where to
- * look next: kernels that end while others are being removed are found in the next tick. */
+/* The first kernel at position *at or behind it in the queue whose CTAs have all ended; NULL: none. Sets
+ * *at to where to look next: kernels that end while others are being removed are found in the next tick. */
 struct gpu_kernel *dispatch_find_finished(struct dispatcher *d, uint32_t *at);
 static inline bool dispatch_is_alone(const struct dispatcher *d) { return d->queue.len == 1; }
 /* The kernel is alone and its CTAs have ended: the machine waits for its stores. */
@@ -85,7 +85,8 @@ struct dispatch_walk {
 struct dispatch_walk dispatch_begin_walk(const struct dispatcher *d);
 /* Chooses the next SM and the kernel that it gets a CTA of. False: the walk is over. */
 bool dispatch_choose(const struct dispatcher *d, struct dispatch_walk *w);
-/* Starts the CTA that was chosen. The SM has had its cycle at this time already. False: the emulator faulted. */
+/* Starts the CTA that was chosen. The SM has had its cycle at this time already. False: the emulator
+ * faulted. */
 bool dispatch_start(struct dispatcher *d, struct dispatch_walk *w, struct emu_fault *fault);
 void dispatch_end_tick(struct dispatcher *d, bool has_started);
 

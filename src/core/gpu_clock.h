@@ -1,7 +1,7 @@
 /* gpu_clock.h: the clock domains of a machine in exact ratios, and the machine's present time.
  *
- * One tick is 1 / LCM of the frequencies: each period is a whole number of ticks (core 1400, crossbar and L2 700, DRAM
- * 924 MHz: 33, 66, 66 and 50 ticks). All domains have an edge at tick 0. */
+ * One tick is 1 / LCM of the frequencies: each period is a whole number of ticks (core 1400, crossbar and
+ * L2 700, DRAM 924 MHz: 33, 66, 66 and 50 ticks). All domains have an edge at tick 0. */
 #ifndef HEDDLE_GPU_CLOCK_H
 #define HEDDLE_GPU_CLOCK_H
 
@@ -22,7 +22,8 @@ uint64_t gpu_clock_ns(const struct gpu_clock *c, tick t);
 /* The first tick at or after ns. */
 tick gpu_clock_ticks(const struct gpu_clock *c, uint64_t ns);
 
-/* What kernels read as %clock and %globaltimer, at an edge of the core. The next cycle is found without a division. */
+/* What kernels read as %clock and %globaltimer, at an edge of the core. The next cycle is found without a
+ * division. */
 struct core_clock {
     /* ns = cycle * 1000000 / khz, rounded down */
     uint64_t cycle, ns;
@@ -50,7 +51,8 @@ static inline void core_clock_set(struct core_clock *c, tick now)
     c->ns++;
 }
 
-/* The present time of the machine. Written by the loop alone (gpu_time_move). Every step touches it: two cache lines. */
+/* The present time of the machine. Written by the loop alone (gpu_time_move). Every step touches it: two
+ * cache lines. */
 struct gpu_time {
     tick now;
     /* the first edge of each domain at or after now */

@@ -1,7 +1,7 @@
 /* gpu_kernel.h: one launch, from the call that queues it to its end.
  *
- * The dispatcher writes what it decides and counts; kernel_life.c writes `measure`, what it notes for the record of
- * the kernel. */
+ * The dispatcher writes what it decides and counts; kernel_life.c writes `measure`, what it notes for the
+ * record of the kernel. */
 #ifndef HEDDLE_GPU_KERNEL_H
 #define HEDDLE_GPU_KERNEL_H
 

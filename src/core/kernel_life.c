@@ -1,8 +1,10 @@
-/* kernel_life.c: a kernel on the machine: it is opened, its CTAs are started, it drains, it ends. The dispatcher decides;
- * here components are settled, snapshots taken, laws checked and records written at the moments that it names.
+/* kernel_life.c: a kernel on the machine: it is opened, its CTAs are started, it drains, it ends. The
+ * dispatcher decides; here components are settled, snapshots taken, laws checked and records written at
+ * the moments that it names.
  *
- * (1) Before statistics are read, all components have settled.  (2) An SM has had its cycle before a CTA is handed to it
- *     in that cycle, whether the SM was awake or not: the CTA takes part from the next cycle on. */
+ * (1) Before statistics are read, all components have settled.
+ * (2) An SM has had its cycle before a CTA is handed to it in that cycle, whether the SM was awake or not:
+ *     the CTA takes part from the next cycle on. */
 #include "core/owned_stats.h"
 #include "core/timed_impl.h"
 

@@ -1,17 +1,19 @@
-/* loop.c: time. A step is a moment at which some component has something to do: the components of each domain that has an
- * edge then, and whose wake has come, tick in a fixed order. The next step is at the earliest wake, rounded up to an edge
- * of its domain. With no_skip every component ticks at every edge of its domain, and no SM runs ahead: the result must be
- * the same.
+/* loop.c: time. A step is a moment at which some component has something to do: the components of each
+ * domain that has an edge then, and whose wake has come, tick in a fixed order. The next step is at the
+ * earliest wake, rounded up to an edge of its domain. With no_skip every component ticks at every edge of
+ * its domain, and no SM runs ahead: the result must be the same.
  *
- * (1) No component sees what another does in the same step (mem/link.h, dispatch.c), so the order within a step does not
- *     matter; it is fixed all the same.  (2) A wake that lies in the past means the next edge.  (3) Samples and timers of
- *     mechanisms for the whole GPU happen at their exact cycle, also where no component has a step then: timers before
- *     the SMs have the cycle, samples after. */
+ * (1) No component sees what another does in the same step (mem/link.h, dispatch.c), so the order within a
+ *     step does not matter; it is fixed all the same.
+ * (2) A wake that lies in the past means the next edge.
+ * (3) Samples and timers of mechanisms for the whole
+ *     GPU happen at their exact cycle, also where no component has a step then: timers before the SMs have
+ *     the cycle, samples after. */
 #include "core/ahead_window.h"
 #include "core/timed_impl.h"
 
-/* Steps between looks at signals, progress and the watchdog: few enough that a run stops soon after a signal, though SMs
- * may run several cycles in a step. */
+/* Steps between looks at signals, progress and the watchdog: few enough that a run stops soon after a
+ * signal, though SMs may run several cycles in a step. */
 enum { WATCH_STEPS = 1 << 11 };
 
 /* ---- when ---- */
@@ -32,15 +34,16 @@ static tick next_core(const struct timed_gpu *g, tick soon)
     return next_edge(&g->time, DOMAIN_CORE, MIN(wake, units_sm_wake(g->wiring.units)), soon);
 }
 
-/* Channels can wait until the next L2 edge (units.h), except while a kernel drains: it ends when the machine is empty. */
+/* Channels can wait until the next L2 edge (units.h), except while a kernel drains: it ends when the
+ * machine is empty. */
 static tick next_memory(const struct timed_gpu *g, tick soon)
 {
     const tick l2 = next_edge(&g->time, DOMAIN_L2, units_partition_wake(g->wiring.units), soon);
     return g->dispatch.is_draining ? MIN(l2, units_dram_edge(g->wiring.units)) : l2;
 }
 
-/* The earliest time at which a component has something to do; TICK_NEVER = never again. Domains whose next edge is after
- * what was found already are not asked. */
+/* The earliest time at which a component has something to do; TICK_NEVER = never again. Domains whose next
+ * edge is after what was found already are not asked. */
 static tick next_step(const struct timed_gpu *g)
 {
     const struct gpu_time *t = &g->time;
@@ -131,7 +134,8 @@ static COLD void find_fault(struct timed_gpu *g)
     }
 }
 
-/* The crossbar comes before the units that it connects; what they ask of it in this step it learns at the end. */
+/* The crossbar comes before the units that it connects; what they ask of it in this step it learns at the
+ * end. */
 static void run_step(struct timed_gpu *g, const struct loop_end *e)
 {
     struct wiring *w = &g->wiring;

@@ -1,9 +1,10 @@
-/* mech_gpu.h: what mechanisms have for the whole GPU: a state that all SMs see, and a timer that works on it.
+/* mech_gpu.h: what mechanisms have for the whole GPU: a state that all SMs see, and a timer that works on
+ * it.
  *
- * A mechanism with a GPU-wide state is used in one of two ways. With a timer (gpu_timer_cycles > 0) SMs write only their
- * own entry of the state, and the timer combines the entries: SMs may then run on several threads, and ahead of each
- * other between two calls of the timer. Without a timer SMs may write anything in any cycle: they run on one thread, one
- * after the other. */
+ * A mechanism with a GPU-wide state is used in one of two ways. With a timer (gpu_timer_cycles > 0) SMs
+ * write only their own entry of the state, and the timer combines the entries: SMs may then run on several
+ * threads, and ahead of each other between two calls of the timer. Without a timer SMs may write anything
+ * in any cycle: they run on one thread, one after the other. */
 #ifndef HEDDLE_MECH_GPU_H
 #define HEDDLE_MECH_GPU_H
 

@@ -1,4 +1,5 @@
-/* records.h: what a run leaves behind: a record of each kernel, sample, CTA and copy, in the order of their ends. */
+/* records.h: what a run leaves behind: a record of each kernel, sample, CTA and copy, in the order of
+ * their ends. */
 #ifndef HEDDLE_RECORDS_H
 #define HEDDLE_RECORDS_H
 

@@ -1,5 +1,5 @@
-/* run_end.h: how a run ended before its work was done: a fault of the program, a machine that is stuck, a broken law of
- * the simulator, a signal. The first reason counts; afterwards nothing runs. */
+/* run_end.h: how a run ended before its work was done: a fault of the program, a machine that is stuck, a
+ * broken law of the simulator, a signal. The first reason counts; afterwards nothing runs. */
 #ifndef HEDDLE_RUN_END_H
 #define HEDDLE_RUN_END_H
 

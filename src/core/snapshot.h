@@ -1,5 +1,5 @@
-/* snapshot.h: statistics of the whole machine at one moment: one struct for each group, summed over the instances of the
- * component. What a kernel or a sample did is the difference of two snapshots. */
+/* snapshot.h: statistics of the whole machine at one moment: one struct for each group, summed over the
+ * instances of the component. What a kernel or a sample did is the difference of two snapshots. */
 #ifndef HEDDLE_SNAPSHOT_H
 #define HEDDLE_SNAPSHOT_H
 

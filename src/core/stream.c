@@ -1,12 +1,15 @@
 /* stream.c: which work may begin now: the order of CUDA's streams.
  *
- * A stream is a list of work: kernels, copies, marks (an event is recorded) and waits for marks. Only the first piece of
- * a stream is ever under way. Stream 0 is the legacy default stream: it waits for what blocking streams were given
- * before, and they wait for what it was given before; non-blocking streams and stream 0 do not wait for each other.
+ * A stream is a list of work: kernels, copies, marks (an event is recorded) and waits for marks. Only the
+ * first piece of a stream is ever under way. Stream 0 is the legacy default stream: it waits for what
+ * blocking streams were given before, and they wait for what it was given before; non-blocking streams and
+ * stream 0 do not wait for each other.
  *
- * (1) `order` rises with every piece, and no piece waits for one of higher order: streams alone can never deadlock.
- * (2) Marks, waits and copies that take no time happen when their turn comes. A copy that takes time also waits until
- *     its engine is free; the oldest goes first. A copy's data moves when it ends, so nothing sees the data before.
+ * (1) `order` rises with every piece, and no piece waits for one of higher order: streams alone can never
+ *     deadlock.
+ * (2) Marks, waits and copies that take no time happen when their turn comes. A copy that takes time also
+ *     waits until its engine is free; the oldest goes first. A copy's data moves when it ends, so nothing
+ *     sees the data before.
  * (3) Kernels are taken by the dispatcher at an edge of the core; copies end on edges of the core as well. */
 #include "core/stream.h"
 

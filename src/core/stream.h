@@ -1,4 +1,5 @@
-/* stream.h: streams of the timed GPU: kernels, copies and marks in the order that CUDA gives them. See stream.c. */
+/* stream.h: streams of the timed GPU: kernels, copies and marks in the order that CUDA gives them. See
+ * stream.c. */
 #ifndef HEDDLE_STREAM_H
 #define HEDDLE_STREAM_H
 

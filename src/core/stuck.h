@@ -1,9 +1,9 @@
 /* stuck.h: finds machines that do not move any more, and reports who waits for whom.
  *
- * A machine is stuck when work is outstanding and no component will wake by itself, or when for gpu.stuck_cycles no
- * instruction was issued, no request was made or answered, and no warp slept. The report follows the data: kernels,
- * streams, SMs (which warp waits for what), crossbar, L2 slices, DRAM channels, then the links that hold something, each
- * with its age. */
+ * A machine is stuck when work is outstanding and no component will wake by itself, or when for
+ * gpu.stuck_cycles no instruction was issued, no request was made or answered, and no warp slept. The
+ * report follows the data: kernels, streams, SMs (which warp waits for what), crossbar, L2 slices, DRAM
+ * channels, then the links that hold something, each with its age. */
 #ifndef HEDDLE_STUCK_H
 #define HEDDLE_STUCK_H
 

@@ -1,7 +1,7 @@
 /* units.c: the life of the units of a machine, and sums over them: see units.h.
  *
- * Each worker of the crew keeps one range of SMs and one range of partitions, so that their state stays in the cache of
- * its core. */
+ * Each worker of the crew keeps one range of SMs and one range of partitions, so that their state stays in
+ * the cache of its core. */
 #include "core/units_impl.h"
 
 #include "base/home.h"
@@ -211,7 +211,8 @@ void units_join_sm(struct units *u, uint32_t index, struct sm *sm, struct link *
     struct unit *x = &u->sms[index];
     x->sm = sm;
     join_with_notes(to_xbar, from_xbar, &x->wake, &x->xbar_wake, u->sm_notes, index);
-    /* The SM itself says when it can take a reply (units_hear_xbar): that may be later than the reply is there. */
+    /* The SM itself says when it can take a reply (units_hear_xbar): that may be later than the reply is
+     * there. */
     from_xbar->consumer_wake = NULL;
 }
 

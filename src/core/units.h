@@ -1,18 +1,19 @@
 /* units.h: what runs side by side within a step, on one thread or several.
  *
- * A *unit* is an SM, or a memory partition: a DRAM channel with its L2 slices. Units share no link: SMs and slices meet
- * only in the crossbar, which runs when no unit does. Each unit has its own share of what all use (memory requests, the
- * wake of the crossbar). What it does to others (effects on device memory, CTAs that end, atomics at L2) it keeps until
- * the end of the step, when it is committed unit after unit, SMs first. So the result depends neither on the number of
- * threads nor on how units are divided among them: a run on one thread works in the same way.
+ * A *unit* is an SM, or a memory partition: a DRAM channel with its L2 slices. Units share no link: SMs and
+ * slices meet only in the crossbar, which runs when no unit does. Each unit has its own share of what all use
+ * (memory requests, the wake of the crossbar). What it does to others (effects on device memory, CTAs that end,
+ * atomics at L2) it keeps until the end of the step, when it is committed unit after unit, SMs first. So the
+ * result depends neither on the number of threads nor on how units are divided among them: a run on one thread
+ * works in the same way.
  *
- *   step:  dispatcher | crossbar | units, on all workers of the crew | commit        (| = nothing else runs)
+ *   step:  dispatcher | crossbar | units, on all workers of the crew | commit      (| = nothing else runs)
  *
  * An SM that no other component can influence may run several cycles in one step (ahead_window.h).
  *
- * Between two L2 edges a channel exchanges nothing with other components, since its slices do not move. So the edges of
- * DRAM need no steps of their own: a channel has all of them together, in order, at the next L2 edge, or when
- * units_catch_up is called. */
+ * Between two L2 edges a channel exchanges nothing with other components, since its slices do not move. So the
+ * edges of DRAM need no steps of their own: a channel has all of them together, in order, at the next L2 edge,
+ * or when units_catch_up is called. */
 #ifndef HEDDLE_UNITS_H
 #define HEDDLE_UNITS_H
 
@@ -29,7 +30,8 @@ struct emu_log;
 
 enum { UNITS_LINE = 128 };
 
-/* What belongs to one unit. What every turn touches is one cache line of the host, which ends before pool.made. */
+/* What belongs to one unit. What every turn touches is one cache line of the host, which ends before
+ * pool.made. */
 struct unit {
     /* when the SM, or the channel, next has something to do */
     _Alignas(UNITS_LINE) tick wake;
@@ -59,7 +61,8 @@ struct units_setup {
     bool threads_always;
 };
 
-/* ---- life: units are made first, since components keep pointers into them; then components; then threads ---- */
+/* ---- life: units are made first, since components keep pointers into them; then components; then threads
+ * ---- */
 
 struct units *units_create(const struct units_setup *setup);
 void units_destroy(struct units *u);
@@ -90,12 +93,14 @@ tick units_dram_edge(const struct units *u);
 
 /* What the loop knows about a step. */
 struct units_step {
-    /* a kernel drains: channels have each of their edges in a step of its own, since the kernel ends at one of them */
+    /* a kernel drains: channels have each of their edges in a step of its own, since the kernel ends at
+     * one of them */
     bool is_draining;
     /* SMs may run ahead to cycles before this time; 0: they may not */
     tick ahead_end;
 };
-/* Runs the units whose time has come, then commits what they kept. True: a warp has faulted, in this step or before. */
+/* Runs the units whose time has come, then commits what they kept. True: a warp has faulted, in this step
+ * or before. */
 bool units_step(struct units *u, const struct units_step *step);
 /* The crossbar has run: wakes the units that it sent something to, or made room for. */
 void units_hear_xbar(struct units *u);
@@ -112,8 +117,8 @@ void units_wake_sm(struct units *u, uint32_t sm);
 void units_look_at_all(struct units *u);
 /* Commits what units keep, outside of a step, and reads when they want to run. */
 void units_commit_all(struct units *u);
-/* Charges all cycles up to now to their causes, in units that sleep too. Where now is an edge of the core, every SM has
- * had its cycle afterwards. Needed before statistics are read. */
+/* Charges all cycles up to now to their causes, in units that sleep too. Where now is an edge of the core,
+ * every SM has had its cycle afterwards. Needed before statistics are read. */
 void units_settle(struct units *u);
 /* For l2_on_atomic: the atomic takes effect at the end of the step. */
 void units_keep_atomic(void *unit, const struct req *r);

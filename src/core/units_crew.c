@@ -1,12 +1,13 @@
 /* units_crew.c: who does the units of a step: the caller alone, or all workers of the crew.
  *
- * While few SMs are awake the caller works alone, since calling the others costs as much as a handful of SMs. The average
- * number of SMs awake decides, not the single step, since an SM that moves to another core takes its whole state along.
- * While many are awake the host's clock decides (pace.h).
+ * While few SMs are awake the caller works alone, since calling the others costs as much as a handful of
+ * SMs. The average number of SMs awake decides, not the single step, since an SM that moves to another
+ * core takes its whole state along. While many are awake the host's clock decides (pace.h).
  *
- * SMs stay with their worker. An idle worker takes partitions of another worker that were not begun, except the last one
- * of them, which their own worker is about to begin. Looking at another worker's partitions takes a cache line from that
- * worker's core, so only workers that had many partitions to do are looked at. */
+ * SMs stay with their worker. An idle worker takes partitions of another worker that were not begun,
+ * except the last one of them, which their own worker is about to begin. Looking at another worker's
+ * partitions takes a cache line from that worker's core, so only workers that had many partitions to do
+ * are looked at. */
 #include "core/units_impl.h"
 
 #include <time.h>

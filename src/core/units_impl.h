@@ -1,4 +1,5 @@
-/* units_impl.h: the inside of units.h, for units.c (life and sums), units_step.c (a step) and units_crew.c (threads). */
+/* units_impl.h: the inside of units.h, for units.c (life and sums), units_step.c (a step) and units_crew.c
+ * (threads). */
 #ifndef HEDDLE_UNITS_IMPL_H
 #define HEDDLE_UNITS_IMPL_H
 
@@ -17,8 +18,8 @@
 /* Requests that a unit can make in one step, at most. */
 enum { NEW_PER_SM = SM_REQUESTS_MAX, NEW_PER_SLICE = 16 };
 
-/* What is to be done in a step: written by the caller, read by all workers. With a crew it lies beside the number of the
- * round (crew.h); for up to 64 SMs and 64 partitions both together are one line. */
+/* What is to be done in a step: written by the caller, read by all workers. With a crew it lies beside the
+ * number of the round (crew.h); for up to 64 SMs and 64 partitions both together are one line. */
 struct order {
     tick now;
     /* the first DRAM edge before now that has not had its turn */
@@ -65,8 +66,8 @@ struct worker {
     _Atomic uint64_t *unbegun;
 };
 
-/* A slice in its partition; the slices of a partition begin at a cache line. Links lower this wake; the slice's own wake
- * is added after each tick. So finding out when a slice wakes does not touch the slice. */
+/* A slice in its partition; the slices of a partition begin at a cache line. Links lower this wake; the
+ * slice's own wake is added after each tick. So finding out when a slice wakes does not touch the slice. */
 struct slice_turn {
     tick wake;
     struct l2_slice *slice;

@@ -1,5 +1,5 @@
-/* units_step.c: a step of the units: which have a turn, what a turn does, and what is committed after it. units_crew.c
- * decides which thread does what. */
+/* units_step.c: a step of the units: which have a turn, what a turn does, and what is committed after it.
+ * units_crew.c decides which thread does what. */
 #include "core/units_impl.h"
 
 enum {
@@ -51,8 +51,8 @@ static void hear_all(struct units *u)
 /* Notes begin at a cache line and fill whole ones. */
 static bool line_has_note(const uint64_t *n) { return n[0] | n[1] | n[2] | n[3] | n[4] | n[5] | n[6] | n[7]; }
 
-/* Collects the notes of up to 64 units, one byte (0 or 1) for each, into a mask, and clears them. Eight bytes are one
- * word; the product moves the lowest bit of byte i to bit 56 + i. */
+/* Collects the notes of up to 64 units, one byte (0 or 1) for each, into a mask, and clears them. Eight
+ * bytes are one word; the product moves the lowest bit of byte i to bit 56 + i. */
 static uint64_t collect_notes(uint64_t *notes, uint32_t words)
 {
     uint64_t mask = 0;
@@ -124,8 +124,8 @@ static void run_channel(const struct units *u, struct unit *x, tick first, tick 
     }
 }
 
-/* Runs the slices of a partition whose time has come. Returns when they want to run again. A slice can lower its own wake
- * during its tick, by a link that refuses; so can the channel. */
+/* Runs the slices of a partition whose time has come. Returns when they want to run again. A slice can
+ * lower its own wake during its tick, by a link that refuses; so can the channel. */
 static tick tick_slices(const struct units *u, uint32_t partition, tick now)
 {
     struct slice_turn *turn = &u->turns[partition * u->turn_stride];
@@ -206,7 +206,8 @@ static void order_edges(struct units *u, struct order *o)
     o->is_dram = o->dram_first <= o->now && u->dram_first - period == o->now;
 }
 
-/* At an L2 edge: the partitions whose time has come. At another edge of DRAM, while a kernel drains: all of them. */
+/* At an L2 edge: the partitions whose time has come. At another edge of DRAM, while a kernel drains: all
+ * of them. */
 static void order_partitions(struct units *u, struct order *o)
 {
     order_edges(u, o);
@@ -234,7 +235,8 @@ static void order_sms(struct units *u, struct order *o)
     o->sm_horizon = u->sm_wakes.ruler.horizon;
 }
 
-/* Clears the masks of the last step. Not done at its end, when workers already watch the line of the order. */
+/* Clears the masks of the last step. Not done at its end, when workers already watch the line of the
+ * order. */
 static void forget_order(const struct units *u, struct order *o)
 {
     if (o->has_sms) mask_clear(o->sms, u->sm_words);
@@ -285,7 +287,8 @@ void units_keep_atomic(void *unit, const struct req *r)
     x->has_pending = 1;
 }
 
-/* Atomics take effect in the order in which they reached the slice; slices follow in the order of their numbers. */
+/* Atomics take effect in the order in which they reached the slice; slices follow in the order of their
+ * numbers. */
 static void commit_partition(struct units *u, uint32_t i)
 {
     struct unit *x = &u->partitions[i];

@@ -1,8 +1,9 @@
 /* wiring.c: the components of a machine and the links between them.
  *
- *   SM -> crossbar -> L2 slice -> DRAM channel, and back. Each link has the depth that the machine gives it and a latency
- *   of one cycle of the end that pushes. A slice belongs to one channel: slices are numbered channel by channel
- *   (mem/addrmap.h). */
+ *   SM -> crossbar -> L2 slice -> DRAM channel, and back.
+ *
+ * Each link has the depth that the machine gives it and a latency of one cycle of the end that pushes. A slice
+ * belongs to one channel: slices are numbered channel by channel (mem/addrmap.h). */
 #include "core/wiring.h"
 
 #include "base/home.h"
@@ -118,7 +119,8 @@ static void join_links(struct wiring *w)
     xbar_take_notes(w->xbar);
 }
 
-/* Reads the address map and the mechanisms. False: something is wrong with these or with the machine's parameters. */
+/* Reads the address map and the mechanisms. False: something is wrong with these or with the machine's
+ * parameters. */
 static bool check(struct wiring *w, const struct timed_options *o, struct diag_list *diags)
 {
     const struct machine *m = w->machine;
@@ -188,7 +190,8 @@ static bool component_is_idle(const struct wiring *w, uint32_t i)
     return i < w->slice_count ? l2_idle(w->slices[i]) : dram_idle(w->channels[i - w->slice_count]);
 }
 
-/* Asked in every step of a drain. A component that was busy is likely to be busy still, so it is asked first. */
+/* Asked in every step of a drain. A component that was busy is likely to be busy still, so it is asked
+ * first. */
 bool wiring_is_idle(struct wiring *w)
 {
     const uint32_t count = w->sm_count + w->slice_count + w->channel_count;

@@ -49,7 +49,8 @@ struct wiring_setup {
     void *ctx;
 };
 
-/* False with diagnostics: the machine's parameters or its mechanisms are wrong. Call wiring_destroy in any case. */
+/* False with diagnostics: the machine's parameters or its mechanisms are wrong. Call wiring_destroy in any
+ * case. */
 bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags);
 void wiring_destroy(struct wiring *w);
 
