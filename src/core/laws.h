@@ -1,13 +1,13 @@
 /* laws.h: what must hold at the end of every kernel. A breach is an error of the simulator: the run ends and
  * says which law, where and by how much, rather than give a number. All components have settled.
  *
- * Of the kernel, whatever else runs:
+ * For the kernel, whatever else runs:
  *  (1) All of its CTAs were started and have ended; none is left on an SM.
  *  (2) All of its requests were answered.
  *  (3) The registers, shared memory, warp and CTA slots in use on each SM are those of the CTAs still there.
  *  (4) For each SM: the causes of its issue slots sum to schedulers * cycles.
  *  (5) If it ran alone, its owned events (owned_stats.h) are all that the machine counted.
- * Of the machine, when it is empty:
+ * For the machine, when it is empty:
  *  (6) Every request that was made was answered: the pool is empty.
  *  (7) No SM, crossbar, slice or channel holds anything.
  *  (8) All links are empty.

@@ -6,9 +6,8 @@
  * (1) No component sees what another does in the same step (mem/link.h, dispatch.c), so the order within a
  *     step does not matter; it is fixed all the same.
  * (2) A wake that lies in the past means the next edge.
- * (3) Samples and timers of mechanisms for the whole
- *     GPU happen at their exact cycle, also where no component has a step then: timers before the SMs have
- *     the cycle, samples after. */
+ * (3) Samples and timers of mechanisms for the whole GPU happen at their exact cycle, also where no
+ *     component has a step then: timers before the SMs have the cycle, samples after. */
 #include "core/ahead_window.h"
 #include "core/timed_impl.h"
 

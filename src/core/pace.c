@@ -10,9 +10,9 @@ enum {
     /* windows in the way that is kept: at first, and at most */
     PACE_KEEP_MIN = 16,
     PACE_KEEP_MAX = 128,
-    /* the other way must be better by one part in so many: a change moves state between cores */
+    /* the other way must be better by 1/16: a change moves state between cores */
     PACE_GAIN = 16,
-    /* so many windows in a row that take 1.5 times as long as in the trial begin a new trial */
+    /* windows in a row that take 1.5 times as long as in the trial, before a new trial begins */
     PACE_SLOW = 3
 };
 

@@ -20,7 +20,7 @@ struct pace {
     uint32_t window;
     /* windows in the way that is kept, before the next trial */
     uint32_t keep;
-    /* the last so many of these took far longer than in the trial */
+    /* how many of these, up to the last, took far longer than in the trial */
     uint32_t slow;
     /* steps left in the window */
     uint32_t steps_left;
@@ -34,7 +34,7 @@ struct pace {
 };
 
 void pace_init(struct pace *p);
-/* A step with so many pieces of work comes next; p->is_together says how to do it. */
+/* A step comes next; work: its size. p->is_together says how to do it. */
 void pace_step(struct pace *p, uint32_t work, uint64_t (*clock_ns)(void));
 /* The time until the next step is not counted. */
 void pace_break(struct pace *p, uint64_t (*clock_ns)(void));

@@ -30,12 +30,12 @@ struct timed_gpu {
     struct dispatcher dispatch;
     struct stream_set streams;
     struct sampler sampler;
-    struct run_end end;
     /* written by loop.c: when mechanisms next have a timer for the whole GPU, and steps so far */
     tick next_gpu_timer;
     uint64_t steps;
-    struct watchdog watchdog;
+    struct run_end end;
 
+    struct watchdog watchdog;
     struct snapshots snapshots;
     struct records records;
     struct machine machine;

@@ -21,7 +21,7 @@ static uint32_t mask_words(uint32_t count) { return (count + 63) / 64; }
 
 static uint64_t *make_mask(uint32_t count) { return zalloc_apart(sizeof(uint64_t) * mask_words(count)); }
 
-/* ---- parts of units ---- */
+/* ---- pieces of units ---- */
 
 static struct unit *make_units(const struct req_pool *pool, uint32_t count)
 {

@@ -13,9 +13,9 @@
 #include <time.h>
 
 enum {
-    /* an SM that has a turn within so many cycles counts as awake in all of them */
+    /* a stretch of cycles: an SM that has a turn in it counts as awake */
     CROWD_CYCLES = 8,
-    /* the average goes back over about so many stretches of CROWD_CYCLES */
+    /* stretches that the average goes back over */
     CROWD_SCALE = 32,
     /* SMs awake on average from which on the crew works together; on a small machine half of its SMs */
     CROWD_MAX = 8,

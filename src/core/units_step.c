@@ -3,9 +3,9 @@
 #include "core/units_impl.h"
 
 enum {
-    /* up to so many DRAM edges, adding periods is cheaper than a division */
+    /* DRAM edges that are counted by adding periods, which is cheaper than a division */
     FEW_EDGES = 4,
-    /* up to so many words of notes, reading them is as quick as testing whether any is set */
+    /* words of notes that are read without testing first whether any is set */
     FEW_NOTES = 2
 };
 
