@@ -7,8 +7,8 @@
  *   run_end.h    how the run ended                      stuck.h     the watchdog; laws.h: what must hold
  *
  * Rooms do not know this struct. Three files do: timed.c (the interface), loop.c (time) and kernel_life.c
- * (what is measured and checked when kernels open and end). Calls go down from these to the rooms; results come
- * back. */
+ * (what is measured and checked when kernels open and end). Calls go down from these to the rooms; results
+ * come back. */
 #ifndef HEDDLE_TIMED_IMPL_H
 #define HEDDLE_TIMED_IMPL_H
 

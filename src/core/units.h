@@ -1,19 +1,19 @@
 /* units.h: what runs side by side within a step, on one thread or several.
  *
  * A *unit* is an SM, or a memory partition: a DRAM channel with its L2 slices. Units share no link: SMs and
- * slices meet only in the crossbar, which runs when no unit does. Each unit has its own share of what all use
- * (memory requests, the wake of the crossbar). What it does to others (effects on device memory, CTAs that end,
- * atomics at L2) it keeps until the end of the step, when it is committed unit after unit, SMs first. So the
- * result depends neither on the number of threads nor on how units are divided among them: a run on one thread
- * works in the same way.
+ * slices meet only in the crossbar, which runs when no unit does. Each unit has its own share of what all
+ * use (memory requests, the wake of the crossbar). What it does to others (effects on device memory, CTAs
+ * that end, atomics at L2) it keeps until the end of the step, when it is committed unit after unit, SMs
+ * first. So the result depends neither on the number of threads nor on how units are divided among them: a
+ * run on one thread works in the same way.
  *
  *   step:  dispatcher | crossbar | units, on all workers of the crew | commit      (| = nothing else runs)
  *
  * An SM that no other component can influence may run several cycles in one step (ahead_window.h).
  *
- * Between two L2 edges a channel exchanges nothing with other components, since its slices do not move. So the
- * edges of DRAM need no steps of their own: a channel has all of them together, in order, at the next L2 edge,
- * or when units_catch_up is called. */
+ * Between two L2 edges a channel exchanges nothing with other components, since its slices do not move. So
+ * the edges of DRAM need no steps of their own: a channel has all of them together, in order, at the next L2
+ * edge, or when units_catch_up is called. */
 #ifndef HEDDLE_UNITS_H
 #define HEDDLE_UNITS_H
 

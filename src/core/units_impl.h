@@ -116,7 +116,7 @@ struct units {
     bool is_crowded;
     /* the first DRAM edge that has not had its turn */
     tick dram_first;
-    /* mask of SMs that have had a turn in the present stretch of cycles (units_crew.c), which ends at crowd_end */
+    /* mask of SMs that have had a turn in the present stretch of cycles, which ends at crowd_end */
     uint64_t *turned;
     tick crowd_end;
     struct ahead_record ahead;

@@ -2,8 +2,8 @@
  *
  *   SM -> crossbar -> L2 slice -> DRAM channel, and back.
  *
- * Each link has the depth that the machine gives it and a latency of one cycle of the end that pushes. A slice
- * belongs to one channel: slices are numbered channel by channel (mem/addrmap.h). */
+ * Each link has the depth that the machine gives it and a latency of one cycle of the end that pushes. A
+ * slice belongs to one channel: slices are numbered channel by channel (mem/addrmap.h). */
 #include "core/wiring.h"
 
 #include "base/home.h"
