@@ -1,4 +1,4 @@
-# What `cmake --install` puts where. Everything is found relative to the command and to libheddle.so (src/core/home.c, src/cli/cmd_run.c):
+# What `cmake --install` puts where. Everything is found relative to the command and to libheddle.so (src/core/data_dir.c, src/cli/cmd_run.c):
 # the tree may be moved. The stand-ins for NVIDIA's libraries have a folder of their own, which only `heddle run` puts in a program's way.
 install(TARGETS heddle RUNTIME DESTINATION bin)
 install(TARGETS heddle_shared heddle_libcuda cudart13 cudart12 cudart11 LIBRARY DESTINATION lib/heddle)

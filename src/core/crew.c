@@ -1,13 +1,21 @@
 /* crew.c: rounds of work on several threads.
  *
- * A round is a number. The caller writes it, with the mask of those that have a part in it, into the word that all members look at; whoever raises
- * the `taken` of a part to it does the part, then raises its `done`. A member keeps to its own part, since what it works on lies in the cache of its core; the
- * caller does a part that nobody has begun a while after its own, so a member that has lost its core to another process holds
- * nobody up. (1) Every part is done once: `taken` only grows. (2) A call may come while its member goes to sleep: then the caller does the
- * part, and the next call finds the member asleep. So no round needs a full fence. (3) Members begin in the
- * default floating-point environment, whatever the program around us does with its own. (4) What the caller says in a round is read by who has
- * raised a `taken` to it, for until that part is done the caller writes nothing. (5) In a round without trouble the line of the call and that of
- * each report change hands, and no other: `taken` is touched by its member alone. */
+ * A round is a number. The caller writes it, with the mask of the workers that are called, into a word
+ * that all workers watch. Each worker has a share, with two numbers: `taken`, the last round in which the
+ * share was begun, and `done` (the word of its report), the last round in which it was finished. A thread
+ * that raises `taken` to the number of the round does the share. Workers do their own share, since its
+ * data is in the cache of their core. When the caller has finished its own share and another has not been
+ * begun for a while, the caller does that one: a worker that has lost its core to another process delays
+ * nobody.
+ *
+ * (1) Each share is done once in a round, since `taken` only rises.
+ * (2) A call may come while a worker goes to sleep. Then the caller does the share, and the next call
+ *     wakes the worker. So no round needs a full memory fence.
+ * (3) Workers begin in the default floating-point environment, whatever the program does with its own.
+ * (4) The call is read only by a thread that has raised a `taken` to the round: the caller writes the next
+ *     call only when all shares of the round are done.
+ * (5) In an undisturbed round only the line of the call and the lines of the reports move between cores:
+ *     `taken` is touched by its own worker alone. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "core/crew.h"
 
@@ -20,49 +28,55 @@
 #include <unistd.h>
 
 enum {
-    CREW_SPINS =
-        4000, /* looks before a member sleeps: some 100 us, longer than the serial part of any cycle */
-    CREW_YIELDS = 64,  /* the same where members share cores */
-    CREW_PATIENCE = 64 /* looks before the caller does a part that was not begun: some 2 us */
+    /* looks before a worker sleeps: some 100 us, longer than the serial part of any cycle */
+    CREW_SPINS = 4000,
+    /* looks before a worker sleeps where workers share cores */
+    CREW_YIELDS = 64,
+    /* looks before the caller does a share that was not begun: some 2 us */
+    CREW_PATIENCE = 64
 };
 
-/* A word by which one side waits for the other, and what it has to say. */
+/* A word that one side waits for, and the data that comes with it. */
 struct crew_line {
     _Alignas(CREW_LINE) _Atomic uint64_t word;
-    unsigned char said[];
+    unsigned char data[];
 };
 
-struct crew_member {
-    _Alignas(CREW_LINE)
-        atomic_uint taken; /* newest round in which its part was begun: written by who does it */
+struct crew_worker {
+    /* the last round in which its share was begun */
+    _Alignas(CREW_LINE) atomic_uint taken;
     uint32_t number;
-    struct crew_line *report; /* its word: the same, finished */
+    /* the word is `done`: the last round in which its share was finished */
+    struct crew_line *report;
     struct crew *crew;
     pthread_t thread;
 };
 
 struct crew {
-    /* as it is made */
-    _Alignas(CREW_LINE) struct crew_line *call; /* its word: the newest round, and who has a part in it */
-    struct crew_member *list;                   /* [members] */
-    uint32_t members;
-    bool crowded; /* more members than cores */
-    void (*work)(void *ctx, uint32_t member);
+    /* constant after crew_create; the word of the call is the last round and the mask of its workers */
+    _Alignas(CREW_LINE) struct crew_line *call;
+    struct crew_worker *workers;
+    uint32_t worker_count;
+    /* more workers than cores */
+    bool is_crowded;
+    void (*work)(void *ctx, uint32_t worker);
     void *ctx;
-    uint32_t running; /* threads: of members 1 .. */
-    /* seldom written */
-    _Alignas(CREW_LINE) atomic_uint sleepers; /* mask, as that of the call */
-    atomic_bool over;
-    uint32_t asleep[CREW_BITS]; /* members; under the lock, as is any change of `sleepers` */
+    /* threads that were made: those of workers 1 and up */
+    uint32_t thread_count;
+    /* seldom written; mask of workers that sleep, by bits as in the call */
+    _Alignas(CREW_LINE) atomic_uint sleepers;
+    atomic_bool is_over;
+    /* [bit]: workers that sleep; changed under the lock, as `sleepers` is */
+    uint32_t asleep[CREW_BITS];
     pthread_mutex_t lock;
     pthread_cond_t wake;
     /* the caller's */
     _Alignas(CREW_LINE) uint32_t round;
 };
 
-static struct crew_line *make_line(size_t said_bytes)
+static struct crew_line *make_line(size_t data_bytes)
 {
-    size_t bytes = round_up_u64(offsetof(struct crew_line, said) + said_bytes, CREW_LINE);
+    size_t bytes = round_up_u64(offsetof(struct crew_line, data) + data_bytes, CREW_LINE);
     struct crew_line *l = aligned_alloc(CREW_LINE, bytes);
     if (!l) UNREACHABLE("memory for threads");
     memset(l, 0, bytes);
@@ -70,15 +84,16 @@ static struct crew_line *make_line(size_t said_bytes)
 }
 
 static uint32_t round_of(uint64_t call) { return (uint32_t)(call >> CREW_BITS); }
-/* Is it a call for this member, and a newer one than `seen`? */
-static bool is_call(const struct crew_member *m, uint64_t call, uint32_t seen)
+
+/* Is it a call for this worker, and a newer one than `seen`? */
+static bool is_call(const struct crew_worker *w, uint64_t call, uint32_t seen)
 {
-    return round_of(call) != seen && crew_is_called((uint32_t)call, m->number);
+    return round_of(call) != seen && crew_is_called((uint32_t)call, w->number);
 }
 
-static void breathe(const struct crew *c)
+static void pause_briefly(const struct crew *c)
 {
-    if (c->crowded) {
+    if (c->is_crowded) {
         sched_yield();
         return;
     }
@@ -87,99 +102,99 @@ static void breathe(const struct crew *c)
 #endif
 }
 
-static void sleep_until_called(struct crew_member *m, uint32_t seen)
+static void sleep_until_called(struct crew_worker *w, uint32_t seen)
 {
-    struct crew *c = m->crew;
-    const uint32_t place = m->number % CREW_BITS;
+    struct crew *c = w->crew;
+    const uint32_t slot = w->number % CREW_BITS;
     pthread_mutex_lock(&c->lock);
-    if (!c->asleep[place]++) atomic_fetch_or(&c->sleepers, 1u << place);
-    while (!is_call(m, atomic_load(&c->call->word), seen) && !atomic_load(&c->over))
+    if (!c->asleep[slot]++) atomic_fetch_or(&c->sleepers, 1u << slot);
+    while (!is_call(w, atomic_load(&c->call->word), seen) && !atomic_load(&c->is_over))
         pthread_cond_wait(&c->wake, &c->lock);
-    if (!--c->asleep[place]) atomic_fetch_and(&c->sleepers, ~(1u << place));
+    if (!--c->asleep[slot]) atomic_fetch_and(&c->sleepers, ~(1u << slot));
     pthread_mutex_unlock(&c->lock);
 }
 
-/* A call that is newer than `seen`; else the crew is dismissed. */
-static uint64_t await_call(struct crew_member *m, uint32_t seen)
+/* Waits for a call that is newer than `seen`. Returns another one if the crew is being destroyed. */
+static uint64_t await_call(struct crew_worker *w, uint32_t seen)
 {
-    struct crew *c = m->crew;
-    for (uint32_t looks = c->crowded ? CREW_YIELDS : CREW_SPINS; looks; looks--) {
+    struct crew *c = w->crew;
+    for (uint32_t looks = c->is_crowded ? CREW_YIELDS : CREW_SPINS; looks; looks--) {
         uint64_t call = atomic_load_explicit(&c->call->word, memory_order_acquire);
-        if (is_call(m, call, seen) || atomic_load_explicit(&c->over, memory_order_relaxed)) return call;
-        breathe(c);
+        if (is_call(w, call, seen) || atomic_load_explicit(&c->is_over, memory_order_relaxed)) return call;
+        pause_briefly(c);
     }
-    sleep_until_called(m, seen);
+    sleep_until_called(w, seen);
     return atomic_load(&c->call->word);
 }
 
-/* Does a part of a round, if nobody has begun it. */
-static void try_part(struct crew *c, uint32_t part, uint32_t round)
+/* Does a worker's share of a round, unless it was begun. */
+static void try_share(struct crew *c, uint32_t worker, uint32_t round)
 {
-    struct crew_member *m = &c->list[part];
-    uint32_t before = atomic_load_explicit(&m->taken, memory_order_relaxed);
-    if ((int32_t)(round - before) <= 0 || !atomic_compare_exchange_strong(&m->taken, &before, round)) return;
-    c->work(c->ctx, part);
-    atomic_store_explicit(&m->report->word, round, memory_order_release);
+    struct crew_worker *w = &c->workers[worker];
+    uint32_t before = atomic_load_explicit(&w->taken, memory_order_relaxed);
+    if ((int32_t)(round - before) <= 0 || !atomic_compare_exchange_strong(&w->taken, &before, round)) return;
+    c->work(c->ctx, worker);
+    atomic_store_explicit(&w->report->word, round, memory_order_release);
 }
 
-/* Where cores are shared: a part of another member whose turn has not come. */
-static void help_others(const struct crew_member *m, uint64_t call)
+/* Where workers share cores: does the shares that other workers have not begun. */
+static void help_others(const struct crew_worker *w, uint64_t call)
 {
-    struct crew *c = m->crew;
-    for (uint32_t i = 1; i < c->members; i++) {
-        uint32_t part = (m->number + i) % c->members;
-        if (part && crew_is_called((uint32_t)call, part)) try_part(c, part, round_of(call));
+    struct crew *c = w->crew;
+    for (uint32_t i = 1; i < c->worker_count; i++) {
+        const uint32_t other = (w->number + i) % c->worker_count;
+        if (other && crew_is_called((uint32_t)call, other)) try_share(c, other, round_of(call));
     }
 }
 
-static void *member_run(void *arg)
+static void *worker_run(void *arg)
 {
-    struct crew_member *m = arg;
+    struct crew_worker *w = arg;
     fenv_t mine;
     emu_env_enter(&mine);
     for (uint32_t seen = 0;;) {
-        uint64_t call = await_call(m, seen);
-        if (!is_call(m, call, seen)) return NULL;
+        uint64_t call = await_call(w, seen);
+        if (!is_call(w, call, seen)) return NULL;
         seen = round_of(call);
-        try_part(m->crew, m->number, seen);
-        if (m->crew->crowded) help_others(m, call);
+        try_share(w->crew, w->number, seen);
+        if (w->crew->is_crowded) help_others(w, call);
     }
 }
 
-static void call_members(struct crew *c, uint32_t parts)
+static void call_workers(struct crew *c, uint32_t called)
 {
-    atomic_store_explicit(&c->call->word, (uint64_t)c->round << CREW_BITS | parts, memory_order_release);
-    if (LIKELY(!(atomic_load_explicit(&c->sleepers, memory_order_relaxed) & parts))) return;
+    atomic_store_explicit(&c->call->word, (uint64_t)c->round << CREW_BITS | called, memory_order_release);
+    if (LIKELY(!(atomic_load_explicit(&c->sleepers, memory_order_relaxed) & called))) return;
     pthread_mutex_lock(&c->lock);
     pthread_cond_broadcast(&c->wake);
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Until its part is done, by its member as a rule. */
-static void await_part(struct crew *c, uint32_t part)
+/* Waits until a worker's share is done, and does it if the worker is late. */
+static void await_share(struct crew *c, uint32_t worker)
 {
-    const struct crew_member *m = &c->list[part];
-    const uint32_t patience = c->crowded ? 0 : CREW_PATIENCE;
-    for (uint32_t looks = 0; atomic_load_explicit(&m->report->word, memory_order_acquire) != c->round;
+    const struct crew_worker *w = &c->workers[worker];
+    const uint32_t patience = c->is_crowded ? 0 : CREW_PATIENCE;
+    for (uint32_t looks = 0; atomic_load_explicit(&w->report->word, memory_order_acquire) != c->round;
          looks++) {
-        if (looks >= patience) try_part(c, part, c->round);
+        if (looks >= patience) try_share(c, worker, c->round);
         if (looks < CREW_SPINS)
-            breathe(c);
+            pause_briefly(c);
         else
-            sched_yield(); /* it has lost its core in the middle of its part */
+            sched_yield(); /* the worker has lost its core in the middle of its share */
     }
 }
 
-void *crew_call(struct crew *c) { return c->call->said; }
-void *crew_report(struct crew *c, uint32_t part) { return c->list[part].report->said; }
+void *crew_call(struct crew *c) { return c->call->data; }
+void *crew_report(struct crew *c, uint32_t worker) { return c->workers[worker].report->data; }
 
-void crew_round(struct crew *c, uint32_t parts)
+void crew_round(struct crew *c, uint32_t called)
 {
     c->round++;
-    call_members(c, parts);
-    if (crew_is_called(parts, 0)) c->work(c->ctx, 0);
-    for (uint32_t i = 1; i < c->members; i++)
-        if (crew_is_called(parts, i)) await_part(c, i);
+    call_workers(c, called);
+    if (crew_is_called(called, 0)) c->work(c->ctx, 0);
+    for (uint32_t i = 1; i < c->worker_count; i++)
+        if (crew_is_called(called, i)) await_share(c, i);
 }
 
 static uint32_t host_cores(void)
@@ -190,38 +205,44 @@ static uint32_t host_cores(void)
     return n > 0 ? (uint32_t)n : 1;
 }
 
-struct crew *crew_create(uint32_t members, size_t call_bytes, size_t report_bytes,
-                         void (*work)(void *ctx, uint32_t member), void *ctx)
+/* False: the host refuses one of them. Signals are for the program's own threads. */
+static bool start_threads(struct crew *c)
 {
-    assert(members);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool ok = true;
+    for (uint32_t i = 1; ok && i < c->worker_count; i++) {
+        ok = !pthread_create(&c->workers[i].thread, NULL, worker_run, &c->workers[i]);
+        c->thread_count += ok;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ok;
+}
+
+struct crew *crew_create(uint32_t workers, size_t call_bytes, size_t report_bytes,
+                         void (*work)(void *ctx, uint32_t worker), void *ctx)
+{
+    assert(workers);
     struct crew *c = aligned_alloc(CREW_LINE, round_up_u64(sizeof *c, CREW_LINE));
-    struct crew_member *list = aligned_alloc(CREW_LINE, sizeof *list * members);
+    struct crew_worker *list = aligned_alloc(CREW_LINE, sizeof *list * workers);
     if (!c || !list) UNREACHABLE("memory for threads");
     memset(c, 0, sizeof *c);
-    memset(list, 0, sizeof *list * members);
+    memset(list, 0, sizeof *list * workers);
     c->call = make_line(call_bytes);
-    c->members = members;
-    c->crowded = members > host_cores();
+    c->workers = list;
+    c->worker_count = workers;
+    c->is_crowded = workers > host_cores();
     c->work = work;
     c->ctx = ctx;
-    c->list = list;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->wake, NULL);
-    for (uint32_t i = 0; i < members; i++) {
+    for (uint32_t i = 0; i < workers; i++) {
         list[i].crew = c;
         list[i].number = i;
         list[i].report = make_line(report_bytes);
     }
-    sigset_t all, before; /* signals are for the program's own threads */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = true;
-    for (uint32_t i = 1; ok && i < members; i++) {
-        ok = !pthread_create(&list[i].thread, NULL, member_run, &list[i]);
-        c->running += ok;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (ok) return c;
+    if (start_threads(c)) return c;
     crew_destroy(c);
     return NULL;
 }
@@ -230,14 +251,14 @@ void crew_destroy(struct crew *c)
 {
     if (!c) return;
     pthread_mutex_lock(&c->lock);
-    atomic_store(&c->over, true);
+    atomic_store(&c->is_over, true);
     pthread_cond_broadcast(&c->wake);
     pthread_mutex_unlock(&c->lock);
-    for (uint32_t i = 1; i <= c->running; i++) pthread_join(c->list[i].thread, NULL);
+    for (uint32_t i = 1; i <= c->thread_count; i++) pthread_join(c->workers[i].thread, NULL);
     pthread_cond_destroy(&c->wake);
     pthread_mutex_destroy(&c->lock);
-    for (uint32_t i = 0; i < c->members; i++) free(c->list[i].report);
+    for (uint32_t i = 0; i < c->worker_count; i++) free(c->workers[i].report);
     free(c->call);
-    free(c->list);
+    free(c->workers);
     free(c);
 }

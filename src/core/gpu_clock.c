@@ -1,4 +1,4 @@
-/* gpu_clock.c: periods from frequencies. */
+/* gpu_clock.c: periods from frequencies, and what gpu_clock.h does rarely. */
 #include "core/gpu_clock.h"
 
 static uint64_t gcd_u64(uint64_t a, uint64_t b)
@@ -63,4 +63,10 @@ void core_clock_jump(struct core_clock *c)
     c->cycle = c->time / c->period;
     c->ns = c->cycle * 1000000u / c->khz;
     c->rest = (uint32_t)(c->cycle * 1000000u % c->khz);
+}
+
+void gpu_time_init(struct gpu_time *t, const struct gpu_clock *clock)
+{
+    *t = (struct gpu_time){.clock = *clock};
+    core_clock_init(&t->core, &clock->domains[DOMAIN_CORE]);
 }

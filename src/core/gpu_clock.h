@@ -1,7 +1,7 @@
-/* gpu_clock.h: the clock domains of a machine in exact ratios.
+/* gpu_clock.h: the clock domains of a machine in exact ratios, and the machine's present time.
  *
- * One tick is 1 / LCM of the frequencies: each period is a whole number of ticks (core 1400, crossbar and L2 700, DRAM
- * 924 MHz: 33, 66, 66 and 50 ticks). All domains have an edge at tick 0. */
+ * One tick is 1 / LCM of the frequencies: each period is a whole number of ticks (core 1400, crossbar and
+ * L2 700, DRAM 924 MHz: 33, 66, 66 and 50 ticks). All domains have an edge at tick 0. */
 #ifndef HEDDLE_GPU_CLOCK_H
 #define HEDDLE_GPU_CLOCK_H
 
@@ -12,20 +12,25 @@ enum gpu_domain { DOMAIN_CORE, DOMAIN_XBAR, DOMAIN_L2, DOMAIN_DRAM, DOMAIN_COUNT
 
 struct gpu_clock {
     struct clock_domain domains[DOMAIN_COUNT];
-    uint64_t ticks_per_ms; /* kHz of the tick */
+    /* frequency of the tick in kHz */
+    uint64_t ticks_per_ms;
 };
 
 /* False with a diagnostic when the ratios do not fit 32 bits. */
 bool gpu_clock_init(struct gpu_clock *c, const uint32_t khz[DOMAIN_COUNT], struct diag_list *diags);
 uint64_t gpu_clock_ns(const struct gpu_clock *c, tick t);
-tick gpu_clock_ticks(const struct gpu_clock *c, uint64_t ns); /* the first tick at or after ns */
+/* The first tick at or after ns. */
+tick gpu_clock_ticks(const struct gpu_clock *c, uint64_t ns);
 
-/* What kernels read as %clock and %globaltimer, at an edge of the core. From one cycle to the next it takes no division. */
+/* What kernels read as %clock and %globaltimer, at an edge of the core. The next cycle is found without a
+ * division. */
 struct core_clock {
-    uint64_t cycle, ns; /* ns = cycle * 1000000 / khz, rounded down */
+    /* ns = cycle * 1000000 / khz, rounded down */
+    uint64_t cycle, ns;
     tick time;
     uint32_t period, khz;
-    uint32_t rest; /* cycle * 1000000 % khz */
+    /* cycle * 1000000 % khz */
+    uint32_t rest;
     uint32_t ns_step, rest_step;
 };
 void core_clock_init(struct core_clock *c, const struct clock_domain *core);
@@ -45,5 +50,59 @@ static inline void core_clock_set(struct core_clock *c, tick now)
     c->rest -= c->khz;
     c->ns++;
 }
+
+/* The present time of the machine. Written by the loop alone (gpu_time_move). Every step touches it: two
+ * cache lines. */
+struct gpu_time {
+    tick now;
+    /* the first edge of each domain at or after now */
+    tick edges[DOMAIN_COUNT];
+    struct gpu_clock clock;
+    struct core_clock core;
+};
+
+void gpu_time_init(struct gpu_time *t, const struct gpu_clock *clock);
+
+/* Moves on to a later time. Where that is an edge of the core, the clocks that kernels read are set. */
+static inline void gpu_time_move(struct gpu_time *t, tick to)
+{
+    t->now = to;
+    for (int d = 0; d < DOMAIN_COUNT; d++) {
+        if (t->edges[d] >= to) continue;
+        t->edges[d] += t->clock.domains[d].period;
+        if (t->edges[d] < to) t->edges[d] = clock_edge(&t->clock.domains[d], to);
+    }
+    if (t->edges[DOMAIN_CORE] == to) core_clock_set(&t->core, to);
+}
+
+static inline bool gpu_time_is_edge(const struct gpu_time *t, enum gpu_domain d)
+{
+    return t->edges[d] == t->now;
+}
+
+/* The first edge of a domain after now. */
+static inline tick gpu_time_edge_after(const struct gpu_time *t, enum gpu_domain d)
+{
+    return t->edges[d] > t->now ? t->edges[d] : t->edges[d] + t->clock.domains[d].period;
+}
+
+static inline uint32_t gpu_time_period(const struct gpu_time *t, enum gpu_domain d)
+{
+    return t->clock.domains[d].period;
+}
+
+/* Core cycles up to now. */
+static inline uint64_t gpu_time_cycle(const struct gpu_time *t)
+{
+    return t->now / gpu_time_period(t, DOMAIN_CORE);
+}
+
+/* So many core cycles after the first edge of the core that is not before now. */
+static inline tick gpu_time_after_cycles(const struct gpu_time *t, uint32_t cycles)
+{
+    return clock_after(&t->clock.domains[DOMAIN_CORE], t->edges[DOMAIN_CORE], cycles);
+}
+
+static inline uint64_t gpu_time_ns(const struct gpu_time *t) { return gpu_clock_ns(&t->clock, t->now); }
 
 #endif

@@ -1,179 +1,226 @@
-/* loop.c: time. A step is one moment at which some component has something to do: the components of each domain that has an
- * edge then, and whose wake has come, tick in a fixed order. The next step is the earliest wake, rounded up to an edge of its
- * domain. SMs may go on from there by themselves for a few cycles (ahead.c). With no_skip every component ticks at every edge of
- * its domain, and no SM goes on: the result must be the same.
+/* loop.c: time. A step is a moment at which some component has something to do: the components of each
+ * domain that has an edge then, and whose wake has come, tick in a fixed order. The next step is at the
+ * earliest wake, rounded up to an edge of its domain. With no_skip every component ticks at every edge of
+ * its domain, and no SM runs ahead: the result must be the same.
  *
- * (1) No component sees what another does in the same step (mem/link.h, dispatch.c), so the order within a step is free; it is
- *     fixed all the same.  (2) A wake that lies in the past counts as the next edge. */
+ * (1) No component sees what another does in the same step (mem/link.h, dispatch.c), so the order within a
+ *     step does not matter; it is fixed all the same.
+ * (2) A wake that lies in the past means the next edge.
+ * (3) Samples and timers of mechanisms for the whole GPU happen at their exact cycle, also where no
+ *     component has a step then: timers before the SMs have the cycle, samples after. */
+#include "core/ahead_window.h"
 #include "core/timed_impl.h"
 
-/* Steps between looks at signals, progress and the watchdog. In a step each SM may run several cycles (core/ahead.c): with many more steps
- * the progress line stands still, and who stops a run waits. */
+/* Steps between looks at signals, progress and the watchdog: few enough that a run stops soon after a
+ * signal, though SMs may run several cycles in a step. */
 enum { WATCH_STEPS = 1 << 11 };
 
-/* The earliest edge of a domain for a component that wakes then; soon: its next edge. */
-static tick next_edge(const struct timed_gpu *g, enum gpu_domain d, tick wake, tick soon)
+/* ---- when ---- */
+
+/* The edge at which a component with this wake ticks; soon: the next edge of its domain. */
+static tick next_edge(const struct gpu_time *t, enum gpu_domain d, tick wake, tick soon)
 {
     if (wake <= soon) return soon;
-    return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&g->clock.domains[d], wake);
+    return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&t->clock.domains[d], wake);
 }
+
+static tick dispatch_wake(const struct timed_gpu *g) { return MIN(g->dispatch.wake, g->streams.wake); }
 
 static tick next_core(const struct timed_gpu *g, tick soon)
 {
-    tick wake = g->dispatch.wake;
-    return next_edge(g, DOMAIN_CORE, wake <= soon ? wake : MIN(wake, units_sm_wake(g)), soon);
+    const tick wake = dispatch_wake(g);
+    if (wake <= soon) return soon;
+    return next_edge(&g->time, DOMAIN_CORE, MIN(wake, units_sm_wake(g->wiring.units)), soon);
 }
 
-/* A channel's turn can wait until the next L2 edge (units.h), but for the end of a kernel: that is when the machine is empty. */
+/* Channels can wait until the next L2 edge (units.h), except while a kernel drains: it ends when the
+ * machine is empty. */
 static tick next_memory(const struct timed_gpu *g, tick soon)
 {
-    tick l2 = next_edge(g, DOMAIN_L2, units_part_wake(g), soon);
-    return g->dispatch.draining ? MIN(l2, units_dram_edge(g)) : l2;
+    const tick l2 = next_edge(&g->time, DOMAIN_L2, units_partition_wake(g->wiring.units), soon);
+    return g->dispatch.is_draining ? MIN(l2, units_dram_edge(g->wiring.units)) : l2;
 }
 
-/* The earliest time at which something will happen by itself; TICK_NEVER = never again. A domain whose next edge comes after
- * what was found already is not asked. */
-static tick loop_next(const struct timed_gpu *g)
+/* The earliest time at which a component has something to do; TICK_NEVER = never again. Domains whose next
+ * edge is after what was found already are not asked. */
+static tick next_step(const struct timed_gpu *g)
 {
-    tick soon = loop_edge_after(g, DOMAIN_CORE), next = next_core(g, soon);
-    soon = loop_edge_after(g, DOMAIN_XBAR);
-    if (soon < next) next = MIN(next, next_edge(g, DOMAIN_XBAR, *xbar_wake(g->xbar), soon));
-    soon = loop_edge_after(g, DOMAIN_L2);
-    if (soon < next || g->dispatch.draining) next = MIN(next, next_memory(g, soon));
+    const struct gpu_time *t = &g->time;
+    tick soon = gpu_time_edge_after(t, DOMAIN_CORE), next = next_core(g, soon);
+    soon = gpu_time_edge_after(t, DOMAIN_XBAR);
+    if (soon < next) next = MIN(next, next_edge(t, DOMAIN_XBAR, *xbar_wake(g->wiring.xbar), soon));
+    soon = gpu_time_edge_after(t, DOMAIN_L2);
+    if (soon < next || g->dispatch.is_draining) next = MIN(next, next_memory(g, soon));
     return next;
 }
 
-static tick loop_next_edge(const struct timed_gpu *g)
+static tick next_edge_of_all(const struct gpu_time *t)
 {
     tick next = TICK_NEVER;
-    for (int d = 0; d < DOMAIN_COUNT; d++) next = MIN(next, loop_edge_after(g, (enum gpu_domain)d));
+    for (int d = 0; d < DOMAIN_COUNT; d++) next = MIN(next, gpu_time_edge_after(t, (enum gpu_domain)d));
     return next;
 }
 
-static void loop_advance(struct timed_gpu *g, tick to)
+/* ---- samples and timers ---- */
+
+static void find_next_timer(struct timed_gpu *g)
 {
-    g->now = to;
-    for (int d = 0; d < DOMAIN_COUNT; d++) {
-        if (g->edges[d] >= to) continue;
-        g->edges[d] += g->clock.domains[d].period;
-        if (g->edges[d] < to) g->edges[d] = clock_edge(&g->clock.domains[d], to);
+    const uint64_t cycle = mech_gpu_next_timer(g->wiring.mech_gpu);
+    g->next_gpu_timer = cycle == UINT64_MAX ? TICK_NEVER : cycle * gpu_time_period(&g->time, DOMAIN_CORE);
+}
+
+static void run_timer(struct timed_gpu *g)
+{
+    mech_gpu_timer(g->wiring.mech_gpu, gpu_time_cycle(&g->time));
+    find_next_timer(g);
+    assert(g->next_gpu_timer > g->time.now);
+}
+
+static void take_sample(struct timed_gpu *g)
+{
+    units_catch_up(g->wiring.units);
+    units_settle(g->wiring.units);
+    sampler_take(&g->sampler, &g->snapshots, &g->records);
+}
+
+/* Samples and timers that come no later than the next step. */
+static void move_through_marks(struct timed_gpu *g, tick next)
+{
+    for (tick mark; (mark = MIN(g->sampler.next, g->next_gpu_timer)) <= next;) {
+        if (g->time.now != mark) gpu_time_move(&g->time, mark);
+        if (g->next_gpu_timer == mark) run_timer(g);
+        if (g->sampler.next == mark) take_sample(g);
     }
 }
 
-/* What loop_run is to see the end of. */
+/* ---- a step ---- */
+
+/* What the loop is to see the end of. */
 struct loop_end {
     enum loop_goal goal;
     const struct gpu_stream *stream;
     uint64_t mark;
 };
 
-static bool loop_pending(const struct timed_gpu *g, const struct loop_end *e)
+static bool is_pending(const struct timed_gpu *g, const struct loop_end *e)
 {
     switch (e->goal) {
     case GOAL_ALL: return g->streams.pending != 0;
     case GOAL_STREAM: return e->stream->first != NULL;
-    case GOAL_MARK: return g->streams.mark_ns.data[e->mark - 1] == MARK_PENDING;
+    case GOAL_MARK: return !streams_has_reached(&g->streams, e->mark);
     }
     UNREACHABLE("a goal of the loop");
 }
 
-/* The crossbar comes before what it joins: what they tell it in this step it learns at the end of it (units.h). */
-static void loop_step(struct timed_gpu *g, const struct loop_end *e)
+/* SMs may run ahead while one kernel is on the machine: then nothing is asked of them before it ends. */
+static tick find_ahead_end(const struct timed_gpu *g, const struct loop_end *e)
 {
-    const tick now = g->now;
-    if (g->edges[DOMAIN_CORE] == now) {
-        core_clock_set(&g->core, now);
-        if (g->dispatch.wake <= now) {
-            units_catch_up(g);
-            dispatch_tick(g, now);
-        }
-    }
-    if (g->edges[DOMAIN_XBAR] == now && (g->no_skip || *xbar_wake(g->xbar) <= now)) {
-        xbar_tick(g->xbar, now);
-        units_hear(g);
-    }
-    g->runs_ahead = g->dispatch.queue.len == 1 && !g->dispatch.draining && !g->no_skip && loop_pending(g, e);
-    units_step(g);
-    if (g->dispatch.draining && wiring_idle(g)) dispatch_drained(g);
+    const bool is_allowed = dispatch_is_alone(&g->dispatch) && !g->dispatch.is_draining &&
+                            !g->options.no_skip && is_pending(g, e);
+    return ahead_end(is_allowed, &(struct ahead_limits){.dispatcher = g->dispatch.wake,
+                                                        .streams = g->streams.wake,
+                                                        .sample = g->sampler.next,
+                                                        .gpu_timer = g->next_gpu_timer});
 }
 
-/* Charges what sleeping components have not charged yet. */
-void loop_settle(struct timed_gpu *g)
+static COLD void find_fault(struct timed_gpu *g)
 {
-    for (uint32_t i = 0; i < g->sm_count; i++) sm_settle(g->sms[i], g->now);
-    for (uint32_t i = 0; i < g->slice_count; i++) l2_settle(g->slices[i], g->now);
-    for (uint32_t i = 0; i < g->channel_count; i++) dram_settle(g->channels[i], g->now);
-    units_commit_all(g);
-}
-
-static void loop_find_fault(struct timed_gpu *g)
-{
-    if (!g->has_fault) return;
-    for (uint32_t i = 0; i < g->dispatch.queue.len && g->end == END_NONE; i++) {
+    for (uint32_t i = 0; i < g->dispatch.queue.len; i++) {
         const struct gpu_kernel *k = g->dispatch.queue.data[i];
+        if (run_has_ended(&g->end)) return;
         emu_grid_find_fault(k->grid);
-        if (k->fault.kind != EMU_OK) gpu_fail(g, END_FAULT, k->fault.kind, k->fault.message);
+        if (k->fault.kind != EMU_OK) run_end_fault(&g->end, &k->fault);
     }
 }
 
-static void loop_tell(struct timed_gpu *g)
+/* The crossbar comes before the units that it connects; what they ask of it in this step it learns at the
+ * end. */
+static void run_step(struct timed_gpu *g, const struct loop_end *e)
+{
+    struct wiring *w = &g->wiring;
+    const tick now = g->time.now;
+    if (gpu_time_is_edge(&g->time, DOMAIN_CORE) && dispatch_wake(g) <= now) {
+        units_catch_up(w->units);
+        kernel_life_tick(g);
+    }
+    if (gpu_time_is_edge(&g->time, DOMAIN_XBAR) && (g->options.no_skip || *xbar_wake(w->xbar) <= now)) {
+        xbar_tick(w->xbar, now);
+        units_hear_xbar(w->units);
+    }
+    const struct units_step step = {.is_draining = g->dispatch.is_draining,
+                                    .ahead_end = find_ahead_end(g, e)};
+    const bool has_fault = units_step(w->units, &step);
+    if (g->dispatch.is_draining && wiring_is_idle(w)) kernel_life_drained(g);
+    if (UNLIKELY(has_fault)) find_fault(g);
+}
+
+/* ---- watching ---- */
+
+static struct stuck_view stuck_view_of(const struct timed_gpu *g)
+{
+    return (struct stuck_view){
+        .wiring = &g->wiring, .dispatch = &g->dispatch, .streams = &g->streams, .time = &g->time};
+}
+
+static void show_progress(const struct timed_gpu *g)
 {
     const struct dispatcher *d = &g->dispatch;
     if (!d->queue.len) return;
     const struct gpu_kernel *k = d->queue.data[0];
-    struct timed_progress p = {.kernel = k->name,
-                               .kernel_id = k->id,
-                               .ctas = k->ctas,
-                               .ctas_done = k->ctas_done,
-                               .cycles = gpu_cycle(g),
-                               .warp_insts = g->progress_insts,
-                               .kernels_running = d->queue.len,
-                               .kernels_queued = g->streams.kernels - d->queue.len};
+    const struct timed_progress p = {.kernel = k->name,
+                                     .kernel_id = k->id,
+                                     .ctas = k->ctas,
+                                     .ctas_done = k->ctas_done,
+                                     .cycles = gpu_time_cycle(&g->time),
+                                     .warp_insts = g->watchdog.insts,
+                                     .kernels_running = d->queue.len,
+                                     .kernels_queued = g->streams.kernels - d->queue.len};
     g->options.progress(g->options.progress_ctx, &p);
 }
 
-/* Now and then: signals, the watchdog, the progress line. */
-static void loop_watch(struct timed_gpu *g)
+/* Signals, the watchdog, the progress line. */
+static void watch(struct timed_gpu *g)
 {
+    const struct stuck_view view = stuck_view_of(g);
     if (g->options.stop && *g->options.stop)
-        gpu_fail(g, END_INTERRUPTED, EMU_INTERRUPTED, "heddle: stopped\n");
-    if (g->end == END_NONE && stuck_no_progress(g))
-        stuck_report(g, "no instruction and no request for too long");
-    if (g->options.progress) loop_tell(g);
+        run_end_set(&g->end, END_INTERRUPTED, EMU_INTERRUPTED, "heddle: stopped\n");
+    if (!run_has_ended(&g->end) && stuck_is_silent(&g->watchdog, &view))
+        stuck_end(&view, "no instruction and no request for too long", &g->end);
+    if (g->options.progress) show_progress(g);
 }
 
-/* Where time goes next; samples are taken at their exact cycle. */
-static bool loop_move(struct timed_gpu *g)
+/* ---- the loop ---- */
+
+/* Moves on to the next step. False: there is none, and the run has ended. */
+static bool move(struct timed_gpu *g)
 {
-    tick next = loop_next(g);
+    tick next = next_step(g);
     if (next == TICK_NEVER) {
-        stuck_report(g, "nothing will ever happen again");
+        const struct stuck_view view = stuck_view_of(g);
+        stuck_end(&view, "nothing will ever happen again", &g->end);
         return false;
     }
-    if (g->no_skip) next = loop_next_edge(g);
-    while (g->next_sample <= next) {
-        loop_advance(g, g->next_sample);
-        core_clock_set(&g->core, g->now); /* SMs have this cycle before the sample is taken */
-        units_catch_up(g);
-        snapshot_sample(g);
-        g->next_sample += g->options.sample_cycles * g->clock.domains[DOMAIN_CORE].period;
-    }
-    if (g->now != next) loop_advance(g, next);
+    if (g->options.no_skip) next = next_edge_of_all(&g->time);
+    move_through_marks(g, next);
+    if (g->time.now != next) gpu_time_move(&g->time, next);
     return true;
 }
 
-void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t which)
+void loop_init(struct timed_gpu *g) { find_next_timer(g); }
+
+void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t stream_or_mark)
 {
-    const struct loop_end e = {
-        .goal = goal, .stream = goal == GOAL_STREAM ? streams_get(g, which) : NULL, .mark = which};
-    fenv_t host; /* the program around us may round otherwise or flush denormals: results must not know */
+    const struct loop_end e = {.goal = goal,
+                               .stream =
+                                   goal == GOAL_STREAM ? streams_get(&g->streams, stream_or_mark) : NULL,
+                               .mark = stream_or_mark};
+    fenv_t host; /* the program may round otherwise or flush denormals; results must not depend on it */
     emu_env_enter(&host);
-    while (g->end == END_NONE && loop_pending(g, &e)) {
-        if (!loop_move(g)) break;
-        loop_step(g, &e);
-        loop_find_fault(g);
-        if (++g->steps % WATCH_STEPS == 0) loop_watch(g);
+    while (!run_has_ended(&g->end) && is_pending(g, &e)) {
+        if (!move(g)) break;
+        run_step(g, &e);
+        if (++g->steps % WATCH_STEPS == 0) watch(g);
     }
     emu_env_leave(&host);
-    loop_settle(g);
+    units_settle(g->wiring.units);
 }

@@ -67,7 +67,7 @@ bool machine_load(const char *name, const char *const *overrides, uint32_t overr
                   struct machine *out, struct diag_list *diags);
 /* Turns ideal.memory into the components' own parameters. */
 void machine_apply_ideal(struct machine *m);
-/* Where machines/ and the other data are (home.c): HEDDLE_HOME, PREFIX/share/heddle, or the source folder of the build. */
+/* Where machines/ and the other data are (data_dir.c): HEDDLE_HOME, PREFIX/share/heddle, or the source folder of the build. */
 const char *machine_data_dir(void);
 
 #endif

@@ -2,14 +2,18 @@
 #include "core/pace.h"
 
 enum {
-    PACE_STEPS = 256, /* of a window: some milliseconds */
-    PACE_TRIALS =
-        6, /* windows, in turns: the best of three of each counts, for others may take a core for a while */
-    PACE_KEEP_MIN = 16, /* windows in the way that is kept, before it is tried anew: after a change */
+    /* steps of a window: some milliseconds */
+    PACE_STEPS = 256,
+    /* windows of a trial: the best of three of each way counts, since other processes may take a core for
+     * a while */
+    PACE_TRIALS = 6,
+    /* windows in the way that is kept: at first, and at most */
+    PACE_KEEP_MIN = 16,
     PACE_KEEP_MAX = 128,
-    PACE_GAIN =
-        16, /* the other way has to be better by one part of this many: a change moves state between cores */
-    PACE_SLOW = 3 /* windows one after the other that took half as long again as the trial said: tried anew */
+    /* the other way must be better by 1/16: a change moves state between cores */
+    PACE_GAIN = 16,
+    /* windows in a row that take 1.5 times as long as in the trial, before a new trial begins */
+    PACE_SLOW = 3
 };
 
 static void begin_window(struct pace *p)
@@ -35,7 +39,7 @@ static void judge(struct pace *p)
     } else if (other > kept + kept / PACE_GAIN) {
         p->keep = MIN(2 * p->keep, (uint32_t)PACE_KEEP_MAX);
     }
-    p->told = p->cost[p->kept];
+    p->expected = p->cost[p->kept];
     p->slow = 0;
     p->cost[0] = p->cost[1] = UINT64_MAX;
 }
@@ -46,7 +50,7 @@ static void end_window(struct pace *p)
     if (p->window < PACE_TRIALS)
         p->cost[p->is_together] = MIN(p->cost[p->is_together], ns);
     else
-        p->slow = ns > p->told + p->told / 2 ? p->slow + 1 : 0;
+        p->slow = ns > p->expected + p->expected / 2 ? p->slow + 1 : 0;
     p->window++;
     if (p->window == PACE_TRIALS) judge(p);
     if (p->window >= PACE_TRIALS + p->keep || p->slow >= PACE_SLOW) p->window = p->slow = 0;

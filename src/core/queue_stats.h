@@ -18,8 +18,10 @@ enum queue_kind {
 };
 
 struct queue_counts {
-    uint64_t level[LINK_LEVELS];     /* ticks at each level while in use */
-    uint64_t used_ticks, full_ticks; /* the usage lifetime: at least one entry; and all of them */
+    /* ticks at each level while in use */
+    uint64_t level[LINK_LEVELS];
+    /* ticks with at least one entry (the usage lifetime), and with all entries taken */
+    uint64_t used_ticks, full_ticks;
     uint64_t entries, refusals, blocked_ticks;
 };
 struct queue_stats {
@@ -28,7 +30,7 @@ struct queue_stats {
 
 extern const struct stat_row queue_stat_rows[];
 
-/* Adds what the link has seen up to now. */
+/* Adds the occupancy of links up to now. */
 void queue_stats_add(struct queue_stats *s, enum queue_kind kind, struct link *links, uint32_t count,
                      tick now);
 

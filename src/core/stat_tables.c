@@ -1,10 +1,9 @@
 /* stat_tables.c: the tables of all statistics that a machine can count. */
 #include "core/stat_tables.h"
 
-#include "core/mech/mech_set.h"
+#include "core/mech/mech_host.h"
 #include "core/queue_stats.h"
-#include "core/sm/sm_stats.h"
-#include "core/timed_impl.h"
+#include "core/snapshot.h"
 
 static const struct stats_table component_tables[] = {
     {"gpu", "the whole GPU", "src/core", gpu_stat_rows},

@@ -1,65 +1,87 @@
-/* stream.h: streams of the timed GPU: kernels, copies and marks in the order that CUDA gives them. See stream.c. */
+/* stream.h: streams of the timed GPU: kernels, copies and marks in the order that CUDA gives them. See
+ * stream.c. */
 #ifndef HEDDLE_STREAM_H
 #define HEDDLE_STREAM_H
 
 #include "base/vec.h"
+#include "core/gpu_clock.h"
 #include "core/timed.h"
 
 struct gpu_kernel;
-
-enum work_kind { WORK_KERNEL, WORK_COPY, WORK_MARK, WORK_WAIT };
-
-struct gpu_work {
-    enum work_kind kind;
-    bool begun;            /* a kernel on the machine, a copy on an engine */
-    uint64_t order;        /* of all work that the machine was given: rising */
-    struct gpu_work *next; /* of its stream */
-    struct gpu_kernel *kernel;
-    struct timed_copy copy;
-    uint64_t mark;   /* to set, or to wait for */
-    tick begin, end; /* of a copy that has begun */
-    uint64_t stream; /* id */
-};
+struct gpu_work;
+struct records;
 
 struct gpu_stream {
     uint64_t id;
-    bool blocking; /* orders itself with stream 0 */
-    bool ended;    /* forgotten when its last work has ended */
+    /* orders itself with stream 0 */
+    bool blocking;
+    /* gets no more work: it is forgotten when its last work has ended */
+    bool ended;
     struct gpu_work *first, *last;
 };
 
-enum { COPY_ENGINES_MAX = 3 };
-
-struct stream_set {
-    VEC(struct gpu_stream *) all; /* the first is stream 0 */
-    uint64_t orders;
-    uint32_t pending, kernels;                 /* work, and kernels, that have not ended */
-    struct gpu_work *engine[COPY_ENGINES_MAX]; /* the copy that each one is busy with; NULL: free */
-    VEC(uint64_t) mark_ns;                     /* by mark - 1: when it was reached, or MARK_PENDING */
+/* What copies did, for the statistics group "gpu". */
+struct copy_counts {
+    uint64_t copies, bytes, cycles;
 };
+
+struct stream_setup {
+    const struct machine *machine;
+    const struct gpu_time *time;
+    /* where copies that took time are recorded */
+    struct records *records;
+};
+
+enum { COPY_ENGINES_MAX = 3 };
 #define MARK_PENDING UINT64_MAX
 
-struct timed_gpu;
-void streams_init(struct timed_gpu *g);
-void streams_close(struct timed_gpu *g);
-struct gpu_stream *streams_get(struct timed_gpu *g, uint64_t id); /* made at its first use */
-void streams_end(struct timed_gpu *g, uint64_t id);
-void streams_add_kernel(struct timed_gpu *g, struct gpu_kernel *k, uint64_t stream);
-void streams_add_copy(struct timed_gpu *g, const struct timed_copy *c, uint64_t stream);
-uint64_t streams_add_mark(struct timed_gpu *g, uint64_t stream);
-void streams_add_wait(struct timed_gpu *g, uint64_t stream, uint64_t mark);
+/* Written by stream.c alone. */
+struct stream_set {
+    /* when streams_tick has something to do, or a kernel's turn has come, at the latest */
+    tick wake;
+    /* pieces of work, and kernels among them, that have not ended */
+    uint32_t pending, kernels;
+    /* the first is stream 0 */
+    VEC(struct gpu_stream *) all;
+    /* [mark - 1]: when it was reached, or MARK_PENDING */
+    VEC(uint64_t) mark_ns;
+    uint64_t orders;
+    /* the copy that each engine works on; NULL: none */
+    struct gpu_work *engine[COPY_ENGINES_MAX];
+    struct copy_counts counts;
+    struct stream_setup setup;
+};
+
+void streams_init(struct stream_set *s, const struct stream_setup *setup);
+void streams_close(struct stream_set *s);
+
+/* The stream is made at its first use. */
+struct gpu_stream *streams_get(struct stream_set *s, uint64_t id);
+/* The stream no longer orders itself with stream 0. */
+void streams_unblock(struct stream_set *s, uint64_t id);
+void streams_end(struct stream_set *s, uint64_t id);
+
+/* A kernel that has not begun belongs to its stream. */
+void streams_add_kernel(struct stream_set *s, struct gpu_kernel *k);
+void streams_add_copy(struct stream_set *s, const struct timed_copy *c, uint64_t stream);
+uint64_t streams_add_mark(struct stream_set *s, uint64_t stream);
+void streams_add_wait(struct stream_set *s, uint64_t stream, uint64_t mark);
+
+static inline bool streams_has_reached(const struct stream_set *s, uint64_t mark)
+{
+    return s->mark_ns.data[mark - 1] != MARK_PENDING;
+}
 
 /* The oldest launch whose turn has come, or NULL. */
-struct gpu_kernel *streams_next_kernel(const struct timed_gpu *g);
-void streams_kernel_began(struct timed_gpu *g, const struct gpu_kernel *k);
-void streams_kernel_ended(struct timed_gpu *g, const struct gpu_kernel *k);
-void streams_tick(struct timed_gpu *g, tick now); /* ends the copies whose time has come */
-tick streams_wake(const struct timed_gpu *g);     /* end of the next copy; TICK_NEVER: none is under way */
-void streams_explain(const struct timed_gpu *g, struct strbuf *out);
+struct gpu_kernel *streams_next_kernel(const struct stream_set *s);
+void streams_kernel_began(struct stream_set *s, const struct gpu_kernel *k);
+void streams_kernel_ended(struct stream_set *s, const struct gpu_kernel *k);
 
-/* copy.c: what a copy costs: core cycles from its begin to its end; 0: no time at all. */
-struct machine;
-uint64_t copy_cycles(const struct machine *m, const struct timed_copy *c);
-uint32_t copy_engine(const struct machine *m, enum timed_copy_kind kind);
+/* Ends the copies whose time has come. */
+void streams_tick(struct stream_set *s);
+/* When the next copy ends; TICK_NEVER: none is under way. */
+tick streams_copy_end(const struct stream_set *s);
+/* Which stream waits for what, for the report of a stuck machine. */
+void streams_explain(const struct stream_set *s, struct strbuf *out);
 
 #endif

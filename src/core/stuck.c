@@ -1,84 +1,80 @@
-/* stuck.c: when nothing moves any more: who waits for whom.
- *
- * A machine is stuck when work is outstanding and no component will wake by itself, or when no instruction was issued and no
- * request made or answered, and no warp asleep, for gpu.stuck_cycles. The report goes along the way of the data: grids, SMs (which warp waits for
- * what), crossbar, L2 slices, DRAM channels, then the links that hold something, each with its age. */
-#include "core/timed_impl.h"
+/* stuck.c: see stuck.h. */
+#include "core/stuck.h"
 
 #include <inttypes.h>
 
-static void explain_kernels(const struct timed_gpu *g, struct strbuf *out)
-{
-    for (uint32_t i = 0; i < g->dispatch.queue.len; i++) {
-        const struct gpu_kernel *k = g->dispatch.queue.data[i];
-        static const char *const states[] = {"queued", "running", "waits for its stores"};
-        strbuf_printf(out,
-                      "  kernel %" PRIu64 " '%s' of stream %" PRIu64 ": %s, %" PRIu64 " of %" PRIu64
-                      " CTAs done, %" PRIu64 " started\n",
-                      k->id, k->name, k->stream, states[k->state], k->ctas_done, k->ctas, k->next_cta);
-    }
-}
-
-static void explain_link(const struct timed_gpu *g, const struct link *l, uint32_t index, struct strbuf *out)
+static void explain_link(const struct stuck_view *v, const struct link *l, uint32_t index, struct strbuf *out)
 {
     if (!l->count) return;
-    uint32_t id = l->head_value;
-    const struct req *r = id < g->pool.cap ? &g->pool.items[id] : NULL;
+    const struct req_pool *pool = &v->wiring->pool;
+    const uint32_t id = l->head_value;
+    const struct req *r = id < pool->cap ? &pool->items[id] : NULL;
     strbuf_printf(out, "  link %s %u: %u of %u", l->name, index, l->count, l->capacity);
     if (r)
         strbuf_printf(out, ", head request %u of SM %u warp %u, line 0x%" PRIx64 ", %" PRIu64 " cycles old",
                       id, r->sm, r->warp, r->addr,
-                      (uint64_t)((g->now - r->born) / g->clock.domains[DOMAIN_CORE].period));
+                      (uint64_t)((v->time->now - r->born) / gpu_time_period(v->time, DOMAIN_CORE)));
     strbuf_putc(out, '\n');
 }
 
-static void explain_links(const struct timed_gpu *g, struct strbuf *out)
+static void explain_links(const struct stuck_view *v, struct strbuf *out)
 {
-    for (uint32_t i = 0; i < g->sm_count; i++) {
-        explain_link(g, &g->links.sm_to_xbar[i], i, out);
-        explain_link(g, &g->links.xbar_to_sm[i], i, out);
+    const struct wiring *w = v->wiring;
+    const struct gpu_links *l = &w->links;
+    for (uint32_t i = 0; i < w->sm_count; i++) {
+        explain_link(v, &l->sm_to_xbar[i], i, out);
+        explain_link(v, &l->xbar_to_sm[i], i, out);
     }
-    for (uint32_t i = 0; i < g->slice_count; i++) {
-        explain_link(g, &g->links.xbar_to_slice[i], i, out);
-        explain_link(g, &g->links.slice_to_dram[i], i, out);
-        explain_link(g, &g->links.dram_to_slice[i], i, out);
-        explain_link(g, &g->links.slice_to_xbar[i], i, out);
+    for (uint32_t i = 0; i < w->slice_count; i++) {
+        explain_link(v, &l->xbar_to_slice[i], i, out);
+        explain_link(v, &l->slice_to_dram[i], i, out);
+        explain_link(v, &l->dram_to_slice[i], i, out);
+        explain_link(v, &l->slice_to_xbar[i], i, out);
     }
 }
 
-void stuck_report(struct timed_gpu *g, const char *why)
+static void explain_components(const struct wiring *w, tick now, struct strbuf *out)
 {
-    struct strbuf *out = &g->report;
-    strbuf_printf(out, "heddle: the machine is stuck at cycle %" PRIu64 ": %s\n", gpu_cycle(g), why);
-    explain_kernels(g, out);
-    streams_explain(g, out);
-    for (uint32_t i = 0; i < g->sm_count; i++)
-        if (!sm_idle(g->sms[i])) sm_explain(g->sms[i], g->now, out);
-    if (!xbar_idle(g->xbar)) xbar_explain(g->xbar, g->now, out);
-    for (uint32_t i = 0; i < g->slice_count; i++)
-        if (!l2_idle(g->slices[i])) l2_explain(g->slices[i], g->now, out);
-    for (uint32_t i = 0; i < g->channel_count; i++)
-        if (!dram_idle(g->channels[i])) dram_explain(g->channels[i], g->now, out);
-    explain_links(g, out);
-    strbuf_printf(out, "  requests: %" PRIu64 " made, %u under way\n", units_requests_made(g),
-                  units_requests_live(g));
-    gpu_fail(g, END_STUCK, EMU_DEADLOCK, NULL);
+    for (uint32_t i = 0; i < w->sm_count; i++)
+        if (!sm_idle(w->sms[i])) sm_explain(w->sms[i], now, out);
+    if (!xbar_idle(w->xbar)) xbar_explain(w->xbar, now, out);
+    for (uint32_t i = 0; i < w->slice_count; i++)
+        if (!l2_idle(w->slices[i])) l2_explain(w->slices[i], now, out);
+    for (uint32_t i = 0; i < w->channel_count; i++)
+        if (!dram_idle(w->channels[i])) dram_explain(w->channels[i], now, out);
 }
 
-bool stuck_no_progress(struct timed_gpu *g)
+void stuck_end(const struct stuck_view *v, const char *why, struct run_end *end)
 {
-    uint64_t mark = units_requests_made(g) + g->counts.ctas;
-    uint64_t insts = 0;
+    struct strbuf out = {0};
+    const struct units *units = v->wiring->units;
+    strbuf_printf(&out, "heddle: the machine is stuck at cycle %" PRIu64 ": %s\n", gpu_time_cycle(v->time),
+                  why);
+    dispatch_explain(v->dispatch, &out);
+    streams_explain(v->streams, &out);
+    explain_components(v->wiring, v->time->now, &out);
+    explain_links(v, &out);
+    strbuf_printf(&out, "  requests: %" PRIu64 " made, %u under way\n", units_requests_made(units),
+                  units_requests_live(units));
+    run_end_set(end, END_STUCK, EMU_DEADLOCK, strbuf_text(&out));
+    strbuf_free(&out);
+}
+
+bool stuck_is_silent(struct watchdog *d, const struct stuck_view *v)
+{
+    const struct wiring *w = v->wiring;
+    const uint64_t cycle = gpu_time_cycle(v->time);
     bool sleeps = false;
-    for (uint32_t i = 0; i < g->sm_count; i++) {
-        insts += ((const struct sm_stats *)sm_stats(g->sms[i]))->warp_insts;
-        sleeps |= sm_sleeps(g->sms[i]);
+    d->insts = 0;
+    for (uint32_t i = 0; i < w->sm_count; i++) {
+        d->insts += ((const struct sm_stats *)sm_stats(w->sms[i]))->warp_insts;
+        sleeps |= sm_sleeps(w->sms[i]);
     }
-    g->progress_insts = insts;
-    mark += insts;
-    if (mark != g->progress_mark || sleeps || !g->dispatch.queue.len || streams_wake(g) != TICK_NEVER) {
-        g->progress_mark = mark;
-        g->progress_cycle = gpu_cycle(g);
+    const uint64_t mark = units_requests_made(w->units) + v->dispatch->counts.ctas + d->insts;
+    const bool is_idle = !v->dispatch->queue.len || streams_copy_end(v->streams) != TICK_NEVER;
+    if (mark != d->mark || sleeps || is_idle) {
+        d->mark = mark;
+        d->cycle = cycle;
     }
-    return gpu_cycle(g) - g->progress_cycle > g->machine.gpu_stuck_cycles;
+    return cycle - d->cycle > w->machine->gpu_stuck_cycles;
 }

@@ -1,5 +1,5 @@
-/* timed.h: the timed GPU: what the CUDA layer and the command line drive. Launches and copies are queued on streams; running them advances
- * the clock. */
+/* timed.h: the timed GPU: what the CUDA layer and the command line drive. Launches and copies are queued
+ * on streams; running them advances the clock. */
 #ifndef HEDDLE_TIMED_H
 #define HEDDLE_TIMED_H
 
@@ -11,78 +11,101 @@
 #include <signal.h>
 
 struct timed_gpu;
+
 struct timed_progress {
     const char *kernel;
     uint64_t kernel_id, ctas, ctas_done, cycles, warp_insts;
     uint32_t kernels_running, kernels_queued;
 };
+
 struct timed_options {
-    const char *const *mechs; /* names or ./file.so */
+    /* names of mechanisms, or ./file.so */
+    const char *const *mechs;
     uint32_t mech_count;
-    const char *const *mech_settings; /* "swl.warps=4" */
+    /* as "swl.warps=4" */
+    const char *const *mech_settings;
     uint32_t mech_setting_count;
-    bool no_skip;           /* tick every component every cycle */
-    uint64_t sample_cycles; /* time series, 0 = none */
-    uint32_t
-        threads; /* that run the units of the machine; 0 and 1: the caller alone. The result is the same */
-    bool threads_always; /* even where they do not pay, for tests */
-    bool timeline;       /* keep the CTAs for timed_cta_at */
-    const volatile sig_atomic_t
-        *stop; /* set by a signal handler: the run ends with what it has so far; may be NULL */
-    void (*progress)(void *ctx,
-                     const struct timed_progress *p); /* called now and then while running; may be NULL */
+    /* tick every component in every cycle */
+    bool no_skip;
+    /* interval of the time series; 0 = none */
+    uint64_t sample_cycles;
+    /* threads that run the machine; 0 and 1: the caller alone. The result does not depend on it. */
+    uint32_t threads;
+    /* use them even where they do not pay, for tests */
+    bool threads_always;
+    /* keep CTAs and copies for timed_cta_at and timed_transfer_at */
+    bool timeline;
+    /* set by a signal handler: the run ends with what it has so far; may be NULL */
+    const volatile sig_atomic_t *stop;
+    /* called from time to time during a run; may be NULL */
+    void (*progress)(void *ctx, const struct timed_progress *p);
     void *progress_ctx;
 };
+
+/* NULL with diagnostics: the machine, its mechanisms or the number of threads cannot be had. */
 struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
                                struct diag_list *diags);
 void timed_destroy(struct timed_gpu *g);
-void timed_set_device(struct timed_gpu *g,
-                      struct emu_device *d); /* nothing may be queued: the device was reset */
+/* The device was reset. Nothing may be queued. */
+void timed_set_device(struct timed_gpu *g, struct emu_device *d);
 
-/* Queues a launch on a stream (0 = default). The emu_launch is copied, params included. */
+/* Queues a launch on a stream (0 = default). The emu_launch and its parameters are copied. */
 void timed_launch(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream);
 /* Runs until everything queued (on this stream; UINT64_MAX = on all) is done. EMU_OK or the fault. */
 enum emu_fault_kind timed_sync(struct timed_gpu *g, uint64_t stream, struct emu_fault *fault);
-bool timed_pending(const struct timed_gpu *g); /* something is queued or runs */
+/* Is anything queued or running? */
+bool timed_pending(const struct timed_gpu *g);
 
-/* Work beside kernels, on any stream. Stream 0 waits for what other streams were given before it, and they for it, but those
- * that were declared non-blocking. */
+/* Stream 0 waits for what other streams were given before, and they for it, except streams declared
+ * non-blocking. */
 void timed_stream_nonblocking(struct timed_gpu *g, uint64_t stream);
-void timed_stream_end(struct timed_gpu *g, uint64_t stream); /* gets no more work; what it has still runs */
+/* The stream gets no more work; what it has still runs. */
+void timed_stream_end(struct timed_gpu *g, uint64_t stream);
+
 struct timed_copy {
     enum timed_copy_kind kind;
     uint64_t bytes;
-    void (*perform)(void *ctx); /* moves the data, when the copy ends */
-    void (*release)(void *ctx); /* once, afterwards, or when the copy never happens; may be NULL */
+    /* moves the data, when the copy ends */
+    void (*perform)(void *ctx);
+    /* called once, afterwards or when the copy never happens; may be NULL */
+    void (*release)(void *ctx);
     void *ctx;
 };
 void timed_copy(struct timed_gpu *g, const struct timed_copy *c, uint64_t stream);
-/* A mark is reached when all work before it on its stream has ended. Waiting for one holds a stream up; numbered from 1. */
+/* A host-to-device copy has written these bytes: they are put into L2 where the machine says so. */
+void timed_host_copy(struct timed_gpu *g, uint64_t address, uint64_t bytes);
+
+/* A mark is reached when all work before it on its stream has ended; a stream can wait for one. Numbered
+ * from 1. */
 uint64_t timed_mark(struct timed_gpu *g, uint64_t stream);
 void timed_wait_mark(struct timed_gpu *g, uint64_t stream, uint64_t mark);
 bool timed_mark_reached(const struct timed_gpu *g, uint64_t mark, uint64_t *ns);
 enum emu_fault_kind timed_sync_mark(struct timed_gpu *g, uint64_t mark, struct emu_fault *fault);
 
-uint64_t timed_cycles(const struct timed_gpu *g); /* core cycles so far */
+/* Core cycles so far. */
+uint64_t timed_cycles(const struct timed_gpu *g);
 uint64_t timed_now_ns(const struct timed_gpu *g);
-void timed_host_copy(struct timed_gpu *g, uint64_t address,
-                     uint64_t bytes); /* a host-to-device copy: fills L2 where the machine says so */
 
 uint32_t timed_kernel_count(const struct timed_gpu *g);
 const struct timed_kernel *timed_kernel_at(const struct timed_gpu *g, uint32_t i);
-const struct emu_stats *timed_kernel_emu(const struct timed_gpu *g,
-                                         uint32_t i); /* what it executed; zeros when it is partial */
+/* What the kernel executed; zeros if it is partial. */
+const struct emu_stats *timed_kernel_emu(const struct timed_gpu *g, uint32_t i);
 uint32_t timed_groups(const struct timed_gpu *g, const struct timed_group **out);
-bool timed_is_own(const struct timed_group *group,
-                  const struct stat_row *row); /* see timed_kernel.overlapped */
-void **timed_totals(
-    const struct timed_gpu *g); /* of the run so far, one struct for each group; free with timed_free_stats */
+/* Does this row count a kernel's own events, also while other kernels run (timed_kernel.overlapped)? */
+bool timed_is_own(const struct timed_group *group, const struct stat_row *row);
+/* Statistics of the run so far, one struct for each group; free them with timed_free_stats. */
+void **timed_totals(const struct timed_gpu *g);
 void timed_free_stats(const struct timed_gpu *g, void **stats);
-uint64_t timed_hash(const struct timed_gpu *g); /* of all cycle counts and statistics */
+/* Hash of all cycle counts and statistics. */
+uint64_t timed_hash(const struct timed_gpu *g);
 const struct machine *timed_machine(const struct timed_gpu *g);
-bool timed_partial(const struct timed_gpu *g);       /* ended by a fault, a stop or a stuck machine */
-const char *timed_report(const struct timed_gpu *g); /* why it ended, in many lines; "" = it did not */
+/* Was the run ended by a fault, a stop or a stuck machine? */
+bool timed_partial(const struct timed_gpu *g);
+/* Why the run ended, in many lines; "" = it did not. */
+const char *timed_report(const struct timed_gpu *g);
 
+/* Is there a time series (timed_options.sample_cycles)? */
+bool timed_has_samples(const struct timed_gpu *g);
 /* The time series: what happened in each interval of sample_cycles core cycles (the last may be shorter). */
 uint32_t timed_sample_count(const struct timed_gpu *g);
 const struct timed_sample *timed_sample_at(const struct timed_gpu *g, uint32_t i);
@@ -95,14 +118,19 @@ const struct timed_cta *timed_cta_at(const struct timed_gpu *g, uint32_t i);
 uint32_t timed_transfer_count(const struct timed_gpu *g);
 const struct timed_transfer *timed_transfer_at(const struct timed_gpu *g, uint32_t i);
 
-/* All of this, gathered and given to a printer (stats/print.h, trace/timeline.h). */
+/* What mechanisms have written down, by cycle and SM, and how many notes were dropped; free it. */
+struct timed_note *timed_notes(const struct timed_gpu *g, uint32_t *count, uint64_t *dropped);
+
+/* Gathers all of this and gives it to a printer (stats/print.h, trace/timeline.h). */
 struct stats_view;
 void timed_print(struct timed_gpu *g, void (*print)(const struct stats_view *, struct strbuf *),
                  struct strbuf *out);
 
-/* SMs one by one, for what is kept for each (per-PC tables). */
+/* SMs and L2 slices one by one, for what is kept for each. */
 struct sm;
 uint32_t timed_sm_count(const struct timed_gpu *g);
 struct sm *timed_sm_at(const struct timed_gpu *g, uint32_t i);
+uint32_t timed_slice_count(const struct timed_gpu *g);
+void *timed_slice_stats(const struct timed_gpu *g, uint32_t i);
 
 #endif

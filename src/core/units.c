@@ -1,12 +1,13 @@
 /* units.c: the life of the units of a machine, and sums over them: see units.h.
  *
- * Each member of the crew has a range of SMs and a range of partitions for good: what it works on stays in the cache of its core. */
+ * Each worker of the crew keeps one range of SMs and one range of partitions, so that their state stays in
+ * the cache of its core. */
 #include "core/units_impl.h"
 
 #include "base/home.h"
 #include "mem/link.h"
 
-/* Lines that no other thread writes: two of the host's at a time. */
+/* Memory on lines that no other thread writes. */
 static void *zalloc_apart(size_t bytes)
 {
     bytes = round_up_u64(bytes, UNITS_LINE);
@@ -16,15 +17,11 @@ static void *zalloc_apart(size_t bytes)
     return p;
 }
 
-static uint64_t *make_mask(uint32_t count) { return zalloc_apart(sizeof(uint64_t) * ((count + 63) / 64)); }
+static uint32_t mask_words(uint32_t count) { return (count + 63) / 64; }
 
-/* ---- life ---- */
+static uint64_t *make_mask(uint32_t count) { return zalloc_apart(sizeof(uint64_t) * mask_words(count)); }
 
-/* Adds part i of `parts` equal ranges to a mask. */
-static void add_range(uint64_t *mask, uint32_t count, uint32_t i, uint32_t parts)
-{
-    for (uint32_t k = count * i / parts; k < count * (i + 1) / parts; k++) mask_add(mask, k);
-}
+/* ---- pieces of units ---- */
 
 static struct unit *make_units(const struct req_pool *pool, uint32_t count)
 {
@@ -36,53 +33,16 @@ static struct unit *make_units(const struct req_pool *pool, uint32_t count)
     return list;
 }
 
-static struct order *order_init(const struct units *u, struct order *o)
+static void make_logs(struct units *u)
 {
-    *o = (struct order){.no_skip = u->gpu->no_skip};
-    o->sms = u->sm_words > 1 ? make_mask(u->sm_count) : &o->first_sms;
-    o->parts = u->part_words > 1 ? make_mask(u->part_count) : &o->first_parts;
-    return o;
+    u->logs = mem_zalloc(sizeof *u->logs * u->sm_count);
+    for (uint32_t i = 0; i < u->sm_count; i++) u->logs[i] = emu_log_create(&u->sms[i].has_pending);
 }
 
-static void order_clear(const struct units *u, struct order *o)
+static void make_slice_turns(struct units *u)
 {
-    if (u->sm_words > 1) free(o->sms);
-    if (u->part_words > 1) free(o->parts);
-}
-
-static struct times make_times(const struct units *u)
-{
-    return (struct times){.sms = zalloc_apart(sizeof(tick) * u->sm_count),
-                          .parts = zalloc_apart(sizeof(tick) * u->part_count)};
-}
-
-static void free_times(struct times t)
-{
-    free(t.sms);
-    free(t.parts);
-}
-
-/* Member i of those that share the units. */
-static void member_init(const struct units *u, struct member *m, uint32_t i)
-{
-    uint64_t *own = zalloc_apart(sizeof *own * (u->sm_words + u->part_words));
-    add_range(own, u->sm_count, i, u->member_count);
-    add_range(own + u->sm_words, u->part_count, i, u->member_count);
-    *m = (struct member){.own_sms = own,
-                         .own_parts = own + u->sm_words,
-                         .report = crew_report(u->crew, i),
-                         .times = make_times(u),
-                         .open = zalloc_apart(sizeof *m->open * u->part_words)};
-}
-
-static void free_members(struct member *list, uint32_t count)
-{
-    for (uint32_t i = 0; list && i < count; i++) {
-        free((void *)list[i].own_sms);
-        free((void *)list[i].open);
-        free_times(list[i].times);
-    }
-    free(list);
+    u->turn_stride = (uint32_t)round_up_u64(u->slices_each, HOST_LINE / sizeof *u->turns);
+    u->turns = mem_zalloc_home(sizeof *u->turns * u->turn_stride * u->partition_count);
 }
 
 static void make_notes(uint64_t **notes, uint32_t *words, uint32_t count)
@@ -91,32 +51,110 @@ static void make_notes(uint64_t **notes, uint32_t *words, uint32_t count)
     *notes = mem_zalloc_home(sizeof **notes * *words);
 }
 
-struct units *units_create(struct timed_gpu *g)
+static struct order *order_init(const struct units *u, struct order *o, bool no_skip)
+{
+    *o = (struct order){.no_skip = no_skip};
+    o->sms = u->sm_words > 1 ? make_mask(u->sm_count) : &o->first_sms;
+    o->partitions = u->partition_words > 1 ? make_mask(u->partition_count) : &o->first_partitions;
+    return o;
+}
+
+static void order_clear(const struct units *u, struct order *o)
+{
+    if (u->sm_words > 1) free(o->sms);
+    if (u->partition_words > 1) free(o->partitions);
+}
+
+static struct times make_times(const struct units *u)
+{
+    return (struct times){.sms = zalloc_apart(sizeof(tick) * u->sm_count),
+                          .partitions = zalloc_apart(sizeof(tick) * u->partition_count)};
+}
+
+static void free_times(struct times t)
+{
+    free(t.sms);
+    free(t.partitions);
+}
+
+/* ---- workers ---- */
+
+/* Adds range i of `ranges` equal ones to a mask of `count` units. */
+static void add_range(uint64_t *mask, uint32_t count, uint32_t i, uint32_t ranges)
+{
+    for (uint32_t k = count * i / ranges; k < count * (i + 1) / ranges; k++) mask_add(mask, k);
+}
+
+static void worker_init(const struct units *u, struct worker *worker, uint32_t i)
+{
+    uint64_t *own = zalloc_apart(sizeof *own * (u->sm_words + u->partition_words));
+    add_range(own, u->sm_count, i, u->worker_count);
+    add_range(own + u->sm_words, u->partition_count, i, u->worker_count);
+    *worker = (struct worker){.own_sms = own,
+                              .own_partitions = own + u->sm_words,
+                              .report = crew_report(u->crew, i),
+                              .times = make_times(u),
+                              .unbegun = zalloc_apart(sizeof *worker->unbegun * u->partition_words)};
+}
+
+static void free_workers(struct worker *list, uint32_t count)
+{
+    for (uint32_t i = 0; list && i < count; i++) {
+        free((void *)list[i].own_sms);
+        free((void *)list[i].unbegun);
+        free_times(list[i].times);
+    }
+    free(list);
+}
+
+bool units_hire(struct units *u, uint32_t threads)
+{
+    threads = MIN(threads, u->sm_count);
+    if (threads <= 1) return true;
+    assert(!u->crew && !u->is_coupled);
+    const size_t report_bytes = sizeof(struct turns) * (u->sm_words + u->partition_words);
+    u->crew = crew_create(threads, sizeof *u->order, report_bytes, units_work, u);
+    if (!u->crew) return false;
+    const bool no_skip = u->order->no_skip;
+    order_clear(u, u->order);
+    free(u->order);
+    u->order = order_init(u, crew_call(u->crew), no_skip);
+    u->worker_count = threads;
+    u->workers = zalloc_apart(sizeof *u->workers * threads);
+    for (uint32_t i = 0; i < threads; i++) worker_init(u, &u->workers[i], i);
+    pace_init(&u->pace);
+    return true;
+}
+
+/* ---- life ---- */
+
+struct units *units_create(const struct units_setup *s)
 {
     struct units *u = zalloc_apart(sizeof *u);
-    u->gpu = g;
-    u->sm_count = g->sm_count;
-    u->part_count = g->channel_count;
-    u->sm_words = (u->sm_count + 63) / 64;
-    u->part_words = (u->part_count + 63) / 64;
-    u->per_part = g->slice_count / g->channel_count;
-    u->sms = make_units(&g->pool, u->sm_count);
-    u->parts = make_units(&g->pool, u->part_count);
-    u->logs = mem_zalloc(sizeof *u->logs * u->sm_count);
-    for (uint32_t i = 0; i < u->sm_count; i++) u->logs[i] = emu_log_create(&u->sms[i].news);
-    u->turn_stride = (uint32_t)round_up_u64(u->per_part, HOST_LINE / sizeof *u->turns);
-    u->turns = mem_zalloc_home(sizeof *u->turns * u->turn_stride * u->part_count);
-    u->part_low = NEW_PER_SLICE * u->per_part;
-    u->dram_clock = g->clock.domains[DOMAIN_DRAM];
-    wakes_init(&u->sm_wakes, u->sm_count, g->clock.domains[DOMAIN_CORE].period);
-    wakes_init(&u->part_wakes, u->part_count, g->clock.domains[DOMAIN_L2].period);
-    make_notes(&u->sm_notes, &u->sm_note_words, u->sm_count);
-    make_notes(&u->part_notes, &u->part_note_words, u->part_count);
-    u->turned = make_mask(u->sm_count);
-    u->sm_news = make_mask(u->sm_count);
-    u->part_news = make_mask(u->part_count);
+    u->time = s->time;
+    u->pool = s->pool;
+    u->threads_always = s->threads_always;
+    u->sm_count = s->sm_count;
+    u->partition_count = s->channel_count;
+    u->sm_words = mask_words(u->sm_count);
+    u->partition_words = mask_words(u->partition_count);
+    u->slices_each = s->slice_count / s->channel_count;
+    u->sms = make_units(s->pool, u->sm_count);
+    u->partitions = make_units(s->pool, u->partition_count);
+    make_logs(u);
+    make_slice_turns(u);
+    u->partition_low = NEW_PER_SLICE * u->slices_each;
+    u->dram_clock = s->time->clock.domains[DOMAIN_DRAM];
     u->dram_first = u->dram_clock.period;
-    u->order = order_init(u, zalloc_apart(sizeof *u->order));
+    u->core_period = gpu_time_period(s->time, DOMAIN_CORE);
+    wakes_init(&u->sm_wakes, u->sm_count, gpu_time_period(s->time, DOMAIN_CORE));
+    wakes_init(&u->partition_wakes, u->partition_count, gpu_time_period(s->time, DOMAIN_L2));
+    make_notes(&u->sm_notes, &u->sm_note_words, u->sm_count);
+    make_notes(&u->partition_notes, &u->partition_note_words, u->partition_count);
+    u->turned = make_mask(u->sm_count);
+    u->sm_pending = make_mask(u->sm_count);
+    u->partition_pending = make_mask(u->partition_count);
+    u->order = order_init(u, zalloc_apart(sizeof *u->order), s->no_skip);
     u->times = make_times(u);
     return u;
 }
@@ -125,46 +163,31 @@ void units_destroy(struct units *u)
 {
     if (!u) return;
     order_clear(u, u->order);
-    if (!u->crew) free(u->order);
+    if (!u->crew) free(u->order); /* else it belongs to the crew */
     crew_destroy(u->crew);
-    free_members(u->members, u->member_count);
+    free_workers(u->workers, u->worker_count);
     free_times(u->times);
     for (uint32_t i = 0; i < u->sm_count; i++) emu_log_destroy(u->logs[i]);
-    for (uint32_t i = 0; i < u->part_count; i++) free(u->parts[i].atomics);
+    for (uint32_t i = 0; i < u->partition_count; i++) free(u->partitions[i].atomics);
     wakes_free(&u->sm_wakes);
-    wakes_free(&u->part_wakes);
+    wakes_free(&u->partition_wakes);
     free(u->turned);
     mem_free_home(u->turns);
     mem_free_home(u->sm_notes);
-    mem_free_home(u->part_notes);
-    free(u->sm_news);
-    free(u->part_news);
+    mem_free_home(u->partition_notes);
+    free(u->sm_pending);
+    free(u->partition_pending);
     free(u->logs);
     free(u->sms);
-    free(u->parts);
+    free(u->partitions);
     free(u);
 }
 
-bool units_hire(struct units *u, uint32_t threads)
-{
-    threads = MIN(threads, u->sm_count);
-    if (threads <= 1) return true;
-    u->crew = crew_create(threads, sizeof *u->order, sizeof(struct turns) * (u->sm_words + u->part_words),
-                          units_work, u);
-    if (!u->crew) return false;
-    order_clear(u, u->order);
-    free(u->order);
-    u->order = order_init(u, crew_call(u->crew));
-    u->member_count = threads;
-    u->members = zalloc_apart(sizeof *u->members * threads);
-    for (uint32_t i = 0; i < threads; i++) member_init(u, &u->members[i], i);
-    pace_init(&u->pace);
-    return true;
-}
-
 struct unit *units_sm(struct units *u, uint32_t sm) { return &u->sms[sm]; }
-struct unit *units_channel(struct units *u, uint32_t channel) { return &u->parts[channel]; }
+struct unit *units_partition(struct units *u, uint32_t channel) { return &u->partitions[channel]; }
 struct emu_log *const *units_logs(const struct units *u) { return u->logs; }
+
+/* ---- connecting ---- */
 
 static void join(struct link *to, struct link *from, tick *unit, tick *other)
 {
@@ -172,78 +195,87 @@ static void join(struct link *to, struct link *from, tick *unit, tick *other)
     to->consumer_wake = from->producer_wake = other;
 }
 
-static void join_xbar(struct link *to, struct link *from, tick *unit, tick *xbar, uint64_t *notes, uint32_t i)
+/* The crossbar's end of a link leaves a note, so that units_hear_xbar finds who it is for. */
+static void join_with_notes(struct link *to, struct link *from, tick *unit, tick *xbar, uint64_t *notes,
+                            uint32_t i)
 {
     join(to, from, unit, xbar);
     to->producer_note = from->consumer_note = (uint8_t *)notes + i;
 }
 
-void units_join_sm(struct units *u, uint32_t sm, struct link *to, struct link *from)
+void units_join_xbar(struct units *u, struct xbar *xbar) { u->xbar = xbar; }
+
+void units_join_sm(struct units *u, uint32_t index, struct sm *sm, struct link *to_xbar,
+                   struct link *from_xbar)
 {
-    struct unit *x = &u->sms[sm];
-    u->xbar = u->gpu->xbar;
-    x->sm = u->gpu->sms[sm];
-    join_xbar(to, from, &x->wake, &x->xbar_wake, u->sm_notes, sm);
-    from->consumer_wake =
-        NULL; /* a reply may have to wait before it can be taken: the SM is asked when (units_hear) */
+    struct unit *x = &u->sms[index];
+    x->sm = sm;
+    join_with_notes(to_xbar, from_xbar, &x->wake, &x->xbar_wake, u->sm_notes, index);
+    /* The SM itself says when it can take a reply (units_hear_xbar): that may be later than the reply is
+     * there. */
+    from_xbar->consumer_wake = NULL;
 }
 
-void units_join_slice(struct units *u, uint32_t slice, struct link *from, struct link *to)
+void units_join_slice(struct units *u, uint32_t index, struct l2_slice *slice, struct link *from_xbar,
+                      struct link *to_xbar)
 {
-    const uint32_t part = slice / u->per_part;
-    struct slice_turn *t = slice_turn_of(u, slice);
-    t->slice = u->gpu->slices[slice];
-    t->wake = *l2_wake(t->slice);
-    join_xbar(to, from, &t->wake, &u->parts[part].xbar_wake, u->part_notes, part);
+    const uint32_t partition = index / u->slices_each;
+    struct slice_turn *t = slice_turn_of(u, index);
+    t->slice = slice;
+    t->wake = *l2_wake(slice);
+    join_with_notes(to_xbar, from_xbar, &t->wake, &u->partitions[partition].xbar_wake, u->partition_notes,
+                    partition);
 }
 
-void units_join_channel(struct units *u, uint32_t slice, struct link *to, struct link *from)
+void units_join_channel(struct units *u, uint32_t slice, struct dram_channel *channel,
+                        struct link *to_channel, struct link *from_channel)
 {
-    struct unit *x = &u->parts[slice / u->per_part];
-    x->channel = u->gpu->channels[slice / u->per_part];
-    x->wake = *dram_wake(x->channel);
-    join(to, from, &slice_turn_of(u, slice)->wake, &x->wake);
+    struct unit *x = &u->partitions[slice / u->slices_each];
+    x->channel = channel;
+    x->wake = *dram_wake(channel);
+    join(to_channel, from_channel, &slice_turn_of(u, slice)->wake, &x->wake);
 }
 
-void units_talk(struct units *u) { u->is_talkative = true; }
+void units_couple(struct units *u)
+{
+    assert(!u->crew);
+    u->is_coupled = true;
+}
 
 /* ---- sums ---- */
 
-static const struct req_pool *part_at(const struct units *u, uint32_t i)
+static const struct req_pool *share_at(const struct units *u, uint32_t i)
 {
-    return i < u->sm_count ? &u->sms[i].pool : &u->parts[i - u->sm_count].pool;
+    return i < u->sm_count ? &u->sms[i].pool : &u->partitions[i - u->sm_count].pool;
 }
 
-uint32_t units_requests_live(const struct timed_gpu *g)
+uint32_t units_requests_live(const struct units *u)
 {
-    uint32_t live = 0; /* parts may be below zero: the sum wraps back */
-    for (uint32_t i = 0; i < g->units->sm_count + g->units->part_count; i++)
-        live += part_at(g->units, i)->live;
+    uint32_t live = 0; /* a share may be below zero: the sum wraps back */
+    for (uint32_t i = 0; i < u->sm_count + u->partition_count; i++) live += share_at(u, i)->live;
     return live;
 }
 
-uint64_t units_requests_made(const struct timed_gpu *g)
+uint64_t units_requests_made(const struct units *u)
 {
     uint64_t made = 0;
-    for (uint32_t i = 0; i < g->units->sm_count + g->units->part_count; i++)
-        made += part_at(g->units, i)->made;
+    for (uint32_t i = 0; i < u->sm_count + u->partition_count; i++) made += share_at(u, i)->made;
     return made;
 }
 
-struct req_owner units_owner(const struct timed_gpu *g, uint32_t place)
+struct req_owner units_owner(const struct units *u, uint32_t slot)
 {
     struct req_owner sum = {0};
-    for (uint32_t i = 0; i < g->units->sm_count + g->units->part_count; i++) {
-        sum.made += part_at(g->units, i)->owners[place].made;
-        sum.live += part_at(g->units, i)->owners[place].live;
+    for (uint32_t i = 0; i < u->sm_count + u->partition_count; i++) {
+        sum.made += share_at(u, i)->owners[slot].made;
+        sum.live += share_at(u, i)->owners[slot].live;
     }
     return sum;
 }
 
-void units_owner_clear(struct timed_gpu *g, uint32_t place)
+void units_clear_owner(struct units *u, uint32_t slot)
 {
-    for (uint32_t i = 0; i < g->units->sm_count; i++)
-        g->units->sms[i].pool.owners[place] = (struct req_owner){0};
-    for (uint32_t i = 0; i < g->units->part_count; i++)
-        g->units->parts[i].pool.owners[place] = (struct req_owner){0};
+    for (uint32_t i = 0; i < u->sm_count; i++) u->sms[i].pool.owners[slot] = (struct req_owner){0};
+    for (uint32_t i = 0; i < u->partition_count; i++)
+        u->partitions[i].pool.owners[slot] = (struct req_owner){0};
 }

@@ -1,82 +1,133 @@
-/* units.h: what can run side by side within a step, on one thread or several.
+/* units.h: what runs side by side within a step, on one thread or several.
  *
- * A *unit* is an SM, or a memory partition: a DRAM channel with its L2 slices. Units share no link: SMs and slices meet in the crossbar
- * alone, which runs by itself. What units do share they get a part of (requests, the crossbar's wake), or write down in the
- * step and do at its end, unit after unit, SMs first (effects on device memory, CTAs that end, atomics at L2). So the result does not
- * depend on how the units are shared out among threads, nor on their number: a run on one thread goes the same way.
+ * A *unit* is an SM, or a memory partition: a DRAM channel with its L2 slices. Units share no link: SMs and
+ * slices meet only in the crossbar, which runs when no unit does. Each unit has its own share of what all
+ * use (memory requests, the wake of the crossbar). What it does to others (effects on device memory, CTAs
+ * that end, atomics at L2) it keeps until the end of the step, when it is committed unit after unit, SMs
+ * first. So the result depends neither on the number of threads nor on how units are divided among them: a
+ * run on one thread works in the same way.
  *
- *   step:  dispatcher | crossbar | units, all members of the crew | their ends        (| = nothing runs beside it)
+ *   step:  dispatcher | crossbar | units, on all workers of the crew | commit      (| = nothing else runs)
  *
- * An SM that nobody can disturb has some of its next cycles in the same turn (core/ahead.c).
+ * An SM that no other component can influence may run several cycles in one step (ahead_window.h).
  *
- * Between two L2 edges a channel meets nobody but the slices of its partition, which stand still. So its edges need no step of their own:
- * they have their turn together, in order, at the next L2 edge (units_catch_up: at once). */
+ * Between two L2 edges a channel exchanges nothing with other components, since its slices do not move. So
+ * the edges of DRAM need no steps of their own: a channel has all of them together, in order, at the next L2
+ * edge, or when units_catch_up is called. */
 #ifndef HEDDLE_UNITS_H
 #define HEDDLE_UNITS_H
 
-#include "base/tick.h"
+#include "core/gpu_clock.h"
 #include "mem/req.h"
 
-struct timed_gpu;
 struct units;
 struct link;
 struct sm;
+struct xbar;
+struct l2_slice;
 struct dram_channel;
+struct emu_log;
 
 enum { UNITS_LINE = 128 };
 
-/* What a unit has for itself. What every turn looks at is one line of the host's cache; it ends where the pool begins to count. */
+/* What belongs to one unit. What every turn touches is one cache line of the host, which ends before
+ * pool.made. */
 struct unit {
-    _Alignas(UNITS_LINE) tick wake; /* when the SM, or the channel, next has something to do */
-    tick xbar_wake;                 /* its links tell it in place of the crossbar's own */
+    /* when the SM, or the channel, next has something to do */
+    _Alignas(UNITS_LINE) tick wake;
+    /* what its links ask of the crossbar; added to the crossbar's wake after the turn */
+    tick xbar_wake;
     union {
         struct sm *sm;
         struct dram_channel *channel;
     };
-    uint8_t news; /* it has left something for the end of the step */
+    /* it keeps something for the end of the step */
+    uint8_t has_pending;
     struct req_pool pool;
-    struct req *atomics; /* of a partition: that reached a slice in this step */
+    /* of a partition: atomics that reached a slice in this step */
+    struct req *atomics;
     uint32_t atomic_count, atomic_cap;
 };
 _Static_assert(offsetof(struct unit, pool.made) == HOST_LINE,
-               "a turn of a unit looks at one line of the host's cache");
+               "a turn of a unit touches one cache line of it");
 
-/* Units are there before components, which keep pointers into them; threads come last. False: the host has no threads. */
-struct units *units_create(struct timed_gpu *g);
-bool units_hire(struct units *u, uint32_t threads);
+struct units_setup {
+    const struct gpu_time *time;
+    struct req_pool *pool;
+    uint32_t sm_count, channel_count, slice_count;
+    /* every unit has its turn at each of its edges */
+    bool no_skip;
+    /* use all threads even where they do not pay */
+    bool threads_always;
+};
+
+/* ---- life: units are made first, since components keep pointers into them; then components; then threads
+ * ---- */
+
+struct units *units_create(const struct units_setup *setup);
 void units_destroy(struct units *u);
 struct unit *units_sm(struct units *u, uint32_t sm);
-struct unit *units_channel(struct units *u, uint32_t channel);
-struct emu_log *const *units_logs(const struct units *u); /* by SM */
-/* The components are there. Their links with the crossbar, to and from it, leave word when it has told them something; those between a slice
- * and its channel wake the other end. */
-void units_join_sm(struct units *u, uint32_t sm, struct link *to, struct link *from);
-void units_join_slice(struct units *u, uint32_t slice, struct link *from, struct link *to);
-void units_join_channel(struct units *u, uint32_t slice, struct link *to, struct link *from);
-void units_talk(struct units *u); /* SMs wake each other */
+struct unit *units_partition(struct units *u, uint32_t channel);
+/* [SM] */
+struct emu_log *const *units_logs(const struct units *u);
+/* Connects components and their links. The crossbar comes first. */
+void units_join_xbar(struct units *u, struct xbar *xbar);
+void units_join_sm(struct units *u, uint32_t index, struct sm *sm, struct link *to_xbar,
+                   struct link *from_xbar);
+void units_join_slice(struct units *u, uint32_t index, struct l2_slice *slice, struct link *from_xbar,
+                      struct link *to_xbar);
+void units_join_channel(struct units *u, uint32_t slice, struct dram_channel *channel,
+                        struct link *to_channel, struct link *from_channel);
+/* SMs may wake each other within a cycle: they run on one thread, and none runs ahead. */
+void units_couple(struct units *u);
+/* False: the host refuses the threads. */
+bool units_hire(struct units *u, uint32_t threads);
 
-/* When something will happen by itself: SMs, partitions; any time up to the next edge for one that comes then. The channels' is an
- * edge of theirs, or TICK_NEVER. */
-tick units_sm_wake(const struct timed_gpu *g);
-tick units_part_wake(const struct timed_gpu *g);
-tick units_dram_edge(const struct timed_gpu *g);
+/* ---- time ---- */
 
-/* The units of this step whose wake has come (all of them with no_skip), then what they wrote down. */
-void units_step(struct timed_gpu *g);
-/* The crossbar has run: who has heard of it? */
-void units_hear(struct timed_gpu *g);
-/* The dispatcher has given an SM something to do at g->now. */
-void units_tell_sm(struct timed_gpu *g, uint32_t sm);
-void units_tell_all(struct timed_gpu *g); /* it has had to do with all of them */
-/* What units did outside of units_step, too, and when they want to run now; nobody runs. */
-void units_commit_all(struct timed_gpu *g);
-/* All edges of DRAM before now have had their turn, as statistics and the dispatcher want it. */
-void units_catch_up(struct timed_gpu *g);
+/* When an SM or a partition next has something to do, at the latest. */
+tick units_sm_wake(const struct units *u);
+tick units_partition_wake(const struct units *u);
+/* The next edge of DRAM at which a channel has something to do, or TICK_NEVER. */
+tick units_dram_edge(const struct units *u);
 
-/* Sums over all parts of the pool. */
-uint32_t units_requests_live(const struct timed_gpu *g);
-uint64_t units_requests_made(const struct timed_gpu *g);
-struct req_owner units_owner(const struct timed_gpu *g, uint32_t place);
-void units_owner_clear(struct timed_gpu *g, uint32_t place);
+/* What the loop knows about a step. */
+struct units_step {
+    /* a kernel drains: channels have each of their edges in a step of its own, since the kernel ends at
+     * one of them */
+    bool is_draining;
+    /* SMs may run ahead to cycles before this time; 0: they may not */
+    tick ahead_end;
+};
+/* Runs the units whose time has come, then commits what they kept. True: a warp has faulted, in this step
+ * or before. */
+bool units_step(struct units *u, const struct units_step *step);
+/* The crossbar has run: wakes the units that it sent something to, or made room for. */
+void units_hear_xbar(struct units *u);
+/* All edges of DRAM before now have had their turn. Call it before anything looks at the channels. */
+void units_catch_up(struct units *u);
+
+/* ---- what the loop does to units outside of a step ---- */
+
+/* The SM has its cycle now, before the others: something is about to be handed to it. */
+void units_run_sm(struct units *u, uint32_t sm);
+/* Something was handed to an SM, which is to have a turn now. */
+void units_wake_sm(struct units *u, uint32_t sm);
+/* Something was done to all SMs: the step looks at all units. */
+void units_look_at_all(struct units *u);
+/* Commits what units keep, outside of a step, and reads when they want to run. */
+void units_commit_all(struct units *u);
+/* Charges all cycles up to now to their causes, in units that sleep too. Where now is an edge of the core,
+ * every SM has had its cycle afterwards. Needed before statistics are read. */
+void units_settle(struct units *u);
+/* For l2_on_atomic: the atomic takes effect at the end of the step. */
+void units_keep_atomic(void *unit, const struct req *r);
+
+/* ---- sums over the shares of the pool ---- */
+
+uint32_t units_requests_live(const struct units *u);
+uint64_t units_requests_made(const struct units *u);
+struct req_owner units_owner(const struct units *u, uint32_t slot);
+void units_clear_owner(struct units *u, uint32_t slot);
 
 #endif

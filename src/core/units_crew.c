@@ -1,23 +1,26 @@
-/* units_crew.c: who does the units of a step: the caller alone, or all members of the crew.
+/* units_crew.c: who does the units of a step: the caller alone, or all workers of the crew.
  *
- * While few SMs are awake the caller works alone: calling the others costs as much as a handful of SMs. Which of the two it is follows the average, not the
- * single step: an SM that changes cores takes its whole state along. With many awake the clock decides (core/pace.h). Alone, SMs run on by themselves
- * (core/ahead.c); together only if that went well: an SM that has to stop on its way makes the others wait. SMs stay with their member. A partition that its own member has not begun when another has nothing left to do goes to that
- * one, but for the last of the open ones, to which its own member comes next. Looking what another has open takes a line of the host's cache from it, so only who
- * had many partitions to do is looked at. */
+ * While few SMs are awake the caller works alone, since calling the others costs as much as a handful of
+ * SMs. The average number of SMs awake decides, not the single step, since an SM that moves to another
+ * core takes its whole state along. While many are awake the host's clock decides (pace.h).
+ *
+ * SMs stay with their worker. An idle worker takes partitions of another worker that were not begun,
+ * except the last one of them, which their own worker is about to begin. Looking at another worker's
+ * partitions takes a cache line from that worker's core, so only workers that had many partitions to do
+ * are looked at. */
 #include "core/units_impl.h"
 
 #include <time.h>
 
 enum {
-    STOPS_FEW = 16,   /* one run in so many may have to stop, for SMs to run ahead with the crew too */
-    RUNS_KEPT = 4096, /* runs that count */
-    CROWD_CYCLES = 8, /* who has a turn in so many cycles is awake in them */
-    CROWD_SCALE = 32, /* such stretches that the average number of SMs awake goes back */
-    CROWD_MAX =
-        8, /* SMs awake on average from which on the crew is called; of a small machine half of its SMs */
-    MANY_PARTS =
-        4 /* partitions of a member in a step from which on others look whether it has some to give away */
+    /* a stretch of cycles: an SM that has a turn in it counts as awake */
+    CROWD_CYCLES = 8,
+    /* stretches that the average goes back over */
+    CROWD_SCALE = 32,
+    /* SMs awake on average from which on the crew works together; on a small machine half of its SMs */
+    CROWD_MAX = 8,
+    /* partitions that a worker has in a step from which on others take some of them */
+    MANY_PARTITIONS = 4
 };
 
 static uint64_t clock_ns(void)
@@ -29,13 +32,15 @@ static uint64_t clock_ns(void)
 
 void units_rest(struct units *u) { pace_break(&u->pace, clock_ns); }
 
-/* How many SMs are awake, on average: not by the step, for an SM that runs on has turns that are far apart. */
+/* ---- alone or together ---- */
+
+/* Averages how many SMs are awake. Counted over several cycles, since an SM that runs ahead skips turns. */
 static void count_crowd(struct units *u)
 {
     uint32_t awake = 0;
     for (uint32_t w = 0; w < u->sm_words; w++) u->turned[w] |= u->order->sms[w];
     if (u->order->now < u->crowd_end) return;
-    u->crowd_end = u->order->now + CROWD_CYCLES * (tick)u->gpu->clock.domains[DOMAIN_CORE].period;
+    u->crowd_end = u->order->now + CROWD_CYCLES * u->core_period;
     for (uint32_t w = 0; w < u->sm_words; w++) {
         awake += (uint32_t)__builtin_popcountll(u->turned[w]);
         u->turned[w] = 0;
@@ -45,77 +50,72 @@ static void count_crowd(struct units *u)
     u->is_crowded = u->crowd >= (u->is_crowded ? enough - enough / 8 : enough);
 }
 
-/* Simulated time since the step before, which is the same in both ways; a long sleep counts little. */
-static uint32_t passed(struct units *u)
+/* Simulated time since the last step: the same work in both ways of doing it. A long sleep counts little. */
+static uint32_t time_passed(struct units *u)
 {
-    const tick most = CROWD_CYCLES * (tick)u->gpu->clock.domains[DOMAIN_CORE].period;
     const tick since = u->chosen_at;
     u->chosen_at = u->order->now;
-    return (uint32_t)MIN(u->order->now - since, most);
+    return (uint32_t)MIN(u->order->now - since, CROWD_CYCLES * u->core_period);
 }
 
 void units_choose(struct units *u)
 {
     count_crowd(u);
-    const uint32_t work = passed(u);
+    const uint32_t work = time_passed(u);
     if (u->is_crowded)
         pace_step(&u->pace, work, clock_ns);
     else
         units_rest(u);
-    u->is_together = (u->is_crowded && u->pace.is_together) || u->gpu->options.threads_always;
+    u->is_together = (u->is_crowded && u->pace.is_together) || u->threads_always;
 }
 
-void units_count_run(struct units *u, bool has_stopped)
+/* ---- partitions ---- */
+
+void units_offer(struct units *u, const struct worker *worker)
 {
-    u->stops += has_stopped;
-    if (++u->runs < RUNS_KEPT) return;
-    u->runs /= 2;
-    u->stops /= 2;
+    for (uint32_t w = 0; w < u->partition_words; w++)
+        atomic_store_explicit(&worker->unbegun[w], u->order->partitions[w] & worker->own_partitions[w],
+                              memory_order_relaxed);
 }
 
-bool units_may_run_ahead(const struct units *u) { return !u->is_together || u->stops * STOPS_FEW <= u->runs; }
-
-void units_open(struct units *u, const struct member *m)
+/* True: no other worker has taken this partition. */
+static bool claim(_Atomic uint64_t *unbegun, uint64_t one)
 {
-    for (uint32_t w = 0; w < u->part_words; w++)
-        atomic_store_explicit(&m->open[w], u->order->parts[w] & m->own_parts[w], memory_order_relaxed);
+    return atomic_fetch_and_explicit(unbegun, ~one, memory_order_relaxed) & one;
 }
 
-/* True: nobody else has it. */
-static bool claim(_Atomic uint64_t *open, uint64_t part)
+/* A partition of another worker, from the end that its own worker comes to last. */
+static uint64_t claim_from(const struct units *u, const struct worker *other, uint32_t w)
 {
-    return atomic_fetch_and_explicit(open, ~part, memory_order_relaxed) & part;
-}
-
-/* One of another member's, which begins at the other end. */
-static uint64_t claim_from(const struct units *u, const struct member *m, uint32_t w)
-{
-    if (__builtin_popcountll(u->order->parts[w] & m->own_parts[w]) < MANY_PARTS) return 0;
-    for (uint64_t open; open = atomic_load_explicit(&m->open[w], memory_order_relaxed), open & (open - 1);) {
-        const uint64_t part = (uint64_t)1 << (63 - __builtin_clzll(open));
-        if (claim(&m->open[w], part)) return part;
+    if (__builtin_popcountll(u->order->partitions[w] & other->own_partitions[w]) < MANY_PARTITIONS) return 0;
+    for (uint64_t left;
+         left = atomic_load_explicit(&other->unbegun[w], memory_order_relaxed), left & (left - 1);) {
+        const uint64_t one = (uint64_t)1 << (63 - __builtin_clzll(left));
+        if (claim(&other->unbegun[w], one)) return one;
     }
     return 0;
 }
 
-uint64_t units_claim(struct units *u, const struct member *m, uint32_t w)
+uint64_t units_claim(struct units *u, const struct worker *worker, uint32_t w)
 {
-    for (uint64_t open; (open = atomic_load_explicit(&m->open[w], memory_order_relaxed));)
-        if (claim(&m->open[w], open & -open)) return open & -open;
-    uint64_t part = 0;
-    for (uint32_t i = 0; !part && i < u->member_count; i++)
-        if (&u->members[i] != m) part = claim_from(u, &u->members[i], w);
-    return part;
+    for (uint64_t left; (left = atomic_load_explicit(&worker->unbegun[w], memory_order_relaxed));)
+        if (claim(&worker->unbegun[w], left & -left)) return left & -left;
+    uint64_t one = 0;
+    for (uint32_t i = 0; !one && i < u->worker_count; i++)
+        if (&u->workers[i] != worker) one = claim_from(u, &u->workers[i], w);
+    return one;
 }
 
-uint32_t units_call(struct units *u)
+/* ---- a round ---- */
+
+uint32_t units_work_together(struct units *u)
 {
     const struct order *o = u->order;
     uint32_t called = 0;
-    for (uint32_t i = 0; i < u->member_count; i++) {
-        const struct member *m = &u->members[i];
-        const bool is_needed =
-            mask_meets(o->sms, m->own_sms, u->sm_words) || mask_meets(o->parts, m->own_parts, u->part_words);
+    for (uint32_t i = 0; i < u->worker_count; i++) {
+        const struct worker *worker = &u->workers[i];
+        const bool is_needed = mask_meets(o->sms, worker->own_sms, u->sm_words) ||
+                               mask_meets(o->partitions, worker->own_partitions, u->partition_words);
         called |= (uint32_t)is_needed << i % CREW_BITS;
     }
     crew_round(u->crew, called);

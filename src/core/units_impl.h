@@ -1,114 +1,138 @@
-/* units_impl.h: the inside of units.h: units.c has their life and sums, units_step.c a step, units_crew.c its threads. */
+/* units_impl.h: the inside of units.h, for units.c (life and sums), units_step.c (a step) and units_crew.c
+ * (threads). */
 #ifndef HEDDLE_UNITS_IMPL_H
 #define HEDDLE_UNITS_IMPL_H
 
+#include "core/ahead_window.h"
 #include "core/crew.h"
 #include "core/pace.h"
-#include "core/timed_impl.h"
+#include "core/sm/sm.h"
+#include "core/units.h"
 #include "core/wakes.h"
+#include "mem/dram.h"
+#include "mem/l2.h"
+#include "mem/xbar.h"
 
 #include <stdatomic.h>
 
-enum {
-    NEW_PER_SM = SM_REQUESTS_MAX,
-    NEW_PER_SLICE = 16 /* the same for an L2 slice */
-};
+/* Requests that a unit can make in one step, at most. */
+enum { NEW_PER_SM = SM_REQUESTS_MAX, NEW_PER_SLICE = 16 };
 
-/* What is to be done in a step: written by the caller, read by all. With others it lies beside the number of the round (core/crew.h), for
- * up to 64 SMs and partitions in one line. */
+/* What is to be done in a step: written by the caller, read by all workers. With a crew it lies beside the
+ * number of the round (crew.h); for up to 64 SMs and 64 partitions both together are one line. */
 struct order {
     tick now;
-    tick dram_first;               /* DRAM edges before now whose turn it is begin here */
-    tick sm_horizon, part_horizon; /* the edges that come next (core/wakes.h) */
-    bool is_l2, is_dram;           /* now is an edge of theirs that has its turn */
+    /* the first DRAM edge before now that has not had its turn */
+    tick dram_first;
+    /* the edges that come next (wakes.h) */
+    tick sm_horizon, partition_horizon;
+    /* now is an edge of this domain, and it has its turn */
+    bool is_l2, is_dram;
     bool no_skip;
-    bool has_sms, has_parts; /* there may be some whose time has come; else the masks are empty */
-    uint64_t *sms,
-        *parts; /* masks of those whose time has come: first_sms, first_parts, or more words than one */
-    uint64_t first_sms, first_parts;
+    /* false: the mask is empty */
+    bool has_sms, has_partitions;
+    /* masks of units that have a turn: they point to the first_ fields, or to more than one word elsewhere */
+    uint64_t *sms, *partitions;
+    uint64_t first_sms, first_partitions;
     struct sm_window window;
 };
 static_assert(sizeof(struct order) + sizeof(uint64_t) <= UNITS_LINE,
               "an order and the number of its round are one line");
 
-/* What comes of the turns of one word of units, SMs or partitions. */
+/* What the turns of one word of units (up to 64 SMs, or partitions) led to. */
 struct turns {
-    tick xbar_wake; /* the least of theirs */
-    uint64_t news;  /* mask of those that left something for the end of the step */
-    struct wakes_news wakes;
+    /* the earliest that one of them asks of the crossbar */
+    tick xbar_wake;
+    /* mask of units that keep something for the end of the step */
+    uint64_t pending;
+    struct wakes_next next;
 };
 
-/* Where the units of a thread write when they want their next turn. */
+/* Arrays into which a thread writes when units want their next turns. */
 struct times {
-    tick *sms, *parts;
+    tick *sms, *partitions;
 };
 
-/* A thread's share of the units. */
-struct member {
-    _Alignas(UNITS_LINE) const uint64_t *own_sms; /* mask */
-    const uint64_t *own_parts;
-    struct turns *report;   /* what it tells the caller: [word] of SMs, then of partitions */
-    struct times times;     /* on lines of its own */
-    _Atomic uint64_t *open; /* mask of its partitions of this step whose turn nobody has begun: on a line that
-                               others seldom look at */
+/* A thread of the crew and its units. */
+struct worker {
+    /* masks of the units that belong to it */
+    _Alignas(UNITS_LINE) const uint64_t *own_sms;
+    const uint64_t *own_partitions;
+    /* what it reports: [word] of SMs, then of partitions */
+    struct turns *report;
+    /* on lines that no other thread writes */
+    struct times times;
+    /* mask of its partitions that have a turn in this step and were not begun, on a line of its own */
+    _Atomic uint64_t *unbegun;
 };
 
-/* A slice in its partition: those of a partition begin at a line of the host's cache. Its links lower this wake, not the slice's own, which
- * is added after each tick: so who looks when a slice wakes need not touch it. */
+/* A slice in its partition; the slices of a partition begin at a cache line. Links lower this wake; the
+ * slice's own wake is added after each tick. So finding out when a slice wakes does not touch the slice. */
 struct slice_turn {
     tick wake;
     struct l2_slice *slice;
 };
 
 struct units {
-    /* as it is made: what all read */
-    struct timed_gpu *gpu;
-    struct unit *sms, *parts;
-    struct slice_turn *turns;       /* [part * turn_stride + slice of it] */
-    uint32_t per_part, turn_stride; /* slices of a partition */
-    uint32_t sm_count, part_count;  /* SMs; partitions */
-    uint32_t sm_words, part_words;  /* of masks */
-    uint32_t part_low;              /* requests that a partition makes in a step, at most */
+    /* constant while the machine runs; read by all threads */
+    const struct gpu_time *time;
+    struct req_pool *pool;
+    struct unit *sms, *partitions;
+    /* [partition * turn_stride + slice within the partition] */
+    struct slice_turn *turns;
+    /* slices of a partition, and how many entries of turns a partition takes */
+    uint32_t slices_each, turn_stride;
+    uint32_t sm_count, partition_count;
+    /* words of masks */
+    uint32_t sm_words, partition_words;
+    /* requests that a partition can make in a step, at most */
+    uint32_t partition_low;
     struct clock_domain dram_clock;
+    tick core_period;
     struct order *order;
-    struct xbar *xbar;      /* there with the first unit that is joined */
-    struct times times;     /* of who is alone */
-    struct member *members; /* of the crew, the caller is the first */
-    uint32_t member_count;
-    struct crew *crew; /* NULL: nobody else */
+    struct xbar *xbar;
+    /* for steps that the caller does alone */
+    struct times times;
+    /* workers[0] is the caller */
+    struct worker *workers;
+    uint32_t worker_count;
+    /* NULL: one thread */
+    struct crew *crew;
     struct emu_log **logs;
-    /* the caller's own */
-    _Alignas(UNITS_LINE) struct wakes sm_wakes, part_wakes;
-    uint32_t sm_note_words, part_note_words;
-    uint64_t *sm_notes, *part_notes; /* a byte each: the crossbar's links have told it something */
-    uint64_t *sm_news, *part_news;   /* masks: the end of the step has to see to them */
-    bool has_news;
-    bool is_together;  /* the members do their own parts; else the caller does all */
-    bool is_talkative; /* SMs wake each other within a cycle (a mechanism with a state that all share) */
-    bool is_crowded;   /* enough SMs awake to call the others */
-    tick dram_first;   /* the first DRAM edge that has not had its turn */
-    uint64_t *turned;  /* mask of SMs that had a turn before crowd_end */
+    bool threads_always;
+    /* used by the caller alone */
+    _Alignas(UNITS_LINE) struct wakes sm_wakes, partition_wakes;
+    uint32_t sm_note_words, partition_note_words;
+    /* one byte for each unit, set by the crossbar's links when they have changed */
+    uint64_t *sm_notes, *partition_notes;
+    /* masks of units to commit at the end of the step */
+    uint64_t *sm_pending, *partition_pending;
+    bool has_pending;
+    bool has_fault;
+    /* all workers share the present step; false: the caller does all of it */
+    bool is_together;
+    bool is_coupled;
+    /* enough SMs are awake to share their work */
+    bool is_crowded;
+    /* the first DRAM edge that has not had its turn */
+    tick dram_first;
+    /* mask of SMs that have had a turn in the present stretch of cycles, which ends at crowd_end */
+    uint64_t *turned;
     tick crowd_end;
-    uint64_t runs,
-        stops;        /* of SMs that ran ahead while the caller was alone; of these: had to stop on the way */
-    tick chosen_at;   /* the newest step in which the crew's way was chosen */
-    uint32_t crowd;   /* average number of SMs awake, times CROWD_SCALE */
-    struct pace pace; /* does it pay? */
+    struct ahead_record ahead;
+    /* the last step for which alone or together was chosen */
+    tick chosen_at;
+    /* average number of SMs awake, times CROWD_SCALE */
+    uint32_t crowd;
+    struct pace pace;
 };
 
 static inline struct slice_turn *slice_turn_of(const struct units *u, uint32_t slice)
 {
-    return &u->turns[slice / u->per_part * u->turn_stride + slice % u->per_part];
+    return &u->turns[slice / u->slices_each * u->turn_stride + slice % u->slices_each];
 }
 
 static inline void mask_add(uint64_t *mask, uint32_t i) { mask[i / 64] |= (uint64_t)1 << (i % 64); }
-
-/* Each that is in two masks of so many words, in order. */
-#define FOR_BOTH(i, a, b, words)                                                                             \
-    for (uint32_t w_ = 0; w_ < (words); w_++)                                                                \
-        for (uint64_t m_ = (a)[w_] & (b)[w_], i; m_ && (i = w_ * 64 + (uint32_t)__builtin_ctzll(m_), true);  \
-             m_ &= m_ - 1)
-#define FOR_MASK(i, a, words) FOR_BOTH(i, a, a, words)
 
 static inline bool mask_meets(const uint64_t *a, const uint64_t *b, uint32_t words)
 {
@@ -116,22 +140,34 @@ static inline bool mask_meets(const uint64_t *a, const uint64_t *b, uint32_t wor
         if (a[w] & b[w]) return true;
     return false;
 }
+
 static inline void mask_clear(uint64_t *mask, uint32_t words)
 {
     for (uint32_t w = 0; w < words; w++) mask[w] = 0;
 }
 
-void units_work(void *units, uint32_t member); /* a member's part of a step */
+/* Each unit i of a mask, in order. */
+#define FOR_MASK(i, mask, words)                                                                             \
+    for (uint32_t w_ = 0; w_ < (words); w_++)                                                                \
+        for (uint64_t m_ = (mask)[w_], i; m_ && (i = w_ * 64 + (uint32_t)__builtin_ctzll(m_), true);         \
+             m_ &= m_ - 1)
 
-/* units_crew.c */
-/* An SM ran ahead while the caller was alone: did it have to stop on its way? How often they do decides whether those of a crew may. */
-void units_count_run(struct units *u, bool has_stopped);
-bool units_may_run_ahead(const struct units *u);
-void units_choose(struct units *u);   /* alone or together, from now on */
-void units_rest(struct units *u);     /* what comes next is no step */
-uint32_t units_call(struct units *u); /* all members do their parts of the step; who was called (crew.h) */
-void units_open(struct units *u, const struct member *m); /* its partitions can be claimed */
-/* The next partition of word w for a member, as a mask of one; 0: there is none. */
-uint64_t units_claim(struct units *u, const struct member *m, uint32_t w);
+/* ---- units_step.c ---- */
+
+/* A worker's share of a step (crew.h). */
+void units_work(void *units, uint32_t worker);
+
+/* ---- units_crew.c ---- */
+
+/* Decides whether this step is done alone or together. */
+void units_choose(struct units *u);
+/* The host's time is not measured until the next step. */
+void units_rest(struct units *u);
+/* All workers that have units in the order do their share; returns the mask of these workers (crew.h). */
+uint32_t units_work_together(struct units *u);
+/* Begins a worker's share: its partitions can be claimed. */
+void units_offer(struct units *u, const struct worker *worker);
+/* The next partition of word w that this worker is to do, as a mask of one bit; 0: none is left. */
+uint64_t units_claim(struct units *u, const struct worker *worker, uint32_t w);
 
 #endif

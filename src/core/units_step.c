@@ -1,110 +1,98 @@
-/* units_step.c: the units of a step: who has something to do, and what comes of it. units_crew.c says on which thread. */
+/* units_step.c: a step of the units: which have a turn, what a turn does, and what is committed after it.
+ * units_crew.c decides which thread does what. */
 #include "core/units_impl.h"
 
 enum {
-    FEW_EDGES = 4,   /* counting them is cheaper than a division */
-    FEW_NOTES = 2,   /* words of them: reading is as quick as asking whether there is one; more fill a line */
-    AHEAD_CYCLES = 8 /* that an SM runs on by itself, at most */
+    /* DRAM edges that are counted by adding periods, which is cheaper than a division */
+    FEW_EDGES = 4,
+    /* words of notes that are read without testing first whether any is set */
+    FEW_NOTES = 2
 };
 
 /* ---- when ---- */
 
-tick units_sm_wake(const struct timed_gpu *g) { return wakes_least(&g->units->sm_wakes); }
-tick units_part_wake(const struct timed_gpu *g) { return wakes_least(&g->units->part_wakes); }
+tick units_sm_wake(const struct units *u) { return wakes_least(&u->sm_wakes); }
+tick units_partition_wake(const struct units *u) { return wakes_least(&u->partition_wakes); }
 
 /* The edge at which a channel with this wake has its next turn. */
 static tick dram_edge(const struct units *u, tick wake)
 {
     if (wake <= u->dram_first) return u->dram_first;
-    return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&u->gpu->clock.domains[DOMAIN_DRAM], wake);
+    return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&u->dram_clock, wake);
 }
 
-tick units_dram_edge(const struct timed_gpu *g)
+tick units_dram_edge(const struct units *u)
 {
-    const struct units *u = g->units;
     tick least = TICK_NEVER;
-    for (uint32_t i = 0; i < u->part_count; i++) least = MIN(least, u->parts[i].wake);
+    for (uint32_t i = 0; i < u->partition_count; i++) least = MIN(least, u->partitions[i].wake);
     return dram_edge(u, least);
 }
 
-static tick slices_wake(const struct units *u, uint32_t part)
+static tick slices_wake(const struct units *u, uint32_t partition)
 {
-    const struct slice_turn *turns = &u->turns[part * u->turn_stride];
+    const struct slice_turn *turns = &u->turns[partition * u->turn_stride];
     tick least = turns[0].wake;
-    for (uint32_t i = 1; i < u->per_part; i++) least = MIN(least, turns[i].wake);
+    for (uint32_t i = 1; i < u->slices_each; i++) least = MIN(least, turns[i].wake);
     return least;
 }
 
-static tick part_wake(const struct units *u, uint32_t part)
+/* Enters a partition's wake. The channel's edges can wait for those of the slices. */
+static void hear_partition(struct units *u, uint32_t i)
 {
-    return MIN(slices_wake(u, part), u->parts[part].wake);
-}
-
-/* The channel's edges can wait for those of the slices. */
-static void hear_part(struct units *u, uint32_t part)
-{
-    wakes_lower(&u->part_wakes, part, part_wake(u, part));
+    wakes_lower(&u->partition_wakes, i, MIN(slices_wake(u, i), u->partitions[i].wake));
 }
 
 static void hear_all(struct units *u)
 {
     for (uint32_t i = 0; i < u->sm_count; i++) wakes_lower(&u->sm_wakes, i, u->sms[i].wake);
-    for (uint32_t i = 0; i < u->part_count; i++) hear_part(u, i);
+    for (uint32_t i = 0; i < u->partition_count; i++) hear_partition(u, i);
 }
 
-/* Notes of up to 64 units, in so many words, as a mask; they are torn off. A note is a byte, 0 or 1. */
-static uint64_t take_notes(uint64_t *notes, uint32_t words)
+/* Notes begin at a cache line and fill whole ones. */
+static bool line_has_note(const uint64_t *n) { return n[0] | n[1] | n[2] | n[3] | n[4] | n[5] | n[6] | n[7]; }
+
+/* Collects the notes of up to 64 units, one byte (0 or 1) for each, into a mask, and clears them. Eight
+ * bytes are one word; the product moves the lowest bit of byte i to bit 56 + i. */
+static uint64_t collect_notes(uint64_t *notes, uint32_t words)
 {
     uint64_t mask = 0;
-    if (words > FEW_NOTES &&
-        !(notes[0] | notes[1] | notes[2] | notes[3] | notes[4] | notes[5] | notes[6] | notes[7]))
-        return 0; /* what idle SMs cost */
+    if (words > FEW_NOTES && !line_has_note(notes)) return 0;
     for (uint32_t w = 0; w < words; w++) {
-        mask |= notes[w] * 0x0102040810204080 >> 56 << 8 * w; /* byte i becomes bit i */
+        mask |= notes[w] * 0x0102040810204080 >> 56 << 8 * w;
         notes[w] = 0;
     }
     return mask;
 }
 
-/* Who has its turn at the next edge anyway looks at its links then. */
-void units_hear(struct timed_gpu *g)
+/* A unit that has its turn at the next edge anyway needs no waking. */
+void units_hear_xbar(struct units *u)
 {
-    struct units *u = g->units;
     for (uint32_t k = 0; k < u->sm_words; k++) {
-        uint64_t heard = take_notes(u->sm_notes + 8 * k, MIN(u->sm_note_words - 8 * k, 8));
+        uint64_t heard = collect_notes(u->sm_notes + 8 * k, MIN(u->sm_note_words - 8 * k, 8));
         for (heard &= ~wakes_soon(&u->sm_wakes, k); heard; heard &= heard - 1) {
             const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(heard);
             wakes_lower(&u->sm_wakes, i, sm_heard(u->sms[i].sm));
         }
     }
-    for (uint32_t k = 0; k < u->part_words; k++) {
-        uint64_t heard = take_notes(u->part_notes + 8 * k, MIN(u->part_note_words - 8 * k, 8));
-        for (heard &= ~wakes_soon(&u->part_wakes, k); heard; heard &= heard - 1)
-            hear_part(u, 64 * k + (uint32_t)__builtin_ctzll(heard));
+    for (uint32_t k = 0; k < u->partition_words; k++) {
+        uint64_t heard = collect_notes(u->partition_notes + 8 * k, MIN(u->partition_note_words - 8 * k, 8));
+        for (heard &= ~wakes_soon(&u->partition_wakes, k); heard; heard &= heard - 1)
+            hear_partition(u, 64 * k + (uint32_t)__builtin_ctzll(heard));
     }
 }
 
-void units_tell_sm(struct timed_gpu *g, uint32_t sm)
-{
-    struct units *u = g->units;
-    wake_at(&u->sms[sm].wake, g->now);
-    wakes_lower(&u->sm_wakes, sm, g->now);
-    mask_add(u->sm_news, sm);
-    u->has_news = true;
-}
+/* ---- turns ---- */
 
-/* ---- a member's part ---- */
-
-/* The end of the step has to see to its part of the pool: it has fewer than `low` spare requests, or more than 8 times that. */
+/* The unit's share of the pool has fewer than `low` spare requests, or more than 8 times as many. */
 static bool is_unbalanced(const struct unit *x, uint32_t low) { return x->pool.spare - low > 7 * low; }
 
-/* Unit i has had its turn, and wants the next one at t. */
+/* Unit i has had its turn and wants the next one at t. */
 static void report(tick horizon, struct turns *turns, struct unit *x, uint32_t i, tick t, uint32_t low)
 {
-    wakes_tell(horizon, &turns->wakes, i, t);
+    wakes_tell(horizon, &turns->next, i, t);
     turns->xbar_wake = MIN(turns->xbar_wake, x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
-    if (UNLIKELY(x->news || is_unbalanced(x, low))) turns->news |= (uint64_t)1 << (i % 64);
+    if (UNLIKELY(x->has_pending || is_unbalanced(x, low))) turns->pending |= (uint64_t)1 << (i % 64);
 }
 
 static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick now)
@@ -113,7 +101,7 @@ static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick no
     sm_cycle(x->sm, now);
     if (u->order->window.end > now) {
         sm_run_ahead(x->sm, &u->order->window, u->xbar);
-        if (UNLIKELY(u->crew != NULL) && !u->is_together) units_count_run(u, sm_awaits_step(x->sm));
+        if (UNLIKELY(u->crew != NULL) && !u->is_together) ahead_count(&u->ahead, sm_awaits_step(x->sm));
     }
     report(u->order->sm_horizon, turns, x, i, x->wake, NEW_PER_SM);
 }
@@ -136,17 +124,17 @@ static void run_channel(const struct units *u, struct unit *x, tick first, tick 
     }
 }
 
-/* The slices of a partition; when they want to run again. */
-static tick tick_slices(const struct units *u, uint32_t part, tick now)
+/* Runs the slices of a partition whose time has come. Returns when they want to run again. A slice can
+ * lower its own wake during its tick, by a link that refuses; so can the channel. */
+static tick tick_slices(const struct units *u, uint32_t partition, tick now)
 {
-    struct slice_turn *turn = &u->turns[part * u->turn_stride];
+    struct slice_turn *turn = &u->turns[partition * u->turn_stride];
     tick least = TICK_NEVER;
-    uint32_t left = u->per_part;
+    uint32_t left = u->slices_each;
     do {
         if (turn->wake <= now || u->order->no_skip) {
             turn->wake = TICK_NEVER;
-            l2_tick(turn->slice,
-                    now); /* of its partition it wakes itself, by a link that refuses, and the channel */
+            l2_tick(turn->slice, now);
             wake_at(&turn->wake, *l2_wake(turn->slice));
         }
         wake_at(&least, turn->wake);
@@ -155,19 +143,16 @@ static tick tick_slices(const struct units *u, uint32_t part, tick now)
     return least;
 }
 
-/* A step that is an edge of the channel, or of no slice. When the slices want to run again. */
-COLD static tick tick_edge(struct units *u, uint32_t part)
+/* A step at an edge of DRAM, or at no edge of L2. Returns when the slices want to run again. */
+COLD static tick tick_dram_edge(struct units *u, uint32_t partition)
 {
     const struct order *o = u->order;
-    struct unit *x = &u->parts[part];
+    struct unit *x = &u->partitions[partition];
     if (o->is_dram && (x->wake <= o->now || o->no_skip)) tick_channel(x, o->now);
-    return slices_wake(u, part);
+    return slices_wake(u, partition);
 }
 
-static struct turns no_turns(tick *at)
-{
-    return (struct turns){.xbar_wake = TICK_NEVER, .wakes = {.at = at}};
-}
+static struct turns no_turns(tick *at) { return (struct turns){.xbar_wake = TICK_NEVER, .next = {.at = at}}; }
 
 /* SMs of word w. */
 static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
@@ -177,41 +162,41 @@ static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, uint64
 }
 
 /* Partitions of word w: DRAM edges since the last step, then the slices. */
-static void work_on_parts(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
+static void work_on_partitions(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
 {
     const struct order *o = u->order;
-    const bool is_plain = o->is_l2 && !o->is_dram;
+    const bool is_l2_alone = o->is_l2 && !o->is_dram;
     for (; mask; mask &= mask - 1) {
         const uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(mask);
-        struct unit *x = &u->parts[i];
+        struct unit *x = &u->partitions[i];
         if (x->wake < o->now) run_channel(u, x, o->dram_first, o->now);
         tick slices = LIKELY(o->is_l2) ? tick_slices(u, i, o->now) : TICK_NEVER;
-        if (UNLIKELY(!is_plain)) slices = tick_edge(u, i);
-        report(o->part_horizon, turns, x, i, MIN(slices, x->wake), u->part_low);
+        if (UNLIKELY(!is_l2_alone)) slices = tick_dram_edge(u, i);
+        report(o->partition_horizon, turns, x, i, MIN(slices, x->wake), u->partition_low);
     }
 }
 
-/* Turns are gathered apart from the report: the caller may look at that already. */
+/* Turns are collected here and written to the report once: the caller may be reading its line already. */
 void units_work(void *units, uint32_t number)
 {
     struct units *u = units;
-    const struct member *m = &u->members[number];
-    units_open(u, m);
+    const struct worker *worker = &u->workers[number];
+    units_offer(u, worker);
     for (uint32_t w = 0; w < u->sm_words; w++) {
-        struct turns turns = no_turns(m->times.sms);
-        work_on_sms(u, &turns, w, u->order->sms[w] & m->own_sms[w]);
-        m->report[w] = turns;
+        struct turns turns = no_turns(worker->times.sms);
+        work_on_sms(u, &turns, w, u->order->sms[w] & worker->own_sms[w]);
+        worker->report[w] = turns;
     }
-    for (uint32_t w = 0; w < u->part_words; w++) {
-        struct turns turns = no_turns(m->times.parts);
-        for (uint64_t part; (part = units_claim(u, m, w));) work_on_parts(u, &turns, w, part);
-        m->report[u->sm_words + w] = turns;
+    for (uint32_t w = 0; w < u->partition_words; w++) {
+        struct turns turns = no_turns(worker->times.partitions);
+        for (uint64_t one; (one = units_claim(u, worker, w));) work_on_partitions(u, &turns, w, one);
+        worker->report[u->sm_words + w] = turns;
     }
 }
 
 /* ---- the order of the step ---- */
 
-/* DRAM edges up to now that have not had their turn. */
+/* Which DRAM edges up to now have not had their turn. */
 static void order_edges(struct units *u, struct order *o)
 {
     const tick period = u->dram_clock.period;
@@ -221,26 +206,23 @@ static void order_edges(struct units *u, struct order *o)
     o->is_dram = o->dram_first <= o->now && u->dram_first - period == o->now;
 }
 
-/* At an L2 edge the partitions whose time has come; while a kernel drains its channels have their turn at each edge of theirs. */
-static void order_parts(struct units *u, struct order *o)
+/* At an L2 edge: the partitions whose time has come. At another edge of DRAM, while a kernel drains: all
+ * of them. */
+static void order_partitions(struct units *u, struct order *o)
 {
     order_edges(u, o);
-    if (LIKELY(o->is_l2)) o->has_parts = wakes_due(&u->part_wakes, o->now, o->parts);
+    if (LIKELY(o->is_l2)) o->has_partitions = wakes_due(&u->partition_wakes, o->now, o->partitions);
     if (LIKELY(o->is_l2 && !o->no_skip)) return;
-    wakes_due_all(&u->part_wakes, loop_edge_after(u->gpu, DOMAIN_L2), o->parts);
-    o->has_parts = true;
+    wakes_due_all(&u->partition_wakes, gpu_time_edge_after(u->time, DOMAIN_L2), o->partitions);
+    o->has_partitions = true;
 }
 
-/* How far SMs may run on by themselves: not to where the dispatcher or a sample looks at them. */
-static void order_window(struct units *u, struct sm_window *w)
+static void order_window(const struct units *u, struct order *o, tick end)
 {
-    const struct timed_gpu *g = u->gpu;
-    w->end = 0;
-    if (!g->runs_ahead || u->is_talkative || !units_may_run_ahead(u)) return;
-    const tick span = AHEAD_CYCLES * (tick)g->clock.domains[DOMAIN_CORE].period;
-    const tick end = g->now + span - (u->is_together ? g->now % span : 0); /* a crew's SMs meet again */
-    w->end = MIN(end, MIN(g->dispatch.wake, g->next_sample));
-    w->edge = loop_edge_after(g, DOMAIN_XBAR);
+    o->window.end = 0;
+    if (!end || u->is_coupled || (u->is_together && !ahead_pays(&u->ahead))) return;
+    ahead_set_window(&o->window, o->now, u->core_period, end, gpu_time_edge_after(u->time, DOMAIN_XBAR),
+                     u->is_together);
 }
 
 static void order_sms(struct units *u, struct order *o)
@@ -251,121 +233,118 @@ static void order_sms(struct units *u, struct order *o)
         o->has_sms = true;
     }
     o->sm_horizon = u->sm_wakes.ruler.horizon;
-    order_window(u, &o->window);
 }
 
-/* The last step's masks; not at its end, for members look at the line of the order already. */
+/* Clears the masks of the last step. Not done at its end, when workers already watch the line of the
+ * order. */
 static void forget_order(const struct units *u, struct order *o)
 {
     if (o->has_sms) mask_clear(o->sms, u->sm_words);
-    if (o->has_parts) mask_clear(o->parts, u->part_words);
-    o->has_sms = o->has_parts = false;
+    if (o->has_partitions) mask_clear(o->partitions, u->partition_words);
+    o->has_sms = o->has_partitions = false;
 }
 
-static void give_order(struct units *u)
+static void give_order(struct units *u, const struct units_step *step)
 {
-    const struct timed_gpu *g = u->gpu;
+    const struct gpu_time *t = u->time;
     struct order *o = u->order;
     forget_order(u, o);
-    o->now = g->now;
-    o->is_l2 = g->edges[DOMAIN_L2] == g->now;
-    if (o->is_l2 || ((g->dispatch.draining || o->no_skip) && g->edges[DOMAIN_DRAM] == g->now))
-        order_parts(u, o);
-    o->part_horizon = u->part_wakes.ruler.horizon;
-    if (g->edges[DOMAIN_CORE] == g->now) order_sms(u, o);
+    o->now = t->now;
+    o->is_l2 = gpu_time_is_edge(t, DOMAIN_L2);
+    if (o->is_l2 || ((step->is_draining || o->no_skip) && gpu_time_is_edge(t, DOMAIN_DRAM)))
+        order_partitions(u, o);
+    o->partition_horizon = u->partition_wakes.ruler.horizon;
+    if (!gpu_time_is_edge(t, DOMAIN_CORE)) return;
+    order_sms(u, o);
+    order_window(u, o, step->ahead_end);
 }
 
-/* ---- its end ---- */
+/* ---- commit ---- */
 
 static void commit_sm(struct units *u, uint32_t i)
 {
-    struct timed_gpu *g = u->gpu;
     struct unit *x = &u->sms[i];
-    if (!sm_awaits_step(x->sm)) {
+    if (!sm_awaits_step(x->sm)) { /* else it ran ahead, and what it keeps belongs to a later step */
         bool ok = emu_log_is_empty(u->logs[i]) || emu_log_apply(u->logs[i]);
-        g->has_fault |= !ok || sm_faulted(x->sm);
+        u->has_fault |= !ok || sm_faulted(x->sm);
         sm_end_ctas(x->sm);
-        x->news = 0;
+        x->has_pending = 0;
     }
-    req_part_balance(&x->pool, &g->pool, NEW_PER_SM);
-    wake_at(xbar_wake(g->xbar), x->xbar_wake);
+    req_part_balance(&x->pool, u->pool, NEW_PER_SM);
+    wake_at(xbar_wake(u->xbar), x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
     wakes_lower(&u->sm_wakes, i, x->wake);
 }
 
-/* Atomics happen in the order in which they came to the slice; slices in the order of their numbers. */
-static void commit_part(struct units *u, uint32_t i)
+void units_keep_atomic(void *unit, const struct req *r)
 {
-    struct unit *x = &u->parts[i];
+    struct unit *x = unit;
+    if (x->atomic_count == x->atomic_cap) {
+        x->atomic_cap = MAX(2 * x->atomic_cap, 16u);
+        x->atomics = mem_realloc(x->atomics, sizeof *x->atomics * x->atomic_cap);
+    }
+    x->atomics[x->atomic_count++] = *r;
+    x->has_pending = 1;
+}
+
+/* Atomics take effect in the order in which they reached the slice; slices follow in the order of their
+ * numbers. */
+static void commit_partition(struct units *u, uint32_t i)
+{
+    struct unit *x = &u->partitions[i];
     for (uint32_t k = 0; k < x->atomic_count; k++)
         sm_apply_atomic(u->sms[x->atomics[k].sm].sm, &x->atomics[k]);
     x->atomic_count = 0;
-    x->news = 0;
-    req_part_balance(&x->pool, &u->gpu->pool, NEW_PER_SLICE * u->per_part);
+    x->has_pending = 0;
+    req_part_balance(&x->pool, u->pool, u->partition_low);
     wake_at(xbar_wake(u->xbar), x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
 }
 
-/* The pool's items may have moved. */
+/* The pool may have grown, and its requests have moved. */
 static void follow_items(struct units *u, const struct req *before)
 {
-    const struct req_pool *p = &u->gpu->pool;
-    if (p->items == before) return;
-    for (uint32_t i = 0; i < u->sm_count + u->part_count; i++) {
-        struct req_pool *part = i < u->sm_count ? &u->sms[i].pool : &u->parts[i - u->sm_count].pool;
-        part->items = p->items;
-        part->cap = part->fresh = p->cap;
+    if (u->pool->items == before) return;
+    for (uint32_t i = 0; i < u->sm_count + u->partition_count; i++) {
+        struct req_pool *share = i < u->sm_count ? &u->sms[i].pool : &u->partitions[i - u->sm_count].pool;
+        share->items = u->pool->items;
+        share->cap = share->fresh = u->pool->cap;
     }
 }
 
-/* What units left for the end of the step, SMs first. */
+/* SMs first. */
 static void commit(struct units *u)
 {
-    const struct req *items = u->gpu->pool.items;
-    FOR_MASK(i, u->sm_news, u->sm_words) commit_sm(u, (uint32_t)i);
-    FOR_MASK(i, u->part_news, u->part_words) commit_part(u, (uint32_t)i);
-    mask_clear(u->sm_news, u->sm_words);
-    mask_clear(u->part_news, u->part_words);
-    u->has_news = false;
+    const struct req *items = u->pool->items;
+    FOR_MASK(i, u->sm_pending, u->sm_words) commit_sm(u, (uint32_t)i);
+    FOR_MASK(i, u->partition_pending, u->partition_words) commit_partition(u, (uint32_t)i);
+    mask_clear(u->sm_pending, u->sm_words);
+    mask_clear(u->partition_pending, u->partition_words);
+    u->has_pending = false;
     follow_items(u, items);
-}
-
-/* What came of turns of word k. */
-static inline void take_turns(struct units *u, struct wakes *w, uint64_t *news, uint32_t k,
-                              const struct turns *t)
-{
-    wake_at(xbar_wake(u->xbar), t->xbar_wake);
-    wakes_take(w, k, &t->wakes);
-    news[k] |= t->news;
-    u->has_news |= t->news != 0;
-}
-
-void units_tell_all(struct timed_gpu *g)
-{
-    struct units *u = g->units;
-    for (uint32_t i = 0; i < u->sm_count; i++) mask_add(u->sm_news, i);
-    for (uint32_t i = 0; i < u->part_count; i++) mask_add(u->part_news, i);
-    u->has_news = true;
-    hear_all(u);
-}
-
-void units_commit_all(struct timed_gpu *g)
-{
-    units_tell_all(g);
-    commit(g->units);
-    units_rest(g->units); /* the program around us may do something else now */
 }
 
 /* ---- a step ---- */
 
+/* Enters what the turns of word k led to. */
+static inline void take_turns(struct units *u, struct wakes *w, uint64_t *pending, uint32_t k,
+                              const struct turns *t)
+{
+    wake_at(xbar_wake(u->xbar), t->xbar_wake);
+    wakes_take(w, k, &t->next);
+    pending[k] |= t->pending;
+    u->has_pending |= t->pending != 0;
+}
+
 static void work_together(struct units *u)
 {
-    const uint32_t called = units_call(u);
-    for (uint32_t i = 0; i < u->member_count; i++) {
+    const uint32_t called = units_work_together(u);
+    for (uint32_t i = 0; i < u->worker_count; i++) {
         if (!crew_is_called(called, i)) continue;
-        const struct turns *t = u->members[i].report;
-        for (uint32_t w = 0; w < u->sm_words; w++) take_turns(u, &u->sm_wakes, u->sm_news, w, t++);
-        for (uint32_t w = 0; w < u->part_words; w++) take_turns(u, &u->part_wakes, u->part_news, w, t++);
+        const struct turns *t = u->workers[i].report;
+        for (uint32_t w = 0; w < u->sm_words; w++) take_turns(u, &u->sm_wakes, u->sm_pending, w, t++);
+        for (uint32_t w = 0; w < u->partition_words; w++)
+            take_turns(u, &u->partition_wakes, u->partition_pending, w, t++);
     }
 }
 
@@ -376,38 +355,75 @@ static void work_alone(struct units *u)
         if (!o->sms[w]) continue;
         struct turns turns = no_turns(u->times.sms);
         work_on_sms(u, &turns, w, o->sms[w]);
-        take_turns(u, &u->sm_wakes, u->sm_news, w, &turns);
+        take_turns(u, &u->sm_wakes, u->sm_pending, w, &turns);
     }
-    for (uint32_t w = 0; o->has_parts && w < u->part_words; w++) {
-        if (!o->parts[w]) continue;
-        struct turns turns = no_turns(u->times.parts);
-        work_on_parts(u, &turns, w, o->parts[w]);
-        take_turns(u, &u->part_wakes, u->part_news, w, &turns);
+    for (uint32_t w = 0; o->has_partitions && w < u->partition_words; w++) {
+        if (!o->partitions[w]) continue;
+        struct turns turns = no_turns(u->times.partitions);
+        work_on_partitions(u, &turns, w, o->partitions[w]);
+        take_turns(u, &u->partition_wakes, u->partition_pending, w, &turns);
     }
 }
 
-void units_step(struct timed_gpu *g)
+bool units_step(struct units *u, const struct units_step *step)
 {
-    struct units *u = g->units;
-    give_order(u);
-    if (u->crew && g->edges[DOMAIN_CORE] == g->now) units_choose(u);
+    give_order(u, step);
+    if (u->crew && gpu_time_is_edge(u->time, DOMAIN_CORE)) units_choose(u);
     if (u->is_together)
         work_together(u);
     else
         work_alone(u);
-    if (u->has_news) commit(u);
-    if (u->is_talkative) hear_all(u);
+    if (u->has_pending) commit(u);
+    if (u->is_coupled) hear_all(u);
+    return u->has_fault;
 }
 
-void units_catch_up(struct timed_gpu *g)
+/* ---- outside of a step ---- */
+
+void units_run_sm(struct units *u, uint32_t sm) { sm_tick(u->sms[sm].sm, u->time->now); }
+
+void units_wake_sm(struct units *u, uint32_t sm)
 {
-    struct units *u = g->units;
-    for (uint32_t i = 0; i < u->part_count; i++) {
-        if (dram_edge(u, u->parts[i].wake) >= g->now) continue;
-        run_channel(u, &u->parts[i], u->dram_first, g->now);
-        hear_part(u, i);
-        mask_add(u->part_news, i);
-        u->has_news = true;
+    wake_at(&u->sms[sm].wake, u->time->now);
+    wakes_lower(&u->sm_wakes, sm, u->time->now);
+    mask_add(u->sm_pending, sm);
+    u->has_pending = true;
+}
+
+void units_look_at_all(struct units *u)
+{
+    for (uint32_t i = 0; i < u->sm_count; i++) mask_add(u->sm_pending, i);
+    for (uint32_t i = 0; i < u->partition_count; i++) mask_add(u->partition_pending, i);
+    u->has_pending = true;
+    hear_all(u);
+}
+
+void units_commit_all(struct units *u)
+{
+    units_look_at_all(u);
+    commit(u);
+    units_rest(u); /* the program may do something else now */
+}
+
+void units_settle(struct units *u)
+{
+    const tick now = u->time->now;
+    for (uint32_t i = 0; i < u->sm_count; i++) sm_settle(u->sms[i].sm, now);
+    for (uint32_t i = 0; i < u->partition_count * u->slices_each; i++)
+        l2_settle(slice_turn_of(u, i)->slice, now);
+    for (uint32_t i = 0; i < u->partition_count; i++) dram_settle(u->partitions[i].channel, now);
+    units_commit_all(u);
+}
+
+void units_catch_up(struct units *u)
+{
+    const tick now = u->time->now;
+    for (uint32_t i = 0; i < u->partition_count; i++) {
+        if (dram_edge(u, u->partitions[i].wake) >= now) continue;
+        run_channel(u, &u->partitions[i], u->dram_first, now);
+        hear_partition(u, i);
+        mask_add(u->partition_pending, i);
+        u->has_pending = true;
     }
-    if (u->dram_first < g->now) u->dram_first = clock_edge(&g->clock.domains[DOMAIN_DRAM], g->now);
+    if (u->dram_first < now) u->dram_first = clock_edge(&u->dram_clock, now);
 }

@@ -1,9 +1,9 @@
-/* wakes.c: see wakes.h: what is seldom. */
+/* wakes.c: the rare operations of wakes.h. */
 #include "core/wakes.h"
 
 #include "base/home.h"
 
-/* Where the product for a division is not exact there is no wheel: all but the next edge is far. */
+/* Where the product is not an exact division the wheel has one edge: later ones are far. */
 static uint32_t reach_of(uint32_t period)
 {
     const uint32_t exact = 1u << 31;
@@ -35,7 +35,7 @@ void wakes_free(struct wakes *w)
     *w = (struct wakes){0};
 }
 
-/* All that was in slots before the new horizon is overdue, and due at it. */
+/* Components in slots before the new horizon are overdue: they become due at it. */
 COLD void wakes_pass(struct wakes *w, tick now)
 {
     const struct clock_domain clock = {.period = w->ruler.period};

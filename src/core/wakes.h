@@ -1,15 +1,18 @@
-/* wakes.h: when components of one kind next have something to do, so that a step costs what is awake, not what is there.
+/* wakes.h: when components of one kind next have something to do, so that a step costs what is awake, not
+ * what is there.
  *
- * All have their turns at edges of one clock, so what is kept of a wake is the first edge that is not before it: a wheel of masks, one for each
- * of the next 64 edges. A component that waits for others alone (TICK_NEVER) is in none of them, and costs nothing; one whose edge
- * lies beyond the wheel waits among the `far` ones, which are gone through when the first of them comes near.
+ * All components have their turns at edges of one clock. So a wake is kept as the first edge that is not
+ * before it, in a wheel of masks: one mask for each of the next 64 edges. A component that waits for
+ * others (TICK_NEVER) is in no mask and costs nothing. A component whose edge is beyond the wheel is
+ * `far`; the far ones are looked through when the first of them comes within reach.
  *
- * (1) A component is in one slot of the wheel, or among the far ones, or nowhere. (2) Whoever changes a component's wake outside of its own turn says so
- * (wakes_lower). (3) The horizon is the edge at which the next turns can be: nobody's turn comes between the newest one and it; it may lie in
- * the past when nobody had a turn for a while.
+ * (1) A component is in one slot of the wheel, or far, or nowhere.
+ * (2) Code that lowers a component's wake outside of its turn calls wakes_lower.
+ * (3) The *horizon* is the next edge at which a turn is possible: no turn comes between the last one and
+ *     the horizon. It may lie in the past when no component had a turn for a while.
  *
- * A turn: wakes_due takes those out whose time has come; each has its turn, on any thread, and wakes_tell writes down when it wants the next
- * one, in what that thread has for itself; wakes_take puts them back. */
+ * A turn: wakes_due takes out the components whose time has come. Each has its turn, on any thread, and
+ * wakes_tell writes down when it wants the next one, in memory of that thread. wakes_take puts them back. */
 #ifndef HEDDLE_WAKES_H
 #define HEDDLE_WAKES_H
 
@@ -17,48 +20,66 @@
 
 enum { WAKES_SLOTS = 64 };
 
-/* How times become edges. */
+/* Turns times into edges. */
 struct wakes_ruler {
     tick horizon;
-    uint64_t
-        per_period; /* 2^63 / period, rounded up: a product for a division; exact as far as the wheel goes */
+    /* 2^63 / period, rounded up: a product replaces a division; exact as far as the wheel reaches */
+    uint64_t per_period;
     uint32_t period;
-    uint32_t reach; /* ticks from the horizon to the last edge of the wheel */
+    /* ticks from the horizon to the last edge of the wheel */
+    uint32_t reach;
 };
 
 struct wakes {
     struct wakes_ruler ruler;
-    uint32_t slot;     /* the horizon's; those of the edges after it follow, and begin again at 0 */
-    uint64_t occupied; /* bit s: there may be somebody in slot s */
-    tick far_next;     /* the earliest of the far ones, or an earlier time */
-    uint32_t words;    /* of masks */
-    uint32_t reach;    /* edges from the horizon to the last of the wheel */
-    uint64_t *wheel;   /* [word * WAKES_SLOTS + slot]: masks */
-    uint64_t *planned; /* mask of those that came into the wheel with their slot in slot_of */
-    uint64_t *far;     /* mask */
-    uint8_t *slot_of;  /* [component] */
-    tick *far_at;      /* [component] */
+    /* the slot of the horizon; later edges have the slots behind it, and wrap around */
+    uint32_t slot;
+    /* bit s: slot s may hold a component */
+    uint64_t occupied;
+    /* not after the earliest of the far ones */
+    tick far_next;
+    /* words of a mask */
+    uint32_t words;
+    /* edges from the horizon to the last of the wheel */
+    uint32_t reach;
+    /* masks: [word * WAKES_SLOTS + slot] */
+    uint64_t *wheel;
+    /* mask of components whose slot is in slot_of */
+    uint64_t *planned;
+    /* mask of the far ones */
+    uint64_t *far;
+    /* [component] */
+    uint8_t *slot_of;
+    tick *far_at;
     uint32_t count;
 };
 
-/* What comes of the turns of one word of components, in any order; nothing yet: masks 0. */
-enum { WAKES_SOON, WAKES_LATER, WAKES_NEVER, WAKES_KINDS }; /* the horizon; another edge; none */
-struct wakes_news {
-    uint64_t want[WAKES_KINDS]; /* masks */
-    tick *at;                   /* [component]: when */
+/* When a component wants its next turn: at the horizon, at a later edge, or never by itself. */
+enum { WAKES_SOON, WAKES_LATER, WAKES_NEVER, WAKES_KINDS };
+
+/* The next turns that one word of components wants, in any order. To begin: masks 0. */
+struct wakes_next {
+    /* masks */
+    uint64_t want[WAKES_KINDS];
+    /* [component]: when */
+    tick *at;
 };
 
-void wakes_init(struct wakes *w, uint32_t count, uint32_t period); /* all TICK_NEVER; horizon 0 */
+/* All components wake at TICK_NEVER; the horizon is 0. */
+void wakes_init(struct wakes *w, uint32_t count, uint32_t period);
 void wakes_free(struct wakes *w);
-void wakes_pass(struct wakes *w,
-                tick now);              /* edges have passed at which nobody was due: the horizon is now */
-void wakes_bring_near(struct wakes *w); /* far ones that the wheel reaches go there */
+/* Moves the horizon to now, over edges at which nothing was due. */
+void wakes_pass(struct wakes *w, tick now);
+/* Moves the far ones that the wheel reaches into it. */
+void wakes_bring_near(struct wakes *w);
 void wakes_put_far(struct wakes *w, uint32_t i, tick t);
-/* All are to have their turn, whatever their wake; horizon: the next edge after that. */
+/* All components are due, whatever their wake. horizon: the next edge after that. */
 void wakes_due_all(struct wakes *w, tick horizon, uint64_t *due);
 
-/* Edges from the horizon to the one at which this wake has its turn; beyond the wheel: one more than its reach. No branch: the host could not
- * guess it. */
+/* Edges from the horizon to the turn of a component that wakes at t; one more than the wheel's reach if it
+ * is beyond. There is no branch, since the host would often mispredict it. The product is the number of
+ * periods, rounded up: per_period is 2^63 / period, so twice the time multiplied by it has the quotient in
+ * the high 64 bits. */
 static inline uint32_t wakes_ahead(const struct wakes_ruler *r, tick t)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -67,13 +88,14 @@ static inline uint32_t wakes_ahead(const struct wakes_ruler *r, tick t)
     return (uint32_t)((wide)(2 * (left + r->period - 1)) * r->per_period >> 64);
 }
 
-/* Word k of a slot. */
+/* Word k of the mask in a slot. */
 static inline uint64_t *wakes_slot(const struct wakes *w, uint32_t k, uint32_t slot)
 {
     return &w->wheel[k * WAKES_SLOTS + slot];
 }
 
-/* When the earliest wants to run: any time up to the edge of its turn, or (seldom) an edge before it at which nobody does. */
+/* When the earliest component wants to run: a time not after its edge; rarely an earlier edge at which
+ * nothing is due. */
 static inline tick wakes_least(const struct wakes *w)
 {
     if (!w->occupied) return w->far_next;
@@ -81,7 +103,7 @@ static inline tick wakes_least(const struct wakes *w)
     return w->ruler.horizon + (uint32_t)__builtin_ctzll(from) * (tick)w->ruler.period;
 }
 
-/* Into the wheel, so many edges from the horizon on. It is nowhere else. */
+/* Puts a component that is nowhere into the wheel, `ahead` edges after the horizon. */
 static inline void wakes_put(struct wakes *w, uint32_t i, uint32_t ahead)
 {
     const uint64_t bit = (uint64_t)1 << (i % 64);
@@ -92,7 +114,7 @@ static inline void wakes_put(struct wakes *w, uint32_t i, uint32_t ahead)
     w->occupied |= (uint64_t)1 << slot;
 }
 
-/* It is nowhere yet. */
+/* Enters the wake of a component that is nowhere. */
 static inline void wakes_plan(struct wakes *w, uint32_t i, tick t)
 {
     const uint32_t ahead = wakes_ahead(&w->ruler, t);
@@ -102,9 +124,10 @@ static inline void wakes_plan(struct wakes *w, uint32_t i, tick t)
         wakes_put_far(w, i, t);
 }
 
-/* Mask of those of word k whose turn is at the horizon: none can be earlier. */
+/* Mask of the components of word k that are due at the horizon: none can be earlier. */
 static inline uint64_t wakes_soon(const struct wakes *w, uint32_t k) { return *wakes_slot(w, k, w->slot); }
 
+/* The component wakes at t, if not before. */
 static inline void wakes_lower(struct wakes *w, uint32_t i, tick t)
 {
     const uint64_t bit = (uint64_t)1 << (i % 64);
@@ -120,8 +143,8 @@ static inline void wakes_lower(struct wakes *w, uint32_t i, tick t)
     wakes_plan(w, i, t);
 }
 
-/* Those whose wake is not after now, an edge: they are to have their turn. The next edge is the horizon. False: there
- * are none, and the mask is as it was. */
+/* Takes out the components whose wake is not after now, which is an edge. The next edge becomes the
+ * horizon. False: there are none, and `due` is unchanged. */
 static inline bool wakes_due(struct wakes *w, tick now, uint64_t *due)
 {
     assert(now >= w->ruler.horizon);
@@ -141,15 +164,15 @@ static inline bool wakes_due(struct wakes *w, tick now, uint64_t *due)
     return has;
 }
 
-/* Component i has had its turn and wants another at t. Which it is the host could not guess, so there is no branch. */
-static inline void wakes_tell(tick horizon, struct wakes_news *n, uint32_t i, tick t)
+/* Component i has had its turn and wants the next one at t. No branch: the host would often mispredict it. */
+static inline void wakes_tell(tick horizon, struct wakes_next *n, uint32_t i, tick t)
 {
     n->at[i] = t;
     n->want[(t > horizon) + (t == TICK_NEVER)] |= (uint64_t)1 << (i % 64);
 }
 
-/* The news of word k, of one thread. */
-static inline void wakes_take(struct wakes *w, uint32_t k, const struct wakes_news *n)
+/* Enters what one thread's components of word k want. */
+static inline void wakes_take(struct wakes *w, uint32_t k, const struct wakes_next *n)
 {
     *wakes_slot(w, k, w->slot) |= n->want[WAKES_SOON];
     w->occupied |= (uint64_t)(n->want[WAKES_SOON] != 0) << w->slot;

@@ -1,14 +1,15 @@
 /* wiring.c: the components of a machine and the links between them.
  *
- *   SM -> crossbar -> L2 slice -> DRAM channel, and back. Each link has the depth that the machine gives it and a latency of one
- *   cycle of the end that pushes. A slice belongs to one channel: slices are numbered channel by channel (mem/addrmap.h). */
+ *   SM -> crossbar -> L2 slice -> DRAM channel, and back.
+ *
+ * Each link has the depth that the machine gives it and a latency of one cycle of the end that pushes. A
+ * slice belongs to one channel: slices are numbered channel by channel (mem/addrmap.h). */
+#include "core/wiring.h"
+
 #include "base/home.h"
 #include "core/sm/split.h"
-#include "core/timed_impl.h"
 
 enum { POOL_START = 4096 };
-
-static tick period(const struct timed_gpu *g, enum gpu_domain d) { return g->clock.domains[d].period; }
 
 static struct link *make_links(uint32_t count, const char *name, uint32_t depth, tick latency)
 {
@@ -24,174 +25,197 @@ static void free_links(struct link *l, uint32_t count)
 }
 
 /* Components keep the arrays that they are given. */
-static struct link **pointers(struct timed_gpu *g, struct link *l, uint32_t count)
+static struct link **pointers(struct wiring *w, struct link *l, uint32_t count)
 {
-    struct link **p = ARENA_ARRAY(&g->arena, struct link *, count);
+    struct link **p = ARENA_ARRAY(&w->arena, struct link *, count);
     for (uint32_t i = 0; i < count; i++) p[i] = &l[i];
     return p;
 }
 
-static void create_links(struct timed_gpu *g)
+static void create_links(struct wiring *w, const struct gpu_time *time)
 {
-    const struct machine *m = &g->machine;
-    struct gpu_links *l = &g->links;
-    l->sm_to_xbar = make_links(g->sm_count, "SM to crossbar", m->gpu_sm_out_queue, period(g, DOMAIN_CORE));
-    l->xbar_to_sm = make_links(g->sm_count, "crossbar to SM", m->gpu_sm_in_queue, period(g, DOMAIN_XBAR));
+    const struct machine *m = w->machine;
+    struct gpu_links *l = &w->links;
+    l->sm_to_xbar =
+        make_links(w->sm_count, "SM to crossbar", m->gpu_sm_out_queue, gpu_time_period(time, DOMAIN_CORE));
+    l->xbar_to_sm =
+        make_links(w->sm_count, "crossbar to SM", m->gpu_sm_in_queue, gpu_time_period(time, DOMAIN_XBAR));
     l->xbar_to_slice =
-        make_links(g->slice_count, "L2 access queue", m->l2.access_queue, period(g, DOMAIN_XBAR));
-    l->slice_to_xbar =
-        make_links(g->slice_count, "L2 response queue", m->l2.response_queue, period(g, DOMAIN_L2));
-    l->slice_to_dram = make_links(g->slice_count, "L2 miss queue", m->l2.miss_queue, period(g, DOMAIN_L2));
-    l->dram_to_slice = make_links(g->slice_count, "DRAM to L2", m->l2.fill_queue, period(g, DOMAIN_DRAM));
+        make_links(w->slice_count, "L2 access queue", m->l2.access_queue, gpu_time_period(time, DOMAIN_XBAR));
+    l->slice_to_xbar = make_links(w->slice_count, "L2 response queue", m->l2.response_queue,
+                                  gpu_time_period(time, DOMAIN_L2));
+    l->slice_to_dram =
+        make_links(w->slice_count, "L2 miss queue", m->l2.miss_queue, gpu_time_period(time, DOMAIN_L2));
+    l->dram_to_slice =
+        make_links(w->slice_count, "DRAM to L2", m->l2.fill_queue, gpu_time_period(time, DOMAIN_DRAM));
 }
 
-/* Atomics take effect at the slice, in the order in which they come there, at the end of the step (units.c). */
-static void note_atomic(void *ctx, const struct req *r)
+static void create_sms(struct wiring *w, const struct wiring_setup *setup)
 {
-    struct unit *u = ctx;
-    if (u->atomic_count == u->atomic_cap) {
-        u->atomic_cap = MAX(2 * u->atomic_cap, 16u);
-        u->atomics = mem_realloc(u->atomics, sizeof *u->atomics * u->atomic_cap);
-    }
-    u->atomics[u->atomic_count++] = *r;
-    u->news = 1;
-}
-
-static void create_sms(struct timed_gpu *g)
-{
-    g->sms = mem_zalloc(sizeof *g->sms * g->sm_count);
-    for (uint32_t i = 0; i < g->sm_count; i++) {
-        struct sm_setup s = {.machine = &g->machine,
-                             .params = &g->machine.sm,
-                             .l1 = &g->machine.l1,
-                             .index = i,
-                             .sm_count = g->sm_count,
-                             .clock = &g->clock.domains[DOMAIN_CORE],
-
-                             .pool = &units_sm(g->units, i)->pool,
-                             .wake = &units_sm(g->units, i)->wake,
-                             .news = &units_sm(g->units, i)->news,
-                             .to_xbar = &g->links.sm_to_xbar[i],
-                             .from_xbar = &g->links.xbar_to_sm[i],
-                             .mechs = g->mechs,
-                             .mech_gpu = g->mech_gpu,
-                             .on_cta_done = dispatch_cta_done,
-                             .place_of = dispatch_place_of,
-                             .ctx = g};
-        g->sms[i] = sm_create(&s);
+    w->sms = mem_zalloc(sizeof *w->sms * w->sm_count);
+    for (uint32_t i = 0; i < w->sm_count; i++) {
+        struct unit *unit = units_sm(w->units, i);
+        w->sms[i] = sm_create(&(struct sm_setup){.machine = w->machine,
+                                                 .params = &w->machine->sm,
+                                                 .l1 = &w->machine->l1,
+                                                 .index = i,
+                                                 .sm_count = w->sm_count,
+                                                 .clock = &setup->time->clock.domains[DOMAIN_CORE],
+                                                 .pool = &unit->pool,
+                                                 .wake = &unit->wake,
+                                                 .has_pending = &unit->has_pending,
+                                                 .to_xbar = &w->links.sm_to_xbar[i],
+                                                 .from_xbar = &w->links.xbar_to_sm[i],
+                                                 .mechs = w->mechs,
+                                                 .mech_gpu = w->mech_gpu,
+                                                 .on_cta_done = setup->on_cta_done,
+                                                 .owner_slot = setup->owner_slot,
+                                                 .on_room = setup->on_room,
+                                                 .ctx = setup->ctx});
     }
 }
 
-static void create_memory(struct timed_gpu *g)
+static void create_memory(struct wiring *w, const struct clock_domain *clocks)
 {
-    const struct machine *m = &g->machine;
-    struct gpu_links *l = &g->links;
-    struct clock_domain *clocks = g->clock.domains;
-    struct link **from_sm = pointers(g, l->sm_to_xbar, g->sm_count),
-                **to_sm = pointers(g, l->xbar_to_sm, g->sm_count);
-    struct link **to_slice = pointers(g, l->xbar_to_slice, g->slice_count);
-    struct link **from_slice = pointers(g, l->slice_to_xbar, g->slice_count);
-    struct link **to_dram = pointers(g, l->slice_to_dram, g->slice_count);
-    struct link **from_dram = pointers(g, l->dram_to_slice, g->slice_count);
-    g->xbar = xbar_create(&m->xbar, g->sm_count, g->slice_count, &clocks[DOMAIN_XBAR], &g->pool, from_sm,
+    const struct machine *m = w->machine;
+    struct gpu_links *l = &w->links;
+    struct link **from_sm = pointers(w, l->sm_to_xbar, w->sm_count);
+    struct link **to_sm = pointers(w, l->xbar_to_sm, w->sm_count);
+    struct link **to_slice = pointers(w, l->xbar_to_slice, w->slice_count);
+    struct link **from_slice = pointers(w, l->slice_to_xbar, w->slice_count);
+    struct link **to_dram = pointers(w, l->slice_to_dram, w->slice_count);
+    struct link **from_dram = pointers(w, l->dram_to_slice, w->slice_count);
+    w->xbar = xbar_create(&m->xbar, w->sm_count, w->slice_count, &clocks[DOMAIN_XBAR], &w->pool, from_sm,
                           to_slice, from_slice, to_sm);
-    g->slices = mem_zalloc(sizeof *g->slices * g->slice_count);
-    uint32_t per_channel = g->slice_count / g->channel_count;
-    for (uint32_t i = 0; i < g->slice_count; i++) {
-        struct unit *unit = units_channel(g->units, i / per_channel);
-        g->slices[i] = l2_create(&m->l2, i, &clocks[DOMAIN_L2], &clocks[DOMAIN_CORE], &unit->pool,
+    w->slices = mem_zalloc(sizeof *w->slices * w->slice_count);
+    uint32_t per_channel = w->slice_count / w->channel_count;
+    for (uint32_t i = 0; i < w->slice_count; i++) {
+        struct unit *unit = units_partition(w->units, i / per_channel);
+        w->slices[i] = l2_create(&m->l2, i, &clocks[DOMAIN_L2], &clocks[DOMAIN_CORE], &unit->pool,
                                  to_slice[i], from_slice[i], to_dram[i], from_dram[i]);
-        l2_use_map(g->slices[i], addrmap_slice_addr,
-                   g->map); /* sets by the address without the slice's bits */
-        l2_on_atomic(g->slices[i], note_atomic, unit);
+        /* the set comes from the address without the slice's bits */
+        l2_use_map(w->slices[i], addrmap_slice_addr, w->map);
+        l2_on_atomic(w->slices[i], units_keep_atomic, unit);
     }
-    g->channels = mem_zalloc(sizeof *g->channels * g->channel_count);
-    for (uint32_t i = 0; i < g->channel_count; i++) {
-        g->channels[i] = dram_create(&m->dram, i, g->map, &clocks[DOMAIN_DRAM], &clocks[DOMAIN_CORE],
-                                     &units_channel(g->units, i)->pool, to_dram + i * per_channel,
+    w->channels = mem_zalloc(sizeof *w->channels * w->channel_count);
+    for (uint32_t i = 0; i < w->channel_count; i++) {
+        w->channels[i] = dram_create(&m->dram, i, w->map, &clocks[DOMAIN_DRAM], &clocks[DOMAIN_CORE],
+                                     &units_partition(w->units, i)->pool, to_dram + i * per_channel,
                                      from_dram + i * per_channel, per_channel);
     }
 }
 
-static void join_links(struct timed_gpu *g)
+static void join_links(struct wiring *w)
 {
-    struct gpu_links *l = &g->links;
-    for (uint32_t i = 0; i < g->sm_count; i++)
-        units_join_sm(g->units, i, &l->sm_to_xbar[i], &l->xbar_to_sm[i]);
-    for (uint32_t i = 0; i < g->slice_count; i++) {
-        units_join_slice(g->units, i, &l->xbar_to_slice[i], &l->slice_to_xbar[i]);
-        units_join_channel(g->units, i, &l->slice_to_dram[i], &l->dram_to_slice[i]);
+    struct gpu_links *l = &w->links;
+    const uint32_t per_channel = w->slice_count / w->channel_count;
+    units_join_xbar(w->units, w->xbar);
+    for (uint32_t i = 0; i < w->sm_count; i++)
+        units_join_sm(w->units, i, w->sms[i], &l->sm_to_xbar[i], &l->xbar_to_sm[i]);
+    for (uint32_t i = 0; i < w->slice_count; i++) {
+        units_join_slice(w->units, i, w->slices[i], &l->xbar_to_slice[i], &l->slice_to_xbar[i]);
+        units_join_channel(w->units, i, w->channels[i / per_channel], &l->slice_to_dram[i],
+                           &l->dram_to_slice[i]);
     }
-    xbar_take_notes(g->xbar);
+    xbar_take_notes(w->xbar);
 }
 
-bool wiring_create(struct timed_gpu *g, struct diag_list *diags)
+/* Reads the address map and the mechanisms. False: something is wrong with these or with the machine's
+ * parameters. */
+static bool check(struct wiring *w, const struct timed_options *o, struct diag_list *diags)
 {
-    const struct timed_options *o = &g->options;
-    g->sm_count = g->machine.sm_count;
-    g->map = addrmap_create(&g->machine.addrmap, diags);
-    g->mechs = mech_set_create_for(g->machine.scheduler, o->mechs, o->mech_count, o->mech_settings,
+    const struct machine *m = w->machine;
+    w->map = addrmap_create(&m->addrmap, diags);
+    w->mechs = mech_set_create_for(m->scheduler, o->mechs, o->mech_count, o->mech_settings,
                                    o->mech_setting_count, diags);
-    bool ok = l1_params_check(&g->machine.l1, diags);
-    ok = sm_params_check(&g->machine.sm, diags) && ok;
-    ok = split_check(&g->machine, diags) && ok;
-    ok = l2_check(&g->machine.l2, diags) && ok;
-    if (!g->map || !g->mechs || !dram_check(&g->machine.dram, g->map, diags) || !ok) return false;
-    g->slice_count = addrmap_slices(g->map);
-    g->channel_count = addrmap_channels(g->map);
-    g->mech_gpu = mech_gpu_create(g->mechs, g->sm_count);
-    req_pool_init(&g->pool, POOL_START);
-    g->pool.map = g->map;
-    g->units = units_create(g);
-    create_links(g);
-    create_sms(g);
-    create_memory(g);
-    join_links(g);
-    units_commit_all(g); /* each has its part of the pool */
+    bool ok = l1_params_check(&m->l1, diags);
+    ok = sm_params_check(&m->sm, diags) && ok;
+    ok = split_check(m, diags) && ok;
+    ok = residency_check(m, diags) && ok;
+    ok = l2_check(&m->l2, diags) && ok;
+    return w->map && w->mechs && dram_check(&m->dram, w->map, diags) && ok;
+}
+
+bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags)
+{
+    *w = (struct wiring){.machine = s->machine, .sm_count = s->machine->sm_count};
+    if (!check(w, s->options, diags)) return false;
+    w->slice_count = addrmap_slices(w->map);
+    w->channel_count = addrmap_channels(w->map);
+    w->mech_gpu = mech_gpu_create(w->mechs, w->sm_count);
+    req_pool_init(&w->pool, POOL_START);
+    w->pool.map = w->map;
+    w->units = units_create(&(struct units_setup){.time = s->time,
+                                                  .pool = &w->pool,
+                                                  .sm_count = w->sm_count,
+                                                  .channel_count = w->channel_count,
+                                                  .slice_count = w->slice_count,
+                                                  .no_skip = s->options->no_skip,
+                                                  .threads_always = s->options->threads_always});
+    create_links(w, s->time);
+    create_sms(w, s);
+    create_memory(w, s->time->clock.domains);
+    join_links(w);
+    units_commit_all(w->units); /* each unit gets its share of the pool */
     return true;
 }
 
-void wiring_destroy(struct timed_gpu *g)
+void wiring_destroy(struct wiring *w)
 {
-    for (uint32_t i = 0; g->sms && i < g->sm_count; i++) sm_destroy(g->sms[i]);
-    for (uint32_t i = 0; g->slices && i < g->slice_count; i++) l2_destroy(g->slices[i]);
-    for (uint32_t i = 0; g->channels && i < g->channel_count; i++) dram_destroy(g->channels[i]);
-    if (g->xbar) xbar_destroy(g->xbar);
-    free(g->sms);
-    free(g->slices);
-    free(g->channels);
-    struct gpu_links *l = &g->links;
-    free_links(l->sm_to_xbar, g->sm_count);
-    free_links(l->xbar_to_sm, g->sm_count);
-    free_links(l->xbar_to_slice, g->slice_count);
-    free_links(l->slice_to_xbar, g->slice_count);
-    free_links(l->slice_to_dram, g->slice_count);
-    free_links(l->dram_to_slice, g->slice_count);
-    mech_gpu_destroy(g->mech_gpu);
-    if (g->mechs) mech_set_destroy(g->mechs);
-    if (g->map) addrmap_destroy(g->map);
-    units_destroy(g->units);
-    if (g->pool.items) req_pool_free(&g->pool);
-    arena_free(&g->arena);
+    for (uint32_t i = 0; w->sms && i < w->sm_count; i++) sm_destroy(w->sms[i]);
+    for (uint32_t i = 0; w->slices && i < w->slice_count; i++) l2_destroy(w->slices[i]);
+    for (uint32_t i = 0; w->channels && i < w->channel_count; i++) dram_destroy(w->channels[i]);
+    if (w->xbar) xbar_destroy(w->xbar);
+    free(w->sms);
+    free(w->slices);
+    free(w->channels);
+    struct gpu_links *l = &w->links;
+    free_links(l->sm_to_xbar, w->sm_count);
+    free_links(l->xbar_to_sm, w->sm_count);
+    free_links(l->xbar_to_slice, w->slice_count);
+    free_links(l->slice_to_xbar, w->slice_count);
+    free_links(l->slice_to_dram, w->slice_count);
+    free_links(l->dram_to_slice, w->slice_count);
+    mech_gpu_destroy(w->mech_gpu);
+    if (w->mechs) mech_set_destroy(w->mechs);
+    if (w->map) addrmap_destroy(w->map);
+    units_destroy(w->units);
+    if (w->pool.items) req_pool_free(&w->pool);
+    arena_free(&w->arena);
 }
 
-/* Units in one row: SMs, then slices, then channels. */
-static bool unit_idle(const struct timed_gpu *g, uint32_t i)
+/* Components in one row: SMs, then slices, then channels. */
+static bool component_is_idle(const struct wiring *w, uint32_t i)
 {
-    if (i < g->sm_count) return sm_idle(g->sms[i]);
-    i -= g->sm_count;
-    return i < g->slice_count ? l2_idle(g->slices[i]) : dram_idle(g->channels[i - g->slice_count]);
+    if (i < w->sm_count) return sm_idle(w->sms[i]);
+    i -= w->sm_count;
+    return i < w->slice_count ? l2_idle(w->slices[i]) : dram_idle(w->channels[i - w->slice_count]);
 }
 
-/* Asked in every step of a drain: one that was busy is so for a while, and is asked first. */
-bool wiring_idle(struct timed_gpu *g)
+/* Asked in every step of a drain. A component that was busy is likely to be busy still, so it is asked
+ * first. */
+bool wiring_is_idle(struct wiring *w)
 {
-    const uint32_t count = g->sm_count + g->slice_count + g->channel_count;
-    if (!xbar_idle(g->xbar) || !unit_idle(g, g->busy_unit)) return false;
+    const uint32_t count = w->sm_count + w->slice_count + w->channel_count;
+    if (!xbar_idle(w->xbar) || !component_is_idle(w, w->busy)) return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (unit_idle(g, i)) continue;
-        g->busy_unit = i;
+        if (component_is_idle(w, i)) continue;
+        w->busy = i;
         return false;
     }
-    return !units_requests_live(g);
+    return !units_requests_live(w->units);
+}
+
+void wiring_fill_l2(struct wiring *w, uint64_t address, uint64_t bytes)
+{
+    const uint32_t line = w->machine->l2.line;
+    if (!bytes) return;
+    const uint64_t last = address + bytes - 1;
+    for (uint64_t a = address - address % line; a <= last; a += line)
+        l2_fill_from_host(w->slices[addrmap_place(w->map, a).slice], a);
+}
+
+void wiring_abandon(struct wiring *w)
+{
+    for (uint32_t i = 0; i < w->sm_count; i++) sm_abandon(w->sms[i]);
 }

@@ -1,5 +1,5 @@
 /* view.h: what the printers print: the kernels, totals, samples and CTAs of a run, gathered once. Made from a
- * timed GPU (core/view.c) or by hand (tests); the printers know nothing else. */
+ * timed GPU (core/timed_view.c) or by hand (tests); the printers know nothing else. */
 #ifndef HEDDLE_STATS_VIEW_H
 #define HEDDLE_STATS_VIEW_H
 

@@ -277,7 +277,8 @@ static void a_stuck_machine_names_who_waits_for_whom(void **state)
     static struct rig r;
     rig_open(&r, mix_ptx, &(struct rig_options){0});
     uint64_t flag[] = {rig_alloc(&r, 4)};
-    for (uint32_t i = 0; i < r.gpu->slice_count; i++) r.gpu->links.slice_to_xbar[i].capacity = 0;
+    for (uint32_t i = 0; i < r.gpu->wiring.slice_count; i++)
+        r.gpu->wiring.links.slice_to_xbar[i].capacity = 0;
     rig_launch(&r, "wait", 1, 32, flag, 0);
     assert_int_equal(timed_sync(r.gpu, UINT64_MAX, &r.fault), EMU_DEADLOCK);
     const char *report = timed_report(r.gpu);
@@ -297,9 +298,9 @@ static void a_lost_request_breaks_a_law(void **state)
     rig_open(&r, mix_ptx, &(struct rig_options){0});
     uint64_t flag[] = {rig_alloc(&r, 4)};
     rig_run(&r, "tell", 1, 32, flag);
-    r.gpu->links.dram_to_slice[3].count = 1; /* something that nobody will take */
-    laws_check(r.gpu);
-    r.gpu->links.dram_to_slice[3].count = 0;
+    r.gpu->wiring.links.dram_to_slice[3].count = 1; /* something that nobody will take */
+    laws_check_empty(&r.gpu->wiring, timed_cycles(r.gpu), &r.gpu->end);
+    r.gpu->wiring.links.dram_to_slice[3].count = 0;
     assert_non_null(strstr(timed_report(r.gpu), "link 'DRAM to L2' 3 holds 1"));
     rig_close(&r);
 }

@@ -346,13 +346,13 @@ static void a_request_of_a_kernel_that_is_not_answered_breaks_a_law(void **state
     rig_open(&r, ptx, &(struct rig_options){0});
     uint64_t flag[] = {rig_alloc(&r, 4)};
     struct lane a = lane_new(&r, 1);
-    rig_launch(&r, "wait", 1, 32, flag, 5); /* place 1, and company */
-    lane_launch(&r, a, 6);                  /* place 2 */
+    rig_launch(&r, "wait", 1, 32, flag, 5); /* owner slot 1; overlaps the next */
+    lane_launch(&r, a, 6);                  /* owner slot 2 */
     uint64_t longer[] = {a.in, a.out, 4 * ROUNDS};
     rig_launch(&r, "work", CTAS, THREADS, longer, 7);
     assert_int_equal(timed_sync(r.gpu, 6, &r.fault), EMU_OK);
     assert_int_equal(r.gpu->dispatch.queue.len, 2);
-    units_sm(r.gpu->units, 0)->pool.owners[r.gpu->dispatch.queue.data[1]->place].live++;
+    units_sm(r.gpu->wiring.units, 0)->pool.owners[r.gpu->dispatch.queue.data[1]->owner_slot].live++;
     assert_int_equal(timed_sync(r.gpu, 7, &r.fault), EMU_LAW_BROKEN);
     assert_non_null(strstr(timed_report(r.gpu), "requests not answered of kernel 3: 1, should be 0"));
     rig_close(&r);

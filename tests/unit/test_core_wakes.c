@@ -1,5 +1,5 @@
-/* test_core_wakes.c: who is awake and when the next one is (core/wakes.h); rounds of a crew (core/crew.h), and whether they pay
- * (core/pace.h). */
+/* test_core_wakes.c: which components are due and when the next one is (core/wakes.h); rounds of a crew
+ * (core/crew.h), and whether they pay (core/pace.h). */
 #include "core/crew.h"
 #include "core/pace.h"
 #include "core/wakes.h"
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-enum { UNITS = 130, PERIOD = 10, MEMBERS = 5 };
+enum { UNITS = 130, PERIOD = 10, WORKERS = 5 };
 
 static void the_earliest_is_found_and_sleepers_are_not(void **state)
 {
@@ -30,14 +30,14 @@ static void the_earliest_is_found_and_sleepers_are_not(void **state)
     wakes_free(&w);
 }
 
-/* Those of the mask have had their turn: news[] by component. */
-static void have_turns(struct wakes *w, const uint64_t *due, const tick *news)
+/* The components of the mask have had their turn; next: when each wants another. */
+static void have_turns(struct wakes *w, const uint64_t *due, const tick *next)
 {
     tick at[UNITS];
     for (uint32_t k = 0; k < w->words; k++) {
-        struct wakes_news n = {.at = at};
+        struct wakes_next n = {.at = at};
         for (uint32_t i = MIN(64 * k + 64, UNITS); i-- > 64 * k;) /* in any order */
-            if (due[k] >> (i % 64) & 1) wakes_tell(w->ruler.horizon, &n, i, news[i]);
+            if (due[k] >> (i % 64) & 1) wakes_tell(w->ruler.horizon, &n, i, next[i]);
         wakes_take(w, k, &n);
     }
 }
@@ -45,16 +45,16 @@ static void have_turns(struct wakes *w, const uint64_t *due, const tick *news)
 static void after_its_turn_one_may_wake_later_or_never(void **state)
 {
     struct wakes w;
-    tick news[UNITS];
+    tick next[UNITS];
     wakes_init(&w, UNITS, PERIOD);
     for (uint32_t i = 0; i < UNITS; i++) {
         wakes_lower(&w, i, 10);
-        news[i] = i == 64 ? 30 : TICK_NEVER;
+        next[i] = i == 64 ? 30 : TICK_NEVER;
     }
     uint64_t due[3];
     wakes_due(&w, 10, due);
     assert_true(due[0] == UINT64_MAX && due[1] == UINT64_MAX && due[2] == 3);
-    have_turns(&w, due, news);
+    have_turns(&w, due, next);
     assert_int_equal(wakes_least(&w), 30);
     wakes_lower(&w, 0, 20); /* one that slept is told */
     assert_int_equal(wakes_least(&w), 20);
@@ -66,20 +66,20 @@ static void after_its_turn_one_may_wake_later_or_never(void **state)
     wakes_free(&w);
 }
 
-/* Whatever its wake, one that had its turn among all is not forgotten, and none is there twice. */
+/* A component that had its turn among all of them is not forgotten, and none is there twice. */
 static void all_may_be_given_their_turn(void **state)
 {
     struct wakes w;
-    tick news[UNITS];
+    tick next[UNITS];
     wakes_init(&w, UNITS, PERIOD);
     for (uint32_t i = 0; i < UNITS; i++) {
         wakes_lower(&w, i, 10 + i % 2 * 100000);
-        news[i] = i == 129 ? 30 : TICK_NEVER;
+        next[i] = i == 129 ? 30 : TICK_NEVER;
     }
     uint64_t due[3];
     wakes_due_all(&w, 20, due);
     assert_true(due[0] == UINT64_MAX && due[1] == UINT64_MAX && due[2] == 3);
-    have_turns(&w, due, news);
+    have_turns(&w, due, next);
     assert_int_equal(wakes_least(&w), 30);
     wakes_due(&w, 30, due);
     assert_true(!due[0] && !due[1] && due[2] == 2);
@@ -87,35 +87,36 @@ static void all_may_be_given_their_turn(void **state)
     wakes_free(&w);
 }
 
-/* A wake that lies between two edges is due at the second; one that is told something in between is not forgotten. */
+/* A wake between two edges is due at the second; a wake that is lowered in between is not forgotten. */
 static void the_edge_of_a_wake_is_the_first_that_is_not_before_it(void **state)
 {
     struct wakes w;
-    tick news[UNITS];
+    tick next[UNITS];
     wakes_init(&w, UNITS, PERIOD);
     for (uint32_t i = 0; i < UNITS; i++) {
         wakes_lower(&w, i, 10);
-        news[i] = i < 64 ? 11 : i == 128 ? 35 : TICK_NEVER;
+        next[i] = i < 64 ? 11 : i == 128 ? 35 : TICK_NEVER;
     }
     uint64_t due[3];
     wakes_due(&w, 10, due);
-    have_turns(&w, due, news);
+    have_turns(&w, due, next);
     assert_true(wakes_least(&w) <= 20);
     wakes_lower(&w, 70, 20);
     wakes_lower(&w, 71, 21); /* too late for the edge at 20 */
     wakes_due(&w, 20, due);
     assert_true(due[0] == UINT64_MAX && due[1] == 1 << 6 && !due[2]);
-    for (uint32_t i = 0; i < 128; i++) news[i] = TICK_NEVER;
-    have_turns(&w, due, news);
+    for (uint32_t i = 0; i < 128; i++) next[i] = TICK_NEVER;
+    have_turns(&w, due, next);
     assert_int_equal(wakes_least(&w), 30);
     wakes_due(&w, 30, due);
     assert_true(!due[0] && due[1] == 1 << 7 && !due[2]);
-    have_turns(&w, due, news);
+    have_turns(&w, due, next);
     assert_int_equal(wakes_least(&w), 40);
     wakes_free(&w);
 }
 
-/* The wheel against a list of times, with wakes near and beyond its end, edges at which nothing happens left out, and every period. */
+/* Compares the wheel with a list of times: wakes near and beyond its end, edges that are skipped, various
+ * periods. */
 static void so_it_is_for_any_times(void **state)
 {
     static const uint32_t periods[] = {1, 7, 33, 66, 4096, 1u << 26, (1u << 31) - 1, UINT32_MAX};
@@ -156,32 +157,32 @@ static void so_it_is_for_any_times(void **state)
 
 struct tally {
     struct crew *crew;
-    uint32_t done[MEMBERS][16]; /* each on a line of its own */
+    uint32_t done[WORKERS][16]; /* each on a line of its own */
 };
 
-/* What the caller says is what a member says back. */
-static void count_part(void *ctx, uint32_t part)
+/* A worker reports what the caller told it, plus its own number. */
+static void count_share(void *ctx, uint32_t worker)
 {
     struct tally *t = ctx;
-    t->done[part][0]++;
-    *(uint32_t *)crew_report(t->crew, part) = *(const uint32_t *)crew_call(t->crew) + part;
+    t->done[worker][0]++;
+    *(uint32_t *)crew_report(t->crew, worker) = *(const uint32_t *)crew_call(t->crew) + worker;
 }
 
-/* Each part that is called is done once, and no other, however the threads come along. */
-static void a_round_does_the_parts_that_are_called_once(void **state)
+/* Each share that is called is done once, and no other, however the threads are scheduled. */
+static void a_round_does_each_called_share_once(void **state)
 {
     struct tally t = {0};
-    uint32_t wanted[MEMBERS] = {0};
-    t.crew = crew_create(MEMBERS, sizeof(uint32_t), sizeof(uint32_t), count_part, &t);
+    uint32_t wanted[WORKERS] = {0};
+    t.crew = crew_create(WORKERS, sizeof(uint32_t), sizeof(uint32_t), count_share, &t);
     assert_non_null(t.crew);
     for (uint32_t round = 0; round < 3000; round++) {
-        uint32_t parts = (round * 2654435761u >> 7) % (1u << MEMBERS);
+        uint32_t called = (round * 2654435761u >> 7) % (1u << WORKERS);
         *(uint32_t *)crew_call(t.crew) = round;
-        for (uint32_t i = 0; i < MEMBERS; i++) wanted[i] += parts >> i & 1;
-        crew_round(t.crew, parts);
-        for (uint32_t i = 0; i < MEMBERS; i++) {
+        for (uint32_t i = 0; i < WORKERS; i++) wanted[i] += called >> i & 1;
+        crew_round(t.crew, called);
+        for (uint32_t i = 0; i < WORKERS; i++) {
             assert_int_equal(t.done[i][0], wanted[i]);
-            if (parts >> i & 1) assert_int_equal(*(const uint32_t *)crew_report(t.crew, i), round + i);
+            if (called >> i & 1) assert_int_equal(*(const uint32_t *)crew_report(t.crew, i), round + i);
         }
     }
     crew_destroy(t.crew);
@@ -190,7 +191,8 @@ static void a_round_does_the_parts_that_are_called_once(void **state)
 static uint64_t pace_now;
 static uint64_t pace_clock(void) { return pace_now; }
 
-/* Of so many steps of 10 pieces of work, how many were done together? A step takes so long in each of the ways. */
+/* How many of the steps, each of 10 pieces of work, were done together? alone_ns, together_ns: time of a
+ * step. */
 static uint32_t pace_run(struct pace *p, uint32_t steps, uint64_t alone_ns, uint64_t together_ns)
 {
     uint32_t together = 0;
@@ -214,7 +216,7 @@ static void the_quicker_way_is_kept_and_tried_again(void **state)
     assert_true(pace_run(&p, STEPS, 10000, 10100) > STEPS - FEW); /* too little to change for */
 }
 
-/* A trial that something disturbed is not believed for long, nor a way that has become far slower than it was. */
+/* A disturbed trial does not count for long, and a way that becomes far slower is tried again soon. */
 static void what_has_changed_is_noticed(void **state)
 {
     enum { WINDOW = 256, TRIAL = 6 * WINDOW, STEPS = 200000 };
@@ -226,7 +228,7 @@ static void what_has_changed_is_noticed(void **state)
     assert_true(pace_run(&p, 20 * WINDOW, 16000, 40000) < 10 * WINDOW);
 }
 
-/* Time between two runs of the machine is nobody's. */
+/* Time between two runs of the machine is not counted. */
 static void a_break_does_not_count(void **state)
 {
     struct pace p;
@@ -251,7 +253,7 @@ int main(void)
         cmocka_unit_test(the_quicker_way_is_kept_and_tried_again),
         cmocka_unit_test(what_has_changed_is_noticed),
         cmocka_unit_test(a_break_does_not_count),
-        cmocka_unit_test(a_round_does_the_parts_that_are_called_once),
+        cmocka_unit_test(a_round_does_each_called_share_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

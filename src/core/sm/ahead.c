@@ -2,7 +2,7 @@
  *
  * What an SM does in a cycle depends on the others in few ways: a reply or room in its link to the crossbar, a load of memory that they
  * may have written, a CTA that the dispatcher gives it. Before the next such moment it runs on, cycle after cycle, while its state lies
- * in the host's cache. Nothing that is simulated changes by it. (1) No reply comes before the crossbar's next edge and the way from
+ * in the host's cache; core/ahead_window.h says how far. Nothing that is simulated changes by it. (1) No reply comes before the crossbar's next edge and the way from
  * there (xbar_reply_floor); before that edge the links are the SM's own. From the edge on it may neither send nor take anything: the
  * crossbar comes first. (2) An instruction with UOP_SEES is not issued: the SM stops in the middle of the cycle, before the schedulers,
  * and goes on from there in the step of that cycle. (3) What an SM leaves for the end of a step (stores, CTAs that ended) stops it; the
@@ -29,7 +29,7 @@ static bool may_go_on(const struct sm *m, const struct sm_window *w, const struc
 
 void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct xbar *xbar)
 {
-    uint8_t *events = m->setup.news;
+    uint8_t *events = m->setup.has_pending;
     if (m->scheduler.issue_width > 1 || *events) return;
     m->sleep.ahead = AHEAD_RUNS;
     for (tick next; m->sleep.ahead == AHEAD_RUNS && (next = next_cycle(m), may_go_on(m, w, xbar, next));) {
@@ -55,7 +55,7 @@ void sm_cycle_again(struct sm *m, tick now)
     if (m->sleep.now > now) return; /* statistics of a run that has ended too early */
     const uint8_t was = m->sleep.ahead;
     m->sleep.ahead = 0;
-    if (was & AHEAD_EVENTS && m->setup.news) *m->setup.news = 1;
+    if (was & AHEAD_EVENTS && m->setup.has_pending) *m->setup.has_pending = 1;
     *m->sleep.wake = TICK_NEVER;
     if (was & AHEAD_PAUSED)
         sm_end_cycle(m);

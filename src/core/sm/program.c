@@ -13,7 +13,7 @@ static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
     p->grid = emu_grid_id(g);
     p->kernel = k;
     p->inst_count = k->inst_count;
-    if (m->setup.place_of) p->owner = (uint16_t)m->setup.place_of(m->setup.ctx, g);
+    if (m->setup.owner_slot) p->owner = (uint16_t)m->setup.owner_slot(m->setup.ctx, g);
     p->uops = mem_alloc(k->inst_count * sizeof *p->uops);
     p->loads = mem_zalloc_lines(k->inst_count * sizeof *p->loads);
     for (uint32_t pc = 0; pc < k->inst_count; pc++) uop_decode(m->p, &k->insts[pc], &p->uops[pc]);

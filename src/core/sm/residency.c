@@ -201,7 +201,7 @@ static uint32_t place_cta(struct sm *m, struct emu_grid *g, uint64_t linear, str
 bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
 {
     assert(sm_fits(m, g));
-    sm_tick(m, now); /* this cycle passed without the CTA, whoever runs first in it */
+    assert(m->sleep.has_ticked && m->sleep.now == now); /* this cycle passes without the CTA */
     struct cta *emu = emu_cta_open(g, linear, m->setup.index);
     if (!emu) {
         residency_fault(m);
@@ -223,7 +223,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
 /* For whoever runs the SM: a CTA has ended, or a warp has faulted. */
 static void tell_runner(struct sm *m)
 {
-    if (m->setup.news) *m->setup.news = 1;
+    if (m->setup.has_pending) *m->setup.has_pending = 1;
 }
 
 void residency_fault(struct sm *m)
@@ -278,9 +278,19 @@ static void end_cta(struct sm *m, uint32_t cta)
     emu_cta_close(c.emu);
 }
 
+void residency_has_room(struct sm *m)
+{
+    m->state.has_room = true;
+    tell_runner(m);
+}
+
 void sm_end_ctas(struct sm *m)
 {
     struct residency *r = &m->residency;
+    if (UNLIKELY(m->state.has_room)) {
+        m->state.has_room = false;
+        if (m->setup.on_room) m->setup.on_room(m->setup.ctx);
+    }
     if (!m->state.has_finished) return;
     m->state.has_finished = false;
     for (uint32_t i = 0; i * 64 < r->cta_slots; i++) {

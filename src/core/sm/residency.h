@@ -28,6 +28,8 @@ struct residency_hot {
     bool faulted;
     /* CTAs have ended: see finished */
     bool has_finished;
+    /* a mechanism lets more CTAs in than before */
+    bool has_room;
 };
 struct residency {
     struct sm_cta *ctas;
@@ -62,6 +64,8 @@ void residency_see_l1(struct sm *m);
 void residency_free(struct sm *m);
 /* All warps of a CTA have left; one warp of it has. */
 void residency_warp_left(struct sm *m, struct context *x);
+/* A mechanism lets more CTAs in than before. */
+void residency_has_room(struct sm *m);
 /* A warp or a CTA has met a fault. */
 void residency_fault(struct sm *m);
 /* No kernel is on the SM any more. */

@@ -12,6 +12,7 @@ void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
     s->issue_width = (uint8_t)p->issue_width;
     s->turns_by_cycle = p->turns_by_cycle;
     s->timer = UINT64_MAX;
+    s->cta_limit = UINT32_MAX;
     for (uint32_t i = 0; i < p->schedulers; i++) {
         s->last[i] = MECH_NO_WARP;
         s->cause[i] = SLOT_IDLE;
@@ -33,6 +34,8 @@ void sched_hear_votes(struct sm *m)
                                                 .memory = m->mech->memory_mask[i],
                                                 .load = m->mech->load_mask[i]};
     sched_set_alarm(m);
+    if (m->mech->cta_limit > m->scheduler.cta_limit) residency_has_room(m);
+    m->scheduler.cta_limit = m->mech->cta_limit;
 }
 
 /* ---- readiness ---- */

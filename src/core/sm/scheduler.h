@@ -21,8 +21,9 @@ struct sched {
     uint32_t turn;
     uint8_t issue_width;
     bool turns_by_cycle;
-    /* cycle of the next timer of a mechanism */
+    /* of the mechanisms: cycle of the next timer, most CTAs */
     uint64_t timer;
+    uint32_t cta_limit;
 };
 
 struct sm;

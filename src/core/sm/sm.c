@@ -121,6 +121,22 @@ void sm_settle(struct sm *m, tick now)
     l1_settle(m->l1, clock_edge(&m->clock, now));
 }
 
+void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info)
+{
+    if (!m->mech->has_launch) return;
+    struct mech_launch e = {.cycle = m->sleep.cycle,
+                            .kernel = info->name,
+                            .launch = info->launch,
+                            .registers = info->registers,
+                            .shared_bytes = (uint32_t)info->shared_bytes,
+                            .ctas_fit = info->ctas_per_sm};
+    memcpy(e.grid, info->grid, sizeof e.grid);
+    memcpy(e.block, info->block, sizeof e.block);
+    mech_on_launch(m->mech, &e);
+    sleep_disturb(m);
+    wake_at(m->sleep.wake, clock_after(&m->clock, now, 1));
+}
+
 void sm_kernel_end(struct sm *m, tick now)
 {
     prefetch_clear(m);

@@ -21,14 +21,18 @@ struct sm_setup {
     const struct clock_domain *clock;
     struct req_pool *pool;
     struct link *to_xbar, *from_xbar;
-    tick *wake;    /* where it says when it next has something to do; NULL: in itself */
-    uint8_t *news; /* set to 1 when a CTA has ended (sm_end_ctas) or a warp has faulted; NULL: nobody looks */
+    /* where it says when it next has something to do; NULL: in itself */
+    tick *wake;
+    /* set to 1 when a CTA has ended (sm_end_ctas), a warp has faulted or there is room for more CTAs; NULL: nobody looks */
+    uint8_t *has_pending;
     struct mech_set *mechs;
     struct mech_gpu *mech_gpu;
-    void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta,
-                        struct emu_grid *grid); /* all warps of a CTA have ended; it left the SM */
-    uint32_t (*place_of)(
-        void *ctx, const struct emu_grid *grid); /* whose requests these are (mem/req.h); NULL: nobody's */
+    /* all warps of a CTA have ended, and it left the SM */
+    void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta, struct emu_grid *grid);
+    /* a mechanism lets more CTAs onto the SM than before; may be NULL */
+    void (*on_room)(void *ctx);
+    /* whose requests these are (mem/req.h); NULL: nobody's */
+    uint32_t (*owner_slot)(void *ctx, const struct emu_grid *grid);
     void *ctx;
     /* for tests: contexts are handed out from the highest number down, so that they differ from slots */
     bool contexts_from_top;
@@ -41,9 +45,19 @@ void sm_abandon(struct sm *m); /* closes its CTAs: it will not run again */
 
 /* Occupancy: does one more CTA of this grid fit (threads, warps, CTA slots, registers by allocation unit, shared memory)? */
 bool sm_fits(const struct sm *m, const struct emu_grid *g);
+/* A grid that comes to the machine: told to every SM after its cycle at this time, before the first CTA of the grid. */
+struct sm_launch_info {
+    const char *name;
+    uint64_t launch;
+    uint32_t grid[3], block[3];
+    uint32_t registers;
+    uint64_t shared_bytes;
+    uint32_t ctas_per_sm;
+};
+void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info);
 bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g,
                   uint64_t linear); /* false: the emulator faulted */
-/* What a grid did on an SM, of the events that have an owner (core/own.h). */
+/* What a grid did on an SM, of the events that have an owner (core/owned_stats.h). */
 struct sm_own {
     struct sm_stats sm;
     struct l1_stats l1;

@@ -1,7 +1,7 @@
-/* view.c: gathers what a run left behind, for the printers of stats/. */
+/* timed_view.c: gathers what a run left behind, for the printers of stats/. */
+#include "core/sm/sm.h"
+#include "core/timed.h"
 #include "stats/view.h"
-
-#include "core/timed_impl.h"
 
 #include <time.h>
 
@@ -25,7 +25,7 @@ static struct stats_machine shown_machine(const struct machine *m)
 
 static void view_gather(struct timed_gpu *g, struct stats_view *v)
 {
-    *v = (struct stats_view){.machine = shown_machine(&g->machine), .host_seconds = cpu_seconds()};
+    *v = (struct stats_view){.machine = shown_machine(timed_machine(g)), .host_seconds = cpu_seconds()};
     v->group_count = timed_groups(g, &v->groups);
     v->is_own = timed_is_own;
     v->kernel_count = timed_kernel_count(g);
@@ -40,15 +40,15 @@ static void view_gather(struct timed_gpu *g, struct stats_view *v)
     v->transfer_count = timed_transfer_count(g);
     v->transfers = mem_alloc(sizeof(*v->transfers) * ((size_t)v->transfer_count + 1));
     for (uint32_t i = 0; i < v->transfer_count; i++) v->transfers[i] = timed_transfer_at(g, i);
-    v->notes = mech_gpu_merge_notes(g->mech_gpu, &v->note_count, &v->notes_dropped);
-    v->l1_count = g->sm_count;
+    v->notes = timed_notes(g, &v->note_count, &v->notes_dropped);
+    v->l1_count = timed_sm_count(g);
     v->l1s = mem_alloc(sizeof(*v->l1s) * (v->l1_count + 1));
-    for (uint32_t i = 0; i < v->l1_count; i++) v->l1s[i] = sm_l1_stats(g->sms[i]);
-    v->l2_count = g->slice_count;
+    for (uint32_t i = 0; i < v->l1_count; i++) v->l1s[i] = sm_l1_stats(timed_sm_at(g, i));
+    v->l2_count = timed_slice_count(g);
     v->l2s = mem_alloc(sizeof(*v->l2s) * (v->l2_count + 1));
-    for (uint32_t i = 0; i < v->l2_count; i++) v->l2s[i] = l2_stats(g->slices[i]);
+    for (uint32_t i = 0; i < v->l2_count; i++) v->l2s[i] = timed_slice_stats(g, i);
     v->total = (struct timed_kernel){.name = "total", .end_cycle = timed_cycles(g), .stats = timed_totals(g)};
-    if (g->options.sample_cycles) view_add_rest(v);
+    if (timed_has_samples(g)) view_add_rest(v);
     v->partial = timed_partial(g);
     v->hash = timed_hash(g);
     view_resolve(v);

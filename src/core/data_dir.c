@@ -1,6 +1,6 @@
-/* home.c: where the data folders are. An installed Heddle finds them from where it lies itself, so that the whole of it may be moved:
- * PREFIX/bin/heddle and PREFIX/lib/heddle/libheddle.so both have PREFIX/share/heddle. One that runs in its build tree has the source
- * folder. */
+/* data_dir.c: where the data folders are. An installed Heddle finds them relative to its own file, so that
+ * the whole installation may be moved: PREFIX/bin/heddle and PREFIX/lib/heddle/libheddle.so both use
+ * PREFIX/share/heddle. A Heddle in its build tree uses the source folder. */
 #define _GNU_SOURCE
 #include "base/strbuf.h"
 #include "core/machine.h"
@@ -14,7 +14,7 @@ static bool own_file(char out[PATH_MAX])
 {
     Dl_info info;
     if (!dladdr((void *)(uintptr_t)machine_data_dir, &info) || !info.dli_fname) return false;
-    bool is_library = strstr(info.dli_fname, ".so") != NULL; /* of a program dladdr knows argv[0] only */
+    bool is_library = strstr(info.dli_fname, ".so") != NULL; /* for a program dladdr gives argv[0] only */
     return realpath(is_library ? info.dli_fname : "/proc/self/exe", out) != NULL;
 }
 
@@ -31,7 +31,7 @@ static bool share_of(const char *prefix, char out[PATH_MAX])
 
 const char *machine_data_dir(void)
 {
-    static char found[PATH_MAX]; /* of the process: it does not move while it runs */
+    static char found[PATH_MAX]; /* an installation does not move while a process runs */
     const char *home = getenv("HEDDLE_HOME");
     if (home && *home) return home;
     if (found[0]) return found;

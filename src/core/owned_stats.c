@@ -1,11 +1,13 @@
-/* own.c: see own.h. */
-#include "core/own.h"
+/* owned_stats.c: see owned_stats.h. */
+#include "core/owned_stats.h"
 
-#include "core/timed_impl.h"
+#include "core/snapshot.h"
+#include "stats/loads.h"
 
 #include <inttypes.h>
 
-struct range { /* of counters in a stats struct */
+/* Counters in a struct of statistics. */
+struct range {
     size_t offset, count;
 };
 
@@ -53,16 +55,34 @@ bool timed_is_own(const struct timed_group *group, const struct stat_row *row)
                                             row->offset == offsetof(struct gpu_counts, kernels));
 }
 
-void own_sum(const struct timed_gpu *g, const struct gpu_kernel *k, struct sm_own *out)
+static void sum_events(const struct wiring *w, const struct emu_grid *grid, struct sm_own *out)
 {
     memset(out, 0, sizeof *out);
-    for (uint32_t i = 0; i < g->sm_count; i++) {
-        const struct sm_own *own = sm_own(g->sms[i], k->grid);
+    for (uint32_t i = 0; i < w->sm_count; i++) {
+        const struct sm_own *own = sm_own(w->sms[i], grid);
         if (!own) continue;
         stat_add(sm_stat_rows, &out->sm, &own->sm);
         stat_add(l1_stat_rows, &out->l1, &own->l1);
     }
     l1_stats_derive(&out->l1);
+}
+
+static struct pc_load_stats *sum_loads(const struct wiring *w, const struct emu_grid *grid, uint32_t count)
+{
+    struct pc_load_stats *sum = mem_zalloc(sizeof *sum * (count + 1));
+    for (uint32_t i = 0; i < w->sm_count; i++) {
+        const struct pc_load_stats *l;
+        for (uint32_t pc = 0; pc < count && (l = sm_pc_load(w->sms[i], grid, pc)); pc++)
+            loads_add(&sum[pc], l, 1);
+    }
+    return sum;
+}
+
+void owned_take(const struct wiring *w, struct gpu_kernel *k)
+{
+    assert(!k->measure.loads);
+    sum_events(w, k->grid, &k->measure.own);
+    k->measure.loads = sum_loads(w, k->grid, k->launch.kernel->inst_count);
 }
 
 static void replace(const struct range *r, void *stats, const void *own)
@@ -71,7 +91,7 @@ static void replace(const struct range *r, void *stats, const void *own)
         memcpy((char *)stats + r->offset, (const char *)own + r->offset, r->count * sizeof(uint64_t));
 }
 
-void own_replace(void **stats, const struct sm_own *own)
+void owned_replace(void **stats, const struct sm_own *own)
 {
     struct gpu_counts *gpu = stats[GROUP_GPU];
     replace(sm_ranges, stats[GROUP_SM], &own->sm);
@@ -94,7 +114,7 @@ static void compare(const struct stat_row *rows, const struct range *ranges, con
     }
 }
 
-void own_compare(void *const *stats, const struct sm_own *own, struct strbuf *out)
+void owned_compare(void *const *stats, const struct sm_own *own, struct strbuf *out)
 {
     compare(sm_stat_rows, sm_ranges, stats[GROUP_SM], &own->sm, out);
     compare(l1_stat_rows, l1_ranges, stats[GROUP_L1], &own->l1, out);

@@ -1,0 +1,187 @@
+/* kernel_life.c: a kernel on the machine: it is opened, its CTAs are started, it drains, it ends. The
+ * dispatcher decides; here components are settled, snapshots taken, laws checked and records written at
+ * the moments that it names.
+ *
+ * (1) Before statistics are read, all components have settled.
+ * (2) An SM has had its cycle before a CTA is handed to it in that cycle, whether the SM was awake or not:
+ *     the CTA takes part from the next cycle on. */
+#include "core/owned_stats.h"
+#include "core/timed_impl.h"
+
+static uint64_t cycle_now(const struct timed_gpu *g) { return gpu_time_cycle(&g->time); }
+
+static void free_before(struct timed_gpu *g, struct gpu_kernel *k)
+{
+    snapshot_free(k->measure.before, g->snapshots.group_count);
+    k->measure.before = NULL;
+}
+
+/* ---- records ---- */
+
+/* The statistics of a kernel up to now. Takes its owned events, unless that is done already. */
+static void **kernel_stats(struct timed_gpu *g, struct gpu_kernel *k, bool is_partial)
+{
+    void **stats = snapshot_since(&g->snapshots, k->measure.before);
+    if (!k->measure.loads) owned_take(&g->wiring, k);
+    if (k->overlapped)
+        owned_replace(stats, &k->measure.own);
+    else if (!is_partial)
+        laws_check_alone(k, stats, cycle_now(g), &g->end);
+    return stats;
+}
+
+/* Name, load table and statistics belong to the record from here on. */
+static void record_kernel(struct timed_gpu *g, struct gpu_kernel *k, bool is_partial)
+{
+    const struct emu_launch *l = &k->launch;
+    struct timed_kernel t = {.name = k->name,
+                             .id = k->id,
+                             .stream = k->stream,
+                             .start_cycle = k->measure.start_cycle,
+                             .end_cycle = cycle_now(g),
+                             .registers = l->kernel->reg_count,
+                             .shared_bytes = emu_grid_shared_bytes(k->grid),
+                             .ctas = k->ctas_done,
+                             .ctas_per_sm = k->fit.ctas,
+                             .limit = k->fit.limit,
+                             .requests = units_owner(g->wiring.units, k->owner_slot).made,
+                             .overlapped = k->overlapped,
+                             .partial = is_partial,
+                             .stats = kernel_stats(g, k, is_partial),
+                             .load_count = l->kernel->inst_count};
+    memcpy(t.grid, l->grid, sizeof t.grid);
+    memcpy(t.block, l->block, sizeof t.block);
+    t.loads = k->measure.loads;
+    k->measure.loads = NULL;
+    k->name = NULL;
+    struct emu_stats emu = {0};
+    if (!is_partial) { /* else its CTAs are still on the SMs */
+        emu_grid_close(k->grid, &emu);
+        k->grid = NULL;
+    }
+    records_add_kernel(&g->records, &t, &emu);
+}
+
+/* ---- opening ---- */
+
+static void tell_sms(struct timed_gpu *g, const struct gpu_kernel *k)
+{
+    const struct emu_launch *l = &k->launch;
+    struct sm_launch_info info = {.name = k->name,
+                                  .launch = k->id,
+                                  .registers = l->kernel->reg_count,
+                                  .shared_bytes = emu_grid_shared_bytes(k->grid),
+                                  .ctas_per_sm = k->fit.ctas};
+    memcpy(info.grid, l->grid, sizeof info.grid);
+    memcpy(info.block, l->block, sizeof info.block);
+    for (uint32_t i = 0; i < g->wiring.sm_count; i++) sm_launch(g->wiring.sms[i], g->time.now, &info);
+    units_look_at_all(g->wiring.units);
+}
+
+static void open_kernel(struct timed_gpu *g, struct gpu_kernel *k)
+{
+    struct emu_fault fault;
+    streams_kernel_began(&g->streams, k);
+    if (!dispatch_open(&g->dispatch, k, g->device, &fault)) {
+        run_end_fault(&g->end, &fault);
+        return;
+    }
+    units_clear_owner(g->wiring.units, k->owner_slot);
+    units_settle(g->wiring.units);
+    k->measure.start_cycle = cycle_now(g);
+    k->measure.before = snapshot_take(&g->snapshots);
+    tell_sms(g, k);
+}
+
+/* ---- ending ---- */
+
+/* All components have settled. */
+static void end_kernel(struct timed_gpu *g, struct gpu_kernel *k)
+{
+    const uint64_t grid = emu_grid_id(k->grid); /* the record closes the grid */
+    dispatch_count_end(&g->dispatch, k);
+    laws_check_kernel(&g->wiring, k, cycle_now(g), &g->end);
+    record_kernel(g, k, false);
+    for (uint32_t i = 0; i < g->wiring.sm_count; i++) sm_grid_end(g->wiring.sms[i], grid);
+    free_before(g, k);
+    dispatch_remove(&g->dispatch, k);
+    streams_kernel_ended(&g->streams, k);
+    gpu_kernel_free(k);
+}
+
+static void begin_drain(struct timed_gpu *g, struct gpu_kernel *k)
+{
+    dispatch_drain(&g->dispatch, k);
+    owned_take(&g->wiring, k); /* SMs forget it at the end of a kernel */
+    for (uint32_t i = 0; i < g->wiring.sm_count; i++) sm_kernel_end(g->wiring.sms[i], g->time.now);
+    units_look_at_all(g->wiring.units);
+}
+
+static void end_finished(struct timed_gpu *g)
+{
+    uint32_t at = 0;
+    for (struct gpu_kernel *k; (k = dispatch_find_finished(&g->dispatch, &at));) {
+        if (dispatch_is_alone(&g->dispatch)) {
+            begin_drain(g, k);
+            continue;
+        }
+        units_settle(g->wiring.units);
+        end_kernel(g, k);
+    }
+}
+
+void kernel_life_drained(struct timed_gpu *g)
+{
+    units_settle(g->wiring.units);
+    laws_check_empty(&g->wiring, cycle_now(g), &g->end);
+    if (!run_has_ended(&g->end)) end_kernel(g, dispatch_draining(&g->dispatch));
+}
+
+/* ---- the dispatcher's turn ---- */
+
+/* True: at least one CTA has started. */
+static bool start_ctas(struct timed_gpu *g)
+{
+    struct dispatch_walk w = dispatch_begin_walk(&g->dispatch);
+    while (dispatch_choose(&g->dispatch, &w)) {
+        struct emu_fault fault;
+        units_run_sm(g->wiring.units, w.sm);
+        if (!dispatch_start(&g->dispatch, &w, &fault)) {
+            run_end_fault(&g->end, &fault);
+            break;
+        }
+        units_wake_sm(g->wiring.units, w.sm);
+    }
+    return w.started > 0;
+}
+
+void kernel_life_tick(struct timed_gpu *g)
+{
+    struct gpu_kernel *k;
+    dispatch_begin_tick(&g->dispatch);
+    streams_tick(&g->streams);
+    end_finished(g);
+    while (!run_has_ended(&g->end) && (k = streams_next_kernel(&g->streams)) &&
+           dispatch_may_open(&g->dispatch, k))
+        open_kernel(g, k);
+    const bool has_started = !run_has_ended(&g->end) && start_ctas(g);
+    dispatch_end_tick(&g->dispatch, has_started);
+}
+
+/* ---- the end of the run ---- */
+
+void kernel_life_abandon(struct timed_gpu *g)
+{
+    for (uint32_t i = 0; i < g->dispatch.queue.len; i++) {
+        struct gpu_kernel *k = g->dispatch.queue.data[i];
+        if (k->grid && k->measure.before) record_kernel(g, k, true);
+    }
+    wiring_abandon(&g->wiring);
+    dispatch_abandon(&g->dispatch);
+}
+
+void kernel_life_close(struct timed_gpu *g)
+{
+    for (uint32_t i = 0; i < g->dispatch.queue.len; i++) free_before(g, g->dispatch.queue.data[i]);
+    dispatch_close(&g->dispatch);
+}

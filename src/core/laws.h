@@ -1,0 +1,30 @@
+/* laws.h: what must hold at the end of every kernel. A breach is an error of the simulator: the run ends and
+ * says which law, where and by how much, rather than give a number. All components have settled.
+ *
+ * For the kernel, whatever else runs:
+ *  (1) All of its CTAs were started and have ended; none is left on an SM.
+ *  (2) All of its requests were answered.
+ *  (3) The registers, shared memory, warp and CTA slots in use on each SM are those of the CTAs still there.
+ *  (4) For each SM: the causes of its issue slots sum to schedulers * cycles.
+ *  (5) If it ran alone, its owned events (owned_stats.h) are all that the machine counted.
+ * For the machine, when it is empty:
+ *  (6) Every request that was made was answered: the pool is empty.
+ *  (7) No SM, crossbar, slice or channel holds anything.
+ *  (8) All links are empty.
+ *  (9) No CTA slot and no register is taken. */
+#ifndef HEDDLE_LAWS_H
+#define HEDDLE_LAWS_H
+
+#include "core/gpu_kernel.h"
+#include "core/run_end.h"
+#include "core/wiring.h"
+
+/* Laws 1 to 4: the last CTA of the kernel has left. */
+void laws_check_kernel(const struct wiring *w, const struct gpu_kernel *k, uint64_t cycle,
+                       struct run_end *end);
+/* Law 5; stats: the difference of the machine's snapshots at its end and start. */
+void laws_check_alone(const struct gpu_kernel *k, void *const *stats, uint64_t cycle, struct run_end *end);
+/* Laws 6 to 9. */
+void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *end);
+
+#endif

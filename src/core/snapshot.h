@@ -1,0 +1,44 @@
+/* snapshot.h: statistics of the whole machine at one moment: one struct for each group, summed over the
+ * instances of the component. What a kernel or a sample did is the difference of two snapshots. */
+#ifndef HEDDLE_SNAPSHOT_H
+#define HEDDLE_SNAPSHOT_H
+
+#include "core/dispatch.h"
+#include "core/stream.h"
+#include "core/wiring.h"
+#include "stats/run.h"
+
+/* The statistics groups, in this order; those of mechanisms follow. */
+enum { GROUP_SM, GROUP_L1, GROUP_XBAR, GROUP_L2, GROUP_DRAM, GROUP_QUEUE, GROUP_GPU, GROUP_MECH };
+
+/* The statistics group "gpu". */
+struct gpu_counts {
+    uint64_t cycles, busy_cycles, kernels, ctas;
+    uint64_t copies, copied_bytes, copy_cycles;
+};
+extern const struct stat_row gpu_stat_rows[];
+
+/* The groups of a machine, and the rooms that their counts come from. Written by snapshot_init alone. */
+struct snapshots {
+    uint32_t group_count;
+    struct timed_group *groups;
+    const struct wiring *wiring;
+    const struct gpu_time *time;
+    const struct dispatcher *dispatch;
+    const struct stream_set *streams;
+};
+
+void snapshot_init(struct snapshots *s, const struct wiring *wiring, const struct gpu_time *time,
+                   const struct dispatcher *dispatch, const struct stream_set *streams);
+void snapshot_close(struct snapshots *s);
+
+/* Call units_settle first, or the cycles that components slept are missing. */
+void **snapshot_take(const struct snapshots *s);
+/* The difference of now and an earlier snapshot. */
+void **snapshot_since(const struct snapshots *s, void *const *before);
+/* NULL: nothing to free. */
+void snapshot_free(void **stats, uint32_t group_count);
+/* Hash of a snapshot, over what the rows name. */
+uint64_t snapshot_hash(const struct snapshots *s, uint64_t hash, void *const *stats);
+
+#endif

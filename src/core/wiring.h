@@ -1,0 +1,65 @@
+/* wiring.h: the components of a machine and the links between them. See wiring.c. */
+#ifndef HEDDLE_WIRING_H
+#define HEDDLE_WIRING_H
+
+#include "base/arena.h"
+#include "core/gpu_clock.h"
+#include "core/mech/mech_gpu.h"
+#include "core/sm/sm.h"
+#include "core/timed.h"
+#include "core/units.h"
+#include "mem/dram.h"
+#include "mem/l2.h"
+#include "mem/xbar.h"
+
+/* By SM or by slice. */
+struct gpu_links {
+    struct link *sm_to_xbar, *xbar_to_sm, *xbar_to_slice, *slice_to_xbar, *slice_to_dram, *dram_to_slice;
+};
+
+/* Written by wiring.c alone, when the machine is made; only `busy` changes afterwards. */
+struct wiring {
+    struct xbar *xbar;
+    /* SMs and memory partitions, which run side by side */
+    struct units *units;
+    struct sm **sms;
+    struct l2_slice **slices;
+    struct dram_channel **channels;
+    uint32_t sm_count, slice_count, channel_count;
+    /* the component that was not idle when wiring_is_idle last asked */
+    uint32_t busy;
+    const struct machine *machine;
+    struct addrmap *map;
+    struct mech_set *mechs;
+    struct mech_gpu *mech_gpu;
+    struct gpu_links links;
+    /* memory requests of the whole machine; units have shares of it */
+    struct req_pool pool;
+    /* arrays that live as long as the machine */
+    struct arena arena;
+};
+
+struct wiring_setup {
+    const struct machine *machine;
+    const struct gpu_time *time;
+    const struct timed_options *options;
+    /* what SMs call when a CTA has ended, and to learn where the requests of a grid are counted */
+    void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta, struct emu_grid *grid);
+    uint32_t (*owner_slot)(void *ctx, const struct emu_grid *grid);
+    void (*on_room)(void *ctx);
+    void *ctx;
+};
+
+/* False with diagnostics: the machine's parameters or its mechanisms are wrong. Call wiring_destroy in any
+ * case. */
+bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags);
+void wiring_destroy(struct wiring *w);
+
+/* No CTA and no request anywhere. */
+bool wiring_is_idle(struct wiring *w);
+/* A copy from the host has written these bytes: they are in L2 afterwards. */
+void wiring_fill_l2(struct wiring *w, uint64_t address, uint64_t bytes);
+/* Nothing will run again: SMs close their CTAs. */
+void wiring_abandon(struct wiring *w);
+
+#endif
