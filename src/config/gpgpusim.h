@@ -1,10 +1,11 @@
-/* gpgpusim.h: reads the configuration of GPGPU-Sim and Accel-Sim (3.2 to 4.x: gpgpusim.config, trace.config and the
- * .icnt file that they name) and turns it into a machine file.
+/* gpgpusim.h: reads the configuration of GPGPU-Sim and Accel-Sim (3.2 to 4.x: gpgpusim.config,
+ * trace.config and the .icnt file that they name) and turns it into a machine file.
  *
- * A file is a row of words: "-name value". '#' starts a comment to the end of the line, a line's end is a space, and a
- * value in double quotes may hold both. An option that stands twice has its last value, over all files in their order.
- * Terms: an option is one "-name value" of the files; a setting is one parameter of the machine that came out of an
- * option; an option is left when it says something about the machine that the machine has no parameter for. */
+ * A file is a row of words: "-name value". '#' starts a comment to the end of the line, a line's end is a
+ * space, and a value in double quotes may hold both. An option that stands twice has its last value, over
+ * all files in their order. Terms: an option is one "-name value" of the files; a setting is one parameter
+ * of the machine that came out of an option; an option is left when it says something about the machine
+ * that the machine has no parameter for. */
 #ifndef HEDDLE_GPGPUSIM_H
 #define HEDDLE_GPGPUSIM_H
 
@@ -45,8 +46,9 @@ bool gpgpusim_read(struct gpgpusim_import *im, const char *const *paths, uint32_
 /* The same from a text; `name` is what diagnostics call it and where files that it names are looked for. */
 bool gpgpusim_read_text(struct gpgpusim_import *im, const char *name, const char *text,
                         struct diag_list *diags);
-/* Options into settings. Each is tried on the target, so that what a machine cannot take is known here: it is left.
- * What a value's form should be and is not is an error at its place; an unknown option is a warning. */
+/* Options into settings. Each is tried on the target, so that what a machine cannot take is known here: it
+ * is left. What a value's form should be and is not is an error at its place; an unknown option is a
+ * warning. */
 bool gpgpusim_map(struct gpgpusim_import *im, const struct config_target *target, struct diag_list *diags);
 /* The machine file: a value a line, its option beside it, and what was left at the end. */
 void gpgpusim_write(const struct gpgpusim_import *im, const struct param_group *groups, struct strbuf *out);

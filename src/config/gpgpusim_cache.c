@@ -149,8 +149,8 @@ static uint64_t setting_value(const struct gmap *g, const char *key)
     return 0;
 }
 
-/* One array for L1 and shared memory, with the sets of -gpgpu_cache:dl1 and as many ways as fit it; the sizes of shared
- * memory are in KB, the largest last. */
+/* One array for L1 and shared memory, with the sets of -gpgpu_cache:dl1 and as many ways as fit it; the
+ * sizes of shared memory are in KB, the largest last. */
 void gmap_unified(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
     if (!strcmp(o->value, "0")) return;

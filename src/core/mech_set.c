@@ -57,19 +57,6 @@ static void mech_error(struct diag_list *diags, const char *hint, const char *fm
     va_end(ap);
 }
 
-static size_t mech_param_bytes(enum param_type type)
-{
-    switch (type) {
-    case PARAM_BOOL: return sizeof(bool);
-    case PARAM_U32:
-    case PARAM_ENUM: return sizeof(uint32_t);
-    case PARAM_U64:
-    case PARAM_BYTES: return sizeof(uint64_t);
-    case PARAM_TEXT: return PARAM_TEXT_BYTES;
-    }
-    return SIZE_MAX / 2; /* no such type: never fits */
-}
-
 static bool mech_check_params(const struct mechanism *m, struct diag_list *diags)
 {
     size_t prefix = strlen(m->name);
@@ -77,7 +64,7 @@ static bool mech_check_params(const struct mechanism *m, struct diag_list *diags
         if (strncmp(r->name, m->name, prefix) || r->name[prefix] != '.' || !r->name[prefix + 1])
             mech_error(diags, NULL, "mechanism '%s': its parameter '%s' must be called '%s.something'",
                        m->name, r->name, m->name);
-        else if (r->offset + mech_param_bytes(r->type) > m->param_bytes)
+        else if (!param_value_bytes(r->type) || r->offset + param_value_bytes(r->type) > m->param_bytes)
             mech_error(diags, "param_bytes = sizeof(struct ...)",
                        "mechanism '%s': parameter '%s' lies outside of its param_bytes", m->name, r->name);
         else if (!r->default_text || !r->unit || !r->help || (r->type == PARAM_ENUM && !r->choices))
