@@ -204,7 +204,7 @@ void gmap_l2(struct gmap *g, struct gpgpusim_option *o, const char *key)
     gmap_set(g, o, "dram.sector_bursts", "a sector is fetched by a request of its own", "%s",
              t.sectored ? "true" : "false");
     gmap_set(g, o, "l2.index", NULL, "%s", index_name(g, o, t.index));
-    gmap_set(g, o, "l2.replace", NULL, "%s", t.replacement == 'F' ? "fifo" : "lru");
+    gmap_set(g, o, "l2.replacement", NULL, "%s", t.replacement == 'F' ? "fifo" : "lru");
     put_l2_writes(g, o, &t);
     put(g, o, "l2.", "mshrs", t.mshrs);
     put(g, o, "l2.", "merges", t.merges);

@@ -105,8 +105,8 @@ static const struct gmap_row rows[] = {
     {"-gpgpu_memory_partition_indexing", gmap_partition_hash, "addr.hash", "0"},
     {"-gpgpu_cache:dl2", gmap_l2, NULL, NULL},
     {"-gpgpu_dram_partition_queues", gmap_partition_queues, NULL, "8:8:8:8"},
-    {"-rop_latency", gmap_rop, "l2.latency", NULL}, /* 3.x */
-    {"-gpgpu_l2_rop_latency", gmap_rop, "l2.latency", "85"},
+    {"-rop_latency", gmap_rop, "l2.tag_latency", NULL}, /* 3.x */
+    {"-gpgpu_l2_rop_latency", gmap_rop, "l2.tag_latency", "85"},
     /* DRAM */
     NUMBER("-dram_latency", "dram.latency", "30"),
     {"-gpgpu_dram_scheduler", gmap_dram_sched, "dram.sched", "1"},

@@ -8,6 +8,22 @@ const struct param_row *param_find(const struct param_row *rows, const char *nam
     return NULL;
 }
 
+/* Names that parameters had before, and have now. */
+static const struct {
+    const char *before, *now;
+} param_renamed[] = {
+    {"l2.replace", "l2.replacement"},
+    {"l2.latency", "l2.tag_latency"},
+};
+
+/* The new name of a parameter that was renamed, or NULL. */
+static const char *param_new_name(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(param_renamed); i++)
+        if (!strcmp(param_renamed[i].before, name)) return param_renamed[i].now;
+    return NULL;
+}
+
 const char *param_nearest(const struct param_row *rows, const char *name)
 {
     enum { NAMES_MAX = 512 };
@@ -81,8 +97,9 @@ const struct param_row *params_find(const struct param_group *groups, const char
 const char *params_nearest(const struct param_group *groups, const char *name)
 {
     enum { NAMES_MAX = 1024 };
-    const char *names[NAMES_MAX];
+    const char *names[NAMES_MAX], *now = param_new_name(name);
     size_t n = 0;
+    if (now && params_find(groups, now, NULL)) return now;
     for (; groups->rows; groups++)
         for (const struct param_row *r = groups->rows; r->name && n < NAMES_MAX; r++) names[n++] = r->name;
     return diag_nearest(name, names, n);

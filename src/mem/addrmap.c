@@ -16,25 +16,18 @@
 static const char *const addrmap_hash_names[] = {"none", "xor", "ipoly", "rotate",
                                                  NULL}; /* enum addrmap_hash */
 
-#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
-    PARAM_ROW(type, addrmap_params, field, nm, unit, def, lo, hi, help)
-
 const struct param_row addrmap_rows[] = {
-    ROW(PARAM_U64, base, "addr.base", "", "0x7e9000000000", 0, UINT64_MAX,
-        "device address that is address 0 of the memory"),
-    ROW(PARAM_U32, channels, "addr.channels", "channels", "6", 1, 1024, "DRAM channels (memory partitions)"),
-    ROW(PARAM_U32, slices, "addr.slices", "slices", "2", 1, 64, "L2 slices of one channel"),
-    ROW(PARAM_TEXT, mask, "addr.map", "", "dramid@8;0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS", 0, 0,
-        "channel interleave (dramid@BIT) and the bits of Row, Bank, Column and burSt, most significant "
-        "first"),
-    {.name = "addr.hash",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct addrmap_params, hash),
-     .unit = "",
-     .default_text = "none",
-     .choices = addrmap_hash_names,
-     .help =
-         "spreads blocks over slices by higher address bits: none, xor and ipoly (2^n slices), rotate (any)"},
+    PARAM_NUMBER64(addrmap_params, base, "addr.base", "", "0x7e9000000000", 0, UINT64_MAX,
+                   "device address that is address 0 of the memory"),
+    PARAM_NUMBER(addrmap_params, channels, "addr.channels", "channels", "6", 1, 1024,
+                 "DRAM channels (memory partitions)"),
+    PARAM_NUMBER(addrmap_params, slices, "addr.slices", "slices", "2", 1, 64, "L2 slices of one channel"),
+    PARAM_STRING(addrmap_params, mask, "addr.map", "", "dramid@8;0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS",
+                 "channel interleave (dramid@BIT) and the bits of Row, Bank, Column and burSt, most "
+                 "significant first"),
+    PARAM_CHOICE(
+        addrmap_params, hash, "addr.hash", "none", addrmap_hash_names,
+        "spreads blocks over slices by higher address bits: none, xor and ipoly (2^n slices), rotate (any)"),
     {0},
 };
 

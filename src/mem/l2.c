@@ -26,7 +26,7 @@ static void l2_ring_init(struct l2_ring *r, uint32_t capacity)
 /* Stages of one L2 cycle that the fixed latency makes. */
 static uint32_t l2_pipe_depth(const struct l2_slice *s)
 {
-    uint64_t ticks = (uint64_t)s->params.latency * s->core.period;
+    uint64_t ticks = (uint64_t)s->params.tag_latency * s->core.period;
     uint32_t stages = (uint32_t)((ticks + s->clock.period - 1) / s->clock.period);
     return MAX(1u, s->params.pipeline ? s->params.pipeline : stages);
 }
@@ -63,10 +63,10 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
                                      .line_bytes = p->line,
                                      .sectored = p->sectored,
                                      .index = (uint8_t)p->index,
-                                     .replace = (uint8_t)p->replace};
+                                     .replace = (uint8_t)p->replacement};
     assert(g.sets && p->line <= 32 * CACHE_SECTOR_BYTES);
     s->line_sectors = (uint32_t)((1ull << (p->line / CACHE_SECTOR_BYTES)) - 1);
-    s->tags_after = MAX(clock_edge(clock, (tick)p->latency * core->period), (tick)clock->period);
+    s->tags_after = MAX(clock_edge(clock, (tick)p->tag_latency * core->period), (tick)clock->period);
     for (uint32_t i = 0; i < ARRAY_LEN(s->sector_cycles); i++)
         s->sector_cycles[i] = (uint16_t)l2_port_cycles(s, CACHE_SECTOR_BYTES * i);
     cache_init(&s->cache, &g);

@@ -27,13 +27,13 @@ struct l2_params {
     /* bytes */
     uint32_t line;
     /* enum cache_index, enum cache_replace */
-    uint32_t index, replace;
+    uint32_t index, replacement;
     bool sectored;
     uint32_t mshrs, merges;
     /* depths of the four links, which the GPU makes */
     uint32_t access_queue, response_queue, miss_queue, fill_queue;
     /* core cycles from the access queue to the tags */
-    uint32_t latency;
+    uint32_t tag_latency;
     /* requests that may be under way in that time; 0 = one an L2 cycle */
     uint32_t pipeline;
     /* the access queue lies behind the latency */

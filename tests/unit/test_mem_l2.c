@@ -7,7 +7,7 @@ static void a_hit_takes_the_latency_and_its_time_on_the_port(void **state)
         for (uint32_t latency = 0; latency < 12; latency++) {
             struct rig r;
             rig_defaults(&r);
-            r.p.latency = latency;
+            r.p.tag_latency = latency;
             rig_start(&r);
             l2_fill_from_host(r.s, 5 * 128);
             uint32_t id = rig_send(&r, REQ_READ, 5, sectors, 77);

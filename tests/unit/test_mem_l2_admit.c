@@ -22,12 +22,12 @@ static void squeeze(struct rig *r, uint32_t k)
     r->p.ways = k & 2 ? 1 : 4;
     r->p.sectored = k & 4;
     r->p.write_miss = k / 8 % 3;
-    r->p.replace = k / 24 % 3;
+    r->p.replacement = k / 24 % 3;
     r->p.fill_port = k / 5 % 2;
     r->p.wait_for_all = k / 7 % 2;
     r->p.late_queue = k / 11 % 2;
     r->p.mshrs = r->p.merges = depth;
-    r->p.latency = k & 1 ? 0 : 13;
+    r->p.tag_latency = k & 1 ? 0 : 13;
     r->p.pipeline = k % 3;
     r->p.atomic_cycles = 1 + k % 5;
     r->p.access_queue = r->p.response_queue = r->p.miss_queue = r->p.fill_queue = depth;
