@@ -1,14 +1,16 @@
-/* link.h: the only way from one component to another: a bounded queue with a latency, an occupancy histogram and a count of
- * refusals. Values are 32-bit (request ids, or anything the two ends agree on).
+/* link.h: the only way from one component to another: a bounded queue with a latency, an occupancy
+ * histogram and a count of refusals. Values are 32-bit (request ids, or anything the two ends agree on).
  *
- * Invariants. (1) What is pushed at t can be seen at t + latency at the earliest, latency >= 1 tick of the producer's period.
- * (2) Room that a pop makes at t can be used from the tick after t on. So neither end sees what the other does in the same
- * tick, and the order in which components run cannot matter. (3) Nothing is ever lost: a push needs room. (4) No count here depends on
- * how often a blocked end asks again, so skipping idle time changes none.
+ * Invariants. (1) What is pushed at t can be seen at t + latency at the earliest, latency >= 1 tick of the
+ * producer's period. (2) Room that a pop makes at t can be used from the tick after t on. So neither end
+ * sees what the other does in the same tick, and the order in which components run cannot matter. (3)
+ * Nothing is ever lost: a push needs room. (4) No count here depends on how often a blocked end asks
+ * again, so skipping idle time changes none.
  *
- * Waking. A component's tick begins with wake = TICK_NEVER; whatever it does lowers wake, and it ends with wake_at(link_next(in)) for each link
- * that it reads. Where it wants to push, it asks link_can_push in every tick: a refusal leaves a note by which the pop that makes room wakes it.
- * A producer that knows already that its next tick will be refused need not have that tick (link_refuse_ahead). */
+ * Waking. A component's tick begins with wake = TICK_NEVER; whatever it does lowers wake, and it ends with
+ * wake_at(link_next(in)) for each link that it reads. Where it wants to push, it asks link_can_push in
+ * every tick: a refusal leaves a note by which the pop that makes room wakes it. A producer that knows
+ * already that its next tick will be refused need not have that tick (link_refuse_ahead). */
 #ifndef HEDDLE_LINK_H
 #define HEDDLE_LINK_H
 
@@ -23,8 +25,9 @@ struct link_slot {
     uint32_t value;
 };
 
-/* The first line of the host's cache is all that asking, peeking and what finds nothing touch; the oldest value is in it, so that
- * `slots` holds those behind it. A push and a pop also touch the time at their count. A link stays where it was made. */
+/* The first line of the host's cache is all that asking, peeking and what finds nothing touch; the oldest
+ * value is in it, so that `slots` holds those behind it. A push and a pop also touch the time at their
+ * count. A link stays where it was made. */
 enum { LINK_PLACES_MAX = 1 << 16, LINK_FEW = 10 };
 struct link {
     tick head_ready; /* when the oldest can be seen; TICK_NEVER: empty */
@@ -107,7 +110,8 @@ static inline bool link_can_push(struct link *l, tick now)
     return true;
 }
 
-/* For a producer that asks once in each of its turns, and leaves the link full: its next turn will be refused, unless a pop wakes it for that turn. */
+/* For a producer that asks once in each of its turns, and leaves the link full: its next turn will be
+ * refused, unless a pop wakes it for that turn. */
 static inline void link_refuse_ahead(struct link *l, tick next)
 {
     assert(l->count == l->capacity && !l->producer_waits);
@@ -149,7 +153,8 @@ static inline struct link_slot *link_slot_at(const struct link *l, uint32_t i)
     return &l->slots[(l->next + i) & l->slot_mask];
 }
 
-/* Here and in link_pop what is needed twice is read once: stores through pointers would have it read again. */
+/* Here and in link_pop what is needed twice is read once: stores through pointers would have it read
+ * again. */
 static inline void link_push(struct link *l, tick now, uint32_t value)
 {
     assert(link_occupied(l, now) < l->capacity); /* invariant 3 */

@@ -1,7 +1,8 @@
-/* xbar.h: the crossbar: a request network (SMs -> L2 slices) and a reply network (slices -> SMs), each with its own flit size, on the
- * crossbar's clock. Packets are cut into flits; an input port sends one flit a cycle, an output port takes one a cycle; buffers are
- * bounded; outputs choose among inputs by iSLIP.
- * Packet sizes: read request 8 bytes; write and atomic request 8 + data; read reply 8 + sectors * 32; write ack 8; atomic reply 8 + data. */
+/* xbar.h: the crossbar: a request network (SMs -> L2 slices) and a reply network (slices -> SMs), each
+ * with its own flit size, on the crossbar's clock. Packets are cut into flits; an input port sends one
+ * flit a cycle, an output port takes one a cycle; buffers are bounded; outputs choose among inputs by
+ * iSLIP. Packet sizes: read request 8 bytes; write and atomic request 8 + data; read reply 8 + sectors *
+ * 32; write ack 8; atomic reply 8 + data. */
 #ifndef HEDDLE_XBAR_H
 #define HEDDLE_XBAR_H
 
@@ -37,13 +38,14 @@ struct xbar_stats {
 };
 
 struct xbar;
-/* Links are owned by the GPU: from_sm[i] (SM i -> crossbar), to_slice[j], from_slice[j], to_sm[i]. The arrays are copied. All carry request ids. A packet that has
- * been ejected is pushed into the link of its destination when the last flit has arrived. */
+/* Links are owned by the GPU: from_sm[i] (SM i -> crossbar), to_slice[j], from_slice[j], to_sm[i]. The
+ * arrays are copied. All carry request ids. A packet that has been ejected is pushed into the link of its
+ * destination when the last flit has arrived. */
 struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t slices,
                          const struct clock_domain *clock, struct req_pool *pool, struct link **from_sm,
                          struct link **to_slice, struct link **from_slice, struct link **to_sm);
-/* When the links have been initialised: from now on a push notes which port has something, and only such ports are
- * looked at. Without it each port is looked at in each cycle. */
+/* When the links have been initialised: from now on a push notes which port has something, and only such
+ * ports are looked at. Without it each port is looked at in each cycle. */
 void xbar_take_notes(struct xbar *x);
 void xbar_destroy(struct xbar *x);
 void xbar_tick(struct xbar *x, tick now);

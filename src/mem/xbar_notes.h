@@ -1,8 +1,8 @@
-/* xbar_notes.h: which links have said something: a byte each, 0 or 1, because units write them side by side. Reading them clears
- * them, and makes a mask of ports. Inside mem/ only.
+/* xbar_notes.h: which links have said something: a byte each, 0 or 1, because units write them side by
+ * side. Reading them clears them, and makes a mask of ports. Inside mem/ only.
  *
- * Where there is one word of ports, its notes are read 16 at a time without asking; where there are more, many ports are idle, and one
- * question comes before them all. */
+ * Where there is one word of ports, its notes are read 16 at a time without asking; where there are more,
+ * many ports are idle, and one question comes before them all. */
 #ifndef HEDDLE_XBAR_NOTES_H
 #define HEDDLE_XBAR_NOTES_H
 
