@@ -12,13 +12,17 @@
 #include "config/reader.h"
 
 struct gpgpusim_option {
-    char *name,
-        *value;    /* name with its dash; value without quotes, each run of spaces and line ends one space */
-    uint32_t file; /* position in files; GPGPUSIM_DEFAULT: stands in none, the value is GPGPU-Sim's default */
-    int line, col; /* of the name */
+    /* name with its dash; value without quotes, each run of spaces and line ends one space */
+    char *name, *value;
+    /* position in files; GPGPUSIM_DEFAULT: stands in none, the value is GPGPU-Sim's default */
+    uint32_t file;
+    /* of the name */
+    int line, col;
     int value_line, value_col;
-    size_t value_at; /* where the value, with its quotes, starts in the text */
-    bool used;       /* a setting came out of it, or it says nothing about the machine */
+    /* where the value, with its quotes, starts in the text */
+    size_t value_at;
+    /* a setting came out of it, or it says nothing about the machine */
+    bool used;
 };
 #define GPGPUSIM_DEFAULT UINT32_MAX
 
@@ -43,7 +47,7 @@ struct gpgpusim_import {
 /* Reads the files in their order. False with diagnostics at their places. */
 bool gpgpusim_read(struct gpgpusim_import *im, const char *const *paths, uint32_t count,
                    struct diag_list *diags);
-/* The same from a text; `name` is what diagnostics call it and where files that it names are looked for. */
+/* Reads a text; `name` is what diagnostics call it, and files that it names are looked for beside it. */
 bool gpgpusim_read_text(struct gpgpusim_import *im, const char *name, const char *text,
                         struct diag_list *diags);
 /* Options into settings. Each is tried on the target, so that what a machine cannot take is known here: it

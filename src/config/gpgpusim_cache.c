@@ -2,9 +2,9 @@
  *
  *   4.x:  N:32:128:4,L:L:m:N:H,S:64:8,8[:0[,32]]     N = lines, S = sectors of 32 bytes
  *   3.x:    32:128:4,L:L:m:N:H,A:64:8,8[:0[,32]]
- *         sets:line:ways , replacement:write:allocate:write-allocate:index , MSHR type:entries:merges , miss queue:fifo ,
- *         data port
- * 3.0 has neither write-allocate nor index; they are then none and linear. "none" is no cache. */
+ *         sets:line:ways , replacement:write:allocate:write-allocate:index , MSHR type:entries:merges ,
+ *         miss queue:fifo , data port
+ * 3.0 has neither write-allocate nor index; they are then none and linear. "none": there is no cache. */
 #include "config/gpgpusim_map.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
-/* dram_work.c: the banks of a channel at work: which request a free bank takes, which bank's command goes to the chips
- * in a clock, how a request ends, and the refresh of the ranks. Column commands go before row commands, and the older request's
- * before the younger one's. Invariants: see dram.c. */
+/* dram_work.c: the banks of a channel at work: which request a free bank takes, which bank's command goes
+ * to the chips in a clock, how a request ends, and the refresh of the ranks. Column commands go before row
+ * commands, and the older request's before the younger one's. Invariants: see dram.c. */
 #include "mem/dram_channel.h"
 
 static void channel_take_for(struct dram_channel *d, uint64_t clock, uint32_t bank)
@@ -119,8 +119,8 @@ static uint64_t channel_earliest(const struct dram_channel *d, uint64_t clock, u
     return MAX(ch->floors[c], dram_chips_bank_floor(&d->chips, bank, c));
 }
 
-/* Busy banks that may have a command in this clock; *next: the first clock at which one of the others may. Written
- * without a branch: the host could not predict it. */
+/* Busy banks that may have a command in this clock; *next: the first clock at which one of the others may.
+ * Written without a branch: the host could not predict it. */
 static uint64_t channel_due(const struct dram_channel *d, uint64_t clock, uint64_t *next)
 {
     uint64_t due = 0, least = UINT64_MAX;
@@ -134,8 +134,8 @@ static uint64_t channel_due(const struct dram_channel *d, uint64_t clock, uint64
     return due;
 }
 
-/* Finds the commands of this clock. A bank's time (bank_at) is a lower bound: commands of other banks only make it
- * later, so that a bank is asked when its time has come. */
+/* Finds the commands of this clock. A bank's time (bank_at) is a lower bound: commands of other banks only
+ * make it later, so that a bank is asked when its time has come. */
 static void channel_choose(struct dram_channel *d, uint64_t clock, struct choices *ch)
 {
     d->is_held = false;

@@ -1,9 +1,8 @@
-/* l2.c: a slice of the L2 cache: its life, the order of its stages in a cycle, and when it next has
- * something to do.
+/* l2.c: a slice of the L2 cache: its life and the order of its stages in a cycle.
  *
  * The stages run from the last to the first, so that room made by one is used by the one before in the
  * same cycle: fill done, reply, write-back, fill start, tags, entry. An access queue (the link `in`) would
- * limit the slice to its depth in each `latency` if requests stayed in it for that time; so they pass on
+ * limit the slice to its depth in each tag_latency if requests stayed in it for that time; so they pass on
  * into a pipeline of one request a cycle, which stands still when its last stage does. Then the access
  * queue fills, and its occupancy is what the thesis plots.
  *
@@ -23,7 +22,7 @@ static void l2_ring_init(struct l2_ring *r, uint32_t capacity)
                           .ring = ring_of(capacity)};
 }
 
-/* Stages of one L2 cycle that the fixed latency makes. */
+/* Requests that the pipeline holds: one for each L2 cycle of the fixed latency. */
 static uint32_t l2_pipe_depth(const struct l2_slice *s)
 {
     uint64_t ticks = (uint64_t)s->params.tag_latency * s->core.period;
@@ -138,7 +137,7 @@ static void l2_cycle(struct l2_slice *s, tick now)
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->has_fills) l2_start_fill(s, now);
     if (s->head_ready <= now) l2_access(s, now);
-    /* What this cycle made: a write-back, an answer that is complete at once. */
+    /* A write-back that this cycle made, a reply that is complete at once. */
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->latch_ready <= now && !s->replied) l2_send_latch(s, now);
     l2_enter(s, now);

@@ -1,5 +1,5 @@
-/* l2_port.c: what moves data in a slice: the one data port, the fills and write-backs that share it with
- * reads and writes, and the path of replies to the response queue.
+/* l2_port.c: the parts of a slice that move data: the one data port, the fills and write-backs that share
+ * it with reads and writes, and the path of replies to the response queue.
  *
  * With l2.fill_port, fills have a port of their own of the same width, as in GPGPU-Sim from 3.2.2 on, and
  * a write that misses goes into its line there; without it an ongoing fill keeps reads and writes waiting,
@@ -94,7 +94,7 @@ void l2_reply_left(struct l2_slice *s, uint32_t id, tick now)
 static bool l2_can_push_reply(struct l2_slice *s, tick now)
 {
     if (link_can_push(s->out, now)) return true;
-    s->awaits_reply = true; /* the link wakes us */
+    s->awaits_reply = true; /* the link wakes the slice */
     return false;
 }
 
@@ -104,7 +104,7 @@ static void l2_push_reply(struct l2_slice *s, uint32_t id, tick now)
     s->replied = true;
 }
 
-/* The next of those that waited for a line which has come. */
+/* Sends the next reply of a chain whose line has come. */
 void l2_drain_one(struct l2_slice *s, tick now)
 {
     uint32_t entry = s->drain[s->drain_head];
@@ -129,7 +129,7 @@ void l2_drain_one(struct l2_slice *s, tick now)
     s->drain_count--;
 }
 
-/* The request itself is not touched: what is to be counted stands beside the latch. */
+/* Does not touch the request: what is counted of it stands beside the latch. */
 void l2_send_latch(struct l2_slice *s, tick now)
 {
     if (!l2_can_push_reply(s, now)) return;

@@ -34,7 +34,7 @@ static inline uint32_t islip_grant(const struct xbar_net *n, const struct xbar_o
     return bits ? word * 64 + (uint32_t)__builtin_ctzll(bits) : NO_INPUT;
 }
 
-/* The same of one word, as a bit; 0: none. */
+/* islip_grant for one word of inputs; the answer is a bit, 0: none. */
 XBAR_INLINE uint64_t islip_grant_plain(const struct xbar_net *n, const struct xbar_output *o)
 {
     uint64_t bits = islip_asking(n->ports, o->own_asks[0]), later = bits & ~0ull << (o->grant_at % 64);
@@ -74,7 +74,7 @@ XBAR_INLINE void islip_pass(struct xbar_net *n, struct xbar_ports *ports, struct
     if (vc->count) xbar_ask(n, g.input, g.in_bit, xbar_vc_head(vc), plain);
 }
 
-/* Of a reply of several packets one is through; true: it was the last. */
+/* A packet of a reply of several packets is through; true: it was the last. */
 static inline bool islip_pass_part(struct xbar_vc *vc, uint32_t step, uint32_t flits)
 {
     vc->passed = (uint16_t)(vc->passed + step);
@@ -107,7 +107,7 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
     in->port_free = cycle + in_cycles;
     vc->head_since = (xbar_stamp)in->port_free;
     n->stats->output_busy_cycles += step;               /* apart from the other, as in xbar_deliver_head */
-    if (out_cycles > 1 || !xbar_has_one_vc(n, plain)) { /* else it is not looked at again before */
+    if (out_cycles > 1 || !xbar_has_one_vc(n, plain)) { /* else nothing asks for it before */
         o->free = cycle + out_cycles;
         ports->busy |= g.out_bit;
         xbar_plan(n, ports, EVENT_OUT_FREE, g.out_bit, out_cycles);

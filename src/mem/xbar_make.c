@@ -4,7 +4,8 @@
 
 #include "base/home.h"
 
-enum { INFINITE_PACKETS = 4096 }; /* of an output: more than the machine's links ever hold */
+/* Packets at an output of the infinite network: more than the links of a machine ever hold. */
+enum { INFINITE_PACKETS = 4096 };
 
 static struct xbar_packet *xbar_make_packets(uint32_t count)
 {
@@ -58,7 +59,7 @@ static void xbar_make_outputs(struct xbar_net *n, struct link **to)
         };
 }
 
-/* The places of a ring for so many, less 1. */
+/* Slots of a ring for `count` packets, a power of two, less 1. */
 static uint16_t xbar_wrap(uint32_t count)
 {
     uint32_t places = 1;
