@@ -1,8 +1,9 @@
 /* copy.c: copy engines: what moves data between host and device beside the SMs.
  *
- * A copy takes a start-up latency and then its bytes at the bandwidth of its direction. One engine does one copy at a
- * time. With two engines the directions are apart (CUDA: asyncEngineCount 2, the link is full duplex); a third one is for
- * copies on the device and fills. Left out: copies take no bandwidth of DRAM and L2 away from kernels. */
+ * A copy takes a start-up latency and then its bytes at the bandwidth of its direction. One engine does
+ * one copy at a time. With two engines the directions are apart (CUDA: asyncEngineCount 2, the link is
+ * full duplex); a third one is for copies on the device and fills. Left out: copies take no bandwidth of
+ * DRAM and L2 away from kernels. */
 #include "core/copy.h"
 
 #include "core/machine.h"
@@ -33,7 +34,8 @@ uint32_t copy_engine(const struct machine *m, enum timed_copy_kind kind)
     return engine[kind] < m->copy.engines ? engine[kind] : 0;
 }
 
-/* khz cycles a millisecond and MB/s: bytes * khz / (1000 * rate) cycles. 2^37 bytes of memory times 2^26 kHz fit. */
+/* khz cycles a millisecond and MB/s: bytes * khz / (1000 * rate) cycles. 2^37 bytes of memory times 2^26
+ * kHz fit. */
 uint64_t copy_cycles(const struct machine *m, const struct timed_copy *c)
 {
     const struct copy_params *p = &m->copy;

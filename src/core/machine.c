@@ -1,4 +1,5 @@
-/* machine.c: the parameters of a machine that belong to no single component, and the list of all parameter tables. */
+/* machine.c: the parameters of a machine that belong to no single component, and the list of all parameter
+ * tables. */
 #include "core/machine.h"
 
 #include "config/reader.h"

@@ -99,8 +99,8 @@ const struct param_row sm_rows[] = {
             "latency of shuffles, votes and other exchanges between lanes"),
     INTERVAL(warp_interval, "sm.warp_interval", "1", "initiation interval of exchanges between lanes"),
     PARAM_NUMBER(sm_params, other_latency, "sm.other_latency", "cycles", "0", 0, 2000,
-                 "latency of what is no addition, multiplication, mad, minimum, maximum or division (moves, "
-                 "logic, compares, fma); 0: as additions, and fma as mad"),
+                 "latency of operations other than addition, multiplication, mad, minimum, maximum and "
+                 "division (moves, logic, compares, fma); 0: as additions, and fma as mad"),
 
     PARAM_NUMBER(sm_params, lsu_queue, "sm.lsu_queue", "instructions", "10", 1, 1024,
                  "memory instructions that wait in the load-store unit"),

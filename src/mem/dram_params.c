@@ -26,9 +26,9 @@ const struct param_row dram_rows[] = {
     PARAM_NUMBER(dram_params, write_queue, "dram.write_queue", "entries", "32", 1, 1 << 16,
                  "with write_drain: writes that wait"),
     PARAM_NUMBER(dram_params, write_high, "dram.write_high", "entries", "28", 1, 1 << 16,
-                 "with write_drain: a batch begins when so many writes wait, or no read does"),
+                 "with write_drain: a batch begins when this many writes wait, or no read does"),
     PARAM_NUMBER(dram_params, write_low, "dram.write_low", "entries", "16", 0, 1 << 16,
-                 "with write_drain: a batch ends when so few writes wait and there are reads"),
+                 "with write_drain: a batch ends when at most this many writes wait and there are reads"),
     PARAM_NUMBER(dram_params, banks, "dram.banks", "banks", "16", 1, DRAM_BANKS_MAX, "banks of one channel"),
     PARAM_NUMBER(
         dram_params, ranks, "dram.ranks", "ranks", "1", 1, DRAM_RANKS_MAX,

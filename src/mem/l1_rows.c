@@ -30,7 +30,7 @@ const struct param_row l1_rows[] = {
     PARAM_NUMBER(l1_params, miss_queue, "l1.miss_queue", "requests", "8", 1, 1 << 16,
                  "requests that wait for the crossbar"),
     PARAM_NUMBER(l1_params, read_places, "l1.read_places", "requests", "1", 1, 2,
-                 "free places of the miss queue that a load which misses must find: its own, or that of a "
+                 "free slots of the miss queue that a load which misses must find: its own, or that of a "
                  "write-back as well (then a load that merges must find them too)"),
     PARAM_NUMBER(l1_params, latency, "l1.latency", "cycles", "1", 1, 4096,
                  "from an access that hits to its data"),
@@ -51,7 +51,7 @@ const struct param_row l1_rows[] = {
     PARAM_FLAG(l1_params, perfect, "l1.perfect", "false",
                "ideal memory (PerfX): every access is answered in the cycle of its offer"),
     PARAM_NUMBER(l1_params, fixed_miss_latency, "l1.fixed_miss_latency", "cycles", "0", 0, 1 << 20,
-                 "ideal memory: a miss is answered after so many cycles, without the crossbar; 0 = off"),
+                 "ideal memory: a miss is answered after this time, without the crossbar; 0 = off"),
     PARAM_NUMBER(
         l1_params, reply_step, "l1.reply_step", "cycles", "0", 0, 64,
         "a reply is taken a whole number of these after its request was made: with the crossbar at half the "
@@ -73,7 +73,7 @@ bool l1_params_check(const struct l1_params *p, struct diag_list *diags)
         good = false;
     }
     if (p->read_places > p->miss_queue) {
-        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "a load would never find so many free places",
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "a load would never find that many free slots",
                  "l1.read_places is %u, more than l1.miss_queue, %u", p->read_places, p->miss_queue);
         good = false;
     }

@@ -1,5 +1,5 @@
-/* test_mem_l2_traffic.c: an L2 slice under load: bandwidth, ideal slices, and the laws under random traffic with every queue at depth
- * one. */
+/* test_mem_l2_traffic.c: an L2 slice under load: bandwidth, ideal slices, and the laws under random
+ * traffic with every queue at depth one. */
 #include "l2_kit.h"
 
 /* ---- bandwidth ---- */

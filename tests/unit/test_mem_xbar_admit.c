@@ -1,5 +1,5 @@
-/* test_mem_xbar_admit.c: a network of the crossbar that looks only at ports to which something can happen does the
- * same in every cycle as one that looks at all of them. Random traffic, with tiny buffers. */
+/* test_mem_xbar_admit.c: a network of the crossbar that looks only at ports to which something can happen
+ * does the same in every cycle as one that looks at all of them. Random traffic, with tiny buffers. */
 #include "base/rng.h"
 #include "mem/xbar_sleep.h"
 
