@@ -20,8 +20,8 @@ struct memory_first {
 };
 
 static const struct param_row memory_first_params[] = {
-    PARAM_ROW(PARAM_U32, memory_first_params, run, "memory-first.run", "picks", "8", 1, 1000000,
-              "memory instructions in a row before another kind gets a turn"),
+    PARAM_NUMBER(memory_first_params, run, "memory-first.run", "picks", "8", 1, 1000000,
+                 "memory instructions in a row before another kind gets a turn"),
     {0},
 };
 

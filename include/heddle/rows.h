@@ -3,8 +3,11 @@
  * rows, the built-in ones and those of plug-ins alike.
  *
  *     static const struct param_row rows[] = {
- *         PARAM_ROW(PARAM_U32, swl_params, warps, "swl.warps", "warps", "64", 1, 64, "warps that may issue"),
- * {0}}; */
+ *         PARAM_NUMBER(swl_params, warps, "swl.warps", "warps", "64", 1, 64, "warps that may issue"),
+ *         {0}};
+ *     static const struct stat_row stats[] = {
+ *         STAT_COUNT(swl, held, "swl.held", "issues", "issues that were held back", NULL),
+ *         {0}}; */
 #ifndef HEDDLE_ROWS_H
 #define HEDDLE_ROWS_H
 
@@ -18,50 +21,104 @@ enum param_type {
     PARAM_BOOL,
     PARAM_U32,
     PARAM_U64,
-    PARAM_BYTES /* u64; K, M, G suffixes */,
-    PARAM_TEXT /* char[PARAM_TEXT_BYTES] */,
-    PARAM_ENUM /* u32; choices in row.choices */
+    /* uint64_t; K, M and G may follow the number */
+    PARAM_BYTES,
+    /* char[PARAM_TEXT_BYTES] */
+    PARAM_TEXT,
+    /* uint32_t; names in row.choices */
+    PARAM_ENUM,
+    /* char[PARAM_FILE_BYTES]: path of a file that can be read; "" = none */
+    PARAM_FILE,
+    /* uint32_t: thousandths of a number with up to three decimals */
+    PARAM_MILLI
 };
-enum { PARAM_TEXT_BYTES = 64 };
+enum { PARAM_TEXT_BYTES = 64, PARAM_FILE_BYTES = 256 };
 
 struct param_row {
-    const char *name; /* "sm.count"; NULL ends a table */
+    /* "sm.count"; NULL ends a table */
+    const char *name;
     enum param_type type;
-    size_t offset;            /* in the struct that the table describes */
-    const char *unit;         /* "cycles", "bytes", ""... */
-    const char *default_text; /* as it would be written */
+    /* in the struct that the table describes */
+    size_t offset;
+    /* "cycles", "bytes", "" ... */
+    const char *unit;
+    /* as it would be written */
+    const char *default_text;
+    /* bounds of a number; PARAM_MILLI: in thousandths */
     uint64_t min, max;
-    const char *const *choices; /* ENUM: names, NULL-terminated; value = position */
-    const char *help;           /* one line */
+    /* PARAM_ENUM: names, NULL-terminated; the value is the position */
+    const char *const *choices;
+    /* one line */
+    const char *help;
 };
 
+/* A row of any type but PARAM_ENUM. st: the struct's name without `struct`; nm: the parameter's name. */
 #define PARAM_ROW(type, st, field, nm, unit, def, lo, hi, help)                                              \
     {                                                                                                        \
         nm, type, offsetof(struct st, field), unit, def, lo, hi, NULL, help                                  \
     }
 
+/* uint32_t */
+#define PARAM_NUMBER(st, field, nm, unit, def, lo, hi, help)                                                 \
+    PARAM_ROW(PARAM_U32, st, field, nm, unit, def, lo, hi, help)
+/* uint64_t */
+#define PARAM_NUMBER64(st, field, nm, unit, def, lo, hi, help)                                               \
+    PARAM_ROW(PARAM_U64, st, field, nm, unit, def, lo, hi, help)
+/* uint64_t, in bytes */
+#define PARAM_SIZE(st, field, nm, def, lo, hi, help)                                                         \
+    PARAM_ROW(PARAM_BYTES, st, field, nm, "bytes", def, lo, hi, help)
+/* bool */
+#define PARAM_FLAG(st, field, nm, def, help) PARAM_ROW(PARAM_BOOL, st, field, nm, "", def, 0, 1, help)
+/* uint32_t; names: of its values, NULL-terminated */
+#define PARAM_CHOICE(st, field, nm, def, names, help)                                                        \
+    {                                                                                                        \
+        nm, PARAM_ENUM, offsetof(struct st, field), "", def, 0, 0, names, help                               \
+    }
+/* char[PARAM_TEXT_BYTES] */
+#define PARAM_STRING(st, field, nm, unit, def, help)                                                         \
+    PARAM_ROW(PARAM_TEXT, st, field, nm, unit, def, 0, 0, help)
+/* char[PARAM_FILE_BYTES]; no file unless one is named */
+#define PARAM_PATH(st, field, nm, help) PARAM_ROW(PARAM_FILE, st, field, nm, "file", "", 0, 0, help)
+/* uint32_t, in thousandths, the bounds too: 0, 1000 is from 0 to 1 */
+#define PARAM_FRACTION(st, field, nm, unit, def, lo, hi, help)                                               \
+    PARAM_ROW(PARAM_MILLI, st, field, nm, unit, def, lo, hi, help)
+
 /* ---- statistics: u64 fields of a component's struct, incremented in place ---- */
 
 enum stat_type {
-    STAT_U64,  /* a count: summed over instances and over kernels */
-    STAT_MAX,  /* u64: the largest */
-    STAT_HIST, /* u64[row.length]: a histogram, summed element by element */
-    STAT_RATIO /* not stored: numerator and denominator are offsets of two counters */
+    /* a count: summed over instances and over kernels */
+    STAT_U64,
+    /* the largest */
+    STAT_MAX,
+    /* u64[row.length]: a histogram, summed element by element */
+    STAT_HIST,
+    /* not stored: numerator and denominator are offsets of two counters */
+    STAT_RATIO
 };
 
 struct stat_row {
-    const char *name; /* "l1.mshr_full"; NULL ends a table */
+    /* "l1.mshr_full"; NULL ends a table */
+    const char *name;
     enum stat_type type;
-    size_t offset, offset2; /* in the stats struct; RATIO: numerator, denominator */
-    uint32_t length;        /* HIST */
-    const char *unit;       /* "requests", "cycles", "%"... */
-    const char *help;       /* one line: what it means */
-    const char *ncu;        /* nearest Nsight Compute metric, or NULL */
+    /* in the stats struct; STAT_RATIO: numerator, denominator */
+    size_t offset, offset2;
+    /* STAT_HIST */
+    uint32_t length;
+    /* "requests", "cycles", "%" ... */
+    const char *unit;
+    /* one line: what it means */
+    const char *help;
+    /* nearest Nsight Compute metric, or NULL */
+    const char *ncu;
 };
 
 #define STAT_COUNT(st, field, nm, unit, help, ncu)                                                           \
     {                                                                                                        \
         nm, STAT_U64, offsetof(struct st, field), 0, 1, unit, help, ncu                                      \
+    }
+#define STAT_LARGEST(st, field, nm, unit, help)                                                              \
+    {                                                                                                        \
+        nm, STAT_MAX, offsetof(struct st, field), 0, 1, unit, help, NULL                                     \
     }
 #define STAT_HISTOGRAM(st, field, nm, n, unit, help)                                                         \
     {                                                                                                        \

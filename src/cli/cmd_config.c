@@ -29,9 +29,9 @@ static void dump_row(const struct param_row *r, const void *object)
 {
     size_t section = section_length(r->name);
     struct strbuf value = {0};
-    char line[PARAM_TEXT_BYTES * 2];
+    char line[PARAM_FILE_BYTES + PARAM_TEXT_BYTES];
     param_format(r, object, &value);
-    bool quoted = r->type == PARAM_TEXT && strpbrk(strbuf_text(&value), ":;#,&*");
+    bool quoted = (r->type == PARAM_TEXT || r->type == PARAM_FILE) && strpbrk(strbuf_text(&value), ":;#,&*");
     snprintf(line, sizeof line, quoted ? "%s%s: \"%s\"" : "%s%s: %s", section ? "  " : "",
              section ? r->name + section + 1 : r->name, strbuf_text(&value));
     printf("%-36s # %s%s%s\n", line, r->help, *r->unit ? ", " : "", r->unit);

@@ -121,6 +121,17 @@ int cli_cmd_list(int argc, char **argv)
     return status;
 }
 
+static void explain_fraction(const struct param_row *r)
+{
+    struct strbuf bounds = {0};
+    strbuf_puts(&bounds, "  from ");
+    param_format_milli(r->min, &bounds);
+    strbuf_puts(&bounds, " to ");
+    param_format_milli(r->max, &bounds);
+    printf("%s, with at most three decimals\n", strbuf_text(&bounds));
+    strbuf_free(&bounds);
+}
+
 static bool explain_param(const char *name)
 {
     const struct param_row *r = params_find(machine_groups, name, NULL);
@@ -129,6 +140,7 @@ static bool explain_param(const char *name)
            r->default_text);
     if (r->type == PARAM_U32 || r->type == PARAM_U64 || r->type == PARAM_BYTES)
         printf("  from %llu to %llu\n", (unsigned long long)r->min, (unsigned long long)r->max);
+    if (r->type == PARAM_MILLI) explain_fraction(r);
     for (uint32_t i = 0; r->type == PARAM_ENUM && r->choices[i]; i++)
         printf("%s%s%s", i ? ", " : "  one of: ", r->choices[i], r->choices[i + 1] ? "" : "\n");
     printf("  set by: --set %s=VALUE, or in a machine file\n", r->name);

@@ -42,7 +42,7 @@ static const char new_source[] =
     "\n"
     "/* Each name begins with the mechanism's. Name, unit, default, smallest, largest, help. */\n"
     "static const struct param_row @I@_param_rows[] = {\n"
-    "    PARAM_ROW(PARAM_U32, @I@_params, misses, \"@N@.misses\", \"accesses\", \"32\", 1, 1000000,\n"
+    "    PARAM_NUMBER(@I@_params, misses, \"@N@.misses\", \"accesses\", \"32\", 1, 1000000,\n"
     "              \"misses in a row after which a load takes no line of the L1\"),\n"
     "    {0},\n"
     "};\n"

@@ -1,7 +1,7 @@
 /* gpgpusim.c: the words of GPGPU-Sim's configuration files (gpgpusim.h says what they look like).
  *
- * The .icnt file of the network (BookSim: "name = value;", comments from // on) becomes options too, "-icnt:name":
- * it is read where -inter_config_file names it, beside the file that does. */
+ * The .icnt file of the network (BookSim: "name = value;", comments from // on) becomes options too,
+ * "-icnt:name": it is read where -inter_config_file names it, beside the file that does. */
 #include "config/gpgpusim.h"
 
 #include <ctype.h>
@@ -195,8 +195,8 @@ static bool read_options(struct words *w)
 
 /* ---- the network's file ---- */
 
-/* One line of it: name = value; nothing else is looked at (lists of numbers are traffic, which only BookSim's own
- * generators use). */
+/* One line of it: name = value; nothing else is looked at (lists of numbers are traffic, which only
+ * BookSim's own generators use). */
 static void read_network_line(struct words *w, const char *line, size_t len, int number)
 {
     for (size_t i = 0; i + 1 < len; i++)
@@ -265,8 +265,8 @@ static char *load_text(const char *path, size_t *len)
     return NULL;
 }
 
-/* from, at: the option that names the file; NULL for one of the command line. A network file that is not there is a
- * warning: its values then stay those of the machine that the file starts from. */
+/* from, at: the option that names the file; NULL for one of the command line. A network file that is not
+ * there is a warning: its values then stay those of the machine that the file starts from. */
 static bool read_file(struct gpgpusim_import *im, const char *path, const struct words *from,
                       const struct gpgpusim_option *at, struct diag_list *diags)
 {

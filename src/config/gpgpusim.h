@@ -1,23 +1,28 @@
-/* gpgpusim.h: reads the configuration of GPGPU-Sim and Accel-Sim (3.2 to 4.x: gpgpusim.config, trace.config and the
- * .icnt file that they name) and turns it into a machine file.
+/* gpgpusim.h: reads the configuration of GPGPU-Sim and Accel-Sim (3.2 to 4.x: gpgpusim.config,
+ * trace.config and the .icnt file that they name) and turns it into a machine file.
  *
- * A file is a row of words: "-name value". '#' starts a comment to the end of the line, a line's end is a space, and a
- * value in double quotes may hold both. An option that stands twice has its last value, over all files in their order.
- * Terms: an option is one "-name value" of the files; a setting is one parameter of the machine that came out of an
- * option; an option is left when it says something about the machine that the machine has no parameter for. */
+ * A file is a row of words: "-name value". '#' starts a comment to the end of the line, a line's end is a
+ * space, and a value in double quotes may hold both. An option that stands twice has its last value, over
+ * all files in their order. Terms: an option is one "-name value" of the files; a setting is one parameter
+ * of the machine that came out of an option; an option is left when it says something about the machine
+ * that the machine has no parameter for. */
 #ifndef HEDDLE_GPGPUSIM_H
 #define HEDDLE_GPGPUSIM_H
 
 #include "config/reader.h"
 
 struct gpgpusim_option {
-    char *name,
-        *value;    /* name with its dash; value without quotes, each run of spaces and line ends one space */
-    uint32_t file; /* position in files; GPGPUSIM_DEFAULT: stands in none, the value is GPGPU-Sim's default */
-    int line, col; /* of the name */
+    /* name with its dash; value without quotes, each run of spaces and line ends one space */
+    char *name, *value;
+    /* position in files; GPGPUSIM_DEFAULT: stands in none, the value is GPGPU-Sim's default */
+    uint32_t file;
+    /* of the name */
+    int line, col;
     int value_line, value_col;
-    size_t value_at; /* where the value, with its quotes, starts in the text */
-    bool used;       /* a setting came out of it, or it says nothing about the machine */
+    /* where the value, with its quotes, starts in the text */
+    size_t value_at;
+    /* a setting came out of it, or it says nothing about the machine */
+    bool used;
 };
 #define GPGPUSIM_DEFAULT UINT32_MAX
 
@@ -42,11 +47,12 @@ struct gpgpusim_import {
 /* Reads the files in their order. False with diagnostics at their places. */
 bool gpgpusim_read(struct gpgpusim_import *im, const char *const *paths, uint32_t count,
                    struct diag_list *diags);
-/* The same from a text; `name` is what diagnostics call it and where files that it names are looked for. */
+/* Reads a text; `name` is what diagnostics call it, and files that it names are looked for beside it. */
 bool gpgpusim_read_text(struct gpgpusim_import *im, const char *name, const char *text,
                         struct diag_list *diags);
-/* Options into settings. Each is tried on the target, so that what a machine cannot take is known here: it is left.
- * What a value's form should be and is not is an error at its place; an unknown option is a warning. */
+/* Options into settings. Each is tried on the target, so that what a machine cannot take is known here: it
+ * is left. What a value's form should be and is not is an error at its place; an unknown option is a
+ * warning. */
 bool gpgpusim_map(struct gpgpusim_import *im, const struct config_target *target, struct diag_list *diags);
 /* The machine file: a value a line, its option beside it, and what was left at the end. */
 void gpgpusim_write(const struct gpgpusim_import *im, const struct param_group *groups, struct strbuf *out);

@@ -2,9 +2,9 @@
  *
  *   4.x:  N:32:128:4,L:L:m:N:H,S:64:8,8[:0[,32]]     N = lines, S = sectors of 32 bytes
  *   3.x:    32:128:4,L:L:m:N:H,A:64:8,8[:0[,32]]
- *         sets:line:ways , replacement:write:allocate:write-allocate:index , MSHR type:entries:merges , miss queue:fifo ,
- *         data port
- * 3.0 has neither write-allocate nor index; they are then none and linear. "none" is no cache. */
+ *         sets:line:ways , replacement:write:allocate:write-allocate:index , MSHR type:entries:merges ,
+ *         miss queue:fifo , data port
+ * 3.0 has neither write-allocate nor index; they are then none and linear. "none": there is no cache. */
 #include "config/gpgpusim_map.h"
 
 #include <ctype.h>
@@ -149,8 +149,8 @@ static uint64_t setting_value(const struct gmap *g, const char *key)
     return 0;
 }
 
-/* One array for L1 and shared memory, with the sets of -gpgpu_cache:dl1 and as many ways as fit it; the sizes of shared
- * memory are in KB, the largest last. */
+/* One array for L1 and shared memory, with the sets of -gpgpu_cache:dl1 and as many ways as fit it; the
+ * sizes of shared memory are in KB, the largest last. */
 void gmap_unified(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
     if (!strcmp(o->value, "0")) return;
@@ -204,7 +204,7 @@ void gmap_l2(struct gmap *g, struct gpgpusim_option *o, const char *key)
     gmap_set(g, o, "dram.sector_bursts", "a sector is fetched by a request of its own", "%s",
              t.sectored ? "true" : "false");
     gmap_set(g, o, "l2.index", NULL, "%s", index_name(g, o, t.index));
-    gmap_set(g, o, "l2.replace", NULL, "%s", t.replacement == 'F' ? "fifo" : "lru");
+    gmap_set(g, o, "l2.replacement", NULL, "%s", t.replacement == 'F' ? "fifo" : "lru");
     put_l2_writes(g, o, &t);
     put(g, o, "l2.", "mshrs", t.mshrs);
     put(g, o, "l2.", "merges", t.merges);

@@ -1,8 +1,10 @@
-/* gpgpusim_map.c: from the options of GPGPU-Sim to the parameters of a machine: the table, and the walk over it.
+/* gpgpusim_map.c: from the options of GPGPU-Sim to the parameters of a machine: the table, and the walk
+ * over it.
  *
- * Where no file names an option, GPGPU-Sim's own default counts (version 4.2's; 3.2's are the same where it has the
- * option), not Heddle's, so that the machine is the configured one. Rows are walked in their order and a later row wins,
- * so that the latencies of trace.config, which are for machine code, stand over those for PTX. */
+ * Where no file names an option, GPGPU-Sim's own default counts (version 4.2's; 3.2's are the same where
+ * it has the option), not Heddle's, so that the machine is the configured one. Rows are walked in their
+ * order and a later row wins, so that the latencies of trace.config, which are for machine code, stand
+ * over those for PTX. */
 #include "config/gpgpusim_map.h"
 
 #include <ctype.h>
@@ -13,8 +15,8 @@ struct gmap_row {
     gmap_fn *
         map; /* NULL: no parameter; with `key` as the reason, or nothing about the machine when key is NULL */
     const char *key; /* parameter, or prefix of several */
-    /* GPGPU-Sim's default; NULL: nothing is set when no file names the option. Without a parameter: the value with which
-     * it says what Heddle does anyway. */
+    /* GPGPU-Sim's default; NULL: nothing is set when no file names the option. Without a parameter: the
+     * value with which it says what Heddle does anyway. */
     const char *init;
 };
 
@@ -103,8 +105,8 @@ static const struct gmap_row rows[] = {
     {"-gpgpu_memory_partition_indexing", gmap_partition_hash, "addr.hash", "0"},
     {"-gpgpu_cache:dl2", gmap_l2, NULL, NULL},
     {"-gpgpu_dram_partition_queues", gmap_partition_queues, NULL, "8:8:8:8"},
-    {"-rop_latency", gmap_rop, "l2.latency", NULL}, /* 3.x */
-    {"-gpgpu_l2_rop_latency", gmap_rop, "l2.latency", "85"},
+    {"-rop_latency", gmap_rop, "l2.tag_latency", NULL}, /* 3.x */
+    {"-gpgpu_l2_rop_latency", gmap_rop, "l2.tag_latency", "85"},
     /* DRAM */
     NUMBER("-dram_latency", "dram.latency", "30"),
     {"-gpgpu_dram_scheduler", gmap_dram_sched, "dram.sched", "1"},

@@ -1,5 +1,5 @@
-/* gpgpusim_map.h: what the two halves of the map share: gpgpusim_map.c walks the table of options, gpgpusim_parts.c
- * takes the values apart that hold more than a number. */
+/* gpgpusim_map.h: what the two halves of the map share: gpgpusim_map.c walks the table of options,
+ * gpgpusim_parts.c takes the values apart that hold more than a number. */
 #ifndef HEDDLE_GPGPUSIM_MAP_H
 #define HEDDLE_GPGPUSIM_MAP_H
 
@@ -23,8 +23,8 @@ gmap_fn gmap_generic_collectors, gmap_fetch, gmap_address_map, gmap_partition_ha
 gmap_fn gmap_clusters, gmap_bus, gmap_dram_timing, gmap_dram_sched, gmap_dram_groups, gmap_write_queue;
 gmap_fn gmap_queue, gmap_scheduler, gmap_rop, gmap_flit, gmap_buffers, gmap_speedup, gmap_shared_limit;
 
-/* One setting out of the option (and of `more`, the text of others that are in it; NULL: none). False, and the option is
- * left with the reason, when the machine cannot take it. */
+/* One setting out of the option (and of `more`, the text of others that are in it; NULL: none). False, and
+ * the option is left with the reason, when the machine cannot take it. */
 bool gmap_set(struct gmap *g, struct gpgpusim_option *o, const char *key, const char *more, const char *fmt,
               ...) PRINTF_LIKE(5, 6);
 void gmap_leave(struct gmap *g, const struct gpgpusim_option *o, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -1,5 +1,5 @@
-/* gpgpusim_parts.c: values of GPGPU-Sim's options that hold more than a number: clocks, widths, latencies, the network,
- * DRAM. Cache strings are in gpgpusim_cache.c. */
+/* gpgpusim_parts.c: values of GPGPU-Sim's options that hold more than a number: clocks, widths, latencies,
+ * the network, DRAM. Cache strings are in gpgpusim_cache.c. */
 #include "config/gpgpusim_map.h"
 
 #include <ctype.h>
@@ -56,7 +56,8 @@ void gmap_shared_limit(struct gmap *g, struct gpgpusim_option *o, const char *ke
     gmap_number(g, o, "cta.shared_optin");
 }
 
-/* A fetch of GPGPU-Sim brings two instructions of one warp; the option says how many warps fetch in a cycle. */
+/* A fetch of GPGPU-Sim brings two instructions of one warp; the option says how many warps fetch in a
+ * cycle. */
 void gmap_fetch(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
     if (strcmp(o->value, "1")) gmap_leave(g, o, "one warp fetches in a cycle");
@@ -72,8 +73,8 @@ void gmap_generic_collectors(struct gmap *g, struct gpgpusim_option *o, const ch
     for (uint32_t i = 0; i < ARRAY_LEN(keys); i++) gmap_set(g, o, keys[i], NULL, "0");
 }
 
-/* 3.x: SP, SFU, MEM into and out of the collectors, EX_WB. 4.x: SP, DP, INT, SFU, MEM, and the tensor cores behind. The
- * widths that are not memory's or the writeback's are those of the units. */
+/* 3.x: SP, SFU, MEM into and out of the collectors, EX_WB. 4.x: SP, DP, INT, SFU, MEM, and the tensor
+ * cores behind. The widths that are not memory's or the writeback's are those of the units. */
 void gmap_widths(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
     uint64_t v[13];
@@ -121,8 +122,8 @@ void gmap_one_op(struct gmap *g, struct gpgpusim_option *o, const char *key)
     if (gmap_numbers(g, o, ',', 1, 8, v, &count)) gmap_set(g, o, key, NULL, "%llu", (unsigned long long)v[0]);
 }
 
-/* trace.config: one latency and interval for everything of a unit; divisions are sequences of instructions there, and
- * keep what they have. */
+/* trace.config: one latency and interval for everything of a unit; divisions are sequences of instructions
+ * there, and keep what they have. */
 void gmap_trace_unit(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
     static const char *const ops[] = {"_add", "_max", "_mul", "_mad"};
@@ -325,7 +326,8 @@ static void put_timing(struct gmap *g, const struct gpgpusim_option *o, const st
     strbuf_free(&shown);
 }
 
-/* "nbk=16:CCD=2:..." or, as in 3.1, the numbers alone. Without bank groups CCDL is 0; Heddle's is then CCD. */
+/* "nbk=16:CCD=2:..." or, as in 3.1, the numbers alone. Without bank groups CCDL is 0; Heddle's is then
+ * CCD. */
 void gmap_dram_timing(struct gmap *g, struct gpgpusim_option *o, const char *key)
 {
     uint64_t ccd = 1;

@@ -10,7 +10,8 @@ struct config_target {
     const char *dir; /* holds machines/ */
 };
 
-/* `name` is NAME of dir/machines/NAME.yaml, or a path (with a slash or ending in .yaml). False with diagnostics. */
+/* `name` is NAME of dir/machines/NAME.yaml, or a path (with a slash or ending in .yaml). False with
+ * diagnostics. */
 bool config_load(const struct config_target *t, const char *name, struct diag_list *diags);
 /* "key=value", as --set takes it. */
 void config_override(const struct config_target *t, const char *text, struct diag_list *diags);

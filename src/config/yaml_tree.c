@@ -67,7 +67,8 @@ static void yaml_copy(struct yaml_tree *t, yaml_document_t *doc, const yaml_node
     }
 }
 
-/* An alias (*name) may point at a node above itself: copying it would never end. Nobody needs aliases here. */
+/* An alias (*name) may point at a node above itself: copying it would never end. Nobody needs aliases
+ * here. */
 static bool yaml_has_alias(const char *text, size_t len, yaml_mark_t *at)
 {
     yaml_parser_t parser;

@@ -1,4 +1,5 @@
-/* yaml_tree.h: a YAML file as a tree whose every node knows its place, so that whoever reads it can show an error there. */
+/* yaml_tree.h: a YAML file as a tree whose every node knows its place, so that its reader can show an
+ * error there. */
 #ifndef HEDDLE_YAML_TREE_H
 #define HEDDLE_YAML_TREE_H
 
@@ -23,8 +24,9 @@ struct yaml_tree {
     const struct yaml_node *root;
 };
 
-/* False with diagnostics: not YAML, a key that is no plain text, or a top level that is no mapping. `hint` says what
- * such a file looks like. A file that cannot be read is false with errno set and no diagnostic: the caller knows what it stands for. */
+/* False with diagnostics: not YAML, a key that is not a plain text, or a top level that is not a mapping.
+ * `hint` says what such a file looks like. A file that cannot be read is false with errno set and no
+ * diagnostic: the caller knows what it stands for. */
 bool yaml_tree_load(struct yaml_tree *t, const char *path, const char *hint, struct diag_list *diags);
 void yaml_tree_free(struct yaml_tree *t);
 
@@ -35,7 +37,8 @@ void yaml_error(const struct yaml_tree *t, const struct yaml_node *at, struct di
 /* Every key of the map must be one of `known`; an error at each other one names the nearest. */
 void yaml_only(const struct yaml_tree *t, const struct yaml_node *map, const char *const *known, size_t count,
                struct diag_list *diags);
-/* Texts and numbers of a map by key; absent: the default, silently. Of the wrong kind: an error at its place. */
+/* Texts and numbers of a map by key; absent: the default, silently. Of the wrong kind: an error at its
+ * place. */
 const char *yaml_text(const struct yaml_tree *t, const struct yaml_node *map, const char *key,
                       const char *absent, struct diag_list *diags);
 uint64_t yaml_count(const struct yaml_tree *t, const struct yaml_node *map, const char *key, uint64_t absent,

@@ -1,30 +1,29 @@
 /* copy.c: copy engines: they move data between host and device while SMs work.
  *
- * A copy takes a start-up latency, then the time for its bytes at the bandwidth of its direction. An
- * engine does one copy at a time. With two engines each direction has one (CUDA: asyncEngineCount 2, the
- * link is full duplex); a third does copies on the device and fills. Left out: copies take no bandwidth of
+ * A copy takes a start-up latency and then its bytes at the bandwidth of its direction. One engine does
+ * one copy at a time. With two engines the directions are apart (CUDA: asyncEngineCount 2, the link is
+ * full duplex); a third one is for copies on the device and fills. Left out: copies take no bandwidth of
  * DRAM and L2 away from kernels. */
 #include "core/copy.h"
 
 #include "core/machine.h"
 #include "core/stream.h"
 
-#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
-    PARAM_ROW(type, copy_params, field, nm, unit, def, lo, hi, help)
-
 const struct param_row copy_param_rows[] = {
-    ROW(PARAM_BOOL, timed, "copy.timed", "", "false", 0, 1,
+    PARAM_FLAG(
+        copy_params, timed, "copy.timed", "false",
         "copies and fills occupy a copy engine for a time; false: one is done as soon as its turn has come"),
-    ROW(PARAM_U32, engines, "copy.engines", "engines", "2", 1, COPY_ENGINES_MAX,
+    PARAM_NUMBER(
+        copy_params, engines, "copy.engines", "engines", "2", 1, COPY_ENGINES_MAX,
         "copy engines: 1 for all copies; 2: one for each direction; 3: one more for copies on the device"),
-    ROW(PARAM_U32, to_device, "copy.to_device", "MB/s", "6000", 1, 1u << 30,
-        "bandwidth from host to device (10^6 bytes a second)"),
-    ROW(PARAM_U32, to_host, "copy.to_host", "MB/s", "6000", 1, 1u << 30,
-        "bandwidth from device to host (10^6 bytes a second)"),
-    ROW(PARAM_U32, on_device, "copy.on_device", "MB/s", "80000", 1, 1u << 30,
-        "bytes written a second by copies on the device and fills (10^6 bytes a second)"),
-    ROW(PARAM_U32, latency_ns, "copy.latency", "ns", "3000", 0, 1u << 30,
-        "time from a copy's turn to its first byte"),
+    PARAM_NUMBER(copy_params, to_device, "copy.to_device", "MB/s", "6000", 1, 1u << 30,
+                 "bandwidth from host to device (10^6 bytes a second)"),
+    PARAM_NUMBER(copy_params, to_host, "copy.to_host", "MB/s", "6000", 1, 1u << 30,
+                 "bandwidth from device to host (10^6 bytes a second)"),
+    PARAM_NUMBER(copy_params, on_device, "copy.on_device", "MB/s", "80000", 1, 1u << 30,
+                 "bytes written a second by copies on the device and fills (10^6 bytes a second)"),
+    PARAM_NUMBER(copy_params, latency_ns, "copy.latency", "ns", "3000", 0, 1u << 30,
+                 "time from a copy's turn to its first byte"),
     {0},
 };
 

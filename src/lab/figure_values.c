@@ -127,7 +127,9 @@ static double row_value(const struct param_row *row, const void *object)
     case PARAM_ENUM: memcpy(&u32, at, sizeof u32); return u32;
     case PARAM_U64:
     case PARAM_BYTES: memcpy(&u64, at, sizeof u64); return (double)u64;
-    case PARAM_TEXT: break; /* refused when the file was read */
+    case PARAM_MILLI: memcpy(&u32, at, sizeof u32); return u32 / 1000.0;
+    case PARAM_TEXT:
+    case PARAM_FILE: break; /* refused when the file was read */
     }
     return NAN;
 }

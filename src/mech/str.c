@@ -42,12 +42,12 @@ struct str {
 };
 
 static const struct param_row str_params[] = {
-    PARAM_ROW(PARAM_U32, str_params, entries, "str.entries", "loads", "10", 1, STR_ENTRIES_MAX,
-              "entries of the prefetch table (APRES table II: 10)"),
-    PARAM_ROW(PARAM_U32, str_params, degree, "str.degree", "warps", "1", 1, MECH_WARPS_MAX,
-              "warps ahead that are prefetched for"),
-    PARAM_ROW(PARAM_U32, str_params, confidence, "str.confidence", "times", "2", 1, 16,
-              "times in a row that a stride must be seen before it is trusted"),
+    PARAM_NUMBER(str_params, entries, "str.entries", "loads", "10", 1, STR_ENTRIES_MAX,
+                 "entries of the prefetch table (APRES table II: 10)"),
+    PARAM_NUMBER(str_params, degree, "str.degree", "warps", "1", 1, MECH_WARPS_MAX,
+                 "warps ahead that are prefetched for"),
+    PARAM_NUMBER(str_params, confidence, "str.confidence", "times", "2", 1, 16,
+                 "times in a row that a stride must be seen before it is trusted"),
     {0},
 };
 

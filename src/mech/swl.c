@@ -27,8 +27,8 @@ struct swl {
 };
 
 static const struct param_row swl_params[] = {
-    PARAM_ROW(PARAM_U32, swl_params, warps, "swl.warps", "warps", "64", 1, MECH_BANK_WARPS,
-              "N: the oldest warps of each scheduler that may issue; at 64 nobody is held back"),
+    PARAM_NUMBER(swl_params, warps, "swl.warps", "warps", "64", 1, MECH_BANK_WARPS,
+                 "N: the oldest warps of each scheduler that may issue; at 64 nobody is held back"),
     {0},
 };
 

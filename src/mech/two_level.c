@@ -28,8 +28,8 @@ struct two_level {
 };
 
 static const struct param_row two_level_params[] = {
-    PARAM_ROW(PARAM_U32, two_level_params, active, "two-level.active", "warps", "6", 1, MECH_BANK_WARPS,
-              "warps of one scheduler's active set (Gebhart et al.: 6 to 8; GPGPU-Sim: 6)"),
+    PARAM_NUMBER(two_level_params, active, "two-level.active", "warps", "6", 1, MECH_BANK_WARPS,
+                 "warps of one scheduler's active set (Gebhart et al.: 6 to 8; GPGPU-Sim: 6)"),
     {0},
 };
 

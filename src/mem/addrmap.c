@@ -13,35 +13,29 @@
 
 #include <ctype.h>
 
-static const char *const addrmap_hash_names[] = {"none", "xor", "ipoly", "rotate",
-                                                 NULL}; /* enum addrmap_hash */
-
-#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
-    PARAM_ROW(type, addrmap_params, field, nm, unit, def, lo, hi, help)
+/* enum addrmap_hash */
+static const char *const addrmap_hash_names[] = {"none", "xor", "ipoly", "rotate", NULL};
 
 const struct param_row addrmap_rows[] = {
-    ROW(PARAM_U64, base, "addr.base", "", "0x7e9000000000", 0, UINT64_MAX,
-        "device address that is address 0 of the memory"),
-    ROW(PARAM_U32, channels, "addr.channels", "channels", "6", 1, 1024, "DRAM channels (memory partitions)"),
-    ROW(PARAM_U32, slices, "addr.slices", "slices", "2", 1, 64, "L2 slices of one channel"),
-    ROW(PARAM_TEXT, mask, "addr.map", "", "dramid@8;0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS", 0, 0,
-        "channel interleave (dramid@BIT) and the bits of Row, Bank, Column and burSt, most significant "
-        "first"),
-    {.name = "addr.hash",
-     .type = PARAM_ENUM,
-     .offset = offsetof(struct addrmap_params, hash),
-     .unit = "",
-     .default_text = "none",
-     .choices = addrmap_hash_names,
-     .help =
-         "spreads blocks over slices by higher address bits: none, xor and ipoly (2^n slices), rotate (any)"},
+    PARAM_NUMBER64(addrmap_params, base, "addr.base", "", "0x7e9000000000", 0, UINT64_MAX,
+                   "device address that is address 0 of the memory"),
+    PARAM_NUMBER(addrmap_params, channels, "addr.channels", "channels", "6", 1, 1024,
+                 "DRAM channels (memory partitions)"),
+    PARAM_NUMBER(addrmap_params, slices, "addr.slices", "slices", "2", 1, 64, "L2 slices of one channel"),
+    PARAM_STRING(addrmap_params, mask, "addr.map", "", "dramid@8;0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS",
+                 "channel interleave (dramid@BIT) and the bits of Row, Bank, Column and burSt, most "
+                 "significant first"),
+    PARAM_CHOICE(
+        addrmap_params, hash, "addr.hash", "none", addrmap_hash_names,
+        "spreads blocks over slices by higher address bits: none, xor and ipoly (2^n slices), rotate (any)"),
     {0},
 };
 
 enum { ADDR_BITS = 64, PIECES_MAX = 16, IPOLY_BITS_MAX = 10 };
 
-struct bit_piece { /* neighbouring bits of the address that stay together */
-    uint64_t mask; /* where they are */
+/* Neighbouring bits of the address that stay together; mask: where they are. */
+struct bit_piece {
+    uint64_t mask;
     uint8_t from, to, length;
 };
 struct bit_field {
@@ -49,22 +43,34 @@ struct bit_field {
     struct bit_piece pieces[PIECES_MAX];
 };
 
-/* What each request asks for comes first, in one line of the host with the first pieces of what it asks for most. */
+/* The fields that every request needs come first, in one cache line of the host. */
 struct addrmap {
-    /* one line of the host: all that most maps need for the slice of a request */
-    _Alignas(HOST_LINE) uint64_t base; /* this, channels, slices and hash: as in params */
-    uint64_t per_channel;              /* (2^64 - 1) / channels */
-    uint64_t below_sub;                /* mask of the bits of rest below those of sub, where */
-    bool is_one_piece;                 /* these are neighbours, or there are none */
-    bool is_whole;                     /* channels are a power of two */
-    uint8_t channel_bits;              /* its logarithm */
-    uint8_t sub_at;                    /* the lowest of them */
-    uint8_t interleave;                /* bit at which the channel number is taken out */
-    uint8_t slice_bits, total_bits;    /* log2 of slices, of channels * slices, where they are whole */
-    uint32_t channels, slices, hash;   /* hash: enum addrmap_hash */
-    _Alignas(HOST_LINE) struct bit_field local; /* what stays of rest when the slice bits are out */
-    struct bit_field sub;                       /* the lowest slice_bits bits of bank */
-    struct bit_field bank, row;                 /* of a DRAM request */
+    /* base, channels, slices, hash: as in params */
+    _Alignas(HOST_LINE) uint64_t base;
+    /* (2^64 - 1) / channels */
+    uint64_t per_channel;
+    /* mask of the bits of rest below those of sub; only with is_one_piece */
+    uint64_t below_sub;
+    /* the bits of sub are neighbours, or there are none */
+    bool is_one_piece;
+    /* channels are a power of two, 2^channel_bits */
+    bool is_whole;
+    uint8_t channel_bits;
+    /* the lowest bit of sub */
+    uint8_t sub_at;
+    /* bit at which the channel number is taken out */
+    uint8_t interleave;
+    /* log2 of slices and of channels * slices, where these are powers of two */
+    uint8_t slice_bits, total_bits;
+    /* hash: enum addrmap_hash */
+    uint32_t channels, slices, hash;
+
+    /* rest without the slice bits */
+    _Alignas(HOST_LINE) struct bit_field local;
+    /* the lowest slice_bits bits of bank */
+    struct bit_field sub;
+    /* of a DRAM request */
+    struct bit_field bank, row;
     struct bit_field column;
     struct addrmap_params params;
 };
@@ -303,7 +309,8 @@ static inline uint64_t map_rest(const struct addrmap *m, uint64_t addr, uint32_t
     return map_divide(m, block, channel) << m->interleave | low;
 }
 
-/* Parts what map_rest gave into the slice within the channel and the address within the slice, which it returns. */
+/* Parts what map_rest gave into the slice within the channel and the address within the slice, which it
+ * returns. */
 static inline uint64_t map_split(const struct addrmap *m, uint64_t rest, uint32_t *sub)
 {
     *sub = 0;

@@ -15,33 +15,41 @@
 enum addrmap_hash { ADDRMAP_PLAIN, ADDRMAP_XOR, ADDRMAP_IPOLY, ADDRMAP_ROTATE };
 
 struct addrmap_params {
-    uint64_t base;               /* where device memory starts in the host's address space */
-    uint32_t channels, slices;   /* DRAM channels; L2 slices of each channel */
-    char mask[PARAM_TEXT_BYTES]; /* "dramid@8;0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS" */
-    uint32_t hash;               /* enum addrmap_hash */
+    /* where device memory starts in the host's address space */
+    uint64_t base;
+    /* DRAM channels; L2 slices of each channel */
+    uint32_t channels, slices;
+    /* "dramid@8;0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS" */
+    char mask[PARAM_TEXT_BYTES];
+    /* enum addrmap_hash */
+    uint32_t hash;
 };
 extern const struct param_row addrmap_rows[];
 
 struct addr_place {
     uint16_t slice, channel;
-    uint32_t bank, row, column; /* column: the C bits */
-    uint64_t chip_addr;         /* address within the channel (rest, above) */
-    uint64_t slice_addr;        /* address within the slice: what an L2 slice indexes its sets with */
+    /* column: the C bits */
+    uint32_t bank, row, column;
+    /* address within the channel (rest, above) */
+    uint64_t chip_addr;
+    /* address within the slice, by which an L2 slice chooses the set */
+    uint64_t slice_addr;
 };
 
 struct addrmap;
-struct addrmap *addrmap_create(const struct addrmap_params *p,
-                               struct diag_list *diags); /* NULL: the mask is wrong */
+/* NULL with diagnostics: the mask is wrong. */
+struct addrmap *addrmap_create(const struct addrmap_params *p, struct diag_list *diags);
 void addrmap_destroy(struct addrmap *m);
 struct addr_place addrmap_place(const struct addrmap *m, uint64_t addr);
-/* bank and row alone. */
+/* Gives bank and row alone. */
 void addrmap_cell(const struct addrmap *m, uint64_t addr, uint32_t *bank, uint32_t *row);
-/* slice, channel and slice_addr, which it returns. */
+/* Gives slice and channel; returns slice_addr. */
 uint64_t addrmap_route(const struct addrmap *m, uint64_t addr, uint16_t *slice, uint16_t *channel);
-/* slice_addr alone, in the form of a callback. */
+/* Returns slice_addr alone; has the form of a callback. */
 uint64_t addrmap_slice_addr(const void *map, uint64_t addr);
 uint32_t addrmap_slices(const struct addrmap *m);
 uint32_t addrmap_channels(const struct addrmap *m);
-uint32_t addrmap_banks(const struct addrmap *m); /* that the B letters can name */
+/* Banks that the B letters can name. */
+uint32_t addrmap_banks(const struct addrmap *m);
 
 #endif

@@ -91,7 +91,7 @@ bool dram_idle(const struct dram_channel *d) { return d->inside == 0; }
 
 /* ---- the return queue ---- */
 
-/* Nearly always the newest; an earlier one moves up to its place (invariant 3). */
+/* Keeps the reads sorted by ready time (invariant 3): a new one nearly always goes last. */
 void dram_channel_add_return(struct dram_channel *d, const struct dram_way *r)
 {
     struct dram_ways *w = &d->returns;
@@ -136,7 +136,7 @@ static bool is_write(const struct dram_channel *d, uint32_t req)
     return req_at(d->pool, req)->kind == REQ_WRITE;
 }
 
-/* Of the queue; the request itself is looked at only where it matters. */
+/* The side of the queue that the request goes to; the request is read only with write_drain. */
 static uint32_t channel_side(const struct dram_channel *d, uint32_t req)
 {
     return d->queue.write_drain ? dram_queue_side(&d->queue, is_write(d, req)) : 0;

@@ -11,34 +11,52 @@
 #include "stats/stat.h"
 
 enum dram_sched { DRAM_FRFCFS, DRAM_FCFS };
-enum dram_groups { DRAM_GROUPS_LOW, DRAM_GROUPS_HIGH }; /* which bits of the bank number name its group */
+/* Which bits of the bank number name its group. */
+enum dram_groups { DRAM_GROUPS_LOW, DRAM_GROUPS_HIGH };
 
 struct dram_params {
-    bool infinite;                 /* P_DRAM: the idle latency for every request, no limit of bandwidth */
-    uint32_t latency, latency_min; /* core cycles: on the way to the queue; in all, at least */
-    uint32_t queue, return_queue;  /* entries */
-    uint32_t sched;                /* enum dram_sched */
-    bool write_drain;              /* writes wait apart and go in batches */
-    uint32_t write_queue, write_high, write_low; /* entries; start and end of a batch */
-    uint32_t banks, ranks;                       /* of a channel */
-    uint32_t groups, group_by;                   /* of a rank; enum dram_groups */
-    uint32_t bus_bytes, burst, ratio; /* width of the data bus; beats of a burst; beats in a command clock */
-    bool sector_bursts;               /* reads: a burst for each 32-byte sector, even where one holds more */
-    bool dual_bus;                    /* a row and a column command in one clock */
+    /* P_DRAM: the idle latency for every request, no limit of bandwidth */
+    bool infinite;
+    /* core cycles: on the way to the queue; in all, at least */
+    uint32_t latency, latency_min;
+    /* entries */
+    uint32_t queue, return_queue;
+    /* enum dram_sched */
+    uint32_t sched;
+    /* writes wait apart and go in batches */
+    bool write_drain;
+    /* entries; start and end of a batch */
+    uint32_t write_queue, write_high, write_low;
+    /* of a channel */
+    uint32_t banks, ranks;
+    /* of a rank; enum dram_groups */
+    uint32_t groups, group_by;
+    /* width of the data bus; beats of a burst; beats in a command clock */
+    uint32_t bus_bytes, burst, ratio;
+    /* reads: a burst for each 32-byte sector, even where one holds more */
+    bool sector_bursts;
+    /* a row and a column command in one clock */
+    bool dual_bus;
     /* command clocks */
     uint32_t tccd, tccdl, trrd, trcd, trcdwr, tras, trp, trc, tcl, twl, tcdlr, twr, trtpl, tfaw, trtrs;
-    uint32_t trefi, trfc; /* refresh: interval (0 = none), duration */
+    /* refresh: interval (0 = none), duration */
+    uint32_t trefi, trfc;
 };
 extern const struct param_row dram_rows[];
 
 struct dram_stats {
-    uint64_t reads, writes; /* requests */
+    /* requests */
+    uint64_t reads, writes;
     uint64_t read_bursts, write_bursts;
     uint64_t activates, precharges, refreshes;
-    uint64_t requests, row_hits;    /* begun; those that found their row open */
-    uint64_t cycles, pending, busy; /* command clocks: all, with work, with data on the bus */
-    uint64_t queue_cycles;          /* sum over requests: from the queue's tail to the first column command */
-    uint64_t queue_level[LINK_LEVELS]; /* command clocks at each level of the queue, as in link.h */
+    /* requests that a bank has taken; those that found their row open */
+    uint64_t requests, row_hits;
+    /* command clocks: all, with work, with data on the bus */
+    uint64_t cycles, pending, busy;
+    /* from the queue's tail to the first column command, summed over requests */
+    uint64_t queue_cycles;
+    /* command clocks at each level of the queue, as in link.h */
+    uint64_t queue_level[LINK_LEVELS];
 };
 extern const struct stat_row dram_stat_rows[];
 
@@ -54,8 +72,8 @@ enum dram_command {
     DRAM_COMMANDS
 };
 
-/* Is told of each command that goes to the chips; bank: of a command to a rank, its first one. Commands of a refresh are told of before
- * their time. */
+/* `command` is called for each command that goes to the chips; a command to a rank names its first bank.
+ * Commands of a refresh are reported before their time. */
 struct dram_observer {
     void (*command)(void *ctx, uint64_t clock, uint32_t bank, enum dram_command command, uint32_t row);
     void *ctx;
@@ -67,15 +85,15 @@ struct dram_channel;
 struct dram_channel *dram_create(const struct dram_params *p, uint32_t index, const struct addrmap *map,
                                  const struct clock_domain *clock, const struct clock_domain *core,
                                  struct req_pool *pool, struct link **in, struct link **out, uint32_t slices);
-/* What is wrong with the parameters taken together; false with diagnostics. */
+/* Checks the parameters as a whole; false with diagnostics where they do not fit together. */
 bool dram_check(const struct dram_params *p, const struct addrmap *map, struct diag_list *diags);
 void dram_destroy(struct dram_channel *d);
 void dram_observe(struct dram_channel *d, const struct dram_observer *o);
 void dram_tick(struct dram_channel *d, tick now);
 tick *dram_wake(struct dram_channel *d);
 bool dram_idle(const struct dram_channel *d);
-void dram_settle(struct dram_channel *d,
-                 tick now); /* brings counts of time (cycles, pending, queue_level) up to now */
+/* Brings counts of time (cycles, pending, queue_level) up to now. */
+void dram_settle(struct dram_channel *d, tick now);
 void *dram_stats(struct dram_channel *d);
 void dram_explain(const struct dram_channel *d, tick now, struct strbuf *out);
 /* Core cycles from an L2 slice's link to its answer on an idle channel with closed rows: for calibration and

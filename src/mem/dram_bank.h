@@ -5,40 +5,55 @@
 
 #include "mem/dram.h"
 
-enum { DRAM_BANKS_MAX = 64, DRAM_RANKS_MAX = 8, DRAM_ROW_NONE = -1, DRAM_WINDOW = 4 /* FAW: activates */ };
+/* DRAM_WINDOW: activates that FAW counts. */
+enum { DRAM_BANKS_MAX = 64, DRAM_RANKS_MAX = 8, DRAM_ROW_NONE = -1, DRAM_WINDOW = 4 };
 
-struct dram_bank {                             /* one line of the host */
-    _Alignas(HOST_LINE) int64_t row;           /* that is open, or DRAM_ROW_NONE */
-    uint64_t activate, precharge, read, write; /* first clock at which the bank allows the command */
-    uint8_t rank, group;                       /* of the channel's ranks, of its groups */
+/* One cache line of the host. */
+struct dram_bank {
+    /* the open row, or DRAM_ROW_NONE */
+    _Alignas(HOST_LINE) int64_t row;
+    /* first clock at which the bank allows the command */
+    uint64_t activate, precharge, read, write;
+    /* numbers among the channel's ranks and groups */
+    uint8_t rank, group;
 };
 
+/* First clocks by CCDL and RTPL. */
 struct dram_group {
     uint64_t column, precharge;
-}; /* CCDL; RTPL */
+};
 
-/* What every command of a rank asks for. */
+/* First clocks by RRD and FAW; by CCD; by write-to-read; by read-to-write. */
 struct dram_rank {
-    uint64_t activate, column, read, write; /* RRD and FAW; CCD; write-to-read; read-to-write */
+    uint64_t activate, column, read, write;
 };
 
 struct dram_rank_past {
-    uint64_t window[DRAM_WINDOW];    /* FAW, for each of the newest activates: it is over */
-    uint32_t window_at;              /* the oldest of them */
-    uint64_t precharge_all, refresh; /* clocks at which the newest refresh has these commands */
+    /* FAW: the clock at which the window of each of the newest activates ends */
+    uint64_t window[DRAM_WINDOW];
+    /* the oldest of them */
+    uint32_t window_at;
+    /* clocks at which the newest refresh has these commands */
+    uint64_t precharge_all, refresh;
 };
 
-/* The first line of the host holds what says when a command may go, with the first rank; the line after the ranks the spans that a command
- * adds. */
+/* The first cache line of the host, with the first rank, decides when a command may go; the line after the
+ * ranks holds the spans that a command adds. */
 struct dram_chips {
+    /* first clocks at which the command bus is free */
     _Alignas(HOST_LINE) uint64_t row_bus;
-    uint64_t column_bus;                 /* first clock at which the command bus is free */
-    uint64_t data_end;                   /* first clock after the last data on the bus */
-    uint32_t cl : 24, data_rank : 8, wl; /* data_rank: whose data is last on the bus */
+    uint64_t column_bus;
+    /* first clock after the last data on the bus */
+    uint64_t data_end;
+    /* data_rank: the rank of the last data on the bus */
+    uint32_t cl : 24, data_rank : 8, wl;
     struct dram_rank ranks[DRAM_RANKS_MAX];
-    _Alignas(HOST_LINE) uint32_t burst_clocks; /* that one column command keeps the data bus busy */
-    uint32_t rcd_write, rtw, wtr, wtp, rtp;    /* spans that follow from the parameters, see dram_bank.c */
-    uint32_t ccd, ccdl, rrd, rcd, ras, rp, rc, rtpl, faw; /* as in the parameters */
+    /* clocks that one column command keeps the data bus busy */
+    _Alignas(HOST_LINE) uint32_t burst_clocks;
+    /* spans that follow from the parameters, see dram_bank.c */
+    uint32_t rcd_write, rtw, wtr, wtp, rtp;
+    /* as in the parameters */
+    uint32_t ccd, ccdl, rrd, rcd, ras, rp, rc, rtpl, faw;
     bool dual_bus, has_refresh;
     const struct dram_params *params;
     struct dram_observer observer;
@@ -48,19 +63,19 @@ struct dram_chips {
 };
 
 void dram_chips_init(struct dram_chips *d, const struct dram_params *p);
-/* The first clock from `at` on in which no refresh has a command of its own; where there are refreshes. */
+/* The first clock from `at` on that no command of a refresh takes; only with has_refresh. */
 uint64_t dram_chips_free_slot(const struct dram_chips *d, uint64_t at);
 /* The first clock from `from` on at which the command may be given to the bank. */
 uint64_t dram_chips_earliest(const struct dram_chips *d, uint64_t from, uint32_t bank,
                              enum dram_command command);
-/* Gives it. Column commands: the first clock after their data. */
+/* Gives the command. Returns the first clock after its data, for a column command. */
 uint64_t dram_chips_give(struct dram_chips *d, uint64_t clock, uint32_t bank, enum dram_command command,
                          uint32_t row);
-/* All banks of the rank are precharged and refreshed, beginning at `clock` or when they allow. Returns rows
- * that were open. */
+/* Precharges and refreshes all banks of the rank, beginning at `clock` or when they allow it. Returns the
+ * number of rows that were open. */
 uint32_t dram_chips_refresh(struct dram_chips *d, uint32_t rank, uint64_t clock);
 
-/* What a bank needs next to read or write the row. */
+/* The command that a bank needs next to read or write the row. */
 static inline enum dram_command dram_chips_next(const struct dram_chips *d, uint32_t bank, uint32_t row,
                                                 bool write)
 {
@@ -69,8 +84,8 @@ static inline enum dram_command dram_chips_next(const struct dram_chips *d, uint
     return open == DRAM_ROW_NONE ? DRAM_ACTIVATE : DRAM_PRECHARGE;
 }
 
-/* The clock from which on data that comes `delay` clocks after its command finds the bus free: data of two column commands never
- * overlap. */
+/* The clock from which on data that comes `delay` clocks after its command finds the bus free: data of two
+ * column commands never overlap. */
 static inline uint64_t dram_chips_bus_free(const struct dram_chips *d, uint32_t rank, uint32_t delay)
 {
     uint64_t end = d->data_end;
@@ -78,7 +93,7 @@ static inline uint64_t dram_chips_bus_free(const struct dram_chips *d, uint32_t 
     return end > delay ? end - delay : 0;
 }
 
-/* No bank of the rank may have the command before this clock: what the rank and the channel allow. */
+/* The first clock at which the rank and the channel allow the command. */
 static inline uint64_t dram_chips_floor(const struct dram_chips *d, uint32_t rank, enum dram_command command)
 {
     const struct dram_rank *r = &d->ranks[rank];
@@ -92,7 +107,7 @@ static inline uint64_t dram_chips_floor(const struct dram_chips *d, uint32_t ran
     }
 }
 
-/* What the bank and its group allow. */
+/* The first clock at which the bank and its group allow the command. */
 static inline uint64_t dram_chips_bank_floor(const struct dram_chips *d, uint32_t bank,
                                              enum dram_command command)
 {

@@ -5,51 +5,48 @@
 static const char *const sched_names[] = {"fr-fcfs", "fcfs", NULL}; /* enum dram_sched */
 static const char *const group_names[] = {"low", "high", NULL};     /* enum dram_groups */
 
-#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
-    PARAM_ROW(type, dram_params, field, nm, unit, def, lo, hi, help)
-#define ENUM_ROW(field, nm, def, names, text)                                                                \
-    {                                                                                                        \
-        .name = nm, .type = PARAM_ENUM, .offset = offsetof(struct dram_params, field), .unit = "",           \
-        .default_text = def, .choices = names, .help = text                                                  \
-    }
 #define CLOCKS(field, def, lo, help)                                                                         \
-    ROW(PARAM_U32, field, "dram." #field, "command clocks", def, lo, 1 << 20, help)
+    PARAM_NUMBER(dram_params, field, "dram." #field, "command clocks", def, lo, 1 << 20, help)
 
 const struct param_row dram_rows[] = {
-    ROW(PARAM_BOOL, infinite, "dram.infinite", "", "false", 0, 1,
-        "ideal DRAM (P_DRAM): every request takes the idle latency, bandwidth has no limit"),
-    ROW(PARAM_U32, latency, "dram.latency", "core cycles", "30", 0, 1 << 16,
-        "fixed way from the L2's miss queue to the DRAM queue"),
-    ROW(PARAM_U32, latency_min, "dram.latency_min", "core cycles", "95", 0, 1 << 16,
-        "no read comes back sooner than this after it has left the L2's miss queue"),
-    ROW(PARAM_U32, queue, "dram.queue", "entries", "16", 1, 1 << 16, "requests that wait for their bank"),
-    ROW(PARAM_U32, return_queue, "dram.return_queue", "entries", "116", 1, 1 << 16,
-        "reads that are being sent or wait for the L2"),
-    ENUM_ROW(sched, "dram.sched", "fr-fcfs", sched_names,
-             "which request goes first: fr-fcfs (open row, then oldest), fcfs (oldest)"),
-    ROW(PARAM_BOOL, write_drain, "dram.write_drain", "", "false", 0, 1,
-        "writes wait in a queue of their own and go in batches"),
-    ROW(PARAM_U32, write_queue, "dram.write_queue", "entries", "32", 1, 1 << 16,
-        "with write_drain: writes that wait"),
-    ROW(PARAM_U32, write_high, "dram.write_high", "entries", "28", 1, 1 << 16,
-        "with write_drain: a batch begins when so many writes wait, or no read does"),
-    ROW(PARAM_U32, write_low, "dram.write_low", "entries", "16", 0, 1 << 16,
-        "with write_drain: a batch ends when so few writes wait and there are reads"),
-    ROW(PARAM_U32, banks, "dram.banks", "banks", "16", 1, DRAM_BANKS_MAX, "banks of one channel"),
-    ROW(PARAM_U32, ranks, "dram.ranks", "ranks", "1", 1, DRAM_RANKS_MAX,
+    PARAM_FLAG(dram_params, infinite, "dram.infinite", "false",
+               "ideal DRAM (P_DRAM): every request takes the idle latency, bandwidth has no limit"),
+    PARAM_NUMBER(dram_params, latency, "dram.latency", "core cycles", "30", 0, 1 << 16,
+                 "fixed way from the L2's miss queue to the DRAM queue"),
+    PARAM_NUMBER(dram_params, latency_min, "dram.latency_min", "core cycles", "95", 0, 1 << 16,
+                 "no read comes back sooner than this after it has left the L2's miss queue"),
+    PARAM_NUMBER(dram_params, queue, "dram.queue", "entries", "16", 1, 1 << 16,
+                 "requests that wait for their bank"),
+    PARAM_NUMBER(dram_params, return_queue, "dram.return_queue", "entries", "116", 1, 1 << 16,
+                 "reads that are being sent or wait for the L2"),
+    PARAM_CHOICE(dram_params, sched, "dram.sched", "fr-fcfs", sched_names,
+                 "which request goes first: fr-fcfs (open row, then oldest), fcfs (oldest)"),
+    PARAM_FLAG(dram_params, write_drain, "dram.write_drain", "false",
+               "writes wait in a queue of their own and go in batches"),
+    PARAM_NUMBER(dram_params, write_queue, "dram.write_queue", "entries", "32", 1, 1 << 16,
+                 "with write_drain: writes that wait"),
+    PARAM_NUMBER(dram_params, write_high, "dram.write_high", "entries", "28", 1, 1 << 16,
+                 "with write_drain: a batch begins when this many writes wait, or no read does"),
+    PARAM_NUMBER(dram_params, write_low, "dram.write_low", "entries", "16", 0, 1 << 16,
+                 "with write_drain: a batch ends when at most this many writes wait and there are reads"),
+    PARAM_NUMBER(dram_params, banks, "dram.banks", "banks", "16", 1, DRAM_BANKS_MAX, "banks of one channel"),
+    PARAM_NUMBER(
+        dram_params, ranks, "dram.ranks", "ranks", "1", 1, DRAM_RANKS_MAX,
         "ranks of one channel, which share its banks: the high bits of the bank number name the rank"),
-    ROW(PARAM_U32, groups, "dram.groups", "groups", "4", 1, DRAM_BANKS_MAX, "bank groups of one rank"),
-    ENUM_ROW(group_by, "dram.group_by", "low", group_names,
-             "bits of the bank number that name its group: low, high"),
-    ROW(PARAM_U32, bus_bytes, "dram.bus_bytes", "bytes", "8", 1, 1024,
-        "width of the channel's data bus, all chips together"),
-    ROW(PARAM_U32, burst, "dram.burst", "beats", "8", 1, 64, "beats of data for one column command"),
-    ROW(PARAM_U32, ratio, "dram.ratio", "beats", "4", 1, 16, "beats of data in one command clock"),
-    ROW(PARAM_BOOL, sector_bursts, "dram.sector_bursts", "", "false", 0, 1,
-        "every 32-byte sector that is read takes a burst of its own, as GPGPU-Sim 4 fetches for an L2 of "
-        "sectors"),
-    ROW(PARAM_BOOL, dual_bus, "dram.dual_bus", "", "false", 0, 1,
-        "a row and a column command may go in one clock"),
+    PARAM_NUMBER(dram_params, groups, "dram.groups", "groups", "4", 1, DRAM_BANKS_MAX,
+                 "bank groups of one rank"),
+    PARAM_CHOICE(dram_params, group_by, "dram.group_by", "low", group_names,
+                 "bits of the bank number that name its group: low, high"),
+    PARAM_NUMBER(dram_params, bus_bytes, "dram.bus_bytes", "bytes", "8", 1, 1024,
+                 "width of the channel's data bus, all chips together"),
+    PARAM_NUMBER(dram_params, burst, "dram.burst", "beats", "8", 1, 64,
+                 "beats of data for one column command"),
+    PARAM_NUMBER(dram_params, ratio, "dram.ratio", "beats", "4", 1, 16, "beats of data in one command clock"),
+    PARAM_FLAG(dram_params, sector_bursts, "dram.sector_bursts", "false",
+               "every 32-byte sector that is read takes a burst of its own, as GPGPU-Sim 4 fetches for an L2 "
+               "of sectors"),
+    PARAM_FLAG(dram_params, dual_bus, "dram.dual_bus", "false",
+               "a row and a column command may go in one clock"),
     CLOCKS(tccd, "2", 1, "column command to column command of one rank"),
     CLOCKS(tccdl, "3", 1, "column command to column command in one bank group"),
     CLOCKS(trrd, "6", 1, "activate to activate of another bank of the rank"),

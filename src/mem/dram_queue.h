@@ -4,17 +4,23 @@
 
 #include "mem/dram_bank.h"
 
-struct dram_entry { /* one line of the host */
+/* One cache line of the host. */
+struct dram_entry {
     _Alignas(HOST_LINE) uint32_t req;
     uint32_t row;
-    uint16_t slice; /* of the channel: whose link the answer takes */
+    /* of the channel: the link that the answer takes */
+    uint16_t slice;
     uint8_t bank;
-    bool is_write, begun; /* begun: its first column command was given */
-    uint16_t bursts;      /* column commands still to give */
-    uint32_t next;        /* list */
-    uint64_t order;       /* of arrival in the queue */
-    uint64_t queued;      /* clock of arrival in the queue */
-    tick came;            /* when the slice's link showed it */
+    /* begun: its first column command was given */
+    bool is_write, begun;
+    /* column commands still to give */
+    uint16_t bursts;
+    /* list */
+    uint32_t next;
+    /* number and clock of arrival in the queue */
+    uint64_t order, queued;
+    /* when the slice's link showed it */
+    tick came;
 };
 
 #define DRAM_ENTRY_NONE UINT32_MAX
@@ -23,20 +29,28 @@ struct dram_list {
     uint32_t head, tail;
 };
 
+/* side: 0, or 1 for writes with write_drain. */
 struct dram_queue {
-    /* one line of the host */
-    _Alignas(HOST_LINE) struct dram_entry *entries; /* waiting ones and those that a bank works on */
-    uint64_t banks_waiting[2];                      /* banks with a waiting request, by side */
-    uint32_t waiting[2], places[2];                 /* by side */
+    /* waiting entries and those that a bank works on; this and the next fields are one line of the host */
+    _Alignas(HOST_LINE) struct dram_entry *entries;
+    /* [side]: banks with a waiting request */
+    uint64_t banks_waiting[2];
+    /* [side] */
+    uint32_t waiting[2], places[2];
     uint32_t free_head;
-    bool draining; /* write_drain: a batch of writes is under way */
+    /* write_drain: a batch of writes is under way */
+    bool draining;
     bool write_drain, is_fcfs;
     uint64_t arrivals;
-    uint64_t changed; /* clock of the newest change of the number waiting */
+    /* clock of the newest change of the number waiting */
+    uint64_t changed;
+
     /* second line */
     const struct dram_params *params;
-    uint64_t *levels;  /* statistics: clocks at each level */
-    uint8_t *level_of; /* as in link.h */
+    /* statistics: clocks at each level */
+    uint64_t *levels;
+    /* as in link.h */
+    uint8_t *level_of;
     struct dram_list lists[2][DRAM_BANKS_MAX];
 };
 

@@ -1,6 +1,6 @@
-/* dram_work.c: the banks of a channel at work: which request a free bank takes, which bank's command goes to the chips in a clock, what
- * becomes of a request that is done, and the refresh of the ranks. Column commands go before row commands, and the older request's
- * before the younger one's. Invariants: see dram.c. */
+/* dram_work.c: the banks of a channel at work: which request a free bank takes, which bank's command goes
+ * to the chips in a clock, how a request ends, and the refresh of the ranks. Column commands go before row
+ * commands, and the older request's before the younger one's. Invariants: see dram.c. */
 #include "mem/dram_channel.h"
 
 static void channel_take_for(struct dram_channel *d, uint64_t clock, uint32_t bank)
@@ -60,11 +60,13 @@ static void channel_column(struct dram_channel *d, uint64_t clock, uint32_t bank
     if (--e->bursts == 0) channel_complete(d, bank, end);
 }
 
+static inline bool is_column_command(enum dram_command c) { return c == DRAM_READ || c == DRAM_WRITE; }
+
 static void channel_give_command(struct dram_channel *d, uint64_t clock, uint32_t bank)
 {
     const struct dram_entry *e = &d->queue.entries[d->current[bank]];
     enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
-    if (c == DRAM_READ || c == DRAM_WRITE) {
+    if (is_column_command(c)) {
         channel_column(d, clock, bank);
         return;
     }
@@ -72,82 +74,88 @@ static void channel_give_command(struct dram_channel *d, uint64_t clock, uint32_
     *(c == DRAM_ACTIVATE ? &d->stats.activates : &d->stats.precharges) += 1;
 }
 
+/* The command that goes in a clock: that of the oldest request. */
 struct choice {
     uint32_t bank;
+    enum dram_command command;
+    /* age of the request; UINT64_MAX: nothing was chosen */
     uint64_t order;
 };
 
-/* What goes in a clock: the oldest request's column command and row command; commands that others could have given as well. */
+/* What a clock's search among the banks has found so far. */
 struct choices {
     struct choice column, row;
-    uint32_t lost; /* mask of enum dram_command */
+    /* mask of enum dram_command: commands that could go now, but an older request's goes */
+    uint32_t lost;
+    /* the first clock at which a bank that may have no command now may have one */
+    uint64_t next;
+    /* [command]: the earliest clock that the rank's timing allows, for the commands in `known` */
+    uint64_t floors[DRAM_BANK_COMMANDS];
+    uint32_t known;
 };
 
-static void choice_add(struct choice *best, uint32_t bank, uint64_t order, enum dram_command c,
-                       uint32_t commands[2], uint32_t *lost)
+/* Keeps the older one of two choices. */
+static inline void choices_add(struct choices *ch, struct choice offered)
 {
-    bool is_row = c == DRAM_ACTIVATE || c == DRAM_PRECHARGE;
-    if (order > best->order) {
-        *lost |= 1u << c;
+    struct choice *best = is_column_command(offered.command) ? &ch->column : &ch->row;
+    if (offered.order > best->order) {
+        ch->lost |= 1u << offered.command;
         return;
     }
-    if (best->order != UINT64_MAX) *lost |= 1u << commands[is_row]; /* the one that steps back */
-    commands[is_row] = c;
-    *best = (struct choice){bank, order};
+    if (best->order != UINT64_MAX) ch->lost |= 1u << best->command;
+    *best = offered;
 }
 
-/* The same as dram_chips_earliest where one rank and no refresh is: floors are those of the rank, found once a clock. */
+/* dram_chips_earliest. With one rank and without refresh, the part of the rule that is common to all banks is
+ * computed once a clock for each command. */
 static uint64_t channel_earliest(const struct dram_channel *d, uint64_t clock, uint32_t bank,
-                                 enum dram_command c, uint64_t floors[DRAM_BANK_COMMANDS], uint32_t *known)
+                                 enum dram_command c, struct choices *ch)
 {
     if (!d->is_simple) return dram_chips_earliest(&d->chips, clock, bank, c);
-    if (!(*known >> c & 1)) {
-        *known |= 1u << c;
-        floors[c] = MAX(clock, dram_chips_floor(&d->chips, 0, c));
+    if (!(ch->known >> c & 1)) {
+        ch->known |= 1u << c;
+        ch->floors[c] = MAX(clock, dram_chips_floor(&d->chips, 0, c));
     }
-    return MAX(floors[c], dram_chips_bank_floor(&d->chips, bank, c));
+    return MAX(ch->floors[c], dram_chips_bank_floor(&d->chips, bank, c));
 }
 
-/* Busy banks that may have a command in this clock; *next: the first clock at which one of the others may. No branch: which of them it is
- * cannot be guessed. */
+/* Busy banks that may have a command in this clock; *next: the first clock at which one of the others may.
+ * Written without a branch: the host could not predict it. */
 static uint64_t channel_due(const struct dram_channel *d, uint64_t clock, uint64_t *next)
 {
     uint64_t due = 0, least = UINT64_MAX;
     for (uint64_t m = d->busy_banks; m; m &= m - 1) {
-        uint64_t at = d->bank_at[__builtin_ctzll(m)], is_later = at > clock;
-        due |= (m & -m) & (is_later - 1);
-        least = MIN(least, at | (is_later - 1)); /* of those that are due: UINT64_MAX */
+        uint64_t at = d->bank_at[__builtin_ctzll(m)];
+        uint64_t due_mask = (uint64_t)(at > clock) - 1; /* all ones: the bank is due */
+        due |= (m & -m) & due_mask;
+        least = MIN(least, at | due_mask);
     }
     *next = least;
     return due;
 }
 
-/* Returns the next clock at which a bank that may have no command now may have one. */
-static uint64_t channel_choose(struct dram_channel *d, uint64_t clock, struct choices *ch)
+/* Finds the commands of this clock. A bank's time (bank_at) is a lower bound: commands of other banks only
+ * make it later, so that a bank is asked when its time has come. */
+static void channel_choose(struct dram_channel *d, uint64_t clock, struct choices *ch)
 {
-    uint64_t next, floors[DRAM_BANK_COMMANDS];
-    uint32_t known = 0, commands[2] = {0}; /* of floors; of the choices so far: column, row */
     d->is_held = false;
-    for (uint64_t m = channel_due(d, clock, &next); m;
-         m &= m - 1) { /* other banks' commands only make it later */
+    for (uint64_t m = channel_due(d, clock, &ch->next); m; m &= m - 1) {
         uint32_t bank = (uint32_t)__builtin_ctzll(m);
         const struct dram_entry *e = &d->queue.entries[d->current[bank]];
         enum dram_command c = dram_chips_next(&d->chips, bank, e->row, e->is_write);
-        if (dram_channel_is_held(d, e, c)) { /* goes on when a read has left */
+        if (dram_channel_is_held(d, e, c)) { /* until a read has left */
             d->is_held = true;
             continue;
         }
-        uint64_t at = d->bank_at[bank] = channel_earliest(d, clock, bank, c, floors, &known);
-        struct choice *best = c == DRAM_READ || c == DRAM_WRITE ? &ch->column : &ch->row;
+        uint64_t at = d->bank_at[bank] = channel_earliest(d, clock, bank, c, ch);
         if (at > clock)
-            next = MIN(next, at);
+            ch->next = MIN(ch->next, at);
         else
-            choice_add(best, bank, e->order, c, commands, &ch->lost);
+            choices_add(ch, (struct choice){bank, c, e->order});
     }
-    return next;
 }
 
-/* When one of the commands that were not chosen may go: not before what was given allows it. */
+/* The first clock at which a command that was not chosen may go. */
 static uint64_t channel_lost_next(const struct dram_channel *d, uint64_t clock, uint32_t lost)
 {
     uint64_t next = UINT64_MAX;
@@ -168,21 +176,24 @@ static uint64_t channel_bank_next(struct dram_channel *d, uint64_t clock, uint32
     return d->bank_at[bank] = dram_chips_earliest(&d->chips, clock, bank, c);
 }
 
-/* Banks are looked at only when one of them may have a command, or something has changed. */
+/* Looks at the banks when one of them may have a command, or something has changed (command_next = 0). */
 void dram_channel_command(struct dram_channel *d, uint64_t clock)
 {
     if (clock < d->command_next) {
         dram_channel_wake(d, d->command_next);
         return;
     }
-    struct choices ch = {.column.order = UINT64_MAX, .row.order = UINT64_MAX};
-    uint64_t next = channel_choose(d, clock, &ch);
+    struct choices ch;
+    ch.column.order = ch.row.order = UINT64_MAX;
+    ch.lost = ch.known = 0; /* floors are set as they become known */
+    channel_choose(d, clock, &ch);
+    uint64_t next = ch.next;
     if (ch.column.order != UINT64_MAX) {
         channel_give_command(d, clock, ch.column.bank);
         next = MIN(next, channel_bank_next(d, clock, ch.column.bank));
     }
-    if (ch.row.order !=
-        UINT64_MAX) { /* a column command may have taken the bus, or held its group's precharges back */
+    if (ch.row.order != UINT64_MAX) {
+        /* The column command may have taken the command bus, or held back the precharges of its group. */
         if (channel_bank_next(d, clock, ch.row.bank) <= clock) channel_give_command(d, clock, ch.row.bank);
         next = MIN(next, channel_bank_next(d, clock, ch.row.bank));
     }

@@ -1,19 +1,20 @@
-/* l2.c: a slice of the L2 cache: its life, the order of its stages in a cycle, and when it next has something to do.
+/* l2.c: a slice of the L2 cache: its life and the order of its stages in a cycle.
  *
- * The stages run from the last to the first, so that room made by one is used by the one before in the same
- * cycle: fill done, reply, write-back, fill start, tags, entry. An access queue (the link `in`) would limit
- * the slice to its depth in each `latency` if requests stayed in it for that time; so they pass on into a
- * pipeline of one request a cycle, which stands still when its last stage does. Then the access queue fills,
- * and its occupancy is what the thesis plots.
+ * The stages run from the last to the first, so that room made by one is used by the one before in the
+ * same cycle: fill done, reply, write-back, fill start, tags, entry. An access queue (the link `in`) would
+ * limit the slice to its depth in each tag_latency if requests stayed in it for that time; so they pass on
+ * into a pipeline of one request a cycle, which stands still when its last stage does. Then the access
+ * queue fills, and its occupancy is what the thesis plots.
  *
- * Laws. stalled cycles = sum over the causes; accesses = hits + pending hits + misses. Stalls are charged as
- * intervals between ticks: whatever can change the cause also wakes the slice, so that skipping changes no
- * count. */
-#include "mem/l2_slice.h"
+ * Laws. stalled cycles = sum over the causes; accesses = hits + pending hits + misses. Stalls are charged
+ * as intervals between ticks: whatever can change the cause also wakes the slice, so that skipping changes
+ * no count. */
+#include "mem/l2_sleep.h"
 
 #include "base/home.h"
 
-enum { INFINITE_REQUESTS = 16384 }; /* of an infinite slice: more than the machine's links ever hold */
+/* Requests in an infinite slice: more than the links of a machine ever hold. */
+enum { INFINITE_REQUESTS = 16384 };
 
 static void l2_ring_init(struct l2_ring *r, uint32_t capacity)
 {
@@ -21,10 +22,10 @@ static void l2_ring_init(struct l2_ring *r, uint32_t capacity)
                           .ring = ring_of(capacity)};
 }
 
-/* Stages of one L2 cycle that the fixed latency makes. */
+/* Requests that the pipeline holds: one for each L2 cycle of the fixed latency. */
 static uint32_t l2_pipe_depth(const struct l2_slice *s)
 {
-    uint64_t ticks = (uint64_t)s->params.latency * s->core.period;
+    uint64_t ticks = (uint64_t)s->params.tag_latency * s->core.period;
     uint32_t stages = (uint32_t)((ticks + s->clock.period - 1) / s->clock.period);
     return MAX(1u, s->params.pipeline ? s->params.pipeline : stages);
 }
@@ -50,7 +51,7 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
                            .is_perfect = p->perfect,
                            .is_sectored = p->sectored,
                            .wait_for_all = p->wait_for_all,
-                           .late_places = p->late_queue ? p->access_queue : UINT32_MAX,
+                           .late_slots = p->late_queue ? p->access_queue : UINT32_MAX,
                            .head_ready = TICK_NEVER,
                            .closed_from = TICK_NEVER,
                            .latch_ready = TICK_NEVER,
@@ -61,10 +62,10 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
                                      .line_bytes = p->line,
                                      .sectored = p->sectored,
                                      .index = (uint8_t)p->index,
-                                     .replace = (uint8_t)p->replace};
+                                     .replace = (uint8_t)p->replacement};
     assert(g.sets && p->line <= 32 * CACHE_SECTOR_BYTES);
     s->line_sectors = (uint32_t)((1ull << (p->line / CACHE_SECTOR_BYTES)) - 1);
-    s->tags_after = MAX(clock_edge(clock, (tick)p->latency * core->period), (tick)clock->period);
+    s->tags_after = MAX(clock_edge(clock, (tick)p->tag_latency * core->period), (tick)clock->period);
     for (uint32_t i = 0; i < ARRAY_LEN(s->sector_cycles); i++)
         s->sector_cycles[i] = (uint16_t)l2_port_cycles(s, CACHE_SECTOR_BYTES * i);
     cache_init(&s->cache, &g);
@@ -122,41 +123,8 @@ static void l2_enter(struct l2_slice *s, tick now)
     l2_ring_push(&s->pipe, (struct l2_timed){.id = id, .ready = ready});
     const struct ring *r = &s->pipe.ring;
     if (r->count == 1) l2_new_head(s);
-    if (r->count == s->late_places) s->closed_from = ready;
+    if (r->count == s->late_slots) s->closed_from = ready;
     if (UNLIKELY(r->count == r->capacity)) s->closed_from = 0;
-}
-
-static void l2_wake_to_enter(struct l2_slice *s, tick now)
-{
-    tick at = MAX(l2_next_cycle(s, now), link_next(s->in)); /* TICK_NEVER where nothing comes */
-    if (at < s->closed_from) wake_at(&s->wake, at);
-}
-
-/* When there is something to do that no link tells: what waits for room in a link is woken by it, and what
- * waits for a line or an MSHR by the fill. */
-static void l2_set_wake(struct l2_slice *s, tick now)
-{
-    tick next = l2_next_cycle(s, now), wake = MIN(s->wake, s->fill_ready);
-    if (s->has_fills && s->fill_ready == TICK_NEVER)
-        wake_at(&wake, MAX(link_next(s->from_dram), s->fill_port ? next : MAX(next, s->port_free)));
-    if (s->latch_ready > now || s->replied) wake_at(&wake, MAX(next, s->latch_ready));
-    if (s->drain_count && (s->replied || s->atomic_free > now)) wake_at(&wake, next);
-    if (!s->is_stalled && s->pipe.ring.count) {
-        tick at = MAX(next, s->head_ready);
-        if (!l2_foresee(s, at)) wake_at(&wake, at);
-    }
-    if (s->is_stalled && s->stall_cause == L2_STALL_PORT) wake_at(&wake, MAX(next, s->port_free));
-    s->act_at = s->wake = wake;
-    l2_wake_to_enter(s, now);
-}
-
-/* Nothing but requests that enter: no time has come, no fill has, and no link that we wait for has room or will have it in the next tick. Then
- * a stall goes on as it is. */
-static bool l2_only_enters(const struct l2_slice *s, tick now)
-{
-    if (now >= s->act_at || (s->has_fills && s->fill_ready == TICK_NEVER)) return false;
-    if (s->awaits_reply && s->out->count + (s->latch_ready != TICK_NEVER) < s->out->capacity) return false;
-    return !s->awaits_dram || s->to_dram->count == s->to_dram->capacity;
 }
 
 static void l2_cycle(struct l2_slice *s, tick now)
@@ -169,11 +137,10 @@ static void l2_cycle(struct l2_slice *s, tick now)
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->has_fills) l2_start_fill(s, now);
     if (s->head_ready <= now) l2_access(s, now);
-    /* What this cycle made: a write-back, an answer that is complete at once. */
+    /* A write-back that this cycle made, a reply that is complete at once. */
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->latch_ready <= now && !s->replied) l2_send_latch(s, now);
     l2_enter(s, now);
-    l2_set_wake(s, now);
 }
 
 void l2_tick(struct l2_slice *s, tick now)
@@ -181,13 +148,12 @@ void l2_tick(struct l2_slice *s, tick now)
     s->wake = TICK_NEVER;
     if (UNLIKELY(s->is_infinite)) {
         l2_infinite_tick(s, now);
-    } else if (l2_only_enters(s, now)) {
+    } else if (l2_sleeps(s, now)) {
         l2_enter(s, now);
-        if (!s->is_stalled) wake_at(&s->act_at, s->head_ready);
-        s->wake = s->act_at;
-        l2_wake_to_enter(s, now);
+        l2_sleep_on(s, now);
     } else {
         l2_cycle(s, now);
+        l2_set_wake(s, now);
     }
 }
 

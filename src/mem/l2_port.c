@@ -1,19 +1,19 @@
-/* l2_port.c: what moves data in a slice: the one data port, the fills and write-backs that share it with
- * reads and writes, and the path of replies to the response queue.
+/* l2_port.c: the parts of a slice that move data: the one data port, the fills and write-backs that share
+ * it with reads and writes, and the path of replies to the response queue.
  *
- * With l2.fill_port, fills have a port of their own of the same width, as in GPGPU-Sim from 3.2.2 on, and a
- * write that misses goes into its line there; without it an ongoing fill keeps reads and writes waiting, as the thesis describes it (3.4.2).
+ * With l2.fill_port, fills have a port of their own of the same width, as in GPGPU-Sim from 3.2.2 on, and
+ * a write that misses goes into its line there; without it an ongoing fill keeps reads and writes waiting,
+ * as the thesis describes it (3.4.2).
  *
- * The port moves port_bytes in an L2 cycle (32 in the thesis's Table 3.1: a line of 128 bytes takes four). A
- * fill takes it before new accesses do. A reply of the tag stage waits in a latch until its data has passed
- * the port; requests that were merged with a miss get the data as it is filled and take no port time of their
- * own.
+ * The port moves port_bytes in an L2 cycle (32 in the thesis's Table 3.1: a line of 128 bytes takes four).
+ * A fill takes it before new accesses do. A reply of the tag stage waits in a latch until its data has
+ * passed the port; requests that were merged with a miss get the data as it is filled and take no port
+ * time of their own.
  *
- * Invariants. (1) The port does one thing at a time, and nothing is put on it while it is busy, but a write
- * behind the write-back that it causes. (2) At most one reply a cycle enters the
- * response queue; those of fills go first, and are finitely many, so that none waits for ever. (3) Atomics of
- * a chain take effect when the fill is complete, in the order of the chain: before any later access of the
- * line. */
+ * Invariants. (1) The port does one thing at a time, and nothing is put on it while it is busy, but a
+ * write behind the write-back that it causes. (2) At most one reply a cycle enters the response queue;
+ * those of fills go first, and are finitely many, so that none waits for ever. (3) Atomics of a chain take
+ * effect when the fill is complete, in the order of the chain: before any later access of the line. */
 #include "mem/l2_slice.h"
 
 void l2_use_port(struct l2_slice *s, tick now, uint32_t cycles, uint64_t *counter)
@@ -94,7 +94,7 @@ void l2_reply_left(struct l2_slice *s, uint32_t id, tick now)
 static bool l2_can_push_reply(struct l2_slice *s, tick now)
 {
     if (link_can_push(s->out, now)) return true;
-    s->awaits_reply = true; /* the link wakes us */
+    s->awaits_reply = true; /* the link wakes the slice */
     return false;
 }
 
@@ -104,7 +104,7 @@ static void l2_push_reply(struct l2_slice *s, uint32_t id, tick now)
     s->replied = true;
 }
 
-/* The next of those that waited for a line which has come. */
+/* Sends the next reply of a chain whose line has come. */
 void l2_drain_one(struct l2_slice *s, tick now)
 {
     uint32_t entry = s->drain[s->drain_head];
@@ -114,7 +114,11 @@ void l2_drain_one(struct l2_slice *s, tick now)
     bool is_atomic = r->kind == REQ_ATOMIC;
     if (is_atomic && s->atomic_free > now) return;
     uint32_t next = r->next;
-    if (!l2_can_reply(s, now) || !l2_can_push_reply(s, now)) return;
+    if (!l2_out_has_room(s, now)) {
+        l2_await_reply(s, now);
+        return;
+    }
+    if (!l2_can_push_reply(s, now)) return;
     l2_reply_left(s, id, now);
     l2_push_reply(s, id, now);
     if (is_atomic) s->atomic_free = clock_after(&s->clock, now, s->params.atomic_cycles);
@@ -125,7 +129,7 @@ void l2_drain_one(struct l2_slice *s, tick now)
     s->drain_count--;
 }
 
-/* The request itself is not touched: what is to be counted stands beside the latch. */
+/* Does not touch the request: what is counted of it stands beside the latch. */
 void l2_send_latch(struct l2_slice *s, tick now)
 {
     if (!l2_can_push_reply(s, now)) return;
@@ -138,7 +142,11 @@ void l2_send_latch(struct l2_slice *s, tick now)
 /* ---- write-backs: one at a time may wait for the miss queue, so that a queue of depth one is enough ---- */
 void l2_send_victim(struct l2_slice *s, tick now)
 {
-    if (!l2_can_send(s, now)) return;
+    if (!l2_dram_has_room(s, now)) {
+        l2_await_dram(s, now);
+        return;
+    }
+    l2_see_room(s, now);
     l2_send(s, s->victim, now);
     s->victim = REQ_NONE;
 }

@@ -1,55 +1,57 @@
-/* l2_rows.c: the tables of an L2 slice: its parameters, its statistics and how they follow from what it counts. Values of the
- * thesis's Fermi (Tables 3.1 and 3.3) and, where that is silent, of GPGPU-Sim 3.2.2. */
+/* l2_rows.c: the tables of an L2 slice: its parameters, its statistics and how they follow from what it
+ * counts. Values of the thesis's Fermi (Tables 3.1 and 3.3) and, where that is silent, of GPGPU-Sim 3.2.2. */
 #include "mem/l2_slice.h"
-
-#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
-    PARAM_ROW(type, l2_params, field, "l2." nm, unit, def, lo, hi, help)
-#define ENUM_ROW(field, nm, def, names, text)                                                                \
-    {                                                                                                        \
-        .name = "l2." nm, .type = PARAM_ENUM, .offset = offsetof(struct l2_params, field), .unit = "",       \
-        .default_text = def, .choices = names, .help = text                                                  \
-    }
 
 static const char *const write_miss_names[] = {"fetch", "lazy", "fetch_partial", NULL};
 
 const struct param_row l2_rows[] = {
-    ROW(PARAM_BYTES, slice_size, "slice_size", "bytes", "64K", 32, 1ull << 32, "bytes of one slice"),
-    ROW(PARAM_U32, ways, "ways", "", "8", 1, 1024, "ways of a set"),
-    ROW(PARAM_U32, line, "line", "bytes", "128", 32, 1024, "line, a power of two"),
-    ENUM_ROW(index, "index", "linear", cache_index_names, "from address to set"),
-    ENUM_ROW(replace, "replace", "lru", cache_replace_names, "which line of a set a miss replaces"),
-    ROW(PARAM_BOOL, sectored, "sectored", "", "false", 0, 1,
-        "fetch and write back sectors of 32 bytes instead of lines"),
-    ROW(PARAM_U32, mshrs, "mshrs", "entries", "32", 1, 65536, "lines that may be on their way at once"),
-    ROW(PARAM_U32, merges, "merges", "requests", "4", 1, 65536, "requests that may wait for one line"),
-    ROW(PARAM_U32, access_queue, "access_queue", "requests", "8", 1, 65536, "queue from the crossbar"),
-    ROW(PARAM_U32, response_queue, "response_queue", "requests", "8", 1, 65536, "queue to the crossbar"),
-    ROW(PARAM_U32, miss_queue, "miss_queue", "requests", "8", 1, 65536, "queue to DRAM"),
-    ROW(PARAM_U32, fill_queue, "fill_queue", "requests", "8", 1, 65536, "queue from DRAM"),
-    ROW(PARAM_U32, latency, "latency", "core cycles", "80", 0, 100000,
-        "from the end of the access queue to the tags; the rest of an L2 hit is crossbar and data port"),
-    ROW(PARAM_U32, pipeline, "pipeline", "requests", "0", 0, 65536,
-        "requests that may be under way in that time; 0 = one an L2 cycle"),
-    ROW(PARAM_BOOL, late_queue, "late_queue", "", "false", 0, 1,
-        "no request enters the pipeline while as many as the access queue has places wait at the tags, as in "
-        "GPGPU-Sim, whose access queue lies behind the fixed latency"),
-    ROW(PARAM_U32, port_bytes, "port_bytes", "bytes", "32", 1, 4096,
-        "what the data port moves in an L2 cycle: reads, writes and write-backs share it"),
-    ROW(PARAM_BOOL, fill_port, "fill_port", "", "false", 0, 1,
-        "fills have a port of their own, of the same width; false: they share the data port"),
-    ROW(PARAM_BOOL, wait_for_all, "wait_for_all", "", "false", 0, 1,
-        "an access goes to the tags only with room in the miss queue and in the response queue and the data "
-        "port "
-        "free, as in GPGPU-Sim; false: it waits for what it turns out to need"),
-    ENUM_ROW(write_miss, "write_miss", "fetch", write_miss_names,
-             "fetch what a write misses; leave it until it is read; fetch only sectors written in part"),
-    ROW(PARAM_U32, atomic_cycles, "atomic_cycles", "L2 cycles", "1", 1, 10000,
-        "time of the atomic unit for one request"),
-    ROW(PARAM_BOOL, infinite, "infinite", "", "false", 0, 1,
-        "P_inf: no queues, ports or MSHRs; DRAM is infinite_miss cycles"),
-    ROW(PARAM_U32, infinite_miss, "infinite_miss", "core cycles", "0", 0, 100000,
+    PARAM_SIZE(l2_params, slice_size, "l2.slice_size", "64K", 32, 1ull << 32,
+               "capacity of one slice; sets = slice_size / (line * ways)"),
+    PARAM_NUMBER(l2_params, ways, "l2.ways", "ways", "8", 1, 1024, "associativity"),
+    PARAM_NUMBER(l2_params, line, "l2.line", "bytes", "128", 32, 1024, "line size, a power of two"),
+    PARAM_CHOICE(l2_params, index, "l2.index", "linear", cache_index_names,
+                 "set index: low bits, Fermi's hash, xor with the next bits, polynomial"),
+    PARAM_CHOICE(l2_params, replacement, "l2.replacement", "lru", cache_replace_names,
+                 "which line of a set is replaced"),
+    PARAM_FLAG(l2_params, sectored, "l2.sectored", "false",
+               "lines are filled and written back in sectors of 32 bytes"),
+    PARAM_NUMBER(l2_params, mshrs, "l2.mshrs", "entries", "32", 1, 65536,
+                 "miss-status holding registers: lines under way at once"),
+    PARAM_NUMBER(l2_params, merges, "l2.merges", "requests", "4", 1, 65536,
+                 "requests that wait for one line, the first one included"),
+    PARAM_NUMBER(l2_params, access_queue, "l2.access_queue", "requests", "8", 1, 65536,
+                 "requests from the crossbar that wait for the slice"),
+    PARAM_NUMBER(l2_params, response_queue, "l2.response_queue", "requests", "8", 1, 65536,
+                 "replies that wait for the crossbar"),
+    PARAM_NUMBER(l2_params, miss_queue, "l2.miss_queue", "requests", "8", 1, 65536,
+                 "requests that wait for DRAM"),
+    PARAM_NUMBER(l2_params, fill_queue, "l2.fill_queue", "requests", "8", 1, 65536,
+                 "fills from DRAM that wait for the slice"),
+    PARAM_NUMBER(l2_params, tag_latency, "l2.tag_latency", "core cycles", "80", 0, 100000,
+                 "from the end of the access queue to the tags, which hits and misses take alike; the rest "
+                 "of an L2 hit is crossbar and data port"),
+    PARAM_NUMBER(l2_params, pipeline, "l2.pipeline", "requests", "0", 0, 65536,
+                 "requests that may be under way in that time; 0 = one an L2 cycle"),
+    PARAM_FLAG(l2_params, late_queue, "l2.late_queue", "false",
+               "no request enters the pipeline while as many requests wait at the tags as the access queue "
+               "has slots: GPGPU-Sim's access queue lies behind the fixed latency"),
+    PARAM_NUMBER(l2_params, port_bytes, "l2.port_bytes", "bytes", "32", 1, 4096,
+                 "what the data port moves in an L2 cycle: reads, writes and write-backs share it"),
+    PARAM_FLAG(l2_params, fill_port, "l2.fill_port", "false",
+               "fills have a port of their own, of the same width; false: they share the data port"),
+    PARAM_FLAG(l2_params, wait_for_all, "l2.wait_for_all", "false",
+               "an access goes to the tags only with room in the miss queue and in the response queue and "
+               "the data port free, as in GPGPU-Sim; false: it waits for what it turns out to need"),
+    PARAM_CHOICE(l2_params, write_miss, "l2.write_miss", "fetch", write_miss_names,
+                 "fetch what a write misses; leave it until it is read; fetch only sectors written in part"),
+    PARAM_NUMBER(l2_params, atomic_cycles, "l2.atomic_cycles", "L2 cycles", "1", 1, 10000,
+                 "time of the atomic unit for one request"),
+    PARAM_FLAG(l2_params, infinite, "l2.infinite", "false",
+               "P_inf: no queues, ports or MSHRs; DRAM is infinite_miss cycles"),
+    PARAM_NUMBER(
+        l2_params, infinite_miss, "l2.infinite_miss", "core cycles", "0", 0, 100000,
         "what a miss takes longer than a hit in an infinite L2; 0: what the machine's DRAM takes when idle"),
-    ROW(PARAM_BOOL, perfect, "perfect", "", "false", 0, 1, "every access hits"),
+    PARAM_FLAG(l2_params, perfect, "l2.perfect", "false", "every access hits"),
     {0}};
 
 #define CLASS_ROWS(field, nm, what, ncu)                                                                     \
@@ -63,7 +65,6 @@ const struct param_row l2_rows[] = {
                    "requests" what " that had to wait for a line, an MSHR or the miss queue", NULL),         \
         STAT_RATIO_OF(l2_stats, field.misses, field.accesses, "l2." nm "miss_rate", "%",                     \
                       "misses of accesses" what, NULL)
-#define COUNT(field, nm, unit, help) STAT_COUNT(l2_stats, field, "l2." nm, unit, help, NULL)
 
 const struct stat_row l2_stat_rows[] = {
     CLASS_ROWS(all, "", "", "lts__t_requests.sum"),
@@ -78,34 +79,42 @@ const struct stat_row l2_stat_rows[] = {
     STAT_COUNT(l2_stats, atomics, "l2.atomics", "requests", "atomics", "lts__t_requests_op_atom.sum"),
     STAT_COUNT(l2_stats, read_sectors, "l2.read_sectors", "sectors", "32-byte sectors asked for by reads",
                "lts__t_sectors_op_read.sum"),
-    COUNT(sector_misses, "sector_misses", "requests", "misses in a line that was there, without the sectors"),
-    COUNT(write_allocs, "write_allocs", "lines", "lines allocated by writes"),
-    COUNT(fetches, "fetches", "requests", "reads sent to DRAM"),
-    COUNT(fetched_sectors, "fetched_sectors", "sectors", "32-byte sectors read from DRAM"),
-    COUNT(writebacks, "writebacks", "lines", "dirty lines replaced"),
-    COUNT(written_sectors, "written_sectors", "sectors", "32-byte sectors written back to DRAM"),
-    COUNT(flushed_lines, "flushed_lines", "lines", "dirty lines dropped by a flush between kernels"),
-    COUNT(stall[L2_STALL_ICNT], "stall_icnt", "L2 cycles",
-          "cycles that the head of the access queue waited for the response queue (bp-ICNT)"),
-    COUNT(stall[L2_STALL_DRAM], "stall_dram", "L2 cycles",
-          "cycles that it waited for the miss queue to DRAM (bp-DRAM)"),
-    COUNT(stall[L2_STALL_PORT], "stall_port", "L2 cycles", "cycles that it waited for the data port"),
-    COUNT(stall[L2_STALL_LINE], "stall_line", "L2 cycles",
-          "cycles that it waited because all lines of its set are on their way"),
-    COUNT(stall[L2_STALL_MSHR], "stall_mshr", "L2 cycles", "cycles that it waited for an MSHR or a merge"),
-    COUNT(port_busy_cycles, "port_busy", "L2 cycles", "cycles that the data port was busy"),
-    COUNT(port_read_cycles, "port_read", "L2 cycles", "of these, reads"),
-    COUNT(port_write_cycles, "port_write", "L2 cycles", "of these, writes"),
-    COUNT(port_fill_cycles, "port_fill", "L2 cycles", "of these, or with l2.fill_port beside them, fills"),
-    COUNT(port_evict_cycles, "port_evict", "L2 cycles", "of these, write-backs"),
-    COUNT(replies, "replies", "requests", "replies that entered the response queue"),
-    COUNT(hit_latency, "hit_latency_sum", "core cycles", "time of read hits in the slice, summed"),
-    COUNT(hits_timed, "hits_timed", "requests", "read hits that were answered"),
+    STAT_COUNT(l2_stats, sector_misses, "l2.sector_misses", "requests",
+               "misses in a line that was there, without the sectors", NULL),
+    STAT_COUNT(l2_stats, write_allocs, "l2.write_allocs", "lines", "lines allocated by writes", NULL),
+    STAT_COUNT(l2_stats, fetches, "l2.fetches", "requests", "reads sent to DRAM", NULL),
+    STAT_COUNT(l2_stats, fetched_sectors, "l2.fetched_sectors", "sectors", "32-byte sectors read from DRAM",
+               NULL),
+    STAT_COUNT(l2_stats, writebacks, "l2.writebacks", "lines", "dirty lines replaced", NULL),
+    STAT_COUNT(l2_stats, written_sectors, "l2.written_sectors", "sectors",
+               "32-byte sectors written back to DRAM", NULL),
+    STAT_COUNT(l2_stats, flushed_lines, "l2.flushed_lines", "lines",
+               "dirty lines dropped by a flush between kernels", NULL),
+    STAT_COUNT(l2_stats, stall[L2_STALL_ICNT], "l2.stall_icnt", "L2 cycles",
+               "cycles that the head of the access queue waited for the response queue (bp-ICNT)", NULL),
+    STAT_COUNT(l2_stats, stall[L2_STALL_DRAM], "l2.stall_dram", "L2 cycles",
+               "cycles that it waited for the miss queue to DRAM (bp-DRAM)", NULL),
+    STAT_COUNT(l2_stats, stall[L2_STALL_PORT], "l2.stall_port", "L2 cycles",
+               "cycles that it waited for the data port", NULL),
+    STAT_COUNT(l2_stats, stall[L2_STALL_LINE], "l2.stall_line", "L2 cycles",
+               "cycles that it waited because all lines of its set are on their way", NULL),
+    STAT_COUNT(l2_stats, stall[L2_STALL_MSHR], "l2.stall_mshr", "L2 cycles",
+               "cycles that it waited for an MSHR or a merge", NULL),
+    STAT_COUNT(l2_stats, port_busy_cycles, "l2.port_busy", "L2 cycles", "cycles that the data port was busy",
+               NULL),
+    STAT_COUNT(l2_stats, port_read_cycles, "l2.port_read", "L2 cycles", "of these, reads", NULL),
+    STAT_COUNT(l2_stats, port_write_cycles, "l2.port_write", "L2 cycles", "of these, writes", NULL),
+    STAT_COUNT(l2_stats, port_fill_cycles, "l2.port_fill", "L2 cycles",
+               "of these, or with l2.fill_port beside them, fills", NULL),
+    STAT_COUNT(l2_stats, port_evict_cycles, "l2.port_evict", "L2 cycles", "of these, write-backs", NULL),
+    STAT_COUNT(l2_stats, replies, "l2.replies", "requests", "replies that entered the response queue", NULL),
+    STAT_COUNT(l2_stats, hit_latency, "l2.hit_latency_sum", "core cycles",
+               "time of read hits in the slice, summed", NULL),
+    STAT_COUNT(l2_stats, hits_timed, "l2.hits_timed", "requests", "read hits that were answered", NULL),
     STAT_RATIO_OF(
         l2_stats, hit_latency, hits_timed, "l2.hit_latency", "core cycles",
         "average time of a read hit in the slice, from the access queue's end to the response queue", NULL),
-    {"l2.mshr_max", STAT_MAX, offsetof(struct l2_stats, mshr_max), 0, 1, "entries",
-     "most MSHRs in use at once", NULL},
+    STAT_LARGEST(l2_stats, mshr_max, "l2.mshr_max", "entries", "most MSHRs in use at once"),
     {0}};
 
 bool l2_check(const struct l2_params *p, struct diag_list *diags)

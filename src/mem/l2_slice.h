@@ -1,4 +1,4 @@
-/* l2_slice.h: the state of an L2 slice, shared by the files that are its parts. Inside mem/ only. */
+/* l2_slice.h: the state of an L2 slice, shared by the files that implement its stages. Inside mem/ only. */
 #ifndef HEDDLE_L2_SLICE_H
 #define HEDDLE_L2_SLICE_H
 
@@ -18,86 +18,125 @@ struct l2_ring {
     struct ring ring;
 };
 
-/* What the tag stage and the port count; the statistics follow from it (l2_stats). First what nearly every request adds to: one line. */
+/* What the tag stage and the port count; the statistics follow from it (l2_stats). The first host cache line
+ * holds what nearly every request adds to. */
 struct l2_counts {
     uint64_t replies, hit_latency, hits_timed, read_sectors;
-    uint64_t port_read;               /* cycles */
-    tick stall_ticks[L2_STALL_COUNT]; /* ICNT, DRAM and PORT in the first line */
+    /* cycles */
+    uint64_t port_read;
+    /* ICNT, DRAM and PORT are in the first line */
+    tick stall_ticks[L2_STALL_COUNT];
+    /* cycles */
     uint64_t port_write, port_fill, port_evict;
-    uint64_t passed[L2_KINDS][REQ_CLASS_COUNT]
-                   [L2_OUTCOMES]; /* requests, by enum req_kind and what the tags said */
+    /* requests, by enum req_kind, class and what the tags said */
+    uint64_t passed[L2_KINDS][REQ_CLASS_COUNT][L2_OUTCOMES];
     uint64_t fails[L2_KINDS][REQ_CLASS_COUNT];
 };
 
-/* By lines of the host's cache: a tick that finds nothing to do ends with the first, one that goes on needs the second and the
- * third, a request at the tags the fourth; then come the parts with their own. Times that are not set are TICK_NEVER. */
+/* Ordered by lines of the host's cache: a tick that finds nothing to do reads the first, one that goes on
+ * needs the second and the third, a request at the tags the fourth; then come the parts with their own
+ * lines. A time that is not set is TICK_NEVER. */
 struct l2_slice {
     tick wake;
-    tick act_at;     /* before this nothing happens by itself but requests that enter */
-    tick head_ready; /* of the pipeline's head: at the tags */
-    tick
-        closed_from; /* from then on nothing enters, unless a request leaves the tags: 0 where the pipeline is full; else l2.late_queue,
-                       * and then one is at the tags that closes it */
-    tick port_free;  /* the data port */
-    tick latch_ready; /* a reply of the tag stage is complete */
-    uint32_t latch;   /* that reply */
-    uint32_t period;  /* of the L2 clock */
+    /* l2_sleep.c: before this time no stage acts but the entry of requests */
+    tick act_at;
+    /* the pipeline's head is at the tags */
+    tick head_ready;
+    /* From then on no request enters, until one leaves the tags. 0: the pipeline is full. With
+     * l2.late_queue: the request that closes the pipeline is at the tags. */
+    tick closed_from;
+    tick port_free;
+    /* the latch: a reply of the tag stage, and when its data has passed the port */
+    tick latch_ready;
+    uint32_t latch;
+    /* of the L2 clock */
+    uint32_t period;
     bool is_infinite;
-    uint8_t has_fills; /* something is in from_dram, which says so; we take it back */
-    bool awaits_reply; /* a reply or the head was refused by the response queue, */
-    bool awaits_dram;  /* and by the miss queue, in the newest cycle */
-    bool replied;      /* in this cycle */
+    /* from_dram holds something: the link sets it, the slice clears it */
+    uint8_t has_fills;
+    /* in the newest cycle the response queue refused a reply, the miss queue a request */
+    bool awaits_reply, awaits_dram;
+    /* in this cycle */
+    bool replied;
     bool is_stalled, head_failed;
-    bool is_probed; /* what the tags said of the head stands in the next line: they have not changed since */
+    /* head_outcome and head_line are what the tags say of the head */
+    bool is_probed;
+
     /* second line */
-    tick stall_since;                  /* of is_stalled; may lie ahead (l2_foresee) */
-    tick fill_ready;                   /* a fill on its port */
-    uint32_t fill;                     /* that fill */
-    uint32_t victim;                   /* a write-back on its way to to_dram, or REQ_NONE */
-    uint32_t drain_head, drain_count;  /* of `drain` */
-    struct l2_ring pipe;               /* accepted, on their way to the tags */
-    uint32_t dram_room;                /* places of to_dram that are free for sure: nobody else fills it */
-    uint8_t stall_cause, head_outcome; /* enum l2_stall, cache_outcome */
-    bool wait_for_all, fill_port;      /* as in params */
+    /* start of the stall that is not yet charged; may lie ahead (l2_sleep.c) */
+    tick stall_since;
+    /* the fill on its port, and when it is complete */
+    tick fill_ready;
+    uint32_t fill;
+    /* the write-back that waits for to_dram, or REQ_NONE */
+    uint32_t victim;
+    /* the ring `drain` */
+    uint32_t drain_head, drain_count;
+    /* accepted requests on their way to the tags */
+    struct l2_ring pipe;
+    /* free slots that to_dram is known to have: nobody else fills it */
+    uint32_t dram_room;
+    /* enum l2_stall, enum cache_outcome */
+    uint8_t stall_cause, head_outcome;
+    /* as in params */
+    bool wait_for_all, fill_port;
+
     /* third line */
-    uint64_t head_local; /* of the head: its address within the slice */
-    tick latch_since;    /* of a latch that holds a read hit: accepted at */
-    tick tags_after;     /* ticks from the access queue to the tags */
-    tick atomic_free;    /* the atomic unit */
+    /* the head's address within the slice */
+    uint64_t head_local;
+    /* when the read hit in the latch was accepted; TICK_NEVER: the latch holds another reply */
+    tick latch_since;
+    /* ticks from the access queue to the tags */
+    tick tags_after;
+    tick atomic_free;
     struct link *in, *out;
     struct req_pool *pool;
-    uint32_t late_places; /* l2.late_queue: as many at the tags close the pipeline; else UINT32_MAX */
-    uint32_t head_line;   /* of a probed head */
-    /* fourth line: of a request at the tags */
+    /* l2.late_queue: requests at the tags that close the pipeline; else UINT32_MAX */
+    uint32_t late_slots;
+    /* the line that holds the head's address, or the one that a miss replaces */
+    uint32_t head_line;
+
+    /* fourth line */
     uint64_t (*to_local)(const void *ctx, uint64_t addr);
     const void *local_ctx;
     uint32_t core_period;
-    uint32_t line_sectors;        /* mask */
-    bool is_perfect, is_sectored; /* as in params */
-    uint16_t sector_cycles[33];   /* [sectors]: time on the port; of lines of up to 16 sectors in this line */
+    /* mask */
+    uint32_t line_sectors;
+    /* as in params */
+    bool is_perfect, is_sectored;
+    /* [sectors]: cycles on the port; those of lines of up to 16 sectors are in this line */
+    uint16_t sector_cycles[33];
+
     /* parts */
     _Alignas(HOST_LINE) struct l2_counts counts;
-    _Alignas(HOST_LINE) struct cache
-        cache; /* by addresses within the slice: else a slice of 2^n would see only some of its sets */
+    /* by addresses within the slice: else a slice of 2^n would use only some of its sets */
+    _Alignas(HOST_LINE) struct cache cache;
     struct mshr mshr;
-    uint32_t *drain; /* ring of MSHR entries whose data is there */
+    /* ring of MSHR entries whose data has come */
+    uint32_t *drain;
     struct link *to_dram, *from_dram;
-    uint64_t *line_addr; /* [line]: its device address */
+    /* [line]: its device address */
+    uint64_t *line_addr;
     void (*apply)(void *ctx, const struct req *r);
     void *apply_ctx;
     struct clock_domain clock, core;
     struct l2_params params;
+
     /* the infinite slice */
-    struct l2_ring delayed; /* sorted by time */
-    tick *line_ready;       /* [line]: when the fill of the line is there */
+    /* requests sorted by the time of their reply */
+    struct l2_ring delayed;
+    /* [line]: when its fill comes */
+    tick *line_ready;
+
     /* cold */
     uint32_t index;
-    struct l2_stats stats; /* what is seldom is counted here */
+    /* rare events are counted here */
+    struct l2_stats stats;
 };
 static_assert(offsetof(struct l2_slice, stall_since) == HOST_LINE &&
                   offsetof(struct l2_slice, head_local) == 2 * HOST_LINE &&
                   offsetof(struct l2_slice, to_local) == 3 * HOST_LINE,
-              "a slice's lines are what the comment says");
+              "the fields lie in the host's cache lines as the comments say");
 
 static inline struct l2_timed *l2_ring_at(const struct l2_ring *r, uint32_t i)
 {
@@ -115,7 +154,7 @@ static inline struct l2_timed l2_ring_pop(struct l2_ring *r)
     return t;
 }
 static inline tick l2_next_cycle(const struct l2_slice *s, tick now) { return now + s->period; }
-/* When what leaves the access queue now is at the tags: on an edge, as now is. */
+/* When a request that leaves the access queue now is at the tags: on an edge, as now is. */
 static inline tick l2_at_tags(const struct l2_slice *s, tick now) { return now + s->tags_after; }
 static inline uint32_t l2_port_cycles(const struct l2_slice *s, uint32_t bytes)
 {
@@ -129,12 +168,12 @@ static inline uint32_t l2_sector_cycles(const struct l2_slice *s, uint32_t secto
 {
     return s->sector_cycles[req_sector_count(sectors)];
 }
-/* Whole periods in a span, which is short nearly always: 32 bits are faster. */
+/* Whole periods in a span. Nearly all spans are short: a 32-bit division is faster. */
 static inline uint64_t l2_cycles_in(tick span, uint32_t period)
 {
     return span >> 32 ? span / period : (uint32_t)span / period;
 }
-/* What of a line is moved for these sectors: the line, where there are no sectors. */
+/* Sectors that are moved when these are wanted: the whole line in a cache without sectors. */
 static inline uint32_t l2_moved(const struct l2_slice *s, uint32_t sectors)
 {
     return s->is_sectored ? sectors & s->line_sectors : s->line_sectors;
@@ -145,36 +184,52 @@ static inline uint64_t l2_local(const struct l2_slice *s, uint64_t addr)
     return s->to_local ? s->to_local(s->local_ctx, addr) : addr;
 }
 
-/* The same for a request: where the pool has a map, which is then that of the slice, it knows. */
+/* The request's address within the slice. A pool with an address map has it already. */
 static inline uint64_t l2_local_of(const struct l2_slice *s, const struct req *r)
 {
     return s->pool->map ? r->local : l2_local(s, r->addr);
 }
 
-/* A reply of the tag stage has its place in the response queue while its data passes the port. */
-static inline bool l2_has_place(const struct l2_slice *s, tick now)
+/* Room in the response queue for one more reply: the one in the latch has its slot already, while its data
+ * passes the port. */
+static inline bool l2_out_has_room(const struct l2_slice *s, tick now)
 {
     return !link_is_full(s->out, now, 1 + (s->latch_ready != TICK_NEVER));
 }
 
-static inline bool l2_can_reply(struct l2_slice *s, tick now)
+/* The response queue refuses a reply; it wakes the slice when there is room. */
+static inline void l2_await_reply(struct l2_slice *s, tick now)
 {
-    if (l2_has_place(s, now)) return true;
     s->awaits_reply = true;
-    link_refuse(s->out, now); /* it wakes us */
-    return false;
+    link_refuse(s->out, now);
 }
 
-/* The miss queue is looked at only when the room that was seen there is used up. */
-static inline bool l2_can_send(struct l2_slice *s, tick now)
+/* Room in the miss queue. Nobody else fills it: room that was seen stays until it is used. */
+static inline bool l2_dram_has_room(const struct l2_slice *s, tick now)
 {
-    if (s->dram_room) return true;
-    if (link_can_push(s->to_dram, now)) {
-        s->dram_room = s->to_dram->capacity - link_occupied(s->to_dram, now);
-        return true;
-    }
-    s->awaits_dram = true; /* the link wakes us */
-    return false;
+    return s->dram_room || !link_is_full(s->to_dram, now, 1);
+}
+
+/* The slice has found room in the miss queue: it no longer waits for it. */
+static inline void l2_see_room(struct l2_slice *s, tick now)
+{
+    if (s->dram_room || !link_can_push(s->to_dram, now)) return;
+    s->dram_room = s->to_dram->capacity - link_occupied(s->to_dram, now);
+}
+
+/* The miss queue refuses a request; it wakes the slice when there is room. */
+static inline void l2_await_dram(struct l2_slice *s, tick now)
+{
+    s->awaits_dram = true;
+    link_refuse(s->to_dram, now);
+}
+
+/* The head waits from `since` on, which may lie ahead (l2_sleep.c). */
+static inline void l2_charge(struct l2_slice *s, enum l2_stall cause, tick since)
+{
+    s->is_stalled = true;
+    s->stall_cause = (uint8_t)cause;
+    s->stall_since = since;
 }
 
 static inline void l2_send(struct l2_slice *s, uint32_t id, tick now)
@@ -195,10 +250,12 @@ void l2_reply_left(struct l2_slice *s, uint32_t id, tick now);
 void l2_apply_atomic(struct l2_slice *s, const struct req *r);
 /* l2_access.c: the tag stage */
 void l2_access(struct l2_slice *s, tick now);
-void l2_new_head(struct l2_slice *s); /* of the pipeline */
+/* The pipeline has a new head. */
+void l2_new_head(struct l2_slice *s);
+/* Asks the tags what they say of the head: head_outcome, head_line. They are asked again only after a fill
+ * has changed them. */
+void l2_probe_head(struct l2_slice *s, struct req *r);
 void l2_count(struct l2_slice *s, const struct req *r, enum cache_outcome outcome);
-/* The head, which is at the tags at `at` and not before, will have to wait there: true, and it is charged from then on. Not sure: false. */
-bool l2_foresee(struct l2_slice *s, tick at);
 /* l2_infinite.c */
 void l2_infinite_tick(struct l2_slice *s, tick now);
 

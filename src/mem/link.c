@@ -1,8 +1,8 @@
 /* link.c: bounded queues with a latency: the wires between components.
  *
- * A blocked producer is noted by its first refusal and forgotten when a push goes through: however often it
- * asks in between, the counts are the same (invariant 4), and so are they whether it ran before or after the
- * consumer in one tick. */
+ * A producer counts as blocked from its first refusal until it asks and there is room: however often it
+ * asks in between, the counts are the same (invariant 4), and they do not depend on whether it ran before
+ * or after the consumer in one tick. */
 #include "mem/link.h"
 
 #include "base/home.h"
@@ -56,6 +56,6 @@ void link_refuse(struct link *l, tick now)
         l->waits_since = now;
         l->refusals++;
     }
-    /* The pop of this tick came before the question and told nobody. */
+    /* A pop of this tick that came before the question has told nobody. */
     if (l->changed == now && l->pop_count) link_tell_producer(l, now);
 }

@@ -1,56 +1,74 @@
-/* link.h: the only way from one component to another: a bounded queue with a latency, an occupancy histogram and a count of
- * refusals. Values are 32-bit (request ids, or anything the two ends agree on).
+/* link.h: the only way from one component to another: a bounded queue with a latency, an occupancy
+ * histogram and a count of refusals. Values are 32-bit (request ids, or anything the two ends agree on).
  *
- * Invariants. (1) What is pushed at t can be seen at t + latency at the earliest, latency >= 1 tick of the producer's period.
- * (2) Room that a pop makes at t can be used from the tick after t on. So neither end sees what the other does in the same
- * tick, and the order in which components run cannot matter. (3) Nothing is ever lost: a push needs room. (4) No count here depends on
- * how often a blocked end asks again, so skipping idle time changes none.
+ * Invariants. (1) A value that is pushed at t can be seen at t + latency at the earliest, latency >= 1
+ * tick of the producer's period. (2) Room that a pop makes at t can be used from the tick after t on. So
+ * neither end sees what the other does in the same tick, and the order in which components run cannot
+ * matter. (3) Nothing is ever lost: a push needs room. (4) No count here depends on how often a blocked
+ * end asks again, so skipping idle time changes none.
  *
- * Waking. A component's tick begins with wake = TICK_NEVER; whatever it does lowers wake, and it ends with wake_at(link_next(in)) for each link
- * that it reads. Where it wants to push, it asks link_can_push in every tick: a refusal leaves a note by which the pop that makes room wakes it.
- * A producer that knows already that its next tick will be refused need not have that tick (link_refuse_ahead). */
+ * The rule. link_is_full says whether a link takes a value at a time; asking, refusing and predicting all
+ * rest on it.
+ *
+ * Waking. A component's tick begins with wake = TICK_NEVER; whatever it does lowers wake, and it ends with
+ * wake_at(link_next(in)) for each link that it reads. Where it wants to push, it asks link_can_push in
+ * every tick: a refusal leaves a note by which the pop that makes room wakes it. */
 #ifndef HEDDLE_LINK_H
 #define HEDDLE_LINK_H
 
 #include "base/tick.h"
 
-enum {
-    LINK_LEVELS = 11
-}; /* occupancy 1..100% in tenths: [0] = up to 10% ... [9] = above 90% but not full, [10] = full */
+/* Levels of occupancy: [0] = above 0 and up to 10% ... [9] = above 90% but not full, [10] = full. */
+enum { LINK_LEVELS = 11 };
 
 struct link_slot {
     tick ready;
     uint32_t value;
 };
 
-/* The first line of the host's cache is all that asking, peeking and what finds nothing touch; the oldest value is in it, so that
- * `slots` holds those behind it. A push and a pop also touch the time at their count. A link stays where it was made. */
+/* The first cache line of the host is all that asking and peeking touch. The oldest value is in it;
+ * `slots` holds those behind it. A push and a pop also touch the time at their count. A link stays where
+ * it was made. */
 enum { LINK_PLACES_MAX = 1 << 16, LINK_FEW = 10 };
 struct link {
-    tick head_ready; /* when the oldest can be seen; TICK_NEVER: empty */
-    tick changed;    /* when count last changed */
+    /* when the oldest value can be seen; TICK_NEVER: empty */
+    tick head_ready;
+    /* when count last changed */
+    tick changed;
     struct link_slot *slots;
-    tick *consumer_wake;    /* set to the time at which the other end may go on; may be NULL */
-    uint8_t *consumer_note; /* set to 1 with it: which of its many links an end looks at; may be NULL */
+    /* set to the time at which the consumer may go on; may be NULL */
+    tick *consumer_wake;
+    /* set to 1 with it: tells which of its many links the consumer has to look at; may be NULL */
+    uint8_t *consumer_note;
     uint32_t head_value;
-    uint32_t latency; /* ticks */
+    /* ticks */
+    uint32_t latency;
     uint32_t capacity, count;
-    uint16_t pop_count;  /* pops at `changed`: not free yet in that tick */
-    uint16_t next;       /* of the one behind the oldest: its low bits are the slot, */
-    uint16_t slot_mask;  /* namely these */
-    bool producer_waits; /* a push was refused: tell the producer when there is room */
+    /* pops at `changed`: not free yet in that tick */
+    uint16_t pop_count;
+    /* the low bits (slot_mask) are the slot of the value behind the oldest */
+    uint16_t next;
+    uint16_t slot_mask;
+    /* a push was refused: tell the producer when there is room */
+    bool producer_waits;
+
     /* second and third line */
-    tick *
-        count_ticks; /* [count - 1]: time spent with so many in it; levels are found when they are asked for */
+    /* [count - 1]: time spent at this count; few_ticks in a short link */
+    tick *count_ticks;
     uint64_t pops;
-    tick few_ticks[LINK_FEW]; /* where count_ticks lies in a link of few places */
-    tick *producer_wake;      /* as the consumer's */
+    tick few_ticks[LINK_FEW];
+    /* as the consumer's */
+    tick *producer_wake;
     uint8_t *producer_note;
-    tick waits_since; /* the first refusal of this wait */
+    /* the first refusal of this wait */
+    tick waits_since;
     char third[8];
+
     /* fourth line */
-    uint64_t refusals;  /* times that the producer had to wait, not times that it asked */
-    tick blocked_ticks; /* from the first refusal to the push that went through, summed */
+    /* times that the producer had to wait, not times that it asked */
+    uint64_t refusals;
+    /* from the first refusal to the question that was answered yes, summed */
+    tick blocked_ticks;
     const char *name;
     char rest[HOST_LINE - 24];
 };
@@ -59,33 +77,29 @@ static_assert(offsetof(struct link, count_ticks) == HOST_LINE && sizeof(struct l
 
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake);
+void link_free(struct link *l);
 /* [count]: the level of a queue of this capacity; the caller frees it. */
 uint8_t *link_levels(uint32_t capacity);
-void link_free(struct link *l);
-void link_refuse(struct link *l, tick now); /* what link_can_push does when there is no room */
-/* Refusals up to now, without one that is foreseen. */
-static inline uint64_t link_refusals(const struct link *l, tick now)
-{
-    return l->refusals - (l->producer_waits && l->waits_since > now);
-}
-
+/* The producer waits from now on, until it asks and there is room. */
+void link_refuse(struct link *l, tick now);
 /* Adds the time that was spent at each level, while not empty, up to the last change. */
 void link_add_levels(const struct link *l, uint64_t sum[LINK_LEVELS]);
 
-/* There is room from the next tick on. */
+/* Wakes the producer: there is room from the next tick on. */
 static inline void link_tell_producer(struct link *l, tick now)
 {
     if (l->producer_note) *l->producer_note = 1;
     if (l->producer_wake) wake_at(l->producer_wake, now + 1);
 }
 
-/* What the producer counts as occupied: places emptied in this very tick are not free yet (invariant 2). */
+/* Slots that the producer may not use: those that were emptied in this very tick are not free yet
+ * (invariant 2). */
 static inline uint32_t link_occupied(const struct link *l, tick now)
 {
     return l->count + (l->changed == now ? l->pop_count : 0);
 }
 
-/* Would n more be too many? */
+/* The link does not take n more values at now. */
 static inline bool link_is_full(const struct link *l, tick now, uint32_t n)
 {
     uint32_t more = l->count + n;
@@ -107,35 +121,20 @@ static inline bool link_can_push(struct link *l, tick now)
     return true;
 }
 
-/* For a producer that asks once in each of its turns, and leaves the link full: its next turn will be refused, unless a pop wakes it for that turn. */
-static inline void link_refuse_ahead(struct link *l, tick next)
-{
-    assert(l->count == l->capacity && !l->producer_waits);
-    link_refuse(l, next);
-}
-/* link_can_push of such a producer. */
-static inline bool link_can_push_after_all(struct link *l, tick now)
-{
-    bool was_foreseen = l->producer_waits && l->waits_since == now;
-    if (!link_can_push(l, now)) return false;
-    l->refusals -= was_foreseen;
-    return true;
-}
-
-/* So many values were in the link from `since` until now. */
+/* Accounts for `count` values that were in the link from `since` until now. */
 static inline void link_spend(struct link *l, uint32_t count, tick since, tick now)
 {
     assert(now >= since && count);
     l->count_ticks[count - 1] += now - since;
 }
 
-/* Pops of this tick so far, when the last change was at `since`: what was popped before is free. */
+/* Pops of this tick so far; since: the time of the last change. Slots that were emptied before are free. */
 static inline uint32_t link_pops_at(const struct link *l, tick since, tick now)
 {
     return since == now ? l->pop_count : 0;
 }
 
-/* Accounts the time since the last change. */
+/* Accounts for the time since the last change. */
 static inline void link_close_stats(struct link *l, tick now)
 {
     if (l->count) link_spend(l, l->count, l->changed, now);
@@ -149,7 +148,8 @@ static inline struct link_slot *link_slot_at(const struct link *l, uint32_t i)
     return &l->slots[(l->next + i) & l->slot_mask];
 }
 
-/* Here and in link_pop what is needed twice is read once: stores through pointers would have it read again. */
+/* Here and in link_pop what is needed twice is read once: stores through pointers would have it read
+ * again. */
 static inline void link_push(struct link *l, tick now, uint32_t value)
 {
     assert(link_occupied(l, now) < l->capacity); /* invariant 3 */
@@ -207,5 +207,30 @@ static inline uint32_t link_pop(struct link *l, tick now)
 static inline uint64_t link_pushes(const struct link *l) { return l->pops + l->count; }
 
 static inline tick link_next(const struct link *l) { return l->head_ready; }
+
+/* ---- host speed: a refusal that is known before ---- A producer that asks once in each of its turns, and
+ * has just filled the link, need not run its next turn only to be refused: it notes the refusal ahead. A
+ * pop before that turn wakes it, and the refusal is taken back. */
+
+static inline void link_refuse_ahead(struct link *l, tick next)
+{
+    assert(link_is_full(l, next, 1) && !l->producer_waits);
+    link_refuse(l, next);
+}
+
+/* link_can_push for a producer that uses link_refuse_ahead. */
+static inline bool link_can_push_after_all(struct link *l, tick now)
+{
+    const bool was_foreseen = l->producer_waits && l->waits_since == now;
+    if (!link_can_push(l, now)) return false;
+    l->refusals -= was_foreseen;
+    return true;
+}
+
+/* Refusals up to now, without one that is noted ahead. */
+static inline uint64_t link_refusals(const struct link *l, tick now)
+{
+    return l->refusals - (l->producer_waits && l->waits_since > now);
+}
 
 #endif

@@ -8,31 +8,33 @@
 
 #include "base/home.h"
 
-#define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
-    PARAM_ROW(type, xbar_params, field, "xbar." nm, unit, def, lo, hi, help)
-
 const struct param_row xbar_rows[] = {
-    ROW(PARAM_U32, request_flit, "request_flit", "bytes", "32", 1, 4096,
-        "flit of the request network (SM to L2)"),
-    ROW(PARAM_U32, reply_flit, "reply_flit", "bytes", "32", 1, 4096, "flit of the reply network (L2 to SM)"),
-    ROW(PARAM_U32, header, "header", "bytes", "8", 0, 256, "bytes of a packet before its data"),
-    ROW(PARAM_U32, injection, "injection", "flits", "9", 1, 65535, "injection buffer of an input"),
-    ROW(PARAM_U32, vcs, "vcs", "", "1", 1, 256,
-        "virtual channels of an input, chosen by the output; 1 = a head blocks all behind it"),
-    ROW(PARAM_U32, vc_buffer, "vc_buffer", "flits", "8", 1, 65535, "buffer of a virtual channel"),
-    ROW(PARAM_U32, ejection, "ejection", "packets", "8", 1, 65535, "ejection buffer of an output"),
-    ROW(PARAM_U32, input_speedup, "input_speedup", "", "2", 1, 64,
-        "flits a cycle that an input can put through the switch; its channel brings one"),
-    ROW(PARAM_U32, output_speedup, "output_speedup", "", "1", 1, 64,
-        "flits a cycle that an output takes from the switch into its buffer; it sends one"),
-    ROW(PARAM_U32, iterations, "iterations", "", "1", 1, 64, "rounds of iSLIP in a cycle"),
-    ROW(PARAM_U32, latency, "latency", "crossbar cycles", "2", 0, 10000,
-        "pipeline of the switch, beyond one cycle for the channel and one a flit"),
-    ROW(PARAM_U32, reply_data, "reply_data", "bytes", "0", 0, 4096,
-        "data of a read reply that travels in one packet; a longer reply is several packets, each of which "
-        "competes for the switch by itself; 0: one packet, however long"),
-    ROW(PARAM_BOOL, infinite, "infinite", "", "false", 0, 1,
-        "no bandwidth limits: every packet takes the time of an idle network"),
+    PARAM_NUMBER(xbar_params, request_flit, "xbar.request_flit", "bytes", "32", 1, 4096,
+                 "flit of the request network (SM to L2)"),
+    PARAM_NUMBER(xbar_params, reply_flit, "xbar.reply_flit", "bytes", "32", 1, 4096,
+                 "flit of the reply network (L2 to SM)"),
+    PARAM_NUMBER(xbar_params, header, "xbar.header", "bytes", "8", 0, 256,
+                 "bytes of a packet before its data"),
+    PARAM_NUMBER(xbar_params, injection, "xbar.injection", "flits", "9", 1, 65535,
+                 "injection buffer of an input"),
+    PARAM_NUMBER(xbar_params, vcs, "xbar.vcs", "", "1", 1, 256,
+                 "virtual channels of an input, chosen by the output; 1 = a head blocks all behind it"),
+    PARAM_NUMBER(xbar_params, vc_buffer, "xbar.vc_buffer", "flits", "8", 1, 65535,
+                 "buffer of a virtual channel"),
+    PARAM_NUMBER(xbar_params, ejection, "xbar.ejection", "packets", "8", 1, 65535,
+                 "ejection buffer of an output"),
+    PARAM_NUMBER(xbar_params, input_speedup, "xbar.input_speedup", "", "2", 1, 64,
+                 "flits a cycle that an input can put through the switch; its channel brings one"),
+    PARAM_NUMBER(xbar_params, output_speedup, "xbar.output_speedup", "", "1", 1, 64,
+                 "flits a cycle that an output takes from the switch into its buffer; it sends one"),
+    PARAM_NUMBER(xbar_params, iterations, "xbar.iterations", "", "1", 1, 64, "rounds of iSLIP in a cycle"),
+    PARAM_NUMBER(xbar_params, latency, "xbar.latency", "crossbar cycles", "2", 0, 10000,
+                 "pipeline of the switch, beyond one cycle for the channel and one a flit"),
+    PARAM_NUMBER(xbar_params, reply_data, "xbar.reply_data", "bytes", "0", 0, 4096,
+                 "data of a read reply that travels in one packet; a longer reply is several packets, each "
+                 "of which competes for the switch by itself; 0: one packet, however long"),
+    PARAM_FLAG(xbar_params, infinite, "xbar.infinite", "false",
+               "no bandwidth limits: every packet takes the time of an idle network"),
     {0}};
 
 #define NET_ROWS(net, nm, way)                                                                               \

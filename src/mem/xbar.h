@@ -1,7 +1,8 @@
-/* xbar.h: the crossbar: a request network (SMs -> L2 slices) and a reply network (slices -> SMs), each with its own flit size, on the
- * crossbar's clock. Packets are cut into flits; an input port sends one flit a cycle, an output port takes one a cycle; buffers are
- * bounded; outputs choose among inputs by iSLIP.
- * Packet sizes: read request 8 bytes; write and atomic request 8 + data; read reply 8 + sectors * 32; write ack 8; atomic reply 8 + data. */
+/* xbar.h: the crossbar: a request network (SMs -> L2 slices) and a reply network (slices -> SMs), each
+ * with its own flit size, on the crossbar's clock. Packets are cut into flits; an input port sends one
+ * flit a cycle, an output port takes one a cycle; buffers are bounded; outputs choose among inputs by
+ * iSLIP. Packet sizes: read request 8 bytes; write and atomic request 8 + data; read reply 8 + sectors *
+ * 32; write ack 8; atomic reply 8 + data. */
 #ifndef HEDDLE_XBAR_H
 #define HEDDLE_XBAR_H
 
@@ -11,46 +12,60 @@
 #include "stats/stat.h"
 
 struct xbar_params {
-    uint32_t request_flit, reply_flit; /* bytes */
-    uint32_t header;                   /* bytes of a packet before its data */
-    uint32_t injection;                /* flits, each input */
-    uint32_t vcs, vc_buffer;           /* virtual channels of an input; flits, each */
-    uint32_t ejection;                 /* packets, each output */
+    /* bytes */
+    uint32_t request_flit, reply_flit;
+    /* bytes of a packet before its data */
+    uint32_t header;
+    /* flits, each input */
+    uint32_t injection;
+    /* virtual channels of an input; flits, each */
+    uint32_t vcs, vc_buffer;
+    /* packets, each output */
+    uint32_t ejection;
     uint32_t input_speedup, output_speedup;
-    uint32_t iterations; /* of iSLIP */
-    uint32_t latency;    /* crossbar cycles */
-    uint32_t reply_data; /* bytes of data in a packet of a reply; 0 = any number */
+    /* of iSLIP */
+    uint32_t iterations;
+    /* crossbar cycles */
+    uint32_t latency;
+    /* bytes of data in a packet of a reply; 0 = any number */
+    uint32_t reply_data;
     bool infinite;
 };
 extern const struct param_row xbar_rows[];
 extern const struct stat_row xbar_stat_rows[];
 
 struct xbar_net_stats {
-    uint64_t packets, flits;     /* that left an output */
-    uint64_t stall_cycles;       /* of packets at the head of a virtual channel */
-    uint64_t output_busy_cycles; /* summed over the outputs */
-    uint64_t eject_wait_cycles;  /* complete packets that waited for their destination */
-    uint64_t latency_cycles; /* from the link at the input to the link at the output, summed over packets */
+    /* that left an output */
+    uint64_t packets, flits;
+    /* of packets at the head of a virtual channel */
+    uint64_t stall_cycles;
+    /* summed over the outputs */
+    uint64_t output_busy_cycles;
+    /* of complete packets that waited for their destination */
+    uint64_t eject_wait_cycles;
+    /* from the link at the input to the link at the output, summed over packets */
+    uint64_t latency_cycles;
 };
 struct xbar_stats {
     struct xbar_net_stats request, reply;
 };
 
 struct xbar;
-/* Links are owned by the GPU: from_sm[i] (SM i -> crossbar), to_slice[j], from_slice[j], to_sm[i]. The arrays are copied. All carry request ids. A packet that has
- * been ejected is pushed into the link of its destination when the last flit has arrived. */
+/* Links are owned by the GPU: from_sm[i] (SM i -> crossbar), to_slice[j], from_slice[j], to_sm[i]. The
+ * arrays are copied. All carry request ids. A packet that has been ejected is pushed into the link of its
+ * destination when the last flit has arrived. */
 struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t slices,
                          const struct clock_domain *clock, struct req_pool *pool, struct link **from_sm,
                          struct link **to_slice, struct link **from_slice, struct link **to_sm);
-/* When the links have been initialised: from now on a push notes which port has something, and only such ports are
- * looked at. Without it each port is looked at in each cycle. */
+/* Once the links have been initialised: from now on a push notes which port has something, and only such
+ * ports are looked at. Without it each port is looked at in each cycle. */
 void xbar_take_notes(struct xbar *x);
 void xbar_destroy(struct xbar *x);
 void xbar_tick(struct xbar *x, tick now);
-tick *xbar_wake(
-    struct xbar
-        *x); /* the variable that links wake; xbar_tick sets it to the next time it has something to do */
-/* When an SM can see a reply that is not in its link yet, at the earliest; edge: the crossbar's next one. */
+/* The variable that links wake; xbar_tick sets it to the next time it has something to do. */
+tick *xbar_wake(struct xbar *x);
+/* The earliest time at which an SM can see a reply that is not in its link yet; edge: the crossbar's next
+ * one. */
 tick xbar_reply_floor(const struct xbar *x, uint32_t sm, tick edge);
 bool xbar_idle(const struct xbar *x);
 void *xbar_stats(struct xbar *x);

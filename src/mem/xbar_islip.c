@@ -9,7 +9,7 @@
  * An input with one virtual channel asks for one output, so that every grant is accepted and a second round
  * finds nothing more: the free outputs are gone through once. The cost is that of the outputs that somebody
  * asks for, not of all pairs. */
-#include "mem/xbar_net.h"
+#include "mem/xbar_eject.h"
 
 #define NO_OFFER UINT32_MAX
 #define NO_INPUT UINT32_MAX
@@ -34,7 +34,7 @@ static inline uint32_t islip_grant(const struct xbar_net *n, const struct xbar_o
     return bits ? word * 64 + (uint32_t)__builtin_ctzll(bits) : NO_INPUT;
 }
 
-/* The same of one word, as a bit; 0: none. */
+/* islip_grant for one word of inputs; the answer is a bit, 0: none. */
 XBAR_INLINE uint64_t islip_grant_plain(const struct xbar_net *n, const struct xbar_output *o)
 {
     uint64_t bits = islip_asking(n->ports, o->own_asks[0]), later = bits & ~0ull << (o->grant_at % 64);
@@ -50,7 +50,8 @@ static uint32_t islip_distance(uint32_t port, uint32_t pointer, uint32_t ports)
 
 static uint32_t islip_after(uint32_t port, uint32_t ports) { return port + 1 == ports ? 0 : port + 1; }
 
-/* Cycles that flits take at `speedup` a cycle: their quotient, rounded up; exact for all that a packet can have. */
+/* Cycles that flits take at `speedup` a cycle: their quotient, rounded up; exact for all that a packet can
+ * have. */
 static inline uint32_t islip_cycles(uint32_t flits, uint32_t speedup, uint32_t per_speedup)
 {
     return (uint32_t)((uint64_t)(flits + speedup - 1) * per_speedup >> 31);
@@ -66,38 +67,31 @@ struct islip_pair {
 XBAR_INLINE void islip_pass(struct xbar_net *n, struct xbar_ports *ports, struct islip_pair g,
                             struct xbar_vc *vc, bool plain)
 {
-    const struct xbar_packet *p = xbar_vc_pop(n, &vc->packets);
+    const struct xbar_packet *p = xbar_vc_pop(n, vc);
     struct xbar_output *o = &n->out[g.output];
-    bool is_last;
-    if (plain) {
-        is_last = !(o->own_asks[0] &= ~g.in_bit);
-    } else {
-        o->asks[g.input / 64] &= ~g.in_bit;
-        is_last = !--o->askers;
-    }
-    if (is_last) ports->asked &= ~g.out_bit;
+    if (xbar_ask_no_more(o, g.input, g.in_bit, plain)) ports->asked &= ~g.out_bit;
     xbar_eject(n, ports, o, g.out_bit, p, (xbar_stamp)(o->sent + n->latency));
-    if (vc->packets.count) xbar_request(n, g.input, g.in_bit, xbar_queue_head(&vc->packets), plain);
+    if (vc->count) xbar_ask(n, g.input, g.in_bit, xbar_vc_head(vc), plain);
 }
 
-/* Of a reply of several packets one is through; true: it was the last. */
-static inline bool islip_pass_part(struct xbar_queue *q, uint32_t step, uint32_t flits)
+/* A packet of a reply of several packets is through; true: it was the last. */
+static inline bool islip_pass_part(struct xbar_vc *vc, uint32_t step, uint32_t flits)
 {
-    q->passing = (uint16_t)(q->passing + step);
-    if (q->passing < flits) return false;
-    q->passing = 0;
+    vc->passed = (uint16_t)(vc->passed + step);
+    if (vc->passed < flits) return false;
+    vc->passed = 0;
     return true;
 }
 
-/* A packet of n flits takes the output's wires for n cycles, the switch's ports for n / their speedup. Of a reply of
- * several packets one goes; the others stay at the head, and ask again. ports: the output's. */
+/* A packet of n flits takes the output's wires for n cycles, the switch's ports for n / their speedup. Of
+ * a reply of several packets one goes; the others stay at the head, and ask again. ports: the output's. */
 XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struct islip_pair g, bool plain)
 {
     struct xbar_input *in = &n->in[g.input];
     struct xbar_output *o = &n->out[g.output];
     struct xbar_ports *in_ports = xbar_ports_of(n, g.input, plain);
     struct xbar_vc *vc = xbar_vc_for(n, g.input, g.output, plain);
-    const struct xbar_packet *head = xbar_queue_head(&vc->packets);
+    const struct xbar_packet *head = xbar_vc_head(vc);
     const uint64_t cycle = n->cycle;
     uint32_t step = head->step, out_cycles = 1, in_cycles = 1;
     if (step > 1) {
@@ -108,20 +102,18 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
     n->stats->stall_cycles += (xbar_stamp)cycle - vc->head_since;
     in_ports->granted |= g.in_bit;
     if (in->injection.count) in_ports->look |= g.in_bit; /* the channel may have waited for this room */
-    vc->packets.flits =
-        (uint16_t)(vc->packets.flits - step); /* they leave at least as fast as others come in */
+    vc->flits = (uint16_t)(vc->flits - step);            /* they leave at least as fast as others come in */
     o->sent = MAX(o->sent, cycle) + step;
     in->port_free = cycle + in_cycles;
     vc->head_since = (xbar_stamp)in->port_free;
     n->stats->output_busy_cycles += step;               /* apart from the other, as in xbar_deliver_head */
-    if (out_cycles > 1 || (!plain && !n->has_one_vc)) { /* else it is not looked at again before */
+    if (out_cycles > 1 || !xbar_has_one_vc(n, plain)) { /* else nothing asks for it before */
         o->free = cycle + out_cycles;
         ports->busy |= g.out_bit;
         xbar_plan(n, ports, EVENT_OUT_FREE, g.out_bit, out_cycles);
     }
-    if (step == head->flits || islip_pass_part(&vc->packets, step, head->flits))
-        islip_pass(n, ports, g, vc, plain);
-    if (in_cycles > 1 && (vc->packets.count || (!plain && !n->has_one_vc)))
+    if (step == head->flits || islip_pass_part(vc, step, head->flits)) islip_pass(n, ports, g, vc, plain);
+    if (in_cycles > 1 && (vc->count || !xbar_has_one_vc(n, plain)))
         xbar_keep_input(n, in_ports, g.in_bit, in->port_free);
 }
 

@@ -1,13 +1,20 @@
-/* xbar_make.c: a network of the crossbar is made, wired to its links, taken apart; its part in the report of a stuck machine. */
+/* xbar_make.c: a network of the crossbar is made, wired to its links, taken apart; its part in the report
+ * of a stuck machine. */
 #include "mem/xbar_notes.h"
 
 #include "base/home.h"
 
-enum { INFINITE_PACKETS = 4096 }; /* of an output: more than the machine's links ever hold */
+/* Packets at an output of the infinite network: more than the links of a machine ever hold. */
+enum { INFINITE_PACKETS = 4096 };
 
-static struct xbar_packet *xbar_places(uint32_t count)
+static struct xbar_packet *xbar_make_packets(uint32_t count)
 {
     return mem_zalloc_home(sizeof(struct xbar_packet) * count);
+}
+
+static struct xbar_places *xbar_make_places(uint32_t count)
+{
+    return mem_zalloc_home(sizeof(struct xbar_places) + sizeof(struct xbar_packet) * count);
 }
 
 static void xbar_make_sizes(struct xbar_net *n)
@@ -22,8 +29,8 @@ static void xbar_make_inputs(struct xbar_net *n, struct link **from)
     const struct xbar_params *p = n->params;
     n->in = mem_zalloc_home(sizeof *n->in * n->inputs);
     for (uint32_t i = 0; i < n->inputs; i++) {
-        n->in[i] = (struct xbar_input){.from = from[i], .injection.at = xbar_places(p->injection + 1) + 1};
-        if (n->has_one_vc) n->in[i].vc.packets.at = xbar_places(n->vc_wrap + 1u);
+        n->in[i] = (struct xbar_input){.from = from[i], .injection.places = xbar_make_places(p->injection)};
+        if (n->has_one_vc) n->in[i].vc.ring = xbar_make_packets(n->vc_wrap + 1u);
         n->pushed[i] = 1; /* the link may hold something already */
     }
 }
@@ -32,7 +39,7 @@ static void xbar_make_vcs(struct xbar_net *n)
 {
     uint32_t count = n->inputs * n->params->vcs;
     n->vcs = mem_zalloc_home(sizeof *n->vcs * count);
-    for (uint32_t i = 0; i < count; i++) n->vcs[i].packets.at = xbar_places(n->vc_wrap + 1u);
+    for (uint32_t i = 0; i < count; i++) n->vcs[i].ring = xbar_make_packets(n->vc_wrap + 1u);
     n->accept_at = mem_zalloc_home(sizeof *n->accept_at * n->inputs);
     n->offered = mem_zalloc_home(sizeof *n->offered * n->inputs);
     n->offer = mem_zalloc_home(sizeof *n->offer * n->inputs);
@@ -52,7 +59,7 @@ static void xbar_make_outputs(struct xbar_net *n, struct link **to)
         };
 }
 
-/* The places of a ring for so many, less 1. */
+/* Slots of a ring for `count` packets, a power of two, less 1. */
 static uint16_t xbar_wrap(uint32_t count)
 {
     uint32_t places = 1;
@@ -113,10 +120,10 @@ void xbar_net_take_notes(struct xbar_net *n)
 void xbar_net_free(struct xbar_net *n)
 {
     for (uint32_t i = 0; i < n->inputs; i++) {
-        mem_free_home(n->in[i].injection.at - 1);
-        mem_free_home(n->in[i].vc.packets.at);
+        mem_free_home(n->in[i].injection.places);
+        mem_free_home(n->in[i].vc.ring);
     }
-    for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) mem_free_home(n->vcs[i].packets.at);
+    for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) mem_free_home(n->vcs[i].ring);
     for (uint32_t o = 0; o < n->outputs; o++) mem_free_home(n->out[o].at);
     void *const parts[] = {n->in,    n->out,     n->requests_of, n->ports,    n->pushed,
                            n->offer, n->offered, n->vcs,         n->accept_at};
@@ -138,13 +145,21 @@ static void xbar_explain_place(const struct xbar_net *n, const struct xbar_place
                   (xbar_stamp)(now / n->period) - p->taken);
 }
 
-static void xbar_explain_queue(const struct xbar_net *n, const char *where, uint32_t input,
-                               const struct xbar_queue *q, tick now, struct strbuf *out)
+static void xbar_explain_packet(const struct xbar_net *n, const char *where, uint32_t input,
+                                const struct xbar_packet *p, tick now, struct strbuf *out)
 {
-    if (!q->count) return;
-    const struct xbar_packet *p = xbar_queue_head(q);
     xbar_explain_place(n, &(struct xbar_place){where, input, p->origin.id, p->flits, p->dst, p->origin.taken},
                        now, out);
+}
+
+static void xbar_explain_input(const struct xbar_net *n, uint32_t input, tick now, struct strbuf *out)
+{
+    for (uint32_t v = 0; v < n->params->vcs; v++) {
+        const struct xbar_vc *vc = xbar_vc_for(n, input, v, false);
+        if (vc->count) xbar_explain_packet(n, "input", input, xbar_vc_head(vc), now, out);
+    }
+    const struct xbar_injection *q = &n->in[input].injection;
+    if (q->count) xbar_explain_packet(n, "injection", input, xbar_injection_head(q), now, out);
 }
 
 void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
@@ -157,9 +172,5 @@ void xbar_net_explain(const struct xbar_net *n, tick now, struct strbuf *out)
         if ((int32_t)(a->ready - (xbar_stamp)(now / n->period)) <= 0)
             strbuf_printf(out, "    waits for room in %s\n", n->out[o].to->name);
     }
-    for (uint32_t i = 0; i < n->inputs; i++) {
-        for (uint32_t v = 0; v < n->params->vcs; v++)
-            xbar_explain_queue(n, "input", i, &xbar_vc_for(n, i, v, false)->packets, now, out);
-        xbar_explain_queue(n, "injection", i, &n->in[i].injection, now, out);
-    }
+    for (uint32_t i = 0; i < n->inputs; i++) xbar_explain_input(n, i, now, out);
 }

@@ -1,8 +1,8 @@
-/* xbar_notes.h: which links have said something: a byte each, 0 or 1, because units write them side by side. Reading them clears
- * them, and makes a mask of ports. Inside mem/ only.
+/* xbar_notes.h: links note which ports have something new: a byte each, 0 or 1, because units write them
+ * side by side. Reading notes clears them and makes a mask of ports. Inside mem/ only.
  *
- * Where there is one word of ports, its notes are read 16 at a time without asking; where there are more, many ports are idle, and one
- * question comes before them all. */
+ * The notes of one word of ports are read 16 at a time; with more words many ports are idle, and one test
+ * of all notes comes first. */
 #ifndef HEDDLE_XBAR_NOTES_H
 #define HEDDLE_XBAR_NOTES_H
 
@@ -12,9 +12,10 @@
 #include <emmintrin.h>
 #endif
 
-enum { NOTE_BLOCK = 16 /* notes that are read together */ };
+/* Notes that are read together. */
+enum { NOTE_BLOCK = 16 };
 
-/* Room for the notes of so many ports. */
+/* Bytes that the notes of `ports` ports take. */
 static inline uint32_t xbar_notes_bytes(const struct xbar_net *n, uint32_t ports)
 {
     return n->is_plain ? (uint32_t)round_up_u64(ports, NOTE_BLOCK) : n->words * 64u;
@@ -28,7 +29,7 @@ static inline uint64_t xbar_read_block(uint8_t *notes)
     return (uint32_t)_mm_movemask_epi8(_mm_slli_epi16(bytes, 7)); /* their lowest bits, made their highest */
 }
 #else
-/* Eight become bits by one multiplication. */
+/* One multiplication gathers eight bytes into eight bits. */
 static inline uint64_t xbar_read_eight(uint8_t *notes)
 {
     uint64_t word;
@@ -42,7 +43,7 @@ static inline uint64_t xbar_read_block(uint8_t *notes)
 }
 #endif
 
-/* Is there one among those of so many words? */
+/* Whether any note of `words` words of ports is set. */
 static inline bool xbar_any_note(const uint8_t *notes, uint32_t words)
 {
     const uint8_t *end = notes + words * 64;
@@ -61,7 +62,7 @@ static inline bool xbar_any_note(const uint8_t *notes, uint32_t words)
 #endif
 }
 
-/* Of at most 64 ports, and of one at least. */
+/* Reads and clears the notes of 1 to 64 ports; returns them as a mask. */
 static inline uint64_t xbar_read_word(uint8_t *notes, uint32_t ports)
 {
     uint64_t mask = xbar_read_block(notes);

@@ -149,7 +149,7 @@ static void a_squeezed_machine_finishes_with_the_right_answer(void **state)
 
 static void a_slower_part_never_makes_it_faster(void **state)
 {
-    static const char *const slower[] = {"l2.latency=400", "dram.latency=400", "xbar.latency=40"};
+    static const char *const slower[] = {"l2.tag_latency=400", "dram.latency=400", "xbar.latency=40"};
     uint64_t base = 0;
     for (size_t i = 0; i <= ARRAY_LEN(slower); i++) {
         static struct mix m;

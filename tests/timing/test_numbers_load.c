@@ -157,8 +157,8 @@ static void load_never_makes_a_level_faster_than_idle(void **state)
 
 static void a_slower_l2_never_speeds_a_chase_up(void **state)
 {
-    static const char *const settings[] = {"l2.latency=40", "l2.latency=80", "l2.latency=160",
-                                           "l2.latency=320"};
+    static const char *const settings[] = {"l2.tag_latency=40", "l2.tag_latency=80", "l2.tag_latency=160",
+                                           "l2.tag_latency=320"};
     double before[LATENCY_LEVELS] = {0};
     for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
         open_with(&settings[i], 1);

@@ -1,5 +1,6 @@
-/* dram_referee.h: the rules of DRAM timing as a table of its own, written from the data sheets' point of view and not from the model's:
- * pairs of commands and the clocks that must lie between them. It judges a log of commands and knows nothing of how they were chosen. */
+/* dram_referee.h: the rules of DRAM timing as a table of its own, written from the data sheets' point of
+ * view and not from the model's: pairs of commands and the clocks that must lie between them. It judges a
+ * log of commands and knows nothing of how they were chosen. */
 #ifndef HEDDLE_DRAM_REFEREE_H
 #define HEDDLE_DRAM_REFEREE_H
 

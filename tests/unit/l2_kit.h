@@ -36,7 +36,7 @@ static inline void rig_defaults(struct rig *r)
 {
     memset(r, 0, sizeof *r);
     param_set_defaults(l2_rows, &r->p);
-    r->p.latency = 20; /* 10 L2 cycles */
+    r->p.tag_latency = 20; /* 10 L2 cycles */
     r->p.fill_port = false;
     r->dram_cycles = 50;
 }

@@ -77,6 +77,13 @@ static void errors_have_a_place(void **state)
     expect_error("sm:\n  count: 99999999999999999999999\n", "must be a whole number");
 }
 
+static void an_old_name_leads_to_the_new_one(void **state)
+{
+    expect_error("l2:\n  replace: lru\n", ":2:3: error: unknown parameter 'l2.replace'");
+    expect_error("l2:\n  replace: lru\n", "did you mean 'l2.replacement'?");
+    expect_error("l2:\n  latency: 80\n", "did you mean 'l2.tag_latency'?");
+}
+
 static void parameters_print_as_they_are_read(void **state)
 {
     struct machine m, again;
@@ -127,6 +134,7 @@ int main(void)
         cmocka_unit_test(machines_have_the_papers_values),
         cmocka_unit_test(overrides_win),
         cmocka_unit_test(errors_have_a_place),
+        cmocka_unit_test(an_old_name_leads_to_the_new_one),
         cmocka_unit_test(parameters_print_as_they_are_read),
         cmocka_unit_test(a_name_belongs_to_one_parameter),
         cmocka_unit_test(ideal_memory_reaches_the_components),

@@ -1,6 +1,6 @@
-/* test_mem_dram_rules.c: every command that a channel gives keeps every timing rule, judged by a referee that has the rules as a table of
- * its own (dram_referee.h), under random traffic, for both schedulers and with ranks. And each rule matters: a channel that lacks it is
- * found out. */
+/* test_mem_dram_rules.c: every command that a channel gives keeps every timing rule, judged by a referee
+ * that has the rules as a table of its own (dram_referee.h), under random traffic, for both schedulers and
+ * with ranks. And each rule matters: a channel that lacks it is found out. */
 #include "dram_kit.h"
 
 #include "dram_referee.h"
@@ -19,7 +19,8 @@ static void log_command(void *ctx, uint64_t clock, uint32_t bank, enum dram_comm
     l->at[l->count++] = (struct command){clock, bank, row, command};
 }
 
-/* Values at which no rule is hidden behind another: RC beyond RAS + RP, CCD beyond a burst, RTPL beyond it, FAW beyond four RRD. */
+/* Values at which no rule is hidden behind another: RC beyond RAS + RP, CCD beyond a burst, RTPL beyond
+ * it, FAW beyond four RRD. */
 static void stretch(struct dram_params *p)
 {
     p->ranks = 2;
@@ -32,7 +33,8 @@ static void stretch(struct dram_params *p)
     p->trefi = 900, p->trfc = 110;
 }
 
-/* Mostly reads of a few rows, then mostly writes, and so on; bursts of requests, and pauses in which rows are closed and ranks refreshed. */
+/* Mostly reads of a few rows, then mostly writes, and so on; bursts of requests, and pauses in which rows
+ * are closed and ranks refreshed. */
 static void fill_mixed(struct bench *b, uint64_t seed, uint32_t count)
 {
     struct rng rng = {seed};
@@ -199,8 +201,8 @@ static void data_of_another_rank_wait_for_the_bus_to_change_hands(void **state)
     }
 }
 
-/* Write to rank 0 at 201, read of rank 1 next: its data follow at WL + burst + RTRS, which is before the command bus lets it go. In one rank
- * it waits for WL + burst + CDLR. */
+/* Write to rank 0 at 201, read of rank 1 next: its data follow at WL + burst + RTRS, which is before the
+ * command bus lets it go. In one rank it waits for WL + burst + CDLR. */
 static void read_of_another_rank_need_not_wait_for_a_write(void **state)
 {
     for (uint32_t ranks = 1; ranks <= 2; ranks++) {
@@ -217,7 +219,8 @@ static void read_of_another_rank_need_not_wait_for_a_write(void **state)
     }
 }
 
-/* Row misses of five banks, RRD 6 apart; the fifth activate waits for FAW 60 in one rank, not where it is the other's first. */
+/* Row misses of five banks, RRD 6 apart; the fifth activate waits for FAW 60 in one rank, not where it is
+ * the other's first. */
 static void fifth_activate_of_a_rank_waits_for_the_window(void **state)
 {
     for (uint32_t fifth = 4; fifth <= 8; fifth += 4) {

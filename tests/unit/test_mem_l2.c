@@ -7,7 +7,7 @@ static void a_hit_takes_the_latency_and_its_time_on_the_port(void **state)
         for (uint32_t latency = 0; latency < 12; latency++) {
             struct rig r;
             rig_defaults(&r);
-            r.p.latency = latency;
+            r.p.tag_latency = latency;
             rig_start(&r);
             l2_fill_from_host(r.s, 5 * 128);
             uint32_t id = rig_send(&r, REQ_READ, 5, sectors, 77);
@@ -162,7 +162,8 @@ static void a_full_response_queue_is_charged_to_the_interconnect(void **state)
     rig_end(&r);
 }
 
-/* The first hit's data is on the port until TAGS + 4; what the second waits for is the only place of the queue. */
+/* The first hit's data is on the port until TAGS + 4; what the second waits for is the only place of the
+ * queue. */
 static void a_reply_holds_its_place_while_its_data_passes_the_port(void **state)
 {
     struct rig r;
@@ -221,7 +222,8 @@ static void with_wait_for_all_a_miss_waits_for_port_and_response_queue(void **st
             rig_read(&r, 20, 0);
             rig_read(&r, 11, 1);
             rig_run(&r, 200);
-            /* the hit: port until TAGS + 4, then in the queue, out a cycle later, its place free in the next */
+            /* the hit: port until TAGS + 4, then in the queue, out a cycle later, its place free in the
+             * next */
             uint64_t waits = !all ? 0 : places == 1 ? PORT + 2 - 1 : PORT - 1;
             assert_int_equal(r.fetches[0].cycle, TAGS + 1 + waits + 1);
             assert_int_equal(stats(&r)->stall[places == 1 ? L2_STALL_ICNT : L2_STALL_PORT], waits);
@@ -231,7 +233,8 @@ static void with_wait_for_all_a_miss_waits_for_port_and_response_queue(void **st
         }
 }
 
-/* Two wait for the response queue; the pipeline of ten places takes the third, which is not there yet, and with late_queue none after. */
+/* Two wait for the response queue; the pipeline of ten places takes the third, which is not there yet, and
+ * with late_queue none after. */
 static void with_a_late_queue_the_pipeline_closes_when_it_is_full(void **state)
 {
     for (int late = 0; late < 2; late++) {

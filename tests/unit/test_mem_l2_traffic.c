@@ -1,5 +1,5 @@
-/* test_mem_l2_traffic.c: an L2 slice under load: bandwidth, ideal slices, and the laws under random traffic with every queue at depth
- * one. */
+/* test_mem_l2_traffic.c: an L2 slice under load: bandwidth, ideal slices, and the laws under random
+ * traffic with every queue at depth one. */
 #include "l2_kit.h"
 
 #include "base/rng.h"
@@ -13,7 +13,7 @@ static void streaming_hits_fill_the_port_and_never_pass_it(void **state)
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct rig r;
         rig_defaults(&r);
-        r.p.latency = 88;
+        r.p.tag_latency = 88;
         rig_start(&r);
         for (uint32_t i = 0; i < 256; i++) l2_fill_from_host(r.s, i * 128);
         for (uint32_t i = 0; r.cycle < 4000;) {
@@ -177,14 +177,14 @@ static void nothing_is_lost_when_all_is_tiny_and_skipping_changes_nothing(void *
             r.p.ways = k & 2 ? 1 : 4;
             r.p.sectored = k & 4;
             r.p.write_miss = k / 8 % 3;
-            r.p.replace = k / 24 % 3;
+            r.p.replacement = k / 24 % 3;
             r.p.infinite = k >= 96;
             r.p.fill_port = k / 5 % 2;
             r.p.wait_for_all = k / 7 % 2;
             r.p.late_queue = k / 11 % 2;
             r.p.mshrs = depth;
             r.p.merges = depth;
-            r.p.latency = k & 1 ? 0 : 13;
+            r.p.tag_latency = k & 1 ? 0 : 13;
             r.p.pipeline = k % 3;
             r.p.atomic_cycles = 1 + k % 5;
             r.p.access_queue = r.p.response_queue = r.p.miss_queue = r.p.fill_queue = depth;

@@ -1,4 +1,5 @@
 /* test_mem_link.c: links and the request pool: latency, room, order independence, waking, occupancy. */
+#include "base/hash.h"
 #include "mem/link.h"
 #include "mem/req.h"
 
@@ -121,6 +122,46 @@ static void a_refusal_that_is_foreseen_counts_if_it_comes(void **state)
     }
 }
 
+/* A producer that sends whenever it can. It notes refusals ahead and sleeps until it is woken, or asks in
+ * each of its turns. Returns a hash of the times of its pushes and of all that the link counts. */
+static uint64_t send_all(uint32_t capacity, uint64_t seed, bool sleeps)
+{
+    enum { VALUES = 400, TURN = 4 };
+    struct link l;
+    tick wake = 0;
+    uint64_t hash = seed;
+    uint32_t sent = 0, got = 0, value;
+    link_init(&l, "test", capacity, 3, &wake, NULL);
+    for (tick now = 0; got < VALUES; now++) {
+        const bool pops_first = hash_mix(now ^ seed) & 1, pops = hash_mix(now / 5 + seed) % 3 == 0;
+        if (pops_first && pops && link_peek(&l, now, &value)) got++, link_pop(&l, now);
+        if (now % TURN == 0 && sent < VALUES && (!sleeps || wake <= now)) {
+            wake = TICK_NEVER;
+            if (sleeps ? link_can_push_after_all(&l, now) : link_can_push(&l, now)) {
+                link_push(&l, now, sent++);
+                hash = hash_mix(hash ^ now);
+                wake = now + TURN;
+                if (sleeps && sent < VALUES && l.count == l.capacity) {
+                    link_refuse_ahead(&l, now + TURN);
+                    wake = TICK_NEVER;
+                }
+            }
+        }
+        if (!pops_first && pops && link_peek(&l, now, &value)) got++, link_pop(&l, now);
+        if (now % TURN == 0) hash = hash_mix(hash ^ link_refusals(&l, now));
+    }
+    hash = hash_mix(hash ^ l.blocked_ticks) ^ l.refusals;
+    link_free(&l);
+    return hash;
+}
+
+static void noting_refusals_ahead_changes_no_count(void **state)
+{
+    for (uint32_t capacity = 1; capacity <= 3; capacity++)
+        for (uint64_t seed = 0; seed < 200; seed++)
+            assert_true(send_all(capacity, seed, true) == send_all(capacity, seed, false));
+}
+
 static void a_producer_that_does_not_wait_is_not_woken(void **state)
 {
     struct link l;
@@ -221,6 +262,7 @@ int main(void)
         cmocka_unit_test(a_queue_of_one_moves_something_every_other_tick),
         cmocka_unit_test(asking_again_while_blocked_changes_no_count),
         cmocka_unit_test(a_refusal_that_is_foreseen_counts_if_it_comes),
+        cmocka_unit_test(noting_refusals_ahead_changes_no_count),
         cmocka_unit_test(a_producer_that_does_not_wait_is_not_woken),
         cmocka_unit_test(occupancy_is_time_at_each_level_while_not_empty),
         cmocka_unit_test(nine_of_ten_is_not_full),

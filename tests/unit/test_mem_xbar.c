@@ -160,7 +160,8 @@ static void an_atomic_carries_its_data_both_ways(void **state)
     rig_end(&r);
 }
 
-/* Longer than the wheel of events: the output is free when the packet is through, not when its event comes round. */
+/* Longer than the wheel of events: the output is free when the packet is through, not when its event comes
+ * round. */
 static void a_packet_of_many_flits_keeps_its_output_to_the_end(void **state)
 {
     enum { FLITS = 8 + 4 * 32 };
@@ -290,8 +291,8 @@ static void iterations_and_virtual_channels_raise_the_throughput_of_random_traff
     assert_true(flits[2] >= 16 * 6000 * 90 / 100);
 }
 
-/* Random replies of five flits, one channel: an output that takes them twice as fast as it sends them, into its buffer, frees the
- * inputs sooner. What it sends stays one flit a cycle (saturate checks it). */
+/* Random replies of five flits, one channel: an output that takes them twice as fast as it sends them,
+ * into its buffer, frees the inputs sooner. What it sends stays one flit a cycle (saturate checks it). */
 static void output_speedup_raises_the_throughput_of_random_traffic(void **state)
 {
     uint64_t flits[2];
@@ -332,8 +333,8 @@ static void three_arrivals(uint32_t output_speedup, uint64_t at[3])
     rig_end(&r);
 }
 
-/* The second reply follows the first on the wires in either case. With speedup 2 it has left its input two cycles sooner, and the one behind
- * it too. */
+/* The second reply follows the first on the wires in either case. With speedup 2 it has left its input two
+ * cycles sooner, and the one behind it too. */
 static void an_output_with_speedup_sends_as_before_and_frees_its_inputs_sooner(void **state)
 {
     uint64_t plain[3], fast[3];
@@ -345,7 +346,8 @@ static void an_output_with_speedup_sends_as_before_and_frees_its_inputs_sooner(v
     assert_int_equal(plain[2], fast[2] + 2);
 }
 
-/* SM 0 takes nothing. The replies for it fill what lies before it; one for SM 1 behind them gets through where it has another channel. */
+/* SM 0 takes nothing. The replies for it fill what lies before it; one for SM 1 behind them gets through
+ * where it has another channel. */
 static void a_virtual_channel_that_is_blocked_holds_up_no_other(void **state)
 {
     for (uint32_t vcs = 1; vcs <= 2; vcs++) {
@@ -460,8 +462,8 @@ static void nothing_is_lost_at_depth_one_and_skipping_changes_nothing(void **sta
             }
 }
 
-/* Few ports have code of their own (xbar_net.h): with more that nobody uses, before and behind them, in the same word of masks or in
- * others, all comes at the same time. */
+/* Few ports have code of their own (xbar_net.h): with more that nobody uses, before and behind them, in
+ * the same word of masks or in others, all comes at the same time. */
 static void ports_that_are_idle_change_nothing(void **state)
 {
     static const struct {
@@ -540,7 +542,8 @@ static void a_stuck_crossbar_says_who_waits_for_what(void **state)
     rig_end(&r);
 }
 
-/* Two replies of 128 bytes to one SM, sent at the same time: cycles between the first arrival and the second. */
+/* Two replies of 128 bytes to one SM, sent at the same time: cycles between the first arrival and the
+ * second. */
 static uint64_t arrivals_apart(uint32_t reply_data)
 {
     struct rig r;
@@ -567,8 +570,9 @@ static uint64_t arrivals_apart(uint32_t reply_data)
     return at[1] - at[0];
 }
 
-/* An input is granted once a cycle: what stands behind a head that goes waits for the next one, also where its output comes later in
- * the same cycle's arbitration and is free. Another input that asks for that output has it meanwhile. */
+/* An input is granted once a cycle: what stands behind a head that goes waits for the next one, also where
+ * its output comes later in the same cycle's arbitration and is free. Another input that asks for that
+ * output has it meanwhile. */
 static void an_input_is_granted_once_a_cycle(void **state)
 {
     struct rig r;
@@ -596,7 +600,8 @@ static void an_input_is_granted_once_a_cycle(void **state)
     rig_end(&r);
 }
 
-/* Times further away than the wheel of events reaches: long latencies, and packets of many flits behind one another. */
+/* Times further away than the wheel of events reaches: long latencies, and packets of many flits behind
+ * one another. */
 static void long_times_are_exact(void **state)
 {
     static const uint32_t latencies[] = {61, 62, 63, 64, 65, 200};

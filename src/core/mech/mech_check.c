@@ -5,6 +5,8 @@
  * (mech_host.c, mech_ports.c). */
 #include "core/mech/mech_check.h"
 
+#include "config/param_value.h"
+
 void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...)
 {
     va_list ap;
@@ -14,15 +16,6 @@ void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...)
 }
 
 /* ---- rows ---- */
-
-/* Bytes of a parameter's value. 0: the type does not exist. */
-static size_t value_bytes(enum param_type type)
-{
-    static const size_t bytes[] = {
-        [PARAM_BOOL] = sizeof(bool),      [PARAM_U32] = sizeof(uint32_t),  [PARAM_U64] = sizeof(uint64_t),
-        [PARAM_BYTES] = sizeof(uint64_t), [PARAM_TEXT] = PARAM_TEXT_BYTES, [PARAM_ENUM] = sizeof(uint32_t)};
-    return (size_t)type < ARRAY_LEN(bytes) ? bytes[type] : 0;
-}
 
 static bool lies_inside(size_t offset, size_t bytes, size_t alignment, size_t all)
 {
@@ -38,7 +31,7 @@ static bool is_named_after(const struct mechanism *m, const char *name)
 static bool check_param(const struct mechanism *m, const struct param_row *r, struct diag_list *diags)
 {
     /* texts are longer than a word and may lie anywhere */
-    const size_t bytes = value_bytes(r->type), alignment = bytes > sizeof(uint64_t) ? 1 : bytes;
+    const size_t bytes = param_value_bytes(r->type), alignment = bytes > sizeof(uint64_t) ? 1 : bytes;
     if (!is_named_after(m, r->name))
         mech_error(diags, NULL, "mechanism '%s': its parameter '%s' must be called '%s.something'", m->name,
                    r->name, m->name);

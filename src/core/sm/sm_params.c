@@ -8,13 +8,8 @@
 
 #include "core/sm/collector.h"
 
-#define U32(field, nm, unit, def, lo, hi, help)                                                              \
-    PARAM_ROW(PARAM_U32, sm_params, field, nm, unit, def, lo, hi, help)
-#define BOOL(field, nm, def, help) PARAM_ROW(PARAM_BOOL, sm_params, field, nm, "", def, 0, 1, help)
-#define BYTES(field, nm, def, help)                                                                          \
-    PARAM_ROW(PARAM_BYTES, sm_params, field, nm, "bytes", def, 256, 1 << 24, help)
-#define LATENCY(field, nm, def, help)  U32(field, nm, "cycles", def, 1, 2000, help)
-#define INTERVAL(field, nm, def, help) U32(field, nm, "cycles", def, 1, 2000, help)
+#define LATENCY(field, nm, def, help)  PARAM_NUMBER(sm_params, field, nm, "cycles", def, 1, 2000, help)
+#define INTERVAL(field, nm, def, help) PARAM_NUMBER(sm_params, field, nm, "cycles", def, 1, 2000, help)
 #define OPS(field, nm, kind, what, a, b, c, d, e)                                                            \
     kind(field.add, nm "_add", a, what " of additions, logic, moves and compares"),                          \
         kind(field.max, nm "_max", b, what " of minima and maxima"),                                         \
@@ -22,74 +17,73 @@
         kind(field.mad, nm "_mad", d, what " of multiply-adds"),                                             \
         kind(field.div, nm "_div", e, what " of divisions, remainders and exact roots")
 
-#define CHOICE(field, nm, def, names, help)                                                                  \
-    {                                                                                                        \
-        nm, PARAM_ENUM, offsetof(struct sm_params, field), "", def, 0, 0, names, help                        \
-    }
-
 static const char *const path_names[] = {"tex", "l1", NULL};      /* enum sm_read_path */
 static const char *const split_names[] = {"auto", "fixed", NULL}; /* enum sm_split */
 
 const struct param_row sm_rows[] = {
-    U32(schedulers, "sm.schedulers", "schedulers", "2", 1, 4,
-        "warp schedulers; warp slot w belongs to number w modulo this"),
-    U32(issue_width, "sm.issue_width", "instructions", "1", 1, 4,
-        "instructions of one warp that a scheduler issues in a cycle"),
-    U32(fetch_width, "sm.fetch_width", "instructions", "2", 1, 8,
-        "instructions fetched for one warp in a cycle"),
-    U32(ibuffer, "sm.ibuffer", "instructions", "2", 1, 8, "instruction buffer of a warp"),
-    BOOL(fetch_past_branch, "sm.fetch_past_branch", "false",
-         "a warp fetches what follows a branch until its scheduler finds that control went elsewhere, as in "
-         "GPGPU-Sim; false: it fetches where control goes from the cycle of the branch on"),
-    BOOL(perfect_icache, "sm.perfect_icache", "false", "every instruction fetch hits"),
-    BYTES(icache_bytes, "sm.icache_size", "2K", "instruction cache"),
-    U32(icache_ways, "sm.icache_ways", "ways", "4", 1, 64, "associativity of the instruction cache"),
-    U32(icache_line, "sm.icache_line", "bytes", "128", 32, 128,
-        "line of the instruction cache; an instruction takes 8 bytes"),
-    U32(icache_mshrs, "sm.icache_mshrs", "entries", "2", 1, 64, "instruction-cache misses under way"),
-    U32(icache_merges, "sm.icache_merges", "warps", "32", 1, 64,
-        "warps that may wait for one instruction line"),
+    PARAM_NUMBER(sm_params, schedulers, "sm.schedulers", "schedulers", "2", 1, 4,
+                 "warp schedulers; warp slot w belongs to number w modulo this"),
+    PARAM_NUMBER(sm_params, issue_width, "sm.issue_width", "instructions", "1", 1, 4,
+                 "instructions of one warp that a scheduler issues in a cycle"),
+    PARAM_NUMBER(sm_params, fetch_width, "sm.fetch_width", "instructions", "2", 1, 8,
+                 "instructions fetched for one warp in a cycle"),
+    PARAM_NUMBER(sm_params, ibuffer, "sm.ibuffer", "instructions", "2", 1, 8, "instruction buffer of a warp"),
+    PARAM_FLAG(sm_params, fetch_past_branch, "sm.fetch_past_branch", "false",
+               "a warp fetches what follows a branch until its scheduler finds that control went elsewhere, "
+               "as in GPGPU-Sim; false: it fetches where control goes from the cycle of the branch on"),
+    PARAM_FLAG(sm_params, perfect_icache, "sm.perfect_icache", "false", "every instruction fetch hits"),
+    PARAM_SIZE(sm_params, icache_bytes, "sm.icache_size", "2K", 256, 1 << 24, "instruction cache"),
+    PARAM_NUMBER(sm_params, icache_ways, "sm.icache_ways", "ways", "4", 1, 64,
+                 "associativity of the instruction cache"),
+    PARAM_NUMBER(sm_params, icache_line, "sm.icache_line", "bytes", "128", 32, 128,
+                 "line of the instruction cache; an instruction takes 8 bytes"),
+    PARAM_NUMBER(sm_params, icache_mshrs, "sm.icache_mshrs", "entries", "2", 1, 64,
+                 "instruction-cache misses under way"),
+    PARAM_NUMBER(sm_params, icache_merges, "sm.icache_merges", "warps", "32", 1, 64,
+                 "warps that may wait for one instruction line"),
 
-    BOOL(operand_collector, "sm.operand_collector", "true",
-         "model operand collectors and register banks; false: operands are read at issue, "
-         "and a result can be used exactly its latency after issue"),
-    U32(sp_collectors, "sm.sp_collectors", "units", "6", 0, 64,
-        "operand collectors of the single-precision units; all kinds together at most 64"),
-    U32(int_collectors, "sm.int_collectors", "units", "0", 0, 64, "operand collectors of the integer units"),
-    U32(dp_collectors, "sm.dp_collectors", "units", "0", 0, 64,
-        "operand collectors of the double-precision units"),
-    U32(sfu_collectors, "sm.sfu_collectors", "units", "8", 0, 64,
-        "operand collectors of the special-function units"),
-    U32(mem_collectors, "sm.mem_collectors", "units", "2", 0, 64,
-        "operand collectors of the load-store unit"),
-    U32(gen_collectors, "sm.gen_collectors", "units", "0", 0, 64,
-        "operand collectors that any unit may use; a unit without any "
-        "collector gets one. All kinds together at most 64"),
-    U32(collector_reads, "sm.collector_reads", "operands", "3", 1, 8,
-        "operands that one collector takes in a cycle (GPGPU-Sim: 1)"),
-    U32(register_banks, "sm.register_banks", "banks", "16", 1, 64,
-        "banks of the register file, one access a cycle each"),
-    BOOL(bank_by_warp, "sm.bank_by_warp", "true",
-         "bank = (register + 5 * warp) modulo banks; false: register modulo banks, as in GPGPU-Sim 3.2.2"),
-    BOOL(forwarding, "sm.forwarding", "true",
-         "results are forwarded to the inputs of the units: a dependent instruction issues the latency after "
-         "its producer; "
-         "false: it waits for the writeback, as in GPGPU-Sim"),
-    BOOL(turns_by_cycle, "sm.turns_by_cycle", "false",
-         "the schedulers are first in turn by the number of the cycle, as in GPGPU-Sim; false: one that took "
-         "the last place in a latch is last from then on"),
+    PARAM_FLAG(sm_params, operand_collector, "sm.operand_collector", "true",
+               "model operand collectors and register banks; false: operands are read at issue, and a result "
+               "can be used exactly its latency after issue"),
+    PARAM_NUMBER(sm_params, sp_collectors, "sm.sp_collectors", "units", "6", 0, 64,
+                 "operand collectors of the single-precision units; all kinds together at most 64"),
+    PARAM_NUMBER(sm_params, int_collectors, "sm.int_collectors", "units", "0", 0, 64,
+                 "operand collectors of the integer units"),
+    PARAM_NUMBER(sm_params, dp_collectors, "sm.dp_collectors", "units", "0", 0, 64,
+                 "operand collectors of the double-precision units"),
+    PARAM_NUMBER(sm_params, sfu_collectors, "sm.sfu_collectors", "units", "8", 0, 64,
+                 "operand collectors of the special-function units"),
+    PARAM_NUMBER(sm_params, mem_collectors, "sm.mem_collectors", "units", "2", 0, 64,
+                 "operand collectors of the load-store unit"),
+    PARAM_NUMBER(sm_params, gen_collectors, "sm.gen_collectors", "units", "0", 0, 64,
+                 "operand collectors that any unit may use; a unit without any collector gets one. All kinds "
+                 "together at most 64"),
+    PARAM_NUMBER(sm_params, collector_reads, "sm.collector_reads", "operands", "3", 1, 8,
+                 "operands that one collector takes in a cycle (GPGPU-Sim: 1)"),
+    PARAM_NUMBER(sm_params, register_banks, "sm.register_banks", "banks", "16", 1, 64,
+                 "banks of the register file, one access a cycle each"),
+    PARAM_FLAG(
+        sm_params, bank_by_warp, "sm.bank_by_warp", "true",
+        "bank = (register + 5 * warp) modulo banks; false: register modulo banks, as in GPGPU-Sim 3.2.2"),
+    PARAM_FLAG(sm_params, forwarding, "sm.forwarding", "true",
+               "results are forwarded to the inputs of the units: a dependent instruction issues the latency "
+               "after its producer; false: it waits for the writeback, as in GPGPU-Sim"),
+    PARAM_FLAG(sm_params, turns_by_cycle, "sm.turns_by_cycle", "false",
+               "the schedulers are first in turn by the number of the cycle, as in GPGPU-Sim; false: one "
+               "that took the last place in a latch is last from then on"),
 
-    U32(sp_units, "sm.sp_units", "units", "2", 1, 8, "single-precision units"),
-    U32(int_units, "sm.int_units", "units", "0", 0, 8, "integer units; 0: the single-precision units do it"),
-    U32(dp_units, "sm.dp_units", "units", "0", 0, 8,
-        "double-precision units; 0: the special-function units do it"),
-    U32(sfu_units, "sm.sfu_units", "units", "1", 1, 8, "special-function units"),
-    U32(mem_width, "sm.mem_width", "instructions", "1", 1, 8,
-        "memory instructions that may be issued in a cycle"),
-    U32(simd_width, "sm.simd_width", "lanes", "32", 1, 32,
-        "lanes of a unit; a warp occupies its input for 32 / this times the interval"),
-    U32(result_buses, "sm.result_buses", "instructions", "2", 1, 16,
-        "results of arithmetic units written back in a cycle"),
+    PARAM_NUMBER(sm_params, sp_units, "sm.sp_units", "units", "2", 1, 8, "single-precision units"),
+    PARAM_NUMBER(sm_params, int_units, "sm.int_units", "units", "0", 0, 8,
+                 "integer units; 0: the single-precision units do it"),
+    PARAM_NUMBER(sm_params, dp_units, "sm.dp_units", "units", "0", 0, 8,
+                 "double-precision units; 0: the special-function units do it"),
+    PARAM_NUMBER(sm_params, sfu_units, "sm.sfu_units", "units", "1", 1, 8, "special-function units"),
+    PARAM_NUMBER(sm_params, mem_width, "sm.mem_width", "instructions", "1", 1, 8,
+                 "memory instructions that may be issued in a cycle"),
+    PARAM_NUMBER(sm_params, simd_width, "sm.simd_width", "lanes", "32", 1, 32,
+                 "lanes of a unit; a warp occupies its input for 32 / this times the interval"),
+    PARAM_NUMBER(sm_params, result_buses, "sm.result_buses", "instructions", "2", 1, 16,
+                 "results of arithmetic units written back in a cycle"),
     OPS(int_latency, "sm.int_latency", LATENCY, "latency of integer", "4", "13", "4", "5", "145"),
     OPS(int_interval, "sm.int_interval", INTERVAL, "initiation interval of integer", "1", "2", "2", "1", "8"),
     OPS(fp_latency, "sm.fp_latency", LATENCY, "latency of single-precision and half-precision", "4", "13",
@@ -104,70 +98,70 @@ const struct param_row sm_rows[] = {
     LATENCY(warp_latency, "sm.warp_latency", "4",
             "latency of shuffles, votes and other exchanges between lanes"),
     INTERVAL(warp_interval, "sm.warp_interval", "1", "initiation interval of exchanges between lanes"),
-    U32(other_latency, "sm.other_latency", "cycles", "0", 0, 2000,
-        "latency of what is no addition, multiplication, mad, minimum, maximum or division (moves, logic, "
-        "compares, fma); 0: as additions, and fma as mad"),
+    PARAM_NUMBER(sm_params, other_latency, "sm.other_latency", "cycles", "0", 0, 2000,
+                 "latency of operations other than addition, multiplication, mad, minimum, maximum and "
+                 "division (moves, logic, compares, fma); 0: as additions, and fma as mad"),
 
-    U32(lsu_queue, "sm.lsu_queue", "instructions", "10", 1, 1024,
-        "memory instructions that wait in the load-store unit"),
-    U32(lsu_requests, "sm.lsu_requests", "accesses", "0", 0, 4096,
-        "accesses of theirs that no cache has taken yet, from which on no more instructions enter the "
-        "load-store unit; 0 = "
-        "any number"),
-    U32(lsu_ports, "sm.lsu_ports", "accesses", "1", 1, 16,
-        "accesses that the load-store unit offers to its caches in a cycle"),
-    U32(lsu_replies, "sm.lsu_replies", "accesses", "1", 1, 32,
-        "finished accesses taken from the L1 in a cycle"),
-    U32(lsu_writebacks, "sm.lsu_writebacks", "instructions", "1", 1, 16,
-        "finished loads written back in a cycle"),
-    U32(lsu_pending, "sm.lsu_pending", "instructions", "1024", 1, 4096,
-        "memory instructions whose answers are outstanding"),
-    BOOL(lsu_descending, "sm.lsu_descending", "false",
-         "the lines of an instruction are accessed from the highest address down, as in GPGPU-Sim; false: in "
-         "the "
-         "order of the lanes"),
-    BOOL(lsu_split_atomics, "sm.lsu_split_atomics", "false",
-         "an atomic makes an access for each sector, and one more for each further lane at the same word, as "
-         "in "
-         "GPGPU-Sim; false: one for each line"),
-    U32(shared_banks, "sm.shared_banks", "banks", "32", 1, 64,
-        "banks of the shared memory, a power of two; each serves one word a cycle, to all lanes that want "
-        "it"),
-    U32(shared_bank_bytes, "sm.shared_bank_bytes", "bytes", "4", 4, 16,
-        "width of a bank of the shared memory, a power of two (8: Kepler in its 8-byte mode)"),
+    PARAM_NUMBER(sm_params, lsu_queue, "sm.lsu_queue", "instructions", "10", 1, 1024,
+                 "memory instructions that wait in the load-store unit"),
+    PARAM_NUMBER(sm_params, lsu_requests, "sm.lsu_requests", "accesses", "0", 0, 4096,
+                 "accesses of theirs that no cache has taken yet, from which on no more instructions enter "
+                 "the load-store unit; 0 = any number"),
+    PARAM_NUMBER(sm_params, lsu_ports, "sm.lsu_ports", "accesses", "1", 1, 16,
+                 "accesses that the load-store unit offers to its caches in a cycle"),
+    PARAM_NUMBER(sm_params, lsu_replies, "sm.lsu_replies", "accesses", "1", 1, 32,
+                 "finished accesses taken from the L1 in a cycle"),
+    PARAM_NUMBER(sm_params, lsu_writebacks, "sm.lsu_writebacks", "instructions", "1", 1, 16,
+                 "finished loads written back in a cycle"),
+    PARAM_NUMBER(sm_params, lsu_pending, "sm.lsu_pending", "instructions", "1024", 1, 4096,
+                 "memory instructions whose answers are outstanding"),
+    PARAM_FLAG(sm_params, lsu_descending, "sm.lsu_descending", "false",
+               "the lines of an instruction are accessed from the highest address down, as in GPGPU-Sim; "
+               "false: in the order of the lanes"),
+    PARAM_FLAG(sm_params, lsu_split_atomics, "sm.lsu_split_atomics", "false",
+               "an atomic makes an access for each sector, and one more for each further lane at the same "
+               "word, as in GPGPU-Sim; false: one for each line"),
+    PARAM_NUMBER(sm_params, shared_banks, "sm.shared_banks", "banks", "32", 1, 64,
+                 "banks of the shared memory, a power of two; each serves one word a cycle, to all lanes "
+                 "that want it"),
+    PARAM_NUMBER(sm_params, shared_bank_bytes, "sm.shared_bank_bytes", "bytes", "4", 4, 16,
+                 "width of a bank of the shared memory, a power of two (8: Kepler in its 8-byte mode)"),
     LATENCY(shared_latency, "sm.shared_latency", "26", "shared memory, from the last pass to the result"),
-    PARAM_ROW(PARAM_TEXT, sm_params, shared_sizes, "sm.shared_sizes", "KB", "", 0, 0,
-              "sizes that shared memory can have of one array with the L1 (l1.size), as 0,8,16,32,64,100; "
-              "empty: it is "
-              "an array of its own"),
-    CHOICE(shared_split, "sm.shared_split", "auto", split_names,
-           "which of sm.shared_sizes: auto (what the program asks for, else the smallest that costs no CTA) "
-           "or fixed "
-           "(always sm.shared)"),
-    BYTES(const_bytes, "sm.const_size", "8K", "constant cache"),
-    U32(const_ways, "sm.const_ways", "ways", "2", 1, 64, "associativity of the constant cache"),
-    U32(const_line, "sm.const_line", "bytes", "64", 32, 128, "line of the constant cache"),
-    U32(const_mshrs, "sm.const_mshrs", "entries", "2", 1, 64, "constant-cache misses under way"),
-    U32(const_merges, "sm.const_merges", "accesses", "32", 1, 64,
-        "accesses that may wait for one constant line"),
+    PARAM_STRING(sm_params, shared_sizes, "sm.shared_sizes", "KB", "",
+                 "sizes that shared memory can have of one array with the L1 (l1.size), as 0,8,16,32,64,100; "
+                 "empty: it is an array of its own"),
+    PARAM_CHOICE(sm_params, shared_split, "sm.shared_split", "auto", split_names,
+                 "which of sm.shared_sizes: auto (what the program asks for, else the smallest that costs no "
+                 "CTA) or fixed (always sm.shared)"),
+    PARAM_SIZE(sm_params, const_bytes, "sm.const_size", "8K", 256, 1 << 24, "constant cache"),
+    PARAM_NUMBER(sm_params, const_ways, "sm.const_ways", "ways", "2", 1, 64,
+                 "associativity of the constant cache"),
+    PARAM_NUMBER(sm_params, const_line, "sm.const_line", "bytes", "64", 32, 128,
+                 "line of the constant cache"),
+    PARAM_NUMBER(sm_params, const_mshrs, "sm.const_mshrs", "entries", "2", 1, 64,
+                 "constant-cache misses under way"),
+    PARAM_NUMBER(sm_params, const_merges, "sm.const_merges", "accesses", "32", 1, 64,
+                 "accesses that may wait for one constant line"),
     LATENCY(const_latency, "sm.const_latency", "4", "constant cache, hit"),
-    BYTES(tex_bytes, "sm.tex_size", "12K", "texture cache"),
-    U32(tex_ways, "sm.tex_ways", "ways", "24", 1, 64, "associativity of the texture cache"),
-    U32(tex_line, "sm.tex_line", "bytes", "128", 32, 128, "line of the texture cache"),
-    U32(tex_mshrs, "sm.tex_mshrs", "entries", "128", 1, 256, "texture-cache misses under way"),
-    U32(tex_merges, "sm.tex_merges", "accesses", "4", 1, 64, "accesses that may wait for one texture line"),
+    PARAM_SIZE(sm_params, tex_bytes, "sm.tex_size", "12K", 256, 1 << 24, "texture cache"),
+    PARAM_NUMBER(sm_params, tex_ways, "sm.tex_ways", "ways", "24", 1, 64,
+                 "associativity of the texture cache"),
+    PARAM_NUMBER(sm_params, tex_line, "sm.tex_line", "bytes", "128", 32, 128, "line of the texture cache"),
+    PARAM_NUMBER(sm_params, tex_mshrs, "sm.tex_mshrs", "entries", "128", 1, 256,
+                 "texture-cache misses under way"),
+    PARAM_NUMBER(sm_params, tex_merges, "sm.tex_merges", "accesses", "4", 1, 64,
+                 "accesses that may wait for one texture line"),
     LATENCY(tex_latency, "sm.tex_latency", "100", "texture unit, hit"),
-    CHOICE(tex_path, "sm.tex_path", "tex", path_names,
-           "where texels are cached: tex (a cache of their own) or l1 (one cache with global memory)"),
-    CHOICE(
-        nc_path, "sm.nc_path", "l1", path_names,
+    PARAM_CHOICE(sm_params, tex_path, "sm.tex_path", "tex", path_names,
+                 "where texels are cached: tex (a cache of their own) or l1 (one cache with global memory)"),
+    PARAM_CHOICE(
+        sm_params, nc_path, "sm.nc_path", "l1", path_names,
         "where ld.global.nc looks: l1, or tex (Kepler's read-only data cache, which is the texture cache)"),
-    U32(prefetch_queue, "sm.prefetch_queue", "lines", "8", 1, 256,
-        "prefetches of mechanisms that wait for a free access"),
-    U32(nanosleep_percent, "sm.nanosleep", "%", "100", 0, 200,
-        "time that nanosleep takes, of what the program asks for: PTX allows from nothing to twice that; all "
-        "lanes of "
-        "the warp wait for the longest"),
+    PARAM_NUMBER(sm_params, prefetch_queue, "sm.prefetch_queue", "lines", "8", 1, 256,
+                 "prefetches of mechanisms that wait for a free access"),
+    PARAM_NUMBER(sm_params, nanosleep_percent, "sm.nanosleep", "%", "100", 0, 200,
+                 "time that nanosleep takes, of what the program asks for: PTX allows from nothing to twice "
+                 "that; all lanes of the warp wait for the longest"),
     {0},
 };
 
@@ -185,8 +179,8 @@ bool sm_params_check(const struct sm_params *p, struct diag_list *diags)
     uint32_t collectors = collector_units(p);
     if (p->operand_collector && collectors > COLLECTOR_UNITS_MAX) {
         diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL,
-                 "an SM has at most %u operand collectors of all kinds together, got %u "
-                 "(sm.sp_collectors and its like)",
+                 "an SM has at most %u operand collectors of all kinds together, got %u (sm.sp_collectors "
+                 "and its like)",
                  COLLECTOR_UNITS_MAX, collectors);
         ok = false;
     }

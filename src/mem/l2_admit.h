@@ -1,0 +1,39 @@
+/* l2_admit.h: may the request at the tags of a slice go on in this cycle, and if not, what does it wait
+ * for? The access (l2_access.c) and the prediction that lets the slice sleep (l2_sleep.c) both ask here.
+ * Inside mem/ only. */
+#ifndef HEDDLE_L2_ADMIT_H
+#define HEDDLE_L2_ADMIT_H
+
+#include "mem/l2_slice.h"
+
+/* What the request does when it goes on. */
+struct l2_plan {
+    /* sectors to read from DRAM */
+    uint32_t fetch;
+    /* sectors of the replaced line to write back */
+    uint32_t evict;
+    /* MSHR entry of the line, or MSHR_NONE; looked up only where the request needs one */
+    uint32_t entry;
+    /* the request takes a line that held another address, or none */
+    bool allocates;
+    /* the decision relied on room in the miss queue */
+    bool used_room;
+};
+
+/* L2_GOES_ON, or the one cause to which the head is charged. Changes nothing: asking twice gives the same
+ * answer. The head must have been looked up (l2_probe_head). */
+enum l2_stall l2_admit(const struct l2_slice *s, const struct req *r, tick now, struct l2_plan *plan);
+
+/* The request replies as soon as it goes on: read hits, atomic hits and all writes. */
+static inline bool l2_replies_now(const struct l2_slice *s, const struct req *r)
+{
+    return s->head_outcome == CACHE_HIT || r->kind == REQ_WRITE;
+}
+
+/* Whether a write leaves its sectors complete: without sectors it has to write the whole line. */
+static inline bool l2_covers(const struct l2_slice *s, const struct req *r)
+{
+    return !r->is_fill_partial && (s->is_sectored || r->sectors == s->line_sectors);
+}
+
+#endif

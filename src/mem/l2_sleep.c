@@ -1,0 +1,94 @@
+/* l2_sleep.c: when a slice next has something to do.
+ *
+ * Whatever waits for room in a link is woken by that link, whatever waits for a line or an MSHR by the
+ * fill. All other events have a time: they set act_at. Until then the slice runs only to take requests
+ * from the access queue into its pipeline.
+ *
+ * A stall that the next cycle would find is charged without that cycle: l2_foresee asks the rule itself
+ * (l2_admit) as of that cycle. It may rely on the answer as long as the answer cannot change without a
+ * wake: all that changes the slice's own state is a cycle in which all stages run, and that asks again. */
+#include "mem/l2_sleep.h"
+
+#include "mem/l2_admit.h"
+
+/* Predicts the stall that the head will meet when it is at the tags at `at`, if nothing happens before:
+ * charges it from then on and returns true. Only the common case is asked, a head that replies while the
+ * latch holds another reply. It is not predicted where the access would do more than stall: be the first
+ * to find the response queue full, or find new room in the miss queue. */
+static bool l2_foresee(struct l2_slice *s, tick at)
+{
+    if (s->latch_ready <= at || s->latch_ready == TICK_NEVER) return false;
+    struct req *r = req_at(s->pool, l2_ring_head(&s->pipe)->id);
+    struct l2_plan plan;
+    l2_probe_head(s, r);
+    if (!s->wait_for_all && !l2_replies_now(s, r)) return false;
+    const enum l2_stall cause = l2_admit(s, r, at, &plan);
+    if (cause != L2_STALL_ICNT && cause != L2_STALL_PORT) return false;
+    if (plan.used_room && !s->dram_room) return false;
+    if (cause == L2_STALL_ICNT && !s->out->producer_waits) return false;
+    l2_charge(s, cause, at);
+    s->awaits_reply |= cause == L2_STALL_ICNT;
+    return true;
+}
+
+/* The next cycle that takes a request from the access queue; none where nothing comes or the pipeline is
+ * closed. */
+static void l2_wake_to_enter(struct l2_slice *s, tick now)
+{
+    tick at = MAX(l2_next_cycle(s, now), link_next(s->in));
+    if (at < s->closed_from) wake_at(&s->wake, at);
+}
+
+/* The next fill can take its port. */
+static tick l2_fill_time(const struct l2_slice *s, tick next)
+{
+    if (!s->has_fills || s->fill_ready != TICK_NEVER) return TICK_NEVER;
+    tick port_free = s->fill_port ? next : MAX(next, s->port_free);
+    return MAX(link_next(s->from_dram), port_free);
+}
+
+/* The next reply can leave: what was refused by the response queue is woken by it. */
+static tick l2_reply_time(const struct l2_slice *s, tick now, tick next)
+{
+    tick at = TICK_NEVER;
+    if (s->latch_ready > now || s->replied) at = MAX(next, s->latch_ready);
+    if (s->drain_count && (s->replied || s->atomic_free > now)) wake_at(&at, next);
+    return at;
+}
+
+/* The head can be at the tags, or have the port for which it waits. */
+static tick l2_head_time(struct l2_slice *s, tick next)
+{
+    if (!s->is_stalled) {
+        if (!s->pipe.ring.count) return TICK_NEVER;
+        const tick at = MAX(next, s->head_ready);
+        if (!l2_foresee(s, at)) return at;
+    }
+    return s->stall_cause == L2_STALL_PORT ? MAX(next, s->port_free) : TICK_NEVER;
+}
+
+void l2_set_wake(struct l2_slice *s, tick now)
+{
+    const tick next = l2_next_cycle(s, now);
+    wake_at(&s->wake, s->fill_ready);
+    wake_at(&s->wake, l2_fill_time(s, next));
+    wake_at(&s->wake, l2_reply_time(s, now, next));
+    wake_at(&s->wake, l2_head_time(s, next));
+    s->act_at = s->wake;
+    l2_wake_to_enter(s, now);
+}
+
+bool l2_sleeps(const struct l2_slice *s, tick now)
+{
+    if (now >= s->act_at || (s->has_fills && s->fill_ready == TICK_NEVER)) return false;
+    /* Room that comes in this tick can be used in the next one: the links are asked as of then. */
+    if (s->awaits_reply && l2_out_has_room(s, now + 1)) return false;
+    return !s->awaits_dram || link_is_full(s->to_dram, now + 1, 1);
+}
+
+void l2_sleep_on(struct l2_slice *s, tick now)
+{
+    if (!s->is_stalled) wake_at(&s->act_at, s->head_ready);
+    s->wake = s->act_at;
+    l2_wake_to_enter(s, now);
+}
