@@ -1,6 +1,6 @@
 /* timed.c: the interface of the timed GPU. */
 #include "base/hash.h"
-#include "base/home.h"
+#include "base/hugepage.h"
 #include "core/timed_impl.h"
 
 /* ---- life ---- */
@@ -73,7 +73,7 @@ static void init_rooms(struct timed_gpu *g)
 struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
                                struct diag_list *diags)
 {
-    struct timed_gpu *g = mem_zalloc_home(sizeof *g);
+    struct timed_gpu *g = mem_zalloc_huge(sizeof *g);
     g->machine = *m;
     machine_apply_ideal(&g->machine);
     g->device = d;
@@ -100,7 +100,7 @@ void timed_destroy(struct timed_gpu *g)
     records_free(&g->records, g->snapshots.group_count);
     snapshot_close(&g->snapshots);
     run_end_free(&g->end);
-    mem_free_home(g);
+    mem_free_huge(g);
 }
 
 void timed_set_device(struct timed_gpu *g, struct emu_device *d)

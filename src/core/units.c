@@ -4,7 +4,7 @@
  * the cache of its core. */
 #include "core/units_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 #include "mem/link.h"
 
 /* Memory on lines that no other thread writes. */
@@ -42,13 +42,13 @@ static void make_logs(struct units *u)
 static void make_slice_turns(struct units *u)
 {
     u->turn_stride = (uint32_t)round_up_u64(u->slices_each, HOST_LINE / sizeof *u->turns);
-    u->turns = mem_zalloc_home(sizeof *u->turns * u->turn_stride * u->partition_count);
+    u->turns = mem_zalloc_huge(sizeof *u->turns * u->turn_stride * u->partition_count);
 }
 
 static void make_notes(uint64_t **notes, uint32_t *words, uint32_t count)
 {
     *words = (count + 7) / 8;
-    *notes = mem_zalloc_home(sizeof **notes * *words);
+    *notes = mem_zalloc_huge(sizeof **notes * *words);
 }
 
 static struct order *order_init(const struct units *u, struct order *o, bool no_skip)
@@ -172,9 +172,9 @@ void units_destroy(struct units *u)
     wakes_free(&u->sm_wakes);
     wakes_free(&u->partition_wakes);
     free(u->turned);
-    mem_free_home(u->turns);
-    mem_free_home(u->sm_notes);
-    mem_free_home(u->partition_notes);
+    mem_free_huge(u->turns);
+    mem_free_huge(u->sm_notes);
+    mem_free_huge(u->partition_notes);
     free(u->sm_pending);
     free(u->partition_pending);
     free(u->logs);

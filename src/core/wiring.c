@@ -6,14 +6,14 @@
  * slice belongs to one channel: slices are numbered channel by channel (mem/addrmap.h). */
 #include "core/wiring.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 #include "core/sm/split.h"
 
 enum { POOL_START = 4096 };
 
 static struct link *make_links(uint32_t count, const char *name, uint32_t depth, tick latency)
 {
-    struct link *l = mem_zalloc_home(sizeof *l * count);
+    struct link *l = mem_zalloc_huge(sizeof *l * count);
     for (uint32_t i = 0; i < count; i++) link_init(&l[i], name, depth, latency, NULL, NULL);
     return l;
 }
@@ -21,7 +21,7 @@ static struct link *make_links(uint32_t count, const char *name, uint32_t depth,
 static void free_links(struct link *l, uint32_t count)
 {
     for (uint32_t i = 0; l && i < count; i++) link_free(&l[i]);
-    mem_free_home(l);
+    mem_free_huge(l);
 }
 
 /* Components keep the arrays that they are given. */

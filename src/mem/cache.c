@@ -2,7 +2,7 @@
  *
  * Invariants. (1) An address is in at most one way of its set. (2) A way with a reserved sector is never a
  * victim. (3) valid and reserved of one line have no sector in common. */
-#include "base/home.h"
+#include "base/hugepage.h"
 #include "mem/cache_narrow.h"
 #include "mem/cache_wide.h"
 
@@ -40,12 +40,12 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
                         .way_inverse = (uint32_t)INT32_MAX / g->ways + 1,
                         .sectored = g->sectored,
                         .full_sectors = 1};
-    c->lines = mem_zalloc_home(sizeof *c->lines * g->sets * g->ways);
+    c->lines = mem_zalloc_huge(sizeof *c->lines * g->sets * g->ways);
     if (g->ways > CACHE_NARROW_WAYS)
         cache_wide_init(&c->wide, g->sets, g->ways);
     else {
         c->narrow_bytes = (uint8_t)narrow_bytes(g->ways);
-        c->narrow = mem_zalloc_home((size_t)g->sets * c->narrow_bytes);
+        c->narrow = mem_zalloc_huge((size_t)g->sets * c->narrow_bytes);
     }
     if (g->sectored) c->full_sectors = (uint32_t)((1ull << (g->line_bytes / CACHE_SECTOR_BYTES)) - 1);
     c->line_shift = (uint8_t)__builtin_ctz(g->line_bytes);
@@ -62,18 +62,18 @@ void cache_use_policy(struct cache *c, const struct cache_policy *policy)
     c->policy = policy ? *policy : c->built_in;
     c->has_policy = c->policy.victim != NULL;
     if (!c->has_policy || c->choices) return;
-    c->choices = mem_zalloc_home(sizeof *c->choices * c->g.sets);
-    c->replaceable = mem_zalloc_home(sizeof *c->replaceable * ((c->ways_max + 63u) / 64));
+    c->choices = mem_zalloc_huge(sizeof *c->choices * c->g.sets);
+    c->replaceable = mem_zalloc_huge(sizeof *c->replaceable * ((c->ways_max + 63u) / 64));
 }
 
 void cache_free(struct cache *c)
 {
     cache_wide_free(&c->wide);
     cache_indexer_free(&c->indexer);
-    mem_free_home(c->lines);
-    mem_free_home(c->narrow);
-    mem_free_home(c->choices);
-    mem_free_home(c->replaceable);
+    mem_free_huge(c->lines);
+    mem_free_huge(c->narrow);
+    mem_free_huge(c->choices);
+    mem_free_huge(c->replaceable);
     cache_policy_free(&c->built_in);
     c->lines = NULL;
     c->narrow = NULL;

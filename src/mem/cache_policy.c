@@ -1,7 +1,7 @@
 /* cache_policy.c: the policies beside LRU: first in first out, and random draws. */
 #include "mem/cache_policy.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 #include "base/rng.h"
 
 /* ---- first in, first out ---- */
@@ -62,18 +62,18 @@ struct cache_policy cache_policy_make(enum cache_replace replace, uint32_t sets,
 {
     assert(replace != CACHE_LRU);
     if (replace == CACHE_RANDOM)
-        return (struct cache_policy){.ctx = mem_zalloc_home(sizeof(struct draws)),
+        return (struct cache_policy){.ctx = mem_zalloc_huge(sizeof(struct draws)),
                                      .on_touch = draws_touch,
                                      .on_insert = draws_insert,
                                      .victim = draws_victim,
                                      .on_clear = draws_clear};
-    struct fifo *f = mem_zalloc_home(sizeof *f + sizeof f->order[0] * sets * ways);
+    struct fifo *f = mem_zalloc_huge(sizeof *f + sizeof f->order[0] * sets * ways);
     f->ways = ways;
     return (struct cache_policy){.ctx = f, .on_insert = fifo_insert, .victim = fifo_victim};
 }
 
 void cache_policy_free(struct cache_policy *p)
 {
-    mem_free_home(p->ctx);
+    mem_free_huge(p->ctx);
     *p = (struct cache_policy){0};
 }

@@ -10,7 +10,7 @@
  * Left out: banks of the data array, the port that a fill takes, and eviction by .cg loads. */
 #include "mem/l1_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 static void l1_init_cache(struct l1 *c)
 {
@@ -52,7 +52,7 @@ struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_
                      struct req_pool *pool, struct sm_port *port, tick *sm_wake)
 {
     enum { SEEN_REGIONS = 1024 };
-    struct l1 *c = mem_zalloc_home(sizeof *c);
+    struct l1 *c = mem_zalloc_huge(sizeof *c);
     c->clock = *core;
     l1_init_params(c, p);
     c->sm = (uint16_t)sm;
@@ -84,7 +84,7 @@ void l1_destroy(struct l1 *c)
     l1_pipe_free(&c->pipe);
     l1_ring_free(&c->hits);
     l1_ring_free(&c->answers);
-    mem_free_home(c);
+    mem_free_huge(c);
 }
 
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks) { c->hooks = *hooks; }

@@ -7,7 +7,7 @@
 #define HEDDLE_RING_H
 
 #include "base/base.h"
-#include "base/home.h"
+#include "base/hugepage.h"
 
 struct ring {
     uint32_t head, count;
@@ -57,9 +57,9 @@ static inline void ring_pop(struct ring *r)
     static inline void name##_init(struct name *q, uint32_t capacity)                                        \
     {                                                                                                        \
         q->ring = ring_of(capacity);                                                                         \
-        q->items = capacity ? mem_zalloc_home(sizeof(type) * capacity) : NULL;                               \
+        q->items = capacity ? mem_zalloc_huge(sizeof(type) * capacity) : NULL;                               \
     }                                                                                                        \
-    static inline void name##_free(struct name *q) { mem_free_home(q->items); }                              \
+    static inline void name##_free(struct name *q) { mem_free_huge(q->items); }                              \
     static inline bool name##_has_room(const struct name *q) { return q->ring.count < q->ring.capacity; }    \
     static inline void name##_push(struct name *q, type value)                                               \
     {                                                                                                        \

@@ -16,16 +16,16 @@ void rocache_init(struct rocache *c, const struct rocache_setup *setup)
                                .replace = CACHE_LRU};
     *c = (struct rocache){.setup = *setup};
     cache_init(&c->tags, &g);
-    c->misses = mem_zalloc_home(setup->misses * sizeof *c->misses);
-    c->waiters = mem_zalloc_home((size_t)setup->misses * setup->merges * sizeof *c->waiters);
+    c->misses = mem_zalloc_huge(setup->misses * sizeof *c->misses);
+    c->waiters = mem_zalloc_huge((size_t)setup->misses * setup->merges * sizeof *c->waiters);
     sm_port_connect(setup->port, setup->client, &(struct sm_port_handler){.ctx = c, .reply = rocache_reply});
 }
 
 void rocache_free(struct rocache *c)
 {
     cache_free(&c->tags);
-    mem_free_home(c->misses);
-    mem_free_home(c->waiters);
+    mem_free_huge(c->misses);
+    mem_free_huge(c->waiters);
 }
 
 void rocache_clear(struct rocache *c)

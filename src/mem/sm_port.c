@@ -3,7 +3,7 @@
 
 struct sm_port *sm_port_create(const struct sm_port_setup *s)
 {
-    struct sm_port *p = mem_zalloc_home(sizeof *p);
+    struct sm_port *p = mem_zalloc_huge(sizeof *p);
     p->to_xbar = s->to_xbar;
     p->from_xbar = s->from_xbar;
     p->period = s->clock->period;
@@ -19,7 +19,7 @@ void sm_port_destroy(struct sm_port *p)
     if (!p) return;
     sm_port_queue_free(&p->misses);
     sm_port_queue_free(&p->others);
-    mem_free_home(p);
+    mem_free_huge(p);
 }
 
 void sm_port_connect(struct sm_port *p, enum sm_port_client client, const struct sm_port_handler *h)

@@ -7,7 +7,7 @@
  * (mech_fail). */
 #include "core/mech/mech_seat.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 /* ---- making ---- */
 
@@ -42,7 +42,7 @@ static void seat_fill(struct mech_sm *m, uint32_t i)
     while (mech->note_names && mech->note_names[seat->note_kinds]) seat->note_kinds++;
     if (mech->on_timer && mech->timer_cycles) seat->due = seat->period = mech->timer_cycles;
     mech_ports_fill(seat);
-    m->states[i] = mem_zalloc_home(MAX(mech->state_bytes, 1));
+    m->states[i] = mem_zalloc_huge(MAX(mech->state_bytes, 1));
     find_filled_hooks(m, mech);
     if (mech->pick) {
         m->policy = (int)i;
@@ -70,13 +70,13 @@ struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup)
 {
     assert(setup->warps <= MECH_WARPS_MAX && setup->schedulers <= MECH_SCHEDULERS_MAX && setup->gpu);
     assert(setup->banks <= MECH_BANKS_MAX && setup->ops);
-    struct mech_sm *m = mem_zalloc_home(sizeof *m);
+    struct mech_sm *m = mem_zalloc_huge(sizeof *m);
     m->setup = *setup;
     m->setup.banks = MAX(setup->banks, 1);
     m->count = mech_set_count(setup->set);
     m->policy = m->miss_policy = m->victim_policy = -1;
-    m->states = mem_zalloc_home(m->count * sizeof *m->states);
-    m->seats = mem_zalloc_home(m->count * sizeof *m->seats);
+    m->states = mem_zalloc_huge(m->count * sizeof *m->states);
+    m->seats = mem_zalloc_huge(m->count * sizeof *m->seats);
     for (uint32_t i = 0; i < m->count; i++) seat_fill(m, i);
     assert(m->policy >= 0); /* mech_set_create sees to it */
     mech_combine_masks(m);
@@ -91,13 +91,13 @@ void mech_sm_destroy(struct mech_sm *m)
     if (!m) return;
     for (uint32_t i = 0; i < m->count; i++) {
         struct mech_seat *seat = &m->seats[i];
-        for (uint32_t j = 0; j < seat->memory.len; j++) mem_free_home(seat->memory.data[j]);
+        for (uint32_t j = 0; j < seat->memory.len; j++) mem_free_huge(seat->memory.data[j]);
         vec_free(&seat->memory);
-        mem_free_home(m->states[i]);
+        mem_free_huge(m->states[i]);
     }
-    mem_free_home(m->states);
-    mem_free_home(m->seats);
-    mem_free_home(m);
+    mem_free_huge(m->states);
+    mem_free_huge(m->seats);
+    mem_free_huge(m);
 }
 
 /* ---- policies ---- */

@@ -5,7 +5,7 @@
  * cycle. */
 #include "core/mech/mech_seat.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 #include <stdarg.h>
 
@@ -42,7 +42,7 @@ static struct mech_seat *seat_in_init(void *host, const char *port)
 static void *port_memory(void *host, size_t bytes)
 {
     struct mech_seat *seat = seat_in_init(host, "memory");
-    void *block = mem_zalloc_home(MAX(bytes, 1));
+    void *block = mem_zalloc_huge(MAX(bytes, 1));
     vec_push(&seat->memory, block);
     return block;
 }

@@ -7,7 +7,7 @@
  * collectors the unit takes the instruction at issue and a dependent one issues L cycles later. */
 #include "core/sm/sm_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 enum {
     STAGES_BEFORE_UNIT = 4, /* from issue to the unit, with one cycle of reads: what forwarding saves */
@@ -22,14 +22,14 @@ void execute_init(struct sm *m, const struct sm_params *p)
     collector_init(&m->collector, p);
     const uint32_t flights = pipes_capacity(p) + m->collector.unit_count + 2 * LATCH_MAX * CLASS_COUNT;
     pipes_init(&m->pipes, p, flights, p->lsu_pending);
-    e->flights = mem_zalloc_home(flights * sizeof *e->flights);
+    e->flights = mem_zalloc_huge(flights * sizeof *e->flights);
     for (uint32_t i = 0; i < flights; i++) e->flights[i].next = i + 1 < flights ? i + 1 : SM_NONE;
 }
 
 void execute_free(struct sm *m)
 {
     pipes_free(&m->pipes);
-    mem_free_home(m->execute.flights);
+    mem_free_huge(m->execute.flights);
 }
 
 /* ---- flights ---- */

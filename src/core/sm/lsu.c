@@ -8,7 +8,7 @@
  * to several words. */
 #include "core/sm/sm_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 /* ---- life ---- */
 
@@ -24,10 +24,10 @@ void lsu_init(struct sm *m, const struct sm_params *p)
                               .replies = (uint8_t)p->lsu_replies,
                               .writebacks = (uint8_t)p->lsu_writebacks,
                               .writeback_head = SM_NONE};
-    u->accesses = mem_zalloc_home(accesses * sizeof *u->accesses);
-    u->pendings = mem_zalloc_home(p->lsu_pending * sizeof *u->pendings);
-    u->atomics = mem_zalloc_home(atomics * sizeof *u->atomics);
-    u->queue = mem_zalloc_home(p->lsu_queue * sizeof *u->queue);
+    u->accesses = mem_zalloc_huge(accesses * sizeof *u->accesses);
+    u->pendings = mem_zalloc_huge(p->lsu_pending * sizeof *u->pendings);
+    u->atomics = mem_zalloc_huge(atomics * sizeof *u->atomics);
+    u->queue = mem_zalloc_huge(p->lsu_queue * sizeof *u->queue);
     for (uint32_t i = 0; i < accesses; i++) u->accesses[i].next = i + 1 < accesses ? i + 1 : SM_NONE;
     for (uint32_t i = 0; i < p->lsu_pending; i++)
         u->pendings[i].next = i + 1 < p->lsu_pending ? i + 1 : SM_NONE;
@@ -38,10 +38,10 @@ void lsu_init(struct sm *m, const struct sm_params *p)
 
 void lsu_free(struct sm *m)
 {
-    mem_free_home(m->memory.accesses);
-    mem_free_home(m->memory.pendings);
-    mem_free_home(m->memory.atomics);
-    mem_free_home(m->memory.queue);
+    mem_free_huge(m->memory.accesses);
+    mem_free_huge(m->memory.pendings);
+    mem_free_huge(m->memory.atomics);
+    mem_free_huge(m->memory.queue);
 }
 
 bool lsu_idle(const struct sm *m) { return !m->memory.pending_live && !m->memory.access_live; }

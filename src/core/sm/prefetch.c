@@ -2,15 +2,15 @@
  * it). */
 #include "core/sm/sm_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 void prefetch_init(struct sm *m, const struct sm_params *p)
 {
     m->prefetch.size = p->prefetch_queue;
-    m->prefetch.queue = mem_zalloc_home(p->prefetch_queue * sizeof *m->prefetch.queue);
+    m->prefetch.queue = mem_zalloc_huge(p->prefetch_queue * sizeof *m->prefetch.queue);
 }
 
-void prefetch_free(struct sm *m) { mem_free_home(m->prefetch.queue); }
+void prefetch_free(struct sm *m) { mem_free_huge(m->prefetch.queue); }
 
 bool prefetch_ask(struct sm *m, uint64_t address, uint32_t pc, uint32_t context)
 {

@@ -4,7 +4,7 @@
  * executed its last instruction and has nothing under way. */
 #include "core/sm/sm_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 #include "core/occupancy.h"
 
 /* ---- life ---- */
@@ -28,9 +28,9 @@ void residency_init(struct sm *m)
     r->bank_count = r->slot_count > SM_BANK_SLOTS ? machine->sm.schedulers : 1;
     r->context_count = r->slot_count;
     r->cta_slots = machine->sm_ctas;
-    r->contexts = mem_zalloc_home(r->context_count * sizeof *r->contexts);
-    r->ctas = mem_zalloc_home(r->cta_slots * sizeof *r->ctas);
-    r->finished = mem_zalloc_home((r->cta_slots + 63) / 64 * sizeof *r->finished);
+    r->contexts = mem_zalloc_huge(r->context_count * sizeof *r->contexts);
+    r->ctas = mem_zalloc_huge(r->cta_slots * sizeof *r->ctas);
+    r->finished = mem_zalloc_huge((r->cta_slots + 63) / 64 * sizeof *r->finished);
     registers_init(&r->file, machine->sm_registers);
     for (uint32_t i = 0; i < r->cta_slots; i++)
         r->ctas[i].rows = mem_zalloc(r->file.words * sizeof *r->ctas[i].rows);
@@ -48,9 +48,9 @@ void residency_free(struct sm *m)
     programs_free(m);
     for (uint32_t i = 0; i < r->cta_slots; i++) free(r->ctas[i].rows);
     registers_free(&r->file);
-    mem_free_home(r->contexts);
-    mem_free_home(r->ctas);
-    mem_free_home(r->finished);
+    mem_free_huge(r->contexts);
+    mem_free_huge(r->ctas);
+    mem_free_huge(r->finished);
 }
 
 /* ---- what a CTA needs ---- */

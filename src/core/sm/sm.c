@@ -5,13 +5,13 @@
  * is started in a cycle takes part from the next one on. */
 #include "core/sm/sm_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 /* ---- life ---- */
 
 struct sm *sm_create(const struct sm_setup *s)
 {
-    struct sm *m = mem_zalloc_home(sizeof *m);
+    struct sm *m = mem_zalloc_huge(sizeof *m);
     m->setup = *s;
     m->p = s->params;
     m->clock = *s->clock;
@@ -51,7 +51,7 @@ void sm_destroy(struct sm *m)
     lsu_free(m);
     execute_free(m);
     residency_free(m);
-    mem_free_home(m);
+    mem_free_huge(m);
 }
 
 /* ---- a cycle ---- */
