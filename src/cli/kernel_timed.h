@@ -3,7 +3,7 @@
 #define HEDDLE_KERNEL_TIMED_H
 
 #include "cli/timed_options.h"
-#include "cuda/progress.h"
+#include "cuda/progress_line.h"
 
 struct kernel_timed {
     struct timed_gpu *gpu;

@@ -8,7 +8,7 @@
  * the cycle at which it was due, as often as it was due, so a late call changes nothing for it. */
 #include "core/mech_host.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 struct mech_seat {
     struct mech_sm *sm;
@@ -96,7 +96,7 @@ static void mech_seat_fill(struct mech_sm *m, uint32_t i)
     seat->ports.counters = mech_port_counters;
     seat->ports.set_timer = mech_port_set_timer;
     if (mech->on_timer && mech->timer_cycles) seat->due = seat->period = mech->timer_cycles;
-    m->states[i] = mem_zalloc_home(MAX(mech->state_bytes, 1));
+    m->states[i] = mem_zalloc_huge(MAX(mech->state_bytes, 1));
     m->issue_votes[i] = m->memory_votes[i] = UINT64_MAX;
     m->has_access = m->has_access || mech->on_l1_access;
     m->has_evict = m->has_evict || mech->on_l1_evict;
@@ -112,16 +112,16 @@ struct mech_sm *mech_sm_create(struct mech_set *set, const struct mech_ports *po
 {
     uint32_t n = mech_set_count(set);
     assert(ports->warps <= MECH_WARPS_MAX && ports->schedulers <= MECH_SCHEDULERS_MAX);
-    struct mech_sm *m = mem_zalloc_home(sizeof *m);
+    struct mech_sm *m = mem_zalloc_huge(sizeof *m);
     m->set = set;
     m->count = n;
     m->ports = *ports;
     m->policy = -1;
     m->issue_mask = m->memory_mask = UINT64_MAX;
-    m->states = mem_zalloc_home(n * sizeof *m->states);
-    m->issue_votes = mem_zalloc_home(n * sizeof *m->issue_votes);
-    m->memory_votes = mem_zalloc_home(n * sizeof *m->memory_votes);
-    m->seats = mem_zalloc_home(n * sizeof *m->seats);
+    m->states = mem_zalloc_huge(n * sizeof *m->states);
+    m->issue_votes = mem_zalloc_huge(n * sizeof *m->issue_votes);
+    m->memory_votes = mem_zalloc_huge(n * sizeof *m->memory_votes);
+    m->seats = mem_zalloc_huge(n * sizeof *m->seats);
     for (uint32_t i = 0; i < n; i++) mech_seat_fill(m, i);
     assert(m->policy >= 0); /* mech_set_create sees to it */
     mech_find_next_timer(m);
@@ -138,12 +138,12 @@ struct mech_sm *mech_sm_create(struct mech_set *set, const struct mech_ports *po
 void mech_sm_destroy(struct mech_sm *m)
 {
     if (!m) return;
-    for (uint32_t i = 0; i < m->count; i++) mem_free_home(m->states[i]);
-    mem_free_home(m->states);
-    mem_free_home(m->issue_votes);
-    mem_free_home(m->memory_votes);
-    mem_free_home(m->seats);
-    mem_free_home(m);
+    for (uint32_t i = 0; i < m->count; i++) mem_free_huge(m->states[i]);
+    mem_free_huge(m->states);
+    mem_free_huge(m->issue_votes);
+    mem_free_huge(m->memory_votes);
+    mem_free_huge(m->seats);
+    mem_free_huge(m);
 }
 
 /* ---- hooks ---- */

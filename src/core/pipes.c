@@ -2,7 +2,7 @@
  * for the next cycle here, where GPGPU-Sim holds the operation back before the unit. */
 #include "core/pipes.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 enum { PIPES_SLACK = 64 }; /* cycles that results may be put off by taken buses */
 
@@ -38,20 +38,20 @@ void pipes_init(struct pipes *p, const struct sm_params *params, uint32_t flight
         .buses = (uint8_t)params->result_buses,
         .units = {(uint8_t)params->sp_units, (uint8_t)params->int_units, (uint8_t)params->dp_units,
                   (uint8_t)params->sfu_units, 0},
-        .days = mem_zalloc_home(size * sizeof *p->days),
-        .busy = mem_zalloc_home(bitset_words(size) * sizeof *p->busy),
-        .result_next = mem_zalloc_home(flights * sizeof *p->result_next),
-        .delay_next = mem_zalloc_home(pendings * sizeof *p->delay_next),
+        .days = mem_zalloc_huge(size * sizeof *p->days),
+        .busy = mem_zalloc_huge(bitset_words(size) * sizeof *p->busy),
+        .result_next = mem_zalloc_huge(flights * sizeof *p->result_next),
+        .delay_next = mem_zalloc_huge(pendings * sizeof *p->delay_next),
     };
     for (uint32_t i = 0; i < size; i++) p->days[i] = (struct pipes_day){PIPES_NONE, PIPES_NONE, 0};
 }
 
 void pipes_free(struct pipes *p)
 {
-    mem_free_home(p->days);
-    mem_free_home(p->busy);
-    mem_free_home(p->result_next);
-    mem_free_home(p->delay_next);
+    mem_free_huge(p->days);
+    mem_free_huge(p->busy);
+    mem_free_huge(p->result_next);
+    mem_free_huge(p->delay_next);
 }
 
 bool pipes_accepts(const struct pipes *p, enum sm_class cls, uint64_t cycle)

@@ -1,7 +1,7 @@
 /* rocache.c: see rocache.h. Known from GPGPU-Sim's read_only_cache (allocate on fill). */
 #include "core/rocache.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 void rocache_init(struct rocache *c, uint64_t bytes, uint32_t ways, uint32_t line_bytes, uint32_t misses,
                   uint32_t merges)
@@ -15,15 +15,15 @@ void rocache_init(struct rocache *c, uint64_t bytes, uint32_t ways, uint32_t lin
                                .replace = CACHE_LRU};
     *c = (struct rocache){.line_bytes = line_bytes, .miss_count = misses, .merges = merges};
     cache_init(&c->tags, &g);
-    c->misses = mem_zalloc_home(misses * sizeof *c->misses);
-    c->waiters = mem_zalloc_home((size_t)misses * merges * sizeof *c->waiters);
+    c->misses = mem_zalloc_huge(misses * sizeof *c->misses);
+    c->waiters = mem_zalloc_huge((size_t)misses * merges * sizeof *c->waiters);
 }
 
 void rocache_free(struct rocache *c)
 {
     cache_free(&c->tags);
-    mem_free_home(c->misses);
-    mem_free_home(c->waiters);
+    mem_free_huge(c->misses);
+    mem_free_huge(c->waiters);
 }
 
 void rocache_clear(struct rocache *c)

@@ -12,7 +12,7 @@
  * one on. */
 #include "core/sm_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 /* ---- life ---- */
 
@@ -25,12 +25,12 @@ static void create_pools(struct sm *m)
     uint32_t accesses = p->lsu_queue + MIN(before, 32u);
     uint32_t atomics = MAX(p->lsu_pending, 64u);
     pipes_init(&m->pipes, p, flights, p->lsu_pending);
-    m->flights = mem_zalloc_home(flights * sizeof *m->flights);
-    m->accesses = mem_zalloc_home(accesses * sizeof *m->accesses);
-    m->pendings = mem_zalloc_home(p->lsu_pending * sizeof *m->pendings);
-    m->atomics = mem_zalloc_home(atomics * sizeof *m->atomics);
-    m->queue = mem_zalloc_home(p->lsu_queue * sizeof *m->queue);
-    m->prefetches = mem_zalloc_home(p->prefetch_queue * sizeof *m->prefetches);
+    m->flights = mem_zalloc_huge(flights * sizeof *m->flights);
+    m->accesses = mem_zalloc_huge(accesses * sizeof *m->accesses);
+    m->pendings = mem_zalloc_huge(p->lsu_pending * sizeof *m->pendings);
+    m->atomics = mem_zalloc_huge(atomics * sizeof *m->atomics);
+    m->queue = mem_zalloc_huge(p->lsu_queue * sizeof *m->queue);
+    m->prefetches = mem_zalloc_huge(p->prefetch_queue * sizeof *m->prefetches);
 #define CHAIN(pool, count)                                                                                   \
     for (uint32_t i = 0; i < (count); i++) m->pool[i].next = i + 1 < (count) ? i + 1 : SM_NONE
     CHAIN(flights, flights);
@@ -79,7 +79,7 @@ static void copy_params(struct sm *m, const struct sm_params *p)
 
 struct sm *sm_create(const struct sm_setup *s)
 {
-    struct sm *m = mem_zalloc_home(sizeof *m);
+    struct sm *m = mem_zalloc_huge(sizeof *m);
     m->setup = *s;
     copy_params(m, s->params);
     m->clock = *s->clock;
@@ -89,8 +89,8 @@ struct sm *sm_create(const struct sm_setup *s)
     m->cta_slots = s->machine->sm_ctas;
     m->wake = s->wake ? s->wake : &m->own_wake;
     *m->wake = TICK_NEVER;
-    m->ctas = mem_zalloc_home(m->cta_slots * sizeof *m->ctas);
-    m->finished = mem_zalloc_home((m->cta_slots + 63) / 64 * sizeof *m->finished);
+    m->ctas = mem_zalloc_huge(m->cta_slots * sizeof *m->ctas);
+    m->finished = mem_zalloc_huge((m->cta_slots + 63) / 64 * sizeof *m->finished);
     for (uint32_t i = 0; i < m->schedulers; i++) {
         m->last[i] = MECH_NO_WARP;
         m->cause[i] = SLOT_IDLE;
@@ -113,15 +113,15 @@ void sm_destroy(struct sm *m)
     for (int i = 0; i < RO_COUNT; i++) rocache_free(&m->ro[i]);
     pipes_free(&m->pipes);
     sm_programs_free(m);
-    mem_free_home(m->flights);
-    mem_free_home(m->accesses);
-    mem_free_home(m->pendings);
-    mem_free_home(m->atomics);
-    mem_free_home(m->queue);
-    mem_free_home(m->prefetches);
-    mem_free_home(m->ctas);
-    mem_free_home(m->finished);
-    mem_free_home(m);
+    mem_free_huge(m->flights);
+    mem_free_huge(m->accesses);
+    mem_free_huge(m->pendings);
+    mem_free_huge(m->atomics);
+    mem_free_huge(m->queue);
+    mem_free_huge(m->prefetches);
+    mem_free_huge(m->ctas);
+    mem_free_huge(m->finished);
+    mem_free_huge(m);
 }
 
 /* ---- a cycle ---- */

@@ -2,7 +2,7 @@
 #include "core/timed_impl.h"
 
 #include "base/hash.h"
-#include "base/home.h"
+#include "base/hugepage.h"
 
 /* Core cycles of an L2 miss beyond a hit on an idle machine: to the channel, in it, and back. */
 static uint32_t idle_miss(const struct timed_gpu *g)
@@ -24,7 +24,7 @@ static const char *mech_shares(const struct timed_gpu *g)
 struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
                                struct diag_list *diags)
 {
-    struct timed_gpu *g = mem_zalloc_home(sizeof *g);
+    struct timed_gpu *g = mem_zalloc_huge(sizeof *g);
     const uint32_t khz[DOMAIN_COUNT] = {m->core_clock_khz, m->xbar_clock_khz, m->l2_clock_khz,
                                         m->dram_clock_khz};
     g->machine = *m;
@@ -71,7 +71,7 @@ void timed_destroy(struct timed_gpu *g)
     streams_close(g);
     snapshot_close(g);
     strbuf_free(&g->report);
-    mem_free_home(g);
+    mem_free_huge(g);
 }
 
 void timed_set_device(struct timed_gpu *g, struct emu_device *d)

@@ -3,7 +3,7 @@
  * Each member of the crew has a range of SMs and a range of partitions for good: what it works on stays in the cache of its core. */
 #include "core/units_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 #include "mem/link.h"
 
 /* Lines that no other thread writes: two of the host's at a time. */
@@ -88,7 +88,7 @@ static void free_members(struct member *list, uint32_t count)
 static void make_notes(uint64_t **notes, uint32_t *words, uint32_t count)
 {
     *words = (count + 7) / 8;
-    *notes = mem_zalloc_home(sizeof **notes * *words);
+    *notes = mem_zalloc_huge(sizeof **notes * *words);
 }
 
 struct units *units_create(struct timed_gpu *g)
@@ -105,7 +105,7 @@ struct units *units_create(struct timed_gpu *g)
     u->logs = mem_zalloc(sizeof *u->logs * u->sm_count);
     for (uint32_t i = 0; i < u->sm_count; i++) u->logs[i] = emu_log_create(&u->sms[i].news);
     u->turn_stride = (uint32_t)round_up_u64(u->per_part, HOST_LINE / sizeof *u->turns);
-    u->turns = mem_zalloc_home(sizeof *u->turns * u->turn_stride * u->part_count);
+    u->turns = mem_zalloc_huge(sizeof *u->turns * u->turn_stride * u->part_count);
     u->part_low = NEW_PER_SLICE * u->per_part;
     u->dram_clock = g->clock.domains[DOMAIN_DRAM];
     wakes_init(&u->sm_wakes, u->sm_count, g->clock.domains[DOMAIN_CORE].period);
@@ -134,9 +134,9 @@ void units_destroy(struct units *u)
     wakes_free(&u->sm_wakes);
     wakes_free(&u->part_wakes);
     free(u->turned);
-    mem_free_home(u->turns);
-    mem_free_home(u->sm_notes);
-    mem_free_home(u->part_notes);
+    mem_free_huge(u->turns);
+    mem_free_huge(u->sm_notes);
+    mem_free_huge(u->part_notes);
     free(u->sm_news);
     free(u->part_news);
     free(u->logs);

@@ -1,7 +1,7 @@
 /* wakes.c: see wakes.h: what is seldom. */
 #include "core/wakes.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 /* Where the product for a division is not exact there is no wheel: all but the next edge is far. */
 static uint32_t reach_of(uint32_t period)
@@ -20,18 +20,18 @@ void wakes_init(struct wakes *w, uint32_t count, uint32_t period)
                         .words = words,
                         .reach = reach,
                         .count = count};
-    w->wheel = mem_zalloc_home(sizeof *w->wheel * (WAKES_SLOTS + 2) * words);
+    w->wheel = mem_zalloc_huge(sizeof *w->wheel * (WAKES_SLOTS + 2) * words);
     w->planned = w->wheel + (size_t)WAKES_SLOTS * words;
     w->far = w->planned + words;
-    w->slot_of = mem_zalloc_home(sizeof *w->slot_of * count);
-    w->far_at = mem_zalloc_home(sizeof *w->far_at * count);
+    w->slot_of = mem_zalloc_huge(sizeof *w->slot_of * count);
+    w->far_at = mem_zalloc_huge(sizeof *w->far_at * count);
 }
 
 void wakes_free(struct wakes *w)
 {
-    mem_free_home(w->wheel);
-    mem_free_home(w->slot_of);
-    mem_free_home(w->far_at);
+    mem_free_huge(w->wheel);
+    mem_free_huge(w->slot_of);
+    mem_free_huge(w->far_at);
     *w = (struct wakes){0};
 }
 

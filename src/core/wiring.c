@@ -2,7 +2,7 @@
  *
  *   SM -> crossbar -> L2 slice -> DRAM channel, and back. Each link has the depth that the machine gives it and a latency of one
  *   cycle of the end that pushes. A slice belongs to one channel: slices are numbered channel by channel (mem/addrmap.h). */
-#include "base/home.h"
+#include "base/hugepage.h"
 #include "core/split.h"
 #include "core/timed_impl.h"
 
@@ -12,7 +12,7 @@ static tick period(const struct timed_gpu *g, enum gpu_domain d) { return g->clo
 
 static struct link *make_links(uint32_t count, const char *name, uint32_t depth, tick latency)
 {
-    struct link *l = mem_zalloc_home(sizeof *l * count);
+    struct link *l = mem_zalloc_huge(sizeof *l * count);
     for (uint32_t i = 0; i < count; i++) link_init(&l[i], name, depth, latency, NULL, NULL);
     return l;
 }
@@ -20,7 +20,7 @@ static struct link *make_links(uint32_t count, const char *name, uint32_t depth,
 static void free_links(struct link *l, uint32_t count)
 {
     for (uint32_t i = 0; l && i < count; i++) link_free(&l[i]);
-    mem_free_home(l);
+    mem_free_huge(l);
 }
 
 /* Components keep the arrays that they are given. */

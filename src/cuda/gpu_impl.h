@@ -6,7 +6,7 @@
 #include "core/timed.h"
 #include "cuda/env.h"
 #include "cuda/gpu.h"
-#include "cuda/progress.h"
+#include "cuda/progress_line.h"
 
 struct kernel_stats { /* of all launches under one kernel name */
     const char *name;

@@ -9,7 +9,7 @@
 #include "cuda/elf.h"
 #include "cuda/fatbin.h"
 #include "cuda/gpu_impl.h"
-#include "cuda/link.h"
+#include "cuda/linker.h"
 #include "lower/lower.h"
 
 #include <elf.h>

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_EMU_FAULT_H
 #define HEDDLE_EMU_FAULT_H
 
-#include "emu/run.h"
+#include "emu/grid.h"
 
 /* Stops the run: the warp's current instruction, lane, is to blame. The text after "kernel 'k': ". The first
  * one counts. */

@@ -5,7 +5,7 @@
  * resident from the start. The order depends on nothing but the program: the same launch gives the same
  * result every time. */
 #include "emu/fault.h"
-#include "emu/run.h"
+#include "emu/grid.h"
 #include "emu/step.h"
 
 enum {

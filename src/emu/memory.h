@@ -2,7 +2,7 @@
 #ifndef HEDDLE_EMU_MEMORY_H
 #define HEDDLE_EMU_MEMORY_H
 
-#include "emu/run.h"
+#include "emu/grid.h"
 
 enum access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
 

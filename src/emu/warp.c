@@ -5,7 +5,7 @@
  * run past the place where they have to wait. (3) A turn ends after a bounded number of instructions, and
  * sooner when the code waits for other threads in a loop; both are counted in instructions and branches,
  * never in time: the same run, the same order. */
-#include "emu/run.h"
+#include "emu/grid.h"
 
 enum {
     SPIN_TURN = 32, /* backward branches of a waiting loop before the turn goes to someone else */

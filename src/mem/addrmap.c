@@ -9,7 +9,7 @@
 #include "mem/addrmap.h"
 
 #include "base/hash.h"
-#include "base/home.h"
+#include "base/hugepage.h"
 
 #include <ctype.h>
 
@@ -229,7 +229,7 @@ static void map_find_local(struct addrmap *m)
 
 COLD struct addrmap *addrmap_create(const struct addrmap_params *p, struct diag_list *diags)
 {
-    struct addrmap *m = mem_zalloc_home(sizeof *m);
+    struct addrmap *m = mem_zalloc_huge(sizeof *m);
     m->params = *p;
     m->base = p->base;
     m->channels = p->channels;
@@ -241,11 +241,11 @@ COLD struct addrmap *addrmap_create(const struct addrmap_params *p, struct diag_
         map_find_local(m);
         return m;
     }
-    mem_free_home(m);
+    mem_free_huge(m);
     return NULL;
 }
 
-void addrmap_destroy(struct addrmap *m) { mem_free_home(m); }
+void addrmap_destroy(struct addrmap *m) { mem_free_huge(m); }
 
 /* Remainder of the bits of v modulo an irreducible polynomial of the degree over GF(2): neighbours and all
  * power-of-two strides spread evenly (Rau, ISCA'91). */

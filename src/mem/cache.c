@@ -2,7 +2,7 @@
  *
  * Invariants. (1) An address is in at most one way of its set. (2) A way with a reserved sector is never a
  * victim. (3) valid and reserved of one line have no sector in common. */
-#include "base/home.h"
+#include "base/hugepage.h"
 #include "mem/cache_narrow.h"
 #include "mem/cache_wide.h"
 
@@ -38,12 +38,12 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
                         .replace = g->replace,
                         .sectored = g->sectored,
                         .full_sectors = 1};
-    c->lines = mem_zalloc_home(sizeof *c->lines * g->sets * g->ways);
+    c->lines = mem_zalloc_huge(sizeof *c->lines * g->sets * g->ways);
     if (g->ways > CACHE_NARROW_WAYS)
         cache_wide_init(&c->wide, g->sets, g->ways);
     else {
         c->narrow_bytes = (uint8_t)narrow_bytes(g->ways);
-        c->narrow = mem_zalloc_home((size_t)g->sets * c->narrow_bytes);
+        c->narrow = mem_zalloc_huge((size_t)g->sets * c->narrow_bytes);
     }
     if (g->sectored) c->full_sectors = (uint32_t)((1ull << (g->line_bytes / CACHE_SECTOR_BYTES)) - 1);
     c->line_shift = (uint8_t)__builtin_ctz(g->line_bytes);
@@ -56,8 +56,8 @@ void cache_free(struct cache *c)
 {
     cache_wide_free(&c->wide);
     cache_indexer_free(&c->indexer);
-    mem_free_home(c->lines);
-    mem_free_home(c->narrow);
+    mem_free_huge(c->lines);
+    mem_free_huge(c->narrow);
     c->lines = NULL;
     c->narrow = NULL;
 }

@@ -1,7 +1,7 @@
 /* cache_index.c: see cache_index.h. */
 #include "mem/cache_index.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 /* Irreducible polynomials by degree, bit i = coefficient of x^i. */
 static const uint32_t ipoly_of_degree[CACHE_INDEX_BITS_MAX + 1] = {
@@ -30,7 +30,7 @@ static void poly_make_rows(struct cache_poly *p, uint32_t degree)
 static struct cache_poly *poly_new(uint32_t bits)
 {
     assert(bits >= 1 && bits <= CACHE_INDEX_BITS_MAX);
-    struct cache_poly *p = mem_zalloc_home(sizeof *p);
+    struct cache_poly *p = mem_zalloc_huge(sizeof *p);
     poly_make_rows(p, bits);
     p->high = bits > 8 ? UINT64_MAX : 0;
     if (bits > 8) return p;
@@ -69,6 +69,6 @@ void cache_indexer_init(struct cache_indexer *x, enum cache_index index, uint32_
 
 void cache_indexer_free(struct cache_indexer *x)
 {
-    if (x->kind == CACHE_INDEX_IPOLY) mem_free_home(x->poly);
+    if (x->kind == CACHE_INDEX_IPOLY) mem_free_huge(x->poly);
     *x = (struct cache_indexer){0};
 }

@@ -7,7 +7,7 @@
 #include "mem/cache_wide.h"
 
 #include "base/hash.h"
-#include "base/home.h"
+#include "base/hugepage.h"
 
 struct neighbours {
     uint16_t older, newer;
@@ -41,13 +41,13 @@ void cache_wide_init(struct cache_wide *w, uint32_t sets, uint32_t ways)
     w->way_shift = is_pow2_u64(ways) ? (uint8_t)__builtin_ctz(ways) : 0;
     w->slots_from = (uint32_t)((1 + w->words) * sizeof(uint64_t) + (ways + 1) * sizeof(struct neighbours));
     w->block_bytes = (uint32_t)round_up_u64(w->slots_from + slots * sizeof(uint32_t), HOST_LINE);
-    w->blocks = mem_zalloc_home((size_t)w->block_bytes * sets);
+    w->blocks = mem_zalloc_huge((size_t)w->block_bytes * sets);
     cache_wide_clear(w);
 }
 
 void cache_wide_free(struct cache_wide *w)
 {
-    mem_free_home(w->blocks);
+    mem_free_huge(w->blocks);
     w->blocks = NULL;
 }
 

@@ -15,7 +15,7 @@
  * while a loaded channel is bound by its timing. Left out: error correction, powering down. */
 #include "mem/dram_channel.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 uint32_t dram_idle_latency(const struct dram_params *p, const struct clock_domain *clock,
                            const struct clock_domain *core)
@@ -30,7 +30,7 @@ uint32_t dram_idle_latency(const struct dram_params *p, const struct clock_domai
 
 static struct dram_ways channel_ways(uint32_t capacity)
 {
-    return (struct dram_ways){.at = mem_zalloc_home(sizeof(struct dram_way) * capacity),
+    return (struct dram_ways){.at = mem_zalloc_huge(sizeof(struct dram_way) * capacity),
                               .ring = ring_of(capacity)};
 }
 
@@ -39,15 +39,15 @@ COLD struct dram_channel *dram_create(const struct dram_params *p, uint32_t inde
                                       struct req_pool *pool, struct link **in, struct link **out,
                                       uint32_t slices)
 {
-    struct dram_channel *d = mem_zalloc_home(sizeof *d);
+    struct dram_channel *d = mem_zalloc_huge(sizeof *d);
     d->params = *p;
     d->index = index;
     d->map = map;
     d->period = clock->period;
     d->pool = pool;
     d->slices = (uint16_t)slices;
-    d->in = mem_zalloc_home(sizeof *d->in * slices);
-    d->out = mem_zalloc_home(sizeof *d->out * slices);
+    d->in = mem_zalloc_huge(sizeof *d->in * slices);
+    d->out = mem_zalloc_huge(sizeof *d->out * slices);
     memcpy(d->in, in, sizeof *d->in * slices);
     memcpy(d->out, out, sizeof *d->out * slices);
     for (uint32_t s = 0; s < slices; s++) in[s]->consumer_note = &d->has_requests;
@@ -77,11 +77,11 @@ COLD void dram_destroy(struct dram_channel *d)
 {
     if (!d) return;
     dram_queue_free(&d->queue);
-    mem_free_home(d->in);
-    mem_free_home(d->out);
-    mem_free_home(d->way.at);
-    mem_free_home(d->returns.at);
-    mem_free_home(d);
+    mem_free_huge(d->in);
+    mem_free_huge(d->out);
+    mem_free_huge(d->way.at);
+    mem_free_huge(d->returns.at);
+    mem_free_huge(d);
 }
 
 void dram_observe(struct dram_channel *d, const struct dram_observer *o) { d->chips.observer = *o; }

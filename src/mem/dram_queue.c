@@ -9,7 +9,7 @@
  * depends on when it is asked. */
 #include "mem/dram_queue.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 static uint32_t queue_capacity(const struct dram_params *p)
 {
@@ -20,7 +20,7 @@ void dram_queue_init(struct dram_queue *q, const struct dram_params *p, uint64_t
 {
     uint32_t n = queue_capacity(p);
     *q = (struct dram_queue){.params = p,
-                             .entries = mem_zalloc_home(sizeof *q->entries * n),
+                             .entries = mem_zalloc_huge(sizeof *q->entries * n),
                              .places = {p->queue, p->write_queue},
                              .write_drain = p->write_drain,
                              .is_fcfs = p->sched == DRAM_FCFS,
@@ -34,7 +34,7 @@ void dram_queue_init(struct dram_queue *q, const struct dram_params *p, uint64_t
 
 void dram_queue_free(struct dram_queue *q)
 {
-    mem_free_home(q->entries);
+    mem_free_huge(q->entries);
     free(q->level_of);
 }
 

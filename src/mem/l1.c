@@ -14,16 +14,16 @@
  * Left out: banks of the data array, the port that a fill takes, and eviction by .cg loads. */
 #include "mem/l1_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 static void l1_ring_init(struct l1_ring *r, uint32_t cap)
 {
-    *r = (struct l1_ring){.items = mem_zalloc_home(sizeof *r->items * cap), .cap = cap};
+    *r = (struct l1_ring){.items = mem_zalloc_huge(sizeof *r->items * cap), .cap = cap};
 }
 
 static void l1_queue_init(struct l1_queue *q, uint32_t cap)
 {
-    *q = (struct l1_queue){.items = mem_zalloc_home(sizeof *q->items * cap), .cap = cap};
+    *q = (struct l1_queue){.items = mem_zalloc_huge(sizeof *q->items * cap), .cap = cap};
 }
 
 static void l1_init_cache(struct l1 *c)
@@ -67,7 +67,7 @@ struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_
                      struct req_pool *pool, struct link *to_xbar, struct link *from_xbar, tick *sm_wake)
 {
     enum { SEEN_REGIONS = 1024 };
-    struct l1 *c = mem_zalloc_home(sizeof *c);
+    struct l1 *c = mem_zalloc_huge(sizeof *c);
     c->clock = *core;
     l1_init_params(c, p);
     c->sm = (uint16_t)sm;
@@ -98,12 +98,12 @@ void l1_destroy(struct l1 *c)
     mshr_free(&c->mshr);
     lineset_free(&c->seen);
     free(c->nodes);
-    mem_free_home(c->pipe.items);
-    mem_free_home(c->hits.items);
-    mem_free_home(c->miss_queue.items);
-    mem_free_home(c->others.items);
-    mem_free_home(c->answers.items);
-    mem_free_home(c);
+    mem_free_huge(c->pipe.items);
+    mem_free_huge(c->hits.items);
+    mem_free_huge(c->miss_queue.items);
+    mem_free_huge(c->others.items);
+    mem_free_huge(c->answers.items);
+    mem_free_huge(c);
 }
 
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks) { c->hooks = *hooks; }

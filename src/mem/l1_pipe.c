@@ -9,13 +9,13 @@
  * its head has been refused in this cycle. (3) The stalls that are charged are those of the head. */
 #include "mem/l1_impl.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 void l1_pipe_init(struct l1_pipe *p, const struct l1_params *params)
 {
     uint32_t places = params->perfect ? 0 : params->tag_latency * params->ports;
     *p = (struct l1_pipe){.cap = places};
-    if (places) p->items = mem_zalloc_home(sizeof *p->items * places);
+    if (places) p->items = mem_zalloc_huge(sizeof *p->items * places);
 }
 
 enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t)

@@ -11,13 +11,13 @@
  * count. */
 #include "mem/l2_slice.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 enum { INFINITE_REQUESTS = 16384 }; /* of an infinite slice: more than the machine's links ever hold */
 
 static void l2_ring_init(struct l2_ring *r, uint32_t capacity)
 {
-    *r = (struct l2_ring){.at = mem_zalloc_home(sizeof(struct l2_timed) * capacity),
+    *r = (struct l2_ring){.at = mem_zalloc_huge(sizeof(struct l2_timed) * capacity),
                           .ring = ring_of(capacity)};
 }
 
@@ -33,7 +33,7 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
                                 const struct clock_domain *core, struct req_pool *pool, struct link *in,
                                 struct link *out, struct link *to_dram, struct link *from_dram)
 {
-    struct l2_slice *s = mem_zalloc_home(sizeof *s);
+    struct l2_slice *s = mem_zalloc_huge(sizeof *s);
     *s = (struct l2_slice){.params = *p,
                            .index = index,
                            .clock = *clock,
@@ -68,14 +68,14 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
     for (uint32_t i = 0; i < ARRAY_LEN(s->sector_cycles); i++)
         s->sector_cycles[i] = (uint16_t)l2_port_cycles(s, CACHE_SECTOR_BYTES * i);
     cache_init(&s->cache, &g);
-    s->line_addr = mem_zalloc_home(sizeof(uint64_t) * g.sets * g.ways);
+    s->line_addr = mem_zalloc_huge(sizeof(uint64_t) * g.sets * g.ways);
     mshr_init(&s->mshr, p->mshrs, p->merges);
-    s->drain = mem_zalloc_home(sizeof(uint32_t) * p->mshrs);
+    s->drain = mem_zalloc_huge(sizeof(uint32_t) * p->mshrs);
     l2_ring_init(&s->pipe, l2_pipe_depth(s));
     from_dram->consumer_note = &s->has_fills;
     if (!p->infinite) return s;
     l2_ring_init(&s->delayed, INFINITE_REQUESTS);
-    s->line_ready = mem_zalloc_home(sizeof(tick) * g.sets * g.ways);
+    s->line_ready = mem_zalloc_huge(sizeof(tick) * g.sets * g.ways);
     return s;
 }
 
@@ -83,13 +83,13 @@ COLD void l2_destroy(struct l2_slice *s)
 {
     if (!s) return;
     cache_free(&s->cache);
-    mem_free_home(s->line_addr);
+    mem_free_huge(s->line_addr);
     mshr_free(&s->mshr);
-    mem_free_home(s->drain);
-    mem_free_home(s->pipe.at);
-    mem_free_home(s->delayed.at);
-    mem_free_home(s->line_ready);
-    mem_free_home(s);
+    mem_free_huge(s->drain);
+    mem_free_huge(s->pipe.at);
+    mem_free_huge(s->delayed.at);
+    mem_free_huge(s->line_ready);
+    mem_free_huge(s);
 }
 
 void l2_use_map(struct l2_slice *s, uint64_t (*to_local)(const void *ctx, uint64_t addr), const void *ctx)

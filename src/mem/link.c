@@ -5,7 +5,7 @@
  * consumer in one tick. */
 #include "mem/link.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 /* The level of a queue with something in it. */
 static uint32_t level_of(uint32_t count, uint32_t capacity)
@@ -32,20 +32,20 @@ void link_init(struct link *l, const char *name, uint32_t capacity, tick latency
     uint32_t slots = 1;
     while (slots < capacity) slots *= 2;
     *l = (struct link){.head_ready = TICK_NEVER,
-                       .slots = mem_zalloc_home(sizeof(struct link_slot) * slots),
+                       .slots = mem_zalloc_huge(sizeof(struct link_slot) * slots),
                        .capacity = capacity,
                        .latency = (uint32_t)latency,
                        .slot_mask = (uint16_t)(slots - 1),
                        .producer_wake = producer_wake,
                        .consumer_wake = consumer_wake,
                        .name = name};
-    l->count_ticks = capacity <= LINK_FEW ? l->few_ticks : mem_zalloc_home(sizeof *l->count_ticks * capacity);
+    l->count_ticks = capacity <= LINK_FEW ? l->few_ticks : mem_zalloc_huge(sizeof *l->count_ticks * capacity);
 }
 
 void link_free(struct link *l)
 {
-    if (l->count_ticks != l->few_ticks) mem_free_home(l->count_ticks);
-    mem_free_home(l->slots);
+    if (l->count_ticks != l->few_ticks) mem_free_huge(l->count_ticks);
+    mem_free_huge(l->slots);
     l->slots = NULL;
 }
 

@@ -2,7 +2,7 @@
  * array (Kroft, ISCA'81); here a hash table of entries with linear probing, at most a quarter full, so that a file
  * of 4096 registers for a limit study costs no more. */
 #include "base/hash.h"
-#include "base/home.h"
+#include "base/hugepage.h"
 #include "mem/cache.h"
 
 void mshr_init(struct mshr *m, uint32_t entries, uint32_t merge_max)
@@ -10,21 +10,21 @@ void mshr_init(struct mshr *m, uint32_t entries, uint32_t merge_max)
     assert(entries >= 1 && entries <= 1u << 24 && merge_max >= 1);
     uint32_t slots = 2;
     while (slots < 4 * entries) slots *= 2;
-    *m = (struct mshr){.entries = mem_zalloc_home(sizeof(struct mshr_entry) * entries),
+    *m = (struct mshr){.entries = mem_zalloc_huge(sizeof(struct mshr_entry) * entries),
                        .count = entries,
                        .merge_max = merge_max,
-                       .slots = mem_zalloc_home(sizeof(uint32_t) * slots),
+                       .slots = mem_zalloc_huge(sizeof(uint32_t) * slots),
                        .slot_mask = slots - 1,
                        .slot_shift = 64 - (uint32_t)__builtin_ctz(slots),
-                       .free = mem_zalloc_home(sizeof(uint32_t) * entries)};
+                       .free = mem_zalloc_huge(sizeof(uint32_t) * entries)};
     mshr_clear(m);
 }
 
 void mshr_free(struct mshr *m)
 {
-    mem_free_home(m->entries);
-    mem_free_home(m->slots);
-    mem_free_home(m->free);
+    mem_free_huge(m->entries);
+    mem_free_huge(m->slots);
+    mem_free_huge(m->free);
     *m = (struct mshr){0};
 }
 

@@ -6,7 +6,7 @@
  * input's channel, n through the switch, and the pipeline. */
 #include "mem/xbar_net.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 #define ROW(type, field, nm, unit, def, lo, hi, help)                                                        \
     PARAM_ROW(type, xbar_params, field, "xbar." nm, unit, def, lo, hi, help)
@@ -66,7 +66,7 @@ struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t sli
                          const struct clock_domain *clock, struct req_pool *pool, struct link **from_sm,
                          struct link **to_slice, struct link **from_slice, struct link **to_sm)
 {
-    struct xbar *x = mem_zalloc_home(sizeof *x);
+    struct xbar *x = mem_zalloc_huge(sizeof *x);
     x->params = *p;
     x->clock = *clock;
     xbar_net_init(&x->nets[NET_REQUEST], &x->params, false, sms, slices, &x->clock, pool, from_sm, to_slice,
@@ -85,7 +85,7 @@ void xbar_destroy(struct xbar *x)
 {
     if (!x) return;
     for (uint32_t i = 0; i < NET_COUNT; i++) xbar_net_free(&x->nets[i]);
-    mem_free_home(x);
+    mem_free_huge(x);
 }
 
 void xbar_tick(struct xbar *x, tick now)

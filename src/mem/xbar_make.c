@@ -1,13 +1,13 @@
 /* xbar_make.c: a network of the crossbar is made, wired to its links, taken apart; its part in the report of a stuck machine. */
 #include "mem/xbar_notes.h"
 
-#include "base/home.h"
+#include "base/hugepage.h"
 
 enum { INFINITE_PACKETS = 4096 }; /* of an output: more than the machine's links ever hold */
 
 static struct xbar_packet *xbar_places(uint32_t count)
 {
-    return mem_zalloc_home(sizeof(struct xbar_packet) * count);
+    return mem_zalloc_huge(sizeof(struct xbar_packet) * count);
 }
 
 static void xbar_make_sizes(struct xbar_net *n)
@@ -20,7 +20,7 @@ static void xbar_make_sizes(struct xbar_net *n)
 static void xbar_make_inputs(struct xbar_net *n, struct link **from)
 {
     const struct xbar_params *p = n->params;
-    n->in = mem_zalloc_home(sizeof *n->in * n->inputs);
+    n->in = mem_zalloc_huge(sizeof *n->in * n->inputs);
     for (uint32_t i = 0; i < n->inputs; i++) {
         n->in[i] = (struct xbar_input){.from = from[i], .injection.at = xbar_places(p->injection + 1) + 1};
         if (n->has_one_vc) n->in[i].vc.packets.at = xbar_places(n->vc_wrap + 1u);
@@ -31,24 +31,24 @@ static void xbar_make_inputs(struct xbar_net *n, struct link **from)
 static void xbar_make_vcs(struct xbar_net *n)
 {
     uint32_t count = n->inputs * n->params->vcs;
-    n->vcs = mem_zalloc_home(sizeof *n->vcs * count);
+    n->vcs = mem_zalloc_huge(sizeof *n->vcs * count);
     for (uint32_t i = 0; i < count; i++) n->vcs[i].packets.at = xbar_places(n->vc_wrap + 1u);
-    n->accept_at = mem_zalloc_home(sizeof *n->accept_at * n->inputs);
-    n->offered = mem_zalloc_home(sizeof *n->offered * n->inputs);
-    n->offer = mem_zalloc_home(sizeof *n->offer * n->inputs);
+    n->accept_at = mem_zalloc_huge(sizeof *n->accept_at * n->inputs);
+    n->offered = mem_zalloc_huge(sizeof *n->offered * n->inputs);
+    n->offer = mem_zalloc_huge(sizeof *n->offer * n->inputs);
     for (uint32_t i = 0; i < n->inputs; i++) n->offer[i] = UINT32_MAX;
 }
 
 static void xbar_make_outputs(struct xbar_net *n, struct link **to)
 {
-    n->out = mem_zalloc_home(sizeof *n->out * n->outputs);
+    n->out = mem_zalloc_huge(sizeof *n->out * n->outputs);
     const bool own = n->words <= ARRAY_LEN(n->out->own_asks);
-    n->requests_of = own ? NULL : mem_zalloc_home(sizeof *n->requests_of * n->words * n->outputs);
+    n->requests_of = own ? NULL : mem_zalloc_huge(sizeof *n->requests_of * n->words * n->outputs);
     for (uint32_t o = 0; o < n->outputs; o++)
         n->out[o] = (struct xbar_output){
             .to = to[o],
             .asks = own ? n->out[o].own_asks : n->requests_of + (size_t)o * n->words,
-            .at = mem_zalloc_home(sizeof(struct xbar_arrival) * (n->arrival_wrap + 1u)),
+            .at = mem_zalloc_huge(sizeof(struct xbar_arrival) * (n->arrival_wrap + 1u)),
         };
 }
 
@@ -94,9 +94,9 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
     n->arrival_wrap = xbar_wrap(n->ejection);
     n->is_plain = n->words == 1 && n->has_one_vc && !n->is_infinite;
     uint32_t pushed_bytes = xbar_notes_bytes(n, inputs);
-    n->pushed = mem_zalloc_home(pushed_bytes + xbar_notes_bytes(n, outputs));
+    n->pushed = mem_zalloc_huge(pushed_bytes + xbar_notes_bytes(n, outputs));
     n->room = n->pushed + pushed_bytes;
-    n->ports = mem_zalloc_home(sizeof *n->ports * n->words);
+    n->ports = mem_zalloc_huge(sizeof *n->ports * n->words);
     xbar_make_sizes(n);
     xbar_make_inputs(n, from);
     xbar_make_outputs(n, to);
@@ -113,14 +113,14 @@ void xbar_net_take_notes(struct xbar_net *n)
 void xbar_net_free(struct xbar_net *n)
 {
     for (uint32_t i = 0; i < n->inputs; i++) {
-        mem_free_home(n->in[i].injection.at - 1);
-        mem_free_home(n->in[i].vc.packets.at);
+        mem_free_huge(n->in[i].injection.at - 1);
+        mem_free_huge(n->in[i].vc.packets.at);
     }
-    for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) mem_free_home(n->vcs[i].packets.at);
-    for (uint32_t o = 0; o < n->outputs; o++) mem_free_home(n->out[o].at);
+    for (uint32_t i = 0; n->vcs && i < n->inputs * n->params->vcs; i++) mem_free_huge(n->vcs[i].packets.at);
+    for (uint32_t o = 0; o < n->outputs; o++) mem_free_huge(n->out[o].at);
     void *const parts[] = {n->in,    n->out,     n->requests_of, n->ports,    n->pushed,
                            n->offer, n->offered, n->vcs,         n->accept_at};
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) mem_free_home(parts[i]);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) mem_free_huge(parts[i]);
 }
 
 /* A packet at a port that came in at `taken` and wants to go to dst. */

@@ -1,6 +1,6 @@
 /* test_gpu_link.c: the device linker: definitions for declarations, names that belong to one module, errors.
  */
-#include "cuda/link.h"
+#include "cuda/linker.h"
 
 #include "base/strbuf.h"
 

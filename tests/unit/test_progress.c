@@ -1,5 +1,5 @@
 /* test_progress.c: the text of the progress line. */
-#include "cuda/progress.h"
+#include "cuda/progress_line.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

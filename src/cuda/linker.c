@@ -1,4 +1,4 @@
-/* link.c: the device linker, on the syntax tree.
+/* linker.c: the device linker, on the syntax tree.
  *
  * nvcc -rdc=true leaves several PTX modules that name each other's functions and variables with .extern;
  * nvlink joins them in real life. Joining before lowering keeps one path to machine code, and lets calls
@@ -10,9 +10,9 @@
  * knows the system's own (vprintf, malloc, ...) and refuses the rest with their place. extern .shared arrays
  * without a size stay: they are the dynamic shared memory. The texts are laid end to end, so that a line
  * number of the result still finds its line. */
-#include "cuda/link.h"
+#include "cuda/linker.h"
 
-struct link {
+struct linker {
     struct ptx_module *out;
     struct diag_list *diags;
     struct map funcs, vars; /* name -> the definition (or the first declaration) that stands for it */
@@ -37,13 +37,13 @@ static int var_strength(const struct ptx_var *v)
 
 /* ---- 1. which definition stands for a name ---- */
 
-static void twice(struct link *l, const struct ptx_module *m, const char *kind, const char *name, int line)
+static void twice(struct linker *l, const struct ptx_module *m, const char *kind, const char *name, int line)
 {
     diag_add(l->diags, DIAG_ERROR, &m->source, line, 0, 0, "another module of this program defines it too",
              "multiple definition of %s '%s'", kind, name);
 }
 
-static void choose_func(struct link *l, const struct ptx_module *m, struct ptx_func *f)
+static void choose_func(struct linker *l, const struct ptx_module *m, struct ptx_func *f)
 {
     struct ptx_func *old = map_get(&l->funcs, f->name);
     if (!func_is_global(f)) return;
@@ -51,7 +51,7 @@ static void choose_func(struct link *l, const struct ptx_module *m, struct ptx_f
     if (!old || func_strength(f) > func_strength(old)) map_put(&l->funcs, f->name, f);
 }
 
-static void choose_var(struct link *l, const struct ptx_module *m, struct ptx_var *v)
+static void choose_var(struct linker *l, const struct ptx_module *m, struct ptx_var *v)
 {
     if (!var_is_global(v)) return;
     struct ptx_var *old = map_get(&l->vars, v->name);
@@ -60,11 +60,11 @@ static void choose_var(struct link *l, const struct ptx_module *m, struct ptx_va
     if (!old || larger || var_strength(v) > var_strength(old)) map_put(&l->vars, v->name, v);
 }
 
-static struct ptx_func *func_of(const struct link *l, struct ptx_func *f)
+static struct ptx_func *func_of(const struct linker *l, struct ptx_func *f)
 {
     return f && func_is_global(f) ? (struct ptx_func *)map_get(&l->funcs, f->name) : f;
 }
-static struct ptx_var *var_of(const struct link *l, struct ptx_var *v)
+static struct ptx_var *var_of(const struct linker *l, struct ptx_var *v)
 {
     /* Only module-scope variables carry linkage; parameters and locals are never in the map. */
     return v && var_is_global(v) ? (struct ptx_var *)map_get(&l->vars, v->name) : v;
@@ -72,7 +72,7 @@ static struct ptx_var *var_of(const struct link *l, struct ptx_var *v)
 
 /* ---- 2. references ---- */
 
-static void fix_operand(struct link *l, struct ptx_operand *o)
+static void fix_operand(struct linker *l, struct ptx_operand *o)
 {
     o->func = func_of(l, o->func);
     o->var = var_of(l, o->var);
@@ -80,7 +80,7 @@ static void fix_operand(struct link *l, struct ptx_operand *o)
     for (uint32_t i = 0; i < o->sub_count; i++) fix_operand(l, &o->sub[i]);
 }
 
-static void fix_relocs(struct link *l, struct ptx_var *v)
+static void fix_relocs(struct linker *l, struct ptx_var *v)
 {
     for (uint32_t i = 0; i < v->reloc_count; i++) {
         const char *now = map_get(&l->renamed, v->relocs[i].symbol);
@@ -88,7 +88,7 @@ static void fix_relocs(struct link *l, struct ptx_var *v)
     }
 }
 
-static void fix_func(struct link *l, struct ptx_func *f)
+static void fix_func(struct linker *l, struct ptx_func *f)
 {
     f->line += (int)l->line_base;
     for (uint32_t i = 0; i < f->inst_count; i++) {
@@ -109,7 +109,7 @@ static void fix_func(struct link *l, struct ptx_func *f)
 
 /* ---- 3. names that belong to one module ---- */
 
-static const char *unique_name(struct link *l, const char *name)
+static const char *unique_name(struct linker *l, const char *name)
 {
     if (!map_get(&l->taken, name) && !map_get(&l->funcs, name) && !map_get(&l->vars, name)) {
         map_put(&l->taken, name, (void *)(uintptr_t)1);
@@ -124,7 +124,7 @@ static const char *unique_name(struct link *l, const char *name)
     }
 }
 
-static void rename_statics(struct link *l, struct ptx_module *m)
+static void rename_statics(struct linker *l, struct ptx_module *m)
 {
     for (uint32_t i = 0; i < m->func_count; i++)
         if (!func_is_global(m->funcs[i])) m->funcs[i]->name = unique_name(l, m->funcs[i]->name);
@@ -134,7 +134,7 @@ static void rename_statics(struct link *l, struct ptx_module *m)
 
 /* ---- 4. the joined module ---- */
 
-static void append(struct link *l, struct ptx_module *m)
+static void append(struct linker *l, struct ptx_module *m)
 {
     struct ptx_module *out = l->out;
     map_free(&l->renamed);
@@ -157,7 +157,7 @@ static void append(struct link *l, struct ptx_module *m)
     }
 }
 
-static void check_externs(struct link *l, const struct ptx_module *m)
+static void check_externs(struct linker *l, const struct ptx_module *m)
 {
     for (uint32_t i = 0; i < m->var_count; i++) {
         const struct ptx_var *v = var_of(l, m->vars[i]);
@@ -214,7 +214,7 @@ bool linked_modules(const char *name, struct ptx_module *const *modules, uint32_
     assert(count > 0);
     uint32_t errors = diags->errors;
     start(name, modules, count, out);
-    struct link l = {.out = out, .diags = diags};
+    struct linker l = {.out = out, .diags = diags};
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < modules[i]->func_count; k++)
             choose_func(&l, modules[i], modules[i]->funcs[k]);

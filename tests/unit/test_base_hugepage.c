@@ -1,5 +1,5 @@
-/* test_base_home.c: memory for the state of machines: lines, zeros, whole chunks that go back. */
-#include "base/home.h"
+/* test_base_hugepage.c: memory for the state of machines: lines, zeros, whole chunks that go back. */
+#include "base/hugepage.h"
 #include "base/rng.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-enum { CHUNK = HOME_CHUNK_BYTES, FITS = CHUNK - HOST_LINE }; /* FITS: beside the header */
+enum { CHUNK = HUGE_CHUNK_BYTES, FITS = CHUNK - HOST_LINE }; /* FITS: beside the header */
 
 static bool all_are(const unsigned char *p, size_t bytes, unsigned char value)
 {
@@ -25,50 +25,50 @@ static void blocks_are_clear_lines_of_their_own(void **state)
     unsigned char *blocks[2 * ARRAY_LEN(sizes)];
     for (size_t i = 0; i < ARRAY_LEN(blocks); i++) {
         size_t bytes = sizes[i % ARRAY_LEN(sizes)];
-        blocks[i] = mem_zalloc_home(bytes);
+        blocks[i] = mem_zalloc_huge(bytes);
         assert_int_equal((uintptr_t)blocks[i] % HOST_LINE, 0);
         assert_true(all_are(blocks[i], bytes, 0));
         memset(blocks[i], (int)i + 1, bytes);
     }
     for (size_t i = 0; i < ARRAY_LEN(blocks); i++) /* no block was given twice */
         assert_true(all_are(blocks[i], sizes[i % ARRAY_LEN(sizes)], (unsigned char)(i + 1)));
-    for (size_t i = 0; i < ARRAY_LEN(blocks); i++) mem_free_home(blocks[i]);
-    mem_free_home(NULL);
-    assert_int_equal(mem_home_bytes(), 0);
+    for (size_t i = 0; i < ARRAY_LEN(blocks); i++) mem_free_huge(blocks[i]);
+    mem_free_huge(NULL);
+    assert_int_equal(mem_huge_bytes(), 0);
 }
 
 static void a_chunk_goes_back_with_its_last_block(void **state)
 {
-    if (HOME_IS_HEAP) skip();
-    void *a = mem_zalloc_home(100), *b = mem_zalloc_home(FITS - 128);
-    assert_int_equal(mem_home_bytes(), CHUNK); /* both, to the last line */
+    if (HUGE_IS_HEAP) skip();
+    void *a = mem_zalloc_huge(100), *b = mem_zalloc_huge(FITS - 128);
+    assert_int_equal(mem_huge_bytes(), CHUNK); /* both, to the last line */
     assert_ptr_equal(b, (char *)a + 128);
-    void *c = mem_zalloc_home(1);
-    assert_int_equal(mem_home_bytes(), 2 * CHUNK);
-    mem_free_home(a);
-    assert_int_equal(mem_home_bytes(), 2 * CHUNK);
-    mem_free_home(b);
-    assert_int_equal(mem_home_bytes(), CHUNK);
-    mem_free_home(c); /* that of the chunk where the next one would have gone */
-    assert_int_equal(mem_home_bytes(), 0);
-    c = mem_zalloc_home(64);
+    void *c = mem_zalloc_huge(1);
+    assert_int_equal(mem_huge_bytes(), 2 * CHUNK);
+    mem_free_huge(a);
+    assert_int_equal(mem_huge_bytes(), 2 * CHUNK);
+    mem_free_huge(b);
+    assert_int_equal(mem_huge_bytes(), CHUNK);
+    mem_free_huge(c); /* that of the chunk where the next one would have gone */
+    assert_int_equal(mem_huge_bytes(), 0);
+    c = mem_zalloc_huge(64);
     assert_true(all_are(c, 64, 0));
-    assert_int_equal(mem_home_bytes(), CHUNK);
-    mem_free_home(c);
+    assert_int_equal(mem_huge_bytes(), CHUNK);
+    mem_free_huge(c);
 }
 
 static void a_large_block_leaves_the_open_chunk_open(void **state)
 {
-    if (HOME_IS_HEAP) skip();
-    char *a = mem_zalloc_home(64), *large = mem_zalloc_home(2 * CHUNK), *b = mem_zalloc_home(64);
+    if (HUGE_IS_HEAP) skip();
+    char *a = mem_zalloc_huge(64), *large = mem_zalloc_huge(2 * CHUNK), *b = mem_zalloc_huge(64);
     assert_int_equal((uintptr_t)large % CHUNK, HOST_LINE);
-    assert_int_equal(mem_home_bytes(), 4 * CHUNK); /* the large one has a line more than two chunks */
+    assert_int_equal(mem_huge_bytes(), 4 * CHUNK); /* the large one has a line more than two chunks */
     assert_ptr_equal(b, a + 64);
-    mem_free_home(large);
-    assert_int_equal(mem_home_bytes(), CHUNK);
-    mem_free_home(a);
-    mem_free_home(b);
-    assert_int_equal(mem_home_bytes(), 0);
+    mem_free_huge(large);
+    assert_int_equal(mem_huge_bytes(), CHUNK);
+    mem_free_huge(a);
+    mem_free_huge(b);
+    assert_int_equal(mem_huge_bytes(), 0);
 }
 
 /* Makes and frees blocks in any order; each keeps its number in all of its words. */
@@ -83,11 +83,11 @@ static void *come_and_go(void *seed)
         size_t i = turn < TURNS ? rng_below(&rng, BLOCKS) : turn - TURNS;
         for (size_t w = 0; blocks[i] && w < words[i]; w++)
             if (blocks[i][w] != (uintptr_t)seed + i) bad = seed;
-        mem_free_home(blocks[i]);
+        mem_free_huge(blocks[i]);
         blocks[i] = NULL;
         if (turn >= TURNS) continue;
         words[i] = 1 + rng_below(&rng, turn % 100 ? 500 : 300000);
-        blocks[i] = mem_zalloc_home(words[i] * sizeof *blocks[i]);
+        blocks[i] = mem_zalloc_huge(words[i] * sizeof *blocks[i]);
         for (size_t w = 0; w < words[i]; w++) {
             if (blocks[i][w]) bad = seed;
             blocks[i][w] = (uintptr_t)seed + i;
@@ -107,7 +107,7 @@ static void threads_share_it(void **state)
         pthread_join(threads[i], &bad);
         assert_null(bad);
     }
-    assert_int_equal(mem_home_bytes(), 0);
+    assert_int_equal(mem_huge_bytes(), 0);
 }
 
 int main(void)

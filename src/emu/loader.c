@@ -1,4 +1,4 @@
-/* module.c: loading a module: its variables get device memory, its symbols their values, its code is checked.
+/* loader.c: loading a module: its variables get device memory, its symbols their values, its code is checked.
  *
  * The check states what the emulator relies on (operands exist, targets are inside, code does not run off its
  * end, every opcode has a function), so that running needs no such checks. */

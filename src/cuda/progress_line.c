@@ -1,6 +1,6 @@
-/* progress.c: the progress line: kernel, CTAs, cycles, speed, time left. It is one line, drawn over itself a few times a second and
+/* progress_line.c: the progress line: kernel, CTAs, cycles, speed, time left. It is one line, drawn over itself a few times a second and
  * never as wide as the terminal, which would break it in two; it is gone when the run is. */
-#include "cuda/progress.h"
+#include "cuda/progress_line.h"
 
 #include <sys/ioctl.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* progress.h: the line on a terminal that says how far a run is. */
+/* progress_line.h: the line on a terminal that says how far a run is. */
 #ifndef HEDDLE_PROGRESS_H
 #define HEDDLE_PROGRESS_H
 

@@ -1,6 +1,6 @@
-/* link.h: several PTX modules made one (relocatable device code, cuLink*). */
-#ifndef HEDDLE_CUDA_LINK_H
-#define HEDDLE_CUDA_LINK_H
+/* linker.h: several PTX modules made one (relocatable device code, cuLink*). */
+#ifndef HEDDLE_CUDA_LINKER_H
+#define HEDDLE_CUDA_LINKER_H
 
 #include "ptx/ptx.h"
 

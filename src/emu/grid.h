@@ -1,6 +1,6 @@
-/* run.h: inside the emulator: one launch while it runs. */
-#ifndef HEDDLE_EMU_RUN_H
-#define HEDDLE_EMU_RUN_H
+/* grid.h: inside the emulator: one launch while it runs. */
+#ifndef HEDDLE_EMU_GRID_H
+#define HEDDLE_EMU_GRID_H
 
 #include "emu/cta.h"
 #include "emu/device.h"
