@@ -204,8 +204,8 @@ static bool reach_regular(struct warp *w, const struct access_desc *d, const str
 static const uint32_t lane_bit[ISA_LANES] = {BITS_4(0),  BITS_4(4),  BITS_4(8),  BITS_4(12),
                                              BITS_4(16), BITS_4(20), BITS_4(24), BITS_4(28)};
 
-/* Of the lanes of mask, plus offset: lowest and highest address, and the bits that any of them has. Low words alone are
- * compared, in vector code. False: their high words differ. */
+/* Finds the lowest and highest address of the lanes of mask, plus offset, and the bits set in any of them.
+ * Only low words are compared, in vector code. False: their high words differ. */
 static bool bounds_of(const struct addresses *a, uint32_t mask, int64_t offset, uint64_t *low, uint64_t *high,
                       uint32_t *bits)
 {
@@ -235,7 +235,7 @@ static bool are_few(uint32_t mask)
     return !mask;
 }
 
-/* The same of few lanes. */
+/* The range of a few lanes. */
 static bool bounds_of_few(const struct addresses *a, uint32_t mask, int64_t offset, uint64_t *low,
                           uint64_t *high, uint32_t *bits)
 {
@@ -274,7 +274,7 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
             out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
     } else {
 #pragma GCC unroll 1
-        for (uint32_t l = 0; l < ISA_LANES; l++) /* of all lanes: without a test this is vector code */
+        for (uint32_t l = 0; l < ISA_LANES; l++) /* all lanes: without a test this is vector code */
             out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
     }
     out->shared = place == PLACE_SHARED ? mask : 0;

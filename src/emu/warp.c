@@ -9,12 +9,12 @@
 
 enum {
     SPIN_TURN = 32, /* backward branches of a waiting loop before the turn goes to someone else */
-    SPIN_RELEASE =
-        1024, /* such branches of one leaf before lanes that wait for it go on alone: far more than a loop
-               * with atomics in it usually runs after other lanes of the warp have left it */
-    /* The same where each instruction takes time. A round of such a loop is a trip to memory there, and lanes that hold a lock or have
-     * left it for others must not wait for a thousand of them; 64 is more than the 32 rounds in which all lanes of a warp get
-     * their turn at one word. */
+    /* Such branches of one leaf before lanes that wait for it continue alone: far more than a loop with
+     * atomics in it usually runs after other lanes of the warp have left it. */
+    SPIN_RELEASE = 1024,
+    /* SPIN_RELEASE where each instruction takes time. A round of such a loop is then a trip to memory, and
+     * lanes that hold a lock, or have left the loop for others, must not wait for a thousand of them; 64 is
+     * more than the 32 rounds in which all lanes of a warp get their turn at one word. */
     STEP_SPIN_TURN = 4,
     STEP_SPIN_RELEASE = 64,
     LEAF_TURN_INSTS = 16384, /* a whole turn when stepped; as WARP_TURN of cta.c */
@@ -134,7 +134,7 @@ static bool give_way(struct warp *w, uint32_t release)
     bool waits = leaf->patience.spins >= release || leaf->patience.turns >= LEAF_TURNS;
     leaf->patience.turns = 0;
     if (waits && diverge_release(w)) return diverge_pick(w);
-    if (leaf->mask == w->live) leaf->patience.spins = 0; /* nobody of this warp waits for it */
+    if (leaf->mask == w->live) leaf->patience.spins = 0; /* no lane of this warp waits for it */
     diverge_rotate(w);
     return false;
 }
@@ -182,7 +182,7 @@ const struct isa_inst *warp_fetch(struct warp *w, uint32_t *mask)
     *mask = leaf->mask & (w->pred[i->guard & 7] ^ (0u - (i->guard >> 7)));
     w->insts++;
     w->turn_start++;                          /* it counts for the device at once */
-    if (!w->run->ns) w->run->device->insts++; /* it is the clock where there is no other */
+    if (!w->run->ns) w->run->device->insts++; /* the clock of a functional run */
     info->insts++;
     info->idle += ISA_LANES - lanes_count(*mask);
     return i;
