@@ -143,7 +143,7 @@ static cudaError_t texture_destroy(struct gpu *g, cudaTextureObject_t object)
     struct rt_texture *kept = rt_table_remove(&rt_state()->textures, object);
     if (kept) emu_texture_destroy(gpu_device(g), object);
     free(kept);
-    return cudaSuccess; /* also for what is no texture object, as CUDA does */
+    return cudaSuccess; /* also where it is not a texture object, as CUDA does */
 }
 CUDART(cudaDestroyTextureObject, (cudaTextureObject_t object)) { RT_CALL(texture_destroy(g, object)); }
 
