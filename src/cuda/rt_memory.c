@@ -8,10 +8,8 @@
 #include "cuda/rt_api.h"
 #include "cuda/rt_module.h"
 
-enum {
-    ALLOC_ALIGN = 512,
-    PITCH_ALIGN = 512
-}; /* as cudaMalloc and cudaMallocPitch give on devices since Kepler */
+/* Alignment of cudaMalloc and cudaMallocPitch on devices since Kepler. */
+enum { ALLOC_ALIGN = 512, PITCH_ALIGN = 512 };
 
 cudaError_t rt_alloc(struct gpu *g, void **out, size_t bytes, enum space_kind kind, const char *what)
 {

@@ -13,9 +13,10 @@
 
 enum rt_kind { RT_STREAM = 1, RT_EVENT, RT_ARRAY, RT_POOL, RT_KERNEL, RT_BINARY };
 
+/* First member of everything that a handle names. */
 struct rt_object {
     enum rt_kind kind;
-}; /* first member of everything that a handle names */
+};
 
 struct rt_state {
     struct rt_table objects;          /* live handles: address -> struct rt_object */

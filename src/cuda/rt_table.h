@@ -7,8 +7,8 @@
 
 struct rt_table_slot {
     uint64_t key;
-    void *value;
-}; /* value NULL: empty or removed */
+    void *value; /* NULL: empty or removed */
+};
 struct rt_table {
     struct rt_table_slot *slots;
     uint32_t slot_count, used;

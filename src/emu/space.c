@@ -33,8 +33,9 @@
 enum { CLASS_COUNT = 4 * 48, DEAD_MAX = 1024 };
 
 struct block {
-    uint64_t base, next;
-}; /* next: index + 1 in the list of its class */
+    uint64_t base;
+    uint64_t next; /* index + 1 in the list of its class */
+};
 
 struct space {
     uint64_t bytes_max, bytes_used;

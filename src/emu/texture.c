@@ -42,10 +42,11 @@ const struct emu_texture *emu_texture_get(const struct emu_device *d, uint64_t h
 
 /* ---- texels ---- */
 
+/* A texel as floats, and as the integers or bits that it is stored as. */
 struct texel {
     float f[4];
     uint32_t u[4];
-}; /* as a float, and as the integer or bits that it is stored as */
+};
 
 /* The fetch of one lane. */
 struct fetch {

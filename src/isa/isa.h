@@ -131,10 +131,11 @@ struct isa_const {
     int64_t addend; /* SYM */
 };
 
+/* A module variable or function whose address the code uses. */
 struct isa_sym {
     const char *name;
     bool is_func;
-}; /* a module variable or function whose address the code uses */
+};
 
 struct isa_loc {
     uint32_t ptx_line;
@@ -154,9 +155,10 @@ struct isa_func {
     uint32_t frame_bytes;
 };
 
+/* A set of registers 0..254. */
 typedef struct {
     uint64_t bits[4];
-} isa_live_set; /* registers 0..254 */
+} isa_live_set;
 
 /* One launchable image: the entry and every function that it can reach. */
 struct isa_kernel {

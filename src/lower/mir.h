@@ -47,9 +47,8 @@ struct mir_inst {
     uint32_t guard; /* vreg or MIR_NO_VREG */
     struct mir_opnd dst[ISA_DST_MAX], src[ISA_SRC_MAX];
     int64_t imm;
-    uint32_t
-        target;   /* BRA, LABEL: label; BRX: index into func->tables; CALL, CALLI: index into func->calls */
-    uint32_t loc; /* index into prog->locs */
+    uint32_t target; /* BRA, LABEL: label; BRX: index into func->tables; CALL, CALLI: into func->calls */
+    uint32_t loc;    /* index into prog->locs */
 };
 enum { MIR_OP_LABEL = ISA_OP_COUNT };
 

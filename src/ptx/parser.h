@@ -135,9 +135,9 @@ bool parse_decl_words(struct parser *p, struct decl *d);
 bool parse_var_decl(struct parser *p, struct decl d);
 bool parse_reg_decl(struct parser *p);
 struct array_dims {
-    uint64_t len[PARSE_DIMS_MAX + 1];
+    uint64_t len[PARSE_DIMS_MAX + 1]; /* outermost first; 0: not given */
     uint32_t count;
-}; /* outermost first; 0: not given */
+};
 bool parse_declarator(struct parser *p, const struct decl *d, const struct token *name, struct ptx_var *v,
                       struct array_dims *dims);
 /* parse_init.c */
