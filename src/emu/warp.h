@@ -1,8 +1,8 @@
 /* warp.h: inside the emulator: a warp and its threads of control.
  *
- * Terms. A *leaf* is a set of lanes that run together: program counter, mask, call depth. A *node* is a place
- * where lanes that parted wait for each other: the reconvergence point of a branch at one call depth.
- * docs/divergence.md tells how they work together. Invariants. (1) Each live lane is in exactly one leaf, or
+ * Terms. A *leaf* is a set of lanes that run together: program counter, mask, call depth. A *node* is the
+ * reconvergence point of a branch at one call depth, where lanes that diverged wait for each other.
+ * docs/divergence.md says how they work together. Invariants. (1) Each live lane is in exactly one leaf, or
  * in `arrived` of exactly one node. (2) A node's expected lanes are live, contain its arrived ones, and are
  * contained in those of its parent. (3) A node whose expected lanes have all arrived does not exist: it has
  * become a leaf of its parent. */
@@ -82,11 +82,11 @@ struct warp {
     struct emu_texels *texels; /* when stepped: where a texture fetch records what each lane read; or NULL */
     uint8_t *local;            /* local memory of lane 0; the others follow, run->local_bytes apart */
     const uint32_t (*tid)[ISA_LANES]; /* x, y, z of its threads */
-    uint32_t lanes;                   /* that exist: fewer than 32 in the last warp of an odd CTA */
+    uint32_t lanes;                   /* lanes that exist: fewer than 32 in the last warp of an odd CTA */
     uint32_t leaf_used, leaf_ready;   /* masks of slots */
     uint32_t sync_waiting;            /* mask of slots that are AT_SYNC */
     uint64_t node_used;
-    uint64_t serial, clock; /* births of leaves; times that one gave way */
+    uint64_t serial, clock; /* leaves made so far; turns passed so far */
     struct leaf leaves[LEAVES_MAX];
     struct node nodes[NODES_MAX];
     VEC(struct call_row) calls; /* return addresses, by depth */
@@ -134,7 +134,7 @@ struct part {
 void diverge_split(struct warp *w, const struct part *parts, uint32_t count, uint32_t reconv, uint32_t depth);
 /* Moves lanes of a waiting leaf into a new, ready leaf at pc. Returns the slot of that leaf. */
 uint32_t diverge_detach(struct warp *w, struct leaf *from, uint32_t mask, uint32_t pc);
-void diverge_arrive(struct warp *w);                       /* the current leaf stands at its node's reconv */
+void diverge_arrive(struct warp *w);                       /* the current leaf is at its node's reconv */
 void diverge_exit(struct warp *w, uint32_t mask);          /* these lanes of the current leaf end */
 void diverge_block(struct warp *w, enum leaf_state state); /* the current leaf waits at its pc */
 void diverge_wake(struct warp *w, struct leaf *leaf, uint32_t pc);
