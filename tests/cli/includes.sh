@@ -18,13 +18,12 @@ for dir in src/*/; do
     case $allowed in *all*) continue ;; esac
     case $allowed in *include/heddle*) public="heddle" ;; *) public="" ;; esac
     names=" base $dir $public $(printf '%s' "$allowed" | grep -o '`[a-z]*`' | tr -d '`' | tr '\n' ' ') "
-    files=$(find src/"$dir" -name '*.[ch]')
-    for used in $(sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' $files | sort -u); do
+    for used in $(find src/"$dir" -name '*.[ch]' -exec sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' {} + | sort -u); do
         case $names in
         *" $used "*) ;;
         *)
             echo "src/$dir includes $used/, which docs/map.md does not allow:"
-            grep -n "^#include \"$used/" $files
+            grep -rn "^#include \"$used/" src/"$dir"
             bad=1
             ;;
         esac
