@@ -1,4 +1,5 @@
-/* latency.c: latency against load for each level of the memory, with the ceilings that follow from the configuration; Markdown on stdout.
+/* latency.c: latency against load for each level of the memory, with the ceilings that follow from the
+ * configuration, as Markdown on stdout.
  *
  *   bench_latency [MACHINE [KEY=VALUE ...]]      fermi
  *
@@ -67,9 +68,8 @@ int main(int argc, char **argv)
         return 1;
     }
     struct latency_ceilings c = latency_ceilings(&r.machine);
-    printf("Ceilings of `%s`, GB/s of 128-byte lines: L1 %.1f (all SMs), crossbar requests %.1f, crossbar "
-           "replies %.1f, L2 data ports %.1f, "
-           "DRAM pins %.1f.\n",
+    printf("Ceilings of `%s`, GB/s of 128-byte lines: L1 %.1f (all SMs), crossbar requests %.1f,\n"
+           "crossbar replies %.1f, L2 data ports %.1f, DRAM pins %.1f.\n",
            r.machine.name, c.l1, c.xbar_request, c.xbar_reply, c.l2_port, c.dram);
     bool ok = true;
     for (enum latency_level level = LATENCY_L1; ok && level < LATENCY_LEVELS; level++)

@@ -1,9 +1,11 @@
-/* latency.h: one point of a latency-against-load curve: warps that each chase pointers, a load of a line in flight all the time, on an
- * otherwise idle machine. More warps offer more load (a closed loop). Shared by the table (latency.c) and by the tests of the numbers.
+/* latency.h: one point of a latency-against-load curve: warps that each chase pointers, always with one load
+ * of a line in flight, on an otherwise idle machine. More warps offer more load (a closed loop). Shared by
+ * the table (latency.c) and by the tests of the numbers.
  *
- * A point is one whole launch on a new machine, from its start to its last reply, so that no rate can come out above what the machine
- * did; a launch before it brings the code into L2, and the lines where L2 hits are asked for. (The difference of two launches would be
- * free of their beginning and end, but not of what they do differently: it may show more than the ceiling, or less than the idle latency.) */
+ * A point is one whole launch on a new machine, from its start to its last reply, so that no rate can be
+ * above what the machine did; a launch before it brings the code into L2, and the lines where L2 hits are
+ * asked for. (The difference of two launches would be free of their beginning and end, but not of what they
+ * do differently: it may show more than the ceiling, or less than the idle latency.) */
 #ifndef HEDDLE_BENCH_LATENCY_H
 #define HEDDLE_BENCH_LATENCY_H
 
@@ -42,7 +44,8 @@ struct latency_point {
     double step; /* core cycles from one load of a warp to the next, which needs its result */
 };
 
-struct latency_ceilings { /* 10^9 bytes a second of 128-byte lines, from the configuration alone */
+/* 10^9 bytes a second of 128-byte lines, from the configuration alone. */
+struct latency_ceilings {
     double l1, l2_port, xbar_reply, xbar_request, dram;
 };
 
@@ -70,7 +73,8 @@ struct latency_rig {
     struct emu_fault fault;
 };
 
-/* The power of two of lines that a level's loads are spread over: in a quarter of an L1, in three quarters of the L2, in 16 times it. */
+/* Lines, a power of two, over which a level's loads are spread: a quarter of an L1, at most three quarters of
+ * the L2, 16 times the L2. */
 static inline uint32_t latency_lines(const struct machine *m, enum latency_level level)
 {
     uint64_t l2 = (uint64_t)m->addrmap.channels * m->addrmap.slices * m->l2.slice_size;
@@ -130,9 +134,9 @@ static inline uint32_t latency_ctas(const struct latency_rig *r, const struct la
     return ctas;
 }
 
-/* first: the place on the way at which the first warp begins. The pointers: in a row, each warp's line beside the next warp's; or one
- * random ring through all lines (Sattolo's shuffle), on which the warps start as far from each other as can be, neighbours on different
- * SMs: none finds in its L1 what another has read. */
+/* first: where on its path the first warp begins. The pointers: in a row, each warp's line beside the next
+ * warp's; or one random ring through all lines (Sattolo's shuffle), on which the warps start as far from each
+ * other as possible, neighbours on different SMs: none finds in its L1 what another has read. */
 static inline void latency_place(struct latency_rig *r, const struct latency_load *l, uint64_t first)
 {
     uint64_t n = latency_lines(&r->machine, l->level), warps = (uint64_t)l->sms * l->warps;
@@ -174,7 +178,8 @@ static inline bool latency_launch(struct latency_rig *r, const struct latency_lo
     return timed_sync(r->gpu, UINT64_MAX, &r->fault) == EMU_OK;
 }
 
-/* What goes before a point. DRAM: the code alone, and a few lines at the beginning, which are not read again. */
+/* The launch before a point. DRAM: it loads only the code, and a few first lines, which are not read
+ * again. */
 static inline bool latency_warm(struct latency_rig *r, enum latency_level level)
 {
     struct latency_load fill = {level == LATENCY_DRAM ? LATENCY_L1 : level, true, r->machine.sm_count, 8};

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Latency-against-load curves, written into docs/validation.md between its two marks, and drawn into docs/latency.svg.
+# Latency-against-load curves, written into docs/validation.md between its two marks, and drawn into
+# docs/latency.svg.
 #   bench/latency.sh [-b BUILD_DIR] [-n] [MACHINE [KEY=VALUE ...]]      -n: only print
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)

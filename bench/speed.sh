@@ -1,22 +1,25 @@
 #!/usr/bin/env bash
-# speed.sh: how fast Heddle simulates: twelve kernels, a table, and the bars that it is held to. docs/performance.md says more.
+# speed.sh: how fast Heddle simulates twelve kernels, and the bars that it must meet (docs/performance.md).
 #   bench/speed.sh [options] [KERNEL...]         the table: rates, host instructions, memory
 #     -b BUILD       the build to measure (default build/release)
-#     -m LIST        machines, with commas; 'functional' is a run without a clock (default fermi,maxwell,rtx3080,functional)
+#     -m LIST        machines, with commas; 'functional' is a run without a clock
+#                    (default fermi,maxwell,rtx3080,functional)
 #     -n N           runs of each, the best counts (default 1; 5 with --against)
 #     --size NAME    tiny, small or paper (default small; functional: paper)
-#     --count        count host instructions with callgrind, on a tenth of the work (slow; where the machine's own counter can be
-#                    read, the table has them without)
+#     --count        count host instructions with callgrind, on a tenth of the work (slow; where the machine's
+#                    own counter can be read, the table has them without it)
 #     --json FILE    the same as JSON
 #     --record TEXT  append the result to bench/history.tsv under this commit
-#     --against B2   BUILD and B2 in turns: ratios of their times (and of instructions, with --count); their statistics must agree
-#     --scaling      what ten times the work costs, and what idle SMs, empty channels and long latencies cost
-#     --ptx          make speed/speed.ptx anew (nvcc)
-#     --check-ptx    is it of today's source? needs no compiler
+#     --against B2   BUILD and B2 in turns: ratios of their times (and of instructions, with --count); their
+#                    statistics must agree
+#     --scaling      the cost of ten times the work, of idle SMs, empty channels and long latencies
+#     --ptx          make speed/speed.ptx again (nvcc)
+#     --check-ptx    check that speed/speed.ptx belongs to speed/speed.cu; needs no compiler
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
-build=$root/build/release machines=fermi,maxwell,rtx3080,functional repeats= count= json= record= against= size= mode=table
+build=$root/build/release machines=fermi,maxwell,rtx3080,functional
+repeats= count= json= record= against= size= mode=table
 all="vecadd matmul spmv bfs chase madd histogram stencil transpose reduce kmeans diverge"
 
 die() { echo "speed: $*" >&2; exit 2; }
@@ -44,22 +47,24 @@ while [ $# -gt 0 ]; do
     --ptx) make_ptx; exit ;;
     --check-ptx)
         head -1 "$here/speed/speed.ptx" | grep -q "$(ptx_hash)" && exit
-        die "bench/speed/speed.ptx is not made of today's sources: run bench/speed.sh --ptx" ;;
-    -h | --help) sed -n '2,15p' "$0" | cut -c3-; exit ;;
+        die "bench/speed/speed.ptx does not belong to bench/speed/speed.cu: run bench/speed.sh --ptx" ;;
+    -h | --help) sed -n '2,17p' "$0" | cut -c3-; exit ;;
     -*) die "unknown option '$1' (--help)" ;;
     *) break ;;
     esac
     shift
 done
 kernels=${*:-$all}
-for k in $kernels; do case " $all chase1 " in *" $k "*) ;; *) die "no kernel '$k'; there are: $all" ;; esac; done
+for k in $kernels; do
+    case " $all chase1 " in *" $k "*) ;; *) die "no kernel '$k'; there are: $all" ;; esac
+done
 for b in "$build" ${against:+"$against"}; do [ -x "$b/bin/heddle" ] || die "no $b/bin/heddle"; done
 [ -x "$build/bin/bench_speed" ] || die "no $build/bin/bench_speed"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The program is always that of BUILD; `heddle run` of either build puts its own simulator under it.
-# simulate BUILD MACHINE KERNEL SIZE [WRAPPER...]: statistics in $work/stats.json, the program's lines in $work/said.
+# simulate BUILD MACHINE KERNEL SIZE [WRAPPER...]: statistics in $work/stats.json, the program's lines in
+# $work/said. The program is always that of BUILD; `heddle run` of either build brings its own simulator.
 simulate() {
     local heddle=$1/bin/heddle machine=(-m "$2") kernel=$3 size=$4
     shift 4
@@ -67,37 +72,44 @@ simulate() {
     functional) machine=(--functional) ;;
     *+*) machine=(-m "${machine[1]%%+*}" --set "${machine[1]#*+}") ;; # fermi+dram.latency=500
     esac
-    "$@" "$heddle" run -q "${machine[@]}" --stats "$work/stats.json" -- "$build/bin/bench_speed" "$kernel" --size "$size" \
-        > "$work/said" 2> "$work/errors" || { cat "$work/said" "$work/errors" >&2; die "$kernel failed on ${machine[*]}"; }
+    "$@" "$heddle" run -q "${machine[@]}" --stats "$work/stats.json" -- \
+        "$build/bin/bench_speed" "$kernel" --size "$size" > "$work/said" 2> "$work/errors" && return
+    cat "$work/said" "$work/errors" >&2
+    die "$kernel failed on ${machine[*]}"
 }
 
 said() { grep -oE "\b$1=[0-9.]+" "$work/said" | cut -d= -f2; }
 # A statistic of the whole run; 0 where a functional run has none.
 stat() {
-    sed -n '/"total"/,$p' "$work/stats.json" | grep -oE "\"(sm\.)?$1\": *[0-9]+" | head -1 | grep -oE '[0-9]+$' || echo 0
+    sed -n '/"total"/,$p' "$work/stats.json" | grep -oE "\"(sm\.)?$1\": *[0-9]+" | head -1 |
+        grep -oE '[0-9]+$' || echo 0
 }
 hash_of_run() { grep -oE '"hash":"[0-9a-f]+"' "$work/stats.json" || echo functional; }
 
-# measure BUILD MACHINE KERNEL SIZE: one line: warp insts, thread insts, transactions, cycles, seconds, wall, peak KB, own KB, insts
+# measure BUILD MACHINE KERNEL SIZE: one line: warp insts, thread insts, transactions, cycles, seconds, wall,
+# peak KB, own KB, insts
 measure() {
     simulate "$@"
-    echo "$(stat warp_insts) $(stat thread_insts) $(stat transactions) $(stat cycles) $(said cpu_s) $(said wall_s)" \
-        "$(said peak_kb) $(said own_kb) $(said host_insts)"
+    echo "$(stat warp_insts) $(stat thread_insts) $(stat transactions) $(stat cycles)" \
+        "$(said cpu_s) $(said wall_s) $(said peak_kb) $(said own_kb) $(said host_insts)"
 }
 # The run of N that took the least processor time.
 best() { local i; for ((i = 0; i < ${repeats:-1}; i++)); do measure "$@"; done | sort -k5,5g | head -1; }
 
-# instructions BUILD MACHINE KERNEL: of the host, per simulated warp instruction, counted where the simulation runs
+# instructions BUILD MACHINE KERNEL: host instructions of the simulation per warp instruction
 instructions() {
     command -v valgrind > /dev/null || die "--count needs valgrind"
     simulate "$1" "$2" "$3" tiny valgrind --tool=callgrind --trace-children=yes --collect-atstart=no \
         --toggle-collect=speed_simulate --callgrind-out-file="$work/callgrind.%p"
-    grep -hE '^(summary|totals):' "$work"/callgrind.* | awk -v w="$(stat warp_insts)" '$2 > n { n = $2 } END { printf "%.1f\n", n / w }'
+    grep -hE '^(summary|totals):' "$work"/callgrind.* |
+        awk -v w="$(stat warp_insts)" '$2 > n { n = $2 } END { printf "%.1f\n", n / w }'
     rm -f "$work"/callgrind.*
 }
 
-# A functional run is some thirty times as fast: ten times the work, for as good a clock.
-size_on() { if [ -n "$size" ]; then echo "$size"; elif [ "$1" = functional ]; then echo paper; else echo small; fi; }
+# A functional run is about thirty times as fast: it gets ten times the work, so that its time is as exact.
+size_on() {
+    if [ -n "$size" ]; then echo "$size"; elif [ "$1" = functional ]; then echo paper; else echo small; fi
+}
 commit() { git -C "$root" describe --always --dirty 2> /dev/null || echo unknown; }
 
 table() {
@@ -111,8 +123,8 @@ table() {
         done
     done | tee "$work/rows" | awk -v all="$(wc -w <<< "$all")" -f "$here/speed/table.awk"
     [ -z "$json" ] || awk -v commit="$(commit)" -f "$here/speed/json.awk" "$work/rows" > "$json"
-    [ -z "$record" ] || awk -v commit="$(commit)" -v day="$(date -u +%F)" -v what="$record" -f "$here/speed/history.awk" "$work/rows" \
-        >> "$here/history.tsv"
+    [ -z "$record" ] || awk -v commit="$(commit)" -v day="$(date -u +%F)" -v what="$record" \
+        -f "$here/speed/history.awk" "$work/rows" >> "$here/history.tsv"
 }
 
 compare() {
@@ -126,12 +138,13 @@ compare() {
                 [ "$ha" = "$hb" ] && same=same || same=DIFFERENT
                 echo "$m $k $(cut -d' ' -f5 <<< "$a") $(cut -d' ' -f5 <<< "$b") $same"
             done
-            [ -z "$count" ] || echo "$m $k count $(instructions "$build" "$m" "$k") $(instructions "$against" "$m" "$k")"
+            [ -z "$count" ] ||
+                echo "$m $k count $(instructions "$build" "$m" "$k") $(instructions "$against" "$m" "$k")"
         done
     done | awk -f "$here/speed/compare.awk"
 }
 
-# What does not depend on the machine's noise is counted, with --count; seconds are shown beside.
+# Instructions, counted with --count, do not depend on what else the host does; seconds are shown beside them.
 scaling() {
     local m k size
     for m in ${machines//,/ }; do
@@ -140,9 +153,9 @@ scaling() {
         done
     done | awk -f "$here/speed/scaling.awk"
     echo
-    echo "One warp that follows a chain, alone on the machine (host instructions per warp instruction, counted)"
-    for m in fermi fermi+sm.count=1 fermi+sm.count=60 fermi+sm.count=240 fermi+addr.channels=24 fermi+dram.latency=1000 \
-        fermi+dram.latency=4000 rtx3080; do
+    echo "One warp that follows a chain, alone on the machine (host instructions per warp instruction)"
+    for m in fermi fermi+sm.count=1 fermi+sm.count=60 fermi+sm.count=240 fermi+addr.channels=24 \
+        fermi+dram.latency=1000 fermi+dram.latency=4000 rtx3080; do
         simulate "$build" "$m" chase1 tiny
         printf '%-28s %12s cycles %12s\n' "$m" "$(stat cycles)" "$(instructions "$build" "$m" chase1)"
     done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# demo.sh: sets up, builds, and shows what Heddle does: a kernel, its machine code, a CUDA program with and without a
-# clock, another scheduler, a fault, and an experiment with a paper's numbers beside ours and the page that it draws.
-# The results stay in build/demo: the second time the experiment has all of its runs.
+# demo.sh: sets up, builds, and shows what Heddle does: a kernel, its machine code, a CUDA program with and
+# without a clock, another scheduler, a fault, and an experiment with a paper's numbers beside ours and the
+# page that it draws. The results stay in build/demo: the second time the experiment has all of its runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -24,7 +24,7 @@ heddle disasm examples/saxpy.ptx | head -n 40
 printf '\n== A CUDA program: the plain C build of tests/programs/kmeans.cu, on the machine "fermi"'
 run heddle run -m fermi -- build/release/bin/program_kmeans
 
-printf '\n== The same with another warp scheduler: the cycles of the kernel'
+printf '\n== This program with another warp scheduler: the cycles of the kernel'
 show "heddle run -m fermi --mech lrr -- build/release/bin/program_kmeans"
 heddle run -m fermi --mech lrr -- build/release/bin/program_kmeans 2>&1 | grep -E 'PASS|cycles|IPC'
 
@@ -34,7 +34,8 @@ heddle list workloads | sed -n 1,12p
 show "heddle run cfd --size tiny -m fermi; ... -m maxwell"
 for machine in fermi maxwell; do
     echo "$machine:"
-    heddle run cfd --size tiny -m $machine 2>&1 | sed -n '/^total/,$p' | grep -E 'cycles|IPC|issue slots|  %|L1 access|DRAM bus'
+    heddle run cfd --size tiny -m $machine 2>&1 | sed -n '/^total/,$p' |
+        grep -E 'cycles|IPC|issue slots|  %|L1 access|DRAM bus'
 done
 
 printf '\n== Results only, no clock'
@@ -49,14 +50,14 @@ else
     printf '\n(nvcc is not installed here, so no binary of it can be shown; Heddle does not need it)\n'
 fi
 
-printf '\n== A program that goes wrong is stopped and told where'
+printf '\n== A program that goes wrong is stopped, with the place of the error'
 show heddle kernel tests/cli/bad.ptx past_end --grid 3 --block 32 --arg 'buf:s32[64]' --arg s32=1
 heddle kernel tests/cli/bad.ptx past_end --grid 3 --block 32 --arg 'buf:s32[64]' --arg s32=1 || true
 
 printf '\n== The machines'
 run heddle list machines
 
-printf '\n== An experiment, experiments/demo.yaml: its runs on all cores, its figures with the numbers of a paper beside them'
+printf '\n== An experiment, experiments/demo.yaml: its runs, its figures beside the numbers of a paper'
 mkdir -p build/demo
 page=build/demo/report.html
 if [ -e build/release/share/heddle/report.html ]; then

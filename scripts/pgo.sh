@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# pgo.sh: builds Heddle with profile-guided optimisation (gcc) into build/pgo: an instrumented build, a training run over the kernels of
-# the speed bench on every machine of it, and the build that uses what was counted. Same results, a little faster.
+# pgo.sh: builds Heddle with profile-guided optimisation (gcc) into build/pgo: an instrumented build, a
+# training run over the kernels of the speed bench on every machine of it, and the build that uses what was
+# counted. Same results, a little faster.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh

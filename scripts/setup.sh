@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
-# setup.sh: sourced by the other scripts. Makes sure that the Debian packages Heddle needs are there: installs them when
-# run as root, says which are missing when not.
-heddle_packages=(gcc clang cmake ninja-build pkg-config libyaml-dev libzstd-dev liblz4-dev libsqlite3-dev libcmocka-dev libmpfr-dev)
+# setup.sh: sourced by the other scripts. Installs the Debian packages that Heddle needs when run as root, and
+# names those that are missing otherwise.
+heddle_packages=(gcc clang cmake ninja-build pkg-config libyaml-dev libzstd-dev liblz4-dev libsqlite3-dev
+    libcmocka-dev libmpfr-dev)
 # Only the tests of sweeps on a cluster start these; where they are missing those are skipped.
 heddle_slurm_packages=(slurmctld slurmd slurm-client munge)
 
-# The page of `heddle report` is made by these. They may well come from elsewhere than Debian, so the command counts: COMMAND:PACKAGE.
+# These build the page of `heddle report`. They may come from elsewhere than Debian, so the commands are
+# looked for: COMMAND:PACKAGE.
 heddle_commands=(node:nodejs npm:npm)
 
 # heddle_install PACKAGE...: as root.
 heddle_install() {
     echo "setup: installing $*"
-    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    apt-get update -qq &&
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 # heddle_setup [PACKAGE...]: and these. What makes the page may be missing: all the rest works without it.
@@ -21,7 +24,8 @@ heddle_setup() {
         command -v "${p%%:*}" >/dev/null || page+=("${p#*:}")
     done
     if ! command -v dpkg-query >/dev/null; then
-        echo "setup: not a Debian system; needed: ${heddle_packages[*]}; for the report page: ${heddle_commands[*]#*:}"
+        echo "setup: not a Debian system; needed: ${heddle_packages[*]};" \
+            "for the report page: ${heddle_commands[*]#*:}"
         return 0
     fi
     for p in "${heddle_packages[@]}" "$@"; do
@@ -45,7 +49,8 @@ heddle_build() {
     local preset=$1 log
     shift
     log=$(mktemp)
-    if ! { cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}; } >"$log" 2>&1; then
+    if ! { cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}; } \
+        >"$log" 2>&1; then
         tail -n 40 "$log" >&2
         rm -f "$log"
         echo "build of preset '$preset' failed" >&2

@@ -1,5 +1,6 @@
-# simulator_hash.cmake: cmake -DROOT=SOURCE_FOLDER -DOUT=HEADER -P: a header with a hash of the sources that decide what a simulation
-# computes. Paths are relative to ROOT and in order: the value depends on nothing but names and contents.
+# simulator_hash.cmake: cmake -DROOT=SOURCE_FOLDER -DOUT=HEADER -P: a header with a hash of the sources that
+# decide what a simulation computes. Paths are relative to ROOT and in order: the value depends on nothing but
+# names and contents.
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/src/*.[ch] ${ROOT}/src/*.def ${ROOT}/include/*.h)
 list(FILTER files EXCLUDE REGEX "^src/(lab|cli)/")
 list(SORT files COMPARE STRING)

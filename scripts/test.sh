@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# test.sh: sets up, builds and runs all tests: release by gcc, then the sanitizers (which replay the fuzz corpora too), then
-# clang, whose warnings are errors as well. `scripts/test.sh quick` stops after the release tests.
+# test.sh: sets up, builds and runs all tests: release by gcc, then the sanitizers (which replay the fuzz
+# corpora too), then clang, whose warnings are errors as well. `scripts/test.sh quick` stops after the release
+# tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
@@ -24,8 +25,10 @@ ctest --test-dir build/release -j "$jobs" --output-on-failure --no-tests=error
 step "address and undefined-behaviour sanitizers: build"
 heddle_build sanitize
 step "address and undefined-behaviour sanitizers: tests"
-# What only a stale register or a dead part of the stack points to is lost: without this a leak shows on one machine and not on the next.
-LSAN_OPTIONS=use_stacks=0:use_registers=0 ctest --test-dir build/sanitize -j "$jobs" --output-on-failure --no-tests=error
+# A pointer in a stale register or in a dead part of the stack does not keep memory alive: otherwise a leak
+# shows on one machine and not on another.
+LSAN_OPTIONS=use_stacks=0:use_registers=0 \
+    ctest --test-dir build/sanitize -j "$jobs" --output-on-failure --no-tests=error
 
 step "thread sanitizer: host threads, the machine on several threads"
 heddle_build tsan test_rt_threads timing_test_threads

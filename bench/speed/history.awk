@@ -1,9 +1,10 @@
-# history.awk: the rows of speed.sh as lines of bench/history.tsv, one a machine:
-# day, commit, machine, geometric mean and slowest in thousand warp instructions a second, host instructions a warp instruction
+# history.awk: the rows of speed.sh as lines of bench/history.tsv, one a machine: day, commit, machine,
+# geometric mean and slowest in thousand warp instructions a second, host instructions a warp instruction
 # (geometric mean; - where not counted), peak MB, what changed, and each kernel's rate.
 function finish() {
     if (!n) return
-    printf "%s\t%s\t%s\t%.0f\t%.0f\t%s\t%.0f\t%s\t%s\n", day, commit, machine, exp(logs / n) / 1000, least / 1000,
+    printf "%s\t%s\t%s\t%.0f\t%.0f\t%s\t%.0f\t%s\t%s\n",
+        day, commit, machine, exp(logs / n) / 1000, least / 1000,
         counted == n ? sprintf("%.0f", exp(counts / n)) : "-", memory, what, each
     n = logs = counts = counted = memory = 0
     each = ""

@@ -1,5 +1,5 @@
-/* kernels.c: the host side of each kernel of speed.cu. Work is scaled by the grid (for the chase and the loop by the steps), so
- * that ten times the work is ten times the instructions of the same kind. */
+/* kernels.c: the host side of each kernel of speed.cu. Work is scaled by the grid (for the chase and the loop
+ * by the steps), so that ten times the work is ten times the instructions of the same kind. */
 #include "speed.h"
 
 /* One kernel a process: its sizes, its data on the host and its buffers on the device. */
@@ -168,7 +168,8 @@ static void bfs_check(void)
     kit_check_ints("level", got, d.i, (size_t)d.n);
 }
 
-/* ---- pointer chase: one random ring of 4 MB, far beyond every cache of the machines but the largest L2 ---- */
+/* ---- pointer chase: one random ring of 4 MB, far beyond every cache of the machines but the largest L2
+ * ---- */
 
 enum { CHASE_NODES = 1 << 20 };
 

@@ -1,6 +1,7 @@
-/* speed.c: bench_speed KERNEL [--size tiny|small|paper] [--no-check]: runs one kernel and says what its simulation cost. The clock
- * covers the launches and the wait for them, not the making of the input nor the check; bench/speed.sh puts many such runs
- * together and takes the simulated figures from the statistics of the run. */
+/* speed.c: bench_speed KERNEL [--size tiny|small|paper] [--no-check]: runs one kernel and says what its
+ * simulation cost. The clock covers the launches and the wait for them, not the making of the input nor the
+ * check; bench/speed.sh puts many such runs together and takes the simulated figures from the statistics of
+ * the run. */
 #include "speed.h"
 
 #include <linux/perf_event.h>
@@ -16,7 +17,8 @@ static double seconds_of(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Counts instructions of this process in user mode, with its threads to come; -1 where the machine does not let us. */
+/* Counts instructions of this process in user mode, with its threads to come; -1 where the machine does not
+ * let us. */
 static int counter_open(void)
 {
     struct perf_event_attr what = {.type = PERF_TYPE_HARDWARE,

@@ -1,4 +1,4 @@
-/* speed.h: one kernel of the speed bench: how its data are made, what is simulated, and the check against the CPU. */
+/* speed.h: a kernel of the speed bench: its data, its launch, and the check against the CPU. */
 #ifndef HEDDLE_BENCH_SPEED_H
 #define HEDDLE_BENCH_SPEED_H
 

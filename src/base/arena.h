@@ -1,4 +1,4 @@
-/* arena.h: memory that is taken piece by piece and given back all at once. Pieces are 16-byte aligned and
+/* arena.h: memory that is allocated piece by piece and freed all at once. Pieces are 16-byte aligned and
  * zeroed. */
 #ifndef HEDDLE_ARENA_H
 #define HEDDLE_ARENA_H

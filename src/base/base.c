@@ -1,4 +1,4 @@
-/* base.c: checked memory and the end of the road. */
+/* base.c: checked memory, and how a process ends that met a bug of Heddle. */
 #include "base/base.h"
 
 void base_unreachable(const char *file, int line, const char *what)
@@ -7,10 +7,16 @@ void base_unreachable(const char *file, int line, const char *what)
     abort();
 }
 
+void base_assert_failed(const char *file, int line, const char *condition)
+{
+    fprintf(stderr, "heddle: internal error: %s:%d: assertion failed: %s\n", file, line, condition);
+    abort();
+}
+
 void *mem_check(void *p, size_t bytes)
 {
     if (!p && bytes) {
-        fprintf(stderr, "heddle: out of memory: %zu bytes could not be had\n", bytes);
+        fprintf(stderr, "heddle: out of memory: could not allocate %zu bytes\n", bytes);
         abort();
     }
     return p;

@@ -1,9 +1,9 @@
-/* base.h: what every file of Heddle may lean on: fixed-width types, checked memory, asserts that stay in.
- * This folder knows nothing of GPUs. */
+/* base.h: what every file of Heddle may rely on: fixed-width types, checked memory, asserts that are on in
+ * every build. This folder knows nothing of GPUs. */
 #ifndef HEDDLE_BASE_H
 #define HEDDLE_BASE_H
 
-#include <assert.h>
+#include <assert.h> /* static_assert */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,8 @@
 #define NORETURN                __attribute__((noreturn))
 #define LIKELY(x)               __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)             __builtin_expect(!!(x), 0)
-#define COLD                    __attribute__((cold, noinline)) /* seldom called: out of the way of the code that is */
+/* A function that is seldom called: the compiler keeps it apart from the code that is. */
+#define COLD __attribute__((cold, noinline))
 #else
 #define PRINTF_LIKE(fmt, first)
 #define NORETURN
@@ -29,14 +30,29 @@
 #define COLD
 #endif
 
-enum { HOST_LINE = 64 }; /* bytes of a cache line of the host: state that is used together lies together */
+/* Bytes of a cache line of the host. State that is used together lies together. */
+enum { HOST_LINE = 64 };
 
-/* A state that the code relies on never to be reached; ends the process and names the place. */
-NORETURN void base_unreachable(const char *file, int line, const char *what);
+/* Ends the process and names the source line: the code relies on never getting there. */
+NORETURN COLD void base_unreachable(const char *file, int line, const char *what);
 #define UNREACHABLE(what) base_unreachable(__FILE__, __LINE__, what)
 
-/* Memory that is there or the process ends saying so. mem_zalloc clears; mem_zalloc_lines begins at a cache line of the host and
- * fills whole ones. mem_check gives back what a request for so many bytes got. */
+/* Asserts state what the code relies on. `assert` is on in every build, for checks that cost next to nothing
+ * beside the code around them. `debug_assert` is for costly ones: on a path that every access or every cycle
+ * takes, or a walk over a whole structure. Only builds without NDEBUG (debug, sanitizers, fuzzing) evaluate
+ * it; the others compile it and drop it. */
+NORETURN COLD void base_assert_failed(const char *file, int line, const char *condition);
+#undef assert
+#define assert(condition) (LIKELY(condition) ? (void)0 : base_assert_failed(__FILE__, __LINE__, #condition))
+#ifdef NDEBUG
+#define debug_assert(condition) ((void)(0 && (condition)))
+#else
+#define debug_assert(condition) assert(condition)
+#endif
+
+/* Allocations that never return NULL: without memory the process ends with a message. mem_zalloc clears;
+ * mem_zalloc_lines starts at a cache line of the host and fills whole ones. mem_check returns `got`, the
+ * result of a request for `bytes`, unless that failed. */
 void *mem_alloc(size_t bytes);
 void *mem_zalloc(size_t bytes);
 void *mem_zalloc_lines(size_t bytes);

@@ -44,8 +44,7 @@ void diag_add(struct diag_list *d, enum diag_level level, const struct diag_sour
     va_end(ap);
 }
 
-/* The line and the caret under it. Lines of generated code can be very long: show a window around the place.
- */
+/* Writes the line and the caret under it. Generated code can have very long lines: only a window is shown. */
 static void diag_render_source(const struct diag *e, struct strbuf *out)
 {
     enum { WINDOW = 100 };

@@ -1,10 +1,10 @@
-/* diag.h: errors that show their place.
+/* diag.h: errors that show where they are.
  *
  *   saxpy.ptx:41:15: error: unknown type '.f33'
  *      41 |     add.f33 %f1, %f2, %f3;
  *         |         ^~~ did you mean '.f32'?
  *
- * Readers gather diagnostics in a list and go on where they can; only the command line prints them. */
+ * Readers gather diagnostics in a list and continue where they can; only the command line prints them. */
 #ifndef HEDDLE_DIAG_H
 #define HEDDLE_DIAG_H
 
@@ -20,7 +20,7 @@ struct diag {
     int len;       /* characters to underline from col on; at least 1 */
     char *message;
     char *hint;   /* what to do; NULL where there is none */
-    char *source; /* the line of text that the place is in; NULL where there is none */
+    char *source; /* the line of text; NULL where there is none */
 };
 
 struct diag_list {
@@ -28,16 +28,17 @@ struct diag_list {
     uint32_t errors;
 };
 
-/* A text under reading: what diagnostics cut their source line out of. */
+/* The text that a reader is reading; diagnostics copy their source line from it. */
 struct diag_source {
     const char *file;
     const char *text;
     size_t len;
 };
 
-enum { DIAG_ERRORS_MAX = 20 }; /* past this a reader may give up; further errors are counted, not kept */
+/* Past this many errors a reader may give up; further ones are counted, not kept. */
+enum { DIAG_ERRORS_MAX = 20 };
 
-/* hint may be NULL. src may be NULL (no place). */
+/* hint and src may be NULL. */
 void diag_add(struct diag_list *d, enum diag_level level, const struct diag_source *src, int line, int col,
               int len, const char *hint, const char *fmt, ...) PRINTF_LIKE(8, 9);
 void diag_vadd(struct diag_list *d, enum diag_level level, const struct diag_source *src, int line, int col,
@@ -45,7 +46,7 @@ void diag_vadd(struct diag_list *d, enum diag_level level, const struct diag_sou
 void diag_render(const struct diag_list *d, struct strbuf *out);
 void diag_free(struct diag_list *d);
 
-/* The name nearest to text by edit distance, or NULL when none is near enough to be worth a hint. */
+/* Returns the name nearest to text by edit distance, or NULL when none is near enough to be worth a hint. */
 const char *diag_nearest(const char *text, const char *const *names, size_t count);
 
 #endif

@@ -1,5 +1,6 @@
-/* hash.h: 64-bit hashes of bytes, for tables and for the fingerprints of runs; 128-bit ones for names that must not meet. Same value
- * on every host. Not for secrets: whoever wants two texts with the same hash can make them. */
+/* hash.h: 64-bit hashes of bytes, for tables and for the fingerprints of runs; 128-bit ones for names that
+ * must not collide. The value is the same on every host. Not for secrets: it is easy to make two texts with
+ * one hash. */
 #ifndef HEDDLE_HASH_H
 #define HEDDLE_HASH_H
 
@@ -10,7 +11,8 @@
 uint64_t hash_bytes(uint64_t seed, const void *data, size_t len);
 uint64_t hash_text(const char *text);
 
-/* Two lanes of hash_bytes with different seeds. With a million texts the chance that any two meet is below 10^-26. */
+/* Two lanes of hash_bytes with different seeds. Among a million texts the chance of any collision is below
+ * 10^-26. */
 struct hash128 {
     uint64_t high, low;
 };
@@ -28,8 +30,9 @@ static inline uint64_t hash_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* A place in a table of 2^(64 - shift), 2 at least: the upper bits of x times 2^64 by the golden ratio (Knuth, vol. 3, 6.4). For tables
- * that a hot path asks, where hash_mix would cost more than the search. */
+/* An index into a table of 2^(64 - shift) entries, at least 2: the upper bits of x times 2^64 divided by the
+ * golden ratio (Knuth, vol. 3, 6.4). For tables on a hot path, where hash_mix would cost more than the
+ * search. */
 static inline uint32_t hash_index(uint64_t x, uint32_t shift)
 {
     return (uint32_t)(x * 0x9e3779b97f4a7c15ull >> shift);

@@ -1,7 +1,8 @@
 /* hugepage.c: see hugepage.h. Blocks lie one after the other in chunks of whole huge pages.
  *
- * Invariants. (1) A chunk begins at a multiple of HUGE_CHUNK_BYTES with its header. (2) A block begins in the first HUGE_CHUNK_BYTES of
- * its chunk, so that the header is found from the address. (3) A chunk has live blocks: with the last of them it is unmapped. */
+ * Invariants. (1) A chunk starts with its header, at a multiple of HUGE_CHUNK_BYTES. (2) A block starts in
+ * the first HUGE_CHUNK_BYTES of its chunk, so that the header is found from the address. (3) A chunk has live
+ * blocks: it is unmapped when its last block is freed. */
 #define _GNU_SOURCE
 #include "base/hugepage.h"
 
@@ -17,9 +18,9 @@ size_t mem_huge_bytes(void) { return 0; }
 #include <sys/mman.h>
 
 struct huge_chunk {
-    _Alignas(HOST_LINE) size_t bytes; /* with this header */
+    _Alignas(HOST_LINE) size_t bytes; /* including this header */
     size_t used;
-    size_t live; /* blocks */
+    size_t live; /* blocks not freed yet */
 };
 
 static struct {
@@ -28,7 +29,7 @@ static struct {
     size_t bytes;
 } huge = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Maps a chunk's worth more than is asked for and gives the ends back. */
+/* Maps one chunk more than is asked for and unmaps what lies outside of the aligned range. */
 static void *map_at_boundary(size_t bytes)
 {
     char *all =
@@ -37,8 +38,8 @@ static void *map_at_boundary(size_t bytes)
     size_t before = (0 - (uintptr_t)all) % HUGE_CHUNK_BYTES;
     if (before) munmap(all, before);
     munmap(all + before + bytes, HUGE_CHUNK_BYTES - before);
-    (void)madvise(all + before, bytes,
-                  MADV_HUGEPAGE); /* refused: small pages, the memory is there all the same */
+    /* A host that refuses backs the range with small pages. */
+    (void)madvise(all + before, bytes, MADV_HUGEPAGE);
     return all + before;
 }
 
@@ -57,7 +58,7 @@ static size_t blocks_left(const struct huge_chunk *c)
     return c && c->used < HUGE_CHUNK_BYTES ? c->bytes - c->used : 0; /* invariant 2 */
 }
 
-/* The chunk for a block: the open one, or a new one. Of two the one with more left stays open. */
+/* Returns the chunk for a block: the open one, or a new one. The one of the two with more room stays open. */
 static struct huge_chunk *chunk_for(size_t block_bytes)
 {
     if (block_bytes <= blocks_left(huge.open)) return huge.open;
@@ -69,7 +70,7 @@ static struct huge_chunk *chunk_for(size_t block_bytes)
 
 void *mem_zalloc_huge(size_t bytes)
 {
-    if (bytes > SIZE_MAX / 2) mem_check(NULL, bytes); /* the sums below hold */
+    if (bytes > SIZE_MAX / 2) mem_check(NULL, bytes); /* the sums below must not overflow */
     size_t whole = round_up_u64(MAX(bytes, 1u), HOST_LINE);
     pthread_mutex_lock(&huge.lock);
     struct huge_chunk *c = chunk_for(whole);
@@ -77,7 +78,7 @@ void *mem_zalloc_huge(size_t bytes)
     c->used += whole;
     c->live++;
     pthread_mutex_unlock(&huge.lock);
-    return block; /* of a fresh mapping: it is clear */
+    return block; /* zero: the mapping is fresh */
 }
 
 void mem_free_huge(void *block)
@@ -85,7 +86,7 @@ void mem_free_huge(void *block)
     if (!block) return;
     struct huge_chunk *c = (void *)((char *)block - (uintptr_t)block % HUGE_CHUNK_BYTES);
     pthread_mutex_lock(&huge.lock);
-    assert(c->live);
+    assert(c->live && c->live < c->used);
     if (!--c->live) {
         if (huge.open == c) huge.open = NULL;
         huge.bytes -= c->bytes;

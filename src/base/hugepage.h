@@ -1,18 +1,21 @@
-/* hugepage.h: memory for state that lives as long as a machine, on huge pages where the host gives them.
+/* hugepage.h: memory for state that lives as long as a machine, on huge pages where the host offers them.
  *
- * The state of a machine with many SMs is larger than what the host's TLB reaches with pages of 4 KB, and every step walks over much of
- * it. The malloc of the program that Heddle is loaded into is not ours to tune, so this memory has mappings of its own.
+ * The state of a machine with many SMs is larger than what the host's TLB covers with pages of 4 KB, and
+ * every step walks over much of it. The malloc of the program that Heddle is loaded into is not ours to tune,
+ * so this memory has mappings of its own.
  *
- * Made for what is made once and freed once: the place of a freed block is not used again before all of its chunk is free. What is
- * mostly never touched does not belong here either: a huge page is there as a whole. */
+ * Meant for blocks that are allocated once and freed once: the space of a freed block is not used again
+ * before its whole chunk is free. Blocks that are mostly never touched do not belong here either, because a
+ * huge page is always backed as a whole. */
 #ifndef HEDDLE_HUGEPAGE_H
 #define HEDDLE_HUGEPAGE_H
 
 #include "base/base.h"
 
-enum { HUGE_CHUNK_BYTES = 2 << 20 }; /* a huge page of x86-64; elsewhere it is as good a size as another */
+/* The size of a huge page of x86-64. On other hosts any size will do. */
+enum { HUGE_CHUNK_BYTES = 2 << 20 };
 
-/* Under the address sanitizer every block is one of the heap, so that overruns and leaks are found. */
+/* Under the address sanitizer every block comes from the heap, so that overruns and leaks are found. */
 #if defined(__has_feature)
 #define HUGE_HAS_FEATURE(x) __has_feature(x)
 #else
@@ -24,10 +27,12 @@ enum { HUGE_CHUNK_BYTES = 2 << 20 }; /* a huge page of x86-64; elsewhere it is a
 #define HUGE_IS_HEAP 0
 #endif
 
-/* Cleared, begins at a cache line of the host and fills whole ones; there, or the process ends saying so. Any thread may call these. */
+/* Returns a cleared block that starts at a cache line of the host and fills whole ones; without memory the
+ * process ends with a message. Any thread may call these functions. */
 void *mem_zalloc_huge(size_t bytes);
-void mem_free_huge(void *block); /* NULL: nothing to do */
-
-size_t mem_huge_bytes(void); /* mapped now; 0 where it is the heap */
+/* `block` may be NULL. */
+void mem_free_huge(void *block);
+/* Bytes mapped now; 0 where blocks come from the heap. */
+size_t mem_huge_bytes(void);
 
 #endif

@@ -1,7 +1,8 @@
-/* json_tree.c: a recursive descent over the text. The items of a container gather on a stack of the reader's and move to the arena
- * as one array when it ends.
+/* json_tree.c: a recursive descent over the text. The items of a container gather on a stack of the reader's
+ * and move to the arena as one array when it ends.
  *
- * (1) Nothing is read beyond text[len - 1]. (2) Every loop takes at least one byte. (3) Depth is bounded by JSON_DEPTH_MAX. */
+ * (1) Nothing is read beyond text[len - 1]. (2) Every loop takes at least one byte. (3) Depth is bounded by
+ * JSON_DEPTH_MAX. */
 #include "base/json_tree.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* json_tree.h: a JSON text (RFC 8259) as a tree. Made for files of many megabytes of numbers: one pass, one allocation a container. */
+/* json_tree.h: a JSON text (RFC 8259) as a tree. Made for files of many megabytes of numbers: one pass, one
+ * allocation for each container. */
 #ifndef HEDDLE_JSON_TREE_H
 #define HEDDLE_JSON_TREE_H
 
@@ -9,8 +10,8 @@ enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_LIST, JSON_M
 
 struct json_node {
     enum json_kind kind;
-    bool is_integer; /* JSON_NUMBER: written without point and exponent, and fits `integer` */
-    uint32_t count;  /* of items */
+    bool is_integer; /* JSON_NUMBER: written without point or exponent, and fits `integer` */
+    uint32_t count;  /* items */
     const char *key; /* its name in the map around it; NULL in a list */
     union {
         const char *text;              /* JSON_TEXT, unescaped */
@@ -18,25 +19,25 @@ struct json_node {
         const struct json_node *items; /* JSON_LIST, JSON_MAP */
     };
     int64_t integer;
-    size_t start, end; /* bytes of the text that it takes: [start, end) */
+    size_t start, end; /* its bytes in the text: [start, end) */
 };
 
 struct json_tree {
-    struct diag_source src; /* the text must outlive the tree: diagnostics only */
+    struct diag_source src; /* for diagnostics; the text must outlive the tree */
     struct arena arena;
     const struct json_node *root;
 };
 
 enum { JSON_DEPTH_MAX = 64 };
 
-/* `name` is what errors call the text. False with one diagnostic at the place of the first error. */
+/* `name` is what errors call the text. Returns false with one diagnostic, at the first error. */
 bool json_tree_parse(struct json_tree *t, const char *name, const char *text, size_t len,
                      struct diag_list *diags);
 void json_tree_free(struct json_tree *t);
 
-/* The member of that name (of several the first), or NULL; NULL also where `map` is NULL or no map. */
+/* Returns the first member of that name, or NULL; NULL also where `map` is NULL or not a map. */
 const struct json_node *json_get(const struct json_node *map, const char *key);
-/* The member's value; absent or of another kind: the default. */
+/* The member's value, or `absent` where there is none or it is of another kind. */
 double json_get_number(const struct json_node *map, const char *key, double absent);
 const char *json_get_text(const struct json_node *map, const char *key, const char *absent);
 

@@ -1,5 +1,5 @@
-/* tick.h: time. One tick is the largest unit of which every clock period is a whole number, so that domains of any frequencies run
- * in exact ratios. A component acts on the edges of its own domain. */
+/* tick.h: time. One tick is the largest unit of which every clock period is a whole number, so that domains
+ * of any frequencies run in exact ratios. A component acts on the edges of its own domain. */
 #ifndef HEDDLE_TICK_H
 #define HEDDLE_TICK_H
 
@@ -23,14 +23,14 @@ static inline tick clock_after(const struct clock_domain *d, tick now, uint32_t 
 {
     return now + (tick)cycles * d->period;
 }
-/* The whole cycles in a time; short ones by a division that is cheaper on the host. */
+/* Whole cycles in a time span. Short spans use a 32-bit division, which is cheaper on the host. */
 static inline uint64_t clock_cycles(const struct clock_domain *d, tick time)
 {
     return time >> 32 ? time / d->period : (uint32_t)time / d->period;
 }
 static inline void wake_at(tick *wake, tick t)
 {
-    *wake = t < *wake ? t : *wake; /* without a branch: the host could not guess it */
+    *wake = t < *wake ? t : *wake; /* compiles without a branch, which would be mispredicted */
 }
 
 #endif

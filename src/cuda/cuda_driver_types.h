@@ -248,7 +248,8 @@ typedef struct {
     void *reserved1;
     size_t dstPitch, dstHeight, WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
-typedef struct { /* as CUDA_MEMCPY3D, with contexts in the reserved places */
+/* CUDA_MEMCPY3D with contexts in the reserved fields. */
+typedef struct {
     size_t srcXInBytes, srcY, srcZ, srcLOD;
     CUmemorytype srcMemoryType;
     const void *srcHost;

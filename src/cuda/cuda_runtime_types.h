@@ -130,7 +130,8 @@ struct cudaMemAccessDesc {
     struct cudaMemLocation location;
     int flags;
 };
-struct cudaMemPoolProps { /* the head that all versions share */
+/* The head that all versions share. */
+struct cudaMemPoolProps {
     int allocType, handleTypes;
     struct cudaMemLocation location;
 };
@@ -199,8 +200,8 @@ enum cudaResourceType {
     cudaResourceTypeLinear,
     cudaResourceTypePitch2D
 };
-struct cudaResourceDesc { /* CUDA 13; in 11 and 12 the union ends after 48 bytes, and so does the struct after
-                             64 */
+/* CUDA 13; in 11 and 12 the union ends after 48 bytes, and so does the struct after 64. */
+struct cudaResourceDesc {
     enum cudaResourceType resType;
     union {
         struct {
@@ -251,7 +252,8 @@ struct cudaResourceViewDesc {
     unsigned firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
     unsigned reserved[16]; /* not in CUDA 11 */
 };
-struct textureReference { /* CUDA 11 and older: `texture<T> name;` */
+/* CUDA 11 and older: `texture<T> name;`. */
+struct textureReference {
     int normalized;
     enum cudaTextureFilterMode filterMode;
     enum cudaTextureAddressMode addressMode[3];
@@ -262,13 +264,15 @@ struct textureReference { /* CUDA 11 and older: `texture<T> name;` */
     float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
 };
 
-struct cudaPointerAttributes { /* 11 and 12 end before reserved */
+/* 11 and 12 end before reserved. */
+struct cudaPointerAttributes {
     enum cudaMemoryType type;
     int device;
     void *devicePointer, *hostPointer;
     long reserved[8];
 };
-struct cudaFuncAttributes { /* 11 ends before clusterDimMustBeSet */
+/* 11 ends before clusterDimMustBeSet. */
+struct cudaFuncAttributes {
     size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
     int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes;
     int preferredShmemCarveout;

@@ -101,7 +101,7 @@ bool elf_needs_library(const void *image, size_t len, const char *prefix)
 
 bool elf_has_static_cudart(const void *image, size_t len)
 {
-    Elf64_Shdr
-        s; /* the segment of wrappers is there in every program that registers kernels with the runtime */
+    /* The segment of wrappers is there in every program that registers kernels with the runtime. */
+    Elf64_Shdr s;
     return find_header(image, len, ".nvFatBinSegment", &s) && !elf_needs_library(image, len, "libcudart.so");
 }

@@ -1,4 +1,4 @@
-/* elf.h: what Heddle wants to know of an ELF file: where its fatbins are and which CUDA libraries it uses. */
+/* elf.h: where the fatbins of an ELF file are, and which CUDA libraries it uses. */
 #ifndef HEDDLE_ELF_H
 #define HEDDLE_ELF_H
 
@@ -10,8 +10,8 @@ struct elf_section {
 };
 
 bool elf_is(const void *image, size_t len); /* a 64-bit little-endian ELF file */
-/* The bytes of a section by name; false when it is not there (or has none). Never reads outside of the image.
- */
+/* Finds the bytes of a section by name; false when it is missing or empty. Never reads outside of the
+ * image. */
 bool elf_find_section(const void *image, size_t len, const char *name, struct elf_section *out);
 
 /* Walks the fatbins of a file: *cursor starts as {0}; each call gives the next one of .nv_fatbin and

@@ -1,14 +1,16 @@
 /* fatbin.c: reads the fatbin container.
  *
  * Layout, little-endian, known from measurement of what nvcc 13.0 writes (all its compression modes):
- *   header  +0 u32 magic, +4 u16 version 1, +6 u16 header bytes 16, +8 u64 bytes of all entries after it
- *   entry   +0 u16 kind (1 PTX, 2 cubin), +4 u32 header bytes, +8 u64 payload bytes (padded to 8), +16 u32
- * compressed bytes or 0, +20 u32 place of the options block or 0, +24 u16 minor, +26 u16 major, +28 u32
- * architecture, +32 u32 place and +36 u32 length of the source name, +40 u64 flags, +56 u64 uncompressed
- * bytes or 0 options block: +0 u32 place of the text, +4 u32 its length. Places count from the start of the
- * entry. Invariants: (1) no byte outside of data[0 .. len-1] is read, whatever the fields say; with len
- * unknown the header's own size is the bound. (2) Every error names the byte offset of the field that is
- * wrong. Left out: entries of other kinds (LTO code) are passed over; nothing here can run them. */
+ *   header   +0 u32 magic, +4 u16 version 1, +6 u16 header bytes 16, +8 u64 bytes of all entries after it
+ *   entry    +0 u16 kind (1 PTX, 2 cubin), +4 u32 header bytes, +8 u64 payload bytes (padded to 8),
+ *            +16 u32 compressed bytes or 0, +20 u32 offset of the options block or 0, +24 u16 minor,
+ *            +26 u16 major, +28 u32 architecture, +32 u32 offset and +36 u32 length of the source name,
+ *            +40 u64 flags, +56 u64 uncompressed bytes or 0
+ *   options  +0 u32 offset of the text, +4 u32 its length
+ * Offsets count from the start of the entry. Invariants: (1) no byte outside of data[0 .. len-1] is read,
+ * whatever the fields say; with len unknown the header's own size is the bound. (2) Every error names the
+ * byte offset of the field that is wrong. Left out: entries of other kinds (LTO code) are skipped; nothing
+ * here can run them. */
 #include "cuda/fatbin.h"
 
 #include <lz4.h>
@@ -16,7 +18,8 @@
 
 enum { FATBIN_MAGIC = (int)0xba55ed50, HEADER_BYTES = 16, ENTRY_BYTES = 64, KIND_PTX = 1, KIND_CUBIN = 2 };
 enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
-enum { TEXT_BYTES_MAX = 256 << 20 }; /* decompressed PTX; far above what any compiler writes */
+/* Decompressed PTX; far above what any compiler writes. */
+enum { TEXT_BYTES_MAX = 256 << 20 };
 
 struct reader {
     const char *name;

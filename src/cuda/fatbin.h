@@ -1,12 +1,11 @@
-/* fatbin.h: PTX out of the containers that nvcc makes. Known from: measurement of nvcc 13.0 (see fatbin.c).
- */
+/* fatbin.h: PTX out of the containers that nvcc makes. Known from measurement of nvcc 13.0 (see fatbin.c). */
 #ifndef HEDDLE_FATBIN_H
 #define HEDDLE_FATBIN_H
 
 #include "base/arena.h"
 #include "base/diag.h"
 
-/* Used by libcuda.so.1 and libcudart.so out of libheddle.so. */
+/* libheddle.so exports these symbols to libcuda.so.1 and libcudart.so. */
 #pragma GCC visibility push(default)
 
 struct fatbin_entry {

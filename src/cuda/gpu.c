@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
-/* The state of a process has to live somewhere: this is the one place. */
+/* All state of the process is here. */
 static struct gpu *the_gpu;
 static atomic_bool runtime_in_use;
 static pthread_once_t gpu_once = PTHREAD_ONCE_INIT;
@@ -96,7 +96,7 @@ void gpu_reset(struct gpu *g)
 {
     gpu_lock();
     gpu_settle(g);
-    bool ended = g->timed && timed_partial(g->timed); /* a machine that met a fault is not used again */
+    bool ended = g->timed && timed_partial(g->timed); /* a machine that faulted is not used again */
     if (ended) {                                      /* its kernels still point into their modules */
         gpu_stats_write(g);
         gpu_timed_close(g);

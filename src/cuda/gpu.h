@@ -1,10 +1,11 @@
 /* gpu.h: the one simulated GPU of a process, under both CUDA APIs (libcudart and libcuda share it through
  * libheddle).
  *
- * Functional: everything executes in the order of the calls, at the call, which is one of the orders that streams allow.
- * Timed: launches, copies and events are queued on their streams; the clock runs, and with it all streams at once, while
- * the program waits for something (gpu_settle, gpu_stream_sync, gpu_event_sync, a copy that must be done).
- * Functions return a gpu_status; the APIs map it to their own error codes. Safe to call from several host threads. */
+ * Functional: everything executes in the order of the calls, at the call, which is one of the orders that
+ * streams allow. Timed: launches, copies and events are queued on their streams; the clock runs, and with it
+ * all streams at once, while the program waits for something (gpu_settle, gpu_stream_sync, gpu_event_sync, a
+ * copy that must be done). Functions return a gpu_status; the APIs map it to their own error codes. Safe to
+ * call from several host threads. */
 #ifndef HEDDLE_GPU_H
 #define HEDDLE_GPU_H
 
@@ -40,15 +41,16 @@ struct gpu_module;
 /* The process's GPU, made at the first call from the environment (HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_STATS,
  * ...). NULL when the configuration is wrong: the reason went to stderr. */
 struct gpu *gpu_get(void);
-/* The same for libcuda.so.1. In CUDA the runtime makes the device's primary context current for its threads,
- * and the driver API of the same program sees that: so libcuda asks whether anybody else used the GPU. */
+/* gpu_get for libcuda.so.1. In CUDA the runtime makes the device's primary context current for its threads,
+ * and the driver API of the same program sees that: libcuda therefore asks whether the runtime used the
+ * GPU. */
 struct gpu *gpu_get_for_driver(void);
 bool gpu_runtime_in_use(void);
 struct emu_device *gpu_device(struct gpu *g);
 const struct machine *gpu_machine(const struct gpu *g);
 enum gpu_status gpu_sticky(const struct gpu *g); /* the fault that ended the context, or GPU_OK */
-enum gpu_status gpu_settle(struct gpu *g);       /* runs all that is queued, then the same */
-/* cudaDeviceReset: frees all memory and textures, unloads every module, clears the fault. A gpu_module of
+enum gpu_status gpu_settle(struct gpu *g);       /* runs all that is queued, then returns gpu_sticky */
+/* cudaDeviceReset: frees all memory and textures, unloads every module, clears the fault. A gpu_module loaded
  * before stays a valid pointer but is dead (gpu_module_emu gives NULL, a launch gives GPU_INVALID_HANDLE):
  * unload it and load it again. The generation counts resets, so that an API can see that its module handles
  * are old. */
@@ -59,10 +61,11 @@ uint64_t gpu_generation(const struct gpu *g);
  * one; len 0 = unknown (zero-terminated PTX or self-describing). Errors go to stderr. */
 enum gpu_status gpu_module_load(struct gpu *g, const char *name, const void *image, size_t len,
                                 struct gpu_module **out);
-/* Several images that are linked together (relocatable device code). */
+/* Links several images together (relocatable device code). */
 enum gpu_status gpu_module_link(struct gpu *g, const char *name, const void *const *images,
                                 const size_t *lens, uint32_t count, struct gpu_module **out);
-/* The same with options. log (may be NULL) receives the rendered diagnostics too. regs_max 0 = no limit. */
+/* gpu_module_link with options. log (may be NULL) also receives the rendered diagnostics. regs_max 0 = no
+ * limit. */
 struct gpu_load_options {
     uint32_t regs_max;
     struct strbuf *log;
@@ -84,14 +87,15 @@ struct gpu_launch {
     uint32_t shared_wish; /* gpu_shared_wish; 0 = none */
     uint64_t stream;      /* id, see gpu_stream_new; 0 = the legacy default stream */
 };
-/* What a program would like the SMs to have of shared memory, for the launch: the function's carve-out in percent (-1 = none), else
- * the function's cache preference, else the device's (enum cudaFuncCache or CUfunc_cache: none, shared, L1, equal). */
+/* The shared memory that a program would like an SM to have during a launch: the function's carve-out in
+ * percent (-1 = none), else the function's cache preference, else the device's (enum cudaFuncCache or
+ * CUfunc_cache: none, shared, L1, equal). */
 uint32_t gpu_shared_wish(int carveout, int function_cache, int device_cache);
 enum gpu_status gpu_launch(struct gpu *g, const struct gpu_launch *l);
 
 /* ---- streams and events ----
- * A stream is known by its id; 0 is the legacy default stream. The two APIs register their handles, so that each of them
- * understands the other's. */
+ * A stream is known by its id; 0 is the legacy default stream. The two APIs register their handles, so that
+ * each of them understands the other's. */
 uint64_t gpu_stream_new(struct gpu *g, const void *handle, bool nonblocking);
 void gpu_stream_end(struct gpu *g, const void *handle); /* what is queued on it still runs */
 bool gpu_stream_find(const struct gpu *g, const void *handle, uint64_t *id);
@@ -100,21 +104,22 @@ enum gpu_status gpu_stream_sync(struct gpu *g, uint64_t stream);
 
 struct gpu_event {
     bool recorded;
-    uint64_t mark;       /* timed: core/timed.h; of the GPU of this generation */
+    uint64_t mark;       /* timed: core/timed.h; valid for the GPU of this generation */
     uint64_t time_ns;    /* simulated time, once it was reached */
     uint64_t generation; /* gpu_generation() when it was recorded */
-    uint64_t copies_ns;  /* that copies before it are said to take where they are not modelled */
+    uint64_t copies_ns;  /* time of the copies before it, where copies are not modelled */
 };
 enum gpu_status gpu_event_record(struct gpu *g, struct gpu_event *e, uint64_t stream);
-enum gpu_status gpu_event_sync(struct gpu *g, struct gpu_event *e); /* at once where it was never recorded */
+/* Returns at once where the event was never recorded. */
+enum gpu_status gpu_event_sync(struct gpu *g, struct gpu_event *e);
 enum gpu_status gpu_stream_wait_event(struct gpu *g, uint64_t stream, const struct gpu_event *e);
-/* Of two events that were recorded: GPU_NOT_READY when one is not reached yet. */
+/* Time between two recorded events; GPU_NOT_READY when one is not reached yet. */
 enum gpu_status gpu_event_elapsed(struct gpu *g, struct gpu_event *start, struct gpu_event *end, float *ms);
 
 /* Copies between any two of host and device memory: addresses tell which. The device side is checked against
- * the allocation map (GPU_INVALID_VALUE outside of it). The call waits as CUDA's does: a synchronous one until the
- * copy is done, unless both sides are device memory; an asynchronous one only when it writes pageable memory (what it
- * reads from pageable memory is taken at the call). */
+ * the allocation map (GPU_INVALID_VALUE outside of it). The call waits as CUDA's does: a synchronous one
+ * until the copy is done, unless both sides are device memory; an asynchronous one only when it writes
+ * pageable memory (what it reads from pageable memory is taken at the call). */
 struct gpu_order {
     uint64_t stream;
     bool async;
@@ -123,7 +128,8 @@ struct gpu_order {
 enum gpu_status gpu_copy(struct gpu *g, void *dst, const void *src, size_t bytes, struct gpu_order o);
 enum gpu_status gpu_copy_2d(struct gpu *g, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
                             size_t width_bytes, size_t height, struct gpu_order o);
-struct gpu_copy3d { /* offsets and extents in bytes, rows, slices */
+/* Offsets and extents in bytes, rows, slices. */
+struct gpu_copy3d {
     void *dst;
     size_t dst_pitch, dst_height, dst_x, dst_y, dst_z;
     const void *src;
@@ -135,14 +141,14 @@ enum gpu_status gpu_copy_3d(struct gpu *g, const struct gpu_copy3d *c, struct gp
 enum gpu_status gpu_fill(struct gpu *g, void *dst, size_t pitch, const void *pattern, size_t pattern_bytes,
                          size_t width, size_t height, struct gpu_order o);
 
-/* Simulated time in nanoseconds, for events: what has run so far. */
+/* Simulated time so far in nanoseconds, for events. */
 uint64_t gpu_now_ns(const struct gpu *g);
 
 /* CUDA occupancy rules: CTAs of this kernel per SM. */
 uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t block_threads,
                        size_t dynamic_shared);
-/* Threads of one CTA that this kernel can be launched with at most: its bounds, and the registers of one SM.
- */
+/* The most threads of a CTA that this kernel can be launched with: its bounds, and the registers of one
+ * SM. */
 uint32_t gpu_kernel_threads_max(const struct gpu *g, const struct isa_kernel *k);
 
 void gpu_lock(void); /* one lock around the device state; recursive */

@@ -1,13 +1,14 @@
-/* gpu_copy.c: copies and fills. Device memory has host addresses (emu/space.h), so a copy is a memmove; what
- * remains is to check the device side against the allocation map, and when it happens. An address outside of the reserved
- * range is the host's own.
+/* gpu_copy.c: copies and fills. Device memory has host addresses (emu/space.h), so a copy is a memmove.
+ * This file checks the device side against the allocation map and decides when the copy happens. An address
+ * outside of the reserved range is the host's own.
  *
  * Functional: at the call. Timed: on its stream; the call waits for it where CUDA's does (see gpu.h). */
 #include "cuda/gpu_timed.h"
 
 enum side { SIDE_PAGEABLE, SIDE_PINNED, SIDE_MANAGED, SIDE_DEVICE };
 
-struct rows { /* [depth][height] rows of width bytes */
+/* [depth][height] rows of width bytes. */
+struct rows {
     size_t width, height, depth;
     uint8_t *dst;
     const uint8_t *src; /* NULL: a fill */
@@ -16,7 +17,8 @@ struct rows { /* [depth][height] rows of width bytes */
     size_t pattern_bytes;
 };
 
-struct job { /* a copy that is queued */
+/* A copy that is queued. */
+struct job {
     struct gpu *gpu;
     struct rows rows;
     void *staged; /* what pageable memory held at the call; NULL: read when it is performed */
@@ -95,7 +97,8 @@ static enum timed_copy_kind kind_of(enum side dst, enum side src)
     return is_host(src) ? COPY_TO_DEVICE : COPY_ON_DEVICE;
 }
 
-/* Does the call wait for the end of the copy? The program may look at managed memory right after a synchronous one. */
+/* Whether the call waits for the end of the copy. The program may read managed memory right after a
+ * synchronous one. */
 static bool must_wait(enum side dst, enum side src, bool async)
 {
     if (is_host(dst) && is_host(src)) return true;

@@ -8,7 +8,8 @@
 #include "cuda/gpu.h"
 #include "cuda/progress_line.h"
 
-struct kernel_stats { /* of all launches under one kernel name */
+/* Totals of all launches under one kernel name. */
+struct kernel_stats {
     const char *name;
     uint64_t launches;
     struct emu_stats emu;
@@ -20,7 +21,7 @@ struct gpu_stats {
     struct emu_stats total;
     uint64_t copied_bytes;
     uint64_t wall_ns; /* spent in the emulator */
-    uint64_t sim_ns;  /* simulated time, see gpu_launch.c */
+    uint64_t sim_ns;  /* simulated time, see gpu_time.c */
 };
 
 struct gpu_stream_name {
@@ -36,9 +37,9 @@ struct gpu {
     uint64_t generation;
     VEC(struct gpu_module *) modules;
     struct gpu_stats stats;
-    struct timed_gpu *timed; /* NULL: functional */
+    struct timed_gpu *timed; /* NULL in a functional run */
     VEC(struct gpu_stream_name) streams;
-    uint64_t stream_ids; /* given so far */
+    uint64_t stream_ids; /* ids given out so far */
     struct gpu_progress progress;
 };
 
@@ -50,8 +51,13 @@ struct gpu_module {
 void gpu_stats_add(struct gpu *g, const char *kernel, const struct emu_stats *run, uint64_t wall_ns,
                    uint64_t sim_ns);
 enum gpu_status gpu_status_of_fault(enum emu_fault_kind kind);
-uint64_t gpu_copies_ns(const struct gpu *g); /* of all copies so far; 0 where the machine models them */
-void gpu_stats_write(const struct gpu *g);   /* the summary, to where the environment says */
-void gpu_complain(const char *fmt, ...) PRINTF_LIKE(1, 2); /* a line on stderr, "heddle: ..." */
+/* Time that a kernel takes in a functional run. */
+uint64_t gpu_functional_ns(const struct machine *m, const struct emu_stats *s);
+/* Time that all copies so far have taken; 0 where the machine models them. */
+uint64_t gpu_copies_ns(const struct gpu *g);
+/* Writes the summary to where the environment says. */
+void gpu_stats_write(const struct gpu *g);
+/* Writes a line "heddle: ..." to stderr. */
+void gpu_complain(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 #endif

@@ -1,67 +1,13 @@
-/* gpu_launch.c: launches, their errors, simulated time, and the occupancy rules.
- *
- * Simulated time of a functional run is made of what was executed, never of the host's clock, so that two
- * runs agree: a kernel takes one core cycle for each warp instruction of the busiest SM if CTAs were dealt
- * out evenly (warp instructions / SMs), and a copy one nanosecond for 16 bytes. It orders events and gives
- * elapsed times a size; in a timed run kernels take the time that the machine took. */
-#include "core/occupancy.h"
+/* gpu_launch.c: launches: their parameter block, their refusals, their faults. */
 #include "cuda/gpu_timed.h"
 
 #include <time.h>
-
-enum { COPY_BYTES_PER_NS = 16 };
-
-uint32_t gpu_kernel_threads_max(const struct gpu *g, const struct isa_kernel *k)
-{
-    uint32_t limit = MIN(g->machine.cta_threads, occupancy_warps_by_registers(&g->machine, k) * ISA_LANES);
-    const uint32_t *bound = k->reqntid[0] ? k->reqntid : k->maxntid;
-    if (!bound[0]) return limit;
-    uint64_t threads = (uint64_t)bound[0] * MAX(bound[1], 1u) * MAX(bound[2], 1u);
-    return (uint32_t)MIN(threads, (uint64_t)limit);
-}
-
-uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t block_threads,
-                       size_t dynamic_shared)
-{
-    const struct machine *m = &g->machine;
-    if (!block_threads || block_threads > gpu_kernel_threads_max(g, k)) return 0;
-    if (k->shared_bytes + dynamic_shared > MAX(m->cta_shared_bytes, m->cta_shared_optin_bytes)) return 0;
-    return occupancy_ctas(m, k, block_threads, (uint64_t)k->shared_bytes + dynamic_shared);
-}
-
-uint32_t gpu_shared_wish(int carveout, int function_cache, int device_cache)
-{
-    enum { PREFER_NONE, PREFER_SHARED, PREFER_L1, PREFER_EQUAL };
-    if (carveout >= 0) return 1 + (uint32_t)carveout;
-    switch (function_cache != PREFER_NONE ? function_cache : device_cache) {
-    case PREFER_SHARED: return 1 + 100;
-    case PREFER_L1: return 1 + 0;
-    case PREFER_EQUAL: return 1 + 50;
-    default: return 0;
-    }
-}
 
 static uint64_t wall_now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t sim_ns_of(const struct machine *m, const struct emu_stats *s)
-{
-    uint64_t cycles = (s->warp_insts + m->sm_count - 1) / m->sm_count;
-    return cycles / m->core_clock_khz * 1000000u + cycles % m->core_clock_khz * 1000000u / m->core_clock_khz;
-}
-
-uint64_t gpu_copies_ns(const struct gpu *g)
-{
-    return g->timed && g->machine.copy.timed ? 0 : g->stats.copied_bytes / COPY_BYTES_PER_NS;
-}
-
-uint64_t gpu_now_ns(const struct gpu *g)
-{
-    return (g->timed ? timed_now_ns(g->timed) : g->stats.sim_ns) + gpu_copies_ns(g);
 }
 
 /* ---- the parameter block ---- */
@@ -108,7 +54,7 @@ static enum gpu_status refuse(const struct gpu_launch *l, enum gpu_status status
     return status;
 }
 
-/* What has an error code of its own in CUDA; the emulator checks everything else. */
+/* Checks what has an error code of its own in CUDA; the emulator checks everything else. */
 static enum gpu_status check(const struct gpu *g, const struct gpu_launch *l)
 {
     const struct machine *m = &g->machine;
@@ -140,6 +86,7 @@ static enum gpu_status check(const struct gpu *g, const struct gpu_launch *l)
 
 static enum gpu_status run(struct gpu *g, const struct gpu_launch *l, const void *params)
 {
+    assert(params && l->module->emu);
     struct emu_launch e = {.module = l->module->emu,
                            .kernel = l->kernel,
                            .grid = {l->grid[0], l->grid[1], l->grid[2]},
@@ -159,10 +106,10 @@ static enum gpu_status run(struct gpu *g, const struct gpu_launch *l, const void
         return gpu_status_of_fault(refused);
     }
     struct emu_stats stats = {0};
-    fflush(stdout); /* what device printf writes comes after what the program wrote before */
+    fflush(stdout); /* output of device printf comes after what the program wrote before */
     uint64_t begin = wall_now_ns();
     enum emu_fault_kind kind = emu_run(g->device, &e, &stats, fault);
-    gpu_stats_add(g, l->kernel->name, &stats, wall_now_ns() - begin, sim_ns_of(&g->machine, &stats));
+    gpu_stats_add(g, l->kernel->name, &stats, wall_now_ns() - begin, gpu_functional_ns(&g->machine, &stats));
     enum gpu_status status = gpu_status_of_fault(kind);
     if (kind != EMU_OK) {
         size_t len = strlen(fault->message);

@@ -1,9 +1,9 @@
 /* gpu_module.c: from an image (PTX text, fatbin, ELF) to a loaded module.
  *
- * An image is taken apart until PTX texts remain; every text is read, several are linked (link.h), the result
- * is lowered and placed in device memory. Of a fatbin with PTX for several architectures, the highest that is
- * not above the machine's compute capability is taken, else the lowest there is: the emulator runs any that
- * it can read. */
+ * An image is taken apart until PTX texts remain; every text is read, several are linked (linker.h), the
+ * result is lowered and placed in device memory. From a fatbin with PTX for several architectures the highest
+ * is taken that is not above the machine's compute capability, else the lowest: the emulator runs any that it
+ * can read. */
 #include "base/arena.h"
 #include "cuda/bundle.h"
 #include "cuda/elf.h"

@@ -1,5 +1,4 @@
-/* gpu_stats.c: what a process launched: kept by kernel name, written once at the end as a table or as JSON.
- */
+/* gpu_stats.c: what a process launched, by kernel name; written once at the end, as a table or as JSON. */
 #include "cuda/gpu_timed.h"
 
 static void add(struct emu_stats *to, const struct emu_stats *from)

@@ -1,12 +1,13 @@
 /* gpu_stream.c: streams and events.
  *
- * Functional: what was asked for is done, so waiting is over at once and an event is the present time. Timed: an event is
- * a mark on its stream (core/stream.c), and waiting for it runs the machine until then.
- * Times of events are the machine's, plus what copies cost at gpu_launch.c's fixed bandwidth where copies are not
+ * Functional: all work is already done, so waiting ends at once and an event is the present time. Timed: an
+ * event is a mark on its stream (core/stream.c), and waiting for it runs the machine until then. Times of
+ * events are the machine's, plus what copies cost at gpu_time.c's fixed bandwidth where copies are not
  * modelled (copy.timed), so that a program that times its copies does not divide by zero. */
 #include "cuda/gpu_timed.h"
 
-enum { STREAM_FIRST = 3 }; /* 1 and 2 are the names of the legacy and the per-thread default stream */
+/* 1 and 2 are the names of the legacy and the per-thread default stream. */
+enum { STREAM_FIRST = 3 };
 
 static uint64_t new_id(struct gpu *g) { return STREAM_FIRST + g->stream_ids++; }
 
@@ -71,7 +72,7 @@ enum gpu_status gpu_stream_sync(struct gpu *g, uint64_t stream)
 
 /* ---- events ---- */
 
-/* Of another generation: the device was reset, and what was recorded has ended with it. */
+/* An event of another generation: the device was reset, and what was recorded has ended with it. */
 static bool is_pending(const struct gpu *g, const struct gpu_event *e)
 {
     uint64_t ns;

@@ -1,18 +1,19 @@
 /* libcuda.h: inside libcuda.so.1: the objects behind the handles, and what every API function begins with.
  *
- * The library is thin: memory, modules, launches and streams are cuda/gpu.h's. Invariants: (1) a handle starts with its kind;
- * memory that once was a handle stays readable, so that a stale one is told from a live one. (2) All state is
- * touched under gpu_lock(). */
+ * The library is thin: memory, modules, launches and streams are cuda/gpu.h's. Invariants: (1) a handle
+ * starts with its kind; memory that once was a handle stays readable, so that a stale handle is
+ * recognised. (2) All state is touched under gpu_lock(). */
 #ifndef HEDDLE_LIBCUDA_H
 #define HEDDLE_LIBCUDA_H
 
 #include "cuda/cuda_driver_types.h"
 #include "cuda/gpu.h"
 
-/* Definition of an exported function, with the prototype that goes before it. For programs built with per-thread default
- * streams there are twins: CU_API_PT exports the same function under their name, where it does not matter what stream 0 is;
- * CU_ON_STREAM is a function with a parameter `stream`, for whose twin stream 0 is the thread's own; in CU_ON_DEFAULT, a
- * function without one, `stream` is the default stream of the program's choice. */
+/* Definition of an exported function, with its prototype. Programs built with per-thread default streams call
+ * a second version of many functions. CU_API_PT exports the same function under both names, where it does not
+ * matter what stream 0 is. CU_ON_STREAM defines a function with a parameter `stream`; in its second version
+ * stream 0 is the thread's own. CU_ON_DEFAULT defines a function without such a parameter, in which `stream`
+ * is the default stream of the program's choice. */
 #define CU_EXPORT __attribute__((visibility("default")))
 #define CU_API(name, args)                                                                                   \
     CU_EXPORT CUresult name args;                                                                            \
@@ -84,21 +85,22 @@ struct CUfunc_st {
     const struct isa_kernel *kernel;
     int dynamic_shared_max; /* opted in to */
     int carveout, cache_config, cluster_policy, non_portable;
-    /* the launch interface of CUDA 2 and 3: set piece by piece */
+    /* The launch interface of CUDA 2 and 3, set piece by piece. */
     uint32_t old_block[3], old_shared;
     uint8_t old_params[4096];
 };
 
 struct CUmod_st {
     struct handle head;
-    CUcontext context; /* NULL: of a library */
-    CUlibrary library; /* NULL: of a context */
+    CUcontext context; /* NULL: it belongs to a library */
+    CUlibrary library; /* NULL: it belongs to a context */
     struct gpu_module *gpu;
     uint64_t generation;
     VEC(CUfunction) functions;
 };
 
-struct CUlib_st { /* lives across contexts and resets: loaded again when its module died */
+/* A library outlives contexts and resets: it is loaded again when its module is gone. */
+struct CUlib_st {
     struct handle head;
     CUmodule module;
     char *name;
@@ -130,33 +132,32 @@ struct CUmemPoolHandle_st {
     uint64_t attributes[9];
 };
 
-/* ---- what a call begins with ---- */
+/* ---- the start of every call ---- */
 CUresult cu_status(enum gpu_status s);
 struct gpu *cu_gpu(void); /* never NULL once cu_ready() said CUDA_SUCCESS */
 CUresult cu_ready(void);  /* cuInit was called and there is a GPU */
-CUresult
-cu_enter(CUcontext
-             *ctx); /* + a context is current and no fault is pending; runs what is queued; ctx may be NULL */
-CUresult cu_enter_launch(CUcontext *ctx); /* the same, but what is queued stays queued */
+/* cu_ready, and a context is current and no fault is pending; runs what is queued. ctx may be NULL. */
+CUresult cu_enter(CUcontext *ctx);
+CUresult cu_enter_launch(CUcontext *ctx); /* cu_enter, but what is queued stays queued */
 CUcontext cu_current(void);
 bool cu_device_ok(CUdevice dev);
 bool cu_stream_ok(CUstream s);
-uint64_t cu_stream_id(CUstream s); /* of cuda/gpu.h */
+uint64_t cu_stream_id(CUstream s); /* the id that cuda/gpu.h uses */
 struct gpu_order cu_order(CUstream s, bool async);
 
 /* ---- shared between the files ---- */
 void cu_context_add_alloc(CUcontext ctx, uint64_t base);
-bool cu_context_drop_alloc(uint64_t base); /* whatever context it belongs to */
+bool cu_context_drop_alloc(uint64_t base); /* in whichever context it is */
 CUcontext cu_context_of_alloc(uint64_t base);
 void cu_module_destroy(CUmodule m);
 CUresult cu_module_from(CUcontext ctx, const char *name, const void *image, size_t len,
                         const struct gpu_load_options *options, CUmodule *out);
 CUresult cu_find_function(CUmodule m, const char *name, CUfunction *out);
-CUfunction cu_function(const void *h); /* of a CUfunction or a CUkernel; NULL when it is neither */
+CUfunction cu_function(const void *h); /* h: a CUfunction or a CUkernel; NULL when it is neither */
 CUresult cu_alloc(uint64_t bytes, uint64_t align, enum space_kind kind, const char *label, uint64_t *out);
 uint32_t cu_format_bytes(CUarray_format f); /* 0 = not a format that can be used */
 bool cu_runtime_linked(void);               /* a CUDA runtime inside of the program uses this library */
-void cu_storage_end(CUcontext ctx);         /* tells the runtime that what it keeps for a context is gone */
+void cu_storage_end(CUcontext ctx);         /* tells the runtime to forget what it keeps for a context */
 int cu_device_attribute(const struct machine *m, int attribute, bool *known);
 void cu_uuid(CUuuid *out);
 

@@ -88,7 +88,8 @@ CU_API(cuArrayDestroy, (CUarray a))
 
 /* ---- texture objects ---- */
 
-struct texture { /* what cuTexObjectGet* gives back */
+/* What cuTexObjectGet* returns. */
+struct texture {
     CUtexObject object;
     CUDA_RESOURCE_DESC resource;
     CUDA_TEXTURE_DESC desc;

@@ -1,4 +1,4 @@
-/* libcuda_base.c: initialisation, handles, errors: the ground of libcuda.so.1. */
+/* libcuda_base.c: initialisation, handles and errors of libcuda.so.1. */
 #include "cuda/libcuda.h"
 
 #include <stdatomic.h>

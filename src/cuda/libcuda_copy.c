@@ -1,5 +1,5 @@
 /* libcuda_copy.c: copies and fills. A copy between any two of host, device and array becomes one box of bytes
- * (gpu_copy_3d), which knows when it happens and whether the call waits for it. */
+ * (gpu_copy_3d), which decides when it happens and whether the call waits for it. */
 #include "cuda/libcuda.h"
 
 static bool is_device(uint64_t p, size_t bytes)
@@ -51,7 +51,8 @@ CU_ON_STREAM(cuMemcpyPeerAsync,
 
 /* ---- boxes ---- */
 
-struct side { /* one end of a copy */
+/* One end of a copy. */
+struct side {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;

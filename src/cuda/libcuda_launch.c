@@ -1,4 +1,4 @@
-/* libcuda_launch.c: functions and their launches, in all the ways that CUDA 2 to 13 know, and occupancy. */
+/* libcuda_launch.c: functions and their launches, through all interfaces of CUDA 2 to 13, and occupancy. */
 #include "cuda/libcuda.h"
 
 /* ---- attributes of functions ---- */
@@ -210,8 +210,7 @@ static CUresult launch(CUfunction handle, const uint32_t grid[3], const uint32_t
      * own. */
     if (status == GPU_BAD_LAUNCH && cu_runtime_linked()) r = (CUresult)9;
     if (r == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES && cooperative) r = CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    /* A kernel that faults was launched all the same: the error belongs to the next call, and every one after
-     * it. */
+    /* A kernel that faults was launched: the error belongs to the next call and to every one after it. */
     return gpu_sticky(cu_gpu()) != GPU_OK ? CUDA_SUCCESS : r;
 }
 
@@ -323,7 +322,7 @@ CU_API(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, CUfunction f, 
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, shared, 0);
 }
 
-/* The block size with the most resident threads; of equals the largest. */
+/* The block size with the most resident threads; among equals the largest. */
 CU_API(cuOccupancyMaxPotentialBlockSizeWithFlags,
        (int *min_grid, int *block, CUfunction handle, CUoccupancyB2DSize of, size_t shared, int limit,
         unsigned flags))

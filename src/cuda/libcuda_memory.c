@@ -251,7 +251,7 @@ CU_API(cuPointerGetAttribute, (void *data, CUpointer_attribute attribute, CUdevi
     return r;
 }
 
-/* Unlike the one above, an address that CUDA does not know is no error here: its attributes are zero. */
+/* Unlike above, an unknown address is not an error here: its attributes are zero. */
 CU_API(cuPointerGetAttributes, (unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr p))
 {
     CUresult r = cu_ready();

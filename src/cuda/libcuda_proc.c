@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 
 /* ---- missing functions ----
- * Each exists, so that programs link and find it, names itself once and refuses. Arguments are not looked at:
- * the caller's convention lets a function ignore them. */
+ * Each exists, so that programs link and find it, names itself once and refuses. Arguments are ignored, which
+ * the calling convention allows. */
 
 static void say_missing(atomic_flag *said, const char *name)
 {

@@ -1,11 +1,11 @@
-/* libcuda_stream.c: streams and events: handles and their settings. The order of work and the times of events are
- * cuda/gpu_stream.c's. A query waits: host code takes no simulated time, so a program that asks again and again would never
- * see time pass. */
+/* libcuda_stream.c: streams and events: handles and their settings. The order of work and the times of events
+ * are cuda/gpu_stream.c's. A query waits: host code takes no simulated time, so a program that asks again and
+ * again would never see time pass. */
 #include "cuda/libcuda.h"
 
 static bool is_default(CUstream s) { return !s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD; }
 
-/* Streams of libcudart.so are registered as well; what is not is no stream. */
+/* Streams of libcudart.so are registered as well; a handle that is not registered is not a stream. */
 bool cu_stream_ok(CUstream s)
 {
     uint64_t id;
@@ -126,7 +126,8 @@ CU_API_PT(cuStreamGetDevice, _ptsz, (CUstream s, CUdevice *device))
     return CUDA_SUCCESS;
 }
 
-/* ---- host functions: the stream is run to where they stand, then they are called on the caller's thread ---- */
+/* ---- host functions ----
+ * The stream is run up to the function, which is then called on the caller's thread. */
 
 static CUresult call_host(CUstream s, CUhostFn fn, void *user)
 {
@@ -145,7 +146,8 @@ static CUresult call_back(CUstream s, CUstreamCallback fn, void *user, unsigned 
 CU_ON_STREAM(cuStreamAddCallback, (CUstream stream, CUstreamCallback fn, void *user, unsigned flags),
              call_back(stream, fn, user, flags))
 
-/* ---- memory operations: all that is queued runs first, then a write is made and a wait holds, or never will ---- */
+/* ---- memory operations ----
+ * All that is queued runs first; then a write is made, and a wait either holds or never will. */
 
 static CUresult write_value(CUstream s, CUdeviceptr p, const void *value, size_t bytes)
 {

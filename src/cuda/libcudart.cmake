@@ -1,5 +1,6 @@
-# libcudart under the three names that programs ask for: libcudart.so.13, .12 and .11.0, each with the symbol version of
-# that name. The code is the same but for rt_abi.c (arguments and structs that changed between CUDA versions).
+# libcudart under the three names that programs ask for: libcudart.so.13, .12 and .11.0, each with the symbol
+# version of that name. The code is the same but for rt_abi.c (arguments and structs that changed between CUDA
+# versions).
 file(GLOB rt_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/rt_*.c)
 list(FILTER rt_sources EXCLUDE REGEX "/rt_abi\\.c$")
 add_library(heddle_rt_objects OBJECT ${rt_sources})

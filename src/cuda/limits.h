@@ -1,4 +1,4 @@
-/* limits.h: what a machine means for the emulator. */
+/* limits.h: the launch limits that a machine sets for the emulator. */
 #ifndef HEDDLE_LIMITS_H
 #define HEDDLE_LIMITS_H
 

@@ -1,15 +1,15 @@
 /* linker.c: the device linker, on the syntax tree.
  *
- * nvcc -rdc=true leaves several PTX modules that name each other's functions and variables with .extern;
- * nvlink joins them in real life. Joining before lowering keeps one path to machine code, and lets calls
+ * nvcc -rdc=true leaves several PTX modules that name each other's functions and variables with .extern; on
+ * real systems nvlink joins them. Joining before lowering keeps one path to machine code, and lets calls
  * between modules be inlined like any other. Rules (PTX ISA 9.0, "Linking Directives"): (1) A .visible (or
- * .entry, or .common) definition stands for every .extern declaration of its name; two are an error. (2) Of
- * several .weak definitions the first counts, unless a strong one exists. (3) .common variables of one name
+ * .entry, or .common) definition resolves every .extern declaration of its name; two are an error. (2) The
+ * first of several .weak definitions counts, unless a strong one exists. (3) .common variables of one name
  * are one variable, as large as the largest. (4) A symbol with none of these belongs to its module: on a
  * clash of names it is renamed name$2, name$3, ... (5) extern functions without any definition stay: lowering
- * knows the system's own (vprintf, malloc, ...) and refuses the rest with their place. extern .shared arrays
- * without a size stay: they are the dynamic shared memory. The texts are laid end to end, so that a line
- * number of the result still finds its line. */
+ * knows the system's own (vprintf, malloc, ...) and refuses the others with a diagnostic. extern .shared
+ * arrays without a size stay: they are the dynamic shared memory. The texts are laid end to end, so that a
+ * line number of the result still finds its line. */
 #include "cuda/linker.h"
 
 struct linker {
@@ -17,7 +17,7 @@ struct linker {
     struct diag_list *diags;
     struct map funcs, vars; /* name -> the definition (or the first declaration) that stands for it */
     struct map taken;       /* every name of the result -> itself */
-    struct map renamed;     /* of the module at hand: old name -> new name */
+    struct map renamed;     /* of the current module: old name -> new name */
     uint32_t line_base, file_base, loc_base;
 };
 
@@ -35,7 +35,7 @@ static int var_strength(const struct ptx_var *v)
     return v->is_extern ? 0 : v->is_weak || v->is_common ? 1 : 2;
 }
 
-/* ---- 1. which definition stands for a name ---- */
+/* ---- 1. the definition of each name ---- */
 
 static void twice(struct linker *l, const struct ptx_module *m, const char *kind, const char *name, int line)
 {

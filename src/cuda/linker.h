@@ -1,4 +1,4 @@
-/* linker.h: several PTX modules made one (relocatable device code, cuLink*). */
+/* linker.h: links several PTX modules into one (relocatable device code, cuLink*). */
 #ifndef HEDDLE_CUDA_LINKER_H
 #define HEDDLE_CUDA_LINKER_H
 

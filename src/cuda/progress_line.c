@@ -1,5 +1,5 @@
-/* progress_line.c: the progress line: kernel, CTAs, cycles, speed, time left. It is one line, drawn over itself a few times a second and
- * never as wide as the terminal, which would break it in two; it is gone when the run is. */
+/* progress_line.c: kernel, CTAs, cycles, speed and time left on one line, redrawn a few times a second. It is
+ * never as wide as the terminal, which would wrap it, and it is cleared at the end of the run. */
 #include "cuda/progress_line.h"
 
 #include <sys/ioctl.h>
@@ -67,7 +67,7 @@ static void show(void *ctx, const struct timed_progress *p)
         shown->kernel = p->kernel_id;
         shown->kernel_ns = now;
     }
-    if (!shown->at_ns) shown->at_ns = now; /* what is over at once needs no line */
+    if (!shown->at_ns) shown->at_ns = now; /* a short run shows no line */
     if (now - shown->at_ns < PROGRESS_NS) return;
     double spent = (double)(now - shown->kernel_ns);
     double left = p->ctas_done ? spent * 1e-9 * (double)(p->ctas - p->ctas_done) / (double)p->ctas_done : -1;

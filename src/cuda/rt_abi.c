@@ -123,8 +123,8 @@ CUDART(PREFETCH,
 CUDART_ALIAS(cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz);
 #endif
 
-/* ---- capture: no stream ever does, so only status and stream are looked at; the other outputs stay
- * untouched ---- */
+/* ---- capture ----
+ * No stream ever captures, so only status and stream are used; the other outputs stay untouched. */
 
 static cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
 {

@@ -1,6 +1,6 @@
 /* rt_advice.c: hints about managed memory. Nothing migrates in a functional run; the hints are checked and
- * remembered, so that cudaMemRangeGetAttribute answers as on a GPU. What is remembered is one record an
- * allocation: hints for parts of one are taken for the whole of it. */
+ * remembered, so that cudaMemRangeGetAttribute answers as on a GPU. There is one record for each
+ * allocation: hints for a part of it apply to the whole. */
 #include "cuda/rt_api.h"
 #include "cuda/rt_launch.h"
 #include "cuda/rt_memory.h"
@@ -63,7 +63,7 @@ cudaError_t rt_mem_advise(struct gpu *g, const void *p, size_t bytes, int advice
     return cudaSuccess;
 }
 
-/* A place as the older attributes give it: device number, -1 the host, -2 none. */
+/* A location as the older attributes give it: device number, -1 the host, -2 none. */
 static int location_id(struct cudaMemLocation at)
 {
     if (at.type == cudaMemLocationTypeInvalid) return cudaInvalidDeviceId;

@@ -2,9 +2,10 @@
  *
  *   CUDART(cudaEventDestroy, (cudaEvent_t event)) { RT_CALL(event_destroy(event)); }
  *
- * Every entry goes the same way: find the GPU and refuse a context that a fault has ended (rt_enter), do the
- * work under the one lock, note the error for cudaGetLastError (rt_done). `g` is the GPU inside RT_CALL. Before RT_CALL
- * all that is queued has run; what only queues work, or waits for a part of it, is an RT_QUEUE. */
+ * Every entry does the same: find the GPU and refuse a context that a fault has ended (rt_enter), do the work
+ * under the one lock, note the error for cudaGetLastError (rt_done). `g` is the GPU inside RT_CALL. Before
+ * RT_CALL all that is queued has run; a function that only queues work, or waits for a part of it, uses
+ * RT_QUEUE. */
 #ifndef HEDDLE_RT_API_H
 #define HEDDLE_RT_API_H
 
@@ -18,8 +19,8 @@
     type name args
 #define CUDART(name, args) CUDART_RETURNS(cudaError_t, name, args)
 
-/* The same code under another name: the older names of a function, and those per-thread-default-stream twins (_ptsz) for
- * which it does not matter what stream 0 means. `name` is of this file. */
+/* Exports a function of this file under another name: its older names, and the per-thread-default-stream
+ * version (_ptsz) of a function for which it does not matter what stream 0 means. */
 #define CUDART_ALIAS(name, other)                                                                            \
     extern __typeof__(name) other __attribute__((alias(#name), visibility("default")))
 
@@ -35,7 +36,8 @@
     }                                                                                                        \
     return rt_done(rt_error_)
 
-/* A function with a parameter `stream`, and its twin (_ptsz) for which stream 0 is the thread's own. */
+/* A function with a parameter `stream`, and its second version (_ptsz) in which stream 0 is the thread's
+ * own. */
 #define CUDART_ON_STREAM(name, args, call)                                                                   \
     CUDART(name, args) { RT_QUEUE(call); }                                                                   \
     CUDART(name##_ptsz, args)                                                                                \
@@ -43,7 +45,8 @@
         if (!stream) stream = cudaStreamPerThread;                                                           \
         RT_QUEUE(call);                                                                                      \
     }
-/* A function without one: in the call, `stream` is the default stream of the program's choice (_ptds: the thread's own). */
+/* A function without such a parameter: in the call, `stream` is the default stream of the program's choice
+ * (_ptds: the thread's own). */
 #define CUDART_ON_DEFAULT(name, args, call)                                                                  \
     CUDART(name, args)                                                                                       \
     {                                                                                                        \
@@ -56,7 +59,7 @@
         RT_QUEUE(call);                                                                                      \
     }
 
-/* For what asks about the device and not the context: also answered after a fault. */
+/* For questions about the device and not the context: also answered after a fault. */
 #define RT_QUERY(call)                                                                                       \
     struct gpu *g;                                                                                           \
     cudaError_t rt_error_ = rt_find_gpu(&g);                                                                 \
@@ -66,7 +69,7 @@
 /* rt_error.c */
 cudaError_t rt_find_gpu(struct gpu **out);     /* cudaErrorNoDevice when the configuration is wrong */
 cudaError_t rt_enter(struct gpu **out);        /* and the fault that ended the context; runs what is queued */
-cudaError_t rt_enter_launch(struct gpu **out); /* the same, but what is queued stays queued */
+cudaError_t rt_enter_launch(struct gpu **out); /* rt_enter, but what is queued stays queued */
 cudaError_t rt_done(cudaError_t e);            /* notes e for cudaGetLastError; returns it */
 cudaError_t rt_from_status(enum gpu_status s);
 

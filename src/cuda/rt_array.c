@@ -9,13 +9,8 @@
 #include "cuda/rt_launch.h"
 
 enum { ARRAY_ALIGN = 512, ROW_ALIGN = 32 };
-enum {
-    SIZE_1D = 131072,
-    WIDTH_2D = 131072,
-    HEIGHT_2D = 65536,
-    SIZE_3D = 16384,
-    LAYERS = 2048
-}; /* cc 6.0 and later */
+/* Limits of compute capability 6.0 and later. */
+enum { SIZE_1D = 131072, WIDTH_2D = 131072, HEIGHT_2D = 65536, SIZE_3D = 16384, LAYERS = 2048 };
 
 bool rt_format_read(const struct cudaChannelFormatDesc *d, struct rt_format *out)
 {

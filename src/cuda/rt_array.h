@@ -20,7 +20,7 @@ struct rt_format {
     bool normalized;
 };
 
-/* What a channel description means; false for one that no texture can have. */
+/* Reads a channel description; false for one that no texture can have. */
 bool rt_format_read(const struct cudaChannelFormatDesc *d, struct rt_format *out);
 static inline uint32_t rt_format_bytes(const struct rt_format *f)
 {

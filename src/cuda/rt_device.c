@@ -156,14 +156,14 @@ CUDART_ALIAS(cudaDeviceSetCacheConfig, cudaThreadSetCacheConfig);
 CUDART(cudaDeviceGetCacheConfig, (int *out)) { RT_CALL(put_int(out, (int)rt_state()->cache_config)); }
 CUDART_ALIAS(cudaDeviceGetCacheConfig, cudaThreadGetCacheConfig);
 
-/* Banks are four bytes wide; the wish for eight is heard and not granted, as on devices since Maxwell. */
+/* Banks are four bytes wide; a setting of eight is accepted without effect, as on devices since Maxwell. */
 CUDART(cudaDeviceSetSharedMemConfig, (int config))
 {
     RT_CALL(config < 0 || config > cudaSharedMemBankSizeEightByte ? cudaErrorInvalidValue : cudaSuccess);
 }
 CUDART(cudaDeviceGetSharedMemConfig, (int *out)) { RT_CALL(put_int(out, cudaSharedMemBankSizeFourByte)); }
 
-/* ---- the bus and the peers that there are not ---- */
+/* ---- the bus; there are no peers ---- */
 
 static cudaError_t pci_id(char *out, int len, int device)
 {

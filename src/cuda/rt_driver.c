@@ -1,6 +1,6 @@
 /* rt_driver.c: cudaGetDriverEntryPoint: the way from the runtime to libcuda.so.1 beside it. That library
- * knows which variant of a name (cuMemAlloc, cuMemAlloc_v2) a CUDA version means: its cuGetProcAddress_v2 is
- * asked. */
+ * knows which variant of a name (cuMemAlloc, cuMemAlloc_v2) a CUDA version means: its cuGetProcAddress_v2
+ * answers. */
 #include "cuda/rt_driver.h"
 
 #include "cuda/rt_api.h"
@@ -18,7 +18,7 @@ static void *find_symbol(const char *symbol, int version, unsigned long long fla
     *(void **)&get = dlsym(library, "cuGetProcAddress_v2");
     int status = 0;
     if (get && get(symbol, &found, version, flags, &status) == 0 && found) return found;
-    return dlsym(library, symbol); /* the library stays loaded: its functions are handed out */
+    return dlsym(library, symbol); /* the library stays loaded: programs hold its functions */
 }
 
 cudaError_t rt_driver_find(const char *symbol, int version, unsigned long long flags, void **out,

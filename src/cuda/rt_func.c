@@ -71,8 +71,8 @@ CUDART(cudaKernelSetAttributeForDevice, (cudaKernel_t kernel, int attribute, int
     RT_QUEUE(device == 0 ? func_set_attribute(g, kernel, attribute, value) : cudaErrorInvalidDevice);
 }
 
-/* Wishes about the split of the L1 and about banks have no effect on results. The split is a wish for the timed machine; banks
- * are what the machine has. */
+/* Wishes about the split of the L1 and about banks have no effect on results. The split is a wish for the
+ * timed machine; banks are what the machine has. */
 static cudaError_t func_cache(struct gpu *g, const void *func, int value)
 {
     struct rt_kernel *k;

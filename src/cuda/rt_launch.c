@@ -1,14 +1,14 @@
-/* rt_launch.c: kernels are started here, on all the paths that nvcc has used.
+/* rt_launch.c: starts kernels, on all paths that nvcc has used.
  *
- * CUDA 13:      __cudaPushCallConfiguration, then in the stub __cudaGetKernel once,
- * __cudaPopCallConfiguration and
- *               __cudaLaunchKernel.
- * CUDA 9 to 12: __cudaPushCallConfiguration, then in the stub __cudaPopCallConfiguration and
- * cudaLaunchKernel. CUDA 8:       cudaConfigureCall, cudaSetupArgument for each argument, cudaLaunch. By
- * hand:      cudaLaunchKernel, cudaLaunchKernelExC, cudaLaunchCooperativeKernel.
+ *   CUDA 13       __cudaPushCallConfiguration, then in the stub __cudaGetKernel once,
+ *                 __cudaPopCallConfiguration and __cudaLaunchKernel
+ *   CUDA 9 to 12  __cudaPushCallConfiguration, then in the stub __cudaPopCallConfiguration and
+ *                 cudaLaunchKernel
+ *   CUDA 8        cudaConfigureCall, cudaSetupArgument for each argument, cudaLaunch
+ *   by hand       cudaLaunchKernel, cudaLaunchKernelExC, cudaLaunchCooperativeKernel
  *
- * The refusal of a launch is the call's error; a fault in it is reported by the next call that waits for it (rt_error.c), or
- * at once where the environment has CUDA_LAUNCH_BLOCKING=1. */
+ * The refusal of a launch is the call's error; a fault in it is reported by the next call that waits for it
+ * (rt_error.c), or at once where the environment has CUDA_LAUNCH_BLOCKING=1. */
 #include "cuda/rt_launch.h"
 
 #include "cuda/rt_api.h"
@@ -166,7 +166,7 @@ CUDART(cudaLaunchCooperativeKernel_ptsz,
     return cudaLaunchCooperativeKernel(func, grid, block, args, shared_bytes, per_thread(stream));
 }
 
-/* Attributes that wish for speed are heard and change nothing; clusters of more than one CTA are not
+/* Attributes that only concern speed are accepted and change nothing; clusters of more than one CTA are not
  * modelled. */
 static cudaError_t read_attribute(const cudaLaunchAttribute *a, struct launch *l)
 {
@@ -253,8 +253,8 @@ static cudaError_t kernel_get(struct gpu *g, cudaKernel_t *out, const void *host
 CUDART(cudaGetKernel, (cudaKernel_t * out, const void *host)) { RT_QUEUE(kernel_get(g, out, host)); }
 CUDART_ALIAS(cudaGetKernel, cudaGetFuncBySymbol);
 
-/* The stub keeps what this gives in a static variable and asks no second time, so it must not depend on the
- * state of the context; a kernel that cannot be loaded is refused at the launch. */
+/* The stub keeps the result in a static variable and does not ask again, so it must not depend on the state
+ * of the context; a kernel that cannot be loaded is refused at the launch. */
 CUDART(__cudaGetKernel, (cudaKernel_t * out, const void *host))
 {
     if (!out) return rt_done(cudaErrorInvalidValue);
@@ -313,7 +313,7 @@ CUDART(cudaLaunch_ptsz, (const void *func))
     return cudaLaunch(func);
 }
 
-/* ---- host functions: the stream is run to where they stand, then they are called here ---- */
+/* ---- host functions: the stream is run up to the function, which is then called here ---- */
 
 static cudaError_t host_turn(cudaStream_t stream, bool arguments_ok)
 {

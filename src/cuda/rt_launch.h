@@ -1,4 +1,4 @@
-/* rt_launch.h: one way into gpu_launch for all ways of starting a kernel. */
+/* rt_launch.h: the way into gpu_launch that all interfaces for starting a kernel share. */
 #ifndef HEDDLE_RT_LAUNCH_H
 #define HEDDLE_RT_LAUNCH_H
 
@@ -9,9 +9,10 @@ size_t rt_dynamic_shared_limit(struct gpu *g, const struct rt_kernel *k);
 
 /* Streams: 0, the two special values, or a live one. */
 bool rt_stream_valid(cudaStream_t stream);
-uint64_t rt_stream_id(struct gpu *g, cudaStream_t stream); /* of cuda/gpu.h */
+uint64_t rt_stream_id(struct gpu *g, cudaStream_t stream); /* the id that cuda/gpu.h uses */
 
-struct rt_order { /* of a copy or fill */
+/* The order of a copy or fill. */
+struct rt_order {
     cudaStream_t stream;
     bool async;
 };

@@ -23,8 +23,7 @@ static cudaError_t library_load(struct gpu *g, cudaLibrary_t *out, const void *c
     return e;
 }
 
-/* Options tune a compiler that is not here; a library that needs one to work is none that CUDA defines today.
- */
+/* Options tune a compiler that Heddle does not have; CUDA defines none that a library needs to work. */
 CUDART(cudaLibraryLoadData,
        (cudaLibrary_t * out, const void *code, void *jit_options, void **jit_values, unsigned jit_count,
         void *library_options, void **library_values, unsigned library_count))

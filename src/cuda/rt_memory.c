@@ -2,16 +2,14 @@
  *
  * Every kind lives in the device's one range of addresses (emu/space.h), which is the host's too: a pointer
  * is the same on both sides, so mapping is the identity and managed memory needs no migration. Registered
- * memory is the host's own under its own address. Error codes as measured on an H200 with CUDA 13.0. */
+ * memory is host memory at its own address. Error codes as measured on an H200 with CUDA 13.0. */
 #include "cuda/rt_memory.h"
 
 #include "cuda/rt_api.h"
 #include "cuda/rt_module.h"
 
-enum {
-    ALLOC_ALIGN = 512,
-    PITCH_ALIGN = 512
-}; /* as cudaMalloc and cudaMallocPitch give on devices since Kepler */
+/* Alignment of cudaMalloc and cudaMallocPitch on devices since Kepler. */
+enum { ALLOC_ALIGN = 512, PITCH_ALIGN = 512 };
 
 cudaError_t rt_alloc(struct gpu *g, void **out, size_t bytes, enum space_kind kind, const char *what)
 {
@@ -169,7 +167,7 @@ static cudaError_t host_unregister(struct gpu *g, void *p)
 {
     const struct space_alloc *found = rt_find_alloc(g, p);
     if (!found || found->kind != SPACE_REGISTERED) return cudaErrorHostMemoryNotRegistered;
-    if (!space_unregister(rt_space(g), p)) return cudaErrorInvalidValue; /* inside, not at its begin */
+    if (!space_unregister(rt_space(g), p)) return cudaErrorInvalidValue; /* inside, not at its start */
     rt_table_remove(&rt_state()->host_flags, rt_key(p));
     return cudaSuccess;
 }
@@ -202,7 +200,7 @@ static cudaError_t host_flags(struct gpu *g, unsigned *out, void *p)
 }
 CUDART(cudaHostGetFlags, (unsigned *out, void *p)) { RT_CALL(host_flags(g, out, p)); }
 
-/* ---- what a pointer is ---- */
+/* ---- attributes of a pointer ---- */
 
 void rt_pointer_info(struct gpu *g, const void *p, struct cudaPointerAttributes *out)
 {

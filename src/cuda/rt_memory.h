@@ -6,8 +6,8 @@
 
 /* 0 bytes give a NULL pointer and success, as cudaMalloc does. `what` names the call in messages. */
 cudaError_t rt_alloc(struct gpu *g, void **out, size_t bytes, enum space_kind kind, const char *what);
-const struct space_alloc *rt_find_alloc(struct gpu *g,
-                                        const void *p); /* the live allocation that holds p, or NULL */
+/* The live allocation that holds p, or NULL. */
+const struct space_alloc *rt_find_alloc(struct gpu *g, const void *p);
 bool rt_alloc_is_managed(const struct space_alloc *a, const void *p); /* a holds p */
 void rt_pointer_info(struct gpu *g, const void *p, struct cudaPointerAttributes *out);
 void rt_pooled_forget(void *p); /* rt_pool.c: p is freed, whichever way */

@@ -13,7 +13,8 @@
 
 #include <errno.h>
 
-struct fatbin_wrapper { /* section .nvFatBinSegment */
+/* Section .nvFatBinSegment. */
+struct fatbin_wrapper {
     uint32_t magic, version;
     const void *data;
     const void *const *prelinked;
@@ -91,8 +92,8 @@ static struct rt_binary *binary_new(void)
     return b;
 }
 
-/* A key may meanwhile belong to another binary that was mapped to the same address: only its own entry goes.
- */
+/* A key may meanwhile belong to another binary that was mapped to the same address: only its own entry is
+ * removed. */
 static void table_drop(struct rt_table *t, const void *host, const void *value)
 {
     if (host && rt_table_get(t, rt_key(host)) == value) rt_table_remove(t, rt_key(host));
@@ -295,7 +296,7 @@ CUDART_RETURNS(void, __cudaRegisterTexture,
     register_texref(handle, host, name, normalized);
 }
 
-/* Host-side shadows of shared variables: of no use but to the device emulation of CUDA 3 and older. */
+/* Host-side shadows of shared variables: only the device emulation of CUDA 3 and older used them. */
 CUDART_RETURNS(void, __cudaRegisterShared, (void **handle, void **pointer)) {}
 CUDART_RETURNS(void, __cudaRegisterSharedVar,
                (void **handle, void **pointer, size_t bytes, size_t alignment, int storage))

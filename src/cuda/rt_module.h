@@ -4,7 +4,8 @@
 
 #include "cuda/rt_state.h"
 
-struct rt_kernel { /* a __global__ function; cudaKernel_t and cudaFunction_t point here */
+/* A __global__ function; cudaKernel_t and cudaFunction_t point here. */
+struct rt_kernel {
     struct rt_object object;
     struct rt_binary *binary;
     const void *host;             /* its stub in the program; NULL for one of a library */
@@ -15,7 +16,8 @@ struct rt_kernel { /* a __global__ function; cudaKernel_t and cudaFunction_t poi
     int cache_config;             /* enum cudaFuncCache */
 };
 
-struct rt_variable { /* a __device__, __constant__ or __managed__ variable */
+/* A __device__, __constant__ or __managed__ variable. */
+struct rt_variable {
     struct rt_binary *binary;
     const void *host;
     char *name;
@@ -24,7 +26,8 @@ struct rt_variable { /* a __device__, __constant__ or __managed__ variable */
     uint64_t address; /* 0 until the binary is loaded */
 };
 
-struct rt_texref { /* a texture reference of a CUDA 11 or older program */
+/* A texture reference of a CUDA 11 or older program. */
+struct rt_texref {
     struct rt_binary *binary;
     const struct textureReference *host;
     char *name;
@@ -33,7 +36,8 @@ struct rt_texref { /* a texture reference of a CUDA 11 or older program */
     size_t offset_bytes;
 };
 
-struct rt_binary { /* one registered fat binary, or one loaded library (cudaLibrary_t) */
+/* One registered fat binary, or one loaded library (cudaLibrary_t). */
+struct rt_binary {
     struct rt_object object;
     const void *wrapper; /* as registered; NULL for a library */
     const void *code;    /* a library's image, given by the program or `owned`; NULL for a registered one */
@@ -49,8 +53,8 @@ struct rt_binary { /* one registered fat binary, or one loaded library (cudaLibr
 
 cudaError_t rt_binary_load(struct gpu *g, struct rt_binary *b);
 struct rt_kernel *rt_binary_add_kernel(struct rt_binary *b, const void *host, const char *name);
-void rt_binary_free(struct gpu *g,
-                    struct rt_binary *b); /* g may be NULL: then nothing of the device is touched */
+/* G may be NULL: then nothing of the device is touched. */
+void rt_binary_free(struct gpu *g, struct rt_binary *b);
 
 /* func: a host stub or a cudaKernel_t. Loads its binary. */
 cudaError_t rt_kernel_find(struct gpu *g, const void *func, struct rt_kernel **out);

@@ -1,6 +1,6 @@
 /* rt_pool.c: stream-ordered allocation (cudaMallocAsync) and memory pools, in a simple form: work runs in
- * call order, so an allocation is there at once and a freed one is gone at once; a pool counts what it gave
- * out and keeps nothing. */
+ * call order, so an allocation exists at once and a freed one is gone at once; a pool counts what it
+ * allocated and keeps nothing. */
 #include "cuda/rt_api.h"
 #include "cuda/rt_launch.h"
 #include "cuda/rt_memory.h"
@@ -140,7 +140,7 @@ static cudaError_t pool_destroy(cudaMemPool_t pool)
     struct rt_state *s = rt_state();
     struct rt_pool *p = rt_object_find(pool, RT_POOL);
     if (!p || p == s->pool_default) return cudaErrorInvalidValue;
-    struct rt_pooled *entry; /* what it gave out lives on until it is freed */
+    struct rt_pooled *entry; /* its allocations live on until they are freed */
     for (uint32_t i = 0; (entry = rt_table_next(&s->pooled, &i));)
         if (entry->pool == p) entry->pool = NULL;
     if (s->pool_current == p) s->pool_current = NULL;

@@ -1,4 +1,4 @@
-/* rt_props.h: what the device says of itself: cudaDeviceProp in the layouts of CUDA 11, 12 and 13, and
+/* rt_props.h: properties of the device: cudaDeviceProp in the layouts of CUDA 11, 12 and 13, and
  * attributes. */
 #ifndef HEDDLE_RT_PROPS_H
 #define HEDDLE_RT_PROPS_H

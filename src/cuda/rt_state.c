@@ -1,8 +1,8 @@
 /* rt_state.c: the process's and the threads' state, and the table of live handles. */
 #include "cuda/rt_state.h"
 
-/* A runtime library is one per process by its nature: programs register their kernels before main and pass no
- * context to any call. This is its one mutable object; everything reaches it through here. */
+/* There is one runtime per process: programs register their kernels before main and pass no context to any
+ * call. This is its only mutable object. */
 struct rt_state *rt_state(void)
 {
     static struct rt_state state;

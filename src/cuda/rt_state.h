@@ -1,8 +1,8 @@
 /* rt_state.h: what libcudart keeps for the process and for each host thread.
  *
- * A handle that a program holds is the address of an object here, and the table of live objects is asked
- * before one is used, so that a stale or made-up handle is an error code and not a crash. All of it is under
- * gpu_lock(). */
+ * A handle that a program holds is the address of an object here, and it is looked up in the table of live
+ * objects before use, so that a stale or invalid handle gives an error code and not a crash. gpu_lock()
+ * protects all of it. */
 #ifndef HEDDLE_RT_STATE_H
 #define HEDDLE_RT_STATE_H
 
@@ -13,9 +13,10 @@
 
 enum rt_kind { RT_STREAM = 1, RT_EVENT, RT_ARRAY, RT_POOL, RT_KERNEL, RT_BINARY };
 
+/* First member of everything that a handle names. */
 struct rt_object {
     enum rt_kind kind;
-}; /* first member of everything that a handle names */
+};
 
 struct rt_state {
     struct rt_table objects;          /* live handles: address -> struct rt_object */
@@ -39,7 +40,8 @@ struct rt_state {
 
 enum { RT_CONFIG_DEPTH = 16, RT_ARGS_MAX = 32764 /* bytes of kernel parameters, since CUDA 12.1 */ };
 
-struct rt_config { /* one <<<grid, block, shared, stream>>> that waits for its launch */
+/* One <<<grid, block, shared, stream>>> that waits for its launch. */
+struct rt_config {
     dim3 grid, block;
     size_t shared_bytes;
     cudaStream_t stream;
@@ -61,8 +63,7 @@ void rt_object_remove(void *object);                         /* forgets it and f
 
 static inline struct space *rt_space(struct gpu *g) { return emu_device_space(gpu_device(g)); }
 
-/* After a reset of the device (cudaDeviceReset, or the driver API's) nothing of before is valid: forgets it.
- */
+/* Forgets everything after a reset of the device (cudaDeviceReset, or the driver API's). */
 void rt_state_refresh(struct gpu *g);
 /* Its parts, each in the file that owns the table. */
 void rt_modules_reset(struct gpu *g);

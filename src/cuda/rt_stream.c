@@ -1,7 +1,8 @@
 /* rt_stream.c: streams and events.
  *
- * The order of work and the times of events are cuda/gpu_stream.c's. Here are the handles and their settings. A query waits:
- * host code takes no simulated time, so a program that asks again and again would never see time pass. */
+ * The order of work and the times of events are cuda/gpu_stream.c's. Here are the handles and their settings.
+ * A query waits: host code takes no simulated time, so a program that asks again and again would never see
+ * time pass. */
 #include "cuda/rt_api.h"
 #include "cuda/rt_launch.h"
 
@@ -19,7 +20,7 @@ struct rt_event {
 };
 
 enum { PRIORITY_LEAST = 0, PRIORITY_GREATEST = -5 }; /* the range of devices since compute capability 7.0 */
-enum { STREAM_ID_LEGACY = 1, STREAM_ID_PER_THREAD = 2 }; /* what cudaStreamGetId says */
+enum { STREAM_ID_LEGACY = 1, STREAM_ID_PER_THREAD = 2 }; /* values of cudaStreamGetId */
 
 static bool stream_is_default(cudaStream_t s)
 {
@@ -107,7 +108,7 @@ static cudaError_t stream_wait(struct gpu *g, cudaStream_t stream, cudaEvent_t e
 CUDART_ON_STREAM(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
                  stream_wait(g, stream, event, flags))
 
-/* ---- what a stream is asked ---- */
+/* ---- queries ---- */
 
 #define STREAM_GETTER(function, type, out, value)                                                            \
     static cudaError_t get_##function(cudaStream_t stream, type *out)                                        \

@@ -1,5 +1,5 @@
-/* rt_table.h: 64-bit key -> pointer: handles, host addresses of kernels and variables. Values are never NULL.
- */
+/* rt_table.h: 64-bit key -> pointer, for handles and host addresses of kernels and variables. Values are
+ * never NULL. */
 #ifndef HEDDLE_RT_TABLE_H
 #define HEDDLE_RT_TABLE_H
 
@@ -7,8 +7,8 @@
 
 struct rt_table_slot {
     uint64_t key;
-    void *value;
-}; /* value NULL: empty or removed */
+    void *value; /* NULL: empty or removed */
+};
 struct rt_table {
     struct rt_table_slot *slots;
     uint32_t slot_count, used;
@@ -16,7 +16,7 @@ struct rt_table {
 
 void *rt_table_get(const struct rt_table *t, uint64_t key);
 void rt_table_put(struct rt_table *t, uint64_t key, void *value); /* replaces an earlier value */
-void *rt_table_remove(struct rt_table *t, uint64_t key);          /* what was there, or NULL */
+void *rt_table_remove(struct rt_table *t, uint64_t key);          /* returns the value, or NULL */
 void rt_table_free(struct rt_table *t);
 
 static inline uint64_t rt_key(const void *p) { return (uint64_t)(uintptr_t)p; }

@@ -1,7 +1,7 @@
 /* rt_texture.c: texture objects, over linear memory, pitched rows and arrays.
  *
- * The emulator samples (emu.h: emu_texture); here descriptions are checked and kept, so that they can be
- * asked for. Wrap and mirror need normalized coordinates: without these they mean clamp (CUDA Programming
+ * The emulator samples (emu.h: emu_texture); here descriptions are checked and kept, so that programs can
+ * query them. Wrap and mirror need normalized coordinates: without these they mean clamp (CUDA Programming
  * Guide, texture memory). Left out: mipmaps, cube maps, resource views that reinterpret, block-compressed
  * formats; each is refused. Error codes as measured on an H200 with CUDA 13.0. */
 #include "cuda/rt_texture.h"
@@ -143,7 +143,7 @@ static cudaError_t texture_destroy(struct gpu *g, cudaTextureObject_t object)
     struct rt_texture *kept = rt_table_remove(&rt_state()->textures, object);
     if (kept) emu_texture_destroy(gpu_device(g), object);
     free(kept);
-    return cudaSuccess; /* also for what is no texture object, as CUDA does */
+    return cudaSuccess; /* also where it is not a texture object, as CUDA does */
 }
 CUDART(cudaDestroyTextureObject, (cudaTextureObject_t object)) { RT_CALL(texture_destroy(g, object)); }
 
@@ -155,7 +155,7 @@ void rt_textures_reset(void)
     rt_table_free(t);
 }
 
-/* ---- what an object was made of ---- */
+/* ---- queries ---- */
 
 #define TEXTURE_GETTER(function, type, field, bytes)                                                         \
     static cudaError_t get_##field(type *out, cudaTextureObject_t object)                                    \

@@ -1,6 +1,6 @@
-/* rt_unsupported.c: the functions that libcudart lacks, so that a program which merely links to one runs, and
- * a program that calls one learns which. Arguments are not looked at: with the C calling conventions of
- * 64-bit hosts the caller clears them away. */
+/* rt_unsupported.c: the functions that libcudart lacks, so that a program which only links to one runs, and a
+ * program that calls one gets its name. Arguments are ignored, which the C calling conventions of 64-bit
+ * hosts allow. */
 #include "cuda/rt_api.h"
 
 #include <stdatomic.h>

@@ -18,7 +18,7 @@ static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 #ifdef HEDDLE_ALU_V3
 static exec_fn *v3_table[ISA_OP_COUNT];
 
-/* What -march=x86-64-v3 may use. */
+/* True when the host has all that -march=x86-64-v3 may use. */
 static bool host_has_v3(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&

@@ -175,7 +175,7 @@ ALU_INLINE uint32_t alu_pack_mask(const uint32_t *flags)
         ALU_PUT_##D(x, i->dst[0], o, mask);                                                                  \
     }
 
-/* The same for 64-bit rows whose words can be computed apart, which is faster than joining and splitting
+/* ALU_FN for 64-bit rows whose words can be computed separately, which is faster than joining and splitting
  * them: LO and HI in al, ah, bl, bh; HI may use the result lo. */
 #define ALU_PAIR1(OP, LO, HI)                                                                                \
     ALU_ROW(OP)                                                                                              \

@@ -21,9 +21,9 @@
 #define F64_INF     0x7ff0000000000000ull
 #define F64_NAN     0x7fffffffffffffffull
 #define F64_QUIET   0x0008000000000000ull
-#define F64_INVALID 0xfff8000000000000ull /* of inf - inf, 0 * inf, 0 / 0, sqrt of a negative */
+#define F64_INVALID 0xfff8000000000000ull /* result of inf - inf, 0 * inf, 0 / 0, sqrt of a negative */
 #define F64_ONE     0x3ff0000000000000ull
-#define F16_NAN     0x7fffu /* also of bf16 */
+#define F16_NAN     0x7fffu /* also for bf16 */
 
 ALU_INLINE bool f32_is_nan(uint32_t b) { return (int32_t)(b & 0x7fffffff) > (int32_t)F32_INF; }
 ALU_INLINE bool f64_is_nan(uint64_t b) { return (int64_t)(b & F64_NAN) > (int64_t)F64_INF; }
@@ -65,8 +65,8 @@ ALU_INLINE uint32_t f32_from_f16(uint32_t h)
 }
 ALU_INLINE uint32_t f32_from_bf16(uint32_t h) { return h << 16; }
 
-/* What to add to a magnitude before its low bits are cut off: low = a mask of these bits, lsb = the last bit
- * that stays. */
+/* The value to add to a magnitude before its low bits are cut off: low = a mask of these bits, lsb = the last
+ * bit that stays. */
 ALU_INLINE uint32_t round_increment(uint32_t low, uint32_t lsb, bool negative, int round)
 {
     switch (round) {
@@ -77,7 +77,7 @@ ALU_INLINE uint32_t round_increment(uint32_t low, uint32_t lsb, bool negative, i
     default: return 0; /* ISA_RZ */
     }
 }
-/* Where a magnitude beyond the largest finite one ends: there, or at infinity. */
+/* What a magnitude beyond the largest finite one becomes: that one, or infinity. */
 ALU_INLINE bool round_stays_finite(bool negative, int round)
 {
     return (round == ISA_RZ) | ((round == ISA_RM) & !negative) | ((round == ISA_RP) & negative);

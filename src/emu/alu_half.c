@@ -23,8 +23,8 @@ struct half_flags {
 ALU_INLINE uint32_t half_inf(bool is_bf16) { return is_bf16 ? 0x7f80 : 0x7c00; }
 ALU_INLINE bool half_is_nan(uint32_t h, bool is_bf16) { return (h & 0x7fff) > half_inf(is_bf16); }
 
-/* Sum, product and fma as f32 bits: exact, or of more bits than the format by enough for one rounding to
- * follow. */
+/* Sum, product and fma as f32 bits: exact, or with enough bits more than the format that rounding again is
+ * right. */
 ALU_INLINE uint32_t half_sum(uint32_t a, uint32_t b, bool is_bf16)
 {
     if (is_bf16) return f32_bits(f32_of(f32_from_bf16(a)) + f32_of(f32_from_bf16(b)));
@@ -119,7 +119,7 @@ ALU_INLINE void half_row(struct exec *x, const struct isa_inst *i, uint32_t mask
     alu_put32(x, i->dst[0], o, mask);
 }
 
-/* The plain case apart, so that flags cost nothing where there are none. */
+/* The plain case is separate, so that flags cost nothing where there are none. */
 #define HALF_ROW(OP, op, N, is_bf16, packed)                                                                 \
     ALU_ROW(OP)                                                                                              \
     {                                                                                                        \

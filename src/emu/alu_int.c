@@ -38,7 +38,7 @@ ALU_INLINE uint64_t rem_s64(int64_t a, int64_t b)
     return !b ? UINT64_MAX : b == -1 ? 0 : (uint64_t)(a % b);
 }
 
-/* Both halves of a row, each by itself; RELU puts negative results to 0. */
+/* Each half of a row is computed separately; RELU sets negative results to 0. */
 ALU_INLINE uint32_t s16_relu(int32_t v, bool relu) { return U16((uint32_t)(relu && v < 0 ? 0 : v)); }
 #define HALVES(lo, hi) ((lo) | (hi) << 16)
 #define RELU           ALU_HAS(RELU)

@@ -59,8 +59,7 @@ ALU_ROW(LOP3_P)
     exec_set_pred(x, i->dst[1], p, mask);
 }
 
-/* Selectors that the named modes of prmt stand for, by the low two bits of the third source (PTX ISA, prmt).
- */
+/* Selectors of the named modes of prmt, by the low two bits of the third source (PTX ISA, prmt). */
 static const uint16_t prmt_selectors[ISA_PRMT_RC16 + 1][4] = {
     [ISA_PRMT_F4E] = {0x3210, 0x4321, 0x5432, 0x6543}, [ISA_PRMT_B4E] = {0x5670, 0x6701, 0x7012, 0x0123},
     [ISA_PRMT_RC8] = {0x0000, 0x1111, 0x2222, 0x3333}, [ISA_PRMT_ECL] = {0x3210, 0x3211, 0x3222, 0x3333},

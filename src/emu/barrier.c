@@ -84,8 +84,8 @@ struct request {
     bool has_count;
 };
 
-/* Lanes that name other barriers than the first one come back later, each with its own. False: they were
- * split off. */
+/* Splits off lanes that name other barriers than the first lane: they execute later. False: some were split
+ * off. */
 static bool agree(struct warp *w, const struct isa_inst *i, uint32_t mask)
 {
     if (isa_is_const(i->src[0]) && isa_is_const(i->src[1])) return true; /* ISA_NONE counts as one */
@@ -125,7 +125,7 @@ static bool check(struct warp *w, const struct isa_inst *i, uint32_t lane, const
     return true;
 }
 
-/* All threads of the CTA, however it was said, is one and the same. */
+/* A count of all threads of the CTA and no count mean the same. */
 static uint32_t normal_count(const struct cta *c, const struct request *q)
 {
     return !q->has_count || q->expected == cta_threads_rounded(c) ? 0 : q->expected;
@@ -193,13 +193,14 @@ static void op_bar_wait(struct exec *x, const struct isa_inst *i, uint32_t mask)
     if (is_complete(w->cta, b)) complete(w->cta, number);
 }
 
-/* Everything is done in order and at once: fences have nothing left to do. */
+/* Memory operations take effect in order and at once: fences have nothing to do. */
 static void op_fence(struct exec *x, const struct isa_inst *i, uint32_t mask) {}
 
 static void op_nanosleep(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     struct warp *w = x->warp;
-    enum { SLEEP_SPINS = 8 }; /* a sleep counts as this many rounds of a waiting loop */
+    /* Rounds of a waiting loop that one sleep counts as. */
+    enum { SLEEP_SPINS = 8 };
     w->leaf->patience.spins += SLEEP_SPINS;
     w->leaf->pc++;
     warp_raise(w, EVENT_YIELD);

@@ -6,9 +6,10 @@
 #include "emu/fault.h"
 #include "emu/ops.h"
 
-enum { CALL_BYTES_MIN = 8 }; /* of stack that a call costs at least: its return address */
+/* Bytes of stack that a call needs at least: its return address. */
+enum { CALL_BYTES_MIN = 8 };
 
-/* Groups lanes by where they go. The parts, in the order of their first lanes. */
+/* Groups lanes by their target, in the order of their first lanes. */
 static uint32_t group_lanes(uint32_t mask, const uint32_t *pc, uint32_t depth, struct part *parts)
 {
     uint32_t count = 0;
@@ -87,7 +88,7 @@ static bool push_call(struct warp *w, uint32_t mask, uint32_t pc)
     return true;
 }
 
-/* Lanes of mask go to the functions of `parts`; the others go on behind the call and wait there. */
+/* Lanes of mask go to the functions of `parts`; the others continue behind the call and wait there. */
 static void enter(struct warp *w, uint32_t mask, struct part *parts, uint32_t count)
 {
     struct leaf *leaf = w->leaf;
@@ -133,7 +134,7 @@ static void op_calli(struct exec *x, const struct isa_inst *i, uint32_t mask)
         uint64_t value = (uint64_t)lo[l + ISA_LANES] << 32 | lo[l];
         if (!func_entry(w->run, value, &pc[l])) {
             fault_address(w, l, EMU_BAD_CALL, value, NULL,
-                          "call through 0x%llx, which is no function of the module",
+                          "call through 0x%llx, which is not a function of the module",
                           (unsigned long long)value);
             return;
         }
@@ -158,7 +159,7 @@ static void op_ret(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     struct warp *w = x->warp;
     struct leaf *leaf = w->leaf;
-    if (!leaf->depth) { /* of the kernel itself */
+    if (!leaf->depth) { /* the kernel itself returns */
         end_lanes(w, mask);
         return;
     }

@@ -2,7 +2,7 @@
  *
  * (1) warps_ready holds the warps that have a leaf that can run; only the warp that runs, or a barrier that
  * completes, changes it. (2) When no warp can run and not all have ended, lanes that wait to meet others of
- * their warp are let go first; if there are none, nothing will ever happen again: a deadlock. */
+ * their warp are released first; if there are none, nothing will ever happen again: a deadlock. */
 #include "emu/cta.h"
 
 #include "emu/fault.h"
@@ -10,7 +10,7 @@
 enum {
     WARP_TURN = 16384, /* instructions of a turn: long, so that the registers stay in the host's cache */
     SPIN_ROUNDS = 4,   /* rounds in which all warps only wait before other CTAs get their turn */
-    CTA_TURN_INSTS = 1 << 28 /* the same for waiting that does not look like it */
+    CTA_TURN_INSTS = 1 << 28 /* a turn ends after these too: waiting that is not recognised as such */
 };
 
 bool cta_create(struct cta *c, struct run *run)

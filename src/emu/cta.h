@@ -9,8 +9,8 @@ enum { BARRIERS = 16, WARPS_MAX = 64 };
 struct barrier {
     uint32_t expected;           /* threads, as the program gave it; 0 = all threads of the CTA */
     uint32_t arrivals;           /* threads that arrived and have not ended since */
-    uint32_t votes, votes_true;  /* of bar.red */
-    uint64_t warps;              /* that arrived, even in part */
+    uint32_t votes, votes_true;  /* for bar.red */
+    uint64_t warps;              /* mask of warps that arrived, even in part */
     uint32_t arrived[WARPS_MAX]; /* lanes */
 };
 
@@ -24,10 +24,10 @@ struct cta {
     uint64_t warps_ready; /* mask of warps with a leaf that can run */
     uint64_t warps_done;
     uint32_t barriers_used; /* mask of barriers at which someone arrived */
-    uint32_t spin_rounds;   /* rounds in which nobody did more than wait */
+    uint32_t spin_rounds;   /* rounds in which all warps only waited */
     uint64_t insts_since_yield;
-    uint32_t yields;  /* when stepped: of its warps, since lanes were last let go */
-    struct cta *next; /* when stepped: of the grid's spare ones */
+    uint32_t yields;  /* when stepped: yields of its warps since lanes were last released */
+    struct cta *next; /* when stepped: list of the grid's spare CTAs */
     uint8_t *shared;
     uint8_t *local;
     uint32_t *registers;
@@ -37,20 +37,20 @@ struct cta {
 
 enum cta_end { CTA_DONE, CTA_YIELD /* it may wait for another CTA */, CTA_FAULT };
 
-bool cta_create(struct cta *c,
-                struct run *run); /* takes memory for any CTA of the run; false: there is none */
+/* Allocates memory for any CTA of the run; false: there is none. */
+bool cta_create(struct cta *c, struct run *run);
 void cta_free(struct cta *c);
 void cta_start(struct cta *c, uint64_t linear);
 enum cta_end cta_run(struct cta *c);
-/* Lanes that wait for others of their warp to meet go on alone; false: nobody does. Warps that can run keep
- * theirs. */
+/* Lets lanes that wait for others of their warp continue alone, in warps that cannot run; false: there are
+ * none. */
 bool cta_release_waiting(struct cta *c);
-/* Whether the warp has executed as much as one may: then it has faulted. */
+/* Faults a warp that has executed more instructions than the limit; true: it did. */
 bool cta_past_limit(struct cta *c, struct warp *w);
 
 /* ---- barrier.c ---- */
 void barrier_exit(struct warp *w, uint32_t mask); /* threads ended: barriers stop waiting for them */
-/* How many threads a barrier has and wants, for reports. */
+/* How many threads have arrived at a barrier and how many it expects, for reports. */
 void barrier_count(const struct cta *c, uint32_t number, uint32_t *arrived, uint32_t *expected);
 
 #endif

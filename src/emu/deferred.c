@@ -53,7 +53,7 @@ void deferred_op(struct exec *x, const struct isa_inst *i, uint32_t mask)
     atomic_operands(x, i, &d->values);
 }
 
-/* Lanes of a record happen, in ascending order. */
+/* Makes lanes of a record, in ascending order. */
 static void happen(struct deferred *d, uint32_t lanes)
 {
     lanes &= d->todo;
@@ -81,7 +81,7 @@ void deferred_happen(struct deferred_pool *p, uint32_t number, uint32_t lanes)
     happen(deferred_at(p, number), lanes);
 }
 
-/* Where SMs are stepped together they happen at the end of the cycle. */
+/* Where several threads step SMs, atomics are made at the end of the cycle. */
 static void happen_in_step(const struct warp *w, uint32_t number, uint32_t lanes)
 {
     struct deferred_pool *p = w->share->deferred;
@@ -133,7 +133,7 @@ void deferred_settle_all(struct deferred_pool *p)
     for (uint32_t n = 1; n <= p->records.len; n++) {
         struct deferred *d = deferred_at(p, n);
         for (uint32_t k = d->owed && d->warp ? d->warp->deferred_first : 0; k; k = deferred_at(p, k)->next)
-            deferred_happen(p, k, UINT32_MAX); /* a warp's own stay in order */
+            deferred_happen(p, k, UINT32_MAX); /* those of one warp stay in order */
         happen(d, UINT32_MAX);
         d->owed = 0;
     }

@@ -1,10 +1,10 @@
 /* deferred.h: inside the emulator: global atomics that were issued and have not happened yet.
  *
- * A *record* holds an instruction's operands and addresses. Its lanes happen when the timing model says that
- * the request has reached the place where atomics are made. Invariants. (1) owed contains todo: a lane that
- * is still to happen will be asked for. (2) A thread sees its own atomics in program order: whatever it does
- * next to the same bytes makes them happen first, and so do its fences and barriers, behind which others may
- * look. (3) A record that nobody owes anything is free. */
+ * A *record* holds an instruction's operands and addresses. Its lanes are made when the timing model says
+ * that the request has reached the L2 slice. Invariants. (1) owed contains todo: the timing model will ask
+ * for a lane that is not made yet. (2) A thread sees its own atomics in program order: an access to the same
+ * bytes makes them first, and so do its fences and barriers, after which other threads may read. (3) A record
+ * with no lane in owed is free. */
 #ifndef HEDDLE_EMU_DEFERRED_H
 #define HEDDLE_EMU_DEFERRED_H
 
@@ -13,10 +13,10 @@
 struct deferred {
     const struct isa_inst *inst;
     struct warp *warp; /* whose registers get the results; NULL: its CTA is gone */
-    uint32_t todo;     /* lanes that have not happened */
+    uint32_t todo;     /* lanes that are not made yet */
     uint32_t owed;     /* lanes that the timing model has not asked for */
     uint32_t logged;   /* lanes of todo that the log of the SM has (late.h) */
-    uint32_t next;     /* of the warp, in program order; or of the free ones */
+    uint32_t next;     /* list of the warp, in program order, or list of free records */
     uint64_t addr[ISA_LANES];
     struct atomic_rows values;
 };
@@ -24,8 +24,8 @@ struct deferred {
 struct deferred_pool {
     VEC(struct deferred) records; /* number n is at n - 1; 0 = none */
     uint32_t free;
-    uint32_t share; /* which SM's it is, as the timing model names its records */
-    uint32_t last;  /* what deferred_op made; 0 = nothing, all lanes have happened */
+    uint32_t share; /* the SM that owns it, as the timing model numbers its records */
+    uint32_t last;  /* the record that deferred_op made; 0 = none, all lanes are made */
 };
 
 void deferred_free(struct deferred_pool *p);
@@ -37,15 +37,19 @@ static inline struct deferred *deferred_at(struct deferred_pool *p, uint32_t num
 
 enum { ATOM_BYTES_MAX = 16 };
 
-exec_fn
-    deferred_op; /* in place of the function of an atomic: global lanes wait, shared ones happen at once */
-/* The timing model asks for lanes: those that have not happened do so. */
+/* In place of the function of an atomic: global lanes wait, shared ones happen at once. */
+exec_fn deferred_op;
+/* The timing model asks for lanes: those that are not made yet are made now. */
 void deferred_apply(struct deferred_pool *p, uint32_t number, uint32_t lanes);
-void deferred_happen(struct deferred_pool *p, uint32_t number, uint32_t lanes); /* those that have not */
-/* Atomics of the warp happen now, or in its SM's log: all of them, or those that touch the same bytes of the same lane. */
+/* Makes those of the lanes that are not made yet. */
+void deferred_happen(struct deferred_pool *p, uint32_t number, uint32_t lanes);
+/* Makes atomics of the warp now, or puts them into its SM's log: all of them, or those whose lane touches the
+ * same bytes. */
 void deferred_settle(struct warp *w);
 void deferred_settle_bytes(struct warp *w, uint32_t mask, const uint64_t *addr, uint32_t bytes);
-void deferred_settle_all(struct deferred_pool *p); /* of every warp; nothing is owed any more */
-void deferred_detach(struct warp *w);              /* its registers go away */
+/* Makes the atomics of every warp; no record is left. */
+void deferred_settle_all(struct deferred_pool *p);
+/* Drops the results of the warp's atomics: its registers are freed. */
+void deferred_detach(struct warp *w);
 
 #endif

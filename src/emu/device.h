@@ -8,7 +8,7 @@
 
 enum {
     PARAM_BLOCK_MAX = 32764, /* bytes of kernel parameters (PTX ISA 8.1: .param of a kernel) */
-    WORKSPACE_BYTES = 64     /* of cooperative groups: size word, barrier word */
+    WORKSPACE_BYTES = 64     /* for cooperative groups: size word, barrier word */
 };
 
 /* Device memory that a grid needs while it is open; the device keeps it for the next one. */
@@ -41,19 +41,19 @@ struct emu_device {
 struct image {
     const struct isa_kernel *kernel;
     uint32_t reg_rows;    /* rows of the register file that the code names */
-    uint64_t *sym_values; /* of kernel->syms */
+    uint64_t *sym_values; /* by index into kernel->syms */
 };
 
 struct emu_module {
     struct isa_module *isa;
     struct emu_device *device;
     struct image *images;  /* one for each kernel, same order */
-    uint64_t *var_address; /* of isa->vars; 0 = an extern that nobody defines */
+    uint64_t *var_address; /* by index into isa->vars; 0 = an extern that is not defined */
     bool *var_owned;
 };
 
 const struct image *module_image(const struct emu_module *m, const struct isa_kernel *k); /* NULL: not of m */
-/* A block that no open grid holds, marked busy; NULL: no device memory. */
+/* Returns a block that no open grid holds, and marks it busy; NULL: no device memory. */
 struct launch_block *device_take_block(struct emu_device *d);
 void device_write(struct emu_device *d, bool is_error, const char *text, size_t len);
 

@@ -1,5 +1,5 @@
-/* diverge.c: how the lanes of a warp part and meet: the leaves and nodes of warp.h, whose invariants it
- * keeps.
+/* diverge.c: how the lanes of a warp diverge and reconverge: the leaves and nodes of warp.h, whose invariants
+ * it keeps.
  *
  * The model is that of convergence barriers with independent threads (Volta and later; docs/divergence.md):
  * lanes that reach the reconvergence point of their branch wait there for the others, but the wait may be
@@ -14,7 +14,7 @@ static uint32_t slot_of(const struct warp *w, const struct leaf *leaf)
 
 static struct leaf *leaf_new(struct warp *w, const struct part *p, uint8_t node)
 {
-    assert(~w->leaf_used && p->mask); /* disjoint and not empty: there are never more than lanes */
+    assert(~w->leaf_used && p->mask); /* masks are disjoint and not empty: never more than lanes */
     uint32_t slot = lane_first(~w->leaf_used);
     w->leaf_used |= 1u << slot;
     w->leaf_ready |= 1u << slot;
@@ -39,8 +39,8 @@ static void patience_join(struct patience *to, const struct patience *from)
     to->ran = MAX(to->ran, from->ran);
 }
 
-/* A node that nobody is expected at any more goes; one at which all have arrived becomes a leaf of its
- * parent. */
+/* Removes a node at which no lane is expected any more; a node at which all lanes have arrived becomes a leaf
+ * of its parent. */
 static void node_settle(struct warp *w, uint32_t n)
 {
     struct node *node = &w->nodes[n];
@@ -48,11 +48,12 @@ static void node_settle(struct warp *w, uint32_t n)
     w->node_used &= ~(1ull << n);
     if (!node->expected) return;
     struct leaf *leaf = leaf_new(w, &(struct part){node->reconv, node->expected, node->depth}, node->parent);
-    if (leaf->mask != w->live) leaf->patience = node->patience; /* all together: nobody waits any more */
+    if (leaf->mask != w->live) leaf->patience = node->patience; /* all together: no lane waits any more */
 }
 
-/* The node for a reconvergence point: the leaf's own where that is the same place, or a new one below it.
- * With no room for a new one the lanes meet where the leaf itself was going: later, but correctly. */
+/* Returns the node for a reconvergence point: the leaf's own where that is the same instruction, or a new one
+ * below it. Without room for a new one the lanes meet where the leaf itself was going: later, but
+ * correctly. */
 static uint8_t node_for(struct warp *w, const struct leaf *leaf, uint32_t reconv, uint32_t depth)
 {
     uint8_t old = leaf->node;
@@ -134,7 +135,7 @@ void diverge_wake(struct warp *w, struct leaf *leaf, uint32_t pc)
     w->sync_waiting &= ~bit;
 }
 
-/* Leaves that stand at the same place on the way to the same node are one. */
+/* Merges leaves that are at the same instruction on the way to the same node. */
 static void merge_into(struct warp *w, struct leaf *leaf)
 {
     uint32_t others = w->leaf_ready & ~(1u << slot_of(w, leaf));

@@ -10,10 +10,11 @@
 #include "emu/space.h"
 #include "isa/isa.h"
 
-/* What libcudart and libcuda need out of libheddle.so. */
+/* libheddle.so exports these symbols to libcudart and libcuda. */
 #pragma GCC visibility push(default)
 
-struct emu_limits {               /* of the modelled device */
+/* Limits of the modelled device. */
+struct emu_limits {
     uint32_t threads_per_cta_max; /* 1024 */
     uint32_t grid_max[3];         /* 2^31-1, 65535, 65535 */
     uint32_t block_max[3];        /* 1024, 1024, 64 */
@@ -54,12 +55,13 @@ struct emu_launch {
     uint32_t shared_dynamic_bytes;
     const void *params; /* the parameter block, kernel->param_bytes long, laid out by isa_param.offset */
     bool cooperative;   /* all CTAs resident together; grid.sync works */
-    uint32_t
-        shared_wish; /* 1 + percent of an SM's shared memory that the program would like to have; 0 = no wish. For the timing
-                             model alone */
+    /* 1 + percent of an SM's shared memory that the program would like to have; 0 = no wish. Only
+     * the timing model uses it. */
+    uint32_t shared_wish;
 };
 
-struct emu_stats { /* added to, never cleared by emu_run */
+/* emu_run adds to these and never clears them. */
+struct emu_stats {
     uint64_t warp_insts, thread_insts;
     uint64_t ctas, warps;
     uint64_t loads, stores, atomics; /* warp instructions */
@@ -82,8 +84,8 @@ enum emu_fault_kind {
     EMU_BAD_BARRIER,
     EMU_BAD_TEXTURE,
     EMU_READ_ONLY,
-    EMU_LAW_BROKEN,
-    EMU_INTERRUPTED /* both of the timed GPU */
+    EMU_LAW_BROKEN, /* timed GPU only */
+    EMU_INTERRUPTED /* timed GPU only */
 };
 struct emu_fault {
     enum emu_fault_kind kind;
@@ -104,12 +106,8 @@ enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_laun
                                      struct emu_fault *fault);
 
 /* ---- textures ---- */
-enum emu_tex_addr {
-    EMU_TEX_WRAP,
-    EMU_TEX_CLAMP,
-    EMU_TEX_MIRROR,
-    EMU_TEX_BORDER
-}; /* values of cudaTextureAddressMode */
+/* The values are those of cudaTextureAddressMode. */
+enum emu_tex_addr { EMU_TEX_WRAP, EMU_TEX_CLAMP, EMU_TEX_MIRROR, EMU_TEX_BORDER };
 enum emu_tex_chan { EMU_CHAN_SIGNED, EMU_CHAN_UNSIGNED, EMU_CHAN_FLOAT };
 struct emu_texture {
     uint64_t address;                  /* first texel, device memory */

@@ -13,8 +13,8 @@
 struct warp;
 
 struct exec {
-    uint32_t *rows[2]; /* [0] registers of the warp, [1] constant pool (read only); 128-byte rows, 64-byte
-                          aligned */
+    /* [0] registers of the warp, [1] constant pool (read only); 128-byte rows, 64-byte aligned. */
+    uint32_t *rows[2];
     uint32_t *pred;    /* 8 lane masks */
     struct warp *warp; /* for instructions that need more than registers (memory, control, barriers) */
 };
@@ -31,7 +31,8 @@ static inline uint32_t *exec_dst(const struct exec *x, uint16_t o)
 {
     return x->rows[0] + (size_t)o * ISA_LANES;
 }
-static inline uint32_t exec_pred(const struct exec *x, uint16_t o) /* a source predicate as a lane mask */
+/* A source predicate as a lane mask. */
+static inline uint32_t exec_pred(const struct exec *x, uint16_t o)
 {
     uint32_t m = x->pred[o & 7];
     return o & ISA_P_NOT ? ~m : m;

@@ -4,11 +4,11 @@
 
 #include "emu/grid.h"
 
-/* Stops the run: the warp's current instruction, lane, is to blame. The text after "kernel 'k': ". The first
- * one counts. */
+/* Stops the run: the warp's current instruction and this lane are to blame. The text comes after "kernel 'k':
+ * ". Only the first fault counts. */
 void fault_raise(struct warp *w, uint32_t lane, enum emu_fault_kind kind, const char *fmt, ...)
     PRINTF_LIKE(4, 5);
-/* The same with an address; `more` (may be NULL) is a further line. */
+/* fault_raise with an address; `more` (may be NULL) is a further line. */
 void fault_address(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint64_t address,
                    const char *more, const char *fmt, ...) PRINTF_LIKE(6, 7);
 /* A CTA in which nothing can run any more. */

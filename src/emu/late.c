@@ -1,15 +1,16 @@
 /* late.c: the log of an SM's effects on device memory: see late.h, whose invariants it keeps. */
 #include "emu/late.h"
 
-enum { LOG_START = 8 }; /* entries: the stores that the schedulers of an SM issue in a cycle */
+/* Entries at the start: the stores that the schedulers of an SM issue in a cycle. */
+enum { LOG_START = 8 };
 
-struct emu_log *emu_log_create(uint8_t *news)
+struct emu_log *emu_log_create(uint8_t *written)
 {
     struct emu_log *log = mem_zalloc(sizeof *log);
     for (int i = 0; i < LOG_START; i++) vec_push(&log->entries, (struct late_entry){.mask = 0});
     log->entries.len = 0;
     log->lo = UINT64_MAX;
-    log->news = news;
+    log->written = written;
     return log;
 }
 
@@ -22,7 +23,7 @@ void emu_log_destroy(struct emu_log *log)
 
 bool emu_log_is_empty(const struct emu_log *log) { return !log->entries.len; }
 
-/* Room is there beforehand as a rule: an entry is big, and only what its kind needs is written. */
+/* Usually there is room already. An entry is big, and only what its kind needs is written. */
 static struct late_entry *entry_new(struct emu_log *log, enum late_kind kind, uint32_t mask)
 {
     if (log->entries.len == log->entries.cap) {
@@ -32,7 +33,7 @@ static struct late_entry *entry_new(struct emu_log *log, enum late_kind kind, ui
     struct late_entry *e = &log->entries.data[log->entries.len++];
     e->kind = (uint8_t)kind;
     e->mask = mask;
-    *log->news = 1;
+    *log->written = 1;
     return e;
 }
 
@@ -103,7 +104,7 @@ bool late_op(struct emu_log *log, struct warp *w, const struct isa_inst *i, uint
     return true;
 }
 
-/* ---- looking through the log ---- */
+/* ---- searching the log ---- */
 
 static uint8_t *store_lane(const struct late_entry *e, uint32_t l)
 {
@@ -118,7 +119,7 @@ static void view_store(const struct late_entry *e, uint8_t *from, uint8_t *view)
     }
 }
 
-/* Atomics are at most 16 bytes and aligned: they lie in the view or not. */
+/* Atomics are at most 16 bytes and aligned: they lie wholly inside the view or wholly outside. */
 static void view_atomics(const struct late_entry *e, uint8_t *from, uint8_t *view)
 {
     const struct deferred *d = deferred_at(e->pool, e->record);
@@ -171,7 +172,7 @@ static void apply_store(const struct late_entry *e)
     FOR_LANES (l, e->mask) memcpy(store_lane(e, l), e->data + l * e->bytes, e->bytes);
 }
 
-/* It runs as if the warp stood there: a fault names the place. */
+/* Runs with the warp at that instruction, so that a fault names it. */
 static bool apply_op(const struct late_entry *e)
 {
     struct warp *w = e->warp;

@@ -46,8 +46,7 @@ static bool symbol_value(struct loader *l, const char *name, uint64_t *value)
         if (*value) return true;
     }
     if (func_value(l->m->isa, name, value)) return true;
-    load_error(l, "link the module that defines it", "symbol '%s' is declared extern and nobody defines it",
-               name);
+    load_error(l, "link the module that defines it", "symbol '%s' is declared extern but not defined", name);
     return false;
 }
 
@@ -57,7 +56,7 @@ static bool place_var(struct loader *l, uint32_t v)
     const struct isa_var *var = &l->m->isa->vars[v];
     if (var->is_extern) {
         if (l->externs) l->m->var_address[v] = l->externs(l->externs_ctx, var->name);
-        return true; /* one that nobody defines is an error only where it is used */
+        return true; /* one that is not defined is an error only where it is used */
     }
     enum space_kind kind = var->is_const ? SPACE_CONST : SPACE_MODULE;
     uint64_t at = space_alloc(l->device->space, MAX(var->bytes, 1u), var->align, kind, var->name);
@@ -112,7 +111,7 @@ static void check_operand(struct check *c, uint16_t o, char letter, bool is_sour
     if (o == ISA_NONE) return;
     if (letter == 'p') {
         if (!isa_is_pred(o) || (o & ~(uint16_t)(ISA_KIND_P | ISA_P_NOT)) > 7)
-            c->what = "a predicate operand that is none";
+            c->what = "a predicate operand that is not one";
     } else if (isa_is_const(o)) {
         if (!is_source || isa_index(o) + rows > c->k->const_count)
             c->what = "a constant that is not in the pool";

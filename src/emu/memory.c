@@ -148,7 +148,7 @@ static void op_st_32(struct exec *x, const struct isa_inst *i, uint32_t mask)
         memcpy(r.base, src[0], ISA_LANES * 4);
         return;
     }
-    FOR_LANES (l, mask) { /* in the order of lanes: where several store to one place the last one wins */
+    FOR_LANES (l, mask) { /* in the order of lanes: where several store to one address the last one wins */
         uint8_t *p = reach_lane(&r, l);
         for (uint32_t v = 0; v < n; v++) memcpy(p + 4 * v, &src[v][l], 4);
     }
@@ -207,7 +207,7 @@ static void op_cpasync(struct exec *x, const struct isa_inst *i, uint32_t mask)
     }
 }
 
-/* No caches here; addresses of a prefetch are never at fault. */
+/* There are no caches here; the address of a prefetch never faults. */
 static void op_nothing(struct exec *x, const struct isa_inst *i, uint32_t mask) {}
 
 static bool in_space(struct warp *w, uint64_t address, uint8_t space)

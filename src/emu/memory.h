@@ -1,4 +1,4 @@
-/* memory.h: inside the emulator: from the addresses of a warp's lanes to the bytes they mean. */
+/* memory.h: inside the emulator: from the addresses of a warp's lanes to bytes of the host. */
 #ifndef HEDDLE_EMU_MEMORY_H
 #define HEDDLE_EMU_MEMORY_H
 
@@ -33,17 +33,17 @@ struct access_desc {
 };
 bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out);
 
-/* Which memory an address of a space means. Of shared and local memory it becomes an offset, of parameters a
- * device address. */
+/* The memory that an address of a space refers to. An address of shared or local memory becomes an offset,
+ * one of parameters a device address. */
 enum isa_space memory_resolve(const struct run *r, uint8_t space, uint64_t *address);
 
-/* A generic address as one lane sees it: where `bytes` bytes lie, or NULL. For strings and argument buffers.
- */
+/* Where `bytes` bytes at a generic address lie for one lane, or NULL. For strings and argument buffers. */
 uint8_t *memory_peek(struct warp *w, uint32_t lane, uint64_t address, uint64_t bytes);
 /* True when [lo, hi) can be read by the instruction that runs now. For texels. */
 bool memory_readable(struct warp *w, uint64_t lo, uint64_t hi);
 
-static inline uint64_t row_u64(const uint32_t *row, uint32_t lane) /* of an aligned pair */
+/* The 64-bit value of a lane in an aligned pair of rows. */
+static inline uint64_t row_u64(const uint32_t *row, uint32_t lane)
 {
     return (uint64_t)row[lane + ISA_LANES] << 32 | row[lane];
 }

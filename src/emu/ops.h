@@ -13,7 +13,8 @@ void ops_barrier(exec_fn **table);
 void ops_control(exec_fn **table);  /* calls, returns, exit, traps */
 void ops_services(exec_fn **table); /* printf, malloc, free, assert */
 
-/* warp_ops.c: the instruction itself, once all lanes that it needs stand there. NULL: op has no such part. */
+/* warp_ops.c: the instruction itself, once all lanes that it needs have arrived. NULL: op has no such
+ * part. */
 exec_fn *warp_op(uint16_t op);
 
 #endif

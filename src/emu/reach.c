@@ -2,11 +2,11 @@
  *
  * Most accesses of a full warp are regular: lane l at base + l * stride. Those are checked as one range.
  * Other accesses are checked as the range from their lowest to their highest address when all lanes lie in
- * one space. Only when that fails are lanes looked at one by one, in order, so that the first lane at fault
- * is the one that is named. (1) Nothing is resolved unless every lane of the mask is good. (2) A range that
- * was good for an instruction stays good for it until memory is freed (run_forget_ranges), so most checks are
- * two comparisons. Loops over lanes are vector code and stay loops: all their turns side by side, once an
- * instruction, would push other code out of the host's cache. */
+ * one space. Only when that fails are lanes checked one by one, in order, so that the first faulting lane is
+ * named. (1) Nothing is resolved unless every lane of the mask is valid. (2) A range that was valid for an
+ * instruction stays valid for it until memory is freed (run_forget_ranges), so most checks are two
+ * comparisons. Loops over lanes are vector code and are not unrolled, which would push other code out of the
+ * host's cache. */
 #include "emu/memory.h"
 
 #include "emu/fault.h"
@@ -70,7 +70,7 @@ enum isa_space memory_resolve(const struct run *r, uint8_t space, uint64_t *addr
     return space == ISA_CONST ? ISA_CONST : ISA_GLOBAL;
 }
 
-/* Bytes [lo, hi) of a place, as lane 0 sees them: where lo lies, or NULL when they are out of bounds. */
+/* Where byte lo of a space lies for lane 0, or NULL when [lo, hi) is out of bounds. */
 static uint8_t *range_at(struct warp *w, enum place place, uint64_t lo, uint64_t hi, enum access access)
 {
     const struct run *r = w->run;
@@ -135,8 +135,9 @@ COLD static void out_of_bounds(struct warp *w, uint32_t lane, enum place place, 
 /* ---- resolving ---- */
 
 struct addresses {
-    const uint32_t *lo, *hi;
-}; /* hi = NULL: 32-bit addresses */
+    const uint32_t *lo;
+    const uint32_t *hi; /* NULL: 32-bit addresses */
+};
 
 static uint64_t address_of(const struct addresses *a, uint32_t lane, int64_t offset)
 {
@@ -169,14 +170,14 @@ COLD static bool reach_slowly(struct warp *w, const struct access_desc *d, uint3
     return true;
 }
 
-/* All 32 lanes at base + l * stride, in one place, aligned and in bounds. */
+/* All 32 lanes at base + l * stride, in one space, aligned and in bounds. */
 static bool reach_regular(struct warp *w, const struct access_desc *d, const struct addresses *a,
                           struct reach *out)
 {
     const uint32_t *lo = a->lo;
     int64_t stride = (int32_t)(lo[1] - lo[0]);
     uint32_t off = lo[2] - lo[1] - (uint32_t)stride;
-    if (off) return false; /* most that are not regular end here */
+    if (off) return false; /* most irregular accesses end here */
 #pragma GCC unroll 1
     for (uint32_t l = 0; l < ISA_LANES; l++) off |= lo[l] - (lo[0] + l * (uint32_t)stride);
     if (a->hi) {
@@ -204,8 +205,8 @@ static bool reach_regular(struct warp *w, const struct access_desc *d, const str
 static const uint32_t lane_bit[ISA_LANES] = {BITS_4(0),  BITS_4(4),  BITS_4(8),  BITS_4(12),
                                              BITS_4(16), BITS_4(20), BITS_4(24), BITS_4(28)};
 
-/* Of the lanes of mask, plus offset: lowest and highest address, and the bits that any of them has. Low words alone are
- * compared, in vector code. False: their high words differ. */
+/* Finds the lowest and highest address of the lanes of mask, plus offset, and the bits set in any of them.
+ * Only low words are compared, in vector code. False: their high words differ. */
 static bool bounds_of(const struct addresses *a, uint32_t mask, int64_t offset, uint64_t *low, uint64_t *high,
                       uint32_t *bits)
 {
@@ -228,14 +229,14 @@ static bool bounds_of(const struct addresses *a, uint32_t mask, int64_t offset, 
     return !a->hi || !differs;
 }
 
-/* At most four: going through them is quicker than vector code over all lanes. */
+/* At most four: a loop over them is faster than vector code over all lanes. */
 static bool are_few(uint32_t mask)
 {
     for (int i = 0; i < 4; i++) mask &= mask - 1;
     return !mask;
 }
 
-/* The same of few lanes. */
+/* The range of a few lanes. */
 static bool bounds_of_few(const struct addresses *a, uint32_t mask, int64_t offset, uint64_t *low,
                           uint64_t *high, uint32_t *bits)
 {
@@ -250,7 +251,7 @@ static bool bounds_of_few(const struct addresses *a, uint32_t mask, int64_t offs
     return *high - *low <= UINT32_MAX;
 }
 
-/* Lanes of any pattern in one place, checked as one range. */
+/* Lanes of any pattern in one space, checked as one range. */
 static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t mask, const struct addresses *a,
                         struct reach *out)
 {
@@ -258,7 +259,7 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
     uint32_t bits;
     const bool is_few = are_few(mask);
     if (!(is_few ? bounds_of_few : bounds_of)(a, mask, d->offset, &low, &high, &bits)) return false;
-    if (a->hi && d->offset & (d->bytes - 1)) return false; /* seldom: then lanes are looked at one by one */
+    if (a->hi && d->offset & (d->bytes - 1)) return false; /* rare: then lanes are checked one by one */
     if (bits & (d->bytes - 1) || high < low) return false; /* the latter: it wrapped */
     uint64_t from = low, to = high;
     enum place place = place_of(d->space, &from);
@@ -274,7 +275,7 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
             out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
     } else {
 #pragma GCC unroll 1
-        for (uint32_t l = 0; l < ISA_LANES; l++) /* of all lanes: without a test this is vector code */
+        for (uint32_t l = 0; l < ISA_LANES; l++) /* all lanes: without a test this is vector code */
             out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
     }
     out->shared = place == PLACE_SHARED ? mask : 0;

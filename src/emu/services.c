@@ -11,7 +11,7 @@
 
 enum { TEXT_MAX = 1 << 16, PRINTF_NO_FORMAT = -1, PRINTF_BAD = -2 };
 
-/* A string of device memory as one lane sees it; false: it runs out of memory before its end. */
+/* A string of device memory as one lane sees it; false: memory ends before the string. */
 static bool read_text(struct warp *w, uint32_t lane, uint64_t address, struct strbuf *out)
 {
     for (uint32_t n = 0; n < TEXT_MAX; n++) {
@@ -69,7 +69,7 @@ static void spec_add_number(struct spec *s, int64_t value)
  * letter. */
 static void read_spec(const char **p, struct args *a, struct spec *s)
 {
-    enum { WIDTH_MAX = 4096 }; /* keeps a wild * from printing for ever */
+    enum { WIDTH_MAX = 4096 }; /* a bound on what a wrong * can print */
     *s = (struct spec){.text = "%", .len = 1};
     for (; **p && strchr("-+ #0", **p); ++*p)
         if (!strchr(s->text, **p)) spec_add(s, (char[]){**p, 0}); /* once each: the text stays short */
@@ -142,7 +142,7 @@ static void print_one(struct strbuf *out, struct spec *s, struct args *a, char l
 }
 #pragma GCC diagnostic pop
 
-/* One lane's printf. The number of arguments, or a negative number: as CUDA's printf returns. */
+/* The printf of one lane. Returns the number of arguments, or a negative number, as CUDA's printf does. */
 static int32_t print_lane(struct args *a, const char *format, struct strbuf *out)
 {
     for (const char *p = format; *p; p++) {

@@ -8,8 +8,8 @@
  * Live and freed entries share one array sorted by base. (1) No two entries of it overlap, freed ones
  * included: a new allocation removes the freed ones that it covers. (2) At most DEAD_MAX freed entries beyond
  * the number of live ones are kept. (3) A block is its allocation, rounded up to a class, with at least
- * GAP_BYTES that belong to nobody. Left out: nothing is told about who reads memory that was never written.
- */
+ * GAP_BYTES that belong to no allocation. Left out: reads of memory that was never written are not
+ * reported. */
 #include "emu/space.h"
 
 #include "base/vec.h"
@@ -33,8 +33,9 @@
 enum { CLASS_COUNT = 4 * 48, DEAD_MAX = 1024 };
 
 struct block {
-    uint64_t base, next;
-}; /* next: index + 1 in the list of its class */
+    uint64_t base;
+    uint64_t next; /* index + 1 in the list of its class */
+};
 
 struct space {
     uint64_t bytes_max, bytes_used;

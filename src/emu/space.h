@@ -4,14 +4,14 @@
  * host memory have the same address on both sides. The allocation map knows every live allocation (and the
  * freed ones for a while), so that a bad access can be told from a good one and explained. Invariants: (1)
  * live allocations do not overlap; (2) addresses are handed out in a fixed order: the same calls give the
- * same addresses in every run; (3) an allocation is followed by a gap that belongs to nobody. */
+ * same addresses in every run; (3) an allocation is followed by a gap that belongs to no allocation. */
 #ifndef HEDDLE_SPACE_H
 #define HEDDLE_SPACE_H
 
 #include "base/base.h"
 #include "base/strbuf.h"
 
-/* What libcudart and libcuda need out of libheddle.so. */
+/* libheddle.so exports these symbols to libcudart and libcuda. */
 #pragma GCC visibility push(default)
 
 enum space_kind {
@@ -35,20 +35,21 @@ struct space_alloc {
 
 struct space;
 
-/* The reserved range: an address in it is device memory or nothing. (The same words as in space.c: the
- * compiler sees to it that they agree.) */
+/* The reserved range: an address in it is device memory or nothing. (space.c defines the same macros:
+ * the compiler checks that they agree.) */
 #define SPACE_BASE  0x7e9000000000ull
 #define SPACE_BYTES 0x004000000000ull
 static inline bool space_reserved(uint64_t address) { return address - SPACE_BASE < SPACE_BYTES; }
 
-struct space *space_create(
-    uint64_t bytes_max); /* NULL when the range cannot be reserved; bytes_max = the device's memory */
+/* NULL when the range cannot be reserved; bytes_max = the device's memory. */
+struct space *space_create(uint64_t bytes_max);
 void space_destroy(struct space *s);
+/* 0 = out of memory. */
 uint64_t space_alloc(struct space *s, uint64_t bytes, uint64_t align, enum space_kind kind,
-                     const char *label);         /* 0 = out of memory */
+                     const char *label);
 bool space_free(struct space *s, uint64_t base); /* false: not the base of a live allocation */
-bool space_register(struct space *s, void *host, uint64_t bytes,
-                    const char *label); /* host memory made known under its own address */
+/* Registers host memory under its own address. */
+bool space_register(struct space *s, void *host, uint64_t bytes, const char *label);
 bool space_unregister(struct space *s, void *host);
 /* The live allocation that holds address, or NULL. Fast for repeated hits in one allocation. */
 const struct space_alloc *space_find(struct space *s, uint64_t address);

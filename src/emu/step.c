@@ -1,6 +1,6 @@
 /* step.c: the emulator one instruction at a time: see step.h.
  *
- * The loop of emu_run is not used and not slowed down: an access is described from its operands before it is
+ * The loop of emu_run is not used and not slowed down: an access is described from its operands, then
  * executed by the same function as there. (1) Between steps each warp is settled: w->leaf is the leaf that
  * runs next, NULL when none can; cta.warps_ready says the same. (2) Nothing here depends on the order of
  * steps but what the program itself makes depend on it. */
@@ -10,13 +10,14 @@
 #include "emu/late.h"
 
 enum {
-    YIELDS_RELEASE =
-        32, /* times that each warp only waited before lanes that wait to meet go on alone: eight times as
-                             * many as in cta.c, for turns are an eighth as long (warp.c) */
-    RELEASE_INSTS = 1 << 28 /* the same for waiting that does not look like it, as in cta.c */
+    /* Times that each warp only waited before lanes that wait for reconvergence continue alone: eight times
+     * as many as in cta.c, because turns are an eighth as long (warp.c). */
+    YIELDS_RELEASE = 32,
+    /* Instructions after which they do so too, for waiting that is not recognised as such, as in cta.c. */
+    RELEASE_INSTS = 1 << 28
 };
 
-/* A record's number says which SM's it is. */
+/* A record's number contains the SM that owns it. */
 enum { SHARE_SHIFT = 20, SHARES_MAX = 1 << 12, RECORD_MASK = (1 << SHARE_SHIFT) - 1 };
 
 struct emu_grid {
@@ -176,7 +177,7 @@ enum emu_warp_state emu_warp_state(const struct warp *w)
 
 const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mask)
 {
-    assert(w->leaf);
+    debug_assert(w->leaf);
     *pc = w->leaf->pc;
     *mask = w->leaf->mask;
     return w->run->insts + w->leaf->pc;
@@ -224,7 +225,7 @@ static bool describe(const struct isa_inst *i, struct described *d)
     return true;
 }
 
-/* Lanes of cp.async that copy nothing read nothing, and prefetches of what is no memory go nowhere. */
+/* Lanes of cp.async that copy nothing read nothing; prefetches of an address outside of memory do nothing. */
 static bool lane_reads(struct warp *w, const struct isa_inst *i, uint32_t lane, enum isa_space space,
                        uint64_t address)
 {
@@ -240,7 +241,8 @@ static bool is_plain(const struct isa_inst *i, const struct described *d)
            i->op != ISA_OP_PREFETCH;
 }
 
-/* Lanes outside of mask get an address too, which nobody reads: without a test a lane this is vector code. */
+/* Lanes outside of mask get an address too, which is not used: without a test for each lane this is vector
+ * code. */
 static void record_plain(const uint32_t *row, const struct described *d, struct emu_access *out)
 {
     uint64_t offset = (uint64_t)d->offset;
@@ -309,7 +311,7 @@ COLD static uint32_t longest_sleep(const struct warp *w, const struct isa_inst *
 
 /* ---- a step ---- */
 
-/* Others may look at memory once this has been executed. */
+/* Other threads may read memory once this has been executed. */
 static bool orders_memory(const struct isa_inst *i)
 {
     return isa_ops[i->op].flags & ISA_BARRIER || i->op == ISA_OP_MEMBAR || i->op == ISA_OP_WARPSYNC ||
@@ -342,12 +344,12 @@ static void settle_woken(struct cta *c)
     }
 }
 
-/* Lanes that wait to meet others go on alone. False: nobody ever will again. */
+/* Lanes that wait for reconvergence continue alone. False: none will ever continue again. */
 COLD static bool let_go(struct cta *c)
 {
     c->yields = 0;
     c->insts_since_yield = 0;
-    while (cta_release_waiting(c)) { /* lanes let go may only have come to the next meeting place */
+    while (cta_release_waiting(c)) { /* released lanes may only have reached the next reconvergence point */
         settle_woken(c);
         if (c->warps_ready) break;
     }
@@ -356,7 +358,7 @@ COLD static bool let_go(struct cta *c)
     return false;
 }
 
-/* The wish to meet is given up where the CTA makes no progress otherwise (docs/divergence.md). */
+/* Reconvergence is given up where the CTA makes no progress otherwise (docs/divergence.md). */
 static bool keep_going(struct cta *c)
 {
     bool stuck = !c->warps_ready && c->live_threads;
@@ -379,7 +381,7 @@ static void do_later(struct exec *x, const struct isa_inst *i, uint32_t mask) {}
 
 bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
 {
-    assert(w->leaf);
+    debug_assert(w->leaf);
     struct run *r = w->run;
     out->pc = w->leaf->pc;
     const struct isa_inst *i = out->inst = warp_fetch(w, &out->mask);

@@ -42,7 +42,7 @@ static uint32_t lanes_complete(const struct warp *w, const struct leaf *leaf, ui
     return complete;
 }
 
-/* Lets the lanes `go` of the leaves that wait together with pc execute and leave. */
+/* Executes the instruction for the lanes `go` of the leaves that wait together at pc, and releases them. */
 static void let_go(struct warp *w, uint32_t pc, uint32_t go)
 {
     const struct isa_inst *i = &w->run->insts[pc];
@@ -59,7 +59,7 @@ static void let_go(struct warp *w, uint32_t pc, uint32_t go)
     }
 }
 
-/* One meeting that is complete; false: there is none. */
+/* Executes one instruction whose lanes all wait; false: there is none. */
 static bool resolve_one(struct warp *w)
 {
     FOR_LANES (slot, w->sync_waiting) {
@@ -136,7 +136,7 @@ static void op_conv(struct exec *x, const struct isa_inst *i, uint32_t mask)
     if (!is_old_form(i)) {
         uint32_t members;
         if (!members_of(w, i, mask, &members)) return;
-        if (members & w->live & ~mask) { /* someone is missing here */
+        if (members & w->live & ~mask) { /* some lane is not here yet */
             wait_for_members(w, mask);
             return;
         }

@@ -42,12 +42,14 @@ const struct emu_texture *emu_texture_get(const struct emu_device *d, uint64_t h
 
 /* ---- texels ---- */
 
+/* A texel as floats, and as the integers or bits that it is stored as. */
 struct texel {
     float f[4];
     uint32_t u[4];
-}; /* as a float, and as the integer or bits that it is stored as */
+};
 
-struct fetch { /* one lane's */
+/* The fetch of one lane. */
+struct fetch {
     struct warp *w;
     const struct emu_texture *t;
     uint32_t lane;
@@ -111,8 +113,8 @@ static struct texel read_texel(struct fetch *f, const int64_t at[3])
     return out;
 }
 
-/* The border colour in the precision of the texture's format: of a normalized integer format the nearest
- * value, the lower of two (as an H200 has it). */
+/* The border colour in the precision of the texture's format: for a normalized integer format the nearest
+ * value, the lower of two (as on an H200). */
 static float border_channel(const struct emu_texture *t, uint32_t c)
 {
     if (t->channel_kind == EMU_CHAN_FLOAT || !t->read_normalized || t->channel_bits > 16) return t->border[c];
@@ -122,7 +124,7 @@ static float border_channel(const struct emu_texture *t, uint32_t c)
     return ceilf(v * max - 0.5f) / max;
 }
 
-/* Of an integer format that is read as it is, the border is the low bits of what was given. */
+/* For an integer format that is not normalized, the border is the low bits of the value given. */
 static uint32_t border_word(const struct emu_texture *t, uint32_t c)
 {
     uint32_t word, unused = 32u - t->channel_bits;
@@ -309,7 +311,7 @@ static const struct emu_texture *texture_of(struct warp *w, const struct isa_ins
     uint64_t handle = row_u64(exec_src(&w->x, i->src[0]), lane);
     const struct emu_texture *t = emu_texture_get(w->run->device, handle);
     if (!t)
-        fault_raise(w, lane, EMU_BAD_TEXTURE, "%s with 0x%llx, which is no texture object",
+        fault_raise(w, lane, EMU_BAD_TEXTURE, "%s with 0x%llx, which is not a texture object",
                     isa_ops[i->op].name, (unsigned long long)handle);
     return t;
 }

@@ -1,24 +1,25 @@
 /* warp.c: the loop that runs a warp: fetch, guard, execute.
  *
- * (1) leaf->pc is the index of the instruction that executes; a function that raises an event leaves in it
- * where the leaf goes on. (2) A leaf is checked against its node before each instruction, so that lanes never
- * run past the place where they have to wait. (3) A turn ends after a bounded number of instructions, and
- * sooner when the code waits for other threads in a loop; both are counted in instructions and branches,
+ * (1) leaf->pc is the index of the instruction that executes; a function that raises an event sets it to
+ * where the leaf continues. (2) A leaf is checked against its node before each instruction, so that lanes
+ * never run past the point where they have to wait. (3) A turn ends after a bounded number of instructions,
+ * and sooner when the code waits for other threads in a loop; both are counted in instructions and branches,
  * never in time: the same run, the same order. */
 #include "emu/grid.h"
 
 enum {
-    SPIN_TURN = 32, /* backward branches of a waiting loop before the turn goes to someone else */
-    SPIN_RELEASE =
-        1024, /* such branches of one leaf before lanes that wait for it go on alone: far more than a loop
-               * with atomics in it usually runs after other lanes of the warp have left it */
-    /* The same where each instruction takes time. A round of such a loop is a trip to memory there, and lanes that hold a lock or have
-     * left it for others must not wait for a thousand of them; 64 is more than the 32 rounds in which all lanes of a warp get
-     * their turn at one word. */
+    SPIN_TURN = 32, /* backward branches of a waiting loop before the turn passes to another leaf or warp */
+    /* Such branches of one leaf before lanes that wait for it continue alone: far more than a loop with
+     * atomics in it usually runs after other lanes of the warp have left it. */
+    SPIN_RELEASE = 1024,
+    /* SPIN_RELEASE where each instruction takes time. A round of such a loop is then a trip to memory, and
+     * lanes that hold a lock, or have left the loop for others, must not wait for a thousand of them; 64 is
+     * more than the 32 rounds in which all lanes of a warp get their turn at one word. */
     STEP_SPIN_TURN = 4,
     STEP_SPIN_RELEASE = 64,
     LEAF_TURN_INSTS = 16384, /* a whole turn when stepped; as WARP_TURN of cta.c */
-    LEAF_TURNS = 64 /* whole turns of one leaf before the same: loops that wait without looking like it */
+    /* Whole turns of one leaf after which its lanes are released too, for other waiting loops. */
+    LEAF_TURNS = 64
 };
 
 void warp_start(struct warp *w, uint32_t lanes)
@@ -71,7 +72,7 @@ static void branch_apart(struct warp *w, const struct isa_inst *i, uint32_t take
     const struct part parts[2] = {{leaf->pc + 1, leaf->mask & ~taken, leaf->depth},
                                   {i->target, taken, leaf->depth}};
     uint32_t reconv = i->reconv, depth = leaf->depth;
-    if (reconv == ISA_NO_RECONV && depth) { /* the paths end in returns: they meet where the call goes on */
+    if (reconv == ISA_NO_RECONV && depth) { /* the paths end in returns: they meet behind the call */
         depth--;
         reconv = w->calls.data[depth].ret[lane_first(leaf->mask)];
     }
@@ -124,8 +125,8 @@ static void run_leaf(struct warp *w, uint64_t end)
 
 void warp_op_bra(struct exec *x, const struct isa_inst *i, uint32_t mask) { branch_apart(x->warp, i, mask); }
 
-/* The current leaf has had its share. When it seems to wait, lanes that wait for it go on alone, and at once,
- * for it may be one of them that it waits for (true); otherwise the next leaf of the warp comes first in its
+/* The current leaf has used up its turn. When it seems to wait, lanes that wait for it continue alone, and at
+ * once, because it may wait for one of them (true); otherwise the next leaf of the warp runs first in its
  * next turn. */
 static bool give_way(struct warp *w, uint32_t release)
 {
@@ -134,7 +135,7 @@ static bool give_way(struct warp *w, uint32_t release)
     bool waits = leaf->patience.spins >= release || leaf->patience.turns >= LEAF_TURNS;
     leaf->patience.turns = 0;
     if (waits && diverge_release(w)) return diverge_pick(w);
-    if (leaf->mask == w->live) leaf->patience.spins = 0; /* nobody of this warp waits for it */
+    if (leaf->mask == w->live) leaf->patience.spins = 0; /* no lane of this warp waits for it */
     diverge_rotate(w);
     return false;
 }
@@ -181,8 +182,8 @@ const struct isa_inst *warp_fetch(struct warp *w, uint32_t *mask)
     struct pc_info *info = &w->share->pcs[leaf->pc];
     *mask = leaf->mask & (w->pred[i->guard & 7] ^ (0u - (i->guard >> 7)));
     w->insts++;
-    w->turn_start++;                          /* it counts for the device at once */
-    if (!w->run->ns) w->run->device->insts++; /* it is the clock where there is no other */
+    w->turn_start++;                          /* counted for the device at once */
+    if (!w->run->ns) w->run->device->insts++; /* the clock of a functional run */
     info->insts++;
     info->idle += ISA_LANES - lanes_count(*mask);
     return i;

@@ -1,8 +1,8 @@
 /* warp.h: inside the emulator: a warp and its threads of control.
  *
- * Terms. A *leaf* is a set of lanes that run together: program counter, mask, call depth. A *node* is a place
- * where lanes that parted wait for each other: the reconvergence point of a branch at one call depth.
- * docs/divergence.md tells how they work together. Invariants. (1) Each live lane is in exactly one leaf, or
+ * Terms. A *leaf* is a set of lanes that run together: program counter, mask, call depth. A *node* is the
+ * reconvergence point of a branch at one call depth, where lanes that diverged wait for each other.
+ * docs/divergence.md says how they work together. Invariants. (1) Each live lane is in exactly one leaf, or
  * in `arrived` of exactly one node. (2) A node's expected lanes are live, contain its arrived ones, and are
  * contained in those of its parent. (3) A node whose expected lanes have all arrived does not exist: it has
  * become a leaf of its parent. */
@@ -16,7 +16,7 @@ enum { LEAVES_MAX = ISA_LANES, NODES_MAX = 64, NODE_NONE = 0xff };
 
 enum leaf_state {
     LEAF_READY,
-    LEAF_AT_BARRIER /* of the CTA */,
+    LEAF_AT_BARRIER /* waits at a barrier of the CTA */,
     LEAF_AT_SYNC /* .sync: for the lanes of a member mask */
 };
 
@@ -45,7 +45,7 @@ struct node {
     struct patience patience; /* the most of those that arrived */
 };
 
-/* What an exec function left behind, beyond registers; the higher one wins. */
+/* What an exec function did beyond registers; the higher value wins. */
 enum warp_event {
     EVENT_NONE,
     EVENT_GO,     /* pc or mask of the current leaf changed: go on with it */
@@ -75,19 +75,18 @@ struct warp {
     uint32_t deferred_first;           /* when stepped: its atomics that have not happened yet: deferred.h */
     uint32_t pred[8];
     struct run *run;
-    struct run_share *share; /* of its SM */
+    struct run_share *share; /* the share of its SM */
     struct cta *cta;
-    uint64_t insts;      /* executed so far */
-    uint64_t turn_start; /* insts when its turn began */
-    struct emu_texels
-        *texels;    /* when stepped: where a texture fetch says what each lane read; NULL: nobody asks */
-    uint8_t *local; /* local memory of lane 0; the others follow, run->local_bytes apart */
+    uint64_t insts;            /* executed so far */
+    uint64_t turn_start;       /* insts when its turn began */
+    struct emu_texels *texels; /* when stepped: where a texture fetch records what each lane read; or NULL */
+    uint8_t *local;            /* local memory of lane 0; the others follow, run->local_bytes apart */
     const uint32_t (*tid)[ISA_LANES]; /* x, y, z of its threads */
-    uint32_t lanes;                   /* that exist: fewer than 32 in the last warp of an odd CTA */
+    uint32_t lanes;                   /* lanes that exist: fewer than 32 in the last warp of an odd CTA */
     uint32_t leaf_used, leaf_ready;   /* masks of slots */
     uint32_t sync_waiting;            /* mask of slots that are AT_SYNC */
     uint64_t node_used;
-    uint64_t serial, clock; /* births of leaves; times that one gave way */
+    uint64_t serial, clock; /* leaves made so far; turns passed so far */
     struct leaf leaves[LEAVES_MAX];
     struct node nodes[NODES_MAX];
     VEC(struct call_row) calls; /* return addresses, by depth */
@@ -100,9 +99,10 @@ void warp_start(struct warp *w, uint32_t lanes);
 /* Executes at most `budget` instructions of the warp. */
 enum warp_end warp_run(struct warp *w, uint64_t budget);
 
-/* The same one instruction at a time. warp_settle brings together the lanes that wait to meet and picks the
- * leaf that runs next; false: none can. warp_fetch: its next instruction, counted as executed, and the lanes
- * that do so. warp_execute: fn is what it does; true: the turn is over, the program waits for others. */
+/* warp_run in steps of one instruction. warp_settle merges the lanes that wait for reconvergence and picks
+ * the leaf that runs next; false: none can. warp_fetch returns its next instruction, counted as executed, and
+ * the lanes that execute it. warp_execute runs fn for it; true: the turn is over, the program waits for
+ * others. */
 bool warp_settle(struct warp *w);
 const struct isa_inst *warp_fetch(struct warp *w, uint32_t *mask);
 bool warp_execute(struct warp *w, const struct isa_inst *i, uint32_t mask, exec_fn *fn);
@@ -111,14 +111,16 @@ static inline void warp_raise(struct warp *w, enum warp_event e)
 {
     if (w->event < (uint32_t)e) w->event = (uint32_t)e;
 }
-static inline uint32_t lanes_count(uint32_t mask) /* no popcnt in the baseline instruction set of the host */
+/* The baseline instruction set of the host has no popcnt. */
+static inline uint32_t lanes_count(uint32_t mask)
 {
     mask -= mask >> 1 & 0x55555555u;
     mask = (mask & 0x33333333u) + (mask >> 2 & 0x33333333u);
     return ((mask + (mask >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 static inline uint32_t lane_first(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
-#define FOR_LANES(l, mask) /* each lane of mask, in ascending order */                                       \
+/* Each lane of mask, in ascending order. */
+#define FOR_LANES(l, mask)                                                                                   \
     for (uint32_t l##_rest = (mask), l; l##_rest && ((l = (uint32_t)__builtin_ctz(l##_rest)), true);         \
          l##_rest &= l##_rest - 1)
 
@@ -127,25 +129,24 @@ struct part {
     uint32_t pc, mask, depth;
 };
 
-/* The current leaf falls apart into parts (disjoint, not empty, together its mask), which meet again at
- * reconv at the given depth; ISA_NO_RECONV = nowhere before the place where the leaf itself was going.
- * parts[0] runs first. */
+/* Splits the current leaf into parts (disjoint, not empty, together its mask), which meet again at reconv at
+ * the given depth; ISA_NO_RECONV = not before the leaf's own reconvergence point. parts[0] runs first. */
 void diverge_split(struct warp *w, const struct part *parts, uint32_t count, uint32_t reconv, uint32_t depth);
-/* Takes lanes out of a leaf that waits into a ready leaf of its own at pc. The slot of that leaf. */
+/* Moves lanes of a waiting leaf into a new, ready leaf at pc. Returns the slot of that leaf. */
 uint32_t diverge_detach(struct warp *w, struct leaf *from, uint32_t mask, uint32_t pc);
-void diverge_arrive(struct warp *w);                       /* the current leaf stands at its node's reconv */
+void diverge_arrive(struct warp *w);                       /* the current leaf is at its node's reconv */
 void diverge_exit(struct warp *w, uint32_t mask);          /* these lanes of the current leaf end */
 void diverge_block(struct warp *w, enum leaf_state state); /* the current leaf waits at its pc */
 void diverge_wake(struct warp *w, struct leaf *leaf, uint32_t pc);
 bool diverge_pick(struct warp *w);    /* sets w->leaf to one that can run */
 void diverge_rotate(struct warp *w);  /* gives the turn to the leaf that has waited longest */
-bool diverge_release(struct warp *w); /* lets arrived lanes go on without the others; false: none */
+bool diverge_release(struct warp *w); /* lets arrived lanes continue without the others; false: none */
 
 exec_fn warp_op_bra; /* warp.c: a branch that only some lanes take */
 
 /* ---- sync.c: waiting for the lanes of a member mask ---- */
-void sync_resolve(struct warp *w); /* lets go whoever waits for nobody any more */
-uint32_t sync_missing(struct warp *w,
-                      const struct leaf *leaf); /* lanes that a waiting leaf still waits for */
+void sync_resolve(struct warp *w); /* releases leaves that wait for no lane any more */
+/* Lanes that a waiting leaf still waits for. */
+uint32_t sync_missing(struct warp *w, const struct leaf *leaf);
 
 #endif

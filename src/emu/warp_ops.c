@@ -1,7 +1,7 @@
 /* warp_ops.c: what a warp-wide instruction computes: shuffles, votes, matches, reductions; and the special
  * registers.
  *
- * The lanes of the mask are those that execute it together (sync.c sees to that). Formulas: PTX ISA,
+ * The lanes of the mask are those that execute it together (sync.c ensures that). Formulas: PTX ISA,
  * "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync". */
 #include "emu/memory.h"
 #include "emu/ops.h"

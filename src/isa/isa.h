@@ -1,8 +1,8 @@
 /* isa.h: machine code: what lowering makes, the emulator executes and the timing model times.
  *
- * A machine instruction has a fixed size (one cache line). Its operands are 16-bit codes: a register row, a predicate,
- * or a row of the kernel's constant pool, in which immediates, kernel parameters and launch constants sit broadcast to
- * all lanes, so that an operand is always a pointer to 32 words. */
+ * A machine instruction has a fixed size (one cache line). Its operands are 16-bit codes: a register row, a
+ * predicate, or a row of the kernel's constant pool, in which immediates, kernel parameters and launch
+ * constants sit broadcast to all lanes, so that an operand is always a pointer to 32 words. */
 #ifndef HEDDLE_ISA_H
 #define HEDDLE_ISA_H
 
@@ -10,10 +10,11 @@
 #include "base/base.h"
 
 /* clang-format off */
-enum { ISA_LANES = 32, ISA_REGS_MAX = 255, ISA_PREDS = 7, ISA_PT = 7 /* the predicate that is always true */ };
+/* ISA_PT is the predicate that is always true. */
+enum { ISA_LANES = 32, ISA_REGS_MAX = 255, ISA_PREDS = 7, ISA_PT = 7 };
 
-enum isa_unit { ISA_UNIT_INT, ISA_UNIT_FP32, ISA_UNIT_FP64, ISA_UNIT_HALF, ISA_UNIT_CVT, ISA_UNIT_SFU, ISA_UNIT_LSU,
-                ISA_UNIT_TEX, ISA_UNIT_SYNC, ISA_UNIT_CTRL, ISA_UNIT_SYS, ISA_UNIT_COUNT };
+enum isa_unit { ISA_UNIT_INT, ISA_UNIT_FP32, ISA_UNIT_FP64, ISA_UNIT_HALF, ISA_UNIT_CVT, ISA_UNIT_SFU,
+                ISA_UNIT_LSU, ISA_UNIT_TEX, ISA_UNIT_SYNC, ISA_UNIT_CTRL, ISA_UNIT_SYS, ISA_UNIT_COUNT };
 /* clang-format on */
 
 /* Flags of an opcode (a row of isa.def). */
@@ -57,41 +58,45 @@ enum isa_inst_flags {
 };
 
 enum isa_round { ISA_RN, ISA_RZ, ISA_RM, ISA_RP, ISA_RNA, ISA_RNI, ISA_RZI, ISA_RMI, ISA_RPI };
-enum isa_cmp { ISA_EQ, ISA_NE, ISA_LT, ISA_LE, ISA_GT, ISA_GE, ISA_EQU, ISA_NEU, ISA_LTU, ISA_LEU, ISA_GTU, ISA_GEU,
-               ISA_NUM, ISA_NAN };
+enum isa_cmp { ISA_EQ, ISA_NE, ISA_LT, ISA_LE, ISA_GT, ISA_GE, ISA_EQU, ISA_NEU, ISA_LTU, ISA_LEU, ISA_GTU,
+               ISA_GEU, ISA_NUM, ISA_NAN };
 enum isa_bool { ISA_BOOL_NONE, ISA_BOOL_AND, ISA_BOOL_OR, ISA_BOOL_XOR };
-enum isa_type { ISA_TYPE_NONE, ISA_U8, ISA_S8, ISA_U16, ISA_S16, ISA_U32, ISA_S32, ISA_U64, ISA_S64, ISA_F16, ISA_BF16,
-                ISA_F16X2, ISA_BF16X2, ISA_F32, ISA_F64, ISA_B128 };
+enum isa_type { ISA_TYPE_NONE, ISA_U8, ISA_S8, ISA_U16, ISA_S16, ISA_U32, ISA_S32, ISA_U64, ISA_S64,
+                ISA_F16, ISA_BF16, ISA_F16X2, ISA_BF16X2, ISA_F32, ISA_F64, ISA_B128 };
 enum isa_space { ISA_GENERIC, ISA_GLOBAL, ISA_SHARED, ISA_LOCAL, ISA_CONST, ISA_PARAM, ISA_SPACE_COUNT };
 enum isa_cache { ISA_CACHE_NONE, ISA_CA, ISA_CG, ISA_CS, ISA_LU, ISA_CV, ISA_WB, ISA_WT };
 enum isa_scope { ISA_SCOPE_CTA, ISA_SCOPE_GPU, ISA_SCOPE_SYS };
-enum isa_atom { ISA_ATOM_AND, ISA_ATOM_OR, ISA_ATOM_XOR, ISA_ATOM_CAS, ISA_ATOM_EXCH, ISA_ATOM_ADD, ISA_ATOM_INC,
-                ISA_ATOM_DEC, ISA_ATOM_MIN, ISA_ATOM_MAX };
+enum isa_atom { ISA_ATOM_AND, ISA_ATOM_OR, ISA_ATOM_XOR, ISA_ATOM_CAS, ISA_ATOM_EXCH, ISA_ATOM_ADD,
+                ISA_ATOM_INC, ISA_ATOM_DEC, ISA_ATOM_MIN, ISA_ATOM_MAX };
 enum isa_shfl { ISA_SHFL_UP, ISA_SHFL_DOWN, ISA_SHFL_BFLY, ISA_SHFL_IDX };
-enum { ISA_NOSYNC = 0x80 }; /* in inst.mod of SHFL, VOTE, BALLOT: the form without .sync */
-enum isa_mip { ISA_MIP_NONE, ISA_MIP_LEVEL /* coordinates, then lod */, ISA_MIP_GRAD /* coordinates, d/dx, d/dy */ };
+/* In inst.mod of SHFL, VOTE, BALLOT: the form without .sync. */
+enum { ISA_NOSYNC = 0x80 };
+/* LEVEL: coordinates, then lod; GRAD: coordinates, d/dx, d/dy. */
+enum isa_mip { ISA_MIP_NONE, ISA_MIP_LEVEL, ISA_MIP_GRAD };
 enum isa_vote { ISA_VOTE_ALL, ISA_VOTE_ANY, ISA_VOTE_UNI };
-enum isa_prmt { ISA_PRMT_INDEX, ISA_PRMT_F4E, ISA_PRMT_B4E, ISA_PRMT_RC8, ISA_PRMT_ECL, ISA_PRMT_ECR, ISA_PRMT_RC16 };
-enum isa_testp { ISA_TESTP_FINITE, ISA_TESTP_INFINITE, ISA_TESTP_NUMBER, ISA_TESTP_NOTANUMBER, ISA_TESTP_NORMAL,
-                 ISA_TESTP_SUBNORMAL };
+enum isa_prmt { ISA_PRMT_INDEX, ISA_PRMT_F4E, ISA_PRMT_B4E, ISA_PRMT_RC8, ISA_PRMT_ECL, ISA_PRMT_ECR,
+                ISA_PRMT_RC16 };
+enum isa_testp { ISA_TESTP_FINITE, ISA_TESTP_INFINITE, ISA_TESTP_NUMBER, ISA_TESTP_NOTANUMBER,
+                 ISA_TESTP_NORMAL, ISA_TESTP_SUBNORMAL };
 enum isa_txq { ISA_TXQ_WIDTH, ISA_TXQ_HEIGHT, ISA_TXQ_DEPTH, ISA_TXQ_CHANNEL_TYPE, ISA_TXQ_CHANNEL_ORDER,
                ISA_TXQ_NORMALIZED, ISA_TXQ_FILTER, ISA_TXQ_ADDR0, ISA_TXQ_ADDR1, ISA_TXQ_ADDR2 };
-/* Special registers that differ between threads, warps, CTAs or moments; what is fixed at launch (ntid, nctaid, ...)
- * comes from the constant pool (enum isa_env). */
-enum isa_sreg { ISA_SREG_TID, ISA_SREG_CTAID, ISA_SREG_LANEID, ISA_SREG_WARPID, ISA_SREG_SMID, ISA_SREG_LANEMASK_EQ,
-                ISA_SREG_LANEMASK_LE, ISA_SREG_LANEMASK_LT, ISA_SREG_LANEMASK_GE, ISA_SREG_LANEMASK_GT, ISA_SREG_CLOCK,
-                ISA_SREG_CLOCK_HI, ISA_SREG_CLOCK64, ISA_SREG_GLOBALTIMER, ISA_SREG_GLOBALTIMER_LO,
-                ISA_SREG_GLOBALTIMER_HI };
-enum isa_env { ISA_ENV_NTID_X, ISA_ENV_NTID_Y, ISA_ENV_NTID_Z, ISA_ENV_NCTAID_X, ISA_ENV_NCTAID_Y, ISA_ENV_NCTAID_Z,
-               ISA_ENV_NWARPID, ISA_ENV_NSMID, ISA_ENV_GRIDID_LO, ISA_ENV_GRIDID_HI, ISA_ENV_DYNAMIC_SMEM,
-               ISA_ENV_TOTAL_SMEM, ISA_ENV_ENVREG1 /* grid workspace, high word */, ISA_ENV_ENVREG2 /* low word */,
-               ISA_ENV_PARAM_BASE_LO /* generic address of the parameter block, which the launch puts in device memory, */,
-               ISA_ENV_PARAM_BASE_HI /* for parameters whose address is taken (cvta.param) */,
-               ISA_ENV_COUNT };
+/* Special registers that differ between threads, warps, CTAs or moments; what is fixed at launch (ntid,
+ * nctaid, ...) comes from the constant pool (enum isa_env). */
+enum isa_sreg { ISA_SREG_TID, ISA_SREG_CTAID, ISA_SREG_LANEID, ISA_SREG_WARPID, ISA_SREG_SMID,
+                ISA_SREG_LANEMASK_EQ, ISA_SREG_LANEMASK_LE, ISA_SREG_LANEMASK_LT, ISA_SREG_LANEMASK_GE,
+                ISA_SREG_LANEMASK_GT, ISA_SREG_CLOCK, ISA_SREG_CLOCK_HI, ISA_SREG_CLOCK64,
+                ISA_SREG_GLOBALTIMER, ISA_SREG_GLOBALTIMER_LO, ISA_SREG_GLOBALTIMER_HI };
+/* Launch constants. ENVREG1 and 2: the grid workspace, high and low word. PARAM_BASE: the generic address of
+ * the parameter block, which the launch puts in device memory, for parameters whose address is taken
+ * (cvta.param). */
+enum isa_env { ISA_ENV_NTID_X, ISA_ENV_NTID_Y, ISA_ENV_NTID_Z, ISA_ENV_NCTAID_X, ISA_ENV_NCTAID_Y,
+               ISA_ENV_NCTAID_Z, ISA_ENV_NWARPID, ISA_ENV_NSMID, ISA_ENV_GRIDID_LO, ISA_ENV_GRIDID_HI,
+               ISA_ENV_DYNAMIC_SMEM, ISA_ENV_TOTAL_SMEM, ISA_ENV_ENVREG1, ISA_ENV_ENVREG2,
+               ISA_ENV_PARAM_BASE_LO, ISA_ENV_PARAM_BASE_HI, ISA_ENV_COUNT };
 
 /* Operand codes. */
-enum { ISA_KIND_MASK = 0xc000, ISA_KIND_R = 0x0000, ISA_KIND_P = 0x4000, ISA_KIND_C = 0x8000, ISA_NONE = 0xffff,
-       ISA_INDEX_MASK = 0x1fff, ISA_P_NOT = 0x2000 };
+enum { ISA_KIND_MASK = 0xc000, ISA_KIND_R = 0x0000, ISA_KIND_P = 0x4000, ISA_KIND_C = 0x8000, ISA_NONE =
+       0xffff, ISA_INDEX_MASK = 0x1fff, ISA_P_NOT = 0x2000 };
 /* clang-format on */
 
 static inline bool isa_is_reg(uint16_t o) { return (o & ISA_KIND_MASK) == ISA_KIND_R; }
@@ -117,17 +122,20 @@ struct isa_inst {
 #define ISA_NO_RECONV UINT32_MAX
 
 enum isa_const_kind { ISA_CONST_IMM, ISA_CONST_PARAM, ISA_CONST_ENV, ISA_CONST_SYM_LO, ISA_CONST_SYM_HI };
-struct isa_const { /* one row of the constant pool: 32 bits, the same for all lanes */
+/* One row of the constant pool: 32 bits, the same for all lanes. */
+struct isa_const {
     uint8_t kind;
-    uint32_t
-        value; /* IMM: the word; PARAM: byte offset in the parameter block; ENV: enum isa_env; SYM: index into kernel.syms */
+    /* IMM: the word; PARAM: byte offset in the parameter block; ENV: enum isa_env; SYM: index into
+     * kernel.syms. */
+    uint32_t value;
     int64_t addend; /* SYM */
 };
 
+/* A module variable or function whose address the code uses. */
 struct isa_sym {
     const char *name;
     bool is_func;
-}; /* a module variable or function whose address the code uses */
+};
 
 struct isa_loc {
     uint32_t ptx_line;
@@ -147,11 +155,13 @@ struct isa_func {
     uint32_t frame_bytes;
 };
 
+/* A set of registers 0..254. */
 typedef struct {
     uint64_t bits[4];
-} isa_live_set; /* registers 0..254 */
+} isa_live_set;
 
-struct isa_kernel { /* one launchable image: the entry and every function that it can reach */
+/* One launchable image: the entry and every function that it can reach. */
+struct isa_kernel {
     const char *name;
     const char *ptx_name;   /* file name of the PTX, for errors */
     struct isa_inst *insts; /* entry at 0; 64-byte aligned */
@@ -179,7 +189,8 @@ struct isa_kernel { /* one launchable image: the entry and every function that i
     uint32_t maxntid[3], reqntid[3], minnctapersm;
 };
 
-struct isa_var { /* a module variable in device memory */
+/* A module variable in device memory. */
+struct isa_var {
     const char *name;
     bool is_const; /* .const bank */
     bool is_extern, is_visible;
@@ -201,8 +212,8 @@ struct isa_module {
     uint32_t kernel_count;
     struct isa_var *vars;
     uint32_t var_count;
-    const char *
-        *func_names; /* func_id -> name, for function pointers: value = ISA_FUNC_BASE + 16 * func_id */
+    /* func_id -> name, for function pointers: value = ISA_FUNC_BASE + 16 * func_id. */
+    const char **func_names;
     uint32_t func_count;
     const char *ptx_text; /* kept for errors and disassembly */
     size_t ptx_len;

@@ -1,15 +1,21 @@
 /* alloc.c: physical registers for virtual ones: predicates first (those that find none move to general
- * registers), then general registers. Each round builds the graph anew; a round that leaves something without
+ * registers), then general registers. Each round builds a new graph; a round that leaves something without
  * a register spills it. */
 #include "lower/graph.h"
 #include "lower/opnd.h"
 #include "lower/pass.h"
 #include "lower/spill.h"
 
-enum { ALLOC_ROUNDS_MAX = 40, REG_UNIT = 8, REGS_FREE = 32, SPREAD_MAX = 2 };
+enum {
+    ALLOC_ROUNDS_MAX = 40,
+    REG_UNIT = 8,   /* registers of a thread are allocated in units of eight */
+    REGS_FREE = 32, /* with up to these, all warps of an SM are resident */
+    SPREAD_MAX = 2, /* more registers than the fewest, to spread writes */
+    SPILL_SPARE = 3 /* registers that the first spill keeps free: a pair, aligned */
+};
 
 struct alloc {
-    struct unit *u;
+    struct routine *u;
     bool predicates;
     uint32_t limit, reserved;
     uint32_t thread_regs; /* on top of the highest register */
@@ -18,11 +24,12 @@ struct alloc {
 
 static bool *temp_flags(struct alloc *a)
 {
-    while (a->temps.flags.len <= a->u->mir.vregs.len) vec_push(&a->temps.flags, false);
+    while (a->temps.flags.len < a->u->mir.vregs.len) vec_push(&a->temps.flags, false);
     return a->temps.flags.data;
 }
 
-/* Every vreg by its representative; moves onto themselves go, unless the program is to have them. */
+/* Replaces every vreg by its representative and drops moves of a vreg to itself, unless lowering is one to
+ * one. */
 static void apply_merges(struct mir_func *f, const struct graph *gr)
 {
     uint32_t kept = 0;
@@ -79,8 +86,8 @@ static uint32_t top_of(const struct graph *gr, const uint16_t *colour)
     return top;
 }
 
-/* Up to two registers more, where they cost no occupancy, buy distance between writes: all 64 warps fit an SM
- * with 32 registers, and beyond that registers are given out in units of 8. */
+/* Up to two more registers, where they cost no occupancy, increase the distance between writes: all 64
+ * warps fit an SM with 32 registers, and beyond that registers are allocated in units of 8. */
 static uint32_t spread_room(const struct alloc *a, uint32_t top)
 {
     uint32_t used = top + a->thread_regs;
@@ -90,14 +97,14 @@ static uint32_t spread_room(const struct alloc *a, uint32_t top)
 
 enum outcome { ALLOC_DONE, ALLOC_SPILLED, ALLOC_STUCK, ALLOC_RETRY /* without merging copies */ };
 
-/* With a graph in hand: colours, or the vregs that have to go. */
+/* Finds colours for the graph, or the vregs that have to be spilled. */
 static enum outcome decide(struct alloc *a, struct graph *gr, const struct liveness *lv, bool coalesce,
                            uint16_t *colour, uint32_t *top, bool *which)
 {
     bool *keep = temp_webs(a, gr);
     enum outcome result = ALLOC_DONE;
-    /* Too much at once: bring it down first, with a pair's room to spare; then see who finds no register. */
-    if (gr->pressure_max > a->limit && spill_choose(gr, lv, keep, a->limit - 3, which)) {
+    /* Too many live at once: bring that down first, with room for a pair; then see which find no register. */
+    if (gr->pressure_max > a->limit && spill_choose(gr, lv, keep, a->limit - SPILL_SPARE, which)) {
         result = ALLOC_SPILLED;
     } else {
         if (coalesce) graph_coalesce(gr, lv->cfg);
@@ -132,7 +139,7 @@ static enum outcome attempt(struct alloc *a, bool coalesce, uint16_t *colour, ui
     graph_build(&gr, f, &lv, a->predicates, a->u->fp);
     bool *which = mem_zalloc(gr.vreg_count + 1);
     enum outcome result = decide(a, &gr, &lv, coalesce, colour, top, which);
-    if (result == ALLOC_SPILLED) unit_spill(a->u, which, &a->temps);
+    if (result == ALLOC_SPILLED) routine_spill(a->u, which, &a->temps);
     if (result == ALLOC_DONE) {
         for (uint32_t v = 0; v < gr.vreg_count; v++)
             if (gr.present[v]) colour[v] = colour[graph_find(&gr, v)];
@@ -151,7 +158,10 @@ static void keep_colours(struct alloc *a, const uint16_t *colour)
     free(a->u->phys);
     a->u->phys = mem_zalloc(sizeof *a->u->phys * (f->vregs.len + 1));
     for (uint32_t v = 0; v < f->vregs.len; v++)
-        if ((f->vregs.data[v].cls == MIR_P) == a->predicates) a->u->phys[v] = colour[v];
+        if ((f->vregs.data[v].cls == MIR_P) == a->predicates) {
+            assert(colour[v] != GRAPH_UNCOLOURED);
+            a->u->phys[v] = colour[v];
+        }
 }
 
 static bool allocate(struct alloc *a, uint32_t *top)
@@ -167,19 +177,18 @@ static bool allocate(struct alloc *a, uint32_t *top)
     return false;
 }
 
-bool unit_allocate(struct image *m, struct unit *u)
+bool routine_allocate(struct image *m, struct routine *u)
 {
     struct alloc p = {.u = u, .predicates = true, .limit = ISA_PREDS, .reserved = MIR_NO_VREG};
+    /* R1 is the frame pointer, even where it is not used: as in CUDA's ABI. */
     struct alloc r = {
-        .u = u,
-        .limit = m->regs_limit, /* R1 is the frame pointer, also where nobody needs it: as in CUDA's ABI */
-        .reserved = REG_FRAME,
-        .thread_regs = image_thread_regs(m)};
+        .u = u, .limit = m->regs_limit, .reserved = REG_FRAME, .thread_regs = image_thread_regs(m)};
+    assert(r.limit > SPILL_SPARE && r.limit <= ISA_REGS_MAX);
     free(u->phys);
     u->phys = NULL;
     bool ok = allocate(&p, &u->pred_count);
     if (ok) {
-        /* the second kind may add general vregs: the table of the first must be long enough */
+        /* Allocating general registers may add vregs: keep the predicates' colours apart until then. */
         uint32_t known = u->mir.vregs.len;
         uint16_t *preds = mem_zalloc(sizeof *preds * (known + 1));
         memcpy(preds, u->phys, sizeof *preds * known);

@@ -1,4 +1,4 @@
-/* call.c: calls that stay calls.
+/* call.c: calls that are not inlined.
  *
  * The convention (Heddle's own; the real one is not published). All registers are the caller's to save. R1
  * holds the frame pointer: the byte offset of the running function's frame in the thread's local memory.
@@ -20,7 +20,7 @@
 
 typedef VEC(struct mir_inst) inst_vec;
 
-static void take_insts(struct unit *u, inst_vec *out)
+static void take_insts(struct routine *u, inst_vec *out)
 {
     vec_free(&u->mir.insts);
     u->mir.insts.data = out->data;
@@ -50,7 +50,7 @@ uint32_t call_area(const struct mir_slot *slots, const uint32_t *rets, uint32_t 
 /* Moves the bytes of a slot to (store) or from (load) the area, in the pieces in which the function accesses
  * the slot, so that the slot itself can still be promoted. */
 struct copier {
-    struct unit *u;
+    struct routine *u;
     inst_vec *out;
     uint32_t slot, area_slot, area_offset, loc;
     bool to_area;
@@ -77,7 +77,8 @@ static void copy_piece(struct copier *c, uint32_t offset, uint32_t bytes)
     vec_push(c->out, st);
 }
 
-/* The pieces in which the other instructions of the function see the slot; false when they cannot be told. */
+/* Finds the pieces in which the other instructions of the function access the slot; false when that is
+ * unknown. */
 static bool copy_by_accesses(struct copier *c, const inst_vec *before)
 {
     const struct mir_slot *s = &c->u->mir.slots.data[c->slot];
@@ -131,7 +132,7 @@ static void place_error(struct image *m, const struct mir_inst *in, const char *
              "declare the call's .param variables as the function declares its own", fmt, name, a, b);
 }
 
-static bool check_signature(struct image *m, const struct unit *u, const struct mir_inst *in)
+static bool check_signature(struct image *m, const struct routine *u, const struct mir_inst *in)
 {
     const struct mir_call *c = &u->mir.calls.data[in->target];
     if (!c->callee) return true;
@@ -152,7 +153,7 @@ static bool check_signature(struct image *m, const struct unit *u, const struct 
     return true;
 }
 
-static void expand_call(struct unit *u, struct mir_inst in, const inst_vec *before, inst_vec *out)
+static void expand_call(struct routine *u, struct mir_inst in, const inst_vec *before, inst_vec *out)
 {
     const struct mir_call call = u->mir.calls.data[in.target];
     uint32_t count = call.ret_count + call.arg_count, skip = 0;
@@ -161,7 +162,8 @@ static void expand_call(struct unit *u, struct mir_inst in, const inst_vec *befo
         call_area(u->mir.slots.data, call.rets, call.ret_count, call.args, call.arg_count, offsets);
     uint32_t area = mir_new_slot(&u->mir, MIR_SLOT_SPILL, bytes, 16, NULL);
     u->mir.slots.data[area].kind = SLOT_OUT;
-    if (opnd_is_guarded(&in)) { /* a real call is never guarded: the saves around it must go the same way */
+    if (opnd_is_guarded(
+            &in)) { /* a real call is never guarded: the saves around it must take the same path */
         struct mir_inst around = opnd_inst(ISA_OP_BRA, in.loc);
         around.guard = in.guard;
         around.guard_not = !in.guard_not;
@@ -192,7 +194,7 @@ static void expand_call(struct unit *u, struct mir_inst in, const inst_vec *befo
     free(offsets);
 }
 
-bool unit_expand_calls(struct image *m, struct unit *u)
+bool routine_expand_calls(struct image *m, struct routine *u)
 {
     bool ok = true, any = false;
     for (uint32_t i = 0; i < u->mir.insts.len; i++) {
@@ -214,7 +216,7 @@ bool unit_expand_calls(struct image *m, struct unit *u)
     return true;
 }
 
-void unit_single_return(struct unit *u)
+void routine_single_return(struct routine *u)
 {
     uint32_t returns = 0, loc = 0;
     for (uint32_t i = 0; i < u->mir.insts.len; i++)
@@ -236,9 +238,10 @@ void unit_single_return(struct unit *u)
     vec_push(&u->mir.insts, opnd_inst(ISA_OP_RET, loc));
 }
 
-/* ---- what lives across a call ---- */
+/* ---- values live across a call ---- */
 
-static void push_save(struct unit *u, inst_vec *out, uint32_t v, uint32_t slot, bool is_store, uint32_t loc)
+static void push_save(struct routine *u, inst_vec *out, uint32_t v, uint32_t slot, bool is_store,
+                      uint32_t loc)
 {
     uint8_t cls = u->mir.vregs.data[v].cls;
     struct mir_opnd value = mir_vreg(cls == MIR_P ? mir_new_vreg(&u->mir, MIR_R) : v);
@@ -260,7 +263,7 @@ static void push_save(struct unit *u, inst_vec *out, uint32_t v, uint32_t slot, 
     if (cls == MIR_P && !is_store) vec_push(out, bridge);
 }
 
-static void push_frame_step(struct unit *u, inst_vec *out, uint16_t op, uint32_t end_slot, uint32_t loc)
+static void push_frame_step(struct routine *u, inst_vec *out, uint16_t op, uint32_t end_slot, uint32_t loc)
 {
     struct mir_inst in = opnd_inst(op, loc);
     in.dst[0] = in.src[0] = mir_vreg(u->fp);
@@ -269,7 +272,7 @@ static void push_frame_step(struct unit *u, inst_vec *out, uint16_t op, uint32_t
 }
 
 /* Rewrites block by block; the live sets are those of the code before. */
-static void save_block(struct unit *u, const struct liveness *lv, const inst_vec *old, uint32_t b,
+static void save_block(struct routine *u, const struct liveness *lv, const inst_vec *old, uint32_t b,
                        uint32_t *slot_of, uint32_t end_slot, inst_vec *out)
 {
     const struct cfg_block *blk = &lv->cfg->blocks[b];
@@ -314,7 +317,7 @@ static void save_block(struct unit *u, const struct liveness *lv, const inst_vec
     vec_free(&starts);
 }
 
-void unit_save_across_calls(struct unit *u)
+void routine_save_across_calls(struct routine *u)
 {
     bool any = false;
     for (uint32_t i = 0; i < u->mir.insts.len; i++) any |= is_call(&u->mir.insts.data[i]);
@@ -348,7 +351,7 @@ static bool is_frame_address(const struct mir_inst *in, uint32_t i)
     return i == 0 && opnd_access_bytes(in) && in->mod == ISA_LOCAL && in->flags & ISA_A32;
 }
 
-void unit_bind_frame(struct unit *u)
+void routine_bind_frame(struct routine *u)
 {
     if (u->is_entry) return; /* its frame begins at 0: all offsets are constants */
     inst_vec old = {u->mir.insts.data, u->mir.insts.len, u->mir.insts.cap}, out = {0};
@@ -378,7 +381,7 @@ void unit_bind_frame(struct unit *u)
 }
 
 /* IN and RET slots, in the order of the signature. */
-static uint32_t place_signature(struct unit *u)
+static uint32_t place_signature(struct routine *u)
 {
     uint32_t rets = u->ptx->ret_count, args = u->ptx->param_count, count = rets + args;
     uint32_t *list = mem_alloc(sizeof *list * (count + 1) * 2), *offsets = list + count + 1;
@@ -412,7 +415,7 @@ static uint32_t place_signature(struct unit *u)
     return area;
 }
 
-void unit_layout_frame(struct image *m, struct unit *u)
+void routine_layout_frame(struct image *m, struct routine *u)
 {
     uint64_t *used = mem_zalloc(sizeof *used * bitset_words(u->mir.slots.len + 1)), at = 0, out_bytes = 0;
     for (uint32_t i = 0; i < u->mir.insts.len; i++)

@@ -13,7 +13,7 @@ enum { CFG_CLEAN_ROUNDS = 8, CFG_CHAIN_MAX = 16 };
 
 /* ---- clean-up ---- */
 
-/* Label -> index of the first instruction behind it that is no label. */
+/* Label -> index of the first instruction behind it that is not a label. */
 static uint32_t *label_places(const struct mir_func *f)
 {
     uint32_t *at = mem_alloc(sizeof *at * (f->label_count + 1));
@@ -65,8 +65,8 @@ static bool thread_jump(struct mir_func *f, const uint32_t *at, uint32_t i)
     in->target = label;
     if (end < f->insts.len) {
         const struct mir_inst *there = &f->insts.data[end];
-        if (there->op == ISA_OP_EXIT &&
-            !opnd_is_guarded(there)) { /* not RET: lanes meet there before they return */
+        /* Not RET: lanes meet there before they return. */
+        if (there->op == ISA_OP_EXIT && !opnd_is_guarded(there)) {
             in->op = there->op;
             in->flags = 0;
             return true;
@@ -133,7 +133,7 @@ static uint64_t *reach(const struct mir_func *f)
     return seen;
 }
 
-/* Keeps what is reached and no NOP; labels only where some jump names them. */
+/* Keeps the instructions that are reached and are not NOPs; of the labels only those that some jump names. */
 static bool compact(struct mir_func *f)
 {
     uint64_t *seen = reach(f), *named = mem_zalloc(sizeof *named * bitset_words(f->label_count + 1));
@@ -203,6 +203,7 @@ static void cut_blocks(const struct mir_func *f, struct cfg *g, uint32_t *label_
         if (fresh || (label && !after_label)) count++;
         fresh = opnd_ends_block(in);
         g->block_of[i] = count - 1;
+        assert(!label || in->target < f->label_count);
         if (label) label_block[in->target] = count - 1;
     }
     g->count = count;
@@ -213,6 +214,7 @@ static void cut_blocks(const struct mir_func *f, struct cfg *g, uint32_t *label_
 
 static uint32_t edge_bound(const struct mir_func *f, const struct mir_inst *last)
 {
+    assert(last->op != ISA_OP_BRX || last->target < f->tables.len);
     return last->op == ISA_OP_BRX ? f->tables.data[last->target].count + 1 : 2;
 }
 
@@ -226,13 +228,15 @@ static void link_blocks(const struct mir_func *f, struct cfg *g, const uint32_t 
         struct cfg_block *blk = &g->blocks[b];
         const struct mir_inst *last = &f->insts.data[blk->end - 1];
         blk->succ_at = at;
+        assert(opnd_never_falls(last) || b + 1 < g->count); /* cfg_clean closed the end */
         if (last->op == ISA_OP_BRA) add_edge(g->edges, blk, label_block[last->target]);
         if (last->op == ISA_OP_BRX)
             for (uint32_t k = 0; k < f->tables.data[last->target].count; k++)
                 add_edge(g->edges, blk, label_block[f->tables.data[last->target].labels[k]]);
-        if (!opnd_never_falls(last) && b + 1 < g->count) add_edge(g->edges, blk, b + 1);
+        if (!opnd_never_falls(last)) add_edge(g->edges, blk, b + 1);
         at += blk->succ_count;
     }
+    assert(at <= bound);
     for (uint32_t b = 0; b < g->count; b++)
         for (uint32_t i = 0; i < g->blocks[b].succ_count; i++)
             g->blocks[g->edges[g->blocks[b].succ_at + i]].pred_count++;
@@ -271,10 +275,31 @@ static void number_blocks(struct cfg *g)
             depth--;
         }
     }
-    assert(done == 0); /* cfg_clean left no unreachable block */
+    assert(done == 0); /* invariant 2 */
     free(next);
     free(stack);
     free(seen);
+}
+
+/* The invariants of cfg.h; and that blocks cover the instructions, that edges lead to blocks, and that
+ * each edge is known at both ends. */
+static bool is_well_formed(const struct mir_func *f, const struct cfg *g)
+{
+    uint32_t next = 0, succs = 0, preds = 0;
+    for (uint32_t b = 0; b < g->count; b++) {
+        const struct cfg_block *blk = &g->blocks[b];
+        if (blk->first != next || blk->end <= blk->first) return false;
+        for (uint32_t i = blk->first; i < blk->end; i++)
+            if (g->block_of[i] != b || (i + 1 < blk->end && opnd_ends_block(&f->insts.data[i]))) return false;
+        for (uint32_t i = 0; i < blk->succ_count; i++)
+            if (g->edges[blk->succ_at + i] >= g->count) return false;
+        for (uint32_t i = 0; i < blk->pred_count; i++)
+            if (g->edges[blk->pred_at + i] >= g->count) return false;
+        next = blk->end;
+        succs += blk->succ_count;
+        preds += blk->pred_count;
+    }
+    return next == f->insts.len && succs == preds && (!g->count || g->order[0] == 0);
 }
 
 void cfg_build(const struct mir_func *f, struct cfg *g)
@@ -285,6 +310,7 @@ void cfg_build(const struct mir_func *f, struct cfg *g)
     link_blocks(f, g, label_block);
     free(label_block);
     number_blocks(g);
+    debug_assert(is_well_formed(f, g));
 }
 
 void cfg_free(struct cfg *g)

@@ -16,8 +16,8 @@ struct cfg_block {
     uint32_t succ_at, succ_count; /* range of cfg->edges */
     uint32_t pred_at, pred_count;
     uint32_t idom; /* immediate dominator; the entry's is itself */
-    uint32_t dom_in,
-        dom_out; /* numbers of a walk of the dominator tree: a dominates b <=> in_a <= in_b, out_b <= out_a */
+    /* Numbers of a walk of the dominator tree: a dominates b <=> in_a <= in_b, out_b <= out_a. */
+    uint32_t dom_in, dom_out;
     uint32_t reconv; /* block where the paths out of this block meet again; CFG_NONE = at exit only */
     uint32_t loop_depth;
 };

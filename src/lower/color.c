@@ -102,6 +102,7 @@ static void buckets_close(struct buckets *b)
 
 static void remove_node(struct coloring *c, struct buckets *b, uint32_t v)
 {
+    assert(!c->removed[v] && c->degree[v] < b->size);
     bucket_take(b, v, c->degree[v]);
     c->removed[v] = true;
     uint32_t size = graph_size(c->gr, v);
@@ -109,6 +110,7 @@ static void remove_node(struct coloring *c, struct buckets *b, uint32_t v)
         uint32_t n = c->gr->near[v].data[i];
         if (c->removed[n]) continue;
         bucket_take(b, n, c->degree[n]);
+        assert(c->degree[n] >= size);
         c->degree[n] -= size;
         bucket_put(b, n, c->degree[n]);
     }
@@ -143,7 +145,7 @@ static void order_pairs_first(const struct coloring *c, const uint32_t *from, ui
 
 static bool is_taken(const uint64_t *mask, uint32_t r) { return mask[r / 64] >> (r % 64) & 1; }
 
-/* The lowest place that fits; a single register goes beside a taken one where that costs nothing. */
+/* Chooses the lowest register that fits; a single one goes beside a taken one where that costs nothing. */
 static uint32_t choose(const uint64_t *mask, uint32_t size, uint32_t limit, bool fill)
 {
     if (size == 2) {
@@ -171,6 +173,7 @@ static void neighbours_take(const struct coloring *c, uint32_t v, uint32_t reser
         uint32_t n = c->gr->near[v].data[i], at = colour[n];
         if (at == GRAPH_UNCOLOURED) continue;
         mask[at / 64] |= 1ull << (at % 64);
+        assert(at + graph_size(c->gr, n) <= COLOURS_MAX);
         if (graph_size(c->gr, n) == 2) mask[(at + 1) / 64] |= 1ull << ((at + 1) % 64);
     }
 }
@@ -223,8 +226,8 @@ uint32_t graph_color_least(struct graph *gr, uint32_t reserved, uint16_t *colour
 
 /* ---- spread ---- */
 
-/* The next place behind the last one that was given, round and round: a register rests before it is written
- * again, so that a write seldom waits for a read or write that is still under way. */
+/* Chooses round robin, from the register after the last one chosen: a register then rests before it is
+ * written again, and a write seldom waits for a read or write that is still under way. */
 static uint32_t choose_next(const uint64_t *mask, uint32_t size, uint32_t limit, uint32_t *last)
 {
     for (uint32_t k = 1; k <= limit; k++) {
@@ -269,7 +272,7 @@ bool graph_color_spread(struct graph *gr, uint32_t reserved, uint32_t limit, uin
 
 static bool always_fits(const struct coloring *c, uint32_t v, uint32_t limit)
 {
-    /* A pair loses one aligned place to each neighbour at worst, and degree counts at least one for each. */
+    /* A neighbour takes at most one aligned pair away, and degree counts at least one for each neighbour. */
     return graph_size(c->gr, v) == 2 ? c->degree[v] < limit / 2 : c->degree[v] < limit;
 }
 
@@ -295,6 +298,7 @@ uint32_t graph_color_within(struct graph *gr, uint32_t reserved, uint32_t limit,
     struct coloring c;
     struct buckets b;
     open_coloring(&c, gr);
+    assert(limit > 2 && limit <= COLOURS_MAX);
     uint32_t *order = mem_alloc(sizeof *order * (c.count + 1));
     uint32_t room = limit - (reserved != MIR_NO_VREG ? 2 : 0);
     reset_degrees(&c);

@@ -1,6 +1,6 @@
-/* cse.c: the same computation done twice. Value numbering over the dominator tree: a pure instruction whose
- * sources all have one definition (or are constants) and that was seen in a dominating place becomes a copy
- * of what was made there. */
+/* cse.c: removes a computation that is done twice. Value numbering over the dominator tree: a pure
+ * instruction whose sources all have one definition (or are constants) and that was seen in a dominating
+ * block becomes a copy of that result. */
 #include "base/hash.h"
 #include "lower/opnd.h"
 #include "lower/pass.h"
@@ -18,7 +18,7 @@ struct cse {
     VEC(struct seen) seen;
 };
 
-/* Written once, before instruction `at` on every way: then it has the same value wherever `at` dominates. */
+/* Written once, before instruction `at` on every path: then it has the same value wherever `at` dominates. */
 static bool is_settled(const struct cse *c, uint32_t v, uint32_t at)
 {
     if (c->def_count[v] != 1) return false;
@@ -67,8 +67,8 @@ static uint64_t hash_inst(const struct mir_inst *in)
     return h;
 }
 
-/* Blocks in reverse postorder see their dominators first; whether an entry dominates is asked, so that
- * nothing has to be taken back when the walk leaves a subtree. */
+/* In reverse postorder dominators come first. Each hit is checked for dominance, so that nothing has to be
+ * removed when the walk leaves a subtree. */
 static uint32_t find(const struct cse *c, const struct mir_inst *in, uint64_t h, uint32_t block)
 {
     for (uint32_t i = c->buckets[h & c->mask]; i != CFG_NONE; i = c->seen.data[i].next) {
@@ -98,7 +98,7 @@ static bool visit(struct cse *c, uint32_t at, uint32_t block)
     return true;
 }
 
-bool unit_common(struct unit *u)
+bool routine_common(struct routine *u)
 {
     struct cfg g;
     cfg_build(&u->mir, &g);

@@ -1,7 +1,7 @@
-/* dce.c: results that nobody wants. A vreg is wanted when an instruction with an effect reads it, or one that
- * makes a wanted vreg; the rest goes, also where two dead values feed each other around a loop. What is left
- * of an instruction that has several results loses the unwanted ones. Then liveness finds writes that are
- * written over before they are read. */
+/* dce.c: dead code. A vreg is wanted when an instruction with an effect reads it, or one that computes a
+ * wanted vreg; all others go, also where two dead values feed each other around a loop. An instruction
+ * with several results loses the unwanted ones. Then liveness finds writes that are overwritten before
+ * they are read. */
 #include "base/bitset.h"
 #include "lower/liveness.h"
 #include "lower/opnd.h"
@@ -10,8 +10,8 @@
 struct dce {
     struct mir_func *f;
     uint64_t *wanted; /* vregs */
-    uint32_t *first_def,
-        *next_def; /* instructions that write a vreg: chains through (instruction, destination) */
+    /* Instructions that write a vreg: chains through (instruction, destination). */
+    uint32_t *first_def, *next_def;
     VEC(uint32_t) work;
 };
 
@@ -46,7 +46,7 @@ static void mark(struct dce *d)
     }
 }
 
-/* Drops destinations that `is_wanted` refuses; true when the whole instruction may go. */
+/* Drops destinations that are not wanted; true when the whole instruction may go. */
 static bool strip(struct mir_inst *in, const uint64_t *wanted, bool *changed)
 {
     bool any = false;
@@ -111,7 +111,7 @@ static bool drop_overwritten(struct mir_func *f)
     return any;
 }
 
-bool unit_drop_dead(struct unit *u)
+bool routine_drop_dead(struct routine *u)
 {
     struct mir_func *f = &u->mir;
     struct dce d = {.f = f};

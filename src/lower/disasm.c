@@ -1,5 +1,5 @@
 /* disasm.c: machine code as text: each PTX line once, below it the instructions that it became, each with its
- * place, the registers live before it, and a label where some branch goes.
+ * address, the registers live before it, and a label where some branch leads.
  *
  *   kernel 'saxpy': 8 registers, 1 predicate, 0 bytes shared, 0 bytes local (0 spilled), 14 instructions
  *
@@ -332,7 +332,7 @@ static void find_labels(const struct isa_kernel *k, struct labels *l)
     free(marked);
 }
 
-/* Start of line n (from 1) of the text, found by going on from where the last search ended. */
+/* Finds the start of line n (from 1) of the text; continues where the last search ended. */
 struct text_lines {
     const char *text;
     size_t len, *starts;

@@ -4,18 +4,18 @@
  * walk over postorder numbers, repeated until nothing moves.
  *
  * Reconvergence is the immediate post-dominator, with one liberty: a lane that exits leaves every
- * reconvergence point that waits for it, so ways that only lead to another exit do not count. The function's
- * last exit is taken first; post-dominators are found among the blocks that reach it (its *region*); then the
- * blocks that do not are treated in the same way with the next exit, and so on; what is left loops for ever
- * and takes its last block for an exit. A branch of which only one way stays in its region needs no meeting
+ * reconvergence point that waits for it, so paths that only lead to another exit do not count. The function's
+ * last exit is taken first; post-dominators are found among the blocks that reach it (its *region*). Blocks
+ * that do not reach it are treated in the same way with the next exit, and so on. What is left loops for ever
+ * and takes its last block for an exit. A branch with only one path in its region needs no reconvergence
  * point: the other lanes never come back. */
 #include "lower/cfg.h"
 
-/* A rooted graph by the edges that come in. Nodes whose region is not `region` are no part of it. */
+/* A rooted graph by its incoming edges. Nodes whose region is not `region` do not belong to it. */
 struct dom_graph {
     const uint32_t *order; /* reverse postorder, root first */
     uint32_t order_len;
-    const uint32_t *number; /* node -> place in order */
+    const uint32_t *number; /* node -> index in order */
     const uint32_t *edges;
     const uint32_t *at, *len; /* incoming edges of a node: edges[at .. at+len-1] */
     const uint32_t *regions;
@@ -33,6 +33,7 @@ static uint32_t intersect(const uint32_t *idom, const uint32_t *number, uint32_t
 
 static void solve(const struct dom_graph *d, uint32_t *idom)
 {
+    assert(d->order_len);
     for (uint32_t k = 0; k < d->order_len; k++) idom[d->order[k]] = CFG_NONE;
     idom[d->order[0]] = d->order[0];
     for (bool changed = true; changed;) {
@@ -44,6 +45,7 @@ static void solve(const struct dom_graph *d, uint32_t *idom)
                 if (d->regions[p] != d->region || idom[p] == CFG_NONE) continue;
                 best = best == CFG_NONE ? p : intersect(idom, d->number, p, best);
             }
+            assert(best != CFG_NONE); /* an edge comes from a block earlier in the order */
             if (best != idom[n]) {
                 idom[n] = best;
                 changed = true;
@@ -52,7 +54,7 @@ static void solve(const struct dom_graph *d, uint32_t *idom)
     }
 }
 
-/* Arrays of one solution; all of one length. */
+/* Arrays of one solution, all of the same length. */
 struct dom_work {
     uint32_t *number, *idom, *at, *len, *regions, *order, *stack, *next;
 };
@@ -101,8 +103,7 @@ static void number_tree(struct cfg *g)
 }
 
 /* Depth of natural loops: the body of a loop is what reaches the tail of a back edge without passing its
- * head. A graph that cannot be reduced has edges back to blocks that do not dominate; they count as no loop.
- */
+ * head. An irreducible graph has edges back to blocks that do not dominate; these do not count as loops. */
 static void loop_depths(struct cfg *g)
 {
     uint32_t *stamp = mem_zalloc(sizeof *stamp * g->count), *body = mem_alloc(sizeof *body * (g->count + 1));
@@ -154,8 +155,8 @@ void cfg_dominators(struct cfg *g)
 
 /* ---- backward ---- */
 
-/* Reverse postorder of the blocks of no region yet that reach `root`, which become region `id`. Returns how
- * many. */
+/* Puts the blocks that reach `root` and have no region yet into region `id`, in reverse postorder. Returns
+ * their number. */
 static uint32_t take_region(const struct cfg *g, struct dom_work *w, uint32_t root, uint32_t id)
 {
     uint32_t depth = 0, len = 0;

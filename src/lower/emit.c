@@ -1,9 +1,9 @@
 /* emit.c: allocated MIR -> machine instructions, constant pool, branch targets, reconvergence points, live
  * sets.
  *
- * Invariants. (1) Everything that the kernel points to lies in the module's arena. (2) Units follow each
- * other, the entry first. (3) A potentially divergent branch names the first instruction of the block where
- * its ways meet, and that instruction carries ISA_JOIN. */
+ * Invariants. (1) Everything that the kernel points to lies in the module's arena. (2) Routines follow
+ * each other, the entry first. (3) A potentially divergent branch names the first instruction of the block
+ * where its paths meet, and that instruction carries ISA_JOIN. */
 #include "base/bitset.h"
 #include "lower/liveness.h"
 #include "lower/opnd.h"
@@ -17,9 +17,9 @@ struct emitter {
     struct pool pool;
     VEC(uint32_t) targets; /* tables of BRX */
     uint32_t dynamic_offset;
-    uint32_t *unit_pc;     /* of m->units[i] */
-    struct unit *u;        /* being emitted */
-    const uint32_t *pc_of; /* instruction of u -> pc (of the next real one) */
+    uint32_t *routine_pc;  /* first pc of m->routines[i] */
+    struct routine *u;     /* the one being emitted */
+    const uint32_t *pc_of; /* instruction of u -> pc; of a label the pc of the next instruction */
     const uint32_t *label_pc;
 };
 
@@ -91,10 +91,10 @@ static void place_slot_access(struct emitter *e, const struct mir_inst *in, stru
 
 /* ---- instructions ---- */
 
-static uint32_t unit_index(const struct image *m, const struct ptx_func *f)
+static uint32_t routine_index(const struct image *m, const struct ptx_func *f)
 {
-    for (uint32_t i = 0; i < m->units.len; i++)
-        if (m->units.data[i]->ptx == f) return i;
+    for (uint32_t i = 0; i < m->routines.len; i++)
+        if (m->routines.data[i]->ptx == f) return i;
     UNREACHABLE("call of a function that is not in the image");
 }
 
@@ -116,18 +116,20 @@ static void set_control(struct emitter *e, const struct mir_inst *in, uint32_t p
         break;
     }
     case ISA_OP_CALL:
-        out->target = e->unit_pc[unit_index(e->m, e->u->mir.calls.data[in->target].callee)];
+        out->target = e->routine_pc[routine_index(e->m, e->u->mir.calls.data[in->target].callee)];
         break;
     case ISA_OP_CALLI: out->reconv = pc + 1; break;
     default: out->target = in->target; break;
     }
+    assert(out->reconv == ISA_NO_RECONV || out->reconv < e->k->inst_count);
     if (out->reconv != ISA_NO_RECONV) e->k->insts[out->reconv].flags |= ISA_JOIN;
 }
 
 static void emit_inst(struct emitter *e, const struct mir_inst *in, uint32_t pc, uint32_t reconv)
 {
+    assert(pc < e->k->inst_count && in->op < ISA_OP_COUNT);
     struct isa_inst *out = &e->k->insts[pc];
-    uint16_t join = out->flags & ISA_JOIN; /* a branch before may have marked it */
+    uint16_t join = out->flags & ISA_JOIN; /* an earlier branch may have marked it */
     *out = (struct isa_inst){
         .op = in->op, .mod = in->mod, .mod2 = in->mod2, .type = in->type, .round = in->round};
     out->flags = (uint16_t)((in->flags & ~ISA_JOIN) | join);
@@ -153,6 +155,7 @@ static void add_live(struct emitter *e, isa_live_set *set, uint32_t v)
 {
     uint8_t cls = e->u->mir.vregs.data[v].cls;
     if (cls == MIR_P) return;
+    assert(e->u->phys[v] + (cls == MIR_D ? 2u : 1u) <= e->u->reg_count);
     for (uint32_t r = e->u->phys[v]; r < e->u->phys[v] + (cls == MIR_D ? 2u : 1u); r++)
         bitset_add(set->bits, r);
 }
@@ -179,12 +182,12 @@ static void emit_live(struct emitter *e, const struct cfg *g)
     liveness_free(&lv);
 }
 
-/* ---- units ---- */
+/* ---- routines ---- */
 
-static void emit_unit(struct emitter *e, uint32_t index)
+static void emit_routine(struct emitter *e, uint32_t index)
 {
-    struct unit *u = e->m->units.data[index];
-    uint32_t n = u->mir.insts.len, pc = e->unit_pc[index];
+    struct routine *u = e->m->routines.data[index];
+    uint32_t n = u->mir.insts.len, pc = e->routine_pc[index];
     uint32_t *pc_of = mem_alloc(sizeof *pc_of * (n + 1)),
              *label_pc = mem_zalloc(sizeof *label_pc * (u->mir.label_count + 1));
     for (uint32_t i = 0; i < n; i++) {
@@ -194,6 +197,7 @@ static void emit_unit(struct emitter *e, uint32_t index)
         else
             pc++;
     }
+    assert(u->phys && u->slot_offset); /* it was allocated, and its frame laid out */
     struct cfg g;
     cfg_build(&u->mir, &g);
     cfg_dominators(&g);
@@ -213,7 +217,7 @@ static void emit_unit(struct emitter *e, uint32_t index)
     free(label_pc);
 }
 
-static uint32_t real_insts(const struct unit *u)
+static uint32_t real_insts(const struct routine *u)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < u->mir.insts.len; i++) n += u->mir.insts.data[i].op != MIR_OP_LABEL;
@@ -230,21 +234,21 @@ static uint32_t func_id(const struct ptx_module *m, const struct ptx_func *f)
 static void emit_funcs(struct emitter *e)
 {
     struct isa_kernel *k = e->k;
-    k->funcs = ARENA_ARRAY(e->arena, struct isa_func, e->m->units.len);
-    for (uint32_t i = 0; i < e->m->units.len; i++) {
-        const struct unit *u = e->m->units.data[i];
+    k->funcs = ARENA_ARRAY(e->arena, struct isa_func, e->m->routines.len);
+    for (uint32_t i = 0; i < e->m->routines.len; i++) {
+        const struct routine *u = e->m->routines.data[i];
         if (!u->is_live) continue;
         struct isa_func *f = &k->funcs[k->func_count++];
         f->name = arena_strdup(e->arena, u->ptx->name);
         f->func_id = func_id(e->m->ptx, u->ptx);
-        f->pc = e->unit_pc[i];
+        f->pc = e->routine_pc[i];
         f->frame_bytes = u->frame_bytes;
         k->reg_count = MAX(k->reg_count, u->reg_count);
         k->pred_count = MAX(k->pred_count, u->pred_count);
         k->spill_bytes += u->spill_bytes;
     }
     k->reg_count = image_reg_count(e->m, k->reg_count);
-    k->frame_bytes = e->m->units.data[0]->frame_bytes;
+    k->frame_bytes = e->m->routines.data[0]->frame_bytes;
     k->uses_stack = e->m->uses_stack;
 }
 
@@ -312,11 +316,11 @@ static bool fits(const struct emitter *e)
                  "'%s' needs more than %d words of constants", f->name, ISA_POOL_MAX);
         return false;
     }
-    for (uint32_t i = 0; i < m->units.len; i++) {
-        if (!m->units.data[i]->is_live || m->units.data[i]->frame_bytes < ISA_WINDOW_BYTES) continue;
-        diag_add(m->diags, DIAG_ERROR, &m->ptx->source, m->units.data[i]->ptx->line, 1, 1, NULL,
+    for (uint32_t i = 0; i < m->routines.len; i++) {
+        if (!m->routines.data[i]->is_live || m->routines.data[i]->frame_bytes < ISA_WINDOW_BYTES) continue;
+        diag_add(m->diags, DIAG_ERROR, &m->ptx->source, m->routines.data[i]->ptx->line, 1, 1, NULL,
                  "'%s' needs %u bytes of local memory per thread; there are %llu",
-                 m->units.data[i]->ptx->name, m->units.data[i]->frame_bytes, ISA_WINDOW_BYTES);
+                 m->routines.data[i]->ptx->name, m->routines.data[i]->frame_bytes, ISA_WINDOW_BYTES);
         return false;
     }
     return true;
@@ -326,24 +330,24 @@ bool image_emit(struct image *m, struct arena *arena, const char *ptx_name, stru
 {
     struct emitter e = {.m = m, .arena = arena, .k = k};
     e.dynamic_offset = (uint32_t)round_up_u64(m->prog.shared_bytes, 16);
-    e.unit_pc = mem_zalloc(sizeof *e.unit_pc * (m->units.len + 1));
+    e.routine_pc = mem_zalloc(sizeof *e.routine_pc * (m->routines.len + 1));
     pool_open(&e.pool);
     k->ptx_name = ptx_name;
-    for (uint32_t i = 0; i < m->units.len; i++) {
-        e.unit_pc[i] = k->inst_count;
-        if (m->units.data[i]->is_live) k->inst_count += real_insts(m->units.data[i]);
+    for (uint32_t i = 0; i < m->routines.len; i++) {
+        e.routine_pc[i] = k->inst_count;
+        if (m->routines.data[i]->is_live) k->inst_count += real_insts(m->routines.data[i]);
     }
     uint8_t *block = arena_alloc(arena, sizeof(struct isa_inst) * k->inst_count + 64);
     k->insts = (struct isa_inst *)(void *)(block + (64 - (uintptr_t)block % 64) % 64);
     k->live = ARENA_ARRAY(arena, isa_live_set, k->inst_count);
-    for (uint32_t i = 0; i < m->units.len; i++)
-        if (m->units.data[i]->is_live) emit_unit(&e, i);
+    for (uint32_t i = 0; i < m->routines.len; i++)
+        if (m->routines.data[i]->is_live) emit_routine(&e, i);
     emit_funcs(&e);
     emit_tables(&e);
     emit_entry(&e);
     bool ok = fits(&e);
     pool_close(&e.pool);
     vec_free(&e.targets);
-    free(e.unit_pc);
+    free(e.routine_pc);
     return ok;
 }

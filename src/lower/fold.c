@@ -5,7 +5,8 @@
 
 enum { COPY_CHAIN_MAX = 8 };
 
-static uint32_t written_at(const struct fold *z, uint32_t v) /* + 1; 0: not yet in this block */
+/* Index + 1 of the last instruction of this block that wrote v; 0: none yet. */
+static uint32_t written_at(const struct fold *z, uint32_t v)
 {
     return z->last_block[v] == z->block ? z->last_def[v] + 1 : 0;
 }
@@ -34,7 +35,10 @@ bool fold_is_stable(const struct fold *z, const struct mir_opnd *o, uint32_t fro
 
 void fold_set_src(struct fold *z, struct mir_inst *in, uint32_t k, struct mir_opnd o)
 {
-    if (in->src[k].kind == MIR_VREG) z->use_count[in->src[k].v]--;
+    if (in->src[k].kind == MIR_VREG) {
+        assert(z->use_count[in->src[k].v]);
+        z->use_count[in->src[k].v]--;
+    }
     if (o.kind == MIR_VREG) z->use_count[o.v]++;
     in->src[k] = o;
 }
@@ -50,7 +54,7 @@ void fold_to_move(struct fold *z, struct mir_inst *in, struct mir_opnd o)
     in->imm = 0;
 }
 
-/* What v is a copy of at instruction `at`; false when it is none that holds. */
+/* Finds what v is a copy of at instruction `at`; false when it is not a valid copy there. */
 static bool find_copy(const struct fold *z, uint32_t v, uint32_t at, struct mir_opnd *o)
 {
     uint32_t local = z->last_block[v] == z->block ? z->copy_at[v] : 0;
@@ -164,7 +168,7 @@ static void count_defs(struct fold *z)
     }
 }
 
-bool unit_fold(struct unit *u)
+bool routine_fold(struct routine *u)
 {
     struct cfg g;
     struct mir_func *f = &u->mir;

@@ -1,4 +1,4 @@
-/* fold.h: inside folding: what is known about vregs while the instructions of a unit are walked.
+/* fold.h: inside folding: what is known about vregs while the instructions of a routine are walked.
  *
  * Rules of what may be replaced. A vreg with one definition has one value as long as that definition
  * dominates the use; a copy of it stays true when the definition of the source dominates the copy and the
@@ -11,7 +11,7 @@
 #include "lower/pass.h"
 
 struct fold {
-    struct unit *u;
+    struct routine *u;
     struct mir_func *f;
     struct cfg *g;
     uint32_t *def_count, *def_inst, *use_count; /* of each vreg; def_inst: the last one found */
@@ -21,16 +21,16 @@ struct fold {
     bool changed;
 };
 
-/* The only definition of v when it is unguarded and dominates instruction `at`; CFG_NONE otherwise. */
+/* Returns the only definition of v when it is unguarded and dominates instruction `at`; else CFG_NONE. */
 uint32_t fold_def(const struct fold *z, uint32_t v, uint32_t at);
-/* Operand o, read at instruction `from`, would still give the same at the instruction under walk, `at`. */
+/* True when operand o, read at instruction `from`, still has the same value at the current instruction,
+ * `at`. */
 bool fold_is_stable(const struct fold *z, const struct mir_opnd *o, uint32_t from, uint32_t at);
 void fold_set_src(struct fold *z, struct mir_inst *in, uint32_t k, struct mir_opnd o);
 /* Turns `in` into a move of o to its first destination. */
 void fold_to_move(struct fold *z, struct mir_inst *in, struct mir_opnd o);
 
-/* fold_eval.c: the value of a pure integer instruction on constants; false where it is not one that is
- * folded. */
+/* fold_eval.c: computes a pure integer instruction on constants; false where it is not one that is folded. */
 bool fold_eval(const struct mir_inst *in, const uint64_t src[ISA_SRC_MAX], uint64_t *result);
 /* fold_algebra.c: identities and cheaper forms of one instruction. */
 bool fold_algebra(struct fold *z, uint32_t at);

@@ -1,5 +1,5 @@
-/* fold_algebra.c: one instruction at a time: constants move to the right, x+0 and its like vanish, a product
- * with a power of two becomes a shift. Only identities that hold for every bit pattern; nothing of floating
+/* fold_algebra.c: one instruction at a time: constants move to the right, x+0 and the like vanish, a product
+ * with a power of two becomes a shift. Only identities that hold for every bit pattern, and none of floating
  * point. */
 #include "lower/fold.h"
 
@@ -8,7 +8,7 @@ static bool is_imm(const struct mir_inst *in, uint32_t k, uint64_t value)
     return fold_is_imm(&in->src[k]) && fold_imm(in, k) == value;
 }
 
-/* An address of unknown place plus a constant is still such an address. */
+/* An address that is not known yet, plus a constant, is still such an address. */
 static bool add_to_address(struct fold *z, struct mir_inst *in)
 {
     bool is_add = in->op == ISA_OP_ADD_64 || in->op == ISA_OP_ADD_32;
@@ -89,7 +89,7 @@ static bool product_to_shift(struct mir_inst *in)
     return true;
 }
 
-/* a*b+c with something known. */
+/* a*b+c where an operand is known. */
 static bool simplify_mad(struct fold *z, struct mir_inst *in)
 {
     uint16_t mul, add;

@@ -5,7 +5,7 @@
 /* Offsets that a real machine's memory instruction can hold: 24 bits with sign. */
 enum { OFFSET_MAX = 1 << 23 };
 
-/* The instruction that makes source k, when that is its only definition and it is known here. */
+/* The instruction that computes source k, when that is its only definition and it is known here. */
 static struct mir_inst *maker(struct fold *z, const struct mir_inst *in, uint32_t k, uint32_t at,
                               uint32_t *place)
 {
@@ -14,7 +14,7 @@ static struct mir_inst *maker(struct fold *z, const struct mir_inst *in, uint32_
     return *place == CFG_NONE ? NULL : &z->f->insts.data[*place];
 }
 
-/* ... and nothing else wants its result, so that it goes away, and no work moves into a loop. */
+/* The same, when nothing else reads its result: it then goes away, and no work moves into a loop. */
 static struct mir_inst *own_maker(struct fold *z, const struct mir_inst *in, uint32_t k, uint32_t at,
                                   uint32_t *place)
 {
@@ -76,7 +76,7 @@ static bool narrow_address(struct fold *z, uint32_t at)
     return true;
 }
 
-/* ADD of something: with the product or shift that makes one of its sources. */
+/* An ADD together with the product or shift that computes one of its sources. */
 static bool fuse_add(struct fold *z, uint32_t at)
 {
     struct mir_inst *in = &z->f->insts.data[at];
@@ -179,7 +179,7 @@ static bool see_through_number(struct fold *z, uint32_t at)
     return true;
 }
 
-/* Narrowing of what is narrow already. */
+/* Narrowing of a value that is narrow already. */
 static bool idle_narrowing(struct fold *z, uint32_t at)
 {
     struct mir_inst *in = &z->f->insts.data[at];

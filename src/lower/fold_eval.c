@@ -1,5 +1,5 @@
-/* fold_eval.c: integer instructions on constants. Floating point is left to the emulator: one place decides
- * its bits. */
+/* fold_eval.c: integer instructions on constants. Floating point is left to the emulator, so that only one
+ * part decides its bits. */
 #include "lower/fold.h"
 
 static int64_t sext(uint64_t v, uint32_t bits) { return (int64_t)(v << (64 - bits)) >> (64 - bits); }

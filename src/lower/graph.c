@@ -1,6 +1,6 @@
 /* graph.c: building the interference graph from liveness, and merging copies (Chaitin's rule: a definition
- * interferes with everything that lives behind it; the two sides of a move do not, on account of the move).
- */
+ * interferes with everything that is live after it; the move itself does not make its two sides
+ * interfere). */
 #include "lower/graph.h"
 
 #include "lower/opnd.h"
@@ -12,6 +12,7 @@ static bool belongs(const struct graph *gr, uint32_t v)
 
 static void add_edge(struct graph *gr, uint32_t a, uint32_t b)
 {
+    assert(a != b && belongs(gr, a) && belongs(gr, b));
     vec_push(&gr->near[a], b);
     vec_push(&gr->near[b], a);
 }
@@ -40,7 +41,7 @@ static void note_inst(struct graph *gr, const struct live_walk *w, const struct 
     }
 }
 
-/* Each list sorted out: an edge once only. */
+/* Removes edges that a list holds twice. */
 static void drop_repeats(struct graph *gr)
 {
     uint32_t *stamp = mem_zalloc(sizeof *stamp * (gr->vreg_count + 1));
@@ -61,6 +62,7 @@ void graph_build(struct graph *gr, const struct mir_func *f, const struct livene
                  uint32_t skip)
 {
     uint32_t n = f->vregs.len;
+    assert(lv->func == f && lv->vreg_count == n); /* liveness is of this function as it is now */
     *gr = (struct graph){.func = f, .vreg_count = n, .predicates = predicates, .skip = skip};
     gr->present = mem_zalloc(n + 1);
     gr->near = mem_zalloc(sizeof *gr->near * (n + 1));
@@ -120,6 +122,8 @@ static bool interferes(const struct graph *gr, uint32_t a, uint32_t b)
 
 static void merge(struct graph *gr, uint32_t a, uint32_t b)
 {
+    assert(gr->alias[a] == a && gr->alias[b] == b); /* both are representatives */
+    assert(graph_size(gr, a) == graph_size(gr, b));
     if (gr->near[a].len < gr->near[b].len) {
         uint32_t t = a;
         a = b;

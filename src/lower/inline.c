@@ -9,28 +9,30 @@
 #include "lower/opnd.h"
 #include "lower/pass.h"
 
-enum { INLINE_SMALL = 200, INLINE_IMAGE_MAX = 60000, CALL_CHAIN_MAX = 500 /* our own recursion */ };
+/* Instructions of a small callee and of the largest image; the longest chain of calls that is followed, which
+ * bounds Heddle's own recursion. */
+enum { INLINE_SMALL = 200, INLINE_IMAGE_MAX = 60000, CALL_CHAIN_MAX = 500 };
 
-struct unit *image_find_unit(struct image *m, const struct ptx_func *f)
+struct routine *image_find_routine(struct image *m, const struct ptx_func *f)
 {
-    for (uint32_t i = 0; i < m->units.len; i++)
-        if (m->units.data[i]->ptx == f) return m->units.data[i];
+    for (uint32_t i = 0; i < m->routines.len; i++)
+        if (m->routines.data[i]->ptx == f) return m->routines.data[i];
     return NULL;
 }
 
-static struct unit *callee_of(struct image *m, const struct unit *u, const struct mir_inst *in)
+static struct routine *callee_of(struct image *m, const struct routine *u, const struct mir_inst *in)
 {
     if (in->op != ISA_OP_CALL) return NULL;
-    return image_find_unit(m, u->mir.calls.data[in->target].callee);
+    return image_find_routine(m, u->mir.calls.data[in->target].callee);
 }
 
-/* Depth first over the calls; a call into a unit that is still open closes a cycle. What lies deeper than the
- * longest chain that we follow counts as recursive: it stays a real function, and is a root of its own. */
-static void walk_calls(struct image *m, struct unit *u, uint32_t depth)
+/* Depth first over the calls; a call into a routine that is still open closes a cycle. What lies deeper than
+ * the longest chain that is followed counts as recursive: it stays a real function. */
+static void walk_calls(struct image *m, struct routine *u, uint32_t depth)
 {
     u->visit = 1;
     for (uint32_t i = 0; i < u->mir.insts.len; i++) {
-        struct unit *c = callee_of(m, u, &u->mir.insts.data[i]);
+        struct routine *c = callee_of(m, u, &u->mir.insts.data[i]);
         if (!c) continue;
         c->call_sites++;
         if (c->visit == 1 || depth >= CALL_CHAIN_MAX) c->is_recursive = true;
@@ -41,15 +43,15 @@ static void walk_calls(struct image *m, struct unit *u, uint32_t depth)
 
 void image_mark_calls(struct image *m)
 {
-    for (uint32_t i = 0; i < m->units.len; i++)
-        if (m->units.data[i]->visit == 0) walk_calls(m, m->units.data[i], 0);
+    for (uint32_t i = 0; i < m->routines.len; i++)
+        if (m->routines.data[i]->visit == 0) walk_calls(m, m->routines.data[i], 0);
 }
 
 /* ---- one call ---- */
 
 struct splice {
-    struct unit *caller;
-    const struct unit *callee;
+    struct routine *caller;
+    const struct routine *callee;
     uint32_t vreg_base, label_base, table_base, call_base;
     uint32_t *slot_map; /* callee's slot -> caller's */
     uint32_t cont;      /* label behind the call */
@@ -67,6 +69,7 @@ static uint32_t map_slot(struct splice *s, const struct mir_call *call, uint32_t
     else
         return mir_new_slot(f, from->kind == MIR_SLOT_SPILL ? MIR_SLOT_SPILL : MIR_SLOT_LOCAL, from->bytes,
                             from->align, from->name);
+    assert(to < f->slots.len);
     f->slots.data[to].bytes = MAX(f->slots.data[to].bytes, from->bytes);
     f->slots.data[to].align = MAX(f->slots.data[to].align, from->align);
     return to;
@@ -133,9 +136,11 @@ static struct mir_inst map_inst(const struct splice *s, struct mir_inst in)
 
 typedef VEC(struct mir_inst) inst_vec;
 
-static void splice_call(struct image *m, struct unit *u, const struct unit *callee, const struct mir_inst *at,
-                        inst_vec *out)
+static void splice_call(struct image *m, struct routine *u, const struct routine *callee,
+                        const struct mir_inst *at, inst_vec *out)
 {
+    assert(callee != u && callee->visit == 4); /* invariant 1 */
+    assert(at->target < u->mir.calls.len);
     struct splice s = {.caller = u, .callee = callee};
     struct mir_call call = u->mir.calls.data[at->target];
     open_splice(&s, &call);
@@ -157,27 +162,27 @@ static void splice_call(struct image *m, struct unit *u, const struct unit *call
 
 /* ---- the image ---- */
 
-static bool signature_fits(const struct unit *callee, const struct mir_call *call)
+static bool signature_fits(const struct routine *callee, const struct mir_call *call)
 {
     return call->arg_count == callee->ptx->param_count && call->ret_count == callee->ptx->ret_count;
 }
 
-static bool worth_inlining(const struct unit *callee, const struct mir_call *call, uint32_t image_insts)
+static bool worth_inlining(const struct routine *callee, const struct mir_call *call, uint32_t image_insts)
 {
     if (callee->is_recursive || callee->is_entry || !signature_fits(callee, call)) return false;
     if (image_insts + callee->mir.insts.len > INLINE_IMAGE_MAX) return false;
     return callee->mir.insts.len < INLINE_SMALL || callee->call_sites == 1;
 }
 
-static void inline_unit(struct image *m, struct unit *u, uint32_t *image_insts, uint32_t depth)
+static void inline_routine(struct image *m, struct routine *u, uint32_t *image_insts, uint32_t depth)
 {
     u->visit = 3;
     inst_vec out = {0};
     bool any = false;
     for (uint32_t i = 0; i < u->mir.insts.len; i++) {
         struct mir_inst in = u->mir.insts.data[i];
-        struct unit *c = callee_of(m, u, &in);
-        if (c && c->visit == 2 && depth < CALL_CHAIN_MAX) inline_unit(m, c, image_insts, depth + 1);
+        struct routine *c = callee_of(m, u, &in);
+        if (c && c->visit == 2 && depth < CALL_CHAIN_MAX) inline_routine(m, c, image_insts, depth + 1);
         if (c && c->visit == 4 && worth_inlining(c, &u->mir.calls.data[in.target], *image_insts)) {
             *image_insts += c->mir.insts.len;
             splice_call(m, u, c, &in, &out);
@@ -201,21 +206,21 @@ static void inline_unit(struct image *m, struct unit *u, uint32_t *image_insts, 
 void image_inline(struct image *m)
 {
     uint32_t total = 0;
-    for (uint32_t i = 0; i < m->units.len; i++) total += m->units.data[i]->mir.insts.len;
-    for (uint32_t i = 0; i < m->units.len; i++)
-        if (m->units.data[i]->visit == 2) inline_unit(m, m->units.data[i], &total, 0);
+    for (uint32_t i = 0; i < m->routines.len; i++) total += m->routines.data[i]->mir.insts.len;
+    for (uint32_t i = 0; i < m->routines.len; i++)
+        if (m->routines.data[i]->visit == 2) inline_routine(m, m->routines.data[i], &total, 0);
 }
 
 void image_mark_live(struct image *m)
 {
-    VEC(struct unit *) work = {0};
+    VEC(struct routine *) work = {0};
     bool indirect = false;
-    vec_push(&work, m->units.data[0]);
-    m->units.data[0]->is_live = true;
+    vec_push(&work, m->routines.data[0]);
+    m->routines.data[0]->is_live = true;
     while (work.len) {
-        struct unit *u = work.data[--work.len];
+        struct routine *u = work.data[--work.len];
         for (uint32_t i = 0; i < u->mir.insts.len; i++) {
-            struct unit *c = callee_of(m, u, &u->mir.insts.data[i]);
+            struct routine *c = callee_of(m, u, &u->mir.insts.data[i]);
             if (u->mir.insts.data[i].op == ISA_OP_CALL || u->mir.insts.data[i].op == ISA_OP_CALLI)
                 m->uses_stack = true;
             if (c && !c->is_live) {
@@ -224,8 +229,8 @@ void image_mark_live(struct image *m)
             }
             if (u->mir.insts.data[i].op != ISA_OP_CALLI || indirect) continue;
             indirect = true;
-            for (uint32_t k = 0; k < m->units.len; k++) {
-                struct unit *t = m->units.data[k];
+            for (uint32_t k = 0; k < m->routines.len; k++) {
+                struct routine *t = m->routines.data[k];
                 if (!t->address_taken || t->is_live) continue;
                 t->is_live = true;
                 vec_push(&work, t);

@@ -3,7 +3,7 @@
  * Heddle's own instructions take a constant in any place. NVIDIA's take one per instruction (a constant-bank
  * word or an immediate); memory instructions take their address and data from registers, except for absolute
  * shared and frame addresses; zero is free everywhere (RZ). Compilers pay for the rest with moves and
- * registers, so lowering does too: register counts and instruction counts then come out as on silicon. Within
+ * registers, so lowering does too: register and instruction counts are then those of silicon. Within
  * a block one move serves all uses. Known from: SASS listings of nvdisasm (for example "MOV R5, 0x4;
  * IMAD.WIDE R2, R0, R5, c[0x0][0x160]"). */
 #include "lower/opnd.h"
@@ -18,9 +18,9 @@ struct held {
 };
 
 struct legal {
-    struct unit *u;
+    struct routine *u;
     VEC(struct mir_inst) out;
-    struct held held[HELD_MAX]; /* constants that are in a register already, in this block */
+    struct held held[HELD_MAX]; /* constants that already are in a register, in this block */
     uint32_t held_count;
 };
 
@@ -32,7 +32,7 @@ static bool is_free(const struct mir_inst *in, uint32_t k)
     return false;
 }
 
-/* Constants that the instruction can hold in place. */
+/* Number of constants that the instruction can hold. */
 static uint32_t allowance(const struct mir_inst *in)
 {
     switch (isa_ops[in->op].unit) {
@@ -71,7 +71,7 @@ static void legalise(struct legal *l, struct mir_inst in)
 {
     uint32_t left = in.op < ISA_OP_COUNT ? allowance(&in) : ISA_SRC_MAX;
     if (opnd_is_move(&in)) left = 1;
-    /* From the right: of a product and a sum it is the addend that stays a constant. */
+    /* From the right: in a multiply-add the addend stays a constant. */
     for (uint32_t k = ISA_SRC_MAX; k-- > 0 && in.op < ISA_OP_COUNT;) {
         if (in.src[k].kind == MIR_NONE || is_free(&in, k) || is_absolute(&in, k)) continue;
         if (left) {
@@ -85,7 +85,7 @@ static void legalise(struct legal *l, struct mir_inst in)
         l->held_count = 0;
 }
 
-void unit_legalise(struct unit *u)
+void routine_legalise(struct routine *u)
 {
     struct legal l = {.u = u};
     for (uint32_t i = 0; i < u->mir.insts.len; i++) legalise(&l, u->mir.insts.data[i]);

@@ -8,22 +8,22 @@
 static void find_globals(struct liveness *lv)
 {
     const struct mir_func *f = lv->func;
-    uint32_t n = lv->vreg_count, *home = mem_alloc(sizeof *home * (n + 1));
+    uint32_t n = lv->vreg_count, *block_of = mem_alloc(sizeof *block_of * (n + 1));
     uint64_t *crosses = mem_zalloc(sizeof *crosses * bitset_words(n + 1));
     uint64_t *written = mem_zalloc(sizeof *written * bitset_words(n + 1));
-    for (uint32_t v = 0; v < n; v++) home[v] = CFG_NONE;
+    for (uint32_t v = 0; v < n; v++) block_of[v] = CFG_NONE;
     for (uint32_t b = 0; b < lv->cfg->count; b++)
         for (uint32_t i = lv->cfg->blocks[b].first; i < lv->cfg->blocks[b].end; i++) {
             const struct mir_inst *in = &f->insts.data[i];
             uint32_t uses[OPND_USES_MAX], defs[ISA_DST_MAX], nu = opnd_uses(in, uses),
                                                              nd = opnd_defs(in, defs);
             for (uint32_t k = 0; k < nu; k++) {
-                if (home[uses[k]] != b || !bitset_has(written, uses[k])) bitset_add(crosses, uses[k]);
-                if (home[uses[k]] == CFG_NONE) home[uses[k]] = b;
+                if (block_of[uses[k]] != b || !bitset_has(written, uses[k])) bitset_add(crosses, uses[k]);
+                if (block_of[uses[k]] == CFG_NONE) block_of[uses[k]] = b;
             }
             for (uint32_t k = 0; k < nd; k++) {
-                if (home[defs[k]] != CFG_NONE && home[defs[k]] != b) bitset_add(crosses, defs[k]);
-                home[defs[k]] = b;
+                if (block_of[defs[k]] != CFG_NONE && block_of[defs[k]] != b) bitset_add(crosses, defs[k]);
+                block_of[defs[k]] = b;
                 if (!opnd_is_guarded(in)) bitset_add(written, defs[k]);
             }
         }
@@ -33,7 +33,8 @@ static void find_globals(struct liveness *lv)
         lv->dense[v] = lv->global_count;
         lv->globals[lv->global_count++] = v;
     }
-    free(home);
+    assert(lv->global_count <= lv->vreg_count);
+    free(block_of);
     free(crosses);
     free(written);
 }
@@ -83,6 +84,7 @@ void liveness_build(const struct mir_func *f, const struct cfg *g, struct livene
     lv->globals = mem_alloc(sizeof *lv->globals * (lv->vreg_count + 1));
     find_globals(lv);
     lv->words = bitset_words(lv->global_count + 1);
+    assert((size_t)lv->words * 64 > lv->global_count);
     size_t all = (size_t)lv->words * (g->count + 1);
     lv->in = mem_zalloc(sizeof *lv->in * all);
     lv->out = mem_zalloc(sizeof *lv->out * all);
@@ -119,6 +121,7 @@ void live_walk_del(struct live_walk *w, uint32_t v)
 
 void live_walk_restart(struct live_walk *w, const struct liveness *lv, uint32_t block)
 {
+    assert(block < MAX(lv->cfg->count, 1u));
     w->count = 0;
     const uint64_t *out = lv->out + (size_t)block * lv->words;
     for (uint32_t i = 0; i < lv->words; i++)

@@ -20,7 +20,7 @@ struct liveness {
 void liveness_build(const struct mir_func *f, const struct cfg *g, struct liveness *lv);
 void liveness_free(struct liveness *lv);
 
-/* A walk backwards through one block: the set of vregs live behind the instruction that comes next. */
+/* A walk backwards through one block: the set of vregs live after the next instruction of the walk. */
 struct live_walk {
     uint32_t *items, *place;
     uint32_t count;
@@ -34,7 +34,7 @@ static inline bool live_walk_has(const struct live_walk *w, uint32_t v)
 }
 void live_walk_add(struct live_walk *w, uint32_t v);
 void live_walk_del(struct live_walk *w, uint32_t v);
-/* The same walk for another block, without new memory. */
+/* Starts the walk again at another block, without new memory. */
 void live_walk_restart(struct live_walk *w, const struct liveness *lv, uint32_t block);
 
 #endif

@@ -20,7 +20,7 @@ struct lowering {
     bool *refused;       /* selection failed and has been diagnosed */
 };
 
-/* ---- which functions ---- */
+/* ---- the functions of an image ---- */
 
 static uint32_t func_index(const struct ptx_module *m, const struct ptx_func *f)
 {
@@ -73,37 +73,39 @@ static void find_addresses(struct lowering *l)
     }
 }
 
-static struct unit *add_unit(struct image *m, const struct ptx_func *f)
+static struct routine *add_routine(struct image *m, const struct ptx_func *f)
 {
-    struct unit *u = mem_zalloc(sizeof *u);
+    struct routine *u = mem_zalloc(sizeof *u);
+    assert(!image_find_routine(m, f));
     u->ptx = f;
     u->is_entry = f->is_entry;
     u->fp = MIR_NO_VREG;
-    vec_push(&m->units, u);
+    vec_push(&m->routines, u);
     return u;
 }
 
-static void add_callees(struct lowering *l, struct image *m, struct unit *u)
+static void add_callees(struct lowering *l, struct image *m, struct routine *u)
 {
     for (uint32_t i = 0; i < u->mir.calls.len; i++) {
         struct mir_call *c = &u->mir.calls.data[i];
         if (c->callee) {
             const struct ptx_func *d = definition(l->ptx, c->callee);
+            assert(func_index(l->ptx, d) != CFG_NONE);
             c->callee = l->ptx->funcs[func_index(l->ptx, d)];
-            if (!image_find_unit(m, c->callee)) add_unit(m, c->callee);
+            if (!image_find_routine(m, c->callee)) add_routine(m, c->callee);
         } else if (!m->has_indirect) {
             m->has_indirect = true;
             for (uint32_t k = 0; k < l->ptx->func_count; k++) {
                 const struct ptx_func *f = l->ptx->funcs[k];
                 if (!l->address_taken[k] || !f->has_body) continue;
-                struct unit *t = image_find_unit(m, f);
-                if (!t) t = add_unit(m, f);
+                struct routine *t = image_find_routine(m, f);
+                if (!t) t = add_routine(m, f);
             }
         }
     }
 }
 
-static bool select_unit(struct lowering *l, struct image *m, struct unit *u)
+static bool select_routine(struct lowering *l, struct image *m, struct routine *u)
 {
     uint32_t index = func_index(l->ptx, u->ptx), errors = l->diags->errors;
     if (l->refused[index]) return false;
@@ -118,26 +120,26 @@ static bool select_unit(struct lowering *l, struct image *m, struct unit *u)
         diag_add(l->diags, DIAG_ERROR, &l->ptx->source, u->ptx->line, 1, 1, NULL, "'%s' cannot be lowered",
                  u->ptx->name);
     l->refused[index] = !ok;
-    return ok && unit_verify(m, u, "selection");
+    return ok && routine_verify(m, u, "selection");
 }
 
-/* Units are added while the list is walked. */
+/* Routines are added while the list is walked. */
 static bool select_all(struct lowering *l, struct image *m)
 {
     bool ok = true;
-    add_unit(m, m->prog.entry);
-    for (uint32_t i = 0; i < m->units.len; i++) {
-        struct unit *u = m->units.data[i];
-        if (!select_unit(l, m, u)) {
+    add_routine(m, m->prog.entry);
+    for (uint32_t i = 0; i < m->routines.len; i++) {
+        struct routine *u = m->routines.data[i];
+        if (!select_routine(l, m, u)) {
             ok = false;
             continue;
         }
-        unit_zero_undefined(u);
+        routine_zero_undefined(u);
         cfg_clean(&u->mir, u->is_entry);
         add_callees(l, m, u);
     }
-    for (uint32_t i = 0; i < m->units.len; i++)
-        m->units.data[i]->address_taken = l->address_taken[func_index(l->ptx, m->units.data[i]->ptx)];
+    for (uint32_t i = 0; i < m->routines.len; i++)
+        m->routines.data[i]->address_taken = l->address_taken[func_index(l->ptx, m->routines.data[i]->ptx)];
     return ok;
 }
 
@@ -151,8 +153,8 @@ static uint32_t threads_of(const uint32_t dim[3])
     return n > 1024 ? 1024 : (uint32_t)n;
 }
 
-/* The tightest of --maxrregcount, .maxnreg, and what lets .minnctapersm CTAs of .maxntid threads stay
- * together; ptxas rounds the last down to a multiple of 8. */
+/* The lowest of --maxrregcount, .maxnreg, and the limit at which .minnctapersm CTAs of .maxntid threads
+ * fit an SM; ptxas rounds the last down to a multiple of 8. */
 static uint32_t register_limit(const struct lowering *l, const struct ptx_func *f)
 {
     uint32_t limit = ISA_REGS_MAX, sm_regs = l->opts.sm_regs ? l->opts.sm_regs : REGS_DEFAULT_SM;
@@ -169,37 +171,45 @@ static uint32_t register_limit(const struct lowering *l, const struct ptx_func *
 
 /* ---- steps ---- */
 
-static void optimise(struct unit *u)
+static void optimise(struct image *m, struct routine *u)
 {
-    unit_promote_slots(u);
+    routine_promote_slots(u);
+    routine_check(m, u, "promotion of slots");
     for (uint32_t round = 0; round < OPT_ROUNDS_MAX; round++) {
-        bool changed = unit_fold(u);
-        changed |= unit_common(u);
-        changed |= unit_drop_dead(u);
-        changed |= unit_promote_slots(u);
+        bool changed = routine_fold(u);
+        routine_check(m, u, "folding");
+        changed |= routine_common(u);
+        routine_check(m, u, "value numbering");
+        changed |= routine_drop_dead(u);
+        routine_check(m, u, "dead code removal");
+        changed |= routine_promote_slots(u);
+        routine_check(m, u, "promotion of slots");
         if (!changed) break;
     }
 }
 
-static bool finish_unit(struct image *m, struct unit *u)
+static bool finish_routine(struct image *m, struct routine *u)
 {
     if (m->opts->opt_level && !m->opts->one_to_one) {
-        optimise(u);
-        unit_legalise(u);
-        unit_schedule(u, m->regs_limit);
+        optimise(m, u);
+        routine_legalise(u);
+        routine_check(m, u, "legalisation");
+        routine_schedule(u, m->regs_limit);
+        routine_check(m, u, "scheduling");
     }
     if (m->uses_stack) {
         u->fp = mir_new_vreg(&u->mir, MIR_R);
-        unit_bind_frame(u);
-        unit_save_across_calls(u);
+        routine_bind_frame(u);
+        routine_save_across_calls(u);
+        routine_check(m, u, "saves around calls");
     }
-    unit_zero_undefined(u);
+    routine_zero_undefined(u);
     cfg_clean(&u->mir, u->is_entry);
-    if (!unit_verify(m, u, "folding") || !unit_allocate(m, u)) return false;
+    if (!routine_verify(m, u, "folding") || !routine_allocate(m, u)) return false;
     cfg_clean(&u->mir, u->is_entry);
-    if (!unit_verify_allocation(m, u)) return false;
-    unit_count_scratch(m, u);
-    unit_layout_frame(m, u);
+    if (!routine_verify_allocation(m, u)) return false;
+    routine_count_scratch(m, u);
+    routine_layout_frame(m, u);
     return true;
 }
 
@@ -211,29 +221,32 @@ static bool build(struct lowering *l, struct image *m, struct isa_kernel *k)
     image_mark_live(m);
     bool ok = true;
     m->frame_align = 16;
-    for (uint32_t i = 0; i < m->units.len; i++) {
-        struct unit *u = m->units.data[i];
+    for (uint32_t i = 0; i < m->routines.len; i++) {
+        struct routine *u = m->routines.data[i];
         if (!u->is_live) continue;
-        if (!u->is_entry) unit_single_return(u);
-        ok &= unit_expand_calls(m, u);
+        if (!u->is_entry) routine_single_return(u);
+        ok &= routine_expand_calls(m, u);
         cfg_clean(&u->mir, u->is_entry);
         for (uint32_t s = 0; s < u->mir.slots.len; s++)
             m->frame_align = MAX(m->frame_align, u->mir.slots.data[s].align);
     }
-    for (uint32_t i = 0; i < m->units.len && ok; i++)
-        if (m->units.data[i]->is_live) ok = finish_unit(m, m->units.data[i]);
+    for (uint32_t i = 0; i < m->routines.len && ok; i++)
+        if (m->routines.data[i]->is_live)
+            routine_check(m, m->routines.data[i], "inlining and expansion of calls");
+    for (uint32_t i = 0; i < m->routines.len && ok; i++)
+        if (m->routines.data[i]->is_live) ok = finish_routine(m, m->routines.data[i]);
     return ok && image_emit(m, &l->out->arena, l->out->name, k);
 }
 
 static void image_free(struct image *m)
 {
-    for (uint32_t i = 0; i < m->units.len; i++) {
-        mir_func_free(&m->units.data[i]->mir);
-        free(m->units.data[i]->phys);
-        free(m->units.data[i]->slot_offset);
-        free(m->units.data[i]);
+    for (uint32_t i = 0; i < m->routines.len; i++) {
+        mir_func_free(&m->routines.data[i]->mir);
+        free(m->routines.data[i]->phys);
+        free(m->routines.data[i]->slot_offset);
+        free(m->routines.data[i]);
     }
-    vec_free(&m->units);
+    vec_free(&m->routines);
     vec_free(&m->prog.syms);
     vec_free(&m->prog.locs);
     vec_free(&m->prog.shared_vars);
@@ -250,6 +263,7 @@ static struct isa_kernel *lower_entry(struct lowering *l, const struct ptx_func 
     m.prog.entry = f;
     m.prog.one_to_one = l->opts.one_to_one;
     vec_push(&m.prog.locs, (struct isa_loc){0});
+    assert(register_limit(l, f) > image_thread_regs(&m));
     m.regs_limit = register_limit(l, f) - image_thread_regs(&m);
     struct isa_kernel *k = ARENA_NEW(&l->out->arena, struct isa_kernel);
     bool ok = build(l, &m, k);

@@ -12,14 +12,14 @@ struct lower_options {
     uint32_t opt_level; /* 0 = select and allocate only, 1 = all folding (the default) */
     uint32_t sm_regs;   /* registers per SM, for .minnctapersm; 0 = 65536 */
     bool no_inline;     /* keep direct calls as calls (tests) */
-    /* A machine instruction for each PTX instruction, so that counts compare with simulators that execute PTX: no
-     * folding, no inlining; moves, jumps and parameter loads stay. What PTX says in one instruction and the machine
-     * cannot, spills and the saves around calls still come on top. */
+    /* A machine instruction for each PTX instruction, so that counts compare with simulators that execute
+     * PTX: no folding, no inlining; moves, jumps and parameter loads stay. PTX instructions that need
+     * several machine instructions, spills and the saves around calls still come on top. */
     bool one_to_one;
 };
 
-/* Lowers every entry of the module. NULL on error, with at least one diagnostic. The result owns copies of all it
- * needs: the PTX module may be freed. */
+/* Lowers every entry of the module. NULL on error, with at least one diagnostic. The result owns copies of
+ * all that it needs: the PTX module may be freed. */
 struct isa_module *lower_module(const struct ptx_module *ptx, const struct lower_options *opts,
                                 struct diag_list *diags);
 

@@ -3,6 +3,7 @@
 
 uint32_t mir_new_vreg(struct mir_func *f, enum mir_class cls)
 {
+    assert(cls <= MIR_P);
     vec_push(&f->vregs, (struct mir_vreg){.cls = (uint8_t)cls});
     return f->vregs.len - 1;
 }
@@ -10,6 +11,7 @@ uint32_t mir_new_vreg(struct mir_func *f, enum mir_class cls)
 uint32_t mir_new_slot(struct mir_func *f, enum mir_slot_kind kind, uint32_t bytes, uint32_t align,
                       const char *name)
 {
+    assert(!align || is_pow2_u64(align));
     vec_push(&f->slots,
              (struct mir_slot){.kind = (uint8_t)kind, .bytes = bytes, .align = align, .name = name});
     return f->slots.len - 1;

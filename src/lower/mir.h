@@ -1,11 +1,12 @@
 /* mir.h: the form between PTX and machine code: opcodes of isa.def over virtual registers.
  *
- * Terms. A *vreg* has a class: R (32 bits), D (64 bits) or P (predicate); its number is an index into func->vregs.
- * A *slot* is a piece of the thread's frame (local memory): a .local variable, a call's argument or return value, the
- * function's own parameters and return values when it is really called, or a spilled register.
- * Invariants. (1) Sources and destinations have the class that the opcode's letters demand. (2) A guarded instruction
- * does not kill its destinations. (3) Selection emits labels and branches in program order; blocks come later (cfg.h).
- * (4) An instruction's guard is a P vreg or MIR_NO_VREG. */
+ * Terms. A *vreg* has a class: R (32 bits), D (64 bits) or P (predicate); its number is an index into
+ * func->vregs. A *slot* is a piece of the thread's frame (local memory): a .local variable, a call's
+ * argument or return value, the function's own parameters and return values when it is really called, or a
+ * spilled register. Invariants. (1) Sources and destinations have the class that the opcode's letters
+ * demand. (2) A guarded instruction does not kill its destinations. (3) Selection emits labels and
+ * branches in program order; blocks come later (cfg.h). (4) An instruction's guard is a P vreg or
+ * MIR_NO_VREG. */
 #ifndef HEDDLE_MIR_H
 #define HEDDLE_MIR_H
 
@@ -21,14 +22,14 @@
 enum mir_class { MIR_R, MIR_D, MIR_P };
 
 enum mir_kind {
-    MIR_NONE,  /* absent */
-    MIR_VREG,  /* v = vreg; negated for predicates */
-    MIR_IMM,   /* imm: a constant of the operand's width (predicate: 0 or 1) */
-    MIR_PARAM, /* kernel parameter word(s) at byte offset imm of the parameter block, constant pool */
-    MIR_ENV,   /* v = enum isa_env: launch constant; a D operand takes v and v+1 as low and high */
-    MIR_SYM,   /* address of module variable or function: v = index into prog->syms, imm = addend */
-    MIR_DYNSMEM, /* shared offset at which dynamic shared memory begins, plus imm; known when the image is done */
-    MIR_SLOT /* local address (offset in the local window's space) of frame slot v, plus imm. R: 32 bits, D: 64 bits */
+    MIR_NONE,    /* absent */
+    MIR_VREG,    /* v = vreg; negated for predicates */
+    MIR_IMM,     /* imm: a constant of the operand's width (predicate: 0 or 1) */
+    MIR_PARAM,   /* kernel parameter word(s) at byte offset imm of the parameter block, constant pool */
+    MIR_ENV,     /* v = enum isa_env: launch constant; a D operand takes v and v+1 as low and high */
+    MIR_SYM,     /* address of module variable or function: v = index into prog->syms, imm = addend */
+    MIR_DYNSMEM, /* shared offset of dynamic shared memory, plus imm; known when the image is done */
+    MIR_SLOT     /* address of frame slot v in the local window, plus imm. R: 32 bits, D: 64 bits */
 };
 
 struct mir_opnd {
@@ -46,9 +47,8 @@ struct mir_inst {
     uint32_t guard; /* vreg or MIR_NO_VREG */
     struct mir_opnd dst[ISA_DST_MAX], src[ISA_SRC_MAX];
     int64_t imm;
-    uint32_t
-        target; /* BRA: label; LABEL: itself; BRX: index into func->tables; CALL/CALLI: index into func->calls */
-    uint32_t loc; /* index into prog->locs */
+    uint32_t target; /* BRA, LABEL: label; BRX: index into func->tables; CALL, CALLI: into func->calls */
+    uint32_t loc;    /* index into prog->locs */
 };
 enum { MIR_OP_LABEL = ISA_OP_COUNT };
 
@@ -89,7 +89,7 @@ struct mir_func {
     VEC(struct mir_call) calls;
     VEC(struct mir_table) tables;
     uint32_t label_count;
-    bool one_to_one; /* what an instruction of PTX became stays */
+    bool one_to_one; /* lower_options.one_to_one: the machine instructions of a PTX instruction stay */
 };
 
 /* Everything that is shared by the functions of one image. */
@@ -107,8 +107,8 @@ struct mir_prog {
     bool one_to_one;
 };
 
-/* select.c: PTX instructions of one function -> MIR. False when an instruction is not supported (diagnosed). A
- * kernel's `ret` becomes EXIT; a device function's stays RET. */
+/* select.c: PTX instructions of one function -> MIR. False when an instruction is not supported
+ * (diagnosed). A kernel's `ret` becomes EXIT; a device function's stays RET. */
 bool mir_select(struct mir_prog *prog, const struct ptx_func *f, struct mir_func *out);
 void mir_func_free(struct mir_func *f);
 
@@ -116,12 +116,13 @@ uint32_t mir_new_vreg(struct mir_func *f, enum mir_class cls);
 uint32_t mir_new_slot(struct mir_func *f, enum mir_slot_kind kind, uint32_t bytes, uint32_t align,
                       const char *name);
 uint32_t mir_sym(struct mir_prog *prog, const char *name, bool is_func); /* finds or adds */
-/* Lays a sized shared variable out at first use and returns its offset in the CTA's shared memory. An unsized extern
- * array is the start of dynamic shared memory: use an operand of kind MIR_DYNSMEM for it. */
+/* Lays a sized shared variable out at first use and returns its offset in the CTA's shared memory. An
+ * unsized extern array is the start of dynamic shared memory: use an operand of kind MIR_DYNSMEM for it. */
 uint32_t mir_shared_offset(struct mir_prog *prog, const struct ptx_var *v);
 
-/* The symbol of a .global or .const variable: its name, or for one declared in the body of a function "function::name"
- * (with "#position" where that body has the name twice), so that it is unique in the module. f may be NULL. */
+/* The symbol of a .global or .const variable: its name, or for one declared in the body of a function
+ * "function::name" (with "#position" where that body has the name twice), so that it is unique in the
+ * module. f may be NULL. */
 const char *mir_var_symbol(struct arena *arena, const struct ptx_func *f, const struct ptx_var *v);
 
 /* mir_print.c: a listing, for tests and debugging. */

@@ -1,8 +1,8 @@
-/* pass.h: inside lowering: an image under work, and the steps that it goes through, in the order of this
+/* pass.h: inside lowering: the image being made, and the steps that it goes through, in the order of this
  * file.
  *
- * Terms. An *image* is what one kernel needs to run: its entry and every function that it can reach. A *unit*
- * is one function of the image. Units[0] is the entry. */
+ * Terms. An *image* is what one kernel needs to run: its entry and every function that it can reach. A
+ * *routine* is one function of the image. routines[0] is the entry. */
 #ifndef HEDDLE_PASS_H
 #define HEDDLE_PASS_H
 
@@ -11,15 +11,15 @@
 #include "lower/lower.h"
 #include "lower/mir.h"
 
-/* Slots of a unit beyond those of mir.h: the outgoing argument area of a real call, at the very end of the
+/* Slots of a routine beyond those of mir.h: the outgoing argument area of a real call, at the very end of the
  * frame (one of 0 bytes stands for the end itself). */
 enum { SLOT_OUT = MIR_SLOT_SPILL + 1 };
 
-struct unit {
+struct routine {
     struct mir_func mir;
     const struct ptx_func *ptx;
     bool is_entry;
-    bool is_recursive; /* some call chain comes back to it: never inlined */
+    bool is_recursive; /* some call chain returns to it: never inlined */
     bool is_live;      /* still called, or its address is taken: becomes code of its own */
     bool address_taken;
     uint32_t call_sites; /* direct calls to it, before inlining */
@@ -36,7 +36,7 @@ struct image {
     const struct ptx_module *ptx;
     const struct lower_options *opts;
     struct diag_list *diags;
-    VEC(struct unit *) units;
+    VEC(struct routine *) routines;
     bool has_indirect;   /* a call through a pointer: all functions whose address is taken are reachable */
     bool uses_stack;     /* has real calls */
     bool calls_runtime;  /* printf, malloc and the like */
@@ -46,48 +46,53 @@ struct image {
 
 enum { REG_FRAME = 1, REGS_LIMIT_MIN = 16 };
 
-struct unit *image_find_unit(struct image *m, const struct ptx_func *f);
+struct routine *image_find_routine(struct image *m, const struct ptx_func *f);
 
 /* inline.c */
 void image_mark_calls(struct image *m); /* recursion, call sites */
 void image_inline(struct image *m);
-void image_mark_live(struct image *m); /* units that are still called */
+void image_mark_live(struct image *m); /* routines that are still called */
 /* call.c: real calls. Arguments go through memory at the end of the caller's frame. */
-bool unit_expand_calls(struct image *m,
-                       struct unit *u); /* false: a call does not fit its callee (diagnosed) */
-void unit_single_return(struct unit *u);
-void unit_save_across_calls(struct unit *u);
-void unit_bind_frame(struct unit *u); /* addresses of slots as values: frame pointer + offset */
-void unit_layout_frame(struct image *m, struct unit *u);
-/* Places of the rets and args of a signature in the area below the callee's frame. Returns the area's bytes.
- */
+/* False: a call does not fit its callee (diagnosed). */
+bool routine_expand_calls(struct image *m, struct routine *u);
+void routine_single_return(struct routine *u);
+void routine_save_across_calls(struct routine *u);
+/* Turns addresses of slots that are used as values into frame pointer + offset. */
+void routine_bind_frame(struct routine *u);
+void routine_layout_frame(struct image *m, struct routine *u);
+/* Lays the rets and args of a signature out in the area below the callee's frame. Returns the area's
+ * bytes. */
 uint32_t call_area(const struct mir_slot *slots, const uint32_t *rets, uint32_t ret_count,
                    const uint32_t *args, uint32_t arg_count, uint32_t *offsets);
 /* promote.c: slots that never need an address -> vregs. True when some were. */
-bool unit_promote_slots(struct unit *u);
+bool routine_promote_slots(struct routine *u);
 /* fold.c */
-bool unit_fold(struct unit *u); /* copies, constants, addresses; true when anything changed */
+bool routine_fold(struct routine *u); /* copies, constants, addresses; true when anything changed */
 /* cse.c */
-bool unit_common(struct unit *u);
+bool routine_common(struct routine *u);
 /* dce.c */
-bool unit_drop_dead(struct unit *u);
+bool routine_drop_dead(struct routine *u);
 /* legal.c: operands as a real machine can encode them */
-void unit_legalise(struct unit *u);
-/* sched.c: the order within blocks: latency hidden, registers spent */
-void unit_schedule(struct unit *u, uint32_t regs_limit);
+void routine_legalise(struct routine *u);
+/* sched.c: the order within blocks: hides latency, at the price of registers */
+void routine_schedule(struct routine *u, uint32_t regs_limit);
 /* alloc.c */
-bool unit_allocate(struct image *m, struct unit *u);
+bool routine_allocate(struct image *m, struct routine *u);
 /* scratch.c: registers beyond those that hold values */
-void unit_count_scratch(struct image *m, struct unit *u);
-uint32_t image_thread_regs(const struct image *m); /* that every thread of the target has on top */
-uint32_t image_reg_count(const struct image *m, uint32_t highest); /* what the kernel is reported to use */
+void routine_count_scratch(struct image *m, struct routine *u);
+/* Registers that every thread of the target has on top of the highest one. */
+uint32_t image_thread_regs(const struct image *m);
+/* Registers that the kernel is reported to use. */
+uint32_t image_reg_count(const struct image *m, uint32_t highest);
 /* emit.c */
 bool image_emit(struct image *m, struct arena *arena, const char *ptx_name, struct isa_kernel *k);
 /* verify.c: the invariants of mir.h, and of an allocation. False, with a diagnostic, where one does not hold;
  * `stage` names the step before. */
-bool unit_verify(struct image *m, const struct unit *u, const char *stage);
-bool unit_verify_allocation(struct image *m, const struct unit *u);
-/* undef.c: what is read but never written is 0. */
-void unit_zero_undefined(struct unit *u);
+bool routine_verify(struct image *m, const struct routine *u, const char *stage);
+/* routine_verify as an assert of debug builds, for the steps between. */
+void routine_check(struct image *m, const struct routine *u, const char *stage);
+bool routine_verify_allocation(struct image *m, const struct routine *u);
+/* undef.c: vregs that are read but never written become 0. */
+void routine_zero_undefined(struct routine *u);
 
 #endif

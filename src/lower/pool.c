@@ -61,6 +61,7 @@ uint32_t pool_pair(struct pool *p, struct isa_const low, struct isa_const high)
     }
     if (is_full(p)) return 0;
     uint32_t row = p->rows.len;
+    assert(row);                                      /* pool_open made row 0 */
     bool extend = same(&p->rows.data[row - 1], &low); /* the last row may already be the low word */
     if (extend)
         row--;

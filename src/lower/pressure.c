@@ -1,7 +1,7 @@
-/* pressure.c: which values leave the registers when more live at once than there are.
+/* pressure.c: chooses the values to spill where more are live at once than there are registers.
  *
- * One walk over the points of the program: wherever too much is live, the value goes that costs least (its
- * accesses, weighed by loop depth) for the overfull points that it spans. Colouring then has little left to
+ * One walk over the points of the program: wherever too much is live, the cheapest value is spilled (its
+ * accesses, weighed by loop depth, for each overfull point that it spans). Colouring then has little left to
  * spill. */
 #include "lower/opnd.h"
 #include "lower/spill.h"

@@ -40,7 +40,7 @@ static struct piece *find_piece(struct pieces *p, uint32_t slot, int64_t offset,
     return NULL;
 }
 
-static void note_access(struct unit *u, struct pieces *p, const struct mir_inst *in)
+static void note_access(struct routine *u, struct pieces *p, const struct mir_inst *in)
 {
     uint32_t slot = in->src[0].v, bytes = opnd_access_bytes(in);
     const struct mir_slot *s = &u->mir.slots.data[slot];
@@ -57,9 +57,9 @@ static void note_access(struct unit *u, struct pieces *p, const struct mir_inst 
     }
 }
 
-/* Real calls pass their arguments in memory: the callee's own slots, and those of a call that stays, are not
- * ours. */
-static void block_fixed(struct unit *u, struct pieces *p)
+/* Real calls pass their arguments in memory: the slots of this function's own signature, and those of a
+ * call that stays, cannot be promoted. */
+static void block_fixed(struct routine *u, struct pieces *p)
 {
     for (uint32_t i = 0; i < u->mir.slots.len; i++) {
         uint8_t kind = u->mir.slots.data[i].kind;
@@ -75,7 +75,7 @@ static void block_fixed(struct unit *u, struct pieces *p)
     }
 }
 
-static void gather(struct unit *u, struct pieces *p)
+static void gather(struct routine *u, struct pieces *p)
 {
     for (uint32_t i = 0; i < u->mir.insts.len; i++) {
         const struct mir_inst *in = &u->mir.insts.data[i];
@@ -87,7 +87,7 @@ static void gather(struct unit *u, struct pieces *p)
         if (is_slot_access(&u->mir.insts.data[i])) note_access(u, p, &u->mir.insts.data[i]);
 }
 
-/* The instruction that stands for one element of a load or store of a piece. */
+/* Returns the instruction that replaces one element of a load or store of a piece. */
 static struct mir_inst move_piece(const struct mir_inst *in, uint32_t e, const struct piece *q)
 {
     struct mir_inst mv = opnd_inst(ISA_OP_MOV_32, in->loc);
@@ -107,7 +107,7 @@ static struct mir_inst move_piece(const struct mir_inst *in, uint32_t e, const s
     return mv;
 }
 
-static void rewrite(struct unit *u, struct pieces *p)
+static void rewrite(struct routine *u, struct pieces *p)
 {
     VEC(struct mir_inst) out = {0};
     for (uint32_t i = 0; i < u->mir.insts.len; i++) {
@@ -121,6 +121,7 @@ static void rewrite(struct unit *u, struct pieces *p)
             if (opnd_is_load(in) && in->dst[e].kind != MIR_VREG) continue;
             struct piece *q =
                 find_piece(p, in->src[0].v, in->src[0].imm + in->imm + (int64_t)e * bytes, bytes);
+            assert(q && q->bytes == bytes); /* note_access made a piece of it */
             if (q->vreg == MIR_NO_VREG) q->vreg = mir_new_vreg(&u->mir, bytes == 8 ? MIR_D : MIR_R);
             vec_push(&out, move_piece(in, e, q));
         }
@@ -131,7 +132,7 @@ static void rewrite(struct unit *u, struct pieces *p)
     u->mir.insts.cap = out.cap;
 }
 
-bool unit_promote_slots(struct unit *u)
+bool routine_promote_slots(struct routine *u)
 {
     if (!u->mir.slots.len) return false;
     struct pieces p = {.blocked = mem_zalloc(u->mir.slots.len),

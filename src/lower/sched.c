@@ -2,12 +2,12 @@
  *
  * PTX has no schedule: its assembler makes one, so that loads go out early and their latency is hidden by
  * independent work, at the price of registers. This is a list scheduler: among the instructions whose
- * operands are there, the one with the longest way (in cycles) to the end of the block goes first; once as
- * many registers are live as the unit may spend, the one that frees most goes first instead. Invariants. (1)
- * Register dependences hold, guards and half-written (guarded) destinations included. (2) Memory keeps its
- * order wherever two accesses may touch the same bytes and one writes; effects (barriers, atomics, services)
- * keep theirs. (3) Nothing moves across a read of a clock, a barrier, a call or a fence, nor out of its
- * block. Left out: moves between blocks, software pipelining, unrolling. */
+ * operands are ready, the one with the longest path (in cycles) to the end of the block goes first; once
+ * as many registers are live as the routine may spend, the one that frees most goes first instead.
+ * Invariants. (1) Register dependences hold, guards and half-written (guarded) destinations included. (2)
+ * Memory keeps its order wherever two accesses may touch the same bytes and one writes; effects (barriers,
+ * atomics, services) keep theirs. (3) Nothing moves across a read of a clock, a barrier, a call or a
+ * fence, nor out of its block. Left out: moves between blocks, software pipelining, unrolling. */
 #include "lower/liveness.h"
 #include "lower/opnd.h"
 #include "lower/pass.h"
@@ -26,7 +26,7 @@ struct node {
     uint32_t first_succ; /* chain in edges */
     uint32_t waits;      /* predecessors not yet placed */
     uint32_t ready_at;   /* cycle */
-    uint32_t way;        /* cycles to the end of the region */
+    uint32_t path;       /* cycles to the end of the region, on the longest path */
     bool placed;
 };
 struct edge {
@@ -37,7 +37,7 @@ struct reader {
 };
 
 struct sched {
-    struct unit *u;
+    struct routine *u;
     struct node nodes[REGION_MAX];
     VEC(struct edge) edges;
     uint32_t first, count;  /* the region: instructions [first, first + count) */
@@ -47,7 +47,7 @@ struct sched {
     uint32_t *touched, touched_count; /* vregs to reset behind the region */
     uint32_t *uses_left;              /* vreg -> reads still to be placed in the region */
     bool *lives_on;                   /* vreg is live behind the region */
-    bool *live;                       /* vreg is live where the schedule stands */
+    bool *live;                       /* vreg is live at the current point of the schedule */
     uint32_t target;
 };
 
@@ -82,11 +82,11 @@ static bool reads_only_fixed(const struct mir_inst *in)
     return opnd_is_load(in) && (in->mod == ISA_CONST || in->mod == ISA_PARAM || in->flags & ISA_NC);
 }
 
-/* Two accesses that surely meet no common byte. */
+/* True when two accesses surely share no byte. */
 static bool are_apart(const struct mir_inst *a, const struct mir_inst *b)
 {
     if (reads_only_fixed(a) || reads_only_fixed(b)) return true;
-    /* Volatile, acquire, release: other threads look at the order, so it stays, whatever the addresses. */
+    /* Volatile, acquire, release: other threads see the order, so it stays, whatever the addresses. */
     if ((a->flags | b->flags) & ISA_VOLATILE) return false;
     uint32_t na = opnd_access_bytes(a), nb = opnd_access_bytes(b);
     if (!na || !nb) return false;
@@ -98,9 +98,9 @@ static bool are_apart(const struct mir_inst *a, const struct mir_inst *b)
     }
     int64_t from_a = a->imm, from_b = b->imm;
     if (x->kind == MIR_PARAM ||
-        x->kind == MIR_ENV) { /* the operand's number is a place in a table, not an address */
+        x->kind == MIR_ENV) { /* the operand's number is an index into a table, not an address */
         if (x->imm != y->imm) return false;
-    } else if (x->kind != MIR_VREG) { /* of the same vreg: base_changes sees to writes in between */
+    } else if (x->kind != MIR_VREG) { /* for equal vregs base_changes checks writes in between */
         from_a += x->imm;
         from_b += y->imm;
     }
@@ -195,10 +195,10 @@ static void build_graph(struct sched *s)
     }
     for (uint32_t n = s->count; n-- > 0;) { /* edges go forward, so one walk back is enough */
         uint32_t own = latency(inst_at(s, n)) / 8 + 1;
-        s->nodes[n].way = own;
+        s->nodes[n].path = own;
         for (uint32_t e = s->nodes[n].first_succ; e != CFG_NONE; e = s->edges.data[e].next)
-            s->nodes[n].way =
-                MAX(s->nodes[n].way, s->nodes[s->edges.data[e].to].way + MAX(s->edges.data[e].latency, 1u));
+            s->nodes[n].path =
+                MAX(s->nodes[n].path, s->nodes[s->edges.data[e].to].path + MAX(s->edges.data[e].latency, 1u));
     }
 }
 
@@ -210,7 +210,7 @@ static uint32_t size_of(const struct sched *s, uint32_t v)
     return cls == MIR_P ? 0 : cls == MIR_D ? 2 : 1;
 }
 
-/* Registers that placing n takes less those that it gives back. */
+/* Registers that placing n takes, less those that it frees. */
 static int32_t pressure_step(const struct sched *s, uint32_t n)
 {
     const struct mir_inst *in = inst_at(s, n);
@@ -235,11 +235,13 @@ static void place(struct sched *s, uint32_t n, uint32_t cycle, int32_t *pressure
     uint32_t uses[OPND_USES_MAX], defs[ISA_DST_MAX], nu = opnd_uses(in, uses), nd = opnd_defs(in, defs);
     *pressure += pressure_step(s, n);
     s->nodes[n].placed = true;
+    for (uint32_t k = 0; k < nu; k++) assert(s->uses_left[uses[k]]);
     for (uint32_t k = 0; k < nu; k++)
         if (--s->uses_left[uses[k]] == 0 && !s->lives_on[uses[k]]) s->live[uses[k]] = false;
     for (uint32_t k = 0; k < nd; k++) s->live[defs[k]] = true;
     for (uint32_t e = s->nodes[n].first_succ; e != CFG_NONE; e = s->edges.data[e].next) {
         struct node *to = &s->nodes[s->edges.data[e].to];
+        assert(to->waits && !to->placed);
         to->waits--;
         to->ready_at = MAX(to->ready_at, cycle + s->edges.data[e].latency);
     }
@@ -266,7 +268,7 @@ static uint32_t pick(const struct sched *s, uint32_t cycle, int32_t pressure)
         }
         const struct node *b = &s->nodes[best];
         bool now = c->ready_at <= cycle, best_now = b->ready_at <= cycle;
-        if (now != best_now ? now : now ? c->way > b->way : c->ready_at < b->ready_at) best = n;
+        if (now != best_now ? now : now ? c->path > b->path : c->ready_at < b->ready_at) best = n;
     }
     return best;
 }
@@ -278,6 +280,7 @@ static void schedule_region(struct sched *s, int32_t pressure)
     uint32_t cycle = 0;
     for (uint32_t k = 0; k < s->count; k++) {
         uint32_t n = pick(s, cycle, pressure);
+        assert(n != CFG_NONE); /* edges go forward, so some node waits for nothing */
         cycle = MAX(cycle, s->nodes[n].ready_at);
         order[k] = *inst_at(s, n);
         place(s, n, cycle, &pressure);
@@ -295,7 +298,7 @@ static void schedule_region(struct sched *s, int32_t pressure)
 
 /* ---- blocks ---- */
 
-/* Regions of a block, from its end: what lives behind each is known from the walk. */
+/* Schedules the regions of a block from its end: the walk knows what is live behind each. */
 static void schedule_block(struct sched *s, const struct liveness *lv, struct live_walk *w, uint32_t b)
 {
     const struct cfg_block *blk = &lv->cfg->blocks[b];
@@ -327,7 +330,7 @@ static void schedule_block(struct sched *s, const struct liveness *lv, struct li
     }
 }
 
-void unit_schedule(struct unit *u, uint32_t regs_limit)
+void routine_schedule(struct routine *u, uint32_t regs_limit)
 {
     uint32_t n = u->mir.vregs.len + 1;
     struct cfg g;

@@ -2,8 +2,8 @@
  *
  * Heddle divides in one instruction; silicon needs a sequence of them, with temporaries. They count where
  * they would be: on top of what is live around such an instruction. The numbers are measured: ptxas 13.0 for
- * sm_75, a kernel with the operation less the same kernel with an addition in its place. Two more were
- * measured with it, and are added by the same right (occupancy depends on them):
+ * sm_75, a kernel with the operation less the same kernel with an addition instead. Two more were measured
+ * in the same way, and are added because occupancy depends on them:
  *  - from Volta on every kernel has 2 registers more than its highest register says (an empty kernel has 4:
  * R0, the frame pointer R1, and these two);
  *  - code that calls (functions, printf, malloc) has at least 24: the calling convention owns R0 to R23. */
@@ -39,7 +39,7 @@ static uint32_t scratch_of(uint16_t op)
     }
 }
 
-static void occupy(const struct unit *u, uint64_t *taken, uint32_t v)
+static void occupy(const struct routine *u, uint64_t *taken, uint32_t v)
 {
     uint8_t cls = u->mir.vregs.data[v].cls;
     if (cls == MIR_P) return;
@@ -48,7 +48,7 @@ static void occupy(const struct unit *u, uint64_t *taken, uint32_t v)
 }
 
 /* Highest register + 1 when `need` free ones are taken beside those that live around the instruction. */
-static uint32_t top_with(const struct unit *u, const struct live_walk *behind, const struct mir_inst *in,
+static uint32_t top_with(const struct routine *u, const struct live_walk *behind, const struct mir_inst *in,
                          uint32_t need)
 {
     uint64_t taken[(ISA_REGS_MAX + 64) / 64 + 1] = {0};
@@ -62,7 +62,7 @@ static uint32_t top_with(const struct unit *u, const struct live_walk *behind, c
     return r;
 }
 
-void unit_count_scratch(struct image *m, struct unit *u)
+void routine_count_scratch(struct image *m, struct routine *u)
 {
     struct cfg g;
     struct liveness lv;

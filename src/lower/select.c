@@ -139,7 +139,7 @@ static void sel_name_signature(struct sel *s, struct ptx_var **vars, uint32_t co
     }
 }
 
-/* A vreg for every register that the function speaks of, and one for the condition code. */
+/* Makes a vreg for every register that the function names, and one for the condition code. */
 static void sel_name_registers(struct sel *s)
 {
     s->vregs = mem_alloc(sizeof *s->vregs * ((size_t)s->f->reg_count + 1));
@@ -170,8 +170,7 @@ static void sel_add_var(struct sel *s, const struct ptx_var *v, uint8_t kind, ui
     s->vars[s->var_count++] = (struct sel_var){.var = v, .kind = kind, .index = index, .slot = MIR_NO_VREG};
 }
 
-/* The slots of a signature always exist, in its order; those of other variables are made at their first use.
- */
+/* The slots of a signature always exist, in its order; those of other variables are made at first use. */
 static void sel_name_variables(struct sel *s)
 {
     const struct ptx_func *f = s->f;
@@ -188,7 +187,7 @@ static void sel_name_variables(struct sel *s)
     qsort(s->vars, s->var_count, sizeof *s->vars, sel_compare_vars);
 }
 
-/* ---- source places ---- */
+/* ---- source lines ---- */
 
 static uint32_t sel_place(struct mir_prog *prog, const struct ptx_inst *in)
 {
@@ -265,7 +264,7 @@ static uint32_t *sel_count_reads(const struct mir_func *f)
     return reads;
 }
 
-/* Whether `move` only hands on what the instruction before it computed for it. */
+/* Whether `move` only copies what the instruction before it computed for it. */
 static bool sel_hands_on(const struct sel *s, const struct mir_inst *before, const struct mir_inst *move,
                          const uint32_t *reads)
 {
@@ -277,8 +276,8 @@ static bool sel_hands_on(const struct sel *s, const struct mir_inst *before, con
            before->guard == MIR_NO_VREG;
 }
 
-/* A value goes straight to its register, where selection made a temporary and a move of it: so that of the
- * moves only those are left that PTX has. */
+/* Where selection made a temporary and a move, the value goes straight to its register, so that only those
+ * moves are left that PTX has. */
 static void sel_join_moves(struct sel *s)
 {
     struct mir_func *f = s->out;

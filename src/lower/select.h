@@ -1,4 +1,4 @@
-/* select.h: what the files of instruction selection (select*.c) share; nobody else includes it.
+/* select.h: what the files of instruction selection (select*.c) share; no other file includes it.
  *
  * Terms: a *named* vreg stands for a PTX register (or the condition code); every other one is a *temporary*
  * of the PTX instruction that made it.
@@ -19,7 +19,8 @@
 
 #include "lower/mir.h"
 
-struct sel_var { /* a variable of the function that lives in the frame, or a kernel parameter */
+/* A variable of the function that lives in the frame, or a kernel parameter. */
+struct sel_var {
     const struct ptx_var *var;
     uint8_t kind;   /* enum mir_slot_kind; SEL_KERNEL_PARAM */
     uint32_t index; /* position in the signature */
@@ -32,7 +33,7 @@ struct sel {
     struct mir_func *out;
     const struct ptx_func *f;
     const struct ptx_inst *in; /* the one being selected; NULL at entry */
-    uint32_t *vregs; /* PTX register -> vreg; of a 128-bit one the low half, the high half is the next vreg */
+    uint32_t *vregs; /* PTX register -> vreg; a 128-bit register has its low half here, its high half next */
     uint32_t named_count; /* vregs below are named */
     uint32_t cc;          /* condition code of extended precision: a P vreg */
     struct sel_var *vars; /* sorted by address */
@@ -103,13 +104,13 @@ struct mir_opnd sel_src(struct sel *s, const struct ptx_operand *o, enum ptx_typ
 struct mir_opnd sel_dst(struct sel *s, const struct ptx_operand *o, enum mir_class cls);
 /* `d|p`, or `d` alone (p is then MIR_NONE). */
 void sel_dst_pair(struct sel *s, const struct ptx_operand *o, enum mir_class cls, struct mir_opnd out[2]);
-/* Width of a register; 0 when the operand is none, and for a predicate. */
+/* Width of a register; 0 for a predicate and for an operand that is not a register. */
 uint32_t sel_reg_bytes(const struct sel *s, const struct ptx_operand *o);
 void sel_src_128(struct sel *s, const struct ptx_operand *o, struct mir_opnd out[2]);
 void sel_dst_128(struct sel *s, const struct ptx_operand *o, struct mir_opnd out[2]);
 /* The address of a variable as a value. */
 struct mir_opnd sel_var_address(struct sel *s, const struct ptx_var *v, int64_t addend, enum mir_class cls);
-/* NULL: not in the frame, and no parameter. */
+/* NULL: neither in the frame nor a parameter. */
 struct sel_var *sel_find_var(struct sel *s, const struct ptx_var *v);
 uint32_t sel_var_slot(struct sel *s, struct sel_var *v);
 uint64_t sel_float_bits(double value, enum ptx_type t); /* rounded to the type, nearest even */
@@ -120,8 +121,8 @@ struct mir_inst *sel_regular(struct sel *s, enum isa_op op, const char *src);
 bool sel_by_kind(struct sel *s, const uint16_t *ops, const char *src); /* false: no opcode for the type */
 
 /* ---- select_cvt.c: widths ---- */
-/* The low `bits` of `value` as a value of `to_bits` (8, 16, 32, 64), sign- or zero-extended; value_bits: how
- * many bits of value may be set (64: it is a D operand). May give `value` itself. */
+/* The low `bits` of `value` as a value of `to_bits` (8, 16, 32, 64), sign- or zero-extended. value_bits: how
+ * many bits of value may be set (64: it is a D operand). May return `value` itself. */
 struct mir_opnd sel_extend(struct sel *s, struct mir_opnd value, uint32_t value_bits, uint32_t bits,
                            bool is_signed, uint32_t to_bits);
 
@@ -150,6 +151,6 @@ sel_fn sel_atom, sel_tex, sel_txq;
 sel_fn sel_bar, sel_fence, sel_shfl, sel_vote, sel_match, sel_redux, sel_elect, sel_activemask, sel_nanosleep;
 sel_fn sel_bra, sel_brx, sel_call, sel_ret, sel_exit, sel_trap;
 void sel_function_entry(struct sel *s); /* register-style parameters */
-void sel_function_end(struct sel *s);   /* what falls off the end returns */
+void sel_function_end(struct sel *s);   /* code that falls off the end returns */
 
 #endif

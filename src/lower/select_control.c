@@ -87,7 +87,7 @@ static void sel_signature_moves(struct sel *s, struct ptx_var **vars, uint32_t c
         if (vars[i]->space != PTX_SPACE_REG) continue;
         uint32_t reg = sel_reg_named(s->f, vars[i]->name);
         struct sel_var *own = sel_find_var(s, vars[i]);
-        if (reg == UINT32_MAX || !own) continue; /* the body never speaks of it */
+        if (reg == UINT32_MAX || !own) continue; /* the body never names it */
         enum ptx_type t = (enum ptx_type)s->f->regs[reg].type;
         uint32_t slot = sel_var_slot(s, own), bytes = sel_shape_bytes(vars[i]);
         if (!sel_is_scalar(bytes))
@@ -188,7 +188,7 @@ static void sel_service(struct sel *s, const struct service *v)
 
 /* ---- calls ---- */
 
-/* What the signature says of argument or result i: NULL when it is not known. */
+/* The declaration of argument or result i in the signature; NULL when it is not known. */
 static const struct ptx_var *sel_shape(struct ptx_var *const *vars, uint32_t count, uint32_t i)
 {
     return vars && i < count ? vars[i] : NULL;

@@ -137,7 +137,7 @@ static void sel_clear(struct sel *s, struct mir_opnd t)
 struct mir_inst *sel_emit_n(struct sel *s, enum isa_op op, const struct mir_opnd *dst, uint32_t dst_count,
                             const struct mir_opnd *src, uint32_t src_count)
 {
-    assert(dst_count <= ISA_DST_MAX && src_count <= ISA_SRC_MAX);
+    assert(op < ISA_OP_COUNT && dst_count <= ISA_DST_MAX && src_count <= ISA_SRC_MAX);
     bool guarded = s->in && s->in->guard >= 0 &&
                    (sel_writes_named(s, dst, dst_count) || !sel_is_pure(op, src, src_count));
     for (uint32_t i = 0; guarded && i < dst_count; i++)

@@ -12,7 +12,7 @@
 #define INT_SIGNED32(OP)    [SEL_U32] = OP##_U32, [SEL_S32] = OP##_S32
 #define INT_SIGNED32_64(OP) INT_SIGNED32(OP), [SEL_U64] = OP##_U64, [SEL_S64] = OP##_S64
 
-/* What needs no more than its type: one row an opcode. */
+/* Opcodes that need no more than their type: one row each. */
 struct int_row {
     const char *src;
     sel_ops ops;
@@ -79,7 +79,7 @@ static bool sel_by_half(struct sel *s, const sel_ops *ops, const char *src, cons
     return sel_by_kind(s, ops[half], half == PTX_WIDE ? src_wide : src);
 }
 
-/* count operands, then the carry or borrow: a chain begins with none. */
+/* `count` operands, then the carry or borrow: a chain begins without one. */
 static bool sel_carry(struct sel *s, const uint16_t *ops, uint32_t count, bool reads_cc)
 {
     enum ptx_type t = sel_type(s);

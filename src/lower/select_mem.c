@@ -1,14 +1,14 @@
 /* select_mem.c: loads, stores, address conversions, prefetches and asynchronous copies (PTX ISA 9.7.9).
  *
- * Addresses. A global or constant address is the same number in its space and in generic space; shared, local
- * and parameter addresses count from 0 in their space and are moved into a window of generic space by cvta.
- * The frame of a thread is local memory: a .local variable, an argument of a call and a parameter of a device
- * function are slots. Kernel parameters are rows of the constant pool when their offset is known (and loads
- * need not be counted: lower_options.one_to_one), else loads in ISA_PARAM space.
+ * Addresses. A global or constant address is the same number in its space and in generic space; shared,
+ * local and parameter addresses count from 0 in their space and are moved into a window of generic space
+ * by cvta. The frame of a thread is local memory: a .local variable, an argument of a call and a parameter
+ * of a device function are slots. Kernel parameters are rows of the constant pool when their offset is
+ * known (and loads need not be counted: lower_options.one_to_one), else loads in ISA_PARAM space.
  *
- * Order. Memory operations of one thread take effect in program order, so acquire and
- * release need no code; they count as volatile, which keeps folding away from them. Cache operators travel
- * along for the timing model. */
+ * Order. Memory operations of one thread take effect in program order, so acquire and release need no
+ * code; they count as volatile, which keeps folding away from them. Cache operators are kept for the
+ * timing model. */
 #include "lower/select.h"
 
 static_assert((int)ISA_WT == (int)PTX_WT && (int)ISA_CA == (int)PTX_CA,
@@ -130,7 +130,8 @@ void sel_slot_store(struct sel *s, uint32_t slot, struct mir_opnd value, uint32_
 
 /* ---- loads ---- */
 
-struct load { /* one PTX load: count values of type t */
+/* One PTX load: count values of type t. */
+struct load {
     enum ptx_type t;
     uint32_t count, bytes;
     const struct ptx_operand *dst; /* count of them */
@@ -343,10 +344,10 @@ void sel_prefetch(struct sel *s)
     i->flags = a.flags;
 }
 
-/* A cache policy is an opaque value that nobody looks into. */
+/* A cache policy is an opaque value: nothing reads it. */
 void sel_createpolicy(struct sel *s) { sel_move(s, sel_dst(s, &s->in->ops[0], MIR_D), mir_imm(0), MIR_D); }
 
-/* applypriority, discard, griddepcontrol, pmevent: nothing that a program could see here. */
+/* applypriority, discard, griddepcontrol, pmevent: without an effect that a program could see. */
 void sel_nothing(struct sel *s) { (void)s; }
 
 /* ---- address conversions ---- */

@@ -6,10 +6,11 @@
 #include "lower/select.h"
 
 enum sreg_how { HOW_ZERO, HOW_ONE, HOW_S2R, HOW_ENV, HOW_RESERVED, HOW_RESERVED_BYTES };
-/* Shared memory that belongs to the system software; cooperative groups of more than a warp meet in its
- * second unit. A kernel that never asks for it has none. */
+/* Shared memory that belongs to the system software; cooperative groups of more than a warp synchronise in
+ * its second half. A kernel that never asks for it has none. */
 enum { RESERVED_UNITS = 2, RESERVED_UNIT_BYTES = 512 };
-/* code is enum isa_sreg, (of component x) enum isa_env, or a place in the reserved shared memory in units. */
+/* code is enum isa_sreg, enum isa_env (of component x), or the number of a kilobyte in the reserved
+ * memory. */
 struct sreg_row {
     uint8_t how, code;
 };
@@ -45,7 +46,7 @@ static const struct sreg_row sreg_rows[PTX_SREG_COUNT] = {
     [PTX_SREG_reserved_smem_offset_begin] = {HOW_RESERVED, 0},
     [PTX_SREG_reserved_smem_offset_end] = {HOW_RESERVED, RESERVED_UNITS},
     [PTX_SREG_reserved_smem_offset_cap] = {HOW_RESERVED_BYTES, 0},
-    /* The rest reads as zero: performance counters, environment registers but two, graphs. */
+    /* All others read as zero: performance counters, environment registers but two, graphs. */
 };
 static const uint8_t sreg_types[PTX_SREG_COUNT] = {
 #define PTX_SREG(name, text, type, is_vector) [PTX_SREG_##name] = type,
@@ -112,7 +113,7 @@ struct mir_opnd sel_sreg(struct sel *s, const struct ptx_operand *o, enum ptx_ty
 struct pack_row {
     uint16_t pack, unpack;
 };
-/* Of a whole of `bytes` in `count` pieces. */
+/* The type of one of `count` pieces of a value of `bytes`. */
 static bool sel_pack_row(uint32_t bytes, uint32_t count, struct pack_row *row)
 {
     static const struct {

@@ -20,7 +20,7 @@ static uint64_t sel_round_bits(double value, int exp_bits, int frac_bits)
     int exp = (int)(b >> 52 & 0x7ff);
     uint64_t frac = b & ((1ull << 52) - 1);
     uint64_t exp_max = (1ull << exp_bits) - 1;
-    if (exp == 0x7ff) /* infinity, NaN: the latter stays one */
+    if (exp == 0x7ff) /* infinity or NaN: NaN stays NaN */
         return sign | exp_max << frac_bits | (frac ? (1ull << frac_bits) - 1 : 0);
     int bias = (1 << (exp_bits - 1)) - 1;
     int e = exp - 1023 + bias;

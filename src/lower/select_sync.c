@@ -1,8 +1,9 @@
-/* select_sync.c: barriers, fences and what the lanes of a warp do together (PTX ISA 9.7.13; shfl in 9.7.9).
+/* select_sync.c: barriers, fences and what the lanes of a warp do together (PTX ISA 9.7.13; shfl in
+ * 9.7.9).
  *
- * Forms without .sync (before sm_70) take the lanes that happen to be active: ISA_NOSYNC. `bar` is `barrier`
- * of which the program promises that a warp executes it together (.aligned). A cluster is one CTA, so its
- * scope is the CTA's. */
+ * Forms without .sync (before sm_70) take the lanes that happen to be active: ISA_NOSYNC. `bar` is a
+ * `barrier` for which the program promises that a warp executes it together (.aligned). A cluster is one
+ * CTA, so its scope is the CTA's. */
 #include "lower/select.h"
 
 static struct mir_opnd sel_optional(struct sel *s, uint32_t i, enum ptx_type t)

@@ -7,18 +7,19 @@
 #include "lower/opnd.h"
 
 struct spiller {
-    struct unit *u;
+    struct routine *u;
     const bool *which;
     struct spill_temps *temps;
-    uint32_t vreg_count; /* before */
-    uint32_t *home;      /* vreg -> slot (general) or vreg (predicate); MIR_NO_VREG = none yet */
-    uint32_t *remake;    /* vreg -> instruction that makes it again, CFG_NONE = none */
+    uint32_t vreg_count; /* before spilling */
+    uint32_t *memory; /* vreg -> slot (general) or vreg (predicate) that holds it; MIR_NO_VREG = none yet */
+    uint32_t *remake; /* vreg -> instruction that computes it again, CFG_NONE = none */
     VEC(struct mir_inst) out;
 };
 
 static uint32_t new_temp(struct spiller *s, uint8_t cls)
 {
     uint32_t v = mir_new_vreg(&s->u->mir, cls);
+    assert(s->temps->flags.len <= v); /* the flag below is that of v */
     while (s->temps->flags.len < v) vec_push(&s->temps->flags, false);
     vec_push(&s->temps->flags, true);
     return v;
@@ -48,14 +49,14 @@ static void find_remakes(struct spiller *s)
     free(defs_seen);
 }
 
-static uint32_t home_of(struct spiller *s, uint32_t v)
+static uint32_t memory_of(struct spiller *s, uint32_t v)
 {
-    if (s->home[v] != MIR_NO_VREG) return s->home[v];
+    if (s->memory[v] != MIR_NO_VREG) return s->memory[v];
     uint8_t cls = s->u->mir.vregs.data[v].cls;
     uint32_t bytes = cls == MIR_D ? 8 : 4;
-    s->home[v] = cls == MIR_P ? mir_new_vreg(&s->u->mir, MIR_R)
-                              : mir_new_slot(&s->u->mir, MIR_SLOT_SPILL, bytes, bytes, NULL);
-    return s->home[v];
+    s->memory[v] = cls == MIR_P ? mir_new_vreg(&s->u->mir, MIR_R)
+                                : mir_new_slot(&s->u->mir, MIR_SLOT_SPILL, bytes, bytes, NULL);
+    return s->memory[v];
 }
 
 static void push_load(struct spiller *s, uint32_t v, uint32_t temp, uint32_t loc)
@@ -68,15 +69,15 @@ static void push_load(struct spiller *s, uint32_t v, uint32_t temp, uint32_t loc
         vec_push(&s->out, again);
         return;
     }
-    uint32_t home = home_of(s, v);
+    uint32_t memory = memory_of(s, v);
     struct mir_inst in = opnd_inst(cls == MIR_P   ? ISA_OP_R2P
                                    : cls == MIR_D ? ISA_OP_LD_64
                                                   : ISA_OP_LD_32,
                                    loc);
     in.dst[0] = mir_vreg(temp);
-    in.src[0] = mir_vreg(home);
+    in.src[0] = mir_vreg(memory);
     if (cls != MIR_P) {
-        in.src[0] = (struct mir_opnd){.kind = MIR_SLOT, .v = home};
+        in.src[0] = (struct mir_opnd){.kind = MIR_SLOT, .v = memory};
         in.mod = ISA_LOCAL;
         in.flags = ISA_A32;
         in.vec = 1;
@@ -87,16 +88,16 @@ static void push_load(struct spiller *s, uint32_t v, uint32_t temp, uint32_t loc
 static void push_store(struct spiller *s, uint32_t v, uint32_t temp, uint32_t loc)
 {
     uint8_t cls = s->u->mir.vregs.data[v].cls;
-    uint32_t home = home_of(s, v);
+    uint32_t memory = memory_of(s, v);
     struct mir_inst in = opnd_inst(cls == MIR_P   ? ISA_OP_P2R
                                    : cls == MIR_D ? ISA_OP_ST_64
                                                   : ISA_OP_ST_32,
                                    loc);
     if (cls == MIR_P) {
-        in.dst[0] = mir_vreg(home);
+        in.dst[0] = mir_vreg(memory);
         in.src[0] = mir_vreg(temp);
     } else {
-        in.src[0] = (struct mir_opnd){.kind = MIR_SLOT, .v = home};
+        in.src[0] = (struct mir_opnd){.kind = MIR_SLOT, .v = memory};
         in.src[1] = mir_vreg(temp);
         in.mod = ISA_LOCAL;
         in.flags = ISA_A32;
@@ -119,6 +120,7 @@ static struct stand_in *stand_in_for(struct spiller *s, struct stand_ins *t, uin
 {
     for (uint32_t i = 0; i < t->count; i++)
         if (t->list[i].v == v) return &t->list[i];
+    assert(t->count < ARRAY_LEN(t->list));
     t->list[t->count] = (struct stand_in){v, new_temp(s, s->u->mir.vregs.data[v].cls), false, false};
     return &t->list[t->count++];
 }
@@ -153,22 +155,22 @@ static void rewrite_inst(struct spiller *s, struct mir_inst in)
         if (t.list[i].writes) push_store(s, t.list[i].v, t.list[i].temp, in.loc);
 }
 
-void unit_spill(struct unit *u, const bool *which, struct spill_temps *temps)
+void routine_spill(struct routine *u, const bool *which, struct spill_temps *temps)
 {
     uint32_t n = u->mir.vregs.len;
     struct spiller s = {.u = u, .temps = temps, .vreg_count = n};
     bool *chosen = mem_zalloc(n + 1);
     memcpy(chosen, which, n);
     s.which = chosen;
-    s.home = mem_alloc(sizeof *s.home * (n + 1) * 2);
-    s.remake = s.home + n + 1;
-    for (uint32_t v = 0; v < n; v++) s.home[v] = MIR_NO_VREG, s.remake[v] = CFG_NONE;
+    s.memory = mem_alloc(sizeof *s.memory * (n + 1) * 2);
+    s.remake = s.memory + n + 1;
+    for (uint32_t v = 0; v < n; v++) s.memory[v] = MIR_NO_VREG, s.remake[v] = CFG_NONE;
     find_remakes(&s);
     for (uint32_t i = 0; i < u->mir.insts.len; i++) rewrite_inst(&s, u->mir.insts.data[i]);
     vec_free(&u->mir.insts);
     u->mir.insts.data = s.out.data;
     u->mir.insts.len = s.out.len;
     u->mir.insts.cap = s.out.cap;
-    free(s.home);
+    free(s.memory);
     free(chosen);
 }

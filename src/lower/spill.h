@@ -5,16 +5,16 @@
 #include "lower/graph.h"
 #include "lower/pass.h"
 
-/* Rewrites the unit so that no vreg of `which` stays in a register between instructions: general ones go to
- * local memory or are made again where they are used, predicates go to a general register. is_temp (grown as
- * vregs are made) marks the short-lived vregs that this introduces. */
+/* Rewrites the routine so that no vreg of `which` stays in a register between instructions: general ones
+ * go to local memory or are computed again where they are used, predicates go to a general register.
+ * is_temp (grown as vregs are made) marks the short-lived vregs that this introduces. */
 struct spill_temps {
     VEC(bool) flags;
 };
-void unit_spill(struct unit *u, const bool *which, struct spill_temps *temps);
+void routine_spill(struct routine *u, const bool *which, struct spill_temps *temps);
 
-/* pressure.c: marks in `which` values whose leaving brings what is live at once down to `limit` everywhere,
- * as far as that is possible without those of keep. True when there are any. */
+/* pressure.c: marks in `which` the values to spill so that at most `limit` registers are live at once, as
+ * far as that is possible without spilling those of `keep`. True when there are any. */
 bool spill_choose(const struct graph *gr, const struct liveness *lv, const bool *keep, uint32_t limit,
                   bool *which);
 

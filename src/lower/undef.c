@@ -1,10 +1,9 @@
-/* undef.c: vregs that are read and nowhere written. PTX leaves their value open; here it is 0, whatever
- * register the allocator would have found, so that a faulty program is at least the same program every time.
- */
+/* undef.c: vregs that are read and nowhere written. PTX leaves their value open. Here it is 0, so that a
+ * faulty program does not depend on the register that the allocator would have found. */
 #include "lower/opnd.h"
 #include "lower/pass.h"
 
-void unit_zero_undefined(struct unit *u)
+void routine_zero_undefined(struct routine *u)
 {
     bool *written = mem_zalloc(u->mir.vregs.len + 1);
     for (uint32_t i = 0; i < u->mir.insts.len; i++) {

@@ -1,11 +1,12 @@
-/* verify.c: the invariants of mir.h, checked between the steps. What selection or a step of lowering got
- * wrong is found here and refused with a place, before it can do harm further on. */
+/* verify.c: the invariants of mir.h, checked between the steps: after selection, folding and allocation in
+ * every build, after every other step in debug builds (routine_check). What a step got wrong is refused
+ * here with a diagnostic, before it can do harm further on. */
 #include "lower/liveness.h"
 #include "lower/opnd.h"
 #include "lower/pass.h"
 
 struct verify {
-    const struct unit *u;
+    const struct routine *u;
     const struct mir_func *f;
     uint32_t sym_count;
     const char *problem;
@@ -30,7 +31,7 @@ static void check_operand(struct verify *c, const struct mir_opnd *o, uint8_t cl
     case MIR_SYM: check(c, o->v < c->sym_count && cls != MIR_P, "unknown symbol"); break;
     case MIR_ENV: check(c, o->v < ISA_ENV_COUNT && cls != MIR_P, "unknown launch constant"); break;
     case MIR_PARAM:
-    case MIR_DYNSMEM: check(c, cls != MIR_P, "a predicate operand that is no predicate"); break;
+    case MIR_DYNSMEM: check(c, cls != MIR_P, "a predicate operand that is not a predicate"); break;
     case MIR_IMM: break;
     default: check(c, false, "unknown kind of operand"); break;
     }
@@ -96,7 +97,7 @@ static bool report(struct image *m, const struct verify *c, const char *stage, c
     return false;
 }
 
-bool unit_verify(struct image *m, const struct unit *u, const char *stage)
+bool routine_verify(struct image *m, const struct routine *u, const char *stage)
 {
     struct verify c = {.u = u, .f = &u->mir, .sym_count = m->prog.syms.len};
     for (uint32_t i = 0; i < u->mir.insts.len; i++) {
@@ -122,9 +123,14 @@ bool unit_verify(struct image *m, const struct unit *u, const char *stage)
     return report(m, &c, stage, NULL);
 }
 
+void routine_check(struct image *m, const struct routine *u, const char *stage)
+{
+    debug_assert(routine_verify(m, u, stage));
+}
+
 /* ---- allocation ---- */
 
-static bool overlap(const struct unit *u, uint32_t a, uint32_t b)
+static bool overlap(const struct routine *u, uint32_t a, uint32_t b)
 {
     uint8_t ca = u->mir.vregs.data[a].cls, cb = u->mir.vregs.data[b].cls;
     if ((ca == MIR_P) != (cb == MIR_P)) return false;
@@ -152,8 +158,9 @@ static void check_writes(struct verify *c, const struct live_walk *w, const stru
     }
 }
 
-bool unit_verify_allocation(struct image *m, const struct unit *u)
+bool routine_verify_allocation(struct image *m, const struct routine *u)
 {
+    assert(u->phys);
     struct verify c = {.u = u, .f = &u->mir, .sym_count = m->prog.syms.len};
     struct cfg g;
     struct liveness lv;

@@ -112,7 +112,7 @@ static bool l1_may_differ(struct l1 *c)
 bool l1_stays_refused(struct l1 *c, tick now)
 {
     if (!c->stall.open || c->stall.cause == L1_STALL_PORT || l1_may_differ(c)) return false;
-    assert(l1_ask_plainly(c) == (enum l1_answer)c->stall.cause); /* invariant 2 */
+    debug_assert(l1_ask_plainly(c) == (enum l1_answer)c->stall.cause); /* invariant 2 */
     c->stall.offered_until = clock_after(&c->clock, now, 1);
     c->has_room = false;
     return true;

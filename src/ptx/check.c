@@ -247,7 +247,7 @@ static bool check_choice(struct checker *c, const struct operand_rules *rules)
     return true;
 }
 
-/* The cache policy is the last operand and says nothing to the model. */
+/* The cache policy is the last operand; the model does not use it. */
 static void drop_policy(struct ptx_inst *inst, const struct operand_rules *rules)
 {
     if (rules->count && rules->rule[rules->count - 1].role == 'c') inst->op_count--;

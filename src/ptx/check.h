@@ -4,11 +4,11 @@
 
 #include "ptx/parser.h"
 
-/* One instruction under check. A fault is kept, not said: another form may still fit. */
+/* The instruction being checked. A fault is kept, not reported: another form may still fit. */
 struct checker {
     struct parser *p;
     const struct ptx_inst *inst;
-    struct token at; /* of the fault */
+    struct token at; /* where the fault is */
     char message[200];
     const char *hint;
 };
@@ -18,8 +18,8 @@ bool check_fault(struct checker *c, const struct ptx_operand *o, const char *hin
 bool check_type_fits(enum ptx_type reg, enum ptx_type want, bool wider_ok);
 bool check_constant(struct checker *c, const struct ptx_operand *o, enum ptx_type want);
 bool check_predicate(struct checker *c, const struct ptx_operand *o);
-bool check_texture(struct checker *c, const struct ptx_operand *o,
-                   enum ptx_type want); /* .texref or .samplerref, or a handle */
-bool check_special(struct checker *c);  /* the opcodes with a rule of their own */
+/* .texref or .samplerref, or a handle. */
+bool check_texture(struct checker *c, const struct ptx_operand *o, enum ptx_type want);
+bool check_special(struct checker *c); /* the opcodes with a rule of their own */
 
 #endif

@@ -65,7 +65,7 @@ static bool check_mov_sreg(struct checker *c, const struct ptx_operand *o, enum 
 {
     const struct sreg_row *row = &ptx_sreg_rows[o->index];
     enum ptx_type have = (enum ptx_type)row->type;
-    bool short_read = ptx_type_bytes(t) == 2 && row->is_vector; /* %tid and its like were once 16 bits wide */
+    bool short_read = ptx_type_bytes(t) == 2 && row->is_vector; /* %tid and the like were once 16 bits wide */
     if (check_type_fits(have, t, false) && t != PTX_F32 && t != PTX_F64) return true;
     if (short_read) return true;
     if (o->index == PTX_SREG_gridid && ptx_type_bytes(t) == 4) return true; /* 32 bits wide before PTX 3.0 */
@@ -142,7 +142,7 @@ static bool tex_element(struct checker *c, const struct ptx_operand *o, enum ptx
     return o->kind == PTX_O_REG ? reg_is(c, o, want) : check_constant(c, o, want);
 }
 
-/* Vectors of three are written with four elements; the last says nothing. */
+/* Vectors of three are written with four elements; the last is ignored. */
 static bool check_coordinates(struct checker *c, const struct ptx_operand *o, const struct geometry *g)
 {
     uint32_t used = g->dims + g->is_array;

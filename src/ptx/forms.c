@@ -351,7 +351,7 @@ static void mask_join(struct row_mask *m, const struct row_mask *other)
     for (int i = 0; i < MASK_WORDS; i++) m->bits[i] |= other->bits[i];
 }
 
-/* All words that some form of the opcode has a place for. */
+/* All words that some form of the opcode takes. */
 static struct row_mask op_words(const struct form_table *t, enum ptx_op op)
 {
     struct row_mask all = {0};
@@ -390,8 +390,8 @@ static void describe_mask(const struct row_mask *m, char *out, size_t size)
     }
 }
 
-/* What the forms that got furthest still want: the first required element that is not filled, or, when a type
- * did not fit, the type in its place. */
+/* What the forms that matched the most words still need: the first required element without a word, or, when
+ * a type did not fit, the type that belongs there. */
 static uint32_t furthest_forms(const struct form_table *t, enum ptx_op op, const struct word_ref *words,
                                uint32_t count, struct row_mask *wanted)
 {

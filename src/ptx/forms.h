@@ -8,7 +8,7 @@ enum { FORM_WORDS_MAX = 16, FORM_OPERANDS_MAX = 8, FORM_CHOICES_MAX = 3 };
 
 /* One operand as a form of instr.def describes it, with its type filled in from the instruction. */
 struct operand_rule {
-    char role;         /* letter of instr.def; '@': a rule of its own */
+    char role;         /* letter of instr.def; '@': checked by check_special.c */
     uint8_t type;      /* enum ptx_type */
     bool is_vector;    /* mods.vec of them */
     bool is_optional;  /* may be left out */
@@ -21,7 +21,7 @@ struct operand_rules {
     uint8_t count, needed;
 };
 
-/* An instruction's spelling, understood: it is the same for all instructions spelled so. */
+/* The meaning of a spelling: the same for all instructions that are spelled like this. */
 struct inst_shape {
     enum ptx_op op;
     struct ptx_mods mods;
@@ -44,14 +44,14 @@ struct form_error {
 struct form_table; /* instr.def and words.def, made ready for lookups */
 struct form_table *form_table_new(void);
 void form_table_free(struct form_table *t);
-enum ptx_op form_find_op(const struct form_table *t, const char *text,
-                         size_t len); /* PTX_OP_NONE when there is none */
+/* PTX_OP_NONE when there is none. */
+enum ptx_op form_find_op(const struct form_table *t, const char *text, size_t len);
 const char *form_nearest_op(const char *text);
 /* Why Heddle lacks the instruction; NULL when it is not one that PTX has. */
 const char *form_why_lacking(const struct word_ref *op, const struct word_ref *words, uint32_t count);
 bool form_match(const struct form_table *t, enum ptx_op op, const struct word_ref *words, uint32_t count,
                 struct inst_shape *out, struct form_error *err);
-/* .u32 -> PTX_U32; PTX_NONE when the text (without its dot) is no type. */
+/* .u32 -> PTX_U32; PTX_NONE when the text (without its dot) is not a type. */
 enum ptx_type form_type_of(const char *text, size_t len);
 
 #endif

@@ -1,5 +1,4 @@
-/* module.c: a PTX module as a thing to look into: lookups by name, names and sizes of types, the end of its
- * life. */
+/* module.c: lookups by name in a PTX module, names and sizes of types, freeing it. */
 #include "ptx/ptx.h"
 
 static const struct {

@@ -1,7 +1,7 @@
 /* parse_body.c: statements of a function: blocks, labels, tables of targets, guards, .loc (PTX
  * ISA 4.3, 9.7.12, 11.5).
  *
- * Blocks are flattened: only names know of them. Nesting is counted, not recursed into. */
+ * Blocks are flattened: only scopes of names remain. Nesting is counted, not recursed into. */
 #include "ptx/parser.h"
 
 /* .loc file line column {, function_name x {+ n} {, inlined_at file line column}}: no ';' */
@@ -132,7 +132,7 @@ static bool parse_label(struct parser *p, const struct token *name)
         token_is(&p->tok, ".callprototype"))
         return parse_table(p, name);
     struct symbol *s = scope_add(p, name, SYM_LABEL);
-    if (!s) return true; /* the error was said; what follows is fine */
+    if (!s) return true; /* the error was reported; what follows is fine */
     s->index = p->labels.len;
     vec_push(&p->labels, (struct ptx_label){parse_text(p, name), p->insts.len, name->line});
     return true;
@@ -214,7 +214,7 @@ static bool parse_statement(struct parser *p)
     }
 }
 
-/* Goes on after the next ';'. A '}' ends the search before it, unless it closes the braces of an operand:
+/* Continues after the next ';'. A '}' ends the search before it, unless it closes the braces of an operand:
  * those are followed by more of the instruction. */
 static void recover(struct parser *p)
 {

@@ -86,7 +86,7 @@ static bool parse_cast(struct parser *p, struct expr_value *out, int depth)
 
 enum { LEVEL_CONDITION = 1 };
 
-/* Precedence of a binary operator, 0 when the token is none. */
+/* Precedence of a binary operator, 0 when the token is not one. */
 static int level_of(int kind)
 {
     switch (kind) {

@@ -201,7 +201,7 @@ static bool parse_rest(struct parser *p, struct ptx_func *head)
     bool has_body = p->tok.kind == '{';
     if (!has_body && !parse_expect(p, ';', "'{' or ';' after the function's head")) return false;
     struct ptx_func *f = define_func(p, &name, head, has_body, &keep);
-    if (!f) return has_body ? (parse_body(p), true) : true; /* the error was said: go on behind it */
+    if (!f) return has_body ? (parse_body(p), true) : true; /* the error was reported: skip the body */
     if (keep) return true;
     head->has_body = has_body;
     if (has_body) head->is_extern = false;

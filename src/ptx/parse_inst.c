@@ -1,5 +1,5 @@
-/* parse_inst.c: one instruction: its spelling, its operands. What each spelling means is worked out once a
- * module. */
+/* parse_inst.c: one instruction: its spelling, its operands. What each spelling means is computed once for
+ * each module. */
 #include "ptx/parser.h"
 
 struct spelling {
@@ -114,7 +114,8 @@ bool parse_instruction(struct parser *p, const struct token *first, int32_t guar
     inst.ops = ARENA_ARRAY(&p->module->arena, struct ptx_operand, count);
     memcpy(inst.ops, ops, sizeof ops[0] * count);
     struct token at = whole_name(first, &s);
-    if (!check_operands(p, shape, &inst, &at)) return true; /* said; the next instruction starts here */
+    /* The error was reported; the next instruction starts here. */
+    if (!check_operands(p, shape, &inst, &at)) return true;
     if (inst.op == PTX_OP_bra) vec_push(&p->scope->label_uses, (struct label_use){&inst.ops[0].index, label});
     vec_push(&p->insts, inst);
     return true;

@@ -1,7 +1,7 @@
 /* parse_module.c: a whole PTX text: the directives of a module (PTX ISA 11), and the entry of the reader.
  *
  * (1) .version comes first, then .target. (2) .section holds debug data and is skipped. (3) After an error
- * reading goes on at the next directive, so that one run shows many mistakes. */
+ * reading continues at the next directive, so that one run shows many errors. */
 #include "ptx/parser.h"
 
 /* ---- .version, .target, .address_size ---- */
@@ -226,7 +226,7 @@ static bool parse_directive(struct parser *p)
 {
     struct token t = p->tok;
     if (!p->module->version_major && !token_is(&t, ".version")) {
-        p->module->version_major = 1; /* said once is enough */
+        p->module->version_major = 1; /* one report is enough */
         return parse_error(p, &t, "as in .version 8.0", "a PTX text starts with .version");
     }
     if (token_is(&t, ".version")) return parse_version(p);
@@ -259,7 +259,7 @@ static bool starts_declaration(const struct token *t)
     return false;
 }
 
-/* Goes on after a ';' or a whole { ... }, or at a word that can only start a declaration. */
+/* Continues after a ';' or a whole { ... }, or at a word that can only start a declaration. */
 static void recover(struct parser *p, const char *started_at)
 {
     int depth = 0;

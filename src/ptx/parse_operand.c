@@ -1,5 +1,5 @@
 /* parse_operand.c: operands as written (PTX ISA 6): names, constants, addresses, vectors, pairs, call lists.
- * What an instruction takes is looked at afterwards, in check.c.
+ * check.c then checks what the instruction takes.
  *
  * Names are resolved here. A vector register %v of .v4 becomes the vector of its four parts, and %v.x the
  * first of them. */
@@ -107,7 +107,7 @@ static bool parse_sreg(struct parser *p, const struct token *t, struct ptx_opera
         snprintf(hint, sizeof hint, "read one of them, as %%%s.x", row->name);
         return parse_error(p, t, hint, "%%%s has three components", row->name);
     }
-    out->comp = c >= 0 ? (uint8_t) "xyzw"[c] : 0; /* .w is there, and reads as 0 */
+    out->comp = c >= 0 ? (uint8_t) "xyzw"[c] : 0; /* .w exists, and reads as 0 */
     return true;
 }
 

@@ -1,9 +1,9 @@
-/* parser.c: the ground under the PTX parser: tokens in hand, errors with their place, names and scopes.
+/* parser.c: what all files of the PTX parser use: the current token, errors, names and scopes.
  *
- * (1) After DIAG_ERRORS_MAX errors the text reads as if it ended: every loop stops.
- * (2) A name is looked for from the innermost scope outwards; in each, single names before register ranges.
- * (3) A label may be used before it stands: uses wait in their scope and move outwards when it closes, so
- * that the innermost label in sight is the one meant. */
+ * (1) After DIAG_ERRORS_MAX errors the text reads as if it ended: every loop stops. (2) A name is looked for
+ * from the innermost scope outwards; in each, single names before register ranges. (3) A label may be used
+ * before its definition: uses wait in their scope and move outwards when it closes, so that they refer to the
+ * innermost visible label. */
 #include "ptx/parser.h"
 
 bool parse_stopped(const struct parser *p) { return p->errors >= DIAG_ERRORS_MAX; }
@@ -25,7 +25,7 @@ bool parse_error(struct parser *p, const struct token *at, const char *hint, con
     return false;
 }
 
-/* Each diagnostic looks its line up from the start of the text: a few warnings are enough. */
+/* Each diagnostic searches its line from the start of the text: a few warnings are enough. */
 void parse_warning(struct parser *p, const struct token *at, const char *fmt, ...)
 {
     if (p->warnings++ >= PARSE_WARNINGS_MAX) return;

@@ -1,8 +1,8 @@
 /* parser.h: what the files of the PTX reader share. Not for other folders: they take ptx.h.
  *
- * Conventions: a parse_ function stands on its first token when called and past its last when it returns
- * true. On a mistake it has said so with its place and returns false; whoever reads statements then goes on
- * at the next one. */
+ * Conventions: the current token is the first one of a construct when its parse_ function is called, and the
+ * one after it when the function returns true. On an error the function adds a diagnostic and returns false;
+ * the reader of statements then continues at the next one. */
 #ifndef HEDDLE_PTX_PARSER_H
 #define HEDDLE_PTX_PARSER_H
 
@@ -30,7 +30,7 @@ struct symbol {
     enum symbol_kind kind;
     uint8_t type, vec;     /* REG, RANGE; a vector register is vec registers in a row */
     uint32_t index;        /* REG: first register; LABEL, TABLE: index in the function */
-    uint32_t count;        /* RANGE: how many */
+    uint32_t count;        /* RANGE: number of registers */
     bool is_declared_only; /* VAR, FUNC: .extern or a prototype; may still be defined */
     struct ptx_var *var;
     struct ptx_func *func;
@@ -46,8 +46,8 @@ struct label_use {
 struct scope {
     struct map names;  /* text -> struct symbol */
     struct map ranges; /* prefix -> struct symbol of kind SYM_RANGE */
-    struct map
-        numbered; /* prefix -> lowest number + 1 of a register declared alone, to find doubles with ranges */
+    /* Prefix -> lowest number + 1 of a register declared alone, to find doubles with ranges. */
+    struct map numbered;
     VEC(struct label_use) label_uses;
     struct scope *parent;
 };
@@ -73,14 +73,14 @@ struct parser {
     struct map spellings; /* "add.s32" -> struct inst_shape */
     struct map sregs;     /* "%tid" -> row of sreg.def */
     uint64_t init_bytes;
-    uint32_t loc; /* in force */
+    uint32_t loc; /* the .loc in force */
     VEC(struct ptx_var *) vars;
     VEC(struct ptx_func *) funcs;
     VEC(const char *) files;
     VEC(struct ptx_loc) locs;
     VEC(struct reloc_use) reloc_uses;
     VEC(struct alias_use) aliases;
-    /* of the function being read */
+    /* Of the function being read: */
     struct ptx_func *func;
     VEC(struct ptx_reg) regs;
     VEC(struct ptx_inst) insts;
@@ -105,12 +105,12 @@ void scope_push(struct parser *p);
 void scope_pop(struct parser *p);
 struct symbol *scope_find(struct parser *p, const struct token *name);
 struct symbol *scope_find_here(struct parser *p, const struct token *name);
-struct symbol *scope_add(struct parser *p, const struct token *name,
-                         enum symbol_kind kind); /* NULL: error said */
+/* NULL: an error was reported. */
+struct symbol *scope_add(struct parser *p, const struct token *name, enum symbol_kind kind);
 bool scope_add_range(struct parser *p, const struct token *prefix, uint8_t type, uint8_t vec, uint32_t count);
 uint32_t scope_new_regs(struct parser *p, const char *name, uint8_t type, uint8_t vec);
-const char *scope_nearest(struct parser *p, const struct token *name, char *buffer,
-                          size_t size); /* "did you mean" or NULL */
+/* "did you mean" or NULL. */
+const char *scope_nearest(struct parser *p, const struct token *name, char *buffer, size_t size);
 bool scope_undefined(struct parser *p, const struct token *name, const char *what);
 
 /* parse_expr.c */
@@ -125,7 +125,8 @@ bool parse_u32(struct parser *p, uint32_t *out, uint32_t max, const char *what);
 bool parse_range_count(struct parser *p, uint32_t *out); /* the n of %r<n>: no comparison operators */
 
 /* parse_var.c */
-struct decl { /* everything before the name */
+/* Everything before the name. */
+struct decl {
     uint8_t space, type, vec;
     uint32_t align;
     bool is_extern, is_visible, is_weak, is_common;
@@ -134,9 +135,9 @@ bool parse_decl_words(struct parser *p, struct decl *d);
 bool parse_var_decl(struct parser *p, struct decl d);
 bool parse_reg_decl(struct parser *p);
 struct array_dims {
-    uint64_t len[PARSE_DIMS_MAX + 1];
+    uint64_t len[PARSE_DIMS_MAX + 1]; /* outermost first; 0: not given */
     uint32_t count;
-}; /* outermost first; 0: not given */
+};
 bool parse_declarator(struct parser *p, const struct decl *d, const struct token *name, struct ptx_var *v,
                       struct array_dims *dims);
 /* parse_init.c */

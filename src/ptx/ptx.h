@@ -1,11 +1,11 @@
 /* ptx.h: a PTX module as read from text: what the parser makes and lowering takes.
  *
- * Terms. A *register* is a virtual register of one function (or of the module); a *symbol* is anything with an address
- * or an entry: variable, function, label, table. Names are resolved and scopes ({ ... }) are flattened by the parser,
- * so that nothing after it looks up text.
+ * Terms. A *register* is a virtual register of one function (or of the module); a *symbol* is anything with
+ * an address or an entry: variable, function, label, table. Names are resolved and scopes ({ ... }) are
+ * flattened by the parser, so that nothing after it looks up text.
  * Invariants, kept by the parser:
- *  (1) Every operand refers to something that exists, and agrees in type class with what its instruction takes.
- *  (2) Every instruction is one of the legal forms of its opcode (ptx/instr.def); anything else was an error with place.
+ *  (1) Every operand refers to something that exists, and its type class is one that its instruction takes.
+ *  (2) Every instruction is one of the legal forms of its opcode (ptx/instr.def); anything else was an error.
  *  (3) All pointers live as long as the module (its arena).
  * Known from: PTX ISA 9.0. */
 #ifndef HEDDLE_PTX_H
@@ -63,15 +63,18 @@ enum ptx_round {
 };
 enum ptx_half { PTX_HALF_NONE, PTX_LO, PTX_HI, PTX_WIDE };          /* mul, mad, dp2a, mul24 */
 enum ptx_cache { PTX_CACHE_NONE, PTX_CA, PTX_CG, PTX_CS, PTX_LU, PTX_CV, PTX_WB, PTX_WT };
-enum ptx_sem { PTX_SEM_NONE, PTX_WEAK, PTX_VOLATILE, PTX_RELAXED, PTX_ACQUIRE, PTX_RELEASE, PTX_ACQ_REL, PTX_SC, PTX_MMIO };
+enum ptx_sem {
+    PTX_SEM_NONE, PTX_WEAK, PTX_VOLATILE, PTX_RELAXED, PTX_ACQUIRE, PTX_RELEASE, PTX_ACQ_REL, PTX_SC, PTX_MMIO
+};
 enum ptx_scope { PTX_SCOPE_NONE, PTX_SCOPE_CTA, PTX_SCOPE_CLUSTER, PTX_SCOPE_GPU, PTX_SCOPE_SYS };
 enum ptx_atom {
-    PTX_ATOM_NONE, PTX_ATOM_AND, PTX_ATOM_OR, PTX_ATOM_XOR, PTX_ATOM_CAS, PTX_ATOM_EXCH, PTX_ATOM_ADD, PTX_ATOM_INC,
-    PTX_ATOM_DEC, PTX_ATOM_MIN, PTX_ATOM_MAX,
+    PTX_ATOM_NONE, PTX_ATOM_AND, PTX_ATOM_OR, PTX_ATOM_XOR, PTX_ATOM_CAS, PTX_ATOM_EXCH, PTX_ATOM_ADD,
+    PTX_ATOM_INC, PTX_ATOM_DEC, PTX_ATOM_MIN, PTX_ATOM_MAX,
     PTX_ATOM_POPC /* bar.red.popc */
 };
-/* Words that only one or two opcodes take: shuffle, vote and match modes, funnel direction, prmt modes, texture
- * geometry, testp classes, prefetch levels, barrier and cp.async verbs. The parser stores the word it saw. */
+/* Words that only one or two opcodes take: shuffle, vote and match modes, funnel direction, prmt modes,
+ * texture geometry, testp classes, prefetch levels, barrier and cp.async verbs. The parser stores the word it
+ * saw. */
 enum ptx_word {
     PTX_W_NONE,
     PTX_W_UP, PTX_W_DOWN, PTX_W_BFLY, PTX_W_IDX,                        /* shfl */
@@ -86,16 +89,18 @@ enum ptx_word {
     PTX_W_WAIT, PTX_W_LAUNCH_DEPENDENTS,                                /* griddepcontrol */
     PTX_W_TRAP, PTX_W_ZERO,                                             /* suld, sust clamp modes */
     PTX_W_WIDTH, PTX_W_HEIGHT, PTX_W_DEPTH, PTX_W_CHANNEL_DATA_TYPE, PTX_W_CHANNEL_ORDER,
-    PTX_W_NORMALIZED_COORDS, PTX_W_FILTER_MODE, PTX_W_ADDR_MODE_0, PTX_W_ADDR_MODE_1, PTX_W_ADDR_MODE_2, /* txq */
+    /* txq */
+    PTX_W_NORMALIZED_COORDS, PTX_W_FILTER_MODE, PTX_W_ADDR_MODE_0, PTX_W_ADDR_MODE_1, PTX_W_ADDR_MODE_2,
     PTX_W_LEVEL, PTX_W_GRAD, PTX_W_BASE,                                /* tex mip selection */
-    PTX_W_U4, PTX_W_S4, PTX_W_U2, PTX_W_S2                              /* cvt.pack: types narrower than a byte */
+    /* cvt.pack: types narrower than a byte. */
+    PTX_W_U4, PTX_W_S4, PTX_W_U2, PTX_W_S2
 };
 /* clang-format on */
 
 /* Everything between the dots of one instruction, in order of meaning rather than of spelling. */
 struct ptx_mods {
-    uint8_t type[4],
-        type_count; /* enum ptx_type, as written: add.s32 has 1; cvt.d.s: [0] dst, [1] src; set.cmp.d.s; tex.v4.d.c */
+    /* enum ptx_type, as written: add.s32 has 1; cvt.d.s: [0] dst, [1] src; set.cmp.d.s; tex.v4.d.c. */
+    uint8_t type[4], type_count;
     uint8_t space; /* enum ptx_space of a memory access; for cvta/isspacep the space named */
     uint8_t cmp, boolop, round, half, cache, sem, scope, atom;
     uint8_t word[2]; /* enum ptx_word, in the order written */
@@ -110,8 +115,8 @@ struct ptx_reg {
     uint8_t type; /* enum ptx_type, as declared */
 };
 
-struct
-    ptx_reloc { /* a variable's initialiser that holds an address: 8 bytes (or fewer) at offset get symbol + addend */
+/* A variable's initialiser that holds an address: 8 bytes (or fewer) at offset get symbol + addend. */
+struct ptx_reloc {
     uint32_t offset, bytes;
     const char *symbol;
     int64_t addend;
@@ -129,8 +134,8 @@ struct ptx_var {
     uint8_t *init;  /* `bytes` long, or NULL = zeros */
     struct ptx_reloc *relocs;
     uint32_t reloc_count;
-    uint32_t
-        param_offset; /* kernel/function parameter: offset in the parameter block, laid out by the ABI rules */
+    /* kernel/function parameter: offset in the parameter block, laid out by the ABI rules. */
+    uint32_t param_offset;
     int line;
 };
 
@@ -151,7 +156,8 @@ enum ptx_operand_kind {
     PTX_O_SINK,    /* _ */
     PTX_O_PAIR,    /* p|q: sub[0], sub[1] */
     PTX_O_LIST,    /* ( a, b, ... ) of a call */
-    PTX_O_TEXADDR /* [tex, {coords}] : sub[0] texture (REG or VAR), sub[1] coordinates; sub[2] sampler if given */
+    /* [tex, {coords}] : sub[0] texture (REG or VAR), sub[1] coordinates; sub[2] sampler if given. */
+    PTX_O_TEXADDR
 };
 
 struct ptx_operand {
@@ -188,11 +194,12 @@ struct ptx_inst {
     int line, col; /* of the opcode in the PTX text */
     uint32_t loc;  /* index into module->locs of the .loc in force; 0 = none */
 };
-/* call: ops = [LIST returns]? , FUNC or REG callee, [LIST args]?, [TABLE prototype or targets]?. The parser always
- * stores four operands for a call: ops[0] LIST (maybe empty), ops[1] callee, ops[2] LIST (maybe empty),
- * ops[3] TABLE or SINK. */
+/* call: ops = [LIST returns]? , FUNC or REG callee, [LIST args]?, [TABLE prototype or targets]?. The parser
+ * always stores four operands for a call: ops[0] LIST (maybe empty), ops[1] callee, ops[2] LIST (maybe
+ * empty), ops[3] TABLE or SINK. */
 
-struct ptx_table { /* .branchtargets, .calltargets, .callprototype */
+/* .branchtargets, .calltargets, .callprototype. */
+struct ptx_table {
     const char *name;
     enum { PTX_TABLE_BRANCH, PTX_TABLE_CALL, PTX_TABLE_PROTO } kind;
     uint32_t *labels;        /* BRANCH: label indices */
@@ -211,13 +218,13 @@ struct ptx_label {
 struct ptx_func {
     const char *name;
     bool is_entry, is_extern, is_visible, is_weak, has_body, noreturn;
-    struct ptx_var *
-        *params; /* space PARAM, param_offset set; register parameters (old style) appear as vars too */
+    /* Space PARAM, param_offset set; register parameters (old style) appear as vars too. */
+    struct ptx_var **params;
     uint32_t param_count, param_bytes;
     struct ptx_var **rets;
     uint32_t ret_count;
-    struct ptx_var *
-        *vars; /* .local, .shared, .const, .global and call-argument .param variables declared in the body */
+    /* .local, .shared, .const, .global and call-argument .param variables declared in the body. */
+    struct ptx_var **vars;
     uint32_t var_count;
     struct ptx_reg *regs;
     uint32_t reg_count;
@@ -253,8 +260,8 @@ struct ptx_module {
     uint32_t loc_count;
 };
 
-/* Reads a module. Returns NULL when there was an error; diags then holds at least one. `name` is what errors call the
- * text. text need not end in a zero byte. */
+/* Reads a module. Returns NULL when there was an error; diags then holds at least one. `name` is what errors
+ * call the text. text need not end in a zero byte. */
 struct ptx_module *ptx_parse(const char *name, const char *text, size_t len, struct diag_list *diags);
 void ptx_module_free(struct ptx_module *m);
 

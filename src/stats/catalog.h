@@ -9,11 +9,11 @@ struct stats_table {
     const char *what, *where;
     const struct stat_row *rows;
 };
-/* Gives the i-th table. False: there are no more. The machine's own are core/stat_tables.h. */
+/* Returns the i-th table. False: there are no more. Those of the machine are in core/stat_tables.h. */
 typedef bool stats_tables(uint32_t i, struct stats_table *out);
 
-/* What a statistic means, its unit, how it is counted, the nearest Nsight Compute metric. False when there is
- * none of that name: out then holds nothing. */
+/* Writes what a statistic means, its unit, how it is counted and the nearest Nsight Compute metric. False
+ * when there is none of that name: out is then unchanged. */
 bool stats_explain(stats_tables *tables, const char *name, struct strbuf *out);
 /* The nearest name, or NULL: for a hint. */
 const char *stats_nearest(stats_tables *tables, const char *name);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps the PC_STRIDES most frequent of both; of equal counts the smaller stride, so that the order of SMs
- * does not matter for two. */
+/* Keeps the PC_STRIDES most frequent of both; among equal counts the smaller stride, so that for two SMs the
+ * order does not matter. */
 static void merge_strides(struct pc_load_stats *dst, const struct pc_load_stats *src)
 {
     int64_t stride[2 * PC_STRIDES];

@@ -13,7 +13,7 @@ stats_printer view_print_gpgpusim;    /* the lines that scripts for GPGPU-Sim lo
 stats_printer view_print_series_csv;  /* the time series: a line for each sample */
 stats_printer view_print_series_json; /* an array of objects */
 
-/* What a file of this name holds: .json everything, .csv the time series, any other (or NULL) the table. */
+/* The printer for a file name: .json everything, .csv the time series, any other (or NULL) the table. */
 stats_printer *stats_printer_for(const char *path);
 
 #endif

@@ -13,7 +13,7 @@ struct gpgpusim {
     const struct stats_view *v;
     struct strbuf *out;
     void **sum;
-    uint64_t cycles; /* of all kernels so far */
+    uint64_t cycles; /* sum over all kernels so far */
     bool is_last;
 };
 
@@ -96,7 +96,7 @@ static void print_gpu(const struct gpgpusim *p, const struct timed_kernel *k)
 static void print_partitions(const struct gpgpusim *p, const struct timed_kernel *k)
 {
     const struct stats_view *v = p->v;
-    double seconds = v->machine.core_khz ? 1e-3 / v->machine.core_khz : 0; /* of a cycle */
+    double seconds = v->machine.core_khz ? 1e-3 / v->machine.core_khz : 0; /* per cycle */
     unsigned long long bytes = view_count(v, k->stats, STATS_L2_REPLY_SECTORS) * SECTOR_BYTES;
     unsigned long long bytes_all = summed(p, STATS_L2_REPLY_SECTORS) * SECTOR_BYTES;
     strbuf_printf(p->out, "gpu_stall_dramfull = %llu\n", summed(p, STATS_L2_STALL_DRAM));
@@ -223,6 +223,6 @@ void view_print_gpgpusim(const struct stats_view *v, struct strbuf *out)
         print_rates(&p);
     }
     if (!v->partial)
-        strbuf_puts(out, "GPGPU-Sim: *** exit detected ***\n"); /* by which scripts know a whole run */
+        strbuf_puts(out, "GPGPU-Sim: *** exit detected ***\n"); /* scripts recognise a complete run by this */
     view_free_stats(v, p.sum);
 }

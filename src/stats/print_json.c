@@ -19,7 +19,7 @@ static void json_groups(const struct stats_view *v, void *const *stats, struct s
     strbuf_puts(out, "}");
 }
 
-/* What all scopes have: cycles, the two rates that everybody wants, and the groups. */
+/* The part that all scopes share: cycles, the two most used rates, and the groups. */
 static void json_scope(const struct stats_view *v, const struct timed_kernel *k, struct strbuf *out)
 {
     strbuf_printf(out, "\"start_cycle\":%llu,\"end_cycle\":%llu,\"cycles\":%llu,\"ipc\":",

@@ -86,7 +86,8 @@ static const struct named_stat l2_stalls[] = {{"bp-ICNT", STATS_L2_STALL_ICNT},
 
 static void print_slots(const struct stats_view *v, void *const *stats, struct strbuf *out)
 {
-    enum { SHARE_WIDTH = 6 }; /* 100.0 and a space */
+    /* 100.0 and a space. */
+    enum { SHARE_WIDTH = 6 };
     strbuf_puts(out, "  issue slots");
     for (uint32_t i = 0; i < ARRAY_LEN(slot_causes); i++)
         strbuf_printf(out, " %*s", SHARE_WIDTH, slot_causes[i].label);
@@ -259,7 +260,7 @@ void view_print_table(const struct stats_view *v, struct strbuf *out)
         }
     else
         print_by_name(v, out);
-    if (v->kernel_count == 1) return; /* the total would say the same again */
+    if (v->kernel_count == 1) return; /* the total would repeat it */
     strbuf_printf(out, "\ntotal of %u kernels\n", v->kernel_count);
     print_block(v, &v->total, out);
 }

@@ -1,5 +1,5 @@
-/* run.h: what a timed run leaves behind for those who print it: statistics groups, kernels, samples, CTAs. The machine
- * (core/) fills these records in and hands them down; nothing here knows of it. */
+/* run.h: the records of a timed run that the printers read: statistics groups, kernels, samples, CTAs. The
+ * machine (core/) fills them in; nothing here depends on it. */
 #ifndef HEDDLE_STATS_RUN_H
 #define HEDDLE_STATS_RUN_H
 
@@ -21,7 +21,7 @@ struct pc_load_stats {
     uint64_t unique_lines;             /* different lines among the accesses of this SM: #L of Table I */
     uint64_t strides;                  /* pairs of successive executions by different warps */
     int64_t stride[PC_STRIDES];        /* address difference / warp difference: the most frequent ones */
-    uint64_t stride_count[PC_STRIDES]; /* never too small by more than what was pushed out */
+    uint64_t stride_count[PC_STRIDES]; /* an estimate: see stats/loads.c */
 };
 
 /* What one kernel did: a snapshot of all statistics groups. */
@@ -29,15 +29,15 @@ struct timed_kernel {
     const char *name;
     uint64_t id, stream, start_cycle, end_cycle;
     void **stats; /* one struct for each group */
-    bool
-        overlapped; /* other kernels ran meanwhile: rows that are its own count this kernel's events alone, all
-                          others are the machine's between start_cycle and end_cycle */
+    /* Other kernels ran at the same time: rows that are counted per kernel hold only this kernel's events,
+     * all others are the machine's between start_cycle and end_cycle. */
+    bool overlapped;
     uint64_t requests; /* made by its loads, stores and atomics, and answered */
     uint32_t grid[3], block[3], registers;
     uint64_t shared_bytes, ctas;
-    uint32_t ctas_per_sm; /* that fit an SM, and what bounds them: warps, threads, ctas, registers, shared */
-    const char *limit;    /* NULL = not known */
-    bool partial;         /* the run was ended before the kernel was */
+    uint32_t ctas_per_sm; /* CTAs that fit an SM */
+    const char *limit;    /* what bounds them: warps, threads, ctas, registers, shared; NULL = not known */
+    bool partial;         /* the run was stopped before the kernel ended */
     struct pc_load_stats *loads; /* by pc, summed over SMs; NULL = not kept */
     uint32_t load_count;
 };

@@ -1,5 +1,5 @@
 /* stat.c: arithmetic over statistics structs, row by row. A ratio holds nothing of its own: its two counters
- * have rows too, so sums and differences of ratios come out right by themselves. */
+ * have rows too, so sums and differences of ratios are right too. */
 #include "stats/stat.h"
 
 #include <string.h>

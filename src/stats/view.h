@@ -13,7 +13,8 @@ enum stats_name {
 };
 extern const char *const stats_names[STATS_NAME_COUNT];
 
-struct stats_machine { /* what is shown of the machine */
+/* The parts of the machine's description that printers show. */
+struct stats_machine {
     const char *name;
     uint32_t sms, warps_per_sm;
     uint32_t core_khz, xbar_khz, l2_khz, dram_khz;
@@ -42,7 +43,7 @@ struct stats_view {
     void **l1s, **l2s; /* of each SM and of each slice, over the whole run */
     uint32_t l1_count, l2_count;
     uint64_t hash;
-    bool partial;        /* the run was ended before its end */
+    bool partial;        /* the run was stopped early */
     double host_seconds; /* processor time of the whole process */
     struct {
         const struct stat_row *row; /* NULL: no group has it */
@@ -55,13 +56,12 @@ struct stats_view {
 void view_add_rest(struct stats_view *v);
 void view_resolve(struct stats_view *v); /* fills known[] from groups: for views made by hand */
 
-/* stats: one struct for each group, as in timed_kernel and timed_sample. A statistic that no group has is 0.
- */
+/* stats: one struct for each group, as in timed_kernel and timed_sample. A statistic in no group is 0. */
 uint64_t view_count(const struct stats_view *v, void *const *stats, enum stats_name id);
-/* The same of one struct of the statistic's own group. */
+/* The value in one struct of the statistic's own group. */
 uint64_t view_count_in(const struct stats_view *v, const void *group_stats, enum stats_name id);
 double view_ratio(const struct stats_view *v, void *const *stats, enum stats_name num, enum stats_name den);
-/* The last bucket of a histogram, of all: how much of the time a queue was full. */
+/* The share of the last bucket of a histogram: how much of the time a queue was full. */
 double view_last_share(const struct stats_view *v, void *const *stats, enum stats_name id);
 bool view_has(const struct stats_view *v, enum stats_name id);
 double view_per_cycle(const struct stats_view *v, const struct timed_kernel *k, enum stats_name id);

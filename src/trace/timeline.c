@@ -159,7 +159,7 @@ static void print_ctas(struct timeline *t)
     const struct timed_cta **ctas = mem_alloc(sizeof(*ctas) * n);
     for (uint32_t i = 0; i < n; i++) ctas[i] = t->v->ctas[i];
     qsort(ctas, n, sizeof *ctas, cta_compare);
-    VEC(uint64_t) free_at = {0}; /* by lane of the present SM */
+    VEC(uint64_t) free_at = {0}; /* by lane of the current SM */
     for (uint32_t i = 0; i < n; i++) {
         const struct timed_cta *c = ctas[i];
         if (!i || ctas[i - 1]->sm != c->sm) {

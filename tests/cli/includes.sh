@@ -2,7 +2,7 @@
 # includes.sh SOURCE_DIR: each folder of src/ includes only what its row of docs/map.md allows ("all of these" allows all).
 set -eu
 cd "$1"
-rows=$(sed -n '/^## Who may include whom/,/^## A change/p' docs/map.md | grep '^| `')
+rows=$(sed -n '/^## Who may include whom/,/^## Where a change/p' docs/map.md | grep '^| `')
 rules=0
 bad=0
 for dir in src/*/; do

@@ -1,4 +1,4 @@
-/* test_base.c: arena, vectors, maps, text, hashes, diagnostics. */
+/* test_base.c: asserts, arena, vectors, maps, text, hashes, diagnostics. */
 #include "base/arena.h"
 #include "base/bitset.h"
 #include "base/diag.h"
@@ -7,9 +7,65 @@
 #include "base/rng.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+/* Runs `body` in a child process; returns the signal that ended it, and what it wrote to stderr. */
+static int signal_of(void (*body)(void), char *said, size_t size)
+{
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    signal(SIGCHLD, SIG_DFL); /* a parent that ignores it would leave no status */
+    pid_t child = fork();
+    if (!child) {
+        dup2(ends[1], STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL); /* cmocka's handler would fail the test in the child */
+        body();
+        _exit(0);
+    }
+    close(ends[1]);
+    ssize_t got = read(ends[0], said, size - 1);
+    said[got > 0 ? got : 0] = 0;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void fail_assert(void)
+{
+    volatile int two = 2;
+    assert(two == 3);
+}
+
+static void an_assert_ends_every_build(void **state)
+{
+    char said[256];
+    assert_int_equal(signal_of(fail_assert, said, sizeof said), SIGABRT);
+    assert_non_null(strstr(said, "test_base.c:"));
+    assert_non_null(strstr(said, "assertion failed: two == 3"));
+}
+
+static int evaluations;
+static bool evaluate(void)
+{
+    evaluations++;
+    return true;
+}
+
+static void a_debug_assert_costs_nothing_in_a_release_build(void **state)
+{
+    debug_assert(evaluate());
+#ifdef NDEBUG
+    assert_int_equal(evaluations, 0);
+#else
+    assert_int_equal(evaluations, 1);
+#endif
+}
 
 static void arena_gives_aligned_zeroed_memory(void **state)
 {
@@ -130,6 +186,8 @@ static void bitset_union_says_whether_it_grew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_assert_ends_every_build),
+        cmocka_unit_test(a_debug_assert_costs_nothing_in_a_release_build),
         cmocka_unit_test(arena_gives_aligned_zeroed_memory),
         cmocka_unit_test(map_finds_what_was_put),
         cmocka_unit_test(hash_has_the_same_value_on_every_host),

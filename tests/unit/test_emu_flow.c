@@ -204,7 +204,8 @@ static void test_bad_call(void **state)
     emit(&k, ISA_OP_CALLI, D(NO), S(imm64(&k, 0xdeadbeef)));
     exit_(&k);
     assert_int_equal(kit_launch(&k, 1, 32, false), EMU_BAD_CALL);
-    assert_non_null(strstr(k.fault.message, "call through 0xdeadbeef, which is no function of the module"));
+    assert_non_null(
+        strstr(k.fault.message, "call through 0xdeadbeef, which is not a function of the module"));
     kit_close(&k);
 }
 

@@ -374,7 +374,7 @@ static void test_bad_texture(void **state)
     emit(&k, ISA_OP_TEX, D(R(8), R(9), R(10), R(11)), S(imm64(&k, 99), R(4)))->mod = 1;
     exit_(&k);
     assert_int_equal(kit_launch(&k, 1, 1, false), EMU_BAD_TEXTURE);
-    assert_non_null(strstr(k.fault.message, "tex with 0x63, which is no texture object"));
+    assert_non_null(strstr(k.fault.message, "tex with 0x63, which is not a texture object"));
     kit_close(&k);
 }
 

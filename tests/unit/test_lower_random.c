@@ -18,7 +18,7 @@ enum { MEM_WORDS = 64, LOCAL_BYTES = 65536, STEPS_MAX = 200000, SLOT_ROOM = 64 }
 /* ---- the interpreter ---- */
 
 struct machine {
-    const struct unit *u;
+    const struct routine *u;
     bool physical;           /* registers by u->phys, slots by u->slot_offset */
     uint32_t regs[4096 * 2]; /* vreg v at 2v, or physical register r at r */
     bool preds[4096];
@@ -134,7 +134,7 @@ static bool run(struct machine *m)
 /* ---- the generator ---- */
 
 struct gen {
-    struct unit *u;
+    struct routine *u;
     struct rng rng;
     uint32_t vars[3][40], var_count[3]; /* written and read anywhere */
     uint32_t budget;
@@ -280,7 +280,7 @@ static void gen_body(struct gen *g, uint32_t depth)
     }
 }
 
-static void generate(struct unit *u, uint64_t seed, uint32_t size)
+static void generate(struct routine *u, uint64_t seed, uint32_t size)
 {
     struct gen g = {.u = u, .rng = {seed}, .budget = size};
     uint32_t many[3] = {4 + below(&g, 24), 3 + below(&g, 10), 2 + below(&g, 9)};
@@ -324,7 +324,7 @@ static void generate(struct unit *u, uint64_t seed, uint32_t size)
 
 /* ---- the comparison ---- */
 
-static void execute(struct unit *u, bool physical, uint64_t seed, struct machine *m)
+static void execute(struct routine *u, bool physical, uint64_t seed, struct machine *m)
 {
     memset(m, 0, sizeof *m);
     m->u = u;
@@ -362,31 +362,31 @@ static void one_program(uint64_t seed, uint32_t size, uint32_t regs_limit, bool 
         .ptx = &pm, .opts = &opts, .diags = &diags, .regs_limit = regs_limit, .frame_align = 16};
     m.prog.arena = &arena;
     m.prog.entry = &pf;
-    struct unit u = {.ptx = &pf, .is_entry = true, .fp = MIR_NO_VREG, .is_live = true};
+    struct routine u = {.ptx = &pf, .is_entry = true, .fp = MIR_NO_VREG, .is_live = true};
     generate(&u, seed, size);
     execute(&u, false, seed, &before);
     cfg_clean(&u.mir, true);
     if (fold) {
-        unit_promote_slots(&u);
+        routine_promote_slots(&u);
         for (uint32_t i = 0; i < 6; i++) {
-            bool changed = unit_fold(&u);
-            changed |= unit_common(&u);
-            changed |= unit_drop_dead(&u);
-            changed |= unit_promote_slots(&u);
+            bool changed = routine_fold(&u);
+            changed |= routine_common(&u);
+            changed |= routine_drop_dead(&u);
+            changed |= routine_promote_slots(&u);
             if (!changed) break;
         }
-        unit_legalise(&u);
-        unit_schedule(&u, regs_limit);
+        routine_legalise(&u);
+        routine_schedule(&u, regs_limit);
         execute(&u, false, seed, &after);
         compare(&before, &after, seed, "folding");
     }
-    bool ok = unit_verify(&m, &u, "folding") && unit_allocate(&m, &u);
+    bool ok = routine_verify(&m, &u, "folding") && routine_allocate(&m, &u);
     cfg_clean(&u.mir, true);
-    ok = ok && unit_verify_allocation(&m, &u);
+    ok = ok && routine_verify_allocation(&m, &u);
     if (!ok) print_diags(&diags);
     assert_true(ok);
     assert_true(u.reg_count <= regs_limit && u.pred_count <= ISA_PREDS);
-    unit_layout_frame(&m, &u);
+    routine_layout_frame(&m, &u);
     execute(&u, true, seed, &after);
     compare(&before, &after, seed, "allocation");
     mir_func_free(&u.mir);

@@ -2,7 +2,7 @@
  * slice that sleeps has nothing to do. Random traffic, with every queue, MSHR file and set tiny. */
 #include "l2_kit.h"
 
-include "base/rng.h"
+#include "base/rng.h"
 #include "mem/l2_admit.h"
 
 enum { REQUESTS = 300, CYCLES_MAX = 200000, CONFIGS = 96 };
