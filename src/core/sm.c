@@ -66,7 +66,12 @@ static void create_caches(struct sm *m)
         s.ctx = m;
         rocache_init(&m->ro[i], &s);
     }
-    m->l1 = l1_create(m->setup.l1, m->setup.index, &m->clock, m->setup.pool, m->port, m->wake);
+    m->l1 = l1_create(&(struct l1_setup){.params = m->setup.l1,
+                                         .sm = m->setup.index,
+                                         .clock = &m->clock,
+                                         .pool = m->setup.pool,
+                                         .port = m->port,
+                                         .sm_wake = m->wake});
     bool readable = split_read(p, &m->sizes);
     assert(readable); /* split_check */
     (void)readable;

@@ -25,6 +25,7 @@
 #include "core/sm.h"
 #include "core/split.h"
 #include "mem/coalesce.h"
+#include "mem/l1_hooks.h"
 #include "mem/l1_sleep.h"
 #include "mem/lineset.h"
 #include "mem/rocache.h"

@@ -82,20 +82,20 @@ static bool see_may_allocate(void *ctx, const struct l1_txn *t)
 
 static bool is_of_program(const struct l1_txn *t) { return t->cls == REQ_GLOBAL || t->cls == REQ_LOCAL; }
 
-static void count_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
+static void count_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
 {
     struct sm *m = ctx;
     if (t->is_prefetch || !is_of_program(t)) return;
-    m->seen.by_answer[a]++;
-    m->seen.intra_warp += intra_warp;
+    m->seen.by_answer[r->answer]++;
+    m->seen.intra_warp += r->intra_warp;
     if (t->kind != REQ_READ) return;
     struct sm_load *l = t->load;
     l->stats.accesses++;
-    l->stats.misses += a == L1_MISS;
+    l->stats.misses += r->answer == L1_MISS;
     l->stats.unique_lines += lineset_add(&l->seen, t->addr >> m->seen.line_shift);
 }
 
-static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
+static void see_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
 {
     static const uint8_t outcomes[] = {[L1_HIT] = MECH_L1_HIT,
                                        [L1_PENDING] = MECH_L1_PENDING,
@@ -103,32 +103,33 @@ static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answ
                                        [L1_SENT] = MECH_L1_SENT};
     struct sm *m = ctx;
     if (!is_of_program(t)) return;
-    count_access(m, now, t, a, intra_warp);
+    count_access(m, now, t, r);
     struct mech_l1_access e = access_of(m, t);
-    e.outcome = (enum mech_l1_outcome)outcomes[a];
-    e.intra_warp = intra_warp;
+    e.outcome = (enum mech_l1_outcome)outcomes[r->answer];
+    e.intra_warp = r->intra_warp;
     mech_on_l1_access(m->mech, &e);
 }
 
-static void see_evict(void *ctx, tick now, const struct cache_line *line)
+static void see_evict(void *ctx, tick now, const struct l1_eviction *e)
 {
     struct sm *m = ctx;
+    if (e->cause == L1_EVICT_STORE || e->cause == L1_EVICT_FLUSH) return;
     mech_on_l1_evict(m->mech, &(struct mech_l1_evict){.cycle = m->cycle,
-                                                      .line = line->addr,
-                                                      .owner_warp = line->owner_warp,
-                                                      .owner_pc = line->owner_pc,
-                                                      .was_prefetch = line->is_prefetch,
-                                                      .was_used = !line->is_prefetch});
+                                                      .line = e->line,
+                                                      .owner_warp = e->owner_warp,
+                                                      .owner_pc = e->owner_pc,
+                                                      .was_prefetch = e->is_unused_prefetch,
+                                                      .was_used = !e->is_unused_prefetch});
 }
 
-static void see_fill(void *ctx, tick now, uint64_t line, tick latency, bool is_prefetch)
+static void see_fill(void *ctx, tick now, const struct l1_fill_event *e)
 {
     struct sm *m = ctx;
     mech_on_l1_fill(m->mech,
                     &(struct mech_l1_fill){.cycle = m->cycle,
-                                           .line = line,
-                                           .latency_cycles = (uint32_t)clock_cycles(&m->clock, latency),
-                                           .is_prefetch = is_prefetch});
+                                           .line = e->line,
+                                           .latency_cycles = (uint32_t)clock_cycles(&m->clock, e->latency),
+                                           .is_prefetch = e->is_prefetch});
 }
 
 static void see_atomic(void *ctx, const struct req *r) { lsu_log_atomic(ctx, r); }

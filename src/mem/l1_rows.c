@@ -126,6 +126,8 @@ const struct stat_row l1_stat_rows[] = {
     COUNT(stall_mshr, "cycles", "refused because no MSHR, or no place to merge, was free", NULL),
     COUNT(stall_queue, "cycles", "refused because the miss queue was full: back pressure from the L2", NULL),
     COUNT(stall_port, "cycles", "refused because finished loads were not fetched", NULL),
+    COUNT(stall_held, "cycles", "refused because a mechanism held it back", NULL),
+    COUNT(stall_stolen, "cycles", "refused because a mechanism read in its place", NULL),
     COUNT(bypassed, "transactions", "loads sent to the L2 without a look (.cg, volatile)", NULL),
     COUNT(other_requests, "requests", "requests of the instruction, constant and texture caches", NULL),
     COUNT(requests_read, "requests", "read requests made", "lts__t_requests_srcunit_tex_op_read.sum"),
@@ -151,12 +153,15 @@ const struct stat_row l1_stat_rows[] = {
     COUNT(prefetch_dropped, "requests", "prefetches that found no line, MSHR, queue place or port", NULL),
     COUNT(prefetch_useful, "lines", "prefetched lines that a load hit", NULL),
     COUNT(prefetch_late, "lines", "prefetched lines that a load wanted before they came", NULL),
-    COUNT(prefetch_unused, "lines", "prefetched lines that left without a load", NULL),
+    COUNT(prefetch_unused, "lines", "prefetched lines that left without a load: early + useless", NULL),
+    COUNT(prefetch_early, "lines", "of these, lines that a load wanted later in the kernel", NULL),
+    COUNT(prefetch_useless, "lines", "of these, lines that no load wanted", NULL),
     COUNT(evictions, "lines", "lines replaced by others", NULL),
     COUNT(write_backs, "lines", "dirty lines written to the L2", NULL),
     COUNT(write_evictions, "lines", "lines dropped because a store or atomic hit them", NULL),
     COUNT(fills, "requests", "fills that came", NULL),
     COUNT(fills_not_kept, "requests", "fills that did not stay: not allowed to, or written meanwhile", NULL),
+    COUNT(taken_hits, "transactions", "misses whose data a mechanism brought", NULL),
     COUNT(flushes, "flushes", "times that the cache was emptied", NULL),
     COUNT(resizes, "changes", "times that its capacity changed", NULL),
     {"l1.mshr_max", STAT_MAX, offsetof(struct l1_stats, mshr_max), 0, 1, "entries",
@@ -176,6 +181,7 @@ void l1_stats_derive(struct l1_stats *s)
     s->total_accesses = s->total_hits + s->total_pending + s->total_misses;
     s->load_accesses = s->accesses[L1_GLOBAL_LOAD] + s->accesses[L1_LOCAL_LOAD] + s->accesses[L1_OTHER];
     s->load_misses = s->misses[L1_GLOBAL_LOAD] + s->misses[L1_LOCAL_LOAD] + s->misses[L1_OTHER];
+    s->prefetch_useless = s->prefetch_unused - s->prefetch_early;
     s->reads_missed = s->cold_misses + s->replaced_misses + s->sector_misses;
     for (int i = 0; i < L1_LATENCY_BUCKETS; i++) s->miss_latency_count += s->miss_latency[i];
 }

@@ -15,7 +15,7 @@ static const char *const write_miss_names[] = {"fetch", "lazy", "fetch_partial",
 const struct param_row l2_rows[] = {
     ROW(PARAM_BYTES, slice_size, "slice_size", "bytes", "64K", 32, 1ull << 32, "bytes of one slice"),
     ROW(PARAM_U32, ways, "ways", "", "8", 1, 1024, "ways of a set"),
-    ROW(PARAM_U32, line, "line", "bytes", "128", 32, 1024, "line, a power of two"),
+    ROW(PARAM_U32, line, "line", "bytes", "128", 32, 512, "line, a power of two"),
     ENUM_ROW(index, "index", "linear", cache_index_names, "from address to set"),
     ENUM_ROW(replace, "replace", "lru", cache_replace_names, "which line of a set a miss replaces"),
     ROW(PARAM_BOOL, sectored, "sectored", "", "false", 0, 1,

@@ -26,6 +26,8 @@ struct mshr_entry {
     uint32_t pc;
     uint32_t line; /* reserved for it, or CACHE_NO_LINE */
     tick born;
+    uint32_t last_pc; /* of the newest load that waits for it */
+    uint16_t last_warp;
 };
 _Static_assert(sizeof(struct mshr_entry) == HOST_LINE, "an entry is one cache line of the host");
 
@@ -56,6 +58,9 @@ static inline bool mshr_can_merge(const struct mshr *m, uint32_t entry)
 }
 
 static inline bool mshr_has_room(const struct mshr *m) { return m->used < m->count; }
+
+/* The entry that the next mshr_take_unlisted gives. Only with room. */
+static inline uint32_t mshr_next(const struct mshr *m) { return m->free[m->count - m->used - 1]; }
 
 /* A new entry with an empty chain (merged 0, head and tail MSHR_NONE), not listed. Only with room, and when
  * no entry of this address is in use. */
