@@ -127,7 +127,7 @@ static void count_device(struct sm *m, const struct sm_access *a)
     count_device_in(&m->stats, a);
     count_device_in(sm_own_of(m, a->ask.warp), a);
     if (a->ask.kind == REQ_READ)
-        lsu_note_load(a->ask.load, m->warps[a->ask.warp].number, a->ask.lane_address, a->count);
+        lsu_note_load(sm_load_of(&a->ask), m->warps[a->ask.warp].number, a->ask.lane_address, a->count);
 }
 
 static bool goes_past_l1(const struct isa_inst *i)
@@ -179,7 +179,6 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
                              .warp = (uint16_t)w,
                              .owner = m->warps[w].program->place,
                              .own = &m->warps[w].program->own.l1,
-                             .load = &m->warps[w].program->loads[e->pc],
                              .pc = e->pc};
     a->count = a->done = a->local_from = a->passes = 0;
     a->ro = RO_COUNT;

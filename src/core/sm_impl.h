@@ -75,6 +75,14 @@ struct sm_program {
     struct sm_own own;
 };
 
+/* The load whose access this is: found by the counters of its grid, which lie in the program. */
+static inline struct sm_load *sm_load_of(const struct l1_txn *t)
+{
+    const char *own = (const char *)t->own;
+    const struct sm_program *p = (const void *)(own - offsetof(struct sm_program, own.l1));
+    return &p->loads[t->pc];
+}
+
 /* Lines of the host's cache: what issue and writeback touch, with the first 64 registers; the other registers; the rest. */
 struct sm_warp {
     _Alignas(HOST_LINE) const struct uop *next; /* NULL: it is held or done */

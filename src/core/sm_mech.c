@@ -89,7 +89,7 @@ static void count_access(void *ctx, tick now, const struct l1_txn *t, const stru
     m->seen.by_answer[r->answer]++;
     m->seen.intra_warp += r->intra_warp;
     if (t->kind != REQ_READ) return;
-    struct sm_load *l = t->load;
+    struct sm_load *l = sm_load_of(t);
     l->stats.accesses++;
     l->stats.misses += r->answer == L1_MISS;
     l->stats.unique_lines += lineset_add(&l->seen, t->addr >> m->seen.line_shift);

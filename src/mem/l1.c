@@ -142,8 +142,8 @@ bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
 static void l1_tick_special(struct l1 *c, tick now)
 {
     l1_take_answers(c, now);
-    if (c->has_due) l1_take_due(c, now);
     sm_port_forward(c->port, now);
+    if (c->has_due) l1_take_due(c, now); /* what goes on leaves in the next cycle, as any miss */
     if (c->has_pipe) c->has_acknowledged |= l1_pipe_tick(c, now);
     if (c->is_flushing) {
         l1_flush_step(c, now);

@@ -70,7 +70,7 @@ struct l1_stats {
 };
 void l1_stats_derive(struct l1_stats *s); /* the sums of what is counted up to now */
 
-struct l1_txn {           /* one coalesced transaction */
+struct l1_txn {           /* one coalesced transaction; a line of the host's cache */
     uint64_t addr;        /* line address (device address space; local memory already interleaved) */
     uint32_t sectors;     /* of the line */
     uint32_t write_bytes; /* stores and atomics: bytes of data */
@@ -85,8 +85,9 @@ struct l1_txn {           /* one coalesced transaction */
     struct l1_stats *own; /* counts it too; NULL = nobody */
     uint32_t pc;
     uint64_t lane_address; /* of the first lane */
-    void *load;            /* the observer's: what it counts of this instruction */
+    uint64_t id;           /* the SM's, for observers: ties what they see to the issue of the instruction */
 };
+_Static_assert(sizeof(struct l1_txn) == HOST_LINE, "a transaction is a line of the host's cache");
 
 enum l1_answer {
     L1_HIT,
