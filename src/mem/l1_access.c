@@ -68,6 +68,7 @@ static void l1_hit(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line
     if (UNLIKELY(l->is_prefetch)) {
         r->is_first_use = true;
         c->stats.prefetch_useful++;
+        if (l->reserved) c->mshr.entries[l->mshr].is_prefetch = false; /* it brings more of the line */
         l->is_prefetch = false;
     }
     l1_count(c, t, CACHE_HIT);
@@ -139,7 +140,7 @@ uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t, const s
     }
     if (!c->allocates_on_miss || p->line == CACHE_NO_LINE) return CACHE_NO_LINE;
     cache_reserve(&c->cache, p->line, t->addr, p->missing);
-    c->cache.lines[p->line].is_prefetch |= t->is_prefetch;
+    if (UNLIKELY(t->is_prefetch)) l1_mark_prefetch(c, p->line);
     return p->line;
 }
 

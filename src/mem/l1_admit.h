@@ -48,8 +48,10 @@ static inline void l1_plan_read(struct l1 *c, const struct l1_txn *t, struct l1_
     p->need = cache_mask(&c->cache, t->sectors);
     if (line != CACHE_NO_LINE) p->need &= ~c->cache.lines[line].valid;
     p->missing = p->entry == MSHR_NONE ? p->need : p->need & ~c->mshr.entries[p->entry].sectors;
-    p->way = p->missing ? L1_WAY_MISS : L1_WAY_MERGE;
-    if (!p->missing) return;
+    /* A prefetch of a line that is under way is redundant, whichever sectors are. */
+    bool merges = !p->missing || (t->is_prefetch && p->entry != MSHR_NONE);
+    p->way = merges ? L1_WAY_MERGE : L1_WAY_MISS;
+    if (merges) return;
     bool is_new = line == CACHE_NO_LINE && p->entry == MSHR_NONE;
     if (UNLIKELY(c->hooks.may_miss != NULL) && t->kind == REQ_READ)
         p->is_held = !c->hooks.may_miss(c->hooks.ctx, t);

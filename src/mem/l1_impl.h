@@ -303,6 +303,8 @@ void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cau
 void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause, bool was_valid);
 /* A prefetch ends without a load. `number`: of its line, if it may still be wanted in this kernel; else UINT64_MAX. */
 void l1_count_unused(struct l1 *c, uint64_t number);
+/* A prefetch brings more of a line that is there. */
+void l1_mark_prefetch(struct l1 *c, uint32_t line);
 void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors);
 /* The line that the access may replace now: clean, with as many free places in the miss queue as it needs. CACHE_NO_LINE: its
  * write-back has to go first; it went if there was room. */

@@ -79,6 +79,13 @@ void l1_count_unused(struct l1 *c, uint64_t number)
     if (number != UINT64_MAX) lineset_add(&c->wasted, number);
 }
 
+void l1_mark_prefetch(struct l1 *c, uint32_t line)
+{
+    struct cache_line *l = &c->cache.lines[line];
+    if (l->is_prefetch) l1_count_unused(c, UINT64_MAX); /* another one, of other sectors */
+    l->is_prefetch = true;
+}
+
 COLD static void l1_tell_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause)
 {
     const struct cache_line *l = &c->cache.lines[line];

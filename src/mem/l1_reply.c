@@ -31,8 +31,8 @@ COLD static bool l1_keep_fill(struct l1 *c, tick now, const struct req *r, const
             c, now, line,
             &(struct l1_txn){.addr = r->addr, .warp = m->warp, .pc = m->pc, .is_prefetch = m->is_prefetch},
             r->sectors);
-    } else
-        c->cache.lines[line].is_prefetch |= m->is_prefetch;
+    } else if (m->is_prefetch)
+        l1_mark_prefetch(c, line);
     cache_fill(&c->cache, line, r->sectors);
     c->cache.lines[line].last_pc = m->last_pc;
     c->cache.lines[line].last_warp = m->last_warp;

@@ -44,6 +44,7 @@ static void l1_retire_miss(struct l1 *c, tick now, struct mshr_entry *m, uint32_
     struct cache_line *l = &c->cache.lines[m->line];
     if (!from || l->dirty) return;
     l->reserved = 0;
+    if (m->is_prefetch) l->is_prefetch = false; /* it ends when its data comes */
     l->last_pc = m->last_pc;
     l->last_warp = m->last_warp;
     l1_drop_awaited(c, now, m->line, L1_EVICT_RESIZE, l->valid);

@@ -53,8 +53,9 @@ static void l1_give_line(struct l1 *c, uint32_t entry, uint32_t line)
 /* The taken miss goes the ordinary way. False: it has to wait. */
 static bool l1_go_on(struct l1 *c, tick now, uint32_t entry)
 {
-    const struct l1_txn *t = &c->taken[entry].txn;
+    struct l1_txn *t = &c->taken[entry].txn;
     const struct mshr_entry *e = &c->mshr.entries[entry];
+    t->is_prefetch = e->is_prefetch; /* a load may have come meanwhile */
     struct l1_plan p = {.way = L1_WAY_MISS, .entry = entry, .missing = c->taken[entry].sectors};
     bool is_there = cache_look_up(&c->cache, t->addr, t->sectors, &p.line) != CACHE_MISS;
     p.takes_line = !is_there && c->allocates_on_miss && e->may_keep && !e->doomed;
@@ -105,6 +106,9 @@ bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan
 
 /* ---- what a mechanism may do ---- */
 
+/* It may act after this cycle's offer of an access that is being refused: the next one may have another answer. */
+static void l1_offer_again(struct l1 *c) { c->offers_next |= c->stall.open; }
+
 void l1_miss_answer(struct l1 *c, tick now, uint32_t entry)
 {
     assert(c->mshr.entries[entry].used && c->taken[entry].sectors);
@@ -112,12 +116,14 @@ void l1_miss_answer(struct l1 *c, tick now, uint32_t entry)
     c->taken[entry].sectors = 0;
     c->stats.taken_hits++;
     l1_note(c, L1_CHANGE_REPLY);
+    l1_offer_again(c);
     l1_fill(c, now, &r);
 }
 
 bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry)
 {
     assert(c->mshr.entries[entry].used && c->taken[entry].sectors);
+    l1_offer_again(c);
     return l1_go_on(c, now, entry);
 }
 
