@@ -93,10 +93,8 @@ struct mech_victim_view {
     uint32_t set, ways;
     /* mask of the ways that may be replaced, [(ways + 63) / 64] words */
     const uint64_t *candidates;
-    /* of the line that comes in */
+    /* the line that comes in */
     uint64_t line;
-    int warp;
-    uint32_t pc;
 };
 
 /* ---- events ---- */

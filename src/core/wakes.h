@@ -147,7 +147,7 @@ static inline void wakes_lower(struct wakes *w, uint32_t i, tick t)
  * horizon. False: there are none, and `due` is unchanged. */
 static inline bool wakes_due(struct wakes *w, tick now, uint64_t *due)
 {
-    assert(now >= w->ruler.horizon);
+    debug_assert(now >= w->ruler.horizon);
     if (UNLIKELY(now != w->ruler.horizon)) wakes_pass(w, now);
     if (UNLIKELY(w->far_next <= now + w->ruler.reach)) wakes_bring_near(w);
     const uint64_t bit = (uint64_t)1 << w->slot;

@@ -33,7 +33,8 @@ void cache_init(struct cache *c, const struct cache_geometry *g)
 {
     assert(g->sets >= 1 && g->ways >= 1 && g->ways <= UINT16_MAX);
     assert(is_pow2_u64(g->line_bytes) && g->line_bytes > 1);
-    assert(!g->sectored || (g->line_bytes >= CACHE_SECTOR_BYTES && g->line_bytes <= 32 * CACHE_SECTOR_BYTES));
+    assert(!g->sectored ||
+           (g->line_bytes >= CACHE_SECTOR_BYTES && g->line_bytes <= CACHE_SECTORS_MAX * CACHE_SECTOR_BYTES));
     assert((uint64_t)g->sets * g->ways <= CACHE_LINES_MAX);
     *c = (struct cache){.g = *g,
                         .ways_max = (uint16_t)g->ways,
@@ -320,7 +321,7 @@ NOINLINE static void cache_take_wide(struct cache *c, uint32_t line, uint64_t ad
         cache_wide_replace(&c->wide, line, l->addr, addr);
     else
         cache_wide_put(&c->wide, line, addr);
-    *l = (struct cache_line){.addr = addr, .used = true, .reserved = cache_mask(c, sectors)};
+    *l = (struct cache_line){.addr = addr, .used = true, .reserved = (uint16_t)cache_mask(c, sectors)};
     c->found_line = CACHE_UNKNOWN;
 }
 
@@ -337,7 +338,7 @@ static inline void cache_take(struct cache *c, uint32_t line, uint64_t number, u
     uint32_t reserved = cache_mask(c, sectors);
     narrow_put(p.set, p.way, number, reserved);
     narrow_renew_victim(p.set, p.way, c->ways_max);
-    c->lines[line] = (struct cache_line){.addr = addr, .used = true, .reserved = reserved};
+    c->lines[line] = (struct cache_line){.addr = addr, .used = true, .reserved = (uint16_t)reserved};
     c->found_line = CACHE_UNKNOWN;
 }
 
@@ -345,7 +346,7 @@ static inline void cache_take(struct cache *c, uint32_t line, uint64_t number, u
 NOINLINE static void cache_reserve_more(struct cache *c, uint32_t line, uint32_t sectors)
 {
     struct cache_line *l = &c->lines[line];
-    l->reserved |= cache_mask(c, sectors) & ~l->valid; /* invariant 3 */
+    l->reserved |= (uint16_t)(cache_mask(c, sectors) & ~l->valid); /* invariant 3 */
     cache_touch(c, line);
     cache_tell_awaited(c, line);
 }
@@ -370,8 +371,8 @@ void cache_fill(struct cache *c, uint32_t line, uint32_t sectors)
     struct cache_line *l = &c->lines[line];
     uint32_t mask = cache_mask(c, sectors);
     assert(l->used);
-    l->reserved &= ~mask;
-    l->valid |= mask;
+    l->reserved &= (uint16_t)~mask;
+    l->valid |= (uint16_t)mask;
     cache_tell_awaited(c, line);
     if (UNLIKELY(c->has_policy)) c->changes++;
 }

@@ -27,16 +27,22 @@ struct cache_geometry {
 
 struct cache_line {                  /* half a cache line of the host */
     uint64_t addr;                   /* line address */
-    uint32_t valid, reserved, dirty; /* sector masks */
-    uint16_t owner_warp;             /* warp that allocated it, for intra- and inter-warp hits */
+    uint16_t valid, reserved, dirty; /* sector masks */
     bool used;                       /* holds an address */
     bool is_prefetch;                /* filled by a prefetch and not used since */
-    uint32_t owner_pc;
-    uint32_t mshr; /* the caller's: of the miss that reserved it */
+    /* the owner's */
+    uint32_t owner_pc;   /* of the access that allocated it */
+    uint16_t owner_warp; /* for intra- and inter-warp hits */
+    uint16_t last_warp;  /* that touched it */
+    union {
+        uint32_t mshr;    /* while it is reserved: of the miss */
+        uint32_t last_pc; /* else: of the access that touched it last */
+    };
+    uint32_t owner_launch;
 };
 _Static_assert(sizeof(struct cache_line) == 32, "two to a cache line of the host");
 
-enum { CACHE_SECTOR_BYTES = 32 };
+enum { CACHE_SECTOR_BYTES = 32, CACHE_SECTORS_MAX = 16 };
 #define CACHE_NO_LINE UINT32_MAX
 #define CACHE_UNKNOWN (UINT32_MAX - 1) /* no line's number either */
 

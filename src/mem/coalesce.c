@@ -336,8 +336,8 @@ uint32_t coalesce_shared_passes(const struct shared_access *a)
     uint32_t words = (a->bytes + a->bank_bytes - 1) >> shift; /* of one lane */
     uint32_t part = MAX(MIN(a->banks / words, (uint32_t)COALESCE_LANES), 1u);
     uint32_t passes = 0;
-    assert(is_pow2_u64(a->banks) && is_pow2_u64(a->bank_bytes) && a->banks <= SHARED_BANKS_MAX);
-    assert(is_pow2_u64(words) && words <= COALESCE_LANES);
+    debug_assert(is_pow2_u64(a->banks) && is_pow2_u64(a->bank_bytes) && a->banks <= SHARED_BANKS_MAX);
+    debug_assert(is_pow2_u64(words) && words <= COALESCE_LANES);
     for (uint32_t first = 0; first < COALESCE_LANES; first += part) {
         uint32_t lanes = a->mask & (uint32_t)(((1ull << part) - 1) << first);
         if (!lanes) continue;

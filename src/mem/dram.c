@@ -257,7 +257,7 @@ COLD static void channel_tick_ideal(struct dram_channel *d, tick now)
 static uint64_t channel_clock(struct dram_channel *d, tick now)
 {
     uint32_t period = d->period;
-    assert(now % period == 0);
+    debug_assert(now % period == 0);
     d->ticked_clock = now == d->ticked + period ? d->ticked_clock + 1 : now / period;
     d->ticked = now;
     return d->ticked_clock;

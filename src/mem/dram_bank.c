@@ -140,7 +140,7 @@ static inline void chips_tell(const struct dram_chips *d, uint64_t clock, uint32
 uint64_t dram_chips_give(struct dram_chips *d, uint64_t clock, uint32_t bank, enum dram_command command,
                          uint32_t row)
 {
-    assert(clock == dram_chips_earliest(d, clock, bank, command));
+    debug_assert(clock == dram_chips_earliest(d, clock, bank, command));
     bool is_column = command == DRAM_READ || command == DRAM_WRITE;
     if (is_column || !d->dual_bus) d->column_bus = clock + 1; /* invariant 2 */
     if (!is_column || !d->dual_bus) d->row_bus = clock + 1;

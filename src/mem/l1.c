@@ -12,17 +12,20 @@
 
 #include "base/hugepage.h"
 
-static void l1_init_cache(struct l1 *c)
+/* The tags are made with the extra lines, which are not in use until l1_resize. */
+static void l1_init_cache(struct l1 *c, uint32_t extra_lines)
 {
     uint32_t lines = (uint32_t)MAX(c->p.size / c->p.line, 1);
     uint32_t ways = MIN(c->p.ways, lines);
     struct cache_geometry g = {.sets = lines / ways,
-                               .ways = ways,
+                               .ways = ways + extra_lines / (lines / ways),
                                .line_bytes = c->p.line,
                                .sectored = c->p.sectored,
                                .index = (uint8_t)c->p.index,
                                .replace = (uint8_t)c->p.replacement};
     cache_init(&c->cache, &g);
+    c->own_ways = ways;
+    cache_set_ways(&c->cache, ways);
     c->line_sectors = (uint32_t)((1ull << c->p.line / CACHE_SECTOR_BYTES) - 1);
 }
 
@@ -48,20 +51,19 @@ static void l1_init_params(struct l1 *c, const struct l1_params *p)
     c->answers_itself = p->fixed_miss_latency != 0;
 }
 
-struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_domain *core,
-                     struct req_pool *pool, struct sm_port *port, tick *sm_wake)
+struct l1 *l1_create(const struct l1_setup *s)
 {
-    enum { SEEN_REGIONS = 1024 };
+    enum { SEEN_REGIONS = 1024, WASTED_REGIONS = 16 };
+    const struct l1_params *p = s->params;
     struct l1 *c = mem_zalloc_huge(sizeof *c);
-    c->clock = *core;
+    c->clock = *s->clock;
     l1_init_params(c, p);
-    c->sm = (uint16_t)sm;
-    c->pool = pool;
-    c->port = port;
-    sm_port_connect(port, SM_PORT_L1, &(struct sm_port_handler){.ctx = c, .reply = l1_reply});
-    c->sm_wake = sm_wake;
-    c->port_time = c->hit_ready = c->fill_ready = TICK_NEVER;
-    l1_init_cache(c);
+    c->sm = (uint16_t)s->sm;
+    c->pool = s->pool;
+    c->port = s->port;
+    c->sm_wake = s->sm_wake;
+    c->port_time = c->stolen_time = c->hit_ready = c->fill_ready = TICK_NEVER;
+    l1_init_cache(c, s->extra_lines);
     l1_init_nodes(c);
     mshr_init(&c->mshr, p->mshrs, p->merges);
     l1_pipe_create(&c->pipe, p);
@@ -71,6 +73,8 @@ struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_
      * prefetch). */
     if (l1_answers_itself(c)) l1_ring_init(&c->answers, c->nodes_left + p->mshrs * (p->merges + 1));
     lineset_init(&c->seen, SEEN_REGIONS);
+    lineset_init(&c->wasted, WASTED_REGIONS);
+    l1_hook(c, &(struct l1_hooks){0});
     return c;
 }
 
@@ -80,6 +84,9 @@ void l1_destroy(struct l1 *c)
     cache_free(&c->cache);
     mshr_free(&c->mshr);
     lineset_free(&c->seen);
+    lineset_free(&c->wasted);
+    mem_free_huge(c->taken);
+    mem_free_huge(c->due);
     free(c->nodes);
     l1_pipe_free(&c->pipe);
     l1_ring_free(&c->hits);
@@ -87,7 +94,20 @@ void l1_destroy(struct l1 *c)
     mem_free_huge(c);
 }
 
-void l1_hook(struct l1 *c, const struct l1_hooks *hooks) { c->hooks = *hooks; }
+static void l1_sent(void *l1, tick now) { l1_tell_level(l1, now); }
+
+void l1_hook(struct l1 *c, const struct l1_hooks *hooks)
+{
+    c->hooks = *hooks;
+    c->notes_touches = hooks->on_evict != NULL;
+    cache_use_policy(&c->cache, hooks->policy);
+    sm_port_connect(
+        c->port, SM_PORT_L1,
+        &(struct sm_port_handler){.ctx = c, .reply = l1_reply, .sent = hooks->on_level ? l1_sent : NULL});
+    if (!hooks->take_miss || c->taken) return;
+    c->taken = mem_zalloc_huge(sizeof *c->taken * c->p.mshrs);
+    c->due = mem_zalloc_huge(sizeof *c->due * c->p.mshrs);
+}
 
 /* ---- what is done ---- */
 
@@ -101,6 +121,7 @@ static uint32_t l1_pop_done(struct l1 *c)
     c->node_free = n;
     c->nodes_left++;
     c->mshrs_held -= node->frees_mshr;
+    if (node->frees_mshr) l1_tell_level(c, c->last);
     return node->token;
 }
 
@@ -110,7 +131,7 @@ bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
     if (MIN(c->hit_ready, c->fill_ready) > now) return false;
     *token = c->fill_ready <= c->hit_ready ? l1_pop_done(c) : l1_pop_hit(c);
     c->last = now;
-    c->has_room = c->stall.open;
+    c->offers_next = c->stall.open;
     l1_note(c, L1_CHANGE_DONE);
     return true;
 }
@@ -122,6 +143,7 @@ static void l1_tick_special(struct l1 *c, tick now)
 {
     l1_take_answers(c, now);
     sm_port_forward(c->port, now);
+    if (c->has_due) l1_take_due(c, now); /* what goes on leaves in the next cycle, as any miss */
     if (c->has_pipe) c->has_acknowledged |= l1_pipe_tick(c, now);
     if (c->is_flushing) {
         l1_flush_step(c, now);
@@ -132,7 +154,7 @@ static void l1_tick_special(struct l1 *c, tick now)
 bool l1_tick(struct l1 *c, tick now)
 {
     c->last = now;
-    c->has_room = c->has_acknowledged = false;
+    c->offers_next = c->has_acknowledged = false;
     sm_port_receive(c->port, now);
     if (UNLIKELY(c->is_special))
         l1_tick_special(c, now);
@@ -147,8 +169,8 @@ uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp) { return c->writes
 
 bool l1_idle(const struct l1 *c)
 {
-    return !c->requests_out && !c->pipe.ring.count && !c->hits.ring.count && c->fill_ready == TICK_NEVER &&
-           !c->is_flushing;
+    return !c->requests_out && !c->mshr.used && !c->pipe.ring.count && !c->hits.ring.count &&
+           c->fill_ready == TICK_NEVER && !c->is_flushing;
 }
 
 void *l1_stats(struct l1 *c)
@@ -169,7 +191,8 @@ static const struct mshr_entry *l1_oldest_miss(const struct l1 *c)
 
 void l1_explain(const struct l1 *c, tick now, struct strbuf *out)
 {
-    static const char *const causes[] = {"", "", "", "", "", "a line", "an MSHR", "the miss queue", "a port"};
+    static const char *const causes[] = {
+        "", "", "", "", "", "a line", "an MSHR", "the miss queue", "a port", "a mechanism", "a stolen port"};
     const struct mshr_entry *m = l1_oldest_miss(c);
     strbuf_printf(out, "L1 of SM %u: %u of %u MSHRs, miss queue %u of %u%s, %u requests outstanding", c->sm,
                   c->mshr.used, c->mshr.count, c->port->misses.ring.count, c->port->misses.ring.capacity,

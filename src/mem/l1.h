@@ -59,18 +59,18 @@ struct l1_stats {
     uint64_t miss_latency[L1_LATENCY_BUCKETS];
     uint64_t cold_misses,
         sector_misses; /* with replaced_misses, of the misses that allocate or read: their sum = reads_missed */
-    uint64_t stall_port, bypassed, other_requests, requests_write, requests_atomic;
+    uint64_t stall_port, stall_held, stall_stolen, bypassed, other_requests, requests_write, requests_atomic;
     uint64_t prefetch_offered, prefetch_issued, prefetch_redundant, prefetch_dropped, prefetch_useful,
-        prefetch_late, prefetch_unused;
-    uint64_t write_backs, write_evictions, fills_not_kept, flushes, resizes;
+        prefetch_late, prefetch_unused, prefetch_early;
+    uint64_t write_backs, write_evictions, fills_not_kept, flushes, resizes, taken_hits;
     uint64_t mshr_max;
     /* sums */
     uint64_t accesses[L1_TYPES], total_accesses, total_hits, total_pending, total_misses;
-    uint64_t load_accesses, load_misses, reads_missed, miss_latency_count;
+    uint64_t load_accesses, load_misses, reads_missed, miss_latency_count, prefetch_useless;
 };
 void l1_stats_derive(struct l1_stats *s); /* the sums of what is counted up to now */
 
-struct l1_txn {           /* one coalesced transaction */
+struct l1_txn {           /* one coalesced transaction; a line of the host's cache */
     uint64_t addr;        /* line address (device address space; local memory already interleaved) */
     uint32_t sectors;     /* of the line */
     uint32_t write_bytes; /* stores and atomics: bytes of data */
@@ -85,8 +85,9 @@ struct l1_txn {           /* one coalesced transaction */
     struct l1_stats *own; /* counts it too; NULL = nobody */
     uint32_t pc;
     uint64_t lane_address; /* of the first lane */
-    void *load;            /* the observer's: what it counts of this instruction */
+    uint64_t id;           /* the SM's, for observers: ties what they see to the issue of the instruction */
 };
+_Static_assert(sizeof(struct l1_txn) == HOST_LINE, "a transaction is a line of the host's cache");
 
 enum l1_answer {
     L1_HIT,
@@ -97,7 +98,9 @@ enum l1_answer {
     L1_STALL_LINE,
     L1_STALL_MSHR,
     L1_STALL_QUEUE /* back pressure from below */,
-    L1_STALL_PORT
+    L1_STALL_PORT,
+    L1_STALL_HELD /* a mechanism holds it back (hooks.may_miss) */,
+    L1_STALL_STOLEN /* a mechanism reads in its place (l1_read) */
 };
 
 struct l1;
@@ -105,27 +108,17 @@ struct sm_port;
 
 /* What the rows' bounds cannot say (a line that is a power of two ...). False with diagnostics. */
 bool l1_params_check(const struct l1_params *p, struct diag_list *diags);
-struct l1 *l1_create(const struct l1_params *p, uint32_t sm, const struct clock_domain *core,
-                     struct req_pool *pool, struct sm_port *port, tick *sm_wake);
-void l1_destroy(struct l1 *c);
-/* Observers and votes, as plain function pointers, so that mem/ does not know mechanisms; the SM connects them. NULL = nobody. */
-struct l1_hooks {
-    void *ctx;
-    bool (*may_allocate)(
-        void *ctx,
-        const struct l1_txn *t); /* once, however often the access is offered; of a prefetch each time */
-    void (*on_access)(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a,
-                      bool intra_warp); /* once, when its tags were looked up */
-    void (*on_evict)(
-        void *ctx, tick now,
-        const struct cache_line
-            *line); /* replaced by a miss or gone with its way; not at a store's eviction or a flush */
-    void (*on_fill)(void *ctx, tick now, uint64_t line, tick latency,
-                    bool is_prefetch); /* latency in ticks */
-    /* With perfect or fixed_miss_latency set, atomics take effect here instead of at the L2. NULL: they travel to the L2 all the same. */
-    void (*on_atomic)(void *ctx, const struct req *r);
+struct l1_setup {
+    const struct l1_params *params;
+    uint32_t sm;
+    const struct clock_domain *clock;
+    struct req_pool *pool;
+    struct sm_port *port;
+    tick *sm_wake;        /* told of what a flush or a new capacity leaves to do */
+    uint32_t extra_lines; /* that the tags have beyond l1.size, in whole ways: l1_resize may grow to them */
 };
-void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
+struct l1 *l1_create(const struct l1_setup *s);
+void l1_destroy(struct l1 *c);
 bool l1_has_waiting(const struct l1 *c); /* accesses on their way to the tags (l1.tag_latency) */
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
 /* Once a core cycle, before accesses: takes what the port has for its clients, fills, moves the port's queues on. True:
@@ -135,7 +128,7 @@ bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load tha
 /* Stores and atomics of a warp slot that have not been acknowledged yet: what a memory fence waits for. */
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp);
 void l1_flush(struct l1 *c, tick now); /* at kernel end: invalidates, writes dirty lines back */
-/* Sets the capacity, in whole ways, one at least, l1.size at most; the answer is what it is now. Rules: l1_resize.c. */
+/* Sets the capacity, in whole ways, one at least, l1.size and the extra lines at most; the answer is what it is now. Rules: l1_resize.c. */
 uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes);
 uint64_t l1_capacity(const struct l1 *c); /* bytes */
 bool l1_idle(const struct l1 *c);         /* no MSHR, queue or pending write-back in use */

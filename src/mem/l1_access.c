@@ -14,8 +14,10 @@ static inline void l1_count_warps(struct l1_stats *s, bool intra_warp)
 
 static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_line)
 {
-    bool is_first = lineset_add(&c->seen, t->addr >> c->cache.line_shift);
+    uint64_t number = t->addr >> c->cache.line_shift;
+    bool is_first = lineset_add(&c->seen, number);
     if (t->is_prefetch) return;
+    if (UNLIKELY(c->wasted.used)) c->stats.prefetch_early += lineset_remove(&c->wasted, number);
     if (has_line)
         c->stats.sector_misses++;
     else if (is_first)
@@ -26,25 +28,30 @@ static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_li
 
 /* ---- votes ---- */
 
-/* An access that is refused comes again until it is taken (l1_taken forgets the answer); a prefetch does not. Not COLD: gcc 12 then
- * takes the whole miss for cold. */
+/* An access that is refused comes again until it is taken (l1_taken forgets what was kept); a prefetch does not. */
+struct l1_kept *l1_kept_of(struct l1 *c, const struct l1_txn *t)
+{
+    struct l1_kept *k = &c->kept;
+    if (!c->has_kept || k->addr != t->addr || k->token != t->token || k->warp != t->warp)
+        *k = (struct l1_kept){.warp = t->warp, .token = t->token, .addr = t->addr};
+    c->has_kept = true;
+    return k;
+}
+
+/* Not COLD: gcc 12 then takes the whole miss for cold. */
 bool l1_may_keep(struct l1 *c, const struct l1_txn *t)
 {
     if (!c->hooks.may_allocate) return true;
     if (t->is_prefetch) return c->hooks.may_allocate(c->hooks.ctx, t);
-    struct l1_vote *v = &c->vote;
-    if (!c->has_vote || v->addr != t->addr || v->token != t->token || v->warp != t->warp)
-        *v = (struct l1_vote){.may = c->hooks.may_allocate(c->hooks.ctx, t),
-                              .warp = t->warp,
-                              .token = t->token,
-                              .addr = t->addr};
-    c->has_vote = true;
-    return v->may;
+    struct l1_kept *k = l1_kept_of(c, t);
+    if (!k->has_vote) k->may = c->hooks.may_allocate(c->hooks.ctx, t);
+    k->has_vote = true;
+    return k->may;
 }
 
 /* ---- loads ---- */
 
-static void l1_hit(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line, bool *intra_warp)
+static void l1_hit(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line, struct l1_result *r)
 {
     if (t->is_prefetch) return;
     struct cache_line *l = &c->cache.lines[line];
@@ -54,11 +61,14 @@ static void l1_hit(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line
         l1_ring_push(&c->hits, (struct l1_timed){ready, t->token});
     }
     cache_touch(&c->cache, line);
-    *intra_warp = l->owner_warp == t->warp;
-    l1_count_warps(&c->stats, *intra_warp);
-    if (t->own) l1_count_warps(t->own, *intra_warp);
+    l1_touched(c, line, t);
+    r->intra_warp = l->owner_warp == t->warp;
+    l1_count_warps(&c->stats, r->intra_warp);
+    if (t->own) l1_count_warps(t->own, r->intra_warp);
     if (UNLIKELY(l->is_prefetch)) {
+        r->is_first_use = true;
         c->stats.prefetch_useful++;
+        if (l->reserved) c->mshr.entries[l->mshr].is_prefetch = false; /* it brings more of the line */
         l->is_prefetch = false;
     }
     l1_count(c, t, CACHE_HIT);
@@ -67,6 +77,8 @@ static void l1_hit(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line
 static void l1_append(struct l1 *c, uint32_t entry, const struct l1_txn *t, uint32_t need)
 {
     struct mshr_entry *e = &c->mshr.entries[entry];
+    e->last_pc = t->pc;
+    e->last_warp = t->warp;
     if (t->token == L1_NO_TOKEN) return;
     c->nodes_left--;
     uint32_t n = l1_node_new(c, t->token, need);
@@ -79,26 +91,29 @@ static void l1_append(struct l1 *c, uint32_t entry, const struct l1_txn *t, uint
 }
 
 /* Somebody asks for a line that a prefetch is bringing: it is no prefetch any more. */
-static inline void l1_claim_prefetch(struct l1 *c, uint32_t entry, const struct l1_txn *t)
+static inline bool l1_claim_prefetch(struct l1 *c, uint32_t entry, const struct l1_txn *t)
 {
     struct mshr_entry *m = &c->mshr.entries[entry];
-    if (LIKELY(!m->is_prefetch) || t->is_prefetch) return;
+    if (LIKELY(!m->is_prefetch) || t->is_prefetch) return false;
     m->is_prefetch = false;
     c->stats.prefetch_late++;
     if (m->line != CACHE_NO_LINE) c->cache.lines[m->line].is_prefetch = false;
+    return true;
 }
 
-static inline void l1_merge(struct l1 *c, const struct l1_txn *t, const struct l1_plan *p)
+static inline void l1_merge(struct l1 *c, const struct l1_txn *t, const struct l1_plan *p,
+                            struct l1_result *r)
 {
+    struct mshr_entry *e = &c->mshr.entries[p->entry];
     if (t->is_prefetch) return;
+    if (UNLIKELY(!e->may_keep)) e->may_keep = l1_may_keep(c, t);
     l1_append(c, p->entry, t, p->need);
-    l1_claim_prefetch(c, p->entry, t);
+    r->is_first_use = l1_claim_prefetch(c, p->entry, t);
     if (p->line != CACHE_NO_LINE) cache_touch(&c->cache, p->line);
     l1_count(c, t, CACHE_HIT_RESERVED);
 }
 
-static inline uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line,
-                                    bool may_keep)
+uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line, bool may_keep)
 {
     uint32_t entry = mshr_take_unlisted(&c->mshr, t->addr, 0);
     struct mshr_entry *e = &c->mshr.entries[entry];
@@ -112,12 +127,12 @@ static inline uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn 
         c->mshrs_lineless++;
         mshr_list(&c->mshr, entry);
     }
+    l1_tell_level(c, now);
     return entry;
 }
 
-/* The line that the miss fills: one that it takes, the one that holds other sectors, or none. */
-static inline uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t,
-                                       const struct l1_plan *p, uint32_t victim)
+uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p,
+                         uint32_t victim)
 {
     if (p->takes_line) {
         l1_take_line(c, now, victim, t, p->missing);
@@ -125,12 +140,13 @@ static inline uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_t
     }
     if (!c->allocates_on_miss || p->line == CACHE_NO_LINE) return CACHE_NO_LINE;
     cache_reserve(&c->cache, p->line, t->addr, p->missing);
+    if (UNLIKELY(t->is_prefetch)) l1_mark_prefetch(c, p->line);
     return p->line;
 }
 
-static inline void l1_fetch(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
+void l1_fetch(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
 {
-    struct req r = l1_req_of(c, now, t, p->entry, L1_MISS);
+    struct req r = l1_req_of(c, c->mshr.entries[p->entry].born, t, p->entry, L1_MISS);
     r.kind = REQ_READ;
     r.write_bytes = 0;
     r.is_fill_partial = false;
@@ -138,21 +154,37 @@ static inline void l1_fetch(struct l1 *c, tick now, const struct l1_txn *t, cons
     l1_request(c, now, &r);
 }
 
-static inline enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
+/* Its line and its MSHR. */
+static inline void l1_open_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
+                                uint32_t victim)
 {
-    uint32_t victim = CACHE_NO_LINE;
-    if (p->takes_line && (victim = l1_make_room(c, now, t, p)) == CACHE_NO_LINE) return L1_STALL_QUEUE;
-    bool had_line = p->line != CACHE_NO_LINE;
     uint32_t line = l1_reserve_line(c, now, t, p, victim);
     if (p->entry == MSHR_NONE) p->entry = l1_take_mshr(c, now, t, line, p->may_keep);
-    if (line != CACHE_NO_LINE) c->cache.lines[line].mshr = p->entry;
+    if (line == CACHE_NO_LINE) return;
+    c->cache.lines[line].mshr = p->entry;
+    p->line = line;
+}
+
+static inline enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
+                                     struct l1_result *r)
+{
+    uint32_t victim = CACHE_NO_LINE;
+    bool had_line = p->line != CACHE_NO_LINE;
+    if (UNLIKELY(p->asks_taker) && !(r->taken = l1_ask_taker(c, now, t, p))) {
+        enum l1_answer a = l1_admit_miss(c, p);
+        if (l1_is_stall(a)) return a;
+    }
+    if (LIKELY(!r->taken)) {
+        if (p->takes_line && (victim = l1_make_room(c, now, t->addr, p)) == CACHE_NO_LINE)
+            return L1_STALL_QUEUE;
+        l1_open_miss(c, now, t, p, victim);
+    }
     c->mshr.entries[p->entry].sectors |= p->missing;
     l1_append(c, p->entry, t, p->need);
-    l1_claim_prefetch(c, p->entry, t);
-    l1_fetch(c, now, t, p);
+    r->is_first_use = l1_claim_prefetch(c, p->entry, t);
+    if (LIKELY(!r->taken)) l1_fetch(c, now, t, p);
     l1_count_read_miss(c, t, had_line);
     l1_count(c, t, CACHE_MISS);
-    if (line != CACHE_NO_LINE) p->line = line;
     return L1_MISS;
 }
 
@@ -169,8 +201,9 @@ COLD static void l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
 
 enum l1_answer l1_commit_read(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
 {
-    if (p->way == L1_WAY_MISS) return l1_miss(c, now, t, p);
-    l1_merge(c, t, p);
+    struct l1_result r = {0};
+    if (p->way == L1_WAY_MISS) return l1_miss(c, now, t, p, &r);
+    l1_merge(c, t, p, &r);
     return L1_PENDING;
 }
 
@@ -178,66 +211,79 @@ enum l1_answer l1_commit_read(struct l1 *c, tick now, const struct l1_txn *t, st
 
 /* What was admitted as `a` happens. */
 static inline enum l1_answer l1_commit(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
-                                       enum l1_answer a, bool *intra_warp)
+                                       enum l1_answer a, struct l1_result *r)
 {
     if (UNLIKELY(t->kind != REQ_READ || p->way == L1_WAY_IDEAL)) return l1_commit_other(c, now, t, p, a);
     switch (p->way) {
-    case L1_WAY_HIT: l1_hit(c, now, t, p->line, intra_warp); return L1_HIT;
-    case L1_WAY_MISS: return l1_miss(c, now, t, p);
-    case L1_WAY_MERGE: l1_merge(c, t, p); return L1_PENDING;
+    case L1_WAY_HIT: l1_hit(c, now, t, p->line, r); return L1_HIT;
+    case L1_WAY_MISS: return l1_miss(c, now, t, p, r);
+    case L1_WAY_MERGE: l1_merge(c, t, p, r); return L1_PENDING;
     default: l1_bypass(c, now, t); return a;
     }
 }
 
-void l1_count_prefetch(struct l1 *c, enum l1_answer a)
+void l1_count_prefetch(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a)
 {
+    enum l1_prefetch_outcome outcome = l1_is_stall(a) ? L1_PREFETCH_DROPPED
+                                       : a == L1_MISS ? L1_PREFETCH_SENT
+                                                      : L1_PREFETCH_REDUNDANT;
     c->stats.prefetch_offered++;
-    if (l1_is_stall(a))
-        c->stats.prefetch_dropped++;
-    else if (a == L1_MISS)
-        c->stats.prefetch_issued++;
-    else
-        c->stats.prefetch_redundant++;
+    switch (outcome) {
+    case L1_PREFETCH_SENT: c->stats.prefetch_issued++; break;
+    case L1_PREFETCH_REDUNDANT: c->stats.prefetch_redundant++; break;
+    case L1_PREFETCH_DROPPED: c->stats.prefetch_dropped++; break;
+    }
+    if (c->hooks.on_prefetch) c->hooks.on_prefetch(c->hooks.ctx, now, t, outcome);
 }
 
-static void l1_prefetched(struct l1 *c, enum l1_answer a)
+static void l1_prefetched(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a)
 {
-    l1_count_prefetch(c, a);
+    l1_count_prefetch(c, now, t, a);
     if (!l1_is_stall(a)) l1_note(c, L1_CHANGE_OTHER);
 }
 
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t)
 {
-    bool intra_warp = false;
+    struct l1_result r = {0};
     struct l1_plan p;
     l1_plan(c, t, &p);
     enum l1_answer a = l1_admit(c, &p);
-    if (LIKELY(!l1_is_stall(a))) a = l1_commit(c, now, t, &p, a, &intra_warp);
+    if (LIKELY(!l1_is_stall(a))) a = l1_commit(c, now, t, &p, a, &r);
     if (UNLIKELY(t->is_prefetch))
-        l1_prefetched(c, a);
+        l1_prefetched(c, now, t, a);
     else if (UNLIKELY(l1_is_stall(a)))
         l1_refused(c, now, a, t, &p);
     else
         l1_taken(c, now);
     if (UNLIKELY(l1_is_stall(a))) return a;
     c->ports_used += !c->has_pipe; /* those of a pipeline are at its other end */
-    if (c->hooks.on_access) c->hooks.on_access(c->hooks.ctx, now, t, a, intra_warp);
+    r.answer = a;
+    if (c->hooks.on_access) c->hooks.on_access(c->hooks.ctx, now, t, &r);
     return a;
+}
+
+/* No port is left in this cycle: a busy cycle, not a stalled one, unless a mechanism took the port. */
+COLD static enum l1_answer l1_no_port(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    if (t->is_prefetch) {
+        l1_count_prefetch(c, now, t, L1_STALL_PORT);
+        return L1_STALL_PORT;
+    }
+    if (c->stolen_time != now) return L1_STALL_PORT;
+    l1_refused_port(c, now, t);
+    return L1_STALL_STOLEN;
 }
 
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
 {
-    assert(t->addr % c->p.line == 0 && t->sectors && t->warp < L1_WARPS_MAX);
-    assert(!t->is_prefetch || (t->kind == REQ_READ && t->token == L1_NO_TOKEN));
-    assert(t->kind != REQ_WRITE || t->token == L1_NO_TOKEN);
+    debug_assert(t->addr % c->p.line == 0 && t->sectors && t->warp < L1_WARPS_MAX);
+    debug_assert(!t->is_prefetch || (t->kind == REQ_READ && t->token == L1_NO_TOKEN));
+    debug_assert(t->kind != REQ_WRITE || t->token == L1_NO_TOKEN);
     c->last = now;
     if (c->port_time != now) {
         c->port_time = now;
         c->ports_used = 0;
     }
-    if (c->ports_used == c->ports && !c->is_perfect) { /* a busy cycle, not a stalled one */
-        if (t->is_prefetch) l1_count_prefetch(c, L1_STALL_PORT);
-        return L1_STALL_PORT;
-    }
+    if (c->ports_used == c->ports && !c->is_perfect) return l1_no_port(c, now, t);
     return c->has_pipe ? l1_pipe_put(c, now, t) : l1_look_up(c, now, t);
 }

@@ -1,7 +1,7 @@
 /* l1_admit.h: the rules of the L1: which way an access goes, whether it is taken, and if not, why.
  *
  * l1_plan asks tags and MSHRs which way an access goes, l1_admit whether what that way needs is there. Both
- * are questions: they change nothing. The access itself (l1_access.c), the retry of a refused one and the
+ * are questions: they change nothing but what mechanisms remember of being asked. The access itself (l1_access.c), the retry of a refused one and the
  * prediction by which the SM sleeps (l1_sleep.c) ask the same two.
  *
  * The order of checks (line, miss queue, MSHR, place to merge) is that of GPGPU-Sim 3.2.2: it decides the
@@ -48,9 +48,15 @@ static inline void l1_plan_read(struct l1 *c, const struct l1_txn *t, struct l1_
     p->need = cache_mask(&c->cache, t->sectors);
     if (line != CACHE_NO_LINE) p->need &= ~c->cache.lines[line].valid;
     p->missing = p->entry == MSHR_NONE ? p->need : p->need & ~c->mshr.entries[p->entry].sectors;
-    p->way = p->missing ? L1_WAY_MISS : L1_WAY_MERGE;
-    if (!p->missing) return;
+    /* A prefetch of a line that is under way is redundant, whichever sectors are. */
+    bool merges = !p->missing || (t->is_prefetch && p->entry != MSHR_NONE);
+    p->way = merges ? L1_WAY_MERGE : L1_WAY_MISS;
+    if (merges) return;
     bool is_new = line == CACHE_NO_LINE && p->entry == MSHR_NONE;
+    if (UNLIKELY(c->hooks.may_miss != NULL) && t->kind == REQ_READ)
+        p->is_held = !c->hooks.may_miss(c->hooks.ctx, t);
+    if (UNLIKELY(c->hooks.take_miss != NULL) && t->kind == REQ_READ && p->entry == MSHR_NONE)
+        p->asks_taker = t->is_prefetch || !l1_kept_of(c, t)->passes;
     p->may_keep = !is_new || LIKELY(!c->hooks.may_allocate) || l1_may_keep(c, t);
     p->takes_line = is_new && c->allocates_on_miss && p->may_keep;
     p->set = c->cache.found_set;
@@ -157,12 +163,20 @@ static inline enum l1_answer l1_admit_merge(const struct l1 *c, const struct l1_
     return l1_can_merge(c, p) ? L1_PENDING : L1_STALL_MSHR;
 }
 
-static inline enum l1_answer l1_admit_miss(const struct l1 *c, const struct l1_plan *p)
+static inline enum l1_answer l1_admit_mshr(const struct l1 *c, const struct l1_plan *p)
 {
-    if (p->takes_line && !cache_has_victim(&c->cache, p->set)) return L1_STALL_LINE;
-    if (!l1_queue_has(c, c->read_places)) return L1_STALL_QUEUE;
     if (p->entry != MSHR_NONE) return l1_can_merge(c, p) ? L1_MISS : L1_STALL_MSHR;
     return l1_has_mshr(c) && l1_can_wait(c, p) ? L1_MISS : L1_STALL_MSHR;
+}
+
+/* A miss that a mechanism may take needs its MSHR alone. */
+static inline enum l1_answer l1_admit_miss(const struct l1 *c, const struct l1_plan *p)
+{
+    if (UNLIKELY(p->is_held)) return L1_STALL_HELD;
+    if (UNLIKELY(p->asks_taker)) return l1_admit_mshr(c, p);
+    if (p->takes_line && !cache_has_victim(&c->cache, p->set)) return L1_STALL_LINE;
+    if (!l1_queue_has(c, c->read_places)) return L1_STALL_QUEUE;
+    return l1_admit_mshr(c, p);
 }
 
 static inline enum l1_answer l1_admit_bypass(const struct l1 *c, const struct l1_plan *p)

@@ -5,6 +5,7 @@
  *   l1_access.c   an access, and what loads do: hit, merge, miss, bypass
  *   l1_store.c    what stores and atomics do, and the accesses of ideal machines
  *   l1_line.c     lines that are taken and leave, requests
+ *   l1_take.c     misses that a mechanism takes, and what else it may ask
  *   l1_reply.c    what comes back
  *   l1_resize.c   flush, capacity
  *   l1_sleep.c    what lets the SM sleep
@@ -12,7 +13,7 @@
 #ifndef HEDDLE_L1_IMPL_H
 #define HEDDLE_L1_IMPL_H
 
-#include "mem/l1.h"
+#include "mem/l1_hooks.h"
 #include "mem/l1_sleep.h"
 #include "mem/lineset.h"
 #include "mem/mshr.h"
@@ -65,6 +66,8 @@ struct l1_plan {
     bool travels; /* to the L2 */
     bool keeps;   /* a line that it finds stays */
     /* L1_WAY_MISS */
+    bool is_held;     /* hooks.may_miss says no */
+    bool asks_taker;  /* hooks.take_miss is to be asked, and was not yet */
     bool may_keep;    /* what the vote says: its line may stay */
     bool takes_line;  /* replaces a line; L1_WAY_STORE_LINE does, too */
     uint8_t outcome;  /* L1_WAY_STORE_HELD: enum cache_outcome */
@@ -95,11 +98,24 @@ struct l1_stall { /* the access at the head of the load-store unit, or of the pi
 #endif
 };
 
-struct l1_vote { /* what hooks.may_allocate said of the access that is being refused: it is asked once */
-    bool may;
+/* What mechanisms said of an access that is being refused: they are asked once. */
+struct l1_kept {
+    bool has_vote, may; /* hooks.may_allocate */
+    bool passes;        /* hooks.take_miss said that it goes the ordinary way at once */
     uint16_t warp;
     uint32_t token;
     uint64_t addr;
+};
+
+/* A miss that hooks.take_miss has taken, by MSHR. */
+struct l1_taken {
+    struct l1_txn txn;
+    uint32_t sectors; /* that it is to bring; 0 = there is none */
+};
+struct l1_due { /* when a PASS goes on or a HIT is answered */
+    tick ready;
+    uint32_t entry;
+    bool is_hit;
 };
 
 /* In the order of use: each group is one cache line of the host, and a tick or an access touches as few of them as it can. Parameters that
@@ -112,7 +128,7 @@ struct l1 {
     struct sm_port *port;
     struct clock_domain clock;
     uint32_t requests_out; /* requests that exist and have not been freed */
-    bool has_room;         /* a fetched load made room for the refused access, which was not offered since */
+    bool offers_next;      /* the refused access has to be offered in the next cycle: see l1_sleep.c */
     bool has_acknowledged; /* a store or an atomic, in this cycle */
     uint8_t changes;       /* enum l1_change, a mask: since the newest refusal */
     union {
@@ -121,8 +137,9 @@ struct l1 {
             bool is_shrinking;   /* and accesses wait for that */
             bool has_pipe;       /* l1.tag_latency */
             bool answers_itself; /* p.fixed_miss_latency */
+            bool has_due;        /* misses that hooks.take_miss delays */
         };
-        uint32_t is_special; /* one of these */
+        uint64_t is_special; /* one of these */
     };
 
     /* an access */
@@ -137,7 +154,8 @@ struct l1 {
     uint32_t node_fresh;   /* of nodes */
     uint16_t sm;
     bool is_perfect, caches_global, is_sectored, allocates_on_miss, holds_mshrs; /* of p */
-    bool has_vote; /* vote is of the access that is being refused */
+    bool has_kept;      /* `kept` is of the access that is being refused */
+    bool notes_touches; /* somebody wants to know who touched a line last */
 
     /* a miss: MSHRs, and loads that wait or are done */
     _Alignas(HOST_LINE) struct mshr mshr;
@@ -153,7 +171,13 @@ struct l1 {
     /* seldom */
     struct l1_ring answers; /* fixed_miss_latency: request ids that answer themselves */
     struct l1_pipe pipe;
-    struct l1_vote vote;
+    struct l1_kept kept;
+    struct l1_taken *taken; /* [mshrs], where there is a take_miss */
+    struct l1_due *due;     /* in the order of their times */
+    uint32_t due_count;
+    struct lineset wasted; /* prefetched lines that were replaced without a load, since the last flush */
+    uint32_t own_ways;     /* of l1.size */
+    tick stolen_time;      /* of the newest l1_read */
     struct l1_params p;
     uint32_t flush_cursor, flush_from;
     tick *sm_wake;
@@ -205,6 +229,20 @@ static inline uint32_t l1_pop_hit(struct l1 *c)
     return token;
 }
 
+/* Who touched a line last, for observers of evictions. A line that waits for its MSHR leaves this to it. */
+static inline void l1_touched(struct l1 *c, uint32_t line, const struct l1_txn *t)
+{
+    if (LIKELY(!c->notes_touches)) return;
+    struct cache_line *l = &c->cache.lines[line];
+    if (l->reserved) {
+        c->mshr.entries[l->mshr].last_pc = t->pc;
+        c->mshr.entries[l->mshr].last_warp = t->warp;
+    } else {
+        l->last_pc = t->pc;
+        l->last_warp = t->warp;
+    }
+}
+
 static inline enum l1_type l1_type_of(const struct l1_txn *t)
 {
     static const uint8_t types[][8] = {
@@ -235,10 +273,18 @@ static inline void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_out
 /* l1_access.c */
 /* What the tags say of an access, and what follows. */
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
-void l1_count_prefetch(struct l1 *c, enum l1_answer a);
+void l1_count_prefetch(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a);
 
 /* Does hooks.may_allocate let the access keep its line? It is asked once for each access. */
 bool l1_may_keep(struct l1 *c, const struct l1_txn *t);
+/* What mechanisms said of this access before. */
+struct l1_kept *l1_kept_of(struct l1 *c, const struct l1_txn *t);
+uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line, bool may_keep);
+/* Its line: one that it replaces, `victim`, the one that holds other sectors, or none. */
+uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p,
+                         uint32_t victim);
+/* The request of a miss. */
+void l1_fetch(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p);
 
 /* What an access does that was admitted: l1_commit_read for loads and for stores that read, l1_commit_other (l1_store.c) for
  * stores, atomics and ideal machines. The answer is that of l1_admit, or L1_STALL_QUEUE: see l1_make_room. */
@@ -249,28 +295,51 @@ enum l1_answer l1_commit_other(struct l1 *c, tick now, const struct l1_txn *t, s
 /* l1_line.c: lines and requests */
 /* Needs room in the miss queue. */
 void l1_write_back(struct l1 *c, tick now, uint32_t line);
-void l1_evict(struct l1 *c, tick now, uint32_t line);
-/* Invalidates; a prefetched line that nobody used is counted. */
-void l1_drop_line(struct l1 *c, uint32_t line);
+/* A clean line leaves: counted, and observers are told, if it was valid. */
+void l1_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
+/* l1_evict, and the line is invalid. */
+void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
+/* A line leaves whose miss is under way or has just ended. Observers are told if it held something before. */
+void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause, bool was_valid);
+/* A prefetch ends without a load. `number`: of its line, if it may still be wanted in this kernel; else UINT64_MAX. */
+void l1_count_unused(struct l1 *c, uint64_t number);
+/* A prefetch brings more of a line that is there. */
+void l1_mark_prefetch(struct l1 *c, uint32_t line);
 void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors);
 /* The line that the access may replace now: clean, with as many free places in the miss queue as it needs. CACHE_NO_LINE: its
  * write-back has to go first; it went if there was room. */
-uint32_t l1_make_room(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p);
+uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, const struct l1_plan *p);
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
                      enum l1_answer outcome);
 void l1_request(struct l1 *c, tick now, const struct req *r);
+
+/* l1_take.c */
+/* hooks.take_miss is asked. True: it takes the miss; else p->asks_taker is false. */
+bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p);
+/* Misses whose delay is over. */
+void l1_take_due(struct l1 *c, tick now);
+tick l1_due_next(const struct l1 *c, tick next);
+/* The levels of MSHRs and miss queue have changed. */
+static inline void l1_tell_level(struct l1 *c, tick now)
+{
+    if (UNLIKELY(c->hooks.on_level != NULL))
+        c->hooks.on_level(c->hooks.ctx, now, c->mshr.used + c->mshrs_held, c->mshr.count,
+                          c->port->misses.ring.count, c->port->misses.ring.capacity);
+}
 
 /* l1_sleep.c */
 /* An access was taken: what was refused before is refused no more. */
 void l1_stall_ends(struct l1 *c, tick now);
 static inline void l1_taken(struct l1 *c, tick now)
 {
-    c->has_vote = c->has_room = false;
+    c->has_kept = c->offers_next = false;
     if (UNLIKELY(c->stall.open)) l1_stall_ends(c, now);
 }
 /* The access was refused: charges the cycle. */
 void l1_refused(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t,
                 const struct l1_plan *p);
+/* The access found its port stolen: charges the cycle. */
+void l1_refused_port(struct l1 *c, tick now, const struct l1_txn *t);
 /* Would the access that was refused last be refused again? Counts as an offer of it if so. */
 bool l1_stays_refused(struct l1 *c, tick now);
 
@@ -285,6 +354,10 @@ tick l1_pipe_next(const struct l1 *c, tick next);
 /* l1_reply.c */
 /* The port's handler. */
 void l1_reply(void *l1, tick now, uint32_t id);
+/* The data of a miss is here: r is the reply, or names the miss as a reply does. */
+void l1_fill(struct l1 *c, tick now, const struct req *r);
+/* A mechanism has the data of a miss: its loads are done, and no line is kept. */
+void l1_fill_taken(struct l1 *c, tick now, const struct req *r);
 /* Misses of a machine with a fixed miss latency. */
 void l1_take_answers(struct l1 *c, tick now);
 

@@ -6,6 +6,12 @@
 
 /* ---- requests ---- */
 
+static inline void l1_send(struct l1 *c, tick now, uint32_t id)
+{
+    sm_port_send_miss(c->port, id);
+    l1_tell_level(c, now);
+}
+
 void l1_request(struct l1 *c, tick now, const struct req *r)
 {
     uint32_t id = req_new(c->pool, r);
@@ -19,7 +25,7 @@ void l1_request(struct l1 *c, tick now, const struct req *r)
         l1_ring_push(&c->answers,
                      (struct l1_timed){clock_after(&c->clock, now, c->p.fixed_miss_latency), id});
     else
-        sm_port_send_miss(c->port, id);
+        l1_send(c, now, id);
 }
 
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
@@ -67,19 +73,62 @@ COLD void l1_write_back(struct l1 *c, tick now, uint32_t line)
 
 /* ---- lines ---- */
 
-void l1_evict(struct l1 *c, tick now, uint32_t line)
+void l1_count_unused(struct l1 *c, uint64_t number)
+{
+    c->stats.prefetch_unused++;
+    if (number != UINT64_MAX) lineset_add(&c->wasted, number);
+}
+
+void l1_mark_prefetch(struct l1 *c, uint32_t line)
+{
+    struct cache_line *l = &c->cache.lines[line];
+    if (l->is_prefetch) l1_count_unused(c, UINT64_MAX); /* another one, of other sectors */
+    l->is_prefetch = true;
+}
+
+COLD static void l1_tell_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause)
+{
+    const struct cache_line *l = &c->cache.lines[line];
+    struct l1_eviction e = {.line = l->addr,
+                            .cause = cause,
+                            .is_unused_prefetch = l->is_prefetch,
+                            .is_extra = line % c->cache.ways_max >= c->own_ways,
+                            .owner_warp = l->owner_warp,
+                            .last_warp = l->last_warp,
+                            .owner_pc = l->owner_pc,
+                            .last_pc = l->last_pc,
+                            .sectors = c->is_sectored ? l->valid : c->line_sectors,
+                            .owner_launch = l->owner_launch};
+    c->hooks.on_evict(c->hooks.ctx, now, &e);
+}
+
+void l1_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause)
 {
     const struct cache_line *l = &c->cache.lines[line];
     if (!l->used) return;
     assert(!l->dirty);
-    c->stats.evictions++;
-    if (UNLIKELY(l->is_prefetch)) c->stats.prefetch_unused++;
-    if (c->hooks.on_evict) c->hooks.on_evict(c->hooks.ctx, now, l);
+    c->stats.evictions += cause == L1_EVICT_REPLACED || cause == L1_EVICT_RESIZE;
+    if (UNLIKELY(l->is_prefetch))
+        l1_count_unused(c, cause == L1_EVICT_FLUSH ? UINT64_MAX : l->addr >> c->cache.line_shift);
+    if (UNLIKELY(c->hooks.on_evict != NULL)) l1_tell_evict(c, now, line, cause);
+}
+
+void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause, bool was_valid)
+{
+    if (UNLIKELY(c->cache.lines[line].is_prefetch)) l1_count_unused(c, UINT64_MAX);
+    if (was_valid && c->hooks.on_evict) l1_tell_evict(c, now, line, cause);
+    cache_invalidate(&c->cache, line);
+}
+
+void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause)
+{
+    l1_evict(c, now, line, cause);
+    cache_invalidate(&c->cache, line);
 }
 
 void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors)
 {
-    l1_evict(c, now, line);
+    l1_evict(c, now, line, L1_EVICT_REPLACED);
     cache_reserve(&c->cache, line, t->addr, sectors);
     struct cache_line *l = &c->cache.lines[line];
     l->owner_warp = t->warp;
@@ -87,15 +136,9 @@ void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t,
     l->is_prefetch = t->is_prefetch;
 }
 
-void l1_drop_line(struct l1 *c, uint32_t line)
+uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, const struct l1_plan *p)
 {
-    if (UNLIKELY(c->cache.lines[line].is_prefetch)) c->stats.prefetch_unused++;
-    cache_invalidate(&c->cache, line);
-}
-
-uint32_t l1_make_room(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
-{
-    uint32_t victim = cache_victim(&c->cache, t->addr);
+    uint32_t victim = cache_victim(&c->cache, addr);
     assert(victim != CACHE_NO_LINE); /* l1_admit */
     if (LIKELY(!c->cache.lines[victim].dirty)) return victim;
     bool is_admitted = l1_admit_victim(c, p, victim);

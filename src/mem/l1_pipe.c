@@ -18,7 +18,7 @@ enum l1_answer l1_pipe_put(struct l1 *c, tick now, const struct l1_txn *t)
 {
     if (!l1_pipe_has_room(&c->pipe)) {
         assert(c->stall.open); /* invariant 2 */
-        if (t->is_prefetch) l1_count_prefetch(c, L1_STALL_PORT);
+        if (t->is_prefetch) l1_count_prefetch(c, now, t, L1_STALL_PORT);
         return (enum l1_answer)c->stall.cause;
     }
     tick ready = clock_after(&c->clock, now, c->p.tag_latency);

@@ -18,51 +18,52 @@ static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
     c->stats.l2_hit_latency_count++;
 }
 
-/* Allocate on fill: takes a line now, unless its dirty content cannot leave. */
-COLD static void l1_keep_fill(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m)
+/* Takes a line now, unless all of the set are awaited or its dirty content cannot leave. False: the data does not stay. */
+COLD static bool l1_keep_fill(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m)
 {
     uint32_t line;
     bool is_there = cache_look_up(&c->cache, r->addr, r->sectors, &line) != CACHE_MISS;
     if (!is_there) {
         line = cache_victim(&c->cache, r->addr);
-        assert(line != CACHE_NO_LINE); /* nothing is ever reserved */
-        if (c->cache.lines[line].dirty) {
-            if (!l1_queue_has(c, 1)) {
-                c->stats.fills_not_kept++;
-                return;
-            }
-            l1_write_back(c, now, line);
-        }
-        l1_evict(c, now, line);
-        cache_reserve(&c->cache, line, r->addr, r->sectors);
-        c->cache.lines[line].owner_warp = m->warp;
-        c->cache.lines[line].owner_pc = m->pc;
-        c->cache.lines[line].is_prefetch = m->is_prefetch;
-    }
+        if (line == CACHE_NO_LINE || (c->cache.lines[line].dirty && !l1_queue_has(c, 1))) return false;
+        if (c->cache.lines[line].dirty) l1_write_back(c, now, line);
+        l1_take_line(
+            c, now, line,
+            &(struct l1_txn){.addr = r->addr, .warp = m->warp, .pc = m->pc, .is_prefetch = m->is_prefetch},
+            r->sectors);
+    } else if (m->is_prefetch)
+        l1_mark_prefetch(c, line);
     cache_fill(&c->cache, line, r->sectors);
+    c->cache.lines[line].last_pc = m->last_pc;
+    c->cache.lines[line].last_warp = m->last_warp;
+    return true;
 }
 
-/* Allocate on fill, or a miss that may not keep its line. */
-COLD static void l1_fill_lineless(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m)
+/* Allocate on fill, or a miss that has no line. */
+COLD static bool l1_fill_lineless(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m,
+                                  bool is_last)
 {
-    if (!c->allocates_on_miss && m->may_keep && !m->doomed)
-        l1_keep_fill(c, now, r, m);
-    else
-        c->stats.fills_not_kept++;
+    if (m->may_keep && !m->doomed && l1_keep_fill(c, now, r, m)) return true;
+    c->stats.fills_not_kept++;
+    if (m->is_prefetch && is_last) l1_count_unused(c, UINT64_MAX);
+    return false;
 }
 
-static void l1_fill_line(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m,
+/* True: the line stays. */
+static bool l1_fill_line(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m,
                          bool is_last)
 {
-    if (UNLIKELY(m->line == CACHE_NO_LINE)) {
-        l1_fill_lineless(c, now, r, m);
-        return;
-    }
+    if (UNLIKELY(m->line == CACHE_NO_LINE)) return l1_fill_lineless(c, now, r, m, is_last);
+    struct cache_line *l = &c->cache.lines[m->line];
+    bool was_valid = l->valid;
     cache_fill(&c->cache, m->line, r->sectors);
-    if (is_last && UNLIKELY(m->doomed) && !c->cache.lines[m->line].dirty) {
-        c->stats.fills_not_kept++;
-        l1_drop_line(c, m->line);
-    }
+    if (!is_last) return !m->doomed;
+    l->last_pc = m->last_pc; /* it was l->mshr until now */
+    l->last_warp = m->last_warp;
+    if (LIKELY(!m->doomed) || l->dirty) return true;
+    c->stats.fills_not_kept++;
+    l1_drop_awaited(c, now, m->line, L1_EVICT_STORE, was_valid);
+    return false;
 }
 
 /* Loads whose last sector has come are done; the others go on waiting, in their order. True: one is done. */
@@ -89,25 +90,62 @@ static bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint3
     return e->merged != before;
 }
 
-static void l1_fill(struct l1 *c, tick now, const struct req *r)
+COLD static void l1_tell_fill(struct l1 *c, tick now, const struct req *r, bool kept)
+{
+    const struct mshr_entry *e = &c->mshr.entries[r->token];
+    struct l1_fill_event f = {.line = r->addr,
+                              .latency = now - r->born,
+                              .pc = e->pc,
+                              .warp = e->warp,
+                              .is_prefetch = r->is_prefetch,
+                              .is_local = r->cls == REQ_LOCAL,
+                              .kept = kept};
+    c->hooks.on_fill(c->hooks.ctx, now, &f);
+}
+
+/* The loads that waited are done; without a missing sector, so is the miss. */
+static void l1_end_sectors(struct l1 *c, tick now, uint32_t entry, uint32_t sectors)
+{
+    struct mshr_entry *e = &c->mshr.entries[entry];
+    bool has_done = l1_release_loads(c, now, e, sectors);
+    if (e->sectors) return;
+    assert(e->head == MSHR_NONE);
+    c->mshrs_lineless -= e->line == CACHE_NO_LINE;
+    mshr_release(&c->mshr, entry);
+    if (c->holds_mshrs && has_done) {
+        c->nodes[c->done_tail].frees_mshr = true;
+        c->mshrs_held++;
+    }
+    l1_tell_level(c, now);
+}
+
+static uint32_t l1_come(struct l1 *c, const struct req *r)
 {
     struct mshr_entry *e = &c->mshr.entries[r->token];
     uint32_t sectors = cache_mask(&c->cache, r->sectors);
     assert(e->used && e->addr == r->addr && !(sectors & ~e->sectors));
     e->sectors &= ~sectors;
-    bool is_last = !e->sectors;
+    return sectors;
+}
+
+void l1_fill(struct l1 *c, tick now, const struct req *r)
+{
+    uint32_t sectors = l1_come(c, r);
+    const struct mshr_entry *e = &c->mshr.entries[r->token];
     c->stats.fills++;
     l1_count_latency(c, now, r);
-    l1_fill_line(c, now, r, e, is_last);
-    bool has_done = l1_release_loads(c, now, e, sectors);
-    if (c->hooks.on_fill) c->hooks.on_fill(c->hooks.ctx, now, r->addr, now - r->born, r->is_prefetch);
-    if (!is_last) return;
-    assert(e->head == MSHR_NONE);
-    c->mshrs_lineless -= e->line == CACHE_NO_LINE;
-    mshr_release(&c->mshr, r->token);
-    if (!c->holds_mshrs || !has_done) return;
-    c->nodes[c->done_tail].frees_mshr = true;
-    c->mshrs_held++;
+    bool kept = l1_fill_line(c, now, r, e, !e->sectors);
+    if (UNLIKELY(c->hooks.on_fill != NULL)) l1_tell_fill(c, now, r, kept);
+    l1_end_sectors(c, now, r->token, sectors);
+}
+
+void l1_fill_taken(struct l1 *c, tick now, const struct req *r)
+{
+    uint32_t sectors = l1_come(c, r);
+    c->stats.taken_hits++;
+    l1_count_latency(c, now, r);
+    if (c->mshr.entries[r->token].is_prefetch) l1_count_unused(c, UINT64_MAX);
+    l1_end_sectors(c, now, r->token, sectors);
 }
 
 /* ---- replies ---- */

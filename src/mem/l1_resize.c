@@ -11,15 +11,8 @@
  * of a line: nobody sees memory without what was stored. (5) At least one way stays. */
 #include "mem/l1_admit.h"
 
-/* A clean line leaves. Ways that go evict it as a miss would, and whoever watches evictions is told; a flush does not say. */
-static void l1_let_go(struct l1 *c, tick now, uint32_t line, bool is_told)
-{
-    if (is_told) {
-        l1_evict(c, now, line);
-        cache_invalidate(&c->cache, line);
-    } else
-        l1_drop_line(c, line);
-}
+/* Ways from `from` on are emptied: a flush empties all. */
+static enum l1_evict_cause l1_retire_cause(uint32_t from) { return from ? L1_EVICT_RESIZE : L1_EVICT_FLUSH; }
 
 /* One dirty line a cycle. Lines that wait for a fill are waited for. */
 COLD void l1_flush_step(struct l1 *c, tick now)
@@ -35,12 +28,12 @@ COLD void l1_flush_step(struct l1 *c, tick now)
     if (c->cache.lines[c->flush_cursor].reserved) return;
     if (!l1_queue_has(c, 1)) return;
     l1_write_back(c, now, c->flush_cursor);
-    l1_let_go(c, now, c->flush_cursor, c->flush_from);
+    l1_drop_line(c, now, c->flush_cursor, l1_retire_cause(c->flush_from));
 }
 
 /* A miss under way to a line that retires: what comes must not stay. Where the way goes, the line goes at once; only one that was
  * stored to meanwhile has to be complete before it can be written back. */
-static void l1_retire_miss(struct l1 *c, struct mshr_entry *m, uint32_t from)
+static void l1_retire_miss(struct l1 *c, tick now, struct mshr_entry *m, uint32_t from)
 {
     if (m->line == CACHE_NO_LINE) {
         m->doomed |= !from;
@@ -51,7 +44,10 @@ static void l1_retire_miss(struct l1 *c, struct mshr_entry *m, uint32_t from)
     struct cache_line *l = &c->cache.lines[m->line];
     if (!from || l->dirty) return;
     l->reserved = 0;
-    l1_drop_line(c, m->line);
+    if (m->is_prefetch) l->is_prefetch = false; /* it ends when its data comes */
+    l->last_pc = m->last_pc;
+    l->last_warp = m->last_warp;
+    l1_drop_awaited(c, now, m->line, L1_EVICT_RESIZE, l->valid);
     m->line = CACHE_NO_LINE;
     c->mshrs_lineless++;
     mshr_list(&c->mshr, (uint32_t)(m - c->mshr.entries));
@@ -65,14 +61,14 @@ static void l1_retire(struct l1 *c, tick now, uint32_t from)
     c->flush_from = c->is_flushing ? MIN(c->flush_from, from) : from;
     c->flush_cursor = 0;
     for (uint32_t i = 0; c->mshr.used && i < c->mshr.count; i++)
-        if (c->mshr.entries[i].used) l1_retire_miss(c, &c->mshr.entries[i], from);
+        if (c->mshr.entries[i].used) l1_retire_miss(c, now, &c->mshr.entries[i], from);
     for (uint32_t i = 0; i < cache_lines(&c->cache); i++) {
         const struct cache_line *l = &c->cache.lines[i];
         if (i % c->cache.ways_max < from) continue;
         if (l->dirty)
             c->is_flushing = true;
         else if (l->used && !l->reserved)
-            l1_let_go(c, now, i, from);
+            l1_drop_line(c, now, i, l1_retire_cause(from));
     }
     if (c->sm_wake) wake_at(c->sm_wake, l1_wake(c));
 }
@@ -81,6 +77,7 @@ void l1_flush(struct l1 *c, tick now)
 {
     c->stats.flushes++;
     lineset_clear(&c->seen);
+    lineset_clear(&c->wasted);
     l1_retire(c, now, 0);
 }
 

@@ -137,6 +137,9 @@ const struct stat_row l1_stat_rows[] = {
                "refused because the miss queue was full: back pressure from the L2", NULL),
     STAT_COUNT(l1_stats, stall_port, "l1.stall_port", "cycles",
                "refused because finished loads were not fetched", NULL),
+    STAT_COUNT(l1_stats, stall_held, "l1.stall_held", "cycles", "refused because a mechanism held it back", NULL),
+    STAT_COUNT(l1_stats, stall_stolen, "l1.stall_stolen", "cycles", "refused because a mechanism read in its place",
+               NULL),
     STAT_COUNT(l1_stats, bypassed, "l1.bypassed", "transactions",
                "loads sent to the L2 without a look (.cg, volatile)", NULL),
     STAT_COUNT(l1_stats, other_requests, "l1.other_requests", "requests",
@@ -177,7 +180,12 @@ const struct stat_row l1_stat_rows[] = {
     STAT_COUNT(l1_stats, prefetch_late, "l1.prefetch_late", "lines",
                "prefetched lines that a load wanted before they came", NULL),
     STAT_COUNT(l1_stats, prefetch_unused, "l1.prefetch_unused", "lines",
-               "prefetched lines that left without a load", NULL),
+               "prefetched lines that left without a load: early + useless", NULL),
+    STAT_COUNT(l1_stats, prefetch_early, "l1.prefetch_early", "lines",
+               "of these, lines that a load wanted later in the kernel", NULL),
+    STAT_COUNT(l1_stats, prefetch_useless, "l1.prefetch_useless", "lines", "of these, lines that no load wanted",
+               NULL),
+    STAT_COUNT(l1_stats, taken_hits, "l1.taken_hits", "transactions", "misses whose data a mechanism brought", NULL),
     STAT_COUNT(l1_stats, evictions, "l1.evictions", "lines", "lines replaced by others", NULL),
     STAT_COUNT(l1_stats, write_backs, "l1.write_backs", "lines", "dirty lines written to the L2", NULL),
     STAT_COUNT(l1_stats, write_evictions, "l1.write_evictions", "lines",
@@ -203,6 +211,7 @@ void l1_stats_derive(struct l1_stats *s)
     s->total_accesses = s->total_hits + s->total_pending + s->total_misses;
     s->load_accesses = s->accesses[L1_GLOBAL_LOAD] + s->accesses[L1_LOCAL_LOAD] + s->accesses[L1_OTHER];
     s->load_misses = s->misses[L1_GLOBAL_LOAD] + s->misses[L1_LOCAL_LOAD] + s->misses[L1_OTHER];
+    s->prefetch_useless = s->prefetch_unused - s->prefetch_early;
     s->reads_missed = s->cold_misses + s->replaced_misses + s->sector_misses;
     for (int i = 0; i < L1_LATENCY_BUCKETS; i++) s->miss_latency_count += s->miss_latency[i];
 }

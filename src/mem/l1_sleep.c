@@ -15,6 +15,8 @@ static void l1_charge(struct l1 *c, uint64_t cycles)
     case L1_STALL_MSHR: s->stall_mshr += cycles; break;
     case L1_STALL_QUEUE: s->stall_queue += cycles; break;
     case L1_STALL_PORT: s->stall_port += cycles; break;
+    case L1_STALL_HELD: s->stall_held += cycles; break;
+    case L1_STALL_STOLEN: s->stall_stolen += cycles; break;
     default: UNREACHABLE("a stall without a cause");
     }
     s->stall_cycles += cycles;
@@ -43,6 +45,12 @@ static uint8_t l1_waits_for(enum l1_answer cause)
     }
 }
 
+/* What a mechanism says may change without the L1: the access is offered in every cycle. */
+static bool l1_cannot_tell(const struct l1 *c, enum l1_answer cause)
+{
+    return cause == L1_STALL_HELD || cause == L1_STALL_STOLEN || c->hooks.may_miss;
+}
+
 static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_txn *t, const struct l1_plan *p)
 {
     struct l1_stall *s = &c->stall;
@@ -56,7 +64,7 @@ static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_tx
     s->txn = *t;
 #endif
     c->changes = 0;
-    c->has_room = false;
+    c->offers_next = l1_cannot_tell(c, cause);
 }
 
 void l1_refused(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t, const struct l1_plan *p)
@@ -67,6 +75,20 @@ void l1_refused(struct l1 *c, tick now, enum l1_answer cause, const struct l1_tx
     if (is_charged) return;
     c->stall.charged_until = now + c->clock.period;
     l1_charge(c, 1);
+}
+
+/* Accesses before a pipeline have no account: its head has (l1_pipe.c). */
+void l1_refused_port(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    static const struct l1_plan no_plan = {.way = L1_WAY_CLOSED};
+    if (!c->has_pipe) {
+        l1_refused(c, now, L1_STALL_STOLEN, t, &no_plan);
+        return;
+    }
+    if (c->stall.open) return;
+    c->stats.stall_stolen++;
+    c->stats.stall_cycles++;
+    c->stats.fails[l1_type_of(t)]++;
 }
 
 void l1_stall_ends(struct l1 *c, tick now)
@@ -111,10 +133,13 @@ static bool l1_may_differ(struct l1 *c)
 
 bool l1_stays_refused(struct l1 *c, tick now)
 {
-    if (!c->stall.open || c->stall.cause == L1_STALL_PORT || l1_may_differ(c)) return false;
-    debug_assert(l1_ask_plainly(c) == (enum l1_answer)c->stall.cause); /* invariant 2 */
+    if (!c->stall.open || c->stall.cause == L1_STALL_PORT) return false;
+    if (l1_cannot_tell(c, (enum l1_answer)c->stall.cause) || l1_may_differ(c)) return false;
+#ifndef NDEBUG
+    assert(l1_ask_plainly(c) == (enum l1_answer)c->stall.cause); /* invariant 2 */
+#endif
     c->stall.offered_until = clock_after(&c->clock, now, 1);
-    c->has_room = false;
+    c->offers_next = false;
     return true;
 }
 
@@ -135,7 +160,7 @@ bool l1_is_full(const struct l1 *c)
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
 {
     struct l1_plan p;
-    if (c->stall.open || c->has_pipe) return false;
+    if (c->stall.open || c->has_pipe || c->hooks.may_miss || c->hooks.take_miss) return false;
     l1_plan(c, t, &p);
     if (p.way != L1_WAY_MISS || p.line != CACHE_NO_LINE || p.entry != MSHR_NONE) return false;
     enum l1_answer cause = l1_admit(c, &p);
@@ -170,6 +195,7 @@ static tick l1_wake_special(const struct l1 *c, tick next)
     tick wake = c->is_flushing ? next : TICK_NEVER;
     if (c->answers.ring.count) wake_at(&wake, l1_ring_front(&c->answers)->ready);
     if (c->has_pipe) wake_at(&wake, l1_pipe_next(c, next));
+    if (c->has_due) wake_at(&wake, l1_due_next(c, next));
     return wake;
 }
 
@@ -179,7 +205,7 @@ tick l1_wake_past_hits(const struct l1 *c)
 {
     tick next = l1_next_cycle(c), wake = c->fill_ready;
     if (c->hit_ready <= c->last) return next; /* overdue */
-    if (sm_port_has_work(c->port) || c->has_room) return next;
+    if (sm_port_has_work(c->port) || c->offers_next) return next;
     wake_at(&wake, sm_port_reply_at(c->port));
     if (UNLIKELY(c->is_special)) wake_at(&wake, l1_wake_special(c, next));
     return MAX(wake, next); /* what is overdue waits for its turn in the next cycle */

@@ -2,7 +2,7 @@
 #include "mem/l1_admit.h"
 
 /* A line that a write makes old. One that is on its way is dropped when it arrives. */
-static void l1_evict_written(struct l1 *c, uint64_t addr, uint32_t line)
+static void l1_evict_written(struct l1 *c, tick now, uint64_t addr, uint32_t line)
 {
     uint32_t entry = l1_find_mshr(c, addr, line);
     if (entry != MSHR_NONE) c->mshr.entries[entry].doomed = true;
@@ -10,7 +10,7 @@ static void l1_evict_written(struct l1 *c, uint64_t addr, uint32_t line)
     assert(!c->cache.lines[line]
                 .dirty); /* only local lines are dirty, and their stores come to l1_local_store */
     c->stats.write_evictions++;
-    l1_drop_line(c, line);
+    l1_drop_line(c, now, line, L1_EVICT_STORE);
 }
 
 /* A store or atomic that is sent on. */
@@ -20,7 +20,7 @@ static void l1_write_through(struct l1 *c, tick now, const struct l1_txn *t, con
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
     if (!p->keeps)
-        l1_evict_written(c, t->addr, line);
+        l1_evict_written(c, now, t->addr, line);
     else if (line != CACHE_NO_LINE)
         cache_touch(&c->cache, line);
     l1_count(c, t, outcome);
@@ -33,19 +33,20 @@ static void l1_write_through(struct l1 *c, tick now, const struct l1_txn *t, con
 
 /* ---- local stores ---- */
 
-static void l1_make_dirty(struct l1 *c, uint32_t line, uint32_t sectors)
+static void l1_make_dirty(struct l1 *c, uint32_t line, const struct l1_txn *t)
 {
     cache_touch(&c->cache, line);
-    c->cache.lines[line].dirty |= cache_mask(&c->cache, sectors);
+    l1_touched(c, line, t);
+    c->cache.lines[line].dirty |= cache_mask(&c->cache, t->sectors);
 }
 
 static enum l1_answer l1_store_line(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
 {
-    uint32_t line = l1_make_room(c, now, t, p);
+    uint32_t line = l1_make_room(c, now, t->addr, p);
     if (line == CACHE_NO_LINE) return L1_STALL_QUEUE;
     l1_take_line(c, now, line, t, t->sectors);
     cache_fill(&c->cache, line, t->sectors);
-    l1_make_dirty(c, line, t->sectors);
+    l1_make_dirty(c, line, t);
     lineset_add(&c->seen, t->addr >> c->cache.line_shift);
     l1_count(c, t, CACHE_MISS);
     return L1_MISS;
@@ -55,14 +56,14 @@ static enum l1_answer l1_store_line(struct l1 *c, tick now, const struct l1_txn 
 static enum l1_answer l1_store_reads(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
 {
     enum l1_answer a = l1_commit_read(c, now, t, p);
-    if (!l1_is_stall(a)) l1_make_dirty(c, p->line, t->sectors);
+    if (!l1_is_stall(a)) l1_make_dirty(c, p->line, t);
     return a;
 }
 
 static void l1_store_held(struct l1 *c, const struct l1_txn *t, const struct l1_plan *p)
 {
     if (p->outcome == CACHE_SECTOR_MISS) cache_fill(&c->cache, p->line, t->sectors);
-    l1_make_dirty(c, p->line, t->sectors);
+    l1_make_dirty(c, p->line, t);
     l1_count(c, t, (enum cache_outcome)p->outcome);
 }
 
@@ -88,7 +89,7 @@ COLD static void l1_fixed_atomic(struct l1 *c, tick now, const struct l1_txn *t)
 {
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);
-    l1_evict_written(c, t->addr, line);
+    l1_evict_written(c, now, t->addr, line);
     l1_count(c, t, outcome);
     struct req r = l1_req_of(c, now, t, t->token, L1_SENT);
     if (t->token == L1_NO_TOKEN) {

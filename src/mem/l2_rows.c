@@ -8,7 +8,7 @@ const struct param_row l2_rows[] = {
     PARAM_SIZE(l2_params, slice_size, "l2.slice_size", "64K", 32, 1ull << 32,
                "capacity of one slice; sets = slice_size / (line * ways)"),
     PARAM_NUMBER(l2_params, ways, "l2.ways", "ways", "8", 1, 1024, "associativity"),
-    PARAM_NUMBER(l2_params, line, "l2.line", "bytes", "128", 32, 1024, "line size, a power of two"),
+    PARAM_NUMBER(l2_params, line, "l2.line", "bytes", "128", 32, 512, "line size, a power of two"),
     PARAM_CHOICE(l2_params, index, "l2.index", "linear", cache_index_names,
                  "set index: low bits, Fermi's hash, xor with the next bits, polynomial"),
     PARAM_CHOICE(l2_params, replacement, "l2.replacement", "lru", cache_replace_names,

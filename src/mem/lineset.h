@@ -61,4 +61,17 @@ static inline bool lineset_add(struct lineset *s, uint64_t line_number)
     return is_new;
 }
 
+/* True: it was there. */
+static inline bool lineset_remove(struct lineset *s, uint64_t line_number)
+{
+    uint64_t word = line_number / 64, bit = 1ull << line_number % 64;
+    uint64_t region = lineset_region_of(word), key = region * LINESET_EPOCHS + s->epoch;
+    struct lineset_region *r = lineset_find(s, key);
+    if (r->key != key) return false;
+    uint64_t *seen = &r->seen[word - region * LINESET_WORDS];
+    bool was_there = *seen & bit;
+    *seen &= ~bit;
+    return was_there;
+}
+
 #endif

@@ -124,7 +124,7 @@ static inline bool link_can_push(struct link *l, tick now)
 /* Accounts for `count` values that were in the link from `since` until now. */
 static inline void link_spend(struct link *l, uint32_t count, tick since, tick now)
 {
-    assert(now >= since && count);
+    debug_assert(now >= since && count);
     l->count_ticks[count - 1] += now - since;
 }
 
@@ -152,7 +152,7 @@ static inline struct link_slot *link_slot_at(const struct link *l, uint32_t i)
  * again. */
 static inline void link_push(struct link *l, tick now, uint32_t value)
 {
-    assert(link_occupied(l, now) < l->capacity); /* invariant 3 */
+    debug_assert(link_occupied(l, now) < l->capacity); /* invariant 3 */
     const tick ready = now + l->latency, since = l->changed;
     const uint32_t count = l->count;
     tick *wake = l->consumer_wake;
@@ -182,10 +182,10 @@ static inline bool link_peek(const struct link *l, tick now, uint32_t *value)
 /* Only after a link_peek that was true. */
 static inline uint32_t link_pop(struct link *l, tick now)
 {
-    assert(l->count && l->head_ready <= now); /* invariant 1 */
+    debug_assert(l->count && l->head_ready <= now); /* invariant 1 */
     const uint32_t value = l->head_value, left = l->count - 1;
     const tick since = l->changed;
-    assert(link_pops_at(l, since, now) < UINT16_MAX);
+    debug_assert(link_pops_at(l, since, now) < UINT16_MAX);
     l->pop_count = (uint16_t)(link_pops_at(l, since, now) + 1);
     l->changed = now;
     l->pops++;
@@ -214,7 +214,7 @@ static inline tick link_next(const struct link *l) { return l->head_ready; }
 
 static inline void link_refuse_ahead(struct link *l, tick next)
 {
-    assert(link_is_full(l, next, 1) && !l->producer_waits);
+    debug_assert(link_is_full(l, next, 1) && !l->producer_waits);
     link_refuse(l, next);
 }
 

@@ -26,6 +26,8 @@ struct mshr_entry {
     uint32_t pc;
     uint32_t line; /* reserved for it, or CACHE_NO_LINE */
     tick born;
+    uint32_t last_pc; /* of the newest load that waits for it */
+    uint16_t last_warp;
 };
 _Static_assert(sizeof(struct mshr_entry) == HOST_LINE, "an entry is one cache line of the host");
 
@@ -57,11 +59,14 @@ static inline bool mshr_can_merge(const struct mshr *m, uint32_t entry)
 
 static inline bool mshr_has_room(const struct mshr *m) { return m->used < m->count; }
 
+/* The entry that the next mshr_take_unlisted gives. Only with room. */
+static inline uint32_t mshr_next(const struct mshr *m) { return m->free[m->count - m->used - 1]; }
+
 /* A new entry with an empty chain (merged 0, head and tail MSHR_NONE), not listed. Only with room, and when
  * no entry of this address is in use. */
 static inline uint32_t mshr_take_unlisted(struct mshr *m, uint64_t addr, uint32_t sectors)
 {
-    assert(mshr_has_room(m));
+    debug_assert(mshr_has_room(m));
     uint32_t entry = m->free[m->count - ++m->used];
     m->used_max = MAX(m->used_max, m->used);
     m->entries[entry] = (struct mshr_entry){
@@ -71,7 +76,7 @@ static inline uint32_t mshr_take_unlisted(struct mshr *m, uint64_t addr, uint32_
 
 static inline void mshr_release(struct mshr *m, uint32_t entry)
 {
-    assert(m->entries[entry].used);
+    debug_assert(m->entries[entry].used);
     if (m->entries[entry].is_listed) mshr_unlist(m, entry);
     m->entries[entry].used = false;
     m->free[m->count - m->used--] = entry;

@@ -35,14 +35,14 @@ static inline uint32_t ring_place(const struct ring *r, uint32_t i)
 /* The place behind the newest; it counts from now on. */
 static inline uint32_t ring_push(struct ring *r, void *items, size_t size)
 {
-    assert(r->count < r->capacity);
+    debug_assert(r->count < r->capacity);
     if (UNLIKELY(r->count == r->turn)) ring_widen(r, items, size);
     return ring_place(r, r->count++);
 }
 
 static inline void ring_pop(struct ring *r)
 {
-    assert(r->count);
+    debug_assert(r->count);
     if (++r->head == r->turn) r->head = 0;
     r->count--;
 }
@@ -68,7 +68,7 @@ static inline void ring_pop(struct ring *r)
     }                                                                                                        \
     static inline const type *name##_front(const struct name *q)                                             \
     {                                                                                                        \
-        assert(q->ring.count);                                                                               \
+        debug_assert(q->ring.count);                                                                               \
         return &q->items[q->ring.head];                                                                      \
     }                                                                                                        \
     static inline type name##_pop(struct name *q)                                                            \

@@ -9,6 +9,7 @@ struct sm_port *sm_port_create(const struct sm_port_setup *s)
     p->period = s->clock->period;
     p->reply_step = s->reply_step * s->clock->period;
     p->pool = s->pool;
+    p->busy_since = TICK_NEVER;
     sm_port_queue_init(&p->misses, s->queue);
     sm_port_queue_init(&p->others, s->queue);
     return p;
@@ -44,6 +45,7 @@ void sm_port_receive(struct sm_port *p, tick now)
     link_pop(p->from_xbar, now);
     assert(p->out);
     p->out--;
+    p->replies++;
     const struct sm_port_handler *h = &p->clients[req_at(p->pool, id)->client];
     h->reply(h->ctx, now, id);
 }
@@ -61,6 +63,7 @@ void sm_port_forward(struct sm_port *p, tick now)
 {
     struct link *out = p->to_xbar;
     if (!p->to_send) return;
+    if (p->busy_since == TICK_NEVER) p->busy_since = now - p->period; /* the cycle in which it came */
     if (p->is_blocked && out->count == out->capacity) return; /* it has said so */
     if (!link_can_push_after_all(out, now)) {
         /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
@@ -69,8 +72,18 @@ void sm_port_forward(struct sm_port *p, tick now)
     }
     uint32_t id = sm_port_next(p);
     link_push(out, now, id);
+    if (!p->to_send) {
+        p->busy += now - p->busy_since;
+        p->busy_since = TICK_NEVER;
+    }
     p->is_blocked = p->to_send && out->count == out->capacity;
     if (p->is_blocked) link_refuse_ahead(out, now + p->period);
     const struct sm_port_handler *h = &p->clients[req_at(p->pool, id)->client];
     if (UNLIKELY(h->sent != NULL)) h->sent(h->ctx, now);
+}
+
+uint64_t sm_port_busy_cycles(const struct sm_port *p, tick now)
+{
+    const tick open = p->busy_since == TICK_NEVER ? 0 : now - p->busy_since;
+    return (p->busy + open) / p->period;
 }

@@ -45,6 +45,9 @@ struct sm_port {
     struct req_pool *pool;
     uint32_t out; /* requests that were sent and are not answered, those in the queues included */
     uint64_t other_requests;
+    /* replies taken; time in which a request waited in the queues, and since when one does (TICK_NEVER: none) */
+    uint64_t replies;
+    tick busy, busy_since;
     struct sm_port_handler clients[SM_PORT_CLIENTS];
 };
 _Static_assert(offsetof(struct sm_port, others) <= HOST_LINE, "a cycle touches one line of the host's cache");
@@ -89,6 +92,9 @@ static inline tick sm_port_reply_at(const struct sm_port *p)
     tick rest = passed >> 32 ? passed % p->reply_step : (uint32_t)passed % p->reply_step;
     return link_next(l) + p->reply_step - rest;
 }
+
+/* Cycles in which a request waited in one of the queues. */
+uint64_t sm_port_busy_cycles(const struct sm_port *p, tick now);
 
 /* In the next cycle something may leave, or a reply that is in its link may be taken. */
 static inline bool sm_port_may_move(const struct sm_port *p) { return p->to_send || p->from_xbar->count; }

@@ -18,7 +18,7 @@ static inline void xbar_make_packet(const struct xbar_net *n, uint32_t id, struc
     p->dst = n->is_reply ? r->sm : r->slice;
     p->flits = size.flits;
     p->step = size.step;
-    assert(p->dst < n->outputs);
+    debug_assert(p->dst < n->outputs);
 }
 
 /* A packet that is longer than the buffer fits when that is empty; otherwise flits never exceed the

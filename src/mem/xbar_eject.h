@@ -8,7 +8,7 @@
 XBAR_INLINE void xbar_eject(struct xbar_net *n, struct xbar_ports *ports, struct xbar_output *o, uint64_t bit,
                             const struct xbar_packet *p, xbar_stamp ready)
 {
-    assert(o->count < n->ejection && xbar_until(n, ready) > 0);
+    debug_assert(o->count < n->ejection && xbar_until(n, ready) > 0);
     struct xbar_arrival *a = xbar_arrival_at(n, o, o->count);
     a->origin = p->origin;
     a->ready = ready;

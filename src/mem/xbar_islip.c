@@ -98,7 +98,7 @@ XBAR_INLINE void islip_start(struct xbar_net *n, struct xbar_ports *ports, struc
         out_cycles = islip_cycles(step, n->output_speedup, n->per_output_speedup);
         in_cycles = islip_cycles(step, n->input_speedup, n->per_input_speedup);
     }
-    assert(head->dst == g.output && o->free <= cycle && in->port_free <= cycle);
+    debug_assert(head->dst == g.output && o->free <= cycle && in->port_free <= cycle);
     n->stats->stall_cycles += (xbar_stamp)cycle - vc->head_since;
     in_ports->granted |= g.in_bit;
     if (in->injection.count) in_ports->look |= g.in_bit; /* the channel may have waited for this room */

@@ -239,13 +239,13 @@ static inline struct xbar_packet *xbar_injection_head(const struct xbar_injectio
 static inline void xbar_injection_push(const struct xbar_net *n, struct xbar_injection *q,
                                        const struct xbar_packet *p)
 {
-    assert(q->count < n->injection);
+    debug_assert(q->count < n->injection);
     uint32_t at = (uint32_t)q->head + q->count++;
     q->places->ring[at >= n->injection ? at - n->injection : at] = *p;
 }
 static inline void xbar_injection_pop(const struct xbar_net *n, struct xbar_injection *q)
 {
-    assert(q->count);
+    debug_assert(q->count);
     q->count--;
     q->head = (uint16_t)(q->head + 1 == n->injection ? 0 : q->head + 1);
 }
@@ -253,13 +253,13 @@ static inline void xbar_injection_pop(const struct xbar_net *n, struct xbar_inje
 static inline struct xbar_packet *xbar_vc_head(const struct xbar_vc *vc) { return &vc->ring[vc->head]; }
 static inline void xbar_vc_push(const struct xbar_net *n, struct xbar_vc *vc, const struct xbar_packet *p)
 {
-    assert(vc->count < n->vc_buffer);
+    debug_assert(vc->count < n->vc_buffer);
     vc->ring[(vc->head + vc->count++) & n->vc_wrap] = *p;
 }
 /* The packet stays as it is until the next push. */
 static inline const struct xbar_packet *xbar_vc_pop(const struct xbar_net *n, struct xbar_vc *vc)
 {
-    assert(vc->count);
+    debug_assert(vc->count);
     const struct xbar_packet *p = xbar_vc_head(vc);
     vc->count--;
     vc->head = (uint16_t)((vc->head + 1) & n->vc_wrap);
@@ -309,7 +309,7 @@ XBAR_INLINE void xbar_ask(struct xbar_net *n, uint32_t input, uint64_t bit, cons
     if (plain) {
         o->own_asks[0] |= bit;
     } else {
-        assert(!(o->asks[input / 64] & bit));
+        debug_assert(!(o->asks[input / 64] & bit));
         o->asks[input / 64] |= bit;
         o->askers++;
     }

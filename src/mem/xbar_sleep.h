@@ -18,7 +18,7 @@
 static inline void xbar_plan(struct xbar_net *n, struct xbar_ports *ports, enum xbar_event e, uint64_t bit,
                              uint64_t ahead)
 {
-    assert(ahead);
+    debug_assert(ahead);
     if (UNLIKELY(ahead >= WHEEL_SLOTS)) {
         ahead = WHEEL_SLOTS - 1;
         n->has_far = true;
@@ -74,7 +74,7 @@ void xbar_note_all(struct xbar_net *n);
 /* Sets the time to this cycle; returns the slots whose cycles have come since the last one. */
 static inline uint64_t xbar_advance(struct xbar_net *n, tick now)
 {
-    assert(now % n->period == 0);
+    debug_assert(now % n->period == 0);
     const bool is_next = now == n->now + n->period;
     n->now = now;
     if (UNLIKELY(!is_next)) return xbar_leap(n, now);

@@ -5,6 +5,7 @@
 #ifndef L1_KIT_H
 #define L1_KIT_H
 
+#include "mem/l1_hooks.h"
 #include "mem/l1_sleep.h"
 #include "mem/sm_port.h"
 
@@ -26,6 +27,7 @@ struct bench {
     struct sm_port *port;
     struct l1 *l1;
     uint64_t next_cycle; /* the first that has not been ticked */
+    uint32_t extra_lines;
 };
 
 static inline void prepare(struct bench *b)
@@ -47,7 +49,13 @@ static inline void start_with_links(struct bench *b, uint32_t out_places)
                                                      .pool = &b->pool,
                                                      .queue = b->p.miss_queue,
                                                      .reply_step = b->p.reply_step});
-    b->l1 = l1_create(&b->p, 3, &b->clock, &b->pool, b->port, &b->wake);
+    b->l1 = l1_create(&(struct l1_setup){.params = &b->p,
+                                         .sm = 3,
+                                         .clock = &b->clock,
+                                         .pool = &b->pool,
+                                         .port = b->port,
+                                         .sm_wake = &b->wake,
+                                         .extra_lines = b->extra_lines});
 }
 
 static inline void start(struct bench *b) { start_with_links(b, 64); }

@@ -185,19 +185,19 @@ struct seen_events {
     tick latency;
     uint64_t evicted;
 };
-static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
+static void see_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
 {
     ((struct seen_events *)ctx)->accesses++;
 }
-static void see_evict(void *ctx, tick now, const struct cache_line *line)
+static void see_evict(void *ctx, tick now, const struct l1_eviction *l)
 {
     ((struct seen_events *)ctx)->evicts++;
-    ((struct seen_events *)ctx)->evicted = line->addr;
+    ((struct seen_events *)ctx)->evicted = l->line;
 }
-static void see_fill(void *ctx, tick now, uint64_t line, tick latency, bool is_prefetch)
+static void see_fill(void *ctx, tick now, const struct l1_fill_event *e)
 {
     ((struct seen_events *)ctx)->fills++;
-    ((struct seen_events *)ctx)->latency = latency;
+    ((struct seen_events *)ctx)->latency = e->latency;
 }
 
 static void observers_are_told_of_what_happened_once(void **state)

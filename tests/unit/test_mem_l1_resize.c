@@ -15,9 +15,9 @@ static void open_small(struct bench *b)
     start(b);
 }
 
-static void note_evicted(void *ctx, tick now, const struct cache_line *line)
+static void note_evicted(void *ctx, tick now, const struct l1_eviction *e)
 {
-    *(uint64_t *)ctx = *(uint64_t *)ctx * 100 + line->addr / LINE;
+    *(uint64_t *)ctx = *(uint64_t *)ctx * 100 + e->line / LINE;
 }
 
 static void shrinking_forgets_the_ways_that_go_and_keeps_the_others(void **state)

@@ -17,12 +17,12 @@ struct latch { /* a ring */
 static inline bool latch_has_room(const struct latch *l) { return l->count < l->width; }
 static inline void latch_put(struct latch *l, uint32_t id)
 {
-    assert(latch_has_room(l));
+    debug_assert(latch_has_room(l));
     l->ids[(l->first + l->count++) % LATCH_MAX] = id;
 }
 static inline uint32_t latch_oldest(const struct latch *l)
 {
-    assert(l->count);
+    debug_assert(l->count);
     return l->ids[l->first];
 }
 static inline uint32_t latch_take(struct latch *l) /* the oldest */

@@ -37,7 +37,7 @@ void execute_free(struct sm *m)
 static uint32_t flight_new(struct execute *e, const struct flight *f)
 {
     const uint32_t id = e->flight_free;
-    assert(id != SM_NONE);
+    debug_assert(id != SM_NONE);
     e->flight_free = e->flights[id].next;
     e->flights[id] = *f;
     return id;

@@ -67,7 +67,7 @@ void fetch_end(struct sm *m, struct context *x)
 
 void fetch_consume(struct sm *m, struct context *x)
 {
-    assert(x->fetch_buffered && x->fetch_buffer_pc == x->next_pc);
+    debug_assert(x->fetch_buffered && x->fetch_buffer_pc == x->next_pc);
     x->fetch_pc = ++x->fetch_buffer_pc;
     if (--x->fetch_buffered) return;
     struct bank *b = bank_at(m, x->slot);
@@ -101,7 +101,7 @@ void fetch_decode(struct sm *m)
     struct context *x = context_at(&m->residency, m->fetch.context);
     struct bank *b = bank_at(m, x->slot);
     const uint64_t bit = slot_bit(x->slot);
-    assert(b->warp.resident & bit && !x->fetch_buffered);
+    debug_assert(b->warp.resident & bit && !x->fetch_buffered);
     x->fetch_buffer_pc = m->fetch.pc;
     x->fetch_buffered = m->fetching.count;
     m->fetching.count = 0;

@@ -108,7 +108,7 @@ static void leave_queue(struct sm *m, uint32_t id)
     if (++m->memory.queue_head == m->lsu.queue_max) m->memory.queue_head = 0;
     m->lsu.queue_count--;
     m->lsu.head = m->memory.queue[m->memory.queue_head];
-    assert(m->lsu.queue_count || !m->lsu.untaken);
+    debug_assert(m->lsu.queue_count || !m->lsu.untaken);
 }
 
 /* ---- offering accesses ---- */

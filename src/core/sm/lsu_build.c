@@ -6,7 +6,7 @@
 static uint32_t access_new(struct sm *m)
 {
     const uint32_t id = m->lsu.access_free;
-    assert(id != SM_NONE);
+    debug_assert(id != SM_NONE);
     m->lsu.access_free = m->memory.accesses[id].next;
     m->memory.access_live++;
     return id;
@@ -15,7 +15,7 @@ static uint32_t access_new(struct sm *m)
 static uint32_t pending_new(struct sm *m)
 {
     const uint32_t id = m->lsu.pending_free;
-    assert(id != SM_NONE);
+    debug_assert(id != SM_NONE);
     m->lsu.pending_free = m->memory.pendings[id].next;
     m->memory.pending_live++;
     return id;
@@ -127,7 +127,7 @@ static void count_device(struct sm *m, struct context *x, const struct lsu_acces
     if (!a->count) return;
     count_device_in(&m->stats, a);
     count_device_in(grid_stats(x), a);
-    if (a->ask.kind == REQ_READ) load_executed(a->ask.load, x->number, a->ask.lane_address, a->count);
+    if (a->ask.kind == REQ_READ) load_executed(&x->program->loads[a->ask.pc], x->number, a->ask.lane_address, a->count);
 }
 
 static bool goes_past_l1(const struct isa_inst *i)
@@ -171,7 +171,6 @@ static void build_memory(struct sm *m, struct context *x, struct lsu_access *a, 
 uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e)
 {
     const uint32_t id = access_new(m), context = context_id(&m->residency, x);
-    m->memory.issue_id++;
     struct lsu_access *a = &m->memory.accesses[id];
     a->ask = (struct l1_txn){.kind = e->is_atomic  ? REQ_ATOMIC
                                      : e->is_store ? REQ_WRITE
@@ -180,8 +179,8 @@ uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const s
                              .warp = (uint16_t)context,
                              .owner = x->program->owner,
                              .own = &x->program->own.l1,
-                             .load = &x->program->loads[e->pc],
-                             .pc = e->pc};
+                             .pc = e->pc,
+                             .id = ++m->memory.issue_id};
     a->count = a->done = a->local_from = a->passes = 0;
     a->ro = RO_COUNT;
     a->has_shared = a->is_texture = false;

@@ -18,7 +18,7 @@ static void pending_done(struct sm *m, uint32_t id)
 void lsu_part_done(struct sm *m, uint32_t id)
 {
     struct lsu_pending *p = &m->memory.pendings[id];
-    assert(p->left > p->hits);
+    debug_assert(p->left > p->hits);
     if (--p->left == 0)
         pending_done(m, id);
     else if (UNLIKELY(p->left == p->hits))
@@ -35,7 +35,7 @@ void lsu_filled(void *sm, const uint32_t *pendings, uint32_t count)
 static void hit_done(struct sm *m, uint32_t id)
 {
     struct lsu_pending *p = &m->memory.pendings[id];
-    assert(p->hits && p->left >= p->hits);
+    debug_assert(p->hits && p->left >= p->hits);
     p->hits--;
     if (--p->left) return;
     m->lsu.only_hits--;

@@ -78,7 +78,7 @@ bool pipes_start(struct pipes *p, const struct uop *u, uint32_t id, uint64_t cyc
         if (++due - cycle > p->mask) return false;
     uint32_t unit = 0;
     while (p->free_at[u->cls][unit] > cycle) unit++;
-    assert(unit < p->units[u->cls] && due - cycle <= p->mask);
+    debug_assert(unit < p->units[u->cls] && due - cycle <= p->mask);
     p->free_at[u->cls][unit] = cycle + (uint64_t)u->interval * p->passes;
     struct pipes_day *day = note(p, due);
     p->result_next[id] = day->results;

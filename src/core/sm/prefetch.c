@@ -17,6 +17,7 @@ bool prefetch_ask(struct sm *m, uint64_t address, uint32_t pc, uint32_t context)
     struct prefetch *p = &m->prefetch;
     if (m->prefetches.count == p->size) {
         m->stats.prefetches_refused++;
+        sm_mech_prefetch(m, address / m->line_bytes * m->line_bytes, pc, context, MECH_PREFETCH_REFUSED);
         return false;
     }
     p->queue[(p->head + m->prefetches.count++) % p->size] = (struct prefetch_entry){

@@ -180,7 +180,7 @@ static void ask_schedulers(struct sm *m)
             sleep_changed_if(&m->sleep, ready != 0); /* the policy left the slot empty: ask again */
             continue;
         }
-        assert(ready >> w & 1);
+        debug_assert(ready >> w & 1);
         s->cause[i] = SLOT_ISSUED;
         const enum sm_class cls =
             (enum sm_class)m->residency.at[s->bank[i] * SM_BANK_SLOTS + (uint32_t)w]->next->cls;

@@ -27,13 +27,13 @@ uint8_t board_memory(struct context *x, const struct uop *u)
 
 void board_flight_done(struct context *x)
 {
-    assert(x->board_flights);
+    debug_assert(x->board_flights);
     x->board_flights--;
 }
 
 void board_memory_done(struct context *x, const struct uop *u, uint8_t group)
 {
-    assert(x->board_memory);
+    debug_assert(x->board_memory);
     x->board_memory--;
     if (u->flags & UOP_ASYNC) x->board_groups[group]--;
 }

@@ -26,7 +26,13 @@ struct sm *sm_create(const struct sm_setup *s)
                                                      .pool = s->pool,
                                                      .queue = s->l1->miss_queue,
                                                      .reply_step = s->l1->reply_step});
-    m->l1 = l1_create(s->l1, s->index, &m->clock, s->pool, m->port, m->sleep.wake);
+    m->l1 = l1_create(&(struct l1_setup){.params = s->l1,
+                                         .sm = s->index,
+                                         .clock = &m->clock,
+                                         .pool = s->pool,
+                                         .port = m->port,
+                                         .sm_wake = m->sleep.wake,
+                                         .extra_lines = sm_mech_extra_lines(m)});
     residency_see_l1(m);
     fetch_init(m, m->p);
     sched_init(m, m->p, m->residency.bank_count);

@@ -18,7 +18,7 @@ void sm_mech_issue(struct sm *m, const struct context *x, uint32_t scheduler, co
     uint64_t reads[REG_WORDS];
     reads_of(u, reads);
     mech_on_issue(m->mech, &(struct mech_issue){.cycle = m->sleep.cycle,
-                                                .id = m->memory.issue_id,
+                                                .id = a ? a->ask.id : 0,
                                                 .warp = x->slot,
                                                 .pc = e->pc,
                                                 .is_load = (u->flags & UOP_LOAD) != 0,
@@ -54,41 +54,51 @@ void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows)
                       &(struct mech_rows_lost){.cycle = m->sleep.cycle, .first = first, .rows = rows});
 }
 
-/* ---- the L1 ---- */
+/* ---- accesses of the L1 ---- */
 
-static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *t)
-{
-    return (struct mech_l1_access){.cycle = m->sleep.cycle,
-                                   .warp = context_at(&m->residency, t->warp)->slot,
-                                   .pc = t->pc,
-                                   .line = t->addr,
-                                   .is_store = t->kind != REQ_READ,
-                                   .is_first_line = t->is_first,
-                                   .is_prefetch = t->is_prefetch,
-                                   .outcome = MECH_L1_MISS,
-                                   .lane_address = t->lane_address};
-}
-
-static bool see_may_allocate(void *ctx, const struct l1_txn *t)
-{
-    struct sm *m = ctx;
-    struct mech_l1_access e = access_of(m, t);
-    return mech_may_allocate(m->mech, &e);
-}
+static int slot_of(const struct sm *m, uint32_t context) { return context_at(&m->residency, context)->slot; }
 
 static bool is_of_program(const struct l1_txn *t) { return t->cls == REQ_GLOBAL || t->cls == REQ_LOCAL; }
 
-static void count_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
+/* The load whose access this is: the counters of its grid lie in its program. */
+static struct sm_load *load_of(const struct l1_txn *t)
 {
-    struct sm *m = ctx;
-    (void)now;
-    if (t->is_prefetch || !is_of_program(t)) return;
-    m->seen.by_answer[a]++;
-    m->seen.intra_warp += intra_warp;
-    if (t->kind == REQ_READ) load_accessed(t->load, t->addr >> m->seen.line_shift, a == L1_MISS);
+    const char *own = (const char *)t->own;
+    const struct sm_program *p = (const void *)(own - offsetof(struct sm_program, own.l1));
+    return &p->loads[t->pc];
 }
 
-static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answer a, bool intra_warp)
+static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *t)
+{
+    const struct context *x = context_at(&m->residency, t->warp);
+    return (struct mech_l1_access){.cycle = m->sleep.cycle,
+                                   .id = t->id,
+                                   .warp = x->slot,
+                                   .pc = t->pc,
+                                   .line = t->addr,
+                                   .sectors = t->sectors,
+                                   .is_first_line = t->is_first,
+                                   .is_store = t->kind == REQ_WRITE,
+                                   .is_atomic = t->kind == REQ_ATOMIC,
+                                   .is_local = t->cls == REQ_LOCAL,
+                                   .is_prefetch = t->is_prefetch,
+                                   .outcome = MECH_L1_MISS,
+                                   .lane_address = t->lane_address,
+                                   .launch = x->launch};
+}
+
+static void count_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
+{
+    struct sm *m = ctx;
+    if (t->is_prefetch || !is_of_program(t)) return;
+    m->seen.by_answer[r->answer]++;
+    m->seen.intra_warp += r->intra_warp;
+    if (t->kind != REQ_READ) return;
+    m->seen.loads[r->answer]++;
+    load_accessed(load_of(t), t->addr >> m->seen.line_shift, r->answer == L1_MISS);
+}
+
+static void see_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
 {
     static const uint8_t outcomes[] = {[L1_HIT] = MECH_L1_HIT,
                                        [L1_PENDING] = MECH_L1_PENDING,
@@ -96,44 +106,139 @@ static void see_access(void *ctx, tick now, const struct l1_txn *t, enum l1_answ
                                        [L1_SENT] = MECH_L1_SENT};
     struct sm *m = ctx;
     if (!is_of_program(t)) return;
-    count_access(m, now, t, a, intra_warp);
+    count_access(m, now, t, r);
     struct mech_l1_access e = access_of(m, t);
-    e.outcome = (enum mech_l1_outcome)outcomes[a];
-    e.intra_warp = intra_warp;
+    e.outcome = (enum mech_l1_outcome)outcomes[r->answer];
+    e.intra_warp = r->intra_warp;
+    e.is_first_use = r->is_first_use;
     mech_on_l1_access(m->mech, &e);
 }
 
-static void see_evict(void *ctx, tick now, const struct cache_line *line)
+/* Mechanisms decide on global and local memory; textures that go through the L1 take its ordinary way. */
+static bool see_may_allocate(void *ctx, const struct l1_txn *t)
 {
     struct sm *m = ctx;
-    (void)now;
-    mech_on_l1_evict(m->mech, &(struct mech_l1_evict){.cycle = m->sleep.cycle,
-                                                      .line = line->addr,
-                                                      .owner_warp = line->owner_warp,
-                                                      .owner_pc = line->owner_pc,
-                                                      .was_prefetch = line->is_prefetch,
-                                                      .was_used = !line->is_prefetch});
+    const struct mech_l1_access e = access_of(m, t);
+    return !is_of_program(t) || mech_may_allocate(m->mech, &e);
 }
 
-static void see_fill(void *ctx, tick now, uint64_t line, tick latency, bool is_prefetch)
+static bool see_may_miss(void *ctx, const struct l1_txn *t)
 {
     struct sm *m = ctx;
-    (void)now;
+    const struct mech_l1_access e = access_of(m, t);
+    return !is_of_program(t) || t->is_prefetch || mech_may_miss(m->mech, &e);
+}
+
+static void see_take_miss(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, struct l1_take_answer *a)
+{
+    static const uint8_t takes[] = {[MECH_MISS_PASS] = L1_TAKE_PASS,
+                                    [MECH_MISS_HIT] = L1_TAKE_HIT,
+                                    [MECH_MISS_CLAIM] = L1_TAKE_CLAIM};
+    struct sm *m = ctx;
+    *a = (struct l1_take_answer){.take = L1_TAKE_PASS};
+    if (!is_of_program(t)) return;
+    const struct mech_l1_access e = access_of(m, t);
+    const struct mech_miss got = mech_take_miss(m->mech, &e, entry);
+    *a = (struct l1_take_answer){.take = (enum l1_take)takes[got.answer], .cycles = got.cycles};
+}
+
+/* ---- lines of the L1 ---- */
+
+static void see_evict(void *ctx, tick now, const struct l1_eviction *v)
+{
+    static const uint8_t causes[] = {[L1_EVICT_REPLACED] = MECH_EVICT_REPLACED,
+                                     [L1_EVICT_STORE] = MECH_EVICT_STORE,
+                                     [L1_EVICT_FLUSH] = MECH_EVICT_FLUSH,
+                                     [L1_EVICT_RESIZE] = MECH_EVICT_RESIZE};
+    struct sm *m = ctx;
+    mech_on_l1_evict(m->mech, &(struct mech_l1_evict){.cycle = m->sleep.cycle,
+                                                      .line = v->line,
+                                                      .sectors = v->sectors,
+                                                      .cause = (enum mech_evict_cause)causes[v->cause],
+                                                      .owner_warp = slot_of(m, v->owner_warp),
+                                                      .last_warp = slot_of(m, v->last_warp),
+                                                      .owner_pc = v->owner_pc,
+                                                      .last_pc = v->last_pc,
+                                                      .was_prefetch = v->is_unused_prefetch,
+                                                      .was_used = !v->is_unused_prefetch,
+                                                      .is_local = v->line >= SM_LOCAL_BASE});
+}
+
+static void see_fill(void *ctx, tick now, const struct l1_fill_event *f)
+{
+    struct sm *m = ctx;
     mech_on_l1_fill(m->mech,
                     &(struct mech_l1_fill){.cycle = m->sleep.cycle,
-                                           .line = line,
-                                           .latency_cycles = (uint32_t)clock_cycles(&m->clock, latency),
-                                           .is_prefetch = is_prefetch});
+                                           .line = f->line,
+                                           .latency_cycles = (uint32_t)clock_cycles(&m->clock, f->latency),
+                                           .is_prefetch = f->is_prefetch,
+                                           .is_local = f->is_local,
+                                           .kept = f->kept});
 }
+
+static void see_level(void *ctx, tick now, uint32_t mshrs_used, uint32_t mshrs, uint32_t queue_used, uint32_t queue)
+{
+    struct sm *m = ctx;
+    mech_on_l1_level(m->mech, &(struct mech_l1_level){.cycle = m->sleep.cycle,
+                                                      .mshrs_used = mshrs_used,
+                                                      .mshrs = mshrs,
+                                                      .queue_used = queue_used,
+                                                      .queue = queue});
+}
+
+static void see_prefetch(void *ctx, tick now, const struct l1_txn *t, enum l1_prefetch_outcome outcome)
+{
+    static const uint8_t outcomes[] = {[L1_PREFETCH_SENT] = MECH_PREFETCH_SENT,
+                                       [L1_PREFETCH_REDUNDANT] = MECH_PREFETCH_REDUNDANT,
+                                       [L1_PREFETCH_DROPPED] = MECH_PREFETCH_DROPPED};
+    sm_mech_prefetch(ctx, t->addr, t->pc, t->warp, (enum mech_prefetch_outcome)outcomes[outcome]);
+}
+
+void sm_mech_prefetch(struct sm *m, uint64_t line, uint32_t pc, uint32_t context, enum mech_prefetch_outcome outcome)
+{
+    if (!m->mech->has_prefetch) return;
+    mech_on_prefetch(m->mech, &(struct mech_prefetch){.cycle = m->sleep.cycle,
+                                                      .line = line,
+                                                      .pc = pc,
+                                                      .warp = slot_of(m, context),
+                                                      .outcome = outcome});
+}
+
+/* ---- replacement ---- */
+
+static void line_touched(void *ctx, uint32_t set, uint32_t way) { mech_line_touched(((struct sm *)ctx)->mech, set, way); }
+
+static void line_inserted(void *ctx, uint32_t set, uint32_t way, uint64_t addr)
+{
+    mech_line_inserted(((struct sm *)ctx)->mech, set, way);
+}
+
+static uint32_t victim(void *ctx, const struct cache_set_view *v)
+{
+    const struct sm *m = ctx;
+    return mech_victim(m->mech, &(struct mech_victim_view){
+                                    .set = v->set, .ways = v->ways, .candidates = v->replaceable, .line = v->addr});
+}
+
+/* ---- connection ---- */
 
 static void make_atomic(void *ctx, const struct req *r) { lsu_log_atomic(ctx, r); }
 
-struct l1_hooks sm_mech_l1_hooks(struct sm *m)
+void sm_mech_connect(struct sm *m)
 {
-    return (struct l1_hooks){.ctx = m,
-                             .may_allocate = m->mech->has_allocate ? see_may_allocate : NULL,
-                             .on_access = m->mech->has_access ? see_access : count_access,
-                             .on_evict = m->mech->has_evict ? see_evict : NULL,
-                             .on_fill = m->mech->has_fill ? see_fill : NULL,
-                             .on_atomic = make_atomic};
+    const struct mech_sm *h = m->mech;
+    const struct cache_policy policy = {
+        .ctx = m, .on_touch = line_touched, .on_insert = line_inserted, .victim = victim};
+    m->mech_view.policy = policy;
+    l1_hook(m->l1, &(struct l1_hooks){.ctx = m,
+                                      .may_allocate = h->has_allocate ? see_may_allocate : NULL,
+                                      .may_miss = h->has_may_miss ? see_may_miss : NULL,
+                                      .take_miss = h->has_take_miss ? see_take_miss : NULL,
+                                      .on_access = h->has_access ? see_access : count_access,
+                                      .on_evict = h->has_evict ? see_evict : NULL,
+                                      .on_fill = h->has_fill ? see_fill : NULL,
+                                      .on_level = h->has_level ? see_level : NULL,
+                                      .on_prefetch = h->has_prefetch ? see_prefetch : NULL,
+                                      .on_atomic = make_atomic,
+                                      .policy = h->has_victim ? &m->mech_view.policy : NULL});
 }

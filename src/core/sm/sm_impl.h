@@ -28,6 +28,7 @@
 #include "core/sm/sm.h"
 #include "core/sm/sm_mech.h"
 #include "core/sm/warp_status.h"
+#include "mem/l1_hooks.h"
 #include "mem/l1_sleep.h"
 
 /* Memory that programs cannot name lies beyond their range of device addresses, which begins at SM_DEVICE_BASE. */

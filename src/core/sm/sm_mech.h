@@ -4,21 +4,26 @@
 
 #include "core/mech/mech_host.h"
 #include "core/sm/context.h"
-#include "mem/l1.h"
+#include "mem/l1_hooks.h"
 
 /* Accesses to global and local memory, for the counters of mechanisms. */
 struct mech_seen {
-    uint64_t by_answer[L1_TAKEN], intra_warp;
+    /* all; loads of programs alone */
+    uint64_t by_answer[L1_TAKEN], loads[L1_TAKEN], intra_warp;
     uint32_t line_shift;
 };
 struct mech_view {
     /* as they were last asked for; totals when the kernel began */
     struct mech_counters counters, from;
+    /* the replacement policy of the mechanism that has one */
+    struct cache_policy policy;
 };
 
 struct sm;
 /* Before the L1 is made; when it is there. */
 void sm_mech_create(struct sm *m);
+/* Lines that the tags of the L1 need beyond the machine's own. */
+uint32_t sm_mech_extra_lines(const struct sm *m);
 void sm_mech_connect(struct sm *m);
 void sm_mech_free(struct sm *m);
 /* The SM enters a kernel: counters begin at 0. */
@@ -30,7 +35,7 @@ void sm_mech_issue(struct sm *m, const struct context *x, uint32_t scheduler, co
 void sm_mech_next(struct sm *m, const struct context *x);
 void sm_mech_barrier(struct sm *m, uint32_t bank, uint64_t warps, bool is_wait);
 void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows);
-/* The hooks of the L1. */
-struct l1_hooks sm_mech_l1_hooks(struct sm *m);
+void sm_mech_prefetch(struct sm *m, uint64_t line, uint32_t pc, uint32_t context,
+                      enum mech_prefetch_outcome outcome);
 
 #endif

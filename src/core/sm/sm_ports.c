@@ -1,11 +1,20 @@
 /* sm_ports.c: what mechanisms may do to the SM. */
 #include "core/sm/sm_impl.h"
 
+/* The warp in a slot, or NULL. */
+static const struct context *warp_in(const struct sm *m, int slot)
+{
+    const uint32_t slots = m->residency.bank_count * SM_BANK_SLOTS;
+    return slot >= 0 && (uint32_t)slot < slots ? m->residency.at[slot] : NULL;
+}
+
 /* ---- prefetches ---- */
 
 static bool port_prefetch(void *host, uint64_t address, uint32_t pc, int target_warp)
 {
-    return prefetch_ask(host, address, pc, target_warp < 0 ? 0 : (uint32_t)target_warp);
+    struct sm *m = host;
+    const struct context *x = warp_in(m, target_warp);
+    return prefetch_ask(m, address, pc, x ? context_id(&m->residency, x) : 0);
 }
 
 /* ---- counters ---- */
@@ -25,6 +34,13 @@ static struct mech_counters totals(struct sm *m)
                                   .l1_intra_warp_hits = m->seen.intra_warp,
                                   .l1_misses = seen[L1_MISS],
                                   .l1_stall_cycles = l1->stall_cycles,
+                                  .load_accesses = m->seen.loads[L1_HIT] + m->seen.loads[L1_PENDING] +
+                                                   m->seen.loads[L1_MISS],
+                                  .load_hits = m->seen.loads[L1_HIT],
+                                  .load_pending = m->seen.loads[L1_PENDING],
+                                  .load_misses = m->seen.loads[L1_MISS],
+                                  .miss_queue_busy = sm_port_busy_cycles(m->port, m->sleep.now),
+                                  .reply_busy = m->port->replies,
                                   .miss_latency_sum = l1->miss_latency_sum,
                                   .misses_done = l1->miss_latency_count};
 }
@@ -87,12 +103,44 @@ static bool port_bank_access(void *host, uint32_t row, bool is_write)
     return collector_ask(&m->collector, row, m->sleep.cycle);
 }
 
+/* ---- the L1 ---- */
+
+static void port_miss_answer(void *host, uint32_t token)
+{
+    struct sm *m = host;
+    l1_miss_answer(m->l1, m->sleep.now, token);
+    sleep_disturb(m);
+}
+
+static bool port_miss_forward(void *host, uint32_t token)
+{
+    struct sm *m = host;
+    sleep_disturb(m);
+    return l1_miss_forward(m->l1, m->sleep.now, token);
+}
+
+static bool port_l1_probe(void *host, uint64_t line)
+{
+    struct sm *m = host;
+    return l1_probe(m->l1, line, (uint32_t)((1ull << m->line_bytes / COALESCE_SECTOR_BYTES) - 1));
+}
+
+static bool port_l1_read(void *host, uint64_t line)
+{
+    struct sm *m = host;
+    return port_l1_probe(host, line) && l1_read(m->l1, m->sleep.now);
+}
+
 /* ---- connection ---- */
 
 static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .counters = port_counters,
                                               .warp_issued = port_warp_issued,
                                               .live_registers = port_live_registers,
+                                              .miss_answer = port_miss_answer,
+                                              .miss_forward = port_miss_forward,
+                                              .l1_probe = port_l1_probe,
+                                              .l1_read = port_l1_read,
                                               .registers_take = port_registers_take,
                                               .registers_give = port_registers_give,
                                               .bank_access = port_bank_access};
@@ -122,10 +170,11 @@ void sm_mech_create(struct sm *m)
     m->mech = mech_sm_create(&setup);
 }
 
-void sm_mech_connect(struct sm *m)
+uint32_t sm_mech_extra_lines(const struct sm *m)
 {
-    const struct l1_hooks hooks = sm_mech_l1_hooks(m);
-    l1_hook(m->l1, &hooks);
+    const struct l1_params *l1 = m->setup.l1;
+    const uint64_t lines = MAX(l1->size / l1->line, 1);
+    return m->mech->l1_lines_max > lines ? (uint32_t)(m->mech->l1_lines_max - lines) : 0;
 }
 
 void sm_mech_free(struct sm *m) { mech_sm_destroy(m->mech); }

@@ -1,0 +1,102 @@
+/* l1_hooks.h: how something beside the L1 watches it and takes part: observers, votes, a taker of misses, a
+ * replacement policy, and what they may ask. Plain function pointers, so that mem/ does not know mechanisms; the SM
+ * connects them. NULL: nobody; that costs nothing.
+ *
+ * In the order of an access that misses: may_miss, take_miss (once an MSHR is free), may_allocate, victim. */
+#ifndef HEDDLE_L1_HOOKS_H
+#define HEDDLE_L1_HOOKS_H
+
+#include "mem/l1.h"
+
+/* What became of an access. */
+struct l1_result {
+    enum l1_answer answer; /* L1_HIT, L1_MISS, L1_PENDING or L1_SENT */
+    bool intra_warp;       /* a hit on a line that the same warp brought */
+    bool is_first_use;     /* the first demand of a line that a prefetch brought or is bringing */
+    bool taken;            /* L1_MISS: take_miss answers it, or holds it for a while */
+};
+
+enum l1_evict_cause {
+    L1_EVICT_REPLACED, /* another line takes its way */
+    L1_EVICT_STORE,    /* a store or atomic wrote to it */
+    L1_EVICT_FLUSH,
+    L1_EVICT_RESIZE /* its way goes */
+};
+struct l1_eviction {
+    uint64_t line;
+    enum l1_evict_cause cause;
+    bool is_unused_prefetch;
+    bool is_extra; /* it lay in a way beyond l1.size */
+    uint16_t owner_warp, last_warp;
+    uint32_t owner_pc, last_pc; /* of the access that brought the line, and of the last one that hit it */
+    uint32_t sectors;           /* that were valid */
+    uint32_t owner_launch;      /* txn.launch of the owner */
+};
+
+struct l1_fill_event {
+    uint64_t line;
+    tick latency; /* ticks, from the miss */
+    uint32_t pc;  /* of the first that missed */
+    uint16_t warp;
+    bool is_prefetch, is_local;
+    bool kept; /* the line is in the cache now */
+};
+
+enum l1_prefetch_outcome { L1_PREFETCH_SENT, L1_PREFETCH_REDUNDANT, L1_PREFETCH_DROPPED };
+
+enum l1_take { L1_TAKE_PASS, L1_TAKE_HIT, L1_TAKE_CLAIM };
+struct l1_take_answer {
+    enum l1_take take;
+    uint32_t cycles; /* PASS, HIT: from now */
+};
+
+struct l1_hooks {
+    void *ctx;
+    /* May the miss keep its line? Asked once for each access, also by the prediction in the cycle before its
+     * offer; of a prefetch each time. A load that merges with a miss that may not is asked as well. */
+    bool (*may_allocate)(void *ctx, const struct l1_txn *t);
+    /* Once for each access, when its tags were looked up and it was taken. */
+    void (*on_access)(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r);
+    /* A line that was valid leaves. */
+    void (*on_evict)(void *ctx, tick now, const struct l1_eviction *e);
+    void (*on_fill)(void *ctx, tick now, const struct l1_fill_event *e);
+    /* With perfect or fixed_miss_latency set, atomics take effect here instead of at the L2. NULL: they travel to
+     * the L2 all the same. */
+    void (*on_atomic)(void *ctx, const struct req *r);
+
+    /* May a load that misses go on? False refuses it (L1_STALL_HELD). Asked in each cycle in which it is offered:
+     * while it is filled, the SM offers a refused access in every cycle. */
+    bool (*may_miss)(void *ctx, const struct l1_txn *t);
+    /* Who brings the data of a load that misses and finds a free MSHR, number `entry`? Asked once for each miss,
+     * before a line is taken or the miss queue looked at.
+     *   PASS   the ordinary way, after so many cycles; it takes its line then, and waits while no line is free or
+     *          the miss queue is full. 0: in this cycle
+     *   HIT    the data is there after so many cycles, at least one; no line is taken
+     *   CLAIM  the mechanism holds the miss, until l1_miss_answer or l1_miss_forward
+     * Meanwhile the miss holds its MSHR without a line, and later loads of the line merge with it. */
+    void (*take_miss)(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, struct l1_take_answer *a);
+    /* What became of a prefetch that was offered. */
+    void (*on_prefetch)(void *ctx, tick now, const struct l1_txn *t, enum l1_prefetch_outcome outcome);
+    /* An MSHR or a place of the miss queue was taken or freed. */
+    void (*on_level)(void *ctx, tick now, uint32_t mshrs_used, uint32_t mshrs, uint32_t queue_used,
+                     uint32_t queue);
+    /* Which line a miss replaces; NULL: l1.replacement. Rules: cache_policy.h. */
+    const struct cache_policy *policy;
+};
+
+/* Before the first access. */
+void l1_hook(struct l1 *c, const struct l1_hooks *hooks);
+
+/* Are these sectors of the line in the cache? Changes nothing, takes no port. */
+bool l1_probe(struct l1 *c, uint64_t line, uint32_t sectors);
+/* Takes an access port of this cycle; false: none is free. An access that is refused for it is charged to
+ * L1_STALL_STOLEN. */
+bool l1_read(struct l1 *c, tick now);
+/* Does the line lie in a way beyond l1.size? */
+bool l1_line_is_extra(struct l1 *c, uint64_t line);
+/* The data of a claimed miss is here: the loads that wait are done in this cycle, the line is kept if it may be. */
+void l1_miss_answer(struct l1 *c, tick now, uint32_t entry);
+/* A claimed miss goes to the L2. False: no line or no place in the miss queue is free; try again. */
+bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry);
+
+#endif

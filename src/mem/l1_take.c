@@ -1,0 +1,153 @@
+/* l1_take.c: misses that a mechanism takes (hooks.take_miss), and what else it may ask.
+ *
+ * A taken miss holds an MSHR without a line, so that later loads of the line merge with it, until it is answered
+ * or goes on to the L2. Those that are delayed stand in a list in the order of their times, one for each MSHR at
+ * most.
+ *
+ * Invariants. (1) A HIT is answered at its time, whatever waits before it. (2) A PASS takes its line and its place
+ * in the miss queue together, when it goes on. */
+#include "mem/l1_admit.h"
+
+/* ---- delays ---- */
+
+static void l1_delay(struct l1 *c, tick ready, uint32_t entry, bool is_hit)
+{
+    uint32_t at = c->due_count++;
+    assert(at < c->p.mshrs);
+    for (; at && c->due[at - 1].ready > ready; at--) c->due[at] = c->due[at - 1];
+    c->due[at] = (struct l1_due){.ready = ready, .entry = entry, .is_hit = is_hit};
+    c->has_due = true;
+}
+
+tick l1_due_next(const struct l1 *c, tick next) { return MAX(c->due[0].ready, next); }
+
+/* ---- answers ---- */
+
+/* The taken miss as a reply would name it. */
+static struct req l1_taken_req(const struct l1 *c, uint32_t entry)
+{
+    const struct l1_taken *k = &c->taken[entry];
+    struct req r = l1_req_of(c, c->mshr.entries[entry].born, &k->txn, entry, L1_MISS);
+    r.sectors = c->is_sectored ? k->sectors : c->line_sectors;
+    return r;
+}
+
+static void l1_answer_hit(struct l1 *c, tick now, uint32_t entry)
+{
+    struct req r = l1_taken_req(c, entry);
+    c->taken[entry].sectors = 0;
+    l1_note(c, L1_CHANGE_REPLY);
+    l1_fill_taken(c, now, &r);
+}
+
+/* The line that it takes now is its MSHR's from now on. */
+static void l1_give_line(struct l1 *c, uint32_t entry, uint32_t line)
+{
+    struct mshr_entry *e = &c->mshr.entries[entry];
+    c->cache.lines[line].mshr = entry;
+    e->line = line;
+    c->mshrs_lineless--;
+    mshr_unlist(&c->mshr, entry);
+}
+
+/* The taken miss goes the ordinary way. False: it has to wait. */
+static bool l1_go_on(struct l1 *c, tick now, uint32_t entry)
+{
+    struct l1_txn *t = &c->taken[entry].txn;
+    const struct mshr_entry *e = &c->mshr.entries[entry];
+    t->is_prefetch = e->is_prefetch; /* a load may have come meanwhile */
+    struct l1_plan p = {.way = L1_WAY_MISS, .entry = entry, .missing = c->taken[entry].sectors};
+    bool is_there = cache_look_up(&c->cache, t->addr, t->sectors, &p.line) != CACHE_MISS;
+    p.takes_line = !is_there && c->allocates_on_miss && e->may_keep && !e->doomed;
+    p.set = c->cache.found_set;
+    if (l1_is_stall(l1_admit(c, &p))) return false;
+    uint32_t victim = p.takes_line ? l1_make_room(c, now, t->addr, &p) : CACHE_NO_LINE;
+    if (p.takes_line && victim == CACHE_NO_LINE) return false;
+    uint32_t line = l1_reserve_line(c, now, t, &p, victim);
+    if (line != CACHE_NO_LINE) l1_give_line(c, entry, line);
+    l1_fetch(c, now, t, &p);
+    c->taken[entry].sectors = 0;
+    l1_note(c, L1_CHANGE_OTHER);
+    return true;
+}
+
+void l1_take_due(struct l1 *c, tick now)
+{
+    uint32_t left = 0, i = 0;
+    for (; i < c->due_count && c->due[i].ready <= now; i++) {
+        struct l1_due d = c->due[i];
+        if (d.is_hit)
+            l1_answer_hit(c, now, d.entry);
+        else if (!l1_go_on(c, now, d.entry))
+            c->due[left++] = d;
+    }
+    memmove(&c->due[left], &c->due[i], (c->due_count - i) * sizeof *c->due);
+    c->due_count -= i - left;
+    c->has_due = c->due_count != 0;
+}
+
+/* ---- asking ---- */
+
+bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
+{
+    struct l1_take_answer a = {.take = L1_TAKE_PASS};
+    c->hooks.take_miss(c->hooks.ctx, now, t, mshr_next(&c->mshr), &a);
+    p->asks_taker = false;
+    if (a.take == L1_TAKE_PASS && !a.cycles) {
+        if (!t->is_prefetch) l1_kept_of(c, t)->passes = true;
+        return false;
+    }
+    p->entry = l1_take_mshr(c, now, t, CACHE_NO_LINE, p->may_keep);
+    c->taken[p->entry] = (struct l1_taken){.txn = *t, .sectors = p->missing};
+    if (a.take != L1_TAKE_CLAIM)
+        l1_delay(c, clock_after(&c->clock, now, MAX(a.cycles, 1u)), p->entry, a.take == L1_TAKE_HIT);
+    return true;
+}
+
+/* ---- what a mechanism may do ---- */
+
+/* It may act after this cycle's offer of an access that is being refused: the next one may have another answer. */
+static void l1_offer_again(struct l1 *c) { c->offers_next |= c->stall.open; }
+
+void l1_miss_answer(struct l1 *c, tick now, uint32_t entry)
+{
+    assert(c->mshr.entries[entry].used && c->taken[entry].sectors);
+    struct req r = l1_taken_req(c, entry);
+    c->taken[entry].sectors = 0;
+    c->stats.taken_hits++;
+    l1_note(c, L1_CHANGE_REPLY);
+    l1_offer_again(c);
+    l1_fill(c, now, &r);
+}
+
+bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry)
+{
+    assert(c->mshr.entries[entry].used && c->taken[entry].sectors);
+    l1_offer_again(c);
+    return l1_go_on(c, now, entry);
+}
+
+bool l1_probe(struct l1 *c, uint64_t line, uint32_t sectors)
+{
+    uint32_t at;
+    return cache_look_up(&c->cache, line, sectors, &at) == CACHE_HIT;
+}
+
+bool l1_read(struct l1 *c, tick now)
+{
+    if (c->port_time != now) {
+        c->port_time = now;
+        c->ports_used = 0;
+    }
+    if (c->ports_used == c->ports) return false;
+    c->ports_used++;
+    c->stolen_time = now;
+    return true;
+}
+
+bool l1_line_is_extra(struct l1 *c, uint64_t line)
+{
+    uint32_t at;
+    cache_look_up(&c->cache, line, 1, &at);
+    return at != CACHE_NO_LINE && at % c->cache.ways_max >= c->own_ways;
+}
