@@ -144,9 +144,9 @@ uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t, const s
     return p->line;
 }
 
-void l1_fetch(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
+void l1_fetch(struct l1 *c, tick now, tick born, const struct l1_txn *t, const struct l1_plan *p)
 {
-    struct req r = l1_req_of(c, c->mshr.entries[p->entry].born, t, p->entry, L1_MISS);
+    struct req r = l1_req_of(c, born, t, p->entry, L1_MISS);
     r.kind = REQ_READ;
     r.write_bytes = 0;
     r.is_fill_partial = false;
@@ -182,7 +182,7 @@ static inline enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn
     c->mshr.entries[p->entry].sectors |= p->missing;
     l1_append(c, p->entry, t, p->need);
     r->is_first_use = l1_claim_prefetch(c, p->entry, t);
-    if (LIKELY(!r->taken)) l1_fetch(c, now, t, p);
+    if (LIKELY(!r->taken)) l1_fetch(c, now, now, t, p);
     l1_count_read_miss(c, t, had_line);
     l1_count(c, t, CACHE_MISS);
     return L1_MISS;

@@ -283,8 +283,8 @@ uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t l
 /* Its line: one that it replaces, `victim`, the one that holds other sectors, or none. */
 uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p,
                          uint32_t victim);
-/* The request of a miss. */
-void l1_fetch(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p);
+/* The request of a miss that began at `born`. */
+void l1_fetch(struct l1 *c, tick now, tick born, const struct l1_txn *t, const struct l1_plan *p);
 
 /* What an access does that was admitted: l1_commit_read for loads and for stores that read, l1_commit_other (l1_store.c) for
  * stores, atomics and ideal machines. The answer is that of l1_admit, or L1_STALL_QUEUE: see l1_make_room. */

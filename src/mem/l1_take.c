@@ -65,7 +65,7 @@ static bool l1_go_on(struct l1 *c, tick now, uint32_t entry)
     if (p.takes_line && victim == CACHE_NO_LINE) return false;
     uint32_t line = l1_reserve_line(c, now, t, &p, victim);
     if (line != CACHE_NO_LINE) l1_give_line(c, entry, line);
-    l1_fetch(c, now, t, &p);
+    l1_fetch(c, now, e->born, t, &p);
     c->taken[entry].sectors = 0;
     l1_note(c, L1_CHANGE_OTHER);
     return true;
