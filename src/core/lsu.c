@@ -304,6 +304,7 @@ static COLD void send_prefetch(struct sm *m)
                        .cls = REQ_GLOBAL,
                        .is_prefetch = true,
                        .warp = (uint16_t)f.warp,
+                       .launch = (uint32_t)m->age[f.warp],
                        .pc = f.pc,
                        .lane_address = f.line,
                        .token = UINT32_MAX};

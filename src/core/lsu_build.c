@@ -177,6 +177,7 @@ uint32_t lsu_build(struct sm *m, uint32_t w, const struct uop *u, const struct e
                                                    : REQ_READ,
                              .cls = e->is_texture ? REQ_TEX : REQ_GLOBAL,
                              .warp = (uint16_t)w,
+                             .launch = (uint32_t)m->age[w],
                              .owner = m->warps[w].program->place,
                              .own = &m->warps[w].program->own.l1,
                              .pc = e->pc};

@@ -32,13 +32,13 @@ struct cache_line {                  /* half a cache line of the host */
     bool is_prefetch;                /* filled by a prefetch and not used since */
     /* the owner's */
     uint32_t owner_pc;   /* of the access that allocated it */
-    uint16_t owner_warp; /* for intra- and inter-warp hits */
+    uint16_t owner_warp;
     uint16_t last_warp;  /* that touched it */
     union {
         uint32_t mshr;    /* while it is reserved: of the miss */
         uint32_t last_pc; /* else: of the access that touched it last */
     };
-    uint32_t owner_launch;
+    uint32_t owner_launch; /* for intra- and inter-warp hits */
 };
 _Static_assert(sizeof(struct cache_line) == 32, "two to a cache line of the host");
 

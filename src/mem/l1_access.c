@@ -62,7 +62,7 @@ static void l1_hit(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line
     }
     cache_touch(&c->cache, line);
     l1_touched(c, line, t);
-    r->intra_warp = l->owner_warp == t->warp;
+    r->intra_warp = l->owner_launch == t->launch;
     l1_count_warps(&c->stats, r->intra_warp);
     if (t->own) l1_count_warps(t->own, r->intra_warp);
     if (UNLIKELY(l->is_prefetch)) {
@@ -120,6 +120,7 @@ uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t l
     e->line = line;
     e->warp = t->warp;
     e->pc = t->pc;
+    e->launch = t->launch;
     e->born = now;
     e->may_keep = may_keep;
     e->is_prefetch = t->is_prefetch;

@@ -27,10 +27,13 @@ COLD static bool l1_keep_fill(struct l1 *c, tick now, const struct req *r, const
         line = cache_victim(&c->cache, r->addr);
         if (line == CACHE_NO_LINE || (c->cache.lines[line].dirty && !l1_queue_has(c, 1))) return false;
         if (c->cache.lines[line].dirty) l1_write_back(c, now, line);
-        l1_take_line(
-            c, now, line,
-            &(struct l1_txn){.addr = r->addr, .warp = m->warp, .pc = m->pc, .is_prefetch = m->is_prefetch},
-            r->sectors);
+        l1_take_line(c, now, line,
+                     &(struct l1_txn){.addr = r->addr,
+                                      .warp = m->warp,
+                                      .launch = m->launch,
+                                      .pc = m->pc,
+                                      .is_prefetch = m->is_prefetch},
+                     r->sectors);
     } else if (m->is_prefetch)
         l1_mark_prefetch(c, line);
     cache_fill(&c->cache, line, r->sectors);
