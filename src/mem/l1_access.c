@@ -1,7 +1,8 @@
-/* l1_access.c: an access: ports, tags, and what loads do (hit, merge, miss, bypass). Stores, atomics and ideal machines: l1_store.c.
+/* l1_access.c: an access: ports, tags, and what loads do (hit, merge, miss, bypass). Stores, atomics and
+ * ideal machines: l1_store.c.
  *
- * An access is planned and admitted (l1_admit.h) before it changes anything; what is admitted commits. The one exception is a
- * dirty line that it replaces, see l1_make_room. */
+ * An access is planned and admitted (l1_admit.h) before it changes anything; what is admitted commits. The
+ * one exception is a dirty line that it replaces, see l1_make_room. */
 #include "mem/l1_admit.h"
 
 /* ---- statistics ---- */
@@ -28,7 +29,8 @@ static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_li
 
 /* ---- votes ---- */
 
-/* An access that is refused comes again until it is taken (l1_taken forgets what was kept); a prefetch does not. */
+/* An access that is refused comes again until it is taken (l1_taken forgets what was kept); a prefetch does
+ * not. */
 struct l1_kept *l1_kept_of(struct l1 *c, const struct l1_txn *t)
 {
     struct l1_kept *k = &c->kept;
@@ -90,7 +92,7 @@ static void l1_append(struct l1 *c, uint32_t entry, const struct l1_txn *t, uint
     e->merged++;
 }
 
-/* Somebody asks for a line that a prefetch is bringing: it is no prefetch any more. */
+/* A load wants a line that a prefetch is bringing: the prefetch is late. True: it was one. */
 static inline bool l1_claim_prefetch(struct l1 *c, uint32_t entry, const struct l1_txn *t)
 {
     struct mshr_entry *m = &c->mshr.entries[entry];

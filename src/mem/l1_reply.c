@@ -18,7 +18,8 @@ static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
     c->stats.l2_hit_latency_count++;
 }
 
-/* Takes a line now, unless all of the set are awaited or its dirty content cannot leave. False: the data does not stay. */
+/* Takes a line now, unless all of the set are awaited or its dirty content cannot leave. False: the data does
+ * not stay. */
 COLD static bool l1_keep_fill(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m)
 {
     uint32_t line;
