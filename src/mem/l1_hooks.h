@@ -2,7 +2,7 @@
  * replacement policy, and what they may ask. Plain function pointers, so that mem/ does not know mechanisms;
  * the SM connects them. NULL: nobody; that costs nothing.
  *
- * In the order of an access that misses: may_miss, take_miss (once an MSHR is free), may_allocate, victim. */
+ * In the order of an access that misses: may_miss, may_allocate, take_miss (once an MSHR is free), victim. */
 #ifndef HEDDLE_L1_HOOKS_H
 #define HEDDLE_L1_HOOKS_H
 
