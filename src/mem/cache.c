@@ -112,7 +112,8 @@ static inline void cache_keep_set(struct cache *c, uint64_t number, uint32_t set
     c->found_set = set;
 }
 
-/* found_set is that of the line number; whoever asks for a line asks for a victim, or again. false: cache_find_rare knows. */
+/* Finds found_set of the line number: a lookup is followed by the choice of a victim, or by another lookup.
+ * False: cache_find_rare knows it. */
 static inline bool cache_find_set(struct cache *c, uint64_t number)
 {
     uint32_t set;
@@ -248,7 +249,7 @@ COLD static uint32_t cache_choose(struct cache *c, uint32_t set, uint64_t addr)
     return first + way;
 }
 
-/* The policy hears of a change of a line: NULL where it does not care. */
+/* A line changes, and the policy hears of it, unless `hear` is NULL. */
 COLD static void cache_tell_policy(struct cache *c, uint32_t line,
                                    void (*hear)(void *, uint32_t, uint32_t, uint64_t), uint64_t addr)
 {

@@ -1,7 +1,8 @@
 /* cache.h: a tag array with sectors: what L1, L2 and the small read-only caches are built of.
  *
- * A line is INVALID, RESERVED (allocated for a miss that is under way) or VALID; sectors (32 bytes) are tracked by masks. A cache without
- * sectors has one mask bit for the whole line. Data is not held: results come from execution. */
+ * A line is INVALID, RESERVED (allocated for a miss that is under way) or VALID; sectors (32 bytes) are
+ * tracked by masks. A cache without sectors has one mask bit for the whole line. Data is not held: results
+ * come from execution. */
 #ifndef HEDDLE_CACHE_H
 #define HEDDLE_CACHE_H
 
@@ -31,14 +32,14 @@ struct cache_line {                  /* half a cache line of the host */
     bool used;                       /* holds an address */
     bool is_prefetch;                /* filled by a prefetch and not used since */
     /* the owner's */
-    uint32_t owner_pc;   /* of the access that allocated it */
-    uint16_t owner_warp; /* for intra- and inter-warp hits */
-    uint16_t last_warp;  /* that touched it */
+    uint32_t owner_pc; /* of the access that allocated it */
+    uint16_t owner_warp;
+    uint16_t last_warp; /* that touched it */
     union {
         uint32_t mshr;    /* while it is reserved: of the miss */
         uint32_t last_pc; /* else: of the access that touched it last */
     };
-    uint32_t owner_launch;
+    uint32_t owner_launch; /* for intra- and inter-warp hits */
 };
 _Static_assert(sizeof(struct cache_line) == 32, "two to a cache line of the host");
 
@@ -91,8 +92,8 @@ void cache_free(struct cache *c);
 void cache_clear(struct cache *c);
 /* Replacement is this policy's from now on; NULL: the geometry's. The cache must be empty. */
 void cache_use_policy(struct cache *c, const struct cache_policy *policy);
-/* Lookups and victims see the first `ways` ways of each set, 1 to ways_max, from now on. What lies in the others is the
- * caller's to deal with: it keeps its number. */
+/* Lookups and victims see the first `ways` ways of each set, 1 to ways_max, from now on. What lies in the
+ * others is the caller's to deal with: it keeps its number. */
 void cache_set_ways(struct cache *c, uint32_t ways);
 static inline uint32_t cache_lines(const struct cache *c)
 {
@@ -102,17 +103,19 @@ uint32_t cache_set_of(const struct cache *c, uint64_t addr);
 /* The host fetches the tags of the address, which are asked for soon. */
 void cache_prefetch(struct cache *c, uint64_t addr);
 /* Sector masks that are passed in mean the line's 32-byte sectors, whether or not the cache has sectors. */
-/* Looks up without changing any line. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE otherwise. A sector miss wants
- * sectors that are neither valid nor under way. */
+/* Looks up without changing any line. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE
+ * otherwise. A sector miss wants sectors that are neither valid nor under way. */
 enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
 /* The same. RESERVATION_FAIL: not there, and all ways wait for a fill. */
 enum cache_outcome cache_probe(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
 void cache_touch(struct cache *c, uint32_t line);
 /* Is there a way of the set that no fill is awaited for? */
 bool cache_has_victim(const struct cache *c, uint32_t set);
-/* The line that a miss would replace, or CACHE_NO_LINE when all ways are reserved; the same until the cache changes. prefer_clean etc. are the caller's business. */
+/* The line that a miss would replace, or CACHE_NO_LINE when all ways are reserved; the same until the cache
+ * changes. prefer_clean etc. are the caller's business. */
 uint32_t cache_victim(struct cache *c, uint64_t addr);
-/* Reserves `line` for addr (allocate on miss); the caller has dealt with what was in it. A line that holds addr already keeps its other sectors. */
+/* Reserves `line` for addr (allocate on miss); the caller has dealt with what was in it. A line that holds
+ * addr already keeps its other sectors. */
 void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t sectors);
 /* Marks sectors valid (a fill, or a write that allocates). */
 void cache_fill(struct cache *c, uint32_t line, uint32_t sectors);

@@ -1,9 +1,10 @@
-/* cache_narrow.h: what a search and the choice of a victim want to know of a set with few ways: half a cache line of the host for up to 8,
- * one for up to 16.
+/* cache_narrow.h: what a search and the choice of a victim want to know of a set with few ways: half a cache
+ * line of the host for up to 8, one for up to 16.
  *
- * Invariants. (1) Bit i of used: way i holds an address; of awaited: some of its sectors are reserved; a way that is awaited is used.
- * (2) tags[i] of a way in use is part of its line number, so that two lines may have the same. (3) The order is a list of all ways, 4 bits
- * each, oldest lowest; where a way that is not in use stands in it means nothing. */
+ * Invariants. (1) Bit i of used: way i holds an address; of awaited: some of its sectors are reserved; a way
+ * that is awaited is used. (2) tags[i] of a way in use is part of its line number, so that two lines may have
+ * the same. (3) The order is a list of all ways, 4 bits each, oldest lowest; where a way that is not in use
+ * stands in it means nothing. */
 #ifndef HEDDLE_CACHE_NARROW_H
 #define HEDDLE_CACHE_NARROW_H
 
@@ -33,7 +34,8 @@ static inline void narrow_init(struct narrow_set *s, uint32_t ways)
     s->used = s->awaited = 0;
 }
 
-/* Lines that lie a multiple of 2^16 lines apart, as the same place of two large arrays may, do not have the same. */
+/* Lines that lie a multiple of 2^16 lines apart, as the same place of two large arrays may, do not have the
+ * same. */
 static inline uint16_t narrow_tag(uint64_t number) { return (uint16_t)(number ^ number >> 16); }
 
 /* Ways whose tag is this one, in use or not. Of a set of half a line, the upper 8 bits mean nothing. */
@@ -53,8 +55,9 @@ static inline uint32_t narrow_match(const struct narrow_set *s, uint32_t set_byt
 #endif
 }
 
-/* The list where the way has become the newest: its 4 bits leave, those above move down, and it is put on top. The lowest bits of the list
- * that equal the way are found by the borrow of a subtraction (Warren, Hacker's Delight, 6-1: exact for the lowest). */
+/* The list where the way has become the newest: its 4 bits leave, those above move down, and it is put on
+ * top. The lowest bits of the list that equal the way are found by the borrow of a subtraction (Warren,
+ * Hacker's Delight, 6-1: exact for the lowest). */
 static inline uint64_t narrow_moved(uint64_t order, uint64_t way, uint32_t top)
 {
     uint64_t differ = order ^ way * NARROW_ONES, closed = order >> 4;
@@ -98,7 +101,8 @@ static inline void narrow_await(struct narrow_set *s, uint32_t way, bool is_awai
     s->awaited = (uint16_t)((s->awaited & ~(1u << way)) | (uint32_t)is_awaited << way);
 }
 
-/* Of the ways in the mask: the lowest that is not in use, else the oldest that is not awaited, else NARROW_NO_WAY. */
+/* Of the ways in the mask: the lowest that is not in use, else the oldest that is not awaited, else
+ * NARROW_NO_WAY. */
 static inline uint32_t narrow_victim(const struct narrow_set *s, uint32_t ways)
 {
     uint32_t candidates = ways & ~(uint32_t)s->awaited, unused = candidates & ~(uint32_t)s->used;

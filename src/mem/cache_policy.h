@@ -1,13 +1,13 @@
 /* cache_policy.h: which line of a set is replaced.
  *
- * LRU is the cache's own: its order is packed with the tags (cache_narrow.h, cache_wide.c). Every other policy,
- * FIFO and random draws or one that is supplied from outside (cache_use_policy), is this struct of functions with
- * a state of its own.
+ * LRU is the cache's own: its order is packed with the tags (cache_narrow.h, cache_wide.c). Every other
+ * policy, FIFO and random draws or one that is supplied from outside (cache_use_policy), is this struct of
+ * functions with a state of its own.
  *
  * Rules. (1) Ways that hold nothing are filled first, lowest first, without a question. (2) `victim` is asked
  * only when a line must leave; its answer is a way of the view's mask. (3) The answer is kept until the
- * cache changes (a line is touched, reserved, filled or dropped, or the ways change): however often a miss that is
- * refused asks again, and whether the SM sleeps between, the calls are the same. */
+ * cache changes (a line is touched, reserved, filled or dropped, or the ways change): however often a miss
+ * that is refused asks again, and whether the SM sleeps between, the calls are the same. */
 #ifndef HEDDLE_CACHE_POLICY_H
 #define HEDDLE_CACHE_POLICY_H
 

@@ -1,9 +1,11 @@
-/* cache_wide.c: see cache_wide.h. Each set has one block of memory: a bit for each way that is not in use, and where to look for the
- * first of them; a list in which newer ways follow older ones; a hash table of its ways with linear probing, at most half full, whose slots hold part of the hash so that other
- * lines are not looked at. Ways are 16-bit numbers: 256 of them take 3 KB.
+/* cache_wide.c: see cache_wide.h. Each set has one block of memory: a bit for each way that is not in use,
+ * and where to look for the first of them; a list in which newer ways follow older ones; a hash table of its
+ * ways with linear probing, at most half full, whose slots hold part of the hash so that other lines are not
+ * looked at. Ways are 16-bit numbers: 256 of them take 3 KB.
  *
- * Invariants. (1) A way is in use, in one slot and in the list, or not in use and in none. (2) The list is a ring of nodes: 0 is the
- * end, so that the oldest and the newest way have neighbours too, and way + 1 is that of a way. (3) All ways below unused_from are in use. */
+ * Invariants. (1) A way is in use, in one slot and in the list, or not in use and in none. (2) The list is a
+ * ring of nodes: 0 is the end, so that the oldest and the newest way have neighbours too, and way + 1 is that
+ * of a way. (3) All ways below unused_from are in use. */
 #include "mem/cache_wide.h"
 
 #include "base/hash.h"
@@ -13,10 +15,10 @@ struct neighbours {
     uint16_t older, newer;
 };
 
-struct wide_set { /* parts of a set's block */
-    uint64_t *
-        unused_from; /* one; with the end of the ring it is asked for a victim, so that they lie side by side */
-    uint64_t *unused;        /* [words] */
+struct wide_set {          /* parts of a set's block */
+    uint64_t *unused_from; /* one; with the end of the ring it is asked for a victim, so that they lie side by
+                              side */
+    uint64_t *unused;      /* [words] */
     struct neighbours *ring; /* [ways + 1] */
     uint32_t *slots;         /* upper 16 bits of the address's hash, way + 1; 0 = empty */
 };
@@ -91,8 +93,8 @@ static void slots_put(const struct cache_wide *w, struct wide_set s, uint32_t wa
     s.slots[i] = part << 16 | (way + 1);
 }
 
-/* Empties the way's slot and moves up what was pushed past it, so that a search still finds an empty slot only at the end
- * of its run. */
+/* Empties the way's slot and moves up what was pushed past it, so that a search still finds an empty slot
+ * only at the end of its run. */
 static void slots_drop(const struct cache_wide *w, struct wide_set s, uint32_t way, uint64_t addr)
 {
     uint32_t hole = home_of(w, part_of(addr));

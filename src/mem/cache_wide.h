@@ -1,5 +1,6 @@
-/* cache_wide.h: what a cache of many ways (rtx3080's L1 has 4 sets of 256) keeps instead of tags, so that a lookup and the search for
- * a victim cost the same whatever the ways: for each set its ways by address, and in the order of replacement. */
+/* cache_wide.h: what a cache of many ways (rtx3080's L1 has 4 sets of 256) keeps instead of tags, so that a
+ * lookup and the search for a victim cost the same whatever the ways: for each set its ways by address, and
+ * in the order of replacement. */
 #ifndef HEDDLE_CACHE_WIDE_H
 #define HEDDLE_CACHE_WIDE_H
 
@@ -15,12 +16,13 @@ uint32_t cache_wide_find(const struct cache_wide *w, const struct cache_line *li
                          uint64_t addr);
 /* A line that was in use is so no more. */
 __attribute__((noinline)) void cache_wide_drop(struct cache_wide *w, uint32_t line, uint64_t addr);
-/* These make it the newest of its set: a line that was not in use, one that held another address, one that stays as it is. */
+/* These make it the newest of its set: a line that was not in use, one that held another address, one that
+ * stays as it is. */
 void cache_wide_put(struct cache_wide *w, uint32_t line, uint64_t addr);
 void cache_wide_replace(struct cache_wide *w, uint32_t line, uint64_t old, uint64_t addr);
 __attribute__((noinline)) void cache_wide_renew(struct cache_wide *w, uint32_t line);
-/* The lowest line of the set that is not in use, else the oldest that no fill is awaited for, of the first `ways`; or CACHE_NO_LINE.
- * lines: of the cache. */
+/* The lowest line of the set that is not in use, else the oldest that no fill is awaited for, of the first
+ * `ways`; or CACHE_NO_LINE. lines: of the cache. */
 __attribute__((noinline)) uint32_t
 cache_wide_victim(const struct cache_wide *w, const struct cache_line *lines, uint32_t set, uint32_t ways);
 

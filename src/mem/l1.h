@@ -1,8 +1,10 @@
-/* l1.h: the L1 data cache of one SM, with the coalesced accesses of the load-store unit above and the crossbar below.
+/* l1.h: the L1 data cache of one SM, with the coalesced accesses of the load-store unit above and the
+ * crossbar below.
  *
- * The LSU offers one transaction at a time (a line and its sectors); the cache answers at once whether it took it. A load that it took is
- * reported done later (l1_next_done) with the token that came with it. A refusal names its cause, and the transaction is offered again.
- * Policies (write-evict or write-back for local, allocate on miss or on fill, sectors, index, MSHRs, miss queue) are parameters. */
+ * The LSU offers one transaction at a time (a line and its sectors); the cache answers at once whether it
+ * took it. A load that it took is reported done later (l1_next_done) with the token that came with it. A
+ * refusal names its cause, and the transaction is offered again. Policies (write-evict or write-back for
+ * local, allocate on miss or on fill, sectors, index, MSHRs, miss queue) are parameters. */
 #ifndef HEDDLE_L1_H
 #define HEDDLE_L1_H
 
@@ -46,8 +48,9 @@ enum l1_type {
 };
 enum { L1_LATENCY_BUCKETS = 64, L1_LATENCY_BUCKET_CYCLES = 32 };
 
-/* An access is counted once, when it is taken: accesses = hits + pending + misses, for each type. Bypassing loads and prefetches are counted apart.
- * What can be added up is, by l1_stats_derive; what is counted with each other lies together. */
+/* An access is counted once, when it is taken: accesses = hits + pending + misses, for each type. Bypassing
+ * loads and prefetches are counted apart. What can be added up is, by l1_stats_derive; what is counted with
+ * each other lies together. */
 struct l1_stats {
     uint64_t hits[L1_TYPES], intra_warp_hits, inter_warp_hits /* of loads */;
     uint64_t misses[L1_TYPES], replaced_misses, evictions;
@@ -57,8 +60,8 @@ struct l1_stats {
     uint64_t requests_read, fills, replies, miss_latency_sum, l2_hit_latency_sum,
         l2_hit_latency_count; /* l2_hit: of reads that hit in the L2 */
     uint64_t miss_latency[L1_LATENCY_BUCKETS];
-    uint64_t cold_misses,
-        sector_misses; /* with replaced_misses, of the misses that allocate or read: their sum = reads_missed */
+    uint64_t cold_misses, sector_misses; /* with replaced_misses, of the misses that allocate or read: their
+                                            sum = reads_missed */
     uint64_t stall_port, stall_held, stall_stolen, bypassed, other_requests, requests_write, requests_atomic;
     uint64_t prefetch_offered, prefetch_issued, prefetch_redundant, prefetch_dropped, prefetch_useful,
         prefetch_late, prefetch_unused, prefetch_early;
@@ -84,6 +87,7 @@ struct l1_txn {           /* one coalesced transaction; a line of the host's cac
     uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
     struct l1_stats *own; /* counts it too; NULL = nobody */
     uint32_t pc;
+    uint32_t launch; /* number of the warp's launch, its low bits: who owns a line, though slots are reused */
     uint64_t lane_address; /* of the first lane */
     uint64_t id;           /* the SM's, for observers: ties what they see to the issue of the instruction */
 };
@@ -119,20 +123,31 @@ struct l1_setup {
 };
 struct l1 *l1_create(const struct l1_setup *s);
 void l1_destroy(struct l1 *c);
-bool l1_has_waiting(const struct l1 *c); /* accesses on their way to the tags (l1.tag_latency) */
-enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
-/* Once a core cycle, before accesses: takes what the port has for its clients, fills, moves the port's queues on. True:
- * l1_writes_pending may have changed. */
+
+/* Once a core cycle, before accesses: takes what the port has for its clients, fills, moves the port's queues
+ * on. True: l1_writes_pending may have changed. */
 bool l1_tick(struct l1 *c, tick now);
-bool l1_next_done(struct l1 *c, tick now, uint32_t *token); /* pops one load that is done */
+enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
+/* Pops one load that is done. */
+bool l1_next_done(struct l1 *c, tick now, uint32_t *token);
 /* Stores and atomics of a warp slot that have not been acknowledged yet: what a memory fence waits for. */
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp);
-void l1_flush(struct l1 *c, tick now); /* at kernel end: invalidates, writes dirty lines back */
-/* Sets the capacity, in whole ways, one at least, l1.size and the extra lines at most; the answer is what it is now. Rules: l1_resize.c. */
+
+/* At kernel end: invalidates, writes dirty lines back. */
+void l1_flush(struct l1 *c, tick now);
+/* Sets the capacity, in whole ways, one at least, l1.size and the extra lines at most; the answer is what it
+ * is now. Rules: l1_resize.c. */
 uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes);
-uint64_t l1_capacity(const struct l1 *c); /* bytes */
-bool l1_idle(const struct l1 *c);         /* no MSHR, queue or pending write-back in use */
-void *l1_stats(struct l1 *c);             /* struct l1_stats; sums are those of this moment */
-void l1_explain(const struct l1 *c, tick now, struct strbuf *out); /* what is outstanding, oldest first */
+/* Bytes. */
+uint64_t l1_capacity(const struct l1 *c);
+
+/* Accesses are on their way to the tags (l1.tag_latency). */
+bool l1_has_waiting(const struct l1 *c);
+/* No MSHR, queue or pending write-back is in use. */
+bool l1_idle(const struct l1 *c);
+/* struct l1_stats; sums are those of this moment. */
+void *l1_stats(struct l1 *c);
+/* What is outstanding, oldest first. */
+void l1_explain(const struct l1 *c, tick now, struct strbuf *out);
 
 #endif

@@ -1,7 +1,8 @@
-/* l1_access.c: an access: ports, tags, and what loads do (hit, merge, miss, bypass). Stores, atomics and ideal machines: l1_store.c.
+/* l1_access.c: an access: ports, tags, and what loads do (hit, merge, miss, bypass). Stores, atomics and
+ * ideal machines: l1_store.c.
  *
- * An access is planned and admitted (l1_admit.h) before it changes anything; what is admitted commits. The one exception is a
- * dirty line that it replaces, see l1_make_room. */
+ * An access is planned and admitted (l1_admit.h) before it changes anything; what is admitted commits. The
+ * one exception is a dirty line that it replaces, see l1_make_room. */
 #include "mem/l1_admit.h"
 
 /* ---- statistics ---- */
@@ -28,7 +29,8 @@ static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_li
 
 /* ---- votes ---- */
 
-/* An access that is refused comes again until it is taken (l1_taken forgets what was kept); a prefetch does not. */
+/* An access that is refused comes again until it is taken (l1_taken forgets what was kept); a prefetch does
+ * not. */
 struct l1_kept *l1_kept_of(struct l1 *c, const struct l1_txn *t)
 {
     struct l1_kept *k = &c->kept;
@@ -62,7 +64,7 @@ static void l1_hit(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line
     }
     cache_touch(&c->cache, line);
     l1_touched(c, line, t);
-    r->intra_warp = l->owner_warp == t->warp;
+    r->intra_warp = l->owner_launch == t->launch;
     l1_count_warps(&c->stats, r->intra_warp);
     if (t->own) l1_count_warps(t->own, r->intra_warp);
     if (UNLIKELY(l->is_prefetch)) {
@@ -90,7 +92,7 @@ static void l1_append(struct l1 *c, uint32_t entry, const struct l1_txn *t, uint
     e->merged++;
 }
 
-/* Somebody asks for a line that a prefetch is bringing: it is no prefetch any more. */
+/* A load wants a line that a prefetch is bringing: the prefetch is late. True: it was one. */
 static inline bool l1_claim_prefetch(struct l1 *c, uint32_t entry, const struct l1_txn *t)
 {
     struct mshr_entry *m = &c->mshr.entries[entry];
@@ -120,6 +122,7 @@ uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t l
     e->line = line;
     e->warp = t->warp;
     e->pc = t->pc;
+    e->launch = t->launch;
     e->born = now;
     e->may_keep = may_keep;
     e->is_prefetch = t->is_prefetch;
@@ -144,9 +147,9 @@ uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t, const s
     return p->line;
 }
 
-void l1_fetch(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
+void l1_fetch(struct l1 *c, tick now, tick born, const struct l1_txn *t, const struct l1_plan *p)
 {
-    struct req r = l1_req_of(c, c->mshr.entries[p->entry].born, t, p->entry, L1_MISS);
+    struct req r = l1_req_of(c, born, t, p->entry, L1_MISS);
     r.kind = REQ_READ;
     r.write_bytes = 0;
     r.is_fill_partial = false;
@@ -182,7 +185,7 @@ static inline enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn
     c->mshr.entries[p->entry].sectors |= p->missing;
     l1_append(c, p->entry, t, p->need);
     r->is_first_use = l1_claim_prefetch(c, p->entry, t);
-    if (LIKELY(!r->taken)) l1_fetch(c, now, t, p);
+    if (LIKELY(!r->taken)) l1_fetch(c, now, now, t, p);
     l1_count_read_miss(c, t, had_line);
     l1_count(c, t, CACHE_MISS);
     return L1_MISS;

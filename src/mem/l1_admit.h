@@ -1,8 +1,9 @@
 /* l1_admit.h: the rules of the L1: which way an access goes, whether it is taken, and if not, why.
  *
  * l1_plan asks tags and MSHRs which way an access goes, l1_admit whether what that way needs is there. Both
- * are questions: they change nothing but what mechanisms remember of being asked. The access itself (l1_access.c), the retry of a refused one and the
- * prediction by which the SM sleeps (l1_sleep.c) ask the same two.
+ * are questions: they change nothing but what mechanisms remember of being asked. The access itself
+ * (l1_access.c), the retry of a refused one and the prediction by which the SM sleeps (l1_sleep.c) ask the
+ * same two.
  *
  * The order of checks (line, miss queue, MSHR, place to merge) is that of GPGPU-Sim 3.2.2: it decides the
  * cause when several hold at once.

@@ -1,8 +1,8 @@
 /* l1_hooks.h: how something beside the L1 watches it and takes part: observers, votes, a taker of misses, a
- * replacement policy, and what they may ask. Plain function pointers, so that mem/ does not know mechanisms; the SM
- * connects them. NULL: nobody; that costs nothing.
+ * replacement policy, and what they may ask. Plain function pointers, so that mem/ does not know mechanisms;
+ * the SM connects them. NULL: nobody; that costs nothing.
  *
- * In the order of an access that misses: may_miss, take_miss (once an MSHR is free), may_allocate, victim. */
+ * In the order of an access that misses: may_miss, may_allocate, take_miss (once an MSHR is free), victim. */
 #ifndef HEDDLE_L1_HOOKS_H
 #define HEDDLE_L1_HOOKS_H
 
@@ -60,18 +60,18 @@ struct l1_hooks {
     /* A line that was valid leaves. */
     void (*on_evict)(void *ctx, tick now, const struct l1_eviction *e);
     void (*on_fill)(void *ctx, tick now, const struct l1_fill_event *e);
-    /* With perfect or fixed_miss_latency set, atomics take effect here instead of at the L2. NULL: they travel to
-     * the L2 all the same. */
+    /* With perfect or fixed_miss_latency set, atomics take effect here instead of at the L2. NULL: they
+     * travel to the L2 all the same. */
     void (*on_atomic)(void *ctx, const struct req *r);
 
-    /* May a load that misses go on? False refuses it (L1_STALL_HELD). Asked in each cycle in which it is offered:
-     * while it is filled, the SM offers a refused access in every cycle. */
+    /* May a load that misses go on? False refuses it (L1_STALL_HELD). Asked in each cycle in which it is
+     * offered: while it is filled, the SM offers a refused access in every cycle. */
     bool (*may_miss)(void *ctx, const struct l1_txn *t);
-    /* Who brings the data of a load that misses and finds a free MSHR, number `entry`? Asked once for each miss,
-     * before a line is taken or the miss queue looked at.
-     *   PASS   the ordinary way, after so many cycles; it takes its line then, and waits while no line is free or
+    /* Who brings the data of a load that misses and finds a free MSHR, number `entry`? Asked once for each
+     * miss, before a line is taken or the miss queue looked at.
+     *   PASS   the ordinary way, after `cycles`; it takes its line then, and waits while no line is free or
      *          the miss queue is full. 0: in this cycle
-     *   HIT    the data is there after so many cycles, at least one; no line is taken
+     *   HIT    the data is there after `cycles`, at least one; no line is taken
      *   CLAIM  the mechanism holds the miss, until l1_miss_answer or l1_miss_forward
      * Meanwhile the miss holds its MSHR without a line, and later loads of the line merge with it. */
     void (*take_miss)(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, struct l1_take_answer *a);
@@ -94,7 +94,8 @@ bool l1_probe(struct l1 *c, uint64_t line, uint32_t sectors);
 bool l1_read(struct l1 *c, tick now);
 /* Does the line lie in a way beyond l1.size? */
 bool l1_line_is_extra(struct l1 *c, uint64_t line);
-/* The data of a claimed miss is here: the loads that wait are done in this cycle, the line is kept if it may be. */
+/* The data of a claimed miss is here: the loads that wait are done in this cycle, the line is kept if it may
+ * be. */
 void l1_miss_answer(struct l1 *c, tick now, uint32_t entry);
 /* A claimed miss goes to the L2. False: no line or no place in the miss queue is free; try again. */
 bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry);

@@ -118,8 +118,8 @@ struct l1_due { /* when a PASS goes on or a HIT is answered */
     bool is_hit;
 };
 
-/* In the order of use: each group is one cache line of the host, and a tick or an access touches as few of them as it can. Parameters that
- * it asks for are repeated there. */
+/* In the order of use: each group is one cache line of the host, and a tick or an access touches as few of
+ * them as it can. Parameters that it asks for are repeated there. */
 struct l1 {
     /* every tick: is there anything to do? */
     _Alignas(HOST_LINE) tick last; /* newest time seen */
@@ -190,8 +190,8 @@ static inline void l1_note(struct l1 *c, enum l1_change what) { c->changes |= (u
 static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
 static inline bool l1_answers_itself(const struct l1 *c) { return c->answers_itself; }
 
-/* The MSHR of an address that the tags have in `line`, or MSHR_NONE. A line that waits for its MSHR names it; those without a line are
- * listed. */
+/* The MSHR of an address that the tags have in `line`, or MSHR_NONE. A line that waits for its MSHR names it;
+ * those without a line are listed. */
 static inline uint32_t l1_find_mshr(const struct l1 *c, uint64_t addr, uint32_t line)
 {
     if (line != CACHE_NO_LINE && c->cache.lines[line].reserved) return c->cache.lines[line].mshr;
@@ -283,11 +283,12 @@ uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t l
 /* Its line: one that it replaces, `victim`, the one that holds other sectors, or none. */
 uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p,
                          uint32_t victim);
-/* The request of a miss. */
-void l1_fetch(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p);
+/* The request of a miss that began at `born`. */
+void l1_fetch(struct l1 *c, tick now, tick born, const struct l1_txn *t, const struct l1_plan *p);
 
-/* What an access does that was admitted: l1_commit_read for loads and for stores that read, l1_commit_other (l1_store.c) for
- * stores, atomics and ideal machines. The answer is that of l1_admit, or L1_STALL_QUEUE: see l1_make_room. */
+/* What an access does that was admitted: l1_commit_read for loads and for stores that read, l1_commit_other
+ * (l1_store.c) for stores, atomics and ideal machines. The answer is that of l1_admit, or L1_STALL_QUEUE: see
+ * l1_make_room. */
 enum l1_answer l1_commit_read(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p);
 enum l1_answer l1_commit_other(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
                                enum l1_answer a);
@@ -301,13 +302,14 @@ void l1_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
 void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
 /* A line leaves whose miss is under way or has just ended. Observers are told if it held something before. */
 void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause, bool was_valid);
-/* A prefetch ends without a load. `number`: of its line, if it may still be wanted in this kernel; else UINT64_MAX. */
+/* A prefetch ends without a load. `number`: of its line, if it may still be wanted in this kernel; else
+ * UINT64_MAX. */
 void l1_count_unused(struct l1 *c, uint64_t number);
 /* A prefetch brings more of a line that is there. */
 void l1_mark_prefetch(struct l1 *c, uint32_t line);
 void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors);
-/* The line that the access may replace now: clean, with as many free places in the miss queue as it needs. CACHE_NO_LINE: its
- * write-back has to go first; it went if there was room. */
+/* The line that the access may replace now: clean, with as many free places in the miss queue as it needs.
+ * CACHE_NO_LINE: its write-back has to go first; it went if there was room. */
 uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, const struct l1_plan *p);
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
                      enum l1_answer outcome);

@@ -133,6 +133,7 @@ void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t,
     struct cache_line *l = &c->cache.lines[line];
     l->owner_warp = t->warp;
     l->owner_pc = t->pc;
+    l->owner_launch = t->launch;
     l->is_prefetch = t->is_prefetch;
 }
 

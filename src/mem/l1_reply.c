@@ -18,7 +18,8 @@ static void l1_count_latency(struct l1 *c, tick now, const struct req *r)
     c->stats.l2_hit_latency_count++;
 }
 
-/* Takes a line now, unless all of the set are awaited or its dirty content cannot leave. False: the data does not stay. */
+/* Takes a line now, unless all of the set are awaited or its dirty content cannot leave. False: the data does
+ * not stay. */
 COLD static bool l1_keep_fill(struct l1 *c, tick now, const struct req *r, const struct mshr_entry *m)
 {
     uint32_t line;
@@ -27,10 +28,13 @@ COLD static bool l1_keep_fill(struct l1 *c, tick now, const struct req *r, const
         line = cache_victim(&c->cache, r->addr);
         if (line == CACHE_NO_LINE || (c->cache.lines[line].dirty && !l1_queue_has(c, 1))) return false;
         if (c->cache.lines[line].dirty) l1_write_back(c, now, line);
-        l1_take_line(
-            c, now, line,
-            &(struct l1_txn){.addr = r->addr, .warp = m->warp, .pc = m->pc, .is_prefetch = m->is_prefetch},
-            r->sectors);
+        l1_take_line(c, now, line,
+                     &(struct l1_txn){.addr = r->addr,
+                                      .warp = m->warp,
+                                      .launch = m->launch,
+                                      .pc = m->pc,
+                                      .is_prefetch = m->is_prefetch},
+                     r->sectors);
     } else if (m->is_prefetch)
         l1_mark_prefetch(c, line);
     cache_fill(&c->cache, line, r->sectors);

@@ -1,14 +1,15 @@
-/* l1_resize.c: lines that leave all at once: the flush at the end of a kernel, and ways that are taken from the cache or
- * given to it.
+/* l1_resize.c: lines that leave all at once: the flush at the end of a kernel, and ways that are taken from
+ * the cache or given to it.
  *
- * The array is made for l1.size. Sets stay; ways come and go (as in Accel-Sim's adaptive cache, the simulator that
- * rtx3080 stands on; the hardware's way is not published). Lines that retire: a clean one is forgotten at once; a dirty one is
- * written back as any other store, one a cycle as the miss queue has room; one on its way does not stay.
+ * The array is made for l1.size. Sets stay; ways come and go (as in Accel-Sim's adaptive cache, the simulator
+ * that rtx3080 stands on; the hardware's way is not published). Lines that retire: a clean one is forgotten
+ * at once; a dirty one is written back as any other store, one a cycle as the miss queue has room; one on its
+ * way does not stay.
  *
- * Rules of l1_resize. (1) At any time, from any owner: a split of unified memory, a mechanism that lends registers. (2)
- * Growing is done at once; the new ways are empty. (3) Shrinking retires the lines of the ways that go; loads that wait for
- * one are answered when it comes. (4) While dirty lines are leaving, accesses are refused for want
- * of a line: nobody sees memory without what was stored. (5) At least one way stays. */
+ * Rules of l1_resize. (1) At any time, from any owner: a split of unified memory, a mechanism that lends
+ * registers. (2) Growing is done at once; the new ways are empty. (3) Shrinking retires the lines of the ways
+ * that go; loads that wait for one are answered when it comes. (4) While dirty lines are leaving, accesses
+ * are refused for want of a line: nobody sees memory without what was stored. (5) At least one way stays. */
 #include "mem/l1_admit.h"
 
 /* Ways from `from` on are emptied: a flush empties all. */
@@ -31,8 +32,8 @@ COLD void l1_flush_step(struct l1 *c, tick now)
     l1_drop_line(c, now, c->flush_cursor, l1_retire_cause(c->flush_from));
 }
 
-/* A miss under way to a line that retires: what comes must not stay. Where the way goes, the line goes at once; only one that was
- * stored to meanwhile has to be complete before it can be written back. */
+/* A miss under way to a line that retires: what comes must not stay. Where the way goes, the line goes at
+ * once; only one that was stored to meanwhile has to be complete before it can be written back. */
 static void l1_retire_miss(struct l1 *c, tick now, struct mshr_entry *m, uint32_t from)
 {
     if (m->line == CACHE_NO_LINE) {

@@ -1,8 +1,8 @@
 /* l1_sleep.c: the account of refusals, and all that lets the SM sleep: see l1_sleep.h.
  *
- * Invariants. (1) Every cycle in which the access at the head of the load-store unit is refused is charged to exactly one cause and
- * one type, whether the SM ran in that cycle or slept: nothing of the L1 changes without a tick. (2) An answer given here without
- * l1_plan and l1_admit is theirs: asserts ask them. */
+ * Invariants. (1) Every cycle in which the access at the head of the load-store unit is refused is charged to
+ * exactly one cause and one type, whether the SM ran in that cycle or slept: nothing of the L1 changes
+ * without a tick. (2) An answer given here without l1_plan and l1_admit is theirs: asserts ask them. */
 #include "mem/l1_admit.h"
 
 /* ---- the account of refusals ---- */
@@ -33,8 +33,8 @@ void l1_settle(struct l1 *c, tick now)
     c->stall.charged_until += cycles * c->clock.period;
 }
 
-/* What a refusal for this cause waits for. Checks come in the order line, queue, MSHR: what a later check wants cannot change the
- * answer of an earlier one. */
+/* What a refusal for this cause waits for. Checks come in the order line, queue, MSHR: what a later check
+ * wants cannot change the answer of an earlier one. */
 static uint8_t l1_waits_for(enum l1_answer cause)
 {
     switch (cause) {
@@ -112,8 +112,8 @@ static enum l1_answer l1_ask_plainly(struct l1 *c)
 }
 #endif
 
-/* A plan without an MSHR entry stays as it is while no other access is taken: the tags hold the same addresses, and no reply is for
- * its line. So only l1_admit has to be asked again. */
+/* A plan without an MSHR entry stays as it is while no other access is taken: the tags hold the same
+ * addresses, and no reply is for its line. So only l1_admit has to be asked again. */
 static bool l1_plan_stays(const struct l1 *c)
 {
     return !(c->changes & L1_CHANGE_OTHER) && c->stall.plan.entry == MSHR_NONE &&
@@ -155,8 +155,8 @@ bool l1_is_full(const struct l1 *c)
     return (c->port->is_blocked && !l1_queue_has(c, c->read_places)) || !l1_has_mshr(c);
 }
 
-/* The plan of a load in the next cycle is known if its line is neither here nor under way. What a full queue lacks comes in the next
- * cycle, unless the crossbar is full too: then it says when there is room. */
+/* The plan of a load in the next cycle is known if its line is neither here nor under way. What a full queue
+ * lacks comes in the next cycle, unless the crossbar is full too: then it says when there is room. */
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
 {
     struct l1_plan p;

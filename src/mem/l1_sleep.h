@@ -1,8 +1,8 @@
-/* l1_sleep.h: what lets the SM sleep through cycles in which nothing but the known happens. Nothing that is simulated depends on
- * it: an SM that ticks in every cycle and asks none of this has the same statistics.
+/* l1_sleep.h: what lets the SM sleep through cycles in which nothing but the known happens. Nothing that is
+ * simulated depends on it: an SM that ticks in every cycle and asks none of this has the same statistics.
  *
- * to_xbar and from_xbar wake the SM: begin its tick with its wake time at TICK_NEVER, and end it with wake_at(l1_wake), or
- * l1_wake_past_hits while no load waits for hits alone. */
+ * to_xbar and from_xbar wake the SM: begin its tick with its wake time at TICK_NEVER, and end it with
+ * wake_at(l1_wake), or l1_wake_past_hits while no load waits for hits alone. */
 #ifndef HEDDLE_L1_SLEEP_H
 #define HEDDLE_L1_SLEEP_H
 
@@ -21,17 +21,17 @@ tick l1_reply_at(const struct l1 *c);
 
 /* The load that l1_next_done would pop is a hit. */
 bool l1_next_is_hit(const struct l1 *c);
-/* For a load-store unit that takes as many loads a cycle as can hit in one, and slept while nothing but hits was due
- * (l1_wake_past_hits): pops one that was due before now, each in a cycle of its own. */
+/* For a load-store unit that takes as many loads a cycle as can hit in one, and slept while nothing but hits
+ * was due (l1_wake_past_hits): pops one that was due before now, each in a cycle of its own. */
 bool l1_missed_hit(struct l1 *c, tick now, uint32_t *token);
 
 /* No MSHR is free, or nothing can leave: l1_refuses_ahead may have something to say. */
 bool l1_is_full(const struct l1 *c);
-/* Will this load, offered in the next cycle, be refused, if nothing comes back before? Counts as its offer from then on if so: ask
- * l1_still_refuses. */
+/* Will this load, offered in the next cycle, be refused, if nothing comes back before? Counts as its offer
+ * from then on if so: ask l1_still_refuses. */
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
-/* Would an access that was refused, and was the newest to be offered but for prefetches, be refused again? Counts as an offer of
- * it if so. */
+/* Would an access that was refused, and was the newest to be offered but for prefetches, be refused again?
+ * Counts as an offer of it if so. */
 bool l1_still_refuses(struct l1 *c, tick now);
 /* Charges the cycles that the SM slept through while an access was refused, for statistics at this moment. */
 void l1_settle(struct l1 *c, tick now);

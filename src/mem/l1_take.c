@@ -1,11 +1,11 @@
 /* l1_take.c: misses that a mechanism takes (hooks.take_miss), and what else it may ask.
  *
- * A taken miss holds an MSHR without a line, so that later loads of the line merge with it, until it is answered
- * or goes on to the L2. Those that are delayed stand in a list in the order of their times, one for each MSHR at
- * most.
+ * A taken miss holds an MSHR without a line, so that later loads of the line merge with it, until it is
+ * answered or goes on to the L2. Those that are delayed stand in a list in the order of their times, one for
+ * each MSHR at most.
  *
- * Invariants. (1) A HIT is answered at its time, whatever waits before it. (2) A PASS takes its line and its place
- * in the miss queue together, when it goes on. */
+ * Invariants. (1) A HIT is answered at its time, whatever waits before it. (2) A PASS takes its line and its
+ * place in the miss queue together, when it goes on. */
 #include "mem/l1_admit.h"
 
 /* ---- delays ---- */
@@ -65,7 +65,7 @@ static bool l1_go_on(struct l1 *c, tick now, uint32_t entry)
     if (p.takes_line && victim == CACHE_NO_LINE) return false;
     uint32_t line = l1_reserve_line(c, now, t, &p, victim);
     if (line != CACHE_NO_LINE) l1_give_line(c, entry, line);
-    l1_fetch(c, now, t, &p);
+    l1_fetch(c, now, e->born, t, &p);
     c->taken[entry].sectors = 0;
     l1_note(c, L1_CHANGE_OTHER);
     return true;
@@ -106,7 +106,8 @@ bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan
 
 /* ---- what a mechanism may do ---- */
 
-/* It may act after this cycle's offer of an access that is being refused: the next one may have another answer. */
+/* It may act after this cycle's offer of an access that is being refused: the next one may have another
+ * answer. */
 static void l1_offer_again(struct l1 *c) { c->offers_next |= c->stall.open; }
 
 void l1_miss_answer(struct l1 *c, tick now, uint32_t entry)

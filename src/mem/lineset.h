@@ -10,7 +10,8 @@ enum { LINESET_WORDS = 7, LINESET_EPOCHS = 256 };
 
 __extension__ typedef unsigned __int128 lineset_wide;
 
-/* word / 7 by a multiplication: the factor times 7 is 2^66 + 6, so it is exact below 2^63. A compiler, which may not suppose so much, needs more. */
+/* word / 7 by a multiplication: the factor times 7 is 2^66 + 6, so it is exact below 2^63. A compiler, which
+ * may not suppose so much, needs more. */
 static inline uint64_t lineset_region_of(uint64_t word)
 {
     static_assert(LINESET_WORDS == 7, "the factor is for 7");

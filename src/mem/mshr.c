@@ -1,6 +1,6 @@
 /* mshr.c: miss-status holding registers: which lines are on their way. In hardware a small fully associative
- * array (Kroft, ISCA'81); here a hash table of entries with linear probing, at most a quarter full, so that a file
- * of 4096 registers for a limit study costs no more. */
+ * array (Kroft, ISCA'81); here a hash table of entries with linear probing, at most a quarter full, so that a
+ * file of 4096 registers for a limit study costs no more. */
 #include "mem/mshr.h"
 
 #include "base/hash.h"

@@ -28,6 +28,7 @@ struct mshr_entry {
     tick born;
     uint32_t last_pc; /* of the newest load that waits for it */
     uint16_t last_warp;
+    uint32_t launch; /* of the first load */
 };
 _Static_assert(sizeof(struct mshr_entry) == HOST_LINE, "an entry is one cache line of the host");
 

@@ -1,7 +1,8 @@
 /* ring.c: a ring that needs more places than ever before. */
 #include "mem/ring.h"
 
-/* Those from the head to the end of the turn go to the new end; those before the head stay and follow them. */
+/* Those from the head to the end of the turn go to the new end; those before the head stay and follow
+ * them. */
 COLD void ring_widen(struct ring *r, void *items, size_t size)
 {
     uint32_t turn = MIN(2 * r->turn, r->capacity), older = r->turn - r->head;

@@ -1,6 +1,6 @@
 /* rocache.h: the small read-only caches of an SM: instructions, constants, textures. Tags, misses under way
- * and who waits for them. Each is a client of the SM's port: it sends its misses to the L2 and takes the replies
- * itself. A line is allocated when it comes back. */
+ * and who waits for them. Each is a client of the SM's port: it sends its misses to the L2 and takes the
+ * replies itself. A line is allocated when it comes back. */
 #ifndef HEDDLE_ROCACHE_H
 #define HEDDLE_ROCACHE_H
 

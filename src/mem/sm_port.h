@@ -1,11 +1,12 @@
 /* sm_port.h: the SM's one way to the crossbar and back.
  *
  * It owns the ends of the two links, the L1's miss queue, and a queue for the small caches (instructions,
- * constants, textures) that is as deep and goes first. In a cycle one reply comes in and one request goes out. A
- * request carries the number of its client; its reply is handed to that client, which ends the request.
+ * constants, textures) that is as deep and goes first. In a cycle one reply comes in and one request goes
+ * out. A request carries the number of its client; its reply is handed to that client, which ends the
+ * request.
  *
- * Invariants. (1) A reply is always taken when it may be: no client refuses one. (2) Requests of one queue leave
- * in the order in which they came. */
+ * Invariants. (1) A reply is always taken when it may be: no client refuses one. (2) Requests of one queue
+ * leave in the order in which they came. */
 #ifndef HEDDLE_SM_PORT_H
 #define HEDDLE_SM_PORT_H
 
@@ -81,9 +82,10 @@ void sm_port_receive(struct sm_port *p, tick now);
 /* Once a core cycle: sends the oldest request, if there is one and the crossbar has room. */
 void sm_port_forward(struct sm_port *p, tick now);
 
-/* When the reply at the head of its link may be taken: at once, or after a whole number of steps since its request was
- * made, the first that comes after the reply. The core's clock and the crossbar's differ: taken at once, the same way
- * takes longer or shorter by the cycles from the request to the crossbar's next edge. TICK_NEVER: none is here. */
+/* When the reply at the head of its link may be taken: at once, or after a whole number of steps since its
+ * request was made, the first that comes after the reply. The core's clock and the crossbar's differ: taken
+ * at once, the same way takes longer or shorter by the cycles from the request to the crossbar's next edge.
+ * TICK_NEVER: none is here. */
 static inline tick sm_port_reply_at(const struct sm_port *p)
 {
     const struct link *l = p->from_xbar;

@@ -375,15 +375,16 @@ static void cold_misses_are_first_touches_and_the_others_were_replaced(void **st
     finish(&b);
 }
 
+/* A warp is its launch: another one that comes into its slot has not brought the line. */
 static void hits_on_a_warps_own_line_are_intra_warp(void **state)
 {
     struct bench b;
     prepare(&b);
     start(&b);
-    bring(&b, 0, 1); /* warp 0 */
+    bring(&b, 0, 1); /* launch 0 */
     struct l1_txn t = txn(REQ_READ, REQ_GLOBAL, 1, UINT32_MAX);
     access_at(&b, 10, t);
-    t.warp = 1;
+    t.launch = 1; /* in the same slot */
     access_at(&b, 11, t);
     assert_int_equal(stats_of(&b)->intra_warp_hits, 1);
     assert_int_equal(stats_of(&b)->inter_warp_hits, 1);

@@ -177,6 +177,7 @@ uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const s
                                                    : REQ_READ,
                              .cls = e->is_texture ? REQ_TEX : REQ_GLOBAL,
                              .warp = (uint16_t)context,
+                             .launch = (uint32_t)x->launch,
                              .owner = x->program->owner,
                              .own = &x->program->own.l1,
                              .pc = e->pc,
