@@ -90,8 +90,6 @@ int cli_cmd_new(int argc, char **argv);
 int cli_cmd_sweep(int argc, char **argv);
 int cli_cmd_reproduce(int argc, char **argv);
 
-void cli_list_mechanisms(void); /* the built-in ones, with parameters: list_mechanisms.c */
-
 #define CLI_DEFAULT_MACHINE "maxwell"
 
 #endif

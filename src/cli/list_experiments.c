@@ -1,4 +1,5 @@
 /* list_experiments.c: `heddle list experiments`: what experiments/ holds, and how many runs each needs. */
+#include "cli/list.h"
 #include "cli/workloads.h"
 #include "lab/experiment.h"
 

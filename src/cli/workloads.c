@@ -1,6 +1,8 @@
 /* workloads.c: finding a workload by its name, and the list of them. */
 #include "cli/workloads.h"
 
+#include "cli/list.h"
+
 #include <errno.h>
 #include <unistd.h>
 
@@ -142,61 +144,18 @@ static void print_row(const struct workload *w)
     putchar('\n');
 }
 
-static void print_json_text(const char *key, const char *text, const char *end)
-{
-    printf("\"%s\": \"", key);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') putchar('\\');
-        if ((unsigned char)*text >= ' ') putchar(*text);
-    }
-    printf("\"%s", end);
-}
-
-static void print_json(const struct workload *w, bool last)
-{
-    printf("  {");
-    print_json_text("name", w->name, ", ");
-    print_json_text("suite", w->suite, ", ");
-    print_json_text("summary", w->summary, ", ");
-    print_json_text("follows", w->follows, ",\n   \"kernels\": [");
-    for (uint32_t i = 0; i < w->kernel_count; i++) printf("%s\"%s\"", i ? ", " : "", w->kernels[i]);
-    printf("],\n   \"sizes\": {");
-    for (uint32_t i = 0; i < w->size_count; i++) {
-        printf("%s\"%s\": {", i ? ", " : "", w->sizes[i].name);
-        print_json_text("input", w->sizes[i].input, ", ");
-        printf("\"warp_instructions\": %llu}", (unsigned long long)w->sizes[i].warp_instructions);
-    }
-    printf("},\n   \"papers\": {");
-    for (uint32_t i = 0; i < w->paper_count; i++) {
-        const struct workload_paper *p = &w->papers[i];
-        printf("%s\"%s\": {", i ? ", " : "", p->paper);
-        print_json_text("as", p->as, "");
-        if (*p->class_of) print_json_text(", \"class", p->class_of, "");
-        for (uint32_t f = 0; f < p->figure_count; f++)
-            printf(", \"%s\": %g", p->figures[f].name, p->figures[f].value);
-        putchar('}');
-    }
-    printf("}}%s\n", last ? "" : ",");
-}
-
-int cli_list_workloads(bool json)
+int cli_list_workloads(void)
 {
     struct workload_set set = {0};
     bool ok = cli_load_workloads(&set);
-    if (json) {
-        puts("[");
-        for (uint32_t i = 0; i < set.items.len; i++) print_json(&set.items.data[i], i + 1 == set.items.len);
-        puts("]");
-    } else {
-        printf("%-14s %-11s %5s %5s %5s %2s %s\n", "workload", "suite", "tiny", "small", "paper", "kn",
-               "papers:class");
-        for (uint32_t i = 0; i < set.items.len; i++) print_row(&set.items.data[i]);
-        printf("\nWarp instructions of each size; kn: kernels. Papers: chapters of the thesis,\n"
-               "lb Linebacker, ap APRES, fr FineReg, mo Morpheus. Classes: lb, ap: S gains from\n"
-               "cache, I does not, C computes; fr: S bound by slots, R by registers; mo: M\n"
-               "bound by memory, C by computation.\n"
-               "`heddle run NAME --size tiny` runs one; --json tells more.\n");
-    }
+    printf("%-14s %-11s %5s %5s %5s %2s %s\n", "workload", "suite", "tiny", "small", "paper", "kn",
+           "papers:class");
+    for (uint32_t i = 0; i < set.items.len; i++) print_row(&set.items.data[i]);
+    printf("\nWarp instructions of each size; kn: kernels. Papers: chapters of the thesis,\n"
+           "lb Linebacker, ap APRES, fr FineReg, mo Morpheus. Classes: lb, ap: S gains from\n"
+           "cache, I does not, C computes; fr: S bound by slots, R by registers; mo: M\n"
+           "bound by memory, C by computation.\n"
+           "`heddle run NAME --size tiny` runs one; --json tells more.\n");
     workloads_free(&set);
     return ok ? CLI_OK : CLI_BAD_INPUT;
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# run.sh HEDDLE SOURCE_FOLDER: the command line as a user meets it: results, help, and errors with place and exit status.
+# run.sh HEDDLE SOURCE_FOLDER IS_JSON: the command line as a user meets it: results, help, and errors with place and exit status.
 set -uo pipefail
 heddle=$1
 root=$2
+is_json=$3
 cd "$root" || exit 1
 failures=0
 out=$(mktemp)
@@ -54,6 +55,10 @@ narrow() { # no line is wider than a terminal
 for c in $commands; do narrow $c --help; done
 narrow --help
 for what in machines mechanisms workloads experiments; do narrow list $what; done
+for what in experiments machines mechanisms params stats workloads; do
+    "$heddle" list $what --json | "$is_json" || { echo "FAILED: heddle list $what --json"; failures=$((failures + 1)); }
+done
+expect 2 '.-markdown is for stats' list params --markdown
 expect 0 'hash ' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 -mfermi --arg f32=2 --arg 'buf:f32[32]' --arg 'buf:f32[32]' --arg s32=32
 expect 2 "unknown option '-q5'" run -q5
 expect 0 '^sm.count' explain sm
