@@ -28,6 +28,15 @@ static int print_params(void)
     return CLI_OK;
 }
 
+static int print_options(void)
+{
+    for (const struct run_option *r = run_option_rows; r->name; r++) {
+        int col = printf("%-15s %-20s ", r->flag, r->variable ? r->variable : "");
+        cli_print_wrapped(r->help, col, col);
+    }
+    return CLI_OK;
+}
+
 static int print_stats(void)
 {
     list_stats(false);
@@ -43,6 +52,7 @@ static const struct list_kind {
     {"experiments", cli_list_experiments, list_json_experiments},
     {"machines", cli_list_machines, list_json_machines},
     {"mechanisms", cli_list_mechanisms, list_json_mechanisms},
+    {"options", print_options, list_json_options},
     {"params", print_params, list_json_params},
     {"stats", print_stats, list_json_stats},
     {"workloads", cli_list_workloads, list_json_workloads},

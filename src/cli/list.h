@@ -14,6 +14,7 @@ int cli_list_workloads(void);
 bool list_json_experiments(struct strbuf *out);
 bool list_json_machines(struct strbuf *out);
 bool list_json_mechanisms(struct strbuf *out);
+bool list_json_options(struct strbuf *out);
 bool list_json_params(struct strbuf *out);
 bool list_json_stats(struct strbuf *out);
 bool list_json_workloads(struct strbuf *out);

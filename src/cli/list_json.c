@@ -2,7 +2,7 @@
 #include "cli/list.h"
 #include "cli/workloads.h"
 #include "core/stat_tables.h"
-#include "lab/experiment.h"
+#include "lab/plan.h"
 #include "mech/registry.h"
 #include "stats/json.h"
 
@@ -101,6 +101,24 @@ bool list_json_stats(struct strbuf *out)
             put_text(out, "help", r->help);
             strbuf_putc(out, '}');
         }
+    end_list(out);
+    return true;
+}
+
+bool list_json_options(struct strbuf *out)
+{
+    begin_list(out);
+    for (const struct run_option *r = run_option_rows; r->name; r++) {
+        begin_item(out);
+        put_text(out, "name", r->name);
+        put_text(out, "flag", r->flag);
+        if (r->variable) put_text(out, "variable", r->variable);
+        if (r->value) put_text(out, "value", r->value);
+        put_key(out, "changes_results");
+        strbuf_puts(out, r->effect == RUN_SAME ? "false" : "true");
+        put_text(out, "help", r->help);
+        strbuf_putc(out, '}');
+    }
     end_list(out);
     return true;
 }

@@ -20,8 +20,8 @@ const struct cli_command cli_commands[] = {
      "  heddle disasm saxpy.ptx                all kernels, beside their PTX\n"
      "  heddle disasm ./app vecadd --maxrregcount 32\n",
      cli_cmd_disasm},
-    {"list", "experiments | machines | mechanisms | params | stats | workloads", "list what there is",
-     "  heddle list machines\n  heddle list workloads --json\n", cli_cmd_list},
+    {"list", "experiments|machines|mechanisms|options|params|stats|workloads",
+     "list what there is", "  heddle list machines\n  heddle list workloads --json\n", cli_cmd_list},
     {"explain", "NAME", "say what a parameter or statistic means",
      "  heddle explain sm.registers\n  heddle explain sm          everything that begins with sm.\n",
      cli_cmd_explain},

@@ -2,8 +2,9 @@
 #ifndef HEDDLE_EXPERIMENT_H
 #define HEDDLE_EXPERIMENT_H
 
+#include "core/run_options.h"
 #include "lab/claims.h"
-#include "lab/job.h"
+#include "lab/workload.h"
 
 struct expr; /* expr.h */
 struct machine;
@@ -58,7 +59,8 @@ struct lab_figure {
 
 struct experiment {
     const char *name, *title, *about, *paper, *machine, *size;
-    uint64_t seed, sample;
+    uint64_t seed;
+    struct run_options run;            /* of every run; the columns add machine and mechanisms */
     const struct workload **workloads; /* in the order of the file; none: only parameters are computed with */
     const char **sizes;                /* of each workload */
     uint32_t workload_count, column_count, measure_count, figure_count, baseline;
@@ -82,18 +84,5 @@ uint32_t experiment_names(struct arena *a, const char ***names);
 /* Fewer workloads (names), another size: for a quick look. False with diagnostics. */
 bool experiment_narrow(struct experiment *e, const char *const *workloads, uint32_t count, const char *size,
                        struct diag_list *diags);
-
-/* The runs that it needs: each once, though several columns may share one. */
-struct plan {
-    const struct experiment *experiment;
-    struct lab_job *jobs;
-    uint32_t job_count;
-    uint32_t *cell; /* [workload * column_count + column] -> job; of an oracle: UINT32_MAX */
-};
-/* False with diagnostics: an experiment that is a study, or a job that cannot be sealed. */
-bool plan_make(struct plan *p, const struct experiment *e, struct diag_list *diags);
-void plan_free(struct plan *p);
-/* How many runs these experiments need together, without sealing them (the programs need not be there). */
-uint32_t plan_count(const struct experiment *const *experiments, uint32_t count);
 
 #endif

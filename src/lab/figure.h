@@ -2,7 +2,7 @@
 #ifndef HEDDLE_FIGURE_H
 #define HEDDLE_FIGURE_H
 
-#include "lab/experiment.h"
+#include "lab/plan.h"
 #include "lab/store.h"
 
 enum verdict {

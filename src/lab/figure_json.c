@@ -134,7 +134,7 @@ static void json_cell(const struct plan *p, const struct figure_data *d, const s
 {
     const struct experiment *e = p->experiment;
     bool is_mean = c->workload == FIGURE_MEAN;
-    uint32_t job = is_mean ? UINT32_MAX : p->cell[c->workload * e->column_count + c->chosen];
+    uint32_t job = is_mean ? PLAN_NO_JOB : plan_job(p, c->workload, c->chosen);
     strbuf_putc(out, '{');
     key_maybe(out, "workload", is_mean ? NULL : e->workloads[c->workload]->name);
     strbuf_putc(out, ',');
@@ -148,7 +148,7 @@ static void json_cell(const struct plan *p, const struct figure_data *d, const s
     strbuf_putc(out, ',');
     key_maybe(out, "chosen", c->chosen == c->column ? NULL : e->columns[c->chosen].name);
     strbuf_putc(out, ',');
-    key_maybe(out, "run", job == UINT32_MAX ? NULL : p->jobs[job].key);
+    key_maybe(out, "run", job == PLAN_NO_JOB ? NULL : p->jobs[job].key);
     strbuf_putc(out, '}');
 }
 

@@ -98,7 +98,8 @@ static double stat_value_of(const struct spot *s, const struct expr_leaf *leaf, 
 {
     struct figure_values *v = s->v;
     if (s->workload == FIGURE_MEAN) return NAN;
-    uint32_t job = v->plan->cell[s->workload * v->plan->experiment->column_count + column];
+    uint32_t job = plan_job(v->plan, s->workload, column);
+    assert(job != PLAN_NO_JOB);
     if (!job_is_there(v, job)) {
         v->open = true;
         return NAN;

@@ -43,7 +43,7 @@ void store_row_texts_free(struct store_row_texts *t);
 #define STORE_JOB_ARGUMENTS(job, t)                                                                          \
     (job)->key, strbuf_text(&(t)->identity), job_simulator(), (job)->workload->name, (job)->size,            \
         strbuf_text(&(t)->machine), strbuf_text(&(t)->settings), strbuf_text(&(t)->mechs),                   \
-        strbuf_text(&(t)->mech_settings), (int64_t)(job)->seed, (int64_t)(job)->sample,                      \
+        strbuf_text(&(t)->mech_settings), (int64_t)(job)->seed, (int64_t)(job)->run.timed.sample_cycles,     \
         strbuf_text(&(t)->command)
 
 /* store_lease.c */

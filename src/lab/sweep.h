@@ -2,7 +2,7 @@
 #ifndef HEDDLE_SWEEP_H
 #define HEDDLE_SWEEP_H
 
-#include "lab/experiment.h"
+#include "lab/plan.h"
 #include "lab/store.h"
 
 enum sweep_slurm { SWEEP_HERE, SWEEP_SLURM, SWEEP_SLURM_DETACH /* submit and leave */ };

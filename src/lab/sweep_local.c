@@ -44,7 +44,8 @@ static bool start_run(struct local *l, struct sweep_task *t)
     sweep_path(&part, o->folder, t->job->key, suffix);
     sweep_path(&log, o->folder, t->job->key, ".log");
     struct worker w = {.task = t, .part = mem_strdup(strbuf_text(&part))};
-    const char **argv = job_argv(t->job, o->heddle, w.part);
+    struct arena words = {0};
+    const char **argv = job_argv(t->job, o->heddle, w.part, &words);
     bool ok = child_start(&w.child, argv, strbuf_text(&log));
     if (ok) {
         t->start = w.child.start;
@@ -57,7 +58,7 @@ static bool start_run(struct local *l, struct sweep_task *t)
         t->state = TASK_WAITING;
         free(w.part);
     }
-    free(argv);
+    arena_free(&words);
     strbuf_free(&part);
     strbuf_free(&log);
     return ok;

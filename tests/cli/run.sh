@@ -54,8 +54,8 @@ narrow() { # no line is wider than a terminal
 }
 for c in $commands; do narrow $c --help; done
 narrow --help
-for what in machines mechanisms workloads experiments; do narrow list $what; done
-for what in experiments machines mechanisms params stats workloads; do
+for what in machines mechanisms options workloads experiments; do narrow list $what; done
+for what in experiments machines mechanisms options params stats workloads; do
     "$heddle" list $what --json | "$is_json" || { echo "FAILED: heddle list $what --json"; failures=$((failures + 1)); }
 done
 expect 2 '.-markdown is for stats' list params --markdown
@@ -117,7 +117,7 @@ fi
 expect 2 "no workload './app'" run ./app
 expect 2 'nothing to run' run --functional
 expect 2 'lrr|gto|mechanism' run --mech lrrr -- true
-expect 2 'takes a whole number' run --sample often -- true
+expect 2 'sample must be a whole number from 0 to' run --sample often -- true
 expect 2 'cannot run' run --functional -- ./no/such/program
 printf 'sm:\n  count: 15\n  wraps: 48\n' >"$out.yaml"
 expect 2 ':3:3: error: unknown parameter .sm.wraps' config dump -m "$out.yaml"

@@ -264,7 +264,7 @@ static void parameters_are_there_as_they_were_resolved(void **state)
     struct lab_job job = kit_job(&w, 0);
     const char *const sets[] = {"l1.mshrs=77", NULL}, *const mechs[] = {"swl", NULL},
                       *const of[] = {"swl.warps=5", NULL};
-    job.sets = sets, job.mechs = mechs, job.mech_sets = of;
+    job.run.sets = sets, job.run.mechs = mechs, job.run.mech_sets = of;
     assert_true(kit_seal(&job));
     put(s, &job, good());
     assert_string_equal(ask(s, "SELECT value FROM params WHERE name = 'l1.mshrs'"), "77");

@@ -23,7 +23,7 @@ static void a_whole_experiment_is_read(void **state)
     assert_string_equal(e.name, "test");
     assert_string_equal(e.title, "gains");
     assert_int_equal(e.seed, 7);
-    assert_int_equal(e.sample, 1000);
+    assert_int_equal(e.run.timed.sample_cycles, 1000);
     assert_int_equal(e.workload_count, 2);
     assert_string_equal(e.workloads[0]->name, "red");
     assert_string_equal(e.sizes[0], "tiny");
@@ -174,7 +174,7 @@ static void equal_jobs_are_made_once(void **state)
     assert_int_equal(p.cell[2], p.cell[3]);
     assert_int_not_equal(p.cell[0], p.cell[blue]);
     assert_int_equal(p.cell[5], UINT32_MAX);
-    assert_string_equal(p.jobs[p.cell[blue + 4]].sets[0], "l1.mshrs=16");
+    assert_string_equal(p.jobs[p.cell[blue + 4]].run.sets[0], "l1.mshrs=16");
     const struct experiment *both[] = {&e, &e};
     assert_int_equal(plan_count(both, 2), 6);
     plan_free(&p);
