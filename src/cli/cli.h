@@ -97,7 +97,6 @@ int cli_cmd_disasm(int argc, char **argv);
 int cli_cmd_list(int argc, char **argv);
 int cli_cmd_explain(int argc, char **argv);
 int cli_cmd_config(int argc, char **argv);
-int cli_cmd_fidelity(int argc, char **argv);
 int cli_cmd_query(int argc, char **argv);
 int cli_cmd_report(int argc, char **argv);
 int cli_cmd_new(int argc, char **argv);

@@ -5,11 +5,12 @@
 #define DEFAULT_PAGE "report.html"
 
 /* What became of the runs, for people. */
-static bool show(const struct cli_lab *lab, struct store *store, const char *page)
+static bool show(struct cli_lab *lab, struct store *store, const char *page)
 {
-    if (!cli_print_figures(lab, store, true)) return false;
+    if (!cli_lab_figures(lab, store)) return false;
+    cli_print_figures(lab, true);
     putchar('\n');
-    return cli_write_report(store, lab->plans.data, lab->plans.len, page);
+    return cli_write_report(store, lab, page);
 }
 
 static int reproduce(const struct cli_sweep *s, const struct cli_list *names, const char *page)

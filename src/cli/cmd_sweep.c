@@ -9,9 +9,12 @@ static int sweep_named(const struct cli_sweep *s, const struct cli_list *names)
     int status = CLI_BAD_INPUT;
     if (cli_lab_load(&lab, names, s->workloads, s->size)) status = cli_sweep(s, &lab, &store);
     /* one experiment is shown whole; of several, what the papers claimed */
-    if (store && !s->json && !s->detach && status <= CLI_FAILED &&
-        !cli_print_figures(&lab, store, lab.plans.len == 1))
-        status = CLI_FAILED;
+    if (store && !s->json && !s->detach && status <= CLI_FAILED) {
+        if (cli_lab_figures(&lab, store))
+            cli_print_figures(&lab, lab.plans.len == 1);
+        else
+            status = CLI_FAILED;
+    }
     if (store) store_close(store);
     cli_lab_free(&lab);
     return status;

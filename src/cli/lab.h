@@ -3,6 +3,7 @@
 #define HEDDLE_CLI_LAB_H
 
 #include "cli/cli.h"
+#include "lab/figure.h"
 #include "lab/sweep.h"
 
 #define CLI_DEFAULT_STORE "results.db"
@@ -12,6 +13,8 @@ struct cli_lab {
     struct workload_set workloads;
     VEC(struct experiment *) experiments;
     VEC(struct plan) plans;
+    /* Of each plan: cli_lab_figures(). */
+    VEC(struct figure_set) figures;
 };
 /* `workloads` (names with commas between them) and `size` narrow them; NULL: as the files say. False: errors were printed. */
 bool cli_lab_load(struct cli_lab *lab, const struct cli_list *names, const char *workloads, const char *size);
@@ -46,7 +49,9 @@ struct cli_sweep {
 /* The runs of a lab, into its store: an exit status; 130 when stopped. *store is open where figures can be made of
  * what is there, else NULL. */
 int cli_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store **store);
-/* Tables and claims of all figures, on standard output. */
-bool cli_print_figures(const struct cli_lab *lab, struct store *store, bool with_tables);
+/* Computes the figures from the runs in the store. False: errors were printed. */
+bool cli_lab_figures(struct cli_lab *lab, struct store *store);
+/* Claims of all figures on standard output, and their tables where asked for. */
+void cli_print_figures(const struct cli_lab *lab, bool with_tables);
 
 #endif

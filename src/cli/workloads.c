@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Beside the command in a build tree; PREFIX/lib/heddle/workloads where it is installed. */
-void cli_programs_dir(struct strbuf *out)
+static void programs_dir(struct strbuf *out)
 {
     static const char *const folders[] = {"workloads", "../lib/heddle/workloads"};
     for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
@@ -20,7 +20,7 @@ void cli_programs_dir(struct strbuf *out)
 static bool load_all(struct workload_set *set, struct diag_list *diags)
 {
     struct strbuf programs = {0};
-    cli_programs_dir(&programs);
+    programs_dir(&programs);
     struct workload_places places = {machine_data_dir(), strbuf_text(&programs), getenv("HEDDLE_WORKLOADS")};
     bool ok = workloads_load(set, &places, diags);
     strbuf_free(&programs);
@@ -46,7 +46,7 @@ static const struct workload *load_path(struct workload_set *set, const char *pa
 {
     struct strbuf programs = {0};
     struct diag_list diags = {0};
-    cli_programs_dir(&programs);
+    programs_dir(&programs);
     const struct workload *w = workload_load_file(set, path, strbuf_text(&programs), &diags);
     cli_print_diags(&diags);
     diag_free(&diags);

@@ -15,7 +15,5 @@ const struct workload *cli_find_workload(struct workload_set *set, int argc, cha
 const struct workload_size *cli_find_size(const struct workload *w, const char *size);
 /* The program must have been built. */
 bool cli_check_program(const struct workload *w);
-/* Where the programs of the suite are: workloads/ beside this command. */
-void cli_programs_dir(struct strbuf *out);
 
 #endif

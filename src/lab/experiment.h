@@ -26,9 +26,26 @@ struct lab_column {
     struct mech_set *attached;
 };
 
+/* A class of workloads: those whose value is at least `from`, and not in a class before it. */
+struct lab_class {
+    /* What the paper calls it; NULL at the end. The first one names it in tables. */
+    const char *const *names;
+    /* -INFINITY: all that is left. */
+    double from;
+};
+
 struct lab_measure {
-    const char *name, *title, *unit; /* "" */
+    /* `unit` may be "". */
+    const char *name, *title, *unit;
     const struct expr *value;
+    /* From here on a change matters: how our value of a workload agrees with the paper's. NAN = not asked. */
+    double threshold;
+    /* Put a workload into one of the paper's classes; the smallest last. */
+    const struct lab_class *classes;
+    uint32_t class_count;
+    /* Words for the values 0, 1, 2...; NULL = it is a number. */
+    const char *const *words;
+    uint32_t word_count;
 };
 
 enum figure_kind { FIGURE_BARS, FIGURE_STACKED, FIGURE_LINES, FIGURE_HEATMAP, FIGURE_SCATTER, FIGURE_TABLE };
@@ -48,10 +65,12 @@ struct lab_figure {
     enum mean_kind mean;
     const uint32_t *columns, *measures; /* indices; stacked: measures are the parts */
     uint32_t column_count, measure_count;
-    const char **
-        papers; /* for each column: what the paper's table calls its values for a workload; NULL = it has none */
+    /* [column * measure_count + measure]: what the paper's table calls its values of a workload; NULL = it has none. */
+    const char **papers;
     const char *x_title, *y_title;
     bool percent;
+    /* Digits behind the point; -1 = as the value's size asks for. */
+    int digits;
     const struct lab_claim *claims;
     uint32_t claim_count;
     const char *note;

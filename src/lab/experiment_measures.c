@@ -5,13 +5,11 @@
 #include "core/machine.h"
 #include "core/mech_host.h"
 #include "core/stat_tables.h"
+#include "lab/run_stats.h"
 
 #include <math.h>
 
 /* ---- which statistics there are ---- */
-
-/* What the store knows of a run beside the rows of the tables. */
-static const char *const run_stats[] = {"cycles", "ipc", "thread_ipc", "host.seconds", "host.peak_bytes"};
 
 void experiment_add_stats(struct map *stats, const struct stat_row *rows)
 {
@@ -22,7 +20,7 @@ void experiment_add_stats(struct map *stats, const struct stat_row *rows)
 void experiment_stats(struct map *stats)
 {
     struct stats_table t;
-    for (size_t i = 0; i < ARRAY_LEN(run_stats); i++) map_put(stats, run_stats[i], (void *)(uintptr_t)1);
+    for (uint32_t i = 0; run_stat_name(i); i++) map_put(stats, run_stat_name(i), (void *)(uintptr_t)1);
     for (uint32_t i = 0; machine_stats_at(i, &t); i++) experiment_add_stats(stats, t.rows);
 }
 
@@ -241,9 +239,9 @@ const struct expr *experiment_expr(struct experiment_reading *r, const struct ya
 
 static void read_measure(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n)
 {
-    static const char *const keys[] = {"value", "title", "unit"};
+    static const char *const keys[] = {"value", "title", "unit", "threshold", "classes", "words"};
     struct experiment *e = r->e;
-    struct lab_measure m = {.name = at->text, .title = at->text, .unit = ""};
+    struct lab_measure m = {.name = at->text, .title = at->text, .unit = "", .threshold = NAN};
     const struct yaml_node *value = n;
     for (uint32_t i = 0; i < e->measure_count; i++)
         if (!strcmp(e->measures[i].name, at->text))
@@ -253,6 +251,7 @@ static void read_measure(struct experiment_reading *r, const struct yaml_node *a
         experiment_only(r, n, keys, ARRAY_LEN(keys));
         m.title = yaml_text(&e->file, n, "title", m.title, r->diags);
         m.unit = yaml_text(&e->file, n, "unit", "", r->diags);
+        experiment_read_judging(r, &m, n);
         value = yaml_get(n, "value");
         if (!value)
             yaml_error(&e->file, at, r->diags, "for example gain: {value: ipc / base.ipc - 1}",

@@ -25,6 +25,9 @@ struct experiment_reading {
     VEC(struct column_group) groups;
 };
 
+/* `threshold`, `classes` and `words` of a measure. */
+void experiment_read_judging(struct experiment_reading *r, struct lab_measure *m, const struct yaml_node *n);
+
 /* Each reads its part of the file into r->e. Errors are added to r->diags. */
 void experiment_read_workloads(struct experiment_reading *r);
 void experiment_read_columns(struct experiment_reading *r);

@@ -29,7 +29,7 @@ double mean_of(enum mean_kind kind, const double *values, uint32_t count);
 /* Sign, order and value of each claim of a figure, once `paper` and `ours` are filled in. */
 void claims_judge(const struct lab_figure *f, struct figure_claim *claims, uint32_t count);
 
-/* How the paper's own table calls the value of a cell; NAN where it has none. */
-double figure_paper(const struct experiment *e, const struct figure_data *d, const struct figure_cell *c);
+/* Class and agreement of a cell that is not a mean, once `value` and `paper` are filled in. */
+void cell_judge(struct figure_cell *c, const struct experiment *e);
 
 #endif

@@ -129,8 +129,7 @@ static void json_head(const struct experiment *e, const struct lab_figure *f, st
     strbuf_putc(out, ']');
 }
 
-static void json_cell(const struct plan *p, const struct figure_data *d, const struct figure_cell *c,
-                      struct strbuf *out)
+static void json_cell(const struct plan *p, const struct figure_cell *c, struct strbuf *out)
 {
     const struct experiment *e = p->experiment;
     bool is_mean = c->workload == FIGURE_MEAN;
@@ -144,7 +143,13 @@ static void json_cell(const struct plan *p, const struct figure_data *d, const s
     strbuf_putc(out, ',');
     key_number(out, "value", c->value);
     strbuf_putc(out, ',');
-    key_number(out, "paper", figure_paper(e, d, c));
+    key_number(out, "paper", c->paper);
+    strbuf_putc(out, ',');
+    key_maybe(out, "class", c->class_of);
+    strbuf_putc(out, ',');
+    key_maybe(out, "paper_class", c->paper_class);
+    strbuf_putc(out, ',');
+    key_maybe(out, "agreement", c->agreement == AGREEMENT_NONE ? NULL : agreement_text(c->agreement));
     strbuf_putc(out, ',');
     key_maybe(out, "chosen", c->chosen == c->column ? NULL : e->columns[c->chosen].name);
     strbuf_putc(out, ',');
@@ -186,7 +191,7 @@ static void json_figure(const struct plan *p, const struct figure_data *d, struc
     strbuf_puts(out, ",\n  \"cells\":[");
     for (uint32_t i = 0; i < d->cell_count; i++) {
         strbuf_puts(out, i ? ",\n   " : "\n   ");
-        json_cell(p, d, &d->cells[i], out);
+        json_cell(p, &d->cells[i], out);
     }
     strbuf_puts(out, "],\n  \"claims\":[");
     for (uint32_t i = 0; i < d->claim_count; i++) {
@@ -218,17 +223,12 @@ static void json_top(const struct experiment *e, struct strbuf *out)
     strbuf_puts(out, "],\n \"figures\":[");
 }
 
-bool experiment_json(const struct plan *p, struct store *s, struct strbuf *out, struct diag_list *diags)
+void experiment_json(const struct figure_set *set, struct strbuf *out)
 {
-    const struct experiment *e = p->experiment;
-    json_top(e, out);
-    for (uint32_t i = 0; i < e->figure_count; i++) {
-        struct figure_data d;
-        if (!figure_make(&d, p, &e->figures[i], s, diags)) return false;
+    json_top(set->plan->experiment, out);
+    for (uint32_t i = 0; i < set->count; i++) {
         if (i) strbuf_putc(out, ',');
-        json_figure(p, &d, out);
-        figure_free(&d);
+        json_figure(set->plan, &set->figures[i], out);
     }
     strbuf_puts(out, "]}\n");
-    return true;
 }

@@ -6,10 +6,12 @@
 
 struct report {
     struct store *store;
-    const struct plan *plans;
-    uint32_t plan_count;
-    const char *page_dir; /* has report.html and figures.cjs, which the build makes of web/ */
-    const char *version;  /* of Heddle */
+    const struct figure_set *experiments;
+    uint32_t experiment_count;
+    /* Has report.html and figures.cjs, which the build makes of web/. */
+    const char *page_dir;
+    /* Of Heddle. */
+    const char *version;
 };
 
 /* The page with its data at `path`: whole, or not at all. False with an error in words in *error, to be freed. */

@@ -69,7 +69,8 @@ void workloads_free(struct workload_set *w);
 
 const struct workload *workload_find(const struct workload_set *w, const char *name);
 const struct workload_size *workload_size(const struct workload *w, const char *name);
-/* A figure of a paper, such as "thesis-ch3", "p_inf"; NAN where there is none. */
+/* A number that a paper gives of the workload, such as "p_inf" of "thesis-ch3" or "load1.share" of "apres"; NAN where
+ * there is none. */
 double workload_figure(const struct workload *w, const char *paper, const char *figure);
 const struct workload_paper *workload_paper(const struct workload *w, const char *paper);
 

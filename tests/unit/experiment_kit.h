@@ -55,7 +55,8 @@ static int kit_setup(void **state)
     mkdir(path, 0755);
     kit_write("claims.tsv", kit_claims);
     kit_workload("blue", "kit: {as: BL, class: S, gain: 1.5}");
-    kit_workload("green", "kit: {class: I, gain: 2.5}");
+    kit_workload("green",
+                 "kit: {class: I, gain: 2.5, loads: [[0.5, 0.1, 0.9, 128, 0.7], [0.3, 1, 1, -64, 0.2]]}");
     kit_workload("red", "other: {}");
     return 0;
 }

@@ -356,6 +356,33 @@ static void wrong_figures_are_refused_at_their_place(void **state)
         5, 92, "a number is needed");
 }
 
+static void wrong_judging_is_refused_at_its_place(void **state)
+{
+#define JUDGED(text) COLUMNS "measures: {ipc: {value: ipc, " text "}}\nfigures: [{id: f}]\n"
+    refuse(JUDGED("threshold: often"), 4, 41, "a number is needed");
+    refuse(JUDGED("classes: S"), 4, 39, "'classes' is a list of two or more");
+    refuse("paper: kit\n" JUDGED("classes: [{class: S}, {class: I}]"), 5, 40, "a 'class' and a 'from'");
+    refuse("paper: kit\n" JUDGED("classes: [{class: S, from: 1}, {class: I, from: 0}]"), 5, 61, "no 'from'");
+    refuse("paper: kit\n" JUDGED("classes: [{class: S, from: 1}, {class: M, from: 2}, {class: I}]"), 5, 61,
+           "from the largest");
+    refuse("paper: kit\n" JUDGED("threshold: 2, classes: [{class: S, from: 1}, {class: I}]"), 5, 41,
+           "or 'classes'");
+    refuse(COLUMNS "measures: {ipc: {value: ipc, words: [a, {}]}}\nfigures: [{id: f}]\n", 4, 41, "a name");
+    refuse(COLUMNS "measures: {ipc: ipc}\nfigures: [{id: f, digits: 9}]\n", 5, 27, "'digits' cannot be");
+    refuse("sample: often\n" MEASURES, 1, 9, "'sample' must be a whole number from 0");
+    refuse("maxrregcount: 7\n" MEASURES, 1, 15, "'maxrregcount' must be a whole number from 16 to 255");
+}
+
+static void only_workloads_of_which_the_paper_says_it(void **state)
+{
+    struct experiment e;
+    kit_need(&e,
+             "machine: fermi\nworkloads: {paper: kit, having: load2.miss_rate}\ncolumns: {base: {}}\n" TAIL);
+    assert_int_equal(e.workload_count, 1);
+    assert_string_equal(e.workloads[0]->name, "green");
+    experiment_free(&e);
+}
+
 static void claims_are_read_with_their_places(void **state)
 {
     struct claim_set set = {0};
@@ -419,6 +446,8 @@ int main(void)
         cmocka_unit_test(wrong_columns_are_refused_at_their_place),
         cmocka_unit_test(wrong_measures_are_refused_at_their_place),
         cmocka_unit_test(wrong_figures_are_refused_at_their_place),
+        cmocka_unit_test(wrong_judging_is_refused_at_its_place),
+        cmocka_unit_test(only_workloads_of_which_the_paper_says_it),
         cmocka_unit_test(claims_are_read_with_their_places),
         cmocka_unit_test(a_claim_may_be_repeated),
     };
