@@ -87,6 +87,22 @@ static void cli_print_help(const struct cli_parse *p)
     if (c->examples) printf("\nexamples:\n%s", c->examples);
 }
 
+static uint32_t cli_option_count(const struct cli_option *options)
+{
+    uint32_t n = 0;
+    while (options[n].name) n++;
+    return n;
+}
+
+struct cli_option *cli_join_options(const struct cli_option *first, const struct cli_option *second)
+{
+    uint32_t n = cli_option_count(first), m = cli_option_count(second);
+    struct cli_option *all = mem_zalloc((n + m + 1) * sizeof *all);
+    memcpy(all, first, n * sizeof *all);
+    memcpy(all + n, second, m * sizeof *all);
+    return all;
+}
+
 static const struct cli_option *cli_find_option(const struct cli_option *options, const char *name,
                                                 size_t len)
 {

@@ -60,6 +60,9 @@ extern const struct cli_command cli_commands[];
 /* A row of cli_commands. */
 const struct cli_command *cli_command(const char *name);
 
+/* One table behind the other; free() it. */
+struct cli_option *cli_join_options(const struct cli_option *first, const struct cli_option *second);
+
 /* Reads options of argv[1..]; words that are not options are gathered in `words`. With stop_at_dashes,
  * everything after "--" is left: *rest is the index of the first word behind it (argc when there is none).
  * False: an error was printed, or help was asked for (*status says which). */
@@ -76,14 +79,15 @@ bool cli_parse(struct cli_parse *p, int argc, char **argv);
 void cli_error(int argc, char **argv, int arg, int offset, int len, const char *hint, const char *fmt, ...)
     PRINTF_LIKE(7, 8);
 void cli_print_diags(const struct diag_list *diags);
-/* Words and a line end, wrapped at 80 columns: the first begins at column `col`, further lines at `indent`. */
+/* Words and a line end, wrapped at 80 columns: the first begins at column `col`, further lines at
+ * `indent`. */
 void cli_print_wrapped(const char *text, int col, int indent);
 
 /* "64", "64,2" or "64,2,1" (also with x) into three numbers from 1 on. */
 bool cli_read_dims(const char *text, uint32_t dims[3]);
 
-/* The path of this command, and the folder that it is in; "" where the system does not tell. They live as long as the
- * process. */
+/* The path of this command, and the folder that it is in; "" where the system does not tell. They live as
+ * long as the process. */
 const char *cli_self(void);
 const char *cli_self_dir(void);
 

@@ -120,7 +120,7 @@ static bool ends_in(const char *text, const char *end)
     return n >= m && !strcmp(text + n - m, end);
 }
 
-/* The first word is the store when it is a file that is no experiment's. */
+/* The first word is the store when it is a file, and not an experiment's. */
 static void take_store(struct report_settings *s, struct cli_list *words)
 {
     if (s->store || !words->items.len) return;

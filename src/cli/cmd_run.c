@@ -1,5 +1,5 @@
-/* cmd_run.c: heddle run: starts a CUDA program, or a workload by its name, with Heddle's libcuda and libcudart in front of
- * NVIDIA's.
+/* cmd_run.c: heddle run: starts a CUDA program, or a workload by its name, with Heddle's libcuda and
+ * libcudart in front of NVIDIA's.
  *
  * The program takes this process's place (exec), so its output, its input and its exit status pass through
  * untouched. Settings travel in the environment; libheddle reads them when the program first calls CUDA. */
@@ -22,8 +22,8 @@ struct run_target {
     VEC(char *) args;
 };
 
-/* Where libcuda.so.1 and libcudart.so.* are, seen from this command: lib/heddle where it is installed (in lib itself every CUDA program
- * of the system would find them), lib in the build tree. */
+/* Where libcuda.so.1 and libcudart.so.* are, seen from this command: lib/heddle where it is installed (in
+ * lib itself every CUDA program of the system would find them), lib in the build tree. */
 static bool run_library_dir(struct strbuf *out)
 {
     static const char *const folders[] = {"../lib/heddle", "../lib"};
@@ -66,7 +66,8 @@ static bool run_find_program(const char *name, struct strbuf *out)
     return false;
 }
 
-/* `heddle run NAME --size small -- more`: the description gives program and arguments; what follows -- is added. */
+/* `heddle run NAME --size small -- more`: the description gives program and arguments; what follows -- is
+ * added. */
 static bool run_workload(const struct run_settings *s, struct cli_parse *p, int argc, char **argv,
                          struct run_target *out)
 {

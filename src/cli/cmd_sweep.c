@@ -24,10 +24,10 @@ int cli_cmd_sweep(int argc, char **argv)
 {
     struct cli_sweep s = {0};
     const char *task = NULL;
-    struct cli_option options[] = {
-        CLI_SWEEP_OPTIONS(s),
+    const struct cli_option own[] = {
         {"--task", NULL, CLI_TEXT, &task, "LIST", "what a job of --slurm starts: makes one run of the list"},
         {0}};
+    struct cli_option *options = cli_sweep_options(&s, own);
     struct cli_parse p = {.command = cli_command("sweep"), .options = options};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv))
@@ -40,5 +40,6 @@ int cli_cmd_sweep(int argc, char **argv)
     else
         status = sweep_named(&s, &p.words);
     vec_free(&p.words.items);
+    free(options);
     return status;
 }

@@ -1,4 +1,5 @@
-/* kernel_timed.c: runs one launch on the timed GPU and writes what it counted. Ctrl-C ends it with what there is so far. */
+/* kernel_timed.c: runs one launch on the timed GPU and writes what it counted. Ctrl-C ends it with what
+ * there is so far. */
 #include "cli/kernel_timed.h"
 
 #include "cli/cli.h"

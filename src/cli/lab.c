@@ -70,8 +70,8 @@ static bool any_has_workload(const struct cli_lab *lab, const char *name)
     return false;
 }
 
-/* Of several experiments each keeps those of the named workloads that it has; *is_empty: it has none of them. A name
- * that no experiment has stays, for experiment_narrow() to complain about. */
+/* Of several experiments each keeps those of the named workloads that it has; *is_empty: it has none of
+ * them. A name that no experiment has stays, for experiment_narrow() to complain about. */
 static bool narrow(const struct cli_lab *lab, struct experiment *e, const struct name_list *names,
                    const char *size, bool *is_empty, struct diag_list *diags)
 {
@@ -169,7 +169,8 @@ static void print_figure(const struct plan *p, const struct figure_data *d, bool
     struct strbuf out = {0};
     if (!with_table && !d->claim_count) return;
     strbuf_printf(&out, "\n%s: %s\n", d->figure->id, d->figure->title);
-    if (d->missing) strbuf_printf(&out, "(%u runs are missing or failed)\n", d->missing);
+    if (d->missing)
+        strbuf_printf(&out, "(%u run%s missing or failed)\n", d->missing, d->missing == 1 ? " is" : "s are");
     if (with_table) figure_print_table(p, d, terminal_width(), &out);
     if (d->claim_count) figure_print_claims(d, terminal_width(), &out);
     fputs(strbuf_text(&out), stdout);

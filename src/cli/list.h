@@ -10,7 +10,8 @@ int cli_list_machines(void);
 int cli_list_mechanisms(void);
 int cli_list_workloads(void);
 
-/* JSON lists (docs/workloads.md has that of the workloads). False: errors were printed, and the list is not complete. */
+/* JSON lists (docs/workloads.md has that of the workloads). False: errors were printed, and the list is
+ * not complete. */
 bool list_json_experiments(struct strbuf *out);
 bool list_json_machines(struct strbuf *out);
 bool list_json_mechanisms(struct strbuf *out);

@@ -28,22 +28,20 @@ static uint32_t row_count(void)
 
 struct cli_option *cli_run_options(struct cli_run *r, const struct cli_option *own)
 {
-    uint32_t count = 0, rows = row_count();
-    while (own[count].name) count++;
-    struct cli_option *all = mem_zalloc((count + rows + 1) * sizeof *all);
-    memcpy(all, own, count * sizeof *all);
+    struct cli_option options[CLI_RUN_ROWS_MAX + 1] = {0};
+    uint32_t rows = row_count();
     for (uint32_t i = 0; i < rows; i++) {
         const struct run_option *row = &run_option_rows[i];
-        r->flags[i] = (struct cli_run_flag){r, row};
         bool plain = row->kind == RUN_FLAG || row->means;
-        all[count + i] = (struct cli_option){.name = row->flag,
-                                             .short_name = row->short_flag,
-                                             .kind = plain ? CLI_RUN_FLAG : CLI_RUN_VALUE,
-                                             .out = &r->flags[i],
-                                             .value = row->value,
-                                             .help = row->help};
+        r->flags[i] = (struct cli_run_flag){r, row};
+        options[i] = (struct cli_option){.name = row->flag,
+                                         .short_name = row->short_flag,
+                                         .kind = plain ? CLI_RUN_FLAG : CLI_RUN_VALUE,
+                                         .out = &r->flags[i],
+                                         .value = row->value,
+                                         .help = row->help};
     }
-    return all;
+    return cli_join_options(own, options);
 }
 
 bool cli_run_store(struct cli_run_flag *flag, const char *value, struct strbuf *why)

@@ -74,7 +74,7 @@ const struct workload *cli_find_workload(struct workload_set *set, int argc, cha
     struct diag_list diags = {0};
     load_all(set, &diags);
     const struct workload *w = workload_find(set, argv[arg]);
-    if (!w) { /* an error in another description is no reason not to run this one */
+    if (!w) { /* an error in another description does not stop this one */
         cli_print_diags(&diags);
         unknown_workload(set, argc, argv, arg);
     }

@@ -1,4 +1,5 @@
-/* experiment.h: experiments/NAME.yaml: which runs, which numbers of them, which figures (docs/experiments.md has the format). */
+/* experiment.h: experiments/NAME.yaml: which runs, which numbers of them, which figures
+ * (docs/experiments.md has the format). */
 #ifndef HEDDLE_EXPERIMENT_H
 #define HEDDLE_EXPERIMENT_H
 
@@ -6,21 +7,27 @@
 #include "lab/claims.h"
 #include "lab/workload.h"
 
-struct expr; /* expr.h */
+/* lab/expr.h */
+struct expr;
 struct machine;
 struct mech_set;
 
 /* A configuration: what differs from the experiment's machine. */
 struct lab_column {
     const char *name;
-    const char *machine;                                       /* its own, or the experiment's */
-    const char *const *sets, *const *mechs, *const *mech_sets; /* NULL ends them */
-    double x;                                                  /* of a numeric axis; NAN = none */
+    /* Its own, or the experiment's. */
+    const char *machine;
+    /* Each list ends with NULL. */
+    const char *const *sets, *const *mechs, *const *mech_sets;
+    /* The position on a numeric axis; NAN = none. */
+    double x;
     /* an oracle: the best of these columns for each workload; count 0 = a column of its own */
     const uint32_t *choices;
     uint32_t choice_count;
-    const struct expr *best; /* the largest value of it wins */
-    bool hidden;             /* one of an oracle's choices: in a figure only where it is named */
+    /* The largest value of it wins. */
+    const struct expr *best;
+    /* One of an oracle's choices: in a figure only where it is named. */
+    bool hidden;
     /* what param() reads; NULL of an oracle */
     const struct machine *resolved;
     struct mech_set *attached;
@@ -52,20 +59,27 @@ enum figure_kind { FIGURE_BARS, FIGURE_STACKED, FIGURE_LINES, FIGURE_HEATMAP, FI
 enum mean_kind { MEAN_NONE, MEAN_ARITHMETIC, MEAN_GEOMETRIC, MEAN_HARMONIC };
 
 struct lab_claim {
-    const char *id;       /* of experiments/claims.tsv */
-    const char *workload; /* NULL: the mean over workloads */
+    /* An id of experiments/claims.tsv. */
+    const char *id;
+    /* NULL: the mean over workloads. */
+    const char *workload;
     uint32_t column, measure;
-    const struct claim *fact; /* its line of claims.tsv */
-    double neutral; /* the value that says "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign */
+    /* Its line of claims.tsv. */
+    const struct claim *fact;
+    /* The value that says "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign. */
+    double neutral;
 };
 
 struct lab_figure {
-    const char *id, *title, *where; /* "fig3.10", ..., "thesis, Figure 3.10" */
+    /* "fig3.10", ..., "thesis, Figure 3.10". */
+    const char *id, *title, *where;
     enum figure_kind kind;
     enum mean_kind mean;
-    const uint32_t *columns, *measures; /* indices; stacked: measures are the parts */
+    /* Indices; stacked: measures are the parts. */
+    const uint32_t *columns, *measures;
     uint32_t column_count, measure_count;
-    /* [column * measure_count + measure]: what the paper's table calls its values of a workload; NULL = it has none. */
+    /* [column * measure_count + measure]: what the paper's table calls its values of a workload; NULL = it
+     * has none. */
     const char **papers;
     const char *x_title, *y_title;
     bool percent;
@@ -79,11 +93,15 @@ struct lab_figure {
 struct experiment {
     const char *name, *title, *about, *paper, *machine, *size;
     uint64_t seed;
-    struct run_options run;            /* of every run; the columns add machine and mechanisms */
-    const struct workload **workloads; /* in the order of the file; none: only parameters are computed with */
-    const char **sizes;                /* of each workload */
+    /* What all runs have in common; the columns add machine and mechanisms. */
+    struct run_options run;
+    /* They stand in the order of the file. Without any, only parameters are computed with. */
+    const struct workload **workloads;
+    /* The size of each workload. */
+    const char **sizes;
     uint32_t workload_count, column_count, measure_count, figure_count, baseline;
-    struct lab_column *columns; /* hidden ones (an oracle's choices) included */
+    /* Hidden ones (an oracle's choices) included. */
+    struct lab_column *columns;
     struct lab_measure *measures;
     struct lab_figure *figures;
     const char *path;

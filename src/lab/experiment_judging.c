@@ -1,4 +1,5 @@
-/* experiment_judging.c: what a measure is held against: a threshold, the paper's classes; and the words for its values. */
+/* experiment_judging.c: what a measure is held against: a threshold, the paper's classes; and the words
+ * for its values. */
 #include "lab/experiment_read.h"
 
 #include <math.h>

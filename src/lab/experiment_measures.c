@@ -1,5 +1,5 @@
-/* experiment_measures.c: the measures of an experiment, and what the names in their expressions stand for. A wrong name is found here,
- * not after the runs. */
+/* experiment_measures.c: the measures of an experiment, and what the names in their expressions stand for.
+ * A wrong name is found here, not after the runs. */
 #include "lab/experiment_read.h"
 
 #include "core/machine.h"
@@ -70,7 +70,7 @@ static bool bind_stat(struct binding *b, struct expr_leaf *leaf, const char *nam
     bins = (uint32_t)(uintptr_t)map_get_n(&b->r->stats, name, len) - 1;
     leaf->kind = EXPR_STAT;
     leaf->name = name;
-    if (bin != UINT32_MAX && !bins) return refuse(b, leaf, NULL, "'%.*s' is no histogram", (int)len, name);
+    if (bin != UINT32_MAX && !bins) return refuse(b, leaf, NULL, "'%.*s' is not a histogram", (int)len, name);
     if (bin != UINT32_MAX && bin >= bins)
         return refuse(b, leaf, NULL, "'%.*s' has bins 0 to %u", (int)len, name, bins - 1);
     if (bin == UINT32_MAX && bins && !leaf->in_sum) {
@@ -204,7 +204,8 @@ static bool bind_leaf(void *context, struct expr_leaf *leaf)
     }
 }
 
-/* Where the text of a node begins in the file; not exact when it does not stand there as it is (folded, with escapes). */
+/* Where the text of a node begins in the file; not exact when it does not stand there as it is (folded,
+ * with escapes). */
 static struct expr_source source_of(const struct yaml_tree *t, const struct yaml_node *n)
 {
     struct expr_source out = {&t->src, n->line, n->col, false};

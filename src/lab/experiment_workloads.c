@@ -200,6 +200,7 @@ static void no_such_size(const struct workload *w, const char *size, struct diag
 bool experiment_narrow(struct experiment *e, const char *const *workloads, uint32_t count, const char *size,
                        struct diag_list *diags)
 {
+    assert(count == 0 || workloads);
     uint32_t errors = diags->errors, kept = 0;
     if (!e->workload_count) return true; /* of parameters alone: nothing is run */
     if (size) size = arena_strdup(&e->arena, size);

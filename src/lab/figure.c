@@ -45,7 +45,8 @@ static void fill_claim(struct figure_claim *c, struct figure_values *v, const st
     c->ours = workload == UINT32_MAX ? NAN : figure_value(v, workload, claim->column, claim->measure, NULL);
 }
 
-/* The paper's value of a cell: that of a claim, or of the paper's table of workloads; NAN where it has none. */
+/* The paper's value of a cell: that of a claim, or of the paper's table of workloads; NAN where it has
+ * none. */
 static double paper_value(const struct experiment *e, const struct figure_data *d,
                           const struct figure_cell *c)
 {

@@ -1,5 +1,5 @@
-/* figure.h: the numbers of an experiment's figures, from the runs in the store, and the paper's beside them. They are
- * computed once; tables, Markdown and the report page's JSON are printed from them. */
+/* figure.h: the numbers of an experiment's figures, from the runs in the store, and the paper's beside
+ * them. They are computed once; tables, Markdown and the report page's JSON are printed from them. */
 #ifndef HEDDLE_FIGURE_H
 #define HEDDLE_FIGURE_H
 
@@ -18,7 +18,7 @@ enum verdict {
 
 struct figure_claim {
     const struct lab_claim *claim;
-    /* Of claims.tsv. */
+    /* Fields of claims.tsv. */
     const char *metric, *where, *note;
     double paper, ours;
     /* Do they hold? */
@@ -46,7 +46,7 @@ struct figure_cell {
     uint32_t chosen;
     /* NAN = the paper has no such number. */
     double paper;
-    /* Of a measure with classes: ours and the paper's; NULL = none. */
+    /* Where the measure has classes: ours and the paper's; NULL = none. */
     const char *class_of, *paper_class;
     enum agreement agreement;
 };

@@ -1,7 +1,7 @@
 /* figure_agreement.c: how our value of a workload agrees with the paper's.
  *
- * By classes: the same class, or another. By a threshold, from which on a change matters: within a quarter of the
- * paper's value; on the same side of the threshold; or neither. */
+ * By classes: the same class, or another. By a threshold, from which on a change matters: within a quarter
+ * of the paper's value; on the same side of the threshold; or neither. */
 #include "lab/figure_impl.h"
 
 #include <math.h>

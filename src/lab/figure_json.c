@@ -1,4 +1,5 @@
-/* figure_json.c: an experiment and its figures as the JSON object that the report page reads (docs/report.md). */
+/* figure_json.c: an experiment and its figures as the JSON object that the report page reads
+ * (docs/report.md). */
 #include "core/machine.h"
 #include "lab/figure_impl.h"
 #include "stats/json.h"

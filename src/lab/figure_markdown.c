@@ -1,4 +1,5 @@
-/* figure_markdown.c: a figure as a section of a Markdown page: title, note, what its columns are, the values. */
+/* figure_markdown.c: a figure as a section of a Markdown page: title, note, what its columns are, the
+ * values. */
 #include "lab/figure_table.h"
 
 static void put_settings(const struct lab_column *c, struct strbuf *out)
@@ -52,7 +53,8 @@ void figure_print_markdown(const struct plan *p, const struct figure_data *d, st
     figure_table(p, d, &t);
     put_table(&t, out);
     text_table_free(&t);
-    if (d->missing) strbuf_printf(out, "\n%u runs are missing or failed.\n", d->missing);
+    if (d->missing)
+        strbuf_printf(out, "\n%u run%s missing or failed.\n", d->missing, d->missing == 1 ? " is" : "s are");
     strbuf_putc(out, '\n');
     if (figure_agreements(d, out)) strbuf_puts(out, ".\n");
 }

@@ -1,4 +1,5 @@
-/* figure_print.c: a figure's numbers and claims as tables for a terminal. A table that is too wide is continued below. */
+/* figure_print.c: a figure's numbers and claims as tables for a terminal. A table that is too wide is
+ * continued below. */
 #include "lab/figure_table.h"
 
 #include <math.h>

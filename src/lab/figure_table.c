@@ -140,11 +140,14 @@ void figure_table(const struct plan *p, const struct figure_data *d, struct text
 
 bool figure_agreements(const struct figure_data *d, struct strbuf *out)
 {
+    static const char *const words[AGREEMENTS] = {[AGREEMENT_SAME_CLASS] = "the same",
+                                                  [AGREEMENT_QUARTER] = "within a quarter",
+                                                  [AGREEMENT_SIDE] = "on the same side",
+                                                  [AGREEMENT_NOT] = "different"};
     uint32_t count[AGREEMENTS] = {0};
     size_t begin = out->len;
     for (uint32_t i = 0; i < d->cell_count; i++) count[d->cells[i].agreement]++;
     for (enum agreement a = AGREEMENT_NONE + 1; a < AGREEMENTS; a++)
-        if (count[a])
-            strbuf_printf(out, "%s%u %s", out->len > begin ? ", " : "", count[a], agreement_text(a));
+        if (count[a]) strbuf_printf(out, "%s%u %s", out->len > begin ? ", " : "", count[a], words[a]);
     return out->len > begin;
 }

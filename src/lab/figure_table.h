@@ -20,9 +20,11 @@ struct text_table {
     uint32_t head;
 };
 
-/* The workloads, then for each column and measure our value, the paper's and how they agree, as far as there are any. */
+/* The workloads, then for each column and measure our value, the paper's and how they agree, as far as
+ * there are any. */
 void figure_table(const struct plan *p, const struct figure_data *d, struct text_table *t);
-/* "12 within a quarter, 5 same side, 2 differ" over all cells; false and no text: nothing was to agree. */
+/* "12 within a quarter, 5 on the same side, 2 different" over all cells; false and no text: nothing was to
+ * agree. */
 bool figure_agreements(const struct figure_data *d, struct strbuf *out);
 void text_table_free(struct text_table *t);
 

@@ -1,7 +1,7 @@
 /* job.c: what determines a run, as text; its hash; and the command that makes it.
  *
- * (1) Everything that can change a statistic is in the text. (2) Nothing else is: not the build folder, the compiler, the
- * host, the number of threads, nor how a setting was spelled. */
+ * (1) Everything that can change a statistic is in the text. (2) Nothing else is: not the build folder,
+ * the compiler, the host, the number of threads, nor how a setting was spelled. */
 #include "lab/job.h"
 
 #include "base/hash.h"
@@ -87,7 +87,8 @@ static bool add_workload(const struct lab_job *job, struct strbuf *out, struct d
     for (uint32_t i = 0; size->args[i]; i++) strbuf_printf(out, "argument: %s\n", size->args[i]);
     strbuf_printf(out, "seed: %" PRIu64 "\n", job->seed);
     bool ok = has_program(w, diags) && add_file("program", w->program, NULL, out, diags);
-    /* The suite's programs have their PTX linked in; a user's program may read it from beside the description. */
+    /* The suite's programs have their PTX linked in; a user's program may read it from beside the
+     * description. */
     struct strbuf ptx = {0};
     strbuf_printf(&ptx, "%s/%s.ptx", w->folder, w->name);
     if (ok && access(strbuf_text(&ptx), F_OK) == 0) ok = add_file("ptx", strbuf_text(&ptx), NULL, out, diags);
@@ -144,7 +145,7 @@ static void add_options(const struct run_options *o, struct strbuf *out)
 bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_list *diags)
 {
     struct machine m;
-    assert(job->workload && job->size && !job->run.functional);
+    assert(!job->run.functional); /* such a run has no statistics */
     if (!run_options_machine(&job->run, &m, diags)) return false;
     strbuf_printf(out, "run: 1\nsimulator: %s\n", job_simulator());
     if (!add_workload(job, out, diags)) return false;
@@ -157,6 +158,8 @@ bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_lis
 
 bool job_seal(struct lab_job *job, struct diag_list *diags)
 {
+    assert(job->workload && job->size && job->run.machine && job->run.sets && job->run.mechs &&
+           job->run.mech_sets);
     struct strbuf text = {0};
     bool ok = job_identity(job, &text, diags);
     if (ok) hash128_hex(hash128_bytes(strbuf_text(&text), text.len), job->key);
@@ -213,8 +216,9 @@ void job_command(const struct lab_job *job, struct strbuf *out)
 
 uint64_t job_memory(const struct lab_job *job)
 {
-    /* Upper bounds of what runs of the suite took: bfs tiny 13 MB with 15 SMs and 99 MB with 68; small ones up to 73 MB
-     * and paper ones up to 570 MB of data (lbm). A size of the user's own is taken to need a gigabyte. */
+    /* Upper bounds of what runs of the suite took: bfs tiny 13 MB with 15 SMs and 99 MB with 68; small
+     * ones up to 73 MB and paper ones up to 570 MB of data (lbm). A size of the user's own is taken to
+     * need a gigabyte. */
     enum { MB = 1 << 20, SM_BYTES = 2 * MB };
     static const struct {
         const char *size;

@@ -1,5 +1,5 @@
-/* job.h: one run of a sweep: everything that determines its result, and the key that follows from it. Two jobs with the
- * same key are the same run, wherever and whenever they are made. */
+/* job.h: one run of a sweep: everything that determines its result, and the key that follows from it. Two
+ * jobs with the same key are the same run, wherever and whenever they are made. */
 #ifndef HEDDLE_JOB_H
 #define HEDDLE_JOB_H
 
@@ -13,25 +13,26 @@ enum { JOB_KEY_CHARS = 32 };
 struct lab_job {
     const struct workload *workload;
     const char *size;
-    /* Of the workload's input; 0 = its own default. */
+    /* The seed of the workload's input; 0 = its own default. */
     uint64_t seed;
     /* Machine, mechanisms and all else that `heddle run` takes. */
     struct run_options run;
-    /* job_seal() */
+    /* Filled in by job_seal(). */
     char key[JOB_KEY_CHARS + 1];
 };
 
-/* Fills in the key: a hash of job_identity(). False with diagnostics when the machine or a parameter is wrong. */
+/* Fills in the key: a hash of job_identity(). False with diagnostics when the machine or a parameter is
+ * wrong. */
 bool job_seal(struct lab_job *job, struct diag_list *diags);
 /* Version of the simulator and a hash of its sources. */
 const char *job_simulator(void);
-/* What determines the run, one `name: value` a line: the simulator's sources, the bytes of the program and of its PTX
- * file, its arguments and seed, the run options that change results, the whole machine with every parameter as it will
- * be, the mechanisms with theirs (a shared object by its bytes). For `heddle query`, and to see why a run was repeated.
- * False with diagnostics. */
+/* What determines the run, one `name: value` a line: the simulator's sources, the bytes of the program and
+ * of its PTX file, its arguments and seed, the run options that change results, the whole machine with
+ * every parameter as it will be, the mechanisms with theirs (a shared object by its bytes). For `heddle
+ * query`, and to see why a run was repeated. False with diagnostics. */
 bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_list *diags);
-/* The words of `heddle run ... --stats STATS`; `heddle` first, NULL last. Made in the arena; texts of the job are not
- * copied. `stats` may be NULL. */
+/* The words of `heddle run ... --stats STATS`; `heddle` first, NULL last. Made in the arena; texts of the
+ * job are not copied. `stats` may be NULL. */
 const char **job_argv(const struct lab_job *job, const char *heddle, const char *stats, struct arena *a);
 /* The command that a person would type, quoted for a shell. */
 void job_command(const struct lab_job *job, struct strbuf *out);

@@ -19,6 +19,7 @@ static struct lab_job job_of(const struct experiment *e, uint32_t workload, uint
 /* The job's index in the plan: a new one, or that of its twin. */
 static uint32_t add_job(struct plan *p, struct map *by_key, const struct lab_job *job)
 {
+    assert(*job->key); /* it was sealed */
     uintptr_t twin = (uintptr_t)map_get(by_key, job->key);
     if (twin) return (uint32_t)twin - 1;
     p->jobs[p->job_count++] = *job;

@@ -1,7 +1,7 @@
-/* report.c: the JSON of experiments and of their runs, put into the page that was built of web/. The page has one marker
- * where the data goes.
- * (1) '<' never reaches the page as itself, so that no text of a run can end the script element that holds the data:
- *     JSON has it in strings only, where \u003c means the same.
+/* report.c: the JSON of experiments and of their runs, put into the page that was built of web/. The page
+ * has one marker where the data goes.
+ * (1) '<' never reaches the page as itself, so that no text of a run can end the script element that holds
+ * the data: JSON has it in strings only, where \u003c means the same.
  * (2) One run at a time is in memory. */
 #include "lab/report_impl.h"
 #include "stats/json.h"
@@ -82,6 +82,7 @@ static bool put_runs(const struct report *r, FILE *out, char **error)
 
 static void put_experiment(const struct report *r, uint32_t i, FILE *out)
 {
+    assert(i < r->experiment_count);
     struct strbuf json = {0};
     if (i) strbuf_puts(&json, ",\n");
     experiment_json(&r->experiments[i], &json);

@@ -62,8 +62,8 @@ static bool put_longest(const struct json_node *kernels, run_stat_put put, void 
 
 /* ---- loads ---- */
 
-/* A load over all launches of its kernel. Shares and rates are weighted by references; the stride is that of the launch
- * with the most. */
+/* A load over all launches of its kernel. Shares and rates are weighted by references; the stride is that
+ * of the launch with the most. */
 struct load {
     double lines, unique_lines, missed_lines, stride, stride_share, heaviest, pc;
     uint32_t order; /* in which it was met */

@@ -7,7 +7,8 @@
 
 static bool is_open(const struct sweep_task *t) { return t->state != TASK_DONE && t->state != TASK_FAILED; }
 
-/* Tasks of arrays that are new to us: this sweep's own of another life, or another head's. The newest array with a run is the one that counts. */
+/* Tasks of arrays that are new to us: this sweep's own of another life, or another head's. The newest
+ * array with a run is the one that counts. */
 void slurm_attach(struct slurm_head *h)
 {
     slurm_arrays_read(&h->arrays, h->r->o->folder);

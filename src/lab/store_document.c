@@ -1,5 +1,5 @@
-/* store_document.c: the JSON of --stats (docs/statistics.md) as rows: totals, kernels, loads, a few statistics of the time series; and whole,
- * compressed. */
+/* store_document.c: the JSON of --stats (docs/statistics.md) as rows: totals, kernels, loads, a few
+ * statistics of the time series; and whole, compressed. */
 #include "lab/run_stats.h"
 #include "lab/store_impl.h"
 

@@ -1,4 +1,5 @@
-/* sweep_list.c: the runs of plans without making them: which the store has, and how long the others will take. */
+/* sweep_list.c: the runs of plans without making them: which the store has, and how long the others will
+ * take. */
 #include "lab/sweep_impl.h"
 #include "stats/json.h"
 

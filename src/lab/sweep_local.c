@@ -1,4 +1,5 @@
-/* sweep_local.c: the runs on this machine: a process each, as many as there are cores, fewer where memory would not do. */
+/* sweep_local.c: the runs on this machine: a process each, as many as there are cores, fewer where memory
+ * would not do. */
 #include "lab/sweep_impl.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ static bool fits(const struct local *l, const struct sweep_task *t)
 static bool start_run(struct local *l, struct sweep_task *t)
 {
     const struct sweep_options *o = l->r->o;
+    assert(t->state == TASK_RUNNING && l->workers.len < l->r->workers);
     struct strbuf part = {0}, log = {0};
     char suffix[48];
     snprintf(suffix, sizeof suffix, ".%ld.part.json", (long)getpid());
@@ -78,6 +80,7 @@ static void end_run(struct local *l, uint32_t i, const struct lab_child_end *end
 {
     struct worker w = l->workers.data[i];
     l->workers.data[i] = l->workers.data[--l->workers.len];
+    assert(l->memory.used >= w.task->memory); /* start_run() added it */
     l->memory.used -= w.task->memory;
     if (sweep_write_end(l->r->o->folder, w.task->job->key, w.part, end)) {
         sweep_end_task(l->r, w.task);

@@ -268,6 +268,7 @@ const struct workload_paper *workload_paper(const struct workload *w, const char
 /* "load2.miss_rate": a field of the second load; NAN where there is none. */
 static double load_figure(const struct workload_paper *p, const char *figure)
 {
+    assert(p->load_count <= WORKLOAD_LOADS_MAX);
     static const struct {
         const char *name;
         size_t offset;
@@ -287,6 +288,7 @@ static double load_figure(const struct workload_paper *p, const char *figure)
 
 double workload_figure(const struct workload *w, const char *paper, const char *figure)
 {
+    assert(paper && figure);
     const struct workload_paper *p = workload_paper(w, paper);
     for (uint32_t i = 0; p && i < p->figure_count; i++)
         if (!strcmp(p->figures[i].name, figure)) return p->figures[i].value;

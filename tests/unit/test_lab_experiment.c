@@ -311,7 +311,7 @@ static void wrong_measures_are_refused_at_their_place(void **state)
     refuse(COLUMNS "measures: {a: param(l1.mshr)}\n" FIGURE, 4, 15, "did you mean 'l1.mshrs'");
     refuse(COLUMNS "measures: {a: param(device.name)}\n" FIGURE, 4, 15, "is a text");
     refuse(COLUMNS "measures: {a: paper(p_inf)}\n" FIGURE, 4, 15, "needs 'paper:'");
-    refuse(COLUMNS "measures: {a: 'ipc[1]'}\n" FIGURE, 4, 16, "is no histogram");
+    refuse(COLUMNS "measures: {a: 'ipc[1]'}\n" FIGURE, 4, 16, "is not a histogram");
     refuse(COLUMNS "measures: {a: dram.queue_level}\n" FIGURE, 4, 15, "is a histogram");
     refuse(COLUMNS "measures: {a: 'dram.queue_level[99999]'}\n" FIGURE, 4, 16, "has bins 0 to");
     refuse(COLUMNS "measures:\n  a: >\n    ipc\n    + nonsense.of\n" FIGURE, 5, 6, "no statistic");

@@ -493,7 +493,7 @@ static void values_agree_by_classes(void **state)
                                              "red       3.000: S        -                ctas        -\n"
                                              "blue      1.500: S        S  same     registers        -\n"
                                              "green     1.600: S        I  differs     shared  -64.000\n"
-                                             "1 same, 1 differs\n");
+                                             "1 the same, 1 different\n");
     strbuf_free(&table);
     figure_free(&d);
     rig_down(&r);
@@ -523,7 +523,7 @@ static void a_figure_is_a_section_of_a_page(void **state)
                         "| workload | fast | (paper) |  |\n|---|--:|--:|---|\n"
                         "| red | - | - |  |\n| blue | 1.60 | 1.50 | within a quarter |\n"
                         "| green | 1.80 | 2.50 | **differs** |\n\n"
-                        "1 runs are missing or failed.\n\n1 within a quarter, 1 differs.\n");
+                        "1 run is missing or failed.\n\n1 within a quarter, 1 different.\n");
     strbuf_free(&out);
     figure_free(&d);
     rig_down(&r);
