@@ -101,6 +101,9 @@ static bool write_svg(struct store *s, const struct cli_lab *lab, const char *fo
 static bool write_tables(const struct cli_lab *lab, const char *path)
 {
     struct strbuf out = {0};
+    strbuf_puts(&out, "# Figures as tables\n\nMade by `heddle report --tables`; "
+                      "[experiments.md](experiments.md) explains the "
+                      "words.\n");
     for (uint32_t i = 0; i < lab->figures.len; i++)
         for (uint32_t f = 0; f < lab->figures.data[i].count; f++)
             figure_print_markdown(lab->figures.data[i].plan, &lab->figures.data[i].figures[f], &out);

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "lab/child.h"
 #include "lab/host.h"
-#include "lab/progress.h"
+#include "lab/bar.h"
 #include "lab/sweep.h"
 
 enum task_state {

@@ -1,6 +1,6 @@
-/* progress.c: the bar. Nothing of the terminal is changed but what stands below the cursor, so that
+/* bar.c: the bar. Nothing of the terminal is changed but what stands below the cursor, so that
  * nothing has to be put right when the sweep is killed. */
-#include "lab/progress.h"
+#include "lab/bar.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
-/* progress.h: how far a sweep is: on a terminal a bar and a line a worker, drawn over themselves;
+/* bar.h: how far a sweep is: on a terminal a bar and a line a worker, drawn over themselves;
  * elsewhere a line now and then. */
-#ifndef HEDDLE_LAB_PROGRESS_H
-#define HEDDLE_LAB_PROGRESS_H
+#ifndef HEDDLE_BAR_H
+#define HEDDLE_BAR_H
 
 #include "base/strbuf.h"
 
 struct bar {
     bool is_terminal;
-    /* On the screen now. */
+    /* Lines that are on the screen now. */
     uint32_t lines;
     /* The time of host_now(). */
     double drawn_at;
