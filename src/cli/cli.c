@@ -1,7 +1,9 @@
 /* cli.c: option tables, help and errors of the command line. */
 #include "cli/cli.h"
 
-#include <ctype.h>
+#include "base/count.h"
+#include "cli/run_flags.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <unistd.h>
@@ -85,6 +87,22 @@ static void cli_print_help(const struct cli_parse *p)
     if (c->examples) printf("\nexamples:\n%s", c->examples);
 }
 
+static uint32_t cli_option_count(const struct cli_option *options)
+{
+    uint32_t n = 0;
+    while (options[n].name) n++;
+    return n;
+}
+
+struct cli_option *cli_join_options(const struct cli_option *first, const struct cli_option *second)
+{
+    uint32_t n = cli_option_count(first), m = cli_option_count(second);
+    struct cli_option *all = mem_zalloc((n + m + 1) * sizeof *all);
+    memcpy(all, first, n * sizeof *all);
+    memcpy(all + n, second, m * sizeof *all);
+    return all;
+}
+
 static const struct cli_option *cli_find_option(const struct cli_option *options, const char *name,
                                                 size_t len)
 {
@@ -110,6 +128,22 @@ static void cli_unknown_option(const struct cli_option *options, int argc, char 
     free(word);
 }
 
+static bool cli_takes_value(const struct cli_option *o)
+{
+    return o->kind != CLI_FLAG && o->kind != CLI_RUN_FLAG;
+}
+
+static bool cli_store_run(const struct cli_option *o, int argc, char **argv, int arg, const char *value)
+{
+    struct strbuf why = {0};
+    bool ok = cli_run_store(o->out, value, &why);
+    if (!ok)
+        cli_error(argc, argv, arg, (int)(value - argv[arg]), (int)strlen(value), NULL, "%s %s, got '%s'",
+                  o->name, strbuf_text(&why), value);
+    strbuf_free(&why);
+    return ok;
+}
+
 static bool cli_store(const struct cli_option *o, int argc, char **argv, int arg, const char *value)
 {
     switch (o->kind) {
@@ -117,8 +151,10 @@ static bool cli_store(const struct cli_option *o, int argc, char **argv, int arg
     case CLI_TEXT:
     case CLI_MAYBE: *(const char **)o->out = value; return true;
     case CLI_LIST: vec_push(&((struct cli_list *)o->out)->items, (struct cli_value){value, arg}); return true;
+    case CLI_RUN_FLAG:
+    case CLI_RUN_VALUE: return cli_store_run(o, argc, argv, arg, value);
     case CLI_U64:
-        if (cli_read_count(value, strlen(value), o->out)) return true;
+        if (count_read(value, strlen(value), o->out)) return true;
         cli_error(argc, argv, arg, (int)(value - argv[arg]), (int)strlen(value), NULL,
                   "%s takes a whole number, got '%s'", o->name, value);
         return false;
@@ -134,7 +170,7 @@ static bool cli_parse_option(struct cli_parse *p, int argc, char **argv, int *i)
     const struct cli_option *o = cli_find_option(p->options, word, len);
     if (!o && word[1] != '-') { /* -j8 */
         o = cli_find_option(p->options, word, 2);
-        if (o && o->kind != CLI_FLAG) return cli_store(o, argc, argv, *i, word + 2);
+        if (o && cli_takes_value(o)) return cli_store(o, argc, argv, *i, word + 2);
         o = NULL;
     }
     if (!o) {
@@ -142,7 +178,7 @@ static bool cli_parse_option(struct cli_parse *p, int argc, char **argv, int *i)
         return false;
     }
     bool attached = word[len] == '=';
-    if (o->kind == CLI_FLAG) {
+    if (!cli_takes_value(o)) {
         if (!attached) return cli_store(o, argc, argv, *i, NULL);
         cli_error(argc, argv, *i, (int)len, (int)strlen(word + len), NULL, "%s takes no value", o->name);
         return false;
@@ -184,28 +220,6 @@ bool cli_parse(struct cli_parse *p, int argc, char **argv)
     return true;
 }
 
-bool cli_read_count(const char *text, size_t len, uint64_t *out)
-{
-    char buf[32];
-    if (!len || len >= sizeof buf || !isdigit((unsigned char)text[0])) return false;
-    memcpy(buf, text, len);
-    buf[len] = 0;
-    char *end;
-    errno = 0;
-    uint64_t v = strtoull(buf, &end, 0);
-    if (errno) return false;
-    static const char units[] = "KMG";
-    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-    if (unit) {
-        int shift = 10 * (int)(unit - units + 1);
-        if (v > UINT64_MAX >> shift) return false;
-        v <<= shift;
-        end++;
-    }
-    *out = v;
-    return !*end;
-}
-
 bool cli_read_dims(const char *text, uint32_t dims[3])
 {
     dims[0] = dims[1] = dims[2] = 1;
@@ -214,7 +228,7 @@ bool cli_read_dims(const char *text, uint32_t dims[3])
         /* "0x10" is a number, not two dimensions */
         if (len == 1 && text[0] == '0' && text[1] == 'x') len = 2 + strcspn(text + 2, ",x");
         uint64_t v;
-        if (!cli_read_count(text, len, &v) || v < 1 || v > UINT32_MAX) return false;
+        if (!count_read(text, len, &v) || v < 1 || v > UINT32_MAX) return false;
         dims[i] = (uint32_t)v;
         text += len;
         if (!*text) return true;

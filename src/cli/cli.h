@@ -6,46 +6,64 @@
 #include "base/diag.h"
 #include "base/vec.h"
 #include "core/machine.h"
+#include "core/run_options.h"
 
 enum { CLI_OK = 0, CLI_FAILED = 1 /* the program or kernel faulted */, CLI_BAD_INPUT = 2 };
 
 enum cli_kind {
-    CLI_FLAG /* bool */,
-    CLI_TEXT /* const char * */,
-    CLI_MAYBE /* const char *: the text behind `=`, or "" without one */,
-    CLI_U64 /* uint64_t */,
-    CLI_LIST /* struct cli_list */
+    /* bool */
+    CLI_FLAG,
+    /* const char * */
+    CLI_TEXT,
+    /* const char *: the text behind `=`, or "" without one */
+    CLI_MAYBE,
+    /* uint64_t */
+    CLI_U64,
+    /* struct cli_list */
+    CLI_LIST,
+    /* struct cli_run_flag (run_flags.h), without and with a value */
+    CLI_RUN_FLAG,
+    CLI_RUN_VALUE
 };
 
 struct cli_value {
     const char *text;
-    int arg; /* which argv it stood in */
+    /* Which argv it stood in. */
+    int arg;
 };
 struct cli_list {
     VEC(struct cli_value) items;
 };
 
 struct cli_option {
-    const char *name;       /* "--grid"; NULL ends a table */
-    const char *short_name; /* "-m" or NULL */
+    /* "--grid" and "-g"; a NULL name ends a table, the second may be NULL. */
+    const char *name, *short_name;
     enum cli_kind kind;
     void *out;
-    const char *value; /* what the help calls the value: "X[,Y[,Z]]" */
+    /* What the help calls the value: "X[,Y[,Z]]". */
+    const char *value;
     const char *help;
 };
 
 struct cli_command {
     const char *name;
-    const char *usage;    /* what follows the name */
-    const char *summary;  /* one line */
-    const char *examples; /* lines, each with its meaning */
+    /* What follows the name. */
+    const char *usage;
+    /* One line. */
+    const char *summary;
+    /* Lines, each with its meaning. */
+    const char *examples;
     int (*run)(int argc, char **argv);
 };
 
 extern const struct cli_command cli_commands[];
-const struct cli_command *cli_command(const char *name); /* a row of cli_commands */
+/* A row of cli_commands. */
+const struct cli_command *cli_command(const char *name);
 
-/* Reads options of argv[1..]; words that are no options are gathered in `words`. With stop_at_dashes,
+/* One table behind the other; free() it. */
+struct cli_option *cli_join_options(const struct cli_option *first, const struct cli_option *second);
+
+/* Reads options of argv[1..]; words that are not options are gathered in `words`. With stop_at_dashes,
  * everything after "--" is left: *rest is the index of the first word behind it (argc when there is none).
  * False: an error was printed, or help was asked for (*status says which). */
 struct cli_parse {
@@ -61,15 +79,15 @@ bool cli_parse(struct cli_parse *p, int argc, char **argv);
 void cli_error(int argc, char **argv, int arg, int offset, int len, const char *hint, const char *fmt, ...)
     PRINTF_LIKE(7, 8);
 void cli_print_diags(const struct diag_list *diags);
-/* Words and a line end, wrapped at 80 columns: the first begins at column `col`, further lines at `indent`. */
+/* Words and a line end, wrapped at 80 columns: the first begins at column `col`, further lines at
+ * `indent`. */
 void cli_print_wrapped(const char *text, int col, int indent);
 
 /* "64", "64,2" or "64,2,1" (also with x) into three numbers from 1 on. */
 bool cli_read_dims(const char *text, uint32_t dims[3]);
-/* "1M" -> 1048576; K, M, G are powers of 1024. */
-bool cli_read_count(const char *text, size_t len, uint64_t *out);
 
-/* The path of this command, and the folder that it is in; "" where the system does not tell. Live as long as the process. */
+/* The path of this command, and the folder that it is in; "" where the system does not tell. They live as
+ * long as the process. */
 const char *cli_self(void);
 const char *cli_self_dir(void);
 
@@ -83,15 +101,12 @@ int cli_cmd_disasm(int argc, char **argv);
 int cli_cmd_list(int argc, char **argv);
 int cli_cmd_explain(int argc, char **argv);
 int cli_cmd_config(int argc, char **argv);
-int cli_cmd_fidelity(int argc, char **argv);
 int cli_cmd_query(int argc, char **argv);
 int cli_cmd_report(int argc, char **argv);
 int cli_cmd_new(int argc, char **argv);
 int cli_cmd_sweep(int argc, char **argv);
 int cli_cmd_reproduce(int argc, char **argv);
 
-void cli_list_mechanisms(void); /* the built-in ones, with parameters: list_mechanisms.c */
-
-#define CLI_DEFAULT_MACHINE "maxwell"
+#define CLI_DEFAULT_MACHINE RUN_DEFAULT_MACHINE
 
 #endif

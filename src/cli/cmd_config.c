@@ -1,5 +1,5 @@
-/* cmd_config.c: heddle config: a machine's parameters as YAML (dump), and machines out of other simulators' files
- * (import). */
+/* cmd_config.c: heddle config: a machine's parameters as YAML (dump), and machines out of other
+ * simulators' files (import). */
 #include "cli/cli.h"
 #include "config/gpgpusim.h"
 

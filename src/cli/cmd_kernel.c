@@ -1,9 +1,11 @@
 /* cmd_kernel.c: heddle kernel: one kernel of a PTX file, its arguments from the command line, no host
  * program. */
+#include "base/count.h"
 #include "base/hash.h"
 #include "cli/cli.h"
 #include "cli/kernel_args.h"
 #include "cli/kernel_timed.h"
+#include "cli/run_flags.h"
 #include "cuda/limits.h"
 #include "lower/lower.h"
 #include "stats/print.h"
@@ -14,11 +16,11 @@
 struct kernel_run {
     int argc;
     char **argv;
-    const char *machine_name, *grid, *block;
-    uint64_t shared_bytes, seed, show, maxrregcount;
+    const char *grid, *block;
+    uint64_t shared_bytes, seed, show;
     bool cooperative;
-    struct cli_timed timed;
-    struct cli_list sets, args, outs;
+    struct cli_run run;
+    struct cli_list args, outs;
     struct machine machine;
     VEC(struct kernel_arg) values;
     struct emu_device *device;
@@ -49,11 +51,11 @@ static bool kernel_load(struct kernel_run *r, const char *path)
     char *text = cli_read_file(path, &len);
     if (!text) return false;
     struct diag_list diags = {0};
+    uint32_t limit = r->run.options.registers_max;
     struct lower_options lo = {.opt_level = 1,
                                .one_to_one = r->machine.lower_one_to_one,
                                .sm_regs = r->machine.sm_registers,
-                               .regs_max = r->maxrregcount ? (uint32_t)r->maxrregcount
-                                                           : r->machine.sm_thread_registers_max};
+                               .regs_max = limit ? limit : r->machine.sm_thread_registers_max};
     struct ptx_module *ptx = ptx_parse(path, text, len, &diags);
     struct isa_module *isa = ptx ? lower_module(ptx, &lo, &diags) : NULL;
     if (ptx) ptx_module_free(ptx);
@@ -85,6 +87,8 @@ static bool kernel_find(struct kernel_run *r, struct cli_value name)
     free(names);
     return false;
 }
+
+static bool is_json(const struct kernel_run *r) { return r->run.options.format == RUN_FORMAT_JSON; }
 
 /* Places buffers and lays the parameter block out. */
 static bool kernel_pack(struct kernel_run *r, unsigned char *block)
@@ -178,7 +182,8 @@ static void kernel_print_table(const struct kernel_run *r, const struct emu_laun
                                const struct emu_stats *st)
 {
     printf("%s: grid %u,%u,%u block %u,%u,%u on %s%s\n", r->kernel->name, l->grid[0], l->grid[1], l->grid[2],
-           l->block[0], l->block[1], l->block[2], r->machine.name, r->timed.functional ? ", functional" : "");
+           l->block[0], l->block[1], l->block[2], r->machine.name,
+           r->run.options.functional ? ", functional" : "");
     printf("  registers %u, shared %u bytes, local %u bytes (%u spilled)\n", r->kernel->reg_count,
            r->kernel->shared_bytes + l->shared_dynamic_bytes, r->kernel->frame_bytes, r->kernel->spill_bytes);
     printf("  warp instructions   %14" PRIu64 "\n  thread instructions %14" PRIu64 "\n", st->warp_insts,
@@ -205,7 +210,7 @@ static bool kernel_write_outs(const struct kernel_run *r)
         struct cli_value w = r->outs.items.data[i];
         const char *eq = strchr(w.text, '=');
         uint64_t n;
-        if (!eq || !cli_read_count(w.text, (size_t)(eq - w.text), &n) || n >= r->values.len ||
+        if (!eq || !count_read(w.text, (size_t)(eq - w.text), &n) || n >= r->values.len ||
             !r->values.data[n].is_buffer) {
             cli_error(r->argc, r->argv, w.arg, (int)(w.text - r->argv[w.arg]), (int)strlen(w.text),
                       "--out 0=result.bin, with the number of a buffer argument",
@@ -245,24 +250,24 @@ static int kernel_launch(struct kernel_run *r)
         struct kernel_timed timed = {0};
         enum emu_fault_kind kind = EMU_BAD_LAUNCH;
         fault = (struct emu_fault){0};
-        if (r->timed.functional)
+        if (r->run.options.functional)
             kind = emu_run(r->device, &l, &stats, &fault);
-        else if (kernel_timed_open(&timed, &r->machine, r->device, &r->timed))
+        else if (kernel_timed_open(&timed, &r->machine, r->device, &r->run.options))
             kind = kernel_timed_run(&timed, &l, &stats, &fault);
         fflush(stdout);
         if (kind != EMU_OK) {
             fputs(fault.message, stderr);
             status = kind == EMU_BAD_LAUNCH ? CLI_BAD_INPUT : CLI_FAILED;
-            if (kind == EMU_INTERRUPTED && r->timed.json) kernel_print_json(r, &l, &stats, timed.gpu);
+            if (kind == EMU_INTERRUPTED && is_json(r)) kernel_print_json(r, &l, &stats, timed.gpu);
         } else if (kernel_write_outs(r)) {
-            if (r->timed.json)
+            if (is_json(r))
                 kernel_print_json(r, &l, &stats, timed.gpu);
             else
                 kernel_print_table(r, &l, &stats);
             status = CLI_OK;
         }
         if (timed.gpu && (status == CLI_OK || kind == EMU_INTERRUPTED) &&
-            !kernel_timed_write(&timed, &r->timed))
+            !kernel_timed_write(&timed, &r->run.options))
             status = CLI_FAILED;
         kernel_timed_close(&timed);
     }
@@ -279,11 +284,9 @@ static int kernel_run(struct kernel_run *r, const struct cli_parse *p)
                                           : "--grid and --block are needed");
         return CLI_BAD_INPUT;
     }
-    if (!kernel_read_args(r) || !cli_load_machine(r->machine_name, &r->sets, &r->machine) ||
-        !cli_timed_can_write(&r->timed))
-        return CLI_BAD_INPUT;
-    if (r->maxrregcount > 255 || r->shared_bytes > UINT32_MAX) {
-        fprintf(stderr, "heddle: error: --maxrregcount goes to 255, --shared to 4G\n");
+    if (!kernel_read_args(r) || !cli_run_finish(&r->run, &r->machine)) return CLI_BAD_INPUT;
+    if (r->shared_bytes > UINT32_MAX) {
+        fprintf(stderr, "heddle: error: --shared must be at most 4G\n");
         return CLI_BAD_INPUT;
     }
     struct emu_limits limits = limits_from_machine(&r->machine);
@@ -306,7 +309,7 @@ static int kernel_run(struct kernel_run *r, const struct cli_parse *p)
 int cli_cmd_kernel(int argc, char **argv)
 {
     struct kernel_run r = {.argc = argc, .argv = argv, .show = 8, .seed = 1};
-    struct cli_option options[] = {
+    const struct cli_option own[] = {
         {"--grid", NULL, CLI_TEXT, &r.grid, "X[,Y[,Z]]", "CTAs"},
         {"--block", NULL, CLI_TEXT, &r.block, "X[,Y[,Z]]", "threads of a CTA"},
         {"--arg", NULL, CLI_LIST, &r.args, "VALUE",
@@ -317,19 +320,14 @@ int cli_cmd_kernel(int argc, char **argv)
         {"--out", NULL, CLI_LIST, &r.outs, "N=FILE", "write buffer argument N to a file afterwards"},
         {"--show", NULL, CLI_U64, &r.show, "N", "elements of each buffer to print (default 8)"},
         {"--seed", NULL, CLI_U64, &r.seed, "N", "seed of rand (default 1)"},
-        {"--machine", "-m", CLI_TEXT, &r.machine_name, "NAME",
-         "machine (default " CLI_DEFAULT_MACHINE ") or a .yaml file"},
-        {"--set", NULL, CLI_LIST, &r.sets, "KEY=VALUE",
-         "change one parameter of the machine; may be repeated"},
-        {"--maxrregcount", NULL, CLI_U64, &r.maxrregcount, "N",
-         "registers per thread, at most; more are spilled"},
-        CLI_TIMED_OPTIONS(r.timed),
         {0}};
+    struct cli_option *options = cli_run_options(&r.run, own);
     struct cli_parse p = {.command = cli_command("kernel"), .options = options};
-    int status = cli_parse(&p, argc, argv) ? kernel_run(&r, &p) : p.status;
+    int status = CLI_BAD_INPUT;
+    if (cli_run_begin(&r.run)) status = cli_parse(&p, argc, argv) ? kernel_run(&r, &p) : p.status;
     vec_free(&p.words.items);
-    cli_timed_free(&r.timed, NULL);
-    vec_free(&r.sets.items);
+    cli_run_free(&r.run);
+    free(options);
     vec_free(&r.args.items);
     vec_free(&r.outs.items);
     vec_free(&r.values);

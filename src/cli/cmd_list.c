@@ -1,60 +1,7 @@
 /* cmd_list.c: heddle list, heddle explain: what there is and what it means, read from the tables. */
 #include "cli/cli.h"
-#include "cli/workloads.h"
+#include "cli/list.h"
 #include "core/stat_tables.h"
-
-#include <dirent.h>
-
-static int list_compare(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-static void print_machine(const struct machine *m)
-{
-    struct strbuf about = {0};
-    bool in_mb = m->l2_bytes >= 1 << 20 && m->l2_bytes % (1 << 20) == 0;
-    int col = printf("%-11s %4u %5u %6u %4uKB %4u%s  ", m->name, m->sm_count, m->sm_warps, m->sm_registers,
-                     (unsigned)(m->sm_shared_bytes >> 10), (unsigned)(m->l2_bytes >> (in_mb ? 20 : 10)),
-                     in_mb ? "MB" : "KB");
-    strbuf_printf(&about, "%s%s", strcmp(m->name, CLI_DEFAULT_MACHINE) ? "" : "(default) ", m->summary);
-    cli_print_wrapped(strbuf_text(&about), col, col);
-    strbuf_free(&about);
-}
-
-static int list_machines(void)
-{
-    struct strbuf dir = {0};
-    strbuf_printf(&dir, "%s/machines", machine_data_dir());
-    DIR *d = opendir(strbuf_text(&dir));
-    if (!d) {
-        fprintf(stderr,
-                "heddle: error: cannot read %s\n  hint: set HEDDLE_HOME to the folder that holds machines/\n",
-                strbuf_text(&dir));
-        strbuf_free(&dir);
-        return CLI_BAD_INPUT;
-    }
-    VEC(char *) names = {0};
-    for (struct dirent *e; (e = readdir(d));) {
-        size_t n = strlen(e->d_name);
-        if (n <= 5 || strcmp(e->d_name + n - 5, ".yaml")) continue;
-        char *name = mem_strdup(e->d_name);
-        name[n - 5] = 0;
-        vec_push(&names, name);
-    }
-    closedir(d);
-    strbuf_free(&dir);
-    if (names.len) qsort(names.data, names.len, sizeof *names.data, list_compare);
-    puts("machine      SMs warps   regs shared     L2");
-    int status = CLI_OK;
-    for (uint32_t i = 0; i < names.len; i++) {
-        struct machine m;
-        if (cli_load_machine(names.data[i], &(struct cli_list){0}, &m))
-            print_machine(&m);
-        else
-            status = CLI_BAD_INPUT;
-        free(names.data[i]);
-    }
-    vec_free(&names);
-    return status;
-}
 
 static void list_params(const char *prefix)
 {
@@ -75,24 +22,78 @@ static void list_stats(bool markdown)
     strbuf_free(&out);
 }
 
-static bool list_one(const char *what, bool markdown, bool json, int *status)
+static int print_params(void)
 {
-    *status = CLI_OK;
-    if (!strcmp(what, "machines"))
-        *status = list_machines();
-    else if (!strcmp(what, "params"))
-        list_params("");
-    else if (!strcmp(what, "mechanisms"))
-        cli_list_mechanisms();
-    else if (!strcmp(what, "workloads"))
-        *status = cli_list_workloads(json);
-    else if (!strcmp(what, "experiments"))
-        *status = cli_list_experiments();
-    else if (!strcmp(what, "stats"))
-        list_stats(markdown);
-    else
-        return false;
-    return true;
+    list_params("");
+    return CLI_OK;
+}
+
+static int print_options(void)
+{
+    for (const struct run_option *r = run_option_rows; r->name; r++) {
+        int col = printf("%-15s %-20s ", r->flag, r->variable ? r->variable : "");
+        cli_print_wrapped(r->help, col, col);
+    }
+    return CLI_OK;
+}
+
+static int print_stats(void)
+{
+    list_stats(false);
+    return CLI_OK;
+}
+
+/* What can be listed: for people, and as JSON. */
+static const struct list_kind {
+    const char *name;
+    int (*print)(void);
+    bool (*json)(struct strbuf *out);
+} list_kinds[] = {
+    {"experiments", cli_list_experiments, list_json_experiments},
+    {"machines", cli_list_machines, list_json_machines},
+    {"mechanisms", cli_list_mechanisms, list_json_mechanisms},
+    {"options", print_options, list_json_options},
+    {"params", print_params, list_json_params},
+    {"stats", print_stats, list_json_stats},
+    {"workloads", cli_list_workloads, list_json_workloads},
+};
+
+static int list_one(const struct list_kind *kind, bool markdown, bool json)
+{
+    if (markdown) {
+        list_stats(true);
+        return CLI_OK;
+    }
+    if (!json) return kind->print();
+    struct strbuf out = {0};
+    bool ok = kind->json(&out);
+    fputs(strbuf_text(&out), stdout);
+    strbuf_free(&out);
+    return ok ? CLI_OK : CLI_BAD_INPUT;
+}
+
+static const struct list_kind *find_kind(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(list_kinds); i++)
+        if (!strcmp(list_kinds[i].name, name)) return &list_kinds[i];
+    return NULL;
+}
+
+/* The word at `at` names nothing that can be listed; at == argc: there is no word. */
+static void unknown_kind(int argc, char **argv, int at)
+{
+    const char *names[ARRAY_LEN(list_kinds)];
+    struct strbuf all = {0};
+    for (size_t i = 0; i < ARRAY_LEN(list_kinds); i++) {
+        names[i] = list_kinds[i].name;
+        strbuf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = at < argc ? diag_nearest(argv[at], names, ARRAY_LEN(names)) : NULL;
+    char hint[64] = "try: heddle list machines";
+    if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
+    cli_error(argc, argv, at, 0, at < argc ? (int)strlen(argv[at]) : 1, hint, "list takes one of: %s",
+              strbuf_text(&all));
+    strbuf_free(&all);
 }
 
 int cli_cmd_list(int argc, char **argv)
@@ -100,22 +101,21 @@ int cli_cmd_list(int argc, char **argv)
     bool markdown = false, json = false;
     struct cli_option options[] = {
         {"--markdown", NULL, CLI_FLAG, &markdown, NULL, "stats: as the page docs/statistics.md"},
-        {"--json", NULL, CLI_FLAG, &json, NULL, "workloads: everything that their descriptions say"},
+        {"--json", NULL, CLI_FLAG, &json, NULL, "everything that is known of each, as a JSON list"},
         {0}};
     struct cli_parse p = {.command = cli_command("list"), .options = options};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv)) {
         status = p.status;
-    } else if (p.words.items.len != 1 || !list_one(p.words.items.data[0].text, markdown, json, &status)) {
-        status = CLI_BAD_INPUT;
-        static const char *const kinds[] = {"experiments", "machines", "mechanisms",
-                                            "params",      "stats",    "workloads"};
-        int at = p.words.items.len ? p.words.items.data[0].arg : argc;
-        const char *near = at < argc ? diag_nearest(argv[at], kinds, ARRAY_LEN(kinds)) : NULL;
-        char hint[64] = "try: heddle list machines";
-        if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
-        cli_error(argc, argv, at, 0, at < argc ? (int)strlen(argv[at]) : 1, hint,
-                  "list takes one of: experiments, machines, mechanisms, params, stats, workloads");
+    } else {
+        const struct cli_value *word = p.words.items.data;
+        const struct list_kind *kind = p.words.items.len == 1 ? find_kind(word->text) : NULL;
+        if (!kind)
+            unknown_kind(argc, argv, p.words.items.len ? word->arg : argc);
+        else if (markdown && strcmp(kind->name, "stats"))
+            fprintf(stderr, "heddle: error: --markdown is for stats: heddle list stats --markdown\n");
+        else
+            status = list_one(kind, markdown, json);
     }
     vec_free(&p.words.items);
     return status;

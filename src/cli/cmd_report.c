@@ -4,6 +4,7 @@
 #include "cli/report_page.h"
 #include "lab/report.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 /* ---- which experiments ---- */
 
 struct report_settings {
-    const char *store, *page, *svg, *workloads, *size;
+    const char *store, *page, *svg, *tables, *workloads, *size;
 };
 
 static bool any_run(const struct plan *p, struct store *s)
@@ -58,11 +59,11 @@ static void add_present(const struct report_settings *s, struct store *store, st
 /* ---- writing ---- */
 
 /* What the build made of web/: BUILD/share/heddle, or PREFIX/share/heddle. */
-static struct report make_report(struct store *s, const struct plan *plans, uint32_t count,
-                                 struct strbuf *dir)
+static struct report make_report(struct store *s, const struct cli_lab *lab, struct strbuf *dir)
 {
+    assert(lab->figures.len == lab->plans.len); /* cli_lab_figures() was called */
     strbuf_printf(dir, "%s/../share/heddle", cli_self_dir());
-    return (struct report){s, plans, count, dir->data, HEDDLE_VERSION};
+    return (struct report){s, lab->figures.data, lab->figures.len, dir->data, HEDDLE_VERSION};
 }
 
 static void print_error(char *error)
@@ -71,29 +72,46 @@ static void print_error(char *error)
     free(error);
 }
 
-bool cli_write_report(struct store *s, const struct plan *plans, uint32_t count, const char *path)
+bool cli_write_report(struct store *s, const struct cli_lab *lab, const char *path)
 {
     struct strbuf dir = {0};
-    struct report r = make_report(s, plans, count, &dir);
+    struct report r = make_report(s, lab, &dir);
     char *error = NULL;
     struct stat st;
     bool ok = report_write(&r, path, &error);
     print_error(error);
     if (ok && !stat(path, &st))
-        printf("%s: %u experiment%s, %.1f MB; any browser opens it, no network needed\n", path, count,
-               count == 1 ? "" : "s", (double)st.st_size / 1e6);
+        printf("%s: %u experiment%s, %.1f MB; any browser opens it, no network needed\n", path,
+               lab->figures.len, lab->figures.len == 1 ? "" : "s", (double)st.st_size / 1e6);
     strbuf_free(&dir);
     return ok;
 }
 
-static bool write_svg(struct store *s, const struct plan *plans, uint32_t count, const char *folder)
+static bool write_svg(struct store *s, const struct cli_lab *lab, const char *folder)
 {
     struct strbuf dir = {0};
-    struct report r = make_report(s, plans, count, &dir);
+    struct report r = make_report(s, lab, &dir);
     char *error = NULL;
     bool ok = report_svg(&r, folder, &error);
     print_error(error);
     strbuf_free(&dir);
+    return ok;
+}
+
+static bool write_tables(const struct cli_lab *lab, const char *path)
+{
+    struct strbuf out = {0};
+    strbuf_puts(&out, "# Figures as tables\n\nMade by `heddle report --tables`; "
+                      "[experiments.md](experiments.md) explains the "
+                      "words.\n");
+    for (uint32_t i = 0; i < lab->figures.len; i++)
+        for (uint32_t f = 0; f < lab->figures.data[i].count; f++)
+            figure_print_markdown(lab->figures.data[i].plan, &lab->figures.data[i].figures[f], &out);
+    FILE *f = fopen(path, "w");
+    bool ok = f && fputs(strbuf_text(&out), f) >= 0;
+    if (f) ok = !fclose(f) && ok;
+    if (!ok) fprintf(stderr, "heddle: error: cannot write %s: %s\n", path, strerror(errno));
+    strbuf_free(&out);
     return ok;
 }
 
@@ -105,7 +123,7 @@ static bool ends_in(const char *text, const char *end)
     return n >= m && !strcmp(text + n - m, end);
 }
 
-/* The first word is the store when it is a file that is no experiment's. */
+/* The first word is the store when it is a file, and not an experiment's. */
 static void take_store(struct report_settings *s, struct cli_list *words)
 {
     if (s->store || !words->items.len) return;
@@ -116,7 +134,7 @@ static void take_store(struct report_settings *s, struct cli_list *words)
     memmove(words->items.data, words->items.data + 1, words->items.len * sizeof *words->items.data);
 }
 
-static int write_all(const struct report_settings *s, struct store *store, const struct cli_lab *lab)
+static int write_all(const struct report_settings *s, struct store *store, struct cli_lab *lab)
 {
     if (!lab->plans.len) {
         fprintf(stderr,
@@ -124,10 +142,11 @@ static int write_all(const struct report_settings *s, struct store *store, const
                 s->store, s->store);
         return CLI_BAD_INPUT;
     }
-    bool ok = true;
-    if (s->page || !s->svg)
-        ok = cli_write_report(store, lab->plans.data, lab->plans.len, s->page ? s->page : DEFAULT_PAGE);
-    if (ok && s->svg) ok = write_svg(store, lab->plans.data, lab->plans.len, s->svg);
+    bool ok = cli_lab_figures(lab, store);
+    if (ok && (s->page || !(s->svg || s->tables)))
+        ok = cli_write_report(store, lab, s->page ? s->page : DEFAULT_PAGE);
+    if (ok && s->svg) ok = write_svg(store, lab, s->svg);
+    if (ok && s->tables) ok = write_tables(lab, s->tables);
     return ok ? CLI_OK : CLI_FAILED;
 }
 
@@ -156,6 +175,8 @@ int cli_cmd_report(int argc, char **argv)
         {"--workloads", NULL, CLI_TEXT, &s.workloads, "A,B", "these workloads alone"},
         {"--svg", NULL, CLI_TEXT, &s.svg, "DIR",
          "write each figure as an SVG file here; the page too when -o is given (needs node)"},
+        {"--tables", NULL, CLI_TEXT, &s.tables, "FILE",
+         "write each figure as a table of a Markdown file; the page too when -o is given"},
         {0}};
     struct cli_parse p = {.command = cli_command("report"), .options = options};
     int status = CLI_BAD_INPUT;

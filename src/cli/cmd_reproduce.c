@@ -1,15 +1,17 @@
-/* cmd_reproduce.c: heddle reproduce: an experiment's runs, its figures, the paper's claims with verdicts, and the page of all of it. */
+/* cmd_reproduce.c: heddle reproduce: an experiment's runs, its figures, the paper's claims with verdicts,
+ * and the page of all of it. */
 #include "cli/lab.h"
 #include "cli/report_page.h"
 
 #define DEFAULT_PAGE "report.html"
 
 /* What became of the runs, for people. */
-static bool show(const struct cli_lab *lab, struct store *store, const char *page)
+static bool show(struct cli_lab *lab, struct store *store, const char *page)
 {
-    if (!cli_print_figures(lab, store, true)) return false;
+    if (!cli_lab_figures(lab, store)) return false;
+    cli_print_figures(lab, true);
     putchar('\n');
-    return cli_write_report(store, lab->plans.data, lab->plans.len, page);
+    return cli_write_report(store, lab, page);
 }
 
 static int reproduce(const struct cli_sweep *s, const struct cli_list *names, const char *page)
@@ -29,10 +31,9 @@ int cli_cmd_reproduce(int argc, char **argv)
 {
     struct cli_sweep s = {0};
     const char *page = DEFAULT_PAGE;
-    struct cli_option options[] = {
-        CLI_SWEEP_OPTIONS(s),
-        {"--output", "-o", CLI_TEXT, &page, "FILE", "the page (default " DEFAULT_PAGE ")"},
-        {0}};
+    const struct cli_option own[] = {
+        {"--output", "-o", CLI_TEXT, &page, "FILE", "the page (default " DEFAULT_PAGE ")"}, {0}};
+    struct cli_option *options = cli_sweep_options(&s, own);
     struct cli_parse p = {.command = cli_command("reproduce"), .options = options};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv))
@@ -43,5 +44,6 @@ int cli_cmd_reproduce(int argc, char **argv)
     else
         status = reproduce(&s, &p.words, page);
     vec_free(&p.words.items);
+    free(options);
     return status;
 }

@@ -1,9 +1,9 @@
-/* cmd_run.c: heddle run: starts a CUDA program, or a workload by its name, with Heddle's libcuda and libcudart in front of
- * NVIDIA's.
+/* cmd_run.c: heddle run: starts a CUDA program, or a workload by its name, with Heddle's libcuda and
+ * libcudart in front of NVIDIA's.
  *
  * The program takes this process's place (exec), so its output, its input and its exit status pass through
  * untouched. Settings travel in the environment; libheddle reads them when the program first calls CUDA. */
-#include "cli/timed_options.h"
+#include "cli/run_flags.h"
 #include "cli/workloads.h"
 
 #include <errno.h>
@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 struct run_settings {
-    struct cli_timed timed;
-    const char *machine, *maxrregcount, *size;
-    struct cli_list sets;
+    struct cli_run run;
+    const char *size;
 };
 
 /* What takes this process's place. */
@@ -23,8 +22,8 @@ struct run_target {
     VEC(char *) args;
 };
 
-/* Where libcuda.so.1 and libcudart.so.* are, seen from this command: lib/heddle where it is installed (in lib itself every CUDA program
- * of the system would find them), lib in the build tree. */
+/* Where libcuda.so.1 and libcudart.so.* are, seen from this command: lib/heddle where it is installed (in
+ * lib itself every CUDA program of the system would find them), lib in the build tree. */
 static bool run_library_dir(struct strbuf *out)
 {
     static const char *const folders[] = {"../lib/heddle", "../lib"};
@@ -38,25 +37,15 @@ static bool run_library_dir(struct strbuf *out)
     return false;
 }
 
-static void run_set_env(const char *name, const char *value)
-{
-    if (value) setenv(name, value, 1);
-}
-
 static void run_environment(const struct run_settings *s, const char *lib_dir)
 {
-    struct strbuf path = {0}, sets = {0};
+    struct strbuf path = {0};
     const char *old = getenv("LD_LIBRARY_PATH");
     strbuf_puts(&path, lib_dir);
     if (old && *old) strbuf_printf(&path, ":%s", old);
     setenv("LD_LIBRARY_PATH", strbuf_text(&path), 1);
-    for (uint32_t i = 0; i < s->sets.items.len; i++) strbuf_printf(&sets, "%s\n", s->sets.items.data[i].text);
-    if (sets.len) setenv("HEDDLE_SET", strbuf_text(&sets), 1);
-    run_set_env("HEDDLE_MACHINE", s->machine);
-    run_set_env("HEDDLE_MAXRREGCOUNT", s->maxrregcount);
-    cli_timed_environment(&s->timed);
+    run_options_to_environment(&s->run.options);
     strbuf_free(&path);
-    strbuf_free(&sets);
 }
 
 /* The file that execvp would take: as named, or found in PATH. */
@@ -77,7 +66,8 @@ static bool run_find_program(const char *name, struct strbuf *out)
     return false;
 }
 
-/* `heddle run NAME --size small -- more`: the description gives program and arguments; what follows -- is added. */
+/* `heddle run NAME --size small -- more`: the description gives program and arguments; what follows -- is
+ * added. */
 static bool run_workload(const struct run_settings *s, struct cli_parse *p, int argc, char **argv,
                          struct run_target *out)
 {
@@ -116,7 +106,7 @@ static bool run_program(const struct run_settings *s, struct cli_parse *p, int a
     return true;
 }
 
-static bool run_check(const struct run_settings *s, struct cli_parse *p, int argc, char **argv,
+static bool run_check(struct run_settings *s, struct cli_parse *p, int argc, char **argv,
                       struct run_target *out)
 {
     if (p->words.items.len > 1) {
@@ -128,9 +118,8 @@ static bool run_check(const struct run_settings *s, struct cli_parse *p, int arg
     }
     if (p->words.items.len ? !run_workload(s, p, argc, argv, out) : !run_program(s, p, argc, argv, out))
         return false;
-    struct machine m; /* a wrong machine is told here, before the program has started */
-    return cli_load_machine(s->machine, &s->sets, &m) &&
-           (s->timed.functional || cli_timed_check(&s->timed)) && cli_timed_can_write(&s->timed);
+    struct machine m;
+    return cli_run_finish(&s->run, &m);
 }
 
 static void run_target_free(struct run_target *t)
@@ -143,21 +132,17 @@ static void run_target_free(struct run_target *t)
 int cli_cmd_run(int argc, char **argv)
 {
     struct run_settings s = {0};
-    struct cli_option options[] = {{"--machine", "-m", CLI_TEXT, &s.machine, "NAME",
-                                    "machine (default " CLI_DEFAULT_MACHINE ") or a .yaml file"},
-                                   {"--set", NULL, CLI_LIST, &s.sets, "KEY=VALUE",
-                                    "change one parameter of the machine; may be repeated"},
-                                   {"--size", NULL, CLI_TEXT, &s.size, "NAME",
-                                    "how much work of a workload: tiny, small (default) or paper"},
-                                   CLI_TIMED_OPTIONS(s.timed),
-                                   {"--maxrregcount", NULL, CLI_TEXT, &s.maxrregcount, "N",
-                                    "registers per thread, at most; more are spilled"},
-                                   {0}};
+    const struct cli_option own[] = {{"--size", NULL, CLI_TEXT, &s.size, "NAME",
+                                      "how much work of a workload: tiny, small (default) or paper"},
+                                     {0}};
+    struct cli_option *options = cli_run_options(&s.run, own);
     struct cli_parse p = {.command = cli_command("run"), .options = options};
     struct strbuf lib_dir = {0};
     struct run_target target = {0};
     int status = CLI_BAD_INPUT;
-    if (!cli_parse(&p, argc, argv)) {
+    if (!cli_run_begin(&s.run)) {
+        status = CLI_BAD_INPUT;
+    } else if (!cli_parse(&p, argc, argv)) {
         status = p.status;
     } else if (!run_check(&s, &p, argc, argv, &target)) {
         status = CLI_BAD_INPUT;
@@ -176,7 +161,7 @@ int cli_cmd_run(int argc, char **argv)
     strbuf_free(&lib_dir);
     run_target_free(&target);
     vec_free(&p.words.items);
-    vec_free(&s.sets.items);
-    cli_timed_free(&s.timed, NULL);
+    cli_run_free(&s.run);
+    free(options);
     return status;
 }

@@ -9,9 +9,12 @@ static int sweep_named(const struct cli_sweep *s, const struct cli_list *names)
     int status = CLI_BAD_INPUT;
     if (cli_lab_load(&lab, names, s->workloads, s->size)) status = cli_sweep(s, &lab, &store);
     /* one experiment is shown whole; of several, what the papers claimed */
-    if (store && !s->json && !s->detach && status <= CLI_FAILED &&
-        !cli_print_figures(&lab, store, lab.plans.len == 1))
-        status = CLI_FAILED;
+    if (store && !s->json && !s->detach && status <= CLI_FAILED) {
+        if (cli_lab_figures(&lab, store))
+            cli_print_figures(&lab, lab.plans.len == 1);
+        else
+            status = CLI_FAILED;
+    }
     if (store) store_close(store);
     cli_lab_free(&lab);
     return status;
@@ -21,10 +24,10 @@ int cli_cmd_sweep(int argc, char **argv)
 {
     struct cli_sweep s = {0};
     const char *task = NULL;
-    struct cli_option options[] = {
-        CLI_SWEEP_OPTIONS(s),
+    const struct cli_option own[] = {
         {"--task", NULL, CLI_TEXT, &task, "LIST", "what a job of --slurm starts: makes one run of the list"},
         {0}};
+    struct cli_option *options = cli_sweep_options(&s, own);
     struct cli_parse p = {.command = cli_command("sweep"), .options = options};
     int status = CLI_BAD_INPUT;
     if (!cli_parse(&p, argc, argv))
@@ -37,5 +40,6 @@ int cli_cmd_sweep(int argc, char **argv)
     else
         status = sweep_named(&s, &p.words);
     vec_free(&p.words.items);
+    free(options);
     return status;
 }

@@ -2,6 +2,8 @@
  * Random floats are uniform in [-1, 1), random integers uniform over their range; the seed fixes them. */
 #include "cli/kernel_args.h"
 
+#include "base/count.h"
+
 #include "base/bits.h"
 #include "cli/cli.h"
 
@@ -43,7 +45,7 @@ static bool arg_read_value(enum arg_type t, const char *text, uint64_t *bits)
         return arg_types[t].is_signed && !*end && !errno && (int64_t)((uint64_t)v << shift) >> shift == v;
     }
     uint64_t v;
-    if (!cli_read_count(text, strlen(text), &v)) return false;
+    if (!count_read(text, strlen(text), &v)) return false;
     *bits = v;
     return arg_types[t].bytes == 8 || !(v >> (8 * arg_types[t].bytes));
 }
@@ -96,8 +98,7 @@ int kernel_arg_parse(const char *text, struct kernel_arg *out, const char **mess
     }
     *message = "a buffer is buf:TYPE[COUNT], as in buf:f32[1M]";
     const char *close = *p == '[' ? strchr(p, ']') : NULL;
-    if (!close || !cli_read_count(p + 1, (size_t)(close - p - 1), &out->count) || !out->count ||
-        out->count >> 36)
+    if (!close || !count_read(p + 1, (size_t)(close - p - 1), &out->count) || !out->count || out->count >> 36)
         return (int)(p - text) + (*p == '[');
     p = close + 1;
     if (!*p) return -1;

@@ -23,11 +23,15 @@ enum arg_fill { ARG_FILL_ZERO, ARG_FILL_RAND, ARG_FILL_IOTA, ARG_FILL_VALUE, ARG
 struct kernel_arg {
     enum arg_type type;
     bool is_buffer;
-    uint64_t count; /* buffer: elements */
+    /* Elements of a buffer. */
+    uint64_t count;
     enum arg_fill fill;
-    uint64_t bits;    /* the scalar, or the value that fills the buffer */
-    char path[256];   /* ARG_FILL_FILE */
-    uint64_t address; /* buffer, once placed */
+    /* The scalar, or the value that fills the buffer. */
+    uint64_t bits;
+    /* The file of ARG_FILL_FILE. */
+    char path[256];
+    /* Where a buffer was placed. */
+    uint64_t address;
 };
 
 /* Reads "f32=2", "buf:f32[1M]", "buf:f32[1M]=rand|iota|VALUE|@FILE". On error returns the offset of the bad

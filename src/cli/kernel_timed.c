@@ -1,6 +1,8 @@
-/* kernel_timed.c: runs one launch on the timed GPU and writes what it counted. Ctrl-C ends it with what there is so far. */
+/* kernel_timed.c: runs one launch on the timed GPU and writes what it counted. Ctrl-C ends it with what
+ * there is so far. */
 #include "cli/kernel_timed.h"
 
+#include "cli/cli.h"
 #include "stats/print.h"
 #include "trace/timeline.h"
 
@@ -15,19 +17,11 @@ static void on_interrupt(int signal_number)
 }
 
 bool kernel_timed_open(struct kernel_timed *k, const struct machine *m, struct emu_device *d,
-                       const struct cli_timed *t)
+                       const struct run_options *run)
 {
-    cli_timed_texts(t, &k->texts);
-    struct timed_options o = {.mechs = k->texts.mechs.data,
-                              .mech_count = k->texts.mechs.len,
-                              .mech_settings = k->texts.settings.data,
-                              .mech_setting_count = k->texts.settings.len,
-                              .no_skip = t->no_skip,
-                              .sample_cycles = t->sample,
-                              .threads = (uint32_t)t->threads,
-                              .timeline = t->timeline != NULL,
-                              .stop = &stop_asked};
-    if (!t->quiet) progress_attach(&k->progress, &o);
+    struct timed_options o = run->timed;
+    o.stop = &stop_asked;
+    if (!run->quiet) progress_attach(&k->progress, &o);
     struct diag_list diags = {0};
     k->gpu = timed_create(m, d, &o, &diags);
     cli_print_diags(&diags);
@@ -61,26 +55,23 @@ static bool write_text(const char *path, const struct strbuf *text)
     return ok;
 }
 
-bool kernel_timed_write(const struct kernel_timed *k, const struct cli_timed *t)
+bool kernel_timed_write(const struct kernel_timed *k, const struct run_options *run)
 {
+    static stats_printer *const printers[] = {
+        [RUN_FORMAT_JSON] = view_print_json, [RUN_FORMAT_GPGPUSIM] = view_print_gpgpusim};
     struct strbuf text = {0};
-    bool to_file = t->stats && !cli_timed_is_gpgpusim(t), ok = true;
-    stats_printer *print = t->json ? view_print_json : stats_printer_for(t->stats);
-    if (cli_timed_is_gpgpusim(t)) print = view_print_gpgpusim;
+    bool ok = true, on_terminal = !run->quiet && run->format != RUN_FORMAT_JSON;
+    stats_printer *print =
+        run->format == RUN_FORMAT_TABLE ? stats_printer_for(run->stats) : printers[run->format];
     timed_print(k->gpu, print, &text);
-    if (to_file || !(t->quiet || t->json)) ok = write_text(to_file ? t->stats : NULL, &text);
+    if (run->stats || on_terminal) ok = write_text(run->stats, &text);
     text.len = 0;
-    if (t->timeline) {
+    if (run->timeline) {
         timed_print(k->gpu, timeline_print, &text);
-        ok = write_text(t->timeline, &text) && ok;
+        ok = write_text(run->timeline, &text) && ok;
     }
     strbuf_free(&text);
     return ok;
 }
 
-void kernel_timed_close(struct kernel_timed *k)
-{
-    struct cli_timed none = {0};
-    timed_destroy(k->gpu);
-    cli_timed_free(&none, &k->texts);
-}
+void kernel_timed_close(struct kernel_timed *k) { timed_destroy(k->gpu); }

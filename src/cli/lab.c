@@ -2,7 +2,6 @@
 #include "cli/lab.h"
 
 #include "cli/workloads.h"
-#include "lab/figure.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -36,41 +35,95 @@ static bool add_experiment(struct cli_lab *lab, const char *name, uint32_t depth
     return ok;
 }
 
-static bool narrow(struct experiment *e, const char *workloads, const char *size, struct diag_list *diags)
+/* Names with commas between them. The names lie in *text, to be freed. */
+struct name_list {
+    VEC(const char *) items;
+    char *text;
+};
+
+static struct name_list split_names(const char *names)
 {
-    VEC(const char *) names = {0};
-    char *list = mem_strdup(workloads ? workloads : ""), *save = NULL;
-    for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save)) vec_push(&names, w);
-    bool ok = experiment_narrow(e, names.data, names.len, size, diags);
-    vec_free(&names);
-    free(list);
+    struct name_list list = {.text = mem_strdup(names ? names : "")};
+    char *save = NULL;
+    for (char *name = strtok_r(list.text, ",", &save); name; name = strtok_r(NULL, ",", &save))
+        vec_push(&list.items, name);
+    return list;
+}
+
+static void free_names(struct name_list *list)
+{
+    vec_free(&list->items);
+    free(list->text);
+}
+
+static bool has_workload(const struct experiment *e, const char *name)
+{
+    for (uint32_t i = 0; i < e->workload_count; i++)
+        if (!strcmp(e->workloads[i]->name, name)) return true;
+    return false;
+}
+
+static bool any_has_workload(const struct cli_lab *lab, const char *name)
+{
+    for (uint32_t i = 0; i < lab->experiments.len; i++)
+        if (has_workload(lab->experiments.data[i], name)) return true;
+    return false;
+}
+
+/* Of several experiments each keeps those of the named workloads that it has; *is_empty: it has none of
+ * them. A name that no experiment has stays, for experiment_narrow() to complain about. */
+static bool narrow(const struct cli_lab *lab, struct experiment *e, const struct name_list *names,
+                   const char *size, bool *is_empty, struct diag_list *diags)
+{
+    VEC(const char *) own = {0};
+    for (uint32_t i = 0; i < names->items.len; i++) {
+        const char *name = names->items.data[i];
+        if (has_workload(e, name) || !any_has_workload(lab, name)) vec_push(&own, name);
+    }
+    *is_empty = names->items.len && !own.len && e->workload_count;
+    bool ok = *is_empty || experiment_narrow(e, own.data, own.len, size, diags);
+    vec_free(&own);
     return ok;
+}
+
+static bool make_plans(struct cli_lab *lab, const struct name_list *workloads, const char *size,
+                       struct diag_list *diags)
+{
+    for (uint32_t i = 0; i < lab->experiments.len; i++) {
+        struct experiment *e = lab->experiments.data[i];
+        struct plan plan = {0};
+        bool is_empty;
+        if (!narrow(lab, e, workloads, size, &is_empty, diags)) return false;
+        if (is_empty) continue;
+        if (!plan_make(&plan, e, diags)) return false;
+        vec_push(&lab->plans, plan);
+    }
+    return true;
 }
 
 bool cli_lab_load(struct cli_lab *lab, const struct cli_list *names, const char *workloads, const char *size)
 {
     struct diag_list diags = {0};
+    struct name_list narrowed = split_names(workloads);
     bool ok = cli_load_workloads(&lab->workloads);
     for (uint32_t i = 0; i < names->items.len && ok; i++)
         ok = add_experiment(lab, names->items.data[i].text, 0, &diags);
-    for (uint32_t i = 0; i < lab->experiments.len && ok; i++) {
-        struct plan plan = {0};
-        if (workloads || size) ok = narrow(lab->experiments.data[i], workloads, size, &diags);
-        ok = ok && plan_make(&plan, lab->experiments.data[i], &diags);
-        if (ok) vec_push(&lab->plans, plan);
-    }
+    ok = ok && make_plans(lab, &narrowed, size, &diags);
     cli_print_diags(&diags);
     diag_free(&diags);
+    free_names(&narrowed);
     return ok;
 }
 
 void cli_lab_free(struct cli_lab *lab)
 {
+    for (uint32_t i = 0; i < lab->figures.len; i++) figures_free(&lab->figures.data[i]);
     for (uint32_t i = 0; i < lab->plans.len; i++) plan_free(&lab->plans.data[i]);
     for (uint32_t i = 0; i < lab->experiments.len; i++) {
         experiment_free(lab->experiments.data[i]);
         free(lab->experiments.data[i]);
     }
+    vec_free(&lab->figures);
     vec_free(&lab->plans);
     vec_free(&lab->experiments);
     workloads_free(&lab->workloads);
@@ -96,32 +149,37 @@ static uint32_t terminal_width(void)
     return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col ? w.ws_col : WIDTH_DEFAULT;
 }
 
-static bool print_figure(const struct plan *p, const struct lab_figure *f, struct store *store,
-                         bool with_table, struct diag_list *diags)
-{
-    struct figure_data d = {0};
-    struct strbuf out = {0};
-    if (!figure_make(&d, p, f, store, diags)) return false;
-    strbuf_printf(&out, "\n%s: %s\n", f->id, f->title);
-    if (d.missing) strbuf_printf(&out, "(%u runs are missing or failed)\n", d.missing);
-    if (with_table) figure_print_table(p, &d, terminal_width(), &out);
-    if (d.claim_count) figure_print_claims(&d, terminal_width(), &out);
-    if (with_table || d.claim_count) fputs(strbuf_text(&out), stdout);
-    strbuf_free(&out);
-    figure_free(&d);
-    return true;
-}
-
-bool cli_print_figures(const struct cli_lab *lab, struct store *store, bool with_tables)
+bool cli_lab_figures(struct cli_lab *lab, struct store *store)
 {
     struct diag_list diags = {0};
     bool ok = true;
-    for (uint32_t i = 0; i < lab->plans.len; i++) {
-        const struct plan *p = &lab->plans.data[i];
-        for (uint32_t f = 0; f < p->experiment->figure_count; f++)
-            ok = print_figure(p, &p->experiment->figures[f], store, with_tables, &diags) && ok;
+    assert(!lab->figures.len);
+    for (uint32_t i = 0; i < lab->plans.len && ok; i++) {
+        struct figure_set set;
+        ok = figures_make(&set, &lab->plans.data[i], store, &diags);
+        if (ok) vec_push(&lab->figures, set);
     }
     cli_print_diags(&diags);
     diag_free(&diags);
     return ok;
+}
+
+static void print_figure(const struct plan *p, const struct figure_data *d, bool with_table)
+{
+    struct strbuf out = {0};
+    if (!with_table && !d->claim_count) return;
+    strbuf_printf(&out, "\n%s: %s\n", d->figure->id, d->figure->title);
+    if (d->missing)
+        strbuf_printf(&out, "(%u run%s missing or failed)\n", d->missing, d->missing == 1 ? " is" : "s are");
+    if (with_table) figure_print_table(p, d, terminal_width(), &out);
+    if (d->claim_count) figure_print_claims(d, terminal_width(), &out);
+    fputs(strbuf_text(&out), stdout);
+    strbuf_free(&out);
+}
+
+void cli_print_figures(const struct cli_lab *lab, bool with_tables)
+{
+    for (uint32_t i = 0; i < lab->figures.len; i++)
+        for (uint32_t f = 0; f < lab->figures.data[i].count; f++)
+            print_figure(lab->figures.data[i].plan, &lab->figures.data[i].figures[f], with_tables);
 }

@@ -1,6 +1,7 @@
 /* list_experiments.c: `heddle list experiments`: what experiments/ holds, and how many runs each needs. */
+#include "cli/list.h"
 #include "cli/workloads.h"
-#include "lab/experiment.h"
+#include "lab/plan.h"
 
 /* A study and its members, or an experiment alone. */
 struct loaded {

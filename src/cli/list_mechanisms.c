@@ -1,6 +1,5 @@
-/* list_mechanisms.c: `heddle list mechanisms`: what mech/registry.c holds, read from the mechanisms' own
- * rows. */
-#include "cli/cli.h"
+/* list_mechanisms.c: `heddle list mechanisms`: what mech/registry.c holds, read from the mechanisms' rows. */
+#include "cli/list.h"
 #include "mech/registry.h"
 
 enum { NAME_WIDTH = 12, INDENT = NAME_WIDTH + 3, DETAIL = INDENT + 2 };
@@ -27,9 +26,10 @@ static void list_kind(const char *title, bool is_policy)
         if (((*b)->pick != NULL) == is_policy) print_mechanism(*b);
 }
 
-void cli_list_mechanisms(void)
+int cli_list_mechanisms(void)
 {
     list_kind("policies: one of them picks the warp that issues", true);
     list_kind("modifiers: any number of them, in any order", false);
     printf("your own: heddle new mechanism NAME, then --mech ./NAME.so\n");
+    return CLI_OK;
 }

@@ -20,7 +20,7 @@ const struct cli_command cli_commands[] = {
      "  heddle disasm saxpy.ptx                all kernels, beside their PTX\n"
      "  heddle disasm ./app vecadd --maxrregcount 32\n",
      cli_cmd_disasm},
-    {"list", "experiments | machines | mechanisms | params | stats | workloads", "list what there is",
+    {"list", "experiments|machines|mechanisms|options|params|stats|workloads", "list what there is",
      "  heddle list machines\n  heddle list workloads --json\n", cli_cmd_list},
     {"explain", "NAME", "say what a parameter or statistic means",
      "  heddle explain sm.registers\n  heddle explain sm          everything that begins with sm.\n",
@@ -30,10 +30,6 @@ const struct cli_command cli_commands[] = {
      "  heddle config dump -m fermi --set sm.count=30\n"
      "  heddle config import gpgpusim.config trace.config -o mine.yaml\n",
      cli_cmd_config},
-    {"fidelity", "[WORKLOAD...]", "put the papers' figures of the workloads beside Heddle's",
-     "  heddle fidelity bfs kmeans --size small     on every machine that a paper used\n"
-     "  heddle fidelity --runs runs -o docs/fidelity-tables.md\n",
-     cli_cmd_fidelity},
     {"sweep", "EXPERIMENT...",
      "make the runs of experiments, on all cores or on Slurm; stop and go on at any time",
      "  heddle sweep example --dry-run      which runs, which the store has, how long\n"
@@ -60,7 +56,8 @@ const struct cli_command cli_commands[] = {
      "write a page with figures, the papers' claims and all runs of a store",
      "  heddle report                          report.html of all that results.db has\n"
      "  heddle report other.db thesis-ch3 -o ch3.html\n"
-     "  heddle report --svg figures            each figure as a file, for a paper\n",
+     "  heddle report --svg figures            each figure as a file, for a paper\n"
+     "  heddle report --tables tables.md       each figure as a Markdown table\n",
      cli_cmd_report},
     {"new", "mechanism NAME", "write a mechanism of your own that builds and runs",
      "  heddle new mechanism my-scheduler && make -C my-scheduler\n"

@@ -1,4 +1,5 @@
-/* query_filter.c: fields and conditions. Everything is checked against the store, so that a wrong name is an error and not an empty table. */
+/* query_filter.c: fields and conditions. Everything is checked against the store, so that a wrong name is
+ * an error and not an empty table. */
 #include "cli/query_filter.h"
 
 #include <ctype.h>
@@ -242,7 +243,7 @@ bool query_term(struct store *s, const struct query_place *at, const char *term,
     }
     const char *value = end + strlen(op);
     struct strbuf field = {0};
-    double number;
+    double number = 0;
     bool ok = query_field(s, at, term, (size_t)(end - term), &field);
     bool is_date = is_field("started", term, end) || is_field("finished", term, end);
     bool is_number = !is_date && read_number(value, &number), orders = *op == '<' || *op == '>';

@@ -5,8 +5,10 @@
 #include "cli/cli.h"
 #include "lab/store.h"
 
-/* A field is a column of run (workload, state, ...), `with` (settings and mechanisms), `mech`, set:PARAMETER, or a statistic. */
-struct query_place { /* where an error points */
+/* A field is a column of run (workload, state, ...), `with` (settings and mechanisms), `mech`,
+ * set:PARAMETER, or a statistic. */
+/* Where an error points. */
+struct query_place {
     int argc;
     char **argv;
     int arg, offset;

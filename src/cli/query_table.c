@@ -66,7 +66,7 @@ static char *short_cell(const char *name, const char *text)
     return out.data ? out.data : mem_strdup("");
 }
 
-/* The widest column gives a character at a time, until the table fits or nobody can. */
+/* The widest column gives a character at a time, until the table fits or no column can. */
 static void fit_widths(uint32_t *widths, const bool *numeric, uint32_t columns, uint32_t width)
 {
     uint32_t all = 0;

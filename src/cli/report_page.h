@@ -2,9 +2,9 @@
 #ifndef HEDDLE_CLI_REPORT_PAGE_H
 #define HEDDLE_CLI_REPORT_PAGE_H
 
-#include "lab/figure.h"
+#include "cli/lab.h"
 
-/* Writes the page and says so; false: an error was printed. */
-bool cli_write_report(struct store *s, const struct plan *plans, uint32_t count, const char *path);
+/* Writes the page of the lab's figures and says so; false: an error was printed. */
+bool cli_write_report(struct store *s, const struct cli_lab *lab, const char *path);
 
 #endif

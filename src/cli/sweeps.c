@@ -1,4 +1,5 @@
-/* sweeps.c: a sweep from the command line: store and folder, signals, Slurm's options, and what is said at the end. */
+/* sweeps.c: a sweep from the command line: store and folder, signals, Slurm's options, and what is said at
+ * the end. */
 #include "base/map.h"
 #include "cli/lab.h"
 #include "stats/json.h"
@@ -7,6 +8,27 @@
 #include <libgen.h>
 #include <signal.h>
 #include <unistd.h>
+
+struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_option *own)
+{
+    const struct cli_option options[] = {
+        {"--store", NULL, CLI_TEXT, &s->store, "FILE",
+         "the store of results (default " CLI_DEFAULT_STORE ")"},
+        {"--dry-run", "-n", CLI_FLAG, &s->dry_run, NULL,
+         "list the runs, which of them the store has, and how long the others will take"},
+        {"--jobs", "-j", CLI_U64, &s->jobs, "N",
+         "runs at a time (default: as cores and memory allow; on Slurm: as it likes)"},
+        {"--again", NULL, CLI_FLAG, &s->again, NULL, "make failed runs again"},
+        {"--size", NULL, CLI_TEXT, &s->size, "NAME", "another size of all workloads: tiny, small, paper"},
+        {"--workloads", NULL, CLI_TEXT, &s->workloads, "A,B", "these workloads alone"},
+        {"--slurm", NULL, CLI_MAYBE, &s->slurm, "[=OPTIONS]",
+         "submit a job array to Slurm, with these options of sbatch"},
+        {"--slurm-detach", NULL, CLI_FLAG, &s->detach, NULL,
+         "submit to Slurm and leave; the same command without it gathers"},
+        {"--json", NULL, CLI_FLAG, &s->json, NULL, "write the list or the outcome as JSON"},
+        {0}};
+    return cli_join_options(options, own);
+}
 
 static volatile int stopped; /* by this signal */
 
@@ -33,7 +55,8 @@ static char *work_folder(const char *store)
     return out.data;
 }
 
-/* Words of a text, as a shell would split it: quotes keep spaces. The words lie in `text`, which is changed. */
+/* Words of a text, as a shell would split it: quotes keep spaces. The words lie in `text`, which is
+ * changed. */
 static bool split_words(char *text, struct cli_list *out)
 {
     char *to = text;

@@ -1,11 +1,13 @@
 /* workloads.c: finding a workload by its name, and the list of them. */
 #include "cli/workloads.h"
 
+#include "cli/list.h"
+
 #include <errno.h>
 #include <unistd.h>
 
 /* Beside the command in a build tree; PREFIX/lib/heddle/workloads where it is installed. */
-void cli_programs_dir(struct strbuf *out)
+static void programs_dir(struct strbuf *out)
 {
     static const char *const folders[] = {"workloads", "../lib/heddle/workloads"};
     for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
@@ -18,7 +20,7 @@ void cli_programs_dir(struct strbuf *out)
 static bool load_all(struct workload_set *set, struct diag_list *diags)
 {
     struct strbuf programs = {0};
-    cli_programs_dir(&programs);
+    programs_dir(&programs);
     struct workload_places places = {machine_data_dir(), strbuf_text(&programs), getenv("HEDDLE_WORKLOADS")};
     bool ok = workloads_load(set, &places, diags);
     strbuf_free(&programs);
@@ -44,7 +46,7 @@ static const struct workload *load_path(struct workload_set *set, const char *pa
 {
     struct strbuf programs = {0};
     struct diag_list diags = {0};
-    cli_programs_dir(&programs);
+    programs_dir(&programs);
     const struct workload *w = workload_load_file(set, path, strbuf_text(&programs), &diags);
     cli_print_diags(&diags);
     diag_free(&diags);
@@ -72,7 +74,7 @@ const struct workload *cli_find_workload(struct workload_set *set, int argc, cha
     struct diag_list diags = {0};
     load_all(set, &diags);
     const struct workload *w = workload_find(set, argv[arg]);
-    if (!w) { /* an error in another description is no reason not to run this one */
+    if (!w) { /* an error in another description does not stop this one */
         cli_print_diags(&diags);
         unknown_workload(set, argc, argv, arg);
     }
@@ -142,61 +144,18 @@ static void print_row(const struct workload *w)
     putchar('\n');
 }
 
-static void print_json_text(const char *key, const char *text, const char *end)
-{
-    printf("\"%s\": \"", key);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') putchar('\\');
-        if ((unsigned char)*text >= ' ') putchar(*text);
-    }
-    printf("\"%s", end);
-}
-
-static void print_json(const struct workload *w, bool last)
-{
-    printf("  {");
-    print_json_text("name", w->name, ", ");
-    print_json_text("suite", w->suite, ", ");
-    print_json_text("summary", w->summary, ", ");
-    print_json_text("follows", w->follows, ",\n   \"kernels\": [");
-    for (uint32_t i = 0; i < w->kernel_count; i++) printf("%s\"%s\"", i ? ", " : "", w->kernels[i]);
-    printf("],\n   \"sizes\": {");
-    for (uint32_t i = 0; i < w->size_count; i++) {
-        printf("%s\"%s\": {", i ? ", " : "", w->sizes[i].name);
-        print_json_text("input", w->sizes[i].input, ", ");
-        printf("\"warp_instructions\": %llu}", (unsigned long long)w->sizes[i].warp_instructions);
-    }
-    printf("},\n   \"papers\": {");
-    for (uint32_t i = 0; i < w->paper_count; i++) {
-        const struct workload_paper *p = &w->papers[i];
-        printf("%s\"%s\": {", i ? ", " : "", p->paper);
-        print_json_text("as", p->as, "");
-        if (*p->class_of) print_json_text(", \"class", p->class_of, "");
-        for (uint32_t f = 0; f < p->figure_count; f++)
-            printf(", \"%s\": %g", p->figures[f].name, p->figures[f].value);
-        putchar('}');
-    }
-    printf("}}%s\n", last ? "" : ",");
-}
-
-int cli_list_workloads(bool json)
+int cli_list_workloads(void)
 {
     struct workload_set set = {0};
     bool ok = cli_load_workloads(&set);
-    if (json) {
-        puts("[");
-        for (uint32_t i = 0; i < set.items.len; i++) print_json(&set.items.data[i], i + 1 == set.items.len);
-        puts("]");
-    } else {
-        printf("%-14s %-11s %5s %5s %5s %2s %s\n", "workload", "suite", "tiny", "small", "paper", "kn",
-               "papers:class");
-        for (uint32_t i = 0; i < set.items.len; i++) print_row(&set.items.data[i]);
-        printf("\nWarp instructions of each size; kn: kernels. Papers: chapters of the thesis,\n"
-               "lb Linebacker, ap APRES, fr FineReg, mo Morpheus. Classes: lb, ap: S gains from\n"
-               "cache, I does not, C computes; fr: S bound by slots, R by registers; mo: M\n"
-               "bound by memory, C by computation.\n"
-               "`heddle run NAME --size tiny` runs one; --json tells more.\n");
-    }
+    printf("%-14s %-11s %5s %5s %5s %2s %s\n", "workload", "suite", "tiny", "small", "paper", "kn",
+           "papers:class");
+    for (uint32_t i = 0; i < set.items.len; i++) print_row(&set.items.data[i]);
+    printf("\nWarp instructions of each size; kn: kernels. Papers: chapters of the thesis,\n"
+           "lb Linebacker, ap APRES, fr FineReg, mo Morpheus. Classes: lb, ap: S gains from\n"
+           "cache, I does not, C computes; fr: S bound by slots, R by registers; mo: M\n"
+           "bound by memory, C by computation.\n"
+           "`heddle run NAME --size tiny` runs one; --json tells more.\n");
     workloads_free(&set);
     return ok ? CLI_OK : CLI_BAD_INPUT;
 }

@@ -9,15 +9,12 @@
 
 /* All that there are: of the data folder and of HEDDLE_WORKLOADS. False: errors were printed. */
 bool cli_load_workloads(struct workload_set *set);
-/* argv[arg] is a workload's name or a path to a description. NULL: an error was printed, with the nearest name. */
+/* argv[arg] is a workload's name or a path to a description. NULL: an error was printed, with the nearest
+ * name. */
 const struct workload *cli_find_workload(struct workload_set *set, int argc, char **argv, int arg);
 /* NULL: an error was printed with the sizes that there are. */
 const struct workload_size *cli_find_size(const struct workload *w, const char *size);
 /* The program must have been built. */
 bool cli_check_program(const struct workload *w);
-int cli_list_workloads(bool json);
-int cli_list_experiments(void); /* list_experiments.c */
-/* Where the programs of the suite are: workloads/ beside this command. */
-void cli_programs_dir(struct strbuf *out);
 
 #endif

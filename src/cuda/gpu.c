@@ -41,10 +41,12 @@ static void gpu_make(void)
 {
     struct gpu *g = mem_zalloc(sizeof *g);
     struct diag_list diags = {0};
-    const char *error = NULL;
-    bool ok = env_read(&g->env, &error);
-    if (!ok) gpu_complain("%s", error);
-    if (ok && !machine_load(g->env.machine, g->env.overrides, g->env.override_count, &g->machine, &diags)) {
+    struct strbuf error = {0};
+    run_options_init(&g->options);
+    bool ok = run_options_from_environment(&g->options, &g->option_texts, &error);
+    if (!ok) gpu_complain("%s", strbuf_text(&error));
+    strbuf_free(&error);
+    if (ok && !run_options_machine(&g->options, &g->machine, &diags)) {
         struct strbuf text = {0};
         diag_render(&diags, &text);
         fputs(strbuf_text(&text), stderr);
@@ -57,11 +59,13 @@ static void gpu_make(void)
                      (unsigned long long)g->machine.memory_bytes);
         ok = false;
     }
-    if (ok && !g->env.functional && !gpu_timed_open(g)) ok = false;
-    if (ok)
+    if (ok && !g->options.functional && !gpu_timed_open(g)) ok = false;
+    if (ok) {
         the_gpu = g;
-    else
+    } else {
+        arena_free(&g->option_texts);
         free(g);
+    }
 }
 
 struct gpu *gpu_get_for_driver(void)

@@ -3,8 +3,7 @@
 #define HEDDLE_GPU_IMPL_H
 
 #include "base/map.h"
-#include "core/timed.h"
-#include "cuda/env.h"
+#include "core/run_options.h"
 #include "cuda/gpu.h"
 #include "cuda/progress_line.h"
 
@@ -30,7 +29,8 @@ struct gpu_stream_name {
 };
 
 struct gpu {
-    struct gpu_env env;
+    struct run_options options;
+    struct arena option_texts;
     struct machine machine;
     struct emu_device *device;
     enum gpu_status sticky;

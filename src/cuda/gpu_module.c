@@ -211,7 +211,7 @@ enum gpu_status gpu_module_link_with(struct gpu *g, const char *name, const void
         if (!images[i]) return GPU_INVALID_VALUE;
     gpu_lock();
     struct load l = {.gpu = g, .name = name ? name : "module"};
-    note_regs_max(&l, g->env.regs_max);
+    note_regs_max(&l, g->options.registers_max);
     note_regs_max(&l, options ? options->regs_max : 0);
     struct emu_module *emu = NULL;
     enum gpu_status status = load_run(&l, images, lens, count, &emu);

@@ -125,14 +125,14 @@ static void write_json(const struct gpu *g, struct strbuf *out)
 
 void gpu_stats_write(const struct gpu *g)
 {
-    const char *path = g->env.stats_path;
+    const char *path = g->options.stats;
     if (g->timed) gpu_timed_write_files(g);
-    if (!path && g->env.quiet) return;
+    if (!path && g->options.quiet) return;
     struct strbuf out = {0};
     size_t len = path ? strlen(path) : 0;
     if (g->timed)
         gpu_timed_write(g, &out);
-    else if (g->env.format == STATS_JSON || (len > 5 && !strcmp(path + len - 5, ".json")))
+    else if (g->options.format == RUN_FORMAT_JSON || (len > 5 && !strcmp(path + len - 5, ".json")))
         write_json(g, &out);
     else
         write_table(g, &out);

@@ -28,17 +28,9 @@ static uint64_t wall_ns(void)
 
 bool gpu_timed_open(struct gpu *g)
 {
-    const struct gpu_env *e = &g->env;
-    struct timed_options o = {.mechs = e->mechs,
-                              .mech_count = e->mech_count,
-                              .mech_settings = e->mech_settings,
-                              .mech_setting_count = e->mech_setting_count,
-                              .no_skip = e->no_skip,
-                              .sample_cycles = e->sample_cycles,
-                              .threads = (uint32_t)e->threads,
-                              .timeline = e->timeline_path != NULL,
-                              .stop = &stop_asked};
-    if (!e->quiet) progress_attach(&g->progress, &o);
+    struct timed_options o = g->options.timed;
+    o.stop = &stop_asked;
+    if (!g->options.quiet) progress_attach(&g->progress, &o);
     struct diag_list diags = {0};
     g->timed = timed_create(&g->machine, g->device, &o, &diags);
     struct strbuf text = {0};
@@ -94,9 +86,9 @@ enum gpu_status gpu_timed_run(struct gpu *g, enum gpu_goal goal, uint64_t which)
 
 void gpu_timed_write(const struct gpu *g, struct strbuf *out)
 {
-    stats_printer *print = stats_printer_for(g->env.stats_path);
-    if (g->env.format == STATS_GPGPUSIM) print = view_print_gpgpusim;
-    if (g->env.format == STATS_JSON) print = view_print_json;
+    stats_printer *print = stats_printer_for(g->options.stats);
+    if (g->options.format == RUN_FORMAT_GPGPUSIM) print = view_print_gpgpusim;
+    if (g->options.format == RUN_FORMAT_JSON) print = view_print_json;
     timed_print(g->timed, print, out);
 }
 
@@ -110,9 +102,9 @@ static void write_file(const char *path, const struct strbuf *text)
 
 void gpu_timed_write_files(const struct gpu *g)
 {
-    if (!g->env.timeline_path) return;
+    if (!g->options.timeline) return;
     struct strbuf text = {0};
     timed_print(g->timed, timeline_print, &text);
-    write_file(g->env.timeline_path, &text);
+    write_file(g->options.timeline, &text);
     strbuf_free(&text);
 }

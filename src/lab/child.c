@@ -1,5 +1,6 @@
-/* child.c: start, wait, end. Each child leads a process group of its own: Ctrl-C of the terminal reaches this process alone, which then
- * decides. The kernel ends a child whose parent is gone, so that a killed sweep leaves nobody behind who works for nothing. */
+/* child.c: start, wait, end. Each child leads a process group of its own: Ctrl-C of the terminal reaches
+ * this process alone, which then decides. The kernel ends a child whose parent is gone, so that a killed
+ * sweep leaves no process behind. */
 #define _GNU_SOURCE /* wait4, environ */
 #include "lab/child.h"
 
@@ -25,7 +26,8 @@ static void hold_signal(int how)
     sigprocmask(how, &set, NULL);
 }
 
-/* What a run does is said by its command line alone; only where things are found may come from the user's environment. */
+/* What a run does is said by its command line alone; only where things are found may come from the user's
+ * environment. */
 static void drop_settings(void)
 {
     static const char *const kept[] = {"HEDDLE_HOME=", "HEDDLE_WORKLOADS="};
@@ -61,7 +63,7 @@ static pid_t launch(const char *const *argv, int out)
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) become(argv, in, out, self);
-    if (pid > 0) setpgid(pid, pid); /* whoever comes first */
+    if (pid > 0) setpgid(pid, pid); /* parent or child, which is first */
     int error = errno;
     if (in >= 0) close(in);
     errno = error;
@@ -70,6 +72,7 @@ static pid_t launch(const char *const *argv, int out)
 
 bool child_start(struct lab_child *c, const char *const *argv, const char *log)
 {
+    assert(argv && argv[0]);
     int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (out < 0) return false;
     *c = (struct lab_child){.start = host_now(), .pid = launch(argv, out)};
@@ -86,6 +89,7 @@ static int exit_status(int wait_status)
 
 bool child_poll(struct lab_child *c, struct lab_child_end *end)
 {
+    assert(c->pid > 0); /* wait4() would take any child */
     int status = 0;
     struct rusage usage = {0};
     pid_t pid = wait4(c->pid, &status, WNOHANG, &usage);

@@ -1,5 +1,6 @@
-/* claims.h: experiments/claims.tsv: what the papers measured, one claim a line, fields with tabs between them:
- * id, paper, where, metric, baseline, system, value, note (may be missing). Lines that begin with # are comments. */
+/* claims.h: experiments/claims.tsv: what the papers measured, one claim a line, fields with tabs between
+ * them: id, paper, where, metric, baseline, system, value, note (may be missing). Lines that begin with #
+ * are comments. */
 #ifndef HEDDLE_CLAIMS_H
 #define HEDDLE_CLAIMS_H
 
@@ -7,7 +8,8 @@
 #include "base/diag.h"
 
 struct claim {
-    const char *id, *paper, *where, *metric, *baseline, *system, *note; /* "" */
+    /* A field that the line does not have is "". */
+    const char *id, *paper, *where, *metric, *baseline, *system, *note;
     double value;
 };
 
@@ -16,10 +18,12 @@ struct claim_set {
     struct arena arena;
 };
 
-/* Adds the claims of a file. False with diagnostics at their places; a file that cannot be read is one too. */
+/* Adds the claims of a file. False with diagnostics at their places; a file that cannot be read is one
+ * too. */
 bool claims_load(struct claim_set *set, const char *path, struct diag_list *diags);
 void claims_free(struct claim_set *set);
 const struct claim *claims_find(const struct claim_set *set, const char *id);
-const char *claims_nearest(const struct claim_set *set, const char *id); /* or NULL */
+/* The nearest id, or NULL. */
+const char *claims_nearest(const struct claim_set *set, const char *id);
 
 #endif

@@ -154,6 +154,23 @@ static void read_study(struct experiment_reading *r, const struct yaml_node *n)
 
 /* ---- the file ---- */
 
+/* Run options that change results (core/run_options.h) are keys of the file. */
+static void read_run_options(struct experiment_reading *r)
+{
+    struct experiment *e = r->e;
+    run_options_init(&e->run);
+    for (const struct run_option *row = run_option_rows; row->name; row++) {
+        const struct yaml_node *n = row->effect == RUN_CHANGES ? yaml_get(e->file.root, row->name) : NULL;
+        struct strbuf why = {0};
+        if (n && n->kind != YAML_TEXT)
+            yaml_error(&e->file, n, r->diags, NULL, "'%s' takes one value", row->name);
+        else if (n && !run_option_set(row, &e->run, n->text, &e->arena, &why))
+            yaml_error(&e->file, n, r->diags, NULL, "'%s' %s, got '%s'", row->name, strbuf_text(&why),
+                       n->text);
+        strbuf_free(&why);
+    }
+}
+
 static void read_top(struct experiment_reading *r)
 {
     struct experiment *e = r->e;
@@ -163,7 +180,7 @@ static void read_top(struct experiment_reading *r)
     e->paper = yaml_text(&e->file, root, "paper", "", r->diags);
     e->size = yaml_text(&e->file, root, "size", "small", r->diags);
     e->seed = yaml_count(&e->file, root, "seed", 0, r->diags);
-    e->sample = yaml_count(&e->file, root, "sample", 0, r->diags);
+    read_run_options(r);
     e->machine = yaml_text(&e->file, root, "machine", "", r->diags);
 }
 
@@ -184,10 +201,10 @@ static void read_facts(struct experiment_reading *r)
 
 static void read_experiment(struct experiment_reading *r)
 {
-    static const char *const keys[] = {"title",    "about",   "paper",     "machine",  "size",
-                                       "seed",     "sample",  "workloads", "baseline", "columns",
-                                       "measures", "figures", "study"};
+    static const char *const own[] = {"title",     "about",    "paper",   "machine",  "size",    "seed",
+                                      "workloads", "baseline", "columns", "measures", "figures", "study"};
     struct experiment *e = r->e;
+    VEC(const char *) keys = {0};
     uint32_t errors = r->diags->errors;
     read_top(r);
     const struct yaml_node *study = yaml_get(e->file.root, "study");
@@ -195,7 +212,11 @@ static void read_experiment(struct experiment_reading *r)
         read_study(r, study);
         return;
     }
-    experiment_only(r, e->file.root, keys, ARRAY_LEN(keys));
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) vec_push(&keys, own[i]);
+    for (const struct run_option *row = run_option_rows; row->name; row++)
+        if (row->effect == RUN_CHANGES) vec_push(&keys, row->name);
+    experiment_only(r, e->file.root, keys.data, keys.len);
+    vec_free(&keys);
     if (!*e->machine)
         yaml_error(&e->file, e->file.root, r->diags, SHAPE, "an experiment must name a machine");
     if (r->diags->errors != errors) return;

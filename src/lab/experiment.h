@@ -1,56 +1,90 @@
-/* experiment.h: experiments/NAME.yaml: which runs, which numbers of them, which figures (docs/experiments.md has the format). */
+/* experiment.h: experiments/NAME.yaml: which runs, which numbers of them, which figures
+ * (docs/experiments.md has the format). */
 #ifndef HEDDLE_EXPERIMENT_H
 #define HEDDLE_EXPERIMENT_H
 
+#include "core/run_options.h"
 #include "lab/claims.h"
-#include "lab/job.h"
+#include "lab/workload.h"
 
-struct expr; /* expr.h */
+/* lab/expr.h */
+struct expr;
 struct machine;
 struct mech_set;
 
 /* A configuration: what differs from the experiment's machine. */
 struct lab_column {
     const char *name;
-    const char *machine;                                       /* its own, or the experiment's */
-    const char *const *sets, *const *mechs, *const *mech_sets; /* NULL ends them */
-    double x;                                                  /* of a numeric axis; NAN = none */
+    /* Its own, or the experiment's. */
+    const char *machine;
+    /* Each list ends with NULL. */
+    const char *const *sets, *const *mechs, *const *mech_sets;
+    /* The position on a numeric axis; NAN = none. */
+    double x;
     /* an oracle: the best of these columns for each workload; count 0 = a column of its own */
     const uint32_t *choices;
     uint32_t choice_count;
-    const struct expr *best; /* the largest value of it wins */
-    bool hidden;             /* one of an oracle's choices: in a figure only where it is named */
+    /* The largest value of it wins. */
+    const struct expr *best;
+    /* One of an oracle's choices: in a figure only where it is named. */
+    bool hidden;
     /* what param() reads; NULL of an oracle */
     const struct machine *resolved;
     struct mech_set *attached;
 };
 
+/* A class of workloads: those whose value is at least `from`, and not in a class before it. */
+struct lab_class {
+    /* What the paper calls it; NULL at the end. The first one names it in tables. */
+    const char *const *names;
+    /* -INFINITY: all that is left. */
+    double from;
+};
+
 struct lab_measure {
-    const char *name, *title, *unit; /* "" */
+    /* `unit` may be "". */
+    const char *name, *title, *unit;
     const struct expr *value;
+    /* From here on a change matters: how our value of a workload agrees with the paper's. NAN = not asked. */
+    double threshold;
+    /* Put a workload into one of the paper's classes; the smallest last. */
+    const struct lab_class *classes;
+    uint32_t class_count;
+    /* Words for the values 0, 1, 2...; NULL = it is a number. */
+    const char *const *words;
+    uint32_t word_count;
 };
 
 enum figure_kind { FIGURE_BARS, FIGURE_STACKED, FIGURE_LINES, FIGURE_HEATMAP, FIGURE_SCATTER, FIGURE_TABLE };
 enum mean_kind { MEAN_NONE, MEAN_ARITHMETIC, MEAN_GEOMETRIC, MEAN_HARMONIC };
 
 struct lab_claim {
-    const char *id;       /* of experiments/claims.tsv */
-    const char *workload; /* NULL: the mean over workloads */
+    /* An id of experiments/claims.tsv. */
+    const char *id;
+    /* NULL: the mean over workloads. */
+    const char *workload;
     uint32_t column, measure;
-    const struct claim *fact; /* its line of claims.tsv */
-    double neutral; /* the value that says "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign */
+    /* Its line of claims.tsv. */
+    const struct claim *fact;
+    /* The value that says "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign. */
+    double neutral;
 };
 
 struct lab_figure {
-    const char *id, *title, *where; /* "fig3.10", ..., "thesis, Figure 3.10" */
+    /* "fig3.10", ..., "thesis, Figure 3.10". */
+    const char *id, *title, *where;
     enum figure_kind kind;
     enum mean_kind mean;
-    const uint32_t *columns, *measures; /* indices; stacked: measures are the parts */
+    /* Indices; stacked: measures are the parts. */
+    const uint32_t *columns, *measures;
     uint32_t column_count, measure_count;
-    const char **
-        papers; /* for each column: what the paper's table calls its values for a workload; NULL = it has none */
+    /* [column * measure_count + measure]: what the paper's table calls its values of a workload; NULL = it
+     * has none. */
+    const char **papers;
     const char *x_title, *y_title;
     bool percent;
+    /* Digits behind the point; -1 = as the value's size asks for. */
+    int digits;
     const struct lab_claim *claims;
     uint32_t claim_count;
     const char *note;
@@ -58,11 +92,16 @@ struct lab_figure {
 
 struct experiment {
     const char *name, *title, *about, *paper, *machine, *size;
-    uint64_t seed, sample;
-    const struct workload **workloads; /* in the order of the file; none: only parameters are computed with */
-    const char **sizes;                /* of each workload */
+    uint64_t seed;
+    /* What all runs have in common; the columns add machine and mechanisms. */
+    struct run_options run;
+    /* They stand in the order of the file. Without any, only parameters are computed with. */
+    const struct workload **workloads;
+    /* The size of each workload. */
+    const char **sizes;
     uint32_t workload_count, column_count, measure_count, figure_count, baseline;
-    struct lab_column *columns; /* hidden ones (an oracle's choices) included */
+    /* Hidden ones (an oracle's choices) included. */
+    struct lab_column *columns;
     struct lab_measure *measures;
     struct lab_figure *figures;
     const char *path;
@@ -82,18 +121,5 @@ uint32_t experiment_names(struct arena *a, const char ***names);
 /* Fewer workloads (names), another size: for a quick look. False with diagnostics. */
 bool experiment_narrow(struct experiment *e, const char *const *workloads, uint32_t count, const char *size,
                        struct diag_list *diags);
-
-/* The runs that it needs: each once, though several columns may share one. */
-struct plan {
-    const struct experiment *experiment;
-    struct lab_job *jobs;
-    uint32_t job_count;
-    uint32_t *cell; /* [workload * column_count + column] -> job; of an oracle: UINT32_MAX */
-};
-/* False with diagnostics: an experiment that is a study, or a job that cannot be sealed. */
-bool plan_make(struct plan *p, const struct experiment *e, struct diag_list *diags);
-void plan_free(struct plan *p);
-/* How many runs these experiments need together, without sealing them (the programs need not be there). */
-uint32_t plan_count(const struct experiment *const *experiments, uint32_t count);
 
 #endif

@@ -1,4 +1,5 @@
-/* experiment_columns.c: the columns of an experiment: one of each name, one for each value of `over`, or the best of several. */
+/* experiment_columns.c: the columns of an experiment: one of each name, one for each value of `over`, or
+ * the best of several. */
 #include "lab/experiment_read.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ static bool name_is_free(struct experiment_reading *r, const char *name, const s
 
 /* ---- over: one column for each value ---- */
 
-/* "0.5", "700000", "16K" as a number of an axis; NAN when it is none. */
+/* "0.5", "700000", "16K" as a number of an axis; NAN when it is not a number. */
 static double axis_value(const char *text)
 {
     static const char units[] = "KMG";
@@ -80,6 +81,7 @@ struct over {
 
 static void over_pick(struct over *o, uint32_t index)
 {
+    assert(index < o->count && o->map->count <= OVER_MAX);
     for (uint32_t k = o->map->count; k--;) { /* the last one runs fastest */
         const struct yaml_node *values = &o->map->items[k];
         o->picked[k] = &values->items[index % values->count];

@@ -1,7 +1,8 @@
-/* experiment_draft.c: what a column of an experiment sets: `like`, `machine`, `set`, `mech`, `mech_set`; tried on the machine.
+/* experiment_draft.c: what a column of an experiment sets: `like`, `machine`, `set`, `mech`, `mech_set`;
+ * tried on the machine.
  *
- * (1) Every setting is tried on the machine when the file is read, so that a typo is found before any run. (2) The settings of a
- * column are in the order of their names, however they were written. */
+ * (1) Every setting is tried on the machine when the file is read, so that a typo is found before any run.
+ * (2) The settings of a column are in the order of their names, however they were written. */
 #include "lab/experiment_read.h"
 
 #include "core/machine.h"
@@ -312,6 +313,7 @@ struct column_draft *draft_read(struct experiment_reading *r, const struct yaml_
 
 void draft_put(struct column_draft *d, const struct yaml_node *key, const struct yaml_node *value)
 {
+    assert(key->kind == YAML_TEXT && value->kind == YAML_TEXT);
     struct setting s = {key->text, value->text, key, value};
     if (params_find(machine_groups, key->text, NULL))
         settings_put(&d->sets, s);

@@ -107,33 +107,51 @@ static void read_figure_measures(struct experiment_reading *r, struct lab_figure
     }
 }
 
-/* paper: {infinite: p_inf}: the paper's table has a value for each workload to stand beside this column's. */
+/* ---- the paper's numbers ---- */
+
+static bool paper_has(const struct experiment *e, const char *figure)
+{
+    for (uint32_t w = 0; w < e->workload_count; w++)
+        if (!isnan(workload_figure(e->workloads[w], e->paper, figure))) return true;
+    return false;
+}
+
+/* Puts the paper's number beside every cell of this column, or else of this measure; gives how many. */
+static uint32_t put_paper(const struct experiment *e, struct lab_figure *f, const char *name,
+                          const char *figure)
+{
+    uint32_t count = 0;
+    for (int by_measure = 0; by_measure <= 1 && !count; by_measure++)
+        for (uint32_t i = 0; i < f->column_count * f->measure_count; i++) {
+            const char *column = e->columns[f->columns[i / f->measure_count]].name;
+            const char *measure = e->measures[f->measures[i % f->measure_count]].name;
+            if (strcmp(by_measure ? measure : column, name)) continue;
+            f->papers[i] = figure;
+            count++;
+        }
+    return count;
+}
+
+/* paper: {infinite: p_inf}: the paper's table has a value of each workload to stand beside this column's. */
 static void read_papers(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
 {
     const struct experiment *e = r->e;
-    f->papers = ARENA_ARRAY(&r->e->arena, const char *, f->column_count);
+    f->papers = ARENA_ARRAY(&r->e->arena, const char *, f->column_count * f->measure_count);
     if (!n) return;
     if (n->kind != YAML_MAP || !*e->paper) {
         yaml_error(&e->file, n, r->diags,
                    "paper: {COLUMN: FIGURE}, and 'paper: NAME' for the whole experiment",
-                   "'paper' of a figure says which of the paper's figures belongs to a column");
+                   "'paper' of a figure says which of the paper's figures belongs to a column or a measure");
         return;
     }
     for (uint32_t i = 0; i < n->count; i++) {
-        uint32_t column = experiment_column(r, &n->keys[i]), at = 0;
-        while (at < f->column_count && f->columns[at] != column) at++;
-        bool known = false;
-        for (uint32_t w = 0; w < e->workload_count; w++)
-            known = known || !isnan(workload_figure(e->workloads[w], e->paper, n->items[i].text));
-        if (column != UINT32_MAX && at == f->column_count)
-            yaml_error(&e->file, &n->keys[i], r->diags, NULL, "column '%s' is not in this figure",
-                       n->keys[i].text);
-        else if (column != UINT32_MAX && !known)
-            yaml_error(&e->file, &n->items[i], r->diags,
-                       "the workloads' descriptions have them under 'papers:'",
-                       "%s says nothing of '%s' for any of these workloads", e->paper, n->items[i].text);
-        else if (column != UINT32_MAX)
-            f->papers[at] = n->items[i].text;
+        const struct yaml_node *name = &n->keys[i], *figure = &n->items[i];
+        if (!paper_has(e, figure->text))
+            yaml_error(&e->file, figure, r->diags, "the workloads' descriptions have them under 'papers:'",
+                       "%s says nothing of '%s' for any of these workloads", e->paper, figure->text);
+        else if (!put_paper(e, f, name->text, figure->text))
+            yaml_error(&e->file, name, r->diags, NULL,
+                       "no column and no measure of this figure is called '%s'", name->text);
     }
 }
 
@@ -220,10 +238,16 @@ static void read_claims(struct experiment_reading *r, struct lab_figure *f, cons
 
 /* ---- a figure ---- */
 
+static int read_digits(struct experiment_reading *r, const struct yaml_node *map)
+{
+    static const char *const names[] = {"0", "1", "2", "3", "4", "5", "6"};
+    return (int)read_choice(r, map, "digits", names, ARRAY_LEN(names), UINT32_MAX);
+}
+
 static void read_figure(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
 {
-    static const char *const keys[] = {"id",      "title", "where", "draw", "columns", "measures", "mean",
-                                       "percent", "x",     "y",     "note", "claims",  "paper"};
+    static const char *const keys[] = {"id",      "title",  "where", "draw", "columns", "measures", "mean",
+                                       "percent", "digits", "x",     "y",    "note",    "claims",   "paper"};
     struct experiment *e = r->e;
     if (n->kind != YAML_MAP) {
         yaml_error(&e->file, n, r->diags, "for example - {id: ipc, draw: bars, measures: [ipc]}",
@@ -237,6 +261,7 @@ static void read_figure(struct experiment_reading *r, struct lab_figure *f, cons
     f->kind = (enum figure_kind)read_choice(r, n, "draw", kind_names, ARRAY_LEN(kind_names), FIGURE_BARS);
     f->mean = (enum mean_kind)read_choice(r, n, "mean", mean_names, ARRAY_LEN(mean_names), MEAN_NONE);
     f->percent = read_flag(r, n, "percent");
+    f->digits = read_digits(r, n);
     f->x_title = yaml_text(&e->file, n, "x", "", r->diags);
     f->y_title = yaml_text(&e->file, n, "y", "", r->diags);
     f->note = yaml_text(&e->file, n, "note", "", r->diags);

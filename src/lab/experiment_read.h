@@ -13,17 +13,23 @@ struct column_group {
     uint32_t first, count;
 };
 
-struct column_draft; /* experiment_draft.c */
+/* Defined in experiment_draft.c. */
+struct column_draft;
 
 struct experiment_reading {
     struct experiment *e;
     const struct workload_set *workloads;
     struct diag_list *diags;
-    struct map stats; /* every statistic that a run can have: name -> bins of a histogram + 1 */
+    /* Every statistic that a run can have: name -> bins of a histogram + 1. */
+    struct map stats;
     VEC(struct lab_column) columns;
-    VEC(struct column_draft *) drafts; /* of each column; NULL of an oracle */
+    /* The draft of each column; an oracle has NULL. */
+    VEC(struct column_draft *) drafts;
     VEC(struct column_group) groups;
 };
+
+/* `threshold`, `classes` and `words` of a measure. */
+void experiment_read_judging(struct experiment_reading *r, struct lab_measure *m, const struct yaml_node *n);
 
 /* Each reads its part of the file into r->e. Errors are added to r->diags. */
 void experiment_read_workloads(struct experiment_reading *r);
@@ -39,22 +45,26 @@ struct column_draft *draft_read(struct experiment_reading *r, const struct yaml_
 struct column_draft *draft_copy(struct experiment_reading *r, const struct column_draft *from);
 /* A parameter of the machine, or else of a mechanism. */
 void draft_put(struct column_draft *d, const struct yaml_node *key, const struct yaml_node *value);
-/* Makes a column of it and adds both to the reading. False with errors at the settings that the machine refuses. */
+/* Makes a column of it and adds both to the reading. False with errors at the settings that the machine
+ * refuses. */
 bool draft_finish(struct experiment_reading *r, struct column_draft *d, struct lab_column *c);
 void draft_free(struct column_draft *d);
 
 /* The columns that a name stands for, or NULL with an error at `at`. */
 const struct column_group *experiment_columns(struct experiment_reading *r, const struct yaml_node *at);
-/* One column; UINT32_MAX with an error at `at` when there is none, or when the name stands for several. */
+/* One column; UINT32_MAX with an error at `at` when there is no such column, or when the name stands for
+ * several. */
 uint32_t experiment_column(struct experiment_reading *r, const struct yaml_node *at);
 /* Without an error. */
 uint32_t experiment_column_find(const struct experiment_reading *r, const char *name);
 
-/* Reads and binds an expression; NULL with errors. In `oracle` it may use neither measures nor other oracles. */
+/* Reads and binds an expression; NULL with errors. In `oracle` it may use neither measures nor other
+ * oracles. */
 const struct expr *experiment_expr(struct experiment_reading *r, const struct yaml_node *n, bool oracle);
 /* The statistics that every run has: of the machine, of the built-in mechanisms, and the run's own. */
 void experiment_stats(struct map *stats);
-void experiment_add_stats(struct map *stats, const struct stat_row *rows); /* may be NULL */
+/* `rows` may be NULL. */
+void experiment_add_stats(struct map *stats, const struct stat_row *rows);
 
 /* Every key of the map must be one of `known`, and none may be there twice. */
 void experiment_only(struct experiment_reading *r, const struct yaml_node *map, const char *const *known,
@@ -64,7 +74,8 @@ void experiment_unknown(struct experiment_reading *r, const struct yaml_node *at
                         const char *const *names, size_t count, const char *otherwise);
 /* The number of a node; false with an error. */
 bool experiment_number(struct experiment_reading *r, const struct yaml_node *n, double *out);
-/* The node must be a list, or a single text that is then a list of one. False with an error: one of its members is no text. */
+/* The node must be a list, or a single text that is then a list of one. False with an error: one of its
+ * members is not a text. */
 bool experiment_texts(struct experiment_reading *r, const struct yaml_node *n, const struct yaml_node **items,
                       uint32_t *count);
 

@@ -66,7 +66,7 @@ static void choose_one(struct experiment_reading *r, struct chosen *c, const str
     if (w) choose(r, c, w, size, name);
 }
 
-/* ---- {paper: NAME, class: S, except: [..], order: figure} ---- */
+/* ---- {paper: NAME, class: S, having: figure, except: [..], order: figure} ---- */
 
 static bool is_excepted(const struct yaml_node *except, uint32_t count, const char *name)
 {
@@ -110,10 +110,11 @@ static bool paper_is_known(const struct experiment_reading *r, const char *paper
 
 static void choose_of_paper(struct experiment_reading *r, struct chosen *c, const struct yaml_node *n)
 {
-    static const char *const keys[] = {"paper", "class", "except", "order"};
+    static const char *const keys[] = {"paper", "class", "having", "except", "order"};
     experiment_only(r, n, keys, ARRAY_LEN(keys));
     const struct yaml_node *paper = yaml_get(n, "paper"), *except = yaml_get(n, "except"), *left_out = NULL;
     const char *class_of = yaml_text(&r->e->file, n, "class", NULL, r->diags);
+    const char *having = yaml_text(&r->e->file, n, "having", NULL, r->diags);
     const char *order = yaml_text(&r->e->file, n, "order", NULL, r->diags);
     uint32_t except_count = 0;
     if (!paper || paper->kind != YAML_TEXT) {
@@ -128,6 +129,7 @@ static void choose_of_paper(struct experiment_reading *r, struct chosen *c, cons
         const struct workload *w = &r->workloads->items.data[i];
         const struct workload_paper *p = workload_paper(w, paper->text);
         if (p && (!class_of || !strcmp(p->class_of, class_of)) &&
+            (!having || !isnan(workload_figure(w, paper->text, having))) &&
             !is_excepted(left_out, except_count, w->name))
             choose(r, c, w, r->e->size, paper);
     }
@@ -198,6 +200,7 @@ static void no_such_size(const struct workload *w, const char *size, struct diag
 bool experiment_narrow(struct experiment *e, const char *const *workloads, uint32_t count, const char *size,
                        struct diag_list *diags)
 {
+    assert(count == 0 || workloads);
     uint32_t errors = diags->errors, kept = 0;
     if (!e->workload_count) return true; /* of parameters alone: nothing is run */
     if (size) size = arena_strdup(&e->arena, size);

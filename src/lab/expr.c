@@ -186,7 +186,8 @@ static const char *read_name(struct parser *p)
     return arena_strndup(p->arena, start, (size_t)(p->at - start));
 }
 
-/* param(KEY), paper(FIGURE): what is in the parentheses is a name, not an expression (l1.mshrs, two-level.active). */
+/* param(KEY), paper(FIGURE): what is in the parentheses is a name, not an expression (l1.mshrs,
+ * two-level.active). */
 static struct expr *read_lookup(struct parser *p, enum expr_leaf_kind kind, const char *owner,
                                 const char *start)
 {
@@ -372,6 +373,7 @@ static double evaluate(const struct expr *e, expr_values value, void *context)
 
 double expr_eval(const struct expr *e, expr_values value, void *context)
 {
+    assert(e);
     double v = evaluate(e, value, context);
     return isfinite(v) ? v : NAN;
 }

@@ -6,7 +6,8 @@
  *     queue.l2_access_level[3]   sum(queue.l2_access_level)       a bin of a histogram, and all of them
  *     min max abs sqrt log exp sum,  + - * / ^ ( )
  *
- * What the names stand for is not this file's business: who reads an experiment binds them, who draws a figure gives their values. */
+ * This file does not know what the names stand for: the reader of an experiment binds them, and the maker
+ * of a figure gives their values. */
 #ifndef HEDDLE_EXPR_H
 #define HEDDLE_EXPR_H
 
@@ -14,9 +15,12 @@
 #include "base/diag.h"
 
 enum expr_leaf_kind {
-    EXPR_NAME, /* not bound yet: a statistic, a measure, or either of them behind a column's name and a dot */
-    EXPR_STAT, /* bound: a statistic */
-    EXPR_MEASURE, /* bound: another measure */
+    /* Not bound yet: a statistic, a measure, or either of them behind a column's name and a dot. */
+    EXPR_NAME,
+    /* Bound: a statistic. */
+    EXPR_STAT,
+    /* Bound: another measure. */
+    EXPR_MEASURE,
     EXPR_PARAM,
     EXPR_PAPER
 };
@@ -26,19 +30,26 @@ enum expr_leaf_kind {
 /* A number that is known only when the expression is evaluated. */
 struct expr_leaf {
     enum expr_leaf_kind kind;
-    const char *owner; /* the column's name where it stands apart (in quotes, or before .param); else NULL */
+    /* The column's name where it stands apart (in quotes, or before .param); else NULL. */
+    const char *owner;
     const char *name;
-    bool in_sum;        /* an argument of sum(): a histogram's name stands for all of its bins */
-    int line, col, len; /* where it was written; len 0: only the beginning of the text is known */
-    /* whoever binds it fills these in */
-    uint32_t column;  /* or EXPR_THIS_COLUMN */
-    uint32_t measure; /* EXPR_MEASURE */
-    uint32_t bins;    /* EXPR_STAT: sum of so many bins; 0 = a plain number */
+    /* An argument of sum(): a histogram's name stands for all of its bins. */
+    bool in_sum;
+    /* Where it was written; len 0: only the beginning of the text is known. */
+    int line, col, len;
+    /* filled in by the binder */
+    /* The column that is asked, or EXPR_THIS_COLUMN. */
+    uint32_t column;
+    /* EXPR_MEASURE: which one. */
+    uint32_t measure;
+    /* EXPR_STAT: sum of this many bins; 0 = a plain number. */
+    uint32_t bins;
 };
 
 struct expr;
 
-/* Where the text stands: `line` and `col` of its first character. Not exact (a text over several lines): errors point at its beginning. */
+/* Where the text stands: `line` and `col` of its first character. Not exact (a text over several lines):
+ * errors point at its beginning. */
 struct expr_source {
     const struct diag_source *src;
     int line, col;
@@ -51,7 +62,8 @@ struct expr *expr_parse(struct arena *a, const char *text, const struct expr_sou
 /* Calls `bind` for every leaf, in the order of the text. False when any call was. */
 typedef bool (*expr_binder)(void *context, struct expr_leaf *leaf);
 bool expr_bind(struct expr *e, expr_binder bind, void *context);
-/* NAN where a leaf is, or where the result is no number (x / 0). Every leaf is asked for, whatever the others are. */
+/* NAN where a leaf is, or where the result is not a number (x / 0). Every leaf is asked for, whatever the
+ * others are. */
 typedef double (*expr_values)(void *context, const struct expr_leaf *leaf);
 double expr_eval(const struct expr *e, expr_values value, void *context);
 

@@ -40,9 +40,29 @@ static void fill_claim(struct figure_claim *c, struct figure_values *v, const st
         c->ours = figure_mean(v, f->mean, claim->column, claim->measure);
         return;
     }
-    uint32_t workload =
-        workload_at(v->plan->experiment, claim->workload); /* may have been left out by experiment_narrow() */
+    /* experiment_narrow() may have left it out */
+    uint32_t workload = workload_at(v->plan->experiment, claim->workload);
     c->ours = workload == UINT32_MAX ? NAN : figure_value(v, workload, claim->column, claim->measure, NULL);
+}
+
+/* The paper's value of a cell: that of a claim, or of the paper's table of workloads; NAN where it has
+ * none. */
+static double paper_value(const struct experiment *e, const struct figure_data *d,
+                          const struct figure_cell *c)
+{
+    const struct lab_figure *f = d->figure;
+    for (uint32_t i = 0; i < f->claim_count; i++) {
+        const struct lab_claim *claim = &f->claims[i];
+        bool same_row = c->workload == FIGURE_MEAN
+                            ? !claim->workload
+                            : claim->workload && !strcmp(claim->workload, e->workloads[c->workload]->name);
+        if (same_row && claim->column == c->column && claim->measure == c->measure) return claim->fact->value;
+    }
+    for (uint32_t i = 0; c->workload != FIGURE_MEAN && i < f->column_count * f->measure_count; i++)
+        if (f->columns[i / f->measure_count] == c->column &&
+            f->measures[i % f->measure_count] == c->measure && f->papers[i])
+            return workload_figure(e->workloads[c->workload], e->paper, f->papers[i]);
+    return NAN;
 }
 
 bool figure_make(struct figure_data *d, const struct plan *p, const struct lab_figure *f, struct store *s,
@@ -50,6 +70,7 @@ bool figure_make(struct figure_data *d, const struct plan *p, const struct lab_f
 {
     const struct experiment *e = p->experiment;
     struct figure_values v;
+    assert(f >= e->figures && f < e->figures + e->figure_count);
     figure_values_open(&v, p, s);
     bool has_mean = f->mean != MEAN_NONE || !e->workload_count;
     size_t rows = e->workload_count + (size_t)has_mean;
@@ -58,6 +79,10 @@ bool figure_make(struct figure_data *d, const struct plan *p, const struct lab_f
     d->claims = mem_zalloc(MAX(f->claim_count, 1u) * sizeof *d->claims);
     for (uint32_t w = 0; w < e->workload_count; w++) add_row(d, &v, w);
     if (has_mean) add_row(d, &v, FIGURE_MEAN);
+    for (uint32_t i = 0; i < d->cell_count; i++) {
+        d->cells[i].paper = paper_value(e, d, &d->cells[i]);
+        if (d->cells[i].workload != FIGURE_MEAN) cell_judge(&d->cells[i], e);
+    }
     for (uint32_t i = 0; i < f->claim_count; i++) {
         d->claims[i].claim = &f->claims[i];
         fill_claim(&d->claims[i], &v, f);
@@ -80,18 +105,22 @@ void figure_free(struct figure_data *d)
     *d = (struct figure_data){0};
 }
 
-double figure_paper(const struct experiment *e, const struct figure_data *d, const struct figure_cell *c)
+bool figures_make(struct figure_set *set, const struct plan *p, struct store *s, struct diag_list *diags)
 {
-    const struct lab_figure *f = d->figure;
-    for (uint32_t i = 0; i < d->claim_count; i++) {
-        const struct lab_claim *claim = d->claims[i].claim;
-        bool same_row = c->workload == FIGURE_MEAN
-                            ? !claim->workload
-                            : claim->workload && !strcmp(claim->workload, e->workloads[c->workload]->name);
-        if (same_row && claim->column == c->column && claim->measure == c->measure) return d->claims[i].paper;
-    }
-    for (uint32_t i = 0; c->workload != FIGURE_MEAN && i < f->column_count; i++)
-        if (f->columns[i] == c->column && f->papers[i])
-            return workload_figure(e->workloads[c->workload], e->paper, f->papers[i]);
-    return NAN;
+    const struct experiment *e = p->experiment;
+    *set = (struct figure_set){.plan = p};
+    set->figures = mem_zalloc(MAX(e->figure_count, 1u) * sizeof *set->figures);
+    for (; set->count < e->figure_count; set->count++)
+        if (!figure_make(&set->figures[set->count], p, &e->figures[set->count], s, diags)) {
+            figures_free(set);
+            return false;
+        }
+    return true;
+}
+
+void figures_free(struct figure_set *set)
+{
+    for (uint32_t i = 0; i < set->count; i++) figure_free(&set->figures[i]);
+    free(set->figures);
+    *set = (struct figure_set){0};
 }

@@ -10,26 +10,33 @@
 struct figure_values {
     const struct plan *plan;
     struct store *store;
-    uint8_t *state;   /* of each job: enum job_known of figure_values.c */
-    uint32_t *chosen; /* [workload * column_count + column]: what oracles chose */
-    uint32_t missing; /* jobs that were asked for and are not there */
-    char *error;      /* the first that the store told; NULL = none */
-    bool open;        /* the value asked for last needs a run that is not there */
+    /* What is known of each job: enum job_known of figure_values.c. */
+    uint8_t *state;
+    /* [workload * column_count + column]: what oracles chose. */
+    uint32_t *chosen;
+    /* Jobs that were asked for and are not there. */
+    uint32_t missing;
+    /* The first that the store told; NULL = none. */
+    char *error;
+    /* The value asked for last needs a run that is not there. */
+    bool open;
 };
 
 void figure_values_open(struct figure_values *v, const struct plan *p, struct store *s);
 void figure_values_close(struct figure_values *v);
-/* Of one workload. NAN: a run is missing (v->open), or the measure has no value here (0 / 0). `chosen` may be NULL. */
+/* The value of one workload. NAN: a run is missing (v->open), or the measure has no value here (0 / 0).
+ * `chosen` may be NULL. */
 double figure_value(struct figure_values *v, uint32_t workload, uint32_t column, uint32_t measure,
                     uint32_t *chosen);
-/* Over all workloads. A workload for which the measure has no value is left out; when a run is missing the mean is NAN and open. */
+/* Over all workloads. A workload for which the measure has no value is left out; when a run is missing the
+ * mean is NAN and open. */
 double figure_mean(struct figure_values *v, enum mean_kind kind, uint32_t column, uint32_t measure);
 double mean_of(enum mean_kind kind, const double *values, uint32_t count);
 
 /* Sign, order and value of each claim of a figure, once `paper` and `ours` are filled in. */
 void claims_judge(const struct lab_figure *f, struct figure_claim *claims, uint32_t count);
 
-/* How the paper's own table calls the value of a cell; NAN where it has none. */
-double figure_paper(const struct experiment *e, const struct figure_data *d, const struct figure_cell *c);
+/* Class and agreement of a cell that is not a mean, once `value` and `paper` are filled in. */
+void cell_judge(struct figure_cell *c, const struct experiment *e);
 
 #endif

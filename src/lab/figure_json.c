@@ -1,4 +1,5 @@
-/* figure_json.c: an experiment and its figures as the JSON object that the report page reads (docs/report.md). */
+/* figure_json.c: an experiment and its figures as the JSON object that the report page reads
+ * (docs/report.md). */
 #include "core/machine.h"
 #include "lab/figure_impl.h"
 #include "stats/json.h"
@@ -129,12 +130,11 @@ static void json_head(const struct experiment *e, const struct lab_figure *f, st
     strbuf_putc(out, ']');
 }
 
-static void json_cell(const struct plan *p, const struct figure_data *d, const struct figure_cell *c,
-                      struct strbuf *out)
+static void json_cell(const struct plan *p, const struct figure_cell *c, struct strbuf *out)
 {
     const struct experiment *e = p->experiment;
     bool is_mean = c->workload == FIGURE_MEAN;
-    uint32_t job = is_mean ? UINT32_MAX : p->cell[c->workload * e->column_count + c->chosen];
+    uint32_t job = is_mean ? PLAN_NO_JOB : plan_job(p, c->workload, c->chosen);
     strbuf_putc(out, '{');
     key_maybe(out, "workload", is_mean ? NULL : e->workloads[c->workload]->name);
     strbuf_putc(out, ',');
@@ -144,11 +144,17 @@ static void json_cell(const struct plan *p, const struct figure_data *d, const s
     strbuf_putc(out, ',');
     key_number(out, "value", c->value);
     strbuf_putc(out, ',');
-    key_number(out, "paper", figure_paper(e, d, c));
+    key_number(out, "paper", c->paper);
+    strbuf_putc(out, ',');
+    key_maybe(out, "class", c->class_of);
+    strbuf_putc(out, ',');
+    key_maybe(out, "paper_class", c->paper_class);
+    strbuf_putc(out, ',');
+    key_maybe(out, "agreement", c->agreement == AGREEMENT_NONE ? NULL : agreement_text(c->agreement));
     strbuf_putc(out, ',');
     key_maybe(out, "chosen", c->chosen == c->column ? NULL : e->columns[c->chosen].name);
     strbuf_putc(out, ',');
-    key_maybe(out, "run", job == UINT32_MAX ? NULL : p->jobs[job].key);
+    key_maybe(out, "run", job == PLAN_NO_JOB ? NULL : p->jobs[job].key);
     strbuf_putc(out, '}');
 }
 
@@ -186,7 +192,7 @@ static void json_figure(const struct plan *p, const struct figure_data *d, struc
     strbuf_puts(out, ",\n  \"cells\":[");
     for (uint32_t i = 0; i < d->cell_count; i++) {
         strbuf_puts(out, i ? ",\n   " : "\n   ");
-        json_cell(p, d, &d->cells[i], out);
+        json_cell(p, &d->cells[i], out);
     }
     strbuf_puts(out, "],\n  \"claims\":[");
     for (uint32_t i = 0; i < d->claim_count; i++) {
@@ -218,17 +224,12 @@ static void json_top(const struct experiment *e, struct strbuf *out)
     strbuf_puts(out, "],\n \"figures\":[");
 }
 
-bool experiment_json(const struct plan *p, struct store *s, struct strbuf *out, struct diag_list *diags)
+void experiment_json(const struct figure_set *set, struct strbuf *out)
 {
-    const struct experiment *e = p->experiment;
-    json_top(e, out);
-    for (uint32_t i = 0; i < e->figure_count; i++) {
-        struct figure_data d;
-        if (!figure_make(&d, p, &e->figures[i], s, diags)) return false;
+    json_top(set->plan->experiment, out);
+    for (uint32_t i = 0; i < set->count; i++) {
         if (i) strbuf_putc(out, ',');
-        json_figure(p, &d, out);
-        figure_free(&d);
+        json_figure(set->plan, &set->figures[i], out);
     }
     strbuf_puts(out, "]}\n");
-    return true;
 }

@@ -50,6 +50,7 @@ static double stat_of_run(struct figure_values *v, const char *key, const char *
 
 static bool job_is_there(struct figure_values *v, uint32_t job)
 {
+    assert(job < v->plan->job_count);
     if (v->state[job] == JOB_UNASKED) {
         bool there = store_state(v->store, v->plan->jobs[job].key) == STORE_DONE;
         note_error(v);
@@ -98,7 +99,8 @@ static double stat_value_of(const struct spot *s, const struct expr_leaf *leaf, 
 {
     struct figure_values *v = s->v;
     if (s->workload == FIGURE_MEAN) return NAN;
-    uint32_t job = v->plan->cell[s->workload * v->plan->experiment->column_count + column];
+    uint32_t job = plan_job(v->plan, s->workload, column);
+    assert(job != PLAN_NO_JOB);
     if (!job_is_there(v, job)) {
         v->open = true;
         return NAN;
@@ -169,6 +171,8 @@ static double leaf_value(void *context, const struct expr_leaf *leaf)
 double figure_value(struct figure_values *v, uint32_t workload, uint32_t column, uint32_t measure,
                     uint32_t *chosen)
 {
+    assert(workload == FIGURE_MEAN || workload < v->plan->experiment->workload_count);
+    assert(column < v->plan->experiment->column_count && measure < v->plan->experiment->measure_count);
     const struct experiment *e = v->plan->experiment;
     v->open = false;
     struct spot s = {v, workload, settled(v, workload, column)};

@@ -1,9 +1,10 @@
 /* figure_verdict.c: does a claim of a paper hold here?
  *
- * Sign: ours lies on the same side of the neutral value as the paper's. Order: beside every other claim of the figure that it can be
- * compared with, ours is larger where the paper's is larger; the paper's own ties (within TIE) count as holding. Value: within a quarter
- * of the paper's. Claims can be compared when they are of one measure (or parts of one stack) and of the same workload, or of the same
- * column for different workloads. A mean and a single workload are not compared. */
+ * Sign: ours lies on the same side of the neutral value as the paper's. Order: beside every other claim of
+ * the figure that it can be compared with, ours is larger where the paper's is larger; the paper's own
+ * ties (within TIE) count as holding. Value: within a quarter of the paper's. Claims can be compared when
+ * they are of one measure (or parts of one stack) and of the same workload, or of the same column for
+ * different workloads. A mean and a single workload are not compared. */
 #include "lab/figure_impl.h"
 
 #include <math.h>
@@ -62,6 +63,7 @@ void claims_judge(const struct lab_figure *f, struct figure_claim *claims, uint3
 
 const char *verdict_text(enum verdict v)
 {
+    assert(v <= VERDICT_NOT);
     static const char *const texts[] = {[VERDICT_OPEN] = "open",
                                         [VERDICT_REPRODUCED] = "reproduced",
                                         [VERDICT_TREND] = "trend only",

@@ -6,9 +6,12 @@
 
 enum { HOST_NAME_BYTES = 64 };
 
-double host_now(void);     /* seconds of a clock that never goes back */
-uint32_t host_cores(void); /* that this process may use: affinity, and the processor quota of its group */
-uint64_t host_free_bytes(void); /* memory that can be had without swapping, within the limits of its group */
+/* Seconds of a clock that never goes back. */
+double host_now(void);
+/* The cores that this process may use: affinity, and the processor quota of its group. */
+uint32_t host_cores(void);
+/* Memory that can be had without swapping, within the limits of its group. */
+uint64_t host_free_bytes(void);
 void host_name(char out[HOST_NAME_BYTES]);
 
 #endif

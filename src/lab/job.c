@@ -1,7 +1,7 @@
 /* job.c: what determines a run, as text; its hash; and the command that makes it.
  *
- * (1) Everything that can change a statistic is in the text. (2) Nothing else is: not the build folder, the compiler, the host, the number
- * of threads, nor how a setting was spelled. */
+ * (1) Everything that can change a statistic is in the text. (2) Nothing else is: not the build folder,
+ * the compiler, the host, the number of threads, nor how a setting was spelled. */
 #include "lab/job.h"
 
 #include "base/hash.h"
@@ -87,7 +87,8 @@ static bool add_workload(const struct lab_job *job, struct strbuf *out, struct d
     for (uint32_t i = 0; size->args[i]; i++) strbuf_printf(out, "argument: %s\n", size->args[i]);
     strbuf_printf(out, "seed: %" PRIu64 "\n", job->seed);
     bool ok = has_program(w, diags) && add_file("program", w->program, NULL, out, diags);
-    /* The suite's programs have their PTX linked in; one's own may read it from beside the description. */
+    /* The suite's programs have their PTX linked in; a user's program may read it from beside the
+     * description. */
     struct strbuf ptx = {0};
     strbuf_printf(&ptx, "%s/%s.ptx", w->folder, w->name);
     if (ok && access(strbuf_text(&ptx), F_OK) == 0) ok = add_file("ptx", strbuf_text(&ptx), NULL, out, diags);
@@ -98,7 +99,7 @@ static bool add_workload(const struct lab_job *job, struct strbuf *out, struct d
 static void add_params(const char *what, const struct param_row *rows, const void *object, struct strbuf *out)
 {
     for (const struct param_row *r = rows; r && r->name; r++) {
-        if (!strcmp(r->name, "summary")) continue; /* a machine's line in a list: no part of the machine */
+        if (!strcmp(r->name, "summary")) continue; /* a line for lists: it changes nothing */
         strbuf_printf(out, "%s %s: ", what, r->name);
         param_format(r, object, out);
         strbuf_putc(out, '\n');
@@ -114,13 +115,14 @@ static bool is_plugin_file(const char *name)
 static bool add_mechanisms(const struct lab_job *job, const struct machine *m, struct strbuf *out,
                            struct diag_list *diags)
 {
-    uint32_t named = list_length(job->mechs);
-    struct mech_set *set = mech_set_create_for(m->scheduler, job->mechs, named, job->mech_sets,
-                                               list_length(job->mech_sets), diags);
+    uint32_t named = list_length(job->run.mechs);
+    struct mech_set *set = mech_set_create_for(m->scheduler, job->run.mechs, named, job->run.mech_sets,
+                                               list_length(job->run.mech_sets), diags);
     bool ok = set != NULL;
     for (uint32_t i = 0; ok && i < mech_set_count(set); i++) {
         const struct mechanism *mech = mech_set_at(set, i);
-        const char *from = i < named ? job->mechs[i] : m->scheduler; /* the machine's own policy comes last */
+        const char *from =
+            i < named ? job->run.mechs[i] : m->scheduler; /* the machine's own policy comes last */
         strbuf_printf(out, "mechanism: %s\n", mech->name);
         if (is_plugin_file(from)) ok = add_file("plug-in", from, NULL, out, diags);
         add_params("mechanism", mech->params, mech_set_params(set, i), out);
@@ -129,13 +131,26 @@ static bool add_mechanisms(const struct lab_job *job, const struct machine *m, s
     return ok;
 }
 
+/* The options whose value changes what a run counts. Machine and mechanisms follow as they are resolved. */
+static void add_options(const struct run_options *o, struct strbuf *out)
+{
+    for (const struct run_option *row = run_option_rows; row->name; row++) {
+        if (row->effect != RUN_CHANGES) continue;
+        strbuf_printf(out, "%s: ", row->name);
+        if (!run_option_format(row, o, out)) strbuf_puts(out, "0");
+        strbuf_putc(out, '\n');
+    }
+}
+
 bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_list *diags)
 {
     struct machine m;
-    if (!machine_load(job->machine, job->sets, list_length(job->sets), &m, diags)) return false;
+    assert(!job->run.functional); /* such a run has no statistics */
+    if (!run_options_machine(&job->run, &m, diags)) return false;
     strbuf_printf(out, "run: 1\nsimulator: %s\n", job_simulator());
     if (!add_workload(job, out, diags)) return false;
-    strbuf_printf(out, "sample: %" PRIu64 "\nmachine: %s\n", job->sample, m.name);
+    add_options(&job->run, out);
+    strbuf_printf(out, "machine: %s\n", m.name);
     for (const struct param_group *g = machine_groups; g->rows; g++)
         add_params("machine", g->rows, (const char *)&m + g->offset, out);
     return add_mechanisms(job, &m, out, diags);
@@ -143,6 +158,8 @@ bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_lis
 
 bool job_seal(struct lab_job *job, struct diag_list *diags)
 {
+    assert(job->workload && job->size && job->run.machine && job->run.sets && job->run.mechs &&
+           job->run.mech_sets);
     struct strbuf text = {0};
     bool ok = job_identity(job, &text, diags);
     if (ok) hash128_hex(hash128_bytes(strbuf_text(&text), text.len), job->key);
@@ -152,59 +169,20 @@ bool job_seal(struct lab_job *job, struct diag_list *diags)
 
 /* ---- the command ---- */
 
-/* Words of the command that are no texts of the job. */
-struct job_words {
-    char seed[24], sample[24];
-};
-
-static void gather_words(const struct lab_job *job, const char *heddle, const char *stats,
-                         struct job_words *numbers, const char ***list)
+const char **job_argv(const struct lab_job *job, const char *heddle, const char *stats, struct arena *a)
 {
-    VEC(const char *) words = {0};
-    const char *const fixed[] = {heddle, "run", job->workload->name, "--size", job->size, "-m", job->machine};
-    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) vec_push(&words, fixed[i]);
-    const struct {
-        const char *option;
-        const char *const *values;
-    } lists[] = {{"--set", job->sets}, {"--mech", job->mechs}, {"--mech-set", job->mech_sets}};
-    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
-        for (uint32_t i = 0; lists[l].values[i]; i++) {
-            vec_push(&words, lists[l].option);
-            vec_push(&words, lists[l].values[i]);
-        }
-    if (job->sample) {
-        snprintf(numbers->sample, sizeof numbers->sample, "%" PRIu64, job->sample);
-        vec_push(&words, "--sample");
-        vec_push(&words, numbers->sample);
-    }
-    if (stats) {
-        vec_push(&words, "--stats");
-        vec_push(&words, stats);
-    }
-    if (job->seed) {
-        snprintf(numbers->seed, sizeof numbers->seed, "%" PRIu64, job->seed);
-        vec_push(&words, "--");
-        vec_push(&words, "--seed");
-        vec_push(&words, numbers->seed);
-    }
-    vec_push(&words, NULL);
-    *list = words.data;
-}
-
-const char **job_argv(const struct lab_job *job, const char *heddle, const char *stats)
-{
-    const char **words;
-    struct job_words numbers = {0};
-    gather_words(job, heddle, stats, &numbers, &words);
-    /* The caller frees the list alone: the numbers live behind its end, in the same piece of memory. */
-    uint32_t n = list_length(words) + 1;
-    const char **out = mem_realloc(words, n * sizeof *out + sizeof numbers);
-    struct job_words *kept = memcpy((char *)(out + n), &numbers, sizeof numbers);
-    for (uint32_t i = 0; out[i]; i++) {
-        if (out[i] == numbers.seed) out[i] = kept->seed;
-        if (out[i] == numbers.sample) out[i] = kept->sample;
-    }
-    return out;
+    struct run_options run = job->run;
+    const char **words, **options;
+    run.stats = stats;
+    uint32_t count = 0, option_count = run_options_to_words(&run, a, &options);
+    const char *const head[] = {heddle, "run", job->workload->name, "--size", job->size};
+    const char *const seed[] = {"--", "--seed", arena_printf(a, "%" PRIu64, job->seed)};
+    words = ARENA_ARRAY(a, const char *, ARRAY_LEN(head) + option_count + ARRAY_LEN(seed) + 1);
+    for (size_t i = 0; i < ARRAY_LEN(head); i++) words[count++] = head[i];
+    for (uint32_t i = 0; i < option_count; i++) words[count++] = options[i];
+    for (size_t i = 0; job->seed && i < ARRAY_LEN(seed); i++) words[count++] = seed[i];
+    words[count] = NULL;
+    return words;
 }
 
 static void put_quoted(const char *word, struct strbuf *out)
@@ -225,20 +203,22 @@ static void put_quoted(const char *word, struct strbuf *out)
 
 void job_command(const struct lab_job *job, struct strbuf *out)
 {
-    const char **words = job_argv(job, "heddle", NULL);
+    struct arena a = {0};
+    const char **words = job_argv(job, "heddle", NULL, &a);
     for (uint32_t i = 0; words[i]; i++) {
         if (i) strbuf_putc(out, ' ');
         put_quoted(words[i], out);
     }
-    free(words);
+    arena_free(&a);
 }
 
 /* ---- host memory ---- */
 
 uint64_t job_memory(const struct lab_job *job)
 {
-    /* Upper bounds of what runs of the suite took: bfs tiny 13 MB with 15 SMs and 99 MB with 68; small ones up to 73 MB and paper
-     * ones up to 570 MB of data (lbm). What an own size takes nobody knows. */
+    /* Upper bounds of what runs of the suite took: bfs tiny 13 MB with 15 SMs and 99 MB with 68; small
+     * ones up to 73 MB and paper ones up to 570 MB of data (lbm). A size of the user's own is taken to
+     * need a gigabyte. */
     enum { MB = 1 << 20, SM_BYTES = 2 * MB };
     static const struct {
         const char *size;
@@ -249,7 +229,7 @@ uint64_t job_memory(const struct lab_job *job)
         if (!strcmp(job->size, data[i].size)) bytes = data[i].bytes;
     struct machine m;
     struct diag_list diags = {0};
-    bool known = machine_load(job->machine, job->sets, list_length(job->sets), &m, &diags);
+    bool known = run_options_machine(&job->run, &m, &diags);
     diag_free(&diags);
     return bytes + (known ? m.sm_count : 64u) * (uint64_t)SM_BYTES;
 }

@@ -1,23 +1,25 @@
 /* plan.c: the runs that an experiment needs, each once. */
+#include "lab/plan.h"
+
 #include "base/map.h"
-#include "lab/experiment.h"
 
 static struct lab_job job_of(const struct experiment *e, uint32_t workload, uint32_t column)
 {
     const struct lab_column *c = &e->columns[column];
-    return (struct lab_job){.workload = e->workloads[workload],
-                            .size = e->sizes[workload],
-                            .machine = c->machine,
-                            .sets = c->sets,
-                            .mechs = c->mechs,
-                            .mech_sets = c->mech_sets,
-                            .seed = e->seed,
-                            .sample = e->sample};
+    struct lab_job job = {
+        .workload = e->workloads[workload], .size = e->sizes[workload], .seed = e->seed, .run = e->run};
+    assert(!c->choice_count);
+    job.run.machine = c->machine;
+    job.run.sets = c->sets;
+    job.run.mechs = c->mechs;
+    job.run.mech_sets = c->mech_sets;
+    return job;
 }
 
-/* The job's place in the plan: a new one, or that of its twin. */
+/* The job's index in the plan: a new one, or that of its twin. */
 static uint32_t add_job(struct plan *p, struct map *by_key, const struct lab_job *job)
 {
+    assert(*job->key); /* it was sealed */
     uintptr_t twin = (uintptr_t)map_get(by_key, job->key);
     if (twin) return (uint32_t)twin - 1;
     p->jobs[p->job_count++] = *job;
@@ -39,7 +41,7 @@ bool plan_make(struct plan *p, const struct experiment *e, struct diag_list *dia
     struct map by_key = {0};
     for (uint32_t i = 0; i < cells && diags->errors == errors; i++) {
         uint32_t workload = i / e->column_count, column = i % e->column_count;
-        p->cell[i] = UINT32_MAX;
+        p->cell[i] = PLAN_NO_JOB;
         if (e->columns[column].choice_count) continue;
         struct lab_job job = job_of(e, workload, column);
         if (job_seal(&job, diags)) p->cell[i] = add_job(p, &by_key, &job);
@@ -48,6 +50,15 @@ bool plan_make(struct plan *p, const struct experiment *e, struct diag_list *dia
     if (diags->errors == errors) return true;
     plan_free(p);
     return false;
+}
+
+uint32_t plan_job(const struct plan *p, uint32_t workload, uint32_t column)
+{
+    const struct experiment *e = p->experiment;
+    assert(workload < e->workload_count && column < e->column_count);
+    uint32_t job = p->cell[workload * e->column_count + column];
+    assert(job == PLAN_NO_JOB || job < p->job_count);
+    return job;
 }
 
 void plan_free(struct plan *p)

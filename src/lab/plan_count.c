@@ -1,6 +1,7 @@
-/* plan_count.c: how many runs experiments need, told from their texts: for lists, where sealing every job would take long. */
+/* plan_count.c: how many runs experiments need, told from their texts: for lists, where sealing every job
+ * would take long. */
 #include "base/map.h"
-#include "lab/experiment.h"
+#include "lab/plan.h"
 
 static void add_texts(struct strbuf *out, const char *const *texts)
 {
@@ -22,8 +23,12 @@ static void add_runs(struct map *runs, const struct experiment *e)
         if (e->columns[c].choice_count) continue;
         for (uint32_t w = 0; w < e->workload_count; w++) {
             struct strbuf text = {0};
-            strbuf_printf(&text, "%s %s %llu %llu\n", e->workloads[w]->name, e->sizes[w],
-                          (unsigned long long)e->seed, (unsigned long long)e->sample);
+            strbuf_printf(&text, "%s %s %llu\n", e->workloads[w]->name, e->sizes[w],
+                          (unsigned long long)e->seed);
+            for (const struct run_option *row = run_option_rows; row->name; row++) {
+                if (row->effect == RUN_CHANGES) run_option_format(row, &e->run, &text);
+                strbuf_putc(&text, '\n');
+            }
             column_text(&e->columns[c], &text);
             map_put(runs, strbuf_text(&text), runs);
             strbuf_free(&text);

@@ -1,6 +1,7 @@
-/* report.c: the JSON of experiments and of their runs, put into the page that was built of web/. The page has one marker where the data goes.
- * (1) '<' never reaches the page as itself, so that no text of a run can end the script element that holds the data: JSON has it in strings only,
- *     where \u003c means the same.
+/* report.c: the JSON of experiments and of their runs, put into the page that was built of web/. The page
+ * has one marker where the data goes.
+ * (1) '<' never reaches the page as itself, so that no text of a run can end the script element that holds
+ * the data: JSON has it in strings only, where \u003c means the same.
  * (2) One run at a time is in memory. */
 #include "lab/report_impl.h"
 #include "stats/json.h"
@@ -44,10 +45,12 @@ static int compare_keys(const void *a, const void *b)
 static uint32_t gather_keys(const struct report *r, const char ***out)
 {
     uint32_t all = 0, count = 0;
-    for (uint32_t i = 0; i < r->plan_count; i++) all += r->plans[i].job_count;
+    for (uint32_t i = 0; i < r->experiment_count; i++) all += r->experiments[i].plan->job_count;
     const char **keys = mem_alloc(MAX(all, 1u) * sizeof *keys);
-    for (uint32_t i = 0; i < r->plan_count; i++)
-        for (uint32_t j = 0; j < r->plans[i].job_count; j++) keys[count++] = r->plans[i].jobs[j].key;
+    for (uint32_t i = 0; i < r->experiment_count; i++) {
+        const struct plan *p = r->experiments[i].plan;
+        for (uint32_t j = 0; j < p->job_count; j++) keys[count++] = p->jobs[j].key;
+    }
     qsort(keys, count, sizeof *keys, compare_keys);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -68,7 +71,7 @@ static bool put_runs(const struct report *r, FILE *out, char **error)
         if (store_run_json(r->store, keys[i], &json)) {
             put_escaped(out, &json);
             first = false;
-        } else if (store_error(r->store)) { /* else nobody has made it yet */
+        } else if (store_error(r->store)) { /* else it was not made yet */
             ok = report_fail(error, "run %s: %s", keys[i], store_error(r->store));
         }
     }
@@ -77,23 +80,14 @@ static bool put_runs(const struct report *r, FILE *out, char **error)
     return ok;
 }
 
-static bool put_experiment(const struct report *r, uint32_t i, FILE *out, char **error)
+static void put_experiment(const struct report *r, uint32_t i, FILE *out)
 {
-    struct diag_list diags = {0};
+    assert(i < r->experiment_count);
     struct strbuf json = {0};
     if (i) strbuf_puts(&json, ",\n");
-    bool ok = experiment_json(&r->plans[i], r->store, &json, &diags);
-    if (ok) {
-        put_escaped(out, &json);
-    } else {
-        struct strbuf text = {0};
-        diag_render(&diags, &text);
-        report_fail(error, "%s", strbuf_text(&text));
-        strbuf_free(&text);
-    }
+    experiment_json(&r->experiments[i], &json);
+    put_escaped(out, &json);
     strbuf_free(&json);
-    diag_free(&diags);
-    return ok;
 }
 
 static bool put_data(const struct report *r, FILE *out, char **error)
@@ -104,8 +98,7 @@ static bool put_data(const struct report *r, FILE *out, char **error)
     strbuf_puts(&head, ",\"experiments\":[\n");
     put_escaped(out, &head);
     strbuf_free(&head);
-    for (uint32_t i = 0; i < r->plan_count; i++)
-        if (!put_experiment(r, i, out, error)) return false;
+    for (uint32_t i = 0; i < r->experiment_count; i++) put_experiment(r, i, out);
     fputs("],\"runs\":[\n", out);
     if (!put_runs(r, out, error)) return false;
     fputs("]}\n", out);

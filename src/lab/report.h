@@ -6,13 +6,16 @@
 
 struct report {
     struct store *store;
-    const struct plan *plans;
-    uint32_t plan_count;
-    const char *page_dir; /* has report.html and figures.cjs, which the build makes of web/ */
-    const char *version;  /* of Heddle */
+    const struct figure_set *experiments;
+    uint32_t experiment_count;
+    /* Has report.html and figures.cjs, which the build makes of web/. */
+    const char *page_dir;
+    /* The version of Heddle. */
+    const char *version;
 };
 
-/* The page with its data at `path`: whole, or not at all. False with an error in words in *error, to be freed. */
+/* The page with its data at `path`: whole, or not at all. False with an error in words in *error, to be
+ * freed. */
 bool report_write(const struct report *r, const char *path, char **error);
 /* Every figure as a file in `folder`, which is made where it is missing. Needs node. */
 bool report_svg(const struct report *r, const char *folder, char **error);

@@ -1,9 +1,8 @@
-/* slurm_files.h: the job arrays of a folder, so that a head that was killed knows what it has submitted (docs/cluster.md).
- *   slurm.jobs           a line an array: TOKEN JOB; JOB is `-` from before sbatch until its answer
- *   slurm-TOKEN.list     a line a task: KEY, file for statistics, words of the command; with tabs between them
- *   slurm-TOKEN.sh       the script of the array
- *   slurm-TOKEN-N.out    what task N printed itself: nothing, if all is well
- * All are read and written under the folder's lock. */
+/* slurm_files.h: the job arrays of a folder, so that a head that was killed knows what it has submitted
+ * (docs/cluster.md). slurm.jobs           a line an array: TOKEN JOB; JOB is `-` from before sbatch until
+ * its answer slurm-TOKEN.list     a line a task: KEY, file for statistics, words of the command; with tabs
+ * between them slurm-TOKEN.sh       the script of the array slurm-TOKEN-N.out    what task N printed
+ * itself: nothing, if all is well All are read and written under the folder's lock. */
 #ifndef HEDDLE_SLURM_FILES_H
 #define HEDDLE_SLURM_FILES_H
 
@@ -12,9 +11,11 @@
 
 struct slurm_array {
     char token[48];
-    char job[24]; /* "" = not known */
+    /* "" = not known. */
+    char job[24];
     VEC(char *) keys;
-    bool over; /* Slurm is done with it, and so are we */
+    /* Slurm is done with it, and so are we. */
+    bool over;
 };
 struct slurm_arrays {
     VEC(struct slurm_array) items;
@@ -27,7 +28,8 @@ void slurm_arrays_read(struct slurm_arrays *a, const char *folder);
 bool slurm_arrays_note(const char *folder, const char *token, const char *job);
 /* Removes an array's line and its files. */
 void slurm_arrays_drop(const struct slurm_array *a, const char *folder);
-void slurm_name(const struct slurm_array *a, char out[64]); /* of the job */
+/* The name of the job. */
+void slurm_name(const struct slurm_array *a, char out[64]);
 void slurm_path(struct strbuf *out, const char *folder, const char *token, const char *suffix);
 
 #endif

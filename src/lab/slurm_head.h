@@ -1,4 +1,5 @@
-/* slurm_head.h: the head of a sweep on a cluster: what it knows, and its two halves: submission, and following what was submitted. */
+/* slurm_head.h: the head of a sweep on a cluster: what it knows, and its two halves: submission, and
+ * following what was submitted. */
 #ifndef HEDDLE_SLURM_HEAD_H
 #define HEDDLE_SLURM_HEAD_H
 
@@ -10,16 +11,19 @@ struct slurm_head {
     struct sweep_run *r;
     struct slurm_arrays arrays;
     struct slurm_answer answer;
-    uint32_t attached; /* arrays whose tasks we know */
+    /* Arrays whose tasks we know. */
+    uint32_t attached;
     uint32_t array_max, made;
     double asked_at, looked_at, refused_at;
     bool has_no_accounting;
-    bool is_silent; /* Slurm does not answer, and this was said */
+    /* Slurm does not answer, and this was said. */
+    bool is_silent;
 };
 
 /* Reads slurm.jobs, and takes the tasks of arrays that are new to us. Under the folder's lock. */
 void slurm_attach(struct slurm_head *h);
-/* Submits every waiting task that nobody else has submitted meanwhile. Under the folder's lock. False: *error is sbatch's. */
+/* Submits every waiting task that no other process has submitted meanwhile. Under the folder's lock. False:
+ * *error is sbatch's. */
 bool slurm_submit_all(struct slurm_head *h, char **error);
 
 #endif

@@ -7,7 +7,8 @@
 
 static bool is_open(const struct sweep_task *t) { return t->state != TASK_DONE && t->state != TASK_FAILED; }
 
-/* Tasks of arrays that are new to us: this sweep's own of another life, or another head's. The newest array with a run is the one that counts. */
+/* Tasks of arrays that are new to us: this sweep's own of another life, or another head's. The newest
+ * array with a run is the one that counts. */
 void slurm_attach(struct slurm_head *h)
 {
     slurm_arrays_read(&h->arrays, h->r->o->folder);
@@ -40,12 +41,13 @@ static bool add_task_line(FILE *f, const struct slurm_head *h, const struct swee
     const struct sweep_options *o = h->r->o;
     strbuf_printf(&suffix, ".%s.part.json", token);
     sweep_path(&part, o->folder, t->job->key, strbuf_text(&suffix));
-    const char **argv = job_argv(t->job, o->heddle, strbuf_text(&part));
+    struct arena words = {0};
+    const char **argv = job_argv(t->job, o->heddle, strbuf_text(&part), &words);
     bool ok = fprintf(f, "%s\t%s", t->job->key, strbuf_text(&part)) > 0;
     for (uint32_t i = 0; argv[i] && ok; i++)
         ok = !strpbrk(argv[i], "\t\n") && fprintf(f, "\t%s", argv[i]) > 0;
     ok = fputc('\n', f) != EOF && ok;
-    free(argv);
+    arena_free(&words);
     strbuf_free(&part);
     strbuf_free(&suffix);
     return ok;

@@ -1,5 +1,5 @@
-/* slurm_task.c: what a task of a job array does on its node. The store is not touched: the folder may be on a network's file system, where
- * SQLite's files are not safe. */
+/* slurm_task.c: what a task of a job array does on its node. The store is not touched: the folder may be
+ * on a network's file system, where SQLite's files are not safe. */
 #include "lab/slurm.h"
 
 #include "lab/sweep_impl.h"
@@ -12,6 +12,7 @@
 /* Line `index` (from 1) of a file, without its end; NULL: no such file or line. To be freed. */
 static char *read_line(const char *path, unsigned long index)
 {
+    assert(index);
     FILE *f = fopen(path, "r");
     char *line = NULL;
     size_t cap = 0;
@@ -27,8 +28,9 @@ static char *read_line(const char *path, unsigned long index)
     return line;
 }
 
-/* Was it Slurm that ended the run? A task that is cancelled or out of time has its processes ended one after the other, perhaps the run
- * first: that is no result of the run. When the kernel took the run for its memory, this process stays. */
+/* Was it Slurm that ended the run? A task that is cancelled or out of time has its processes ended one
+ * after the other, perhaps the run first: that is not a result of the run. When the kernel took the run for
+ * its memory, this process stays. */
 static bool is_slurms_end(const struct lab_child_end *end)
 {
     enum { FROM_SIGNAL = 128, WAIT_SECONDS = 2 };
@@ -78,7 +80,7 @@ int slurm_task(const char *list)
     if (words.len >= 4 && strlen(words.data[0]) == JOB_KEY_CHARS)
         status = make_run(dirname(copy), words.data[0], words.data[1], words.data + 2);
     else
-        fprintf(stderr, "heddle: error: %s: line %lu is no run\n", list, index);
+        fprintf(stderr, "heddle: error: %s: line %lu does not name a run\n", list, index);
     free(copy);
     vec_free(&words);
     free(line);

@@ -1,7 +1,8 @@
 /* store.c: opening the file, and statements over it.
  *
- * (1) A file that is not ours, or of a newer schema, is never changed. (2) Everything that belongs to one run is written in one
- * transaction: a process that is killed leaves whole runs. (3) Only this folder's code writes; store_query() reads. */
+ * (1) A file that is not ours, or of a newer schema, is never changed. (2) Everything that belongs to one
+ * run is written in one transaction: a process that is killed leaves whole runs. (3) Only this folder's
+ * code writes; store_query() reads. */
 #include "lab/host.h"
 #include "lab/store_impl.h"
 
@@ -86,6 +87,7 @@ sqlite3_stmt *store_prepare(struct store *s, const char *sql, const char *types,
 
 int store_step(struct store *s, sqlite3_stmt *q)
 {
+    assert(q);
     int rc = sqlite3_step(q);
     if (rc == SQLITE_ROW || rc == SQLITE_DONE) return rc;
     store_fail(s, "%s: %s", s->path, sqlite3_errmsg(s->db));
@@ -129,11 +131,11 @@ static enum file_kind look_at_file(struct store *s)
     int64_t application = tables < 0 ? -1 : number_of(s, "PRAGMA application_id");
     int64_t schema = application < 0 ? -1 : number_of(s, "PRAGMA user_version");
     if (tables < 0 && sqlite3_errcode(s->db) == SQLITE_NOTADB)
-        store_fail(s, "%s is no store: it is no SQLite file", s->path);
+        store_fail(s, "%s is not a store: it is not an SQLite file", s->path);
     if (schema < 0) return FILE_BAD;
     if (!tables && !application) return FILE_EMPTY;
     if (application != STORE_APPLICATION) {
-        store_fail(s, "%s is no store: it is the SQLite file of another program", s->path);
+        store_fail(s, "%s is not a store: it is the SQLite file of another program", s->path);
         return FILE_BAD;
     }
     if (schema == STORE_SCHEMA) return FILE_OURS;
@@ -177,8 +179,8 @@ static bool make_tables(struct store *s)
     return false;
 }
 
-/* Of two processes that make a store at the same moment, SQLite tells one at once that the file is busy, without the usual wait: each holds
- * what the other needs. */
+/* Of two processes that make a store at the same moment, SQLite tells one at once that the file is busy,
+ * without the usual wait: each holds what the other needs. */
 static bool set_journal(struct store *s, const char *sql)
 {
     enum { PAUSE_MS = 10 };
@@ -193,11 +195,12 @@ static bool set_up(struct store *s, bool may_write)
     enum file_kind kind = look_at_file(s);
     if (kind == FILE_BAD) return false;
     if (!may_write) {
-        if (kind == FILE_EMPTY) store_fail(s, "%s is no store: it is empty", s->path);
+        if (kind == FILE_EMPTY) store_fail(s, "%s is not a store: it is empty", s->path);
         return kind == FILE_OURS;
     }
     bool shared = is_on_network(s->path);
-    /* In a log, NORMAL loses at most the last runs when the power fails; a killed process loses nothing either way. */
+    /* In a log, NORMAL loses at most the last runs when the power fails; a killed process loses nothing
+     * either way. */
     if (!set_journal(s, shared ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL") ||
         !store_script(s, shared ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL"))
         return false;
@@ -213,7 +216,7 @@ static bool open_file(struct store *s, bool may_write)
             return false;
         }
     } else if (!S_ISREG(st.st_mode)) {
-        store_fail(s, "%s is no store: it is no plain file", s->path);
+        store_fail(s, "%s is not a store: it is not a plain file", s->path);
         return false;
     } else if (may_write && access(s->path, W_OK)) {
         store_fail(s, "cannot write %s: %s", s->path, strerror(errno));

@@ -1,4 +1,5 @@
-/* store.h: results of runs, in one SQLite file (docs/store.md has the schema). Several processes may use it at once. */
+/* store.h: results of runs, in one SQLite file (docs/store.md has the schema). Several processes may use
+ * it at once. */
 #ifndef HEDDLE_STORE_H
 #define HEDDLE_STORE_H
 
@@ -7,22 +8,27 @@
 struct store;
 
 enum store_state {
-    STORE_ABSENT,  /* nobody made this run */
-    STORE_RUNNING, /* somebody is making it: the lease is fresh */
+    /* This run was not made. */
+    STORE_ABSENT,
+    /* A process is making it: the lease is fresh. */
+    STORE_RUNNING,
     STORE_DONE,
-    STORE_FAILED /* made, and it ended with an error, which is kept */
+    /* It was made and ended with an error, which is kept. */
+    STORE_FAILED
 };
 
-/* Opens or makes the file. NULL with an error in words in *error (to be freed): not a store, of a newer schema, not writable. */
+/* Opens or makes the file. NULL with an error in words in *error (to be freed): not a store, of a newer
+ * schema, not writable. */
 struct store *store_open(const char *path, bool may_write, char **error);
 void store_close(struct store *s);
-/* Why the last store_state, store_take, store_hold, store_give_up or store_stat could not be done; NULL = it could. */
+/* Why the last store_state, store_take, store_hold, store_give_up or store_stat could not be done; NULL =
+ * it could. */
 const char *store_error(const struct store *s);
 
 enum store_state store_state(struct store *s, const char *key);
-/* Takes a run for this process (`who` NULL) or for a batch job of that name, unless another has it. The lease runs out after `seconds`
- * without store_hold(), and at once when the process that took it for itself is gone from this machine. True: it is ours. A failed run can
- * be taken again; a done one cannot. */
+/* Takes a run for this process (`who` NULL) or for a batch job of that name, unless another has it. The
+ * lease runs out after `seconds` without store_hold(), and at once when the process that took it for
+ * itself is gone from this machine. True: it is ours. A failed run can be taken again; a done one cannot. */
 bool store_take(struct store *s, const struct lab_job *job, const char *who, uint32_t seconds);
 void store_hold(struct store *s, const char *key, const char *who, uint32_t seconds);
 /* Nothing came of it: as if never taken. */
@@ -30,21 +36,30 @@ void store_give_up(struct store *s, const char *key, const char *who);
 
 /* What a run left behind. */
 struct store_outcome {
-    int status;          /* exit status; 128 + signal */
-    const char *stats;   /* path of the JSON file; may be missing when status is not 0 */
-    const char *log;     /* path of what it printed; its tail is the error of a failed run */
-    double seconds;      /* host time */
-    uint64_t peak_bytes; /* host memory; 0 = unknown */
+    /* Exit status; 128 + signal. */
+    int status;
+    /* Path of the JSON file; may be missing when status is not 0. */
+    const char *stats;
+    /* Path of what it printed; its tail is the error of a failed run. */
+    const char *log;
+    /* Host time. */
+    double seconds;
+    /* Host memory; 0 = unknown. */
+    uint64_t peak_bytes;
     const char *host;
 };
-/* All or nothing, in one transaction. A run that is done stays as it is; one of the same key with other statistics is an error. A run with status 0 whose JSON cannot be read is a failed one. False: the store could not be written. */
+/* All or nothing, in one transaction. A run that is done stays as it is; one of the same key with other
+ * statistics is an error. A run with status 0 whose JSON cannot be read is a failed one. False: the store
+ * could not be written. */
 bool store_put(struct store *s, const struct lab_job *job, const struct store_outcome *o, char **error);
 
-/* A statistic of the whole run, such as "l1.aml", "ipc", "cycles", "host.seconds"; a histogram's bin is "dram.queue_level[3]". NAN where there is none. */
+/* A statistic of the whole run, such as "l1.aml", "ipc", "cycles", "host.seconds"; a histogram's bin is
+ * "dram.queue_level[3]". NAN: the run does not have it. */
 double store_stat(struct store *s, const char *key, const char *name);
 /* The JSON that --stats left, but for its legend. False: no such run, or it has none. */
 bool store_document(struct store *s, const char *key, struct strbuf *out);
-/* A run for the report, as a JSON object (docs/store.md): what it is, its state, error, command, statistics, stall stack, kernels, loads, time series. False: no such run. */
+/* A run for the report, as a JSON object (docs/store.md): what it is, its state, error, command,
+ * statistics, stall stack, kernels, loads, time series. False: no such run. */
 bool store_run_json(struct store *s, const char *key, struct strbuf *out);
 
 /* Any SELECT; rows as they come. False with the error in words. */

@@ -1,5 +1,6 @@
-/* store_document.c: the JSON of --stats (docs/statistics.md) as rows: totals, kernels, loads, a few statistics of the time series; and whole,
- * compressed. */
+/* store_document.c: the JSON of --stats (docs/statistics.md) as rows: totals, kernels, loads, a few
+ * statistics of the time series; and whole, compressed. */
+#include "lab/run_stats.h"
 #include "lab/store_impl.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ static const char *const series_names[] = {
 const char *store_check_document(const struct json_node *root)
 {
     enum { SCHEMA = 1 };
-    if (json_get_number(root, "schema", 0) != SCHEMA) return "this is no summary of a run (schema 1)";
+    if (json_get_number(root, "schema", 0) != SCHEMA) return "this is not the summary of a run (schema 1)";
     if (json_get_number(root, "partial", 0) != 0) return "the run was ended before its end";
     const struct json_node *total = json_get(root, "total"), *kernels = json_get(root, "kernels");
     if (!total || !json_get(total, "stats") || !json_get(root, "hash")) return "the totals are missing";
@@ -100,6 +101,23 @@ static bool put_totals(struct store *s, int64_t run, const struct json_node *tot
         for (uint32_t i = 0; group->kind == JSON_MAP && i < group->count && ok; i++)
             ok = write_stat(&w, group->items[i].key, &group->items[i]);
     }
+    writer_close(&w);
+    return ok;
+}
+
+static bool write_number(void *context, const char *name, double value)
+{
+    const struct json_node n = {.kind = isnan(value) ? JSON_NULL : JSON_NUMBER, .number = value};
+    return write_value(context, name, &n);
+}
+
+/* What follows from kernels and loads: run_stats.h. */
+static bool put_run_stats(struct store *s, int64_t run, const struct json_node *root)
+{
+    struct value_writer w;
+    bool ok =
+        writer_open(&w, s, run, "INSERT OR REPLACE INTO stat SELECT ?1, id, ?3 FROM name WHERE name = ?2") &&
+        run_stats_each(root, write_number, &w);
     writer_close(&w);
     return ok;
 }
@@ -238,7 +256,7 @@ static bool put_whole(struct store *s, int64_t run, const struct json_node *root
 bool store_put_document(struct store *s, int64_t run, const struct json_node *root, const char *text,
                         size_t len)
 {
-    return put_totals(s, run, json_get(root, "total")) &&
+    return put_totals(s, run, json_get(root, "total")) && put_run_stats(s, run, root) &&
            put_kernels(s, run, json_get(root, "kernels"), text) &&
            put_samples(s, run, json_get(root, "samples")) && put_legend(s, json_get(root, "legend")) &&
            put_whole(s, run, root, text, len);

@@ -13,21 +13,26 @@ extern const char store_schema_sql[];
 struct store {
     sqlite3 *db;
     char *path;
-    char *me;    /* this process, as the holder of a lease */
-    char *error; /* of the last call; NULL = none */
+    /* This process, as the holder of a lease. */
+    char *me;
+    /* What went wrong in the last call; NULL = nothing. */
+    char *error;
     sqlite3_stmt *stat_of;
 };
 
-/* Statements: store_prepare binds one argument a letter of `types`: t text (NULL = null), i int64_t, d double (NaN = null). NULL: the
- * error is in s->error. store_step: SQLITE_ROW or SQLITE_DONE, or the error is kept and -1 returned. */
+/* Statements: store_prepare binds one argument a letter of `types`: t text (NULL = null), i int64_t, d
+ * double (NaN = null). NULL: the error is in s->error. store_step: SQLITE_ROW or SQLITE_DONE, or the error
+ * is kept and -1 returned. */
 sqlite3_stmt *store_prepare(struct store *s, const char *sql, const char *types, ...);
 int store_step(struct store *s, sqlite3_stmt *q);
-bool store_exec(struct store *s, const char *sql, const char *types, ...); /* a statement without rows */
+/* A statement without rows. */
+bool store_exec(struct store *s, const char *sql, const char *types, ...);
 /* Only for texts without values. */
 bool store_script(struct store *s, const char *sql);
 void store_fail(struct store *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void store_clear_error(struct store *s);
-char *store_take_error(struct store *s); /* hands it over; never NULL */
+/* Hands it over; never NULL. */
+char *store_take_error(struct store *s);
 
 /* store_put.c: the columns of a run that follow from its job, for an INSERT. */
 struct store_row_texts {
@@ -43,14 +48,16 @@ void store_row_texts_free(struct store_row_texts *t);
 #define STORE_JOB_ARGUMENTS(job, t)                                                                          \
     (job)->key, strbuf_text(&(t)->identity), job_simulator(), (job)->workload->name, (job)->size,            \
         strbuf_text(&(t)->machine), strbuf_text(&(t)->settings), strbuf_text(&(t)->mechs),                   \
-        strbuf_text(&(t)->mech_settings), (int64_t)(job)->seed, (int64_t)(job)->sample,                      \
+        strbuf_text(&(t)->mech_settings), (int64_t)(job)->seed, (int64_t)(job)->run.timed.sample_cycles,     \
         strbuf_text(&(t)->command)
 
 /* store_lease.c */
 char *store_this_process(void);
-void store_add_functions(struct store *s); /* heddle_gone(who) */
+/* heddle_gone(who). */
+void store_add_functions(struct store *s);
 
-/* store_document.c: the JSON of --stats in the tables. `run` is run.id; text its whole content. False: s->error. */
+/* store_document.c: the JSON of --stats in the tables. `run` is run.id; text its whole content. False:
+ * s->error. */
 bool store_put_document(struct store *s, int64_t run, const struct json_node *root, const char *text,
                         size_t len);
 

@@ -61,7 +61,8 @@ static void put_stats(struct store *s, int64_t run, struct strbuf *out)
     sqlite3_finalize(q);
 }
 
-/* A stack: the statistics whose names begin with `prefix`, each in percent of all of them. Such as sm.slots_issued: cause "issued". */
+/* A stack: the statistics whose names begin with `prefix`, each in percent of all of them. Such as
+ * sm.slots_issued: cause "issued". */
 static void put_stack(struct store *s, const char *key, const char *member, const char *prefix,
                       const char *const *causes, struct strbuf *out)
 {

@@ -1,4 +1,5 @@
-/* store_lease.c: who makes which run. A lease ends by time, or, where a process of this machine took it for itself, with that process. */
+/* store_lease.c: who makes which run. A lease ends by time, or, where a process of this machine took it
+ * for itself, with that process. */
 #include "lab/store_impl.h"
 
 #include <inttypes.h>
@@ -8,7 +9,8 @@
 
 /* ---- processes ---- */
 
-/* Clock ticks since boot at which the process began: a number that came back is another process. 0 = there is none. */
+/* Clock ticks since boot at which the process began: a number that came back is another process. 0 = there
+ * is none. */
 static uint64_t process_start(long pid)
 {
     char path[64], text[1024];
@@ -102,6 +104,7 @@ enum store_state store_state(struct store *s, const char *key)
 /* One statement: of two that take at the same time, the second finds the first one's lease. */
 bool store_take(struct store *s, const struct lab_job *job, const char *who, uint32_t seconds)
 {
+    assert(strlen(job->key) == JOB_KEY_CHARS && seconds);
     store_clear_error(s);
     struct store_row_texts t;
     int64_t now = (int64_t)time(NULL);
@@ -114,6 +117,7 @@ bool store_take(struct store *s, const struct lab_job *job, const char *who, uin
 
 void store_hold(struct store *s, const char *key, const char *who, uint32_t seconds)
 {
+    assert(seconds);
     store_clear_error(s);
     store_exec(s, "UPDATE run SET lease = ?3 WHERE key = ?1 AND who = ?2 AND state = 'running'", "tti", key,
                who ? who : s->me, (int64_t)time(NULL) + (int64_t)seconds);

@@ -34,10 +34,10 @@ static void machine_name(const char *machine, struct strbuf *out)
 bool store_row_texts(struct store *s, const struct lab_job *job, struct store_row_texts *t)
 {
     *t = (struct store_row_texts){0};
-    word_list(job->sets, &t->settings);
-    word_list(job->mechs, &t->mechs);
-    word_list(job->mech_sets, &t->mech_settings);
-    machine_name(job->machine, &t->machine);
+    word_list(job->run.sets, &t->settings);
+    word_list(job->run.mechs, &t->mechs);
+    word_list(job->run.mech_sets, &t->mech_settings);
+    machine_name(job->run.machine, &t->machine);
     job_command(job, &t->command);
     struct diag_list diags = {0};
     char key[HASH128_CHARS + 1] = "";
@@ -274,6 +274,7 @@ static bool put_all(struct store *s, const struct lab_job *job, const struct sto
 
 bool store_put(struct store *s, const struct lab_job *job, const struct store_outcome *o, char **error)
 {
+    assert(strlen(job->key) == JOB_KEY_CHARS);
     struct outcome made;
     struct store_row_texts t;
     store_clear_error(s);

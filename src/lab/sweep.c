@@ -1,7 +1,9 @@
-/* sweep.c: the frame of a sweep: what is there already, leases, progress, the end. Who makes the runs is in sweep_local.c and sweep_slurm.c.
+/* sweep.c: the frame of a sweep: what is there already, leases, progress, the end. Who makes the runs is
+ * in sweep_local.c and sweep_slurm.c.
  *
- * A run belongs to the sweep that holds its lease in the store. (1) A lease is held again four times before it would run out. (2) What
- * another sweep makes is looked at now and then: when its lease has ended without a result, the run is made here. */
+ * A run belongs to the sweep that holds its lease in the store. (1) A lease is held again four times
+ * before it would run out. (2) What another sweep makes is looked at now and then: when its lease has
+ * ended without a result, the run is made here. */
 #include "lab/sweep_impl.h"
 
 #include <errno.h>
@@ -13,6 +15,7 @@ enum { LEASE_SECONDS = 60, LEASE_SLURM_SECONDS = 3600 };
 
 static void task_over(struct sweep_task *t, enum task_state state, bool had)
 {
+    assert(state == TASK_DONE || state == TASK_FAILED);
     t->state = state;
     t->had = had;
 }
@@ -30,6 +33,7 @@ static void look_up(struct sweep_run *r, struct sweep_task *t, bool had)
 
 bool sweep_claim(struct sweep_run *r, struct sweep_task *t)
 {
+    assert(t->state != TASK_RUNNING && r->lease_seconds);
     bool ours = store_take(r->store, t->job, r->who, r->lease_seconds);
     const char *error = ours ? NULL : store_error(r->store);
     if (ours) {
@@ -105,6 +109,7 @@ void sweep_keep(struct sweep_run *r)
 
 void sweep_end_task(struct sweep_run *r, struct sweep_task *t)
 {
+    assert(t->state == TASK_RUNNING); /* its lease is ours */
     int status = 0, taken = 0, lock = sweep_lock(r->o->folder);
     if (lock >= 0) {
         taken = sweep_take_end(r->store, t->job, r->o->folder, &status, &t->seconds);
@@ -163,11 +168,13 @@ static void sum_up(struct sweep_run *r, struct sweep_result *out)
         out->made += t->made && t->state == TASK_DONE;
         out->elsewhere += t->state == TASK_ELSEWHERE || (t->state == TASK_DONE && !t->made && !t->had);
     }
+    assert(out->had + out->made + out->failed + out->elsewhere <= r->tasks.len); /* each run counts once */
 }
 
 bool sweep(struct store *s, const struct plan *plans, uint32_t plan_count, const struct sweep_options *o,
            struct sweep_result *out)
 {
+    assert(s && o->heddle && o->folder && o->slurm_options);
     struct sweep_run r = {.store = s, .o = o, .start = host_now(), .bar = {.is_terminal = o->is_terminal}};
     uint32_t gathered;
     *out = (struct sweep_result){0};

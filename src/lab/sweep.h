@@ -2,40 +2,53 @@
 #ifndef HEDDLE_SWEEP_H
 #define HEDDLE_SWEEP_H
 
-#include "lab/experiment.h"
+#include "lab/plan.h"
 #include "lab/store.h"
 
 enum sweep_slurm { SWEEP_HERE, SWEEP_SLURM, SWEEP_SLURM_DETACH /* submit and leave */ };
 
 struct sweep_options {
-    const char *heddle; /* the command that the runs are made with */
-    const char *folder; /* where runs leave their files until they are in the store: STORE.work */
-    uint32_t workers;   /* at a time on this machine; 0 = as cores and memory allow */
-    bool again;         /* make failed runs again */
-    bool is_terminal;   /* a progress bar, a line a worker */
-    uint32_t slurm;     /* submit to Slurm instead: enum sweep_slurm */
-    const char *const *slurm_options; /* handed to sbatch; NULL ends them */
-    volatile int *stop;               /* set by a signal */
+    /* The command that the runs are made with. */
+    const char *heddle;
+    /* Where runs leave their files until they are in the store: STORE.work. */
+    const char *folder;
+    /* Runs at a time on this machine; 0 = as cores and memory allow. */
+    uint32_t workers;
+    /* Make failed runs again. */
+    bool again;
+    /* A progress bar, a line a worker. */
+    bool is_terminal;
+    /* Submit to Slurm instead: enum sweep_slurm. */
+    uint32_t slurm;
+    /* Handed to sbatch; NULL ends them. */
+    const char *const *slurm_options;
+    /* Set by a signal. */
+    volatile int *stop;
 };
 
 struct sweep_result {
-    uint32_t made, had; /* runs: made now, in the store before; none that failed */
-    uint32_t failed;    /* now or before */
-    uint32_t elsewhere; /* that another sweep made meanwhile, or still makes */
+    /* Runs: made now, in the store before; none that failed. */
+    uint32_t made, had;
+    /* Runs that failed, now or before. */
+    uint32_t failed;
+    /* Runs that another sweep made meanwhile, or still makes. */
+    uint32_t elsewhere;
     double seconds;
 };
 
-/* Failed runs are kept in the store with their error and do not stop the others. False: the sweep itself could not go on; the error is printed. */
+/* Failed runs are kept in the store with their error and do not stop the others. False: the sweep itself
+ * could not go on; the error is printed. */
 bool sweep(struct store *s, const struct plan *plans, uint32_t plan_count, const struct sweep_options *o,
            struct sweep_result *out);
 
-/* The runs, which of them the store has, and how long the others will take: a table, or JSON. `s` NULL: there is no store yet. */
+/* The runs, which of them the store has, and how long the others will take: a table, or JSON. `s` NULL:
+ * there is no store yet. */
 void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, uint32_t workers, bool json,
                 struct strbuf *out);
 
-/* What runs leave in the folder, so that a killed sweep loses nothing that was finished:
- *   KEY.json (--stats), KEY.log (what was printed), KEY.end (one line: status seconds peak_bytes host; written last, by rename).
- * Takes every KEY.end of these plans into the store and removes its files. */
+/* What runs leave in the folder, so that a killed sweep loses nothing that was finished: KEY.json
+ * (--stats), KEY.log (what was printed), KEY.end (one line: status seconds peak_bytes host; written last,
+ * by rename). Takes every KEY.end of these plans into the store and removes its files. */
 bool sweep_gather(struct store *s, const struct plan *plans, uint32_t plan_count, const char *folder,
                   uint32_t *gathered);
 

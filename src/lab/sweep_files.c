@@ -1,7 +1,8 @@
-/* sweep_files.c: the folder of a sweep. A run leaves KEY.json and KEY.log, and KEY.end when all of it is there.
+/* sweep_files.c: the folder of a sweep. A run leaves KEY.json and KEY.log, and KEY.end when all of it is
+ * there.
  * (1) KEY.end has its name only once it is whole, and comes last: who sees it may read the others.
  * (2) Ends are taken into the store under the folder's lock, so that two sweeps do not take the same one.
- * (3) KEY.end goes first when the store has it: what is left without it is of no use, and made anew. */
+ * (3) KEY.end goes first when the store has it: what is left without it is of no use, and made again. */
 #include "lab/sweep_impl.h"
 
 #include <dirent.h>
@@ -12,6 +13,7 @@
 
 void sweep_path(struct strbuf *out, const char *folder, const char *key, const char *suffix)
 {
+    assert(folder && key && suffix);
     out->len = 0;
     strbuf_printf(out, "%s/%s%s", folder, key, suffix);
 }
@@ -154,7 +156,8 @@ static const struct lab_job *find_job(const struct plan *plans, uint32_t plan_co
     return NULL;
 }
 
-/* Names first, then the files: a folder that changes while it is read may leave names out. Reading it makes a network's file system look anew. */
+/* Names first, then the files: a folder that changes while it is read may leave names out. Reading it
+ * makes a network's file system look again. */
 void sweep_find_ends(const char *folder, struct map *keys)
 {
     DIR *d = opendir(folder);
@@ -175,7 +178,7 @@ bool sweep_gather(struct store *s, const struct plan *plans, uint32_t plan_count
     struct map keys = {0};
     bool ok = true;
     *gathered = 0;
-    if (access(folder, F_OK)) return true; /* nobody began */
+    if (access(folder, F_OK)) return true; /* no sweep began here */
     int lock = sweep_lock(folder);
     if (lock < 0) return false;
     sweep_find_ends(folder, &keys);

@@ -1,58 +1,77 @@
-/* sweep_impl.h: what the parts of a sweep share: its tasks, the files of its folder, and who makes the runs. */
+/* sweep_impl.h: what the parts of a sweep share: its tasks, the files of its folder, and who makes the
+ * runs. */
 #ifndef HEDDLE_SWEEP_IMPL_H
 #define HEDDLE_SWEEP_IMPL_H
 
 #include "base/map.h"
 #include "lab/child.h"
 #include "lab/host.h"
-#include "lab/progress.h"
+#include "lab/bar.h"
 #include "lab/sweep.h"
 
 enum task_state {
     TASK_WAITING,
-    TASK_RUNNING,   /* ours: on this machine, or handed to Slurm */
-    TASK_ELSEWHERE, /* another sweep has it */
+    /* Ours: on this machine, or handed to Slurm. */
+    TASK_RUNNING,
+    /* Another sweep has it. */
+    TASK_ELSEWHERE,
     TASK_DONE,
     TASK_FAILED
 };
 
 struct sweep_task {
     const struct lab_job *job;
-    const char *column; /* the first that needs it */
+    /* The first that needs it. */
+    const char *column;
     uint64_t memory;
-    double work;  /* warp instructions, or a guess at them */
-    double known; /* seconds that such a run took before; 0 = not known */
+    /* Warp instructions, or a guess at them. */
+    double work;
+    /* Seconds that such a run took before; 0 = not known. */
+    double known;
     enum task_state state;
-    bool had;       /* it was in the store before this sweep */
-    bool made;      /* by this sweep */
-    double start;   /* host_now() of its start; of Slurm: 0 while it waits in the queue */
-    double seconds; /* it took */
+    /* It was in the store before this sweep. */
+    bool had;
+    /* This sweep made it. */
+    bool made;
+    /* host_now() of its start; of Slurm: 0 while it waits in the queue. */
+    double start;
+    /* How long it took. */
+    double seconds;
     /* of Slurm */
-    uint32_t array, index; /* its place: index of struct slurm_sweep's arrays, task number from 1 */
+    /* Where it is: index of struct slurm_sweep's arrays, task number from 1. */
+    uint32_t array, index;
     uint32_t tries;
-    double missing_since; /* Slurm no longer has it, and its end is not to be seen; 0 = all is well */
+    /* Slurm no longer has it, and its end is not to be seen; 0 = it is not missing. */
+    double missing_since;
 };
 
 struct sweep_run {
     struct store *store;
     const struct sweep_options *o;
-    VEC(struct sweep_task) tasks; /* longest first */
-    struct map by_key;            /* struct sweep_task * */
-    char *who;                    /* of the leases; NULL = this process */
+    /* Longest first. */
+    VEC(struct sweep_task) tasks;
+    /* key -> struct sweep_task * */
+    struct map by_key;
+    /* Who holds the leases; NULL = this process. */
+    char *who;
     uint32_t lease_seconds, workers;
     double start, held_at, looked_at;
-    double rate; /* warp instructions a second and worker; of this sweep's runs, or of earlier ones */
+    /* Warp instructions a second and worker; of this sweep's runs, or of earlier ones. */
+    double rate;
     double work_done, seconds_done;
-    uint32_t count[TASK_FAILED + 1]; /* of each state: sweep_count() */
+    /* How many tasks are in each state: sweep_count(). */
+    uint32_t count[TASK_FAILED + 1];
     struct bar bar;
-    bool broken; /* the store could not be written */
+    /* The store could not be written. */
+    bool broken;
 };
 
 /* ---- tasks: sweep_tasks.c ---- */
 void sweep_tasks_make(struct sweep_run *r, const struct plan *plans, uint32_t plan_count);
 void sweep_tasks_free(struct sweep_run *r);
 void sweep_count(struct sweep_run *r);
-double sweep_task_seconds(const struct sweep_run *r, const struct sweep_task *t); /* as far as can be told */
+/* How long the task will take, as far as can be told. */
+double sweep_task_seconds(const struct sweep_run *r, const struct sweep_task *t);
 double sweep_seconds_left(const struct sweep_run *r, double now);
 
 /* ---- leases and states: sweep.c ---- */
@@ -65,8 +84,10 @@ void sweep_end_task(struct sweep_run *r, struct sweep_task *t);
 
 /* ---- the folder: sweep_files.c ---- */
 void sweep_path(struct strbuf *out, const char *folder, const char *key, const char *suffix);
-int sweep_lock(const char *folder); /* waits for it; close() opens it; < 0: it cannot be */
-void sweep_find_ends(const char *folder, struct map *keys); /* of all KEY.end */
+/* Waits for it; close() opens it; < 0: it cannot be. */
+int sweep_lock(const char *folder);
+/* The keys of all KEY.end. */
+void sweep_find_ends(const char *folder, struct map *keys);
 bool sweep_has_end(const char *folder, const char *key);
 /* Gives KEY.json its name and writes KEY.end. False with errno. */
 bool sweep_write_end(const char *folder, const char *key, const char *part, const struct lab_child_end *end);
@@ -78,11 +99,13 @@ void sweep_clear(const char *folder, const char *key);
 
 /* ---- memory: sweep_local.c ---- */
 struct sweep_memory {
-    uint64_t budget, used; /* bytes: for all runs at a time, and estimated for those that run */
+    /* Bytes: for all runs at a time, and estimated for those that run. */
+    uint64_t budget, used;
 };
-uint64_t sweep_budget(uint64_t free_bytes); /* of what is free at the start */
-/* May one more run start beside `runs` others? The only one always may: it may do with less than was thought, and else its failure
- * is kept. */
+/* The memory for all runs, of what is free at the start. */
+uint64_t sweep_budget(uint64_t free_bytes);
+/* May one more run start beside `runs` others? The only one always may: it may do with less than was
+ * thought, and else its failure is kept. */
 bool sweep_fits(const struct sweep_memory *m, uint32_t runs, uint64_t needs, uint64_t free_now);
 
 /* ---- who makes the runs. False: printed why. ---- */

@@ -1,4 +1,5 @@
-/* sweep_list.c: the runs of plans without making them: which the store has, and how long the others will take. */
+/* sweep_list.c: the runs of plans without making them: which the store has, and how long the others will
+ * take. */
 #include "lab/sweep_impl.h"
 #include "stats/json.h"
 
@@ -17,7 +18,7 @@ static void json_row(const struct sweep_run *r, const struct sweep_task *t, enum
     strbuf_puts(out, ", \"size\": ");
     json_string(out, t->job->size);
     strbuf_puts(out, ", \"machine\": ");
-    json_string(out, t->job->machine);
+    json_string(out, t->job->run.machine);
     strbuf_puts(out, ", \"column\": ");
     json_string(out, t->column);
     strbuf_printf(out, ", \"state\": \"%s\", \"seconds\": %.1f, \"memory\": %llu, \"command\": ",
@@ -33,7 +34,7 @@ static void table_row(const struct sweep_run *r, const struct sweep_task *t, enu
     char time[24] = "";
     if (state != STORE_DONE) bar_time(sweep_task_seconds(r, t), time);
     strbuf_printf(out, "%-8s %.8s %-15s %-6s %-11s %-18s %7s\n", state_names[state], t->job->key,
-                  t->job->workload->name, t->job->size, t->job->machine, t->column, time);
+                  t->job->workload->name, t->job->size, t->job->run.machine, t->column, time);
 }
 
 static void sum_line(const struct sweep_run *r, const uint32_t *count, double left, bool json,

@@ -1,4 +1,5 @@
-/* sweep_local.c: the runs on this machine: a process each, as many as there are cores, fewer where memory would not do. */
+/* sweep_local.c: the runs on this machine: a process each, as many as there are cores, fewer where memory
+ * would not do. */
 #include "lab/sweep_impl.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ static bool fits(const struct local *l, const struct sweep_task *t)
 static bool start_run(struct local *l, struct sweep_task *t)
 {
     const struct sweep_options *o = l->r->o;
+    assert(t->state == TASK_RUNNING && l->workers.len < l->r->workers);
     struct strbuf part = {0}, log = {0};
     char suffix[48];
     snprintf(suffix, sizeof suffix, ".%ld.part.json", (long)getpid());
@@ -44,7 +46,8 @@ static bool start_run(struct local *l, struct sweep_task *t)
     sweep_path(&part, o->folder, t->job->key, suffix);
     sweep_path(&log, o->folder, t->job->key, ".log");
     struct worker w = {.task = t, .part = mem_strdup(strbuf_text(&part))};
-    const char **argv = job_argv(t->job, o->heddle, w.part);
+    struct arena words = {0};
+    const char **argv = job_argv(t->job, o->heddle, w.part, &words);
     bool ok = child_start(&w.child, argv, strbuf_text(&log));
     if (ok) {
         t->start = w.child.start;
@@ -57,7 +60,7 @@ static bool start_run(struct local *l, struct sweep_task *t)
         t->state = TASK_WAITING;
         free(w.part);
     }
-    free(argv);
+    arena_free(&words);
     strbuf_free(&part);
     strbuf_free(&log);
     return ok;
@@ -77,6 +80,7 @@ static void end_run(struct local *l, uint32_t i, const struct lab_child_end *end
 {
     struct worker w = l->workers.data[i];
     l->workers.data[i] = l->workers.data[--l->workers.len];
+    assert(l->memory.used >= w.task->memory); /* start_run() added it */
     l->memory.used -= w.task->memory;
     if (sweep_write_end(l->r->o->folder, w.task->job->key, w.part, end)) {
         sweep_end_task(l->r, w.task);

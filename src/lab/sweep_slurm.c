@@ -1,11 +1,12 @@
-/* sweep_slurm.c: the runs on a cluster. This process, the head, submits job arrays, looks into the folder for what their tasks left, and asks
- * Slurm what became of the others.
+/* sweep_slurm.c: the runs on a cluster. This process, the head, submits job arrays, looks into the folder
+ * for what their tasks left, and asks Slurm what became of the others.
  *
- * (1) Every array is noted in slurm.jobs before sbatch is called, and its name is its token: a head that is killed at any
- *     moment finds it again, and submits nothing twice. Several heads may share a folder.
- * (2) A run is over when its KEY.end is in the store, whatever Slurm says. Only a task that Slurm has given up without one is submitted
- *     again, SUBMITS_MAX times in all.
- * (3) A file may be seen late on a network's file system: a task that came to its end has GRACE_SECONDS for it. */
+ * (1) Every array is noted in slurm.jobs before sbatch is called, and its name is its token: a head that
+ * is killed at any moment finds it again, and submits nothing twice. Several heads may share a folder.
+ * (2) A run is over when its KEY.end is in the store, whatever Slurm says. Only a task that Slurm has
+ * given up without one is submitted again, SUBMITS_MAX times in all.
+ * (3) A file may be seen late on a network's file system: a task that came to its end has GRACE_SECONDS
+ * for it. */
 #include "lab/slurm_head.h"
 
 #include <unistd.h>

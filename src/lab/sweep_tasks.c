@@ -1,7 +1,8 @@
 /* sweep_tasks.c: the runs of all plans, each once, longest first, and how long they will take.
  *
- * A run's time is that of earlier runs of the same workload and size, where the store has some; else its warp instructions
- * divided by the speed so far. The speed is that of the runs of this sweep; before the first has ended, of all in the store. */
+ * A run's time is that of earlier runs of the same workload and size, where the store has some; else its
+ * warp instructions divided by the speed so far. The speed is that of the runs of this sweep; before the
+ * first has ended, of all in the store. */
 #define _GNU_SOURCE /* qsort_r */
 #include "lab/sweep_impl.h"
 
@@ -9,7 +10,7 @@
 
 #define RATE_DEFAULT                                                                                         \
     300000.0             /* warp instructions a second: bfs, small, fermi, on a busy machine of two cores */
-#define WORK_DEFAULT 1e6 /* of a size that nobody measured */
+#define WORK_DEFAULT 1e6 /* of a size that was not measured */
 
 /* Seconds that runs of a workload took, by "workload size". */
 struct earlier {
@@ -40,7 +41,7 @@ static void load_earlier(struct store *s, struct map *out)
                     "SELECT workload, size, sum(seconds), count(*) FROM run WHERE state = 'done' "
                     "AND seconds > 0 GROUP BY workload, size",
                     earlier_row, out, &error);
-    free(error); /* an estimate is no reason to stop */
+    free(error); /* a sweep goes on without an estimate */
 }
 
 static const char *column_of(const struct plan *p, uint32_t job)
@@ -74,6 +75,7 @@ static void set_known(struct sweep_run *r, struct sweep_task *t, const struct ma
 
 double sweep_task_seconds(const struct sweep_run *r, const struct sweep_task *t)
 {
+    assert(t->known > 0 || r->rate > 0);
     return t->known > 0 ? t->known : t->work / r->rate;
 }
 
@@ -88,6 +90,7 @@ static void add_plan(struct sweep_run *r, const struct plan *p)
 {
     for (uint32_t i = 0; i < p->job_count; i++) {
         const struct lab_job *job = &p->jobs[i];
+        assert(strlen(job->key) == JOB_KEY_CHARS); /* plan_make() sealed it */
         if (map_get(&r->by_key, job->key)) continue;
         map_put(&r->by_key, job->key, r);
         vec_push(&r->tasks,
@@ -98,6 +101,7 @@ static void add_plan(struct sweep_run *r, const struct plan *p)
 
 void sweep_tasks_make(struct sweep_run *r, const struct plan *plans, uint32_t plan_count)
 {
+    assert(!r->tasks.len);
     struct map earlier = {0};
     double work = 0, seconds = 0;
     for (uint32_t i = 0; i < plan_count; i++) add_plan(r, &plans[i]);
@@ -120,7 +124,10 @@ void sweep_tasks_free(struct sweep_run *r)
 void sweep_count(struct sweep_run *r)
 {
     memset(r->count, 0, sizeof r->count);
-    for (uint32_t i = 0; i < r->tasks.len; i++) r->count[r->tasks.data[i].state]++;
+    for (uint32_t i = 0; i < r->tasks.len; i++) {
+        assert(r->tasks.data[i].state < ARRAY_LEN(r->count));
+        r->count[r->tasks.data[i].state]++;
+    }
 }
 
 double sweep_seconds_left(const struct sweep_run *r, double now)
@@ -130,7 +137,7 @@ double sweep_seconds_left(const struct sweep_run *r, double now)
         const struct sweep_task *t = &r->tasks.data[i];
         if (t->state == TASK_DONE || t->state == TASK_FAILED) continue;
         double left = sweep_task_seconds(r, t);
-        /* a run that takes longer than was thought is nearly there, as far as anybody knows */
+        /* a run that takes longer than was thought is taken to be nearly done */
         if (t->state == TASK_RUNNING && t->start > 0) left = MAX(left - (now - t->start), left * 0.05);
         sum += left;
         longest = MAX(longest, left);

@@ -265,10 +265,32 @@ const struct workload_paper *workload_paper(const struct workload *w, const char
     return NULL;
 }
 
+/* "load2.miss_rate": a field of the second load; NAN where there is none. */
+static double load_figure(const struct workload_paper *p, const char *figure)
+{
+    assert(p->load_count <= WORKLOAD_LOADS_MAX);
+    static const struct {
+        const char *name;
+        size_t offset;
+    } fields[] = {{"share", offsetof(struct workload_load, share)},
+                  {"unique", offsetof(struct workload_load, unique)},
+                  {"miss_rate", offsetof(struct workload_load, miss_rate)},
+                  {"stride", offsetof(struct workload_load, stride)},
+                  {"stride_share", offsetof(struct workload_load, stride_share)}};
+    uint32_t rank;
+    int used = 0;
+    if (sscanf(figure, "load%u.%n", &rank, &used) != 1 || !used || !rank || rank > p->load_count) return NAN;
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        if (!strcmp(fields[i].name, figure + used))
+            return *(const double *)((const char *)&p->loads[rank - 1] + fields[i].offset);
+    return NAN;
+}
+
 double workload_figure(const struct workload *w, const char *paper, const char *figure)
 {
+    assert(paper && figure);
     const struct workload_paper *p = workload_paper(w, paper);
     for (uint32_t i = 0; p && i < p->figure_count; i++)
         if (!strcmp(p->figures[i].name, figure)) return p->figures[i].value;
-    return NAN;
+    return p ? load_figure(p, figure) : NAN;
 }

@@ -1,4 +1,5 @@
-/* workload.h: programs that a user can name: those of workloads/, and one's own beside a small YAML file (docs/workloads.md). */
+/* workload.h: programs that a user can name: those of workloads/, and the user's own beside a small YAML file
+ * (docs/workloads.md). */
 #ifndef HEDDLE_WORKLOAD_H
 #define HEDDLE_WORKLOAD_H
 
@@ -13,10 +14,14 @@ enum {
 };
 
 struct workload_size {
-    const char *name;                        /* tiny, small, paper, or the user's own */
-    const char *input;                       /* what it works on, in words */
-    const char *args[WORKLOAD_ARGS_MAX + 1]; /* NULL ends them */
-    uint64_t warp_instructions;              /* measured on `fermi`; 0 = not measured */
+    /* tiny, small, paper, or a name of the user's own */
+    const char *name;
+    /* What it works on, in words. */
+    const char *input;
+    /* The list ends with NULL. */
+    const char *args[WORKLOAD_ARGS_MAX + 1];
+    /* Measured on `fermi`; 0 = not measured. */
+    uint64_t warp_instructions;
 };
 
 /* What a paper measured of it. */
@@ -29,9 +34,12 @@ struct workload_load {
     double share, unique, miss_rate, stride, stride_share;
 };
 struct workload_paper {
-    const char *paper;    /* thesis-ch3, apres, ... */
-    const char *as;       /* the paper's abbreviation */
-    const char *class_of; /* "" where the paper gives none */
+    /* thesis-ch3, apres, ... */
+    const char *paper;
+    /* The paper's abbreviation. */
+    const char *as;
+    /* "" where the paper gives none. */
+    const char *class_of;
     struct workload_figure figures[WORKLOAD_FIGURES_MAX];
     uint32_t figure_count;
     struct workload_load loads[WORKLOAD_LOADS_MAX];
@@ -40,8 +48,10 @@ struct workload_paper {
 
 struct workload {
     const char *name, *suite, *summary, *follows;
-    const char *program; /* path of the executable */
-    const char *folder;  /* where its description is */
+    /* Path of the executable. */
+    const char *program;
+    /* Where its description is. */
+    const char *folder;
     struct workload_size sizes[WORKLOAD_SIZES_MAX];
     uint32_t size_count, kernel_count;
     const char **kernels;
@@ -50,14 +60,16 @@ struct workload {
 };
 
 struct workload_set {
-    VEC(struct workload) items;  /* by name */
-    VEC(struct yaml_tree) files; /* hold the texts */
+    /* They are in the order of their names. */
+    VEC(struct workload) items;
+    /* They hold the texts. */
+    VEC(struct yaml_tree) files;
     struct arena arena;
 };
 
-/* Where to look: `data_dir`/workloads, and the paths (files or folders, with colons between them) of `more`, which may be
- * NULL. Programs without a path of their own are in `programs`. False with diagnostics when a description is
- * wrong; the right ones are there all the same. */
+/* Where to look: `data_dir`/workloads, and the paths (files or folders, with colons between them) of
+ * `more`, which may be NULL. Programs without a path of their own are in `programs`. False with
+ * diagnostics when a description is wrong; the right ones are there all the same. */
 struct workload_places {
     const char *data_dir, *programs, *more;
 };
@@ -69,7 +81,8 @@ void workloads_free(struct workload_set *w);
 
 const struct workload *workload_find(const struct workload_set *w, const char *name);
 const struct workload_size *workload_size(const struct workload *w, const char *name);
-/* A figure of a paper, such as "thesis-ch3", "p_inf"; NAN where there is none. */
+/* A number that a paper gives of the workload, such as "p_inf" of "thesis-ch3" or "load1.share" of
+ * "apres"; NAN: it gives none. */
 double workload_figure(const struct workload *w, const char *paper, const char *figure);
 const struct workload_paper *workload_paper(const struct workload *w, const char *paper);
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# run.sh HEDDLE SOURCE_FOLDER: the command line as a user meets it: results, help, and errors with place and exit status.
+# run.sh HEDDLE SOURCE_FOLDER IS_JSON: the command line as a user meets it: results, help, and errors with place and exit status.
 set -uo pipefail
 heddle=$1
 root=$2
+is_json=$3
 cd "$root" || exit 1
 failures=0
 out=$(mktemp)
@@ -30,7 +31,7 @@ bad() { expect 1 "$1" kernel tests/cli/bad.ptx "${@:2}"; }
 expect 0 '^usage: heddle' --help
 expect 2 '^usage: heddle'
 expect 0 'heddle [0-9]' --version
-commands='run kernel disasm list explain config fidelity sweep reproduce query report new'
+commands='run kernel disasm list explain config sweep reproduce query report new'
 for c in $commands; do expect 0 'examples:' $c --help; done
 expect 0 '^maxwell .*\(default\)' list machines
 expect 0 '^atax +PolyBench' list workloads
@@ -53,7 +54,11 @@ narrow() { # no line is wider than a terminal
 }
 for c in $commands; do narrow $c --help; done
 narrow --help
-for what in machines mechanisms workloads experiments; do narrow list $what; done
+for what in machines mechanisms options workloads experiments; do narrow list $what; done
+for what in experiments machines mechanisms options params stats workloads; do
+    "$heddle" list $what --json | "$is_json" || { echo "FAILED: heddle list $what --json"; failures=$((failures + 1)); }
+done
+expect 2 '.-markdown is for stats' list params --markdown
 expect 0 'hash ' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 -mfermi --arg f32=2 --arg 'buf:f32[32]' --arg 'buf:f32[32]' --arg s32=32
 expect 2 "unknown option '-q5'" run -q5
 expect 0 '^sm.count' explain sm
@@ -112,8 +117,11 @@ fi
 expect 2 "no workload './app'" run ./app
 expect 2 'nothing to run' run --functional
 expect 2 'lrr|gto|mechanism' run --mech lrrr -- true
-expect 2 'takes a whole number' run --sample often -- true
+expect 2 'sample must be a whole number from 0 to' run --sample often -- true
 expect 2 'cannot run' run --functional -- ./no/such/program
+# a study keeps the named workloads where it has them
+expect 0 '^16 runs: 0 in the store' sweep fidelity --workloads bfs,bicg --store "$out.none.db" --dry-run
+expect 2 "has no workload 'bfss'" sweep fidelity --workloads bfss --dry-run
 printf 'sm:\n  count: 15\n  wraps: 48\n' >"$out.yaml"
 expect 2 ':3:3: error: unknown parameter .sm.wraps' config dump -m "$out.yaml"
 printf 'sm: [\n' >"$out.yaml"

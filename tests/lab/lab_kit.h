@@ -4,8 +4,6 @@
 
 #include "lab/store.h"
 
-static const char *const kit_none[] = {NULL};
-
 static inline struct workload kit_workload(const char *name, const char *program)
 {
     return (struct workload){
@@ -21,15 +19,10 @@ static inline struct workload kit_workload(const char *name, const char *program
 
 static inline struct lab_job kit_job(const struct workload *w, uint64_t seed)
 {
-    return (struct lab_job){
-        .workload = w,
-        .size = "tiny",
-        .machine = "fermi",
-        .sets = kit_none,
-        .mechs = kit_none,
-        .mech_sets = kit_none,
-        .seed = seed,
-    };
+    struct lab_job job = {.workload = w, .size = "tiny", .seed = seed};
+    run_options_init(&job.run);
+    job.run.machine = "fermi";
+    return job;
 }
 
 /* False: the errors were printed. */

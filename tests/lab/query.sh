@@ -35,7 +35,7 @@ expect 2 "cannot open .*none.db: No such file" "$folder/none.db"
 [ -e "$folder/none.db" ] && { echo "FAILED: a query made a store"; failures=$((failures + 1)); }
 expect 2 'which store' --csv
 printf 'not a store, but long enough to be more than the head of a file of SQLite, which has one hundred bytes' >"$folder/text"
-expect 2 'text is no store' "$folder/text"
+expect 2 'text is not a store' "$folder/text"
 
 # ten runs of one workload, three of another that failed, one under way
 "$writer" "$db" "$stats" 1 10 bfs >/dev/null || exit 1
@@ -106,7 +106,7 @@ expect 2 'one of them' "$db" --csv --json
 expect 2 'goes with --run' "$db" --document
 expect 2 'did you mean --show' "$db" --shwo ipc
 expect 2 'hint: .heddle sweep NAME --store nowhere.db. makes a store' nowhere.db
-expect 2 'is no store: it is no SQLite file' "$0"
+expect 2 'is not a store: it is not an SQLite file' "$0"
 "$heddle" query --help | awk 'length($0) > 80 { print "FAILED: too wide: " $0; bad = 1 } END { exit bad }' || failures=$((failures + 1))
 
 # on a terminal the table fits

@@ -37,8 +37,8 @@ int main(int argc, char **argv)
     for (uint64_t seed = strtoull(argv[3], NULL, 10); seed <= strtoull(argv[4], NULL, 10); seed++) {
         struct lab_job job = kit_job(&w, seed);
         const char *const sets[] = {"l1.mshrs=128", NULL}, *const mechs[] = {"lrr", NULL};
-        if (seed % 2) job.sets = sets;
-        if (seed % 3 == 0) job.mechs = mechs;
+        if (seed % 2) job.run.sets = sets;
+        if (seed % 3 == 0) job.run.mechs = mechs;
         made += write_run(s, &job, argv[2], argc > 6 ? argv[6] : "");
     }
     printf("%llu\n", (unsigned long long)made);

@@ -35,7 +35,7 @@ check "no such size: what there is" grep -q 'hint: it has tiny' none
 sweep list.yaml --slurm="-p 'x" >none 2>&1
 is "--slurm with half a quote: status" $? 2
 
-# ---- failures are kept, and stop nobody ----
+# ---- failures are kept, and do not stop the others ----
 experiment fail.yaml "wrong, crash, quick, silent, killed, poor, late" 1
 sweep fail.yaml --store fail.db >told 2>&1
 is "failures: status" $? 1
@@ -138,6 +138,15 @@ for columns in 100 50; do
     check "$columns columns: the bar is gone at the end" bash -c "sed -n '/runs made/{x;p;d};x' frames | grep -q '^$\|^@'"
 done
 check "a wide terminal has a bar" bash -c "TERM=xterm script -qec \"stty cols 100; '$heddle' sweep list.yaml --store b.db\" /dev/null </dev/null | grep -q '\[##*\.*\]\|\[\.\.*\]'"
+
+# ---- figures as Markdown ----
+"$heddle" report b.db list.yaml --tables tables.md >none 2>&1
+is "tables: status" $? 0
+check "tables: a title" grep -q '^# Figures as tables' tables.md
+check "tables: a row a workload" grep -Eq '^[|] quick [|] -?[0-9.]+%' tables.md
+check "tables: no page beside them" [ ! -e report.html ]
+"$heddle" report b.db list.yaml --tables /nonexistent/tables.md >none 2>&1
+is "tables: a file that cannot be written" $? 1
 
 [ $failures -eq 0 ] && echo "sweeps: all as it should be"
 [ $failures -eq 0 ]

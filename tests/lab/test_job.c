@@ -51,16 +51,16 @@ static void everything_that_matters_changes_the_key(void **state)
     for (size_t i = 0; i < ARRAY_LEN(jobs); i++) jobs[i] = kit_job(&w, 0);
     jobs[1].workload = &other;
     jobs[2].size = "small";
-    jobs[3].machine = "kepler";
-    jobs[4].sets = LIST("l1.mshrs=128");
-    jobs[5].sets = LIST("l1.mshrs=129");
-    jobs[6].mechs = LIST("lrr");
-    jobs[7].mechs = LIST("swl");
-    jobs[8].mechs = LIST("swl");
-    jobs[8].mech_sets = LIST("swl.warps=3");
+    jobs[3].run.machine = "kepler";
+    jobs[4].run.sets = LIST("l1.mshrs=128");
+    jobs[5].run.sets = LIST("l1.mshrs=129");
+    jobs[6].run.mechs = LIST("lrr");
+    jobs[7].run.mechs = LIST("swl");
+    jobs[8].run.mechs = LIST("swl");
+    jobs[8].run.mech_sets = LIST("swl.warps=3");
     jobs[9].seed = 2;
-    jobs[10].sample = 1000;
-    jobs[11].sets =
+    jobs[10].run.timed.sample_cycles = 1000;
+    jobs[11].run.sets =
         LIST("sm.scheduler=lrr"); /* lrr as --mech is another machine: same policy, another sm.scheduler */
     for (size_t i = 0; i < ARRAY_LEN(jobs); i++) {
         jobs[i] = sealed(jobs[i]);
@@ -77,16 +77,17 @@ static void spelling_does_not_change_the_key(void **state)
     (void)state;
     struct workload w = kit_workload("bfs", program);
     struct lab_job a = kit_job(&w, 0), b = kit_job(&w, 0), plain = sealed(kit_job(&w, 0));
-    a.sets = LIST("l1.size=32K", "l1.mshrs=128");
-    b.sets = LIST("l1.mshrs=128", "l1.size=16K", "l1.size=32768");
+    a.run.sets = LIST("l1.size=32K", "l1.mshrs=128");
+    b.run.sets = LIST("l1.mshrs=128", "l1.size=16K", "l1.size=32768");
     assert_string_equal(sealed(a).key, sealed(b).key);
-    a.sets = LIST("l1.size=16K"); /* what the machine has anyway */
+    a.run.sets = LIST("l1.size=16K"); /* what the machine has anyway */
     assert_string_equal(sealed(a).key, plain.key);
     a = kit_job(&w, 0);
-    a.machine = HEDDLE_SOURCE_DIR "/machines/fermi.yaml";
+    a.run.machine = HEDDLE_SOURCE_DIR "/machines/fermi.yaml";
     assert_string_equal(sealed(a).key, plain.key);
     a = kit_job(&w, 0);
-    a.mechs = LIST("gto"); /* fermi's own scheduler may be another: only the same policy has the same key */
+    a.run.mechs =
+        LIST("gto"); /* fermi's own scheduler may be another: only the same policy has the same key */
     struct strbuf text = {0};
     struct diag_list diags = {0};
     assert_true(job_identity(&plain, &text, &diags));
@@ -100,7 +101,7 @@ static void the_identity_names_every_parameter_once(void **state)
     (void)state;
     struct workload w = kit_workload("bfs", program);
     struct lab_job job = kit_job(&w, 7);
-    job.sets = LIST("l1.mshrs=77");
+    job.run.sets = LIST("l1.mshrs=77");
     struct strbuf text = {0};
     struct diag_list diags = {0};
     assert_true(job_identity(&job, &text, &diags));
@@ -128,13 +129,13 @@ static void wrong_jobs_are_told(void **state)
                                        "'gtoo'",
                                        "swl.wraps"};
     for (size_t i = 0; i < ARRAY_LEN(jobs); i++) jobs[i] = kit_job(&w, 0);
-    jobs[0].sets = LIST("l1.msrs=3");
-    jobs[1].machine = "fermy";
+    jobs[0].run.sets = LIST("l1.msrs=3");
+    jobs[1].run.machine = "fermy";
     jobs[2].size = "huge";
     jobs[3].workload = &gone;
-    jobs[4].mechs = LIST("gtoo");
-    jobs[5].mechs = LIST("swl");
-    jobs[5].mech_sets = LIST("swl.wraps=3");
+    jobs[4].run.mechs = LIST("gtoo");
+    jobs[5].run.mechs = LIST("swl");
+    jobs[5].run.mech_sets = LIST("swl.wraps=3");
     for (size_t i = 0; i < ARRAY_LEN(jobs); i++) {
         struct diag_list diags = {0};
         struct strbuf text = {0};
@@ -151,10 +152,10 @@ static void commands_can_be_typed(void **state)
     (void)state;
     struct workload w = kit_workload("bfs", program);
     struct lab_job job = kit_job(&w, 9);
-    job.sets = LIST("a=it's", "b=2");
-    job.mechs = LIST("gto");
-    job.mech_sets = LIST("gto.x=1");
-    job.sample = 100;
+    job.run.sets = LIST("a=it's", "b=2");
+    job.run.mechs = LIST("gto");
+    job.run.mech_sets = LIST("gto.x=1");
+    job.run.timed.sample_cycles = 100;
     struct strbuf text = {0};
     job_command(&job, &text);
     assert_string_equal(
@@ -162,14 +163,15 @@ static void commands_can_be_typed(void **state)
         "heddle run bfs --size tiny -m fermi --set 'a=it'\\''s' --set b=2 --mech gto --mech-set gto.x=1"
         " --sample 100 -- --seed 9");
     strbuf_free(&text);
-    const char **argv = job_argv(&job, "/bin/heddle", "s.json");
+    struct arena arena = {0};
+    const char **argv = job_argv(&job, "/bin/heddle", "s.json", &arena);
     static const char *const want[] = {"/bin/heddle", "run",        "bfs",     "--size",   "tiny", "-m",
                                        "fermi",       "--set",      "a=it's",  "--set",    "b=2",  "--mech",
                                        "gto",         "--mech-set", "gto.x=1", "--sample", "100",  "--stats",
                                        "s.json",      "--",         "--seed",  "9"};
     for (size_t i = 0; i < ARRAY_LEN(want); i++) assert_string_equal(argv[i], want[i]);
     assert_null(argv[ARRAY_LEN(want)]);
-    free(argv);
+    arena_free(&arena);
 }
 
 static void larger_machines_and_sizes_need_more_memory(void **state)
@@ -178,7 +180,7 @@ static void larger_machines_and_sizes_need_more_memory(void **state)
     struct workload w = kit_workload("bfs", program);
     struct lab_job tiny = kit_job(&w, 0), small = kit_job(&w, 0), big = kit_job(&w, 0);
     small.size = "small";
-    big.machine = "rtx3080";
+    big.run.machine = "rtx3080";
     assert_true(job_memory(&tiny) < job_memory(&small));
     assert_true(job_memory(&tiny) < job_memory(&big));
 }

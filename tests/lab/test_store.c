@@ -264,7 +264,7 @@ static void parameters_are_there_as_they_were_resolved(void **state)
     struct lab_job job = kit_job(&w, 0);
     const char *const sets[] = {"l1.mshrs=77", NULL}, *const mechs[] = {"swl", NULL},
                       *const of[] = {"swl.warps=5", NULL};
-    job.sets = sets, job.mechs = mechs, job.mech_sets = of;
+    job.run.sets = sets, job.run.mechs = mechs, job.run.mech_sets = of;
     assert_true(kit_seal(&job));
     put(s, &job, good());
     assert_string_equal(ask(s, "SELECT value FROM params WHERE name = 'l1.mshrs'"), "77");
@@ -450,7 +450,7 @@ static void other_files_are_refused_and_stay_as_they_are(void **state)
     make_sqlite(newer, "newer.db",
                 "PRAGMA application_id = 0x48645374; PRAGMA user_version = 99; CREATE TABLE t(a)");
     const char *const files[] = {text, foreign, newer};
-    const char *const says[] = {"no SQLite file", "of another program", "schema 99, made by a newer Heddle"};
+    const char *const says[] = {"not an SQLite file", "of another program", "schema 99, made by a newer Heddle"};
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         before = slurp(files[i], &n);
         refused(files[i], true, says[i]);
@@ -463,7 +463,7 @@ static void other_files_are_refused_and_stay_as_they_are(void **state)
     }
     refused("/nonexistent/x.db", true, "x.db");
     refused("/nonexistent/x.db", false, "cannot open /nonexistent/x.db: No such file");
-    refused(folder, true, "no plain file");
+    refused(folder, true, "not a plain file");
 }
 
 static void a_damaged_store_is_an_error(void **state)

@@ -55,7 +55,8 @@ static int kit_setup(void **state)
     mkdir(path, 0755);
     kit_write("claims.tsv", kit_claims);
     kit_workload("blue", "kit: {as: BL, class: S, gain: 1.5}");
-    kit_workload("green", "kit: {class: I, gain: 2.5}");
+    kit_workload("green",
+                 "kit: {class: I, gain: 2.5, loads: [[0.5, 0.1, 0.9, 128, 0.7], [0.3, 1, 1, -64, 0.2]]}");
     kit_workload("red", "other: {}");
     return 0;
 }
@@ -92,10 +93,10 @@ static void kit_need(struct experiment *e, const char *text)
 bool job_seal(struct lab_job *job, struct diag_list *diags)
 {
     struct strbuf s = {0};
-    strbuf_printf(&s, "%s %s %s", job->workload->name, job->size, job->machine);
-    for (const char *const *t = job->sets; *t; t++) strbuf_printf(&s, " %s", *t);
-    for (const char *const *t = job->mechs; *t; t++) strbuf_printf(&s, " +%s", *t);
-    for (const char *const *t = job->mech_sets; *t; t++) strbuf_printf(&s, " %s", *t);
+    strbuf_printf(&s, "%s %s %s", job->workload->name, job->size, job->run.machine);
+    for (const char *const *t = job->run.sets; *t; t++) strbuf_printf(&s, " %s", *t);
+    for (const char *const *t = job->run.mechs; *t; t++) strbuf_printf(&s, " +%s", *t);
+    for (const char *const *t = job->run.mech_sets; *t; t++) strbuf_printf(&s, " %s", *t);
     snprintf(job->key, sizeof job->key, "%016llx%016llx", (unsigned long long)hash_text(strbuf_text(&s)),
              (unsigned long long)s.len);
     strbuf_free(&s);

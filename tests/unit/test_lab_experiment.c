@@ -23,7 +23,7 @@ static void a_whole_experiment_is_read(void **state)
     assert_string_equal(e.name, "test");
     assert_string_equal(e.title, "gains");
     assert_int_equal(e.seed, 7);
-    assert_int_equal(e.sample, 1000);
+    assert_int_equal(e.run.timed.sample_cycles, 1000);
     assert_int_equal(e.workload_count, 2);
     assert_string_equal(e.workloads[0]->name, "red");
     assert_string_equal(e.sizes[0], "tiny");
@@ -174,7 +174,7 @@ static void equal_jobs_are_made_once(void **state)
     assert_int_equal(p.cell[2], p.cell[3]);
     assert_int_not_equal(p.cell[0], p.cell[blue]);
     assert_int_equal(p.cell[5], UINT32_MAX);
-    assert_string_equal(p.jobs[p.cell[blue + 4]].sets[0], "l1.mshrs=16");
+    assert_string_equal(p.jobs[p.cell[blue + 4]].run.sets[0], "l1.mshrs=16");
     const struct experiment *both[] = {&e, &e};
     assert_int_equal(plan_count(both, 2), 6);
     plan_free(&p);
@@ -311,7 +311,7 @@ static void wrong_measures_are_refused_at_their_place(void **state)
     refuse(COLUMNS "measures: {a: param(l1.mshr)}\n" FIGURE, 4, 15, "did you mean 'l1.mshrs'");
     refuse(COLUMNS "measures: {a: param(device.name)}\n" FIGURE, 4, 15, "is a text");
     refuse(COLUMNS "measures: {a: paper(p_inf)}\n" FIGURE, 4, 15, "needs 'paper:'");
-    refuse(COLUMNS "measures: {a: 'ipc[1]'}\n" FIGURE, 4, 16, "is no histogram");
+    refuse(COLUMNS "measures: {a: 'ipc[1]'}\n" FIGURE, 4, 16, "is not a histogram");
     refuse(COLUMNS "measures: {a: dram.queue_level}\n" FIGURE, 4, 15, "is a histogram");
     refuse(COLUMNS "measures: {a: 'dram.queue_level[99999]'}\n" FIGURE, 4, 16, "has bins 0 to");
     refuse(COLUMNS "measures:\n  a: >\n    ipc\n    + nonsense.of\n" FIGURE, 5, 6, "no statistic");
@@ -354,6 +354,33 @@ static void wrong_figures_are_refused_at_their_place(void **state)
         MEASURES
         "figures: [{id: f, measures: c, claims: [{id: t.fast, column: base, workload: red, neutral: no}]}]\n",
         5, 92, "a number is needed");
+}
+
+static void wrong_judging_is_refused_at_its_place(void **state)
+{
+#define JUDGED(text) COLUMNS "measures: {ipc: {value: ipc, " text "}}\nfigures: [{id: f}]\n"
+    refuse(JUDGED("threshold: often"), 4, 41, "a number is needed");
+    refuse(JUDGED("classes: S"), 4, 39, "'classes' is a list of two or more");
+    refuse("paper: kit\n" JUDGED("classes: [{class: S}, {class: I}]"), 5, 40, "a 'class' and a 'from'");
+    refuse("paper: kit\n" JUDGED("classes: [{class: S, from: 1}, {class: I, from: 0}]"), 5, 61, "no 'from'");
+    refuse("paper: kit\n" JUDGED("classes: [{class: S, from: 1}, {class: M, from: 2}, {class: I}]"), 5, 61,
+           "from the largest");
+    refuse("paper: kit\n" JUDGED("threshold: 2, classes: [{class: S, from: 1}, {class: I}]"), 5, 41,
+           "or 'classes'");
+    refuse(COLUMNS "measures: {ipc: {value: ipc, words: [a, {}]}}\nfigures: [{id: f}]\n", 4, 41, "a name");
+    refuse(COLUMNS "measures: {ipc: ipc}\nfigures: [{id: f, digits: 9}]\n", 5, 27, "'digits' cannot be");
+    refuse("sample: often\n" MEASURES, 1, 9, "'sample' must be a whole number from 0");
+    refuse("maxrregcount: 7\n" MEASURES, 1, 15, "'maxrregcount' must be a whole number from 16 to 255");
+}
+
+static void only_workloads_of_which_the_paper_says_it(void **state)
+{
+    struct experiment e;
+    kit_need(&e,
+             "machine: fermi\nworkloads: {paper: kit, having: load2.miss_rate}\ncolumns: {base: {}}\n" TAIL);
+    assert_int_equal(e.workload_count, 1);
+    assert_string_equal(e.workloads[0]->name, "green");
+    experiment_free(&e);
 }
 
 static void claims_are_read_with_their_places(void **state)
@@ -419,6 +446,8 @@ int main(void)
         cmocka_unit_test(wrong_columns_are_refused_at_their_place),
         cmocka_unit_test(wrong_measures_are_refused_at_their_place),
         cmocka_unit_test(wrong_figures_are_refused_at_their_place),
+        cmocka_unit_test(wrong_judging_is_refused_at_its_place),
+        cmocka_unit_test(only_workloads_of_which_the_paper_says_it),
         cmocka_unit_test(claims_are_read_with_their_places),
         cmocka_unit_test(a_claim_may_be_repeated),
     };

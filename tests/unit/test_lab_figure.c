@@ -81,8 +81,8 @@ static void cells_hold_measures_and_their_mean(void **state)
     assert_true(figure_make(&d, &r.p, &r.e.figures[2], &r.store, &r.diags));
     assert_true(is_near(cell(&d, FIGURE_MEAN, 1, 0)->value, sqrt(1.7 * 1.2)));
     assert_true(cell(&d, 0, 1, 2)->value == 128 - 32);
-    assert_true(isnan(figure_paper(&r.e, &d, cell(&d, 0, 1, 0)))); /* the paper has no red */
-    assert_true(figure_paper(&r.e, &d, cell(&d, 1, 1, 0)) == 1.5);
+    assert_true(isnan(cell(&d, 0, 1, 0)->paper)); /* the paper has no red */
+    assert_true(cell(&d, 1, 1, 0)->paper == 1.5);
     figure_free(&d);
     rig_down(&r);
 }
@@ -114,14 +114,13 @@ static void a_store_that_cannot_be_read_is_an_error(void **state)
 {
     struct rig r;
     struct figure_data d;
-    struct strbuf out = {0};
+    struct figure_set set;
     rig_up(&r, gains);
     put_gains(&r);
     r.store.error = "disk on fire";
     assert_false(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
-    assert_false(experiment_json(&r.p, &r.store, &out, &r.diags));
+    assert_false(figures_make(&set, &r.p, &r.store, &r.diags));
     assert_non_null(strstr(r.diags.items.data[0].message, "disk on fire"));
-    strbuf_free(&out);
     rig_down(&r);
 }
 
@@ -390,10 +389,13 @@ static void expect_at(const struct strbuf *json, const char *path, const char *w
 static void an_experiment_is_valid_json(void **state)
 {
     struct rig r;
+    struct figure_set set;
     struct strbuf out = {0};
     rig_up(&r, gains);
     put_gains(&r);
-    assert_true(experiment_json(&r.p, &r.store, &out, &r.diags));
+    assert_true(figures_make(&set, &r.p, &r.store, &r.diags));
+    experiment_json(&set, &out);
+    figures_free(&set);
     assert_true(json_is_valid(strbuf_text(&out)));
     expect_at(&out, "title", "\"gains \\\"quoted\\\"\"");
     expect_at(&out, "workloads/1/as", "\"BL\"");
@@ -423,6 +425,110 @@ static void an_experiment_is_valid_json(void **state)
     rig_down(&r);
 }
 
+/* blue: the paper has 1.5 and class S; green: 2.5 and class I; red: nothing */
+static const char judged[] =
+    "paper: kit\nmachine: fermi\nsize: tiny\nworkloads: [red, blue, green]\n"
+    "columns:\n  base: {}\n  fast: {set: {l1.mshrs: 128}}\n"
+    "measures:\n  speedup: {value: ipc / base.ipc, threshold: 2}\n"
+    "  kind: {value: ipc / base.ipc, classes: [{class: S, from: 1.5}, {class: [C, I]}]}\n"
+    "  limit: {value: longest.limit, words: [warps, threads, ctas, registers, shared]}\n"
+    "figures:\n  - {id: f, title: F, where: \"Kit, Table 1\", note: A note., measures: speedup, draw: table, "
+    "digits: 2, paper: {fast: gain}}\n"
+    "  - {id: g, measures: [kind, limit], paper: {limit: load2.stride}}\n";
+
+static void put_judged(struct rig *r, double red, double blue, double green)
+{
+    const char *const names[] = {"red", "blue", "green"};
+    const double values[] = {red, blue, green};
+    for (int i = 0; i < 3; i++) {
+        kit_put(&r->store, &r->p, names[i], "base", "ipc", 1);
+        if (!isnan(values[i])) kit_put(&r->store, &r->p, names[i], "fast", "ipc", values[i]);
+        if (!isnan(values[i])) kit_put(&r->store, &r->p, names[i], "fast", "longest.limit", i + 2);
+    }
+}
+
+static void values_agree_by_a_threshold(void **state)
+{
+    static const struct {
+        double blue, green;
+        enum agreement want_blue, want_green;
+    } cases[] = {{1.5, 2.5, AGREEMENT_QUARTER, AGREEMENT_QUARTER},
+                 {1.875, 1.875, AGREEMENT_QUARTER, AGREEMENT_QUARTER}, /* a quarter, just */
+                 {1.1, 9, AGREEMENT_SIDE, AGREEMENT_SIDE},
+                 {2, 1.8, AGREEMENT_NOT, AGREEMENT_NOT},
+                 {NAN, 1, AGREEMENT_NONE, AGREEMENT_NOT}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig r;
+        struct figure_data d;
+        rig_up(&r, judged);
+        put_judged(&r, 3, cases[i].blue, cases[i].green);
+        assert_true(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
+        assert_int_equal(cell(&d, 0, 1, 0)->agreement, AGREEMENT_NONE); /* the paper has no red */
+        assert_int_equal(cell(&d, 1, 1, 0)->agreement, cases[i].want_blue);
+        assert_int_equal(cell(&d, 2, 1, 0)->agreement, cases[i].want_green);
+        figure_free(&d);
+        rig_down(&r);
+    }
+}
+
+static void values_agree_by_classes(void **state)
+{
+    struct rig r;
+    struct figure_data d;
+    rig_up(&r, judged);
+    put_judged(&r, 3, 1.5, 1.6);
+    assert_true(figure_make(&d, &r.p, &r.e.figures[1], &r.store, &r.diags));
+    const struct figure_cell *red = cell(&d, 0, 1, 1), *blue = cell(&d, 1, 1, 1), *green = cell(&d, 2, 1, 1);
+    assert_string_equal(red->class_of, "S");
+    assert_null(red->paper_class);
+    assert_int_equal(red->agreement, AGREEMENT_NONE);
+    assert_int_equal(blue->agreement, AGREEMENT_SAME_CLASS);
+    assert_string_equal(green->paper_class, "I");
+    assert_int_equal(green->agreement, AGREEMENT_NOT);
+    assert_true(isnan(cell(&d, 1, 1, 2)->paper)); /* blue has no loads */
+    assert_true(cell(&d, 2, 1, 2)->paper == -64); /* the second load's stride */
+    struct strbuf table = {0};
+    figure_print_table(&r.p, &d, 80, &table);
+    assert_string_equal(strbuf_text(&table), "workload      kind  (paper)               limit  (paper)\n"
+                                             "red       3.000: S        -                ctas        -\n"
+                                             "blue      1.500: S        S  same     registers        -\n"
+                                             "green     1.600: S        I  differs     shared  -64.000\n"
+                                             "1 the same, 1 different\n");
+    strbuf_free(&table);
+    figure_free(&d);
+    rig_down(&r);
+    rig_up(&r, judged);
+    put_judged(&r, 3, NAN, 1.4); /* a class with two names */
+    assert_true(figure_make(&d, &r.p, &r.e.figures[1], &r.store, &r.diags));
+    assert_string_equal(cell(&d, 2, 1, 1)->class_of, "C");
+    assert_int_equal(cell(&d, 2, 1, 1)->agreement, AGREEMENT_SAME_CLASS);
+    assert_null(cell(&d, 1, 1, 1)->class_of); /* blue was not run */
+    assert_string_equal(cell(&d, 1, 1, 1)->paper_class, "S");
+    figure_free(&d);
+    rig_down(&r);
+}
+
+static void a_figure_is_a_section_of_a_page(void **state)
+{
+    struct rig r;
+    struct figure_data d;
+    struct strbuf out = {0};
+    rig_up(&r, judged);
+    put_judged(&r, NAN, 1.6, 1.8);
+    assert_true(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
+    figure_print_markdown(&r.p, &d, &out);
+    assert_string_equal(strbuf_text(&out),
+                        "\n## F (Kit, Table 1)\n\nA note.\n\n"
+                        "`test`, size `tiny`. fast: machine `fermi`, `l1.mshrs=128`.\n\n"
+                        "| workload | fast | (paper) |  |\n|---|--:|--:|---|\n"
+                        "| red | - | - |  |\n| blue | 1.60 | 1.50 | within a quarter |\n"
+                        "| green | 1.80 | 2.50 | **differs** |\n\n"
+                        "1 run is missing or failed.\n\n1 within a quarter, 1 different.\n");
+    strbuf_free(&out);
+    figure_free(&d);
+    rig_down(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +544,9 @@ int main(void)
         cmocka_unit_test(order_is_among_comparable_claims),
         cmocka_unit_test(claims_are_filled_in_from_the_runs),
         cmocka_unit_test(tables_fit_the_terminal),
+        cmocka_unit_test(values_agree_by_a_threshold),
+        cmocka_unit_test(values_agree_by_classes),
+        cmocka_unit_test(a_figure_is_a_section_of_a_page),
         cmocka_unit_test(an_experiment_is_valid_json),
     };
     return cmocka_run_group_tests(tests, kit_setup, kit_teardown);

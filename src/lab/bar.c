@@ -1,6 +1,6 @@
-/* progress.c: the bar. Nothing of the terminal is changed but what stands below the cursor, so that nothing has to be put right when the
- * sweep is killed. */
-#include "lab/progress.h"
+/* bar.c: the bar. Nothing of the terminal is changed but what stands below the cursor, so that
+ * nothing has to be put right when the sweep is killed. */
+#include "lab/bar.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -73,6 +73,7 @@ static void worker_line(const struct bar_worker *w, uint32_t columns, struct str
 void bar_frame(const struct bar_view *v, const struct bar_worker *workers, uint32_t count, uint32_t columns,
                uint32_t rows, struct strbuf *out, uint32_t *lines)
 {
+    assert(columns && rows);
     uint32_t shown = MIN(count, rows > 3 ? rows - 3 : 0u);
     char more[32];
     snprintf(more, sizeof more, "  and %u more", count - shown);
@@ -128,6 +129,7 @@ static void tell(struct bar *p, const struct bar_view *v)
 void bar_draw(struct bar *p, const struct bar_view *v, const struct bar_worker *workers, uint32_t count,
               double now)
 {
+    assert(v->done <= v->all && v->failed <= v->done);
     if (p->is_terminal)
         draw_terminal(p, v, workers, count);
     else

@@ -1,0 +1,91 @@
+/* run_flags.c: run options on the command line. */
+#include "cli/run_flags.h"
+
+#include "core/mech/mech_host.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+bool cli_run_begin(struct cli_run *r)
+{
+    struct strbuf error = {0};
+    run_options_init(&r->options);
+    bool ok = run_options_from_environment(&r->options, &r->texts, &error);
+    if (!ok) fprintf(stderr, "heddle: error: %s\n", strbuf_text(&error));
+    strbuf_free(&error);
+    return ok;
+}
+
+void cli_run_free(struct cli_run *r) { arena_free(&r->texts); }
+
+static uint32_t row_count(void)
+{
+    uint32_t n = 0;
+    while (run_option_rows[n].name) n++;
+    assert(n <= CLI_RUN_ROWS_MAX);
+    return n;
+}
+
+struct cli_option *cli_run_options(struct cli_run *r, const struct cli_option *own)
+{
+    struct cli_option options[CLI_RUN_ROWS_MAX + 1] = {0};
+    uint32_t rows = row_count();
+    for (uint32_t i = 0; i < rows; i++) {
+        const struct run_option *row = &run_option_rows[i];
+        bool plain = row->kind == RUN_FLAG || row->means;
+        r->flags[i] = (struct cli_run_flag){r, row};
+        options[i] = (struct cli_option){.name = row->flag,
+                                         .short_name = row->short_flag,
+                                         .kind = plain ? CLI_RUN_FLAG : CLI_RUN_VALUE,
+                                         .out = &r->flags[i],
+                                         .value = row->value,
+                                         .help = row->help};
+    }
+    return cli_join_options(own, options);
+}
+
+bool cli_run_store(struct cli_run_flag *flag, const char *value, struct strbuf *why)
+{
+    struct cli_run *r = flag->run;
+    const struct run_option *row = flag->row;
+    uint64_t bit = 1ull << (row - run_option_rows);
+    if (row->kind == RUN_LIST && !(r->given & bit)) run_option_reset(row, &r->options);
+    r->given |= bit;
+    if (!value) value = row->means ? row->means : "1";
+    return run_option_set(row, &r->options, value, &r->texts, why);
+}
+
+/* Hours of simulation must not end with a file that cannot be written. */
+static bool can_write(const char *option, const char *path)
+{
+    if (!path) return true;
+    bool existed = !access(path, F_OK);
+    FILE *f = fopen(path, "a");
+    if (f) {
+        fclose(f);
+        if (!existed) unlink(path);
+        return true;
+    }
+    fprintf(stderr, "heddle: error: %s: cannot write %s: %s\n", option, path, strerror(errno));
+    return false;
+}
+
+static bool check_mechanisms(const struct timed_options *o, struct diag_list *diags)
+{
+    struct mech_set *set =
+        mech_set_create(o->mechs, o->mech_count, o->mech_settings, o->mech_setting_count, diags);
+    if (set) mech_set_destroy(set);
+    return set && !diags->errors;
+}
+
+bool cli_run_finish(struct cli_run *r, struct machine *machine)
+{
+    struct run_options *o = &r->options;
+    struct diag_list diags = {0};
+    run_options_complete(o);
+    bool ok =
+        run_options_machine(o, machine, &diags) && (o->functional || check_mechanisms(&o->timed, &diags));
+    cli_print_diags(&diags);
+    diag_free(&diags);
+    return ok && can_write("--stats", o->stats) && can_write("--timeline", o->timeline);
+}

@@ -1,0 +1,36 @@
+/* run_flags.h: the run options (core/run_options.h) of the commands that run something: the environment
+ * first, then the flags of the command line, which replace what a variable says. */
+#ifndef HEDDLE_RUN_FLAGS_H
+#define HEDDLE_RUN_FLAGS_H
+
+#include "cli/cli.h"
+#include "core/run_options.h"
+
+enum { CLI_RUN_ROWS_MAX = 64 };
+
+/* A row of the table and where its value goes. */
+struct cli_run_flag {
+    struct cli_run *run;
+    const struct run_option *row;
+};
+
+struct cli_run {
+    struct run_options options;
+    struct arena texts;
+    /* Rows that the command line has set, a bit each. */
+    uint64_t given;
+    struct cli_run_flag flags[CLI_RUN_ROWS_MAX];
+};
+
+/* Defaults and the environment. False: an error was printed. */
+bool cli_run_begin(struct cli_run *r);
+/* A command's own options and behind them a flag for each row; free() it. */
+struct cli_option *cli_run_options(struct cli_run *r, const struct cli_option *own);
+/* One flag with its value, or NULL where it takes none. False with what is allowed in `why`. */
+bool cli_run_store(struct cli_run_flag *flag, const char *value, struct strbuf *why);
+/* After the last flag. False: an error was printed: the machine or a mechanism is wrong, or a file cannot
+ * be written. All of this is told before anything runs. */
+bool cli_run_finish(struct cli_run *r, struct machine *machine);
+void cli_run_free(struct cli_run *r);
+
+#endif

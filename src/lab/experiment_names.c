@@ -1,0 +1,217 @@
+/* experiment_names.c: what the names in an expression stand for: statistics, measures, parameters, the
+ * paper's numbers. A wrong name is found when the file is read, not after the runs. */
+#include "core/machine.h"
+#include "core/mech/mech_host.h"
+#include "lab/experiment_read.h"
+
+#include <math.h>
+
+struct binding {
+    struct experiment_reading *r;
+    bool oracle;
+};
+
+static bool refuse(struct binding *b, const struct expr_leaf *leaf, const char *hint, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
+static bool refuse(struct binding *b, const struct expr_leaf *leaf, const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vadd(b->r->diags, DIAG_ERROR, &b->r->e->file.src, leaf->line, leaf->col, leaf->len, hint, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+/* "name[3]" -> the length of "name"; the bin, or UINT32_MAX. */
+static size_t split_bin(const char *name, uint32_t *bin)
+{
+    size_t len = strcspn(name, "[");
+    *bin = name[len] ? (uint32_t)strtoul(name + len + 1, NULL, 10) : UINT32_MAX;
+    return len;
+}
+
+static bool stat_is_known(const struct binding *b, const char *name)
+{
+    uint32_t bin;
+    return map_get_n(&b->r->stats, name, split_bin(name, &bin)) != NULL;
+}
+
+static uint32_t measure_find(const struct binding *b, const char *name)
+{
+    for (uint32_t i = 0; !b->oracle && i < b->r->e->measure_count; i++)
+        if (!strcmp(b->r->e->measures[i].name, name)) return i;
+    return UINT32_MAX;
+}
+
+static bool bind_stat(struct binding *b, struct expr_leaf *leaf, const char *name)
+{
+    uint32_t bin, bins;
+    size_t len = split_bin(name, &bin);
+    bins = (uint32_t)(uintptr_t)map_get_n(&b->r->stats, name, len) - 1;
+    leaf->kind = EXPR_STAT;
+    leaf->name = name;
+    if (bin != UINT32_MAX && !bins) return refuse(b, leaf, NULL, "'%.*s' is not a histogram", (int)len, name);
+    if (bin != UINT32_MAX && bin >= bins)
+        return refuse(b, leaf, NULL, "'%.*s' has bins 0 to %u", (int)len, name, bins - 1);
+    if (bin == UINT32_MAX && bins && !leaf->in_sum) {
+        char hint[160];
+        snprintf(hint, sizeof hint, "a bin is %.60s[0]; all together are sum(%.60s)", name, name);
+        return refuse(b, leaf, hint, "'%s' is a histogram of %u bins", name, bins);
+    }
+    leaf->bins = bin == UINT32_MAX ? bins : 0;
+    return true;
+}
+
+/* A statistic, or a measure above this one. */
+static bool bind_number(struct binding *b, struct expr_leaf *leaf, const char *name)
+{
+    if (stat_is_known(b, name)) return bind_stat(b, leaf, name);
+    leaf->measure = measure_find(b, name);
+    if (leaf->measure == UINT32_MAX) return false;
+    leaf->kind = EXPR_MEASURE;
+    leaf->name = name;
+    return true;
+}
+
+static bool is_number(const struct binding *b, const char *name)
+{
+    return stat_is_known(b, name) || measure_find(b, name) != UINT32_MAX;
+}
+
+static bool unknown_number(struct binding *b, const struct expr_leaf *leaf, const char *name)
+{
+    VEC(const char *) names = {0};
+    for (uint32_t i = 0; i < b->r->stats.entries.len; i++) vec_push(&names, b->r->stats.entries.data[i].key);
+    for (uint32_t i = 0; !b->oracle && i < b->r->e->measure_count; i++)
+        vec_push(&names, b->r->e->measures[i].name);
+    const char *near = diag_nearest(name, names.data, names.len);
+    char hint[160] = "`heddle list stats` shows them";
+    if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
+    vec_free(&names);
+    return refuse(b, leaf, hint,
+                  b->oracle ? "no statistic is called '%s'" : "no statistic or measure is called '%s'", name);
+}
+
+static bool bind_owner(struct binding *b, struct expr_leaf *leaf, const char *owner)
+{
+    leaf->column = experiment_column_find(b->r, owner);
+    if (leaf->column == UINT32_MAX) {
+        VEC(const char *) names = {0};
+        for (uint32_t i = 0; i < b->r->columns.len; i++) vec_push(&names, b->r->columns.data[i].name);
+        const char *near = diag_nearest(owner, names.data, names.len);
+        char hint[160];
+        if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
+        vec_free(&names);
+        return refuse(b, leaf, near ? hint : NULL, "no column is called '%s'", owner);
+    }
+    if (b->oracle && b->r->columns.data[leaf->column].choice_count)
+        return refuse(b, leaf, NULL, "'%s' is itself the best of several", owner);
+    return true;
+}
+
+/* NAME, or COLUMN.NAME: a statistic's own name wins; of several columns the one with the longest name. */
+static bool bind_name(struct binding *b, struct expr_leaf *leaf)
+{
+    if (leaf->owner) {
+        if (!bind_owner(b, leaf, leaf->owner)) return false;
+        return is_number(b, leaf->name) ? bind_number(b, leaf, leaf->name)
+                                        : unknown_number(b, leaf, leaf->name);
+    }
+    if (is_number(b, leaf->name)) return bind_number(b, leaf, leaf->name);
+    for (size_t at = strlen(leaf->name); at--;) {
+        if (leaf->name[at] != '.') continue;
+        const char *owner = arena_strndup(&b->r->e->arena, leaf->name, at), *name = leaf->name + at + 1;
+        if (experiment_column_find(b->r, owner) == UINT32_MAX) continue;
+        if (!bind_owner(b, leaf, owner)) return false;
+        return is_number(b, name) ? bind_number(b, leaf, name) : unknown_number(b, leaf, name);
+    }
+    return unknown_number(b, leaf, leaf->name);
+}
+
+static const struct param_row *mech_param(const struct lab_column *c, const char *key)
+{
+    for (uint32_t i = 0; c->attached && i < mech_set_count(c->attached); i++) {
+        const struct mechanism *m = mech_set_at(c->attached, i);
+        const struct param_row *row = m->params ? param_find(m->params, key) : NULL;
+        if (row) return row;
+    }
+    return NULL;
+}
+
+static bool bind_param(struct binding *b, struct expr_leaf *leaf)
+{
+    if (leaf->owner && !bind_owner(b, leaf, leaf->owner)) return false;
+    const struct param_row *row = params_find(machine_groups, leaf->name, NULL);
+    for (uint32_t i = 0; !row && i < b->r->columns.len; i++)
+        row = mech_param(&b->r->columns.data[i], leaf->name);
+    if (!row) {
+        const char *near = params_nearest(machine_groups, leaf->name);
+        char hint[160] = "`heddle list params` shows them";
+        if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
+        return refuse(b, leaf, hint, "unknown parameter '%s'", leaf->name);
+    }
+    if (row->type == PARAM_TEXT) return refuse(b, leaf, NULL, "'%s' is a text, not a number", leaf->name);
+    return true;
+}
+
+static bool bind_paper(struct binding *b, struct expr_leaf *leaf)
+{
+    const struct experiment *e = b->r->e;
+    VEC(const char *) names = {0};
+    bool found = false;
+    if (!*e->paper)
+        return refuse(b, leaf, "for example paper: thesis-ch3", "paper() needs 'paper:' of the experiment");
+    for (uint32_t i = 0; i < e->workload_count; i++) {
+        const struct workload_paper *p = workload_paper(e->workloads[i], e->paper);
+        found = found || !isnan(workload_figure(e->workloads[i], e->paper, leaf->name));
+        for (uint32_t f = 0; p && f < p->figure_count; f++) vec_push(&names, p->figures[f].name);
+    }
+    const char *near = found ? NULL : diag_nearest(leaf->name, names.data, names.len);
+    char hint[160] = "the workloads' descriptions have them under 'papers:'";
+    if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
+    vec_free(&names);
+    return found ||
+           refuse(b, leaf, hint, "%s says nothing of '%s' for any of these workloads", e->paper, leaf->name);
+}
+
+static bool bind_leaf(void *context, struct expr_leaf *leaf)
+{
+    struct binding *b = context;
+    switch (leaf->kind) {
+    case EXPR_PARAM: return bind_param(b, leaf);
+    case EXPR_PAPER: return bind_paper(b, leaf);
+    default: return bind_name(b, leaf);
+    }
+}
+
+/* Where the text of a node begins in the file; not exact when it does not stand there as it is (folded,
+ * with escapes). */
+static struct expr_source source_of(const struct yaml_tree *t, const struct yaml_node *n)
+{
+    struct expr_source out = {&t->src, n->line, n->col, false};
+    const char *at = t->src.text, *end = t->src.text + t->src.len;
+    for (int line = 1; at && line < n->line; line++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        if (at) at++;
+    }
+    size_t len = strlen(n->text);
+    if (!at || end - at < n->col) return out;
+    at += n->col - 1;
+    int quote = *at == '"' || *at == '\'';
+    out.exact = (size_t)(end - at) >= len + (size_t)quote && !memcmp(at + quote, n->text, len);
+    if (out.exact) out.col += quote;
+    return out;
+}
+
+const struct expr *experiment_expr(struct experiment_reading *r, const struct yaml_node *n, bool oracle)
+{
+    if (n->kind != YAML_TEXT) {
+        yaml_error(&r->e->file, n, r->diags, "put it in quotes when it has commas or brackets in it",
+                   "an expression is one text");
+        return NULL;
+    }
+    struct expr_source where = source_of(&r->e->file, n);
+    struct expr *e = expr_parse(&r->e->arena, n->text, &where, r->diags);
+    struct binding b = {r, oracle};
+    return e && expr_bind(e, bind_leaf, &b) ? e : NULL;
+}

@@ -1,0 +1,60 @@
+/* figure_markdown.c: a figure as a section of a Markdown page: title, note, what its columns are, the
+ * values. */
+#include "lab/figure_table.h"
+
+static void put_settings(const struct lab_column *c, struct strbuf *out)
+{
+    const char *const *lists[] = {c->sets, c->mechs, c->mech_sets};
+    strbuf_printf(out, "%s: machine `%s`", c->name, c->machine);
+    for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+        for (const char *const *text = lists[l]; *text; text++) strbuf_printf(out, ", `%s`", *text);
+    strbuf_putc(out, '.');
+}
+
+/* The column's settings; an oracle has those of its choices, which its name says. */
+static void put_columns(const struct experiment *e, const struct lab_figure *f, struct strbuf *out)
+{
+    for (uint32_t i = 0; i < f->column_count; i++) {
+        const struct lab_column *c = &e->columns[f->columns[i]];
+        if (c->choice_count) continue;
+        if (i) strbuf_putc(out, ' ');
+        put_settings(c, out);
+    }
+}
+
+static void put_row(const struct text_table *t, uint32_t row, bool bold_differs, struct strbuf *out)
+{
+    for (uint32_t c = 0; c < t->columns.len; c++) {
+        const char *text = t->columns.data[c].cells.data[row];
+        bool bold = bold_differs && !strcmp(text, agreement_text(AGREEMENT_NOT));
+        strbuf_printf(out, "| %s%s%s ", bold ? "**" : "", text, bold ? "**" : "");
+    }
+    strbuf_puts(out, "|\n");
+}
+
+static void put_table(const struct text_table *t, struct strbuf *out)
+{
+    put_row(t, 0, false, out);
+    for (uint32_t c = 0; c < t->columns.len; c++) strbuf_puts(out, t->columns.data[c].left ? "|---" : "|--:");
+    strbuf_puts(out, "|\n");
+    for (uint32_t row = 1; row < t->columns.data[0].cells.len; row++) put_row(t, row, row >= t->head, out);
+}
+
+void figure_print_markdown(const struct plan *p, const struct figure_data *d, struct strbuf *out)
+{
+    const struct experiment *e = p->experiment;
+    const struct lab_figure *f = d->figure;
+    struct text_table t;
+    strbuf_printf(out, "\n## %s%s%s%s\n\n", f->title, *f->where ? " (" : "", f->where, *f->where ? ")" : "");
+    if (*f->note) strbuf_printf(out, "%s\n\n", f->note);
+    strbuf_printf(out, "`%s`, size `%s`. ", e->name, e->size);
+    put_columns(e, f, out);
+    strbuf_puts(out, "\n\n");
+    figure_table(p, d, &t);
+    put_table(&t, out);
+    text_table_free(&t);
+    if (d->missing)
+        strbuf_printf(out, "\n%u run%s missing or failed.\n", d->missing, d->missing == 1 ? " is" : "s are");
+    strbuf_putc(out, '\n');
+    if (figure_agreements(d, out)) strbuf_puts(out, ".\n");
+}
