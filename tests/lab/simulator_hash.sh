@@ -18,11 +18,11 @@ echo '/* more */' >>"$folder/copy/src/lab/job.c"
 echo '/* more */' >>"$folder/copy/src/cli/main.c"
 echo 'more' >>"$folder/copy/src/cuda/README.md"
 [ "$(hash_of "$folder/copy")" = "$first" ] || fail "it depends on the lab, the command line or a README"
-mv "$folder/copy/src/core/sm.c" "$folder/copy/src/core/sm2.c"
+mv "$folder/copy/src/core/sm/sm.c" "$folder/copy/src/core/sm2.c"
 second=$(hash_of "$folder/copy")
 [ "$second" != "$first" ] || fail "it does not depend on names"
-mv "$folder/copy/src/core/sm2.c" "$folder/copy/src/core/sm.c"
-for file in src/core/sm.c src/isa/isa.def include/heddle/mechanism.h src/mech/gto.c; do
+mv "$folder/copy/src/core/sm2.c" "$folder/copy/src/core/sm/sm.c"
+for file in src/core/sm/sm.c src/isa/isa.def include/heddle/mechanism.h src/mech/gto.c; do
     cp "$folder/copy/$file" "$folder/kept"
     echo >>"$folder/copy/$file"
     [ "$(hash_of "$folder/copy")" != "$first" ] || fail "it does not depend on $file"

@@ -34,6 +34,13 @@ struct rig {
     uint32_t shared_wish; /* of the launches */
 };
 
+/* As the loop of the GPU does it: a CTA comes after the cycle of its SM. */
+static inline bool rig_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
+{
+    sm_tick(m, now);
+    return sm_start_cta(m, now, g, linear);
+}
+
 static inline void rig_cta_done(void *ctx, uint32_t sm, struct cta *cta, struct emu_grid *grid)
 {
     (void)sm, (void)cta, (void)grid;
@@ -148,7 +155,7 @@ static inline uint64_t rig_run(struct rig *r, uint32_t grid, uint32_t block)
     uint64_t next = 0, done = r->ctas_done;
     tick start = r->now, end = 0;
     while (r->ctas_done - done < grid || !sm_idle(r->sm)) {
-        if (next < grid && sm_fits(r->sm, g)) assert_true(sm_start_cta(r->sm, r->now, g, next++));
+        if (next < grid && sm_fits(r->sm, g)) assert_true(rig_start_cta(r->sm, r->now, g, next++));
         rig_cycle(r);
         if (sm_faulted(r->sm)) fail_msg("%s", r->fault.message);
         if (!end && r->ctas_done - done == grid) end = r->now;

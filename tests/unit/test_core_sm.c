@@ -160,7 +160,7 @@ static void residency_equals_the_rules_of_occupancy(void **state)
         const struct isa_kernel *k = kit_load(&r.kit);
         struct emu_grid *g = rig_grid(&r, 100, cases[i].threads);
         uint64_t n = 0;
-        while (sm_fits(r.sm, g)) assert_true(sm_start_cta(r.sm, 0, g, n++));
+        while (sm_fits(r.sm, g)) assert_true(rig_start_cta(r.sm, 0, g, n++));
         assert_int_equal(n, occupancy_ctas(&r.machine, k, cases[i].threads, cases[i].shared));
         assert_int_equal(sm_ctas(r.sm), n);
         while (!sm_idle(r.sm)) rig_cycle(&r);
@@ -180,7 +180,7 @@ static void a_fault_of_the_program_stops_the_sm(void **state)
     ld32(&r.kit, R(4), RD(0), ISA_GLOBAL);
     exit_(&r.kit);
     struct emu_grid *g = rig_grid(&r, 1, 32);
-    assert_true(sm_start_cta(r.sm, 0, g, 0));
+    assert_true(rig_start_cta(r.sm, 0, g, 0));
     for (uint32_t i = 0; i < 100; i++) rig_cycle(&r);
     assert_true(sm_faulted(r.sm));
     assert_int_equal(r.fault.kind, EMU_OUT_OF_BOUNDS);
@@ -348,7 +348,7 @@ static void an_sm_says_which_warp_waits_for_what(void **state)
     emit(&r.kit, ISA_OP_ADD_32, D(R(8)), S(R(7), R(7)));
     exit_(&r.kit);
     struct emu_grid *g = rig_grid(&r, 1, 32);
-    assert_true(sm_start_cta(r.sm, 0, g, 0));
+    assert_true(rig_start_cta(r.sm, 0, g, 0));
     for (uint32_t i = 0; i < 1000; i++) rig_cycle(&r);
     assert_true(*sm_wake(r.sm) > r.now); /* it sleeps */
     struct strbuf text = {0};
@@ -375,7 +375,7 @@ static void assert_queue_of_scattered_loads(uint32_t requests, const char *expec
     ld32(&r.kit, R(8), RD(0), ISA_GLOBAL);
     exit_(&r.kit);
     struct emu_grid *g = rig_grid(&r, 1, 256);
-    assert_true(sm_start_cta(r.sm, 0, g, 0));
+    assert_true(rig_start_cta(r.sm, 0, g, 0));
     for (uint32_t i = 0; i < 1000; i++) rig_cycle(&r);
     struct strbuf text = {0};
     sm_explain(r.sm, r.now, &text);

@@ -54,7 +54,7 @@ static uint64_t one_hit_of_many(bool no_skip, struct sm_stats *s)
     ld32(&r.kit, R(5), RD(2), ISA_GLOBAL);
     exit_(&r.kit);
     struct emu_grid *g = rig_grid(&r, 1, 32);
-    assert_true(sm_start_cta(r.sm, r.now, g, 0));
+    assert_true(rig_start_cta(r.sm, r.now, g, 0));
     while (r.requests[REQ_GLOBAL] < 16) rig_cycle(&r);
     if (!no_skip) assert_true(*sm_wake(r.sm) == TICK_NEVER); /* for replies alone */
     while (!sm_idle(r.sm)) rig_cycle(&r);
@@ -86,7 +86,7 @@ static void loads_of(uint32_t stride_words, struct sm_stats *s, struct pc_load_s
     ld32(&r.kit, R(4), RD(0), ISA_GLOBAL);
     exit_(&r.kit);
     struct emu_grid *g = rig_grid(&r, 1, 128);
-    assert_true(sm_start_cta(r.sm, r.now, g, 0));
+    assert_true(rig_start_cta(r.sm, r.now, g, 0));
     while (!sm_idle(r.sm)) rig_cycle(&r);
     *s = *rig_stats(&r);
     *pc = *sm_pc_load(r.sm, g, at);

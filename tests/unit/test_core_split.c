@@ -182,13 +182,13 @@ static void ctas_of_two_splits_are_not_resident_together(void **state)
     struct emu_grid *narrow = open_grid(&r, &faults[0], MAX_L1),
                     *wide = open_grid(&r, &faults[1], MAX_SHARED);
     assert_true(sm_fits(r.sm, narrow) && sm_fits(r.sm, wide));
-    assert_true(sm_start_cta(r.sm, r.now, narrow, 0));
+    assert_true(rig_start_cta(r.sm, r.now, narrow, 0));
     assert_false(sm_fits(r.sm, narrow)); /* occupancy counts with the split */
     assert_false(sm_fits(r.sm, wide));
     while (sm_ctas(r.sm)) rig_cycle(&r);
     for (uint64_t i = 0; i < 4; i++) {
         assert_true(sm_fits(r.sm, wide));
-        assert_true(sm_start_cta(r.sm, r.now, wide, i));
+        assert_true(rig_start_cta(r.sm, r.now, wide, i));
         assert_false(sm_fits(r.sm, narrow));
         rig_cycle(&r);
     }
