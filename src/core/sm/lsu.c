@@ -235,7 +235,7 @@ void lsu_cycle(struct sm *m)
     uint32_t ports = m->lsu.ports;
     m->lsu.blocked = m->lsu.blocked && l1_still_refuses(m->l1, m->sleep.now);
     if (m->lsu.blocked) ports = 0;
-    if (UNLIKELY(m->memory.reexec.count) && ports && lsu_reexec_is_next(m)) {
+    if (UNLIKELY(m->lsu.has_reexec) && ports && lsu_reexec_is_next(m)) {
         lsu_reexec_serve(m);
         ports--;
     }

@@ -50,6 +50,7 @@ bool lsu_reexec_take(struct sm *m)
     q->contexts[context / 64] |= 1ull << context % 64;
     m->memory.counted = 0;
     m->lsu.untaken -= (uint32_t)(a->count - a->done);
+    m->lsu.has_reexec = true;
     lsu_pop_head(m);
     m->stats.reexecutions++;
     return true;
@@ -73,6 +74,7 @@ void lsu_reexec_serve(struct sm *m)
     m->memory.counted = e->counted;
     const uint32_t access = pop(q).access;
     q->contexts[context / 64] &= ~(1ull << context % 64);
+    m->lsu.has_reexec = q->count != 0;
     lsu_end_access(m, access);
     m->memory.counted = counted;
 }
