@@ -64,7 +64,8 @@ static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, con
     p->set = c->cache.found_set;
 }
 
-static inline void l1_plan_load(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+static inline __attribute__((always_inline)) void l1_plan_load(struct l1 *c, const struct l1_txn *t,
+                                                               struct l1_plan *p)
 {
     uint32_t line;
     if (UNLIKELY(l1_goes_past(c, t))) {
@@ -139,7 +140,8 @@ static inline void l1_plan_atomic(const struct l1 *c, const struct l1_txn *t, st
 }
 
 /* The way of an access. hooks.may_allocate is asked, once for each access; nothing else changes. */
-static inline void l1_plan(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+static inline __attribute__((always_inline)) void l1_plan(struct l1 *c, const struct l1_txn *t,
+                                                          struct l1_plan *p)
 {
     *p = (struct l1_plan){.is_demand = !t->is_prefetch,
                           .waits = t->token != L1_NO_TOKEN,
@@ -196,7 +198,8 @@ static inline enum l1_answer l1_admit_through(const struct l1 *c, const struct l
 }
 
 /* Is an access of this plan taken now? If so, as what; if not, why. */
-static inline enum l1_answer l1_admit(const struct l1 *c, const struct l1_plan *p)
+static inline __attribute__((always_inline)) enum l1_answer l1_admit(const struct l1 *c,
+                                                                     const struct l1_plan *p)
 {
     switch ((enum l1_way)p->way) {
     case L1_WAY_HIT: return !p->waits || l1_ring_has_room(&c->hits) ? L1_HIT : L1_STALL_PORT;
@@ -214,12 +217,12 @@ static inline enum l1_answer l1_admit(const struct l1 *c, const struct l1_plan *
 }
 
 /* Places of the miss queue that an access needs beside that of a write-back. */
-static inline uint32_t l1_own_places(const struct l1_plan *p) { return p->way == L1_WAY_MISS; }
+static inline uint32_t l1_own_places(enum l1_way way) { return way == L1_WAY_MISS; }
 
 /* May an access that was admitted replace this line, or does a write-back have to go first? */
-static inline bool l1_admit_victim(const struct l1 *c, const struct l1_plan *p, uint32_t victim)
+static inline bool l1_admit_victim(const struct l1 *c, enum l1_way way, uint32_t victim)
 {
-    return !c->cache.lines[victim].dirty || l1_queue_has(c, 1 + l1_own_places(p));
+    return !c->cache.lines[victim].dirty || l1_queue_has(c, 1 + l1_own_places(way));
 }
 
 #endif

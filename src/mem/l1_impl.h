@@ -22,7 +22,7 @@
 #include "mem/sm_port.h"
 
 enum {
-    L1_WARPS_MAX = 256,
+    L1_WARPS_MAX = 512,
     /* In req.token of a write: whose acknowledgement a fence waits for. */
     L1_STORE = 0,
     L1_WRITE_BACK_STORE = 1
@@ -303,9 +303,8 @@ void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause 
 void l1_count_unused(struct l1 *c, uint64_t number);
 /* A prefetch brings more of a line that is there. */
 void l1_mark_prefetch(struct l1 *c, uint32_t line);
-/* The line that the access may replace now: clean, with as many free places in the miss queue as it needs.
- * CACHE_NO_LINE: its write-back has to go first; it went if there was room. */
-uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, const struct l1_plan *p);
+/* Writes a dirty line back, if there is room. False: an access of this way has to wait for it. */
+bool l1_clean(struct l1 *c, tick now, uint32_t victim, enum l1_way way);
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
                      enum l1_answer outcome);
 void l1_request(struct l1 *c, tick now, const struct req *r);

@@ -109,7 +109,7 @@ static enum l1_answer l1_ask_plainly(struct l1 *c)
     enum l1_answer a = l1_admit(c, &p);
     if (l1_is_stall(a) || !p.takes_line) return a;
     uint32_t victim = cache_victim(&c->cache, c->stall.txn.addr);
-    return l1_admit_victim(c, &p, victim) ? a : L1_STALL_QUEUE;
+    return l1_admit_victim(c, (enum l1_way)p.way, victim) ? a : L1_STALL_QUEUE;
 }
 #endif
 

@@ -176,7 +176,8 @@ static bool offer_read_only(struct sm *m, struct lsu_access *a)
     return true;
 }
 
-bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held)
+/* Offers the next transaction of an access to the L1. False: refused; *is_held: by a mechanism. */
+static inline bool offer(struct sm *m, struct lsu_access *a, bool *is_held)
 {
     const enum l1_answer got = offer_l1(m, a);
     *is_held = got == L1_STALL_HELD;
@@ -187,6 +188,8 @@ bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held)
     a->done++;
     return true;
 }
+
+COLD bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held) { return offer(m, a, is_held); }
 
 /* One access of the head. False: nothing more can be done in this cycle. */
 static bool serve_head(struct sm *m)
@@ -200,7 +203,7 @@ static bool serve_head(struct sm *m)
     } else if (a->done < a->count) {
         bool is_held = false;
         if (a->ro == RO_COUNT) {
-            if (!lsu_offer(m, a, &is_held)) return is_held && m->memory.reexec.max && lsu_reexec_take(m);
+            if (!offer(m, a, &is_held)) return is_held && m->memory.reexec.max && lsu_reexec_take(m);
         } else {
             if (!offer_read_only(m, a)) return false;
             a->done++;
