@@ -226,7 +226,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     set_split(m, n.shared_size);
     const uint32_t cta = place_cta(m, g, linear, emu, &n);
     for (uint32_t i = 0; i < n.warps; i++) start_warp(m, cta, i);
-    wake_at(m->sleep.wake, clock_after(&m->clock, now, 1));
+    sleep_wake_at(&m->sleep, clock_after(&m->clock, now, 1));
     return true;
 }
 
