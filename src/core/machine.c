@@ -3,6 +3,7 @@
 #include "core/machine.h"
 
 #include "config/reader.h"
+#include "core/sm/sm.h"
 
 static const char *const ideal_names[] = {"none", "dram", "infinite", "perfect",
                                           NULL}; /* enum machine_ideal */
@@ -33,8 +34,8 @@ const struct param_row machine_rows[] = {
     PARAM_NUMBER(machine, sm_count, "sm.count", "SMs", "15", 1, 1024, "streaming multiprocessors"),
     PARAM_NUMBER(machine, sm_threads, "sm.threads", "threads", "1536", 32, 65536,
                  "threads that may be resident on one SM"),
-    PARAM_NUMBER(machine, sm_warps, "sm.warps", "warps", "48", 1, 2048,
-                 "warps that may be resident on one SM"),
+    PARAM_NUMBER(machine, sm_warps, "sm.warps", "warps", "48", 1, 256,
+                 "warps that may be resident on one SM; more than 64: at most 64 for each scheduler"),
     PARAM_NUMBER(machine, sm_ctas, "sm.ctas", "CTAs", "8", 1, 1024, "CTAs that may be resident on one SM"),
     PARAM_NUMBER(machine, sm_registers, "sm.registers", "registers", "32768", 1024, 1 << 24,
                  "32-bit registers of one SM"),
@@ -116,7 +117,7 @@ bool machine_load(const char *name, const char *const *overrides, uint32_t overr
     const struct config_target target = {machine_groups, out, machine_data_dir()};
     config_load(&target, name, diags);
     for (uint32_t i = 0; i < override_count; i++) config_override(&target, overrides[i], diags);
-    return diags->errors == errors;
+    return diags->errors == errors && residency_check(out, diags);
 }
 
 void machine_apply_ideal(struct machine *m)

@@ -14,6 +14,9 @@ struct execute_hot {
     bool has_collector;
 };
 
+/* A cycle begins: nothing has moved. */
+static inline void execute_begin(struct execute_hot *e) { e->moved = false; }
+
 /* An instruction between issue and writeback (arithmetic) or the load-store unit (memory). */
 struct flight {
     const struct uop *op;

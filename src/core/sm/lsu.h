@@ -128,6 +128,8 @@ static inline bool lsu_is_full(const struct lsu_hot *u)
 }
 /* From what an instruction did to what the caches will be asked: an access with its pending. */
 uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e);
+/* Where the local memory of a context begins. The first 64 contexts of all SMs lie side by side, then the next 64 of each. */
+uint64_t lsu_local_base(uint32_t sm, uint32_t sm_count, uint32_t context);
 /* False: the queue is full. */
 bool lsu_enqueue(struct sm *m, uint32_t access);
 /* The stages of a cycle: answers to pendings to writeback; accesses to the caches. */

@@ -23,13 +23,16 @@ static uint32_t pending_new(struct sm *m)
 
 static uint32_t lane_first(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 
-/* Local memory belongs to a context. The first 64 contexts of all SMs lie side by side, then the next 64 of each. */
-static uint64_t local_base(const struct sm *m, const struct context *x)
+uint64_t lsu_local_base(uint32_t sm, uint32_t sm_count, uint32_t context)
 {
     enum { TOGETHER = 64 };
-    const uint64_t id = context_id(&m->residency, x), sms = m->setup.sm_count;
-    return SM_LOCAL_BASE +
-           (((id / TOGETHER * sms + m->setup.index) * TOGETHER + id % TOGETHER) << SM_LOCAL_BITS);
+    const uint64_t block = (uint64_t)(context / TOGETHER) * sm_count + sm;
+    return SM_LOCAL_BASE + ((block * TOGETHER + context % TOGETHER) << SM_LOCAL_BITS);
+}
+
+static uint64_t local_base(const struct sm *m, const struct context *x)
+{
+    return lsu_local_base(m->setup.index, m->setup.sm_count, context_id(&m->residency, x));
 }
 
 /* An address that a read-only cache is asked for, once for each line. Sectors are for the L1 alone. */

@@ -7,6 +7,12 @@
  * lsu_catch_up). --no-skip ticks every cycle and must give the same result. */
 #include "core/sm/sm_impl.h"
 
+void sleep_init(struct sm *m, tick *wake)
+{
+    m->sleep.wake = wake ? wake : &m->own_wake;
+    *m->sleep.wake = TICK_NEVER;
+}
+
 bool sleep_begin(struct sm *m, tick now)
 {
     struct sleep *s = &m->sleep;

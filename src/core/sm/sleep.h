@@ -47,8 +47,14 @@ struct sleep {
 static inline void sleep_changed(struct sleep *s) { s->changed = true; }
 static inline void sleep_changed_if(struct sleep *s, bool is) { s->changed |= is; }
 static inline void sleep_look_if(struct sleep *s, bool is) { s->must_look |= is; }
+/* Whether the L1 took the acknowledgement of a store in this cycle, or let a store go. */
+static inline void sleep_reply(struct sleep *s, bool has_reply) { s->has_reply = has_reply; }
+/* The SM has something to do at this time, or before. */
+static inline void sleep_wake_at(struct sleep *s, tick at) { wake_at(s->wake, at); }
 
 struct sm;
+/* wake: where the SM says when it next has something to do; NULL: in itself. */
+void sleep_init(struct sm *m, tick *wake);
 /* A cycle begins at `now`; true: the SM had it already and only ends it now (ahead.c). */
 bool sleep_begin(struct sm *m, tick now);
 /* True: this cycle is like the last one but for what the L1 sends and for answers that ended no load; no other stage has to be

@@ -36,6 +36,8 @@ struct sm_setup {
     void *ctx;
     /* for tests: contexts are handed out from the highest number down, so that they differ from slots */
     bool contexts_from_top;
+    /* for tests: each scheduler has a bank of slots, as with more than 64 warps, though one bank would hold them all */
+    bool bank_by_scheduler;
 };
 /* What the rows' bounds cannot say of residency. False with diagnostics. */
 bool residency_check(const struct machine *machine, struct diag_list *diags);

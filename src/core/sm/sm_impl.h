@@ -95,7 +95,6 @@ static inline void execute_writeback(struct sm *m)
 {
     if (pipes_due(&m->pipes, m->sleep.cycle)) execute_write_results(m);
 }
-static inline void execute_begin(struct sm *m) { m->exec.moved = false; }
 /* The scheduler of a slot. */
 static inline uint32_t sched_of(const struct sm *m, uint32_t slot)
 {
