@@ -237,7 +237,8 @@ static __attribute__((noinline)) enum l1_answer l1_look_up_other(struct l1 *c, t
 }
 
 /* Loads first: their plan lies in registers, so its address is given to nobody. */
-enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t)
+static inline __attribute__((always_inline)) enum l1_answer l1_serve(struct l1 *c, tick now,
+                                                                     const struct l1_txn *t)
 {
     if (t->kind != REQ_READ || UNLIKELY(c->is_perfect)) return l1_look_up_other(c, now, t);
     struct l1_result r = {0};
@@ -247,6 +248,8 @@ enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t)
     if (LIKELY(!l1_is_stall(a))) a = l1_commit_load(c, now, t, &p, a, &r);
     return l1_end_access(c, now, t, &p, a, &r);
 }
+
+enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t) { return l1_serve(c, now, t); }
 
 /* No port is left in this cycle: a busy cycle, not a stalled one, unless a mechanism took the port. */
 COLD static enum l1_answer l1_no_port(struct l1 *c, tick now, const struct l1_txn *t)
@@ -270,6 +273,6 @@ enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
         c->port_time = now;
         c->ports_used = 0;
     }
-    if (c->ports_used == c->ports && !c->is_perfect) return l1_no_port(c, now, t);
-    return c->has_pipe ? l1_pipe_put(c, now, t) : l1_look_up(c, now, t);
+    if (UNLIKELY(c->ports_used == c->ports) && !c->is_perfect) return l1_no_port(c, now, t);
+    return UNLIKELY(c->has_pipe) ? l1_pipe_put(c, now, t) : l1_serve(c, now, t);
 }

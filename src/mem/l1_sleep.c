@@ -121,11 +121,14 @@ static bool l1_plan_stays(const struct l1 *c)
            c->stall.plan.way != L1_WAY_CLOSED;
 }
 
-/* False: the answer to the refused access is the same as before. */
-static bool l1_may_differ(struct l1 *c)
+static bool l1_has_sent(const struct l1 *c)
 {
-    bool has_sent = c->stall.cause == L1_STALL_QUEUE && c->stall.sent != c->port->sent;
-    if (!(c->changes & c->stall.waits_for) && !has_sent) return false;
+    return c->stall.cause == L1_STALL_QUEUE && c->stall.sent != c->port->sent;
+}
+
+/* Something that the refused access waits for has changed. False: its answer is the same all the same. */
+static __attribute__((noinline)) bool l1_may_differ(struct l1 *c)
+{
     if (!l1_plan_stays(c) || l1_admit(c, &c->stall.plan) != (enum l1_answer)c->stall.cause) return true;
     c->changes = 0;
     c->stall.sent = c->port->sent;
@@ -134,7 +137,8 @@ static bool l1_may_differ(struct l1 *c)
 
 bool l1_stays_refused(struct l1 *c, tick now)
 {
-    if (!c->stall.open || c->stall.asks_always || l1_may_differ(c)) return false;
+    if (!c->stall.open || c->stall.asks_always) return false;
+    if ((c->changes & c->stall.waits_for || l1_has_sent(c)) && l1_may_differ(c)) return false;
 #ifndef NDEBUG
     assert(l1_ask_plainly(c) == (enum l1_answer)c->stall.cause); /* invariant 2 */
 #endif
