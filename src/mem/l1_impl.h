@@ -21,7 +21,7 @@
 #include "mem/sm_port.h"
 
 enum {
-    L1_WARPS_MAX = 256,
+    L1_WARPS_MAX = 512,
     /* In req.token of a write: whose acknowledgement a fence waits for. */
     L1_STORE = 0,
     L1_WRITE_BACK_STORE = 1
