@@ -1,11 +1,12 @@
-/* test_warps.c: machines whose SMs hold more than 64 warps: every mechanism, with and without sleeping, on several threads. */
+/* test_warps.c: machines whose SMs hold more than 64 warps: every mechanism, with and without sleeping, on
+ * several threads. */
 #include "timing_kit.h"
 
 #include "base/hash.h"
 #include "mech/registry.h"
 
-/* Each warp follows a chain of words, of which each says where the next one lies; its threads add what they meet to their numbers,
- * exchange sums through shared memory, and each warp counts its first sum in a bin. */
+/* Each warp follows a chain of words, of which each says where the next one lies; its threads add what they
+ * meet to their numbers, exchange sums through shared memory, and each warp counts its first sum in a bin. */
 static const char ptx[] =
     ".version 7.0\n.target sm_52\n.address_size 64\n"
     ".visible .entry walk(.param .u64 data, .param .u64 bins, .param .u64 out)\n{\n"

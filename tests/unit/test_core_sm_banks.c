@@ -78,7 +78,8 @@ static uint64_t chain(uint32_t warps, uint32_t run_warps)
     return cycles;
 }
 
-/* Memory takes a request a cycle, far more than the warps ask for: the time is that of one CTA, times the rounds. */
+/* Memory takes a request a cycle, far more than the warps ask for: the time is that of one CTA, times the
+ * rounds. */
 static void each_round_of_resident_warps_takes_the_latency_of_one(void **state)
 {
     const uint64_t alone = chain(64, CHAIN_BLOCK / 32);
@@ -115,7 +116,8 @@ static void expect_same(const struct outcome *a, const struct outcome *b)
     assert_memory_equal(&a->l1, &b->l1, sizeof a->l1);
 }
 
-/* Slot s of one bank is bit s / schedulers of bank s modulo schedulers: the same scheduler, the same order. */
+/* Slot s of one bank is bit s / schedulers of bank s modulo schedulers: the same scheduler, the same
+ * order. */
 static void a_bank_for_each_scheduler_changes_nothing(void **state)
 {
     static const char *const policies[] = {"lrr", "gto", "oldest", "two-level"};
@@ -162,7 +164,8 @@ static void sleeping_changes_nothing_with_many_warps(void **state)
 
 /* ---- turns ---- */
 
-/* Fetch is the bottleneck: one instruction a cycle for all warps. After any number of cycles no warp is ahead of another. */
+/* Fetch is the bottleneck: one instruction a cycle for all warps. After any number of cycles no warp is ahead
+ * of another. */
 static void fetch_takes_turns_across_banks(void **state)
 {
     enum { WARPS = 128, INSTS = 64 };

@@ -196,7 +196,8 @@ static void rounds_program(struct kit *k)
     exit_(k);
 }
 
-/* The rows of the CTAs that are here are disjoint, as many as their registers fill, and no others are owned. */
+/* The rows of the CTAs that are here are disjoint, as many as their registers fill, and no others are
+ * owned. */
 static void check_rows(const struct rig *r)
 {
     const struct residency *s = &r->sm->residency;

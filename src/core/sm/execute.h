@@ -1,4 +1,5 @@
-/* execute.h: the way of an instruction from issue through operand collectors and units to writeback. See execute.c. */
+/* execute.h: the way of an instruction from issue through operand collectors and units to writeback. See
+ * execute.c. */
 #ifndef HEDDLE_SM_EXECUTE_H
 #define HEDDLE_SM_EXECUTE_H
 

@@ -1,7 +1,8 @@
-/* residency.c: which CTAs are on the SM: what one needs (threads, warps, a CTA slot, registers and shared memory by allocation unit: the
- * rules of the CUDA Occupancy Calculator, core/occupancy.h), its start, its end. Where shared memory and L1 are one array, CTAs that
- * want different splits of it are not resident together. A CTA gives everything back when its last warp has left, that is, has
- * executed its last instruction and has nothing under way. */
+/* residency.c: which CTAs are on the SM: what one needs (threads, warps, a CTA slot, registers and shared
+ * memory by allocation unit: the rules of the CUDA Occupancy Calculator, core/occupancy.h), its start, its
+ * end. Where shared memory and L1 are one array, CTAs that want different splits of it are not resident
+ * together. A CTA gives everything back when its last warp has left, that is, has executed its last
+ * instruction and has nothing under way. */
 #include "core/sm/sm_impl.h"
 
 #include "base/bitset.h"
@@ -130,7 +131,8 @@ static uint32_t lowest_free(uint64_t taken)
     return ~taken ? (uint32_t)__builtin_ctzll(~taken) : SM_BANK_SLOTS;
 }
 
-/* The lowest free slot of the banks; of equal ones, that of the first bank: warps spread over the schedulers. */
+/* The lowest free slot of the banks; of equal ones, that of the first bank: warps spread over the
+ * schedulers. */
 static uint32_t slot_take(struct residency *r)
 {
     uint32_t bank = 0;
@@ -242,7 +244,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
 
 /* ---- end ---- */
 
-/* For whoever runs the SM: a CTA has ended, or a warp has faulted. */
+/* The loop that runs the SM has to look: a CTA has ended, a warp has faulted, or there is room. */
 static void tell_runner(struct sm *m)
 {
     if (m->setup.has_pending) *m->setup.has_pending = 1;
