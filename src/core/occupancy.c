@@ -1,6 +1,6 @@
-/* occupancy.c: known from the CUDA Occupancy Calculator: a CTA takes warps = ceil(threads / 32); registers are handed to
- * warps in units and each of the SM's sub-partitions has its share of them; shared memory is handed out in units. Fermi
- * (register unit 64) has two sub-partitions, every later machine four. */
+/* occupancy.c: known from the CUDA Occupancy Calculator: a CTA takes warps = ceil(threads / 32); registers
+ * are handed to warps in units and each of the SM's sub-partitions has its share of them; shared memory is
+ * handed out in units. Fermi (register unit 64) has two sub-partitions, every later machine four. */
 #include "core/occupancy.h"
 
 uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_kernel *k)

@@ -61,9 +61,9 @@ struct shared_access {
     bool is_atomic;
     uint32_t banks, bank_bytes; /* powers of two */
 };
-/* Passes through shared memory: in one pass each bank serves one of its words, to all lanes that want it. Lanes go
- * together as far as their words could fill the banks once: with 32 banks of 4 bytes a warp at 4 bytes a lane, half a
- * warp at 8, a quarter at 16. Atomics serve one lane a bank. 0 for an empty mask. */
+/* Passes through shared memory: in one pass each bank serves one of its words, to all lanes that want it.
+ * Lanes go together as far as their words could fill the banks once: with 32 banks of 4 bytes a warp at 4
+ * bytes a lane, half a warp at 8, a quarter at 16. Atomics serve one lane a bank. 0 for an empty mask. */
 uint32_t coalesce_shared_passes(const struct shared_access *a);
 
 #endif

@@ -68,7 +68,7 @@ static inline void ring_pop(struct ring *r)
     }                                                                                                        \
     static inline const type *name##_front(const struct name *q)                                             \
     {                                                                                                        \
-        debug_assert(q->ring.count);                                                                               \
+        debug_assert(q->ring.count);                                                                         \
         return &q->items[q->ring.head];                                                                      \
     }                                                                                                        \
     static inline type name##_pop(struct name *q)                                                            \

@@ -1,4 +1,5 @@
-/* test_sweep.c: the parts of a sweep that need no run: the bar, the folder's files, Slurm's words and notes, children, time left. */
+/* test_sweep.c: the parts of a sweep that need no run: the bar, the folder's files, Slurm's words and notes,
+ * children, time left. */
 #include "lab/slurm.h"
 #include "lab/slurm_files.h"
 #include "lab/sweep_impl.h"

@@ -1,5 +1,5 @@
-/* test_streams.c: streams of the timed machine: what overlaps, what waits for what, copies and their engines, marks, and that
- * kernels that ran together keep their own events apart. */
+/* test_streams.c: streams of the timed machine: what overlaps, what waits for what, copies and their engines,
+ * marks, and that kernels that ran together keep their own events apart. */
 #include "timing_kit.h"
 
 #include "core/timed_impl.h"

@@ -1,4 +1,5 @@
-/* experiment_kit.h: experiments in a folder of their own, three workloads, and a store that is a table of numbers. */
+/* experiment_kit.h: experiments in a folder of their own, three workloads, and a store that is a table of
+ * numbers. */
 #ifndef HEDDLE_EXPERIMENT_KIT_H
 #define HEDDLE_EXPERIMENT_KIT_H
 

@@ -360,7 +360,8 @@ static void an_sm_says_which_warp_waits_for_what(void **state)
     rig_close(&r);
 }
 
-/* Eight warps load 32 lines each; the L1 has one MSHR, so one access is taken and 31 of the first load wait. */
+/* Eight warps load 32 lines each; the L1 has one MSHR, so one access is taken and 31 of the first load
+ * wait. */
 static void assert_queue_of_scattered_loads(uint32_t requests, const char *expected)
 {
     struct rig r;

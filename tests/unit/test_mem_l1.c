@@ -58,8 +58,8 @@ static void the_latency_of_l2_hits_is_kept_apart(void **state)
     finish(&b);
 }
 
-/* The reply of a miss in cycle 10 is there at 51: taken at 52 in steps of 2 or 3, at 55 in steps of 5; the one of a miss in 11 is there at
- * 51 too, and taken after as many cycles. */
+/* The reply of a miss in cycle 10 is there at 51: taken at 52 in steps of 2 or 3, at 55 in steps of 5; the
+ * one of a miss in 11 is there at 51 too, and taken after as many cycles. */
 static void a_reply_is_taken_a_whole_number_of_steps_after_its_request(void **state)
 {
     static const struct {

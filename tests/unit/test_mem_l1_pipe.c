@@ -1,5 +1,5 @@
-/* test_mem_l1_pipe.c: the pipeline before the tags (l1.tag_latency), and MSHRs that are held until their loads
- * are taken. */
+/* test_mem_l1_pipe.c: the pipeline before the tags (l1.tag_latency), and MSHRs that are held until their
+ * loads are taken. */
 #include "l1_kit.h"
 
 static void prepare_pipe(struct bench *b, uint32_t cycles)
