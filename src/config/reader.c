@@ -1,7 +1,8 @@
 /* reader.c: parameter files.
  *
  * A file is a two-level YAML mapping: section, then parameter (`sm:` / `  count: 15` is sm.count). `base:
- * NAME` at the top starts from another file. Every value has its place, so that an error can show it. */
+ * NAME` at the top starts from another file. Every value knows its line and column, so that an error can show
+ * it. */
 #include "config/reader.h"
 
 #include "config/yaml_tree.h"

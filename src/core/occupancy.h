@@ -22,7 +22,7 @@ struct occupancy {
 };
 struct occupancy occupancy_of(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
                               uint64_t shared_bytes, uint64_t sm_shared);
-/* The same where the SM has sm_shared bytes of shared memory instead of all that it can have. */
+/* As above, where the SM has sm_shared bytes of shared memory instead of all that it can have. */
 uint32_t occupancy_ctas_within(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
                                uint64_t shared_bytes, uint64_t sm_shared);
 

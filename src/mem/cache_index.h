@@ -17,11 +17,11 @@ enum cache_index { CACHE_INDEX_LINEAR, CACHE_INDEX_FERMI_HASH, CACHE_INDEX_XOR, 
 enum { CACHE_INDEX_BITS_MAX = 20, CACHE_INDEX_REMAINDER = CACHE_INDEX_IPOLY + 1 };
 
 /* The remainder is linear over GF(2): those of parts of n, xored, are that of n. The bits of the index itself
- * are their own remainder; the next ones have tables; the upper ones are mostly those of the question before,
- * so that theirs is kept. */
+ * are their own remainder; the next ones have tables; the upper ones are mostly those of the lookup before,
+ * so their remainder is kept. */
 enum { CACHE_POLY_PARTS = 3, CACHE_POLY_PART_BITS = 4 };
 struct cache_poly { /* up to its rows one cache line of the host */
-    uint64_t high;  /* n >> high_shift, of the newest question */
+    uint64_t high;  /* n >> high_shift, of the newest lookup */
     uint8_t high_shift;
     uint32_t high_rest; /* and its part of the remainder */
     uint8_t rest[CACHE_POLY_PARTS][1 << CACHE_POLY_PART_BITS];
@@ -70,8 +70,8 @@ static inline bool cache_remainder(const struct cache_indexer *x, uint64_t n, ui
     return true;
 }
 
-/* false: ask cache_index_rare. Whoever asks makes that its last step, so that a quick question saves no
- * registers for it. */
+/* False: call cache_index_rare. The caller makes that its last step, so that the common case saves no
+ * registers for the call. */
 static inline bool cache_index_of(const struct cache_indexer *x, uint64_t n, uint32_t *set)
 {
     if (x->kind == CACHE_INDEX_REMAINDER) return cache_remainder(x, n, set);

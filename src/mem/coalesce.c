@@ -16,8 +16,8 @@
 
 enum { COVER_WORDS = COALESCE_LINE_MAX / 64 };
 
-/* Side by side in ever wider fields: plain x86-64 has no instruction for it, and the compiler's own is a
- * call. */
+/* Counts bits in ever wider fields: plain x86-64 has no instruction for it, and the compiler's own function
+ * is a call. */
 static uint32_t count_bits(uint64_t x)
 {
     x -= x >> 1 & 0x5555555555555555ull;
@@ -39,8 +39,8 @@ struct builder {
     struct coalesce_txn *out;
     uint32_t count, last; /* last: transaction of the lane before */
     uint32_t sectors;     /* that a transaction has from the start */
-    uint64_t covered[COALESCE_TXN_MAX]
-                    [COVER_WORDS]; /* bytes of the line that are touched; valid below count */
+    /* bytes of the line that are touched; valid below count */
+    uint64_t covered[COALESCE_TXN_MAX][COVER_WORDS];
 };
 
 static bool is_load(const struct coalesce_access *a) { return !a->is_store && !a->is_atomic; }
@@ -120,8 +120,8 @@ static uint32_t lanes_equal(const uint32_t number[COALESCE_LANES], uint32_t want
     return lanes;
 }
 
-/* Lanes of mask in the same line as one of them: the low halves of line numbers tell, unless they are of
- * places far apart. */
+/* Lanes of mask in the same line as one of them. Comparing the low halves of line numbers is enough, unless
+ * addresses lie far apart. */
 static uint32_t lanes_of_line(const struct coalesce_access *a, const uint32_t *number, uint32_t lane,
                               uint32_t mask, bool is_far)
 {
@@ -172,8 +172,7 @@ static bool are_far_apart(const struct coalesce_access *a, uint32_t shift)
     return differs >> shift >> 32;
 }
 
-/* A transaction for each line, in the order of its first lane: one turn for each line, whatever the
- * pattern. */
+/* A transaction for each line, in the order of its first lane: one iteration a line, whatever the pattern. */
 static uint32_t coalesce_lines(const struct coalesce_access *a, struct coalesce_txn *out)
 {
     uint32_t shift = (uint32_t)__builtin_ctz(a->line_bytes), count = 0, whole = whole_sectors(a);
@@ -198,7 +197,7 @@ static bool is_higher(const struct coalesce_txn *a, const struct coalesce_txn *b
     return a->line != b->line ? a->line > b->line : a->sectors >= b->sectors;
 }
 
-/* Highest first; of two at one place, the later. */
+/* Highest first; of two with the same address, the later. */
 static void sort(struct coalesce_txn *out, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {

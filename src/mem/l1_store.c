@@ -1,5 +1,4 @@
-/* l1_store.c: what stores and atomics do that were admitted (l1_admit.h), and the accesses of ideal machines.
- */
+/* l1_store.c: what admitted stores and atomics do (l1_admit.h), and the accesses of ideal machines. */
 #include "mem/l1_admit.h"
 
 /* A line that a write makes old. One that is on its way is dropped when it arrives. */

@@ -4,8 +4,8 @@
  * answered or goes on to the L2. Those that are delayed stand in a list in the order of their times, one for
  * each MSHR at most.
  *
- * Invariants. (1) A HIT is answered at its time, whatever waits before it. (2) A PASS takes its line and its
- * place in the miss queue together, when it goes on. */
+ * Invariants. (1) A HIT is answered at its time, whatever else waits. (2) A PASS takes its line and its
+ * entry of the miss queue together, when it goes on. */
 #include "mem/l1_admit.h"
 
 /* ---- delays ---- */

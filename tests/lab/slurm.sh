@@ -38,7 +38,7 @@ wait_for() { # wait_for WHAT COMMAND...: up to 20 s
         "$@" >/dev/null 2>&1 && return
         sleep 0.2
     done
-    echo "FAILED: waited for $what in vain"
+    echo "FAILED: waited for $what, which did not happen"
     failures=$((failures + 1))
 }
 running_task() { squeue -h -r -t running -o %i | head -n 1 | grep .; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make_ptx.sh: makes the committed .ptx files anew with nvcc. With --check: says whether they are what nvcc
+# make_ptx.sh: makes the committed .ptx files with nvcc. With --check: says whether they are what nvcc
 # makes today (exit 77 = no nvcc, or another version than the one that made them, so nothing can be said).
 set -euo pipefail
 cd "$(dirname "$0")"
