@@ -3,7 +3,7 @@
 # allows all).
 set -eu
 cd "$1"
-rows=$(sed -n '/^## Who may include whom/,/^## Where a change/p' docs/map.md | grep '^| `')
+rows=$(sed -n '/^## Who may include whom/,/^## A change/p' docs/map.md | grep '^| `')
 rules=0
 bad=0
 for dir in src/*/; do
