@@ -273,7 +273,7 @@ static void a_kernel_that_reads_outside_ends_the_run(void **state)
     rig_close(&r);
 }
 
-/* The wedge: response queues without a place. */
+/* The wedge: response queues without a slot. */
 static void a_stuck_machine_names_who_waits_for_whom(void **state)
 {
     static struct rig r;

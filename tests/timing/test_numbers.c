@@ -161,7 +161,7 @@ static const char fill_ptx[] =
          "st.global.u32 [%d], %t;\nmad.lo.u32 %s, %s, %f, %g;\nsub.u32 %n, %n, 1;\nsetp.ne.u32 %q, %n, 0;\n"
          "@%q bra loop;\nret;\n}\n";
 
-/* Lines that stay in L2, a packet of five flits each: the crossbar into the slices is the narrowest place. At
+/* Lines that stay in L2, a packet of five flits each: the crossbar into the slices is the bottleneck. At
  * random, since warps that write in a row move from slice to slice together. */
 static void random_writes_reach_80_percent_of_the_crossbar_into_slices(void **state)
 {

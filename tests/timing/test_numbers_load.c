@@ -61,13 +61,13 @@ static void l1_hits_reach_85_percent_of_the_port(void **state)
 
 static void streaming_reads_reach_85_percent_of_the_l2_ports(void **state)
 {
-    const char *sets[] = {"xbar.reply_flit=136"}; /* a line in one flit: the ports are the narrowest place */
+    const char *sets[] = {"xbar.reply_flit=136"}; /* a line in one flit: the ports are the bottleneck */
     struct latency_ceilings c = open_with(sets, 1);
     assert_true(c.l2_port < c.xbar_reply);
     assert_true(best_of(LATENCY_L2, rig.machine.sm_count, "L2 ports", c.l2_port) >= 0.85 * c.l2_port);
 }
 
-/* Few SMs: their own inputs from the crossbar are the narrowest place. */
+/* Few SMs: their own inputs from the crossbar are the bottleneck. */
 static void streaming_reads_reach_85_percent_of_the_crossbar_into_sms(void **state)
 {
     struct latency_ceilings c = open_with(NULL, 0);
@@ -75,7 +75,7 @@ static void streaming_reads_reach_85_percent_of_the_crossbar_into_sms(void **sta
     assert_true(best_of(LATENCY_L2, 6, "crossbar to 6 SMs", 6 * one) >= 0.85 * 6 * one);
 }
 
-/* All SMs: the slices' outputs are the narrowest place. */
+/* All SMs: the slices' outputs are the bottleneck. */
 static void streaming_reads_reach_85_percent_of_the_crossbar_out_of_slices(void **state)
 {
     struct latency_ceilings c = open_with(NULL, 0);
@@ -115,7 +115,7 @@ static void narrow_reply_flits_stall_the_slices_by_back_pressure(void **state)
     assert_true(icnt[2] < port[2] / 10);
 }
 
-/* 48 warps are more than an SM has places for loads. Its schedulers share them evenly, else some warps would
+/* 48 warps are more than an SM has entries for loads. Its schedulers share them evenly, else some warps would
  * run ahead, spread the reads over more rows of DRAM, and end before the others. */
 static double share_of_48_warps(void)
 {

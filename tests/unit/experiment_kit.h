@@ -88,7 +88,7 @@ static void kit_need(struct experiment *e, const char *text)
     fail_msg("%s", strbuf_text(&out));
 }
 
-/* ---- jobs and a store: links in place of the real ones ---- */
+/* ---- jobs and a store: links instead of the real ones ---- */
 
 /* A job's key is a hash of what it says. */
 bool job_seal(struct lab_job *job, struct diag_list *diags)

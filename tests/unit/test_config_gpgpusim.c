@@ -1,5 +1,5 @@
 /* test_config_gpgpusim.c: GPGPU-Sim's configuration files become machines: words, cache strings of both
- * generations, maps, clocks, schedulers, DRAM timings, and errors at their places. */
+ * generations, maps, clocks, schedulers, DRAM timings, and errors at their positions. */
 #include "config/gpgpusim.h"
 #include "core/machine.h"
 

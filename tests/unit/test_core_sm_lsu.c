@@ -94,7 +94,7 @@ static void loads_of(uint32_t stride_words, struct sm_stats *s, struct pc_load_s
     rig_close(&r);
 }
 
-/* A grid may lie in memory where an older one was (after a few turns malloc gives the same place at once);
+/* A grid may lie in memory where an older one was (after a few rounds malloc gives the same address at once);
  * what the SM kept of the older one is not its own. */
 static void a_grid_has_only_its_own_loads(void **state)
 {
