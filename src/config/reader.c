@@ -95,7 +95,7 @@ static bool config_load_at(const char *name, const struct config_target *t, stru
 {
     enum { BASE_DEPTH_MAX = 8 };
     if (depth > BASE_DEPTH_MAX) {
-        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "machine '%s': 'base' goes round in a circle", name);
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "machine '%s': 'base' leads back to itself", name);
         return false;
     }
     struct strbuf path = {0};

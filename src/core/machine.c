@@ -13,7 +13,7 @@ const struct param_row machine_rows[] = {
                  "name that cudaGetDeviceProperties reports"),
     PARAM_NUMBER(
         machine, cc_major, "device.cc_major", "", "9", 2, 9,
-        "compute capability told to programs; the emulator runs PTX for up to sm_90 on every machine"),
+        "compute capability that programs see; the emulator runs PTX for up to sm_90 on every machine"),
     PARAM_NUMBER(machine, cc_minor, "device.cc_minor", "", "0", 0, 9,
                  "compute capability, the digit after the point"),
     PARAM_SIZE(machine, memory_bytes, "device.memory", "4G", 1 << 20, 1ull << 37,

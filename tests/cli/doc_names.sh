@@ -1,6 +1,6 @@
 #!/bin/sh
-# doc_names.sh SOURCE_DIR: the functions and files that docs/load.md, docs/sm.md and docs/map.md name are there:
-# `some_function` stands in a source file, and `src/.../file.c` is a file.
+# doc_names.sh SOURCE_DIR: what docs/load.md, docs/sm.md and docs/map.md name is there:
+# `some_function` occurs in a source file, and `src/.../file.c` is a file.
 set -eu
 export LC_ALL=C
 cd "$1"
