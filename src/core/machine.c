@@ -14,7 +14,7 @@ const struct param_row machine_rows[] = {
                  "name that cudaGetDeviceProperties reports"),
     PARAM_NUMBER(
         machine, cc_major, "device.cc_major", "", "9", 2, 9,
-        "compute capability told to programs; the emulator runs PTX for up to sm_90 on every machine"),
+        "compute capability that programs see; the emulator runs PTX for up to sm_90 on every machine"),
     PARAM_NUMBER(machine, cc_minor, "device.cc_minor", "", "0", 0, 9,
                  "compute capability, the digit after the point"),
     PARAM_SIZE(machine, memory_bytes, "device.memory", "4G", 1 << 20, 1ull << 37,
@@ -122,7 +122,7 @@ bool machine_load(const char *name, const char *const *overrides, uint32_t overr
 
 void machine_apply_ideal(struct machine *m)
 {
-    enum { ROOM = 4096 }; /* entries: more than a machine can have under way at one place */
+    enum { ROOM = 4096 }; /* entries: more than a machine can have in flight in one queue */
     if (m->ideal_memory == IDEAL_PERFECT) m->l1.perfect = true;
     if (m->ideal_memory == IDEAL_DRAM || m->ideal_memory == IDEAL_INFINITE) m->dram.infinite = true;
     if (m->dram.infinite) m->l2.fill_queue = MAX(m->l2.fill_queue, (uint32_t)ROOM);

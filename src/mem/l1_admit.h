@@ -1,11 +1,11 @@
 /* l1_admit.h: the rules of the L1: which way an access goes, whether it is taken, and if not, why.
  *
  * l1_plan asks tags and MSHRs which way an access goes, l1_admit whether what that way needs is there. Both
- * are questions: they change nothing but what mechanisms remember of being asked. The access itself
+ * change nothing, except what mechanisms remember of their own votes. The access itself
  * (l1_access.c), the retry of a refused one and the prediction by which the SM sleeps (l1_sleep.c) ask the
  * same two.
  *
- * The order of checks (line, miss queue, MSHR, place to merge) is that of GPGPU-Sim 3.2.2: it decides the
+ * The order of checks (line, miss queue, MSHR, merge) is that of GPGPU-Sim 3.2.2: it decides the
  * cause when several hold at once.
  *
  * A dirty line that is to be replaced is the one thing that comes after: l1_make_room. */
@@ -17,9 +17,9 @@
 /* ---- what is there ---- */
 
 /* A machine whose misses answer themselves has no use for its miss queue. */
-static inline bool l1_queue_has(const struct l1 *c, uint32_t places)
+static inline bool l1_queue_has(const struct l1 *c, uint32_t entries)
 {
-    return l1_answers_itself(c) || sm_port_room(c->port) >= places;
+    return l1_answers_itself(c) || sm_port_room(c->port) >= entries;
 }
 
 static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
@@ -216,13 +216,13 @@ static inline __attribute__((always_inline)) enum l1_answer l1_admit(const struc
     UNREACHABLE("an access without a way");
 }
 
-/* Places of the miss queue that an access needs beside that of a write-back. */
-static inline uint32_t l1_own_places(enum l1_way way) { return way == L1_WAY_MISS; }
+/* Entries of the miss queue that an access needs beside that of a write-back. */
+static inline uint32_t l1_own_entries(enum l1_way way) { return way == L1_WAY_MISS; }
 
 /* May an access that was admitted replace this line, or does a write-back have to go first? */
 static inline bool l1_admit_victim(const struct l1 *c, enum l1_way way, uint32_t victim)
 {
-    return !c->cache.lines[victim].dirty || l1_queue_has(c, 1 + l1_own_places(way));
+    return !c->cache.lines[victim].dirty || l1_queue_has(c, 1 + l1_own_entries(way));
 }
 
 #endif

@@ -30,7 +30,7 @@ enum {
 #define L1_NONE     UINT32_MAX
 #define L1_NO_TOKEN UINT32_MAX
 
-struct l1_node { /* a load that waits for sectors, or is done and waits to be fetched */
+struct l1_node { /* a load that waits for sectors, or is done and not taken yet */
     tick ready;
     uint32_t token, next, need;
     bool frees_mshr; /* the last one of an MSHR that is held until its loads are taken */
@@ -93,7 +93,7 @@ struct l1_stall { /* the access at the head of the load-store unit, or of the pi
     uint8_t waits_for;   /* enum l1_change, a mask: without these the answer is the same */
     uint32_t sent;       /* port->sent at the refusal: the miss queue has room when it changes */
     tick charged_until;
-    tick offered_until; /* asked in vain since, and not charged yet */
+    tick offered_until; /* refused since then, and not charged yet */
     struct l1_plan plan;
 #ifndef NDEBUG
     struct l1_txn txn; /* the access, so that an assert can plan it again */
@@ -292,11 +292,11 @@ enum l1_answer l1_commit_other(struct l1 *c, tick now, const struct l1_txn *t, s
 /* l1_line.c: lines and requests */
 /* Needs room in the miss queue. */
 void l1_write_back(struct l1 *c, tick now, uint32_t line);
-/* A clean line leaves: counted, and observers are told, if it was valid. */
+/* A clean line leaves: if it was valid, it is counted and observers see it. */
 void l1_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
 /* l1_evict, and the line is invalid. */
 void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
-/* A line leaves whose miss is under way or has just ended. Observers are told if it held something before. */
+/* A line leaves whose miss is under way or has just ended. Observers see it if it held something before. */
 void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause, bool was_valid);
 /* A prefetch ends without a load. `number`: of its line, if it may still be wanted in this kernel; else
  * UINT64_MAX. */

@@ -1,5 +1,5 @@
-/* l1_miss.h: the steps of a miss that was admitted: its line, its MSHR, its request. Inline: most of what an L1
- * does is to miss. */
+/* l1_miss.h: the steps of a miss that was admitted: its line, its MSHR, its request. Inline: most of what
+ * an L1 does is to miss. */
 #ifndef HEDDLE_L1_MISS_H
 #define HEDDLE_L1_MISS_H
 

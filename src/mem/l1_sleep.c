@@ -45,7 +45,7 @@ static uint8_t l1_waits_for(enum l1_answer cause)
     }
 }
 
-/* What a mechanism says may change without the L1: the access is offered in every cycle. */
+/* The vote of a mechanism may change without the L1: the access is offered in every cycle. */
 static bool l1_cannot_tell(const struct l1 *c, enum l1_answer cause)
 {
     return cause == L1_STALL_HELD || cause == L1_STALL_STOLEN || c->hooks.may_miss;
@@ -212,5 +212,5 @@ tick l1_wake_past_hits(const struct l1 *c)
     if (sm_port_has_work(c->port) || c->offers_next) return next;
     wake_at(&wake, sm_port_reply_at(c->port));
     if (UNLIKELY(c->is_special)) wake_at(&wake, l1_wake_special(c, next));
-    return MAX(wake, next); /* what is overdue waits for its turn in the next cycle */
+    return MAX(wake, next); /* what is overdue comes in the next cycle */
 }

@@ -94,8 +94,8 @@ static void a_unit_takes_an_operation_each_initiation_interval(void **state)
         assert_int_equal(rig_stats(&r)->slots[SLOT_STR_MEM], 0);
         rig_close(&r);
     }
-    assert_int_equal(cycles[1] - cycles[0],
-                     16 * 8 * 8); /* 16 more for each of 8 warps, one unit, interval 8 */
+    /* 16 more for each of 8 warps, one unit, interval 8 */
+    assert_int_equal(cycles[1] - cycles[0], 16 * 8 * 8);
 }
 
 static void a_branch_that_is_taken_empties_the_instruction_buffer(void **state)
@@ -313,7 +313,8 @@ static void an_sm_says_which_warp_waits_for_what(void **state)
     rig_close(&r);
 }
 
-/* Eight warps load 32 lines each; the L1 has one MSHR, so one access is taken and 31 of the first load wait. */
+/* Eight warps load 32 lines each; the L1 has one MSHR, so one access is taken and 31 of the first load
+ * wait. */
 static void assert_queue_of_scattered_loads(uint32_t requests, const char *expected)
 {
     struct rig r;

@@ -1,6 +1,6 @@
 /* lsu_build.c: from what a memory instruction did to what the caches will be asked: coalesced transactions
- * for global and local memory (mem/coalesce.h), passes for shared memory, distinct words for constants, the lines of all
- * texels for textures. */
+ * for global and local memory (mem/coalesce.h), passes for shared memory, distinct words for constants, the
+ * lines of all texels for textures. */
 #include "core/sm/sm_impl.h"
 
 static uint32_t access_new(struct sm *m)
@@ -51,7 +51,8 @@ static void build_read_only(struct lsu_access *a, const struct emu_access *e, ui
     for (uint32_t rest = e->mask; rest; rest &= rest - 1) add_line(a, e->addr[lane_first(rest)], granule);
 }
 
-/* The lines of all texels that the lanes read: four each where a plane is filtered. A texel lies in one line. */
+/* The lines of all texels that the lanes read: four each where a plane is filtered. A texel lies in one
+ * line. */
 COLD static void build_texture(struct sm *m, struct context *x, struct lsu_access *a,
                                const struct emu_access *e)
 {

@@ -185,8 +185,8 @@ void residency_size_l1(struct sm *m)
     r->l1_size = l1_resize(m->l1, m->sleep.now, bytes);
 }
 
-/* The first CTA of a kernel that wants another split of the array finds the SM empty (sm_fits). The L1 is emptied, whether it grows or
- * shrinks: where its lines lie changes. */
+/* The first CTA of a kernel that wants another split of the array finds the SM empty (sm_fits). The L1 is
+ * emptied, whether it grows or shrinks: where its lines lie changes. */
 static void set_split(struct sm *m, uint64_t shared_size)
 {
     struct residency *r = &m->residency;

@@ -1,8 +1,8 @@
 /* sm.c: one streaming multiprocessor: its life and its cycle. sm_impl.h lists its parts.
  *
- * The machine that the papers take for granted is GPGPU-Sim's shader core. A cycle runs its stages last to first, so that what a
- * stage hands on is seen by the next one in the following cycle. (1) A second tick in the same cycle does nothing. (2) A CTA that
- * is started in a cycle takes part from the next one on. */
+ * The machine that the papers take for granted is GPGPU-Sim's shader core. A cycle runs its stages last to
+ * first, so that what a stage hands on is seen by the next one in the following cycle. (1) A second tick in
+ * the same cycle does nothing. (2) A CTA that is started in a cycle takes part from the next one on. */
 #include "core/sm/sm_impl.h"
 
 #include "base/hugepage.h"
