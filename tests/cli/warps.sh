@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# warps.sh HEDDLE: workloads check their results on SMs of more than 64 warps; more than the schedulers hold is an error.
+# warps.sh HEDDLE: workloads check their results on SMs of more than 64 warps; more than the schedulers hold
+# is an error.
 set -uo pipefail
 heddle=$1
 folder=$(mktemp -d)
@@ -14,7 +15,8 @@ fail() {
 room=(--set sm.threads=8192 --set sm.ctas=64 --set sm.registers=262144 --set sm.shared=256K --set sm.count=4)
 for warps in 128 256; do
     for workload in atax bfs cfd dwt2d hotspot spmv; do
-        "$heddle" run "$workload" --size tiny --quiet -m maxwell --set sm.warps=$warps "${room[@]}" >"$folder/out" 2>&1 ||
+        "$heddle" run "$workload" --size tiny --quiet -m maxwell --set sm.warps=$warps "${room[@]}" \
+            >"$folder/out" 2>&1 ||
             fail "$workload on $warps warps: $(tail -3 "$folder/out")"
         grep -q "$workload: PASS" "$folder/out" || fail "$workload on $warps warps did not check its result"
     done

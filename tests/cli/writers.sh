@@ -1,6 +1,6 @@
 #!/bin/sh
-# writers.sh SOURCE_DIR: each field of an SM has one writer. Fails where a file of src/core/sm writes a field of a part that belongs to
-# another file, or makes a pointer through which it could.
+# writers.sh SOURCE_DIR: each field of an SM has one writer. Fails where a file of src/core/sm writes a field
+# of a part that belongs to another file, or makes a pointer through which it could.
 set -eu
 cd "$1/src/core/sm"
 

@@ -5,7 +5,7 @@
  *   scoreboard.c       registers and memory operations under way
  *   scheduler.c        which warp issues
  *   execute.c          collectors, units, writeback (collector.c, pipes.c)
- *   lsu.c              queue of memory instructions, L1 (lsu_build.c, lsu_reply.c)
+ *   lsu.c              queue of memory instructions, L1 (lsu_build.c, lsu_reply.c, lsu_reexec.c)
  *   readonly.c         instruction, constant and texture caches
  *   prefetch.c         lines that mechanisms ask for
  *   residency.c        CTAs, contexts, slots (program.c, registers.c)
