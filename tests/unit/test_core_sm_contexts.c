@@ -93,9 +93,9 @@ static struct emu_grid *open_waiting(struct rig *r, bool perfect_icache, void (*
     struct emu_grid *g = rig_grid(r, 1, 32);
     assert_true(rig_start_cta(r->sm, 0, g, 0));
     for (uint32_t i = 0; i < 200; i++) rig_cycle(r);
-    assert_int_equal(context_id(&r->sm->residency, r->sm->residency.at[0]), r->machine.sm_warps - 1);
-    assert_ptr_equal(r->sm->residency.at[0], &r->sm->residency.contexts[r->machine.sm_warps - 1]);
-    assert_int_equal(r->sm->residency.at[0]->slot, 0);
+    assert_int_equal(context_id(&r->sm->state, slot_context(&r->sm->state, 0)), r->machine.sm_warps - 1);
+    assert_ptr_equal(slot_context(&r->sm->state, 0), &r->sm->state.contexts[r->machine.sm_warps - 1]);
+    assert_int_equal(slot_context(&r->sm->state, 0)->slot, 0);
     return g;
 }
 
@@ -119,7 +119,7 @@ static void a_pending_load_finds_its_context(void **state)
 {
     struct rig r;
     struct emu_grid *g = open_waiting(&r, true, load_program);
-    const struct context *x = r.sm->residency.at[0];
+    const struct context *x = slot_context(&r.sm->state, 0);
     assert_int_equal(x->board_memory, 1);
     assert_int_equal(x->board_pending[0].memory, 1u << 7);
     assert_int_equal(r.sm->banks[0].board.hazard_mem, 1);
@@ -156,10 +156,10 @@ static void an_instruction_miss_finds_its_context(void **state)
     struct rig r;
     struct emu_grid *g = open_waiting(&r, false, load_program);
     assert_int_equal(r.sm->banks[0].fetch.missed, 1);
-    assert_int_equal(r.sm->residency.at[0]->issue_count, 0);
+    assert_int_equal(slot_context(&r.sm->state, 0)->issue_count, 0);
     while (r.sm->banks[0].fetch.missed) rig_cycle(&r);
     for (uint32_t i = 0; i < 10; i++) rig_cycle(&r);
-    assert_true(r.sm->residency.at[0]->issue_count > 0);
+    assert_true(slot_context(&r.sm->state, 0)->issue_count > 0);
     close_waiting(&r, g);
 }
 

@@ -20,7 +20,7 @@ static bool has_writes(const struct sm *m, uint32_t bank, uint64_t warps)
 {
     FOR_BITS(i, warps)
     {
-        if (board_writes(m, m->residency.at[bank * SM_BANK_SLOTS + i])) return true;
+        if (board_writes(m, slot_context(&m->state, bank * SM_BANK_SLOTS + i))) return true;
     }
     return false;
 }
@@ -59,9 +59,9 @@ void account_occupancy(struct sm *m, uint64_t until)
     m->account.occupied_to = m->account.slots_to;
     s->cycles += cycles;
     s->slots_all += cycles * m->sched.count;
-    if (!r->warp_count && !r->cta_count) return;
+    if (!m->state.warp_count && !r->cta_count) return;
     s->active_cycles += cycles;
-    s->warp_cycles += cycles * r->warp_count;
+    s->warp_cycles += cycles * m->state.warp_count;
     s->warp_slot_cycles += cycles * r->slot_count;
     s->cta_cycles += cycles * r->cta_count;
     s->register_cycles += cycles * r->registers;

@@ -24,8 +24,9 @@ enum {
     SM_SCHEDULERS_MAX = 4,
     ASYNC_GROUPS = 16
 };
-#define SM_NONE    UINT32_MAX
-#define SM_NO_SLOT UINT16_MAX
+#define SM_NONE       UINT32_MAX
+#define SM_NO_SLOT    UINT16_MAX
+#define SM_NO_CONTEXT UINT16_MAX
 
 /* Lines of the host's cache: what issue and writeback touch, with the first 64 registers; the other
  * registers; the rest. */

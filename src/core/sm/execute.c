@@ -75,7 +75,7 @@ void execute_start(struct sm *m, struct context *x, const struct uop *u, uint32_
         return;
     }
     const uint32_t id = flight_new(
-        &m->execute, &(struct flight){.op = u, .context = context_id(&m->residency, x), .access = access});
+        &m->execute, &(struct flight){.op = u, .context = context_id(&m->state, x), .access = access});
     if (access == SM_NONE) board_flight(x);
     if (m->exec.has_collector) {
         collector_put(&m->collector, (enum sm_class)u->cls, id);
@@ -134,7 +134,7 @@ void execute_cycle(struct sm *m)
 static void finish(struct sm *m, uint32_t id)
 {
     const struct flight f = m->execute.flights[id];
-    struct context *x = context_at(&m->residency, f.context);
+    struct context *x = context_at(&m->state, f.context);
     flight_del(&m->execute, id);
     if (m->exec.has_collector) collector_write(&m->collector, f.context, f.op, m->sleep.cycle);
     board_flight_done(x);

@@ -21,7 +21,7 @@ static void flush_buffer(struct sm *m, struct context *x)
     b->fetch.buffered &= ~slot_bit(x->slot);
     b->fetch.empty |= slot_bit(x->slot);
     m->fetching.wants = true;
-    if (m->fetching.count && context_at(&m->residency, m->fetch.context) == x) m->fetching.count = 0;
+    if (m->fetching.count && context_at(&m->state, m->fetch.context) == x) m->fetching.count = 0;
 }
 
 void fetch_clear(struct sm *m, struct context *x)
@@ -41,7 +41,7 @@ void fetch_check(struct sm *m, struct context *x)
     const uint64_t bit = slot_bit(x->slot);
     want(m, b->fetch.empty & bit);
     if (!x->fetch_buffered && m->fetching.count && m->fetch.pc == x->next_pc &&
-        context_at(&m->residency, m->fetch.context) == x)
+        context_at(&m->state, m->fetch.context) == x)
         return;
     if (x->fetch_buffered && x->fetch_buffer_pc == x->next_pc)
         b->fetch.buffered |= bit;
@@ -81,7 +81,7 @@ static void correct_bank(struct sm *m, struct bank *b, uint32_t first_slot)
 {
     FOR_BITS(i, b->fetch.astray)
     {
-        struct context *x = m->residency.at[first_slot + i];
+        struct context *x = slot_context(&m->state, first_slot + i);
         flush_buffer(m, x);
         x->fetch_pc = x->next_pc;
         sleep_changed(&m->sleep);
@@ -91,7 +91,7 @@ static void correct_bank(struct sm *m, struct bank *b, uint32_t first_slot)
 
 void fetch_correct(struct sm *m)
 {
-    for (uint32_t i = 0; i < m->residency.bank_count; i++)
+    for (uint32_t i = 0; i < m->state.bank_count; i++)
         if (m->banks[i].fetch.astray) correct_bank(m, &m->banks[i], i * SM_BANK_SLOTS);
 }
 
@@ -99,7 +99,7 @@ void fetch_correct(struct sm *m)
 
 void fetch_decode(struct sm *m)
 {
-    struct context *x = context_at(&m->residency, m->fetch.context);
+    struct context *x = context_at(&m->state, m->fetch.context);
     struct bank *b = bank_at(m, x->slot);
     const uint64_t bit = slot_bit(x->slot);
     debug_assert(b->warp.resident & bit && !x->fetch_buffered);
@@ -124,7 +124,7 @@ void fetch_filled(void *sm, const uint32_t *contexts, uint32_t count)
 {
     struct sm *m = sm;
     for (uint32_t i = 0; i < count; i++) {
-        const struct context *x = context_at(&m->residency, contexts[i]);
+        const struct context *x = context_at(&m->state, contexts[i]);
         if (x->slot != SM_NO_SLOT) bank_at(m, x->slot)->fetch.missed &= ~slot_bit(x->slot);
     }
     m->fetching.wants = true;
@@ -141,7 +141,7 @@ static uint64_t wanting(const struct bank *b)
  * banks there are. */
 static uint32_t next_in_turn(const struct sm *m)
 {
-    const uint32_t banks = m->residency.bank_count;
+    const uint32_t banks = m->state.bank_count;
     const uint64_t last = slot_bit(m->fetch.last), passed = last | (last - 1);
     uint32_t best = SM_NONE, best_turn = UINT32_MAX;
     for (uint32_t bank = 0; bank < banks; bank++) {
@@ -175,7 +175,7 @@ static bool ask_cache(struct sm *m, struct context *x)
         return true;
     }
     const uint64_t address = x->program->code + (uint64_t)x->fetch_pc * SM_INST_BYTES;
-    const uint32_t id = context_id(&m->residency, x);
+    const uint32_t id = context_id(&m->state, x);
     enum rocache_answer a = readonly_ask(m, RO_INST, address, id, id, x->fetch_pc);
     if (a == ROCACHE_STALL) return false;
     m->stats.fetches++;
@@ -191,12 +191,12 @@ void fetch_cycle(struct sm *m)
     const uint32_t slot = next_in_turn(m);
     m->fetching.wants = slot != SM_NONE;
     if (slot == SM_NONE) return;
-    struct context *x = m->residency.at[slot];
+    struct context *x = slot_context(&m->state, slot);
     sleep_changed(&m->sleep);
     m->fetch.last = slot;
     if (!m->fetch.past_branch || x->fetch_pc >= x->program->kernel->inst_count) x->fetch_pc = x->next_pc;
     if (!ask_cache(m, x)) return;
-    m->fetch.context = context_id(&m->residency, x);
+    m->fetch.context = context_id(&m->state, x);
     m->fetch.pc = x->fetch_pc;
     m->fetching.count = (uint8_t)fetch_length(m, x);
     bank_at(m, slot)->fetch.empty &= ~slot_bit(slot);

@@ -78,7 +78,7 @@ void lsu_count_taken(struct sm *m, struct lsu_access *a)
 {
     if (a->ro != RO_COUNT) return;
     m->stats.transactions += a->done - m->memory.counted;
-    grid_stats(context_at(&m->residency, a->ask.warp))->transactions += a->done - m->memory.counted;
+    grid_stats(context_at(&m->state, a->ask.warp))->transactions += a->done - m->memory.counted;
     m->memory.counted = a->done;
 }
 

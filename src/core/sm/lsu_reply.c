@@ -45,7 +45,7 @@ static void hit_done(struct sm *m, uint32_t id)
 static void pending_end(struct sm *m, uint32_t id)
 {
     const struct lsu_pending p = m->memory.pendings[id];
-    struct context *x = context_at(&m->residency, p.context);
+    struct context *x = context_at(&m->state, p.context);
     sleep_look_if(&m->sleep, m->lsu.pending_free == SM_NONE); /* there is room for one more */
     m->memory.pendings[id].next = m->lsu.pending_free;
     m->lsu.pending_free = id;
@@ -119,7 +119,7 @@ static void make_atomic(struct sm *m, const struct req *r,
     if (r->token >> TOKEN_SHIFT != TOKEN_ATOMIC) return;
     const struct lsu_atomic *a = &m->memory.atomics[r->token & TOKEN_MASK];
     const struct lsu_pending *p = &m->memory.pendings[a->pending];
-    const struct context *x = context_at(&m->residency, p->context);
+    const struct context *x = context_at(&m->state, p->context);
     if (p->record != SM_NONE) make(m->residency.ctas[x->cta].grid, p->record, a->lanes);
 }
 

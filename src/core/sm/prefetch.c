@@ -35,7 +35,7 @@ COLD void prefetch_send(struct sm *m)
                              .cls = REQ_GLOBAL,
                              .is_prefetch = true,
                              .warp = (uint16_t)f.context,
-                             .launch = (uint32_t)context_at(&m->residency, f.context)->launch,
+                             .launch = (uint32_t)context_at(&m->state, f.context)->launch,
                              .pc = f.pc,
                              .lane_address = f.line,
                              .token = UINT32_MAX};

@@ -33,10 +33,13 @@ void residency_init(struct sm *m)
     const struct machine *machine = m->setup.machine;
     assert(machine->sm_warps <= SM_SLOTS_MAX); /* residency_check */
     r->slot_count = machine->sm_warps;
-    r->bank_count = r->slot_count > SM_BANK_SLOTS || m->setup.bank_by_scheduler ? machine->sm.schedulers : 1;
+    m->state.bank_count = 1;
+    if (r->slot_count > SM_BANK_SLOTS || m->setup.bank_by_scheduler)
+        m->state.bank_count = (uint8_t)machine->sm.schedulers;
+    memset(m->state.context_of, 0xff, sizeof m->state.context_of); /* SM_NO_CONTEXT */
     r->context_count = r->slot_count;
     r->cta_slots = machine->sm_ctas;
-    r->contexts = mem_zalloc_huge(r->context_count * sizeof *r->contexts);
+    m->state.contexts = mem_zalloc_huge(r->context_count * sizeof *m->state.contexts);
     r->ctas = mem_zalloc_huge(r->cta_slots * sizeof *r->ctas);
     r->finished = mem_zalloc_huge((r->cta_slots + 63) / 64 * sizeof *r->finished);
     registers_init(&r->file, machine->sm_registers);
@@ -56,7 +59,7 @@ void residency_free(struct sm *m)
     programs_free(m);
     for (uint32_t i = 0; i < r->cta_slots; i++) free(r->ctas[i].rows);
     registers_free(&r->file);
-    mem_free_huge(r->contexts);
+    mem_free_huge(m->state.contexts);
     mem_free_huge(r->ctas);
     mem_free_huge(r->finished);
 }
@@ -88,10 +91,7 @@ static struct needs needs_of(const struct sm *m, const struct emu_grid *g)
     return n;
 }
 
-static uint32_t slots_in_use(const struct residency *r)
-{
-    return bitset_count(r->slots_taken, r->bank_count);
-}
+static uint32_t slots_in_use(const struct residency *r) { return bitset_count(r->slots_taken, SM_BANKS_MAX); }
 
 bool sm_fits(const struct sm *m, const struct emu_grid *g)
 {
@@ -114,13 +114,13 @@ static struct context *context_take(struct sm *m)
     const uint32_t id = word * 64 + (uint32_t)__builtin_ctzll(~r->contexts_taken[word]);
     assert(id < r->context_count);
     r->contexts_taken[word] |= 1ull << id % 64;
-    return &r->contexts[m->setup.contexts_from_top ? r->context_count - 1 - id : id];
+    return &m->state.contexts[m->setup.contexts_from_top ? r->context_count - 1 - id : id];
 }
 
 static void context_give(struct sm *m, const struct context *x)
 {
     struct residency *r = &m->residency;
-    uint32_t id = context_id(r, x);
+    uint32_t id = context_id(&m->state, x);
     if (m->setup.contexts_from_top) id = r->context_count - 1 - id;
     r->contexts_taken[id / 64] &= ~(1ull << id % 64);
 }
@@ -133,10 +133,11 @@ static uint32_t lowest_free(uint64_t taken)
 
 /* The lowest free slot of the banks; of equal ones, that of the first bank: warps spread over the
  * schedulers. */
-static uint32_t slot_take(struct residency *r)
+static uint32_t slot_take(struct sm *m)
 {
+    struct residency *r = &m->residency;
     uint32_t bank = 0;
-    for (uint32_t i = 1; i < r->bank_count; i++)
+    for (uint32_t i = 1; i < m->state.bank_count; i++)
         if (lowest_free(r->slots_taken[i]) < lowest_free(r->slots_taken[bank])) bank = i;
     assert(~r->slots_taken[bank]); /* sm_fits */
     const uint32_t slot = bank * SM_BANK_SLOTS + lowest_free(r->slots_taken[bank]);
@@ -151,7 +152,7 @@ static void start_warp(struct sm *m, uint32_t cta, uint32_t index)
     struct residency *r = &m->residency;
     struct sm_cta *c = &r->ctas[cta];
     struct context *x = context_take(m);
-    const uint32_t slot = slot_take(r);
+    const uint32_t slot = slot_take(m);
     *x = (struct context){.emu = emu_cta_warp(c->emu, index),
                           .program = c->program,
                           .slot = (uint16_t)slot,
@@ -160,10 +161,10 @@ static void start_warp(struct sm *m, uint32_t cta, uint32_t index)
                           .number = c->linear * c->warps + index,
                           .launch = r->next_launch++,
                           .issue_cycle = m->sleep.cycle};
-    r->at[slot] = x;
+    m->state.context_of[slot] = (uint16_t)context_id(&m->state, x);
     r->age[slot] = x->launch;
     r->cta_of[slot] = cta;
-    r->warp_count++;
+    m->state.warp_count++;
     c->slots[slot_bank(slot)] |= slot_bit(slot);
     warps_start(m, x);
 }
@@ -261,7 +262,7 @@ void residency_warp_left(struct sm *m, struct context *x)
     struct residency *r = &m->residency;
     struct sm_cta *c = &r->ctas[x->cta];
     account_occupancy(m, m->sleep.cycle);
-    r->warp_count--;
+    m->state.warp_count--;
     m->stats.warps++;
     grid_stats(x)->warps++;
     if (--c->left) return;
@@ -273,13 +274,13 @@ void residency_warp_left(struct sm *m, struct context *x)
 static void free_slots(struct sm *m, const struct sm_cta *c)
 {
     struct residency *r = &m->residency;
-    for (uint32_t i = 0; i < r->bank_count; i++) {
+    for (uint32_t i = 0; i < m->state.bank_count; i++) {
         r->slots_taken[i] &= ~c->slots[i];
         FOR_BITS(k, c->slots[i])
         {
-            struct context **at = &r->at[i * SM_BANK_SLOTS + k];
-            context_give(m, *at);
-            *at = NULL;
+            const uint64_t slot = i * SM_BANK_SLOTS + k;
+            context_give(m, slot_context(&m->state, slot));
+            m->state.context_of[slot] = SM_NO_CONTEXT;
         }
     }
 }
@@ -361,7 +362,7 @@ static struct holdings holdings_of(const struct residency *r)
         h.shared += c->shared;
         h.threads += c->threads;
         h.warps += c->warps;
-        for (uint32_t b = 0; b < r->bank_count; b++) h.slots[b] |= c->slots[b];
+        for (uint32_t b = 0; b < SM_BANKS_MAX; b++) h.slots[b] |= c->slots[b];
         h.ctas++;
     }
     return h;

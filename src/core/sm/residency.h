@@ -28,27 +28,30 @@ struct sm_cta {
 };
 
 struct residency_hot {
+    /* [residency.context_count] */
+    struct context *contexts;
+    /* warps that have not left */
+    uint32_t warp_count;
+    uint8_t bank_count;
     bool faulted;
-    /* CTAs have ended: those of `finished` */
+    /* CTAs have ended: see finished */
     bool has_finished;
     /* a mechanism lets more CTAs in than before */
     bool has_room;
+    /* the context in each slot; SM_NO_CONTEXT: the slot is free */
+    uint16_t context_of[SM_SLOTS_MAX];
 };
 struct residency {
     struct sm_cta *ctas;
-    /* [context_count] */
-    struct context *contexts;
-    /* the context in each slot; NULL: the slot is free */
-    struct context *at[SM_SLOTS_MAX];
     /* launch number and CTA slot of the warp in each slot, for schedulers */
     uint64_t age[SM_SLOTS_MAX];
     uint32_t cta_of[SM_SLOTS_MAX];
     /* slots in use, by bank; contexts in use */
     uint64_t slots_taken[SM_BANKS_MAX], contexts_taken[SM_CONTEXTS_MAX / 64];
     /* what the SM has */
-    uint32_t slot_count, bank_count, cta_slots, context_count;
+    uint32_t slot_count, cta_slots, context_count;
     /* what is resident */
-    uint32_t cta_count, warp_count, thread_count;
+    uint32_t cta_count, thread_count;
     /* registers and shared memory in use */
     uint64_t registers, shared;
     struct register_file file;
@@ -80,13 +83,18 @@ void residency_fault(struct sm *m);
 /* No kernel is on the SM any more. */
 void residency_kernel_end(struct sm *m);
 /* The context of a number, and the number of a context. */
-static inline struct context *context_at(const struct residency *r, uint32_t context)
+static inline struct context *context_at(const struct residency_hot *r, uint32_t context)
 {
     return &r->contexts[context];
 }
-static inline uint32_t context_id(const struct residency *r, const struct context *x)
+static inline uint32_t context_id(const struct residency_hot *r, const struct context *x)
 {
     return (uint32_t)(x - r->contexts);
+}
+/* The warp in a slot that is not free. */
+static inline struct context *slot_context(const struct residency_hot *r, uint64_t slot)
+{
+    return &r->contexts[r->context_of[slot]];
 }
 
 #endif

@@ -30,7 +30,7 @@ void sched_set_alarm(struct sm *m) { m->alarm = MIN(warps_awake_at(m), m->schedu
 void sched_hear_votes(struct sm *m)
 {
     m->scheduler.timer = m->mech->next_timer;
-    for (uint32_t i = 0; i < m->residency.bank_count; i++)
+    for (uint32_t i = 0; i < m->state.bank_count; i++)
         m->banks[i].votes = (struct vote_masks){.issue = m->mech->issue_mask[i],
                                                 .memory = m->mech->memory_mask[i],
                                                 .load = m->mech->load_mask[i]};
@@ -66,7 +66,7 @@ static uint64_t could_issue(const struct bank *b)
 
 bool sched_may_see(const struct sm *m)
 {
-    for (uint32_t i = 0; i < m->residency.bank_count; i++) {
+    for (uint32_t i = 0; i < m->state.bank_count; i++) {
         const struct bank *b = &m->banks[i];
         if (b->next.sees & b->warp.resident & b->fetch.buffered &
             ~(b->warp.done | b->warp.held | b->warp.asleep | b->board.hazard) & sched_room(m, b))
@@ -135,7 +135,7 @@ static int pick(struct sm *m, uint32_t scheduler, const struct bank *b, uint64_t
 
 static void issue_from(struct sm *m, uint32_t scheduler, const struct bank *b, uint32_t w)
 {
-    struct context *x = m->residency.at[m->scheduler.bank[scheduler] * SM_BANK_SLOTS + w];
+    struct context *x = slot_context(&m->state, m->scheduler.bank[scheduler] * SM_BANK_SLOTS + w);
     m->scheduler.last[scheduler] = (int)w;
     bool alone = x->next->flags & UOP_ALONE;
     issue_one(m, x, scheduler);
@@ -187,7 +187,7 @@ static void ask_schedulers(struct sm *m)
         debug_assert(ready >> w & 1);
         s->cause[i] = SLOT_ISSUED;
         const enum sm_class cls =
-            (enum sm_class)m->residency.at[s->bank[i] * SM_BANK_SLOTS + (uint32_t)w]->next->cls;
+            (enum sm_class)slot_context(&m->state, s->bank[i] * SM_BANK_SLOTS + (uint32_t)w)->next->cls;
         issue_from(m, i, b, (uint32_t)w);
         if (!execute_has_room(m, cls)) s->turn = i + 1 == count ? 0 : i + 1;
         if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);

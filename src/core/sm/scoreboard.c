@@ -53,7 +53,7 @@ static bool copies_pending(const struct context *x, int32_t allowed)
 
 bool board_writes(const struct sm *m, const struct context *x)
 {
-    return x->board_memory || l1_writes_pending(m->l1, context_id(&m->residency, x));
+    return x->board_memory || l1_writes_pending(m->l1, context_id(&m->state, x));
 }
 
 /* ---- what waits for it ---- */
@@ -115,15 +115,15 @@ void board_forget(struct sm *m, uint32_t slot) { bank_at(m, slot)->board.fenced 
 void board_acknowledged(struct sm *m)
 {
     bool awaits = false;
-    for (uint32_t i = 0; i < m->residency.bank_count; i++) {
+    for (uint32_t i = 0; i < m->state.bank_count; i++) {
         struct bank *b = &m->banks[i];
-        struct context *const *at = &m->residency.at[i * SM_BANK_SLOTS];
+        const uint64_t first = (uint64_t)i * SM_BANK_SLOTS;
         FOR_BITS(f, b->board.fenced)
         {
-            board_refresh(m, at[f]);
+            board_refresh(m, slot_context(&m->state, first + f));
             sleep_changed_if(&m->sleep, !(b->board.fenced >> f & 1));
         }
-        FOR_BITS(d, b->warp.done) warps_leave(m, at[d]);
+        FOR_BITS(d, b->warp.done) warps_leave(m, slot_context(&m->state, first + d));
         awaits |= (b->board.fenced | b->warp.done) != 0;
     }
     m->board.awaits_writes = awaits;

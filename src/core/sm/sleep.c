@@ -38,7 +38,7 @@ bool sleep_take_look(struct sm *m)
 {
     struct sleep *s = &m->sleep;
     bool look = s->must_look || s->changed || s->votes_changed;
-    for (uint32_t i = 0; s->has_reply && m->board.awaits_writes && i < m->residency.bank_count; i++)
+    for (uint32_t i = 0; s->has_reply && m->board.awaits_writes && i < m->state.bank_count; i++)
         look |= m->banks[i].warp.done != 0; /* warps that have ended wait for acknowledgements */
     if (UNLIKELY(s->votes_changed)) sched_hear_votes(m);
     s->changed = s->must_look = s->votes_changed = false;
@@ -48,7 +48,7 @@ bool sleep_take_look(struct sm *m)
 /* Timers wait for warps. */
 static COLD uint64_t alarm_ahead(const struct sm *m)
 {
-    return MIN(m->residency.warp_count ? m->scheduler.timer : UINT64_MAX, warps_awake_at(m));
+    return MIN(m->state.warp_count ? m->scheduler.timer : UINT64_MAX, warps_awake_at(m));
 }
 
 /* All else in the collectors waits behind these, or for memory. */

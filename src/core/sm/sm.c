@@ -34,7 +34,7 @@ struct sm *sm_create(const struct sm_setup *s)
                                          .extra_lines = sm_mech_extra_lines(m)});
     residency_see_l1(m);
     fetch_init(m, m->p);
-    sched_init(m, m->p, m->residency.bank_count);
+    sched_init(m, m->p, m->state.bank_count);
     execute_init(m, m->p);
     lsu_init(m, m->p);
     prefetch_init(m, m->p);
@@ -64,7 +64,7 @@ void sm_destroy(struct sm *m)
 static COLD void ring_alarm(struct sm *m)
 {
     warps_awake(m);
-    if (m->scheduler.timer > m->sleep.cycle || !m->residency.warp_count) return;
+    if (m->scheduler.timer > m->sleep.cycle || !m->state.warp_count) return;
     mech_on_timer(m->mech, m->sleep.cycle);
     sleep_changed(&m->sleep);
 }

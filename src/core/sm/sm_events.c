@@ -58,7 +58,7 @@ void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows)
 
 /* ---- accesses of the L1 ---- */
 
-static int slot_of(const struct sm *m, uint32_t context) { return context_at(&m->residency, context)->slot; }
+static int slot_of(const struct sm *m, uint32_t context) { return context_at(&m->state, context)->slot; }
 
 static bool is_of_program(const struct l1_txn *t) { return t->cls == REQ_GLOBAL || t->cls == REQ_LOCAL; }
 
@@ -72,7 +72,7 @@ static struct sm_load *load_of(const struct l1_txn *t)
 
 static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *t)
 {
-    const struct context *x = context_at(&m->residency, t->warp);
+    const struct context *x = context_at(&m->state, t->warp);
     return (struct mech_l1_access){.cycle = m->sleep.cycle,
                                    .id = t->id,
                                    .warp = x->slot,

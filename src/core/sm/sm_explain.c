@@ -18,8 +18,7 @@ static void explain_wait(const struct sm *m, const struct context *x, struct str
     const uint64_t bit = slot_bit(x->slot);
     if (b->warp.done & bit)
         strbuf_printf(out, "has ended, waits for %u memory and %u other instructions and %u stores",
-                      x->board_memory, x->board_flights,
-                      l1_writes_pending(m->l1, context_id(&m->residency, x)));
+                      x->board_memory, x->board_flights, l1_writes_pending(m->l1, context_id(&m->state, x)));
     else if (b->warp.held & bit)
         strbuf_puts(out, emu_warp_state(x->emu) == EMU_WARP_AT_BARRIER ? "waits at a barrier"
                                                                        : "waits for lanes of its own");
@@ -43,7 +42,7 @@ static void explain_wait(const struct sm *m, const struct context *x, struct str
 
 static void explain_warp(const struct sm *m, uint32_t slot, uint64_t cycle, struct strbuf *out)
 {
-    const struct context *x = m->residency.at[slot];
+    const struct context *x = slot_context(&m->state, slot);
     strbuf_printf(out, "  warp %u (CTA %llu, warp %u of it, pc %u) ", slot,
                   (unsigned long long)m->residency.ctas[x->cta].linear, x->index, x->next_pc);
     explain_wait(m, x, out);
@@ -54,9 +53,9 @@ void sm_explain(const struct sm *m, tick now, struct strbuf *out)
 {
     const struct residency *r = &m->residency;
     strbuf_printf(out, "SM %u: %u CTAs, %u warps, load-store queue %u of %u with %u accesses%s\n",
-                  m->setup.index, r->cta_count, r->warp_count, m->lsu.queue_count, m->p->lsu_queue,
+                  m->setup.index, r->cta_count, m->state.warp_count, m->lsu.queue_count, m->p->lsu_queue,
                   m->lsu.untaken, m->lsu.blocked ? " (its head is refused by the L1)" : "");
-    for (uint32_t i = 0; i < r->bank_count; i++) FOR_BITS(k, m->banks[i].warp.resident)
+    for (uint32_t i = 0; i < m->state.bank_count; i++) FOR_BITS(k, m->banks[i].warp.resident)
     explain_warp(m, i * SM_BANK_SLOTS + (uint32_t)k, now / m->clock.period, out);
     l1_explain(m->l1, now, out);
 }

@@ -70,9 +70,9 @@ struct sm {
 
     /* what warps can do */
     struct bank banks[SM_BANKS_MAX];
+    _Alignas(HOST_LINE) struct residency_hot state;
     struct sched scheduler;
     struct fetch fetch;
-    struct residency_hot state;
     struct collector collector;
 
     _Alignas(HOST_LINE) struct lsu memory;
@@ -109,7 +109,7 @@ static inline void execute_writeback(struct sm *m)
 /* The scheduler of a slot. */
 static inline uint32_t sched_of(const struct sm *m, uint32_t slot)
 {
-    return m->residency.bank_count > 1 ? slot_bank(slot) : slot % m->sched.count;
+    return m->state.bank_count > 1 ? slot_bank(slot) : slot % m->sched.count;
 }
 /* Has the load-store unit something to do in the next cycle? */
 static inline bool lsu_is_busy(const struct sm *m)

@@ -4,8 +4,9 @@
 /* The warp in a slot, or NULL. */
 static const struct context *warp_in(const struct sm *m, int slot)
 {
-    const uint32_t slots = m->residency.bank_count * SM_BANK_SLOTS;
-    return slot >= 0 && (uint32_t)slot < slots ? m->residency.at[slot] : NULL;
+    const uint32_t slots = m->state.bank_count * SM_BANK_SLOTS;
+    if (slot < 0 || (uint32_t)slot >= slots || m->state.context_of[slot] == SM_NO_CONTEXT) return NULL;
+    return slot_context(&m->state, (uint32_t)slot);
 }
 
 /* ---- prefetches ---- */
@@ -14,7 +15,7 @@ static bool port_prefetch(void *host, uint64_t address, uint32_t pc, int target_
 {
     struct sm *m = host;
     const struct context *x = warp_in(m, target_warp);
-    return prefetch_ask(m, address, pc, x ? context_id(&m->residency, x) : 0);
+    return prefetch_ask(m, address, pc, x ? context_id(&m->state, x) : 0);
 }
 
 /* ---- counters ---- */
@@ -67,8 +68,7 @@ const struct mech_counters *sm_mech_counters(struct sm *m) { return port_counter
 static uint64_t port_warp_issued(void *host, int warp)
 {
     const struct sm *m = host;
-    const struct context *x =
-        (uint32_t)warp < m->residency.bank_count * SM_BANK_SLOTS ? m->residency.at[warp] : NULL;
+    const struct context *x = warp_in(m, warp);
     return x ? x->issue_count : 0;
 }
 
@@ -76,8 +76,7 @@ static const uint64_t *port_live_registers(void *host, int warp, uint32_t pc)
 {
     static const uint64_t none[REG_WORDS];
     const struct sm *m = host;
-    const struct context *x =
-        (uint32_t)warp < m->residency.bank_count * SM_BANK_SLOTS ? m->residency.at[warp] : NULL;
+    const struct context *x = warp_in(m, warp);
     return x && pc < x->program->kernel->inst_count ? x->program->kernel->live[pc].bits : none;
 }
 
@@ -158,7 +157,7 @@ void sm_mech_create(struct sm *m)
                                         .index = m->setup.index,
                                         .sm_count = m->setup.sm_count,
                                         .warps = r->slot_count,
-                                        .banks = r->bank_count,
+                                        .banks = m->state.bank_count,
                                         .schedulers = m->p->schedulers,
                                         .line_bytes = m->line_bytes,
                                         .l1_sets = lines / ways,

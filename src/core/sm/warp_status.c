@@ -104,12 +104,12 @@ void warps_leave(struct sm *m, struct context *x)
 
 void warps_recheck(struct sm *m, uint32_t cta)
 {
-    for (uint32_t i = 0; i < m->residency.bank_count; i++) {
+    for (uint32_t i = 0; i < m->state.bank_count; i++) {
         struct bank *b = &m->banks[i];
         uint64_t released = 0;
         FOR_BITS(k, m->residency.ctas[cta].slots[i] & b->warp.held)
         {
-            struct context *x = m->residency.at[i * SM_BANK_SLOTS + k];
+            struct context *x = slot_context(&m->state, i * SM_BANK_SLOTS + k);
             if (emu_warp_state(x->emu) == EMU_WARP_AT_BARRIER) continue;
             warps_next(m, x);
             if (!(b->warp.held >> k & 1)) released |= 1ull << k;
@@ -139,16 +139,16 @@ COLD void warps_sleep(struct sm *m, struct context *x, uint32_t ns)
 COLD uint64_t warps_awake_at(const struct sm *m)
 {
     uint64_t first = UINT64_MAX;
-    for (uint32_t i = 0; i < m->residency.bank_count; i++) FOR_BITS(k, m->banks[i].warp.asleep)
-    first = MIN(first, m->residency.at[i * SM_BANK_SLOTS + k]->sleep_until);
+    for (uint32_t i = 0; i < m->state.bank_count; i++) FOR_BITS(k, m->banks[i].warp.asleep)
+    first = MIN(first, slot_context(&m->state, i * SM_BANK_SLOTS + k)->sleep_until);
     return first;
 }
 
 COLD void warps_awake(struct sm *m)
 {
     if (warps_awake_at(m) > m->sleep.cycle) return;
-    for (uint32_t i = 0; i < m->residency.bank_count; i++) FOR_BITS(k, m->banks[i].warp.asleep)
-    if (m->residency.at[i * SM_BANK_SLOTS + k]->sleep_until <= m->sleep.cycle)
+    for (uint32_t i = 0; i < m->state.bank_count; i++) FOR_BITS(k, m->banks[i].warp.asleep)
+    if (slot_context(&m->state, i * SM_BANK_SLOTS + k)->sleep_until <= m->sleep.cycle)
         m->banks[i].warp.asleep &= ~(1ull << k);
     sleep_changed(&m->sleep);
     sched_set_alarm(m);
