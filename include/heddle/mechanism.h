@@ -154,6 +154,8 @@ struct mech_l1_access {
     bool is_first_line, intra_warp, is_first_use;
     /* a load, if neither is_store nor is_atomic */
     bool is_store, is_atomic, is_local, is_prefetch;
+    /* a hit on a line beyond the machine's own ways (l1_lines): it lies in registers */
+    bool is_extra;
     enum mech_l1_outcome outcome;
     /* address of the first active lane */
     uint64_t lane_address;

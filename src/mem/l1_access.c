@@ -3,7 +3,7 @@
  *
  * An access is planned and admitted (l1_admit.h) before it changes anything; what is admitted commits. The
  * one exception is a dirty line that it replaces, see l1_make_room. */
-#include "mem/l1_admit.h"
+#include "mem/l1_miss.h"
 
 /* ---- statistics ---- */
 
@@ -115,48 +115,6 @@ static inline void l1_merge(struct l1 *c, const struct l1_txn *t, const struct l
     l1_count(c, t, CACHE_HIT_RESERVED);
 }
 
-uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line, bool may_keep)
-{
-    uint32_t entry = mshr_take_unlisted(&c->mshr, t->addr, 0);
-    struct mshr_entry *e = &c->mshr.entries[entry];
-    e->line = line;
-    e->warp = t->warp;
-    e->pc = t->pc;
-    e->launch = t->launch;
-    e->born = now;
-    e->may_keep = may_keep;
-    e->is_prefetch = t->is_prefetch;
-    if (UNLIKELY(line == CACHE_NO_LINE)) {
-        c->mshrs_lineless++;
-        mshr_list(&c->mshr, entry);
-    }
-    l1_tell_level(c, now);
-    return entry;
-}
-
-uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p,
-                         uint32_t victim)
-{
-    if (p->takes_line) {
-        l1_take_line(c, now, victim, t, p->missing);
-        return victim;
-    }
-    if (!c->allocates_on_miss || p->line == CACHE_NO_LINE) return CACHE_NO_LINE;
-    cache_reserve(&c->cache, p->line, t->addr, p->missing);
-    if (UNLIKELY(t->is_prefetch)) l1_mark_prefetch(c, p->line);
-    return p->line;
-}
-
-void l1_fetch(struct l1 *c, tick now, tick born, const struct l1_txn *t, const struct l1_plan *p)
-{
-    struct req r = l1_req_of(c, born, t, p->entry, L1_MISS);
-    r.kind = REQ_READ;
-    r.write_bytes = 0;
-    r.is_fill_partial = false;
-    r.sectors = c->is_sectored ? p->missing : c->line_sectors;
-    l1_request(c, now, &r);
-}
-
 /* Its line and its MSHR. */
 static inline void l1_open_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
                                 uint32_t victim)
@@ -168,8 +126,8 @@ static inline void l1_open_miss(struct l1 *c, tick now, const struct l1_txn *t, 
     p->line = line;
 }
 
-static inline enum l1_answer l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
-                                     struct l1_result *r)
+static inline __attribute__((always_inline)) enum l1_answer
+l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, struct l1_result *r)
 {
     uint32_t victim = CACHE_NO_LINE;
     bool had_line = p->line != CACHE_NO_LINE;
@@ -202,7 +160,7 @@ COLD static void l1_bypass(struct l1 *c, tick now, const struct l1_txn *t)
     c->stats.bypassed++;
 }
 
-enum l1_answer l1_commit_read(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
+COLD enum l1_answer l1_commit_read(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
 {
     struct l1_result r = {0};
     if (p->way == L1_WAY_MISS) return l1_miss(c, now, t, p, &r);

@@ -42,7 +42,8 @@ static inline bool l1_goes_past(const struct l1 *c, const struct l1_txn *t)
 }
 
 /* A read of sectors that `line`, or no line, does not have: they are under way, or missing. */
-static inline void l1_plan_read(struct l1 *c, const struct l1_txn *t, struct l1_plan *p, uint32_t line)
+static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, const struct l1_txn *t,
+                                                               struct l1_plan *p, uint32_t line)
 {
     p->line = line;
     p->entry = l1_find_mshr(c, t->addr, line);
@@ -94,7 +95,8 @@ static inline bool l1_covers(const struct l1 *c, const struct l1_txn *t)
 /* A store that finds its line makes it dirty. Without l1.local_write_allocate one that finds no line goes on
  * to the L2 (thesis 2.2.2). With it, a store that covers its sectors takes a line without reading, and one
  * that does not reads them first, where lines are allocated on miss; elsewhere it goes on. */
-static inline void l1_plan_local_store(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+COLD __attribute__((unused)) static void l1_plan_local_store(struct l1 *c, const struct l1_txn *t,
+                                                             struct l1_plan *p)
 {
     uint32_t line;
     enum cache_outcome outcome = cache_look_up(&c->cache, t->addr, t->sectors, &line);

@@ -2,6 +2,7 @@
  *   l1.c          life, the cycle, what is done, statistics
  *   l1_pipe.c     the way to the tags
  *   l1_admit.h    which way an access goes, and whether it is taken
+ *   l1_miss.h     the steps of a miss: line, MSHR, request
  *   l1_access.c   an access, and what loads do: hit, merge, miss, bypass
  *   l1_store.c    what stores and atomics do, and the accesses of ideal machines
  *   l1_line.c     lines that are taken and leave, requests
@@ -87,6 +88,7 @@ enum l1_change {
 };
 struct l1_stall { /* the access at the head of the load-store unit, or of the pipeline, is being refused */
     bool open;
+    bool asks_always;    /* only an offer tells whether it is refused again */
     uint8_t cause, type; /* enum l1_answer, l1_type */
     uint8_t waits_for;   /* enum l1_change, a mask: without these the answer is the same */
     uint32_t sent;       /* port->sent at the refusal: the miss queue has room when it changes */
@@ -279,12 +281,6 @@ void l1_count_prefetch(struct l1 *c, tick now, const struct l1_txn *t, enum l1_a
 bool l1_may_keep(struct l1 *c, const struct l1_txn *t);
 /* What mechanisms said of this access before. */
 struct l1_kept *l1_kept_of(struct l1 *c, const struct l1_txn *t);
-uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line, bool may_keep);
-/* Its line: one that it replaces, `victim`, the one that holds other sectors, or none. */
-uint32_t l1_reserve_line(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p,
-                         uint32_t victim);
-/* The request of a miss that began at `born`. */
-void l1_fetch(struct l1 *c, tick now, tick born, const struct l1_txn *t, const struct l1_plan *p);
 
 /* What an access does that was admitted: l1_commit_read for loads and for stores that read, l1_commit_other
  * (l1_store.c) for stores, atomics and ideal machines. The answer is that of l1_admit, or L1_STALL_QUEUE: see
@@ -307,7 +303,6 @@ void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause 
 void l1_count_unused(struct l1 *c, uint64_t number);
 /* A prefetch brings more of a line that is there. */
 void l1_mark_prefetch(struct l1 *c, uint32_t line);
-void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors);
 /* The line that the access may replace now: clean, with as many free places in the miss queue as it needs.
  * CACHE_NO_LINE: its write-back has to go first; it went if there was room. */
 uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, const struct l1_plan *p);

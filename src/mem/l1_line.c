@@ -126,17 +126,6 @@ void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cau
     cache_invalidate(&c->cache, line);
 }
 
-void l1_take_line(struct l1 *c, tick now, uint32_t line, const struct l1_txn *t, uint32_t sectors)
-{
-    l1_evict(c, now, line, L1_EVICT_REPLACED);
-    cache_reserve(&c->cache, line, t->addr, sectors);
-    struct cache_line *l = &c->cache.lines[line];
-    l->owner_warp = t->warp;
-    l->owner_pc = t->pc;
-    l->owner_launch = t->launch;
-    l->is_prefetch = t->is_prefetch;
-}
-
 uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, const struct l1_plan *p)
 {
     uint32_t victim = cache_victim(&c->cache, addr);

@@ -3,7 +3,7 @@
  * A reply is always taken when it is there: no reply waits for room in the miss queue, so that the reply
  * network never waits for the request network. Where an allocating fill would have to write back a
  * dirty line and cannot, the line is not kept. */
-#include "mem/l1_admit.h"
+#include "mem/l1_miss.h"
 
 /* ---- fills ---- */
 

@@ -65,6 +65,7 @@ static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_tx
 #endif
     c->changes = 0;
     c->offers_next = l1_cannot_tell(c, cause);
+    s->asks_always = c->offers_next || cause == L1_STALL_PORT;
 }
 
 void l1_refused(struct l1 *c, tick now, enum l1_answer cause, const struct l1_txn *t, const struct l1_plan *p)
@@ -133,8 +134,7 @@ static bool l1_may_differ(struct l1 *c)
 
 bool l1_stays_refused(struct l1 *c, tick now)
 {
-    if (!c->stall.open || c->stall.cause == L1_STALL_PORT) return false;
-    if (l1_cannot_tell(c, (enum l1_answer)c->stall.cause) || l1_may_differ(c)) return false;
+    if (!c->stall.open || c->stall.asks_always || l1_may_differ(c)) return false;
 #ifndef NDEBUG
     assert(l1_ask_plainly(c) == (enum l1_answer)c->stall.cause); /* invariant 2 */
 #endif

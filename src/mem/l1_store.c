@@ -1,6 +1,6 @@
 /* l1_store.c: what stores and atomics do that were admitted (l1_admit.h), and the accesses of ideal machines.
  */
-#include "mem/l1_admit.h"
+#include "mem/l1_miss.h"
 
 /* A line that a write makes old. One that is on its way is dropped when it arrives. */
 static void l1_evict_written(struct l1 *c, tick now, uint64_t addr, uint32_t line)

@@ -6,7 +6,7 @@
  *
  * Invariants. (1) A HIT is answered at its time, whatever waits before it. (2) A PASS takes its line and its
  * place in the miss queue together, when it goes on. */
-#include "mem/l1_admit.h"
+#include "mem/l1_miss.h"
 
 /* ---- delays ---- */
 

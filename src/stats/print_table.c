@@ -72,7 +72,7 @@ struct named_stat {
 static const struct named_stat slot_causes[] = {
     {"issued", STATS_SM_ISSUED},   {"data-MEM", STATS_SM_DATA_MEM}, {"data-ALU", STATS_SM_DATA_ALU},
     {"str-MEM", STATS_SM_STR_MEM}, {"str-ALU", STATS_SM_STR_ALU},   {"fetch", STATS_SM_FETCH},
-    {"barrier", STATS_SM_BARRIER}, {"idle", STATS_SM_IDLE},
+    {"barrier", STATS_SM_BARRIER}, {"held", STATS_SM_HELD},         {"idle", STATS_SM_IDLE},
 };
 static const struct named_stat l1_stalls[] = {{"line", STATS_L1_STALL_LINE},
                                               {"MSHR", STATS_L1_STALL_MSHR},
@@ -86,16 +86,20 @@ static const struct named_stat l2_stalls[] = {{"bp-ICNT", STATS_L2_STALL_ICNT},
 
 static void print_slots(const struct stats_view *v, void *const *stats, struct strbuf *out)
 {
-    /* 100.0 and a space. */
-    enum { SHARE_WIDTH = 6 };
+    /* Only mechanisms hold warps back: without them the column is left out, and there is room for wider ones. */
+    const bool has_held = view_count(v, stats, STATS_SM_HELD) != 0;
+    const int width = has_held ? 5 : 6;
+    struct strbuf shares = {0};
     strbuf_puts(out, "  issue slots");
-    for (uint32_t i = 0; i < ARRAY_LEN(slot_causes); i++)
-        strbuf_printf(out, " %*s", SHARE_WIDTH, slot_causes[i].label);
-    strbuf_puts(out, "\n            %");
-    for (uint32_t i = 0; i < ARRAY_LEN(slot_causes); i++)
-        strbuf_printf(out, " %*.1f", (int)MAX(strlen(slot_causes[i].label), (size_t)SHARE_WIDTH),
-                      100 * view_ratio(v, stats, slot_causes[i].id, STATS_SM_SLOTS));
-    strbuf_putc(out, '\n');
+    for (uint32_t i = 0; i < ARRAY_LEN(slot_causes); i++) {
+        const struct named_stat *c = &slot_causes[i];
+        if (c->id == STATS_SM_HELD && !has_held) continue;
+        strbuf_printf(out, " %*s", width, c->label);
+        strbuf_printf(&shares, " %*.1f", MAX((int)strlen(c->label), width),
+                      100 * view_ratio(v, stats, c->id, STATS_SM_SLOTS));
+    }
+    strbuf_printf(out, "\n            %%%s\n", strbuf_text(&shares));
+    strbuf_free(&shares);
 }
 
 /* Each stalled cycle has exactly one cause: the shares add up to 100. */

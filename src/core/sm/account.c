@@ -6,10 +6,11 @@
  *   idle                the scheduler has no resident warp
  *   str-MEM, str-ALU    at least one warp has no data dependence and is stalled because its unit is full: MEM when one
  *                       of them wants the load-store unit
+ *   held                at least one warp lacks nothing but the vote of a mechanism
  *   data-MEM, data-ALU  at least one warp waits for a result: MEM when one of them waits for a memory operation. A warp
  *                       that has ended and waits for its last results counts here too
  *   fetch               at least one warp lacks instructions
- *   barrier             all warps wait at barriers, sleep (nanosleep), or are held back by a mechanism's vote
+ *   barrier             all warps wait at barriers or sleep (nanosleep)
  * (1) The causes add up to schedulers x cycles, cycles slept included: while the SM sleeps nothing changes, so each
  * slept cycle has the causes of the one before. So causes are charged when they may change, not cycle by cycle. */
 #include "core/sm/sm_impl.h"
@@ -31,6 +32,7 @@ enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t f
     const uint64_t live = all & ~b->warp.done & ~b->warp.held & ~b->warp.asleep;
     if (!all) return SLOT_IDLE;
     if (free & ~ready) return free & ~ready & b->next.cls[CLASS_MEM] ? SLOT_STR_MEM : SLOT_STR_ALU;
+    if (live & b->fetch.buffered & ~b->board.hazard & ~free) return SLOT_HELD;
     const uint64_t data = live & b->fetch.buffered & b->board.hazard, ended = all & b->warp.done;
     if (data & b->board.hazard_mem || has_writes(m, bank, ended)) return SLOT_DATA_MEM;
     if (data | ended) return SLOT_DATA_ALU;

@@ -32,6 +32,7 @@ void lsu_init(struct sm *m, const struct sm_params *p)
     for (uint32_t i = 0; i < p->lsu_pending; i++)
         u->pendings[i].next = i + 1 < p->lsu_pending ? i + 1 : SM_NONE;
     for (uint32_t i = 0; i < atomics; i++) u->atomics[i].next = i + 1 < atomics ? i + 1 : SM_NONE;
+    lsu_reexec_init(m, m->mech->reexec_entries);
     const struct l1_params *l1 = m->setup.l1;
     m->lsu.sleeps_past_hits = !l1->perfect && !l1->tag_latency && m->lsu.replies >= l1->ports;
 }
@@ -42,6 +43,7 @@ void lsu_free(struct sm *m)
     mem_free_huge(m->memory.pendings);
     mem_free_huge(m->memory.atomics);
     mem_free_huge(m->memory.queue);
+    free(m->memory.reexec.entries);
 }
 
 bool lsu_idle(const struct sm *m) { return !m->memory.pending_live && !m->memory.access_live; }
@@ -71,7 +73,7 @@ bool lsu_enqueue(struct sm *m, uint32_t access)
 
 /* Transactions are counted when their access leaves, or somebody wants to know. Of those in the queue only the head has any that
  * are taken. */
-static void count_taken(struct sm *m, struct lsu_access *a)
+void lsu_count_taken(struct sm *m, struct lsu_access *a)
 {
     if (a->ro != RO_COUNT) return;
     m->stats.transactions += a->done - m->memory.counted;
@@ -81,7 +83,7 @@ static void count_taken(struct sm *m, struct lsu_access *a)
 
 void lsu_count(struct sm *m)
 {
-    if (m->lsu.queue_count) count_taken(m, &m->memory.accesses[m->lsu.head]);
+    if (m->lsu.queue_count) lsu_count_taken(m, &m->memory.accesses[m->lsu.head]);
 }
 
 /* Cycles from the last access of an instruction to what has a fixed latency: hits in small caches, shared memory, texels that are
@@ -93,18 +95,21 @@ static uint32_t fixed_latency(const struct sm *m, const struct lsu_access *a)
     return a->has_shared ? m->p->shared_latency : 0;
 }
 
-/* All accesses of the head are taken. */
-static void leave_queue(struct sm *m, uint32_t id)
+void lsu_end_access(struct sm *m, uint32_t access)
 {
-    struct lsu_access *a = &m->memory.accesses[id];
-    count_taken(m, a);
+    struct lsu_access *a = &m->memory.accesses[access];
+    lsu_count_taken(m, a);
     m->memory.counted = 0;
     const uint32_t latency = fixed_latency(m, a);
     if (latency)
         pipes_delay(&m->pipes, a->pending, m->sleep.cycle, m->sleep.cycle + latency);
     else
         lsu_part_done(m, a->pending);
-    access_del(m, id);
+    access_del(m, access);
+}
+
+void lsu_pop_head(struct sm *m)
+{
     if (++m->memory.queue_head == m->lsu.queue_max) m->memory.queue_head = 0;
     m->lsu.queue_count--;
     m->lsu.head = m->memory.queue[m->memory.queue_head];
@@ -171,6 +176,18 @@ static bool offer_read_only(struct sm *m, struct lsu_access *a)
     return true;
 }
 
+bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held)
+{
+    const enum l1_answer got = offer_l1(m, a);
+    *is_held = got == L1_STALL_HELD;
+    m->lsu.blocked = is_refused(got) && got != L1_STALL_PORT && got != L1_STALL_HELD;
+    if (is_refused(got)) return false;
+    if (got == L1_HIT && m->lsu.sleeps_past_hits && a->ask.kind == REQ_READ)
+        m->memory.pendings[a->pending].hits++;
+    a->done++;
+    return true;
+}
+
 /* One access of the head. False: nothing more can be done in this cycle. */
 static bool serve_head(struct sm *m)
 {
@@ -181,18 +198,19 @@ static bool serve_head(struct sm *m)
         a->passes--;
         goes_on = false; /* a pass takes the whole unit */
     } else if (a->done < a->count) {
+        bool is_held = false;
         if (a->ro == RO_COUNT) {
-            const enum l1_answer got = offer_l1(m, a);
-            m->lsu.blocked = is_refused(got) && got != L1_STALL_PORT;
-            if (is_refused(got)) return false;
-            if (got == L1_HIT && m->lsu.sleeps_past_hits && a->ask.kind == REQ_READ)
-                m->memory.pendings[a->pending].hits++;
-        } else if (!offer_read_only(m, a))
-            return false;
-        a->done++;
+            if (!lsu_offer(m, a, &is_held)) return is_held && m->memory.reexec.max && lsu_reexec_take(m);
+        } else {
+            if (!offer_read_only(m, a)) return false;
+            a->done++;
+        }
         m->lsu.untaken--;
     }
-    if (!a->passes && a->done == a->count) leave_queue(m, id);
+    if (!a->passes && a->done == a->count) {
+        lsu_end_access(m, id);
+        lsu_pop_head(m);
+    }
     return goes_on;
 }
 
@@ -217,6 +235,10 @@ void lsu_cycle(struct sm *m)
     uint32_t ports = m->lsu.ports;
     m->lsu.blocked = m->lsu.blocked && l1_still_refuses(m->l1, m->sleep.now);
     if (m->lsu.blocked) ports = 0;
+    if (UNLIKELY(m->lsu.has_reexec) && ports && lsu_reexec_is_next(m)) {
+        lsu_reexec_serve(m);
+        ports--;
+    }
     while (ports && m->lsu.queue_count) {
         ports--;
         if (!serve_head(m)) ports = 0;

@@ -84,6 +84,8 @@ struct lsu_hot {
     bool sleeps_past_hits;
     /* the L1 refused the head, or will; only the L1 can change that */
     bool blocked;
+    /* the re-execution queue is not empty */
+    bool has_reexec;
 };
 struct lsu {
     struct lsu_access *accesses;
@@ -97,6 +99,15 @@ struct lsu {
     uint32_t access_live, pending_live;
     /* number of the newest memory instruction, for mechanisms */
     uint64_t issue_id;
+    struct lsu_reexec {
+        /* accesses, a ring; with each, its transactions that statistics have */
+        struct lsu_reexec_entry {
+            uint32_t access, counted;
+        } * entries;
+        uint32_t max, head, count;
+        /* contexts that have one in it, a bit set */
+        uint64_t contexts[SM_CONTEXTS_MAX / 64];
+    } reexec;
 };
 
 struct sm;
@@ -124,6 +135,19 @@ void lsu_replies(struct sm *m);
 void lsu_cycle(struct sm *m);
 /* The line that these pending loads of an SM wait for has come to a small cache. */
 void lsu_filled(void *sm, const uint32_t *pendings, uint32_t count);
+/* Inside of the load-store unit (lsu_reexec.c): a queue beside it for instructions that a mechanism holds back (may_miss).
+ * lsu_reexec_take: the head of the queue goes there; false: the queue is full, or its warp has one there already.
+ * lsu_reexec_is_next: the oldest of them is to be offered before the head; lsu_reexec_serve offers it. */
+void lsu_reexec_init(struct sm *m, uint32_t entries);
+bool lsu_reexec_take(struct sm *m);
+bool lsu_reexec_is_next(const struct sm *m);
+void lsu_reexec_serve(struct sm *m);
+/* Inside of the load-store unit: offers the next transaction of an access. false: refused; *is_held: by a mechanism. */
+bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held);
+/* All transactions of an access are taken: it ends, or waits for its answers. The head leaves the queue. */
+void lsu_end_access(struct sm *m, uint32_t access);
+void lsu_pop_head(struct sm *m);
+void lsu_count_taken(struct sm *m, struct lsu_access *a);
 /* Inside of the load-store unit: of the answers that a pending waits for, one has come; the last was a hit. */
 void lsu_part_done(struct sm *m, uint32_t pending);
 /* The SM slept until now: takes the hits that were due meanwhile. */

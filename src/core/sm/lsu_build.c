@@ -127,7 +127,8 @@ static void count_device(struct sm *m, struct context *x, const struct lsu_acces
     if (!a->count) return;
     count_device_in(&m->stats, a);
     count_device_in(grid_stats(x), a);
-    if (a->ask.kind == REQ_READ) load_executed(&x->program->loads[a->ask.pc], x->number, a->ask.lane_address, a->count);
+    if (a->ask.kind == REQ_READ)
+        load_executed(&x->program->loads[a->ask.pc], x->number, a->ask.lane_address, a->count);
 }
 
 static bool goes_past_l1(const struct isa_inst *i)

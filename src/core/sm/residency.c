@@ -161,6 +161,16 @@ static void begin_kernel(struct sm *m)
     sm_mech_begin_kernel(m);
 }
 
+void residency_size_l1(struct sm *m)
+{
+    struct residency *r = &m->residency;
+    uint64_t bytes = m->setup.l1->size;
+    if (r->sizes.count) bytes = split_l1_bytes(m->setup.machine, &r->sizes, r->shared_size);
+    if (m->mech->l1_lines != UINT32_MAX) bytes = (uint64_t)m->mech->l1_lines * m->line_bytes;
+    account_occupancy(m, m->sleep.cycle);
+    r->l1_size = l1_resize(m->l1, m->sleep.now, bytes);
+}
+
 /* The first CTA of a kernel that wants another split of the array finds the SM empty (sm_fits). The L1 is emptied, whether it grows or
  * shrinks: where its lines lie changes. */
 static void set_split(struct sm *m, uint64_t shared_size)
@@ -169,7 +179,7 @@ static void set_split(struct sm *m, uint64_t shared_size)
     if (shared_size == r->shared_size) return;
     r->shared_size = shared_size;
     l1_flush(m->l1, m->sleep.now);
-    r->l1_size = l1_resize(m->l1, m->sleep.now, split_l1_bytes(m->setup.machine, &r->sizes, shared_size));
+    residency_size_l1(m);
 }
 
 static uint32_t place_cta(struct sm *m, struct emu_grid *g, uint64_t linear, struct cta *emu,

@@ -64,6 +64,8 @@ void residency_see_l1(struct sm *m);
 void residency_free(struct sm *m);
 /* All warps of a CTA have left; one warp of it has. */
 void residency_warp_left(struct sm *m, struct context *x);
+/* Gives the L1 the capacity that a mechanism wants, or else what the split of the array leaves it. */
+void residency_size_l1(struct sm *m);
 /* A mechanism lets more CTAs in than before. */
 void residency_has_room(struct sm *m);
 /* A warp or a CTA has met a fault. */

@@ -12,7 +12,7 @@ void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
     s->issue_width = (uint8_t)p->issue_width;
     s->turns_by_cycle = p->turns_by_cycle;
     s->timer = UINT64_MAX;
-    s->cta_limit = UINT32_MAX;
+    s->cta_limit = s->l1_lines = UINT32_MAX;
     for (uint32_t i = 0; i < p->schedulers; i++) {
         s->last[i] = MECH_NO_WARP;
         s->cause[i] = SLOT_IDLE;
@@ -36,6 +36,8 @@ void sched_hear_votes(struct sm *m)
     sched_set_alarm(m);
     if (m->mech->cta_limit > m->scheduler.cta_limit) residency_has_room(m);
     m->scheduler.cta_limit = m->mech->cta_limit;
+    if (m->mech->l1_lines != m->scheduler.l1_lines) residency_size_l1(m);
+    m->scheduler.l1_lines = m->mech->l1_lines;
 }
 
 /* ---- readiness ---- */

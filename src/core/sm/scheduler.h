@@ -21,9 +21,9 @@ struct sched {
     uint32_t turn;
     uint8_t issue_width;
     bool turns_by_cycle;
-    /* of the mechanisms: cycle of the next timer, most CTAs */
+    /* what mechanisms wanted last: the next timer (cycle), most CTAs, lines of the L1 */
     uint64_t timer;
-    uint32_t cta_limit;
+    uint32_t cta_limit, l1_lines;
 };
 
 struct sm;

@@ -111,6 +111,7 @@ static void see_access(void *ctx, tick now, const struct l1_txn *t, const struct
     e.outcome = (enum mech_l1_outcome)outcomes[r->answer];
     e.intra_warp = r->intra_warp;
     e.is_first_use = r->is_first_use;
+    if (m->mech->l1_lines_max && r->answer == L1_HIT) e.is_extra = l1_line_is_extra(m->l1, t->addr);
     mech_on_l1_access(m->mech, &e);
 }
 
@@ -129,11 +130,11 @@ static bool see_may_miss(void *ctx, const struct l1_txn *t)
     return !is_of_program(t) || t->is_prefetch || mech_may_miss(m->mech, &e);
 }
 
-static void see_take_miss(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, struct l1_take_answer *a)
+static void see_take_miss(void *ctx, tick now, const struct l1_txn *t, uint32_t entry,
+                          struct l1_take_answer *a)
 {
-    static const uint8_t takes[] = {[MECH_MISS_PASS] = L1_TAKE_PASS,
-                                    [MECH_MISS_HIT] = L1_TAKE_HIT,
-                                    [MECH_MISS_CLAIM] = L1_TAKE_CLAIM};
+    static const uint8_t takes[] = {
+        [MECH_MISS_PASS] = L1_TAKE_PASS, [MECH_MISS_HIT] = L1_TAKE_HIT, [MECH_MISS_CLAIM] = L1_TAKE_CLAIM};
     struct sm *m = ctx;
     *a = (struct l1_take_answer){.take = L1_TAKE_PASS};
     if (!is_of_program(t)) return;
@@ -176,7 +177,8 @@ static void see_fill(void *ctx, tick now, const struct l1_fill_event *f)
                                            .kept = f->kept});
 }
 
-static void see_level(void *ctx, tick now, uint32_t mshrs_used, uint32_t mshrs, uint32_t queue_used, uint32_t queue)
+static void see_level(void *ctx, tick now, uint32_t mshrs_used, uint32_t mshrs, uint32_t queue_used,
+                      uint32_t queue)
 {
     struct sm *m = ctx;
     mech_on_l1_level(m->mech, &(struct mech_l1_level){.cycle = m->sleep.cycle,
@@ -194,7 +196,8 @@ static void see_prefetch(void *ctx, tick now, const struct l1_txn *t, enum l1_pr
     sm_mech_prefetch(ctx, t->addr, t->pc, t->warp, (enum mech_prefetch_outcome)outcomes[outcome]);
 }
 
-void sm_mech_prefetch(struct sm *m, uint64_t line, uint32_t pc, uint32_t context, enum mech_prefetch_outcome outcome)
+void sm_mech_prefetch(struct sm *m, uint64_t line, uint32_t pc, uint32_t context,
+                      enum mech_prefetch_outcome outcome)
 {
     if (!m->mech->has_prefetch) return;
     mech_on_prefetch(m->mech, &(struct mech_prefetch){.cycle = m->sleep.cycle,
@@ -206,7 +209,10 @@ void sm_mech_prefetch(struct sm *m, uint64_t line, uint32_t pc, uint32_t context
 
 /* ---- replacement ---- */
 
-static void line_touched(void *ctx, uint32_t set, uint32_t way) { mech_line_touched(((struct sm *)ctx)->mech, set, way); }
+static void line_touched(void *ctx, uint32_t set, uint32_t way)
+{
+    mech_line_touched(((struct sm *)ctx)->mech, set, way);
+}
 
 static void line_inserted(void *ctx, uint32_t set, uint32_t way, uint64_t addr)
 {
@@ -216,8 +222,9 @@ static void line_inserted(void *ctx, uint32_t set, uint32_t way, uint64_t addr)
 static uint32_t victim(void *ctx, const struct cache_set_view *v)
 {
     const struct sm *m = ctx;
-    return mech_victim(m->mech, &(struct mech_victim_view){
-                                    .set = v->set, .ways = v->ways, .candidates = v->replaceable, .line = v->addr});
+    return mech_victim(m->mech,
+                       &(struct mech_victim_view){
+                           .set = v->set, .ways = v->ways, .candidates = v->replaceable, .line = v->addr});
 }
 
 /* ---- connection ---- */

@@ -104,7 +104,7 @@ static inline uint32_t sched_of(const struct sm *m, uint32_t slot)
 static inline bool lsu_is_busy(const struct sm *m)
 {
     return (m->lsu.queue_count && !m->lsu.blocked) || m->lsu.writeback_head != SM_NONE ||
-           m->prefetches.count || m->misses.unsent;
+           m->prefetches.count || m->misses.unsent || m->lsu.has_reexec;
 }
 
 /* From the schedulers on (sm.c, ahead.c). */

@@ -15,6 +15,7 @@ enum issue_slot {
     SLOT_STR_ALU,
     SLOT_FETCH,
     SLOT_BARRIER,
+    SLOT_HELD,
     SLOT_IDLE,
     SLOT_COUNT
 };
@@ -37,7 +38,7 @@ struct sm_stats {
     uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles; /* residency integrated over cycles */
     uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles,
         l1_size_cycles; /* what there was of it */
-    uint64_t prefetches, prefetches_refused;
+    uint64_t prefetches, prefetches_refused, reexecutions;
 };
 
 extern const struct stat_row sm_stat_rows[];

@@ -1,0 +1,80 @@
+/* lsu_reexec.c: the re-execution queue beside the load-store unit (MASCAR, HPCA'15, section 4.2).
+ *
+ * An instruction whose miss a mechanism holds back (may_miss) does not block those behind it: it goes into a bounded queue, at
+ * most one of each warp. The oldest of the queue is offered again when the load-store unit has nothing new, when the queue is
+ * full, or when the head of the load-store unit is held back and cannot come in. One that is held back again goes to the tail. */
+#include "core/sm/sm_impl.h"
+
+void lsu_reexec_init(struct sm *m, uint32_t entries)
+{
+    struct lsu_reexec *q = &m->memory.reexec;
+    q->max = entries;
+    if (entries) q->entries = mem_zalloc(entries * sizeof *q->entries);
+}
+
+static bool has_context(const struct lsu_reexec *q, uint32_t context)
+{
+    return q->contexts[context / 64] >> context % 64 & 1;
+}
+
+static void push(struct lsu_reexec *q, const struct lsu_reexec_entry *e)
+{
+    debug_assert(q->count < q->max);
+    q->entries[(q->head + q->count++) % q->max] = *e;
+}
+
+static struct lsu_reexec_entry pop(struct lsu_reexec *q)
+{
+    const struct lsu_reexec_entry e = q->entries[q->head];
+    q->head = (q->head + 1) % q->max;
+    q->count--;
+    return e;
+}
+
+bool lsu_reexec_is_next(const struct sm *m)
+{
+    const struct lsu_reexec *q = &m->memory.reexec;
+    if (!m->lsu.queue_count || q->count == q->max) return true;
+    const struct lsu_access *head = &m->memory.accesses[m->lsu.head];
+    return head->ro == RO_COUNT && has_context(q, head->ask.warp);
+}
+
+bool lsu_reexec_take(struct sm *m)
+{
+    struct lsu_reexec *q = &m->memory.reexec;
+    struct lsu_access *a = &m->memory.accesses[m->lsu.head];
+    const uint32_t context = a->ask.warp;
+    if (q->count == q->max || has_context(q, context)) return false;
+    lsu_count_taken(m, a);
+    push(q, &(struct lsu_reexec_entry){.access = m->lsu.head, .counted = m->memory.counted});
+    q->contexts[context / 64] |= 1ull << context % 64;
+    m->memory.counted = 0;
+    m->lsu.untaken -= (uint32_t)(a->count - a->done);
+    m->lsu.has_reexec = true;
+    lsu_pop_head(m);
+    m->stats.reexecutions++;
+    return true;
+}
+
+void lsu_reexec_serve(struct sm *m)
+{
+    struct lsu_reexec *q = &m->memory.reexec;
+    struct lsu_reexec_entry *e = &q->entries[q->head];
+    struct lsu_access *a = &m->memory.accesses[e->access];
+    bool is_held;
+    if (!lsu_offer(m, a, &is_held)) {
+        if (is_held && q->count > 1) {
+            const struct lsu_reexec_entry held = pop(q);
+            push(q, &held);
+        }
+        return;
+    }
+    if (a->done < a->count) return;
+    const uint32_t context = a->ask.warp, counted = m->memory.counted;
+    m->memory.counted = e->counted;
+    const uint32_t access = pop(q).access;
+    q->contexts[context / 64] &= ~(1ull << context % 64);
+    m->lsu.has_reexec = q->count != 0;
+    lsu_end_access(m, access);
+    m->memory.counted = counted;
+}
