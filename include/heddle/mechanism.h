@@ -372,8 +372,9 @@ struct mechanism {
 
     /* May this miss take a line of the L1? Asked once for each access, however often the L1 refuses it. */
     bool (*may_allocate)(void *state, const struct mech_l1_access *a);
-    /* May this load miss? Asked after the tags, before line and MSHR, each time it is offered. No: it is
-     * refused, or waits in the re-execution queue. */
+    /* May this load miss? Asked after the tags, before line and MSHR. No: it is refused, or waits in the
+     * re-execution queue, and is asked for again each time it is offered. Yes holds until the L1 has taken
+     * it. */
     bool (*may_miss)(void *state, const struct mech_l1_access *a);
 
     /* ---- events ---- */
