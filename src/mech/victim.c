@@ -1,13 +1,14 @@
-/* victim.c: a victim cache (Jouppi, ISCA'90, section 3.2) in rows of the register file that no CTA owns: the
- * plain "VC" that Linebacker (Oh et al., ISCA'19) compares with. A global line that another one replaces in
- * the L1 goes into an idle row (128 bytes: one line). A load that misses in the L1 is looked up in all rows at
- * once; a line that is found answers it after `latency` cycles. The line used least recently makes room.
+/* victim.c: a victim cache (Jouppi, ISCA'90, section 3.2) in rows of the register file that no CTA owns:
+ * the plain "VC" that Linebacker (Oh et al., ISCA'19) compares with. A global line that another one
+ * replaces in the L1 goes into an idle row (128 bytes: one line). A load that misses in the L1 is looked
+ * up in all rows at once; a line that is found answers it after `latency` cycles. The line used least
+ * recently makes room.
  *
- * (1) A line lies in one row or in the L1, never in both: it enters the L1 only by a miss that found no row.
- * (2) Stores and atomics drop a line; a flush of the L1 and the ends of a kernel drop all. (3) A row is taken
- * when a line needs one; a CTA that starts takes its rows back. (4) A read that finds the bank of its row
- * taken is a cycle late; a write waits in a buffer. Left out: local memory, partly filled lines of a sectored
- * L1, and Jouppi's swap (a line that is found does not go back into the L1). */
+ * (1) A line lies in one row or in the L1, never in both: it enters the L1 only by a miss that found no
+ * row. (2) Stores and atomics drop a line; a flush of the L1 and the ends of a kernel drop all. (3) A row
+ * is taken when a line needs one; a CTA that starts takes its rows back. (4) A read that finds the bank of
+ * its row taken is a cycle late; a write waits in a buffer. Left out: local memory, partly filled lines of
+ * a sectored L1, and Jouppi's swap (a line that is found does not go back into the L1). */
 #include "heddle/mechanism.h"
 
 struct victim_params {

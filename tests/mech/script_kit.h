@@ -1,10 +1,10 @@
 /* script_kit.h: for the tests of mechanisms on a machine: a kernel written as a short text, and its run.
  *
- * A script is what every warp does, in order: a to z load a line of global memory (line 0 to 25), all lanes the
- * same word, and wait for it; A to Z store to that word what it holds; * adds 0 to that of line 0 atomically;
- * # loads 32 lines, one a lane, and waits; _ waits for the CTA's other warps; what follows ! is done by the
- * first warp of a CTA alone. At the end each thread stores the sum of what it loaded, which is checked. Unless
- * a test says otherwise there is one SM with an L1 of one set of four lines. */
+ * A script is what every warp does, in order: a to z load a line of global memory (line 0 to 25), all
+ * lanes the same word, and wait for it; A to Z store to that word what it holds; * adds 0 to that of line
+ * 0 atomically; # loads 32 lines, one a lane, and waits; _ waits for the CTA's other warps; what follows !
+ * is done by the first warp of a CTA alone. At the end each thread stores the sum of what it loaded, which
+ * is checked. Unless a test says otherwise there is one SM with an L1 of one set of four lines. */
 #ifndef HEDDLE_SCRIPT_KIT_H
 #define HEDDLE_SCRIPT_KIT_H
 

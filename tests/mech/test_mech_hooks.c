@@ -1,6 +1,6 @@
-/* test_mech_hooks.c: each hook and port of the interface on a machine, with a mechanism of a few lines: when it is
- * called, and what its answer does. Where an answer changes time, the run must not depend on what is skipped
- * nor on threads. GPU timers: tests/timing/test_gpu_timer.c. Notes: machine.sh. */
+/* test_mech_hooks.c: each hook and port of the interface on a machine, with a mechanism of a few lines:
+ * when it is called, and what its answer does. Where an answer changes time, the run must not depend on
+ * what is skipped nor on threads. GPU timers: tests/timing/test_gpu_timer.c. Notes: machine.sh. */
 #include "script_kit.h"
 
 /* The state of all mechanisms here: a few numbers, which are statistics too. */
@@ -142,8 +142,8 @@ static void see_kernel(void *state, bool is_start)
     heard[sm].was_in_kernel |= is_start;
 }
 
-/* Two grids of two streams, which overlap: of each every SM hears before its first CTA, and all of it lies in one
- * kernel of the SM. */
+/* Two grids of two streams, which overlap: of each every SM hears before its first CTA, and all of it lies
+ * in one kernel of the SM. */
 static void on_launch_comes_for_each_grid_and_sm_before_its_first_cta(void **state)
 {
     memset(heard, 0, sizeof heard);
@@ -281,9 +281,9 @@ static void count_outcome(void *state, const struct mech_prefetch *e)
     assert_int_equal(e->pc, 7);
 }
 
-/* The queue holds one prefetch and the L1 has one MSHR. When a misses, of two prefetches of b the second is refused
- * and the first dropped: a has the MSHR. When a hits, b is sent. The load of b finds it on its way or there,
- * for the first time; from then on prefetches of it are redundant. */
+/* The queue holds one prefetch and the L1 has one MSHR. When a misses, of two prefetches of b the second
+ * is refused and the first dropped: a has the MSHR. When a hits, b is sent. The load of b finds it on its
+ * way or there, for the first time; from then on prefetches of it are redundant. */
 static void on_prefetch_says_what_became_of_it(void **state)
 {
     memset(outcomes, 0, sizeof outcomes);
@@ -506,8 +506,8 @@ static void may_miss_holds_a_load_before_the_l1(void **state)
     expect_same_everywhere(&p);
 }
 
-/* The load of warp 1, which comes first, is held. Without the queue it holds up warp 0; with it warp 0 goes on, and
- * brings the line. */
+/* The load of warp 1, which comes first, is held. Without the queue it holds up warp 0; with it warp 0
+ * goes on, and brings the line. */
 static void what_may_not_miss_waits_beside_the_load_store_unit(void **state)
 {
     for (int has_queue = 0; has_queue < 2; has_queue++) {
@@ -633,8 +633,8 @@ static void play_claims(struct play p, uint64_t *cycles)
     *cycles = rig_cycles(&rig, 0);
 }
 
-/* A claim that is answered n cycles later keeps its line, and is otherwise like a hit after n cycles; one that
- * goes on is like a pass after n cycles. */
+/* A claim that is answered n cycles later keeps its line, and is otherwise like a hit after n cycles; one
+ * that goes on is like a pass after n cycles. */
 static void a_claimed_miss_is_answered_or_goes_on(void **state)
 {
     const uint64_t hit = cycles_with((struct mech_miss){MECH_MISS_HIT, CLAIM_CYCLES}, "ab");
@@ -762,8 +762,8 @@ static void count_phases(void *state, uint64_t cycle)
     resident_peak[phase] = phase == 2 ? 0 : resident;
 }
 
-/* Two CTAs at first, six from the first timer on, none more while one is resident from the second on. A CTA has one
- * warp. */
+/* Two CTAs at first, six from the first timer on, none more while one is resident from the second on. A
+ * CTA has one warp. */
 static void residency_follows_limit_ctas(void **state)
 {
     resident = phase = 0;

@@ -1,8 +1,8 @@
 /* test_srrip.c: SRRIP (src/mech/srrip.c) in an L1 of one set of four lines, with hits counted on paper. */
 #include "script_kit.h"
 
-/* a and b are used twice, then four lines pass: {a0 b0 c2 d2}; e ages the set by one and takes the place of c,
- * f that of d. Under LRU the scan takes those of a and b. */
+/* a and b are used twice, then four lines pass: {a0 b0 c2 d2}; e ages the set by one and takes the place
+ * of c, f that of d. Under LRU the scan takes those of a and b. */
 static const char scan[] = "abab cdef ab";
 
 static void lines_used_twice_survive_a_scan(void **state)

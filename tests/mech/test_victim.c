@@ -1,9 +1,9 @@
-/* test_victim.c: the victim cache in idle registers (src/mech/victim.c) behind an L1 of one set of four lines,
- * with hits counted on paper. */
+/* test_victim.c: the victim cache in idle registers (src/mech/victim.c) behind an L1 of one set of four
+ * lines, with hits counted on paper. */
 #include "script_kit.h"
 
-/* Three rounds over six lines: LRU always drops the line that comes next. With the victim cache e and f push a
- * and b into rows, where the next rounds find them; c to f stay in the L1. */
+/* Three rounds over six lines: LRU always drops the line that comes next. With the victim cache e and f
+ * push a and b into rows, where the next rounds find them; c to f stay in the L1. */
 static const char rounds[] = "abcdef abcdef abcdef";
 
 static void a_loop_that_does_not_fit_hits(void **state)
@@ -65,8 +65,8 @@ static const char *registers_of(uint32_t ctas, uint32_t idle)
     return text;
 }
 
-/* The first of four warps loads; all of them have registers. Two rows are idle: e and f push a and b there; a is
- * used; g pushes c into the row of b. */
+/* The first of four warps loads; all of them have registers. Two rows are idle: e and f push a and b
+ * there; a is used; g pushes c into the row of b. */
 static void the_line_used_least_recently_makes_room(void **state)
 {
     static const char script[] = "!abcdef a g a c b";
@@ -80,8 +80,8 @@ static void the_line_used_least_recently_makes_room(void **state)
         (struct wanted[]){{"victim.held_max", 0}, {"victim.inserts", 0}, {"victim.hits", 0}, {0}});
 }
 
-/* Where the L1 keeps c to f for the next kernel, a and b are in neither: they come from memory, and push c and
- * d into rows. */
+/* Where the L1 keeps c to f for the next kernel, a and b are in neither: they come from memory, and push c
+ * and d into rows. */
 static void the_end_of_a_kernel_empties_it(void **state)
 {
     play(&(struct play){.script = rounds, .mechs = {"victim"}, .sets = {"l1.flush=false"}});
@@ -112,8 +112,8 @@ static void gate_on_l1_evict(void *state, const struct mech_l1_evict *e)
     if (++g->evictions == 4) g->ports->limit_ctas(g->ports->host, 2);
 }
 
-/* A CTA pushes a to d into rows and finds them there. Where a second CTA comes as soon as d is there, and needs all
- * rows, they are gone, and no row is idle until the first CTA has ended. */
+/* A CTA pushes a to d into rows and finds them there. Where a second CTA comes as soon as d is there, and
+ * needs all rows, they are gone, and no row is idle until the first CTA has ended. */
 static void a_cta_takes_its_rows_back(void **state)
 {
     static const char script[] = "!abcdefgh abcd";
