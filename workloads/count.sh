@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# count.sh HEDDLE [NAME...]: counts the warp instructions of each size (functionally, unchecked) and writes them into the
-# descriptions. A size that takes longer than LIMIT seconds (default 600) keeps what it has.
+# count.sh HEDDLE [NAME...]: counts the warp instructions of each size (functionally, unchecked) and writes
+# them into the descriptions. A size that takes longer than LIMIT seconds (default 600) keeps what it has.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 heddle=$1
@@ -11,12 +11,14 @@ trap 'rm -f "$stats"' EXIT
 for name; do
     for size in tiny small paper; do
         grep -q "^  $size:" "$here/$name/workload.yaml" || continue
-        if ! timeout "${LIMIT:-600}" "$heddle" run "$name" --size $size --functional --stats "$stats" -- --no-check >/dev/null 2>&1; then
+        if ! timeout "${LIMIT:-600}" "$heddle" run "$name" --size $size --functional --stats "$stats" \
+            -- --no-check >/dev/null 2>&1; then
             echo "$name $size: not counted"
             continue
         fi
         count=$(sed -n 's/.*"total": {.*"warp_insts": \([0-9]*\).*/\1/p' "$stats")
         echo "$name $size: $count"
-        sed -i -E "/^  $size:/{s/, warp_instructions: [0-9]+\}/}/; s/\}( *(#.*)?)\$/, warp_instructions: $count}\1/}" "$here/$name/workload.yaml"
+        row="s/, warp_instructions: [0-9]+\}/}/; s/\}( *(#.*)?)\$/, warp_instructions: $count}\1/"
+        sed -i -E "/^  $size:/{$row}" "$here/$name/workload.yaml"
     done
 done

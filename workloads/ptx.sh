@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# ptx.sh: makes the committed PTX of the workloads anew.
-#   ptx.sh [NAME...]            with nvcc, into NAME/NAME.ptx
-#   ptx.sh --clang DIR [NAME...] with clang from Debian's packages (no CUDA toolkit), into DIR/NAME.ptx
-#   ptx.sh --check [NAME...]    is every committed NAME.ptx of today's sources? Needs no compiler: the first line of
-#                               the PTX holds the hash of what it was made from.
+# ptx.sh: makes the committed PTX of the workloads.
+#   ptx.sh [NAME...]              with nvcc, into NAME/NAME.ptx
+#   ptx.sh --clang DIR [NAME...]  with clang from Debian's packages (no CUDA toolkit), into DIR/NAME.ptx
+#   ptx.sh --check [NAME...]      is every committed NAME.ptx made from the sources as they are? Needs no
+#                                 compiler: the first line of the PTX holds the hash of its sources.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 mode=nvcc
@@ -25,7 +25,10 @@ for name; do
     case $mode in
     check)
         head -1 "$here/$name/$name.ptx" 2>/dev/null | grep -q "$(hash_of "$name")" ||
-            { echo "workloads/$name/$name.ptx is not made of today's sources: run workloads/ptx.sh $name"; status=1; }
+            {
+                echo "workloads/$name/$name.ptx is not made from its sources: run workloads/ptx.sh $name"
+                status=1
+            }
         ;;
     nvcc)
         nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
@@ -33,13 +36,16 @@ for name; do
         made=$(mktemp)
         "$nvcc" -ptx -O3 -arch=compute_$arch -I "$here" "$source" -o "$made"
         # The paths of the machine that compiled it do not belong in the file.
-        { echo "// made of sources with sha256 $(hash_of "$name")"; sed -E 's/_INTERNAL_[0-9a-f]{8}_/_INTERNAL_/g; s/_cu_[0-9a-f]{8}/_cu_/g' "$made"; } > "$here/$name/$name.ptx"
+        {
+            echo "// made of sources with sha256 $(hash_of "$name")"
+            sed -E 's/_INTERNAL_[0-9a-f]{8}_/_INTERNAL_/g; s/_cu_[0-9a-f]{8}/_cu_/g' "$made"
+        } >"$here/$name/$name.ptx"
         rm -f "$made"
         ;;
     clang)
         clang=$(command -v clang || command -v clang-14) || { echo "clang is not installed"; exit 77; }
-        "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_$arch -nocudainc -nocudalib -Wno-unknown-cuda-version -O3 -S \
-            -I "$here" "$source" -o "$out/$name.ptx"
+        "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_$arch -nocudainc -nocudalib \
+            -Wno-unknown-cuda-version -O3 -S -I "$here" "$source" -o "$out/$name.ptx"
         ;;
     esac
 done

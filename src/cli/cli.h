@@ -86,7 +86,7 @@ void cli_print_wrapped(const char *text, int col, int indent);
 /* "64", "64,2" or "64,2,1" (also with x) into three numbers from 1 on. */
 bool cli_read_dims(const char *text, uint32_t dims[3]);
 
-/* The path of this command, and the folder that it is in; "" where the system does not tell. They live as
+/* The path of this command, and the folder that it is in; "" where the system does not say. They live as
  * long as the process. */
 const char *cli_self(void);
 const char *cli_self_dir(void);

@@ -28,7 +28,7 @@ static const char new_source[] =
     "@N@.misses=16 */\n"
     "#include <heddle/mechanism.h>\n"
     "\n"
-    "enum { @I@_LOADS = 64 }; /* load instructions that are told apart */\n"
+    "enum { @I@_LOADS = 64 }; /* load instructions with a counter each */\n"
     "\n"
     "struct @I@_params {\n"
     "    uint32_t misses;\n"

@@ -45,7 +45,7 @@ static struct query_place place_of(int argc, char **argv, const char *text)
     return at;
 }
 
-/* "ipc,l1.aml" as columns of a SELECT. Errors point at their places in the list. */
+/* "ipc,l1.aml" as columns of a SELECT. Errors point into the list. */
 static bool add_columns(struct store *s, const struct query_options *o, const struct query_place *at,
                         const char *list, struct strbuf *sql)
 {

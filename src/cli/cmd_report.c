@@ -23,7 +23,7 @@ static bool any_run(const struct plan *p, struct store *s)
     return false;
 }
 
-/* One that is wrong is told of and left out: the others' figures are still to be seen. */
+/* An experiment with errors is reported and left out: the figures of the others are still shown. */
 static bool is_present(const struct report_settings *s, const char *name, struct store *store)
 {
     struct cli_lab lab = {0};

@@ -1,7 +1,7 @@
 /* cmd_run.c: heddle run: starts a CUDA program, or a workload by its name, with Heddle's libcuda and
  * libcudart in front of NVIDIA's.
  *
- * The program takes this process's place (exec), so its output, its input and its exit status pass through
+ * The program replaces this process (exec), so its output, its input and its exit status pass through
  * untouched. Settings travel in the environment; libheddle reads them when the program first calls CUDA. */
 #include "cli/run_flags.h"
 #include "cli/workloads.h"
@@ -16,7 +16,7 @@ struct run_settings {
     const char *size;
 };
 
-/* What takes this process's place. */
+/* What replaces this process. */
 struct run_target {
     struct strbuf program;
     VEC(char *) args;

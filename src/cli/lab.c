@@ -70,7 +70,7 @@ static bool any_has_workload(const struct cli_lab *lab, const char *name)
     return false;
 }
 
-/* Of several experiments each keeps those of the named workloads that it has; *is_empty: it has none of
+/* Each of several experiments keeps those of the named workloads that it has; *is_empty: it has none of
  * them. A name that no experiment has stays, for experiment_narrow() to complain about. */
 static bool narrow(const struct cli_lab *lab, struct experiment *e, const struct name_list *names,
                    const char *size, bool *is_empty, struct diag_list *diags)

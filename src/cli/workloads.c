@@ -155,7 +155,7 @@ int cli_list_workloads(void)
            "lb Linebacker, ap APRES, fr FineReg, mo Morpheus. Classes: lb, ap: S gains from\n"
            "cache, I does not, C computes; fr: S bound by slots, R by registers; mo: M\n"
            "bound by memory, C by computation.\n"
-           "`heddle run NAME --size tiny` runs one; --json tells more.\n");
+           "`heddle run NAME --size tiny` runs one; --json shows more.\n");
     workloads_free(&set);
     return ok ? CLI_OK : CLI_BAD_INPUT;
 }

@@ -185,8 +185,8 @@ static bool read_options(struct words *w)
         struct strbuf word = {0};
         if (read_word(w, &word))
             diag_add(w->diags, DIAG_ERROR, source_of(w), line, col, (int)MAX(word.len, (size_t)1),
-                     "the file is a row of '-name value'; '#' starts a comment", "'%s' is no option's value",
-                     strbuf_text(&word));
+                     "the file is a row of '-name value'; '#' starts a comment",
+                     "'%s' is not the value of an option", strbuf_text(&word));
         strbuf_free(&word);
         ok = false;
     }

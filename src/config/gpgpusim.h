@@ -44,21 +44,20 @@ struct gpgpusim_import {
     char *mech; /* what the scheduler needs beside the machine: "--mech-set swl.warps=16"; NULL: nothing */
 };
 
-/* Reads the files in their order. False with diagnostics at their places. */
+/* Reads the files in their order. False with diagnostics. */
 bool gpgpusim_read(struct gpgpusim_import *im, const char *const *paths, uint32_t count,
                    struct diag_list *diags);
 /* Reads a text; `name` is what diagnostics call it, and files that it names are looked for beside it. */
 bool gpgpusim_read_text(struct gpgpusim_import *im, const char *name, const char *text,
                         struct diag_list *diags);
 /* Options into settings. Each is tried on the target, so that what a machine cannot take is known here: it
- * is left. What a value's form should be and is not is an error at its place; an unknown option is a
- * warning. */
+ * is left. A value of the wrong form is an error at its position; an unknown option is a warning. */
 bool gpgpusim_map(struct gpgpusim_import *im, const struct config_target *target, struct diag_list *diags);
 /* The machine file: a value a line, its option beside it, and what was left at the end. */
 void gpgpusim_write(const struct gpgpusim_import *im, const struct param_group *groups, struct strbuf *out);
 void gpgpusim_free(struct gpgpusim_import *im);
 
-/* The place in its file of the character that is number `at` of the option's value. */
+/* The position in its file of the character that is number `at` of the option's value. */
 void gpgpusim_place(const struct gpgpusim_import *im, const struct gpgpusim_option *o, size_t at, int *line,
                     int *col);
 /* The option of that name, or NULL. */

@@ -225,7 +225,7 @@ void gmap_partition_hash(struct gmap *g, struct gpgpusim_option *o, const char *
     if (v >= ARRAY_LEN(names))
         gmap_leave(g, o, "of the hashes only xor (1) and ipoly (2) are known");
     else if (v && (!slices || slices & (slices - 1)))
-        gmap_set(g, o, key, "only rotate works for a number of slices that is no power of two", "rotate");
+        gmap_set(g, o, key, "only rotate works for a number of slices that is not a power of two", "rotate");
     else
         gmap_set(g, o, key, NULL, "%s", names[v]);
 }
@@ -352,7 +352,7 @@ void gmap_dram_timing(struct gmap *g, struct gpgpusim_option *o, const char *key
         if (t)
             put_timing(g, o, t, !strcmp(t->name, "CCDL") && !v ? ccd : v);
         else
-            gmap_leave(g, o, "'%.*s' is no timing that Heddle knows", (int)(end - p), p);
+            gmap_leave(g, o, "Heddle does not know the timing '%.*s'", (int)(end - p), p);
         p = end;
         while (*p == ' ' || *p == ':') p++;
     }

@@ -14,8 +14,7 @@ struct param_group {
 };
 
 void param_set_defaults(const struct param_row *rows, void *object);
-/* Sets one parameter from text. False with a diagnostic that shows the place, where the name or the value
- * is wrong. */
+/* Sets one parameter from text. False with a diagnostic that shows where the name or the value is wrong. */
 bool param_set(const struct param_row *rows, void *object, const char *name, const char *value,
                const struct diag_source *src, int line, int col, int value_col, struct diag_list *diags);
 const struct param_row *param_find(const struct param_row *rows, const char *name);

@@ -6,8 +6,8 @@
 #include "base/strbuf.h"
 #include "heddle/rows.h"
 
-/* Stores the value that text means. False: it means none, nothing is stored, and *wanted says what a value
- * is like. */
+/* Stores the value that text means. False: the text is not a value; nothing is stored, and *wanted describes
+ * a value. */
 bool param_store(const struct param_row *row, void *object, const char *text, struct strbuf *wanted);
 /* Writes the value as param_store reads it. */
 void param_format(const struct param_row *row, const void *object, struct strbuf *out);

@@ -1,7 +1,8 @@
 /* reader.c: parameter files.
  *
  * A file is a two-level YAML mapping: section, then parameter (`sm:` / `  count: 15` is sm.count). `base:
- * NAME` at the top starts from another file. Every value has its place, so that an error can show it. */
+ * NAME` at the top starts from another file. Every value knows its line and column, so that an error can show
+ * it. */
 #include "config/reader.h"
 
 #include "config/yaml_tree.h"
@@ -94,7 +95,7 @@ static bool config_load_at(const char *name, const struct config_target *t, stru
 {
     enum { BASE_DEPTH_MAX = 8 };
     if (depth > BASE_DEPTH_MAX) {
-        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "machine '%s': 'base' goes round in a circle", name);
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "machine '%s': 'base' leads back to itself", name);
         return false;
     }
     struct strbuf path = {0};

@@ -1,5 +1,5 @@
-/* yaml_tree.h: a YAML file as a tree whose every node knows its place, so that its reader can show an
- * error there. */
+/* yaml_tree.h: a YAML file as a tree whose every node knows its line and column, so that its reader can
+ * show an error there. */
 #ifndef HEDDLE_YAML_TREE_H
 #define HEDDLE_YAML_TREE_H
 
@@ -38,7 +38,7 @@ void yaml_error(const struct yaml_tree *t, const struct yaml_node *at, struct di
 void yaml_only(const struct yaml_tree *t, const struct yaml_node *map, const char *const *known, size_t count,
                struct diag_list *diags);
 /* Texts and numbers of a map by key; absent: the default, silently. Of the wrong kind: an error at its
- * place. */
+ * position. */
 const char *yaml_text(const struct yaml_tree *t, const struct yaml_node *map, const char *key,
                       const char *absent, struct diag_list *diags);
 uint64_t yaml_count(const struct yaml_tree *t, const struct yaml_node *map, const char *key, uint64_t absent,

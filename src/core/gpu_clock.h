@@ -97,7 +97,7 @@ static inline uint64_t gpu_time_cycle(const struct gpu_time *t)
     return t->now / gpu_time_period(t, DOMAIN_CORE);
 }
 
-/* So many core cycles after the first edge of the core that is not before now. */
+/* The time `cycles` core cycles after the first edge of the core that is not before now. */
 static inline tick gpu_time_after_cycles(const struct gpu_time *t, uint32_t cycles)
 {
     return clock_after(&t->clock.domains[DOMAIN_CORE], t->edges[DOMAIN_CORE], cycles);

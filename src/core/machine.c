@@ -3,6 +3,7 @@
 #include "core/machine.h"
 
 #include "config/reader.h"
+#include "core/sm/sm.h"
 
 static const char *const ideal_names[] = {"none", "dram", "infinite", "perfect",
                                           NULL}; /* enum machine_ideal */
@@ -13,7 +14,7 @@ const struct param_row machine_rows[] = {
                  "name that cudaGetDeviceProperties reports"),
     PARAM_NUMBER(
         machine, cc_major, "device.cc_major", "", "9", 2, 9,
-        "compute capability told to programs; the emulator runs PTX for up to sm_90 on every machine"),
+        "compute capability that programs see; the emulator runs PTX for up to sm_90 on every machine"),
     PARAM_NUMBER(machine, cc_minor, "device.cc_minor", "", "0", 0, 9,
                  "compute capability, the digit after the point"),
     PARAM_SIZE(machine, memory_bytes, "device.memory", "4G", 1 << 20, 1ull << 37,
@@ -33,8 +34,8 @@ const struct param_row machine_rows[] = {
     PARAM_NUMBER(machine, sm_count, "sm.count", "SMs", "15", 1, 1024, "streaming multiprocessors"),
     PARAM_NUMBER(machine, sm_threads, "sm.threads", "threads", "1536", 32, 65536,
                  "threads that may be resident on one SM"),
-    PARAM_NUMBER(machine, sm_warps, "sm.warps", "warps", "48", 1, 2048,
-                 "warps that may be resident on one SM"),
+    PARAM_NUMBER(machine, sm_warps, "sm.warps", "warps", "48", 1, 256,
+                 "warps that may be resident on one SM; more than 64: at most 64 for each scheduler"),
     PARAM_NUMBER(machine, sm_ctas, "sm.ctas", "CTAs", "8", 1, 1024, "CTAs that may be resident on one SM"),
     PARAM_NUMBER(machine, sm_registers, "sm.registers", "registers", "32768", 1024, 1 << 24,
                  "32-bit registers of one SM"),
@@ -116,12 +117,12 @@ bool machine_load(const char *name, const char *const *overrides, uint32_t overr
     const struct config_target target = {machine_groups, out, machine_data_dir()};
     config_load(&target, name, diags);
     for (uint32_t i = 0; i < override_count; i++) config_override(&target, overrides[i], diags);
-    return diags->errors == errors;
+    return diags->errors == errors && residency_check(out, diags);
 }
 
 void machine_apply_ideal(struct machine *m)
 {
-    enum { ROOM = 4096 }; /* entries: more than a machine can have under way at one place */
+    enum { ROOM = 4096 }; /* entries: more than a machine can have in flight in one queue */
     if (m->ideal_memory == IDEAL_PERFECT) m->l1.perfect = true;
     if (m->ideal_memory == IDEAL_DRAM || m->ideal_memory == IDEAL_INFINITE) m->dram.infinite = true;
     if (m->dram.infinite) m->l2.fill_queue = MAX(m->l2.fill_queue, (uint32_t)ROOM);

@@ -1,4 +1,5 @@
-/* machine.h: a modelled machine: machines/NAME.yaml read into the rows of machine.c and of every component. */
+/* machine.h: a modelled machine: machines/NAME.yaml read into the rows of machine.c and of every
+ * component. */
 #ifndef HEDDLE_MACHINE_H
 #define HEDDLE_MACHINE_H
 
@@ -67,7 +68,8 @@ bool machine_load(const char *name, const char *const *overrides, uint32_t overr
                   struct machine *out, struct diag_list *diags);
 /* Turns ideal.memory into the components' own parameters. */
 void machine_apply_ideal(struct machine *m);
-/* Where machines/ and the other data are (data_dir.c): HEDDLE_HOME, PREFIX/share/heddle, or the source folder of the build. */
+/* Where machines/ and the other data are (data_dir.c): HEDDLE_HOME, PREFIX/share/heddle, or the source folder
+ * of the build. */
 const char *machine_data_dir(void);
 
 #endif

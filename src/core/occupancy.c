@@ -1,6 +1,6 @@
-/* occupancy.c: known from the CUDA Occupancy Calculator: a CTA takes warps = ceil(threads / 32); registers are handed to
- * warps in units and each of the SM's sub-partitions has its share of them; shared memory is handed out in units. Fermi
- * (register unit 64) has two sub-partitions, every later machine four. */
+/* occupancy.c: known from the CUDA Occupancy Calculator: a CTA takes warps = ceil(threads / 32); registers
+ * are handed to warps in units and each of the SM's sub-partitions has its share of them; shared memory is
+ * handed out in units. Fermi (register unit 64) has two sub-partitions, every later machine four. */
 #include "core/occupancy.h"
 
 uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_kernel *k)
@@ -15,7 +15,7 @@ uint64_t occupancy_shared(const struct machine *m, uint64_t shared_bytes)
     return round_up_u64(shared_bytes + m->cta_shared_reserved_bytes, m->sm_shared_unit);
 }
 
-/* Of equal bounds the first one stands: slots of the scheduler before what the CTA holds. */
+/* The first of equal bounds is named: slots of the scheduler before what the CTA holds. */
 struct occupancy occupancy_of(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
                               uint64_t shared_bytes, uint64_t sm_shared)
 {

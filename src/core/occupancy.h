@@ -5,22 +5,24 @@
 #include "core/machine.h"
 #include "isa/isa.h"
 
-/* Warps of this kernel that the register file holds: registers are handed to warps in units, and each of the SM's
- * sub-partitions has its share of them. */
+/* Warps of this kernel that the register file holds: registers are handed to warps in units, and each of the
+ * SM's sub-partitions has its share of them. */
 uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_kernel *k);
-/* Shared memory that a CTA takes of an SM: what it uses (static and dynamic) and the system's part, in whole units. */
+/* Shared memory that a CTA takes of an SM: what it uses (static and dynamic) and the system's part, in whole
+ * units. */
 uint64_t occupancy_shared(const struct machine *m, uint64_t shared_bytes);
 /* CTAs of one SM; shared_bytes is static and dynamic together. 0 = does not fit at all. */
 uint32_t occupancy_ctas(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
                         uint64_t shared_bytes);
-/* How many CTAs of a kernel an SM holds, and what bounds them: "warps", "threads", "ctas" (slots), "registers", "shared". */
+/* How many CTAs of a kernel an SM holds, and what bounds them: "warps", "threads", "ctas" (slots),
+ * "registers", "shared". */
 struct occupancy {
     uint32_t ctas;
     const char *limit;
 };
 struct occupancy occupancy_of(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
                               uint64_t shared_bytes, uint64_t sm_shared);
-/* The same where the SM has sm_shared bytes of shared memory instead of all that it can have. */
+/* As above, where the SM has sm_shared bytes of shared memory instead of all that it can have. */
 uint32_t occupancy_ctas_within(const struct machine *m, const struct isa_kernel *k, uint32_t threads,
                                uint64_t shared_bytes, uint64_t sm_shared);
 

@@ -64,7 +64,7 @@ static uint64_t collect_notes(uint64_t *notes, uint32_t words)
     return mask;
 }
 
-/* A unit that has its turn at the next edge anyway needs no waking. */
+/* A unit that runs at the next edge anyway needs no waking. */
 void units_hear_xbar(struct units *u)
 {
     for (uint32_t k = 0; k < u->sm_words; k++) {

@@ -11,7 +11,7 @@ struct bar {
     uint32_t lines;
     /* The time of host_now(). */
     double drawn_at;
-    /* The last tenth that was told, off a terminal. */
+    /* The last tenth that was printed, off a terminal. */
     uint32_t told;
     bool began;
 };

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Ends of children wait to be asked for, in child_pause(). */
+/* The signal that a child has ended is blocked, except in child_pause(). */
 static void hold_signal(int how)
 {
     sigset_t set;
@@ -26,7 +26,7 @@ static void hold_signal(int how)
     sigprocmask(how, &set, NULL);
 }
 
-/* What a run does is said by its command line alone; only where things are found may come from the user's
+/* The command line alone determines what a run does; only where things are found may come from the user's
  * environment. */
 static void drop_settings(void)
 {

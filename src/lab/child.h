@@ -20,7 +20,7 @@ struct lab_child_end {
     uint64_t peak_bytes;
 };
 
-/* argv ends in NULL; argv[0] is a path. False: errno tells why. */
+/* argv ends in NULL; argv[0] is a path. False with errno. */
 bool child_start(struct lab_child *c, const char *const *argv, const char *log);
 /* True once it has ended. */
 bool child_poll(struct lab_child *c, struct lab_child_end *end);

@@ -18,8 +18,8 @@ struct claim_set {
     struct arena arena;
 };
 
-/* Adds the claims of a file. False with diagnostics at their places; a file that cannot be read is one
- * too. */
+/* Adds the claims of a file. False with diagnostics, each with its line and column; a file that cannot be
+ * read is an error too. */
 bool claims_load(struct claim_set *set, const char *path, struct diag_list *diags);
 void claims_free(struct claim_set *set);
 const struct claim *claims_find(const struct claim_set *set, const char *id);

@@ -224,8 +224,7 @@ static void read_experiment(struct experiment_reading *r)
     experiment_stats(&r->stats);
     experiment_read_workloads(r);
     experiment_read_columns(r);
-    if (r->diags->errors != errors)
-        return; /* what is wrong with a column would be told again by every user of it */
+    if (r->diags->errors != errors) return; /* every user of a wrong column would repeat its error */
     experiment_read_measures(r);
     if (r->diags->errors == errors) experiment_read_figures(r);
 }

@@ -24,7 +24,7 @@ struct lab_column {
     /* an oracle: the best of these columns for each workload; count 0 = a column of its own */
     const uint32_t *choices;
     uint32_t choice_count;
-    /* The largest value of it wins. */
+    /* The column with the largest value wins. */
     const struct expr *best;
     /* One of an oracle's choices: in a figure only where it is named. */
     bool hidden;
@@ -45,7 +45,8 @@ struct lab_measure {
     /* `unit` may be "". */
     const char *name, *title, *unit;
     const struct expr *value;
-    /* From here on a change matters: how our value of a workload agrees with the paper's. NAN = not asked. */
+    /* From here on a change matters: how our value of a workload agrees with the paper's. NAN = not
+     * compared. */
     double threshold;
     /* Put a workload into one of the paper's classes; the smallest last. */
     const struct lab_class *classes;

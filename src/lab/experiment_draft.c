@@ -186,7 +186,7 @@ static bool read_machine(struct experiment_reading *r, struct column_draft *d, c
 
 /* ---- a draft tried on the machine ---- */
 
-/* What the readers of machines and mechanisms say, told at a place of this file. */
+/* Reports what the readers of machines and mechanisms say, at a position of this file. */
 static void forward(struct experiment_reading *r, const struct yaml_node *at, const struct diag_list *from)
 {
     for (uint32_t i = 0; i < from->items.len; i++) {

@@ -37,7 +37,7 @@ void experiment_read_columns(struct experiment_reading *r);
 void experiment_read_measures(struct experiment_reading *r);
 void experiment_read_figures(struct experiment_reading *r);
 
-/* The experiment's own machine can be read: told once, not by every column. */
+/* Can the experiment's own machine be read? Reported once, not by every column. */
 bool draft_check_machine(struct experiment_reading *r);
 /* What a column sets, before it is one. NULL with errors. */
 struct column_draft *draft_read(struct experiment_reading *r, const struct yaml_node *at,

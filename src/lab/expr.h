@@ -1,13 +1,13 @@
 /* expr.h: arithmetic over the numbers of runs, as experiments write it:
  *
- *     100 * sm.slots_str_mem / (sm.slots - sm.slots_issued)      statistics of this column's run
- *     ipc / base.ipc - 1      "L1+L2".ipc                         of another column's; odd names in quotes, of either kind
- *     param(l1.mshrs)   base.param(l1.mshrs)   paper(p_inf)       a parameter of the machine; what the paper says
- *     queue.l2_access_level[3]   sum(queue.l2_access_level)       a bin of a histogram, and all of them
+ *     100 * sm.slots_str_mem / (sm.slots - sm.slots_issued)   statistics of this column's run
+ *     ipc / base.ipc - 1      "L1+L2".ipc                     of another column's; odd names in quotes
+ *     param(l1.mshrs)   base.param(l1.mshrs)   paper(p_inf)   a machine's parameter; what the paper says
+ *     queue.l2_access_level[3]   sum(queue.l2_access_level)   a bin of a histogram, and all of them
  *     min max abs sqrt log exp sum,  + - * / ^ ( )
  *
- * This file does not know what the names stand for: the reader of an experiment binds them, and the maker
- * of a figure gives their values. */
+ * This file does not know what the names stand for: the reader of an experiment binds them, and the maker of
+ * a figure gives their values. */
 #ifndef HEDDLE_EXPR_H
 #define HEDDLE_EXPR_H
 

@@ -4,7 +4,7 @@
 
 #include "lab/figure.h"
 
-#define FIGURE_MEAN UINT32_MAX /* in place of a workload */
+#define FIGURE_MEAN UINT32_MAX /* instead of a workload */
 
 /* The values of an experiment's measures, from the runs in the store. */
 struct figure_values {
@@ -14,11 +14,11 @@ struct figure_values {
     uint8_t *state;
     /* [workload * column_count + column]: what oracles chose. */
     uint32_t *chosen;
-    /* Jobs that were asked for and are not there. */
+    /* Jobs that are needed and not in the store. */
     uint32_t missing;
-    /* The first that the store told; NULL = none. */
+    /* The first error of the store; NULL = none. */
     char *error;
-    /* The value asked for last needs a run that is not there. */
+    /* The newest value needs a run that is not in the store. */
     bool open;
 };
 

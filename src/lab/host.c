@@ -1,4 +1,4 @@
-/* host.c: cores and memory, as Linux tells them. */
+/* host.c: cores and memory, as Linux reports them. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "lab/host.h"
 

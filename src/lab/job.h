@@ -36,7 +36,7 @@ bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_lis
 const char **job_argv(const struct lab_job *job, const char *heddle, const char *stats, struct arena *a);
 /* The command that a person would type, quoted for a shell. */
 void job_command(const struct lab_job *job, struct strbuf *out);
-/* Host memory that it will need, as far as can be told: machine and data of this size. */
+/* An estimate of the host memory that it will need: for the machine, and for data of this size. */
 uint64_t job_memory(const struct lab_job *job);
 
 #endif

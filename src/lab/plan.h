@@ -5,7 +5,7 @@
 #include "lab/experiment.h"
 #include "lab/job.h"
 
-/* In place of a job: the column is an oracle, which has no run of its own. */
+/* Instead of a job: the column is an oracle, which has no run of its own. */
 #define PLAN_NO_JOB UINT32_MAX
 
 /* Each run once, though several columns may share one. */

@@ -1,5 +1,5 @@
-/* plan_count.c: how many runs experiments need, told from their texts: for lists, where sealing every job
- * would take long. */
+/* plan_count.c: how many runs experiments need, computed from their texts: for lists, where sealing every
+ * job would take long. */
 #include "base/map.h"
 #include "lab/plan.h"
 

@@ -127,7 +127,7 @@ bool slurm_ask_accounting(const char *names, struct slurm_answer *out)
     struct strbuf filter = {0};
     char *text;
     strbuf_printf(&filter, "--name=%s", names);
-    /* it begins at midnight, unless it is told */
+    /* sacct begins at midnight by default */
     const char *const argv[] = {"sacct",
                                 "--noheader",
                                 "--parsable2",

@@ -46,7 +46,7 @@ struct slurm_request {
     const char *const *options;
 };
 bool slurm_submit(const struct slurm_request *q, char job[24], char **error);
-/* All tasks of jobs of these names (with commas between them), as squeue tells. False: Slurm does not
+/* All tasks of jobs of these names (with commas between them), as squeue reports them. False: Slurm does not
  * answer. */
 bool slurm_ask(const char *names, struct slurm_answer *out, char **error);
 /* Adds what squeue has forgotten and accounting knows. False: this cluster has no accounting. */

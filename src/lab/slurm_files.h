@@ -1,8 +1,10 @@
 /* slurm_files.h: the job arrays of a folder, so that a head that was killed knows what it has submitted
- * (docs/cluster.md). slurm.jobs           a line an array: TOKEN JOB; JOB is `-` from before sbatch until
- * its answer slurm-TOKEN.list     a line a task: KEY, file for statistics, words of the command; with tabs
- * between them slurm-TOKEN.sh       the script of the array slurm-TOKEN-N.out    what task N printed
- * itself: nothing, if all is well All are read and written under the folder's lock. */
+ * (docs/cluster.md).
+ *   slurm.jobs           a line an array: TOKEN JOB; JOB is `-` from before sbatch until its answer
+ *   slurm-TOKEN.list     a line a task: KEY, file for statistics, words of the command, separated by tabs
+ *   slurm-TOKEN.sh       the script of the array
+ *   slurm-TOKEN-N.out    what task N printed itself: nothing, if all is well
+ * All are read and written under the folder's lock. */
 #ifndef HEDDLE_SLURM_FILES_H
 #define HEDDLE_SLURM_FILES_H
 

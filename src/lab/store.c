@@ -179,8 +179,8 @@ static bool make_tables(struct store *s)
     return false;
 }
 
-/* Of two processes that make a store at the same moment, SQLite tells one at once that the file is busy,
- * without the usual wait: each holds what the other needs. */
+/* When two processes make a store at the same moment, one of them finds the file busy at once, without
+ * SQLite's usual wait: each holds what the other needs. */
 static bool set_journal(struct store *s, const char *sql)
 {
     enum { PAUSE_MS = 10 };

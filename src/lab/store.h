@@ -31,7 +31,7 @@ enum store_state store_state(struct store *s, const char *key);
  * itself is gone from this machine. True: it is ours. A failed run can be taken again; a done one cannot. */
 bool store_take(struct store *s, const struct lab_job *job, const char *who, uint32_t seconds);
 void store_hold(struct store *s, const char *key, const char *who, uint32_t seconds);
-/* Nothing came of it: as if never taken. */
+/* The run was not made: gives the lease back, as if it had never been taken. */
 void store_give_up(struct store *s, const char *key, const char *who);
 
 /* What a run left behind. */

@@ -142,7 +142,7 @@ static void put_kernels(struct store *s, int64_t run, struct strbuf *out)
         out);
 }
 
-/* {"cycles": [...], "ipc": [...], "l1.hit_rate": [...]}: a list for each name, a place for each step. */
+/* {"cycles": [...], "ipc": [...], "l1.hit_rate": [...]}: a list for each name, an element for each step. */
 static void put_series(struct store *s, int64_t run, struct strbuf *out)
 {
     sqlite3_stmt *q = store_prepare(

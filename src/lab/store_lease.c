@@ -101,7 +101,8 @@ enum store_state store_state(struct store *s, const char *key)
     " started = excluded.started WHERE run.state = 'failed' OR (run.state = 'running' AND"                   \
     " (run.lease < excluded.started OR run.who = excluded.who OR heddle_gone(run.who)))"
 
-/* One statement: of two that take at the same time, the second finds the first one's lease. */
+/* One statement: when two processes take the run at the same time, the second finds the lease of the
+ * first. */
 bool store_take(struct store *s, const struct lab_job *job, const char *who, uint32_t seconds)
 {
     assert(strlen(job->key) == JOB_KEY_CHARS && seconds);

@@ -89,7 +89,7 @@ static void read_tail(const char *path, struct strbuf *out)
     strbuf_free(&all);
 }
 
-/* The line of the log that tells most: the first that says "error", else the last one. */
+/* The line of the log that says most: the first with "error", else the last one. */
 static void telling_line(const char *log, struct strbuf *out)
 {
     const char *best = NULL, *last = NULL;
@@ -234,7 +234,7 @@ static int64_t put_row(struct store *s, const struct lab_job *job, const struct 
     return id;
 }
 
-/* The same run was done before: by the design it gave the same statistics. */
+/* The run was done before: by design it gave the same statistics. */
 static bool check_twin(struct store *s, const struct lab_job *job, const struct outcome *made)
 {
     if (!made->done) return true;

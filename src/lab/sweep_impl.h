@@ -4,9 +4,9 @@
 #define HEDDLE_SWEEP_IMPL_H
 
 #include "base/map.h"
+#include "lab/bar.h"
 #include "lab/child.h"
 #include "lab/host.h"
-#include "lab/bar.h"
 #include "lab/sweep.h"
 
 enum task_state {
@@ -70,7 +70,7 @@ struct sweep_run {
 void sweep_tasks_make(struct sweep_run *r, const struct plan *plans, uint32_t plan_count);
 void sweep_tasks_free(struct sweep_run *r);
 void sweep_count(struct sweep_run *r);
-/* How long the task will take, as far as can be told. */
+/* An estimate of how long the task will take. */
 double sweep_task_seconds(const struct sweep_run *r, const struct sweep_task *t);
 double sweep_seconds_left(const struct sweep_run *r, double now);
 

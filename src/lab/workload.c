@@ -187,8 +187,8 @@ static void load_folder(struct workload_set *set, const char *folder, const char
                         struct diag_list *diags)
 {
     struct dirent **entries;
-    int n = scandir(folder, &entries, NULL,
-                    alphasort); /* in order: what is told does not depend on the file system */
+    /* in order, so that messages do not depend on the file system */
+    int n = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < n; i++) {
         struct strbuf path = {0};
         bool self = !strcmp(entries[i]->d_name, "workload.yaml");

@@ -111,7 +111,7 @@ static void str_prefetch(struct str *s, const struct str_entry *e)
     uint64_t line_mask = ~(uint64_t)(s->ports->line_bytes - 1), line = e->address & line_mask;
     for (uint32_t d = 1; d <= s->params->degree && e->warp + d < s->ports->warps; d++) {
         uint64_t address = e->address + (uint64_t)(e->stride * (int64_t)d);
-        if ((address & line_mask) == line) continue; /* asked for already */
+        if ((address & line_mask) == line) continue; /* requested already */
         line = address & line_mask;
         if (s->ports->prefetch(s->ports->host, address, e->pc, e->warp + (int)d))
             s->prefetches++;

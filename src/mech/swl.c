@@ -28,7 +28,7 @@ struct swl {
 
 static const struct param_row swl_params[] = {
     PARAM_NUMBER(swl_params, warps, "swl.warps", "warps", "64", 1, MECH_BANK_WARPS,
-                 "N: the oldest warps of each scheduler that may issue; at 64 nobody is held back"),
+                 "N: the oldest warps of each scheduler that may issue; 64 holds none back"),
     {0},
 };
 

@@ -2,9 +2,9 @@
  *
  * Terms: a block is the unit that is dealt to the channels in turn (256 bytes for "dramid@8"); rest is what
  * is left of the address when the channel has been taken out. Invariants. (1) (channel, chip_addr) and
- * (slice, slice_addr) each give the address back: no two addresses share a place, whatever the hash. (2) An
- * address below the base maps as if the base were 0, so that fixed windows (constants, local memory) have a
- * place too. Left out: masks that name channel bits by the letter D; their power-of-two maps are dramid@ at
+ * (slice, slice_addr) each give the address back: no two addresses share a location, whatever the hash.
+ * (2) An address below the base maps as if the base were 0, so that fixed windows (constants, local memory)
+ * map too. Left out: masks that name channel bits by the letter D; their power-of-two maps are dramid@ at
  * that bit. */
 #include "mem/addrmap.h"
 

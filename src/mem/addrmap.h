@@ -6,7 +6,7 @@
  *   slice   = channel * slices + (bank mod slices)    (slices of one channel)
  *
  * A hash moves (channel, slice) within its group of neighbours by bits that are above both; it never maps two
- * addresses to one place. */
+ * addresses to one location. */
 #ifndef HEDDLE_ADDRMAP_H
 #define HEDDLE_ADDRMAP_H
 

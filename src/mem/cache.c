@@ -18,7 +18,7 @@ static inline struct narrow_set *cache_narrow(const struct cache *c, uint32_t se
     return (struct narrow_set *)(void *)(c->narrow + (size_t)set * c->narrow_bytes);
 }
 
-/* Nothing is in it. */
+/* An empty cache. */
 static void cache_reset(struct cache *c)
 {
     if (c->narrow)
@@ -155,7 +155,7 @@ static inline enum cache_outcome cache_outcome_of(const struct cache *c, uint32_
     return missing & ~l->reserved ? CACHE_SECTOR_MISS : CACHE_HIT_RESERVED;
 }
 
-/* Not inlined, as all that is of many ways, so that the code for few keeps its registers. */
+/* Not inlined, as is all code for many ways, so that the code for few ways keeps its registers. */
 NOINLINE static enum cache_outcome cache_look_up_wide(struct cache *c, uint64_t number, uint32_t sectors,
                                                       uint32_t *line)
 {
@@ -249,7 +249,7 @@ COLD static uint32_t cache_choose(struct cache *c, uint32_t set, uint64_t addr)
     return first + way;
 }
 
-/* A line changes, and the policy hears of it, unless `hear` is NULL. */
+/* A line changes, and the policy is called, unless `hear` is NULL. */
 COLD static void cache_tell_policy(struct cache *c, uint32_t line,
                                    void (*hear)(void *, uint32_t, uint32_t, uint64_t), uint64_t addr)
 {

@@ -47,7 +47,7 @@ enum { CACHE_SECTOR_BYTES = 32, CACHE_SECTORS_MAX = 16 };
 #define CACHE_NO_LINE UINT32_MAX
 #define CACHE_UNKNOWN (UINT32_MAX - 1) /* no line's number either */
 
-/* Of a cache with more ways than one wants to look at one by one: what cache_wide.c knows of its sets. */
+/* What cache_wide.c knows of the sets of a cache with too many ways to search one by one. */
 struct cache_wide {
     char *blocks; /* of the sets; NULL: it has few ways */
     uint32_t block_bytes, slots_from;
@@ -100,19 +100,19 @@ static inline uint32_t cache_lines(const struct cache *c)
     return c->g.sets * c->ways_max;
 } /* numbers below this */
 uint32_t cache_set_of(const struct cache *c, uint64_t addr);
-/* The host fetches the tags of the address, which are asked for soon. */
+/* The host prefetches the tags of the address, which will be looked up soon. */
 void cache_prefetch(struct cache *c, uint64_t addr);
 /* Sector masks that are passed in mean the line's 32-byte sectors, whether or not the cache has sectors. */
 /* Looks up without changing any line. *line: the line on hit, pending hit and sector miss; CACHE_NO_LINE
  * otherwise. A sector miss wants sectors that are neither valid nor under way. */
 enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
-/* The same. RESERVATION_FAIL: not there, and all ways wait for a fill. */
+/* cache_look_up, but RESERVATION_FAIL: not there, and all ways wait for a fill. */
 enum cache_outcome cache_probe(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line);
 void cache_touch(struct cache *c, uint32_t line);
 /* Is there a way of the set that no fill is awaited for? */
 bool cache_has_victim(const struct cache *c, uint32_t set);
 /* The line that a miss would replace, or CACHE_NO_LINE when all ways are reserved; the same until the cache
- * changes. prefer_clean etc. are the caller's business. */
+ * changes. Whether it is dirty is the caller's business. */
 uint32_t cache_victim(struct cache *c, uint64_t addr);
 /* Reserves `line` for addr (allocate on miss); the caller has dealt with what was in it. A line that holds
  * addr already keeps its other sectors. */

@@ -1,11 +1,13 @@
-/* cache_index.h: which set of a cache holds a line. The functions, over the line number n (address / line size), for sets that are a power
- * of two; other numbers of sets (48 in Maxwell's L1) take n modulo the sets, whatever the function.
+/* cache_index.h: which set of a cache holds a line. The functions, over the line number n (address / line
+ * size), for sets that are a power of two; other numbers of sets (48 in Maxwell's L1) take n modulo the sets,
+ * whatever the function.
  *   linear      the low bits of n
- *   Fermi hash  Nugteren et al., HPCA'14, for 32 sets of 128 bytes: index[4:0] = addr[11:7] xor addr[19,17,15,14,13]; of 64 sets, bit 5
- *               is addr[12]. Fewer sets take the low bits of this, more sets the next plain bits
+ *   Fermi hash  Nugteren et al., HPCA'14, for 32 sets of 128 bytes:
+ *               index[4:0] = addr[11:7] xor addr[19,17,15,14,13]; with 64 sets, bit 5 is addr[12].
+ *               Fewer sets take the low bits of this, more sets the next plain bits
  *   xor         the low bits xor the next ones
- *   IPOLY       Rau, ISCA'91: n as a polynomial over GF(2), modulo an irreducible one. 16, 32 and 64 sets use x^4+x+1, x^5+x^2+1 and
- *               x^6+x+1 */
+ *   IPOLY       Rau, ISCA'91: n as a polynomial over GF(2), modulo an irreducible one. 16, 32 and 64 sets
+ *               use x^4+x+1, x^5+x^2+1 and x^6+x+1 */
 #ifndef HEDDLE_CACHE_INDEX_H
 #define HEDDLE_CACHE_INDEX_H
 
@@ -14,11 +16,12 @@
 enum cache_index { CACHE_INDEX_LINEAR, CACHE_INDEX_FERMI_HASH, CACHE_INDEX_XOR, CACHE_INDEX_IPOLY };
 enum { CACHE_INDEX_BITS_MAX = 20, CACHE_INDEX_REMAINDER = CACHE_INDEX_IPOLY + 1 };
 
-/* The remainder is linear over GF(2): those of parts of n, xored, are that of n. The bits of the index itself are their own remainder; the
- * next ones have tables; the upper ones are mostly those of the question before, so that theirs is kept. */
+/* The remainder is linear over GF(2): those of parts of n, xored, are that of n. The bits of the index itself
+ * are their own remainder; the next ones have tables; the upper ones are mostly those of the lookup before,
+ * so their remainder is kept. */
 enum { CACHE_POLY_PARTS = 3, CACHE_POLY_PART_BITS = 4 };
 struct cache_poly { /* up to its rows one cache line of the host */
-    uint64_t high;  /* n >> high_shift, of the newest question */
+    uint64_t high;  /* n >> high_shift, of the newest lookup */
     uint8_t high_shift;
     uint32_t high_rest; /* and its part of the remainder */
     uint8_t rest[CACHE_POLY_PARTS][1 << CACHE_POLY_PART_BITS];
@@ -56,7 +59,8 @@ static inline bool cache_ipoly(const struct cache_indexer *x, uint64_t n, uint32
     return true;
 }
 
-/* n modulo the sets, by multiplication: exact while n times the sets is below 2^64 (Granlund and Montgomery, PLDI'94). */
+/* n modulo the sets, by multiplication: exact while n times the sets is below 2^64 (Granlund and Montgomery,
+ * PLDI'94). */
 static inline bool cache_remainder(const struct cache_indexer *x, uint64_t n, uint32_t *set)
 {
     if (UNLIKELY(n >= x->inverse)) return false;
@@ -66,7 +70,8 @@ static inline bool cache_remainder(const struct cache_indexer *x, uint64_t n, ui
     return true;
 }
 
-/* false: ask cache_index_rare. Whoever asks makes that its last step, so that a quick question saves no registers for it. */
+/* False: call cache_index_rare. The caller makes that its last step, so that the common case saves no
+ * registers for the call. */
 static inline bool cache_index_of(const struct cache_indexer *x, uint64_t n, uint32_t *set)
 {
     if (x->kind == CACHE_INDEX_REMAINDER) return cache_remainder(x, n, set);

@@ -34,7 +34,7 @@ static inline void narrow_init(struct narrow_set *s, uint32_t ways)
     s->used = s->awaited = 0;
 }
 
-/* Lines that lie a multiple of 2^16 lines apart, as the same place of two large arrays may, do not have the
+/* Lines that lie a multiple of 2^16 lines apart, as the same element of two large arrays may, do not have the
  * same. */
 static inline uint16_t narrow_tag(uint64_t number) { return (uint16_t)(number ^ number >> 16); }
 
@@ -66,13 +66,13 @@ static inline uint64_t narrow_moved(uint64_t order, uint64_t way, uint32_t top)
     return (closed ^ ((order ^ closed) & below)) | way << top;
 }
 
-/* The way becomes the newest. Half of them are it already, which no host foresees: so it is not asked. */
+/* The way becomes the newest. Half of them already are; testing for that would mispredict. */
 static inline void narrow_renew(struct narrow_set *s, uint32_t way, uint32_t ways_max)
 {
     s->order = narrow_moved(s->order, way, 4 * ways_max - 4);
 }
 
-/* The same of one that was a victim: mostly it is the oldest. */
+/* A way that was a victim becomes the newest: mostly it is the oldest. */
 static inline void narrow_renew_victim(struct narrow_set *s, uint32_t way, uint32_t ways_max)
 {
     uint32_t top = 4 * ways_max - 4;
@@ -101,8 +101,7 @@ static inline void narrow_await(struct narrow_set *s, uint32_t way, bool is_awai
     s->awaited = (uint16_t)((s->awaited & ~(1u << way)) | (uint32_t)is_awaited << way);
 }
 
-/* Of the ways in the mask: the lowest that is not in use, else the oldest that is not awaited, else
- * NARROW_NO_WAY. */
+/* The lowest way of the mask that is not in use, else the oldest that is not awaited, else NARROW_NO_WAY. */
 static inline uint32_t narrow_victim(const struct narrow_set *s, uint32_t ways)
 {
     uint32_t candidates = ways & ~(uint32_t)s->awaited, unused = candidates & ~(uint32_t)s->used;

@@ -19,9 +19,9 @@ enum cache_replace { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM };
 struct cache_set_view {
     uint32_t set;
     uint32_t ways;
-    const uint64_t
-        *replaceable; /* bit way % 64 of word way / 64: its line is here and no fill is awaited for it */
-    uint64_t addr;    /* of the line that comes */
+    /* bit way % 64 of word way / 64: its line is here and no fill is awaited for it */
+    const uint64_t *replaceable;
+    uint64_t addr; /* of the line that comes */
 };
 
 static inline bool cache_view_has(const struct cache_set_view *v, uint32_t way)

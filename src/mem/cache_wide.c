@@ -15,10 +15,10 @@ struct neighbours {
     uint16_t older, newer;
 };
 
-struct wide_set {          /* parts of a set's block */
-    uint64_t *unused_from; /* one; with the end of the ring it is asked for a victim, so that they lie side by
-                              side */
-    uint64_t *unused;      /* [words] */
+struct wide_set { /* parts of a set's block */
+    /* one number; it lies beside the end of the ring, which the search for a victim reads with it */
+    uint64_t *unused_from;
+    uint64_t *unused;        /* [words] */
     struct neighbours *ring; /* [ways + 1] */
     uint32_t *slots;         /* upper 16 bits of the address's hash, way + 1; 0 = empty */
 };

@@ -14,7 +14,7 @@ void cache_wide_clear(struct cache_wide *w);
 /* lines: of the set, see cache.h. The way that holds a line address, or CACHE_NO_LINE. */
 uint32_t cache_wide_find(const struct cache_wide *w, const struct cache_line *lines, uint32_t set,
                          uint64_t addr);
-/* A line that was in use is so no more. */
+/* A line that was in use leaves. */
 __attribute__((noinline)) void cache_wide_drop(struct cache_wide *w, uint32_t line, uint64_t addr);
 /* These make it the newest of its set: a line that was not in use, one that held another address, one that
  * stays as it is. */

@@ -1,13 +1,13 @@
 /* coalesce.c: the coalescer and shared memory's bank conflicts.
  *
  * Known from the CUDA programming guide (compute capabilities 2.x to 9.x, "Global Memory" and "Shared
- * Memory": 32 banks of 4 bytes; 3.x has banks of 8 bytes; 1.x 16 banks, so that a request was half a warp). A pass
- * returns as much as the banks hold side by side, 128 bytes with 32 of 4: an access of 16 bytes a lane takes four
- * (NVIDIA's answer in its developer forum, "Unexpected shared memory bank conflict", for 7.x).
+ * Memory": 32 banks of 4 bytes; 3.x has banks of 8 bytes; 1.x 16 banks, so that a request was half a warp). A
+ * pass returns as much as the banks hold side by side, 128 bytes with 32 of 4: an access of 16 bytes a lane
+ * takes four (NVIDIA's answer in its developer forum, "Unexpected shared memory bank conflict", for 7.x).
  *
- * Invariants. (1) A lane's access lies in one line: addresses are multiples of their width. (2) Each line has one
- * transaction, but for split atomics. Left out: the packing of wide reads where lanes
- * n and n^1, or n and n^2, all want the same words, which halves their passes on 7.x (same source). */
+ * Invariants. (1) A lane's access lies in one line: addresses are multiples of their width. (2) Each line has
+ * one transaction, but for split atomics. Left out: the packing of wide reads where lanes n and n^1, or n and
+ * n^2, all want the same words, which halves their passes on 7.x (same source). */
 #include "mem/coalesce.h"
 
 #ifdef __SSE2__
@@ -16,7 +16,8 @@
 
 enum { COVER_WORDS = COALESCE_LINE_MAX / 64 };
 
-/* Side by side in ever wider fields: plain x86-64 has no instruction for it, and the compiler's own is a call. */
+/* Counts bits in ever wider fields: plain x86-64 has no instruction for it, and the compiler's own function
+ * is a call. */
 static uint32_t count_bits(uint64_t x)
 {
     x -= x >> 1 & 0x5555555555555555ull;
@@ -38,8 +39,8 @@ struct builder {
     struct coalesce_txn *out;
     uint32_t count, last; /* last: transaction of the lane before */
     uint32_t sectors;     /* that a transaction has from the start */
-    uint64_t covered[COALESCE_TXN_MAX]
-                    [COVER_WORDS]; /* bytes of the line that are touched; valid below count */
+    /* bytes of the line that are touched; valid below count */
+    uint64_t covered[COALESCE_TXN_MAX][COVER_WORDS];
 };
 
 static bool is_load(const struct coalesce_access *a) { return !a->is_store && !a->is_atomic; }
@@ -119,7 +120,8 @@ static uint32_t lanes_equal(const uint32_t number[COALESCE_LANES], uint32_t want
     return lanes;
 }
 
-/* Lanes of mask in the same line as one of them: the low halves of line numbers tell, unless they are of places far apart. */
+/* Lanes of mask in the same line as one of them. Comparing the low halves of line numbers is enough, unless
+ * addresses lie far apart. */
 static uint32_t lanes_of_line(const struct coalesce_access *a, const uint32_t *number, uint32_t lane,
                               uint32_t mask, bool is_far)
 {
@@ -170,7 +172,7 @@ static bool are_far_apart(const struct coalesce_access *a, uint32_t shift)
     return differs >> shift >> 32;
 }
 
-/* A transaction for each line, in the order of its first lane: one turn for each line, whatever the pattern. */
+/* A transaction for each line, in the order of its first lane: one iteration a line, whatever the pattern. */
 static uint32_t coalesce_lines(const struct coalesce_access *a, struct coalesce_txn *out)
 {
     uint32_t shift = (uint32_t)__builtin_ctz(a->line_bytes), count = 0, whole = whole_sectors(a);
@@ -195,7 +197,7 @@ static bool is_higher(const struct coalesce_txn *a, const struct coalesce_txn *b
     return a->line != b->line ? a->line > b->line : a->sectors >= b->sectors;
 }
 
-/* Highest first; of two at one place, the later. */
+/* Highest first; of two with the same address, the later. */
 static void sort(struct coalesce_txn *out, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {

@@ -28,17 +28,17 @@ struct coalesce_access {
     bool sectored;       /* sector mode: loads name the sectors that they want; else whole lines */
     bool is_store, is_atomic;
     bool descending; /* the highest line first, instead of the first lane's */
-    bool
-        split_atomic; /* atomics: a transaction for each sector, and for each further lane at the same word */
+    /* atomics: a transaction for each sector, and for each further lane at the same word */
+    bool split_atomic;
 };
 
-struct coalesce_txn {     /* four to a line of the host's cache */
-    uint64_t line;        /* line address */
-    uint32_t lanes;       /* that take part: a deferred atomic is applied for these */
-    uint16_t write_bytes; /* data that travels: stores whole sectors with a byte mask, atomics an operand for
-                             each lane; loads 0 */
-    uint8_t sectors;      /* wanted or written; stores and atomics name what they touch in both modes */
-    bool partial;         /* a store that leaves bytes of its sectors alone */
+struct coalesce_txn { /* four to a line of the host's cache */
+    uint64_t line;    /* line address */
+    uint32_t lanes;   /* that take part: a deferred atomic is applied for these */
+    /* data that travels: stores whole sectors with a byte mask, atomics an operand for each lane; loads 0 */
+    uint16_t write_bytes;
+    uint8_t sectors; /* wanted or written; stores and atomics name what they touch in both modes */
+    bool partial;    /* a store that leaves bytes of its sectors alone */
 };
 
 /* Fills out[] and returns how many. */
@@ -61,9 +61,9 @@ struct shared_access {
     bool is_atomic;
     uint32_t banks, bank_bytes; /* powers of two */
 };
-/* Passes through shared memory: in one pass each bank serves one of its words, to all lanes that want it. Lanes go
- * together as far as their words could fill the banks once: with 32 banks of 4 bytes a warp at 4 bytes a lane, half a
- * warp at 8, a quarter at 16. Atomics serve one lane a bank. 0 for an empty mask. */
+/* Passes through shared memory: in one pass each bank serves one of its words, to all lanes that want it.
+ * Lanes go together as far as their words could fill the banks once: with 32 banks of 4 bytes a warp at 4
+ * bytes a lane, half a warp at 8, a quarter at 16. Atomics serve one lane a bank. 0 for an empty mask. */
 uint32_t coalesce_shared_passes(const struct shared_access *a);
 
 #endif

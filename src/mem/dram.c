@@ -8,7 +8,7 @@
  * go before row commands, and the older request's before the younger one's. A line larger than a burst takes
  * several column commands, a part of a burst costs all of it.
  *
- * Invariants. (1) A read has its place in the return queue before its first column command. (2) What the
+ * Invariants. (1) A read has its slot of the return queue before its first column command. (2) What the
  * channel does depends on state and on the time of events, never on how often it is ticked. (3) Reads come
  * back in the order in which their data is complete. (4) A read is back no sooner than latency_min core
  * cycles after its link showed it: the idle latency is the same for an open row, a closed row and a conflict,
@@ -114,7 +114,7 @@ static bool channel_give_back(struct dram_channel *d, tick now)
         return false;
     }
     const struct dram_way *r = dram_way_at(&d->returns, 0);
-    if (!link_can_push(d->out[r->slice], now)) return false; /* the link wakes us */
+    if (!link_can_push(d->out[r->slice], now)) return false; /* the link wakes the channel */
     link_push(d->out[r->slice], now, r->req);
     ring_pop(&d->returns.ring);
     d->return_ready = dram_way_head(&d->returns);
@@ -216,7 +216,7 @@ static void channel_plan_links(struct dram_channel *d, tick next)
     if (d->has_requests && has_room && d->inside < d->inside_max) wake_at(&d->wake, MAX(first, next));
 }
 
-/* When the stages before the banks have something to do next; banks and returns have said so themselves. */
+/* When the stages before the banks have something to do next; banks and returns have set the wake already. */
 static void channel_plan(struct dram_channel *d, tick now)
 {
     tick next = now + d->period;

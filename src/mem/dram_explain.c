@@ -18,7 +18,7 @@ COLD static void channel_explain_bank(const struct dram_channel *d, uint64_t clo
     strbuf_printf(out, "  bank %u: %s of 0x%" PRIx64 " (row %u), in the queue since clock %" PRIu64 ", ",
                   bank, e->is_write ? "write" : "read", req_at(d->pool, e->req)->addr, e->row, e->queued);
     if (dram_channel_is_held(d, e, c))
-        strbuf_puts(out, "waits for a place in the return queue\n");
+        strbuf_puts(out, "waits for a slot of the return queue\n");
     else if (at > clock)
         strbuf_printf(out, "may %s at clock %" PRIu64 "\n", command_name(c), at);
     else

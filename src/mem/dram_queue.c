@@ -2,7 +2,7 @@
  *
  * FR-FCFS (Rixner, ISCA'00): a bank that is free takes the oldest request for its open row, or else its
  * oldest request. FCFS: only the oldest request of all may be taken, when its bank is free. A bank works on
- * one request at a time; a place in the queue is free again when a bank takes the request, as in
+ * one request at a time; an entry of the queue is free again when a bank takes the request, as in
  * GPGPU-Sim 3.2.2 (dram_sched.cc). Reads and writes share one queue and one age (side 0), unless write_drain
  * is set: then writes wait on side 1 and go in batches, from write_high waiting (or no read waiting) down to
  * write_low. Invariants. (1) A list is in order of age. (2) Order of arrival decides every tie: no choice

@@ -158,7 +158,7 @@ bool l1_tick(struct l1 *c, tick now)
     sm_port_receive(c->port, now);
     if (UNLIKELY(c->is_special))
         l1_tick_special(c, now);
-    else
+    else if (c->port->to_send)
         sm_port_forward(c->port, now);
     return c->has_acknowledged;
 }

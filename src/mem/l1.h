@@ -22,8 +22,8 @@ enum l1_write_local { L1_WRITE_BACK, L1_WRITE_THROUGH /* local stores are treate
 enum l1_allocate { L1_ALLOCATE_ON_MISS, L1_ALLOCATE_ON_FILL };
 
 struct l1_params {
-    uint64_t
-        size; /* of any value: sets = size / (line * ways), at least one; fewer ways when they do not fit */
+    /* any value: sets = size / (line * ways), at least one; fewer ways when they do not fit */
+    uint64_t size;
     uint32_t ways, line;
     bool sectored;
     uint32_t index, replacement; /* enum cache_index, cache_replace */
@@ -54,14 +54,14 @@ enum { L1_LATENCY_BUCKETS = 64, L1_LATENCY_BUCKET_CYCLES = 32 };
 struct l1_stats {
     uint64_t hits[L1_TYPES], intra_warp_hits, inter_warp_hits /* of loads */;
     uint64_t misses[L1_TYPES], replaced_misses, evictions;
-    uint64_t fails[L1_TYPES], stall_mshr,
-        stall_cycles; /* fails: cycles in which an access was refused: their sum = stall_cycles */
+    /* fails: cycles in which an access was refused; their sum is stall_cycles */
+    uint64_t fails[L1_TYPES], stall_mshr, stall_cycles;
     uint64_t pending[L1_TYPES], stall_line, stall_queue;
-    uint64_t requests_read, fills, replies, miss_latency_sum, l2_hit_latency_sum,
-        l2_hit_latency_count; /* l2_hit: of reads that hit in the L2 */
+    /* l2_hit: reads that hit in the L2 */
+    uint64_t requests_read, fills, replies, miss_latency_sum, l2_hit_latency_sum, l2_hit_latency_count;
     uint64_t miss_latency[L1_LATENCY_BUCKETS];
-    uint64_t cold_misses, sector_misses; /* with replaced_misses, of the misses that allocate or read: their
-                                            sum = reads_missed */
+    /* with replaced_misses: causes of the misses that allocate or read; their sum is reads_missed */
+    uint64_t cold_misses, sector_misses;
     uint64_t stall_port, stall_held, stall_stolen, bypassed, other_requests, requests_write, requests_atomic;
     uint64_t prefetch_offered, prefetch_issued, prefetch_redundant, prefetch_dropped, prefetch_useful,
         prefetch_late, prefetch_unused, prefetch_early;
@@ -98,13 +98,13 @@ enum l1_answer {
     L1_MISS,
     L1_PENDING /* merged with a miss under way */,
     L1_SENT /* store, atomic, bypass: on its way */,
-    L1_TAKEN /* into the pipeline: on_access tells what became of it */,
+    L1_TAKEN /* into the pipeline: on_access says what became of it */,
     L1_STALL_LINE,
     L1_STALL_MSHR,
     L1_STALL_QUEUE /* back pressure from below */,
     L1_STALL_PORT,
     L1_STALL_HELD /* a mechanism holds it back (hooks.may_miss) */,
-    L1_STALL_STOLEN /* a mechanism reads in its place (l1_read) */
+    L1_STALL_STOLEN /* a mechanism took its port (l1_read) */
 };
 
 struct l1;
@@ -118,7 +118,7 @@ struct l1_setup {
     const struct clock_domain *clock;
     struct req_pool *pool;
     struct sm_port *port;
-    tick *sm_wake;        /* told of what a flush or a new capacity leaves to do */
+    tick *sm_wake;        /* lowered when a flush or a new capacity leaves something to do */
     uint32_t extra_lines; /* that the tags have beyond l1.size, in whole ways: l1_resize may grow to them */
 };
 struct l1 *l1_create(const struct l1_setup *s);

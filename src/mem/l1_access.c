@@ -138,12 +138,15 @@ l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, struc
 {
     uint32_t victim = CACHE_NO_LINE;
     bool had_line = p->line != CACHE_NO_LINE;
-    if (UNLIKELY(p->asks_taker) && !(r->taken = l1_ask_taker(c, now, t, p))) {
-        enum l1_answer a = l1_admit_miss(c, p);
+    if (UNLIKELY(p->asks_taker)) {
+        struct l1_plan asked = *p;
+        r->taken = l1_ask_taker(c, now, t, &asked);
+        *p = asked;
+        enum l1_answer a = r->taken ? L1_MISS : l1_admit_miss(c, p);
         if (l1_is_stall(a)) return a;
     }
     if (LIKELY(!r->taken)) {
-        if (p->takes_line && (victim = l1_make_room(c, now, t->addr, p)) == CACHE_NO_LINE)
+        if (p->takes_line && (victim = l1_make_room(c, now, t->addr, L1_WAY_MISS)) == CACHE_NO_LINE)
             return L1_STALL_QUEUE;
         l1_open_miss(c, now, t, p, victim);
     }
@@ -177,11 +180,11 @@ COLD enum l1_answer l1_commit_read(struct l1 *c, tick now, const struct l1_txn *
 
 /* ---- an access ---- */
 
-/* What was admitted as `a` happens. */
-static inline enum l1_answer l1_commit(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
-                                       enum l1_answer a, struct l1_result *r)
+/* A load that was admitted as `a` happens. */
+static inline __attribute__((always_inline)) enum l1_answer
+l1_commit_load(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, enum l1_answer a,
+               struct l1_result *r)
 {
-    if (UNLIKELY(t->kind != REQ_READ || p->way == L1_WAY_IDEAL)) return l1_commit_other(c, now, t, p, a);
     switch (p->way) {
     case L1_WAY_HIT: l1_hit(c, now, t, p->line, r); return L1_HIT;
     case L1_WAY_MISS: return l1_miss(c, now, t, p, r);
@@ -210,25 +213,50 @@ static void l1_prefetched(struct l1 *c, tick now, const struct l1_txn *t, enum l
     if (!l1_is_stall(a)) l1_note(c, L1_CHANGE_OTHER);
 }
 
-enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t)
+/* What follows an answer, for all kinds of accesses. */
+static inline __attribute__((always_inline)) enum l1_answer
+l1_end_access(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p, enum l1_answer a,
+              struct l1_result *r)
+{
+    if (UNLIKELY(t->is_prefetch))
+        l1_prefetched(c, now, t, a);
+    else if (UNLIKELY(l1_is_stall(a))) {
+        const struct l1_plan refused = *p;
+        l1_refused(c, now, a, t, &refused);
+    } else
+        l1_taken(c, now);
+    if (UNLIKELY(l1_is_stall(a))) return a;
+    c->ports_used += !c->has_pipe; /* those of a pipeline are at its other end */
+    r->answer = a;
+    if (c->hooks.on_access) c->hooks.on_access(c->hooks.ctx, now, t, r);
+    return a;
+}
+
+static __attribute__((noinline)) enum l1_answer l1_look_up_other(struct l1 *c, tick now,
+                                                                 const struct l1_txn *t)
 {
     struct l1_result r = {0};
     struct l1_plan p;
     l1_plan(c, t, &p);
     enum l1_answer a = l1_admit(c, &p);
-    if (LIKELY(!l1_is_stall(a))) a = l1_commit(c, now, t, &p, a, &r);
-    if (UNLIKELY(t->is_prefetch))
-        l1_prefetched(c, now, t, a);
-    else if (UNLIKELY(l1_is_stall(a)))
-        l1_refused(c, now, a, t, &p);
-    else
-        l1_taken(c, now);
-    if (UNLIKELY(l1_is_stall(a))) return a;
-    c->ports_used += !c->has_pipe; /* those of a pipeline are at its other end */
-    r.answer = a;
-    if (c->hooks.on_access) c->hooks.on_access(c->hooks.ctx, now, t, &r);
-    return a;
+    if (!l1_is_stall(a)) a = l1_commit_other(c, now, t, &p, a);
+    return l1_end_access(c, now, t, &p, a, &r);
 }
+
+/* Loads first: their plan lies in registers, so its address is given to nobody. */
+static inline __attribute__((always_inline)) enum l1_answer l1_serve(struct l1 *c, tick now,
+                                                                     const struct l1_txn *t)
+{
+    if (t->kind != REQ_READ || UNLIKELY(c->is_perfect)) return l1_look_up_other(c, now, t);
+    struct l1_result r = {0};
+    struct l1_plan p;
+    l1_plan(c, t, &p);
+    enum l1_answer a = l1_admit(c, &p);
+    if (LIKELY(!l1_is_stall(a))) a = l1_commit_load(c, now, t, &p, a, &r);
+    return l1_end_access(c, now, t, &p, a, &r);
+}
+
+enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t) { return l1_serve(c, now, t); }
 
 /* No port is left in this cycle: a busy cycle, not a stalled one, unless a mechanism took the port. */
 COLD static enum l1_answer l1_no_port(struct l1 *c, tick now, const struct l1_txn *t)
@@ -252,6 +280,6 @@ enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
         c->port_time = now;
         c->ports_used = 0;
     }
-    if (c->ports_used == c->ports && !c->is_perfect) return l1_no_port(c, now, t);
-    return c->has_pipe ? l1_pipe_put(c, now, t) : l1_look_up(c, now, t);
+    if (UNLIKELY(c->ports_used == c->ports) && !c->is_perfect) return l1_no_port(c, now, t);
+    return UNLIKELY(c->has_pipe) ? l1_pipe_put(c, now, t) : l1_serve(c, now, t);
 }

@@ -1,11 +1,11 @@
 /* l1_admit.h: the rules of the L1: which way an access goes, whether it is taken, and if not, why.
  *
  * l1_plan asks tags and MSHRs which way an access goes, l1_admit whether what that way needs is there. Both
- * are questions: they change nothing but what mechanisms remember of being asked. The access itself
+ * change nothing, except what mechanisms remember of their own votes. The access itself
  * (l1_access.c), the retry of a refused one and the prediction by which the SM sleeps (l1_sleep.c) ask the
  * same two.
  *
- * The order of checks (line, miss queue, MSHR, place to merge) is that of GPGPU-Sim 3.2.2: it decides the
+ * The order of checks (line, miss queue, MSHR, merge) is that of GPGPU-Sim 3.2.2: it decides the
  * cause when several hold at once.
  *
  * A dirty line that is to be replaced is the one thing that comes after: l1_make_room. */
@@ -17,9 +17,9 @@
 /* ---- what is there ---- */
 
 /* A machine whose misses answer themselves has no use for its miss queue. */
-static inline bool l1_queue_has(const struct l1 *c, uint32_t places)
+static inline bool l1_queue_has(const struct l1 *c, uint32_t entries)
 {
-    return l1_answers_itself(c) || sm_port_room(c->port) >= places;
+    return l1_answers_itself(c) || sm_port_room(c->port) >= entries;
 }
 
 static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
@@ -64,7 +64,8 @@ static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, con
     p->set = c->cache.found_set;
 }
 
-static inline void l1_plan_load(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+static inline __attribute__((always_inline)) void l1_plan_load(struct l1 *c, const struct l1_txn *t,
+                                                               struct l1_plan *p)
 {
     uint32_t line;
     if (UNLIKELY(l1_goes_past(c, t))) {
@@ -139,7 +140,8 @@ static inline void l1_plan_atomic(const struct l1 *c, const struct l1_txn *t, st
 }
 
 /* The way of an access. hooks.may_allocate is asked, once for each access; nothing else changes. */
-static inline void l1_plan(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+static inline __attribute__((always_inline)) void l1_plan(struct l1 *c, const struct l1_txn *t,
+                                                          struct l1_plan *p)
 {
     *p = (struct l1_plan){.is_demand = !t->is_prefetch,
                           .waits = t->token != L1_NO_TOKEN,
@@ -196,7 +198,8 @@ static inline enum l1_answer l1_admit_through(const struct l1 *c, const struct l
 }
 
 /* Is an access of this plan taken now? If so, as what; if not, why. */
-static inline enum l1_answer l1_admit(const struct l1 *c, const struct l1_plan *p)
+static inline __attribute__((always_inline)) enum l1_answer l1_admit(const struct l1 *c,
+                                                                     const struct l1_plan *p)
 {
     switch ((enum l1_way)p->way) {
     case L1_WAY_HIT: return !p->waits || l1_ring_has_room(&c->hits) ? L1_HIT : L1_STALL_PORT;
@@ -213,13 +216,13 @@ static inline enum l1_answer l1_admit(const struct l1 *c, const struct l1_plan *
     UNREACHABLE("an access without a way");
 }
 
-/* Places of the miss queue that an access needs beside that of a write-back. */
-static inline uint32_t l1_own_places(const struct l1_plan *p) { return p->way == L1_WAY_MISS; }
+/* Entries of the miss queue that an access needs beside that of a write-back. */
+static inline uint32_t l1_own_entries(enum l1_way way) { return way == L1_WAY_MISS; }
 
 /* May an access that was admitted replace this line, or does a write-back have to go first? */
-static inline bool l1_admit_victim(const struct l1 *c, const struct l1_plan *p, uint32_t victim)
+static inline bool l1_admit_victim(const struct l1 *c, enum l1_way way, uint32_t victim)
 {
-    return !c->cache.lines[victim].dirty || l1_queue_has(c, 1 + l1_own_places(p));
+    return !c->cache.lines[victim].dirty || l1_queue_has(c, 1 + l1_own_entries(way));
 }
 
 #endif

@@ -77,7 +77,7 @@ struct l1_hooks {
     void (*take_miss)(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, struct l1_take_answer *a);
     /* What became of a prefetch that was offered. */
     void (*on_prefetch)(void *ctx, tick now, const struct l1_txn *t, enum l1_prefetch_outcome outcome);
-    /* An MSHR or a place of the miss queue was taken or freed. */
+    /* An MSHR or an entry of the miss queue was taken or freed. */
     void (*on_level)(void *ctx, tick now, uint32_t mshrs_used, uint32_t mshrs, uint32_t queue_used,
                      uint32_t queue);
     /* Which line a miss replaces; NULL: l1.replacement. Rules: cache_policy.h. */
@@ -97,7 +97,7 @@ bool l1_line_is_extra(struct l1 *c, uint64_t line);
 /* The data of a claimed miss is here: the loads that wait are done in this cycle, the line is kept if it may
  * be. */
 void l1_miss_answer(struct l1 *c, tick now, uint32_t entry);
-/* A claimed miss goes to the L2. False: no line or no place in the miss queue is free; try again. */
+/* A claimed miss goes to the L2. False: no line or no entry of the miss queue is free; try again. */
 bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry);
 
 #endif

@@ -22,7 +22,7 @@
 #include "mem/sm_port.h"
 
 enum {
-    L1_WARPS_MAX = 256,
+    L1_WARPS_MAX = 512,
     /* In req.token of a write: whose acknowledgement a fence waits for. */
     L1_STORE = 0,
     L1_WRITE_BACK_STORE = 1
@@ -30,7 +30,7 @@ enum {
 #define L1_NONE     UINT32_MAX
 #define L1_NO_TOKEN UINT32_MAX
 
-struct l1_node { /* a load that waits for sectors, or is done and waits to be fetched */
+struct l1_node { /* a load that waits for sectors, or is done and not taken yet */
     tick ready;
     uint32_t token, next, need;
     bool frees_mshr; /* the last one of an MSHR that is held until its loads are taken */
@@ -93,7 +93,7 @@ struct l1_stall { /* the access at the head of the load-store unit, or of the pi
     uint8_t waits_for;   /* enum l1_change, a mask: without these the answer is the same */
     uint32_t sent;       /* port->sent at the refusal: the miss queue has room when it changes */
     tick charged_until;
-    tick offered_until; /* asked in vain since, and not charged yet */
+    tick offered_until; /* refused since then, and not charged yet */
     struct l1_plan plan;
 #ifndef NDEBUG
     struct l1_txn txn; /* the access, so that an assert can plan it again */
@@ -295,20 +295,19 @@ enum l1_answer l1_commit_other(struct l1 *c, tick now, const struct l1_txn *t, s
 /* l1_line.c: lines and requests */
 /* Needs room in the miss queue. */
 void l1_write_back(struct l1 *c, tick now, uint32_t line);
-/* A clean line leaves: counted, and observers are told, if it was valid. */
+/* A clean line leaves: if it was valid, it is counted and observers see it. */
 void l1_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
 /* l1_evict, and the line is invalid. */
 void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
-/* A line leaves whose miss is under way or has just ended. Observers are told if it held something before. */
+/* A line leaves whose miss is under way or has just ended. Observers see it if it held something before. */
 void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause, bool was_valid);
 /* A prefetch ends without a load. `number`: of its line, if it may still be wanted in this kernel; else
  * UINT64_MAX. */
 void l1_count_unused(struct l1 *c, uint64_t number);
 /* A prefetch brings more of a line that is there. */
 void l1_mark_prefetch(struct l1 *c, uint32_t line);
-/* The line that the access may replace now: clean, with as many free places in the miss queue as it needs.
- * CACHE_NO_LINE: its write-back has to go first; it went if there was room. */
-uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, const struct l1_plan *p);
+/* Writes a dirty line back, if there is room. False: an access of this way has to wait for it. */
+bool l1_clean(struct l1 *c, tick now, uint32_t victim, enum l1_way way);
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,
                      enum l1_answer outcome);
 void l1_request(struct l1 *c, tick now, const struct req *r);

@@ -126,12 +126,9 @@ void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cau
     cache_invalidate(&c->cache, line);
 }
 
-uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, const struct l1_plan *p)
+COLD bool l1_clean(struct l1 *c, tick now, uint32_t victim, enum l1_way way)
 {
-    uint32_t victim = cache_victim(&c->cache, addr);
-    assert(victim != CACHE_NO_LINE); /* l1_admit */
-    if (LIKELY(!c->cache.lines[victim].dirty)) return victim;
-    bool is_admitted = l1_admit_victim(c, p, victim);
+    bool is_admitted = l1_admit_victim(c, way, victim);
     if (l1_queue_has(c, 1)) l1_write_back(c, now, victim);
-    return is_admitted ? victim : CACHE_NO_LINE;
+    return is_admitted;
 }

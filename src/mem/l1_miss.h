@@ -1,5 +1,5 @@
-/* l1_miss.h: the steps of a miss that was admitted: its line, its MSHR, its request. Inline: most of what an L1
- * does is to miss. */
+/* l1_miss.h: the steps of a miss that was admitted: its line, its MSHR, its request. Inline: most of what
+ * an L1 does is to miss. */
 #ifndef HEDDLE_L1_MISS_H
 #define HEDDLE_L1_MISS_H
 
@@ -16,6 +16,15 @@ static inline void l1_take_line(struct l1 *c, tick now, uint32_t line, const str
     l->owner_pc = t->pc;
     l->owner_launch = t->launch;
     l->is_prefetch = t->is_prefetch;
+}
+
+/* The line that an access of this way replaces; CACHE_NO_LINE: it is dirty and has to leave first. */
+static inline uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, enum l1_way way)
+{
+    uint32_t victim = cache_victim(&c->cache, addr);
+    assert(victim != CACHE_NO_LINE); /* l1_admit */
+    if (LIKELY(!c->cache.lines[victim].dirty)) return victim;
+    return l1_clean(c, now, victim, way) ? victim : CACHE_NO_LINE;
 }
 
 /* An MSHR for the access, with its line or without. */

@@ -3,7 +3,7 @@
  * Known from GPGPU-Sim 4, which keeps the accesses of an L1 with a latency in a pipeline and looks at the
  * tags at its end: an access that misses has waited as long as one that hits, and what it finds is what
  * earlier accesses have brought or evicted meanwhile. One that is refused holds the end of the pipeline;
- * those behind close up, and the load-store unit is refused when no place is left.
+ * those behind close up, and the load-store unit is refused when no slot is left.
  *
  * Invariants. (1) Accesses leave in the order in which they came, l1.ports a cycle. (2) With the pipeline
  * full, its head has been refused in this cycle. (3) The stalls that are charged are those of the head. */

@@ -108,7 +108,8 @@ COLD static void l1_tell_fill(struct l1 *c, tick now, const struct req *r, bool 
 }
 
 /* The loads that waited are done; without a missing sector, so is the miss. */
-static void l1_end_sectors(struct l1 *c, tick now, uint32_t entry, uint32_t sectors)
+static inline __attribute__((always_inline)) void l1_end_sectors(struct l1 *c, tick now, uint32_t entry,
+                                                                 uint32_t sectors)
 {
     struct mshr_entry *e = &c->mshr.entries[entry];
     bool has_done = l1_release_loads(c, now, e, sectors);
@@ -132,7 +133,7 @@ static uint32_t l1_come(struct l1 *c, const struct req *r)
     return sectors;
 }
 
-void l1_fill(struct l1 *c, tick now, const struct req *r)
+static inline __attribute__((always_inline)) void l1_bring(struct l1 *c, tick now, const struct req *r)
 {
     uint32_t sectors = l1_come(c, r);
     const struct mshr_entry *e = &c->mshr.entries[r->token];
@@ -142,6 +143,8 @@ void l1_fill(struct l1 *c, tick now, const struct req *r)
     if (UNLIKELY(c->hooks.on_fill != NULL)) l1_tell_fill(c, now, r, kept);
     l1_end_sectors(c, now, r->token, sectors);
 }
+
+void l1_fill(struct l1 *c, tick now, const struct req *r) { l1_bring(c, now, r); }
 
 void l1_fill_taken(struct l1 *c, tick now, const struct req *r)
 {
@@ -175,7 +178,7 @@ void l1_reply(void *l1, tick now, uint32_t id)
     switch ((enum req_kind)r->kind) {
     case REQ_READ:
         if (r->l1_outcome == L1_MISS) {
-            l1_fill(c, now, r);
+            l1_bring(c, now, r);
         } else {
             l1_count_latency(c, now, r);
             l1_token_done(c, now, r->token);

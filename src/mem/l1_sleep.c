@@ -45,7 +45,7 @@ static uint8_t l1_waits_for(enum l1_answer cause)
     }
 }
 
-/* What a mechanism says may change without the L1: the access is offered in every cycle. */
+/* The vote of a mechanism may change without the L1: the access is offered in every cycle. */
 static bool l1_cannot_tell(enum l1_answer cause)
 {
     return cause == L1_STALL_HELD || cause == L1_STALL_STOLEN;
@@ -109,7 +109,7 @@ static enum l1_answer l1_ask_plainly(struct l1 *c)
     enum l1_answer a = l1_admit(c, &p);
     if (l1_is_stall(a) || !p.takes_line) return a;
     uint32_t victim = cache_victim(&c->cache, c->stall.txn.addr);
-    return l1_admit_victim(c, &p, victim) ? a : L1_STALL_QUEUE;
+    return l1_admit_victim(c, (enum l1_way)p.way, victim) ? a : L1_STALL_QUEUE;
 }
 #endif
 
@@ -121,11 +121,14 @@ static bool l1_plan_stays(const struct l1 *c)
            c->stall.plan.way != L1_WAY_CLOSED;
 }
 
-/* False: the answer to the refused access is the same as before. */
-static bool l1_may_differ(struct l1 *c)
+static bool l1_has_sent(const struct l1 *c)
 {
-    bool has_sent = c->stall.cause == L1_STALL_QUEUE && c->stall.sent != c->port->sent;
-    if (!(c->changes & c->stall.waits_for) && !has_sent) return false;
+    return c->stall.cause == L1_STALL_QUEUE && c->stall.sent != c->port->sent;
+}
+
+/* Something that the refused access waits for has changed. False: its answer is the same all the same. */
+static __attribute__((noinline)) bool l1_may_differ(struct l1 *c)
+{
     if (!l1_plan_stays(c) || l1_admit(c, &c->stall.plan) != (enum l1_answer)c->stall.cause) return true;
     c->changes = 0;
     c->stall.sent = c->port->sent;
@@ -134,7 +137,8 @@ static bool l1_may_differ(struct l1 *c)
 
 bool l1_stays_refused(struct l1 *c, tick now)
 {
-    if (!c->stall.open || c->stall.asks_always || l1_may_differ(c)) return false;
+    if (!c->stall.open || c->stall.asks_always) return false;
+    if ((c->changes & c->stall.waits_for || l1_has_sent(c)) && l1_may_differ(c)) return false;
 #ifndef NDEBUG
     assert(l1_ask_plainly(c) == (enum l1_answer)c->stall.cause); /* invariant 2 */
 #endif
@@ -208,5 +212,5 @@ tick l1_wake_past_hits(const struct l1 *c)
     if (sm_port_has_work(c->port) || c->offers_next) return next;
     wake_at(&wake, sm_port_reply_at(c->port));
     if (UNLIKELY(c->is_special)) wake_at(&wake, l1_wake_special(c, next));
-    return MAX(wake, next); /* what is overdue waits for its turn in the next cycle */
+    return MAX(wake, next); /* what is overdue comes in the next cycle */
 }

@@ -1,5 +1,5 @@
-/* l1_sleep.h: what lets the SM sleep through cycles in which nothing but the known happens. Nothing that is
- * simulated depends on it: an SM that ticks in every cycle and asks none of this has the same statistics.
+/* l1_sleep.h: what lets the SM sleep through cycles whose outcome is known. Nothing that is simulated
+ * depends on it: an SM that ticks in every cycle and asks none of this has the same statistics.
  *
  * to_xbar and from_xbar wake the SM: begin its tick with its wake time at TICK_NEVER, and end it with
  * wake_at(l1_wake), or l1_wake_past_hits while no load waits for hits alone. */
@@ -25,10 +25,10 @@ bool l1_next_is_hit(const struct l1 *c);
  * was due (l1_wake_past_hits): pops one that was due before now, each in a cycle of its own. */
 bool l1_missed_hit(struct l1 *c, tick now, uint32_t *token);
 
-/* No MSHR is free, or nothing can leave: l1_refuses_ahead may have something to say. */
+/* No MSHR is free, or nothing can leave: l1_refuses_ahead may predict a refusal. */
 bool l1_is_full(const struct l1 *c);
-/* Will this load, offered in the next cycle, be refused, if nothing comes back before? Counts as its offer
- * from then on if so: ask l1_still_refuses. */
+/* Predicts whether a load that is offered in the next cycle is refused if no reply arrives before. True: it
+ * counts as offered from then on; ask l1_still_refuses. */
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
 /* Would an access that was refused, and was the newest to be offered but for prefetches, be refused again?
  * Counts as an offer of it if so. */

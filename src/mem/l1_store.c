@@ -43,7 +43,7 @@ static void l1_make_dirty(struct l1 *c, uint32_t line, const struct l1_txn *t)
 
 static enum l1_answer l1_store_line(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p)
 {
-    uint32_t line = l1_make_room(c, now, t->addr, p);
+    uint32_t line = l1_make_room(c, now, t->addr, (enum l1_way)p->way);
     if (line == CACHE_NO_LINE) return L1_STALL_QUEUE;
     l1_take_line(c, now, line, t, t->sectors);
     cache_fill(&c->cache, line, t->sectors);

@@ -61,7 +61,7 @@ static bool l1_go_on(struct l1 *c, tick now, uint32_t entry)
     p.takes_line = !is_there && c->allocates_on_miss && e->may_keep && !e->doomed;
     p.set = c->cache.found_set;
     if (l1_is_stall(l1_admit(c, &p))) return false;
-    uint32_t victim = p.takes_line ? l1_make_room(c, now, t->addr, &p) : CACHE_NO_LINE;
+    uint32_t victim = p.takes_line ? l1_make_room(c, now, t->addr, (enum l1_way)p.way) : CACHE_NO_LINE;
     if (p.takes_line && victim == CACHE_NO_LINE) return false;
     uint32_t line = l1_reserve_line(c, now, t, &p, victim);
     if (line != CACHE_NO_LINE) l1_give_line(c, entry, line);

@@ -33,9 +33,8 @@ static void l2_next_head(struct l2_slice *s)
     s->head_failed = s->is_probed = false;
 }
 
-void l2_probe_head(struct l2_slice *s, struct req *r)
+void l2_probe_tags(struct l2_slice *s, struct req *r)
 {
-    if (s->is_probed) return;
     s->is_probed = true;
     r->at_l2 = s->head_ready - s->tags_after;
     s->head_line = CACHE_NO_LINE;

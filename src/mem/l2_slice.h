@@ -254,7 +254,11 @@ void l2_access(struct l2_slice *s, tick now);
 void l2_new_head(struct l2_slice *s);
 /* Asks the tags what they say of the head: head_outcome, head_line. They are asked again only after a fill
  * has changed them. */
-void l2_probe_head(struct l2_slice *s, struct req *r);
+void l2_probe_tags(struct l2_slice *s, struct req *r);
+static inline void l2_probe_head(struct l2_slice *s, struct req *r)
+{
+    if (!s->is_probed) l2_probe_tags(s, r);
+}
 void l2_count(struct l2_slice *s, const struct req *r, enum cache_outcome outcome);
 /* l2_infinite.c */
 void l2_infinite_tick(struct l2_slice *s, tick now);

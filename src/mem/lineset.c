@@ -2,7 +2,7 @@
  *
  * It is sized when made and doubles when three quarters full: about ten times in a run that touches a whole
  * device memory, and the only memory that a cache asks for after it was made. Emptying moves the epoch on:
- * regions of an older epoch are empty places. */
+ * regions of an older epoch are empty slots. */
 #include "mem/lineset.h"
 
 void lineset_init(struct lineset *s, uint32_t regions)
@@ -23,20 +23,20 @@ void lineset_clear(struct lineset *s)
 {
     s->used = 0;
     if (++s->epoch) return;
-    memset(s->regions, 0,
-           sizeof(struct lineset_region) * (lineset_mask(s) + 1ull)); /* the epoch went round */
+    /* the epoch wrapped around */
+    memset(s->regions, 0, sizeof(struct lineset_region) * (lineset_mask(s) + 1ull));
     s->epoch = 1;
 }
 
 COLD static void lineset_grow(struct lineset *s)
 {
     struct lineset old = *s;
-    uint32_t places = lineset_mask(&old) + 1;
-    assert(places < UINT32_MAX / 4);
-    lineset_init(s, places * 2);
+    uint32_t slots = lineset_mask(&old) + 1;
+    assert(slots < UINT32_MAX / 4);
+    lineset_init(s, slots * 2);
     s->epoch = old.epoch;
     s->used = old.used;
-    for (uint32_t i = 0; i < places; i++)
+    for (uint32_t i = 0; i < slots; i++)
         if ((uint8_t)old.regions[i].key == old.epoch) *lineset_find(s, old.regions[i].key) = old.regions[i];
     lineset_free(&old);
 }

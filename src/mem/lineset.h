@@ -10,8 +10,8 @@ enum { LINESET_WORDS = 7, LINESET_EPOCHS = 256 };
 
 __extension__ typedef unsigned __int128 lineset_wide;
 
-/* word / 7 by a multiplication: the factor times 7 is 2^66 + 6, so it is exact below 2^63. A compiler, which
- * may not suppose so much, needs more. */
+/* word / 7 by a multiplication: the factor times 7 is 2^66 + 6, so it is exact below 2^63. A compiler,
+ * which has to be exact for all words, needs more instructions. */
 static inline uint64_t lineset_region_of(uint64_t word)
 {
     static_assert(LINESET_WORDS == 7, "the factor is for 7");
@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct lineset_region) == HOST_LINE,
 struct lineset {                    /* small: it lies beside what is counted with it */
     struct lineset_region *regions; /* open addressing */
     uint32_t used;
-    uint8_t shift; /* 64 - log2 of the places */
+    uint8_t shift; /* 64 - log2 of the slots */
     uint8_t epoch; /* 1 to 255 */
 };
 
@@ -38,7 +38,7 @@ void lineset_clear(struct lineset *s); /* at once, whatever its size */
 
 static inline uint32_t lineset_mask(const struct lineset *s) { return (uint32_t)(UINT64_MAX >> s->shift); }
 
-/* The region of key, or the empty place for it. */
+/* The region of key, or the empty slot for it. */
 static inline struct lineset_region *lineset_find(const struct lineset *s, uint64_t key)
 {
     uint32_t i = hash_index(key, s->shift);
@@ -46,7 +46,7 @@ static inline struct lineset_region *lineset_find(const struct lineset *s, uint6
     return &s->regions[i];
 }
 
-/* Makes a region of the empty place that lineset_find gave; it may lie elsewhere afterwards. */
+/* Makes a region of the empty slot that lineset_find gave; it may lie elsewhere afterwards. */
 struct lineset_region *lineset_begin(struct lineset *s, struct lineset_region *r, uint64_t key);
 
 /* True: it was new. */

@@ -28,7 +28,7 @@ void link_add_levels(const struct link *l, uint64_t sum[LINK_LEVELS])
 void link_init(struct link *l, const char *name, uint32_t capacity, tick latency, tick *producer_wake,
                tick *consumer_wake)
 {
-    assert(capacity >= 1 && capacity <= LINK_PLACES_MAX && latency >= 1 && latency <= UINT32_MAX);
+    assert(capacity >= 1 && capacity <= LINK_SLOTS_MAX && latency >= 1 && latency <= UINT32_MAX);
     uint32_t slots = 1;
     while (slots < capacity) slots *= 2;
     *l = (struct link){.head_ready = TICK_NEVER,
@@ -56,6 +56,6 @@ void link_refuse(struct link *l, tick now)
         l->waits_since = now;
         l->refusals++;
     }
-    /* A pop of this tick that came before the question has told nobody. */
+    /* A pop earlier in this tick woke nobody. */
     if (l->changed == now && l->pop_count) link_tell_producer(l, now);
 }

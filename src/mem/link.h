@@ -12,7 +12,7 @@
  *
  * Waking. A component's tick begins with wake = TICK_NEVER; whatever it does lowers wake, and it ends with
  * wake_at(link_next(in)) for each link that it reads. Where it wants to push, it asks link_can_push in
- * every tick: a refusal leaves a note by which the pop that makes room wakes it. */
+ * every tick: after a refusal the pop that makes room wakes it. */
 #ifndef HEDDLE_LINK_H
 #define HEDDLE_LINK_H
 
@@ -29,7 +29,7 @@ struct link_slot {
 /* The first cache line of the host is all that asking and peeking touch. The oldest value is in it;
  * `slots` holds those behind it. A push and a pop also touch the time at their count. A link stays where
  * it was made. */
-enum { LINK_PLACES_MAX = 1 << 16, LINK_FEW = 10 };
+enum { LINK_SLOTS_MAX = 1 << 16, LINK_FEW = 10 };
 struct link {
     /* when the oldest value can be seen; TICK_NEVER: empty */
     tick head_ready;
@@ -49,7 +49,7 @@ struct link {
     /* the low bits (slot_mask) are the slot of the value behind the oldest */
     uint16_t next;
     uint16_t slot_mask;
-    /* a push was refused: tell the producer when there is room */
+    /* a push was refused: wake the producer when there is room */
     bool producer_waits;
 
     /* second and third line */
@@ -67,7 +67,7 @@ struct link {
     /* fourth line */
     /* times that the producer had to wait, not times that it asked */
     uint64_t refusals;
-    /* from the first refusal to the question that was answered yes, summed */
+    /* from the first refusal to the first success, summed */
     tick blocked_ticks;
     const char *name;
     char rest[HOST_LINE - 24];

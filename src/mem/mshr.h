@@ -3,7 +3,7 @@
  * An entry stands for one line, with the requests that wait for it as a chain of ids. The chain's next-fields
  * are the owner's: it keeps head, tail and merged (requests in the chain, the first one included) itself.
  * Entries are found by hashing, so that a file of any size costs the same; an entry whose line in the tags
- * tells its number need not be listed there. */
+ * names it need not be listed there. */
 #ifndef HEDDLE_MSHR_H
 #define HEDDLE_MSHR_H
 
@@ -46,9 +46,9 @@ void mshr_free(struct mshr *m);
 void mshr_clear(struct mshr *m);
 /* A listed entry, or MSHR_NONE. */
 uint32_t mshr_find(const struct mshr *m, uint64_t addr);
-/* An entry that is not listed becomes so. */
+/* An entry that is not listed is listed from now on. */
 void mshr_list(struct mshr *m, uint32_t entry);
-/* An entry that is listed is so no more. */
+/* A listed entry leaves the list. */
 void mshr_unlist(struct mshr *m, uint32_t entry);
 /* mshr_take_unlisted, and mshr_list. */
 uint32_t mshr_take(struct mshr *m, uint64_t addr, uint32_t sectors);

@@ -70,7 +70,7 @@ void req_del(struct req_pool *p, uint32_t id)
 
 /* ---- parts ---- */
 
-/* A part that has this many times what it must have gives half of it back. */
+/* A part that holds this many times what it needs gives half of it back. */
 enum { PART_RICH = 8 };
 
 void req_part_init(struct req_pool *part, const struct req_pool *whole)

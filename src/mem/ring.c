@@ -1,4 +1,4 @@
-/* ring.c: a ring that needs more places than ever before. */
+/* ring.c: a ring that needs more slots than ever before. */
 #include "mem/ring.h"
 
 /* Those from the head to the end of the turn go to the new end; those before the head stay and follow

@@ -1,6 +1,6 @@
 /* ring.h: bounded first-in-first-out queues.
  *
- * struct ring tells which places of an array a queue uses. Places are taken in turn, but no more of them than
+ * struct ring says which slots of an array a queue uses. Slots are used in turn, but no more of them than
  * there ever was need for: a queue that may hold hundreds and holds three stays in one or two lines of the
  * host's cache. RING_TYPE makes a queue of elements of one type. */
 #ifndef HEDDLE_RING_H
@@ -11,7 +11,7 @@
 
 struct ring {
     uint32_t head, count;
-    uint32_t turn; /* places that are in use by turns: from RING_START up to capacity */
+    uint32_t turn; /* slots that are used in turn: from RING_START up to capacity */
     uint32_t capacity;
 };
 
@@ -22,17 +22,17 @@ static inline struct ring ring_of(uint32_t capacity)
     return (struct ring){.turn = MIN(capacity, (uint32_t)RING_START), .capacity = capacity};
 }
 
-/* Twice as many places; the items, `size` bytes each, move so that they follow each other as before. */
+/* Twice as many slots; the items, `size` bytes each, move so that they follow each other as before. */
 void ring_widen(struct ring *r, void *items, size_t size);
 
-/* The place of item i, 0 = the oldest. */
+/* The slot of item i, 0 = the oldest. */
 static inline uint32_t ring_place(const struct ring *r, uint32_t i)
 {
     uint32_t at = r->head + i;
     return at >= r->turn ? at - r->turn : at;
 }
 
-/* The place behind the newest; it counts from now on. */
+/* The slot behind the newest item; it is in use from now on. */
 static inline uint32_t ring_push(struct ring *r, void *items, size_t size)
 {
     debug_assert(r->count < r->capacity);
@@ -68,7 +68,7 @@ static inline void ring_pop(struct ring *r)
     }                                                                                                        \
     static inline const type *name##_front(const struct name *q)                                             \
     {                                                                                                        \
-        debug_assert(q->ring.count);                                                                               \
+        debug_assert(q->ring.count);                                                                         \
         return &q->items[q->ring.head];                                                                      \
     }                                                                                                        \
     static inline type name##_pop(struct name *q)                                                            \

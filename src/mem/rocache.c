@@ -101,7 +101,7 @@ bool rocache_send(struct rocache *c, tick now)
     return true;
 }
 
-/* The line of a miss is here: its waiters are told, and the miss is over. */
+/* The line of a miss is here: its waiters are notified, and the miss is over. */
 static void rocache_reply(void *cache, tick now, uint32_t id)
 {
     struct rocache *c = cache;

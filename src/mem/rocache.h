@@ -1,5 +1,5 @@
 /* rocache.h: the small read-only caches of an SM: instructions, constants, textures. Tags, misses under way
- * and who waits for them. Each is a client of the SM's port: it sends its misses to the L2 and takes the
+ * and their waiters. Each is a client of the SM's port: it sends its misses to the L2 and takes the
  * replies itself. A line is allocated when it comes back. */
 #ifndef HEDDLE_ROCACHE_H
 #define HEDDLE_ROCACHE_H
@@ -39,12 +39,16 @@ struct rocache {
     uint64_t accesses, missed;
 };
 
-enum rocache_answer { ROCACHE_HIT, ROCACHE_MISS /* the waiter is told when the line comes */, ROCACHE_STALL };
+enum rocache_answer {
+    ROCACHE_HIT,
+    ROCACHE_MISS /* the waiter is notified when the line comes */,
+    ROCACHE_STALL
+};
 
 void rocache_init(struct rocache *c, const struct rocache_setup *setup);
 void rocache_free(struct rocache *c);
 void rocache_clear(struct rocache *c);
-/* STALL changes nothing: ask again. */
+/* STALL changes nothing: try again. */
 enum rocache_answer rocache_access(struct rocache *c, uint64_t addr, uint32_t waiter, uint16_t warp,
                                    uint32_t pc);
 /* Once a cycle: a miss that is still to be sent goes into the port. True: one did. */

@@ -64,9 +64,9 @@ void sm_port_forward(struct sm_port *p, tick now)
     struct link *out = p->to_xbar;
     if (!p->to_send) return;
     if (p->busy_since == TICK_NEVER) p->busy_since = now - p->period; /* the cycle in which it came */
-    if (p->is_blocked && out->count == out->capacity) return; /* it has said so */
+    if (p->is_blocked && out->count == out->capacity) return;         /* its link wakes the SM */
     if (!link_can_push_after_all(out, now)) {
-        /* a place that was emptied in this very tick can be used in the next cycle: nobody will tell */
+        /* a slot that was emptied in this very tick can be used in the next cycle: the link does not wake */
         p->is_blocked = out->count == out->capacity;
         return;
     }

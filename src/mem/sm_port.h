@@ -46,7 +46,8 @@ struct sm_port {
     struct req_pool *pool;
     uint32_t out; /* requests that were sent and are not answered, those in the queues included */
     uint64_t other_requests;
-    /* replies taken; time in which a request waited in the queues, and since when one does (TICK_NEVER: none) */
+    /* replies taken; time in which a request waited in the queues, and since when one does (TICK_NEVER:
+     * none) */
     uint64_t replies;
     tick busy, busy_since;
     struct sm_port_handler clients[SM_PORT_CLIENTS];

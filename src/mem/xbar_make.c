@@ -62,9 +62,9 @@ static void xbar_make_outputs(struct xbar_net *n, struct link **to)
 /* Slots of a ring for `count` packets, a power of two, less 1. */
 static uint16_t xbar_wrap(uint32_t count)
 {
-    uint32_t places = 1;
-    while (places < count) places *= 2;
-    return (uint16_t)(places - 1);
+    uint32_t slots = 1;
+    while (slots < count) slots *= 2;
+    return (uint16_t)(slots - 1);
 }
 
 static uint32_t xbar_per(uint32_t speedup) { return ((1u << 31) + speedup - 1) / speedup; }

@@ -86,7 +86,7 @@ static const struct named_stat l2_stalls[] = {{"bp-ICNT", STATS_L2_STALL_ICNT},
 
 static void print_slots(const struct stats_view *v, void *const *stats, struct strbuf *out)
 {
-    /* Only mechanisms hold warps back: without them the column is left out, and there is room for wider ones. */
+    /* Only mechanisms hold warps back: without them the column is left out and the others are wider. */
     const bool has_held = view_count(v, stats, STATS_SM_HELD) != 0;
     const int width = has_held ? 5 : 6;
     struct strbuf shares = {0};

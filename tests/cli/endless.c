@@ -1,5 +1,5 @@
-/* endless.c: a CUDA program whose kernel never ends: the first CTAs leave, the others turn round for ever. For the tests of the
- * progress line and of Ctrl-C. */
+/* endless.c: a CUDA program whose kernel never ends: the first CTAs leave, the others loop for ever.
+ * For the tests of the progress line and of Ctrl-C. */
 #include "cuda/cuda_driver_types.h"
 
 #include <stdio.h>

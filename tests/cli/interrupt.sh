@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# interrupt.sh HEDDLE ENDLESS SOURCE_FOLDER: Ctrl-C ends a run with the statistics so far, marked partial, as table and as JSON; on a terminal
-# there is one progress line, drawn over itself, narrower than the terminal, and gone at the end.
+# interrupt.sh HEDDLE ENDLESS SOURCE_FOLDER: Ctrl-C ends a run with the statistics so far, marked partial, as
+# table and as JSON; on a terminal there is one progress line, drawn over itself, narrower than the terminal,
+# and gone at the end.
 set -uo pipefail
 heddle=$1
 endless=$2
@@ -30,7 +31,8 @@ timeout -k 60 -s INT 2 "$heddle" run -m fermi --stats "$out/run.json" -- "$endle
 check "the run's JSON is partial" grep -q '"partial":true,"hash"' "$out/run.json"
 check "the kernel's JSON is partial" grep -q '"ctas":20,[^{]*"partial":true' "$out/run.json"
 timeout -k 60 -s INT 2 "$heddle" run -m fermi --stats=gpgpusim -- "$endless" >"$out/text" 2>&1
-check "GPGPU-Sim's words come without an end" bash -c "grep -q gpu_sim_cycle '$out/text' && ! grep -q 'exit detected' '$out/text'"
+check "GPGPU-Sim's words come without an end" bash -c \
+    "grep -q gpu_sim_cycle '$out/text' && ! grep -q 'exit detected' '$out/text'"
 
 cat >"$out/spin.ptx" <<'PTX'
 .version 7.0
@@ -47,7 +49,8 @@ bra LOOP;
 PTX
 timeout -k 60 -s INT 2 "$heddle" kernel "$out/spin.ptx" spin --grid 4 --block 64 -m fermi >"$out/kernel" 2>&1
 check "heddle kernel: the table is partial" grep -q 'PARTIAL' "$out/kernel"
-timeout -k 60 -s INT 2 "$heddle" kernel "$out/spin.ptx" spin --grid 4 --block 64 -m fermi --json >"$out/kernel" 2>/dev/null
+timeout -k 60 -s INT 2 "$heddle" kernel "$out/spin.ptx" spin --grid 4 --block 64 -m fermi \
+    --json >"$out/kernel" 2>/dev/null
 check "heddle kernel: the JSON is partial" grep -q '"partial":true' "$out/kernel"
 
 # ---- the progress line ----
@@ -59,7 +62,9 @@ fi
 # look COLUMNS PATTERN
 look() {
     local columns=$1 pattern=$2 redraws widest
-    TERM=xterm script -qec "stty cols $columns; timeout --foreground -k 60 -s INT 4 '$heddle' run -m fermi -- '$endless'" /dev/null \
+    TERM=xterm script -qec \
+        "stty cols $columns; timeout --foreground -k 60 -s INT 4 '$heddle' run -m fermi -- '$endless'" \
+        /dev/null \
         </dev/null >"$out/terminal" 2>&1
     # what was drawn, a line each: between two erasures
     tr -d '\n' <"$out/terminal" | sed 's/\r\x1b\[K/\n/g' | sed '1d;$d' | sed 's/\^C.*//' >"$out/lines"
@@ -70,7 +75,8 @@ look() {
     check "$columns columns: every one is /$pattern/" bash -c "! grep -Evq '$pattern' '$out/lines'"
     check "$columns columns: the summary comes after the line was erased" \
         bash -c "tr -d '\n' <'$out/terminal' | sed 's/\r\x1b\[K/\n/g' | tail -n 1 | grep -q 'fermi: 15 SMs'"
-    check "$columns columns: the line breaks nowhere" bash -c "! sed 's/\r\x1b\[K/\n@/g' '$out/terminal' | grep '^@a_kernel' | grep -q \$'\r\$'"
+    check "$columns columns: the line breaks nowhere" bash -c \
+        "! sed 's/\r\x1b\[K/\n@/g' '$out/terminal' | grep '^@a_kernel' | grep -q \$'\r\$'"
     [ $failures -eq 0 ] || cat -v "$out/lines" | head -5
 }
 look 120 '^a_kernel[a-z_]*(\.\.)?: 20/100 CTAs, [0-9.]+[kMG]? cycles, [0-9.]+[kMG]? insts/s, left [0-9:]+$'

@@ -1,4 +1,5 @@
-/* is_json.c: exits with 0 when standard input is one JSON list with at least one element, else says why not. */
+/* is_json.c: exits with 0 when standard input is one JSON list with at least one element, else says why
+ * not. */
 #include "base/json_tree.h"
 
 int main(void)

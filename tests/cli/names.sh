@@ -1,5 +1,6 @@
 #!/bin/sh
-# names.sh SOURCE_DIR: no two source files under src/ share a name, so that a name is enough to speak of a file.
+# names.sh SOURCE_DIR: no two source files under src/ share a name, so that a name is enough to speak of a
+# file.
 set -eu
 cd "$1"
 files=$(find src -name '*.c' -o -name '*.h' -o -name '*.def')

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# options.sh HEDDLE SOURCE_FOLDER: every run option (heddle list options) reaches the simulation by its flag and by its variable,
-# through `heddle run`, through `heddle kernel` and in a program that is started by itself; wrong values end with status 2.
+# options.sh HEDDLE SOURCE_FOLDER: every run option (heddle list options) reaches the simulation by its flag
+# and by its variable, through `heddle run`, through `heddle kernel` and in a program that is started by
+# itself; wrong values end with status 2.
 set -uo pipefail
 heddle=$1
 cd "$2" || exit 1
@@ -14,11 +15,11 @@ fail() {
 }
 bin=$(dirname "$heddle")
 program=("$bin/workloads/atax" --size tiny)
-kernel=(kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=iota' --arg 'buf:f32[1K]=iota'
-    --arg s32=1024)
+kernel=(kernel examples/saxpy.ptx saxpy --grid 4 --block 256
+    --arg f32=2 --arg 'buf:f32[1K]=iota' --arg 'buf:f32[1K]=iota' --arg s32=1024)
 
-# NAME | VALUE | a line that the output then has, or: same (nothing may change), FILE (the value is a file that must then be there) | a
-# wrong value, or - where any text is right
+# NAME | VALUE | a line that the output then has, or: same (nothing may change), FILE (the value is a file
+# that must then be there) | a wrong value, or - where any text is right
 rows='machine|fermi|fermi|fermii
 set|sm.count=3|3 SMs|sm.cuont=3
 mech|swl|swl\.changes|swll
@@ -40,7 +41,13 @@ field() { # field NAME KEY: of `heddle list options --json`
 
 # The row's other needs: a mechanism for its parameter, JSON to see the time series.
 more_flags() { case $1 in mech_set) echo --mech swl ;; sample) echo --json ;; esac; }
-more_variables() { case $1 in mech_set) echo HEDDLE_MECH=swl ;; sample) echo HEDDLE_FORMAT=json ;; *) echo A=B ;; esac; }
+more_variables() {
+    case $1 in
+    mech_set) echo HEDDLE_MECH=swl ;;
+    sample) echo HEDDLE_FORMAT=json ;;
+    *) echo A=B ;;
+    esac
+}
 
 # Everything but what the host's clock says.
 plain() { "$@" 2>&1 | grep -v -e 'seconds' -e 'kIPS' -e 'insts/s' -e ' s wall'; }
@@ -60,7 +67,8 @@ expect_two() { # expect_two TEXT COMMAND...
     shift
     "$@" >"$folder/out" 2>&1
     local status=$?
-    [ $status -eq 2 ] && grep -q -- "$text" "$folder/out" || fail "status $status, no '$text': $*: $(head -3 "$folder/out")"
+    [ $status -eq 2 ] && grep -q -- "$text" "$folder/out" ||
+        fail "status $status, no '$text': $*: $(head -3 "$folder/out")"
 }
 
 while IFS='|' read -r name value sign wrong; do
@@ -78,13 +86,16 @@ while IFS='|' read -r name value sign wrong; do
     [ -n "$variable" ] || continue
     plain env "$(more_variables "$name")" "$variable=$value" "$heddle" run atax --size tiny >"$folder/out"
     check 'run, variable' "$name" "$sign" "$value"
-    plain env "$(more_variables "$name")" "$variable=$value" "LD_LIBRARY_PATH=$bin/../lib" "${program[@]}" >"$folder/out"
+    plain env "$(more_variables "$name")" "$variable=$value" "LD_LIBRARY_PATH=$bin/../lib" "${program[@]}" \
+        >"$folder/out"
     check 'program, variable' "$name" "$sign" "$value"
     [ "$wrong" != - ] || continue
     said=$wrong
     [ "$name" = set ] && said=sm.cuont
-    if [ "${#words[@]}" = 2 ]; then expect_two "$said" "$heddle" run atax --size tiny "${more[@]}" "$flag" "$wrong"; fi
-    if [ "${#words[@]}" = 2 ]; then expect_two "$said" "$heddle" "${kernel[@]}" "${more[@]}" "$flag" "$wrong"; fi
+    if [ "${#words[@]}" = 2 ]; then
+        expect_two "$said" "$heddle" run atax --size tiny "${more[@]}" "$flag" "$wrong"
+        expect_two "$said" "$heddle" "${kernel[@]}" "${more[@]}" "$flag" "$wrong"
+    fi
     expect_two "$said" env "$(more_variables "$name")" "$variable=$wrong" "$heddle" run atax --size tiny
     expect_two "$said" env "$(more_variables "$name")" "$variable=$wrong" "$heddle" "${kernel[@]}"
 done <<<"$rows"
@@ -95,6 +106,7 @@ for name in $("$heddle" list options --json | sed -n 's/.*"name": "\([^"]*\)".*/
 done
 
 # A flag replaces what a variable says.
-HEDDLE_MECH=swl "$heddle" run atax --size tiny --mech lrr 2>&1 | grep -q 'swl\.changes' && fail 'a flag does not replace a variable'
+HEDDLE_MECH=swl "$heddle" run atax --size tiny --mech lrr 2>&1 | grep -q 'swl\.changes' &&
+    fail 'a flag does not replace a variable'
 [ $failures -eq 0 ] && echo 'every run option works'
 exit $((failures > 0))

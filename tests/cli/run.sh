@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# run.sh HEDDLE SOURCE_FOLDER IS_JSON: the command line as a user meets it: results, help, and errors with place and exit status.
+# run.sh HEDDLE SOURCE_FOLDER IS_JSON: the command line as a user meets it: results, help, and errors with
+# place and exit status.
 set -uo pipefail
 heddle=$1
 root=$2
@@ -9,7 +10,8 @@ failures=0
 out=$(mktemp)
 trap 'rm -f "$out" "$out".*' EXIT
 
-# expect STATUS PATTERN COMMAND...: runs heddle COMMAND; its status and a line of its output (both streams) must match.
+# expect STATUS PATTERN COMMAND...: runs heddle COMMAND; its status and a line of its output (both streams)
+# must match.
 expect() {
     local status=$1 pattern=$2 got
     shift 2
@@ -50,21 +52,25 @@ expect 2 "did you mean 'machines'" list machine
 expect 2 'stats: cannot write /nonexistent/x.json' run --stats /nonexistent/x.json -- true
 expect 2 'timeline: cannot write /nonexistent/x.json' run --timeline /nonexistent/x.json -- true
 narrow() { # no line is wider than a terminal
-    "$heddle" "$@" | awk 'length($0) > 80 { print "FAILED: too wide: " $0; bad = 1 } END { exit bad }' || failures=$((failures + 1))
+    "$heddle" "$@" | awk 'length($0) > 80 { print "FAILED: too wide: " $0; bad = 1 } END { exit bad }' ||
+        failures=$((failures + 1))
 }
 for c in $commands; do narrow $c --help; done
 narrow --help
 for what in machines mechanisms options workloads experiments; do narrow list $what; done
 for what in experiments machines mechanisms options params stats workloads; do
-    "$heddle" list $what --json | "$is_json" || { echo "FAILED: heddle list $what --json"; failures=$((failures + 1)); }
+    "$heddle" list $what --json | "$is_json" ||
+        { echo "FAILED: heddle list $what --json"; failures=$((failures + 1)); }
 done
 expect 2 '.-markdown is for stats' list params --markdown
-expect 0 'hash ' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 -mfermi --arg f32=2 --arg 'buf:f32[32]' --arg 'buf:f32[32]' --arg s32=32
+expect 0 'hash ' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 -mfermi --arg f32=2 --arg 'buf:f32[32]' \
+    --arg 'buf:f32[32]' --arg s32=32
 expect 2 "unknown option '-q5'" run -q5
 expect 0 '^sm.count' explain sm
 expect 0 '  count: 30 ' config dump -m fermi --set sm.count=30
 expect 0 'ld\.32' disasm examples/saxpy.ptx
-expect 0 'arg 2: f32\[1024\] hash [0-9a-f]{16}: 0 3 6 9' kernel examples/saxpy.ptx saxpy --grid 4 --block 256 \
+expect 0 'arg 2: f32\[1024\] hash [0-9a-f]{16}: 0 3 6 9' kernel examples/saxpy.ptx saxpy \
+    --grid 4 --block 256 \
     --arg f32=2 --arg 'buf:f32[1K]=iota' --arg 'buf:f32[1K]=iota' --arg s32=1024
 expect 0 '"values": \[1, 1, 1\]' kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --json --show 3 \
     --arg f32=0 --arg 'buf:f32[1K]=rand' --arg 'buf:f32[1K]=1' --arg s32=1024
@@ -73,7 +79,8 @@ expect 0 'arg 2: ' kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --out 2=
 expect 0 'arg 1: f32\[1024\] .*: 0 1 2 3' kernel examples/saxpy.ptx saxpy --grid 4 --block 256 \
     --arg f32=0 --arg "buf:f32[1K]=@$out.bin" --arg 'buf:f32[1K]' --arg s32=1024
 
-saxpy=(kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=iota' --arg 'buf:f32[1K]=iota' --arg s32=1024)
+saxpy=(kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=iota' \
+    --arg 'buf:f32[1K]=iota' --arg s32=1024)
 expect 0 'arg 2: f32\[1024\] hash [0-9a-f]{16}: 0 3 6 9' "${saxpy[@]}" --functional
 expect 0 'cycles' "${saxpy[@]}" -m fermi
 expect 0 'cycles' "${saxpy[@]}" -m fermi --no-skip --mech lrr
@@ -85,11 +92,14 @@ expect 0 'lrr +loose round robin' list mechanisms
 expect 0 '^l1\.' list stats
 expect 0 'one of: none, dram, infinite, perfect' explain ideal.memory
 expect 0 'Nsight|ncu|l1tex' explain l1.accesses
-expect 2 'no common tick' "${saxpy[@]}" --set clock.core=1399993 --set clock.xbar=700001 --set clock.l2=900007 --set clock.dram=923987
+expect 2 'no common tick' "${saxpy[@]}" --set clock.core=1399993 --set clock.xbar=700001 \
+    --set clock.l2=900007 --set clock.dram=923987
 
 # the same input gives the same output, bit for bit
-"$heddle" kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=rand' --arg 'buf:f32[1K]=rand' --arg s32=1024 >"$out.1"
-"$heddle" kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=rand' --arg 'buf:f32[1K]=rand' --arg s32=1024 >"$out.2"
+"$heddle" kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=rand' \
+    --arg 'buf:f32[1K]=rand' --arg s32=1024 >"$out.1"
+"$heddle" kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=rand' \
+    --arg 'buf:f32[1K]=rand' --arg s32=1024 >"$out.2"
 cmp -s "$out.1" "$out.2" || { echo "FAILED: two equal runs differ"; failures=$((failures + 1)); }
 
 # wrong use: status 2, a caret, a hint
@@ -97,11 +107,13 @@ expect 2 "did you mean 'kernel'" kernal
 expect 2 'did you mean --grid' kernel examples/saxpy.ptx saxpy --gird 4
 expect 2 "did you mean 'saxpy'" kernel examples/saxpy.ptx saxpi --grid 4 --block 32
 expect 2 'takes 4 arguments, got 1' kernel examples/saxpy.ptx saxpy --grid 4 --block 32 --arg f32=1
-expect 2 'has 4 bytes, this argument 8' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 --arg f64=1 --arg 'buf:f32[8]' --arg 'buf:f32[8]' --arg s32=1
+expect 2 'has 4 bytes, this argument 8' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 --arg f64=1 \
+    --arg 'buf:f32[8]' --arg 'buf:f32[8]' --arg s32=1
 expect 2 'a type is one of' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 --arg f33=1
 expect 2 'buf:TYPE\[COUNT\]' kernel examples/saxpy.ptx saxpy --grid 1 --block 32 --arg 'buf:f32[x]'
 expect 2 'is needed|are needed' kernel examples/saxpy.ptx
-expect 2 'one to three whole numbers' kernel examples/saxpy.ptx saxpy --grid 0 --block 32 --arg f32=1 --arg 'buf:f32[8]' --arg 'buf:f32[8]' --arg s32=1
+expect 2 'one to three whole numbers' kernel examples/saxpy.ptx saxpy --grid 0 --block 32 --arg f32=1 \
+    --arg 'buf:f32[8]' --arg 'buf:f32[8]' --arg s32=1
 expect 2 'cannot read .*nothing.ptx' kernel nothing.ptx k --grid 1 --block 1
 expect 2 "unknown parameter 'sm.cuont'" config dump --set sm.cuont=3
 expect 2 "did you mean 'sm.count'" config dump --set sm.cuont=3
@@ -126,9 +138,11 @@ printf 'sm:\n  count: 15\n  wraps: 48\n' >"$out.yaml"
 expect 2 ':3:3: error: unknown parameter .sm.wraps' config dump -m "$out.yaml"
 printf 'sm: [\n' >"$out.yaml"
 expect 2 'not valid YAML' config dump -m "$out.yaml"
-printf '.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %%r<3>;\n  add.s33 %%r1, %%r2, 1;\n  ret;\n}\n' >"$out.ptx"
+head='.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %%r<3>;\n'
+printf "$head  add.s33 %%r1, %%r2, 1;\n  ret;\n}\n" >"$out.ptx"
 expect 2 ':7:[0-9]+: error: .*s33' disasm "$out.ptx"
-printf '.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %%r<3>;\n  mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%%r1}, {%%r1}, {%%r1}, {%%r1};\n  ret;\n}\n' >"$out.ptx"
+mma='mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%%r1}, {%%r1}, {%%r1}, {%%r1}'
+printf "$head  $mma;\n  ret;\n}\n" >"$out.ptx"
 expect 2 ":7:3: error: .*mma.*not supported" disasm "$out.ptx"
 head -c 300 /bin/true >"$out.ptx"
 expect 2 'error' disasm "$out.ptx"
@@ -148,8 +162,10 @@ bad 'instructions' endless --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=1 -
 bad 'call' bad_pointer_call --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=12345
 bad 'stack' deep --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=5000
 bad 'trap' trapping --grid 1 --block 32 --arg 'buf:s32[64]' --arg s32=7
-expect 2 '2048 threads|threads per CTA|block' kernel tests/cli/bad.ptx trapping --grid 1 --block 2048 --arg 'buf:s32[64]' --arg s32=7
-expect 2 'shared' kernel tests/cli/bad.ptx trapping --grid 1 --block 32 --shared 1M --arg 'buf:s32[64]' --arg s32=7
+expect 2 '2048 threads|threads per CTA|block' kernel tests/cli/bad.ptx trapping --grid 1 --block 2048 \
+    --arg 'buf:s32[64]' --arg s32=7
+expect 2 'shared' kernel tests/cli/bad.ptx trapping --grid 1 --block 32 --shared 1M --arg 'buf:s32[64]' \
+    --arg s32=7
 
 [ $failures -eq 0 ] && echo "all command-line checks passed"
 exit $((failures > 0))

@@ -1,5 +1,5 @@
-/* fuzz_expr.c: any bytes at all into the reader of expressions: it says what is wrong, at a place inside the text, or gives an expression
- * that can be bound and evaluated. */
+/* fuzz_expr.c: any bytes at all into the reader of expressions: it says what is wrong, at a position inside
+ * the text, or gives an expression that can be bound and evaluated. */
 #include "lab/expr.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Any bytes as JSON: refused with a place, or a tree whose nodes lie within the text. */
+/* Any bytes as JSON: refused with a position, or a tree whose nodes lie within the text. */
 #include "base/json_tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh BUILD_FOLDER PROGRAM: installs into BUILD_FOLDER/prefix, moves it, and works with what lies there alone: machines, libraries,
-# headers, documents, workloads, an experiment, a mechanism built against it.
+# install.sh BUILD_FOLDER PROGRAM: installs into BUILD_FOLDER/prefix, moves it, and works with what lies there
+# alone: machines, libraries, headers, documents, workloads, an experiment, a mechanism built against it.
 set -uo pipefail
 build=$1
 program=$2
@@ -9,7 +9,8 @@ work=$root/work
 failures=0
 rm -rf "$root"
 unset HEDDLE_HOME
-cmake --install "$build" --prefix "$root/first" >"$root.log" 2>&1 || { cat "$root.log"; echo "FAILED: cmake --install"; exit 1; }
+cmake --install "$build" --prefix "$root/first" >"$root.log" 2>&1 ||
+    { cat "$root.log"; echo "FAILED: cmake --install"; exit 1; }
 mv "$root/first" "$root/moved" || exit 1
 prefix=$root/moved
 heddle=$prefix/bin/heddle
@@ -32,12 +33,13 @@ if [ -e "$build/share/heddle/report.html" ]; then # where npm made it
     expect '' test -f "$prefix/share/heddle/figures.cjs"
 fi
 
-# a machine that is nowhere else is found: it is the installed folder that is read, by the command and inside of a program
+# a machine that is nowhere else is found: it is the installed folder that is read, by the command and inside
+# of a program
 printf 'base: fermi\nsummary: only here\nsm:\n  count: 7\n' >"$prefix/share/heddle/machines/only-here.yaml"
 expect '^only-here +7 ' "$heddle" list machines
 expect '^only-here: 7 SMs' "$heddle" run -m only-here -- "$program"
 expect ': PASS' "$heddle" run -m only-here -- "$program"
-expect "calling init: .*$prefix/lib/heddle/(\.\./)*libheddle.so|calling init: .*moved/(bin/\.\./)?lib/heddle/libheddle.so" \
+expect "calling init: .*($prefix/lib/heddle/(\.\./)*|moved/(bin/\.\./)?lib/heddle/)libheddle.so" \
     env LD_DEBUG=libs "$heddle" run -q -m only-here -- "$program"
 expect '^only-here: 7 SMs' env PATH="$prefix/bin:$PATH" heddle run -m only-here -- "$program"
 
@@ -68,7 +70,8 @@ expect "$prefix/include" grep HEDDLE_INCLUDE my-own/Makefile
 expect '' make -C my-own CFLAGS='-O2 -Wall -Wextra -Wpedantic -Werror -Wno-unused-parameter'
 expect 'my-own.asked +[1-9]' "$heddle" run -m only-here --mech my-own/my-own.so -- "$program"
 expect '' make -B -C "$prefix/share/heddle/examples/mechanism" HEDDLE_INCLUDE="$prefix/include"
-expect 'memory-first' "$heddle" run -m fermi --mech "$prefix/share/heddle/examples/mechanism/memory-first.so" -- "$program"
+expect 'memory-first' "$heddle" run -m fermi \
+    --mech "$prefix/share/heddle/examples/mechanism/memory-first.so" -- "$program"
 
 cd / && rm -rf "$root"
 [ $failures -eq 0 ] && echo "the installed tree works"

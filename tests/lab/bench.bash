@@ -1,5 +1,5 @@
-# bench.bash: sourced by the tests of sweeps: workloads that wait, fail or crash, an experiment of them, and checks.
-# Needs $heddle and $out, a folder of its own.
+# bench.bash: sourced by the tests of sweeps: workloads that wait, fail or crash, an experiment of them, and
+# checks. Needs $heddle and $out, a folder of its own.
 failures=0
 check() { # check WHAT COMMAND...
     local what=$1
@@ -19,7 +19,8 @@ make_workload() { # make_workload NAME 'shell commands'
     mkdir -p "$dir"
     printf '#!/bin/sh\necho "%s $$" >>"%s/runs.started"\n%s\n' "$1" "$out" "$2" >"$dir/$1.sh"
     chmod +x "$dir/$1.sh"
-    printf 'name: %s\nsummary: of the tests\nprogram: %s.sh\nsizes:\n  tiny: {input: a few, args: []}\n' "$1" "$1" >"$dir/workload.yaml"
+    printf 'name: %s\nsummary: of the tests\nprogram: %s.sh\nsizes:\n  tiny: {input: a few, args: []}\n' \
+        "$1" "$1" >"$dir/workload.yaml"
 }
 real() { echo "exec '$(dirname "$heddle")/workloads/bfs' --size tiny"; }
 experiment() { # experiment FILE 'workload, workload' COLUMNS
@@ -28,7 +29,8 @@ experiment() { # experiment FILE 'workload, workload' COLUMNS
         printf 'title: a test\nmachine: fermi\nsize: tiny\nworkloads: [%s]\ncolumns:\n  base: {}\n' "$2"
         for ((i = 1; i < $3; i++)); do printf '  more%d: {set: {l1.mshrs: %d}}\n' "$i" $((64 * i)); done
         printf 'measures:\n  gain: {value: ipc / base.ipc - 1, title: Gain}\n'
-        printf 'figures:\n  - {id: one, title: Gain, draw: bars, measures: [gain], columns: [%s], mean: arithmetic, percent: true}\n' \
+        printf 'figures:\n  - {id: one, title: Gain, draw: bars, measures: [gain], '
+        printf 'columns: [%s], mean: arithmetic, percent: true}\n' \
             "$([ "$3" -gt 1 ] && echo more1 || echo base)"
     } >"$1"
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# processes.sh STORE_WRITER HEDDLE STATS.json: several processes on one store, and processes that are killed while they write.
+# processes.sh STORE_WRITER HEDDLE STATS.json: several processes on one store, and processes that are killed
+# while they write.
 set -uo pipefail
 writer=$1
 heddle=$2
@@ -23,9 +24,11 @@ made=$(cat "$folder"/[1-4] | awk '{ n += $1 } END { print n }')
 
 # Writers that are killed at any moment, also while the file is being made. What is there is whole.
 whole="SELECT count(*), count(DISTINCT stats || ' ' || kernels || ' ' || samples), min(stats) FROM (SELECT
-    (SELECT count(*) FROM stat WHERE stat.run = run.id) AS stats, (SELECT count(*) FROM kernel WHERE kernel.run = run.id) AS
-    kernels, (SELECT count(*) FROM sample WHERE sample.run = run.id) AS samples, (SELECT bytes FROM document WHERE
-    document.run = run.id) AS bytes FROM run WHERE state = 'done') WHERE bytes > 0"
+    (SELECT count(*) FROM stat WHERE stat.run = run.id) AS stats,
+    (SELECT count(*) FROM kernel WHERE kernel.run = run.id) AS kernels,
+    (SELECT count(*) FROM sample WHERE sample.run = run.id) AS samples,
+    (SELECT bytes FROM document WHERE document.run = run.id) AS bytes
+    FROM run WHERE state = 'done') WHERE bytes > 0"
 store=$folder/killed.db
 killed=0
 for round in $(seq 1 25); do
@@ -42,7 +45,9 @@ done
 IFS=, read -r runs kinds least <<<"$(ask "$store" "$whole")"
 done=$(ask "$store" "SELECT count(*) FROM run WHERE state = 'done'")
 [ "$runs" = "$done" ] || fail "$((done - runs)) of $done runs are not whole"
-[ "$kinds" = 1 ] && [ "$least" -gt 300 ] || fail "runs with the same statistics have different rows: $kinds kinds"
+[ "$kinds" = 1 ] && [ "$least" -gt 300 ] ||
+    fail "runs with the same statistics have different rows: $kinds kinds"
 [ "$done" -ge 200 ] || fail "only $done runs: those of killed writers were not taken over"
-[ "$(ask "$store" "SELECT count(*) FROM run WHERE seed <= 200 AND state <> 'done'")" = 0 ] || fail "leases of killed writers hold"
+[ "$(ask "$store" "SELECT count(*) FROM run WHERE seed <= 200 AND state <> 'done'")" = 0 ] ||
+    fail "leases of killed writers hold"
 echo "$done whole runs after $killed kills; the last writer made $(cat "$folder/last") of 200"

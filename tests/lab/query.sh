@@ -10,7 +10,8 @@ db=$folder/runs.db
 out=$folder/out
 failures=0
 
-# expect STATUS PATTERN ARGUMENTS...: heddle query ARGUMENTS; its status and a line of its output (both streams) must match.
+# expect STATUS PATTERN ARGUMENTS...: heddle query ARGUMENTS; its status and a line of its output (both
+# streams) must match.
 expect() {
     local status=$1 pattern=$2 got
     shift 2
@@ -28,13 +29,16 @@ rows() {
     local want=$1 got
     shift
     got=$("$heddle" query "$db" "$@" --csv | tail -n +2 | wc -l)
-    [ "$got" = "$want" ] || { echo "FAILED: heddle query $*: $got rows, not $want"; failures=$((failures + 1)); }
+    [ "$got" = "$want" ] && return
+    echo "FAILED: heddle query $*: $got rows, not $want"
+    failures=$((failures + 1))
 }
 
 expect 2 "cannot open .*none.db: No such file" "$folder/none.db"
 [ -e "$folder/none.db" ] && { echo "FAILED: a query made a store"; failures=$((failures + 1)); }
 expect 2 'which store' --csv
-printf 'not a store, but long enough to be more than the head of a file of SQLite, which has one hundred bytes' >"$folder/text"
+printf 'not a store, but longer than the head of a file of SQLite, which has one hundred bytes%20s' . \
+    >"$folder/text"
 expect 2 'text is not a store' "$folder/text"
 
 # ten runs of one workload, three of another that failed, one under way
@@ -107,12 +111,15 @@ expect 2 'goes with --run' "$db" --document
 expect 2 'did you mean --show' "$db" --shwo ipc
 expect 2 'hint: .heddle sweep NAME --store nowhere.db. makes a store' nowhere.db
 expect 2 'is not a store: it is not an SQLite file' "$0"
-"$heddle" query --help | awk 'length($0) > 80 { print "FAILED: too wide: " $0; bad = 1 } END { exit bad }' || failures=$((failures + 1))
+"$heddle" query --help | awk 'length($0) > 80 { print "FAILED: too wide: " $0; bad = 1 } END { exit bad }' ||
+    failures=$((failures + 1))
 
 # on a terminal the table fits
 if command -v script >/dev/null; then
-    COLUMNS='' script -qec "stty cols 72; '$heddle' query '$db' --show key,workload,command,ipc" /dev/null | tr -d '\r' >"$out"
-    awk 'length($0) > 72 { print "FAILED: wider than the terminal: " $0; bad = 1 } END { exit bad || NR < 14 }' "$out" || failures=$((failures + 1))
+    COLUMNS='' script -qec "stty cols 72; '$heddle' query '$db' --show key,workload,command,ipc" /dev/null |
+        tr -d '\r' >"$out"
+    awk 'length($0) > 72 { print "FAILED: wider than the terminal: " $0; bad = 1 }
+        END { exit bad || NR < 14 }' "$out" || failures=$((failures + 1))
 fi
 [ $failures = 0 ] && echo "heddle query: all as expected"
 exit $((failures > 0))

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# simulator_hash.sh SOURCE_FOLDER BUILD_FOLDER: the hash of the simulator's sources depends on what decides results, and on nothing else.
+# simulator_hash.sh SOURCE_FOLDER BUILD_FOLDER: the hash of the simulator's sources depends on what decides
+# results, and on nothing else.
 set -euo pipefail
 root=$1
 build=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-hash_of() { cmake -DROOT="$1" -DOUT="$folder/out.h" -P "$root/scripts/simulator_hash.cmake" && cat "$folder/out.h"; }
+hash_of() { cmake -DROOT="$1" -DOUT="$folder/out.h" -P "$root/scripts/simulator_hash.cmake" &&
+    cat "$folder/out.h"; }
 fail() { echo "FAILED: $*"; exit 1; }
 
 first=$(hash_of "$root")
 [[ $first =~ ^'#define SIMULATOR_HASH "'[0-9a-f]{32}'"'$ ]] || fail "no hash: $first"
-[ "$first" = "$(cat "$build/src/generated/simulator_hash.h")" ] || fail "the build has another hash than its sources"
+[ "$first" = "$(cat "$build/src/generated/simulator_hash.h")" ] ||
+    fail "the build has another hash than its sources"
 mkdir "$folder/copy"
 cp -r "$root/src" "$root/include" "$folder/copy/"
 [ "$(hash_of "$folder/copy")" = "$first" ] || fail "it depends on the folder"

@@ -1,5 +1,6 @@
-# slurm.bash: sourced: a Slurm of one node in the folder $out/slurm, with its own key, ports and state: munged, slurmctld and slurmd of Debian's
-# packages, without systemd, cgroups or accounting. slurm_start, slurm_stop.
+# slurm.bash: sourced: a Slurm of one node in the folder $out/slurm, with its own key, ports and state:
+# munged, slurmctld and slurmd of Debian's packages, without systemd, cgroups or accounting. slurm_start,
+# slurm_stop.
 slurm_have() {
     local c
     for c in munged slurmctld slurmd sbatch squeue scancel scontrol; do
@@ -12,7 +13,9 @@ slurm_conf() { # slurm_conf FOLDER PORT
     host=$(hostname -s)
     user=$(id -un)
     # Before 23.02 there is no `disabled`; with nothing that uses them, v1 does not touch any group.
-    case $(slurmd -V | grep -o '[0-9][0-9]\.[0-9]*' | head -n 1) in 2[3-9].* | [3-9]?.*) cgroup=disabled ;; esac
+    case $(slurmd -V | grep -o '[0-9][0-9]\.[0-9]*' | head -n 1) in
+    2[3-9].* | [3-9]?.*) cgroup=disabled ;;
+    esac
     printf 'CgroupPlugin=%s\nCgroupMountpoint=%s/cgroup\n' "$cgroup" "$dir" >"$dir/cgroup.conf"
     cat >"$dir/slurm.conf" <<CONF
 ClusterName=test

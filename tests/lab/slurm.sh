@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# slurm.sh HEDDLE: a sweep through a real Slurm (slurm.bash): an array's task is cancelled and made again, the head is killed and started again,
-# and the results are those of a sweep on this machine. Leaves no process behind.
+# slurm.sh HEDDLE: a sweep through a real Slurm (slurm.bash): an array's task is cancelled and made again, the
+# head is killed and started again, and the results are those of a sweep on this machine. Leaves no process
+# behind.
 set -uo pipefail
 heddle=$1
 out=$(mktemp -d)
 . "$(dirname "$0")/bench.bash"
 . "$(dirname "$0")/slurm.bash"
 if ! missing=$(slurm_have); then
-    echo "SKIPPED: no $missing: sweeps on Slurm are NOT tested here (Debian: slurmctld slurmd slurm-client munge)"
+    echo "SKIPPED: no $missing: sweeps on Slurm are NOT tested here"
+    echo "(Debian: slurmctld slurmd slurm-client munge)"
     rm -rf "$out"
     exit 77
 fi
@@ -36,11 +38,12 @@ wait_for() { # wait_for WHAT COMMAND...: up to 20 s
         "$@" >/dev/null 2>&1 && return
         sleep 0.2
     done
-    echo "FAILED: waited for $what in vain"
+    echo "FAILED: waited for $what, which did not happen"
     failures=$((failures + 1))
 }
 running_task() { squeue -h -r -t running -o %i | head -n 1 | grep .; }
-statistics() { "$heddle" query "$1" --csv --sql "SELECT key, name, value FROM stats WHERE name NOT LIKE 'host.%' ORDER BY key, name"; }
+statistics() { "$heddle" query "$1" --csv --sql \
+    "SELECT key, name, value FROM stats WHERE name NOT LIKE 'host.%' ORDER BY key, name"; }
 
 # ---- cancelled in the middle; the head killed in the middle ----
 experiment main.yaml "slow" 6
@@ -49,8 +52,10 @@ head_pid=$!
 wait_for "two runs that have begun" eval '[ "$(wc -l <runs.started)" -ge 2 ]'
 task=$(running_task)
 scancel "$task"
-wait_for "the cancelled task $task to be submitted again" grep -q "task $task: CANCELLED; submitting it again" first
-# Six runs are two arrays here; the head says what it will do before it does it, and is to be killed after that.
+wait_for "the cancelled task $task to be submitted again" grep -q \
+    "task $task: CANCELLED; submitting it again" first
+# Six runs are two arrays here; the head says what it will do before it does it, and is to be killed after
+# that.
 wait_for "the third array" eval '[ "$(squeue -h -t all -o %F | sort -u | wc -l)" -ge 3 ]'
 kill -9 $head_pid
 wait $head_pid 2>/dev/null
@@ -81,8 +86,10 @@ is "failures: status" $? 1
 cp told lost
 check "failures: the sum" grep -q '1 runs made, 0 were in fail.db, 3 failed' told
 check "failures: the program's error" grep -q 'wrong .*3 of 10 values differ' told
-check "failures: a lost task's reason" grep -Eq 'doomed .*Slurm: task [0-9]+_[0-9]+: CANCELLED; submitted 4 times' told
-check "failures: a run that a signal ended" grep -Eq 'terminated .*Slurm: task [0-9]+_[0-9]+: [A-Z_]+; submitted 4 times' told
+check "failures: a lost task's reason" grep -Eq \
+    'doomed .*Slurm: task [0-9]+_[0-9]+: CANCELLED; submitted 4 times' told
+check "failures: a run that a signal ended" grep -Eq \
+    'terminated .*Slurm: task [0-9]+_[0-9]+: [A-Z_]+; submitted 4 times' told
 is "failures: a failing run is made once" "$(grep -c '^wrong' runs.started)" 1
 
 # ---- refused, detached, no Slurm ----
@@ -102,7 +109,8 @@ check "no Slurm: says so" grep -q 'Slurm does not answer' told
 
 slurm_stop
 for name in munged slurmctld slurmd; do
-    check "$name has ended" bash -c "! kill -0 \$(cat '$out/slurm/$name.pid' 2>/dev/null || echo 0x) 2>/dev/null"
+    check "$name has ended" bash -c \
+        "! kill -0 \$(cat '$out/slurm/$name.pid' 2>/dev/null || echo 0x) 2>/dev/null"
 done
 check "no run is left" nobody_left
 [ $failures -eq 0 ] && echo "sweeps on Slurm: all as it should be"

@@ -1,6 +1,7 @@
-/* store_writer.c: store_writer STORE STATS.json FIRST LAST [WORKLOAD [fail | leave]]: takes and puts the runs with seeds FIRST to LAST,
- * all with these statistics. `fail`: as failed ones; STATS is their log. `leave`: takes them and goes. Prints how many were its own. For the
- * tests with several processes, and those that kill one. */
+/* store_writer.c: store_writer STORE STATS.json FIRST LAST [WORKLOAD [fail | leave]]: takes and puts the runs
+ * with seeds FIRST to LAST, all with these statistics. `fail`: as failed ones; STATS is their log. `leave`:
+ * takes them and goes. Prints how many were its own. For the tests with several processes, and those that
+ * kill one. */
 #include "lab_kit.h"
 
 enum { LEASE_SECONDS = 600 };

@@ -9,7 +9,8 @@ cd "$out" || exit 1
 make_workload quick "$(real)"
 make_workload slow "sleep 1; $(real)"
 make_workload endless "sleep 300; $(real)"
-make_workload wrong "[ -e '$out/mended' ] || { echo 'wrong: error: 3 of 10 values differ' >&2; exit 1; }; $(real)"
+make_workload wrong \
+    "[ -e '$out/mended' ] || { echo 'wrong: error: 3 of 10 values differ' >&2; exit 1; }; $(real)"
 make_workload crash 'kill -SEGV $$'
 make_workload silent 'exit 0'
 make_workload killed 'kill -KILL $$' # as the kernel does when memory is short
@@ -45,7 +46,8 @@ check "failures: a crash" grep -q 'crash .*signal 11' told
 check "failures: a run without statistics" grep -q 'silent .*no statistics' told
 check "failures: killed for want of memory" grep -q 'killed .*signal 9 .*is there enough memory' told
 check "failures: no memory to begin with" grep -Eq 'poor .*(exit status|signal)' told
-check "failures: the log says so" bash -c "'$heddle' query fail.db workload=poor --show log --csv | grep -Eq 'cannot reserve .* memory|Sanitizer|ShadowMemory'"
+"$heddle" query fail.db workload=poor --show log --csv >poor.log
+check "failures: the log says so" grep -Eq 'cannot reserve .* memory|Sanitizer|ShadowMemory' poor.log
 check "failures: out of time" grep -q 'late .*signal 24 .*time limit' told
 is "failures: in the store" "$(count failed fail.yaml fail.db)" 6
 "$heddle" query fail.db state=failed --show workload,command --csv >commands
@@ -60,7 +62,8 @@ touch mended
 sweep fail.yaml --store fail.db --again --json >told.json 2>/dev/null
 is "--again: status" $? 1
 check "--again: the mended one is made" grep -q '"made": 1, "had": 1, "failed": 5' told.json
-check "--again: a failure with its command" grep -q '"workload": "crash".*"command": "heddle run crash' told.json
+check "--again: a failure with its command" grep -q '"workload": "crash".*"command": "heddle run crash' \
+    told.json
 
 # ---- Ctrl-C ----
 experiment stop.yaml "quick, endless" 1
@@ -91,7 +94,8 @@ is "kill -9: no run is made twice" "$(wc -l <runs.started)" $((6 - kept))
 experiment gather.yaml "quick" 1
 mkdir gather.db.work
 key=$(sweep gather.yaml --dry-run --json | grep -o '"key": "[0-9a-f]*"' | cut -d'"' -f4)
-printf '%s\t%s\t%s\trun\tquick\t--size\ttiny\t-m\tfermi\t--quiet\t--stats\t%s\n' "$key" "$out/gather.db.work/p.json" "$heddle" \
+printf '%s\t%s\t%s\trun\tquick\t--size\ttiny\t-m\tfermi\t--quiet\t--stats\t%s\n' "$key" \
+    "$out/gather.db.work/p.json" "$heddle" \
     "$out/gather.db.work/p.json" >gather.db.work/a.list
 SLURM_ARRAY_TASK_ID=1 sweep --task "$out/gather.db.work/a.list"
 is "a finished run: status of its task" $? 0
@@ -100,7 +104,8 @@ check "a finished run has its end" grep -Eq '^0 [0-9.]+ [1-9][0-9]* ' "gather.db
 sweep gather.yaml --store gather.db >told 2>&1
 check "a finished run is gathered" grep -q '0 runs made, 1 were in gather.db, 0 failed' told
 is "a finished run is not made again" "$(wc -l <runs.started)" 0
-check "a finished run leaves no files" [ ! -e "gather.db.work/$key.end" ] && [ ! -e "gather.db.work/$key.json" ]
+check "a finished run leaves no files" [ ! -e "gather.db.work/$key.end" ] &&
+    [ ! -e "gather.db.work/$key.json" ]
 
 # ---- two at once ----
 experiment two.yaml "slow" 6
@@ -126,18 +131,23 @@ if ! command -v script >/dev/null; then
 fi
 for columns in 100 50; do
     rm -rf bar.db bar.db.work
-    TERM=xterm script -qec "stty cols $columns rows 24; timeout --foreground 60 '$heddle' sweep kill.yaml --store bar.db -j 2" /dev/null \
+    TERM=xterm script -qec \
+        "stty cols $columns rows 24; timeout --foreground 60 '$heddle' sweep kill.yaml --store bar.db -j 2" \
+        /dev/null \
         </dev/null >screen 2>&1
     # every frame begins with the cursor moved up; what was drawn, a line each
     tr -d '\r' <screen | sed 's/\x1b\[[0-9]*A\x1b\[J/\n@\n/g' >frames
     check "$columns columns: drawn again and again" [ "$(grep -c '^@' frames)" -ge 6 ]
     check "$columns columns: done and all" grep -Eq '[1-5]/6, .*left [0-9]+:[0-9]+$' frames
-    check "$columns columns: a line a worker" grep -Eq '^ +[0-9]+:[0-9]+ +(of [0-9:]+ +)?slow +tiny +(base|more[1-5])$' frames
+    check "$columns columns: a line a worker" grep -Eq \
+        '^ +[0-9]+:[0-9]+ +(of [0-9:]+ +)?slow +tiny +(base|more[1-5])$' frames
     is "$columns columns: nothing too wide" \
         "$(sed '/runs made/,$d' frames | awk -v n="$columns" 'length($0) >= n' | wc -l)" 0
-    check "$columns columns: the bar is gone at the end" bash -c "sed -n '/runs made/{x;p;d};x' frames | grep -q '^$\|^@'"
+    check "$columns columns: the bar is gone at the end" bash -c \
+        "sed -n '/runs made/{x;p;d};x' frames | grep -q '^$\|^@'"
 done
-check "a wide terminal has a bar" bash -c "TERM=xterm script -qec \"stty cols 100; '$heddle' sweep list.yaml --store b.db\" /dev/null </dev/null | grep -q '\[##*\.*\]\|\[\.\.*\]'"
+TERM=xterm script -qec "stty cols 100; '$heddle' sweep list.yaml --store b.db" /dev/null </dev/null >frames
+check "a wide terminal has a bar" grep -q '\[##*\.*\]\|\[\.\.*\]' frames
 
 # ---- figures as Markdown ----
 "$heddle" report b.db list.yaml --tables tables.md >none 2>&1

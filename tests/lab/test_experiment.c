@@ -1,5 +1,5 @@
-/* test_experiment.c STATS: an experiment from its file to its figure, with real keys and a real store; and every statistic that an
- * experiment may name is one that the store has. STATS is the JSON of a run. */
+/* test_experiment.c STATS: an experiment from its file to its figure, with real keys and a real store; and
+ * every statistic that an experiment may name is one that the store has. STATS is the JSON of a run. */
 #include "core/stat_tables.h"
 #include "lab/experiment_read.h"
 #include "lab/figure.h"

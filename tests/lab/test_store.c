@@ -450,7 +450,8 @@ static void other_files_are_refused_and_stay_as_they_are(void **state)
     make_sqlite(newer, "newer.db",
                 "PRAGMA application_id = 0x48645374; PRAGMA user_version = 99; CREATE TABLE t(a)");
     const char *const files[] = {text, foreign, newer};
-    const char *const says[] = {"not an SQLite file", "of another program", "schema 99, made by a newer Heddle"};
+    const char *const says[] = {"not an SQLite file", "of another program",
+                                "schema 99, made by a newer Heddle"};
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         before = slurp(files[i], &n);
         refused(files[i], true, says[i]);

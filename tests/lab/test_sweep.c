@@ -1,4 +1,5 @@
-/* test_sweep.c: the parts of a sweep that need no run: the bar, the folder's files, Slurm's words and notes, children, time left. */
+/* test_sweep.c: the parts of a sweep that need no run: the bar, the folder's files, Slurm's words and notes,
+ * children, time left. */
 #include "lab/slurm.h"
 #include "lab/slurm_files.h"
 #include "lab/sweep_impl.h"
@@ -303,7 +304,7 @@ static void child_and_its_own(void **state)
     child_kill(&c);
     struct strbuf path = {0};
     strbuf_printf(&path, "/proc/%ld/cmdline", strtol(text, NULL, 10));
-    for (int i = 0; i < 200; i++) { /* a zombie of whoever adopts it has no command line */
+    for (int i = 0; i < 200; i++) { /* a zombie has no command line, whichever process adopts it */
         FILE *f = fopen(strbuf_text(&path), "r");
         int c0 = f ? fgetc(f) : EOF;
         if (f) fclose(f);

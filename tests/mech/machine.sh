@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# machine.sh HEDDLE SOURCE_FOLDER PLUGINS: mechanisms on the modelled GPU, with a kernel full of barriers: every policy and limit ends with the memory of
-# the functional run; the order in which modifiers are named, and skipping idle time, change nothing that is printed.
+# machine.sh HEDDLE SOURCE_FOLDER PLUGINS: mechanisms on the modelled GPU, with a kernel full of barriers:
+# every policy and limit ends with the memory of the functional run; the order in which modifiers are named,
+# and skipping idle time, change nothing that is printed.
 set -uo pipefail
 heddle=$1 root=$2 plugins=$3
 export HEDDLE_HOME=$root
@@ -13,7 +14,8 @@ fail() {
 }
 # matmul of 64 x 64 in tiles: loads, shared memory, two barriers a tile
 run() {
-    timeout 120 "$heddle" kernel "$root/tests/programs/matmul.ptx" matmul -m fermi --grid 4,4 --block 16,16 --arg 'buf:f32[4K]=rand' \
+    timeout 120 "$heddle" kernel "$root/tests/programs/matmul.ptx" matmul -m fermi --grid 4,4 --block 16,16 \
+        --arg 'buf:f32[4K]=rand' \
         --arg 'buf:f32[4K]=rand' --arg 'buf:f32[4K]' --arg s32=64 "$@" 2>&1
 }
 hashes() { grep -o 'hash [0-9a-f]*' "$1"; }
@@ -25,7 +27,8 @@ run --functional >"$work/functional" || fail "the functional run"
 
 check() { # MECHS [OPTIONS...]
     run --mech "$@" >"$work/out" || fail "--mech $*: $(tail -3 "$work/out")"
-    [ "$(hashes "$work/out")" = "$(hashes "$work/functional")" ] || fail "--mech $*: memory differs from the functional run"
+    [ "$(hashes "$work/out")" = "$(hashes "$work/functional")" ] ||
+        fail "--mech $*: memory differs from the functional run"
     run --mech "$@" --no-skip >"$work/noskip"
     [ "$(sorted "$work/out")" = "$(sorted "$work/noskip")" ] || fail "--mech $*: differs with --no-skip"
 }
@@ -48,15 +51,19 @@ run --mech swl --mech-set swl.warps=1 >"$work/one"
 run --mech swl >"$work/all"
 [ "$(cycles "$work/one")" -gt "$(cycles "$work/all")" ] || fail "swl.warps=1 is not slower than no limit"
 
-# a mechanism that fills every hook and changes nothing: the machine's own statistics are the same, skipping and threads too
+# a mechanism that fills every hook and changes nothing: the machine's own statistics are the same, skipping
+# and threads too
 own() { grep -E '^ +"(gpu|sm|l1|xbar|l2|dram|queue)":' "$1" | md5sum; }
 run --mech gto --json >"$work/gto.json"
 [ "$(grep -cE '^ +"l1":' "$work/gto.json")" -eq 2 ] || fail "the JSON has no line for each group"
 for options in '' --no-skip '--threads 3'; do
     for mechs in every_hook every_hook_beside; do
-        run --mech "$plugins/$mechs.so" $options --json >"$work/every.json" || fail "$mechs $options: $(tail -3 "$work/every.json")"
-        grep -Eq '"every_hook.on_issue":[1-9]' "$work/every.json" || fail "$mechs $options: no hook was called"
-        [ "$(own "$work/every.json")" = "$(own "$work/gto.json")" ] || fail "$mechs $options changes the machine's statistics"
+        run --mech "$plugins/$mechs.so" $options --json >"$work/every.json" ||
+            fail "$mechs $options: $(tail -3 "$work/every.json")"
+        grep -Eq '"every_hook.on_issue":[1-9]' "$work/every.json" ||
+            fail "$mechs $options: no hook was called"
+        [ "$(own "$work/every.json")" = "$(own "$work/gto.json")" ] ||
+            fail "$mechs $options changes the machine's statistics"
     done
 done
 
@@ -84,7 +91,8 @@ done
 events() { grep '"mechanism":"probe-notes"' "$1"; }
 run --mech "$plugins/mech_probe_notes.so" --json --timeline "$work/line.json" >"$work/notes.json"
 run --mech "$plugins/mech_probe_notes.so" --json --no-skip >"$work/noskip.json"
-grep -q '{"cycle":100,"sm":0,"mechanism":"probe-notes","kind":"down","a":1,"b":7}' "$work/notes.json" || fail "no note in the JSON"
+grep -q '{"cycle":100,"sm":0,"mechanism":"probe-notes","kind":"down","a":1,"b":7}' "$work/notes.json" ||
+    fail "no note in the JSON"
 [ "$(events "$work/notes.json")" = "$(events "$work/noskip.json")" ] || fail "notes differ with --no-skip"
 grep -q '"ph":"i","s":"t","name":"down"' "$work/line.json" || fail "no note in the timeline"
 grep -q '"events"' "$work/gto.json" && fail "events without notes"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# new.sh HEDDLE MECH_DRIVE SOURCE_FOLDER: `heddle new mechanism` writes something that builds without warnings, loads, votes and runs; so does
-# the example; with make and with CMake.
+# new.sh HEDDLE MECH_DRIVE SOURCE_FOLDER: `heddle new mechanism` writes something that builds without
+# warnings, loads, votes and runs; so does the example; with make and with CMake.
 set -uo pipefail
 heddle=$1 drive=$2 root=$3
 work=$(mktemp -d)
@@ -18,7 +18,8 @@ expect() {
     shift 2
     "$@" >"$work/out" 2>&1
     got=$?
-    { [ $got -eq "$status" ] && grep -Eq -- "$pattern" "$work/out"; } || fail "$* (status $got, wanted $status and /$pattern/)"
+    { [ $got -eq "$status" ] && grep -Eq -- "$pattern" "$work/out"; } ||
+        fail "$* (status $got, wanted $status and /$pattern/)"
 }
 cd "$work" || exit 1
 
@@ -34,7 +35,8 @@ expect 0 '' cmake --build build
 expect 0 'my-own.asked [1-9]' "$drive" build/my-own.so
 
 # on the modelled GPU: the program's result does not depend on it, and its statistics are there
-saxpy=("$heddle" kernel "$root/examples/saxpy.ptx" saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=iota' --arg 'buf:f32[1K]=iota' --arg s32=1024)
+saxpy=("$heddle" kernel "$root/examples/saxpy.ptx" saxpy --grid 4 --block 256 --arg f32=2 \
+    --arg 'buf:f32[1K]=iota' --arg 'buf:f32[1K]=iota' --arg s32=1024)
 expect 0 'arg 2: f32\[1024\] hash [0-9a-f]{16}: 0 3 6 9' "${saxpy[@]}" --mech my-own/my-own.so
 expect 0 'my-own.asked' "${saxpy[@]}" --mech my-own/my-own.so --json
 expect 2 "both pick" "${saxpy[@]}" --mech lrr,gto

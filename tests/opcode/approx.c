@@ -1,5 +1,6 @@
-/* approx.c: see approx.h. Bounds: the manual of the PTX ISA, the section that stands beside each row (numbers as of version 8.8).
- * Where the manual gives none (rcp and rsqrt of f64), the bound is what silicon keeps, with room.
+/* approx.c: see approx.h. Bounds: the manual of the PTX ISA, the section that stands beside each row (numbers
+ * as of version 8.8). Where the manual gives none (rcp and rsqrt of f64), the bound is what silicon keeps,
+ * with room.
  *
  * A value is special when a source is zero, infinite or NaN (or is flushed to zero), or when silicon's result
  * is zero, infinite or NaN: then the answer must be silicon's, bit for bit, except that a result at the very

@@ -7,9 +7,10 @@
 
 enum approx_verdict {
     APPROX_OK,
-    APPROX_BAD_SPECIAL, /* zeros, infinities, NaNs: the manual's tables, where silicon's bits are the answer
-                         */
-    APPROX_OUT_OF_BOUND /* farther from the true value than the manual allows */
+    /* zeros, infinities, NaNs: the manual's tables, where silicon's bits are the answer */
+    APPROX_BAD_SPECIAL,
+    /* farther from the true value than the manual allows */
+    APPROX_OUT_OF_BOUND
 };
 
 struct approx_report {

@@ -98,8 +98,8 @@ static double sample(const struct tex_desc *t, const uint8_t *texels, const doub
 bool ref_texture(const struct ref_op *op, const char *description, const uint64_t *coords, uint64_t *out)
 {
     struct tex_desc t;
-    static _Thread_local char
-        last[64]; /* the texels of the last texture asked for: forms come in long runs */
+    /* the texels of the newest texture: forms come in long runs */
+    static _Thread_local char last[64];
     static _Thread_local uint8_t texels[8192];
     if (!description || !tex_parse(description, &t) || tex_bytes(&t) > sizeof texels ||
         strlen(description) >= sizeof last)

@@ -19,7 +19,7 @@ struct ref_op {
 
 bool ref_has(const struct ref_op *op, const char *word);
 const char *ref_last(const struct ref_op *op); /* the type, in most opcodes */
-/* The width of a type word in bits: 32 for "u32" and "f16x2"; 1 for "pred"; 0 when it is no type. */
+/* The width of a type word in bits: 32 for "u32" and "f16x2"; 1 for "pred"; 0 when it is not a type. */
 uint32_t ref_type_bits(const char *type);
 
 struct ref_args {

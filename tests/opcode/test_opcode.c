@@ -74,7 +74,7 @@ static bool run_plain(struct test *t, const struct form *f, const uint64_t *in, 
     return ok;
 }
 
-/* Puts the chosen tuples, FORM_VARIANTS times each, in the place of all. */
+/* Puts the chosen tuples, FORM_VARIANTS times each, instead of all. */
 static void pick_cells(const struct form *f, uint32_t columns, const uint32_t *picks, uint64_t *cells)
 {
     static uint64_t copy[PICKS * FORM_VARIANTS * FORM_OPERANDS_MAX];

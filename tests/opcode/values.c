@@ -352,8 +352,8 @@ static uint64_t class_int(const struct form_operand *o, struct rng *r, uint32_t 
         x = (uint32_t)((int32_t)(uint32_t)x >> rng_below(r, 32));
     else if (is_class(o, "texel"))
         x = (uint32_t)((int32_t)rng_below(r, 26) - 5);
-    else if (is_class(o, "warp")) { /* warps that agree, that agree but for one lane, that have few values,
-                                       that differ */
+    else if (is_class(o, "warp")) {
+        /* warps that agree, that agree but for one lane, that have few values, that differ */
         uint64_t w = hash_mix(tuple / 32 + 77) & low_mask(bits);
         switch (tuple / 32 % 4) {
         case 0: return w;

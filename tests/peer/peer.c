@@ -5,8 +5,9 @@
  *
  * Without a machine the launches run functionally: instructions and reads of the L1 must be equal. With one
  * they run on the timed GPU, and cycles and L1 hits are compared as well. --all runs every variant on its own
- * machine (machines/overlays/peer-*.yaml) and compares what each changes, --judged only those whose cycles are
- * judged. The exit status tells whether what must be equal is and, with these two, whether the aims are met. */
+ * machine (machines/overlays/peer-*.yaml) and compares what each changes, --judged only those whose cycles
+ * are judged. The exit status tells whether what must be equal is and, with these two, whether the aims are
+ * met. */
 #include "peer.h"
 
 #include <fcntl.h>
@@ -102,8 +103,8 @@ static uint32_t read_reference(const char *variant, struct row *rows)
 
 /* ---- one case ---- */
 
-/* Their registers per thread are ptxas's for another machine, which PTX does not tell: an SM holds as many CTAs
- * as theirs, and registers do not limit it. */
+/* Their registers per thread are ptxas's for another machine, which PTX does not tell: an SM holds as many
+ * CTAs as theirs, and registers do not limit it. */
 static bool use_machine(const struct peer_machine *m, const struct row *ref)
 {
     char ctas[32];

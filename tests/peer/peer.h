@@ -21,7 +21,7 @@ struct peer_machine {
 
 /* False, with a message: there is no such machine. */
 bool peer_use_machine(const struct peer_machine *m);
-/* Of all launches so far in this process. */
+/* The sum over all launches so far in this process. */
 struct peer_counts peer_counts(void);
 
 int host_main(int argc, char **argv); /* host.c: `host NAME` runs one case and checks its result; 0 = right */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# make_ptx.sh: makes the committed .ptx files anew with nvcc. With --check: says whether they are what nvcc makes today
-# (exit 77 = no nvcc, or another version than the one that made them, so nothing can be said).
+# make_ptx.sh: makes the committed .ptx files with nvcc. With --check: says whether they are what nvcc
+# makes today (exit 77 = no nvcc, or another version than the one that made them, so nothing can be said).
 set -euo pipefail
 cd "$(dirname "$0")"
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
@@ -15,12 +15,14 @@ for source in *.cu; do
     if [ "${1:-}" = --check ]; then
         fresh=$(mktemp)
         "$nvcc" -ptx -O3 -arch="$(arch_of "$name")" "$source" -o "$fresh"
-        if ! diff -q <(grep '^// Compiler Build ID' "$fresh") <(grep '^// Compiler Build ID' "$name.ptx") >/dev/null; then
+        if ! diff -q <(grep '^// Compiler Build ID' "$fresh") <(grep '^// Compiler Build ID' "$name.ptx") \
+            >/dev/null; then
             echo "SKIPPED: another nvcc made $name.ptx"
             rm -f "$fresh"
             exit 77
         fi
-        cmp -s <(plain "$fresh") <(plain "$name.ptx") || { echo "$name.ptx is not what nvcc makes of $source: run tests/programs/make_ptx.sh"; status=1; }
+        cmp -s <(plain "$fresh") <(plain "$name.ptx") ||
+            { echo "$name.ptx is not what nvcc makes of $source: run tests/programs/make_ptx.sh"; status=1; }
         rm -f "$fresh"
     else
         "$nvcc" -ptx -O3 -arch="$(arch_of "$name")" "$source" -o "$name.ptx"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# nvcc.sh HEDDLE SOURCE FOLDER: builds one program with nvcc, with the shared and with the static CUDA runtime, and runs both under
-# Heddle, functionally and timed; streams also with per-thread default streams. Exit 77 = skipped, no nvcc here.
+# nvcc.sh HEDDLE SOURCE FOLDER: builds one program with nvcc, with the shared and with the static CUDA
+# runtime, and runs both under Heddle, functionally and timed; streams also with per-thread default streams.
+# Exit 77 = skipped, no nvcc here.
 set -euo pipefail
 heddle=$1 source=$2 folder=$3
 name=$(basename "$source" .cu)
@@ -23,7 +24,8 @@ done
 
 [ "$name" = streams ] || exit 0
 # Its one kernel of stream 0 runs on the thread's own stream, which is none of stream 0.
-"$nvcc" -c -O3 -arch=$arch --default-stream per-thread -Wno-deprecated-gpu-targets "$source" -o "$folder/nvcc_$name.pt.o"
+"$nvcc" -c -O3 -arch=$arch --default-stream per-thread -Wno-deprecated-gpu-targets "$source" \
+    -o "$folder/nvcc_$name.pt.o"
 for runtime in shared static; do
     binary=$folder/nvcc_${name}_pt_$runtime
     "$nvcc" -arch=$arch -cudart $runtime -Wno-deprecated-gpu-targets "$folder/nvcc_$name.pt.o" -o "$binary"

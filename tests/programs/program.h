@@ -1,9 +1,12 @@
-/* program.h: what the test programs stand on. Each program is one .cu file, written in the common ground of C and C++
- * and built in two ways:
- *   - by nvcc, as any CUDA program is (kernels and host code, <<<>>> launches, libcudart or the static runtime);
- *   - by a plain C compiler, host part only: the kernels come from the committed NAME.ptx, which this header registers
- *     with libcudart exactly as nvcc's generated code would (a fatbin in memory, __cudaRegisterFatBinary, ...).
- * The second way needs no CUDA toolkit. Both check the results against a CPU reference and print "NAME: PASS". */
+/* program.h: what the test programs stand on. Each program is one .cu file, written in the common ground of C
+ * and C++ and built in two ways:
+ *   - by nvcc, as any CUDA program is (kernels and host code, <<<>>> launches, libcudart or the static
+ *     runtime);
+ *   - by a plain C compiler, host part only: the kernels come from the committed NAME.ptx, which this header
+ *     registers with libcudart exactly as nvcc's generated code would (a fatbin in memory,
+ *     __cudaRegisterFatBinary, ...).
+ * The second way needs no CUDA toolkit. Both check the results against a CPU reference and print
+ * "NAME: PASS". */
 #ifndef HEDDLE_TEST_PROGRAM_H
 #define HEDDLE_TEST_PROGRAM_H
 
@@ -37,11 +40,22 @@ typedef void *cudaStream_t, *cudaEvent_t;
 typedef struct cudaArray *cudaArray_t;
 typedef unsigned long long cudaTextureObject_t;
 enum { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorInvalidConfiguration = 9 };
-enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
+};
 enum { cudaMemAttachGlobal = 1, cudaHostAllocMapped = 2 };
 struct cudaChannelFormatDesc { int x, y, z, w, f; };
 enum { cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat };
-enum { cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear, cudaResourceTypePitch2D };
+enum {
+    cudaResourceTypeArray,
+    cudaResourceTypeMipmappedArray,
+    cudaResourceTypeLinear,
+    cudaResourceTypePitch2D
+};
 enum { cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder };
 enum { cudaFilterModePoint, cudaFilterModeLinear };
 enum { cudaReadModeElementType, cudaReadModeNormalizedFloat };
@@ -146,7 +160,8 @@ static inline dim3 program_dim_int(unsigned n) { return (dim3){n, 1, 1}; }
 #define PROGRAM_RECORD(e, s, ...)     cudaEventRecord(e, s)
 #define cudaEventRecord(...)          PROGRAM_RECORD(__VA_ARGS__, NULL, 0)
 
-/* What nvcc generates for a .cu file, by hand: one fatbin with one uncompressed PTX entry, and registrations. */
+/* What nvcc generates for a .cu file, by hand: one fatbin with one uncompressed PTX entry, and
+ * registrations. */
 struct program_entry {
     const char *name;
     char *stub;
@@ -193,7 +208,8 @@ static void program_register(const struct program_entry *entries)
     atexit(program_unregister);
 }
 
-/* PROGRAM(LIST) at file scope, with #define LIST(K, V) K(kernel) V(variable, bytes) ..., tells what the PTX holds. */
+/* PROGRAM(LIST) at file scope, with #define LIST(K, V) K(kernel) V(variable, bytes) ..., tells what the PTX
+ * holds. */
 #define PROGRAM_STUB(kernel)          static char program_stub_##kernel;
 #define PROGRAM_VAR(var, bytes)       static char program_var_##var;
 #define PROGRAM_STUB_ROW(kernel)      {#kernel, &program_stub_##kernel, 0},
@@ -216,7 +232,8 @@ static void program_register(const struct program_entry *entries)
     } while (0)
 
 /* &a, &b, ... for up to ten arguments */
-#define PROGRAM_ADDRESSES(...)                                PROGRAM_PICK(__VA_ARGS__, A10, A9, A8, A7, A6, A5, A4, A3, A2, A1)(__VA_ARGS__)
+#define PROGRAM_ADDRESSES(...)                                                                               \
+    PROGRAM_PICK(__VA_ARGS__, A10, A9, A8, A7, A6, A5, A4, A3, A2, A1)(__VA_ARGS__)
 #define PROGRAM_PICK(a, b, c, d, e, f, g, h, i, j, name, ...) PROGRAM_##name
 #define PROGRAM_A1(a)                                         (void *)&(a)
 #define PROGRAM_A2(a, ...)                                    (void *)&(a), PROGRAM_A1(__VA_ARGS__)

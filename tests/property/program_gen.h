@@ -1,7 +1,7 @@
 /* program_gen.h: random small kernels: a tree of statements that can be printed as PTX and, independently of
  * everything in src/, be evaluated thread by thread. What both leave in memory must be the same, however the
- * PTX is lowered and on whatever machine it runs: loops, divergence, calls, local and shared memory, barriers,
- * atomics whose result does not depend on the order of threads. */
+ * PTX is lowered and on whatever machine it runs: loops, divergence, calls, local and shared memory,
+ * barriers, atomics whose result does not depend on the order of threads. */
 #ifndef HEDDLE_PROGRAM_GEN_H
 #define HEDDLE_PROGRAM_GEN_H
 
@@ -24,7 +24,8 @@ enum {
     GEN_THREADS_MAX = 480,
     GEN_CTAS_MAX = 8
 };
-/* What a thread leaves behind: its variables, in this order, as 32-bit words, each beside those of the next thread. */
+/* What a thread leaves behind: its variables, in this order, as 32-bit words, each beside those of the next
+ * thread. */
 enum { GEN_OUT_WORDS = GEN_WORDS + 2 * GEN_LONGS + GEN_FLOATS + GEN_LOCALS };
 
 /* The memory of a kernel: one allocation, in 32-bit words, with gaps that nobody may write. */

@@ -129,7 +129,8 @@ static void print_bin(struct gen_printer *p, const struct gen_stmt *s)
                   4 * op * bins, value);
 }
 
-/* %ta: the thread in its CTA; %ax: the CTA's part of the exchange. The second barrier keeps the next exchange away. */
+/* %ta: the thread in its CTA; %ax: the CTA's part of the exchange. The second barrier keeps the next exchange
+ * away. */
 static void print_exchange(struct gen_printer *p, const struct gen_stmt *s)
 {
     uint32_t t = p->temps += 2;
@@ -324,7 +325,8 @@ static void print_results(struct strbuf *out)
         GEN_BIN_OPS * GEN_SHARED_BINS);
 }
 
-/* The pointers: a3 input, a5 results, a6 table, a7 bins, a8 cells, a9 where shared bins go, ax and ay exchange. */
+/* The pointers: a3 input, a5 results, a6 table, a7 bins, a8 cells, a9 where shared bins go, ax and ay
+ * exchange. */
 static void print_start(struct strbuf *out)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* random_kit.h: for the tests of random kernels: a device, a kernel from its seed to a loaded module, and the comparison of what it
- * left in memory with what it must leave. */
+/* random_kit.h: for the tests of random kernels: a device, a kernel from its seed to a loaded module, and the
+ * comparison of what it left in memory with what it must leave. */
 #ifndef HEDDLE_RANDOM_KIT_H
 #define HEDDLE_RANDOM_KIT_H
 

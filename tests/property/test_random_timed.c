@@ -1,6 +1,6 @@
-/* test_random_timed.c: random kernels on the timed machine: plain, sectored and squeezed machines, alone and several at once, asleep
- * between events and ticking through. What they leave in memory is what the evaluator (and so the functional run) says; sleeping
- * changes neither a cycle nor a statistic. FIRST_SEED COUNT. */
+/* test_random_timed.c: random kernels on the timed machine: plain, sectored and squeezed machines, alone and
+ * several at once, asleep between events and ticking through. What they leave in memory is what the evaluator
+ * (and so the functional run) says; sleeping changes neither a cycle nor a statistic. FIRST_SEED COUNT. */
 #include "random_kit.h"
 
 #include "core/timed.h"

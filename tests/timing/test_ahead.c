@@ -1,6 +1,7 @@
-/* test_ahead.c: SMs that run on before the others (core/ahead.c) change nothing: cycles, statistics and memory are those of a run in which every component
- * ticks at every edge, where no SM ever runs ahead. The kernel has long stretches that only its own SM sees, between loads of words that other SMs
- * write meanwhile, both clocks, atomics, barriers, shared, local and constant memory, and CTAs that end at different times. */
+/* test_ahead.c: SMs that run on before the others (core/ahead.c) change nothing: cycles, statistics and
+ * memory are those of a run in which every component ticks at every edge, where no SM ever runs ahead. The
+ * kernel has long stretches that only its own SM sees, between loads of words that other SMs write meanwhile,
+ * both clocks, atomics, barriers, shared, local and constant memory, and CTAs that end at different times. */
 #include "timing_kit.h"
 
 #include "base/hash.h"

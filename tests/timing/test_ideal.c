@@ -1,6 +1,6 @@
-/* test_ideal.c: the ideal machines of limit studies. Infinite DRAM (P_DRAM), infinite memory (P_inf) and perfect memory (PerfX) are
- * each faster than the one before where bandwidth is the limit, and the same to the cycle where nothing is; the fixed miss latency is
- * what was asked for; a larger L1 hits more. */
+/* test_ideal.c: the ideal machines of limit studies. Infinite DRAM (P_DRAM), infinite memory (P_inf) and
+ * perfect memory (PerfX) are each faster than the one before where bandwidth is the limit, and the same to
+ * the cycle where nothing is; the fixed miss latency is what was asked for; a larger L1 hits more. */
 #include "timing_kit.h"
 
 #include "mem/dram.h"
@@ -15,8 +15,8 @@ enum { CHASE_LINES = 512, LINE = 128, LINES = 1 << 15 };
     ", %a" i ", %p;\nld.global.u32 %v" i ", [%a" i "];\n"
 #define ADD(i) "add.u32 %v0, %v0, %v" i ";\n"
 
-/* chase: a lap of dependent loads. scatter: each warp reads eight lines that lie far apart, so that hardly two of them share a DRAM
- * row. reuse: each CTA reads the same lines over and over. spin: arithmetic only. */
+/* chase: a lap of dependent loads. scatter: each warp reads eight lines that lie far apart, so that hardly
+ * two of them share a DRAM row. reuse: each CTA reads the same lines over and over. spin: arithmetic only. */
 static const char ptx[] = HEAD
     ".visible .entry chase(.param .u64 start, .param .u32 steps)\n{\n"
     ".reg .u64 %p; .reg .u32 %n, %l; .reg .pred %q;\n"
@@ -112,15 +112,17 @@ static void run_chase(void)
     rig_run(&r, "chase", 1, LINE / 8, params);
 }
 
-/* What an open row saves a read: the activation, in core cycles. P_DRAM has the latency of a closed one for all. */
+/* What an open row saves a read: the activation, in core cycles. P_DRAM has the latency of a closed one for
+ * all. */
 static uint64_t open_row_saving(void)
 {
     const struct machine *m = &r.machine;
     return ((uint64_t)m->dram.trcd * m->core_clock_khz + m->dram_clock_khz - 1) / m->dram_clock_khz;
 }
 
-/* One request at a time waits for nobody. Its L2 hits take the same in all; a DRAM access takes the idle latency, but for what open
- * rows save, and for the edge of the DRAM's clock, which P_inf does not wait for: less than a cycle of the slower clock each way. */
+/* One request at a time waits for nobody. Its L2 hits take the same in all; a DRAM access takes the idle
+ * latency, but for what open rows save, and for the edge of the DRAM's clock, which P_inf does not wait for:
+ * less than a cycle of the slower clock each way. */
 static void without_load_all_have_the_idle_latency(void **state)
 {
     for (size_t m = 0; m < ARRAY_LEN(machine_names); m++) {
@@ -162,7 +164,8 @@ static void a_fixed_miss_latency_is_exactly_that(void **state)
         }
 }
 
-/* Each SM reads 64 KB twice: in order, so that least recently used is the worst that a smaller cache can do. */
+/* Each SM reads 64 KB twice: in order, so that least recently used is the worst that a smaller cache can
+ * do. */
 static void a_larger_l1_hits_more(void **state)
 {
     enum { SIZES = 4, CTAS = 15, LOADS = CTAS * 64 * 512 / 32 };

@@ -1,12 +1,13 @@
-/* test_machine.c: what holds for the whole machine whatever it runs: sleeping changes nothing, streams overlap, samples add up, a stuck
- * machine explains itself, a stop ends with what there is. */
+/* test_machine.c: what holds for the whole machine whatever it runs: sleeping changes nothing, streams
+ * overlap, samples add up, a stuck machine explains itself, a stop ends with what there is. */
 #include "timing_kit.h"
 
 #include "core/timed_impl.h"
 
 #define HEAD ".version 7.0\n.target sm_52\n.address_size 64\n"
 
-/* Loads, shared memory, a barrier, divergence, atomics with and without result, stores: a little of everything. */
+/* Loads, shared memory, a barrier, divergence, atomics with and without result, stores: a little of
+ * everything. */
 static const char mix_ptx[] =
     HEAD ".visible .entry mix(.param .u64 data, .param .u64 bins, .param .u64 out)\n{\n"
          ".shared .align 4 .b8 tile[1024];\n"
@@ -161,10 +162,11 @@ static void a_slower_part_never_makes_it_faster(void **state)
     }
 }
 
-/* Atomics on a few words are the limit here, so that memory decides only when each warp comes to its first one: after one load. That
- * load may be faster on the plain machine than on P_DRAM, which takes the latency of a closed row for all, by the activation that an
- * open row saves; and by a cycle of the slowest clock for each of the links that it then takes at another edge: four to DRAM and four
- * back. (test_ideal.c has the kernels where bandwidth is the limit.) */
+/* Atomics on a few words are the limit here, so that memory decides only when each warp comes to its first
+ * one: after one load. That load may be faster on the plain machine than on P_DRAM, which takes the latency
+ * of a closed row for all, by the activation that an open row saves; and by a cycle of the slowest clock for
+ * each of the links that it then takes at another edge: four to DRAM and four back. (test_ideal.c has the
+ * kernels where bandwidth is the limit.) */
 static void ideal_memories_are_ordered(void **state)
 {
     static const char *const ideals[] = {"ideal.memory=none", "ideal.memory=dram", "ideal.memory=infinite",
@@ -271,7 +273,7 @@ static void a_kernel_that_reads_outside_ends_the_run(void **state)
     rig_close(&r);
 }
 
-/* The wedge: response queues without a place. */
+/* The wedge: response queues without a slot. */
 static void a_stuck_machine_names_who_waits_for_whom(void **state)
 {
     static struct rig r;

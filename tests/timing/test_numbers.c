@@ -1,5 +1,5 @@
-/* test_numbers.c: the numbers that the machine must meet, on `fermi`: latencies of an idle machine, ceilings of bandwidth,
- * pipeline latencies, transactions, occupancy. */
+/* test_numbers.c: the numbers that the machine must meet, on `fermi`: latencies of an idle machine, ceilings
+ * of bandwidth, pipeline latencies, transactions, occupancy. */
 #include "timing_kit.h"
 
 #include "core/occupancy.h"
@@ -64,9 +64,9 @@ static void the_other_machines_have_their_papers_latencies(void **state)
     }
 }
 
-/* Reads the clock before each load and, by a predicate that needs its result, after it; `adds` additions between two steps move the
- * step against the crossbar's clock. Writes the first, the last, the least and the most cycles of a step; the very first, which fetches
- * the code, does not count. */
+/* Reads the clock before each load and, by a predicate that needs its result, after it; `adds` additions
+ * between two steps move the step against the crossbar's clock. Writes the first, the last, the least and the
+ * most cycles of a step; the very first, which fetches the code, does not count. */
 static void write_timed_chase(struct strbuf *ptx, uint32_t adds)
 {
     strbuf_puts(ptx, HEAD
@@ -85,8 +85,8 @@ static void write_timed_chase(struct strbuf *ptx, uint32_t adds)
                      "st.global.u64 [%o+24], %d3; st.global.u64 [%o+32], %b;\nret;\n}\n");
 }
 
-/* Every step is as long as every other, whatever lies between two of them, and what it takes beyond the miss is the same few cycles of the
- * SM wherever the line was. */
+/* Every step is as long as every other, whatever lies between two of them, and what it takes beyond the miss
+ * is the same few cycles of the SM wherever the line was. */
 static void check_timed_chase(const char *machine, const char *set, uint32_t adds, uint64_t l2, uint64_t dram)
 {
     static struct rig r; /* the teardown may need it */
@@ -161,8 +161,8 @@ static const char fill_ptx[] =
          "st.global.u32 [%d], %t;\nmad.lo.u32 %s, %s, %f, %g;\nsub.u32 %n, %n, 1;\nsetp.ne.u32 %q, %n, 0;\n"
          "@%q bra loop;\nret;\n}\n";
 
-/* Lines that stay in L2, a packet of five flits each: the crossbar into the slices is the narrowest place. At random, since warps that write
- * in a row move from slice to slice together. */
+/* Lines that stay in L2, a packet of five flits each: the crossbar into the slices is the bottleneck. At
+ * random, since warps that write in a row move from slice to slice together. */
 static void random_writes_reach_80_percent_of_the_crossbar_into_slices(void **state)
 {
     enum { CTAS = 15, THREADS = 256, LINES = 1024 };

@@ -1,5 +1,6 @@
-/* test_numbers_load.c: bandwidth under load: each level comes near the ceiling that follows from the configuration and never passes
- * it, and latency never falls below that of an idle machine. The loads are those of bench/latency.h. */
+/* test_numbers_load.c: bandwidth under load: each level comes near the ceiling that follows from the
+ * configuration and never passes it, and latency never falls below that of an idle machine. The loads are
+ * those of bench/latency.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,13 +61,13 @@ static void l1_hits_reach_85_percent_of_the_port(void **state)
 
 static void streaming_reads_reach_85_percent_of_the_l2_ports(void **state)
 {
-    const char *sets[] = {"xbar.reply_flit=136"}; /* a line in one flit: the ports are the narrowest place */
+    const char *sets[] = {"xbar.reply_flit=136"}; /* a line in one flit: the ports are the bottleneck */
     struct latency_ceilings c = open_with(sets, 1);
     assert_true(c.l2_port < c.xbar_reply);
     assert_true(best_of(LATENCY_L2, rig.machine.sm_count, "L2 ports", c.l2_port) >= 0.85 * c.l2_port);
 }
 
-/* Few SMs: their own inputs from the crossbar are the narrowest place. */
+/* Few SMs: their own inputs from the crossbar are the bottleneck. */
 static void streaming_reads_reach_85_percent_of_the_crossbar_into_sms(void **state)
 {
     struct latency_ceilings c = open_with(NULL, 0);
@@ -74,15 +75,16 @@ static void streaming_reads_reach_85_percent_of_the_crossbar_into_sms(void **sta
     assert_true(best_of(LATENCY_L2, 6, "crossbar to 6 SMs", 6 * one) >= 0.85 * 6 * one);
 }
 
-/* All SMs: the slices' outputs are the narrowest place. */
+/* All SMs: the slices' outputs are the bottleneck. */
 static void streaming_reads_reach_85_percent_of_the_crossbar_out_of_slices(void **state)
 {
     struct latency_ceilings c = open_with(NULL, 0);
     assert_true(best_of(LATENCY_L2, rig.machine.sm_count, "crossbar", c.xbar_reply) >= 0.85 * c.xbar_reply);
 }
 
-/* With one virtual channel and no speedup of the outputs a reply waits behind one for another SM (head-of-line blocking), and the slices'
- * outputs stay well below their ceiling. More channels, and nothing else, give it back. */
+/* With one virtual channel and no speedup of the outputs a reply waits behind one for another SM
+ * (head-of-line blocking), and the slices' outputs stay well below their ceiling. More channels, and nothing
+ * else, give it back. */
 static void head_of_line_blocking_costs_a_quarter_of_the_crossbar(void **state)
 {
     const char *one[] = {"xbar.output_speedup=1"}, *sixteen[] = {"xbar.output_speedup=1", "xbar.vcs=16"};
@@ -95,8 +97,9 @@ static void head_of_line_blocking_costs_a_quarter_of_the_crossbar(void **state)
     assert_true(best >= 0.85 * c.xbar_reply);
 }
 
-/* The thesis's finding (3.4.2): where a line takes more flits than cycles on the data port, what stalls the slices is the crossbar; where it
- * takes fewer, it is not. With 32 bytes, as configured, it is five against four. */
+/* The thesis's finding (3.4.2): where a line takes more flits than cycles on the data port, what stalls the
+ * slices is the crossbar; where it takes fewer, it is not. With 32 bytes, as configured, it is five against
+ * four. */
 static void narrow_reply_flits_stall_the_slices_by_back_pressure(void **state)
 {
     static const char *const flits[] = {"xbar.reply_flit=16", "xbar.reply_flit=32", "xbar.reply_flit=68"};
@@ -112,8 +115,8 @@ static void narrow_reply_flits_stall_the_slices_by_back_pressure(void **state)
     assert_true(icnt[2] < port[2] / 10);
 }
 
-/* 48 warps are more than an SM has places for loads. Its schedulers share them evenly, else some warps would run ahead, spread the reads over
- * more rows of DRAM, and end before the others. */
+/* 48 warps are more than an SM has entries for loads. Its schedulers share them evenly, else some warps would
+ * run ahead, spread the reads over more rows of DRAM, and end before the others. */
 static double share_of_48_warps(void)
 {
     double all = measure((struct latency_load){LATENCY_DRAM, true, rig.machine.sm_count, 32}, 24).gbs;

@@ -1,5 +1,5 @@
-/* test_streams.c: streams of the timed machine: what overlaps, what waits for what, copies and their engines, marks, and that
- * kernels that ran together keep their own events apart. */
+/* test_streams.c: streams of the timed machine: what overlaps, what waits for what, copies and their engines,
+ * marks, and that kernels that ran together keep their own events apart. */
 #include "timing_kit.h"
 
 #include "core/timed_impl.h"
@@ -99,7 +99,7 @@ static void two_kernels_together_take_less_than_their_sum(void **state)
     rig_close(&r);
 }
 
-/* Many small kernels, some of which end while others run and give their place to the next. */
+/* Many small kernels, some of which end while others run and make room for the next. */
 static void kernels_come_and_go_beside_each_other(void **state)
 {
     enum { STREAMS = 5, ROUNDS_OF_EACH = 4 };

@@ -1,5 +1,6 @@
-/* test_threads.c: the machine on several threads: the same cycles, statistics and memory for every number of them. The kernels race: what they
- * read, and so which way they go and how long they take, depends on the order of loads, stores and atomics of different SMs. */
+/* test_threads.c: the machine on several threads: the same cycles, statistics and memory for every number of
+ * them. The kernels race: what they read, and so which way they go and how long they take, depends on the
+ * order of loads, stores and atomics of different SMs. */
 #include "timing_kit.h"
 
 #include "base/hash.h"
@@ -9,7 +10,8 @@ enum { CTAS = 24, BLOCK = 96, WORDS = 320 }; /* 256 that race, 64 that are summe
 static const char ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".extern .func (.param .b64 r) malloc (.param .b64 n);\n.extern .func free (.param .b64 p);\n"
-    /* rounds of: read a word, store to a word that depends on it, read that again, add to a sum and look at it */
+    /* rounds of: read a word, store to a word that depends on it, read that again, add to a sum and look at
+     * it */
     ".visible .entry race(.param .u64 buf, .param .u64 out, .param .u32 rounds)\n{\n"
     ".reg .u64 %b, %o, %x, %y; .reg .u32 %i, %t, %n, %r, %a, %c, %s, %d; .reg .pred %p;\n"
     "ld.param.u64 %b, [buf]; ld.param.u64 %o, [out]; ld.param.u32 %n, [rounds];\n"

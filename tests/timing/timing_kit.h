@@ -1,4 +1,5 @@
-/* timing_kit.h: for the tests of the whole machine: a machine, a module from PTX text, launches, statistics by name. */
+/* timing_kit.h: for the tests of the whole machine: a machine, a module from PTX text, launches, statistics
+ * by name. */
 #ifndef HEDDLE_TIMING_KIT_H
 #define HEDDLE_TIMING_KIT_H
 

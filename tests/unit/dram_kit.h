@@ -27,7 +27,7 @@ struct bench {
     struct dram_params params;
     struct addrmap_params map_params;
     struct clock_domain clock, core;
-    uint32_t slices, link_depth, drain_every; /* the mock takes an answer every so many clocks */
+    uint32_t slices, link_depth, drain_every; /* the mock takes an answer every drain_every clocks */
     bool no_skip;
     struct dram_observer observer;
     /* what happens */

@@ -1,4 +1,5 @@
-/* experiment_kit.h: experiments in a folder of their own, three workloads, and a store that is a table of numbers. */
+/* experiment_kit.h: experiments in a folder of their own, three workloads, and a store that is a table of
+ * numbers. */
 #ifndef HEDDLE_EXPERIMENT_KIT_H
 #define HEDDLE_EXPERIMENT_KIT_H
 
@@ -87,7 +88,7 @@ static void kit_need(struct experiment *e, const char *text)
     fail_msg("%s", strbuf_text(&out));
 }
 
-/* ---- jobs and a store: links in place of the real ones ---- */
+/* ---- jobs and a store: links instead of the real ones ---- */
 
 /* A job's key is a hash of what it says. */
 bool job_seal(struct lab_job *job, struct diag_list *diags)

@@ -14,7 +14,7 @@ static const char *json_skip_space(const char *p)
     return p;
 }
 
-/* Each json_skip_* returns the place after what it names, or NULL. */
+/* Each json_skip_* returns the position after what it names, or NULL. */
 static const char *json_skip_string(const char *p)
 {
     if (*p++ != '"') return NULL;

@@ -32,6 +32,10 @@ struct rig {
     struct emu_fault fault;
     uint64_t ctas_done, ticks;
     uint32_t shared_wish; /* of the launches */
+    /* the scheduling policy; NULL: the default */
+    const char *policy;
+    /* sm_setup */
+    bool contexts_from_top, bank_by_scheduler;
 };
 
 /* As the loop of the GPU does it: a CTA comes after the cycle of its SM. */
@@ -62,7 +66,7 @@ static inline void rig_make(struct rig *r)
 {
     struct diag_list diags = {0};
     req_pool_init(&r->pool, 8192);
-    r->mechs = mech_set_create(NULL, 0, NULL, 0, &diags);
+    r->mechs = mech_set_create_for(r->policy, NULL, 0, NULL, 0, &diags);
     assert_non_null(r->mechs);
     r->mech_gpu = mech_gpu_create(r->mechs, 1);
     struct sm_setup s = {.machine = &r->machine,
@@ -76,7 +80,9 @@ static inline void rig_make(struct rig *r)
                          .mechs = r->mechs,
                          .mech_gpu = r->mech_gpu,
                          .on_cta_done = rig_cta_done,
-                         .ctx = r};
+                         .ctx = r,
+                         .contexts_from_top = r->contexts_from_top,
+                         .bank_by_scheduler = r->bank_by_scheduler};
     r->sm = sm_create(&s);
     link_init(&r->to, "to", 2, RIG_PERIOD, sm_wake(r->sm), &r->memory_wake);
     link_init(&r->from, "from", 8, RIG_PERIOD, &r->memory_wake, sm_wake(r->sm));

@@ -1,4 +1,4 @@
-/* test_config.c: machines from YAML and --set: values, bases, and errors with their place. */
+/* test_config.c: machines from YAML and --set: values, bases, and errors with line and column. */
 #include "core/machine.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* test_config_gpgpusim.c: GPGPU-Sim's configuration files become machines: words, cache strings of both
- * generations, maps, clocks, schedulers, DRAM timings, and errors at their places. */
+ * generations, maps, clocks, schedulers, DRAM timings, and errors at their positions. */
 #include "config/gpgpusim.h"
 #include "core/machine.h"
 
@@ -259,7 +259,7 @@ static void errors_name_file_line_and_column(void **state)
     expect_error("-gpgpu_shader_cta\n  -gpgpu_n_mem 6", 1, 1, "has no value");
     expect_error("-gpgpu_shader_cta many", 1, 19, "whole number");
     expect_error("-gpgpu_clock_domains 700:700:x:924", 1, 30, "four clocks");
-    expect_error("<<<<<<<\n", 1, 1, "is no option's value");
+    expect_error("<<<<<<<\n", 1, 1, "is not the value of an option");
     expect_error("-gpgpu_dram_timing_opt \"nbk=16:\nCCD=2", 1, 24, "does not end");
     expect_error("-gpgpu_dram_timing_opt nbk=16:CCD=x", 1, 35, "a number is missing");
     expect_error("-gpgpu_dram_timing_opt \"nbk=16: # banks\n   CCD=x\"", 2, 8, "a number is missing");

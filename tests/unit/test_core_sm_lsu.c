@@ -94,8 +94,8 @@ static void loads_of(uint32_t stride_words, struct sm_stats *s, struct pc_load_s
     rig_close(&r);
 }
 
-/* A grid may lie in memory where an older one was (after a few turns malloc gives the same place at once); what the SM kept of the
- * older one is not its own. */
+/* A grid may lie in memory where an older one was (after a few rounds malloc gives the same address at once);
+ * what the SM kept of the older one is not its own. */
 static void a_grid_has_only_its_own_loads(void **state)
 {
     (void)state;
@@ -295,7 +295,8 @@ static void a_wait_for_copies_lets_the_newest_groups_run(void **state)
         cycles[allowed] = rig_run(&r, 1, 1);
         rig_close(&r);
     }
-    /* Nine divisions pass between the copies (the tenth is under way), and both are under way when the wait is reached. */
+    /* Nine divisions pass between the copies (the tenth is under way), and both are under way when the wait
+     * is reached. */
     assert_in_range(cycles[0] - cycles[1], 9 * 145 - 20, 9 * 145 + 20);
 }
 

@@ -1,4 +1,5 @@
-/* Which caches of an SM a memory instruction asks for what: textures and their filters, read-only loads, banks of shared memory. */
+/* Which caches of an SM a memory instruction asks for what: textures and their filters, read-only loads,
+ * banks of shared memory. */
 #include "sm_rig.h"
 
 /* ---- textures ---- */

@@ -1,4 +1,5 @@
-/* The parts of an SM that stand alone: decoded instructions, units and result buses, operand collectors, small caches. */
+/* The parts of an SM that stand alone: decoded instructions, units and result buses, operand collectors,
+ * small caches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -250,7 +251,8 @@ static uint32_t collector_stuff(struct collector *c, enum sm_class cls, uint64_t
     return count;
 }
 
-/* Takes `count` of a class, each of which is there once; something moves in every cycle that one is waited for. */
+/* Takes `count` of a class, each of which is there once; something moves in every cycle that one is waited
+ * for. */
 static void collector_empty(struct collector *c, enum sm_class cls, uint32_t count, uint64_t *cycle)
 {
     uint64_t seen = 0;

@@ -1,4 +1,5 @@
-/* One array for L1 and shared memory: which split a kernel gets, who may be resident with whom, what the L1 has then. */
+/* One array for L1 and shared memory: which split a kernel gets, who may be resident with whom, what the L1
+ * has then. */
 #include "sm_rig.h"
 
 #include "core/occupancy.h"

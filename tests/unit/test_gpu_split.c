@@ -1,5 +1,6 @@
-/* test_gpu_split.c: how a program asks for a split of L1 and shared memory, through both APIs' settings, and what the timed
- * machine gives it. The launches are made by a child through libcuda.so.1; its statistics are read afterwards. */
+/* test_gpu_split.c: how a program asks for a split of L1 and shared memory, through both APIs' settings, and
+ * what the timed machine gives it. The launches are made by a child through libcuda.so.1; its statistics are
+ * read afterwards. */
 #define _GNU_SOURCE
 #include "base/base.h"
 #include "cuda/cuda_driver_types.h"

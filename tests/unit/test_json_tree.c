@@ -1,4 +1,4 @@
-/* The JSON reader: values, places of errors, bounds. */
+/* The JSON reader: values, positions of errors, bounds. */
 #include "base/json_tree.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* Experiments: what is read, what `like`, `over` and `best` make of a column, and where the errors of a wrong file point. */
+/* Experiments: what is read, what `like`, `over` and `best` make of a column, and where the errors of a wrong
+ * file point. */
 #include "experiment_kit.h"
 
 #include "core/machine.h"

@@ -299,7 +299,8 @@ static void order_is_among_comparable_claims(void **state)
     judge(FIGURE_BARS, parts, 2);
     parts[0].want = parts[1].want = VERDICT_NOT;
     judge(FIGURE_STACKED, parts, 2);
-    /* neither are a mean and a workload, nor two workloads under different columns; two workloads under one column are */
+    /* neither are a mean and a workload, nor two workloads under different columns; two workloads under one
+     * column are */
     struct judged mixed[] = {{0.50, 0.45, 0, NULL, 0, 0, VERDICT_REPRODUCED},
                              {0.40, 0.46, 0, "red", 0, 0, VERDICT_REPRODUCED},
                              {0.50, 0.45, 0, "blue", 1, 0, VERDICT_REPRODUCED}};

@@ -1,4 +1,5 @@
-/* test_lab_report.c: the data comes into the page whole and harmless, or the old page stays. Store and experiments are fakes. */
+/* test_lab_report.c: the data comes into the page whole and harmless, or the old page stays. Store and
+ * experiments are fakes. */
 #include "lab/report.h"
 
 #include <dirent.h>

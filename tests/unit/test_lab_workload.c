@@ -92,7 +92,7 @@ static void a_program_of_ones_own_is_beside_its_description(void **state)
     workloads_free(&set);
 }
 
-/* The description must be refused, at this place, with these words. */
+/* The description must be refused, at this position, with these words. */
 static void refuse(const char *text, int line, int col, const char *words)
 {
     struct workload_set set = {0};

@@ -1,4 +1,5 @@
-/* test_machines.c: every file of machines/ and machines/overlays/ loads, fits together, and has the sizes that its paper prints. */
+/* test_machines.c: every file of machines/ and machines/overlays/ loads, fits together, and has the sizes
+ * that its paper prints. */
 #include "core/machine.h"
 
 #include <dirent.h>

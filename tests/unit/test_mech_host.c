@@ -46,7 +46,7 @@ static void the_machine_may_bring_its_own_default_policy(void **unused)
     assert_string_equal(mech_set_at(s, 1)->name, "two-level");
     assert_int_equal(*(const uint32_t *)mech_set_params(s, 1), 8);
     mech_set_destroy(s);
-    s = mech_set_create_for("lrr", both, 2, NULL, 0, &diags); /* a named policy stands in its place */
+    s = mech_set_create_for("lrr", both, 2, NULL, 0, &diags); /* a named policy replaces it */
     assert_non_null(s);
     assert_int_equal(mech_set_count(s), 2);
     mech_set_destroy(s);

@@ -182,7 +182,7 @@ static void str_keeps_the_loads_used_last(void **unused)
     load(&k, 2, 0, 0), load(&k, 2, 1, 1000);
     load(&k, 1, 2, 2000); /* 1 is newer than 2 */
     assert_int_equal(k.prefetch_count, 1);
-    load(&k, 3, 0, 0); /* takes the place of 2 */
+    load(&k, 3, 0, 0); /* replaces 2 */
     load(&k, 2, 2, 2000);
     assert_int_equal(k.prefetch_count, 1);
     kit_close(&k);

@@ -1,4 +1,4 @@
-/* test_mem_addrmap.c: the address map: examples worked out by hand, no two addresses in one place, wrong
+/* test_mem_addrmap.c: the address map: examples worked out by hand, no two addresses in one location, wrong
  * masks diagnosed. */
 #include "mem/addrmap.h"
 

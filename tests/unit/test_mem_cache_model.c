@@ -1,5 +1,6 @@
-/* test_mem_cache_model.c: the tag array against a plain model of it, which keeps a clock for each line and looks at all of them: all shapes,
- * index functions and replacements, random operations, addresses far apart and of equal short tags. */
+/* test_mem_cache_model.c: the tag array against a plain model of it, which keeps a clock for each line and
+ * looks at all of them: all shapes, index functions and replacements, random operations, addresses far apart
+ * and of equal short tags. */
 #include "mem/cache.h"
 
 #include "base/rng.h"

@@ -1,5 +1,5 @@
-/* test_mem_cache_policy.c: a replacement policy that is supplied from outside: when it is asked, what it is shown,
- * what it hears. */
+/* test_mem_cache_policy.c: a replacement policy that is supplied from outside: when it is asked, what it is
+ * shown, what it hears. */
 #include "mem/cache.h"
 
 #include <setjmp.h>

@@ -314,7 +314,8 @@ static uint32_t reversed(uint32_t lanes)
     return r;
 }
 
-/* Contiguous lanes go by lines, others lane by lane: the same lanes in reverse order make the same transactions, last first. */
+/* Contiguous lanes go by lines, others lane by lane: the same lanes in reverse order make the same
+ * transactions, last first. */
 static void check_reversed(struct coalesce_access a, uint64_t base)
 {
     struct coalesce_txn forward[COALESCE_TXN_MAX];
@@ -346,7 +347,8 @@ static void contiguous_lanes_are_no_special_case(void **state)
                 }
 }
 
-/* Passes by their definition: of each part of the warp, the most distinct words that one bank is wanted for. */
+/* Passes by their definition: of each part of the warp, the most distinct words that one bank is wanted
+ * for. */
 static uint32_t passes_by_definition(const struct shared_access *a)
 {
     uint32_t words = MAX(a->bytes / a->bank_bytes, 1u), part = MIN(a->banks / words, 32u), sum = 0;

@@ -237,7 +237,7 @@ static void fr_fcfs_takes_the_open_row_first(void **state)
 }
 static void fcfs_does_not_reorder(void **state) { check_order(DRAM_FCFS, (const uint32_t[]){0, 1, 2, 3}); }
 
-/* A place in the queue is free again when a bank takes the request: bank 0 has one and the queue holds
+/* An entry of the queue is free again when a bank takes the request: bank 0 has one and the queue holds
  * `queue` more. */
 static void window_of_the_scheduler_is_the_queue(void **state)
 {
@@ -443,7 +443,7 @@ static void nothing_is_lost_at_depth_1(void **state)
     }
 }
 
-/* Answers wait in the return queue and reads wait for a place there, while the L2 takes none. */
+/* Answers wait in the return queue and reads wait for a slot there, while the L2 takes none. */
 static void full_link_to_the_l2_stops_the_channel(void **state)
 {
     struct bench b;

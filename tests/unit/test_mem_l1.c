@@ -58,8 +58,8 @@ static void the_latency_of_l2_hits_is_kept_apart(void **state)
     finish(&b);
 }
 
-/* The reply of a miss in cycle 10 is there at 51: taken at 52 in steps of 2 or 3, at 55 in steps of 5; the one of a miss in 11 is there at
- * 51 too, and taken after as many cycles. */
+/* The reply of a miss in cycle 10 is there at 51: taken at 52 in steps of 2 or 3, at 55 in steps of 5; the
+ * one of a miss in 11 is there at 51 too, and taken after as many cycles. */
 static void a_reply_is_taken_a_whole_number_of_steps_after_its_request(void **state)
 {
     static const struct {
@@ -186,7 +186,7 @@ static void a_full_miss_queue_is_back_pressure(void **state)
     prepare(&b);
     b.p.miss_queue = 2;
     start_with_links(&b, 1);
-    load_at(&b, 0, 0, 0); /* the link's one place is taken */
+    load_at(&b, 0, 0, 0); /* the link's one slot is taken */
     load_at(&b, 1, 1, 1);
     load_at(&b, 2, 2, 2);
     assert_int_equal(load_at(&b, 3, 3, 3), L1_STALL_QUEUE);
@@ -291,8 +291,8 @@ static void a_full_queue_refuses_ahead_while_the_crossbar_is_full(void **state)
     start_with_links(&b, 1);
     load_at(&b, 0, 1, 1);
     load_at(&b, 0, 2, 1);
-    assert_false(
-        refuses_ahead(&b, 0, 3)); /* one of them leaves in the next cycle, and leaves the crossbar full */
+    /* one of them leaves in the next cycle, and leaves the crossbar full */
+    assert_false(refuses_ahead(&b, 0, 3));
     assert_int_equal(load_at(&b, 1, 3, 1), L1_MISS);
     assert_true(l1_is_full(b.l1));
     assert_true(refuses_ahead(&b, 1, 4));

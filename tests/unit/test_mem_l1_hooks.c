@@ -1,5 +1,6 @@
-/* test_mem_l1_hooks.c: what a mechanism may do beside an L1, cycle by cycle: hold misses back, take them, steal a
- * port, lend ways, choose what is replaced, and what it is told. The mechanism is played by the test. */
+/* test_mem_l1_hooks.c: what a mechanism may do beside an L1, cycle by cycle: hold misses back, take them,
+ * steal a port, lend ways, choose what is replaced, and what it is told. The mechanism is played by the
+ * test. */
 #include "l1_kit.h"
 
 struct mock {

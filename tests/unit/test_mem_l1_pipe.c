@@ -1,5 +1,5 @@
-/* test_mem_l1_pipe.c: the pipeline before the tags (l1.tag_latency), and MSHRs that are held until their loads
- * are taken. */
+/* test_mem_l1_pipe.c: the pipeline before the tags (l1.tag_latency), and MSHRs that are held until their
+ * loads are taken. */
 #include "l1_kit.h"
 
 static void prepare_pipe(struct bench *b, uint32_t cycles)
@@ -38,8 +38,8 @@ static void a_refused_head_holds_the_pipeline_until_it_is_full(void **state)
     b.p.mshrs = 1;
     start(&b);
     for (uint32_t i = 0; i < 4; i++) assert_int_equal(load_at(&b, i, 1 + i, i), L1_TAKEN);
-    assert_int_equal(load_at(&b, 4, 9, 9),
-                     L1_STALL_MSHR); /* the head is refused, all three places are taken */
+    /* the head is refused, all three slots are taken */
+    assert_int_equal(load_at(&b, 4, 9, 9), L1_STALL_MSHR);
     assert_int_equal(stats_of(&b)->stall_mshr, 1);
     assert_non_null(sent_at(&b, 5, &id));
     assert_int_equal(l1_wake(b.l1), TICK_NEVER); /* only a reply can help */

@@ -33,7 +33,7 @@ static void shrinking_forgets_the_ways_that_go_and_keeps_the_others(void **state
     assert_int_equal(stats_of(&b)->evictions, 2);
     assert_int_equal(load_at(&b, 51, line_of(0), 1), L1_HIT);
     assert_int_equal(load_at(&b, 52, line_of(1), 2), L1_HIT);
-    assert_int_equal(load_at(&b, 53, line_of(2), 3), L1_MISS); /* takes the place of one of the two */
+    assert_int_equal(load_at(&b, 53, line_of(2), 3), L1_MISS); /* replaces one of the two */
     assert_int_equal(load_at(&b, 54, line_of(0), 4), L1_MISS);
     assert_int_equal(stats_of(&b)->resizes, 1);
     assert_int_equal(stats_of(&b)->write_backs, 0);

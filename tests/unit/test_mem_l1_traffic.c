@@ -14,8 +14,8 @@ struct load_state {
         uint64_t cycle;
         uint32_t id;
     } below[TOKENS];
-    uint32_t below_head, below_tail,
-        below_room; /* requests in the memory below: in order, each with its time */
+    /* requests in the memory below: in order, each with its time */
+    uint32_t below_head, below_tail, below_room;
     uint32_t sent, done;
     bool has_txn, is_waiting;
     struct l1_txn txn;

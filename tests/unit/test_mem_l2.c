@@ -162,7 +162,7 @@ static void a_full_response_queue_is_charged_to_the_interconnect(void **state)
     rig_end(&r);
 }
 
-/* The first hit's data is on the port until TAGS + 4; what the second waits for is the only place of the
+/* The first hit's data is on the port until TAGS + 4; what the second waits for is the only slot of the
  * queue. */
 static void a_reply_holds_its_place_while_its_data_passes_the_port(void **state)
 {
@@ -222,7 +222,7 @@ static void with_wait_for_all_a_miss_waits_for_port_and_response_queue(void **st
             rig_read(&r, 20, 0);
             rig_read(&r, 11, 1);
             rig_run(&r, 200);
-            /* the hit: port until TAGS + 4, then in the queue, out a cycle later, its place free in the
+            /* the hit: port until TAGS + 4, then in the queue, out a cycle later, its slot free in the
              * next */
             uint64_t waits = !all ? 0 : places == 1 ? PORT + 2 - 1 : PORT - 1;
             assert_int_equal(r.fetches[0].cycle, TAGS + 1 + waits + 1);
@@ -233,7 +233,7 @@ static void with_wait_for_all_a_miss_waits_for_port_and_response_queue(void **st
         }
 }
 
-/* Two wait for the response queue; the pipeline of ten places takes the third, which is not there yet, and
+/* Two wait for the response queue; the pipeline of ten slots takes the third, which is not there yet, and
  * with late_queue none after. */
 static void with_a_late_queue_the_pipeline_closes_when_it_is_full(void **state)
 {

@@ -207,7 +207,7 @@ static void nine_of_ten_is_not_full(void **state)
 
 static void levels_are_tenths_rounded_up_for_every_capacity(void **state)
 {
-    static const uint32_t large[] = {4095, 20723, 20724, 49999, LINK_PLACES_MAX - 1, LINK_PLACES_MAX};
+    static const uint32_t large[] = {4095, 20723, 20724, 49999, LINK_SLOTS_MAX - 1, LINK_SLOTS_MAX};
     for (uint32_t i = 1; i < 130 + ARRAY_LEN(large); i++) {
         uint32_t capacity = i < 130 ? i : large[i - 130];
         uint8_t *level = link_levels(capacity);

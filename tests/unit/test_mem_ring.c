@@ -1,4 +1,5 @@
-/* test_mem_ring.c: places of a bounded queue: order, room for all, and no more places than there was need for. */
+/* test_mem_ring.c: slots of a bounded queue: order, room for all, and no more slots than there was need
+ * for. */
 #include "mem/ring.h"
 
 #include "base/rng.h"

@@ -1,5 +1,5 @@
 /* test_ptx.c: the PTX reader above single instructions: directives, variables and initialisers, parameters,
- * scopes, labels, tables, errors with their place, and bounds. */
+ * scopes, labels, tables, errors with line and column, and bounds. */
 #include "ptx/ptx.h"
 
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static struct ptx_module *read_text(const char *text)
     return m;
 }
 
-/* The text must give this as its first error, at this place (0: anywhere). */
+/* The text must give this as its first error, at this position (0: anywhere). */
 static void refuse_at(const char *text, const char *message, int line, int col)
 {
     struct diag_list diags = {0};

@@ -1,5 +1,5 @@
-/* test_rt_streams.c: streams and events of the runtime: what returns when, which memory is read when, whose stream 0 is,
- * and where a fault shows, without a clock and with one. */
+/* test_rt_streams.c: streams and events of the runtime: what returns when, which memory is read when, whose
+ * stream 0 is, and where a fault shows, without a clock and with one. */
 #include "cuda/gpu_impl.h"
 #include "rt_kit.h"
 

@@ -32,8 +32,8 @@ static void node_open(struct knode *node, int location, int keys, bool leaf)
     for (int i = keys + 1; i <= ORDER; i++) node->keys[i] = INT_MAX;
 }
 
-/* `nodes` nodes of one level from place `first` on, over `below` nodes (or records) from place `first_below` on;
- * `span` keys under each child. Key i is i itself. */
+/* `nodes` nodes of one level from place `first` on, over `below` nodes (or records) from place `first_below`
+ * on; `span` keys under each child. Key i is i itself. */
 static void level_build(struct knode *knodes, int first, int nodes, int first_below, int below, int span,
                         bool leaf)
 {

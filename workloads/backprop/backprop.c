@@ -1,4 +1,5 @@
-/* backprop: host side. One step of training: the layer of 65536 inputs on the device, the small output layer here. */
+/* backprop: host side. One step of training: the layer of 65536 inputs on the device, the small output layer
+ * here. */
 #include "kit/kit.h"
 
 #define HEIGHT   16
@@ -17,8 +18,8 @@ struct net {
 
 static double squash(double x) { return 1 / (1 + exp(-x)); }
 
-/* Weights small enough that the hidden units are not driven flat, as they are with the original's 0 .. 1: then every
- * error would vanish and the second kernel would have nothing to add. */
+/* Weights small enough that the hidden units are not driven flat, as they are with the original's 0 .. 1:
+ * then every error would vanish and the second kernel would have nothing to add. */
 static struct net net_generate(int in)
 {
     size_t n = (size_t)(in + 1) * COLS;
@@ -30,8 +31,8 @@ static struct net net_generate(int in)
     return net;
 }
 
-/* What lies between the two kernels: hidden units out of their sums, the one output, and the errors of the hidden
- * units. */
+/* What lies between the two kernels: hidden units out of their sums, the one output, and the errors of the
+ * hidden units. */
 static void hidden_errors(const struct net *net, const double sums[COLS], double delta[COLS])
 {
     double hidden[COLS] = {1}, out = net->hidden_weights[0];

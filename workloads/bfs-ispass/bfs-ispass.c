@@ -45,9 +45,10 @@ static int count_explained(const struct kit_graph *g, const int *cost)
     return count;
 }
 
-/* Since a node may be entered and left in one launch, a cost may come out above the distance, as the original's does.
- * What holds in spite of the race: the same nodes are reached, no cost is below the distance, and a cost is one more
- * than a predecessor's, but for the few nodes whose predecessor was given another cost after it had been expanded. */
+/* Since a node may be entered and left in one launch, a cost may come out above the distance, as the
+ * original's does. What holds in spite of the race: the same nodes are reached, no cost is below the
+ * distance, and a cost is one more than a predecessor's, but for the few nodes whose predecessor was given
+ * another cost after it had been expanded. */
 static void check_costs(const struct kit_graph *g, int source, const int *cost, const int *distance)
 {
     int exact = 0, wrong_reach = 0, below = 0, reached = 0;

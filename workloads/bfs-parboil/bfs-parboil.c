@@ -16,8 +16,8 @@ struct graph { /* as the kernels take it */
     CUdeviceptr colour, cost;
 };
 
-/* Near-regular, as the random graphs of the DAC 2010 paper: six heads a node, drawn at random. The queues of a block
- * hold 64 x 6 nodes and a little more each, so a larger degree would not do. */
+/* Near-regular, as the random graphs of the DAC 2010 paper: six heads a node, drawn at random. The queues of
+ * a block hold 64 x 6 nodes and a little more each, so a larger degree would not do. */
 static void make_graph(int n, struct pair *nodes, struct pair *edges)
 {
     for (int v = 0; v < n; v++) {
@@ -63,7 +63,8 @@ static int search_get(CUdeviceptr at)
     return value;
 }
 
-/* One launch for a frontier of n nodes, which is in queue[k % 2]; returns whether it is in the other queue after. */
+/* One launch for a frontier of n nodes, which is in queue[k % 2]; returns whether it is in the other queue
+ * after. */
 static bool search_step(struct search *s, int n, int k)
 {
     CUdeviceptr from = s->queue[k & 1], to = s->queue[~k & 1];

@@ -12,8 +12,8 @@ struct graph {
     int *heads;
 };
 
-/* Rodinia's graph generator: every node draws two to four others at random and each edge is entered at both ends, so
- * that the degree is 6 on average, at least 2, with a Poisson's tail. */
+/* Rodinia's graph generator: every node draws two to four others at random and each edge is entered at both
+ * ends, so that the degree is 6 on average, at least 2, with a Poisson's tail. */
 static struct graph graph_generate(int n)
 {
     struct graph g = {.n = n, .nodes = kit_host(n * sizeof(struct node))};

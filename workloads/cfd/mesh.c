@@ -1,17 +1,18 @@
-/* mesh.c: generates what Rodinia reads from fvcorr.domn.*: tetrahedra with their volumes, faces and neighbours.
+/* mesh.c: generates what Rodinia reads from fvcorr.domn.*: tetrahedra with their volumes, faces and
+ * neighbours.
  *
- * Each cube of a grid is split into six tetrahedra, one for each order (a, b, c) of the axes: 0, a, a+b, a+b+c are
- * its corners. The inner grid points are moved at random, so no two elements have the same shape. Elements are
- * numbered by an advancing front that starts at the body, as such meshes are made: the next element is any of the
- * 32 that have waited longest. So neighbours are near each other in number, but the lanes of a warp find theirs in
- * many places. */
+ * Each cube of a grid is split into six tetrahedra, one for each order (a, b, c) of the axes: 0, a, a+b,
+ * a+b+c are its corners. The inner grid points are moved at random, so no two elements have the same shape.
+ * Elements are numbered by an advancing front that starts at the body, as such meshes are made: the next
+ * element is any of the 32 that have waited longest. So neighbours are near each other in number, but the
+ * lanes of a warp find theirs in many places. */
 #include "mesh.h"
 
 #include "kit/kit.h"
 
-/* How freely the front advances. 1 gives a mesh that is all but structured, 1024 one without locality; between 32
- * and 64 the gathers cost what the thesis measured on Rodinia's mesh (Table 3.2: speedup 3.08 with an infinitely
- * fast memory). */
+/* How freely the front advances. 1 gives a mesh that is all but structured, 1024 one without locality;
+ * between 32 and 64 the gathers cost what the thesis measured on Rodinia's mesh (Table 3.2: speedup 3.08 with
+ * an infinitely fast memory). */
 #define FRONT 32
 
 static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};

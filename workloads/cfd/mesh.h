@@ -9,8 +9,8 @@ struct cfd_mesh {
     int padded;   /* up to a whole number of CTAs; the rest repeats the last element */
     float *areas; /* padded */
     int *around;  /* padded per face: a neighbour, CFD_WING or CFD_FAR */
-    float *
-        normals; /* padded per face and axis: (face + axis * CFD_FACES) * padded + element; they point inwards */
+    /* padded per face and axis: (face + axis * CFD_FACES) * padded + element; they point inwards */
+    float *normals;
 };
 
 /* A tunnel of x * y * z cubes of six tetrahedra each, less a body of hx * hy * hz cubes in its middle. */

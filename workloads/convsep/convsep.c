@@ -9,8 +9,8 @@
 #define COLS_X 16
 #define COLS_Y 8
 
-/* One tap at a time over the whole image, in integers: pixels and taps are 0 to 15, so that no sum passes 2^24 and the
- * device's floats are exact. Pixels outside the image are 0. */
+/* One tap at a time over the whole image, in integers: pixels and taps are 0 to 15, so that no sum passes
+ * 2^24 and the device's floats are exact. Pixels outside the image are 0. */
 static void filter_rows(int *out, const int *in, const int *taps, int width, int height)
 {
     memset(out, 0, (size_t)width * height * sizeof *out);

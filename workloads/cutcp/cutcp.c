@@ -24,7 +24,8 @@ struct water {
 
 static double extent(const struct water *w, int axis) { return 8 * w->region[axis] * (double)SPACING; }
 
-/* A box of water: molecules 3.1 A apart on a shaken grid, turned at random; two hydrogens 0.96 A from each oxygen. */
+/* A box of water: molecules 3.1 A apart on a shaken grid, turned at random; two hydrogens 0.96 A from each
+ * oxygen. */
 static void water_fill(struct water *w)
 {
     int cells[3], n = 0;
@@ -123,7 +124,8 @@ static float *potential_gpu(const struct water *w, const struct bins *b)
 
 /* ---- the CPU's side: atom by atom over the points around it ---- */
 
-/* Calls for every point within `reach` of the atom, with the place in the lattice and the distance squared. */
+/* Calls for every point within `reach` of the atom, with the place in the lattice and the distance
+ * squared. */
 #define FOR_POINTS(w, a, reach, i, r2, ...)                                                                  \
     {                                                                                                        \
         int n_[3] = {8 * (w)->region[0], 8 * (w)->region[1], 8 * (w)->region[2]};                            \

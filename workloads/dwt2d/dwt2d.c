@@ -29,7 +29,8 @@ static unsigned char *dwt2d_image(const struct dwt2d *d, size_t bytes)
 
 static int mirrored(int i, int n) { return i < 0 ? -i : i >= n ? 2 * n - 2 - i : i; }
 
-/* One line of n values, `stride` apart, through the 5/3 filter: highs at odd places, then lows at even ones. */
+/* One line of n values, `stride` apart, through the 5/3 filter: highs at odd places, then lows at even
+ * ones. */
 static void lift(int *line, int n, size_t stride, int *work)
 {
     for (int i = 0; i < n; i++) work[i] = line[i * stride];

@@ -27,7 +27,8 @@ static void step(double source, double *ex, double *ey, double *hz, int nx, int 
     }
 }
 
-/* Each step rounds every cell, by at most 2^-23 of the largest value a cell has: that much a step is forgiven. */
+/* Each step rounds every cell, by at most 2^-23 of the largest value a cell has: that much a step is
+ * forgiven. */
 static void check(const char *what, const float *got, const double *want, size_t n, int steps)
 {
     float *rounded = kit_host(n * sizeof *rounded);

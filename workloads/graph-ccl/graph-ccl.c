@@ -31,7 +31,8 @@ static void draw_shape(struct colour *image, int width, int height)
         }
 }
 
-/* A logo-like image: near-white ground, soft-edged discs and rings of one colour each, and a grainy corner. */
+/* A logo-like image: near-white ground, soft-edged discs and rings of one colour each, and a grainy
+ * corner. */
 static int *logo(int width, int height, int shapes)
 {
     int n = width * height, *packed = kit_host(n * sizeof *packed);

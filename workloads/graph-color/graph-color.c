@@ -63,7 +63,8 @@ static bool fits_first(const struct mesh *m, const int *colour, int v)
     return true;
 }
 
-/* No two neighbours share a colour, no vertex has a greater one than its degree allows, and most fit first. */
+/* No two neighbours share a colour, no vertex has a greater one than its degree allows, and most fit
+ * first. */
 static void check_colours(const struct mesh *m, const int *colour)
 {
     int clashes = 0, too_great = 0, first = 0;

@@ -8,8 +8,8 @@ struct mesh {
     int *adjacency;
 };
 
-/* A shell of width x height nodes with six unknowns each; the count of vertices is rounded up to a whole multiple of
- * `round_to` with vertices that have no neighbours, as the original pads its graphs. */
+/* A shell of width x height nodes with six unknowns each; the count of vertices is rounded up to a whole
+ * multiple of `round_to` with vertices that have no neighbours, as the original pads its graphs. */
 struct mesh mesh_make(int width, int height, int round_to);
 
 #endif

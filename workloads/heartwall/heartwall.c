@@ -100,8 +100,8 @@ static struct unique make_unique(const struct wall *w, int point, const struct c
 
 /* ---- the CPU: correlation by its definition, only where the point may be ---- */
 struct tracker {
-    int row,
-        col; /* at the last update; all places are the device's, so that one different choice does not run on */
+    /* at the last update; all positions are the device's, so that one different choice does not run on */
+    int row, col;
     double *templ;
 };
 

@@ -15,8 +15,8 @@ struct image {
     int rounds;
 };
 
-/* What the original's image of a wafer holds: values around one bin of many, by a normal distribution, so that the bins
- * in the middle saturate; a few are anywhere. */
+/* What the original's image of a wafer holds: values around one bin of many, by a normal distribution, so
+ * that the bins in the middle saturate; a few are anywhere. */
 static unsigned *image_generate(const struct image *m)
 {
     size_t n = (size_t)m->width * m->height;

@@ -28,7 +28,8 @@ static struct chip chip_of(int n)
                          .step = (float)(PRECISION / slope)};
 }
 
-/* A floorplan of 8 x 8 units, each of one power density with a little noise; temperatures follow it, around 325 K. */
+/* A floorplan of 8 x 8 units, each of one power density with a little noise; temperatures follow it, around
+ * 325 K. */
 static void chip_generate(float *temp, float *power, int n)
 {
     double units[8][8];

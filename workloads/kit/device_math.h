@@ -1,6 +1,7 @@
-/* device_math.h: the mathematics of CUDA C for clang, whose libdevice would come with the toolkit. Exact operations are the machine's; exponentials,
- * logarithms and sines of floats are the special-function unit's with a reduced argument (about 1e-6 relative), as nvcc's
- * -use_fast_math makes them; those of doubles are series (about 1e-14). The workloads' checks allow for both. */
+/* device_math.h: the mathematics of CUDA C for clang, whose libdevice would come with the toolkit. Exact
+ * operations are the machine's; exponentials, logarithms and sines of floats are the special-function unit's
+ * with a reduced argument (about 1e-6 relative), as nvcc's -use_fast_math makes them; those of doubles are
+ * series (about 1e-14). The workloads' checks allow for both. */
 #ifndef WORKLOAD_DEVICE_MATH_H
 #define WORKLOAD_DEVICE_MATH_H
 
@@ -129,8 +130,8 @@ KIT_INLINE double cos(double a)
     return sum;
 }
 
-/* Not mathematics, but for clang alone as well: clang 14 holds that its builtin of this name leaves a kernel's own __shared__
- * variables alone, and moves their loads across it. */
+/* Not mathematics, but for clang alone as well: clang 14 holds that its builtin of this name leaves a
+ * kernel's own __shared__ variables alone, and moves their loads across it. */
 #define __syncthreads() asm volatile("bar.sync 0;" ::: "memory")
 
 #endif

@@ -1,5 +1,6 @@
-/* driver.h: the little of the CUDA driver API that the workloads use, declared as its documentation does, so that no CUDA
- * toolkit is needed. Link with -lcuda: NVIDIA's driver runs a workload on a real GPU, Heddle's library on a modelled one. */
+/* driver.h: the little of the CUDA driver API that the workloads use, declared as its documentation does, so
+ * that no CUDA toolkit is needed. Link with -lcuda: NVIDIA's driver runs a workload on a real GPU, Heddle's
+ * library on a modelled one. */
 #ifndef WORKLOAD_DRIVER_H
 #define WORKLOAD_DRIVER_H
 

@@ -1,4 +1,5 @@
-/* embed.c: the workload's PTX as bytes of the program, so that it runs from any folder. KIT_PTX is the file's path. */
+/* embed.c: the workload's PTX as bytes of the program, so that it runs from any folder. KIT_PTX is the file's
+ * path. */
 __asm__(".section .rodata\n"
         ".globl kit_ptx\n"
         "kit_ptx:\n"

@@ -1,5 +1,6 @@
-/* kit.h: what every workload's host side stands on: its options, the device, buffers, launches, seeded inputs, and the check of
- * the result against the CPU. A workload is NAME/NAME.cu (device code), NAME/NAME.c (host, this header) and NAME/workload.yaml.
+/* kit.h: what every workload's host side stands on: its options, the device, buffers, launches, seeded
+ * inputs, and the check of the result against the CPU. A workload is NAME/NAME.cu (device code), NAME/NAME.c
+ * (host, this header) and NAME/workload.yaml.
  *
  *     int main(int argc, char **argv)
  *     {
@@ -13,7 +14,8 @@
  *         return kit_close();
  *     }
  *
- * Any error of CUDA ends the program with a message and status 2; a failed check makes kit_close() return 1. */
+ * Any error of CUDA ends the program with a message and status 2; a failed check makes kit_close() return
+ * 1. */
 #ifndef WORKLOAD_KIT_H
 #define WORKLOAD_KIT_H
 
@@ -28,7 +30,8 @@
 
 enum kit_size { KIT_TINY, KIT_SMALL, KIT_PAPER };
 
-/* Reads --size tiny|small|paper, --seed N, --no-check, --help; opens the device; loads the PTX that is linked in. */
+/* Reads --size tiny|small|paper, --seed N, --no-check, --help; opens the device; loads the PTX that is linked
+ * in. */
 void kit_open(const char *name, int argc, char **argv);
 enum kit_size kit_size(void);
 bool kit_checking(void); /* false with --no-check: the CPU reference need not be computed */
@@ -51,7 +54,8 @@ CUdeviceptr kit_symbol(const char *name);
 /* A texture over linear memory for kit_tex1d_*() of device.h; format is one of CU_AD_FORMAT_*. */
 CUtexObject kit_texture(CUdeviceptr at, size_t bytes, int format, unsigned channels);
 
-/* ---- launches: arguments are variables (their addresses are taken) of exactly the kernel's parameter types ---- */
+/* ---- launches: arguments are variables (their addresses are taken) of exactly the kernel's parameter types
+ * ---- */
 struct kit_dim {
     unsigned x, y, z;
 };

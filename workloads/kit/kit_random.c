@@ -45,7 +45,8 @@ double kit_uniform(double low, double high)
     return low + (high - low) * ((double)(random64() >> 11) * 0x1p-53);
 }
 
-/* The sum of twelve uniforms (Irwin-Hall): near enough to a bell, and the same bits everywhere, as no libm is called. */
+/* The sum of twelve uniforms (Irwin-Hall): near enough to a bell, and the same bits everywhere, as no libm is
+ * called. */
 double kit_normal(void)
 {
     double sum = -6;

@@ -56,8 +56,8 @@ static unsigned scan_shared(int threads)
     return (unsigned)sizeof(int) * (2 * threads + 2 * threads / 16 + 1);
 }
 
-/* Blocks of 512 elements, then their sums by the same way, then the sums added back. A last block that is not full is a
- * launch of its own, with no more threads than it needs. */
+/* Blocks of 512 elements, then their sums by the same way, then the sums added back. A last block that is not
+ * full is a launch of its own, with no more threads than it needs. */
 static void scan(CUdeviceptr out, CUdeviceptr in, int n)
 {
     CUdeviceptr sums = 0;
@@ -166,9 +166,9 @@ void mars_reduce(struct mars *m)
 }
 
 /* ---- group ---- */
-/* A loop over n records in launches of at most LIST_BLOCKS blocks of `block` threads: each goes from record `first`
- * on with `lists_blocks` blocks. The original launches all LIST_BLOCKS always; those past the end would leave at
- * once. */
+/* A loop over n records in launches of at most LIST_BLOCKS blocks of `block` threads: each goes from record
+ * `first` on with `lists_blocks` blocks. The original launches all LIST_BLOCKS always; those past the end
+ * would leave at once. */
 #define FOR_LISTS(n, block)                                                                                  \
     for (int first = 0, lists_blocks; first < (n) && (lists_blocks = list_blocks((n)-first, block));         \
          first += LIST_BLOCKS * (block))
@@ -229,8 +229,8 @@ static CUdeviceptr sorted_index(const struct mars *m)
     return sorted;
 }
 
-/* Copies the keys or the values, of which `part` says offset and size, one after the other; `part` gets the new
- * offsets. */
+/* Copies the keys or the values, of which `part` says offset and size, one after the other; `part` gets the
+ * new offsets. */
 static CUdeviceptr copied_in_order(CUdeviceptr from, size_t bytes, CUdeviceptr part, int n)
 {
     CUdeviceptr to = kit_alloc(bytes), sizes = kit_alloc(n * sizeof(int)),

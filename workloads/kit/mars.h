@@ -1,5 +1,6 @@
-/* mars.h: host side of the MapReduce framework of the mr- workloads, after Mars (He et al., PACT 2008); the device
- * side and what a record is: mars.cuh. A workload adds its input records, then runs the stages that it has:
+/* mars.h: host side of the MapReduce framework of the mr- workloads, after Mars (He et al., PACT 2008); the
+ * device side and what a record is: mars.cuh. A workload adds its input records, then runs the stages that it
+ * has:
  *
  *     struct mars m = {0};
  *     for (...) mars_add(&m, &key, sizeof key, &value, sizeof value);
@@ -46,7 +47,8 @@ void mars_add(struct mars *m, const void *key, size_t key_bytes, const void *val
 void mars_map(struct mars *m);
 void mars_group(struct mars *m);
 void mars_reduce(struct mars *m);
-/* Frees what the stages left on the device and keeps the input: for the next round of a program that iterates. */
+/* Frees what the stages left on the device and keeps the input: for the next round of a program that
+ * iterates. */
 void mars_next_round(struct mars *m);
 void mars_close(struct mars *m);
 

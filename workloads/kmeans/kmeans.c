@@ -1,4 +1,5 @@
-/* kmeans: host side. The device assigns points to centres; new centres are summed on the host, as Rodinia does. */
+/* kmeans: host side. The device assigns points to centres; new centres are summed on the host, as Rodinia
+ * does. */
 #include "kit/kit.h"
 
 #define BLOCK    256

@@ -14,7 +14,8 @@ struct cavity {
     int ny, nz, steps;
 };
 
-/* Where each distribution goes, in the order of the arrays; its weight follows from how many components it has. */
+/* Where each distribution goes, in the order of the arrays; its weight follows from how many components it
+ * has. */
 static const int direction[19][3] = {{0, 0, 0},   {0, 1, 0},  {0, -1, 0}, {1, 0, 0},  {-1, 0, 0},
                                      {0, 0, 1},   {0, 0, -1}, {1, 1, 0},  {-1, 1, 0}, {1, -1, 0},
                                      {-1, -1, 0}, {0, 1, 1},  {0, 1, -1}, {0, -1, 1}, {0, -1, -1},
@@ -70,8 +71,8 @@ static size_t padded_of(const struct cavity *v, int x, int y, int z)
     return ((size_t)(z + MARGIN_Z) * v->ny + y) * PADDED_X + x;
 }
 
-/* The grid as the device has it: an array for each entry, one after the other, with two planes to spare at either end
- * for the cells of the first and last plane, that gather from beyond. */
+/* The grid as the device has it: an array for each entry, one after the other, with two planes to spare at
+ * either end for the cells of the first and last plane, that gather from beyond. */
 static float *cavity_grid(const struct cavity *v, const unsigned char *flags)
 {
     size_t cells = padded_of(v, 0, 0, v->nz + MARGIN_Z);

@@ -1,5 +1,5 @@
-/* leukocyte: host side: one frame is searched for cells, then the images of the cells of each further frame are
- * spread. */
+/* leukocyte: host side: one frame is searched for cells, then the images of the cells of each further frame
+ * are spread. */
 #include "kit/kit.h"
 
 #define POINTS     150

@@ -11,7 +11,8 @@ struct model {
     float delta, swaprates[OPTIONS_MAX], lambda[RATES_MAX];
 };
 
-/* The original's portfolio: three strikes for each of five maturities; of a shorter horizon those that it reaches. */
+/* The original's portfolio: three strikes for each of five maturities; of a shorter horizon those that it
+ * reaches. */
 static struct model model_make(int rates, int steps)
 {
     static const int maturities[] = {4, 8, 20, 28, 40};
@@ -37,7 +38,8 @@ static void model_put(const struct model *m)
     kit_set_symbol("lambda", m->lambda, sizeof m->lambda);
 }
 
-/* The portfolio's value in double: logarithms of the rates are moved on, and each swap is the sum of its payments. */
+/* The portfolio's value in double: logarithms of the rates are moved on, and each swap is the sum of its
+ * payments. */
 static double value_cpu(const struct model *m, double bump_of_last)
 {
     double log_rate[RATES_MAX], before[RATES_MAX], total = 0, discount = 1, delta = m->delta;

@@ -3,8 +3,8 @@
 
 #define TILE 16
 
-/* Rodinia's matrix: symmetric, 10 exp(-|i-j| / 1000). The seed moves the diagonal, which also keeps the pivots
- * from zero. */
+/* Rodinia's matrix: symmetric, 10 exp(-|i-j| / 1000). The seed moves the diagonal, which also keeps the
+ * pivots from zero. */
 static float *lud_matrix(int n)
 {
     float *m = kit_host((size_t)n * n * sizeof *m);

@@ -16,7 +16,8 @@ struct sums {
 
 static double normal_below(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
 
-/* The i-th sample must cut (i + 1) / (paths + 1) off the distribution, as nearly as a float can name that fraction. */
+/* The i-th sample must cut (i + 1) / (paths + 1) off the distribution, as nearly as a float can name that
+ * fraction. */
 static void check_samples(const float *samples, int paths)
 {
     double worst = 0;
@@ -48,7 +49,8 @@ static void check_sums(const struct terms *t, const struct sums *got, int option
     kit_check_floats("sums", have, want, 2 * options, 1e-4, 1e-4);
 }
 
-/* Black and Scholes know the price; the samples leave the tails out, hence a thousandth of the share's price. */
+/* Black and Scholes know the price; the samples leave the tails out, hence a thousandth of the share's
+ * price. */
 static void check_prices(const struct terms *t, const struct sums *got, int options, int paths)
 {
     for (int o = 0; o < options; o++) {

@@ -1,5 +1,5 @@
-/* pages.c: a generator of HTML in the manner of 2006: nested tables, indentation, images, scripts, a long line of
- * navigation, and links of 10 to 60 characters, some of which stand on the page more than once. */
+/* pages.c: a generator of HTML in the manner of 2006: nested tables, indentation, images, scripts, a long
+ * line of navigation, and links of 10 to 60 characters, some of which stand on the page more than once. */
 #include "pages.h"
 
 static const char *a_word(void)

@@ -24,7 +24,8 @@ static float *transposed(const float *from, int rows, int columns)
     return to;
 }
 
-/* Row by row of the plain second matrix, in integers: sums stay below 2^24, so the device's floats are exact too. */
+/* Row by row of the plain second matrix, in integers: sums stay below 2^24, so the device's floats are exact
+ * too. */
 static void multiply_row(const float *a, const float *b, int row, int rows, int columns, int *out)
 {
     memset(out, 0, rows * sizeof *out);

@@ -10,7 +10,8 @@ struct sm_value {
     int keyword_bytes, block_at, block_bytes, unused;
 };
 
-/* A page of 1024 bytes, one word a line, of which about every fifteenth is the keyword; the file is copies of it. */
+/* A page of 1024 bytes, one word a line, of which about every fifteenth is the keyword; the file is copies of
+ * it. */
 static char *file_of_words(size_t bytes)
 {
     enum { PAGE = 1024, WORDS = 28 };

@@ -40,7 +40,8 @@ static int zipf_rank(void)
     return rank < VOCABULARY ? rank : VOCABULARY - 1;
 }
 
-/* Capital letters (the original turns its text into them), lines of about 60, some punctuation, blank lines. */
+/* Capital letters (the original turns its text into them), lines of about 60, some punctuation, blank
+ * lines. */
 static void write_text(char *to, int bytes)
 {
     word *words = vocabulary();
@@ -54,7 +55,8 @@ static void write_text(char *to, int bytes)
     }
 }
 
-/* Tasks of `block` bytes and on to the end of the word; the byte there becomes the '\0' that ends the task. */
+/* Tasks of `block` bytes and on to the end of the word; the byte there becomes the '\0' that ends the
+ * task. */
 static void add_blocks(struct mars *m, char *text, int bytes, int block, CUdeviceptr device_text)
 {
     struct wc_key key = {device_text};

@@ -20,8 +20,8 @@ struct grid {
     float *value, *density; /* pairs of real and imag; how many samples came to a point */
 };
 
-/* Radial spokes through the middle of k-space, as one of many trajectories of a scanner; a sample weighs as much as the
- * shell it stands for. Places are whole grid points: the original rounds them down. */
+/* Radial spokes through the middle of k-space, as one of many trajectories of a scanner; a sample weighs as
+ * much as the shell it stands for. Places are whole grid points: the original rounds them down. */
 static void scan_generate(struct scan *s)
 {
     s->samples = kit_host(s->n * sizeof *s->samples);

@@ -5,8 +5,8 @@
 #define BITS       4    /* of a pass */
 #define SORT_BLOCK 256
 
-/* The sums of `blocks` blocks are scanned by trees of `width` leaves, with `leaves` of them in all. The width is what
- * wastes least. */
+/* The sums of `blocks` blocks are scanned by trees of `width` leaves, with `leaves` of them in all. The width
+ * is what wastes least. */
 static unsigned scan_width(unsigned blocks, unsigned *leaves)
 {
     unsigned best = SCAN_BLOCK;

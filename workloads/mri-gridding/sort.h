@@ -8,7 +8,8 @@
 
 /* Exclusive sums of n words, in place. */
 void scan_large_array(unsigned n, CUdeviceptr data);
-/* Sorts n keys (a multiple of 4) up to max_key with their values; the arrays may change places with others. */
+/* Sorts n keys (a multiple of 4) up to max_key with their values; the arrays may change places with
+ * others. */
 void sort_pairs(unsigned n, unsigned max_key, CUdeviceptr *keys, CUdeviceptr *values);
 
 #endif

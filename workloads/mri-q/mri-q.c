@@ -16,8 +16,8 @@ struct scan {
     float *phi_real, *phi_imag;
 };
 
-/* Voxels on a Cartesian grid; samples along a cone's spiral, as a scanner's trajectory goes: dense in the middle of
- * k-space. */
+/* Voxels on a Cartesian grid; samples along a cone's spiral, as a scanner's trajectory goes: dense in the
+ * middle of k-space. */
 static struct scan scan_generate(int side, int slices, int samples)
 {
     struct scan s = {.side = side, .slices = slices, .voxels = side * side * slices, .samples = samples};
@@ -71,8 +71,8 @@ static void q_gpu(const struct scan *s, const struct sample *samples, float *rea
     kit_download(imag, q_imag, bytes);
 }
 
-/* The sum over samples is one of waves: along x its phase advances by the same angle from voxel to voxel, so that a
- * rotation takes the place of sine and cosine. */
+/* The sum over samples is one of waves: along x its phase advances by the same angle from voxel to voxel, so
+ * that a rotation takes the place of sine and cosine. */
 static void scan_check(const struct scan *s, const float *real, const float *imag)
 {
     double *want = kit_host(2 * s->voxels * sizeof *want), total = 0;
@@ -94,8 +94,8 @@ static void scan_check(const struct scan *s, const float *real, const float *ima
             }
         }
     }
-    /* A phase of hundreds of radians in float is known to some 1e-5, its fast sine to less; the samples' errors are
-     * independent. */
+    /* A phase of hundreds of radians in float is known to some 1e-5, its fast sine to less; the samples'
+     * errors are independent. */
     double allowed = 1e-4 * sqrt(s->samples) * (total / s->samples);
     for (int v = 0; v < s->voxels; v++)
         if (fabs(real[v] - want[2 * v]) > allowed || fabs(imag[v] - want[2 * v + 1]) > allowed) {

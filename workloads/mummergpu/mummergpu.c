@@ -48,7 +48,8 @@ static struct reads make_reads(int number, int length, const char *ref, int ref_
     return r;
 }
 
-/* ---- the CPU's answer: every word of MIN_MATCH bases of the reference in a table, then compare base by base ---- */
+/* ---- the CPU's answer: every word of MIN_MATCH bases of the reference in a table, then compare base by base
+ * ---- */
 struct words {
     int *first, *next, mask;
 };
@@ -124,8 +125,8 @@ static int *match_reads(const struct device *d, const struct reads *r, int start
     return coords;
 }
 
-/* A list of what matched, with room for the alignments of each: all leaves under its highest node that is deep
- * enough. */
+/* A list of what matched, with room for the alignments of each: all leaves under its highest node that is
+ * deep enough. */
 static int list_matches(const struct tree *t, const int *coords, int reads, int starts, struct match *matches,
                         int *slots)
 {

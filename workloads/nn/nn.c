@@ -9,7 +9,8 @@ struct place {
     float lat, lng;
 };
 
-/* Hurricane positions with one digit after the point, as in the data base's text: storms that wander from a start. */
+/* Hurricane positions with one digit after the point, as in the data base's text: storms that wander from a
+ * start. */
 static struct place *places_generate(int n)
 {
     struct place *places = kit_host(n * sizeof *places);

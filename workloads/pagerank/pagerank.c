@@ -4,9 +4,9 @@
 #define BLOCK      256
 #define DEGREE_MAX 336 /* of coAuthorsDBLP */
 
-/* A graph like coAuthorsDBLP, which the original is run on: degrees by a power law, 6 to 7 on average, and half of the
- * ties within a neighbourhood of node numbers. Every node has stubs, one a tie; stubs are paired at random, the first
- * half of them within windows, the others over the whole graph. */
+/* A graph like coAuthorsDBLP, which the original is run on: degrees by a power law, 6 to 7 on average, and
+ * half of the ties within a neighbourhood of node numbers. Every node has stubs, one a tie; stubs are paired
+ * at random, the first half of them within windows, the others over the whole graph. */
 static struct kit_graph coauthors(int n)
 {
     enum { WINDOW = 512, ROOM = 32 }; /* ROOM: stubs a node in each half, ten times the mean */

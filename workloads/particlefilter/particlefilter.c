@@ -43,8 +43,8 @@ static void make_disk(struct scene *s)
             }
 }
 
-/* The object starts in the middle and moves one column right and two rows up a frame; noise of deviation 5 lies
- * over all. */
+/* The object starts in the middle and moves one column right and two rows up a frame; noise of deviation 5
+ * lies over all. */
 static void make_video(struct scene *s)
 {
     s->video = kit_host((size_t)s->rows * s->columns * s->frames);

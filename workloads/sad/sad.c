@@ -15,8 +15,8 @@ struct video {
 
 static int clamp(int v, int limit) { return v < 0 ? 0 : v >= limit ? limit - 1 : v; }
 
-/* Two frames of a film: smooth structure and noise; the second is the first, shifted by a few pixels, another way in
- * each quarter. */
+/* Two frames of a film: smooth structure and noise; the second is the first, shifted by a few pixels, another
+ * way in each quarter. */
 static struct video video_generate(int width, int height)
 {
     size_t pixels = (size_t)width * height;

@@ -1,4 +1,5 @@
-/* sgemm: host side. A is m x k by columns, B is handed over transposed (n x k by columns), C is m x n by columns. */
+/* sgemm: host side. A is m x k by columns, B is handed over transposed (n x k by columns), C is m x n by
+ * columns. */
 #include "kit/kit.h"
 
 #define TILE_N         16

@@ -11,10 +11,11 @@ struct matrix {
     float *value;
 };
 
-/* ---- the matrix: cubic finite elements on a square, as Dubcova3 of Parboil's large data set ----
- * `cells` x `cells` square elements of 4 x 4 nodes each, those on the border left out. Two nodes are tied where they
- * share an element: 49 ties of a corner node, 28 of one on an edge, 16 of one inside; 25 on average. With 128 cells the
- * count of rows and of entries is that of Dubcova3. Numbers go to the corners first, then edges, then insides. */
+/* ---- the matrix: cubic finite elements on a square, as Dubcova3 of Parboil's large data set ---- `cells` x
+ * `cells` square elements of 4 x 4 nodes each, those on the border left out. Two nodes are tied where they
+ * share an element: 49 ties of a corner node, 28 of one on an edge, 16 of one inside; 25 on average. With 128
+ * cells the count of rows and of entries is that of Dubcova3. Numbers go to the corners first, then edges,
+ * then insides. */
 static int node_kind(int x, int y) { return (x % 3 != 0) + (y % 3 != 0); }
 
 static int *number_nodes(int side)

@@ -9,8 +9,8 @@ struct srad1 {
     long count; /* pixels */
 };
 
-/* An ultrasound-like image of grey values 0 to 255, column by column: bright and dark tissue under multiplicative
- * speckle. */
+/* An ultrasound-like image of grey values 0 to 255, column by column: bright and dark tissue under
+ * multiplicative speckle. */
 static float *srad1_image(const struct srad1 *s)
 {
     float *image = kit_host(s->count * sizeof *image);
@@ -81,7 +81,8 @@ static CUdeviceptr srad1_neighbours(int n, int step)
     return kit_upload(index, n * sizeof *index);
 }
 
-/* Adds up in place, 512 values a CTA and level, then reads the two totals back: q0, the speckle of the whole image. */
+/* Adds up in place, 512 values a CTA and level, then reads the two totals back: q0, the speckle of the whole
+ * image. */
 static float srad1_reduce(const struct srad1 *s, CUdeviceptr sums, CUdeviceptr squares)
 {
     long count = s->count;

@@ -90,14 +90,15 @@ static float *srad2_cpu(const float *image, const struct srad2 *s)
     return result;
 }
 
-/* As in the original the image goes to the device and comes back in every iteration, for the host measures the
- * patch. */
+/* As in the original the image goes to the device and comes back in every iteration, for the host measures
+ * the patch. */
 static void srad2_gpu(float *image, const struct srad2 *s)
 {
     int rows = s->rows, columns = s->columns;
     float lambda = LAMBDA;
     size_t bytes = srad2_pixels(s) * sizeof(float);
-    /* The border tiles load from one row before to one row after the image, and then drop it: the rows exist here. */
+    /* The border tiles load from one row before to one row after the image, and then drop it: the rows exist
+     * here. */
     size_t margin = (columns + TILE) * sizeof(float);
     CUdeviceptr J = kit_zeros(bytes + 2 * margin) + margin, C = kit_zeros(bytes + 2 * margin) + margin;
     CUdeviceptr e = kit_alloc(bytes), w = kit_alloc(bytes), n = kit_alloc(bytes), d = kit_alloc(bytes);

@@ -1,4 +1,5 @@
-/* cluster.h: the state of the clustering that streamcluster.c moves along and gain.c has the device look at. */
+/* cluster.h: the state of the clustering that streamcluster.c moves along and gain.c has the device look
+ * at. */
 #ifndef STREAMCLUSTER_CLUSTER_H
 #define STREAMCLUSTER_CLUSTER_H
 
@@ -24,8 +25,8 @@ struct clustering {
 
 float point_distance(const struct clustering *c, long a, long b); /* squared */
 void gain_begin(struct clustering *c);
-/* Opens a centre at x if that lowers the cost, and closes those that it makes superfluous; how much lower the cost
- * is then. */
+/* Opens a centre at x if that lowers the cost, and closes those that it makes superfluous; how much lower the
+ * cost is then. */
 double gain_try(struct clustering *c, long x);
 
 #endif

@@ -1,5 +1,5 @@
-/* gain.c: one trial of a new centre: the kernel's launch, the check of what it wrote, and what the host makes of
- * it. */
+/* gain.c: one trial of a new centre: the kernel's launch, the check of what it wrote, and what the host makes
+ * of it. */
 #include "cluster.h"
 
 #define BLOCK 512
@@ -30,7 +30,8 @@ static double distance_in_double(const struct clustering *c, long a, long b)
     return sum;
 }
 
-/* Where old and new cost are the same but for rounding (x may be the point's own centre) either side is right. */
+/* Where old and new cost are the same but for rounding (x may be the point's own centre) either side is
+ * right. */
 static void check_trial(const struct clustering *c, long x, const int *table, const float *work,
                         const bool *switches)
 {
@@ -69,8 +70,8 @@ static void launch_trial(struct clustering *c, long x, const int *table, float *
     kit_free(dwork);
 }
 
-/* What closing each centre would cost: less than nothing for those with `lower` above 0. Returns how many these
- * are, and the change of the total cost. */
+/* What closing each centre would cost: less than nothing for those with `lower` above 0. Returns how many
+ * these are, and the change of the total cost. */
 static int weigh_closings(const struct clustering *c, const int *table, const float *work, double *lower,
                           double *change)
 {

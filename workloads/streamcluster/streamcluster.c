@@ -56,7 +56,8 @@ static double open_speedily(struct clustering *c)
     return cost + c->facility_cost * c->centres;
 }
 
-/* Tries centres of `candidates` round after round until a round saves no more than the share `enough` of the cost. */
+/* Tries centres of `candidates` round after round until a round saves no more than the share `enough` of the
+ * cost. */
 static double search_locally(struct clustering *c, int *candidates, int n, double cost, double enough)
 {
     double saved = cost;

@@ -18,8 +18,8 @@ static void sky_put(struct sky *s, int i, double right_ascension, double declina
     s->z[i] = (float)sin(declination);
 }
 
-/* A survey's window of the sky, 90 by 60 degrees. Random points fill it evenly; galaxies come in clusters of a degree
- * or so. */
+/* A survey's window of the sky, 90 by 60 degrees. Random points fill it evenly; galaxies come in clusters of
+ * a degree or so. */
 static struct sky sky_generate(int sets, int points)
 {
     size_t bytes = (size_t)(sets + 1) * points * sizeof(float);
@@ -43,8 +43,8 @@ static void boundaries(float edge[BINS + 1])
         edge[k] = (float)cos(SMALLEST_ARCMIN * pow(10, (double)k / BINS_PER_DECADE) / 60 * M_PI / 180);
 }
 
-/* Pairs that lie so near to a boundary that float arithmetic may put them on either side count for both bins in `most`
- * and for none in `least`. */
+/* Pairs that lie so near to a boundary that float arithmetic may put them on either side count for both bins
+ * in `most` and for none in `least`. */
 static void count_cpu(const struct sky *s, const float *edge, int block, uint64_t *least, uint64_t *most)
 {
     const double margin = 2.5e-7;

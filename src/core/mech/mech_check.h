@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "heddle/mechanism.h"
 
-/* An error that has no place in a text. hint may be NULL. */
+/* An error that does not point into a text. hint may be NULL. */
 void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* Interface version, name, rows, sizes, timers and names of notes; where: the file, or the built-in name. */

@@ -162,7 +162,7 @@ bool mech_may_miss(struct mech_sm *m, const struct mech_l1_access *a)
 
 /* ---- events ---- */
 
-/* Tells an event to every mechanism that has the hook. */
+/* Calls the hook of every mechanism that fills it. */
 #define MECH_TELL(has, hook, ...)                                                                            \
     do {                                                                                                     \
         if (!(has)) return;                                                                                  \
@@ -211,7 +211,7 @@ void mech_on_barrier(struct mech_sm *m, const struct mech_barrier *e)
     MECH_TELL(m->has_barrier, on_barrier, e);
 }
 
-/* Nobody else has rows to lose. */
+/* No other mechanism can have rows. */
 void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e)
 {
     if (!m->has_rows_lost) return;

@@ -17,7 +17,7 @@ struct mech_set;
  * The scheduling policy is the one that is named; with none, mech_default_policy. */
 struct mech_set *mech_set_create(const char *const *names, uint32_t count, const char *const *settings,
                                  uint32_t setting_count, struct diag_list *diags);
-/* The same with the machine's own scheduler (a name, file or NULL) instead of mech_default_policy. */
+/* mech_set_create with the machine's own scheduler (a name, file or NULL) instead of mech_default_policy. */
 struct mech_set *mech_set_create_for(const char *default_policy, const char *const *names, uint32_t count,
                                      const char *const *settings, uint32_t setting_count,
                                      struct diag_list *diags);

@@ -4,15 +4,16 @@
  * hazards; the thesis leaves the order of the others open):
  *   issued              an instruction was issued
  *   idle                the scheduler has no resident warp
- *   str-MEM, str-ALU    at least one warp has no data dependence and is stalled because its unit is full: MEM when one
- *                       of them wants the load-store unit
+ *   str-MEM, str-ALU    at least one warp has no data dependence and is stalled because its unit is full:
+ *                       MEM when one of them wants the load-store unit
  *   held                at least one warp lacks nothing but the vote of a mechanism
- *   data-MEM, data-ALU  at least one warp waits for a result: MEM when one of them waits for a memory operation. A warp
- *                       that has ended and waits for its last results counts here too
+ *   data-MEM, data-ALU  at least one warp waits for a result: MEM when one of them waits for a memory
+ *                       operation. A warp that has ended and waits for its last results counts here too
  *   fetch               at least one warp lacks instructions
  *   barrier             all warps wait at barriers or sleep (nanosleep)
- * (1) The causes add up to schedulers x cycles, cycles slept included: while the SM sleeps nothing changes, so each
- * slept cycle has the causes of the one before. So causes are charged when they may change, not cycle by cycle. */
+ * (1) The causes add up to schedulers x cycles, cycles slept included: while the SM sleeps nothing changes,
+ * so each slept cycle has the causes of the one before. So causes are charged when they may change, not cycle
+ * by cycle. */
 #include "core/sm/sm_impl.h"
 
 static bool has_writes(const struct sm *m, uint32_t bank, uint64_t warps)

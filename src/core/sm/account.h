@@ -10,12 +10,13 @@ struct account {
 };
 
 struct sm;
-/* Why a scheduler issues nothing; free: its warps that lack nothing but room in a unit, ready: those of them that have it. */
+/* Why a scheduler issues nothing; free: its warps that lack nothing but room in a unit, ready: those of them
+ * that have it. */
 enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t free, uint64_t ready);
 /* Charges the cycles before `until` to the schedulers' causes: call it before one of them changes. */
 void account_slots(struct sm *m, uint64_t until);
-/* Charges what the SM held in the cycles before `until`. It changes with CTAs and warps alone, far more seldom than cycles
- * pass, so it is charged before each change and before anyone looks. */
+/* Charges what the SM held in the cycles before `until`. It changes with CTAs and warps alone, far more
+ * seldom than cycles pass, so it is charged before each change and before anyone looks. */
 void account_occupancy(struct sm *m, uint64_t until);
 
 #endif

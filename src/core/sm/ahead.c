@@ -1,13 +1,15 @@
 /* ahead.c: an SM runs on before the others have come as far.
  *
- * What an SM does in a cycle depends on the others in few ways: a reply or room in its link to the crossbar, a load of memory that they
- * may have written, a CTA that the dispatcher gives it. Before the next such moment it runs on, cycle after cycle, while its state lies
- * in the host's cache; core/ahead_window.h says how far. Nothing that is simulated changes by it. (1) No reply comes before the crossbar's next edge and the way from
- * there (xbar_reply_floor); before that edge the links are the SM's own. From the edge on it may neither send nor take anything: the
- * crossbar comes first. (2) An instruction with UOP_SEES is not issued: the SM stops in the middle of the cycle, before the schedulers,
- * and goes on from there in the step of that cycle. (3) What an SM leaves for the end of a step (stores, CTAs that ended) stops it; the
- * step of that cycle handles it. (4) With a warp here, its kernel cannot end meanwhile; the dispatcher starts CTAs where others have
- * ended, so not here. */
+ * What an SM does in a cycle depends on the others in few ways: a reply or room in its link to the crossbar,
+ * a load of memory that they may have written, a CTA that the dispatcher gives it. Before the next such
+ * moment it runs on, cycle after cycle, while its state lies in the host's cache; core/ahead_window.h says
+ * how far. Nothing that is simulated changes by it. (1) No reply comes before the crossbar's next edge and
+ * the way from there (xbar_reply_floor); before that edge the links are the SM's own. From the edge on it may
+ * neither send nor take anything: the crossbar comes first. (2) An instruction with UOP_SEES is not issued:
+ * the SM stops in the middle of the cycle, before the schedulers, and goes on from there in the step of that
+ * cycle. (3) What an SM leaves for the end of a step (stores, CTAs that ended) stops it; the step of that
+ * cycle handles it. (4) With a warp here, its kernel cannot end meanwhile; the dispatcher starts CTAs where
+ * others have ended, so not here. */
 #include "core/sm/sm_impl.h"
 #include "mem/xbar.h"
 

@@ -232,11 +232,7 @@ bool collector_ask(struct collector *c, uint32_t row, uint64_t cycle)
     uint64_t taken = c->asked;
     if (c->granted_cycle + 1 == cycle) taken |= c->granted;
     if (c->wrote_cycle == cycle) taken |= c->wrote;
-    c->others++;
-    if (taken & bank) {
-        c->other_conflicts++;
-        return false;
-    }
+    if (taken & bank) return false;
     c->asked |= bank;
     return true;
 }

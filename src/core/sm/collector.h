@@ -10,7 +10,8 @@
 
 enum { COLLECTOR_UNITS_MAX = 64, LATCH_MAX = 8 /* a power of two */ };
 
-struct latch { /* a ring */
+/* Instructions between two stages, a ring. */
+struct latch {
     uint8_t first, count, width;
     uint32_t ids[LATCH_MAX];
 };
@@ -25,7 +26,8 @@ static inline uint32_t latch_oldest(const struct latch *l)
     debug_assert(l->count);
     return l->ids[l->first];
 }
-static inline uint32_t latch_take(struct latch *l) /* the oldest */
+/* Takes the oldest. */
+static inline uint32_t latch_take(struct latch *l)
 {
     uint32_t id = latch_oldest(l);
     l->first = (l->first + 1) % LATCH_MAX;
@@ -35,55 +37,74 @@ static inline uint32_t latch_take(struct latch *l) /* the oldest */
 
 struct collector_unit {
     uint32_t flight;
+    /* class of the instruction; reads that are left */
     uint8_t cls, left;
-    uint8_t users;                /* mask of classes that may use it */
-    uint8_t banks[UOP_READS_MAX]; /* of the reads that are left */
+    /* mask of classes that may use the unit */
+    uint8_t users;
+    /* banks of the reads that are left */
+    uint8_t banks[UOP_READS_MAX];
 };
 
 struct collector {
-    /* of every cycle, a line of the host's cache */
-    _Alignas(HOST_LINE) uint64_t used; /* mask of units */
-    uint64_t reading;                  /* those of them that lack operands */
-    uint64_t written;                  /* banks that writebacks take in this cycle */
-    uint64_t conflict_cycles;          /* unit-cycles in which a read found its bank taken */
-    uint16_t work;                     /* instructions in latches and units */
-    bool is_stuck; /* the newest cycle moved nothing, and nothing came or went since: nor will the next */
+    /* what every cycle touches, a line of the host's cache: units in use, and those of them that lack
+     * operands */
+    _Alignas(HOST_LINE) uint64_t used;
+    uint64_t reading;
+    /* banks that writebacks take in this cycle */
+    uint64_t written;
+    /* unit-cycles in which a read found its bank taken */
+    uint64_t conflict_cycles;
+    /* instructions in latches and units */
+    uint16_t work;
+    /* the newest cycle moved nothing, and nothing has come or gone since: the next one moves nothing
+     * either */
+    bool is_stuck;
     bool by_warp;
-    /* masks of classes: whose input latch has room; with instructions in the input latch, in the output latch */
+    /* masks of classes: whose input latch has room; with instructions in the input latch, in the output
+     * latch */
     uint8_t room, entering, leaving;
-    /* those for which something has changed since a unit, or room in the output latch, was last looked for in vain */
+    /* classes for which something has changed since they last found no free unit, or no room in the output
+     * latch */
     uint8_t may_enter, may_leave;
-    uint8_t last[CLASS_COUNT]; /* the unit that left last */
-    uint8_t classes;           /* mask of those that have units */
+    /* the unit that left last */
+    uint8_t last[CLASS_COUNT];
+    /* mask of the classes that have units */
+    uint8_t classes;
     uint8_t unit_count, reads, banks;
-    uint8_t bank_mask;          /* banks - 1 where that is a power of two, else 0 */
-    uint64_t held[CLASS_COUNT]; /* units that hold an instruction of the class */
-    uint64_t own[CLASS_COUNT];  /* units that a class may use */
+    /* banks - 1 where that is a power of two, else 0 */
+    uint8_t bank_mask;
+    /* units that hold an instruction of the class */
+    uint64_t held[CLASS_COUNT];
+    /* units that a class may use */
+    uint64_t own[CLASS_COUNT];
     struct latch in[CLASS_COUNT], out[CLASS_COUNT];
-    /* banks that the newest arbitration gave to operands, that writebacks took last, and that others got last; their cycles */
+    /* banks that the newest arbitration gave to operands, that writebacks took last, and that others got
+     * last; their cycles */
     uint64_t granted, granted_cycle;
     uint64_t wrote, wrote_cycle;
     uint64_t asked, asked_cycle;
-    /* somebody else than instructions uses the banks: what is written is remembered */
+    /* mechanisms use the banks too: what writebacks took is remembered */
     bool is_shared;
-    /* accesses of others that found their bank taken */
-    uint64_t others, other_conflicts;
     struct collector_unit units[COLLECTOR_UNITS_MAX];
 };
 
-/* How many the parameters ask for, those that a class without any gets included: at most COLLECTOR_UNITS_MAX may be made. */
+/* Collectors that the parameters ask for, with the one that a class without any gets. More than
+ * COLLECTOR_UNITS_MAX cannot be made. */
 uint32_t collector_units(const struct sm_params *p);
 void collector_init(struct collector *c, const struct sm_params *p);
-/* The bank that a writeback takes in this cycle. */
+/* A writeback takes the banks of its registers in this cycle. */
 void collector_write(struct collector *c, uint32_t warp, const struct uop *u, uint64_t cycle);
-void collector_put(struct collector *c, enum sm_class cls, uint32_t flight); /* needs room in the latch */
+/* Puts an instruction into the input latch of its class, which has room. */
+void collector_put(struct collector *c, enum sm_class cls, uint32_t flight);
 /* One cycle; says whether anything moved. Finished units to the output latches, then reads, then input
  * latches to free units. */
 bool collector_cycle(struct collector *c, uint64_t cycle,
                      const struct uop *(*uop_of)(void *ctx, uint32_t flight, uint32_t *warp), void *ctx);
-uint32_t collector_take(struct collector *c, enum sm_class cls); /* from the output latch, which has one */
-/* Somebody else than an instruction wants the bank of a row of the register file in this cycle. The arbiter decides a cycle ahead:
- * operands of the arbitration before, writebacks, and what was asked for before in this cycle go first. False: the bank is taken. */
+/* Takes the oldest instruction from the output latch of a class, which has one. */
+uint32_t collector_take(struct collector *c, enum sm_class cls);
+/* A mechanism wants the bank of a row of the register file in this cycle. The arbiter decides a cycle ahead:
+ * operands of the arbitration before, writebacks, and what was asked for before in this cycle go first.
+ * False: the bank is taken. */
 bool collector_ask(struct collector *c, uint32_t row, uint64_t cycle);
 
 #endif

@@ -1,11 +1,13 @@
 /* context.h: a warp on the SM, and the masks of warp slots.
  *
- * A warp that is resident has a *context*: its registers in flight, its instruction buffer, its memory operations. While it may issue
- * it also has a *slot*, which belongs to a scheduler. Local-memory addresses, flights, pending loads, unacknowledged stores and
- * instruction misses belong to the context; masks of what can issue belong to slots.
+ * A warp that is resident has a *context*: its registers in flight, its instruction buffer, its memory
+ * operations. While it may issue it also has a *slot*, which belongs to a scheduler. Local-memory addresses,
+ * flights, pending loads, unacknowledged stores and instruction misses belong to the context; masks of what
+ * can issue belong to slots.
  *
- * Slots are numbered in banks of 64, so that a mask is one word: slot = 64 * bank + bit. An SM of up to 64 slots has one bank, which
- * its schedulers share (slot modulo schedulers); a larger one has a bank for each scheduler.
+ * Slots are numbered in banks of 64, so that a mask is one word: slot = 64 * bank + bit. An SM of up to 64
+ * slots has one bank, which its schedulers share (slot modulo schedulers); a larger one has a bank for each
+ * scheduler.
  *
  * Each field has one writer, the part of the SM that is named above it. */
 #ifndef HEDDLE_SM_CONTEXT_H
@@ -25,7 +27,8 @@ enum {
 #define SM_NONE    UINT32_MAX
 #define SM_NO_SLOT UINT16_MAX
 
-/* Lines of the host's cache: what issue and writeback touch, with the first 64 registers; the other registers; the rest. */
+/* Lines of the host's cache: what issue and writeback touch, with the first 64 registers; the other
+ * registers; the rest. */
 struct context {
     /* warp_status.c: the next instruction; NULL while the warp waits at a barrier or has ended */
     _Alignas(HOST_LINE) const struct uop *next;
@@ -62,14 +65,17 @@ _Static_assert(offsetof(struct context, board_pending[1]) == HOST_LINE,
 
 /* warp_status.c. (1) resident contains all other masks of a bank. */
 struct warp_masks {
-    /* holds a warp that has not left; has executed its last instruction; waits at a barrier or for its lanes; in nanosleep */
+    /* holds a warp that has not left; has executed its last instruction; waits at a barrier or for its lanes;
+     * in nanosleep */
     uint64_t resident, done, held, asleep;
 };
-/* scoreboard.c: the next instruction waits for a result; for that of a memory operation; the warp waits at a fence */
+/* scoreboard.c: the next instruction waits for a result; for that of a memory operation; the warp waits at a
+ * fence */
 struct board_masks {
     uint64_t hazard, hazard_mem, fenced;
 };
-/* fetch.c: the buffer begins with the next instruction; is empty; waits for an instruction miss; holds other instructions */
+/* fetch.c: the buffer begins with the next instruction; is empty; waits for an instruction miss; holds other
+ * instructions */
 struct fetch_masks {
     uint64_t buffered, empty, missed, astray;
 };
@@ -77,7 +83,8 @@ struct fetch_masks {
 struct vote_masks {
     uint64_t issue, memory, load;
 };
-/* warp_status.c: what the next instruction is: of global or local memory, a load of these, one that other SMs may disturb, its class */
+/* warp_status.c: what the next instruction is: of global or local memory, a load of these, one that other SMs
+ * may disturb, its class */
 struct next_masks {
     uint64_t memory, load, sees, cls[CLASS_COUNT];
 };

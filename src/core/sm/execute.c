@@ -1,10 +1,11 @@
 /* execute.c: from issue to writeback.
  *
- * Stages, as in GPGPU-Sim, for an instruction issued in cycle c whose n registers meet no conflict, one read a cycle: collector c+1,
- * reads c+2 .. c+1+n, output latch c+2+n, unit c+3+n, result after the unit's latency L at c+4+n+L, writeback (scoreboard) c+5+n+L. A
- * dependent instruction issues in the cycle of the writeback or, with forwarding, so that it meets the result at the input of the
- * unit: L cycles after its producer where neither meets a conflict (4 at least, the stages before the unit). Without operand
- * collectors the unit takes the instruction at issue and a dependent one issues L cycles later. */
+ * Stages, as in GPGPU-Sim, for an instruction issued in cycle c whose n registers meet no conflict, one read
+ * a cycle: collector c+1, reads c+2 .. c+1+n, output latch c+2+n, unit c+3+n, result after the unit's latency
+ * L at c+4+n+L, writeback (scoreboard) c+5+n+L. A dependent instruction issues in the cycle of the writeback
+ * or, with forwarding, so that it meets the result at the input of the unit: L cycles after its producer
+ * where neither meets a conflict (4 at least, the stages before the unit). Without operand collectors the
+ * unit takes the instruction at issue and a dependent one issues L cycles later. */
 #include "core/sm/sm_impl.h"
 
 #include "base/hugepage.h"

@@ -1,4 +1,5 @@
-/* execute.h: the way of an instruction from issue through operand collectors and units to writeback. See execute.c. */
+/* execute.h: the way of an instruction from issue through operand collectors and units to writeback. See
+ * execute.c. */
 #ifndef HEDDLE_SM_EXECUTE_H
 #define HEDDLE_SM_EXECUTE_H
 
@@ -13,6 +14,9 @@ struct execute_hot {
     bool awaits_queue;
     bool has_collector;
 };
+
+/* A cycle begins: nothing has moved. */
+static inline void execute_begin(struct execute_hot *e) { e->moved = false; }
 
 /* An instruction between issue and writeback (arithmetic) or the load-store unit (memory). */
 struct flight {

@@ -1,10 +1,11 @@
 /* fetch.c: instruction fetch and decode.
  *
- * As in GPGPU-Sim: one warp a cycle, in turn, among those whose instruction buffer is empty; fetch_width instructions of one line of
- * the instruction cache; decoded in the next cycle, so that they can issue in the one after. A miss goes to the L2 as a read of the
- * code's address; the warp fetches again when the line has come. A branch that is taken empties the buffer. With fetch_past_branch a
- * warp fetches on behind a branch; a scheduler that finds other instructions than the next one in the buffer empties it, and the warp
- * fetches from the right place. */
+ * As in GPGPU-Sim: one warp a cycle, in turn, among those whose instruction buffer is empty; fetch_width
+ * instructions of one line of the instruction cache; decoded in the next cycle, so that they can issue in the
+ * one after. A miss goes to the L2 as a read of the code's address; the warp fetches again when the line has
+ * come. A branch that is taken empties the buffer. With fetch_past_branch a warp fetches on behind a branch;
+ * a scheduler that finds other instructions than the next one in the buffer empties it, and the warp fetches
+ * from its next instruction. */
 #include "core/sm/sm_impl.h"
 
 void fetch_init(struct sm *m, const struct sm_params *p) { m->fetch.past_branch = p->fetch_past_branch; }
@@ -135,20 +136,29 @@ static uint64_t wanting(const struct bank *b)
     return b->warp.resident & b->fetch.empty & ~b->warp.done & ~b->warp.held & ~b->fetch.missed;
 }
 
-/* The first slot after the one that fetched last whose warp lacks instructions, in turn; SM_NONE: none does. */
+/* The next slot whose warp lacks instructions, after the one that fetched last; SM_NONE: none does. The turn
+ * goes from bank to bank before it goes on in a bank, so that it visits the schedulers alike, however many
+ * banks there are. */
 static uint32_t next_in_turn(const struct sm *m)
 {
-    const uint32_t banks = m->residency.bank_count, from = slot_bank(m->fetch.last);
-    for (uint32_t i = 0; i <= banks; i++) {
-        const uint32_t bank = (from + i) % banks;
-        uint64_t slots = wanting(&m->banks[bank]);
-        if (i == 0) slots &= ~((2ull << m->fetch.last % SM_BANK_SLOTS) - 1);
-        if (slots) return bank * SM_BANK_SLOTS + (uint32_t)__builtin_ctzll(slots);
+    const uint32_t banks = m->residency.bank_count;
+    const uint64_t last = slot_bit(m->fetch.last), passed = last | (last - 1);
+    uint32_t best = SM_NONE, best_turn = UINT32_MAX;
+    for (uint32_t bank = 0; bank < banks; bank++) {
+        const uint64_t slots = wanting(&m->banks[bank]);
+        if (!slots) continue;
+        const uint64_t ahead = slots & ~(bank <= slot_bank(m->fetch.last) ? passed : last - 1);
+        const uint32_t bit = (uint32_t)__builtin_ctzll(ahead ? ahead : slots);
+        const uint32_t turn = bit * banks + bank + (ahead ? 0 : SM_SLOTS_MAX);
+        if (turn >= best_turn) continue;
+        best_turn = turn;
+        best = bank * SM_BANK_SLOTS + bit;
     }
-    return SM_NONE;
+    return best;
 }
 
-/* Instructions from fetch_pc on that one access brings: to the end of the line, of the buffer, of the code. */
+/* Instructions from fetch_pc on that one access brings: to the end of the line, of the buffer, of the
+ * code. */
 static uint32_t fetch_length(const struct sm *m, const struct context *x)
 {
     uint32_t per_line = m->p->icache_line / SM_INST_BYTES;

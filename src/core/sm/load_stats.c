@@ -4,8 +4,9 @@
 /* Regions of a set of lines, to begin with: sets are made for each launch, and many loads touch little. */
 enum { SEEN_REGIONS = 2 };
 
-/* APRES Table I: the difference of addresses of successive executions by different warps, divided by the difference of the warps. The
- * most frequent strides are kept; a new one takes the place of the rarest and its count (space-saving, Metwally et al., ICDT'05). */
+/* APRES Table I: the difference of addresses of successive executions by different warps, divided by the
+ * difference of the warps. The most frequent strides are kept; a new one takes the place of the rarest and
+ * its count (space-saving, Metwally et al., ICDT'05). */
 static void note_stride(struct pc_load_stats *s, int64_t stride)
 {
     uint32_t at = 0, least = 0;

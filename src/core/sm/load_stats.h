@@ -17,7 +17,8 @@ struct sm_load {
     } last;
 };
 
-/* A warp, by its number in the grid, executed the load at the address of its first lane, which touched so many lines. */
+/* A warp, by its number in the grid, executed the load at the address of its first lane; it touched `lines`
+ * lines. */
 void load_executed(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t lines);
 /* The L1 took one access of it; line: the number of the line. */
 void load_accessed(struct sm_load *l, uint64_t line, bool is_miss);

@@ -1,11 +1,12 @@
 /* lsu.c: the load-store unit: a queue of memory instructions served in order, and the caches below it.
  *
- * The head of the queue offers lsu_ports accesses a cycle: a transaction to the L1, a word to the constant cache, a line to the texture
- * cache, or it takes one pass through shared memory. What a cache refuses blocks all behind it (thesis 3.4.1: the structural hazard in
- * the load-store unit). An instruction leaves when all of its accesses are taken; a load is written back when all of its answers have
- * come (lsu_reply.c). Stores leave when they are sent; a fence waits for their acknowledgements where the L1 reports them. Kernel
- * parameters and what misses the constant cache come as reads of constants. Left out: constants are read word by word, not broadcast
- * to several words. */
+ * The head of the queue offers lsu_ports accesses a cycle: a transaction to the L1, a word to the constant
+ * cache, a line to the texture cache, or it takes one pass through shared memory. What a cache refuses blocks
+ * all behind it (thesis 3.4.1: the structural hazard in the load-store unit). An instruction leaves when all
+ * of its accesses are taken; a load is written back when all of its answers have come (lsu_reply.c). Stores
+ * leave when they are sent; a fence waits for their acknowledgements where the L1 reports them. Kernel
+ * parameters and what misses the constant cache come as reads of constants. Left out: constants are read word
+ * by word, not broadcast to several words. */
 #include "core/sm/sm_impl.h"
 
 #include "base/hugepage.h"
@@ -71,8 +72,8 @@ bool lsu_enqueue(struct sm *m, uint32_t access)
     return true;
 }
 
-/* Transactions are counted when their access leaves, or somebody wants to know. Of those in the queue only the head has any that
- * are taken. */
+/* Transactions are counted when their access leaves, or somebody wants to know. Of those in the queue only
+ * the head has any that are taken. */
 void lsu_count_taken(struct sm *m, struct lsu_access *a)
 {
     if (a->ro != RO_COUNT) return;
@@ -86,8 +87,8 @@ void lsu_count(struct sm *m)
     if (m->lsu.queue_count) lsu_count_taken(m, &m->memory.accesses[m->lsu.head]);
 }
 
-/* Cycles from the last access of an instruction to what has a fixed latency: hits in small caches, shared memory, texels that are
- * filtered, whichever cache has them. */
+/* Cycles from the last access of an instruction to what has a fixed latency: hits in small caches, shared
+ * memory, texels that are filtered, whichever cache has them. */
 static uint32_t fixed_latency(const struct sm *m, const struct lsu_access *a)
 {
     if (a->ro == RO_CONST) return m->p->const_latency;
@@ -133,7 +134,8 @@ static inline void next_transaction(const struct lsu_access *a, struct l1_txn *t
     if (a->done >= a->local_from) t->cls = REQ_LOCAL; /* textures have no such part */
 }
 
-/* With a record of its own, which is taken off the free list when the L1 has taken it: an ideal L1 performs it at once. */
+/* With a record of its own, which is taken off the free list when the L1 has taken it: an ideal L1 performs
+ * it at once. */
 static enum l1_answer offer_atomic(struct sm *m, const struct lsu_access *a, struct l1_txn *t)
 {
     const uint32_t id = m->memory.atomic_free;
@@ -176,7 +178,8 @@ static bool offer_read_only(struct sm *m, struct lsu_access *a)
     return true;
 }
 
-bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held)
+/* Offers the next transaction of an access to the L1. False: refused; *is_held: by a mechanism. */
+static inline bool offer(struct sm *m, struct lsu_access *a, bool *is_held)
 {
     const enum l1_answer got = offer_l1(m, a);
     *is_held = got == L1_STALL_HELD;
@@ -187,6 +190,8 @@ bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held)
     a->done++;
     return true;
 }
+
+COLD bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held) { return offer(m, a, is_held); }
 
 /* One access of the head. False: nothing more can be done in this cycle. */
 static bool serve_head(struct sm *m)
@@ -200,7 +205,7 @@ static bool serve_head(struct sm *m)
     } else if (a->done < a->count) {
         bool is_held = false;
         if (a->ro == RO_COUNT) {
-            if (!lsu_offer(m, a, &is_held)) return is_held && m->memory.reexec.max && lsu_reexec_take(m);
+            if (!offer(m, a, &is_held)) return is_held && m->memory.reexec.max && lsu_reexec_take(m);
         } else {
             if (!offer_read_only(m, a)) return false;
             a->done++;
@@ -214,7 +219,8 @@ static bool serve_head(struct sm *m)
     return goes_on;
 }
 
-/* The head's next load is offered in the next cycle. Where the L1 can tell that it will refuse it, that cycle need not come. */
+/* The head's next load is offered in the next cycle. Where the L1 can tell that it will refuse it, that cycle
+ * need not come. */
 static bool is_refusal_ahead(struct sm *m)
 {
     const struct lsu_access *a = &m->memory.accesses[m->lsu.head];

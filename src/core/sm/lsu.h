@@ -1,5 +1,6 @@
-/* lsu.h: the load-store unit: a queue of memory instructions, what the caches are asked for, and the loads that wait for answers.
- * lsu.c serves the queue, lsu_build.c makes its accesses, lsu_reply.c takes the answers. */
+/* lsu.h: the load-store unit: a queue of memory instructions, what the caches are asked for, and the loads
+ * that wait for answers. lsu.c serves the queue, lsu_build.c makes its accesses, lsu_reply.c takes the
+ * answers. */
 #ifndef HEDDLE_SM_LSU_H
 #define HEDDLE_SM_LSU_H
 
@@ -17,8 +18,9 @@ enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_COUNT };
 enum lsu_token { TOKEN_LOAD, TOKEN_ATOMIC };
 enum { TOKEN_SHIFT = 28, TOKEN_MASK = (1 << TOKEN_SHIFT) - 1 };
 
-/* A memory instruction until the caches have taken all of its accesses: a line of the host's cache, and one for four transactions.
- * The address and the sectors of `ask` are those of a transaction, which are set in a copy of it: their space holds the rest. */
+/* A memory instruction until the caches have taken all of its accesses: a line of the host's cache, and one
+ * for four transactions. The address and the sectors of `ask` are those of a transaction, which are set in a
+ * copy of it: their space holds the rest. */
 struct lsu_access {
     union {
         struct {
@@ -46,16 +48,17 @@ _Static_assert(offsetof(struct lsu_access, is_texture) < offsetof(struct l1_txn,
 /* A memory instruction that waits for answers: half a line of the host's cache. */
 struct lsu_pending {
     const struct uop *op;
-    /* cycle */
+    /* cycle of its issue */
     uint64_t issued;
     /* free list, queue of writebacks */
     uint32_t next;
-    /* of a deferred atomic */
+    /* the emulator's record of a deferred atomic; SM_NONE: there is none */
     uint32_t record;
     uint16_t context;
-    /* answers that are still to come; those of them that are hits in the L1, where the SM may sleep past these */
+    /* answers that are still to come; those of them that are hits in the L1, where the SM may sleep past
+     * these */
     uint16_t left, hits;
-    /* of cp.async, modulo ASYNC_GROUPS */
+    /* group of cp.async, modulo ASYNC_GROUPS */
     uint8_t group;
     /* a load from global or local memory: its latency counts */
     bool is_timed;
@@ -128,6 +131,9 @@ static inline bool lsu_is_full(const struct lsu_hot *u)
 }
 /* From what an instruction did to what the caches will be asked: an access with its pending. */
 uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e);
+/* Where the local memory of a context begins. The first 64 contexts of all SMs lie side by side, then the
+ * next 64 of each. */
+uint64_t lsu_local_base(uint32_t sm, uint32_t sm_count, uint32_t context);
 /* False: the queue is full. */
 bool lsu_enqueue(struct sm *m, uint32_t access);
 /* The stages of a cycle: answers to pendings to writeback; accesses to the caches. */
@@ -135,20 +141,23 @@ void lsu_replies(struct sm *m);
 void lsu_cycle(struct sm *m);
 /* The line that these pending loads of an SM wait for has come to a small cache. */
 void lsu_filled(void *sm, const uint32_t *pendings, uint32_t count);
-/* Inside of the load-store unit (lsu_reexec.c): a queue beside it for instructions that a mechanism holds back (may_miss).
- * lsu_reexec_take: the head of the queue goes there; false: the queue is full, or its warp has one there already.
- * lsu_reexec_is_next: the oldest of them is to be offered before the head; lsu_reexec_serve offers it. */
+/* Inside of the load-store unit (lsu_reexec.c): a queue beside it for instructions that a mechanism holds
+ * back (may_miss). lsu_reexec_take: the head of the queue goes there; false: the queue is full, or its warp
+ * has one there already. lsu_reexec_is_next: the oldest of them is to be offered before the head;
+ * lsu_reexec_serve offers it. */
 void lsu_reexec_init(struct sm *m, uint32_t entries);
 bool lsu_reexec_take(struct sm *m);
 bool lsu_reexec_is_next(const struct sm *m);
 void lsu_reexec_serve(struct sm *m);
-/* Inside of the load-store unit: offers the next transaction of an access. false: refused; *is_held: by a mechanism. */
+/* Inside of the load-store unit: offers the next transaction of an access. false: refused; *is_held: by a
+ * mechanism. */
 bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held);
 /* All transactions of an access are taken: it ends, or waits for its answers. The head leaves the queue. */
 void lsu_end_access(struct sm *m, uint32_t access);
 void lsu_pop_head(struct sm *m);
 void lsu_count_taken(struct sm *m, struct lsu_access *a);
-/* Inside of the load-store unit: of the answers that a pending waits for, one has come; the last was a hit. */
+/* Inside of the load-store unit: of the answers that a pending waits for, one has come; the last was a
+ * hit. */
 void lsu_part_done(struct sm *m, uint32_t pending);
 /* The SM slept until now: takes the hits that were due meanwhile. */
 void lsu_catch_up(struct sm *m, tick now);

@@ -1,6 +1,6 @@
 /* lsu_build.c: from what a memory instruction did to what the caches will be asked: coalesced transactions
- * for global and local memory (mem/coalesce.h), passes for shared memory, distinct words for constants, the lines of all
- * texels for textures. */
+ * for global and local memory (mem/coalesce.h), passes for shared memory, distinct words for constants, the
+ * lines of all texels for textures. */
 #include "core/sm/sm_impl.h"
 
 static uint32_t access_new(struct sm *m)
@@ -23,13 +23,16 @@ static uint32_t pending_new(struct sm *m)
 
 static uint32_t lane_first(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 
-/* Local memory belongs to a context. The first 64 contexts of all SMs lie side by side, then the next 64 of each. */
-static uint64_t local_base(const struct sm *m, const struct context *x)
+uint64_t lsu_local_base(uint32_t sm, uint32_t sm_count, uint32_t context)
 {
     enum { TOGETHER = 64 };
-    const uint64_t id = context_id(&m->residency, x), sms = m->setup.sm_count;
-    return SM_LOCAL_BASE +
-           (((id / TOGETHER * sms + m->setup.index) * TOGETHER + id % TOGETHER) << SM_LOCAL_BITS);
+    const uint64_t block = (uint64_t)(context / TOGETHER) * sm_count + sm;
+    return SM_LOCAL_BASE + ((block * TOGETHER + context % TOGETHER) << SM_LOCAL_BITS);
+}
+
+static uint64_t local_base(const struct sm *m, const struct context *x)
+{
+    return lsu_local_base(m->setup.index, m->setup.sm_count, context_id(&m->residency, x));
 }
 
 /* An address that a read-only cache is asked for, once for each line. Sectors are for the L1 alone. */
@@ -48,7 +51,8 @@ static void build_read_only(struct lsu_access *a, const struct emu_access *e, ui
     for (uint32_t rest = e->mask; rest; rest &= rest - 1) add_line(a, e->addr[lane_first(rest)], granule);
 }
 
-/* The lines of all texels that the lanes read: four each where a plane is filtered. A texel lies in one line. */
+/* The lines of all texels that the lanes read: four each where a plane is filtered. A texel lies in one
+ * line. */
 COLD static void build_texture(struct sm *m, struct context *x, struct lsu_access *a,
                                const struct emu_access *e)
 {

@@ -1,8 +1,9 @@
 /* lsu_reexec.c: the re-execution queue beside the load-store unit (MASCAR, HPCA'15, section 4.2).
  *
- * An instruction whose miss a mechanism holds back (may_miss) does not block those behind it: it goes into a bounded queue, at
- * most one of each warp. The oldest of the queue is offered again when the load-store unit has nothing new, when the queue is
- * full, or when the head of the load-store unit is held back and cannot come in. One that is held back again goes to the tail. */
+ * An instruction whose miss a mechanism holds back (may_miss) does not block those behind it: it goes into a
+ * bounded queue, at most one of each warp. The oldest of the queue is offered again when the load-store unit
+ * has nothing new, when the queue is full, or when the head of the load-store unit is held back and cannot
+ * come in. One that is held back again goes to the tail. */
 #include "core/sm/sm_impl.h"
 
 void lsu_reexec_init(struct sm *m, uint32_t entries)

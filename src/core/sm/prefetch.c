@@ -1,5 +1,5 @@
-/* prefetch.c: prefetches take what the instructions leave of the L1's accesses; one that the L1 refuses is dropped (mem/l1.h counts
- * it). */
+/* prefetch.c: prefetches take what the instructions leave of the L1's accesses; one that the L1 refuses is
+ * dropped (mem/l1.h counts it). */
 #include "core/sm/sm_impl.h"
 
 #include "base/hugepage.h"

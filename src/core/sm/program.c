@@ -1,4 +1,5 @@
-/* program.c: kernels as an SM runs them: decoded at their first CTA, kept until their statistics were taken. */
+/* program.c: kernels as an SM runs them: decoded at their first CTA, kept until their statistics were
+ * taken. */
 #include "core/sm/sm_impl.h"
 
 #include "base/hash.h"

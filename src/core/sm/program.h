@@ -1,4 +1,5 @@
-/* program.h: a kernel as an SM runs it: decoded once, with the statistics of its loads and of its grid. See program.c. */
+/* program.h: a kernel as an SM runs it: decoded once, with the statistics of its loads and of its grid. See
+ * program.c. */
 #ifndef HEDDLE_SM_PROGRAM_H
 #define HEDDLE_SM_PROGRAM_H
 
@@ -19,9 +20,9 @@ struct sm_program {
     uint32_t inst_count;
     /* resident CTAs */
     uint32_t ctas;
-    /* kept for its statistics alone */
+    /* the program is kept for its statistics alone */
     bool has_ended;
-    /* of its requests */
+    /* owner of its requests (mem/req.h) */
     uint16_t owner;
     struct sm_own own;
 };
@@ -33,9 +34,9 @@ struct programs {
 
 /* The program of a grid, made at its first CTA. */
 struct sm_program *program_for(struct sm *m, const struct emu_grid *g);
-/* A CTA of it starts; has ended. */
+/* A CTA of the program starts, or has ended. */
 void program_cta(struct sm_program *p, bool is_start);
-/* The kernels that have no CTA here have ended. */
+/* The programs that have no CTA here have ended. */
 void programs_end(struct sm *m);
 void programs_free(struct sm *m);
 

@@ -1,12 +1,14 @@
 /* registers.c: see registers.h. */
 #include "core/sm/registers.h"
 
-enum { LANES = 32, WORD = 64 };
+#include "base/bitset.h"
+
+enum { LANES = 32 };
 
 void registers_init(struct register_file *f, uint32_t registers)
 {
     f->rows = registers / LANES;
-    f->words = (f->rows + WORD - 1) / WORD;
+    f->words = bitset_words(f->rows);
     f->owned = mem_zalloc(f->words * sizeof *f->owned);
     f->lent = mem_zalloc(f->words * sizeof *f->lent);
     f->lent_count = 0;
@@ -18,22 +20,20 @@ void registers_free(struct register_file *f)
     free(f->lent);
 }
 
-static bool has(const uint64_t *set, uint32_t row) { return set[row / WORD] >> row % WORD & 1; }
-static void add(uint64_t *set, uint32_t row) { set[row / WORD] |= 1ull << row % WORD; }
-static void del(uint64_t *set, uint32_t row) { set[row / WORD] &= ~(1ull << row % WORD); }
-
 /* Rows from `row` on that are in neither set, up to `most`. */
 static uint32_t gap_length(const struct register_file *f, const uint64_t *other, uint32_t row, uint32_t most)
 {
     uint32_t n = 0;
-    while (n < most && row + n < f->rows && !has(f->owned, row + n) && !(other && has(other, row + n))) n++;
+    while (n < most && row + n < f->rows && !bitset_has(f->owned, row + n) &&
+           !(other && bitset_has(other, row + n)))
+        n++;
     return n;
 }
 
-/* The lowest gap of so many rows at or above `from`; f->rows: there is none. */
+/* The first row of the lowest gap of `rows` rows at or above `from`; f->rows: there is none. */
 static uint32_t find_gap(const struct register_file *f, const uint64_t *other, uint32_t from, uint32_t rows)
 {
-    for (uint32_t row = from; row + rows <= f->rows;) {
+    for (uint32_t row = from; row <= f->rows && rows <= f->rows - row;) {
         const uint32_t length = gap_length(f, other, row, rows);
         if (length == rows) return row;
         row += length + 1;
@@ -43,8 +43,8 @@ static uint32_t find_gap(const struct register_file *f, const uint64_t *other, u
 
 static void own_row(struct register_file *f, uint64_t *set, uint32_t row)
 {
-    add(f->owned, row);
-    add(set, row);
+    bitset_add(f->owned, row);
+    bitset_add(set, row);
 }
 
 /* Rows of `set` that were lent are taken back, run by run. */
@@ -53,8 +53,8 @@ static void take_back(struct register_file *f, const uint64_t *set,
 {
     for (uint32_t row = 0; f->lent_count && row < f->rows; row++) {
         const uint32_t first = row;
-        for (; row < f->rows && has(set, row) && has(f->lent, row); row++) {
-            del(f->lent, row);
+        for (; row < f->rows && bitset_has(set, row) && bitset_has(f->lent, row); row++) {
+            bitset_del(f->lent, row);
             f->lent_count--;
         }
         if (row > first && lost) lost(ctx, first, row - first);
@@ -71,7 +71,7 @@ void registers_own(struct register_file *f, uint32_t rows, uint64_t *set,
     } else {
         for (uint32_t row = 0; rows; row++) {
             assert(row < f->rows); /* the occupancy rule has seen to it that there are enough */
-            if (has(f->owned, row)) continue;
+            if (bitset_has(f->owned, row)) continue;
             own_row(f, set, row);
             rows--;
         }
@@ -91,7 +91,7 @@ bool registers_take(struct register_file *f, uint32_t from, uint32_t rows, uint3
 {
     const uint32_t row = rows ? find_gap(f, f->lent, from, rows) : f->rows;
     if (row == f->rows) return false;
-    for (uint32_t i = 0; i < rows; i++) add(f->lent, row + i);
+    for (uint32_t i = 0; i < rows; i++) bitset_add(f->lent, row + i);
     f->lent_count += rows;
     *first = row;
     return true;
@@ -101,15 +101,10 @@ bool registers_give(struct register_file *f, uint32_t first, uint32_t rows)
 {
     if (first > f->rows || rows > f->rows - first) return false;
     for (uint32_t i = 0; i < rows; i++)
-        if (!has(f->lent, first + i)) return false;
-    for (uint32_t i = 0; i < rows; i++) del(f->lent, first + i);
+        if (!bitset_has(f->lent, first + i)) return false;
+    for (uint32_t i = 0; i < rows; i++) bitset_del(f->lent, first + i);
     f->lent_count -= rows;
     return true;
 }
 
-uint32_t registers_owned(const struct register_file *f)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < f->words; i++) count += (uint32_t)__builtin_popcountll(f->owned[i]);
-    return count;
-}
+uint32_t registers_owned(const struct register_file *f) { return bitset_count(f->owned, f->words); }

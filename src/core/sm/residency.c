@@ -1,9 +1,11 @@
-/* residency.c: which CTAs are on the SM: what one needs (threads, warps, a CTA slot, registers and shared memory by allocation unit: the
- * rules of the CUDA Occupancy Calculator, core/occupancy.h), its start, its end. Where shared memory and L1 are one array, CTAs that
- * want different splits of it are not resident together. A CTA gives everything back when its last warp has left, that is, has
- * executed its last instruction and has nothing under way. */
+/* residency.c: which CTAs are on the SM: what one needs (threads, warps, a CTA slot, registers and shared
+ * memory by allocation unit: the rules of the CUDA Occupancy Calculator, core/occupancy.h), its start, its
+ * end. Where shared memory and L1 are one array, CTAs that want different splits of it are not resident
+ * together. A CTA gives everything back when its last warp has left, that is, has executed its last
+ * instruction and has nothing under way. */
 #include "core/sm/sm_impl.h"
 
+#include "base/bitset.h"
 #include "base/hugepage.h"
 #include "core/occupancy.h"
 
@@ -11,11 +13,17 @@
 
 bool residency_check(const struct machine *machine, struct diag_list *diags)
 {
-    const uint32_t most = SM_BANK_SLOTS * machine->sm.schedulers;
-    if (machine->sm_warps <= SM_BANK_SLOTS || machine->sm_warps <= most) return true;
-    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "use more schedulers (sm.schedulers) or fewer warps",
-             "sm.warps is %u: a scheduler holds at most %u warps, and there are %u schedulers",
-             machine->sm_warps, (uint32_t)SM_BANK_SLOTS, machine->sm.schedulers);
+    const uint32_t schedulers = machine->sm.schedulers, most = SM_BANK_SLOTS * schedulers;
+    if (machine->sm_warps <= most) return true;
+    struct strbuf hint = {0};
+    strbuf_printf(&hint, "set sm.warps to at most %u", most);
+    if (schedulers < SM_SCHEDULERS_MAX)
+        strbuf_printf(&hint, ", or sm.schedulers to at least %u",
+                      (machine->sm_warps + SM_BANK_SLOTS - 1) / SM_BANK_SLOTS);
+    diag_add(diags, DIAG_ERROR, &(struct diag_source){.file = machine->name}, 0, 0, 0, strbuf_text(&hint),
+             "sm.warps is %u, but %u scheduler%s of %u warps hold%s %u", machine->sm_warps, schedulers,
+             schedulers == 1 ? "" : "s", (uint32_t)SM_BANK_SLOTS, schedulers == 1 ? "s" : "", most);
+    strbuf_free(&hint);
     return false;
 }
 
@@ -25,7 +33,7 @@ void residency_init(struct sm *m)
     const struct machine *machine = m->setup.machine;
     assert(machine->sm_warps <= SM_SLOTS_MAX); /* residency_check */
     r->slot_count = machine->sm_warps;
-    r->bank_count = r->slot_count > SM_BANK_SLOTS ? machine->sm.schedulers : 1;
+    r->bank_count = r->slot_count > SM_BANK_SLOTS || m->setup.bank_by_scheduler ? machine->sm.schedulers : 1;
     r->context_count = r->slot_count;
     r->cta_slots = machine->sm_ctas;
     r->contexts = mem_zalloc_huge(r->context_count * sizeof *r->contexts);
@@ -82,9 +90,7 @@ static struct needs needs_of(const struct sm *m, const struct emu_grid *g)
 
 static uint32_t slots_in_use(const struct residency *r)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < r->bank_count; i++) count += (uint32_t)__builtin_popcountll(r->slots_taken[i]);
-    return count;
+    return bitset_count(r->slots_taken, r->bank_count);
 }
 
 bool sm_fits(const struct sm *m, const struct emu_grid *g)
@@ -119,13 +125,21 @@ static void context_give(struct sm *m, const struct context *x)
     r->contexts_taken[id / 64] &= ~(1ull << id % 64);
 }
 
-/* The lowest free slot, where banks take turns: warps spread over the schedulers. */
+/* The lowest slot of a bank that is free; SM_BANK_SLOTS: none is. */
+static uint32_t lowest_free(uint64_t taken)
+{
+    return ~taken ? (uint32_t)__builtin_ctzll(~taken) : SM_BANK_SLOTS;
+}
+
+/* The lowest free slot of the banks; of equal ones, that of the first bank: warps spread over the
+ * schedulers. */
 static uint32_t slot_take(struct residency *r)
 {
     uint32_t bank = 0;
     for (uint32_t i = 1; i < r->bank_count; i++)
-        if (__builtin_ctzll(~r->slots_taken[i]) < __builtin_ctzll(~r->slots_taken[bank])) bank = i;
-    const uint32_t slot = bank * SM_BANK_SLOTS + (uint32_t)__builtin_ctzll(~r->slots_taken[bank]);
+        if (lowest_free(r->slots_taken[i]) < lowest_free(r->slots_taken[bank])) bank = i;
+    assert(~r->slots_taken[bank]); /* sm_fits */
+    const uint32_t slot = bank * SM_BANK_SLOTS + lowest_free(r->slots_taken[bank]);
     r->slots_taken[bank] |= slot_bit(slot);
     return slot;
 }
@@ -171,8 +185,8 @@ void residency_size_l1(struct sm *m)
     r->l1_size = l1_resize(m->l1, m->sleep.now, bytes);
 }
 
-/* The first CTA of a kernel that wants another split of the array finds the SM empty (sm_fits). The L1 is emptied, whether it grows or
- * shrinks: where its lines lie changes. */
+/* The first CTA of a kernel that wants another split of the array finds the SM empty (sm_fits). The L1 is
+ * emptied, whether it grows or shrinks: where its lines lie changes. */
 static void set_split(struct sm *m, uint64_t shared_size)
 {
     struct residency *r = &m->residency;
@@ -224,13 +238,13 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     set_split(m, n.shared_size);
     const uint32_t cta = place_cta(m, g, linear, emu, &n);
     for (uint32_t i = 0; i < n.warps; i++) start_warp(m, cta, i);
-    wake_at(m->sleep.wake, clock_after(&m->clock, now, 1));
+    sleep_wake_at(&m->sleep, clock_after(&m->clock, now, 1));
     return true;
 }
 
 /* ---- end ---- */
 
-/* For whoever runs the SM: a CTA has ended, or a warp has faulted. */
+/* The loop that runs the SM has to look: a CTA has ended, a warp has faulted, or there is room. */
 static void tell_runner(struct sm *m)
 {
     if (m->setup.has_pending) *m->setup.has_pending = 1;
@@ -332,7 +346,7 @@ void sm_abandon(struct sm *m)
 
 /* What the CTAs that are here hold together. */
 struct holdings {
-    uint64_t registers, shared, threads, ctas, rows;
+    uint64_t registers, shared, threads, ctas, warps, rows;
     uint64_t slots[SM_BANKS_MAX];
 };
 
@@ -346,6 +360,7 @@ static struct holdings holdings_of(const struct residency *r)
         h.rows += c->registers / ISA_LANES;
         h.shared += c->shared;
         h.threads += c->threads;
+        h.warps += c->warps;
         for (uint32_t b = 0; b < r->bank_count; b++) h.slots[b] |= c->slots[b];
         h.ctas++;
     }
@@ -363,6 +378,7 @@ const char *sm_leaks(const struct sm *m, const struct emu_grid *g)
     if (h.shared != r->shared) return "shared memory leaked";
     if (memcmp(h.slots, r->slots_taken, sizeof h.slots) || h.threads != r->thread_count)
         return "warp slots leaked";
+    if (h.warps != bitset_count(r->contexts_taken, ARRAY_LEN(r->contexts_taken))) return "contexts leaked";
     return h.ctas == r->cta_count ? NULL : "CTA slots leaked";
 }
 

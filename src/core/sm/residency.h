@@ -1,4 +1,5 @@
-/* residency.h: which CTAs are on the SM, and the contexts, slots, registers and shared memory that they hold. See residency.c. */
+/* residency.h: which CTAs are on the SM, and the contexts, slots, registers and shared memory that they hold.
+ * See residency.c. */
 #ifndef HEDDLE_SM_RESIDENCY_H
 #define HEDDLE_SM_RESIDENCY_H
 
@@ -7,8 +8,9 @@
 #include "core/sm/registers.h"
 #include "core/sm/split.h"
 
+/* A CTA slot. */
 struct sm_cta {
-    /* NULL: free */
+    /* NULL: the slot is free */
     struct cta *emu;
     struct emu_grid *grid;
     struct sm_program *program;
@@ -18,6 +20,7 @@ struct sm_cta {
     uint64_t linear;
     /* warps; those of them that have not left */
     uint32_t warps, left;
+    /* registers, threads of whole warps, bytes of shared memory */
     uint32_t registers, threads;
     uint64_t shared;
     /* rows of the register file, a bit set */
@@ -26,7 +29,7 @@ struct sm_cta {
 
 struct residency_hot {
     bool faulted;
-    /* CTAs have ended: see finished */
+    /* CTAs have ended: those of `finished` */
     bool has_finished;
     /* a mechanism lets more CTAs in than before */
     bool has_room;
@@ -42,14 +45,18 @@ struct residency {
     uint32_t cta_of[SM_SLOTS_MAX];
     /* slots in use, by bank; contexts in use */
     uint64_t slots_taken[SM_BANKS_MAX], contexts_taken[SM_CONTEXTS_MAX / 64];
+    /* what the SM has */
     uint32_t slot_count, bank_count, cta_slots, context_count;
+    /* what is resident */
     uint32_t cta_count, warp_count, thread_count;
     /* registers and shared memory in use */
     uint64_t registers, shared;
     struct register_file file;
+    /* sizes that shared memory can have */
     struct split_sizes sizes;
     /* bytes that shared memory and the L1 have now */
     uint64_t shared_size, l1_size;
+    /* launch number of the next warp */
     uint64_t next_launch;
     /* mask of CTA slots whose warps have all left in this cycle */
     uint64_t *finished;
@@ -59,19 +66,20 @@ struct residency {
 };
 
 void residency_init(struct sm *m);
-/* The L1 is there. */
+/* The L1 was made: its size is known. */
 void residency_see_l1(struct sm *m);
 void residency_free(struct sm *m);
-/* All warps of a CTA have left; one warp of it has. */
+/* A warp has left; with the last one its CTA ends. */
 void residency_warp_left(struct sm *m, struct context *x);
 /* Gives the L1 the capacity that a mechanism wants, or else what the split of the array leaves it. */
 void residency_size_l1(struct sm *m);
 /* A mechanism lets more CTAs in than before. */
 void residency_has_room(struct sm *m);
-/* A warp or a CTA has met a fault. */
+/* The emulator has met a fault: the SM issues nothing more. */
 void residency_fault(struct sm *m);
 /* No kernel is on the SM any more. */
 void residency_kernel_end(struct sm *m);
+/* The context of a number, and the number of a context. */
 static inline struct context *context_at(const struct residency *r, uint32_t context)
 {
     return &r->contexts[context];

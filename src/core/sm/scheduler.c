@@ -1,8 +1,9 @@
 /* scheduler.c: each scheduler asks the policy for one of its warps that can issue, and issues from it.
  *
- * A warp can issue when it is resident, its instruction buffer begins with its next instruction, it has not ended, waits neither at a
- * barrier nor for a result, does not sleep, its next instruction finds room in its unit, and all votes of mechanisms allow it. An
- * instruction is executed by the emulator when it issues; the rest of its way is time (execute.c, lsu.c). */
+ * A warp can issue when it is resident, its instruction buffer begins with its next instruction, it has not
+ * ended, waits neither at a barrier nor for a result, does not sleep, its next instruction finds room in its
+ * unit, and all votes of mechanisms allow it. An instruction is executed by the emulator when it issues; the
+ * rest of its way is time (execute.c, lsu.c). */
 #include "core/sm/sm_impl.h"
 
 void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
@@ -162,8 +163,9 @@ static struct chances chances_of(const struct sm *m, const struct bank *b)
     return (struct chances){b, all, all ? all & sched_room(m, b) : 0};
 }
 
-/* Where a latch has room for one alone, the scheduler that took it is the last in the cycles to come. (Turns by the number of the cycle
- * are not fair: replies come at edges of the crossbar's clock, so that room is made in cycles of the same parity.) */
+/* Where a latch has room for one alone, the scheduler that took it is the last in the cycles to come. (Turns
+ * by the number of the cycle are not fair: replies come at edges of the crossbar's clock, so that room is
+ * made in cycles of the same parity.) */
 static void ask_schedulers(struct sm *m)
 {
     struct sched *s = &m->scheduler;

@@ -33,7 +33,8 @@ void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks);
 void sched_issue(struct sm *m);
 /* Warps of a bank whose next instruction finds room in its unit. */
 uint64_t sched_room(const struct sm *m, const struct bank *b);
-/* Would a scheduler look at a warp whose next instruction has UOP_SEES? Votes may change in the middle of a cycle: they do not count. */
+/* Would a scheduler look at a warp whose next instruction has UOP_SEES? Votes may change in the middle of a
+ * cycle: they do not count. */
 bool sched_may_see(const struct sm *m);
 /* The votes of the mechanisms, or their next timer, have changed. */
 void sched_hear_votes(struct sm *m);

@@ -1,6 +1,7 @@
-/* scoreboard.c: the scoreboard holds a bit for each register and predicate that an issued instruction is still to write; an instruction
- * that reads or writes one of them waits (Fermi's scheme, as GPGPU-Sim has it). A fence is not over before all memory operations of
- * its warp are acknowledged, and a warp that has ended does not leave before. */
+/* scoreboard.c: the scoreboard holds a bit for each register and predicate that an issued instruction is
+ * still to write; an instruction that reads or writes one of them waits (Fermi's scheme, as GPGPU-Sim has
+ * it). A fence is not over before all memory operations of its warp are acknowledged, and a warp that has
+ * ended does not leave before. */
 #include "core/sm/sm_impl.h"
 
 /* ---- what is under way ---- */

@@ -1,4 +1,5 @@
-/* scoreboard.h: which registers an issued instruction is still to write, and which memory operations are under way. See scoreboard.c. */
+/* scoreboard.h: which registers an issued instruction is still to write, and which memory operations are
+ * under way. See scoreboard.c. */
 #ifndef HEDDLE_SM_SCOREBOARD_H
 #define HEDDLE_SM_SCOREBOARD_H
 
@@ -10,7 +11,8 @@ struct board_hot {
 };
 
 struct sm;
-/* An instruction has issued: it will write its registers. A memory instruction counts as under way until board_memory_done. */
+/* An instruction has issued: it will write its registers. A memory instruction counts as under way until
+ * board_memory_done. */
 void board_reserve(struct context *x, const struct uop *u);
 void board_flight(struct context *x);
 /* The answer is its group of cp.async, modulo ASYNC_GROUPS. */

@@ -1,11 +1,18 @@
 /* sleep.c: when an SM need not tick. See sleep.h.
  *
- * (1) A tick in which nothing changed leaves a state that only time (a unit, a result, the L1) can change: until then the SM sleeps,
- * and the cycles slept have the causes of the newest one (account.c). (2) Where the L1 alone is awake, to send what it has queued or to
- * answer a part of a load, only its part of the tick is done. (3) Cycles in which the L1 will refuse the head of the load-store unit,
- * and those in which hits come that end no load, need not come: what happens in them is known before (lsu.c: is_refusal_ahead,
+ * (1) A tick in which nothing changed leaves a state that only time (a unit, a result, the L1) can change:
+ * until then the SM sleeps, and the cycles slept have the causes of the newest one (account.c). (2) Where the
+ * L1 alone is awake, to send what it has queued or to answer a part of a load, only its part of the tick is
+ * done. (3) Cycles in which the L1 will refuse the head of the load-store unit, and those in which hits come
+ * that end no load, need not come: what happens in them is known before (lsu.c: is_refusal_ahead,
  * lsu_catch_up). --no-skip ticks every cycle and must give the same result. */
 #include "core/sm/sm_impl.h"
+
+void sleep_init(struct sm *m, tick *wake)
+{
+    m->sleep.wake = wake ? wake : &m->own_wake;
+    *m->sleep.wake = TICK_NEVER;
+}
 
 bool sleep_begin(struct sm *m, tick now)
 {

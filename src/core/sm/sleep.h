@@ -1,9 +1,10 @@
 /* sleep.h: when an SM need not tick: what its stages say of a cycle, and the time of the next one.
  *
- * A stage that changes something that another stage can see says so (sleep_changed), and one that makes room says so
- * (sleep_look). A cycle in which nobody said anything, and nothing is under way in the collectors or the load-store unit, leaves a
- * state that only time or the memory system can change: until then the SM sleeps. sleep.c finds that time; ahead.c lets an SM run on
- * before the others. No other file of the SM knows of either. */
+ * A stage that changes something that another stage can see says so (sleep_changed), and one that makes room
+ * says so (sleep_look). A cycle in which nobody said anything, and nothing is under way in the collectors or
+ * the load-store unit, leaves a state that only time or the memory system can change: until then the SM
+ * sleeps. sleep.c finds that time; ahead.c lets an SM run on before the others. No other file of the SM knows
+ * of either. */
 #ifndef HEDDLE_SM_SLEEP_H
 #define HEDDLE_SM_SLEEP_H
 
@@ -12,8 +13,10 @@
 
 enum sm_ahead {
     AHEAD_RUNS = 1,
-    AHEAD_PAUSED = 2, /* before the schedulers of the newest cycle, whose step is to come */
-    AHEAD_EVENTS = 4  /* it has left something for the end of that step */
+    /* before the schedulers of the newest cycle, whose step is to come */
+    AHEAD_PAUSED = 2,
+    /* it has left something for the end of that step */
+    AHEAD_EVENTS = 4
 };
 
 struct sleep {
@@ -27,14 +30,15 @@ struct sleep {
         struct {
             /* the newest cycle moved something; if not, before next_own only the L1 has something to do */
             bool is_busy;
-            /* something has changed in this cycle: before issue, so that schedulers look; from issue on, so that the SM stays awake */
+            /* something has changed in this cycle: before issue, so that schedulers look; from issue on, so
+             * that the SM stays awake */
             bool changed;
             /* the schedulers may find something else than when they looked last */
             bool must_look;
-            /* set by mech_host: the votes or the next timer have changed */
+            /* set by the mechanisms' host (mech_sm_setup): the votes or the next timer have changed */
             bool votes_changed;
         };
-        /* one of these */
+        /* not 0: one of these is set */
         uint32_t is_awake;
     };
     bool has_ticked;
@@ -47,12 +51,18 @@ struct sleep {
 static inline void sleep_changed(struct sleep *s) { s->changed = true; }
 static inline void sleep_changed_if(struct sleep *s, bool is) { s->changed |= is; }
 static inline void sleep_look_if(struct sleep *s, bool is) { s->must_look |= is; }
+/* Whether the L1 took the acknowledgement of a store in this cycle, or let a store go. */
+static inline void sleep_reply(struct sleep *s, bool has_reply) { s->has_reply = has_reply; }
+/* The SM has something to do at this time, or before. */
+static inline void sleep_wake_at(struct sleep *s, tick at) { wake_at(s->wake, at); }
 
 struct sm;
+/* wake: where the SM says when it next has something to do; NULL: in itself. */
+void sleep_init(struct sm *m, tick *wake);
 /* A cycle begins at `now`; true: the SM had it already and only ends it now (ahead.c). */
 bool sleep_begin(struct sm *m, tick now);
-/* True: this cycle is like the last one but for what the L1 sends and for answers that ended no load; no other stage has to be
- * looked at, and the time of the next tick is set. */
+/* True: this cycle is like the last one but for what the L1 sends and for answers that ended no load; no
+ * other stage has to be looked at, and the time of the next tick is set. */
 bool sleep_is_l1_alone(struct sm *m);
 /* True: the schedulers have to look; the reasons are forgotten. */
 bool sleep_take_look(struct sm *m);
@@ -62,7 +72,8 @@ void sleep_end(struct sm *m);
 bool sleep_pauses(struct sm *m);
 /* Cycles that are over; one that has not come to the schedulers is not. */
 uint64_t sleep_cycles_done(const struct sm *m);
-/* Something came from outside of the cycle (a CTA, the end of a kernel): the next tick looks at everything. */
+/* Something came from outside of the cycle (a CTA, the end of a kernel): the next tick looks at
+ * everything. */
 void sleep_disturb(struct sm *m);
 
 #endif

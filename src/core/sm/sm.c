@@ -1,8 +1,8 @@
 /* sm.c: one streaming multiprocessor: its life and its cycle. sm_impl.h lists its parts.
  *
- * The machine that the papers take for granted is GPGPU-Sim's shader core. A cycle runs its stages last to first, so that what a
- * stage hands on is seen by the next one in the following cycle. (1) A second tick in the same cycle does nothing. (2) A CTA that
- * is started in a cycle takes part from the next one on. */
+ * The machine that the papers take for granted is GPGPU-Sim's shader core. A cycle runs its stages last to
+ * first, so that what a stage hands on is seen by the next one in the following cycle. (1) A second tick in
+ * the same cycle does nothing. (2) A CTA that is started in a cycle takes part from the next one on. */
 #include "core/sm/sm_impl.h"
 
 #include "base/hugepage.h"
@@ -16,8 +16,7 @@ struct sm *sm_create(const struct sm_setup *s)
     m->p = s->params;
     m->clock = *s->clock;
     m->line_bytes = s->l1->line;
-    m->sleep.wake = s->wake ? s->wake : &m->own_wake;
-    *m->sleep.wake = TICK_NEVER;
+    sleep_init(m, s->wake);
     residency_init(m);
     sm_mech_create(m);
     m->port = sm_port_create(&(struct sm_port_setup){.to_xbar = s->to_xbar,
@@ -81,8 +80,8 @@ void sm_end_cycle(struct sm *m)
 void sm_cycle(struct sm *m, tick now)
 {
     if (sleep_begin(m, now)) return;
-    execute_begin(m);
-    m->sleep.has_reply = l1_tick(m->l1, now);
+    execute_begin(&m->exec);
+    sleep_reply(&m->sleep, l1_tick(m->l1, now));
     lsu_replies(m);
     if (sleep_is_l1_alone(m)) return;
     execute_writeback(m);
@@ -108,7 +107,7 @@ tick *sm_wake(struct sm *m) { return m->sleep.wake; }
 
 tick sm_heard(struct sm *m)
 {
-    wake_at(m->sleep.wake, l1_reply_at(m->l1));
+    sleep_wake_at(&m->sleep, l1_reply_at(m->l1));
     return *m->sleep.wake;
 }
 
@@ -141,7 +140,7 @@ void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info)
     memcpy(e.block, info->block, sizeof e.block);
     mech_on_launch(m->mech, &e);
     sleep_disturb(m);
-    wake_at(m->sleep.wake, clock_after(&m->clock, now, 1));
+    sleep_wake_at(&m->sleep, clock_after(&m->clock, now, 1));
 }
 
 void sm_kernel_end(struct sm *m, tick now)
@@ -153,7 +152,7 @@ void sm_kernel_end(struct sm *m, tick now)
     if (!m->setup.l1->flush) return;
     l1_flush(m->l1, now);
     readonly_flush(m);
-    wake_at(m->sleep.wake, now); /* the flush begins in this cycle, whether the SM was awake or not */
+    sleep_wake_at(&m->sleep, now); /* the flush begins in this cycle, whether the SM was awake or not */
 }
 
 void *sm_stats(struct sm *m)

@@ -1,9 +1,11 @@
-/* sm_events.c: what happens in the SM and its L1, told to mechanisms; and what is counted of each access whether or not there are any. */
+/* sm_events.c: what happens in the SM and its L1, told to mechanisms; and what is counted of each access
+ * whether or not there are any. */
 #include "core/sm/sm_impl.h"
 
 /* ---- the pipeline ---- */
 
-/* The registers of an instruction as sets; what it writes is in both of the decoder's sets, so what it reads comes from its list. */
+/* The registers of an instruction as sets; what it writes is in both of the decoder's sets, so what it reads
+ * comes from its list. */
 static void reads_of(const struct uop *u, uint64_t set[REG_WORDS])
 {
     memset(set, 0, sizeof(uint64_t) * REG_WORDS);

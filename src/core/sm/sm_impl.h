@@ -1,16 +1,21 @@
-/* sm_impl.h: the SM as the sum of its parts. Only the files of this folder include it.
+/* sm_impl.h: the SM as the sum of its parts. Only the files of this folder and their unit tests include it.
  *
- *   fetch.c       instruction cache, instruction buffers          lsu.c        queue of memory instructions, L1
- *   warp_status.c        the next instruction of a warp, barriers        lsu_build.c  coalescing
- *   scoreboard.c  registers and memory operations under way       lsu_reply.c  answers, writeback of loads
- *   scheduler.c   which warp issues                               readonly.c   instruction, constant and texture caches
- *   execute.c     collectors, units, writeback                    prefetch.c   lines that mechanisms ask for
- *   residency.c   CTAs, contexts, slots; program.c, registers.c   account.c    where issue slots and residency go
- *   sleep.c, ahead.c  when the SM need not tick                   sm_ports.c, sm_events.c  mechanisms
+ *   fetch.c            instruction cache, instruction buffers
+ *   warp_status.c      the next instruction of a warp, barriers, nanosleep
+ *   scoreboard.c       registers and memory operations under way
+ *   scheduler.c        which warp issues
+ *   execute.c          collectors, units, writeback (collector.c, pipes.c)
+ *   lsu.c              queue of memory instructions, L1 (lsu_build.c, lsu_reply.c, lsu_reexec.c)
+ *   readonly.c         instruction, constant and texture caches
+ *   prefetch.c         lines that mechanisms ask for
+ *   residency.c        CTAs, contexts, slots (program.c, registers.c)
+ *   account.c          where issue slots and residency go
+ *   sleep.c, ahead.c   when the SM need not tick
+ *   sm_ports.c         what mechanisms do; sm_events.c: what they are told
  *
- * Each part is the only writer of its struct; others read it, or call its functions. What every tick touches of all parts lies in the
- * first lines of struct sm: between two ticks of an SM the other SMs and the memory system have run, so that the host fetches
- * every line from its outer cache again. */
+ * Each part is the only writer of its struct (the test map.writers); others read it, or call its functions.
+ * What every tick touches of all parts lies in the first lines of struct sm: between two ticks of an SM the
+ * other SMs and the memory system have run, so that the host fetches every line from an outer cache again. */
 #ifndef HEDDLE_SM_IMPL_H
 #define HEDDLE_SM_IMPL_H
 
@@ -31,13 +36,16 @@
 #include "mem/l1_hooks.h"
 #include "mem/l1_sleep.h"
 
-/* Memory that programs cannot name lies beyond their range of device addresses, which begins at SM_DEVICE_BASE. */
+/* Memory that programs cannot name lies beyond their range of device addresses, which begins at
+ * SM_DEVICE_BASE. */
 #define SM_DEVICE_BASE 0x7e9000000000ull
 #define SM_CODE_BASE   (SM_DEVICE_BASE + (1ull << 38))
 #define SM_LOCAL_BASE  (SM_DEVICE_BASE + (1ull << 39))
 enum {
-    SM_CODE_BITS = 20,  /* bytes of code of a kernel */
-    SM_LOCAL_BITS = 24, /* bytes of local memory of a warp */
+    /* bytes of code of a kernel */
+    SM_CODE_BITS = 20,
+    /* bytes of local memory of a warp */
+    SM_LOCAL_BITS = 24,
     SM_INST_BYTES = 8
 };
 
@@ -50,7 +58,8 @@ struct sm {
     struct fetch_hot fetching;
     struct board_hot board;
 
-    /* every tick that goes on: do the stages have work? The first word of `pipes`, when a result is due, ends this line. */
+    /* every tick that goes on: do the stages have work? The first word of `pipes`, when a result is due, ends
+     * this line. */
     /* scheduler.c: cycle of the next timer, or at which the first sleeping warp goes on */
     _Alignas(HOST_LINE) uint64_t alarm;
     struct lsu_hot lsu;
@@ -88,28 +97,31 @@ _Static_assert(offsetof(struct sm, alarm) == HOST_LINE, "the first line is that 
 _Static_assert(offsetof(struct sm, pipes) + sizeof(uint64_t) == 2 * HOST_LINE,
                "a result's time ends the second");
 
+/* The bank of a slot. */
 static inline struct bank *bank_at(struct sm *m, uint32_t slot) { return &m->banks[slot_bank(slot)]; }
 /* The counters of the grid that a warp belongs to. */
 static inline struct sm_stats *grid_stats(const struct context *x) { return &x->program->own.sm; }
+/* The stage of a cycle: results that are due go to the scoreboard. */
 static inline void execute_writeback(struct sm *m)
 {
     if (pipes_due(&m->pipes, m->sleep.cycle)) execute_write_results(m);
 }
-static inline void execute_begin(struct sm *m) { m->exec.moved = false; }
 /* The scheduler of a slot. */
 static inline uint32_t sched_of(const struct sm *m, uint32_t slot)
 {
     return m->residency.bank_count > 1 ? slot_bank(slot) : slot % m->sched.count;
 }
+/* Has the load-store unit something to do in the next cycle? */
 static inline bool lsu_is_busy(const struct sm *m)
 {
     return (m->lsu.queue_count && !m->lsu.blocked) || m->lsu.writeback_head != SM_NONE ||
            m->prefetches.count || m->misses.unsent || m->lsu.has_reexec;
 }
 
-/* From the schedulers on (sm.c, ahead.c). */
+/* The stages of a cycle from the schedulers on (sm.c). */
 void sm_end_cycle(struct sm *m);
-/* The step of a cycle that the SM had ahead of the others (ahead.c). */
+/* The others have come to a cycle that the SM had already: it ends that cycle, if it paused in it
+ * (ahead.c). */
 void sm_cycle_again(struct sm *m, tick now);
 
 #endif

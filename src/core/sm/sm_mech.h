@@ -1,4 +1,5 @@
-/* sm_mech.h: between the SM and its mechanisms: sm_ports.c is what they may do, sm_events.c what they are told. */
+/* sm_mech.h: between the SM and its mechanisms: sm_ports.c is what they may do, sm_events.c what they are
+ * told. */
 #ifndef HEDDLE_SM_SM_MECH_H
 #define HEDDLE_SM_SM_MECH_H
 

@@ -6,16 +6,16 @@
 
 #include "config/param.h"
 
-struct sm_op_cycles { /* by kind of operation */
+/* Cycles by kind of operation. */
+struct sm_op_cycles {
     uint32_t add, max, mul, mad, div;
 };
 
-enum sm_split {
-    SPLIT_AUTO,
-    SPLIT_FIXED
-}; /* how much of one array is shared memory: by the kernel, or always sm.shared */
+/* How much of one array is shared memory: what the kernel needs, or always sm.shared. */
+enum sm_split { SPLIT_AUTO, SPLIT_FIXED };
 
-enum sm_read_path { READ_PATH_TEX, READ_PATH_L1 }; /* which cache */
+/* Which cache a read goes to. */
+enum sm_read_path { READ_PATH_TEX, READ_PATH_L1 };
 
 struct sm_params {
     /* front end */
@@ -43,13 +43,16 @@ struct sm_params {
     uint32_t lsu_queue, lsu_requests, lsu_ports, lsu_replies, lsu_writebacks, lsu_pending;
     bool lsu_descending, lsu_split_atomics;
     uint32_t shared_banks, shared_bank_bytes, shared_latency;
-    char shared_sizes[PARAM_TEXT_BYTES]; /* core/split.h */
-    uint32_t shared_split;               /* enum sm_split */
+    /* read by split_read (split.h) */
+    char shared_sizes[PARAM_TEXT_BYTES];
+    /* enum sm_split */
+    uint32_t shared_split;
     uint64_t const_bytes;
     uint32_t const_ways, const_line, const_mshrs, const_merges, const_latency;
     uint64_t tex_bytes;
     uint32_t tex_ways, tex_line, tex_mshrs, tex_merges, tex_latency;
-    uint32_t tex_path, nc_path; /* enum sm_read_path */
+    /* enum sm_read_path */
+    uint32_t tex_path, nc_path;
     uint32_t prefetch_queue;
     uint32_t nanosleep_percent;
 };

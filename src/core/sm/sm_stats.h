@@ -21,23 +21,31 @@ enum issue_slot {
 };
 
 struct sm_stats {
-    uint64_t slots[SLOT_COUNT]; /* sum = schedulers * cycles */
-    /* of each instruction and load */
+    /* their sum is schedulers * cycles */
+    uint64_t slots[SLOT_COUNT];
+    /* instructions: by warp, by thread; those that are barriers; branches */
     uint64_t warp_insts, thread_insts, barriers, branches;
-    uint64_t transactions;            /* accesses accepted by the L1 for loads, stores and atomics */
-    uint64_t load_transactions;       /* of loads alone */
-    uint64_t load_cycles, loads_done; /* issue to writeback of global and local loads */
+    /* accesses accepted by the L1 for loads, stores and atomics */
+    uint64_t transactions;
+    /* transactions of loads alone, when they issue */
+    uint64_t load_transactions;
+    /* cycles from issue to writeback of loads from global and local memory; these loads */
+    uint64_t load_cycles, loads_done;
     uint64_t insts_by_unit[ISA_UNIT_COUNT];
-    uint64_t loads, stores, atomics; /* warp instructions to global and local memory */
+    /* warp instructions to global and local memory */
+    uint64_t loads, stores, atomics;
     uint64_t shared_insts, const_insts, tex_insts, sleeps, extra_issues;
-    uint64_t cycles, active_cycles; /* all; with at least one warp resident */
-    uint64_t slots_all;             /* schedulers * cycles, counted apart: the law that the sum must meet */
+    /* all cycles; those with at least one warp or CTA resident */
+    uint64_t cycles, active_cycles;
+    /* schedulers * cycles, counted apart: what the sum of `slots` must be */
+    uint64_t slots_all;
     uint64_t shared_conflict_cycles, collector_conflict_cycles;
     uint64_t fetches, icache_misses, const_accesses, const_misses, tex_accesses, tex_misses;
     uint64_t ctas, warps;
-    uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles; /* residency integrated over cycles */
-    uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles,
-        l1_size_cycles; /* what there was of it */
+    /* what CTAs held, added up over the active cycles */
+    uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles;
+    /* what the SM has of it, added up over the active cycles */
+    uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles, l1_size_cycles;
     uint64_t prefetches, prefetches_refused, reexecutions;
 };
 

@@ -1,6 +1,7 @@
-/* split.c: see split.h. CUDA's documents say that the driver chooses by the kernel's needs, not how; the smallest size that costs no
- * CTA is the choice that leaves the most to the L1. A wish in percent is of the largest size, and the next size that is not
- * below it is taken (cudaFuncSetAttribute, PreferredSharedMemoryCarveout: a hint). */
+/* split.c: see split.h. CUDA's documents say that the driver chooses by the kernel's needs, not how; the
+ * smallest size that costs no CTA is the choice that leaves the most to the L1. A wish in percent is of the
+ * largest size, and the next size that is not below it is taken (cudaFuncSetAttribute,
+ * PreferredSharedMemoryCarveout: a hint). */
 #include "core/sm/split.h"
 
 #include "core/occupancy.h"

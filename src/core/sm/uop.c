@@ -125,7 +125,8 @@ static void set_timing(const struct sm_params *p, struct uop *u, const struct is
     u->interval = 1;
 }
 
-/* Does what it computes depend on what other SMs have done by now? Constants, parameters, local and shared memory are out of their reach. */
+/* Does what it computes depend on what other SMs have done by now? Constants, parameters, local and shared
+ * memory are out of their reach. */
 static bool sees_others(const struct isa_inst *inst, const struct isa_op_info *op)
 {
     if (op->unit == ISA_UNIT_TEX || inst->op == ISA_OP_CPASYNC) return true;

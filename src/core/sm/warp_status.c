@@ -1,6 +1,6 @@
-/* warp_status.c: what each warp does next. The emulator says which instruction comes next, or that the warp waits at a barrier or for some of
- * its lanes, or has ended; nanosleep keeps it from issuing for a time. The masks are kept by events, never found by scanning
- * warps. */
+/* warp_status.c: what each warp does next. The emulator says which instruction comes next, or that the warp
+ * waits at a barrier or for some of its lanes, or has ended; nanosleep keeps it from issuing for a time. The
+ * masks are kept by events, never found by scanning warps. */
 #include "core/sm/sm_impl.h"
 
 /* ---- the next instruction ---- */
@@ -41,7 +41,8 @@ static void set_next(struct bank *b, struct context *x, uint64_t bit)
     if (x->next->flags & UOP_SEES) b->next.sees |= bit;
 }
 
-/* Mechanisms learn of the end here, not when the warp's last stores are done and its slot is free: it has nothing left to schedule. */
+/* Mechanisms learn of the end here, not when the warp's last stores are done and its slot is free: it has
+ * nothing left to schedule. */
 static void end(struct sm *m, struct bank *b, struct context *x)
 {
     const uint64_t bit = slot_bit(x->slot);
@@ -120,7 +121,8 @@ void warps_recheck(struct sm *m, uint32_t cta)
 
 /* ---- nanosleep ---- */
 
-/* PTX ISA, "nanosleep": a warp may sleep from nothing to twice what it asks for, which is a millisecond at most. */
+/* PTX ISA, "nanosleep": a warp may sleep from nothing to twice what it asks for, which is a millisecond at
+ * most. */
 enum { SLEEP_NS_MAX = 1000000 };
 
 COLD void warps_sleep(struct sm *m, struct context *x, uint32_t ns)

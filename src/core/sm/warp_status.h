@@ -1,4 +1,5 @@
-/* warp_status.h: what a warp does next: its next instruction, whether it waits at a barrier, sleeps, or has ended. See warp_status.c. */
+/* warp_status.h: what a warp does next: its next instruction, whether it waits at a barrier, sleeps, or has
+ * ended. See warp_status.c. */
 #ifndef HEDDLE_SM_WARP_STATUS_H
 #define HEDDLE_SM_WARP_STATUS_H
 
@@ -9,9 +10,9 @@ struct sm;
 void warps_start(struct sm *m, struct context *x);
 /* Asks the emulator for the next instruction. */
 void warps_next(struct sm *m, struct context *x);
-/* Leaves, if the warp has ended and nothing of it is under way. */
+/* The warp leaves the SM, if it has ended and nothing of it is under way. */
 void warps_leave(struct sm *m, struct context *x);
-/* It has executed nanosleep; those whose time has come go on. */
+/* A warp has executed nanosleep; the warps whose time has come go on. */
 void warps_sleep(struct sm *m, struct context *x, uint32_t ns);
 void warps_awake(struct sm *m);
 /* The first cycle at which a sleeping warp goes on; UINT64_MAX: none sleeps. */
