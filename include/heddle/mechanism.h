@@ -289,7 +289,7 @@ struct mech_ports {
      * load-store unit, one of a warp at most, and those behind go on. The smallest number above 0 counts. */
     void (*reexec_queue)(void *host, uint32_t entries);
     /* In init alone: the most lines that this mechanism will ask for with l1_lines (the tags are made for
-     * it). */
+     * it). At most l1_sets * mech_l1_ways_max. */
     void (*l1_lines_max)(void *host, uint32_t lines);
     /* Capacity of the L1 in lines, rounded down to whole ways, one at least; the minimum over all
      * mechanisms that have set it. At most the machine's own lines or this mechanism's l1_lines_max. Lines
@@ -311,6 +311,14 @@ struct mech_ports {
     /* No CTA starts while n or more are resident; the minimum over all mechanisms. */
     void (*limit_ctas)(void *host, uint32_t n);
 };
+
+enum { MECH_ROW_BYTES = 128 };
+/* Ways that the L1 can ever have: the machine's own, and those whose lines fit into the register file. */
+static inline uint32_t mech_l1_ways_max(const struct mech_ports *p)
+{
+    const uint64_t in_registers = (uint64_t)p->register_rows * MECH_ROW_BYTES / p->line_bytes;
+    return p->l1_ways + (uint32_t)(in_registers / p->l1_sets);
+}
 
 /* What a mechanism claims for itself: two that own the same thing are an error that names both. */
 enum mech_owns {
@@ -364,8 +372,9 @@ struct mechanism {
 
     /* May this miss take a line of the L1? Asked once for each access, however often the L1 refuses it. */
     bool (*may_allocate)(void *state, const struct mech_l1_access *a);
-    /* May this load miss? Asked after the tags, before line and MSHR, each time it is offered. No: it is
-     * refused, or waits in the re-execution queue. */
+    /* May this load miss? Asked after the tags, before line and MSHR. No: it is refused, or waits in the
+     * re-execution queue, and is asked for again each time it is offered. Yes holds until the L1 has taken
+     * it. */
     bool (*may_miss)(void *state, const struct mech_l1_access *a);
 
     /* ---- events ---- */

@@ -51,6 +51,13 @@ bool l1_may_keep(struct l1 *c, const struct l1_txn *t)
     return k->may;
 }
 
+bool l1_may_go(struct l1 *c, const struct l1_txn *t)
+{
+    struct l1_kept *k = l1_kept_of(c, t);
+    if (!k->may_go) k->may_go = c->hooks.may_miss(c->hooks.ctx, t);
+    return k->may_go;
+}
+
 /* ---- loads ---- */
 
 static void l1_hit(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line, struct l1_result *r)

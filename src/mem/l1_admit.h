@@ -55,8 +55,8 @@ static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, con
     p->way = merges ? L1_WAY_MERGE : L1_WAY_MISS;
     if (merges) return;
     bool is_new = line == CACHE_NO_LINE && p->entry == MSHR_NONE;
-    if (UNLIKELY(c->hooks.may_miss != NULL) && t->kind == REQ_READ)
-        p->is_held = !c->hooks.may_miss(c->hooks.ctx, t);
+    if (UNLIKELY(c->hooks.may_miss != NULL) && t->kind == REQ_READ && !t->is_prefetch)
+        p->is_held = !l1_may_go(c, t);
     if (UNLIKELY(c->hooks.take_miss != NULL) && t->kind == REQ_READ && p->entry == MSHR_NONE)
         p->asks_taker = t->is_prefetch || !l1_kept_of(c, t)->passes;
     p->may_keep = !is_new || LIKELY(!c->hooks.may_allocate) || l1_may_keep(c, t);
@@ -174,11 +174,11 @@ static inline enum l1_answer l1_admit_mshr(const struct l1 *c, const struct l1_p
     return l1_has_mshr(c) && l1_can_wait(c, p) ? L1_MISS : L1_STALL_MSHR;
 }
 
-/* A miss that a mechanism may take needs its MSHR alone. */
+/* A miss that a mechanism may take needs its MSHR alone; without one the cause is that of any other miss. */
 static inline enum l1_answer l1_admit_miss(const struct l1 *c, const struct l1_plan *p)
 {
     if (UNLIKELY(p->is_held)) return L1_STALL_HELD;
-    if (UNLIKELY(p->asks_taker)) return l1_admit_mshr(c, p);
+    if (UNLIKELY(p->asks_taker) && l1_admit_mshr(c, p) == L1_MISS) return L1_MISS;
     if (p->takes_line && !cache_has_victim(&c->cache, p->set)) return L1_STALL_LINE;
     if (!l1_queue_has(c, c->read_places)) return L1_STALL_QUEUE;
     return l1_admit_mshr(c, p);

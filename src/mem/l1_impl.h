@@ -103,6 +103,7 @@ struct l1_stall { /* the access at the head of the load-store unit, or of the pi
 /* What mechanisms said of an access that is being refused: they are asked once. */
 struct l1_kept {
     bool has_vote, may; /* hooks.may_allocate */
+    bool may_go;        /* hooks.may_miss said yes */
     bool passes;        /* hooks.take_miss said that it goes the ordinary way at once */
     uint16_t warp;
     uint32_t token;
@@ -279,6 +280,8 @@ void l1_count_prefetch(struct l1 *c, tick now, const struct l1_txn *t, enum l1_a
 
 /* Does hooks.may_allocate let the access keep its line? It is asked once for each access. */
 bool l1_may_keep(struct l1 *c, const struct l1_txn *t);
+/* Do mechanisms let this load miss (hooks.may_miss)? */
+bool l1_may_go(struct l1 *c, const struct l1_txn *t);
 /* What mechanisms said of this access before. */
 struct l1_kept *l1_kept_of(struct l1 *c, const struct l1_txn *t);
 

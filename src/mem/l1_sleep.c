@@ -46,9 +46,9 @@ static uint8_t l1_waits_for(enum l1_answer cause)
 }
 
 /* The vote of a mechanism may change without the L1: the access is offered in every cycle. */
-static bool l1_cannot_tell(const struct l1 *c, enum l1_answer cause)
+static bool l1_cannot_tell(enum l1_answer cause)
 {
-    return cause == L1_STALL_HELD || cause == L1_STALL_STOLEN || c->hooks.may_miss;
+    return cause == L1_STALL_HELD || cause == L1_STALL_STOLEN;
 }
 
 static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_txn *t, const struct l1_plan *p)
@@ -57,14 +57,14 @@ static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_tx
     s->open = true;
     s->cause = (uint8_t)cause;
     s->type = (uint8_t)l1_type_of(t);
-    s->waits_for = l1_waits_for(cause);
+    s->waits_for = p->asks_taker ? L1_CHANGE_ANY : l1_waits_for(cause); /* an MSHR may be enough */
     s->sent = c->port->sent;
     s->plan = *p;
 #ifndef NDEBUG
     s->txn = *t;
 #endif
     c->changes = 0;
-    c->offers_next = l1_cannot_tell(c, cause);
+    c->offers_next = l1_cannot_tell(cause);
     s->asks_always = c->offers_next || cause == L1_STALL_PORT;
 }
 

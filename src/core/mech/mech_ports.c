@@ -101,6 +101,9 @@ static void port_limit_ctas(void *host, uint32_t n)
 static void port_l1_lines_max(void *host, uint32_t lines)
 {
     struct mech_seat *seat = seat_in_init(host, "l1_lines_max");
+    const uint32_t most = seat->ports.l1_sets * mech_l1_ways_max(&seat->ports);
+    if (UNLIKELY(lines > most))
+        mech_fail(seat, "l1_lines_max", "%u lines, but the L1 and the register file hold %u", lines, most);
     seat->votes.l1_lines_max = lines;
     mech_combine_limits(seat->sm);
 }

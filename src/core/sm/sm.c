@@ -128,8 +128,9 @@ void sm_settle(struct sm *m, tick now)
 
 void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info)
 {
+    m->mech_view.disturbed = now;
     if (!m->mech->has_launch) return;
-    struct mech_launch e = {.cycle = m->sleep.cycle,
+    struct mech_launch e = {.cycle = sm_mech_now(m) / m->clock.period,
                             .kernel = info->name,
                             .launch = info->launch,
                             .registers = info->registers,
@@ -144,6 +145,7 @@ void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info)
 
 void sm_kernel_end(struct sm *m, tick now)
 {
+    m->mech_view.disturbed = now;
     prefetch_clear(m);
     sleep_disturb(m);
     residency_kernel_end(m);

@@ -154,7 +154,7 @@ static void see_evict(void *ctx, tick now, const struct l1_eviction *v)
                                      [L1_EVICT_FLUSH] = MECH_EVICT_FLUSH,
                                      [L1_EVICT_RESIZE] = MECH_EVICT_RESIZE};
     struct sm *m = ctx;
-    mech_on_l1_evict(m->mech, &(struct mech_l1_evict){.cycle = m->sleep.cycle,
+    mech_on_l1_evict(m->mech, &(struct mech_l1_evict){.cycle = sm_mech_now(m) / m->clock.period,
                                                       .line = v->line,
                                                       .sectors = v->sectors,
                                                       .cause = (enum mech_evict_cause)causes[v->cause],

@@ -18,6 +18,8 @@ struct mech_view {
     struct mech_counters counters, from;
     /* the replacement policy of the mechanism that has one */
     struct cache_policy policy;
+    /* when something last came from outside of the SM's own cycles: a launch, the end of a kernel */
+    tick disturbed;
 };
 
 struct sm;
@@ -27,6 +29,8 @@ void sm_mech_create(struct sm *m);
 uint32_t sm_mech_extra_lines(const struct sm *m);
 void sm_mech_connect(struct sm *m);
 void sm_mech_free(struct sm *m);
+/* The time of what is told now: the SM may have slept up to it. */
+tick sm_mech_now(const struct sm *m);
 /* The SM enters a kernel: counters begin at 0. */
 void sm_mech_begin_kernel(struct sm *m);
 

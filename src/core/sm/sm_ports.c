@@ -20,14 +20,21 @@ static bool port_prefetch(void *host, uint64_t address, uint32_t pc, int target_
 
 /* ---- counters ---- */
 
+tick sm_mech_now(const struct sm *m)
+{
+    const tick disturbed = m->mech_view.disturbed;
+    return MAX(m->sleep.now, disturbed - disturbed % m->clock.period);
+}
+
 /* Since the machine was made. All but the accesses are counted by others. */
 static struct mech_counters totals(struct sm *m)
 {
     const struct l1_stats *l1 = l1_stats(m->l1);
     const uint64_t *seen = m->seen.by_answer;
-    l1_settle(m->l1, m->sleep.now);
+    const tick now = sm_mech_now(m);
+    l1_settle(m->l1, now);
     return (struct mech_counters){
-        .cycles = m->sleep.cycle,
+        .cycles = now / m->clock.period,
         .issued = m->stats.warp_insts,
         .loads = m->stats.loads,
         .l1_accesses = seen[L1_HIT] + seen[L1_MISS] + seen[L1_PENDING] + seen[L1_SENT],
@@ -39,7 +46,7 @@ static struct mech_counters totals(struct sm *m)
         .load_hits = m->seen.loads[L1_HIT],
         .load_pending = m->seen.loads[L1_PENDING],
         .load_misses = m->seen.loads[L1_MISS],
-        .miss_queue_busy = sm_port_busy_cycles(m->port, m->sleep.now),
+        .miss_queue_busy = sm_port_busy_cycles(m->port, now),
         .reply_busy = m->port->replies,
         .miss_latency_sum = l1->miss_latency_sum,
         .misses_done = l1->miss_latency_count};
