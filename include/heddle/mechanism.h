@@ -265,7 +265,7 @@ struct mech_ports {
     void (*allow_load)(void *host, uint32_t bank, uint64_t warps);
 
     /* Asks for a line to be brought into the L1 when that has a free port and MSHR. False: the prefetch
-     * queue is full, or the address lies in no allocation. What became of it: on_prefetch. */
+     * queue is full. What became of it: on_prefetch. */
     bool (*prefetch)(void *host, uint64_t address, uint32_t pc, int target_warp);
 
     const struct mech_counters *(*counters)(void *host);

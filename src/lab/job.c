@@ -5,6 +5,7 @@
 #include "lab/job.h"
 
 #include "base/hash.h"
+#include "config/param_value.h"
 #include "core/machine.h"
 #include "core/mech/mech_set.h"
 #include "simulator_hash.h" /* made by scripts/simulator_hash.cmake */
@@ -96,14 +97,33 @@ static bool add_workload(const struct lab_job *job, struct strbuf *out, struct d
     return ok;
 }
 
-static void add_params(const char *what, const struct param_row *rows, const void *object, struct strbuf *out)
+/* Of a file its content counts, not its name. */
+static bool add_file_param(const struct param_row *r, const void *object, struct strbuf *out,
+                           struct diag_list *diags)
+{
+    char hex[HASH128_CHARS + 1];
+    if (!param_file_hash(r, object, hex)) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "%s: cannot read %s", r->name,
+                 (const char *)object + r->offset);
+        return false;
+    }
+    strbuf_puts(out, hex);
+    return true;
+}
+
+static bool add_params(const char *what, const struct param_row *rows, const void *object, struct strbuf *out,
+                       struct diag_list *diags)
 {
     for (const struct param_row *r = rows; r && r->name; r++) {
         if (!strcmp(r->name, "summary")) continue; /* a line for lists: it changes nothing */
         strbuf_printf(out, "%s %s: ", what, r->name);
-        param_format(r, object, out);
+        if (r->type != PARAM_FILE)
+            param_format(r, object, out);
+        else if (!add_file_param(r, object, out, diags))
+            return false;
         strbuf_putc(out, '\n');
     }
+    return true;
 }
 
 static bool is_plugin_file(const char *name)
@@ -125,7 +145,7 @@ static bool add_mechanisms(const struct lab_job *job, const struct machine *m, s
             i < named ? job->run.mechs[i] : m->scheduler; /* the machine's own policy comes last */
         strbuf_printf(out, "mechanism: %s\n", mech->name);
         if (is_plugin_file(from)) ok = add_file("plug-in", from, NULL, out, diags);
-        add_params("mechanism", mech->params, mech_set_params(set, i), out);
+        ok = ok && add_params("mechanism", mech->params, mech_set_params(set, i), out, diags);
     }
     mech_set_destroy(set);
     return ok;
@@ -152,7 +172,7 @@ bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_lis
     add_options(&job->run, out);
     strbuf_printf(out, "machine: %s\n", m.name);
     for (const struct param_group *g = machine_groups; g->rows; g++)
-        add_params("machine", g->rows, (const char *)&m + g->offset, out);
+        if (!add_params("machine", g->rows, (const char *)&m + g->offset, out, diags)) return false;
     return add_mechanisms(job, &m, out, diags);
 }
 

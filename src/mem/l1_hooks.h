@@ -64,8 +64,8 @@ struct l1_hooks {
      * travel to the L2 all the same. */
     void (*on_atomic)(void *ctx, const struct req *r);
 
-    /* May a load that misses go on? False refuses it (L1_STALL_HELD), and it is offered and asked for in every
-     * cycle. True holds until the L1 has taken it. Not asked of a prefetch. */
+    /* May a load that misses go on? False refuses it (L1_STALL_HELD), and it is offered and asked for in
+     * every cycle. True holds until the L1 has taken it. Not asked of a prefetch. */
     bool (*may_miss)(void *ctx, const struct l1_txn *t);
     /* Who brings the data of a load that misses and finds a free MSHR, number `entry`? Asked once for each
      * miss, before a line is taken or the miss queue looked at.

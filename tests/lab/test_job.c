@@ -185,6 +185,39 @@ static void larger_machines_and_sizes_need_more_memory(void **state)
     assert_true(job_memory(&tiny) < job_memory(&big));
 }
 
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void the_content_of_a_file_parameter_changes_the_key(void **state)
+{
+    (void)state;
+    struct workload w = kit_workload("bfs", program);
+    struct lab_job job = kit_job(&w, 0);
+    char one[] = "/tmp/heddle-job-1-XXXXXX", two[] = "/tmp/heddle-job-2-XXXXXX", sets[2][64];
+    close(mkstemp(one));
+    close(mkstemp(two));
+    snprintf(sets[0], sizeof sets[0], "every_hook.table=%s", one);
+    snprintf(sets[1], sizeof sets[1], "every_hook.table=%s", two);
+    job.run.mechs = LIST(HEDDLE_EVERY_HOOK);
+    write_text(one, "kernel 3 1\n");
+    write_text(two, "kernel 3 1\n");
+    const struct lab_job none = sealed(job);
+    job.run.mech_sets = LIST(sets[0]);
+    const struct lab_job first = sealed(job);
+    job.run.mech_sets = LIST(sets[1]);
+    assert_string_equal(first.key, sealed(job).key); /* another name, the same content */
+    assert_string_not_equal(first.key, none.key);
+    write_text(two, "kernel 4 1\n");
+    assert_string_not_equal(first.key, sealed(job).key);
+    unlink(one);
+    unlink(two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +226,7 @@ int main(void)
         cmocka_unit_test(the_identity_names_every_parameter_once),
         cmocka_unit_test(wrong_jobs_are_told),
         cmocka_unit_test(commands_can_be_typed),
+        cmocka_unit_test(the_content_of_a_file_parameter_changes_the_key),
         cmocka_unit_test(larger_machines_and_sizes_need_more_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -67,23 +67,27 @@ for options in '' --no-skip '--threads 3'; do
     done
 done
 
-# the same of workloads, on three machines; and all events have the same cycles whatever is skipped, on any number of threads
+# the same of workloads, on three machines; and all events have the same cycles whatever is skipped, on any
+# number of threads
 own_groups() { grep -oE '"(gpu|sm|l1|xbar|l2|dram)\.[a-z0-9_]+":[0-9.]+' "$1" | md5sum; }
 traced() { grep -oE '"(trace|srrip|victim)\.[a-z0-9_]+":[0-9]+' "$1" | md5sum; }
 workload() { # NAME MACHINE FILE OPTIONS...
     local name=$1 machine=$2 file=$3
     shift 3
-    timeout 120 "$heddle" run "$name" --size tiny -m "$machine" --stats "$file" "$@" >"$work/log" 2>&1 || fail "$name on $machine $*: $(tail -3 "$work/log")"
+    timeout 120 "$heddle" run "$name" --size tiny -m "$machine" --stats "$file" "$@" >"$work/log" 2>&1 ||
+        fail "$name on $machine $*: $(tail -3 "$work/log")"
 }
 for at in 'bfs fermi' 'histo maxwell' 'spmv rtx3080' 'lud fermi'; do
     read -r name machine <<<"$at"
     workload $name $machine "$work/plain.json" --mech gto
     for options in '' --no-skip '--threads 3'; do
         workload $name $machine "$work/every.json" --mech "$plugins/every_hook.so" $options
-        [ "$(own_groups "$work/every.json")" = "$(own_groups "$work/plain.json")" ] || fail "every_hook changes $name on $machine $options"
+        [ "$(own_groups "$work/every.json")" = "$(own_groups "$work/plain.json")" ] ||
+            fail "every_hook changes $name on $machine $options"
         workload $name $machine "$work/trace.json" --mech "$plugins/trace.so",srrip,victim $options
         [ -n "$options" ] || cp "$work/trace.json" "$work/first.json"
-        [ "$(traced "$work/trace.json")" = "$(traced "$work/first.json")" ] || fail "events of $name on $machine differ with $options"
+        [ "$(traced "$work/trace.json")" = "$(traced "$work/first.json")" ] ||
+            fail "events of $name on $machine differ with $options"
     done
 done
 

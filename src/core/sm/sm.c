@@ -128,7 +128,7 @@ void sm_settle(struct sm *m, tick now)
 
 void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info)
 {
-    m->mech_view.disturbed = now;
+    sm_mech_disturb(m, now);
     if (!m->mech->has_launch) return;
     struct mech_launch e = {.cycle = sm_mech_now(m) / m->clock.period,
                             .kernel = info->name,
@@ -145,7 +145,7 @@ void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info)
 
 void sm_kernel_end(struct sm *m, tick now)
 {
-    m->mech_view.disturbed = now;
+    sm_mech_disturb(m, now);
     prefetch_clear(m);
     sleep_disturb(m);
     residency_kernel_end(m);

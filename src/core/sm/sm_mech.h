@@ -30,6 +30,7 @@ uint32_t sm_mech_extra_lines(const struct sm *m);
 void sm_mech_connect(struct sm *m);
 void sm_mech_free(struct sm *m);
 /* The time of what is told now: the SM may have slept up to it. */
+void sm_mech_disturb(struct sm *m, tick now);
 tick sm_mech_now(const struct sm *m);
 /* The SM enters a kernel: counters begin at 0. */
 void sm_mech_begin_kernel(struct sm *m);

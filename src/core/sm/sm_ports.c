@@ -20,6 +20,8 @@ static bool port_prefetch(void *host, uint64_t address, uint32_t pc, int target_
 
 /* ---- counters ---- */
 
+void sm_mech_disturb(struct sm *m, tick now) { m->mech_view.disturbed = now; }
+
 tick sm_mech_now(const struct sm *m)
 {
     const tick disturbed = m->mech_view.disturbed;
@@ -105,7 +107,10 @@ static bool port_bank_access(void *host, uint32_t row, bool is_write)
 {
     struct sm *m = host;
     (void)is_write; /* a bank has one port */
-    return collector_ask(&m->collector, row, m->sleep.cycle);
+    const bool is_free = collector_ask(&m->collector, row, m->sleep.cycle);
+    m->stats.lent_accesses++;
+    m->stats.lent_conflicts += !is_free;
+    return is_free;
 }
 
 /* ---- the L1 ---- */

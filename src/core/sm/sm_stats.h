@@ -47,6 +47,8 @@ struct sm_stats {
     /* what the SM has of it, added up over the active cycles */
     uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles, l1_size_cycles;
     uint64_t prefetches, prefetches_refused, reexecutions;
+    /* of mechanisms, to banks of the register file */
+    uint64_t lent_accesses, lent_conflicts;
 };
 
 extern const struct stat_row sm_stat_rows[];
