@@ -207,7 +207,7 @@ void l1_count_prefetch(struct l1 *c, tick now, const struct l1_txn *t, enum l1_a
     if (c->hooks.on_prefetch) c->hooks.on_prefetch(c->hooks.ctx, now, t, outcome);
 }
 
-static void l1_prefetched(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a)
+COLD static void l1_prefetched(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a)
 {
     l1_count_prefetch(c, now, t, a);
     if (!l1_is_stall(a)) l1_note(c, L1_CHANGE_OTHER);

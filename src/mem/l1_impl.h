@@ -318,12 +318,11 @@ bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan
 /* Misses whose delay is over. */
 void l1_take_due(struct l1 *c, tick now);
 tick l1_due_next(const struct l1 *c, tick next);
+void l1_call_level(struct l1 *c, tick now);
 /* The levels of MSHRs and miss queue have changed. */
 static inline void l1_tell_level(struct l1 *c, tick now)
 {
-    if (UNLIKELY(c->hooks.on_level != NULL))
-        c->hooks.on_level(c->hooks.ctx, now, c->mshr.used + c->mshrs_held, c->mshr.count,
-                          c->port->misses.ring.count, c->port->misses.ring.capacity);
+    if (UNLIKELY(c->hooks.on_level != NULL)) l1_call_level(c, now);
 }
 
 /* l1_sleep.c */

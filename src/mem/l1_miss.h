@@ -22,7 +22,7 @@ static inline void l1_take_line(struct l1 *c, tick now, uint32_t line, const str
 static inline uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, enum l1_way way)
 {
     uint32_t victim = cache_victim(&c->cache, addr);
-    assert(victim != CACHE_NO_LINE); /* l1_admit */
+    debug_assert(victim != CACHE_NO_LINE); /* l1_admit */
     if (LIKELY(!c->cache.lines[victim].dirty)) return victim;
     return l1_clean(c, now, victim, way) ? victim : CACHE_NO_LINE;
 }

@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) void l1_end_sectors(struct l1 *c, t
     struct mshr_entry *e = &c->mshr.entries[entry];
     bool has_done = l1_release_loads(c, now, e, sectors);
     if (e->sectors) return;
-    assert(e->head == MSHR_NONE);
+    debug_assert(e->head == MSHR_NONE);
     c->mshrs_lineless -= e->line == CACHE_NO_LINE;
     mshr_release(&c->mshr, entry);
     if (c->holds_mshrs && has_done) {
@@ -128,7 +128,7 @@ static uint32_t l1_come(struct l1 *c, const struct req *r)
 {
     struct mshr_entry *e = &c->mshr.entries[r->token];
     uint32_t sectors = cache_mask(&c->cache, r->sectors);
-    assert(e->used && e->addr == r->addr && !(sectors & ~e->sectors));
+    debug_assert(e->used && e->addr == r->addr && !(sectors & ~e->sectors));
     e->sectors &= ~sectors;
     return sectors;
 }
@@ -164,7 +164,7 @@ static void l1_token_done(struct l1 *c, tick now, uint32_t token)
 
 static void l1_acknowledge(struct l1 *c, uint16_t warp)
 {
-    assert(c->writes_pending[warp]);
+    debug_assert(c->writes_pending[warp]);
     c->writes_pending[warp]--;
 }
 
@@ -193,7 +193,7 @@ void l1_reply(void *l1, tick now, uint32_t id)
         l1_token_done(c, l1_answers_itself(c) ? clock_after(&c->clock, now, 1) : now, r->token);
         break;
     }
-    assert(c->requests_out);
+    debug_assert(c->requests_out);
     c->requests_out--;
     req_del(c->pool, id);
 }

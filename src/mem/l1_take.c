@@ -88,7 +88,13 @@ void l1_take_due(struct l1 *c, tick now)
 
 /* ---- asking ---- */
 
-bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
+COLD void l1_call_level(struct l1 *c, tick now)
+{
+    c->hooks.on_level(c->hooks.ctx, now, c->mshr.used + c->mshrs_held, c->mshr.count,
+                      c->port->misses.ring.count, c->port->misses.ring.capacity);
+}
+
+COLD bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
 {
     struct l1_take_answer a = {.take = L1_TAKE_PASS};
     c->hooks.take_miss(c->hooks.ctx, now, t, mshr_next(&c->mshr), &a);

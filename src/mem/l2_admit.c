@@ -83,7 +83,7 @@ static enum l2_stall l2_admit_miss(const struct l2_slice *s, const struct req *r
 enum l2_stall l2_admit(const struct l2_slice *s, const struct req *r, tick now, struct l2_plan *plan)
 {
     enum l2_stall stall = L2_GOES_ON;
-    assert(s->is_probed);
+    debug_assert(s->is_probed);
     *plan = (struct l2_plan){.entry = MSHR_NONE};
     if (s->wait_for_all) stall = l2_admit_any(s, now, plan);
     if (stall != L2_GOES_ON) return stall;

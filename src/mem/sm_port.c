@@ -43,7 +43,7 @@ void sm_port_receive(struct sm_port *p, tick now)
     uint32_t id;
     if (!link_peek(p->from_xbar, now, &id) || sm_port_reply_at(p) > now) return;
     link_pop(p->from_xbar, now);
-    assert(p->out);
+    debug_assert(p->out);
     p->out--;
     p->replies++;
     const struct sm_port_handler *h = &p->clients[req_at(p->pool, id)->client];

@@ -77,7 +77,7 @@ void fetch_consume(struct sm *m, struct context *x)
     m->fetching.wants = true;
 }
 
-static void correct_bank(struct sm *m, struct bank *b, uint32_t first_slot)
+COLD static void correct_bank(struct sm *m, struct bank *b, uint32_t first_slot)
 {
     FOR_BITS(i, b->fetch.astray)
     {

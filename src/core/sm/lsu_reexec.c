@@ -32,7 +32,7 @@ static struct lsu_reexec_entry pop(struct lsu_reexec *q)
     return e;
 }
 
-bool lsu_reexec_is_next(const struct sm *m)
+COLD bool lsu_reexec_is_next(const struct sm *m)
 {
     const struct lsu_reexec *q = &m->memory.reexec;
     if (!m->lsu.queue_count || q->count == q->max) return true;
@@ -40,7 +40,7 @@ bool lsu_reexec_is_next(const struct sm *m)
     return head->ro == RO_COUNT && has_context(q, head->ask.warp);
 }
 
-bool lsu_reexec_take(struct sm *m)
+COLD bool lsu_reexec_take(struct sm *m)
 {
     struct lsu_reexec *q = &m->memory.reexec;
     struct lsu_access *a = &m->memory.accesses[m->lsu.head];
@@ -57,7 +57,7 @@ bool lsu_reexec_take(struct sm *m)
     return true;
 }
 
-void lsu_reexec_serve(struct sm *m)
+COLD void lsu_reexec_serve(struct sm *m)
 {
     struct lsu_reexec *q = &m->memory.reexec;
     struct lsu_reexec_entry *e = &q->entries[q->head];

@@ -176,7 +176,7 @@ static void begin_kernel(struct sm *m)
     sm_mech_begin_kernel(m);
 }
 
-void residency_size_l1(struct sm *m)
+COLD void residency_size_l1(struct sm *m)
 {
     struct residency *r = &m->residency;
     uint64_t bytes = m->setup.l1->size;
@@ -251,7 +251,7 @@ static void tell_runner(struct sm *m)
     if (m->setup.has_pending) *m->setup.has_pending = 1;
 }
 
-void residency_fault(struct sm *m)
+COLD void residency_fault(struct sm *m)
 {
     m->state.faulted = true;
     tell_runner(m);
@@ -303,7 +303,7 @@ static void end_cta(struct sm *m, uint32_t cta)
     emu_cta_close(c.emu);
 }
 
-void residency_has_room(struct sm *m)
+COLD void residency_has_room(struct sm *m)
 {
     m->state.has_room = true;
     tell_runner(m);

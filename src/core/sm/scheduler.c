@@ -27,7 +27,7 @@ void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
 
 void sched_set_alarm(struct sm *m) { m->alarm = MIN(warps_awake_at(m), m->scheduler.timer); }
 
-void sched_hear_votes(struct sm *m)
+COLD void sched_hear_votes(struct sm *m)
 {
     m->scheduler.timer = m->mech->next_timer;
     for (uint32_t i = 0; i < m->state.bank_count; i++)

@@ -12,8 +12,8 @@ static void reads_of(const struct uop *u, uint64_t set[REG_WORDS])
     for (uint32_t i = 0; i < u->read_count; i++) set[u->reads[i] / 64] |= 1ull << u->reads[i] % 64;
 }
 
-void sm_mech_issue(struct sm *m, const struct context *x, uint32_t scheduler, const struct uop *u,
-                   const struct emu_access *e, uint32_t access)
+COLD void sm_mech_issue(struct sm *m, const struct context *x, uint32_t scheduler, const struct uop *u,
+                        const struct emu_access *e, uint32_t access)
 {
     const struct lsu_access *a = access == SM_NONE ? NULL : &m->memory.accesses[access];
     const bool is_device = a && a->ro == RO_COUNT && !a->is_texture;
@@ -35,7 +35,7 @@ void sm_mech_issue(struct sm *m, const struct context *x, uint32_t scheduler, co
                                                 .writes = u->def});
 }
 
-void sm_mech_next(struct sm *m, const struct context *x)
+COLD void sm_mech_next(struct sm *m, const struct context *x)
 {
     mech_on_next(m->mech, &(struct mech_next){.cycle = m->sleep.cycle,
                                               .warp = x->slot,
@@ -43,13 +43,13 @@ void sm_mech_next(struct sm *m, const struct context *x)
                                               .live = x->program->kernel->live[x->next_pc].bits});
 }
 
-void sm_mech_barrier(struct sm *m, uint32_t bank, uint64_t warps, bool is_wait)
+COLD void sm_mech_barrier(struct sm *m, uint32_t bank, uint64_t warps, bool is_wait)
 {
     mech_on_barrier(m->mech, &(struct mech_barrier){
                                  .cycle = m->sleep.cycle, .bank = bank, .warps = warps, .is_wait = is_wait});
 }
 
-void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows)
+COLD void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows)
 {
     struct sm *m = sm;
     mech_on_rows_lost(m->mech,
@@ -198,8 +198,8 @@ static void see_prefetch(void *ctx, tick now, const struct l1_txn *t, enum l1_pr
     sm_mech_prefetch(ctx, t->addr, t->pc, t->warp, (enum mech_prefetch_outcome)outcomes[outcome]);
 }
 
-void sm_mech_prefetch(struct sm *m, uint64_t line, uint32_t pc, uint32_t context,
-                      enum mech_prefetch_outcome outcome)
+COLD void sm_mech_prefetch(struct sm *m, uint64_t line, uint32_t pc, uint32_t context,
+                           enum mech_prefetch_outcome outcome)
 {
     if (!m->mech->has_prefetch) return;
     mech_on_prefetch(m->mech, &(struct mech_prefetch){.cycle = m->sleep.cycle,

@@ -43,7 +43,7 @@ static void set_next(struct bank *b, struct context *x, uint64_t bit)
 
 /* Mechanisms learn of the end here, not when the warp's last stores are done and its slot is free: it has
  * nothing left to schedule. */
-static void end(struct sm *m, struct bank *b, struct context *x)
+COLD static void end(struct sm *m, struct bank *b, struct context *x)
 {
     const uint64_t bit = slot_bit(x->slot);
     if (!(b->warp.done & bit)) {
