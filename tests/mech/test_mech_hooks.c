@@ -36,7 +36,7 @@ static struct play with_blank(const char *script)
 
 /* ---- masks ---- */
 
-static uint64_t first_of[2], loads_from;
+static uint64_t first_of[MECH_WARPS_MAX], loads_from;
 
 static void see_first_issue(void *state, const struct mech_issue *e)
 {
