@@ -165,9 +165,8 @@ static void print_core(const struct gpgpusim *p)
 {
     unsigned long long stalled = summed(p, STATS_SM_STR_MEM) + summed(p, STATS_SM_STR_ALU);
     unsigned long long data = summed(p, STATS_SM_DATA_MEM) + summed(p, STATS_SM_DATA_ALU);
-    unsigned long long idle =
-        summed(p, STATS_SM_IDLE) + summed(p, STATS_SM_FETCH) + summed(p, STATS_SM_BARRIER) +
-        summed(p, STATS_SM_HELD);
+    unsigned long long idle = summed(p, STATS_SM_IDLE) + summed(p, STATS_SM_FETCH) +
+                              summed(p, STATS_SM_BARRIER) + summed(p, STATS_SM_HELD);
     strbuf_printf(p->out, "\ngpgpu_n_tot_thrd_icount = %llu\n", summed(p, STATS_SM_THREAD_INSTS));
     strbuf_printf(p->out, "gpgpu_n_tot_w_icount = %llu\n", summed(p, STATS_SM_WARP_INSTS));
     strbuf_printf(p->out, "gpgpu_n_stall_shd_mem = %llu\n",
