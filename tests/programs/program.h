@@ -232,7 +232,10 @@ static void program_register(const struct program_entry *entries)
     } while (0)
 
 /* &a, &b, ... for up to ten arguments */
-#define PROGRAM_ADDRESSES(...)                                PROGRAM_PICK(__VA_ARGS__, A10, A9, A8, A7, A6, A5, A4, A3, A2, A1)(__VA_ARGS__)
+/* clang-format off */
+#define PROGRAM_ADDRESSES(...)                                                                           \
+    PROGRAM_PICK(__VA_ARGS__, A10, A9, A8, A7, A6, A5, A4, A3, A2, A1)(__VA_ARGS__)
+/* clang-format on */
 #define PROGRAM_PICK(a, b, c, d, e, f, g, h, i, j, name, ...) PROGRAM_##name
 #define PROGRAM_A1(a)                                         (void *)&(a)
 #define PROGRAM_A2(a, ...)                                    (void *)&(a), PROGRAM_A1(__VA_ARGS__)
