@@ -22,12 +22,19 @@
 #define UNLIKELY(x)             __builtin_expect(!!(x), 0)
 /* A function that is seldom called: the compiler keeps it apart from the code that is. */
 #define COLD __attribute__((cold, noinline))
+/* A function that runs in most cycles: the compiler keeps these side by side. */
+#define HOT __attribute__((hot))
+/* A function whose caller is better off without its code: it needs registers that the caller has no use
+ * for. */
+#define NOINLINE __attribute__((noinline))
 #else
 #define PRINTF_LIKE(fmt, first)
 #define NORETURN
 #define LIKELY(x)   (x)
 #define UNLIKELY(x) (x)
 #define COLD
+#define HOT
+#define NOINLINE
 #endif
 
 /* Bytes of a cache line of the host. State that is used together lies together. */

@@ -208,7 +208,7 @@ static bool move(struct timed_gpu *g)
 
 void loop_init(struct timed_gpu *g) { find_next_timer(g); }
 
-void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t stream_or_mark)
+HOT void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t stream_or_mark)
 {
     const struct loop_end e = {.goal = goal,
                                .stream =

@@ -155,14 +155,14 @@ COLD static tick tick_dram_edge(struct units *u, uint32_t partition)
 static struct turns no_turns(tick *at) { return (struct turns){.xbar_wake = TICK_NEVER, .next = {.at = at}}; }
 
 /* SMs of word w. */
-static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
+HOT static void work_on_sms(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
 {
     const tick now = u->order->now;
     for (; mask; mask &= mask - 1) work_on_sm(u, turns, w * 64 + (uint32_t)__builtin_ctzll(mask), now);
 }
 
 /* Partitions of word w: DRAM edges since the last step, then the slices. */
-static void work_on_partitions(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
+HOT static void work_on_partitions(struct units *u, struct turns *turns, uint32_t w, uint64_t mask)
 {
     const struct order *o = u->order;
     const bool is_l2_alone = o->is_l2 && !o->is_dram;

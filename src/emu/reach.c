@@ -71,7 +71,7 @@ enum isa_space memory_resolve(const struct run *r, uint8_t space, uint64_t *addr
 }
 
 /* Where byte lo of a space lies for lane 0, or NULL when [lo, hi) is out of bounds. */
-static uint8_t *range_at(struct warp *w, enum place place, uint64_t lo, uint64_t hi, enum access access)
+HOT static uint8_t *range_at(struct warp *w, enum place place, uint64_t lo, uint64_t hi, enum access access)
 {
     const struct run *r = w->run;
     switch (place) {
@@ -207,8 +207,8 @@ static const uint32_t lane_bit[ISA_LANES] = {BITS_4(0),  BITS_4(4),  BITS_4(8), 
 
 /* Finds the lowest and highest address of the lanes of mask, plus offset, and the bits set in any of them.
  * Only low words are compared, in vector code. False: their high words differ. */
-static bool bounds_of(const struct addresses *a, uint32_t mask, int64_t offset, uint64_t *low, uint64_t *high,
-                      uint32_t *bits)
+HOT static bool bounds_of(const struct addresses *a, uint32_t mask, int64_t offset, uint64_t *low,
+                          uint64_t *high, uint32_t *bits)
 {
     const uint32_t *lo = a->lo, *hi = a->hi ? a->hi : a->lo, first = lane_first(mask);
     const uint32_t add = a->hi ? 0 : (uint32_t)offset, lo_first = lo[first], hi_first = hi[first];
@@ -292,7 +292,7 @@ static bool reach_lanes(struct warp *w, const struct access_desc *d, uint32_t ma
     return reach_slowly(w, d, mask, &a, out);
 }
 
-bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out)
+HOT bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out)
 {
     if (!reach_lanes(w, d, mask, out)) return false;
     struct emu_log *log = w->share->log;

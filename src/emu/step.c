@@ -326,7 +326,7 @@ static void keep_order(struct warp *w, const struct isa_inst *i, bool defers, co
         deferred_settle_bytes(w, out->mask & ~(out->shared_lanes | out->local_lanes), out->addr, out->bytes);
 }
 
-static void settle_warp(struct cta *c, struct warp *w)
+HOT static void settle_warp(struct cta *c, struct warp *w)
 {
     uint64_t bit = 1ull << w->index;
     if (warp_settle(w))

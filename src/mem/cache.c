@@ -6,8 +6,6 @@
 #include "mem/cache_narrow.h"
 #include "mem/cache_wide.h"
 
-#define NOINLINE __attribute__((noinline))
-
 const char *const cache_index_names[] = {"linear", "fermi", "xor", "ipoly", NULL};
 const char *const cache_replace_names[] = {"lru", "fifo", "random", NULL};
 
@@ -186,7 +184,7 @@ COLD static enum cache_outcome cache_look_further(struct cache *c, uint32_t matc
 }
 
 /* An access that is refused asks again, mostly with the same tags as before. */
-enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
+HOT enum cache_outcome cache_look_up(struct cache *c, uint64_t addr, uint32_t sectors, uint32_t *line)
 {
     uint64_t number = cache_number(c, addr);
     if (!cache_find_set(c, number)) return cache_look_up_rare(c, addr, sectors, line);
@@ -264,7 +262,7 @@ COLD static uint32_t cache_victim_rare(struct cache *c, uint64_t addr)
     return cache_victim(c, addr);
 }
 
-uint32_t cache_victim(struct cache *c, uint64_t addr)
+HOT uint32_t cache_victim(struct cache *c, uint64_t addr)
 {
     if (!cache_find_set(c, cache_number(c, addr))) return cache_victim_rare(c, addr);
     uint32_t set = c->found_set, first = set * c->ways_max;
@@ -303,7 +301,7 @@ COLD static void cache_touch_policy(struct cache *c, uint32_t line)
     if (c->policy.on_touch) c->policy.on_touch(c->policy.ctx, set, line % c->ways_max);
 }
 
-void cache_touch(struct cache *c, uint32_t line)
+HOT void cache_touch(struct cache *c, uint32_t line)
 {
     if (UNLIKELY(c->has_policy)) {
         cache_touch_policy(c, line);
@@ -352,7 +350,7 @@ NOINLINE static void cache_reserve_more(struct cache *c, uint32_t line, uint32_t
     cache_tell_awaited(c, line);
 }
 
-void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t sectors)
+HOT void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t sectors)
 {
     const struct cache_line *l = &c->lines[line];
     uint64_t number = cache_number(c, addr);
@@ -367,7 +365,7 @@ void cache_reserve(struct cache *c, uint32_t line, uint64_t addr, uint32_t secto
     cache_take(c, line, number, sectors);
 }
 
-void cache_fill(struct cache *c, uint32_t line, uint32_t sectors)
+HOT void cache_fill(struct cache *c, uint32_t line, uint32_t sectors)
 {
     struct cache_line *l = &c->lines[line];
     uint32_t mask = cache_mask(c, sectors);

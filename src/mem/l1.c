@@ -125,10 +125,12 @@ static uint32_t l1_pop_done(struct l1 *c)
     return node->token;
 }
 
+tick l1_next_done_at(const struct l1 *c) { return MIN(c->hit_ready, c->fill_ready); }
+
 /* The one that has been ready longest; of two, the fill. */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
 {
-    if (MIN(c->hit_ready, c->fill_ready) > now) return false;
+    if (l1_next_done_at(c) > now) return false;
     *token = c->fill_ready <= c->hit_ready ? l1_pop_done(c) : l1_pop_hit(c);
     c->last = now;
     c->offers_next = c->stall.open;

@@ -130,6 +130,8 @@ bool l1_tick(struct l1 *c, tick now);
 enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t);
 /* Pops one load that is done. */
 bool l1_next_done(struct l1 *c, tick now, uint32_t *token);
+/* When it has one; TICK_NEVER: none is done. */
+tick l1_next_done_at(const struct l1 *c);
 /* Stores and atomics of a warp slot that have not been acknowledged yet: what a memory fence waits for. */
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp);
 

@@ -60,7 +60,8 @@ bool l1_may_go(struct l1 *c, const struct l1_txn *t)
 
 /* ---- loads ---- */
 
-static void l1_hit(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line, struct l1_result *r)
+static inline __attribute__((always_inline)) void l1_hit(struct l1 *c, tick now, const struct l1_txn *t,
+                                                         uint32_t line, struct l1_result *r)
 {
     if (t->is_prefetch) return;
     struct cache_line *l = &c->cache.lines[line];
@@ -243,17 +244,30 @@ static __attribute__((noinline)) enum l1_answer l1_look_up_other(struct l1 *c, t
     return l1_end_access(c, now, t, &p, a, &r);
 }
 
-/* Loads first: their plan lies in registers, so its address is given to nobody. */
-static inline __attribute__((always_inline)) enum l1_answer l1_serve(struct l1 *c, tick now,
-                                                                     const struct l1_txn *t)
+/* The plan lies in registers, so its address is given to nobody. */
+HOT NOINLINE static enum l1_answer l1_look_up_load(struct l1 *c, tick now, const struct l1_txn *t)
 {
-    if (t->kind != REQ_READ || UNLIKELY(c->is_perfect)) return l1_look_up_other(c, now, t);
     struct l1_result r = {0};
     struct l1_plan p;
     l1_plan(c, t, &p);
     enum l1_answer a = l1_admit(c, &p);
     if (LIKELY(!l1_is_stall(a))) a = l1_commit_load(c, now, t, &p, a, &r);
     return l1_end_access(c, now, t, &p, a, &r);
+}
+
+/* Loads that hit come first, and without a plan: the tags remember what they found last, should another
+ * way be taken. */
+static inline __attribute__((always_inline)) enum l1_answer l1_serve(struct l1 *c, tick now,
+                                                                     const struct l1_txn *t)
+{
+    struct l1_result r = {0};
+    uint32_t line;
+    if (t->kind != REQ_READ || UNLIKELY(c->is_perfect)) return l1_look_up_other(c, now, t);
+    if (UNLIKELY(c->is_shrinking || l1_goes_past(c, t) || t->is_prefetch) || !l1_finds(c, t, &line) ||
+        UNLIKELY(l1_admit_hit(c, t->token != L1_NO_TOKEN) != L1_HIT))
+        return l1_look_up_load(c, now, t);
+    l1_hit(c, now, t, line, &r);
+    return l1_end_access(c, now, t, NULL, L1_HIT, &r);
 }
 
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t) { return l1_serve(c, now, t); }
@@ -270,7 +284,7 @@ COLD static enum l1_answer l1_no_port(struct l1 *c, tick now, const struct l1_tx
     return L1_STALL_STOLEN;
 }
 
-enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
+HOT enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
 {
     debug_assert(t->addr % c->p.line == 0 && t->sectors && t->warp < L1_WARPS_MAX);
     debug_assert(!t->is_prefetch || (t->kind == REQ_READ && t->token == L1_NO_TOKEN));

@@ -64,6 +64,13 @@ static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, con
     p->set = c->cache.found_set;
 }
 
+/* A load that looks into the L1: are all of its sectors there? *line: that of the address, or
+ * CACHE_NO_LINE. */
+static inline bool l1_finds(struct l1 *c, const struct l1_txn *t, uint32_t *line)
+{
+    return cache_look_up(&c->cache, t->addr, t->sectors, line) == CACHE_HIT;
+}
+
 static inline __attribute__((always_inline)) void l1_plan_load(struct l1 *c, const struct l1_txn *t,
                                                                struct l1_plan *p)
 {
@@ -72,7 +79,7 @@ static inline __attribute__((always_inline)) void l1_plan_load(struct l1 *c, con
         p->way = L1_WAY_BYPASS;
         return;
     }
-    if (cache_look_up(&c->cache, t->addr, t->sectors, &line) != CACHE_HIT) {
+    if (!l1_finds(c, t, &line)) {
         l1_plan_read(c, t, p, line);
         return;
     }
@@ -161,6 +168,11 @@ static inline __attribute__((always_inline)) void l1_plan(struct l1 *c, const st
 
 /* ---- whether it is taken ---- */
 
+static inline enum l1_answer l1_admit_hit(const struct l1 *c, bool waits)
+{
+    return !waits || l1_ring_has_room(&c->hits) ? L1_HIT : L1_STALL_PORT;
+}
+
 static inline enum l1_answer l1_admit_merge(const struct l1 *c, const struct l1_plan *p)
 {
     if (!p->is_demand) return L1_PENDING;
@@ -202,7 +214,7 @@ static inline __attribute__((always_inline)) enum l1_answer l1_admit(const struc
                                                                      const struct l1_plan *p)
 {
     switch ((enum l1_way)p->way) {
-    case L1_WAY_HIT: return !p->waits || l1_ring_has_room(&c->hits) ? L1_HIT : L1_STALL_PORT;
+    case L1_WAY_HIT: return l1_admit_hit(c, p->waits);
     case L1_WAY_MERGE: return l1_admit_merge(c, p);
     case L1_WAY_MISS: return l1_admit_miss(c, p);
     case L1_WAY_BYPASS: return l1_admit_bypass(c, p);

@@ -12,7 +12,7 @@ static inline void l1_send(struct l1 *c, tick now, uint32_t id)
     l1_tell_level(c, now);
 }
 
-void l1_request(struct l1 *c, tick now, const struct req *r)
+HOT void l1_request(struct l1 *c, tick now, const struct req *r)
 {
     uint32_t id = req_new(c->pool, r);
     c->requests_out++;

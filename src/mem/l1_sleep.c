@@ -127,7 +127,7 @@ static bool l1_has_sent(const struct l1 *c)
 }
 
 /* Something that the refused access waits for has changed. False: its answer is the same all the same. */
-static __attribute__((noinline)) bool l1_may_differ(struct l1 *c)
+HOT static __attribute__((noinline)) bool l1_may_differ(struct l1 *c)
 {
     if (!l1_plan_stays(c) || l1_admit(c, &c->stall.plan) != (enum l1_answer)c->stall.cause) return true;
     c->changes = 0;
@@ -205,7 +205,7 @@ static tick l1_wake_special(const struct l1 *c, tick next)
 
 tick l1_wake(const struct l1 *c) { return MIN(l1_wake_past_hits(c), MAX(c->hit_ready, l1_next_cycle(c))); }
 
-tick l1_wake_past_hits(const struct l1 *c)
+HOT tick l1_wake_past_hits(const struct l1 *c)
 {
     tick next = l1_next_cycle(c), wake = c->fill_ready;
     if (c->hit_ready <= c->last) return next; /* overdue */

@@ -114,7 +114,7 @@ void l2_settle(struct l2_slice *s, tick now)
 }
 
 /* From the access queue into the pipeline: one request a cycle. */
-static void l2_enter(struct l2_slice *s, tick now)
+HOT static void l2_enter(struct l2_slice *s, tick now)
 {
     uint32_t id;
     if (s->closed_from <= now || !link_peek(s->in, now, &id)) return;

@@ -14,7 +14,7 @@
 /* ---- the head ---- */
 
 /* The tags are asked in a later cycle: the host has fetched them by then. */
-void l2_new_head(struct l2_slice *s)
+HOT void l2_new_head(struct l2_slice *s)
 {
     const struct l2_timed *head = l2_ring_head(&s->pipe);
     s->head_ready = head->ready;
@@ -33,7 +33,7 @@ static void l2_next_head(struct l2_slice *s)
     s->head_failed = s->is_probed = false;
 }
 
-void l2_probe_tags(struct l2_slice *s, struct req *r)
+HOT void l2_probe_tags(struct l2_slice *s, struct req *r)
 {
     s->is_probed = true;
     r->at_l2 = s->head_ready - s->tags_after;

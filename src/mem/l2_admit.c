@@ -80,7 +80,7 @@ static enum l2_stall l2_admit_miss(const struct l2_slice *s, const struct req *r
     return plan->evict && s->port_free > now ? L2_STALL_PORT : L2_GOES_ON;
 }
 
-enum l2_stall l2_admit(const struct l2_slice *s, const struct req *r, tick now, struct l2_plan *plan)
+HOT enum l2_stall l2_admit(const struct l2_slice *s, const struct req *r, tick now, struct l2_plan *plan)
 {
     enum l2_stall stall = L2_GOES_ON;
     debug_assert(s->is_probed);

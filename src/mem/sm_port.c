@@ -59,7 +59,7 @@ static uint32_t sm_port_next(struct sm_port *p)
     return sm_port_queue_pop(&p->misses);
 }
 
-void sm_port_forward(struct sm_port *p, tick now)
+HOT void sm_port_forward(struct sm_port *p, tick now)
 {
     struct link *out = p->to_xbar;
     if (!p->to_send) return;

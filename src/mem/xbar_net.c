@@ -249,7 +249,7 @@ static void xbar_cycle_any(struct xbar_net *n, uint64_t slots, tick *wake)
     xbar_set_wake(n, open, occupied, wake);
 }
 
-void xbar_nets_tick(struct xbar_net *nets, uint32_t count, tick now, tick *wake)
+HOT void xbar_nets_tick(struct xbar_net *nets, uint32_t count, tick now, tick *wake)
 {
     for (struct xbar_net *n = nets; n < nets + count; n++) {
         uint64_t slots = xbar_advance(n, now);

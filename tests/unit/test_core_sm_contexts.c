@@ -93,7 +93,7 @@ static struct emu_grid *open_waiting(struct rig *r, bool perfect_icache, void (*
     struct emu_grid *g = rig_grid(r, 1, 32);
     assert_true(rig_start_cta(r->sm, 0, g, 0));
     for (uint32_t i = 0; i < 200; i++) rig_cycle(r);
-    assert_int_equal(context_id(&r->sm->state, slot_context(&r->sm->state, 0)), r->machine.sm_warps - 1);
+    assert_int_equal(slot_context(&r->sm->state, 0)->id, r->machine.sm_warps - 1);
     assert_ptr_equal(slot_context(&r->sm->state, 0), &r->sm->state.contexts[r->machine.sm_warps - 1]);
     assert_int_equal(slot_context(&r->sm->state, 0)->slot, 0);
     return g;

@@ -25,19 +25,19 @@ static bool has_writes(const struct sm *m, uint32_t bank, uint64_t warps)
     return false;
 }
 
-enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t free, uint64_t ready)
+enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, const struct chances *c)
 {
-    const uint32_t bank = m->scheduler.bank[scheduler];
-    const struct bank *b = &m->banks[bank];
-    const uint64_t all = b->warp.resident & m->scheduler.slots[scheduler];
-    const uint64_t live = all & ~b->warp.done & ~b->warp.held & ~b->warp.asleep;
+    const struct bank *b = c->bank;
+    const uint64_t mine = m->scheduler.slots[scheduler], all = b->warp.resident & mine;
+    const uint64_t full = c->free & ~c->ready & mine, asks = c->has_instruction & mine;
     if (!all) return SLOT_IDLE;
-    if (free & ~ready) return free & ~ready & b->next.cls[CLASS_MEM] ? SLOT_STR_MEM : SLOT_STR_ALU;
-    if (live & b->fetch.buffered & ~b->board.hazard & ~free) return SLOT_HELD;
-    const uint64_t data = live & b->fetch.buffered & b->board.hazard, ended = all & b->warp.done;
-    if (data & b->board.hazard_mem || has_writes(m, bank, ended)) return SLOT_DATA_MEM;
+    if (full) return full & b->next.cls[CLASS_MEM] ? SLOT_STR_MEM : SLOT_STR_ALU;
+    if (asks & ~b->board.hazard & ~c->free) return SLOT_HELD;
+    const uint64_t data = asks & b->board.hazard, ended = all & b->warp.done;
+    if (data & b->board.hazard_mem || has_writes(m, m->scheduler.bank[scheduler], ended))
+        return SLOT_DATA_MEM;
     if (data | ended) return SLOT_DATA_ALU;
-    if (live & ~b->fetch.buffered) return SLOT_FETCH;
+    if (all & ~(b->fetch.buffered | b->warp.held | b->warp.asleep)) return SLOT_FETCH;
     return SLOT_BARRIER;
 }
 

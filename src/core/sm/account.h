@@ -2,6 +2,7 @@
 #ifndef HEDDLE_SM_ACCOUNT_H
 #define HEDDLE_SM_ACCOUNT_H
 
+#include "core/sm/scheduler.h"
 #include "core/sm/sm_stats.h"
 
 struct account {
@@ -10,9 +11,8 @@ struct account {
 };
 
 struct sm;
-/* Why a scheduler issues nothing; free: its warps that lack nothing but room in a unit, ready: those of them
- * that have it. */
-enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, uint64_t free, uint64_t ready);
+/* Why a scheduler issues nothing, though its warps have these chances. */
+enum issue_slot account_cause(const struct sm *m, uint32_t scheduler, const struct chances *c);
 /* Charges the cycles before `until` to the schedulers' causes: call it before one of them changes. */
 void account_slots(struct sm *m, uint64_t until);
 /* Charges what the SM held in the cycles before `until`. It changes with CTAs and warps alone, far more

@@ -46,6 +46,8 @@ struct context {
     /* scoreboard.c: predicates to be written; arithmetic and memory instructions under way */
     uint8_t board_preds;
     uint16_t board_flights, board_memory;
+    /* residency.c: its number among the contexts of the SM */
+    uint16_t id;
     /* scoreboard.c: registers to be written, by anything and by memory operations */
     struct {
         uint64_t any, memory;

@@ -59,7 +59,7 @@ static const struct uop *flight_uop(void *ctx, uint32_t id, uint32_t *context)
 
 /* ---- issue ---- */
 
-bool execute_has_room(const struct sm *m, enum sm_class c)
+HOT bool execute_has_room(const struct sm *m, enum sm_class c)
 {
     if (c == CLASS_MEM && !lsu_has_room(&m->lsu)) return false;
     if (m->exec.has_collector) return m->collector.room >> c & 1;
@@ -74,8 +74,8 @@ void execute_start(struct sm *m, struct context *x, const struct uop *u, uint32_
         lsu_enqueue(m, access);
         return;
     }
-    const uint32_t id = flight_new(
-        &m->execute, &(struct flight){.op = u, .context = context_id(&m->state, x), .access = access});
+    const uint32_t id =
+        flight_new(&m->execute, &(struct flight){.op = u, .context = x->id, .access = access});
     if (access == SM_NONE) board_flight(x);
     if (m->exec.has_collector) {
         collector_put(&m->collector, (enum sm_class)u->cls, id);
@@ -113,7 +113,7 @@ static bool execute_class(struct sm *m, enum sm_class c)
     return moved;
 }
 
-void execute_cycle(struct sm *m)
+HOT NOINLINE void execute_cycle(struct sm *m)
 {
     uint32_t rest = m->collector.leaving, room = m->collector.room;
     bool moved = false;
@@ -141,7 +141,7 @@ static void finish(struct sm *m, uint32_t id)
     board_release(m, x, f.op);
 }
 
-void execute_write_results(struct sm *m)
+HOT void execute_write_results(struct sm *m)
 {
     for (uint32_t id; (id = pipes_result(&m->pipes, m->sleep.cycle)) != PIPES_NONE;) finish(m, id);
 }

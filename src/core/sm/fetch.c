@@ -175,7 +175,7 @@ static bool ask_cache(struct sm *m, struct context *x)
         return true;
     }
     const uint64_t address = x->program->code + (uint64_t)x->fetch_pc * SM_INST_BYTES;
-    const uint32_t id = context_id(&m->state, x);
+    const uint32_t id = x->id;
     enum rocache_answer a = readonly_ask(m, RO_INST, address, id, id, x->fetch_pc);
     if (a == ROCACHE_STALL) return false;
     m->stats.fetches++;
@@ -196,7 +196,7 @@ void fetch_cycle(struct sm *m)
     m->fetch.last = slot;
     if (!m->fetch.past_branch || x->fetch_pc >= x->program->kernel->inst_count) x->fetch_pc = x->next_pc;
     if (!ask_cache(m, x)) return;
-    m->fetch.context = context_id(&m->state, x);
+    m->fetch.context = x->id;
     m->fetch.pc = x->fetch_pc;
     m->fetching.count = (uint8_t)fetch_length(m, x);
     bank_at(m, slot)->fetch.empty &= ~slot_bit(slot);

@@ -59,7 +59,7 @@ static void access_del(struct sm *m, uint32_t id)
     m->memory.access_live--;
 }
 
-bool lsu_enqueue(struct sm *m, uint32_t access)
+HOT bool lsu_enqueue(struct sm *m, uint32_t access)
 {
     if (lsu_is_full(&m->lsu)) return false;
     const struct lsu_access *a = &m->memory.accesses[access];
@@ -96,7 +96,7 @@ static uint32_t fixed_latency(const struct sm *m, const struct lsu_access *a)
     return a->has_shared ? m->p->shared_latency : 0;
 }
 
-void lsu_end_access(struct sm *m, uint32_t access)
+HOT void lsu_end_access(struct sm *m, uint32_t access)
 {
     struct lsu_access *a = &m->memory.accesses[access];
     lsu_count_taken(m, a);
@@ -236,7 +236,7 @@ bool lsu_is_unchanged(struct sm *m)
     return m->lsu.blocked = l1_still_refuses(m->l1, m->sleep.now);
 }
 
-void lsu_cycle(struct sm *m)
+HOT NOINLINE void lsu_cycle(struct sm *m)
 {
     uint32_t ports = m->lsu.ports;
     m->lsu.blocked = m->lsu.blocked && l1_still_refuses(m->l1, m->sleep.now);

@@ -136,7 +136,8 @@ uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const s
 uint64_t lsu_local_base(uint32_t sm, uint32_t sm_count, uint32_t context);
 /* False: the queue is full. */
 bool lsu_enqueue(struct sm *m, uint32_t access);
-/* The stages of a cycle: answers to pendings to writeback; accesses to the caches. */
+/* The stages of a cycle: answers to pendings to writeback; accesses to the caches. They do nothing where
+ * lsu_has_replies and lsu_has_work say no. */
 void lsu_replies(struct sm *m);
 void lsu_cycle(struct sm *m);
 /* The line that these pending loads of an SM wait for has come to a small cache. */

@@ -32,7 +32,7 @@ uint64_t lsu_local_base(uint32_t sm, uint32_t sm_count, uint32_t context)
 
 static uint64_t local_base(const struct sm *m, const struct context *x)
 {
-    return lsu_local_base(m->setup.index, m->setup.sm_count, context_id(&m->state, x));
+    return lsu_local_base(m->setup.index, m->setup.sm_count, x->id);
 }
 
 /* An address that a read-only cache is asked for, once for each line. Sectors are for the L1 alone. */
@@ -175,7 +175,7 @@ static void build_memory(struct sm *m, struct context *x, struct lsu_access *a, 
 
 uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e)
 {
-    const uint32_t id = access_new(m), context = context_id(&m->state, x);
+    const uint32_t id = access_new(m), context = x->id;
     struct lsu_access *a = &m->memory.accesses[id];
     a->ask = (struct l1_txn){.kind = e->is_atomic  ? REQ_ATOMIC
                                      : e->is_store ? REQ_WRITE

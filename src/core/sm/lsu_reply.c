@@ -83,7 +83,7 @@ static void write_back(struct sm *m)
     }
 }
 
-void lsu_replies(struct sm *m)
+HOT NOINLINE void lsu_replies(struct sm *m)
 {
     uint32_t t;
     for (uint32_t n = m->lsu.replies; n; n--) {

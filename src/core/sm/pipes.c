@@ -70,7 +70,7 @@ static struct pipes_day *note(struct pipes *p, uint64_t due)
     return &p->days[due & p->mask];
 }
 
-bool pipes_start(struct pipes *p, const struct uop *u, uint32_t id, uint64_t cycle, int32_t extra)
+HOT bool pipes_start(struct pipes *p, const struct uop *u, uint32_t id, uint64_t cycle, int32_t extra)
 {
     int64_t delay = (int64_t)u->latency + (p->passes - 1) + extra;
     uint64_t due = cycle + (uint64_t)MAX(delay, 0);

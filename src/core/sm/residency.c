@@ -120,7 +120,7 @@ static struct context *context_take(struct sm *m)
 static void context_give(struct sm *m, const struct context *x)
 {
     struct residency *r = &m->residency;
-    uint32_t id = context_id(&m->state, x);
+    uint32_t id = x->id;
     if (m->setup.contexts_from_top) id = r->context_count - 1 - id;
     r->contexts_taken[id / 64] &= ~(1ull << id % 64);
 }
@@ -157,11 +157,12 @@ static void start_warp(struct sm *m, uint32_t cta, uint32_t index)
                           .program = c->program,
                           .slot = (uint16_t)slot,
                           .cta = (uint16_t)cta,
+                          .id = (uint16_t)(x - m->state.contexts),
                           .index = index,
                           .number = c->linear * c->warps + index,
                           .launch = r->next_launch++,
                           .issue_cycle = m->sleep.cycle};
-    m->state.context_of[slot] = (uint16_t)context_id(&m->state, x);
+    m->state.context_of[slot] = x->id;
     r->age[slot] = x->launch;
     r->cta_of[slot] = cta;
     m->state.warp_count++;

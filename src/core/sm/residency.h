@@ -82,14 +82,10 @@ void residency_has_room(struct sm *m);
 void residency_fault(struct sm *m);
 /* No kernel is on the SM any more. */
 void residency_kernel_end(struct sm *m);
-/* The context of a number, and the number of a context. */
+/* The context of a number. */
 static inline struct context *context_at(const struct residency_hot *r, uint32_t context)
 {
     return &r->contexts[context];
-}
-static inline uint32_t context_id(const struct residency_hot *r, const struct context *x)
-{
-    return (uint32_t)(x - r->contexts);
 }
 /* The warp in a slot that is not free. */
 static inline struct context *slot_context(const struct residency_hot *r, uint64_t slot)

@@ -18,6 +18,7 @@ void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
         s->last[i] = MECH_NO_WARP;
         s->cause[i] = SLOT_IDLE;
         s->bank[i] = banks > 1 ? (uint8_t)i : 0;
+        s->banks[i] = &m->banks[s->bank[i]];
         for (uint32_t k = banks > 1 ? 0 : i; k<SM_BANK_SLOTS; k += banks> 1 ? 1 : p->schedulers)
             s->slots[i] |= 1ull << k;
     }
@@ -43,7 +44,7 @@ COLD void sched_hear_votes(struct sm *m)
 
 /* ---- readiness ---- */
 
-uint64_t sched_room(const struct sm *m, const struct bank *b)
+HOT uint64_t sched_room(const struct sm *m, const struct bank *b)
 {
     uint64_t room = 0;
     if (m->exec.has_collector) { /* classes that lack it are few */
@@ -57,10 +58,16 @@ uint64_t sched_room(const struct sm *m, const struct bank *b)
     return room;
 }
 
-static uint64_t could_issue(const struct bank *b)
+/* Warps that hold their next instruction and wait neither at a barrier nor in nanosleep. */
+static uint64_t has_instruction(const struct bank *b)
 {
-    return b->warp.resident & b->fetch.buffered & ~b->warp.done & ~b->warp.held & ~b->warp.asleep &
-           ~b->board.hazard & b->votes.issue & (b->votes.memory | ~b->next.memory) &
+    return b->warp.resident & b->fetch.buffered & ~(b->warp.done | b->warp.held | b->warp.asleep);
+}
+
+/* Those of them that wait for no result and that all votes allow. */
+static uint64_t is_free(const struct bank *b, uint64_t warps)
+{
+    return warps & ~b->board.hazard & b->votes.issue & (b->votes.memory | ~b->next.memory) &
            (b->votes.load | ~b->next.load);
 }
 
@@ -68,9 +75,7 @@ bool sched_may_see(const struct sm *m)
 {
     for (uint32_t i = 0; i < m->state.bank_count; i++) {
         const struct bank *b = &m->banks[i];
-        if (b->next.sees & b->warp.resident & b->fetch.buffered &
-            ~(b->warp.done | b->warp.held | b->warp.asleep | b->board.hazard) & sched_room(m, b))
-            return true;
+        if (b->next.sees & has_instruction(b) & ~b->board.hazard & sched_room(m, b)) return true;
     }
     return false;
 }
@@ -86,7 +91,7 @@ static void count_issue_in(struct sm_stats *s, const struct uop *u, const struct
     s->branches += (u->flags & UOP_BRANCH) != 0;
 }
 
-static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
+HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
 {
     const struct uop *u = x->next;
     struct emu_access e;
@@ -133,15 +138,14 @@ static int pick(struct sm *m, uint32_t scheduler, const struct bank *b, uint64_t
     return mech_pick(m->mech, &v);
 }
 
-static void issue_from(struct sm *m, uint32_t scheduler, const struct bank *b, uint32_t w)
+static void issue_from(struct sm *m, uint32_t scheduler, const struct bank *b, struct context *x, uint32_t w)
 {
-    struct context *x = slot_context(&m->state, m->scheduler.bank[scheduler] * SM_BANK_SLOTS + w);
     m->scheduler.last[scheduler] = (int)w;
     bool alone = x->next->flags & UOP_ALONE;
     issue_one(m, x, scheduler);
     for (uint32_t n = 1; n < m->scheduler.issue_width && !alone && !m->state.faulted; n++) {
         if (m->sleep.votes_changed) sched_hear_votes(m);
-        if (!(could_issue(b) & sched_room(m, b) & 1ull << w)) break;
+        if (!(is_free(b, has_instruction(b)) & sched_room(m, b) & 1ull << w)) break;
         alone = x->next->flags & UOP_ALONE;
         issue_one(m, x, scheduler);
         m->stats.extra_issues++;
@@ -150,17 +154,10 @@ static void issue_from(struct sm *m, uint32_t scheduler, const struct bank *b, u
 
 /* ---- the stage ---- */
 
-/* What warps of a bank can do, the same for all of its schedulers until one issues. */
-struct chances {
-    const struct bank *bank;
-    /* warps that lack nothing but room in a unit; that have it */
-    uint64_t free, ready;
-};
-
 static struct chances chances_of(const struct sm *m, const struct bank *b)
 {
-    const uint64_t all = could_issue(b);
-    return (struct chances){b, all, all ? all & sched_room(m, b) : 0};
+    const uint64_t all = has_instruction(b), free = is_free(b, all);
+    return (struct chances){b, all, free, free ? free & sched_room(m, b) : 0};
 }
 
 /* Where a latch has room for one alone, the scheduler that took it is the last in the cycles to come. (Turns
@@ -174,21 +171,21 @@ static void ask_schedulers(struct sm *m)
     struct chances c = {0};
     m->sched.awaits_unit = false;
     for (uint32_t n = 0; n < count; n++, i = i + 1 == count ? 0 : i + 1) {
-        const struct bank *b = &m->banks[s->bank[i]];
+        const struct bank *b = s->banks[i];
         if (c.bank != b) c = chances_of(m, b);
-        const uint64_t free = c.free & s->slots[i], ready = c.ready & s->slots[i];
+        const uint64_t ready = c.ready & s->slots[i];
         const int w = ready && !m->state.faulted ? pick(m, i, b, ready) : MECH_NO_WARP;
         if (w == MECH_NO_WARP) {
-            s->cause[i] = (uint8_t)account_cause(m, i, free, ready);
+            s->cause[i] = (uint8_t)account_cause(m, i, &c);
             m->sched.awaits_unit |= s->cause[i] == SLOT_STR_ALU;
             sleep_changed_if(&m->sleep, ready != 0); /* the policy left the slot empty: ask again */
             continue;
         }
         debug_assert(ready >> w & 1);
         s->cause[i] = SLOT_ISSUED;
-        const enum sm_class cls =
-            (enum sm_class)slot_context(&m->state, s->bank[i] * SM_BANK_SLOTS + (uint32_t)w)->next->cls;
-        issue_from(m, i, b, (uint32_t)w);
+        struct context *x = slot_context(&m->state, s->bank[i] * SM_BANK_SLOTS + (uint32_t)w);
+        const enum sm_class cls = (enum sm_class)x->next->cls;
+        issue_from(m, i, b, x, (uint32_t)w);
         if (!execute_has_room(m, cls)) s->turn = i + 1 == count ? 0 : i + 1;
         if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
         c.bank = NULL;

@@ -10,8 +10,9 @@ struct sched_hot {
     uint8_t count;
 };
 struct sched {
-    /* by scheduler: its warps in the bank; the bank */
+    /* by scheduler: its warps in the bank; the bank, and its number */
     uint64_t slots[SM_SCHEDULERS_MAX];
+    const struct bank *banks[SM_SCHEDULERS_MAX];
     uint8_t bank[SM_SCHEDULERS_MAX];
     /* bits of the warps that issued last */
     int last[SM_SCHEDULERS_MAX];
@@ -24,6 +25,14 @@ struct sched {
     /* what mechanisms wanted last: the next timer (cycle), most CTAs, lines of the L1 */
     uint64_t timer;
     uint32_t cta_limit, l1_lines;
+};
+
+/* What warps of a bank can do, the same for all of its schedulers until one issues: those that hold their
+ * next instruction and wait neither at a barrier nor in nanosleep; of these, those that lack nothing but room
+ * in a unit; and those that have it. */
+struct chances {
+    const struct bank *bank;
+    uint64_t has_instruction, free, ready;
 };
 
 struct sm;

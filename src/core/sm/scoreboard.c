@@ -53,14 +53,14 @@ static bool copies_pending(const struct context *x, int32_t allowed)
 
 bool board_writes(const struct sm *m, const struct context *x)
 {
-    return x->board_memory || l1_writes_pending(m->l1, context_id(&m->state, x));
+    return x->board_memory || l1_writes_pending(m->l1, x->id);
 }
 
 /* ---- what waits for it ---- */
 
 static void set(uint64_t *mask, uint64_t bit, bool value) { *mask = value ? *mask | bit : *mask & ~bit; }
 
-void board_refresh(struct sm *m, struct context *x)
+HOT void board_refresh(struct sm *m, struct context *x)
 {
     if (x->slot == SM_NO_SLOT) return;
     struct board_masks *b = &bank_at(m, x->slot)->board;

@@ -69,7 +69,7 @@ static COLD void ring_alarm(struct sm *m)
     sleep_changed(&m->sleep);
 }
 
-void sm_end_cycle(struct sm *m)
+HOT void sm_end_cycle(struct sm *m)
 {
     sched_issue(m);
     if (m->fetching.count) fetch_decode(m);
@@ -77,18 +77,18 @@ void sm_end_cycle(struct sm *m)
     sleep_end(m);
 }
 
-void sm_cycle(struct sm *m, tick now)
+HOT void sm_cycle(struct sm *m, tick now)
 {
     if (sleep_begin(m, now)) return;
     execute_begin(&m->exec);
     sleep_reply(&m->sleep, l1_tick(m->l1, now));
-    lsu_replies(m);
+    if (lsu_has_replies(m)) lsu_replies(m);
     if (sleep_is_l1_alone(m)) return;
     execute_writeback(m);
     if (m->sleep.has_reply && m->board.awaits_writes) board_acknowledged(m);
     if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
     if (UNLIKELY(m->alarm <= m->sleep.cycle)) ring_alarm(m);
-    lsu_cycle(m);
+    if (lsu_has_work(m)) lsu_cycle(m);
     if (m->exec.collects || (m->exec.awaits_queue && !lsu_is_full(&m->lsu))) execute_cycle(m);
     if (UNLIKELY(sleep_pauses(m))) return;
     sm_end_cycle(m);

@@ -89,7 +89,7 @@ static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *
                                    .launch = x->launch};
 }
 
-static void count_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
+HOT static void count_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
 {
     struct sm *m = ctx;
     if (t->is_prefetch || !is_of_program(t)) return;

@@ -18,7 +18,7 @@ static void explain_wait(const struct sm *m, const struct context *x, struct str
     const uint64_t bit = slot_bit(x->slot);
     if (b->warp.done & bit)
         strbuf_printf(out, "has ended, waits for %u memory and %u other instructions and %u stores",
-                      x->board_memory, x->board_flights, l1_writes_pending(m->l1, context_id(&m->state, x)));
+                      x->board_memory, x->board_flights, l1_writes_pending(m->l1, x->id));
     else if (b->warp.held & bit)
         strbuf_puts(out, emu_warp_state(x->emu) == EMU_WARP_AT_BARRIER ? "waits at a barrier"
                                                                        : "waits for lanes of its own");

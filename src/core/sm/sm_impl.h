@@ -111,6 +111,16 @@ static inline uint32_t sched_of(const struct sm *m, uint32_t slot)
 {
     return m->state.bank_count > 1 ? slot_bank(slot) : slot % m->sched.count;
 }
+/* Has the load-store unit something to do in this cycle: answers and writebacks; accesses? */
+static inline bool lsu_has_replies(const struct sm *m)
+{
+    return l1_next_done_at(m->l1) <= m->sleep.now || pipes_due(&m->pipes, m->sleep.cycle) ||
+           m->lsu.writeback_head != SM_NONE;
+}
+static inline bool lsu_has_work(const struct sm *m)
+{
+    return m->lsu.queue_count || m->lsu.has_reexec || m->misses.unsent || m->prefetches.count;
+}
 /* Has the load-store unit something to do in the next cycle? */
 static inline bool lsu_is_busy(const struct sm *m)
 {

@@ -15,7 +15,7 @@ static bool port_prefetch(void *host, uint64_t address, uint32_t pc, int target_
 {
     struct sm *m = host;
     const struct context *x = warp_in(m, target_warp);
-    return prefetch_ask(m, address, pc, x ? context_id(&m->state, x) : 0);
+    return prefetch_ask(m, address, pc, x ? x->id : 0);
 }
 
 /* ---- counters ---- */

@@ -55,7 +55,7 @@ COLD static void end(struct sm *m, struct bank *b, struct context *x)
     fetch_end(m, x);
 }
 
-void warps_next(struct sm *m, struct context *x)
+HOT void warps_next(struct sm *m, struct context *x)
 {
     struct bank *b = bank_at(m, x->slot);
     const uint64_t bit = slot_bit(x->slot);
