@@ -273,10 +273,14 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
     if (is_few) {
         FOR_LANES (l, mask)
             out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
-    } else {
+    } else if (apart) {
 #pragma GCC unroll 1
         for (uint32_t l = 0; l < ISA_LANES; l++) /* all lanes: without a test this is vector code */
             out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least) + l * apart);
+    } else {
+#pragma GCC unroll 1
+        for (uint32_t l = 0; l < ISA_LANES; l++)
+            out->at[l] = (uint8_t *)(uintptr_t)(base + (uint32_t)(a->lo[l] - least));
     }
     out->shared = place == PLACE_SHARED ? mask : 0;
     out->global = place == PLACE_GLOBAL ? mask : 0;

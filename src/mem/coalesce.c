@@ -317,19 +317,41 @@ static void banks_add(struct banks *b, uint32_t word, uint32_t bank, bool is_ato
     b->worst = MAX(b->worst, n + 1);
 }
 
-/* No bank is wanted for two words: most accesses are so. False may also mean that it takes a closer look. */
-static bool is_one_pass(const struct shared_access *a, uint32_t lanes, uint32_t shift, uint32_t words)
+/* Lanes that go together, as the numbers of what they want: words, or groups of as many words as a lane
+ * wants, which lie in as many banks side by side. */
+struct wants {
+    uint32_t number[COALESCE_LANES];
+    uint32_t count;
+};
+
+static void wants_of(struct wants *w, const uint64_t *addr, uint32_t lanes, uint32_t part, uint32_t shift)
 {
-    uint64_t seen = 0, wanted = (1ull << words) - 1, last = UINT64_MAX;
-    for (; lanes; lanes &= lanes - 1) {
-        uint64_t word = a->addr[__builtin_ctz(lanes)] >> shift;
-        if (word == last && !a->is_atomic) continue; /* multicast */
-        uint64_t banks = wanted << (word & (a->banks - 1));
-        if (seen & banks || word & (words - 1)) return false;
-        seen |= banks;
-        last = word;
+    w->count = part;
+    if (lanes == bits_between(0, part)) {
+#pragma GCC unroll 1
+        for (uint32_t l = 0; l < part; l++) w->number[l] = (uint32_t)(addr[l] >> shift);
+        return;
     }
-    return true;
+    for (w->count = 0; lanes; lanes &= lanes - 1)
+        w->number[w->count++] = (uint32_t)(addr[__builtin_ctz(lanes)] >> shift);
+}
+
+/* Is each bank, or group of banks, wanted for one word alone? Most accesses are so. All lanes write down what
+ * they want of their bank; one that does not find it there afterwards wants another word of it. */
+static bool is_one_word(const struct wants *w, uint32_t groups)
+{
+    uint32_t wanted[SHARED_BANKS_MAX], differs = 0;
+    for (uint32_t i = 0; i < w->count; i++) wanted[w->number[i] & (groups - 1)] = w->number[i];
+    for (uint32_t i = 0; i < w->count; i++) differs |= wanted[w->number[i] & (groups - 1)] ^ w->number[i];
+    return !differs;
+}
+
+/* Is each bank, or group of banks, wanted by one lane alone? */
+static bool is_one_lane(const struct wants *w, uint32_t groups)
+{
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i < w->count; i++) seen |= 1ull << (w->number[i] & (groups - 1));
+    return count_bits(seen) == w->count;
 }
 
 uint32_t coalesce_shared_passes(const struct shared_access *a)
@@ -341,19 +363,20 @@ uint32_t coalesce_shared_passes(const struct shared_access *a)
     debug_assert(is_pow2_u64(a->banks) && is_pow2_u64(a->bank_bytes) && a->banks <= SHARED_BANKS_MAX);
     debug_assert(is_pow2_u64(words) && words <= COALESCE_LANES);
     for (uint32_t first = 0; first < COALESCE_LANES; first += part) {
-        uint32_t lanes = a->mask & (uint32_t)(((1ull << part) - 1) << first);
+        uint32_t lanes = a->mask >> first & bits_between(0, part), groups = a->banks / words;
+        struct wants w;
         if (!lanes) continue;
-        if (words <= a->banks && is_one_pass(a, lanes, shift, words)) {
+        wants_of(&w, a->addr + first, lanes, part, shift + (uint32_t)__builtin_ctz(words));
+        if (groups && (a->is_atomic ? is_one_lane : is_one_word)(&w, groups)) {
             passes++;
             continue;
         }
         struct banks b;
         b.worst = 0;
         memset(b.count, 0, a->banks);
-        for (; lanes; lanes &= lanes - 1) {
-            uint32_t word = (uint32_t)(a->addr[__builtin_ctz(lanes)] >> shift);
-            for (uint32_t w = word; w < word + words; w++) banks_add(&b, w, w & (a->banks - 1), a->is_atomic);
-        }
+        for (uint32_t i = 0; i < w.count; i++)
+            for (uint32_t word = w.number[i] * words, end = word + words; word < end; word++)
+                banks_add(&b, word, word & (a->banks - 1), a->is_atomic);
         passes += b.worst;
     }
     return passes;

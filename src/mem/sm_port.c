@@ -26,6 +26,7 @@ void sm_port_destroy(struct sm_port *p)
 void sm_port_connect(struct sm_port *p, enum sm_port_client client, const struct sm_port_handler *h)
 {
     p->clients[client] = *h;
+    p->tells_sent |= h->sent != NULL;
 }
 
 void sm_port_send(struct sm_port *p, enum sm_port_client client, uint32_t req)
@@ -53,10 +54,17 @@ void sm_port_receive(struct sm_port *p, tick now)
 /* The request that leaves: small caches first. */
 static uint32_t sm_port_next(struct sm_port *p)
 {
+    const bool has_others = p->to_send > p->misses.ring.count;
     p->to_send--;
-    if (p->others.ring.count) return sm_port_queue_pop(&p->others);
+    if (UNLIKELY(has_others)) return sm_port_queue_pop(&p->others);
     p->sent++;
     return sm_port_queue_pop(&p->misses);
+}
+
+COLD static void sm_port_tell_sent(const struct sm_port *p, tick now, uint32_t id)
+{
+    const struct sm_port_handler *h = &p->clients[req_at(p->pool, id)->client];
+    if (h->sent) h->sent(h->ctx, now);
 }
 
 HOT void sm_port_forward(struct sm_port *p, tick now)
@@ -78,8 +86,7 @@ HOT void sm_port_forward(struct sm_port *p, tick now)
     }
     p->is_blocked = p->to_send && out->count == out->capacity;
     if (p->is_blocked) link_refuse_ahead(out, now + p->period);
-    const struct sm_port_handler *h = &p->clients[req_at(p->pool, id)->client];
-    if (UNLIKELY(h->sent != NULL)) h->sent(h->ctx, now);
+    if (UNLIKELY(p->tells_sent)) sm_port_tell_sent(p, now, id);
 }
 
 uint64_t sm_port_busy_cycles(const struct sm_port *p, tick now)

@@ -33,7 +33,8 @@ struct sm_port_setup {
 
 RING_TYPE(sm_port_queue, uint32_t)
 
-/* What every cycle asks is the first line of the host's cache. */
+/* What every cycle asks is the first line of the host's cache, what a request and a reply of the L1 touch the
+ * second. */
 struct sm_port {
     _Alignas(HOST_LINE) struct link *to_xbar;
     struct link *from_xbar;
@@ -42,17 +43,21 @@ struct sm_port {
     uint32_t sent : 31;          /* requests of the L1 that have left, modulo 2^31 */
     uint32_t is_blocked : 1;     /* the crossbar is full, now or in the next cycle: its link wakes the SM */
     struct sm_port_queue misses; /* the L1's */
-    struct sm_port_queue others;
     struct req_pool *pool;
-    uint32_t out; /* requests that were sent and are not answered, those in the queues included */
-    uint64_t other_requests;
+
+    uint32_t out;    /* requests that were sent and are not answered, those in the queues included */
+    bool tells_sent; /* a client wants to know when one of its requests has left */
     /* replies taken; time in which a request waited in the queues, and since when one does (TICK_NEVER:
      * none) */
     uint64_t replies;
     tick busy, busy_since;
     struct sm_port_handler clients[SM_PORT_CLIENTS];
+    struct sm_port_queue others;
+    uint64_t other_requests;
 };
-_Static_assert(offsetof(struct sm_port, others) <= HOST_LINE, "a cycle touches one line of the host's cache");
+_Static_assert(offsetof(struct sm_port, out) == HOST_LINE, "a cycle touches one line of the host's cache");
+_Static_assert(offsetof(struct sm_port, clients[SM_PORT_L1 + 1]) <= 2 * HOST_LINE,
+               "the L1's handler is in the second");
 
 struct sm_port *sm_port_create(const struct sm_port_setup *s);
 void sm_port_destroy(struct sm_port *p);

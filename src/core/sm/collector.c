@@ -175,7 +175,7 @@ static bool read_operands(struct collector *c, uint64_t cycle)
         c->may_leave |= 1u << u->cls;
     }
     c->granted = taken;
-    c->granted_cycle = cycle;
+    c->granted_cycle = (uint32_t)cycle;
     return true; /* of all that read, one has its bank */
 }
 
@@ -230,7 +230,7 @@ bool collector_ask(struct collector *c, uint32_t row, uint64_t cycle)
     c->asked_cycle = cycle;
     c->is_shared = true;
     uint64_t taken = c->asked;
-    if (c->granted_cycle + 1 == cycle) taken |= c->granted;
+    if (c->granted_cycle + 1 == (uint32_t)cycle) taken |= c->granted;
     if (c->wrote_cycle == cycle) taken |= c->wrote;
     if (taken & bank) return false;
     c->asked |= bank;

@@ -60,6 +60,8 @@ struct collector {
      * either */
     bool is_stuck;
     bool by_warp;
+    /* mechanisms use the banks too: what writebacks took is remembered */
+    bool is_shared;
     /* masks of classes: whose input latch has room; with instructions in the input latch, in the output
      * latch */
     uint8_t room, entering, leaving;
@@ -73,20 +75,20 @@ struct collector {
     uint8_t unit_count, reads, banks;
     /* banks - 1 where that is a power of two, else 0 */
     uint8_t bank_mask;
+    /* banks that the newest arbitration gave to operands, and the low bits of its cycle */
+    uint32_t granted_cycle;
+    uint64_t granted;
     /* units that hold an instruction of the class */
     uint64_t held[CLASS_COUNT];
     /* units that a class may use */
     uint64_t own[CLASS_COUNT];
     struct latch in[CLASS_COUNT], out[CLASS_COUNT];
-    /* banks that the newest arbitration gave to operands, that writebacks took last, and that others got
-     * last; their cycles */
-    uint64_t granted, granted_cycle;
+    struct collector_unit units[COLLECTOR_UNITS_MAX];
+    /* banks that writebacks took last, and that others got last; their cycles */
     uint64_t wrote, wrote_cycle;
     uint64_t asked, asked_cycle;
-    /* mechanisms use the banks too: what writebacks took is remembered */
-    bool is_shared;
-    struct collector_unit units[COLLECTOR_UNITS_MAX];
 };
+_Static_assert(offsetof(struct collector, held) == HOST_LINE, "what every cycle touches is one line");
 
 /* Collectors that the parameters ask for, with the one that a class without any gets. More than
  * COLLECTOR_UNITS_MAX cannot be made. */

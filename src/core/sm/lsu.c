@@ -44,7 +44,7 @@ void lsu_free(struct sm *m)
     mem_free_huge(m->memory.pendings);
     mem_free_huge(m->memory.atomics);
     mem_free_huge(m->memory.queue);
-    free(m->memory.reexec.entries);
+    free(m->reexec.entries);
 }
 
 bool lsu_idle(const struct sm *m) { return !m->memory.pending_live && !m->memory.access_live; }
@@ -205,7 +205,7 @@ static bool serve_head(struct sm *m)
     } else if (a->done < a->count) {
         bool is_held = false;
         if (a->ro == RO_COUNT) {
-            if (!offer(m, a, &is_held)) return is_held && m->memory.reexec.max && lsu_reexec_take(m);
+            if (!offer(m, a, &is_held)) return is_held && m->reexec.max && lsu_reexec_take(m);
         } else {
             if (!offer_read_only(m, a)) return false;
             a->done++;

@@ -102,15 +102,17 @@ struct lsu {
     uint32_t access_live, pending_live;
     /* number of the newest memory instruction, for mechanisms */
     uint64_t issue_id;
-    struct lsu_reexec {
-        /* accesses, a ring; with each, its transactions that statistics have */
-        struct lsu_reexec_entry {
-            uint32_t access, counted;
-        } * entries;
-        uint32_t max, head, count;
-        /* contexts that have one in it, a bit set */
-        uint64_t contexts[SM_CONTEXTS_MAX / 64];
-    } reexec;
+};
+
+/* The re-execution queue: see lsu_reexec.c. */
+struct lsu_reexec {
+    /* accesses, a ring; with each, its transactions that statistics have */
+    struct lsu_reexec_entry {
+        uint32_t access, counted;
+    } * entries;
+    uint32_t max, head, count;
+    /* contexts that have one in it, a bit set */
+    uint64_t contexts[SM_CONTEXTS_MAX / 64];
 };
 
 struct sm;

@@ -8,7 +8,7 @@
 
 void lsu_reexec_init(struct sm *m, uint32_t entries)
 {
-    struct lsu_reexec *q = &m->memory.reexec;
+    struct lsu_reexec *q = &m->reexec;
     q->max = entries;
     if (entries) q->entries = mem_zalloc(entries * sizeof *q->entries);
 }
@@ -34,7 +34,7 @@ static struct lsu_reexec_entry pop(struct lsu_reexec *q)
 
 COLD bool lsu_reexec_is_next(const struct sm *m)
 {
-    const struct lsu_reexec *q = &m->memory.reexec;
+    const struct lsu_reexec *q = &m->reexec;
     if (!m->lsu.queue_count || q->count == q->max) return true;
     const struct lsu_access *head = &m->memory.accesses[m->lsu.head];
     return head->ro == RO_COUNT && has_context(q, head->ask.warp);
@@ -42,7 +42,7 @@ COLD bool lsu_reexec_is_next(const struct sm *m)
 
 COLD bool lsu_reexec_take(struct sm *m)
 {
-    struct lsu_reexec *q = &m->memory.reexec;
+    struct lsu_reexec *q = &m->reexec;
     struct lsu_access *a = &m->memory.accesses[m->lsu.head];
     const uint32_t context = a->ask.warp;
     if (q->count == q->max || has_context(q, context)) return false;
@@ -59,7 +59,7 @@ COLD bool lsu_reexec_take(struct sm *m)
 
 COLD void lsu_reexec_serve(struct sm *m)
 {
-    struct lsu_reexec *q = &m->memory.reexec;
+    struct lsu_reexec *q = &m->reexec;
     struct lsu_reexec_entry *e = &q->entries[q->head];
     struct lsu_access *a = &m->memory.accesses[e->access];
     bool is_held;

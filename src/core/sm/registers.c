@@ -20,23 +20,26 @@ void registers_free(struct register_file *f)
     free(f->lent);
 }
 
-/* Rows from `row` on that are in neither set, up to `most`. */
-static uint32_t gap_length(const struct register_file *f, const uint64_t *other, uint32_t row, uint32_t most)
+/* The first row at or above `row` that is in one of the two sets, or else in neither; f->rows: there is
+ * none. */
+static uint32_t next_row(const struct register_file *f, const uint64_t *other, uint32_t row, bool is_taken)
 {
-    uint32_t n = 0;
-    while (n < most && row + n < f->rows && !bitset_has(f->owned, row + n) &&
-           !(other && bitset_has(other, row + n)))
-        n++;
-    return n;
+    const uint64_t flip = is_taken ? 0 : UINT64_MAX;
+    uint64_t from = UINT64_MAX << row % 64;
+    for (uint32_t i = row / 64; i < f->words; i++, from = UINT64_MAX) {
+        const uint64_t found = ((f->owned[i] | (other ? other[i] : 0)) ^ flip) & from;
+        if (found) return MIN(64 * i + (uint32_t)__builtin_ctzll(found), f->rows);
+    }
+    return f->rows;
 }
 
 /* The first row of the lowest gap of `rows` rows at or above `from`; f->rows: there is none. */
 static uint32_t find_gap(const struct register_file *f, const uint64_t *other, uint32_t from, uint32_t rows)
 {
-    for (uint32_t row = from; row <= f->rows && rows <= f->rows - row;) {
-        const uint32_t length = gap_length(f, other, row, rows);
-        if (length == rows) return row;
-        row += length + 1;
+    for (uint32_t row = from; row < f->rows;) {
+        const uint32_t first = next_row(f, other, row, false), end = next_row(f, other, first, true);
+        if (end - first >= rows) return first;
+        row = end;
     }
     return f->rows;
 }

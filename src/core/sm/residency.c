@@ -91,15 +91,18 @@ static struct needs needs_of(const struct sm *m, const struct emu_grid *g)
     return n;
 }
 
-static uint32_t slots_in_use(const struct residency *r) { return bitset_count(r->slots_taken, SM_BANKS_MAX); }
+static uint32_t slots_in_use(const struct sm *m)
+{
+    return bitset_count(m->residency.slots_taken, m->state.bank_count);
+}
 
 bool sm_fits(const struct sm *m, const struct emu_grid *g)
 {
     const struct residency *r = &m->residency;
+    if (r->cta_count >= MIN(r->cta_slots, m->mech->cta_limit)) return false;
     const struct needs n = needs_of(m, g);
     if (r->cta_count && n.shared_size != r->shared_size) return false;
-    if (r->cta_count >= m->mech->cta_limit) return false;
-    return r->cta_count < r->cta_slots && slots_in_use(r) + n.warps <= r->slot_count &&
+    return slots_in_use(m) + n.warps <= r->slot_count &&
            r->thread_count + n.warps * ISA_LANES <= m->setup.machine->sm_threads &&
            r->registers + n.registers <= n.register_limit && r->shared + n.shared <= n.shared_size;
 }

@@ -18,7 +18,6 @@ void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
         s->last[i] = MECH_NO_WARP;
         s->cause[i] = SLOT_IDLE;
         s->bank[i] = banks > 1 ? (uint8_t)i : 0;
-        s->banks[i] = &m->banks[s->bank[i]];
         for (uint32_t k = banks > 1 ? 0 : i; k<SM_BANK_SLOTS; k += banks> 1 ? 1 : p->schedulers)
             s->slots[i] |= 1ull << k;
     }
@@ -171,7 +170,7 @@ static void ask_schedulers(struct sm *m)
     struct chances c = {0};
     m->sched.awaits_unit = false;
     for (uint32_t n = 0; n < count; n++, i = i + 1 == count ? 0 : i + 1) {
-        const struct bank *b = s->banks[i];
+        const struct bank *b = &m->banks[s->bank[i]];
         if (c.bank != b) c = chances_of(m, b);
         const uint64_t ready = c.ready & s->slots[i];
         const int w = ready && !m->state.faulted ? pick(m, i, b, ready) : MECH_NO_WARP;
@@ -186,7 +185,7 @@ static void ask_schedulers(struct sm *m)
         struct context *x = slot_context(&m->state, s->bank[i] * SM_BANK_SLOTS + (uint32_t)w);
         const enum sm_class cls = (enum sm_class)x->next->cls;
         issue_from(m, i, b, x, (uint32_t)w);
-        if (!execute_has_room(m, cls)) s->turn = i + 1 == count ? 0 : i + 1;
+        if (!execute_has_room(m, cls)) s->turn = (uint8_t)(i + 1 == count ? 0 : i + 1);
         if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
         c.bank = NULL;
     }

@@ -10,16 +10,13 @@ struct sched_hot {
     uint8_t count;
 };
 struct sched {
-    /* by scheduler: its warps in the bank; the bank, and its number */
+    /* by scheduler: its warps in the bank; bits of the warps that issued last; enum issue_slot of the newest
+     * cycle; the bank */
     uint64_t slots[SM_SCHEDULERS_MAX];
-    const struct bank *banks[SM_SCHEDULERS_MAX];
-    uint8_t bank[SM_SCHEDULERS_MAX];
-    /* bits of the warps that issued last */
     int last[SM_SCHEDULERS_MAX];
-    /* enum issue_slot of the newest cycle */
-    uint8_t cause[SM_SCHEDULERS_MAX];
+    uint8_t cause[SM_SCHEDULERS_MAX], bank[SM_SCHEDULERS_MAX];
     /* the scheduler that is the first to issue */
-    uint32_t turn;
+    uint8_t turn;
     uint8_t issue_width;
     bool turns_by_cycle;
     /* what mechanisms wanted last: the next timer (cycle), most CTAs, lines of the L1 */

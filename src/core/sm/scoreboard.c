@@ -58,7 +58,11 @@ bool board_writes(const struct sm *m, const struct context *x)
 
 /* ---- what waits for it ---- */
 
-static void set(uint64_t *mask, uint64_t bit, bool value) { *mask = value ? *mask | bit : *mask & ~bit; }
+/* Without a branch, which would be mispredicted. */
+static void set(uint64_t *mask, uint64_t bit, bool value)
+{
+    *mask = (*mask & ~bit) | (bit & (0 - (uint64_t)value));
+}
 
 HOT void board_refresh(struct sm *m, struct context *x)
 {

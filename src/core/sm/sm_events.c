@@ -93,10 +93,12 @@ HOT static void count_access(void *ctx, tick now, const struct l1_txn *t, const 
 {
     struct sm *m = ctx;
     if (t->is_prefetch || !is_of_program(t)) return;
-    m->seen.by_answer[r->answer]++;
-    m->seen.intra_warp += r->intra_warp;
-    if (t->kind != REQ_READ) return;
+    if (t->kind != REQ_READ) {
+        m->mech_view.others[r->answer]++;
+        return;
+    }
     m->seen.loads[r->answer]++;
+    m->seen.intra_warp += r->intra_warp;
     load_accessed(load_of(t), t->addr >> m->seen.line_shift, r->answer == L1_MISS);
 }
 

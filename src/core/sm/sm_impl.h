@@ -70,13 +70,15 @@ struct sm {
 
     /* what warps can do */
     struct bank banks[SM_BANKS_MAX];
-    _Alignas(HOST_LINE) struct residency_hot state;
-    struct sched scheduler;
+    /* two lines, and the contexts of slots */
+    _Alignas(HOST_LINE) struct sched scheduler;
     struct fetch fetch;
+    struct execute execute;
+    struct residency_hot state;
     struct collector collector;
 
+    /* two lines */
     _Alignas(HOST_LINE) struct lsu memory;
-    struct execute execute;
     struct mech_seen seen;
     struct mech_sm *mech;
     const struct sm_params *p;
@@ -86,6 +88,7 @@ struct sm {
     struct sm_port *port;
 
     /* cold */
+    struct lsu_reexec reexec;
     struct prefetch prefetch;
     struct mech_view mech_view;
     tick own_wake;
@@ -96,6 +99,10 @@ struct sm {
 _Static_assert(offsetof(struct sm, alarm) == HOST_LINE, "the first line is that of every tick");
 _Static_assert(offsetof(struct sm, pipes) + sizeof(uint64_t) == 2 * HOST_LINE,
                "a result's time ends the second");
+_Static_assert(offsetof(struct sm, state.context_of) == offsetof(struct sm, scheduler) + 2 * HOST_LINE,
+               "what issue looks at is two lines");
+_Static_assert(offsetof(struct sm, stats) == offsetof(struct sm, memory) + 2 * HOST_LINE,
+               "what a memory instruction looks at is two lines");
 
 /* The bank of a slot. */
 static inline struct bank *bank_at(struct sm *m, uint32_t slot) { return &m->banks[slot_bank(slot)]; }

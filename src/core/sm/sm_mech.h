@@ -7,13 +7,15 @@
 #include "core/sm/context.h"
 #include "mem/l1_hooks.h"
 
-/* Accesses to global and local memory, for the counters of mechanisms. */
+/* Loads from global and local memory, for the counters of mechanisms: by the L1's answer; hits on lines that
+ * the same warp brought. */
 struct mech_seen {
-    /* all; loads of programs alone */
-    uint64_t by_answer[L1_TAKEN], loads[L1_TAKEN], intra_warp;
+    uint64_t loads[L1_TAKEN], intra_warp;
     uint32_t line_shift;
 };
 struct mech_view {
+    /* stores and atomics, by the L1's answer */
+    uint64_t others[L1_TAKEN];
     /* as they were last asked for; totals when the kernel began */
     struct mech_counters counters, from;
     /* the replacement policy of the mechanism that has one */

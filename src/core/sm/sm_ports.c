@@ -32,26 +32,27 @@ tick sm_mech_now(const struct sm *m)
 static struct mech_counters totals(struct sm *m)
 {
     const struct l1_stats *l1 = l1_stats(m->l1);
-    const uint64_t *seen = m->seen.by_answer;
+    const uint64_t *loads = m->seen.loads, *others = m->mech_view.others;
+    const uint64_t hits = loads[L1_HIT] + others[L1_HIT], misses = loads[L1_MISS] + others[L1_MISS];
     const tick now = sm_mech_now(m);
     l1_settle(m->l1, now);
-    return (struct mech_counters){
-        .cycles = now / m->clock.period,
-        .issued = m->stats.warp_insts,
-        .loads = m->stats.loads,
-        .l1_accesses = seen[L1_HIT] + seen[L1_MISS] + seen[L1_PENDING] + seen[L1_SENT],
-        .l1_hits = seen[L1_HIT],
-        .l1_intra_warp_hits = m->seen.intra_warp,
-        .l1_misses = seen[L1_MISS],
-        .l1_stall_cycles = l1->stall_cycles,
-        .load_accesses = m->seen.loads[L1_HIT] + m->seen.loads[L1_PENDING] + m->seen.loads[L1_MISS],
-        .load_hits = m->seen.loads[L1_HIT],
-        .load_pending = m->seen.loads[L1_PENDING],
-        .load_misses = m->seen.loads[L1_MISS],
-        .miss_queue_busy = sm_port_busy_cycles(m->port, now),
-        .reply_busy = m->port->replies,
-        .miss_latency_sum = l1->miss_latency_sum,
-        .misses_done = l1->miss_latency_count};
+    return (struct mech_counters){.cycles = now / m->clock.period,
+                                  .issued = m->stats.warp_insts,
+                                  .loads = m->stats.loads,
+                                  .l1_accesses = hits + misses + loads[L1_PENDING] + others[L1_PENDING] +
+                                                 loads[L1_SENT] + others[L1_SENT],
+                                  .l1_hits = hits,
+                                  .l1_intra_warp_hits = m->seen.intra_warp,
+                                  .l1_misses = misses,
+                                  .l1_stall_cycles = l1->stall_cycles,
+                                  .load_accesses = loads[L1_HIT] + loads[L1_PENDING] + loads[L1_MISS],
+                                  .load_hits = loads[L1_HIT],
+                                  .load_pending = loads[L1_PENDING],
+                                  .load_misses = loads[L1_MISS],
+                                  .miss_queue_busy = sm_port_busy_cycles(m->port, now),
+                                  .reply_busy = m->port->replies,
+                                  .miss_latency_sum = l1->miss_latency_sum,
+                                  .misses_done = l1->miss_latency_count};
 }
 
 void sm_mech_begin_kernel(struct sm *m)

@@ -21,8 +21,7 @@ enum issue_slot {
 };
 
 struct sm_stats {
-    /* their sum is schedulers * cycles */
-    uint64_t slots[SLOT_COUNT];
+    /* what every instruction and load counts: lines of the host's cache */
     /* instructions: by warp, by thread; those that are barriers; branches */
     uint64_t warp_insts, thread_insts, barriers, branches;
     /* accesses accepted by the L1 for loads, stores and atomics */
@@ -35,6 +34,8 @@ struct sm_stats {
     /* warp instructions to global and local memory */
     uint64_t loads, stores, atomics;
     uint64_t shared_insts, const_insts, tex_insts, sleeps, extra_issues;
+    /* their sum is schedulers * cycles */
+    uint64_t slots[SLOT_COUNT];
     /* all cycles; those with at least one warp or CTA resident */
     uint64_t cycles, active_cycles;
     /* schedulers * cycles, counted apart: what the sum of `slots` must be */
