@@ -8,10 +8,19 @@ static inline uint32_t bitset_words(uint32_t bits) { return (bits + 63) / 64; }
 static inline bool bitset_has(const uint64_t *s, uint32_t i) { return s[i / 64] >> (i % 64) & 1; }
 static inline void bitset_add(uint64_t *s, uint32_t i) { s[i / 64] |= 1ull << (i % 64); }
 static inline void bitset_del(uint64_t *s, uint32_t i) { s[i / 64] &= ~(1ull << (i % 64)); }
+/* Counts bits in ever wider fields: plain x86-64 has no instruction for it, and the compiler's own function
+ * is a call. */
+static inline uint32_t bits_count(uint64_t x)
+{
+    x -= x >> 1 & 0x5555555555555555ull;
+    x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
+    return (uint32_t)(x * 0x0101010101010101ull >> 56);
+}
 static inline uint32_t bitset_count(const uint64_t *s, uint32_t words)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < words; i++) n += (uint32_t)__builtin_popcountll(s[i]);
+    for (uint32_t i = 0; i < words; i++) n += bits_count(s[i]);
     return n;
 }
 /* dst |= src; says whether dst grew. */

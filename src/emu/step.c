@@ -166,6 +166,8 @@ uint32_t emu_cta_warps(const struct cta *c) { return c->warp_count; }
 struct warp *emu_cta_warp(struct cta *c, uint32_t index) { return &c->warps[index]; }
 
 /* ---- warps ---- */
+uint64_t emu_warp_insts(const struct warp *w) { return w->insts; }
+
 enum emu_warp_state emu_warp_state(const struct warp *w)
 {
     if (w->leaf) return EMU_WARP_READY;

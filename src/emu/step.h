@@ -60,6 +60,8 @@ enum emu_warp_state {
     EMU_WARP_DONE
 };
 enum emu_warp_state emu_warp_state(const struct warp *w);
+/* Instructions that the warp has executed. */
+uint64_t emu_warp_insts(const struct warp *w);
 
 /* The instruction that the next step executes (its pc in *pc, active lanes before the guard in *mask). Only
  * when READY. Lanes that wait for the others at a reconvergence point have been brought together, so the

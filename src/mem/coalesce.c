@@ -10,26 +10,18 @@
  * n^2, all want the same words, which halves their passes on 7.x (same source). */
 #include "mem/coalesce.h"
 
+#include "base/bitset.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
 enum { COVER_WORDS = COALESCE_LINE_MAX / 64 };
 
-/* Counts bits in ever wider fields: plain x86-64 has no instruction for it, and the compiler's own function
- * is a call. */
-static uint32_t count_bits(uint64_t x)
-{
-    x -= x >> 1 & 0x5555555555555555ull;
-    x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
-    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
-    return (uint32_t)(x * 0x0101010101010101ull >> 56);
-}
-
 static uint16_t count_bytes(const uint64_t covered[COVER_WORDS])
 {
     uint32_t bytes = 0;
-    for (uint32_t w = 0; w < COVER_WORDS; w++) bytes += count_bits(covered[w]);
+    for (uint32_t w = 0; w < COVER_WORDS; w++) bytes += bits_count(covered[w]);
     return (uint16_t)bytes;
 }
 
@@ -211,10 +203,10 @@ static void sort(struct coalesce_txn *out, uint32_t count)
 static void finish_txn(const struct coalesce_access *a, struct coalesce_txn *t)
 {
     if (a->is_atomic) {
-        t->write_bytes = (uint16_t)(a->bytes * count_bits(t->lanes));
+        t->write_bytes = (uint16_t)(a->bytes * bits_count(t->lanes));
     } else if (a->is_store) {
         uint16_t touched = t->write_bytes;
-        t->write_bytes = (uint16_t)(COALESCE_SECTOR_BYTES * count_bits(t->sectors));
+        t->write_bytes = (uint16_t)(COALESCE_SECTOR_BYTES * bits_count(t->sectors));
         t->partial = touched < t->write_bytes;
     }
 }
@@ -351,7 +343,7 @@ static bool is_one_lane(const struct wants *w, uint32_t groups)
 {
     uint64_t seen = 0;
     for (uint32_t i = 0; i < w->count; i++) seen |= 1ull << (w->number[i] & (groups - 1));
-    return count_bits(seen) == w->count;
+    return bits_count(seen) == w->count;
 }
 
 uint32_t coalesce_shared_passes(const struct shared_access *a)

@@ -184,7 +184,7 @@ static void fetch_takes_turns_across_banks(void **state)
             rig_cycle(&r);
             uint64_t least = UINT64_MAX, most = 0;
             for (uint32_t i = 0; i < WARPS; i++) {
-                const uint64_t n = r.sm->state.contexts[i].issue_count;
+                const uint64_t n = emu_warp_insts(r.sm->state.contexts[i].emu);
                 least = MIN(least, n);
                 most = MAX(most, n);
             }

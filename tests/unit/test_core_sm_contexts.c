@@ -156,10 +156,10 @@ static void an_instruction_miss_finds_its_context(void **state)
     struct rig r;
     struct emu_grid *g = open_waiting(&r, false, load_program);
     assert_int_equal(r.sm->banks[0].fetch.missed, 1);
-    assert_int_equal(slot_context(&r.sm->state, 0)->issue_count, 0);
+    assert_int_equal(emu_warp_insts(slot_context(&r.sm->state, 0)->emu), 0);
     while (r.sm->banks[0].fetch.missed) rig_cycle(&r);
     for (uint32_t i = 0; i < 10; i++) rig_cycle(&r);
-    assert_true(slot_context(&r.sm->state, 0)->issue_count > 0);
+    assert_true(emu_warp_insts(slot_context(&r.sm->state, 0)->emu) > 0);
     close_waiting(&r, g);
 }
 

@@ -52,8 +52,8 @@ struct context {
     struct {
         uint64_t any, memory;
     } board_pending[REG_WORDS];
-    /* scheduler.c: cycle of the newest issue; instructions issued since the warp started */
-    uint64_t issue_cycle, issue_count;
+    /* scheduler.c: cycle of the newest issue */
+    uint64_t issue_cycle;
     /* warp_status.c: the cycle at which nanosleep ends */
     uint64_t sleep_until;
     /* residency.c: number of the warp in the grid; launch number, which is its age; number in its CTA */

@@ -6,6 +6,8 @@
  * rest of its way is time (execute.c, lsu.c). */
 #include "core/sm/sm_impl.h"
 
+#include "base/bitset.h"
+
 void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
 {
     struct sched *s = &m->scheduler;
@@ -81,10 +83,10 @@ bool sched_may_see(const struct sm *m)
 
 /* ---- one instruction ---- */
 
-static void count_issue_in(struct sm_stats *s, const struct uop *u, const struct emu_access *e)
+static void count_issue_in(struct sm_stats *s, const struct uop *u, uint32_t lanes)
 {
     s->warp_insts++;
-    s->thread_insts += e->mask == UINT32_MAX ? ISA_LANES : (uint64_t)__builtin_popcount(e->mask);
+    s->thread_insts += lanes;
     s->insts_by_unit[u->unit]++;
     s->barriers += (u->flags & UOP_BARRIER) != 0;
     s->branches += (u->flags & UOP_BRANCH) != 0;
@@ -99,10 +101,10 @@ HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
         return;
     }
     x->issue_cycle = m->sleep.cycle;
-    x->issue_count++;
     fetch_consume(m, x);
-    count_issue_in(&m->stats, u, &e);
-    count_issue_in(grid_stats(x), u, &e);
+    const uint32_t lanes = bits_count(e.mask);
+    count_issue_in(&m->stats, u, lanes);
+    count_issue_in(grid_stats(x), u, lanes);
     const uint32_t access = u->cls == CLASS_MEM ? lsu_build(m, x, u, &e) : SM_NONE;
     execute_start(m, x, u, access);
     if (u->flags & UOP_FENCE) board_fence(m, x);

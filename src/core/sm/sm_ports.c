@@ -79,7 +79,7 @@ static uint64_t port_warp_issued(void *host, int warp)
 {
     const struct sm *m = host;
     const struct context *x = warp_in(m, warp);
-    return x ? x->issue_count : 0;
+    return x ? emu_warp_insts(x->emu) : 0;
 }
 
 static const uint64_t *port_live_registers(void *host, int warp, uint32_t pc)
