@@ -85,7 +85,8 @@ static void as_many_ctas_start_in_a_cycle_as_the_machine_allows(void **state)
 
 /* ---- registers ---- */
 
-/* CTAs of an SM, as the launch says it and as the run shows it. The kernel gets more registers than it needs. */
+/* CTAs of an SM, as the launch says it and as the run shows it. The kernel gets more registers than it
+ * needs. */
 static uint32_t ctas_with_registers(const char *machine, uint32_t registers, uint32_t threads)
 {
     static struct rig r;

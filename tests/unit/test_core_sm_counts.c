@@ -1,5 +1,5 @@
-/* What an SM counts, in numbers worked out by hand: instructions, occupancy, registers, fetches, and the cause
- * that an issue slot is charged to where there are several. */
+/* What an SM counts, in numbers worked out by hand: instructions, occupancy, registers, fetches, and the
+ * cause that an issue slot is charged to where there are several. */
 #include "sm_rig.h"
 
 #include "core/occupancy.h"

@@ -1,5 +1,5 @@
-/* Orders that programs can see, though CUDA promises none of them: of the lanes of an atomic, and of the paths
- * of a warp that has diverged. */
+/* Orders that programs can see, though CUDA promises none of them: of the lanes of an atomic, and of the
+ * paths of a warp that has diverged. */
 #include "emu_kit.h"
 
 #include "emu/step.h"
@@ -115,8 +115,8 @@ static void lane_is(struct kit *k, uint32_t predicate, uint32_t lane)
     setp(k, ISA_EQ, predicate, R(0), imm(k, lane));
 }
 
-/* if (lane != 2) { if (lane != 0) b; else a; ab; } else c; abc. The youngest path runs first, and the one that
- * falls through is younger than the one that branches: c waits until a and b have met. */
+/* if (lane != 2) { if (lane != 0) b; else a; ab; } else c; abc. The youngest path runs first, and the one
+ * that falls through is younger than the one that branches: c waits until a and b have met. */
 static void the_youngest_path_runs_first(void **state)
 {
     struct kit k;
@@ -150,8 +150,8 @@ static void the_youngest_path_runs_first(void **state)
     kit_close(&k);
 }
 
-/* if (lane != 3) { if (lane == 0) exit; ab; } else c; abc. Lanes 1 and 2 wait for lane 0 and go on when it has
- * ended, before c. */
+/* if (lane != 3) { if (lane == 0) exit; ab; } else c; abc. Lanes 1 and 2 wait for lane 0 and go on when it
+ * has ended, before c. */
 static void lanes_that_end_are_not_waited_for(void **state)
 {
     struct kit k;

@@ -89,8 +89,8 @@ static uint64_t nap_ns(uint32_t ns, uint32_t times)
     return span_end(s);
 }
 
-/* A longer sleep is longer by the difference; the rest of the kernel is short. Without a clock a kernel takes a
- * cycle for each warp instruction of an SM: one, of four instructions at most. */
+/* A longer sleep is longer by the difference; the rest of the kernel is short. Without a clock a kernel takes
+ * a cycle for each warp instruction of an SM if all SMs had as many: one here. */
 static void a_kernel_takes_the_time_of_the_machine(void **state)
 {
     nap_ns(0, 1); /* its code is in the caches from here on */
