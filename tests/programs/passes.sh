@@ -1,6 +1,6 @@
 #!/bin/sh
-# passes.sh NAME COMMAND...: a program that checks its own results has passed when it says "NAME: PASS" on a line
-# of its own and ends with status 0: one that crashes behind that line has not.
+# passes.sh NAME COMMAND...: a program that checks its own results has passed when it says "NAME: PASS" on a
+# line of its own and ends with status 0: one that crashes behind that line has not.
 set -u
 name=$1
 shift
