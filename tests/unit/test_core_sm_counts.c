@@ -163,6 +163,36 @@ static void a_fetch_ends_with_its_line(void **state)
     assert_int_equal(fetches_from(13, 20), 6); /* 0 and 1; 13 and 14; 15; 16 and 17; 18 and 19; 20 */
 }
 
+/* ---- loads ---- */
+
+/* Requests that two loads of one word make, the second one after the first is back. */
+static uint64_t requests_of_two_loads(uint8_t cache_operator, uint8_t flags)
+{
+    struct rig r;
+    rig_ready(&r);
+    kit_buffer(&r.kit, 64, 0);
+    emit(&r.kit, ISA_OP_MOV_64, D(RD(0)), S(param64(&r.kit, 0)));
+    for (uint32_t i = 0; i < 2; i++) {
+        struct isa_inst *load = ld32(&r.kit, R(4), RD(0), ISA_GLOBAL);
+        load->mod2 = cache_operator;
+        load->flags = flags;
+        emit(&r.kit, ISA_OP_ADD_32, D(R(5)), S(R(4), R(4))); /* waits */
+    }
+    exit_(&r.kit);
+    rig_run(&r, 1, 32);
+    const uint64_t requests = r.requests[REQ_GLOBAL];
+    rig_close(&r);
+    return requests;
+}
+
+static void loads_that_name_the_l2_are_not_cached_in_the_l1(void **state)
+{
+    assert_int_equal(requests_of_two_loads(ISA_CA, 0), 1);
+    assert_int_equal(requests_of_two_loads(ISA_CG, 0), 2);
+    assert_int_equal(requests_of_two_loads(ISA_CV, 0), 2);
+    assert_int_equal(requests_of_two_loads(ISA_CA, ISA_VOLATILE), 2);
+}
+
 /* ---- causes ---- */
 
 /* Of two warps, 1 and 2 as bits. */
@@ -227,6 +257,7 @@ int main(void)
         cmocka_unit_test(occupancy_is_the_warps_of_each_cycle),
         cmocka_unit_test(residency_equals_the_published_rules_of_occupancy),
         cmocka_unit_test(a_fetch_ends_with_its_line),
+        cmocka_unit_test(loads_that_name_the_l2_are_not_cached_in_the_l1),
         cmocka_unit_test(a_slot_with_several_causes_is_charged_to_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
