@@ -57,6 +57,7 @@ static void a_warp_sleeps_for_the_longest_time_that_its_lanes_ask_for(void **sta
     expect_cycles(n, 1400); /* 1400 MHz */
     assert_in_range(n.ns_after - n.ns, 1000, 1050);
     expect_cycles(nap_once(NULL, 1000, 100, NULL, false), 1400 + 31 * 140);
+    expect_cycles(nap_once(NULL, 4100, -100u, NULL, false), 1400 + 31 * 140); /* the first lane's */
     expect_cycles(nap_once(NULL, 0, 0, NULL, false), 0);
 }
 

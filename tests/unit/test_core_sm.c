@@ -1,8 +1,6 @@
 /* One SM, with exact cycles where the model gives them. */
 #include "sm_mixed.h"
 
-#include "core/occupancy.h"
-
 /* ---- arithmetic ---- */
 
 /* A warp executes `count` FMAs that each need the result of the one before; cycles of the whole kernel. */
@@ -142,33 +140,6 @@ static void warps_wait_at_a_barrier_for_the_last_one(void **state)
      * when its warp arrives. */
     assert_in_range(rig_stats(&r)->slots[SLOT_BARRIER], 3 * 145 - 30, 3 * 145 + 30);
     rig_close(&r);
-}
-
-static void residency_equals_the_rules_of_occupancy(void **state)
-{
-    (void)state;
-    static const struct {
-        uint32_t regs, threads, shared;
-    } cases[] = {{16, 256, 0}, {32, 256, 0},  {63, 192, 0},   {20, 1024, 0},
-                 {8, 32, 0},   {8, 64, 9000}, {40, 96, 3000}, {21, 160, 100}};
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct rig r;
-        rig_ready(&r);
-        r.kit.proto.reg_count = cases[i].regs;
-        r.kit.proto.shared_bytes = cases[i].shared;
-        exit_(&r.kit);
-        const struct isa_kernel *k = kit_load(&r.kit);
-        struct emu_grid *g = rig_grid(&r, 100, cases[i].threads);
-        uint64_t n = 0;
-        while (sm_fits(r.sm, g)) assert_true(rig_start_cta(r.sm, 0, g, n++));
-        assert_int_equal(n, occupancy_ctas(&r.machine, k, cases[i].threads, cases[i].shared));
-        assert_int_equal(sm_ctas(r.sm), n);
-        while (!sm_idle(r.sm)) rig_cycle(&r);
-        assert_int_equal(sm_registers_used(r.sm), 0);
-        assert_int_equal(rig_stats(&r)->ctas, n);
-        emu_grid_close(g, NULL);
-        rig_close(&r);
-    }
 }
 
 static void a_fault_of_the_program_stops_the_sm(void **state)
@@ -358,7 +329,6 @@ int main(void)
         cmocka_unit_test(a_unit_takes_an_operation_each_initiation_interval),
         cmocka_unit_test(a_branch_that_is_taken_empties_the_instruction_buffer),
         cmocka_unit_test(warps_wait_at_a_barrier_for_the_last_one),
-        cmocka_unit_test(residency_equals_the_rules_of_occupancy),
         cmocka_unit_test(a_fault_of_the_program_stops_the_sm),
         cmocka_unit_test(a_kernel_begins_with_empty_caches_after_the_end_of_another),
         cmocka_unit_test(sleeping_changes_no_statistic),

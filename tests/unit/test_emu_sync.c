@@ -188,17 +188,21 @@ static void test_mask_without_the_lane(void **state)
     kit_close(&k);
 }
 
-/* Ended lanes are not waited for; lanes that wait elsewhere for ever are told about. */
+/* Ended lanes are not waited for and do not vote; lanes that wait elsewhere for ever are told about. */
 static void test_members_that_end(void **state)
 {
     struct kit k;
     kit_open(&k);
+    uint32_t *out = kit_buffer(&k, 32, 0);
     s2r(&k, R(0), ISA_SREG_LANEID, 0);
     setp(&k, ISA_GE, 0, R(0), imm(&k, 10));
     emit(&k, ISA_OP_EXIT, D(NO), S(NO))->guard = G_P0;
     emit(&k, ISA_OP_WARPSYNC, D(NO), S(imm(&k, UINT32_MAX)));
+    emit(&k, ISA_OP_BALLOT, D(R(1)), S(NP(0), imm(&k, UINT32_MAX)));
+    store_at_tid(&k, param64(&k, 0), R(1));
     exit_(&k);
     kit_run(&k, 1, 32);
+    for (uint32_t l = 0; l < 32; l++) assert_int_equal(out[l], l < 10 ? 0x3ff : 0);
     kit_close(&k);
 }
 
@@ -300,33 +304,59 @@ static void test_named_barrier(void **state)
     kit_close(&k);
 }
 
+/* Writes 3 * tid to the thread's word of shared memory; R(0) is tid. */
+static void write_shared(struct kit *k)
+{
+    s2r(k, R(0), ISA_SREG_TID, 0);
+    emit(k, ISA_OP_SHL_32, D(R(1)), S(R(0), imm(k, 2)));
+    emit(k, ISA_OP_MUL_LO_32, D(R(2)), S(R(0), imm(k, 3)));
+    st32(k, R(1), R(2), ISA_SHARED)->flags = ISA_A32;
+}
+
+/* Reads the word of thread `last` - tid into out[tid], and ends. */
+static void read_mirrored(struct kit *k, uint32_t last)
+{
+    emit(k, ISA_OP_SUB_32, D(R(1)), S(imm(k, 4 * last), R(1)));
+    ld32(k, R(3), R(1), ISA_SHARED)->flags = ISA_A32;
+    store_at_tid(k, param64(k, 0), R(3));
+    exit_(k);
+}
+
+/* Of four warps, the last two and a part of the second end before the barrier. */
 static void test_ended_threads_count_as_arrived(void **state)
 {
     struct kit k;
     kit_open(&k);
-    s2r(&k, R(0), ISA_SREG_TID, 0);
+    uint32_t *out = kit_buffer(&k, 128, 0);
+    k.proto.shared_bytes = 512;
+    write_shared(&k);
     setp(&k, ISA_GE, 0, R(0), imm(&k, 50));
     emit(&k, ISA_OP_EXIT, D(NO), S(NO))->guard = G_P0;
     bar(&k, ISA_OP_BAR_SYNC, NO, imm(&k, 0), NO, NO);
-    exit_(&k);
+    read_mirrored(&k, 49);
     kit_run(&k, 1, 128);
+    for (uint32_t t = 0; t < 128; t++) assert_int_equal(out[t], t < 50 ? 3 * (49 - t) : 0);
     kit_close(&k);
 }
 
-/* if (tid < 16) __syncthreads() in a branch, the others meet it behind: threads arrive for themselves. */
+/* if (tid < 16) __syncthreads() in a branch, the others meet it behind: threads arrive for themselves, and
+ * nobody goes on before the last one has come. */
 static void test_barrier_in_a_branch(void **state)
 {
     struct kit k;
     kit_open(&k);
-    s2r(&k, R(0), ISA_SREG_TID, 0);
+    uint32_t *out = kit_buffer(&k, 64, 0);
+    k.proto.shared_bytes = 256;
+    write_shared(&k);
     setp(&k, ISA_GE, 0, R(0), imm(&k, 16));
     uint32_t branch = bra(&k, G_P0, 0, 0);
     bar(&k, ISA_OP_BAR_SYNC, NO, imm(&k, 0), NO, NO);
     patch(&k, branch, here(&k), here(&k));
     bar(&k, ISA_OP_BAR_SYNC, NO, imm(&k, 0), NO, NO);
     k.insts.data[here(&k) - 1].guard = G_P0;
-    exit_(&k);
+    read_mirrored(&k, 63);
     kit_run(&k, 1, 64);
+    for (uint32_t t = 0; t < 64; t++) assert_int_equal(out[t], 3 * (63 - t));
     kit_close(&k);
 }
 
