@@ -241,7 +241,12 @@ static void a_slot_with_several_causes_is_charged_to_the_first(void **state)
         b->fetch.buffered = c->buffered;
         b->board.hazard = c->hazard, b->board.hazard_mem = c->hazard_mem;
         b->next.cls[CLASS_MEM] = c->memory;
-        const enum issue_slot cause = account_cause(r.sm, 0, c->free, c->ready);
+        const struct chances chances = {.bank = b,
+                                        .has_instruction =
+                                            c->resident & c->buffered & ~(c->done | c->held | c->asleep),
+                                        .free = c->free,
+                                        .ready = c->ready};
+        const enum issue_slot cause = account_cause(r.sm, 0, &chances);
         if (cause != c->cause) fail_msg("row %zu: charged to %d, not to %d", i, (int)cause, (int)c->cause);
     }
     *b = kept;
