@@ -10,12 +10,15 @@ static char *yaml_read_file(const char *path, size_t *len)
     if (!f) return NULL;
     struct strbuf s = {0};
     char block[4096];
-    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;) strbuf_add(&s, block, n);
-    bool failed = ferror(f); /* a folder opens but does not read */
+    for (size_t n; s.len <= YAML_FILE_BYTES_MAX && (n = fread(block, 1, sizeof block, f)) > 0;)
+        strbuf_add(&s, block, n);
+    const int fault = ferror(f)                     ? EISDIR /* a folder opens but does not read */
+                      : s.len > YAML_FILE_BYTES_MAX ? EFBIG
+                                                    : 0;
     fclose(f);
-    if (failed) {
+    if (fault) {
         strbuf_free(&s);
-        errno = EISDIR;
+        errno = fault;
         return NULL;
     }
     *len = s.len;

@@ -8,6 +8,8 @@
 
 /* Levels of lists and mappings that are read; files of ours have six. */
 enum { YAML_DEPTH_MAX = 100 };
+/* Bytes of a file that is read: a device may have no end. */
+enum { YAML_FILE_BYTES_MAX = 64 << 20 };
 
 enum yaml_kind { YAML_TEXT, YAML_LIST, YAML_MAP };
 

@@ -1,11 +1,11 @@
-/* fuzz_experiment.c: any bytes as an experiment, beside the suite's own workloads. What is read names only
- * what there is. */
-#define _GNU_SOURCE /* memfd_create */
+/* fuzz_experiment.c: any bytes as an experiment, beside two workloads. What is read names only what there is.
+ * */
+#define _GNU_SOURCE /* mkstemps */
 #include "fuzz_file.h"
 
 #include "lab/experiment.h"
 
-/* The experiment can name two workloads. */
+/* What the experiment can name. */
 static const struct workload_set *workloads(void)
 {
     static struct workload_set set;

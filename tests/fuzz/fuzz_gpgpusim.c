@@ -1,10 +1,20 @@
 /* fuzz_gpgpusim.c: any bytes as a configuration of GPGPU-Sim: refused, or a machine file that is read without
  * an error. */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* mkstemps */
 #include "fuzz_file.h"
 
 #include "config/gpgpusim.h"
 #include "core/machine.h"
+
+/* As `heddle config import` does. */
+static bool is_machine(const struct machine *m, struct diag_list *diags)
+{
+    struct addrmap *map = addrmap_create(&m->addrmap, diags);
+    const bool ok =
+        map && dram_check(&m->dram, map, diags) && l2_check(&m->l2, diags) && l1_params_check(&m->l1, diags);
+    addrmap_destroy(map);
+    return ok;
+}
 
 static void check_written(const struct gpgpusim_import *im)
 {
@@ -28,8 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_file f = fuzz_file_open(data, size);
     memset(&m, 0, sizeof m);
     params_set_defaults(machine_groups, &m);
-    const bool ok =
-        gpgpusim_read(&im, &(const char *){f.path}, 1, &diags) && gpgpusim_map(&im, &target, &diags);
+    const bool ok = gpgpusim_read(&im, &(const char *){f.path}, 1, &diags) &&
+                    gpgpusim_map(&im, &target, &diags) && is_machine(&m, &diags);
     if (ok) check_written(&im);
     fuzz_file_close(&f, ok, &diags);
     gpgpusim_free(&im);

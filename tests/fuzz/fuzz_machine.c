@@ -1,6 +1,6 @@
 /* fuzz_machine.c: any bytes as a machine file. The values of a machine that is read can be shown and read
  * back; the components refuse it and say why, or its addresses have places. */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* mkstemps */
 #include "fuzz_file.h"
 
 #include "core/machine.h"

@@ -1,5 +1,5 @@
 /* fuzz_workload.c: any bytes as the description of a workload. */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* mkstemps */
 #include "fuzz_file.h"
 
 #include "lab/workload.h"
