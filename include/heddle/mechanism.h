@@ -26,7 +26,8 @@
  * a GPU-wide state and no GPU timer may touch all of it at any time: then all SMs run on one thread. (6)
  * Everything is deterministic: no time of day, no host addresses, no random numbers without a fixed seed.
  *
- * What a mechanism answers is checked: a bad answer ends the run with its name, the hook and the cycle. */
+ * What a mechanism answers is checked: a bad answer, or a crash, ends the run with its name, the hook and the
+ * cycle. */
 #ifndef HEDDLE_MECHANISM_H
 #define HEDDLE_MECHANISM_H
 
@@ -43,6 +44,11 @@ enum {
     MECH_REGISTER_WORDS = 4,
     /* the longest delay that take_miss may answer */
     MECH_MISS_CYCLES_MAX = 1 << 16,
+    /* the most bytes of a state, of a GPU-wide state and of parameters, and of all blocks of the port
+     * `memory` on one SM together */
+    MECH_STATE_BYTES_MAX = 1 << 30,
+    /* the most entries of reexec_queue */
+    MECH_REEXEC_MAX = 1 << 16,
     /* notes that are kept of one mechanism on one SM; the others are counted */
     MECH_NOTES_MAX = 1 << 16
 };
@@ -332,7 +338,8 @@ struct mechanism {
     /* rows of a struct of param_bytes, "NAME.something" each; may be NULL */
     const struct param_row *params;
     size_t param_bytes;
-    /* rows with offsets into the state, "NAME.something" each; may be NULL */
+    /* rows with offsets into the state, "NAME.something" each; may be NULL. Names are of letters, digits, '-'
+     * and '_'. */
     const struct stat_row *stats;
     size_t state_bytes, gpu_state_bytes;
     /* period of on_timer in core cycles; 0 = never */

@@ -230,6 +230,12 @@ static bool kernel_write_outs(const struct kernel_run *r)
     return true;
 }
 
+/* Neither the program nor the machine is at fault: what was counted so far is worth keeping. */
+static bool is_cut_short(enum emu_fault_kind kind)
+{
+    return kind == EMU_INTERRUPTED || kind == EMU_BAD_MECHANISM;
+}
+
 static int kernel_launch(struct kernel_run *r)
 {
     struct emu_launch l = {.module = r->module,
@@ -258,7 +264,7 @@ static int kernel_launch(struct kernel_run *r)
         if (kind != EMU_OK) {
             fputs(fault.message, stderr);
             status = kind == EMU_BAD_LAUNCH ? CLI_BAD_INPUT : CLI_FAILED;
-            if (kind == EMU_INTERRUPTED && is_json(r)) kernel_print_json(r, &l, &stats, timed.gpu);
+            if (is_cut_short(kind) && is_json(r)) kernel_print_json(r, &l, &stats, timed.gpu);
         } else if (kernel_write_outs(r)) {
             if (is_json(r))
                 kernel_print_json(r, &l, &stats, timed.gpu);
@@ -266,7 +272,7 @@ static int kernel_launch(struct kernel_run *r)
                 kernel_print_table(r, &l, &stats);
             status = CLI_OK;
         }
-        if (timed.gpu && (status == CLI_OK || kind == EMU_INTERRUPTED) &&
+        if (timed.gpu && (status == CLI_OK || is_cut_short(kind)) &&
             !kernel_timed_write(&timed, &r->run.options))
             status = CLI_FAILED;
         kernel_timed_close(&timed);

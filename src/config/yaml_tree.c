@@ -10,12 +10,15 @@ static char *yaml_read_file(const char *path, size_t *len)
     if (!f) return NULL;
     struct strbuf s = {0};
     char block[4096];
-    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;) strbuf_add(&s, block, n);
-    bool failed = ferror(f); /* a folder opens but does not read */
+    for (size_t n; s.len <= YAML_FILE_BYTES_MAX && (n = fread(block, 1, sizeof block, f)) > 0;)
+        strbuf_add(&s, block, n);
+    const int fault = ferror(f)                     ? EISDIR /* a folder opens but does not read */
+                      : s.len > YAML_FILE_BYTES_MAX ? EFBIG
+                                                    : 0;
     fclose(f);
-    if (failed) {
+    if (fault) {
         strbuf_free(&s);
-        errno = EISDIR;
+        errno = fault;
         return NULL;
     }
     *len = s.len;
@@ -67,32 +70,49 @@ static void yaml_copy(struct yaml_tree *t, yaml_document_t *doc, const yaml_node
     }
 }
 
-/* An alias (*name) may point at a node above itself: copying it would never end. Nobody needs aliases
- * here. */
-static bool yaml_has_alias(const char *text, size_t len, yaml_mark_t *at)
+/* Says what is wrong with an event though it is valid YAML, or returns NULL. An alias (*name) may point at a
+ * node above itself: copying it would never end, and nobody needs aliases here. libyaml takes a time that
+ * grows with the square of the depth. */
+static const char *yaml_event_fault(const yaml_event_t *event, int *depth)
+{
+    switch (event->type) {
+    case YAML_ALIAS_EVENT: return "aliases are not read here: write the value out";
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        return ++*depth > YAML_DEPTH_MAX ? "lists and mappings are nested too deeply" : NULL;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT: --*depth; return NULL;
+    default: return NULL;
+    }
+}
+
+/* The first fault of this kind; NULL: there is none before the end of the text or of what is valid YAML. */
+static const char *yaml_find_fault(const char *text, size_t len, yaml_mark_t *at)
 {
     yaml_parser_t parser;
     yaml_parser_initialize(&parser);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
-    bool found = false, more = true;
-    while (more && !found) {
+    const char *fault = NULL;
+    int depth = 0;
+    bool more = true;
+    while (more && !fault) {
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) break;
-        found = event.type == YAML_ALIAS_EVENT;
+        fault = yaml_event_fault(&event, &depth);
         more = event.type != YAML_STREAM_END_EVENT;
         *at = event.start_mark;
         yaml_event_delete(&event);
     }
     yaml_parser_delete(&parser);
-    return found;
+    return fault;
 }
 
 static bool yaml_tree_parse(struct yaml_tree *t, const char *hint, struct diag_list *diags)
 {
-    yaml_mark_t alias;
-    if (yaml_has_alias(t->content, t->src.len, &alias)) {
-        diag_add(diags, DIAG_ERROR, &t->src, (int)alias.line + 1, (int)alias.column + 1, 1,
-                 "write the value out", "aliases are not read here");
+    yaml_mark_t at;
+    const char *fault = yaml_find_fault(t->content, t->src.len, &at);
+    if (fault) {
+        diag_add(diags, DIAG_ERROR, &t->src, (int)at.line + 1, (int)at.column + 1, 1, NULL, "%s", fault);
         return false;
     }
     yaml_parser_t parser;

@@ -6,6 +6,11 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
+/* Levels of lists and mappings that are read; files of ours have six. */
+enum { YAML_DEPTH_MAX = 100 };
+/* Bytes of a file that is read: a device may have no end. */
+enum { YAML_FILE_BYTES_MAX = 64 << 20 };
+
 enum yaml_kind { YAML_TEXT, YAML_LIST, YAML_MAP };
 
 struct yaml_node {
@@ -24,9 +29,9 @@ struct yaml_tree {
     const struct yaml_node *root;
 };
 
-/* False with diagnostics: not YAML, a key that is not a plain text, or a top level that is not a mapping.
- * `hint` says what such a file looks like. A file that cannot be read is false with errno set and no
- * diagnostic: the caller knows what it stands for. */
+/* False with diagnostics: not YAML, aliases, too many levels, a key that is not a plain text, or a top level
+ * that is not a mapping. `hint` says what such a file looks like. A file that cannot be read is false with
+ * errno set and no diagnostic: the caller knows what it stands for. */
 bool yaml_tree_load(struct yaml_tree *t, const char *path, const char *hint, struct diag_list *diags);
 void yaml_tree_free(struct yaml_tree *t);
 

@@ -205,12 +205,15 @@ static uint32_t host_cores(void)
     return n > 0 ? (uint32_t)n : 1;
 }
 
-/* False: the host refuses one of them. Signals are for the program's own threads. */
+/* False: the host refuses one of them. Signals are for the program's own threads, except those that a thread
+ * gets for what it does itself: blocked they would end the process unheard. */
 static bool start_threads(struct crew *c)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    sigset_t others, before;
+    sigfillset(&others);
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) sigdelset(&others, own[i]);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
     bool ok = true;
     for (uint32_t i = 1; ok && i < c->worker_count; i++) {
         ok = !pthread_create(&c->workers[i].thread, NULL, worker_run, &c->workers[i]);

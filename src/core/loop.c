@@ -208,7 +208,45 @@ static bool move(struct timed_gpu *g)
 
 void loop_init(struct timed_gpu *g) { find_next_timer(g); }
 
-HOT void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t stream_or_mark)
+/* A run to an end, for mech_guard_call. */
+struct loop_call {
+    struct timed_gpu *gpu;
+    const struct loop_end *end;
+};
+
+HOT static void run_steps(void *call)
+{
+    struct timed_gpu *g = ((struct loop_call *)call)->gpu;
+    const struct loop_end *e = ((struct loop_call *)call)->end;
+    while (!run_has_ended(&g->end) && is_pending(g, e)) {
+        if (!move(g)) break;
+        run_step(g, e);
+        if (++g->steps % WATCH_STEPS == 0) watch(g);
+    }
+    units_settle(g->wiring.units);
+}
+
+static void end_with(struct timed_gpu *g, const struct mech_failure *failure)
+{
+    struct strbuf text = {0};
+    strbuf_printf(&text, "heddle: error: %s\n", failure->text);
+    run_end_set(&g->end, END_MECHANISM, EMU_BAD_MECHANISM, strbuf_text(&text));
+    strbuf_free(&text);
+}
+
+/* A mechanism that fails leaves its SM in the middle of a cycle: nothing runs any more, not even to charge
+ * the cycles since the SMs last ran. */
+static void run_guarded(struct timed_gpu *g, const struct loop_end *e)
+{
+    const bool is_foreign = mech_set_has_plugin(g->wiring.mechs);
+    struct mech_failure failure;
+    struct loop_call call = {g, e};
+    if (is_foreign) mech_guard_arm();
+    if (!mech_guard_call(run_steps, &call, &failure)) end_with(g, &failure);
+    if (is_foreign) mech_guard_disarm();
+}
+
+void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t stream_or_mark)
 {
     const struct loop_end e = {.goal = goal,
                                .stream =
@@ -216,11 +254,6 @@ HOT void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t stream_or_m
                                .mark = stream_or_mark};
     fenv_t host; /* the program may round otherwise or flush denormals; results must not depend on it */
     emu_env_enter(&host);
-    while (!run_has_ended(&g->end) && is_pending(g, &e)) {
-        if (!move(g)) break;
-        run_step(g, &e);
-        if (++g->steps % WATCH_STEPS == 0) watch(g);
-    }
+    run_guarded(g, &e);
     emu_env_leave(&host);
-    units_settle(g->wiring.units);
 }

@@ -34,7 +34,7 @@ void queue_stats_add(struct queue_stats *s, enum queue_kind kind, struct link *l
     struct queue_counts *c = &s->kinds[kind];
     for (uint32_t i = 0; i < count; i++) {
         struct link *l = &links[i];
-        link_close_stats(l, now);
+        link_close_stats(l, MAX(now, l->changed)); /* the run may have ended with SMs that were ahead of it */
         uint64_t ticks[LINK_LEVELS] = {0};
         link_add_levels(l, ticks);
         for (uint32_t n = 0; n < LINK_LEVELS; n++) {

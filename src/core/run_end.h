@@ -1,12 +1,13 @@
 /* run_end.h: how a run ended before its work was done: a fault of the program, a machine that is stuck, a
- * broken law of the simulator, a signal. The first reason counts; afterwards nothing runs. */
+ * broken law of the simulator, a signal, a mechanism that failed. The first reason counts; afterwards nothing
+ * runs. */
 #ifndef HEDDLE_RUN_END_H
 #define HEDDLE_RUN_END_H
 
 #include "base/strbuf.h"
 #include "emu/emu.h"
 
-enum run_end_kind { END_NONE, END_FAULT, END_STUCK, END_LAW, END_INTERRUPTED };
+enum run_end_kind { END_NONE, END_FAULT, END_STUCK, END_LAW, END_INTERRUPTED, END_MECHANISM };
 
 /* Written by run_end.c alone. */
 struct run_end {

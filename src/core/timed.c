@@ -34,7 +34,10 @@ static bool init_wiring(struct timed_gpu *g, struct diag_list *diags)
                                        .owner_slot = dispatch_owner_slot,
                                        .on_room = dispatch_look,
                                        .ctx = &g->dispatch};
-    return wiring_create(&g->wiring, &setup, diags);
+    if (!wiring_create(&g->wiring, &setup, diags)) return false;
+    const struct mech_failure *failure = mech_gpu_failure(g->wiring.mech_gpu);
+    if (failure) diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "%s", failure->text);
+    return !failure;
 }
 
 static bool init_threads(struct timed_gpu *g, struct diag_list *diags)

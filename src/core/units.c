@@ -113,7 +113,7 @@ bool units_hire(struct units *u, uint32_t threads)
     if (threads <= 1) return true;
     assert(!u->crew && !u->is_coupled);
     const size_t report_bytes = sizeof(struct turns) * (u->sm_words + u->partition_words);
-    u->crew = crew_create(threads, sizeof *u->order, report_bytes, units_work, u);
+    u->crew = crew_create(threads, sizeof *u->order, report_bytes, units_work_guarded, u);
     if (!u->crew) return false;
     const bool no_skip = u->order->no_skip;
     order_clear(u, u->order);

@@ -108,6 +108,26 @@ uint64_t units_claim(struct units *u, const struct worker *worker, uint32_t w)
 
 /* ---- a round ---- */
 
+struct share {
+    struct units *units;
+    uint32_t worker;
+};
+
+static void do_share(void *share)
+{
+    const struct share *s = share;
+    units_work(s->units, s->worker);
+}
+
+void units_work_guarded(void *units, uint32_t worker)
+{
+    struct units *u = units;
+    struct mech_failure failure;
+    struct share share = {u, worker};
+    if (LIKELY(mech_guard_call(do_share, &share, &failure))) return;
+    if (!atomic_exchange(&u->has_failed, true)) u->failure = failure;
+}
+
 uint32_t units_work_together(struct units *u)
 {
     const struct order *o = u->order;
@@ -119,5 +139,6 @@ uint32_t units_work_together(struct units *u)
         called |= (uint32_t)is_needed << i % CREW_BITS;
     }
     crew_round(u->crew, called);
+    if (UNLIKELY(atomic_load_explicit(&u->has_failed, memory_order_relaxed))) mech_guard_leave(&u->failure);
     return called;
 }

@@ -5,6 +5,7 @@
 
 #include "core/ahead_window.h"
 #include "core/crew.h"
+#include "core/mech/mech_guard.h"
 #include "core/pace.h"
 #include "core/sm/sm.h"
 #include "core/units.h"
@@ -100,6 +101,9 @@ struct units {
     struct crew *crew;
     struct emu_log **logs;
     bool threads_always;
+    /* a mechanism has failed in a worker's share; why the first of them did */
+    atomic_bool has_failed;
+    struct mech_failure failure;
     /* used by the caller alone */
     _Alignas(UNITS_LINE) struct wakes sm_wakes, partition_wakes;
     uint32_t sm_note_words, partition_note_words;
@@ -154,8 +158,8 @@ static inline void mask_clear(uint64_t *mask, uint32_t words)
 
 /* ---- units_step.c ---- */
 
-/* A worker's share of a step (crew.h). */
-void units_work(void *units, uint32_t worker);
+/* A worker's share of a step. */
+void units_work(struct units *u, uint32_t worker);
 
 /* ---- units_crew.c ---- */
 
@@ -163,7 +167,10 @@ void units_work(void *units, uint32_t worker);
 void units_choose(struct units *u);
 /* The host's time is not measured until the next step. */
 void units_rest(struct units *u);
-/* All workers that have units in the order do their share; returns the mask of these workers (crew.h). */
+/* units_work for the crew (crew.h): a mechanism that fails in it does not leave the round. */
+void units_work_guarded(void *units, uint32_t worker);
+/* All workers that have units in the order do their share; returns the mask of these workers (crew.h). A
+ * mechanism that failed leaves the step (mech_guard.h). */
 uint32_t units_work_together(struct units *u);
 /* Begins a worker's share: its partitions can be claimed. */
 void units_offer(struct units *u, const struct worker *worker);

@@ -177,9 +177,8 @@ HOT static void work_on_partitions(struct units *u, struct turns *turns, uint32_
 }
 
 /* Turns are collected here and written to the report once: the caller may be reading its line already. */
-void units_work(void *units, uint32_t number)
+void units_work(struct units *u, uint32_t number)
 {
-    struct units *u = units;
     const struct worker *worker = &u->workers[number];
     units_offer(u, worker);
     for (uint32_t w = 0; w < u->sm_words; w++) {

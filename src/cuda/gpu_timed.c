@@ -55,6 +55,19 @@ static void end_interrupted(struct gpu *g)
     _exit(130); /* where the signal is blocked */
 }
 
+/* The program cannot go on: the machine stands in the middle of a cycle. A hook that crashed may have left
+ * the heap locked or broken, so that writing hangs: then a signal ends the process. */
+static void end_failed(struct gpu *g)
+{
+    enum { WRITING_SECONDS_MAX = 60 };
+    signal(SIGALRM, SIG_DFL);
+    alarm(WRITING_SECONDS_MAX);
+    fputs(timed_report(g->timed), stderr);
+    gpu_stats_write(g);
+    fflush(NULL);
+    _exit(EXIT_FAILURE);
+}
+
 enum gpu_status gpu_timed_run(struct gpu *g, enum gpu_goal goal, uint64_t which)
 {
     if (!timed_pending(g->timed)) return g->sticky;
@@ -73,6 +86,7 @@ enum gpu_status gpu_timed_run(struct gpu *g, enum gpu_goal goal, uint64_t which)
     progress_clear(&g->progress);
     free(fault);
     if (kind == EMU_INTERRUPTED) end_interrupted(g);
+    if (kind == EMU_BAD_MECHANISM) end_failed(g);
     if (kind != EMU_OK) {
         const char *text = timed_report(g->timed);
         size_t len = strlen(text);

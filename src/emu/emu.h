@@ -84,8 +84,9 @@ enum emu_fault_kind {
     EMU_BAD_BARRIER,
     EMU_BAD_TEXTURE,
     EMU_READ_ONLY,
-    EMU_LAW_BROKEN, /* timed GPU only */
-    EMU_INTERRUPTED /* timed GPU only */
+    EMU_LAW_BROKEN,   /* timed GPU only */
+    EMU_INTERRUPTED,  /* timed GPU only */
+    EMU_BAD_MECHANISM /* timed GPU only */
 };
 struct emu_fault {
     enum emu_fault_kind kind;

@@ -9,9 +9,11 @@
 #include "lower/opnd.h"
 #include "lower/pass.h"
 
-/* Instructions of a small callee and of the largest image; the longest chain of calls that is followed, which
- * bounds Heddle's own recursion. */
-enum { INLINE_SMALL = 200, INLINE_IMAGE_MAX = 60000, CALL_CHAIN_MAX = 500 };
+/* Instructions of a small callee and of the largest image; names of the largest image (registers, labels,
+ * slots, tables and calls), which stay when their instructions are cleaned away: functions that do nothing
+ * but call each other have next to no instructions however often they are copied. The longest chain of calls
+ * that is followed, which bounds Heddle's own recursion. */
+enum { INLINE_SMALL = 200, INLINE_IMAGE_MAX = 60000, INLINE_NAMES_MAX = 1 << 20, CALL_CHAIN_MAX = 500 };
 
 struct routine *image_find_routine(struct image *m, const struct ptx_func *f)
 {
@@ -167,14 +169,34 @@ static bool signature_fits(const struct routine *callee, const struct mir_call *
     return call->arg_count == callee->ptx->param_count && call->ret_count == callee->ptx->ret_count;
 }
 
-static bool worth_inlining(const struct routine *callee, const struct mir_call *call, uint32_t image_insts)
+/* What an image, or a routine, holds. */
+struct bulk {
+    uint64_t insts, names;
+};
+
+static struct bulk bulk_of(const struct mir_func *f)
+{
+    return (struct bulk){f->insts.len, (uint64_t)f->vregs.len + f->slots.len + f->tables.len + f->calls.len +
+                                           f->label_count};
+}
+
+static void bulk_add(struct bulk *to, struct bulk more)
+{
+    to->insts += more.insts;
+    to->names += more.names;
+}
+
+static bool worth_inlining(const struct routine *callee, const struct mir_call *call,
+                           const struct bulk *image)
 {
     if (callee->is_recursive || callee->is_entry || !signature_fits(callee, call)) return false;
-    if (image_insts + callee->mir.insts.len > INLINE_IMAGE_MAX) return false;
+    struct bulk grown = *image;
+    bulk_add(&grown, bulk_of(&callee->mir));
+    if (grown.insts > INLINE_IMAGE_MAX || grown.names > INLINE_NAMES_MAX) return false;
     return callee->mir.insts.len < INLINE_SMALL || callee->call_sites == 1;
 }
 
-static void inline_routine(struct image *m, struct routine *u, uint32_t *image_insts, uint32_t depth)
+static void inline_routine(struct image *m, struct routine *u, struct bulk *image, uint32_t depth)
 {
     u->visit = 3;
     inst_vec out = {0};
@@ -182,9 +204,9 @@ static void inline_routine(struct image *m, struct routine *u, uint32_t *image_i
     for (uint32_t i = 0; i < u->mir.insts.len; i++) {
         struct mir_inst in = u->mir.insts.data[i];
         struct routine *c = callee_of(m, u, &in);
-        if (c && c->visit == 2 && depth < CALL_CHAIN_MAX) inline_routine(m, c, image_insts, depth + 1);
-        if (c && c->visit == 4 && worth_inlining(c, &u->mir.calls.data[in.target], *image_insts)) {
-            *image_insts += c->mir.insts.len;
+        if (c && c->visit == 2 && depth < CALL_CHAIN_MAX) inline_routine(m, c, image, depth + 1);
+        if (c && c->visit == 4 && worth_inlining(c, &u->mir.calls.data[in.target], image)) {
+            bulk_add(image, bulk_of(&c->mir));
             splice_call(m, u, c, &in, &out);
             any = true;
         } else {
@@ -205,10 +227,10 @@ static void inline_routine(struct image *m, struct routine *u, uint32_t *image_i
 
 void image_inline(struct image *m)
 {
-    uint32_t total = 0;
-    for (uint32_t i = 0; i < m->routines.len; i++) total += m->routines.data[i]->mir.insts.len;
+    struct bulk image = {0};
+    for (uint32_t i = 0; i < m->routines.len; i++) bulk_add(&image, bulk_of(&m->routines.data[i]->mir));
     for (uint32_t i = 0; i < m->routines.len; i++)
-        if (m->routines.data[i]->visit == 2) inline_routine(m, m->routines.data[i], &total, 0);
+        if (m->routines.data[i]->visit == 2) inline_routine(m, m->routines.data[i], &image, 0);
 }
 
 void image_mark_live(struct image *m)

@@ -96,16 +96,17 @@ static bool are_apart(const struct mir_inst *a, const struct mir_inst *b)
         bool slots = x->kind == MIR_SLOT && y->kind == MIR_SLOT && a->mod == ISA_LOCAL && b->mod == ISA_LOCAL;
         return slots && x->v != y->v;
     }
-    int64_t from_a = a->imm, from_b = b->imm;
+    uint64_t from_a = (uint64_t)a->imm, from_b = (uint64_t)b->imm;
     if (x->kind == MIR_PARAM ||
         x->kind == MIR_ENV) { /* the operand's number is an index into a table, not an address */
         if (x->imm != y->imm) return false;
     } else if (x->kind != MIR_VREG) { /* for equal vregs base_changes checks writes in between */
-        from_a += x->imm;
-        from_b += y->imm;
+        from_a += (uint64_t)x->imm;
+        from_b += (uint64_t)y->imm;
     }
-    int64_t len_a = (int64_t)na * MAX(a->vec, 1), len_b = (int64_t)nb * MAX(b->vec, 1);
-    return from_a + len_a <= from_b || from_b + len_b <= from_a;
+    uint64_t forth = from_b - from_a, back = from_a - from_b; /* addresses go around */
+    if ((a->flags | b->flags) & ISA_A32) forth = (uint32_t)forth, back = (uint32_t)back;
+    return forth >= (uint64_t)na * MAX(a->vec, 1) && back >= (uint64_t)nb * MAX(b->vec, 1);
 }
 
 static uint32_t latency(const struct mir_inst *in)

@@ -17,6 +17,18 @@
 #ifndef PROBE_OWNS
 #define PROBE_OWNS 0
 #endif
+#ifndef PROBE_FIRST_STAT
+#define PROBE_FIRST_STAT PROBE_STAT_PREFIX ".asked"
+#endif
+#ifndef PROBE_STATE_BYTES
+#define PROBE_STATE_BYTES sizeof(struct probe)
+#endif
+#ifndef PROBE_GPU_BYTES
+#define PROBE_GPU_BYTES sizeof(struct probe_gpu)
+#endif
+#ifndef PROBE_PARAM_BYTES
+#define PROBE_PARAM_BYTES sizeof(struct probe_params)
+#endif
 /* What init and on_timer do beyond counting, with p, ports, host and cycle. */
 #ifndef PROBE_INIT
 #define PROBE_INIT
@@ -67,24 +79,25 @@ static const struct param_row probe_params[] = {
 };
 
 #define COUNT(field) STAT_COUNT(probe, field, PROBE_STAT_PREFIX "." #field, "times", "for the test", NULL)
-static const struct stat_row probe_stats[] = {COUNT(asked),
-                                              COUNT(asked_miss),
-                                              COUNT(rows_lost),
-                                              COUNT(accesses),
-                                              COUNT(evicts),
-                                              COUNT(fills),
-                                              COUNT(issues),
-                                              COUNT(warps),
-                                              COUNT(barriers),
-                                              COUNT(kernels),
-                                              COUNT(timers),
-                                              COUNT(last_timer),
-                                              COUNT(issued_counter),
-                                              COUNT(sms),
+static const struct stat_row probe_stats[] = {
+    STAT_COUNT(probe, asked, PROBE_FIRST_STAT, "times", "for the test", NULL),
+    COUNT(asked_miss),
+    COUNT(rows_lost),
+    COUNT(accesses),
+    COUNT(evicts),
+    COUNT(fills),
+    COUNT(issues),
+    COUNT(warps),
+    COUNT(barriers),
+    COUNT(kernels),
+    COUNT(timers),
+    COUNT(last_timer),
+    COUNT(issued_counter),
+    COUNT(sms),
 #ifdef PROBE_STAT_TWICE
-                                              COUNT(sms),
+    COUNT(sms),
 #endif
-                                              {0}};
+    {0}};
 
 static void probe_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
@@ -179,10 +192,10 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism PROBE_SYMBOL = {
     .summary = "counts and votes",
     .paper = "",
     .params = probe_params,
-    .param_bytes = sizeof(struct probe_params),
+    .param_bytes = PROBE_PARAM_BYTES,
     .stats = probe_stats,
-    .state_bytes = sizeof(struct probe),
-    .gpu_state_bytes = sizeof(struct probe_gpu),
+    .state_bytes = PROBE_STATE_BYTES,
+    .gpu_state_bytes = PROBE_GPU_BYTES,
     .init = probe_init,
     .on_kernel = probe_on_kernel,
 #ifdef PROBE_PICK

@@ -348,8 +348,10 @@ static void ends(const char *words, void (*act)(struct mech_kit *), const char *
         struct mech_kit k;
         open_probes(&k, words, "");
         k.cycle = 100;
+        const struct mech_failure *failure = mech_gpu_failure(k.gpu);
+        if (failure) fputs(failure->text, stderr);
         if (act) act(&k);
-        _exit(0);
+        _exit(failure != NULL);
     }
     close(ends[1]);
     char text[512] = "";
@@ -386,18 +388,22 @@ static void a_bad_answer_ends_the_run_and_names_mechanism_hook_and_cycle(void **
 
 static void a_port_that_may_not_be_called_ends_the_run(void **unused)
 {
-    ends(":wrong_note", act_timer, "'probe-wrong-note', note, SM 0, cycle 100: kind 1, but note_names has 1");
-    ends(":takes_rows", act_timer, "'probe-takes-rows', registers_take, SM 0, cycle 100: only a mechanism");
+    ends(":wrong_note", act_timer,
+         "'probe-wrong-note', note in on_timer, SM 0, cycle 100: kind 1, but note_names has 1");
+    ends(":takes_rows", act_timer,
+         "'probe-takes-rows', registers_take in on_timer, SM 0, cycle 100: only a mechanism");
     ends(":late_memory", act_timer,
-         "'probe-late-memory', memory, SM 0, cycle 100: may be called in init alone");
+         "'probe-late-memory', memory in on_timer, SM 0, cycle 100: may be called in init alone");
     ends(":early_prefetch", NULL,
-         "'probe-early-prefetch', prefetch, SM 0, cycle 0: may not be called in init");
-    ends(":early_probe", NULL, "'probe-early-probe', l1_probe, SM 0, cycle 0: may not be called in init");
+         "'probe-early-prefetch', prefetch in init, SM 0, cycle 0: may not be called in init");
+    ends(":early_probe", NULL,
+         "'probe-early-probe', l1_probe in init, SM 0, cycle 0: may not be called in init");
     ends(":wrong_bank", act_timer,
-         "'probe-wrong-bank', allow_issue, SM 0, cycle 100: bank 1, but the SM has 1");
+         "'probe-wrong-bank', allow_issue in on_timer, SM 0, cycle 100: bank 1, but the SM has 1");
     ends(":many_lines", act_timer,
-         "'probe-many-lines', l1_lines, SM 0, cycle 100: 1000 lines, but the L1 has 128");
-    ends(":claims", act_timer, "'probe-claims', miss_answer, SM 0, cycle 100: it has claimed no miss");
+         "'probe-many-lines', l1_lines in on_timer, SM 0, cycle 100: 1000 lines, but the L1 has 128");
+    ends(":claims", act_timer,
+         "'probe-claims', miss_answer in on_timer, SM 0, cycle 100: token 4: it has claimed no such miss");
 }
 
 /* ---- a mock SM behind the ports ---- */
@@ -449,7 +455,11 @@ static bool mock_registers_take(void *sm, uint32_t from, uint32_t rows, uint32_t
     *first = 55;
     return true;
 }
-static void mock_registers_give(void *sm, uint32_t first, uint32_t rows) { CALLED(9, first, rows); }
+static bool mock_registers_give(void *sm, uint32_t first, uint32_t rows)
+{
+    CALLED(9, first, rows);
+    return true;
+}
 static bool mock_bank_access(void *sm, uint32_t row, bool is_write)
 {
     CALLED(10, row, is_write);
@@ -547,14 +557,26 @@ static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
     refused(":two_notes", "", "'probe-two-notes' has two kinds of note called 'one'");
     refused(":lone_period", "", "'probe-lone-period' gives its GPU timer a period, but does not fill");
     refused(":owns_all", "", "'probe-owns-all' owns 0xffffffff");
+    refused("@mech_named_l1", "", "mechanism 'l1': built-in statistics have this name ('l1.");
+    refused("@mech_named_gto", "", "mechanism 'gto': built-in statistics have this name ('gto.");
+    refused("@mech_named_odd", "", "'a b' is not the name of a mechanism");
+    refused(":odd_stat", "", "its statistic 'probe-odd-stat.a=b.");
+    refused(":empty_stat", "", "'probe-empty-stat': its statistic '' must be called 'probe-empty-stat.some");
+    refused(":bare_stat", "", "'probe-bare-stat': its statistic 'probe-bare-stat.' must be called");
+    refused(":odd_param", "", "'probe-odd-param': its parameter 'probe-odd-param.");
+    refused(":big_state", "", "'probe-big-state': state_bytes is 17592186044416; at most 1073741824");
+    refused(":big_gpu_state", "", "'probe-big-gpu-state': gpu_state_bytes is 17592186044416; at most");
+    refused(":big_params", "", "'probe-big-params': param_bytes is 18446744073709551615; at most");
     refused(":bad_default", "", "must be a whole number");
     refused(":a :a", "", "'probe-a' is attached twice");
     refused(":a", "probe-a.perio=3", "did you mean 'probe-a.period'?");
     char path[] = "/tmp/heddle-mech-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, "text", 4) == 4);
+    refused(path, "", "it is too short for a shared object");
+    for (int i = 0; i < 100; i++) assert_true(write(fd, "text", 4) == 4);
     close(fd);
-    refused(path, "", "cannot load the mechanism");
+    refused(path, "", "invalid ELF header"); /* dlopen's words */
     unlink(path);
 }
 

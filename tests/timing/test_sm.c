@@ -70,6 +70,28 @@ static void the_time_of_a_sleep_is_a_parameter_and_at_most_a_millisecond(void **
     expect_cycles(nap_once(NULL, 4000000000u, 0, NULL, false), 1400000); /* longer than gpu.stuck_cycles */
 }
 
+/* out: the clock before and after a sleep of ns nanoseconds. */
+static const char exact_ptx[] =
+    HEAD ".visible .entry exact(.param .u64 out, .param .u32 ns)\n{\n"
+         ".reg .u64 %o, %a, %b; .reg .u32 %n;\nld.param.u64 %o, [out]; ld.param.u32 %n, [ns];\n"
+         "mov.u64 %a, %clock64; nanosleep.u32 %n; mov.u64 %b, %clock64;\n"
+         "st.global.u64 [%o], %a; st.global.u64 [%o+8], %b;\nret;\n}\n";
+
+static void a_sleep_of_n_cycles_delays_the_next_instruction_by_n(void **state)
+{
+    (void)state;
+    const char *sets[] = {"sm.perfect_icache=true"};
+    struct rig r;
+    rig_open(&r, exact_ptx, &(struct rig_options){.sets = sets, .set_count = 1});
+    const uint64_t out = rig_alloc(&r, 4096), *clocks = (const uint64_t *)(uintptr_t)out;
+    for (uint32_t ns = 50; ns <= 1000; ns += 475) {
+        rig_run(&r, "exact", 1, 32, (const uint64_t[]){out, ns});
+        /* the sleep issues in the cycle after the read of the clock; 1400 MHz */
+        assert_int_equal(clocks[1] - clocks[0], 1 + ns * 1400 / 1000);
+    }
+    rig_close(&r);
+}
+
 static void a_machine_that_sleeps_is_not_stuck_and_skips_to_the_same_end(void **state)
 {
     (void)state;
@@ -153,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_warp_sleeps_for_the_longest_time_that_its_lanes_ask_for),
         RIG_TEST(the_time_of_a_sleep_is_a_parameter_and_at_most_a_millisecond),
+        RIG_TEST(a_sleep_of_n_cycles_delays_the_next_instruction_by_n),
         RIG_TEST(a_machine_that_sleeps_is_not_stuck_and_skips_to_the_same_end),
         RIG_TEST(clocks_go_on_where_no_warp_is),
         RIG_TEST(fetching_past_branches_wastes_fetches_and_changes_no_result),

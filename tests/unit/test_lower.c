@@ -355,6 +355,24 @@ static void crowded(struct strbuf *s, const char *directive)
     strbuf_puts(s, "ret;\n}\n");
 }
 
+/* Twelve functions, each of which calls the next one four times: 4^11 copies of the last one, and not an
+ * instruction in all of them. */
+static void functions_that_only_call_stay_functions_at_last(void **state)
+{
+    enum { FUNCTIONS = 12 };
+    struct strbuf text = {0};
+    struct lowered l;
+    strbuf_printf(&text, ".func f%d() { ret; }\n", FUNCTIONS - 1);
+    for (int i = FUNCTIONS - 2; i >= 0; i--)
+        strbuf_printf(&text, ".func f%d() { call f%d, (); call f%d, (); call f%d, (); call f%d, (); ret; }\n",
+                      i, i + 1, i + 1, i + 1, i + 1);
+    strbuf_puts(&text, ".visible .entry k() { call f0, (); ret; }\n");
+    lower_good(&l, strbuf_text(&text), folded);
+    assert_true(count_op(l.k, ISA_OP_CALL) > 0 && l.k->func_count > 1);
+    lowered_free(&l);
+    strbuf_free(&text);
+}
+
 static void register_limits_are_kept(void **state)
 {
     static const struct {
@@ -481,6 +499,7 @@ int main(void)
         cmocka_unit_test(small_function_is_inlined),
         cmocka_unit_test(real_call_saves_and_passes_through_memory),
         cmocka_unit_test(recursion_stays_a_call),
+        cmocka_unit_test(functions_that_only_call_stay_functions_at_last),
         cmocka_unit_test(register_limits_are_kept),
         cmocka_unit_test(many_predicates_are_kept_in_registers),
         cmocka_unit_test(variables_keep_their_names_and_relocations),

@@ -6,6 +6,8 @@
 #include "core/mech/mech_check.h"
 
 #include "config/param_value.h"
+#include "core/mech/mech_set.h"
+#include "core/stat_tables.h"
 
 void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...)
 {
@@ -15,6 +17,32 @@ void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...)
     va_end(ap);
 }
 
+/* ---- names ---- */
+
+#define WORD_HINT "letters, digits, '-' and '_'"
+
+/* The first built-in statistic of this group, or NULL. */
+static const char *builtin_stat_of(const char *group)
+{
+    struct stats_table t;
+    for (uint32_t i = 0; machine_stats_at(i, &t); i++)
+        if (!strcmp(t.group, group)) return t.rows->name;
+    return NULL;
+}
+
+bool mech_check_name_is_free(const struct mechanism *m, struct diag_list *diags)
+{
+    const char *hint = "give it, its parameters and its statistics another name";
+    const char *stat = builtin_stat_of(m->name);
+    if (stat)
+        mech_error(diags, hint, "mechanism '%s': built-in statistics have this name ('%s')", m->name, stat);
+    else if (mech_builtin_find(m->name))
+        mech_error(diags, hint, "mechanism '%s': a built-in mechanism has this name", m->name);
+    else
+        return true;
+    return false;
+}
+
 /* ---- rows ---- */
 
 static bool lies_inside(size_t offset, size_t bytes, size_t alignment, size_t all)
@@ -22,10 +50,18 @@ static bool lies_inside(size_t offset, size_t bytes, size_t alignment, size_t al
     return bytes && !(offset % alignment) && bytes <= all && offset <= all - bytes;
 }
 
+/* Letters, digits, '-' and '_': what needs no quotes in a shell, a query, JSON or CSV. */
+static bool is_word(const char *text)
+{
+    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    return *text && !text[strspn(text, good)];
+}
+
+/* "NAME.something": no other mechanism and no component can have the same name. */
 static bool is_named_after(const struct mechanism *m, const char *name)
 {
     size_t prefix = strlen(m->name);
-    return !strncmp(name, m->name, prefix) && name[prefix] == '.' && name[prefix + 1];
+    return !strncmp(name, m->name, prefix) && name[prefix] == '.' && is_word(name + prefix + 1);
 }
 
 static bool check_param(const struct mechanism *m, const struct param_row *r, struct diag_list *diags)
@@ -33,8 +69,8 @@ static bool check_param(const struct mechanism *m, const struct param_row *r, st
     /* texts are longer than a word and may lie anywhere */
     const size_t bytes = param_value_bytes(r->type), alignment = bytes > sizeof(uint64_t) ? 1 : bytes;
     if (!is_named_after(m, r->name))
-        mech_error(diags, NULL, "mechanism '%s': its parameter '%s' must be called '%s.something'", m->name,
-                   r->name, m->name);
+        mech_error(diags, WORD_HINT, "mechanism '%s': its parameter '%s' must be called '%s.something'",
+                   m->name, r->name, m->name);
     else if (!lies_inside(r->offset, bytes, alignment, m->param_bytes))
         mech_error(diags, "param_bytes = sizeof(struct ...)",
                    "mechanism '%s': parameter '%s' lies outside of its param_bytes", m->name, r->name);
@@ -69,8 +105,8 @@ static bool stat_lies_inside(const struct mechanism *m, const struct stat_row *r
 static bool check_stat(const struct mechanism *m, const struct stat_row *r, struct diag_list *diags)
 {
     if (!is_named_after(m, r->name))
-        mech_error(diags, NULL, "mechanism '%s': its statistic '%s' must be called '%s.something'", m->name,
-                   r->name, m->name);
+        mech_error(diags, WORD_HINT, "mechanism '%s': its statistic '%s' must be called '%s.something'",
+                   m->name, r->name, m->name);
     else if ((unsigned)r->type > STAT_RATIO || !r->unit || !r->help || !stat_lies_inside(m, r))
         mech_error(diags, "statistics are uint64_t fields of the state",
                    "mechanism '%s': statistic '%s' lies outside of its state, or its row is not complete",
@@ -133,6 +169,21 @@ static bool check_owns(const struct mechanism *m, struct diag_list *diags)
     return false;
 }
 
+static bool check_bytes(const struct mechanism *m, const char *field, size_t bytes, struct diag_list *diags)
+{
+    if (bytes <= MECH_STATE_BYTES_MAX) return true;
+    mech_error(diags, NULL, "mechanism '%s': %s is %zu; at most %zu bytes can be had", m->name, field, bytes,
+               (size_t)MECH_STATE_BYTES_MAX);
+    return false;
+}
+
+static bool check_sizes(const struct mechanism *m, struct diag_list *diags)
+{
+    return check_bytes(m, "state_bytes", m->state_bytes, diags) &&
+           check_bytes(m, "gpu_state_bytes", m->gpu_state_bytes, diags) &&
+           check_bytes(m, "param_bytes", m->param_bytes, diags);
+}
+
 bool mech_check(const struct mechanism *m, const char *where, struct diag_list *diags)
 {
     if (m->api != HEDDLE_MECHANISM_API) {
@@ -141,8 +192,9 @@ bool mech_check(const struct mechanism *m, const char *where, struct diag_list *
                    m->api, (unsigned)HEDDLE_MECHANISM_API);
         return false;
     }
-    if (!m->name || !*m->name || strpbrk(m->name, "./=, ")) {
-        mech_error(diags, NULL, "%s: a mechanism needs a name without any of './=,' and space", where);
+    if (!m->name || !is_word(m->name)) {
+        mech_error(diags, WORD_HINT, "%s: '%s' is not the name of a mechanism", where,
+                   m->name ? m->name : "");
         return false;
     }
     if (!m->summary || !m->paper) {
@@ -150,8 +202,8 @@ bool mech_check(const struct mechanism *m, const char *where, struct diag_list *
                    m->name);
         return false;
     }
-    return check_params(m, diags) && check_stats(m, diags) && check_notes(m, diags) &&
-           check_gpu_timer(m, diags) && check_owns(m, diags);
+    return check_sizes(m, diags) && check_params(m, diags) && check_stats(m, diags) &&
+           check_notes(m, diags) && check_gpu_timer(m, diags) && check_owns(m, diags);
 }
 
 /* ---- questions that need one answer ---- */

@@ -11,6 +11,9 @@ void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...)
 /* Interface version, name, rows, sizes, timers and names of notes; where: the file, or the built-in name. */
 bool mech_check(const struct mechanism *m, const char *where, struct diag_list *diags);
 
+/* Of a plug-in: neither a built-in mechanism nor a group of built-in statistics has its name. */
+bool mech_check_name_is_free(const struct mechanism *m, struct diag_list *diags);
+
 /* What both answer though only one mechanism can ("pick the warp that issues"); NULL: nothing. */
 const char *mech_contest(const struct mechanism *a, const struct mechanism *b);
 

@@ -8,6 +8,8 @@
 /* One mechanism. */
 struct mech_gpu_seat {
     const struct mechanism *mech;
+    struct mech_caller caller;
+    const void *params;
     void *state;
     /* core cycles; 0 = no timer */
     uint32_t period;
@@ -19,21 +21,60 @@ struct mech_gpu {
     const struct mech_set *set;
     uint32_t count, sm_count;
     struct mech_gpu_seat *seats;
-    uint64_t next_timer;
+    /* when the last timer was due, and the next is */
+    uint64_t now, next_timer;
     struct mech_notes *notes;
+    bool has_failed;
+    struct mech_failure failure;
 };
+
+/* ---- making ---- */
+
+void mech_gpu_try(struct mech_gpu *g, void (*hooks)(void *ctx), void *ctx)
+{
+    const bool is_foreign = mech_set_has_plugin(g->set);
+    if (g->has_failed) return;
+    if (is_foreign) mech_guard_arm();
+    g->has_failed = !mech_guard_call(hooks, ctx, &g->failure);
+    if (is_foreign) mech_guard_disarm();
+}
+
+const struct mech_failure *mech_gpu_failure(const struct mech_gpu *g)
+{
+    return g->has_failed ? &g->failure : NULL;
+}
 
 static void gpu_seat_fill(struct mech_gpu *g, uint32_t i)
 {
-    struct mech_gpu_seat *seat = &g->seats[i];
     const struct mechanism *mech = mech_set_at(g->set, i);
-    const void *params = mech_set_params(g->set, i);
-    seat->mech = mech;
-    if (mech->gpu_state_bytes) seat->state = mem_zalloc_lines(mech->gpu_state_bytes);
-    if (mech->on_gpu_timer)
-        seat->period = mech->gpu_timer_period ? mech->gpu_timer_period(params) : mech->gpu_timer_cycles;
-    seat->due = seat->period ? seat->period : UINT64_MAX;
-    if (mech->gpu_init) mech->gpu_init(seat->state, params, g->sm_count);
+    g->seats[i] = (struct mech_gpu_seat){.mech = mech,
+                                         .caller = {.mechanism = mech->name, .cycle = &g->now},
+                                         .params = mech_set_params(g->set, i),
+                                         .due = UINT64_MAX};
+    if (mech->gpu_state_bytes) g->seats[i].state = mem_zalloc_lines(mech->gpu_state_bytes);
+}
+
+static uint32_t ask_period(const struct mech_gpu_seat *seat)
+{
+    if (!seat->mech->gpu_timer_period) return seat->mech->gpu_timer_cycles;
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "gpu_timer_period");
+    const uint32_t period = seat->mech->gpu_timer_period(seat->params);
+    mech_mark_end(outer);
+    return period;
+}
+
+static void call_gpu_inits(void *gpu)
+{
+    struct mech_gpu *g = gpu;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct mech_gpu_seat *seat = &g->seats[i];
+        if (seat->mech->on_gpu_timer) seat->period = ask_period(seat);
+        if (seat->period) seat->due = seat->period;
+        if (!seat->mech->gpu_init) continue;
+        const struct mech_mark outer = mech_mark_begin(&seat->caller, "gpu_init");
+        seat->mech->gpu_init(seat->state, seat->params, g->sm_count);
+        mech_mark_end(outer);
+    }
 }
 
 static struct mech_gpu_seat *gpu_first_due(struct mech_gpu *g)
@@ -52,6 +93,7 @@ struct mech_gpu *mech_gpu_create(const struct mech_set *set, uint32_t sm_count)
     g->sm_count = sm_count;
     g->seats = mem_zalloc(sizeof *g->seats * g->count);
     for (uint32_t i = 0; i < g->count; i++) gpu_seat_fill(g, i);
+    mech_gpu_try(g, call_gpu_inits, g);
     g->next_timer = gpu_first_due(g)->due;
     g->notes = mem_zalloc_lines(sizeof *g->notes * sm_count);
     for (uint32_t i = 0; i < sm_count; i++) mech_notes_init(&g->notes[i], g->count);
@@ -78,7 +120,10 @@ void mech_gpu_timer(struct mech_gpu *g, uint64_t cycle)
 {
     while (g->next_timer <= cycle) {
         struct mech_gpu_seat *seat = gpu_first_due(g);
+        g->now = seat->due;
+        const struct mech_mark outer = mech_mark_begin(&seat->caller, "on_gpu_timer");
         seat->mech->on_gpu_timer(seat->state, seat->due);
+        mech_mark_end(outer);
         seat->due += seat->period;
         g->next_timer = gpu_first_due(g)->due;
     }

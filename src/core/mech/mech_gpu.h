@@ -3,15 +3,22 @@
 #ifndef HEDDLE_MECH_GPU_H
 #define HEDDLE_MECH_GPU_H
 
+#include "core/mech/mech_guard.h"
 #include "core/mech/mech_notes.h"
 #include "core/mech/mech_set.h"
 
 struct mech_gpu;
-/* Makes the GPU-wide states, zeroed, and calls gpu_init. The set must live longer. */
+/* Makes the GPU-wide states, zeroed, and calls gpu_init; where that fails, mech_gpu_failure tells. The set
+ * must live longer. */
 struct mech_gpu *mech_gpu_create(const struct mech_set *set, uint32_t sm_count);
 void mech_gpu_destroy(struct mech_gpu *g);
 /* The GPU-wide state of a mechanism; NULL where it has none. */
 void *mech_gpu_state(const struct mech_gpu *g, uint32_t mechanism);
+
+/* Calls hooks that make mechanisms ready, guarded (mech_guard.h). After a failure nothing more is called. */
+void mech_gpu_try(struct mech_gpu *g, void (*hooks)(void *ctx), void *ctx);
+/* Why a mechanism did not get ready; NULL: all did. The machine cannot run then. */
+const struct mech_failure *mech_gpu_failure(const struct mech_gpu *g);
 
 /* Core cycle of the next GPU timer; UINT64_MAX = none. */
 uint64_t mech_gpu_next_timer(const struct mech_gpu *g);

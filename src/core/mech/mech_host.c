@@ -2,11 +2,12 @@
  * called.
  *
  * Invariants. (1) Every voter is asked, also after a "no": a voter that counts what it is asked counts the
- * same beside any other. (2) A timer is called with the cycle at which it was due, as often as it was due,
- * so a late call changes nothing for it. (3) An answer that the machine cannot follow ends the run
- * (mech_fail). */
+ * same beside any other. (2) A timer is called with the cycle at which it was due, as often as it was due, so
+ * a late call changes nothing for it. (3) An answer that the machine cannot follow ends the run (mech_fail).
+ * (4) A hook runs under its mark (mech_guard.h), except for a built-in pick: that is asked in every cycle. */
 #include "core/mech/mech_seat.h"
 
+#include "base/bitset.h"
 #include "base/hugepage.h"
 
 /* ---- making ---- */
@@ -33,37 +34,55 @@ static void find_filled_hooks(struct mech_sm *m, const struct mechanism *h)
     m->has_rows_lost |= h->on_rows_lost != NULL;
 }
 
+static int pick_of_plugin(void *seat_of_policy, const struct mech_sched_view *view)
+{
+    const struct mech_seat *seat = seat_of_policy;
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "pick");
+    const int bit = seat->mech->pick(seat->sm->states[seat->index], view);
+    mech_mark_end(outer);
+    return bit;
+}
+
+static void policy_fill(struct mech_sm *m, uint32_t i)
+{
+    const bool is_plugin = mech_set_is_plugin(m->setup.set, i);
+    m->policy = (int)i;
+    m->pick = is_plugin ? pick_of_plugin : m->seats[i].mech->pick;
+    m->pick_state = is_plugin ? &m->seats[i] : m->states[i];
+}
+
 static void seat_fill(struct mech_sm *m, uint32_t i)
 {
     const struct mechanism *mech = mech_set_at(m->setup.set, i);
     struct mech_seat *seat = &m->seats[i];
-    *seat =
-        (struct mech_seat){.sm = m, .mech = mech, .index = i, .votes = mech_votes_all(), .due = UINT64_MAX};
+    *seat = (struct mech_seat){.sm = m,
+                               .mech = mech,
+                               .caller = {mech->name, &m->setup.index, m->setup.cycle},
+                               .index = i,
+                               .votes = mech_votes_all(),
+                               .due = UINT64_MAX};
     while (mech->note_names && mech->note_names[seat->note_kinds]) seat->note_kinds++;
     if (mech->on_timer && mech->timer_cycles) seat->due = seat->period = mech->timer_cycles;
     mech_ports_fill(seat);
     m->states[i] = mem_zalloc_huge(MAX(mech->state_bytes, 1));
     find_filled_hooks(m, mech);
-    if (mech->pick) {
-        m->policy = (int)i;
-        m->pick = mech->pick;
-        m->pick_state = m->states[i];
-    }
+    if (mech->pick) policy_fill(m, i);
     if (mech->take_miss) m->miss_policy = (int)i;
     if (mech->victim) m->victim_policy = (int)i;
 }
 
 /* All seats are there before the first init: a vote in it is combined with the others. */
-static void call_inits(struct mech_sm *m)
+static void call_inits(void *sm)
 {
-    m->in_init = true;
+    struct mech_sm *m = sm;
     for (uint32_t i = 0; i < m->count; i++) {
         const struct mech_seat *seat = &m->seats[i];
-        if (seat->mech->init)
-            seat->mech->init(m->states[i], mech_gpu_state(m->setup.gpu, i), mech_set_params(m->setup.set, i),
-                             &seat->ports);
+        if (!seat->mech->init) continue;
+        const struct mech_mark outer = mech_mark_begin(&seat->caller, "init");
+        seat->mech->init(m->states[i], mech_gpu_state(m->setup.gpu, i), mech_set_params(m->setup.set, i),
+                         &seat->ports);
+        mech_mark_end(outer);
     }
-    m->in_init = false;
 }
 
 struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup)
@@ -82,7 +101,9 @@ struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup)
     mech_combine_masks(m);
     mech_combine_limits(m);
     mech_find_next_timer(m);
-    call_inits(m);
+    m->in_init = true;
+    mech_gpu_try(m->setup.gpu, call_inits, m);
+    m->in_init = false;
     return m;
 }
 
@@ -95,9 +116,30 @@ void mech_sm_destroy(struct mech_sm *m)
         vec_free(&seat->memory);
         mem_free_huge(m->states[i]);
     }
+    vec_free(&m->claims);
     mem_free_huge(m->states);
     mem_free_huge(m->seats);
     mem_free_huge(m);
+}
+
+/* ---- claims ---- */
+
+static void claim(struct mech_sm *m, uint32_t token)
+{
+    while (m->claims.len <= token / 64) vec_push(&m->claims, 0);
+    bitset_add(m->claims.data, token);
+    m->claimed++;
+}
+
+bool mech_has_claimed(const struct mech_sm *m, uint32_t token)
+{
+    return token / 64 < m->claims.len && bitset_has(m->claims.data, token);
+}
+
+void mech_end_claim(struct mech_sm *m, uint32_t token)
+{
+    bitset_del(m->claims.data, token);
+    m->claimed--;
 }
 
 /* ---- policies ---- */
@@ -120,13 +162,15 @@ struct mech_miss mech_take_miss(struct mech_sm *m, const struct mech_l1_access *
     struct mech_miss answer = {.answer = MECH_MISS_PASS};
     if (!m->has_take_miss) return answer;
     const struct mech_seat *seat = &m->seats[m->miss_policy];
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "take_miss");
     seat->mech->take_miss(m->states[m->miss_policy], a, token, &answer);
+    mech_mark_end(outer);
     if (UNLIKELY((unsigned)answer.answer > MECH_MISS_CLAIM))
         mech_fail(seat, "take_miss", "answered %u, which is none of enum mech_miss_answer", answer.answer);
     if (UNLIKELY(answer.cycles > MECH_MISS_CYCLES_MAX))
         mech_fail(seat, "take_miss", "answered after %u cycles; %d are the most", answer.cycles,
                   (int)MECH_MISS_CYCLES_MAX);
-    m->claimed += answer.answer == MECH_MISS_CLAIM;
+    if (answer.answer == MECH_MISS_CLAIM) claim(m, token);
     return answer;
 }
 
@@ -134,7 +178,9 @@ uint32_t mech_victim(struct mech_sm *m, const struct mech_victim_view *v)
 {
     assert(m->has_victim);
     const struct mech_seat *seat = &m->seats[m->victim_policy];
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "victim");
     uint32_t way = seat->mech->victim(m->states[m->victim_policy], v);
+    mech_mark_end(outer);
     if (UNLIKELY(way >= v->ways || !(v->candidates[way / 64] >> way % 64 & 1)))
         mech_fail(seat, "victim", "chose way %u of set %u, which may not be replaced", way, v->set);
     return way;
@@ -142,12 +188,24 @@ uint32_t mech_victim(struct mech_sm *m, const struct mech_victim_view *v)
 
 /* ---- votes ---- */
 
+typedef bool mech_vote(void *state, const struct mech_l1_access *a);
+
+static bool ask(const struct mech_sm *m, uint32_t i, const char *hook, mech_vote *vote,
+                const struct mech_l1_access *a)
+{
+    const struct mech_mark outer = mech_mark_begin(&m->seats[i].caller, hook);
+    const bool answer = vote(m->states[i], a);
+    mech_mark_end(outer);
+    return answer;
+}
+
 bool mech_may_allocate(struct mech_sm *m, const struct mech_l1_access *a)
 {
     bool all = true;
     if (!m->has_allocate) return true;
     for (uint32_t i = 0; i < m->count; i++)
-        if (m->seats[i].mech->may_allocate && !m->seats[i].mech->may_allocate(m->states[i], a)) all = false;
+        if (m->seats[i].mech->may_allocate)
+            all &= ask(m, i, "may_allocate", m->seats[i].mech->may_allocate, a);
     return all;
 }
 
@@ -156,18 +214,24 @@ bool mech_may_miss(struct mech_sm *m, const struct mech_l1_access *a)
     bool all = true;
     if (!m->has_may_miss) return true;
     for (uint32_t i = 0; i < m->count; i++)
-        if (m->seats[i].mech->may_miss && !m->seats[i].mech->may_miss(m->states[i], a)) all = false;
+        if (m->seats[i].mech->may_miss) all &= ask(m, i, "may_miss", m->seats[i].mech->may_miss, a);
     return all;
 }
 
 /* ---- events ---- */
 
-/* Calls the hook of every mechanism that fills it. */
+/* Calls the hook of mechanism i; of every mechanism that fills it. */
+#define MECH_TELL_ONE(hook, ...)                                                                             \
+    do {                                                                                                     \
+        const struct mech_mark outer = mech_mark_begin(&m->seats[i].caller, #hook);                          \
+        m->seats[i].mech->hook(m->states[i], __VA_ARGS__);                                                   \
+        mech_mark_end(outer);                                                                                \
+    } while (0)
 #define MECH_TELL(has, hook, ...)                                                                            \
     do {                                                                                                     \
         if (!(has)) return;                                                                                  \
         for (uint32_t i = 0, n = m->count; i < n; i++)                                                       \
-            if (m->seats[i].mech->hook) m->seats[i].mech->hook(m->states[i], __VA_ARGS__);                   \
+            if (m->seats[i].mech->hook) MECH_TELL_ONE(hook, __VA_ARGS__);                                    \
     } while (0)
 
 void mech_line_touched(struct mech_sm *m, uint32_t set, uint32_t way)
@@ -217,7 +281,7 @@ void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e)
     if (!m->has_rows_lost) return;
     for (uint32_t i = 0; i < m->count; i++) {
         const struct mechanism *mech = m->seats[i].mech;
-        if (mech->owns & MECH_OWNS_REGISTERS && mech->on_rows_lost) mech->on_rows_lost(m->states[i], e);
+        if (mech->owns & MECH_OWNS_REGISTERS && mech->on_rows_lost) MECH_TELL_ONE(on_rows_lost, e);
     }
 }
 
@@ -247,7 +311,8 @@ void mech_on_timer(struct mech_sm *m, uint64_t cycle)
     for (struct mech_seat *seat; (seat = first_due(m, cycle));) {
         seat->fired = seat->due;
         seat->due += seat->period; /* before the call, which may set another timer */
-        seat->mech->on_timer(m->states[seat->index], seat->fired);
+        const uint32_t i = seat->index;
+        MECH_TELL_ONE(on_timer, seat->fired);
     }
     mech_find_next_timer(m);
 }

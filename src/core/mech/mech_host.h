@@ -2,6 +2,8 @@
  *
  *   mech_set.c    which mechanisms a run has, and their parameters
  *   mech_check.c  whether a mechanism's struct can be relied on
+ *   mech_elf.c    whether a plug-in's file is whole
+ *   mech_guard.c  what happens to one that fails
  *   mech_gpu.c    what mechanisms share beyond an SM; GPU timers
  *   mech_notes.c  what they write down
  *   mech_host.c   hooks and timers on one SM
@@ -25,7 +27,8 @@ struct mech_host_ops {
     bool (*l1_probe)(void *sm, uint64_t line);
     bool (*l1_read)(void *sm, uint64_t line);
     bool (*registers_take)(void *sm, uint32_t from, uint32_t rows, uint32_t *first);
-    void (*registers_give)(void *sm, uint32_t first, uint32_t rows);
+    /* false: not all of these rows were taken */
+    bool (*registers_give)(void *sm, uint32_t first, uint32_t rows);
     bool (*bank_access)(void *sm, uint32_t row, bool is_write);
 };
 
@@ -61,8 +64,9 @@ struct mech_sm {
     /* fixed once mech_sm_create has returned: lines that the tags are made for, 0 = the machine's own;
      * entries of the re-execution queue, 0 = there is none */
     uint32_t l1_lines_max, reexec_entries;
-    /* misses that a mechanism has claimed and not yet answered or forwarded */
+    /* misses that a mechanism has claimed and not yet answered or forwarded: how many, and a set of tokens */
     uint32_t claimed;
+    VEC(uint64_t) claims;
 
     /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
     bool has_take_miss, has_victim, has_line_touched, has_line_inserted;
@@ -82,7 +86,8 @@ struct mech_sm {
     struct mech_sm_setup setup;
 };
 
-/* Makes the states and calls init. Before the SM's L1 is made: that needs l1_lines_max. */
+/* Makes the states and calls init; where one fails, mech_gpu_failure tells. Before the SM's L1 is made: that
+ * needs l1_lines_max. */
 struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup);
 void mech_sm_destroy(struct mech_sm *m);
 

@@ -11,15 +11,9 @@
 
 void mech_fail(const struct mech_seat *seat, const char *where, const char *fmt, ...)
 {
-    char what[160], text[320];
-    const uint64_t *cycle = seat->sm->setup.cycle;
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
-    va_end(ap);
-    snprintf(text, sizeof text, "mechanism '%.60s', %s, SM %u, cycle %llu: %s", seat->mech->name, where,
-             seat->sm->setup.index, (unsigned long long)(cycle ? *cycle : 0), what);
-    base_unreachable(__FILE__, __LINE__, text);
+    mech_guard_fail(&seat->caller, where, fmt, ap);
 }
 
 /* The seat of a port that needs the SM: there is none in init. */
@@ -42,6 +36,10 @@ static struct mech_seat *seat_in_init(void *host, const char *port)
 static void *port_memory(void *host, size_t bytes)
 {
     struct mech_seat *seat = seat_in_init(host, "memory");
+    if (UNLIKELY(bytes > MECH_STATE_BYTES_MAX - seat->memory_bytes))
+        mech_fail(seat, "memory", "%zu bytes; it has %zu, and %zu are the most", bytes, seat->memory_bytes,
+                  (size_t)MECH_STATE_BYTES_MAX);
+    seat->memory_bytes += bytes;
     void *block = mem_zalloc_huge(MAX(bytes, 1));
     vec_push(&seat->memory, block);
     return block;
@@ -50,6 +48,8 @@ static void *port_memory(void *host, size_t bytes)
 static void port_set_timer(void *host, uint64_t now, uint32_t cycles)
 {
     struct mech_seat *seat = host;
+    if (UNLIKELY(now > UINT64_MAX - cycles))
+        mech_fail(seat, "set_timer", "now is %llu, which is beyond all cycles", (unsigned long long)now);
     seat->period = seat->mech->on_timer ? cycles : 0;
     seat->due = seat->period ? MAX(now, seat->fired) + seat->period : UINT64_MAX;
     mech_find_next_timer(seat->sm);
@@ -122,6 +122,8 @@ static void port_l1_lines(void *host, uint32_t lines)
 static void port_reexec_queue(void *host, uint32_t entries)
 {
     struct mech_seat *seat = seat_in_init(host, "reexec_queue");
+    if (UNLIKELY(entries > MECH_REEXEC_MAX))
+        mech_fail(seat, "reexec_queue", "%u entries; %d are the most", entries, (int)MECH_REEXEC_MAX);
     seat->votes.reexec_entries = entries;
     mech_combine_limits(seat->sm);
 }
@@ -172,27 +174,27 @@ static bool port_l1_read(void *host, uint64_t line)
     return s->ops->l1_read && s->ops->l1_read(s->sm, line);
 }
 
-/* The seat of a mechanism that has claimed a miss. */
-static struct mech_seat *seat_claiming(void *host, const char *port)
+/* The SM of a mechanism that has claimed this miss. */
+static struct mech_sm *sm_of_claim(void *host, const char *port, uint32_t token)
 {
-    struct mech_seat *seat = seat_running(host, port);
-    if (UNLIKELY((int)seat->index != seat->sm->miss_policy || !seat->sm->claimed))
-        mech_fail(seat, port, "it has claimed no miss");
-    return seat;
+    const struct mech_seat *seat = seat_running(host, port);
+    if (UNLIKELY((int)seat->index != seat->sm->miss_policy || !mech_has_claimed(seat->sm, token)))
+        mech_fail(seat, port, "token %u: it has claimed no such miss", token);
+    return seat->sm;
 }
 
 static void port_miss_answer(void *host, uint32_t token)
 {
-    struct mech_sm *m = seat_claiming(host, "miss_answer")->sm;
-    m->claimed--;
+    struct mech_sm *m = sm_of_claim(host, "miss_answer", token);
+    mech_end_claim(m, token);
     if (m->setup.ops->miss_answer) m->setup.ops->miss_answer(m->setup.sm, token);
 }
 
 static bool port_miss_forward(void *host, uint32_t token)
 {
-    struct mech_sm *m = seat_claiming(host, "miss_forward")->sm;
+    struct mech_sm *m = sm_of_claim(host, "miss_forward", token);
     if (!m->setup.ops->miss_forward || !m->setup.ops->miss_forward(m->setup.sm, token)) return false;
-    m->claimed--;
+    mech_end_claim(m, token);
     return true;
 }
 
@@ -214,8 +216,11 @@ static bool port_registers_take(void *host, uint32_t from, uint32_t rows, uint32
 
 static void port_registers_give(void *host, uint32_t first, uint32_t rows)
 {
-    const struct mech_sm_setup *s = &seat_with_registers(host, "registers_give")->sm->setup;
-    if (s->ops->registers_give) s->ops->registers_give(s->sm, first, rows);
+    const struct mech_seat *seat = seat_with_registers(host, "registers_give");
+    const struct mech_sm_setup *s = &seat->sm->setup;
+    if (s->ops->registers_give && UNLIKELY(!s->ops->registers_give(s->sm, first, rows)))
+        mech_fail(seat, "registers_give", "%u rows from %u on, but it does not have all of them", rows,
+                  first);
 }
 
 static bool port_bank_access(void *host, uint32_t row, bool is_write)

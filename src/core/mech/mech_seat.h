@@ -15,6 +15,8 @@ struct mech_votes {
 struct mech_seat {
     struct mech_sm *sm;
     const struct mechanism *mech;
+    /* for marks */
+    struct mech_caller caller;
     uint32_t index;
     uint32_t note_kinds;
     struct mech_votes votes;
@@ -22,18 +24,21 @@ struct mech_seat {
     uint32_t period;
     /* when the timer is due next, UINT64_MAX = never; when it was due last */
     uint64_t due, fired;
-    /* blocks of the port `memory` */
+    /* blocks of the port `memory`, and their bytes together */
     VEC(void *) memory;
+    size_t memory_bytes;
     /* what this mechanism was given */
     struct mech_ports ports;
 };
 
-/* Ends the run: the mechanism did in this hook or port what it must not. */
+/* Leaves the hook: the mechanism did in this hook or port what it must not (mech_guard.h). */
 NORETURN COLD void mech_fail(const struct mech_seat *seat, const char *where, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 
-/* mech_host.c: after the timer of a seat was set. */
+/* mech_host.c: after the timer of a seat was set; misses that take_miss has claimed. */
 void mech_find_next_timer(struct mech_sm *m);
+bool mech_has_claimed(const struct mech_sm *m, uint32_t token);
+void mech_end_claim(struct mech_sm *m, uint32_t token);
 
 /* mech_votes.c: the vote of a seat that has voted for everything; sets one of its masks; combines all
  * limits. */

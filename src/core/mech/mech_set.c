@@ -4,6 +4,7 @@
 
 #include "config/param.h"
 #include "core/mech/mech_check.h"
+#include "core/mech/mech_elf.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -26,6 +27,14 @@ struct mech_set {
 uint32_t mech_set_count(const struct mech_set *s) { return s->count; }
 const struct mechanism *mech_set_at(const struct mech_set *s, uint32_t i) { return s->items[i].mech; }
 const void *mech_set_params(const struct mech_set *s, uint32_t i) { return s->items[i].params; }
+bool mech_set_is_plugin(const struct mech_set *s, uint32_t i) { return s->items[i].library; }
+
+bool mech_set_has_plugin(const struct mech_set *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        if (mech_set_is_plugin(s, i)) return true;
+    return false;
+}
 
 /* ---- the built-in ones ---- */
 
@@ -58,9 +67,12 @@ static const struct mechanism *mech_open_file(const char *path, void **library, 
     struct strbuf full = {0}; /* dlopen looks for a name without a slash in the system's folders, not here */
     strbuf_printf(&full, "%s%s", strchr(path, '/') ? "" : "./", path);
     const struct mechanism *m = NULL;
+    const char *fault;
     if (access(strbuf_text(&full), R_OK)) {
         mech_error(diags, "a plug-in is named by its file: --mech ./mine.so",
                    "cannot read the mechanism '%s'", path);
+    } else if ((fault = mech_elf_fault(strbuf_text(&full)))) {
+        mech_error(diags, "build it again", "cannot load the mechanism '%s': %s", path, fault);
     } else if (!(*library = dlopen(strbuf_text(&full), RTLD_NOW | RTLD_LOCAL))) {
         const char *why = dlerror();
         mech_error(diags, "`heddle new mechanism NAME` writes one that builds",
@@ -69,7 +81,7 @@ static const struct mechanism *mech_open_file(const char *path, void **library, 
         mech_error(diags,
                    "HEDDLE_MECHANISM_EXPORT const struct mechanism " HEDDLE_MECHANISM_SYMBOL " = { ... };",
                    "%s exports no '" HEDDLE_MECHANISM_SYMBOL "'", path);
-    } else if (!mech_check(m, path, diags)) {
+    } else if (!mech_check(m, path, diags) || !mech_check_name_is_free(m, diags)) {
         m = NULL;
     }
     strbuf_free(&full);

@@ -24,6 +24,9 @@ struct mech_set *mech_set_create_for(const char *default_policy, const char *con
 void mech_set_destroy(struct mech_set *s);
 uint32_t mech_set_count(const struct mech_set *s);
 const struct mechanism *mech_set_at(const struct mech_set *s, uint32_t i);
+/* It came from a file; one of them did. */
+bool mech_set_is_plugin(const struct mech_set *s, uint32_t i);
+bool mech_set_has_plugin(const struct mech_set *s);
 /* The values of its parameter rows; NULL where it has none. */
 const void *mech_set_params(const struct mech_set *s, uint32_t i);
 

@@ -96,12 +96,10 @@ static bool port_registers_take(void *host, uint32_t from, uint32_t rows, uint32
     return registers_take(&m->residency.file, from, rows, first);
 }
 
-static void port_registers_give(void *host, uint32_t first, uint32_t rows)
+static bool port_registers_give(void *host, uint32_t first, uint32_t rows)
 {
     struct sm *m = host;
-    const bool is_lent = registers_give(&m->residency.file, first, rows);
-    assert(is_lent);
-    (void)is_lent;
+    return registers_give(&m->residency.file, first, rows);
 }
 
 static bool port_bank_access(void *host, uint32_t row, bool is_write)
