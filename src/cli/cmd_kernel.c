@@ -6,6 +6,7 @@
 #include "cli/kernel_args.h"
 #include "cli/kernel_timed.h"
 #include "cli/run_flags.h"
+#include "core/occupancy.h"
 #include "cuda/limits.h"
 #include "lower/lower.h"
 #include "stats/print.h"
@@ -241,6 +242,8 @@ static int kernel_launch(struct kernel_run *r)
                         "64 or --grid 64,2\n");
         return CLI_BAD_INPUT;
     }
+    l.ctas_per_sm = occupancy_ctas(&r->machine, r->kernel, l.block[0] * l.block[1] * l.block[2],
+                                   r->kernel->shared_bytes + r->shared_bytes);
     unsigned char *block = mem_zalloc(r->kernel->param_bytes);
     struct emu_stats stats = {0};
     struct emu_fault fault;

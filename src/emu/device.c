@@ -70,6 +70,7 @@ void emu_device_destroy(struct emu_device *d)
         next = b->next;
         free(b);
     }
+    stage_free(&d->stage);
     space_destroy(d->space);
     free(d);
 }

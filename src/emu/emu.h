@@ -58,6 +58,8 @@ struct emu_launch {
     /* 1 + percent of an SM's shared memory that the program would like to have; 0 = no wish. Only
      * the timing model uses it. */
     uint32_t shared_wish;
+    /* CTAs of this launch that an SM holds at a time; 0 = as many as the limits of the device allow. */
+    uint32_t ctas_per_sm;
 };
 
 /* emu_run adds to these and never clears them. */
