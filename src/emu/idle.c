@@ -299,7 +299,15 @@ static void describe_sample(struct warp *w, const struct sample *s, struct repor
                   (unsigned long long)value);
 }
 
-static void describe_warp(struct idle *idle, struct warp *w, struct report *p)
+static void describe_readers(struct idle *idle, struct warp *w, struct report *p)
+{
+    const struct idle_warp *seen = &idle->warps[w->watch];
+    for (uint32_t l = 0; l < ISA_LANES; l++)
+        if (seen->samples[l].loads && seen->samples[l].mask & seen->cycling)
+            describe_sample(w, &seen->samples[l], p);
+}
+
+static void describe_blocked(struct idle *idle, struct warp *w, struct report *p)
 {
     FOR_LANES (slot, w->leaf_used) {
         const struct leaf *leaf = &w->leaves[slot];
@@ -310,11 +318,14 @@ static void describe_warp(struct idle *idle, struct warp *w, struct report *p)
         else
             strbuf_printf(&p->text, ", wait for lanes 0x%08x\n", sync_missing(w, leaf));
     }
-    uint32_t cycling = idle->warps[w->watch].cycling;
-    for (uint32_t l = 0; l < ISA_LANES; l++) {
-        const struct sample *s = &idle->warps[w->watch].samples[l];
-        if (s->loads && s->mask & cycling) describe_sample(w, s, p);
-    }
+}
+
+static void describe_all(struct idle *idle, const struct idle_grid *g, struct report *p,
+                         void (*describe)(struct idle *, struct warp *, struct report *))
+{
+    for (uint32_t c = 0; c < g->count; c++)
+        for (uint32_t k = 0; g->ctas[c]->busy && k < g->ctas[c]->warp_count; k++)
+            describe(idle, &g->ctas[c]->warps[k], p);
 }
 
 /* The first group of threads that reads in vain: where the fault is. */
@@ -341,9 +352,8 @@ void idle_report(struct idle *idle, const struct idle_grid *g)
                   "its threads wait for something that none of them will ever write");
     strbuf_printf(&p.text, "  %u CTA%s resident, %llu cannot start before one of them ends\n", resident,
                   resident == 1 ? "" : "s", (unsigned long long)g->waiting);
-    for (uint32_t c = 0; c < g->count; c++)
-        for (uint32_t k = 0; g->ctas[c]->busy && k < g->ctas[c]->warp_count; k++)
-            describe_warp(idle, &g->ctas[c]->warps[k], &p);
+    describe_all(idle, g, &p, describe_readers);
+    describe_all(idle, g, &p, describe_blocked);
     if (p.hidden)
         strbuf_printf(&p.text, "  and %u more group%s of threads at these or other places\n", p.hidden,
                       p.hidden == 1 ? "" : "s");
