@@ -278,6 +278,15 @@ static int kernel_launch(struct kernel_run *r)
     return status;
 }
 
+static int kernel_judge_races(const struct kernel_run *r)
+{
+    struct strbuf text = {0};
+    emu_race_summary(emu_device_races(r->device), &text);
+    fputs(strbuf_text(&text), stderr);
+    strbuf_free(&text);
+    return emu_device_races(r->device) ? CLI_FAILED : CLI_OK;
+}
+
 static int kernel_run(struct kernel_run *r, const struct cli_parse *p)
 {
     if (p->words.items.len != 2 || !r->grid || !r->block) {
@@ -301,9 +310,11 @@ static int kernel_run(struct kernel_run *r, const struct cli_parse *p)
                 r->machine.memory_bytes);
         return CLI_BAD_INPUT;
     }
+    if (r->run.options.races) emu_device_find_races(r->device);
     int status = CLI_BAD_INPUT;
     if (kernel_load(r, p->words.items.data[0].text) && kernel_find(r, p->words.items.data[1]))
         status = kernel_launch(r);
+    if (status == CLI_OK && r->run.options.races) status = kernel_judge_races(r);
     if (r->module) emu_module_unload(r->device, r->module);
     emu_device_destroy(r->device);
     return status;

@@ -67,6 +67,13 @@ const struct run_option run_option_rows[] = {
      .flag = "--functional",
      .variable = "HEDDLE_FUNCTIONAL",
      .help = "results only, no clock"},
+    {.name = "races",
+     .kind = RUN_FLAG,
+     .effect = RUN_UNTIMED,
+     .offset = AT(races),
+     .flag = "--races",
+     .variable = "HEDDLE_RACES",
+     .help = "name accesses that race, with both lines; a functional run"},
     {.name = "no_skip",
      .kind = RUN_FLAG,
      .effect = RUN_SAME,
@@ -375,4 +382,5 @@ void run_options_complete(struct run_options *o)
     o->timed.mech_settings = o->mech_sets;
     o->timed.mech_setting_count = list_length(o->mech_sets);
     o->timed.timeline = o->timeline != NULL;
+    if (o->races) o->functional = true;
 }

@@ -27,6 +27,8 @@ struct run_options {
     uint32_t registers_max;
     /* Results only, no clock. */
     bool functional;
+    /* Look for accesses that race; only without a clock, so run_options_complete() sets `functional`. */
+    bool races;
     /* No summary on the terminal. */
     bool quiet;
     /* enum run_format. */

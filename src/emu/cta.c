@@ -6,6 +6,7 @@
 #include "emu/cta.h"
 
 #include "emu/fault.h"
+#include "emu/races.h"
 
 enum {
     /* Instructions of a warp's turn, and of a CTA's turn for each of its warps. Short turns are fair. Long
@@ -65,6 +66,7 @@ void cta_free(struct cta *c)
 {
     for (uint32_t k = 0; c->warps && k < c->warp_count; k++) vec_free(&c->warps[k].calls);
     free(c->local);
+    races_free_cta(c);
     *c = (struct cta){0};
 }
 
@@ -98,6 +100,7 @@ void cta_start(struct cta *c, uint64_t linear)
     if (c->barriers_used) memset(c->barriers, 0, sizeof c->barriers);
     c->barriers_used = 0;
     clear_memory(c);
+    if (r->races) races_begin_cta(c);
     for (uint32_t k = 0; k < c->warp_count; k++) {
         uint32_t lanes = MIN(r->threads - k * ISA_LANES, (uint32_t)ISA_LANES);
         warp_start(&c->warps[k], lanes == ISA_LANES ? UINT32_MAX : (1u << lanes) - 1);

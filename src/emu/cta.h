@@ -26,8 +26,9 @@ struct cta {
     uint32_t barriers_used; /* mask of barriers at which someone arrived */
     /* Instructions since lanes that wait for reconvergence were last released. */
     uint64_t insts_since_yield;
-    uint32_t yields;  /* when stepped: yields of its warps since lanes were last released */
-    struct cta *next; /* when stepped: list of the grid's spare CTAs */
+    uint32_t yields;        /* when stepped: yields of its warps since lanes were last released */
+    struct cta *next;       /* when stepped: list of the grid's spare CTAs */
+    struct race_cta *races; /* for the search for races, or NULL */
     uint8_t *shared;
     uint8_t *local;
     struct warp *warps;

@@ -37,6 +37,8 @@ struct emu_device {
     uint64_t insts;              /* warp instructions of all launches so far: the clock of %globaltimer */
     uint64_t heap_used;          /* by device malloc, bytes */
     uint64_t heap_serial;
+    bool finds_races;
+    VEC(uint64_t) races; /* pairs of instructions found so far, as hashes */
 };
 
 /* What a kernel needs beyond its code, worked out once when the module is loaded. */

@@ -7,6 +7,7 @@
  * the start. The order depends on nothing but the program and the machine: the same launch gives the same
  * result every time. */
 #include "emu/idle.h"
+#include "emu/races.h"
 #include "emu/step.h"
 
 /* The host's memory for CTAs that run side by side. Only CTAs that wait for others take more. */
@@ -101,6 +102,7 @@ static void run_grid(struct emu_device *d, const struct emu_launch *l, struct em
 {
     struct run r;
     if (!run_open(&r, d, l, fault)) return;
+    if (d->finds_races) r.races = races_open(&r);
     struct residents s = {.max = MIN(launch_resident_max(&d->limits, l, r.threads), r.ctas)};
     s.slots = mem_zalloc(sizeof *s.slots * s.max);
     uint64_t first = l->cooperative ? r.ctas : 1;
@@ -118,6 +120,7 @@ static void run_grid(struct emu_device *d, const struct emu_launch *l, struct em
     }
     free(s.slots);
     stage_clear(&d->stage);
+    if (r.races) races_close(r.races);
     run_close(&r);
 }
 
