@@ -31,6 +31,9 @@ static inline void ptx_kit_output(void *ctx, bool is_error, const char *text, si
     strbuf_add(is_error ? &k->err : &k->out, text, len);
 }
 
+/* The device that is open: one that a failed test left behind keeps the address range of the next. */
+static struct emu_device *ptx_kit_device;
+
 /* A device of four SMs with the kernels of the text. */
 static inline void ptx_kit_open(struct ptx_kit *k, const char *text)
 {
@@ -42,9 +45,11 @@ static inline void ptx_kit_open(struct ptx_kit *k, const char *text)
                                              .sm_count = 4,
                                              .stack_bytes = 1024,
                                              .heap_bytes = 1 << 16,
+                                             .warp_insts_max = 100000000,
                                              .clock_khz = 1000000};
     memset(k, 0, sizeof *k);
-    k->device = emu_device_create(&limits, 1ull << 30);
+    emu_device_destroy(ptx_kit_device);
+    k->device = ptx_kit_device = emu_device_create(&limits, 1ull << 30);
     assert_non_null(k->device);
     emu_device_on_output(k->device, ptx_kit_output, k);
     struct diag_list diags = {0};
@@ -64,6 +69,7 @@ static inline void ptx_kit_close(struct ptx_kit *k)
 {
     emu_module_unload(k->device, k->module);
     emu_device_destroy(k->device);
+    ptx_kit_device = NULL;
     strbuf_free(&k->out);
     strbuf_free(&k->err);
 }
