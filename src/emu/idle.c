@@ -37,6 +37,7 @@ struct idle {
     exec_fn *table[ISA_OP_COUNT];
     bool changed;
     struct idle_warp *warps;
+    uint32_t *cycling; /* threads of each CTA, when it was last looked at */
 };
 
 /* ---- what watched instructions do ---- */
@@ -207,6 +208,7 @@ struct idle *idle_begin(struct run *r, const struct idle_grid *g)
     idle->run = r;
     idle->plain = r->table;
     idle->warps = mem_zalloc(sizeof *idle->warps * g->count * r->warps_per_cta);
+    idle->cycling = mem_zalloc(sizeof *idle->cycling * g->count);
     for (uint32_t op = 0; op < ISA_OP_COUNT; op++) idle->table[op] = watched((uint16_t)op, r->table[op]);
     for (uint32_t c = 0; c < g->count; c++)
         for (uint32_t k = 0; k < r->warps_per_cta; k++) g->ctas[c]->warps[k].watch = c * r->warps_per_cta + k;
@@ -225,6 +227,23 @@ static void sort_lanes(const struct warp *w, uint32_t *blocked, uint32_t *ready)
         const struct leaf *leaf = &w->leaves[slot];
         *(leaf->state == LEAF_READY ? ready : blocked) |= leaf->mask;
     }
+}
+
+/* A warp may have many leaves that wait, each in turn: it has time as long as more of them are found. */
+void idle_look(struct idle *idle, const struct cta *c)
+{
+    uint32_t cycling = 0;
+    bool runs = false;
+    for (uint32_t k = 0; k < c->warp_count; k++) {
+        const struct idle_warp *seen = &idle->warps[c->warps[k].watch];
+        uint32_t blocked, ready;
+        sort_lanes(&c->warps[k], &blocked, &ready);
+        runs |= ready & ~seen->cycling;
+        cycling += lanes_count(seen->cycling);
+    }
+    uint32_t *before = &idle->cycling[c->warps[0].watch / c->warp_count];
+    if (runs && cycling == *before) idle_note_change(idle);
+    *before = cycling;
 }
 
 /* Looks at one warp. False: it has lanes that run and are not known to cycle. */
@@ -366,5 +385,6 @@ void idle_end(struct idle *idle)
     idle->run->table = idle->plain;
     idle->run->idle = NULL;
     free(idle->warps);
+    free(idle->cycling);
     free(idle);
 }

@@ -23,6 +23,9 @@ struct idle;
 struct idle *idle_begin(struct run *r, const struct idle_grid *g);
 /* Something has changed that the watch does not see by itself: a CTA became resident. */
 void idle_note_change(struct idle *w);
+/* Looks at a CTA that has had its turn. One that seems to do more than wait ends the watch, so that the watch
+ * of a grid that is not stuck is short. */
+void idle_look(struct idle *w, const struct cta *c);
 /* True: something has changed, the watch can end. */
 bool idle_is_over(const struct idle *w);
 /* True: nothing will ever change again. False: something does or might. Lanes that wait in vain for others of

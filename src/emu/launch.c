@@ -59,8 +59,10 @@ static bool take_round(struct run *r, struct residents *s)
 {
     s->busy = false;
     for (uint32_t k = 0; k < s->count; k++) {
-        if (s->slots[k]->busy && !turn(r, s, s->slots[k])) return false;
-        s->busy |= s->slots[k]->busy;
+        struct cta *c = s->slots[k];
+        if (c->busy && !turn(r, s, c)) return false;
+        if (r->idle && !idle_is_over(r->idle)) idle_look(r->idle, c);
+        s->busy |= c->busy;
     }
     return true;
 }
@@ -68,7 +70,7 @@ static bool take_round(struct run *r, struct residents *s)
 /* Watches a few rounds. False: the run has failed, or will never end. */
 static bool check_idle(struct run *r, struct residents *s)
 {
-    enum { ROUNDS = 4 };
+    enum { ROUNDS = 32 }; /* each leaf of a warp gets its turn */
     const struct idle_grid g = {s->slots, s->count, r->ctas - s->next};
     struct idle *watch = idle_begin(r, &g);
     bool ok = true;

@@ -159,6 +159,30 @@ static void a_lock_that_nobody_holds_is_found(void **state)
     ptx_kit_close(&k);
 }
 
+/* Each thread of a warp waits for a word of its own in a loop of its own, one after another entered. */
+static void threads_that_wait_each_for_itself_are_found(void **state)
+{
+    struct strbuf ptx = {0};
+    strbuf_puts(&ptx, PTX_HEAD ".visible .entry k(.param .u64 flags)\n{\n"
+                               ".reg .pred %p<3>; .reg .b32 %r<4>; .reg .b64 %rd<4>;\n"
+                               "ld.param.u64 %rd1, [flags]; mov.u32 %r1, %tid.x;\n");
+    for (int t = 0; t < 8; t++)
+        strbuf_printf(
+            &ptx,
+            "setp.ne.u32 %%p1, %%r1, %d; @%%p1 bra N%d;\n"
+            "L%d: ld.volatile.global.u32 %%r2, [%%rd1+%d]; setp.eq.u32 %%p2, %%r2, 0; @%%p2 bra L%d;\n"
+            "N%d:\n",
+            t, t, t, 4 * t, t, t);
+    strbuf_puts(&ptx, "ret;\n}\n");
+    struct ptx_kit k;
+    ptx_kit_open(&k, strbuf_text(&ptx));
+    ptx_kit_buffer(&k, 0, 8, SPACE_DEVICE);
+    assert_int_equal(ptx_kit_launch(&k, "k", 2, 8), EMU_DEADLOCK);
+    expect_text(k.fault.message, "\n  and 10 more groups of threads at these or other places\n");
+    strbuf_free(&ptx);
+    ptx_kit_close(&k);
+}
+
 /* ---- what only looks stuck ---- */
 
 /* Reads a word until it is not 0, up to `limit` times: the counter changes, nothing else does. */
@@ -261,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_barrier_across_resident_ctas_ends),
         cmocka_unit_test(a_wait_for_a_cta_that_has_no_room_is_found),
         cmocka_unit_test(a_lock_that_nobody_holds_is_found),
+        cmocka_unit_test(threads_that_wait_each_for_itself_are_found),
         cmocka_unit_test(a_wait_that_counts_its_rounds_is_left_alone),
         cmocka_unit_test(a_wait_for_the_host_is_left_alone),
         cmocka_unit_test(the_same_wait_in_device_memory_is_found),

@@ -78,6 +78,14 @@ static void a_reduction_without_its_first_barrier(void **state)
                   "  write at t.ptx:13, CTA (0,0,0), thread (64,0,0)\n");
 }
 
+static void accesses_behind_the_same_barrier(void **state)
+{
+    expect_report(HEAD "bar.sync 0; st.shared.u32 [s+4], %r1;" TAIL, 1, 64,
+                  "heddle: kernel 'k': race on 4 bytes of shared memory at 0x4\n"
+                  "  write at t.ptx:12, CTA (0,0,0), thread (63,0,0)\n"
+                  "  write at t.ptx:12, CTA (0,0,0), thread (0,0,0)\n");
+}
+
 /* The last warp of a reduction needs no barriers: the threads of a warp are not compared. */
 static void warp_synchronous_code(void **state)
 {
@@ -341,6 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reduction_without_its_first_barrier),
+        cmocka_unit_test(accesses_behind_the_same_barrier),
         cmocka_unit_test(warp_synchronous_code),
         cmocka_unit_test(volatile_shared_memory_is_plain),
         cmocka_unit_test(named_barriers_order_those_that_wait_behind_those_that_arrive),
