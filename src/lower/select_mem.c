@@ -7,8 +7,8 @@
  * known (and loads need not be counted: lower_options.one_to_one), else loads in ISA_PARAM space.
  *
  * Order. Memory operations of one thread take effect in program order, so acquire and release need no
- * code; they count as volatile, which keeps folding away from them, and are marked for the search for races. Cache operators are kept for the
- * timing model. */
+ * code; they count as volatile, which keeps folding away from them, and are marked for the search for races.
+ * Cache operators are kept for the timing model. */
 #include "lower/select.h"
 
 static_assert((int)ISA_WT == (int)PTX_WT && (int)ISA_CA == (int)PTX_CA,

@@ -84,7 +84,8 @@ saxpy=(kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'b
 expect 0 'arg 2: f32\[1024\] hash [0-9a-f]{16}: 0 3 6 9' "${saxpy[@]}" --functional
 expect 0 '^heddle: no races found' "${saxpy[@]}" --races
 one_word=(kernel tests/cli/races.ptx one_word --block 64 --arg 'buf:u32[1]')
-expect 1 '^  write at tests/cli/races.ptx:12, CTA \(0,0,0\), thread \(32,0,0\)' "${one_word[@]}" --grid 1 --races
+expect 1 '^  write at tests/cli/races.ptx:12, CTA \(0,0,0\), thread \(32,0,0\)' "${one_word[@]}" \
+    --grid 1 --races
 expect 1 '^heddle: 1 race found' "${one_word[@]}" --grid 2 --races
 expect 0 '^heddle: [1-9] races found' run bfs --size tiny --races --quiet
 meet=(kernel tests/cli/races.ptx meet --block 1024 --arg 'buf:u32[1]' --functional --set sm.count=3)
