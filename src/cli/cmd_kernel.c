@@ -184,7 +184,7 @@ static void kernel_print_table(const struct kernel_run *r, const struct emu_laun
 {
     printf("%s: grid %u,%u,%u block %u,%u,%u on %s%s\n", r->kernel->name, l->grid[0], l->grid[1], l->grid[2],
            l->block[0], l->block[1], l->block[2], r->machine.name,
-           r->run.options.functional ? ", functional" : "");
+           run_options_has_clock(&r->run.options) ? "" : ", functional");
     printf("  registers %u, shared %u bytes, local %u bytes (%u spilled)\n", r->kernel->reg_count,
            r->kernel->shared_bytes + l->shared_dynamic_bytes, r->kernel->frame_bytes, r->kernel->spill_bytes);
     printf("  warp instructions   %14" PRIu64 "\n  thread instructions %14" PRIu64 "\n", st->warp_insts,
@@ -253,7 +253,7 @@ static int kernel_launch(struct kernel_run *r)
         struct kernel_timed timed = {0};
         enum emu_fault_kind kind = EMU_BAD_LAUNCH;
         fault = (struct emu_fault){0};
-        if (r->run.options.functional)
+        if (!run_options_has_clock(&r->run.options))
             kind = emu_run(r->device, &l, &stats, &fault);
         else if (kernel_timed_open(&timed, &r->machine, r->device, &r->run.options))
             kind = kernel_timed_run(&timed, &l, &stats, &fault);

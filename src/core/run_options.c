@@ -371,6 +371,8 @@ bool run_options_machine(const struct run_options *o, struct machine *out, struc
     return machine_load(o->machine, o->sets, list_length(o->sets), out, diags);
 }
 
+bool run_options_has_clock(const struct run_options *o) { return !o->functional && !o->races; }
+
 void run_options_complete(struct run_options *o)
 {
     if (o->stats && !strcmp(o->stats, format_names[RUN_FORMAT_GPGPUSIM])) {
@@ -382,5 +384,4 @@ void run_options_complete(struct run_options *o)
     o->timed.mech_settings = o->mech_sets;
     o->timed.mech_setting_count = list_length(o->mech_sets);
     o->timed.timeline = o->timeline != NULL;
-    if (o->races) o->functional = true;
 }

@@ -61,7 +61,7 @@ static void gpu_make(void)
                      (unsigned long long)g->machine.memory_bytes);
         ok = false;
     }
-    if (ok && !g->options.functional && !gpu_timed_open(g)) ok = false;
+    if (ok && run_options_has_clock(&g->options) && !gpu_timed_open(g)) ok = false;
     if (ok) {
         the_gpu = g;
     } else {

@@ -42,7 +42,7 @@ enum cta_end { CTA_DONE, CTA_TURN_OVER, CTA_YIELD /* it may wait for another CTA
 uint64_t cta_bytes(const struct run *run);
 size_t cta_block_bytes(const struct run *run);
 /* Makes room for any CTA of the run, in a block of cta_block_bytes that starts at a line of the host's cache.
- * False: there is no memory for its local memory. */
+ * False: the host has no memory for its local memory. */
 bool cta_place(struct cta *c, struct run *run, void *block);
 void cta_free(struct cta *c); /* what is not in the block */
 void cta_start(struct cta *c, uint64_t linear);

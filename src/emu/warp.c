@@ -141,7 +141,7 @@ static bool give_way(struct warp *w, uint32_t release)
     return false;
 }
 
-/* The current leaf has run to the end of a turn of so many instructions. */
+/* The current leaf has run to the end of a turn, which had `insts` instructions. */
 static void use_up(struct warp *w, uint32_t insts, uint32_t release)
 {
     if (!w->leaf) return;
