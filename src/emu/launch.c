@@ -88,7 +88,7 @@ static bool run_ctas(struct run *r, struct residents *s)
 {
     /* Instructions before the first check: a fraction of a second. Later ones are farther apart, so that a
      * long run spends hardly any time on them. */
-    const uint64_t first = 1 << 23, begin = r->device->insts;
+    const uint64_t first = 1 << 21, begin = r->device->insts;
     uint64_t next = begin + first;
     for (s->busy = true; s->busy;) {
         if (!take_round(r, s)) return false;
