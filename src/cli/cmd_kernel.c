@@ -6,6 +6,7 @@
 #include "cli/kernel_args.h"
 #include "cli/kernel_timed.h"
 #include "cli/run_flags.h"
+#include "core/occupancy.h"
 #include "cuda/limits.h"
 #include "lower/lower.h"
 #include "stats/print.h"
@@ -183,7 +184,7 @@ static void kernel_print_table(const struct kernel_run *r, const struct emu_laun
 {
     printf("%s: grid %u,%u,%u block %u,%u,%u on %s%s\n", r->kernel->name, l->grid[0], l->grid[1], l->grid[2],
            l->block[0], l->block[1], l->block[2], r->machine.name,
-           r->run.options.functional ? ", functional" : "");
+           run_options_has_clock(&r->run.options) ? "" : ", functional");
     printf("  registers %u, shared %u bytes, local %u bytes (%u spilled)\n", r->kernel->reg_count,
            r->kernel->shared_bytes + l->shared_dynamic_bytes, r->kernel->frame_bytes, r->kernel->spill_bytes);
     printf("  warp instructions   %14" PRIu64 "\n  thread instructions %14" PRIu64 "\n", st->warp_insts,
@@ -247,6 +248,8 @@ static int kernel_launch(struct kernel_run *r)
                         "64 or --grid 64,2\n");
         return CLI_BAD_INPUT;
     }
+    l.ctas_per_sm = occupancy_ctas(&r->machine, r->kernel, l.block[0] * l.block[1] * l.block[2],
+                                   r->kernel->shared_bytes + r->shared_bytes);
     unsigned char *block = mem_zalloc(r->kernel->param_bytes);
     struct emu_stats stats = {0};
     struct emu_fault fault;
@@ -256,7 +259,7 @@ static int kernel_launch(struct kernel_run *r)
         struct kernel_timed timed = {0};
         enum emu_fault_kind kind = EMU_BAD_LAUNCH;
         fault = (struct emu_fault){0};
-        if (r->run.options.functional)
+        if (!run_options_has_clock(&r->run.options))
             kind = emu_run(r->device, &l, &stats, &fault);
         else if (kernel_timed_open(&timed, &r->machine, r->device, &r->run.options))
             kind = kernel_timed_run(&timed, &l, &stats, &fault);
@@ -279,6 +282,15 @@ static int kernel_launch(struct kernel_run *r)
     }
     free(block);
     return status;
+}
+
+static int kernel_judge_races(const struct kernel_run *r)
+{
+    struct strbuf text = {0};
+    emu_race_summary(emu_device_races(r->device), &text);
+    fputs(strbuf_text(&text), stderr);
+    strbuf_free(&text);
+    return emu_device_races(r->device) ? CLI_FAILED : CLI_OK;
 }
 
 static int kernel_run(struct kernel_run *r, const struct cli_parse *p)
@@ -304,9 +316,11 @@ static int kernel_run(struct kernel_run *r, const struct cli_parse *p)
                 r->machine.memory_bytes);
         return CLI_BAD_INPUT;
     }
+    if (r->run.options.races) emu_device_find_races(r->device);
     int status = CLI_BAD_INPUT;
     if (kernel_load(r, p->words.items.data[0].text) && kernel_find(r, p->words.items.data[1]))
         status = kernel_launch(r);
+    if (status == CLI_OK && r->run.options.races) status = kernel_judge_races(r);
     if (r->module) emu_module_unload(r->device, r->module);
     emu_device_destroy(r->device);
     return status;

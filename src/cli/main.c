@@ -8,7 +8,8 @@ const struct cli_command cli_commands[] = {
      "  heddle run -- ./vectoradd 1024           its output, then where the time went\n"
      "  heddle run -m fermi --mech swl -- ./bfs  on another machine, with a mechanism\n"
      "  heddle run --stats s.json -- ./app       every statistic, as JSON in a file\n"
-     "  heddle run --functional -- ./app         results only, no clock\n",
+     "  heddle run --functional -- ./app         results only, no clock\n"
+     "  heddle run --races -- ./app              accesses that race, with both lines\n",
      cli_cmd_run},
     {"kernel", "FILE.ptx NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--arg ...]...",
      "run one kernel with no host program",

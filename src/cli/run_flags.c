@@ -83,8 +83,8 @@ bool cli_run_finish(struct cli_run *r, struct machine *machine)
     struct run_options *o = &r->options;
     struct diag_list diags = {0};
     run_options_complete(o);
-    bool ok =
-        run_options_machine(o, machine, &diags) && (o->functional || check_mechanisms(&o->timed, &diags));
+    bool ok = run_options_machine(o, machine, &diags) &&
+              (!run_options_has_clock(o) || check_mechanisms(&o->timed, &diags));
     cli_print_diags(&diags);
     diag_free(&diags);
     return ok && can_write("--stats", o->stats) && can_write("--timeline", o->timeline);

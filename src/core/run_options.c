@@ -67,6 +67,13 @@ const struct run_option run_option_rows[] = {
      .flag = "--functional",
      .variable = "HEDDLE_FUNCTIONAL",
      .help = "results only, no clock"},
+    {.name = "races",
+     .kind = RUN_FLAG,
+     .effect = RUN_UNTIMED,
+     .offset = AT(races),
+     .flag = "--races",
+     .variable = "HEDDLE_RACES",
+     .help = "name accesses that race, with both lines; a functional run"},
     {.name = "no_skip",
      .kind = RUN_FLAG,
      .effect = RUN_SAME,
@@ -363,6 +370,8 @@ bool run_options_machine(const struct run_options *o, struct machine *out, struc
 {
     return machine_load(o->machine, o->sets, list_length(o->sets), out, diags);
 }
+
+bool run_options_has_clock(const struct run_options *o) { return !o->functional && !o->races; }
 
 void run_options_complete(struct run_options *o)
 {

@@ -27,6 +27,8 @@ struct run_options {
     uint32_t registers_max;
     /* Results only, no clock. */
     bool functional;
+    /* Look for accesses that race: without a clock too. */
+    bool races;
     /* No summary on the terminal. */
     bool quiet;
     /* enum run_format. */
@@ -111,6 +113,8 @@ void run_options_to_environment(const struct run_options *o);
 uint32_t run_options_to_words(const struct run_options *o, struct arena *a, const char ***words);
 /* The machine with its settings. False with diagnostics. */
 bool run_options_machine(const struct run_options *o, struct machine *out, struct diag_list *diags);
+/* False: results only. */
+bool run_options_has_clock(const struct run_options *o);
 /* Fills in o->timed from the other fields, and the format that `--stats gpgpusim` stands for. */
 void run_options_complete(struct run_options *o);
 

@@ -31,10 +31,12 @@ void gpu_complain(const char *fmt, ...)
     strbuf_free(&text);
 }
 
-static struct emu_device *make_device(const struct machine *m)
+static struct emu_device *make_device(const struct gpu *g)
 {
-    struct emu_limits limits = limits_from_machine(m);
-    return emu_device_create(&limits, m->memory_bytes);
+    struct emu_limits limits = limits_from_machine(&g->machine);
+    struct emu_device *d = emu_device_create(&limits, g->machine.memory_bytes);
+    if (d && g->options.races) emu_device_find_races(d);
+    return d;
 }
 
 static void gpu_make(void)
@@ -54,12 +56,12 @@ static void gpu_make(void)
         ok = false;
     }
     diag_free(&diags);
-    if (ok && !(g->device = make_device(&g->machine))) {
+    if (ok && !(g->device = make_device(g))) {
         gpu_complain("cannot reserve %llu bytes of address space for device memory",
                      (unsigned long long)g->machine.memory_bytes);
         ok = false;
     }
-    if (ok && !g->options.functional && !gpu_timed_open(g)) ok = false;
+    if (ok && run_options_has_clock(&g->options) && !gpu_timed_open(g)) ok = false;
     if (ok) {
         the_gpu = g;
     } else {
@@ -111,8 +113,9 @@ void gpu_reset(struct gpu *g)
     }
     g->modules.len = 0;
     g->streams.len = 0;
+    g->races += emu_device_races(g->device);
     emu_device_destroy(g->device);
-    g->device = make_device(&g->machine);
+    g->device = make_device(g);
     if (!g->device) UNREACHABLE("the address space given back a moment ago cannot be reserved again");
     if (g->timed) timed_set_device(g->timed, g->device);
     if (ended && !gpu_timed_open(g))

@@ -41,6 +41,7 @@ struct gpu {
     VEC(struct gpu_stream_name) streams;
     uint64_t stream_ids; /* ids given out so far */
     struct gpu_progress progress;
+    uint64_t races; /* found on the devices before the last reset */
 };
 
 struct gpu_module {

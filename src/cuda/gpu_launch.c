@@ -94,7 +94,9 @@ static enum gpu_status run(struct gpu *g, const struct gpu_launch *l, const void
                            .shared_dynamic_bytes = l->shared_dynamic_bytes,
                            .params = params,
                            .cooperative = l->cooperative,
-                           .shared_wish = l->shared_wish};
+                           .shared_wish = l->shared_wish,
+                           .ctas_per_sm = gpu_occupancy(g, l->kernel, l->block[0] * l->block[1] * l->block[2],
+                                                        l->shared_dynamic_bytes)};
     struct emu_fault *fault = mem_zalloc(sizeof *fault);
     if (g->timed) { /* refusals come at once, faults when it runs */
         enum emu_fault_kind refused = emu_check_launch(g->device, &e, fault);

@@ -123,9 +123,19 @@ static void write_json(const struct gpu *g, struct strbuf *out)
     strbuf_printf(out, "  \"warp_insts_per_second\": %.0f\n}\n", rate_per_second(s));
 }
 
+static void write_races(const struct gpu *g)
+{
+    struct strbuf text = {0};
+    emu_race_summary(g->races + emu_device_races(g->device), &text);
+    fflush(stdout); /* the program's own output comes first */
+    fputs(strbuf_text(&text), stderr);
+    strbuf_free(&text);
+}
+
 void gpu_stats_write(const struct gpu *g)
 {
     const char *path = g->options.stats;
+    if (g->options.races) write_races(g);
     if (g->timed) gpu_timed_write_files(g);
     if (!path && g->options.quiet) return;
     struct strbuf out = {0};

@@ -8,6 +8,7 @@
  * leaf.pc of a waiting leaf is its barrier instruction. */
 #include "emu/fault.h"
 #include "emu/ops.h"
+#include "emu/races.h"
 
 static uint32_t dead_lanes(const struct warp *w) { return ~w->live; }
 
@@ -50,6 +51,7 @@ static void write_result(struct warp *w, const struct leaf *leaf, const struct b
 static void complete(struct cta *c, uint32_t number)
 {
     struct barrier *b = &c->barriers[number];
+    uint64_t woken = 0;
     for (uint32_t k = 0; k < c->warp_count; k++) {
         if (!(b->warps >> k & 1)) continue;
         struct warp *w = &c->warps[k];
@@ -59,9 +61,11 @@ static void complete(struct cta *c, uint32_t number)
             if (leaf->state != LEAF_AT_BARRIER || leaf->barrier != number) continue;
             write_result(w, leaf, b);
             diverge_wake(w, leaf, leaf->pc + 1);
-            c->warps_ready |= 1ull << k;
+            woken |= 1ull << k;
         }
     }
+    c->warps_ready |= woken;
+    if (c->races) races_complete(c, number, woken);
     b->warps = 0;
     b->arrivals = b->votes = b->votes_true = 0;
     c->barriers_used &= ~(1u << number);
@@ -160,6 +164,7 @@ static bool arrive(struct warp *w, const struct isa_inst *i, uint32_t mask, uint
     b->arrived[w->index] |= mask;
     b->arrivals += lanes_count(mask);
     b->warps |= 1ull << w->index;
+    if (c->races) races_arrive(w, q.number);
     *number = q.number;
     return true;
 }

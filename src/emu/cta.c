@@ -6,34 +6,55 @@
 #include "emu/cta.h"
 
 #include "emu/fault.h"
+#include "emu/races.h"
 
 enum {
-    WARP_TURN = 16384, /* instructions of a turn: long, so that the registers stay in the host's cache */
-    SPIN_ROUNDS = 4,   /* rounds in which all warps only wait before other CTAs get their turn */
-    CTA_TURN_INSTS = 1 << 28 /* a turn ends after these too: waiting that is not recognised as such */
+    /* Instructions of a warp's turn, and of a CTA's turn for each of its warps. Short turns are fair. Long
+     * ones are fast: the registers of a warp stay in the host's first cache for its turn, those of a CTA in
+     * the second for its own. */
+    WARP_TURN = 128,
+    CTA_TURN_PER_WARP = 1024,
+    SPIN_ROUNDS = 4, /* rounds in which all warps only wait before other CTAs get their turn */
+    /* Instructions after which lanes that wait for reconvergence continue alone: for waiting that is not
+     * recognised as such. */
+    RELEASE_INSTS = 1 << 28
 };
 
-bool cta_create(struct cta *c, struct run *run)
+/* Registers of a warp. */
+static size_t register_bytes(const struct run *run)
+{
+    return run->image->reg_rows * (ISA_LANES * sizeof(uint32_t));
+}
+
+size_t cta_block_bytes(const struct run *run)
+{
+    size_t per_warp = sizeof(struct warp) + register_bytes(run);
+    return (size_t)round_up_u64(run->warps_per_cta * per_warp + MAX(run->shared_bytes, 1u), HOST_LINE);
+}
+
+uint64_t cta_bytes(const struct run *run)
+{
+    uint64_t local = (uint64_t)run->warps_per_cta * ISA_LANES * run->local_bytes;
+    return sizeof(struct cta) + cta_block_bytes(run) + local;
+}
+
+bool cta_place(struct cta *c, struct run *run, void *block)
 {
     uint32_t warps = run->warps_per_cta;
-    size_t row_bytes = ISA_LANES * sizeof(uint32_t);
-    size_t file_bytes = run->image->reg_rows * row_bytes;
-    *c = (struct cta){.run = run, .warp_count = warps};
-    c->warps = mem_zalloc_lines(sizeof *c->warps * warps);
-    c->registers = aligned_alloc(128, round_up_u64(file_bytes * warps, 128));
-    c->shared = aligned_alloc(128, round_up_u64(MAX(run->shared_bytes, 1u), 128));
+    size_t file_bytes = register_bytes(run);
+    *c = (struct cta){.run = run, .warp_count = warps, .warps = block};
+    uint8_t *registers = (uint8_t *)(c->warps + warps);
+    c->shared = registers + warps * file_bytes;
     if (run->local_bytes) c->local = calloc((size_t)warps * ISA_LANES, run->local_bytes);
-    if (!c->registers || !c->shared || (run->local_bytes && !c->local)) {
-        cta_free(c);
-        return false;
-    }
+    if (run->local_bytes && !c->local) return false;
     for (uint32_t k = 0; k < warps; k++) {
         struct warp *w = &c->warps[k];
+        memset(w, 0, offsetof(struct warp, leaves));
         w->run = run;
         w->share = &run->first;
         w->cta = c;
         w->index = k;
-        w->x.rows[0] = c->registers + k * (file_bytes / sizeof(uint32_t));
+        w->x.rows[0] = (uint32_t *)(void *)(registers + k * file_bytes);
         w->x.rows[1] = run->pool;
         w->tid = (const uint32_t(*)[ISA_LANES])run->tids[k];
         w->local = c->local + (size_t)k * ISA_LANES * run->local_bytes;
@@ -44,10 +65,8 @@ bool cta_create(struct cta *c, struct run *run)
 void cta_free(struct cta *c)
 {
     for (uint32_t k = 0; c->warps && k < c->warp_count; k++) vec_free(&c->warps[k].calls);
-    free(c->warps);
-    free(c->registers);
-    free(c->shared);
     free(c->local);
+    races_free_cta(c);
     *c = (struct cta){0};
 }
 
@@ -76,12 +95,12 @@ void cta_start(struct cta *c, uint64_t linear)
     c->live_threads = r->threads;
     c->warps_ready = c->warp_count == 64 ? UINT64_MAX : (1ull << c->warp_count) - 1;
     c->warps_done = 0;
-    c->spin_rounds = 0;
     c->insts_since_yield = 0;
     c->yields = 0;
     if (c->barriers_used) memset(c->barriers, 0, sizeof c->barriers);
     c->barriers_used = 0;
     clear_memory(c);
+    if (r->races) races_begin_cta(c);
     for (uint32_t k = 0; k < c->warp_count; k++) {
         uint32_t lanes = MIN(r->threads - k * ISA_LANES, (uint32_t)ISA_LANES);
         warp_start(&c->warps[k], lanes == ISA_LANES ? UINT32_MAX : (1u << lanes) - 1);
@@ -132,16 +151,29 @@ static bool take_turn(struct cta *c, uint32_t k, bool *only_spins)
     return !cta_past_limit(c, w);
 }
 
+/* One turn of each warp that can run, in the order of warps. False: the run is over. */
+static bool take_turns(struct cta *c, bool *only_spins)
+{
+    for (uint32_t k = 0; k < c->warp_count; k++)
+        if (c->warps_ready >> k & 1 && !take_turn(c, k, only_spins)) return false;
+    return true;
+}
+
+static enum cta_end give_turn_back(struct cta *c, enum cta_end end)
+{
+    if (end == CTA_YIELD || c->insts_since_yield >= RELEASE_INSTS) {
+        cta_release_waiting(c);
+        c->insts_since_yield = 0;
+    }
+    return end;
+}
+
 enum cta_end cta_run(struct cta *c)
 {
-    c->spin_rounds = 0;
-    c->insts_since_yield = 0;
-    for (;;) {
+    uint64_t end = c->insts_since_yield + (uint64_t)CTA_TURN_PER_WARP * c->warp_count;
+    for (uint32_t spin_rounds = 0; spin_rounds < SPIN_ROUNDS;) {
         bool only_spins = true;
-        for (uint32_t k = 0; k < c->warp_count; k++) {
-            if (!(c->warps_ready >> k & 1)) continue;
-            if (!take_turn(c, k, &only_spins)) return CTA_FAULT;
-        }
+        if (!take_turns(c, &only_spins)) return CTA_FAULT;
         if (!c->live_threads) {
             c->busy = false;
             return CTA_DONE;
@@ -150,10 +182,8 @@ enum cta_end cta_run(struct cta *c)
             fault_deadlock(c);
             return CTA_FAULT;
         }
-        c->spin_rounds = only_spins ? c->spin_rounds + 1 : 0;
-        if (c->spin_rounds >= SPIN_ROUNDS || c->insts_since_yield >= CTA_TURN_INSTS) {
-            cta_release_waiting(c);
-            return CTA_YIELD;
-        }
+        if (c->insts_since_yield >= end) return give_turn_back(c, CTA_TURN_OVER);
+        spin_rounds = only_spins ? spin_rounds + 1 : 0;
     }
+    return give_turn_back(c, CTA_YIELD);
 }

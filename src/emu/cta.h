@@ -24,24 +24,29 @@ struct cta {
     uint64_t warps_ready; /* mask of warps with a leaf that can run */
     uint64_t warps_done;
     uint32_t barriers_used; /* mask of barriers at which someone arrived */
-    uint32_t spin_rounds;   /* rounds in which all warps only waited */
+    /* Instructions since lanes that wait for reconvergence were last released. */
     uint64_t insts_since_yield;
-    uint32_t yields;  /* when stepped: yields of its warps since lanes were last released */
-    struct cta *next; /* when stepped: list of the grid's spare CTAs */
+    uint32_t yields;        /* when stepped: yields of its warps since lanes were last released */
+    struct cta *next;       /* when stepped: list of the grid's spare CTAs */
+    struct race_cta *races; /* for the search for races, or NULL */
     uint8_t *shared;
     uint8_t *local;
-    uint32_t *registers;
     struct warp *warps;
     struct barrier barriers[BARRIERS];
 };
 
-enum cta_end { CTA_DONE, CTA_YIELD /* it may wait for another CTA */, CTA_FAULT };
+enum cta_end { CTA_DONE, CTA_TURN_OVER, CTA_YIELD /* it may wait for another CTA */, CTA_FAULT };
 
-/* Allocates memory for any CTA of the run; false: there is none. */
-bool cta_create(struct cta *c, struct run *run);
-void cta_free(struct cta *c);
+/* The host's memory that a resident CTA takes: all of it, and the block in which cta_place puts registers,
+ * shared memory and the warps themselves. */
+uint64_t cta_bytes(const struct run *run);
+size_t cta_block_bytes(const struct run *run);
+/* Makes room for any CTA of the run, in a block of cta_block_bytes that starts at a line of the host's cache.
+ * False: the host has no memory for its local memory. */
+bool cta_place(struct cta *c, struct run *run, void *block);
+void cta_free(struct cta *c); /* what is not in the block */
 void cta_start(struct cta *c, uint64_t linear);
-enum cta_end cta_run(struct cta *c);
+enum cta_end cta_run(struct cta *c); /* one turn */
 /* Lets lanes that wait for others of their warp continue alone, in warps that cannot run; false: there are
  * none. */
 bool cta_release_waiting(struct cta *c);

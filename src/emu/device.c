@@ -70,9 +70,14 @@ void emu_device_destroy(struct emu_device *d)
         next = b->next;
         free(b);
     }
+    stage_free(&d->stage);
+    vec_free(&d->races);
     space_destroy(d->space);
     free(d);
 }
+
+void emu_device_find_races(struct emu_device *d) { d->finds_races = true; }
+uint64_t emu_device_races(const struct emu_device *d) { return d->races.len; }
 
 struct space *emu_device_space(struct emu_device *d) { return d->space; }
 struct emu_limits *emu_device_limits(struct emu_device *d) { return &d->limits; }

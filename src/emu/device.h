@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "emu/emu.h"
 #include "emu/exec.h"
+#include "emu/stage.h"
 
 enum {
     PARAM_BLOCK_MAX = 32764, /* bytes of kernel parameters (PTX ISA 8.1: .param of a kernel) */
@@ -29,12 +30,15 @@ struct emu_device {
     uint32_t texture_count, texture_cap;
     void (*write)(void *ctx, bool is_error, const char *text, size_t len);
     void *write_ctx;
+    struct stage stage;          /* for the resident CTAs of the grid that emu_run runs */
     struct launch_block *blocks; /* one for each grid that was open at the same time as others */
     struct run *runs;            /* open grids */
     uint64_t launches;           /* so far: the grid id */
     uint64_t insts;              /* warp instructions of all launches so far: the clock of %globaltimer */
     uint64_t heap_used;          /* by device malloc, bytes */
     uint64_t heap_serial;
+    bool finds_races;
+    VEC(uint64_t) races; /* pairs of instructions found so far, as hashes */
 };
 
 /* What a kernel needs beyond its code, worked out once when the module is loaded. */

@@ -35,7 +35,7 @@ static void leaf_remove(struct warp *w, struct leaf *leaf)
 static void patience_join(struct patience *to, const struct patience *from)
 {
     to->spins = MAX(to->spins, from->spins);
-    to->turns = MAX(to->turns, from->turns);
+    to->insts = MAX(to->insts, from->insts);
     to->ran = MAX(to->ran, from->ran);
 }
 

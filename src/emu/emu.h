@@ -38,6 +38,13 @@ struct emu_limits *emu_device_limits(struct emu_device *d);
 void emu_device_on_output(struct emu_device *d,
                           void (*write)(void *ctx, bool is_error, const char *text, size_t len), void *ctx);
 
+/* From now on emu_run looks for accesses that race, and writes each pair of instructions that it finds where
+ * messages go (docs/emulator.md). */
+void emu_device_find_races(struct emu_device *d);
+uint64_t emu_device_races(const struct emu_device *d); /* pairs found so far */
+/* One line that says how many pairs were found. */
+void emu_race_summary(uint64_t pairs, struct strbuf *out);
+
 /* Places the module's variables in device memory and resolves addresses. `externs` (may be NULL) resolves
  * symbols that the module declares extern. Takes ownership of isa. NULL on error. */
 struct emu_module *emu_module_load(struct emu_device *d, struct isa_module *isa,
@@ -58,6 +65,8 @@ struct emu_launch {
     /* 1 + percent of an SM's shared memory that the program would like to have; 0 = no wish. Only
      * the timing model uses it. */
     uint32_t shared_wish;
+    /* CTAs of this launch that an SM holds at a time; 0 = as many as the limits of the device allow. */
+    uint32_t ctas_per_sm;
 };
 
 /* emu_run adds to these and never clears them. */

@@ -47,6 +47,13 @@ static void fill(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint32
     fault_thread(w, lane, f->thread);
 }
 
+void fault_report(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint32_t pc, const char *text)
+{
+    if (w->share->fault->kind != EMU_OK) return;
+    fill(w, lane, kind, pc);
+    fault_set_text(w->share->fault, text);
+}
+
 static void describe(struct warp *w, struct strbuf *out, const char *fmt, va_list ap)
 {
     const struct emu_fault *f = w->share->fault;

@@ -11,6 +11,8 @@ void fault_raise(struct warp *w, uint32_t lane, enum emu_fault_kind kind, const 
 /* fault_raise with an address; `more` (may be NULL) is a further line. */
 void fault_address(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint64_t address,
                    const char *more, const char *fmt, ...) PRINTF_LIKE(6, 7);
+/* A fault at an instruction of a lane, with its whole text. */
+void fault_report(struct warp *w, uint32_t lane, enum emu_fault_kind kind, uint32_t pc, const char *text);
 /* A CTA in which nothing can run any more. */
 void fault_deadlock(struct cta *c);
 /* "t.cu:12 (t.ptx:88)" of an instruction. */

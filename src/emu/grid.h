@@ -47,6 +47,8 @@ struct run {
     struct emu_fault *fault;
     struct launch_block *block;  /* parameters and workspace in device memory */
     const uint64_t *cycles, *ns; /* what the clocks show; NULL: instructions executed */
+    struct races *races;         /* the search for races, or NULL */
+    struct idle *idle;           /* the watch that is under way, or NULL */
     struct run *next;            /* list of the device */
 };
 

@@ -3,7 +3,7 @@
 #include "emu/grid.h"
 
 enum {
-    SM_CTAS = 32, /* residency of one SM, for cooperative launches and waiting CTAs */
+    SM_CTAS = 32, /* residency of one SM where the launch does not give it */
     REG_UNIT = 8  /* registers of a thread are allocated in units of eight */
 };
 
@@ -39,11 +39,13 @@ uint64_t launch_ctas(const struct emu_launch *l) { return (uint64_t)l->grid[0] *
 
 uint64_t launch_resident_max(const struct emu_limits *lim, const struct emu_launch *l, uint64_t threads)
 {
+    const uint64_t sms = MAX(lim->sm_count, 1u);
+    if (l->ctas_per_sm) return l->ctas_per_sm * sms;
     uint64_t shared = launch_shared_bytes(l);
     uint64_t n = MIN((uint64_t)SM_CTAS, SM_THREADS / round_up_u64(threads, ISA_LANES));
     n = MIN(n, lim->regs_per_cta_max / regs_of(l->kernel, threads));
     if (shared) n = MIN(n, lim->shared_per_cta_max / shared);
-    return MAX(n, 1u) * MAX(lim->sm_count, 1u);
+    return MAX(n, 1u) * sms;
 }
 
 static enum emu_fault_kind check_shape(const struct emu_limits *lim, const struct emu_launch *l,

@@ -33,6 +33,48 @@ struct access_desc {
 };
 bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out);
 
+static inline uint32_t memory_word_bytes(uint16_t op)
+{
+    switch (op) {
+    case ISA_OP_LD_U8:
+    case ISA_OP_LD_S8:
+    case ISA_OP_ST_8: return 1;
+    case ISA_OP_LD_U16:
+    case ISA_OP_LD_S16:
+    case ISA_OP_ST_16:
+    case ISA_OP_ATOM_16: return 2;
+    case ISA_OP_LD_64:
+    case ISA_OP_ST_64:
+    case ISA_OP_ATOM_64: return 8;
+    case ISA_OP_ATOM_128: return 16;
+    default: return 4;
+    }
+}
+
+/* What an instruction accesses by address; false: nothing. For cp.async it is the source. Prefetches count as
+ * loads. */
+static inline bool memory_describe(const struct isa_inst *i, struct access_desc *d)
+{
+    uint16_t flags = isa_ops[i->op].flags;
+    if (i->op == ISA_OP_CPASYNC) {
+        *d = (struct access_desc){
+            .addr = i->src[1], .space = ISA_GLOBAL, .bytes = i->vec, .offset = (int32_t)i->target};
+        return true;
+    }
+    if (i->op == ISA_OP_TEX) return false;
+    if (!(flags & (ISA_LOAD | ISA_STORE | ISA_ATOMIC)) && i->op != ISA_OP_PREFETCH) return false;
+    uint32_t count = flags & (ISA_LOAD | ISA_STORE) && i->vec ? i->vec : 1;
+    *d = (struct access_desc){.addr = i->src[0],
+                              .is_32 = i->flags & ISA_A32,
+                              .space = i->mod,
+                              .access = flags & ISA_ATOMIC  ? ACCESS_ATOMIC
+                                        : flags & ISA_STORE ? ACCESS_STORE
+                                                            : ACCESS_LOAD,
+                              .bytes = memory_word_bytes(i->op) * count,
+                              .offset = i->imm};
+    return true;
+}
+
 /* The memory that an address of a space refers to. An address of shared or local memory becomes an offset,
  * one of parameters a device address. */
 enum isa_space memory_resolve(const struct run *r, uint8_t space, uint64_t *address);

@@ -97,7 +97,9 @@ void emu_grid_close(struct emu_grid *g, struct emu_stats *stats)
     while (g->open) emu_cta_close(g->open);
     for (struct cta *c = g->spare, *next; c; c = next) {
         next = c->next;
+        void *block = c->warps;
         cta_free(c);
+        free(block);
         free(c);
     }
     if (stats) run_add_stats(&g->run, g->opened, stats);
@@ -128,7 +130,9 @@ static struct cta *cta_take(struct emu_grid *g)
         return c;
     }
     c = mem_zalloc(sizeof *c);
-    if (cta_create(c, &g->run)) return c;
+    void *block = aligned_alloc(HOST_LINE, cta_block_bytes(&g->run));
+    if (block && cta_place(c, &g->run, block)) return c;
+    free(block);
     free(c);
     run_refuse(g->run.fault, g->run.kernel, "the host has no memory for one more resident block");
     return NULL;
@@ -186,47 +190,6 @@ const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mas
 }
 
 /* ---- what an instruction accesses ---- */
-struct described {
-    uint16_t addr;
-    uint8_t space;
-    bool is_32;
-    int64_t offset;
-    uint32_t bytes;
-};
-
-static uint32_t word_bytes(uint16_t op)
-{
-    switch (op) {
-    case ISA_OP_LD_U8:
-    case ISA_OP_LD_S8:
-    case ISA_OP_ST_8: return 1;
-    case ISA_OP_LD_U16:
-    case ISA_OP_LD_S16:
-    case ISA_OP_ST_16:
-    case ISA_OP_ATOM_16: return 2;
-    case ISA_OP_LD_64:
-    case ISA_OP_ST_64:
-    case ISA_OP_ATOM_64: return 8;
-    case ISA_OP_ATOM_128: return 16;
-    default: return 4;
-    }
-}
-
-/* False: the instruction accesses no memory by address. */
-static bool describe(const struct isa_inst *i, struct described *d)
-{
-    uint16_t flags = isa_ops[i->op].flags;
-    if (i->op == ISA_OP_CPASYNC) {
-        *d = (struct described){i->src[1], ISA_GLOBAL, false, (int32_t)i->target, i->vec};
-        return true;
-    }
-    if (i->op == ISA_OP_TEX) return false;
-    if (!(flags & (ISA_LOAD | ISA_STORE | ISA_ATOMIC)) && i->op != ISA_OP_PREFETCH) return false;
-    uint32_t count = flags & (ISA_LOAD | ISA_STORE) && i->vec ? i->vec : 1;
-    *d = (struct described){i->src[0], i->mod, i->flags & ISA_A32, i->imm, word_bytes(i->op) * count};
-    return true;
-}
-
 /* Lanes of cp.async that copy nothing read nothing; prefetches of an address outside of memory do nothing. */
 static bool lane_reads(struct warp *w, const struct isa_inst *i, uint32_t lane, enum isa_space space,
                        uint64_t address)
@@ -237,7 +200,7 @@ static bool lane_reads(struct warp *w, const struct isa_inst *i, uint32_t lane, 
 }
 
 /* All lanes are in one space that is known beforehand, and all of mask access it. */
-static bool is_plain(const struct isa_inst *i, const struct described *d)
+static bool is_plain(const struct isa_inst *i, const struct access_desc *d)
 {
     return d->space != ISA_GENERIC && d->space != ISA_PARAM && i->op != ISA_OP_CPASYNC &&
            i->op != ISA_OP_PREFETCH;
@@ -245,7 +208,7 @@ static bool is_plain(const struct isa_inst *i, const struct described *d)
 
 /* Lanes outside of mask get an address too, which is not used: without a test for each lane this is vector
  * code. */
-static void record_plain(const uint32_t *row, const struct described *d, struct emu_access *out)
+static void record_plain(const uint32_t *row, const struct access_desc *d, struct emu_access *out)
 {
     uint64_t offset = (uint64_t)d->offset;
 #pragma GCC unroll 1
@@ -255,7 +218,7 @@ static void record_plain(const uint32_t *row, const struct described *d, struct 
     if (d->space == ISA_LOCAL) out->local_lanes = out->mask;
 }
 
-static uint32_t record_lanes(struct warp *w, const struct isa_inst *i, const struct described *d,
+static uint32_t record_lanes(struct warp *w, const struct isa_inst *i, const struct access_desc *d,
                              struct emu_access *out)
 {
     const uint32_t *row = exec_src(&w->x, d->addr);
@@ -273,7 +236,7 @@ static uint32_t record_lanes(struct warp *w, const struct isa_inst *i, const str
     return reads;
 }
 
-static void record(struct warp *w, const struct isa_inst *i, const struct described *d,
+static void record(struct warp *w, const struct isa_inst *i, const struct access_desc *d,
                    struct emu_access *out)
 {
     uint16_t flags = isa_ops[i->op].flags;
@@ -392,9 +355,9 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
     out->bytes = 0;
     out->shared_lanes = out->local_lanes = out->atomic_record = 0;
     uint32_t mask = out->mask;
-    struct described d;
+    struct access_desc d;
     exec_fn *fn = r->table[i->op];
-    if (mask && describe(i, &d)) record(w, i, &d, out);
+    if (mask && memory_describe(i, &d)) record(w, i, &d, out);
     if (mask && i->op == ISA_OP_TEX) record_texture(w, i, out);
     out->sleep_ns = i->op == ISA_OP_NANOSLEEP ? longest_sleep(w, i, mask) : 0;
     bool defers = out->is_atomic && defer_atomics && out->mask & ~out->shared_lanes;

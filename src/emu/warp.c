@@ -8,7 +8,7 @@
 #include "emu/grid.h"
 
 enum {
-    SPIN_TURN = 32, /* backward branches of a waiting loop before the turn passes to another leaf or warp */
+    SPIN_TURN = 8, /* backward branches of a waiting loop before the turn passes to another leaf or warp */
     /* Such branches of one leaf before lanes that wait for it continue alone: far more than a loop with
      * atomics in it usually runs after other lanes of the warp have left it. */
     SPIN_RELEASE = 1024,
@@ -17,9 +17,10 @@ enum {
      * more than the 32 rounds in which all lanes of a warp get their turn at one word. */
     STEP_SPIN_TURN = 4,
     STEP_SPIN_RELEASE = 64,
-    LEAF_TURN_INSTS = 16384, /* a whole turn when stepped; as WARP_TURN of cta.c */
-    /* Whole turns of one leaf after which its lanes are released too, for other waiting loops. */
-    LEAF_TURNS = 64
+    LEAF_TURN_INSTS = 16384, /* a turn when stepped */
+    /* Instructions of turns that one leaf used up after which lanes that wait for it are released too, for
+     * other waiting loops. */
+    LEAF_INSTS_RELEASE = 1 << 20
 };
 
 void warp_start(struct warp *w, uint32_t lanes)
@@ -132,12 +133,20 @@ static bool give_way(struct warp *w, uint32_t release)
 {
     struct leaf *leaf = w->leaf;
     if (!leaf) return false;
-    bool waits = leaf->patience.spins >= release || leaf->patience.turns >= LEAF_TURNS;
-    leaf->patience.turns = 0;
+    bool waits = leaf->patience.spins >= release || leaf->patience.insts >= LEAF_INSTS_RELEASE;
+    leaf->patience.insts = 0;
     if (waits && diverge_release(w)) return diverge_pick(w);
     if (leaf->mask == w->live) leaf->patience.spins = 0; /* no lane of this warp waits for it */
     diverge_rotate(w);
     return false;
+}
+
+/* The current leaf has run to the end of a turn, which had `insts` instructions. */
+static void use_up(struct warp *w, uint32_t insts, uint32_t release)
+{
+    if (!w->leaf) return;
+    w->leaf->patience.insts += insts;
+    if (w->leaf->patience.insts >= LEAF_INSTS_RELEASE) give_way(w, release);
 }
 
 enum warp_end warp_run(struct warp *w, uint64_t budget)
@@ -157,7 +166,7 @@ enum warp_end warp_run(struct warp *w, uint64_t budget)
         case EVENT_SWITCH: break;
         case EVENT_GO:
         case EVENT_NONE: /* the budget is used up */
-            if (w->leaf && ++w->leaf->patience.turns >= LEAF_TURNS) give_way(w, SPIN_RELEASE);
+            use_up(w, (uint32_t)(w->insts - w->turn_start), SPIN_RELEASE);
             return WARP_TURN_OVER;
         }
     }
@@ -211,6 +220,6 @@ bool warp_execute(struct warp *w, const struct isa_inst *i, uint32_t mask, exec_
     }
     if (++w->turn_insts < LEAF_TURN_INSTS) return false;
     w->turn_insts = 0;
-    if (w->leaf && ++w->leaf->patience.turns >= LEAF_TURNS) give_way(w, STEP_SPIN_RELEASE);
+    use_up(w, LEAF_TURN_INSTS, STEP_SPIN_RELEASE);
     return false;
 }

@@ -24,7 +24,7 @@ enum leaf_state {
  * ends when all live lanes of the warp are together again. */
 struct patience {
     uint32_t spins; /* backward branches of loops that look like waiting */
-    uint32_t turns; /* whole turns used up */
+    uint32_t insts; /* instructions of turns that it used up */
     uint64_t ran;   /* when it last gave way; the leaf that did so longest ago is the next */
 };
 
@@ -86,10 +86,12 @@ struct warp {
     uint32_t leaf_used, leaf_ready;   /* masks of slots */
     uint32_t sync_waiting;            /* mask of slots that are AT_SYNC */
     uint64_t node_used;
-    uint64_t serial, clock; /* leaves made so far; turns passed so far */
+    uint32_t watch;             /* in a watch (idle.h): its number among the resident warps */
+    uint64_t serial, clock;     /* leaves made so far; turns passed so far */
+    VEC(struct call_row) calls; /* return addresses, by depth */
+    /* Written when they come into use. */
     struct leaf leaves[LEAVES_MAX];
     struct node nodes[NODES_MAX];
-    VEC(struct call_row) calls; /* return addresses, by depth */
 };
 
 enum warp_end { WARP_TURN_OVER, WARP_SPINS, WARP_BLOCKED, WARP_DONE, WARP_FAULT };

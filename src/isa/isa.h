@@ -54,7 +54,8 @@ enum isa_inst_flags {
     ISA_JOIN = 1 << 8 /* a reconvergence point: some branch's reconv is here */,
     ISA_OOB = 1 << 9, ISA_SATFINITE = 1 << 10, ISA_NOFTZ = 1 << 11, ISA_ABS = 1 << 12,
     ISA_NC = 1 << 13 /* ld.global.nc */,
-    ISA_ALIGNED = 1 << 14 /* barrier that the whole warp executes together */
+    ISA_ALIGNED = 1 << 14 /* barrier that the whole warp executes together */,
+    ISA_ORDERED = 1 << 15 /* .acquire, .release, .acq_rel, .sc: orders other accesses of its thread */
 };
 
 enum isa_round { ISA_RN, ISA_RZ, ISA_RM, ISA_RP, ISA_RNA, ISA_RNI, ISA_RZI, ISA_RMI, ISA_RPI };

@@ -165,7 +165,7 @@ static void add_options(const struct run_options *o, struct strbuf *out)
 bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_list *diags)
 {
     struct machine m;
-    assert(!job->run.functional); /* such a run has no statistics */
+    assert(run_options_has_clock(&job->run)); /* such a run has no statistics */
     if (!run_options_machine(&job->run, &m, diags)) return false;
     strbuf_printf(out, "run: 1\nsimulator: %s\n", job_simulator());
     if (!add_workload(job, out, diags)) return false;

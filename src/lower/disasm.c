@@ -193,7 +193,8 @@ static void put_flags(const struct isa_inst *in, struct strbuf *out)
                  {ISA_SATFINITE, ".satfinite"},
                  {ISA_NC, ".nc"},
                  {ISA_UNIFORM, ".uni"},
-                 {ISA_VOLATILE, ".volatile"}};
+                 {ISA_VOLATILE, ".volatile"},
+                 {ISA_ORDERED, ".ordered"}};
     strbuf_puts(out, ENUM_NAME(round_names, in->round));
     for (uint32_t i = 0; i < ARRAY_LEN(names); i++)
         if (in->flags & names[i].flag) strbuf_puts(out, names[i].text);

@@ -15,7 +15,7 @@ static void sel_set_atom(struct sel *s, struct mir_inst *i, const struct sel_add
     i->mod = a->space;
     i->mod2 = (uint8_t)(m->atom - PTX_ATOM_AND + ISA_ATOM_AND);
     i->imm = a->offset + offset;
-    i->flags = a->flags | (m->noftz ? ISA_NOFTZ : 0);
+    i->flags = (uint16_t)(a->flags | (m->noftz ? ISA_NOFTZ : 0) | (sel_sem_flags(m) & ISA_ORDERED));
 }
 
 static void sel_atom_128(struct sel *s, const struct sel_addr *a, const struct ptx_operand *dst,

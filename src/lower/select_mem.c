@@ -7,8 +7,8 @@
  * known (and loads need not be counted: lower_options.one_to_one), else loads in ISA_PARAM space.
  *
  * Order. Memory operations of one thread take effect in program order, so acquire and release need no
- * code; they count as volatile, which keeps folding away from them. Cache operators are kept for the
- * timing model. */
+ * code; they count as volatile, which keeps folding away from them, and are marked for the search for races.
+ * Cache operators are kept for the timing model. */
 #include "lower/select.h"
 
 static_assert((int)ISA_WT == (int)PTX_WT && (int)ISA_CA == (int)PTX_CA,
@@ -16,7 +16,10 @@ static_assert((int)ISA_WT == (int)PTX_WT && (int)ISA_CA == (int)PTX_CA,
 
 uint16_t sel_sem_flags(const struct ptx_mods *m)
 {
-    return m->sem == PTX_SEM_NONE || m->sem == PTX_WEAK ? 0 : ISA_VOLATILE;
+    bool is_ordered = m->sem >= PTX_ACQUIRE && m->sem <= PTX_SC;
+    return (uint16_t)(m->sem == PTX_SEM_NONE || m->sem == PTX_WEAK ? 0
+                      : is_ordered                                 ? ISA_VOLATILE | ISA_ORDERED
+                                                                   : ISA_VOLATILE);
 }
 
 static uint8_t sel_isa_space(const struct sel *s, enum ptx_space space)

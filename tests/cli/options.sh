@@ -26,6 +26,7 @@ mech|swl|swl\.changes|swll
 mech_set|swl.warps=1|swl\.changes|swl.wraps=1
 maxrregcount|16|registers 16|7
 functional|1|functional|perhaps
+races|1|no races found|perhaps
 no_skip|1|same|perhaps
 threads|2|same|257
 sample|100|"samples":|often

@@ -82,6 +82,15 @@ expect 0 'arg 1: f32\[1024\] .*: 0 1 2 3' kernel examples/saxpy.ptx saxpy --grid
 saxpy=(kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'buf:f32[1K]=iota' \
     --arg 'buf:f32[1K]=iota' --arg s32=1024)
 expect 0 'arg 2: f32\[1024\] hash [0-9a-f]{16}: 0 3 6 9' "${saxpy[@]}" --functional
+expect 0 '^heddle: no races found' "${saxpy[@]}" --races
+one_word=(kernel tests/cli/races.ptx one_word --block 64 --arg 'buf:u32[1]')
+expect 1 '^  write at tests/cli/races.ptx:12, CTA \(0,0,0\), thread \(32,0,0\)' "${one_word[@]}" \
+    --grid 1 --races
+expect 1 '^heddle: 1 race found' "${one_word[@]}" --grid 2 --races
+expect 0 '^heddle: [1-9] races found' run bfs --size tiny --races --quiet
+meet=(kernel tests/cli/races.ptx meet --block 1024 --arg 'buf:u32[1]' --functional --set sm.count=3)
+expect 0 'arg 0: u32\[1\] .*: 6' "${meet[@]}" --grid 6
+expect 1 '^  6 CTAs resident, 1 cannot start before one of them ends' "${meet[@]}" --grid 7
 expect 0 'cycles' "${saxpy[@]}" -m fermi
 expect 0 'cycles' "${saxpy[@]}" -m fermi --no-skip --mech lrr
 expect 0 '"timed": ' "${saxpy[@]}" --json
