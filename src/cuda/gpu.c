@@ -54,6 +54,7 @@ static void gpu_make(void)
         ok = false;
     }
     diag_free(&diags);
+    if (ok) gpu_capability_set(&g->machine);
     if (ok && !(g->device = make_device(&g->machine))) {
         gpu_complain("cannot reserve %llu bytes of address space for device memory",
                      (unsigned long long)g->machine.memory_bytes);

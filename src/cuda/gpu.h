@@ -65,10 +65,11 @@ enum gpu_status gpu_module_load(struct gpu *g, const char *name, const void *ima
 enum gpu_status gpu_module_link(struct gpu *g, const char *name, const void *const *images,
                                 const size_t *lens, uint32_t count, struct gpu_module **out);
 /* gpu_module_link with options. log (may be NULL) also receives the rendered diagnostics. regs_max 0 = no
- * limit. */
+ * limit. origin: where the program has the image that images[0] is a copy of; NULL = it is not a copy. */
 struct gpu_load_options {
     uint32_t regs_max;
     struct strbuf *log;
+    const void *origin;
 };
 enum gpu_status gpu_module_link_with(struct gpu *g, const char *name, const void *const *images,
                                      const size_t *lens, uint32_t count,

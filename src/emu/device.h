@@ -44,12 +44,20 @@ struct image {
     uint64_t *sym_values; /* by index into kernel->syms */
 };
 
+/* A kernel of the module, lowered in another way. */
+struct variant {
+    struct isa_module *isa;
+    struct image image;
+    struct variant *next;
+};
+
 struct emu_module {
     struct isa_module *isa;
     struct emu_device *device;
     struct image *images;  /* one for each kernel, same order */
     uint64_t *var_address; /* by index into isa->vars; 0 = an extern that is not defined */
     bool *var_owned;
+    struct variant *variants;
 };
 
 const struct image *module_image(const struct emu_module *m, const struct isa_kernel *k); /* NULL: not of m */

@@ -87,6 +87,7 @@ enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_laun
     const struct emu_limits *lim = &d->limits;
     const struct isa_kernel *k = l->kernel;
     if (!l->module || !module_image(l->module, k)) return run_refuse(fault, k, "it is not of the module");
+    if (k->refused) return run_refuse(fault, k, "%s\n%s", k->refused->need, k->refused->text);
     if (k->param_bytes && !l->params) return run_refuse(fault, k, "its parameters are missing");
     enum emu_fault_kind bad = check_shape(lim, l, fault);
     if (bad) return bad;

@@ -160,6 +160,12 @@ typedef struct {
     uint64_t bits[4];
 } isa_live_set;
 
+/* Why a kernel cannot run: it uses something of PTX that is not modelled. */
+struct isa_refusal {
+    const char *need; /* in a few words: "tensor cores are not modelled" */
+    const char *text; /* the diagnostic with its place, rendered */
+};
+
 /* One launchable image: the entry and every function that it can reach. */
 struct isa_kernel {
     const char *name;
@@ -187,6 +193,7 @@ struct isa_kernel {
     uint32_t shared_bytes; /* static shared memory; dynamic begins at shared_dynamic_offset */
     uint32_t shared_dynamic_offset;
     uint32_t maxntid[3], reqntid[3], minnctapersm;
+    const struct isa_refusal *refused; /* NULL: it can run. Otherwise it has a signature and no code. */
 };
 
 /* A module variable in device memory. */
