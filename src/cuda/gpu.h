@@ -30,6 +30,7 @@ enum gpu_status {
     GPU_MISALIGNED /* sticky */,
     GPU_ASSERT /* sticky */,
     GPU_TIMEOUT /* endless loop: sticky */,
+    GPU_ILLEGAL_INSTRUCTION /* sticky */,
     GPU_NOT_SUPPORTED,
     GPU_NOT_READY,
     GPU_NO_DEVICE

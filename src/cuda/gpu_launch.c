@@ -44,6 +44,7 @@ enum gpu_status gpu_status_of_fault(enum emu_fault_kind kind)
     case EMU_MISALIGNED: return GPU_MISALIGNED;
     case EMU_ASSERT: return GPU_ASSERT;
     case EMU_ENDLESS: return GPU_TIMEOUT;
+    case EMU_BAD_MASK: return GPU_ILLEGAL_INSTRUCTION;
     default: return GPU_LAUNCH_FAILED;
     }
 }

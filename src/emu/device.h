@@ -6,6 +6,8 @@
 #include "emu/emu.h"
 #include "emu/exec.h"
 
+#include <stdatomic.h>
+
 enum {
     PARAM_BLOCK_MAX = 32764, /* bytes of kernel parameters (PTX ISA 8.1: .param of a kernel) */
     WORKSPACE_BYTES = 64     /* for cooperative groups: size word, barrier word */
@@ -35,6 +37,7 @@ struct emu_device {
     uint64_t insts;              /* warp instructions of all launches so far: the clock of %globaltimer */
     uint64_t heap_used;          /* by device malloc, bytes */
     uint64_t heap_serial;
+    atomic_flag odd_mask_noted; /* sync.c */
 };
 
 /* What a kernel needs beyond its code, worked out once when the module is loaded. */

@@ -87,6 +87,7 @@ enum emu_fault_kind {
     EMU_BAD_CALL,
     EMU_STACK_OVERFLOW,
     EMU_BAD_BARRIER,
+    EMU_BAD_MASK, /* a warp-wide instruction whose mask does not name the lane */
     EMU_BAD_TEXTURE,
     EMU_READ_ONLY,
     EMU_LAW_BROKEN, /* timed GPU only */
