@@ -31,6 +31,14 @@ void gpu_complain(const char *fmt, ...)
     strbuf_free(&text);
 }
 
+void gpu_say_unsupported(const char *name)
+{
+    bool is_graph = strstr(name, "Graph") || strstr(name, "Capture");
+    is_graph = is_graph && !strstr(name, "Graphics");
+    gpu_complain("%s is not supported%s", name,
+                 is_graph ? ": CUDA graphs are not modelled; launch the kernels one by one instead" : "");
+}
+
 static struct emu_device *make_device(const struct machine *m)
 {
     struct emu_limits limits = limits_from_machine(m);

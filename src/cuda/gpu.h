@@ -153,6 +153,9 @@ uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t
  * SM. */
 uint32_t gpu_kernel_threads_max(const struct gpu *g, const struct isa_kernel *k);
 
+/* Says on stderr that a function of CUDA is not supported, and what to do where that is known. */
+void gpu_say_unsupported(const char *name);
+
 void gpu_lock(void); /* one lock around the device state; recursive */
 void gpu_unlock(void);
 

@@ -50,13 +50,18 @@ static void explain_library(struct gpu *g, const char *path, enum diag_level lev
 
 /* ---- the libraries that are loaded ---- */
 
+/* Relocatable device code (section 1) is also there as the device linker's machine code (section 0), which
+ * never has PTX and is not needed. */
 static bool lacks_ptx(const void *image, size_t len)
 {
     struct elf_fatbin_cursor cursor = {0};
     struct elf_section fatbin;
-    while (elf_is(image, len) && elf_next_fatbin(image, len, &cursor, &fatbin))
-        if (!fatbin_lowest_ptx(fatbin.data, fatbin.len)) return true;
-    return false;
+    bool found[2] = {0}, lacking[2] = {0};
+    while (elf_is(image, len) && elf_next_fatbin(image, len, &cursor, &fatbin)) {
+        found[cursor.section & 1] = true;
+        lacking[cursor.section & 1] |= !fatbin_lowest_ptx(fatbin.data, fatbin.len);
+    }
+    return lacking[found[1]];
 }
 
 struct search {
