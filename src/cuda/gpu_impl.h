@@ -78,7 +78,7 @@ uint32_t gpu_variant_registers(const struct machine *m, uint64_t threads);
  * any. */
 uint64_t gpu_kernel_bound(const struct isa_kernel *k);
 /* gpu_origin.c: names the libraries of the process whose machine code has no PTX, each once. */
-void gpu_note_libraries(struct gpu *g, struct diag_list *diags);
+void gpu_note_libraries(struct gpu *g);
 /* Says why an image without PTX cannot be run: which library or program it is in, or that it was made at run
  * time. origin: the address under which the program gave it. */
 void gpu_explain_no_ptx(struct gpu *g, const char *name, bool has_machine_code, const void *origin,
@@ -95,6 +95,8 @@ uint64_t gpu_functional_ns(const struct machine *m, const struct emu_stats *s);
 uint64_t gpu_copies_ns(const struct gpu *g);
 /* Writes the summary to where the environment says. */
 void gpu_stats_write(const struct gpu *g);
+/* Writes diagnostics to stderr, and to log where it is not NULL. */
+void gpu_report(const struct diag_list *diags, struct strbuf *log);
 /* Writes a line "heddle: ..." to stderr. */
 void gpu_complain(const char *fmt, ...) PRINTF_LIKE(1, 2);
 

@@ -59,16 +59,6 @@ static void load_end(struct load *l)
     diag_free(&l->diags);
 }
 
-static void report(const struct diag_list *diags, struct strbuf *log)
-{
-    if (!diags->items.len) return;
-    struct strbuf text = {0};
-    diag_render(diags, &text);
-    fputs(strbuf_text(&text), stderr);
-    if (log) strbuf_puts(log, strbuf_text(&text));
-    strbuf_free(&text);
-}
-
 /* One line for all kernels of the module that a launch would be refused for. */
 static void note_refused(const struct isa_module *isa, const char *name)
 {
@@ -91,7 +81,7 @@ static enum gpu_status load_texts(struct load *l, struct strbuf *log, struct emu
     struct isa_module *isa = parse_all(l) ? lower_all(l) : NULL;
     if (isa) note_refused(isa, l->name);
     *out = isa ? emu_module_load(l->gpu->device, isa, NULL, NULL, &l->diags) : NULL;
-    report(&l->diags, log);
+    gpu_report(&l->diags, log);
     return *out ? GPU_OK : GPU_INVALID_PTX;
 }
 
@@ -142,8 +132,8 @@ static enum gpu_status read_images(struct gpu *g, struct gpu_module *m, const vo
         vec_push(&m->texts, (struct gpu_text){copy, t.items.data[i].len});
     }
     image_note_regs_max(&m->regs_max, t.regs_max);
-    gpu_note_libraries(g, &diags);
-    report(&diags, options ? options->log : NULL);
+    gpu_note_libraries(g);
+    gpu_report(&diags, options ? options->log : NULL);
     image_close(&t);
     diag_free(&diags);
     return status;

@@ -2,9 +2,9 @@
  *
  * Libraries such as cuBLAS, cuFFT and cuDNN ship machine code of real GPUs, much of it without PTX. A
  * library into which the CUDA runtime was linked never shows such code to the driver: its call fails for
- * reasons of its own. So the files of all loaded libraries are looked at when a module is loaded, and each
- * one with such code is named once. An image that is loaded is told apart by its address: it lies in a file
- * that is mapped, or was made or read at run time. */
+ * reasons of its own. So the files of all loaded libraries are looked at when the GPU is made and when a
+ * module is loaded, and each one with such code is named once. An image that is loaded is told apart by its
+ * address: it lies in a file that is mapped, or was made or read at run time. */
 #define _GNU_SOURCE /* dladdr, dl_iterate_phdr */
 #include "cuda/elf.h"
 #include "cuda/fatbin.h"
@@ -66,7 +66,7 @@ static bool lacks_ptx(const void *image, size_t len)
 
 struct search {
     struct gpu *gpu;
-    struct diag_list *diags;
+    struct diag_list diags;
     uint32_t index;
 };
 
@@ -77,18 +77,20 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *context)
     (void)size;
     if (s->index++ < s->gpu->objects_seen || !info->dlpi_name || !is_library(info->dlpi_name)) return 0;
     if (!map_file(info->dlpi_name, &file)) return 0;
-    if (lacks_ptx(file.data, file.len)) explain_library(s->gpu, info->dlpi_name, DIAG_NOTE, s->diags);
+    if (lacks_ptx(file.data, file.len)) explain_library(s->gpu, info->dlpi_name, DIAG_NOTE, &s->diags);
     unmap_file(&file);
     return 0;
 }
 
 /* New objects come at the end of the list; after a dlclose some may be looked at twice, which does no
  * harm. */
-void gpu_note_libraries(struct gpu *g, struct diag_list *diags)
+void gpu_note_libraries(struct gpu *g)
 {
-    struct search s = {.gpu = g, .diags = diags};
+    struct search s = {.gpu = g};
     dl_iterate_phdr(look_at, &s);
     g->objects_seen = s.index;
+    gpu_report(&s.diags, NULL);
+    diag_free(&s.diags);
 }
 
 /* ---- an image that was to be loaded ---- */
