@@ -17,9 +17,9 @@ count "$out" "refused: PASS" 1
 
 for mode in --functional -q; do
     out=$("$heddle" run $mode --quiet -m fermi -- "$folder/program_registers" 2>&1)
-    count "$out" "^heddle: note: kernel 'registers' needs [0-9]* registers a thread, [0-9]* for a block of 1024 \
-threads; an SM of fermi has 32768: lowered again with 3[0-2] ([0-9]* bytes spilled), as a build for this machine would \
-be$" 1
+    count "$out" "^heddle: note: kernel 'registers' needs [0-9]* registers a thread, [0-9]* for a block of \
+1024 threads; an SM of fermi has 32768: lowered again with 3[0-2] ([0-9]* bytes spilled), as a build for this \
+machine would be$" 1
     count "$out" "^heddle: note: " 1 # 512 threads fit, or share a variant
     count "$out" "registers: PASS" 1
 done
