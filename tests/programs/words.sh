@@ -18,8 +18,8 @@ count "$out" "refused: PASS" 1
 for mode in --functional -q; do
     out=$("$heddle" run $mode --quiet -m fermi -- "$folder/program_registers" 2>&1)
     count "$out" "^heddle: note: kernel 'registers' needs [0-9]* registers a thread, [0-9]* for a block of \
-1024 threads; an SM of fermi has 32768: lowered again with 3[0-2] ([0-9]* bytes spilled), as a build for this \
-machine would be$" 1
+1024 threads; an SM of fermi has 32768: lowered again with 3[0-2] ([0-9]* bytes spilled), as a build for \
+this machine would be$" 1
     count "$out" "^heddle: note: " 1 # 512 threads fit, or share a variant
     count "$out" "registers: PASS" 1
 done
@@ -28,6 +28,7 @@ count "$out" "^heddle:" 0
 count "$out" "registers: PASS" 1
 
 while read -r machine options seen; do
+    # shellcheck disable=SC2086 # -none stands for no word
     out=$(run -m "$machine" ${options//-none/} -- "$folder/program_capability")
     count "$out" "^compute capability $seen$" 1
 done <<'END'

@@ -5,7 +5,7 @@ set -euo pipefail
 heddle=$1 folder=$2
 cd "$(dirname "$0")"
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
-[ -x "$nvcc" ] || { echo "SKIPPED: nvcc is not installed, refusals were not tested with its programs"; exit 77; }
+[ -x "$nvcc" ] || { echo "SKIPPED: nvcc is not installed, no refusals of its programs were tested"; exit 77; }
 binary=$folder/refusals
 build() { "$nvcc" -Wno-deprecated-gpu-targets -o "$binary" "$@"; }
 run() { "$heddle" run --functional --quiet -m fermi -- "$binary" 2>&1 || true; }
