@@ -105,9 +105,12 @@ enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_laun
             (unsigned long long)shared, k->shared_bytes, l->shared_dynamic_bytes, lim->shared_per_cta_max);
     uint64_t regs = regs_of(k, threads);
     if (regs > lim->regs_per_cta_max)
-        return run_refuse(
-            fault, k, "%llu registers per block (%u per thread, %llu threads), the device allows %u",
-            (unsigned long long)regs, k->reg_count, (unsigned long long)threads, lim->regs_per_cta_max);
+        return run_refuse(fault, k,
+                          "%llu registers per block (%u per thread, %llu threads), the device allows %u; use "
+                          "fewer threads, or a "
+                          "lower --maxrregcount",
+                          (unsigned long long)regs, k->reg_count, (unsigned long long)threads,
+                          lim->regs_per_cta_max);
     if (l->cooperative && launch_ctas(l) > launch_resident_max(lim, l, threads))
         return run_refuse(
             fault, k, "cooperative launch of %llu blocks, but only %llu can be resident together",

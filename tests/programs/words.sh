@@ -15,6 +15,15 @@ count "$out" "^heddle: launch of tensor refused: tensor cores are not modelled (
 count "$out" ": error: instruction 'wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32' is not supported$" 1
 count "$out" "refused: PASS" 1
 
+# The commands that take PTX refuse the kernel too, and show the others.
+ptx=$(dirname "$0")/refused.ptx
+out=$("$heddle" disasm "$ptx" 2>&1) && fail "disasm: exit status" "$out"
+count "$out" "^heddle: error: kernel 'tensor' has no machine code: tensor cores are not modelled$" 1
+count "$out" "st.32" 1
+out=$("$heddle" kernel "$ptx" tensor --grid 1 --block 32 --arg 'buf:f32[256]' 2>&1) &&
+    fail "kernel: exit status" "$out"
+count "$out" "^heddle: kernel 'tensor' cannot be launched: tensor cores are not modelled$" 1
+
 for mode in --functional -q; do
     out=$("$heddle" run $mode --quiet -m fermi -- "$folder/program_registers" 2>&1)
     count "$out" "^heddle: note: kernel 'registers' needs [0-9]* registers a thread, [0-9]* for a block of \
