@@ -8,7 +8,7 @@ struct disasm {
     uint64_t maxrregcount;
     bool no_ptx, no_opt;
     struct cli_list words;
-    uint32_t shown;
+    uint32_t shown, lacking; /* kernels; lacking: those that need what is not modelled */
     struct diag_list diags;
 };
 
@@ -27,6 +27,12 @@ static void disasm_ptx(struct disasm *d, const char *name, const char *text, siz
     struct isa_module *isa = ptx ? lower_module(ptx, &lo, &d->diags) : NULL;
     for (uint32_t i = 0; isa && i < isa->kernel_count; i++) {
         if (!disasm_wanted(d, isa->kernels[i]->name)) continue;
+        if (isa->kernels[i]->refused) {
+            fprintf(stderr, "heddle: error: kernel '%s' has no machine code: %s\n%s\n", isa->kernels[i]->name,
+                    isa->kernels[i]->refused->need, isa->kernels[i]->refused->text);
+            d->lacking++;
+            continue;
+        }
         struct strbuf out = {0};
         lower_disasm(isa, isa->kernels[i], !d->no_ptx, &out);
         fputs(strbuf_text(&out), stdout);
@@ -78,7 +84,7 @@ static int disasm_run(struct disasm *d, int argc, char **argv)
     disasm_file(d, path, data, len);
     free(data);
     cli_print_diags(&d->diags);
-    bool ok = !d->diags.errors;
+    bool ok = !d->diags.errors && !d->lacking;
     if (ok && !d->shown) {
         fprintf(stderr, "heddle: error: %s: %s\n", path,
                 d->words.items.len > 1 ? "none of the kernels named is in it" : "no PTX kernels in it");

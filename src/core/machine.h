@@ -16,7 +16,8 @@ struct machine {
     char name[PARAM_TEXT_BYTES]; /* file name without .yaml */
     char summary[PARAM_TEXT_BYTES];
     char device_name[PARAM_TEXT_BYTES]; /* what cudaGetDeviceProperties says */
-    uint32_t cc_major, cc_minor;        /* compute capability reported to programs */
+    uint32_t cc_major, cc_minor;        /* compute capability */
+    bool cc_exact;                      /* programs see it, whatever their PTX asks for */
     uint64_t memory_bytes;              /* device memory */
     uint32_t memory_bus_bits, memory_clock_khz;
     uint32_t core_clock_khz, xbar_clock_khz, l2_clock_khz, dram_clock_khz;

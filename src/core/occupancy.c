@@ -3,11 +3,16 @@
  * handed out in units. Fermi (register unit 64) has two sub-partitions, every later machine four. */
 #include "core/occupancy.h"
 
+uint32_t occupancy_warps(uint32_t sm_registers, uint32_t unit, uint32_t thread_registers)
+{
+    uint64_t per_warp = round_up_u64((uint64_t)MAX(thread_registers, 1u) * ISA_LANES, unit);
+    uint32_t parts = unit <= 64 ? 2 : 4;
+    return (uint32_t)(sm_registers / parts / per_warp * parts);
+}
+
 uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_kernel *k)
 {
-    uint64_t per_warp = round_up_u64((uint64_t)MAX(k->reg_count, 1u) * ISA_LANES, m->sm_register_unit);
-    uint32_t parts = m->sm_register_unit <= 64 ? 2 : 4;
-    return (uint32_t)(m->sm_registers / parts / per_warp * parts);
+    return occupancy_warps(m->sm_registers, m->sm_register_unit, k->reg_count);
 }
 
 uint64_t occupancy_shared(const struct machine *m, uint64_t shared_bytes)

@@ -5,6 +5,8 @@
 #include "core/machine.h"
 #include "isa/isa.h"
 
+/* Warps at this many registers a thread that a register file holds which hands them out in units. */
+uint32_t occupancy_warps(uint32_t sm_registers, uint32_t unit, uint32_t thread_registers);
 /* Warps of this kernel that the register file holds: registers are handed to warps in units, and each of the
  * SM's sub-partitions has its share of them. */
 uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_kernel *k);

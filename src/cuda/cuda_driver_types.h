@@ -340,8 +340,13 @@ typedef struct {
     CUlaunchAttribute *attrs;
     unsigned numAttrs;
 } CUlaunchConfig;
-typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
+typedef struct CUctxCigParam_st CUctxCigParam;
+typedef struct CUctxCreateParams_st {
+    CUexecAffinityParam *execAffinityParams;
+    int numExecAffinityParams;
+    CUctxCigParam *cigParams;
+} CUctxCreateParams;
 typedef struct CUgraphEdgeData_st CUgraphEdgeData;
 typedef void (*CUhostFn)(void *user);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *user);

@@ -27,6 +27,7 @@ struct reader {
     uint64_t len;
     struct fatbin *out;
     struct diag_list *diags;
+    bool headers_only; /* leave options, names and texts out */
 };
 
 static uint16_t get_u16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
@@ -145,7 +146,8 @@ static bool read_entry(struct reader *r, uint64_t base, uint64_t *next, struct f
                                .arch = get_u32(p + 28),
                                .version_major = get_u16(p + 26),
                                .version_minor = get_u16(p + 24)};
-    return read_options(r, base, header, e) && read_payload(r, base, header, payload_bytes, e);
+    return r->headers_only ||
+           (read_options(r, base, header, e) && read_payload(r, base, header, payload_bytes, e));
 }
 
 static bool read_header(struct reader *r, size_t len)
@@ -181,6 +183,22 @@ bool fatbin_read(const char *name, const void *data, size_t len, struct fatbin *
     vec_free(&entries);
     if (!ok) fatbin_free(out);
     return ok;
+}
+
+uint32_t fatbin_lowest_ptx(const void *data, size_t len)
+{
+    struct diag_list diags = {0};
+    struct reader r = {.name = "", .data = data, .diags = &diags, .headers_only = true};
+    uint32_t lowest = 0;
+    bool ok = read_header(&r, len);
+    for (uint64_t at = HEADER_BYTES; ok && at < r.len;) {
+        struct fatbin_entry e;
+        bool known = false;
+        ok = read_entry(&r, at, &at, &e, &known);
+        if (ok && known && e.is_ptx && (!lowest || e.arch < lowest)) lowest = e.arch;
+    }
+    diag_free(&diags);
+    return ok ? lowest : 0;
 }
 
 void fatbin_free(struct fatbin *f)

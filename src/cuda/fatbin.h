@@ -28,6 +28,8 @@ struct fatbin {
 bool fatbin_read(const char *name, const void *data, size_t len, struct fatbin *out, struct diag_list *diags);
 void fatbin_free(struct fatbin *f);
 bool fatbin_is(const void *data); /* has the magic */
+/* The lowest architecture that the fatbin has PTX for; 0 = none, or it is damaged. Reads headers alone. */
+uint32_t fatbin_lowest_ptx(const void *data, size_t len);
 /* The PTX entry to run: the highest architecture not above max_arch, or NULL. */
 const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *f, uint32_t max_arch);
 

@@ -31,6 +31,24 @@ void gpu_complain(const char *fmt, ...)
     strbuf_free(&text);
 }
 
+void gpu_report(const struct diag_list *diags, struct strbuf *log)
+{
+    if (!diags->items.len) return;
+    struct strbuf text = {0};
+    diag_render(diags, &text);
+    fputs(strbuf_text(&text), stderr);
+    if (log) strbuf_puts(log, strbuf_text(&text));
+    strbuf_free(&text);
+}
+
+void gpu_say_unsupported(const char *name)
+{
+    bool is_graph = strstr(name, "Graph") || strstr(name, "Capture");
+    is_graph = is_graph && !strstr(name, "Graphics");
+    gpu_complain("%s is not supported%s", name,
+                 is_graph ? ": CUDA graphs are not modelled; launch the kernels one by one instead" : "");
+}
+
 static struct emu_device *make_device(const struct gpu *g)
 {
     struct emu_limits limits = limits_from_machine(&g->machine);
@@ -49,13 +67,12 @@ static void gpu_make(void)
     if (!ok) gpu_complain("%s", strbuf_text(&error));
     strbuf_free(&error);
     if (ok && !run_options_machine(&g->options, &g->machine, &diags)) {
-        struct strbuf text = {0};
-        diag_render(&diags, &text);
-        fputs(strbuf_text(&text), stderr);
-        strbuf_free(&text);
+        gpu_report(&diags, NULL);
         ok = false;
     }
     diag_free(&diags);
+    if (ok) gpu_capability_set(&g->machine);
+    if (ok) gpu_note_libraries(g);
     if (ok && !(g->device = make_device(g))) {
         gpu_complain("cannot reserve %llu bytes of address space for device memory",
                      (unsigned long long)g->machine.memory_bytes);

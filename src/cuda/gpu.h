@@ -30,6 +30,7 @@ enum gpu_status {
     GPU_MISALIGNED /* sticky */,
     GPU_ASSERT /* sticky */,
     GPU_TIMEOUT /* endless loop: sticky */,
+    GPU_ILLEGAL_INSTRUCTION /* sticky */,
     GPU_NOT_SUPPORTED,
     GPU_NOT_READY,
     GPU_NO_DEVICE
@@ -65,10 +66,11 @@ enum gpu_status gpu_module_load(struct gpu *g, const char *name, const void *ima
 enum gpu_status gpu_module_link(struct gpu *g, const char *name, const void *const *images,
                                 const size_t *lens, uint32_t count, struct gpu_module **out);
 /* gpu_module_link with options. log (may be NULL) also receives the rendered diagnostics. regs_max 0 = no
- * limit. */
+ * limit. origin: where the program has the image that images[0] is a copy of; NULL = it is not a copy. */
 struct gpu_load_options {
     uint32_t regs_max;
     struct strbuf *log;
+    const void *origin;
 };
 enum gpu_status gpu_module_link_with(struct gpu *g, const char *name, const void *const *images,
                                      const size_t *lens, uint32_t count,
@@ -150,6 +152,9 @@ uint32_t gpu_occupancy(const struct gpu *g, const struct isa_kernel *k, uint32_t
 /* The most threads of a CTA that this kernel can be launched with: its bounds, and the registers of one
  * SM. */
 uint32_t gpu_kernel_threads_max(const struct gpu *g, const struct isa_kernel *k);
+
+/* Says on stderr that a function of CUDA is not supported, and what to do where that is known. */
+void gpu_say_unsupported(const char *name);
 
 void gpu_lock(void); /* one lock around the device state; recursive */
 void gpu_unlock(void);

@@ -39,15 +39,53 @@ struct gpu {
     struct gpu_stats stats;
     struct timed_gpu *timed; /* NULL in a functional run */
     VEC(struct gpu_stream_name) streams;
-    uint64_t stream_ids; /* ids given out so far */
+    uint64_t stream_ids;         /* ids given out so far */
+    VEC(char *) libraries_named; /* those without PTX that the user was told of */
+    uint32_t objects_seen;       /* of the process, in the linker's order */
     struct gpu_progress progress;
     uint64_t races; /* found on the devices before the last reset */
+};
+
+struct gpu_text {
+    char *data;
+    size_t len;
+};
+
+/* A kernel that was lowered again with at most `regs` registers. */
+struct gpu_variant {
+    const struct isa_kernel *of, *kernel; /* kernel: NULL where that failed */
+    uint32_t regs;
 };
 
 struct gpu_module {
     struct emu_module *emu; /* NULL once the device was reset */
     char *name;
+    VEC(struct gpu_text) texts; /* its PTX */
+    uint32_t regs_max;          /* registers of a thread that the program or the user allows; 0 = no limit */
+    VEC(struct gpu_variant) variants;
 };
+
+/* gpu_module.c: lowers one kernel of a module once more, with at most this many registers. NULL: it cannot
+ * be. */
+struct isa_module *gpu_module_lower_again(struct gpu *g, const struct gpu_module *m, const char *kernel,
+                                          uint32_t regs_max);
+/* gpu_variant.c: the kernel for a launch of this many threads: itself where its registers fit an SM, or where
+ * nothing else may be run; otherwise a variant with fewer registers. */
+const struct isa_kernel *gpu_variant_for(struct gpu *g, struct gpu_module *m, const struct isa_kernel *k,
+                                         uint64_t threads);
+/* The most registers a thread with which this many threads fit an SM; 0 = they never do. */
+uint32_t gpu_variant_registers(const struct machine *m, uint64_t threads);
+/* gpu_occupancy.c: threads of a CTA that the kernel was compiled for (.reqntid, .maxntid); UINT64_MAX =
+ * any. */
+uint64_t gpu_kernel_bound(const struct isa_kernel *k);
+/* gpu_origin.c: names the libraries of the process whose machine code has no PTX, each once. */
+void gpu_note_libraries(struct gpu *g);
+/* Says why an image without PTX cannot be run: which library or program it is in, or that it was made at run
+ * time. origin: the address under which the program gave it. */
+void gpu_explain_no_ptx(struct gpu *g, const char *name, bool has_machine_code, const void *origin,
+                        struct diag_list *diags);
+/* gpu_capability.c: sets the compute capability that programs see. */
+void gpu_capability_set(struct machine *m);
 
 void gpu_stats_add(struct gpu *g, const char *kernel, const struct emu_stats *run, uint64_t wall_ns,
                    uint64_t sim_ns);
@@ -58,6 +96,8 @@ uint64_t gpu_functional_ns(const struct machine *m, const struct emu_stats *s);
 uint64_t gpu_copies_ns(const struct gpu *g);
 /* Writes the summary to where the environment says. */
 void gpu_stats_write(const struct gpu *g);
+/* Writes diagnostics to stderr, and to log where it is not NULL. */
+void gpu_report(const struct diag_list *diags, struct strbuf *log);
 /* Writes a line "heddle: ..." to stderr. */
 void gpu_complain(const char *fmt, ...) PRINTF_LIKE(1, 2);
 

@@ -1,4 +1,5 @@
 /* gpu_launch.c: launches: their parameter block, their refusals, their faults. */
+#include "core/occupancy.h"
 #include "cuda/gpu_timed.h"
 
 #include <time.h>
@@ -43,15 +44,46 @@ enum gpu_status gpu_status_of_fault(enum emu_fault_kind kind)
     case EMU_MISALIGNED: return GPU_MISALIGNED;
     case EMU_ASSERT: return GPU_ASSERT;
     case EMU_ENDLESS: return GPU_TIMEOUT;
+    case EMU_BAD_MASK: return GPU_ILLEGAL_INSTRUCTION;
     default: return GPU_LAUNCH_FAILED;
     }
 }
 
-static enum gpu_status refuse(const struct gpu_launch *l, enum gpu_status status, const char *why)
+static enum gpu_status PRINTF_LIKE(3, 4)
+    refuse(const struct gpu_launch *l, enum gpu_status status, const char *fmt, ...)
 {
-    gpu_complain("launch of %s refused: %s (grid %u,%u,%u, block %u,%u,%u)", l->kernel->name, why, l->grid[0],
-                 l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
+    struct strbuf why = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    strbuf_vprintf(&why, fmt, ap);
+    va_end(ap);
+    gpu_complain("launch of %s refused: %s (grid %u,%u,%u, block %u,%u,%u)", l->kernel->name,
+                 strbuf_text(&why), l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+                 l->block[2]);
+    strbuf_free(&why);
     return status;
+}
+
+/* It needs what is not modelled. */
+static enum gpu_status refuse_kernel(const struct gpu_launch *l)
+{
+    enum gpu_status status = refuse(l, GPU_NOT_SUPPORTED, "%s", l->kernel->refused->need);
+    fprintf(stderr, "%s\n", l->kernel->refused->text);
+    return status;
+}
+
+static enum gpu_status refuse_registers(const struct gpu *g, const struct gpu_launch *l, uint64_t threads)
+{
+    const struct machine *m = &g->machine;
+    uint32_t regs = l->kernel->reg_count, fit = gpu_variant_registers(m, threads);
+    char advice[80] = "";
+    if (fit) snprintf(advice, sizeof advice, ", or build or run with --maxrregcount %u", fit);
+    return refuse(
+        l, GPU_TOO_MANY_RESOURCES,
+        "%u registers a thread are %llu for %llu threads, and an SM of %s has %u (room for %u threads); "
+        "use smaller blocks%s",
+        regs, (unsigned long long)(regs * threads), (unsigned long long)threads, m->name, m->sm_registers,
+        occupancy_warps_by_registers(m, l->kernel) * ISA_LANES, advice);
 }
 
 /* Checks what has an error code of its own in CUDA; the emulator checks everything else. */
@@ -65,8 +97,13 @@ static enum gpu_status check(const struct gpu *g, const struct gpu_launch *l)
     if (l->block[0] > m->cta_threads || l->block[1] > m->cta_threads || l->block[2] > 64 ||
         threads > m->cta_threads)
         return refuse(l, GPU_BAD_LAUNCH, "the block is larger than the machine's");
-    if (threads > gpu_kernel_threads_max(g, k))
-        return refuse(l, GPU_TOO_MANY_RESOURCES, "more threads than the kernel's bounds or registers allow");
+    if (k->refused) return refuse_kernel(l);
+    if (threads > gpu_kernel_bound(k))
+        return refuse(
+            l, GPU_TOO_MANY_RESOURCES,
+            "%llu threads, and the kernel was compiled for at most %llu (__launch_bounds__, .maxntid)",
+            (unsigned long long)threads, (unsigned long long)gpu_kernel_bound(k));
+    if (threads > gpu_kernel_threads_max(g, k)) return refuse_registers(g, l, threads);
     if ((uint64_t)k->shared_bytes + l->shared_dynamic_bytes >
         MAX(m->cta_shared_bytes, m->cta_shared_optin_bytes))
         return refuse(l, GPU_INVALID_VALUE, "more shared memory than a CTA can have");
@@ -122,16 +159,21 @@ static enum gpu_status run(struct gpu *g, const struct gpu_launch *l, const void
     return status;
 }
 
-enum gpu_status gpu_launch(struct gpu *g, const struct gpu_launch *l)
+enum gpu_status gpu_launch(struct gpu *g, const struct gpu_launch *launch)
 {
     gpu_lock();
+    struct gpu_launch l = *launch;
     enum gpu_status status = g->sticky;
-    if (status == GPU_OK && (!l->module || !l->module->emu || !l->kernel)) status = GPU_INVALID_HANDLE;
-    if (status == GPU_OK) status = check(g, l);
+    if (status == GPU_OK && (!l.module || !l.module->emu || !l.kernel)) status = GPU_INVALID_HANDLE;
     if (status == GPU_OK) {
-        void *params = l->args || !l->packed ? pack_args(l->kernel, l->args)
-                                             : copy_packed(l->kernel, l->packed, l->packed_bytes);
-        status = run(g, l, params);
+        uint64_t threads = (uint64_t)l.block[0] * l.block[1] * l.block[2];
+        l.kernel = gpu_variant_for(g, l.module, l.kernel, threads);
+        status = check(g, &l);
+    }
+    if (status == GPU_OK) {
+        void *params = l.args || !l.packed ? pack_args(l.kernel, l.args)
+                                           : copy_packed(l.kernel, l.packed, l.packed_bytes);
+        status = run(g, &l, params);
         free(params);
     }
     gpu_unlock();

@@ -121,14 +121,29 @@ static CUresult create(CUcontext *out, unsigned flags, CUdevice dev)
 }
 
 CU_API(cuCtxCreate_v2, (CUcontext * out, unsigned flags, CUdevice dev)) { return create(out, flags, dev); }
+/* A context on a part of the SMs. */
+static CUresult refuse_affinity(const char *call)
+{
+    fprintf(stderr, "heddle: %s: execution affinity is not supported: a context has all SMs (sm.count)\n",
+            call);
+    return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+}
+
 CU_API(cuCtxCreate_v3,
        (CUcontext * out, CUexecAffinityParam *params, int count, unsigned flags, CUdevice dev))
 {
-    return count ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : create(out, flags, dev);
+    (void)params;
+    return count ? refuse_affinity("cuCtxCreate_v3") : create(out, flags, dev);
 }
 CU_API(cuCtxCreate_v4, (CUcontext * out, CUctxCreateParams *params, unsigned flags, CUdevice dev))
 {
-    return params ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : create(out, flags, dev);
+    if (params && params->numExecAffinityParams) return refuse_affinity("cuCtxCreate_v4");
+    if (params && params->cigParams) {
+        fputs("heddle: cuCtxCreate_v4: a context shared with graphics (cigParams) is not supported\n",
+              stderr);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return create(out, flags, dev);
 }
 CU_API(cuCtxCreate, (CUcontext * out, unsigned flags, CUdevice dev)) { return create(out, flags, dev); }
 

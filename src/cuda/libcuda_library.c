@@ -23,11 +23,12 @@ static size_t image_bytes(const void *image)
     return memcmp(image, "\177ELF", 4) ? strlen(image) + 1 : 0;
 }
 
-static CUresult library_load(CUlibrary *out, const char *name, const void *image, size_t len, void *owned,
-                             unsigned count, const CUjit_option *names, void **values)
+static CUresult library_load(CUlibrary *out, const char *name, const void *image, size_t len,
+                             const void *origin, void *owned, unsigned count, const CUjit_option *names,
+                             void **values)
 {
     CUmodule m;
-    CUresult r = cu_module_load(NULL, name, image, len, count, names, values, &m);
+    CUresult r = cu_module_load(NULL, name, image, len, origin, count, names, values, &m);
     if (r) {
         free(owned);
         return r;
@@ -63,7 +64,7 @@ CU_API(cuLibraryLoadData,
     gpu_lock();
     snprintf(name, sizeof name, "%s#%u", program_invocation_short_name, ++library_serial);
     gpu_unlock();
-    return library_load(out, name, owned ? owned : image, 0, owned, count, names, values);
+    return library_load(out, name, owned ? owned : image, 0, image, owned, count, names, values);
 }
 
 CU_API(cuLibraryLoadFromFile,
@@ -76,7 +77,7 @@ CU_API(cuLibraryLoadFromFile,
     if (r) return r;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     r = cu_read_file(path, &data, &len);
-    return r ? r : library_load(out, path, data, len, data, count, names, values);
+    return r ? r : library_load(out, path, data, len, data, data, count, names, values);
 }
 
 CU_API(cuLibraryUnload, (CUlibrary l))

@@ -135,11 +135,12 @@ CUresult cu_enumerate_functions(CUmodule m, CUfunction *out, unsigned count)
 
 /* ---- loading ---- */
 
-CUresult cu_module_load(CUcontext ctx, const char *name, const void *image, size_t len, unsigned count,
-                        const CUjit_option *names, void **values, CUmodule *out)
+CUresult cu_module_load(CUcontext ctx, const char *name, const void *image, size_t len, const void *origin,
+                        unsigned count, const CUjit_option *names, void **values, CUmodule *out)
 {
     struct cu_jit j;
     cu_jit_read(&j, count, names, values);
+    j.options.origin = origin;
     CUresult r = cu_module_from(ctx, name, image, len, &j.options, out);
     cu_jit_finish(&j, r, count, names, values);
     return r;
@@ -172,7 +173,7 @@ CU_API(cuModuleLoadDataEx,
 {
     CUcontext ctx;
     CUresult r = cu_enter(&ctx);
-    return r ? r : cu_module_load(ctx, "module", image, 0, count, names, values, out);
+    return r ? r : cu_module_load(ctx, "module", image, 0, image, count, names, values, out);
 }
 CU_API(cuModuleLoadData, (CUmodule * out, const void *image))
 {
@@ -190,7 +191,7 @@ CU_API(cuModuleLoad, (CUmodule * out, const char *path))
     size_t len;
     CUresult r = cu_enter(&ctx);
     if (r || (r = cu_read_file(path, &data, &len))) return r;
-    r = cu_module_load(ctx, path, data, len, 0, NULL, NULL, out);
+    r = cu_module_load(ctx, path, data, len, data, 0, NULL, NULL, out);
     free(data);
     return r;
 }

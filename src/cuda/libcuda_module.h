@@ -11,9 +11,10 @@ struct emu_module *cu_module_emu(CUmodule m);
 CUresult cu_find_global(CUmodule m, const char *name, CUdeviceptr *address, size_t *bytes);
 /* Writes the first `count` functions of the module. */
 CUresult cu_enumerate_functions(CUmodule m, CUfunction *out, unsigned count);
-/* Loads an image with the options of the just-in-time compiler. ctx is NULL for the module of a library. */
-CUresult cu_module_load(CUcontext ctx, const char *name, const void *image, size_t len, unsigned count,
-                        const CUjit_option *names, void **values, CUmodule *out);
+/* Loads an image with the options of the just-in-time compiler. ctx is NULL for the module of a library.
+ * origin: where the program has the image. */
+CUresult cu_module_load(CUcontext ctx, const char *name, const void *image, size_t len, const void *origin,
+                        unsigned count, const CUjit_option *names, void **values, CUmodule *out);
 /* Reads a file that is not empty. The caller frees *data. */
 CUresult cu_read_file(const char *path, char **data, size_t *len);
 

@@ -9,7 +9,7 @@
 
 static void say_missing(atomic_flag *said, const char *name)
 {
-    if (!atomic_flag_test_and_set(said)) fprintf(stderr, "heddle: %s is not supported\n", name);
+    if (!atomic_flag_test_and_set(said)) gpu_say_unsupported(name);
 }
 
 #define CU_MISSING(name)                                                                                     \

@@ -98,6 +98,7 @@ static void fix_func(struct linker *l, struct ptx_func *f)
         for (uint32_t k = 0; k < inst->op_count; k++) fix_operand(l, &inst->ops[k]);
     }
     for (uint32_t i = 0; i < f->label_count; i++) f->labels[i].line += (int)l->line_base;
+    if (f->lack) f->lack->line += (int)l->line_base;
     for (uint32_t i = 0; i < f->var_count; i++) {
         fix_relocs(l, f->vars[i]);
         f->vars[i]->line += (int)l->line_base;

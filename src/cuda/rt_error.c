@@ -49,6 +49,7 @@ cudaError_t rt_from_status(enum gpu_status s)
         [GPU_MISALIGNED] = cudaErrorMisalignedAddress,
         [GPU_ASSERT] = cudaErrorAssert,
         [GPU_TIMEOUT] = cudaErrorLaunchTimeout,
+        [GPU_ILLEGAL_INSTRUCTION] = cudaErrorIllegalInstruction,
         [GPU_NOT_SUPPORTED] = cudaErrorNotSupported,
         [GPU_NOT_READY] = cudaErrorNotReady,
         [GPU_NO_DEVICE] = cudaErrorNoDevice,

@@ -7,7 +7,7 @@
 
 static cudaError_t refuse(const char *name, atomic_flag *said)
 {
-    if (!atomic_flag_test_and_set(said)) fprintf(stderr, "heddle: %s is not supported\n", name);
+    if (!atomic_flag_test_and_set(said)) gpu_say_unsupported(name);
     return rt_done(cudaErrorNotSupported);
 }
 

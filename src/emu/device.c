@@ -52,6 +52,7 @@ struct emu_device *emu_device_create(const struct emu_limits *limits, uint64_t m
     d->limits = *limits;
     d->space = space;
     d->write = write_to_process;
+    atomic_flag_clear(&d->odd_mask_noted);
     fill_table(d->table);
     d->blocks = block_create(d);
     if (!d->blocks) {

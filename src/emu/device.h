@@ -7,6 +7,8 @@
 #include "emu/exec.h"
 #include "emu/stage.h"
 
+#include <stdatomic.h>
+
 enum {
     PARAM_BLOCK_MAX = 32764, /* bytes of kernel parameters (PTX ISA 8.1: .param of a kernel) */
     WORKSPACE_BYTES = 64     /* for cooperative groups: size word, barrier word */
@@ -39,6 +41,7 @@ struct emu_device {
     uint64_t heap_serial;
     bool finds_races;
     VEC(uint64_t) races; /* pairs of instructions found so far, as hashes */
+    atomic_flag odd_mask_noted; /* sync.c */
 };
 
 /* What a kernel needs beyond its code, worked out once when the module is loaded. */
@@ -48,12 +51,20 @@ struct image {
     uint64_t *sym_values; /* by index into kernel->syms */
 };
 
+/* A kernel of the module, lowered in another way. */
+struct variant {
+    struct isa_module *isa;
+    struct image image;
+    struct variant *next;
+};
+
 struct emu_module {
     struct isa_module *isa;
     struct emu_device *device;
     struct image *images;  /* one for each kernel, same order */
     uint64_t *var_address; /* by index into isa->vars; 0 = an extern that is not defined */
     bool *var_owned;
+    struct variant *variants;
 };
 
 const struct image *module_image(const struct emu_module *m, const struct isa_kernel *k); /* NULL: not of m */

@@ -51,6 +51,11 @@ struct emu_module *emu_module_load(struct emu_device *d, struct isa_module *isa,
                                    uint64_t (*externs)(void *ctx, const char *name), void *ctx,
                                    struct diag_list *diags);
 void emu_module_unload(struct emu_device *d, struct emu_module *m);
+/* Adds the one kernel of `isa`, made of the same PTX as the module, as a further variant of the module's
+ * kernel of this name: it uses the module's variables. emu_find_kernel does not find it. Takes ownership of
+ * isa. NULL on error. */
+const struct isa_kernel *emu_module_add_variant(struct emu_module *m, struct isa_module *isa,
+                                                struct diag_list *diags);
 const struct isa_module *emu_module_isa(const struct emu_module *m);
 const struct isa_kernel *emu_find_kernel(const struct emu_module *m, const char *name);
 bool emu_find_var(const struct emu_module *m, const char *name, uint64_t *address, uint64_t *bytes);
@@ -91,6 +96,7 @@ enum emu_fault_kind {
     EMU_BAD_CALL,
     EMU_STACK_OVERFLOW,
     EMU_BAD_BARRIER,
+    EMU_BAD_MASK, /* a warp-wide instruction whose mask does not name the lane */
     EMU_BAD_TEXTURE,
     EMU_READ_ONLY,
     EMU_LAW_BROKEN,   /* timed GPU only */

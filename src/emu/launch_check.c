@@ -89,6 +89,7 @@ enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_laun
     const struct emu_limits *lim = &d->limits;
     const struct isa_kernel *k = l->kernel;
     if (!l->module || !module_image(l->module, k)) return run_refuse(fault, k, "it is not of the module");
+    if (k->refused) return run_refuse(fault, k, "%s\n%s", k->refused->need, k->refused->text);
     if (k->param_bytes && !l->params) return run_refuse(fault, k, "its parameters are missing");
     enum emu_fault_kind bad = check_shape(lim, l, fault);
     if (bad) return bad;
@@ -106,9 +107,12 @@ enum emu_fault_kind emu_check_launch(struct emu_device *d, const struct emu_laun
             (unsigned long long)shared, k->shared_bytes, l->shared_dynamic_bytes, lim->shared_per_cta_max);
     uint64_t regs = regs_of(k, threads);
     if (regs > lim->regs_per_cta_max)
-        return run_refuse(
-            fault, k, "%llu registers per block (%u per thread, %llu threads), the device allows %u",
-            (unsigned long long)regs, k->reg_count, (unsigned long long)threads, lim->regs_per_cta_max);
+        return run_refuse(fault, k,
+                          "%llu registers per block (%u per thread, %llu threads), the device allows %u; use "
+                          "fewer threads, or a "
+                          "lower --maxrregcount",
+                          (unsigned long long)regs, k->reg_count, (unsigned long long)threads,
+                          lim->regs_per_cta_max);
     if (l->cooperative && launch_ctas(l) > launch_resident_max(lim, l, threads))
         return run_refuse(
             fault, k, "cooperative launch of %llu blocks, but only %llu can be resident together",

@@ -206,11 +206,10 @@ static bool check_kernel(struct loader *l, const struct isa_kernel *k, struct im
     return false;
 }
 
-static bool load_kernel(struct loader *l, uint32_t n)
+static bool load_kernel(struct loader *l, const struct isa_kernel *k, struct image *image)
 {
-    const struct isa_kernel *k = l->m->isa->kernels[n];
-    struct image *image = &l->m->images[n];
     image->kernel = k;
+    if (k->refused) return true; /* it has no code; emu_check_launch refuses it */
     image->sym_values = mem_zalloc(sizeof *image->sym_values * MAX(k->sym_count, 1u));
     for (uint32_t s = 0; s < k->sym_count; s++)
         if (!symbol_value(l, k->syms[s].name, &image->sym_values[s])) return false;
@@ -242,15 +241,43 @@ struct emu_module *emu_module_load(struct emu_device *d, struct isa_module *isa,
     bool ok = true;
     for (uint32_t v = 0; v < isa->var_count; v++) ok &= place_var(&l, v);
     for (uint32_t v = 0; v < isa->var_count && ok; v++) ok &= relocate_var(&l, v);
-    for (uint32_t k = 0; k < isa->kernel_count && ok; k++) ok &= load_kernel(&l, k);
+    for (uint32_t k = 0; k < isa->kernel_count && ok; k++)
+        ok &= load_kernel(&l, isa->kernels[k], &m->images[k]);
     if (ok) return m;
     emu_module_unload(d, m);
     return NULL;
 }
 
+static void variant_free(struct variant *v)
+{
+    free(v->image.sym_values);
+    isa_module_free(v->isa);
+    free(v);
+}
+
+const struct isa_kernel *emu_module_add_variant(struct emu_module *m, struct isa_module *isa,
+                                                struct diag_list *diags)
+{
+    assert(isa->kernel_count == 1 && isa->func_count == m->isa->func_count);
+    struct loader l = {.device = m->device, .m = m, .diags = diags};
+    struct variant *v = mem_zalloc(sizeof *v);
+    v->isa = isa;
+    if (!load_kernel(&l, isa->kernels[0], &v->image)) {
+        variant_free(v);
+        return NULL;
+    }
+    v->next = m->variants;
+    m->variants = v;
+    return v->image.kernel;
+}
+
 void emu_module_unload(struct emu_device *d, struct emu_module *m)
 {
     if (!m) return;
+    for (struct variant *v = m->variants, *next; v; v = next) {
+        next = v->next;
+        variant_free(v);
+    }
     for (uint32_t v = 0; v < m->isa->var_count; v++)
         if (m->var_owned[v]) space_free(d->space, m->var_address[v]);
     for (uint32_t k = 0; k < m->isa->kernel_count; k++) free(m->images[k].sym_values);
@@ -283,5 +310,7 @@ const struct image *module_image(const struct emu_module *m, const struct isa_ke
 {
     for (uint32_t n = 0; n < m->isa->kernel_count; n++)
         if (m->images[n].kernel == k) return &m->images[n];
+    for (const struct variant *v = m->variants; v; v = v->next)
+        if (v->image.kernel == k) return &v->image;
     return NULL;
 }

@@ -3,7 +3,13 @@
  * A lane waits at the instruction until every lane of its mask that has not ended waits at the same
  * instruction (bar.warp.sync: at any bar.warp.sync). Then it is executed once for all of them, since the
  * registers of all lanes lie in the same rows, and each leaf goes on where it was. PTX ISA, "shfl.sync",
- * "bar.warp.sync". */
+ * "bar.warp.sync".
+ *
+ * A mask that does not name the lane that executes it is undefined in PTX. An H200 (ptxas 13.0, sm_90)
+ * either ignores the mask or stops with an illegal instruction, and so does this file;
+ * tests/unit/masks_h200.tsv has the values. It is ignored where every lane that it names is here and all
+ * executing lanes have the same mask (shfl and bar.warp.sync: whatever their masks are). Left out: behind a
+ * branch, ptxas guards a constant mask with a WARPSYNC that stops; here it is ignored as anywhere else. */
 #include "emu/fault.h"
 #include "emu/ops.h"
 
@@ -95,8 +101,8 @@ static bool is_old_form(const struct isa_inst *i)
     return i->mod & ISA_NOSYNC && (i->op == ISA_OP_SHFL || i->op == ISA_OP_VOTE || i->op == ISA_OP_BALLOT);
 }
 
-/* The lanes that the masks of the executing lanes name, live or not. False: a lane does not name itself. */
-static bool members_of(struct warp *w, const struct isa_inst *i, uint32_t mask, uint32_t *members)
+/* The lanes that the masks of the executing lanes name, live or not. *self: those that name themselves. */
+static uint32_t members_of(struct warp *w, const struct isa_inst *i, uint32_t mask, uint32_t *self_out)
 {
     const uint32_t *row = member_row(w, i);
     uint32_t all = 0, self = 0;
@@ -109,14 +115,61 @@ static bool members_of(struct warp *w, const struct isa_inst *i, uint32_t mask, 
             self |= row[l] & 1u << l;
         }
     }
-    *members = all;
-    if (self == mask) return true;
-    uint32_t l = lane_first(mask & ~self);
-    fault_raise(w, l, EMU_BAD_BARRIER,
-                "%s with member mask 0x%08x, which does not name the lane that executes it (lane %u)",
-                isa_ops[i->op].name, row[l], l);
-    return false;
+    *self_out = self;
+    return all;
 }
+
+/* ---- masks that do not name the executing lane ---- */
+
+static bool same_masks(const struct warp *w, const struct isa_inst *i, uint32_t mask)
+{
+    const uint32_t *row = member_row(w, i);
+    FOR_LANES (l, mask)
+        if (row[l] != row[lane_first(mask)]) return false;
+    return true;
+}
+
+static bool mask_is_ignored(const struct warp *w, const struct isa_inst *i, uint32_t mask, uint32_t members)
+{
+    if (members & w->live & ~mask) return false;
+    return i->op == ISA_OP_SHFL || i->op == ISA_OP_WARPSYNC || same_masks(w, i, mask);
+}
+
+/* Says it once for each device: the program is most likely wrong. */
+static void note_ignored(struct warp *w, const struct isa_inst *i, uint32_t lane)
+{
+    struct emu_device *d = w->run->device;
+    if (atomic_flag_test_and_set(&d->odd_mask_noted)) return;
+    struct strbuf text = {0};
+    strbuf_printf(&text,
+                  "heddle: note: kernel '%s': %s with member mask 0x%08x, which does not name lane %u that "
+                  "executes it: the mask is ignored, as an H200 does\n  at ",
+                  w->run->kernel->name, isa_ops[i->op].name, member_row(w, i)[lane], lane);
+    fault_place(w->run->kernel, w->leaf->pc, &text);
+    strbuf_putc(&text, '\n');
+    device_write(d, true, strbuf_text(&text), text.len);
+    strbuf_free(&text);
+}
+
+static void run_odd_mask(struct exec *x, const struct isa_inst *i, uint32_t mask, uint32_t members,
+                         uint32_t self)
+{
+    struct warp *w = x->warp;
+    uint32_t lane = lane_first(mask & ~self);
+    if (!mask_is_ignored(w, i, mask, members)) {
+        fault_raise(w, lane, EMU_BAD_MASK,
+                    "%s with member mask 0x%08x, which does not name the lane that executes it (lane %u)",
+                    isa_ops[i->op].name, member_row(w, i)[lane], lane);
+        return;
+    }
+    note_ignored(w, i, lane);
+    exec_fn *fn = warp_op(i->op);
+    struct isa_inst unmasked = *i;
+    unmasked.mod |= ISA_UNMASKED;
+    if (fn) fn(x, &unmasked, mask);
+}
+
+/* ---- execution ---- */
 
 static void wait_for_members(struct warp *w, uint32_t mask)
 {
@@ -134,8 +187,11 @@ static void op_conv(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     struct warp *w = x->warp;
     if (!is_old_form(i)) {
-        uint32_t members;
-        if (!members_of(w, i, mask, &members)) return;
+        uint32_t self, members = members_of(w, i, mask, &self);
+        if (self != mask) {
+            run_odd_mask(x, i, mask, members, self);
+            return;
+        }
         if (members & w->live & ~mask) { /* some lane is not here yet */
             wait_for_members(w, mask);
             return;

@@ -40,8 +40,11 @@ static void op_shfl(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     const uint32_t *source = exec_src(x, i->src[0]);
     uint32_t from[ISA_LANES], ok[ISA_LANES], value[ISA_LANES];
-    shfl_lanes(i->mod & ~ISA_NOSYNC, exec_src(x, i->src[1]), exec_src(x, i->src[2]), from, ok);
+    shfl_lanes(i->mod & ISA_WARP_MODE, exec_src(x, i->src[1]), exec_src(x, i->src[2]), from, ok);
     for (uint32_t l = 0; l < ISA_LANES; l++) value[l] = source[from[l]];
+    if (i->mod & ISA_UNMASKED) /* a lane that does not take part gives 0, as on an H200 */
+        for (uint32_t l = 0; l < ISA_LANES; l++)
+            if (!(mask >> from[l] & 1)) value[l] = 0;
     if (i->dst[0] != ISA_NONE) copy_lanes(exec_dst(x, i->dst[0]), value, mask);
     if (i->dst[1] == ISA_NONE) return;
     uint32_t in_range = 0;
@@ -49,10 +52,11 @@ static void op_shfl(struct exec *x, const struct isa_inst *i, uint32_t mask)
     exec_set_pred(x, i->dst[1], in_range, mask);
 }
 
-/* Lanes that a lane's vote is taken over: its members, or in the old form all that are active. */
-static uint32_t voters(const uint32_t *member, bool old_form, uint32_t mask, uint32_t lane)
+/* Lanes that a lane works with: its members, or where there is no mask, or none that counts, all that are
+ * active. */
+static uint32_t voters(const struct isa_inst *i, const uint32_t *member, uint32_t mask, uint32_t lane)
 {
-    return old_form ? mask : member[lane] & mask;
+    return i->mod & (ISA_NOSYNC | ISA_UNMASKED) ? mask : member[lane] & mask;
 }
 
 static void op_vote(struct exec *x, const struct isa_inst *i, uint32_t mask)
@@ -60,8 +64,8 @@ static void op_vote(struct exec *x, const struct isa_inst *i, uint32_t mask)
     uint32_t value = exec_pred(x, i->src[0]), result = 0;
     const uint32_t *member = exec_src(x, i->src[1]);
     FOR_LANES (l, mask) {
-        uint32_t who = voters(member, i->mod & ISA_NOSYNC, mask, l), yes = value & who;
-        uint32_t mode = i->mod & ~ISA_NOSYNC;
+        uint32_t who = voters(i, member, mask, l), yes = value & who;
+        uint32_t mode = i->mod & ISA_WARP_MODE;
         bool r = mode == ISA_VOTE_ALL ? yes == who : mode == ISA_VOTE_ANY ? yes != 0 : yes == who || !yes;
         result |= (uint32_t)r << l;
     }
@@ -74,7 +78,7 @@ static void op_ballot(struct exec *x, const struct isa_inst *i, uint32_t mask)
     const uint32_t *member = exec_src(x, i->src[1]);
     if (i->dst[0] == ISA_NONE) return;
     uint32_t out[ISA_LANES];
-    FOR_LANES (l, mask) out[l] = value & voters(member, i->mod & ISA_NOSYNC, mask, l);
+    FOR_LANES (l, mask) out[l] = value & voters(i, member, mask, l);
     uint32_t *dst = exec_dst(x, i->dst[0]);
     FOR_LANES (l, mask) dst[l] = out[l];
 }
@@ -86,7 +90,7 @@ static void match(struct exec *x, const struct isa_inst *i, uint32_t mask, bool 
     uint32_t same[ISA_LANES], agree = 0;
     FOR_LANES (l, mask) value[l] = wide ? row_u64(row, l) : row[l];
     FOR_LANES (l, mask) {
-        uint32_t who = member[l] & mask;
+        uint32_t who = voters(i, member, mask, l);
         same[l] = 0;
         FOR_LANES (k, who) same[l] |= (uint32_t)(value[k] == value[l]) << k;
         if (same[l] == who) agree |= 1u << l;
@@ -137,7 +141,7 @@ static void op_redux(struct exec *x, const struct isa_inst *i, uint32_t mask)
     uint32_t out[ISA_LANES], done = 0;
     FOR_LANES (l, mask) {
         if (done >> l & 1) continue;
-        uint32_t who = member[l] & mask, first = lane_first(who), sum = value[first];
+        uint32_t who = voters(i, member, mask, l), first = lane_first(who), sum = value[first];
         FOR_LANES (k, who & (who - 1)) sum = redux_step(i, sum, value[k]);
         FOR_LANES (k, who) out[k] = sum;
         done |= who;
@@ -151,7 +155,7 @@ static void op_elect(struct exec *x, const struct isa_inst *i, uint32_t mask)
     const uint32_t *member = exec_src(x, i->src[0]);
     uint32_t leaders = 0, leader[ISA_LANES];
     FOR_LANES (l, mask) {
-        leader[l] = lane_first(member[l] & mask);
+        leader[l] = lane_first(voters(i, member, mask, l));
         leaders |= (uint32_t)(leader[l] == l) << l;
     }
     if (i->dst[0] != ISA_NONE) {

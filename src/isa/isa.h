@@ -70,8 +70,9 @@ enum isa_scope { ISA_SCOPE_CTA, ISA_SCOPE_GPU, ISA_SCOPE_SYS };
 enum isa_atom { ISA_ATOM_AND, ISA_ATOM_OR, ISA_ATOM_XOR, ISA_ATOM_CAS, ISA_ATOM_EXCH, ISA_ATOM_ADD,
                 ISA_ATOM_INC, ISA_ATOM_DEC, ISA_ATOM_MIN, ISA_ATOM_MAX };
 enum isa_shfl { ISA_SHFL_UP, ISA_SHFL_DOWN, ISA_SHFL_BFLY, ISA_SHFL_IDX };
-/* In inst.mod of SHFL, VOTE, BALLOT: the form without .sync. */
-enum { ISA_NOSYNC = 0x80 };
+/* In inst.mod. NOSYNC: the form of SHFL, VOTE, BALLOT without .sync. UNMASKED: never in a kernel's code; the
+ * emulator's copy of an instruction whose member mask does not count (emu/sync.c). */
+enum { ISA_NOSYNC = 0x80, ISA_UNMASKED = 0x40, ISA_WARP_MODE = 0x3f };
 /* LEVEL: coordinates, then lod; GRAD: coordinates, d/dx, d/dy. */
 enum isa_mip { ISA_MIP_NONE, ISA_MIP_LEVEL, ISA_MIP_GRAD };
 enum isa_vote { ISA_VOTE_ALL, ISA_VOTE_ANY, ISA_VOTE_UNI };
@@ -161,6 +162,12 @@ typedef struct {
     uint64_t bits[4];
 } isa_live_set;
 
+/* Why a kernel cannot run: it uses something of PTX that is not modelled. */
+struct isa_refusal {
+    const char *need; /* in a few words: "tensor cores are not modelled" */
+    const char *text; /* the diagnostic with its place, rendered */
+};
+
 /* One launchable image: the entry and every function that it can reach. */
 struct isa_kernel {
     const char *name;
@@ -188,6 +195,7 @@ struct isa_kernel {
     uint32_t shared_bytes; /* static shared memory; dynamic begins at shared_dynamic_offset */
     uint32_t shared_dynamic_offset;
     uint32_t maxntid[3], reqntid[3], minnctapersm;
+    const struct isa_refusal *refused; /* NULL: it can run. Otherwise it has a signature and no code. */
 };
 
 /* A module variable in device memory. */

@@ -203,7 +203,7 @@ bool routine_allocate(struct image *m, struct routine *u)
     vec_free(&p.temps.flags);
     vec_free(&r.temps.flags);
     if (!ok)
-        diag_add(m->diags, DIAG_ERROR, &m->ptx->source, u->ptx->line, 1, 1,
+        diag_add(m->prog.lacks, DIAG_ERROR, &m->ptx->source, u->ptx->line, 1, 1,
                  "raise --maxrregcount or .maxnreg", "'%s' cannot be held in %u registers", u->ptx->name,
                  m->regs_limit);
     if (ok && u->fp != MIR_NO_VREG) {

@@ -285,26 +285,24 @@ static void emit_tables(struct emitter *e)
     }
 }
 
-static void emit_entry(struct emitter *e)
+void image_emit_signature(const struct ptx_func *f, struct arena *arena, const char *ptx_name,
+                          struct isa_kernel *k)
 {
-    struct isa_kernel *k = e->k;
-    const struct ptx_func *f = e->m->prog.entry;
-    k->name = arena_strdup(e->arena, f->name);
+    k->name = arena_strdup(arena, f->name);
+    k->ptx_name = ptx_name;
     k->param_count = f->param_count;
     k->param_bytes = f->param_bytes;
-    k->params = ARENA_ARRAY(e->arena, struct isa_param, f->param_count + 1);
+    k->params = ARENA_ARRAY(arena, struct isa_param, f->param_count + 1);
     for (uint32_t i = 0; i < f->param_count; i++) {
         const struct ptx_var *v = f->params[i];
-        k->params[i] = (struct isa_param){arena_strdup(e->arena, v->name), v->param_offset,
-                                          (uint32_t)v->bytes, v->align};
+        k->params[i] =
+            (struct isa_param){arena_strdup(arena, v->name), v->param_offset, (uint32_t)v->bytes, v->align};
     }
     for (uint32_t d = 0; d < 3; d++) {
         k->maxntid[d] = f->maxntid[d];
         k->reqntid[d] = f->reqntid[d];
     }
     k->minnctapersm = f->minnctapersm;
-    k->shared_bytes = e->m->prog.shared_bytes;
-    k->shared_dynamic_offset = e->dynamic_offset;
 }
 
 static bool fits(const struct emitter *e)
@@ -312,13 +310,13 @@ static bool fits(const struct emitter *e)
     const struct image *m = e->m;
     const struct ptx_func *f = m->prog.entry;
     if (e->pool.rows.len > ISA_POOL_MAX) {
-        diag_add(m->diags, DIAG_ERROR, &m->ptx->source, f->line, 1, 1, "split the kernel",
+        diag_add(m->prog.lacks, DIAG_ERROR, &m->ptx->source, f->line, 1, 1, "split the kernel",
                  "'%s' needs more than %d words of constants", f->name, ISA_POOL_MAX);
         return false;
     }
     for (uint32_t i = 0; i < m->routines.len; i++) {
         if (!m->routines.data[i]->is_live || m->routines.data[i]->frame_bytes < ISA_WINDOW_BYTES) continue;
-        diag_add(m->diags, DIAG_ERROR, &m->ptx->source, m->routines.data[i]->ptx->line, 1, 1, NULL,
+        diag_add(m->prog.lacks, DIAG_ERROR, &m->ptx->source, m->routines.data[i]->ptx->line, 1, 1, NULL,
                  "'%s' needs %u bytes of local memory per thread; there are %llu",
                  m->routines.data[i]->ptx->name, m->routines.data[i]->frame_bytes, ISA_WINDOW_BYTES);
         return false;
@@ -332,7 +330,9 @@ bool image_emit(struct image *m, struct arena *arena, const char *ptx_name, stru
     e.dynamic_offset = (uint32_t)round_up_u64(m->prog.shared_bytes, 16);
     e.routine_pc = mem_zalloc(sizeof *e.routine_pc * (m->routines.len + 1));
     pool_open(&e.pool);
-    k->ptx_name = ptx_name;
+    image_emit_signature(m->prog.entry, arena, ptx_name, k);
+    k->shared_bytes = m->prog.shared_bytes;
+    k->shared_dynamic_offset = e.dynamic_offset;
     for (uint32_t i = 0; i < m->routines.len; i++) {
         e.routine_pc[i] = k->inst_count;
         if (m->routines.data[i]->is_live) k->inst_count += real_insts(m->routines.data[i]);
@@ -344,7 +344,6 @@ bool image_emit(struct image *m, struct arena *arena, const char *ptx_name, stru
         if (m->routines.data[i]->is_live) emit_routine(&e, i);
     emit_funcs(&e);
     emit_tables(&e);
-    emit_entry(&e);
     bool ok = fits(&e);
     pool_close(&e.pool);
     vec_free(&e.targets);

@@ -18,6 +18,7 @@ struct lowering {
     struct isa_module *out;
     bool *address_taken; /* by function index */
     bool *refused;       /* selection failed and has been diagnosed */
+    uint32_t errors_before;
 };
 
 /* ---- the functions of an image ---- */
@@ -108,7 +109,13 @@ static void add_callees(struct lowering *l, struct image *m, struct routine *u)
 static bool select_routine(struct lowering *l, struct image *m, struct routine *u)
 {
     uint32_t index = func_index(l->ptx, u->ptx), errors = l->diags->errors;
+    const struct ptx_lack *lack = u->ptx->lack;
     if (l->refused[index]) return false;
+    if (lack) {
+        diag_add(m->prog.lacks, DIAG_ERROR, &l->ptx->source, lack->line, lack->col, lack->len, lack->hint,
+                 "%s", lack->message);
+        return false;
+    }
     if (!u->ptx->has_body) {
         diag_add(l->diags, DIAG_ERROR, &l->ptx->source, u->ptx->line, 1, 1, "link it in, or give its PTX too",
                  "function '%s' is declared but nowhere defined", u->ptx->name);
@@ -116,10 +123,10 @@ static bool select_routine(struct lowering *l, struct image *m, struct routine *
         return false;
     }
     bool ok = mir_select(&m->prog, u->ptx, &u->mir);
-    if (!ok && l->diags->errors == errors)
+    if (!ok && l->diags->errors == errors && !m->prog.lacks->errors)
         diag_add(l->diags, DIAG_ERROR, &l->ptx->source, u->ptx->line, 1, 1, NULL, "'%s' cannot be lowered",
                  u->ptx->name);
-    l->refused[index] = !ok;
+    l->refused[index] = l->diags->errors > errors;
     return ok && routine_verify(m, u, "selection");
 }
 
@@ -253,23 +260,70 @@ static void image_free(struct image *m)
     vec_free(&m->prog.shared_offsets);
 }
 
+/* The words of the first thing that is lacking, up to the advice. */
+static char *lack_need(struct arena *a, const struct diag *d)
+{
+    const char *why = d->hint ? d->hint : d->message;
+    return arena_strndup(a, why, strcspn(why, ";:"));
+}
+
+/* Variables that the kernel itself declares: those of functions that it calls are not known. */
+static uint32_t declared_shared_bytes(const struct ptx_func *f)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < f->var_count; i++)
+        if (f->vars[i]->space == PTX_SPACE_SHARED)
+            at = round_up_u64(at, MAX(f->vars[i]->align, 1u)) + f->vars[i]->bytes;
+    return (uint32_t)MIN(at, (uint64_t)UINT32_MAX);
+}
+
+/* A kernel that needs what is lacking: a program can ask for its name, parameters and bounds, but not run
+ * it. */
+static struct isa_kernel *refused_kernel(struct lowering *l, const struct ptx_func *f,
+                                         const struct diag_list *lacks)
+{
+    struct arena *a = &l->out->arena;
+    struct isa_kernel *k = ARENA_NEW(a, struct isa_kernel);
+    struct isa_refusal *why = ARENA_NEW(a, struct isa_refusal);
+    struct diag_list first = {.items = {.data = lacks->items.data, .len = 1}};
+    struct strbuf text = {0};
+    image_emit_signature(f, a, l->out->name, k);
+    k->shared_bytes = declared_shared_bytes(f);
+    k->shared_dynamic_offset = (uint32_t)round_up_u64(k->shared_bytes, 16);
+    diag_render(&first, &text);
+    *why = (struct isa_refusal){.need = lack_need(a, &lacks->items.data[0]),
+                                .text = arena_strndup(a, text.data, text.len - 1)}; /* without its newline */
+    strbuf_free(&text);
+    k->refused = why;
+    return k;
+}
+
+static bool lack_only(const struct lowering *l, const struct diag_list *lacks)
+{
+    return lacks->errors && l->diags->errors == l->errors_before;
+}
+
+/* NULL: the program is wrong (diagnosed). */
 static struct isa_kernel *lower_entry(struct lowering *l, const struct ptx_func *f)
 {
     struct arena scratch = {0};
+    struct diag_list lacks = {0};
     struct image m = {.ptx = l->ptx, .opts = &l->opts, .diags = l->diags};
     m.prog.arena = &scratch;
     m.prog.ptx = l->ptx;
     m.prog.diags = l->diags;
+    m.prog.lacks = &lacks;
     m.prog.entry = f;
     m.prog.one_to_one = l->opts.one_to_one;
     vec_push(&m.prog.locs, (struct isa_loc){0});
     assert(register_limit(l, f) > image_thread_regs(&m));
     m.regs_limit = register_limit(l, f) - image_thread_regs(&m);
     struct isa_kernel *k = ARENA_NEW(&l->out->arena, struct isa_kernel);
-    bool ok = build(l, &m, k);
+    if (!build(l, &m, k)) k = lack_only(l, &lacks) ? refused_kernel(l, f, &lacks) : NULL;
     image_free(&m);
     arena_free(&scratch);
-    return ok ? k : NULL;
+    diag_free(&lacks);
+    return k;
 }
 
 /* ---- the module ---- */
@@ -325,6 +379,7 @@ static bool lower_entries(struct lowering *l)
     for (uint32_t i = 0; i < l->ptx->func_count; i++) {
         const struct ptx_func *f = l->ptx->funcs[i];
         if (!f->is_entry || !f->has_body) continue;
+        if (l->opts.only && strcmp(l->opts.only, f->name)) continue;
         struct isa_kernel *k = lower_entry(l, f);
         if (k)
             l->out->kernels[l->out->kernel_count++] = k;
@@ -338,7 +393,8 @@ static bool lower_entries(struct lowering *l)
 struct isa_module *lower_module(const struct ptx_module *ptx, const struct lower_options *opts,
                                 struct diag_list *diags)
 {
-    struct lowering l = {.ptx = ptx, .opts = {.opt_level = 1}, .diags = diags};
+    struct lowering l = {
+        .ptx = ptx, .opts = {.opt_level = 1}, .diags = diags, .errors_before = diags->errors};
     if (opts) l.opts = *opts;
     struct arena arena = {0};
     l.out = ARENA_NEW(&arena, struct isa_module);

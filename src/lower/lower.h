@@ -16,10 +16,12 @@ struct lower_options {
      * PTX: no folding, no inlining; moves, jumps and parameter loads stay. PTX instructions that need
      * several machine instructions, spills and the saves around calls still come on top. */
     bool one_to_one;
+    const char *only; /* the one entry to lower; NULL = all */
 };
 
-/* Lowers every entry of the module. NULL on error, with at least one diagnostic. The result owns copies of
- * all that it needs: the PTX module may be freed. */
+/* Lowers every entry of the module. NULL when the program is wrong, with at least one diagnostic. A kernel
+ * that is right but needs something that is not modelled comes without code (isa_kernel.refused). The result
+ * owns copies of all that it needs: the PTX module may be freed. */
 struct isa_module *lower_module(const struct ptx_module *ptx, const struct lower_options *opts,
                                 struct diag_list *diags);
 

@@ -96,7 +96,8 @@ struct mir_func {
 struct mir_prog {
     struct arena *arena; /* where the image's data lives */
     const struct ptx_module *ptx;
-    struct diag_list *diags;
+    struct diag_list *diags;      /* what is wrong with the program: the module is refused */
+    struct diag_list *lacks;      /* what the kernel needs and Heddle does not model: the kernel is refused */
     const struct ptx_func *entry; /* the kernel that the image is for */
     VEC(struct isa_sym) syms;
     VEC(struct isa_loc) locs;                /* [0] = unknown */

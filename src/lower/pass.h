@@ -85,6 +85,9 @@ uint32_t image_thread_regs(const struct image *m);
 /* Registers that the kernel is reported to use. */
 uint32_t image_reg_count(const struct image *m, uint32_t highest);
 /* emit.c */
+/* Name, parameters and bounds: all that a kernel which cannot run has. */
+void image_emit_signature(const struct ptx_func *f, struct arena *arena, const char *ptx_name,
+                          struct isa_kernel *k);
 bool image_emit(struct image *m, struct arena *arena, const char *ptx_name, struct isa_kernel *k);
 /* verify.c: the invariants of mir.h, and of an allocation. False, with a diagnostic, where one does not hold;
  * `stage` names the step before. */

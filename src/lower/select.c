@@ -2,7 +2,8 @@
  *
  * One PTX instruction becomes one or a few machine instructions (select.h has the invariants); what an opcode
  * becomes is in the select_*.c file of its family. Errors of all instructions are gathered before selection
- * gives up, so that a module that uses something Heddle lacks is refused as a whole, when it is loaded. */
+ * gives up. What is wrong refuses the module; what Heddle lacks (sel_lack) refuses the kernels that need it,
+ * when they are launched. */
 #include "lower/select.h"
 
 static bool sel_is_half(enum ptx_type t)
@@ -236,7 +237,7 @@ static void sel_instruction(struct sel *s, const struct ptx_inst *in)
     if (fn)
         fn(s);
     else
-        sel_error(s, NULL, "instruction '%s' is not supported", ptx_op_name(in->op));
+        sel_lack(s, NULL, "instruction '%s' is not supported", ptx_op_name(in->op));
 }
 
 static void sel_body(struct sel *s)

@@ -70,7 +70,9 @@ typedef uint16_t sel_ops[SEL_KINDS]; /* machine opcode of each kind; 0 (mov.32, 
 
 /* ---- select_emit.c: errors, types, emission ---- */
 void sel_error(struct sel *s, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
-void sel_unsupported(struct sel *s, const char *hint); /* this form of the instruction is not supported */
+/* The program is right, but needs something that is not modelled: the kernel cannot run. */
+void sel_lack(struct sel *s, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void sel_unsupported(struct sel *s, const char *hint); /* sel_lack: this form of the instruction */
 
 enum sel_kind sel_kind_of(enum ptx_type t);
 enum mir_class sel_class(enum ptx_type t); /* not for .b128 */

@@ -107,8 +107,8 @@ static bool sel_texture_handle(struct sel *s, const struct ptx_operand *o, struc
         load->vec = 1;
         return true;
     }
-    sel_error(s, "use a texture object (cudaCreateTextureObject)",
-              "the texture must be a 64-bit handle in a register, or a .global .texref variable");
+    sel_lack(s, "use a texture object (cudaCreateTextureObject)",
+             "the texture must be a 64-bit handle in a register, or a .global .texref variable");
     return false;
 }
 

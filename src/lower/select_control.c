@@ -261,13 +261,12 @@ static void sel_emit_call(struct sel *s, struct ptx_func *callee)
 
 static void sel_undefined_function(struct sel *s, const char *name)
 {
-    bool is_runtime =
-        !strncmp(name, "cuda", 4) || !strncmp(name, "__cudaCDP", 9) || !strncmp(name, "__cudaGetParam", 14);
+    bool is_runtime = !strncmp(name, "cuda", 4) || !strncmp(name, "__cudaCDP", 9) ||
+                      !strncmp(name, "__cudaGetParam", 14) || !strncmp(name, "__cuda_syscall_cnp", 18);
     if (is_runtime)
-        sel_error(
-            s, "launch kernels from the host instead",
-            "'%s' is part of the device-side CUDA runtime (dynamic parallelism), which is not supported",
-            name);
+        sel_lack(s, "launches from the device are not modelled: launch from the host instead",
+                 "'%s' is part of the device-side CUDA runtime (dynamic parallelism), which is not supported",
+                 name);
     else
         sel_error(s, "link the module that defines it", "function '%s' is declared but nowhere defined",
                   name);

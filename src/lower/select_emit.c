@@ -1,21 +1,34 @@
 /* select_emit.c: errors, types and the emission of machine instructions for selection (select.h). */
 #include "lower/select.h"
 
+static void sel_fail(struct sel *s, struct diag_list *list, const char *hint, const char *fmt, va_list ap)
+{
+    int line = s->in ? s->in->line : s->f->line;
+    int col = s->in ? s->in->col : 0;
+    int len = s->in ? (int)strlen(ptx_op_name(s->in->op)) : 1;
+    diag_vadd(list, DIAG_ERROR, &s->prog->ptx->source, line, col, len, hint, fmt, ap);
+    s->failed = true;
+}
+
 void sel_error(struct sel *s, const char *hint, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    int line = s->in ? s->in->line : s->f->line;
-    int col = s->in ? s->in->col : 0;
-    int len = s->in ? (int)strlen(ptx_op_name(s->in->op)) : 1;
-    diag_vadd(s->prog->diags, DIAG_ERROR, &s->prog->ptx->source, line, col, len, hint, fmt, ap);
+    sel_fail(s, s->prog->diags, hint, fmt, ap);
     va_end(ap);
-    s->failed = true;
+}
+
+void sel_lack(struct sel *s, const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    sel_fail(s, s->prog->lacks, hint, fmt, ap);
+    va_end(ap);
 }
 
 void sel_unsupported(struct sel *s, const char *hint)
 {
-    sel_error(s, hint, "this form of '%s' is not supported", ptx_op_name(s->in->op));
+    sel_lack(s, hint, "this form of '%s' is not supported", ptx_op_name(s->in->op));
 }
 
 enum sel_kind sel_kind_of(enum ptx_type t)

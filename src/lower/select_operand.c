@@ -202,8 +202,8 @@ struct mir_opnd sel_var_address(struct sel *s, const struct ptx_var *v, int64_t 
         a = sel_shared_address(s, v, addend);
     } else if (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) {
         if (v->type == PTX_TEXREF || v->type == PTX_SAMPLERREF || v->type == PTX_SURFREF) {
-            sel_error(s, "use a texture object (cudaCreateTextureObject)",
-                      "texture, sampler and surface references such as '%s' are not supported", v->name);
+            sel_lack(s, "use a texture object (cudaCreateTextureObject)",
+                     "texture, sampler and surface references such as '%s' are not supported", v->name);
             return mir_imm(0);
         }
         if (cls != MIR_D) {

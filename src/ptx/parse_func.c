@@ -79,13 +79,14 @@ static bool parse_sizes(struct parser *p, uint32_t out[3])
     return true;
 }
 
-static bool parse_cluster(struct parser *p, const struct token *at)
+static bool parse_cluster(struct parser *p, const struct token *at, struct ptx_func *f)
 {
     uint32_t size[3];
     if (!parse_sizes(p, size)) return false;
-    if (size[0] == 1 && size[1] == 1 && size[2] == 1) return true;
-    return parse_error(p, at, "Heddle has no thread-block clusters: build the kernel without them",
-                       "clusters of %ux%ux%u CTAs are not supported", size[0], size[1], size[2]);
+    if (size[0] != 1 || size[1] != 1 || size[2] != 1)
+        parse_lack(p, f, at, "thread-block clusters are not modelled: build the kernel without them",
+                   "clusters of %ux%ux%u CTAs are not supported", size[0], size[1], size[2]);
+    return true;
 }
 
 static bool unknown_directive(struct parser *p, const struct token *t)
@@ -111,7 +112,7 @@ static bool parse_func_directive(struct parser *p, struct ptx_func *f)
     if (token_is(&t, ".minnctapersm")) return parse_u32(p, &f->minnctapersm, INT32_MAX, ".minnctapersm");
     if (token_is(&t, ".maxnctapersm")) return parse_u32(p, &f->maxnctapersm, INT32_MAX, ".maxnctapersm");
     if (token_is(&t, ".noreturn")) return f->noreturn = true;
-    if (token_is(&t, ".reqnctapercluster")) return parse_cluster(p, &t);
+    if (token_is(&t, ".reqnctapercluster")) return parse_cluster(p, &t, f);
     uint32_t ignored;
     if (token_is(&t, ".maxclusterrank") || token_is(&t, ".abi_preserve") ||
         token_is(&t, ".abi_preserve_control"))

@@ -49,7 +49,8 @@ static struct token whole_name(const struct token *op, const struct spelling *s)
 static bool not_supported(struct parser *p, const struct token *op, const struct spelling *s, const char *why)
 {
     struct token at = whole_name(op, s);
-    return parse_error(p, &at, why, "instruction '%.*s' is not supported", (int)MIN(s->len, 80u), s->text);
+    return parse_lack(p, p->func, &at, why, "instruction '%.*s' is not supported", (int)MIN(s->len, 80u),
+                      s->text);
 }
 
 static bool unknown_op(struct parser *p, const struct token *op)

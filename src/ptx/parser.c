@@ -25,6 +25,26 @@ bool parse_error(struct parser *p, const struct token *at, const char *hint, con
     return false;
 }
 
+bool parse_lack(struct parser *p, struct ptx_func *f, const struct token *at, const char *hint,
+                const char *fmt, ...)
+{
+    if (f->lack) return false;
+    struct strbuf text = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    strbuf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    struct ptx_lack *lack = ARENA_NEW(&p->module->arena, struct ptx_lack);
+    *lack = (struct ptx_lack){.message = arena_strdup(&p->module->arena, strbuf_text(&text)),
+                              .hint = hint,
+                              .line = at->line,
+                              .col = at->col,
+                              .len = (int)MAX(at->len, 1u)};
+    f->lack = lack;
+    strbuf_free(&text);
+    return false;
+}
+
 /* Each diagnostic searches its line from the start of the text: a few warnings are enough. */
 void parse_warning(struct parser *p, const struct token *at, const char *fmt, ...)
 {

@@ -96,6 +96,9 @@ bool parse_expect(struct parser *p, int kind, const char *what);
 bool parse_ident(struct parser *p, struct token *out, const char *what);
 bool parse_error(struct parser *p, const struct token *at, const char *hint, const char *fmt, ...)
     PRINTF_LIKE(4, 5);
+/* Marks a function that uses something which Heddle lacks; only the first is kept. Always false. */
+bool parse_lack(struct parser *p, struct ptx_func *f, const struct token *at, const char *hint,
+                const char *fmt, ...) PRINTF_LIKE(5, 6);
 void parse_warning(struct parser *p, const struct token *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool parse_stopped(const struct parser *p); /* too many errors */
 const char *token_name(const struct token *t, char *buffer, size_t size);

@@ -5,7 +5,8 @@
  * flattened by the parser, so that nothing after it looks up text.
  * Invariants, kept by the parser:
  *  (1) Every operand refers to something that exists, and its type class is one that its instruction takes.
- *  (2) Every instruction is one of the legal forms of its opcode (ptx/instr.def); anything else was an error.
+ *  (2) Every instruction is one of the legal forms of its opcode (ptx/instr.def). One that Heddle lacks
+ *      (lacks.def) marks its function (ptx_func.lack); anything else was an error.
  *  (3) All pointers live as long as the module (its arena).
  * Known from: PTX ISA 9.0. */
 #ifndef HEDDLE_PTX_H
@@ -215,6 +216,12 @@ struct ptx_label {
     int line;
 };
 
+/* Something that PTX has and Heddle does not model. */
+struct ptx_lack {
+    const char *message, *hint;
+    int line, col, len;
+};
+
 struct ptx_func {
     const char *name;
     bool is_entry, is_extern, is_visible, is_weak, has_body, noreturn;
@@ -235,6 +242,9 @@ struct ptx_func {
     struct ptx_table *tables;
     uint32_t table_count;
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, maxnctapersm; /* 0 = not given */
+    /* The first thing in it that Heddle lacks, or NULL. The instruction is left out of insts: such a function
+     * is read and named, but cannot be lowered. */
+    struct ptx_lack *lack;
     int line;
 };
 

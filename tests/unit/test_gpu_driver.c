@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "said_kit.h"
+
 static void *library;
 
 static void *find(const char *name)
@@ -330,6 +332,48 @@ static void a_fault_ends_the_context(void **state)
     OK(cuCtxSynchronize, (void), );
 }
 
+/* CUDA 13's headers turn cuCtxCreate into the form with parameters; its samples pass zeroed ones. */
+static void context_parameters(void **state)
+{
+    CUctxCreateParams params = {0};
+    CUcontext c = NULL;
+    OK(cuCtxCreate_v4, (CUcontext *, CUctxCreateParams *, unsigned, CUdevice), &c, &params, 0, 0);
+    OK(cuCtxDestroy_v2, (CUcontext), c);
+    OK(cuCtxCreate_v4, (CUcontext *, CUctxCreateParams *, unsigned, CUdevice), &c, NULL, 0, 0);
+    OK(cuCtxDestroy_v2, (CUcontext), c);
+    struct strbuf said = {0};
+    params.numExecAffinityParams = 1;
+    said_begin();
+    ERROR(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, cuCtxCreate_v4,
+          (CUcontext *, CUctxCreateParams *, unsigned, CUdevice), &c, &params, 0, 0);
+    params = (CUctxCreateParams){.cigParams = (CUctxCigParam *)&params};
+    ERROR(CUDA_ERROR_NOT_SUPPORTED, cuCtxCreate_v4, (CUcontext *, CUctxCreateParams *, unsigned, CUdevice),
+          &c, &params, 0, 0);
+    said_end(&said);
+    assert_string_equal(
+        strbuf_text(&said),
+        "heddle: cuCtxCreate_v4: execution affinity is not supported: a context has all SMs "
+        "(sm.count)\nheddle: cuCtxCreate_v4: a context shared with graphics (cigParams) is not "
+        "supported\n");
+    strbuf_free(&said);
+}
+
+static void graphs_are_refused_by_name(void **state)
+{
+    struct strbuf said = {0};
+    said_begin();
+    ERROR(CUDA_ERROR_NOT_SUPPORTED, cuGraphCreate, (void), );
+    ERROR(CUDA_ERROR_NOT_SUPPORTED, cuGraphCreate, (void), );
+    ERROR(CUDA_ERROR_NOT_SUPPORTED, cuStreamBeginCapture_v2, (void), );
+    said_end(&said);
+    assert_string_equal(
+        strbuf_text(&said),
+        "heddle: cuGraphCreate is not supported: CUDA graphs are not modelled; launch the kernels "
+        "one by one instead\nheddle: cuStreamBeginCapture_v2 is not supported: CUDA graphs are not "
+        "modelled; launch the kernels one by one instead\n");
+    strbuf_free(&said);
+}
+
 static bool open_library(void)
 {
     char path[PATH_MAX];
@@ -358,6 +402,8 @@ int main(void)
         cmocka_unit_test(memory_in_two_and_three_dimensions),
         cmocka_unit_test(streams_and_events),
         cmocka_unit_test(proc_address_by_version),
+        cmocka_unit_test(context_parameters),
+        cmocka_unit_test(graphs_are_refused_by_name),
         cmocka_unit_test(every_function_of_the_interface_is_there),
         cmocka_unit_test(errors_have_names_and_texts),
         cmocka_unit_test(every_attribute_has_an_answer),

@@ -248,7 +248,6 @@ static void function_errors(void **state)
     refuse(HEAD ".entry k() {} .entry k() {}", "already defined");
     refuse(HEAD ".func f(.param .b32 a); .func f() { ret; }", "with other parameters");
     refuse(HEAD ".entry k(.param .b8 a[40000]) {}", "at most 32764 bytes");
-    refuse(HEAD ".entry k() .reqnctapercluster 2 {}", "clusters of 2x1x1");
     refuse(HEAD ".entry k() .maxntd 4 {}", "unknown directive '.maxntd'");
     refuse(HEAD ".entry k(.global .u32 x) {}", "expected a parameter");
     refuse(HEAD ".entry k(.param .u32 x, .param .u32 x) {}", "already defined");
@@ -392,7 +391,6 @@ static void hints(void **state)
         {BODY "mov.u32 %r1, %tidd.x; }", "did you mean '%tid'?"},
         {BODY "LOOP: bra LOOOP; }", "did you mean 'LOOP'?"},
         {BODY "add.f32 %r1, %r2, 1; }", "decimal point"},
-        {BODY "mma.sync.aligned.m8n8k4 %r1; }", "no tensor-core model"},
         {BODY "cvt.f32.s32 %r1, %r2; }", "add one of .rn .rz .rm .rp"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -403,6 +401,45 @@ static void hints(void **state)
             fail_msg("wanted '%s', got '%s'", rows[i].hint, hint ? hint : "nothing");
         diag_free(&diags);
     }
+}
+
+/* ---- what Heddle lacks ---- */
+
+/* The text is read, and its function k lacks this, at this position. */
+static void lacks_at(const char *text, const char *message, const char *hint, int line, int col)
+{
+    struct ptx_module *m = read_text(text);
+    const struct ptx_lack *lack = ptx_find_func(m, "k")->lack;
+    assert_non_null(lack);
+    if (!strstr(lack->message, message) || !strstr(lack->hint, hint) || lack->line != line ||
+        lack->col != col)
+        fail_msg("wanted '%s' (%s) at %d:%d, got '%s' (%s) at %d:%d", message, hint, line, col, lack->message,
+                 lack->hint, lack->line, lack->col);
+    ptx_module_free(m);
+}
+
+static void lacks_mark_their_function(void **state)
+{
+    (void)state;
+    lacks_at(HEAD ".entry k() {\n .reg .b32 %r<4>;\n mma.sync.aligned.m8n8k4 %r1, junk;\n ret; }",
+             "instruction 'mma.sync.aligned.m8n8k4'", "tensor cores are not modelled", 6, 2);
+    lacks_at(HEAD ".entry k() .reqnctapercluster 2 {}", "clusters of 2x1x1", "clusters are not modelled", 4,
+             12);
+    struct ptx_module *m =
+        read_text(HEAD ".entry a() { ret; }\n.entry k() { wgmma.fence.sync.aligned; mapa.u64 x, y, z; }\n"
+                       ".entry b() { ret; }");
+    assert_null(ptx_find_func(m, "a")->lack);
+    assert_null(ptx_find_func(m, "b")->lack);
+    assert_non_null(strstr(ptx_find_func(m, "k")->lack->message, "wgmma")); /* the first one */
+    ptx_module_free(m);
+}
+
+/* What is wrong stays wrong beside what is lacking. */
+static void errors_beside_lacks(void **state)
+{
+    (void)state;
+    refuse_at(HEAD ".entry k() {\n mma.sync.aligned.m8n8k4 a;\n mov.u32 %r9, 1; }", "%r9", 6, 10);
+    refuse(HEAD ".entry k() { mma.sync.aligned.m8n8k4 a; foo 1; }", "unknown instruction 'foo'");
 }
 
 /* ---- bounds ---- */
@@ -499,6 +536,8 @@ int main(void)
         cmocka_unit_test(error_places),
         cmocka_unit_test(errors_are_gathered),
         cmocka_unit_test(hints),
+        cmocka_unit_test(lacks_mark_their_function),
+        cmocka_unit_test(errors_beside_lacks),
         cmocka_unit_test(hostile_texts),
         cmocka_unit_test(every_prefix),
         cmocka_unit_test(large_module_is_fast),

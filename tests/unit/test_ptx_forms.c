@@ -35,8 +35,10 @@ static unsigned check_row(const char *line, const char *error)
     struct strbuf said = {0};
     struct ptx_module *m = parse_line(line, &diags);
     diag_render(&diags, &said);
-    bool ok = error ? !m && strstr(strbuf_text(&said), error) : m != NULL;
-    if (error && ok && diags.items.data[0].line < LINE_OF_BODY) ok = false;
+    const struct ptx_lack *lack = m ? ptx_find_func(m, "k")->lack : NULL;
+    if (lack) strbuf_puts(&said, lack->message);
+    bool ok = error ? (!m || lack) && strstr(strbuf_text(&said), error) : m && !lack;
+    if (error && ok && (lack ? lack->line : diags.items.data[0].line) < LINE_OF_BODY) ok = false;
     if (!ok) print_error("%s\n  wanted: %s\n%s", line, error ? error : "no error", strbuf_text(&said));
     ptx_module_free(m);
     strbuf_free(&said);

@@ -42,7 +42,8 @@ static void fixture_open(struct fixture *x, const char *text, const char *name)
     x->ptx = ptx_parse("t.ptx", text, strlen(text), &x->diags);
     if (!x->ptx) return;
     const struct ptx_func *f = ptx_find_func(x->ptx, name);
-    x->prog = (struct mir_prog){.arena = &x->arena, .ptx = x->ptx, .diags = &x->diags, .entry = f};
+    x->prog = (struct mir_prog){
+        .arena = &x->arena, .ptx = x->ptx, .diags = &x->diags, .lacks = &x->diags, .entry = f};
     assert_non_null(f);
     x->ok = mir_select(&x->prog, f, &x->func);
 }
