@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "core/run_options.h"
 #include "cuda/gpu.h"
+#include "cuda/gpu_keep.h"
 #include "cuda/progress_line.h"
 
 /* Totals of all launches under one kernel name. */
@@ -41,6 +42,8 @@ struct gpu {
     VEC(struct gpu_stream_name) streams;
     uint64_t stream_ids; /* ids given out so far */
     struct gpu_progress progress;
+    struct gpu_keep *keep; /* NULL: nobody keeps the statistics of a program that ends suddenly */
+    bool is_cut;           /* made from what such a program left */
 };
 
 struct gpu_module {
@@ -55,8 +58,12 @@ enum gpu_status gpu_status_of_fault(enum emu_fault_kind kind);
 uint64_t gpu_functional_ns(const struct machine *m, const struct emu_stats *s);
 /* Time that all copies so far have taken; 0 where the machine models them. */
 uint64_t gpu_copies_ns(const struct gpu *g);
-/* Writes the summary to where the environment says. */
-void gpu_stats_write(const struct gpu *g);
+void gpu_stats_free(struct gpu *g);
+/* Writes the summary, and the other files that were asked for, to where the options say. False: an error
+ * was printed. */
+bool gpu_stats_write(const struct gpu *g);
+/* False: an error was printed. */
+bool gpu_write_file(const char *path, const struct strbuf *text);
 /* Writes a line "heddle: ..." to stderr. */
 void gpu_complain(const char *fmt, ...) PRINTF_LIKE(1, 2);
 

@@ -3,6 +3,7 @@
  * (1) KEY.end has its name only once it is whole, and comes last: who sees it may read the others.
  * (2) Ends are taken into the store under the folder's lock, so that two sweeps do not take the same one.
  * (3) KEY.end goes first when the store has it: what is left without it is of no use, and made again. */
+#include "base/output.h"
 #include "lab/sweep_impl.h"
 
 #include <dirent.h>
@@ -49,9 +50,10 @@ void sweep_append_log(const char *folder, const char *key, const char *fmt, ...)
     FILE *f = fopen(strbuf_text(&path), "a");
     va_list ap;
     va_start(ap, fmt);
-    if (f) vfprintf(f, fmt, ap);
+    bool ok = f && vfprintf(f, fmt, ap) >= 0;
     va_end(ap);
-    if (f) fclose(f);
+    if (f) ok = !fclose(f) && ok;
+    if (!ok) fprintf(stderr, "heddle: error: cannot write %s: %s\n", strbuf_text(&path), strerror(errno));
     strbuf_free(&path);
 }
 
@@ -68,24 +70,17 @@ void sweep_clear(const char *folder, const char *key)
 
 static bool write_line(const char *folder, const char *key, const struct lab_child_end *end, int status)
 {
-    struct strbuf part = {0}, path = {0};
-    char host[HOST_NAME_BYTES], suffix[48];
+    struct strbuf path = {0};
+    struct output out;
+    char host[HOST_NAME_BYTES];
     host_name(host);
-    snprintf(suffix, sizeof suffix, ".end.%ld", (long)getpid());
-    sweep_path(&part, folder, key, suffix);
     sweep_path(&path, folder, key, ".end");
-    FILE *f = fopen(strbuf_text(&part), "w");
-    bool ok = f && fprintf(f, "%d %.3f %llu %s\n", status, end->seconds, (unsigned long long)end->peak_bytes,
-                           host) > 0;
-    ok = f && !fflush(f) && !fsync(fileno(f)) && ok;
-    if (f) ok = !fclose(f) && ok;
-    ok = ok && !rename(strbuf_text(&part), strbuf_text(&path));
-    if (!ok) {
-        int error = errno;
-        unlink(strbuf_text(&part));
-        errno = error;
+    bool ok = output_open(&out, strbuf_text(&path));
+    if (ok) {
+        fprintf(out.file, "%d %.3f %llu %s\n", status, end->seconds, (unsigned long long)end->peak_bytes,
+                host);
+        ok = output_sync(&out);
     }
-    strbuf_free(&part);
     strbuf_free(&path);
     return ok;
 }
