@@ -85,10 +85,10 @@ enum gpu_status gpu_timed_run(struct gpu *g, enum gpu_goal goal, uint64_t which)
                                    ? timed_sync_mark(g->timed, which, fault)
                                    : timed_sync(g->timed, goal == GPU_ALL ? UINT64_MAX : which, fault);
     g->stats.wall_ns += wall_ns() - begin;
-    give_signals_back(old);
     progress_clear(&g->progress);
     free(fault);
-    if (kind == EMU_INTERRUPTED) end_interrupted(g);
+    if (kind == EMU_INTERRUPTED) end_interrupted(g); /* a second signal does not end the writing */
+    give_signals_back(old);
     gpu_keep_update(g);
     if (kind != EMU_OK) {
         const char *text = timed_report(g->timed);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ends.sh HEDDLE ENDS ENDLESS: whichever way a program ends, its statistics are written, marked partial where it
-# did not end by itself; signals reach it and all that it started; nothing outlives a killed `heddle run`.
+# ends.sh HEDDLE ENDS ENDLESS: whichever way a program ends, its statistics are written, marked partial where
+# it did not end by itself; signals reach it and all that it started; nothing outlives a killed `heddle run`.
 set -uo pipefail
 heddle=$1
 out=$(mktemp -d)
@@ -31,7 +31,9 @@ wait_for() { # wait_for TEXT FILE
     fail "no '$1' in $2"
 }
 hash_of() { sed -n 's/.*"hash":"\([0-9a-f]*\)".*/\1/p' "$1"; }
-plain() { grep -v -e seconds -e 'insts/s' -e kIPS -e 'ended by signal' -e gpu_total_sim_rate -e simulation_rate -e simulation_time "$1"; }
+plain() { # all but what the host's clock says
+    grep -v -e seconds -e 'insts/s' -e kIPS -e gpu_total_sim_rate -e simulation_rate -e simulation_time "$1"
+}
 # ends HOW STATUS PARTIAL: two kernels, then this end
 ends() {
     rm -f stats.json
@@ -122,7 +124,8 @@ for number in INT TERM HUP KILL; do
     wait $pid 2>/dev/null
     is_gone "$(pid_of 'ends: waiting')" || fail "SIG$number: the program outlives the script"
     is_gone "$(pid_of script)" || fail "SIG$number: the script outlives heddle run"
-    [ $number = KILL ] || [ "$(hash_of stats.json)" = "$whole" ] || fail "SIG$number: statistics under a script"
+    [ $number = KILL ] || [ "$(hash_of stats.json)" = "$whole" ] ||
+        fail "SIG$number: statistics under a script"
 done
 "$heddle" run -m fermi -- ./program wait >told 2>&1 &
 pid=$!
