@@ -1,8 +1,10 @@
 /* output.c: see output.h. */
+#define _GNU_SOURCE /* fopencookie */
 #include "base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,14 +63,46 @@ static int open_fresh(const char *target, char **name)
     return fd;
 }
 
+/* Where a path leads, past links, also past one to a file that is not there yet. */
+static char *follow_links(const char *path, int depth)
+{
+    enum { DEPTH_MAX = 8 };
+    char link[PATH_MAX], *real = realpath(path, NULL);
+    ssize_t n = real || depth == DEPTH_MAX ? -1 : readlink(path, link, sizeof link - 1);
+    if (n < 0) return real ? real : mem_strdup(path);
+    const char *slash = strrchr(path, '/');
+    struct strbuf next = {0};
+    link[n] = 0;
+    if (link[0] != '/' && slash) strbuf_add(&next, path, (size_t)(slash + 1 - path));
+    strbuf_puts(&next, link);
+    char *end = follow_links(next.data, depth + 1);
+    strbuf_free(&next);
+    return end;
+}
+
 static int open_part(struct output *o, const char *path)
 {
     if (is_written_directly(path)) return open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    o->target = realpath(path, NULL); /* a link stays one */
-    if (!o->target) o->target = mem_strdup(path);
+    o->target = follow_links(path, 0);
     if (!access(o->target, F_OK) && access(o->target, W_OK)) return -1;
     return open_fresh(o->target, &o->fresh);
 }
+
+/* A stream would forget why a write failed. */
+static ssize_t write_part(void *cookie, const char *data, size_t bytes)
+{
+    struct output *o = cookie;
+    for (size_t done = 0; done < bytes && !o->error;) {
+        ssize_t n = write(o->fd, data + done, bytes - done);
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            o->error = errno;
+    }
+    return o->error ? 0 : (ssize_t)bytes;
+}
+
+static int close_part(void *cookie) { return close(((struct output *)cookie)->fd); }
 
 static void forget(struct output *o)
 {
@@ -83,8 +117,9 @@ static void forget(struct output *o)
 bool output_open(struct output *o, const char *path)
 {
     *o = (struct output){0};
-    int fd = open_part(o, path);
-    if (fd >= 0) o->file = fdopen(fd, "wb");
+    o->fd = open_part(o, path);
+    if (o->fd >= 0)
+        o->file = fopencookie(o, "w", (cookie_io_functions_t){.write = write_part, .close = close_part});
     if (!o->file) {
         forget(o);
         return false;
@@ -95,40 +130,29 @@ bool output_open(struct output *o, const char *path)
 
 /* ---- closing ---- */
 
-bool output_flush(FILE *f)
-{
-    errno = 0;
-    bool failed_before = ferror(f);
-    return !fflush(f) && !failed_before;
-}
-
 bool output_close(struct output *o)
 {
     assert(o->file);
-    bool ok = output_flush(o->file);
-    int error = ok ? 0 : errno ? errno : EIO;
-    if (fclose(o->file) && ok) {
-        ok = false;
-        error = errno;
-    }
+    if (fclose(o->file) && !o->error) o->error = errno;
     release_signal(&o->mask);
-    if (ok && o->fresh && rename(o->fresh, o->target)) {
-        ok = false;
-        error = errno;
-    } else if (ok) {
-        free(o->fresh);
-        o->fresh = NULL;
+    if (!o->error && o->fresh) {
+        if (rename(o->fresh, o->target)) {
+            o->error = errno;
+        } else {
+            free(o->fresh);
+            o->fresh = NULL;
+        }
     }
+    const int error = o->error;
     forget(o);
     errno = error;
-    return ok;
+    return !error;
 }
 
 bool output_sync(struct output *o)
 {
-    if (!fflush(o->file) && !fsync(fileno(o->file))) return output_close(o);
-    output_drop(o);
-    return false;
+    if (!fflush(o->file) && fsync(o->fd) && !o->error) o->error = errno;
+    return output_close(o);
 }
 
 void output_drop(struct output *o)
@@ -139,15 +163,14 @@ void output_drop(struct output *o)
     forget(o);
 }
 
+/* ---- in one call ---- */
+
 bool output_text(const char *path, const struct strbuf *text)
 {
     struct output o;
     if (!output_open(&o, path)) return false;
-    bool ok = fwrite(strbuf_text(text), 1, text->len, o.file) == text->len;
-    int error = errno;
-    if (output_close(&o)) return ok;
-    if (!ok) errno = error;
-    return false;
+    fwrite(strbuf_text(text), 1, text->len, o.file);
+    return output_close(&o);
 }
 
 bool output_check(const char *path)
@@ -157,4 +180,21 @@ bool output_check(const char *path)
     if (!output_open(&o, path)) return false;
     output_drop(&o);
     return true;
+}
+
+bool output_flush(FILE *f)
+{
+    errno = 0;
+    bool failed_before = ferror(f);
+    return !fflush(f) && !failed_before;
+}
+
+bool output_print(FILE *f, const struct strbuf *text)
+{
+    sigset_t mask;
+    hold_signal(&mask);
+    fputs(strbuf_text(text), f);
+    bool ok = output_flush(f);
+    release_signal(&mask);
+    return ok;
 }

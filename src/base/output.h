@@ -13,8 +13,11 @@
 #include <signal.h>
 
 struct output {
-    /* Write here. */
+    /* Write here. The struct stays where it is while the file is open. */
     FILE *file;
+    int fd;
+    /* errno of the first write that failed; 0 = none. */
+    int error;
     /* The name that the complete file gets, and the one that it has until then; NULL: written directly. */
     char *target, *fresh;
     /* SIGXFSZ is blocked while the file is open; this is the mask from before. */
@@ -34,6 +37,8 @@ void output_drop(struct output *o);
 bool output_text(const char *path, const struct strbuf *text);
 /* Could a file of this name be written? False with errno. Nothing changes. */
 bool output_check(const char *path);
+/* A text to a stream of the process, flushed. False with errno as below. */
+bool output_print(FILE *f, const struct strbuf *text);
 /* Flushes a stream; false: this or an earlier write failed. errno is 0 where the reason is not known. */
 bool output_flush(FILE *f);
 

@@ -146,26 +146,35 @@ static bool run_write_rest(const struct run_child *c, struct journal *j, const s
     return gpu_keep_write_rest(j, o, is_cut);
 }
 
+/* False: there is none, and the user knows it. */
+static bool run_make_journal(struct journal *j)
+{
+    struct strbuf path = {0};
+    if (!journal_make(j)) {
+        fprintf(stderr, "heddle: a sudden end of the program will lose its statistics: %s\n",
+                strerror(errno));
+        unsetenv(GPU_KEEP_VARIABLE);
+        return false;
+    }
+    journal_path(j, &path);
+    setenv(GPU_KEEP_VARIABLE, strbuf_text(&path), 1);
+    strbuf_free(&path);
+    return true;
+}
+
 static int run_start(const struct run_settings *s, struct run_target *t)
 {
     struct journal j;
-    struct strbuf path = {0};
     struct run_child c;
-    if (!journal_make(&j)) {
-        fprintf(stderr, "heddle: error: no memory to keep the statistics in: %s\n", strerror(errno));
-        return CLI_FAILED;
-    }
-    journal_path(&j, &path);
-    setenv(GPU_KEEP_VARIABLE, strbuf_text(&path), 1);
-    strbuf_free(&path);
+    const bool is_kept = run_make_journal(&j);
     vec_push(&t->args, NULL);
     int status = CLI_FAILED;
     if (run_child(&c, strbuf_text(&t->program), t->args.data)) {
-        bool failed = gpu_keep_has_rest(&j) && !run_write_rest(&c, &j, &s->run.options);
-        atomic_store(&j.head->keeper_left, 1);
+        bool failed = is_kept && gpu_keep_has_rest(&j) && !run_write_rest(&c, &j, &s->run.options);
+        if (is_kept) atomic_store(&j.head->keeper_left, 1);
         status = run_child_pass_on(&c, failed);
     }
-    journal_close(&j);
+    if (is_kept) journal_close(&j);
     return status;
 }
 

@@ -209,7 +209,7 @@ int cli_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store
     else if (!split_words(options, &slurm))
         fprintf(stderr, "heddle: error: --slurm=%s: a quote is not closed\n", s->slurm);
     else if (!(*store = store_open(path, true, &error)))
-        fprintf(stderr, "heddle: error: %s\n", error ? error : path);
+        status = cli_store_refused(error);
     else
         status = run_sweep(s, lab, store, path, folder, &slurm);
     vec_free(&slurm.items);

@@ -165,7 +165,7 @@ bool gpu_stats_write(const struct gpu *g)
     if (path)
         ok = gpu_write_file(path, &out) && ok;
     else
-        ok = fputs(strbuf_text(&out), stderr) >= 0 && output_flush(stderr) && ok;
+        ok = output_print(stderr, &out) && ok;
     strbuf_free(&out);
     return ok;
 }

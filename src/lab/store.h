@@ -18,7 +18,7 @@ enum store_state {
 };
 
 /* Opens or makes the file. NULL with an error in words in *error (to be freed): not a store, of a newer
- * schema, not writable. */
+ * schema, not writable. errno is EIO where the file could not be read or written, else 0. */
 struct store *store_open(const char *path, bool may_write, char **error);
 void store_close(struct store *s);
 /* Why the last store_state, store_take, store_hold, store_give_up or store_stat could not be done; NULL =

@@ -17,6 +17,8 @@ struct store {
     char *me;
     /* What went wrong in the last call; NULL = nothing. */
     char *error;
+    /* The error is of reading or writing the file. */
+    bool is_io;
     sqlite3_stmt *stat_of;
 };
 
