@@ -109,21 +109,29 @@ static bool reap(struct run_child *c)
     return over;
 }
 
+enum { PATIENCE_SECONDS = 5 };
+
+static void on_signal(struct run_child *c, int number, const siginfo_t *info)
+{
+    c->asked = number;
+    if (info->si_code <= 0) signal_all(number); /* a process sent it; a terminal sends to the group */
+    if (info->si_pid == c->parent && getppid() != c->parent) c->deadline = time(NULL) + PATIENCE_SECONDS;
+}
+
 static void wait_for_end(struct run_child *c, const sigset_t *set)
 {
+    const struct timespec second = {.tv_sec = 1};
     while (!reap(c)) {
         siginfo_t info;
-        int number = sigwaitinfo(set, &info);
-        if (number < 0 || number == SIGCHLD) continue;
-        c->asked = number;
-        if (info.si_code <= 0) signal_all(number); /* a process sent it; a terminal sends to the group */
+        int number = c->deadline ? sigtimedwait(set, &info, &second) : sigwaitinfo(set, &info);
+        if (number > 0 && number != SIGCHLD) on_signal(c, number, &info);
+        if (c->deadline && time(NULL) > c->deadline) signal_all(SIGKILL);
     }
 }
 
 /* The program was ended; its children get the same signal, and a while to follow it. */
 static void end_rest(int number, const sigset_t *set)
 {
-    enum { PATIENCE_SECONDS = 5 };
     const time_t end = time(NULL) + PATIENCE_SECONDS;
     const struct timespec pause = {.tv_nsec = 100000000};
     for (bool is_late = false;; is_late = time(NULL) > end) {
@@ -151,7 +159,7 @@ bool run_child(struct run_child *c, const char *program, char *const *argv)
 {
     sigset_t set, before;
     const pid_t self = getpid();
-    *c = (struct run_child){0};
+    *c = (struct run_child){.parent = getppid()};
     make_set(&set);
     signal(SIGCHLD, SIG_DFL); /* where it is ignored, statuses are lost */
     sigprocmask(SIG_BLOCK, &set, &before);

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include <sys/types.h>
+#include <time.h>
 
 struct run_child {
     pid_t pid;
@@ -12,11 +13,16 @@ struct run_child {
     int wait_status;
     /* A signal that this process was sent; 0 = none. */
     int asked;
+    /* Who started this process, and when the program must have ended where that one is gone; 0 = it is
+     * there. */
+    pid_t parent;
+    time_t deadline;
 };
 
 /* Starts the program and waits for its end; argv ends in NULL. Signals that come meanwhile are passed on to
- * the program and all that it started; when one of them ends it, nothing that it started stays. False:
- * an error was printed. */
+ * the program and all that it started; when one of them ends it, nothing that it started stays. Where the
+ * signal says that the process that started us is gone (PR_SET_PDEATHSIG), the program has a few seconds to
+ * follow it. False: an error was printed. */
 bool run_child(struct run_child *c, const char *program, char *const *argv);
 /* Did the program end by itself? */
 bool run_child_exited(const struct run_child *c);

@@ -99,8 +99,10 @@ static bool failure_row(void *context, int columns, const char *const *values, c
         printf("%s\n  {%s}", f->count ? "," : "", strbuf_text(&out));
         strbuf_free(&out);
     } else {
-        fprintf(stderr, "  %.8s  %-15s %-6s %s\n", values[0], values[1], values[2],
-                values[3] ? values[3] : "");
+        struct strbuf error = {0};
+        if (values[3]) strbuf_visible(&error, values[3], strlen(values[3]));
+        fprintf(stderr, "  %.8s  %-15s %-6s %s\n", values[0], values[1], values[2], strbuf_text(&error));
+        strbuf_free(&error);
     }
     f->count++;
     return true;

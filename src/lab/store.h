@@ -52,6 +52,8 @@ struct store_outcome {
  * statistics is an error. A run with status 0 whose JSON cannot be read is a failed one. False: the store
  * could not be written. */
 bool store_put(struct store *s, const struct lab_job *job, const struct store_outcome *o, char **error);
+/* Is this a whole JSON file? */
+bool store_can_read(const char *path);
 
 /* A statistic of the whole run, such as "l1.aml", "ipc", "cycles", "host.seconds"; a histogram's bin is
  * "dram.queue_level[3]". NAN: the run does not have it. */

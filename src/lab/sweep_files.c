@@ -167,6 +167,54 @@ void sweep_find_ends(const char *folder, struct map *keys)
     if (d) closedir(d);
 }
 
+/* ---- what killed sweeps left ---- */
+
+/* The key at the beginning of KEY.something; false: another file's name. */
+static bool key_of(const char *name, char key[JOB_KEY_CHARS + 1])
+{
+    if (strspn(name, "0123456789abcdef") != JOB_KEY_CHARS || name[JOB_KEY_CHARS] != '.') return false;
+    memcpy(key, name, JOB_KEY_CHARS);
+    key[JOB_KEY_CHARS] = 0;
+    return true;
+}
+
+/* A run takes its lease before it makes files, so files without a lease have no owner. What has an end is
+ * for the store; a sweep on Slurm may be away from its runs, and its files stay as long as it has jobs. */
+static bool is_stale(struct store *s, const char *folder, const char *key)
+{
+    return !sweep_has_end(folder, key) && store_state(s, key) != STORE_RUNNING;
+}
+
+static void remove_stale(struct store *s, const char *folder)
+{
+    struct strbuf path = {0};
+    sweep_path(&path, folder, "slurm.jobs", "");
+    DIR *d = access(strbuf_text(&path), F_OK) ? opendir(folder) : NULL;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char key[JOB_KEY_CHARS + 1];
+        if (!key_of(e->d_name, key) || !is_stale(s, folder, key)) continue;
+        sweep_path(&path, folder, e->d_name, "");
+        unlink(strbuf_text(&path));
+    }
+    if (d) closedir(d);
+    strbuf_free(&path);
+}
+
+/* The statistics of a run that ended well, cut by a failing disk or power supply: the run is made again. */
+static bool is_damaged(const char *folder, const char *key)
+{
+    struct strbuf end = {0}, stats = {0};
+    struct store_outcome o = {0};
+    char host[HOST_NAME_BYTES];
+    sweep_path(&end, folder, key, ".end");
+    sweep_path(&stats, folder, key, ".json");
+    bool ended = read_end(strbuf_text(&end), &o, host);
+    bool damaged = !ended || (o.status == 0 && !store_can_read(strbuf_text(&stats)));
+    strbuf_free(&end);
+    strbuf_free(&stats);
+    return damaged;
+}
+
 bool sweep_gather(struct store *s, const struct plan *plans, uint32_t plan_count, const char *folder,
                   uint32_t *gathered)
 {
@@ -181,10 +229,15 @@ bool sweep_gather(struct store *s, const struct plan *plans, uint32_t plan_count
         const struct lab_job *job = find_job(plans, plan_count, keys.entries.data[i].key);
         int status;
         double seconds;
+        if (job && is_damaged(folder, job->key)) {
+            sweep_clear(folder, job->key);
+            continue;
+        }
         int taken = job ? sweep_take_end(s, job, folder, &status, &seconds) : 0;
         *gathered += taken > 0;
         ok = taken >= 0;
     }
+    if (ok) remove_stale(s, folder);
     close(lock);
     map_free(&keys);
     return ok;
