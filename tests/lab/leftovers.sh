@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# leftovers.sh HEDDLE: what sweeps leave behind: no process outlives a killed one, also under a wrapper script;
-# files of killed ones go, those of live ones stay; the real fault of a run is kept; damaged files are told of.
+# leftovers.sh HEDDLE: what sweeps leave behind: no process outlives a killed one, also under a wrapper
+# script; files of killed ones go, those of live ones stay; the real fault of a run is kept; damaged files are
+# told of.
 set -uo pipefail
 heddle=$1
 out=$(mktemp -d)
