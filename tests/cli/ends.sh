@@ -134,6 +134,27 @@ kill -KILL $pid
 wait $pid 2>/dev/null
 is_gone "$(pid_of 'ends: waiting')" || fail "the program outlives a killed heddle run"
 
+# ---- Ctrl-C on a terminal: the program and its script get it there ----
+if command -v script >/dev/null; then
+    for what in './program wait' ./script.sh; do
+        rm -f stats.json told keys
+        mkfifo keys
+        env --default-signal=INT timeout -k 5 60 \
+            script -qec "'$heddle' run -m fermi --stats stats.json -- $what" /dev/null <keys >told 2>&1 &
+        pid=$!
+        exec 9>keys
+        wait_for 'ends: waiting' told
+        printf '\003' >&9
+        wait $pid
+        exec 9>&-
+        is_gone "$(pid_of 'ends: waiting' | tr -d '\r')" || fail "Ctrl-C: $what does not end"
+        grep -q '"partial":true,"hash"' stats.json || fail "Ctrl-C: $what: not partial"
+        grep -q 'went on' told && fail "Ctrl-C: the script goes on"
+    done
+else
+    echo "there is no script (util-linux) to make a terminal: Ctrl-C is not typed"
+fi
+
 # a program that its script leaves behind goes on, and writes its statistics itself
 cat >behind.sh <<'SH'
 #!/bin/bash
