@@ -15,8 +15,8 @@ mkdir made.db.work
 # make EXPERIMENT WORKLOAD COLUMN CYCLES
 make() {
     local key
-    key=$("$heddle" sweep "$1" --workloads "$2" -n --json |
-        sed -n "s/.*\"key\": \"\([0-9a-f]*\)\".*\"column\": \"$3\".*/\1/p")
+    [ -e "$1.runs" ] || "$heddle" sweep "$1" -n --json >"$1.runs"
+    key=$(sed -n "s/.*\"key\": \"\([0-9a-f]*\)\", \"workload\": \"$2\".*\"column\": \"$3\".*/\1/p" "$1.runs")
     [ -n "$key" ] || { is "the run $*" none one && return; }
     echo '0 1.000 1000000 here' >"made.db.work/$key.end"
     printf '{"schema":1,"partial":false,"hash":"%016x","kernels":[],"total":{"start_cycle":0,"end_cycle":%d,
