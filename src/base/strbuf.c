@@ -38,6 +38,19 @@ void strbuf_printf(struct strbuf *s, const char *fmt, ...)
     va_end(ap);
 }
 
+void strbuf_visible(struct strbuf *s, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)text[i], next = i + 1 < len ? (unsigned char)text[i + 1] : 0;
+        if ((c < 32 && c != '\t' && c != '\n') || c == 127)
+            strbuf_printf(s, "^%c", c ^ 64);
+        else if (c == 0xc2 && next >= 0x80 && next < 0xa0) /* a control character of eight bits, in UTF-8 */
+            strbuf_printf(s, "\\u%04x", text[++i] & 0xff);
+        else
+            strbuf_putc(s, text[i]);
+    }
+}
+
 const char *strbuf_text(const struct strbuf *s) { return s->data ? s->data : ""; }
 
 void strbuf_free(struct strbuf *s)

@@ -1,5 +1,6 @@
 /* cmd_config.c: heddle config: a machine's parameters as YAML (dump), and machines out of other
  * simulators' files (import). */
+#include "base/output.h"
 #include "cli/cli.h"
 #include "config/gpgpusim.h"
 
@@ -76,12 +77,10 @@ static bool check_machine(const struct machine *m, struct diag_list *diags)
 
 static bool write_text(const char *path, const struct strbuf *text)
 {
-    FILE *f = path ? fopen(path, "w") : stdout;
-    bool ok = f && fwrite(strbuf_text(text), 1, text->len, f) == text->len;
-    ok = f && (path ? fclose(f) : fflush(f)) == 0 && ok;
-    if (!ok)
-        fprintf(stderr, "heddle: error: cannot write %s: %s\n", path ? path : "the output", strerror(errno));
-    return ok;
+    if (!path) return fputs(strbuf_text(text), stdout) >= 0; /* main() tells of a failure */
+    if (output_text(path, text)) return true;
+    fprintf(stderr, "heddle: error: cannot write %s: %s\n", path, strerror(errno));
+    return false;
 }
 
 static int config_import(const struct cli_list *words, const char *output)
@@ -97,17 +96,18 @@ static int config_import(const struct cli_list *words, const char *output)
     bool ok = gpgpusim_read(&im, paths.data, paths.len, &diags) && gpgpusim_map(&im, &target, &diags) &&
               check_machine(&m, &diags);
     cli_print_diags(&diags);
+    int status = ok ? CLI_OK : CLI_BAD_INPUT;
     if (ok) {
         struct strbuf text = {0};
         gpgpusim_write(&im, machine_groups, &text);
         print_left(&im);
-        ok = write_text(output, &text);
+        if (!write_text(output, &text)) status = CLI_FAILED;
         strbuf_free(&text);
     }
     diag_free(&diags);
     gpgpusim_free(&im);
     vec_free(&paths);
-    return ok ? CLI_OK : CLI_BAD_INPUT;
+    return status;
 }
 
 static int config_show(const char *machine, const struct cli_list *sets)

@@ -2,6 +2,7 @@
  * program. */
 #include "base/count.h"
 #include "base/hash.h"
+#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/kernel_args.h"
 #include "cli/kernel_timed.h"
@@ -205,30 +206,40 @@ static void kernel_print_table(const struct kernel_run *r, const struct emu_laun
     }
 }
 
-static bool kernel_write_outs(const struct kernel_run *r)
+/* The argument that `--out N=FILE` names; NULL: an error was printed. */
+static const struct kernel_arg *kernel_out_arg(const struct kernel_run *r, struct cli_value w)
+{
+    const char *eq = strchr(w.text, '=');
+    uint64_t n;
+    if (eq && count_read(w.text, (size_t)(eq - w.text), &n) && n < r->values.len &&
+        r->values.data[n].is_buffer)
+        return &r->values.data[n];
+    cli_error(r->argc, r->argv, w.arg, (int)(w.text - r->argv[w.arg]), (int)strlen(w.text),
+              "--out 0=result.bin, with the number of a buffer argument",
+              "'%s' does not name a buffer argument", w.text);
+    return NULL;
+}
+
+static bool kernel_write_out(const struct kernel_arg *a, const char *path)
+{
+    struct output out;
+    if (output_open(&out, path)) {
+        fwrite((const void *)(uintptr_t)a->address, kernel_arg_type_bytes(a->type), a->count, out.file);
+        if (output_close(&out)) return true;
+    }
+    fprintf(stderr, "heddle: error: cannot write %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+static int kernel_write_outs(const struct kernel_run *r)
 {
     for (uint32_t i = 0; i < r->outs.items.len; i++) {
         struct cli_value w = r->outs.items.data[i];
-        const char *eq = strchr(w.text, '=');
-        uint64_t n;
-        if (!eq || !count_read(w.text, (size_t)(eq - w.text), &n) || n >= r->values.len ||
-            !r->values.data[n].is_buffer) {
-            cli_error(r->argc, r->argv, w.arg, (int)(w.text - r->argv[w.arg]), (int)strlen(w.text),
-                      "--out 0=result.bin, with the number of a buffer argument",
-                      "'%s' does not name a buffer argument", w.text);
-            return false;
-        }
-        const struct kernel_arg *a = &r->values.data[n];
-        FILE *f = fopen(eq + 1, "wb");
-        size_t bytes = a->count * kernel_arg_type_bytes(a->type);
-        bool ok = f && fwrite((const void *)(uintptr_t)a->address, 1, bytes, f) == bytes;
-        ok = f && !fclose(f) && ok;
-        if (!ok) {
-            fprintf(stderr, "heddle: error: cannot write %s: %s\n", eq + 1, strerror(errno));
-            return false;
-        }
+        const struct kernel_arg *a = kernel_out_arg(r, w);
+        if (!a) return CLI_BAD_INPUT;
+        if (!kernel_write_out(a, strchr(w.text, '=') + 1)) return CLI_FAILED;
     }
-    return true;
+    return CLI_OK;
 }
 
 /* Neither the program nor the machine is at fault: what was counted so far is worth keeping. */
@@ -268,12 +279,11 @@ static int kernel_launch(struct kernel_run *r)
             fputs(fault.message, stderr);
             status = kind == EMU_BAD_LAUNCH ? CLI_BAD_INPUT : CLI_FAILED;
             if (is_cut_short(kind) && is_json(r)) kernel_print_json(r, &l, &stats, timed.gpu);
-        } else if (kernel_write_outs(r)) {
+        } else if ((status = kernel_write_outs(r)) == CLI_OK) {
             if (is_json(r))
                 kernel_print_json(r, &l, &stats, timed.gpu);
             else
                 kernel_print_table(r, &l, &stats);
-            status = CLI_OK;
         }
         if (timed.gpu && (status == CLI_OK || is_cut_short(kind)) &&
             !kernel_timed_write(&timed, &r->run.options))

@@ -4,6 +4,7 @@
  * What is written is a whole small mechanism, not a list of empty functions: it votes, counts and has a
  * parameter, so that every part of the interface that most need is there to be changed. Nothing that exists
  * is overwritten. */
+#include "base/output.h"
 #include "cli/cli.h"
 #include "core/mech/mech_set.h"
 
@@ -148,12 +149,14 @@ static void new_find_include(char out[PATH_MAX])
     strbuf_free(&prefix);
 }
 
-static bool new_write(const struct new_mechanism *m, const char *file, const char *text)
+/* An exit status. */
+static int new_write(const struct new_mechanism *m, const char *file, const char *text)
 {
     struct strbuf path = {0};
     strbuf_printf(&path, "%s/%s", m->folder, file);
-    FILE *f = fopen(strbuf_text(&path), "wx"); /* x: never over an existing one */
-    bool ok = f != NULL;
+    struct output out;
+    bool exists = !access(strbuf_text(&path), F_OK), ok = !exists && output_open(&out, strbuf_text(&path));
+    if (exists) errno = EEXIST;
     for (; ok && *text; text++) {
         bool is_mark = text[0] == '@' && text[1] && text[2] == '@';
         const char *value = !is_mark         ? NULL
@@ -161,16 +164,16 @@ static bool new_write(const struct new_mechanism *m, const char *file, const cha
                             : text[1] == 'I' ? m->identifier
                                              : m->include;
         if (is_mark) {
-            fputs(value, f);
+            fputs(value, out.file);
             text += 2;
         } else {
-            fputc(*text, f);
+            fputc(*text, out.file);
         }
     }
-    if (f && fclose(f)) ok = false;
+    ok = ok && output_close(&out);
     if (!ok) fprintf(stderr, "heddle: error: cannot write %s: %s\n", strbuf_text(&path), strerror(errno));
     strbuf_free(&path);
-    return ok;
+    return ok ? CLI_OK : exists ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
 /* Why a name cannot be taken; NULL: it can. */
@@ -193,19 +196,20 @@ static int new_make(struct new_mechanism *m)
     struct strbuf source = {0};
     if (mkdir(m->folder, 0777) && errno != EEXIST) {
         fprintf(stderr, "heddle: error: cannot make the folder %s: %s\n", m->folder, strerror(errno));
-        return CLI_BAD_INPUT;
+        return CLI_FAILED;
     }
     strbuf_printf(&source, "%s.c", m->identifier);
-    bool ok = new_write(m, strbuf_text(&source), new_source) && new_write(m, "Makefile", new_makefile) &&
-              new_write(m, "CMakeLists.txt", new_cmake);
-    if (ok)
+    int status = new_write(m, strbuf_text(&source), new_source);
+    if (status == CLI_OK) status = new_write(m, "Makefile", new_makefile);
+    if (status == CLI_OK) status = new_write(m, "CMakeLists.txt", new_cmake);
+    if (status == CLI_OK)
         printf("wrote %s/%s, Makefile and CMakeLists.txt. Now:\n"
                "  make -C %s\n"
                "  heddle run --mech %s%s/%s.so -- ./app\n",
                m->folder, strbuf_text(&source), m->folder, strchr(m->folder, '/') ? "" : "./", m->folder,
                m->name);
     strbuf_free(&source);
-    return ok ? CLI_OK : CLI_BAD_INPUT;
+    return status;
 }
 
 int cli_cmd_new(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* cmd_report.c: `heddle report`: experiments of a store as a page, or their figures as files. */
 #define _GNU_SOURCE /* strverscmp */
+#include "base/output.h"
 #include "cli/lab.h"
 #include "cli/report_page.h"
 #include "lab/report.h"
@@ -107,9 +108,7 @@ static bool write_tables(const struct cli_lab *lab, const char *path)
     for (uint32_t i = 0; i < lab->figures.len; i++)
         for (uint32_t f = 0; f < lab->figures.data[i].count; f++)
             figure_print_markdown(lab->figures.data[i].plan, &lab->figures.data[i].figures[f], &out);
-    FILE *f = fopen(path, "w");
-    bool ok = f && fputs(strbuf_text(&out), f) >= 0;
-    if (f) ok = !fclose(f) && ok;
+    bool ok = output_text(path, &out);
     if (!ok) fprintf(stderr, "heddle: error: cannot write %s: %s\n", path, strerror(errno));
     strbuf_free(&out);
     return ok;

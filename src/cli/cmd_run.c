@@ -1,14 +1,19 @@
 /* cmd_run.c: heddle run: starts a CUDA program, or a workload by its name, with Heddle's libcuda and
  * libcudart in front of NVIDIA's.
  *
- * The program replaces this process (exec), so its output, its input and its exit status pass through
- * untouched. Settings travel in the environment; libheddle reads them when the program first calls CUDA. */
+ * The program is a child of this process and has its terminal, its input and its output; its exit status, or
+ * the signal that ended it, is passed on (run_child.h). Settings travel in the environment; libheddle reads
+ * them when the program first calls CUDA. A journal holds what the kernels counted, so that the statistics
+ * are written whichever way the program ends (cuda/gpu_keep.h). */
+#include "cli/run_child.h"
 #include "cli/run_flags.h"
 #include "cli/workloads.h"
+#include "cuda/gpu_keep.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct run_settings {
@@ -16,7 +21,7 @@ struct run_settings {
     const char *size;
 };
 
-/* What replaces this process. */
+/* What is started. */
 struct run_target {
     struct strbuf program;
     VEC(char *) args;
@@ -129,6 +134,50 @@ static void run_target_free(struct run_target *t)
     strbuf_free(&t->program);
 }
 
+/* The summary that the program owes. */
+static bool run_write_rest(const struct run_child *c, struct journal *j, const struct run_options *o)
+{
+    const struct journal_head *h = j->head;
+    const bool is_program = atomic_load(&h->writer) == (int32_t)c->pid;
+    const bool is_cut = !run_child_exited(c) || atomic_load(&h->is_pending) || !is_program;
+    if (!run_child_exited(c))
+        fprintf(stderr, "heddle: the program was ended by signal %d (%s)\n", WTERMSIG(c->wait_status),
+                strsignal(WTERMSIG(c->wait_status)));
+    return gpu_keep_write_rest(j, o, is_cut);
+}
+
+/* False: there is none, and the user knows it. */
+static bool run_make_journal(struct journal *j)
+{
+    struct strbuf path = {0};
+    if (!journal_make(j)) {
+        fprintf(stderr, "heddle: a sudden end of the program will lose its statistics: %s\n",
+                strerror(errno));
+        unsetenv(GPU_KEEP_VARIABLE);
+        return false;
+    }
+    journal_path(j, &path);
+    setenv(GPU_KEEP_VARIABLE, strbuf_text(&path), 1);
+    strbuf_free(&path);
+    return true;
+}
+
+static int run_start(const struct run_settings *s, struct run_target *t)
+{
+    struct journal j;
+    struct run_child c;
+    const bool is_kept = run_make_journal(&j);
+    vec_push(&t->args, NULL);
+    int status = CLI_FAILED;
+    if (run_child(&c, strbuf_text(&t->program), t->args.data)) {
+        bool failed = is_kept && gpu_keep_has_rest(&j) && !run_write_rest(&c, &j, &s->run.options);
+        if (is_kept) atomic_store(&j.head->keeper_left, 1);
+        status = run_child_pass_on(&c, failed);
+    }
+    if (is_kept) journal_close(&j);
+    return status;
+}
+
 int cli_cmd_run(int argc, char **argv)
 {
     struct run_settings s = {0};
@@ -153,10 +202,7 @@ int cli_cmd_run(int argc, char **argv)
                 strbuf_text(&lib_dir));
     } else {
         run_environment(&s, strbuf_text(&lib_dir));
-        vec_push(&target.args, NULL);
-        execv(strbuf_text(&target.program), target.args.data);
-        fprintf(stderr, "heddle: error: cannot run '%s': %s\n", strbuf_text(&target.program),
-                strerror(errno));
+        status = run_start(&s, &target);
     }
     strbuf_free(&lib_dir);
     run_target_free(&target);

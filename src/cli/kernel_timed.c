@@ -2,6 +2,7 @@
  * there is so far. */
 #include "cli/kernel_timed.h"
 
+#include "base/output.h"
 #include "cli/cli.h"
 #include "stats/print.h"
 #include "trace/timeline.h"
@@ -48,11 +49,10 @@ enum emu_fault_kind kernel_timed_run(struct kernel_timed *k, const struct emu_la
 
 static bool write_text(const char *path, const struct strbuf *text)
 {
-    FILE *f = path ? fopen(path, "w") : stdout;
-    bool ok = f && fwrite(strbuf_text(text), 1, text->len, f) == text->len;
-    if (f && path) ok = !fclose(f) && ok;
-    if (!ok) fprintf(stderr, "heddle: error: cannot write %s: %s\n", path, strerror(errno));
-    return ok;
+    if (!path) return fputs(strbuf_text(text), stdout) >= 0; /* main() tells of a failure */
+    if (output_text(path, text)) return true;
+    fprintf(stderr, "heddle: error: cannot write %s: %s\n", path, strerror(errno));
+    return false;
 }
 
 bool kernel_timed_write(const struct kernel_timed *k, const struct run_options *run)

@@ -3,6 +3,7 @@
 
 #include "cli/workloads.h"
 
+#include <errno.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -127,6 +128,14 @@ void cli_lab_free(struct cli_lab *lab)
     vec_free(&lab->plans);
     vec_free(&lab->experiments);
     workloads_free(&lab->workloads);
+}
+
+/* A file that is not a store is the user's; one that cannot be read or written is not. */
+int cli_store_refused(const char *error)
+{
+    const bool is_io = errno == EIO;
+    fprintf(stderr, "heddle: error: %s\n", error);
+    return is_io ? CLI_FAILED : CLI_BAD_INPUT;
 }
 
 struct store *cli_open_store(const char *path)

@@ -21,6 +21,8 @@ struct cli_lab {
 bool cli_lab_load(struct cli_lab *lab, const struct cli_list *names, const char *workloads, const char *size);
 void cli_lab_free(struct cli_lab *lab);
 
+/* Prints why store_open() failed, and says which exit status that is. */
+int cli_store_refused(const char *error);
 /* A store to read. NULL: an error was printed. */
 struct store *cli_open_store(const char *path);
 

@@ -1,5 +1,9 @@
 /* main.c: the heddle command: picks the sub-command. */
+#include "base/output.h"
 #include "cli/cli.h"
+
+#include <errno.h>
+#include <signal.h>
 
 const struct cli_command cli_commands[] = {
     {"run", "[options] WORKLOAD | [options] -- PROGRAM [ARGS...]",
@@ -84,7 +88,7 @@ static void print_help(void)
            "  heddle reproduce example\n");
 }
 
-int main(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     if (argc < 2 || !strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
         print_help();
@@ -105,4 +109,19 @@ int main(int argc, char **argv)
     if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
     cli_error(argc - 1, argv + 1, 0, 0, (int)strlen(argv[1]), hint, "unknown command '%s'", argv[1]);
     return CLI_BAD_INPUT;
+}
+
+/* A result that did not reach its reader is a failure, whichever command printed it. */
+static int check_output(int status)
+{
+    if (output_flush(stdout)) return status;
+    fprintf(stderr, "heddle: error: cannot write standard output%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    return status == CLI_OK ? CLI_FAILED : status;
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGXFSZ, SIG_IGN); /* past `ulimit -f` a write fails with a reason */
+    return check_output(run_command(argc, argv));
 }

@@ -3,6 +3,7 @@
 #include "cli/query_filter.h"
 
 #include <ctype.h>
+#include <math.h>
 
 #define WITH_SQL                                                                                             \
     "(SELECT group_concat(value, ' ') FROM (SELECT value FROM json_each(run.settings) UNION ALL SELECT"      \
@@ -247,7 +248,11 @@ bool query_term(struct store *s, const struct query_place *at, const char *term,
     bool ok = query_field(s, at, term, (size_t)(end - term), &field);
     bool is_date = is_field("started", term, end) || is_field("finished", term, end);
     bool is_number = !is_date && read_number(value, &number), orders = *op == '<' || *op == '>';
-    if (ok && orders && !is_number && !is_date) {
+    if (ok && is_number && !isfinite(number)) {
+        cli_error(at->argc, at->argv, at->arg, at->offset + (int)(value - term), (int)strlen(value), NULL,
+                  "'%s' is larger than any number here", value);
+        ok = false;
+    } else if (ok && orders && !is_number && !is_date) {
         cli_error(at->argc, at->argv, at->arg, at->offset + (int)(value - term),
                   (int)MAX(strlen(value), (size_t)1), NULL, "%s takes a number", op);
         ok = false;

@@ -57,8 +57,13 @@ static bool ask(struct store *s, const char *key, const char *sql, struct query_
 
 static void print_head(const struct query_table *t)
 {
-    for (uint32_t i = 0; i < t->names.len && i < t->cells.len; i++)
-        if (t->cells.data[i]) printf("%-13s %s\n", t->names.data[i], t->cells.data[i]);
+    for (uint32_t i = 0; i < t->names.len && i < t->cells.len; i++) {
+        struct strbuf value = {0};
+        if (!t->cells.data[i]) continue;
+        strbuf_visible(&value, t->cells.data[i], strlen(t->cells.data[i]));
+        printf("%-13s %s\n", t->names.data[i], strbuf_text(&value));
+        strbuf_free(&value);
+    }
 }
 
 /* A text of many lines, moved in. */
@@ -67,7 +72,10 @@ static void print_block(const char *title, const char *text)
     printf("\n%s\n", title);
     while (*text) {
         size_t n = strcspn(text, "\n");
-        printf("  %.*s\n", (int)n, text);
+        struct strbuf line = {0};
+        strbuf_visible(&line, text, n);
+        printf("  %s\n", strbuf_text(&line));
+        strbuf_free(&line);
         text += n + (text[n] == '\n');
     }
 }

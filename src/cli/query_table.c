@@ -53,14 +53,14 @@ static bool is_number(const char *text)
 /* Keys and hashes are texts, also where their digits happen to look like a number: 77591e91. */
 static bool is_text_column(const char *name) { return !strcmp(name, "key") || !strcmp(name, "hash"); }
 
-/* Numbers with a point get five digits; line ends become spaces. */
+/* Numbers with a point get five digits; line ends become spaces, control characters visible. */
 static char *short_cell(const char *name, const char *text)
 {
     struct strbuf out = {0};
     if (!is_text_column(name) && is_number(text) && strpbrk(text, ".eE"))
         strbuf_printf(&out, "%.5g", strtod(text, NULL));
     else
-        strbuf_puts(&out, text ? text : "-");
+        strbuf_visible(&out, text ? text : "-", text ? strlen(text) : 1);
     for (char *c = out.data; c && *c; c++)
         if (isspace((unsigned char)*c)) *c = ' ';
     return out.data ? out.data : mem_strdup("");

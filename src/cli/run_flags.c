@@ -1,6 +1,7 @@
 /* run_flags.c: run options on the command line. */
 #include "cli/run_flags.h"
 
+#include "base/output.h"
 #include "core/mech/mech_host.h"
 
 #include <errno.h>
@@ -58,14 +59,7 @@ bool cli_run_store(struct cli_run_flag *flag, const char *value, struct strbuf *
 /* Hours of simulation must not end with a file that cannot be written. */
 static bool can_write(const char *option, const char *path)
 {
-    if (!path) return true;
-    bool existed = !access(path, F_OK);
-    FILE *f = fopen(path, "a");
-    if (f) {
-        fclose(f);
-        if (!existed) unlink(path);
-        return true;
-    }
+    if (!path || output_check(path)) return true;
     fprintf(stderr, "heddle: error: %s: cannot write %s: %s\n", option, path, strerror(errno));
     return false;
 }

@@ -99,8 +99,10 @@ static bool failure_row(void *context, int columns, const char *const *values, c
         printf("%s\n  {%s}", f->count ? "," : "", strbuf_text(&out));
         strbuf_free(&out);
     } else {
-        fprintf(stderr, "  %.8s  %-15s %-6s %s\n", values[0], values[1], values[2],
-                values[3] ? values[3] : "");
+        struct strbuf error = {0};
+        if (values[3]) strbuf_visible(&error, values[3], strlen(values[3]));
+        fprintf(stderr, "  %.8s  %-15s %-6s %s\n", values[0], values[1], values[2], strbuf_text(&error));
+        strbuf_free(&error);
     }
     f->count++;
     return true;
@@ -209,7 +211,7 @@ int cli_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store
     else if (!split_words(options, &slurm))
         fprintf(stderr, "heddle: error: --slurm=%s: a quote is not closed\n", s->slurm);
     else if (!(*store = store_open(path, true, &error)))
-        fprintf(stderr, "heddle: error: %s\n", error ? error : path);
+        status = cli_store_refused(error);
     else
         status = run_sweep(s, lab, store, path, folder, &slurm);
     vec_free(&slurm.items);

@@ -107,6 +107,7 @@ static void end_kernel(struct timed_gpu *g, struct gpu_kernel *k)
     dispatch_remove(&g->dispatch, k);
     streams_kernel_ended(&g->streams, k);
     gpu_kernel_free(k);
+    if (g->options.kernel_ended) g->options.kernel_ended(g->options.kernel_ended_ctx);
 }
 
 static void begin_drain(struct timed_gpu *g, struct gpu_kernel *k)

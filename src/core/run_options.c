@@ -240,9 +240,13 @@ static bool set_text(const char **out, const char *text, struct arena *a, struct
     return true;
 }
 
-static void add_to_list(const struct run_option *row, struct run_options *o, const char *text,
-                        struct arena *a)
+static bool add_to_list(const struct run_option *row, struct run_options *o, const char *text,
+                        struct arena *a, struct strbuf *why)
 {
+    if (!text[strspn(text, row->separators)]) {
+        strbuf_puts(why, "must not be empty");
+        return false;
+    }
     const char *const *old = list_at(row, o);
     uint32_t count = list_length(old);
     const char **list = ARENA_ARRAY(a, const char *, count + strlen(text) + 1); /* more than there can be */
@@ -253,6 +257,7 @@ static void add_to_list(const struct run_option *row, struct run_options *o, con
         list[count++] = item;
     list[count] = NULL;
     *(const char *const **)field_of(row, o) = list;
+    return true;
 }
 
 bool run_option_set(const struct run_option *row, struct run_options *o, const char *text, struct arena *a,
@@ -266,7 +271,7 @@ bool run_option_set(const struct run_option *row, struct run_options *o, const c
     case RUN_U64: return set_number(row, at, text, why);
     case RUN_TEXT: return set_text(at, text, a, why);
     case RUN_CHOICE: return set_choice(row, at, text, why);
-    case RUN_LIST: add_to_list(row, o, text, a); return true;
+    case RUN_LIST: return add_to_list(row, o, text, a, why);
     }
     UNREACHABLE("kind of run option");
 }

@@ -54,7 +54,22 @@ void snapshot_init(struct snapshots *s, const struct wiring *wiring, const struc
     for (uint32_t i = 0; i < s->group_count; i++) s->groups[i].bytes = rows_bytes(s->groups[i].rows);
 }
 
-void snapshot_close(struct snapshots *s) { free(s->groups); }
+void snapshot_close(struct snapshots *s)
+{
+    snapshot_free(s->fixed, s->group_count);
+    free(s->groups);
+}
+
+void snapshot_fix(struct snapshots *s, void **stats)
+{
+    assert(!s->fixed);
+    s->fixed = stats;
+}
+
+static void add_fixed(const struct snapshots *s, void **stats)
+{
+    for (uint32_t i = 0; i < s->group_count; i++) memcpy(stats[i], s->fixed[i], s->groups[i].bytes);
+}
 
 static void add_queues(const struct wiring *w, tick now, struct queue_stats *q)
 {
@@ -102,6 +117,10 @@ void **snapshot_take(const struct snapshots *s)
 {
     void **stats = mem_zalloc(sizeof *stats * s->group_count);
     for (uint32_t i = 0; i < s->group_count; i++) stats[i] = mem_zalloc(s->groups[i].bytes);
+    if (s->fixed) {
+        add_fixed(s, stats);
+        return stats;
+    }
     add_sms(s, stats);
     add_memory(s->wiring, stats);
     add_queues(s->wiring, s->time->now, stats[GROUP_QUEUE]);

@@ -18,7 +18,7 @@ struct gpu_counts {
 };
 extern const struct stat_row gpu_stat_rows[];
 
-/* The groups of a machine, and the rooms that their counts come from. Written by snapshot_init alone. */
+/* The groups of a machine, and the rooms that their counts come from. Written by snapshot.c alone. */
 struct snapshots {
     uint32_t group_count;
     struct timed_group *groups;
@@ -26,6 +26,8 @@ struct snapshots {
     const struct gpu_time *time;
     const struct dispatcher *dispatch;
     const struct stream_set *streams;
+    /* what every snapshot is, where the run was made elsewhere; NULL: the machine is read */
+    void **fixed;
 };
 
 void snapshot_init(struct snapshots *s, const struct wiring *wiring, const struct gpu_time *time,
@@ -34,6 +36,8 @@ void snapshot_close(struct snapshots *s);
 
 /* Call units_settle first, or the cycles that components slept are missing. */
 void **snapshot_take(const struct snapshots *s);
+/* Every snapshot is a copy of these from now on; they belong to `s`. */
+void snapshot_fix(struct snapshots *s, void **stats);
 /* The difference of now and an earlier snapshot. */
 void **snapshot_since(const struct snapshots *s, void *const *before);
 /* NULL: nothing to free. */

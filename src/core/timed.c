@@ -3,6 +3,8 @@
 #include "base/hugepage.h"
 #include "core/timed_impl.h"
 
+#include <time.h>
+
 /* ---- life ---- */
 
 /* Core cycles that an L2 miss takes beyond a hit on an idle machine: to the channel, in it, and back. */
@@ -103,6 +105,7 @@ void timed_destroy(struct timed_gpu *g)
     records_free(&g->records, g->snapshots.group_count);
     snapshot_close(&g->snapshots);
     run_end_free(&g->end);
+    arena_free(&g->kept.memory);
     mem_free_huge(g);
 }
 
@@ -181,6 +184,14 @@ const struct machine *timed_machine(const struct timed_gpu *g) { return &g->mach
 bool timed_partial(const struct timed_gpu *g) { return run_has_ended(&g->end); }
 const char *timed_report(const struct timed_gpu *g) { return strbuf_text(&g->end.report); }
 
+double timed_host_seconds(const struct timed_gpu *g)
+{
+    struct timespec t;
+    if (g->kept.host_seconds > 0) return g->kept.host_seconds;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t)) return 0;
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 uint32_t timed_kernel_count(const struct timed_gpu *g) { return g->records.kernels.len; }
 const struct timed_kernel *timed_kernel_at(const struct timed_gpu *g, uint32_t i)
 {
@@ -210,7 +221,14 @@ const struct timed_transfer *timed_transfer_at(const struct timed_gpu *g, uint32
 uint32_t timed_sm_count(const struct timed_gpu *g) { return g->wiring.sm_count; }
 struct sm *timed_sm_at(const struct timed_gpu *g, uint32_t i) { return g->wiring.sms[i]; }
 uint32_t timed_slice_count(const struct timed_gpu *g) { return g->wiring.slice_count; }
-void *timed_slice_stats(const struct timed_gpu *g, uint32_t i) { return l2_stats(g->wiring.slices[i]); }
+void *timed_l1_stats(const struct timed_gpu *g, uint32_t i)
+{
+    return g->kept.l1s ? g->kept.l1s[i] : sm_l1_stats(g->wiring.sms[i]);
+}
+void *timed_slice_stats(const struct timed_gpu *g, uint32_t i)
+{
+    return g->kept.l2s ? g->kept.l2s[i] : l2_stats(g->wiring.slices[i]);
+}
 
 uint32_t timed_groups(const struct timed_gpu *g, const struct timed_group **out)
 {

@@ -40,6 +40,9 @@ struct timed_options {
     /* called from time to time during a run; may be NULL */
     void (*progress)(void *ctx, const struct timed_progress *p);
     void *progress_ctx;
+    /* called when a kernel has ended and its record is written, with the machine settled; may be NULL */
+    void (*kernel_ended)(void *ctx);
+    void *kernel_ended_ctx;
 };
 
 /* NULL with diagnostics: the machine, its mechanisms or the number of threads cannot be had. */
@@ -99,6 +102,8 @@ void timed_free_stats(const struct timed_gpu *g, void **stats);
 /* Hash of all cycle counts and statistics. */
 uint64_t timed_hash(const struct timed_gpu *g);
 const struct machine *timed_machine(const struct timed_gpu *g);
+/* Processor time of the process that made the run. */
+double timed_host_seconds(const struct timed_gpu *g);
 /* Was the run ended by a fault, a stop or a stuck machine? */
 bool timed_partial(const struct timed_gpu *g);
 /* Why the run ended, in many lines; "" = it did not. */
@@ -130,6 +135,7 @@ void timed_print(struct timed_gpu *g, void (*print)(const struct stats_view *, s
 struct sm;
 uint32_t timed_sm_count(const struct timed_gpu *g);
 struct sm *timed_sm_at(const struct timed_gpu *g, uint32_t i);
+void *timed_l1_stats(const struct timed_gpu *g, uint32_t i);
 uint32_t timed_slice_count(const struct timed_gpu *g);
 void *timed_slice_stats(const struct timed_gpu *g, uint32_t i);
 

@@ -6,12 +6,13 @@
  *   snapshot.h   statistics at a moment                 records.h   what the run leaves behind
  *   run_end.h    how the run ended                      stuck.h     the watchdog; laws.h: what must hold
  *
- * Rooms do not know this struct. Three files do: timed.c (the interface), loop.c (time) and kernel_life.c
- * (what is measured and checked when kernels open and end). Calls go down from these to the rooms; results
- * come back. */
+ * Rooms do not know this struct. Four files do: timed.c (the interface), loop.c (time), kernel_life.c (what
+ * is measured and checked when kernels open and end) and kept.c (the run in a journal). Calls go down from
+ * these to the rooms; results come back. */
 #ifndef HEDDLE_TIMED_IMPL_H
 #define HEDDLE_TIMED_IMPL_H
 
+#include "base/arena.h"
 #include "core/dispatch.h"
 #include "core/laws.h"
 #include "core/records.h"
@@ -41,6 +42,14 @@ struct timed_gpu {
     struct machine machine;
     struct timed_options options;
     struct emu_device *device;
+
+    /* written by kept.c, in a GPU that shows the run of another process */
+    struct {
+        struct arena memory;
+        double host_seconds;
+        /* statistics of each L1 and each slice; NULL: the components are read */
+        void **l1s, **l2s;
+    } kept;
 };
 
 /* ---- loop.c ---- */

@@ -1,16 +1,6 @@
 /* timed_view.c: gathers what a run left behind, for the printers of stats/. */
-#include "core/sm/sm.h"
 #include "core/timed.h"
 #include "stats/view.h"
-
-#include <time.h>
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t)) return 0;
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static struct stats_machine shown_machine(const struct machine *m)
 {
@@ -25,7 +15,8 @@ static struct stats_machine shown_machine(const struct machine *m)
 
 static void view_gather(struct timed_gpu *g, struct stats_view *v)
 {
-    *v = (struct stats_view){.machine = shown_machine(timed_machine(g)), .host_seconds = cpu_seconds()};
+    *v = (struct stats_view){.machine = shown_machine(timed_machine(g)),
+                             .host_seconds = timed_host_seconds(g)};
     v->group_count = timed_groups(g, &v->groups);
     v->is_own = timed_is_own;
     v->kernel_count = timed_kernel_count(g);
@@ -43,7 +34,7 @@ static void view_gather(struct timed_gpu *g, struct stats_view *v)
     v->notes = timed_notes(g, &v->note_count, &v->notes_dropped);
     v->l1_count = timed_sm_count(g);
     v->l1s = mem_alloc(sizeof(*v->l1s) * (v->l1_count + 1));
-    for (uint32_t i = 0; i < v->l1_count; i++) v->l1s[i] = sm_l1_stats(timed_sm_at(g, i));
+    for (uint32_t i = 0; i < v->l1_count; i++) v->l1s[i] = timed_l1_stats(g, i);
     v->l2_count = timed_slice_count(g);
     v->l2s = mem_alloc(sizeof(*v->l2s) * (v->l2_count + 1));
     for (uint32_t i = 0; i < v->l2_count; i++) v->l2s[i] = timed_slice_stats(g, i);

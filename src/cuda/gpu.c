@@ -1,6 +1,6 @@
 /* gpu.c: the one GPU of a process: made at the first call, from the environment; the lock; the summary at the
  * end. */
-#define _GNU_SOURCE /* recursive mutex initialiser */
+#define _GNU_SOURCE /* recursive mutex initialiser, on_exit */
 #include "cuda/gpu.h"
 
 #include "cuda/gpu_impl.h"
@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 /* All state of the process is here. */
 static struct gpu *the_gpu;
@@ -57,6 +58,16 @@ static struct emu_device *make_device(const struct gpu *g)
     return d;
 }
 
+/* What the program ends with, unless a summary could not be written. */
+static int exit_status;
+static bool summary_failed;
+
+static void note_status(int status, void *unused)
+{
+    (void)unused;
+    exit_status = status;
+}
+
 static void gpu_make(void)
 {
     struct gpu *g = mem_zalloc(sizeof *g);
@@ -81,6 +92,8 @@ static void gpu_make(void)
     if (ok && run_options_has_clock(&g->options) && !gpu_timed_open(g)) ok = false;
     if (ok) {
         the_gpu = g;
+        gpu_keep_open(g);
+        on_exit(note_status, NULL);
     } else {
         arena_free(&g->option_texts);
         free(g);
@@ -121,7 +134,7 @@ void gpu_reset(struct gpu *g)
     gpu_settle(g);
     bool ended = g->timed && timed_partial(g->timed); /* a machine that faulted is not used again */
     if (ended) {                                      /* its kernels still point into their modules */
-        gpu_stats_write(g);
+        if (!gpu_stats_write(g)) summary_failed = true;
         gpu_timed_close(g);
     }
     for (uint32_t i = 0; i < g->modules.len; i++) {
@@ -137,6 +150,7 @@ void gpu_reset(struct gpu *g)
     if (g->timed) timed_set_device(g->timed, g->device);
     if (ended && !gpu_timed_open(g))
         UNREACHABLE("the machine that was made a moment ago cannot be made again");
+    if (ended) gpu_keep_begin(g);
     g->sticky = GPU_OK;
     g->generation++;
     gpu_unlock();
@@ -147,5 +161,9 @@ __attribute__((destructor)) static void gpu_at_exit(void)
 {
     if (!the_gpu) return;
     gpu_settle(the_gpu);
-    gpu_stats_write(the_gpu);
+    if (!gpu_stats_write(the_gpu)) summary_failed = true;
+    gpu_keep_done(the_gpu); /* a file that cannot be written now cannot be written later either */
+    if (!summary_failed) return;
+    fflush(NULL);
+    _exit(exit_status ? exit_status : 1);
 }

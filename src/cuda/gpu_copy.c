@@ -119,6 +119,7 @@ static enum gpu_status queue(struct gpu *g, const struct rows *r, struct gpu_ord
                            .release = release,
                            .ctx = j};
     timed_copy(g->timed, &c, o.stream);
+    gpu_keep_pending(g);
     return wait ? gpu_timed_run(g, GPU_STREAM, o.stream) : g->sticky;
 }
 
@@ -127,6 +128,7 @@ static enum gpu_status submit(struct gpu *g, const struct rows *r, struct gpu_or
     g->stats.copied_bytes += r->src ? r->width * r->height * r->depth : 0;
     if (g->timed) return queue(g, r, o);
     move(r);
+    gpu_keep_update(g);
     return GPU_OK;
 }
 

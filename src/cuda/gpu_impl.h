@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "core/run_options.h"
 #include "cuda/gpu.h"
+#include "cuda/gpu_keep.h"
 #include "cuda/progress_line.h"
 
 /* Totals of all launches under one kernel name. */
@@ -43,7 +44,9 @@ struct gpu {
     VEC(char *) libraries_named; /* those without PTX that the user was told of */
     uint32_t objects_seen;       /* of the process, in the linker's order */
     struct gpu_progress progress;
-    uint64_t races; /* found on the devices before the last reset */
+    struct gpu_keep *keep; /* NULL: nobody keeps the statistics of a program that ends suddenly */
+    bool is_cut;           /* made from what such a program left */
+    uint64_t races;        /* found on the devices before the last reset */
 };
 
 struct gpu_text {
@@ -94,10 +97,14 @@ enum gpu_status gpu_status_of_fault(enum emu_fault_kind kind);
 uint64_t gpu_functional_ns(const struct machine *m, const struct emu_stats *s);
 /* Time that all copies so far have taken; 0 where the machine models them. */
 uint64_t gpu_copies_ns(const struct gpu *g);
-/* Writes the summary to where the environment says. */
-void gpu_stats_write(const struct gpu *g);
 /* Writes diagnostics to stderr, and to log where it is not NULL. */
 void gpu_report(const struct diag_list *diags, struct strbuf *log);
+void gpu_stats_free(struct gpu *g);
+/* Writes the summary, and the other files that were asked for, to where the options say. False: an error
+ * was printed. */
+bool gpu_stats_write(const struct gpu *g);
+/* False: an error was printed. */
+bool gpu_write_file(const char *path, const struct strbuf *text);
 /* Writes a line "heddle: ..." to stderr. */
 void gpu_complain(const char *fmt, ...) PRINTF_LIKE(1, 2);
 

@@ -137,10 +137,12 @@ static enum gpu_status run(struct gpu *g, const struct gpu_launch *l, const void
     struct emu_fault *fault = mem_zalloc(sizeof *fault);
     if (g->timed) { /* refusals come at once, faults when it runs */
         enum emu_fault_kind refused = emu_check_launch(g->device, &e, fault);
-        if (refused == EMU_OK)
+        if (refused == EMU_OK) {
             timed_launch(g->timed, &e, l->stream);
-        else
+            gpu_keep_pending(g);
+        } else {
             fputs(fault->message, stderr);
+        }
         free(fault);
         return gpu_status_of_fault(refused);
     }
@@ -148,7 +150,9 @@ static enum gpu_status run(struct gpu *g, const struct gpu_launch *l, const void
     fflush(stdout); /* output of device printf comes after what the program wrote before */
     uint64_t begin = wall_now_ns();
     enum emu_fault_kind kind = emu_run(g->device, &e, &stats, fault);
-    gpu_stats_add(g, l->kernel->name, &stats, wall_now_ns() - begin, gpu_functional_ns(&g->machine, &stats));
+    const uint64_t wall_ns = wall_now_ns() - begin, sim_ns = gpu_functional_ns(&g->machine, &stats);
+    gpu_stats_add(g, l->kernel->name, &stats, wall_ns, sim_ns);
+    gpu_keep_launch(g, l->kernel->name, &stats, wall_ns, sim_ns);
     enum gpu_status status = gpu_status_of_fault(kind);
     if (kind != EMU_OK) {
         size_t len = strlen(fault->message);

@@ -1,5 +1,8 @@
 /* gpu_stats.c: what a process launched, by kernel name; written once at the end, as a table or as JSON. */
+#include "base/output.h"
 #include "cuda/gpu_timed.h"
+
+#include <errno.h>
 
 static void add(struct emu_stats *to, const struct emu_stats *from)
 {
@@ -32,6 +35,13 @@ void gpu_stats_add(struct gpu *g, const char *kernel, const struct emu_stats *ru
     add(&s->total, run);
 }
 
+void gpu_stats_free(struct gpu *g)
+{
+    struct map *names = &g->stats.by_name;
+    for (uint32_t i = 0; i < names->entries.len; i++) free(names->entries.data[i].value);
+    map_free(names);
+}
+
 static double rate_per_second(const struct gpu_stats *s)
 {
     return s->wall_ns ? (double)s->total.warp_insts * 1e9 / (double)s->wall_ns : 0;
@@ -55,7 +65,8 @@ static void row(struct strbuf *out, const char *name, uint64_t launches, const s
 static void write_table(const struct gpu *g, struct strbuf *out)
 {
     const struct gpu_stats *s = &g->stats;
-    strbuf_printf(out, "heddle: functional run on %s\n", g->machine.name);
+    strbuf_printf(out, "heddle: functional run on %s%s\n", g->machine.name,
+                  g->is_cut ? "; PARTIAL: the run was ended before its end" : "");
     strbuf_printf(out, "%-29s %8s %10s %14s %15s\n", "kernel", "launches", "CTAs", "warp insts",
                   "thread insts");
     for (uint32_t i = 0; i < s->by_name.entries.len; i++) {
@@ -106,7 +117,8 @@ static void write_json(const struct gpu *g, struct strbuf *out)
     const struct gpu_stats *s = &g->stats;
     strbuf_puts(out, "{\n  \"machine\": ");
     json_text(out, g->machine.name);
-    strbuf_puts(out, ",\n  \"mode\": \"functional\",\n  \"kernels\": [");
+    strbuf_printf(out, ",\n  \"mode\": \"functional\",\n  \"partial\": %s,\n  \"kernels\": [",
+                  g->is_cut ? "true" : "false");
     for (uint32_t i = 0; i < s->by_name.entries.len; i++) {
         const struct kernel_stats *k = s->by_name.entries.data[i].value;
         strbuf_puts(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
@@ -132,27 +144,38 @@ static void write_races(const struct gpu *g)
     strbuf_free(&text);
 }
 
-void gpu_stats_write(const struct gpu *g)
+static void put_summary(const struct gpu *g, struct strbuf *out)
 {
     const char *path = g->options.stats;
-    if (g->options.races) write_races(g);
-    if (g->timed) gpu_timed_write_files(g);
-    if (!path && g->options.quiet) return;
-    struct strbuf out = {0};
     size_t len = path ? strlen(path) : 0;
     if (g->timed)
-        gpu_timed_write(g, &out);
+        gpu_timed_write(g, out);
     else if (g->options.format == RUN_FORMAT_JSON || (len > 5 && !strcmp(path + len - 5, ".json")))
-        write_json(g, &out);
+        write_json(g, out);
     else
-        write_table(g, &out);
+        write_table(g, out);
+}
+
+bool gpu_write_file(const char *path, const struct strbuf *text)
+{
+    if (output_text(path, text)) return true;
+    gpu_complain("error: cannot write %s: %s", path, strerror(errno));
+    return false;
+}
+
+bool gpu_stats_write(const struct gpu *g)
+{
+    const char *path = g->options.stats;
+    if (g->options.races && g->device) write_races(g);
+    bool ok = !g->timed || gpu_timed_write_files(g);
+    if (!path && g->options.quiet) return ok;
+    struct strbuf out = {0};
+    put_summary(g, &out);
     fflush(stdout); /* the program's own output comes first */
-    FILE *f = path ? fopen(path, "w") : stderr;
-    if (!f) {
-        gpu_complain("cannot write the summary to %s", path);
-        f = stderr;
-    }
-    fputs(strbuf_text(&out), f);
-    if (f != stderr) fclose(f);
+    if (path)
+        ok = gpu_write_file(path, &out) && ok;
+    else
+        ok = output_print(stderr, &out) && ok;
     strbuf_free(&out);
+    return ok;
 }

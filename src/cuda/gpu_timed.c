@@ -4,17 +4,31 @@
 #include "stats/print.h"
 #include "trace/timeline.h"
 
-#include <errno.h>
 #include <time.h>
 #include <unistd.h>
 
-/* A signal handler has nothing but globals. */
+/* A signal handler has nothing but globals: the signal that asked for the end. */
 static volatile sig_atomic_t stop_asked;
 
-static void on_interrupt(int signal_number)
+static void on_stop(int signal_number) { stop_asked = signal_number; }
+
+/* What ends a run with the statistics so far. */
+static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* A program that handles a signal itself, or ignores it, keeps it. */
+static void take_signals(struct sigaction old[ARRAY_LEN(stop_signals)])
 {
-    (void)signal_number;
-    stop_asked = 1;
+    struct sigaction mine = {.sa_handler = on_stop};
+    for (size_t i = 0; i < ARRAY_LEN(stop_signals); i++) {
+        sigaction(stop_signals[i], NULL, &old[i]);
+        if (old[i].sa_handler == SIG_DFL) sigaction(stop_signals[i], &mine, NULL);
+    }
+}
+
+static void give_signals_back(const struct sigaction old[ARRAY_LEN(stop_signals)])
+{
+    for (size_t i = 0; i < ARRAY_LEN(stop_signals); i++)
+        if (old[i].sa_handler == SIG_DFL) sigaction(stop_signals[i], &old[i], NULL);
 }
 
 static uint64_t wall_ns(void)
@@ -30,6 +44,8 @@ bool gpu_timed_open(struct gpu *g)
 {
     struct timed_options o = g->options.timed;
     o.stop = &stop_asked;
+    o.kernel_ended = gpu_keep_kernel_ended;
+    o.kernel_ended_ctx = g;
     if (!g->options.quiet) progress_attach(&g->progress, &o);
     struct diag_list diags = {0};
     g->timed = timed_create(&g->machine, g->device, &o, &diags);
@@ -49,10 +65,12 @@ void gpu_timed_close(struct gpu *g)
 
 static void end_interrupted(struct gpu *g)
 {
+    int number = stop_asked;
     gpu_stats_write(g);
-    signal(SIGINT, SIG_DFL);
-    raise(SIGINT);
-    _exit(130); /* where the signal is blocked */
+    gpu_keep_done(g);
+    signal(number, SIG_DFL);
+    raise(number);
+    _exit(128 + number); /* where the signal is blocked */
 }
 
 /* The program cannot go on: the machine stands in the middle of a cycle. A hook that crashed may have left
@@ -64,6 +82,7 @@ static void end_failed(struct gpu *g)
     alarm(WRITING_SECONDS_MAX);
     fputs(timed_report(g->timed), stderr);
     gpu_stats_write(g);
+    gpu_keep_done(g);
     fflush(NULL);
     _exit(EXIT_FAILURE);
 }
@@ -71,10 +90,8 @@ static void end_failed(struct gpu *g)
 enum gpu_status gpu_timed_run(struct gpu *g, enum gpu_goal goal, uint64_t which)
 {
     if (!timed_pending(g->timed)) return g->sticky;
-    struct sigaction mine = {.sa_handler = on_interrupt}, old;
-    sigaction(SIGINT, NULL, &old);
-    bool take = old.sa_handler == SIG_DFL; /* a program that handles Ctrl-C itself keeps it */
-    if (take) sigaction(SIGINT, &mine, NULL);
+    struct sigaction old[ARRAY_LEN(stop_signals)];
+    take_signals(old);
     fflush(stdout); /* what device printf writes comes after what the program wrote before */
     struct emu_fault *fault = mem_zalloc(sizeof *fault);
     uint64_t begin = wall_ns();
@@ -82,11 +99,12 @@ enum gpu_status gpu_timed_run(struct gpu *g, enum gpu_goal goal, uint64_t which)
                                    ? timed_sync_mark(g->timed, which, fault)
                                    : timed_sync(g->timed, goal == GPU_ALL ? UINT64_MAX : which, fault);
     g->stats.wall_ns += wall_ns() - begin;
-    if (take) sigaction(SIGINT, &old, NULL);
     progress_clear(&g->progress);
     free(fault);
-    if (kind == EMU_INTERRUPTED) end_interrupted(g);
+    if (kind == EMU_INTERRUPTED) end_interrupted(g); /* a second signal does not end the writing */
     if (kind == EMU_BAD_MECHANISM) end_failed(g);
+    give_signals_back(old);
+    gpu_keep_update(g);
     if (kind != EMU_OK) {
         const char *text = timed_report(g->timed);
         size_t len = strlen(text);
@@ -106,19 +124,12 @@ void gpu_timed_write(const struct gpu *g, struct strbuf *out)
     timed_print(g->timed, print, out);
 }
 
-static void write_file(const char *path, const struct strbuf *text)
+bool gpu_timed_write_files(const struct gpu *g)
 {
-    FILE *f = fopen(path, "w");
-    if (!f || fwrite(strbuf_text(text), 1, text->len, f) != text->len)
-        gpu_complain("cannot write %s: %s", path, strerror(errno));
-    if (f) fclose(f);
-}
-
-void gpu_timed_write_files(const struct gpu *g)
-{
-    if (!g->options.timeline) return;
+    if (!g->options.timeline) return true;
     struct strbuf text = {0};
     timed_print(g->timed, timeline_print, &text);
-    write_file(g->options.timeline, &text);
+    bool ok = gpu_write_file(g->options.timeline, &text);
     strbuf_free(&text);
+    return ok;
 }

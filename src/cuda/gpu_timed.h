@@ -9,13 +9,14 @@
 bool gpu_timed_open(struct gpu *g);
 /* Its statistics are lost. */
 void gpu_timed_close(struct gpu *g);
-/* Runs what is queued until the goal is reached. A fault is printed and sticks. Ctrl-C meanwhile, or a
- * mechanism that fails: writes the statistics so far and ends the process. */
+/* Runs what is queued until the goal is reached. A fault is printed and sticks. SIGINT (Ctrl-C), SIGTERM or
+ * SIGHUP meanwhile: writes the statistics so far and ends the process by the signal. A mechanism that fails:
+ * writes them and ends the process. */
 enum gpu_goal { GPU_ALL, GPU_STREAM, GPU_MARK };
 enum gpu_status gpu_timed_run(struct gpu *g, enum gpu_goal goal, uint64_t which);
 /* The summary in the form that was asked for. */
 void gpu_timed_write(const struct gpu *g, struct strbuf *out);
-/* Timeline, time series. */
-void gpu_timed_write_files(const struct gpu *g);
+/* The timeline. False: an error was printed. */
+bool gpu_timed_write_files(const struct gpu *g);
 
 #endif

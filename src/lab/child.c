@@ -1,6 +1,6 @@
 /* child.c: start, wait, end. Each child leads a process group of its own: Ctrl-C of the terminal reaches
- * this process alone, which then decides. The kernel ends a child whose parent is gone, so that a killed
- * sweep leaves no process behind. */
+ * this process alone, which then decides. The kernel sends a signal to a child whose parent is gone; `heddle
+ * run` then ends all that it started, so that a killed sweep leaves no process behind. */
 #define _GNU_SOURCE /* wait4, environ */
 #include "lab/child.h"
 
@@ -44,9 +44,10 @@ static void drop_settings(void)
 _Noreturn static void become(const char *const *argv, int in, int out, pid_t parent)
 {
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127); /* it ended before the line above */
     hold_signal(SIG_UNBLOCK);
+    signal(SIGXFSZ, SIG_DFL);
     drop_settings();
     if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(127);
     execvp(argv[0], (char *const *)argv);

@@ -180,6 +180,9 @@ static void read_top(struct experiment_reading *r)
     e->paper = yaml_text(&e->file, root, "paper", "", r->diags);
     e->size = yaml_text(&e->file, root, "size", "small", r->diags);
     e->seed = yaml_count(&e->file, root, "seed", 0, r->diags);
+    if (e->seed > INT64_MAX) /* what the store's numbers hold */
+        yaml_error(&e->file, yaml_get(root, "seed"), r->diags, NULL,
+                   "seed must be a whole number from 0 to %lld", (long long)INT64_MAX);
     read_run_options(r);
     e->machine = yaml_text(&e->file, root, "machine", "", r->diags);
 }

@@ -2,6 +2,18 @@
  * values. */
 #include "lab/figure_table.h"
 
+/* A text of the experiment's: nothing in it is HTML, and nothing ends a cell. */
+static void put_text(const char *text, struct strbuf *out)
+{
+    for (; *text; text++) switch (*text) {
+        case '<': strbuf_puts(out, "&lt;"); break;
+        case '&': strbuf_puts(out, "&amp;"); break;
+        case '|': strbuf_puts(out, "\\|"); break;
+        case '\n': strbuf_putc(out, ' '); break;
+        default: strbuf_putc(out, *text);
+        }
+}
+
 static void put_settings(const struct lab_column *c, struct strbuf *out)
 {
     const char *const *lists[] = {c->sets, c->mechs, c->mech_sets};
@@ -27,7 +39,9 @@ static void put_row(const struct text_table *t, uint32_t row, bool bold_differs,
     for (uint32_t c = 0; c < t->columns.len; c++) {
         const char *text = t->columns.data[c].cells.data[row];
         bool bold = bold_differs && !strcmp(text, agreement_text(AGREEMENT_NOT));
-        strbuf_printf(out, "| %s%s%s ", bold ? "**" : "", text, bold ? "**" : "");
+        strbuf_puts(out, bold ? "| **" : "| ");
+        put_text(text, out);
+        strbuf_puts(out, bold ? "** " : " ");
     }
     strbuf_puts(out, "|\n");
 }
@@ -45,7 +59,10 @@ void figure_print_markdown(const struct plan *p, const struct figure_data *d, st
     const struct experiment *e = p->experiment;
     const struct lab_figure *f = d->figure;
     struct text_table t;
-    strbuf_printf(out, "\n## %s%s%s%s\n\n", f->title, *f->where ? " (" : "", f->where, *f->where ? ")" : "");
+    strbuf_puts(out, "\n## ");
+    put_text(f->title, out);
+    if (*f->where) strbuf_printf(out, " (%s)", f->where);
+    strbuf_puts(out, "\n\n");
     if (*f->note) strbuf_printf(out, "%s\n\n", f->note);
     strbuf_printf(out, "`%s`, size `%s`. ", e->name, e->size);
     put_columns(e, f, out);

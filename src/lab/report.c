@@ -3,6 +3,7 @@
  * (1) '<' never reaches the page as itself, so that no text of a run can end the script element that holds
  * the data: JSON has it in strings only, where \u003c means the same.
  * (2) One run at a time is in memory. */
+#include "base/output.h"
 #include "lab/report_impl.h"
 #include "stats/json.h"
 
@@ -107,28 +108,19 @@ static bool put_data(const struct report *r, FILE *out, char **error)
 
 /* ---- files ---- */
 
-/* Writes by `put` into a file beside `path`, which takes its place when all is well. */
+/* Writes by `put`: the file is complete, or is not there. */
 typedef bool (*report_put)(const struct report *r, const struct strbuf *page, FILE *out, char **error);
 
 static bool put_file(const struct report *r, const struct strbuf *page, report_put put, const char *path,
                      char **error)
 {
-    struct strbuf fresh = {0};
-    strbuf_printf(&fresh, "%s.%ld.new", path, (long)getpid());
-    FILE *out = fopen(fresh.data, "wb");
-    bool ok = out != NULL;
-    if (!out) {
-        report_fail(error, "cannot write %s: %s", path, strerror(errno));
-    } else {
-        ok = put(r, page, out, error);
-        bool written = !ferror(out);
-        written = fclose(out) == 0 && written;
-        if (ok && (!written || rename(fresh.data, path)))
-            ok = report_fail(error, "cannot write %s: %s", path, strerror(errno));
-        if (!ok) unlink(fresh.data);
+    struct output out;
+    if (!output_open(&out, path)) return report_fail(error, "cannot write %s: %s", path, strerror(errno));
+    if (!put(r, page, out.file, error)) {
+        output_drop(&out);
+        return false;
     }
-    strbuf_free(&fresh);
-    return ok;
+    return output_close(&out) || report_fail(error, "cannot write %s: %s", path, strerror(errno));
 }
 
 static bool read_page(const struct report *r, struct strbuf *page, char **error)

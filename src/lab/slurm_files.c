@@ -1,6 +1,8 @@
 /* slurm_files.c: slurm.jobs and the files of each array. */
 #include "lab/slurm_files.h"
 
+#include "base/output.h"
+
 #include <errno.h>
 #include <unistd.h>
 
@@ -45,10 +47,10 @@ static struct slurm_array *find(struct slurm_arrays *a, const char *token)
     return NULL;
 }
 
-static FILE *open_jobs(const char *folder, const char *suffix, const char *mode)
+static FILE *open_jobs(const char *folder, const char *mode)
 {
     struct strbuf path = {0};
-    strbuf_printf(&path, "%s/slurm.jobs%s", folder, suffix);
+    strbuf_printf(&path, "%s/slurm.jobs", folder);
     FILE *f = fopen(strbuf_text(&path), mode);
     strbuf_free(&path);
     return f;
@@ -56,7 +58,7 @@ static FILE *open_jobs(const char *folder, const char *suffix, const char *mode)
 
 void slurm_arrays_read(struct slurm_arrays *a, const char *folder)
 {
-    FILE *f = open_jobs(folder, "", "r");
+    FILE *f = open_jobs(folder, "r");
     char token[48], job[24];
     while (f && fscanf(f, "%47s %23s", token, job) == 2) {
         struct slurm_array *s = find(a, token);
@@ -74,7 +76,7 @@ void slurm_arrays_read(struct slurm_arrays *a, const char *folder)
 
 bool slurm_arrays_note(const char *folder, const char *token, const char *job)
 {
-    FILE *f = open_jobs(folder, "", "a");
+    FILE *f = open_jobs(folder, "a");
     if (!f) return false;
     bool ok = fprintf(f, "%s %s\n", token, *job ? job : "-") > 0;
     ok = !fflush(f) && !fsync(fileno(f)) && ok;
@@ -99,23 +101,16 @@ static void remove_files(const struct slurm_array *a, const char *folder)
 
 void slurm_arrays_drop(const struct slurm_array *a, const char *folder)
 {
-    struct strbuf from = {0}, to = {0};
-    FILE *in = open_jobs(folder, "", "r"), *out = open_jobs(folder, ".new", "w");
+    struct strbuf path = {0}, rest = {0};
+    FILE *in = open_jobs(folder, "r");
     char token[48], job[24];
-    uint32_t kept = 0;
-    strbuf_printf(&to, "%s/slurm.jobs", folder);
-    strbuf_printf(&from, "%s.new", strbuf_text(&to));
-    while (in && out && fscanf(in, "%47s %23s", token, job) == 2) {
-        if (!strcmp(token, a->token)) continue;
-        fprintf(out, "%s %s\n", token, job);
-        kept++;
-    }
-    bool ok = in && out && !ferror(out);
+    strbuf_printf(&path, "%s/slurm.jobs", folder);
+    while (in && fscanf(in, "%47s %23s", token, job) == 2)
+        if (strcmp(token, a->token)) strbuf_printf(&rest, "%s %s\n", token, job);
+    bool ok = in && !ferror(in);
     if (in) fclose(in);
-    if (out) ok = !fclose(out) && ok;
-    if (!ok || !kept) unlink(strbuf_text(&from));
-    if (ok && (kept ? !rename(strbuf_text(&from), strbuf_text(&to)) : !unlink(strbuf_text(&to))))
+    if (ok && (rest.len ? output_text(strbuf_text(&path), &rest) : !unlink(strbuf_text(&path))))
         remove_files(a, folder);
-    strbuf_free(&from);
-    strbuf_free(&to);
+    strbuf_free(&path);
+    strbuf_free(&rest);
 }

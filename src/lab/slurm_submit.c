@@ -1,4 +1,5 @@
 /* slurm_submit.c: from waiting tasks to job arrays, each noted in slurm.jobs before sbatch is called. */
+#include "base/output.h"
 #include "lab/slurm_head.h"
 
 #include <errno.h>
@@ -65,6 +66,32 @@ static void put_quoted(FILE *f, const char *text)
     fputc('\'', f);
 }
 
+static bool write_list(const struct slurm_head *h, struct sweep_task *const *tasks, uint32_t count,
+                       const char *token, const char *path)
+{
+    struct output out;
+    bool ok = output_open(&out, path);
+    for (uint32_t i = 0; i < count && ok; i++) {
+        ok = add_task_line(out.file, h, tasks[i], token);
+        if (!ok) output_drop(&out);
+    }
+    return ok && output_close(&out);
+}
+
+static bool write_script(const char *heddle, const char *list, const char *path)
+{
+    struct output out;
+    if (!output_open(&out, path)) return false;
+    fputs("#!/bin/sh\n# Written by `heddle sweep --slurm`: task N makes the run of line N of the "
+          "list.\nexec ",
+          out.file);
+    put_quoted(out.file, heddle);
+    fputs(" sweep --task ", out.file);
+    put_quoted(out.file, list);
+    fputc('\n', out.file);
+    return output_close(&out);
+}
+
 static bool write_files(const struct slurm_head *h, struct sweep_task *const *tasks, uint32_t count,
                         const char *token)
 {
@@ -72,22 +99,8 @@ static bool write_files(const struct slurm_head *h, struct sweep_task *const *ta
     const struct sweep_options *o = h->r->o;
     slurm_path(&list, o->folder, token, ".list");
     slurm_path(&script, o->folder, token, ".sh");
-    FILE *f = fopen(strbuf_text(&list), "w");
-    bool ok = f != NULL;
-    for (uint32_t i = 0; i < count && ok; i++) ok = add_task_line(f, h, tasks[i], token);
-    if (f) ok = !fclose(f) && ok;
-    f = ok ? fopen(strbuf_text(&script), "w") : NULL;
-    if (f) {
-        fputs("#!/bin/sh\n# Written by `heddle sweep --slurm`: task N makes the run of line N of the "
-              "list.\nexec ",
-              f);
-        put_quoted(f, o->heddle);
-        fputs(" sweep --task ", f);
-        put_quoted(f, strbuf_text(&list));
-        fputc('\n', f);
-    }
-    ok = f && !ferror(f);
-    if (f) ok = !fclose(f) && ok;
+    bool ok = write_list(h, tasks, count, token, strbuf_text(&list)) &&
+              write_script(o->heddle, strbuf_text(&list), strbuf_text(&script));
     strbuf_free(&list);
     strbuf_free(&script);
     return ok;

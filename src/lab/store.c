@@ -33,6 +33,16 @@ void store_fail(struct store *s, const char *fmt, ...)
     s->error = text.data;
 }
 
+/* What SQLite says of the last call, and the system where it was asked. */
+static void fail_sqlite(struct store *s)
+{
+    const int code = sqlite3_errcode(s->db), system = sqlite3_system_errno(s->db);
+    const bool is_io = code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN;
+    store_fail(s, "%s: %s%s%s", s->path, sqlite3_errmsg(s->db), is_io && system ? ": " : "",
+               is_io && system ? strerror(system) : "");
+    s->is_io = is_io;
+}
+
 char *store_take_error(struct store *s)
 {
     char *error = s->error ? s->error : mem_strdup("unknown error");
@@ -69,7 +79,7 @@ static sqlite3_stmt *prepare_list(struct store *s, const char *sql, const char *
 {
     sqlite3_stmt *q = NULL;
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) {
-        store_fail(s, "%s: %s", s->path, sqlite3_errmsg(s->db));
+        fail_sqlite(s);
         return NULL;
     }
     bind_all(q, types, ap);
@@ -90,7 +100,7 @@ int store_step(struct store *s, sqlite3_stmt *q)
     assert(q);
     int rc = sqlite3_step(q);
     if (rc == SQLITE_ROW || rc == SQLITE_DONE) return rc;
-    store_fail(s, "%s: %s", s->path, sqlite3_errmsg(s->db));
+    fail_sqlite(s);
     return -1;
 }
 
@@ -108,39 +118,47 @@ bool store_exec(struct store *s, const char *sql, const char *types, ...)
 bool store_script(struct store *s, const char *sql)
 {
     if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK) return true;
-    store_fail(s, "%s: %s", s->path, sqlite3_errmsg(s->db));
+    fail_sqlite(s);
     return false;
 }
 
 /* ---- opening ---- */
 
-/* One number of the file; -1 with an error. */
-static int64_t number_of(struct store *s, const char *sql)
+/* One number of the file. False with an error. */
+static bool read_number(struct store *s, const char *sql, int64_t *out)
 {
     sqlite3_stmt *q = store_prepare(s, sql, "");
-    int64_t value = q && store_step(s, q) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : -1;
+    bool ok = q && store_step(s, q) == SQLITE_ROW;
+    if (ok) *out = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
-    return value;
+    return ok;
 }
 
 enum file_kind { FILE_BAD, FILE_EMPTY, FILE_OURS };
 
 static enum file_kind look_at_file(struct store *s)
 {
-    int64_t tables = number_of(s, "SELECT count(*) FROM sqlite_schema");
-    int64_t application = tables < 0 ? -1 : number_of(s, "PRAGMA application_id");
-    int64_t schema = application < 0 ? -1 : number_of(s, "PRAGMA user_version");
-    if (tables < 0 && sqlite3_errcode(s->db) == SQLITE_NOTADB)
-        store_fail(s, "%s is not a store: it is not an SQLite file", s->path);
-    if (schema < 0) return FILE_BAD;
+    int64_t tables, application, schema;
+    if (!read_number(s, "SELECT count(*) FROM sqlite_schema", &tables)) {
+        if (sqlite3_errcode(s->db) == SQLITE_NOTADB)
+            store_fail(s, "%s is not a store: it is not an SQLite file, or its beginning is damaged",
+                       s->path);
+        return FILE_BAD;
+    }
+    if (!read_number(s, "PRAGMA application_id", &application) ||
+        !read_number(s, "PRAGMA user_version", &schema))
+        return FILE_BAD;
     if (!tables && !application) return FILE_EMPTY;
     if (application != STORE_APPLICATION) {
         store_fail(s, "%s is not a store: it is the SQLite file of another program", s->path);
         return FILE_BAD;
     }
     if (schema == STORE_SCHEMA) return FILE_OURS;
-    store_fail(s, "%s has schema %lld, made by %s Heddle; this one reads schema %d", s->path,
-               (long long)schema, schema > STORE_SCHEMA ? "a newer" : "an older", (int)STORE_SCHEMA);
+    if (schema <= 0)
+        store_fail(s, "%s is damaged: it says that its schema is %lld", s->path, (long long)schema);
+    else
+        store_fail(s, "%s has schema %lld, made by %s Heddle; this one reads schema %d", s->path,
+                   (long long)schema, schema > STORE_SCHEMA ? "a newer" : "an older", (int)STORE_SCHEMA);
     return FILE_BAD;
 }
 
@@ -241,7 +259,9 @@ struct store *store_open(const char *path, bool may_write, char **error)
     }
     if (ok) return s;
     *error = store_take_error(s);
+    const bool is_io = s->is_io;
     store_close(s);
+    errno = is_io ? EIO : 0;
     return NULL;
 }
 

@@ -18,7 +18,7 @@ enum store_state {
 };
 
 /* Opens or makes the file. NULL with an error in words in *error (to be freed): not a store, of a newer
- * schema, not writable. */
+ * schema, not writable. errno is EIO where the file could not be read or written, else 0. */
 struct store *store_open(const char *path, bool may_write, char **error);
 void store_close(struct store *s);
 /* Why the last store_state, store_take, store_hold, store_give_up or store_stat could not be done; NULL =
@@ -52,6 +52,8 @@ struct store_outcome {
  * statistics is an error. A run with status 0 whose JSON cannot be read is a failed one. False: the store
  * could not be written. */
 bool store_put(struct store *s, const struct lab_job *job, const struct store_outcome *o, char **error);
+/* Is this a whole JSON file? */
+bool store_can_read(const char *path);
 
 /* A statistic of the whole run, such as "l1.aml", "ipc", "cycles", "host.seconds"; a histogram's bin is
  * "dram.queue_level[3]". NAN: the run does not have it. */

@@ -15,11 +15,13 @@ static const char *const series_names[] = {
     "l1.hit_rate",      "l1.aml",          "l1.stall_cycles",   "l2.miss_rate",      "l2.hit_latency",
     "dram.utilization", "dram.efficiency", "dram.row_hit_rate"};
 
+bool store_is_partial(const struct json_node *root) { return json_get_number(root, "partial", 0) != 0; }
+
 const char *store_check_document(const struct json_node *root)
 {
     enum { SCHEMA = 1 };
     if (json_get_number(root, "schema", 0) != SCHEMA) return "this is not the summary of a run (schema 1)";
-    if (json_get_number(root, "partial", 0) != 0) return "the run was ended before its end";
+    if (store_is_partial(root)) return "the run was ended before its end";
     const struct json_node *total = json_get(root, "total"), *kernels = json_get(root, "kernels");
     if (!total || !json_get(total, "stats") || !json_get(root, "hash")) return "the totals are missing";
     if (!kernels || kernels->kind != JSON_LIST) return "the kernels are missing";

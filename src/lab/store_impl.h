@@ -17,6 +17,8 @@ struct store {
     char *me;
     /* What went wrong in the last call; NULL = nothing. */
     char *error;
+    /* The error is of reading or writing the file. */
+    bool is_io;
     sqlite3_stmt *stat_of;
 };
 
@@ -63,5 +65,7 @@ bool store_put_document(struct store *s, int64_t run, const struct json_node *ro
 
 /* Is this what --stats writes? NULL, or what is missing. */
 const char *store_check_document(const struct json_node *root);
+/* Was the run ended before its end? */
+bool store_is_partial(const struct json_node *root);
 
 #endif

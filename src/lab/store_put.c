@@ -89,15 +89,28 @@ static void read_tail(const char *path, struct strbuf *out)
     strbuf_free(&all);
 }
 
-/* The line of the log that says most: the first with "error", else the last one. */
+static bool line_has(const char *line, size_t len, const char *word)
+{
+    const char *found = strstr(line, word);
+    return found && found < line + len;
+}
+
+/* An error of whoever printed it, or a fault that the simulator tells of. */
+static bool is_telling(const char *line, size_t len)
+{
+    static const char ours[] = "heddle: ";
+    return line_has(line, len, "error") ||
+           (!strncmp(line, ours, sizeof ours - 1) && !line_has(line, len, "warning"));
+}
+
+/* The line of the log that says most: the first that tells of an error, else the last one. */
 static void telling_line(const char *log, struct strbuf *out)
 {
     const char *best = NULL, *last = NULL;
     for (const char *line = log; *line;) {
         size_t n = strcspn(line, "\n");
-        const char *found = strstr(line, "error");
         if (strspn(line, " \t\r") < n) last = line;
-        if (!best && found && found < line + n) best = line;
+        if (!best && is_telling(line, n)) best = line;
         line += n + (line[n] == '\n');
     }
     if (!best) best = last;
@@ -135,10 +148,27 @@ static void read_stats(struct outcome *o, const char *path)
                       diags.items.data[0].col, diags.items.data[0].message);
     } else {
         const char *missing = store_check_document(o->tree.root);
-        if (missing) outcome_error(o, "its statistics cannot be read: %s: %s", path, missing);
+        if (store_is_partial(o->tree.root)) { /* a program may take no notice of a fault of its kernel */
+            outcome_error(o, "a kernel did not finish");
+            telling_line(strbuf_text(&o->log), &o->error);
+        } else if (missing) {
+            outcome_error(o, "its statistics cannot be read: %s: %s", path, missing);
+        }
         o->hash = json_get_text(o->tree.root, "hash", "");
     }
     diag_free(&diags);
+}
+
+bool store_can_read(const char *path)
+{
+    struct strbuf text = {0};
+    struct json_tree tree = {0};
+    struct diag_list diags = {0};
+    bool ok = read_file(path, &text) && json_tree_parse(&tree, path, strbuf_text(&text), text.len, &diags);
+    diag_free(&diags);
+    json_tree_free(&tree);
+    strbuf_free(&text);
+    return ok;
 }
 
 static void outcome_make(struct outcome *o, const struct store_outcome *from)

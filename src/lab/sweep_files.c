@@ -3,6 +3,7 @@
  * (1) KEY.end has its name only once it is whole, and comes last: who sees it may read the others.
  * (2) Ends are taken into the store under the folder's lock, so that two sweeps do not take the same one.
  * (3) KEY.end goes first when the store has it: what is left without it is of no use, and made again. */
+#include "base/output.h"
 #include "lab/sweep_impl.h"
 
 #include <dirent.h>
@@ -49,9 +50,10 @@ void sweep_append_log(const char *folder, const char *key, const char *fmt, ...)
     FILE *f = fopen(strbuf_text(&path), "a");
     va_list ap;
     va_start(ap, fmt);
-    if (f) vfprintf(f, fmt, ap);
+    bool ok = f && vfprintf(f, fmt, ap) >= 0;
     va_end(ap);
-    if (f) fclose(f);
+    if (f) ok = !fclose(f) && ok;
+    if (!ok) fprintf(stderr, "heddle: error: cannot write %s: %s\n", strbuf_text(&path), strerror(errno));
     strbuf_free(&path);
 }
 
@@ -68,24 +70,17 @@ void sweep_clear(const char *folder, const char *key)
 
 static bool write_line(const char *folder, const char *key, const struct lab_child_end *end, int status)
 {
-    struct strbuf part = {0}, path = {0};
-    char host[HOST_NAME_BYTES], suffix[48];
+    struct strbuf path = {0};
+    struct output out;
+    char host[HOST_NAME_BYTES];
     host_name(host);
-    snprintf(suffix, sizeof suffix, ".end.%ld", (long)getpid());
-    sweep_path(&part, folder, key, suffix);
     sweep_path(&path, folder, key, ".end");
-    FILE *f = fopen(strbuf_text(&part), "w");
-    bool ok = f && fprintf(f, "%d %.3f %llu %s\n", status, end->seconds, (unsigned long long)end->peak_bytes,
-                           host) > 0;
-    ok = f && !fflush(f) && !fsync(fileno(f)) && ok;
-    if (f) ok = !fclose(f) && ok;
-    ok = ok && !rename(strbuf_text(&part), strbuf_text(&path));
-    if (!ok) {
-        int error = errno;
-        unlink(strbuf_text(&part));
-        errno = error;
+    bool ok = output_open(&out, strbuf_text(&path));
+    if (ok) {
+        fprintf(out.file, "%d %.3f %llu %s\n", status, end->seconds, (unsigned long long)end->peak_bytes,
+                host);
+        ok = output_sync(&out);
     }
-    strbuf_free(&part);
     strbuf_free(&path);
     return ok;
 }
@@ -172,6 +167,54 @@ void sweep_find_ends(const char *folder, struct map *keys)
     if (d) closedir(d);
 }
 
+/* ---- what killed sweeps left ---- */
+
+/* The key at the beginning of KEY.something; false: another file's name. */
+static bool key_of(const char *name, char key[JOB_KEY_CHARS + 1])
+{
+    if (strspn(name, "0123456789abcdef") != JOB_KEY_CHARS || name[JOB_KEY_CHARS] != '.') return false;
+    memcpy(key, name, JOB_KEY_CHARS);
+    key[JOB_KEY_CHARS] = 0;
+    return true;
+}
+
+/* A run takes its lease before it makes files, so files without a lease have no owner. What has an end is
+ * for the store; a sweep on Slurm may be away from its runs, and its files stay as long as it has jobs. */
+static bool is_stale(struct store *s, const char *folder, const char *key)
+{
+    return !sweep_has_end(folder, key) && store_state(s, key) != STORE_RUNNING;
+}
+
+static void remove_stale(struct store *s, const char *folder)
+{
+    struct strbuf path = {0};
+    sweep_path(&path, folder, "slurm.jobs", "");
+    DIR *d = access(strbuf_text(&path), F_OK) ? opendir(folder) : NULL;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char key[JOB_KEY_CHARS + 1];
+        if (!key_of(e->d_name, key) || !is_stale(s, folder, key)) continue;
+        sweep_path(&path, folder, e->d_name, "");
+        unlink(strbuf_text(&path));
+    }
+    if (d) closedir(d);
+    strbuf_free(&path);
+}
+
+/* The statistics of a run that ended well, cut by a failing disk or power supply: the run is made again. */
+static bool is_damaged(const char *folder, const char *key)
+{
+    struct strbuf end = {0}, stats = {0};
+    struct store_outcome o = {0};
+    char host[HOST_NAME_BYTES];
+    sweep_path(&end, folder, key, ".end");
+    sweep_path(&stats, folder, key, ".json");
+    bool ended = read_end(strbuf_text(&end), &o, host);
+    bool damaged = !ended || (o.status == 0 && !store_can_read(strbuf_text(&stats)));
+    strbuf_free(&end);
+    strbuf_free(&stats);
+    return damaged;
+}
+
 bool sweep_gather(struct store *s, const struct plan *plans, uint32_t plan_count, const char *folder,
                   uint32_t *gathered)
 {
@@ -186,10 +229,15 @@ bool sweep_gather(struct store *s, const struct plan *plans, uint32_t plan_count
         const struct lab_job *job = find_job(plans, plan_count, keys.entries.data[i].key);
         int status;
         double seconds;
+        if (job && is_damaged(folder, job->key)) {
+            sweep_clear(folder, job->key);
+            continue;
+        }
         int taken = job ? sweep_take_end(s, job, folder, &status, &seconds) : 0;
         *gathered += taken > 0;
         ok = taken >= 0;
     }
+    if (ok) remove_stale(s, folder);
     close(lock);
     map_free(&keys);
     return ok;

@@ -182,6 +182,20 @@ const struct workload *workload_load_file(struct workload_set *set, const char *
     return diags->errors == errors ? &set->items.data[set->items.len - 1] : NULL;
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && !strcmp(text + n - m, end);
+}
+
+/* A description that only its name would make a part of the folder. */
+static void warn_of_loose(const char *folder, const char *name, struct diag_list *diags)
+{
+    diag_add(diags, DIAG_WARNING, NULL, 0, 0, 0,
+             "of a folder, workload.yaml and FOLDER/workload.yaml are read; name other files themselves",
+             "%s/%s is not read", folder, name);
+}
+
 /* The description of the folder itself and those of the folders in it. */
 static void load_folder(struct workload_set *set, const char *folder, const char *programs,
                         struct diag_list *diags)
@@ -196,6 +210,8 @@ static void load_folder(struct workload_set *set, const char *folder, const char
         struct stat st;
         if (*entries[i]->d_name != '.' && !stat(strbuf_text(&path), &st) && S_ISREG(st.st_mode))
             workload_load_file(set, strbuf_text(&path), programs, diags);
+        else if (*entries[i]->d_name != '.' && ends_in(entries[i]->d_name, ".yaml"))
+            warn_of_loose(folder, entries[i]->d_name, diags);
         strbuf_free(&path);
         free(entries[i]);
     }

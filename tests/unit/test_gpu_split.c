@@ -7,6 +7,7 @@
 #include "cuda/gpu.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,6 +87,9 @@ static void programs_ask_for_a_split_and_get_it(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
+    close(fd); /* another file has its name now */
+    fd = open(file, O_RDONLY);
+    assert_true(fd >= 0);
     ssize_t bytes = pread(fd, text, sizeof text - 1, 0);
     close(fd);
     unlink(file);

@@ -38,7 +38,7 @@ measures:
   speedup: ipc / base.ipc
 figures:
   - id: speed
-    title: Speed-up
+    title: 'A <b> & "c" &lt; d > e | f'
     draw: bars
     measures: speedup
     mean: geometric
@@ -74,7 +74,11 @@ expect 1 'cannot write /nowhere/x.html' "$heddle" report small.yaml -o /nowhere/
 # ---- files ----
 expect 0 'small-speed.svg' "$heddle" report small.yaml --svg figures/svg
 [ "$(ls figures/svg)" = $'small-curve.svg\nsmall-speed.svg' ] || failed "files: $(ls figures/svg)"
-grep -q '</svg>' figures/svg/small-curve.svg || failed "small-curve.svg is cut"
+expect 0 '' "$node" "$web/xml.mjs" figures/svg/small-curve.svg 'Speed-up over MSHRs'
+expect 0 '' "$node" "$web/xml.mjs" figures/svg/small-speed.svg 'A <b> & "c" &lt; d > e | f'
+expect 0 '' "$heddle" report small.yaml --tables tables.md
+grep -qF '## A &lt;b> &amp; "c" &amp;lt; d > e \| f' tables.md || failed "the title in Markdown"
+expect 0 '' "$node" "$web/data.mjs" all.html 'A <b> & "c" &lt; d > e | f'
 expect 1 'cannot start node' env PATH="$out" "$heddle" report small.yaml --svg figures/none
 
 # ---- in the browser ----
