@@ -82,8 +82,8 @@ const struct param_row machine_rows[] = {
     PARAM_FLAG(machine, gpu_copy_fills_l2, "gpu.copy_fills_l2", "false",
                "copies from the host leave their lines in L2"),
     PARAM_NUMBER64(machine, gpu_stuck_cycles, "gpu.stuck_cycles", "cycles", "1000000", 1000, UINT64_MAX,
-                   "core cycles without an instruction or a memory request after which the machine is taken "
-                   "to be stuck"),
+                   "cycles of the slowest clock, beyond the machine's latencies, without an instruction, a "
+                   "request or an answer, after which the machine is taken to be stuck"),
     {0},
 };
 

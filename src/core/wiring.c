@@ -133,6 +133,7 @@ static bool check(struct wiring *w, const struct timed_options *o, struct diag_l
     ok = split_check(m, diags) && ok;
     ok = residency_check(m, diags) && ok;
     ok = l2_check(&m->l2, diags) && ok;
+    ok = w->map && addrmap_check_line(w->map, m->l2.line, diags) && ok;
     return w->map && w->mechs && dram_check(&m->dram, w->map, diags) && ok;
 }
 

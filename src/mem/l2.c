@@ -165,6 +165,8 @@ bool l2_idle(const struct l2_slice *s)
            s->fill_ready == TICK_NEVER && s->victim == REQ_NONE;
 }
 
+uint64_t l2_taken_bytes(const struct l2_slice *s) { return s->counts.taken_bytes; }
+
 COLD void l2_fill_from_host(struct l2_slice *s, uint64_t line_addr)
 {
     uint64_t local = l2_local(s, line_addr);

@@ -10,6 +10,7 @@ struct sm_port *sm_port_create(const struct sm_port_setup *s)
     p->reply_step = s->reply_step * s->clock->period;
     p->pool = s->pool;
     p->busy_since = TICK_NEVER;
+    p->line_bytes = s->line_bytes;
     sm_port_queue_init(&p->misses, s->queue);
     sm_port_queue_init(&p->others, s->queue);
     return p;
@@ -26,6 +27,12 @@ void sm_port_destroy(struct sm_port *p)
 void sm_port_connect(struct sm_port *p, enum sm_port_client client, const struct sm_port_handler *h)
 {
     p->clients[client] = *h;
+    p->translated &= ~(1u << client);
+    if (h->line_bytes == p->line_bytes) return;
+    p->translated |= 1u << client;
+    p->named[client] = *h;
+    p->clients[client].ctx = p;
+    p->clients[client].reply = sm_port_reply_named;
 }
 
 void sm_port_send(struct sm_port *p, enum sm_port_client client, uint32_t req)
@@ -46,17 +53,37 @@ void sm_port_receive(struct sm_port *p, tick now)
     debug_assert(p->out);
     p->out--;
     p->replies++;
-    const struct sm_port_handler *h = &p->clients[req_at(p->pool, id)->client];
+    const struct req *r = req_at(p->pool, id);
+    const struct sm_port_handler *h = &p->clients[r->client];
+    if (r->kind == REQ_READ) p->sectors_got += req_sector_count(r->sectors);
     h->reply(h->ctx, now, id);
 }
 
-/* The request that leaves: small caches first. */
-static uint32_t sm_port_next(struct sm_port *p)
+static void sm_port_count(struct sm_port *p, const struct req *r)
+{
+    if (r->kind == REQ_READ)
+        p->sectors_asked += req_sector_count(r->sectors);
+    else
+        p->bytes_sent += r->write_bytes;
+}
+
+/* The request whose turn it is leaves its queue: small caches first. */
+static uint32_t sm_port_pop(struct sm_port *p)
 {
     p->to_send--;
     if (p->others.ring.count) return sm_port_queue_pop(&p->others);
     p->sent++;
     return sm_port_queue_pop(&p->misses);
+}
+
+/* What leaves: a request, or a part of one. */
+static uint32_t sm_port_next(struct sm_port *p)
+{
+    if (UNLIKELY(p->whole_left)) return sm_port_next_part(p);
+    uint32_t id = sm_port_pop(p);
+    const struct req *r = req_at(p->pool, id);
+    sm_port_count(p, r);
+    return UNLIKELY(p->translated >> r->client & 1) ? sm_port_name(p, id) : id;
 }
 
 void sm_port_forward(struct sm_port *p, tick now)

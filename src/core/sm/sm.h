@@ -101,6 +101,12 @@ tick *sm_wake(struct sm *m);
 tick sm_heard(struct sm *m);
 /* No CTA is here, and no request is under way. */
 bool sm_idle(const struct sm *m);
+/* What its caches have exchanged with the L2, for the laws: sectors that reads asked for, sectors that came,
+ * bytes that writes and atomics sent. */
+struct sm_traffic {
+    uint64_t sectors_asked, sectors_got, bytes_sent;
+};
+struct sm_traffic sm_traffic(const struct sm *m);
 bool sm_faulted(const struct sm *m);
 /* A warp is in nanosleep and will go on by itself. */
 bool sm_sleeps(const struct sm *m);
