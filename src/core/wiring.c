@@ -7,6 +7,7 @@
 #include "core/wiring.h"
 
 #include "base/hugepage.h"
+#include "core/machine_size.h"
 #include "core/sm/split.h"
 
 enum { POOL_START = 4096 };
@@ -133,6 +134,7 @@ static bool check(struct wiring *w, const struct timed_options *o, struct diag_l
     ok = split_check(m, diags) && ok;
     ok = residency_check(m, diags) && ok;
     ok = l2_check(&m->l2, diags) && ok;
+    ok = machine_size_check(m, diags) && ok;
     ok = w->map && addrmap_check_line(w->map, m->l2.line, diags) && ok;
     return w->map && w->mechs && dram_check(&m->dram, w->map, diags) && ok;
 }

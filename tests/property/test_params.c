@@ -33,13 +33,14 @@ enum {
     THREADS = 64,
     CTAS = 3,
     WORDS = THREADS * CTAS,
+    STRIDE = 32, /* words */
     BINS = 16,
     MEMORY_BYTES = 16 << 20
 };
 
 /* ---- the kernel ---- */
 
-/* Every unit and every kind of memory: shared memory and a barrier, constants, read-only data, local memory,
+/* Every unit and every kind of memory: scattered loads, a line for each lane, shared memory and a barrier, constants, read-only data, local memory,
  * double precision, a special function, an exchange of lanes, atomics, a loop. */
 static const char ptx_text[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -50,14 +51,14 @@ static const char ptx_text[] =
     ".reg .pred %q;\n"
     "ld.param.u64 %p, [from]; ld.param.u64 %o, [to]; ld.param.u64 %b, [bins];\n"
     "mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %i, %c, %n, %t;\n"
-    "mul.wide.u32 %a, %i, 4; add.u64 %a, %a, %p; ld.global.u32 %v, [%a];\n"
+    "mul.wide.u32 %a, %i, 128; add.u64 %a, %a, %p; ld.global.u32 %v, [%a];\n"
     "mul.wide.u32 %a, %t, 4; mov.u64 %k, tile; add.u64 %a, %a, %k; st.shared.u32 [%a], %v;\n"
     "bar.sync 0;\n"
     "sub.u32 %w, %n, %t; sub.u32 %w, %w, 1; mul.wide.u32 %a, %w, 4; add.u64 %a, %a, %k;\n"
     "ld.shared.u32 %v, [%a];\n"
     "and.b32 %w, %t, 3; mul.wide.u32 %a, %w, 4; mov.u64 %k, table; add.u64 %a, %a, %k;\n"
     "ld.const.u32 %w, [%a]; add.u32 %v, %v, %w;\n"
-    "mul.wide.u32 %a, %t, 4; add.u64 %a, %a, %p; ld.global.nc.u32 %w, [%a]; add.u32 %v, %v, %w;\n"
+    "mul.wide.u32 %a, %t, 128; add.u64 %a, %a, %p; ld.global.nc.u32 %w, [%a]; add.u32 %v, %v, %w;\n"
     "and.b32 %w, %t, 3; mul.wide.u32 %a, %w, 4; mov.u64 %k, own; add.u64 %a, %a, %k;\n"
     "st.local.u32 [%a], %v; ld.local.u32 %v, [%a];\n"
     "cvt.rn.f64.u32 %d, %v; add.rn.f64 %d, %d, 0d3FF0000000000000; cvt.rzi.u32.f64 %v, %d;\n"
@@ -72,7 +73,7 @@ static const char ptx_text[] =
 static uint32_t before_exchange(const uint32_t *from, uint32_t i)
 {
     const uint32_t t = i % THREADS, cta = i / THREADS * THREADS;
-    return from[cta + THREADS - 1 - t] + 1 + t % 4 + from[t] + 1 + 1;
+    return from[STRIDE * (cta + THREADS - 1 - t)] + 1 + t % 4 + from[STRIDE * t] + 1 + 1;
 }
 
 static uint32_t expected(const uint32_t *from, uint32_t i)
@@ -96,14 +97,14 @@ static uint64_t alloc(struct emu_device *d, uint32_t bytes)
 
 static bool memory_make(struct memory *m, struct emu_device *d)
 {
-    m->params[0] = alloc(d, 4 * WORDS);
+    m->params[0] = alloc(d, 4 * STRIDE * WORDS);
     m->params[1] = alloc(d, 4 * WORDS);
     m->params[2] = alloc(d, 4 * BINS);
     if (!m->params[0] || !m->params[1] || !m->params[2]) return false;
     m->from = (uint32_t *)(uintptr_t)m->params[0];
     m->to = (uint32_t *)(uintptr_t)m->params[1];
     m->bins = (uint32_t *)(uintptr_t)m->params[2];
-    for (uint32_t i = 0; i < WORDS; i++) m->from[i] = 1000 * i + 7;
+    for (uint32_t i = 0; i < WORDS; i++) m->from[STRIDE * i] = 1000 * i + 7;
     return true;
 }
 
@@ -171,7 +172,7 @@ static enum verdict run_kernel(const struct machine *m, struct emu_device *d, st
                                  .block = {THREADS, 1, 1},
                                  .params = memory.params};
     timed_copy(g, &(struct timed_copy){.kind = COPY_TO_DEVICE, .bytes = 4 * WORDS, .perform = copy_nothing}, 0);
-    timed_host_copy(g, memory.params[0], 4 * WORDS);
+    timed_host_copy(g, memory.params[0], 4 * STRIDE);
     timed_launch(g, &l, 0);
     const enum emu_fault_kind end = timed_sync(g, UINT64_MAX, &fault);
     const enum verdict v = judge(g, &memory, end, show);
