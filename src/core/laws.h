@@ -12,8 +12,8 @@
  *  (7) No SM, crossbar, slice or channel holds anything.
  *  (8) All links are empty.
  *  (9) No CTA slot and no register is taken.
- *  (10) Sectors that the SMs' caches asked for = sectors that reads asked of the L2 = sectors that came; bytes
- *       that the SMs sent = bytes that the L2 took.
+ *  (10) Sectors that the SMs' caches asked for = sectors that reads asked of the L2 = sectors that came to
+ *       the SMs; bytes that the SMs sent = bytes that the L2 took.
  *  (11) Sectors that the L2 fetched = sectors that DRAM read, and those written back = those written. */
 #ifndef HEDDLE_LAWS_H
 #define HEDDLE_LAWS_H

@@ -54,8 +54,7 @@ bool machine_size_check(const struct machine *m, struct diag_list *diags)
         diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL,
                  "addr.channels * addr.slices is %u, a machine has at most %u slices of the L2", slices,
                  SLICES_MAX);
-    const uint64_t bytes =
-        m->sm_count * sm_cost(m) + slices * slice_cost(m) + channels * channel_cost(m);
+    const uint64_t bytes = m->sm_count * sm_cost(m) + slices * slice_cost(m) + channels * channel_cost(m);
     if (bytes > host_bytes_max)
         diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0,
                  "smaller caches, fewer MSHRs, merges or queue entries, fewer SMs or slices",

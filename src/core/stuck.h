@@ -17,7 +17,7 @@
 struct watchdog {
     /* warp instructions so far, when it last looked */
     uint64_t insts;
-    /* a sum that grows with every instruction, request, answer and CTA, and the cycle at which it last grew */
+    /* a sum that grows with every instruction, request, answer and CTA; the cycle at which it last grew */
     uint64_t mark, cycle;
     /* core cycles that a machine which works may be silent */
     uint64_t silence_max;

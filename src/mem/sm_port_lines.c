@@ -1,10 +1,10 @@
 /* sm_port_lines.c: between the lines of an SM's caches and those of the L2.
  *
- * A client asks for sectors of its own line. What travels to the L2 names sectors of one line of the L2: there
- * tags, MSHRs and slices know no other. Where the client's line lies in one line of the L2, the request is
- * renamed on its way out and gets its own name back with the reply. Where the sectors lie in several lines
- * of the L2, each of these gets a request of its own, a part; the parts leave one a cycle, and the client gets
- * its reply when the last of them is answered.
+ * A client asks for sectors of its own line. What travels names sectors of one line of the L2: its tags,
+ * MSHRs and slices know no other lines. Where the wanted sectors lie in one line of the L2, the request is
+ * renamed on its way out and gets its own name back with the reply. Where they lie in several, each of these
+ * lines gets a request of its own, a part; the parts leave one a cycle, and the client gets its reply when
+ * the last of them is answered.
  *
  * Invariants. (1) Each sector of a request travels in exactly one part, and each byte of its data too. (2) A
  * client sees its requests as it made them. (3) An atomic is never parted: it takes effect at one slice

@@ -1,13 +1,13 @@
 /* test_params.c: values of machine parameters at their bounds. Whatever a machine's parameters are within
- * their bounds, the machine is refused with a reason, or a kernel that uses every part runs to its end with the
- * right results and no law broken: no crash, no assert, no hang.
+ * their bounds, the machine is refused with a reason, or a kernel that uses every part runs to its end with
+ * the right results and no law broken: no crash, no assert, no hang.
  *
- *   test_params                every parameter at each of its bounds by itself, and rows of several parameters
- *                              at random bounds
- *   test_params SEED ROWS      as many random rows of another seed
- *   test_params pairs          every pair of parameters at every pair of bounds: minutes to hours
- *   test_params pairs I OF N   the Ith of N equal parts of these
- *   test_params try KEY=VALUE...   one machine, and what becomes of it
+ *   test_params               every parameter at each of its bounds by itself, and random rows: several
+ *                             parameters at random bounds
+ *   test_params SEED ROWS     as many random rows of another seed
+ *   test_params pairs         every pair of parameters at every pair of bounds: more than an hour
+ *   test_params pairs I of N  part I of these, from 0, of N equal ones
+ *   test_params try MACHINE KEY=VALUE...   one machine, and what becomes of it
  *
  * Rows run in a child process, which says where it is: a crash names its row, and a new child goes on behind
  * it. */
@@ -20,15 +20,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-    ROWS = 600,        /* of the ordinary test, with several parameters each */
+    ROWS = 120,        /* of the ordinary test, with several parameters each */
     ROW_PARAMS = 3,    /* of a random row */
     ROW_MAX = 40,      /* settings of a row, those of the base included */
-    ROW_SECONDS = 60,  /* a row that takes longer hangs */
+    ROW_SECONDS = 60,  /* of processor time: a row that takes longer hangs */
     FAILURES_MAX = 20, /* that are shown */
     THREADS = 64,
     CTAS = 3,
@@ -40,8 +40,9 @@ enum {
 
 /* ---- the kernel ---- */
 
-/* Every unit and every kind of memory: scattered loads, a line for each lane, shared memory and a barrier, constants, read-only data, local memory,
- * double precision, a special function, an exchange of lanes, atomics, a loop. */
+/* Every unit and every kind of memory: scattered loads, a line for each lane; shared memory and a barrier,
+ * constants, read-only data, local memory, double precision, a special function, an exchange of lanes,
+ * atomics, a loop. */
 static const char ptx_text[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".const .align 4 .u32 table[4] = {1, 2, 3, 4};\n"
@@ -121,13 +122,13 @@ static bool memory_is_right(const struct memory *m)
 /* ---- a row: a machine, from its settings to the end of the kernel ---- */
 
 struct row {
+    const char *machine;
     const char *sets[ROW_MAX];
     uint32_t count;
 };
 
 /* Small, so that making one takes little time. Settings of a row come after these. */
-static const char *const base_sets[] = {"sm.count=2", "addr.channels=2", "l2.slice_size=16K",
-                                        "emu.heap=64K"};
+static const char *const base_sets[] = {"sm.count=2", "addr.channels=2", "l2.slice_size=16K", "emu.heap=64K"};
 
 enum verdict { RUNS, REFUSED, LAUNCH_REFUSED, WRONG };
 
@@ -171,7 +172,8 @@ static enum verdict run_kernel(const struct machine *m, struct emu_device *d, st
                                  .grid = {CTAS, 1, 1},
                                  .block = {THREADS, 1, 1},
                                  .params = memory.params};
-    timed_copy(g, &(struct timed_copy){.kind = COPY_TO_DEVICE, .bytes = 4 * WORDS, .perform = copy_nothing}, 0);
+    timed_copy(g, &(struct timed_copy){.kind = COPY_TO_DEVICE, .bytes = 4 * WORDS, .perform = copy_nothing},
+               0);
     timed_host_copy(g, memory.params[0], 4 * STRIDE);
     timed_launch(g, &l, 0);
     const enum emu_fault_kind end = timed_sync(g, UINT64_MAX, &fault);
@@ -196,7 +198,7 @@ static enum verdict run_row(const struct row *r, bool show)
 {
     struct machine m;
     struct diag_list diags = {0};
-    if (!machine_load("fermi", r->sets, r->count, &m, &diags)) {
+    if (!machine_load(r->machine, r->sets, r->count, &m, &diags)) {
         const enum verdict v = refused(&diags, show);
         diag_free(&diags);
         return v;
@@ -250,12 +252,10 @@ static void add_bound(const struct param_row *row, uint64_t bound)
 /* Texts have no bounds: some that mean something. */
 static void add_texts(const struct param_row *row)
 {
-    static const char *const known[][2] = {{"addr.map", "dramid@5;RCS"},
-                                           {"addr.map", "dramid@32;RRRRRRRR.BBBBBBCC.CCCSSSSS"},
-                                           {"sm.scheduler", "lrr"},
-                                           {"sm.scheduler", "two-level"},
-                                           {"sm.shared_sizes", "0,8,16,32"},
-                                           {"sm.shared_sizes", "48"}};
+    static const char *const known[][2] = {
+        {"addr.map", "dramid@5;RCS"},     {"addr.map", "dramid@32;RRRRRRRR.BBBBBBCC.CCCSSSSS"},
+        {"sm.scheduler", "lrr"},          {"sm.scheduler", "two-level"},
+        {"sm.shared_sizes", "0,8,16,32"}, {"sm.shared_sizes", "48"}};
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (strcmp(known[i][0], row->name) == 0) add_value(row, known[i][1]);
 }
@@ -300,22 +300,26 @@ static void row_add(struct row *r, const char *set)
     r->sets[r->count++] = set;
 }
 
-static void row_begin(struct row *r)
+/* Rows take turns on these. */
+static const char *const machines[] = {"fermi", "rtx3080", "gtx480-peer", "maxwell"};
+
+static void row_begin(struct row *r, const char *machine)
 {
+    r->machine = machine;
     r->count = 0;
     for (size_t i = 0; i < ARRAY_LEN(base_sets); i++) row_add(r, base_sets[i]);
 }
 
 static void make_single(const struct plan *p, uint64_t i, struct row *out)
 {
-    row_begin(out);
+    row_begin(out, machines[i % ARRAY_LEN(machines)]);
     row_add(out, values.data[i].text);
 }
 
 static void make_random(const struct plan *p, uint64_t i, struct row *out)
 {
     struct rng r = {p->seed * 1000003 + i};
-    row_begin(out);
+    row_begin(out, machines[i % ARRAY_LEN(machines)]);
     for (uint32_t k = 0; k < ROW_PARAMS; k++) row_add(out, values.data[rng_below(&r, values.len)].text);
 }
 
@@ -325,7 +329,7 @@ static void make_pair(const struct plan *p, uint64_t i, struct row *out)
     uint64_t a = 1;
     while (a * (a + 1) / 2 <= i) a++;
     const struct value *x = &values.data[a], *y = &values.data[i - a * (a - 1) / 2];
-    row_begin(out);
+    row_begin(out, machines[(a + i) % ARRAY_LEN(machines)]);
     if (x->param == y->param) return;
     row_add(out, y->text);
     row_add(out, x->text);
@@ -343,7 +347,7 @@ static void show_row(const struct plan *p, uint64_t i)
 {
     struct row r;
     p->make(p, i, &r);
-    fprintf(stderr, "row %llu: test_params try", (unsigned long long)i);
+    fprintf(stderr, "row %llu: test_params try %s", (unsigned long long)i, r.machine);
     for (uint32_t k = ARRAY_LEN(base_sets); k < r.count; k++) fprintf(stderr, " '%s'", r.sets[k]);
     fputc('\n', stderr);
 }
@@ -354,7 +358,7 @@ static void run_child(const struct plan *p, struct progress *at)
         struct row r;
         p->make(p, at->next, &r);
         if (r.count == ARRAY_LEN(base_sets)) continue;
-        alarm(ROW_SECONDS);
+        setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = ROW_SECONDS}, NULL);
         const enum verdict v = run_row(&r, false);
         at->verdicts[v]++;
         if (v == WRONG) {
@@ -368,8 +372,7 @@ static void run_child(const struct plan *p, struct progress *at)
 /* Runs rows until the plan ends. Returns how many went wrong. */
 static uint64_t run_plan(const struct plan *p, const char *name)
 {
-    struct progress *at =
-        mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct progress *at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert(at != MAP_FAILED);
     at->next = p->first;
     uint64_t failures = 0;
@@ -383,8 +386,7 @@ static uint64_t run_plan(const struct plan *p, const char *name)
         failures++;
         const bool is_signal = WIFSIGNALED(status);
         const int number = is_signal ? WTERMSIG(status) : 0;
-        fprintf(stderr, "%s\n",
-                !is_signal ? "^ wrong" : number == SIGALRM ? "^ hangs" : strsignal(number));
+        fprintf(stderr, "%s\n", !is_signal ? "^ wrong" : number == SIGPROF ? "^ hangs" : strsignal(number));
         show_row(p, is_signal ? at->next++ : at->next - 1);
     }
     printf("%s: %llu machines run, %llu are refused, %llu refuse the launch, %llu fail\n", name,
@@ -394,11 +396,11 @@ static uint64_t run_plan(const struct plan *p, const char *name)
     return failures;
 }
 
-static int try_row(int count, char **sets)
+static int try_row(const char *machine, int count, char **sets)
 {
     static const char *const names[] = {"runs", "refused", "launch refused", "wrong"};
     struct row r;
-    row_begin(&r);
+    row_begin(&r, machine);
     for (int i = 0; i < count; i++) row_add(&r, sets[i]);
     const enum verdict v = run_row(&r, true);
     printf("%s\n", names[v]);
@@ -408,19 +410,20 @@ static int try_row(int count, char **sets)
 int main(int argc, char **argv)
 {
     setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 0);
-    if (argc > 1 && !strcmp(argv[1], "try")) return try_row(argc - 2, argv + 2);
+    if (argc > 2 && !strcmp(argv[1], "try")) return try_row(argv[2], argc - 3, argv + 3);
     find_values();
     const uint64_t pairs = (uint64_t)values.len * (values.len - 1) / 2;
     if (argc > 1 && !strcmp(argv[1], "pairs")) {
         const uint64_t part = argc > 4 ? strtoull(argv[2], NULL, 0) : 0,
                        of = argc > 4 ? strtoull(argv[4], NULL, 0) : 1;
-        return run_plan(&(struct plan){make_pair, pairs * part / of, pairs * (part + 1) / of, 0}, "pairs") != 0;
+        return run_plan(&(struct plan){make_pair, pairs * part / of, pairs * (part + 1) / of, 0}, "pairs") !=
+               0;
     }
     const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     uint64_t failures = 0;
     if (argc <= 1) failures += run_plan(&(struct plan){make_single, 0, values.len, 0}, "one parameter");
-    failures += run_plan(
-        &(struct plan){make_random, 0, argc > 2 ? strtoull(argv[2], NULL, 0) : ROWS, seed}, "several");
+    failures += run_plan(&(struct plan){make_random, 0, argc > 2 ? strtoull(argv[2], NULL, 0) : ROWS, seed},
+                         "several");
     vec_free(&values);
     return failures != 0;
 }

@@ -2,7 +2,7 @@
  * counts and cycles. */
 #include "timing_kit.h"
 
-/* twice: two loads of one line, the second after the first, by two warps. chase: one lap of dependent loads. */
+/* twice: two loads of one line by each warp, one after the other. chase: one lap of dependent loads. */
 static const char ptx[] =
     ".version 7.0\n.target sm_52\n.address_size 64\n"
     ".visible .entry twice(.param .u64 from)\n{\n"
@@ -55,8 +55,7 @@ static struct hits chase_hits(const char *machine, const char *ideal)
     const char *sets[] = {ideal, "sm.perfect_icache=true"};
     rig_open(&r, ptx, &(struct rig_options){.machine = machine, .sets = sets, .set_count = 2});
     const uint64_t a = rig_alloc(&r, LINES * LINE);
-    for (uint64_t i = 0; i < LINES; i++)
-        *(uint64_t *)(uintptr_t)(a + i * LINE) = a + (i + 1) % LINES * LINE;
+    for (uint64_t i = 0; i < LINES; i++) *(uint64_t *)(uintptr_t)(a + i * LINE) = a + (i + 1) % LINES * LINE;
     uint64_t params[] = {a, LINES};
     rig_run(&r, "chase", 1, 1, params);
     rig_run(&r, "chase", 1, 1, params);

@@ -1,7 +1,7 @@
-/* test_lines.c: caches whose lines are not of one size. For every pair of lines of the L1 and the L2, with and
- * without sectors: results are right, what the L1 fetches is what the L2 gives, what the L2 fetches is what
- * DRAM reads (laws 10 and 11, checked by the machine), and the bytes are those that the kernel wants. Pairs
- * that the address map cannot hold are refused. */
+/* test_lines.c: caches whose lines are not of one size. For every pair of lines of the L1 and the L2, with
+ * and without sectors: results are right, what the L1 fetches is what the L2 gives, what the L2 fetches is
+ * what DRAM reads (laws 10 and 11, checked by the machine), and the bytes are those that the kernel wants.
+ * Pairs that the address map cannot hold are refused. */
 #include "core/timed_impl.h"
 #include "timing_kit.h"
 
@@ -181,7 +181,8 @@ static void expect_refusal(const char *const *sets, uint32_t count, const char *
 static void a_line_that_lies_in_several_slices_is_refused(void **state)
 {
     static const char *const channels[] = {"l2.line=512"};
-    static const char *const slices[] = {"l2.line=256", "addr.map=dramid@8;0000RRRR.RRRRRRRR.RBBBCCCC.BCCSSSSS"};
+    static const char *const slices[] = {"l2.line=256",
+                                         "addr.map=dramid@8;0000RRRR.RRRRRRRR.RBBBCCCC.BCCSSSSS"};
     static const char *const rows[] = {"l2.line=256", "addr.map=dramid@8;RRRRRRRR.BBBCCCCB.RCSSSSSS",
                                        "addr.slices=1"};
     static const char *const base[] = {"addr.base=64"};

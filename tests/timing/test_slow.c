@@ -37,12 +37,37 @@ static void a_slow_clock_is_not_taken_for_a_stuck_machine(void **state)
 
 static void a_long_latency_is_not_taken_for_a_stuck_machine(void **state)
 {
-    static const char *const latencies[] = {
-        "l1.fixed_miss_latency=1048576", "l2.tag_latency=100000", "dram.trcd=1048576", "dram.tccdl=1048576",
-        "dram.latency=65536",            "xbar.latency=10000",    "gpu.launch_latency=16777216"};
+    static const char *const latencies[] = {"l1.fixed_miss_latency=1048576",
+                                            "l2.tag_latency=100000",
+                                            "dram.trcd=1048576",
+                                            "dram.tccdl=1048576",
+                                            "dram.latency=65536",
+                                            "xbar.latency=10000",
+                                            "gpu.launch_latency=16777216"};
     for (size_t i = 0; i < ARRAY_LEN(latencies); i++) {
         const char *sets[] = {latencies[i], "gpu.stuck_cycles=1000"};
         expect_end(sets, 2);
+    }
+}
+
+/* Partitions sleep between the edges of a slow DRAM, and it changes nothing. */
+static void a_slow_dram_that_is_slept_through_changes_nothing(void **state)
+{
+    static const char *const clocks[] = {"clock.dram=175000", "clock.dram=170000", "clock.dram=50000",
+                                         "clock.dram=10000"};
+    for (size_t i = 0; i < ARRAY_LEN(clocks); i++) {
+        uint64_t hash[2], cycles[2];
+        for (uint32_t no_skip = 0; no_skip < 2; no_skip++) {
+            rig_open(&r, ptx,
+                     &(struct rig_options){.sets = &clocks[i], .set_count = 1, .timed.no_skip = no_skip});
+            uint64_t params[] = {rig_alloc(&r, 4096), rig_alloc(&r, 4096)};
+            rig_run(&r, "copy", 1, 32, params);
+            hash[no_skip] = timed_hash(r.gpu);
+            cycles[no_skip] = timed_cycles(r.gpu);
+            rig_close(&r);
+        }
+        assert_int_equal(cycles[0], cycles[1]);
+        assert_int_equal(hash[0], hash[1]);
     }
 }
 
@@ -80,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_slow_clock_is_not_taken_for_a_stuck_machine),
         RIG_TEST(a_long_latency_is_not_taken_for_a_stuck_machine),
+        RIG_TEST(a_slow_dram_that_is_slept_through_changes_nothing),
         RIG_TEST(silence_is_measured_in_the_slowest_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_mem_dram_exact.c: a DRAM channel in detail: which bursts a request takes, what counts as a row hit, when
- * a batch of writes begins and ends. */
+/* test_mem_dram_exact.c: a DRAM channel in detail: which bursts a request takes, what counts as a row hit,
+ * when a batch of writes begins and ends. */
 #include "dram_kit.h"
 
 /* ---- bursts ---- */

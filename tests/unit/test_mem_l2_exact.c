@@ -1,5 +1,5 @@
-/* test_mem_l2_exact.c: an L2 slice in detail: which line is replaced, how long ports of other widths are busy,
- * what the hit latency of an ideal slice is. */
+/* test_mem_l2_exact.c: an L2 slice in detail: which line is replaced, how long ports of other widths are
+ * busy, what the hit latency of an ideal slice is. */
 #include "l2_kit.h"
 
 /* ---- replacement ---- */
@@ -56,9 +56,9 @@ static void a_part_of_the_port_takes_a_whole_cycle(void **state)
 {
     static const struct {
         uint32_t line, port_bytes, sectors, cycles;
-    } rows[] = {{128, 64, 0x1, 1}, {128, 64, 0x3, 1}, {128, 64, 0x7, 2},   {128, 64, 0xf, 2},
-                {128, 128, 0x7, 1}, {256, 128, 0x1f, 2}, {256, 128, 0xff, 2}, {128, 48, 0xf, 3},
-                {128, 1, 0x1, 32}};
+    } rows[] = {{128, 64, 0x1, 1},   {128, 64, 0x3, 1},  {128, 64, 0x7, 2},
+                {128, 64, 0xf, 2},   {128, 128, 0x7, 1}, {256, 128, 0x1f, 2},
+                {256, 128, 0xff, 2}, {128, 48, 0xf, 3},  {128, 1, 0x1, 32}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct rig r;
         rig_defaults(&r);

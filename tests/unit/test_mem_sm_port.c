@@ -45,9 +45,9 @@ static void start(struct bench *b, uint32_t places, uint32_t reply_step)
                                                      .queue = 2,
                                                      .reply_step = reply_step,
                                                      .line_bytes = LINE});
-    sm_port_connect(b->port, SM_PORT_L1,
-                    &(struct sm_port_handler){
-                        .ctx = &b->l1, .reply = take_reply, .sent = note_sent, .line_bytes = LINE});
+    sm_port_connect(
+        b->port, SM_PORT_L1,
+        &(struct sm_port_handler){.ctx = &b->l1, .reply = take_reply, .sent = note_sent, .line_bytes = LINE});
     sm_port_connect(b->port, SM_PORT_INST,
                     &(struct sm_port_handler){.ctx = &b->inst, .reply = take_reply, .line_bytes = LINE});
 }

@@ -1,6 +1,6 @@
-/* test_mem_sm_port_lines.c: the SM's port between caches and an L2 whose lines are of other sizes: how requests
- * are named on the way, in how many parts and when they leave, when their client is answered; and which line
- * a small read-only cache replaces. The crossbar is played by the test. */
+/* test_mem_sm_port_lines.c: the SM's port between caches and an L2 whose lines are of other sizes: how
+ * requests are named on the way, in how many parts and when they leave, when their client is answered; and
+ * which line a small read-only cache replaces. The crossbar is played by the test. */
 #include "base/rng.h"
 #include "mem/rocache.h"
 
@@ -204,7 +204,8 @@ static void parts_leave_together(void **state)
     start(&b, 128, 64, 64);
     miss(&b, REQ_READ, BASE, 0xf);
     cycle(&b);
-    const uint32_t tex = req_new(&b.pool, &(struct req){.addr = BASE + 256, .sectors = 3, .token = 99, .warp = 7});
+    const uint32_t tex =
+        req_new(&b.pool, &(struct req){.addr = BASE + 256, .sectors = 3, .token = 99, .warp = 7});
     sm_port_send(b.port, SM_PORT_TEX, tex);
     const uint32_t first = left(&b);
     cycle(&b);

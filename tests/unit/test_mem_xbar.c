@@ -600,8 +600,8 @@ static void an_input_is_granted_once_a_cycle(void **state)
     rig_end(&r);
 }
 
-/* Heads of two virtual channels of input 0 wait for outputs 0 and 1, which two long packets keep until the same
- * cycle. Both outputs then grant it in every cycle; it accepts them in turn. */
+/* Heads of two virtual channels of input 0 wait for outputs 0 and 1, which two long packets keep until the
+ * same cycle. Both outputs then grant it in every cycle; it accepts them in turn. */
 static void an_input_accepts_its_outputs_in_turn(void **state)
 {
     enum { EACH = 3, BEHIND = 4 };
