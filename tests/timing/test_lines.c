@@ -47,7 +47,7 @@ struct shape {
     uint32_t other_line; /* of the small caches */
 };
 
-static void open_shape(const struct shape *s)
+static void open_shape_so(const struct shape *s, const struct timed_options *timed)
 {
     char texts[7][64];
     const char *sets[10] = {wide_map, "sm.count=4", "sm.perfect_icache=false"};
@@ -59,8 +59,10 @@ static void open_shape(const struct shape *s)
     snprintf(texts[5], sizeof texts[5], "sm.const_line=%u", s->other_line);
     snprintf(texts[6], sizeof texts[6], "sm.tex_line=%u", s->other_line);
     for (uint32_t i = 0; i < 7; i++) sets[3 + i] = texts[i];
-    rig_open(&r, ptx, &(struct rig_options){.sets = sets, .set_count = ARRAY_LEN(sets)});
+    rig_open(&r, ptx, &(struct rig_options){.sets = sets, .set_count = ARRAY_LEN(sets), .timed = *timed});
 }
+
+static void open_shape(const struct shape *s) { open_shape_so(s, &(struct timed_options){0}); }
 
 static void for_each_shape(void (*check)(const struct shape *s))
 {
@@ -160,6 +162,32 @@ static void each_byte_is_fetched_once_for_every_pair_of_lines(void **state)
     for_each_shape(check_exact_bytes);
 }
 
+/* ---- sleep and threads ---- */
+
+static uint64_t hash_of(const struct shape *s, const struct timed_options *timed)
+{
+    open_shape_so(s, timed);
+    struct data d = make_data();
+    rig_run(&r, "mix", CTAS, THREADS, d.params);
+    const uint64_t hash = timed_hash(r.gpu);
+    rig_close(&r);
+    return hash;
+}
+
+static void neither_sleep_nor_threads_change_anything(void **state)
+{
+    static const struct shape shapes[] = {{128, 32, false, false, 128},
+                                          {128, 64, true, true, 32},
+                                          {32, 512, false, false, 64},
+                                          {64, 128, true, false, 128}};
+    for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+        const uint64_t hash = hash_of(&shapes[i], &(struct timed_options){0});
+        assert_int_equal(hash_of(&shapes[i], &(struct timed_options){.no_skip = true}), hash);
+        assert_int_equal(hash_of(&shapes[i], &(struct timed_options){.threads = 3, .threads_always = true}),
+                         hash);
+    }
+}
+
 /* ---- pairs that are refused ---- */
 
 static void expect_refusal(const char *const *sets, uint32_t count, const char *why)
@@ -167,15 +195,13 @@ static void expect_refusal(const char *const *sets, uint32_t count, const char *
     struct diag_list d = {0};
     struct strbuf text = {0};
     struct machine m;
-    assert_true(machine_load("fermi", sets, count, &m, &d));
-    struct emu_limits limits = limits_from_machine(&m);
-    struct emu_device *device = emu_device_create(&limits, 1 << 20);
-    assert_null(timed_create(&m, device, &(struct timed_options){0}, &d));
+    assert_false(machine_load("fermi", sets, count, &m, &d));
     diag_render(&d, &text);
     if (!strstr(strbuf_text(&text), why)) fail_msg("expected \"%s\", got:\n%s", why, strbuf_text(&text));
+    assert_non_null(strstr(strbuf_text(&text), "this is machine fermi with"));
+    assert_non_null(strstr(strbuf_text(&text), sets[count - 1]));
     strbuf_free(&text);
     diag_free(&d);
-    emu_device_destroy(device);
 }
 
 static void a_line_that_lies_in_several_slices_is_refused(void **state)
@@ -217,6 +243,7 @@ int main(void)
         RIG_TEST(results_do_not_depend_on_lines),
         RIG_TEST(bytes_are_conserved_for_every_pair_of_lines),
         RIG_TEST(each_byte_is_fetched_once_for_every_pair_of_lines),
+        RIG_TEST(neither_sleep_nor_threads_change_anything),
         RIG_TEST(a_line_that_lies_in_several_slices_is_refused),
         RIG_TEST(lost_bytes_break_a_law),
     };
