@@ -73,6 +73,47 @@ void laws_check_alone(const struct gpu_kernel *k, void *const *stats, uint64_t c
     judge(&out, cycle, "a kernel has ended", end);
 }
 
+/* Law 10. */
+static void check_sm_traffic(const struct wiring *w, struct strbuf *out)
+{
+    struct sm_traffic sms = {0};
+    uint64_t read_sectors = 0, taken_bytes = 0;
+    for (uint32_t i = 0; i < w->sm_count; i++) {
+        const struct sm_traffic t = sm_traffic(w->sms[i]);
+        sms.sectors_asked += t.sectors_asked;
+        sms.sectors_got += t.sectors_got;
+        sms.bytes_sent += t.bytes_sent;
+    }
+    for (uint32_t i = 0; i < w->slice_count; i++) {
+        read_sectors += ((const struct l2_stats *)l2_stats(w->slices[i]))->read_sectors;
+        taken_bytes += l2_taken_bytes(w->slices[i]);
+    }
+    law(out, read_sectors == sms.sectors_asked, "sectors read from the L2 by SMs 0 to", w->sm_count - 1,
+        read_sectors, sms.sectors_asked);
+    law(out, sms.sectors_got == sms.sectors_asked, "sectors that came to SMs 0 to", w->sm_count - 1,
+        sms.sectors_got, sms.sectors_asked);
+    law(out, taken_bytes == sms.bytes_sent, "bytes that the L2 took from SMs 0 to", w->sm_count - 1,
+        taken_bytes, sms.bytes_sent);
+}
+
+/* Law 11, channel by channel. */
+static void check_dram_traffic(const struct wiring *w, struct strbuf *out)
+{
+    const uint32_t per_channel = w->slice_count / w->channel_count;
+    for (uint32_t c = 0; c < w->channel_count; c++) {
+        uint64_t fetched = 0, written = 0;
+        for (uint32_t i = c * per_channel; i < (c + 1) * per_channel; i++) {
+            const struct l2_stats *s = l2_stats(w->slices[i]);
+            fetched += s->fetched_sectors;
+            written += s->written_sectors;
+        }
+        const uint64_t read = dram_sectors(w->channels[c], REQ_READ),
+                       stored = dram_sectors(w->channels[c], REQ_WRITE);
+        law(out, read == fetched, "sectors read by DRAM channel", c, read, fetched);
+        law(out, stored == written, "sectors written by DRAM channel", c, stored, written);
+    }
+}
+
 void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *end)
 {
     struct strbuf out = {0};
@@ -90,5 +131,7 @@ void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *en
     check_link(&out, w->links.slice_to_xbar, w->slice_count);
     check_link(&out, w->links.slice_to_dram, w->slice_count);
     check_link(&out, w->links.dram_to_slice, w->slice_count);
+    check_sm_traffic(w, &out);
+    check_dram_traffic(w, &out);
     judge(&out, cycle, "the machine should be empty", end);
 }

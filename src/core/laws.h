@@ -11,7 +11,10 @@
  *  (6) Every request that was made was answered: the pool is empty.
  *  (7) No SM, crossbar, slice or channel holds anything.
  *  (8) All links are empty.
- *  (9) No CTA slot and no register is taken. */
+ *  (9) No CTA slot and no register is taken.
+ *  (10) Sectors that the SMs' caches asked for = sectors that reads asked of the L2 = sectors that came to
+ *       the SMs; bytes that the SMs sent = bytes that the L2 took.
+ *  (11) Sectors that the L2 fetched = sectors that DRAM read, and those written back = those written. */
 #ifndef HEDDLE_LAWS_H
 #define HEDDLE_LAWS_H
 
@@ -24,7 +27,7 @@ void laws_check_kernel(const struct wiring *w, const struct gpu_kernel *k, uint6
                        struct run_end *end);
 /* Law 5; stats: the difference of the machine's snapshots at its end and start. */
 void laws_check_alone(const struct gpu_kernel *k, void *const *stats, uint64_t cycle, struct run_end *end);
-/* Laws 6 to 9. */
+/* Laws 6 to 11. */
 void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *end);
 
 #endif

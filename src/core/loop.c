@@ -206,7 +206,11 @@ static bool move(struct timed_gpu *g)
     return true;
 }
 
-void loop_init(struct timed_gpu *g) { find_next_timer(g); }
+void loop_init(struct timed_gpu *g)
+{
+    find_next_timer(g);
+    watchdog_init(&g->watchdog, &g->machine, &g->time);
+}
 
 /* A run to an end, for mech_guard_call. */
 struct loop_call {

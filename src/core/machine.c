@@ -3,7 +3,7 @@
 #include "core/machine.h"
 
 #include "config/reader.h"
-#include "core/sm/sm.h"
+#include "core/machine_check.h"
 
 static const char *const ideal_names[] = {"none", "dram", "infinite", "perfect",
                                           NULL}; /* enum machine_ideal */
@@ -83,8 +83,8 @@ const struct param_row machine_rows[] = {
     PARAM_FLAG(machine, gpu_copy_fills_l2, "gpu.copy_fills_l2", "false",
                "copies from the host leave their lines in L2"),
     PARAM_NUMBER64(machine, gpu_stuck_cycles, "gpu.stuck_cycles", "cycles", "1000000", 1000, UINT64_MAX,
-                   "core cycles without an instruction or a memory request after which the machine is taken "
-                   "to be stuck"),
+                   "cycles of the slowest clock, beyond the machine's latencies, without an instruction, a "
+                   "request or an answer, after which the machine is taken to be stuck"),
     {0},
 };
 
@@ -108,6 +108,15 @@ static void machine_name_from(const char *name, struct machine *out)
     if (dot) *dot = 0;
 }
 
+/* Which machine it is whose parameters do not fit together: each of them may be right by itself. */
+static void say_which(const char *name, const char *const *overrides, uint32_t count, struct diag_list *diags)
+{
+    struct strbuf sets = {0};
+    for (uint32_t i = 0; i < count; i++) strbuf_printf(&sets, "%s %s", i ? "," : " with", overrides[i]);
+    diag_add(diags, DIAG_NOTE, NULL, 0, 0, 0, NULL, "this is machine %s%s", name, strbuf_text(&sets));
+    strbuf_free(&sets);
+}
+
 bool machine_load(const char *name, const char *const *overrides, uint32_t override_count,
                   struct machine *out, struct diag_list *diags)
 {
@@ -118,7 +127,10 @@ bool machine_load(const char *name, const char *const *overrides, uint32_t overr
     const struct config_target target = {machine_groups, out, machine_data_dir()};
     config_load(&target, name, diags);
     for (uint32_t i = 0; i < override_count; i++) config_override(&target, overrides[i], diags);
-    return diags->errors == errors && residency_check(out, diags);
+    if (diags->errors != errors) return false;
+    if (machine_check(out, diags)) return true;
+    say_which(name, overrides, override_count, diags);
+    return false;
 }
 
 void machine_apply_ideal(struct machine *m)

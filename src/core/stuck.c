@@ -60,6 +60,48 @@ void stuck_end(const struct stuck_view *v, const char *why, struct run_end *end)
     strbuf_free(&out);
 }
 
+/* ---- silence ---- */
+
+/* Command clocks pass for each burst of a line before its request is answered. */
+static uint64_t bursts_of_line(const struct machine *m)
+{
+    return MAX(m->l2.line / MAX(m->dram.bus_bytes * m->dram.burst, 1u), 1u);
+}
+
+/* Ticks for which a parameter of this unit stands when its value is 1; 0: it is not a time. */
+static tick unit_ticks(const struct machine *m, const struct gpu_time *t, const char *unit)
+{
+    if (strcmp(unit, "cycles") == 0 || strcmp(unit, "core cycles") == 0)
+        return gpu_time_period(t, DOMAIN_CORE);
+    if (strcmp(unit, "crossbar cycles") == 0) return gpu_time_period(t, DOMAIN_XBAR);
+    if (strcmp(unit, "L2 cycles") == 0) return gpu_time_period(t, DOMAIN_L2);
+    return strcmp(unit, "command clocks") == 0 ? bursts_of_line(m) * gpu_time_period(t, DOMAIN_DRAM) : 0;
+}
+
+/* The sum of all latencies in the machine's tables: no request and no instruction takes longer by itself. */
+static tick all_latencies(const struct machine *m, const struct gpu_time *t)
+{
+    tick sum = 0;
+    for (const struct param_group *g = machine_groups; g->rows; g++)
+        for (const struct param_row *r = g->rows; r->name; r++) {
+            if (r->type != PARAM_U32) continue;
+            const uint32_t *value = (const void *)((const char *)m + g->offset + r->offset);
+            sum += *value * unit_ticks(m, t, r->unit);
+        }
+    return sum;
+}
+
+void watchdog_init(struct watchdog *d, const struct machine *m, const struct gpu_time *time)
+{
+    const tick core = gpu_time_period(time, DOMAIN_CORE);
+    tick slowest = core, limit;
+    for (int i = 0; i < DOMAIN_COUNT; i++) slowest = MAX(slowest, gpu_time_period(time, (enum gpu_domain)i));
+    *d = (struct watchdog){.silence_max = UINT64_MAX};
+    if (!__builtin_mul_overflow(m->gpu_stuck_cycles, slowest, &limit) &&
+        !__builtin_add_overflow(limit, all_latencies(m, time), &limit))
+        d->silence_max = limit / core;
+}
+
 bool stuck_is_silent(struct watchdog *d, const struct stuck_view *v)
 {
     const struct wiring *w = v->wiring;
@@ -70,11 +112,12 @@ bool stuck_is_silent(struct watchdog *d, const struct stuck_view *v)
         d->insts += ((const struct sm_stats *)sm_stats(w->sms[i]))->warp_insts;
         sleeps |= sm_sleeps(w->sms[i]);
     }
-    const uint64_t mark = units_requests_made(w->units) + v->dispatch->counts.ctas + d->insts;
+    const uint64_t made = units_requests_made(w->units), answered = made - units_requests_live(w->units);
+    const uint64_t mark = made + answered + v->dispatch->counts.ctas + d->insts;
     const bool is_idle = !v->dispatch->queue.len || streams_copy_end(v->streams) != TICK_NEVER;
     if (mark != d->mark || sleeps || is_idle) {
         d->mark = mark;
         d->cycle = cycle;
     }
-    return cycle - d->cycle > w->machine->gpu_stuck_cycles;
+    return cycle - d->cycle > d->silence_max;
 }

@@ -1,7 +1,8 @@
 /* stuck.h: finds machines that do not move any more, and reports who waits for whom.
  *
- * A machine is stuck when work is outstanding and no component will wake by itself, or when for
- * gpu.stuck_cycles no instruction was issued, no request was made or answered, and no warp slept. The
+ * A machine is stuck when work is outstanding and no component will wake by itself, or when it is silent for
+ * too long: no instruction is issued, no request is made or answered, no CTA starts and no warp sleeps. Too
+ * long is gpu.stuck_cycles of the slowest clock beyond all latencies of the machine together. The
  * report follows the data: kernels, streams, SMs (which warp waits for what), crossbar, L2 slices, DRAM
  * channels, then the links that hold something, each with its age. */
 #ifndef HEDDLE_STUCK_H
@@ -16,9 +17,13 @@
 struct watchdog {
     /* warp instructions so far, when it last looked */
     uint64_t insts;
-    /* a sum that grows with every instruction, request and CTA, and the cycle at which it last grew */
+    /* a sum that grows with every instruction, request, answer and CTA; the cycle at which it last grew */
     uint64_t mark, cycle;
+    /* core cycles that a machine which works may be silent */
+    uint64_t silence_max;
 };
+
+void watchdog_init(struct watchdog *d, const struct machine *m, const struct gpu_time *time);
 
 /* What the watchdog looks at. */
 struct stuck_view {

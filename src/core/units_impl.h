@@ -18,6 +18,8 @@
 
 /* Requests that a unit can make in one step, at most. */
 enum { NEW_PER_SM = SM_REQUESTS_MAX, NEW_PER_SLICE = 16 };
+/* A DRAM clock of more L2 cycles than this is slow. */
+enum { SLOW_DRAM = 4 };
 
 /* What is to be done in a step: written by the caller, read by all workers. With a crew it lies beside the
  * number of the round (crew.h); for up to 64 SMs and 64 partitions both together are one line. */
@@ -89,6 +91,8 @@ struct units {
     /* requests that a partition can make in a step, at most */
     uint32_t partition_low;
     struct clock_domain dram_clock;
+    /* its edges are rare beside those of the L2 */
+    bool is_dram_slow;
     tick core_period;
     struct order *order;
     struct xbar *xbar;

@@ -36,10 +36,17 @@ static tick slices_wake(const struct units *u, uint32_t partition)
     return least;
 }
 
+/* When a channel with this wake wants its partition to have a turn. Where edges of DRAM are rare, not before
+ * its own: else the partition would have a turn at every edge of the L2 until then, and do nothing. */
+static inline tick channel_turn(const struct units *u, tick wake)
+{
+    return UNLIKELY(u->is_dram_slow) ? dram_edge(u, wake) : wake;
+}
+
 /* Enters a partition's wake. The channel's edges can wait for those of the slices. */
 static void hear_partition(struct units *u, uint32_t i)
 {
-    wakes_lower(&u->partition_wakes, i, MIN(slices_wake(u, i), u->partitions[i].wake));
+    wakes_lower(&u->partition_wakes, i, MIN(slices_wake(u, i), channel_turn(u, u->partitions[i].wake)));
 }
 
 static void hear_all(struct units *u)
@@ -172,7 +179,7 @@ HOT static void work_on_partitions(struct units *u, struct turns *turns, uint32_
         if (x->wake < o->now) run_channel(u, x, o->dram_first, o->now);
         tick slices = LIKELY(o->is_l2) ? tick_slices(u, i, o->now) : TICK_NEVER;
         if (UNLIKELY(!is_l2_alone)) slices = tick_dram_edge(u, i);
-        report(o->partition_horizon, turns, x, i, MIN(slices, x->wake), u->partition_low);
+        report(o->partition_horizon, turns, x, i, MIN(slices, channel_turn(u, x->wake)), u->partition_low);
     }
 }
 

@@ -7,7 +7,7 @@
 #include "core/wiring.h"
 
 #include "base/hugepage.h"
-#include "core/sm/split.h"
+#include "core/machine_check.h"
 
 enum { POOL_START = 4096 };
 
@@ -125,15 +125,11 @@ static void join_links(struct wiring *w)
 static bool check(struct wiring *w, const struct timed_options *o, struct diag_list *diags)
 {
     const struct machine *m = w->machine;
-    w->map = addrmap_create(&m->addrmap, diags);
+    const bool fits = machine_check(m, diags);
     w->mechs = mech_set_create_for(m->scheduler, o->mechs, o->mech_count, o->mech_settings,
                                    o->mech_setting_count, diags);
-    bool ok = l1_params_check(&m->l1, diags);
-    ok = sm_params_check(&m->sm, diags) && ok;
-    ok = split_check(m, diags) && ok;
-    ok = residency_check(m, diags) && ok;
-    ok = l2_check(&m->l2, diags) && ok;
-    return w->map && w->mechs && dram_check(&m->dram, w->map, diags) && ok;
+    if (fits) w->map = addrmap_create(&m->addrmap, diags);
+    return w->map && w->mechs;
 }
 
 bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags)

@@ -372,3 +372,29 @@ uint64_t addrmap_slice_addr(const void *map, uint64_t addr)
 uint32_t addrmap_slices(const struct addrmap *m) { return m->channels * m->slices; }
 uint32_t addrmap_channels(const struct addrmap *m) { return m->channels; }
 uint32_t addrmap_banks(const struct addrmap *m) { return 1u << m->bank.bits; }
+
+/* A bit of the field below a line's lowest: parts of the line would lie in different places. */
+static bool field_parts_line(const struct bit_field *f, uint32_t line_bytes)
+{
+    return f->count && 1ull << f->pieces[0].from < line_bytes;
+}
+
+bool addrmap_check_line(const struct addrmap *m, uint32_t line_bytes, struct diag_list *diags)
+{
+    const uint32_t errors = diags->errors;
+    if (m->base % line_bytes)
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL,
+                 "addr.base must be a multiple of l2.line, which is %u bytes, got 0x%llx", line_bytes,
+                 (unsigned long long)m->base);
+    if (1ull << m->interleave < line_bytes)
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "a larger BIT in dramid@BIT, or a shorter line",
+                 "a line of the L2 would lie in several channels: l2.line is %u bytes, addr.map deals %llu "
+                 "bytes to each channel in turn",
+                 line_bytes, 1ull << m->interleave);
+    if (field_parts_line(&m->bank, line_bytes) || field_parts_line(&m->row, line_bytes))
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "lower C and S letters, or a shorter line",
+                 "a line of the L2 would lie in several slices, banks or rows: l2.line is %u bytes, and "
+                 "addr.map has a B or R among the lowest %u bits",
+                 line_bytes, map_log2(line_bytes));
+    return diags->errors == errors;
+}

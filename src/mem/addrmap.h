@@ -49,6 +49,8 @@ uint64_t addrmap_route(const struct addrmap *m, uint64_t addr, uint16_t *slice, 
 uint64_t addrmap_slice_addr(const void *map, uint64_t addr);
 uint32_t addrmap_slices(const struct addrmap *m);
 uint32_t addrmap_channels(const struct addrmap *m);
+/* Does each line of the L2 lie in one slice and in one row of one bank? False with diagnostics. */
+bool addrmap_check_line(const struct addrmap *m, uint32_t line_bytes, struct diag_list *diags);
 /* Banks that the B letters can name. */
 uint32_t addrmap_banks(const struct addrmap *m);
 

@@ -263,16 +263,37 @@ static uint32_t coalesce_split(const struct coalesce_access *a, struct coalesce_
     return b.count;
 }
 
+static uint32_t coalesce_whole(const struct coalesce_access *a, struct coalesce_txn *out)
+{
+    return is_contiguous(a) ? coalesce_contiguous(a, out) : coalesce_lines(a, out);
+}
+
+/* Transactions of shorter lines than the access has, as sectors of its lines. */
+static uint32_t coalesce_parts(const struct coalesce_access *a, uint32_t part_bytes, struct coalesce_txn *out)
+{
+    struct coalesce_access part = *a;
+    part.line_bytes = part_bytes;
+    uint32_t count = coalesce_whole(&part, out);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t within = (uint32_t)out[i].line & (a->line_bytes - 1);
+        out[i].line -= within;
+        out[i].sectors = (uint8_t)(out[i].sectors << within / COALESCE_SECTOR_BYTES);
+    }
+    return count;
+}
+
+static uint32_t coalesce_atomics(const struct coalesce_access *a, struct coalesce_txn *out)
+{
+    assert(a->atomic_bytes >= COALESCE_SECTOR_BYTES);
+    if (a->split_atomic) return coalesce_split(a, out);
+    return a->atomic_bytes < a->line_bytes ? coalesce_parts(a, a->atomic_bytes, out) : coalesce_whole(a, out);
+}
+
 uint32_t coalesce_global(const struct coalesce_access *a, struct coalesce_txn out[COALESCE_TXN_MAX])
 {
-    uint32_t count;
     assert(a->line_bytes >= COALESCE_SECTOR_BYTES && a->line_bytes <= COALESCE_LINE_MAX);
     if (!a->mask) return 0;
-    if (a->is_atomic && a->split_atomic)
-        count = coalesce_split(a, out);
-    else
-        count = is_contiguous(a) ? coalesce_contiguous(a, out) : coalesce_lines(a, out);
-    return finish(a, out, count);
+    return finish(a, out, a->is_atomic ? coalesce_atomics(a, out) : coalesce_whole(a, out));
 }
 
 uint32_t coalesce_local(const struct coalesce_access *a, uint64_t base,

@@ -30,6 +30,8 @@ struct coalesce_access {
     bool descending; /* the highest line first, instead of the first lane's */
     /* atomics: a transaction for each sector, and for each further lane at the same word */
     bool split_atomic;
+    /* atomics: no transaction crosses a multiple of this, the L2's line, where it takes effect; 32 or more */
+    uint32_t atomic_bytes;
 };
 
 struct coalesce_txn { /* four to a line of the host's cache */

@@ -56,6 +56,7 @@ COLD struct dram_channel *dram_create(const struct dram_params *p, uint32_t inde
     d->latency = (tick)p->latency * core->period;
     d->latency_min = (tick)(p->infinite ? dram_idle_latency(p, clock, core) : p->latency_min) * core->period;
     d->burst_sectors = MAX(p->bus_bytes * p->burst / 32, 1);
+    d->sector_bursts = MAX(32 / (p->bus_bytes * p->burst), 1);
     d->all_banks = p->banks == 64 ? UINT64_MAX : (1ull << p->banks) - 1;
     d->is_infinite = p->infinite;
     d->is_simple = p->ranks == 1 && !p->trefi;
@@ -88,6 +89,12 @@ void dram_observe(struct dram_channel *d, const struct dram_observer *o) { d->ch
 tick *dram_wake(struct dram_channel *d) { return &d->wake; }
 void *dram_stats(struct dram_channel *d) { return &d->stats; }
 bool dram_idle(const struct dram_channel *d) { return d->inside == 0; }
+
+uint64_t dram_sectors(const struct dram_channel *d, enum req_kind kind)
+{
+    assert(kind != REQ_ATOMIC);
+    return d->sectors[kind];
+}
 
 /* ---- the return queue ---- */
 
@@ -172,14 +179,15 @@ static void channel_accept(struct dram_channel *d, tick now)
     d->turn = (uint16_t)channel_slice_after(d, w.slice);
 }
 
-/* Bursts that hold the sectors of a request: a burst of which one sector is wanted is transferred whole. */
+/* Bursts that hold the sectors of a request: a burst of which one sector is wanted is transferred whole, a
+ * sector that is longer than a burst takes several. */
 static uint16_t channel_bursts(const struct dram_channel *d, uint32_t sectors, bool writes)
 {
     uint32_t n = 0, width = d->params.sector_bursts && !writes ? 1 : d->burst_sectors;
     assert(sectors);
     if (width >= 32) return 1;
     for (uint32_t mask = (1u << width) - 1; sectors; sectors >>= width) n += (sectors & mask) != 0;
-    return (uint16_t)n;
+    return (uint16_t)(n * d->sector_bursts);
 }
 
 static void channel_enqueue(struct dram_channel *d, uint64_t clock)
@@ -197,6 +205,7 @@ static void channel_enqueue(struct dram_channel *d, uint64_t clock)
                            .bursts = channel_bursts(d, r->sectors, r->kind == REQ_WRITE),
                            .came = w->came};
     assert(r->kind != REQ_ATOMIC && r->channel == d->index && bank < d->params.banks);
+    d->sectors[r->kind] += req_sector_count(r->sectors);
     if (!d->busy_banks && !dram_queue_waiting(&d->queue)) d->pending_since = MAX(clock, d->chips.data_end);
     dram_queue_add(&d->queue, clock, &e);
     ring_pop(&d->way.ring);
@@ -238,6 +247,7 @@ COLD static void channel_tick_ideal(struct dram_channel *d, tick now)
                 .ready = link_next(d->in[s]) + d->latency_min, .req = id, .slice = (uint16_t)s};
             link_pop(d->in[s], now);
             d->stats.requests++;
+            d->sectors[req_at(d->pool, id)->kind] += req_sector_count(req_at(d->pool, id)->sectors);
             if (is_write(d, id)) {
                 req_del(d->pool, id);
                 d->stats.writes++;

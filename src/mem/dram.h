@@ -95,6 +95,8 @@ bool dram_idle(const struct dram_channel *d);
 /* Brings counts of time (cycles, pending, queue_level) up to now. */
 void dram_settle(struct dram_channel *d, tick now);
 void *dram_stats(struct dram_channel *d);
+/* 32-byte sectors of all requests of this kind, REQ_READ or REQ_WRITE. */
+uint64_t dram_sectors(const struct dram_channel *d, enum req_kind kind);
 void dram_explain(const struct dram_channel *d, tick now, struct strbuf *out);
 /* Core cycles from an L2 slice's link to its answer on an idle channel with closed rows: for calibration and
  * tests. */

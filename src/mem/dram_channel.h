@@ -73,9 +73,11 @@ struct dram_channel {
     uint32_t current[DRAM_BANKS_MAX];
     struct dram_chips chips;
     struct dram_stats stats;
+    /* [enum req_kind]: sectors of the requests that came, for the laws */
+    uint64_t sectors[REQ_WRITE + 1];
     const struct addrmap *map;
-    /* 32-byte sectors of one burst */
-    uint32_t burst_sectors;
+    /* 32-byte sectors of one burst, and bursts of one sector: one of the two is 1 */
+    uint32_t burst_sectors, sector_bursts;
 
     /* cold */
     uint32_t index;

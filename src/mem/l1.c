@@ -103,7 +103,8 @@ void l1_hook(struct l1 *c, const struct l1_hooks *hooks)
     cache_use_policy(&c->cache, hooks->policy);
     sm_port_connect(
         c->port, SM_PORT_L1,
-        &(struct sm_port_handler){.ctx = c, .reply = l1_reply, .sent = hooks->on_level ? l1_sent : NULL});
+        &(struct sm_port_handler){
+            .ctx = c, .reply = l1_reply, .sent = hooks->on_level ? l1_sent : NULL, .line_bytes = c->p.line});
     if (!hooks->take_miss || c->taken) return;
     c->taken = mem_zalloc_huge(sizeof *c->taken * c->p.mshrs);
     c->due = mem_zalloc_huge(sizeof *c->due * c->p.mshrs);

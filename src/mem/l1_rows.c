@@ -11,7 +11,9 @@ const struct param_row l1_rows[] = {
                "capacity of one SM's L1 data cache; sets = size / (line * ways). With sm.shared_sizes it is "
                "the whole array, and the L1 has what shared memory leaves of it, in whole ways"),
     PARAM_NUMBER(l1_params, ways, "l1.ways", "ways", "4", 1, 1024, "associativity"),
-    PARAM_NUMBER(l1_params, line, "l1.line", "bytes", "128", 32, 128, "line size: 32, 64 or 128"),
+    PARAM_NUMBER(l1_params, line, "l1.line", "bytes", "128", 32, 128,
+                 "line size: 32, 64 or 128; where it is longer than l2.line, a line is fetched by several "
+                 "requests"),
     PARAM_FLAG(l1_params, sectored, "l1.sectored", "false",
                "lines are filled in sectors of 32 bytes (from Volta on)"),
     PARAM_CHOICE(l1_params, index, "l1.index", "linear", cache_index_names,

@@ -22,12 +22,14 @@ static void l2_ring_init(struct l2_ring *r, uint32_t capacity)
                           .ring = ring_of(capacity)};
 }
 
-/* Requests that the pipeline holds: one for each L2 cycle of the fixed latency. */
+/* Requests that the pipeline holds: one for each L2 cycle of the fixed latency. With a slow core that would
+ * be millions, more than there can be requests; the bound is that of l2.pipeline. */
 static uint32_t l2_pipe_depth(const struct l2_slice *s)
 {
+    enum { STAGES_MAX = 65536 };
     uint64_t ticks = (uint64_t)s->params.tag_latency * s->core.period;
-    uint32_t stages = (uint32_t)((ticks + s->clock.period - 1) / s->clock.period);
-    return MAX(1u, s->params.pipeline ? s->params.pipeline : stages);
+    uint64_t stages = MIN((ticks + s->clock.period - 1) / s->clock.period, (uint64_t)STAGES_MAX);
+    return MAX(1u, s->params.pipeline ? s->params.pipeline : (uint32_t)stages);
 }
 
 COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const struct clock_domain *clock,
@@ -164,6 +166,8 @@ bool l2_idle(const struct l2_slice *s)
     return !s->pipe.ring.count && !s->delayed.ring.count && !s->mshr.used && s->latch_ready == TICK_NEVER &&
            s->fill_ready == TICK_NEVER && s->victim == REQ_NONE;
 }
+
+uint64_t l2_taken_bytes(const struct l2_slice *s) { return s->counts.taken_bytes; }
 
 COLD void l2_fill_from_host(struct l2_slice *s, uint64_t line_addr)
 {

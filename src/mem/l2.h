@@ -108,6 +108,8 @@ bool l2_idle(const struct l2_slice *s);
 void l2_fill_from_host(struct l2_slice *s, uint64_t line_addr);
 void l2_flush(struct l2_slice *s);
 void *l2_stats(struct l2_slice *s);
+/* Bytes of data that writes and atomics have brought to the slice. */
+uint64_t l2_taken_bytes(const struct l2_slice *s);
 /* Charges a stall that still lasts, up to now: before statistics are read in the middle of a run. */
 void l2_settle(struct l2_slice *s, tick now);
 /* The most requests that a slice has made and that have not ended, those inside DRAM not counted. */

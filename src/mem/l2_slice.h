@@ -28,6 +28,8 @@ struct l2_counts {
     tick stall_ticks[L2_STALL_COUNT];
     /* cycles */
     uint64_t port_write, port_fill, port_evict;
+    /* bytes of data that writes and atomics brought */
+    uint64_t taken_bytes;
     /* requests, by enum req_kind, class and what the tags said */
     uint64_t passed[L2_KINDS][REQ_CLASS_COUNT][L2_OUTCOMES];
     uint64_t fails[L2_KINDS][REQ_CLASS_COUNT];

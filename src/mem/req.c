@@ -36,6 +36,18 @@ void req_reserve(struct req_pool *p, uint32_t more)
     p->cap = cap;
 }
 
+static inline void req_route(const struct req_pool *p, struct req *r)
+{
+    if (p->map) r->local = addrmap_route(p->map, r->addr, &r->slice, &r->channel);
+}
+
+void req_rename(const struct req_pool *p, struct req *r, uint64_t addr, uint32_t sectors)
+{
+    r->addr = addr;
+    r->sectors = sectors;
+    req_route(p, r);
+}
+
 uint32_t req_new(struct req_pool *p, const struct req *init)
 {
     uint32_t id = p->free_head;
@@ -49,7 +61,7 @@ uint32_t req_new(struct req_pool *p, const struct req *init)
     struct req *r = &p->items[id];
     *r = *init;
     r->next = REQ_NONE;
-    if (p->map) r->local = addrmap_route(p->map, r->addr, &r->slice, &r->channel);
+    req_route(p, r);
     p->made++;
     p->live++;
     assert(init->owner < REQ_OWNERS);

@@ -39,6 +39,10 @@ struct req {
     uint32_t next;
     /* enum sm_port_client: who takes the reply */
     uint8_t client;
+    /* sm_port_lines.c: it brings a part of the request that its token names */
+    bool is_part;
+    /* of a request that travels in parts: those that are not answered */
+    uint8_t parts;
     /* made at the L1 */
     tick born;
     union {
@@ -92,6 +96,8 @@ void req_part_init(struct req_pool *part, const struct req_pool *whole);
 void req_part_balance(struct req_pool *part, struct req_pool *whole, uint32_t low);
 uint32_t req_new(struct req_pool *p, const struct req *init);
 void req_del(struct req_pool *p, uint32_t id);
+/* The request is for these sectors of this line from now on. */
+void req_rename(const struct req_pool *p, struct req *r, uint64_t addr, uint32_t sectors);
 /* Sectors in a mask. Nearly all lines have four: their count is looked up in a word. */
 static inline uint32_t req_sector_count(uint32_t mask)
 {

@@ -18,7 +18,9 @@ void rocache_init(struct rocache *c, const struct rocache_setup *setup)
     cache_init(&c->tags, &g);
     c->misses = mem_zalloc_huge(setup->misses * sizeof *c->misses);
     c->waiters = mem_zalloc_huge((size_t)setup->misses * setup->merges * sizeof *c->waiters);
-    sm_port_connect(setup->port, setup->client, &(struct sm_port_handler){.ctx = c, .reply = rocache_reply});
+    sm_port_connect(
+        setup->port, setup->client,
+        &(struct sm_port_handler){.ctx = c, .reply = rocache_reply, .line_bytes = setup->line_bytes});
 }
 
 void rocache_free(struct rocache *c)
@@ -75,10 +77,8 @@ enum rocache_answer rocache_access(struct rocache *c, uint64_t addr, uint32_t wa
 static struct req request_of(const struct rocache *c, uint32_t miss, tick now)
 {
     const struct rocache_miss *m = &c->misses[miss];
-    uint64_t base = m->line / c->setup.request_line_bytes * c->setup.request_line_bytes;
-    uint32_t sectors = MAX(c->setup.line_bytes / CACHE_SECTOR_BYTES, 1u);
-    return (struct req){.addr = base,
-                        .sectors = (uint32_t)((1ull << sectors) - 1) << (m->line - base) / CACHE_SECTOR_BYTES,
+    return (struct req){.addr = m->line,
+                        .sectors = (uint32_t)((1ull << c->setup.line_bytes / CACHE_SECTOR_BYTES) - 1),
                         .kind = REQ_READ,
                         .cls = (uint8_t)c->setup.cls,
                         .sm = (uint16_t)c->setup.sm,

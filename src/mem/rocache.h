@@ -10,8 +10,7 @@
 struct rocache_setup {
     uint64_t bytes;
     uint32_t ways, line_bytes;
-    uint32_t misses, merges;     /* lines under way, waiters for each */
-    uint32_t request_line_bytes; /* of the L2: requests name sectors of such a line */
+    uint32_t misses, merges; /* lines under way, waiters for each */
     enum req_class cls;
     enum sm_port_client client;
     uint32_t sm;

@@ -10,6 +10,7 @@ struct sm_port *sm_port_create(const struct sm_port_setup *s)
     p->reply_step = s->reply_step * s->clock->period;
     p->pool = s->pool;
     p->busy_since = TICK_NEVER;
+    p->line_bytes = s->line_bytes;
     sm_port_queue_init(&p->misses, s->queue);
     sm_port_queue_init(&p->others, s->queue);
     return p;
@@ -27,6 +28,12 @@ void sm_port_connect(struct sm_port *p, enum sm_port_client client, const struct
 {
     p->clients[client] = *h;
     p->tells_sent |= h->sent != NULL;
+    p->translated &= (uint8_t) ~(1u << client);
+    if (h->line_bytes == p->line_bytes) return;
+    p->translated |= (uint8_t)(1u << client);
+    p->named[client] = *h;
+    p->clients[client].ctx = p;
+    p->clients[client].reply = sm_port_reply_named;
 }
 
 void sm_port_send(struct sm_port *p, enum sm_port_client client, uint32_t req)
@@ -47,18 +54,38 @@ void sm_port_receive(struct sm_port *p, tick now)
     debug_assert(p->out);
     p->out--;
     p->replies++;
-    const struct sm_port_handler *h = &p->clients[req_at(p->pool, id)->client];
+    const struct req *r = req_at(p->pool, id);
+    const struct sm_port_handler *h = &p->clients[r->client];
+    if (r->kind == REQ_READ) p->sectors_got += req_sector_count(r->sectors);
     h->reply(h->ctx, now, id);
 }
 
-/* The request that leaves: small caches first. */
-static uint32_t sm_port_next(struct sm_port *p)
+static void sm_port_count(struct sm_port *p, const struct req *r)
+{
+    if (r->kind == REQ_READ)
+        p->sectors_asked += req_sector_count(r->sectors);
+    else
+        p->bytes_sent += r->write_bytes;
+}
+
+/* The request whose turn it is leaves its queue: small caches first. */
+static uint32_t sm_port_pop(struct sm_port *p)
 {
     const bool has_others = p->to_send > p->misses.ring.count;
     p->to_send--;
     if (UNLIKELY(has_others)) return sm_port_queue_pop(&p->others);
     p->sent++;
     return sm_port_queue_pop(&p->misses);
+}
+
+/* What leaves: a request, or a part of one. */
+static uint32_t sm_port_next(struct sm_port *p)
+{
+    if (UNLIKELY(p->whole_left)) return sm_port_next_part(p);
+    uint32_t id = sm_port_pop(p);
+    const struct req *r = req_at(p->pool, id);
+    sm_port_count(p, r);
+    return UNLIKELY(p->translated >> r->client & 1) ? sm_port_name(p, id) : id;
 }
 
 COLD static void sm_port_tell_sent(const struct sm_port *p, tick now, uint32_t id)

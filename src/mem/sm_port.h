@@ -3,10 +3,11 @@
  * It owns the ends of the two links, the L1's miss queue, and a queue for the small caches (instructions,
  * constants, textures) that is as deep and goes first. In a cycle one reply comes in and one request goes
  * out. A request carries the number of its client; its reply is handed to that client, which ends the
- * request.
+ * request. What travels is named by lines of the L2, whatever the client's lines are (sm_port_lines.c).
  *
  * Invariants. (1) A reply is always taken when it may be: no client refuses one. (2) Requests of one queue
- * leave in the order in which they came. */
+ * leave in the order in which they came. (3) What a client asked for is what the L2 is asked for, and what
+ * the client gets, sector by sector. */
 #ifndef HEDDLE_SM_PORT_H
 #define HEDDLE_SM_PORT_H
 
@@ -21,6 +22,7 @@ struct sm_port_handler {
     void *ctx;
     void (*reply)(void *ctx, tick now, uint32_t req); /* ends the request */
     void (*sent)(void *ctx, tick now);                /* one of the client's requests has left; or NULL */
+    uint32_t line_bytes; /* its requests are for lines of this size, a power of two */
 };
 
 struct sm_port_setup {
@@ -29,6 +31,7 @@ struct sm_port_setup {
     struct req_pool *pool;
     uint32_t queue;      /* depth of each of the two */
     uint32_t reply_step; /* cycles: l1.reply_step */
+    uint32_t line_bytes; /* of the L2, a power of two */
 };
 
 RING_TYPE(sm_port_queue, uint32_t)
@@ -45,15 +48,23 @@ struct sm_port {
     struct sm_port_queue misses; /* the L1's */
     struct req_pool *pool;
 
-    uint32_t out;    /* requests that were sent and are not answered, those in the queues included */
-    bool tells_sent; /* a client wants to know when one of its requests has left */
-    /* replies taken; time in which a request waited in the queues, and since when one does (TICK_NEVER:
-     * none) */
-    uint64_t replies;
+    uint32_t out;        /* requests that were sent and are not answered, those in the queues included */
+    bool tells_sent;     /* a client wants to know when one of its requests has left */
+    uint8_t translated;  /* clients whose lines are not the L2's, a mask */
+    uint32_t whole_left; /* sectors of `whole` that have not left */
+    /* time in which a request waited in the queues, and since when one does (TICK_NEVER: none) */
     tick busy, busy_since;
     struct sm_port_handler clients[SM_PORT_CLIENTS];
+
+    /* replies taken; for the laws: sectors that reads of the clients asked for, sectors that came, bytes that
+     * were sent */
+    uint64_t replies, sectors_asked, sectors_got, bytes_sent;
     struct sm_port_queue others;
     uint64_t other_requests;
+    uint32_t line_bytes; /* of the L2 */
+    uint32_t whole;      /* a request of several lines of the L2 that is leaving */
+    /* clients[] hands the replies of translated clients to sm_port_lines.c, which hands them on to these */
+    struct sm_port_handler named[SM_PORT_CLIENTS];
 };
 _Static_assert(offsetof(struct sm_port, out) == HOST_LINE, "a cycle touches one line of the host's cache");
 _Static_assert(offsetof(struct sm_port, clients[SM_PORT_L1 + 1]) <= 2 * HOST_LINE,
@@ -100,6 +111,14 @@ static inline tick sm_port_reply_at(const struct sm_port *p)
     tick rest = passed >> 32 ? passed % p->reply_step : (uint32_t)passed % p->reply_step;
     return link_next(l) + p->reply_step - rest;
 }
+
+/* sm_port_lines.c, for sm_port.c alone */
+/* The request of a client whose lines are not the L2's leaves: what goes into the link. */
+uint32_t sm_port_name(struct sm_port *p, uint32_t req);
+/* The next part of p->whole. */
+uint32_t sm_port_next_part(struct sm_port *p);
+/* Handler of the translated clients; ctx is the port. */
+void sm_port_reply_named(void *port, tick now, uint32_t req);
 
 /* Cycles in which a request waited in one of the queues. */
 uint64_t sm_port_busy_cycles(const struct sm_port *p, tick now);

@@ -48,7 +48,8 @@ static inline void start_with_links(struct bench *b, uint32_t out_places)
                                                      .clock = &b->clock,
                                                      .pool = &b->pool,
                                                      .queue = b->p.miss_queue,
-                                                     .reply_step = b->p.reply_step});
+                                                     .reply_step = b->p.reply_step,
+                                                     .line_bytes = b->p.line});
     b->l1 = l1_create(&(struct l1_setup){.params = &b->p,
                                          .sm = 3,
                                          .clock = &b->clock,

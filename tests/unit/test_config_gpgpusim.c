@@ -297,6 +297,7 @@ static void the_written_file_is_the_imported_machine(void **state)
     import(&r,
            "-gpgpu_cache:dl1 N:32:128:4,L:L:m:N:H,S:64:8,8 -gpgpu_clock_domains 700.0:700.0:700.0:924.0 "
            "-gpgpu_scheduler lrr\n"
+           "-gpgpu_dram_timing_opt 16:2:6:12:28:12:40:12:4:5:12:4:3:2\n"
            "-gpgpu_mem_addr_mapping dramid@8;0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS -gpgpu_tensor_core_avail 1");
     struct strbuf text = {0};
     gpgpusim_write(&r.im, machine_groups, &text);

@@ -54,6 +54,14 @@ static void a_wish_is_rounded_up_and_holds_one_cta_at_least(void **state)
     assert_int_equal(kilobytes(&m, 256, 0, 1 + 100), 228);
     assert_int_equal(kilobytes(&m, 256, 0, 1 + 50), 132); /* 114 KB */
     assert_int_equal(kilobytes(&m, 256, 150 << 10, 1 + 0), 164);
+    m = machine_of("rtx3080"); /* of 100 KB: a percent is a KB */
+    assert_int_equal(kilobytes(&m, 256, 0, 1 + 8), 8);
+    assert_int_equal(kilobytes(&m, 256, 0, 1 + 9), 16);
+    assert_int_equal(kilobytes(&m, 256, 0, 1 + 16), 16);
+    assert_int_equal(kilobytes(&m, 256, 0, 1 + 32), 32);
+    assert_int_equal(kilobytes(&m, 256, 0, 1 + 64), 64);
+    assert_int_equal(kilobytes(&m, 256, 0, 1 + 65), 100);
+    m = machine_of("h200");
     struct split_sizes s;
     assert_true(split_read(&m.sm, &s));
     assert_int_equal(split_l1_bytes(&m, &s, 228 << 10), 28 << 10);

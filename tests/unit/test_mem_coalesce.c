@@ -18,8 +18,12 @@ static void stride(uint64_t base, uint64_t bytes)
 
 static struct coalesce_access load(uint32_t bytes, bool sectored)
 {
-    return (struct coalesce_access){
-        .addr = addr, .mask = ~0u, .bytes = bytes, .line_bytes = 128, .sectored = sectored};
+    return (struct coalesce_access){.addr = addr,
+                                    .mask = ~0u,
+                                    .bytes = bytes,
+                                    .line_bytes = 128,
+                                    .sectored = sectored,
+                                    .atomic_bytes = 128};
 }
 
 static uint32_t count(struct coalesce_access a) { return coalesce_global(&a, out); }

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-enum { PERIOD = 2, NOTHING = -1 };
+enum { PERIOD = 2, NOTHING = -1, LINE = 128 };
 
 struct client {
     uint32_t replies[8], count;
@@ -43,10 +43,13 @@ static void start(struct bench *b, uint32_t places, uint32_t reply_step)
                                                      .clock = &b->clock,
                                                      .pool = &b->pool,
                                                      .queue = 2,
-                                                     .reply_step = reply_step});
-    sm_port_connect(b->port, SM_PORT_L1,
-                    &(struct sm_port_handler){.ctx = &b->l1, .reply = take_reply, .sent = note_sent});
-    sm_port_connect(b->port, SM_PORT_INST, &(struct sm_port_handler){.ctx = &b->inst, .reply = take_reply});
+                                                     .reply_step = reply_step,
+                                                     .line_bytes = LINE});
+    sm_port_connect(
+        b->port, SM_PORT_L1,
+        &(struct sm_port_handler){.ctx = &b->l1, .reply = take_reply, .sent = note_sent, .line_bytes = LINE});
+    sm_port_connect(b->port, SM_PORT_INST,
+                    &(struct sm_port_handler){.ctx = &b->inst, .reply = take_reply, .line_bytes = LINE});
 }
 
 static void finish(struct bench *b)
@@ -186,7 +189,6 @@ static void misses_of_one_line_are_sent_once_and_all_waiters_are_told(void **sta
                                              .line_bytes = 64,
                                              .misses = 2,
                                              .merges = 2,
-                                             .request_line_bytes = 128,
                                              .cls = REQ_CONST,
                                              .client = SM_PORT_CONST,
                                              .pool = &b.pool,

@@ -600,6 +600,38 @@ static void an_input_is_granted_once_a_cycle(void **state)
     rig_end(&r);
 }
 
+/* Heads of two virtual channels of input 0 wait for outputs 0 and 1, which two long packets keep until the
+ * same cycle. Both outputs then grant it in every cycle; it accepts them in turn. */
+static void an_input_accepts_its_outputs_in_turn(void **state)
+{
+    enum { EACH = 3, BEHIND = 4 };
+    struct rig r;
+    rig_defaults(&r);
+    r.p.vcs = 2;
+    r.p.input_speedup = r.p.output_speedup = 1;
+    rig_start(&r, 3, 2, 8);
+    uint64_t seen[2][EACH];
+    uint32_t id, count[2] = {0};
+    link_push(&r.from_sm[1], 0, rig_request(&r, 1, 0, REQ_WRITE, 256));
+    link_push(&r.from_sm[2], 0, rig_request(&r, 2, 1, REQ_WRITE, 256));
+    for (r.cycle = 0; r.cycle < 60; r.cycle++) {
+        if (r.cycle == BEHIND)
+            for (uint32_t i = 0; i < 2 * EACH; i++)
+                link_push(&r.from_sm[0], rig_now(&r), rig_request(&r, 0, i % 2, REQ_READ, 0));
+        rig_tick(&r);
+        for (uint32_t o = 0; o < 2; o++)
+            if (link_peek(&r.to_slice[o], rig_now(&r), &id)) {
+                link_pop(&r.to_slice[o], rig_now(&r));
+                if (req_at(&r.pool, id)->sm == 0) seen[o][count[o]++] = r.cycle;
+            }
+    }
+    for (uint32_t i = 0; i < EACH; i++) {
+        assert_int_equal(seen[0][i], seen[0][0] + 2 * i);
+        assert_int_equal(seen[1][i], seen[0][0] + 2 * i + 1);
+    }
+    rig_end(&r);
+}
+
 /* Times further away than the wheel of events reaches: long latencies, and packets of many flits behind
  * one another. */
 static void long_times_are_exact(void **state)
@@ -648,6 +680,7 @@ int main(void)
         cmocka_unit_test(a_virtual_channel_that_is_blocked_holds_up_no_other),
         cmocka_unit_test(one_input_sends_one_flit_a_cycle_whatever_the_speedup),
         cmocka_unit_test(an_input_is_granted_once_a_cycle),
+        cmocka_unit_test(an_input_accepts_its_outputs_in_turn),
         cmocka_unit_test(long_times_are_exact),
         cmocka_unit_test(a_reply_of_several_packets_takes_turns_with_others),
         cmocka_unit_test(more_than_64_ports_work),

@@ -82,7 +82,8 @@ static void build_device(struct sm *m, struct context *x, struct lsu_access *a, 
                                 .is_store = e->is_store,
                                 .is_atomic = e->is_atomic,
                                 .descending = m->p->lsu_descending,
-                                .split_atomic = m->p->lsu_split_atomics};
+                                .split_atomic = m->p->lsu_split_atomics,
+                                .atomic_bytes = m->setup.machine->l2.line};
     if (c.mask) a->count = coalesce_global(&c, a->txns);
     a->local_from = a->count;
     c.mask = e->mask & e->local_lanes;

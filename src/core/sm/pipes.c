@@ -9,7 +9,7 @@ enum { PIPES_SLACK = 64 }; /* cycles that results may be put off by taken buses 
 static uint32_t longest(const struct sm_params *p)
 {
     const struct sm_op_cycles *t[] = {&p->int_latency, &p->fp_latency, &p->dp_latency};
-    uint32_t max = MAX(MAX(p->sfu_latency, p->warp_latency),
+    uint32_t max = MAX(MAX(p->sfu_latency, MAX(p->warp_latency, p->other_latency)),
                        MAX(p->shared_latency, MAX(p->const_latency, p->tex_latency)));
     for (size_t i = 0; i < ARRAY_LEN(t); i++)
         max = MAX(max, MAX(MAX(t[i]->add, t[i]->max), MAX(MAX(t[i]->mul, t[i]->mad), t[i]->div)));

@@ -12,7 +12,6 @@ void readonly_init(struct sm *m, const struct sm_params *p)
                     .client = SM_PORT_TEX, .on_fill = lsu_filled}};
     for (int i = 0; i < RO_COUNT; i++) {
         struct rocache_setup s = caches[i];
-        s.request_line_bytes = m->line_bytes;
         s.sm = m->setup.index;
         s.pool = m->setup.pool;
         s.port = m->port;

@@ -24,7 +24,8 @@ struct sm *sm_create(const struct sm_setup *s)
                                                      .clock = &m->clock,
                                                      .pool = s->pool,
                                                      .queue = s->l1->miss_queue,
-                                                     .reply_step = s->l1->reply_step});
+                                                     .reply_step = s->l1->reply_step,
+                                                     .line_bytes = s->machine->l2.line});
     m->l1 = l1_create(&(struct l1_setup){.params = s->l1,
                                          .sm = s->index,
                                          .clock = &m->clock,
@@ -109,6 +110,13 @@ tick sm_heard(struct sm *m)
 {
     sleep_wake_at(&m->sleep, l1_reply_at(m->l1));
     return *m->sleep.wake;
+}
+
+struct sm_traffic sm_traffic(const struct sm *m)
+{
+    return (struct sm_traffic){.sectors_asked = m->port->sectors_asked,
+                               .sectors_got = m->port->sectors_got,
+                               .bytes_sent = m->port->bytes_sent};
 }
 
 bool sm_idle(const struct sm *m)

@@ -90,8 +90,9 @@ struct sm_window {
     /* the crossbar's next edge */
     tick edge;
 };
-/* Requests that an SM makes in a cycle, at most. */
-enum { SM_REQUESTS_MAX = 16 };
+/* Requests that an SM makes in a cycle, at most: each of 16 accesses of the L1 may cost a write-back, too;
+ * the small caches and a part (sm_port_lines.c) come to these. */
+enum { SM_REQUESTS_MAX = 40 };
 void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct xbar *xbar);
 /* It has run ahead to a cycle whose step is to come, and has not ended it. */
 bool sm_awaits_step(const struct sm *m);
@@ -101,6 +102,12 @@ tick *sm_wake(struct sm *m);
 tick sm_heard(struct sm *m);
 /* No CTA is here, and no request is under way. */
 bool sm_idle(const struct sm *m);
+/* What its caches have exchanged with the L2, for the laws: sectors that reads asked for, sectors that came,
+ * bytes that writes and atomics sent. */
+struct sm_traffic {
+    uint64_t sectors_asked, sectors_got, bytes_sent;
+};
+struct sm_traffic sm_traffic(const struct sm *m);
 bool sm_faulted(const struct sm *m);
 /* A warp is in nanosleep and will go on by itself. */
 bool sm_sleeps(const struct sm *m);
