@@ -80,6 +80,14 @@ enum isa_testp { ISA_TESTP_FINITE, ISA_TESTP_INFINITE, ISA_TESTP_NUMBER, ISA_TES
                  ISA_TESTP_NORMAL, ISA_TESTP_SUBNORMAL };
 enum isa_txq { ISA_TXQ_WIDTH, ISA_TXQ_HEIGHT, ISA_TXQ_DEPTH, ISA_TXQ_CHANNEL_TYPE, ISA_TXQ_CHANNEL_ORDER,
                ISA_TXQ_NORMALIZED, ISA_TXQ_FILTER, ISA_TXQ_ADDR0, ISA_TXQ_ADDR1, ISA_TXQ_ADDR2 };
+/* The video instructions: what is computed, what is done with the result and the third source. */
+enum isa_video { ISA_VIDEO_ADD, ISA_VIDEO_SUB, ISA_VIDEO_ABSDIFF, ISA_VIDEO_MIN, ISA_VIDEO_MAX,
+                 ISA_VIDEO_AVRG, ISA_VIDEO_SET, ISA_VIDEO_SHL, ISA_VIDEO_SHR };
+enum isa_second { ISA_SECOND_NONE, ISA_SECOND_ADD, ISA_SECOND_MIN, ISA_SECOND_MAX, ISA_SECOND_MERGE };
+enum { ISA_CLAMP = 0x80 };
+enum { ISA_VMAD_MINUS_PRODUCT = 1, ISA_VMAD_MINUS_C = 2, ISA_VMAD_PLUS_ONE = 4 };
+/* Selectors of a scalar video instruction: a byte, a half, all. */
+enum { ISA_PART_B0, ISA_PART_H0 = 4, ISA_PART_ALL = 6 };
 /* Special registers that differ between threads, warps, CTAs or moments; what is fixed at launch (ntid,
  * nctaid, ...) comes from the constant pool (enum isa_env). */
 enum isa_sreg { ISA_SREG_TID, ISA_SREG_CTAID, ISA_SREG_LANEID, ISA_SREG_WARPID, ISA_SREG_SMID,
@@ -120,6 +128,16 @@ struct isa_inst {
     uint32_t live;   /* registers live before it (32-bit rows), for tables and mechanisms */
 };
 #define ISA_NO_RECONV UINT32_MAX
+
+/* The immediate of a video instruction: four bits for each selected element, the lowest element first. */
+static inline int64_t isa_selectors(uint32_t a, uint32_t b, uint32_t dst, uint32_t cmp)
+{
+    return (int64_t)((uint64_t)cmp << 48 | (uint64_t)dst << 32 | (uint64_t)b << 16 | a);
+}
+static inline uint32_t isa_selected_a(const struct isa_inst *i) { return (uint32_t)i->imm & 0xffff; }
+static inline uint32_t isa_selected_b(const struct isa_inst *i) { return (uint32_t)i->imm >> 16; }
+static inline uint32_t isa_selected_dst(const struct isa_inst *i) { return i->imm >> 32 & 0xffff; }
+static inline uint32_t isa_selected_cmp(const struct isa_inst *i) { return i->imm >> 48 & 0xf; }
 
 enum isa_const_kind { ISA_CONST_IMM, ISA_CONST_PARAM, ISA_CONST_ENV, ISA_CONST_SYM_LO, ISA_CONST_SYM_HI };
 /* One row of the constant pool: 32 bits, the same for all lanes. */

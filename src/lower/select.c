@@ -228,11 +228,17 @@ static struct label_at *sel_sort_labels(const struct ptx_func *f)
     return at;
 }
 
+static sel_fn *sel_find(enum ptx_op op)
+{
+    if (ptx_op_is_video(op)) return sel_video;
+    return op < PTX_OP_COUNT ? sel_table[op] : NULL;
+}
+
 static void sel_instruction(struct sel *s, const struct ptx_inst *in)
 {
     s->in = in;
     s->loc = sel_place(s->prog, in);
-    sel_fn *fn = in->op < PTX_OP_COUNT ? sel_table[in->op] : NULL;
+    sel_fn *fn = sel_find(in->op);
     if (fn)
         fn(s);
     else

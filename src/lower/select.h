@@ -85,6 +85,7 @@ static inline enum ptx_type sel_type(const struct sel *s) { return (enum ptx_typ
 uint16_t sel_flags(const struct ptx_mods *m); /* ftz, sat, relu, ... */
 uint8_t sel_round(const struct ptx_mods *m);  /* enum isa_round; none = RN */
 uint8_t sel_bool(const struct ptx_mods *m);   /* enum isa_bool */
+uint8_t sel_cmp(const struct ptx_mods *m);    /* enum isa_cmp (select_logic.c) */
 
 struct mir_opnd sel_temp(struct sel *s, enum mir_class cls);
 /* Appends an instruction and guards it where invariant 2 says so. The pointer holds until the next call. */
@@ -144,6 +145,7 @@ void sel_slot_store(struct sel *s, uint32_t slot, struct mir_opnd value, uint32_
 
 /* ---- the opcodes ---- */
 sel_fn sel_int, sel_float, sel_half; /* arithmetic, by type */
+sel_fn sel_video;
 sel_fn sel_logic, sel_lop3, sel_shift, sel_shf, sel_prmt, sel_set, sel_setp, sel_selp, sel_slct;
 sel_fn sel_mov, sel_cvt;
 sel_fn sel_ld, sel_st, sel_prefetch, sel_cvta, sel_isspacep, sel_cp, sel_createpolicy, sel_nothing;

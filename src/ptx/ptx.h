@@ -47,6 +47,9 @@ enum ptx_op {
     PTX_OP_COUNT
 };
 
+/* The video instructions stand together in instr.def. */
+static inline bool ptx_op_is_video(enum ptx_op op) { return op >= PTX_OP_vadd && op <= PTX_OP_vset4; }
+
 /* clang-format off */
 enum ptx_cmp {
     PTX_CMP_NONE,
@@ -93,7 +96,8 @@ enum ptx_word {
     PTX_W_NORMALIZED_COORDS, PTX_W_FILTER_MODE, PTX_W_ADDR_MODE_0, PTX_W_ADDR_MODE_1, PTX_W_ADDR_MODE_2,
     PTX_W_LEVEL, PTX_W_GRAD, PTX_W_BASE,                                /* tex mip selection */
     /* cvt.pack: types narrower than a byte. */
-    PTX_W_U4, PTX_W_S4, PTX_W_U2, PTX_W_S2
+    PTX_W_U4, PTX_W_S4, PTX_W_U2, PTX_W_S2,
+    PTX_W_SHR7, PTX_W_SHR15                                             /* vmad */
 };
 /* clang-format on */
 
@@ -106,7 +110,8 @@ struct ptx_mods {
     uint8_t word[2]; /* enum ptx_word, in the order written */
     uint8_t vec;     /* 0 = scalar, 2, 4, 8 */
     bool ftz, sat, approx, full, cc, uni, nc, to /* cvta.to */, sync, aligned, relu, nan, abs, xorsign, noftz,
-        satfinite, is_async /* cp.async */, is_global_to_shared, shiftamt /* .shiftamt, reserved */, oob;
+        satfinite, is_async /* cp.async */, is_global_to_shared, shiftamt /* .shiftamt, reserved */, oob,
+        plus_one /* vmad.po */;
     uint8_t space2; /* source space of cp.async (.shared.global); second space otherwise 0 */
 };
 
@@ -163,7 +168,8 @@ enum ptx_operand_kind {
 struct ptx_operand {
     enum ptx_operand_kind kind;
     int line, col, len;
-    bool negated;   /* !p */
+    bool negated;   /* !p; video: -r */
+    char part[6];   /* video: the bytes or halves selected, as written: "b0", "h10"; empty = none */
     uint8_t comp;   /* sreg or vector component: 0 none, else 'x' 'y' 'z' 'w' */
     uint32_t reg;   /* index into the function's regs */
     uint32_t index; /* sreg (enum ptx_sreg), label or table index */
