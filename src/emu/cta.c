@@ -43,7 +43,10 @@ bool cta_create(struct cta *c, struct run *run)
 
 void cta_free(struct cta *c)
 {
-    for (uint32_t k = 0; c->warps && k < c->warp_count; k++) vec_free(&c->warps[k].calls);
+    for (uint32_t k = 0; c->warps && k < c->warp_count; k++) {
+        vec_free(&c->warps[k].calls);
+        vec_free(&c->warps[k].arrivals);
+    }
     free(c->warps);
     free(c->registers);
     free(c->shared);

@@ -33,6 +33,13 @@ struct access_desc {
 };
 bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out);
 
+/* The same for addresses in rows that are not operands; d->addr and d->offset are not used. */
+bool memory_reach_rows(struct warp *w, const struct access_desc *d, const uint32_t lo[ISA_LANES],
+                       const uint32_t hi[ISA_LANES], uint32_t mask, struct reach *out);
+/* The same for `count` lanes from lane 0 on, side by side from an address on; d->addr is not used. */
+bool memory_reach_run(struct warp *w, const struct access_desc *d, uint64_t address, uint32_t count,
+                      struct reach *out);
+
 /* The memory that an address of a space refers to. An address of shared or local memory becomes an offset,
  * one of parameters a device address. */
 enum isa_space memory_resolve(const struct run *r, uint8_t space, uint64_t *address);

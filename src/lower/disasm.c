@@ -158,6 +158,25 @@ static void put_vmad(const struct isa_inst *in, struct strbuf *out)
     if (in->mod2) strbuf_printf(out, ".shr%u", in->mod2);
 }
 
+static void put_texture(const struct isa_inst *in, struct strbuf *out)
+{
+    const char *layered = in->mod & ISA_TEX_LAYERED ? "a" : "";
+    if (in->mod & ISA_TEX_CUBE)
+        strbuf_printf(out, ".%scube", layered);
+    else
+        strbuf_printf(out, ".%s%ud", layered, in->mod & ISA_TEX_DIMS);
+    strbuf_puts(out, ENUM_NAME(type_names, in->type));
+}
+
+static void put_surface(const struct isa_inst *in, struct strbuf *out)
+{
+    static const char *const outside[] = {".trap", ".clamp", ".zero"};
+    strbuf_printf(out, ".%s%ud", isa_surface_layered(in) ? "a" : "", isa_surface_dims(in));
+    strbuf_puts(out, ENUM_NAME(cache_names, in->mod2));
+    if (in->vec > 1) strbuf_printf(out, ".v%u", in->vec);
+    strbuf_puts(out, ENUM_NAME(outside, isa_surface_outside(in)));
+}
+
 static void put_modifiers(const struct isa_inst *in, struct strbuf *out)
 {
     uint8_t mod = in->mod & 0x7f; /* bit 7: the old form of a warp-wide instruction, without member mask */
@@ -194,7 +213,13 @@ static void put_modifiers(const struct isa_inst *in, struct strbuf *out)
     case ISA_OP_VOTE: strbuf_puts(out, ENUM_NAME(vote_names, mod)); break;
     case ISA_OP_PRMT: strbuf_puts(out, ENUM_NAME(prmt_names, in->mod)); break;
     case ISA_OP_TXQ: strbuf_puts(out, ENUM_NAME(txq_names, in->mod)); break;
-    case ISA_OP_TEX: strbuf_printf(out, ".%ud%s", in->mod, ENUM_NAME(type_names, in->type)); break;
+    case ISA_OP_TEX: put_texture(in, out); break;
+    case ISA_OP_MBAR_ARRIVE:
+        if (in->mod2 & ISA_ARRIVE_DROP) strbuf_puts(out, ".drop");
+        if (in->mod2 & ISA_ARRIVE_NO_COMPLETE) strbuf_puts(out, ".noComplete");
+        break;
+    case ISA_OP_MBAR_TX: strbuf_puts(out, in->mod2 ? ".complete" : ".expect"); break;
+    case ISA_OP_CPASYNC_ARRIVE: strbuf_puts(out, in->mod2 ? ".noinc" : ""); break;
     case ISA_OP_VIDEO:
     case ISA_OP_VIDEO_2:
     case ISA_OP_VIDEO_4: put_video(in, out); break;
@@ -204,6 +229,7 @@ static void put_modifiers(const struct isa_inst *in, struct strbuf *out)
     case ISA_OP_TESTP_F64: strbuf_puts(out, ENUM_NAME(testp_names, in->mod)); break;
     case ISA_OP_BAR_RED_P: strbuf_puts(out, ENUM_NAME(atom_names, in->mod2)); break;
     default:
+        if (in->op >= ISA_OP_SULD_8 && in->op <= ISA_OP_SUST_64) put_surface(in, out);
         if (in->op >= ISA_OP_SETP_U16 && in->op <= ISA_OP_SET_BF16X2)
             strbuf_printf(out, ".%s%s", ENUM_NAME(cmp_names, in->mod), ENUM_NAME(bool_names, in->mod2));
         break;

@@ -150,6 +150,13 @@ sel_fn sel_logic, sel_lop3, sel_shift, sel_shf, sel_prmt, sel_set, sel_setp, sel
 sel_fn sel_mov, sel_cvt;
 sel_fn sel_ld, sel_st, sel_prefetch, sel_cvta, sel_isspacep, sel_cp, sel_createpolicy, sel_nothing;
 sel_fn sel_atom, sel_tex, sel_txq;
+sel_fn sel_mbarrier, sel_cp_arrive, sel_cp_bulk;
+sel_fn sel_surface;
+/* select_atom.c: the handle of a texture or surface, an object in a register or a .global reference. */
+bool sel_texture_handle(struct sel *s, const struct ptx_operand *o, struct mir_opnd *handle);
+/* Appends `count` values of a vector (or of one register) to src; false: there are fewer, or no room. */
+bool sel_tex_values(struct sel *s, const struct ptx_operand *o, uint32_t first, uint32_t count,
+                    enum ptx_type t, struct mir_opnd *src, uint32_t *len);
 sel_fn sel_bar, sel_fence, sel_shfl, sel_vote, sel_match, sel_redux, sel_elect, sel_activemask, sel_nanosleep;
 sel_fn sel_bra, sel_brx, sel_call, sel_ret, sel_exit, sel_trap;
 void sel_function_entry(struct sel *s); /* register-style parameters */

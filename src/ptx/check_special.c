@@ -1,4 +1,4 @@
-/* check_special.c: operands of mov, cvta, tex and call, whose rules tie operands to each other. */
+/* check_special.c: operands of mov, cvta, tex, suld, sust and call, whose rules tie operands to each other. */
 #include "ptx/check.h"
 
 static enum ptx_type reg_type(const struct checker *c, const struct ptx_operand *o)
@@ -124,9 +124,9 @@ bool check_texture(struct checker *c, const struct ptx_operand *o, enum ptx_type
 struct geometry {
     uint8_t word, dims, elements, is_array;
 };
-static const struct geometry geometries[] = {{PTX_W_1D, 1, 1, 0},  {PTX_W_2D, 2, 2, 0},
-                                             {PTX_W_3D, 3, 4, 0},  {PTX_W_A1D, 1, 2, 1},
-                                             {PTX_W_A2D, 2, 4, 1}, {PTX_W_CUBE, 3, 4, 0}};
+static const struct geometry geometries[] = {
+    {PTX_W_1D, 1, 1, 0},  {PTX_W_2D, 2, 2, 0},   {PTX_W_3D, 3, 4, 0},   {PTX_W_A1D, 1, 2, 1},
+    {PTX_W_A2D, 2, 4, 1}, {PTX_W_CUBE, 3, 4, 0}, {PTX_W_ACUBE, 3, 4, 1}};
 
 static const struct geometry *geometry_of(const struct ptx_mods *m)
 {
@@ -143,12 +143,12 @@ static bool tex_element(struct checker *c, const struct ptx_operand *o, enum ptx
 }
 
 /* Vectors of three are written with four elements; the last is ignored. */
-static bool check_coordinates(struct checker *c, const struct ptx_operand *o, const struct geometry *g)
+static bool check_coordinates(struct checker *c, const struct ptx_operand *o, const struct geometry *g,
+                              enum ptx_type t)
 {
     uint32_t used = g->dims + g->is_array;
     if (o->kind != PTX_O_VECTOR || o->sub_count < used || o->sub_count > g->elements)
         return check_fault(c, o, NULL, "the coordinates must be a vector of %u", g->elements);
-    enum ptx_type t = (enum ptx_type)c->inst->m.type[1];
     for (uint32_t i = 0; i < used; i++)
         if (!tex_element(c, &o->sub[i], g->is_array && !i ? PTX_B32 : t)) return false;
     return true;
@@ -189,12 +189,46 @@ static bool check_tex(struct checker *c)
     if (!check_count(c, want) || !check_texel(c, &ops[0])) return false;
     if (ops[1].kind != PTX_O_TEXADDR)
         return check_fault(c, &ops[1], NULL, "a texture and its coordinates [tex, {x, ...}] are wanted here");
-    if (!check_texture(c, &ops[1].sub[0], PTX_TEXREF) || !check_coordinates(c, &ops[1].sub[1], g))
+    if ((g->word == PTX_W_CUBE || g->word == PTX_W_ACUBE) && m->type[1] != PTX_F32)
+        return check_fault(c, &ops[1], NULL, "the coordinates of a cube map are .f32");
+    if (!check_texture(c, &ops[1].sub[0], PTX_TEXREF) ||
+        !check_coordinates(c, &ops[1].sub[1], g, (enum ptx_type)m->type[1]))
         return false;
     if (ops[1].sub_count == 3 && !check_texture(c, &ops[1].sub[2], PTX_SAMPLERREF)) return false;
     if (has_word(m, PTX_W_LEVEL)) return tex_element(c, &ops[2], (enum ptx_type)m->type[1]);
     if (has_word(m, PTX_W_GRAD)) return check_gradient(c, &ops[2], g) && check_gradient(c, &ops[3], g);
     return true;
+}
+
+/* ---- suld, sust ---- */
+
+static bool check_surface_value(struct checker *c, const struct ptx_operand *o)
+{
+    enum ptx_type want = (enum ptx_type)c->inst->m.type[0];
+    if (c->inst->op == PTX_OP_sust && o->kind == PTX_O_INT) return check_constant(c, o, want);
+    if (c->inst->op == PTX_OP_suld && o->kind == PTX_O_SINK) return true;
+    if (o->kind != PTX_O_REG) return check_fault(c, o, NULL, "a register is wanted here");
+    if (check_type_fits(reg_type(c, o), want, true)) return true;
+    return check_fault(c, o, NULL, "register '%.60s' is %s, which does not go with %s",
+                       c->p->regs.data[o->reg].name, ptx_type_name(reg_type(c, o)), ptx_type_name(want));
+}
+
+static bool check_surface(struct checker *c)
+{
+    const struct ptx_mods *m = &c->inst->m;
+    if (!check_count(c, 2)) return false;
+    bool is_load = c->inst->op == PTX_OP_suld;
+    const struct ptx_operand *value = &c->inst->ops[is_load ? 0 : 1], *at = &c->inst->ops[is_load ? 1 : 0];
+    if (m->vec * ptx_type_bytes((enum ptx_type)m->type[0]) > 16)
+        return check_fault(c, value, NULL, "an access to a surface moves at most 16 bytes");
+    if (m->vec && (value->kind != PTX_O_VECTOR || value->sub_count != m->vec))
+        return check_fault(c, value, NULL, "a vector of %u is wanted here", m->vec);
+    for (uint32_t i = 0; i < MAX(m->vec, 1u); i++)
+        if (!check_surface_value(c, m->vec ? &value->sub[i] : value)) return false;
+    if (at->kind != PTX_O_TEXADDR || at->sub_count != 2)
+        return check_fault(c, at, NULL, "a surface and its coordinates [surf, {x, ...}] are wanted here");
+    return check_texture(c, &at->sub[0], PTX_SURFREF) &&
+           check_coordinates(c, &at->sub[1], geometry_of(m), PTX_S32);
 }
 
 /* ---- call ---- */
@@ -288,6 +322,8 @@ bool check_special(struct checker *c)
     case PTX_OP_mov: return check_mov(c);
     case PTX_OP_cvta: return check_cvta(c);
     case PTX_OP_tex: return check_tex(c);
+    case PTX_OP_suld:
+    case PTX_OP_sust: return check_surface(c);
     case PTX_OP_call: return check_call(c);
     default: UNREACHABLE("no rule for this opcode");
     }

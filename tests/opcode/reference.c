@@ -446,13 +446,22 @@ static void exec_address(struct machine *m, const struct statement *s, uint32_t 
 
 /* ---- statements of one thread ---- */
 
+/* The layers count as the dimension after the last one, cube by cube (as on silicon). */
+static uint32_t texture_size(const struct ref_op *op, const struct tex_desc *t)
+{
+    uint32_t layers = t->is_cube ? t->layers / 6 : t->layers;
+    if (ref_has(op, "width")) return t->width;
+    if (ref_has(op, "height")) return t->dims > 1 ? t->height : layers ? layers : 1;
+    return t->dims > 2 ? t->depth : t->dims == 2 && layers > 1 ? layers : 0;
+}
+
 static bool exec_texture(struct machine *m, const struct statement *s, uint32_t thread)
 {
     uint64_t coords[4] = {0}, out[4] = {0};
     struct tex_desc t;
     if (!strcmp(s->op.word[0], "txq")) {
         if (!tex_parse(m->form->tex, &t)) return false;
-        out[0] = ref_has(&s->op, "width") ? t.width : t.height;
+        out[0] = texture_size(&s->op, &t);
         set_var(m, s->operand[0].var[0], thread, out[0]);
         return true;
     }
