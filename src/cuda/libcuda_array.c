@@ -164,6 +164,7 @@ static CUresult set_resource(struct emu_texture *t, const CUDA_RESOURCE_DESC *r)
 static CUresult set_sampling(struct emu_texture *t, const CUDA_TEXTURE_DESC *d)
 {
     static const uint8_t modes[] = {EMU_TEX_WRAP, EMU_TEX_CLAMP, EMU_TEX_MIRROR, EMU_TEX_BORDER};
+    if (d->flags & CU_TRSF_SEAMLESS_CUBEMAP) return CUDA_ERROR_NOT_SUPPORTED;
     for (int i = 0; i < 3; i++) {
         if ((unsigned)d->addressMode[i] >= ARRAY_LEN(modes)) return CUDA_ERROR_INVALID_VALUE;
         t->addr_mode[i] = modes[d->addressMode[i]];

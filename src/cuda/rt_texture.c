@@ -115,13 +115,20 @@ cudaError_t rt_texture_build(struct gpu *g, const struct cudaResourceDesc *r, co
     }
 }
 
+/* CUDA 11's description ends before the field. */
+static bool asks_seamless(const struct cudaTextureDesc *t)
+{
+    return rt_abi_texture_desc_bytes() > offsetof(struct cudaTextureDesc, seamlessCubemap) &&
+           t->seamlessCubemap;
+}
+
 static cudaError_t texture_create(struct gpu *g, cudaTextureObject_t *out, const struct cudaResourceDesc *r,
                                   const struct cudaTextureDesc *t, const struct cudaResourceViewDesc *view)
 {
     struct emu_texture texture;
     if (!out || !r || !t) return cudaErrorInvalidValue;
     if (view && view->format) return cudaErrorNotSupported;
-    if (t->seamlessCubemap) return cudaErrorNotSupported;
+    if (asks_seamless(t)) return cudaErrorNotSupported;
     cudaError_t e = rt_texture_build(g, r, t, &texture);
     if (e) return e;
     uint64_t handle = emu_texture_create(gpu_device(g), &texture);

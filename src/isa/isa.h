@@ -76,8 +76,8 @@ enum { ISA_NOSYNC = 0x80 };
 enum isa_mip { ISA_MIP_NONE, ISA_MIP_LEVEL, ISA_MIP_GRAD };
 /* In inst.mod of TEX: the first source after the handle is a layer; three coordinates are a direction. */
 enum { ISA_TEX_DIMS = 0x0f, ISA_TEX_LAYERED = 0x10, ISA_TEX_CUBE = 0x20 };
-/* What a surface access does outside of the surface: faults, moves to the nearest texel, reads zeros and writes
- * nothing. */
+/* What a surface access does outside of the surface: it faults, moves to the nearest texel, or reads zeros
+ * and writes nothing. */
 enum isa_outside { ISA_OUTSIDE_TRAP, ISA_OUTSIDE_CLAMP, ISA_OUTSIDE_ZERO };
 enum isa_vote { ISA_VOTE_ALL, ISA_VOTE_ANY, ISA_VOTE_UNI };
 enum isa_prmt { ISA_PRMT_INDEX, ISA_PRMT_F4E, ISA_PRMT_B4E, ISA_PRMT_RC8, ISA_PRMT_ECL, ISA_PRMT_ECR,

@@ -31,7 +31,7 @@ void sel_surface(struct sel *s)
     struct mir_opnd src[ISA_SRC_MAX], dst[ISA_DST_MAX];
     if (!surface_address(s, &s->in->ops[is_store ? 0 : 1], src)) return;
     for (uint32_t i = 0; i < count; i++) {
-        const struct ptx_operand *o = s->in->m.vec ? &value->sub[i] : value;
+        const struct ptx_operand *o = value->kind == PTX_O_VECTOR ? &value->sub[i] : value;
         if (is_store)
             src[4 + i] = sel_src(s, o, t);
         else

@@ -1,4 +1,4 @@
-/* check_special.c: operands of mov, cvta, tex, suld, sust and call, whose rules tie operands to each other. */
+/* check_special.c: operands of mov, cvta, tex, surfaces and call, whose rules tie operands to each other. */
 #include "ptx/check.h"
 
 static enum ptx_type reg_type(const struct checker *c, const struct ptx_operand *o)
@@ -221,10 +221,12 @@ static bool check_surface(struct checker *c)
     const struct ptx_operand *value = &c->inst->ops[is_load ? 0 : 1], *at = &c->inst->ops[is_load ? 1 : 0];
     if (m->vec * ptx_type_bytes((enum ptx_type)m->type[0]) > 16)
         return check_fault(c, value, NULL, "an access to a surface moves at most 16 bytes");
-    if (m->vec && (value->kind != PTX_O_VECTOR || value->sub_count != m->vec))
-        return check_fault(c, value, NULL, "a vector of %u is wanted here", m->vec);
-    for (uint32_t i = 0; i < MAX(m->vec, 1u); i++)
-        if (!check_surface_value(c, m->vec ? &value->sub[i] : value)) return false;
+    uint32_t count = MAX(m->vec, 1u); /* one value may stand in braces */
+    bool is_vector = value->kind == PTX_O_VECTOR;
+    if (is_vector ? value->sub_count != count : count > 1)
+        return check_fault(c, value, NULL, "a vector of %u is wanted here", count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!check_surface_value(c, is_vector ? &value->sub[i] : value)) return false;
     if (at->kind != PTX_O_TEXADDR || at->sub_count != 2)
         return check_fault(c, at, NULL, "a surface and its coordinates [surf, {x, ...}] are wanted here");
     return check_texture(c, &at->sub[0], PTX_SURFREF) &&

@@ -121,7 +121,7 @@ static uint32_t cube_face(const uint64_t *coords, double *x)
     return 2 * axis + negative;
 }
 
-/* The layer that the coordinates name, counted in faces for cube maps; they then begin with what follows it. */
+/* The layer that the coordinates begin with, counted in faces for cube maps; they then begin behind it. */
 static uint32_t take_layer(const struct tex_desc *t, const uint64_t **coords)
 {
     bool is_array = t->layers && !(t->is_cube && t->layers == 6);
