@@ -203,7 +203,10 @@ COLD static bool refill(struct sm *m, uint32_t id)
     m->memory.counted = a->done = 0;
     a->count = (uint16_t)lsu_bulk_next(m, &m->memory.bulks[id], a);
     m->lsu.untaken += a->count;
-    if (a->ask.kind == REQ_READ) m->memory.pendings[a->pending].left += a->count;
+    if (a->ask.kind != REQ_READ) return a->count;
+    m->memory.pendings[a->pending].left += a->count;
+    m->stats.load_transactions += a->count;
+    grid_stats(context_at(&m->state, a->ask.warp))->load_transactions += a->count;
     return a->count;
 }
 
