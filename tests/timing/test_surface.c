@@ -1,4 +1,5 @@
-/* test_surface.c: what stops a program that uses a surface or a texture wrongly, and that surface accesses are coalesced. */
+/* test_surface.c: what stops a program that uses a surface or a texture wrongly; surface accesses are
+ * coalesced. */
 #include "timing_kit.h"
 
 #define KERNEL(body)                                                                                         \
