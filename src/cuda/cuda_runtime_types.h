@@ -43,7 +43,13 @@ enum { cudaHostRegisterMapped = 2, cudaHostRegisterMask = 0xf };
 enum { cudaStreamNonBlocking = 1 };
 enum { cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4 };
 enum { cudaDeviceMapHost = 8, cudaDeviceMask = 0xff };
-enum { cudaArrayLayered = 1, cudaArrayCubemap = 4, cudaArraySparse = 0x40, cudaArrayDeferredMapping = 0x80 };
+enum {
+    cudaArrayLayered = 1,
+    cudaArraySurfaceLoadStore = 2,
+    cudaArrayCubemap = 4,
+    cudaArraySparse = 0x40,
+    cudaArrayDeferredMapping = 0x80
+};
 enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4 };
 enum { cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2 };
 

@@ -1,5 +1,5 @@
-/* libcuda_array.c: arrays and texture objects. An array is plain rows in device memory: the layout that real
- * arrays have is not visible to programs. */
+/* libcuda_array.c: arrays, texture and surface objects. An array is plain rows in device memory: the
+ * layout that real arrays have is not visible to programs. */
 #include "cuda/libcuda.h"
 
 enum { ARRAY_ALIGN_BYTES = 512, ROW_ALIGN_BYTES = 32 };
@@ -19,6 +19,15 @@ uint32_t cu_format_bytes(CUarray_format f)
     }
 }
 
+enum { CUBE_FACES = 6 };
+
+static bool is_cube(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    bool depth_fits =
+        d->Flags & CUDA_ARRAY3D_LAYERED ? d->Depth && d->Depth % CUBE_FACES == 0 : d->Depth == CUBE_FACES;
+    return d->Width == d->Height && depth_fits;
+}
+
 static CUresult array_create(const CUDA_ARRAY3D_DESCRIPTOR *d, CUarray *out)
 {
     uint64_t element = (uint64_t)cu_format_bytes(d->Format) * d->NumChannels, pitch, slice, bytes, base = 0;
@@ -26,7 +35,7 @@ static CUresult array_create(const CUDA_ARRAY3D_DESCRIPTOR *d, CUarray *out)
         return CUDA_ERROR_INVALID_VALUE;
     if (!d->Width || (d->Depth && !d->Height && !(d->Flags & CUDA_ARRAY3D_LAYERED)))
         return CUDA_ERROR_INVALID_VALUE;
-    if (d->Flags & CUDA_ARRAY3D_CUBEMAP) return CUDA_ERROR_NOT_SUPPORTED;
+    if (d->Flags & CUDA_ARRAY3D_CUBEMAP && !is_cube(d)) return CUDA_ERROR_INVALID_VALUE;
     if (d->Width > 1 << 28 || d->Height > 1 << 20 || d->Depth > 1 << 20) return CUDA_ERROR_INVALID_VALUE;
     pitch = round_up_u64(d->Width * element, ROW_ALIGN_BYTES);
     slice = pitch * MAX(d->Height, (size_t)1);
@@ -117,7 +126,11 @@ static CUresult set_resource(struct emu_texture *t, const CUDA_RESOURCE_DESC *r)
         t->address = a->base;
         t->width = (uint32_t)a->desc.Width;
         t->height = (uint32_t)a->desc.Height;
-        t->depth = (uint32_t)a->desc.Depth;
+        t->is_cube = a->desc.Flags & CUDA_ARRAY3D_CUBEMAP;
+        if (a->desc.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP))
+            t->layers = (uint32_t)a->desc.Depth;
+        else
+            t->depth = (uint32_t)a->desc.Depth;
         t->pitch_bytes = a->pitch;
         t->slice_bytes = a->slice;
         return set_format(t, a->desc.Format, a->desc.NumChannels) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -151,6 +164,7 @@ static CUresult set_resource(struct emu_texture *t, const CUDA_RESOURCE_DESC *r)
 static CUresult set_sampling(struct emu_texture *t, const CUDA_TEXTURE_DESC *d)
 {
     static const uint8_t modes[] = {EMU_TEX_WRAP, EMU_TEX_CLAMP, EMU_TEX_MIRROR, EMU_TEX_BORDER};
+    if (d->flags & CU_TRSF_SEAMLESS_CUBEMAP) return CUDA_ERROR_NOT_SUPPORTED;
     for (int i = 0; i < 3; i++) {
         if ((unsigned)d->addressMode[i] >= ARRAY_LEN(modes)) return CUDA_ERROR_INVALID_VALUE;
         t->addr_mode[i] = modes[d->addressMode[i]];
@@ -215,3 +229,66 @@ CU_API(cuTexObjectDestroy, (CUtexObject object))
 TEXTURE_GET(cuTexObjectGetResourceDesc, CUDA_RESOURCE_DESC, resource)
 TEXTURE_GET(cuTexObjectGetTextureDesc, CUDA_TEXTURE_DESC, desc)
 TEXTURE_GET(cuTexObjectGetResourceViewDesc, CUDA_RESOURCE_VIEW_DESC, view)
+
+/* ---- surface objects ---- */
+
+struct surface {
+    CUsurfObject object;
+    CUDA_RESOURCE_DESC resource;
+};
+static VEC(struct surface) surfaces;
+
+static CUresult surface_create(CUsurfObject *out, const CUDA_RESOURCE_DESC *resource)
+{
+    struct emu_texture t = {.is_surface = true};
+    CUresult r = set_resource(&t, resource);
+    if (r) return r;
+    if (!(resource->res.array.hArray->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST))
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = emu_texture_create(gpu_device(cu_gpu()), &t);
+    vec_push(&surfaces, ((struct surface){.object = *out, .resource = *resource}));
+    return CUDA_SUCCESS;
+}
+
+CU_API(cuSurfObjectCreate, (CUsurfObject * out, const CUDA_RESOURCE_DESC *resource))
+{
+    CUresult r = cu_enter(NULL);
+    if (r) return r;
+    if (!out || !resource || resource->resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
+    gpu_lock();
+    r = surface_create(out, resource);
+    gpu_unlock();
+    return r;
+}
+
+static struct surface *surface_find(CUsurfObject object)
+{
+    for (uint32_t i = 0; i < surfaces.len; i++)
+        if (surfaces.data[i].object == object) return &surfaces.data[i];
+    return NULL;
+}
+
+CU_API(cuSurfObjectDestroy, (CUsurfObject object))
+{
+    CUresult r = cu_enter(NULL);
+    if (r) return r;
+    gpu_lock();
+    struct surface *s = surface_find(object);
+    if (s) {
+        emu_texture_destroy(gpu_device(cu_gpu()), object);
+        *s = surfaces.data[--surfaces.len];
+    }
+    gpu_unlock();
+    return s ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CU_API(cuSurfObjectGetResourceDesc, (CUDA_RESOURCE_DESC * out, CUsurfObject object))
+{
+    CUresult r = cu_enter(NULL);
+    if (r) return r;
+    gpu_lock();
+    const struct surface *s = surface_find(object);
+    if (s && out) *out = s->resource;
+    gpu_unlock();
+    return s && out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}

@@ -1,7 +1,7 @@
 /* rt_array.c: CUDA arrays, and the copies that have one on a side or that are three-dimensional.
  *
  * A GPU keeps an array in a layout of its own; here it is rows at a pitch, which no program can see. Layered
- * arrays are slices. Cube maps, sparse arrays and mipmaps are refused. */
+ * arrays are slices, cube maps six of them for each cube. Sparse arrays and mipmaps are refused. */
 #include "cuda/rt_array.h"
 
 #include "cuda/rt_api.h"
@@ -10,7 +10,14 @@
 
 enum { ARRAY_ALIGN = 512, ROW_ALIGN = 32 };
 /* Limits of compute capability 6.0 and later. */
-enum { SIZE_1D = 131072, WIDTH_2D = 131072, HEIGHT_2D = 65536, SIZE_3D = 16384, LAYERS = 2048 };
+enum {
+    SIZE_1D = 131072,
+    WIDTH_2D = 131072,
+    HEIGHT_2D = 65536,
+    SIZE_3D = 16384,
+    LAYERS = 2048,
+    CUBE_FACES = 6
+};
 
 bool rt_format_read(const struct cudaChannelFormatDesc *d, struct rt_format *out)
 {
@@ -41,6 +48,12 @@ bool rt_format_read(const struct cudaChannelFormatDesc *d, struct rt_format *out
 static bool extent_valid(struct cudaExtent e, unsigned flags)
 {
     if (!e.width) return false;
+    if (flags & cudaArrayCubemap) {
+        bool depth_fits =
+            flags & cudaArrayLayered ? e.depth && e.depth % CUBE_FACES == 0 : e.depth == CUBE_FACES;
+        if (e.width != e.height || !depth_fits) return false;
+        flags |= cudaArrayLayered;
+    }
     if (flags & cudaArrayLayered)
         return e.depth && e.depth <= LAYERS && e.width <= WIDTH_2D && e.height <= HEIGHT_2D;
     if (e.depth) return e.height && e.width <= SIZE_3D && e.height <= SIZE_3D && e.depth <= SIZE_3D;
@@ -55,7 +68,7 @@ static cudaError_t array_create(struct gpu *g, cudaArray_t *out, const struct cu
     if (!out || !desc) return cudaErrorInvalidValue;
     if (!rt_format_read(desc, &format)) return cudaErrorInvalidChannelDescriptor;
     if (!extent_valid(e, flags)) return cudaErrorInvalidValue;
-    if (flags & (cudaArrayCubemap | cudaArraySparse | cudaArrayDeferredMapping)) return cudaErrorNotSupported;
+    if (flags & (cudaArraySparse | cudaArrayDeferredMapping)) return cudaErrorNotSupported;
     struct rt_array a = {.desc = *desc,
                          .extent = e,
                          .flags = flags,

@@ -1,9 +1,9 @@
-/* rt_texture.c: texture objects, over linear memory, pitched rows and arrays.
+/* rt_texture.c: texture objects, over linear memory, pitched rows and arrays; surface objects over arrays.
  *
  * The emulator samples (emu.h: emu_texture); here descriptions are checked and kept, so that programs can
  * query them. Wrap and mirror need normalized coordinates: without these they mean clamp (CUDA Programming
- * Guide, texture memory). Left out: mipmaps, cube maps, resource views that reinterpret, block-compressed
- * formats; each is refused. Error codes as measured on an H200 with CUDA 13.0. */
+ * Guide, texture memory). Left out: mipmaps, seamless cube maps, resource views that reinterpret, block-
+ * compressed formats; each is refused. Error codes as measured on an H200 with CUDA 13.0. */
 #include "cuda/rt_texture.h"
 
 #include "cuda/rt_abi.h"
@@ -53,7 +53,11 @@ static cudaError_t build_array(const struct rt_array *a, struct emu_texture *out
     out->address = a->address;
     out->width = (uint32_t)a->extent.width;
     out->height = (uint32_t)a->extent.height;
-    out->depth = (uint32_t)a->extent.depth;
+    out->is_cube = a->flags & cudaArrayCubemap;
+    if (a->flags & (cudaArrayLayered | cudaArrayCubemap))
+        out->layers = (uint32_t)a->extent.depth;
+    else
+        out->depth = (uint32_t)a->extent.depth;
     out->pitch_bytes = a->pitch;
     out->slice_bytes = a->pitch * a->rows;
     return cudaSuccess;
@@ -111,12 +115,20 @@ cudaError_t rt_texture_build(struct gpu *g, const struct cudaResourceDesc *r, co
     }
 }
 
+/* CUDA 11's description ends before the field. */
+static bool asks_seamless(const struct cudaTextureDesc *t)
+{
+    return rt_abi_texture_desc_bytes() > offsetof(struct cudaTextureDesc, seamlessCubemap) &&
+           t->seamlessCubemap;
+}
+
 static cudaError_t texture_create(struct gpu *g, cudaTextureObject_t *out, const struct cudaResourceDesc *r,
                                   const struct cudaTextureDesc *t, const struct cudaResourceViewDesc *view)
 {
     struct emu_texture texture;
     if (!out || !r || !t) return cudaErrorInvalidValue;
     if (view && view->format) return cudaErrorNotSupported;
+    if (asks_seamless(t)) return cudaErrorNotSupported;
     cudaError_t e = rt_texture_build(g, r, t, &texture);
     if (e) return e;
     uint64_t handle = emu_texture_create(gpu_device(g), &texture);
@@ -147,6 +159,34 @@ static cudaError_t texture_destroy(struct gpu *g, cudaTextureObject_t object)
 }
 CUDART(cudaDestroyTextureObject, (cudaTextureObject_t object)) { RT_CALL(texture_destroy(g, object)); }
 
+/* ---- surface objects: kept in the same table ---- */
+
+static cudaError_t surface_create(struct gpu *g, cudaSurfaceObject_t *out, const struct cudaResourceDesc *r)
+{
+    struct emu_texture surface = {.is_surface = true};
+    struct rt_format f;
+    if (!out || !r || r->resType != cudaResourceTypeArray) return cudaErrorInvalidValue;
+    const struct rt_array *a = rt_object_find(r->res.array.array, RT_ARRAY);
+    if (!a) return cudaErrorInvalidResourceHandle;
+    if (!(a->flags & cudaArraySurfaceLoadStore) || !rt_format_read(&a->desc, &f))
+        return cudaErrorInvalidValue;
+    surface.channels = (uint8_t)f.channels;
+    surface.channel_bits = (uint8_t)f.channel_bits;
+    surface.channel_kind = f.kind;
+    build_array(a, &surface);
+    uint64_t handle = emu_texture_create(gpu_device(g), &surface);
+    struct rt_texture *kept = mem_zalloc(sizeof(*kept));
+    memcpy(&kept->resource, r, rt_abi_resource_desc_bytes());
+    rt_table_put(&rt_state()->textures, handle, kept);
+    *out = handle;
+    return cudaSuccess;
+}
+CUDART(cudaCreateSurfaceObject, (cudaSurfaceObject_t * out, const struct cudaResourceDesc *resource))
+{
+    RT_CALL(surface_create(g, out, resource));
+}
+CUDART(cudaDestroySurfaceObject, (cudaSurfaceObject_t object)) { RT_CALL(texture_destroy(g, object)); }
+
 void rt_textures_reset(void)
 {
     struct rt_table *t = &rt_state()->textures;
@@ -169,6 +209,10 @@ void rt_textures_reset(void)
 
 TEXTURE_GETTER(cudaGetTextureObjectResourceDesc, struct cudaResourceDesc, resource,
                rt_abi_resource_desc_bytes())
+CUDART(cudaGetSurfaceObjectResourceDesc, (struct cudaResourceDesc * out, cudaSurfaceObject_t object))
+{
+    RT_CALL(get_resource(out, object));
+}
 TEXTURE_GETTER(cudaGetTextureObjectTextureDesc, struct cudaTextureDesc, texture, rt_abi_texture_desc_bytes())
 TEXTURE_GETTER(cudaGetTextureObjectResourceViewDesc, struct cudaResourceViewDesc, view,
                rt_abi_view_desc_bytes())

@@ -214,7 +214,8 @@ ALU_INLINE uint32_t alu_pack_mask(const uint32_t *flags)
 #define ALU_FILES(X)                                                                                         \
     X(alu_move_rows) X(alu_int_rows) X(alu_mul_rows) X(alu_bits_rows) X(alu_logic_rows)                      \
     X(alu_setp_rows) X(alu_f32_rows) X(alu_f64_rows) X(alu_half_rows) X(alu_sfu_rows)                        \
-    X(alu_cvt_int_rows) X(alu_cvt_i2f_rows) X(alu_cvt_f2i_rows) X(alu_cvt_float_rows) X(alu_cvt_pack_rows)
+    X(alu_cvt_int_rows) X(alu_cvt_i2f_rows) X(alu_cvt_f2i_rows) X(alu_cvt_float_rows) X(alu_cvt_pack_rows)  \
+    X(alu_video_rows)
 /* clang-format on */
 #define ALU_DECLARE(f) void ALU_NAME(f)(exec_fn **);
 ALU_FILES(ALU_DECLARE)

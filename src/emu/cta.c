@@ -64,7 +64,10 @@ bool cta_place(struct cta *c, struct run *run, void *block)
 
 void cta_free(struct cta *c)
 {
-    for (uint32_t k = 0; c->warps && k < c->warp_count; k++) vec_free(&c->warps[k].calls);
+    for (uint32_t k = 0; c->warps && k < c->warp_count; k++) {
+        vec_free(&c->warps[k].calls);
+        vec_free(&c->warps[k].arrivals);
+    }
     free(c->local);
     races_free_cta(c);
     *c = (struct cta){0};

@@ -19,6 +19,8 @@ static void fill_table(exec_fn **table)
     ops_warp(table);
     ops_sync(table);
     ops_barrier(table);
+    ops_mbarrier(table);
+    ops_surface(table);
     ops_control(table);
     ops_services(table);
 }

@@ -40,7 +40,7 @@ struct emu_device {
     uint64_t heap_used;          /* by device malloc, bytes */
     uint64_t heap_serial;
     bool finds_races;
-    VEC(uint64_t) races; /* pairs of instructions found so far, as hashes */
+    VEC(uint64_t) races;        /* pairs of instructions found so far, as hashes */
     atomic_flag odd_mask_noted; /* sync.c */
 };
 

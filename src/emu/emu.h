@@ -128,12 +128,15 @@ enum emu_tex_chan { EMU_CHAN_SIGNED, EMU_CHAN_UNSIGNED, EMU_CHAN_FLOAT };
 struct emu_texture {
     uint64_t address;                  /* first texel, device memory */
     uint32_t width, height, depth;     /* texels; height 0 = 1D, depth 0 = 2D */
-    uint64_t pitch_bytes, slice_bytes; /* row to row, layer to layer */
-    uint8_t channels;                  /* 1, 2 or 4 */
-    uint8_t channel_bits;              /* 8, 16 or 32 */
-    uint8_t channel_kind;              /* enum emu_tex_chan */
-    bool is_linear_memory;             /* 1D fetch from linear memory: no filtering, out of range returns 0 */
-    uint8_t addr_mode[3];              /* enum emu_tex_addr */
+    uint64_t pitch_bytes, slice_bytes; /* row to row, slice or layer to the next */
+    uint32_t layers; /* 0: not layered; a cube map has 6 for each cube, and then depth is 0 */
+    bool is_cube;
+    bool is_surface;       /* suld and sust alone take it; it has no sampler */
+    uint8_t channels;      /* 1, 2 or 4 */
+    uint8_t channel_bits;  /* 8, 16 or 32 */
+    uint8_t channel_kind;  /* enum emu_tex_chan */
+    bool is_linear_memory; /* 1D fetch from linear memory: no filtering, out of range returns 0 */
+    uint8_t addr_mode[3];  /* enum emu_tex_addr */
     bool linear_filter, normalized_coords, read_normalized, srgb;
     float border[4];
 };

@@ -175,7 +175,11 @@ static void check_memory(struct check *c)
         if (!atomic_known((enum isa_atom)i->mod2, (enum isa_type)i->type, bits))
             c->what = "an atomic operation on a type that lacks it";
     }
-    if (i->op == ISA_OP_TEX && (i->mod < 1 || i->mod > 3)) c->what = "a texture of no known shape";
+    uint32_t dims = i->mod & ISA_TEX_DIMS;
+    if (i->op == ISA_OP_TEX && (dims < 1 || dims > 3)) c->what = "a texture of no known shape";
+    if (i->op >= ISA_OP_SULD_8 && i->op <= ISA_OP_SUST_64 &&
+        (isa_surface_dims(i) < 1 || isa_surface_dims(i) > 3))
+        c->what = "a surface of no known shape";
 }
 
 static bool check_kernel(struct loader *l, const struct isa_kernel *k, struct image *image)

@@ -3,6 +3,7 @@
 #define HEDDLE_EMU_MEMORY_H
 
 #include "emu/grid.h"
+#include "emu/surface.h"
 
 enum access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
 
@@ -33,6 +34,13 @@ struct access_desc {
 };
 bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out);
 
+/* The same for addresses in rows that are not operands; d->addr and d->offset are not used. */
+bool memory_reach_rows(struct warp *w, const struct access_desc *d, const uint32_t lo[ISA_LANES],
+                       const uint32_t hi[ISA_LANES], uint32_t mask, struct reach *out);
+/* The same for `count` lanes from lane 0 on, side by side from an address on; d->addr is not used. */
+bool memory_reach_run(struct warp *w, const struct access_desc *d, uint64_t address, uint32_t count,
+                      struct reach *out);
+
 static inline uint32_t memory_word_bytes(uint16_t op)
 {
     switch (op) {
@@ -51,6 +59,11 @@ static inline uint32_t memory_word_bytes(uint16_t op)
     }
 }
 
+static inline bool memory_is_bulk(const struct isa_inst *i)
+{
+    return i->op == ISA_OP_CPBULK_LOAD || i->op == ISA_OP_CPBULK_STORE;
+}
+
 /* What an instruction accesses by address; false: nothing. For cp.async it is the source. Prefetches count as
  * loads. */
 static inline bool memory_describe(const struct isa_inst *i, struct access_desc *d)
@@ -61,7 +74,16 @@ static inline bool memory_describe(const struct isa_inst *i, struct access_desc 
             .addr = i->src[1], .space = ISA_GLOBAL, .bytes = i->vec, .offset = (int32_t)i->target};
         return true;
     }
-    if (i->op == ISA_OP_TEX) return false;
+    if (i->op == ISA_OP_TEX || memory_is_bulk(i) || surface_is_access(i)) return false;
+    if (flags & ISA_MBARRIER) {
+        *d = (struct access_desc){.addr = i->src[0],
+                                  .is_32 = i->flags & ISA_A32,
+                                  .space = i->mod,
+                                  .access = ACCESS_ATOMIC,
+                                  .bytes = sizeof(uint64_t),
+                                  .offset = i->imm};
+        return true;
+    }
     if (!(flags & (ISA_LOAD | ISA_STORE | ISA_ATOMIC)) && i->op != ISA_OP_PREFETCH) return false;
     uint32_t count = flags & (ISA_LOAD | ISA_STORE) && i->vec ? i->vec : 1;
     *d = (struct access_desc){.addr = i->src[0],

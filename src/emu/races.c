@@ -353,12 +353,23 @@ static void op_fence(struct exec *x, const struct isa_inst *i, uint32_t mask)
     x->warp->run->races->plain[i->op](x, i, mask);
 }
 
+/* An arrival releases what its thread did before, a test acquires what was released. */
+static void op_mbarrier(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    note_fence(x->warp, false);
+    op_access(x, i, mask);
+}
+
+/* Textures, surfaces and bulk copies are left alone. */
 static exec_fn *searched(uint16_t op, exec_fn *plain)
 {
+    const struct isa_inst i = {.op = op};
+    const uint16_t flags = isa_ops[op].flags;
     if (op == ISA_OP_CPASYNC) return op_cpasync;
     if (op == ISA_OP_MEMBAR) return op_fence;
-    if (op == ISA_OP_TEX || !(isa_ops[op].flags & (ISA_LOAD | ISA_STORE | ISA_ATOMIC))) return plain;
-    return op_access;
+    if (flags & ISA_MBARRIER) return op_mbarrier;
+    if (op == ISA_OP_TEX || memory_is_bulk(&i) || surface_is_access(&i)) return plain;
+    return flags & (ISA_LOAD | ISA_STORE | ISA_ATOMIC) ? op_access : plain;
 }
 
 struct races *races_open(struct run *r)

@@ -287,23 +287,50 @@ static bool reach_range(struct warp *w, const struct access_desc *d, uint32_t ma
     return true;
 }
 
-static bool reach_lanes(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out)
+static bool reach_lanes(struct warp *w, const struct access_desc *d, const struct addresses *a, uint32_t mask,
+                        struct reach *out)
 {
-    const uint32_t *row = exec_src(&w->x, d->addr);
-    struct addresses a = {.lo = row, .hi = d->is_32 ? NULL : row + ISA_LANES};
-    if (mask == UINT32_MAX && reach_regular(w, d, &a, out)) return true;
-    if (reach_range(w, d, mask, &a, out)) return true;
-    return reach_slowly(w, d, mask, &a, out);
+    if (mask == UINT32_MAX && reach_regular(w, d, a, out)) return true;
+    if (reach_range(w, d, mask, a, out)) return true;
+    return reach_slowly(w, d, mask, a, out);
+}
+
+/* Device memory as the log of the SM has it. */
+static void reach_log(struct warp *w, const struct access_desc *d, struct reach *out)
+{
+    struct emu_log *log = w->share->log;
+    if (!log || !out->global) return;
+    if (d->access == ACCESS_STORE) late_store(log, out, out->global, d->bytes);
+    if (d->access == ACCESS_LOAD && !emu_log_is_empty(log)) late_load(log, out, out->global, d->bytes);
 }
 
 HOT bool memory_reach(struct warp *w, const struct access_desc *d, uint32_t mask, struct reach *out)
 {
-    if (!reach_lanes(w, d, mask, out)) return false;
-    struct emu_log *log = w->share->log;
-    if (!log || !out->global) return true;
-    if (d->access == ACCESS_STORE) late_store(log, out, out->global, d->bytes);
-    if (d->access == ACCESS_LOAD && !emu_log_is_empty(log)) late_load(log, out, out->global, d->bytes);
+    const uint32_t *row = exec_src(&w->x, d->addr);
+    const struct addresses a = {.lo = row, .hi = d->is_32 ? NULL : row + ISA_LANES};
+    if (!reach_lanes(w, d, &a, mask, out)) return false;
+    reach_log(w, d, out);
     return true;
+}
+
+bool memory_reach_rows(struct warp *w, const struct access_desc *d, const uint32_t lo[ISA_LANES],
+                       const uint32_t hi[ISA_LANES], uint32_t mask, struct reach *out)
+{
+    const struct addresses a = {.lo = lo, .hi = hi};
+    if (!reach_lanes(w, d, &a, mask, out)) return false;
+    reach_log(w, d, out);
+    return true;
+}
+
+bool memory_reach_run(struct warp *w, const struct access_desc *d, uint64_t address, uint32_t count,
+                      struct reach *out)
+{
+    uint32_t lo[ISA_LANES], hi[ISA_LANES];
+    for (uint32_t l = 0; l < ISA_LANES; l++) {
+        lo[l] = (uint32_t)(address + (uint64_t)l * d->bytes);
+        hi[l] = (uint32_t)((address + (uint64_t)l * d->bytes) >> 32);
+    }
+    return memory_reach_rows(w, d, lo, hi, count == ISA_LANES ? UINT32_MAX : (1u << count) - 1, out);
 }
 
 uint8_t *memory_peek(struct warp *w, uint32_t lane, uint64_t address, uint64_t bytes)

@@ -8,6 +8,7 @@
 
 #include "emu/fault.h"
 #include "emu/late.h"
+#include "emu/surface.h"
 
 enum {
     /* Times that each warp only waited before lanes that wait for reconvergence continue alone: eight times
@@ -246,7 +247,7 @@ static void record(struct warp *w, const struct isa_inst *i, const struct access
         out->mask = record_lanes(w, i, d, out);
     out->bytes = (uint8_t)d->bytes;
     out->is_store = flags & ISA_STORE;
-    out->is_atomic = flags & ISA_ATOMIC;
+    out->is_atomic = flags & (ISA_ATOMIC | ISA_MBARRIER); /* an mbarrier is changed as by a shared atomic */
     out->is_prefetch = i->op == ISA_OP_PREFETCH;
 }
 
@@ -258,6 +259,26 @@ COLD static void record_texture(const struct warp *w, const struct isa_inst *i, 
     out->is_texture = true;
     out->bytes = t ? (uint8_t)(t->channel_bits / 8u * t->channels) : 0;
     FOR_LANES (l, out->mask) out->addr[l] = t ? t->address : 0;
+}
+
+COLD static void record_bulk(const struct warp *w, const struct isa_inst *i, struct emu_access *out)
+{
+    const uint32_t *address = exec_src(&w->x, i->src[1]), *bytes = exec_src(&w->x, i->src[2]);
+    out->space = ISA_GLOBAL;
+    out->is_bulk = true;
+    out->is_store = i->op == ISA_OP_CPBULK_STORE;
+    FOR_LANES (l, out->mask) {
+        out->addr[l] = row_u64(address, l);
+        out->bulk_bytes[l] = bytes[l];
+    }
+}
+
+COLD static void record_surface(const struct warp *w, const struct isa_inst *i, struct emu_access *out)
+{
+    out->mask = surface_lanes(w, i, out->mask, out->addr);
+    out->space = ISA_GLOBAL;
+    out->bytes = (uint8_t)surface_bytes(i);
+    out->is_store = surface_is_store(i);
 }
 
 COLD static void first_texels(struct emu_access *out)
@@ -280,7 +301,8 @@ COLD static uint32_t longest_sleep(const struct warp *w, const struct isa_inst *
 static bool orders_memory(const struct isa_inst *i)
 {
     return isa_ops[i->op].flags & ISA_BARRIER || i->op == ISA_OP_MEMBAR || i->op == ISA_OP_WARPSYNC ||
-           i->op == ISA_OP_FREE || i->op == ISA_OP_TEX;
+           i->op == ISA_OP_FREE || i->op == ISA_OP_TEX || isa_ops[i->op].flags & ISA_MBARRIER ||
+           memory_is_bulk(i);
 }
 
 static void keep_order(struct warp *w, const struct isa_inst *i, bool defers, const struct emu_access *out)
@@ -352,6 +374,7 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
     const struct isa_inst *i = out->inst = warp_fetch(w, &out->mask);
     out->space = ISA_GENERIC;
     out->is_store = out->is_atomic = out->is_texture = out->is_prefetch = out->deferred = false;
+    out->is_bulk = false;
     out->bytes = 0;
     out->shared_lanes = out->local_lanes = out->atomic_record = 0;
     uint32_t mask = out->mask;
@@ -359,8 +382,11 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
     exec_fn *fn = r->table[i->op];
     if (mask && memory_describe(i, &d)) record(w, i, &d, out);
     if (mask && i->op == ISA_OP_TEX) record_texture(w, i, out);
+    if (mask && memory_is_bulk(i)) record_bulk(w, i, out);
+    if (mask && surface_is_access(i)) record_surface(w, i, out);
     out->sleep_ns = i->op == ISA_OP_NANOSLEEP ? longest_sleep(w, i, mask) : 0;
-    bool defers = out->is_atomic && defer_atomics && out->mask & ~out->shared_lanes;
+    bool defers = out->is_atomic && defer_atomics && out->mask & ~out->shared_lanes &&
+                  isa_ops[i->op].flags & ISA_ATOMIC;
     if (w->deferred_first && mask) keep_order(w, i, defers, out);
     if (defers) {
         fn = deferred_op;
@@ -369,8 +395,11 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
         fn = do_later;
     }
     w->texels = out->is_texture ? &out->texels : NULL;
+    w->defers_arrivals = defer_atomics;
+    const uint32_t arrivals = w->arrivals.len;
     bool yields = warp_execute(w, i, mask, fn);
     if (w->event == EVENT_FAULT) return false;
+    out->arrives = w->arrivals.len > arrivals;
     if (out->is_texture) first_texels(out);
     if (defers) {
         const struct deferred_pool *p = w->share->deferred;

@@ -79,13 +79,16 @@ struct emu_texels {
 struct emu_access {
     const struct isa_inst *inst;
     uint32_t pc;
-    /* Lanes that executed: active and guard true; 0 = nothing happened but time. For cp.async and
-     * prefetch only the lanes that read device memory. */
+    /* Lanes that executed: active and guard true; 0 = nothing happened but time. For cp.async,
+     * prefetch and surfaces only the lanes that access device memory. */
     uint32_t mask;
     /* enum isa_space, generic resolved: GLOBAL, SHARED, LOCAL, CONST, PARAM; ISA_GENERIC = no memory access.
      * When lanes of one generic access differ in space it is the first lane's. */
     uint8_t space;
-    bool is_store, is_atomic, is_texture, is_prefetch;
+    bool is_store, is_atomic, is_texture, is_prefetch, is_bulk;
+    /* Copies arrive at an mbarrier when they have ended: emu_arrival_apply must be called once, when all
+     * asynchronous copies that the warp has issued so far, this one included, have ended. */
+    bool arrives;
     /* A global atomic that has not happened yet: emu_atomic_apply must be called for each lane of mask &
      * ~shared_lanes. */
     bool deferred;
@@ -98,6 +101,7 @@ struct emu_access {
      * texture; cp.async: the address that it reads (it writes shared memory as well). */
     uint64_t addr[ISA_LANES];
     struct emu_texels texels; /* is_texture: all texels of the lanes of mask; bytes is the size of one */
+    uint32_t bulk_bytes[ISA_LANES]; /* is_bulk: what each lane copies, from or to addr; bytes is 0 */
 };
 
 /* Executes the next instruction. False: it faulted, or the CTA is in deadlock (the fault given to
@@ -109,6 +113,8 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out);
 /* Performs the lanes of a deferred atomic now, in ascending order, and writes their results into the
  * destination register. The record is freed when the last of its lanes is done. */
 void emu_atomic_apply(struct emu_grid *g, uint32_t record, uint32_t lanes);
+/* Makes the oldest arrival of the warp. False: it faulted. */
+bool emu_arrival_apply(struct warp *w);
 /* emu_atomic_apply for the time while SMs are stepped. */
 void emu_atomic_log(struct emu_grid *g, uint32_t record, uint32_t lanes);
 

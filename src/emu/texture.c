@@ -1,12 +1,14 @@
 /* texture.c: texture objects: fetch, filter, query.
  *
- * Formulas: CUDA C++ Programming Guide, "Texture Fetching": nearest takes texel floor(x); linear weighs the
- * texels around x - 0.5 with fractions of 8 bits. How weights and sums are rounded was measured on an H200
- * (tests/unit/texture_h200.h); what is not exact yet: normalized coordinates that lie half way between two
- * fractions, and the last of 16 bits in signed normalized formats. Wrap and mirror exist with normalized
- * coordinates only and act as clamp otherwise. Integer coordinates take the texel itself. Only level 0
- * exists: levels of detail and gradients are accepted and have no effect. Left out: layered and cube
- * textures, sRGB of anything but 8-bit channels. */
+ * Formulas: CUDA C++ Programming Guide, "Texture Fetching": nearest takes texel floor(x); linear weighs
+ * the texels around x - 0.5 with fractions of 8 bits. How weights and sums are rounded was measured on an
+ * H200 (tests/unit/texture_h200.h); what is not exact yet: normalized coordinates that lie half way
+ * between two fractions, and the last of 16 bits in signed normalized formats. Wrap and mirror exist with
+ * normalized coordinates only and act as clamp otherwise. Integer coordinates take the texel itself. Only
+ * level 0 exists: levels of detail and gradients are accepted and have no effect. A layer outside of a
+ * layered texture is the nearest one. A direction picks the face of a cube map and a place on it, as
+ * OpenGL has it (CUDA C++ Programming Guide, "Cubemap Textures"); faces are sampled one by one, without
+ * the texels of their neighbours. Left out: seamless cube maps, sRGB of anything but 8-bit channels. */
 #include "base/bits.h"
 #include "emu/fault.h"
 #include "emu/memory.h"
@@ -53,7 +55,9 @@ struct fetch {
     struct warp *w;
     const struct emu_texture *t;
     uint32_t lane;
-    bool bad; /* a texel lies outside of device memory */
+    uint32_t layer;
+    bool beyond; /* the texture has no such layer: this is the nearest */
+    bool bad;    /* a texel lies outside of device memory */
 };
 
 static float half_value(uint32_t h)
@@ -102,7 +106,7 @@ static struct texel read_texel(struct fetch *f, const int64_t at[3])
     struct texel out = {{0}, {0}}; /* channels that the texture lacks read as 0, as an H200 has it */
     uint32_t bytes = t->channel_bits / 8u * t->channels;
     uint64_t address = t->address + (uint64_t)at[0] * bytes + (uint64_t)at[1] * t->pitch_bytes +
-                       (uint64_t)at[2] * t->slice_bytes;
+                       ((uint64_t)at[2] + f->layer) * t->slice_bytes;
     if (f->w->texels) note_texel(f->w->texels, f->lane, address);
     if (!memory_readable(f->w, address, address + bytes)) {
         f->bad = true;
@@ -266,7 +270,7 @@ static double exact_value(const struct emu_texture *t, float f)
 static struct texel fetch_linear(struct fetch *f, uint32_t dims, const float x[3])
 {
     const float plane[3] = {x[0], 0, 0};
-    if (dims == 1 && address_mode(f->t, 1) == EMU_TEX_BORDER) {
+    if (dims == 1 && !f->t->layers && address_mode(f->t, 1) == EMU_TEX_BORDER) {
         dims = 2; /* a line is a plane of height 1, and y = 0 is its edge */
         x = plane;
     }
@@ -298,6 +302,7 @@ static struct texel fetch_linear(struct fetch *f, uint32_t dims, const float x[3
 static struct texel fetch_integer(struct fetch *f, uint32_t dims, const int32_t x[3])
 {
     int64_t index[3] = {0, 0, 0};
+    if (f->beyond) return (struct texel){{0}, {0}};
     for (uint32_t d = 0; d < dims; d++) {
         index[d] = x[d];
         if (index[d] < 0 || index[d] >= extent(f->t, d)) return (struct texel){{0}, {0}};
@@ -305,11 +310,73 @@ static struct texel fetch_integer(struct fetch *f, uint32_t dims, const int32_t 
     return read_texel(f, index);
 }
 
+/* ---- layers and faces ---- */
+
+/* The nearest layer: the index is unsigned. */
+static uint32_t layer_of(uint32_t index, uint32_t count) { return count ? MIN(index, count - 1) : 0; }
+
+/* The face that a direction points to, and the coordinates on it, in [0, 1]. Of axes of the same length z
+ * comes first, then y (as on an H200). */
+static uint32_t cube_face(const float d[3], float at[3])
+{
+    float x = fabsf(d[0]), y = fabsf(d[1]), z = fabsf(d[2]), s, t, major;
+    uint32_t face;
+    if (z >= x && z >= y) {
+        face = d[2] < 0 ? 5 : 4;
+        major = z;
+        s = d[2] < 0 ? -d[0] : d[0];
+        t = -d[1];
+    } else if (y >= x) {
+        face = d[1] < 0 ? 3 : 2;
+        major = y;
+        s = d[0];
+        t = d[1] < 0 ? -d[2] : d[2];
+    } else {
+        face = d[0] < 0 ? 1 : 0;
+        major = x;
+        s = d[0] < 0 ? d[2] : -d[2];
+        t = -d[1];
+    }
+    at[0] = (s / major + 1.0f) * 0.5f;
+    at[1] = (t / major + 1.0f) * 0.5f;
+    at[2] = 0;
+    return face;
+}
+
+/* Where one lane samples. */
+struct place {
+    uint32_t dims;
+    int32_t n[3];
+    float x[3];
+};
+
+static struct place place_of(struct exec *x, const struct isa_inst *i, struct fetch *f)
+{
+    struct place p = {.dims = i->mod & ISA_TEX_DIMS};
+    bool layered = i->mod & ISA_TEX_LAYERED, cube = i->mod & ISA_TEX_CUBE;
+    uint32_t layers = cube ? f->t->layers / 6 : f->t->layers;
+    uint32_t l = f->lane;
+    if (layered) {
+        f->layer = layer_of(exec_src(x, i->src[1])[l], layers);
+        f->beyond = exec_src(x, i->src[1])[l] >= layers;
+    }
+    for (uint32_t d = 0; d < p.dims && d < 3; d++) {
+        p.n[d] = (int32_t)exec_src(x, i->src[1 + layered + d])[l];
+        memcpy(&p.x[d], &p.n[d], sizeof p.x[d]);
+    }
+    if (!cube) return p;
+    const float direction[3] = {p.x[0], p.x[1], p.x[2]};
+    f->layer = f->layer * 6 + cube_face(direction, p.x);
+    p.dims = 2;
+    return p;
+}
+
 /* ---- the instructions ---- */
 static const struct emu_texture *texture_of(struct warp *w, const struct isa_inst *i, uint32_t lane)
 {
     uint64_t handle = row_u64(exec_src(&w->x, i->src[0]), lane);
     const struct emu_texture *t = emu_texture_get(w->run->device, handle);
+    if (t && t->is_surface && i->op != ISA_OP_TXQ) t = NULL;
     if (!t)
         fault_raise(w, lane, EMU_BAD_TEXTURE, "%s with 0x%llx, which is not a texture object",
                     isa_ops[i->op].name, (unsigned long long)handle);
@@ -322,24 +389,29 @@ static bool can_filter(const struct emu_texture *t) /* linear filtering exists f
            (t->channel_kind == EMU_CHAN_FLOAT || (t->read_normalized && t->channel_bits <= 16));
 }
 
+/* A layer or a face beyond what the texture has would lie outside of its memory. */
+static bool has_shape(struct warp *w, const struct isa_inst *i, const struct emu_texture *t, uint32_t lane)
+{
+    bool layered = i->mod & ISA_TEX_LAYERED, cube = i->mod & ISA_TEX_CUBE;
+    if ((!cube || t->is_cube) && (!layered || t->layers)) return true;
+    fault_raise(w, lane, EMU_BAD_TEXTURE, "tex of a %s%s on a texture that is none; make its array with %s",
+                layered ? "layered " : "", cube ? "cube map" : "texture",
+                cube ? "cudaArrayCubemap" : "cudaArrayLayered");
+    return false;
+}
+
 static void op_tex(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     struct warp *w = x->warp;
-    uint32_t dims = i->mod;
     struct texel texels[ISA_LANES];
     FOR_LANES (l, mask) {
         struct fetch f = {.w = w, .t = texture_of(w, i, l), .lane = l};
-        if (!f.t) return;
+        if (!f.t || !has_shape(w, i, f.t, l)) return;
         if (w->texels) w->texels->count[l] = 0;
-        int32_t n[3] = {0, 0, 0};
-        float x3[3] = {0, 0, 0};
-        for (uint32_t d = 0; d < dims && d < 3; d++) {
-            n[d] = (int32_t)exec_src(x, i->src[1 + d])[l];
-            memcpy(&x3[d], &n[d], sizeof x3[d]);
-        }
-        texels[l] = i->type == ISA_S32 ? fetch_integer(&f, dims, n)
-                    : can_filter(f.t)  ? fetch_linear(&f, dims, x3)
-                                       : fetch_point(&f, dims, x3);
+        const struct place p = place_of(x, i, &f);
+        texels[l] = i->type == ISA_S32 ? fetch_integer(&f, p.dims, p.n)
+                    : can_filter(f.t)  ? fetch_linear(&f, p.dims, p.x)
+                                       : fetch_point(&f, p.dims, p.x);
         if (!f.bad) continue;
         struct strbuf more = {0};
         space_explain(w->run->device->space, f.t->address, &more);
@@ -389,13 +461,20 @@ static uint32_t address_number(const struct emu_texture *t, uint32_t dim)
     return number[t->addr_mode[dim] & 3];
 }
 
+/* Layers count as the dimension after the last, cube by cube; a single cube has none (as on an H200). */
+static uint32_t layers_asked(const struct emu_texture *t)
+{
+    uint32_t cubes = t->layers / 6;
+    return !t->is_cube ? t->layers : cubes > 1 ? cubes : 0;
+}
+
 static uint32_t query(const struct emu_texture *t, uint8_t what)
 {
     enum { ORDER_R = 0x10b0, ORDER_RG = 0x10b2, ORDER_RGBA = 0x10b5 };
     switch ((enum isa_txq)what) {
     case ISA_TXQ_WIDTH: return t->width;
-    case ISA_TXQ_HEIGHT: return t->height;
-    case ISA_TXQ_DEPTH: return t->depth;
+    case ISA_TXQ_HEIGHT: return t->height ? t->height : MAX(t->layers, 1u);
+    case ISA_TXQ_DEPTH: return t->height && t->layers ? layers_asked(t) : t->depth;
     case ISA_TXQ_CHANNEL_TYPE: return channel_type(t);
     case ISA_TXQ_CHANNEL_ORDER: return t->channels == 1 ? ORDER_R : t->channels == 2 ? ORDER_RG : ORDER_RGBA;
     case ISA_TXQ_NORMALIZED: return t->normalized_coords;

@@ -40,6 +40,8 @@ void warp_start(struct warp *w, uint32_t lanes)
     w->node_used = 0;
     w->serial = w->clock = 0;
     w->calls.len = 0;
+    w->defers_arrivals = false;
+    w->arrivals.len = w->arrivals_made = 0;
     w->leaves[0] = (struct leaf){.mask = lanes, .node = NODE_NONE};
     w->leaf = &w->leaves[0];
 }

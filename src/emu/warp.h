@@ -59,6 +59,14 @@ struct call_row {
     uint32_t sp[ISA_LANES];  /* its stack in use, bytes */
 };
 
+/* What copies do to mbarriers when they end: they arrive, or count as bytes that have come (is_tx). */
+struct arrival {
+    uint32_t pc, mask;
+    bool is_tx;
+    uint32_t offset[ISA_LANES]; /* of the mbarrier, in shared memory */
+    uint32_t bytes[ISA_LANES];
+};
+
 struct run;
 struct run_share;
 struct cta;
@@ -89,6 +97,10 @@ struct warp {
     uint32_t watch;             /* in a watch (idle.h): its number among the resident warps */
     uint64_t serial, clock;     /* leaves made so far; turns passed so far */
     VEC(struct call_row) calls; /* return addresses, by depth */
+    /* When stepped: arrivals wait until the timing model asks for them (mbarrier.c). */
+    bool defers_arrivals;
+    VEC(struct arrival) arrivals;
+    uint32_t arrivals_made; /* of these */
     /* Written when they come into use. */
     struct leaf leaves[LEAVES_MAX];
     struct node nodes[NODES_MAX];

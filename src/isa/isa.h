@@ -27,7 +27,8 @@ enum isa_op_flags {
     ISA_BARRIER = 1 << 5, /* CTA barrier */
     ISA_CONV = 1 << 6,    /* waits for the lanes that its member mask names */
     ISA_SLOW = 1 << 7,    /* stands for a sequence of instructions on real hardware */
-    ISA_SREG = 1 << 8
+    ISA_SREG = 1 << 8,
+    ISA_MBARRIER = 1 << 9 /* reads or changes an mbarrier, in shared memory */
 };
 
 enum isa_op {
@@ -75,6 +76,11 @@ enum isa_shfl { ISA_SHFL_UP, ISA_SHFL_DOWN, ISA_SHFL_BFLY, ISA_SHFL_IDX };
 enum { ISA_NOSYNC = 0x80, ISA_UNMASKED = 0x40, ISA_WARP_MODE = 0x3f };
 /* LEVEL: coordinates, then lod; GRAD: coordinates, d/dx, d/dy. */
 enum isa_mip { ISA_MIP_NONE, ISA_MIP_LEVEL, ISA_MIP_GRAD };
+/* In inst.mod of TEX: the first source after the handle is a layer; three coordinates are a direction. */
+enum { ISA_TEX_DIMS = 0x0f, ISA_TEX_LAYERED = 0x10, ISA_TEX_CUBE = 0x20 };
+/* What a surface access does outside of the surface: it faults, moves to the nearest texel, or reads zeros
+ * and writes nothing. */
+enum isa_outside { ISA_OUTSIDE_TRAP, ISA_OUTSIDE_CLAMP, ISA_OUTSIDE_ZERO };
 enum isa_vote { ISA_VOTE_ALL, ISA_VOTE_ANY, ISA_VOTE_UNI };
 enum isa_prmt { ISA_PRMT_INDEX, ISA_PRMT_F4E, ISA_PRMT_B4E, ISA_PRMT_RC8, ISA_PRMT_ECL, ISA_PRMT_ECR,
                 ISA_PRMT_RC16 };
@@ -82,6 +88,18 @@ enum isa_testp { ISA_TESTP_FINITE, ISA_TESTP_INFINITE, ISA_TESTP_NUMBER, ISA_TES
                  ISA_TESTP_NORMAL, ISA_TESTP_SUBNORMAL };
 enum isa_txq { ISA_TXQ_WIDTH, ISA_TXQ_HEIGHT, ISA_TXQ_DEPTH, ISA_TXQ_CHANNEL_TYPE, ISA_TXQ_CHANNEL_ORDER,
                ISA_TXQ_NORMALIZED, ISA_TXQ_FILTER, ISA_TXQ_ADDR0, ISA_TXQ_ADDR1, ISA_TXQ_ADDR2 };
+/* The video instructions: what is computed, what is done with the result and the third source. */
+enum isa_video { ISA_VIDEO_ADD, ISA_VIDEO_SUB, ISA_VIDEO_ABSDIFF, ISA_VIDEO_MIN, ISA_VIDEO_MAX,
+                 ISA_VIDEO_AVRG, ISA_VIDEO_SET, ISA_VIDEO_SHL, ISA_VIDEO_SHR };
+enum isa_second { ISA_SECOND_NONE, ISA_SECOND_ADD, ISA_SECOND_MIN, ISA_SECOND_MAX, ISA_SECOND_MERGE };
+enum { ISA_CLAMP = 0x80 };
+enum { ISA_VMAD_MINUS_PRODUCT = 1, ISA_VMAD_MINUS_C = 2, ISA_VMAD_PLUS_ONE = 4 };
+/* Selectors of a scalar video instruction: a byte, a half, all. */
+enum { ISA_PART_B0, ISA_PART_H0 = 4, ISA_PART_ALL = 6 };
+/* Arrivals that an mbarrier counts, at most: the lowest bits of its 64. */
+enum { ISA_MBAR_COUNT_MAX = (1 << 20) - 1 };
+/* In inst.mod2 of MBAR_ARRIVE. */
+enum { ISA_ARRIVE_DROP = 1, ISA_ARRIVE_NO_COMPLETE = 2 };
 /* Special registers that differ between threads, warps, CTAs or moments; what is fixed at launch (ntid,
  * nctaid, ...) comes from the constant pool (enum isa_env). */
 enum isa_sreg { ISA_SREG_TID, ISA_SREG_CTAID, ISA_SREG_LANEID, ISA_SREG_WARPID, ISA_SREG_SMID,
@@ -122,6 +140,28 @@ struct isa_inst {
     uint32_t live;   /* registers live before it (32-bit rows), for tables and mechanisms */
 };
 #define ISA_NO_RECONV UINT32_MAX
+
+/* The immediate of a surface access. */
+static inline int64_t isa_surface(uint32_t dims, bool is_layered, enum isa_outside outside)
+{
+    return (int64_t)(dims | (is_layered ? ISA_TEX_LAYERED : 0u) | (uint32_t)outside << 8);
+}
+static inline uint32_t isa_surface_dims(const struct isa_inst *i) { return i->imm & ISA_TEX_DIMS; }
+static inline bool isa_surface_layered(const struct isa_inst *i) { return i->imm & ISA_TEX_LAYERED; }
+static inline enum isa_outside isa_surface_outside(const struct isa_inst *i)
+{
+    return (enum isa_outside)(i->imm >> 8 & 3);
+}
+
+/* The immediate of a video instruction: four bits for each selected element, the lowest element first. */
+static inline int64_t isa_selectors(uint32_t a, uint32_t b, uint32_t dst, uint32_t cmp)
+{
+    return (int64_t)((uint64_t)cmp << 48 | (uint64_t)dst << 32 | (uint64_t)b << 16 | a);
+}
+static inline uint32_t isa_selected_a(const struct isa_inst *i) { return (uint32_t)i->imm & 0xffff; }
+static inline uint32_t isa_selected_b(const struct isa_inst *i) { return (uint32_t)i->imm >> 16; }
+static inline uint32_t isa_selected_dst(const struct isa_inst *i) { return i->imm >> 32 & 0xffff; }
+static inline uint32_t isa_selected_cmp(const struct isa_inst *i) { return i->imm >> 48 & 0xf; }
 
 enum isa_const_kind { ISA_CONST_IMM, ISA_CONST_PARAM, ISA_CONST_ENV, ISA_CONST_SYM_LO, ISA_CONST_SYM_HI };
 /* One row of the constant pool: 32 bits, the same for all lanes. */

@@ -33,6 +33,10 @@ static const char *const testp_names[] = {".finite",     ".infinite", ".number",
 static const char *const txq_names[] = {".width",         ".height",     ".depth",  ".channel_data_type",
                                         ".channel_order", ".normalized", ".filter", ".addr0",
                                         ".addr1",         ".addr2"};
+static const char *const video_names[] = {".add",  ".sub", ".absdiff", ".min", ".max",
+                                          ".avrg", ".set", ".shl",     ".shr"};
+static const char *const second_names[] = {"", ".add", ".min", ".max", ""};
+static const char *const part_names[] = {".b0", ".b1", ".b2", ".b3", ".h0", ".h1", ""};
 static const char *const scope_names[] = {".cta", ".gl", ".sys"};
 static const char *const sreg_names[] = {"tid",         "ctaid",       "laneid",         "warpid",
                                          "smid",        "lanemask_eq", "lanemask_le",    "lanemask_lt",
@@ -131,6 +135,48 @@ static void put_address(const struct isa_kernel *k, const struct isa_inst *in, u
 
 /* ---- mnemonic ---- */
 
+static void put_signs(const struct isa_inst *in, struct strbuf *out)
+{
+    for (int i = 0; i < 3; i++) strbuf_puts(out, in->type >> i & 1 ? ".s32" : ".u32");
+}
+
+static void put_video(const struct isa_inst *in, struct strbuf *out)
+{
+    strbuf_puts(out, ENUM_NAME(video_names, in->mod));
+    if (in->mod == ISA_VIDEO_SET) strbuf_printf(out, ".%s", ENUM_NAME(cmp_names, isa_selected_cmp(in)));
+    put_signs(in, out);
+    if (in->mod2 & ISA_CLAMP) strbuf_puts(out, ".clamp");
+    strbuf_puts(out, ENUM_NAME(second_names, in->mod2 & ~ISA_CLAMP));
+}
+
+static void put_vmad(const struct isa_inst *in, struct strbuf *out)
+{
+    put_signs(in, out);
+    if (in->mod & ISA_VMAD_MINUS_PRODUCT) strbuf_puts(out, ".neg");
+    if (in->mod & ISA_VMAD_MINUS_C) strbuf_puts(out, ".negc");
+    if (in->mod & ISA_VMAD_PLUS_ONE) strbuf_puts(out, ".po");
+    if (in->mod2) strbuf_printf(out, ".shr%u", in->mod2);
+}
+
+static void put_texture(const struct isa_inst *in, struct strbuf *out)
+{
+    const char *layered = in->mod & ISA_TEX_LAYERED ? "a" : "";
+    if (in->mod & ISA_TEX_CUBE)
+        strbuf_printf(out, ".%scube", layered);
+    else
+        strbuf_printf(out, ".%s%ud", layered, in->mod & ISA_TEX_DIMS);
+    strbuf_puts(out, ENUM_NAME(type_names, in->type));
+}
+
+static void put_surface(const struct isa_inst *in, struct strbuf *out)
+{
+    static const char *const outside[] = {".trap", ".clamp", ".zero"};
+    strbuf_printf(out, ".%s%ud", isa_surface_layered(in) ? "a" : "", isa_surface_dims(in));
+    strbuf_puts(out, ENUM_NAME(cache_names, in->mod2));
+    if (in->vec > 1) strbuf_printf(out, ".v%u", in->vec);
+    strbuf_puts(out, ENUM_NAME(outside, isa_surface_outside(in)));
+}
+
 static void put_modifiers(const struct isa_inst *in, struct strbuf *out)
 {
     uint8_t mod = in->mod & 0x7f; /* bit 7: the old form of a warp-wide instruction, without member mask */
@@ -167,12 +213,23 @@ static void put_modifiers(const struct isa_inst *in, struct strbuf *out)
     case ISA_OP_VOTE: strbuf_puts(out, ENUM_NAME(vote_names, mod)); break;
     case ISA_OP_PRMT: strbuf_puts(out, ENUM_NAME(prmt_names, in->mod)); break;
     case ISA_OP_TXQ: strbuf_puts(out, ENUM_NAME(txq_names, in->mod)); break;
-    case ISA_OP_TEX: strbuf_printf(out, ".%ud%s", in->mod, ENUM_NAME(type_names, in->type)); break;
+    case ISA_OP_TEX: put_texture(in, out); break;
+    case ISA_OP_MBAR_ARRIVE:
+        if (in->mod2 & ISA_ARRIVE_DROP) strbuf_puts(out, ".drop");
+        if (in->mod2 & ISA_ARRIVE_NO_COMPLETE) strbuf_puts(out, ".noComplete");
+        break;
+    case ISA_OP_MBAR_TX: strbuf_puts(out, in->mod2 ? ".complete" : ".expect"); break;
+    case ISA_OP_CPASYNC_ARRIVE: strbuf_puts(out, in->mod2 ? ".noinc" : ""); break;
+    case ISA_OP_VIDEO:
+    case ISA_OP_VIDEO_2:
+    case ISA_OP_VIDEO_4: put_video(in, out); break;
+    case ISA_OP_VMAD: put_vmad(in, out); break;
     case ISA_OP_MEMBAR: strbuf_puts(out, ENUM_NAME(scope_names, in->mod)); break;
     case ISA_OP_TESTP_F32:
     case ISA_OP_TESTP_F64: strbuf_puts(out, ENUM_NAME(testp_names, in->mod)); break;
     case ISA_OP_BAR_RED_P: strbuf_puts(out, ENUM_NAME(atom_names, in->mod2)); break;
     default:
+        if (in->op >= ISA_OP_SULD_8 && in->op <= ISA_OP_SUST_64) put_surface(in, out);
         if (in->op >= ISA_OP_SETP_U16 && in->op <= ISA_OP_SET_BF16X2)
             strbuf_printf(out, ".%s%s", ENUM_NAME(cmp_names, in->mod), ENUM_NAME(bool_names, in->mod2));
         break;
@@ -263,6 +320,24 @@ static bool has_immediate(uint16_t op)
            op == ISA_OP_CPASYNC_WAIT;
 }
 
+/* The part of source i that a video instruction selects; i = 2: of the destination. */
+static void put_part(const struct isa_inst *in, uint32_t i, struct strbuf *out)
+{
+    uint32_t parts = i == 0 ? isa_selected_a(in) : i == 1 ? isa_selected_b(in) : isa_selected_dst(in);
+    switch (in->op) {
+    case ISA_OP_VIDEO:
+    case ISA_OP_VMAD: strbuf_puts(out, ENUM_NAME(part_names, parts)); break;
+    case ISA_OP_VIDEO_2:
+    case ISA_OP_VIDEO_4:
+        if (i == 2)
+            strbuf_printf(out, ".mask%x", parts);
+        else
+            strbuf_printf(out, in->op == ISA_OP_VIDEO_2 ? ".h%02x" : ".b%04x", parts);
+        break;
+    default: break;
+    }
+}
+
 static void put_operands(const struct isa_kernel *k, const struct isa_inst *in, struct strbuf *out)
 {
     const struct isa_op_info *row = &isa_ops[in->op];
@@ -276,6 +351,7 @@ static void put_operands(const struct isa_kernel *k, const struct isa_inst *in, 
     for (uint32_t i = 0; i < last_dst; i++, comma = ", ") {
         strbuf_puts(out, comma);
         put_operand(k, in->dst[i], letter_at(row->dst, in, i), out);
+        put_part(in, 2, out);
     }
     if (row->flags & ISA_SREG) {
         strbuf_printf(out, "%s%s", comma, ENUM_NAME(sreg_names, in->mod));
@@ -287,6 +363,7 @@ static void put_operands(const struct isa_kernel *k, const struct isa_inst *in, 
             put_address(k, in, i, out);
         else
             put_operand(k, in->src[i], letter_at(row->src, in, i), out);
+        if (i < 2) put_part(in, i, out);
     }
     if (has_immediate(in->op)) strbuf_printf(out, "%s#%lld", comma, (long long)in->imm);
 }

@@ -58,7 +58,7 @@ static bool is_fence(const struct mir_inst *in)
     if (in->op == MIR_OP_LABEL || opnd_ends_block(in)) return true;
     const struct isa_op_info *row = &isa_ops[in->op];
     if (in->op == ISA_OP_CALL || in->op == ISA_OP_CALLI || row->unit == ISA_UNIT_SYS ||
-        row->flags & ISA_BARRIER)
+        row->flags & (ISA_BARRIER | ISA_MBARRIER))
         return true;
     if (row->flags & ISA_SREG) return !opnd_is_pure(in);
     return in->op == ISA_OP_MEMBAR || in->op == ISA_OP_TRAP || in->op == ISA_OP_NANOSLEEP ||

@@ -107,7 +107,11 @@ static sel_fn *const sel_table[PTX_OP_COUNT] = {
     [PTX_OP_elect] = sel_elect,
     [PTX_OP_tex] = sel_tex,
     [PTX_OP_txq] = sel_txq,
+    [PTX_OP_suld] = sel_surface,
+    [PTX_OP_sust] = sel_surface,
+    [PTX_OP_suq] = sel_txq,
     [PTX_OP_cp] = sel_cp,
+    [PTX_OP_mbarrier] = sel_mbarrier,
     [PTX_OP_nanosleep] = sel_nanosleep,
     [PTX_OP_griddepcontrol] = sel_nothing,
     [PTX_OP_applypriority] = sel_nothing,
@@ -229,11 +233,17 @@ static struct label_at *sel_sort_labels(const struct ptx_func *f)
     return at;
 }
 
+static sel_fn *sel_find(enum ptx_op op)
+{
+    if (ptx_op_is_video(op)) return sel_video;
+    return op < PTX_OP_COUNT ? sel_table[op] : NULL;
+}
+
 static void sel_instruction(struct sel *s, const struct ptx_inst *in)
 {
     s->in = in;
     s->loc = sel_place(s->prog, in);
-    sel_fn *fn = in->op < PTX_OP_COUNT ? sel_table[in->op] : NULL;
+    sel_fn *fn = sel_find(in->op);
     if (fn)
         fn(s);
     else

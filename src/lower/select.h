@@ -87,6 +87,7 @@ static inline enum ptx_type sel_type(const struct sel *s) { return (enum ptx_typ
 uint16_t sel_flags(const struct ptx_mods *m); /* ftz, sat, relu, ... */
 uint8_t sel_round(const struct ptx_mods *m);  /* enum isa_round; none = RN */
 uint8_t sel_bool(const struct ptx_mods *m);   /* enum isa_bool */
+uint8_t sel_cmp(const struct ptx_mods *m);    /* enum isa_cmp (select_logic.c) */
 
 struct mir_opnd sel_temp(struct sel *s, enum mir_class cls);
 /* Appends an instruction and guards it where invariant 2 says so. The pointer holds until the next call. */
@@ -146,10 +147,18 @@ void sel_slot_store(struct sel *s, uint32_t slot, struct mir_opnd value, uint32_
 
 /* ---- the opcodes ---- */
 sel_fn sel_int, sel_float, sel_half; /* arithmetic, by type */
+sel_fn sel_video;
 sel_fn sel_logic, sel_lop3, sel_shift, sel_shf, sel_prmt, sel_set, sel_setp, sel_selp, sel_slct;
 sel_fn sel_mov, sel_cvt;
 sel_fn sel_ld, sel_st, sel_prefetch, sel_cvta, sel_isspacep, sel_cp, sel_createpolicy, sel_nothing;
 sel_fn sel_atom, sel_tex, sel_txq;
+sel_fn sel_mbarrier, sel_cp_arrive, sel_cp_bulk;
+sel_fn sel_surface;
+/* select_atom.c: the handle of a texture or surface, an object in a register or a .global reference. */
+bool sel_texture_handle(struct sel *s, const struct ptx_operand *o, struct mir_opnd *handle);
+/* Appends `count` values of a vector (or of one register) to src; false: there are fewer, or no room. */
+bool sel_tex_values(struct sel *s, const struct ptx_operand *o, uint32_t first, uint32_t count,
+                    enum ptx_type t, struct mir_opnd *src, uint32_t *len);
 sel_fn sel_bar, sel_fence, sel_shfl, sel_vote, sel_match, sel_redux, sel_elect, sel_activemask, sel_nanosleep;
 sel_fn sel_bra, sel_brx, sel_call, sel_ret, sel_exit, sel_trap;
 void sel_function_entry(struct sel *s); /* register-style parameters */

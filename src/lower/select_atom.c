@@ -90,15 +90,16 @@ void sel_atom(struct sel *s)
 
 /* ---- textures ---- */
 
-static bool sel_texture_handle(struct sel *s, const struct ptx_operand *o, struct mir_opnd *handle)
+bool sel_texture_handle(struct sel *s, const struct ptx_operand *o, struct mir_opnd *handle)
 {
     if (o->kind == PTX_O_REG && sel_reg_bytes(s, o) == 8) {
         *handle = sel_src(s, o, PTX_U64);
         return true;
     }
-    if (o->kind == PTX_O_VAR && o->var->type == PTX_TEXREF && o->var->space == PTX_SPACE_GLOBAL) {
-        /* A texture reference is a variable of eight bytes in which the runtime puts the handle when it is
-         * bound. */
+    bool is_reference = o->kind == PTX_O_VAR && (o->var->type == PTX_TEXREF || o->var->type == PTX_SURFREF);
+    if (is_reference && o->var->space == PTX_SPACE_GLOBAL) {
+        /* A texture or surface reference is a variable of eight bytes in which the runtime puts the handle
+         * when it is bound. */
         const char *name = mir_var_symbol(s->prog->arena, s->f, o->var);
         struct mir_opnd at = {.kind = MIR_SYM, .v = mir_sym(s->prog, name, false)};
         *handle = sel_temp(s, MIR_D);
@@ -114,18 +115,27 @@ static bool sel_texture_handle(struct sel *s, const struct ptx_operand *o, struc
 
 static uint32_t sel_tex_dims(const struct sel *s)
 {
-    if (sel_has_word(s, PTX_W_1D)) return 1;
-    if (sel_has_word(s, PTX_W_2D)) return 2;
-    return sel_has_word(s, PTX_W_3D) ? 3 : 0;
+    if (sel_has_word(s, PTX_W_1D) || sel_has_word(s, PTX_W_A1D)) return 1;
+    if (sel_has_word(s, PTX_W_2D) || sel_has_word(s, PTX_W_A2D)) return 2;
+    return 3;
 }
 
-/* Appends `count` values of a vector (or of one register) to src. */
-static bool sel_tex_values(struct sel *s, const struct ptx_operand *o, uint32_t count, enum ptx_type t,
-                           struct mir_opnd *src, uint32_t *len)
+static bool sel_tex_layered(const struct sel *s)
 {
-    uint32_t have = o->kind == PTX_O_VECTOR ? o->sub_count : 1;
-    if (have < count || *len + count > ISA_SRC_MAX) return false; /* vectors are padded: {x, y, z, ignored} */
-    for (uint32_t i = 0; i < count; i++)
+    return sel_has_word(s, PTX_W_A1D) || sel_has_word(s, PTX_W_A2D) || sel_has_word(s, PTX_W_ACUBE);
+}
+
+static bool sel_tex_cube(const struct sel *s)
+{
+    return sel_has_word(s, PTX_W_CUBE) || sel_has_word(s, PTX_W_ACUBE);
+}
+
+bool sel_tex_values(struct sel *s, const struct ptx_operand *o, uint32_t first, uint32_t count,
+                    enum ptx_type t, struct mir_opnd *src, uint32_t *len)
+{
+    uint32_t have = o->kind == PTX_O_VECTOR ? o->sub_count : 1, end = first + count;
+    if (have < end || *len + count > ISA_SRC_MAX) return false; /* vectors are padded: {x, y, z, ignored} */
+    for (uint32_t i = first; i < end; i++)
         src[(*len)++] = sel_src(s, o->kind == PTX_O_VECTOR ? &o->sub[i] : o, t);
     return true;
 }
@@ -138,11 +148,14 @@ static bool sel_tex_sources(struct sel *s, uint32_t dims, enum isa_mip mip, stru
     uint32_t extra = mip == ISA_MIP_LEVEL ? 1 : mip == ISA_MIP_GRAD ? 2 : 0;
     if (where->kind != PTX_O_TEXADDR || where->sub_count < 2 || s->in->op_count != 2 + extra) return false;
     if (where->sub_count > 2 && where->sub[2].kind != PTX_O_SINK) return false; /* a sampler of its own */
-    if (!sel_tex_values(s, &where->sub[1], dims, (enum ptx_type)s->in->m.type[1], src, len)) return false;
-    if (mip == ISA_MIP_LEVEL) return sel_tex_values(s, &ops[2], 1, PTX_F32, src, len);
+    uint32_t layered = sel_tex_layered(s);
+    if (layered && !sel_tex_values(s, &where->sub[1], 0, 1, PTX_B32, src, len)) return false;
+    if (!sel_tex_values(s, &where->sub[1], layered, dims, (enum ptx_type)s->in->m.type[1], src, len))
+        return false;
+    if (mip == ISA_MIP_LEVEL) return sel_tex_values(s, &ops[2], 0, 1, PTX_F32, src, len);
     if (mip == ISA_MIP_NONE) return true;
-    return sel_tex_values(s, &ops[2], dims, PTX_F32, src, len) &&
-           sel_tex_values(s, &ops[3], dims, PTX_F32, src, len);
+    return sel_tex_values(s, &ops[2], 0, dims, PTX_F32, src, len) &&
+           sel_tex_values(s, &ops[3], 0, dims, PTX_F32, src, len);
 }
 
 /* The sampler gives four floats; halves are made of them, one or two in a register. */
@@ -170,10 +183,10 @@ void sel_tex(struct sel *s)
     if (s->in->ops[1].kind == PTX_O_TEXADDR && s->in->ops[1].sub_count &&
         !sel_texture_handle(s, &s->in->ops[1].sub[0], &src[0]))
         return;
-    if (!dims || count > (sel_type(s) == PTX_F16X2 ? 2 : ISA_DST_MAX) || d->kind == PTX_O_PAIR ||
+    if (count > (sel_type(s) == PTX_F16X2 ? 2 : ISA_DST_MAX) || d->kind == PTX_O_PAIR ||
         !sel_tex_sources(s, dims, mip, src, &len)) {
-        sel_unsupported(s,
-                        "1D, 2D and 3D textures without array, cube, offset, sampler or residency are there");
+        sel_unsupported(
+            s, "offsets, samplers of their own, residency and gradients in three dimensions are not there");
         return;
     }
     bool is_half = sel_type(s) == PTX_F16X2 || sel_type(s) == PTX_F16;
@@ -182,7 +195,8 @@ void sel_tex(struct sel *s)
     for (uint32_t i = 0; is_half && i < ISA_DST_MAX; i++) texel[i] = sel_temp(s, MIR_R);
     struct mir_inst *i =
         sel_emit_n(s, ISA_OP_TEX, is_half ? texel : dst, is_half ? ISA_DST_MAX : count, src, len);
-    i->mod = (uint8_t)dims;
+    i->mod =
+        (uint8_t)(dims | (sel_tex_layered(s) ? ISA_TEX_LAYERED : 0) | (sel_tex_cube(s) ? ISA_TEX_CUBE : 0));
     i->mod2 = is_half ? (uint8_t)ISA_F32 : sel_isa_type(sel_type(s));
     i->type = sel_isa_type((enum ptx_type)s->in->m.type[1]);
     i->vec = (uint8_t)mip;

@@ -35,6 +35,8 @@ static const uint8_t cmp_codes[] = {
     [PTX_CMP_GEU] = ISA_GEU, [PTX_CMP_NUM] = ISA_NUM, [PTX_CMP_NAN] = ISA_NAN,
 };
 
+uint8_t sel_cmp(const struct ptx_mods *m) { return cmp_codes[m->cmp]; }
+
 void sel_logic(struct sel *s)
 {
     if (s->in->op == PTX_OP_not && sel_type(s) == PTX_PRED) {
@@ -92,7 +94,7 @@ static bool sel_compare(struct sel *s, enum ptx_type t, const struct mir_opnd ds
     struct mir_opnd src[3] = {sel_src(s, &s->in->ops[1], t), sel_src(s, &s->in->ops[2], t),
                               has_c ? sel_src(s, &s->in->ops[3], PTX_PRED) : mir_none()};
     struct mir_inst *i = sel_emit_n(s, (enum isa_op)op, dst, 2, src, 3);
-    i->mod = cmp_codes[m->cmp];
+    i->mod = sel_cmp(m);
     i->mod2 = sel_bool(m);
     i->flags = m->ftz ? ISA_FTZ : 0;
     return true;
@@ -114,7 +116,7 @@ static void sel_set_packed_float(struct sel *s, enum isa_op op)
                               has_c ? sel_src(s, &s->in->ops[3], PTX_PRED) : mir_none()};
     struct mir_opnd dst = sel_dst(s, &s->in->ops[0], MIR_R);
     struct mir_inst *i = sel_emit_n(s, op, &dst, 1, src, 3);
-    i->mod = cmp_codes[s->in->m.cmp];
+    i->mod = sel_cmp(&s->in->m);
     i->mod2 = sel_bool(&s->in->m);
     i->flags = s->in->m.ftz ? ISA_FTZ : 0;
 }

@@ -429,7 +429,11 @@ static void sel_copy(struct sel *s)
 
 void sel_cp(struct sel *s)
 {
-    if (sel_has_word(s, PTX_W_COMMIT_GROUP)) {
+    if (s->in->m.bulk) {
+        sel_cp_bulk(s);
+    } else if (sel_has_word(s, PTX_W_ARRIVE)) {
+        sel_cp_arrive(s);
+    } else if (sel_has_word(s, PTX_W_COMMIT_GROUP)) {
         sel_emit_n(s, ISA_OP_CPASYNC_COMMIT, NULL, 0, NULL, 0);
     } else if (sel_has_word(s, PTX_W_WAIT_GROUP) || sel_has_word(s, PTX_W_WAIT_ALL)) {
         int64_t groups = sel_has_word(s, PTX_W_WAIT_ALL) ? -1 : s->in->ops[0].imm;

@@ -201,10 +201,12 @@ static bool check_target_list(struct checker *c, const struct ptx_operand *o)
     return ok || check_fault(c, o, NULL, "a .branchtargets list is wanted here");
 }
 
-static bool check_texture_address(struct checker *c, const struct ptx_operand *o)
+static bool check_texture_address(struct checker *c, const struct ptx_operand *o, enum ptx_type kind)
 {
-    if (o->kind != PTX_O_ADDR || o->imm) return check_fault(c, o, NULL, "a texture [tex] is wanted here");
-    return check_texture(c, &o->sub[0], PTX_TEXREF);
+    if (o->kind != PTX_O_ADDR || o->imm)
+        return check_fault(c, o, NULL, "a %s is wanted here",
+                           kind == PTX_TEXREF ? "texture [tex]" : "surface [surf]");
+    return check_texture(c, &o->sub[0], kind);
 }
 
 static bool check_operand(struct checker *c, const struct ptx_operand *o, const struct operand_rule *r)
@@ -222,13 +224,15 @@ static bool check_operand(struct checker *c, const struct ptx_operand *o, const 
     case 'Q': return check_predicate(c, o);
     case 'a': return check_address(c, o, c->inst->m.space);
     case 'A': return check_address(c, o, c->inst->m.space2);
+    case 'm': return check_address(c, o, PTX_SPACE_SHARED);
     case 'i': return check_integer(c, o);
     case 'b': return check_barrier(c, o);
     case 'z': return check_copy_size(c, o);
     case 'L': return o->kind == PTX_O_LABEL || check_fault(c, o, NULL, "a label is wanted here");
     case 'T': return check_target_list(c, o);
     case 'c': return check_source(c, o, &policy);
-    case 't': return check_texture_address(c, o);
+    case 't': return check_texture_address(c, o, PTX_TEXREF);
+    case 'u': return check_texture_address(c, o, PTX_SURFREF);
     default: UNREACHABLE("instr.def has an unknown operand role");
     }
 }

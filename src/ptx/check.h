@@ -1,4 +1,4 @@
-/* check.h: shared by check.c and check_special.c. */
+/* check.h: shared by check.c, check_special.c and check_video.c. */
 #ifndef HEDDLE_PTX_CHECK_H
 #define HEDDLE_PTX_CHECK_H
 
@@ -18,6 +18,9 @@ bool check_fault(struct checker *c, const struct ptx_operand *o, const char *hin
 bool check_type_fits(enum ptx_type reg, enum ptx_type want, bool wider_ok);
 bool check_constant(struct checker *c, const struct ptx_operand *o, enum ptx_type want);
 bool check_predicate(struct checker *c, const struct ptx_operand *o);
+bool check_count(struct checker *c, uint32_t want); /* operands of the instruction */
+bool check_register(struct checker *c, const struct ptx_operand *o, enum ptx_type want);
+bool check_video(struct checker *c); /* check_video.c */
 /* .texref or .samplerref, or a handle. */
 bool check_texture(struct checker *c, const struct ptx_operand *o, enum ptx_type want);
 bool check_special(struct checker *c); /* the opcodes with a rule of their own */

@@ -1,4 +1,4 @@
-/* check_special.c: operands of mov, cvta, tex and call, whose rules tie operands to each other. */
+/* check_special.c: operands of mov, cvta, tex, surfaces and call, whose rules tie operands to each other. */
 #include "ptx/check.h"
 
 static enum ptx_type reg_type(const struct checker *c, const struct ptx_operand *o)
@@ -6,7 +6,7 @@ static enum ptx_type reg_type(const struct checker *c, const struct ptx_operand 
     return (enum ptx_type)c->p->regs.data[o->reg].type;
 }
 
-static bool count_is(struct checker *c, uint32_t want)
+bool check_count(struct checker *c, uint32_t want)
 {
     if (c->inst->op_count == want) return true;
     struct token at = c->at;
@@ -16,7 +16,7 @@ static bool count_is(struct checker *c, uint32_t want)
     return false;
 }
 
-static bool reg_is(struct checker *c, const struct ptx_operand *o, enum ptx_type want)
+bool check_register(struct checker *c, const struct ptx_operand *o, enum ptx_type want)
 {
     if (o->kind != PTX_O_REG) return check_fault(c, o, NULL, "a register is wanted here");
     if (check_type_fits(reg_type(c, o), want, false)) return true;
@@ -76,7 +76,7 @@ static bool check_mov_sreg(struct checker *c, const struct ptx_operand *o, enum 
 static bool check_mov_source(struct checker *c, const struct ptx_operand *o, enum ptx_type t)
 {
     switch (o->kind) {
-    case PTX_O_REG: return reg_is(c, o, t);
+    case PTX_O_REG: return check_register(c, o, t);
     case PTX_O_VECTOR: return check_mov_vector(c, o, t, false);
     case PTX_O_SREG: return check_mov_sreg(c, o, t);
     case PTX_O_VAR:
@@ -90,24 +90,24 @@ static bool check_mov_source(struct checker *c, const struct ptx_operand *o, enu
 
 static bool check_mov(struct checker *c)
 {
-    if (!count_is(c, 2)) return false;
+    if (!check_count(c, 2)) return false;
     const struct ptx_operand *d = &c->inst->ops[0], *a = &c->inst->ops[1];
     enum ptx_type t = (enum ptx_type)c->inst->m.type[0];
     if (d->kind == PTX_O_VECTOR) {
         if (a->kind != PTX_O_REG) return check_fault(c, a, NULL, "a vector is unpacked from a register");
-        return check_mov_vector(c, d, t, true) && reg_is(c, a, t);
+        return check_mov_vector(c, d, t, true) && check_register(c, a, t);
     }
-    return reg_is(c, d, t) && check_mov_source(c, a, t);
+    return check_register(c, d, t) && check_mov_source(c, a, t);
 }
 
 /* cvta: also takes a variable of the space */
 static bool check_cvta(struct checker *c)
 {
-    if (!count_is(c, 2)) return false;
+    if (!check_count(c, 2)) return false;
     const struct ptx_operand *a = &c->inst->ops[1];
-    if (!reg_is(c, &c->inst->ops[0], PTX_U64)) return false;
+    if (!check_register(c, &c->inst->ops[0], PTX_U64)) return false;
     if (a->kind == PTX_O_INT) return true;
-    if (a->kind != PTX_O_VAR) return reg_is(c, a, PTX_U64);
+    if (a->kind != PTX_O_VAR) return check_register(c, a, PTX_U64);
     if (a->var->space == c->inst->m.space) return true;
     return check_fault(c, a, NULL, "the variable lies in another space");
 }
@@ -124,9 +124,9 @@ bool check_texture(struct checker *c, const struct ptx_operand *o, enum ptx_type
 struct geometry {
     uint8_t word, dims, elements, is_array;
 };
-static const struct geometry geometries[] = {{PTX_W_1D, 1, 1, 0},  {PTX_W_2D, 2, 2, 0},
-                                             {PTX_W_3D, 3, 4, 0},  {PTX_W_A1D, 1, 2, 1},
-                                             {PTX_W_A2D, 2, 4, 1}, {PTX_W_CUBE, 3, 4, 0}};
+static const struct geometry geometries[] = {
+    {PTX_W_1D, 1, 1, 0},  {PTX_W_2D, 2, 2, 0},   {PTX_W_3D, 3, 4, 0},   {PTX_W_A1D, 1, 2, 1},
+    {PTX_W_A2D, 2, 4, 1}, {PTX_W_CUBE, 3, 4, 0}, {PTX_W_ACUBE, 3, 4, 1}};
 
 static const struct geometry *geometry_of(const struct ptx_mods *m)
 {
@@ -139,16 +139,16 @@ static bool has_word(const struct ptx_mods *m, enum ptx_word w) { return m->word
 
 static bool tex_element(struct checker *c, const struct ptx_operand *o, enum ptx_type want)
 {
-    return o->kind == PTX_O_REG ? reg_is(c, o, want) : check_constant(c, o, want);
+    return o->kind == PTX_O_REG ? check_register(c, o, want) : check_constant(c, o, want);
 }
 
 /* Vectors of three are written with four elements; the last is ignored. */
-static bool check_coordinates(struct checker *c, const struct ptx_operand *o, const struct geometry *g)
+static bool check_coordinates(struct checker *c, const struct ptx_operand *o, const struct geometry *g,
+                              enum ptx_type t)
 {
     uint32_t used = g->dims + g->is_array;
     if (o->kind != PTX_O_VECTOR || o->sub_count < used || o->sub_count > g->elements)
         return check_fault(c, o, NULL, "the coordinates must be a vector of %u", g->elements);
-    enum ptx_type t = (enum ptx_type)c->inst->m.type[1];
     for (uint32_t i = 0; i < used; i++)
         if (!tex_element(c, &o->sub[i], g->is_array && !i ? PTX_B32 : t)) return false;
     return true;
@@ -156,7 +156,7 @@ static bool check_coordinates(struct checker *c, const struct ptx_operand *o, co
 
 static bool check_gradient(struct checker *c, const struct ptx_operand *o, const struct geometry *g)
 {
-    if (o->kind == PTX_O_REG && g->dims == 1) return reg_is(c, o, PTX_F32);
+    if (o->kind == PTX_O_REG && g->dims == 1) return check_register(c, o, PTX_F32);
     if (o->kind != PTX_O_VECTOR || o->sub_count < g->dims || o->sub_count > 4)
         return check_fault(c, o, NULL, "a gradient is a vector of %u", g->dims == 3 ? 4u : g->dims);
     for (uint32_t i = 0; i < g->dims; i++)
@@ -172,7 +172,8 @@ static bool check_texel(struct checker *c, const struct ptx_operand *o)
     if (o->kind != PTX_O_VECTOR || o->sub_count != m->vec)
         return check_fault(c, o, NULL, "the destination must be a vector of %u", m->vec);
     for (uint32_t i = 0; i < o->sub_count; i++)
-        if (o->sub[i].kind != PTX_O_SINK && !reg_is(c, &o->sub[i], (enum ptx_type)m->type[0])) return false;
+        if (o->sub[i].kind != PTX_O_SINK && !check_register(c, &o->sub[i], (enum ptx_type)m->type[0]))
+            return false;
     return true;
 }
 
@@ -185,15 +186,51 @@ static bool check_tex(struct checker *c)
     if (c->inst->op_count > want)
         return check_fault(c, &ops[want], NULL,
                            "texel offsets and depth comparison of tex are not supported");
-    if (!count_is(c, want) || !check_texel(c, &ops[0])) return false;
+    if (!check_count(c, want) || !check_texel(c, &ops[0])) return false;
     if (ops[1].kind != PTX_O_TEXADDR)
         return check_fault(c, &ops[1], NULL, "a texture and its coordinates [tex, {x, ...}] are wanted here");
-    if (!check_texture(c, &ops[1].sub[0], PTX_TEXREF) || !check_coordinates(c, &ops[1].sub[1], g))
+    if ((g->word == PTX_W_CUBE || g->word == PTX_W_ACUBE) && m->type[1] != PTX_F32)
+        return check_fault(c, &ops[1], NULL, "the coordinates of a cube map are .f32");
+    if (!check_texture(c, &ops[1].sub[0], PTX_TEXREF) ||
+        !check_coordinates(c, &ops[1].sub[1], g, (enum ptx_type)m->type[1]))
         return false;
     if (ops[1].sub_count == 3 && !check_texture(c, &ops[1].sub[2], PTX_SAMPLERREF)) return false;
     if (has_word(m, PTX_W_LEVEL)) return tex_element(c, &ops[2], (enum ptx_type)m->type[1]);
     if (has_word(m, PTX_W_GRAD)) return check_gradient(c, &ops[2], g) && check_gradient(c, &ops[3], g);
     return true;
+}
+
+/* ---- suld, sust ---- */
+
+static bool check_surface_value(struct checker *c, const struct ptx_operand *o)
+{
+    enum ptx_type want = (enum ptx_type)c->inst->m.type[0];
+    if (c->inst->op == PTX_OP_sust && o->kind == PTX_O_INT) return check_constant(c, o, want);
+    if (c->inst->op == PTX_OP_suld && o->kind == PTX_O_SINK) return true;
+    if (o->kind != PTX_O_REG) return check_fault(c, o, NULL, "a register is wanted here");
+    if (check_type_fits(reg_type(c, o), want, true)) return true;
+    return check_fault(c, o, NULL, "register '%.60s' is %s, which does not go with %s",
+                       c->p->regs.data[o->reg].name, ptx_type_name(reg_type(c, o)), ptx_type_name(want));
+}
+
+static bool check_surface(struct checker *c)
+{
+    const struct ptx_mods *m = &c->inst->m;
+    if (!check_count(c, 2)) return false;
+    bool is_load = c->inst->op == PTX_OP_suld;
+    const struct ptx_operand *value = &c->inst->ops[is_load ? 0 : 1], *at = &c->inst->ops[is_load ? 1 : 0];
+    if (m->vec * ptx_type_bytes((enum ptx_type)m->type[0]) > 16)
+        return check_fault(c, value, NULL, "an access to a surface moves at most 16 bytes");
+    uint32_t count = MAX(m->vec, 1u); /* one value may stand in braces */
+    bool is_vector = value->kind == PTX_O_VECTOR;
+    if (is_vector ? value->sub_count != count : count > 1)
+        return check_fault(c, value, NULL, "a vector of %u is wanted here", count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!check_surface_value(c, is_vector ? &value->sub[i] : value)) return false;
+    if (at->kind != PTX_O_TEXADDR || at->sub_count != 2)
+        return check_fault(c, at, NULL, "a surface and its coordinates [surf, {x, ...}] are wanted here");
+    return check_texture(c, &at->sub[0], PTX_SURFREF) &&
+           check_coordinates(c, &at->sub[1], geometry_of(m), PTX_S32);
 }
 
 /* ---- call ---- */
@@ -282,10 +319,13 @@ static bool check_call(struct checker *c)
 
 bool check_special(struct checker *c)
 {
+    if (ptx_op_is_video(c->inst->op)) return check_video(c);
     switch (c->inst->op) {
     case PTX_OP_mov: return check_mov(c);
     case PTX_OP_cvta: return check_cvta(c);
     case PTX_OP_tex: return check_tex(c);
+    case PTX_OP_suld:
+    case PTX_OP_sust: return check_surface(c);
     case PTX_OP_call: return check_call(c);
     default: UNREACHABLE("no rule for this opcode");
     }

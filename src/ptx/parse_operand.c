@@ -125,11 +125,30 @@ static void vector_of_regs(struct parser *p, const struct symbol *s, struct ptx_
     }
 }
 
+/* The selector of a video instruction: .b0, .h1, .h10, .b3210. */
+static bool is_selector(const struct token *t, const struct ptx_operand *o)
+{
+    if (t->kind != TOK_DOT || t->len < 3 || t->len > sizeof o->part) return false;
+    if (t->text[1] != 'b' && t->text[1] != 'h') return false;
+    for (uint32_t i = 2; i < t->len; i++)
+        if (t->text[i] < '0' || t->text[i] > '7') return false;
+    return true;
+}
+
+static void accept_selector(struct parser *p, struct ptx_operand *out)
+{
+    if (!is_selector(&p->tok, out)) return;
+    memcpy(out->part, p->tok.text + 1, p->tok.len - 1);
+    out->len += (int)p->tok.len;
+    parse_next(p);
+}
+
 static bool reg_operand(struct parser *p, const struct token *t, const struct symbol *s,
                         struct ptx_operand *out)
 {
     out->kind = PTX_O_REG;
     out->reg = s->index;
+    if (p->in_video) accept_selector(p, out);
     if (!s->vec) return true;
     int c = accept_component(p, out);
     if (c >= s->vec) return parse_error(p, t, NULL, "the vector has %d components", s->vec);
@@ -367,12 +386,26 @@ static bool parse_negated(struct parser *p, struct ptx_operand *out)
     return true;
 }
 
+/* vmad: -%r1. A constant follows a minus otherwise. */
+static bool is_minus_register(const struct parser *p)
+{
+    struct lexer ahead = p->lexer;
+    struct token t;
+    if (!p->in_video || p->tok.kind != '-') return false;
+    lexer_next(&ahead, &t);
+    return t.kind == TOK_IDENT && !token_is(&t, "WARP_SZ");
+}
+
 bool parse_operand(struct parser *p, struct ptx_operand *out, bool label_wanted)
 {
     char name[80];
     *out = (struct ptx_operand){0};
     operand_place(out, &p->tok);
     if (label_wanted) return label_operand(p, out);
+    if (is_minus_register(p)) {
+        out->negated = true;
+        parse_next(p);
+    }
     if (starts_constant(&p->tok)) return constant_operand(p, out);
     bool ok;
     switch (p->tok.kind) {

@@ -73,7 +73,8 @@ struct parser {
     struct map spellings; /* "add.s32" -> struct inst_shape */
     struct map sregs;     /* "%tid" -> row of sreg.def */
     uint64_t init_bytes;
-    uint32_t loc; /* the .loc in force */
+    bool in_video; /* the instruction takes selectors (%r1.b0) and negated registers */
+    uint32_t loc;  /* the .loc in force */
     VEC(struct ptx_var *) vars;
     VEC(struct ptx_func *) funcs;
     VEC(const char *) files;

@@ -48,6 +48,9 @@ enum ptx_op {
     PTX_OP_COUNT
 };
 
+/* The video instructions stand together in instr.def. */
+static inline bool ptx_op_is_video(enum ptx_op op) { return op >= PTX_OP_vadd && op <= PTX_OP_vset4; }
+
 /* clang-format off */
 enum ptx_cmp {
     PTX_CMP_NONE,
@@ -83,6 +86,7 @@ enum ptx_word {
     PTX_W_L, PTX_W_R, PTX_W_CLAMP, PTX_W_WRAP,                          /* shf, bmsk, szext, shfl */
     PTX_W_F4E, PTX_W_B4E, PTX_W_RC8, PTX_W_ECL, PTX_W_ECR, PTX_W_RC16,  /* prmt */
     PTX_W_1D, PTX_W_2D, PTX_W_3D, PTX_W_A1D, PTX_W_A2D, PTX_W_CUBE,     /* tex, suld, sust */
+    PTX_W_ACUBE,
     PTX_W_FINITE, PTX_W_INFINITE, PTX_W_NUMBER, PTX_W_NOTANUMBER, PTX_W_NORMAL, PTX_W_SUBNORMAL, /* testp */
     PTX_W_SYNC, PTX_W_ARRIVE, PTX_W_RED, PTX_W_WARP,                    /* bar, barrier */
     PTX_W_L1, PTX_W_L2, PTX_W_L1U,                                      /* prefetch */
@@ -94,7 +98,12 @@ enum ptx_word {
     PTX_W_NORMALIZED_COORDS, PTX_W_FILTER_MODE, PTX_W_ADDR_MODE_0, PTX_W_ADDR_MODE_1, PTX_W_ADDR_MODE_2,
     PTX_W_LEVEL, PTX_W_GRAD, PTX_W_BASE,                                /* tex mip selection */
     /* cvt.pack: types narrower than a byte. */
-    PTX_W_U4, PTX_W_S4, PTX_W_U2, PTX_W_S2
+    PTX_W_U4, PTX_W_S4, PTX_W_U2, PTX_W_S2,
+    PTX_W_SHR7, PTX_W_SHR15,                                            /* vmad */
+    /* mbarrier, cp.async.mbarrier.arrive, cp.async.bulk */
+    PTX_W_INIT, PTX_W_INVAL, PTX_W_ARRIVE_DROP, PTX_W_EXPECT_TX, PTX_W_COMPLETE_TX, PTX_W_TEST_WAIT,
+    PTX_W_TRY_WAIT, PTX_W_PARITY, PTX_W_PENDING_COUNT, PTX_W_NO_COMPLETE, PTX_W_NOINC, PTX_W_READ,
+    PTX_W_PREFETCH
 };
 /* clang-format on */
 
@@ -107,7 +116,8 @@ struct ptx_mods {
     uint8_t word[2]; /* enum ptx_word, in the order written */
     uint8_t vec;     /* 0 = scalar, 2, 4, 8 */
     bool ftz, sat, approx, full, cc, uni, nc, to /* cvta.to */, sync, aligned, relu, nan, abs, xorsign, noftz,
-        satfinite, is_async /* cp.async */, is_global_to_shared, shiftamt /* .shiftamt, reserved */, oob;
+        satfinite, is_async /* cp.async */, bulk /* cp.async.bulk */, is_global_to_shared,
+        shiftamt /* .shiftamt, reserved */, oob, plus_one /* vmad.po */;
     uint8_t space2; /* source space of cp.async (.shared.global); second space otherwise 0 */
 };
 
@@ -164,7 +174,8 @@ enum ptx_operand_kind {
 struct ptx_operand {
     enum ptx_operand_kind kind;
     int line, col, len;
-    bool negated;   /* !p */
+    bool negated;   /* !p; video: -r */
+    char part[6];   /* video: the bytes or halves selected, as written: "b0", "h10"; empty = none */
     uint8_t comp;   /* sreg or vector component: 0 none, else 'x' 'y' 'z' 'w' */
     uint32_t reg;   /* index into the function's regs */
     uint32_t index; /* sreg (enum ptx_sreg), label or table index */

@@ -11,7 +11,7 @@ part execute|m->(exec|execute|collector|pipes)|execute.c execute.h
 part fetch|m->(fetching|fetch)|fetch.c
 part scoreboard|m->board|scoreboard.c
 part scheduler|m->(sched|scheduler|alarm)|scheduler.c
-part lsu|m->(lsu|memory)|lsu.c lsu_build.c lsu_reexec.c lsu_reply.c
+part lsu|m->(lsu|memory|reexec|bulks)|lsu.c lsu_build.c lsu_reexec.c lsu_reply.c
 part read-only caches|m->(misses|readonly)|readonly.c
 part prefetches|m->(prefetches|prefetch)|prefetch.c
 part programs|m->residency\.programs|program.c

@@ -395,7 +395,7 @@ void form_emit_kernel(struct strbuf *out, const struct form *f, const char *kern
 bool form_can_be_constant(const struct form *f)
 {
     static const char *const families[] = {"int", "ext",   "f32",   "f64", "approx", "half",
-                                           "cmp", "logic", "shift", "mov", "cvt"};
+                                           "cmp", "logic", "shift", "mov", "cvt",    "video"};
     for (size_t i = 0; i < ARRAY_LEN(families); i++)
         if (!strcmp(f->family, families[i])) return true;
     return false;

@@ -95,12 +95,47 @@ static double sample(const struct tex_desc *t, const uint8_t *texels, const doub
     return total;
 }
 
+static float as_float(uint64_t word)
+{
+    uint32_t w = (uint32_t)word;
+    float f;
+    memcpy(&f, &w, 4);
+    return f;
+}
+
+/* The table of the guide, "Cubemap Textures": major axis, face, and the coordinates (s, t) on the face.
+ * Ties go to z, then y, as silicon has it. */
+static uint32_t cube_face(const uint64_t *coords, double *x)
+{
+    double v[3], ma;
+    for (int i = 0; i < 3; i++) v[i] = (double)as_float(coords[i]);
+    uint32_t axis = fabs(v[2]) >= fabs(v[0]) && fabs(v[2]) >= fabs(v[1]) ? 2
+                    : fabs(v[1]) >= fabs(v[0])                           ? 1
+                                                                         : 0;
+    bool negative = v[axis] < 0;
+    double sign = negative ? -1 : 1;
+    ma = fabs(v[axis]);
+    x[0] = axis == 0 ? -sign * v[2] : axis == 1 ? v[0] : sign * v[0];
+    x[1] = axis == 1 ? sign * v[2] : -v[1];
+    for (int i = 0; i < 2; i++) x[i] = (double)(((float)x[i] / (float)ma + 1.0f) * 0.5f);
+    return 2 * axis + negative;
+}
+
+/* The layer that the coordinates begin with, counted in faces for cube maps; they then begin behind it. */
+static uint32_t take_layer(const struct tex_desc *t, const uint64_t **coords)
+{
+    bool is_array = t->layers && !(t->is_cube && t->layers == 6);
+    if (!is_array) return 0;
+    uint32_t index = (uint32_t) * (*coords)++, count = t->is_cube ? t->layers / 6 : t->layers;
+    return MIN(index, count - 1) * (t->is_cube ? 6 : 1);
+}
+
 bool ref_texture(const struct ref_op *op, const char *description, const uint64_t *coords, uint64_t *out)
 {
     struct tex_desc t;
     /* the texels of the newest texture: forms come in long runs */
     static _Thread_local char last[64];
-    static _Thread_local uint8_t texels[8192];
+    static _Thread_local uint8_t texels[16384];
     if (!description || !tex_parse(description, &t) || tex_bytes(&t) > sizeof texels ||
         strlen(description) >= sizeof last)
         return false;
@@ -108,18 +143,21 @@ bool ref_texture(const struct ref_op *op, const char *description, const uint64_
         tex_fill(&t, texels);
         strcpy(last, description);
     }
+    bool is_integer = !strcmp(ref_last(op), "s32");
     double x[3] = {0};
+    bool beyond = is_integer && t.layers && (uint32_t)coords[0] >= t.layers;
+    uint32_t layer = take_layer(&t, &coords);
+    if (t.is_cube) layer += cube_face(coords, x);
+    if (is_integer) t.linear_memory = true; /* outside of the texture are zeros, whatever the address mode */
+    const uint8_t *slice = texels + (size_t)layer * t.width * MAX(t.height, 1u) * tex_texel_bytes(&t);
     const uint32_t n[3] = {t.width, t.height, t.depth};
     for (uint32_t d = 0; d < t.dims; d++) {
-        uint32_t w = (uint32_t)coords[d];
-        float f;
-        memcpy(&f, &w, 4);
-        x[d] = !strcmp(ref_last(op), "s32") ? (double)(int32_t)w : (double)f;
+        if (!t.is_cube) x[d] = is_integer ? (double)(int32_t)coords[d] : (double)as_float(coords[d]);
         if (t.normalized_coords) x[d] *= n[d];
     }
     bool to_int = t.kind != 'f' && !t.read_normalized;
     for (uint32_t c = 0; c < 4; c++) {
-        double v = c < t.channels ? sample(&t, texels, x, c) : 0;
+        double v = c < t.channels && !beyond ? sample(&t, slice, x, c) : 0;
         out[c] = to_int ? (uint32_t)(int64_t)v : float_bits(v);
     }
     return true;

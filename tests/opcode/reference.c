@@ -24,6 +24,8 @@ struct operand {
     uint32_t count;
     uint64_t imm; /* IMM, or the offset of ADDR */
     char sreg[24];
+    bool minus;   /* video: -$a */
+    char part[8]; /* video: $a.b0 */
 };
 
 struct statement {
@@ -139,6 +141,10 @@ static const char *read_operand(const char *p, struct operand *o)
         o->not = true;
         p++;
     }
+    if (*p == '-' && p[1] == '$') {
+        o->minus = true;
+        p++;
+    }
     if (*p == '{') return read_list(p, o);
     if (*p == '[') return read_address(p, o);
     if (*p == '_' || *p == '$' || (*p == '%' && p[1] == 'q')) {
@@ -149,6 +155,11 @@ static const char *read_operand(const char *p, struct operand *o)
             o->kind = O_PAIR;
             o->count = 2;
             p = read_var(p + 1, &o->var[1]);
+        }
+        if (*p == '.') {
+            size_t len = strcspn(p, ",; ");
+            snprintf(o->part, sizeof o->part, "%.*s", (int)len - 1, p + 1);
+            p += len;
         }
         return p;
     }
@@ -435,13 +446,22 @@ static void exec_address(struct machine *m, const struct statement *s, uint32_t 
 
 /* ---- statements of one thread ---- */
 
+/* The layers count as the dimension after the last one, cube by cube (as on silicon). */
+static uint32_t texture_size(const struct ref_op *op, const struct tex_desc *t)
+{
+    uint32_t layers = t->is_cube ? t->layers / 6 : t->layers;
+    if (ref_has(op, "width")) return t->width;
+    if (ref_has(op, "height")) return t->dims > 1 ? t->height : layers ? layers : 1;
+    return t->dims > 2 ? t->depth : t->dims == 2 && layers > 1 ? layers : 0;
+}
+
 static bool exec_texture(struct machine *m, const struct statement *s, uint32_t thread)
 {
     uint64_t coords[4] = {0}, out[4] = {0};
     struct tex_desc t;
     if (!strcmp(s->op.word[0], "txq")) {
         if (!tex_parse(m->form->tex, &t)) return false;
-        out[0] = ref_has(&s->op, "width") ? t.width : t.height;
+        out[0] = texture_size(&s->op, &t);
         set_var(m, s->operand[0].var[0], thread, out[0]);
         return true;
     }
@@ -462,6 +482,18 @@ static bool exec_arithmetic(struct machine *m, const struct statement *s, uint32
     return true;
 }
 
+static void exec_video(struct machine *m, const struct statement *s, uint32_t thread)
+{
+    struct ref_video v = {0};
+    for (uint32_t i = 0; i < s->count && i < ARRAY_LEN(v.part); i++) {
+        memcpy(v.part[i], s->operand[i].part, sizeof v.part[i]);
+        v.minus[i] = s->operand[i].minus;
+        if (i) v.src[i - 1] = operand_value(m, &s->operand[i], thread);
+    }
+    ref_video(&s->op, &v);
+    set_var(m, s->operand[0].var[0], thread, v.dst);
+}
+
 static bool exec_thread(struct machine *m, const struct statement *s, uint32_t thread)
 {
     const char *op = s->op.word[0];
@@ -477,6 +509,10 @@ static bool exec_thread(struct machine *m, const struct statement *s, uint32_t t
         exec_address(m, s, thread);
     else if (!strcmp(op, "tex") || !strcmp(op, "txq"))
         return exec_texture(m, s, thread);
+    else if (ref_is_video(op))
+        exec_video(m, s, thread);
+    else if (!strcmp(op, "cp") && ref_has(&s->op, "bulk"))
+        return false;
     else if (!strcmp(op, "cp")) {
         if (s->count >= 3) exec_copy_async(m, s, thread);
     } else

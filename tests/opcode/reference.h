@@ -40,6 +40,17 @@ bool ref_eval(const struct ref_op *op, struct ref_args *a); /* one of the above 
 bool ref_atomic(const char *op, const char *type, uint64_t old, uint64_t b, uint64_t c, bool in_global,
                 uint64_t *value);
 
+/* A video instruction of one thread: operands a, b, c in src; part and minus by position in the instruction,
+ * the destination first. */
+struct ref_video {
+    uint64_t src[3];
+    char part[4][8]; /* "b0", "h10"; empty: the default */
+    bool minus[4];
+    uint64_t dst;
+};
+bool ref_is_video(const char *name);
+void ref_video(const struct ref_op *op, struct ref_video *v);
+
 /* Texture fetch, one thread: four result words. */
 bool ref_texture(const struct ref_op *op, const char *description, const uint64_t *coords, uint64_t *out);
 

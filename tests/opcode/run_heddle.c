@@ -59,7 +59,10 @@ static uint64_t make_texture(struct heddle *h, const char *text, uint64_t *texel
                             .is_linear_memory = t.linear_memory,
                             .linear_filter = t.filter == TEX_LINEAR,
                             .normalized_coords = t.normalized_coords,
-                            .read_normalized = t.read_normalized};
+                            .read_normalized = t.read_normalized,
+                            .layers = t.layers,
+                            .is_cube = t.is_cube,
+                            .is_surface = t.is_surface};
     e.channel_kind = t.kind == 'f' ? EMU_CHAN_FLOAT : t.kind == 'u' ? EMU_CHAN_UNSIGNED : EMU_CHAN_SIGNED;
     for (int i = 0; i < 3; i++) e.addr_mode[i] = t.address;
     memcpy(e.border, t.border, sizeof e.border);

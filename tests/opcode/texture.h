@@ -3,7 +3,8 @@
  * A description is shape-format-filter-address-coordinates, for example 2d-u8x4n-linear-wrap-norm: 2
  * dimensions, four unsigned 8-bit channels that are read as floats in [0, 1] (the n), linear filtering,
  * wrapped, normalized coordinates. The shape lin is a 1-dimensional texture over linear memory, all others
- * lie in arrays. */
+ * lie in arrays: 1d, 2d, 3d; a1d, a2d layered ones; cube, acube cube maps and an array of them; s1d, s2d,
+ * s3d, sa1d, sa2d surfaces, for which only the format counts. */
 #ifndef OPCODE_TEXTURE_H
 #define OPCODE_TEXTURE_H
 
@@ -14,7 +15,9 @@ enum tex_address { TEX_WRAP, TEX_CLAMP, TEX_MIRROR, TEX_BORDER }; /* the values 
 
 struct tex_desc {
     uint32_t dims, width, height, depth; /* height and depth 0 where there are none */
-    char kind;                           /* 'f', 'u' or 's' */
+    uint32_t layers;                     /* 0: not layered; a cube map has 6 for each cube */
+    bool is_cube, is_surface;
+    char kind; /* 'f', 'u' or 's' */
     uint32_t bits, channels;
     bool linear_memory;
     bool read_normalized, normalized_coords;

@@ -314,6 +314,8 @@ static bool class_float(const struct form_operand *o, struct format f, struct rn
         x = u < 3 ? uniform(r, -1, 1) : u < 6 ? uniform(r, -20, 20) : uniform(r, -152, 130);
     else if (is_class(o, "int"))
         x = (double)((int64_t)rng_below(r, 401) - 200);
+    else if (is_class(o, "cube")) /* directions, ties of two or three axes among them */
+        x = u < 3 ? (double)((int64_t)rng_below(r, 5) - 2) * 0.5 : uniform(r, -1.5, 1.5);
     else if (is_class(o, "tex"))
         x = uniform(r, -1.5, 2.5);
     else if (is_class(o, "texel"))
@@ -350,6 +352,10 @@ static uint64_t class_int(const struct form_operand *o, struct rng *r, uint32_t 
         x = (uint32_t)((int32_t)rng_below(r, 25) - 12);
     else if (is_class(o, "small"))
         x = (uint32_t)((int32_t)(uint32_t)x >> rng_below(r, 32));
+    else if (is_class(o, "layer"))
+        x = rng_below(r, 8) ? rng_below(r, 5) : (uint32_t)((int32_t)rng_below(r, 12) - 3);
+    else if (is_class(o, "count"))
+        x = rng_below(r, 4) ? 1 + rng_below(r, 40) : 1 + rng_below(r, (1 << 20) - 8);
     else if (is_class(o, "texel"))
         x = (uint32_t)((int32_t)rng_below(r, 26) - 5);
     else if (is_class(o, "warp")) {

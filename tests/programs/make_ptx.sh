@@ -7,7 +7,7 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 [ -x "$nvcc" ] || { echo "SKIPPED: nvcc is not installed"; exit 77; }
 # nvcc puts hashes of the file's path into the names of static functions
 plain() { sed -E 's/_INTERNAL_[0-9a-f]{8}_/_INTERNAL_/g; s/_cu_[0-9a-f]{8}/_cu_/g' "$1"; }
-arch_of() { case $1 in half) echo compute_90 ;; *) echo compute_75 ;; esac; }
+arch_of() { case $1 in half | mbarrier) echo compute_90 ;; *) echo compute_75 ;; esac; }
 
 status=0
 for source in *.cu; do

@@ -8,7 +8,7 @@ name=$(basename "$source" .cu)
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 [ -x "$nvcc" ] || { echo "SKIPPED: nvcc is not installed, $name was not built as a CUDA binary"; exit 77; }
 arch=sm_75
-[ "$name" = half ] && arch=sm_90
+case $name in half | mbarrier) arch=sm_90 ;; esac
 
 "$nvcc" -c -O3 -arch=$arch -Wno-deprecated-gpu-targets "$source" -o "$folder/nvcc_$name.o"
 for runtime in shared static; do

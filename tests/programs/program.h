@@ -38,7 +38,7 @@ typedef int cudaError_t;
 typedef struct { unsigned x, y, z; } dim3;
 typedef void *cudaStream_t, *cudaEvent_t;
 typedef struct cudaArray *cudaArray_t;
-typedef unsigned long long cudaTextureObject_t;
+typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 enum { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorInvalidConfiguration = 9 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
@@ -92,6 +92,32 @@ struct cudaTextureDesc {
     float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
     int disableTrilinearOptimization, seamlessCubemap;
 };
+struct cudaExtent {
+    size_t width, height, depth;
+};
+struct cudaPos {
+    size_t x, y, z;
+};
+struct cudaPitchedPtr {
+    void *ptr;
+    size_t pitch, xsize, ysize;
+};
+struct cudaMemcpy3DParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    struct cudaExtent extent;
+    enum cudaMemcpyKind kind;
+};
+enum { cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2, cudaArrayCubemap = 4 };
+cudaError_t cudaMalloc3DArray(cudaArray_t *, const struct cudaChannelFormatDesc *, struct cudaExtent,
+                              unsigned);
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *, const struct cudaResourceDesc *);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t);
 cudaError_t cudaMalloc(void **, size_t);
 cudaError_t cudaMallocHost(void **, size_t);
 cudaError_t cudaMallocManaged(void **, size_t, unsigned);
@@ -279,6 +305,50 @@ static inline void *program_fetch(const void *device, size_t bytes) /* a host co
     CHECK_CUDA(cudaDeviceSynchronize());
     CHECK_CUDA(cudaMemcpy(p, device, bytes, cudaMemcpyDeviceToHost));
     return p;
+}
+/* An array of one channel of 32 bits, filled from dense host data; read back with to_host. */
+static inline void program_copy3d(cudaArray_t array, void *host, struct cudaExtent extent, int to_host)
+{
+    struct cudaMemcpy3DParms copy;
+    struct cudaPitchedPtr dense;
+    memset(&copy, 0, sizeof copy);
+    if (!extent.height) extent.height = 1;
+    if (!extent.depth) extent.depth = 1;
+    dense.ptr = host;
+    dense.pitch = extent.width * 4;
+    dense.xsize = extent.width;
+    dense.ysize = extent.height;
+    if (to_host)
+        copy.srcArray = array, copy.dstPtr = dense;
+    else
+        copy.dstArray = array, copy.srcPtr = dense;
+    copy.extent = extent;
+    copy.kind = to_host ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
+    CHECK_CUDA(cudaMemcpy3D(&copy));
+}
+static inline cudaArray_t program_array(void *host, size_t width, size_t height, size_t depth, int is_float,
+                                        unsigned flags)
+{
+    struct cudaChannelFormatDesc desc;
+    struct cudaExtent extent;
+    cudaArray_t array;
+    memset(&desc, 0, sizeof desc);
+    desc.x = 32;
+    desc.f = is_float ? cudaChannelFormatKindFloat : cudaChannelFormatKindUnsigned;
+    extent.width = width;
+    extent.height = height;
+    extent.depth = depth;
+    CHECK_CUDA(cudaMalloc3DArray(&array, &desc, extent, flags));
+    program_copy3d(array, host, extent, 0);
+    return array;
+}
+static inline struct cudaResourceDesc program_resource(cudaArray_t array)
+{
+    struct cudaResourceDesc res;
+    memset(&res, 0, sizeof res);
+    res.resType = cudaResourceTypeArray;
+    res.res.array.array = array;
+    return res;
 }
 static inline int program_same(const char *what, const void *got, const void *want, size_t words)
 {

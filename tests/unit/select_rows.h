@@ -305,7 +305,8 @@ static const struct row refused_rows[] = {
                                         "supported"},
     {"ld.param.u32 %r1, [p1+400];",
      "error: parameter bytes 408 to 411 are outside the 36 bytes of parameters"},
-    {"tex.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %f4, %f5, %f6}];",
+    {"tex.grad.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2, %f3, %f4}], {%f1, %f2, %f3, %f4}, "
+     "{%f1, %f2, %f3, %f4};",
      "error: this form of 'tex' is not supported"},
 };
 

@@ -237,6 +237,35 @@ static void memory_in_two_and_three_dimensions(void **state)
     ERROR(CUDA_ERROR_INVALID_HANDLE, cuArrayDestroy, (CUarray), array);
 }
 
+static void surfaces_and_cube_maps(void **state)
+{
+    CUarray plain, layers, cube = NULL;
+    CUsurfObject surface;
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY}, kept;
+    CUDA_ARRAY3D_DESCRIPTOR desc = {
+        .Width = 8, .Height = 8, .Depth = 6, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    OK(cuArray3DCreate_v2, (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *), &plain, &desc);
+    desc.Flags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST;
+    OK(cuArray3DCreate_v2, (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *), &layers, &desc);
+    desc.Flags = CUDA_ARRAY3D_CUBEMAP;
+    OK(cuArray3DCreate_v2, (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *), &cube, &desc);
+    OK(cuArrayDestroy, (CUarray), cube);
+    desc.Depth = 12;
+    ERROR(CUDA_ERROR_INVALID_VALUE, cuArray3DCreate_v2, (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *), &cube,
+          &desc);
+    resource.res.array.hArray = plain;
+    ERROR(CUDA_ERROR_INVALID_VALUE, cuSurfObjectCreate, (CUsurfObject *, const CUDA_RESOURCE_DESC *),
+          &surface, &resource);
+    resource.res.array.hArray = layers;
+    OK(cuSurfObjectCreate, (CUsurfObject *, const CUDA_RESOURCE_DESC *), &surface, &resource);
+    OK(cuSurfObjectGetResourceDesc, (CUDA_RESOURCE_DESC *, CUsurfObject), &kept, surface);
+    assert_ptr_equal(kept.res.array.hArray, layers);
+    OK(cuSurfObjectDestroy, (CUsurfObject), surface);
+    ERROR(CUDA_ERROR_INVALID_VALUE, cuSurfObjectDestroy, (CUsurfObject), surface);
+    OK(cuArrayDestroy, (CUarray), plain);
+    OK(cuArrayDestroy, (CUarray), layers);
+}
+
 static void streams_and_events(void **state)
 {
     CUstream s;
@@ -400,6 +429,7 @@ int main(void)
         cmocka_unit_test(two_modules_linked),
         cmocka_unit_test(bad_ptx_fills_the_error_log),
         cmocka_unit_test(memory_in_two_and_three_dimensions),
+        cmocka_unit_test(surfaces_and_cube_maps),
         cmocka_unit_test(streams_and_events),
         cmocka_unit_test(proc_address_by_version),
         cmocka_unit_test(context_parameters),

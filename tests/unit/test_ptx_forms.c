@@ -36,7 +36,7 @@ static unsigned check_row(const char *line, const char *error)
     struct ptx_module *m = parse_line(line, &diags);
     diag_render(&diags, &said);
     const struct ptx_lack *lack = m ? ptx_find_func(m, "k")->lack : NULL;
-    if (lack) strbuf_puts(&said, lack->message);
+    if (lack) strbuf_printf(&said, "%s: %s", lack->message, lack->hint);
     bool ok = error ? (!m || lack) && strstr(strbuf_text(&said), error) : m && !lack;
     if (error && ok && (lack ? lack->line : diags.items.data[0].line) < LINE_OF_BODY) ok = false;
     if (!ok) print_error("%s\n  wanted: %s\n%s", line, error ? error : "no error", strbuf_text(&said));

@@ -62,6 +62,10 @@ struct context {
     /* scoreboard.c: cp.async: the open group; copies under way, by group modulo ASYNC_GROUPS */
     uint32_t board_group;
     uint16_t board_groups[ASYNC_GROUPS];
+    /* scoreboard.c: copies between one arrival at an mbarrier and the next are an *epoch*: the open one; the
+     * oldest whose arrival has not happened; copies under way, by epoch modulo ASYNC_GROUPS */
+    uint32_t board_epoch, board_epoch_first;
+    uint16_t board_epochs[ASYNC_GROUPS];
 };
 _Static_assert(offsetof(struct context, board_pending[1]) == HOST_LINE,
                "the first registers end the first line");

@@ -28,6 +28,7 @@ void lsu_init(struct sm *m, const struct sm_params *p)
     u->accesses = mem_zalloc_huge(accesses * sizeof *u->accesses);
     u->pendings = mem_zalloc_huge(p->lsu_pending * sizeof *u->pendings);
     u->atomics = mem_zalloc_huge(atomics * sizeof *u->atomics);
+    m->bulks = mem_zalloc_huge(accesses * sizeof *m->bulks);
     u->queue = mem_zalloc_huge(p->lsu_queue * sizeof *u->queue);
     for (uint32_t i = 0; i < accesses; i++) u->accesses[i].next = i + 1 < accesses ? i + 1 : SM_NONE;
     for (uint32_t i = 0; i < p->lsu_pending; i++)
@@ -43,6 +44,7 @@ void lsu_free(struct sm *m)
     mem_free_huge(m->memory.accesses);
     mem_free_huge(m->memory.pendings);
     mem_free_huge(m->memory.atomics);
+    mem_free_huge(m->bulks);
     mem_free_huge(m->memory.queue);
     free(m->reexec.entries);
 }
@@ -193,6 +195,21 @@ static inline bool offer(struct sm *m, struct lsu_access *a, bool *is_held)
 
 COLD bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held) { return offer(m, a, is_held); }
 
+/* The next transactions of a bulk copy, when the last of those before are taken. False: that was all. */
+COLD static bool refill(struct sm *m, uint32_t id)
+{
+    struct lsu_access *a = &m->memory.accesses[id];
+    lsu_count_taken(m, a);
+    m->memory.counted = a->done = 0;
+    a->count = (uint16_t)lsu_bulk_next(m, &m->bulks[id], a);
+    m->lsu.untaken += a->count;
+    if (a->ask.kind != REQ_READ) return a->count;
+    m->memory.pendings[a->pending].left += a->count;
+    m->stats.load_transactions += a->count;
+    grid_stats(context_at(&m->state, a->ask.warp))->load_transactions += a->count;
+    return a->count;
+}
+
 /* One access of the head. False: nothing more can be done in this cycle. */
 static bool serve_head(struct sm *m)
 {
@@ -213,6 +230,7 @@ static bool serve_head(struct sm *m)
         m->lsu.untaken--;
     }
     if (!a->passes && a->done == a->count) {
+        if (UNLIKELY(a->is_bulk) && refill(m, id)) return goes_on;
         lsu_end_access(m, id);
         lsu_pop_head(m);
     }

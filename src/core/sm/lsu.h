@@ -33,6 +33,8 @@ struct lsu_access {
             /* enum sm_ro, RO_COUNT = the L1 */
             uint8_t ro;
             bool has_shared, is_texture;
+            /* cp.async.bulk: when its transactions are taken, lsu_bulk may have more */
+            bool is_bulk;
         };
         /* what all of its transactions have in common */
         struct l1_txn ask;
@@ -41,7 +43,7 @@ struct lsu_access {
     };
     struct coalesce_txn txns[SM_TXN_MAX];
 };
-_Static_assert(offsetof(struct lsu_access, is_texture) < offsetof(struct l1_txn, partial) &&
+_Static_assert(offsetof(struct lsu_access, is_bulk) < offsetof(struct l1_txn, partial) &&
                    offsetof(struct l1_txn, write_bytes) < offsetof(struct l1_txn, partial),
                "what `ask` says lies behind the access's own fields");
 
@@ -58,12 +60,20 @@ struct lsu_pending {
     /* answers that are still to come; those of them that are hits in the L1, where the SM may sleep past
      * these */
     uint16_t left, hits;
-    /* group of cp.async, modulo ASYNC_GROUPS */
+    /* group and epoch of cp.async, as scoreboard.c gave it */
     uint8_t group;
     /* a load from global or local memory: its latency counts */
     bool is_timed;
 };
 _Static_assert(sizeof(struct lsu_pending) == HOST_LINE / 2, "two of them are a line");
+
+/* What a bulk copy is still to ask for: a range for each lane. */
+struct lsu_bulk {
+    struct {
+        uint64_t addr, end;
+    } range[ISA_LANES];
+    uint32_t count, at;
+};
 
 /* One transaction of an atomic. */
 struct lsu_atomic {
@@ -133,6 +143,8 @@ static inline bool lsu_is_full(const struct lsu_hot *u)
 }
 /* From what an instruction did to what the caches will be asked: an access with its pending. */
 uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const struct emu_access *e);
+/* Fills the access's transactions with the next lines of a bulk copy; how many. */
+uint32_t lsu_bulk_next(const struct sm *m, struct lsu_bulk *b, struct lsu_access *a);
 /* Where the local memory of a context begins. The first 64 contexts of all SMs lie side by side, then the
  * next 64 of each. */
 uint64_t lsu_local_base(uint32_t sm, uint32_t sm_count, uint32_t context);

@@ -136,6 +136,53 @@ static void count_device(struct sm *m, struct context *x, const struct lsu_acces
         load_executed(&x->program->loads[a->ask.pc], x->number, a->ask.lane_address, a->count);
 }
 
+/* One transaction: the part of a range that lies in one line. */
+static void bulk_line(const struct sm *m, uint64_t addr, uint64_t end, bool is_store, struct coalesce_txn *t)
+{
+    const uint64_t line = addr / m->line_bytes * m->line_bytes;
+    const uint32_t first = (uint32_t)(addr - line) / COALESCE_SECTOR_BYTES,
+                   last = (uint32_t)(end - 1 - line) / COALESCE_SECTOR_BYTES;
+    const uint32_t whole = (uint32_t)((1ull << m->line_bytes / COALESCE_SECTOR_BYTES) - 1);
+    *t = (struct coalesce_txn){.line = line, .sectors = (uint8_t)((2u << last) - (1u << first))};
+    if (!is_store && !m->setup.l1->sectored) t->sectors = (uint8_t)whole;
+    if (!is_store) return;
+    t->write_bytes = (uint16_t)((last - first + 1) * COALESCE_SECTOR_BYTES);
+    t->partial = end - addr < t->write_bytes;
+}
+
+COLD uint32_t lsu_bulk_next(const struct sm *m, struct lsu_bulk *b, struct lsu_access *a)
+{
+    uint32_t count = 0;
+    while (b->at < b->count && count < SM_TXN_MAX) {
+        const uint64_t addr = b->range[b->at].addr, end = b->range[b->at].end;
+        const uint64_t stop = MIN(addr / m->line_bytes * m->line_bytes + m->line_bytes, end);
+        if (addr == end) {
+            b->at++;
+            continue;
+        }
+        bulk_line(m, addr, stop, a->ask.kind == REQ_WRITE, &a->txns[count++]);
+        b->range[b->at].addr = stop;
+    }
+    a->local_from = (uint16_t)count;
+    return count;
+}
+
+/* cp.async.bulk: whole lines, as a copy engine asks for them; what it does to shared memory takes no pass
+ * of the load-store unit. */
+COLD static void build_bulk(struct sm *m, struct context *x, struct lsu_access *a, const struct emu_access *e)
+{
+    struct lsu_bulk *b = &m->bulks[a - m->memory.accesses];
+    b->count = b->at = 0;
+    for (uint32_t rest = e->mask; rest; rest &= rest - 1) {
+        const uint32_t l = lane_first(rest);
+        b->range[b->count].addr = e->addr[l];
+        b->range[b->count++].end = e->addr[l] + e->bulk_bytes[l];
+    }
+    a->is_bulk = true;
+    a->count = (uint16_t)lsu_bulk_next(m, b, a);
+    count_device(m, x, a);
+}
+
 static bool goes_past_l1(const struct isa_inst *i)
 {
     if (i->op == ISA_OP_PREFETCH) return i->mod2 == 2;
@@ -157,6 +204,8 @@ static void build_memory(struct sm *m, struct context *x, struct lsu_access *a, 
     a->ask.lane_address = e->addr[lane_first(e->mask)];
     if (e->is_texture) {
         build_texture(m, x, a, e);
+    } else if (UNLIKELY(e->is_bulk)) {
+        build_bulk(m, x, a, e);
     } else if (goes_to_read_only_cache(m, e)) {
         a->ro = RO_TEX;
         build_read_only(a, e, m->p->tex_line);
@@ -190,7 +239,7 @@ uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const s
                              .id = ++m->memory.issue_id};
     a->count = a->done = a->local_from = a->passes = 0;
     a->ro = RO_COUNT;
-    a->has_shared = a->is_texture = false;
+    a->has_shared = a->is_texture = a->is_bulk = false;
     build_memory(m, x, a, e);
     a->pending = pending_new(m);
     a->ask.token = a->ask.kind == REQ_WRITE ? UINT32_MAX : a->pending; /* TOKEN_LOAD */
@@ -202,6 +251,6 @@ uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const s
                              .issued = m->sleep.cycle,
                              .record = e->deferred ? e->atomic_record : SM_NONE,
                              .group = board_memory(x, u),
-                             .is_timed = is_device && a->ask.kind == REQ_READ};
+                             .is_timed = is_device && a->ask.kind == REQ_READ && !a->is_bulk};
     return id;
 }

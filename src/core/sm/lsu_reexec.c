@@ -1,9 +1,9 @@
 /* lsu_reexec.c: the re-execution queue beside the load-store unit (MASCAR, HPCA'15, section 4.2).
  *
  * An instruction whose miss a mechanism holds back (may_miss) does not block those behind it: it goes into a
- * bounded queue, at most one of each warp. The oldest of the queue is offered again when the load-store unit
- * has nothing new, when the queue is full, or when the head of the load-store unit is held back and cannot
- * come in. One that is held back again goes to the tail. */
+ * bounded queue, at most one of each warp; bulk copies wait where they are. The oldest of the queue is
+ * offered again when the load-store unit has nothing new, when the queue is full, or when the head of the
+ * load-store unit is held back and cannot come in. One that is held back again goes to the tail. */
 #include "core/sm/sm_impl.h"
 
 void lsu_reexec_init(struct sm *m, uint32_t entries)
@@ -45,7 +45,7 @@ COLD bool lsu_reexec_take(struct sm *m)
     struct lsu_reexec *q = &m->reexec;
     struct lsu_access *a = &m->memory.accesses[m->lsu.head];
     const uint32_t context = a->ask.warp;
-    if (q->count == q->max || has_context(q, context)) return false;
+    if (q->count == q->max || has_context(q, context) || a->is_bulk) return false;
     lsu_count_taken(m, a);
     push(q, &(struct lsu_reexec_entry){.access = m->lsu.head, .counted = m->memory.counted});
     q->contexts[context / 64] |= 1ull << context % 64;

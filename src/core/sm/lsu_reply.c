@@ -50,7 +50,7 @@ static void pending_end(struct sm *m, uint32_t id)
     m->memory.pendings[id].next = m->lsu.pending_free;
     m->lsu.pending_free = id;
     m->memory.pending_live--;
-    board_memory_done(x, p.op, p.group);
+    board_memory_done(m, x, p.op, p.group);
     if (p.is_timed) {
         m->stats.loads_done++;
         m->stats.load_cycles += m->sleep.cycle - p.issued;

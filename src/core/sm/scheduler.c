@@ -109,6 +109,7 @@ HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
     execute_start(m, x, u, access);
     if (u->flags & UOP_FENCE) board_fence(m, x);
     if (u->flags & UOP_COMMIT) board_commit(x);
+    if (UNLIKELY(e.arrives)) board_arrival(m, x);
     if (u->flags & UOP_SLEEP) warps_sleep(m, x, e.sleep_ns);
     if (UNLIKELY(m->mech->has_issue)) sm_mech_issue(m, x, scheduler, u, &e, access);
     warps_next(m, x);

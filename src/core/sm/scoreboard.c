@@ -18,12 +18,17 @@ void board_reserve(struct context *x, const struct uop *u)
 
 void board_flight(struct context *x) { x->board_flights++; }
 
+/* Group and epoch share a byte. */
+_Static_assert(ASYNC_GROUPS == 16, "four bits each");
+
 uint8_t board_memory(struct context *x, const struct uop *u)
 {
     const uint8_t group = (uint8_t)(x->board_group % ASYNC_GROUPS);
+    const uint8_t epoch = (uint8_t)(x->board_epoch % ASYNC_GROUPS);
     x->board_memory++;
     if (u->flags & UOP_ASYNC) x->board_groups[group]++;
-    return group;
+    if (u->flags & (UOP_ASYNC | UOP_BULK)) x->board_epochs[epoch]++;
+    return (uint8_t)(epoch << 4 | group);
 }
 
 void board_flight_done(struct context *x)
@@ -32,11 +37,31 @@ void board_flight_done(struct context *x)
     x->board_flights--;
 }
 
-void board_memory_done(struct context *x, const struct uop *u, uint8_t group)
+/* Makes the arrivals whose copies have ended: an epoch is closed, and no copy of it or of an older one is
+ * under way. Epochs further apart than ASYNC_GROUPS share a count, so an arrival may be late, never early. */
+COLD static void make_arrivals(struct sm *m, struct context *x)
+{
+    while (x->board_epoch_first != x->board_epoch && !x->board_epochs[x->board_epoch_first % ASYNC_GROUPS]) {
+        x->board_epoch_first++;
+        if (emu_arrival_apply(x->emu)) continue;
+        residency_fault(m);
+        return;
+    }
+}
+
+void board_memory_done(struct sm *m, struct context *x, const struct uop *u, uint8_t group)
 {
     debug_assert(x->board_memory);
     x->board_memory--;
-    if (u->flags & UOP_ASYNC) x->board_groups[group]--;
+    if (LIKELY(!(u->flags & (UOP_ASYNC | UOP_BULK)))) return;
+    if (u->flags & UOP_ASYNC) x->board_groups[group % ASYNC_GROUPS]--;
+    if (!--x->board_epochs[group / ASYNC_GROUPS]) make_arrivals(m, x);
+}
+
+COLD void board_arrival(struct sm *m, struct context *x)
+{
+    x->board_epoch++;
+    make_arrivals(m, x);
 }
 
 void board_commit(struct context *x) { x->board_group++; }

@@ -15,15 +15,17 @@ struct sm;
  * board_memory_done. */
 void board_reserve(struct context *x, const struct uop *u);
 void board_flight(struct context *x);
-/* The answer is its group of cp.async, modulo ASYNC_GROUPS. */
+/* The answer is for board_memory_done. */
 uint8_t board_memory(struct context *x, const struct uop *u);
 /* Writeback. board_flight_done and board_memory_done come before board_release. */
 void board_flight_done(struct context *x);
-void board_memory_done(struct context *x, const struct uop *u, uint8_t group);
+void board_memory_done(struct sm *m, struct context *x, const struct uop *u, uint8_t group);
 void board_release(struct sm *m, struct context *x, const struct uop *u);
 /* A fence has issued; a group of cp.async was closed; a warp has ended and waits for its stores. */
 void board_fence(struct sm *m, struct context *x);
 void board_commit(struct context *x);
+/* An arrival at an mbarrier waits for the copies that the warp has issued so far. */
+void board_arrival(struct sm *m, struct context *x);
 void board_await_writes(struct sm *m);
 /* The next instruction of a warp, or what it waits for, has changed. */
 void board_refresh(struct sm *m, struct context *x);

@@ -89,6 +89,8 @@ struct sm {
 
     /* cold */
     struct lsu_reexec reexec;
+    /* by access of the load-store unit */
+    struct lsu_bulk *bulks;
     struct prefetch prefetch;
     struct mech_view mech_view;
     tick own_wake;

@@ -129,7 +129,7 @@ static void set_timing(const struct sm_params *p, struct uop *u, const struct is
  * memory are out of their reach. */
 static bool sees_others(const struct isa_inst *inst, const struct isa_op_info *op)
 {
-    if (op->unit == ISA_UNIT_TEX || inst->op == ISA_OP_CPASYNC) return true;
+    if (op->unit == ISA_UNIT_TEX || inst->op == ISA_OP_CPASYNC || inst->op == ISA_OP_CPBULK_LOAD) return true;
     if (op->flags & ISA_SREG) return inst->mod >= ISA_SREG_CLOCK; /* the clocks come last */
     if (op->unit != ISA_UNIT_LSU || !(op->flags & (ISA_LOAD | ISA_ATOMIC))) return false;
     return inst->mod != ISA_SHARED && inst->mod != ISA_LOCAL && inst->mod != ISA_CONST &&
@@ -153,6 +153,7 @@ static void set_flags(const struct sm_params *p, struct uop *u, const struct isa
     case ISA_OP_RET: u->flags |= UOP_SYNCS; break; /* a return from the entry ends the thread */
     case ISA_OP_MEMBAR: u->flags |= UOP_FENCE; break;
     case ISA_OP_CPASYNC: u->flags |= UOP_ASYNC; break;
+    case ISA_OP_CPBULK_LOAD: u->flags |= UOP_BULK; break;
     case ISA_OP_NANOSLEEP: u->flags |= UOP_SLEEP; break;
     case ISA_OP_PRINTF:
     case ISA_OP_MALLOC:

@@ -32,7 +32,9 @@ enum uop_flags {
     UOP_ALONE = 1 << 12,
     /* depends on how far the other SMs have come: reads memory that they may write, or a clock, or lets other
      * warps go on */
-    UOP_SEES = 1 << 13
+    UOP_SEES = 1 << 13,
+    /* cp.async.bulk to shared memory */
+    UOP_BULK = 1 << 14
 };
 
 enum { UOP_READS_MAX = 16, UOP_WRITES_MAX = 8, REG_WORDS = 4 };
