@@ -54,7 +54,7 @@ static wide arithmetic(const struct ref_op *op, const char *name, wide x, wide y
     if (!strcmp(name, "vmax")) return x > y ? x : y;
     if (!strcmp(name, "vset")) return compare(op, x, y);
     wide by = ref_has(op, "wrap") ? y & 31 : y > 32 ? 32 : y;
-    return !strcmp(name, "vshl") ? x << by : x >> by;
+    return !strcmp(name, "vshl") ? x * ((wide)1 << by) : x >> by;
 }
 
 /* ---- scalar ---- */
