@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 /* Requests that a unit can make in one step, at most. */
-enum { NEW_PER_SM = SM_REQUESTS_MAX, NEW_PER_SLICE = 16 };
+enum { NEW_PER_SLICE = 16 };
 /* A DRAM clock of more L2 cycles than this is slow. */
 enum { SLOW_DRAM = 4 };
 
@@ -88,8 +88,8 @@ struct units {
     uint32_t sm_count, partition_count;
     /* words of masks */
     uint32_t sm_words, partition_words;
-    /* requests that a partition can make in a step, at most */
-    uint32_t partition_low;
+    /* requests that an SM, and a partition, can make in a step, at most */
+    uint32_t sm_low, partition_low;
     struct clock_domain dram_clock;
     /* its edges are rare beside those of the L2 */
     bool is_dram_slow;

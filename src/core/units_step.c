@@ -110,7 +110,7 @@ static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick no
         sm_run_ahead(x->sm, &u->order->window, u->xbar);
         if (UNLIKELY(u->crew != NULL) && !u->is_together) ahead_count(&u->ahead, sm_awaits_step(x->sm));
     }
-    report(u->order->sm_horizon, turns, x, i, x->wake, NEW_PER_SM);
+    report(u->order->sm_horizon, turns, x, i, x->wake, u->sm_low);
 }
 
 static void tick_channel(struct unit *x, tick now)
@@ -276,7 +276,7 @@ static void commit_sm(struct units *u, uint32_t i)
         sm_end_ctas(x->sm);
         x->has_pending = 0;
     }
-    req_part_balance(&x->pool, u->pool, NEW_PER_SM);
+    req_part_balance(&x->pool, u->pool, u->sm_low);
     wake_at(xbar_wake(u->xbar), x->xbar_wake);
     x->xbar_wake = TICK_NEVER;
     wakes_lower(&u->sm_wakes, i, x->wake);

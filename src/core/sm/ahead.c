@@ -23,7 +23,7 @@ static tick next_cycle(const struct sm *m)
 
 static bool may_go_on(const struct sm *m, const struct sm_window *w, const struct xbar *xbar, tick next)
 {
-    if (next >= w->end || !m->state.warp_count || m->setup.pool->spare < SM_REQUESTS_MAX) return false;
+    if (next >= w->end || !m->state.warp_count || m->setup.pool->spare < m->requests_max) return false;
     if (next < w->edge) return true;
     if (l1_may_move(m->l1)) return false;
     return !l1_awaits_reply(m->l1) || next < xbar_reply_floor(xbar, m->setup.index, w->edge);

@@ -9,6 +9,18 @@
 
 /* ---- life ---- */
 
+/* Each access of the L1 may cost a write-back, too, and so may a fill and a step of a flush. Misses that a
+ * mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one, and a
+ * part (sm_port_lines.c) comes to these. */
+static uint32_t count_requests(const struct sm *m)
+{
+    enum { FILL_AND_FLUSH = 2, PART = 1, SPARE = 2 };
+    const struct l1_params *l1 = m->setup.l1;
+    const uint32_t accesses = MAX(MIN(m->p->lsu_ports, l1->ports), 4u);
+    return 2 * accesses + FILL_AND_FLUSH + RO_COUNT + PART + SPARE +
+           (m->mech->has_take_miss ? l1->miss_queue : 0);
+}
+
 struct sm *sm_create(const struct sm_setup *s)
 {
     struct sm *m = mem_zalloc_huge(sizeof *m);
@@ -42,6 +54,7 @@ struct sm *sm_create(const struct sm_setup *s)
     readonly_init(m, m->p);
     sm_mech_connect(m);
     sched_hear_votes(m);
+    m->requests_max = count_requests(m);
     return m;
 }
 
@@ -105,6 +118,7 @@ void sm_tick(struct sm *m, tick now)
 /* ---- what others ask for ---- */
 
 tick *sm_wake(struct sm *m) { return m->sleep.wake; }
+uint32_t sm_requests_max(const struct sm *m) { return m->requests_max; }
 
 tick sm_heard(struct sm *m)
 {

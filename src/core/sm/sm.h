@@ -90,9 +90,8 @@ struct sm_window {
     /* the crossbar's next edge */
     tick edge;
 };
-/* Requests that an SM makes in a cycle, at most: each of 16 accesses of the L1 may cost a write-back, too;
- * the small caches and a part (sm_port_lines.c) come to these. */
-enum { SM_REQUESTS_MAX = 40 };
+/* Requests that the SM makes in a cycle, at most. */
+uint32_t sm_requests_max(const struct sm *m);
 void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct xbar *xbar);
 /* It has run ahead to a cycle whose step is to come, and has not ended it. */
 bool sm_awaits_step(const struct sm *m);

@@ -94,6 +94,8 @@ struct sm {
     struct prefetch prefetch;
     struct mech_view mech_view;
     tick own_wake;
+    /* sm.c: see sm_requests_max */
+    uint32_t requests_max;
     struct sm_setup setup;
     uint32_t line_bytes;
     struct residency residency;
