@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 
-/* Requests that a unit can make in one step, at most. */
+/* Requests that a slice can make in one step, at most. */
 enum { NEW_PER_SLICE = 16 };
 /* A DRAM clock of more L2 cycles than this is slow. */
 enum { SLOW_DRAM = 4 };

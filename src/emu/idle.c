@@ -167,15 +167,7 @@ static void op_change(struct exec *x, const struct isa_inst *i, uint32_t mask)
  * votes without .sync depend on which lanes happen to be together, but repeat that as well. */
 static bool is_quiet(uint16_t op)
 {
-    switch (isa_ops[op].unit) {
-    case ISA_UNIT_INT:
-    case ISA_UNIT_FP32:
-    case ISA_UNIT_FP64:
-    case ISA_UNIT_HALF:
-    case ISA_UNIT_CVT:
-    case ISA_UNIT_SFU: return true;
-    default: break;
-    }
+    if (isa_is_arithmetic(op)) return true;
     switch (op) {
     case ISA_OP_MEMBAR:
     case ISA_OP_NANOSLEEP:

@@ -46,6 +46,20 @@ struct isa_op_info {
 };
 extern const struct isa_op_info isa_ops[ISA_OP_COUNT];
 
+/* An instruction that does nothing but write its destinations. */
+static inline bool isa_is_arithmetic(uint16_t op)
+{
+    switch (isa_ops[op].unit) {
+    case ISA_UNIT_INT:
+    case ISA_UNIT_FP32:
+    case ISA_UNIT_FP64:
+    case ISA_UNIT_HALF:
+    case ISA_UNIT_CVT:
+    case ISA_UNIT_SFU: return true;
+    default: return false;
+    }
+}
+
 /* clang-format off */
 /* Flags of an instruction. */
 enum isa_inst_flags {

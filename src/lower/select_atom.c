@@ -1,8 +1,7 @@
 /* select_atom.c: atom, red, tex and txq (PTX ISA 9.7.10, 9.7.13).
  *
- * A vector atomic is atomic for each element alone, so it is one machine atomic for each element. Textures
- * are texture objects: the handle is a 64-bit value; arrays of textures, cube maps and references are
- * refused. */
+ * A vector atomic is atomic for each element alone, so it is one machine atomic for each element. A texture
+ * is named by a handle of 64 bits: a texture object, or what the runtime puts into a texture reference. */
 #include "lower/select.h"
 
 static_assert(ISA_ATOM_MAX - ISA_ATOM_AND == PTX_ATOM_MAX - PTX_ATOM_AND,

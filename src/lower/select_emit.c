@@ -110,15 +110,7 @@ struct mir_opnd sel_temp(struct sel *s, enum mir_class cls) { return mir_vreg(mi
 /* Whether an instruction does nothing but write its destinations, whatever its operands are. */
 static bool sel_is_pure(enum isa_op op, const struct mir_opnd *src, uint32_t src_count)
 {
-    switch (isa_ops[op].unit) {
-    case ISA_UNIT_INT:
-    case ISA_UNIT_FP32:
-    case ISA_UNIT_FP64:
-    case ISA_UNIT_HALF:
-    case ISA_UNIT_CVT:
-    case ISA_UNIT_SFU: return true;
-    default: break;
-    }
+    if (isa_is_arithmetic((uint16_t)op)) return true;
     /* A load from a slot cannot fault. */
     return isa_ops[op].flags & ISA_LOAD && src_count == 1 && src[0].kind == MIR_SLOT;
 }

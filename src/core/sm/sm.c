@@ -11,14 +11,14 @@
 
 /* Each access of the L1 may cost a write-back, too, and so may a fill and a step of a flush. Misses that a
  * mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one, and a
- * part (sm_port_lines.c) comes to these. */
+ * part (sm_port_lines.c) comes to these. A pool that small would be refilled too often: 16 at least. */
 static uint32_t count_requests(const struct sm *m)
 {
-    enum { FILL_AND_FLUSH = 2, PART = 1, SPARE = 2 };
+    enum { FILL_AND_FLUSH = 2, PART = 1, LEAST = 16 };
     const struct l1_params *l1 = m->setup.l1;
-    const uint32_t accesses = MAX(MIN(m->p->lsu_ports, l1->ports), 4u);
-    return 2 * accesses + FILL_AND_FLUSH + RO_COUNT + PART + SPARE +
-           (m->mech->has_take_miss ? l1->miss_queue : 0);
+    const uint32_t delayed = m->mech->has_take_miss ? l1->miss_queue : 0;
+    const uint32_t sent = 2 * MIN(m->p->lsu_ports, l1->ports) + delayed + FILL_AND_FLUSH + RO_COUNT + PART;
+    return MAX(sent, (uint32_t)LEAST);
 }
 
 struct sm *sm_create(const struct sm_setup *s)
