@@ -212,6 +212,7 @@ void units_join_sm(struct units *u, uint32_t index, struct sm *sm, struct link *
     struct unit *x = &u->sms[index];
     x->sm = sm;
     u->sm_low = MAX(u->sm_low, sm_requests_max(sm));
+    u->no_ahead |= !sm_may_run_ahead(sm);
     join_with_notes(to_xbar, from_xbar, &x->wake, &x->xbar_wake, u->sm_notes, index);
     /* The SM itself says when it can take a reply (units_hear_xbar): that may be later than the reply is
      * there. */

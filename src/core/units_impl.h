@@ -90,6 +90,8 @@ struct units {
     uint32_t sm_words, partition_words;
     /* requests that an SM, and a partition, can make in a step, at most */
     uint32_t sm_low, partition_low;
+    /* SMs never run ahead */
+    bool no_ahead;
     struct clock_domain dram_clock;
     /* its edges are rare beside those of the L2 */
     bool is_dram_slow;

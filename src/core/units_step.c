@@ -107,7 +107,7 @@ static void work_on_sm(struct units *u, struct turns *turns, uint32_t i, tick no
     struct unit *x = &u->sms[i];
     sm_cycle(x->sm, now);
     if (u->order->window.end > now) {
-        sm_run_ahead(x->sm, &u->order->window, u->xbar);
+        sm_run_ahead(x->sm, &u->order->window, &x->pool, &x->has_pending);
         if (UNLIKELY(u->crew != NULL) && !u->is_together) ahead_count(&u->ahead, sm_awaits_step(x->sm));
     }
     report(u->order->sm_horizon, turns, x, i, x->wake, u->sm_low);
@@ -226,7 +226,9 @@ static void order_partitions(struct units *u, struct order *o)
 static void order_window(const struct units *u, struct order *o, tick end)
 {
     o->window.end = 0;
-    if (!end || u->is_coupled || (u->is_together && !ahead_pays(&u->ahead))) return;
+    if (!end || u->no_ahead || u->is_coupled || (u->is_together && !ahead_pays(&u->ahead))) return;
+    o->window.xbar = u->xbar;
+    o->window.requests_max = u->sm_low;
     ahead_set_window(&o->window, o->now, u->core_period, end, gpu_time_edge_after(u->time, DOMAIN_XBAR),
                      u->is_together);
 }

@@ -27,13 +27,12 @@ void sm_port_destroy(struct sm_port *p)
 void sm_port_connect(struct sm_port *p, enum sm_port_client client, const struct sm_port_handler *h)
 {
     p->clients[client] = *h;
+    p->takers[client] = (struct sm_port_taker){.ctx = h->ctx, .reply = h->reply};
     p->tells_sent |= h->sent != NULL;
     p->translated &= (uint8_t) ~(1u << client);
     if (h->line_bytes == p->line_bytes) return;
     p->translated |= (uint8_t)(1u << client);
-    p->named[client] = *h;
-    p->clients[client].ctx = p;
-    p->clients[client].reply = sm_port_reply_named;
+    p->takers[client] = (struct sm_port_taker){.ctx = p, .reply = sm_port_reply_named};
 }
 
 void sm_port_send(struct sm_port *p, enum sm_port_client client, uint32_t req)
@@ -53,11 +52,10 @@ void sm_port_receive(struct sm_port *p, tick now)
     link_pop(p->from_xbar, now);
     debug_assert(p->out);
     p->out--;
-    p->replies++;
     const struct req *r = req_at(p->pool, id);
-    const struct sm_port_handler *h = &p->clients[r->client];
+    const struct sm_port_taker *t = &p->takers[r->client];
     if (r->kind == REQ_READ) p->sectors_got += req_sector_count(r->sectors);
-    h->reply(h->ctx, now, id);
+    t->reply(t->ctx, now, id);
 }
 
 static void sm_port_count(struct sm_port *p, const struct req *r)

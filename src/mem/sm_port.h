@@ -54,21 +54,24 @@ struct sm_port {
     uint32_t whole_left; /* sectors of `whole` that have not left */
     /* time in which a request waited in the queues, and since when one does (TICK_NEVER: none) */
     tick busy, busy_since;
-    struct sm_port_handler clients[SM_PORT_CLIENTS];
+    /* for the laws: sectors that reads of the clients asked for, sectors that came */
+    uint64_t sectors_asked, sectors_got;
+    /* who takes the replies to a client's requests: its handler, or sm_port_lines.c, which hands them on */
+    struct sm_port_taker {
+        void *ctx;
+        void (*reply)(void *ctx, tick now, uint32_t req);
+    } takers[SM_PORT_CLIENTS];
 
-    /* replies taken; for the laws: sectors that reads of the clients asked for, sectors that came, bytes that
-     * were sent */
-    uint64_t replies, sectors_asked, sectors_got, bytes_sent;
+    struct sm_port_handler clients[SM_PORT_CLIENTS];
+    uint64_t bytes_sent; /* for the laws */
     struct sm_port_queue others;
     uint64_t other_requests;
     uint32_t line_bytes; /* of the L2 */
     uint32_t whole;      /* a request of several lines of the L2 that is leaving */
-    /* clients[] hands the replies of translated clients to sm_port_lines.c, which hands them on to these */
-    struct sm_port_handler named[SM_PORT_CLIENTS];
 };
 _Static_assert(offsetof(struct sm_port, out) == HOST_LINE, "a cycle touches one line of the host's cache");
-_Static_assert(offsetof(struct sm_port, clients[SM_PORT_L1 + 1]) <= 2 * HOST_LINE,
-               "the L1's handler is in the second");
+_Static_assert(offsetof(struct sm_port, takers[SM_PORT_L1 + 1]) == 2 * HOST_LINE,
+               "what takes the L1's replies ends the second");
 
 struct sm_port *sm_port_create(const struct sm_port_setup *s);
 void sm_port_destroy(struct sm_port *p);

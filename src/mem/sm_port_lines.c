@@ -90,7 +90,7 @@ uint32_t sm_port_name(struct sm_port *p, uint32_t id)
 static void give_name_back(const struct sm_port *p, struct req *r)
 {
     uint64_t first = r->addr + SECTOR_BYTES * (uint32_t)__builtin_ctz(r->sectors);
-    uint64_t line = line_of(first, p->named[r->client].line_bytes);
+    uint64_t line = line_of(first, p->clients[r->client].line_bytes);
     req_rename(p->pool, r, line, move_mask(r->sectors, r->addr, line));
 }
 
@@ -109,7 +109,7 @@ void sm_port_reply_named(void *port, tick now, uint32_t id)
 {
     struct sm_port *p = port;
     struct req *r = req_at(p->pool, id);
-    const struct sm_port_handler *h = &p->named[r->client];
+    const struct sm_port_handler *h = &p->clients[r->client];
     if (!r->is_part)
         give_name_back(p, r);
     else {

@@ -21,20 +21,22 @@ static tick next_cycle(const struct sm *m)
     return wake == TICK_NEVER ? TICK_NEVER : clock_edge(&m->clock, wake);
 }
 
-static bool may_go_on(const struct sm *m, const struct sm_window *w, const struct xbar *xbar, tick next)
+/* It touches the SM's first line only, before the crossbar's edge. */
+static bool may_go_on(const struct sm *m, const struct sm_window *w, const struct req_pool *pool, tick next)
 {
-    if (next >= w->end || !m->state.warp_count || m->setup.pool->spare < m->requests_max) return false;
+    if (next >= w->end || !m->sleep.has_warps || pool->spare < w->requests_max) return false;
     if (next < w->edge) return true;
     if (l1_may_move(m->l1)) return false;
-    return !l1_awaits_reply(m->l1) || next < xbar_reply_floor(xbar, m->setup.index, w->edge);
+    return !l1_awaits_reply(m->l1) || next < xbar_reply_floor(w->xbar, m->setup.index, w->edge);
 }
 
-void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct xbar *xbar)
+bool sm_may_run_ahead(const struct sm *m) { return m->scheduler.issue_width == 1; }
+
+void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool, uint8_t *events)
 {
-    uint8_t *events = m->setup.has_pending;
-    if (m->scheduler.issue_width > 1 || *events) return;
+    if (*events) return;
     m->sleep.ahead = AHEAD_RUNS;
-    for (tick next; m->sleep.ahead == AHEAD_RUNS && (next = next_cycle(m), may_go_on(m, w, xbar, next));) {
+    for (tick next; m->sleep.ahead == AHEAD_RUNS && (next = next_cycle(m), may_go_on(m, w, pool, next));) {
         sm_cycle(m, next);
         if (!*events) continue;
         *events = 0;

@@ -14,6 +14,7 @@ static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
     p->grid = emu_grid_id(g);
     p->kernel = k;
     p->inst_count = k->inst_count;
+    p->line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
     if (m->setup.owner_slot) p->owner = (uint16_t)m->setup.owner_slot(m->setup.ctx, g);
     p->uops = mem_alloc(k->inst_count * sizeof *p->uops);
     p->loads = mem_zalloc_lines(k->inst_count * sizeof *p->loads);

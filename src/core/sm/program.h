@@ -14,6 +14,8 @@ struct sm_program {
     /* [inst_count] */
     struct uop *uops;
     struct sm_load *loads;
+    /* of the L1: the number of a line from its address */
+    uint32_t line_shift;
     /* address of its first instruction */
     uint64_t code;
     /* the kernel's, which may be gone when the program is freed */

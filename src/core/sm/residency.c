@@ -169,6 +169,7 @@ static void start_warp(struct sm *m, uint32_t cta, uint32_t index)
     r->age[slot] = x->launch;
     r->cta_of[slot] = cta;
     m->state.warp_count++;
+    sleep_warps(&m->sleep, true);
     c->slots[slot_bank(slot)] |= slot_bit(slot);
     warps_start(m, x);
 }
@@ -267,6 +268,7 @@ void residency_warp_left(struct sm *m, struct context *x)
     struct sm_cta *c = &r->ctas[x->cta];
     account_occupancy(m, m->sleep.cycle);
     m->state.warp_count--;
+    sleep_warps(&m->sleep, m->state.warp_count != 0);
     m->stats.warps++;
     grid_stats(x)->warps++;
     if (--c->left) return;

@@ -46,6 +46,8 @@ struct sleep {
     bool has_reply;
     /* enum sm_ahead, a mask */
     uint8_t ahead;
+    /* a warp is here */
+    bool has_warps;
 };
 
 static inline void sleep_changed(struct sleep *s) { s->changed = true; }
@@ -53,6 +55,7 @@ static inline void sleep_changed_if(struct sleep *s, bool is) { s->changed |= is
 static inline void sleep_look_if(struct sleep *s, bool is) { s->must_look |= is; }
 /* Whether the L1 took the acknowledgement of a store in this cycle, or let a store go. */
 static inline void sleep_reply(struct sleep *s, bool has_reply) { s->has_reply = has_reply; }
+static inline void sleep_warps(struct sleep *s, bool has_warps) { s->has_warps = has_warps; }
 /* The SM has something to do at this time, or before. */
 static inline void sleep_wake_at(struct sleep *s, tick at) { wake_at(s->wake, at); }
 

@@ -89,10 +89,16 @@ struct sm_window {
     tick end;
     /* the crossbar's next edge */
     tick edge;
+    const struct xbar *xbar;
+    /* it stops where its part of the pool has fewer spare ones */
+    uint32_t requests_max;
 };
 /* Requests that the SM makes in a cycle, at most. */
 uint32_t sm_requests_max(const struct sm *m);
-void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct xbar *xbar);
+/* False: it never runs ahead (a warp may issue twice in a cycle, and what comes second is not known). */
+bool sm_may_run_ahead(const struct sm *m);
+/* pool, events: `pool` and `has_pending` of its set-up, which the caller has at hand. */
+void sm_run_ahead(struct sm *m, const struct sm_window *w, const struct req_pool *pool, uint8_t *events);
 /* It has run ahead to a cycle whose step is to come, and has not ended it. */
 bool sm_awaits_step(const struct sm *m);
 /* Where sm_tick says when the SM next has something to do. */

@@ -62,12 +62,11 @@ static int slot_of(const struct sm *m, uint32_t context) { return context_at(&m-
 
 static bool is_of_program(const struct l1_txn *t) { return t->cls == REQ_GLOBAL || t->cls == REQ_LOCAL; }
 
-/* The load whose access this is: the counters of its grid lie in its program. */
-static struct sm_load *load_of(const struct l1_txn *t)
+/* The program whose access this is: the counters of its grid lie in it. */
+static const struct sm_program *program_of(const struct l1_txn *t)
 {
     const char *own = (const char *)t->own;
-    const struct sm_program *p = (const void *)(own - offsetof(struct sm_program, own.l1));
-    return &p->loads[t->pc];
+    return (const void *)(own - offsetof(struct sm_program, own.l1));
 }
 
 static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *t)
@@ -97,9 +96,9 @@ HOT static void count_access(void *ctx, tick now, const struct l1_txn *t, const 
         m->mech_view.others[r->answer]++;
         return;
     }
-    m->seen.loads[r->answer]++;
-    m->seen.intra_warp += r->intra_warp;
-    load_accessed(load_of(t), t->addr >> m->seen.line_shift, r->answer == L1_MISS);
+    if (UNLIKELY(r->answer == L1_SENT)) m->mech_view.loads_sent++;
+    const struct sm_program *p = program_of(t);
+    load_accessed(&p->loads[t->pc], t->addr >> p->line_shift, r->answer == L1_MISS);
 }
 
 static void see_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)

@@ -79,7 +79,6 @@ struct sm {
 
     /* two lines */
     _Alignas(HOST_LINE) struct lsu memory;
-    struct mech_seen seen;
     struct mech_sm *mech;
     const struct sm_params *p;
     _Alignas(HOST_LINE) struct sm_stats stats;

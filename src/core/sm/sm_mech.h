@@ -7,15 +7,9 @@
 #include "core/sm/context.h"
 #include "mem/l1_hooks.h"
 
-/* Loads from global and local memory, for the counters of mechanisms: by the L1's answer; hits on lines that
- * the same warp brought. */
-struct mech_seen {
-    uint64_t loads[L1_TAKEN], intra_warp;
-    uint32_t line_shift;
-};
 struct mech_view {
-    /* stores and atomics, by the L1's answer */
-    uint64_t others[L1_TAKEN];
+    /* stores and atomics of global and local memory, by the L1's answer; loads that bypassed it */
+    uint64_t others[L1_TAKEN], loads_sent;
     /* as they were last asked for; totals when the kernel began */
     struct mech_counters counters, from;
     /* the replacement policy of the mechanism that has one */

@@ -28,29 +28,32 @@ tick sm_mech_now(const struct sm *m)
     return MAX(m->sleep.now, disturbed - disturbed % m->clock.period);
 }
 
-/* Since the machine was made. All but the accesses are counted by others. */
+/* Since the machine was made. All but the accesses that are no loads of the L1 are counted by others. */
 static struct mech_counters totals(struct sm *m)
 {
     const struct l1_stats *l1 = l1_stats(m->l1);
-    const uint64_t *loads = m->seen.loads, *others = m->mech_view.others;
-    const uint64_t hits = loads[L1_HIT] + others[L1_HIT], misses = loads[L1_MISS] + others[L1_MISS];
+    const uint64_t load_hits = l1->hits[L1_GLOBAL_LOAD] + l1->hits[L1_LOCAL_LOAD];
+    const uint64_t load_pending = l1->pending[L1_GLOBAL_LOAD] + l1->pending[L1_LOCAL_LOAD];
+    const uint64_t load_misses = l1->misses[L1_GLOBAL_LOAD] + l1->misses[L1_LOCAL_LOAD];
+    const uint64_t *others = m->mech_view.others;
+    const uint64_t hits = load_hits + others[L1_HIT], misses = load_misses + others[L1_MISS];
     const tick now = sm_mech_now(m);
     l1_settle(m->l1, now);
     return (struct mech_counters){.cycles = now / m->clock.period,
                                   .issued = m->stats.warp_insts,
                                   .loads = m->stats.loads,
-                                  .l1_accesses = hits + misses + loads[L1_PENDING] + others[L1_PENDING] +
-                                                 loads[L1_SENT] + others[L1_SENT],
+                                  .l1_accesses = hits + misses + load_pending + others[L1_PENDING] +
+                                                 m->mech_view.loads_sent + others[L1_SENT],
                                   .l1_hits = hits,
-                                  .l1_intra_warp_hits = m->seen.intra_warp,
+                                  .l1_intra_warp_hits = l1->intra_warp_hits,
                                   .l1_misses = misses,
                                   .l1_stall_cycles = l1->stall_cycles,
-                                  .load_accesses = loads[L1_HIT] + loads[L1_PENDING] + loads[L1_MISS],
-                                  .load_hits = loads[L1_HIT],
-                                  .load_pending = loads[L1_PENDING],
-                                  .load_misses = loads[L1_MISS],
+                                  .load_accesses = load_hits + load_pending + load_misses,
+                                  .load_hits = load_hits,
+                                  .load_pending = load_pending,
+                                  .load_misses = load_misses,
                                   .miss_queue_busy = sm_port_busy_cycles(m->port, now),
-                                  .reply_busy = m->port->replies,
+                                  .reply_busy = m->port->from_xbar->pops,
                                   .miss_latency_sum = l1->miss_latency_sum,
                                   .misses_done = l1->miss_latency_count};
 }
@@ -175,7 +178,6 @@ void sm_mech_create(struct sm *m)
                                         .l1_ways = ways,
                                         .register_rows = r->file.rows,
                                         .register_banks = m->p->register_banks};
-    m->seen.line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
     m->mech = mech_sm_create(&setup);
 }
 
