@@ -179,6 +179,7 @@ static void read_top(struct experiment_reading *r)
     e->about = yaml_text(&e->file, root, "about", "", r->diags);
     e->paper = yaml_text(&e->file, root, "paper", "", r->diags);
     e->size = yaml_text(&e->file, root, "size", "small", r->diags);
+    e->has_size = yaml_get(root, "size") != NULL;
     e->seed = yaml_count(&e->file, root, "seed", 0, r->diags);
     if (e->seed > INT64_MAX) /* what the store's numbers hold */
         yaml_error(&e->file, yaml_get(root, "seed"), r->diags, NULL,

@@ -93,6 +93,8 @@ struct lab_figure {
 
 struct experiment {
     const char *name, *title, *about, *paper, *machine, *size;
+    /* the file names a size: it goes before those that papers' workloads name */
+    bool has_size;
     uint64_t seed;
     /* What all runs have in common; the columns add machine and mechanisms. */
     struct run_options run;

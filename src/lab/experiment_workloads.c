@@ -19,12 +19,6 @@ static const struct workload *find_workload(struct experiment_reading *r, const 
     return NULL;
 }
 
-static void sizes_of(const struct workload *w, struct strbuf *hint)
-{
-    strbuf_puts(hint, "it has");
-    for (uint32_t i = 0; i < w->size_count; i++) strbuf_printf(hint, "%s %s", i ? "," : "", w->sizes[i].name);
-}
-
 static void choose(struct experiment_reading *r, struct chosen *c, const struct workload *w, const char *size,
                    const struct yaml_node *at)
 {
@@ -35,7 +29,7 @@ static void choose(struct experiment_reading *r, struct chosen *c, const struct 
         }
     if (!workload_size(w, size)) {
         struct strbuf hint = {0};
-        sizes_of(w, &hint);
+        workload_list_sizes(w, &hint);
         yaml_error(&r->e->file, at, r->diags, strbuf_text(&hint), "workload '%s' has no size '%s'", w->name,
                    size);
         strbuf_free(&hint);
@@ -131,7 +125,7 @@ static void choose_of_paper(struct experiment_reading *r, struct chosen *c, cons
         if (p && (!class_of || !strcmp(p->class_of, class_of)) &&
             (!having || !isnan(workload_figure(w, paper->text, having))) &&
             !is_excepted(left_out, except_count, w->name))
-            choose(r, c, w, r->e->size, paper);
+            choose(r, c, w, p->size && !r->e->has_size ? p->size : r->e->size, paper);
     }
     if (!paper_is_known(r, paper->text))
         unknown_paper(r, paper);
@@ -191,7 +185,7 @@ static void not_in_experiment(const struct experiment *e, const char *name, stru
 static void no_such_size(const struct workload *w, const char *size, struct diag_list *diags)
 {
     struct strbuf hint = {0};
-    sizes_of(w, &hint);
+    workload_list_sizes(w, &hint);
     diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, strbuf_text(&hint), "workload '%s' has no size '%s'", w->name,
              size);
     strbuf_free(&hint);

@@ -34,6 +34,21 @@ static void put_columns(const struct experiment *e, const struct lab_figure *f, 
     }
 }
 
+/* The experiment's size, and which workloads have another. */
+static void put_sizes(const struct experiment *e, struct strbuf *out)
+{
+    strbuf_printf(out, "`%s`", e->size);
+    for (uint32_t i = 0; i < e->workload_count; i++) {
+        uint32_t first = 0;
+        while (strcmp(e->sizes[first], e->sizes[i]) != 0) first++;
+        if (first < i || !strcmp(e->sizes[i], e->size)) continue;
+        strbuf_printf(out, "; `%s`:", e->sizes[i]);
+        for (uint32_t k = i; k < e->workload_count; k++)
+            if (!strcmp(e->sizes[k], e->sizes[i]))
+                strbuf_printf(out, "%s %s", k > i ? "," : "", e->workloads[k]->name);
+    }
+}
+
 static void put_row(const struct text_table *t, uint32_t row, bool bold_differs, struct strbuf *out)
 {
     for (uint32_t c = 0; c < t->columns.len; c++) {
@@ -64,7 +79,9 @@ void figure_print_markdown(const struct plan *p, const struct figure_data *d, st
     if (*f->where) strbuf_printf(out, " (%s)", f->where);
     strbuf_puts(out, "\n\n");
     if (*f->note) strbuf_printf(out, "%s\n\n", f->note);
-    strbuf_printf(out, "`%s`, size `%s`. ", e->name, e->size);
+    strbuf_printf(out, "`%s`, size ", e->name);
+    put_sizes(e, out);
+    strbuf_puts(out, ". ");
     put_columns(e, f, out);
     strbuf_puts(out, "\n\n");
     figure_table(p, d, &t);

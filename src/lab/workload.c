@@ -32,6 +32,19 @@ static void read_loads(struct reading *r, struct workload_paper *p, const struct
     }
 }
 
+/* `size: fill`: at which the paper's studies run it. */
+static const char *read_paper_size(struct reading *r, const struct workload *w, const struct yaml_node *n)
+{
+    const char *size = yaml_text(r->tree, n, "size", NULL, r->diags);
+    if (!size || workload_size(w, size)) return size;
+    struct strbuf hint = {0};
+    workload_list_sizes(w, &hint);
+    yaml_error(r->tree, yaml_get(n, "size"), r->diags, strbuf_text(&hint), "workload '%s' has no size '%s'",
+               w->name, size);
+    strbuf_free(&hint);
+    return NULL;
+}
+
 static void read_paper(struct reading *r, struct workload *w, const char *paper, const struct yaml_node *n)
 {
     if (n->kind != YAML_MAP) {
@@ -47,6 +60,7 @@ static void read_paper(struct reading *r, struct workload *w, const char *paper,
     p->paper = paper;
     p->as = yaml_text(r->tree, n, "as", w->name, r->diags);
     p->class_of = yaml_text(r->tree, n, "class", "", r->diags);
+    p->size = read_paper_size(r, w, n);
     const struct yaml_node *loads = yaml_get(n, "loads");
     if (loads) read_loads(r, p, loads);
     for (uint32_t i = 0; i < n->count && p->figure_count < WORKLOAD_FIGURES_MAX; i++) {
@@ -265,6 +279,12 @@ const struct workload *workload_find(const struct workload_set *set, const char 
     for (uint32_t i = 0; i < set->items.len; i++)
         if (!strcmp(set->items.data[i].name, name)) return &set->items.data[i];
     return NULL;
+}
+
+void workload_list_sizes(const struct workload *w, struct strbuf *out)
+{
+    strbuf_puts(out, "it has");
+    for (uint32_t i = 0; i < w->size_count; i++) strbuf_printf(out, "%s %s", i ? "," : "", w->sizes[i].name);
 }
 
 const struct workload_size *workload_size(const struct workload *w, const char *name)

@@ -14,7 +14,7 @@ enum {
 };
 
 struct workload_size {
-    /* tiny, small, paper, or a name of the user's own */
+    /* tiny, small, paper, or any other */
     const char *name;
     /* What it works on, in words. */
     const char *input;
@@ -40,6 +40,8 @@ struct workload_paper {
     const char *as;
     /* "" where the paper gives none. */
     const char *class_of;
+    /* At which its studies run it; NULL: at the experiment's. */
+    const char *size;
     struct workload_figure figures[WORKLOAD_FIGURES_MAX];
     uint32_t figure_count;
     struct workload_load loads[WORKLOAD_LOADS_MAX];
@@ -81,6 +83,8 @@ void workloads_free(struct workload_set *w);
 
 const struct workload *workload_find(const struct workload_set *w, const char *name);
 const struct workload_size *workload_size(const struct workload *w, const char *name);
+/* "it has tiny, small", for hints. */
+void workload_list_sizes(const struct workload *w, struct strbuf *out);
 /* A number that a paper gives of the workload, such as "p_inf" of "thesis-ch3" or "load1.share" of
  * "apres"; NAN: it gives none. */
 double workload_figure(const struct workload *w, const char *paper, const char *figure);

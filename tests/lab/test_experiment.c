@@ -136,11 +136,68 @@ static int drop_folder(void **state)
     return system(command);
 }
 
+/* ---- sizes that papers choose ---- */
+
+static void load_sized(struct workload_set *set, struct diag_list *diags)
+{
+    char path[128];
+    write_file("a.yaml",
+               "name: a\nprogram: /bin/true\nsizes: {tiny: {}, small: {}, fill: {}}\n"
+               "papers: {p: {size: fill}, q: {}}\n",
+               path);
+    assert_non_null(workload_load_file(set, path, "/bin", diags));
+    write_file("b.yaml",
+               "name: b\nprogram: /bin/true\nsizes: {tiny: {}, small: {}}\npapers: {p: {}, q: {}}\n", path);
+    assert_non_null(workload_load_file(set, path, "/bin", diags));
+}
+
+static void a_paper_chooses_the_size_of_each_workload(void **state)
+{
+    static const struct {
+        const char *head, *paper, *size_of_a, *size_of_b;
+    } rows[] = {
+        {"", "p", "fill", "small"}, {"", "q", "small", "small"}, {"size: tiny\n", "p", "tiny", "tiny"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct workload_set set = {0};
+        struct diag_list diags = {0};
+        struct experiment e;
+        char path[128], file[256];
+        load_sized(&set, &diags);
+        snprintf(file, sizeof file,
+                 "machine: fermi\n%sworkloads: {paper: %s}\ncolumns: {base: {}}\n"
+                 "measures: {c: cycles}\nfigures: [{id: f, measures: [c]}]\n",
+                 rows[i].head, rows[i].paper);
+        write_file("sized.yaml", file, path);
+        assert_true(experiment_load(&e, path, &set, &diags));
+        assert_string_equal(e.sizes[0], rows[i].size_of_a);
+        assert_string_equal(e.sizes[1], rows[i].size_of_b);
+        experiment_free(&e);
+        workloads_free(&set);
+        diag_free(&diags);
+    }
+}
+
+static void a_paper_cannot_choose_a_size_that_is_not_there(void **state)
+{
+    struct workload_set set = {0};
+    struct diag_list diags = {0};
+    char path[128];
+    write_file("c.yaml", "name: c\nprogram: /bin/true\nsizes: {tiny: {}}\npapers: {p: {size: fill}}\n", path);
+    assert_null(workload_load_file(&set, path, "/bin", &diags));
+    assert_int_equal(diags.items.len, 1);
+    assert_string_equal(diags.items.data[0].message, "workload 'c' has no size 'fill'");
+    assert_int_equal(diags.items.data[0].line, 4);
+    workloads_free(&set);
+    diag_free(&diags);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_experiment_becomes_a_figure),
         cmocka_unit_test(the_store_has_what_experiments_may_name),
+        cmocka_unit_test(a_paper_chooses_the_size_of_each_workload),
+        cmocka_unit_test(a_paper_cannot_choose_a_size_that_is_not_there),
     };
     if (argc != 2) return 2;
     stats_path = argv[1];
