@@ -85,7 +85,7 @@ struct l1_txn {           /* one coalesced transaction; a line of the host's cac
     uint16_t warp;
     uint16_t owner; /* of its request, see req.h */
     uint32_t token; /* given back when the data is there (loads and atomics); UINT32_MAX = nobody waits */
-    struct l1_stats *own; /* counts it too; NULL = nobody */
+    struct l1_stats *own; /* counts it; NULL = the L1 does */
     uint32_t pc;
     uint32_t launch; /* number of the warp's launch, its low bits: who owns a line, though slots are reused */
     uint64_t lane_address; /* of the first lane */

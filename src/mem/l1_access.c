@@ -73,8 +73,7 @@ static inline __attribute__((always_inline)) void l1_hit(struct l1 *c, tick now,
     cache_touch(&c->cache, line);
     l1_touched(c, line, t);
     r->intra_warp = l->owner_launch == t->launch;
-    l1_count_warps(&c->stats, r->intra_warp);
-    if (t->own) l1_count_warps(t->own, r->intra_warp);
+    l1_count_warps(t->own ? t->own : &c->stats, r->intra_warp);
     if (UNLIKELY(l->is_prefetch)) {
         r->is_first_use = true;
         c->stats.prefetch_useful++;

@@ -269,8 +269,7 @@ static inline void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_out
 {
     if (UNLIKELY(t->is_prefetch)) return;
     enum l1_type type = l1_type_of(t);
-    l1_count_in(&c->stats, type, outcome);
-    if (t->own) l1_count_in(t->own, type, outcome);
+    l1_count_in(t->own ? t->own : &c->stats, type, outcome);
 }
 
 /* l1_access.c */

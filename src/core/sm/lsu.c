@@ -79,7 +79,6 @@ HOT bool lsu_enqueue(struct sm *m, uint32_t access)
 void lsu_count_taken(struct sm *m, struct lsu_access *a)
 {
     if (a->ro != RO_COUNT) return;
-    m->stats.transactions += a->done - m->memory.counted;
     grid_stats(context_at(&m->state, a->ask.warp))->transactions += a->done - m->memory.counted;
     m->memory.counted = a->done;
 }
@@ -205,7 +204,6 @@ COLD static bool refill(struct sm *m, uint32_t id)
     m->lsu.untaken += a->count;
     if (a->ask.kind != REQ_READ) return a->count;
     m->memory.pendings[a->pending].left += a->count;
-    m->stats.load_transactions += a->count;
     grid_stats(context_at(&m->state, a->ask.warp))->load_transactions += a->count;
     return a->count;
 }

@@ -65,7 +65,6 @@ COLD static void build_texture(struct sm *m, struct context *x, struct lsu_acces
     a->ro = is_l1 ? RO_COUNT : RO_TEX;
     a->local_from = a->count;
     a->is_texture = true;
-    m->stats.tex_insts++;
     grid_stats(x)->tex_insts++;
     if (!is_l1 || m->setup.l1->sectored) return;
     for (uint32_t i = 0; i < a->count; i++)
@@ -111,29 +110,23 @@ static void build_shared(struct sm *m, struct context *x, struct lsu_access *a, 
                                     .bank_bytes = m->p->shared_bank_bytes};
     a->passes = coalesce_shared_passes(&s);
     a->has_shared = true;
-    m->stats.shared_insts++;
     grid_stats(x)->shared_insts++;
     m->stats.shared_conflict_cycles += a->passes - 1;
 }
 
-static void count_device_in(struct sm_stats *s, const struct lsu_access *a)
+static void count_device(struct context *x, const struct lsu_access *a)
 {
+    struct sm_stats *s = grid_stats(x);
+    if (!a->count) return;
     if (a->ask.kind == REQ_READ) {
         s->loads++;
         s->load_transactions += a->count;
-    } else if (a->ask.kind == REQ_WRITE)
-        s->stores++;
-    else
-        s->atomics++;
-}
-
-static void count_device(struct sm *m, struct context *x, const struct lsu_access *a)
-{
-    if (!a->count) return;
-    count_device_in(&m->stats, a);
-    count_device_in(grid_stats(x), a);
-    if (a->ask.kind == REQ_READ)
         load_executed(&x->program->loads[a->ask.pc], x->number, a->ask.lane_address, a->count);
+    } else if (a->ask.kind == REQ_WRITE) {
+        s->stores++;
+    } else {
+        s->atomics++;
+    }
 }
 
 /* One transaction: the part of a range that lies in one line. */
@@ -180,7 +173,7 @@ COLD static void build_bulk(struct sm *m, struct context *x, struct lsu_access *
     }
     a->is_bulk = true;
     a->count = (uint16_t)lsu_bulk_next(m, b, a);
-    count_device(m, x, a);
+    count_device(x, a);
 }
 
 static bool goes_past_l1(const struct isa_inst *i)
@@ -209,17 +202,16 @@ static void build_memory(struct sm *m, struct context *x, struct lsu_access *a, 
     } else if (goes_to_read_only_cache(m, e)) {
         a->ro = RO_TEX;
         build_read_only(a, e, m->p->tex_line);
-        count_device(m, x, a);
+        count_device(x, a);
     } else if (e->space == ISA_CONST || e->space == ISA_PARAM) {
         a->ro = RO_CONST;
         build_read_only(a, e, 4);
-        m->stats.const_insts++;
         grid_stats(x)->const_insts++;
     } else {
         a->ask.bypass = e->inst->op != ISA_OP_CPASYNC && !e->is_atomic && goes_past_l1(e->inst);
         build_device(m, x, a, e);
         build_shared(m, x, a, e);
-        count_device(m, x, a);
+        count_device(x, a);
     }
 }
 

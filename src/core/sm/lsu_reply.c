@@ -52,8 +52,6 @@ static void pending_end(struct sm *m, uint32_t id)
     m->memory.pending_live--;
     board_memory_done(m, x, p.op, p.group);
     if (p.is_timed) {
-        m->stats.loads_done++;
-        m->stats.load_cycles += m->sleep.cycle - p.issued;
         grid_stats(x)->loads_done++;
         grid_stats(x)->load_cycles += m->sleep.cycle - p.issued;
     }

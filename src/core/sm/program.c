@@ -31,16 +31,34 @@ static void program_free(struct sm_program *p)
     free(p);
 }
 
+/* All that is in it is a counter. */
+static void own_add(struct sm_own *sum, const struct sm_own *more)
+{
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)more;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += from[i];
+}
+
+void programs_add(const struct sm *m, struct sm_own *sum)
+{
+    const struct programs *all = &m->residency.programs;
+    own_add(sum, &all->ended);
+    for (uint32_t i = 0; i < all->count; i++) own_add(sum, &all->list[i]->own);
+}
+
 /* Accesses on their way to the tags of the L1 count for their programs. */
 static void drop_ended(struct sm *m)
 {
     struct programs *all = &m->residency.programs;
     uint32_t n = 0;
     for (uint32_t i = 0; i < all->count; i++) {
-        if (all->list[i]->has_ended && !l1_has_waiting(m->l1))
-            program_free(all->list[i]);
-        else
-            all->list[n++] = all->list[i];
+        struct sm_program *p = all->list[i];
+        if (!p->has_ended || l1_has_waiting(m->l1)) {
+            all->list[n++] = p;
+            continue;
+        }
+        own_add(&all->ended, &p->own);
+        program_free(p);
     }
     all->count = n;
 }

@@ -32,6 +32,8 @@ struct sm_program {
 struct programs {
     struct sm_program **list;
     uint32_t count;
+    /* what programs counted that are not in the list any more */
+    struct sm_own ended;
 };
 
 /* The program of a grid, made at its first CTA. */
@@ -40,6 +42,8 @@ struct sm_program *program_for(struct sm *m, const struct emu_grid *g);
 void program_cta(struct sm_program *p, bool is_start);
 /* The programs that have no CTA here have ended. */
 void programs_end(struct sm *m);
+/* Adds what all programs have counted so far. */
+void programs_add(const struct sm *m, struct sm_own *sum);
 void programs_free(struct sm *m);
 
 #endif

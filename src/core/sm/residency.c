@@ -269,7 +269,6 @@ void residency_warp_left(struct sm *m, struct context *x)
     account_occupancy(m, m->sleep.cycle);
     m->state.warp_count--;
     sleep_warps(&m->sleep, m->state.warp_count != 0);
-    m->stats.warps++;
     grid_stats(x)->warps++;
     if (--c->left) return;
     r->finished[x->cta / 64] |= 1ull << x->cta % 64;
@@ -303,7 +302,6 @@ static void end_cta(struct sm *m, uint32_t cta)
     r->registers -= c.registers;
     r->shared -= c.shared;
     registers_disown(&r->file, c.rows);
-    m->stats.ctas++;
     program_cta(c.program, false);
     if (m->setup.on_cta_done) m->setup.on_cta_done(m->setup.ctx, m->setup.index, c.emu, c.grid);
     emu_cta_close(c.emu);

@@ -83,7 +83,7 @@ bool sched_may_see(const struct sm *m)
 
 /* ---- one instruction ---- */
 
-static void count_issue_in(struct sm_stats *s, const struct uop *u, uint32_t lanes)
+static void count_issue(struct sm_stats *s, const struct uop *u, uint32_t lanes)
 {
     s->warp_insts++;
     s->thread_insts += lanes;
@@ -102,9 +102,7 @@ HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
     }
     x->issue_cycle = m->sleep.cycle;
     fetch_consume(m, x);
-    const uint32_t lanes = bits_count(e.mask);
-    count_issue_in(&m->stats, u, lanes);
-    count_issue_in(grid_stats(x), u, lanes);
+    count_issue(grid_stats(x), u, bits_count(e.mask));
     const uint32_t access = u->cls == CLASS_MEM ? lsu_build(m, x, u, &e) : SM_NONE;
     execute_start(m, x, u, access);
     if (u->flags & UOP_FENCE) board_fence(m, x);

@@ -177,11 +177,20 @@ void sm_kernel_end(struct sm *m, tick now)
     sleep_wake_at(&m->sleep, now); /* the flush begins in this cycle, whether the SM was awake or not */
 }
 
+struct sm_own *sm_sum(struct sm *m)
+{
+    const struct l1_stats *l1 = l1_stats(m->l1);
+    m->sum = (struct sm_own){.sm = m->stats, .l1 = *l1};
+    programs_add(m, &m->sum);
+    l1_stats_derive(&m->sum.l1);
+    return &m->sum;
+}
+
 void *sm_stats(struct sm *m)
 {
     account_occupancy(m, m->sleep.has_ticked ? sleep_cycles_done(m) : 0);
     lsu_count(m);
     m->stats.collector_conflict_cycles = m->collector.conflict_cycles;
-    return &m->stats;
+    return &sm_sum(m)->sm;
 }
-void *sm_l1_stats(struct sm *m) { return l1_stats(m->l1); }
+void *sm_l1_stats(struct sm *m) { return &sm_sum(m)->l1; }

@@ -97,6 +97,8 @@ struct sm {
     uint32_t requests_max;
     struct sm_setup setup;
     uint32_t line_bytes;
+    /* sm.c: see sm_sum */
+    struct sm_own sum;
     struct residency residency;
 };
 _Static_assert(offsetof(struct sm, alarm) == HOST_LINE, "the first line is that of every tick");
@@ -109,7 +111,7 @@ _Static_assert(offsetof(struct sm, stats) == offsetof(struct sm, memory) + 2 * H
 
 /* The bank of a slot. */
 static inline struct bank *bank_at(struct sm *m, uint32_t slot) { return &m->banks[slot_bank(slot)]; }
-/* The counters of the grid that a warp belongs to. */
+/* The counters of the grid that a warp belongs to; m->stats has those that no grid owns. */
 static inline struct sm_stats *grid_stats(const struct context *x) { return &x->program->own.sm; }
 /* The stage of a cycle: results that are due go to the scoreboard. */
 static inline void execute_writeback(struct sm *m)
@@ -138,6 +140,8 @@ static inline bool lsu_is_busy(const struct sm *m)
            m->prefetches.count || m->misses.unsent || m->lsu.has_reexec;
 }
 
+/* What the SM and its L1 have counted, with what grids own. */
+struct sm_own *sm_sum(struct sm *m);
 /* The stages of a cycle from the schedulers on (sm.c). */
 void sm_end_cycle(struct sm *m);
 /* The others have come to a cycle that the SM had already: it ends that cycle, if it paused in it

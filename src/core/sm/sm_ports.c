@@ -31,17 +31,18 @@ tick sm_mech_now(const struct sm *m)
 /* Since the machine was made. All but the accesses that are no loads of the L1 are counted by others. */
 static struct mech_counters totals(struct sm *m)
 {
-    const struct l1_stats *l1 = l1_stats(m->l1);
+    const tick now = sm_mech_now(m);
+    l1_settle(m->l1, now);
+    const struct sm_own *sum = sm_sum(m);
+    const struct l1_stats *l1 = &sum->l1;
     const uint64_t load_hits = l1->hits[L1_GLOBAL_LOAD] + l1->hits[L1_LOCAL_LOAD];
     const uint64_t load_pending = l1->pending[L1_GLOBAL_LOAD] + l1->pending[L1_LOCAL_LOAD];
     const uint64_t load_misses = l1->misses[L1_GLOBAL_LOAD] + l1->misses[L1_LOCAL_LOAD];
     const uint64_t *others = m->mech_view.others;
     const uint64_t hits = load_hits + others[L1_HIT], misses = load_misses + others[L1_MISS];
-    const tick now = sm_mech_now(m);
-    l1_settle(m->l1, now);
     return (struct mech_counters){.cycles = now / m->clock.period,
-                                  .issued = m->stats.warp_insts,
-                                  .loads = m->stats.loads,
+                                  .issued = sum->sm.warp_insts,
+                                  .loads = sum->sm.loads,
                                   .l1_accesses = hits + misses + load_pending + others[L1_PENDING] +
                                                  m->mech_view.loads_sent + others[L1_SENT],
                                   .l1_hits = hits,
