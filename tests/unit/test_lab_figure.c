@@ -174,6 +174,9 @@ static void means_are_the_three(void **state)
     assert_true(isnan(mean_of(MEAN_GEOMETRIC, signs, 2)));
     assert_true(isnan(mean_of(MEAN_HARMONIC, signs, 2)));
     assert_true(isnan(mean_of(MEAN_ARITHMETIC, v, 0)));
+    const double gains[] = {3, -0.5, 0.125}, lost[] = {3, -1};
+    assert_true(is_near(mean_of(MEAN_GAINS, gains, 3), cbrt(4 * 0.5 * 1.125) - 1));
+    assert_true(isnan(mean_of(MEAN_GAINS, lost, 2)));
 }
 
 static const char oracle[] =
@@ -242,6 +245,7 @@ struct judged {
     const char *workload;
     uint32_t column, measure;
     enum verdict want;
+    enum claim_relation relation;
 };
 
 static void judge(enum figure_kind kind, const struct judged *j, uint32_t count)
@@ -254,7 +258,8 @@ static void judge(enum figure_kind kind, const struct judged *j, uint32_t count)
                                        .workload = j[i].workload,
                                        .column = j[i].column,
                                        .measure = j[i].measure,
-                                       .neutral = j[i].neutral};
+                                       .neutral = j[i].neutral,
+                                       .relation = j[i].relation};
         out[i] = (struct figure_claim){.claim = &claims[i], .paper = j[i].paper, .ours = j[i].ours};
     }
     claims_judge(&f, out, count);
@@ -278,6 +283,19 @@ static void a_verdict_needs_sign_order_and_value(void **state)
           1); /* the paper says: no change */
     judge(FIGURE_BARS, (struct judged[]){{1.0, 1.05, 1, NULL, 0, 0, VERDICT_NOT}}, 1);
     judge(FIGURE_BARS, (struct judged[]){{0.4, NAN, 0, NULL, 0, 0, VERDICT_OPEN}}, 1);
+}
+
+/* A bound holds or not, however far away ours is; it has no order beside other claims. */
+static void a_bound_is_held_on_its_side(void **state)
+{
+    judge(FIGURE_BARS,
+          (struct judged[]){{0.15, 0.9, NAN, NULL, 0, 0, VERDICT_REPRODUCED, CLAIM_ABOVE},
+                            {0.15, 0.14, NAN, NULL, 1, 0, VERDICT_NOT, CLAIM_ABOVE},
+                            {0, -0.1, NAN, NULL, 2, 0, VERDICT_REPRODUCED, CLAIM_BELOW},
+                            {0, 0, NAN, NULL, 3, 0, VERDICT_NOT, CLAIM_BELOW},
+                            {0, NAN, NAN, NULL, 4, 0, VERDICT_OPEN, CLAIM_BELOW},
+                            {0.2, 0.2, 0, NULL, 5, 0, VERDICT_REPRODUCED}},
+          6);
 }
 
 static void order_is_among_comparable_claims(void **state)
@@ -542,6 +560,7 @@ int main(void)
         cmocka_unit_test(an_oracle_takes_the_best_of_each_workload),
         cmocka_unit_test(parameters_alone_need_no_workload),
         cmocka_unit_test(a_verdict_needs_sign_order_and_value),
+        cmocka_unit_test(a_bound_is_held_on_its_side),
         cmocka_unit_test(order_is_among_comparable_claims),
         cmocka_unit_test(claims_are_filled_in_from_the_runs),
         cmocka_unit_test(tables_fit_the_terminal),
