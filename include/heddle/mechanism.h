@@ -370,7 +370,8 @@ struct mechanism {
     const char *const *note_names;
 
     /* Do the parameters fit the machine and each other? Once, before the SMs' init; their bounds are kept
-     * already. Unless they fit, it writes why into reason, MECH_REASON_BYTES at most: a sentence without a dot. */
+     * already. Unless they fit, it writes why into reason: a sentence without a dot, of MECH_REASON_BYTES
+     * at most. */
     enum mech_fit (*check)(const void *params, const struct mech_machine *machine, char *reason);
     /* params and ports live as long as the state: keep the pointers. */
     void (*init)(void *state, void *gpu_state, const void *params, const struct mech_ports *ports);

@@ -4,8 +4,8 @@
  * the figure that it can be compared with, ours is larger where the paper's is larger; the paper's own
  * ties (within TIE) count as holding. Value: within a quarter of the paper's. Claims can be compared when
  * they are of one measure (or parts of one stack) and of the same workload, or of the same column for
- * different workloads. A mean and a single workload are not compared. Where the paper gives a bound (relation),
- * it holds when ours lies beyond it, and is compared with nothing. */
+ * different workloads. A mean and a single workload are not compared. Where the paper gives a bound
+ * (relation), it holds when ours lies beyond it, and is compared with nothing. */
 #include "lab/figure_impl.h"
 
 #include <math.h>

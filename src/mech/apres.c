@@ -1,7 +1,7 @@
-/* apres.c: APRES (Oh et al., ISCA'16, section IV; figure 5): LAWS and SAP in one state, so that each tells the
- * other what it knows. LAWS sends the group of a load that missed to SAP; SAP prefetches for it, and sends the
- * warps that it prefetched for back, which go to the head of the queue: their loads merge with the prefetches
- * or find the lines before these are evicted.
+/* apres.c: APRES (Oh et al., ISCA'16, section IV; figure 5): LAWS and SAP in one state, so that each tells
+ * the other what it knows. LAWS sends the group of a load that missed to SAP; SAP prefetches for it, and
+ * sends the warps that it prefetched for back, which go to the head of the queue: their loads merge with the
+ * prefetches or find the lines before these are evicted.
  *
  * (1) A miss moves the whole group to the tail first, then the targets to the head. (2) A load trains the
  * Prefetch Table with its first access; prefetches follow its misses. (3) The outcomes that on_prefetch tells

@@ -1,12 +1,12 @@
-/* laws_core.c: see laws_core.h. The sections are those of the paper's IV-A: queue, Last Load Table, Warp Group
- * Table, feedback.
+/* laws_core.c: see laws_core.h. The sections are those of the paper's IV-A: queue, Last Load Table, Warp
+ * Group Table, feedback.
  *
- * (1) The pick is the first ready warp of the queue; picking moves nothing. The queue is of the whole SM, also
- * where that has several schedulers: each looks at its own warps. (2) A group holds resident warps alone: a
- * warp that ends leaves the queue, the tables and all groups, and the next warp of its slot starts at the
- * tail with an empty LLPC. (3) Each entry of the Warp Group Table is freed by the L1's answer to its load; a
- * load without one takes no entry, and one that bypasses the L1 frees it without moving anything. (4) A group
- * keeps its order when it moves. */
+ * (1) The pick is the first ready warp of the queue; picking moves nothing. The queue is of the whole SM,
+ * also where that has several schedulers: each looks at its own warps. (2) A group holds resident warps
+ * alone: a warp that ends leaves the queue, the tables and all groups, and the next warp of its slot starts
+ * at the tail with an empty LLPC. (3) Each entry of the Warp Group Table is freed by the L1's answer to its
+ * load; a load without one takes no entry, and one that bypasses the L1 frees it without moving anything.
+ * (4) A group keeps its order when it moves. */
 #include "mech/laws_core.h"
 
 #include <assert.h>

@@ -1,5 +1,6 @@
 /* test_apres.c: LAWS and APRES on a machine: hits of small kernels counted on paper, and results that do not
- * depend on what is skipped nor on threads. Orders of the queue, tables and readings: unit/test_mech_laws.c. */
+ * depend on what is skipped nor on threads. Orders of the queue, tables and readings:
+ * unit/test_mech_laws.c. */
 #include "script_kit.h"
 
 /* Two kernels. Lines: the shared one first, then those of the warps. Each thread stores the sum of what it
@@ -19,7 +20,7 @@ static const char ptx[] =
     "wait:\nsub.u32 %d, %d, 1; setp.ne.u32 %p, %d, 0;\n@%p bra wait;\ngo:\n"
     "ld.global.u32 %u, [%b+128]; ld.global.u32 %v, [%a];\n"
     "add.u32 %s, %s, %u; add.u32 %s, %s, %v; st.global.u32 [%o], %s;\nret;\n}\n"
-    /* `rounds` times: a line of its own, and then a line that all warps load in this round; waits for both. */
+    /* `rounds` times: a line of its own, then one that all warps load in this round; waits for both. */
     ".visible .entry loop(.param .u64 lines, .param .u64 out, .param .u32 rounds)\n{\n"
     ".reg .u64 %a, %b, %o, %x; .reg .u32 %t, %w, %n, %u, %s; .reg .pred %p;\n"
     "ld.param.u64 %a, [lines]; ld.param.u64 %o, [out]; ld.param.u32 %n, [rounds]; mov.u32 %t, %tid.x;\n"
@@ -59,8 +60,8 @@ static void run_two(const char *mech, uint32_t delay)
 
 /* The shared line is there when the four warps go on. LRR takes turns: the four lines of the warps fill the
  * set, the shared line leaves, and of the four loads of it one misses and three merge with that. LAWS stays
- * with the first warp of the queue: three warps find the shared line before the fourth line of a warp takes its
- * way. Three merges are those of the first loads. */
+ * with the first warp of the queue: three warps find the shared line before the fourth line of a warp takes
+ * its way. Three merges are those of the first loads. */
 static void figure_6_laws_hits_before_the_line_is_evicted(void **state)
 {
     run_two("lrr", 0);
@@ -125,8 +126,8 @@ static void run_loop(const char *mech, const char *size)
     rig_run(&rig, "loop", 1, MANY_WARPS * 32, (const uint64_t[]){lines, out, ROUNDS});
 }
 
-/* In 16 lines, with 24 warps. LAWS brings every line of memory once; under LRR lines of warps push shared ones
- * out before all warps have had them. */
+/* In 16 lines, with 24 warps. LAWS brings every line of memory once; under LRR lines of warps push shared
+ * ones out before all warps have had them. */
 static void laws_brings_a_shared_line_once(void **state)
 {
     run_loop("lrr", "l1.size=2K");

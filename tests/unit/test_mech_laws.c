@@ -1,6 +1,6 @@
-/* test_mech_laws.c: LAWS and SAP (src/mech/laws_core.c, sap.c) event by event: the examples of APRES's figures
- * 6, 8 and 9 with the paper's numbers, the limits of each table, and each reading of what the paper leaves
- * open. */
+/* test_mech_laws.c: LAWS and SAP (src/mech/laws_core.c, sap.c) event by event: the examples of APRES's
+ * figures 6, 8 and 9 with the paper's numbers, the limits of each table, and each reading of what the paper
+ * leaves open. */
 #include "mech_kit.h"
 
 enum { LINE = 128 };

@@ -1,6 +1,6 @@
-/* laws.c: LAWS alone (APRES, ISCA'16, section IV-A; figures 7 and 8): grouped warps go to the head of the
- * scheduling queue when the load of one of them hits in the L1, to its tail when it misses. laws_core.c has
- * the rules; apres.c adds the prefetcher. */
+/* laws_alone.c: LAWS without a prefetcher (APRES, ISCA'16, section IV-A; figures 7 and 8): grouped warps go
+ * to the head of the scheduling queue when the load of one of them hits in the L1, to its tail when it
+ * misses. laws_core.c has the rules; apres.c adds SAP. */
 #include "mech/laws_core.h"
 
 static const struct param_row laws_param_rows[] = {LAWS_PARAM_ROWS("laws"), {0}};
