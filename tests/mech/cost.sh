@@ -18,8 +18,8 @@ row() {
 }
 # LLT, WGT, DRQ, WQ, PT, all
 row apres-table2 192 18 256 48 210 724
-sed 's/mech: apres/mech: apres, mech_set: {apres.llt: 64, apres.wgt: 16, apres.drq: 1, apres.wq: 64, apres.pt: 20}/' \
-    "$HEDDLE_HOME/experiments/apres-table2.yaml" >wide.yaml
+sizes='apres.llt: 64, apres.wgt: 16, apres.drq: 1, apres.wq: 64, apres.pt: 20'
+sed "s/mech: apres/mech: apres, mech_set: {$sizes}/" "$HEDDLE_HOME/experiments/apres-table2.yaml" >wide.yaml
 row wide.yaml 256 128 8 64 420 876
 [ $failures -eq 0 ] && echo "all passed"
 exit $((failures > 0))
