@@ -108,7 +108,7 @@ static bool drq_take(struct sap *s, const struct mech_l1_access *a, uint64_t *ad
 
 /* ---- prefetches ---- */
 
-/* Asks for the line at an address for a warp. False: the prefetch queue has no room for it. */
+/* Asks for the line at an address for a warp. False: the SM refuses it. */
 static bool sap_ask(struct sap *s, uint64_t address, int warp)
 {
     const bool is_taken = s->ports->prefetch(s->ports->host, address, s->load.pc, warp);
