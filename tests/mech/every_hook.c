@@ -61,6 +61,11 @@ static void every_hook_gpu_init(void *gpu_state, const void *params, uint32_t sm
     ((struct every_hook_gpu *)gpu_state)->inits++;
 }
 
+static enum mech_fit every_hook_check(const void *params, const struct mech_machine *machine, char *reason)
+{
+    return MECH_FITS;
+}
+
 static uint32_t every_hook_gpu_period(const void *params)
 {
     return ((const struct every_hook_params *)params)->gpu_period;
@@ -192,6 +197,7 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
     .gpu_state_bytes = sizeof(struct every_hook_gpu),
     .gpu_timer_period = every_hook_gpu_period,
     .owns = MECH_OWNS_REGISTERS,
+    .check = every_hook_check,
     .init = every_hook_init,
     .gpu_init = every_hook_gpu_init,
     .on_kernel = every_hook_on_kernel,

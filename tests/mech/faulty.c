@@ -9,6 +9,7 @@
 #define HOOKS(X)                                                                                             \
     X(init)                                                                                                  \
     X(gpu_init)                                                                                              \
+    X(check)                                                                                                 \
     X(on_kernel)                                                                                             \
     X(on_launch)                                                                                             \
     X(pick)                                                                                                  \
@@ -172,6 +173,13 @@ static void faulty_gpu_init(void *gpu_state, const void *params, uint32_t sm_cou
     struct faulty_gpu *g = gpu_state;
     g->params = params;
     strike_gpu(g, HOOK_gpu_init);
+}
+
+static enum mech_fit faulty_check(const void *params, const struct mech_machine *machine, char *reason)
+{
+    const struct faulty_params *p = params;
+    if (p->hook == HOOK_check) crash((enum how)p->how);
+    return MECH_FITS;
 }
 
 static void faulty_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)

@@ -46,6 +46,7 @@ fails on_rows_lost segv 1 1 "on_rows_lost, SM 0, cycle "
 fails on_gpu_timer segv 1 1 "on_gpu_timer, cycle 500: it crashed (SIGSEGV at address 0x8)"
 fails init segv 1 2 "init, SM 0, cycle 0: it crashed (SIGSEGV at address 0x8)"
 fails gpu_init segv 1 2 "gpu_init, cycle 0: it crashed (SIGSEGV at address 0x8)"
+fails check segv 1 2 "check, cycle 0: it crashed (SIGSEGV at address 0x8)"
 
 # every way to crash
 for options in '' '--threads 3'; do

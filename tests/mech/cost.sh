@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# cost.sh HEDDLE SOURCE_FOLDER: what APRES costs, from its parameters: the paper's Table II, and other sizes.
+set -uo pipefail
+heddle=$1
+export HEDDLE_HOME=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+# row EXPERIMENT NUMBERS...: the table has these numbers in one line
+row() {
+    local experiment=$1
+    shift
+    "$heddle" reproduce "$experiment" >out 2>err
+    grep -Eq "^value +$(printf '%s +' "$@" | sed 's/ +$/ *$/')" out && return
+    echo "FAILED: $experiment: wanted $*, got: $(grep '^value' out) $(head -2 err)"
+    failures=$((failures + 1))
+}
+# LLT, WGT, DRQ, WQ, PT, all
+row apres-table2 192 18 256 48 210 724
+sizes='apres.llt: 64, apres.wgt: 16, apres.drq: 1, apres.wq: 64, apres.pt: 20'
+sed "s/mech: apres/mech: apres, mech_set: {$sizes}/" "$HEDDLE_HOME/experiments/apres-table2.yaml" >wide.yaml
+row wide.yaml 256 128 8 64 420 876
+[ $failures -eq 0 ] && echo "all passed"
+exit $((failures > 0))
