@@ -33,7 +33,7 @@
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 2
+#define HEDDLE_MECHANISM_API 3
 #define MECH_NO_WARP         (-1)
 enum {
     MECH_BANK_WARPS = 64,
@@ -50,11 +50,28 @@ enum {
     /* the most entries of reexec_queue */
     MECH_REEXEC_MAX = 1 << 16,
     /* notes that are kept of one mechanism on one SM; the others are counted */
-    MECH_NOTES_MAX = 1 << 16
+    MECH_NOTES_MAX = 1 << 16,
+    /* the text that check writes, with its end */
+    MECH_REASON_BYTES = 256
 };
 
 static inline uint32_t mech_bank(int warp) { return (uint32_t)warp / MECH_BANK_WARPS; }
 static inline uint64_t mech_bit(int warp) { return (uint64_t)1 << (uint32_t)warp % MECH_BANK_WARPS; }
+
+/* ---- check ---- */
+
+/* What the parameters of a mechanism have to fit. */
+struct mech_machine {
+    uint32_t sm_count, warps, schedulers, line_bytes;
+    /* entries of the queue that the port `prefetch` fills */
+    uint32_t prefetch_queue;
+};
+
+enum mech_fit {
+    MECH_FITS,
+    MECH_FITS_POORLY, /* it runs, with a warning */
+    MECH_MISFIT       /* an error: nothing runs */
+};
 
 /* ---- views ---- */
 
@@ -352,6 +369,9 @@ struct mechanism {
     /* names of the kinds of its notes, NULL-terminated; may be NULL */
     const char *const *note_names;
 
+    /* Do the parameters fit the machine and each other? Once, before the SMs' init; their bounds are kept
+     * already. Unless they fit, it writes why into reason, MECH_REASON_BYTES at most: a sentence without a dot. */
+    enum mech_fit (*check)(const void *params, const struct mech_machine *machine, char *reason);
     /* params and ports live as long as the state: keep the pointers. */
     void (*init)(void *state, void *gpu_state, const void *params, const struct mech_ports *ports);
     /* Once, before the SMs' init. */

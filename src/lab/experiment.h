@@ -57,7 +57,11 @@ struct lab_measure {
 };
 
 enum figure_kind { FIGURE_BARS, FIGURE_STACKED, FIGURE_LINES, FIGURE_HEATMAP, FIGURE_SCATTER, FIGURE_TABLE };
-enum mean_kind { MEAN_NONE, MEAN_ARITHMETIC, MEAN_GEOMETRIC, MEAN_HARMONIC };
+/* MEAN_GAINS: the geometric mean of 1 + the value, less 1. */
+enum mean_kind { MEAN_NONE, MEAN_ARITHMETIC, MEAN_GEOMETRIC, MEAN_HARMONIC, MEAN_GAINS };
+
+/* What ours has to be beside the paper's value: about it; or the paper gives a bound. */
+enum claim_relation { CLAIM_ABOUT, CLAIM_ABOVE, CLAIM_BELOW };
 
 struct lab_claim {
     /* An id of experiments/claims.tsv. */
@@ -69,6 +73,7 @@ struct lab_claim {
     const struct claim *fact;
     /* The value that says "no change": 0 of a gain, 1 of a speedup; NAN = it has no sign. */
     double neutral;
+    enum claim_relation relation;
 };
 
 struct lab_figure {

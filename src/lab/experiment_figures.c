@@ -4,7 +4,7 @@
 #include <math.h>
 
 static const char *const kind_names[] = {"bars", "stacked", "lines", "heatmap", "scatter", "table"};
-static const char *const mean_names[] = {"none", "arithmetic", "geometric", "harmonic"};
+static const char *const mean_names[] = {"none", "arithmetic", "geometric", "harmonic", "gains"};
 
 /* The position of a word in a list of words; `absent` where the key is missing or wrong (an error then). */
 static uint32_t read_choice(struct experiment_reading *r, const struct yaml_node *map, const char *key,
@@ -197,10 +197,29 @@ static void read_claim_workload(struct experiment_reading *r, const struct lab_f
     vec_free(&names);
 }
 
+/* relation: above, or below. */
+static void read_claim_relation(struct experiment_reading *r, struct lab_claim *c, const struct yaml_node *n)
+{
+    static const char *const words[] = {
+        [CLAIM_ABOUT] = "about", [CLAIM_ABOVE] = "above", [CLAIM_BELOW] = "below"};
+    const struct yaml_node *relation = yaml_get(n, "relation");
+    if (!relation) return;
+    for (uint32_t i = CLAIM_ABOVE; i < ARRAY_LEN(words); i++)
+        if (relation->kind == YAML_TEXT && !strcmp(relation->text, words[i]))
+            c->relation = (enum claim_relation)i;
+    if (c->relation == CLAIM_ABOUT)
+        yaml_error(&r->e->file, relation, r->diags,
+                   "for example {id: apres.cs, column: APRES, relation: above}",
+                   "'relation' is above or below: ours against the paper's number");
+    else if (yaml_get(n, "neutral"))
+        yaml_error(&r->e->file, relation, r->diags, NULL,
+                   "a claim has a 'relation' or a 'neutral': the paper's number is a bound, or a value");
+}
+
 static bool read_claim(struct experiment_reading *r, const struct lab_figure *f, struct lab_claim *c,
                        const struct yaml_node *n)
 {
-    static const char *const keys[] = {"id", "column", "measure", "workload", "neutral"};
+    static const char *const keys[] = {"id", "column", "measure", "workload", "neutral", "relation"};
     const struct yaml_node *id = yaml_get(n, "id"), *neutral = yaml_get(n, "neutral");
     c->neutral = NAN;
     if (!id || id->kind != YAML_TEXT) {
@@ -219,6 +238,7 @@ static bool read_claim(struct experiment_reading *r, const struct lab_figure *f,
     read_claim_column(r, f, c, n);
     read_claim_workload(r, f, c, n);
     if (neutral) experiment_number(r, neutral, &c->neutral);
+    read_claim_relation(r, c, n);
     return true;
 }
 

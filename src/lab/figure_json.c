@@ -86,7 +86,7 @@ static void key_command(const struct experiment *e, struct strbuf *out)
 /* ---- a figure ---- */
 
 static const char *const kind_names[] = {"bars", "stacked", "lines", "heatmap", "scatter", "table"};
-static const char *const mean_names[] = {NULL, "arithmetic", "geometric", "harmonic"};
+static const char *const mean_names[] = {NULL, "arithmetic", "geometric", "harmonic", "gains"};
 
 static bool is_numeric(const struct experiment *e, const struct lab_figure *f)
 {

@@ -189,10 +189,12 @@ double mean_of(enum mean_kind kind, const double *values, uint32_t count)
         case MEAN_ARITHMETIC: sum += values[i]; break;
         case MEAN_GEOMETRIC: sum += positive ? log(values[i]) : NAN; break; /* these two are of ratios only */
         case MEAN_HARMONIC: sum += positive ? 1 / values[i] : NAN; break;
+        case MEAN_GAINS: sum += values[i] > -1 ? log1p(values[i]) : NAN; break;
         case MEAN_NONE: sum = NAN; break;
         }
     }
     if (!count) return NAN;
+    if (kind == MEAN_GAINS) return expm1(sum / count);
     return kind == MEAN_GEOMETRIC ? exp(sum / count) : kind == MEAN_HARMONIC ? count / sum : sum / count;
 }
 

@@ -4,7 +4,8 @@
  * the figure that it can be compared with, ours is larger where the paper's is larger; the paper's own
  * ties (within TIE) count as holding. Value: within a quarter of the paper's. Claims can be compared when
  * they are of one measure (or parts of one stack) and of the same workload, or of the same column for
- * different workloads. A mean and a single workload are not compared. */
+ * different workloads. A mean and a single workload are not compared. Where the paper gives a bound (relation),
+ * it holds when ours lies beyond it, and is compared with nothing. */
 #include "lab/figure_impl.h"
 
 #include <math.h>
@@ -14,8 +15,15 @@
 
 static bool is_tie(double a, double b) { return fabs(a - b) <= CLAIM_TIE * MAX(fabs(a), fabs(b)); }
 
+/* Does ours lie beyond the paper's bound? */
+static bool bound_holds(const struct figure_claim *c)
+{
+    return c->claim->relation == CLAIM_ABOVE ? c->ours > c->paper : c->ours < c->paper;
+}
+
 static bool sign_holds(const struct figure_claim *c)
 {
+    if (c->claim->relation != CLAIM_ABOUT) return bound_holds(c);
     double neutral = c->claim->neutral;
     if (isnan(neutral)) return true;
     double paper = c->paper - neutral, ours = c->ours - neutral;
@@ -25,6 +33,7 @@ static bool sign_holds(const struct figure_claim *c)
 
 static bool is_comparable(const struct lab_figure *f, const struct lab_claim *a, const struct lab_claim *b)
 {
+    if (a->relation != CLAIM_ABOUT || b->relation != CLAIM_ABOUT) return false;
     if (f->kind != FIGURE_STACKED && a->measure != b->measure) return false;
     bool both_means = !a->workload && !b->workload;
     bool both_single = a->workload && b->workload;
@@ -48,6 +57,7 @@ static enum verdict verdict_of(const struct figure_claim *c)
 {
     if (isnan(c->ours)) return VERDICT_OPEN;
     if (!c->sign || !c->order) return VERDICT_NOT;
+    if (c->claim->relation != CLAIM_ABOUT) return VERDICT_REPRODUCED;
     return fabs(c->ours - c->paper) <= CLAIM_QUARTER * fabs(c->paper) ? VERDICT_REPRODUCED : VERDICT_TREND;
 }
 

@@ -32,7 +32,7 @@ check() { # MECHS [OPTIONS...]
     run --mech "$@" --no-skip >"$work/noskip"
     [ "$(sorted "$work/out")" = "$(sorted "$work/noskip")" ] || fail "--mech $*: differs with --no-skip"
 }
-for policy in gto lrr oldest two-level; do check $policy; done
+for policy in gto lrr oldest two-level laws apres; do check $policy; done
 check two-level --mech-set two-level.active=1
 for n in 1 2 3 7 64; do check swl --mech-set swl.warps=$n; done
 check str --mech-set str.degree=4

@@ -34,6 +34,60 @@ static struct play with_blank(const char *script)
     return (struct play){.script = script, .mechs = {blank_file}};
 }
 
+/* ---- check ---- */
+
+static enum mech_fit fit_answer;
+static uint32_t fit_queue;
+
+static enum mech_fit judge_machine(const void *params, const struct mech_machine *m, char *reason)
+{
+    fit_queue = m->prefetch_queue;
+    snprintf(reason, MECH_REASON_BYTES, "%u SMs of %u warps, %u schedulers, lines of %u", m->sm_count,
+             m->warps, m->schedulers, m->line_bytes);
+    return fit_answer;
+}
+
+/* Makes a machine with the mechanism, and returns whether that went well; *said is what was said of it. */
+static bool machine_is_made(struct strbuf *said)
+{
+    static const char *const sets[] = {"sm.count=3", "sm.prefetch_queue=11"};
+    struct diag_list d = {0};
+    static struct machine machine;
+    assert_true(machine_load("fermi", sets, ARRAY_LEN(sets), &machine, &d));
+    const struct emu_limits limits = limits_from_machine(&machine);
+    struct emu_device *device = emu_device_create(&limits, 1 << 20);
+    struct timed_gpu *gpu =
+        timed_create(&machine, device, &(struct timed_options){.mechs = &blank_file, .mech_count = 1}, &d);
+    const bool is_made = gpu != NULL;
+    diag_render(&d, said);
+    diag_free(&d);
+    timed_destroy(gpu);
+    emu_device_destroy(device);
+    return is_made;
+}
+
+static void check_warns_of_a_machine_or_refuses_it(void **state)
+{
+    static const struct {
+        enum mech_fit answer;
+        bool is_made;
+        const char *said;
+    } runs[] = {
+        {MECH_FITS, true, ""},
+        {MECH_FITS_POORLY, true, "warning: mechanism 'blank': 3 SMs of 48 warps, 2 schedulers, lines of 128"},
+        {MECH_MISFIT, false, "error: mechanism 'blank': 3 SMs of 48 warps"}};
+    for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
+        struct strbuf said = {0};
+        attach((struct mechanism){.check = judge_machine});
+        fit_answer = runs[i].answer;
+        assert_int_equal(machine_is_made(&said), runs[i].is_made);
+        assert_non_null(strstr(strbuf_text(&said), runs[i].said));
+        if (!*runs[i].said) assert_int_equal(strlen(strbuf_text(&said)), 0);
+        assert_int_equal(fit_queue, 11);
+        strbuf_free(&said);
+    }
+}
+
 /* ---- masks ---- */
 
 static uint64_t first_of[MECH_WARPS_MAX], loads_from;
@@ -854,6 +908,7 @@ int main(int argc, char **argv)
     blank_open(argv[1]);
     setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 0);
     const struct CMUnitTest tests[] = {
+        RIG_TEST(check_warns_of_a_machine_or_refuses_it),
         RIG_TEST(allow_issue_holds_a_warp_until_it_is_set_again),
         RIG_TEST(allow_memory_and_allow_load_hold_such_instructions_alone),
         RIG_TEST(on_launch_comes_for_each_grid_and_sm_before_its_first_cta),

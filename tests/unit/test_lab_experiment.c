@@ -355,6 +355,12 @@ static void wrong_figures_are_refused_at_their_place(void **state)
         MEASURES
         "figures: [{id: f, measures: c, claims: [{id: t.fast, column: base, workload: red, neutral: no}]}]\n",
         5, 92, "a number is needed");
+    refuse(MEASURES "figures: [{id: f, measures: c, claims: "
+                    "[{id: t.fast, column: base, workload: red, relation: over}]}]\n",
+           5, 93, "above or below");
+    refuse(MEASURES "figures: [{id: f, measures: c, claims: "
+                    "[{id: t.fast, column: base, workload: red, neutral: 0, relation: above}]}]\n",
+           5, 105, "a bound, or a value");
 }
 
 static void wrong_judging_is_refused_at_its_place(void **state)

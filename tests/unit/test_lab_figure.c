@@ -174,6 +174,9 @@ static void means_are_the_three(void **state)
     assert_true(isnan(mean_of(MEAN_GEOMETRIC, signs, 2)));
     assert_true(isnan(mean_of(MEAN_HARMONIC, signs, 2)));
     assert_true(isnan(mean_of(MEAN_ARITHMETIC, v, 0)));
+    const double won[] = {3, -0.5, 0.125}, lost[] = {3, -1};
+    assert_true(is_near(mean_of(MEAN_GAINS, won, 3), cbrt(4 * 0.5 * 1.125) - 1));
+    assert_true(isnan(mean_of(MEAN_GAINS, lost, 2)));
 }
 
 static const char oracle[] =
@@ -278,6 +281,27 @@ static void a_verdict_needs_sign_order_and_value(void **state)
           1); /* the paper says: no change */
     judge(FIGURE_BARS, (struct judged[]){{1.0, 1.05, 1, NULL, 0, 0, VERDICT_NOT}}, 1);
     judge(FIGURE_BARS, (struct judged[]){{0.4, NAN, 0, NULL, 0, 0, VERDICT_OPEN}}, 1);
+}
+
+/* A bound holds or not, however far away ours is; it has no order beside the claim that comes last. */
+static void a_bound_is_held_on_its_side(void **state)
+{
+    static const struct {
+        enum claim_relation relation;
+        double paper, ours;
+        enum verdict want;
+    } bounds[] = {{CLAIM_ABOVE, 0.15, 0.9, VERDICT_REPRODUCED}, {CLAIM_ABOVE, 0.15, 0.14, VERDICT_NOT},
+                  {CLAIM_BELOW, 0, -0.1, VERDICT_REPRODUCED},   {CLAIM_BELOW, 0, 0, VERDICT_NOT},
+                  {CLAIM_BELOW, 0, NAN, VERDICT_OPEN},          {CLAIM_ABOUT, 0.2, 0.2, VERDICT_REPRODUCED}};
+    struct lab_figure f = {.kind = FIGURE_BARS};
+    struct lab_claim claims[ARRAY_LEN(bounds)];
+    struct figure_claim out[ARRAY_LEN(bounds)];
+    for (uint32_t i = 0; i < ARRAY_LEN(bounds); i++) {
+        claims[i] = (struct lab_claim){.id = "", .column = i, .neutral = NAN, .relation = bounds[i].relation};
+        out[i] = (struct figure_claim){.claim = &claims[i], .paper = bounds[i].paper, .ours = bounds[i].ours};
+    }
+    claims_judge(&f, out, ARRAY_LEN(bounds));
+    for (uint32_t i = 0; i < ARRAY_LEN(bounds); i++) assert_int_equal(out[i].verdict, bounds[i].want);
 }
 
 static void order_is_among_comparable_claims(void **state)
@@ -542,6 +566,7 @@ int main(void)
         cmocka_unit_test(an_oracle_takes_the_best_of_each_workload),
         cmocka_unit_test(parameters_alone_need_no_workload),
         cmocka_unit_test(a_verdict_needs_sign_order_and_value),
+        cmocka_unit_test(a_bound_is_held_on_its_side),
         cmocka_unit_test(order_is_among_comparable_claims),
         cmocka_unit_test(claims_are_filled_in_from_the_runs),
         cmocka_unit_test(tables_fit_the_terminal),

@@ -139,6 +139,8 @@ function compare(a, b, sign) {
 export function mean(kind, values) {
   const n = values.length;
   if (kind === "arithmetic") return values.reduce((s, v) => s + v, 0) / n;
+  if (kind === "gains")
+    return values.some((v) => v <= -1) ? null : Math.expm1(values.reduce((s, v) => s + Math.log1p(v), 0) / n);
   if (values.some((v) => v <= 0)) return null;
   if (kind === "geometric") return Math.exp(values.reduce((s, v) => s + Math.log(v), 0) / n);
   if (kind === "harmonic") return n / values.reduce((s, v) => s + 1 / v, 0);

@@ -49,6 +49,8 @@ test("means", () => {
   near(mean("geometric", [1, 4, 16]), 4);
   near(mean("harmonic", [1, 2, 4]), 12 / 7);
   assert.equal(mean("geometric", [1, -1]), null);
+  near(mean("gains", [3, -0.5, 0.125]), Math.cbrt(4 * 0.5 * 1.125) - 1);
+  assert.equal(mean("gains", [3, -1]), null);
   assert.equal(mean("harmonic", [1, 0]), null);
 });
 
