@@ -11,6 +11,8 @@ const struct mechanism *const mech_builtin[] = {
     &mechanism_srrip,
     &mechanism_str,
     &mechanism_swl,
+    &mechanism_tuple,
+    &mechanism_poise,
     &mechanism_victim,
     NULL,
 };
