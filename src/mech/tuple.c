@@ -49,23 +49,13 @@ static enum mech_fit tuple_check(const void *params, const struct mech_machine *
     return *p->file && tuple_rows_read(NULL, 0, p->file, reason) < 0 ? MECH_MISFIT : MECH_FITS;
 }
 
-static void tuple_read_rows(struct tuple *t)
-{
-    char reason[MECH_REASON_BYTES];
-    const int count = tuple_rows_read(NULL, 0, t->params->file, reason);
-    if (count <= 0) return; /* tuple_check has refused it */
-    t->rows = t->warps.ports->memory(t->warps.ports->host, (size_t)count * sizeof *t->rows);
-    t->row_count = (uint32_t)count;
-    tuple_rows_read(t->rows, t->row_count, t->params->file, reason);
-}
-
 static void tuple_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct tuple *t = state;
     t->params = params;
     warp_tuple_init(&t->warps, ports);
     warp_tuple_set(&t->warps, t->params->n, t->params->p);
-    if (*t->params->file) tuple_read_rows(t);
+    if (*t->params->file) t->rows = tuple_rows_keep(ports, t->params->file, &t->row_count);
 }
 
 static void tuple_on_launch(void *state, const struct mech_launch *e)

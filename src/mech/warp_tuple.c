@@ -187,6 +187,17 @@ int tuple_rows_read(struct tuple_row *rows, uint32_t max, const char *path, char
     return count;
 }
 
+struct tuple_row *tuple_rows_keep(const struct mech_ports *ports, const char *path, uint32_t *count)
+{
+    char reason[MECH_REASON_BYTES];
+    const int found = tuple_rows_read(NULL, 0, path, reason);
+    if (found <= 0) return NULL; /* the file has changed since it was checked */
+    struct tuple_row *rows = ports->memory(ports->host, (size_t)found * sizeof *rows);
+    const int again = tuple_rows_read(rows, (uint32_t)found, path, reason);
+    *count = again == found ? (uint32_t)found : 0;
+    return rows;
+}
+
 const struct tuple_row *tuple_rows_find(const struct tuple_row *rows, uint32_t count, const char *kernel,
                                         uint64_t launch)
 {

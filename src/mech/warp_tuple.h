@@ -62,6 +62,8 @@ struct tuple_row {
 /* Reads up to `max` rows and returns how many there are, or -1: reason, of MECH_REASON_BYTES, says what is
  * wrong and in which line. With max 0 the rows are counted and checked. */
 int tuple_rows_read(struct tuple_row *rows, uint32_t max, const char *path, char *reason);
+/* In init: the rows of a file that was checked before, in memory of the state. */
+struct tuple_row *tuple_rows_keep(const struct mech_ports *ports, const char *path, uint32_t *count);
 /* NULL: no row fits. */
 const struct tuple_row *tuple_rows_find(const struct tuple_row *rows, uint32_t count, const char *kernel,
                                         uint64_t launch);
