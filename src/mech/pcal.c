@@ -4,12 +4,13 @@
  * Time goes in windows that all SMs share. A kernel starts at a tuple that is given: that of a sweep of swl
  * (PCAL-SWL), or all warps. (1) Base: one window there. (2) Vote: the SMs try p = 1, 2, 4, ... N in turns for
  * one window. The p whose SMs gain most over their own last windows, in the mean, is the p of all. (3) Climb:
- * N grows by one, window by window, while the way to the L2 is not busy and each step is faster; the step that
- * is not faster is taken back. (4) Hold, until an SM is slower than in its last window by more than a bound:
- * then the vote comes again.
+ * N grows by one, window by window, while the way to the L2 is not busy and each step is faster; the step
+ * that is not faster is taken back. (4) Hold, until an SM is slower than in its last window by more than a
+ * bound: then the vote comes again.
  *
- * What the papers do not say: the length of a window and the bounds (parameters), and what busy means: the share of cycles in which a request waits to leave the SM, or a reply
- * comes in, whichever is larger. An SM that had no warp at some time of a window has no vote in it. */
+ * The papers say neither how long a window is nor what the bounds are: these are parameters. Busy is the
+ * share of cycles in which a request waits to leave the SM, or a reply comes in, whichever is larger. An SM
+ * that had no warp at some time of a window has no vote in it. */
 #include "mech/warp_tuple.h"
 
 #include <stdio.h>
@@ -237,7 +238,7 @@ static void pcal_begin_window(struct pcal *s)
     warp_tuple_set(&s->warps, g->n, p);
 }
 
-/* A window ends in its last cycle, the GPU's timer comes with the first of the next one, and before the SMs. */
+/* A window ends in its last cycle. The GPU's timer comes with the first of the next one, before the SMs. */
 static void pcal_on_timer(void *state, uint64_t cycle)
 {
     struct pcal *s = state;
