@@ -7,8 +7,8 @@
  * the epoch ends. Otherwise the regression gives N and p (poise_model.h), scaled to the warps that are there.
  *
  * 5.6.2 Correction. The predicted tuple is measured, T_correct cycles after a warm-up, and so are its two
- * neighbours in N, at a stride. The better neighbour becomes the present tuple if it is faster, and the search
- * goes on around it; otherwise the stride is halved. At stride 0 the same begins for p. A tuple beyond
+ * neighbours in N, at a stride. The better neighbour becomes the present tuple if it is faster, and the
+ * search goes on around it; otherwise the stride is halved. At stride 0 the same begins for p. A tuple beyond
  * 1 <= p <= N <= warps is not visited; on a tie the present one stays.
  *
  * 5.6.3 The scheduler: warp_tuple.h. The tuple that was found stays until the epoch or the kernel ends. */
@@ -176,7 +176,8 @@ static void poise_settle(struct poise *s, uint64_t cycle)
     poise_hold(s, cycle, s->here);
 }
 
-/* Goes on with the next neighbour after `side` that exists; around a faster tuple, or with half the stride. */
+/* Goes on with the next neighbour after `side` that exists, or around a faster tuple, or with half the
+ * stride. */
 static void poise_search(struct poise *s, uint64_t cycle, enum poise_side side)
 {
     struct poise_tuple t;

@@ -23,8 +23,8 @@ struct poise_model {
 extern const struct poise_model poise_published;
 
 /* Reads a model file; false: reason, of MECH_REASON_BYTES, says what is wrong and in which line. The file
- * begins with `poise-model 1`; `warps N`, `alpha W1 ... W8` and `beta W1 ... W8` follow, each once; `about` and
- * `machine` begin lines for the reader, # comments. */
+ * begins with `poise-model 1`; `warps N`, `alpha W1 ... W8` and `beta W1 ... W8` follow, each once; `about`
+ * and `machine` begin lines for the reader, # comments. */
 bool poise_model_read(struct poise_model *m, const char *path, char *reason);
 
 /* What one SM counts in a window. */

@@ -32,8 +32,8 @@ static double linked(const int64_t w[POISE_FEATURES], const double x[POISE_FEATU
     return exp(sum);
 }
 
-/* 1000 accesses: with all warps 200 hit, 100 of them their own warp's lines, and a miss takes 500 cycles; with
- * one warp 600, 600 and 300. 5 instructions for each load. */
+/* 1000 accesses: with all warps 200 hit, 100 of them their own warp's lines, and a miss takes 500 cycles;
+ * with one warp 600, 600 and 300. 5 instructions for each load. */
 static const struct poise_window all_warps = {5000, 1000, 1000, 800, 100, 400000, 800};
 static const struct poise_window one_warp = {500, 100, 1000, 400, 600, 120000, 400};
 
@@ -271,7 +271,8 @@ static void the_search_climbs_and_then_halves_its_stride(void **unused)
     begin_kernel(&b, 0);
     run_until(&b, 199999);
     /* from (12, 6): 10, 14 -> 14; 12, 16: as fast, so it stays; stride 1: 13, 15 -> 15; 14, 16: no;
-     * p: 2 and 10 -> 2; -2 is none, 6: no; stride 2: 0 is none, 4: as fast, stays; stride 1: 1, 3 -> 3; 2, 4: no */
+     * p: 2 and 10 -> 2; -2 is none, 6: no; stride 2: 0 is none, 4: as fast, stays; stride 1: 1, 3 -> 3;
+     * 2, 4: no */
     EXPECT_PATH(&b, 2, {24000, 12, 6}, {30000, 10, 6}, {36000, 14, 6}, {42000, 12, 6}, {48000, 16, 6},
                 {54000, 13, 6}, {60000, 15, 6}, {66000, 14, 6}, {72000, 16, 6}, {78000, 15, 2},
                 {84000, 15, 10}, {90000, 15, 6}, {96000, 15, 4}, {102000, 15, 1}, {108000, 15, 3},
