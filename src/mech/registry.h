@@ -15,5 +15,6 @@ extern const struct mechanism mechanism_laws, mechanism_apres;
 extern const struct mechanism mechanism_srrip;
 /* modifiers */
 extern const struct mechanism mechanism_str, mechanism_swl, mechanism_victim;
+extern const struct mechanism mechanism_tuple, mechanism_pcal, mechanism_poise;
 
 #endif

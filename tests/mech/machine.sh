@@ -36,6 +36,23 @@ for policy in gto lrr oldest two-level laws apres; do check $policy; done
 check two-level --mech-set two-level.active=1
 for n in 1 2 3 7 64; do check swl --mech-set swl.warps=$n; done
 check str --mech-set str.degree=4
+for tuple in '1 1' '3 1' '7 2' '64 64'; do
+    set -- $tuple
+    check tuple --mech-set tuple.n=$1 --mech-set tuple.p=$2
+done
+check pcal --mech-set pcal.window=100 --mech-set pcal.start_n=2
+check poise --mech-set poise.period=1000 --mech-set poise.warmup=20 --mech-set poise.feature=100 \
+    --mech-set poise.correct=50
+
+# a tuple of all warps is the scheduler alone, and N = p is swl: the machine's own statistics are the same
+own() { grep -E '^ +"(gpu|sm|l1|xbar|l2|dram|queue)":' "$1" | md5sum; }
+run --mech gto --json >"$work/gto.json"
+run --mech tuple --json >"$work/tuple.json"
+[ "$(own "$work/gto.json")" = "$(own "$work/tuple.json")" ] || fail "a tuple of all warps is not gto"
+run --mech swl --mech-set swl.warps=3 --json >"$work/swl.json"
+run --mech tuple --mech-set tuple.n=3 --mech-set tuple.p=3 --json >"$work/tuple.json"
+[ "$(own "$work/swl.json")" = "$(own "$work/tuple.json")" ] || fail "the tuple (3, 3) is not swl with 3"
+[ "$(own "$work/gto.json")" != "$(own "$work/tuple.json")" ] || fail "a limit of 3 changed nothing"
 check two-level,swl --mech-set two-level.active=1 --mech-set swl.warps=1
 
 check str,swl,lrr --mech-set swl.warps=2
@@ -53,8 +70,6 @@ run --mech swl >"$work/all"
 
 # a mechanism that fills every hook and changes nothing: the machine's own statistics are the same, skipping
 # and threads too
-own() { grep -E '^ +"(gpu|sm|l1|xbar|l2|dram|queue)":' "$1" | md5sum; }
-run --mech gto --json >"$work/gto.json"
 [ "$(grep -cE '^ +"l1":' "$work/gto.json")" -eq 2 ] || fail "the JSON has no line for each group"
 for options in '' --no-skip '--threads 3'; do
     for mechs in every_hook every_hook_beside; do

@@ -88,6 +88,24 @@ static void so_it_is_with_ideal_parts(void **state)
         expect_same(&(struct rig_options){.sets = &sets[i], .set_count = 1});
 }
 
+/* With windows that are short enough for these kernels. */
+static const struct {
+    const char *mech, *settings[4];
+    uint32_t count;
+} tuples[] = {
+    {"tuple", {"tuple.n=3", "tuple.p=1"}, 2},
+    {"pcal", {"pcal.window=150", "pcal.start_n=2"}, 2},
+    {"poise", {"poise.period=1500", "poise.warmup=20", "poise.feature=100", "poise.correct=50"}, 4}};
+
+static void so_it_is_with_warp_tuples(void **state)
+{
+    for (size_t i = 0; i < ARRAY_LEN(tuples); i++)
+        expect_same(&(struct rig_options){.timed = {.mechs = &tuples[i].mech,
+                                                    .mech_count = 1,
+                                                    .mech_settings = tuples[i].settings,
+                                                    .mech_setting_count = tuples[i].count}});
+}
+
 static void so_it_is_with_mechanisms(void **state)
 {
     static const char *const mechs[] = {"swl", "str", "two-level", "laws", "apres"};
@@ -104,9 +122,9 @@ static void samples_show_the_run_as_it_is_without_them(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_others_write_is_seen_in_its_cycle),
-                                       cmocka_unit_test(so_it_is_with_ideal_parts),
-                                       cmocka_unit_test(so_it_is_with_mechanisms),
-                                       cmocka_unit_test(samples_show_the_run_as_it_is_without_them)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_others_write_is_seen_in_its_cycle), cmocka_unit_test(so_it_is_with_ideal_parts),
+        cmocka_unit_test(so_it_is_with_mechanisms), cmocka_unit_test(so_it_is_with_warp_tuples),
+        cmocka_unit_test(samples_show_the_run_as_it_is_without_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,24 @@ static void so_it_does_on_a_squeezed_machine(void **state)
     expect_same(&(struct rig_options){.machine = HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml"});
 }
 
+/* With windows that are short enough for these kernels. */
+static const struct {
+    const char *mech, *settings[4];
+    uint32_t count;
+} tuples[] = {
+    {"tuple", {"tuple.n=3", "tuple.p=1"}, 2},
+    {"pcal", {"pcal.window=150", "pcal.start_n=2"}, 2},
+    {"poise", {"poise.period=1500", "poise.warmup=20", "poise.feature=100", "poise.correct=50"}, 4}};
+
+static void so_it_does_with_warp_tuples(void **state)
+{
+    for (size_t i = 0; i < ARRAY_LEN(tuples); i++)
+        expect_same(&(struct rig_options){.timed = {.mechs = &tuples[i].mech,
+                                                    .mech_count = 1,
+                                                    .mech_settings = tuples[i].settings,
+                                                    .mech_setting_count = tuples[i].count}});
+}
+
 static void so_it_does_with_mechanisms_and_samples(void **state)
 {
     static const char *const mechs[] = {"swl", "str", "two-level", "laws", "apres"};
@@ -134,6 +152,7 @@ int main(void)
         RIG_TEST(every_number_of_threads_gives_the_same_result),
         RIG_TEST(so_it_does_on_a_squeezed_machine),
         RIG_TEST(so_it_does_with_mechanisms_and_samples),
+        RIG_TEST(so_it_does_with_warp_tuples),
         RIG_TEST(so_it_does_with_two_issues_a_cycle_and_without_skipping),
         RIG_TEST(the_fault_is_that_of_the_first_sm),
     };

@@ -1,0 +1,353 @@
+/* pcal.c: priority-based cache allocation (Li et al., HPCA'15; thesis 5.3.2): a warp tuple {N, p} for the
+ * whole GPU, found by voting and hill climbing.
+ *
+ * Time goes in windows that all SMs share. A kernel starts at a tuple that is given: that of a sweep of swl
+ * (PCAL-SWL), or all warps. (1) Base: one window there. (2) Vote: the SMs try p = 1, 2, 4, ... N in turns for
+ * one window. The p whose SMs gain most over their own last windows, in the mean, is the p of all. (3) Climb:
+ * N grows by one, window by window, while the way to the L2 is not busy and each step is faster; the step
+ * that is not faster is taken back. (4) Hold, until an SM is slower than in its last window by more than a
+ * bound: then the vote comes again.
+ *
+ * The papers say neither how long a window is nor what the bounds are: these are parameters. Busy is the
+ * share of cycles in which a request waits to leave the SM, or a reply comes in, whichever is larger. An SM
+ * that had no warp at some time of a window has no vote in it. */
+#include "mech/warp_tuple.h"
+
+#include <stdio.h>
+
+enum { PCAL_SMS_MAX = 1024, PCAL_TRIES_MAX = 8, PCAL_HOST_LINE = 64 };
+
+struct pcal_params {
+    uint32_t window, start_n, start_p, busy, gain, drop;
+    char file[PARAM_FILE_BYTES];
+};
+
+enum pcal_phase { PCAL_BASE, PCAL_VOTE, PCAL_SETTLE, PCAL_CLIMB, PCAL_HOLD };
+
+/* What an SM tells at the end of a window; in a line of its own, as several threads write. */
+struct pcal_sm {
+    _Alignas(PCAL_HOST_LINE) uint64_t issued;
+    /* thousandths of the window */
+    uint32_t busy;
+    bool is_whole;
+    uint32_t start_n, start_p, warps;
+    uint64_t launch;
+    /* instructions in the window before; kept by the GPU's timer */
+    uint64_t last;
+};
+
+struct pcal_gpu {
+    const struct pcal_params *params;
+    uint32_t sm_count;
+    enum pcal_phase phase;
+    uint32_t n, p;
+    /* what the SMs try in a vote */
+    uint32_t tries[PCAL_TRIES_MAX], try_count;
+    uint64_t launch;
+    /* instructions of an SM in a window at this tuple, in the mean */
+    uint64_t speed;
+    uint64_t votes, steps, steps_back;
+    struct pcal_sm sms[PCAL_SMS_MAX];
+};
+
+struct pcal {
+    struct warp_tuple warps;
+    const struct pcal_params *params;
+    struct pcal_gpu *gpu;
+    struct pcal_sm *entry;
+    struct tuple_row *rows;
+    uint32_t row_count;
+    struct mech_counters from;
+    /* an SM has had warps since the window began */
+    bool is_whole;
+    /* the next timer ends a window; otherwise it begins one */
+    bool ends;
+    /* for statistics, on SM 0: of the whole GPU */
+    uint64_t votes, steps, steps_back;
+};
+
+static const struct param_row pcal_params[] = {
+    PARAM_NUMBER(pcal_params, window, "pcal.window", "cycles", "50000", 2, UINT32_MAX,
+                 "cycles in which the speed of a tuple is measured"),
+    PARAM_NUMBER(pcal_params, start_n, "pcal.start_n", "warps", "64", 1, TUPLE_ALL,
+                 "N at the start of a kernel, as a sweep of swl found it; 64: all warps"),
+    PARAM_NUMBER(pcal_params, start_p, "pcal.start_p", "warps", "64", 1, TUPLE_ALL,
+                 "p at the start of a kernel, at most N; 64: N"),
+    PARAM_FRACTION(pcal_params, busy, "pcal.busy", "", "0.7", 0, 1000,
+                   "N grows only while the way to the L2 is busy for less than this share of the cycles"),
+    PARAM_FRACTION(pcal_params, gain, "pcal.gain", "", "0", 0, 1000,
+                   "a step of N has to gain more than this"),
+    PARAM_FRACTION(pcal_params, drop, "pcal.drop", "", "0.1", 0, 1000,
+                   "an SM that loses more than this between two windows calls for a vote"),
+    PARAM_PATH(pcal_params, file, "pcal.file",
+               "starts as rows KERNEL LAUNCH N p, * for any; others have pcal.start_n and pcal.start_p"),
+    {0},
+};
+
+static const struct stat_row pcal_stats[] = {
+    STAT_COUNT(pcal, votes, "pcal.votes", "votes", "votes for p, of the whole GPU", NULL),
+    STAT_COUNT(pcal, steps, "pcal.steps", "steps", "steps of N that were faster", NULL),
+    STAT_COUNT(pcal, steps_back, "pcal.steps_back", "steps", "steps of N that were taken back", NULL),
+    STAT_COUNT(pcal, warps.bypasses, "pcal.bypasses", "misses",
+               "misses of warps beyond the p oldest, which took no line", NULL),
+    {0},
+};
+
+/* ---- the GPU: between two windows ---- */
+
+static bool votes(const struct pcal_sm *e) { return e->is_whole && e->issued; }
+
+/* Instructions of an SM in this window and thousandths of it that were busy, in the mean. */
+static uint64_t mean_speed(const struct pcal_gpu *g, uint64_t *busy)
+{
+    uint64_t issued = 0, busy_sum = 0, count = 0;
+    for (uint32_t i = 0; i < g->sm_count; i++) {
+        if (!votes(&g->sms[i])) continue;
+        issued += g->sms[i].issued;
+        busy_sum += g->sms[i].busy;
+        count++;
+    }
+    *busy = count ? busy_sum / count : 0;
+    return count ? issued / count : 0;
+}
+
+static void begin_vote(struct pcal_gpu *g)
+{
+    g->phase = PCAL_VOTE;
+    g->votes++;
+    g->try_count = 0;
+    for (uint32_t p = 1; p < g->n && g->try_count + 1 < PCAL_TRIES_MAX; p *= 2) g->tries[g->try_count++] = p;
+    g->tries[g->try_count++] = g->n;
+}
+
+/* The mean gain of the SMs that tried tries[t], in 2^-20; 0: none did. */
+static uint64_t gain_of(const struct pcal_gpu *g, uint32_t t)
+{
+    uint64_t sum = 0, count = 0;
+    for (uint32_t i = t; i < g->sm_count; i += g->try_count) {
+        if (!votes(&g->sms[i]) || !g->sms[i].last) continue;
+        sum += (g->sms[i].issued << 20) / g->sms[i].last;
+        count++;
+    }
+    return count ? sum / count : 0;
+}
+
+static void end_vote(struct pcal_gpu *g)
+{
+    uint64_t best = 0;
+    for (uint32_t t = 0; t < g->try_count; t++) {
+        const uint64_t gain = gain_of(g, t);
+        if (gain < best || !gain) continue; /* of equal ones the largest p */
+        best = gain;
+        g->p = g->tries[t];
+    }
+    g->phase = PCAL_SETTLE;
+}
+
+static uint32_t most_warps(const struct pcal_gpu *g)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < g->sm_count; i++)
+        if (g->sms[i].warps > most) most = g->sms[i].warps;
+    return most;
+}
+
+static void step_or_hold(struct pcal_gpu *g, uint64_t busy)
+{
+    g->phase = PCAL_HOLD;
+    if (busy >= g->params->busy || g->n >= most_warps(g)) return;
+    g->n++;
+    g->phase = PCAL_CLIMB;
+}
+
+static void end_step(struct pcal_gpu *g, uint64_t speed, uint64_t busy)
+{
+    if (speed * 1000 > g->speed * (1000 + (uint64_t)g->params->gain)) {
+        g->speed = speed;
+        g->steps++;
+        step_or_hold(g, busy);
+        return;
+    }
+    g->n--;
+    g->steps_back++;
+    g->phase = PCAL_HOLD;
+}
+
+static bool has_drop(const struct pcal_gpu *g)
+{
+    for (uint32_t i = 0; i < g->sm_count; i++) {
+        const struct pcal_sm *e = &g->sms[i];
+        if (votes(e) && e->issued * 1000 < e->last * (1000 - (uint64_t)g->params->drop)) return true;
+    }
+    return false;
+}
+
+static void pcal_on_gpu_timer(void *gpu_state, uint64_t cycle)
+{
+    struct pcal_gpu *g = gpu_state;
+    const struct pcal_sm *first = &g->sms[0];
+    uint64_t busy;
+    const uint64_t speed = mean_speed(g, &busy);
+    if (first->launch != g->launch) { /* a kernel has come; this window is none of its own */
+        g->launch = first->launch;
+        g->phase = PCAL_BASE;
+        g->n = first->start_n;
+        g->p = first->start_p;
+        return;
+    }
+    if (!speed) return; /* nobody has a vote */
+    switch (g->phase) {
+    case PCAL_BASE: begin_vote(g); break;
+    case PCAL_VOTE: end_vote(g); break;
+    case PCAL_SETTLE:
+        g->speed = speed;
+        step_or_hold(g, busy);
+        break;
+    case PCAL_CLIMB: end_step(g, speed, busy); break;
+    case PCAL_HOLD:
+        if (has_drop(g)) begin_vote(g);
+        break;
+    }
+    for (uint32_t i = 0; i < g->sm_count; i++) g->sms[i].last = votes(&g->sms[i]) ? g->sms[i].issued : 0;
+}
+
+/* ---- an SM: the ends of a window ---- */
+
+static void pcal_end_window(struct pcal *s)
+{
+    const struct mech_counters *now = s->warps.ports->counters(s->warps.ports->host);
+    const uint64_t queue = now->miss_queue_busy - s->from.miss_queue_busy;
+    const uint64_t replies = now->reply_busy - s->from.reply_busy, cycles = now->cycles - s->from.cycles;
+    s->entry->is_whole = s->is_whole;
+    s->entry->issued = s->is_whole ? now->issued - s->from.issued : 0;
+    s->entry->busy = cycles ? (uint32_t)((queue > replies ? queue : replies) * 1000 / cycles) : 0;
+}
+
+static void pcal_begin_window(struct pcal *s)
+{
+    const struct pcal_gpu *g = s->gpu;
+    s->from = *s->warps.ports->counters(s->warps.ports->host);
+    s->is_whole = true;
+    if (s->warps.ports->sm == 0) {
+        s->votes = g->votes;
+        s->steps = g->steps;
+        s->steps_back = g->steps_back;
+    }
+    if (g->launch != s->entry->launch) return; /* the kernel's start */
+    const uint32_t p = g->phase == PCAL_VOTE ? g->tries[s->warps.ports->sm % g->try_count] : g->p;
+    warp_tuple_set(&s->warps, g->n, p);
+}
+
+/* A window ends in its last cycle. The GPU's timer comes with the first of the next one, before the SMs. */
+static void pcal_on_timer(void *state, uint64_t cycle)
+{
+    struct pcal *s = state;
+    const struct mech_ports *ports = s->warps.ports;
+    if (s->ends)
+        pcal_end_window(s);
+    else
+        pcal_begin_window(s);
+    s->ends = !s->ends;
+    ports->set_timer(ports->host, cycle, s->ends ? s->params->window - 1 : 1);
+}
+
+/* ---- the other hooks ---- */
+
+static void pcal_on_launch(void *state, const struct mech_launch *e)
+{
+    struct pcal *s = state;
+    const struct tuple_row *row = tuple_rows_find(s->rows, s->row_count, e->kernel, e->launch);
+    const uint32_t most = s->entry->warps;
+    const uint32_t n = row ? row->n : s->params->start_n, p = row ? row->p : s->params->start_p;
+    s->entry->launch = e->launch;
+    s->entry->start_n = n < most ? n : most;
+    s->entry->start_p = p < s->entry->start_n ? p : s->entry->start_n;
+    warp_tuple_set(&s->warps, s->entry->start_n, s->entry->start_p);
+}
+
+/* Counters begin again with a kernel: a window in which one begins or ends is not whole. */
+static void pcal_on_kernel(void *state, bool is_start)
+{
+    struct pcal *s = state;
+    s->is_whole = false;
+    s->from = (struct mech_counters){0};
+    s->entry->is_whole = false;
+}
+
+static void pcal_on_warp(void *state, const struct mech_warp_event *e)
+{
+    warp_tuple_on_warp(&((struct pcal *)state)->warps, e);
+}
+
+static void pcal_on_barrier(void *state, const struct mech_barrier *e)
+{
+    warp_tuple_on_barrier(&((struct pcal *)state)->warps, e);
+}
+
+static void pcal_on_issue(void *state, const struct mech_issue *e)
+{
+    warp_tuple_on_issue(&((struct pcal *)state)->warps, e);
+}
+
+static bool pcal_may_allocate(void *state, const struct mech_l1_access *a)
+{
+    return warp_tuple_may_allocate(&((struct pcal *)state)->warps, a);
+}
+
+static enum mech_fit pcal_check(const void *params, const struct mech_machine *machine, char *reason)
+{
+    const struct pcal_params *p = params;
+    if (p->start_p > p->start_n && p->start_p != TUPLE_ALL) {
+        snprintf(reason, MECH_REASON_BYTES,
+                 "pcal.start_p is %u and pcal.start_n is %u: p warps are among the N", p->start_p,
+                 p->start_n);
+        return MECH_MISFIT;
+    }
+    return *p->file && tuple_rows_read(NULL, 0, p->file, reason) < 0 ? MECH_MISFIT : MECH_FITS;
+}
+
+static void pcal_gpu_init(void *gpu_state, const void *params, uint32_t sm_count)
+{
+    struct pcal_gpu *g = gpu_state;
+    g->params = params;
+    g->sm_count = sm_count;
+}
+
+static void pcal_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
+{
+    struct pcal *s = state;
+    s->params = params;
+    s->gpu = gpu_state;
+    s->entry = &s->gpu->sms[ports->sm];
+    s->entry->warps = ports->warps / ports->schedulers;
+    warp_tuple_init(&s->warps, ports);
+    if (*s->params->file) s->rows = tuple_rows_keep(ports, s->params->file, &s->row_count);
+    s->ends = true;
+    ports->set_timer(ports->host, 0, s->params->window - 1);
+}
+
+static uint32_t pcal_period(const void *params) { return ((const struct pcal_params *)params)->window; }
+
+const struct mechanism mechanism_pcal = {
+    .api = HEDDLE_MECHANISM_API,
+    .name = "pcal",
+    .summary = "priority-based cache allocation: SMs vote for p, then N climbs",
+    .paper = "Li et al., HPCA'15; thesis 5.3.2",
+    .params = pcal_params,
+    .param_bytes = sizeof(struct pcal_params),
+    .stats = pcal_stats,
+    .state_bytes = sizeof(struct pcal),
+    .gpu_state_bytes = sizeof(struct pcal_gpu),
+    .gpu_timer_period = pcal_period,
+    .check = pcal_check,
+    .init = pcal_init,
+    .gpu_init = pcal_gpu_init,
+    .on_kernel = pcal_on_kernel,
+    .on_launch = pcal_on_launch,
+    .on_warp = pcal_on_warp,
+    .on_barrier = pcal_on_barrier,
+    .on_issue = pcal_on_issue,
+    .may_allocate = pcal_may_allocate,
+    .on_timer = pcal_on_timer,
+    .on_gpu_timer = pcal_on_gpu_timer,
+};
