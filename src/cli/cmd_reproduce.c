@@ -1,5 +1,5 @@
 /* cmd_reproduce.c: heddle reproduce: an experiment's runs, its figures, the paper's claims with verdicts,
- * and the page of all of it. */
+ * its bars, and the page of all of it. */
 #include "cli/lab.h"
 #include "cli/report_page.h"
 
@@ -10,6 +10,7 @@ static bool show(struct cli_lab *lab, struct store *store, const char *page)
 {
     if (!cli_lab_figures(lab, store)) return false;
     cli_print_figures(lab, true);
+    cli_print_bars(lab);
     putchar('\n');
     return cli_write_report(store, lab, page);
 }
@@ -29,7 +30,7 @@ static int reproduce(const struct cli_sweep *s, const struct cli_list *names, co
 
 int cli_cmd_reproduce(int argc, char **argv)
 {
-    struct cli_sweep s = {0};
+    struct cli_sweep s = {.bars = true};
     const char *page = DEFAULT_PAGE;
     const struct cli_option own[] = {
         {"--output", "-o", CLI_TEXT, &page, "FILE", "the page (default " DEFAULT_PAGE ")"}, {0}};

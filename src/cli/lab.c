@@ -9,32 +9,71 @@
 
 enum { STUDY_DEPTH_MAX = 4 };
 
-static bool is_loaded(const struct cli_lab *lab, const char *path)
+/* ---- experiments and studies ---- */
+
+static struct experiment *find_loaded(const struct cli_lab *lab, const char *path)
 {
     for (uint32_t i = 0; i < lab->experiments.len; i++)
-        if (!strcmp(lab->experiments.data[i]->path, path)) return true;
-    return false;
+        if (!strcmp(lab->experiments.data[i]->path, path)) return lab->experiments.data[i];
+    return NULL;
 }
 
-static bool add_experiment(struct cli_lab *lab, const char *name, uint32_t depth, struct diag_list *diags)
+static void drop_experiment(struct experiment *e)
 {
-    struct experiment *e = mem_zalloc(sizeof *e);
-    bool ok = experiment_load(e, name, &lab->workloads, diags);
-    if (ok && !e->study && !is_loaded(lab, e->path)) {
-        vec_push(&lab->experiments, e);
-        return true;
-    }
-    for (uint32_t i = 0; e->study && e->study[i] && ok; i++) {
-        ok = depth < STUDY_DEPTH_MAX;
-        if (!ok)
-            diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "does it list itself?",
-                     "study '%s' is nested too deep", name);
-        ok = ok && add_experiment(lab, e->study[i], depth + 1, diags);
-    }
     experiment_free(e);
     free(e);
+}
+
+static bool add_experiment(struct cli_lab *lab, const char *name, uint32_t depth, experiment_list *members,
+                           struct diag_list *diags);
+
+/* Keeps the study for its bars. One that is named twice is kept once. */
+static void keep_study(struct cli_lab *lab, struct cli_study *s)
+{
+    for (uint32_t i = 0; i < lab->studies.len; i++)
+        if (!strcmp(lab->studies.data[i].study->path, s->study->path)) {
+            drop_experiment(s->study);
+            vec_free(&s->members);
+            return;
+        }
+    vec_push(&lab->studies, *s);
+}
+
+static bool add_study(struct cli_lab *lab, struct experiment *e, uint32_t depth, experiment_list *members,
+                      struct diag_list *diags)
+{
+    struct cli_study s = {.study = e};
+    bool ok = depth < STUDY_DEPTH_MAX;
+    if (!ok)
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "does it list itself?", "study '%s' is nested too deep",
+                 e->name);
+    for (uint32_t i = 0; ok && e->study[i]; i++)
+        ok = add_experiment(lab, e->study[i], depth + 1, &s.members, diags);
+    for (uint32_t i = 0; i < s.members.len; i++) vec_push(members, s.members.data[i]);
+    keep_study(lab, &s);
     return ok;
 }
+
+/* Loads an experiment, or those of a study, and adds them to `members`. */
+static bool add_experiment(struct cli_lab *lab, const char *name, uint32_t depth, experiment_list *members,
+                           struct diag_list *diags)
+{
+    struct experiment *e = mem_zalloc(sizeof *e);
+    if (!experiment_load(e, name, &lab->workloads, diags)) {
+        drop_experiment(e);
+        return false;
+    }
+    if (e->study) return add_study(lab, e, depth, members, diags);
+    struct experiment *loaded = find_loaded(lab, e->path);
+    if (loaded)
+        drop_experiment(e);
+    else
+        vec_push(&lab->experiments, e);
+    vec_push(members, loaded ? loaded : e);
+    return true;
+}
+
+/* ---- fewer workloads ---- */
 
 /* Names with commas between them. The names lie in *text, to be freed. */
 struct name_list {
@@ -106,12 +145,14 @@ bool cli_lab_load(struct cli_lab *lab, const struct cli_list *names, const char 
 {
     struct diag_list diags = {0};
     struct name_list narrowed = split_names(workloads);
+    experiment_list named = {0};
     bool ok = cli_load_workloads(&lab->workloads);
     for (uint32_t i = 0; i < names->items.len && ok; i++)
-        ok = add_experiment(lab, names->items.data[i].text, 0, &diags);
+        ok = add_experiment(lab, names->items.data[i].text, 0, &named, &diags);
     ok = ok && make_plans(lab, &narrowed, size, &diags);
     cli_print_diags(&diags);
     diag_free(&diags);
+    vec_free(&named);
     free_names(&narrowed);
     return ok;
 }
@@ -120,10 +161,13 @@ void cli_lab_free(struct cli_lab *lab)
 {
     for (uint32_t i = 0; i < lab->figures.len; i++) figures_free(&lab->figures.data[i]);
     for (uint32_t i = 0; i < lab->plans.len; i++) plan_free(&lab->plans.data[i]);
-    for (uint32_t i = 0; i < lab->experiments.len; i++) {
-        experiment_free(lab->experiments.data[i]);
-        free(lab->experiments.data[i]);
+    for (uint32_t i = 0; i < lab->experiments.len; i++) drop_experiment(lab->experiments.data[i]);
+    for (uint32_t i = 0; i < lab->studies.len; i++) {
+        drop_experiment(lab->studies.data[i].study);
+        vec_free(&lab->studies.data[i].members);
     }
+    vec_free(&lab->bars);
+    vec_free(&lab->studies);
     vec_free(&lab->figures);
     vec_free(&lab->plans);
     vec_free(&lab->experiments);
@@ -158,6 +202,48 @@ static uint32_t terminal_width(void)
     return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col ? w.ws_col : WIDTH_DEFAULT;
 }
 
+/* ---- bars ---- */
+
+static bool has_member(const experiment_list *members, const struct experiment *e)
+{
+    for (uint32_t i = 0; i < members->len; i++)
+        if (members->data[i] == e) return true;
+    return false;
+}
+
+/* Counts the bars of `e` in the figures of these experiments. */
+static void add_bars(struct cli_lab *lab, const struct experiment *e, const experiment_list *members)
+{
+    for (uint32_t i = 0; i < e->bar_count; i++) {
+        struct bar_result b = {.bar = &e->bars[i]};
+        for (uint32_t f = 0; f < lab->figures.len; f++)
+            if (has_member(members, lab->figures.data[f].plan->experiment))
+                bar_add(&b, &lab->figures.data[f]);
+        bar_decide(&b);
+        vec_push(&lab->bars, b);
+    }
+}
+
+static void make_bars(struct cli_lab *lab)
+{
+    for (uint32_t i = 0; i < lab->figures.len; i++) {
+        const struct experiment *e = lab->figures.data[i].plan->experiment;
+        add_bars(lab, e, &(experiment_list){.data = &e, .len = 1});
+    }
+    for (uint32_t i = 0; i < lab->studies.len; i++)
+        add_bars(lab, lab->studies.data[i].study, &lab->studies.data[i].members);
+}
+
+void cli_print_bars(const struct cli_lab *lab)
+{
+    struct strbuf out = {0};
+    if (!lab->bars.len) return;
+    strbuf_putc(&out, '\n');
+    bars_print_table(lab->bars.data, lab->bars.len, terminal_width(), &out);
+    fputs(strbuf_text(&out), stdout);
+    strbuf_free(&out);
+}
+
 bool cli_lab_figures(struct cli_lab *lab, struct store *store)
 {
     struct diag_list diags = {0};
@@ -168,6 +254,7 @@ bool cli_lab_figures(struct cli_lab *lab, struct store *store)
         ok = figures_make(&set, &lab->plans.data[i], store, &diags);
         if (ok) vec_push(&lab->figures, set);
     }
+    if (ok) make_bars(lab);
     cli_print_diags(&diags);
     diag_free(&diags);
     return ok;

@@ -3,18 +3,28 @@
 #define HEDDLE_CLI_LAB_H
 
 #include "cli/cli.h"
-#include "lab/figure.h"
+#include "lab/figure_bars.h"
 #include "lab/sweep.h"
 
 #define CLI_DEFAULT_STORE "results.db"
+
+typedef VEC(const struct experiment *) experiment_list;
+
+/* A study, and the experiments that it names, those of its studies included. */
+struct cli_study {
+    struct experiment *study;
+    experiment_list members;
+};
 
 /* Experiments with their plans; a study is its experiments. */
 struct cli_lab {
     struct workload_set workloads;
     VEC(struct experiment *) experiments;
+    VEC(struct cli_study) studies;
     VEC(struct plan) plans;
-    /* The figures of each plan, from cli_lab_figures() on. */
+    /* The figures of each plan, and the bars of experiments, then of studies: from cli_lab_figures() on. */
     VEC(struct figure_set) figures;
+    VEC(struct bar_result) bars;
 };
 /* `workloads` (names with commas between them) and `size` narrow them; NULL: as the files say. False:
  * errors were printed. */
@@ -31,16 +41,20 @@ struct cli_sweep {
     const char *store, *size, *workloads, *slurm;
     uint64_t jobs;
     bool dry_run, again, json, detach;
+    /* The outcome as JSON has the bars. */
+    bool bars;
 };
 /* The options of both, and behind them a command's own; free() it. */
 struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_option *own);
 
 /* The runs of a lab, into its store: an exit status; 130 when stopped. *store is open where figures can be
  * made of what is there, else NULL. */
-int cli_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store **store);
-/* Computes the figures from the runs in the store. False: errors were printed. */
+int cli_sweep(const struct cli_sweep *s, struct cli_lab *lab, struct store **store);
+/* Computes figures and bars from the runs in the store. False: errors were printed. */
 bool cli_lab_figures(struct cli_lab *lab, struct store *store);
 /* Claims of all figures on standard output, and their tables where asked for. */
 void cli_print_figures(const struct cli_lab *lab, bool with_tables);
+/* The table of all bars on standard output; nothing where there are none. */
+void cli_print_bars(const struct cli_lab *lab);
 
 #endif

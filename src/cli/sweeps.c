@@ -124,17 +124,29 @@ static void print_failures(const struct cli_lab *lab, struct store *store, bool 
     map_free(&f.keys);
 }
 
-static void print_result(const struct cli_sweep *s, const struct cli_lab *lab, struct store *store,
-                         const struct sweep_result *r, const char *store_path)
+/* False: the figures, of which bars are made, cannot be computed; the errors were printed. */
+static bool print_json(const struct cli_sweep *s, struct cli_lab *lab, struct store *store,
+                       const struct sweep_result *r)
 {
-    if (s->json) {
-        printf("{\"made\": %u, \"had\": %u, \"failed\": %u, \"elsewhere\": %u, \"seconds\": %.1f, "
-               "\"failures\": [",
-               r->made, r->had, r->failed, r->elsewhere, r->seconds);
-        print_failures(lab, store, true);
-        puts("]}");
-        return;
+    const bool ok = !s->bars || cli_lab_figures(lab, store);
+    struct strbuf bars = {0};
+    printf("{\"made\": %u, \"had\": %u, \"failed\": %u, \"elsewhere\": %u, \"seconds\": %.1f, "
+           "\"failures\": [",
+           r->made, r->had, r->failed, r->elsewhere, r->seconds);
+    print_failures(lab, store, true);
+    putchar(']');
+    if (s->bars && ok) {
+        bars_json(lab->bars.data, lab->bars.len, &bars);
+        printf(",\n \"bars\": %s", strbuf_text(&bars));
     }
+    puts("}");
+    strbuf_free(&bars);
+    return ok;
+}
+
+static void print_result(const struct cli_lab *lab, struct store *store, const struct sweep_result *r,
+                         const char *store_path)
+{
     fprintf(stderr, "heddle: %u runs made, %u were in %s, ", r->made, r->had, store_path);
     if (r->elsewhere) fprintf(stderr, "%u are another sweep's, ", r->elsewhere);
     fprintf(stderr, "%u failed; %.1f s\n", r->failed, r->seconds);
@@ -164,8 +176,8 @@ static int list_runs(const struct cli_sweep *s, const struct cli_lab *lab, const
     return CLI_OK;
 }
 
-static int run_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store **store,
-                     const char *path, const char *folder, const struct cli_list *slurm)
+static int run_sweep(const struct cli_sweep *s, struct cli_lab *lab, struct store **store, const char *path,
+                     const char *folder, const struct cli_list *slurm)
 {
     VEC(const char *) words = {0};
     struct sweep_result result;
@@ -190,7 +202,10 @@ static int run_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struc
         *store = NULL;
         return CLI_FAILED;
     }
-    print_result(s, lab, *store, &result, path);
+    if (!s->json)
+        print_result(lab, *store, &result, path);
+    else if (!print_json(s, lab, *store, &result))
+        return CLI_FAILED;
     if (stopped) {
         fputs("heddle: stopped; what was finished is kept, and the same command goes on from here\n", stderr);
         return 128 + stopped;
@@ -198,7 +213,7 @@ static int run_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struc
     return result.failed ? CLI_FAILED : CLI_OK;
 }
 
-int cli_sweep(const struct cli_sweep *s, const struct cli_lab *lab, struct store **store)
+int cli_sweep(const struct cli_sweep *s, struct cli_lab *lab, struct store **store)
 {
     const char *path = s->store ? s->store : CLI_DEFAULT_STORE;
     *store = NULL;

@@ -211,6 +211,9 @@ static const struct {
 } fixed[] = {
     {"sm.fetch_width", "2", "GPGPU-Sim: a fetch is 16 bytes"},
     {"sm.ibuffer", "2", "GPGPU-Sim: IBUFFER_SIZE"},
+    {"sm.register_unit", "128", "GPGPU-Sim: registers of a thread are rounded up to 4"},
+    {"sm.register_partitions", "1", "GPGPU-Sim: the registers of an SM are one file"},
+    {"sm.shared_unit", "1", "GPGPU-Sim: shared memory is not rounded"},
     {"sm.collector_reads", "1", "GPGPU-Sim: a collector takes an operand a cycle"},
     {"sm.forwarding", "false", "GPGPU-Sim: the scoreboard is released at the writeback"},
     {"sm.turns_by_cycle", "true", "GPGPU-Sim: the first scheduler is another one in every cycle"},

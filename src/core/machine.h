@@ -28,6 +28,7 @@ struct machine {
     uint32_t sm_threads, sm_warps, sm_ctas;            /* residency limits of one SM */
     uint32_t sm_registers;                             /* 32-bit registers of one SM */
     uint32_t sm_register_unit;                         /* registers are handed to a warp in this many */
+    uint32_t sm_register_partitions;                   /* those of a warp lie in one of these */
     uint32_t sm_thread_registers_max;                  /* registers that one thread may have */
     uint64_t sm_shared_bytes, sm_shared_unit;          /* shared memory of one SM; allocation granularity */
     uint64_t cta_shared_bytes, cta_shared_optin_bytes; /* limits of one CTA: by default and on request */

@@ -1,18 +1,31 @@
 /* occupancy.c: known from the CUDA Occupancy Calculator: a CTA takes warps = ceil(threads / 32); registers
  * are handed to warps in units and each of the SM's sub-partitions has its share of them; shared memory is
- * handed out in units. Fermi (register unit 64) has two sub-partitions, every later machine four. */
+ * handed out in units. Fermi has two sub-partitions, every later machine four.
+ *
+ * GPGPU-Sim 3.2.2 (shader_core_config::max_cta) rounds the registers of a thread up to 4 and has neither
+ * sub-partitions nor units of shared memory. With units of 128 registers, one sub-partition and units of one
+ * byte the rules here are its rules. */
 #include "core/occupancy.h"
 
-uint32_t occupancy_warps(uint32_t sm_registers, uint32_t unit, uint32_t thread_registers)
+struct occupancy_registers occupancy_registers_of(const struct machine *m)
 {
-    uint64_t per_warp = round_up_u64((uint64_t)MAX(thread_registers, 1u) * ISA_LANES, unit);
-    uint32_t parts = unit <= 64 ? 2 : 4;
-    return (uint32_t)(sm_registers / parts / per_warp * parts);
+    return (struct occupancy_registers){m->sm_registers, m->sm_register_unit, m->sm_register_partitions};
+}
+
+uint32_t occupancy_warp_registers(struct occupancy_registers r, uint32_t thread_registers)
+{
+    return (uint32_t)round_up_u64((uint64_t)MAX(thread_registers, 1u) * ISA_LANES, r.unit);
+}
+
+uint32_t occupancy_warps(struct occupancy_registers r, uint32_t thread_registers)
+{
+    assert(r.partitions);
+    return r.count / r.partitions / occupancy_warp_registers(r, thread_registers) * r.partitions;
 }
 
 uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_kernel *k)
 {
-    return occupancy_warps(m->sm_registers, m->sm_register_unit, k->reg_count);
+    return occupancy_warps(occupancy_registers_of(m), k->reg_count);
 }
 
 uint64_t occupancy_shared(const struct machine *m, uint64_t shared_bytes)

@@ -1,12 +1,20 @@
-/* occupancy.h: how many CTAs of a kernel fit one SM: the rules of the CUDA Occupancy Calculator. */
+/* occupancy.h: how many CTAs of a kernel fit one SM: the rules of the CUDA Occupancy Calculator, whose units
+ * and partitions are parameters. */
 #ifndef HEDDLE_OCCUPANCY_H
 #define HEDDLE_OCCUPANCY_H
 
 #include "core/machine.h"
 #include "isa/isa.h"
 
-/* Warps at this many registers a thread that a register file holds which hands them out in units. */
-uint32_t occupancy_warps(uint32_t sm_registers, uint32_t unit, uint32_t thread_registers);
+/* A register file that hands registers to warps in units. Each partition has its share of them. */
+struct occupancy_registers {
+    uint32_t count, unit, partitions;
+};
+struct occupancy_registers occupancy_registers_of(const struct machine *m);
+/* Registers that a warp at this many registers a thread takes. */
+uint32_t occupancy_warp_registers(struct occupancy_registers r, uint32_t thread_registers);
+/* Warps at this many registers a thread that the register file holds. */
+uint32_t occupancy_warps(struct occupancy_registers r, uint32_t thread_registers);
 /* Warps of this kernel that the register file holds: registers are handed to warps in units, and each of the
  * SM's sub-partitions has its share of them. */
 uint32_t occupancy_warps_by_registers(const struct machine *m, const struct isa_kernel *k);

@@ -9,29 +9,23 @@
 #include "core/occupancy.h"
 #include "cuda/gpu_impl.h"
 
-enum {
-    REGISTERS_MIN = 16,
-    TARGET_UNIT = 256,
-    TARGET_REGISTERS = 65536,
-    SM2X_UNIT = 64,
-    SM2X_REGISTERS = 32768
-};
+enum { REGISTERS_MIN = 16 };
+/* CUDA Programming Guide, technical specifications per compute capability; the Occupancy Calculator. */
+static const struct occupancy_registers sm2x_registers = {32768, 64, 2}, target_registers = {65536, 256, 4};
 
 static uint32_t warps_of(uint64_t threads) { return (uint32_t)((threads + ISA_LANES - 1) / ISA_LANES); }
 
 uint32_t gpu_variant_registers(const struct machine *m, uint64_t threads)
 {
     for (uint32_t regs = m->sm_thread_registers_max; regs >= REGISTERS_MIN; regs--)
-        if (occupancy_warps(m->sm_registers, m->sm_register_unit, regs) >= warps_of(threads)) return regs;
+        if (occupancy_warps(occupancy_registers_of(m), regs) >= warps_of(threads)) return regs;
     return 0;
 }
 
-/* Whether an SM of the GPUs that the PTX is for holds this many warps of the kernel. CUDA Programming Guide,
- * technical specifications per compute capability. */
+/* Whether an SM of the GPUs that the PTX is for holds this many warps of the kernel. */
 static bool fits_target(uint32_t target_sm, const struct isa_kernel *k, uint32_t warps)
 {
-    return target_sm < 30 ? occupancy_warps(SM2X_REGISTERS, SM2X_UNIT, k->reg_count) >= warps
-                          : occupancy_warps(TARGET_REGISTERS, TARGET_UNIT, k->reg_count) >= warps;
+    return occupancy_warps(target_sm < 30 ? sm2x_registers : target_registers, k->reg_count) >= warps;
 }
 
 static const struct isa_kernel *lower_variant(struct gpu *g, struct gpu_module *m, const struct isa_kernel *k,

@@ -139,7 +139,7 @@ static const char *study_member(struct experiment_reading *r, const struct yaml_
 
 static void read_study(struct experiment_reading *r, const struct yaml_node *n)
 {
-    static const char *const keys[] = {"title", "about", "paper", "study"};
+    static const char *const keys[] = {"title", "about", "paper", "study", "bars"};
     const struct yaml_node *items;
     uint32_t count;
     experiment_only(r, r->e->file.root, keys, ARRAY_LEN(keys));
@@ -150,6 +150,7 @@ static void read_study(struct experiment_reading *r, const struct yaml_node *n)
         if (member) study[k++] = member;
     }
     r->e->study = study;
+    experiment_read_bars(r);
 }
 
 /* ---- the file ---- */
@@ -205,8 +206,9 @@ static void read_facts(struct experiment_reading *r)
 
 static void read_experiment(struct experiment_reading *r)
 {
-    static const char *const own[] = {"title",     "about",    "paper",   "machine",  "size",    "seed",
-                                      "workloads", "baseline", "columns", "measures", "figures", "study"};
+    static const char *const own[] = {"title",    "about",   "paper",     "machine",  "set",
+                                      "size",     "seed",    "workloads", "baseline", "columns",
+                                      "measures", "figures", "bars",      "study"};
     struct experiment *e = r->e;
     VEC(const char *) keys = {0};
     uint32_t errors = r->diags->errors;
@@ -231,6 +233,7 @@ static void read_experiment(struct experiment_reading *r)
     if (r->diags->errors != errors) return; /* every user of a wrong column would repeat its error */
     experiment_read_measures(r);
     if (r->diags->errors == errors) experiment_read_figures(r);
+    if (r->diags->errors == errors) experiment_read_bars(r);
 }
 
 static void cannot_read(struct experiment *e, const char *name, struct diag_list *diags)
@@ -269,6 +272,7 @@ bool experiment_load(struct experiment *e, const char *name, const struct worklo
         vec_free(&r.drafts);
         vec_free(&r.columns);
         vec_free(&r.groups);
+        vec_free(&r.common);
         map_free(&r.stats);
     } else if (!e->file.content) {
         cannot_read(e, name, diags);

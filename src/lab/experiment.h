@@ -96,6 +96,33 @@ struct lab_figure {
     const char *note;
 };
 
+/* What a bar counts: workloads in the paper's class; values within a quarter of the paper's; claims. */
+enum bar_count { BAR_SAME_CLASS, BAR_QUARTER, BAR_REPRODUCED, BAR_NOT_REPRODUCED };
+#define BAR_ALL UINT32_MAX
+
+/* How many values or claims should agree with the paper. */
+struct lab_bar {
+    const char *name;
+    enum bar_count count;
+    /* Which of them; BAR_ALL: all. */
+    uint32_t figure, column, measure;
+    /* At least (is_most: at most) `aim` of them, or `aim` / `aim_of` of them where that is not 0. */
+    uint32_t aim, aim_of;
+    bool is_most;
+    /* As the file says them. */
+    const char *count_text, *aim_text;
+};
+
+static inline bool bar_counts_claims(const struct lab_bar *b)
+{
+    return b->count == BAR_REPRODUCED || b->count == BAR_NOT_REPRODUCED;
+}
+
+static inline bool bar_takes(const struct lab_bar *b, uint32_t column, uint32_t measure)
+{
+    return (b->column == BAR_ALL || b->column == column) && (b->measure == BAR_ALL || b->measure == measure);
+}
+
 struct experiment {
     const char *name, *title, *about, *paper, *machine, *size;
     /* the file names a size: it goes before those that papers' workloads name */
@@ -112,8 +139,10 @@ struct experiment {
     struct lab_column *columns;
     struct lab_measure *measures;
     struct lab_figure *figures;
+    struct lab_bar *bars;
+    uint32_t bar_count;
     const char *path;
-    /* a study: names of other experiments, and nothing of its own */
+    /* a study: names of other experiments, and of its own nothing but bars */
     const char *const *study;
     struct claim_set claims;
     struct arena arena;

@@ -2,23 +2,19 @@
  * tried on the machine.
  *
  * (1) Every setting is tried on the machine when the file is read, so that a typo is found before any run.
- * (2) The settings of a column are in the order of their names, however they were written. */
+ * (2) The settings of a column are in the order of their names, however they were written.
+ * (3) A draft holds the column's own settings. Those of the experiment join them when the column is made, so
+ * that `like` compares what columns set themselves. */
 #include "lab/experiment_read.h"
 
 #include "core/machine.h"
 #include "core/mech/mech_set.h"
 
-/* key=value, and where it stands. */
-struct setting {
-    const char *key, *value;
-    const struct yaml_node *key_at, *value_at;
-};
-
 struct column_draft {
     const struct yaml_node *at; /* the column's name */
     const char *machine;
     const struct yaml_node *machine_at;
-    VEC(struct setting) sets, mech_sets;
+    setting_list sets, mech_sets;
     VEC(const struct yaml_node *) mechs;
 };
 
@@ -129,15 +125,15 @@ static bool read_like(struct experiment_reading *r, struct column_draft *d, cons
 
 /* ---- a column's own settings ---- */
 
-static bool read_settings(struct experiment_reading *r, struct column_draft *d, const struct yaml_node *map,
-                          const char *key)
+/* A mapping of parameters to values, added to `out`. */
+static bool read_settings(struct experiment_reading *r, const struct yaml_node *n, const char *key,
+                          setting_list *out)
 {
-    const struct yaml_node *n = yaml_get(map, key);
-    bool is_mech = !strcmp(key, "mech_set");
     if (!n) return true;
     if (n->kind != YAML_MAP) {
         yaml_error(&r->e->file, n, r->diags,
-                   is_mech ? "for example mech_set: {swl.warps: 4}" : "for example set: {l1.mshrs: 128}",
+                   !strcmp(key, "mech_set") ? "for example mech_set: {swl.warps: 4}"
+                                            : "for example set: {l1.mshrs: 128}",
                    "'%s' is a mapping of parameters to values", key);
         return false;
     }
@@ -153,10 +149,7 @@ static bool read_settings(struct experiment_reading *r, struct column_draft *d, 
             yaml_error(&r->e->file, name, r->diags, NULL, "'%s' is set twice", name->text);
             return false;
         }
-        if (is_mech)
-            settings_put(&d->mech_sets, s);
-        else
-            settings_put(&d->sets, s);
+        settings_put(out, s);
     }
     return true;
 }
@@ -198,29 +191,29 @@ static void forward(struct experiment_reading *r, const struct yaml_node *at, co
     }
 }
 
-bool draft_check_machine(struct experiment_reading *r)
-{
-    struct machine *m = mem_alloc(sizeof *m);
-    struct diag_list diags = {0};
-    bool ok = machine_load(r->e->machine, NULL, 0, m, &diags);
-    forward(r, yaml_get(r->e->file.root, "machine"), &diags);
-    diag_free(&diags);
-    free(m);
-    return ok;
-}
-
-static bool try_machine(struct experiment_reading *r, const struct column_draft *d, struct machine *m)
+static bool try_machine(struct experiment_reading *r, const char *name, const struct yaml_node *at,
+                        const setting_list *sets, struct machine *m)
 {
     struct diag_list diags = {0};
-    bool ok = machine_load(d->machine, NULL, 0, m, &diags);
-    forward(r, d->machine_at, &diags);
+    bool ok = machine_load(name, NULL, 0, m, &diags);
+    forward(r, at, &diags);
     diag_free(&diags);
-    for (uint32_t i = 0; ok && i < d->sets.len; i++) {
-        const struct setting *s = &d->sets.data[i];
+    for (uint32_t i = 0; ok && i < sets->len; i++) {
+        const struct setting *s = &sets->data[i];
         bool known = params_find(machine_groups, s->key, NULL) != NULL; /* is an error the value's? */
         ok = params_set(machine_groups, m, s->key, s->value, &r->e->file.src,
                         (known ? s->value_at : s->key_at)->line, s->key_at->col, s->value_at->col, r->diags);
     }
+    return ok;
+}
+
+bool draft_check_machine(struct experiment_reading *r)
+{
+    const struct yaml_node *root = r->e->file.root;
+    struct machine *m = mem_alloc(sizeof *m);
+    bool ok = read_settings(r, yaml_get(root, "set"), "set", &r->common) &&
+              try_machine(r, r->e->machine, yaml_get(root, "machine"), &r->common, m);
+    free(m);
     return ok;
 }
 
@@ -304,8 +297,8 @@ struct column_draft *draft_read(struct experiment_reading *r, const struct yaml_
     struct column_draft *d = draft_new(r, at);
     if (n->kind != YAML_MAP) return d; /* `base:` with nothing behind it */
     if (read_like(r, d, yaml_get(n, "like")) && read_machine(r, d, yaml_get(n, "machine")) &&
-        read_settings(r, d, n, "set") && read_mechs(r, d, yaml_get(n, "mech")) &&
-        read_settings(r, d, n, "mech_set"))
+        read_settings(r, yaml_get(n, "set"), "set", &d->sets) && read_mechs(r, d, yaml_get(n, "mech")) &&
+        read_settings(r, yaml_get(n, "mech_set"), "mech_set", &d->mech_sets))
         return d;
     draft_free(d);
     return NULL;
@@ -321,15 +314,27 @@ void draft_put(struct column_draft *d, const struct yaml_node *key, const struct
         settings_put(&d->mech_sets, s);
 }
 
+/* The experiment's settings and the column's, which win. */
+static setting_list joined_sets(const struct experiment_reading *r, const struct column_draft *d)
+{
+    setting_list all = {0};
+    for (uint32_t i = 0; i < r->common.len; i++) vec_push(&all, r->common.data[i]);
+    for (uint32_t i = 0; i < d->sets.len; i++) settings_put(&all, d->sets.data[i]);
+    return all;
+}
+
 bool draft_finish(struct experiment_reading *r, struct column_draft *d, struct lab_column *c)
 {
     struct machine *m = ARENA_NEW(&r->e->arena, struct machine);
+    setting_list sets = joined_sets(r, d);
     c->machine = d->machine;
-    c->sets = setting_texts(r, d->sets.data, d->sets.len);
+    c->sets = setting_texts(r, sets.data, sets.len);
     c->mech_sets = setting_texts(r, d->mech_sets.data, d->mech_sets.len);
     c->mechs = mech_texts(r, d);
     c->resolved = m;
-    struct mech_set *set = try_machine(r, d, m) ? attach(r, d, m, NULL, 0) : NULL;
+    struct mech_set *set =
+        try_machine(r, d->machine, d->machine_at, &sets, m) ? attach(r, d, m, NULL, 0) : NULL;
+    vec_free(&sets);
     bool ok = set != NULL;
     for (uint32_t i = 0; ok && i < d->mech_sets.len; i++)
         ok = try_mech_setting(r, set, &d->mech_sets.data[i]);

@@ -6,9 +6,8 @@
 static const char *const kind_names[] = {"bars", "stacked", "lines", "heatmap", "scatter", "table"};
 static const char *const mean_names[] = {"none", "arithmetic", "geometric", "harmonic", "gains"};
 
-/* The position of a word in a list of words; `absent` where the key is missing or wrong (an error then). */
-static uint32_t read_choice(struct experiment_reading *r, const struct yaml_node *map, const char *key,
-                            const char *const *names, size_t count, uint32_t absent)
+uint32_t experiment_choice(struct experiment_reading *r, const struct yaml_node *map, const char *key,
+                           const char *const *names, size_t count, uint32_t absent)
 {
     const struct yaml_node *n = yaml_get(map, key);
     if (!n) return absent;
@@ -24,7 +23,7 @@ static uint32_t read_choice(struct experiment_reading *r, const struct yaml_node
 static bool read_flag(struct experiment_reading *r, const struct yaml_node *map, const char *key)
 {
     static const char *const names[] = {"false", "true"};
-    return read_choice(r, map, key, names, ARRAY_LEN(names), 0) == 1;
+    return experiment_choice(r, map, key, names, ARRAY_LEN(names), 0) == 1;
 }
 
 /* ---- columns and measures ---- */
@@ -70,7 +69,7 @@ static void read_figure_columns(struct experiment_reading *r, struct lab_figure 
     }
 }
 
-static uint32_t find_measure(struct experiment_reading *r, const struct yaml_node *at)
+uint32_t experiment_measure(struct experiment_reading *r, const struct yaml_node *at)
 {
     VEC(const char *) names = {0};
     uint32_t found = UINT32_MAX;
@@ -102,7 +101,7 @@ static void read_figure_measures(struct experiment_reading *r, struct lab_figure
     uint32_t *measures = ARENA_ARRAY(&r->e->arena, uint32_t, count);
     f->measures = measures;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t m = find_measure(r, &items[i]);
+        uint32_t m = experiment_measure(r, &items[i]);
         if (m != UINT32_MAX) measures[f->measure_count++] = m;
     }
 }
@@ -168,7 +167,7 @@ static void read_claim_column(struct experiment_reading *r, const struct lab_fig
     else
         yaml_error(&r->e->file, n, r->diags, "column: NAME", "which column is claim '%s' about?", c->id);
     if (measure)
-        c->measure = find_measure(r, measure);
+        c->measure = experiment_measure(r, measure);
     else if (f->measure_count == 1)
         c->measure = f->measures[0];
     else
@@ -261,7 +260,7 @@ static void read_claims(struct experiment_reading *r, struct lab_figure *f, cons
 static int read_digits(struct experiment_reading *r, const struct yaml_node *map)
 {
     static const char *const names[] = {"0", "1", "2", "3", "4", "5", "6"};
-    return (int)read_choice(r, map, "digits", names, ARRAY_LEN(names), UINT32_MAX);
+    return (int)experiment_choice(r, map, "digits", names, ARRAY_LEN(names), UINT32_MAX);
 }
 
 static void read_figure(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
@@ -278,8 +277,9 @@ static void read_figure(struct experiment_reading *r, struct lab_figure *f, cons
     f->id = yaml_text(&e->file, n, "id", e->name, r->diags);
     f->title = yaml_text(&e->file, n, "title", e->title, r->diags);
     f->where = yaml_text(&e->file, n, "where", "", r->diags);
-    f->kind = (enum figure_kind)read_choice(r, n, "draw", kind_names, ARRAY_LEN(kind_names), FIGURE_BARS);
-    f->mean = (enum mean_kind)read_choice(r, n, "mean", mean_names, ARRAY_LEN(mean_names), MEAN_NONE);
+    f->kind =
+        (enum figure_kind)experiment_choice(r, n, "draw", kind_names, ARRAY_LEN(kind_names), FIGURE_BARS);
+    f->mean = (enum mean_kind)experiment_choice(r, n, "mean", mean_names, ARRAY_LEN(mean_names), MEAN_NONE);
     f->percent = read_flag(r, n, "percent");
     f->digits = read_digits(r, n);
     f->x_title = yaml_text(&e->file, n, "x", "", r->diags);

@@ -16,6 +16,13 @@ struct column_group {
 /* Defined in experiment_draft.c. */
 struct column_draft;
 
+/* key=value, and where it stands. */
+struct setting {
+    const char *key, *value;
+    const struct yaml_node *key_at, *value_at;
+};
+typedef VEC(struct setting) setting_list;
+
 struct experiment_reading {
     struct experiment *e;
     const struct workload_set *workloads;
@@ -26,6 +33,8 @@ struct experiment_reading {
     /* The draft of each column; an oracle has NULL. */
     VEC(struct column_draft *) drafts;
     VEC(struct column_group) groups;
+    /* `set` of the experiment: what every column starts from. */
+    setting_list common;
 };
 
 /* `threshold`, `classes` and `words` of a measure. */
@@ -36,8 +45,10 @@ void experiment_read_workloads(struct experiment_reading *r);
 void experiment_read_columns(struct experiment_reading *r);
 void experiment_read_measures(struct experiment_reading *r);
 void experiment_read_figures(struct experiment_reading *r);
+void experiment_read_bars(struct experiment_reading *r);
 
-/* Can the experiment's own machine be read? Reported once, not by every column. */
+/* Can the experiment's own machine be read, and does it take the experiment's own settings? Reported once,
+ * not by every column. */
 bool draft_check_machine(struct experiment_reading *r);
 /* What a column sets, before it is one. NULL with errors. */
 struct column_draft *draft_read(struct experiment_reading *r, const struct yaml_node *at,
@@ -55,6 +66,8 @@ const struct column_group *experiment_columns(struct experiment_reading *r, cons
 /* One column; UINT32_MAX with an error at `at` when there is no such column, or when the name stands for
  * several. */
 uint32_t experiment_column(struct experiment_reading *r, const struct yaml_node *at);
+/* A measure; UINT32_MAX with an error at `at`. */
+uint32_t experiment_measure(struct experiment_reading *r, const struct yaml_node *at);
 /* Without an error. */
 uint32_t experiment_column_find(const struct experiment_reading *r, const char *name);
 
@@ -72,6 +85,9 @@ void experiment_only(struct experiment_reading *r, const struct yaml_node *map, 
 /* An error at `at` that names the nearest of `names`, or says `otherwise`. */
 void experiment_unknown(struct experiment_reading *r, const struct yaml_node *at, const char *what,
                         const char *const *names, size_t count, const char *otherwise);
+/* The position of a word in a list of words; `absent` where the key is missing or wrong (an error then). */
+uint32_t experiment_choice(struct experiment_reading *r, const struct yaml_node *map, const char *key,
+                           const char *const *names, size_t count, uint32_t absent);
 /* The number of a node; false with an error. */
 bool experiment_number(struct experiment_reading *r, const struct yaml_node *n, double *out);
 /* The node must be a list, or a single text that is then a list of one. False with an error: one of its

@@ -52,6 +52,7 @@ static double of_abs(const double *v, uint32_t n) { return fabs(v[0]); }
 static double of_sqrt(const double *v, uint32_t n) { return sqrt(v[0]); }
 static double of_log(const double *v, uint32_t n) { return log(v[0]); }
 static double of_exp(const double *v, uint32_t n) { return exp(v[0]); }
+static double of_ceil(const double *v, uint32_t n) { return ceil(v[0]); }
 
 static const struct expr_function functions[] = {
     {"min", 1, EXPR_ARGS_MAX, of_min},
@@ -61,6 +62,7 @@ static const struct expr_function functions[] = {
     {"sqrt", 1, 1, of_sqrt},
     {"log", 1, 1, of_log},
     {"exp", 1, 1, of_exp},
+    {"ceil", 1, 1, of_ceil},
 };
 
 /* ---- reading ---- */
@@ -216,7 +218,7 @@ static struct expr *read_call(struct parser *p, const char *name, const char *st
     const struct expr_function *f = function_called(name);
     if (!f) {
         const char *near = diag_nearest(name, names, ARRAY_LEN(names));
-        char hint[96] = "there are min, max, sum, abs, sqrt, log, exp, param and paper";
+        char hint[96] = "there are min, max, sum, abs, sqrt, log, exp, ceil, param and paper";
         if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
         fail_at(p, start, strlen(name), hint, "no function is called '%s'", name);
         return NULL;

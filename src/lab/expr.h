@@ -4,7 +4,7 @@
  *     ipc / base.ipc - 1      "L1+L2".ipc                     of another column's; odd names in quotes
  *     param(l1.mshrs)   base.param(l1.mshrs)   paper(p_inf)   a machine's parameter; what the paper says
  *     queue.l2_access_level[3]   sum(queue.l2_access_level)   a bin of a histogram, and all of them
- *     min max abs sqrt log exp sum,  + - * / ^ ( )
+ *     min max abs sqrt log exp ceil sum,  + - * / ^ ( )
  *
  * This file does not know what the names stand for: the reader of an experiment binds them, and the maker of
  * a figure gives their values. */

@@ -31,10 +31,12 @@ static void judge_class(struct figure_cell *c, const struct lab_measure *m, cons
     if (c->paper_class) c->agreement = has_name(ours, c->paper_class) ? AGREEMENT_SAME_CLASS : AGREEMENT_NOT;
 }
 
+bool value_is_near(double ours, double paper) { return fabs(ours - paper) <= NEAR * fabs(paper); }
+
 static enum agreement judge_value(double ours, double paper, double threshold)
 {
     if (isnan(ours) || isnan(paper) || isnan(threshold)) return AGREEMENT_NONE;
-    if (fabs(ours / paper - 1) <= NEAR) return AGREEMENT_QUARTER;
+    if (value_is_near(ours, paper)) return AGREEMENT_QUARTER;
     return (ours >= threshold) == (paper >= threshold) ? AGREEMENT_SIDE : AGREEMENT_NOT;
 }
 

@@ -36,6 +36,8 @@ double mean_of(enum mean_kind kind, const double *values, uint32_t count);
 /* Sign, order and value of each claim of a figure, once `paper` and `ours` are filled in. */
 void claims_judge(const struct lab_figure *f, struct figure_claim *claims, uint32_t count);
 
+/* Is our value within a quarter of the paper's? Not where one of them is NAN. */
+bool value_is_near(double ours, double paper);
 /* Class and agreement of a cell that is not a mean, once `value` and `paper` are filled in. */
 void cell_judge(struct figure_cell *c, const struct experiment *e);
 

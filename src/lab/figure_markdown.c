@@ -61,7 +61,7 @@ static void put_row(const struct text_table *t, uint32_t row, bool bold_differs,
     strbuf_puts(out, "|\n");
 }
 
-static void put_table(const struct text_table *t, struct strbuf *out)
+void text_table_markdown(const struct text_table *t, struct strbuf *out)
 {
     put_row(t, 0, false, out);
     for (uint32_t c = 0; c < t->columns.len; c++) strbuf_puts(out, t->columns.data[c].left ? "|---" : "|--:");
@@ -85,7 +85,7 @@ void figure_print_markdown(const struct plan *p, const struct figure_data *d, st
     put_columns(e, f, out);
     strbuf_puts(out, "\n\n");
     figure_table(p, d, &t);
-    put_table(&t, out);
+    text_table_markdown(&t, out);
     text_table_free(&t);
     if (d->missing)
         strbuf_printf(out, "\n%u run%s missing or failed.\n", d->missing, d->missing == 1 ? " is" : "s are");

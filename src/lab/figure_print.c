@@ -22,7 +22,7 @@ static void end_line(struct strbuf *out)
 }
 
 /* The first column stands before every part of the table. */
-static void print_table(const struct text_table *t, uint32_t width, struct strbuf *out)
+void text_table_print(const struct text_table *t, uint32_t width, struct strbuf *out)
 {
     const struct text_column *columns = t->columns.data;
     uint32_t count = t->columns.len;
@@ -47,7 +47,7 @@ void figure_print_table(const struct plan *p, const struct figure_data *d, uint3
 {
     struct text_table t;
     figure_table(p, d, &t);
-    print_table(&t, width, out);
+    text_table_print(&t, width, out);
     if (figure_agreements(d, out)) strbuf_putc(out, '\n');
     text_table_free(&t);
 }
@@ -97,6 +97,6 @@ void figure_print_claims(const struct figure_data *d, uint32_t width, struct str
     uint32_t room = width > used ? width - used : 0; /* the metric is cut first: the id says the same */
     uint32_t *metric = &t.columns.data[CLAIM_METRIC].width;
     *metric = MAX(MIN(*metric, room), (uint32_t)METRIC_MIN);
-    print_table(&t, MAX(width, used + METRIC_MIN), out);
+    text_table_print(&t, MAX(width, used + METRIC_MIN), out);
     text_table_free(&t);
 }

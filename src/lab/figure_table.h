@@ -27,6 +27,9 @@ void figure_table(const struct plan *p, const struct figure_data *d, struct text
  * agree. */
 bool figure_agreements(const struct figure_data *d, struct strbuf *out);
 void text_table_free(struct text_table *t);
+/* For a terminal of `width` columns: a table that is too wide is continued below. As Markdown. */
+void text_table_print(const struct text_table *t, uint32_t width, struct strbuf *out);
+void text_table_markdown(const struct text_table *t, struct strbuf *out);
 
 /* A new column at the right end, valid until the next one is added. */
 struct text_column *text_table_add(struct text_table *t, bool left);

@@ -10,8 +10,7 @@
 
 #include <math.h>
 
-#define CLAIM_TIE     0.02
-#define CLAIM_QUARTER 0.25
+#define CLAIM_TIE 0.02
 
 static bool is_tie(double a, double b) { return fabs(a - b) <= CLAIM_TIE * MAX(fabs(a), fabs(b)); }
 
@@ -58,7 +57,7 @@ static enum verdict verdict_of(const struct figure_claim *c)
     if (isnan(c->ours)) return VERDICT_OPEN;
     if (!c->sign || !c->order) return VERDICT_NOT;
     if (c->claim->relation != CLAIM_ABOUT) return VERDICT_REPRODUCED;
-    return fabs(c->ours - c->paper) <= CLAIM_QUARTER * fabs(c->paper) ? VERDICT_REPRODUCED : VERDICT_TREND;
+    return value_is_near(c->ours, c->paper) ? VERDICT_REPRODUCED : VERDICT_TREND;
 }
 
 void claims_judge(const struct lab_figure *f, struct figure_claim *claims, uint32_t count)

@@ -14,7 +14,8 @@ static const char *const names[] = {
     /* of the run, which the store writes itself */
     "cycles", "ipc", "thread_ipc", "host.seconds", "host.peak_bytes",
     /* of the longest kernel */
-    "longest.cycles", "longest.registers", "longest.ctas_per_sm", "longest.limit"};
+    "longest.cycles", "longest.registers", "longest.warps", "longest.ctas", "longest.ctas_per_sm",
+    "longest.limit"};
 
 static const char *const load_fields[] = {"share",  "lines",        "unique", "miss_rate",
                                           "stride", "stride_share", "pc"};
@@ -42,6 +43,16 @@ static const struct json_node *longest_kernel(const struct json_node *kernels)
     return longest;
 }
 
+/* Warps of a CTA. */
+static double warps_of(const struct json_node *kernel)
+{
+    enum { LANES = 32 };
+    const struct json_node *block = json_get(kernel, "block");
+    double threads = 1;
+    for (uint32_t i = 0; block && i < block->count; i++) threads *= block->items[i].number;
+    return block && block->count ? ceil(threads / LANES) : NAN;
+}
+
 static double limit_position(const struct json_node *kernel)
 {
     const char *limit = json_get_text(kernel, "limit", "");
@@ -56,6 +67,8 @@ static bool put_longest(const struct json_node *kernels, run_stat_put put, void 
     if (!k) return true;
     return put(context, "longest.cycles", json_get_number(k, "cycles", NAN)) &&
            put(context, "longest.registers", json_get_number(k, "registers", NAN)) &&
+           put(context, "longest.warps", warps_of(k)) &&
+           put(context, "longest.ctas", json_get_number(k, "ctas", NAN)) &&
            put(context, "longest.ctas_per_sm", json_get_number(k, "ctas_per_sm", NAN)) &&
            put(context, "longest.limit", limit_position(k));
 }

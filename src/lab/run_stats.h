@@ -2,7 +2,7 @@
  * run, of its longest kernel and of the loads with the most references. The store keeps them as
  * statistics, so experiments and `heddle query` use them by name.
  *
- *     longest.cycles, .registers, .ctas_per_sm, .limit     the kernel with the most cycles
+ *     longest.cycles, .registers, .warps, .ctas, .ctas_per_sm, .limit     the kernel with the most cycles
  *     load1.share, .lines, .unique, .miss_rate, .stride, .stride_share, .pc     and load2, load3, load4
  *
  * A load is an instruction of a kernel, over all launches of that kernel; the one with the most references

@@ -28,13 +28,22 @@ static void json_row(const struct sweep_run *r, const struct sweep_task *t, enum
     strbuf_free(&command);
 }
 
+/* Of the column with the machines: overlays have long names. */
+static int machine_width(const struct sweep_run *r)
+{
+    enum { WIDTH_MIN = 11 };
+    size_t width = WIDTH_MIN;
+    for (uint32_t i = 0; i < r->tasks.len; i++) width = MAX(width, strlen(r->tasks.data[i].job->run.machine));
+    return (int)width;
+}
+
 static void table_row(const struct sweep_run *r, const struct sweep_task *t, enum store_state state,
-                      struct strbuf *out)
+                      int width, struct strbuf *out)
 {
     char time[24] = "";
     if (state != STORE_DONE) bar_time(sweep_task_seconds(r, t), time);
-    strbuf_printf(out, "%-8s %.8s %-15s %-6s %-11s %-18s %7s\n", state_names[state], t->job->key,
-                  t->job->workload->name, t->job->size, t->job->run.machine, t->column, time);
+    strbuf_printf(out, "%-8s %.8s %-15s %-6s %-*s %-18s %7s\n", state_names[state], t->job->key,
+                  t->job->workload->name, t->job->size, width, t->job->run.machine, t->column, time);
 }
 
 static void sum_line(const struct sweep_run *r, const uint32_t *count, double left, bool json,
@@ -62,10 +71,11 @@ void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, 
     struct sweep_run r = {.store = s, .workers = workers ? workers : host_cores()};
     uint32_t count[STORE_FAILED + 1] = {0};
     sweep_tasks_make(&r, plans, plan_count);
+    const int width = machine_width(&r);
     if (json)
         strbuf_puts(out, "{\"runs\": [");
     else
-        strbuf_printf(out, "%-8s %-8s %-15s %-6s %-11s %-18s %7s\n", "state", "key", "workload", "size",
+        strbuf_printf(out, "%-8s %-8s %-15s %-6s %-*s %-18s %7s\n", "state", "key", "workload", "size", width,
                       "machine", "column", "about");
     for (uint32_t i = 0; i < r.tasks.len; i++) {
         struct sweep_task *t = &r.tasks.data[i];
@@ -75,7 +85,7 @@ void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, 
         if (json)
             json_row(&r, t, state, !i, out);
         else
-            table_row(&r, t, state, out);
+            table_row(&r, t, state, width, out);
     }
     sum_line(&r, count, sweep_seconds_left(&r, 0), json, out);
     sweep_tasks_free(&r);

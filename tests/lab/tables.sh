@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tables.sh HEDDLE: the tables of `heddle reproduce fidelity`, number by number, on made-up runs: speed-ups,
-# within a quarter of the paper's value, the side of a threshold, classes; and an experiment's seed, which
-# reaches its runs and their keys with all its bits.
+# within a quarter of the paper's value, the side of a threshold, classes; the bars of experiments and of a
+# study; and an experiment's seed, which reaches its runs and their keys with all its bits.
 set -uo pipefail
 heddle=$1
 out=$(mktemp -d)
@@ -48,6 +48,8 @@ row 'bfs | 2.14 | 2.84 | within a quarter | 1.00 | 1.00 | within a quarter |' # 
 row 'cfd | 4.00 | 3.08 | same side | 1.25 | 1.06 | within a quarter |'        # and the other way round
 row 'stencil | 1.24 | 1.23 | within a quarter | 2.00 | 1.20 | **differs** |'
 row 'lavaMD | 5.00 | 2.70 | same side | 0.50 | 1.00 | same side |'
+row 'P_inf within a quarter | 2 | 4 | 16 | open |' # of 19, of which 4 are shown
+row 'P_DRAM within a quarter | 2 | 4 | 17 | open |'
 
 # classes: S from 1.3 on
 make linebacker-table2 bicg base 1300
@@ -61,6 +63,7 @@ row 'bicg | 1.30: S | S | same |'
 row 'kmeans | 1.30: I | S | **differs** |'
 row 'bfs | 1.30: I | I | same |'
 row 'cfd | 2.00: S | S | same |'
+row "Linebacker's classes | 3 | 4 | all | missed |"
 
 # a class of two letters
 make apres-table4 convsep base 1090
@@ -71,6 +74,31 @@ rows apres-table4 convsep,kmeans,histo
 row 'convsep | 1.09: I | C | same |'
 row 'kmeans | 1.10: S | S | same |'
 row 'histo | 1.50: S | I | **differs** |'
+row "APRES's classes | 2 | 3 | all | missed |"
+
+# ---- bars of a study: over all its experiments, behind theirs ----
+cat >study.yaml <<'END'
+study: [thesis-table3.2, linebacker-table2]
+bars:
+  - {name: near, count: within a quarter, aim: 3/4}
+  - {name: classes, count: same class, aim: all}
+END
+"$heddle" reproduce study.yaml --workloads bfs,cfd --store made.db --json >study.json 2>told
+is "bars as JSON: status" $? 0
+tr -d '\n' <study.json >line
+in_json() { # in_json NAME COUNTS COUNT OF AIM OUTCOME
+    local bar="{\"name\": \"$1\", \"counts\": \"$2\", \"count\": $3, \"of\": $4, \"open\": 0,"
+    bar="$bar \"aim\": \"$5\", \"outcome\": \"$6\"}"
+    check "bars as JSON: $bar in $(cat study.json)" grep -qF "$bar" line
+}
+in_json 'P_inf within a quarter' 'within a quarter' 1 2 16 open
+in_json "Linebacker's classes" 'same class' 2 2 all met
+in_json near 'within a quarter' 3 4 3/4 met
+in_json classes 'same class' 2 2 all met
+"$heddle" sweep study.yaml --workloads bfs,cfd --store made.db --json >sweep.json 2>told
+is "a sweep has no bars" "$(grep -c bars sweep.json)" 0
+"$heddle" reproduce study.yaml --workloads bfs,cfd --store made.db -o page.html >table 2>told
+check "bars end the tables: $(tail -3 table)" grep -qx 'near  *3  *4  *3/4  met' table
 
 # ---- seeds ----
 export HEDDLE_WORKLOADS="$out/workloads"

@@ -104,6 +104,9 @@ static void an_empty_file_is_gpgpusims_default_machine(void **state)
     assert_true(r.ok);
     assert_int_equal(r.diags.items.len, 0);
     assert_int_equal(r.m.sm_count, 10);
+    assert_int_equal(r.m.sm_register_unit, 128); /* a thread's registers in fours, in one file */
+    assert_int_equal(r.m.sm_register_partitions, 1);
+    assert_int_equal(r.m.sm_shared_unit, 1);
     done(&r);
 }
 

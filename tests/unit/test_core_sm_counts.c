@@ -70,36 +70,52 @@ static void occupancy_is_the_warps_of_each_cycle(void **state)
 /* The CUDA Occupancy Calculator's rules by hand. Compute capability 2.0: 32768 registers in units of 64 a
  * warp, 16384 for each of two halves; 48 warps, 8 CTAs; shared memory in units of 128 bytes, of 48 KB.
  * Compute capability 5.2: 65536 registers in units of 256, 16384 for each quarter; 64 warps, 32 CTAs; shared
- * memory in units of 256 bytes, of 96 KB. */
+ * memory in units of 256 bytes, of 96 KB.
+ * GPGPU-Sim 3.2.2 on the same SMs: registers of a thread rounded up to 4, all of them in one file; shared
+ * memory by the byte. */
+enum occupancy_rules { CC20, CC52, CC20_SIM, CC52_SIM };
 static const struct occupancy_case {
-    uint32_t capability, regs, threads, shared, registers, ctas;
+    enum occupancy_rules rules;
+    uint32_t regs, threads, shared, registers, ctas;
 } occupancy_cases[] = {
-    {20, 16, 256, 0, 8 * 512, 6},    /* 48 warps */
-    {20, 32, 256, 0, 8 * 1024, 4},   /* 32 warps: 16 in each half */
-    {20, 63, 192, 0, 6 * 2048, 2},   /* 63 * 32 = 2016, a multiple of 32 only: 2048; 16 warps */
-    {20, 20, 1024, 0, 32 * 640, 1},  /* 25 warps in each half: 50 */
-    {20, 8, 32, 0, 256, 8},          /* CTA slots */
-    {20, 8, 64, 9000, 2 * 256, 5},   /* 9088 bytes of 49152 */
-    {20, 40, 96, 3000, 3 * 1280, 8}, /* 12 warps in each half: 24 */
-    {20, 21, 160, 100, 5 * 704, 8},  /* 21 * 32 = 672: 704; 23 warps in each half: 46 */
-    {20, 40, 160, 0, 5 * 1280, 4},   /* 24 warps; 25 if the halves were one: 5 CTAs */
-    {52, 40, 64, 0, 2 * 1280, 24},   /* 12 warps in each quarter: 48; 51 if they were one: 25 CTAs */
-    {52, 21, 96, 0, 3 * 768, 21},    /* 672: 768; 21 warps in each quarter: 84, but 64 warps */
-    {52, 33, 32, 0, 1280, 32},       /* 1056: 1280 */
-    {52, 72, 224, 0, 7 * 2304, 4},   /* 7 warps in each quarter: 28 */
-    {52, 8, 32, 5000, 256, 19},      /* 5120 bytes of 98304 */
+    {CC20, 16, 256, 0, 8 * 512, 6},      /* 48 warps */
+    {CC20, 32, 256, 0, 8 * 1024, 4},     /* 32 warps: 16 in each half */
+    {CC20, 63, 192, 0, 6 * 2048, 2},     /* 63 * 32 = 2016, a multiple of 32 only: 2048; 16 warps */
+    {CC20, 20, 1024, 0, 32 * 640, 1},    /* 25 warps in each half: 50 */
+    {CC20, 8, 32, 0, 256, 8},            /* CTA slots */
+    {CC20, 8, 64, 9000, 2 * 256, 5},     /* 9088 bytes of 49152 */
+    {CC20, 8, 64, 9830, 2 * 256, 4},     /* 9856 bytes of 49152 */
+    {CC20, 40, 96, 3000, 3 * 1280, 8},   /* 12 warps in each half: 24 */
+    {CC20, 21, 160, 100, 5 * 704, 8},    /* 21 * 32 = 672: 704; 23 warps in each half: 46 */
+    {CC20, 40, 160, 0, 5 * 1280, 4},     /* 24 warps; 25 if the halves were one: 5 CTAs */
+    {CC20, 41, 96, 0, 3 * 1344, 8},      /* 12 warps in each half: 24 */
+    {CC52, 40, 64, 0, 2 * 1280, 24},     /* 12 warps in each quarter: 48; 51 if they were one: 25 CTAs */
+    {CC52, 21, 96, 0, 3 * 768, 21},      /* 672: 768; 21 warps in each quarter: 84, but 64 warps */
+    {CC52, 33, 32, 0, 1280, 32},         /* 1056: 1280 */
+    {CC52, 72, 224, 0, 7 * 2304, 4},     /* 7 warps in each quarter: 28 */
+    {CC52, 8, 32, 5000, 256, 19},        /* 5120 bytes of 98304 */
+    {CC20_SIM, 40, 160, 0, 5 * 1280, 5}, /* 32768 / (160 * 40) = 5.1 */
+    {CC20_SIM, 41, 96, 0, 3 * 1408, 7},  /* 32768 / (96 * 44) = 7.8 */
+    {CC20_SIM, 63, 192, 0, 6 * 2048, 2}, /* 32768 / (192 * 64) = 2.7 */
+    {CC20_SIM, 50, 65, 0, 3 * 1664, 6},  /* 96 threads: 32768 / (96 * 52) = 6.6 */
+    {CC20_SIM, 8, 64, 9830, 512, 5},     /* 49152 / 9830 = 5.0002 */
+    {CC52_SIM, 40, 64, 0, 2 * 1280, 25}, /* 65536 / (64 * 40) = 25.6 */
+    {CC52_SIM, 33, 32, 0, 1152, 32},     /* CTA slots; 65536 / (32 * 36) = 56.9 */
+    {CC52_SIM, 62, 192, 0, 6 * 2048, 5}, /* 65536 / (192 * 64) = 5.3 */
+    {CC52_SIM, 26, 256, 0, 8 * 896, 8},  /* 64 warps; 65536 / (256 * 28) = 9.1 */
 };
 
-static void occupancy_machine(struct machine *m, uint32_t capability)
+static void occupancy_machine(struct machine *m, enum occupancy_rules rules)
 {
-    const bool is_fermi = capability == 20;
+    const bool is_fermi = rules == CC20 || rules == CC20_SIM, is_sim = rules == CC20_SIM || rules == CC52_SIM;
     m->sm_registers = is_fermi ? 32768 : 65536;
-    m->sm_register_unit = is_fermi ? 64 : 256;
+    m->sm_register_unit = is_sim ? 128 : is_fermi ? 64 : 256;
+    m->sm_register_partitions = is_sim ? 1 : is_fermi ? 2 : 4;
     m->sm_warps = is_fermi ? 48 : 64;
     m->sm_threads = is_fermi ? 1536 : 2048;
     m->sm_ctas = is_fermi ? 8 : 32;
     m->sm_shared_bytes = is_fermi ? 48 << 10 : 96 << 10;
-    m->sm_shared_unit = is_fermi ? 128 : 256;
+    m->sm_shared_unit = is_sim ? 1 : is_fermi ? 128 : 256;
     m->sm.schedulers = is_fermi ? 2 : 4;
 }
 
@@ -109,7 +125,7 @@ static void residency_equals_the_published_rules_of_occupancy(void **state)
         const struct occupancy_case *c = &occupancy_cases[i];
         struct rig r;
         rig_open(&r);
-        occupancy_machine(&r.machine, c->capability);
+        occupancy_machine(&r.machine, c->rules);
         rig_make(&r);
         r.kit.proto.reg_count = c->regs;
         r.kit.proto.shared_bytes = c->shared;

@@ -143,6 +143,37 @@ static void best_hides_its_choices(void **state)
     experiment_free(&e);
 }
 
+/* lower.one_to_one: the order of the PTX, which a study asks for where the paper's simulator executed it. */
+static void settings_of_the_experiment_are_those_of_every_column(void **state)
+{
+    struct experiment e;
+    kit_need(&e, "machine: fermi\nset: {lower.one_to_one: true, l1.mshrs: 48}\nworkloads: [red]\ncolumns:\n"
+                 "  base: {}\n  own: {set: {lower.one_to_one: false, l1.ways: 2}}\n  more: {like: own}\n"
+                 "  joined: {like: [base, own]}\n  many: {over: {l1.mshrs: [8, 16]}}\n"
+                 "  other: {machine: kepler}\n" TAIL);
+    static const struct {
+        const char *sets[4];
+        bool one_to_one;
+        uint32_t mshrs;
+    } want[] = {{{"l1.mshrs=48", "lower.one_to_one=true"}, true, 48},
+                {{"l1.mshrs=48", "l1.ways=2", "lower.one_to_one=false"}, false, 48},
+                {{"l1.mshrs=48", "l1.ways=2", "lower.one_to_one=false"}, false, 48},
+                {{"l1.mshrs=48", "l1.ways=2", "lower.one_to_one=false"}, false, 48},
+                {{"l1.mshrs=8", "lower.one_to_one=true"}, true, 8},
+                {{"l1.mshrs=16", "lower.one_to_one=true"}, true, 16},
+                {{"l1.mshrs=48", "lower.one_to_one=true"}, true, 48}};
+    assert_int_equal(e.column_count, ARRAY_LEN(want));
+    for (uint32_t i = 0; i < e.column_count; i++) {
+        const struct lab_column *c = &e.columns[i];
+        uint32_t k = 0;
+        for (; want[i].sets[k]; k++) assert_string_equal(c->sets[k], want[i].sets[k]);
+        assert_null(c->sets[k]);
+        assert_int_equal(c->resolved->lower_one_to_one, want[i].one_to_one);
+        assert_int_equal(c->resolved->l1.mshrs, want[i].mshrs);
+    }
+    experiment_free(&e);
+}
+
 static void a_study_names_others(void **state)
 {
     struct experiment e;
@@ -236,6 +267,9 @@ static void a_wrong_top_is_refused_at_its_place(void **state)
     refuse("title: x\nstudy: [nowhere-at-all]\n", 2, 9, "no experiment is called");
     refuse("study: [a]\nmachine: fermi\n", 2, 1, "unknown key 'machine'");
     refuse("machine: fermi\nworkloads: [rde]\ncolumns: {b: {}}\n" TAIL, 2, 13, "did you mean 'red'");
+    refuse("machine: fermi\nset: {l1.mshr: 8}\nworkloads: [red]\ncolumns: {b: {}, c: {}}\n" TAIL, 2, 7,
+           "did you mean 'l1.mshrs'");
+    refuse("machine: fermi\nset: [8]\nworkloads: [red]\ncolumns: {b: {}}\n" TAIL, 2, 6, "'set' is a mapping");
     refuse("machine: fermi\nworkloads: [red, red]\ncolumns: {b: {}}\n" TAIL, 2, 18, "twice");
     refuse("machine: fermi\nworkloads: [{name: red, size: huge}]\ncolumns: {b: {}}\n" TAIL, 2, 20,
            "it has tiny, small, large");
@@ -445,6 +479,7 @@ int main(void)
         cmocka_unit_test(like_joins_settings),
         cmocka_unit_test(over_makes_a_column_for_each_value),
         cmocka_unit_test(best_hides_its_choices),
+        cmocka_unit_test(settings_of_the_experiment_are_those_of_every_column),
         cmocka_unit_test(a_study_names_others),
         cmocka_unit_test(equal_jobs_are_made_once),
         cmocka_unit_test(an_experiment_can_be_narrowed),

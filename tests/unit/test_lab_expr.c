@@ -52,6 +52,7 @@ static void functions_take_lists(void **state)
     assert_true(worth("min(4, base.ipc * 3)") == 4);
     assert_true(worth("sum(1, 2, 3)") == 6);
     assert_true(worth("abs(-2) + sqrt(9) + log(1) + exp(0)") == 6);
+    assert_true(worth("ceil(2.25) + ceil(3) + ceil(-1.5)") == 5);
     assert_true(worth("sum(hist)") == 28);
 }
 

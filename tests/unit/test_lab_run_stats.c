@@ -47,7 +47,7 @@ static double value(const struct seen *s, const char *name)
     ",\"stride\":" #stride ",\"stride_share\":" #share "}"
 #define KERNEL(name, cycles, registers, limit, loads)                                                        \
     "{\"name\":\"" name "\",\"cycles\":" #cycles ",\"registers\":" #registers                                \
-    ",\"ctas_per_sm\":6,\"limit\":\"" limit "\",\"loads\":[" loads "]}"
+    ",\"block\":[15,3,1],\"ctas\":700,\"ctas_per_sm\":6,\"limit\":\"" limit "\",\"loads\":[" loads "]}"
 
 /* `a` is launched twice; its load at pc 7 has 30 lines, then 10. */
 static const char run[] = "{\"kernels\":[" KERNEL(
@@ -64,6 +64,8 @@ static void the_longest_kernel_is_found(void **state)
     assert_true(look(run, &s));
     assert_true(value(&s, "longest.cycles") == 300);
     assert_true(value(&s, "longest.registers") == 40);
+    assert_true(value(&s, "longest.warps") == 2); /* 45 threads */
+    assert_true(value(&s, "longest.ctas") == 700);
     assert_true(value(&s, "longest.ctas_per_sm") == 6);
     assert_string_equal(run_limit_names[(int)value(&s, "longest.limit")], "registers");
 }

@@ -80,11 +80,10 @@ static struct needs needs_of(const struct sm *m, const struct emu_grid *g)
     const struct machine *machine = m->setup.machine;
     const struct emu_launch *l = emu_grid_launch(g);
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-    uint64_t per_warp =
-        round_up_u64((uint64_t)MAX(l->kernel->reg_count, 1u) * ISA_LANES, machine->sm_register_unit);
+    const uint32_t per_warp = occupancy_warp_registers(occupancy_registers_of(machine), l->kernel->reg_count);
     struct needs n = {.warps = (threads + ISA_LANES - 1) / ISA_LANES};
-    n.registers = (uint32_t)(per_warp * n.warps);
-    n.register_limit = occupancy_warps_by_registers(machine, l->kernel) * per_warp;
+    n.registers = per_warp * n.warps;
+    n.register_limit = (uint64_t)occupancy_warps_by_registers(machine, l->kernel) * per_warp;
     n.shared = occupancy_shared(machine, emu_grid_shared_bytes(g));
     const struct split_launch s = split_of_grid(g);
     n.shared_size = split_shared_bytes(machine, &m->residency.sizes, &s);
