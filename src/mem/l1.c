@@ -74,6 +74,7 @@ struct l1 *l1_create(const struct l1_setup *s)
     if (l1_answers_itself(c)) l1_ring_init(&c->answers, c->nodes_left + p->mshrs * (p->merges + 1));
     lineset_init(&c->seen, SEEN_REGIONS);
     lineset_init(&c->wasted, WASTED_REGIONS);
+    c->last_missed = true;
     l1_hook(c, &(struct l1_hooks){0});
     return c;
 }
