@@ -235,28 +235,41 @@ static __attribute__((noinline)) enum l1_answer l1_look_up_other(struct l1 *c, t
     return l1_end_access(c, now, t, &p, a, &r);
 }
 
-/* The plan lies in registers, so its address is given to nobody. */
-HOT NOINLINE static enum l1_answer l1_look_up_load(struct l1 *c, tick now, const struct l1_txn *t)
+/* Loads by the plain rules: those that bypass, prefetches, and what cannot be taken now. */
+COLD static enum l1_answer l1_look_up_load(struct l1 *c, tick now, const struct l1_txn *t)
 {
     struct l1_result r = {0};
     struct l1_plan p;
     l1_plan(c, t, &p);
     enum l1_answer a = l1_admit(c, &p);
-    if (LIKELY(!l1_is_stall(a))) a = l1_commit_load(c, now, t, &p, a, &r);
+    if (!l1_is_stall(a)) a = l1_commit_load(c, now, t, &p, a, &r);
     return l1_end_access(c, now, t, &p, a, &r);
 }
 
-/* Loads that hit come first, and without a plan: the tags remember what they found last, should another
- * way be taken. */
+/* A load that looked into the L1 and did not find all of its sectors in `line`. The plan lies in registers,
+ * so its address is given to nobody. */
+HOT NOINLINE static enum l1_answer l1_look_further(struct l1 *c, tick now, const struct l1_txn *t,
+                                                   uint32_t line)
+{
+    struct l1_result r = {0};
+    struct l1_plan p = l1_no_way(t);
+    l1_plan_read(c, t, &p, line);
+    enum l1_answer a = p.way == L1_WAY_MISS ? l1_admit_miss(c, &p) : l1_admit_merge(c, &p);
+    if (a == L1_MISS) a = l1_miss(c, now, t, &p, &r);
+    if (a == L1_PENDING) l1_merge(c, t, &p, &r);
+    return l1_end_access(c, now, t, &p, a, &r);
+}
+
+/* Loads that hit come first, and without a plan. */
 static inline __attribute__((always_inline)) enum l1_answer l1_serve(struct l1 *c, tick now,
                                                                      const struct l1_txn *t)
 {
     struct l1_result r = {0};
     uint32_t line;
     if (t->kind != REQ_READ || UNLIKELY(c->is_perfect)) return l1_look_up_other(c, now, t);
-    if (UNLIKELY(c->is_shrinking || l1_goes_past(c, t) || t->is_prefetch) || !l1_finds(c, t, &line) ||
-        UNLIKELY(l1_admit_hit(c, t->token != L1_NO_TOKEN) != L1_HIT))
-        return l1_look_up_load(c, now, t);
+    if (UNLIKELY(c->is_shrinking || l1_goes_past(c, t) || t->is_prefetch)) return l1_look_up_load(c, now, t);
+    if (!l1_finds(c, t, &line)) return l1_look_further(c, now, t, line);
+    if (UNLIKELY(l1_admit_hit(c, t->token != L1_NO_TOKEN) != L1_HIT)) return l1_look_up_load(c, now, t);
     l1_hit(c, now, t, line, &r);
     return l1_end_access(c, now, t, NULL, L1_HIT, &r);
 }

@@ -146,14 +146,19 @@ static inline void l1_plan_atomic(const struct l1 *c, const struct l1_txn *t, st
         l1_plan_through(c, t, p);
 }
 
+static inline __attribute__((always_inline)) struct l1_plan l1_no_way(const struct l1_txn *t)
+{
+    return (struct l1_plan){.is_demand = !t->is_prefetch,
+                            .waits = t->token != L1_NO_TOKEN,
+                            .line = CACHE_NO_LINE,
+                            .entry = MSHR_NONE};
+}
+
 /* The way of an access. hooks.may_allocate is asked, once for each access; nothing else changes. */
 static inline __attribute__((always_inline)) void l1_plan(struct l1 *c, const struct l1_txn *t,
                                                           struct l1_plan *p)
 {
-    *p = (struct l1_plan){.is_demand = !t->is_prefetch,
-                          .waits = t->token != L1_NO_TOKEN,
-                          .line = CACHE_NO_LINE,
-                          .entry = MSHR_NONE};
+    *p = l1_no_way(t);
     if (UNLIKELY(c->is_shrinking))
         p->way = L1_WAY_CLOSED;
     else if (UNLIKELY(c->is_perfect) && (t->kind != REQ_ATOMIC || c->hooks.on_atomic))

@@ -126,10 +126,17 @@ static bool l1_has_sent(const struct l1 *c)
     return c->stall.cause == L1_STALL_QUEUE && c->stall.sent != c->port->sent;
 }
 
-/* Something that the refused access waits for has changed. False: its answer is the same all the same. */
-HOT static __attribute__((noinline)) bool l1_may_differ(struct l1 *c)
+/* What l1_admit says of the refused plan: a miss, nearly always. */
+static enum l1_answer l1_admit_again(const struct l1 *c)
 {
-    if (!l1_plan_stays(c) || l1_admit(c, &c->stall.plan) != (enum l1_answer)c->stall.cause) return true;
+    const struct l1_plan *p = &c->stall.plan;
+    return LIKELY(p->way == L1_WAY_MISS) ? l1_admit_miss(c, p) : l1_admit(c, p);
+}
+
+/* Something that the refused access waits for has changed. False: its answer is the same all the same. */
+HOT NOINLINE static bool l1_may_differ(struct l1 *c)
+{
+    if (!l1_plan_stays(c) || l1_admit_again(c) != (enum l1_answer)c->stall.cause) return true;
     c->changes = 0;
     c->stall.sent = c->port->sent;
     return false;

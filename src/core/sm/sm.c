@@ -83,13 +83,15 @@ static COLD void ring_alarm(struct sm *m)
     sleep_changed(&m->sleep);
 }
 
-HOT void sm_end_cycle(struct sm *m)
+static inline __attribute__((always_inline)) void end_cycle(struct sm *m)
 {
     sched_issue(m);
     if (m->fetching.count) fetch_decode(m);
     if (m->fetching.wants) fetch_cycle(m);
     sleep_end(m);
 }
+
+COLD void sm_end_cycle(struct sm *m) { end_cycle(m); }
 
 HOT void sm_cycle(struct sm *m, tick now)
 {
@@ -105,7 +107,7 @@ HOT void sm_cycle(struct sm *m, tick now)
     if (lsu_has_work(m)) lsu_cycle(m);
     if (m->exec.collects || (m->exec.awaits_queue && !lsu_is_full(&m->lsu))) execute_cycle(m);
     if (UNLIKELY(sleep_pauses(m))) return;
-    sm_end_cycle(m);
+    end_cycle(m);
 }
 
 void sm_tick(struct sm *m, tick now)
