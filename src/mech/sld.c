@@ -8,9 +8,9 @@
  * it has an entry. (3) A prefetch never leaves its block. Open in the paper, chosen here: how many blocks are
  * watched at once (64) and which of them makes room (the one whose load is the longest ago). Loads of global
  * memory train it, each line of a load by itself; stores and prefetches do not. */
-#include "heddle/mechanism.h"
+#include "mech/cost.h"
 
-enum { SLD_ADDRESS_BITS = 48 };
+#include "heddle/mechanism.h"
 
 /* The sizes of a macro block: powers of two, each with more lines than the largest threshold. */
 enum { SLD_LINES_MIN = 4, SLD_THRESHOLD_MAX = SLD_LINES_MIN - 1 };
@@ -39,7 +39,7 @@ struct sld {
     /* lines and bytes of a macro block */
     uint32_t lines;
     uint64_t block_bytes, uses;
-    uint64_t loads, detected, prefetches, refused, replaced, bytes;
+    uint64_t loads, detected, prefetches, refused, replaced, cost_bits;
 };
 
 static const struct param_row sld_params[] = {
@@ -55,11 +55,12 @@ static const struct param_row sld_params[] = {
 static const struct stat_row sld_stats[] = {
     STAT_COUNT(sld, loads, "sld.loads", "transactions", "lines of loads that trained the table", NULL),
     STAT_COUNT(sld, detected, "sld.detected", "blocks", "blocks whose other lines were prefetched", NULL),
-    STAT_COUNT(sld, prefetches, "sld.prefetches", "requests", "prefetches that the prefetch queue took", NULL),
+    STAT_COUNT(sld, prefetches, "sld.prefetches", "requests", "prefetches that the prefetch queue took",
+               NULL),
     STAT_COUNT(sld, refused, "sld.refused", "requests", "prefetches of addresses that are in no allocation",
                NULL),
     STAT_COUNT(sld, replaced, "sld.replaced", "blocks", "blocks that made room for others", NULL),
-    STAT_COUNT(sld, bytes, "sld.cost", "bytes", "storage of the tables of all SMs", NULL),
+    STAT_LARGEST(sld, cost_bits, "sld.cost_bits", "bits", "storage of the table of an SM"),
     {0},
 };
 
@@ -67,10 +68,8 @@ static const struct stat_row sld_stats[] = {
  * was prefetched, and the bits of an order of the entries. */
 static uint64_t sld_cost(const struct sld *s)
 {
-    const uint32_t entries = s->params->entries;
-    const uint32_t tag = SLD_ADDRESS_BITS - (uint32_t)__builtin_ctzll(s->block_bytes);
-    const uint32_t order = entries > 1 ? 32 - (uint32_t)__builtin_clz(entries - 1) : 0;
-    return ((uint64_t)entries * (tag + s->lines + 1 + order) + 7) / 8;
+    const uint64_t tag = COST_ADDRESS_BITS - cost_index_bits(s->block_bytes);
+    return s->params->entries * (tag + s->lines + 1 + cost_index_bits(s->params->entries));
 }
 
 static void sld_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
@@ -81,7 +80,7 @@ static void sld_init(void *state, void *gpu_state, const void *params, const str
     s->table = ports->memory(ports->host, s->params->entries * sizeof *s->table);
     s->lines = SLD_LINES_MIN << s->params->size;
     s->block_bytes = (uint64_t)s->lines * ports->line_bytes;
-    s->bytes = sld_cost(s);
+    s->cost_bits = sld_cost(s);
 }
 
 /* The entry of a block; one that is new takes the slot of the block used least recently. */
@@ -101,7 +100,8 @@ static void sld_prefetch(struct sld *s, const struct sld_block *b, const struct 
 {
     for (uint32_t i = 0; i < s->lines; i++) {
         if (b->accessed >> i & 1) continue;
-        if (s->ports->prefetch(s->ports->host, b->address + (uint64_t)i * s->ports->line_bytes, a->pc, a->warp))
+        if (s->ports->prefetch(s->ports->host, b->address + (uint64_t)i * s->ports->line_bytes, a->pc,
+                               a->warp))
             s->prefetches++;
         else
             s->refused++;

@@ -256,7 +256,7 @@ HOT NOINLINE static enum l1_answer l1_look_further(struct l1 *c, tick now, const
     l1_plan_read(c, t, &p, line);
     enum l1_answer a = p.way == L1_WAY_MISS ? l1_admit_miss(c, &p) : l1_admit_merge(c, &p);
     if (a == L1_MISS) a = l1_miss(c, now, t, &p, &r);
-    if (a == L1_PENDING) l1_merge(c, t, &p, &r);
+    if (a == L1_PENDING) l1_merge(c, now, t, &p, &r);
     return l1_end_access(c, now, t, &p, a, &r);
 }
 

@@ -180,7 +180,8 @@ struct l1 {
     struct l1_taken *taken; /* [mshrs], where there is a take_miss */
     struct l1_due *due;     /* in the order of their times */
     uint32_t due_count;
-    struct lineset wasted; /* prefetched lines that left without a load in this kernel, and did not come back */
+    struct lineset
+        wasted; /* prefetched lines that left without a load in this kernel, and did not come back */
     uint64_t wasted_lines; /* in it */
     uint32_t own_ways;     /* of l1.size */
     tick stolen_time;      /* of the newest l1_read */

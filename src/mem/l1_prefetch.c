@@ -97,7 +97,8 @@ void l1_mark_prefetch(struct l1 *c, uint32_t line)
 static uint64_t l1_prefetches_in_pipe(const struct l1 *c)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < c->pipe.ring.count; i++) n += c->pipe.items[ring_place(&c->pipe.ring, i)].txn.is_prefetch;
+    for (uint32_t i = 0; i < c->pipe.ring.count; i++)
+        n += c->pipe.items[ring_place(&c->pipe.ring, i)].txn.is_prefetch;
     return n;
 }
 

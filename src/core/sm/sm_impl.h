@@ -131,8 +131,7 @@ static inline bool lsu_has_replies(const struct sm *m)
 }
 static inline bool lsu_has_work(const struct sm *m)
 {
-    return m->lsu.queue_count || m->lsu.has_reexec || m->misses.unsent ||
-           prefetch_has_work(&m->prefetches);
+    return m->lsu.queue_count || m->lsu.has_reexec || m->misses.unsent || prefetch_has_work(&m->prefetches);
 }
 /* Has the load-store unit something to do in the next cycle? */
 static inline bool lsu_is_busy(const struct sm *m)

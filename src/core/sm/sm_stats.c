@@ -133,9 +133,10 @@ const struct stat_row sm_stat_rows[] = {
                "prefetches of addresses that are in no allocation", NULL),
     STAT_COUNT(sm_stats, prefetches_merged, "sm.prefetches_merged", "lines",
                "prefetches of lines that waited in the prefetch queue already", NULL),
-    STAT_COUNT(sm_stats, prefetches_dropped, "sm.prefetches_dropped", "lines",
-               "prefetches that newer ones pushed out of the full queue, or that the kernel's end found there",
-               NULL),
+    STAT_COUNT(
+        sm_stats, prefetches_dropped, "sm.prefetches_dropped", "lines",
+        "prefetches that newer ones pushed out of the full queue, or that the kernel's end found there",
+        NULL),
     STAT_RATIO_OF(sm_stats, warp_insts, cycles, "sm.ipc", "instructions/cycle",
                   "warp instructions a cycle and SM", "sm__inst_executed.avg.per_cycle_elapsed"),
     {0},
