@@ -4,10 +4,10 @@
  * Memory is seen in macro blocks of four consecutive lines. When two distinct lines of a block have been
  * accessed, the lines of it that are left are prefetched into the L1.
  *
- * (1) The two lines are distinct: one that is accessed again counts once. (2) A block is prefetched once while
- * it has an entry. (3) A prefetch never leaves its block. Open in the paper, chosen here: how many blocks are
- * watched at once (64) and which of them makes room (the one whose load is the longest ago). Loads of global
- * memory train it, each line of a load by itself; stores and prefetches do not. */
+ * (1) The two lines are distinct: one that is accessed again counts once. (2) A block is prefetched once
+ * while it has an entry. (3) A prefetch never leaves its block. Open in the paper, chosen here: how many
+ * blocks are watched at once (64) and which of them makes room (the one whose load is the longest ago). Loads
+ * of global memory train it, each line of a load by itself; stores and prefetches do not. */
 #include "mech/cost.h"
 
 #include "heddle/mechanism.h"

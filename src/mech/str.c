@@ -7,8 +7,8 @@
  * the addresses of the next warps are prefetched into the L1.
  *
  * (1) Nothing is prefetched before a stride was seen twice in a row. (2) A prefetch is for a warp that is on
- * the SM and has not ended. (3) One load instruction of global memory trains the table once: by the address of
- * its first active lane. Open in the paper, chosen here: the table's size (10 entries, as SAP's Prefetch
+ * the SM and has not ended. (3) One load instruction of global memory trains the table once: by the address
+ * of its first active lane. Open in the paper, chosen here: the table's size (10 entries, as SAP's Prefetch
  * Table: table II) and replacement (LRU); how many warps ahead (1); whether a warp's number is that of its
  * slot, which fits the byte of table II, or that of the grid, as in table I. The CTAs of an SM do not follow
  * each other, so the two differ. A warp that executes the load again before any other did shows no stride

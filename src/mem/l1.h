@@ -144,9 +144,12 @@ tick l1_next_done_at(const struct l1 *c);
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp);
 
 enum l1_prefetch_room {
-    L1_PREFETCH_FITS,    /* it would be taken now, as far as the L1 alone knows */
-    L1_PREFETCH_NO_PORT, /* there is no port left in this cycle */
-    L1_PREFETCH_WAITS /* no line, MSHR or slot of a queue is free: the same until the L1 ticks or takes something */
+    /* it would be taken now, as far as the L1 alone knows */
+    L1_PREFETCH_FITS,
+    /* there is no port left in this cycle */
+    L1_PREFETCH_NO_PORT,
+    /* no line, MSHR or slot of a queue is free: the same until the L1 ticks or takes something */
+    L1_PREFETCH_WAITS
 };
 /* What an offer of this line as a prefetch would find. Changes nothing. */
 enum l1_prefetch_room l1_prefetch_room(struct l1 *c, tick now, uint64_t addr);

@@ -178,7 +178,7 @@ static void a_prefetch_that_stays_open_breaks_a_law(void **state)
 
 /* ---- statistics ---- */
 
-/* Misses a, hits a twice, misses b, hits b, a and b: of five hits the first after each miss follows a miss. */
+/* a misses and hits twice, b misses, b, a and b hit: the first hit after each miss follows a miss. */
 static void hits_are_told_apart_by_the_load_before(void **state)
 {
     play_and_expect(&(struct play){.script = "aaabbab"}, (struct wanted[]){{"l1.load_hits", 5},

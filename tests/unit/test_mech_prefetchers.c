@@ -1,4 +1,4 @@
-/* test_mech_prefetchers.c: the prefetchers, from hand-made events: sld, and which warps str prefetches for. */
+/* test_mech_prefetchers.c: prefetchers, from hand-made events: sld, and which warps str prefetches for. */
 #include "mech_kit.h"
 
 enum { LINE = 128, BASE = 0x10000 /* where a macro block begins */, PC = 7 };
