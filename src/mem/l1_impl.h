@@ -188,6 +188,7 @@ struct l1 {
     struct l1_params p;
     uint32_t flush_cursor, flush_from;
     tick *sm_wake;
+    tick demand_wait; /* stats.demand_wait_sum in ticks */
     _Alignas(HOST_LINE) struct l1_stats stats;
     uint32_t writes_pending[L1_WARPS_MAX];
 };

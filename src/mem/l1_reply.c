@@ -71,7 +71,7 @@ static bool l1_fill_line(struct l1 *c, tick now, const struct req *r, const stru
 }
 
 /* Loads whose last sector has come are done; the others go on waiting, in their order. True: one is done. */
-static bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint32_t sectors)
+static inline bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint32_t sectors)
 {
     uint32_t n = e->head, before = e->merged;
     tick waited = 0;
@@ -93,7 +93,7 @@ static bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint3
         }
         n = next;
     }
-    c->stats.demand_wait_sum += clock_cycles(&c->clock, waited);
+    c->demand_wait += waited;
     c->stats.demand_waits += before - e->merged;
     return e->merged != before;
 }

@@ -5,11 +5,15 @@
 #include "base/base.h"
 #include "base/tick.h"
 
-struct prefetch_hot {
-    /* prefetches in the queue */
-    uint16_t count : 15;
-    /* the next cycle may not be slept through */
-    uint16_t is_busy : 1;
+union prefetch_hot {
+    struct {
+        /* prefetches in the queue */
+        uint16_t count : 15;
+        /* the next cycle may not be slept through */
+        uint16_t is_busy : 1;
+    };
+    /* not 0: one of these is set */
+    uint16_t has_work;
 };
 struct prefetch {
     /* a ring of `size` entries; head: the oldest */
@@ -26,8 +30,6 @@ struct prefetch {
     tick sent;
 };
 
-static inline bool prefetch_has_work(const struct prefetch_hot *p) { return p->count | p->is_busy; }
-
 struct sm;
 struct sm_params;
 void prefetch_init(struct sm *m, const struct sm_params *p);
@@ -35,7 +37,7 @@ void prefetch_free(struct sm *m);
 /* False: the address is in no allocation. */
 bool prefetch_ask(struct sm *m, uint64_t address, uint32_t pc, uint32_t context);
 /* The stages of a cycle: before the load-store unit serves its queue, and after it. They do nothing where
- * prefetch_has_work says no. */
+ * `has_work` is 0. */
 void prefetch_before(struct sm *m);
 void prefetch_after(struct sm *m);
 /* The kernel has ended: drops what is in the queue. */
