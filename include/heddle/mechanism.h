@@ -208,9 +208,9 @@ struct mech_l1_fill {
 
 enum mech_prefetch_outcome {
     MECH_PREFETCH_SENT,
-    MECH_PREFETCH_REDUNDANT, /* the line was there or on its way */
-    MECH_PREFETCH_DROPPED,   /* the L1 refused it */
-    MECH_PREFETCH_REFUSED    /* the prefetch queue was full */
+    MECH_PREFETCH_REDUNDANT, /* the line was there, on its way or in the prefetch queue */
+    MECH_PREFETCH_DROPPED,   /* by newer ones in a full queue, by the end of the kernel, or by the L1 */
+    MECH_PREFETCH_REFUSED    /* its address is in no allocation */
 };
 struct mech_prefetch {
     uint64_t cycle, line;
@@ -287,8 +287,10 @@ struct mech_ports {
     void (*allow_memory)(void *host, uint32_t bank, uint64_t warps);
     void (*allow_load)(void *host, uint32_t bank, uint64_t warps);
 
-    /* Asks for a line to be brought into the L1 when that has a free port and MSHR. False: the prefetch
-     * queue is full. What became of it: on_prefetch. */
+    /* Asks for the line of an address in global memory to be brought into the L1, when that has a free port
+     * and MSHR. It waits in a queue; one that comes when the queue is full takes the slot of the oldest.
+     * False: the address is in no allocation. What became of it: on_prefetch, which may come before this
+     * returns. */
     bool (*prefetch)(void *host, uint64_t address, uint32_t pc, int target_warp);
 
     const struct mech_counters *(*counters)(void *host);

@@ -38,6 +38,33 @@ static void check_sms(const struct wiring *w, struct strbuf *out)
     }
 }
 
+/* Prefetches of mechanisms that have ended, by all of their ends. */
+static uint64_t prefetches_ended(struct sm *m)
+{
+    const struct sm_stats *s = sm_stats(m);
+    const uint64_t queue = s->prefetches_refused + s->prefetches_merged + s->prefetches_dropped;
+    const struct l1_stats *l1 = sm_l1_stats(m);
+    return queue + l1->prefetch_redundant + l1->prefetch_dropped + l1->prefetch_useful + l1->prefetch_late +
+           l1->prefetch_early + l1->prefetch_useless;
+}
+
+static void check_prefetches(const struct wiring *w, struct strbuf *out)
+{
+    for (uint32_t i = 0; i < w->sm_count; i++) {
+        const uint64_t asked = ((const struct sm_stats *)sm_stats(w->sms[i]))->prefetches;
+        const uint64_t found = asked ? prefetches_ended(w->sms[i]) + sm_prefetches_open(w->sms[i]) : 0;
+        law(out, found == asked, "prefetches that have ended or are open, of SM", i, found, asked);
+    }
+}
+
+static void check_no_prefetch(const struct wiring *w, struct strbuf *out)
+{
+    for (uint32_t i = 0; w->machine->l1.flush && i < w->sm_count; i++) {
+        const uint64_t open = sm_prefetches_open(w->sms[i]);
+        law(out, open == 0, "prefetches that are open, of SM", i, open, 0);
+    }
+}
+
 static void judge(struct strbuf *out, uint64_t cycle, const char *when, struct run_end *end)
 {
     if (out->len) {
@@ -63,6 +90,7 @@ void laws_check_kernel(const struct wiring *w, const struct gpu_kernel *k, uint6
         if (wrong) strbuf_printf(&out, "  SM %u: %s\n", i, wrong);
     }
     check_slots(w, &out);
+    check_prefetches(w, &out);
     judge(&out, cycle, "a kernel has ended", end);
 }
 
@@ -133,5 +161,6 @@ void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *en
     check_link(&out, w->links.dram_to_slice, w->slice_count);
     check_sm_traffic(w, &out);
     check_dram_traffic(w, &out);
+    check_no_prefetch(w, &out);
     judge(&out, cycle, "the machine should be empty", end);
 }

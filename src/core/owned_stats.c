@@ -25,19 +25,14 @@ static const struct range sm_ranges[] = {SM(warp_insts),   SM(thread_insts), SM(
                                          SM(barriers),     SM(branches),     SM(transactions),
                                          SM(ctas),         SM(warps),        SM(load_transactions),
                                          SM(load_cycles),  SM(loads_done),   {0}};
-static const struct range l1_ranges[] = {L1(accesses),
-                                         L1(hits),
-                                         L1(pending),
-                                         L1(misses),
-                                         L1(total_accesses),
-                                         L1(total_hits),
-                                         L1(total_pending),
-                                         L1(total_misses),
-                                         L1(load_accesses),
-                                         L1(load_misses),
-                                         L1(intra_warp_hits),
-                                         L1(inter_warp_hits),
-                                         {0}};
+static const struct range l1_ranges[] = {L1(accesses),        L1(hits),
+                                         L1(pending),         L1(misses),
+                                         L1(total_accesses),  L1(total_hits),
+                                         L1(total_pending),   L1(total_misses),
+                                         L1(load_accesses),   L1(load_misses),
+                                         L1(load_hits),       L1(hit_after_hit),
+                                         L1(hit_after_miss),  L1(intra_warp_hits),
+                                         L1(inter_warp_hits), {0}};
 
 static bool in_ranges(const struct range *r, size_t offset)
 {

@@ -112,6 +112,13 @@ void emu_grid_close(struct emu_grid *g, struct emu_stats *stats)
 
 const struct emu_launch *emu_grid_launch(const struct emu_grid *g) { return &g->launch; }
 uint64_t emu_grid_id(const struct emu_grid *g) { return g->run.id; }
+
+bool emu_grid_has_memory(const struct emu_grid *g, uint64_t address)
+{
+    const struct space_alloc *a = space_find(g->run.device->space, address);
+    return a && a->kind != SPACE_HEAP;
+}
+
 uint64_t emu_grid_ctas(const struct emu_grid *g) { return g->run.ctas; }
 uint32_t emu_grid_shared_bytes(const struct emu_grid *g) { return g->run.shared_bytes; }
 uint32_t emu_grid_local_bytes(const struct emu_grid *g) { return g->run.local_bytes; }

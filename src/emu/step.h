@@ -30,6 +30,9 @@ uint64_t emu_grid_id(const struct emu_grid *g);
 uint64_t emu_grid_ctas(const struct emu_grid *g);
 uint32_t emu_grid_shared_bytes(const struct emu_grid *g); /* per CTA, static and dynamic */
 uint32_t emu_grid_local_bytes(const struct emu_grid *g);  /* per thread */
+/* Does the address lie in memory that the host has allocated on the grid's device? What device malloc gives
+ * comes and goes while grids run, and is left out. */
+bool emu_grid_has_memory(const struct emu_grid *g, uint64_t address);
 /* What %clock and %globaltimer show, read at each use; NULL (the default): instructions executed. */
 void emu_grid_clock(struct emu_grid *g, const uint64_t *cycles, const uint64_t *ns);
 

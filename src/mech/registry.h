@@ -14,7 +14,7 @@ extern const struct mechanism mechanism_gto, mechanism_lrr, mechanism_oldest, me
 extern const struct mechanism mechanism_laws, mechanism_apres;
 extern const struct mechanism mechanism_srrip;
 /* modifiers */
-extern const struct mechanism mechanism_str, mechanism_swl, mechanism_victim;
+extern const struct mechanism mechanism_sld, mechanism_str, mechanism_swl, mechanism_victim;
 extern const struct mechanism mechanism_tuple, mechanism_pcal, mechanism_poise;
 
 #endif

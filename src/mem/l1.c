@@ -74,6 +74,7 @@ struct l1 *l1_create(const struct l1_setup *s)
     if (l1_answers_itself(c)) l1_ring_init(&c->answers, c->nodes_left + p->mshrs * (p->merges + 1));
     lineset_init(&c->seen, SEEN_REGIONS);
     lineset_init(&c->wasted, WASTED_REGIONS);
+    c->last_missed = true;
     l1_hook(c, &(struct l1_hooks){0});
     return c;
 }
@@ -180,6 +181,7 @@ void *l1_stats(struct l1 *c)
 {
     l1_stats_derive(&c->stats);
     c->stats.mshr_max = c->mshr.used_max;
+    c->stats.demand_wait_sum = clock_cycles(&c->clock, c->demand_wait);
     c->stats.other_requests = c->port->other_requests;
     return &c->stats;
 }

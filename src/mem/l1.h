@@ -20,6 +20,7 @@ enum l1_write_global {
 };
 enum l1_write_local { L1_WRITE_BACK, L1_WRITE_THROUGH /* local stores are treated as global ones */ };
 enum l1_allocate { L1_ALLOCATE_ON_MISS, L1_ALLOCATE_ON_FILL };
+enum l1_prefetch_priority { L1_PREFETCH_LOW, L1_PREFETCH_ALTERNATE };
 
 struct l1_params {
     /* any value: sets = size / (line * ways), at least one; fewer ways when they do not fit */
@@ -33,6 +34,7 @@ struct l1_params {
     bool perfect;
     uint32_t fixed_miss_latency;
     uint32_t reply_step; /* cycles: a reply is taken a whole number of these after its request; 0 = at once */
+    uint32_t prefetch_priority; /* enum l1_prefetch_priority; read by the SM */
 };
 extern const struct param_row l1_rows[];
 extern const struct stat_row l1_stat_rows[];
@@ -59,17 +61,23 @@ struct l1_stats {
     uint64_t pending[L1_TYPES], stall_line, stall_queue;
     /* l2_hit: reads that hit in the L2 */
     uint64_t requests_read, fills, replies, miss_latency_sum, l2_hit_latency_sum, l2_hit_latency_count;
+    /* loads that missed or merged, from then to their data; how many got it */
+    uint64_t demand_wait_sum, demand_waits;
     uint64_t miss_latency[L1_LATENCY_BUCKETS];
     /* with replaced_misses: causes of the misses that allocate or read; their sum is reads_missed */
     uint64_t cold_misses, sector_misses;
+    /* loads that hit or merge when the load before them missed */
+    uint64_t hit_after_miss;
     uint64_t stall_port, stall_held, stall_stolen, bypassed, other_requests, requests_write, requests_atomic;
+    /* rules: l1_prefetch.c */
     uint64_t prefetch_offered, prefetch_issued, prefetch_redundant, prefetch_dropped, prefetch_useful,
-        prefetch_late, prefetch_unused, prefetch_early;
+        prefetch_late, prefetch_unused, prefetch_early, prefetch_useless;
     uint64_t write_backs, write_evictions, fills_not_kept, flushes, resizes, taken_hits;
     uint64_t mshr_max;
     /* sums */
     uint64_t accesses[L1_TYPES], total_accesses, total_hits, total_pending, total_misses;
-    uint64_t load_accesses, load_misses, reads_missed, miss_latency_count, prefetch_useless;
+    uint64_t load_accesses, load_misses, load_hits, hit_after_hit, reads_missed, miss_latency_count;
+    uint64_t prefetch_correct, prefetch_covered, prefetch_coverable;
 };
 void l1_stats_derive(struct l1_stats *s); /* the sums of what is counted up to now */
 
@@ -135,6 +143,23 @@ tick l1_next_done_at(const struct l1 *c);
 /* Stores and atomics of a warp slot that have not been acknowledged yet: what a memory fence waits for. */
 uint32_t l1_writes_pending(const struct l1 *c, uint32_t warp);
 
+enum l1_prefetch_room {
+    /* it would be taken now, as far as the L1 alone knows */
+    L1_PREFETCH_FITS,
+    /* there is no port left in this cycle */
+    L1_PREFETCH_NO_PORT,
+    /* no line, MSHR or slot of a queue is free: the same until the L1 ticks or takes something */
+    L1_PREFETCH_WAITS
+};
+/* What an offer of this line as a prefetch would find. Changes nothing. */
+enum l1_prefetch_room l1_prefetch_room(struct l1 *c, tick now, uint64_t addr);
+/* It took an access in this cycle. */
+bool l1_has_taken(const struct l1 *c, tick now);
+/* Prefetches that were offered and have not ended (l1_prefetch.c). */
+uint64_t l1_prefetches_open(const struct l1 *c);
+
+/* The kernel's last load has come; l1_flush says so too. */
+void l1_kernel_end(struct l1 *c);
 /* At kernel end: invalidates, writes dirty lines back. */
 void l1_flush(struct l1 *c, tick now);
 /* Sets the capacity, in whole ways, one at least, l1.size and the extra lines at most; the answer is what it

@@ -13,12 +13,21 @@ static inline void l1_count_warps(struct l1_stats *s, bool intra_warp)
     s->inter_warp_hits += !intra_warp;
 }
 
+/* A load finds its line here or under way. */
+static inline void l1_count_after_miss(struct l1 *c, const struct l1_txn *t)
+{
+    if (!c->last_missed) return;
+    c->last_missed = false;
+    (t->own ? t->own : &c->stats)->hit_after_miss++;
+}
+
 static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_line)
 {
     uint64_t number = t->addr >> c->cache.line_shift;
     bool is_first = lineset_add(&c->seen, number);
+    if (UNLIKELY(c->wasted_lines)) l1_judge_wasted(c, number, !t->is_prefetch);
     if (t->is_prefetch) return;
-    if (UNLIKELY(c->wasted.used)) c->stats.prefetch_early += lineset_remove(&c->wasted, number);
+    c->last_missed |= t->kind == REQ_READ;
     if (has_line)
         c->stats.sector_misses++;
     else if (is_first)
@@ -81,9 +90,10 @@ static inline __attribute__((always_inline)) void l1_hit(struct l1 *c, tick now,
         l->is_prefetch = false;
     }
     l1_count(c, t, CACHE_HIT);
+    l1_count_after_miss(c, t);
 }
 
-static void l1_append(struct l1 *c, uint32_t entry, const struct l1_txn *t, uint32_t need)
+static void l1_append(struct l1 *c, tick now, uint32_t entry, const struct l1_txn *t, uint32_t need)
 {
     struct mshr_entry *e = &c->mshr.entries[entry];
     e->last_pc = t->pc;
@@ -91,6 +101,7 @@ static void l1_append(struct l1 *c, uint32_t entry, const struct l1_txn *t, uint
     if (t->token == L1_NO_TOKEN) return;
     c->nodes_left--;
     uint32_t n = l1_node_new(c, t->token, need);
+    c->nodes[n].ready = now; /* since when it waits, until it is done */
     if (e->head == MSHR_NONE)
         e->head = n;
     else
@@ -110,16 +121,17 @@ static inline bool l1_claim_prefetch(struct l1 *c, uint32_t entry, const struct 
     return true;
 }
 
-static inline void l1_merge(struct l1 *c, const struct l1_txn *t, const struct l1_plan *p,
+static inline void l1_merge(struct l1 *c, tick now, const struct l1_txn *t, const struct l1_plan *p,
                             struct l1_result *r)
 {
     struct mshr_entry *e = &c->mshr.entries[p->entry];
     if (t->is_prefetch) return;
     if (UNLIKELY(!e->may_keep)) e->may_keep = l1_may_keep(c, t);
-    l1_append(c, p->entry, t, p->need);
+    l1_append(c, now, p->entry, t, p->need);
     r->is_first_use = l1_claim_prefetch(c, p->entry, t);
     if (p->line != CACHE_NO_LINE) cache_touch(&c->cache, p->line);
     l1_count(c, t, CACHE_HIT_RESERVED);
+    if (LIKELY(t->kind == REQ_READ)) l1_count_after_miss(c, t);
 }
 
 /* Its line and its MSHR. */
@@ -151,7 +163,7 @@ l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, struc
         l1_open_miss(c, now, t, p, victim);
     }
     c->mshr.entries[p->entry].sectors |= p->missing;
-    l1_append(c, p->entry, t, p->need);
+    l1_append(c, now, p->entry, t, p->need);
     r->is_first_use = l1_claim_prefetch(c, p->entry, t);
     if (LIKELY(!r->taken)) l1_fetch(c, now, now, t, p);
     l1_count_read_miss(c, t, had_line);
@@ -174,7 +186,7 @@ COLD enum l1_answer l1_commit_read(struct l1 *c, tick now, const struct l1_txn *
 {
     struct l1_result r = {0};
     if (p->way == L1_WAY_MISS) return l1_miss(c, now, t, p, &r);
-    l1_merge(c, t, p, &r);
+    l1_merge(c, now, t, p, &r);
     return L1_PENDING;
 }
 
@@ -188,29 +200,9 @@ l1_commit_load(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p
     switch (p->way) {
     case L1_WAY_HIT: l1_hit(c, now, t, p->line, r); return L1_HIT;
     case L1_WAY_MISS: return l1_miss(c, now, t, p, r);
-    case L1_WAY_MERGE: l1_merge(c, t, p, r); return L1_PENDING;
+    case L1_WAY_MERGE: l1_merge(c, now, t, p, r); return L1_PENDING;
     default: l1_bypass(c, now, t); return a;
     }
-}
-
-void l1_count_prefetch(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a)
-{
-    enum l1_prefetch_outcome outcome = l1_is_stall(a) ? L1_PREFETCH_DROPPED
-                                       : a == L1_MISS ? L1_PREFETCH_SENT
-                                                      : L1_PREFETCH_REDUNDANT;
-    c->stats.prefetch_offered++;
-    switch (outcome) {
-    case L1_PREFETCH_SENT: c->stats.prefetch_issued++; break;
-    case L1_PREFETCH_REDUNDANT: c->stats.prefetch_redundant++; break;
-    case L1_PREFETCH_DROPPED: c->stats.prefetch_dropped++; break;
-    }
-    if (c->hooks.on_prefetch) c->hooks.on_prefetch(c->hooks.ctx, now, t, outcome);
-}
-
-COLD static void l1_prefetched(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a)
-{
-    l1_count_prefetch(c, now, t, a);
-    if (!l1_is_stall(a)) l1_note(c, L1_CHANGE_OTHER);
 }
 
 /* What follows an answer, for all kinds of accesses. */
@@ -264,7 +256,7 @@ HOT NOINLINE static enum l1_answer l1_look_further(struct l1 *c, tick now, const
     l1_plan_read(c, t, &p, line);
     enum l1_answer a = p.way == L1_WAY_MISS ? l1_admit_miss(c, &p) : l1_admit_merge(c, &p);
     if (a == L1_MISS) a = l1_miss(c, now, t, &p, &r);
-    if (a == L1_PENDING) l1_merge(c, t, &p, &r);
+    if (a == L1_PENDING) l1_merge(c, now, t, &p, &r);
     return l1_end_access(c, now, t, &p, a, &r);
 }
 

@@ -6,6 +6,7 @@
  *   l1_access.c   an access, and what loads do: hit, merge, miss, bypass
  *   l1_store.c    what stores and atomics do, and the accesses of ideal machines
  *   l1_line.c     lines that are taken and leave, requests
+ *   l1_prefetch.c prefetches: their room, and what becomes of them
  *   l1_take.c     misses that a mechanism takes, and what else it may ask
  *   l1_reply.c    what comes back
  *   l1_resize.c   flush, capacity
@@ -31,7 +32,7 @@ enum {
 #define L1_NO_TOKEN UINT32_MAX
 
 struct l1_node { /* a load that waits for sectors, or is done and not taken yet */
-    tick ready;
+    tick ready;  /* while it waits: since when */
     uint32_t token, next, need;
     bool frees_mshr; /* the last one of an MSHR that is held until its loads are taken */
 };
@@ -159,6 +160,7 @@ struct l1 {
     bool is_perfect, caches_global, is_sectored, allocates_on_miss, holds_mshrs; /* of p */
     bool has_kept;      /* `kept` is of the access that is being refused */
     bool notes_touches; /* somebody wants to know who touched a line last */
+    bool last_missed;   /* the newest demand load did */
 
     /* a miss: MSHRs, and loads that wait or are done */
     _Alignas(HOST_LINE) struct mshr mshr;
@@ -178,12 +180,15 @@ struct l1 {
     struct l1_taken *taken; /* [mshrs], where there is a take_miss */
     struct l1_due *due;     /* in the order of their times */
     uint32_t due_count;
-    struct lineset wasted; /* prefetched lines that were replaced without a load, since the last flush */
+    struct lineset
+        wasted; /* prefetched lines that left without a load in this kernel, and did not come back */
+    uint64_t wasted_lines; /* in it */
     uint32_t own_ways;     /* of l1.size */
     tick stolen_time;      /* of the newest l1_read */
     struct l1_params p;
     uint32_t flush_cursor, flush_from;
     tick *sm_wake;
+    tick demand_wait; /* stats.demand_wait_sum in ticks */
     _Alignas(HOST_LINE) struct l1_stats stats;
     uint32_t writes_pending[L1_WARPS_MAX];
 };
@@ -275,7 +280,19 @@ static inline void l1_count(struct l1 *c, const struct l1_txn *t, enum cache_out
 /* l1_access.c */
 /* What the tags say of an access, and what follows. */
 enum l1_answer l1_look_up(struct l1 *c, tick now, const struct l1_txn *t);
+
+/* l1_prefetch.c */
+/* A prefetch was answered; l1_prefetched: by the tags. */
 void l1_count_prefetch(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a);
+void l1_prefetched(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a);
+/* A prefetched line, by its number, leaves without a load, and may still be wanted in this kernel. */
+void l1_waste_prefetch(struct l1 *c, uint64_t number);
+/* A prefetch ends without a load, and its line is forgotten. */
+void l1_end_prefetch(struct l1 *c);
+/* The line is missed, by a load or a prefetch: was it prefetched in vain? */
+void l1_judge_wasted(struct l1 *c, uint64_t number, bool is_demand);
+/* A prefetch brings more of a line that is there. */
+void l1_mark_prefetch(struct l1 *c, uint32_t line);
 
 /* Does hooks.may_allocate let the access keep its line? It is asked once for each access. */
 bool l1_may_keep(struct l1 *c, const struct l1_txn *t);
@@ -300,11 +317,6 @@ void l1_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
 void l1_drop_line(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause);
 /* A line leaves whose miss is under way or has just ended. Observers see it if it held something before. */
 void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause, bool was_valid);
-/* A prefetch ends without a load. `number`: of its line, if it may still be wanted in this kernel; else
- * UINT64_MAX. */
-void l1_count_unused(struct l1 *c, uint64_t number);
-/* A prefetch brings more of a line that is there. */
-void l1_mark_prefetch(struct l1 *c, uint32_t line);
 /* Writes a dirty line back, if there is room. False: an access of this way has to wait for it. */
 bool l1_clean(struct l1 *c, tick now, uint32_t victim, enum l1_way way);
 struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint32_t token,

@@ -73,19 +73,6 @@ COLD void l1_write_back(struct l1 *c, tick now, uint32_t line)
 
 /* ---- lines ---- */
 
-void l1_count_unused(struct l1 *c, uint64_t number)
-{
-    c->stats.prefetch_unused++;
-    if (number != UINT64_MAX) lineset_add(&c->wasted, number);
-}
-
-void l1_mark_prefetch(struct l1 *c, uint32_t line)
-{
-    struct cache_line *l = &c->cache.lines[line];
-    if (l->is_prefetch) l1_count_unused(c, UINT64_MAX); /* another one, of other sectors */
-    l->is_prefetch = true;
-}
-
 COLD static void l1_tell_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause)
 {
     const struct cache_line *l = &c->cache.lines[line];
@@ -108,14 +95,18 @@ void l1_evict(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause)
     if (!l->used) return;
     assert(!l->dirty);
     c->stats.evictions += cause == L1_EVICT_REPLACED || cause == L1_EVICT_RESIZE;
-    if (UNLIKELY(l->is_prefetch))
-        l1_count_unused(c, cause == L1_EVICT_FLUSH ? UINT64_MAX : l->addr >> c->cache.line_shift);
+    if (UNLIKELY(l->is_prefetch)) {
+        if (cause == L1_EVICT_FLUSH)
+            l1_end_prefetch(c);
+        else
+            l1_waste_prefetch(c, l->addr >> c->cache.line_shift);
+    }
     if (UNLIKELY(c->hooks.on_evict != NULL)) l1_tell_evict(c, now, line, cause);
 }
 
 void l1_drop_awaited(struct l1 *c, tick now, uint32_t line, enum l1_evict_cause cause, bool was_valid)
 {
-    if (UNLIKELY(c->cache.lines[line].is_prefetch)) l1_count_unused(c, UINT64_MAX);
+    if (UNLIKELY(c->cache.lines[line].is_prefetch)) l1_end_prefetch(c);
     if (was_valid && c->hooks.on_evict) l1_tell_evict(c, now, line, cause);
     cache_invalidate(&c->cache, line);
 }

@@ -49,7 +49,7 @@ COLD static bool l1_fill_lineless(struct l1 *c, tick now, const struct req *r, c
 {
     if (m->may_keep && !m->doomed && l1_keep_fill(c, now, r, m)) return true;
     c->stats.fills_not_kept++;
-    if (m->is_prefetch && is_last) l1_count_unused(c, UINT64_MAX);
+    if (m->is_prefetch && is_last) l1_end_prefetch(c);
     return false;
 }
 
@@ -71,9 +71,10 @@ static bool l1_fill_line(struct l1 *c, tick now, const struct req *r, const stru
 }
 
 /* Loads whose last sector has come are done; the others go on waiting, in their order. True: one is done. */
-static bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint32_t sectors)
+static inline bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint32_t sectors)
 {
     uint32_t n = e->head, before = e->merged;
+    tick waited = 0;
     e->head = e->tail = MSHR_NONE;
     while (n != MSHR_NONE) {
         uint32_t next = c->nodes[n].next;
@@ -81,6 +82,7 @@ static bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint3
         c->nodes[n].next = L1_NONE;
         if (!c->nodes[n].need) {
             e->merged--;
+            waited += now - c->nodes[n].ready;
             l1_done(c, n, now);
         } else {
             if (e->head == MSHR_NONE)
@@ -91,6 +93,8 @@ static bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e, uint3
         }
         n = next;
     }
+    c->demand_wait += waited;
+    c->stats.demand_waits += before - e->merged;
     return e->merged != before;
 }
 
@@ -151,7 +155,7 @@ void l1_fill_taken(struct l1 *c, tick now, const struct req *r)
     uint32_t sectors = l1_come(c, r);
     c->stats.taken_hits++;
     l1_count_latency(c, now, r);
-    if (c->mshr.entries[r->token].is_prefetch) l1_count_unused(c, UINT64_MAX);
+    if (c->mshr.entries[r->token].is_prefetch) l1_end_prefetch(c);
     l1_end_sectors(c, now, r->token, sectors);
 }
 

@@ -78,7 +78,7 @@ void l1_flush(struct l1 *c, tick now)
 {
     c->stats.flushes++;
     lineset_clear(&c->seen);
-    lineset_clear(&c->wasted);
+    l1_kernel_end(c);
     l1_retire(c, now, 0);
 }
 

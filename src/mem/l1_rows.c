@@ -5,6 +5,7 @@
 static const char *const write_global_names[] = {"evict", "update", NULL};
 static const char *const write_local_names[] = {"back", "through", NULL};
 static const char *const allocate_names[] = {"miss", "fill", NULL};
+static const char *const priority_names[] = {"low", "alternate", NULL};
 
 const struct param_row l1_rows[] = {
     PARAM_SIZE(l1_params, size, "l1.size", "16K", 1, 1ull << 30,
@@ -56,6 +57,9 @@ const struct param_row l1_rows[] = {
         l1_params, reply_step, "l1.reply_step", "cycles", "0", 0, 64,
         "a reply is taken a whole number of these after its request was made: with the crossbar at half the "
         "clock, 2 makes latencies the same in whichever half of its cycle a request comes; 0 = at once"),
+    PARAM_CHOICE(l1_params, prefetch_priority, "l1.prefetch_priority", "alternate", priority_names,
+                 "prefetches of mechanisms: low (take the accesses that loads and stores leave) or alternate "
+                 "(where both wait, they take turns)"),
     {0},
 };
 
@@ -111,6 +115,16 @@ const struct stat_row l1_stat_rows[] = {
                "loads that missed, pending hits not counted", NULL),
     STAT_RATIO_OF(l1_stats, load_misses, load_accesses, "l1.load_miss_rate", "%", "misses of all loads",
                   NULL),
+    STAT_COUNT(l1_stats, load_hits, "l1.load_hits", "transactions", "loads that hit, pending hits included",
+               NULL),
+    STAT_COUNT(l1_stats, hit_after_hit, "l1.hit_after_hit", "transactions",
+               "of these, hits when the load before them in the same L1 hit too (APRES, Figure 11)", NULL),
+    STAT_COUNT(l1_stats, hit_after_miss, "l1.hit_after_miss", "transactions",
+               "of these, hits when the load before them missed, or there was none", NULL),
+    STAT_RATIO_OF(l1_stats, hit_after_hit, load_accesses, "l1.hit_after_hit_rate", "%",
+                  "hits after a hit, of all loads", NULL),
+    STAT_RATIO_OF(l1_stats, hit_after_miss, load_accesses, "l1.hit_after_miss_rate", "%",
+                  "hits after a miss, of all loads", NULL),
     BY_TYPE(accesses, "accesses"),
     BY_TYPE(hits, "hits"),
     BY_TYPE(pending, "pending hits"),
@@ -124,6 +138,10 @@ const struct stat_row l1_stat_rows[] = {
                "capacity and conflict misses: lines that were there before and left", NULL),
     STAT_COUNT(l1_stats, sector_misses, "l1.sector_misses", "transactions",
                "the line is there, the sector is not", NULL),
+    STAT_RATIO_OF(l1_stats, cold_misses, load_accesses, "l1.cold_miss_rate", "%",
+                  "cold misses, of all loads (APRES, Figures 2 and 11)", NULL),
+    STAT_RATIO_OF(l1_stats, replaced_misses, load_accesses, "l1.replaced_miss_rate", "%",
+                  "capacity and conflict misses, of all loads (APRES, Figures 2 and 11)", NULL),
     STAT_COUNT(l1_stats, intra_warp_hits, "l1.intra_warp_hits", "transactions",
                "load hits on a line that the same warp brought", NULL),
     STAT_COUNT(l1_stats, inter_warp_hits, "l1.inter_warp_hits", "transactions",
@@ -160,6 +178,14 @@ const struct stat_row l1_stat_rows[] = {
                NULL),
     STAT_RATIO_OF(l1_stats, miss_latency_sum, miss_latency_count, "l1.aml", "cycles",
                   "average memory latency: from an L1 miss to its fill", NULL),
+    STAT_COUNT(l1_stats, demand_wait_sum, "l1.demand_wait_sum", "cycles",
+               "sum over loads that missed or merged of the time to their data", NULL),
+    STAT_COUNT(l1_stats, demand_waits, "l1.demand_waits", "transactions",
+               "loads that missed or merged and have their data", NULL),
+    STAT_RATIO_OF(l1_stats, demand_wait_sum, demand_waits, "l1.demand_wait", "cycles",
+                  "average time that a load which missed or merged waits in the L1; l1.aml leaves out merges "
+                  "(APRES, Figure 13)",
+                  NULL),
     STAT_HISTOGRAM(l1_stats, miss_latency, "l1.miss_latency", L1_LATENCY_BUCKETS, "requests",
                    "demand reads by latency, in steps of 32 core cycles"),
     STAT_COUNT(l1_stats, l2_hit_latency_sum, "l1.l2_hit_latency_sum", "cycles",
@@ -171,23 +197,38 @@ const struct stat_row l1_stat_rows[] = {
                   "(thesis, Figure 3.1: L2-AHL)",
                   NULL),
     STAT_COUNT(l1_stats, prefetch_offered, "l1.prefetch_offered", "requests",
-               "prefetches that a mechanism offered to the cache", NULL),
-    STAT_COUNT(l1_stats, prefetch_issued, "l1.prefetch_issued", "requests", "prefetches that were sent",
-               NULL),
+               "prefetches that the SM offered to the cache: issued + redundant + dropped", NULL),
+    STAT_COUNT(l1_stats, prefetch_issued, "l1.prefetch_issued", "requests",
+               "prefetches that were sent: useful + late + early + useless, when all have ended", NULL),
     STAT_COUNT(l1_stats, prefetch_redundant, "l1.prefetch_redundant", "requests",
                "prefetches of lines that were there or under way", NULL),
     STAT_COUNT(l1_stats, prefetch_dropped, "l1.prefetch_dropped", "requests",
-               "prefetches that found no line, MSHR, queue entry or port", NULL),
+               "prefetches that were offered and found no line, MSHR, queue entry or port", NULL),
     STAT_COUNT(l1_stats, prefetch_useful, "l1.prefetch_useful", "lines", "prefetched lines that a load hit",
                NULL),
     STAT_COUNT(l1_stats, prefetch_late, "l1.prefetch_late", "lines",
                "prefetched lines that a load wanted before they came", NULL),
     STAT_COUNT(l1_stats, prefetch_unused, "l1.prefetch_unused", "lines",
-               "prefetched lines that left without a load: early + useless", NULL),
+               "prefetched lines that left without a load: early + useless, when the kernel has ended", NULL),
     STAT_COUNT(l1_stats, prefetch_early, "l1.prefetch_early", "lines",
-               "of these, lines that a load wanted later in the kernel", NULL),
+               "of these, lines that a load missed later in the kernel", NULL),
     STAT_COUNT(l1_stats, prefetch_useless, "l1.prefetch_useless", "lines",
-               "of these, lines that no load wanted", NULL),
+               "of these, lines that were prefetched again before a load wanted them, or that none wanted",
+               NULL),
+    STAT_COUNT(l1_stats, prefetch_correct, "l1.prefetch_correct", "lines",
+               "prefetches that a load wanted: useful + late + early", NULL),
+    STAT_RATIO_OF(l1_stats, prefetch_correct, prefetch_issued, "l1.prefetch_accuracy", "%",
+                  "prefetches that a load wanted, of those sent", NULL),
+    STAT_RATIO_OF(l1_stats, prefetch_early, prefetch_correct, "l1.prefetch_early_ratio", "%",
+                  "correct prefetches whose line left before its load: early / (useful + late + early) "
+                  "(APRES, Figures 4 and 12)",
+                  NULL),
+    STAT_COUNT(l1_stats, prefetch_covered, "l1.prefetch_covered", "lines",
+               "load misses that a prefetch spared or shortened: useful + late", NULL),
+    STAT_COUNT(l1_stats, prefetch_coverable, "l1.prefetch_coverable", "transactions",
+               "load misses as they would be without these prefetches: covered + load_misses", NULL),
+    STAT_RATIO_OF(l1_stats, prefetch_covered, prefetch_coverable, "l1.prefetch_coverage", "%",
+                  "load misses that a prefetch spared or shortened, of all", NULL),
     STAT_COUNT(l1_stats, taken_hits, "l1.taken_hits", "transactions", "misses whose data a mechanism brought",
                NULL),
     STAT_COUNT(l1_stats, evictions, "l1.evictions", "lines", "lines replaced by others", NULL),
@@ -215,7 +256,11 @@ void l1_stats_derive(struct l1_stats *s)
     s->total_accesses = s->total_hits + s->total_pending + s->total_misses;
     s->load_accesses = s->accesses[L1_GLOBAL_LOAD] + s->accesses[L1_LOCAL_LOAD] + s->accesses[L1_OTHER];
     s->load_misses = s->misses[L1_GLOBAL_LOAD] + s->misses[L1_LOCAL_LOAD] + s->misses[L1_OTHER];
-    s->prefetch_useless = s->prefetch_unused - s->prefetch_early;
+    s->load_hits = s->load_accesses - s->load_misses;
+    s->hit_after_hit = s->load_hits - s->hit_after_miss;
+    s->prefetch_covered = s->prefetch_useful + s->prefetch_late;
+    s->prefetch_correct = s->prefetch_covered + s->prefetch_early;
+    s->prefetch_coverable = s->prefetch_covered + s->load_misses;
     s->reads_missed = s->cold_misses + s->replaced_misses + s->sector_misses;
     for (int i = 0; i < L1_LATENCY_BUCKETS; i++) s->miss_latency_count += s->miss_latency[i];
 }

@@ -427,23 +427,91 @@ static void a_prefetch_ends_in_exactly_one_way(void **state)
     reply_at(&b, 2, id);
     bring(&b, 10, 2); /* replaces line 1, which nobody used */
     assert_true(m.evicted.is_unused_prefetch);
-    assert_int_equal(stats_of(&b)->prefetch_useless, 1);
+    assert_int_equal(stats_of(&b)->prefetch_unused, 1);
+    assert_int_equal(stats_of(&b)->prefetch_useless, 0);
+    assert_int_equal(l1_prefetches_open(b.l1), 1);
     bring(&b, 20, 1); /* but wants now */
     assert_int_equal(stats_of(&b)->prefetch_early, 1);
-    assert_int_equal(stats_of(&b)->prefetch_useless, 0);
+    assert_int_equal(l1_prefetches_open(b.l1), 0);
     bring(&b, 30, 3);
     bring(&b, 40, 1); /* once */
     assert_int_equal(stats_of(&b)->prefetch_early, 1);
     access_at(&b, 50, prefetch_of(4));
+    assert_int_equal(l1_prefetches_open(b.l1), 1);
     sent_at(&b, 52, &id);
     reply_at(&b, 52, id);
     tick_to(&b, 53);
+    assert_int_equal(l1_prefetches_open(b.l1), 1);
     l1_flush(b.l1, 54 * PERIOD);
+    assert_int_equal(stats_of(&b)->prefetch_useless, 1);
     bring(&b, 60, 4); /* another kernel */
     const struct l1_stats *s = stats_of(&b);
     assert_int_equal(s->prefetch_early, 1);
     assert_int_equal(s->prefetch_useless, 1);
     assert_int_equal(s->prefetch_issued, s->prefetch_useful + s->prefetch_late + s->prefetch_unused);
+    finish(&b);
+}
+
+/* Line 1 comes twice and leaves twice before a load wants it: the second one was early, the first in vain. */
+static void a_line_that_is_prefetched_again_was_prefetched_in_vain(void **state)
+{
+    struct bench b;
+    struct mock m;
+    uint32_t id;
+    prepare(&b);
+    b.p.size = LINE;
+    b.p.ways = 1;
+    watch(&b, &m, (struct l1_hooks){0});
+    for (uint64_t t = 0; t < 40; t += 20) {
+        access_at(&b, t, prefetch_of(1));
+        sent_at(&b, t + 2, &id);
+        reply_at(&b, t + 2, id);
+        bring(&b, t + 10, 2);
+    }
+    assert_int_equal(stats_of(&b)->prefetch_useless, 1);
+    bring(&b, 40, 1);
+    assert_int_equal(stats_of(&b)->prefetch_early, 1);
+    access_at(&b, 50, prefetch_of(3));
+    sent_at(&b, 52, &id);
+    reply_at(&b, 52, id);
+    bring(&b, 60, 2);
+    assert_int_equal(l1_prefetches_open(b.l1), 1);
+    l1_kernel_end(b.l1); /* nobody will want line 3 */
+    assert_int_equal(l1_prefetches_open(b.l1), 0);
+    const struct l1_stats *s = stats_of(&b);
+    assert_int_equal(s->prefetch_useless, 2);
+    assert_int_equal(s->prefetch_issued, s->prefetch_early + s->prefetch_useless);
+    finish(&b);
+}
+
+/* Two MSHRs and a set of one line each: what a prefetch would find, without an offer. */
+static void room_for_a_prefetch_is_known_before_its_offer(void **state)
+{
+    struct bench b;
+    struct mock m;
+    uint32_t id;
+    prepare(&b);
+    b.p.size = 4 * LINE;
+    b.p.ways = 1;
+    b.p.mshrs = 2;
+    watch(&b, &m, (struct l1_hooks){0});
+    tick_to(&b, 1);
+    assert_int_equal(l1_prefetch_room(b.l1, PERIOD, LINE), L1_PREFETCH_FITS);
+    load_at(&b, 1, 1, 1);
+    assert_int_equal(l1_prefetch_room(b.l1, PERIOD, 2 * LINE), L1_PREFETCH_NO_PORT);
+    tick_to(&b, 2);
+    assert_int_equal(l1_prefetch_room(b.l1, 2 * PERIOD, 5 * LINE), L1_PREFETCH_WAITS); /* the line of 1 */
+    assert_int_equal(l1_prefetch_room(b.l1, 2 * PERIOD, LINE), L1_PREFETCH_FITS);      /* redundant */
+    assert_int_equal(l1_prefetch_room(b.l1, 2 * PERIOD, 2 * LINE), L1_PREFETCH_FITS);
+    load_at(&b, 2, 2, 2);
+    tick_to(&b, 3);
+    assert_int_equal(l1_prefetch_room(b.l1, 3 * PERIOD, 3 * LINE), L1_PREFETCH_WAITS); /* no MSHR */
+    sent_at(&b, 4, &id);
+    reply_at(&b, 4, id);
+    tick_to(&b, 5);
+    assert_int_equal(l1_prefetch_room(b.l1, 5 * PERIOD, 3 * LINE), L1_PREFETCH_FITS);
+    assert_int_equal(m.prefetches, 0);
+    assert_int_equal(stats_of(&b)->prefetch_offered, 0);
     finish(&b);
 }
 
@@ -586,6 +654,8 @@ int main(void)
         cmocka_unit_test(evictions_name_their_cause_their_owner_and_who_touched_the_line_last),
         cmocka_unit_test(a_fill_says_whether_it_stays_and_whether_it_is_local),
         cmocka_unit_test(a_prefetch_ends_in_exactly_one_way),
+        cmocka_unit_test(a_line_that_is_prefetched_again_was_prefetched_in_vain),
+        cmocka_unit_test(room_for_a_prefetch_is_known_before_its_offer),
         cmocka_unit_test(the_first_use_of_a_prefetched_line_is_told),
         cmocka_unit_test(levels_are_told_when_they_change),
         cmocka_unit_test(a_stolen_port_is_charged_to_the_thief),

@@ -1,5 +1,16 @@
-/* prefetch.c: prefetches take what the instructions leave of the L1's accesses; one that the L1 refuses is
- * dropped (mem/l1.h counts it). */
+/* prefetch.c: the queue of lines that mechanisms ask for, before the L1.
+ *
+ * GPGPU-Sim 3.x has no prefetcher. A public one that was built into it (samgh1230/gpgpu-prefetch, shader.cc)
+ * keeps a queue beside the load-store unit and offers its head to the L1 as an access of its own, again and
+ * again while that refuses it. So here: a prefetch waits until the L1 has room for it (mem/l1.h:
+ * l1_prefetch_room), whatever the head of the load-store unit waits for, and its tags are looked up then.
+ * With l1.prefetch_priority `low` it takes an access that loads and stores leave; with `alternate`, where
+ * both wait, every second access that the L1 takes is its own: a load-store unit that is never empty would
+ * take each MSHR that becomes free.
+ *
+ * What is asked for ends here as refused (its address is in no allocation), merged (its line waits already)
+ * or dropped (the queue was full, and newer ones came; or the kernel ended), or it is offered to the L1
+ * (mem/l1_prefetch.c). */
 #include "core/sm/sm_impl.h"
 
 #include "base/hugepage.h"
@@ -8,41 +19,118 @@ void prefetch_init(struct sm *m, const struct sm_params *p)
 {
     m->prefetch.size = p->prefetch_queue;
     m->prefetch.queue = mem_zalloc_huge(p->prefetch_queue * sizeof *m->prefetch.queue);
+    m->prefetch.sent = TICK_NEVER;
+    m->prefetch.alternates = m->setup.l1->prefetch_priority == L1_PREFETCH_ALTERNATE;
 }
 
 void prefetch_free(struct sm *m) { mem_free_huge(m->prefetch.queue); }
 
-bool prefetch_ask(struct sm *m, uint64_t address, uint32_t pc, uint32_t context)
+/* ---- the queue ---- */
+
+/* The i-th, from the oldest on. */
+static struct prefetch_entry *entry_at(const struct sm *m, uint32_t i)
 {
-    struct prefetch *p = &m->prefetch;
-    if (m->prefetches.count == p->size) {
+    return &m->prefetch.queue[(m->prefetch.head + i) % m->prefetch.size];
+}
+
+static struct prefetch_entry pop(struct sm *m)
+{
+    const struct prefetch_entry f = *entry_at(m, 0);
+    m->prefetch.head = (m->prefetch.head + 1) % m->prefetch.size;
+    m->prefetches.count--;
+    return f;
+}
+
+static bool is_waiting(const struct sm *m, uint64_t line)
+{
+    for (uint32_t i = 0; i < m->prefetches.count; i++)
+        if (entry_at(m, i)->line == line) return true;
+    return false;
+}
+
+static void drop(struct sm *m, const struct prefetch_entry *f)
+{
+    m->stats.prefetches_dropped++;
+    sm_mech_prefetch(m, f->line, f->pc, f->context, MECH_PREFETCH_DROPPED);
+}
+
+static void push(struct sm *m, const struct prefetch_entry *f)
+{
+    struct prefetch_entry oldest;
+    const bool is_full = m->prefetches.count == m->prefetch.size;
+    if (is_full) oldest = pop(m);
+    *entry_at(m, m->prefetches.count++) = *f;
+    m->prefetches.is_busy = true;
+    if (is_full) drop(m, &oldest);
+}
+
+COLD bool prefetch_ask(struct sm *m, uint64_t address, uint32_t pc, uint32_t context)
+{
+    const struct prefetch_entry f = {
+        .line = address / m->line_bytes * m->line_bytes, .pc = pc, .context = context};
+    m->stats.prefetches++;
+    if (!residency_has_memory(m, address)) {
         m->stats.prefetches_refused++;
-        sm_mech_prefetch(m, address / m->line_bytes * m->line_bytes, pc, context, MECH_PREFETCH_REFUSED);
+        sm_mech_prefetch(m, f.line, pc, context, MECH_PREFETCH_REFUSED);
         return false;
     }
-    p->queue[(p->head + m->prefetches.count++) % p->size] = (struct prefetch_entry){
-        .line = address / m->line_bytes * m->line_bytes, .pc = pc, .context = context};
+    if (is_waiting(m, f.line)) {
+        m->stats.prefetches_merged++;
+        sm_mech_prefetch(m, f.line, pc, context, MECH_PREFETCH_REDUNDANT);
+    } else
+        push(m, &f);
     return true;
 }
 
-COLD void prefetch_send(struct sm *m)
+COLD void prefetch_clear(struct sm *m)
 {
-    struct prefetch *p = &m->prefetch;
-    const struct prefetch_entry f = p->queue[p->head];
-    const struct l1_txn t = {.addr = f.line,
+    while (m->prefetches.count) {
+        const struct prefetch_entry f = pop(m);
+        drop(m, &f);
+    }
+    m->prefetch.is_first = false;
+}
+
+/* ---- the way into the L1 ---- */
+
+static void offer(struct sm *m, const struct prefetch_entry *f)
+{
+    const struct l1_txn t = {.addr = f->line,
                              .sectors = (uint32_t)((1ull << m->line_bytes / COALESCE_SECTOR_BYTES) - 1),
                              .kind = REQ_READ,
                              .cls = REQ_GLOBAL,
                              .is_prefetch = true,
-                             .warp = (uint16_t)f.context,
-                             .launch = (uint32_t)context_at(&m->state, f.context)->launch,
-                             .pc = f.pc,
-                             .lane_address = f.line,
+                             .warp = (uint16_t)f->context,
+                             .launch = (uint32_t)context_at(&m->state, f->context)->launch,
+                             .pc = f->pc,
+                             .lane_address = f->line,
                              .token = UINT32_MAX};
     l1_access(m->l1, m->sleep.now, &t);
-    m->stats.prefetches++;
-    p->head = (p->head + 1) % p->size;
-    m->prefetches.count--;
 }
 
-void prefetch_clear(struct sm *m) { m->prefetches.count = 0; }
+/* The oldest goes to the L1, if that has room. One that waits lets the SM sleep: whatever gives it room is a
+ * tick of the SM. One that was taken does not: what the L1 refused before may have another cause now. */
+static void try_oldest(struct sm *m)
+{
+    const enum l1_prefetch_room room = l1_prefetch_room(m->l1, m->sleep.now, entry_at(m, 0)->line);
+    m->prefetches.is_busy = room != L1_PREFETCH_WAITS;
+    if (room != L1_PREFETCH_FITS) return;
+    const struct prefetch_entry f = pop(m);
+    m->prefetch.is_first = false;
+    m->prefetch.sent = m->sleep.now;
+    offer(m, &f);
+}
+
+COLD void prefetch_before(struct sm *m)
+{
+    if (m->prefetch.is_first && m->prefetches.count) try_oldest(m);
+}
+
+COLD void prefetch_after(struct sm *m)
+{
+    const bool is_sent = m->prefetch.sent == m->sleep.now;
+    m->prefetches.is_busy = is_sent;
+    if (is_sent || !m->prefetches.count) return;
+    m->prefetch.is_first |= m->prefetch.alternates && l1_has_taken(m->l1, m->sleep.now);
+    try_oldest(m);
+}

@@ -3,10 +3,17 @@
 #define HEDDLE_SM_PREFETCH_H
 
 #include "base/base.h"
+#include "base/tick.h"
 
-struct prefetch_hot {
-    /* prefetches in the queue */
-    uint16_t count;
+union prefetch_hot {
+    struct {
+        /* prefetches in the queue */
+        uint16_t count : 15;
+        /* the next cycle may not be slept through */
+        uint16_t is_busy : 1;
+    };
+    /* not 0: one of these is set */
+    uint16_t has_work;
 };
 struct prefetch {
     /* a ring of `size` entries; head: the oldest */
@@ -15,17 +22,25 @@ struct prefetch {
         uint32_t pc, context;
     } * queue;
     uint32_t head, size;
+    /* l1.prefetch_priority is alternate */
+    bool alternates;
+    /* it is their turn, before loads and stores */
+    bool is_first;
+    /* of the newest one that the L1 took */
+    tick sent;
 };
 
 struct sm;
 struct sm_params;
 void prefetch_init(struct sm *m, const struct sm_params *p);
 void prefetch_free(struct sm *m);
-/* False: the queue is full. */
+/* False: the address is in no allocation. */
 bool prefetch_ask(struct sm *m, uint64_t address, uint32_t pc, uint32_t context);
-/* Offers the oldest prefetch to the L1. */
-void prefetch_send(struct sm *m);
-/* Forgets what is in the queue. */
+/* The stages of a cycle: before the load-store unit serves its queue, and after it. They do nothing where
+ * `has_work` is 0. */
+void prefetch_before(struct sm *m);
+void prefetch_after(struct sm *m);
+/* The kernel has ended: drops what is in the queue. */
 void prefetch_clear(struct sm *m);
 
 #endif

@@ -330,6 +330,14 @@ void sm_end_ctas(struct sm *m)
     }
 }
 
+bool residency_has_memory(const struct sm *m, uint64_t address)
+{
+    const struct residency *r = &m->residency;
+    for (uint32_t i = 0; i < r->cta_slots; i++)
+        if (r->ctas[i].emu) return emu_grid_has_memory(r->ctas[i].grid, address); /* all of one device */
+    return false;
+}
+
 void residency_kernel_end(struct sm *m)
 {
     programs_end(m);

@@ -80,6 +80,8 @@ void residency_size_l1(struct sm *m);
 void residency_has_room(struct sm *m);
 /* The emulator has met a fault: the SM issues nothing more. */
 void residency_fault(struct sm *m);
+/* Does the address lie in memory that the host has allocated? Nothing does while no CTA is here. */
+bool residency_has_memory(const struct sm *m, uint64_t address);
 /* No kernel is on the SM any more. */
 void residency_kernel_end(struct sm *m);
 /* The context of a number. */

@@ -135,6 +135,8 @@ struct sm_traffic sm_traffic(const struct sm *m)
                                .bytes_sent = m->port->bytes_sent};
 }
 
+uint64_t sm_prefetches_open(const struct sm *m) { return m->prefetches.count + l1_prefetches_open(m->l1); }
+
 bool sm_idle(const struct sm *m)
 {
     return !m->residency.cta_count && lsu_idle(m) && !m->prefetches.count && readonly_idle(m) &&
@@ -173,7 +175,10 @@ void sm_kernel_end(struct sm *m, tick now)
     prefetch_clear(m);
     sleep_disturb(m);
     residency_kernel_end(m);
-    if (!m->setup.l1->flush) return;
+    if (!m->setup.l1->flush) {
+        l1_kernel_end(m->l1);
+        return;
+    }
     l1_flush(m->l1, now);
     readonly_flush(m);
     sleep_wake_at(&m->sleep, now); /* the flush begins in this cycle, whether the SM was awake or not */

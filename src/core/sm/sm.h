@@ -107,6 +107,8 @@ tick *sm_wake(struct sm *m);
 tick sm_heard(struct sm *m);
 /* No CTA is here, and no request is under way. */
 bool sm_idle(const struct sm *m);
+/* Prefetches of mechanisms that have not ended: in the queue, under way, or in the L1 without a load yet. */
+uint64_t sm_prefetches_open(const struct sm *m);
 /* What its caches have exchanged with the L2, for the laws: sectors that reads asked for, sectors that came,
  * bytes that writes and atomics sent. */
 struct sm_traffic {

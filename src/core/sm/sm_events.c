@@ -203,7 +203,7 @@ COLD void sm_mech_prefetch(struct sm *m, uint64_t line, uint32_t pc, uint32_t co
                            enum mech_prefetch_outcome outcome)
 {
     if (!m->mech->has_prefetch) return;
-    mech_on_prefetch(m->mech, &(struct mech_prefetch){.cycle = m->sleep.cycle,
+    mech_on_prefetch(m->mech, &(struct mech_prefetch){.cycle = sm_mech_now(m) / m->clock.period,
                                                       .line = line,
                                                       .pc = pc,
                                                       .warp = slot_of(m, context),

@@ -64,7 +64,7 @@ struct sm {
     _Alignas(HOST_LINE) uint64_t alarm;
     struct lsu_hot lsu;
     struct readonly_hot misses;
-    struct prefetch_hot prefetches;
+    union prefetch_hot prefetches;
     struct sched_hot sched;
     struct pipes pipes;
 
@@ -131,13 +131,13 @@ static inline bool lsu_has_replies(const struct sm *m)
 }
 static inline bool lsu_has_work(const struct sm *m)
 {
-    return m->lsu.queue_count || m->lsu.has_reexec || m->misses.unsent || m->prefetches.count;
+    return m->lsu.queue_count || m->lsu.has_reexec || m->misses.unsent || m->prefetches.has_work;
 }
 /* Has the load-store unit something to do in the next cycle? */
 static inline bool lsu_is_busy(const struct sm *m)
 {
     return (m->lsu.queue_count && !m->lsu.blocked) || m->lsu.writeback_head != SM_NONE ||
-           m->prefetches.count || m->misses.unsent || m->lsu.has_reexec;
+           m->prefetches.is_busy || m->misses.unsent || m->lsu.has_reexec;
 }
 
 /* What the SM and its L1 have counted, with what grids own. */

@@ -158,7 +158,7 @@ const struct param_row sm_rows[] = {
         sm_params, nc_path, "sm.nc_path", "l1", path_names,
         "where ld.global.nc looks: l1, or tex (Kepler's read-only data cache, which is the texture cache)"),
     PARAM_NUMBER(sm_params, prefetch_queue, "sm.prefetch_queue", "lines", "8", 1, 256,
-                 "prefetches of mechanisms that wait for a free access"),
+                 "prefetches of mechanisms that wait for the L1; a newer one takes the slot of the oldest"),
     PARAM_NUMBER(sm_params, nanosleep_percent, "sm.nanosleep", "%", "100", 0, 200,
                  "time that nanosleep takes, of what the program asks for: PTX allows from nothing to twice "
                  "that; all lanes of the warp wait for the longest"),

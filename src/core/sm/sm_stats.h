@@ -47,7 +47,9 @@ struct sm_stats {
     uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles;
     /* what the SM has of it, added up over the active cycles */
     uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles, l1_size_cycles;
-    uint64_t prefetches, prefetches_refused, reexecutions;
+    uint64_t reexecutions;
+    /* of mechanisms: asked for; of these, those that were not offered to the L1, by their end (prefetch.c) */
+    uint64_t prefetches, prefetches_refused, prefetches_merged, prefetches_dropped;
     /* of mechanisms, to banks of the register file */
     uint64_t lent_accesses, lent_conflicts;
 };

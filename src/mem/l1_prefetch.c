@@ -1,0 +1,117 @@
+/* l1_prefetch.c: prefetches in the L1: whether one finds room, and what becomes of it.
+ *
+ * A prefetch that is offered is redundant (its line is here or under way), dropped (refused: it does not come
+ * again) or sent. One that was sent ends in exactly one of these ways:
+ *   useful   a load hits its line
+ *   late     a load wants its line while that is under way
+ *   early    its line leaves without a load, and a load misses it later in the kernel
+ *   useless  its line leaves without a load, and is prefetched again before a load wants it, or no load
+ *            of the kernel does; or its data does not stay
+ * Until then it is open (l1_prefetches_open). Of a line that has left, `wasted` knows that it was prefetched
+ * in vain; what stands there when the kernel ends was useless. */
+#include "mem/l1_admit.h"
+
+/* ---- before the offer ---- */
+
+/* The plain rules of a miss (l1_admit.h); mechanisms are asked when it is offered. */
+enum l1_prefetch_room l1_prefetch_room(struct l1 *c, tick now, uint64_t addr)
+{
+    uint32_t line;
+    if (c->is_perfect) return L1_PREFETCH_FITS; /* all of memory is here */
+    if (c->port_time == now && c->ports_used == c->ports) return L1_PREFETCH_NO_PORT;
+    if (c->is_shrinking || (c->has_pipe && !l1_pipe_has_room(&c->pipe))) return L1_PREFETCH_WAITS;
+    if (!c->caches_global) return L1_PREFETCH_FITS; /* and is redundant, as what follows */
+    if (cache_look_up(&c->cache, addr, c->line_sectors, &line) == CACHE_HIT) return L1_PREFETCH_FITS;
+    if (l1_find_mshr(c, addr, line) != MSHR_NONE) return L1_PREFETCH_FITS;
+    const struct l1_plan p = {.way = L1_WAY_MISS,
+                              .line = line,
+                              .entry = MSHR_NONE,
+                              .takes_line = line == CACHE_NO_LINE && c->allocates_on_miss,
+                              .set = c->cache.found_set};
+    return l1_is_stall(l1_admit_miss(c, &p)) ? L1_PREFETCH_WAITS : L1_PREFETCH_FITS;
+}
+
+bool l1_has_taken(const struct l1 *c, tick now) { return c->port_time == now && c->ports_used > 0; }
+
+/* ---- the offer ---- */
+
+void l1_count_prefetch(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a)
+{
+    enum l1_prefetch_outcome outcome = l1_is_stall(a) ? L1_PREFETCH_DROPPED
+                                       : a == L1_MISS ? L1_PREFETCH_SENT
+                                                      : L1_PREFETCH_REDUNDANT;
+    c->stats.prefetch_offered++;
+    switch (outcome) {
+    case L1_PREFETCH_SENT: c->stats.prefetch_issued++; break;
+    case L1_PREFETCH_REDUNDANT: c->stats.prefetch_redundant++; break;
+    case L1_PREFETCH_DROPPED: c->stats.prefetch_dropped++; break;
+    }
+    if (c->hooks.on_prefetch) c->hooks.on_prefetch(c->hooks.ctx, now, t, outcome);
+}
+
+COLD void l1_prefetched(struct l1 *c, tick now, const struct l1_txn *t, enum l1_answer a)
+{
+    l1_count_prefetch(c, now, t, a);
+    if (!l1_is_stall(a)) l1_note(c, L1_CHANGE_OTHER);
+}
+
+/* ---- lines that leave without a load ---- */
+
+COLD void l1_waste_prefetch(struct l1 *c, uint64_t number)
+{
+    c->stats.prefetch_unused++;
+    lineset_add(&c->wasted, number);
+    c->wasted_lines++;
+}
+
+COLD void l1_end_prefetch(struct l1 *c)
+{
+    c->stats.prefetch_unused++;
+    c->stats.prefetch_useless++;
+}
+
+COLD void l1_judge_wasted(struct l1 *c, uint64_t number, bool is_demand)
+{
+    if (!lineset_remove(&c->wasted, number)) return;
+    c->wasted_lines--;
+    c->stats.prefetch_early += is_demand;
+    c->stats.prefetch_useless += !is_demand;
+}
+
+void l1_kernel_end(struct l1 *c)
+{
+    c->stats.prefetch_useless += c->wasted_lines;
+    c->wasted_lines = 0;
+    lineset_clear(&c->wasted);
+}
+
+void l1_mark_prefetch(struct l1 *c, uint32_t line)
+{
+    struct cache_line *l = &c->cache.lines[line];
+    if (l->is_prefetch) l1_end_prefetch(c); /* another one, of other sectors */
+    l->is_prefetch = true;
+}
+
+/* ---- those that have not ended ---- */
+
+static uint64_t l1_prefetches_in_pipe(const struct l1 *c)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < c->pipe.ring.count; i++)
+        n += c->pipe.items[ring_place(&c->pipe.ring, i)].txn.is_prefetch;
+    return n;
+}
+
+/* A miss that has a line marks that. */
+uint64_t l1_prefetches_open(const struct l1 *c)
+{
+    uint64_t n = l1_prefetches_in_pipe(c) + c->wasted_lines;
+    if (!c->stats.prefetch_issued) return n;
+    for (uint32_t i = 0; i < cache_lines(&c->cache); i++)
+        n += c->cache.lines[i].used && c->cache.lines[i].is_prefetch;
+    for (uint32_t i = 0; i < c->mshr.count; i++) {
+        const struct mshr_entry *e = &c->mshr.entries[i];
+        n += e->used && e->is_prefetch && e->line == CACHE_NO_LINE;
+    }
+    return n;
+}
