@@ -254,7 +254,7 @@ static struct expr *read_word(struct parser *p)
     return read_call(p, name, start);
 }
 
-/* "a column".NAME, "a column".param(KEY), "a.name-with-dashes"; quotes of either kind. */
+/* "a column".NAME, "a column".param(KEY), "a-b.statistic"; quotes of either kind. */
 static struct expr *read_quoted(struct parser *p)
 {
     const char *start = p->at, quote = *p->at++;
@@ -265,8 +265,8 @@ static struct expr *read_quoted(struct parser *p)
     }
     const char *owner = arena_strndup(p->arena, p->at, (size_t)(end - p->at));
     p->at = end + 1;
-    if (*p->at != '.') return leaf(p, EXPR_NAME, NULL, owner, start);
-    if (!is_name_char(p->at[1])) {
+    if (*p->at != '.' && strchr(owner, '.')) return leaf(p, EXPR_NAME, NULL, owner, start);
+    if (*p->at != '.' || !is_name_char(p->at[1])) {
         fail_at(p, start, (size_t)(p->at - start), "as in \"L1+L2\".ipc",
                 "a column is not a number: '.' and a statistic must follow");
         return NULL;
