@@ -12,6 +12,8 @@
 #     --record TEXT  append the result to bench/history.tsv under this commit
 #     --against B2   BUILD and B2 in turns: ratios of their times (and of instructions, with --count); their
 #                    statistics must agree
+#     --mech NAMES   a machine with these mechanisms (with + between them) and without any, in turns: rates in
+#                    warp instructions a second, and their ratio (not functional)
 #     --scaling      the cost of ten times the work, of idle SMs, empty channels and long latencies
 #     --ptx          make speed/speed.ptx again (nvcc)
 #     --check-ptx    check that speed/speed.ptx belongs to speed/speed.cu; needs no compiler
@@ -19,7 +21,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 build=$root/build/release machines=fermi,maxwell,rtx3080,functional
-repeats= count= json= record= against= size= mode=table
+repeats= count= json= record= against= size= mode=table mech=
+mechs=() # what simulate() attaches
 all="vecadd matmul spmv bfs chase madd histogram stencil transpose reduce kmeans diverge"
 
 die() { echo "speed: $*" >&2; exit 2; }
@@ -43,12 +46,13 @@ while [ $# -gt 0 ]; do
     --json) json=$2; shift ;;
     --record) record=$2; shift ;;
     --against) against=$2 mode=against; shift ;;
+    --mech) mech=$2 mode=mech; shift ;;
     --scaling) mode=scaling ;;
     --ptx) make_ptx; exit ;;
     --check-ptx)
         head -1 "$here/speed/speed.ptx" | grep -q "$(ptx_hash)" && exit
         die "bench/speed/speed.ptx does not belong to bench/speed/speed.cu: run bench/speed.sh --ptx" ;;
-    -h | --help) sed -n '2,17p' "$0" | cut -c3-; exit ;;
+    -h | --help) sed -n '2,19p' "$0" | cut -c3-; exit ;;
     -*) die "unknown option '$1' (--help)" ;;
     *) break ;;
     esac
@@ -72,10 +76,10 @@ simulate() {
     functional) machine=(--functional) ;;
     *+*) machine=(-m "${machine[1]%%+*}" --set "${machine[1]#*+}") ;; # fermi+dram.latency=500
     esac
-    "$@" "$heddle" run -q "${machine[@]}" --stats "$work/stats.json" -- \
+    "$@" "$heddle" run -q "${machine[@]}" "${mechs[@]}" --stats "$work/stats.json" -- \
         "$build/bin/bench_speed" "$kernel" --size "$size" > "$work/said" 2> "$work/errors" && return
     cat "$work/said" "$work/errors" >&2
-    die "$kernel failed on ${machine[*]}"
+    die "$kernel failed on ${machine[*]} ${mechs[*]}"
 }
 
 said() { grep -oE "\b$1=[0-9.]+" "$work/said" | cut -d= -f2; }
@@ -144,6 +148,23 @@ compare() {
     done | awk -f "$here/speed/compare.awk"
 }
 
+# The least processor time of each counts: "MACHINE KERNEL WARP_INSTS SECONDS WARP_INSTS SECONDS", without and
+# with the mechanisms.
+mechanism() {
+    local m k i without with names=()
+    for m in ${mech//+/ }; do names+=(--mech "$m"); done
+    for m in ${machines//,/ }; do
+        [ "$m" != functional ] || continue
+        for k in $kernels; do
+            for ((i = 0; i < ${repeats:-3}; i++)); do
+                mechs=() without=$(measure "$build" "$m" "$k" "$(size_on "$m")" | cut -d' ' -f1,5)
+                mechs=("${names[@]}") with=$(measure "$build" "$m" "$k" "$(size_on "$m")" | cut -d' ' -f1,5)
+                echo "$m $k $without $with"
+            done
+        done
+    done | awk -v mech="$mech" -f "$here/speed/mech.awk"
+}
+
 # Instructions, counted with --count, do not depend on what else the host does; seconds are shown beside them.
 scaling() {
     local m k size
@@ -164,5 +185,6 @@ scaling() {
 case $mode in
 table) table ;;
 against) compare ;;
+mech) mechanism ;;
 scaling) scaling ;;
 esac

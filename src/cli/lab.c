@@ -157,6 +157,19 @@ bool cli_lab_load(struct cli_lab *lab, const struct cli_list *names, const char 
     return ok;
 }
 
+bool cli_lab_add(struct cli_lab *lab, const char *name, const char *text)
+{
+    struct diag_list diags = {0};
+    struct experiment *e = mem_zalloc(sizeof *e);
+    struct plan plan = {0};
+    vec_push(&lab->experiments, e);
+    bool ok = experiment_read(e, name, text, &lab->workloads, &diags) && plan_make(&plan, e, &diags);
+    if (ok) vec_push(&lab->plans, plan);
+    cli_print_diags(&diags);
+    diag_free(&diags);
+    return ok;
+}
+
 void cli_lab_free(struct cli_lab *lab)
 {
     for (uint32_t i = 0; i < lab->figures.len; i++) figures_free(&lab->figures.data[i]);

@@ -29,6 +29,9 @@ struct cli_lab {
 /* `workloads` (names with commas between them) and `size` narrow them; NULL: as the files say. False:
  * errors were printed. */
 bool cli_lab_load(struct cli_lab *lab, const struct cli_list *names, const char *workloads, const char *size);
+/* Adds an experiment that is not in a file (experiment_read) to a lab whose workloads are loaded. False:
+ * errors were printed. */
+bool cli_lab_add(struct cli_lab *lab, const char *name, const char *text);
 void cli_lab_free(struct cli_lab *lab);
 
 /* Prints why store_open() failed, and says which exit status that is. */

@@ -48,6 +48,14 @@ const struct cli_command cli_commands[] = {
      "  heddle reproduce thesis-fig3.10             runs, table, claims with verdicts\n"
      "  heddle reproduce thesis-ch3                 a study: all figures of a chapter\n",
      cli_cmd_reproduce},
+    {"compare", "WORKLOAD... --mech A,B,C+D [-m MACHINE] [--size NAME]",
+     "put mechanisms side by side: speed-up over the first one, L1 hit rate, what each did",
+     "  heddle compare bfs kmeans --mech gto,swl,str\n"
+     "  heddle compare cfd --mech none,victim+str    none: the machine as it is\n"
+     "  heddle compare bfs --mech lrr,swl --mech-set swl.warps=8 --show l1.aml\n"
+     "  heddle compare bfs nn --mech lrr,gto --size tiny -o page.html   with figures\n"
+     "  heddle compare bfs nn --mech lrr,gto --json  for a script\n",
+     cli_cmd_compare},
     {"query", "STORE [FILTER...]", "look into the results of sweeps",
      "  heddle query results.db                          all runs\n"
      "  heddle query results.db workload=bfs 'l1.aml>400' --show ipc,l1.aml\n"

@@ -139,15 +139,28 @@ static bool yaml_tree_parse(struct yaml_tree *t, const char *hint, struct diag_l
     return diags->errors == errors;
 }
 
+/* t->content is there. */
+static bool yaml_tree_named(struct yaml_tree *t, const char *name, const char *hint, struct diag_list *diags)
+{
+    t->path = mem_strdup(name);
+    t->src.file = t->path;
+    t->src.text = t->content;
+    return yaml_tree_parse(t, hint, diags);
+}
+
 bool yaml_tree_load(struct yaml_tree *t, const char *path, const char *hint, struct diag_list *diags)
 {
     *t = (struct yaml_tree){0};
     t->content = yaml_read_file(path, &t->src.len);
-    if (!t->content) return false;
-    t->path = mem_strdup(path);
-    t->src.file = t->path;
-    t->src.text = t->content;
-    return yaml_tree_parse(t, hint, diags);
+    return t->content && yaml_tree_named(t, path, hint, diags);
+}
+
+bool yaml_tree_read(struct yaml_tree *t, const char *name, const char *text, const char *hint,
+                    struct diag_list *diags)
+{
+    *t = (struct yaml_tree){.content = mem_strdup(text)};
+    t->src.len = strlen(text);
+    return yaml_tree_named(t, name, hint, diags);
 }
 
 void yaml_tree_free(struct yaml_tree *t)

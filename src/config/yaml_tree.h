@@ -33,6 +33,9 @@ struct yaml_tree {
  * that is not a mapping. `hint` says what such a file looks like. A file that cannot be read is false with
  * errno set and no diagnostic: the caller knows what it stands for. */
 bool yaml_tree_load(struct yaml_tree *t, const char *path, const char *hint, struct diag_list *diags);
+/* A text instead of a file; errors call it `name`. */
+bool yaml_tree_read(struct yaml_tree *t, const char *name, const char *text, const char *hint,
+                    struct diag_list *diags);
 void yaml_tree_free(struct yaml_tree *t);
 
 /* The value of a key, or NULL. */

@@ -177,7 +177,7 @@ static void check_memory(struct check *c)
     }
     uint32_t dims = i->mod & ISA_TEX_DIMS;
     if (i->op == ISA_OP_TEX && (dims < 1 || dims > 3)) c->what = "a texture of no known shape";
-    if (i->op >= ISA_OP_SULD_8 && i->op <= ISA_OP_SUST_64 &&
+    if (i->op >= ISA_OP_SULD_8 && i->op <= ISA_OP_SURED_AT &&
         (isa_surface_dims(i) < 1 || isa_surface_dims(i) > 3))
         c->what = "a surface of no known shape";
 }

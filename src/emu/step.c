@@ -282,9 +282,10 @@ COLD static void record_bulk(const struct warp *w, const struct isa_inst *i, str
 
 COLD static void record_surface(const struct warp *w, const struct isa_inst *i, struct emu_access *out)
 {
+    uint32_t first = lane_first(out->mask); /* texels of the lanes' surfaces are taken to be of one size */
     out->mask = surface_lanes(w, i, out->mask, out->addr);
     out->space = ISA_GLOBAL;
-    out->bytes = (uint8_t)surface_bytes(i);
+    out->bytes = (uint8_t)surface_bytes(w, i, first);
     out->is_store = surface_is_store(i);
 }
 

@@ -6,11 +6,11 @@
 
 static inline bool surface_is_access(const struct isa_inst *i)
 {
-    return i->op >= ISA_OP_SULD_8 && i->op <= ISA_OP_SUST_64;
+    return i->op >= ISA_OP_SULD_8 && i->op <= ISA_OP_SUST_P;
 }
 static inline bool surface_is_store(const struct isa_inst *i) { return i->op >= ISA_OP_SUST_8; }
-/* Bytes that one lane moves. */
-uint32_t surface_bytes(const struct isa_inst *i);
+/* Bytes that a lane moves; 0 where that is the size of a texel and its handle is not a surface. */
+uint32_t surface_bytes(const struct warp *w, const struct isa_inst *i, uint32_t lane);
 /* The lanes of mask that access memory, with their addresses: those inside of their surface, and with
  * .clamp all. Lanes whose handle is not a surface are left out. */
 uint32_t surface_lanes(const struct warp *w, const struct isa_inst *i, uint32_t mask,

@@ -468,12 +468,21 @@ static uint32_t layers_asked(const struct emu_texture *t)
     return !t->is_cube ? t->layers : cubes > 1 ? cubes : 0;
 }
 
+/* A texture of one dimension has one row, a surface none (as on an H200). */
+static uint32_t rows_asked(const struct emu_texture *t)
+{
+    if (t->height) return t->height;
+    return t->layers ? t->layers : t->is_surface ? 0 : 1;
+}
+
+/* Mipmaps and multi-sample textures are refused when they are made: of levels and samples, which PTX counts
+ * for those alone, there are none. */
 static uint32_t query(const struct emu_texture *t, uint8_t what)
 {
     enum { ORDER_R = 0x10b0, ORDER_RG = 0x10b2, ORDER_RGBA = 0x10b5 };
     switch ((enum isa_txq)what) {
     case ISA_TXQ_WIDTH: return t->width;
-    case ISA_TXQ_HEIGHT: return t->height ? t->height : MAX(t->layers, 1u);
+    case ISA_TXQ_HEIGHT: return rows_asked(t);
     case ISA_TXQ_DEPTH: return t->height && t->layers ? layers_asked(t) : t->depth;
     case ISA_TXQ_CHANNEL_TYPE: return channel_type(t);
     case ISA_TXQ_CHANNEL_ORDER: return t->channels == 1 ? ORDER_R : t->channels == 2 ? ORDER_RG : ORDER_RGBA;
@@ -482,17 +491,23 @@ static uint32_t query(const struct emu_texture *t, uint8_t what)
     case ISA_TXQ_ADDR0: return address_number(t, 0);
     case ISA_TXQ_ADDR1: return address_number(t, 1);
     case ISA_TXQ_ADDR2: return address_number(t, 2);
+    case ISA_TXQ_ARRAY_SIZE: return layers_asked(t);
+    case ISA_TXQ_LEVELS:
+    case ISA_TXQ_SAMPLES: return 0;
+    case ISA_TXQ_LAYOUT: return t->is_linear_memory;
     }
     UNREACHABLE("texture query");
 }
 
+/* A level that a texture lacks has size 0 (as on an H200). */
 static void op_txq(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     uint32_t value[ISA_LANES];
+    const uint32_t *level = i->src[1] == ISA_NONE ? NULL : exec_src(x, i->src[1]);
     FOR_LANES (l, mask) {
         const struct emu_texture *t = texture_of(x->warp, i, l);
         if (!t) return;
-        value[l] = query(t, i->mod);
+        value[l] = level && level[l] ? 0 : query(t, i->mod);
     }
     if (i->dst[0] == ISA_NONE) return;
     uint32_t *dst = exec_dst(x, i->dst[0]);

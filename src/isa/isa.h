@@ -101,7 +101,8 @@ enum isa_prmt { ISA_PRMT_INDEX, ISA_PRMT_F4E, ISA_PRMT_B4E, ISA_PRMT_RC8, ISA_PR
 enum isa_testp { ISA_TESTP_FINITE, ISA_TESTP_INFINITE, ISA_TESTP_NUMBER, ISA_TESTP_NOTANUMBER,
                  ISA_TESTP_NORMAL, ISA_TESTP_SUBNORMAL };
 enum isa_txq { ISA_TXQ_WIDTH, ISA_TXQ_HEIGHT, ISA_TXQ_DEPTH, ISA_TXQ_CHANNEL_TYPE, ISA_TXQ_CHANNEL_ORDER,
-               ISA_TXQ_NORMALIZED, ISA_TXQ_FILTER, ISA_TXQ_ADDR0, ISA_TXQ_ADDR1, ISA_TXQ_ADDR2 };
+               ISA_TXQ_NORMALIZED, ISA_TXQ_FILTER, ISA_TXQ_ADDR0, ISA_TXQ_ADDR1, ISA_TXQ_ADDR2,
+               ISA_TXQ_ARRAY_SIZE, ISA_TXQ_LEVELS, ISA_TXQ_SAMPLES, ISA_TXQ_LAYOUT };
 /* The video instructions: what is computed, what is done with the result and the third source. */
 enum isa_video { ISA_VIDEO_ADD, ISA_VIDEO_SUB, ISA_VIDEO_ABSDIFF, ISA_VIDEO_MIN, ISA_VIDEO_MAX,
                  ISA_VIDEO_AVRG, ISA_VIDEO_SET, ISA_VIDEO_SHL, ISA_VIDEO_SHR };
@@ -156,12 +157,15 @@ struct isa_inst {
 #define ISA_NO_RECONV UINT32_MAX
 
 /* The immediate of a surface access. */
-static inline int64_t isa_surface(uint32_t dims, bool is_layered, enum isa_outside outside)
+enum { ISA_SURFACE_FORMATTED = 0x40 }; /* x counts texels, and a texel is accessed */
+static inline int64_t isa_surface(uint32_t dims, bool is_layered, bool is_formatted, enum isa_outside outside)
 {
-    return (int64_t)(dims | (is_layered ? ISA_TEX_LAYERED : 0u) | (uint32_t)outside << 8);
+    return (int64_t)(dims | (is_layered ? ISA_TEX_LAYERED : 0u) |
+                     (is_formatted ? ISA_SURFACE_FORMATTED : 0u) | (uint32_t)outside << 8);
 }
 static inline uint32_t isa_surface_dims(const struct isa_inst *i) { return i->imm & ISA_TEX_DIMS; }
 static inline bool isa_surface_layered(const struct isa_inst *i) { return i->imm & ISA_TEX_LAYERED; }
+static inline bool isa_surface_formatted(const struct isa_inst *i) { return i->imm & ISA_SURFACE_FORMATTED; }
 static inline enum isa_outside isa_surface_outside(const struct isa_inst *i)
 {
     return (enum isa_outside)(i->imm >> 8 & 3);

@@ -250,33 +250,52 @@ static void cannot_read(struct experiment *e, const char *name, struct diag_list
         diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, hint, "no experiment is called '%s'", name);
 }
 
+static void begin(struct experiment *e, const char *path)
+{
+    *e = (struct experiment){.title = "", .about = "", .paper = "", .machine = "", .size = ""};
+    e->path = arena_strdup(&e->arena, path);
+    e->name = name_of(&e->arena, e->path);
+}
+
+/* e->file has been read. */
+static void read_tree(struct experiment *e, const struct workload_set *workloads, struct diag_list *diags)
+{
+    struct experiment_reading r = {.e = e, .workloads = workloads, .diags = diags};
+    read_experiment(&r);
+    for (uint32_t i = 0; i < r.drafts.len; i++) draft_free(r.drafts.data[i]);
+    if (!e->columns) { /* the reading stopped before they were handed over */
+        e->columns = ARENA_ARRAY(&e->arena, struct lab_column, r.columns.len);
+        e->column_count = r.columns.len;
+        if (r.columns.len) memcpy(e->columns, r.columns.data, r.columns.len * sizeof *e->columns);
+    }
+    vec_free(&r.drafts);
+    vec_free(&r.columns);
+    vec_free(&r.groups);
+    vec_free(&r.common);
+    map_free(&r.stats);
+}
+
 bool experiment_load(struct experiment *e, const char *name, const struct workload_set *workloads,
                      struct diag_list *diags)
 {
     struct strbuf path = {0};
     uint32_t errors = diags->errors;
-    *e = (struct experiment){.title = "", .about = "", .paper = "", .machine = "", .size = ""};
     find_path(name, &path);
-    e->path = arena_strdup(&e->arena, strbuf_text(&path));
-    e->name = name_of(&e->arena, e->path);
+    begin(e, strbuf_text(&path));
     strbuf_free(&path);
-    if (yaml_tree_load(&e->file, e->path, SHAPE, diags)) {
-        struct experiment_reading r = {.e = e, .workloads = workloads, .diags = diags};
-        read_experiment(&r);
-        for (uint32_t i = 0; i < r.drafts.len; i++) draft_free(r.drafts.data[i]);
-        if (!e->columns) { /* the reading stopped before they were handed over */
-            e->columns = ARENA_ARRAY(&e->arena, struct lab_column, r.columns.len);
-            e->column_count = r.columns.len;
-            if (r.columns.len) memcpy(e->columns, r.columns.data, r.columns.len * sizeof *e->columns);
-        }
-        vec_free(&r.drafts);
-        vec_free(&r.columns);
-        vec_free(&r.groups);
-        vec_free(&r.common);
-        map_free(&r.stats);
-    } else if (!e->file.content) {
+    if (yaml_tree_load(&e->file, e->path, SHAPE, diags))
+        read_tree(e, workloads, diags);
+    else if (!e->file.content)
         cannot_read(e, name, diags);
-    }
+    return diags->errors == errors;
+}
+
+bool experiment_read(struct experiment *e, const char *name, const char *text,
+                     const struct workload_set *workloads, struct diag_list *diags)
+{
+    uint32_t errors = diags->errors;
+    begin(e, name);
+    if (yaml_tree_read(&e->file, name, text, SHAPE, diags)) read_tree(e, workloads, diags);
     return diags->errors == errors;
 }
 

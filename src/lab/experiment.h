@@ -152,6 +152,9 @@ struct experiment {
 /* `name` is one of DATA/experiments or a path. False with diagnostics. */
 bool experiment_load(struct experiment *e, const char *name, const struct workload_set *workloads,
                      struct diag_list *diags);
+/* The same of a text that is not in a file; `name` is the experiment's. */
+bool experiment_read(struct experiment *e, const char *name, const char *text,
+                     const struct workload_set *workloads, struct diag_list *diags);
 void experiment_free(struct experiment *e);
 /* The names of DATA/experiments, in order; gives how many. */
 uint32_t experiment_names(struct arena *a, const char ***names);

@@ -256,7 +256,7 @@ static struct expr *read_word(struct parser *p)
     return read_call(p, name, start);
 }
 
-/* "a column".NAME, "a column".param(KEY); quotes of either kind. */
+/* "a column".NAME, "a column".param(KEY), "a-b.statistic"; quotes of either kind. */
 static struct expr *read_quoted(struct parser *p)
 {
     const char *start = p->at, quote = *p->at++;
@@ -267,6 +267,7 @@ static struct expr *read_quoted(struct parser *p)
     }
     const char *owner = arena_strndup(p->arena, p->at, (size_t)(end - p->at));
     p->at = end + 1;
+    if (*p->at != '.' && strchr(owner, '.')) return leaf(p, EXPR_NAME, NULL, owner, start);
     if (*p->at != '.' || !is_name_char(p->at[1])) {
         fail_at(p, start, (size_t)(p->at - start), "as in \"L1+L2\".ipc",
                 "a column is not a number: '.' and a statistic must follow");

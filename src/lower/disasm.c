@@ -30,9 +30,9 @@ static const char *const vote_names[] = {".all", ".any", ".uni"};
 static const char *const prmt_names[] = {"", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"};
 static const char *const testp_names[] = {".finite",     ".infinite", ".number",
                                           ".notanumber", ".normal",   ".subnormal"};
-static const char *const txq_names[] = {".width",         ".height",     ".depth",  ".channel_data_type",
-                                        ".channel_order", ".normalized", ".filter", ".addr0",
-                                        ".addr1",         ".addr2"};
+static const char *const txq_names[] = {
+    ".width", ".height", ".depth", ".channel_data_type", ".channel_order", ".normalized", ".filter",
+    ".addr0", ".addr1",  ".addr2", ".array_size",        ".levels",        ".samples",    ".layout"};
 static const char *const video_names[] = {".add",  ".sub", ".absdiff", ".min", ".max",
                                           ".avrg", ".set", ".shl",     ".shr"};
 static const char *const second_names[] = {"", ".add", ".min", ".max", ""};
@@ -173,6 +173,7 @@ static void put_surface(const struct isa_inst *in, struct strbuf *out)
     static const char *const outside[] = {".trap", ".clamp", ".zero"};
     strbuf_printf(out, ".%s%ud", isa_surface_layered(in) ? "a" : "", isa_surface_dims(in));
     strbuf_puts(out, ENUM_NAME(cache_names, in->mod2));
+    if (isa_surface_formatted(in) && in->op != ISA_OP_SUST_P) strbuf_puts(out, ".p");
     if (in->vec > 1) strbuf_printf(out, ".v%u", in->vec);
     strbuf_puts(out, ENUM_NAME(outside, isa_surface_outside(in)));
 }
@@ -229,7 +230,7 @@ static void put_modifiers(const struct isa_inst *in, struct strbuf *out)
     case ISA_OP_TESTP_F64: strbuf_puts(out, ENUM_NAME(testp_names, in->mod)); break;
     case ISA_OP_BAR_RED_P: strbuf_puts(out, ENUM_NAME(atom_names, in->mod2)); break;
     default:
-        if (in->op >= ISA_OP_SULD_8 && in->op <= ISA_OP_SUST_64) put_surface(in, out);
+        if (in->op >= ISA_OP_SULD_8 && in->op <= ISA_OP_SURED_AT) put_surface(in, out);
         if (in->op >= ISA_OP_SETP_U16 && in->op <= ISA_OP_SET_BF16X2)
             strbuf_printf(out, ".%s%s", ENUM_NAME(cmp_names, in->mod), ENUM_NAME(bool_names, in->mod2));
         break;

@@ -109,6 +109,7 @@ static sel_fn *const sel_table[PTX_OP_COUNT] = {
     [PTX_OP_txq] = sel_txq,
     [PTX_OP_suld] = sel_surface,
     [PTX_OP_sust] = sel_surface,
+    [PTX_OP_sured] = sel_sured,
     [PTX_OP_suq] = sel_txq,
     [PTX_OP_cp] = sel_cp,
     [PTX_OP_mbarrier] = sel_mbarrier,

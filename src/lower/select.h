@@ -153,7 +153,7 @@ sel_fn sel_mov, sel_cvt;
 sel_fn sel_ld, sel_st, sel_prefetch, sel_cvta, sel_isspacep, sel_cp, sel_createpolicy, sel_nothing;
 sel_fn sel_atom, sel_tex, sel_txq;
 sel_fn sel_mbarrier, sel_cp_arrive, sel_cp_bulk;
-sel_fn sel_surface;
+sel_fn sel_surface, sel_sured;
 /* select_atom.c: the handle of a texture or surface, an object in a register or a .global reference. */
 bool sel_texture_handle(struct sel *s, const struct ptx_operand *o, struct mir_opnd *handle);
 /* Appends `count` values of a vector (or of one register) to src; false: there are fewer, or no room. */

@@ -95,10 +95,15 @@ bool sel_texture_handle(struct sel *s, const struct ptx_operand *o, struct mir_o
         *handle = sel_src(s, o, PTX_U64);
         return true;
     }
-    bool is_reference = o->kind == PTX_O_VAR && (o->var->type == PTX_TEXREF || o->var->type == PTX_SURFREF);
-    if (is_reference && o->var->space == PTX_SPACE_GLOBAL) {
-        /* A texture or surface reference is a variable of eight bytes in which the runtime puts the handle
-         * when it is bound. */
+    if (o->kind == PTX_O_VAR && o->var->type == PTX_SURFREF) {
+        sel_lack(s, "use a surface object (cudaCreateSurfaceObject)",
+                 "'%.80s' is a surface reference: CUDA 12 removed them, and nothing can be bound to one",
+                 o->var->name);
+        return false;
+    }
+    if (o->kind == PTX_O_VAR && o->var->type == PTX_TEXREF && o->var->space == PTX_SPACE_GLOBAL) {
+        /* A texture reference is a variable of eight bytes in which the runtime puts the handle when it is
+         * bound. */
         const char *name = mir_var_symbol(s->prog->arena, s->f, o->var);
         struct mir_opnd at = {.kind = MIR_SYM, .v = mir_sym(s->prog, name, false)};
         *handle = sel_temp(s, MIR_D);
@@ -217,14 +222,21 @@ void sel_txq(struct sel *s)
         {PTX_W_ADDR_MODE_0, ISA_TXQ_ADDR0},
         {PTX_W_ADDR_MODE_1, ISA_TXQ_ADDR1},
         {PTX_W_ADDR_MODE_2, ISA_TXQ_ADDR2},
+        {PTX_W_ARRAY_SIZE, ISA_TXQ_ARRAY_SIZE},
+        {PTX_W_NUM_MIPMAP_LEVELS, ISA_TXQ_LEVELS},
+        {PTX_W_NUM_SAMPLES, ISA_TXQ_SAMPLES},
+        {PTX_W_MEMORY_LAYOUT, ISA_TXQ_LAYOUT},
     };
     const struct ptx_operand *a = &s->in->ops[1];
-    struct mir_opnd handle;
+    bool has_level = sel_has_word(s, PTX_W_LEVEL);
+    struct mir_opnd src[2];
     if (a->kind == PTX_O_ADDR && a->sub_count) a = &a->sub[0];
-    if (!sel_texture_handle(s, a, &handle)) return;
+    if (!sel_texture_handle(s, a, &src[0])) return;
+    if (has_level) src[1] = sel_src(s, &s->in->ops[2], PTX_U32);
     for (size_t q = 0; q < ARRAY_LEN(queries); q++) {
         if (!sel_has_word(s, (enum ptx_word)queries[q].word)) continue;
-        sel_emit(s, ISA_OP_TXQ, sel_dst(s, &s->in->ops[0], MIR_R), handle)->mod = queries[q].query;
+        const struct mir_opnd dst = sel_dst(s, &s->in->ops[0], MIR_R);
+        sel_emit_n(s, ISA_OP_TXQ, &dst, 1, src, has_level ? 2 : 1)->mod = queries[q].query;
         return;
     }
     sel_unsupported(s, NULL);

@@ -112,6 +112,12 @@ static void bulk_copy(struct sel *s)
 {
     const struct ptx_operand *ops = s->in->ops;
     bool is_load = s->in->m.space == PTX_SPACE_SHARED;
+    if (is_load && s->in->m.space2 == PTX_SPACE_SHARED) {
+        sel_lack(s, "within a CTA copy with ld.shared and st.shared",
+                 "a bulk copy from shared memory to shared memory needs thread-block clusters, which are not "
+                 "modelled");
+        return;
+    }
     struct mir_opnd src[4] = {bulk_shared(s, &ops[is_load ? 0 : 1]), bulk_global(s, &ops[is_load ? 1 : 0]),
                               sel_src(s, &ops[2], PTX_U32)};
     if (is_load) src[3] = bulk_shared(s, &ops[3]);

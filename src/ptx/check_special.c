@@ -200,12 +200,12 @@ static bool check_tex(struct checker *c)
     return true;
 }
 
-/* ---- suld, sust ---- */
+/* ---- suld, sust, sured ---- */
 
 static bool check_surface_value(struct checker *c, const struct ptx_operand *o)
 {
     enum ptx_type want = (enum ptx_type)c->inst->m.type[0];
-    if (c->inst->op == PTX_OP_sust && o->kind == PTX_O_INT) return check_constant(c, o, want);
+    if (c->inst->op != PTX_OP_suld && o->kind == PTX_O_INT) return check_constant(c, o, want);
     if (c->inst->op == PTX_OP_suld && o->kind == PTX_O_SINK) return true;
     if (o->kind != PTX_O_REG) return check_fault(c, o, NULL, "a register is wanted here");
     if (check_type_fits(reg_type(c, o), want, true)) return true;
@@ -223,6 +223,8 @@ static bool check_surface(struct checker *c)
         return check_fault(c, value, NULL, "an access to a surface moves at most 16 bytes");
     uint32_t count = MAX(m->vec, 1u); /* one value may stand in braces */
     bool is_vector = value->kind == PTX_O_VECTOR;
+    if (is_vector && c->inst->op == PTX_OP_sured)
+        return check_fault(c, value, NULL, "a reduction takes one value, without braces");
     if (is_vector ? value->sub_count != count : count > 1)
         return check_fault(c, value, NULL, "a vector of %u is wanted here", count);
     for (uint32_t i = 0; i < count; i++)
@@ -325,7 +327,8 @@ bool check_special(struct checker *c)
     case PTX_OP_cvta: return check_cvta(c);
     case PTX_OP_tex: return check_tex(c);
     case PTX_OP_suld:
-    case PTX_OP_sust: return check_surface(c);
+    case PTX_OP_sust:
+    case PTX_OP_sured: return check_surface(c);
     case PTX_OP_call: return check_call(c);
     default: UNREACHABLE("no rule for this opcode");
     }

@@ -85,16 +85,17 @@ enum ptx_word {
     PTX_W_ALL, PTX_W_ANY, PTX_W_UNI, PTX_W_BALLOT,                      /* vote, match */
     PTX_W_L, PTX_W_R, PTX_W_CLAMP, PTX_W_WRAP,                          /* shf, bmsk, szext, shfl */
     PTX_W_F4E, PTX_W_B4E, PTX_W_RC8, PTX_W_ECL, PTX_W_ECR, PTX_W_RC16,  /* prmt */
-    PTX_W_1D, PTX_W_2D, PTX_W_3D, PTX_W_A1D, PTX_W_A2D, PTX_W_CUBE,     /* tex, suld, sust */
+    PTX_W_1D, PTX_W_2D, PTX_W_3D, PTX_W_A1D, PTX_W_A2D, PTX_W_CUBE,     /* tex, suld, sust, sured */
     PTX_W_ACUBE,
     PTX_W_FINITE, PTX_W_INFINITE, PTX_W_NUMBER, PTX_W_NOTANUMBER, PTX_W_NORMAL, PTX_W_SUBNORMAL, /* testp */
     PTX_W_SYNC, PTX_W_ARRIVE, PTX_W_RED, PTX_W_WARP,                    /* bar, barrier */
     PTX_W_L1, PTX_W_L2, PTX_W_L1U,                                      /* prefetch */
     PTX_W_COMMIT_GROUP, PTX_W_WAIT_GROUP, PTX_W_WAIT_ALL,               /* cp.async */
     PTX_W_WAIT, PTX_W_LAUNCH_DEPENDENTS,                                /* griddepcontrol */
-    PTX_W_TRAP, PTX_W_ZERO,                                             /* suld, sust clamp modes */
+    PTX_W_TRAP, PTX_W_ZERO,                                             /* suld, sust, sured clamp modes */
     PTX_W_WIDTH, PTX_W_HEIGHT, PTX_W_DEPTH, PTX_W_CHANNEL_DATA_TYPE, PTX_W_CHANNEL_ORDER,
-    /* txq */
+    /* txq, suq */
+    PTX_W_ARRAY_SIZE, PTX_W_NUM_MIPMAP_LEVELS, PTX_W_NUM_SAMPLES, PTX_W_MEMORY_LAYOUT,
     PTX_W_NORMALIZED_COORDS, PTX_W_FILTER_MODE, PTX_W_ADDR_MODE_0, PTX_W_ADDR_MODE_1, PTX_W_ADDR_MODE_2,
     PTX_W_LEVEL, PTX_W_GRAD, PTX_W_BASE,                                /* tex mip selection */
     /* cvt.pack: types narrower than a byte. */
@@ -117,7 +118,7 @@ struct ptx_mods {
     uint8_t vec;     /* 0 = scalar, 2, 4, 8 */
     bool ftz, sat, approx, full, cc, uni, nc, to /* cvta.to */, sync, aligned, relu, nan, abs, xorsign, noftz,
         satfinite, is_async /* cp.async */, bulk /* cp.async.bulk */, is_global_to_shared,
-        shiftamt /* .shiftamt, reserved */, oob, plus_one /* vmad.po */;
+        shiftamt /* .shiftamt, reserved */, oob, plus_one /* vmad.po */, formatted /* sust.p, sured.p */;
     uint8_t space2; /* source space of cp.async (.shared.global); second space otherwise 0 */
 };
 

@@ -54,7 +54,9 @@ stdout() { # stdout COMMAND...
 }
 stdout --help
 stdout --version
-for c in run kernel disasm list explain config sweep reproduce query report new; do stdout $c --help; done
+for c in run kernel disasm list explain config sweep reproduce compare query report new; do
+    stdout $c --help
+done
 for what in experiments machines mechanisms options params stats workloads; do
     stdout list $what
     stdout list $what --json

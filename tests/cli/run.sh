@@ -33,7 +33,7 @@ bad() { expect 1 "$1" kernel tests/cli/bad.ptx "${@:2}"; }
 expect 0 '^usage: heddle' --help
 expect 2 '^usage: heddle'
 expect 0 'heddle [0-9]' --version
-commands='run kernel disasm list explain config sweep reproduce query report new'
+commands='run kernel disasm list explain config sweep reproduce compare query report new'
 for c in $commands; do expect 0 'examples:' $c --help; done
 expect 0 '^maxwell .*\(default\)' list machines
 expect 0 '^atax +PolyBench' list workloads

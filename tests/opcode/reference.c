@@ -461,7 +461,8 @@ static bool exec_texture(struct machine *m, const struct statement *s, uint32_t 
     struct tex_desc t;
     if (!strcmp(s->op.word[0], "txq")) {
         if (!tex_parse(m->form->tex, &t)) return false;
-        out[0] = texture_size(&s->op, &t);
+        bool is_there = !ref_has(&s->op, "level") || !operand_value(m, &s->operand[2], thread);
+        out[0] = is_there ? texture_size(&s->op, &t) : 0; /* each texture has one level */
         set_var(m, s->operand[0].var[0], thread, out[0]);
         return true;
     }

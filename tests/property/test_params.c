@@ -7,6 +7,7 @@
  *   test_params SEED ROWS     as many random rows of another seed
  *   test_params pairs         every pair of parameters at every pair of bounds: more than an hour
  *   test_params pairs I of N  part I of these, from 0, of N equal ones
+ *   test_params pairs random SEED ROWS     as many random ones of these
  *   test_params try MACHINE KEY=VALUE...   one machine, and what becomes of it
  *
  * Rows run in a child process, which says where it is: a crash names its row, and a new child goes on behind
@@ -335,6 +336,15 @@ static void make_pair(const struct plan *p, uint64_t i, struct row *out)
     row_add(out, x->text);
 }
 
+static uint64_t pair_count(void) { return (uint64_t)values.len * (values.len - 1) / 2; }
+
+static void make_random_pair(const struct plan *p, uint64_t i, struct row *out)
+{
+    struct rng r = {p->seed * 1000003 + i};
+    const uint64_t high = rng_u32(&r);
+    make_pair(p, (high << 32 | rng_u32(&r)) % pair_count(), out);
+}
+
 /* ---- children ---- */
 
 /* Shared between the parent and its child. */
@@ -412,7 +422,11 @@ int main(int argc, char **argv)
     setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 0);
     if (argc > 2 && !strcmp(argv[1], "try")) return try_row(argv[2], argc - 3, argv + 3);
     find_values();
-    const uint64_t pairs = (uint64_t)values.len * (values.len - 1) / 2;
+    const uint64_t pairs = pair_count();
+    if (argc > 4 && !strcmp(argv[1], "pairs") && !strcmp(argv[2], "random"))
+        return run_plan(&(struct plan){make_random_pair, 0, strtoull(argv[4], NULL, 0),
+                                       strtoull(argv[3], NULL, 0)},
+                        "random pairs") != 0;
     if (argc > 1 && !strcmp(argv[1], "pairs")) {
         const uint64_t part = argc > 4 ? strtoull(argv[2], NULL, 0) : 0,
                        of = argc > 4 ? strtoull(argv[4], NULL, 0) : 1;

@@ -249,6 +249,14 @@ static const struct row memory_rows[] = {
      "tex v4, v5, v6, v7 = v2, v3 mod=1 mod2=13 type=13; cvt.f16x2.f32 v0 = v5, v4; cvt.f16x2.f32 v1 = v7, "
      "v6"},
     {"txq.height.b32 %r1, [%rd1];", "txq v0 = v1 mod=1"},
+    {"txq.level.width.b32 %r1, [%rd1], %r2;", "txq v0 = v1, v2"},
+    {"suq.array_size.b32 %r1, [%rd1];", "txq v0 = v1 mod=10"},
+    {"sured.b.add.2d.u32.trap [%rd1, {%r1, %r2}], %r3;",
+     "sured.at v4, v5 = v0, v1, v2, 0x0 imm=2; @v5 atom.32 = v4, v3 .global mod2=5 type=5"},
+    {"@%p1 sured.p.min.1d.b64.zero [%rd1, {%r1}], %rd2;",
+     "mov.64 v4 = 0x0; mov.pred v5 = 0x0; mov.pred v6 = 0x0; "
+     "@v0 sured.at v4, v5, v6 = v1, v2, 0x0, 0x0 vec=2 imm=577; @v5 atom.64 = v4, v3 .global mod2=8 type=7; "
+     "@v6 atom.64 = v4, v3 .global mod2=8 type=8"},
 };
 
 static const struct row sync_rows[] = {
@@ -308,6 +316,11 @@ static const struct row refused_rows[] = {
     {"tex.grad.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2, %f3, %f4}], {%f1, %f2, %f3, %f4}, "
      "{%f1, %f2, %f3, %f4};",
      "error: this form of 'tex' is not supported"},
+    {"cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];",
+     "error: a bulk copy from shared memory to shared memory needs thread-block clusters, which are not "
+     "modelled"},
+    {"suld.b.1d.b32.trap %r1, [sr, {%r2}];",
+     "error: 'sr' is a surface reference: CUDA 12 removed them, and nothing can be bound to one"},
 };
 
 /* Every form; <a|b> stands for each of its words in turn. Nothing but acceptance and operand classes is

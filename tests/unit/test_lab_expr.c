@@ -95,12 +95,12 @@ static void leaves_know_what_they_are_and_where(void **state)
     struct arena arena = {0};
     struct diag_list diags = {0};
     struct leaves l = {0};
-    const char *text = "\"L1+L2\".ipc + 'a b'.param(x.y-z) + sum(h, 1) + base.param(k)";
+    const char *text = "\"L1+L2\".ipc + 'a b'.param(x.y-z) + sum(h, 1) + base.param(k) + \"a-b.c\"";
     struct diag_source src = {"test", text, strlen(text)};
     struct expr *e = expr_parse(&arena, text, &(struct expr_source){&src, 7, 20, true}, &diags);
     assert_non_null(e);
     assert_true(expr_bind(e, gather, &l));
-    assert_int_equal(l.count, 4);
+    assert_int_equal(l.count, 5);
     assert_string_equal(l.leaf[0].owner, "L1+L2");
     assert_string_equal(l.leaf[0].name, "ipc");
     assert_int_equal(l.leaf[0].kind, EXPR_NAME);
@@ -115,6 +115,8 @@ static void leaves_know_what_they_are_and_where(void **state)
     assert_true(l.leaf[2].in_sum);
     assert_string_equal(l.leaf[3].owner, "base");
     assert_string_equal(l.leaf[3].name, "k");
+    assert_null(l.leaf[4].owner);
+    assert_string_equal(l.leaf[4].name, "a-b.c");
     arena_free(&arena);
 }
 

@@ -19,7 +19,7 @@ static const char head[] =
     ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
     ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n"
     ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
-    ".extern .func nowhere();\n.extern .func cudaDeviceSynchronize();\n"
+    ".global .surfref sr;\n.extern .func nowhere();\n.extern .func cudaDeviceSynchronize();\n"
     ".func (.param .b32 out) twice(.param .b32 in)\n{\n.reg .b32 %r<3>;\nld.param.b32 %r1, [in];\n"
     "add.s32 %r2, %r1, %r1;\nst.param.b32 [out], %r2;\nret;\n}\n";
 static const char kernel[] =

@@ -1,0 +1,27 @@
+# mech.awk: lines "MACHINE KERNEL WARP_INSTS SECONDS WARP_INSTS SECONDS", without and with mechanisms, several of
+# each: thousands of warp instructions a second by the fastest run of each, the ratio, and its geometric mean on
+# each machine.
+function rate(insts, seconds) { return insts / (seconds > 0 ? seconds : 1e-6) / 1000 }
+{
+    row = $1 " " $2
+    if (!(row in base)) order[++rows] = row
+    if (rate($3, $4) > base[row]) base[row] = rate($3, $4)
+    if (rate($5, $6) > with[row]) with[row] = rate($5, $6)
+}
+function mean() {
+    if (count) printf "%-9s %-10s %34s %8.2f\n", machine, "mean", "", exp(sum / count)
+    sum = count = 0
+}
+END {
+    printf "%-9s %-10s %16s %17s %8s\n", "machine", "kernel", "kilo warp inst/s", mech, "ratio"
+    for (i = 1; i <= rows; i++) {
+        split(order[i], name, " ")
+        if (name[1] != machine) mean()
+        machine = name[1]
+        ratio = with[order[i]] / base[order[i]]
+        printf "%-9s %-10s %16.1f %17.1f %8.2f\n", machine, name[2], base[order[i]], with[order[i]], ratio
+        sum += log(ratio)
+        count++
+    }
+    mean()
+}
