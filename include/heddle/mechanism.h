@@ -33,7 +33,7 @@
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 2
+#define HEDDLE_MECHANISM_API 3
 #define MECH_NO_WARP         (-1)
 enum {
     MECH_BANK_WARPS = 64,
@@ -50,11 +50,28 @@ enum {
     /* the most entries of reexec_queue */
     MECH_REEXEC_MAX = 1 << 16,
     /* notes that are kept of one mechanism on one SM; the others are counted */
-    MECH_NOTES_MAX = 1 << 16
+    MECH_NOTES_MAX = 1 << 16,
+    /* the text that check writes, with its end */
+    MECH_REASON_BYTES = 256
 };
 
 static inline uint32_t mech_bank(int warp) { return (uint32_t)warp / MECH_BANK_WARPS; }
 static inline uint64_t mech_bit(int warp) { return (uint64_t)1 << (uint32_t)warp % MECH_BANK_WARPS; }
+
+/* ---- check ---- */
+
+/* What the parameters of a mechanism have to fit. */
+struct mech_machine {
+    uint32_t sm_count, warps, schedulers, line_bytes;
+    /* entries of the queue that the port `prefetch` fills */
+    uint32_t prefetch_queue;
+};
+
+enum mech_fit {
+    MECH_FITS,
+    MECH_FITS_POORLY, /* it runs, with a warning */
+    MECH_MISFIT       /* an error: nothing runs */
+};
 
 /* ---- views ---- */
 
@@ -178,6 +195,8 @@ struct mech_l1_evict {
     /* the warp and PC that brought the line, and that touched it last */
     int owner_warp, last_warp;
     uint32_t owner_pc, last_pc;
+    /* launch number of the owner: its slot may hold another warp by now */
+    uint64_t owner_launch;
     bool was_prefetch, was_used, is_local;
 };
 
@@ -277,6 +296,8 @@ struct mech_ports {
     const struct mech_counters *(*counters)(void *host);
     /* Instructions that the warp in a slot has issued since it started. */
     uint64_t (*warp_issued)(void *host, int warp);
+    /* Which warps of a bank wait for memory now: mech_sched_view.memory_wait, for hooks that have no view. */
+    uint64_t (*memory_wait)(void *host, uint32_t bank);
     /* Registers that are live before an instruction of the kernel that the warp runs, as a set. */
     const uint64_t *(*live_registers)(void *host, int warp, uint32_t pc);
 
@@ -291,8 +312,9 @@ struct mech_ports {
      * is full, and the claim stays). */
     void (*miss_answer)(void *host, uint32_t token);
     bool (*miss_forward)(void *host, uint32_t token);
-    /* In init alone: what may_miss refuses waits in a queue of this many instructions beside the
-     * load-store unit, one of a warp at most, and those behind go on. The smallest number above 0 counts. */
+    /* In init alone: a load that may_miss or the L1 refuses waits in a queue of this many instructions beside
+     * the load-store unit, one of a warp at most, and those behind go on. The smallest number above 0
+     * counts. */
     void (*reexec_queue)(void *host, uint32_t entries);
     /* In init alone: the most lines that this mechanism will ask for with l1_lines (the tags are made for
      * it). At most l1_sets * mech_l1_ways_max. */
@@ -352,6 +374,10 @@ struct mechanism {
     /* names of the kinds of its notes, NULL-terminated; may be NULL */
     const char *const *note_names;
 
+    /* Do the parameters fit the machine and each other? Once, before the SMs' init; their bounds are kept
+     * already. Unless they fit, it writes why into reason: a sentence without a dot, of MECH_REASON_BYTES
+     * at most. */
+    enum mech_fit (*check)(const void *params, const struct mech_machine *machine, char *reason);
     /* params and ports live as long as the state: keep the pointers. */
     void (*init)(void *state, void *gpu_state, const void *params, const struct mech_ports *ports);
     /* Once, before the SMs' init. */

@@ -132,6 +132,18 @@ static bool check(struct wiring *w, const struct timed_options *o, struct diag_l
     return w->map && w->mechs;
 }
 
+static bool check_mechs(struct wiring *w, struct diag_list *diags)
+{
+    const struct machine *m = w->machine;
+    return mech_gpu_check(w->mech_gpu,
+                          &(struct mech_machine){.sm_count = w->sm_count,
+                                                 .warps = m->sm_warps,
+                                                 .schedulers = m->sm.schedulers,
+                                                 .line_bytes = m->l1.line,
+                                                 .prefetch_queue = m->sm.prefetch_queue},
+                          diags);
+}
+
 bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags)
 {
     *w = (struct wiring){.machine = s->machine, .sm_count = s->machine->sm_count};
@@ -139,6 +151,7 @@ bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_l
     w->slice_count = addrmap_slices(w->map);
     w->channel_count = addrmap_channels(w->map);
     w->mech_gpu = mech_gpu_create(w->mechs, w->sm_count);
+    if (!check_mechs(w, diags)) return false;
     req_pool_init(&w->pool, POOL_START);
     w->pool.map = w->map;
     w->units = units_create(&(struct units_setup){.time = s->time,

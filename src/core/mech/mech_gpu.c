@@ -77,6 +77,41 @@ static void call_gpu_inits(void *gpu)
     }
 }
 
+/* ---- check ---- */
+
+/* What one mechanism says of the machine. */
+struct mech_gpu_question {
+    struct mech_gpu_seat *seat;
+    const struct mech_machine *machine;
+    enum mech_fit fit;
+    char reason[MECH_REASON_BYTES];
+};
+
+static void ask_fit(void *question)
+{
+    struct mech_gpu_question *q = question;
+    const struct mech_mark outer = mech_mark_begin(&q->seat->caller, "check");
+    q->fit = q->seat->mech->check(q->seat->params, q->machine, q->reason);
+    mech_mark_end(outer);
+}
+
+bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, struct diag_list *diags)
+{
+    bool fits = true;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct mech_gpu_question q = {.seat = &g->seats[i], .machine = machine};
+        if (!q.seat->mech->check) continue;
+        mech_gpu_try(g, ask_fit, &q);
+        if (g->has_failed || q.fit == MECH_FITS) continue;
+        q.reason[MECH_REASON_BYTES - 1] = 0;
+        const bool is_error = q.fit != MECH_FITS_POORLY;
+        diag_add(diags, is_error ? DIAG_ERROR : DIAG_WARNING, NULL, 0, 0, 0, NULL, "mechanism '%s': %s",
+                 q.seat->mech->name, q.reason);
+        fits = fits && !is_error;
+    }
+    return fits;
+}
+
 static struct mech_gpu_seat *gpu_first_due(struct mech_gpu *g)
 {
     struct mech_gpu_seat *first = &g->seats[0];

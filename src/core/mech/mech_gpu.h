@@ -15,6 +15,9 @@ void mech_gpu_destroy(struct mech_gpu *g);
 /* The GPU-wide state of a mechanism; NULL where it has none. */
 void *mech_gpu_state(const struct mech_gpu *g, uint32_t mechanism);
 
+/* Asks each mechanism whether its parameters fit the machine. False: an error was added. */
+bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, struct diag_list *diags);
+
 /* Calls hooks that make mechanisms ready, guarded (mech_guard.h). After a failure nothing more is called. */
 void mech_gpu_try(struct mech_gpu *g, void (*hooks)(void *ctx), void *ctx);
 /* Why a mechanism did not get ready; NULL: all did. The machine cannot run then. */
