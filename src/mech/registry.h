@@ -11,7 +11,7 @@ extern const char *const mech_default_policy;
 
 /* policies */
 extern const struct mechanism mechanism_gto, mechanism_lrr, mechanism_oldest, mechanism_two_level;
-extern const struct mechanism mechanism_pa, mechanism_srrip;
+extern const struct mechanism mechanism_mascar, mechanism_pa, mechanism_srrip;
 /* modifiers */
 extern const struct mechanism mechanism_ccws, mechanism_str, mechanism_swl, mechanism_victim;
 

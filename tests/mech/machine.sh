@@ -36,6 +36,12 @@ for policy in gto lrr oldest two-level; do check $policy; done
 check two-level --mech-set two-level.active=1
 for n in 1 2 3 7 64; do check swl --mech-set swl.warps=$n; done
 check str --mech-set str.degree=4
+check pa
+check pa --mech-set pa.group_warps=1 --mech-set pa.fill=true
+check mascar
+check mascar --mech-set mascar.entries=1 --mech-set mascar.order=oldest
+check ccws,gto --mech-set ccws.k=128
+check mascar,ccws,str --mech-set ccws.k=128
 check two-level,swl --mech-set two-level.active=1 --mech-set swl.warps=1
 
 check str,swl,lrr --mech-set swl.warps=2

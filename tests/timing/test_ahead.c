@@ -90,7 +90,7 @@ static void so_it_is_with_ideal_parts(void **state)
 
 static void so_it_is_with_mechanisms(void **state)
 {
-    static const char *const mechs[] = {"swl", "str", "two-level"};
+    static const char *const mechs[] = {"swl", "str", "two-level", "ccws", "pa", "mascar"};
     for (size_t i = 0; i < ARRAY_LEN(mechs); i++)
         expect_same(&(struct rig_options){.timed = {.mechs = &mechs[i], .mech_count = 1, .timeline = true}});
 }

@@ -96,7 +96,7 @@ static void so_it_does_on_a_squeezed_machine(void **state)
 
 static void so_it_does_with_mechanisms_and_samples(void **state)
 {
-    static const char *const mechs[] = {"swl", "str", "two-level"};
+    static const char *const mechs[] = {"swl", "str", "two-level", "ccws", "pa", "mascar"};
     for (size_t i = 0; i < ARRAY_LEN(mechs); i++)
         expect_same(&(struct rig_options){
             .timed = {.mechs = &mechs[i], .mech_count = 1, .sample_cycles = 500, .timeline = true}});
