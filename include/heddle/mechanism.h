@@ -195,6 +195,8 @@ struct mech_l1_evict {
     /* the warp and PC that brought the line, and that touched it last */
     int owner_warp, last_warp;
     uint32_t owner_pc, last_pc;
+    /* launch number of the owner: its slot may hold another warp by now */
+    uint64_t owner_launch;
     bool was_prefetch, was_used, is_local;
 };
 
@@ -296,6 +298,8 @@ struct mech_ports {
     const struct mech_counters *(*counters)(void *host);
     /* Instructions that the warp in a slot has issued since it started. */
     uint64_t (*warp_issued)(void *host, int warp);
+    /* Which warps of a bank wait for memory now: mech_sched_view.memory_wait, for hooks that have no view. */
+    uint64_t (*memory_wait)(void *host, uint32_t bank);
     /* Registers that are live before an instruction of the kernel that the warp runs, as a set. */
     const uint64_t *(*live_registers)(void *host, int warp, uint32_t pc);
 
@@ -310,8 +314,9 @@ struct mech_ports {
      * is full, and the claim stays). */
     void (*miss_answer)(void *host, uint32_t token);
     bool (*miss_forward)(void *host, uint32_t token);
-    /* In init alone: what may_miss refuses waits in a queue of this many instructions beside the
-     * load-store unit, one of a warp at most, and those behind go on. The smallest number above 0 counts. */
+    /* In init alone: a load that may_miss or the L1 refuses waits in a queue of this many instructions beside
+     * the load-store unit, one of a warp at most, and those behind go on. The smallest number above 0
+     * counts. */
     void (*reexec_queue)(void *host, uint32_t entries);
     /* In init alone: the most lines that this mechanism will ask for with l1_lines (the tags are made for
      * it). At most l1_sets * mech_l1_ways_max. */

@@ -11,10 +11,10 @@ extern const char *const mech_default_policy;
 
 /* policies */
 extern const struct mechanism mechanism_gto, mechanism_lrr, mechanism_oldest, mechanism_two_level;
-extern const struct mechanism mechanism_laws, mechanism_apres;
+extern const struct mechanism mechanism_laws, mechanism_apres, mechanism_mascar, mechanism_pa;
 extern const struct mechanism mechanism_srrip;
 /* modifiers */
-extern const struct mechanism mechanism_sld, mechanism_str, mechanism_swl, mechanism_victim;
+extern const struct mechanism mechanism_ccws, mechanism_sld, mechanism_str, mechanism_swl, mechanism_victim;
 extern const struct mechanism mechanism_tuple, mechanism_pcal, mechanism_poise;
 
 #endif

@@ -5,12 +5,12 @@
 struct every_port {
     const struct mech_ports *ports;
     unsigned char *block;
-    uint64_t yes, issued, live, first, block_is_zero;
+    uint64_t yes, issued, waits, live, first, block_is_zero;
 };
 
 #define COUNT(field) STAT_COUNT(every_port, field, "every_port." #field, "", "for the test", NULL)
-static const struct stat_row every_port_stats[] = {COUNT(yes),   COUNT(issued),        COUNT(live),
-                                                   COUNT(first), COUNT(block_is_zero), {0}};
+static const struct stat_row every_port_stats[] = {
+    COUNT(yes), COUNT(issued), COUNT(waits), COUNT(live), COUNT(first), COUNT(block_is_zero), {0}};
 
 enum { BLOCK_BYTES = 1000 };
 
@@ -39,6 +39,7 @@ static void every_port_on_timer(void *state, uint64_t cycle)
     uint32_t first = 0;
     s->yes += p->prefetch(p->host, 0x1234, 5, 6);
     s->issued = p->counters(p->host)->issued + p->warp_issued(p->host, 7);
+    s->waits = p->memory_wait(p->host, 0);
     s->live = p->live_registers(p->host, 8, 9)[MECH_REGISTER_WORDS - 1];
     p->miss_answer(p->host, 10);
     s->yes += p->miss_forward(p->host, 11);

@@ -53,6 +53,12 @@ run --mech swl --mech-set swl.warps=3 --json >"$work/swl.json"
 run --mech tuple --mech-set tuple.n=3 --mech-set tuple.p=3 --json >"$work/tuple.json"
 [ "$(own "$work/swl.json")" = "$(own "$work/tuple.json")" ] || fail "the tuple (3, 3) is not swl with 3"
 [ "$(own "$work/gto.json")" != "$(own "$work/tuple.json")" ] || fail "a limit of 3 changed nothing"
+check pa
+check pa --mech-set pa.group_warps=1 --mech-set pa.fill=true
+check mascar
+check mascar --mech-set mascar.entries=1 --mech-set mascar.order=oldest
+check ccws,gto --mech-set ccws.k=128
+check mascar,ccws,str --mech-set ccws.k=128
 check two-level,swl --mech-set two-level.active=1 --mech-set swl.warps=1
 
 check str,swl,lrr --mech-set swl.warps=2

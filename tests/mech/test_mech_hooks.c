@@ -408,6 +408,32 @@ static void a_line_leaves_for_one_of_four_causes(void **state)
     expect_same_everywhere(&p);
 }
 
+/* Of each line: the launch number of the warp whose load brought it. */
+static uint64_t brought_by[SCRIPT_LINES + SCRIPT_WIDE], owner_mistakes, reused;
+
+static void keep_launch(void *state, const struct mech_l1_access *e)
+{
+    const uint64_t i = (e->line - script_buf) / LINE_BYTES;
+    if (e->outcome == MECH_L1_MISS && i < ARRAY_LEN(brought_by)) brought_by[i] = e->launch;
+}
+static void compare_launch(void *state, const struct mech_l1_evict *e)
+{
+    owner_mistakes += e->owner_launch != brought_by[(e->line - script_buf) / LINE_BYTES];
+    reused += e->owner_launch >= 8; /* eight CTAs fit: its slot was another warp's before */
+}
+
+static void an_eviction_names_the_warp_that_brought_the_line(void **state)
+{
+    owner_mistakes = reused = 0;
+    attach((struct mechanism){.on_l1_access = keep_launch, .on_l1_evict = compare_launch});
+    struct play p = with_blank("abcde#fg");
+    p.grid = 20;
+    play(&p);
+    assert_int_equal(owner_mistakes, 0);
+    assert_true(reused > 0);
+    play_close();
+}
+
 static bool deny_b(void *state, const struct mech_l1_access *a) { return a->line != line_at('b'); }
 static uint32_t fills[2];
 static void count_fill(void *state, const struct mech_l1_fill *e)
@@ -580,6 +606,55 @@ static void what_may_not_miss_waits_beside_the_load_store_unit(void **state)
         p = with_blank("ab#A_ca*#");
         expect_same_everywhere(&p);
     }
+}
+
+/* ---- what waits for memory ---- */
+
+/* In every cycle, beside a policy whose view says the same. */
+static uint64_t wait_seen, wait_mistakes;
+static int pick_first_and_compare(void *state, const struct mech_sched_view *view)
+{
+    const struct mech_ports *p = ((struct tiny *)state)->ports;
+    const uint64_t mine = view->scheduler ? 0xaaaaaaaaaaaaaaaa : 0x5555555555555555;
+    wait_mistakes += (p->memory_wait(p->host, view->bank) & mine) != view->memory_wait;
+    wait_seen |= view->memory_wait;
+    return __builtin_ctzll(view->ready);
+}
+
+static void memory_wait_is_that_of_the_view(void **state)
+{
+    wait_seen = wait_mistakes = 0;
+    attach((struct mechanism){.pick = pick_first_and_compare});
+    struct play p = with_blank("ab#A_cd*#");
+    p.block = 128;
+    play(&p);
+    assert_int_equal(wait_seen, 0xf);
+    assert_int_equal(wait_mistakes, 0);
+    play_close();
+}
+
+/* ---- the re-execution queue and what the L1 refuses ---- */
+
+static void ask_for_2_reexec(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
+{
+    tiny_init(state, gpu_state, params, ports);
+    ports->reexec_queue(ports->host, 2);
+}
+
+/* Two warps bring 32 lines each with one MSHR. The loads that the L1 refuses step aside, so that the load of
+ * line a of a warp that is behind, which is there, does not wait for them. */
+static void what_the_l1_refuses_steps_aside(void **state)
+{
+    attach((struct mechanism){.init = ask_for_2_reexec});
+    struct play p = with_blank("a_#a");
+    p.block = 128;
+    p.sets[0] = "l1.mshrs=1";
+    p.sets[1] = "l1.size=16K";
+    play(&p);
+    assert_true(stat_of("sm.reexecutions") > 0);
+    play_close();
+    p = with_blank("ab#A_ca*#");
+    expect_same_everywhere(&p);
 }
 
 static struct mech_miss miss_answer;
@@ -915,12 +990,15 @@ int main(int argc, char **argv)
         RIG_TEST(an_access_has_the_id_of_its_instruction),
         RIG_TEST(on_prefetch_says_what_became_of_it),
         RIG_TEST(a_line_leaves_for_one_of_four_causes),
+        RIG_TEST(an_eviction_names_the_warp_that_brought_the_line),
         RIG_TEST(a_line_that_may_not_be_allocated_is_not_kept),
         RIG_TEST(on_l1_level_tells_mshrs_and_queue),
         RIG_TEST(the_policy_chooses_the_line_that_leaves),
         RIG_TEST(l1_read_takes_a_port_from_the_load_store_unit),
         RIG_TEST(may_miss_holds_a_load_before_the_l1),
         RIG_TEST(what_may_not_miss_waits_beside_the_load_store_unit),
+        RIG_TEST(memory_wait_is_that_of_the_view),
+        RIG_TEST(what_the_l1_refuses_steps_aside),
         RIG_TEST(take_miss_delays_or_answers),
         RIG_TEST(a_claimed_miss_is_answered_or_goes_on),
         RIG_TEST(a_cta_takes_rows_that_a_mechanism_has),

@@ -400,6 +400,8 @@ static void a_port_that_may_not_be_called_ends_the_run(void **unused)
          "'probe-early-probe', l1_probe in init, SM 0, cycle 0: may not be called in init");
     ends(":wrong_bank", act_timer,
          "'probe-wrong-bank', allow_issue in on_timer, SM 0, cycle 100: bank 1, but the SM has 1");
+    ends(":wrong_wait", act_timer,
+         "'probe-wrong-wait', memory_wait in on_timer, SM 0, cycle 100: bank 1, but the SM has 1");
     ends(":many_lines", act_timer,
          "'probe-many-lines', l1_lines in on_timer, SM 0, cycle 100: 1000 lines, but the L1 has 128");
     ends(":claims", act_timer,
@@ -426,6 +428,11 @@ static uint64_t mock_warp_issued(void *sm, int warp)
 {
     CALLED(2, (uint64_t)warp);
     return 100;
+}
+static uint64_t mock_memory_wait(void *sm, uint32_t bank)
+{
+    CALLED(11, bank);
+    return 66;
 }
 static const uint64_t *mock_live_registers(void *sm, int warp, uint32_t pc)
 {
@@ -469,6 +476,7 @@ static bool mock_bank_access(void *sm, uint32_t row, bool is_write)
 static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .counters = kit_counters,
                                               .warp_issued = mock_warp_issued,
+                                              .memory_wait = mock_memory_wait,
                                               .live_registers = mock_live_registers,
                                               .miss_answer = mock_miss_answer,
                                               .miss_forward = mock_miss_forward,
@@ -491,8 +499,8 @@ static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops
 
 static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
 {
-    static const uint64_t want[] = {1, 0x1234, 5, 6,     2, 7,  3,  8, 9,  4,  10, 5,  11,
-                                    6, 0x80,   7, 0x100, 8, 12, 13, 9, 14, 15, 10, 16, 1};
+    static const uint64_t want[] = {1,  0x1234, 5,    6, 2,     7, 11, 0,  3, 8,  9,  4,  10, 5,
+                                    11, 6,      0x80, 7, 0x100, 8, 12, 13, 9, 14, 15, 10, 16, 1};
     struct mech_kit k;
     open_port_caller(&k, &mock_ops);
     calls.len = 0;
@@ -502,6 +510,7 @@ static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
     vec_free(&calls);
     assert_int_equal(kit_stat(&k, "every_port.yes"), 6);
     assert_int_equal(kit_stat(&k, "every_port.issued"), 111);
+    assert_int_equal(kit_stat(&k, "every_port.waits"), 66);
     assert_int_equal(kit_stat(&k, "every_port.live"), 77);
     assert_int_equal(kit_stat(&k, "every_port.first"), 55);
     assert_int_equal(kit_stat(&k, "every_port.block_is_zero"), 1);

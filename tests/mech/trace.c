@@ -55,7 +55,8 @@ static void trace_on_l1_access(void *state, const struct mech_l1_access *e)
 static void trace_on_l1_evict(void *state, const struct mech_l1_evict *e)
 {
     TELL(on_l1_evict, e->cycle, e->line, e->sectors, e->cause, (uint64_t)e->owner_warp,
-         (uint64_t)e->last_warp, e->owner_pc, e->last_pc, e->was_prefetch, e->was_used, e->is_local);
+         (uint64_t)e->last_warp, e->owner_pc, e->last_pc, e->owner_launch, e->was_prefetch, e->was_used,
+         e->is_local);
 }
 static void trace_on_l1_fill(void *state, const struct mech_l1_fill *e)
 {

@@ -114,7 +114,8 @@ static void so_it_does_with_warp_tuples(void **state)
 
 static void so_it_does_with_mechanisms_and_samples(void **state)
 {
-    static const char *const mechs[] = {"swl", "str", "two-level", "laws", "apres"};
+    static const char *const mechs[] = {"swl",    "str", "sld",  "two-level", "ccws",
+                                        "mascar", "pa",  "laws", "apres"};
     for (size_t i = 0; i < ARRAY_LEN(mechs); i++)
         expect_same(&(struct rig_options){
             .timed = {.mechs = &mechs[i], .mech_count = 1, .sample_cycles = 500, .timeline = true}});

@@ -120,7 +120,7 @@ static void expect_same(const struct outcome *a, const struct outcome *b)
  * order. */
 static void a_bank_for_each_scheduler_changes_nothing(void **state)
 {
-    static const char *const policies[] = {"lrr", "gto", "oldest", "two-level"};
+    static const char *const policies[] = {"lrr", "gto", "oldest", "two-level", "pa", "mascar"};
     static const struct {
         uint32_t warps, schedulers;
         bool collectors, past_branch;
@@ -145,7 +145,7 @@ static void a_bank_for_each_scheduler_changes_nothing(void **state)
 
 static void sleeping_changes_nothing_with_many_warps(void **state)
 {
-    static const char *const policies[] = {"lrr", "gto", "oldest", "two-level"};
+    static const char *const policies[] = {"lrr", "gto", "oldest", "two-level", "pa", "mascar"};
     for (size_t p = 0; p < ARRAY_LEN(policies); p++)
         for (uint32_t warps = 96; warps <= 256; warps += 80) { /* 96, 176, 256 */
             struct outcome o[2];

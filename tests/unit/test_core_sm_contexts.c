@@ -20,7 +20,7 @@ static struct outcome outcome_of(struct rig *r)
 
 static void the_number_of_a_context_changes_nothing(void **state)
 {
-    static const char *const policies[] = {"lrr", "gto", "two-level"};
+    static const char *const policies[] = {"lrr", "gto", "two-level", "pa", "mascar"};
     for (size_t p = 0; p < ARRAY_LEN(policies); p++)
         for (uint32_t warps = 40; warps <= 80; warps += 40) {
             struct outcome o[2];

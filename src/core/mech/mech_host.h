@@ -21,6 +21,7 @@ struct mech_host_ops {
     bool (*prefetch)(void *sm, uint64_t address, uint32_t pc, int target_warp);
     const struct mech_counters *(*counters)(void *sm);
     uint64_t (*warp_issued)(void *sm, int warp);
+    uint64_t (*memory_wait)(void *sm, uint32_t bank);
     const uint64_t *(*live_registers)(void *sm, int warp, uint32_t pc);
     void (*miss_answer)(void *sm, uint32_t token);
     bool (*miss_forward)(void *sm, uint32_t token);

@@ -145,6 +145,15 @@ static uint64_t port_warp_issued(void *host, int warp)
     return s->ops->warp_issued ? s->ops->warp_issued(s->sm, warp) : 0;
 }
 
+static uint64_t port_memory_wait(void *host, uint32_t bank)
+{
+    const struct mech_seat *seat = seat_running(host, "memory_wait");
+    const struct mech_sm_setup *s = &seat->sm->setup;
+    if (UNLIKELY(bank >= seat->ports.banks))
+        mech_fail(seat, "memory_wait", "bank %u, but the SM has %u", bank, seat->ports.banks);
+    return s->ops->memory_wait ? s->ops->memory_wait(s->sm, bank) : 0;
+}
+
 static const uint64_t *port_live_registers(void *host, int warp, uint32_t pc)
 {
     static const uint64_t none[MECH_REGISTER_WORDS];
@@ -253,6 +262,7 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .prefetch = port_prefetch,
                                       .counters = port_counters,
                                       .warp_issued = port_warp_issued,
+                                      .memory_wait = port_memory_wait,
                                       .live_registers = port_live_registers,
                                       .set_timer = port_set_timer,
                                       .note = port_note,

@@ -18,7 +18,9 @@ void lsu_init(struct sm *m, const struct sm_params *p)
     struct lsu *u = &m->memory;
     /* memory instructions before the queue, at most */
     const uint32_t before = m->collector.unit_count + 2 * p->mem_width * LATCH_MAX;
-    const uint32_t accesses = p->lsu_queue + MIN(before, 32u), atomics = MAX(p->lsu_pending, 64u);
+    /* those beside the queue: one of a warp at most */
+    const uint32_t beside = MIN(m->mech->reexec_entries, m->residency.context_count);
+    const uint32_t accesses = p->lsu_queue + MIN(before, 32u) + beside, atomics = MAX(p->lsu_pending, 64u);
     m->lsu = (struct lsu_hot){.queue_max = (uint16_t)p->lsu_queue,
                               .untaken_max = p->lsu_requests ? p->lsu_requests : UINT32_MAX,
                               .ports = (uint8_t)p->lsu_ports,
@@ -179,12 +181,20 @@ static bool offer_read_only(struct sm *m, struct lsu_access *a)
     return true;
 }
 
-/* Offers the next transaction of an access to the L1. False: refused; *is_held: by a mechanism. */
-static inline bool offer(struct sm *m, struct lsu_access *a, bool *is_held)
+/* A load may wait in the re-execution queue for anything but a port. */
+static bool may_step_aside(const struct lsu_access *a, enum l1_answer refusal)
+{
+    return a->ask.kind == REQ_READ && refusal != L1_STALL_PORT && refusal != L1_STALL_STOLEN;
+}
+
+/* Offers the next transaction of an access to the L1. False: refused; *steps_aside: it need not stay where
+ * it is. What is refused beside a re-execution queue is offered in every cycle. */
+static inline bool offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
 {
     const enum l1_answer got = offer_l1(m, a);
-    *is_held = got == L1_STALL_HELD;
-    m->lsu.blocked = is_refused(got) && got != L1_STALL_PORT && got != L1_STALL_HELD;
+    m->lsu.blocked =
+        is_refused(got) && got != L1_STALL_PORT && got != L1_STALL_HELD && LIKELY(!m->reexec.max);
+    *steps_aside = is_refused(got) && may_step_aside(a, got);
     if (is_refused(got)) return false;
     if (got == L1_HIT && m->lsu.sleeps_past_hits && a->ask.kind == REQ_READ)
         m->memory.pendings[a->pending].hits++;
@@ -192,7 +202,10 @@ static inline bool offer(struct sm *m, struct lsu_access *a, bool *is_held)
     return true;
 }
 
-COLD bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held) { return offer(m, a, is_held); }
+COLD bool lsu_offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
+{
+    return offer(m, a, steps_aside);
+}
 
 /* The next transactions of a bulk copy, when the last of those before are taken. False: that was all. */
 COLD static bool refill(struct sm *m, uint32_t id)
@@ -218,9 +231,9 @@ static bool serve_head(struct sm *m)
         a->passes--;
         goes_on = false; /* a pass takes the whole unit */
     } else if (a->done < a->count) {
-        bool is_held = false;
+        bool steps_aside = false;
         if (a->ro == RO_COUNT) {
-            if (!offer(m, a, &is_held)) return is_held && m->reexec.max && lsu_reexec_take(m);
+            if (!offer(m, a, &steps_aside)) return steps_aside && m->reexec.max && lsu_reexec_take(m);
         } else {
             if (!offer_read_only(m, a)) return false;
             a->done++;
@@ -241,6 +254,7 @@ static bool is_refusal_ahead(struct sm *m)
 {
     const struct lsu_access *a = &m->memory.accesses[m->lsu.head];
     if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->ask.kind != REQ_READ) return false;
+    if (m->reexec.max) return false;
     struct l1_txn t;
     next_transaction(a, &t);
     return l1_refuses_ahead(m->l1, m->sleep.now, &t);
@@ -260,7 +274,7 @@ HOT NOINLINE void lsu_cycle(struct sm *m)
     if (m->lsu.blocked) ports = 0;
     if (UNLIKELY(m->lsu.has_reexec) && ports && lsu_reexec_is_next(m)) {
         lsu_reexec_serve(m);
-        ports--;
+        ports = lsu_reexec_is_full(m) ? 0 : ports - 1;
     }
     while (ports && m->lsu.queue_count) {
         ports--;

@@ -157,16 +157,17 @@ void lsu_cycle(struct sm *m);
 /* The line that these pending loads of an SM wait for has come to a small cache. */
 void lsu_filled(void *sm, const uint32_t *pendings, uint32_t count);
 /* Inside of the load-store unit (lsu_reexec.c): a queue beside it for instructions that a mechanism holds
- * back (may_miss). lsu_reexec_take: the head of the queue goes there; false: the queue is full, or its warp
- * has one there already. lsu_reexec_is_next: the oldest of them is to be offered before the head;
- * lsu_reexec_serve offers it. */
+ * back (may_miss) or the L1 refuses. lsu_reexec_take: the head of the queue goes there; false: the queue is
+ * full, or its warp has one there already. lsu_reexec_is_next: the oldest of them is to be offered before the
+ * head; lsu_reexec_serve offers it. */
 void lsu_reexec_init(struct sm *m, uint32_t entries);
+bool lsu_reexec_is_full(const struct sm *m);
 bool lsu_reexec_take(struct sm *m);
 bool lsu_reexec_is_next(const struct sm *m);
 void lsu_reexec_serve(struct sm *m);
-/* Inside of the load-store unit: offers the next transaction of an access. false: refused; *is_held: by a
- * mechanism. */
-bool lsu_offer(struct sm *m, struct lsu_access *a, bool *is_held);
+/* Inside of the load-store unit: offers the next transaction of an access. False: refused; *steps_aside: it
+ * may wait in the re-execution queue. */
+bool lsu_offer(struct sm *m, struct lsu_access *a, bool *steps_aside);
 /* All transactions of an access are taken: it ends, or waits for its answers. The head leaves the queue. */
 void lsu_end_access(struct sm *m, uint32_t access);
 void lsu_pop_head(struct sm *m);

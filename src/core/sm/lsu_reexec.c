@@ -1,9 +1,12 @@
 /* lsu_reexec.c: the re-execution queue beside the load-store unit (MASCAR, HPCA'15, section 4.2).
  *
- * An instruction whose miss a mechanism holds back (may_miss) does not block those behind it: it goes into a
- * bounded queue, at most one of each warp; bulk copies wait where they are. The oldest of the queue is
- * offered again when the load-store unit has nothing new, when the queue is full, or when the head of the
- * load-store unit is held back and cannot come in. One that is held back again goes to the tail. */
+ * A load that a mechanism holds back (may_miss), or that the L1 has no line, MSHR or entry of its miss queue
+ * for, does not block those behind it: it goes into a bounded queue, at most one of each warp; bulk copies
+ * wait where they are. The oldest of the queue is offered again when the load-store unit has nothing new,
+ * when the queue is full (nothing else is served then), or when the head of the load-store unit cannot come
+ * in because its warp has one there. One that is refused again goes to the tail. Left out: an L1 whose tags
+ * are looked up late (l1.tag_latency): what it refuses has left the load-store unit and waits in its
+ * pipeline. */
 #include "core/sm/sm_impl.h"
 
 void lsu_reexec_init(struct sm *m, uint32_t entries)
@@ -31,6 +34,8 @@ static struct lsu_reexec_entry pop(struct lsu_reexec *q)
     q->count--;
     return e;
 }
+
+COLD bool lsu_reexec_is_full(const struct sm *m) { return m->reexec.count == m->reexec.max; }
 
 COLD bool lsu_reexec_is_next(const struct sm *m)
 {
@@ -62,9 +67,9 @@ COLD void lsu_reexec_serve(struct sm *m)
     struct lsu_reexec *q = &m->reexec;
     struct lsu_reexec_entry *e = &q->entries[q->head];
     struct lsu_access *a = &m->memory.accesses[e->access];
-    bool is_held;
-    if (!lsu_offer(m, a, &is_held)) {
-        if (is_held && q->count > 1) {
+    bool steps_aside;
+    if (!lsu_offer(m, a, &steps_aside)) {
+        if (steps_aside && q->count > 1) {
             const struct lsu_reexec_entry held = pop(q);
             push(q, &held);
         }

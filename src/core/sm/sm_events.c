@@ -163,6 +163,7 @@ static void see_evict(void *ctx, tick now, const struct l1_eviction *v)
                                                       .last_warp = slot_of(m, v->last_warp),
                                                       .owner_pc = v->owner_pc,
                                                       .last_pc = v->last_pc,
+                                                      .owner_launch = v->owner_launch,
                                                       .was_prefetch = v->is_unused_prefetch,
                                                       .was_used = !v->is_unused_prefetch,
                                                       .is_local = v->line >= SM_LOCAL_BASE});

@@ -86,6 +86,12 @@ static uint64_t port_warp_issued(void *host, int warp)
     return x ? emu_warp_insts(x->emu) : 0;
 }
 
+static uint64_t port_memory_wait(void *host, uint32_t bank)
+{
+    const struct sm *m = host;
+    return m->banks[bank].board.hazard_mem;
+}
+
 static const uint64_t *port_live_registers(void *host, int warp, uint32_t pc)
 {
     static const uint64_t none[REG_WORDS];
@@ -149,6 +155,7 @@ static bool port_l1_read(void *host, uint64_t line)
 static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .counters = port_counters,
                                               .warp_issued = port_warp_issued,
+                                              .memory_wait = port_memory_wait,
                                               .live_registers = port_live_registers,
                                               .miss_answer = port_miss_answer,
                                               .miss_forward = port_miss_forward,
