@@ -6,6 +6,10 @@
 
 #define ORDER 256
 
+/* Between two barriers each address is computed from the index again, as the compilers of the original's day did:
+ * today's would keep ten addresses in registers over the loop. */
+#define FORGET(index) asm volatile("" : "+r"(index))
+
 struct record {
     int value;
 };
@@ -21,15 +25,19 @@ KERNEL findK(long height, const knode *knodes, long knodes_elem, const record *r
              long *offset, const int *keys, record *answers)
 {
     int thid = threadIdx.x, bid = blockIdx.x;
+#pragma unroll 1
     for (int i = 0; i < height; i++) {
+        FORGET(bid);
         if (knodes[curr[bid]].keys[thid] <= keys[bid] && knodes[curr[bid]].keys[thid + 1] > keys[bid]) {
             /* A leaf's indices are of records, which may be no nodes. */
             if (knodes[offset[bid]].indices[thid] < knodes_elem)
                 offset[bid] = knodes[offset[bid]].indices[thid];
         }
         __syncthreads();
+        FORGET(bid);
         if (thid == 0) curr[bid] = offset[bid];
         __syncthreads();
+        FORGET(bid);
     }
     if (knodes[curr[bid]].keys[thid] == keys[bid])
         answers[bid].value = records[knodes[curr[bid]].indices[thid]].value;
@@ -39,7 +47,9 @@ KERNEL findRangeK(long height, const knode *knodes, long knodes_elem, long *curr
                   long *offset_2, const int *start, const int *end, int *rec_start, int *rec_len)
 {
     int thid = threadIdx.x, bid = blockIdx.x;
+#pragma unroll 1
     for (int i = 0; i < height; i++) {
+        FORGET(bid);
         if (knodes[curr[bid]].keys[thid] <= start[bid] && knodes[curr[bid]].keys[thid + 1] > start[bid]) {
             if (knodes[curr[bid]].indices[thid] < knodes_elem) offset[bid] = knodes[curr[bid]].indices[thid];
         }
@@ -48,11 +58,13 @@ KERNEL findRangeK(long height, const knode *knodes, long knodes_elem, long *curr
                 offset_2[bid] = knodes[last[bid]].indices[thid];
         }
         __syncthreads();
+        FORGET(bid);
         if (thid == 0) {
             curr[bid] = offset[bid];
             last[bid] = offset_2[bid];
         }
         __syncthreads();
+        FORGET(bid);
     }
     if (knodes[curr[bid]].keys[thid] == start[bid]) rec_start[bid] = knodes[curr[bid]].indices[thid];
     __syncthreads();

@@ -80,10 +80,16 @@ static void adjust_check(const struct net *net, const double delta[COLS], const 
     kit_check_floats("changes", before, change, n, 1e-5, small);
 }
 
+static const struct size {
+    const char *name;
+    int inputs;
+} sizes[] = {{"tiny", 1024}, {"small", 65536}, {"paper", 65536}, {"llc", 196608}};
+
 int main(int argc, char **argv)
 {
     kit_open("backprop", argc, argv);
-    int in = (const int[]){1024, 49152, 65536}[kit_size()], hid = HIDDEN;
+    const struct size *size = KIT_CHOOSE(sizes);
+    int in = size->inputs, hid = HIDDEN;
     struct net net = net_generate(in);
     size_t rows = (size_t)(in + 1) * COLS * sizeof(float),
            partial_bytes = (size_t)in / HEIGHT * HIDDEN * sizeof(float);

@@ -62,10 +62,16 @@ static void bfs_cpu(const struct graph *g, int source, int *cost)
     free(queue);
 }
 
+static const struct size {
+    const char *name;
+    int nodes;
+} sizes[] = {{"tiny", 4096}, {"small", 160 * 1024}, {"paper", 1000000}, {"llc", 768 * 1024}};
+
 int main(int argc, char **argv)
 {
     kit_open("bfs", argc, argv);
-    int n = (const int[]){4096, 160 * 1024, 1000000}[kit_size()], source = 0;
+    const struct size *size = KIT_CHOOSE(sizes);
+    int n = size->nodes, source = 0;
     struct graph g = graph_generate(n);
     bool *mask = kit_host(n);
     int *cost = kit_host(n * sizeof *cost), *want = kit_host(n * sizeof *want);

@@ -130,16 +130,23 @@ static void cfd_gpu(const struct cfd_mesh *m, int iterations, float *result)
     kit_download(result, variables, bytes);
 }
 
+static const struct size {
+    const char *name;
+    struct cfd_tunnel tunnel;
+    int iterations;
+} sizes[] = {
+    {"tiny", {.size = {6, 6, 6}, .hole = {2, 2, 2}}, 1},
+    {"small", {.size = {23, 23, 24}, .hole = {6, 3, 10}}, 1},
+    {"paper", {.size = {32, 32, 33}, .hole = {8, 4, 14}}, 10},
+    {"llc", {.size = {32, 32, 33}, .hole = {8, 4, 14}}, 1},
+};
+
 int main(int argc, char **argv)
 {
     kit_open("cfd", argc, argv);
-    static const struct cfd_tunnel tunnels[] = {
-        {.size = {6, 6, 6}, .hole = {2, 2, 2}},
-        {.size = {23, 23, 24}, .hole = {6, 3, 10}},
-        {.size = {32, 32, 33}, .hole = {8, 4, 14}},
-    };
-    int iterations = (const int[]){1, 1, 10}[kit_size()];
-    struct cfd_mesh mesh = cfd_mesh_make(&tunnels[kit_size()], BLOCK);
+    const struct size *size = KIT_CHOOSE(sizes);
+    int iterations = size->iterations;
+    struct cfd_mesh mesh = cfd_mesh_make(&size->tunnel, BLOCK);
     size_t values = (size_t)mesh.padded * NVAR;
     float *result = kit_host(values * sizeof *result);
     kit_note("%d elements", mesh.elements);

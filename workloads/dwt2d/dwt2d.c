@@ -71,14 +71,20 @@ static void dwt2d_gpu(CUdeviceptr in, CUdeviceptr out, int width, int height, in
     dwt2d_gpu(in, out, w, h, levels - 1);
 }
 
+static const struct size {
+    const char *name;
+    struct dwt2d image;
+} sizes[] = {
+    {"tiny", {.width = 96, .height = 64, .levels = 2}},
+    {"small", {.width = 1024, .height = 512, .levels = 3}},
+    {"paper", {.width = 1024, .height = 1024, .levels = 3}},
+    {"llc", {.width = 8192, .height = 384, .levels = 3}},
+};
+
 int main(int argc, char **argv)
 {
     kit_open("dwt2d", argc, argv);
-    struct dwt2d d = (const struct dwt2d[]){
-        {.width = 96, .height = 64, .levels = 2},
-        {.width = 1024, .height = 512, .levels = 3},
-        {.width = 1024, .height = 1024, .levels = 3},
-    }[kit_size()];
+    struct dwt2d d = ((const struct size *)KIT_CHOOSE(sizes))->image;
     int pixels = d.width * d.height, blocks = round_up(pixels, COPY_THREADS);
     size_t plane = pixels * sizeof(int);
     unsigned char *image = dwt2d_image(&d, (size_t)blocks * COPY_THREADS * COLOURS);

@@ -77,10 +77,16 @@ static void hotspot_cpu(const struct chip *chip, const float *temp, const float 
     free(to);
 }
 
+static const struct size {
+    const char *name;
+    int side, steps;
+} sizes[] = {{"tiny", 64, 4}, {"small", 512, 4}, {"paper", 512, 20}, {"llc", 1120, 4}};
+
 int main(int argc, char **argv)
 {
     kit_open("hotspot", argc, argv);
-    int n = (const int[]){64, 512, 512}[kit_size()], steps = (const int[]){4, 4, 20}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    int n = size->side, steps = size->steps;
     int height = 2, inner = TILE - 2 * height;
     size_t bytes = (size_t)n * n * sizeof(float);
     float *temp = kit_host(bytes), *power = kit_host(bytes), *want = kit_host(bytes), *got = kit_host(bytes);

@@ -97,10 +97,16 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static const struct size {
+    const char *name;
+    int floats;
+} sizes[] = {{"tiny", 1 << 13}, {"small", 1 << 19}, {"paper", 1 << 22}};
+
 int main(int argc, char **argv)
 {
     kit_open("hybridsort", argc, argv);
-    int n = (const int[]){1 << 13, 1 << 18, 1 << 22}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    int n = size->floats;
     size_t bytes = n * sizeof(float), padded = bytes + 4 * DIVISIONS * sizeof(float);
     float *list = kit_floats(n, 0, 1), *sorted = kit_host(bytes), low = list[0], high = list[0];
     for (int i = 1; i < n; i++) low = fminf(low, list[i]), high = fmaxf(high, list[i]);

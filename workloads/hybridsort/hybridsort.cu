@@ -31,6 +31,7 @@ KERNEL histogram1024Kernel(unsigned *result, const float *data, float minimum, f
     for (int i = threadIdx.x; i < HISTO_WARPS * BINS; i += blockDim.x) histogram[i] = 0;
     __syncthreads();
 
+#pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
         unsigned bin = (unsigned)((data[i] - minimum) / (maximum - minimum) * BINS);
         count_up(mine + (bin & (BINS - 1)), tag);
@@ -53,6 +54,7 @@ KERNEL bucketcount(const float *input, int *index, unsigned *prefix, int n, cons
     for (int i = threadIdx.x; i < DIVISIONS; i += blockDim.x) counters[i] = 0;
     __syncthreads();
 
+#pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
         float element = input[i];
         int bucket = DIVISIONS / 2 - 1;
@@ -75,6 +77,7 @@ KERNEL bucketprefixoffset(unsigned *prefix, unsigned *sizes, int blocks)
 {
     int bucket = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned sum = 0;
+#pragma unroll 1
     for (int i = bucket; i < blocks * DIVISIONS; i += DIVISIONS) {
         unsigned count = prefix[i];
         prefix[i] = sum;
@@ -91,6 +94,7 @@ KERNEL bucketsort(const float *input, const int *index, float *output, int n, co
         begin[i] = starts[i] + prefix[blockIdx.x * DIVISIONS + i];
     __syncthreads();
 
+#pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
         float element = input[i];
         int id = index[i];
@@ -137,6 +141,7 @@ KERNEL mergeSortPass(float4 *result, int length, int threads_per_division, const
     float4 *out = result + a_start;
     if (a_start >= end) return;
     if (b_start >= end) { /* a run without a partner */
+#pragma unroll 1
         for (int i = 0; i < end - a_start; i++) out[i] = from[a_start + i];
         return;
     }

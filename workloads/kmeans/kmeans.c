@@ -56,11 +56,19 @@ static void turned_check(const float *points, CUdeviceptr turned, int n)
     kit_check_floats("feature-major points", got, want, (size_t)n * FEATURES, 0, 0);
 }
 
+static const struct size {
+    const char *name;
+    int points, rounds_max;
+} sizes[] = {
+    {"tiny", 1000, 2},  {"small", 49152, 2}, {"paper", 204800, 12},
+    {"fill", 98304, 2}, {"llc", 204800, 2},  {"rounds", 24576, 12},
+};
+
 int main(int argc, char **argv)
 {
     kit_open("kmeans", argc, argv);
-    int n = (const int[]){1000, 49152, 204800}[kit_size()];
-    int rounds_max = (const int[]){2, 2, 12}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    int n = size->points, rounds_max = size->rounds_max;
     size_t bytes = (size_t)n * FEATURES * sizeof(float);
     float *points = kit_host(bytes), centres[CLUSTERS][FEATURES];
     for (size_t i = 0; i < (size_t)n * FEATURES; i++)

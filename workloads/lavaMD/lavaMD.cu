@@ -7,6 +7,14 @@
 #define THREADS   128
 #define PARTICLES 100
 
+/* The original adds up in memory, component by component, and its compilers computed the address of each access
+ * from its own index. So index and memory are unknown after each sum: the next one is loaded after this store. */
+#define ADD(index, sum, value)                                                                                 \
+    do {                                                                                                       \
+        (sum) += (value);                                                                                      \
+        asm volatile("" : "+r"(index)::"memory");                                                              \
+    } while (0)
+
 struct FOUR_VECTOR {
     double v, x, y, z;
 };
@@ -44,18 +52,16 @@ KERNEL kernel_gpu_cuda(double alpha, long boxes, const box_str *box, const FOUR_
         __syncthreads();
 
         for (int i = tx; i < PARTICLES; i += THREADS) {
+#pragma unroll 1
             for (int j = 0; j < PARTICLES; j++) {
                 double r2 = home[i].v + other[j].v -
                             (home[i].x * other[j].x + home[i].y * other[j].y + home[i].z * other[j].z);
                 double vij = exp(-(a2 * r2)), fs = 2 * vij;
                 double dx = home[i].x - other[j].x, dy = home[i].y - other[j].y, dz = home[i].z - other[j].z;
-                force[i].v += charge[j] * vij;
-                force[i].x += charge[j] * (fs * dx);
-                force[i].y += charge[j] * (fs * dy);
-                force[i].z += charge[j] * (fs * dz);
-                /* The original's compilers left the sums in memory; today's would keep them in registers over the
-                 * loop. */
-                asm volatile("" ::: "memory");
+                ADD(i, force[i].v, charge[j] * vij);
+                ADD(i, force[i].x, charge[j] * (fs * dx));
+                ADD(i, force[i].y, charge[j] * (fs * dy));
+                ADD(i, force[i].z, charge[j] * (fs * dz));
             }
         }
         __syncthreads();

@@ -52,6 +52,7 @@ KERNEL dilate_kernel(unsigned long long image, int rows, int columns, int disk_r
     for (int i = 0; i < disk_rows; i++) {
         int y = row - disk_rows / 2 + i;
         if (y < 0 || y >= rows) continue;
+#pragma unroll 1
         for (int j = 0; j < disk_columns; j++) {
             int x = column - disk_columns / 2 + j;
             if (x >= 0 && x < columns && disk[i * disk_columns + j] != 0) {

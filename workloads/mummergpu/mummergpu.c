@@ -174,11 +174,17 @@ static void check_all(const struct reads *r, const char *ref, int ref_length, co
     kit_check(m == n, "%d matches are of no read and start", n - m);
 }
 
+static const struct size {
+    const char *name;
+    int reads, reference;
+} sizes[] = {
+    {"tiny", 512, 2000}, {"small", 24576, 20000}, {"paper", 50000, 20000}, {"genome", 8192, 1 << 20}};
+
 int main(int argc, char **argv)
 {
     kit_open("mummergpu", argc, argv);
-    int ref_length = (const int[]){2000, 20000, 20000}[kit_size()];
-    int number = (const int[]){512, 24576, 50000}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    int ref_length = size->reference, number = size->reads;
     int length = 25, starts = length - MIN_MATCH + 1, slots;
     char *ref = make_reference(ref_length);
     struct reads r = make_reads(number, length, ref, ref_length);

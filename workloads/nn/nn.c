@@ -43,10 +43,16 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static const struct size {
+    const char *name;
+    int records;
+} sizes[] = {{"tiny", 42764}, {"small", 640 << 10}, {"paper", 1 << 24}, {"stream", 1 << 22}};
+
 int main(int argc, char **argv)
 {
     kit_open("nn", argc, argv);
-    int n = (const int[]){42764, 1 << 22, 1 << 24}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    int n = size->records;
     float lat = 30, lng = 90; /* of the original's run script */
     struct place *places = places_generate(n);
     float *distances = kit_host(n * sizeof(float)), *want = kit_host(n * sizeof(float));

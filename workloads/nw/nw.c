@@ -29,10 +29,16 @@ static void nw_cpu(const int *down, const int *across, int *matrix, int n, int p
     }
 }
 
+static const struct size {
+    const char *name;
+    int side;
+} sizes[] = {{"tiny", 128}, {"small", 1024}, {"paper", 2048}};
+
 int main(int argc, char **argv)
 {
     kit_open("nw", argc, argv);
-    int n = (const int[]){128, 1024, 2048}[kit_size()], penalty = 10;
+    const struct size *size = KIT_CHOOSE(sizes);
+    int n = size->side, penalty = 10;
     int cols = n + 1, tiles = n / TILE;
     size_t bytes = (size_t)cols * cols * sizeof(int);
     int *down = kit_ints(n, 0, LETTERS - 1), *across = kit_ints(n, 0, LETTERS - 1);

@@ -83,6 +83,7 @@ KERNEL sum_kernel(double *partial_sums, int particles, double *u, int *seed)
     int i = blockDim.x * blockIdx.x + threadIdx.x;
     if (i != 0) return;
     double sum = 0;
+#pragma unroll 1
     for (int b = 0; b < (particles + BLOCK - 1) / BLOCK; b++) sum += partial_sums[b];
     partial_sums[0] = sum;
     u[0] = 1 / (double)particles * draw_uniform(seed, 0);
@@ -109,6 +110,7 @@ KERNEL cdf_kernel(double *cdf, const double *weights, int particles)
     int i = blockDim.x * blockIdx.x + threadIdx.x;
     if (i != 0) return;
     cdf[0] = weights[0];
+#pragma unroll 1
     for (int x = 1; x < particles; x++) cdf[x] = weights[x] + cdf[x - 1];
 }
 
@@ -119,6 +121,7 @@ KERNEL find_index_kernel(const double *x, const double *y, const double *cdf, co
     int i = blockDim.x * blockIdx.x + threadIdx.x;
     if (i >= particles) return;
     int index = particles - 1;
+#pragma unroll 1
     for (int p = 0; p < particles; p++) {
         if (cdf[p] >= u[i]) {
             index = p;

@@ -49,6 +49,7 @@ KERNEL reduce(long elements, int count, int stride, float *sums, float *squares)
     while (power * 2 <= here) power *= 2;
     add_tree(sum, square, power);
     if (x != power - 1) return;
+#pragma unroll 1
     for (int k = first + power; k < first + here; k++) { /* what is beyond the power of two */
         sum[x] += sums[k * stride];
         square[x] += squares[k * stride];

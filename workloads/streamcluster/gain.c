@@ -62,9 +62,8 @@ static void launch_trial(struct clustering *c, long x, const int *table, float *
     kit_put(c->table, table, c->points * sizeof(int));
     kit_put(c->dp, c->p, c->points * sizeof *c->p);
     kit_set32(c->switches, 0, (c->points + 3) / 4);
-    KIT_LAUNCH("pgain_kernel", KIT_DIM((c->points + BLOCK - 1) / BLOCK), KIT_DIM(BLOCK),
-               c->dimensions * sizeof(float), c->points, c->dimensions, x, c->dp, centres, c->coordinates,
-               dwork, c->table, c->switches);
+    KIT_LAUNCH("kernel_compute_cost", KIT_DIM((c->points + BLOCK - 1) / BLOCK), KIT_DIM(BLOCK), 0, c->points,
+               c->dimensions, x, c->dp, centres, c->coordinates, dwork, c->table, c->switches);
     kit_download(work, dwork, words * sizeof(float));
     kit_download(switches, c->switches, c->points * sizeof *switches);
     kit_free(dwork);

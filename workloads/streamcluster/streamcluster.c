@@ -129,12 +129,17 @@ static void check_clustering(const struct clustering *c, double cost)
     kit_check(fabs(sum - cost) < 1e-4 * sum, "the cost was said to be %g, and is %g", cost, sum);
 }
 
+static const struct size {
+    const char *name;
+    int points, dimensions, trials;
+} sizes[] = {{"tiny", 2000, 32, 4}, {"small", 16384, 256, 3}, {"paper", 16384, 256, 1 << 30}};
+
 int main(int argc, char **argv)
 {
     kit_open("streamcluster", argc, argv);
-    struct clustering c = {.points = (const int[]){2000, 16384, 16384}[kit_size()],
-                           .dimensions = (const int[]){32, 256, 256}[kit_size()],
-                           .gains_left = (const int[]){4, 5, 1 << 30}[kit_size()]};
+    const struct size *size = KIT_CHOOSE(sizes);
+    struct clustering c = {
+        .points = size->points, .dimensions = size->dimensions, .gains_left = size->trials};
     make_points(&c);
     double cost = find_medians(&c);
     kit_note("%ld centres, cost %.1f", c.centres, cost);

@@ -1,6 +1,6 @@
 /* streamcluster: what would it save each point to be served by a new centre x? One thread a point, as in Rodinia's
- * pgain. The coordinates lie dimension by dimension, so that a warp reads one line of its points in each round; those
- * of x one thread of the block fetches into shared memory first, one word out of each line. */
+ * kernel_compute_cost. The coordinates lie dimension by dimension, so that a warp reads one line of its points in each
+ * round; the word of x in the same round is one line that all warps of the machine want. */
 #include "kit/device.h"
 
 struct point {
@@ -10,22 +10,19 @@ struct point {
     float cost;               /* weight times squared distance to it */
 };
 
-extern __shared__ float of_x[];
-
 /* `work` has a row of one word a centre and one more (number `centres`) for each point. */
-KERNEL pgain_kernel(int points, int dimensions, long x, const struct point *p, int centres,
-                    const float *coordinates, float *work, const int *centre_table, bool *switch_membership)
+KERNEL kernel_compute_cost(int points, int dimensions, long x, const struct point *p, int centres,
+                           const float *coordinates, float *work, const int *centre_table,
+                           bool *switch_membership)
 {
     int block = blockIdx.x + gridDim.x * blockIdx.y;
     int i = blockDim.x * block + threadIdx.x;
-    if (threadIdx.x == 0)
-        for (int d = 0; d < dimensions; d++) of_x[d] = coordinates[d * points + x];
-    __syncthreads();
     if (i >= points) return;
 
     float cost = 0;
+#pragma unroll 1
     for (int d = 0; d < dimensions; d++) {
-        float difference = coordinates[d * points + i] - of_x[d];
+        float difference = coordinates[d * points + i] - coordinates[d * points + x];
         cost += difference * difference;
     }
     cost = cost * p[i].weight;
