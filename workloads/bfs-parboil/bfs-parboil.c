@@ -46,7 +46,7 @@ static struct network network_regular(int n)
     return g;
 }
 
-/* A grid of streets of which ROAD_MISSING in a hundred are missing: 2.8 arcs a node, as the map of New York. */
+/* A grid of streets, ROAD_MISSING in a hundred of which are missing: 2.8 arcs a node, as New York has. */
 static struct network network_road(int side)
 {
     struct kit_graph roads = kit_graph_grid(side, side, ROAD_MISSING);
