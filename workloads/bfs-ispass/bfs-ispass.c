@@ -67,10 +67,16 @@ static void check_costs(const struct kit_graph *g, int source, const int *cost, 
               reached - 1 - explained, reached);
 }
 
+static const struct size {
+    const char *name;
+    int nodes;
+} sizes[] = {{"tiny", 4096}, {"small", 65536}, {"paper", 65536}, {"fill", 1048576}};
+
 int main(int argc, char **argv)
 {
     kit_open("bfs-ispass", argc, argv);
-    int n = (const int[]){4096, 65536, 65536}[kit_size()], source = 0;
+    const struct size *size = KIT_CHOOSE(sizes);
+    int n = size->nodes, source = 0;
     struct kit_graph g = kit_graph_uniform(n, 6);
     bool *mask = kit_host(n);
     int *cost = kit_host(n * sizeof *cost), *distance = kit_host(n * sizeof *distance);

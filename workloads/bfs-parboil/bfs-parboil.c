@@ -1,35 +1,66 @@
 /* bfs-parboil: host side. */
 #include "kit/kit.h"
 
-#define BLOCK      512
-#define BLOCKS_MAX 14
-#define DEGREE     6
-#define FAR        INT32_MAX
+#define BLOCK        512
+#define BLOCKS_MAX   14
+#define DEGREE       6
+#define ROAD_MISSING 30
+#define FAR          INT32_MAX
 
 enum colour { WHITE = 16677217, GRAY0 = 16677219, GRAY1, BLACK };
 
 struct pair { /* of a node: first edge and number of edges; of an edge: head and length */
     int x, y;
 };
+struct network { /* as the host has it */
+    int nodes, edges;
+    struct pair *node, *edge;
+};
 struct graph { /* as the kernels take it */
     CUtexObject nodes, edges;
     CUdeviceptr colour, cost;
 };
 
-/* Near-regular, as the random graphs of the DAC 2010 paper: six heads a node, drawn at random. The queues of
- * a block hold 64 x 6 nodes and a little more each, so a larger degree would not do. */
-static void make_graph(int n, struct pair *nodes, struct pair *edges)
+/* Near-regular graphs of so many nodes, or, with a side, road-like ones of side x side. */
+static const struct size {
+    const char *name;
+    int nodes, side;
+} sizes[] = {{"tiny", 16384, 0}, {"small", 0, 514}, {"paper", 8500000, 0}, {"llc", 2097152, 0}};
+
+static struct network network_with_room(int nodes, int edges)
 {
-    for (int v = 0; v < n; v++) {
-        nodes[v] = (struct pair){v * DEGREE, DEGREE};
-        for (int i = 0; i < DEGREE; i++)
-            edges[v * DEGREE + i] = (struct pair){(int)kit_below((uint32_t)n), 1};
-    }
+    return (struct network){nodes, edges, kit_host(nodes * sizeof(struct pair)),
+                            kit_host(edges * sizeof(struct pair))};
 }
 
-/* By levels, with two lists. */
-static void bfs_cpu(int n, const struct pair *nodes, const struct pair *edges, int source, int *cost)
+/* Near-regular, as the random graphs of the DAC 2010 paper: six heads a node, drawn at random. The queues of
+ * a block hold 64 x 6 nodes and a little more each, so a larger degree would not do. */
+static struct network network_regular(int n)
 {
+    struct network g = network_with_room(n, n * DEGREE);
+    for (int v = 0; v < n; v++) {
+        g.node[v] = (struct pair){v * DEGREE, DEGREE};
+        for (int i = 0; i < DEGREE; i++)
+            g.edge[v * DEGREE + i] = (struct pair){(int)kit_below((uint32_t)n), 1};
+    }
+    return g;
+}
+
+/* A grid of streets, ROAD_MISSING in a hundred of which are missing: 2.8 arcs a node, as New York has. */
+static struct network network_road(int side)
+{
+    struct kit_graph roads = kit_graph_grid(side, side, ROAD_MISSING);
+    struct network g = network_with_room(roads.nodes, roads.edges);
+    for (int v = 0; v < g.nodes; v++)
+        g.node[v] = (struct pair){roads.row[v], roads.row[v + 1] - roads.row[v]};
+    for (int e = 0; e < g.edges; e++) g.edge[e] = (struct pair){roads.column[e], 1};
+    return g;
+}
+
+/* By levels, with two lists. Returns how many nodes are reached. */
+static int bfs_cpu(const struct network *g, int source, int *cost)
+{
+    int n = g->nodes, reached = 1;
     int *now = malloc(n * sizeof *now), *next = malloc(n * sizeof *next), count = 1;
     for (int v = 0; v < n; v++) cost[v] = FAR;
     cost[source] = 0;
@@ -37,16 +68,27 @@ static void bfs_cpu(int n, const struct pair *nodes, const struct pair *edges, i
     for (int level = 1; count; level++) {
         int found = 0;
         for (int i = 0; i < count; i++)
-            for (int e = nodes[now[i]].x; e < nodes[now[i]].x + nodes[now[i]].y; e++) {
-                int to = edges[e].x;
+            for (int k = 0; k < g->node[now[i]].y; k++) {
+                int to = g->edge[g->node[now[i]].x + k].x;
                 if (cost[to] != FAR) continue;
                 cost[to] = level;
                 next[found++] = to;
             }
         int *swap = now;
         now = next, next = swap, count = found;
+        reached += found;
     }
     free(now), free(next);
+    return reached;
+}
+
+/* The first node, from the middle on, from which most of the others can be reached: streets that are missing
+ * cut a few off. `cost` holds the result of the search from there. */
+static int network_source(const struct network *g, int *cost)
+{
+    int source = g->nodes / 2;
+    while (bfs_cpu(g, source, cost) <= g->nodes / 2) source++;
+    return source;
 }
 
 /* The variables that the kernels keep between launches. */
@@ -101,18 +143,19 @@ static int search_run(struct search *s)
 int main(int argc, char **argv)
 {
     kit_open("bfs-parboil", argc, argv);
-    int n = (const int[]){16384, 65536, 8500000}[kit_size()], source = 0;
-    size_t edges = (size_t)n * DEGREE, bytes = n * sizeof(int);
-    struct pair *node = kit_host(n * sizeof *node), *edge = kit_host(edges * sizeof *edge);
-    make_graph(n, node, edge);
+    const struct size *size = KIT_CHOOSE(sizes);
+    struct network g = size->side ? network_road(size->side) : network_regular(size->nodes);
+    size_t bytes = g.nodes * sizeof(int);
     int *cost = kit_host(bytes), *colour = kit_host(bytes), *want = kit_host(bytes);
-    for (int v = 0; v < n; v++) cost[v] = v == source ? 0 : FAR, colour[v] = WHITE;
+    int source = size->side ? network_source(&g, want) : 0;
+    for (int v = 0; v < g.nodes; v++) cost[v] = v == source ? 0 : FAR, colour[v] = WHITE;
 
-    CUdeviceptr dnode = kit_upload(node, n * sizeof *node), dedge = kit_upload(edge, edges * sizeof *edge);
+    size_t node_bytes = g.nodes * sizeof *g.node, edge_bytes = g.edges * sizeof *g.edge;
+    CUdeviceptr dnode = kit_upload(g.node, node_bytes), dedge = kit_upload(g.edge, edge_bytes);
     struct search s = {
-        .graph = {kit_texture(dnode, n * sizeof *node, CU_AD_FORMAT_UNSIGNED_INT32, 2),
-                  kit_texture(dedge, edges * sizeof *edge, CU_AD_FORMAT_UNSIGNED_INT32, 2),
-                  kit_upload(colour, bytes), kit_upload(cost, bytes)},
+        .graph = {kit_texture(dnode, node_bytes, CU_AD_FORMAT_UNSIGNED_INT32, 2),
+                  kit_texture(dedge, edge_bytes, CU_AD_FORMAT_UNSIGNED_INT32, 2), kit_upload(colour, bytes),
+                  kit_upload(cost, bytes)},
         .queue = {kit_alloc(bytes), kit_alloc(bytes)},
         .tail = kit_alloc(sizeof(int)),
         .frontier = kit_alloc(sizeof(int)),
@@ -124,11 +167,11 @@ int main(int argc, char **argv)
     search_put(s.queue[0], source);
     int launches = search_run(&s);
     kit_download(cost, s.graph.cost, bytes);
-    kit_note("%d nodes, %zu edges, %d launches", n, edges, launches);
+    kit_note("%d nodes, %d edges, %d launches", g.nodes, g.edges, launches);
 
     if (kit_checking()) {
-        bfs_cpu(n, node, edge, source, want);
-        kit_check_ints("cost", cost, want, n);
+        bfs_cpu(&g, source, want);
+        kit_check_ints("cost", cost, want, g.nodes);
     }
     return kit_close();
 }

@@ -16,6 +16,7 @@ struct offset {
 };
 
 struct water {
+    const char *size;
     int region[3]; /* regions of 8 x 8 x 8 points along x, y, z */
     float cutoff;
     int n;
@@ -161,11 +162,15 @@ static void exclude(const struct water *w, double *lattice)
     for (int a = 0; a < w->n; a++) FOR_POINTS(w, w->atoms[a], EXCLUSION, i, r2, lattice[i] = 0);
 }
 
+static const struct water boxes[] = {{"tiny", {3, 3, 2}, 4, 0, NULL},
+                                     {"small", {16, 16, 2}, 4, 0, NULL},
+                                     {"paper", {25, 25, 25}, 12, 0, NULL},
+                                     {"long", {15, 8, 1}, 12, 0, NULL}};
+
 int main(int argc, char **argv)
 {
     kit_open("cutcp", argc, argv);
-    struct water w = (const struct water[]){
-        {{3, 3, 2}, 4, 0, NULL}, {{16, 16, 2}, 4, 0, NULL}, {{25, 25, 25}, 12, 0, NULL}}[kit_size()];
+    struct water w = *(const struct water *)KIT_CHOOSE(boxes);
     water_fill(&w);
     struct bins b = bins_fill(&w);
     kit_note("%d atoms, %d of them beyond their bin's %d places", w.n, b.extras, BIN_DEPTH);

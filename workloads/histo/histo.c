@@ -10,6 +10,7 @@
 #define SATURATED       255
 
 struct image {
+    const char *size;
     unsigned width, height, bins;
     double centre, spread; /* of the values */
     int rounds;
@@ -74,18 +75,20 @@ static void histogram_gpu(const struct image *m, const struct buffers *b)
                b->global, b->overflow, b->final);
 }
 
+static const struct image images[] = {{"tiny", 129, 100, 3 * BINS_PER_BLOCK, 1.5 * BINS_PER_BLOCK, 16, 1},
+                                      {"small", 996, 1040, 256 * 4096, 2 * BINS_PER_BLOCK, 1500, 1},
+                                      {"paper", 996, 1040, 256 * 4096, 2 * BINS_PER_BLOCK, 1500, 20},
+                                      {"llc", 996, 1040, 256 * 4096, 2 * BINS_PER_BLOCK, 1500, 3}};
+
 int main(int argc, char **argv)
 {
     kit_open("histo", argc, argv);
-    struct image m =
-        (const struct image[]){{129, 100, 3 * BINS_PER_BLOCK, 1.5 * BINS_PER_BLOCK, 16, 1},
-                               {996, 1040, 256 * 4096, 2 * BINS_PER_BLOCK, 1500, 1},
-                               {996, 1040, 256 * 4096, 2 * BINS_PER_BLOCK, 1500, 20}}[kit_size()];
-    unsigned *values = image_generate(&m);
-    struct buffers b = buffers_make(&m, values);
-    for (int i = 0; i < m.rounds; i++) histogram_gpu(&m, &b);
-    unsigned char *histogram = kit_host(m.bins);
-    kit_download(histogram, b.final, m.bins);
-    if (kit_checking()) kit_check_bytes("the histogram", histogram, histogram_cpu(&m, values), m.bins);
+    const struct image *m = KIT_CHOOSE(images);
+    unsigned *values = image_generate(m);
+    struct buffers b = buffers_make(m, values);
+    for (int i = 0; i < m->rounds; i++) histogram_gpu(m, &b);
+    unsigned char *histogram = kit_host(m->bins);
+    kit_download(histogram, b.final, m->bins);
+    if (kit_checking()) kit_check_bytes("the histogram", histogram, histogram_cpu(m, values), m->bins);
     return kit_close();
 }

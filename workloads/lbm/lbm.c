@@ -11,11 +11,15 @@
 #define OMEGA    1.95
 
 struct cavity {
+    const char *size;
     int ny, nz, steps;
 };
 
-/* Where each distribution goes, in the order of the arrays; its weight follows from how many components it
- * has. */
+static const struct cavity cavities[] = {
+    {"tiny", 8, 8, 2}, {"small", 120, 12, 1}, {"paper", 120, 150, 100}, {"llc", 120, 16, 2}};
+
+/* Where each distribution goes, in the order of a cell's entries; its weight follows from how many components
+ * it has. */
 static const int direction[19][3] = {{0, 0, 0},   {0, 1, 0},  {0, -1, 0}, {1, 0, 0},  {-1, 0, 0},
                                      {0, 0, 1},   {0, 0, -1}, {1, 1, 0},  {-1, 1, 0}, {1, -1, 0},
                                      {-1, -1, 0}, {0, 1, 1},  {0, 1, -1}, {0, -1, 1}, {0, -1, -1},
@@ -71,24 +75,24 @@ static size_t padded_of(const struct cavity *v, int x, int y, int z)
     return ((size_t)(z + MARGIN_Z) * v->ny + y) * PADDED_X + x;
 }
 
-/* The grid as the device has it: an array for each entry, one after the other, with two planes to spare at
- * either end for the cells of the first and last plane, that gather from beyond. */
+/* The grid as the device has it: the entries of a cell together, with two planes to spare at either end for
+ * what the first and last plane scatter beyond. */
 static float *cavity_grid(const struct cavity *v, const unsigned char *flags)
 {
     size_t cells = padded_of(v, 0, 0, v->nz + MARGIN_Z);
     float *grid = kit_host(ENTRIES * cells * sizeof *grid);
-    for (int e = 0; e < FLAGS; e++)
-        for (size_t i = 0; i < cells; i++) grid[e * cells + i] = (float)weight(e);
+    for (size_t i = 0; i < cells; i++)
+        for (int e = 0; e < FLAGS; e++) grid[i * ENTRIES + e] = (float)weight(e);
     for (int z = 0; z < v->nz; z++)
         for (int y = 0; y < v->ny; y++)
             for (int x = 0; x < SIZE_X; x++) {
                 uint32_t f = flags[cell_of(v, x, y, z)];
-                memcpy(&grid[FLAGS * cells + padded_of(v, x, y, z)], &f, sizeof f);
+                memcpy(&grid[padded_of(v, x, y, z) * ENTRIES + FLAGS], &f, sizeof f);
             }
     return grid;
 }
 
-/* ---- the reference: cell by cell with its 19 values together, in double, from the definition ---- */
+/* ---- the reference: in double, from the definition ---- */
 
 static void collide_cpu(double f[19], unsigned flags)
 {
@@ -112,29 +116,31 @@ static void collide_cpu(double f[19], unsigned flags)
     }
 }
 
-/* Only what a wall hands back matters, so that what comes from beyond the walls may be anything. */
+/* A wall hands back only what came from within, so that what it gets from beyond may be anything: `to` keeps
+ * what it has there. */
 static void step_cpu(const struct cavity *v, const double *from, double *to, const unsigned char *flags)
 {
     for (int z = 0; z < v->nz; z++)
         for (int y = 0; y < v->ny; y++)
             for (int x = 0; x < SIZE_X; x++) {
-                double *f = to + 19 * cell_of(v, x, y, z);
-                for (int e = 0; e < 19; e++) {
-                    int sx = x - direction[e][0], sy = y - direction[e][1], sz = z - direction[e][2];
-                    bool inside = sx >= 0 && sx < SIZE_X && sy >= 0 && sy < v->ny && sz >= 0 && sz < v->nz;
-                    f[e] = inside ? from[19 * cell_of(v, sx, sy, sz) + e] : weight(e);
-                }
+                double f[19];
+                memcpy(f, from + 19 * cell_of(v, x, y, z), sizeof f);
                 collide_cpu(f, flags[cell_of(v, x, y, z)]);
+                for (int e = 0; e < 19; e++) {
+                    int tx = x + direction[e][0], ty = y + direction[e][1], tz = z + direction[e][2];
+                    bool inside = tx >= 0 && tx < SIZE_X && ty >= 0 && ty < v->ny && tz >= 0 && tz < v->nz;
+                    if (inside) to[19 * cell_of(v, tx, ty, tz) + e] = f[e];
+                }
             }
 }
 
 /* Compares the cells within the walls. */
 static void cavity_check(const struct cavity *v, const float *grid, const unsigned char *flags)
 {
-    size_t n = cell_of(v, 0, 0, v->nz), cells = padded_of(v, 0, 0, v->nz + MARGIN_Z);
+    size_t n = cell_of(v, 0, 0, v->nz);
     double *from = kit_host(19 * n * sizeof *from), *to = kit_host(19 * n * sizeof *to);
     for (size_t i = 0; i < n; i++)
-        for (int e = 0; e < 19; e++) from[19 * i + e] = weight(e);
+        for (int e = 0; e < 19; e++) from[19 * i + e] = to[19 * i + e] = weight(e);
     for (int s = 0; s < v->steps; s++) {
         step_cpu(v, from, to, flags);
         double *swap = from;
@@ -145,7 +151,7 @@ static void cavity_check(const struct cavity *v, const float *grid, const unsign
         for (int y = 1; y < v->ny - 1; y++)
             for (int x = 1; x < SIZE_X - 1; x++)
                 for (int e = 0; e < 19; e++) {
-                    float got = grid[e * cells + padded_of(v, x, y, z)];
+                    float got = grid[padded_of(v, x, y, z) * ENTRIES + e];
                     double want = from[19 * cell_of(v, x, y, z) + e];
                     if (fabs(got - want) <= (2e-6 + 1e-6 * v->steps) * want) continue;
                     kit_check(false, "distribution %d at (%d, %d, %d) is %.9g, the CPU says %.9g", e, x, y, z,
@@ -157,23 +163,22 @@ static void cavity_check(const struct cavity *v, const float *grid, const unsign
 int main(int argc, char **argv)
 {
     kit_open("lbm", argc, argv);
-    struct cavity v = (const struct cavity[]){{8, 8, 2}, {120, 12, 2}, {120, 150, 100}}[kit_size()];
-    unsigned char *flags = cavity_flags(&v);
-    float *grid = cavity_grid(&v, flags);
-    size_t cells_padded = padded_of(&v, 0, 0, v.nz + MARGIN_Z), bytes = ENTRIES * cells_padded * sizeof *grid;
-    int plane = PADDED_X * v.ny, cells = (int)cells_padded;
+    const struct cavity *v = KIT_CHOOSE(cavities);
+    unsigned char *flags = cavity_flags(v);
+    float *grid = cavity_grid(v, flags);
+    size_t bytes = ENTRIES * padded_of(v, 0, 0, v->nz + MARGIN_Z) * sizeof *grid;
+    int plane = PADDED_X * v->ny;
 
     CUdeviceptr now = kit_upload(grid, bytes), next = kit_upload(grid, bytes);
-    CUdeviceptr origin = MARGIN_Z * (CUdeviceptr)plane * sizeof *grid; /* of cell (0, 0, 0) in both */
-    for (int s = 0; s < v.steps; s++) {
+    CUdeviceptr origin = padded_of(v, 0, 0, 0) * ENTRIES * sizeof *grid; /* of cell (0, 0, 0) in both */
+    for (int s = 0; s < v->steps; s++) {
         CUdeviceptr src = now + origin, dst = next + origin;
-        KIT_LAUNCH("performStreamCollide_kernel", KIT_DIM(v.ny, v.nz), KIT_DIM(SIZE_X), 0, src, dst, plane,
-                   cells);
+        KIT_LAUNCH("performStreamCollide_kernel", KIT_DIM(v->ny, v->nz), KIT_DIM(SIZE_X), 0, src, dst, plane);
         next = now;
         now = dst - origin;
     }
     kit_download(grid, now, bytes);
 
-    if (kit_checking()) cavity_check(&v, grid, flags);
+    if (kit_checking()) cavity_check(v, grid, flags);
     return kit_close();
 }

@@ -1,7 +1,7 @@
-/* lbm: one step of a D3Q19 lattice-Boltzmann fluid as Parboil's optimized CUDA version does it: a block is a row of
- * cells along x, a thread a cell. The 19 distributions and the flags are an array each (struct of arrays); a thread
- * gathers what streams into its cell, collides, and writes its own cell of the other grid. Rows are 128 cells apart
- * though 120 long, and planes beyond both ends of z belong to the arrays, so that no edge needs a test. */
+/* lbm: one step of a D3Q19 lattice-Boltzmann fluid as Parboil's base CUDA version does it: a block is a row of cells
+ * along x, a thread a cell. A cell's 19 distributions and its flags lie together (array of structs). A thread reads
+ * its own cell, collides, and scatters the distributions to the neighbours in the other grid. Rows are 128 cells
+ * apart though 120 long, and planes beyond both ends of z belong to the grid, so that no edge needs a test. */
 #include "kit/device.h"
 
 #define PADDED_X 128
@@ -13,10 +13,11 @@
 #define DIAGONAL (1.0f / 36.0f)
 
 /* North is +y, east +x, top +z. The order is the original's. */
-enum { C, N, S, E, W, T, B, NE, NW, SE, SW, NT, NB, ST, SB, ET, EB, WT, WB, FLAGS };
+enum { C, N, S, E, W, T, B, NE, NW, SE, SW, NT, NB, ST, SB, ET, EB, WT, WB, FLAGS, ENTRIES };
 
 /* Distribution e of the cell at (dx, dy, dz) from mine. */
-#define AT(grid, e, dx, dy, dz) (grid)[(e)*cells + cell + (dx) + (dy)*PADDED_X + (dz)*plane]
+#define AT(grid, e, dx, dy, dz) (grid)[(e) + ENTRIES * (cell + (dx) + (dy)*PADDED_X + (dz)*plane)]
+#define MINE(e)                 AT(src, e, 0, 0, 0)
 
 #define SWAP(a, b)                                                                                           \
     {                                                                                                        \
@@ -28,22 +29,16 @@ enum { C, N, S, E, W, T, B, NE, NW, SE, SW, NT, NB, ST, SB, ET, EB, WT, WB, FLAG
 /* What is left of f after relaxing towards the equilibrium at velocity component v along its direction. */
 #define RELAX(f, weight, v) f = (1.0f - OMEGA) * f + (weight)*relaxed * ((v) * (4.5f * (v) + 3.0f) - u2)
 
-/* plane: cells from one z to the next; cells: from one distribution's array to the next's. */
-KERNEL performStreamCollide_kernel(const float *src, float *dst, int plane, int cells)
+/* plane: cells from one z to the next. */
+KERNEL performStreamCollide_kernel(const float *src, float *dst, int plane)
 {
     const int cell = threadIdx.x + blockIdx.x * PADDED_X + blockIdx.y * plane;
 
-    float c = AT(src, C, 0, 0, 0);
-    float n = AT(src, N, 0, -1, 0), s = AT(src, S, 0, +1, 0);
-    float e = AT(src, E, -1, 0, 0), w = AT(src, W, +1, 0, 0);
-    float t = AT(src, T, 0, 0, -1), b = AT(src, B, 0, 0, +1);
-    float ne = AT(src, NE, -1, -1, 0), nw = AT(src, NW, +1, -1, 0);
-    float se = AT(src, SE, -1, +1, 0), sw = AT(src, SW, +1, +1, 0);
-    float nt = AT(src, NT, 0, -1, -1), nb = AT(src, NB, 0, -1, +1);
-    float st = AT(src, ST, 0, +1, -1), sb = AT(src, SB, 0, +1, +1);
-    float et = AT(src, ET, -1, 0, -1), eb = AT(src, EB, -1, 0, +1);
-    float wt = AT(src, WT, +1, 0, -1), wb = AT(src, WB, +1, 0, +1);
-    const unsigned flags = (unsigned)__float_as_int(AT(src, FLAGS, 0, 0, 0));
+    float c = MINE(C), n = MINE(N), s = MINE(S), e = MINE(E), w = MINE(W), t = MINE(T), b = MINE(B);
+    float ne = MINE(NE), nw = MINE(NW), se = MINE(SE), sw = MINE(SW);
+    float nt = MINE(NT), nb = MINE(NB), st = MINE(ST), sb = MINE(SB);
+    float et = MINE(ET), eb = MINE(EB), wt = MINE(WT), wb = MINE(WB);
+    const unsigned flags = (unsigned)__float_as_int(MINE(FLAGS));
 
     if (flags & OBSTACLE) { /* everything goes back to where it came from */
         SWAP(n, s);
@@ -91,22 +86,22 @@ KERNEL performStreamCollide_kernel(const float *src, float *dst, int plane, int 
     }
 
     AT(dst, C, 0, 0, 0) = c;
-    AT(dst, N, 0, 0, 0) = n;
-    AT(dst, S, 0, 0, 0) = s;
-    AT(dst, E, 0, 0, 0) = e;
-    AT(dst, W, 0, 0, 0) = w;
-    AT(dst, T, 0, 0, 0) = t;
-    AT(dst, B, 0, 0, 0) = b;
-    AT(dst, NE, 0, 0, 0) = ne;
-    AT(dst, NW, 0, 0, 0) = nw;
-    AT(dst, SE, 0, 0, 0) = se;
-    AT(dst, SW, 0, 0, 0) = sw;
-    AT(dst, NT, 0, 0, 0) = nt;
-    AT(dst, NB, 0, 0, 0) = nb;
-    AT(dst, ST, 0, 0, 0) = st;
-    AT(dst, SB, 0, 0, 0) = sb;
-    AT(dst, ET, 0, 0, 0) = et;
-    AT(dst, EB, 0, 0, 0) = eb;
-    AT(dst, WT, 0, 0, 0) = wt;
-    AT(dst, WB, 0, 0, 0) = wb;
+    AT(dst, N, 0, +1, 0) = n;
+    AT(dst, S, 0, -1, 0) = s;
+    AT(dst, E, +1, 0, 0) = e;
+    AT(dst, W, -1, 0, 0) = w;
+    AT(dst, T, 0, 0, +1) = t;
+    AT(dst, B, 0, 0, -1) = b;
+    AT(dst, NE, +1, +1, 0) = ne;
+    AT(dst, NW, -1, +1, 0) = nw;
+    AT(dst, SE, +1, -1, 0) = se;
+    AT(dst, SW, -1, -1, 0) = sw;
+    AT(dst, NT, 0, +1, +1) = nt;
+    AT(dst, NB, 0, +1, -1) = nb;
+    AT(dst, ST, 0, -1, +1) = st;
+    AT(dst, SB, 0, -1, -1) = sb;
+    AT(dst, ET, +1, 0, +1) = et;
+    AT(dst, EB, +1, 0, -1) = eb;
+    AT(dst, WT, -1, 0, +1) = wt;
+    AT(dst, WB, -1, 0, -1) = wb;
 }

@@ -72,11 +72,18 @@ static void check_all(const char *what, const float *got, int paths, double want
     kit_check_floats(what, got, wanted, paths, 1e-4, 0);
 }
 
+static const struct size {
+    const char *name;
+    unsigned blocks;
+    int rates, steps;
+} sizes[] = {{"tiny", 4, 16, 8}, {"small", 64, 40, 20}, {"paper", 64, 80, 40}, {"fill", 960, 12, 6}};
+
 int main(int argc, char **argv)
 {
     kit_open("libor", argc, argv);
-    struct model m = model_make((const int[]){16, 16, 80}[kit_size()], (const int[]){8, 8, 40}[kit_size()]);
-    unsigned blocks = (const unsigned[]){4, 256, 64}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    struct model m = model_make(size->rates, size->steps);
+    unsigned blocks = size->blocks;
     int paths = (int)blocks * BLOCK;
     size_t bytes = paths * sizeof(float);
     float *plain = kit_host(bytes), *value = kit_host(bytes), *sensitivity = kit_host(bytes);

@@ -62,11 +62,16 @@ static void check_prices(const struct terms *t, const struct sums *got, int opti
     }
 }
 
+static const struct size {
+    const char *name;
+    int options, paths;
+} sizes[] = {{"tiny", 24, 4096}, {"small", 256, 49152}, {"paper", 256, 262144}, {"fill", 384, 32768}};
+
 int main(int argc, char **argv)
 {
     kit_open("montecarlo", argc, argv);
-    int options = (const int[]){24, 256, 256}[kit_size()];
-    int paths = (const int[]){4096, 49152, 262144}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    int options = size->options, paths = size->paths;
     unsigned npaths = (unsigned)paths;
     struct terms *terms = kit_host(options * sizeof *terms);
     struct option *data = kit_host(OPTIONS_MAX * sizeof *data);

@@ -11,6 +11,7 @@ struct sample {
 };
 
 struct scan {
+    const char *name;
     int size[3], n, readout; /* grid; samples; samples of a spoke */
     struct sample *samples;
 };
@@ -167,12 +168,15 @@ static void grid_check(const struct scan *s, const struct grid *g, const unsigne
         }
 }
 
+static const struct scan scans[] = {{"tiny", {16, 16, 8}, 94, 16, NULL},
+                                    {"small", {64, 64, 32}, 3072, 64, NULL},
+                                    {"paper", {256, 256, 256}, 2655910, 256, NULL},
+                                    {"llc", {128, 64, 64}, 8192, 128, NULL}};
+
 int main(int argc, char **argv)
 {
     kit_open("mri-gridding", argc, argv);
-    struct scan s = (const struct scan[]){{{16, 16, 8}, 94, 16, NULL},
-                                          {{64, 64, 32}, 3072, 64, NULL},
-                                          {{256, 256, 256}, 2655910, 256, NULL}}[kit_size()];
+    struct scan s = *(const struct scan *)KIT_CHOOSE(scans);
     scan_generate(&s);
     unsigned *left;
     struct grid g = gridding_gpu(&s, &left);

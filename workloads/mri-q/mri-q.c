@@ -105,13 +105,16 @@ static void scan_check(const struct scan *s, const float *real, const float *ima
         }
 }
 
+static const struct size {
+    const char *name;
+    int side, slices, samples;
+} sizes[] = {{"tiny", 16, 8, 129}, {"small", 64, 12, 256}, {"paper", 64, 64, 2048}, {"llc", 64, 52, 128}};
+
 int main(int argc, char **argv)
 {
     kit_open("mri-q", argc, argv);
-    int side = (const int[]){16, 64, 64}[kit_size()];
-    int slices = (const int[]){8, 12, 64}[kit_size()];
-    int samples = (const int[]){129, 256, 2048}[kit_size()];
-    struct scan s = scan_generate(side, slices, samples);
+    const struct size *size = KIT_CHOOSE(sizes);
+    struct scan s = scan_generate(size->side, size->slices, size->samples);
     float *real = kit_host(s.voxels * sizeof *real), *imag = kit_host(s.voxels * sizeof *imag);
     q_gpu(&s, magnitudes_gpu(&s), real, imag);
     if (kit_checking()) scan_check(&s, real, imag);

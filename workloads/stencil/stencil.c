@@ -5,8 +5,14 @@
 #define TILE_Y 4
 
 struct volume {
+    const char *size;
     int nx, ny, nz, steps;
 };
+
+static const struct volume volumes[] = {{"tiny", 128, 32, 10, 2},
+                                        {"small", 512, 512, 16, 1},
+                                        {"paper", 512, 512, 64, 100},
+                                        {"llc", 512, 1024, 8, 2}};
 
 static size_t cells(const struct volume *v) { return (size_t)v->nx * v->ny * v->nz; }
 
@@ -42,19 +48,18 @@ static float *stencil_cpu(const struct volume *v, const float *start, float c0, 
 int main(int argc, char **argv)
 {
     kit_open("stencil", argc, argv);
-    struct volume v =
-        (const struct volume[]){{128, 32, 10, 2}, {512, 512, 16, 1}, {512, 512, 64, 100}}[kit_size()];
-    size_t bytes = cells(&v) * sizeof(float);
+    const struct volume *v = KIT_CHOOSE(volumes);
+    size_t bytes = cells(v) * sizeof(float);
     float c0 = 1.0f / 6, c1 = 1.0f / 6 / 6;
-    float *start = kit_floats(cells(&v), 0, 1), *result = kit_host(bytes);
+    float *start = kit_floats(cells(v), 0, 1), *result = kit_host(bytes);
 
     CUdeviceptr now = kit_upload(start, bytes), next = kit_alloc(bytes);
     kit_copy(next, now, bytes); /* both hold the rim */
     struct kit_dim block = KIT_DIM(TILE_X, TILE_Y);
-    struct kit_dim grid = KIT_DIM((v.nx + 2 * TILE_X - 1) / (2 * TILE_X), (v.ny + TILE_Y - 1) / TILE_Y);
-    for (int s = 0; s < v.steps; s++) {
+    struct kit_dim grid = KIT_DIM((v->nx + 2 * TILE_X - 1) / (2 * TILE_X), (v->ny + TILE_Y - 1) / TILE_Y);
+    for (int s = 0; s < v->steps; s++) {
         KIT_LAUNCH("block2D_hybrid_coarsen_x", grid, block, 2 * TILE_X * TILE_Y * sizeof(float), c0, c1, now,
-                   next, v.nx, v.ny, v.nz);
+                   next, v->nx, v->ny, v->nz);
         CUdeviceptr swap = now;
         now = next;
         next = swap;
@@ -62,8 +67,8 @@ int main(int argc, char **argv)
     kit_download(result, now, bytes);
 
     if (kit_checking()) {
-        float *want = stencil_cpu(&v, start, c0, c1);
-        kit_check_floats("A", result, want, cells(&v), 1e-5, 1e-6);
+        float *want = stencil_cpu(v, start, c0, c1);
+        kit_check_floats("A", result, want, cells(v), 1e-5, 1e-6);
     }
     return kit_close();
 }

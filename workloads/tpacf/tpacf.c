@@ -64,11 +64,17 @@ static void count_cpu(const struct sky *s, const float *edge, int block, uint64_
         }
 }
 
+/* Of `paper` each 25th histogram is checked: all pairs would take many minutes. */
+static const struct size {
+    const char *name;
+    int sets, points, every;
+} sizes[] = {{"tiny", 3, 40, 1}, {"small", 48, 128, 1}, {"paper", 100, 10391, 25}, {"fill", 140, 64, 1}};
+
 int main(int argc, char **argv)
 {
     kit_open("tpacf", argc, argv);
-    int sets = (const int[]){3, 48, 100}[kit_size()];
-    int points = (const int[]){40, 128, 10391}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    int sets = size->sets, points = size->points;
     struct sky s = sky_generate(sets, points);
     size_t bytes = (size_t)(sets + 1) * points * sizeof(float);
     int blocks = 2 * sets + 1;
@@ -83,9 +89,7 @@ int main(int argc, char **argv)
     kit_download(got, histograms, blocks * BINS * sizeof *got);
 
     if (kit_checking()) {
-        int every =
-            kit_size() == KIT_PAPER ? 25 : 1; /* all pairs of the paper's sets would take many minutes */
-        for (int b = 0; b < blocks; b += every) {
+        for (int b = 0; b < blocks; b += size->every) {
             uint64_t least[BINS] = {0}, most[BINS] = {0};
             count_cpu(&s, edge, b, least, most);
             for (int k = 0; k < BINS; k++)
