@@ -25,7 +25,7 @@ struct graph { /* as the kernels take it */
 static const struct size {
     const char *name;
     int nodes, side;
-} sizes[] = {{"tiny", 16384, 0}, {"small", 0, 514}, {"paper", 8500000, 0}, {"llc", 2097152, 0}};
+} sizes[] = {{"tiny", 16384, 0}, {"small", 0, 514}, {"paper", 8500000, 0}, {"llc", 1048576, 0}};
 
 static struct network network_with_room(int nodes, int edges)
 {
