@@ -110,11 +110,12 @@ static void see_issue(void *state, const struct mech_issue *e)
     if (e->warp == 1 && e->is_store && !seen.stored_by_1) seen.stored_by_1 = e->cycle;
 }
 
-/* Runs `parts` on an SM with eight MSHRs, and checks what it computed. The rig stays open. */
+/* Runs `parts` on an SM with eight MSHRs and two ports, and checks what it computed. The rig stays open. */
 static void play_parts(const char *mech, const char *setting)
 {
     const char *const mechs[] = {mech, blank_file}, *const settings[] = {setting};
-    static const char *const sets[] = {"sm.count=1", "l1.size=16K", "l1.mshrs=8", "sm.perfect_icache=true"};
+    static const char *const sets[] = {
+        "sm.count=1", "sm.perfect_icache=true", "sm.lsu_ports=2", "l1.size=16K", "l1.mshrs=8", "l1.ports=2"};
     blank_fill((struct mechanism){.on_l1_access = see_access, .on_l1_fill = see_fill, .on_issue = see_issue});
     rig_open(&rig, parts,
              &(struct rig_options){.sets = sets,
@@ -138,7 +139,7 @@ static void play_parts(const char *mech, const char *setting)
 static void a_hit_behind_a_blocked_miss_completes(void **state)
 {
     play_parts("lrr", NULL);
-    assert_true(seen.last_of_0 < seen.miss_of_1 && seen.miss_of_1 < seen.hit_of_2);
+    assert_true(seen.last_of_0 < seen.miss_of_1 && seen.miss_of_1 <= seen.hit_of_2);
     play_close();
     play_parts("mascar", NULL);
     assert_true(seen.hit_of_2 < seen.miss_of_1 && seen.hit_of_2 < seen.last_of_0);
