@@ -110,6 +110,21 @@ static void the_highest_scores_come_first(void **unused)
     kit_close(&k);
 }
 
+/* Two hits with six and twelve instructions: 1 * 8 * 300 / 6 = 2 * 8 * 300 / 12. Warp 2 has it first. */
+static void of_equal_scores_the_lower_slot_comes_first(void **unused)
+{
+    struct mech_kit k;
+    open_three(&k);
+    evict(&k, 1, 5);
+    evict(&k, 2, 6);
+    miss(&k, 2, 6);
+    assert_int_equal(gated(&k), W(0) | W(1));
+    issue(&k, 0, 6);
+    miss(&k, 1, 5);
+    assert_int_equal(gated(&k), W(0) | W(2));
+    kit_close(&k);
+}
+
 static void a_score_below_the_base_stays_at_the_base(void **unused)
 {
     struct mech_kit k;
@@ -384,6 +399,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hit_gates_the_loads_of_others_until_the_score_has_fallen),
         cmocka_unit_test(the_highest_scores_come_first),
+        cmocka_unit_test(of_equal_scores_the_lower_slot_comes_first),
         cmocka_unit_test(a_score_below_the_base_stays_at_the_base),
         cmocka_unit_test(without_lost_locality_the_gate_never_changes),
         cmocka_unit_test(a_store_or_atomic_drops_the_tag_from_all_arrays),
