@@ -115,13 +115,16 @@ static uint64_t ccws_cost(const struct ccws *c)
     return m->warps * (array + 3 * COUNTER_BITS) + owners + 2 * COUNTER_BITS;
 }
 
+/* Slots are numbered in banks: a bank may have fewer warps than numbers. */
+static uint32_t ccws_slots(const struct ccws *c) { return c->ports->banks * MECH_BANK_WARPS; }
+
 static void ccws_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct ccws *c = state;
     c->params = params;
     c->ports = ports;
     c->sets = c->params->tags / c->params->ways;
-    c->tags = ports->memory(ports->host, (size_t)ports->warps * c->params->tags * sizeof *c->tags);
+    c->tags = ports->memory(ports->host, (size_t)ccws_slots(c) * c->params->tags * sizeof *c->tags);
     c->cost_bits = ccws_cost(c);
 }
 
@@ -164,7 +167,7 @@ static void ccws_insert(struct ccws *c, uint64_t *set, uint64_t tag)
 static void ccws_invalidate(struct ccws *c, uint64_t line)
 {
     const uint64_t tag = ccws_tag(line);
-    for (uint32_t warp = 0; warp < c->ports->warps; warp++) {
+    for (uint32_t warp = 0; warp < ccws_slots(c); warp++) {
         uint64_t *set = ccws_set(c, warp, line);
         const uint32_t way = ccws_find(c, set, tag);
         if (way == c->params->ways) continue;
