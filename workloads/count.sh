@@ -9,8 +9,7 @@ shift
 stats=$(mktemp --suffix=.json)
 trap 'rm -f "$stats"' EXIT
 for name; do
-    for size in tiny small paper; do
-        grep -q "^  $size:" "$here/$name/workload.yaml" || continue
+    for size in $(sed -n '/^sizes:/,$ s/^  \([a-z0-9]*\):.*/\1/p' "$here/$name/workload.yaml"); do
         if ! timeout "${LIMIT:-600}" "$heddle" run "$name" --size $size --functional --stats "$stats" \
             -- --no-check >/dev/null 2>&1; then
             echo "$name $size: not counted"

@@ -9,8 +9,7 @@ extern const char kit_ptx[]; /* embed.c */
 void kit_random_seed(uint64_t seed);
 
 static struct {
-    const char *name, *ptx;
-    enum kit_size size;
+    const char *name, *ptx, *size;
     bool checking, failed;
     CUdevice device;
     CUmodule module;
@@ -66,20 +65,12 @@ static void kit_ok(CUresult result, const char *what)
 static void kit_usage(FILE *to)
 {
     fprintf(to,
-            "usage: %s [--size tiny|small|paper] [--seed N] [--no-check] [--ptx FILE]\n"
-            "  --size      how much work (default tiny)\n"
+            "usage: %s [--size NAME] [--seed N] [--no-check] [--ptx FILE]\n"
+            "  --size      how much work: tiny (default) or another size of workload.yaml\n"
             "  --seed      of the generated input (default 1)\n"
             "  --no-check  do not compute the CPU reference\n"
             "  --ptx       take the kernels from this file, not from the one linked in\n",
             kit.name);
-}
-
-static enum kit_size kit_read_size(const char *text)
-{
-    static const char *const names[] = {"tiny", "small", "paper"};
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(text, names[i])) return (enum kit_size)i;
-    kit_fail("no size '%s': tiny, small or paper", text);
 }
 
 static uint64_t kit_read_seed(const char *text)
@@ -114,7 +105,7 @@ static void kit_options(int argc, char **argv)
         } else if (!strcmp(argv[i], "--no-check")) {
             kit.checking = false;
         } else if (!strcmp(argv[i], "--size") && value) {
-            kit.size = kit_read_size(argv[++i]);
+            kit.size = argv[++i];
         } else if (!strcmp(argv[i], "--ptx") && value) {
             kit.ptx = kit_read_file(argv[++i]);
         } else if (!strcmp(argv[i], "--seed") && value) {
@@ -133,6 +124,7 @@ void kit_open(const char *name, int argc, char **argv)
     kit.name = name;
     kit.checking = true;
     kit.ptx = kit_ptx;
+    kit.size = "tiny";
     kit_options(argc, argv);
     CUcontext context;
     OK(cuInit, 0);
@@ -142,7 +134,28 @@ void kit_open(const char *name, int argc, char **argv)
     OK(cuModuleLoadDataEx, &kit.module, kit.ptx, 0, NULL, NULL);
 }
 
-enum kit_size kit_size(void) { return kit.size; }
+const void *kit_choose(const void *rows, size_t count, size_t row_bytes)
+{
+    char names[256] = "";
+    for (size_t i = 0; i < count; i++) {
+        const char *row = (const char *)rows + i * row_bytes, *name;
+        memcpy(&name, row, sizeof name);
+        if (!strcmp(kit.size, name)) return row;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", name);
+    }
+    kit_fail("no size '%s': there are %s", kit.size, names);
+}
+
+enum kit_size kit_size(void)
+{
+    static const struct three {
+        const char *name;
+        enum kit_size size;
+    } three[] = {{"tiny", KIT_TINY}, {"small", KIT_SMALL}, {"paper", KIT_PAPER}};
+    return ((const struct three *)KIT_CHOOSE(three))->size;
+}
+
 bool kit_checking(void) { return kit.checking; }
 
 int kit_close(void)

@@ -28,11 +28,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kit_size { KIT_TINY, KIT_SMALL, KIT_PAPER };
-
-/* Reads --size tiny|small|paper, --seed N, --no-check, --help; opens the device; loads the PTX that is linked
+/* Reads --size NAME, --seed N, --no-check, --help; opens the device; loads the PTX that is linked
  * in. */
 void kit_open(const char *name, int argc, char **argv);
+/* The row of the workload's table of sizes that --size names. Each row begins with its name:
+ *     static const struct size { const char *name; int n; } sizes[] = {{"tiny", 4096}, {"fill", 1 << 20}};
+ *     const struct size *size = KIT_CHOOSE(sizes);
+ * A name that is not in the table ends the program with the list of those that are. */
+#define KIT_CHOOSE(rows) kit_choose(rows, sizeof(rows) / sizeof *(rows), sizeof *(rows))
+const void *kit_choose(const void *rows, size_t count, size_t row_bytes);
+/* For a workload with these three sizes alone. */
+enum kit_size { KIT_TINY, KIT_SMALL, KIT_PAPER };
 enum kit_size kit_size(void);
 bool kit_checking(void); /* false with --no-check: the CPU reference need not be computed */
 /* Frees everything that the kit handed out, prints "NAME: PASS" or "NAME: FAIL", returns the exit status. */
