@@ -9,7 +9,7 @@ static const struct size {
     int ni, nj; /* rows of A, and both sides of C; columns of A */
     int rows;   /* of C: the first ones are computed */
 } sizes[] = {
-    {"tiny", 60, 41, 60}, {"small", 2080, 256, 24}, {"paper", 1024, 1024, 1024}, {"fill", 2080, 256, 40}};
+    {"tiny", 60, 41, 60}, {"small", 3040, 256, 16}, {"paper", 1024, 1024, 1024}, {"fill", 2080, 256, 40}};
 
 /* Row i of alpha A A^T + beta C. */
 static void syrk_row(const float *A, const float *C, float *want, double alpha, double beta, int ni, int nj,
