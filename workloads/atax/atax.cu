@@ -3,16 +3,19 @@
  * 31 iterations. */
 #include "kit/device.h"
 
-KERNEL atax_kernel1(const float *A, const float *x, float *tmp, int nx, int ny)
+/* The first ny elements of each of nx rows, which stand `stride` elements apart. */
+KERNEL atax_kernel1(const float *A, const float *x, float *tmp, int nx, int ny, int stride)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= nx) return;
-    for (int j = 0; j < ny; j++) tmp[i] += A[i * ny + j] * x[j];
+#pragma unroll 1
+    for (int j = 0; j < ny; j++) tmp[i] += A[i * stride + j] * x[j];
 }
 
 KERNEL atax_kernel2(const float *A, float *y, const float *tmp, int nx, int ny)
 {
     int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j >= ny) return;
+#pragma unroll 1
     for (int i = 0; i < nx; i++) y[j] += A[i * ny + j] * tmp[i];
 }

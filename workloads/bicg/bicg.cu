@@ -8,13 +8,16 @@ KERNEL bicg_kernel1(const float *A, const float *r, float *s, int nx, int ny)
     int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j >= ny) return;
     s[j] = 0;
+#pragma unroll 1
     for (int i = 0; i < nx; i++) s[j] += A[i * ny + j] * r[i];
 }
 
-KERNEL bicg_kernel2(const float *A, const float *p, float *q, int nx, int ny)
+/* The first ny elements of each of nx rows, which stand `stride` elements apart. */
+KERNEL bicg_kernel2(const float *A, const float *p, float *q, int nx, int ny, int stride)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= nx) return;
     q[i] = 0;
-    for (int j = 0; j < ny; j++) q[i] += A[i * ny + j] * p[j];
+#pragma unroll 1
+    for (int j = 0; j < ny; j++) q[i] += A[i * stride + j] * p[j];
 }

@@ -107,16 +107,27 @@ static void check(const struct mars_result *r, const struct page *pages, int cop
         }
 }
 
+/* The files are copies of a page each; tasks have `block` bytes and more, up to the end of the line. */
+static const struct size {
+    const char *name;
+    int copies, block;
+} sizes[] = {{"tiny", 1, 64}, {"small", 48, 96}, {"paper", 1024, 1024}};
+
+static const struct {
+    int bytes, links;
+} page_sizes[FILES] = {{20 << 10, 39}, {4 << 10, 16}, {4 << 10, 0}};
+
 int main(int argc, char **argv)
 {
     kit_open("mr-ii", argc, argv);
-    int copies = (const int[]){1, 48, 1024}[kit_size()], block = (const int[]){64, 192, 1024}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    int copies = size->copies;
     struct page pages[FILES];
     CUdeviceptr device[FILES];
     struct mars m = {0};
     for (int f = 0; f < FILES; f++) {
-        pages[f] = page_new(f ? 4 << 10 : 20 << 10);
-        add_file(&m, f, &pages[f], copies, block, &device[f]);
+        pages[f] = page_new(page_sizes[f].bytes, page_sizes[f].links);
+        add_file(&m, f, &pages[f], copies, size->block, &device[f]);
     }
     kit_note("%zu tasks", m.in.n);
     mars_map(&m);

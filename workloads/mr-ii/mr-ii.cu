@@ -17,6 +17,7 @@ enum state { IN_TEXT, IN_TAG, IN_ANCHOR, AFTER_HREF, IN_LINK };
 KIT_INLINE int link_hash(const char *link, int bytes)
 {
     int hash = bytes;
+#pragma unroll 1
     for (int i = 0; i < bytes; i++) hash = (hash << 4) ^ (hash >> 28) ^ link[i];
     return hash;
 }

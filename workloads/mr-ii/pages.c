@@ -1,5 +1,5 @@
-/* pages.c: a generator of HTML in the manner of 2006: nested tables, indentation, images, scripts, a long
- * line of navigation, and links of 10 to 60 characters, some of which stand on the page more than once. */
+/* pages.c: a generator of HTML in the manner of 2006: nested tables, indentation, images, scripts,
+ * tags that only look like links, and links of 10 to 60 characters, some of which stand there twice. */
 #include "pages.h"
 
 static const char *a_word(void)
@@ -17,22 +17,19 @@ static void a_link(char *to)
     sprintf(to + at, kit_below(3) ? "default.cfm" : "default.cfm?id=%u&front=true", kit_below(2000));
 }
 
-static int links_line(struct page *page, char *to, int n)
+/* Some links stand on the page more than once. */
+static int link_line(struct page *page, char *to)
 {
-    int at = 0;
-    for (int i = 0; i < n; i++) {
-        char *link = page->links[page->n_links++];
-        if (page->n_links > 4 && kit_below(4) == 0)
-            strcpy(link, page->links[kit_below((uint32_t)page->n_links - 1)]);
-        else
-            a_link(link);
-        at +=
-            sprintf(to + at, "<a %shref%s\"%s\">", kit_below(8) ? "" : " ", kit_below(8) ? "=" : " = ", link);
-        at += sprintf(to + at,
-                      kit_below(2) ? "%s %s</a>" : "<img src=\"images/%s.gif\" alt=\"%s\" border=\"0\"></a>",
-                      a_word(), a_word());
-    }
-    return at;
+    char *link = page->links[page->n_links++];
+    if (page->n_links > 4 && kit_below(12) == 0)
+        strcpy(link, page->links[kit_below((uint32_t)page->n_links - 1)]);
+    else
+        a_link(link);
+    int at = sprintf(to, "<a %shref%s\"%s\">", kit_below(8) ? "" : " ", kit_below(8) ? "=" : " = ", link);
+    return at +
+           sprintf(to + at,
+                   kit_below(2) ? "%s %s</a>" : "<img src=\"images/%s.gif\" alt=\"%s\" border=\"0\"></a>",
+                   a_word(), a_word());
 }
 
 /* What looks like a link of this kind and is none: other tags, other attributes first. */
@@ -66,15 +63,11 @@ static int plain_line(char *to)
     }
 }
 
-static int a_line(struct page *page, char *to)
+static int a_line(char *to)
 {
     int at = sprintf(to, "%*s", (int)kit_below(9) * 2, "");
     uint32_t kind = kit_below(100);
-    if (kind < 6)
-        at += links_line(page, to + at, 1);
-    else if (kind < 7)
-        at += links_line(page, to + at, 4);
-    else if (kind < 11)
+    if (kind < 11)
         at += decoy_line(to + at);
     else if (kind < 90)
         at += plain_line(to + at);
@@ -82,14 +75,17 @@ static int a_line(struct page *page, char *to)
     return at;
 }
 
-struct page page_new(int bytes)
+struct page page_new(int bytes, int links)
 {
     enum { LINE_MAX_BYTES = 1024 };
     struct page page = {.text = kit_host(bytes + LINE_MAX_BYTES),
-                        .links = kit_host((bytes / 16 + 8) * sizeof(link_text))};
+                        .links = kit_host((links + 1) * sizeof(link_text))};
     page.bytes = sprintf(page.text, "<html>\n<body>\n");
-    page.bytes += links_line(&page, page.text + page.bytes, 1);
-    while (page.bytes < bytes) page.bytes += a_line(&page, page.text + page.bytes);
+    while (page.bytes < bytes || page.n_links < links) {
+        char *line = page.text + page.bytes;
+        bool due = page.n_links < links && page.bytes >= bytes / links * page.n_links;
+        page.bytes += due ? link_line(&page, line) : a_line(line);
+    }
     page.text[page.bytes - 1] = '\n';
     return page;
 }

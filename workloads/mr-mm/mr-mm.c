@@ -8,6 +8,12 @@ struct mm_value {
     int row, column, rows, columns;
 };
 
+/* The first matrix is rows x inner, the second inner x columns. */
+static const struct size {
+    const char *name;
+    int rows, inner, columns;
+} sizes[] = {{"tiny", 32, 128, 32}, {"small", 48, 768, 768}, {"paper", 768, 768, 768}};
+
 static float *whole_numbers(int n)
 {
     float *values = kit_host(n * sizeof *values);
@@ -26,28 +32,29 @@ static float *transposed(const float *from, int rows, int columns)
 
 /* Row by row of the plain second matrix, in integers: sums stay below 2^24, so the device's floats are exact
  * too. */
-static void multiply_row(const float *a, const float *b, int row, int rows, int columns, int *out)
+static void multiply_row(const float *a, const float *b, int row, const struct size *size, int *out)
 {
-    memset(out, 0, rows * sizeof *out);
-    for (int k = 0; k < columns; k++) {
-        int factor = (int)a[row * columns + k];
-        for (int j = 0; j < rows; j++) out[j] += factor * (int)b[k * rows + j];
+    memset(out, 0, size->columns * sizeof *out);
+    for (int k = 0; k < size->inner; k++) {
+        int factor = (int)a[row * size->inner + k];
+        for (int j = 0; j < size->columns; j++) out[j] += factor * (int)b[k * size->columns + j];
     }
 }
 
-static void check(const struct mars_result *r, const float *a, const float *b, int rows, int columns)
+static void check(const struct mars_result *r, const float *a, const float *b, const struct size *size)
 {
-    kit_check(r->n == rows * rows, "%d records, not %d", r->n, rows * rows);
-    int *want = kit_host(rows * sizeof *want);
-    for (int i = 0; i < r->n && r->n == rows * rows; i++) {
-        if (i % rows == 0) multiply_row(a, b, i / rows, rows, columns, want);
+    int columns = size->columns, n = size->rows * columns;
+    kit_check(r->n == n, "%d records, not %d", r->n, n);
+    int *want = kit_host(columns * sizeof *want);
+    for (int i = 0; i < r->n && r->n == n; i++) {
+        if (i % columns == 0) multiply_row(a, b, i / columns, size, want);
         float value;
         int place[2];
         memcpy(&value, r->keys + r->index[i].key_at, sizeof value);
         memcpy(place, r->values + r->index[i].value_at, sizeof place);
-        if (place[0] == i / rows && place[1] == i % rows && value == (float)want[i % rows]) continue;
+        if (place[0] == i / columns && place[1] == i % columns && value == (float)want[i % columns]) continue;
         kit_check(false, "record %d is %g at (%d, %d), the CPU says %d", i, value, place[0], place[1],
-                  want[i % rows]);
+                  want[i % columns]);
         return;
     }
 }
@@ -55,21 +62,22 @@ static void check(const struct mars_result *r, const float *a, const float *b, i
 int main(int argc, char **argv)
 {
     kit_open("mr-mm", argc, argv);
-    int rows = (const int[]){32, 176, 768}[kit_size()], columns = (const int[]){128, 768, 768}[kit_size()];
-    size_t bytes = (size_t)rows * columns * sizeof(float);
-    float *a = whole_numbers(rows * columns), *b = whole_numbers(columns * rows);
+    const struct size *size = KIT_CHOOSE(sizes);
+    int a_count = size->rows * size->inner, b_count = size->inner * size->columns;
+    float *a = whole_numbers(a_count), *b = whole_numbers(b_count);
 
     struct mars m = {0};
-    struct mm_key key = {kit_upload(a, bytes), kit_upload(transposed(b, columns, rows), bytes)};
-    struct mm_value value = {.rows = rows, .columns = columns};
-    for (value.row = 0; value.row < rows; value.row++)
-        for (value.column = 0; value.column < rows; value.column++)
+    struct mm_key key = {kit_upload(a, a_count * sizeof *a),
+                         kit_upload(transposed(b, size->inner, size->columns), b_count * sizeof *b)};
+    struct mm_value value = {.rows = size->rows, .columns = size->inner};
+    for (value.row = 0; value.row < size->rows; value.row++)
+        for (value.column = 0; value.column < size->columns; value.column++)
             mars_add(&m, &key, sizeof key, &value, sizeof value);
     mars_map(&m);
 
     if (kit_checking()) {
         struct mars_result r = mars_result(&m);
-        check(&r, a, b, rows, columns);
+        check(&r, a, b, size);
     }
     mars_close(&m);
     return kit_close();

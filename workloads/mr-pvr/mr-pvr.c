@@ -62,10 +62,15 @@ static void check(const struct mars_result *r, struct page *pages, int n)
     kit_check_bytes("pages", got, pages, n * sizeof *got);
 }
 
+static const struct size {
+    const char *name;
+    int lines;
+} sizes[] = {{"tiny", 1000}, {"small", 32000}, {"paper", 500000}, {"long", 128000}};
+
 int main(int argc, char **argv)
 {
     kit_open("mr-pvr", argc, argv);
-    int n = (const int[]){1000, 32000, 500000}[kit_size()];
+    int n = ((const struct size *)KIT_CHOOSE(sizes))->lines;
     struct page *pages = pages_of_log(n);
 
     /* The paper's data set is sorted by the chunked kernels; so are the smaller ones. */

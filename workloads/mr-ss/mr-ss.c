@@ -9,6 +9,17 @@ struct ss_value {
     float score;
 };
 
+/* Of all pairs (first < second) those whose first is one of the first `firsts` documents. */
+static const struct size {
+    const char *name;
+    int documents, dimensions, firsts;
+} sizes[] = {{"tiny", 33, 64, 33}, {"small", 1024, 256, 32}, {"paper", 1024, 256, 1024}};
+
+static int pairs_of(const struct size *s)
+{
+    return s->firsts * s->documents - s->firsts * (s->firsts + 1) / 2;
+}
+
 /* Vectors of length one, in double: a score is then the plain product of two. */
 static double *unit_vectors(const float *features, int documents, int dimensions)
 {
@@ -71,8 +82,8 @@ static void check_groups(const struct mars_result *r)
 int main(int argc, char **argv)
 {
     kit_open("mr-ss", argc, argv);
-    int documents = (const int[]){33, 256, 1024}[kit_size()],
-        dimensions = (const int[]){64, 256, 256}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    int documents = size->documents, dimensions = size->dimensions;
     size_t n = (size_t)documents * dimensions;
     float *features = kit_host(n * sizeof *features);
     for (size_t i = 0; i < n; i++) features[i] = (float)kit_below(100);
@@ -81,7 +92,7 @@ int main(int argc, char **argv)
     struct mars m = {.chunked_sort_above = 256};
     struct ss_key key = {kit_upload(features, n * sizeof *features)};
     struct ss_value pair = {.dimensions = dimensions};
-    for (pair.first = 0; pair.first < documents; pair.first++)
+    for (pair.first = 0; pair.first < size->firsts; pair.first++)
         for (pair.second = pair.first + 1; pair.second < documents; pair.second++)
             mars_add(&m, &key, sizeof key, &pair, sizeof pair);
     mars_map(&m);
@@ -89,7 +100,7 @@ int main(int argc, char **argv)
 
     if (kit_checking()) {
         struct mars_result r = mars_result(&m);
-        kit_check(r.n == documents * (documents - 1) / 2, "%d pairs of %d documents", r.n, documents);
+        kit_check(r.n == pairs_of(size), "%d pairs, not %d", r.n, pairs_of(size));
         check_scores(&r, features, documents, dimensions);
         check_groups(&r);
     }

@@ -3,16 +3,19 @@
  * which the next 31 iterations use again. */
 #include "kit/device.h"
 
-KERNEL mvt_kernel1(const float *A, float *x1, const float *y1, int rows, int columns)
+/* The first `columns` elements of each row; rows stand `stride` elements apart. */
+KERNEL mvt_kernel1(const float *A, float *x1, const float *y1, int rows, int columns, int stride)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= rows) return;
-    for (int j = 0; j < columns; j++) x1[i] += A[i * columns + j] * y1[j];
+#pragma unroll 1
+    for (int j = 0; j < columns; j++) x1[i] += A[i * stride + j] * y1[j];
 }
 
 KERNEL mvt_kernel2(const float *A, float *x2, const float *y2, int rows, int columns)
 {
     int j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j >= columns) return;
+#pragma unroll 1
     for (int i = 0; i < rows; i++) x2[j] += A[i * columns + j] * y2[i];
 }

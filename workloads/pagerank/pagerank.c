@@ -65,10 +65,16 @@ static void pagerank_cpu(const struct kit_graph *g, int rounds, float *result)
     free(rank), free(next);
 }
 
+static const struct size {
+    const char *name;
+    int nodes, rounds;
+} sizes[] = {{"tiny", 2048, 2}, {"small", 131072, 2}, {"paper", 299067, 20}, {"llc", 450000, 3}};
+
 int main(int argc, char **argv)
 {
     kit_open("pagerank", argc, argv);
-    int n = (const int[]){2048, 131072, 299067}[kit_size()], rounds = (const int[]){2, 2, 20}[kit_size()];
+    const struct size *size = KIT_CHOOSE(sizes);
+    int n = size->nodes, rounds = size->rounds;
     struct kit_graph g = coauthors(n);
     float *rank = kit_host(n * sizeof *rank), *want = kit_host(n * sizeof *want);
 

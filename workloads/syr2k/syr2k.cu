@@ -9,6 +9,7 @@ KERNEL syr2k_kernel(const float *A, const float *B, float *C, float alpha, float
     int i = blockIdx.y * blockDim.y + threadIdx.y;
     if (i >= ni || j >= ni) return;
     C[i * ni + j] *= beta;
+#pragma unroll 1
     for (int k = 0; k < nj; k++)
         C[i * ni + j] += alpha * A[i * nj + k] * B[j * nj + k] + alpha * B[i * nj + k] * A[j * nj + k];
 }

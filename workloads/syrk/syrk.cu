@@ -10,5 +10,6 @@ KERNEL syrk_kernel(const float *A, float *C, float alpha, float beta, int ni, in
     int i = blockIdx.y * blockDim.y + threadIdx.y;
     if (i >= ni || j >= ni) return;
     C[i * ni + j] *= beta;
+#pragma unroll 1
     for (int k = 0; k < nj; k++) C[i * ni + j] += alpha * A[i * nj + k] * A[j * nj + k];
 }
