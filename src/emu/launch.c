@@ -92,7 +92,7 @@ static bool run_ctas(struct run *r, struct residents *s)
     uint64_t next = begin + first;
     for (s->busy = true; s->busy;) {
         if (!take_round(r, s)) return false;
-        if (r->device->insts < next) continue;
+        if (!s->busy || r->device->insts < next) continue;
         if (!check_idle(r, s)) return false;
         next = r->device->insts + MAX(first, (r->device->insts - begin) / 8);
     }

@@ -255,6 +255,27 @@ static void a_wait_for_time_to_pass_is_left_alone(void **state)
     ptx_kit_close(&k);
 }
 
+/* The first look at a grid comes after 2^21 instructions. One of these ends with the last of them: then there
+ * is nothing to look at. */
+static void a_grid_that_ends_when_it_would_be_looked_at_just_ends(void **state)
+{
+    static const char ptx[] = PTX_HEAD ".visible .entry k(.param .u64 out, .param .u64 rounds)\n{\n"
+                                       ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<3>;\n"
+                                       "ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [rounds];\n"
+                                       "cvt.u32.u64 %r1, %rd2; mov.u32 %r2, 0;\n"
+                                       "L: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r1; @%p1 bra L;\n"
+                                       "st.global.u32 [%rd1], %r2; ret;\n}\n";
+    for (int64_t less = 0; less <= 15; less += 3) {
+        struct ptx_kit k;
+        ptx_kit_open(&k, ptx);
+        volatile uint32_t *out = ptx_kit_buffer(&k, 0, 1, SPACE_DEVICE);
+        k.params[1] = (uint64_t)((1 << 21) - less) / 3;
+        ptx_kit_run(&k, "k", 1, 32);
+        assert_int_equal(out[0], k.params[1]);
+        ptx_kit_close(&k);
+    }
+}
+
 /* All but one thread wait at barriers; that one computes for long, then lets them go. */
 static void a_long_computation_is_left_alone(void **state)
 {
@@ -291,6 +312,7 @@ int main(void)
         cmocka_unit_test(the_same_wait_in_device_memory_is_found),
         cmocka_unit_test(a_wait_for_time_to_pass_is_left_alone),
         cmocka_unit_test(a_long_computation_is_left_alone),
+        cmocka_unit_test(a_grid_that_ends_when_it_would_be_looked_at_just_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
