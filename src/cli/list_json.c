@@ -50,11 +50,17 @@ static void end_list(struct strbuf *out) { strbuf_puts(out, "\n]\n"); }
 
 /* ---- parameters and statistics ---- */
 
+static void put_thousandths(struct strbuf *out, uint64_t n)
+{
+    strbuf_printf(out, "%" PRIu64 ".%03" PRIu64, n / 1000, n % 1000);
+}
+
 static void put_param(struct strbuf *out, const struct param_row *r)
 {
     static const char *const types[] = {
-        [PARAM_BOOL] = "bool",   [PARAM_U32] = "number", [PARAM_U64] = "number",
-        [PARAM_BYTES] = "bytes", [PARAM_TEXT] = "text",  [PARAM_ENUM] = "choice"};
+        [PARAM_BOOL] = "bool", [PARAM_U32] = "number",  [PARAM_U64] = "number", [PARAM_BYTES] = "bytes",
+        [PARAM_TEXT] = "text", [PARAM_ENUM] = "choice", [PARAM_FILE] = "file",  [PARAM_MILLI] = "fraction"};
+    assert(r->type < ARRAY_LEN(types));
     put_text(out, "name", r->name);
     put_text(out, "type", types[r->type]);
     put_text(out, "unit", r->unit);
@@ -64,6 +70,12 @@ static void put_param(struct strbuf *out, const struct param_row *r)
         strbuf_printf(out, "%" PRIu64, r->min);
         put_key(out, "max");
         strbuf_printf(out, "%" PRIu64, r->max);
+    }
+    if (r->type == PARAM_MILLI) {
+        put_key(out, "min");
+        put_thousandths(out, r->min);
+        put_key(out, "max");
+        put_thousandths(out, r->max);
     }
     if (r->type == PARAM_ENUM) {
         uint32_t count = 0;
