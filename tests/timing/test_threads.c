@@ -114,8 +114,12 @@ static void so_it_does_with_warp_tuples(void **state)
 
 static void so_it_does_with_mechanisms_and_samples(void **state)
 {
+#ifdef __SANITIZE_THREAD__ /* slow: those that act on the load-store unit; pcal, above, shares a state */
+    static const char *const mechs[] = {"apres", "mascar"};
+#else
     static const char *const mechs[] = {"swl",    "str", "sld",  "two-level", "ccws",
                                         "mascar", "pa",  "laws", "apres"};
+#endif
     for (size_t i = 0; i < ARRAY_LEN(mechs); i++)
         expect_same(&(struct rig_options){
             .timed = {.mechs = &mechs[i], .mech_count = 1, .sample_cycles = 500, .timeline = true}});
