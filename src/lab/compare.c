@@ -31,6 +31,7 @@ static void main_stats(struct compare_column *c, const struct mechanism *m, stru
     uint32_t taken = 0;
     for (const struct stat_row *row = m->stats; row && row->name && taken < STATS_OF_EACH; row++) {
         if (row->type == STAT_HIST) continue;
+        c->has_ratio |= row->type == STAT_RATIO;
         c->stats[c->stat_count++] = arena_strdup(arena, row->name); /* a plug-in is closed again */
         taken++;
     }
@@ -182,9 +183,12 @@ static void put_figures(const struct comparison *c, struct strbuf *out)
     put_figure("l1-hit-rate", &d, out);
     for (uint32_t i = 0; i < c->column_count; i++) {
         const struct compare_column *column = &c->columns[i];
-        struct drawing did = {
-            "what it did",     "draw: table", &column->name, (const char *const *)column->stats, 1,
-            column->stat_count};
+        struct drawing did = {.title = "what it did",
+                              .more = column->has_ratio ? "draw: table" : "draw: table, digits: 0",
+                              .columns = &column->name,
+                              .measures = (const char *const *)column->stats,
+                              .column_count = 1,
+                              .measure_count = column->stat_count};
         if (column->stat_count) put_figure(column->name, &did, out);
     }
     d.more = "draw: bars";

@@ -13,6 +13,8 @@ struct compare_column {
     /* What they did: names of their main statistics. */
     const char **stats;
     uint32_t stat_count;
+    /* one of them is a ratio; the others count */
+    bool has_ratio;
 };
 /* The machine as it is. */
 #define COMPARE_NONE "none"
