@@ -10,7 +10,7 @@
  *
  * The papers say neither how long a window is nor what the bounds are: these are parameters. Busy is the
  * share of cycles in which a request waits to leave the SM, or a reply comes in, whichever is larger. An SM
- * that had no warp at some time of a window has no vote in it. */
+ * that had no warp at some time of a window has no vote in it. Left out: a start at what CCWS allows. */
 #include "mech/warp_tuple.h"
 
 #include <stdio.h>
@@ -51,6 +51,7 @@ struct pcal_gpu {
 };
 
 struct pcal {
+    /* first: its hooks get the state */
     struct warp_tuple warps;
     const struct pcal_params *params;
     struct pcal_gpu *gpu;
@@ -274,26 +275,6 @@ static void pcal_on_kernel(void *state, bool is_start)
     s->entry->is_whole = false;
 }
 
-static void pcal_on_warp(void *state, const struct mech_warp_event *e)
-{
-    warp_tuple_on_warp(&((struct pcal *)state)->warps, e);
-}
-
-static void pcal_on_barrier(void *state, const struct mech_barrier *e)
-{
-    warp_tuple_on_barrier(&((struct pcal *)state)->warps, e);
-}
-
-static void pcal_on_issue(void *state, const struct mech_issue *e)
-{
-    warp_tuple_on_issue(&((struct pcal *)state)->warps, e);
-}
-
-static bool pcal_may_allocate(void *state, const struct mech_l1_access *a)
-{
-    return warp_tuple_may_allocate(&((struct pcal *)state)->warps, a);
-}
-
 static enum mech_fit pcal_check(const void *params, const struct mech_machine *machine, char *reason)
 {
     const struct pcal_params *p = params;
@@ -344,10 +325,10 @@ const struct mechanism mechanism_pcal = {
     .gpu_init = pcal_gpu_init,
     .on_kernel = pcal_on_kernel,
     .on_launch = pcal_on_launch,
-    .on_warp = pcal_on_warp,
-    .on_barrier = pcal_on_barrier,
-    .on_issue = pcal_on_issue,
-    .may_allocate = pcal_may_allocate,
+    .on_warp = warp_tuple_on_warp,
+    .on_barrier = warp_tuple_on_barrier,
+    .on_issue = warp_tuple_on_issue,
+    .may_allocate = warp_tuple_may_allocate,
     .on_timer = pcal_on_timer,
     .on_gpu_timer = pcal_on_gpu_timer,
 };

@@ -35,6 +35,7 @@ enum poise_state {
 enum poise_side { POISE_HERE, POISE_BELOW, POISE_ABOVE };
 
 struct poise {
+    /* first: its hooks get the state */
     struct warp_tuple warps;
     const struct poise_params *params;
     struct poise_model model;
@@ -289,21 +290,6 @@ static void poise_on_warp(void *state, const struct mech_warp_event *e)
     poise_begin_epoch(s, e->cycle);
 }
 
-static void poise_on_barrier(void *state, const struct mech_barrier *e)
-{
-    warp_tuple_on_barrier(&((struct poise *)state)->warps, e);
-}
-
-static void poise_on_issue(void *state, const struct mech_issue *e)
-{
-    warp_tuple_on_issue(&((struct poise *)state)->warps, e);
-}
-
-static bool poise_may_allocate(void *state, const struct mech_l1_access *a)
-{
-    return warp_tuple_may_allocate(&((struct poise *)state)->warps, a);
-}
-
 static enum mech_fit poise_check(const void *params, const struct mech_machine *machine, char *reason)
 {
     const struct poise_params *p = params;
@@ -347,8 +333,8 @@ const struct mechanism mechanism_poise = {
     .init = poise_init,
     .on_kernel = poise_on_kernel,
     .on_warp = poise_on_warp,
-    .on_barrier = poise_on_barrier,
-    .on_issue = poise_on_issue,
-    .may_allocate = poise_may_allocate,
+    .on_barrier = warp_tuple_on_barrier,
+    .on_issue = warp_tuple_on_issue,
+    .may_allocate = warp_tuple_may_allocate,
     .on_timer = poise_on_timer,
 };

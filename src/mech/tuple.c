@@ -14,6 +14,7 @@ struct tuple_params {
 };
 
 struct tuple {
+    /* first: its hooks get the state */
     struct warp_tuple warps;
     const struct tuple_params *params;
     struct tuple_row *rows;
@@ -65,26 +66,6 @@ static void tuple_on_launch(void *state, const struct mech_launch *e)
     warp_tuple_set(&t->warps, row ? row->n : t->params->n, row ? row->p : t->params->p);
 }
 
-static void tuple_on_warp(void *state, const struct mech_warp_event *e)
-{
-    warp_tuple_on_warp(&((struct tuple *)state)->warps, e);
-}
-
-static void tuple_on_barrier(void *state, const struct mech_barrier *e)
-{
-    warp_tuple_on_barrier(&((struct tuple *)state)->warps, e);
-}
-
-static void tuple_on_issue(void *state, const struct mech_issue *e)
-{
-    warp_tuple_on_issue(&((struct tuple *)state)->warps, e);
-}
-
-static bool tuple_may_allocate(void *state, const struct mech_l1_access *a)
-{
-    return warp_tuple_may_allocate(&((struct tuple *)state)->warps, a);
-}
-
 const struct mechanism mechanism_tuple = {
     .api = HEDDLE_MECHANISM_API,
     .name = "tuple",
@@ -97,8 +78,8 @@ const struct mechanism mechanism_tuple = {
     .check = tuple_check,
     .init = tuple_init,
     .on_launch = tuple_on_launch,
-    .on_warp = tuple_on_warp,
-    .on_barrier = tuple_on_barrier,
-    .on_issue = tuple_on_issue,
-    .may_allocate = tuple_may_allocate,
+    .on_warp = warp_tuple_on_warp,
+    .on_barrier = warp_tuple_on_barrier,
+    .on_issue = warp_tuple_on_issue,
+    .may_allocate = warp_tuple_may_allocate,
 };

@@ -67,8 +67,9 @@ uint32_t warp_tuple_resident(const struct warp_tuple *t)
 
 /* ---- hooks ---- */
 
-void warp_tuple_on_warp(struct warp_tuple *t, const struct mech_warp_event *e)
+void warp_tuple_on_warp(void *state, const struct mech_warp_event *e)
 {
+    struct warp_tuple *t = state;
     const uint32_t bank = mech_bank(e->warp);
     uint64_t *mine = &t->mine[bank][e->scheduler];
     t->at_barrier[bank] &= ~mech_bit(e->warp);
@@ -81,8 +82,9 @@ void warp_tuple_on_warp(struct warp_tuple *t, const struct mech_warp_event *e)
     set_bits(t, bank);
 }
 
-void warp_tuple_on_barrier(struct warp_tuple *t, const struct mech_barrier *e)
+void warp_tuple_on_barrier(void *state, const struct mech_barrier *e)
 {
+    struct warp_tuple *t = state;
     uint64_t *waiting = &t->at_barrier[e->bank];
     *waiting = e->is_wait ? *waiting | e->warps : *waiting & ~e->warps;
     set_bits(t, e->bank);
@@ -93,15 +95,17 @@ static bool is_polluter(const struct warp_tuple *t, int warp)
     return t->pollute[mech_bank(warp)] & mech_bit(warp);
 }
 
-void warp_tuple_on_issue(struct warp_tuple *t, const struct mech_issue *e)
+void warp_tuple_on_issue(void *state, const struct mech_issue *e)
 {
+    struct warp_tuple *t = state;
     if (e->l1_lines) t->loads[e->id % TUPLE_LOADS] = e->id << 1 | is_polluter(t, e->warp);
 }
 
 /* An access that mechanisms made (a prefetch), or one that TUPLE_LOADS younger ones have passed, goes by the
  * warp's present bit. */
-bool warp_tuple_may_allocate(struct warp_tuple *t, const struct mech_l1_access *a)
+bool warp_tuple_may_allocate(void *state, const struct mech_l1_access *a)
 {
+    struct warp_tuple *t = state;
     const uint64_t load = t->loads[a->id % TUPLE_LOADS];
     const bool may = load >> 1 == a->id && a->id ? load & 1 : is_polluter(t, a->warp);
     t->bypasses += !may;

@@ -42,11 +42,11 @@ void warp_tuple_set(struct warp_tuple *t, uint32_t n, uint32_t p);
 /* Warps of the scheduler that has most: N beyond it changes nothing. */
 uint32_t warp_tuple_resident(const struct warp_tuple *t);
 
-/* What the hooks of the same names do. */
-void warp_tuple_on_warp(struct warp_tuple *t, const struct mech_warp_event *e);
-void warp_tuple_on_barrier(struct warp_tuple *t, const struct mech_barrier *e);
-void warp_tuple_on_issue(struct warp_tuple *t, const struct mech_issue *e);
-bool warp_tuple_may_allocate(struct warp_tuple *t, const struct mech_l1_access *a);
+/* Hooks for a mechanism whose state begins with a struct warp_tuple. */
+void warp_tuple_on_warp(void *state, const struct mech_warp_event *e);
+void warp_tuple_on_barrier(void *state, const struct mech_barrier *e);
+void warp_tuple_on_issue(void *state, const struct mech_issue *e);
+bool warp_tuple_may_allocate(void *state, const struct mech_l1_access *a);
 
 /* ---- tables: which tuple for which launch ---- */
 

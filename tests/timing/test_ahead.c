@@ -3,6 +3,7 @@
  * kernel has long stretches that only its own SM sees, between loads of words that other SMs write meanwhile,
  * both clocks, atomics, barriers, shared, local and constant memory, and CTAs that end at different times. */
 #include "timing_kit.h"
+#include "tuples.h"
 
 #include "base/hash.h"
 
@@ -88,22 +89,12 @@ static void so_it_is_with_ideal_parts(void **state)
         expect_same(&(struct rig_options){.sets = &sets[i], .set_count = 1});
 }
 
-/* With windows that are short enough for these kernels. */
-static const struct {
-    const char *mech, *settings[4];
-    uint32_t count;
-} tuples[] = {
-    {"tuple", {"tuple.n=3", "tuple.p=1"}, 2},
-    {"pcal", {"pcal.window=150", "pcal.start_n=2"}, 2},
-    {"poise", {"poise.period=1500", "poise.warmup=20", "poise.feature=100", "poise.correct=50"}, 4}};
-
 static void so_it_is_with_warp_tuples(void **state)
 {
-    for (size_t i = 0; i < ARRAY_LEN(tuples); i++)
-        expect_same(&(struct rig_options){.timed = {.mechs = &tuples[i].mech,
-                                                    .mech_count = 1,
-                                                    .mech_settings = tuples[i].settings,
-                                                    .mech_setting_count = tuples[i].count}});
+    for (size_t i = 0; i < ARRAY_LEN(tuples); i++) {
+        const struct rig_options o = tuple_options(i);
+        expect_same(&o);
+    }
 }
 
 static void so_it_is_with_mechanisms(void **state)

@@ -2,6 +2,7 @@
  * them. The kernels race: what they read, and so which way they go and how long they take, depends on the
  * order of loads, stores and atomics of different SMs. */
 #include "timing_kit.h"
+#include "tuples.h"
 
 #include "base/hash.h"
 
@@ -94,22 +95,12 @@ static void so_it_does_on_a_squeezed_machine(void **state)
     expect_same(&(struct rig_options){.machine = HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml"});
 }
 
-/* With windows that are short enough for these kernels. */
-static const struct {
-    const char *mech, *settings[4];
-    uint32_t count;
-} tuples[] = {
-    {"tuple", {"tuple.n=3", "tuple.p=1"}, 2},
-    {"pcal", {"pcal.window=150", "pcal.start_n=2"}, 2},
-    {"poise", {"poise.period=1500", "poise.warmup=20", "poise.feature=100", "poise.correct=50"}, 4}};
-
 static void so_it_does_with_warp_tuples(void **state)
 {
-    for (size_t i = 0; i < ARRAY_LEN(tuples); i++)
-        expect_same(&(struct rig_options){.timed = {.mechs = &tuples[i].mech,
-                                                    .mech_count = 1,
-                                                    .mech_settings = tuples[i].settings,
-                                                    .mech_setting_count = tuples[i].count}});
+    for (size_t i = 0; i < ARRAY_LEN(tuples); i++) {
+        const struct rig_options o = tuple_options(i);
+        expect_same(&o);
+    }
 }
 
 static void so_it_does_with_mechanisms_and_samples(void **state)
