@@ -1,6 +1,6 @@
-# mech.awk: lines "MACHINE KERNEL WARP_INSTS SECONDS WARP_INSTS SECONDS", without and with mechanisms, several of
-# each: thousands of warp instructions a second by the fastest run of each, the ratio, and its geometric mean on
-# each machine.
+# mech.awk: lines "MACHINE KERNEL WARP_INSTS SECONDS WARP_INSTS SECONDS", without and with mechanisms,
+# several of each: thousands of warp instructions a second by the fastest run of each, the ratio, and its
+# geometric mean on each machine.
 function rate(insts, seconds) { return insts / (seconds > 0 ? seconds : 1e-6) / 1000 }
 {
     row = $1 " " $2
