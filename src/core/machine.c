@@ -10,6 +10,8 @@ static const char *const ideal_names[] = {"none", "dram", "infinite", "perfect",
 
 const struct param_row machine_rows[] = {
     PARAM_STRING(machine, summary, "summary", "", "", "one line for `heddle list machines`"),
+    PARAM_STRING(machine, energy, "energy", "", "",
+                 "what events cost: a table of energy/ or a .yaml file (docs/energy.md)"),
     PARAM_STRING(machine, device_name, "device.name", "", "Heddle",
                  "name that cudaGetDeviceProperties reports"),
     PARAM_NUMBER(machine, cc_major, "device.cc_major", "", "9", 2, 12,

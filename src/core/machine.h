@@ -15,6 +15,7 @@
 struct machine {
     char name[PARAM_TEXT_BYTES]; /* file name without .yaml */
     char summary[PARAM_TEXT_BYTES];
+    char energy[PARAM_TEXT_BYTES];      /* table of energies; "" = none */
     char device_name[PARAM_TEXT_BYTES]; /* what cudaGetDeviceProperties says */
     uint32_t cc_major, cc_minor;        /* compute capability */
     bool cc_exact;                      /* programs see it, whatever their PTX asks for */

@@ -19,12 +19,34 @@ struct range {
     {                                                                                                        \
         offsetof(struct l1_stats, field), sizeof(((struct l1_stats *)0)->field) / sizeof(uint64_t)           \
     }
-static const struct range sm_ranges[] = {SM(warp_insts),   SM(thread_insts), SM(insts_by_unit),
-                                         SM(loads),        SM(stores),       SM(atomics),
-                                         SM(shared_insts), SM(const_insts),  SM(tex_insts),
-                                         SM(barriers),     SM(branches),     SM(transactions),
-                                         SM(ctas),         SM(warps),        SM(load_transactions),
-                                         SM(load_cycles),  SM(loads_done),   {0}};
+static const struct range sm_ranges[] = {SM(warp_insts),
+                                         SM(thread_insts),
+                                         SM(insts_by_unit),
+                                         SM(loads),
+                                         SM(stores),
+                                         SM(atomics),
+                                         SM(shared_insts),
+                                         SM(const_insts),
+                                         SM(tex_insts),
+                                         SM(barriers),
+                                         SM(branches),
+                                         SM(transactions),
+                                         SM(lanes_by_work),
+                                         SM(register_reads),
+                                         SM(register_read_lanes),
+                                         SM(register_writes),
+                                         SM(register_write_lanes),
+                                         SM(other_operands),
+                                         SM(other_operand_lanes),
+                                         SM(store_transactions),
+                                         SM(load_sectors),
+                                         SM(store_sectors),
+                                         SM(ctas),
+                                         SM(warps),
+                                         SM(load_transactions),
+                                         SM(load_cycles),
+                                         SM(loads_done),
+                                         {0}};
 static const struct range l1_ranges[] = {L1(accesses),        L1(hits),
                                          L1(pending),         L1(misses),
                                          L1(total_accesses),  L1(total_hits),
@@ -53,12 +75,7 @@ bool timed_is_own(const struct timed_group *group, const struct stat_row *row)
 static void sum_events(const struct wiring *w, const struct emu_grid *grid, struct sm_own *out)
 {
     memset(out, 0, sizeof *out);
-    for (uint32_t i = 0; i < w->sm_count; i++) {
-        const struct sm_own *own = sm_own(w->sms[i], grid);
-        if (!own) continue;
-        stat_add(sm_stat_rows, &out->sm, &own->sm);
-        stat_add(l1_stat_rows, &out->l1, &own->l1);
-    }
+    for (uint32_t i = 0; i < w->sm_count; i++) sm_own_add(w->sms[i], grid, out);
     l1_stats_derive(&out->l1);
 }
 

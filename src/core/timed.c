@@ -75,6 +75,15 @@ static void init_rooms(struct timed_gpu *g)
     loop_init(g);
 }
 
+static bool init_energy(struct timed_gpu *g, struct diag_list *diags)
+{
+    if (!g->options.energy) return true;
+    if (*g->machine.energy) return energy_load(&g->energy, g->machine.energy, machine_data_dir(), diags);
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "--set energy=gpuwattch, accelwattch or a .yaml file",
+             "machine '%s' names no table of energies", g->machine.name);
+    return false;
+}
+
 struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
                                struct diag_list *diags)
 {
@@ -83,7 +92,7 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
     machine_apply_ideal(&g->machine);
     g->device = d;
     if (o) g->options = *o;
-    bool ok = init_time(g, diags);
+    bool ok = init_energy(g, diags) && init_time(g, diags);
     if (ok && !g->machine.l2.infinite_miss)
         g->machine.l2.infinite_miss = idle_miss(&g->time, &g->machine.dram);
     ok = ok && init_wiring(g, diags) && init_threads(g, diags);
@@ -113,6 +122,11 @@ void timed_set_device(struct timed_gpu *g, struct emu_device *d)
 {
     assert(!timed_pending(g));
     g->device = d;
+}
+
+const struct energy_table *timed_energy(const struct timed_gpu *g)
+{
+    return g->options.energy ? &g->energy : NULL;
 }
 
 /* ---- work ---- */

@@ -11,6 +11,7 @@
 #include <signal.h>
 
 struct timed_gpu;
+struct energy_table;
 
 struct timed_progress {
     const char *kernel;
@@ -33,6 +34,8 @@ struct timed_options {
     uint32_t threads;
     /* use them even where they do not pay, for tests */
     bool threads_always;
+    /* print what the run cost, by the machine's table of energies */
+    bool energy;
     /* keep CTAs and copies for timed_cta_at and timed_transfer_at */
     bool timeline;
     /* set by a signal handler: the run ends with what it has so far; may be NULL */
@@ -51,6 +54,9 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
 void timed_destroy(struct timed_gpu *g);
 /* The device was reset. Nothing may be queued. */
 void timed_set_device(struct timed_gpu *g, struct emu_device *d);
+
+/* What its events cost; NULL: options.energy does not ask for it. */
+const struct energy_table *timed_energy(const struct timed_gpu *g);
 
 /* Queues a launch on a stream (0 = default). The emu_launch and its parameters are copied. */
 void timed_launch(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream);

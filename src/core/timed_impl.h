@@ -23,6 +23,7 @@
 #include "core/stuck.h"
 #include "core/timed.h"
 #include "core/wiring.h"
+#include "energy/energy.h"
 
 struct timed_gpu {
     /* every step touches the beginning of each of these */
@@ -42,6 +43,8 @@ struct timed_gpu {
     struct machine machine;
     struct timed_options options;
     struct emu_device *device;
+    /* read where options.energy asks for it */
+    struct energy_table energy;
 
     /* written by kept.c, in a GPU that shows the run of another process */
     struct {

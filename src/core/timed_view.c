@@ -10,7 +10,10 @@ static struct stats_machine shown_machine(const struct machine *m)
                                   .core_khz = m->core_clock_khz,
                                   .xbar_khz = m->xbar_clock_khz,
                                   .l2_khz = m->l2_clock_khz,
-                                  .dram_khz = m->dram_clock_khz};
+                                  .dram_khz = m->dram_clock_khz,
+                                  .request_flit = m->xbar.request_flit,
+                                  .reply_flit = m->xbar.reply_flit,
+                                  .burst_bytes = m->dram.bus_bytes * m->dram.burst};
 }
 
 static void view_gather(struct timed_gpu *g, struct stats_view *v)
@@ -19,6 +22,7 @@ static void view_gather(struct timed_gpu *g, struct stats_view *v)
                              .host_seconds = timed_host_seconds(g)};
     v->group_count = timed_groups(g, &v->groups);
     v->is_own = timed_is_own;
+    v->energy = timed_energy(g);
     v->kernel_count = timed_kernel_count(g);
     v->kernels = mem_alloc(sizeof(*v->kernels) * (v->kernel_count + 1));
     for (uint32_t i = 0; i < v->kernel_count; i++) v->kernels[i] = timed_kernel_at(g, i);

@@ -115,7 +115,8 @@ static bool add_params(const char *what, const struct param_row *rows, const voi
                        struct diag_list *diags)
 {
     for (const struct param_row *r = rows; r && r->name; r++) {
-        if (!strcmp(r->name, "summary")) continue; /* a line for lists: it changes nothing */
+        /* They change no statistic. */
+        if (!strcmp(r->name, "summary") || !strcmp(r->name, "energy")) continue;
         strbuf_printf(out, "%s %s: ", what, r->name);
         if (r->type != PARAM_FILE)
             param_format(r, object, out);

@@ -74,7 +74,7 @@ struct l2_class_stats {
 
 struct l2_stats {
     /* cls: reads, writes and atomics */
-    struct l2_class_stats all, cls[REQ_CLASS_COUNT], global_writes;
+    struct l2_class_stats all, cls[REQ_CLASS_COUNT], all_writes, global_writes;
     uint64_t reads, writes, atomics, read_sectors, sector_misses, write_allocs;
     uint64_t fetches, fetched_sectors, writebacks, written_sectors, flushed_lines;
     /* L2 cycles */

@@ -69,6 +69,7 @@ const struct param_row l2_rows[] = {
 
 const struct stat_row l2_stat_rows[] = {
     CLASS_ROWS(all, "", "", "lts__t_requests.sum"),
+    CLASS_ROWS(all_writes, "write_", " that write", NULL),
     CLASS_ROWS(cls[REQ_GLOBAL], "global_", " to global memory", NULL),
     CLASS_ROWS(global_writes, "global_write_", " that write global memory", NULL),
     CLASS_ROWS(cls[REQ_LOCAL], "local_", " to local memory", NULL),
@@ -150,8 +151,7 @@ static void class_add(struct l2_class_stats *c, const uint64_t outcomes[L2_OUTCO
     c->fails += fails;
 }
 
-static void stats_of_kind(struct l2_stats *st, const struct l2_counts *n, enum req_kind kind,
-                          uint64_t *requests)
+static struct l2_class_stats stats_of_kind(struct l2_stats *st, const struct l2_counts *n, enum req_kind kind)
 {
     struct l2_class_stats sum = {0};
     for (uint32_t cls = 0; cls < REQ_CLASS_COUNT; cls++) {
@@ -160,7 +160,7 @@ static void stats_of_kind(struct l2_stats *st, const struct l2_counts *n, enum r
         class_add(&sum, n->passed[kind][cls], n->fails[kind][cls]);
         st->sector_misses += n->passed[kind][cls][CACHE_SECTOR_MISS];
     }
-    *requests = sum.accesses;
+    return sum;
 }
 
 void *l2_stats(struct l2_slice *s)
@@ -171,9 +171,10 @@ void *l2_stats(struct l2_slice *s)
     st->global_writes = (struct l2_class_stats){0};
     memset(st->cls, 0, sizeof st->cls);
     st->sector_misses = 0;
-    stats_of_kind(st, n, REQ_READ, &st->reads);
-    stats_of_kind(st, n, REQ_WRITE, &st->writes);
-    stats_of_kind(st, n, REQ_ATOMIC, &st->atomics);
+    st->reads = stats_of_kind(st, n, REQ_READ).accesses;
+    st->all_writes = stats_of_kind(st, n, REQ_WRITE);
+    st->writes = st->all_writes.accesses;
+    st->atomics = stats_of_kind(st, n, REQ_ATOMIC).accesses;
     class_add(&st->global_writes, n->passed[REQ_WRITE][REQ_GLOBAL], n->fails[REQ_WRITE][REQ_GLOBAL]);
     for (uint32_t i = 0; i < L2_STALL_COUNT; i++) st->stall[i] = n->stall_ticks[i] / s->period;
     st->port_read_cycles = n->port_read;

@@ -3,6 +3,7 @@
 #include "stats/json.h"
 #include "stats/loads.h"
 #include "stats/print.h"
+#include "stats/print_energy.h"
 
 enum { JSON_SCHEMA = 1 };
 
@@ -30,6 +31,9 @@ static void json_scope(const struct stats_view *v, const struct timed_kernel *k,
     json_number(out, view_per_cycle(v, k, STATS_SM_THREAD_INSTS));
     strbuf_puts(out, ",\n     \"stats\":");
     json_groups(v, k->stats, out);
+    if (!v->energy) return;
+    strbuf_puts(out, ",\n     \"energy\":");
+    energy_print_json(v, k->stats, out);
 }
 
 static void json_kernel(const struct stats_view *v, const struct timed_kernel *k, struct strbuf *out)
@@ -100,8 +104,10 @@ void view_print_json(const struct stats_view *v, struct strbuf *out)
     json_string(out, m->name);
     strbuf_printf(
         out,
-        ",\"sms\":%u,\"warps_per_sm\":%u,\"core_khz\":%u,\"xbar_khz\":%u,\"l2_khz\":%u,\"dram_khz\":%u},\n",
-        m->sms, m->warps_per_sm, m->core_khz, m->xbar_khz, m->l2_khz, m->dram_khz);
+        ",\"sms\":%u,\"warps_per_sm\":%u,\"core_khz\":%u,\"xbar_khz\":%u,\"l2_khz\":%u,\"dram_khz\":%u,"
+        "\"request_flit\":%u,\"reply_flit\":%u,\"burst_bytes\":%u},\n",
+        m->sms, m->warps_per_sm, m->core_khz, m->xbar_khz, m->l2_khz, m->dram_khz, m->request_flit,
+        m->reply_flit, m->burst_bytes);
     strbuf_printf(out, "  \"partial\":%s,\"hash\":\"%016llx\",\n  \"kernels\":[",
                   v->partial ? "true" : "false", (unsigned long long)v->hash);
     for (uint32_t i = 0; i < v->kernel_count; i++) {

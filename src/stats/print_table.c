@@ -3,6 +3,7 @@
  * 80 columns. */
 #include "base/vec.h"
 #include "stats/loads.h"
+#include "stats/print_energy.h"
 #include "stats/print.h"
 
 #include <stdlib.h>
@@ -185,6 +186,7 @@ static void print_block(const struct stats_view *v, const struct timed_kernel *k
     print_slots(v, k->stats, out);
     print_memory(v, k->stats, out);
     print_mechanisms(v, k->stats, out);
+    if (v->energy) energy_print_table(v, k->stats, out);
     if (k->loads) loads_print(k->loads, k->load_count, TABLE_LOADS_MAX, out);
 }
 

@@ -93,3 +93,38 @@ void view_free_stats(const struct stats_view *v, void **stats)
     for (uint32_t g = 0; g < v->group_count; g++) free(stats[g]);
     free(stats);
 }
+
+double view_value(const struct stats_view *v, void *const *stats, const char *name)
+{
+    for (uint32_t g = 0; g < v->group_count; g++)
+        for (const struct stat_row *r = v->groups[g].rows; r && r->name; r++)
+            if (!strcmp(r->name, name)) return stat_value(r, stats[g]);
+    return 0;
+}
+
+struct energy_scope {
+    const struct stats_view *view;
+    void *const *stats;
+};
+
+static double scope_value(void *context, const char *name)
+{
+    const struct energy_scope *s = context;
+    return view_value(s->view, s->stats, name);
+}
+
+struct energy_sum view_energy(const struct stats_view *v, void *const *stats)
+{
+    const struct stats_machine *m = &v->machine;
+    struct energy_scope scope = {v, stats};
+    const struct energy_source source = {.value = scope_value,
+                                         .context = &scope,
+                                         .core_khz = m->core_khz,
+                                         .sms = m->sms,
+                                         .request_flit = m->request_flit,
+                                         .reply_flit = m->reply_flit,
+                                         .burst_bytes = m->burst_bytes};
+    struct energy_sum sum;
+    energy_of(v->energy, &source, &sum);
+    return sum;
+}

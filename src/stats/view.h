@@ -3,6 +3,7 @@
 #ifndef HEDDLE_STATS_VIEW_H
 #define HEDDLE_STATS_VIEW_H
 
+#include "energy/energy.h"
 #include "stats/run.h"
 
 enum stats_name {
@@ -18,6 +19,8 @@ struct stats_machine {
     const char *name;
     uint32_t sms, warps_per_sm;
     uint32_t core_khz, xbar_khz, l2_khz, dram_khz;
+    /* bytes of a flit, from SMs to L2 and back, and of a burst of DRAM */
+    uint32_t request_flit, reply_flit, burst_bytes;
 };
 
 struct stats_view {
@@ -42,6 +45,7 @@ struct stats_view {
     uint64_t notes_dropped;
     void **l1s, **l2s; /* of each SM and of each slice, over the whole run */
     uint32_t l1_count, l2_count;
+    const struct energy_table *energy; /* NULL: not asked for */
     uint64_t hash;
     bool partial;        /* the run was stopped early */
     double host_seconds; /* processor time of the whole process */
@@ -63,6 +67,9 @@ uint64_t view_count_in(const struct stats_view *v, const void *group_stats, enum
 double view_ratio(const struct stats_view *v, void *const *stats, enum stats_name num, enum stats_name den);
 /* The share of the last bucket of a histogram: how much of the time a queue was full. */
 double view_last_share(const struct stats_view *v, void *const *stats, enum stats_name id);
+/* Any statistic by its name, and what the run or a kernel cost: v->energy is there. */
+double view_value(const struct stats_view *v, void *const *stats, const char *name);
+struct energy_sum view_energy(const struct stats_view *v, void *const *stats);
 bool view_has(const struct stats_view *v, enum stats_name id);
 double view_per_cycle(const struct stats_view *v, const struct timed_kernel *k, enum stats_name id);
 static inline uint64_t kernel_cycles(const struct timed_kernel *k) { return k->end_cycle - k->start_cycle; }

@@ -34,6 +34,7 @@ stats|'$folder'/stats.json|FILE|/nonexistent/x.json
 timeline|'$folder'/timeline.json|FILE|/nonexistent/x.json
 format|gpgpusim|gpu_sim_cycle|xml
 json|1|"schema"|-
+energy|1|without leakage|perhaps
 quiet|1|-|perhaps'
 
 field() { # field NAME KEY: of `heddle list options --json`

@@ -114,16 +114,26 @@ static void build_shared(struct sm *m, struct context *x, struct lsu_access *a, 
     m->stats.shared_conflict_cycles += a->passes - 1;
 }
 
-static void count_device(struct context *x, const struct lsu_access *a)
+static uint32_t sectors_of(const struct lsu_access *a)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < a->count; i++) sum += bits_count(a->txns[i].sectors);
+    return sum;
+}
+
+static void count_device(const struct sm *m, struct context *x, const struct lsu_access *a)
 {
     struct sm_stats *s = grid_stats(x);
     if (!a->count) return;
     if (a->ask.kind == REQ_READ) {
         s->loads++;
         s->load_transactions += a->count;
+        if (m->setup.l1->sectored) s->load_sectors += sectors_of(a);
         load_executed(&x->program->loads[a->ask.pc], x->number, a->ask.lane_address, a->count);
     } else if (a->ask.kind == REQ_WRITE) {
         s->stores++;
+        s->store_transactions += a->count;
+        if (m->setup.l1->sectored) s->store_sectors += sectors_of(a);
     } else {
         s->atomics++;
     }
@@ -173,7 +183,7 @@ COLD static void build_bulk(struct sm *m, struct context *x, struct lsu_access *
     }
     a->is_bulk = true;
     a->count = (uint16_t)lsu_bulk_next(m, b, a);
-    count_device(x, a);
+    count_device(m, x, a);
 }
 
 static bool goes_past_l1(const struct isa_inst *i)
@@ -202,7 +212,7 @@ static void build_memory(struct sm *m, struct context *x, struct lsu_access *a, 
     } else if (goes_to_read_only_cache(m, e)) {
         a->ro = RO_TEX;
         build_read_only(a, e, m->p->tex_line);
-        count_device(x, a);
+        count_device(m, x, a);
     } else if (e->space == ISA_CONST || e->space == ISA_PARAM) {
         a->ro = RO_CONST;
         build_read_only(a, e, 4);
@@ -211,7 +221,7 @@ static void build_memory(struct sm *m, struct context *x, struct lsu_access *a, 
         a->ask.bypass = e->inst->op != ISA_OP_CPASYNC && !e->is_atomic && goes_past_l1(e->inst);
         build_device(m, x, a, e);
         build_shared(m, x, a, e);
-        count_device(x, a);
+        count_device(m, x, a);
     }
 }
 

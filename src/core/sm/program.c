@@ -17,6 +17,7 @@ static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
     p->line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
     if (m->setup.owner_slot) p->owner = (uint16_t)m->setup.owner_slot(m->setup.ctx, g);
     p->uops = mem_alloc(k->inst_count * sizeof *p->uops);
+    p->issued = mem_zalloc_lines(k->inst_count * sizeof *p->issued);
     p->loads = mem_zalloc_lines(k->inst_count * sizeof *p->loads);
     for (uint32_t pc = 0; pc < k->inst_count; pc++) uop_decode(m->p, &k->insts[pc], &p->uops[pc]);
     p->code = SM_CODE_BASE + ((hash_text(k->name) % CODE_RANGES) << SM_CODE_BITS);
@@ -27,6 +28,7 @@ static void program_free(struct sm_program *p)
 {
     for (uint32_t pc = 0; pc < p->inst_count; pc++) lineset_free(&p->loads[pc].seen);
     free(p->uops);
+    free(p->issued);
     free(p->loads);
     free(p);
 }
@@ -39,11 +41,35 @@ static void own_add(struct sm_own *sum, const struct sm_own *more)
     for (size_t i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += from[i];
 }
 
+static void add_issues(struct sm_stats *s, const struct uop *u, const struct issue_count *c)
+{
+    s->warp_insts += c->issues;
+    s->thread_insts += c->lanes;
+    s->insts_by_unit[u->unit] += c->issues;
+    if (u->flags & UOP_BARRIER) s->barriers += c->issues;
+    if (u->flags & UOP_BRANCH) s->branches += c->issues;
+    s->lanes_by_work[u->work] += c->lanes;
+    s->register_reads += u->read_count * c->issues;
+    s->register_read_lanes += u->read_count * c->lanes;
+    s->register_writes += u->write_count * c->issues;
+    s->register_write_lanes += u->write_count * c->lanes;
+    s->other_operands += u->other_count * c->issues;
+    s->other_operand_lanes += u->other_count * c->lanes;
+}
+
+/* Adds what a program has counted so far. */
+static void program_add(const struct sm_program *p, struct sm_own *sum)
+{
+    own_add(sum, &p->own);
+    for (uint32_t pc = 0; pc < p->inst_count; pc++)
+        if (p->issued[pc].issues) add_issues(&sum->sm, &p->uops[pc], &p->issued[pc]);
+}
+
 void programs_add(const struct sm *m, struct sm_own *sum)
 {
     const struct programs *all = &m->residency.programs;
     own_add(sum, &all->ended);
-    for (uint32_t i = 0; i < all->count; i++) own_add(sum, &all->list[i]->own);
+    for (uint32_t i = 0; i < all->count; i++) program_add(all->list[i], sum);
 }
 
 /* Accesses on their way to the tags of the L1 count for their programs. */
@@ -57,7 +83,7 @@ static void drop_ended(struct sm *m)
             all->list[n++] = p;
             continue;
         }
-        own_add(&all->ended, &p->own);
+        program_add(p, &all->ended);
         program_free(p);
     }
     all->count = n;
@@ -111,11 +137,11 @@ const struct pc_load_stats *sm_pc_load(const struct sm *m, const struct emu_grid
     return p ? &p->loads[pc].stats : NULL;
 }
 
-const struct sm_own *sm_own(struct sm *m, const struct emu_grid *g)
+void sm_own_add(struct sm *m, const struct emu_grid *g, struct sm_own *sum)
 {
     const struct sm_program *p = program_find(m, g);
     lsu_count(m);
-    return p ? &p->own : NULL;
+    if (p) program_add(p, sum);
 }
 
 void sm_grid_end(struct sm *m, uint64_t grid_id)

@@ -7,12 +7,20 @@
 #include "core/sm/sm.h"
 #include "core/sm/uop.h"
 
+/* How often the SM has issued an instruction, and the lanes that executed it. Everything that follows from
+ * these two, such as instructions by unit or registers read, is computed when someone asks. */
+struct issue_count {
+    /* scheduler.c */
+    uint64_t issues, lanes;
+};
+
 struct sm_program {
     /* emu_grid_id: a grid may lie where an older one was */
     uint64_t grid;
     const struct isa_kernel *kernel;
     /* [inst_count] */
     struct uop *uops;
+    struct issue_count *issued;
     struct sm_load *loads;
     /* of the L1: the number of a line from its address */
     uint32_t line_shift;

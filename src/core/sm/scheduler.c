@@ -83,13 +83,10 @@ bool sched_may_see(const struct sm *m)
 
 /* ---- one instruction ---- */
 
-static void count_issue(struct sm_stats *s, const struct uop *u, uint32_t lanes)
+static void count_issue(struct issue_count *c, uint32_t lanes)
 {
-    s->warp_insts++;
-    s->thread_insts += lanes;
-    s->insts_by_unit[u->unit]++;
-    s->barriers += (u->flags & UOP_BARRIER) != 0;
-    s->branches += (u->flags & UOP_BRANCH) != 0;
+    c->issues++;
+    c->lanes += lanes;
 }
 
 HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
@@ -102,7 +99,7 @@ HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
     }
     x->issue_cycle = m->sleep.cycle;
     fetch_consume(m, x);
-    count_issue(grid_stats(x), u, bits_count(e.mask));
+    count_issue(&x->program->issued[e.pc], bits_count(e.mask));
     const uint32_t access = u->cls == CLASS_MEM ? lsu_build(m, x, u, &e) : SM_NONE;
     execute_start(m, x, u, access);
     if (u->flags & UOP_FENCE) board_fence(m, x);

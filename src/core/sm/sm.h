@@ -70,8 +70,8 @@ struct sm_own {
     struct sm_stats sm;
     struct l1_stats l1;
 };
-/* NULL: the grid had no CTA here. */
-const struct sm_own *sm_own(struct sm *m, const struct emu_grid *g);
+/* Adds it to the sum; nothing, if the grid had no CTA here. */
+void sm_own_add(struct sm *m, const struct emu_grid *g, struct sm_own *sum);
 /* The grid starts no more CTAs. */
 void sm_grid_end(struct sm *m, uint64_t grid_id);
 /* Says what is wrong; NULL: no CTA of the grid is left, and the CTAs that are here hold all that is handed

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_SM_STATS_H
 #define HEDDLE_SM_STATS_H
 
-#include "isa/isa.h"
+#include "isa/work.h"
 #include "stats/run.h"
 
 /* Where an issue slot went (thesis 3.4): exactly one for each scheduler and cycle. See account.c for the
@@ -21,18 +21,25 @@ enum issue_slot {
 };
 
 struct sm_stats {
-    /* what every instruction and load counts: lines of the host's cache */
-    /* instructions: by warp, by thread; those that are barriers; branches */
-    uint64_t warp_insts, thread_insts, barriers, branches;
+    /* what every load counts: lines of the host's cache */
     /* accesses accepted by the L1 for loads, stores and atomics */
     uint64_t transactions;
     /* transactions of loads alone, when they issue */
     uint64_t load_transactions;
     /* cycles from issue to writeback of loads from global and local memory; these loads */
     uint64_t load_cycles, loads_done;
+    /* from the counts of each instruction (program.c) */
+    /* instructions: by warp, by thread; those that are barriers; branches */
+    uint64_t warp_insts, thread_insts, barriers, branches;
     uint64_t insts_by_unit[ISA_UNIT_COUNT];
+    uint64_t lanes_by_work[ISA_WORK_COUNT];
+    /* operands: rows of 32 lanes, and of these the lanes that executed */
+    uint64_t register_reads, register_read_lanes, register_writes, register_write_lanes;
+    uint64_t other_operands, other_operand_lanes;
     /* warp instructions to global and local memory */
     uint64_t loads, stores, atomics;
+    /* transactions of stores; sectors of both, where the L1 has sectors */
+    uint64_t store_transactions, load_sectors, store_sectors;
     uint64_t shared_insts, const_insts, tex_insts, sleeps, extra_issues;
     /* their sum is schedulers * cycles */
     uint64_t slots[SLOT_COUNT];

@@ -42,7 +42,8 @@ static void add_operand(struct uop *u, uint16_t o, char letter, bool is_def, boo
         bool is_pair = letter == 'd' || (letter == 'a' && !is_narrow_address);
         add_register(u, isa_index(o), is_def);
         if (is_pair) add_register(u, isa_index(o) + 1, is_def);
-    }
+    } else if (!is_def)
+        u->other_count++;
 }
 
 /* Operand letters of isa.def: a letter followed by * is repeated inst.vec times. */
@@ -177,7 +178,7 @@ static void set_flags(const struct sm_params *p, struct uop *u, const struct isa
 void uop_decode(const struct sm_params *p, const struct isa_inst *inst, struct uop *out)
 {
     const struct isa_op_info *op = &isa_ops[inst->op];
-    *out = (struct uop){.unit = op->unit};
+    *out = (struct uop){.unit = op->unit, .work = (uint8_t)isa_work(op)};
     add_operands(out, inst, op->dst, inst->dst, ISA_DST_MAX, true);
     add_operands(out, inst, op->src, inst->src, ISA_SRC_MAX, false);
     uint32_t guard = inst->guard & 7;

@@ -4,7 +4,7 @@
 #define HEDDLE_UOP_H
 
 #include "core/sm/sm_params.h"
-#include "isa/isa.h"
+#include "isa/work.h"
 
 /* Classes of units. */
 enum sm_class { CLASS_SP, CLASS_INT, CLASS_DP, CLASS_SFU, CLASS_MEM, CLASS_COUNT };
@@ -53,6 +53,10 @@ struct uop {
     /* words of hazard and def up to the last that is not 0 */
     uint8_t words;
     uint8_t read_count, write_count;
+    /* sources that are neither registers nor predicates */
+    uint8_t other_count;
+    /* enum isa_work */
+    uint8_t work;
     /* distinct registers, for the banks of the register file */
     uint8_t reads[UOP_READS_MAX], writes[UOP_WRITES_MAX];
     /* UOP_WAIT: cp.async groups that may be outstanding */

@@ -1,0 +1,94 @@
+/* energy.c: see energy.h. */
+#include "energy/energy.h"
+
+const char *const energy_part_names[ENERGY_PARTS] = {
+    [ENERGY_FRONT] = "front end",   [ENERGY_REGISTERS] = "registers",
+    [ENERGY_UNITS] = "units",       [ENERGY_SHARED] = "shared",
+    [ENERGY_CACHES] = "const, tex", [ENERGY_L1] = "L1",
+    [ENERGY_XBAR] = "crossbar",     [ENERGY_L2] = "L2",
+    [ENERGY_DRAM] = "DRAM",         [ENERGY_ALWAYS] = "always on",
+    [ENERGY_LEAKAGE] = "leakage"};
+
+/* GPUWattch holds the pipelines' duty below this share. */
+static const double duty_max = 0.8;
+
+static double value(const struct energy_source *s, const char *name) { return s->value(s->context, name); }
+
+/* Requests as they are, or the sectors that they ask for: `count` times the mean of all. */
+static double sectors(const struct energy_table *t, double requests, double sectors, double count)
+{
+    if (!t->by_sector) return count;
+    return requests > 0 ? count * sectors / requests : 0;
+}
+
+#define S(name)                            value(s, name)
+#define SECTORS(requests, sectors_, count) sectors(t, requests, sectors_, count)
+double energy_events(const struct energy_table *t, const struct energy_source *s, enum energy_event event)
+{
+    switch (event) {
+#define ENERGY_EVENT(id, name, part, count, about)                                                           \
+    case ENERGY_##id:                                                                                        \
+        return count;
+#include "energy/events.def"
+#undef ENERGY_EVENT
+    case ENERGY_EVENTS: break;
+    }
+    UNREACHABLE("an event that does not exist");
+}
+
+static const enum energy_part event_parts[ENERGY_EVENTS] = {
+#define ENERGY_EVENT(id, name, part, count, about) [ENERGY_##id] = ENERGY_##part,
+#include "energy/events.def"
+#undef ENERGY_EVENT
+};
+
+static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+static enum energy_mix mix_of(const struct energy_source *s)
+{
+    const bool fp = S("sm.lanes_fp") + S("sm.lanes_fp_mul") + S("sm.lanes_fp_div") > 0;
+    const bool dp = S("sm.lanes_dp") + S("sm.lanes_dp_mul") + S("sm.lanes_dp_div") > 0;
+    const bool sfu = S("sm.lanes_sqrt") + S("sm.lanes_log") + S("sm.lanes_exp") + S("sm.lanes_sin") > 0;
+    const bool tex = S("sm.lanes_tex") > 0;
+    if (dp + sfu + tex > 1) return MIX_OTHER;
+    if (dp) return MIX_DP;
+    if (sfu) return MIX_SFU;
+    if (tex) return MIX_TEX;
+    return fp ? MIX_FP : MIX_INT;
+}
+
+static double static_watts(const struct energy_table *t, const struct energy_source *s)
+{
+    const struct energy_static *m = &t->mixes[mix_of(s)];
+    const double lanes = ratio(S("sm.thread_insts"), S("sm.warp_insts"));
+    const double more = lanes > 1 ? lanes - 1 : 0;
+    return (m->first_lane + m->lane * more) * ratio(S("sm.active_cycles"), S("sm.cycles"));
+}
+
+static void add_powers(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out)
+{
+    const double idle_sms = s->sms * (1 - ratio(S("sm.active_cycles"), S("sm.cycles")));
+    const double duty = ratio(S("sm.slots_issued"), S("sm.slots"));
+    const double always = t->watts[ENERGY_CONSTANT] + t->watts[ENERGY_IDLE_SM] * idle_sms +
+                          t->watts[ENERGY_PIPELINE] * MIN(duty, duty_max);
+    out->joules[ENERGY_ALWAYS] += always * out->seconds;
+    out->joules[ENERGY_LEAKAGE] += (t->watts[ENERGY_CHIP_LEAKAGE] + static_watts(t, s)) * out->seconds;
+}
+
+void energy_of(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out)
+{
+    static const double picojoule = 1e-12, cycles_per_khz = 1e-3;
+    assert(s->core_khz);
+    *out = (struct energy_sum){.seconds = S("gpu.cycles") * cycles_per_khz / s->core_khz};
+    for (enum energy_event e = 0; e < ENERGY_EVENTS; e++)
+        out->joules[event_parts[e]] += energy_events(t, s, e) * t->picojoules[e] * picojoule;
+    add_powers(t, s, out);
+}
+
+double energy_total(const struct energy_sum *e, bool with_leakage)
+{
+    double sum = 0;
+    for (enum energy_part p = 0; p < ENERGY_PARTS; p++)
+        if (with_leakage || p != ENERGY_LEAKAGE) sum += e->joules[p];
+    return sum;
+}

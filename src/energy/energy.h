@@ -1,0 +1,86 @@
+/* energy.h: what a run costs: events times picojoules plus watts times time.
+ *
+ * The events are counted by the machine as statistics; a table (energy/NAME.yaml) says what each of them
+ * costs. Nothing here changes a run, and no result of it is in a run's hash. */
+#ifndef HEDDLE_ENERGY_H
+#define HEDDLE_ENERGY_H
+
+#include "base/base.h"
+#include "base/diag.h"
+
+enum energy_part {
+    ENERGY_FRONT,
+    ENERGY_REGISTERS,
+    ENERGY_UNITS,
+    ENERGY_SHARED,
+    ENERGY_CACHES,
+    ENERGY_L1,
+    ENERGY_XBAR,
+    ENERGY_L2,
+    ENERGY_DRAM,
+    ENERGY_ALWAYS,
+    ENERGY_LEAKAGE,
+    ENERGY_PARTS
+};
+extern const char *const energy_part_names[ENERGY_PARTS];
+
+enum energy_event {
+#define ENERGY_EVENT(id, name, part, count, about) ENERGY_##id,
+#include "energy/events.def"
+#undef ENERGY_EVENT
+    ENERGY_EVENTS
+};
+
+enum energy_power {
+    /* of the chip, whenever it is on */
+    ENERGY_CONSTANT,
+    /* of an SM without a warp */
+    ENERGY_IDLE_SM,
+    /* of the chip's pipelines, if a warp instruction issued in every slot */
+    ENERGY_PIPELINE,
+    /* of the chip; counted apart from all else */
+    ENERGY_CHIP_LEAKAGE,
+    ENERGY_POWERS
+};
+
+/* What leaks while SMs work, by the units that a program uses (AccelWattch): watts of the chip with one lane
+ * of each warp active, and for each lane more. */
+enum energy_mix { MIX_INT, MIX_FP, MIX_DP, MIX_SFU, MIX_TEX, MIX_OTHER, ENERGY_MIXES };
+struct energy_static {
+    double first_lane, lane;
+};
+
+struct energy_table {
+    char name[64];
+    /* caches count sectors of 32 bytes, not requests */
+    bool by_sector;
+    double picojoules[ENERGY_EVENTS];
+    double watts[ENERGY_POWERS];
+    struct energy_static mixes[ENERGY_MIXES];
+};
+
+/* `name` is NAME of dir/energy/NAME.yaml, or a path (with a slash or ending in .yaml). False with
+ * diagnostics. */
+bool energy_load(struct energy_table *t, const char *name, const char *dir, struct diag_list *diags);
+
+/* What is counted, and what of the machine has a say in it. */
+struct energy_source {
+    /* The value of a statistic; 0 where the machine has no such part. */
+    double (*value)(void *context, const char *name);
+    void *context;
+    uint32_t core_khz, sms;
+    /* bytes of a flit in each direction, and of a burst of DRAM */
+    uint32_t request_flit, reply_flit, burst_bytes;
+};
+
+struct energy_sum {
+    double joules[ENERGY_PARTS];
+    double seconds;
+};
+void energy_of(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out);
+/* All parts, with leakage or without. */
+double energy_total(const struct energy_sum *e, bool with_leakage);
+/* How often an event happened. */
+double energy_events(const struct energy_table *t, const struct energy_source *s, enum energy_event event);
+
+#endif

@@ -1,0 +1,161 @@
+/* energy_table.c: reads a table of energies.
+ *
+ *     about: one line
+ *     by_sector: false
+ *     picojoules: {decode: 3.614, ...}      every event of events.def
+ *     watts: {constant: 11, idle_sm: 1.59, pipeline: 25.46, leakage: 35.6}
+ *     static: {int: [15.29, 0.5862], ...}   every mix; may be left out: nothing
+ *
+ * With `base: NAME` a table has the rows of another one, and its own replace these. A row that is missing,
+ * negative, no number or unknown is an error with its place. */
+#include "energy/energy.h"
+
+#include "config/yaml_tree.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const char hint[] = "a table of energies has 'picojoules:' and 'watts:'; see energy/gpuwattch.yaml";
+
+static const char *const event_names[ENERGY_EVENTS] = {
+#define ENERGY_EVENT(id, name, part, count, about) [ENERGY_##id] = name,
+#include "energy/events.def"
+#undef ENERGY_EVENT
+};
+static const char *const power_names[ENERGY_POWERS] = {[ENERGY_CONSTANT] = "constant",
+                                                       [ENERGY_IDLE_SM] = "idle_sm",
+                                                       [ENERGY_PIPELINE] = "pipeline",
+                                                       [ENERGY_CHIP_LEAKAGE] = "leakage"};
+static const char *const mix_names[ENERGY_MIXES] = {
+    [MIX_INT] = "int", [MIX_FP] = "fp",   [MIX_DP] = "dp",
+    [MIX_SFU] = "sfu", [MIX_TEX] = "tex", [MIX_OTHER] = "other"};
+
+struct table_reader {
+    const struct yaml_tree *tree;
+    struct diag_list *diags;
+    /* rows may be missing */
+    bool has_base;
+};
+
+static double read_number(const struct table_reader *r, const struct yaml_node *at, const char *unit)
+{
+    char *end;
+    errno = 0;
+    const double v = strtod(at->text, &end);
+    if (at->kind == YAML_TEXT && at->text[0] && !*end && isfinite(v) && v >= 0) return v;
+    yaml_error(r->tree, at, r->diags, NULL, "must be a number of %s, at least 0", unit);
+    return 0;
+}
+
+/* A mapping with a value for each of `names`, and no other. NULL: there is none, with a diagnostic where the
+ * table needs it. */
+static const struct yaml_node *read_map(const struct table_reader *r, const char *key,
+                                        const char *const *names, size_t count)
+{
+    const struct yaml_node *map = yaml_get(r->tree->root, key);
+    if (!map && r->has_base) return NULL;
+    if (!map || map->kind != YAML_MAP) {
+        yaml_error(r->tree, map ? map : r->tree->root, r->diags, hint, "'%s:' must be a mapping", key);
+        return NULL;
+    }
+    yaml_only(r->tree, map, names, count, r->diags);
+    for (size_t i = 0; !r->has_base && i < count; i++)
+        if (!yaml_get(map, names[i]))
+            yaml_error(r->tree, map, r->diags, NULL, "'%s:' has no row '%s'", key, names[i]);
+    return map;
+}
+
+static void read_rows(const struct table_reader *r, const char *key, const char *const *names, size_t count,
+                      double *out)
+{
+    const struct yaml_node *map = read_map(r, key, names, count);
+    for (size_t i = 0; map && i < count; i++) {
+        const struct yaml_node *row = yaml_get(map, names[i]);
+        if (row) out[i] = read_number(r, row, key);
+    }
+}
+
+static void read_mixes(const struct table_reader *r, struct energy_table *t)
+{
+    if (!yaml_get(r->tree->root, "static")) return;
+    const struct yaml_node *map = read_map(r, "static", mix_names, ENERGY_MIXES);
+    for (uint32_t i = 0; map && i < ENERGY_MIXES; i++) {
+        const struct yaml_node *pair = yaml_get(map, mix_names[i]);
+        if (!pair) continue;
+        if (pair->kind != YAML_LIST || pair->count != 2) {
+            yaml_error(r->tree, pair, r->diags, NULL, "must be [watts of the first lane, of each lane more]");
+            continue;
+        }
+        t->mixes[i].first_lane = read_number(r, &pair->items[0], "watts");
+        t->mixes[i].lane = read_number(r, &pair->items[1], "watts");
+    }
+}
+
+static void read_flag(const struct table_reader *r, struct energy_table *t)
+{
+    const struct yaml_node *flag = yaml_get(r->tree->root, "by_sector");
+    if (!flag) return;
+    t->by_sector = !strcmp(flag->text, "true");
+    if (!t->by_sector && strcmp(flag->text, "false"))
+        yaml_error(r->tree, flag, r->diags, NULL, "must be true or false");
+}
+
+static bool is_path(const char *name)
+{
+    const size_t len = strlen(name);
+    return strchr(name, '/') || (len > 5 && !strcmp(name + len - 5, ".yaml"));
+}
+
+/* A table has no more ancestors than this: one that names itself ends. */
+enum { BASES_MAX = 8 };
+
+static bool load(struct energy_table *t, const char *name, const char *dir, uint32_t depth,
+                 struct diag_list *diags);
+
+static void read_table(const struct yaml_tree *tree, struct energy_table *t, const char *dir, uint32_t depth,
+                       struct diag_list *diags)
+{
+    static const char *const keys[] = {"about", "base", "by_sector", "picojoules", "watts", "static"};
+    const char *base = yaml_text(tree, tree->root, "base", NULL, diags);
+    const struct table_reader r = {tree, diags, base != NULL};
+    yaml_only(tree, tree->root, keys, ARRAY_LEN(keys), diags);
+    if (base && depth == BASES_MAX)
+        yaml_error(tree, yaml_get(tree->root, "base"), diags, NULL,
+                   "more than %d tables, each the base of another", BASES_MAX);
+    else if (base && !load(t, base, dir, depth + 1, diags))
+        return;
+    read_flag(&r, t);
+    read_rows(&r, "picojoules", event_names, ENERGY_EVENTS, t->picojoules);
+    read_rows(&r, "watts", power_names, ENERGY_POWERS, t->watts);
+    read_mixes(&r, t);
+}
+
+static bool load(struct energy_table *t, const char *name, const char *dir, uint32_t depth,
+                 struct diag_list *diags)
+{
+    struct yaml_tree tree;
+    struct strbuf path = {0};
+    const uint32_t before = diags->errors;
+    if (is_path(name))
+        strbuf_puts(&path, name);
+    else
+        strbuf_printf(&path, "%s/energy/%s.yaml", dir, name);
+    if (yaml_tree_load(&tree, strbuf_text(&path), hint, diags)) {
+        read_table(&tree, t, dir, depth, diags);
+        yaml_tree_free(&tree);
+    } else if (diags->errors == before) {
+        diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0,
+                 "gpuwattch, accelwattch, accelwattch-gddr6x, or a .yaml file",
+                 "no table of energies '%s': %s", name, strerror(errno));
+    }
+    strbuf_free(&path);
+    return diags->errors == before;
+}
+
+bool energy_load(struct energy_table *t, const char *name, const char *dir, struct diag_list *diags)
+{
+    *t = (struct energy_table){0};
+    snprintf(t->name, sizeof t->name, "%s", name);
+    return load(t, name, dir, 0, diags);
+}

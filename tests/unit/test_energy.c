@@ -1,0 +1,229 @@
+/* Energy: each event is linear, a machine that does nothing costs watts times time, parts add up, and a bad
+ * table is refused with its place. The events of a kernel are counted by hand in tests/cli/energy.sh. */
+#include "energy/energy.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- a run made by hand ---- */
+
+struct made_stat {
+    const char *name;
+    double value;
+};
+
+struct made_run {
+    struct made_stat stats[8];
+    uint32_t count;
+};
+
+static double made_value(void *context, const char *name)
+{
+    const struct made_run *r = context;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!strcmp(r->stats[i].name, name)) return r->stats[i].value;
+    return 0;
+}
+
+static struct energy_source source_of(struct made_run *r)
+{
+    return (struct energy_source){.value = made_value,
+                                  .context = r,
+                                  .core_khz = 1400000,
+                                  .sms = 15,
+                                  .request_flit = 32,
+                                  .reply_flit = 64,
+                                  .burst_bytes = 64};
+}
+
+static void load(struct energy_table *t, const char *name)
+{
+    struct diag_list d = {0};
+    assert_true(energy_load(t, name, HEDDLE_SOURCE_DIR, &d));
+    diag_free(&d);
+}
+
+static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)); }
+
+/* ---- tests ---- */
+
+/* One second of a machine without a warp: 11 W, 15 SMs of 1.59 W, and McPAT's leakage. */
+static void test_idle(void **state)
+{
+    struct energy_table t;
+    struct energy_sum e;
+    struct made_run r = {{{"gpu.cycles", 1.4e9}, {"sm.cycles", 15 * 1.4e9}, {"sm.slots", 30 * 1.4e9}}, 3};
+    const struct energy_source s = source_of(&r);
+    load(&t, "gpuwattch");
+    energy_of(&t, &s, &e);
+    assert_true(near(e.seconds, 1));
+    assert_true(near(e.joules[ENERGY_ALWAYS], 11 + 15 * 1.59));
+    assert_true(near(e.joules[ENERGY_LEAKAGE], 35.6));
+    assert_true(near(energy_total(&e, false), 11 + 15 * 1.59));
+    assert_true(near(energy_total(&e, true), 11 + 15 * 1.59 + 35.6));
+}
+
+/* The pipelines' share follows the slots that issue, up to 0.8. */
+static void test_duty(void **state)
+{
+    struct energy_table t;
+    struct energy_sum e;
+    struct made_run r = {{{"gpu.cycles", 1.4e9},
+                          {"sm.cycles", 15 * 1.4e9},
+                          {"sm.active_cycles", 15 * 1.4e9},
+                          {"sm.slots", 100},
+                          {"sm.slots_issued", 50}},
+                         5};
+    const struct energy_source s = source_of(&r);
+    load(&t, "gpuwattch");
+    energy_of(&t, &s, &e);
+    assert_true(near(e.joules[ENERGY_ALWAYS], 11 + 0.5 * 25.46));
+    r.stats[4].value = 90;
+    energy_of(&t, &s, &e);
+    assert_true(near(e.joules[ENERGY_ALWAYS], 11 + 0.8 * 25.46));
+}
+
+/* Events that one statistic counts, on paper: the pJ of the row, and how many events a thousand of it are. */
+static void test_each_event(void **state)
+{
+    static const struct {
+        const char *stat;
+        enum energy_part part;
+        double picojoules;
+    } rows[] = {
+        {"sm.warp_insts", ENERGY_FRONT, 3.614},
+        {"sm.insts_sfu", ENERGY_FRONT, 54.89},
+        {"sm.fetches", ENERGY_FRONT, 63.43},
+        {"sm.icache_misses", ENERGY_FRONT, 2169 - 63.43},
+        {"sm.register_reads", ENERGY_REGISTERS, 16 * 7.267},
+        {"sm.register_read_lanes", ENERGY_REGISTERS, 0.5 * 7.267},
+        {"sm.register_writes", ENERGY_REGISTERS, 16 * 5.986},
+        {"sm.other_operands", ENERGY_REGISTERS, 16 * 53.01},
+        {"sm.lanes_int", ENERGY_UNITS, 67.4},
+        {"sm.lanes_fp", ENERGY_UNITS, 29.58},
+        {"sm.lanes_sqrt", ENERGY_UNITS, 1209},
+        {"sm.shared", ENERGY_SHARED, 2119},
+        {"sm.shared_conflicts", ENERGY_SHARED, 2119},
+        {"sm.const_misses", ENERGY_CACHES, 1113 - 1467},
+        {"l1.load_hits", ENERGY_L1, 2935},
+        {"l1.global_store_misses", ENERGY_L1, 2604},
+        {"xbar.request_flits", ENERGY_XBAR, 32 * 60.59},
+        {"xbar.reply_flits", ENERGY_XBAR, 64 * 60.59},
+        {"l2.hits", ENERGY_L2, 2805},
+        {"l2.write_hits", ENERGY_L2, 13850 - 2805},
+        {"l2.misses", ENERGY_L2, 102},
+        {"l2.write_misses", ENERGY_L2, 15020 - 102},
+        {"dram.read_bursts", ENERGY_DRAM, 64 * 421.1},
+        {"dram.write_bursts", ENERGY_DRAM, 64 * 247.8},
+        {"dram.activates", ENERGY_DRAM, 4232},
+    };
+    struct energy_table t;
+    load(&t, "gpuwattch");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        for (double n = 1000; n <= 3000; n += 1000) {
+            struct energy_sum e;
+            struct made_run r = {{{rows[i].stat, n}}, 1};
+            const struct energy_source s = source_of(&r);
+            energy_of(&t, &s, &e);
+            if (!near(e.joules[rows[i].part], n * rows[i].picojoules * 1e-12)) fail_msg("%s", rows[i].stat);
+            if (!near(energy_total(&e, true), e.joules[rows[i].part])) fail_msg("%s: others", rows[i].stat);
+        }
+}
+
+/* A table that counts by sector: 100 loads of 300 sectors, of which 40 loads hit, are 120 events. */
+static void test_sectors(void **state)
+{
+    struct energy_table t;
+    struct made_run r = {{{"sm.load_transactions", 100}, {"sm.load_sectors", 300}, {"l1.load_hits", 40}}, 3};
+    const struct energy_source s = source_of(&r);
+    load(&t, "accelwattch");
+    assert_true(near(energy_events(&t, &s, ENERGY_L1_READ_HIT), 120));
+    t.by_sector = false;
+    assert_true(near(energy_events(&t, &s, ENERGY_L1_READ_HIT), 40));
+}
+
+/* AccelWattch: what leaks depends on the units in use and on the lanes. */
+static void test_static(void **state)
+{
+    struct energy_table t;
+    struct energy_sum e;
+    struct made_run r = {{{"gpu.cycles", 1.4e9},
+                          {"sm.cycles", 1000},
+                          {"sm.active_cycles", 500},
+                          {"sm.warp_insts", 10},
+                          {"sm.thread_insts", 160},
+                          {"sm.lanes_fp", 160},
+                          {"sm.lanes_dp", 0}},
+                         7};
+    const struct energy_source s = source_of(&r);
+    load(&t, "accelwattch");
+    energy_of(&t, &s, &e);
+    assert_true(near(e.joules[ENERGY_LEAKAGE], 0.5 * (18.618 + 15 * 0.6452)));
+    r.stats[6].value = 1;
+    energy_of(&t, &s, &e);
+    assert_true(near(e.joules[ENERGY_LEAKAGE], 0.5 * (19.1 + 15 * 0.7269)));
+}
+
+/* A table with a base has the rows of the base, and its own in place of two of them. */
+static void test_base(void **state)
+{
+    struct energy_table hbm, gddr;
+    load(&hbm, "accelwattch");
+    load(&gddr, "accelwattch-gddr6x");
+    assert_true(gddr.by_sector);
+    assert_true(gddr.picojoules[ENERGY_DRAM_READ_BYTE] == 58);
+    assert_true(gddr.picojoules[ENERGY_DECODE] == hbm.picojoules[ENERGY_DECODE]);
+    assert_true(gddr.mixes[MIX_TEX].lane == hbm.mixes[MIX_TEX].lane);
+    assert_string_equal(gddr.name, "accelwattch-gddr6x");
+}
+
+/* ---- bad tables ---- */
+
+static void expect_error(const char *text, int line, const char *message)
+{
+    char path[] = "/tmp/heddle-energy-XXXXXX.yaml";
+    const int fd = mkstemps(path, 5);
+    struct energy_table t;
+    struct diag_list d = {0};
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    assert_false(energy_load(&t, path, HEDDLE_SOURCE_DIR, &d));
+    if (!strstr(d.items.data[0].message, message) || d.items.data[0].line != line)
+        fail_msg("line %d: %s", d.items.data[0].line, d.items.data[0].message);
+    diag_free(&d);
+    unlink(path);
+}
+
+static void test_bad_tables(void **state)
+{
+    struct energy_table t;
+    struct diag_list d = {0};
+    assert_false(energy_load(&t, "gpuwatch", HEDDLE_SOURCE_DIR, &d));
+    assert_non_null(strstr(d.items.data[0].message, "no table of energies 'gpuwatch'"));
+    diag_free(&d);
+    expect_error("base: gpuwattch\npicojoules:\n  fp: -1\n", 3, "at least 0");
+    expect_error("base: gpuwattch\npicojoules:\n  fp: much\n", 3, "must be a number");
+    expect_error("base: gpuwattch\npicojoules:\n  fpp: 1\n", 3, "fpp");
+    expect_error("base: gpuwattch\nwatts: 11\n", 2, "must be a mapping");
+    expect_error("base: accelwattch\nstatic:\n  int: [1]\n", 3, "first lane");
+    expect_error("base: gpuwattch\nby_sector: perhaps\n", 2, "true or false");
+    expect_error("picojoules:\n  decode: 1\n", 2, "has no row 'schedule'");
+    expect_error("base: nobody\n", 0, "no table of energies 'nobody'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_idle),       cmocka_unit_test(test_duty),   cmocka_unit_test(test_each_event),
+        cmocka_unit_test(test_sectors),    cmocka_unit_test(test_static), cmocka_unit_test(test_base),
+        cmocka_unit_test(test_bad_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
