@@ -107,6 +107,8 @@ int cli_cmd_new(int argc, char **argv);
 int cli_cmd_sweep(int argc, char **argv);
 int cli_cmd_reproduce(int argc, char **argv);
 int cli_cmd_compare(int argc, char **argv);
+int cli_cmd_profile(int argc, char **argv);
+int cli_cmd_train(int argc, char **argv);
 
 #define CLI_DEFAULT_MACHINE RUN_DEFAULT_MACHINE
 
