@@ -64,8 +64,10 @@ static int profile(struct profile_settings *s, int argc, char **argv, const stru
     int status = CLI_BAD_INPUT;
     if (read_workloads(&names, argc, argv, words, s->runs.sweep.size))
         status = cli_profile_runs(&s->runs, names.items.data, names.items.len, &got);
-    if (got.store && got.profile.kernels.len && (status == CLI_OK || status == CLI_FAILED))
-        status = MAX(status, show(s, &got));
+    if (cli_profiled_has_some(&got, status)) {
+        const int shown = show(s, &got);
+        status = status ? status : shown;
+    }
     cli_profiled_free(&got);
     vec_free(&names.items);
     arena_free(&names.arena);

@@ -68,6 +68,13 @@ const struct cli_command cli_commands[] = {
      "  heddle run bfs -m kepler --mech poise --mech-set poise.model=mine.model\n"
      "  heddle train mine.profile --leave-one-out --evaluate others.profile\n",
      cli_cmd_train},
+    {"map", "[options] WORKLOAD | [options] -- PROGRAM [ARGS...]",
+     "show how fast a program is at all warp tuples {N, p}, and the path that Poise takes",
+     "  heddle map bfs -m kepler                 a table, and what Poise predicted\n"
+     "  heddle map -m kepler -- ./my_cuda_app    any CUDA program\n"
+     "  heddle map bfs -m kepler --kernel Kernel --step 1 -o bfs.svg\n"
+     "  heddle map bfs -m kepler --model mine.model --json\n",
+     cli_cmd_map},
     {"query", "STORE [FILTER...]", "look into the results of sweeps",
      "  heddle query results.db                          all runs\n"
      "  heddle query results.db workload=bfs 'l1.aml>400' --show ipc,l1.aml\n"

@@ -29,6 +29,11 @@ struct cli_option *cli_profiling_options(struct cli_profiling *p, const struct c
 
 void cli_profiling_free(struct cli_profiling *p) { vec_free(&p->sets.items); }
 
+bool cli_profiled_has_some(const struct cli_profiled *out, int status)
+{
+    return out->store && out->profile.kernels.len && (status == CLI_OK || status == CLI_FAILED);
+}
+
 void cli_profiled_free(struct cli_profiled *out)
 {
     profile_free(&out->profile);

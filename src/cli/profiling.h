@@ -29,6 +29,8 @@ struct cli_profiled {
 /* An exit status. With --dry-run the profile is empty; so it is where `store` is NULL. */
 int cli_profile_runs(const struct cli_profiling *p, const struct profile_workload *workloads, uint32_t count,
                      struct cli_profiled *out);
+/* Is there something to show, with this exit status of the runs? */
+bool cli_profiled_has_some(const struct cli_profiled *out, int status);
 void cli_profiled_free(struct cli_profiled *out);
 
 /* Writes a text to a file, or to standard output (NULL). An exit status; errors are printed. */

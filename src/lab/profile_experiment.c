@@ -51,7 +51,8 @@ void profile_write_grid(const struct profile_ask *ask, const struct profile_work
                         const char *const *poise_sets, struct strbuf *out)
 {
     uint32_t values[PROFILE_WARPS_MAX], poise_count = 0;
-    const uint32_t count = profile_grid(most, ask->step, values);
+    const uint32_t step = ask->step ? ask->step : (most + PROFILE_VALUES - 3) / (PROFILE_VALUES - 1);
+    const uint32_t count = profile_grid(most, MAX(step, 1u), values);
     put_head(ask, w, 1, out);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k <= i; k++) {

@@ -15,7 +15,7 @@ struct profile_ask {
     const char *machine;
     const char *const *sets;
     uint32_t set_count;
-    /* The distance of values of N, and of p. */
+    /* The distance of values of N, and of p; 0: so that there are PROFILE_VALUES of them at most. */
     uint32_t step;
     /* Launches with fewer cycles are left out, and their warps do not count. */
     uint64_t cycles_min;
@@ -33,6 +33,7 @@ void profile_write_baseline(const struct profile_ask *ask, const struct profile_
  * comes last where poise_sets is not NULL (its settings; NULL ends them). */
 void profile_write_grid(const struct profile_ask *ask, const struct profile_workload *w, uint32_t most,
                         const char *const *poise_sets, struct strbuf *out);
+enum { PROFILE_VALUES = 9 };
 #define PROFILE_ALL   "all"
 #define PROFILE_POISE "poise"
 
