@@ -1,8 +1,8 @@
-/* cmd_map.c: heddle map: how fast a workload or a program is at all warp tuples {N, p}, and the way that Poise
- * takes over them.
+/* cmd_map.c: heddle map: how fast a workload or a program is at all warp tuples {N, p}, and the path that
+ * Poise takes over them.
  *
- * A program without a description gets one for the time of this command, so that its runs are a workload's: in
- * the store, and not made again. */
+ * A program without a description gets one for the time of this command, so that its runs are those of a
+ * workload: in the store, and not made again. */
 #include "cli/profiling.h"
 #include "cli/workloads.h"
 #include "lab/tuple_map.h"

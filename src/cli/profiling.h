@@ -1,5 +1,5 @@
-/* profiling.h: warp tuples from the command line: the runs that `heddle profile` and `heddle map` need, in two
- * sweeps. The first gives the warps that fit, the second all tuples up to these. */
+/* profiling.h: warp tuples from the command line: the runs that `heddle profile` and `heddle map` need, in
+ * two sweeps. The first gives the warps that fit, the second all tuples up to these. */
 #ifndef HEDDLE_CLI_PROFILING_H
 #define HEDDLE_CLI_PROFILING_H
 

@@ -1,5 +1,5 @@
-/* profile_experiment.c: the experiments whose runs are a profile: see profile_runs.h. Texts are quoted as JSON,
- * which YAML reads as well. */
+/* profile_experiment.c: the experiments whose runs are a profile: see profile_runs.h. Texts are quoted as
+ * JSON, which YAML reads as well. */
 #include "lab/profile_runs.h"
 #include "stats/json.h"
 

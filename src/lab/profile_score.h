@@ -2,8 +2,8 @@
  * is a bad aim for a prediction, however fast it is: the score of a tuple weighs its neighbours too.
  *
  * Equation 5.12: the speed-up of the tuple has weight 1, of its neighbours in N or in p 1/2, of those in both
- * 1/4; the sum is divided by the weights of the tuples that there are. A neighbour is the next value of N or p
- * that was profiled: one warp away in a profile of step 1. */
+ * 1/4; the sum is divided by the weights of the tuples that there are. A neighbour is the next value of N or
+ * p that was profiled: one warp away in a profile of step 1. */
 #ifndef HEDDLE_PROFILE_SCORE_H
 #define HEDDLE_PROFILE_SCORE_H
 

@@ -1,8 +1,8 @@
 /* train.h: from a profile to a model of Poise (mech/poise_model.h): thesis 5.5.3, 5.5.4 and 5.7.2.
  *
- * The target of a kernel is its tuple with the highest score (profile_score.h), scaled from the kernel's warps
- * to the slots of a scheduler. Two regressions (negbin.h) learn N and p from the features of Table 5.3, which
- * are computed as the machine computes them. Kernels that say little are left out (Table 5.5). */
+ * The target of a kernel is its tuple with the highest score (profile_score.h), scaled from the kernel's
+ * warps to the slots of a scheduler. Two regressions (negbin.h) learn N and p from the features of Table 5.3,
+ * which are computed as the machine computes them. Kernels that say little are left out (Table 5.5). */
 #ifndef HEDDLE_TRAIN_H
 #define HEDDLE_TRAIN_H
 

@@ -28,20 +28,48 @@ static struct map_tuple *tuple_at(struct tuple_map *m, uint32_t n, uint32_t p)
 
 /* ---- speed ---- */
 
-/* Launches of fewer warps are as at their own largest tuple. Those that were not measured at it do not count,
- * on either side. */
-static double speedup_at(const struct profile *p, uint32_t n, uint32_t polluting)
+/* A launch of fewer warps runs as at its own largest tuple. NULL: it was not measured. */
+static const struct profile_point *point_at(const struct profile_kernel *k, const struct map_tuple *t)
 {
-    uint64_t all = 0, here = 0;
+    const uint32_t n = MIN(t->n, k->warps);
+    return profile_find(k, n, MIN(t->p, n));
+}
+
+/* Was it measured at all tuples of the map? */
+static bool is_whole(const struct tuple_map *m, const struct profile_kernel *k)
+{
+    for (uint32_t i = 0; i < m->tuples.len; i++)
+        if (!point_at(k, &m->tuples.data[i])) return false;
+    return true;
+}
+
+/* Those of the launches with the most warps. */
+static void make_grid(struct tuple_map *m, const struct profile *p)
+{
+    for (uint32_t i = 0; i < p->kernels.len; i++) m->warps = MAX(m->warps, p->kernels.data[i].warps);
     for (uint32_t i = 0; i < p->kernels.len; i++) {
         const struct profile_kernel *k = &p->kernels.data[i];
-        const uint32_t own_n = MIN(n, k->warps);
-        const struct profile_point *at = profile_find(k, own_n, MIN(polluting, own_n));
-        if (!at) continue;
-        all += k->cycles;
-        here += at->cycles;
+        for (uint32_t j = 0; k->warps == m->warps && j < k->points.len; j++)
+            tuple_at(m, k->points.data[j].n, k->points.data[j].p);
     }
-    return here ? (double)all / (double)here : NAN;
+}
+
+static void sum_launches(struct tuple_map *m, const struct profile *p)
+{
+    uint64_t *here = mem_zalloc(MAX(m->tuples.len, 1u) * sizeof *here);
+    for (uint32_t i = 0; i < p->kernels.len; i++) {
+        const struct profile_kernel *k = &p->kernels.data[i];
+        if (!is_whole(m, k)) {
+            m->left_out++;
+            continue;
+        }
+        m->launches++;
+        m->cycles += k->cycles;
+        for (uint32_t t = 0; t < m->tuples.len; t++) here[t] += point_at(k, &m->tuples.data[t])->cycles;
+    }
+    for (uint32_t t = 0; t < m->tuples.len; t++)
+        if (here[t]) m->tuples.data[t].speedup = (double)m->cycles / (double)here[t];
+    free(here);
 }
 
 void tuple_map_make(struct tuple_map *m, const struct profile *p)
@@ -50,16 +78,9 @@ void tuple_map_make(struct tuple_map *m, const struct profile *p)
     *m = (struct tuple_map){.workload = p->kernels.data[0].workload,
                             .size = p->kernels.data[0].size,
                             .machine = p->machine,
-                            .launches = p->kernels.len,
                             .poise_speedup = NAN};
-    for (uint32_t i = 0; i < p->kernels.len; i++) {
-        const struct profile_kernel *k = &p->kernels.data[i];
-        m->cycles += k->cycles;
-        m->warps = MAX(m->warps, k->warps);
-        for (uint32_t j = 0; j < k->points.len; j++) tuple_at(m, k->points.data[j].n, k->points.data[j].p);
-    }
-    for (uint32_t i = 0; i < m->tuples.len; i++)
-        m->tuples.data[i].speedup = speedup_at(p, m->tuples.data[i].n, m->tuples.data[i].p);
+    make_grid(m, p);
+    sum_launches(m, p);
 }
 
 const struct map_tuple *tuple_map_fastest(const struct tuple_map *m)

@@ -1,5 +1,5 @@
-/* tuple_map.h: how fast a program is at warp tuples {N, p}, and Poise's way over them (thesis, Figures 5.2a and
- * 5.15). */
+/* tuple_map.h: how fast a program is at warp tuples {N, p}, and Poise's path over them (thesis, Figures 5.2a
+ * and 5.15). */
 #ifndef HEDDLE_TUPLE_MAP_H
 #define HEDDLE_TUPLE_MAP_H
 
@@ -26,8 +26,9 @@ struct map_step {
 
 struct tuple_map {
     const char *workload, *size, *machine;
-    uint32_t warps, launches;
-    /* Cycles of the launches with all warps. */
+    /* Of the scheduler that has most; launches that count, and those that some run did not have. */
+    uint32_t warps, launches, left_out;
+    /* Cycles of the launches that count, with all warps. */
     uint64_t cycles;
     /* By n, then by p: those of the grid, and those off it that Poise was at. */
     VEC(struct map_tuple) tuples;
@@ -38,12 +39,12 @@ struct tuple_map {
     double poise_speedup;
 };
 
-/* The launches of a profile together. */
+/* The launches of a profile together, each at its own tuple where it has fewer warps. */
 void tuple_map_make(struct tuple_map *m, const struct profile *p);
 /* What a run with Poise (its summary) did in these launches. */
 void tuple_map_add_poise(struct tuple_map *m, const struct profile *p, const struct json_node *run);
 void tuple_map_free(struct tuple_map *m);
-/* The fastest tuple; of equals the first. */
+/* The fastest tuple; of equals the first. NULL: no launch was in all runs. */
 const struct map_tuple *tuple_map_fastest(const struct tuple_map *m);
 
 /* ---- pictures (tuple_map_draw.c, tuple_map_svg.c) ---- */

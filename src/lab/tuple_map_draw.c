@@ -153,8 +153,13 @@ void tuple_map_print(const struct tuple_map *m, struct strbuf *out)
 {
     const struct map_tuple *fastest = tuple_map_fastest(m);
     strbuf_printf(
-        out, "%s, %s, on %s: speed in %% of that with all %u warps; %u launch%s, %" PRIu64 " cycles\n\n",
+        out, "%s, %s, on %s: speed in %% of that with all %u warps; %u launch%s, %" PRIu64 " cycles\n",
         m->workload, m->size, m->machine, m->warps, m->launches, m->launches == 1 ? "" : "es", m->cycles);
+    if (m->left_out)
+        strbuf_printf(out, "%u launch%s left out: not in all runs\n", m->left_out,
+                      m->left_out == 1 ? " is" : "es are");
+    if (!fastest) return;
+    strbuf_putc(out, '\n');
     put_table(m, out);
     strbuf_puts(out, "* fastest  + Poise predicted  # settled  @ both\n\n");
     strbuf_printf(out, "fastest    %.3f at (%u, %u)\n", fastest->speedup, fastest->n, fastest->p);
@@ -177,8 +182,9 @@ void tuple_map_json(const struct tuple_map *m, struct strbuf *out)
     put_field("size", m->size, out);
     put_field("machine", m->machine, out);
     strbuf_printf(out,
-                  "\"warps\": %u, \"launches\": %u, \"cycles\": %" PRIu64 ", \"poise_speedup\": ", m->warps,
-                  m->launches, m->cycles);
+                  "\"warps\": %u, \"launches\": %u, \"left_out\": %u, \"cycles\": %" PRIu64
+                  ", \"poise_speedup\": ",
+                  m->warps, m->launches, m->left_out, m->cycles);
     json_number(out, m->poise_speedup);
     strbuf_puts(out, ",\n \"tuples\": [");
     for (uint32_t i = 0; i < m->tuples.len; i++) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""negbin_fixture.py > negbin_fixture.h: a negative binomial regression by another way than src/lab/negbin.c: Newton's
-method on the log-likelihood with its exact second derivatives, in plain Python, and the likeliest dispersion
-by ternary search. Needs the standard library alone."""
+"""negbin_fixture.py > negbin_fixture.h: a negative binomial regression by another way than src/lab/negbin.c:
+Newton's method on the log-likelihood with its exact second derivatives, in plain Python, and the likeliest
+dispersion by ternary search. Needs the standard library alone."""
 import math
 
 ROWS, COLUMNS = 36, 4
@@ -93,8 +93,8 @@ def main():
     for row in x:
         mu = math.exp(sum(u * v for u, v in zip(row, truth)))
         y.append(random.poisson(mu * random.gamma(4) * dispersion))
-    print("/* Made by negbin_fixture.py: data of a negative binomial distribution, and the weights of greatest\n"
-          " * likelihood for some dispersions; the last one is the likeliest. */")
+    print("/* Made by negbin_fixture.py: data of a negative binomial distribution, and the weights of\n"
+          " * greatest likelihood for some dispersions; the last one is the likeliest. */")
     print(f"enum {{ FIXTURE_ROWS = {ROWS}, FIXTURE_COLUMNS = {COLUMNS} }};")
     print("static const double fixture_x[] = {")
     for row in x:
