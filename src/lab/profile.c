@@ -9,21 +9,31 @@ void profile_free(struct profile *p)
     *p = (struct profile){0};
 }
 
+static bool is_before(const struct profile_point *at, uint32_t n, uint32_t p)
+{
+    return at->n < n || (at->n == n && at->p < p);
+}
+
 /* Where a tuple stands, or would stand. */
 static uint32_t position(const struct profile_kernel *k, uint32_t n, uint32_t p)
 {
-    uint32_t i = 0;
-    while (i < k->points.len &&
-           (k->points.data[i].n < n || (k->points.data[i].n == n && k->points.data[i].p < p)))
-        i++;
-    return i;
+    uint32_t low = 0, high = k->points.len;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (is_before(&k->points.data[middle], n, p))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 const struct profile_point *profile_find(const struct profile_kernel *k, uint32_t n, uint32_t p)
 {
     const uint32_t i = position(k, n, p);
+    if (i == k->points.len) return NULL;
     const struct profile_point *at = &k->points.data[i];
-    return i < k->points.len && at->n == n && at->p == p ? at : NULL;
+    return at->n == n && at->p == p ? at : NULL;
 }
 
 bool profile_add_point(struct profile_kernel *k, struct profile_point point)

@@ -133,7 +133,7 @@ static const struct json_node *find_launch(const struct json_node *kernels, cons
     return NULL;
 }
 
-/* What a run at (n, p) says of all launches. Of a kernel with fewer warps, the first run at a tuple counts. */
+/* What a run at (n, p) says of all launches. Of a kernel with fewer warps the first run at a tuple counts. */
 static void add_run(struct gathering *g, const struct json_node *kernels, uint32_t n, uint32_t p)
 {
     for (uint32_t i = g->first; i < g->profile->kernels.len; i++) {

@@ -8,6 +8,9 @@ static const double score_weights[] = {1, 0.5, 0.25};
 struct axis {
     bool has[PROFILE_WARPS_MAX + 1];
 };
+struct axes {
+    struct axis n, p;
+};
 
 static uint32_t value_on(const struct profile_point *at, bool is_p) { return is_p ? at->p : at->n; }
 
@@ -27,13 +30,17 @@ static uint32_t step_on(const struct axis *a, uint32_t value, int step)
     return 0;
 }
 
-double profile_score(const struct profile_kernel *k, const struct profile_point *at)
+static struct axes axes_of(const struct profile_kernel *k)
 {
-    const struct axis n_axis = axis_of(k, false), p_axis = axis_of(k, true);
+    return (struct axes){.n = axis_of(k, false), .p = axis_of(k, true)};
+}
+
+static double score_of(const struct profile_kernel *k, const struct axes *a, const struct profile_point *at)
+{
     double sum = 0, weights = 0;
     for (int i = -1; i <= 1; i++)
         for (int j = -1; j <= 1; j++) {
-            const uint32_t n = step_on(&n_axis, at->n, i), p = step_on(&p_axis, at->p, j);
+            const uint32_t n = step_on(&a->n, at->n, i), p = step_on(&a->p, at->p, j);
             const struct profile_point *near = n && p ? profile_find(k, n, p) : NULL;
             if (!near) continue;
             const double weight = score_weights[abs(i) + abs(j)];
@@ -43,12 +50,19 @@ double profile_score(const struct profile_kernel *k, const struct profile_point 
     return sum / weights;
 }
 
+double profile_score(const struct profile_kernel *k, const struct profile_point *at)
+{
+    const struct axes a = axes_of(k);
+    return score_of(k, &a, at);
+}
+
 const struct profile_point *profile_target(const struct profile_kernel *k)
 {
+    const struct axes a = axes_of(k);
     const struct profile_point *best = NULL;
     double best_score = 0;
     for (uint32_t i = 0; i < k->points.len; i++) {
-        const double score = profile_score(k, &k->points.data[i]);
+        const double score = score_of(k, &a, &k->points.data[i]);
         if (best && score <= best_score) continue;
         best = &k->points.data[i];
         best_score = score;
