@@ -14,9 +14,12 @@ struct cli_option *cli_profiling_options(struct cli_profiling *p, const struct c
         {"--size", NULL, CLI_TEXT, &p->sweep.size, "NAME", "of all workloads (default small)"},
         {"--set", NULL, CLI_LIST, &p->sets, "KEY=VALUE", "a parameter of the machine"},
         {"--step", NULL, CLI_U64, &p->step, "WARPS",
-         "distance of the values of N, and of p: 1, 1 + WARPS, ... and all"},
+         "distance of the values of N, and of p: 1, 1 + WARPS, ... and all (default 1; of a map, such that "
+         "there "
+         "are nine at most)"},
         {"--kernel", NULL, CLI_TEXT, &p->kernel, "NAME", "launches of this kernel alone"},
-        {"--cycles", NULL, CLI_U64, &p->cycles_min, "N", "launches of at least so many cycles alone"},
+        {"--cycles", NULL, CLI_U64, &p->cycles_min, "N",
+         "launches of at least so many cycles alone (default 10000; of a map, 1)"},
         {"--store", NULL, CLI_TEXT, &p->sweep.store, "FILE",
          "the store of results (default " CLI_DEFAULT_STORE "); runs that it has are not made again"},
         {"--dry-run", "-n", CLI_FLAG, &p->sweep.dry_run, NULL,

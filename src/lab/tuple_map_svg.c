@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { STEP = 26, LEFT = 56, TOP = 48, BOTTOM = 56, RIGHT = 24, RADIUS_MAX = 12, RADIUS_MIN = 2 };
+enum { STEP = 26, LEFT = 56, TOP = 60, BOTTOM = 56, RIGHT = 24, RADIUS_MAX = 12, RADIUS_MIN = 2 };
 
 static double x_of(uint32_t n) { return LEFT + STEP * (double)n; }
 static double y_of(const struct tuple_map *m, uint32_t p) { return TOP + STEP * (double)(m->warps - p); }
@@ -66,7 +66,7 @@ static void put_axes(const struct tuple_map *m, struct strbuf *out)
         put_text(LEFT + 4, y_of(m, v) + 4, "end", text, out);
     }
     put_text(x_of((m->warps + 1) / 2), floor + 26, "middle", "N: warps that issue", out);
-    put_text(LEFT - 44, TOP - 8, "start", "p: warps that allocate", out);
+    put_text(LEFT - 44, TOP - 18, "start", "p: warps that allocate", out);
 }
 
 void tuple_map_svg(const struct tuple_map *m, struct strbuf *out)
