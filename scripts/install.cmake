@@ -5,7 +5,7 @@ install(TARGETS heddle RUNTIME DESTINATION bin)
 install(TARGETS heddle_shared heddle_libcuda cudart13 cudart12 cudart11 LIBRARY DESTINATION lib/heddle)
 install(FILES $<TARGET_FILE_DIR:cudart13>/libcudart.so DESTINATION lib/heddle)
 install(DIRECTORY include/heddle DESTINATION include FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY machines energy examples DESTINATION share/heddle)
+install(DIRECTORY machines energy models examples DESTINATION share/heddle)
 install(DIRECTORY experiments DESTINATION share/heddle FILES_MATCHING PATTERN "*.yaml" PATTERN "*.tsv")
 # Descriptions; the programs go to lib/heddle/workloads (workloads/CMakeLists.txt). The PTX is a part of a
 # run's key (docs/store.md).

@@ -2,7 +2,7 @@
 # setup.sh: sourced by the other scripts. Installs the Debian packages that Heddle needs when run as root, and
 # names those that are missing otherwise.
 heddle_packages=(gcc clang cmake ninja-build pkg-config libyaml-dev libzstd-dev liblz4-dev libsqlite3-dev
-    libcmocka-dev libmpfr-dev)
+    libgsl-dev libcmocka-dev libmpfr-dev)
 # Only the tests of sweeps on a cluster start these; where they are missing those are skipped.
 heddle_slurm_packages=(slurmctld slurmd slurm-client munge)
 

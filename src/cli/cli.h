@@ -91,6 +91,8 @@ bool cli_read_dims(const char *text, uint32_t dims[3]);
 const char *cli_self(void);
 const char *cli_self_dir(void);
 
+/* The file that execvp would take: as named, or found in PATH. False with errno. */
+bool cli_find_program(const char *name, struct strbuf *out);
 /* Reads a whole file; NULL with an error printed when it cannot be read. */
 char *cli_read_file(const char *path, size_t *len);
 bool cli_load_machine(const char *name, const struct cli_list *sets, struct machine *out);
@@ -107,6 +109,9 @@ int cli_cmd_new(int argc, char **argv);
 int cli_cmd_sweep(int argc, char **argv);
 int cli_cmd_reproduce(int argc, char **argv);
 int cli_cmd_compare(int argc, char **argv);
+int cli_cmd_profile(int argc, char **argv);
+int cli_cmd_train(int argc, char **argv);
+int cli_cmd_map(int argc, char **argv);
 
 #define CLI_DEFAULT_MACHINE RUN_DEFAULT_MACHINE
 

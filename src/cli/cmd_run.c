@@ -53,8 +53,7 @@ static void run_environment(const struct run_settings *s, const char *lib_dir)
     strbuf_free(&path);
 }
 
-/* The file that execvp would take: as named, or found in PATH. */
-static bool run_find_program(const char *name, struct strbuf *out)
+bool cli_find_program(const char *name, struct strbuf *out)
 {
     if (strchr(name, '/')) {
         strbuf_puts(out, name);
@@ -102,7 +101,7 @@ static bool run_program(const struct run_settings *s, struct cli_parse *p, int a
         fprintf(stderr, "heddle: error: --size is for workloads: heddle run NAME --size %s\n", s->size);
         return false;
     }
-    if (!run_find_program(argv[p->rest], &out->program)) {
+    if (!cli_find_program(argv[p->rest], &out->program)) {
         cli_error(argc, argv, p->rest, 0, (int)strlen(argv[p->rest]), NULL, "cannot run '%s': %s",
                   argv[p->rest], strchr(argv[p->rest], '/') ? strerror(errno) : "not found in PATH");
         return false;

@@ -56,6 +56,25 @@ const struct cli_command cli_commands[] = {
      "  heddle compare bfs nn --mech lrr,gto --size tiny -o page.html   with figures\n"
      "  heddle compare bfs nn --mech lrr,gto --json  for a script\n",
      cli_cmd_compare},
+    {"profile", "WORKLOAD[:SIZE]... [-m MACHINE] [--step WARPS] -o FILE",
+     "time kernels at all warp tuples {N, p}: what a model of Poise is trained on",
+     "  heddle profile mr-pvr graph-ccl:paper -m kepler -o mine.profile\n"
+     "  heddle profile bfs -m kepler --step 4 --dry-run   which runs, how long\n"
+     "  heddle profile bfs -m kepler --kernel Kernel --cycles 24000\n"
+     "                              after Ctrl-C the same command goes on\n",
+     cli_cmd_profile},
+    {"train", "PROFILE... [--exclude A,B] [-o MODEL]", "make a model of Poise from profiles",
+     "  heddle train mine.profile -o mine.model\n"
+     "  heddle run bfs -m kepler --mech poise --mech-set poise.model=mine.model\n"
+     "  heddle train mine.profile --leave-one-out --evaluate others.profile\n",
+     cli_cmd_train},
+    {"map", "[options] WORKLOAD | [options] -- PROGRAM [ARGS...]",
+     "show how fast a program is at all warp tuples {N, p}, and the path that Poise takes",
+     "  heddle map bfs -m kepler                 a table, and what Poise predicted\n"
+     "  heddle map -m kepler -- ./my_cuda_app    any CUDA program\n"
+     "  heddle map bfs -m kepler --kernel Kernel --step 1 -o bfs.svg\n"
+     "  heddle map bfs -m kepler --model mine.model --json\n",
+     cli_cmd_map},
     {"query", "STORE [FILTER...]", "look into the results of sweeps",
      "  heddle query results.db                          all runs\n"
      "  heddle query results.db workload=bfs 'l1.aml>400' --show ipc,l1.aml\n"

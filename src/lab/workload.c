@@ -45,6 +45,15 @@ static const char *read_paper_size(struct reading *r, const struct workload *w, 
     return NULL;
 }
 
+/* `training: true`: the paper trains a model on it. */
+static bool read_training(struct reading *r, const struct yaml_node *n)
+{
+    const char *text = yaml_text(r->tree, n, "training", "false", r->diags);
+    if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+        yaml_error(r->tree, yaml_get(n, "training"), r->diags, NULL, "'training' is true or false");
+    return !strcmp(text, "true");
+}
+
 static void read_paper(struct reading *r, struct workload *w, const char *paper, const struct yaml_node *n)
 {
     if (n->kind != YAML_MAP) {
@@ -61,6 +70,7 @@ static void read_paper(struct reading *r, struct workload *w, const char *paper,
     p->as = yaml_text(r->tree, n, "as", w->name, r->diags);
     p->class_of = yaml_text(r->tree, n, "class", "", r->diags);
     p->size = read_paper_size(r, w, n);
+    p->is_training = read_training(r, n);
     const struct yaml_node *loads = yaml_get(n, "loads");
     if (loads) read_loads(r, p, loads);
     for (uint32_t i = 0; i < n->count && p->figure_count < WORKLOAD_FIGURES_MAX; i++) {

@@ -42,6 +42,8 @@ struct workload_paper {
     const char *class_of;
     /* At which its studies run it; NULL: at the experiment's. */
     const char *size;
+    /* The paper trains on it, and does not evaluate on it. */
+    bool is_training;
     struct workload_figure figures[WORKLOAD_FIGURES_MAX];
     uint32_t figure_count;
     struct workload_load loads[WORKLOAD_LOADS_MAX];
