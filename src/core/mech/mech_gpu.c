@@ -107,12 +107,18 @@ static void ask_fit(void *question)
 }
 
 /* One mechanism alone can use the ring. */
-static bool check_ring_users(const struct mech_gpu *g, struct diag_list *diags)
+static bool check_uses(const struct mech_gpu *g, struct diag_list *diags)
 {
     const char *user = NULL;
     for (uint32_t i = 0; i < g->count; i++) {
-        if (!(g->seats[i].uses & MECH_USES_RING)) continue;
+        const uint32_t uses = g->seats[i].uses;
         const char *name = g->seats[i].mech->name;
+        if (uses & ~(uint32_t)(MECH_USES_RING | MECH_USES_SHARERS)) {
+            diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "enum mech_uses",
+                     "mechanism '%s' uses 0x%x, which this Heddle does not know", name, (unsigned)uses);
+            return false;
+        }
+        if (!(uses & MECH_USES_RING)) continue;
         if (user)
             diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "keep one of them",
                      "'%s' and '%s' both use the SMs' ring; only one mechanism can", user, name);
@@ -124,7 +130,7 @@ static bool check_ring_users(const struct mech_gpu *g, struct diag_list *diags)
 
 bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, struct diag_list *diags)
 {
-    bool fits = check_ring_users(g, diags);
+    bool fits = check_uses(g, diags);
     for (uint32_t i = 0; i < g->count; i++) {
         struct mech_gpu_question q = {.seat = &g->seats[i], .machine = machine};
         if (!q.seat->mech->check) continue;

@@ -163,14 +163,14 @@ static bool port_ring_push(void *host, enum mech_ring_channel channel, const str
     const struct sm *s = host;
     struct smring_message message = {.bytes = m->bytes, .to = m->to};
     memcpy(message.words, m->words, sizeof message.words);
-    return smring_push(s->setup.ring, s->setup.index, (enum smring_channel)channel, s->sleep.now, &message);
+    return smring_push(s->setup.ring, s->setup.index, (enum smring_channel)channel, sm_mech_now(s), &message);
 }
 
 static bool port_ring_peek(void *host, enum mech_ring_channel channel, struct mech_ring_message *m)
 {
     const struct sm *s = host;
     const struct smring_message *seen =
-        smring_peek(s->setup.ring, s->setup.index, (enum smring_channel)channel, s->sleep.now);
+        smring_peek(s->setup.ring, s->setup.index, (enum smring_channel)channel, sm_mech_now(s));
     if (!seen) return false;
     *m = (struct mech_ring_message){.bytes = seen->bytes, .to = seen->to, .hops = seen->hops};
     memcpy(m->words, seen->words, sizeof m->words);
@@ -180,7 +180,7 @@ static bool port_ring_peek(void *host, enum mech_ring_channel channel, struct me
 static void port_ring_pop(void *host, enum mech_ring_channel channel)
 {
     const struct sm *s = host;
-    smring_pop(s->setup.ring, s->setup.index, (enum smring_channel)channel, s->sleep.now);
+    smring_pop(s->setup.ring, s->setup.index, (enum smring_channel)channel, sm_mech_now(s));
 }
 
 static void port_ring_pass(void *host, enum mech_ring_channel channel)
