@@ -103,17 +103,16 @@ static void a_line_takes_three_cycles_more_for_each_hop(void **state)
         }
 }
 
+/* The first goes on from SM 2; the second, which is for SM 2, leaves in the fifth cycle instead of the
+ * second. */
 static void a_second_line_follows_when_the_last_flit_of_the_first_has_left(void **state)
 {
     open_ring(&thesis, SMS);
-    assert_true(send(3, SMRING_RESPONSE, 2, LINE, 1));
+    assert_true(send(3, SMRING_RESPONSE, 0, LINE, 1));
     end_cycle();
     assert_true(send(3, SMRING_RESPONSE, 2, LINE, 2));
-    assert_int_equal(run_until_seen(2, SMRING_RESPONSE)->words[0], 1);
-    const uint64_t first = cycle;
-    smring_pop(ring, 2, SMRING_RESPONSE, now());
     assert_int_equal(run_until_seen(2, SMRING_RESPONSE)->words[0], 2);
-    assert_int_equal(cycle, first + 4);
+    assert_int_equal(cycle, 5 + 4);
     stat_is("ring.response_wait", 3);
     smring_destroy(ring);
 }
@@ -201,6 +200,24 @@ static void without_a_buffer_a_message_is_refused_at_once(void **state)
     end_cycle();                                        /* it leaves now */
     assert_true(send(3, SMRING_RESPONSE, 0, LINE, 2));
     stat_is("ring.response_refused", 2);
+    smring_destroy(ring);
+}
+
+/* SM 4 holds two requests and SM 3 a third one, which enters in the cycle after the first was taken. */
+static void room_is_used_from_the_next_cycle_on(void **state)
+{
+    struct smring_params p = thesis;
+    p.queue = 2;
+    open_ring(&p, SMS);
+    for (uint32_t i = 0; i < 3; i++) assert_true(send(3, SMRING_REQUEST, SMRING_ALL, REQUEST, i));
+    for (uint32_t i = 0; i < 20; i++) end_cycle();
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(see(4, SMRING_REQUEST)->words[0], i);
+        smring_pop(ring, 4, SMRING_REQUEST, now());
+        if (i) assert_null(see(4, SMRING_REQUEST));
+        end_cycle();
+    }
+    assert_int_equal(see(4, SMRING_REQUEST)->words[0], 2);
     smring_destroy(ring);
 }
 
@@ -321,6 +338,7 @@ int main(void)
         cmocka_unit_test(new_responses_go_before_those_that_pass),
         cmocka_unit_test(a_new_message_needs_two_slots_and_one_that_passes_one),
         cmocka_unit_test(without_a_buffer_a_message_is_refused_at_once),
+        cmocka_unit_test(room_is_used_from_the_next_cycle_on),
         cmocka_unit_test(any_traffic_ends_with_short_queues),
         cmocka_unit_test(the_order_of_sms_in_a_cycle_does_not_matter),
     };
