@@ -33,7 +33,7 @@
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 3
+#define HEDDLE_MECHANISM_API 4
 #define MECH_NO_WARP         (-1)
 enum {
     MECH_BANK_WARPS = 64,
@@ -52,7 +52,9 @@ enum {
     /* notes that are kept of one mechanism on one SM; the others are counted */
     MECH_NOTES_MAX = 1 << 16,
     /* the text that check writes, with its end */
-    MECH_REASON_BYTES = 256
+    MECH_REASON_BYTES = 256,
+    /* words of a mask of SMs, at most */
+    MECH_SM_WORDS = 16
 };
 
 static inline uint32_t mech_bank(int warp) { return (uint32_t)warp / MECH_BANK_WARPS; }
@@ -65,6 +67,8 @@ struct mech_machine {
     uint32_t sm_count, warps, schedulers, line_bytes;
     /* entries of the queue that the port `prefetch` fills */
     uint32_t prefetch_queue;
+    /* loads of global memory look into the L1 */
+    bool l1_caches_global;
 };
 
 enum mech_fit {
@@ -257,13 +261,32 @@ struct mech_rows_lost {
 /* ---- take_miss ---- */
 
 enum mech_miss_answer {
-    MECH_MISS_PASS, /* after `cycles` it goes on to the L2 */
-    MECH_MISS_HIT,  /* after `cycles` its data is there; the L1 takes no line for it */
-    MECH_MISS_CLAIM /* the mechanism calls miss_answer or miss_forward with the token later */
+    MECH_MISS_PASS,  /* after `cycles` it goes on to the L2 */
+    MECH_MISS_HIT,   /* after `cycles` its data is there; the L1 takes no line for it */
+    MECH_MISS_CLAIM, /* the mechanism calls miss_answer or miss_forward with the token later */
+    MECH_MISS_FILL   /* after `cycles` its data is there, and is put into the L1 as a reply would be */
 };
 struct mech_miss {
     enum mech_miss_answer answer;
     uint32_t cycles;
+};
+
+/* ---- the SMs' ring ---- */
+
+/* Requests travel from each SM to the next one, responses the other way round. */
+enum mech_ring_channel { MECH_RING_REQUEST, MECH_RING_RESPONSE };
+/* For every SM on the way, and back to its sender. */
+#define MECH_RING_ALL UINT32_MAX
+enum { MECH_RING_WORDS = 4, MECH_RING_BYTES_MAX = 1 << 16 };
+struct mech_ring_message {
+    /* what the mechanism wants to say */
+    uint64_t words[MECH_RING_WORDS];
+    /* what it takes on the links of its channel (ring.request_bytes, ring.response_bytes) */
+    uint32_t bytes;
+    /* the SM that it is for, another one than the sender, or MECH_RING_ALL */
+    uint32_t to;
+    /* filled by the host: links that it has travelled */
+    uint32_t hops;
 };
 
 /* ---- ports ---- */
@@ -279,6 +302,9 @@ struct mech_ports {
     uint32_t l1_sets, l1_ways;
     /* rows of the register file, 32 lanes of 4 bytes each; banks of it */
     uint32_t register_rows, register_banks;
+    /* of the SMs' ring: slots of a queue, and of the buffers before it (ring.queue, ring.request_buffer,
+     * ring.response_buffer) */
+    uint32_t ring_queue, ring_request_buffer, ring_response_buffer;
 
     /* In init alone: zeroed memory that lives as long as the state. */
     void *(*memory)(void *host, size_t bytes);
@@ -340,6 +366,19 @@ struct mech_ports {
     bool (*bank_access)(void *host, uint32_t row, bool is_write);
     /* No CTA starts while n or more are resident; the minimum over all mechanisms. */
     void (*limit_ctas)(void *host, uint32_t n);
+
+    /* The SMs' ring, with MECH_USES_RING. ring_push: false: no room (a new message needs two free slots of
+     * its queue, or a free one of the buffer before that). ring_peek: the message that this SM sees on a
+     * channel; false: none. ring_pop takes it; ring_pass lets one that is for all go on to the next SM. */
+    bool (*ring_push)(void *host, enum mech_ring_channel channel, const struct mech_ring_message *m);
+    bool (*ring_peek)(void *host, enum mech_ring_channel channel, struct mech_ring_message *m);
+    void (*ring_pop)(void *host, enum mech_ring_channel channel);
+    void (*ring_pass)(void *host, enum mech_ring_channel channel);
+    /* With MECH_USES_SHARERS: which L1s held the whole line, of global memory, when the cycle before ended: a
+     * mask of SMs, [(sm_count + 63) / 64] words, valid until the hook returns. */
+    const uint64_t *(*sharers)(void *host, uint64_t line);
+    /* Thread instructions that this SM has issued since the machine was made. */
+    uint64_t (*thread_insts)(void *host);
 };
 
 enum { MECH_ROW_BYTES = 128 };
@@ -353,6 +392,13 @@ static inline uint32_t mech_l1_ways_max(const struct mech_ports *p)
 /* What a mechanism claims for itself: two that own the same thing are an error that names both. */
 enum mech_owns {
     MECH_OWNS_REGISTERS = 1 /* registers_take */
+};
+
+/* Parts of the machine that are there only where a mechanism uses them. While one of these is there, SMs do
+ * not run ahead of each other. */
+enum mech_uses {
+    MECH_USES_RING = 1, /* ring_push, ring_peek, ring_pop, ring_pass, on_ring: one mechanism alone */
+    MECH_USES_SHARERS = 2
 };
 
 struct mechanism {
@@ -380,6 +426,8 @@ struct mechanism {
      * already. Unless they fit, it writes why into reason: a sentence without a dot, of MECH_REASON_BYTES
      * at most. */
     enum mech_fit (*check)(const void *params, const struct mech_machine *machine, char *reason);
+    /* What it uses with these parameters: enum mech_uses, a mask. Once, before the SMs' init. NULL: 0. */
+    uint32_t (*uses)(const void *params);
     /* params and ports live as long as the state: keep the pointers. */
     void (*init)(void *state, void *gpu_state, const void *params, const struct mech_ports *ports);
     /* Once, before the SMs' init. */
@@ -427,6 +475,9 @@ struct mechanism {
     void (*on_barrier)(void *state, const struct mech_barrier *e);
     void (*on_rows_lost)(void *state, const struct mech_rows_lost *e);
     void (*on_timer)(void *state, uint64_t cycle);
+    /* A message of the ring can be seen (ring_peek): at the beginning of the SM's cycle, in each cycle until
+     * it is taken or let go on. */
+    void (*on_ring)(void *state, uint64_t cycle);
     /* Before the SMs of its cycle run, with all of them at rest: the one hook that may read the entries of
      * all SMs in the GPU-wide state, and write what all of them read. */
     void (*on_gpu_timer)(void *gpu_state, uint64_t cycle);

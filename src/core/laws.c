@@ -101,6 +101,13 @@ void laws_check_alone(const struct gpu_kernel *k, void *const *stats, uint64_t c
     judge(&out, cycle, "a kernel has ended", end);
 }
 
+/* Law 14. */
+static void check_ring(const struct smring *ring, struct strbuf *out)
+{
+    law(out, smring_idle(ring), "messages in ring", 0, smring_held(ring), 0);
+    law(out, smring_open(ring) == 0, "messages not taken from ring", 0, smring_open(ring), 0);
+}
+
 /* Law 10. */
 static void check_sm_traffic(const struct wiring *w, struct strbuf *out)
 {
@@ -153,6 +160,7 @@ void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *en
         law(&out, l2_idle(w->slices[i]), "L2 slice not idle:", i, 0, 1);
     for (uint32_t i = 0; i < w->channel_count; i++)
         law(&out, dram_idle(w->channels[i]), "DRAM channel not idle:", i, 0, 1);
+    if (w->ring) check_ring(w->ring, &out);
     check_link(&out, w->links.sm_to_xbar, w->sm_count);
     check_link(&out, w->links.xbar_to_sm, w->sm_count);
     check_link(&out, w->links.xbar_to_slice, w->slice_count);

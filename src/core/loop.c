@@ -28,7 +28,8 @@ static tick dispatch_wake(const struct timed_gpu *g) { return MIN(g->dispatch.wa
 
 static tick next_core(const struct timed_gpu *g, tick soon)
 {
-    const tick wake = dispatch_wake(g);
+    const struct smring *ring = g->wiring.ring;
+    const tick wake = MIN(dispatch_wake(g), ring ? smring_wake(ring) : TICK_NEVER);
     if (wake <= soon) return soon;
     return next_edge(&g->time, DOMAIN_CORE, MIN(wake, units_sm_wake(g->wiring.units)), soon);
 }
@@ -133,6 +134,13 @@ static COLD void find_fault(struct timed_gpu *g)
     }
 }
 
+/* What SMs have done to the ring in this cycle counts from now on. */
+static COLD void move_ring(struct wiring *w, tick now)
+{
+    smring_tick(w->ring, now);
+    units_hear_ring(w->units);
+}
+
 /* The crossbar comes before the units that it connects; what they ask of it in this step it learns at the
  * end. */
 static void run_step(struct timed_gpu *g, const struct loop_end *e)
@@ -150,6 +158,7 @@ static void run_step(struct timed_gpu *g, const struct loop_end *e)
     const struct units_step step = {.is_draining = g->dispatch.is_draining,
                                     .ahead_end = find_ahead_end(g, e)};
     const bool has_fault = units_step(w->units, &step);
+    if (UNLIKELY(w->ring != NULL) && gpu_time_is_edge(&g->time, DOMAIN_CORE)) move_ring(w, now);
     if (g->dispatch.is_draining && wiring_is_idle(w)) kernel_life_drained(g);
     if (UNLIKELY(has_fault)) find_fault(g);
 }

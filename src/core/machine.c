@@ -97,6 +97,7 @@ const struct param_group machine_groups[] = {
     {sm_rows, offsetof(struct machine, sm)},
     {l1_rows, offsetof(struct machine, l1)},
     {xbar_rows, offsetof(struct machine, xbar)},
+    {smring_rows, offsetof(struct machine, ring)},
     {addrmap_rows, offsetof(struct machine, addrmap)},
     {l2_rows, offsetof(struct machine, l2)},
     {dram_rows, offsetof(struct machine, dram)},

@@ -10,6 +10,7 @@
 #include "mem/dram.h"
 #include "mem/l1.h"
 #include "mem/l2.h"
+#include "mem/smring.h"
 #include "mem/xbar.h"
 
 struct machine {
@@ -49,6 +50,7 @@ struct machine {
     struct sm_params sm;
     struct l1_params l1;
     struct xbar_params xbar;
+    struct smring_params ring;
     struct addrmap_params addrmap;
     struct l2_params l2;
     struct dram_params dram;

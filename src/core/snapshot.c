@@ -40,7 +40,8 @@ void snapshot_init(struct snapshots *s, const struct wiring *wiring, const struc
         {.name = "gpu", .rows = gpu_stat_rows},
     };
     const uint32_t mechs = mech_set_count(wiring->mechs);
-    *s = (struct snapshots){.group_count = GROUP_MECH + mechs,
+    *s = (struct snapshots){.group_count = GROUP_MECH + mechs + (wiring->ring != NULL),
+                            .mech_end = GROUP_MECH + mechs,
                             .wiring = wiring,
                             .time = time,
                             .dispatch = dispatch,
@@ -51,6 +52,7 @@ void snapshot_init(struct snapshots *s, const struct wiring *wiring, const struc
         const struct mechanism *m = mech_set_at(wiring->mechs, i);
         s->groups[GROUP_MECH + i] = (struct timed_group){.name = m->name, .rows = m->stats ? m->stats : none};
     }
+    if (wiring->ring) s->groups[s->mech_end] = (struct timed_group){.name = "ring", .rows = smring_stat_rows};
     for (uint32_t i = 0; i < s->group_count; i++) s->groups[i].bytes = rows_bytes(s->groups[i].rows);
 }
 
@@ -88,7 +90,7 @@ static void add_sms(const struct snapshots *s, void **stats)
     for (uint32_t i = 0; i < w->sm_count; i++) {
         stat_add(sm_stat_rows, stats[GROUP_SM], sm_stats(w->sms[i]));
         stat_add(l1_stat_rows, stats[GROUP_L1], sm_l1_stats(w->sms[i]));
-        for (uint32_t m = GROUP_MECH; m < s->group_count; m++)
+        for (uint32_t m = GROUP_MECH; m < s->mech_end; m++)
             stat_add(s->groups[m].rows, stats[m], sm_mech_state(w->sms[i], m - GROUP_MECH));
     }
 }
@@ -123,6 +125,7 @@ void **snapshot_take(const struct snapshots *s)
     }
     add_sms(s, stats);
     add_memory(s->wiring, stats);
+    if (s->wiring->ring) stat_add(smring_stat_rows, stats[s->mech_end], smring_stats(s->wiring->ring));
     add_queues(s->wiring, s->time->now, stats[GROUP_QUEUE]);
     const struct gpu_counts now = gpu_counts_now(s);
     stat_add(gpu_stat_rows, stats[GROUP_GPU], &now);

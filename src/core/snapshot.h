@@ -8,7 +8,8 @@
 #include "core/wiring.h"
 #include "stats/run.h"
 
-/* The statistics groups, in this order; those of mechanisms follow. */
+/* The statistics groups, in this order; those of mechanisms follow, and that of the SMs' ring where there is
+ * one. */
 enum { GROUP_SM, GROUP_L1, GROUP_XBAR, GROUP_L2, GROUP_DRAM, GROUP_QUEUE, GROUP_GPU, GROUP_MECH };
 
 /* The statistics group "gpu". */
@@ -20,7 +21,8 @@ extern const struct stat_row gpu_stat_rows[];
 
 /* The groups of a machine, and the rooms that their counts come from. Written by snapshot.c alone. */
 struct snapshots {
-    uint32_t group_count;
+    /* mech_end: behind the groups of mechanisms */
+    uint32_t group_count, mech_end;
     struct timed_group *groups;
     const struct wiring *wiring;
     const struct gpu_time *time;

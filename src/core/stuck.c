@@ -38,6 +38,7 @@ static void explain_components(const struct wiring *w, tick now, struct strbuf *
     for (uint32_t i = 0; i < w->sm_count; i++)
         if (!sm_idle(w->sms[i])) sm_explain(w->sms[i], now, out);
     if (!xbar_idle(w->xbar)) xbar_explain(w->xbar, now, out);
+    if (w->ring) smring_explain(w->ring, now, out);
     for (uint32_t i = 0; i < w->slice_count; i++)
         if (!l2_idle(w->slices[i])) l2_explain(w->slices[i], now, out);
     for (uint32_t i = 0; i < w->channel_count; i++)

@@ -206,6 +206,13 @@ static void join_with_notes(struct link *to, struct link *from, tick *unit, tick
 
 void units_join_xbar(struct units *u, struct xbar *xbar) { u->xbar = xbar; }
 
+void units_join_meeting_points(struct units *u, struct smring *ring, struct sharers *sharers)
+{
+    u->ring = ring;
+    u->sharers = sharers;
+    u->no_ahead |= ring || sharers;
+}
+
 void units_join_sm(struct units *u, uint32_t index, struct sm *sm, struct link *to_xbar,
                    struct link *from_xbar)
 {

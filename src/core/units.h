@@ -26,6 +26,8 @@ struct sm;
 struct xbar;
 struct l2_slice;
 struct dram_channel;
+struct smring;
+struct sharers;
 struct emu_log;
 
 enum { UNITS_LINE = 128 };
@@ -78,6 +80,8 @@ void units_join_slice(struct units *u, uint32_t index, struct l2_slice *slice, s
                       struct link *to_xbar);
 void units_join_channel(struct units *u, uint32_t slice, struct dram_channel *channel,
                         struct link *to_channel, struct link *from_channel);
+/* What SMs meet in beside the crossbar; NULL: there is none. Where there is one, none runs ahead. */
+void units_join_meeting_points(struct units *u, struct smring *ring, struct sharers *sharers);
 /* SMs may wake each other within a cycle: they run on one thread, and none runs ahead. */
 void units_couple(struct units *u);
 /* False: the host refuses the threads. */
@@ -104,6 +108,8 @@ struct units_step {
 bool units_step(struct units *u, const struct units_step *step);
 /* The crossbar has run: wakes the units that it sent something to, or made room for. */
 void units_hear_xbar(struct units *u);
+/* The ring has run: wakes the SMs that see a message. */
+void units_hear_ring(struct units *u);
 /* All edges of DRAM before now have had their turn. Call it before anything looks at the channels. */
 void units_catch_up(struct units *u);
 

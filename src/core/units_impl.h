@@ -7,11 +7,13 @@
 #include "core/crew.h"
 #include "core/mech/mech_guard.h"
 #include "core/pace.h"
+#include "core/sharers.h"
 #include "core/sm/sm.h"
 #include "core/units.h"
 #include "core/wakes.h"
 #include "mem/dram.h"
 #include "mem/l2.h"
+#include "mem/smring.h"
 #include "mem/xbar.h"
 
 #include <stdatomic.h>
@@ -98,6 +100,8 @@ struct units {
     tick core_period;
     struct order *order;
     struct xbar *xbar;
+    struct smring *ring;
+    struct sharers *sharers;
     /* for steps that the caller does alone */
     struct times times;
     /* workers[0] is the caller */

@@ -88,6 +88,17 @@ void units_hear_xbar(struct units *u)
     }
 }
 
+void units_hear_ring(struct units *u)
+{
+    const tick soon = u->time->now + u->core_period;
+    for (uint32_t i = 0; i < u->sm_count; i++) {
+        const tick next = smring_next(u->ring, i);
+        if (next == TICK_NEVER) continue;
+        wake_at(&u->sms[i].wake, MAX(next, soon));
+        wakes_lower(&u->sm_wakes, i, MAX(next, soon));
+    }
+}
+
 /* ---- turns ---- */
 
 /* The unit's share of the pool has fewer than `low` spare requests, or more than 8 times as many. */
@@ -382,6 +393,7 @@ bool units_step(struct units *u, const struct units_step *step)
     else
         work_alone(u);
     if (u->has_pending) commit(u);
+    if (u->sharers) sharers_commit(u->sharers);
     if (u->is_coupled) hear_all(u);
     return u->has_fault;
 }
@@ -410,6 +422,7 @@ void units_commit_all(struct units *u)
 {
     units_look_at_all(u);
     commit(u);
+    if (u->sharers) sharers_commit(u->sharers);
     units_rest(u); /* the program may do something else now */
 }
 

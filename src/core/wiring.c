@@ -1,6 +1,7 @@
 /* wiring.c: the components of a machine and the links between them.
  *
  *   SM -> crossbar -> L2 slice -> DRAM channel, and back.
+ *   SM -> ring -> SM, where a mechanism uses the ring.
  *
  * Each link has the depth that the machine gives it and a latency of one cycle of the end that pushes. A
  * slice belongs to one channel: slices are numbered channel by channel (mem/addrmap.h). */
@@ -68,6 +69,8 @@ static void create_sms(struct wiring *w, const struct wiring_setup *setup)
                                                  .from_xbar = &w->links.xbar_to_sm[i],
                                                  .mechs = w->mechs,
                                                  .mech_gpu = w->mech_gpu,
+                                                 .ring = w->ring,
+                                                 .sharers = w->sharers,
                                                  .on_cta_done = setup->on_cta_done,
                                                  .owner_slot = setup->owner_slot,
                                                  .on_room = setup->on_room,
@@ -140,8 +143,19 @@ static bool check_mechs(struct wiring *w, struct diag_list *diags)
                                                  .warps = m->sm_warps,
                                                  .schedulers = m->sm.schedulers,
                                                  .line_bytes = m->l1.line,
-                                                 .prefetch_queue = m->sm.prefetch_queue},
+                                                 .prefetch_queue = m->sm.prefetch_queue,
+                                                 .l1_caches_global = m->l1.cache_global},
                           diags);
+}
+
+/* What only mechanisms use. */
+static void create_meeting_points(struct wiring *w, const struct gpu_time *time)
+{
+    const uint32_t uses = mech_gpu_uses_all(w->mech_gpu);
+    if (uses & MECH_USES_RING)
+        w->ring = smring_create(&w->machine->ring, w->sm_count, &time->clock.domains[DOMAIN_CORE]);
+    if (uses & MECH_USES_SHARERS) w->sharers = sharers_create(w->sm_count);
+    units_join_meeting_points(w->units, w->ring, w->sharers);
 }
 
 bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags)
@@ -162,6 +176,7 @@ bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_l
                                                   .no_skip = s->options->no_skip,
                                                   .threads_always = s->options->threads_always});
     create_links(w, s->time);
+    create_meeting_points(w, s->time);
     create_sms(w, s);
     create_memory(w, s->time->clock.domains);
     join_links(w);
@@ -175,6 +190,8 @@ void wiring_destroy(struct wiring *w)
     for (uint32_t i = 0; w->slices && i < w->slice_count; i++) l2_destroy(w->slices[i]);
     for (uint32_t i = 0; w->channels && i < w->channel_count; i++) dram_destroy(w->channels[i]);
     if (w->xbar) xbar_destroy(w->xbar);
+    smring_destroy(w->ring);
+    sharers_destroy(w->sharers);
     free(w->sms);
     free(w->slices);
     free(w->channels);
@@ -206,6 +223,7 @@ static bool component_is_idle(const struct wiring *w, uint32_t i)
 bool wiring_is_idle(struct wiring *w)
 {
     const uint32_t count = w->sm_count + w->slice_count + w->channel_count;
+    if (w->ring && !smring_idle(w->ring)) return false;
     if (!xbar_idle(w->xbar) || !component_is_idle(w, w->busy)) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (component_is_idle(w, i)) continue;

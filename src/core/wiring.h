@@ -5,11 +5,13 @@
 #include "base/arena.h"
 #include "core/gpu_clock.h"
 #include "core/mech/mech_gpu.h"
+#include "core/sharers.h"
 #include "core/sm/sm.h"
 #include "core/timed.h"
 #include "core/units.h"
 #include "mem/dram.h"
 #include "mem/l2.h"
+#include "mem/smring.h"
 #include "mem/xbar.h"
 
 /* By SM or by slice. */
@@ -20,6 +22,9 @@ struct gpu_links {
 /* Written by wiring.c alone, when the machine is made; only `busy` changes afterwards. */
 struct wiring {
     struct xbar *xbar;
+    /* NULL: no mechanism uses it */
+    struct smring *ring;
+    struct sharers *sharers;
     /* SMs and memory partitions, which run side by side */
     struct units *units;
     struct sm **sms;

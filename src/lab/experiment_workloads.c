@@ -78,8 +78,11 @@ static void sort_by_figure(struct chosen *c, const char *paper, const char *figu
             double b = workload_figure(c->items.data[k], paper, figure);
             if (isnan(b) || a >= b) break;
             const struct workload *w = c->items.data[k];
+            const char *size = c->sizes.data[k];
             c->items.data[k] = c->items.data[k - 1];
+            c->sizes.data[k] = c->sizes.data[k - 1];
             c->items.data[k - 1] = w;
+            c->sizes.data[k - 1] = size;
         }
 }
 

@@ -44,10 +44,10 @@ struct l1_fill_event {
 
 enum l1_prefetch_outcome { L1_PREFETCH_SENT, L1_PREFETCH_REDUNDANT, L1_PREFETCH_DROPPED };
 
-enum l1_take { L1_TAKE_PASS, L1_TAKE_HIT, L1_TAKE_CLAIM };
+enum l1_take { L1_TAKE_PASS, L1_TAKE_HIT, L1_TAKE_CLAIM, L1_TAKE_FILL };
 struct l1_take_answer {
     enum l1_take take;
-    uint32_t cycles; /* PASS, HIT: from now */
+    uint32_t cycles; /* PASS, HIT, FILL: from now */
 };
 
 struct l1_hooks {
@@ -72,6 +72,7 @@ struct l1_hooks {
      *   PASS   the ordinary way, after `cycles`; it takes its line then, and waits while no line is free or
      *          the miss queue is full. 0: in this cycle
      *   HIT    the data is there after `cycles`, at least one; no line is taken
+     *   FILL   as HIT, and the line is kept, if it may be, as the line of a reply is
      *   CLAIM  the mechanism holds the miss, until l1_miss_answer or l1_miss_forward
      * Meanwhile the miss holds its MSHR without a line, and later loads of the line merge with it. */
     void (*take_miss)(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, struct l1_take_answer *a);

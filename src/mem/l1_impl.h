@@ -116,10 +116,10 @@ struct l1_taken {
     struct l1_txn txn;
     uint32_t sectors; /* that it is to bring; 0 = there is none */
 };
-struct l1_due { /* when a PASS goes on or a HIT is answered */
+struct l1_due { /* when a PASS goes on, or a HIT or FILL is answered */
     tick ready;
     uint32_t entry;
-    bool is_hit;
+    enum l1_take take;
 };
 
 /* In the order of use: each group is one cache line of the host, and a tick or an access touches as few of

@@ -4,18 +4,18 @@
  * answered or goes on to the L2. Those that are delayed stand in a list in the order of their times, one for
  * each MSHR at most.
  *
- * Invariants. (1) A HIT is answered at its time, whatever waits before it. (2) A PASS takes its line and its
- * place in the miss queue together, when it goes on. */
+ * Invariants. (1) A HIT or FILL is answered at its time, whatever waits before it. (2) A PASS takes its line
+ * and its place in the miss queue together, when it goes on. */
 #include "mem/l1_miss.h"
 
 /* ---- delays ---- */
 
-static void l1_delay(struct l1 *c, tick ready, uint32_t entry, bool is_hit)
+static void l1_delay(struct l1 *c, tick ready, uint32_t entry, enum l1_take take)
 {
     uint32_t at = c->due_count++;
     assert(at < c->p.mshrs);
     for (; at && c->due[at - 1].ready > ready; at--) c->due[at] = c->due[at - 1];
-    c->due[at] = (struct l1_due){.ready = ready, .entry = entry, .is_hit = is_hit};
+    c->due[at] = (struct l1_due){.ready = ready, .entry = entry, .take = take};
     c->has_due = true;
 }
 
@@ -38,6 +38,15 @@ static void l1_answer_hit(struct l1 *c, tick now, uint32_t entry)
     c->taken[entry].sectors = 0;
     l1_note(c, L1_CHANGE_REPLY);
     l1_fill_taken(c, now, &r);
+}
+
+static void l1_answer_fill(struct l1 *c, tick now, uint32_t entry)
+{
+    struct req r = l1_taken_req(c, entry);
+    c->taken[entry].sectors = 0;
+    c->stats.taken_hits++;
+    l1_note(c, L1_CHANGE_REPLY);
+    l1_fill(c, now, &r);
 }
 
 /* The line that it takes now is its MSHR's from now on. */
@@ -76,8 +85,10 @@ void l1_take_due(struct l1 *c, tick now)
     uint32_t left = 0, i = 0;
     for (; i < c->due_count && c->due[i].ready <= now; i++) {
         struct l1_due d = c->due[i];
-        if (d.is_hit)
+        if (d.take == L1_TAKE_HIT)
             l1_answer_hit(c, now, d.entry);
+        else if (d.take == L1_TAKE_FILL)
+            l1_answer_fill(c, now, d.entry);
         else if (!l1_go_on(c, now, d.entry))
             c->due[left++] = d;
     }
@@ -106,7 +117,7 @@ COLD bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1
     p->entry = l1_take_mshr(c, now, t, CACHE_NO_LINE, p->may_keep);
     c->taken[p->entry] = (struct l1_taken){.txn = *t, .sectors = p->missing};
     if (a.take != L1_TAKE_CLAIM)
-        l1_delay(c, clock_after(&c->clock, now, MAX(a.cycles, 1u)), p->entry, a.take == L1_TAKE_HIT);
+        l1_delay(c, clock_after(&c->clock, now, MAX(a.cycles, 1u)), p->entry, a.take);
     return true;
 }
 
@@ -119,12 +130,8 @@ static void l1_offer_again(struct l1 *c) { c->offers_next |= c->stall.open; }
 void l1_miss_answer(struct l1 *c, tick now, uint32_t entry)
 {
     assert(c->mshr.entries[entry].used && c->taken[entry].sectors);
-    struct req r = l1_taken_req(c, entry);
-    c->taken[entry].sectors = 0;
-    c->stats.taken_hits++;
-    l1_note(c, L1_CHANGE_REPLY);
     l1_offer_again(c);
-    l1_fill(c, now, &r);
+    l1_answer_fill(c, now, entry);
 }
 
 bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry)

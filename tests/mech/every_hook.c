@@ -1,8 +1,8 @@
 /* every_hook.c: a plug-in that fills every hook, counts each call (statistic every_hook.NAME), and answers
- * so that nothing changes: misses go on at once, votes are yes, the victim is the line used least
- * recently, the pick is greedy-then-oldest. It shows what calling the hooks costs, and that a machine's
- * own statistics do not depend on who listens. Built with EVERY_HOOK_BESIDE it leaves `pick` to the
- * machine's own scheduler. */
+ * so that nothing changes: misses go on at once, votes are yes, the victim is the line used least recently,
+ * the pick is greedy-then-oldest, and what it sends over the SMs' ring only goes round. It shows what
+ * calling the hooks costs, and that a machine's own statistics do not depend on who listens. Built with
+ * EVERY_HOOK_BESIDE it leaves `pick` to the machine's own scheduler. */
 #include "heddle/mechanism.h"
 
 struct every_hook_params {
@@ -20,6 +20,7 @@ struct every_hook_greedy {
 
 struct every_hook {
     const struct every_hook_params *params;
+    const struct mech_ports *ports;
     struct every_hook_greedy greedy[MECH_SCHEDULERS_MAX];
     /* by set and way: when the line was used last, in uses of all lines */
     uint64_t *used;
@@ -27,7 +28,7 @@ struct every_hook {
     uint32_t ways;
     uint64_t init, gpu_init, on_kernel, on_launch, pick, take_miss, victim, line_touched, line_inserted;
     uint64_t may_allocate, may_miss, on_issue, on_next, on_l1_access, on_l1_evict, on_l1_fill, on_l1_level;
-    uint64_t on_prefetch, on_warp, on_barrier, on_rows_lost, on_timer, on_gpu_timer;
+    uint64_t on_prefetch, on_warp, on_barrier, on_rows_lost, on_timer, on_ring, on_gpu_timer;
 };
 
 /* What the GPU-wide hooks count is a statistic of SM 0. */
@@ -47,12 +48,11 @@ static const struct param_row every_hook_params[] = {
 
 #define COUNT(hook) STAT_COUNT(every_hook, hook, "every_hook." #hook, "calls", "calls of " #hook, NULL)
 static const struct stat_row every_hook_stats[] = {
-    COUNT(init),          COUNT(gpu_init),     COUNT(on_kernel),    COUNT(on_launch),
-    COUNT(pick),          COUNT(take_miss),    COUNT(victim),       COUNT(line_touched),
-    COUNT(line_inserted), COUNT(may_allocate), COUNT(may_miss),     COUNT(on_issue),
-    COUNT(on_next),       COUNT(on_l1_access), COUNT(on_l1_evict),  COUNT(on_l1_fill),
-    COUNT(on_l1_level),   COUNT(on_prefetch),  COUNT(on_warp),      COUNT(on_barrier),
-    COUNT(on_rows_lost),  COUNT(on_timer),     COUNT(on_gpu_timer), {0}};
+    COUNT(init),         COUNT(gpu_init),    COUNT(on_kernel),    COUNT(on_launch),     COUNT(pick),
+    COUNT(take_miss),    COUNT(victim),      COUNT(line_touched), COUNT(line_inserted), COUNT(may_allocate),
+    COUNT(may_miss),     COUNT(on_issue),    COUNT(on_next),      COUNT(on_l1_access),  COUNT(on_l1_evict),
+    COUNT(on_l1_fill),   COUNT(on_l1_level), COUNT(on_prefetch),  COUNT(on_warp),       COUNT(on_barrier),
+    COUNT(on_rows_lost), COUNT(on_timer),    COUNT(on_ring),      COUNT(on_gpu_timer),  {0}};
 
 /* ---- making ---- */
 
@@ -66,6 +66,8 @@ static enum mech_fit every_hook_check(const void *params, const struct mech_mach
     return MECH_FITS;
 }
 
+static uint32_t every_hook_uses(const void *params) { return MECH_USES_RING | MECH_USES_SHARERS; }
+
 static uint32_t every_hook_gpu_period(const void *params)
 {
     return ((const struct every_hook_params *)params)->gpu_period;
@@ -76,6 +78,7 @@ static void every_hook_init(void *state, void *gpu_state, const void *params, co
     struct every_hook *s = state;
     struct every_hook_gpu *gpu = gpu_state;
     s->params = params;
+    s->ports = ports;
     s->ways = ports->l1_ways;
     s->used = ports->memory(ports->host, sizeof *s->used * ports->l1_sets * ports->l1_ways);
     s->init++;
@@ -177,7 +180,25 @@ EVENT(on_warp, mech_warp_event)
 EVENT(on_barrier, mech_barrier)
 EVENT(on_rows_lost, mech_rows_lost)
 
-static void every_hook_on_kernel(void *state, bool is_start) { ((struct every_hook *)state)->on_kernel++; }
+static void every_hook_on_kernel(void *state, bool is_start)
+{
+    struct every_hook *s = state;
+    const struct mech_ring_message m = {.words = {s->ports->sm}, .bytes = 4, .to = MECH_RING_ALL};
+    s->on_kernel++;
+    if (is_start) s->ports->ring_push(s->ports->host, MECH_RING_REQUEST, &m);
+}
+/* Its own has come round. */
+static void every_hook_on_ring(void *state, uint64_t cycle)
+{
+    struct every_hook *s = state;
+    struct mech_ring_message m;
+    s->on_ring++;
+    if (!s->ports->ring_peek(s->ports->host, MECH_RING_REQUEST, &m)) return;
+    if (m.words[0] == s->ports->sm)
+        s->ports->ring_pop(s->ports->host, MECH_RING_REQUEST);
+    else
+        s->ports->ring_pass(s->ports->host, MECH_RING_REQUEST);
+}
 static void every_hook_on_timer(void *state, uint64_t cycle) { ((struct every_hook *)state)->on_timer++; }
 static void every_hook_on_gpu_timer(void *gpu_state, uint64_t cycle)
 {
@@ -198,6 +219,7 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
     .gpu_timer_period = every_hook_gpu_period,
     .owns = MECH_OWNS_REGISTERS,
     .check = every_hook_check,
+    .uses = every_hook_uses,
     .init = every_hook_init,
     .gpu_init = every_hook_gpu_init,
     .on_kernel = every_hook_on_kernel,
@@ -222,5 +244,6 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
     .on_barrier = every_hook_on_barrier,
     .on_rows_lost = every_hook_on_rows_lost,
     .on_timer = every_hook_on_timer,
+    .on_ring = every_hook_on_ring,
     .on_gpu_timer = every_hook_on_gpu_timer,
 };

@@ -6,11 +6,13 @@ struct every_port {
     const struct mech_ports *ports;
     unsigned char *block;
     uint64_t yes, issued, waits, live, first, block_is_zero;
+    uint64_t seen, sharers, insts;
 };
 
 #define COUNT(field) STAT_COUNT(every_port, field, "every_port." #field, "", "for the test", NULL)
 static const struct stat_row every_port_stats[] = {
-    COUNT(yes), COUNT(issued), COUNT(waits), COUNT(live), COUNT(first), COUNT(block_is_zero), {0}};
+    COUNT(yes),           COUNT(issued), COUNT(waits),   COUNT(live),  COUNT(first),
+    COUNT(block_is_zero), COUNT(seen),   COUNT(sharers), COUNT(insts), {0}};
 
 enum { BLOCK_BYTES = 1000 };
 
@@ -32,6 +34,19 @@ static void every_port_take_miss(void *state, const struct mech_l1_access *a, ui
     answer->answer = MECH_MISS_CLAIM;
 }
 
+static void every_port_between_sms(struct every_port *s)
+{
+    const struct mech_ports *p = s->ports;
+    struct mech_ring_message m = {.words = {[MECH_RING_WORDS - 1] = 20}, .bytes = 4, .to = 1};
+    s->yes += p->ring_push(p->host, MECH_RING_RESPONSE, &m);
+    s->yes += p->ring_peek(p->host, MECH_RING_REQUEST, &m);
+    s->seen = m.words[0] + m.hops;
+    p->ring_pass(p->host, MECH_RING_REQUEST);
+    p->ring_pop(p->host, MECH_RING_RESPONSE);
+    s->sharers = p->sharers(p->host, 0x180)[0];
+    s->insts = p->thread_insts(p->host);
+}
+
 static void every_port_on_timer(void *state, uint64_t cycle)
 {
     struct every_port *s = state;
@@ -49,7 +64,10 @@ static void every_port_on_timer(void *state, uint64_t cycle)
     s->first = first;
     p->registers_give(p->host, 14, 15);
     s->yes += p->bank_access(p->host, 16, true);
+    every_port_between_sms(s);
 }
+
+static uint32_t every_port_uses(const void *params) { return MECH_USES_RING | MECH_USES_SHARERS; }
 
 extern const struct mechanism heddle_mechanism;
 HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
@@ -61,6 +79,7 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
     .state_bytes = sizeof(struct every_port),
     .timer_cycles = 50,
     .owns = MECH_OWNS_REGISTERS,
+    .uses = every_port_uses,
     .init = every_port_init,
     .take_miss = every_port_take_miss,
     .on_timer = every_port_on_timer,

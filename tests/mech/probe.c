@@ -182,6 +182,10 @@ static void probe_take_miss(void *state, const struct mech_l1_access *a, uint32_
 static const char *const probe_notes[] = {PROBE_NOTES, NULL};
 #endif
 
+#ifdef PROBE_USES
+static uint32_t probe_uses(const void *params) { return PROBE_USES; }
+#endif
+
 #ifndef PROBE_SYMBOL
 #define PROBE_SYMBOL heddle_mechanism
 #endif
@@ -209,6 +213,9 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism PROBE_SYMBOL = {
 #endif
 #ifdef PROBE_NOTES
     .note_names = probe_notes,
+#endif
+#ifdef PROBE_USES
+    .uses = probe_uses,
 #endif
 #ifdef PROBE_GPU_PERIOD
     .gpu_timer_cycles = PROBE_GPU_PERIOD,

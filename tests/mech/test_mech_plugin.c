@@ -227,6 +227,7 @@ static void call_each_hook(struct mech_sm *m)
     mech_on_barrier(m, &(struct mech_barrier){0});
     mech_on_rows_lost(m, &(struct mech_rows_lost){0});
     mech_on_timer(m, m->next_timer);
+    mech_on_ring(m, 7);
 }
 
 static void each_hook_is_called_as_often_as_the_sm_says(void **unused)
@@ -253,6 +254,7 @@ static void what_nobody_fills_is_known_before(void **unused)
                  m->has_allocate | m->has_may_miss | m->has_kernel | m->has_launch | m->has_issue |
                  m->has_next | m->has_access | m->has_evict | m->has_fill | m->has_level | m->has_prefetch |
                  m->has_warp | m->has_barrier | m->has_rows_lost);
+    assert_int_equal(m->ring_user, -1);
     assert_int_equal(mech_take_miss(k.sm, &(struct mech_l1_access){0}, 1).answer, MECH_MISS_PASS);
     assert_true(mech_may_miss(k.sm, &(struct mech_l1_access){0}));
     kit_close(&k);
@@ -262,6 +264,7 @@ static void what_nobody_fills_is_known_before(void **unused)
                 m->has_allocate & m->has_may_miss & m->has_kernel & m->has_launch & m->has_issue &
                 m->has_next & m->has_access & m->has_evict & m->has_fill & m->has_level & m->has_prefetch &
                 m->has_warp & m->has_barrier & m->has_rows_lost);
+    assert_int_equal(m->ring_user, 0);
     assert_string_equal(mech_set_at(k.set, (uint32_t)m->policy)->name, "gto");
     kit_close(&k);
 }
@@ -404,8 +407,43 @@ static void a_port_that_may_not_be_called_ends_the_run(void **unused)
          "'probe-wrong-wait', memory_wait in on_timer, SM 0, cycle 100: bank 1, but the SM has 1");
     ends(":many_lines", act_timer,
          "'probe-many-lines', l1_lines in on_timer, SM 0, cycle 100: 1000 lines, but the L1 has 128");
+    ends(":no_ring", act_timer,
+         "'probe-no-ring', ring_pop in on_timer, SM 0, cycle 100: only a mechanism whose `uses` answers "
+         "MECH_USES_RING");
+    ends(":no_sharers", act_timer,
+         "'probe-no-sharers', sharers in on_timer, SM 0, cycle 100: only a mechanism whose `uses` answers "
+         "MECH_USES_SHARERS");
+    ends(":ring_to_self", act_timer,
+         "'probe-ring-to-self', ring_push in on_timer, SM 0, cycle 100: a message for SM 0; it must be for "
+         "another one of 2");
     ends(":claims", act_timer,
          "'probe-claims', miss_answer in on_timer, SM 0, cycle 100: token 4: it has claimed no such miss");
+}
+
+/* ---- parts of the machine that mechanisms use ---- */
+
+static void misused(const char *words, const char *message)
+{
+    struct mech_kit k;
+    struct strbuf out = {0};
+    open_probes(&k, words, "");
+    assert_false(mech_gpu_check(k.gpu, &(struct mech_machine){.sm_count = 2}, &k.diags));
+    diag_render(&k.diags, &out);
+    if (!strstr(strbuf_text(&out), message)) fail_msg("wanted '%s' in:\n%s", message, strbuf_text(&out));
+    strbuf_free(&out);
+    kit_close(&k);
+}
+
+static void one_mechanism_uses_the_ring(void **unused)
+{
+    struct mech_kit k;
+    misused(":ring_a :ring_b", "'probe-ring-a' and 'probe-ring-b' both use the SMs' ring");
+    misused(":uses_all", "mechanism 'probe-uses-all' uses 0xffffffff, which this Heddle does not know");
+    open_probes(&k, ":a :ring_b", "");
+    assert_true(mech_gpu_check(k.gpu, &(struct mech_machine){.sm_count = 2}, &k.diags));
+    assert_int_equal(mech_gpu_uses_all(k.gpu), MECH_USES_RING);
+    assert_int_equal(mech_gpu_uses(k.gpu, 0), 0);
+    kit_close(&k);
 }
 
 /* ---- a mock SM behind the ports ---- */
@@ -473,6 +511,31 @@ static bool mock_bank_access(void *sm, uint32_t row, bool is_write)
     return true;
 }
 
+static bool mock_ring_push(void *sm, enum mech_ring_channel channel, const struct mech_ring_message *m)
+{
+    CALLED(12, channel, m->words[3], m->bytes, m->to);
+    return true;
+}
+static bool mock_ring_peek(void *sm, enum mech_ring_channel channel, struct mech_ring_message *m)
+{
+    *m = (struct mech_ring_message){.words = {88}, .to = MECH_RING_ALL, .hops = 3};
+    CALLED(13, channel);
+    return true;
+}
+static void mock_ring_pop(void *sm, enum mech_ring_channel channel) { CALLED(14, channel); }
+static void mock_ring_pass(void *sm, enum mech_ring_channel channel) { CALLED(15, channel); }
+static const uint64_t *mock_sharers(void *sm, uint64_t line)
+{
+    static const uint64_t mask[MECH_SM_WORDS] = {99};
+    CALLED(16, line);
+    return mask;
+}
+static uint64_t mock_thread_insts(void *sm)
+{
+    CALLED(17);
+    return 111;
+}
+
 static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .counters = kit_counters,
                                               .warp_issued = mock_warp_issued,
@@ -484,7 +547,13 @@ static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .l1_read = mock_l1_read,
                                               .registers_take = mock_registers_take,
                                               .registers_give = mock_registers_give,
-                                              .bank_access = mock_bank_access};
+                                              .bank_access = mock_bank_access,
+                                              .ring_push = mock_ring_push,
+                                              .ring_peek = mock_ring_peek,
+                                              .ring_pop = mock_ring_pop,
+                                              .ring_pass = mock_ring_pass,
+                                              .sharers = mock_sharers,
+                                              .thread_insts = mock_thread_insts};
 
 static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops)
 {
@@ -499,8 +568,9 @@ static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops
 
 static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
 {
-    static const uint64_t want[] = {1,  0x1234, 5,    6, 2,     7, 11, 0,  3, 8,  9,  4,  10, 5,
-                                    11, 6,      0x80, 7, 0x100, 8, 12, 13, 9, 14, 15, 10, 16, 1};
+    static const uint64_t want[] = {1,    0x1234, 5,     6,  2,  7,  11, 0,  3,  8,  9,  4,  10,    5, 11, 6,
+                                    0x80, 7,      0x100, 8,  12, 13, 9,  14, 15, 10, 16, 1,  12,    1, 20, 4,
+                                    1,    13,     0,     13, 0,  15, 0,  13, 1,  14, 1,  16, 0x180, 17};
     struct mech_kit k;
     open_port_caller(&k, &mock_ops);
     calls.len = 0;
@@ -508,7 +578,10 @@ static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
     assert_int_equal(calls.len, ARRAY_LEN(want));
     assert_memory_equal(calls.data, want, sizeof want);
     vec_free(&calls);
-    assert_int_equal(kit_stat(&k, "every_port.yes"), 6);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 8);
+    assert_int_equal(kit_stat(&k, "every_port.seen"), 88 + 3);
+    assert_int_equal(kit_stat(&k, "every_port.sharers"), 99);
+    assert_int_equal(kit_stat(&k, "every_port.insts"), 111);
     assert_int_equal(kit_stat(&k, "every_port.issued"), 111);
     assert_int_equal(kit_stat(&k, "every_port.waits"), 66);
     assert_int_equal(kit_stat(&k, "every_port.live"), 77);
@@ -526,7 +599,7 @@ static void a_claim_stays_while_the_miss_queue_is_full(void **unused)
     mech_on_timer(k.sm, 50);
     is_queue_full = false;
     vec_free(&calls);
-    assert_int_equal(kit_stat(&k, "every_port.yes"), 5);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 7);
     assert_int_equal(k.sm->claimed, 1);
     kit_close(&k);
 }
@@ -554,7 +627,7 @@ static void two_that_answer_one_question_are_refused_with_both_names(void **unus
 
 static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
 {
-    refused(":old_api", "", "was built for version 99 of the mechanism interface, this is version 3");
+    refused(":old_api", "", "was built for version 99 of the mechanism interface, this is version 4");
     refused(":no_symbol", "", "exports no 'heddle_mechanism'");
     refused(":bad_prefix", "",
             "its parameter 'other.forbid_issue' must be called 'probe-bad-prefix.something'");
@@ -608,6 +681,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(notes_are_merged_by_cycle_and_sm_and_bounded),
         cmocka_unit_test(a_bad_answer_ends_the_run_and_names_mechanism_hook_and_cycle),
         cmocka_unit_test(a_port_that_may_not_be_called_ends_the_run),
+        cmocka_unit_test(one_mechanism_uses_the_ring),
         cmocka_unit_test(each_port_reaches_the_sm_with_what_the_mechanism_said),
         cmocka_unit_test(a_claim_stays_while_the_miss_queue_is_full),
         cmocka_unit_test(an_sm_without_a_port_refuses_it),

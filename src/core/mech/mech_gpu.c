@@ -11,6 +11,8 @@ struct mech_gpu_seat {
     struct mech_caller caller;
     const void *params;
     void *state;
+    /* enum mech_uses */
+    uint32_t uses;
     /* core cycles; 0 = no timer */
     uint32_t period;
     /* UINT64_MAX = never */
@@ -63,6 +65,14 @@ static uint32_t ask_period(const struct mech_gpu_seat *seat)
     return period;
 }
 
+static uint32_t ask_uses(const struct mech_gpu_seat *seat)
+{
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "uses");
+    const uint32_t uses = seat->mech->uses(seat->params);
+    mech_mark_end(outer);
+    return uses;
+}
+
 static void call_gpu_inits(void *gpu)
 {
     struct mech_gpu *g = gpu;
@@ -70,6 +80,7 @@ static void call_gpu_inits(void *gpu)
         struct mech_gpu_seat *seat = &g->seats[i];
         if (seat->mech->on_gpu_timer) seat->period = ask_period(seat);
         if (seat->period) seat->due = seat->period;
+        if (seat->mech->uses) seat->uses = ask_uses(seat);
         if (!seat->mech->gpu_init) continue;
         const struct mech_mark outer = mech_mark_begin(&seat->caller, "gpu_init");
         seat->mech->gpu_init(seat->state, seat->params, g->sm_count);
@@ -95,9 +106,31 @@ static void ask_fit(void *question)
     mech_mark_end(outer);
 }
 
+/* One mechanism alone can use the ring. */
+static bool check_uses(const struct mech_gpu *g, struct diag_list *diags)
+{
+    const char *user = NULL;
+    for (uint32_t i = 0; i < g->count; i++) {
+        const uint32_t uses = g->seats[i].uses;
+        const char *name = g->seats[i].mech->name;
+        if (uses & ~(uint32_t)(MECH_USES_RING | MECH_USES_SHARERS)) {
+            diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "enum mech_uses",
+                     "mechanism '%s' uses 0x%x, which this Heddle does not know", name, (unsigned)uses);
+            return false;
+        }
+        if (!(uses & MECH_USES_RING)) continue;
+        if (user)
+            diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "keep one of them",
+                     "'%s' and '%s' both use the SMs' ring; only one mechanism can", user, name);
+        if (user) return false;
+        user = name;
+    }
+    return true;
+}
+
 bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, struct diag_list *diags)
 {
-    bool fits = true;
+    bool fits = check_uses(g, diags);
     for (uint32_t i = 0; i < g->count; i++) {
         struct mech_gpu_question q = {.seat = &g->seats[i], .machine = machine};
         if (!q.seat->mech->check) continue;
@@ -110,6 +143,17 @@ bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, stru
         fits = fits && !is_error;
     }
     return fits;
+}
+
+/* ---- what they use ---- */
+
+uint32_t mech_gpu_uses(const struct mech_gpu *g, uint32_t mechanism) { return g->seats[mechanism].uses; }
+
+uint32_t mech_gpu_uses_all(const struct mech_gpu *g)
+{
+    uint32_t uses = 0;
+    for (uint32_t i = 0; i < g->count; i++) uses |= g->seats[i].uses;
+    return uses;
 }
 
 static struct mech_gpu_seat *gpu_first_due(struct mech_gpu *g)

@@ -15,8 +15,13 @@ void mech_gpu_destroy(struct mech_gpu *g);
 /* The GPU-wide state of a mechanism; NULL where it has none. */
 void *mech_gpu_state(const struct mech_gpu *g, uint32_t mechanism);
 
-/* Asks each mechanism whether its parameters fit the machine. False: an error was added. */
+/* Asks each mechanism whether its parameters fit the machine; two may not use what one alone can. False: an
+ * error was added. */
 bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, struct diag_list *diags);
+
+/* What a mechanism uses; what all of them use together: enum mech_uses, a mask. */
+uint32_t mech_gpu_uses(const struct mech_gpu *g, uint32_t mechanism);
+uint32_t mech_gpu_uses_all(const struct mech_gpu *g);
 
 /* Calls hooks that make mechanisms ready, guarded (mech_guard.h). After a failure nothing more is called. */
 void mech_gpu_try(struct mech_gpu *g, void (*hooks)(void *ctx), void *ctx);

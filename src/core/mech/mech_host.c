@@ -69,6 +69,7 @@ static void seat_fill(struct mech_sm *m, uint32_t i)
     if (mech->pick) policy_fill(m, i);
     if (mech->take_miss) m->miss_policy = (int)i;
     if (mech->victim) m->victim_policy = (int)i;
+    if (mech->on_ring && mech_gpu_uses(m->setup.gpu, i) & MECH_USES_RING) m->ring_user = (int)i;
 }
 
 /* All seats are there before the first init: a vote in it is combined with the others. */
@@ -93,7 +94,7 @@ struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup)
     m->setup = *setup;
     m->setup.banks = MAX(setup->banks, 1);
     m->count = mech_set_count(setup->set);
-    m->policy = m->miss_policy = m->victim_policy = -1;
+    m->policy = m->miss_policy = m->victim_policy = m->ring_user = -1;
     m->states = mem_zalloc_huge(m->count * sizeof *m->states);
     m->seats = mem_zalloc_huge(m->count * sizeof *m->seats);
     for (uint32_t i = 0; i < m->count; i++) seat_fill(m, i);
@@ -165,7 +166,7 @@ struct mech_miss mech_take_miss(struct mech_sm *m, const struct mech_l1_access *
     const struct mech_mark outer = mech_mark_begin(&seat->caller, "take_miss");
     seat->mech->take_miss(m->states[m->miss_policy], a, token, &answer);
     mech_mark_end(outer);
-    if (UNLIKELY((unsigned)answer.answer > MECH_MISS_CLAIM))
+    if (UNLIKELY((unsigned)answer.answer > MECH_MISS_FILL))
         mech_fail(seat, "take_miss", "answered %u, which is none of enum mech_miss_answer", answer.answer);
     if (UNLIKELY(answer.cycles > MECH_MISS_CYCLES_MAX))
         mech_fail(seat, "take_miss", "answered after %u cycles; %d are the most", answer.cycles,
@@ -283,6 +284,12 @@ void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e)
         const struct mechanism *mech = m->seats[i].mech;
         if (mech->owns & MECH_OWNS_REGISTERS && mech->on_rows_lost) MECH_TELL_ONE(on_rows_lost, e);
     }
+}
+
+void mech_on_ring(struct mech_sm *m, uint64_t cycle)
+{
+    const uint32_t i = (uint32_t)m->ring_user;
+    if (m->ring_user >= 0) MECH_TELL_ONE(on_ring, cycle);
 }
 
 /* ---- timers ---- */

@@ -31,6 +31,12 @@ struct mech_host_ops {
     /* false: not all of these rows were taken */
     bool (*registers_give)(void *sm, uint32_t first, uint32_t rows);
     bool (*bank_access)(void *sm, uint32_t row, bool is_write);
+    bool (*ring_push)(void *sm, enum mech_ring_channel channel, const struct mech_ring_message *m);
+    bool (*ring_peek)(void *sm, enum mech_ring_channel channel, struct mech_ring_message *m);
+    void (*ring_pop)(void *sm, enum mech_ring_channel channel);
+    void (*ring_pass)(void *sm, enum mech_ring_channel channel);
+    const uint64_t *(*sharers)(void *sm, uint64_t line);
+    uint64_t (*thread_insts)(void *sm);
 };
 
 struct mech_sm_setup {
@@ -45,6 +51,7 @@ struct mech_sm_setup {
     /* as in mech_ports; banks 0 means 1 */
     uint32_t index, sm_count, warps, banks, schedulers, line_bytes;
     uint32_t l1_sets, l1_ways, register_rows, register_banks;
+    uint32_t ring_queue, ring_request_buffer, ring_response_buffer;
 };
 
 /* One mechanism on one SM. */
@@ -78,8 +85,9 @@ struct mech_sm {
 
     /* init is being called: there is no L1 yet */
     bool in_init;
-    /* indices of the mechanisms that fill pick, take_miss and victim; -1 = none (there is always a pick) */
-    int policy, miss_policy, victim_policy;
+    /* indices of the mechanisms that fill pick, take_miss and victim, and of the one that uses the ring;
+     * -1 = none (there is always a pick) */
+    int policy, miss_policy, victim_policy, ring_user;
     uint32_t count;
     /* one for each mechanism */
     void **states;
@@ -132,6 +140,8 @@ void mech_on_warp(struct mech_sm *m, const struct mech_warp_event *e);
 void mech_on_barrier(struct mech_sm *m, const struct mech_barrier *e);
 /* To the mechanism that owns registers. */
 void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e);
+/* To the mechanism that uses the ring. */
+void mech_on_ring(struct mech_sm *m, uint64_t cycle);
 /* Calls the timers that are due at or before cycle, the earliest first, each as often as it is due. Call
  * it when next_timer <= cycle. */
 void mech_on_timer(struct mech_sm *m, uint64_t cycle);

@@ -241,6 +241,81 @@ static bool port_bank_access(void *host, uint32_t row, bool is_write)
     return s->ops->bank_access && s->ops->bank_access(s->sm, row, is_write);
 }
 
+/* ---- between SMs ---- */
+
+static const struct mech_sm_setup *setup_that_uses(void *host, const char *port, enum mech_uses part,
+                                                   const char *name)
+{
+    const struct mech_seat *seat = seat_running(host, port);
+    if (UNLIKELY(!(mech_gpu_uses(seat->sm->setup.gpu, seat->index) & part)))
+        mech_fail(seat, port, "only a mechanism whose `uses` answers %s may call it", name);
+    return &seat->sm->setup;
+}
+
+static const struct mech_sm_setup *setup_of_ring(void *host, const char *port, enum mech_ring_channel channel)
+{
+    if (UNLIKELY((unsigned)channel > MECH_RING_RESPONSE))
+        mech_fail(host, port, "channel %u, which is none of enum mech_ring_channel", (unsigned)channel);
+    return setup_that_uses(host, port, MECH_USES_RING, "MECH_USES_RING");
+}
+
+/* That of a message which the SM sees. */
+static const struct mech_sm_setup *setup_of_seen(void *host, const char *port, enum mech_ring_channel channel,
+                                                 struct mech_ring_message *m)
+{
+    const struct mech_sm_setup *s = setup_of_ring(host, port, channel);
+    if (UNLIKELY(s->ops->ring_peek && !s->ops->ring_peek(s->sm, channel, m)))
+        mech_fail(host, port, "this SM sees no message on that channel");
+    return s;
+}
+
+static bool port_ring_push(void *host, enum mech_ring_channel channel, const struct mech_ring_message *m)
+{
+    const struct mech_sm_setup *s = setup_of_ring(host, "ring_push", channel);
+    if (UNLIKELY(m->to == s->index || (m->to >= s->sm_count && m->to != MECH_RING_ALL)))
+        mech_fail(host, "ring_push", "a message for SM %u; it must be for another one of %u", m->to,
+                  s->sm_count);
+    if (UNLIKELY(!m->bytes || m->bytes > MECH_RING_BYTES_MAX))
+        mech_fail(host, "ring_push", "a message of %u bytes; 1 to %d can be sent", m->bytes,
+                  (int)MECH_RING_BYTES_MAX);
+    return s->ops->ring_push && s->ops->ring_push(s->sm, channel, m);
+}
+
+static bool port_ring_peek(void *host, enum mech_ring_channel channel, struct mech_ring_message *m)
+{
+    const struct mech_sm_setup *s = setup_of_ring(host, "ring_peek", channel);
+    return s->ops->ring_peek && s->ops->ring_peek(s->sm, channel, m);
+}
+
+static void port_ring_pop(void *host, enum mech_ring_channel channel)
+{
+    struct mech_ring_message m;
+    const struct mech_sm_setup *s = setup_of_seen(host, "ring_pop", channel, &m);
+    if (s->ops->ring_pop) s->ops->ring_pop(s->sm, channel);
+}
+
+static void port_ring_pass(void *host, enum mech_ring_channel channel)
+{
+    struct mech_ring_message m = {.to = MECH_RING_ALL};
+    const struct mech_sm_setup *s = setup_of_seen(host, "ring_pass", channel, &m);
+    if (UNLIKELY(m.to != MECH_RING_ALL))
+        mech_fail(host, "ring_pass", "the message is for this SM alone: it has to take it");
+    if (s->ops->ring_pass) s->ops->ring_pass(s->sm, channel);
+}
+
+static const uint64_t *port_sharers(void *host, uint64_t line)
+{
+    static const uint64_t none[MECH_SM_WORDS];
+    const struct mech_sm_setup *s = setup_that_uses(host, "sharers", MECH_USES_SHARERS, "MECH_USES_SHARERS");
+    return s->ops->sharers ? s->ops->sharers(s->sm, line) : none;
+}
+
+static uint64_t port_thread_insts(void *host)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "thread_insts")->sm->setup;
+    return s->ops->thread_insts ? s->ops->thread_insts(s->sm) : 0;
+}
+
 void mech_ports_fill(struct mech_seat *seat)
 {
     const struct mech_sm_setup *s = &seat->sm->setup;
@@ -255,6 +330,9 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .l1_ways = s->l1_ways,
                                       .register_rows = s->register_rows,
                                       .register_banks = s->register_banks,
+                                      .ring_queue = s->ring_queue,
+                                      .ring_request_buffer = s->ring_request_buffer,
+                                      .ring_response_buffer = s->ring_response_buffer,
                                       .memory = port_memory,
                                       .allow_issue = port_allow_issue,
                                       .allow_memory = port_allow_memory,
@@ -276,5 +354,11 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .registers_take = port_registers_take,
                                       .registers_give = port_registers_give,
                                       .bank_access = port_bank_access,
-                                      .limit_ctas = port_limit_ctas};
+                                      .limit_ctas = port_limit_ctas,
+                                      .ring_push = port_ring_push,
+                                      .ring_peek = port_ring_peek,
+                                      .ring_pop = port_ring_pop,
+                                      .ring_pass = port_ring_pass,
+                                      .sharers = port_sharers,
+                                      .thread_insts = port_thread_insts};
 }

@@ -11,7 +11,7 @@
 #include "base/bitset.h"
 #include "core/sm/uop.h"
 
-enum { PIPE_UNITS_MAX = 8 };
+enum { PIPE_UNITS_MAX = 16 };
 #define PIPES_NONE UINT32_MAX
 
 /* A cycle of the calendar. */

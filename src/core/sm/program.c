@@ -72,6 +72,14 @@ void programs_add(const struct sm *m, struct sm_own *sum)
     for (uint32_t i = 0; i < all->count; i++) program_add(all->list[i], sum);
 }
 
+uint64_t programs_thread_insts(const struct sm *m)
+{
+    const struct programs *all = &m->residency.programs;
+    uint64_t sum = all->ended.sm.thread_insts;
+    for (uint32_t i = 0; i < all->count; i++) sum += all->list[i]->own.sm.thread_insts;
+    return sum;
+}
+
 /* Accesses on their way to the tags of the L1 count for their programs. */
 static void drop_ended(struct sm *m)
 {

@@ -52,6 +52,8 @@ void program_cta(struct sm_program *p, bool is_start);
 void programs_end(struct sm *m);
 /* Adds what all programs have counted so far. */
 void programs_add(const struct sm *m, struct sm_own *sum);
+/* Thread instructions of all programs so far. */
+uint64_t programs_thread_insts(const struct sm *m);
 void programs_free(struct sm *m);
 
 #endif

@@ -8,8 +8,9 @@
  * lsu_catch_up). --no-skip ticks every cycle and must give the same result. */
 #include "core/sm/sm_impl.h"
 
-void sleep_init(struct sm *m, tick *wake)
+void sleep_init(struct sm *m, tick *wake, bool has_ring)
 {
+    m->sleep.has_ring = has_ring;
     m->sleep.wake = wake ? wake : &m->own_wake;
     *m->sleep.wake = TICK_NEVER;
 }

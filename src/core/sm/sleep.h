@@ -46,8 +46,8 @@ struct sleep {
     bool has_reply;
     /* enum sm_ahead, a mask */
     uint8_t ahead;
-    /* a warp is here */
-    bool has_warps;
+    /* a warp is here; messages may come over the SMs' ring */
+    bool has_warps : 1, has_ring : 1;
 };
 
 static inline void sleep_changed(struct sleep *s) { s->changed = true; }
@@ -61,7 +61,7 @@ static inline void sleep_wake_at(struct sleep *s, tick at) { wake_at(s->wake, at
 
 struct sm;
 /* wake: where the SM says when it next has something to do; NULL: in itself. */
-void sleep_init(struct sm *m, tick *wake);
+void sleep_init(struct sm *m, tick *wake, bool has_ring);
 /* A cycle begins at `now`; true: the SM had it already and only ends it now (ahead.c). */
 bool sleep_begin(struct sm *m, tick now);
 /* True: this cycle is like the last one but for what the L1 sends and for answers that ended no load; no

@@ -6,6 +6,7 @@
 #include "core/sm/sm_impl.h"
 
 #include "base/hugepage.h"
+#include "mem/smring.h"
 
 /* ---- life ---- */
 
@@ -28,7 +29,7 @@ struct sm *sm_create(const struct sm_setup *s)
     m->p = s->params;
     m->clock = *s->clock;
     m->line_bytes = s->l1->line;
-    sleep_init(m, s->wake);
+    sleep_init(m, s->wake, s->ring != NULL);
     residency_init(m);
     sm_mech_create(m);
     m->port = sm_port_create(&(struct sm_port_setup){.to_xbar = s->to_xbar,
@@ -83,6 +84,16 @@ static COLD void ring_alarm(struct sm *m)
     sleep_changed(&m->sleep);
 }
 
+/* The mechanism looks at what has come over the ring, before the L1 and the load-store unit have the cycle:
+ * what it reads from the L1 it takes from them. */
+static COLD void look_at_ring(struct sm *m)
+{
+    const struct smring *ring = m->setup.ring;
+    if (smring_next(ring, m->setup.index) <= m->sleep.now) mech_on_ring(m->mech, m->sleep.cycle);
+    const tick next = smring_next(ring, m->setup.index);
+    if (next != TICK_NEVER) sleep_wake_at(&m->sleep, MAX(next, clock_after(&m->clock, m->sleep.now, 1)));
+}
+
 static inline __attribute__((always_inline)) void end_cycle(struct sm *m)
 {
     sched_issue(m);
@@ -97,6 +108,7 @@ HOT void sm_cycle(struct sm *m, tick now)
 {
     if (sleep_begin(m, now)) return;
     execute_begin(&m->exec);
+    if (UNLIKELY(m->sleep.has_ring)) look_at_ring(m);
     sleep_reply(&m->sleep, l1_tick(m->l1, now));
     if (lsu_has_replies(m)) lsu_replies(m);
     if (sleep_is_l1_alone(m)) return;

@@ -11,6 +11,8 @@
 
 struct machine;
 struct xbar;
+struct smring;
+struct sharers;
 
 struct sm;
 struct sm_setup {
@@ -29,6 +31,9 @@ struct sm_setup {
     uint8_t *has_pending;
     struct mech_set *mechs;
     struct mech_gpu *mech_gpu;
+    /* what mechanisms of several SMs meet in; NULL: none of them uses it */
+    struct smring *ring;
+    struct sharers *sharers;
     /* a CTA has ended and left the SM */
     void (*on_cta_done)(void *ctx, uint32_t sm, struct cta *cta, struct emu_grid *grid);
     /* a mechanism lets more CTAs onto the SM than before; may be NULL */

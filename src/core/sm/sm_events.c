@@ -1,5 +1,6 @@
 /* sm_events.c: what happens in the SM and its L1, told to mechanisms; and what is counted of each access
  * whether or not there are any. */
+#include "core/sharers.h"
 #include "core/sm/sm_impl.h"
 
 /* ---- the pipeline ---- */
@@ -136,8 +137,10 @@ static bool see_may_miss(void *ctx, const struct l1_txn *t)
 static void see_take_miss(void *ctx, tick now, const struct l1_txn *t, uint32_t entry,
                           struct l1_take_answer *a)
 {
-    static const uint8_t takes[] = {
-        [MECH_MISS_PASS] = L1_TAKE_PASS, [MECH_MISS_HIT] = L1_TAKE_HIT, [MECH_MISS_CLAIM] = L1_TAKE_CLAIM};
+    static const uint8_t takes[] = {[MECH_MISS_PASS] = L1_TAKE_PASS,
+                                    [MECH_MISS_HIT] = L1_TAKE_HIT,
+                                    [MECH_MISS_CLAIM] = L1_TAKE_CLAIM,
+                                    [MECH_MISS_FILL] = L1_TAKE_FILL};
     struct sm *m = ctx;
     *a = (struct l1_take_answer){.take = L1_TAKE_PASS};
     if (!is_of_program(t)) return;
@@ -148,6 +151,12 @@ static void see_take_miss(void *ctx, tick now, const struct l1_txn *t, uint32_t 
 
 /* ---- lines of the L1 ---- */
 
+/* Local memory is nobody else's. */
+static void note_sharer(struct sm *m, uint64_t line, bool holds)
+{
+    if (m->setup.sharers && line < SM_LOCAL_BASE) sharers_note(m->setup.sharers, m->setup.index, line, holds);
+}
+
 static void see_evict(void *ctx, tick now, const struct l1_eviction *v)
 {
     static const uint8_t causes[] = {[L1_EVICT_REPLACED] = MECH_EVICT_REPLACED,
@@ -155,6 +164,7 @@ static void see_evict(void *ctx, tick now, const struct l1_eviction *v)
                                      [L1_EVICT_FLUSH] = MECH_EVICT_FLUSH,
                                      [L1_EVICT_RESIZE] = MECH_EVICT_RESIZE};
     struct sm *m = ctx;
+    note_sharer(m, v->line, false);
     mech_on_l1_evict(m->mech, &(struct mech_l1_evict){.cycle = sm_mech_now(m) / m->clock.period,
                                                       .line = v->line,
                                                       .sectors = v->sectors,
@@ -172,6 +182,7 @@ static void see_evict(void *ctx, tick now, const struct l1_eviction *v)
 static void see_fill(void *ctx, tick now, const struct l1_fill_event *f)
 {
     struct sm *m = ctx;
+    if (f->kept) note_sharer(m, f->line, l1_probe(m->l1, f->line, sm_line_sectors(m)));
     mech_on_l1_fill(m->mech,
                     &(struct mech_l1_fill){.cycle = m->sleep.cycle,
                                            .line = f->line,
@@ -246,8 +257,8 @@ void sm_mech_connect(struct sm *m)
                                       .may_miss = h->has_may_miss ? see_may_miss : NULL,
                                       .take_miss = h->has_take_miss ? see_take_miss : NULL,
                                       .on_access = h->has_access ? see_access : count_access,
-                                      .on_evict = h->has_evict ? see_evict : NULL,
-                                      .on_fill = h->has_fill ? see_fill : NULL,
+                                      .on_evict = h->has_evict || m->setup.sharers ? see_evict : NULL,
+                                      .on_fill = h->has_fill || m->setup.sharers ? see_fill : NULL,
                                       .on_level = h->has_level ? see_level : NULL,
                                       .on_prefetch = h->has_prefetch ? see_prefetch : NULL,
                                       .on_atomic = make_atomic,

@@ -140,6 +140,12 @@ static inline bool lsu_is_busy(const struct sm *m)
            m->prefetches.is_busy || m->misses.unsent || m->lsu.has_reexec;
 }
 
+/* All sectors of a line of the L1. */
+static inline uint32_t sm_line_sectors(const struct sm *m)
+{
+    return (uint32_t)((1ull << m->line_bytes / COALESCE_SECTOR_BYTES) - 1);
+}
+
 /* What the SM and its L1 have counted, with what grids own. */
 struct sm_own *sm_sum(struct sm *m);
 /* The stages of a cycle from the schedulers on (sm.c). */

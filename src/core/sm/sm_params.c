@@ -72,7 +72,7 @@ const struct param_row sm_rows[] = {
                "the schedulers are first in turn by the number of the cycle, as in GPGPU-Sim; false: one "
                "that took the last place in a latch is last from then on"),
 
-    PARAM_NUMBER(sm_params, sp_units, "sm.sp_units", "units", "2", 1, 8, "single-precision units"),
+    PARAM_NUMBER(sm_params, sp_units, "sm.sp_units", "units", "2", 1, 16, "single-precision units"),
     PARAM_NUMBER(sm_params, int_units, "sm.int_units", "units", "0", 0, 8,
                  "integer units; 0: the single-precision units do it"),
     PARAM_NUMBER(sm_params, dp_units, "sm.dp_units", "units", "0", 0, 8,

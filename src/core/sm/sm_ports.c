@@ -1,5 +1,7 @@
 /* sm_ports.c: what mechanisms may do to the SM. */
+#include "core/sharers.h"
 #include "core/sm/sm_impl.h"
+#include "mem/smring.h"
 
 /* The warp in a slot, or NULL. */
 static const struct context *warp_in(const struct sm *m, int slot)
@@ -141,7 +143,7 @@ static bool port_miss_forward(void *host, uint32_t token)
 static bool port_l1_probe(void *host, uint64_t line)
 {
     struct sm *m = host;
-    return l1_probe(m->l1, line, (uint32_t)((1ull << m->line_bytes / COALESCE_SECTOR_BYTES) - 1));
+    return l1_probe(m->l1, line, sm_line_sectors(m));
 }
 
 static bool port_l1_read(void *host, uint64_t line)
@@ -149,6 +151,51 @@ static bool port_l1_read(void *host, uint64_t line)
     struct sm *m = host;
     return port_l1_probe(host, line) && l1_read(m->l1, m->sleep.now);
 }
+
+/* ---- between SMs ---- */
+
+static_assert(SMRING_ALL == MECH_RING_ALL && (int)SMRING_WORDS == MECH_RING_WORDS &&
+                  (int)SMRING_REQUEST == MECH_RING_REQUEST && (int)SMRING_RESPONSE == MECH_RING_RESPONSE,
+              "the ring and mechanisms speak of the same things");
+
+static bool port_ring_push(void *host, enum mech_ring_channel channel, const struct mech_ring_message *m)
+{
+    const struct sm *s = host;
+    struct smring_message message = {.bytes = m->bytes, .to = m->to};
+    memcpy(message.words, m->words, sizeof message.words);
+    return smring_push(s->setup.ring, s->setup.index, (enum smring_channel)channel, sm_mech_now(s), &message);
+}
+
+static bool port_ring_peek(void *host, enum mech_ring_channel channel, struct mech_ring_message *m)
+{
+    const struct sm *s = host;
+    const struct smring_message *seen =
+        smring_peek(s->setup.ring, s->setup.index, (enum smring_channel)channel, sm_mech_now(s));
+    if (!seen) return false;
+    *m = (struct mech_ring_message){.bytes = seen->bytes, .to = seen->to, .hops = seen->hops};
+    memcpy(m->words, seen->words, sizeof m->words);
+    return true;
+}
+
+static void port_ring_pop(void *host, enum mech_ring_channel channel)
+{
+    const struct sm *s = host;
+    smring_pop(s->setup.ring, s->setup.index, (enum smring_channel)channel, sm_mech_now(s));
+}
+
+static void port_ring_pass(void *host, enum mech_ring_channel channel)
+{
+    const struct sm *s = host;
+    smring_pass(s->setup.ring, s->setup.index, (enum smring_channel)channel);
+}
+
+static const uint64_t *port_sharers(void *host, uint64_t line)
+{
+    const struct sm *s = host;
+    return sharers_of(s->setup.sharers, line);
+}
+
+static uint64_t port_thread_insts(void *host) { return programs_thread_insts(host); }
 
 /* ---- connection ---- */
 
@@ -163,7 +210,13 @@ static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .l1_read = port_l1_read,
                                               .registers_take = port_registers_take,
                                               .registers_give = port_registers_give,
-                                              .bank_access = port_bank_access};
+                                              .bank_access = port_bank_access,
+                                              .ring_push = port_ring_push,
+                                              .ring_peek = port_ring_peek,
+                                              .ring_pop = port_ring_pop,
+                                              .ring_pass = port_ring_pass,
+                                              .sharers = port_sharers,
+                                              .thread_insts = port_thread_insts};
 
 void sm_mech_create(struct sm *m)
 {
@@ -185,7 +238,10 @@ void sm_mech_create(struct sm *m)
                                         .l1_sets = lines / ways,
                                         .l1_ways = ways,
                                         .register_rows = r->file.rows,
-                                        .register_banks = m->p->register_banks};
+                                        .register_banks = m->p->register_banks,
+                                        .ring_queue = m->setup.machine->ring.queue,
+                                        .ring_request_buffer = m->setup.machine->ring.request_buffer,
+                                        .ring_response_buffer = m->setup.machine->ring.response_buffer};
     m->mech = mech_sm_create(&setup);
 }
 
