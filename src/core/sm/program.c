@@ -44,7 +44,6 @@ static void own_add(struct sm_own *sum, const struct sm_own *more)
 static void add_issues(struct sm_stats *s, const struct uop *u, const struct issue_count *c)
 {
     s->warp_insts += c->issues;
-    s->thread_insts += c->lanes;
     s->insts_by_unit[u->unit] += c->issues;
     if (u->flags & UOP_BARRIER) s->barriers += c->issues;
     if (u->flags & UOP_BRANCH) s->branches += c->issues;

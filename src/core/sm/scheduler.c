@@ -83,10 +83,11 @@ bool sched_may_see(const struct sm *m)
 
 /* ---- one instruction ---- */
 
-static void count_issue(struct issue_count *c, uint32_t lanes)
+static void count_issue(struct sm_program *p, uint32_t pc, uint32_t lanes)
 {
-    c->issues++;
-    c->lanes += lanes;
+    p->issued[pc].issues++;
+    p->issued[pc].lanes += lanes;
+    p->own.sm.thread_insts += lanes;
 }
 
 HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
@@ -99,7 +100,7 @@ HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
     }
     x->issue_cycle = m->sleep.cycle;
     fetch_consume(m, x);
-    count_issue(&x->program->issued[e.pc], bits_count(e.mask));
+    count_issue(x->program, e.pc, bits_count(e.mask));
     const uint32_t access = u->cls == CLASS_MEM ? lsu_build(m, x, u, &e) : SM_NONE;
     execute_start(m, x, u, access);
     if (u->flags & UOP_FENCE) board_fence(m, x);

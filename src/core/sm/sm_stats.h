@@ -21,7 +21,9 @@ enum issue_slot {
 };
 
 struct sm_stats {
-    /* what every load counts: lines of the host's cache */
+    /* what every instruction and load counts: lines of the host's cache */
+    /* lanes that executed instructions */
+    uint64_t thread_insts;
     /* accesses accepted by the L1 for loads, stores and atomics */
     uint64_t transactions;
     /* transactions of loads alone, when they issue */
@@ -29,8 +31,8 @@ struct sm_stats {
     /* cycles from issue to writeback of loads from global and local memory; these loads */
     uint64_t load_cycles, loads_done;
     /* from the counts of each instruction (program.c) */
-    /* instructions: by warp, by thread; those that are barriers; branches */
-    uint64_t warp_insts, thread_insts, barriers, branches;
+    /* instructions; those that are barriers; branches */
+    uint64_t warp_insts, barriers, branches;
     uint64_t insts_by_unit[ISA_UNIT_COUNT];
     uint64_t lanes_by_work[ISA_WORK_COUNT];
     /* operands: rows of 32 lanes, and of these the lanes that executed */
