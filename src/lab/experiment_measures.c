@@ -22,6 +22,13 @@ void experiment_stats(struct map *stats)
 
 /* ---- the measures ---- */
 
+/* Is it of all workloads together: by a function over them, or by a measure that has one? */
+static bool leaf_is_over(void *experiment, const struct expr_leaf *leaf)
+{
+    const struct experiment *e = experiment;
+    return leaf->kind == EXPR_OVER || (leaf->kind == EXPR_MEASURE && e->measures[leaf->measure].is_over);
+}
+
 static void read_measure(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n)
 {
     static const char *const keys[] = {"value", "title", "unit", "threshold", "classes", "words"};
@@ -43,6 +50,7 @@ static void read_measure(struct experiment_reading *r, const struct yaml_node *a
                        "measure '%s' has no value", at->text);
     }
     m.value = value ? experiment_expr(r, value, false) : NULL;
+    m.is_over = m.value && expr_any(m.value, leaf_is_over, e);
     e->measures[e->measure_count++] = m;
 }
 

@@ -15,12 +15,13 @@ static void column_text(const struct lab_column *c, struct strbuf *out)
     add_texts(out, c->sets);
     add_texts(out, c->mechs);
     add_texts(out, c->mech_sets);
+    if (c->table) strbuf_printf(out, "%s of %s\n", c->table->key, c->name);
 }
 
 static void add_runs(struct map *runs, const struct experiment *e)
 {
     for (uint32_t c = 0; c < e->column_count; c++) {
-        if (e->columns[c].choice_count) continue;
+        if (column_is_choice(&e->columns[c])) continue;
         for (uint32_t w = 0; w < e->workload_count; w++) {
             struct strbuf text = {0};
             strbuf_printf(&text, "%s %s %llu\n", e->workloads[w]->name, e->sizes[w],
