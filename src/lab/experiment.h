@@ -8,6 +8,11 @@
 #include "lab/expr.h"
 #include "lab/workload.h"
 
+/* Parameters of one `over`. */
+enum { OVER_MAX = 4 };
+/* lab_column.sweep of a column that is not of an `over`. */
+#define COLUMN_ALONE UINT32_MAX
+
 struct machine;
 struct mech_set;
 
@@ -35,6 +40,9 @@ struct lab_column {
     const char *const *sets, *const *mechs, *const *mech_sets;
     /* The position on a numeric axis; NAN = none. */
     double x;
+    /* Of `over`: the first column of it, and which value of each parameter this one has. */
+    uint32_t sweep;
+    uint32_t place[OVER_MAX];
     /* an oracle: the best of these columns for each workload; count 0 = a column of its own */
     const uint32_t *choices;
     uint32_t choice_count;

@@ -69,7 +69,8 @@ static void over_pick(struct over *o, uint32_t index)
     assert(index < o->count && o->map->count <= OVER_MAX);
     for (uint32_t k = o->map->count; k--;) { /* the last one runs fastest */
         const struct yaml_node *values = &o->map->items[k];
-        o->picked[k] = &values->items[index % values->count];
+        o->place[k] = index % values->count;
+        o->picked[k] = &values->items[o->place[k]];
         index /= values->count;
     }
 }
@@ -130,13 +131,15 @@ static const char *over_name(struct experiment_reading *r, const struct over *o,
 /* The column of what is picked. */
 static bool over_one(struct experiment_reading *r, const struct over *o, const struct where *w,
                      const struct column_draft *common, const struct yaml_node *at, uint32_t index,
-                     bool hidden)
+                     uint32_t first, bool hidden)
 {
     struct lab_column c = {.name = over_name(r, o, at->text, index),
                            .x = NAN,
                            .hidden = hidden,
+                           .sweep = first,
                            .conditions = w->later,
                            .condition_count = w->later_count};
+    memcpy(c.place, o->place, sizeof c.place);
     if (o->map->count == 1) c.x = over_number(o->picked[0]->text);
     if (o->x && !experiment_number(r, &o->x->items[index], &c.x)) return false;
     if (!name_is_free(r, c.name, o->labels ? &o->labels->items[index] : at)) return false;
@@ -151,7 +154,7 @@ static void add_oracle(struct experiment_reading *r, const struct yaml_node *at,
                        uint32_t count)
 {
     static const char *const nothing[] = {NULL};
-    struct lab_column c = {.name = at->text, .machine = r->e->machine, .x = NAN};
+    struct lab_column c = {.name = at->text, .machine = r->e->machine, .x = NAN, .sweep = COLUMN_ALONE};
     c.sets = c.mechs = c.mech_sets = nothing;
     c.choices = choices;
     c.choice_count = count;
@@ -210,7 +213,8 @@ static void add_kernel_oracle(struct experiment_reading *r, const struct yaml_no
                               const struct yaml_node *n, const uint32_t *choices, uint32_t count)
 {
     const struct yaml_node *into = yaml_get(n, "into");
-    struct lab_column c = {.name = at->text, .x = NAN, .choices = choices, .choice_count = count};
+    struct lab_column c = {
+        .name = at->text, .x = NAN, .sweep = COLUMN_ALONE, .choices = choices, .choice_count = count};
     c.table = read_table(r, at, into);
     struct column_draft *d = c.table ? draft_read(r, at, n) : NULL;
     if (!d || !draft_finish(r, d, &c) || !check_table(r, &c, into)) return;
@@ -253,7 +257,7 @@ static void read_best_of(struct experiment_reading *r, const struct yaml_node *a
 static void read_over(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n,
                       const struct column_draft *common)
 {
-    struct over o;
+    struct over o = {0};
     struct where w;
     const struct yaml_node *conditions = yaml_get(n, "where");
     bool is_oracle = yaml_get(n, "best") != NULL, holds;
@@ -262,7 +266,8 @@ static void read_over(struct experiment_reading *r, const struct yaml_node *at, 
     for (uint32_t i = 0; i < o.count; i++) {
         over_pick(&o, i);
         if (!where_holds(r, conditions, &w, &o, &holds)) return;
-        if (holds && !over_one(r, &o, &w, common, at, i, is_oracle)) return; /* so would the others fail */
+        if (holds && !over_one(r, &o, &w, common, at, i, first, is_oracle))
+            return; /* so would the others fail */
     }
     const uint32_t count = r->columns.len - first;
     if (!count) {
@@ -281,7 +286,7 @@ static void read_over(struct experiment_reading *r, const struct yaml_node *at, 
 static void read_plain(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n,
                        struct column_draft *d)
 {
-    struct lab_column c = {.name = at->text, .x = NAN};
+    struct lab_column c = {.name = at->text, .x = NAN, .sweep = COLUMN_ALONE};
     const struct yaml_node *x = yaml_get(n, "x"), *label = yaml_get(n, "label");
     if (x) experiment_number(r, x, &c.x);
     if (label)

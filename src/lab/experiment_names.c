@@ -122,7 +122,7 @@ static bool bind_owner(struct binding *b, struct expr_leaf *leaf, const char *ow
         vec_free(&names);
         return refuse(b, leaf, near ? hint : NULL, "no column is called '%s'", owner);
     }
-    if (b->oracle && column_is_choice(&b->r->columns.data[leaf->column]))
+    if (b->oracle && !b->over && column_is_choice(&b->r->columns.data[leaf->column]))
         return refuse(b, leaf, NULL, "'%s' is itself the best of several", owner);
     return true;
 }
@@ -201,6 +201,23 @@ static bool bind_name_of_others(struct binding *b, struct expr_leaf *leaf)
                   "'%s' is a result of the run that the condition decides about", leaf->name);
 }
 
+static bool bind_at(struct binding *b, struct expr_leaf *leaf)
+{
+    const struct experiment *e = b->r->e;
+    VEC(const char *) names = {0};
+    bool found = false;
+    for (uint32_t i = 0; i < e->workload_count; i++) {
+        found = found || !strcmp(e->workloads[i]->name, leaf->name);
+        vec_push(&names, e->workloads[i]->name);
+    }
+    const char *near = found ? NULL : diag_nearest(leaf->name, names.data, names.len);
+    char hint[160];
+    if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
+    vec_free(&names);
+    return found ||
+           refuse(b, leaf, near ? hint : NULL, "no workload of this experiment is called '%s'", leaf->name);
+}
+
 static bool bind_leaf(void *context, struct expr_leaf *leaf)
 {
     struct binding *b = context;
@@ -211,6 +228,9 @@ static bool bind_leaf(void *context, struct expr_leaf *leaf)
     switch (leaf->kind) {
     case EXPR_PARAM: return bind_param(b, leaf);
     case EXPR_PAPER: return bind_paper(b, leaf);
+    case EXPR_AT: return bind_at(b, leaf);
+    case EXPR_OVER:
+    case EXPR_NEAR: return true;
     default: return bind_name_of_others(b, leaf);
     }
 }

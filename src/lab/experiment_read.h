@@ -17,7 +17,6 @@ struct column_group {
 struct column_draft;
 
 /* `over` of a column: a column for each combination of the values. */
-enum { OVER_MAX = 4 /* parameters of one `over` */ };
 struct over {
     /* Parameters and their values. */
     const struct yaml_node *map;
@@ -25,8 +24,9 @@ struct over {
     const struct yaml_node *labels, *x;
     /* Combinations. */
     uint32_t count;
-    /* A value of each parameter. */
+    /* A value of each parameter, and which it is. */
     const struct yaml_node *picked[OVER_MAX];
+    uint32_t place[OVER_MAX];
 };
 
 /* key=value, and where it stands. */

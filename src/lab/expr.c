@@ -287,7 +287,7 @@ static const struct over_function *over_called(const char *name)
 
 static void unknown_function(struct parser *p, const char *name, const char *start)
 {
-    static const char *const lookups[] = {"param", "paper", "kernel"};
+    static const char *const lookups[] = {"param", "paper", "kernel", "at", "near"};
     const struct over_function *over;
     VEC(const char *) names = {0};
     struct strbuf hint = {0};
@@ -334,8 +334,39 @@ static struct expr *read_over(struct parser *p, const struct over_function *f, c
     return e;
 }
 
+/* at('bfs', ipc); the parenthesis is next. */
+static struct expr *read_at(struct parser *p, const char *start)
+{
+    const char *open = p->at++, c = peek(p);
+    if (c != '"' && c != '\'') {
+        fail_at(p, start, 2, "as in at('bfs', ipc)",
+                "'at' takes the name of a workload in quotes, and a value");
+        return NULL;
+    }
+    const char *name = read_quotes(p);
+    if (!p->failed) expect(p, ',', open);
+    struct expr *x = p->failed ? NULL : read_sum(p);
+    if (!p->failed) expect(p, ')', open);
+    if (p->failed) return NULL;
+    struct expr *e = leaf(p, EXPR_AT, NULL, name, start);
+    e->leaf.x = x;
+    return e;
+}
+
+static struct expr *read_near(struct parser *p, const char *start)
+{
+    struct expr *x = NULL;
+    read_args(p, "near", start, 1, &x);
+    if (p->failed) return NULL;
+    struct expr *e = leaf(p, EXPR_NEAR, NULL, "near", start);
+    e->leaf.x = x;
+    return e;
+}
+
 static struct expr *read_call(struct parser *p, const char *name, const char *start)
 {
+    if (!strcmp(name, "at")) return read_at(p, start);
+    if (!strcmp(name, "near")) return read_near(p, start);
     const struct over_function *over = over_called(name);
     if (over) return read_over(p, over, start);
     const struct expr_function *f = function_called(name);
@@ -490,11 +521,9 @@ struct expr *expr_parse(struct arena *a, const char *text, const struct expr_sou
 
 bool expr_bind(struct expr *e, expr_binder bind, void *context)
 {
-    if (e->op == OP_LEAF && e->leaf.kind == EXPR_OVER) {
-        const bool is_bound = expr_bind(e->leaf.x, bind, context);
-        return (!e->leaf.y || expr_bind(e->leaf.y, bind, context)) && is_bound;
-    }
     bool ok = e->op != OP_LEAF || bind(context, &e->leaf);
+    if (e->leaf.x) ok = expr_bind(e->leaf.x, bind, context) && ok;
+    if (e->leaf.y) ok = expr_bind(e->leaf.y, bind, context) && ok;
     for (uint32_t i = 0; i < e->count; i++) ok = expr_bind(e->args[i], bind, context) && ok;
     return ok;
 }
@@ -503,8 +532,8 @@ bool expr_any(const struct expr *e, expr_question is, void *context)
 {
     const struct expr_leaf *leaf = &e->leaf;
     if (e->op == OP_LEAF && is(context, leaf)) return true;
-    if (e->op == OP_LEAF && leaf->kind == EXPR_OVER)
-        return expr_any(leaf->x, is, context) || (leaf->y && expr_any(leaf->y, is, context));
+    if (leaf->x && expr_any(leaf->x, is, context)) return true;
+    if (leaf->y && expr_any(leaf->y, is, context)) return true;
     for (uint32_t i = 0; i < e->count; i++)
         if (expr_any(e->args[i], is, context)) return true;
     return false;

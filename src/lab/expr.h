@@ -7,6 +7,7 @@
  *     kernel(112).l1.hits   base.kernel('Mapper', 2).cycles   of one launch of the run
  *     min max abs sqrt log exp ceil sum,  + - * / ^ ( ),  < <= > >= == != (1 or 0)
  *     harmonic(ipc / base.ipc)   pearson(gain, hits)          over all workloads: lab/mean.h
+ *     at('bfs', ipc)   near(ipc)                              of another workload; with its neighbours
  *
  * This file does not know what the names stand for: the reader of an experiment binds them, and the maker of
  * a figure gives their values. */
@@ -26,8 +27,12 @@ enum expr_leaf_kind {
     EXPR_MEASURE,
     EXPR_PARAM,
     EXPR_PAPER,
-    /* Never bound: one number of the values that its arguments have for all workloads. */
-    EXPR_OVER
+    /* One number of the values that its arguments have for all workloads. */
+    EXPR_OVER,
+    /* The value of its argument for another workload, which `name` says. */
+    EXPR_AT,
+    /* The mean of its argument's values for this column and those next to it in the same `over`. */
+    EXPR_NEAR
 };
 
 #define EXPR_THIS_COLUMN UINT32_MAX
@@ -50,7 +55,7 @@ struct expr_leaf {
     /* An argument of sum(): a histogram's name stands for all of its bins. */
     bool in_sum;
     struct expr_kernel kernel;
-    /* EXPR_OVER: of each workload; `y` NULL: one argument. */
+    /* EXPR_OVER, EXPR_AT, EXPR_NEAR: the arguments; `y` NULL: one. */
     const struct over_function *over;
     struct expr *x, *y;
     /* Where it was written; len 0: only the beginning of the text is known. */
@@ -78,7 +83,7 @@ struct expr *expr_parse(struct arena *a, const char *text, const struct expr_sou
 /* Calls `bind` for every leaf, in the order of the text. False when any call was. */
 typedef bool (*expr_binder)(void *context, struct expr_leaf *leaf);
 bool expr_bind(struct expr *e, expr_binder bind, void *context);
-/* Is there a leaf of this kind? Also among the arguments of EXPR_OVER. */
+/* Is there a leaf of this kind? Also among the arguments of leaves. */
 typedef bool (*expr_question)(void *context, const struct expr_leaf *leaf);
 bool expr_any(const struct expr *e, expr_question is, void *context);
 /* NAN where a leaf is, or where the result is not a number (x / 0). Every leaf is asked for, whatever the

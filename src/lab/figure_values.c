@@ -171,11 +171,57 @@ static double over_value(const struct spot *s, const struct expr_leaf *leaf)
     return value;
 }
 
+/* A workload that experiment_narrow() left out is not there: its value is open. */
+static uint32_t workload_named(struct figure_values *v, const char *name)
+{
+    const struct experiment *e = v->plan->experiment;
+    for (uint32_t i = 0; i < e->workload_count; i++)
+        if (!strcmp(e->workloads[i]->name, name)) return i;
+    v->open = true;
+    return UINT32_MAX;
+}
+
+/* How many steps two columns of an `over` are apart in each parameter, in sum; UINT32_MAX: more than one in
+ * some parameter, or they are not of one `over`. */
+static uint32_t distance(const struct lab_column *a, const struct lab_column *b)
+{
+    uint32_t sum = 0;
+    if (a->sweep == COLUMN_ALONE || a->sweep != b->sweep) return a == b ? 0 : UINT32_MAX;
+    for (uint32_t k = 0; k < OVER_MAX; k++) {
+        const uint32_t x = a->place[k], y = b->place[k], steps = x > y ? x - y : y - x;
+        if (steps > 1) return UINT32_MAX;
+        sum += steps;
+    }
+    return sum;
+}
+
+/* The thesis's score (Eq. 5.12): a step away halves the weight; a neighbour that is not there has none. */
+static double near_value(const struct spot *s, const struct expr_leaf *leaf)
+{
+    const struct experiment *e = s->v->plan->experiment;
+    double sum = 0, weights = 0;
+    for (uint32_t c = 0; c < e->column_count; c++) {
+        const uint32_t steps = distance(&e->columns[s->column], &e->columns[c]);
+        if (steps == UINT32_MAX || plan_job(s->v->plan, s->workload, c) == PLAN_NO_JOB) continue;
+        struct spot one = {s->v, s->workload, c, s->kernel};
+        const double value = expr_eval(leaf->x, leaf_value, &one), weight = ldexp(1, -(int)steps);
+        if (isnan(value)) continue;
+        sum += weight * value;
+        weights += weight;
+    }
+    return weights > 0 ? sum / weights : NAN;
+}
+
 static double leaf_value(void *context, const struct expr_leaf *leaf)
 {
     struct spot s = *(struct spot *)context;
     const struct experiment *e = s.v->plan->experiment;
     if (leaf->kind == EXPR_OVER) return over_value(&s, leaf);
+    if (leaf->kind == EXPR_AT) {
+        s.workload = workload_named(s.v, leaf->name);
+        return s.workload == UINT32_MAX ? NAN : expr_eval(leaf->x, leaf_value, &s);
+    }
+    if (leaf->kind == EXPR_NEAR) return s.workload == FIGURE_MEAN ? NAN : near_value(&s, leaf);
     if (leaf->kind == EXPR_PAPER)
         return s.workload == FIGURE_MEAN ? NAN
                                          : workload_figure(e->workloads[s.workload], e->paper, leaf->name);

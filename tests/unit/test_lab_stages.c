@@ -318,6 +318,56 @@ static void classes_have_means_and_claims(void **state)
     rig_down(&r);
 }
 
+static void a_measure_may_ask_another_workload(void **state)
+{
+    struct rig r;
+    struct figure_data d;
+    const char *const kept[] = {"red", "green"};
+    rig_up(&r, "machine: fermi\nworkloads: [red, blue, green]\ncolumns: {base: {}}\n"
+               "measures: {less: \"ipc - at('blue', ipc)\"}\nfigures: [{id: f}]\n");
+    put(&r, "red", "base", "ipc", 5);
+    put(&r, "blue", "base", "ipc", 3);
+    put(&r, "green", "base", "ipc", 1);
+    assert_true(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
+    assert_true(d.cells[0].value == 2 && d.cells[1].value == 0 && d.cells[2].value == -2);
+    figure_free(&d);
+    plan_free(&r.p);
+    assert_true(experiment_narrow(&r.e, kept, 2, NULL, &r.diags));
+    assert_true(plan_make(&r.p, &r.e, &r.diags));
+    assert_true(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
+    assert_true(isnan(d.cells[0].value)); /* blue was left out */
+    figure_free(&d);
+    rig_down(&r);
+}
+
+/* Thesis 5.5.3: the peak at (2, 2) has a cliff beside it; (3, 3) is the safer point. */
+static void the_score_of_a_point_is_that_of_its_neighbourhood(void **state)
+{
+    static const double speed[3][3] = {{0.5, 0, 0}, {0.5, 1.2, 0}, {1.1, 1.1, 1.1}}; /* [n][p] */
+    struct rig r;
+    struct figure_data d;
+    rig_up(&r,
+           "machine: kepler\nworkloads: [red]\ncolumns:\n"
+           "  np: {mech: tuple, over: {tuple.n: [1, 2, 3], tuple.p: [1, 2, 3]}, where: tuple.p <= tuple.n}\n"
+           "  peak: {of: np, best: ipc}\n  target: {of: np, best: near(ipc)}\n"
+           "measures: {n: param(tuple.n), p: param(tuple.p), ipc: ipc, score: near(ipc)}\n"
+           "figures: [{id: f, columns: [peak, target], measures: [n, p, ipc, score]}]\n");
+    for (int n = 0; n < 3; n++)
+        for (int p = 0; p <= n; p++) {
+            char name[16];
+            snprintf(name, sizeof name, "np=%d,%d", n + 1, p + 1);
+            put(&r, "red", name, "ipc", speed[n][p]);
+        }
+    assert_true(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
+    assert_true(d.cells[0].value == 2 && d.cells[1].value == 2 && is_near(d.cells[2].value, 1.2));
+    const double peak = 1.2 + 0.5 * (0.5 + 1.1) + 0.25 * (0.5 + 1.1 + 1.1);
+    assert_true(is_near(d.cells[3].value, peak / (1 + 2 * 0.5 + 3 * 0.25)));
+    assert_true(d.cells[4].value == 3 && d.cells[5].value == 3 && is_near(d.cells[6].value, 1.1));
+    assert_true(is_near(d.cells[7].value, (1.1 + 0.5 * 1.1 + 0.25 * 1.2) / 1.75));
+    figure_free(&d);
+    rig_down(&r);
+}
+
 /* ---- errors ---- */
 
 static void refuse(const char *text, int line, int col, const char *words)
@@ -404,6 +454,10 @@ static void wrong_figures_are_refused_at_their_place(void **state)
            4, 16, "a number of the whole run");
     refuse("machine: fermi\nworkloads: [red]\ncolumns: {b: {}}\nmeasures: {a: pearson(ipc)}\n", 4, 15,
            "pearson takes 2 values");
+    refuse("machine: fermi\nworkloads: [red]\ncolumns: {b: {}}\nmeasures: {a: \"at('rde', ipc)\"}\n", 4, 16,
+           "did you mean 'red'");
+    refuse("machine: fermi\nworkloads: [red]\ncolumns: {b: {}}\nmeasures: {a: at(red)}\n", 4, 15,
+           "in quotes");
 }
 
 int main(void)
@@ -419,6 +473,8 @@ int main(void)
         cmocka_unit_test(a_map_stands_on_its_two_axes),
         cmocka_unit_test(measures_over_all_workloads_have_one_row),
         cmocka_unit_test(classes_have_means_and_claims),
+        cmocka_unit_test(a_measure_may_ask_another_workload),
+        cmocka_unit_test(the_score_of_a_point_is_that_of_its_neighbourhood),
         cmocka_unit_test(wrong_conditions_are_refused_at_their_place),
         cmocka_unit_test(wrong_choices_are_refused_at_their_place),
         cmocka_unit_test(wrong_tables_are_refused_at_their_place),
