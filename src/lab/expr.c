@@ -528,15 +528,22 @@ bool expr_bind(struct expr *e, expr_binder bind, void *context)
     return ok;
 }
 
-bool expr_any(const struct expr *e, expr_question is, void *context)
+static bool any(const struct expr *e, expr_question is, void *context, bool inside)
 {
     const struct expr_leaf *leaf = &e->leaf;
     if (e->op == OP_LEAF && is(context, leaf)) return true;
-    if (leaf->x && expr_any(leaf->x, is, context)) return true;
-    if (leaf->y && expr_any(leaf->y, is, context)) return true;
+    if (inside && leaf->x && any(leaf->x, is, context, inside)) return true;
+    if (inside && leaf->y && any(leaf->y, is, context, inside)) return true;
     for (uint32_t i = 0; i < e->count; i++)
-        if (expr_any(e->args[i], is, context)) return true;
+        if (any(e->args[i], is, context, inside)) return true;
     return false;
+}
+
+bool expr_any(const struct expr *e, expr_question is, void *context) { return any(e, is, context, true); }
+
+bool expr_any_outside(const struct expr *e, expr_question is, void *context)
+{
+    return any(e, is, context, false);
 }
 
 /* A comparison with a number that is not known is not known. */

@@ -83,9 +83,10 @@ struct expr *expr_parse(struct arena *a, const char *text, const struct expr_sou
 /* Calls `bind` for every leaf, in the order of the text. False when any call was. */
 typedef bool (*expr_binder)(void *context, struct expr_leaf *leaf);
 bool expr_bind(struct expr *e, expr_binder bind, void *context);
-/* Is there a leaf of this kind? Also among the arguments of leaves. */
+/* Is there a leaf of this kind? Also among the arguments of leaves; expr_any_outside: not among these. */
 typedef bool (*expr_question)(void *context, const struct expr_leaf *leaf);
 bool expr_any(const struct expr *e, expr_question is, void *context);
+bool expr_any_outside(const struct expr *e, expr_question is, void *context);
 /* NAN where a leaf is, or where the result is not a number (x / 0). Every leaf is asked for, whatever the
  * others are. */
 typedef double (*expr_values)(void *context, const struct expr_leaf *leaf);

@@ -13,12 +13,15 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The values that a parameter has in the figure's columns, each once, the smallest first. */
-static number_list values_of(const struct experiment *e, const struct lab_figure *f, const char *param)
+/* The values that a parameter has in the cells that have, or will have, a run: each once, the smallest
+ * first. */
+static number_list values_of(const struct plan *p, const struct figure_data *d, const char *param)
 {
     number_list out = {0};
-    for (uint32_t i = 0; i < f->column_count; i++) {
-        const double value = column_param(&e->columns[f->columns[i]], param);
+    for (uint32_t i = 0; i < d->cell_count; i++) {
+        const struct figure_cell *cell = &d->cells[i];
+        if (plan_job(p, cell->workload, cell->chosen) == PLAN_NO_JOB) continue;
+        const double value = column_param(&p->experiment->columns[cell->column], param);
         uint32_t k = 0;
         while (k < out.len && out.data[k] != value) k++;
         if (k == out.len && !isnan(value)) vec_push(&out, value);
@@ -58,7 +61,7 @@ void figure_map(const struct plan *p, const struct figure_data *d, struct text_t
 {
     const struct experiment *e = p->experiment;
     const struct lab_figure *f = d->figure;
-    number_list xs = values_of(e, f, f->axes[0]), ys = values_of(e, f, f->axes[1]);
+    number_list xs = values_of(p, d, f->axes[0]), ys = values_of(p, d, f->axes[1]);
     char text[TABLE_TEXT_BYTES];
     *t = (struct text_table){.head = 1};
     struct text_column *first = text_table_add(t, false);

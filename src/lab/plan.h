@@ -35,6 +35,8 @@ bool plan_advance(struct plan *p, struct store *s, const char *folder, struct di
 uint32_t plan_later(const struct plan *p);
 /* The index of the job of a cell, PLAN_NO_JOB or PLAN_LATER. */
 uint32_t plan_job(const struct plan *p, uint32_t workload, uint32_t column);
+/* How many runs these cells stand for, at most: each once, though several plans may share one. */
+uint32_t plan_count_later(const struct plan *plans, uint32_t count);
 /* How many runs these experiments need together, without sealing them (the programs need not be there). */
 uint32_t plan_count(const struct experiment *const *experiments, uint32_t count);
 

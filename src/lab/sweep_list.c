@@ -67,13 +67,6 @@ static void sum_line(const struct sweep_run *r, const uint32_t *count, double le
     if (later && !json) strbuf_printf(out, "and up to %u more that their results decide\n", later);
 }
 
-static uint32_t later_of(const struct plan *plans, uint32_t count)
-{
-    uint32_t later = 0;
-    for (uint32_t i = 0; i < count; i++) later += plan_later(&plans[i]);
-    return later;
-}
-
 void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, uint32_t workers, bool json,
                 struct strbuf *out)
 {
@@ -96,6 +89,6 @@ void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, 
         else
             table_row(&r, t, state, width, out);
     }
-    sum_line(&r, count, sweep_seconds_left(&r, 0), later_of(plans, plan_count), json, out);
+    sum_line(&r, count, sweep_seconds_left(&r, 0), plan_count_later(plans, plan_count), json, out);
     sweep_tasks_free(&r);
 }

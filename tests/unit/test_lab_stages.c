@@ -407,7 +407,7 @@ static void wrong_choices_are_refused_at_their_place(void **state)
     refuse(TOP SWL "{pcal.start_n: 'chosen(s, swl.warp)'}}}\n" TAIL, 3, 116, "no parameter 'swl.warp'");
     refuse(TOP SWL "{pcal.start_n: 'chosen(s)'}}}\n" TAIL, 3, 116,
            "takes a column with 'best', and a parameter");
-    refuse(TOP SWL "{pcal.start: 'chosen(s, swl.warps)'}}}\n" TAIL, 3, 102,
+    refuse(TOP SWL "{pcal.begin: 'chosen(s, swl.warps)'}}}\n" TAIL, 3, 102,
            "parameter of an attached mechanism");
 }
 
