@@ -158,7 +158,8 @@ static int make_all(const struct report_settings *s, struct cli_list *names)
     struct arena arena = {0}; /* of the names */
     int status = CLI_BAD_INPUT;
     if (!names->items.len) add_present(s, store, names, &arena);
-    if (cli_lab_load(&lab, names, s->workloads, s->size)) status = write_all(s, store, &lab);
+    if (cli_lab_load(&lab, names, s->workloads, s->size))
+        status = cli_lab_advance(&lab, store, s->store) ? write_all(s, store, &lab) : CLI_FAILED;
     cli_lab_free(&lab);
     arena_free(&arena);
     store_close(store);

@@ -50,6 +50,8 @@ struct cli_sweep {
 /* The options of both, and behind them a command's own; free() it. */
 struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_option *own);
 
+/* Adds the runs that follow from the results in a store (plan_advance). False: errors were printed. */
+bool cli_lab_advance(struct cli_lab *lab, struct store *store, const char *store_path);
 /* The runs of a lab, into its store: an exit status; 130 when stopped. *store is open where figures can be
  * made of what is there, else NULL. */
 int cli_sweep(const struct cli_sweep *s, struct cli_lab *lab, struct store **store);

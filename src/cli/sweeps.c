@@ -159,7 +159,20 @@ static void print_result(const struct cli_lab *lab, struct store *store, const s
 
 /* ---- the sweep ---- */
 
-static int list_runs(const struct cli_sweep *s, const struct cli_lab *lab, const char *path)
+bool cli_lab_advance(struct cli_lab *lab, struct store *store, const char *store_path)
+{
+    struct diag_list diags = {0};
+    char *folder = work_folder(store_path);
+    bool ok = true;
+    for (uint32_t i = 0; i < lab->plans.len && ok; i++)
+        ok = plan_advance(&lab->plans.data[i], store, folder ? folder : "", &diags);
+    cli_print_diags(&diags);
+    diag_free(&diags);
+    free(folder);
+    return ok;
+}
+
+static int list_runs(const struct cli_sweep *s, struct cli_lab *lab, const char *path)
 {
     char *error = NULL;
     struct store *store = access(path, F_OK) ? NULL : store_open(path, false, &error);
@@ -168,6 +181,10 @@ static int list_runs(const struct cli_sweep *s, const struct cli_lab *lab, const
         fprintf(stderr, "heddle: error: %s\n", error);
         free(error);
         return CLI_BAD_INPUT;
+    }
+    if (store && !cli_lab_advance(lab, store, path)) {
+        store_close(store);
+        return CLI_FAILED;
     }
     sweep_list(store, lab->plans.data, lab->plans.len, (uint32_t)s->jobs, s->json, &out);
     fputs(strbuf_text(&out), stdout);
@@ -194,8 +211,11 @@ static int run_sweep(const struct cli_sweep *s, struct cli_lab *lab, struct stor
                                                   : SWEEP_HERE,
                               .slurm_options = words.data,
                               .stop = &stopped};
+    struct diag_list diags = {0};
     catch_signals();
-    bool ok = sweep(*store, lab->plans.data, lab->plans.len, &o, &result);
+    bool ok = sweep_stages(*store, lab->plans.data, lab->plans.len, &o, &result, &diags);
+    cli_print_diags(&diags);
+    diag_free(&diags);
     vec_free(&words);
     if (!ok) { /* nothing to show */
         store_close(*store);

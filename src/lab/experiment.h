@@ -5,12 +5,31 @@
 
 #include "core/run_options.h"
 #include "lab/claims.h"
+#include "lab/expr.h"
 #include "lab/workload.h"
 
-/* lab/expr.h */
-struct expr;
+/* Parameters of one `over`. */
+enum { OVER_MAX = 4 };
+/* lab_column.sweep of a column that is not of an `over`. */
+#define COLUMN_ALONE UINT32_MAX
+
 struct machine;
 struct mech_set;
+
+/* KEY: chosen(COLUMN, PARAM): the value of a setting is that of the column which an oracle chose. */
+struct lab_chosen {
+    const char *key, *param;
+    /* The oracle. */
+    uint32_t column;
+};
+
+/* `per: kernel, into: KEY`: a file with a line KERNEL LAUNCH VALUE... for each launch. */
+struct lab_table {
+    /* A parameter that names a file. */
+    const char *key;
+    /* The parameters whose values a line has; NULL ends them. */
+    const char *const *params;
+};
 
 /* A configuration: what differs from the experiment's machine. */
 struct lab_column {
@@ -21,17 +40,37 @@ struct lab_column {
     const char *const *sets, *const *mechs, *const *mech_sets;
     /* The position on a numeric axis; NAN = none. */
     double x;
+    /* Of `over`: the first column of it, and which value of each parameter this one has. */
+    uint32_t sweep;
+    uint32_t place[OVER_MAX];
     /* an oracle: the best of these columns for each workload; count 0 = a column of its own */
     const uint32_t *choices;
     uint32_t choice_count;
     /* The column with the largest value wins. */
     const struct expr *best;
+    /* Of an oracle that chooses for each kernel: it has a run of its own, with a table of the choices; NULL =
+     * none. */
+    const struct lab_table *table;
+    /* Settings that other columns decide, for each workload. */
+    const struct lab_chosen *chosen;
+    uint32_t chosen_count;
+    /* Conditions of `where` that need runs: it has no run of a workload for which one does not hold. */
+    const struct expr **conditions;
+    uint32_t condition_count;
     /* One of an oracle's choices: in a figure only where it is named. */
     bool hidden;
-    /* what param() reads; NULL of an oracle */
+    /* what param() reads; NULL of an oracle without a run of its own */
     const struct machine *resolved;
     struct mech_set *attached;
 };
+
+/* Does the column choose among others, and have no run of its own? */
+static inline bool column_is_choice(const struct lab_column *c) { return c->choice_count && !c->table; }
+/* Does it need results of other runs before its own can be planned? */
+static inline bool column_is_later(const struct lab_column *c)
+{
+    return c->table || c->chosen_count || c->condition_count;
+}
 
 /* A class of workloads: those whose value is at least `from`, and not in a class before it. */
 struct lab_class {
@@ -45,6 +84,8 @@ struct lab_measure {
     /* `unit` may be "". */
     const char *name, *title, *unit;
     const struct expr *value;
+    /* Its value is of all workloads together. */
+    bool is_over;
     /* From here on a change matters: how our value of a workload agrees with the paper's. NAN = not
      * compared. */
     double threshold;
@@ -57,8 +98,6 @@ struct lab_measure {
 };
 
 enum figure_kind { FIGURE_BARS, FIGURE_STACKED, FIGURE_LINES, FIGURE_HEATMAP, FIGURE_SCATTER, FIGURE_TABLE };
-/* MEAN_GAINS: the geometric mean of 1 + the value, less 1. */
-enum mean_kind { MEAN_NONE, MEAN_ARITHMETIC, MEAN_GEOMETRIC, MEAN_HARMONIC, MEAN_GAINS };
 
 /* What ours has to be beside the paper's value: about it; or the paper gives a bound. */
 enum claim_relation { CLAIM_ABOUT, CLAIM_ABOVE, CLAIM_BELOW };
@@ -68,6 +107,9 @@ struct lab_claim {
     const char *id;
     /* NULL: the mean over workloads. */
     const char *workload;
+    /* Of the mean: another kind than the figure's, or MEAN_NONE; the class of workloads, or NULL: all. */
+    enum mean_kind mean;
+    const char *class_of;
     uint32_t column, measure;
     /* Its line of claims.tsv. */
     const struct claim *fact;
@@ -87,6 +129,14 @@ struct lab_figure {
     /* [column * measure_count + measure]: what the paper's table calls its values of a workload; NULL = it
      * has none. */
     const char **papers;
+    /* Of one workload, and of one launch of it; NULL and 0: of all. */
+    const char *workload;
+    struct expr_kernel kernel;
+    /* A heat map over two parameters of the columns: along x, along y; NULL: workloads over columns. */
+    const char *axes[2];
+    /* Classes of the paper's that have a mean of their own; NULL ends them. */
+    const char *const *classes;
+    uint32_t class_count;
     const char *x_title, *y_title;
     bool percent;
     /* Digits behind the point; -1 = as the value's size asks for. */

@@ -1,10 +1,13 @@
 /* experiment_columns.c: the columns of an experiment: one of each name, one for each value of `over`, or
  * the best of several. */
+#include "lab/column_param.h"
 #include "lab/experiment_read.h"
+
+#include "heddle/rows.h"
 
 #include <math.h>
 
-enum { COLUMNS_MAX = 4096, OVER_MAX = 4 /* parameters of one `over` */ };
+enum { COLUMNS_MAX = 4096 };
 
 /* ---- names ---- */
 
@@ -61,30 +64,13 @@ static bool name_is_free(struct experiment_reading *r, const char *name, const s
 
 /* ---- over: one column for each value ---- */
 
-/* "0.5", "700000", "16K" as a number of an axis; NAN when it is not a number. */
-static double axis_value(const char *text)
-{
-    static const char units[] = "KMG";
-    char *end;
-    double v = strtod(text, &end);
-    const char *unit = *end && end != text ? strchr(units, *end) : NULL;
-    if (unit) v = ldexp(v, 10 * (int)(unit - units + 1));
-    return end == text || (unit ? end[1] : *end) ? NAN : v;
-}
-
-struct over {
-    const struct yaml_node *map;              /* parameters and their values */
-    const struct yaml_node *labels, *x;       /* lists, or NULL */
-    uint32_t count;                           /* of columns */
-    const struct yaml_node *picked[OVER_MAX]; /* a value of each parameter */
-};
-
 static void over_pick(struct over *o, uint32_t index)
 {
     assert(index < o->count && o->map->count <= OVER_MAX);
     for (uint32_t k = o->map->count; k--;) { /* the last one runs fastest */
         const struct yaml_node *values = &o->map->items[k];
-        o->picked[k] = &values->items[index % values->count];
+        o->place[k] = index % values->count;
+        o->picked[k] = &values->items[o->place[k]];
         index /= values->count;
     }
 }
@@ -142,12 +128,19 @@ static const char *over_name(struct experiment_reading *r, const struct over *o,
     return out;
 }
 
-static bool over_one(struct experiment_reading *r, struct over *o, const struct column_draft *common,
-                     const struct yaml_node *at, uint32_t index, bool hidden)
+/* The column of what is picked. */
+static bool over_one(struct experiment_reading *r, const struct over *o, const struct where *w,
+                     const struct column_draft *common, const struct yaml_node *at, uint32_t index,
+                     uint32_t first, bool hidden)
 {
-    over_pick(o, index);
-    struct lab_column c = {.name = over_name(r, o, at->text, index), .x = NAN, .hidden = hidden};
-    if (o->map->count == 1) c.x = axis_value(o->picked[0]->text);
+    struct lab_column c = {.name = over_name(r, o, at->text, index),
+                           .x = NAN,
+                           .hidden = hidden,
+                           .sweep = first,
+                           .conditions = w->later,
+                           .condition_count = w->later_count};
+    memcpy(c.place, o->place, sizeof c.place);
+    if (o->map->count == 1) c.x = over_number(o->picked[0]->text);
     if (o->x && !experiment_number(r, &o->x->items[index], &c.x)) return false;
     if (!name_is_free(r, c.name, o->labels ? &o->labels->items[index] : at)) return false;
     struct column_draft *d = draft_copy(r, common);
@@ -161,7 +154,7 @@ static void add_oracle(struct experiment_reading *r, const struct yaml_node *at,
                        uint32_t count)
 {
     static const char *const nothing[] = {NULL};
-    struct lab_column c = {.name = at->text, .machine = r->e->machine, .x = NAN};
+    struct lab_column c = {.name = at->text, .machine = r->e->machine, .x = NAN, .sweep = COLUMN_ALONE};
     c.sets = c.mechs = c.mech_sets = nothing;
     c.choices = choices;
     c.choice_count = count;
@@ -170,12 +163,74 @@ static void add_oracle(struct experiment_reading *r, const struct yaml_node *at,
     vec_push(&r->groups, (struct column_group){at->text, r->columns.len - 1, 1});
 }
 
+/* ---- per: kernel: the best of several, for each launch ---- */
+
+/* into: {tuple.file: [tuple.n, tuple.p]} */
+static const struct lab_table *read_table(struct experiment_reading *r, const struct yaml_node *at,
+                                          const struct yaml_node *into)
+{
+    const struct yaml_node *items;
+    uint32_t count;
+    if (!into || into->kind != YAML_MAP || into->count != 1) {
+        yaml_error(&r->e->file, into ? into : at, r->diags,
+                   "for example into: {tuple.file: [tuple.n, tuple.p]}",
+                   "'into' names the parameter that takes the table, and the parameters of its lines");
+        return NULL;
+    }
+    if (!experiment_texts(r, &into->items[0], &items, &count)) return NULL;
+    struct lab_table *t = ARENA_NEW(&r->e->arena, struct lab_table);
+    const char **params = ARENA_ARRAY(&r->e->arena, const char *, count + 1);
+    for (uint32_t i = 0; i < count; i++) params[i] = items[i].text;
+    t->key = into->keys[0].text;
+    t->params = params;
+    return t;
+}
+
+/* The file's parameter is the oracle's, those of the lines every choice's. */
+static bool check_table(struct experiment_reading *r, const struct lab_column *c,
+                        const struct yaml_node *into)
+{
+    const struct param_row *row = column_param_row(c, c->table->key);
+    if (!row || row->type != PARAM_FILE) {
+        yaml_error(&r->e->file, &into->keys[0], r->diags,
+                   "name the mechanism that reads the table: mech: tuple",
+                   "'%s' is not a parameter of this column that names a file", c->table->key);
+        return false;
+    }
+    for (uint32_t i = 0; i < c->choice_count; i++)
+        for (uint32_t k = 0; c->table->params[k]; k++) {
+            const struct lab_column *choice = &r->columns.data[c->choices[i]];
+            if (column_param_row(choice, c->table->params[k])) continue;
+            yaml_error(&r->e->file, &into->items[0], r->diags, NULL, "column '%s' has no parameter '%s'",
+                       choice->name, c->table->params[k]);
+            return false;
+        }
+    return true;
+}
+
+/* It has a run of its own, of its settings and the table. */
+static void add_kernel_oracle(struct experiment_reading *r, const struct yaml_node *at,
+                              const struct yaml_node *n, const uint32_t *choices, uint32_t count)
+{
+    const struct yaml_node *into = yaml_get(n, "into");
+    struct lab_column c = {
+        .name = at->text, .x = NAN, .sweep = COLUMN_ALONE, .choices = choices, .choice_count = count};
+    c.table = read_table(r, at, into);
+    struct column_draft *d = c.table ? draft_read(r, at, n) : NULL;
+    if (!d || !draft_finish(r, d, &c) || !check_table(r, &c, into)) return;
+    vec_push(&r->groups, (struct column_group){at->text, r->columns.len - 1, 1});
+}
+
 static void read_best_of(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n)
 {
-    static const char *const keys[] = {"of", "best"};
+    static const char *const pers[] = {"workload", "kernel"};
+    static const char *const keys[] = {"of",  "best", "per",      "into", "machine",
+                                       "set", "mech", "mech_set", "like"};
+    enum { KEYS_OF_ALL = 3 /* the others are of a column with a run of its own */ };
     const struct yaml_node *items;
     uint32_t count, total = 0;
-    experiment_only(r, n, keys, ARRAY_LEN(keys));
+    const bool is_kernel = experiment_choice(r, n, "per", pers, ARRAY_LEN(pers), 0) == 1;
+    experiment_only(r, n, keys, is_kernel ? ARRAY_LEN(keys) : (size_t)KEYS_OF_ALL);
     if (!experiment_texts(r, yaml_get(n, "of"), &items, &count)) return;
     uint32_t *choices = ARENA_ARRAY(&r->e->arena, uint32_t, COLUMNS_MAX);
     for (uint32_t i = 0; i < count; i++) {
@@ -185,13 +240,16 @@ static void read_best_of(struct experiment_reading *r, const struct yaml_node *a
         for (uint32_t c = g ? g->first : one; c < (g ? g->first + g->count : one + 1) && total < COLUMNS_MAX;
              c++) {
             choices[total++] = c;
-            if (!r->columns.data[c].choice_count) continue;
+            if (!column_is_choice(&r->columns.data[c])) continue;
             yaml_error(&r->e->file, &items[i], r->diags, NULL, "'%s' is itself the best of several",
                        items[i].text);
             return;
         }
     }
-    add_oracle(r, at, choices, total);
+    if (is_kernel)
+        add_kernel_oracle(r, at, n, choices, total);
+    else
+        add_oracle(r, at, choices, total);
 }
 
 /* ---- one name of `columns:` ---- */
@@ -199,25 +257,36 @@ static void read_best_of(struct experiment_reading *r, const struct yaml_node *a
 static void read_over(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n,
                       const struct column_draft *common)
 {
-    struct over o;
-    bool is_oracle = yaml_get(n, "best") != NULL;
+    struct over o = {0};
+    struct where w;
+    const struct yaml_node *conditions = yaml_get(n, "where");
+    bool is_oracle = yaml_get(n, "best") != NULL, holds;
     uint32_t first = r->columns.len;
-    if (!over_read(r, n, &o)) return;
-    for (uint32_t i = 0; i < o.count; i++)
-        if (!over_one(r, &o, common, at, i, is_oracle)) return; /* the others would fail in the same way */
-    if (!is_oracle) {
-        vec_push(&r->groups, (struct column_group){at->text, first, o.count});
+    if (!over_read(r, n, &o) || !where_read(r, conditions, &o, &w)) return;
+    for (uint32_t i = 0; i < o.count; i++) {
+        over_pick(&o, i);
+        if (!where_holds(r, conditions, &w, &o, &holds)) return;
+        if (holds && !over_one(r, &o, &w, common, at, i, first, is_oracle))
+            return; /* so would the others fail */
+    }
+    const uint32_t count = r->columns.len - first;
+    if (!count) {
+        yaml_error(&r->e->file, conditions, r->diags, NULL, "'where' leaves no column");
         return;
     }
-    uint32_t *choices = ARENA_ARRAY(&r->e->arena, uint32_t, o.count);
-    for (uint32_t i = 0; i < o.count; i++) choices[i] = first + i;
-    add_oracle(r, at, choices, o.count);
+    if (!is_oracle) {
+        vec_push(&r->groups, (struct column_group){at->text, first, count});
+        return;
+    }
+    uint32_t *choices = ARENA_ARRAY(&r->e->arena, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) choices[i] = first + i;
+    add_oracle(r, at, choices, count);
 }
 
 static void read_plain(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n,
                        struct column_draft *d)
 {
-    struct lab_column c = {.name = at->text, .x = NAN};
+    struct lab_column c = {.name = at->text, .x = NAN, .sweep = COLUMN_ALONE};
     const struct yaml_node *x = yaml_get(n, "x"), *label = yaml_get(n, "label");
     if (x) experiment_number(r, x, &c.x);
     if (label)
@@ -228,10 +297,21 @@ static void read_plain(struct experiment_reading *r, const struct yaml_node *at,
     vec_push(&r->groups, (struct column_group){at->text, first, 1});
 }
 
+static void refuse_without_over(struct experiment_reading *r, const struct yaml_node *n)
+{
+    const struct yaml_node *best = yaml_get(n, "best"), *where = yaml_get(n, "where");
+    if (best)
+        yaml_error(&r->e->file, best, r->diags, "'over' or 'of' says among which",
+                   "'best' needs columns to choose from");
+    if (where)
+        yaml_error(&r->e->file, where, r->diags, "for example over: {tuple.n: [1, 2, 4]}",
+                   "'where' belongs to 'over'");
+}
+
 static void read_column(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n)
 {
-    static const char *const keys[] = {"machine", "set",   "mech", "mech_set", "like",
-                                       "over",    "label", "x",    "best",     "of"};
+    static const char *const keys[] = {"machine", "set", "mech", "mech_set", "like", "over",
+                                       "label",   "x",   "best", "of",       "where"};
     if (!name_is_free(r, at->text, at)) return;
     if (n->kind == YAML_LIST || (n->kind == YAML_TEXT && *n->text)) {
         yaml_error(&r->e->file, n, r->diags, "for example L1: {set: {l1.mshrs: 128}}",
@@ -249,10 +329,7 @@ static void read_column(struct experiment_reading *r, const struct yaml_node *at
         read_over(r, at, n, d);
         draft_free(d);
     } else {
-        const struct yaml_node *best = yaml_get(n, "best");
-        if (best)
-            yaml_error(&r->e->file, best, r->diags, "'over' or 'of' says among which",
-                       "'best' needs columns to choose from");
+        refuse_without_over(r, n);
         read_plain(r, at, n, d);
     }
 }

@@ -191,6 +191,18 @@ static void forward(struct experiment_reading *r, const struct yaml_node *at, co
     }
 }
 
+/* Settings that other columns decide go to the column; to be tried, they get the value that they may have. */
+static bool take_chosen(struct experiment_reading *r, setting_list *list, struct lab_chosen *chosen,
+                        uint32_t *count)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < list->len; i++) {
+        struct setting *s = &list->data[i];
+        if (chosen_is(s->value)) ok = chosen_read(r, s, &chosen[(*count)++], &s->value);
+    }
+    return ok;
+}
+
 static bool try_machine(struct experiment_reading *r, const char *name, const struct yaml_node *at,
                         const setting_list *sets, struct machine *m)
 {
@@ -314,32 +326,43 @@ void draft_put(struct column_draft *d, const struct yaml_node *key, const struct
         settings_put(&d->mech_sets, s);
 }
 
-/* The experiment's settings and the column's, which win. */
-static setting_list joined_sets(const struct experiment_reading *r, const struct column_draft *d)
+/* Both lists, of which the second wins. */
+static setting_list joined(const setting_list *a, const setting_list *b)
 {
     setting_list all = {0};
-    for (uint32_t i = 0; i < r->common.len; i++) vec_push(&all, r->common.data[i]);
-    for (uint32_t i = 0; i < d->sets.len; i++) settings_put(&all, d->sets.data[i]);
+    for (uint32_t i = 0; i < a->len; i++) vec_push(&all, a->data[i]);
+    for (uint32_t i = 0; i < b->len; i++) settings_put(&all, b->data[i]);
     return all;
+}
+
+/* The mechanisms with their settings; NULL with errors at the settings that they refuse. */
+static struct mech_set *try_mechs(struct experiment_reading *r, const struct column_draft *d,
+                                  const struct machine *m, setting_list *settings)
+{
+    struct mech_set *set = attach(r, d, m, NULL, 0);
+    bool ok = set != NULL;
+    for (uint32_t i = 0; ok && i < settings->len; i++) ok = try_mech_setting(r, set, &settings->data[i]);
+    mech_set_destroy(set);
+    return ok ? attach(r, d, m, setting_texts(r, settings->data, settings->len), settings->len) : NULL;
 }
 
 bool draft_finish(struct experiment_reading *r, struct column_draft *d, struct lab_column *c)
 {
     struct machine *m = ARENA_NEW(&r->e->arena, struct machine);
-    setting_list sets = joined_sets(r, d);
+    setting_list none = {0}, sets = joined(&r->common, &d->sets), mech_sets = joined(&none, &d->mech_sets);
+    struct lab_chosen *chosen = ARENA_ARRAY(&r->e->arena, struct lab_chosen, sets.len + mech_sets.len);
     c->machine = d->machine;
     c->sets = setting_texts(r, sets.data, sets.len);
-    c->mech_sets = setting_texts(r, d->mech_sets.data, d->mech_sets.len);
+    c->mech_sets = setting_texts(r, mech_sets.data, mech_sets.len);
     c->mechs = mech_texts(r, d);
     c->resolved = m;
-    struct mech_set *set =
-        try_machine(r, d->machine, d->machine_at, &sets, m) ? attach(r, d, m, NULL, 0) : NULL;
+    c->chosen = chosen;
+    if (take_chosen(r, &sets, chosen, &c->chosen_count) &&
+        take_chosen(r, &mech_sets, chosen, &c->chosen_count) &&
+        try_machine(r, d->machine, d->machine_at, &sets, m))
+        c->attached = try_mechs(r, d, m, &mech_sets);
     vec_free(&sets);
-    bool ok = set != NULL;
-    for (uint32_t i = 0; ok && i < d->mech_sets.len; i++)
-        ok = try_mech_setting(r, set, &d->mech_sets.data[i]);
-    mech_set_destroy(set);
-    c->attached = ok ? attach(r, d, m, c->mech_sets, d->mech_sets.len) : NULL;
+    vec_free(&mech_sets);
     for (uint32_t i = 0; c->attached && i < mech_set_count(c->attached); i++)
         experiment_add_stats(&r->stats, mech_set_at(c->attached, i)->stats);
     vec_push(&r->columns, *c);

@@ -1,10 +1,10 @@
 /* experiment_figures.c: the figures of an experiment and the claims that they test. */
+#include "lab/column_param.h"
 #include "lab/experiment_read.h"
 
 #include <math.h>
 
 static const char *const kind_names[] = {"bars", "stacked", "lines", "heatmap", "scatter", "table"};
-static const char *const mean_names[] = {"none", "arithmetic", "geometric", "harmonic", "gains"};
 
 uint32_t experiment_choice(struct experiment_reading *r, const struct yaml_node *map, const char *key,
                            const char *const *names, size_t count, uint32_t absent)
@@ -174,26 +174,58 @@ static void read_claim_column(struct experiment_reading *r, const struct lab_fig
         yaml_error(&r->e->file, n, r->diags, "measure: NAME", "which measure is claim '%s' about?", c->id);
 }
 
-static void read_claim_workload(struct experiment_reading *r, const struct lab_figure *f, struct lab_claim *c,
-                                const struct yaml_node *n)
+/* One of the experiment's; NULL with an error, or where `n` is. */
+static const char *read_workload(struct experiment_reading *r, const struct yaml_node *n)
 {
-    const struct yaml_node *workload = yaml_get(n, "workload");
     const struct experiment *e = r->e;
-    if (!workload) {
-        if (f->mean == MEAN_NONE && e->workload_count)
-            yaml_error(&e->file, n, r->diags,
-                       "give the figure 'mean: arithmetic', or the claim 'workload: NAME'",
-                       "claim '%s' is about a mean, and the figure has none", c->id);
-        return;
-    }
+    const char *found = NULL;
     VEC(const char *) names = {0};
+    if (!n) return NULL;
     for (uint32_t i = 0; i < e->workload_count; i++) {
-        if (!strcmp(e->workloads[i]->name, workload->text)) c->workload = e->workloads[i]->name;
+        if (!strcmp(e->workloads[i]->name, n->text)) found = e->workloads[i]->name;
         vec_push(&names, e->workloads[i]->name);
     }
-    if (!c->workload)
-        experiment_unknown(r, workload, "workload of this experiment", names.data, names.len, NULL);
+    if (!found) experiment_unknown(r, n, "workload of this experiment", names.data, names.len, NULL);
     vec_free(&names);
+    return found;
+}
+
+/* A class that the paper puts a workload of the experiment into; NULL with an error. */
+static const char *read_class(struct experiment_reading *r, const struct yaml_node *n)
+{
+    const struct experiment *e = r->e;
+    const char *found = NULL;
+    VEC(const char *) names = {0};
+    for (uint32_t i = 0; i < e->workload_count; i++) {
+        const struct workload_paper *p = workload_paper(e->workloads[i], e->paper);
+        if (!p || !*p->class_of) continue;
+        if (!strcmp(p->class_of, n->text)) found = p->class_of;
+        vec_push(&names, p->class_of);
+    }
+    if (!found)
+        experiment_unknown(r, n, "class of these workloads", names.data, names.len,
+                           "'paper:' of the experiment says whose classes they are");
+    vec_free(&names);
+    return found;
+}
+
+static void read_claim_row(struct experiment_reading *r, const struct lab_figure *f, struct lab_claim *c,
+                           const struct yaml_node *n)
+{
+    const struct yaml_node *class_of = yaml_get(n, "class");
+    const struct experiment *e = r->e;
+    const bool is_over = c->measure < e->measure_count && e->measures[c->measure].is_over;
+    c->workload = read_workload(r, yaml_get(n, "workload"));
+    c->mean = (enum mean_kind)experiment_choice(r, n, "mean", mean_names, MEAN_KINDS, MEAN_NONE);
+    if (class_of) c->class_of = read_class(r, class_of);
+    if (yaml_get(n, "workload") && (c->mean != MEAN_NONE || class_of))
+        yaml_error(&e->file, n, r->diags, "leave out 'mean' and 'class', or 'workload'",
+                   "claim '%s' is about a workload or about a mean", c->id);
+    if (yaml_get(n, "workload") || f->workload || is_over || c->mean != MEAN_NONE) return;
+    if (f->mean == MEAN_NONE && e->workload_count)
+        yaml_error(&e->file, n, r->diags,
+                   "give the figure or the claim 'mean: arithmetic', or the claim 'workload: NAME'",
+                   "claim '%s' is about a mean, and the figure has none", c->id);
 }
 
 /* relation: above, or below. */
@@ -218,7 +250,8 @@ static void read_claim_relation(struct experiment_reading *r, struct lab_claim *
 static bool read_claim(struct experiment_reading *r, const struct lab_figure *f, struct lab_claim *c,
                        const struct yaml_node *n)
 {
-    static const char *const keys[] = {"id", "column", "measure", "workload", "neutral", "relation"};
+    static const char *const keys[] = {"id",   "column",  "measure", "workload",
+                                       "mean", "neutral", "class",   "relation"};
     const struct yaml_node *id = yaml_get(n, "id"), *neutral = yaml_get(n, "neutral");
     c->neutral = NAN;
     if (!id || id->kind != YAML_TEXT) {
@@ -235,7 +268,7 @@ static bool read_claim(struct experiment_reading *r, const struct lab_figure *f,
         return false;
     }
     read_claim_column(r, f, c, n);
-    read_claim_workload(r, f, c, n);
+    read_claim_row(r, f, c, n);
     if (neutral) experiment_number(r, neutral, &c->neutral);
     read_claim_relation(r, c, n);
     return true;
@@ -263,10 +296,77 @@ static int read_digits(struct experiment_reading *r, const struct yaml_node *map
     return (int)experiment_choice(r, map, "digits", names, ARRAY_LEN(names), UINT32_MAX);
 }
 
+static void read_classes(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
+{
+    const struct yaml_node *items;
+    uint32_t count;
+    if (!n || !experiment_texts(r, n, &items, &count)) return;
+    const char **classes = ARENA_ARRAY(&r->e->arena, const char *, count + 1);
+    f->classes = classes;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *found = read_class(r, &items[i]);
+        if (found) classes[f->class_count++] = found;
+    }
+    if (f->mean == MEAN_NONE)
+        yaml_error(&r->e->file, n, r->diags, "for example mean: geometric",
+                   "'classes' have means: the figure must say which");
+}
+
+/* kernel: 112, or kernel: Mapper, or kernel: [Mapper, 2]. */
+static void read_kernel(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
+{
+    const struct yaml_node *items;
+    uint32_t count;
+    if (!n || !experiment_texts(r, n, &items, &count)) return;
+    char *end;
+    const unsigned long number = strtoul(items[count - 1].text, &end, 10);
+    const bool is_number = !*end && number > 0 && number < UINT32_MAX;
+    if (!f->workload || count > 2 || (count == 2 && !is_number)) {
+        yaml_error(
+            &r->e->file, n, r->diags, "workload: mr-ii, kernel: [Mapper, 2], or kernel: 112",
+            "'kernel' is a launch of the figure's 'workload': its number from 1, or the name and which "
+            "of that name");
+        return;
+    }
+    f->kernel.launch = is_number ? (uint32_t)number : 1;
+    if (count == 2 || !is_number) f->kernel.name = items[0].text;
+}
+
+static bool axis_is_known(struct experiment_reading *r, const struct lab_figure *f,
+                          const struct yaml_node *at)
+{
+    for (uint32_t i = 0; i < f->column_count; i++) {
+        const struct lab_column *c = &r->e->columns[f->columns[i]];
+        if (column_param_row(c, at->text)) continue;
+        yaml_error(&r->e->file, at, r->diags, "an axis is a parameter that every column of the figure has",
+                   "column '%s' has no parameter '%s'", c->name, at->text);
+        return false;
+    }
+    return true;
+}
+
+/* axes: [tuple.n, tuple.p]: columns stand where their parameters say. */
+static void read_axes(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
+{
+    const struct yaml_node *items;
+    uint32_t count;
+    if (!n || !experiment_texts(r, n, &items, &count)) return;
+    if (count != 2 || f->kind != FIGURE_HEATMAP || !f->workload || f->measure_count != 1) {
+        yaml_error(&r->e->file, n, r->diags,
+                   "draw: heatmap, workload: bfs, axes: [tuple.n, tuple.p], columns: NAME, measures: speedup",
+                   "'axes' are two parameters of a heat map of one workload and one measure");
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (axis_is_known(r, f, &items[i])) f->axes[i] = items[i].text;
+    if (!f->axes[0] || !f->axes[1]) f->axes[0] = f->axes[1] = NULL;
+}
+
 static void read_figure(struct experiment_reading *r, struct lab_figure *f, const struct yaml_node *n)
 {
-    static const char *const keys[] = {"id",      "title",  "where", "draw", "columns", "measures", "mean",
-                                       "percent", "digits", "x",     "y",    "note",    "claims",   "paper"};
+    static const char *const keys[] = {"id",     "title",   "where",    "draw",   "columns", "measures",
+                                       "mean",   "percent", "digits",   "x",      "y",       "note",
+                                       "claims", "paper",   "workload", "kernel", "axes",    "classes"};
     struct experiment *e = r->e;
     if (n->kind != YAML_MAP) {
         yaml_error(&e->file, n, r->diags, "for example - {id: ipc, draw: bars, measures: [ipc]}",
@@ -279,7 +379,8 @@ static void read_figure(struct experiment_reading *r, struct lab_figure *f, cons
     f->where = yaml_text(&e->file, n, "where", "", r->diags);
     f->kind =
         (enum figure_kind)experiment_choice(r, n, "draw", kind_names, ARRAY_LEN(kind_names), FIGURE_BARS);
-    f->mean = (enum mean_kind)experiment_choice(r, n, "mean", mean_names, ARRAY_LEN(mean_names), MEAN_NONE);
+    f->mean = (enum mean_kind)experiment_choice(r, n, "mean", mean_names, MEAN_KINDS, MEAN_NONE);
+    f->workload = read_workload(r, yaml_get(n, "workload"));
     f->percent = read_flag(r, n, "percent");
     f->digits = read_digits(r, n);
     f->x_title = yaml_text(&e->file, n, "x", "", r->diags);
@@ -291,6 +392,9 @@ static void read_figure(struct experiment_reading *r, struct lab_figure *f, cons
                        "give each figure its own 'id:'", "there is a figure '%s' already", f->id);
     read_figure_columns(r, f, yaml_get(n, "columns"));
     read_figure_measures(r, f, yaml_get(n, "measures"), n);
+    read_kernel(r, f, yaml_get(n, "kernel"));
+    read_axes(r, f, yaml_get(n, "axes"));
+    read_classes(r, f, yaml_get(n, "classes"));
     read_papers(r, f, yaml_get(n, "paper"));
     read_claims(r, f, yaml_get(n, "claims"));
 }

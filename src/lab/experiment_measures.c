@@ -22,6 +22,20 @@ void experiment_stats(struct map *stats)
 
 /* ---- the measures ---- */
 
+/* Is the leaf of all workloads together, or of one that it names? */
+static bool is_over(void *experiment, const struct expr_leaf *leaf)
+{
+    const struct experiment *e = experiment;
+    return leaf->kind == EXPR_OVER || leaf->kind == EXPR_AT ||
+           (leaf->kind == EXPR_MEASURE && e->measures[leaf->measure].is_over);
+}
+
+/* Is the leaf of the workload that the measure is asked for? */
+static bool is_of_workload(void *experiment, const struct expr_leaf *leaf)
+{
+    return leaf->kind != EXPR_PARAM && !is_over(experiment, leaf);
+}
+
 static void read_measure(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n)
 {
     static const char *const keys[] = {"value", "title", "unit", "threshold", "classes", "words"};
@@ -43,6 +57,8 @@ static void read_measure(struct experiment_reading *r, const struct yaml_node *a
                        "measure '%s' has no value", at->text);
     }
     m.value = value ? experiment_expr(r, value, false) : NULL;
+    m.is_over =
+        m.value && expr_any_outside(m.value, is_over, e) && !expr_any_outside(m.value, is_of_workload, e);
     e->measures[e->measure_count++] = m;
 }
 

@@ -3,12 +3,15 @@
 #include "core/machine.h"
 #include "core/mech/mech_host.h"
 #include "lab/experiment_read.h"
+#include "lab/run_stats.h"
 
 #include <math.h>
 
 struct binding {
     struct experiment_reading *r;
     bool oracle;
+    /* In a condition: the parameters that are swept; else NULL. */
+    const struct yaml_node *over;
 };
 
 static bool refuse(struct binding *b, const struct expr_leaf *leaf, const char *hint, const char *fmt, ...)
@@ -43,10 +46,25 @@ static uint32_t measure_find(const struct binding *b, const char *name)
     return UINT32_MAX;
 }
 
+/* The numbers that only a whole run has. */
+static bool is_of_run(const char *name)
+{
+    static const char *const kernels[] = {"cycles", "ipc", "thread_ipc"};
+    for (size_t i = 0; i < ARRAY_LEN(kernels); i++)
+        if (!strcmp(name, kernels[i])) return false;
+    for (uint32_t i = 0; run_stat_name(i); i++)
+        if (!strcmp(name, run_stat_name(i))) return true;
+    return false;
+}
+
 static bool bind_stat(struct binding *b, struct expr_leaf *leaf, const char *name)
 {
     uint32_t bin, bins;
     size_t len = split_bin(name, &bin);
+    if (leaf->kernel.launch && is_of_run(name))
+        return refuse(b, leaf,
+                      "a kernel has cycles, ipc, thread_ipc and the statistics of `heddle list stats`",
+                      "'%s' is a number of the whole run", name);
     bins = (uint32_t)(uintptr_t)map_get_n(&b->r->stats, name, len) - 1;
     leaf->kind = EXPR_STAT;
     leaf->name = name;
@@ -104,7 +122,7 @@ static bool bind_owner(struct binding *b, struct expr_leaf *leaf, const char *ow
         vec_free(&names);
         return refuse(b, leaf, near ? hint : NULL, "no column is called '%s'", owner);
     }
-    if (b->oracle && b->r->columns.data[leaf->column].choice_count)
+    if (b->oracle && !b->over && column_is_choice(&b->r->columns.data[leaf->column]))
         return refuse(b, leaf, NULL, "'%s' is itself the best of several", owner);
     return true;
 }
@@ -174,13 +192,46 @@ static bool bind_paper(struct binding *b, struct expr_leaf *leaf)
            refuse(b, leaf, hint, "%s says nothing of '%s' for any of these workloads", e->paper, leaf->name);
 }
 
+/* A condition decides whether a run is made: it cannot ask that run. */
+static bool bind_name_of_others(struct binding *b, struct expr_leaf *leaf)
+{
+    if (!bind_name(b, leaf)) return false;
+    return !b->over || leaf->column != EXPR_THIS_COLUMN ||
+           refuse(b, leaf, "name another column, as in base.resident.warps",
+                  "'%s' is a result of the run that the condition decides about", leaf->name);
+}
+
+static bool bind_at(struct binding *b, struct expr_leaf *leaf)
+{
+    const struct experiment *e = b->r->e;
+    VEC(const char *) names = {0};
+    bool found = false;
+    for (uint32_t i = 0; i < e->workload_count; i++) {
+        found = found || !strcmp(e->workloads[i]->name, leaf->name);
+        vec_push(&names, e->workloads[i]->name);
+    }
+    const char *near = found ? NULL : diag_nearest(leaf->name, names.data, names.len);
+    char hint[160];
+    if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
+    vec_free(&names);
+    return found ||
+           refuse(b, leaf, near ? hint : NULL, "no workload of this experiment is called '%s'", leaf->name);
+}
+
 static bool bind_leaf(void *context, struct expr_leaf *leaf)
 {
     struct binding *b = context;
+    if (b->over && leaf->kind == EXPR_NAME && !leaf->owner && yaml_get(b->over, leaf->name)) {
+        leaf->kind = EXPR_PARAM;
+        return true;
+    }
     switch (leaf->kind) {
     case EXPR_PARAM: return bind_param(b, leaf);
     case EXPR_PAPER: return bind_paper(b, leaf);
-    default: return bind_name(b, leaf);
+    case EXPR_AT: return bind_at(b, leaf);
+    case EXPR_OVER:
+    case EXPR_NEAR: return true;
+    default: return bind_name_of_others(b, leaf);
     }
 }
 
@@ -203,7 +254,8 @@ static struct expr_source source_of(const struct yaml_tree *t, const struct yaml
     return out;
 }
 
-const struct expr *experiment_expr(struct experiment_reading *r, const struct yaml_node *n, bool oracle)
+static const struct expr *read_expr(struct experiment_reading *r, const struct yaml_node *n,
+                                    struct binding *b)
 {
     if (n->kind != YAML_TEXT) {
         yaml_error(&r->e->file, n, r->diags, "put it in quotes when it has commas or brackets in it",
@@ -212,6 +264,16 @@ const struct expr *experiment_expr(struct experiment_reading *r, const struct ya
     }
     struct expr_source where = source_of(&r->e->file, n);
     struct expr *e = expr_parse(&r->e->arena, n->text, &where, r->diags);
-    struct binding b = {r, oracle};
-    return e && expr_bind(e, bind_leaf, &b) ? e : NULL;
+    return e && expr_bind(e, bind_leaf, b) ? e : NULL;
+}
+
+const struct expr *experiment_expr(struct experiment_reading *r, const struct yaml_node *n, bool oracle)
+{
+    return read_expr(r, n, &(struct binding){.r = r, .oracle = oracle});
+}
+
+const struct expr *experiment_condition(struct experiment_reading *r, const struct yaml_node *n,
+                                        const struct yaml_node *over)
+{
+    return read_expr(r, n, &(struct binding){.r = r, .oracle = true, .over = over});
 }

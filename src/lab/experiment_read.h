@@ -16,6 +16,19 @@ struct column_group {
 /* Defined in experiment_draft.c. */
 struct column_draft;
 
+/* `over` of a column: a column for each combination of the values. */
+struct over {
+    /* Parameters and their values. */
+    const struct yaml_node *map;
+    /* Lists, or NULL. */
+    const struct yaml_node *labels, *x;
+    /* Combinations. */
+    uint32_t count;
+    /* A value of each parameter, and which it is. */
+    const struct yaml_node *picked[OVER_MAX];
+    uint32_t place[OVER_MAX];
+};
+
 /* key=value, and where it stands. */
 struct setting {
     const char *key, *value;
@@ -50,6 +63,28 @@ void experiment_read_bars(struct experiment_reading *r);
 /* Can the experiment's own machine be read, and does it take the experiment's own settings? Reported once,
  * not by every column. */
 bool draft_check_machine(struct experiment_reading *r);
+/* `where` of a column with `over`: experiment_where.c. Conditions on the swept parameters alone say which
+ * combinations there are; the others, which need runs, are those of every column. */
+struct where {
+    const struct expr **own, **later;
+    uint32_t own_count, later_count;
+};
+/* False with errors. `n` may be NULL: no conditions. */
+bool where_read(struct experiment_reading *r, const struct yaml_node *n, const struct over *o,
+                struct where *out);
+/* Do the conditions on parameters hold for what is picked? False with an error: one compares what is not a
+ * number. */
+bool where_holds(struct experiment_reading *r, const struct yaml_node *n, const struct where *w,
+                 const struct over *o, bool *holds);
+/* "0.5", "700000", "16K" as a number of an axis; NAN when it is not a number. */
+double over_number(const char *text);
+
+/* chosen(COLUMN, PARAM) as the value of a setting: experiment_chosen.c. Is it one? */
+bool chosen_is(const char *value);
+/* Reads it, and the value that it has when the oracle takes its first choice. False with an error. */
+bool chosen_read(struct experiment_reading *r, const struct setting *s, struct lab_chosen *out,
+                 const char **first_value);
+
 /* What a column sets, before it is one. NULL with errors. */
 struct column_draft *draft_read(struct experiment_reading *r, const struct yaml_node *at,
                                 const struct yaml_node *n);
@@ -74,6 +109,9 @@ uint32_t experiment_column_find(const struct experiment_reading *r, const char *
 /* Reads and binds an expression; NULL with errors. In `oracle` it may use neither measures nor other
  * oracles. */
 const struct expr *experiment_expr(struct experiment_reading *r, const struct yaml_node *n, bool oracle);
+/* The same of a condition of `where`: names of `over` are parameters. */
+const struct expr *experiment_condition(struct experiment_reading *r, const struct yaml_node *n,
+                                        const struct yaml_node *over);
 /* The statistics that every run has: of the machine, of the built-in mechanisms, and the run's own. */
 void experiment_stats(struct map *stats);
 /* `rows` may be NULL. */

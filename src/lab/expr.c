@@ -1,14 +1,29 @@
 /* expr.c: reads expressions by recursive descent and evaluates the tree.
  *
+ *     compare := sum [ (<|<=|>|>=|==|!=) sum ]
  *     sum     := product { (+|-) product }          product := unary { (*|/) unary }
  *     unary   := - unary | power                    power   := primary [ ^ unary ]
- *     primary := number | ( sum ) | FUNCTION ( sum {, sum} ) | leaf */
+ *     primary := number | ( compare ) | FUNCTION ( sum {, sum} ) | leaf */
 #include "lab/expr.h"
 
 #include <ctype.h>
 #include <math.h>
 
-enum expr_op { OP_NUMBER, OP_LEAF, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_POWER, OP_NEGATE, OP_CALL };
+enum expr_op {
+    OP_NUMBER,
+    OP_LEAF,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_POWER,
+    OP_NEGATE,
+    OP_CALL,
+    OP_LESS,
+    OP_AT_MOST,
+    OP_EQUAL,
+    OP_DIFFERENT
+};
 /* The tree is walked by recursion: both bounds keep a hostile text from using up the stack. */
 enum { EXPR_DEPTH_MAX = 100, EXPR_NODES_MAX = 1000, EXPR_ARGS_MAX = 32 };
 
@@ -132,6 +147,7 @@ static struct expr *pair(struct parser *p, enum expr_op op, struct expr *a, stru
 }
 
 static struct expr *read_sum(struct parser *p);
+static struct expr *read_compare(struct parser *p);
 
 static struct expr *read_number(struct parser *p)
 {
@@ -188,6 +204,56 @@ static const char *read_name(struct parser *p)
     return arena_strndup(p->arena, start, (size_t)(p->at - start));
 }
 
+/* A text in quotes of either kind; NULL with an error. */
+static const char *read_quotes(struct parser *p)
+{
+    const char *start = p->at, quote = *p->at++;
+    const char *end = strchr(p->at, quote);
+    if (!end) {
+        fail_at(p, start, 1, NULL, "this quote is never closed");
+        return NULL;
+    }
+    const char *text = arena_strndup(p->arena, p->at, (size_t)(end - p->at));
+    p->at = end + 1;
+    return text;
+}
+
+static uint32_t read_launch(struct parser *p)
+{
+    peek(p);
+    const char *digits = p->at;
+    while (isdigit((unsigned char)*p->at)) p->at++;
+    const unsigned long launch = strtoul(digits, NULL, 10);
+    if (launch && launch < UINT32_MAX && p->at > digits) return (uint32_t)launch;
+    fail_at(p, digits, MAX((size_t)(p->at - digits), (size_t)1),
+            "as in kernel(3).cycles, or kernel('Mapper', 2).cycles", "launches are numbered from 1");
+    return 1;
+}
+
+/* kernel(112).NAME, kernel('Mapper', 2).NAME; the parenthesis is next. */
+static struct expr *read_kernel(struct parser *p, const char *owner, const char *start)
+{
+    const char *open = p->at++;
+    struct expr_kernel kernel = {.launch = 1};
+    const char c = peek(p);
+    if (c == '"' || c == '\'') {
+        kernel.name = read_quotes(p);
+        if (!p->failed && accept(p, ',')) kernel.launch = read_launch(p);
+    } else {
+        kernel.launch = read_launch(p);
+    }
+    expect(p, ')', open);
+    if (*p->at != '.' || !is_name_char(p->at[1]))
+        fail_at(p, start, (size_t)(p->at - start), "as in kernel(112).l1.hits",
+                "a kernel is not a number: '.' and a statistic must follow");
+    if (p->failed) return NULL;
+    p->at++;
+    const char *name = read_name(p);
+    struct expr *e = leaf(p, EXPR_NAME, owner, name, start);
+    e->leaf.kernel = kernel;
+    return e;
+}
+
 /* param(KEY), paper(FIGURE): what is in the parentheses is a name, not an expression (l1.mshrs,
  * two-level.active). */
 static struct expr *read_lookup(struct parser *p, enum expr_leaf_kind kind, const char *owner,
@@ -211,29 +277,105 @@ static const struct expr_function *function_called(const char *name)
     return NULL;
 }
 
-static struct expr *read_call(struct parser *p, const char *name, const char *start)
+static const struct over_function *over_called(const char *name)
 {
-    const char *names[ARRAY_LEN(functions) + 2] = {"param", "paper"};
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++) names[i + 2] = functions[i].name;
-    const struct expr_function *f = function_called(name);
-    if (!f) {
-        const char *near = diag_nearest(name, names, ARRAY_LEN(names));
-        char hint[96] = "there are min, max, sum, abs, sqrt, log, exp, ceil, param and paper";
-        if (near) snprintf(hint, sizeof hint, "did you mean '%s'?", near);
-        fail_at(p, start, strlen(name), hint, "no function is called '%s'", name);
-        return NULL;
-    }
+    const struct over_function *f;
+    for (uint32_t i = 0; (f = over_function_at(i)); i++)
+        if (!strcmp(f->name, name)) return f;
+    return NULL;
+}
+
+static void unknown_function(struct parser *p, const char *name, const char *start)
+{
+    static const char *const lookups[] = {"param", "paper", "kernel", "at", "near"};
+    const struct over_function *over;
+    VEC(const char *) names = {0};
+    struct strbuf hint = {0};
+    for (size_t i = 0; i < ARRAY_LEN(functions); i++) vec_push(&names, functions[i].name);
+    for (uint32_t i = 0; (over = over_function_at(i)); i++) vec_push(&names, over->name);
+    for (size_t i = 0; i < ARRAY_LEN(lookups); i++) vec_push(&names, lookups[i]);
+    const char *near = diag_nearest(name, names.data, names.len);
+    if (near) strbuf_printf(&hint, "did you mean '%s'?", near);
+    for (uint32_t i = 0; !near && i < names.len; i++)
+        strbuf_printf(&hint, "%s%s", !i ? "there are " : i + 1 < names.len ? ", " : " and ", names.data[i]);
+    fail_at(p, start, strlen(name), strbuf_text(&hint), "no function is called '%s'", name);
+    strbuf_free(&hint);
+    vec_free(&names);
+}
+
+/* The arguments of a call, at most `max`; the parenthesis is next. */
+static uint32_t read_args(struct parser *p, const char *name, const char *start, uint32_t max,
+                          struct expr *args[])
+{
     const char *open = p->at++;
-    struct expr *args[EXPR_ARGS_MAX];
     uint32_t count = 0;
     do {
-        if (count == f->args_max)
-            fail_at(p, start, strlen(name), NULL, "%s takes at most %u value%s", name, f->args_max,
-                    f->args_max == 1 ? "" : "s");
+        if (count == max)
+            fail_at(p, start, strlen(name), NULL, "%s takes at most %u value%s", name, max,
+                    max == 1 ? "" : "s");
         else
             args[count++] = read_sum(p);
     } while (!p->failed && accept(p, ','));
     expect(p, ')', open);
+    return count;
+}
+
+static struct expr *read_over(struct parser *p, const struct over_function *f, const char *start)
+{
+    struct expr *args[2] = {NULL, NULL};
+    const uint32_t count = read_args(p, f->name, start, f->args, args);
+    if (!p->failed && count < f->args)
+        fail_at(p, start, strlen(f->name), NULL, "%s takes %u values", f->name, f->args);
+    if (p->failed) return NULL;
+    struct expr *e = leaf(p, EXPR_OVER, NULL, f->name, start);
+    e->leaf.over = f;
+    e->leaf.x = args[0];
+    e->leaf.y = args[1];
+    return e;
+}
+
+/* at('bfs', ipc); the parenthesis is next. */
+static struct expr *read_at(struct parser *p, const char *start)
+{
+    const char *open = p->at++, c = peek(p);
+    if (c != '"' && c != '\'') {
+        fail_at(p, start, 2, "as in at('bfs', ipc)",
+                "'at' takes the name of a workload in quotes, and a value");
+        return NULL;
+    }
+    const char *name = read_quotes(p);
+    if (!p->failed) expect(p, ',', open);
+    struct expr *x = p->failed ? NULL : read_sum(p);
+    if (!p->failed) expect(p, ')', open);
+    if (p->failed) return NULL;
+    struct expr *e = leaf(p, EXPR_AT, NULL, name, start);
+    e->leaf.x = x;
+    return e;
+}
+
+static struct expr *read_near(struct parser *p, const char *start)
+{
+    struct expr *x = NULL;
+    read_args(p, "near", start, 1, &x);
+    if (p->failed) return NULL;
+    struct expr *e = leaf(p, EXPR_NEAR, NULL, "near", start);
+    e->leaf.x = x;
+    return e;
+}
+
+static struct expr *read_call(struct parser *p, const char *name, const char *start)
+{
+    if (!strcmp(name, "at")) return read_at(p, start);
+    if (!strcmp(name, "near")) return read_near(p, start);
+    const struct over_function *over = over_called(name);
+    if (over) return read_over(p, over, start);
+    const struct expr_function *f = function_called(name);
+    if (!f) {
+        unknown_function(p, name, start);
+        return NULL;
+    }
+    struct expr *args[EXPR_ARGS_MAX];
+    const uint32_t count = read_args(p, name, start, f->args_max, args);
     if (p->failed) return NULL;
     struct expr *e = node(p, OP_CALL, count);
     e->function = f;
@@ -242,31 +384,35 @@ static struct expr *read_call(struct parser *p, const char *name, const char *st
     return e;
 }
 
-/* NAME, OWNER.NAME, FUNCTION(...), param(KEY), OWNER.param(KEY), paper(FIGURE). */
+/* The owner of OWNER.WORD; NULL: the name does not end so. */
+static const char *owner_before(struct parser *p, const char *name, const char *word)
+{
+    const size_t n = strlen(name), w = strlen(word);
+    if (n < w + 2 || strcmp(name + n - w, word) || name[n - w - 1] != '.') return NULL;
+    return arena_strndup(p->arena, name, n - w - 1);
+}
+
+/* NAME, OWNER.NAME, FUNCTION(...), param(KEY), OWNER.param(KEY), paper(FIGURE), kernel(...).NAME,
+ * OWNER.kernel(...).NAME. */
 static struct expr *read_word(struct parser *p)
 {
     const char *start = p->at;
     const char *name = read_name(p);
     if (*p->at != '(') return leaf(p, EXPR_NAME, NULL, name, start);
-    size_t n = strlen(name);
     if (!strcmp(name, "param")) return read_lookup(p, EXPR_PARAM, NULL, start);
     if (!strcmp(name, "paper")) return read_lookup(p, EXPR_PAPER, NULL, start);
-    if (n > 6 && !strcmp(name + n - 6, ".param"))
-        return read_lookup(p, EXPR_PARAM, arena_strndup(p->arena, name, n - 6), start);
+    if (!strcmp(name, "kernel")) return read_kernel(p, NULL, start);
+    const char *owner = owner_before(p, name, "param");
+    if (owner) return read_lookup(p, EXPR_PARAM, owner, start);
+    if ((owner = owner_before(p, name, "kernel"))) return read_kernel(p, owner, start);
     return read_call(p, name, start);
 }
 
 /* "a column".NAME, "a column".param(KEY), "a-b.statistic"; quotes of either kind. */
 static struct expr *read_quoted(struct parser *p)
 {
-    const char *start = p->at, quote = *p->at++;
-    const char *end = strchr(p->at, quote);
-    if (!end) {
-        fail_at(p, start, 1, NULL, "this quote is never closed");
-        return NULL;
-    }
-    const char *owner = arena_strndup(p->arena, p->at, (size_t)(end - p->at));
-    p->at = end + 1;
+    const char *start = p->at, *owner = read_quotes(p);
+    if (!owner) return NULL;
     if (*p->at != '.' && strchr(owner, '.')) return leaf(p, EXPR_NAME, NULL, owner, start);
     if (*p->at != '.' || !is_name_char(p->at[1])) {
         fail_at(p, start, (size_t)(p->at - start), "as in \"L1+L2\".ipc",
@@ -277,7 +423,9 @@ static struct expr *read_quoted(struct parser *p)
     const char *name = read_name(p);
     if (*p->at != '(') return leaf(p, EXPR_NAME, owner, name, start);
     if (!strcmp(name, "param")) return read_lookup(p, EXPR_PARAM, owner, start);
-    fail_at(p, start, (size_t)(p->at - start), NULL, "only a statistic or param() can be another column's");
+    if (!strcmp(name, "kernel")) return read_kernel(p, owner, start);
+    fail_at(p, start, (size_t)(p->at - start), NULL,
+            "only a statistic, param() or kernel() can be another column's");
     return NULL;
 }
 
@@ -290,7 +438,7 @@ static struct expr *read_primary(struct parser *p)
     if (c == '"' || c == '\'') return read_quoted(p);
     if (c == '(') {
         p->at++;
-        struct expr *e = read_sum(p);
+        struct expr *e = read_compare(p);
         expect(p, ')', start);
         return e;
     }
@@ -338,11 +486,33 @@ static struct expr *read_sum(struct parser *p)
     return e;
 }
 
+/* x > y is y < x. */
+static struct expr *read_compare(struct parser *p)
+{
+    static const struct {
+        char text[3];
+        enum expr_op op;
+        bool swaps;
+    } signs[] = {{"<=", OP_AT_MOST, false},   {">=", OP_AT_MOST, true}, {"==", OP_EQUAL, false},
+                 {"!=", OP_DIFFERENT, false}, {"<", OP_LESS, false},    {">", OP_LESS, true}};
+    struct expr *e = read_sum(p);
+    if (p->failed) return e;
+    peek(p);
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
+        const size_t n = strlen(signs[i].text);
+        if (strncmp(p->at, signs[i].text, n)) continue;
+        p->at += n;
+        struct expr *other = read_sum(p);
+        return signs[i].swaps ? pair(p, signs[i].op, other, e) : pair(p, signs[i].op, e, other);
+    }
+    return e;
+}
+
 struct expr *expr_parse(struct arena *a, const char *text, const struct expr_source *where,
                         struct diag_list *diags)
 {
     struct parser p = {.arena = a, .text = text, .at = text, .where = where, .diags = diags};
-    struct expr *e = read_sum(&p);
+    struct expr *e = read_compare(&p);
     if (!p.failed && peek(&p)) fail_at(&p, p.at, 1, NULL, "expected an operator before '%c'", *p.at);
     return p.failed ? NULL : e;
 }
@@ -352,9 +522,32 @@ struct expr *expr_parse(struct arena *a, const char *text, const struct expr_sou
 bool expr_bind(struct expr *e, expr_binder bind, void *context)
 {
     bool ok = e->op != OP_LEAF || bind(context, &e->leaf);
+    if (e->leaf.x) ok = expr_bind(e->leaf.x, bind, context) && ok;
+    if (e->leaf.y) ok = expr_bind(e->leaf.y, bind, context) && ok;
     for (uint32_t i = 0; i < e->count; i++) ok = expr_bind(e->args[i], bind, context) && ok;
     return ok;
 }
+
+static bool any(const struct expr *e, expr_question is, void *context, bool inside)
+{
+    const struct expr_leaf *leaf = &e->leaf;
+    if (e->op == OP_LEAF && is(context, leaf)) return true;
+    if (inside && leaf->x && any(leaf->x, is, context, inside)) return true;
+    if (inside && leaf->y && any(leaf->y, is, context, inside)) return true;
+    for (uint32_t i = 0; i < e->count; i++)
+        if (any(e->args[i], is, context, inside)) return true;
+    return false;
+}
+
+bool expr_any(const struct expr *e, expr_question is, void *context) { return any(e, is, context, true); }
+
+bool expr_any_outside(const struct expr *e, expr_question is, void *context)
+{
+    return any(e, is, context, false);
+}
+
+/* A comparison with a number that is not known is not known. */
+static double truth(bool is_true, const double v[2]) { return isnan(v[0]) || isnan(v[1]) ? NAN : is_true; }
 
 static double evaluate(const struct expr *e, expr_values value, void *context)
 {
@@ -370,6 +563,10 @@ static double evaluate(const struct expr *e, expr_values value, void *context)
     case OP_POWER: return isnan(v[0]) || isnan(v[1]) ? NAN : pow(v[0], v[1]);
     case OP_NEGATE: return -v[0];
     case OP_CALL: return e->function->of(v, e->count);
+    case OP_LESS: return truth(v[0] < v[1], v);
+    case OP_AT_MOST: return truth(v[0] <= v[1], v);
+    case OP_EQUAL: return truth(v[0] == v[1], v);
+    case OP_DIFFERENT: return truth(v[0] != v[1], v);
     }
     UNREACHABLE("expression");
 }

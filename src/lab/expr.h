@@ -4,7 +4,10 @@
  *     ipc / base.ipc - 1      "L1+L2".ipc                     of another column's; odd names in quotes
  *     param(l1.mshrs)   base.param(l1.mshrs)   paper(p_inf)   a machine's parameter; what the paper says
  *     queue.l2_access_level[3]   sum(queue.l2_access_level)   a bin of a histogram, and all of them
- *     min max abs sqrt log exp ceil sum,  + - * / ^ ( )
+ *     kernel(112).l1.hits   base.kernel('Mapper', 2).cycles   of one launch of the run
+ *     min max abs sqrt log exp ceil sum,  + - * / ^ ( ),  < <= > >= == != (1 or 0)
+ *     harmonic(ipc / base.ipc)   pearson(gain, hits)          over all workloads: lab/mean.h
+ *     at('bfs', ipc)   near(ipc)                              of another workload; with its neighbours
  *
  * This file does not know what the names stand for: the reader of an experiment binds them, and the maker of
  * a figure gives their values. */
@@ -13,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "lab/mean.h"
 
 enum expr_leaf_kind {
     /* Not bound yet: a statistic, a measure, or either of them behind a column's name and a dot. */
@@ -22,10 +26,25 @@ enum expr_leaf_kind {
     /* Bound: another measure. */
     EXPR_MEASURE,
     EXPR_PARAM,
-    EXPR_PAPER
+    EXPR_PAPER,
+    /* One number of the values that its arguments have for all workloads. */
+    EXPR_OVER,
+    /* The value of its argument for another workload, which `name` says. */
+    EXPR_AT,
+    /* The mean of its argument's values for this column and those next to it in the same `over`. */
+    EXPR_NEAR
 };
 
 #define EXPR_THIS_COLUMN UINT32_MAX
+
+struct expr;
+
+/* A launch of a run: the `launch`-th of this name, or, without a name, of the program; from 1 on. */
+struct expr_kernel {
+    const char *name;
+    /* 0: the whole run is asked. */
+    uint32_t launch;
+};
 
 /* A number that is known only when the expression is evaluated. */
 struct expr_leaf {
@@ -35,6 +54,10 @@ struct expr_leaf {
     const char *name;
     /* An argument of sum(): a histogram's name stands for all of its bins. */
     bool in_sum;
+    struct expr_kernel kernel;
+    /* EXPR_OVER, EXPR_AT, EXPR_NEAR: the arguments; `y` NULL: one. */
+    const struct over_function *over;
+    struct expr *x, *y;
     /* Where it was written; len 0: only the beginning of the text is known. */
     int line, col, len;
     /* filled in by the binder */
@@ -45,8 +68,6 @@ struct expr_leaf {
     /* EXPR_STAT: sum of this many bins; 0 = a plain number. */
     uint32_t bins;
 };
-
-struct expr;
 
 /* Where the text stands: `line` and `col` of its first character. Not exact (a text over several lines):
  * errors point at its beginning. */
@@ -62,6 +83,10 @@ struct expr *expr_parse(struct arena *a, const char *text, const struct expr_sou
 /* Calls `bind` for every leaf, in the order of the text. False when any call was. */
 typedef bool (*expr_binder)(void *context, struct expr_leaf *leaf);
 bool expr_bind(struct expr *e, expr_binder bind, void *context);
+/* Is there a leaf of this kind? Also among the arguments of leaves; expr_any_outside: not among these. */
+typedef bool (*expr_question)(void *context, const struct expr_leaf *leaf);
+bool expr_any(const struct expr *e, expr_question is, void *context);
+bool expr_any_outside(const struct expr *e, expr_question is, void *context);
 /* NAN where a leaf is, or where the result is not a number (x / 0). Every leaf is asked for, whatever the
  * others are. */
 typedef double (*expr_values)(void *context, const struct expr_leaf *leaf);

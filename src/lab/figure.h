@@ -40,6 +40,8 @@ enum agreement {
 struct figure_cell {
     /* Indices of the experiment; workload = UINT32_MAX: the mean. */
     uint32_t workload, column, measure;
+    /* Of a mean: the class whose workloads it is of; NULL: all. */
+    const char *class_mean;
     /* NAN = open. */
     double value;
     /* The column that an oracle chose; else the column. */

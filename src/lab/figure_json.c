@@ -1,6 +1,7 @@
 /* figure_json.c: an experiment and its figures as the JSON object that the report page reads
  * (docs/report.md). */
 #include "core/machine.h"
+#include "lab/column_param.h"
 #include "lab/figure_impl.h"
 #include "stats/json.h"
 
@@ -46,6 +47,8 @@ static void json_workloads(const struct experiment *e, struct strbuf *out)
         strbuf_putc(out, ',');
         key_text(out, "as", p ? p->as : w->name);
         strbuf_putc(out, ',');
+        key_maybe(out, "class", p && *p->class_of ? p->class_of : NULL);
+        strbuf_putc(out, ',');
         key_text(out, "suite", w->suite);
         strbuf_putc(out, ',');
         key_text(out, "size", e->sizes[i]);
@@ -86,13 +89,32 @@ static void key_command(const struct experiment *e, struct strbuf *out)
 /* ---- a figure ---- */
 
 static const char *const kind_names[] = {"bars", "stacked", "lines", "heatmap", "scatter", "table"};
-static const char *const mean_names[] = {NULL, "arithmetic", "geometric", "harmonic", "gains"};
 
 static bool is_numeric(const struct experiment *e, const struct lab_figure *f)
 {
     for (uint32_t i = 0; i < f->column_count; i++)
         if (isnan(e->columns[f->columns[i]].x)) return false;
     return f->column_count > 0;
+}
+
+/* Of a heat map over two parameters: their names, and where each column stands. */
+static void json_axes(const struct experiment *e, const struct lab_figure *f, struct strbuf *out)
+{
+    if (!f->axes[0]) return;
+    strbuf_puts(out, ",\"axes\":[");
+    json_string(out, f->axes[0]);
+    strbuf_putc(out, ',');
+    json_string(out, f->axes[1]);
+    strbuf_puts(out, "],\"places\":[");
+    for (uint32_t i = 0; i < f->column_count; i++) {
+        const struct lab_column *c = &e->columns[f->columns[i]];
+        strbuf_puts(out, i ? ",[" : "[");
+        json_number(out, column_param(c, f->axes[0]));
+        strbuf_putc(out, ',');
+        json_number(out, column_param(c, f->axes[1]));
+        strbuf_putc(out, ']');
+    }
+    strbuf_putc(out, ']');
 }
 
 static void json_head(const struct experiment *e, const struct lab_figure *f, struct strbuf *out)
@@ -108,7 +130,7 @@ static void json_head(const struct experiment *e, const struct lab_figure *f, st
     strbuf_printf(out, ",\"numeric\":%s},\"y\":{", is_numeric(e, f) ? "true" : "false");
     key_text(out, "title", f->y_title);
     strbuf_puts(out, "},");
-    key_maybe(out, "mean", mean_names[f->mean]);
+    key_maybe(out, "mean", f->mean == MEAN_NONE ? NULL : mean_names[f->mean]);
     strbuf_putc(out, ',');
     key_text(out, "note", f->note);
     strbuf_puts(out, ",\n  \"columns\":[");
@@ -128,6 +150,7 @@ static void json_head(const struct experiment *e, const struct lab_figure *f, st
         strbuf_putc(out, '}');
     }
     strbuf_putc(out, ']');
+    json_axes(e, f, out);
 }
 
 static void json_cell(const struct plan *p, const struct figure_cell *c, struct strbuf *out)
@@ -135,9 +158,14 @@ static void json_cell(const struct plan *p, const struct figure_cell *c, struct 
     const struct experiment *e = p->experiment;
     bool is_mean = c->workload == FIGURE_MEAN;
     uint32_t job = is_mean ? PLAN_NO_JOB : plan_job(p, c->workload, c->chosen);
+    if (job == PLAN_LATER) job = PLAN_NO_JOB;
     strbuf_putc(out, '{');
     key_maybe(out, "workload", is_mean ? NULL : e->workloads[c->workload]->name);
     strbuf_putc(out, ',');
+    if (c->class_mean) {
+        key_text(out, "of", c->class_mean);
+        strbuf_putc(out, ',');
+    }
     key_text(out, "column", e->columns[c->column].name);
     strbuf_putc(out, ',');
     key_text(out, "measure", e->measures[c->measure].name);

@@ -28,7 +28,7 @@ static void put_columns(const struct experiment *e, const struct lab_figure *f, 
 {
     for (uint32_t i = 0; i < f->column_count; i++) {
         const struct lab_column *c = &e->columns[f->columns[i]];
-        if (c->choice_count) continue;
+        if (column_is_choice(c)) continue;
         if (i) strbuf_putc(out, ' ');
         put_settings(c, out);
     }

@@ -84,6 +84,17 @@ static uint32_t row_count(const struct figure_data *d)
     return d->cell_count / MAX(d->figure->column_count * d->figure->measure_count, 1u);
 }
 
+static void row_name(const struct experiment *e, const struct lab_figure *f, uint32_t i, struct strbuf *out)
+{
+    const struct figure_row row = figure_row(e, f, i);
+    if (row.workload != FIGURE_MEAN)
+        strbuf_puts(out, e->workloads[row.workload]->name);
+    else if (row.class_of)
+        strbuf_printf(out, "mean of %s", row.class_of);
+    else
+        strbuf_puts(out, !e->workload_count ? "value" : f->mean == MEAN_NONE ? "all" : mean_title(f->mean));
+}
+
 static bool has_part(const struct experiment *e, const struct lab_figure *f, uint32_t column,
                      uint32_t measure, enum part part)
 {
@@ -122,14 +133,22 @@ static void put_rows(struct text_table *t, const struct experiment *e, const str
     struct text_column *c = text_table_add(t, true);
     text_column_put(c, "workload");
     if (t->head == 2) text_column_put(c, "");
-    for (uint32_t w = 0; w < e->workload_count; w++) text_column_put(c, e->workloads[w]->name);
-    if (!e->workload_count || f->mean != MEAN_NONE) text_column_put(c, e->workload_count ? "mean" : "value");
+    for (uint32_t i = 0; i < figure_row_count(e, f); i++) {
+        struct strbuf name = {0};
+        row_name(e, f, i, &name);
+        text_column_put(c, strbuf_text(&name));
+        strbuf_free(&name);
+    }
 }
 
 void figure_table(const struct plan *p, const struct figure_data *d, struct text_table *t)
 {
     const struct experiment *e = p->experiment;
     const struct lab_figure *f = d->figure;
+    if (f->axes[0]) {
+        figure_map(p, d, t);
+        return;
+    }
     *t = (struct text_table){.head = f->column_count > 1 && f->measure_count > 1 ? 2 : 1};
     put_rows(t, e, f);
     for (uint32_t c = 0; c < f->column_count; c++)

@@ -23,6 +23,9 @@ struct text_table {
 /* The workloads, then for each column and measure our value, the paper's and how they agree, as far as
  * there are any. */
 void figure_table(const struct plan *p, const struct figure_data *d, struct text_table *t);
+/* The same of a figure with axes (figure_map.c): a row for each value of the second, from the largest on, a
+ * column for each of the first. */
+void figure_map(const struct plan *p, const struct figure_data *d, struct text_table *t);
 /* "12 within a quarter, 5 on the same side, 2 different" over all cells; false and no text: nothing was to
  * agree. */
 bool figure_agreements(const struct figure_data *d, struct strbuf *out);

@@ -1,20 +1,17 @@
 /* figure_values.c: the value of a measure for a workload and a column; the choice of an oracle; means. */
-#include "core/machine.h"
-#include "core/mech/mech_set.h"
-#include "lab/expr.h"
+#include "lab/column_param.h"
 #include "lab/figure_impl.h"
 
 #include <math.h>
 
 enum job_known { JOB_UNASKED, JOB_THERE, JOB_MISSING };
 #define NOT_CHOSEN UINT32_MAX
-#define NO_CHOICE  (UINT32_MAX - 1)
 
 void figure_values_open(struct figure_values *v, const struct plan *p, struct store *s)
 {
     size_t cells = (size_t)p->experiment->workload_count * p->experiment->column_count;
     *v = (struct figure_values){.plan = p, .store = s};
-    v->state = mem_zalloc(MAX(p->job_count, 1u));
+    v->state = mem_zalloc(p->job_count + cells + 1);
     v->chosen = mem_alloc(MAX(cells, (size_t)1) * sizeof *v->chosen);
     for (size_t i = 0; i < cells; i++) v->chosen[i] = NOT_CHOSEN;
 }
@@ -30,6 +27,8 @@ void figure_values_close(struct figure_values *v)
 struct spot {
     struct figure_values *v;
     uint32_t workload, column;
+    /* Of one launch; launch 0: of the whole run. */
+    struct expr_kernel kernel;
 };
 
 static double leaf_value(void *context, const struct expr_leaf *leaf);
@@ -48,16 +47,28 @@ static double stat_of_run(struct figure_values *v, const char *key, const char *
     return value;
 }
 
-static bool job_is_there(struct figure_values *v, uint32_t job)
+/* Is the run of a cell there? One that is not planned yet is missing too. */
+static bool run_is_there(struct figure_values *v, uint32_t workload, uint32_t column)
 {
-    assert(job < v->plan->job_count);
-    if (v->state[job] == JOB_UNASKED) {
-        bool there = store_state(v->store, v->plan->jobs[job].key) == STORE_DONE;
+    const uint32_t job = plan_job(v->plan, workload, column);
+    assert(job != PLAN_NO_JOB);
+    const bool is_later = job == PLAN_LATER;
+    const size_t cell = (size_t)workload * v->plan->experiment->column_count + column;
+    uint8_t *state = &v->state[is_later ? v->plan->job_count + cell : job];
+    if (*state == JOB_UNASKED) {
+        bool there = !is_later && store_state(v->store, v->plan->jobs[job].key) == STORE_DONE;
         note_error(v);
-        v->state[job] = there ? JOB_THERE : JOB_MISSING;
+        *state = there ? JOB_THERE : JOB_MISSING;
         v->missing += !there;
     }
-    return v->state[job] == JOB_THERE;
+    return *state == JOB_THERE;
+}
+
+bool figure_has_run(struct figure_values *v, uint32_t workload, uint32_t column)
+{
+    const bool there = run_is_there(v, workload, column);
+    v->open = v->open || !there;
+    return there;
 }
 
 /* ---- oracles ---- */
@@ -65,103 +76,166 @@ static bool job_is_there(struct figure_values *v, uint32_t job)
 static uint32_t choose(struct figure_values *v, uint32_t workload, uint32_t column)
 {
     const struct lab_column *c = &v->plan->experiment->columns[column];
-    uint32_t best = NO_CHOICE;
+    uint32_t best = FIGURE_NO_CHOICE;
     double best_value = 0;
     bool was_open = v->open;
     v->open = false;
     for (uint32_t i = 0; i < c->choice_count; i++) {
-        struct spot spot = {v, workload, c->choices[i]};
+        struct spot spot = {v, workload, c->choices[i], v->kernel};
         double value = expr_eval(c->best, leaf_value, &spot);
-        if (isnan(value) || (best != NO_CHOICE && value <= best_value)) continue;
+        if (isnan(value) || (best != FIGURE_NO_CHOICE && value <= best_value)) continue;
         best = c->choices[i];
         best_value = value;
     }
-    if (v->open) best = NO_CHOICE; /* the missing one might have been the best */
+    if (v->open) best = FIGURE_NO_CHOICE; /* the missing one might have been the best */
     v->open = v->open || was_open;
     return best;
 }
 
-/* The column whose run counts: itself, or the one that it chooses. NO_CHOICE: that is not known yet. */
-static uint32_t settled(struct figure_values *v, uint32_t workload, uint32_t column)
+uint32_t figure_choice(struct figure_values *v, uint32_t workload, uint32_t column)
 {
     const struct experiment *e = v->plan->experiment;
-    if (!e->columns[column].choice_count) return column;
-    if (workload == FIGURE_MEAN) return NO_CHOICE;
+    if (!column_is_choice(&e->columns[column])) return column;
+    if (workload == FIGURE_MEAN) return FIGURE_NO_CHOICE;
     uint32_t *chosen = &v->chosen[workload * e->column_count + column];
     if (*chosen == NOT_CHOSEN) *chosen = choose(v, workload, column);
-    if (*chosen == NO_CHOICE) v->open = true;
+    if (*chosen == FIGURE_NO_CHOICE) v->open = true;
     return *chosen;
 }
 
 /* ---- leaves ---- */
 
-static double stat_value_of(const struct spot *s, const struct expr_leaf *leaf, uint32_t column)
+/* A number of a run, or of the launch that the spot asks for. */
+static double number_of(const struct spot *s, const char *key, const char *name)
+{
+    struct figure_values *v = s->v;
+    uint64_t launch = s->kernel.launch;
+    if (!launch) return stat_of_run(v, key, name);
+    if (s->kernel.name) launch = store_kernel_launch(v->store, key, s->kernel.name, s->kernel.launch);
+    const double value = launch ? store_kernel_stat(v->store, key, launch, name) : NAN;
+    note_error(v);
+    return value;
+}
+
+static double stat_value_of(const struct spot *s, const struct expr_leaf *leaf)
 {
     struct figure_values *v = s->v;
     if (s->workload == FIGURE_MEAN) return NAN;
-    uint32_t job = plan_job(v->plan, s->workload, column);
-    assert(job != PLAN_NO_JOB);
-    if (!job_is_there(v, job)) {
-        v->open = true;
-        return NAN;
-    }
+    const uint32_t job = plan_job(v->plan, s->workload, s->column);
+    if (job == PLAN_NO_JOB || !figure_has_run(v, s->workload, s->column)) return NAN;
     const char *key = v->plan->jobs[job].key;
-    if (!leaf->bins) return stat_of_run(v, key, leaf->name);
+    if (!leaf->bins) return number_of(s, key, leaf->name);
     double sum = 0;
     struct strbuf name = {0};
     for (uint32_t i = 0; i < leaf->bins; i++) {
         name.len = 0;
         strbuf_printf(&name, "%s[%u]", leaf->name, i);
-        sum += stat_of_run(v, key, strbuf_text(&name));
+        sum += number_of(s, key, strbuf_text(&name));
     }
     strbuf_free(&name);
     return sum;
 }
 
-static double row_value(const struct param_row *row, const void *object)
+/* A parameter of the column; one that another column decides, of what that one chose. */
+static double param_value(const struct spot *s, const char *key)
 {
-    const char *at = (const char *)object + row->offset;
-    uint32_t u32;
-    uint64_t u64;
-    switch (row->type) {
-    case PARAM_BOOL: return *(const bool *)at;
-    case PARAM_U32:
-    case PARAM_ENUM: memcpy(&u32, at, sizeof u32); return u32;
-    case PARAM_U64:
-    case PARAM_BYTES: memcpy(&u64, at, sizeof u64); return (double)u64;
-    case PARAM_MILLI: memcpy(&u32, at, sizeof u32); return u32 / 1000.0;
-    case PARAM_TEXT:
-    case PARAM_FILE: break; /* refused when the file was read */
+    const struct lab_column *c = &s->v->plan->experiment->columns[s->column];
+    for (uint32_t i = 0; i < c->chosen_count; i++) {
+        if (strcmp(c->chosen[i].key, key)) continue;
+        const uint32_t choice = figure_choice(s->v, s->workload, c->chosen[i].column);
+        return choice == FIGURE_NO_CHOICE
+                   ? NAN
+                   : column_param(&s->v->plan->experiment->columns[choice], c->chosen[i].param);
     }
-    return NAN;
+    return column_param(c, key);
 }
 
-static double param_value(const struct lab_column *c, const char *key)
+/* One number of the values for all workloads; those for which one does not exist are left out. */
+static double over_value(const struct spot *s, const struct expr_leaf *leaf)
 {
-    size_t offset;
-    const struct param_row *row = params_find(machine_groups, key, &offset);
-    if (row) return row_value(row, (const char *)c->resolved + offset);
-    for (uint32_t i = 0; i < mech_set_count(c->attached); i++) {
-        const struct mechanism *m = mech_set_at(c->attached, i);
-        if (m->params && (row = param_find(m->params, key)))
-            return row_value(row, mech_set_params(c->attached, i));
+    const uint32_t workloads = s->v->plan->experiment->workload_count;
+    double *x = mem_alloc(MAX(workloads, 1u) * sizeof *x), *y = mem_alloc(MAX(workloads, 1u) * sizeof *y);
+    uint32_t count = 0;
+    bool open = s->v->open;
+    s->v->open = false;
+    for (uint32_t w = 0; w < workloads; w++) {
+        struct spot one = {s->v, w, s->column, s->kernel};
+        x[count] = expr_eval(leaf->x, leaf_value, &one);
+        y[count] = leaf->y ? expr_eval(leaf->y, leaf_value, &one) : 0;
+        count += !isnan(x[count]) && !isnan(y[count]);
     }
-    return NAN; /* the mechanism is not attached here */
+    const double value = s->v->open ? NAN : over_function_value(leaf->over, x, y, count);
+    s->v->open = s->v->open || open;
+    free(x);
+    free(y);
+    return value;
+}
+
+/* A workload that experiment_narrow() left out is not there: its value is open. */
+static uint32_t workload_named(struct figure_values *v, const char *name)
+{
+    const struct experiment *e = v->plan->experiment;
+    for (uint32_t i = 0; i < e->workload_count; i++)
+        if (!strcmp(e->workloads[i]->name, name)) return i;
+    v->open = true;
+    return UINT32_MAX;
+}
+
+/* How many steps two columns of an `over` are apart in each parameter, in sum; UINT32_MAX: more than one in
+ * some parameter, or they are not of one `over`. */
+static uint32_t distance(const struct lab_column *a, const struct lab_column *b)
+{
+    uint32_t sum = 0;
+    if (a->sweep == COLUMN_ALONE || a->sweep != b->sweep) return a == b ? 0 : UINT32_MAX;
+    for (uint32_t k = 0; k < OVER_MAX; k++) {
+        const uint32_t x = a->place[k], y = b->place[k], steps = x > y ? x - y : y - x;
+        if (steps > 1) return UINT32_MAX;
+        sum += steps;
+    }
+    return sum;
+}
+
+/* The thesis's score (Eq. 5.12): a step away halves the weight; a neighbour that is not there has none. */
+static double near_value(const struct spot *s, const struct expr_leaf *leaf)
+{
+    const struct experiment *e = s->v->plan->experiment;
+    double sum = 0, weights = 0;
+    for (uint32_t c = 0; c < e->column_count; c++) {
+        const uint32_t steps = distance(&e->columns[s->column], &e->columns[c]);
+        if (steps == UINT32_MAX || plan_job(s->v->plan, s->workload, c) == PLAN_NO_JOB) continue;
+        struct spot one = {s->v, s->workload, c, s->kernel};
+        const double value = expr_eval(leaf->x, leaf_value, &one), weight = ldexp(1, -(int)steps);
+        if (isnan(value)) continue;
+        sum += weight * value;
+        weights += weight;
+    }
+    return weights > 0 ? sum / weights : NAN;
 }
 
 static double leaf_value(void *context, const struct expr_leaf *leaf)
 {
     struct spot s = *(struct spot *)context;
     const struct experiment *e = s.v->plan->experiment;
+    if (leaf->kind == EXPR_OVER) return over_value(&s, leaf);
+    if (leaf->kind == EXPR_AT) {
+        s.workload = workload_named(s.v, leaf->name);
+        return s.workload == UINT32_MAX ? NAN : expr_eval(leaf->x, leaf_value, &s);
+    }
+    if (leaf->kind == EXPR_NEAR) return s.workload == FIGURE_MEAN ? NAN : near_value(&s, leaf);
     if (leaf->kind == EXPR_PAPER)
         return s.workload == FIGURE_MEAN ? NAN
                                          : workload_figure(e->workloads[s.workload], e->paper, leaf->name);
-    s.column = settled(s.v, s.workload, leaf->column == EXPR_THIS_COLUMN ? s.column : leaf->column);
-    if (s.column == NO_CHOICE) return NAN;
+    if (leaf->column != EXPR_THIS_COLUMN) s.column = leaf->column;
+    if (leaf->kind == EXPR_MEASURE && e->measures[leaf->measure].is_over)
+        return expr_eval(e->measures[leaf->measure].value, leaf_value,
+                         &s); /* of columns as the file has them */
+    s.column = figure_choice(s.v, s.workload, s.column);
+    if (s.column == FIGURE_NO_CHOICE) return NAN;
+    if (leaf->kernel.launch) s.kernel = leaf->kernel;
     switch (leaf->kind) {
-    case EXPR_PARAM: return param_value(&e->columns[s.column], leaf->name);
+    case EXPR_PARAM: return param_value(&s, leaf->name);
     case EXPR_MEASURE: return expr_eval(e->measures[leaf->measure].value, leaf_value, &s);
-    case EXPR_STAT: return stat_value_of(&s, leaf, s.column);
+    case EXPR_STAT: return stat_value_of(&s, leaf);
     default: UNREACHABLE("a name that was not bound");
     }
 }
@@ -173,40 +247,42 @@ double figure_value(struct figure_values *v, uint32_t workload, uint32_t column,
 {
     assert(workload == FIGURE_MEAN || workload < v->plan->experiment->workload_count);
     assert(column < v->plan->experiment->column_count && measure < v->plan->experiment->measure_count);
-    const struct experiment *e = v->plan->experiment;
+    const struct lab_measure *m = &v->plan->experiment->measures[measure];
     v->open = false;
-    struct spot s = {v, workload, settled(v, workload, column)};
-    if (chosen) *chosen = s.column == NO_CHOICE ? column : s.column;
-    return s.column == NO_CHOICE ? NAN : expr_eval(e->measures[measure].value, leaf_value, &s);
+    struct spot s = {v, workload, m->is_over ? column : figure_choice(v, workload, column), v->kernel};
+    if (chosen) *chosen = s.column == FIGURE_NO_CHOICE ? column : s.column;
+    return s.column == FIGURE_NO_CHOICE ? NAN : expr_eval(m->value, leaf_value, &s);
 }
 
-double mean_of(enum mean_kind kind, const double *values, uint32_t count)
+double figure_kernel_expr(struct figure_values *v, uint32_t workload, uint32_t column,
+                          struct expr_kernel kernel, const struct expr *e)
 {
-    double sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        bool positive = values[i] > 0;
-        switch (kind) {
-        case MEAN_ARITHMETIC: sum += values[i]; break;
-        case MEAN_GEOMETRIC: sum += positive ? log(values[i]) : NAN; break; /* these two are of ratios only */
-        case MEAN_HARMONIC: sum += positive ? 1 / values[i] : NAN; break;
-        case MEAN_GAINS: sum += values[i] > -1 ? log1p(values[i]) : NAN; break;
-        case MEAN_NONE: sum = NAN; break;
-        }
-    }
-    if (!count) return NAN;
-    if (kind == MEAN_GAINS) return expm1(sum / count);
-    return kind == MEAN_GEOMETRIC ? exp(sum / count) : kind == MEAN_HARMONIC ? count / sum : sum / count;
+    struct spot s = {v, workload, column, kernel};
+    return expr_eval(e, leaf_value, &s);
 }
 
-double figure_mean(struct figure_values *v, enum mean_kind kind, uint32_t column, uint32_t measure)
+double figure_expr(struct figure_values *v, uint32_t workload, uint32_t column, const struct expr *e)
+{
+    return figure_kernel_expr(v, workload, column, v->kernel, e);
+}
+
+static bool is_in_class(const struct experiment *e, uint32_t workload, const char *class_of)
+{
+    const struct workload_paper *p = workload_paper(e->workloads[workload], e->paper);
+    return !class_of || (p && !strcmp(p->class_of, class_of));
+}
+
+double figure_mean(struct figure_values *v, enum mean_kind kind, const char *class_of, uint32_t column,
+                   uint32_t measure)
 {
     const struct experiment *e = v->plan->experiment;
-    if (!e->workload_count)
-        return figure_value(v, FIGURE_MEAN, column, measure, NULL); /* of parameters alone */
+    if (!e->workload_count || e->measures[measure].is_over) /* of parameters alone, or of all together */
+        return figure_value(v, FIGURE_MEAN, column, measure, NULL);
     double *values = mem_alloc(e->workload_count * sizeof *values);
     uint32_t count = 0;
     bool open = false;
     for (uint32_t w = 0; w < e->workload_count; w++) {
+        if (!is_in_class(e, w, class_of)) continue;
         double value = figure_value(v, w, column, measure, NULL);
         open = open || v->open;
         if (!isnan(value)) values[count++] = value;

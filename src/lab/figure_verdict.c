@@ -34,7 +34,11 @@ static bool is_comparable(const struct lab_figure *f, const struct lab_claim *a,
 {
     if (a->relation != CLAIM_ABOUT || b->relation != CLAIM_ABOUT) return false;
     if (f->kind != FIGURE_STACKED && a->measure != b->measure) return false;
-    bool both_means = !a->workload && !b->workload;
+    if (a->mean != b->mean) return false;
+    bool both_means =
+        !a->workload && !b->workload &&
+        (a->class_of == b->class_of ||
+         (a->class_of && b->class_of && (a->column == b->column || !strcmp(a->class_of, b->class_of))));
     bool both_single = a->workload && b->workload;
     return both_means || (both_single && (!strcmp(a->workload, b->workload) || a->column == b->column));
 }

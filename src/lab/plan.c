@@ -1,14 +1,12 @@
 /* plan.c: the runs that an experiment needs, each once. */
-#include "lab/plan.h"
+#include "lab/plan_impl.h"
 
-#include "base/map.h"
-
-static struct lab_job job_of(const struct experiment *e, uint32_t workload, uint32_t column)
+struct lab_job plan_job_of(const struct experiment *e, uint32_t workload, uint32_t column)
 {
     const struct lab_column *c = &e->columns[column];
     struct lab_job job = {
         .workload = e->workloads[workload], .size = e->sizes[workload], .seed = e->seed, .run = e->run};
-    assert(!c->choice_count);
+    assert(!column_is_choice(c));
     job.run.machine = c->machine;
     job.run.sets = c->sets;
     job.run.mechs = c->mechs;
@@ -16,8 +14,7 @@ static struct lab_job job_of(const struct experiment *e, uint32_t workload, uint
     return job;
 }
 
-/* The job's index in the plan: a new one, or that of its twin. */
-static uint32_t add_job(struct plan *p, struct map *by_key, const struct lab_job *job)
+uint32_t plan_add_job(struct plan *p, struct map *by_key, const struct lab_job *job)
 {
     assert(*job->key); /* it was sealed */
     uintptr_t twin = (uintptr_t)map_get(by_key, job->key);
@@ -41,10 +38,11 @@ bool plan_make(struct plan *p, const struct experiment *e, struct diag_list *dia
     struct map by_key = {0};
     for (uint32_t i = 0; i < cells && diags->errors == errors; i++) {
         uint32_t workload = i / e->column_count, column = i % e->column_count;
-        p->cell[i] = PLAN_NO_JOB;
-        if (e->columns[column].choice_count) continue;
-        struct lab_job job = job_of(e, workload, column);
-        if (job_seal(&job, diags)) p->cell[i] = add_job(p, &by_key, &job);
+        const struct lab_column *c = &e->columns[column];
+        p->cell[i] = column_is_choice(c) ? PLAN_NO_JOB : PLAN_LATER;
+        if (column_is_choice(c) || column_is_later(c)) continue;
+        struct lab_job job = plan_job_of(e, workload, column);
+        if (job_seal(&job, diags)) p->cell[i] = plan_add_job(p, &by_key, &job);
     }
     map_free(&by_key);
     if (diags->errors == errors) return true;
@@ -57,13 +55,22 @@ uint32_t plan_job(const struct plan *p, uint32_t workload, uint32_t column)
     const struct experiment *e = p->experiment;
     assert(workload < e->workload_count && column < e->column_count);
     uint32_t job = p->cell[workload * e->column_count + column];
-    assert(job == PLAN_NO_JOB || job < p->job_count);
+    assert(job == PLAN_NO_JOB || job == PLAN_LATER || job < p->job_count);
     return job;
+}
+
+uint32_t plan_later(const struct plan *p)
+{
+    uint32_t later = 0;
+    for (uint32_t i = 0; i < p->experiment->workload_count * p->experiment->column_count; i++)
+        later += p->cell[i] == PLAN_LATER;
+    return later;
 }
 
 void plan_free(struct plan *p)
 {
     free(p->jobs);
     free(p->cell);
+    arena_free(&p->texts);
     *p = (struct plan){0};
 }

@@ -15,7 +15,9 @@ static const char *const names[] = {
     "cycles", "ipc", "thread_ipc", "host.seconds", "host.peak_bytes",
     /* of the longest kernel */
     "longest.cycles", "longest.registers", "longest.warps", "longest.ctas", "longest.ctas_per_sm",
-    "longest.limit"};
+    "longest.limit",
+    /* of the kernel with the most warps on an SM */
+    "resident.warps"};
 
 static const char *const load_fields[] = {"share",  "lines",        "unique", "miss_rate",
                                           "stride", "stride_share", "pc"};
@@ -71,6 +73,26 @@ static bool put_longest(const struct json_node *kernels, run_stat_put put, void 
            put(context, "longest.ctas", json_get_number(k, "ctas", NAN)) &&
            put(context, "longest.ctas_per_sm", json_get_number(k, "ctas_per_sm", NAN)) &&
            put(context, "longest.limit", limit_position(k));
+}
+
+/* ---- warps on an SM ---- */
+
+/* As many as fit, and as the grid has for each SM. */
+static double resident_of(const struct json_node *kernel, double sms)
+{
+    const double fit = json_get_number(kernel, "ctas_per_sm", NAN),
+                 ctas = json_get_number(kernel, "ctas", NAN);
+    return MIN(fit, ceil(ctas / sms)) * warps_of(kernel);
+}
+
+static bool put_resident(const struct json_node *root, const struct json_node *kernels, run_stat_put put,
+                         void *context)
+{
+    const struct json_node *machine = json_get(root, "machine");
+    const double sms = machine ? json_get_number(machine, "sms", NAN) : NAN;
+    double most = NAN;
+    for (uint32_t i = 0; i < kernels->count; i++) most = fmax(most, resident_of(&kernels->items[i], sms));
+    return isnan(most) || put(context, "resident.warps", most);
 }
 
 /* ---- loads ---- */
@@ -157,5 +179,6 @@ bool run_stats_each(const struct json_node *root, run_stat_put put, void *contex
 {
     const struct json_node *kernels = json_get(root, "kernels");
     if (!kernels || kernels->kind != JSON_LIST) return true;
-    return put_longest(kernels, put, context) && put_loads(kernels, put, context);
+    return put_longest(kernels, put, context) && put_resident(root, kernels, put, context) &&
+           put_loads(kernels, put, context);
 }

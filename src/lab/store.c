@@ -269,6 +269,8 @@ void store_close(struct store *s)
 {
     if (!s) return;
     sqlite3_finalize(s->stat_of);
+    sqlite3_finalize(s->kernel_of);
+    store_kernels_free(s);
     sqlite3_close(s->db);
     free(s->path);
     free(s->me);

@@ -58,6 +58,13 @@ bool store_can_read(const char *path);
 /* A statistic of the whole run, such as "l1.aml", "ipc", "cycles", "host.seconds"; a histogram's bin is
  * "dram.queue_level[3]". NAN: the run does not have it. */
 double store_stat(struct store *s, const char *key, const char *name);
+/* The same of one launch of the run, by its number. NAN: there is no such launch, or it does not have it. */
+double store_kernel_stat(struct store *s, const char *key, uint64_t launch, const char *name);
+/* The number of the `nth` launch of a kernel, from 1; 0: there is none. */
+uint64_t store_kernel_launch(struct store *s, const char *key, const char *kernel, uint32_t nth);
+/* Tells of each launch, in the order of their numbers. False: the store cannot be read. */
+typedef void (*store_launch)(void *context, uint64_t launch, const char *kernel);
+bool store_kernels(struct store *s, const char *key, store_launch tell, void *context);
 /* The JSON that --stats left, but for its legend. False: no such run, or it has none. */
 bool store_document(struct store *s, const char *key, struct strbuf *out);
 /* A run for the report, as a JSON object (docs/store.md): what it is, its state, error, command,

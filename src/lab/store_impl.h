@@ -19,7 +19,9 @@ struct store {
     char *error;
     /* The error is of reading or writing the file. */
     bool is_io;
-    sqlite3_stmt *stat_of;
+    sqlite3_stmt *stat_of, *kernel_of;
+    /* store_kernel.c: the run whose document was read last */
+    struct store_kernels *kernels;
 };
 
 /* Statements: store_prepare binds one argument a letter of `types`: t text (NULL = null), i int64_t, d
@@ -52,6 +54,9 @@ void store_row_texts_free(struct store_row_texts *t);
         strbuf_text(&(t)->machine), strbuf_text(&(t)->settings), strbuf_text(&(t)->mechs),                   \
         strbuf_text(&(t)->mech_settings), (int64_t)(job)->seed, (int64_t)(job)->run.timed.sample_cycles,     \
         strbuf_text(&(t)->command)
+
+/* store_kernel.c */
+void store_kernels_free(struct store *s);
 
 /* store_lease.c */
 char *store_this_process(void);

@@ -41,6 +41,11 @@ struct sweep_result {
 bool sweep(struct store *s, const struct plan *plans, uint32_t plan_count, const struct sweep_options *o,
            struct sweep_result *out);
 
+/* The same, and then the runs that follow from the results (plan_advance), as long as there are any. Errors
+ * of plans go to `diags`. */
+bool sweep_stages(struct store *s, struct plan *plans, uint32_t plan_count, const struct sweep_options *o,
+                  struct sweep_result *out, struct diag_list *diags);
+
 /* The runs, which of them the store has, and how long the others will take: a table, or JSON. `s` NULL:
  * there is no store yet. */
 void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, uint32_t workers, bool json,

@@ -46,7 +46,8 @@ static void table_row(const struct sweep_run *r, const struct sweep_task *t, enu
                   t->job->workload->name, t->job->size, width, t->job->run.machine, t->column, time);
 }
 
-static void sum_line(const struct sweep_run *r, const uint32_t *count, double left, bool json,
+/* `later`: cells whose runs follow from results. */
+static void sum_line(const struct sweep_run *r, const uint32_t *count, double left, uint32_t later, bool json,
                      struct strbuf *out)
 {
     char time[24];
@@ -54,15 +55,16 @@ static void sum_line(const struct sweep_run *r, const uint32_t *count, double le
     if (json)
         strbuf_printf(out,
                       "],\n \"all\": %u, \"done\": %u, \"failed\": %u, \"running\": %u, \"to_make\": %u, "
-                      "\"workers\": %u, \"seconds\": %.1f}\n",
+                      "\"later\": %u, \"workers\": %u, \"seconds\": %.1f}\n",
                       r->tasks.len, count[STORE_DONE], count[STORE_FAILED], count[STORE_RUNNING],
-                      count[STORE_ABSENT], r->workers, left);
+                      count[STORE_ABSENT], later, r->workers, left);
     else
         strbuf_printf(out,
                       "\n%u runs: %u in the store, %u failed, %u running elsewhere, %u to make:\n"
                       "about %s on %u cores\n",
                       r->tasks.len, count[STORE_DONE], count[STORE_FAILED], count[STORE_RUNNING],
                       count[STORE_ABSENT], time, r->workers);
+    if (later && !json) strbuf_printf(out, "and up to %u more that their results decide\n", later);
 }
 
 void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, uint32_t workers, bool json,
@@ -87,6 +89,6 @@ void sweep_list(struct store *s, const struct plan *plans, uint32_t plan_count, 
         else
             table_row(&r, t, state, width, out);
     }
-    sum_line(&r, count, sweep_seconds_left(&r, 0), json, out);
+    sum_line(&r, count, sweep_seconds_left(&r, 0), plan_count_later(plans, plan_count), json, out);
     sweep_tasks_free(&r);
 }

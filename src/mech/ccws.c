@@ -28,41 +28,13 @@
  * code; lines of a warp that has ended go nowhere; a prefetched line that no load used was not the warp's to
  * lose. Left out: the authors' base_vc (points added for each hit), which the cap on the score makes
  * meaningless. */
+#include "mech/ccws.h"
+
+#include <assert.h>
 #include <stdio.h>
 
 #include "mech/cost.h"
 #include "mech/warps.h"
-
-struct ccws_params {
-    uint32_t tags, ways, base, k;
-};
-
-/* A warp of the SM, by slot. */
-struct ccws_warp {
-    uint64_t launch;
-    bool is_here;
-    /* the cycle at which its score is back at the base */
-    uint64_t back_at;
-    uint64_t hits, issued;
-};
-
-struct ccws {
-    const struct ccws_params *params;
-    const struct mech_ports *ports;
-    /* the victim tag arrays: by slot, set and way; of a set the oldest tag first, 0 = empty */
-    uint64_t *tags;
-    uint32_t sets;
-    struct ccws_warp warps[MECH_WARPS_MAX];
-    uint64_t here[MECH_BANKS_MAX], here_count;
-    /* sums over the warps that are here */
-    uint64_t hits, issued;
-    /* slots of the warps whose score is above the base, highest first */
-    uint16_t ranked[MECH_WARPS_MAX];
-    uint32_t ranked_count;
-    /* warps whose loads are held back, how many, and since when */
-    uint64_t gated[MECH_BANKS_MAX], gated_count, gated_since;
-    uint64_t inserts, probes, vta_hits, invalidations, changes, gated_cycles, score_max, cost_bits;
-};
 
 static const struct param_row ccws_params[] = {
     PARAM_NUMBER(ccws_params, tags, "ccws.tags", "tags", "16", 1, 4096,
@@ -118,9 +90,8 @@ static uint64_t ccws_cost(const struct ccws *c)
 /* Slots are numbered in banks: a bank may have fewer warps than numbers. */
 static uint32_t ccws_slots(const struct ccws *c) { return c->ports->banks * MECH_BANK_WARPS; }
 
-static void ccws_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
+void ccws_init(struct ccws *c, const struct ccws_params *params, const struct mech_ports *ports)
 {
-    struct ccws *c = state;
     c->params = params;
     c->ports = ports;
     c->sets = c->params->tags / c->params->ways;
@@ -282,7 +253,7 @@ static void ccws_vote(struct ccws *c, const uint64_t gated[], uint64_t now)
     c->changes += is_changed;
 }
 
-static void ccws_gate(struct ccws *c, uint64_t now)
+void ccws_gate(struct ccws *c, uint64_t now)
 {
     uint64_t gated[MECH_BANKS_MAX];
     while (c->ranked_count && c->warps[c->ranked[c->ranked_count - 1]].back_at <= now) c->ranked_count--;
@@ -290,16 +261,26 @@ static void ccws_gate(struct ccws *c, uint64_t now)
     if (!c->ranked_count && !was_gated) return;
     const struct ccws_prefix p = ccws_split(c, now, gated);
     ccws_vote(c, gated, now);
-    if (was_gated || c->gated_count) c->ports->set_timer(c->ports->host, now, ccws_next_change(c, &p, now));
+    const uint32_t change = ccws_next_change(c, &p, now);
+    c->next = change ? now + change : 0;
+}
+
+void ccws_forget(struct ccws *c, uint64_t now)
+{
+    c->ranked_count = 0;
+    ccws_gate(c, now);
+    assert(!c->gated_count && !c->next);
+}
+
+uint64_t ccws_gated_cycles(const struct ccws *c, uint64_t now)
+{
+    return c->gated_cycles + c->gated_count * (now - c->gated_since);
 }
 
 /* ---- events ---- */
 
-static void ccws_on_timer(void *state, uint64_t cycle) { ccws_gate(state, cycle); }
-
-static void ccws_on_warp(void *state, const struct mech_warp_event *e)
+void ccws_on_warp(struct ccws *c, const struct mech_warp_event *e)
 {
-    struct ccws *c = state;
     const uint32_t warp = (uint32_t)e->warp;
     struct ccws_warp *w = &c->warps[warp];
     if (w->is_here) {
@@ -317,9 +298,8 @@ static void ccws_on_warp(void *state, const struct mech_warp_event *e)
     ccws_gate(c, e->cycle);
 }
 
-static void ccws_on_issue(void *state, const struct mech_issue *e)
+void ccws_on_issue(struct ccws *c, const struct mech_issue *e)
 {
-    struct ccws *c = state;
     c->warps[e->warp].issued++;
     c->issued++;
 }
@@ -329,17 +309,15 @@ static bool ccws_is_of(const struct ccws *c, int warp, uint64_t launch)
     return c->warps[warp].is_here && c->warps[warp].launch == launch;
 }
 
-static void ccws_on_l1_evict(void *state, const struct mech_l1_evict *e)
+void ccws_on_l1_evict(struct ccws *c, const struct mech_l1_evict *e)
 {
-    struct ccws *c = state;
     if (e->cause != MECH_EVICT_REPLACED || !e->was_used) return;
     if (!ccws_is_of(c, e->owner_warp, e->owner_launch)) return;
     ccws_insert(c, ccws_set(c, (uint32_t)e->owner_warp, e->line), ccws_tag(e->line));
 }
 
-static void ccws_on_l1_access(void *state, const struct mech_l1_access *a)
+void ccws_on_l1_access(struct ccws *c, const struct mech_l1_access *a)
 {
-    struct ccws *c = state;
     if (a->is_store || a->is_atomic) {
         ccws_invalidate(c, a->line);
         return;
@@ -352,6 +330,48 @@ static void ccws_on_l1_access(void *state, const struct mech_l1_access *a)
     ccws_gate(c, a->cycle);
 }
 
+/* ---- the mechanism ---- */
+
+static void init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
+{
+    ccws_init(state, params, ports);
+}
+
+/* The timer follows the gate. `before`: when it was due before the event. */
+static void set_timer(struct ccws *c, uint64_t now, uint64_t before)
+{
+    if (c->next == before) return;
+    c->ports->set_timer(c->ports->host, now, c->next ? (uint32_t)(c->next - now) : 0);
+}
+
+static void on_warp(void *state, const struct mech_warp_event *e)
+{
+    struct ccws *c = state;
+    const uint64_t before = c->next;
+    ccws_on_warp(c, e);
+    set_timer(c, e->cycle, before);
+}
+
+static void on_issue(void *state, const struct mech_issue *e) { ccws_on_issue(state, e); }
+
+static void on_l1_evict(void *state, const struct mech_l1_evict *e) { ccws_on_l1_evict(state, e); }
+
+static void on_l1_access(void *state, const struct mech_l1_access *a)
+{
+    struct ccws *c = state;
+    const uint64_t before = c->next;
+    ccws_on_l1_access(c, a);
+    set_timer(c, a->cycle, before);
+}
+
+static void on_timer(void *state, uint64_t cycle)
+{
+    struct ccws *c = state;
+    const uint64_t before = c->next;
+    ccws_gate(c, cycle);
+    set_timer(c, cycle, before);
+}
+
 const struct mechanism mechanism_ccws = {
     .api = HEDDLE_MECHANISM_API,
     .name = "ccws",
@@ -362,10 +382,10 @@ const struct mechanism mechanism_ccws = {
     .stats = ccws_stats,
     .state_bytes = sizeof(struct ccws),
     .check = ccws_check,
-    .init = ccws_init,
-    .on_warp = ccws_on_warp,
-    .on_issue = ccws_on_issue,
-    .on_l1_access = ccws_on_l1_access,
-    .on_l1_evict = ccws_on_l1_evict,
-    .on_timer = ccws_on_timer,
+    .init = init,
+    .on_warp = on_warp,
+    .on_issue = on_issue,
+    .on_l1_access = on_l1_access,
+    .on_l1_evict = on_l1_evict,
+    .on_timer = on_timer,
 };

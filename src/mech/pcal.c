@@ -1,16 +1,20 @@
 /* pcal.c: priority-based cache allocation (Li et al., HPCA'15; thesis 5.3.2): a warp tuple {N, p} for the
  * whole GPU, found by voting and hill climbing.
  *
- * Time goes in windows that all SMs share. A kernel starts at a tuple that is given: that of a sweep of swl
- * (PCAL-SWL), or all warps. (1) Base: one window there. (2) Vote: the SMs try p = 1, 2, 4, ... N in turns for
- * one window. The p whose SMs gain most over their own last windows, in the mean, is the p of all. (3) Climb:
- * N grows by one, window by window, while the way to the L2 is not busy and each step is faster; the step
- * that is not faster is taken back. (4) Hold, until an SM is slower than in its last window by more than a
- * bound: then the vote comes again.
+ * Time goes in windows that all SMs share. A kernel starts at a tuple that is given, that of a sweep of swl
+ * (PCAL-SWL) or all warps, or where CCWS leads to (`pcal.start`): CCWS gates loads for one whole window, and
+ * N = p = the warps of a scheduler that it lets through, in the mean over the window and over SMs. (1) Base:
+ * one window there. (2) Vote: the SMs try p = 1, 2, 4, ... N in turns for one window. The p whose SMs gain
+ * most over their own last windows, in the mean, is the p of all. (3) Climb: N grows by one, window by
+ * window, while the way to the L2 is not busy and each step is faster; the step that is not faster is taken
+ * back. (4) Hold, until an SM is slower than in its last window by more than a bound: then the vote comes
+ * again.
  *
  * The papers say neither how long a window is nor what the bounds are: these are parameters. Busy is the
  * share of cycles in which a request waits to leave the SM, or a reply comes in, whichever is larger. An SM
- * that had no warp at some time of a window has no vote in it. Left out: a start at what CCWS allows. */
+ * that had no warp at some time of a window has no vote in it. CCWS has the parameters that are ccws's own
+ * defaults. */
+#include "mech/ccws.h"
 #include "mech/warp_tuple.h"
 
 #include <stdio.h>
@@ -18,11 +22,16 @@
 enum { PCAL_SMS_MAX = 1024, PCAL_TRIES_MAX = 8, PCAL_HOST_LINE = 64 };
 
 struct pcal_params {
-    uint32_t window, start_n, start_p, busy, gain, drop;
+    uint32_t window, start, start_n, start_p, busy, gain, drop;
     char file[PARAM_FILE_BYTES];
 };
 
-enum pcal_phase { PCAL_BASE, PCAL_VOTE, PCAL_SETTLE, PCAL_CLIMB, PCAL_HOLD };
+/* pcal.start */
+enum { PCAL_START_TUPLE, PCAL_START_CCWS };
+static const char *const pcal_starts[] = {"tuple", "ccws", NULL};
+static const struct ccws_params pcal_ccws = {.tags = 16, .ways = 8, .base = 100, .k = 8};
+
+enum pcal_phase { PCAL_CCWS, PCAL_BASE, PCAL_VOTE, PCAL_SETTLE, PCAL_CLIMB, PCAL_HOLD };
 
 /* What an SM tells at the end of a window; in a line of its own, as several threads write. */
 struct pcal_sm {
@@ -30,6 +39,8 @@ struct pcal_sm {
     /* thousandths of the window */
     uint32_t busy;
     bool is_whole;
+    /* thousandths of the warps of a scheduler whose loads CCWS let through */
+    uint32_t let;
     uint32_t start_n, start_p, warps;
     uint64_t launch;
     /* instructions in the window before; kept by the GPU's timer */
@@ -46,7 +57,7 @@ struct pcal_gpu {
     uint64_t launch;
     /* instructions of an SM in a window at this tuple, in the mean */
     uint64_t speed;
-    uint64_t votes, steps, steps_back;
+    uint64_t votes, steps, steps_back, holds, held_n, held_p;
     struct pcal_sm sms[PCAL_SMS_MAX];
 };
 
@@ -59,17 +70,25 @@ struct pcal {
     struct tuple_row *rows;
     uint32_t row_count;
     struct mech_counters from;
+    /* gates loads at the start of a kernel; what it had held back when the window began */
+    struct ccws ccws;
+    bool has_ccws;
+    uint64_t gated_from;
+    /* the cycle at which the window ends or begins */
+    uint64_t window_at;
     /* an SM has had warps since the window began */
     bool is_whole;
     /* the next timer ends a window; otherwise it begins one */
     bool ends;
     /* for statistics, on SM 0: of the whole GPU */
-    uint64_t votes, steps, steps_back;
+    uint64_t votes, steps, steps_back, holds, held_n, held_p;
 };
 
 static const struct param_row pcal_params[] = {
     PARAM_NUMBER(pcal_params, window, "pcal.window", "cycles", "50000", 2, UINT32_MAX,
                  "cycles in which the speed of a tuple is measured"),
+    PARAM_CHOICE(pcal_params, start, "pcal.start", "tuple", pcal_starts,
+                 "where a kernel starts: at pcal.start_n and pcal.start_p, or where ccws leads to"),
     PARAM_NUMBER(pcal_params, start_n, "pcal.start_n", "warps", "64", 1, TUPLE_ALL,
                  "N at the start of a kernel, as a sweep of swl found it; 64: all warps"),
     PARAM_NUMBER(pcal_params, start_p, "pcal.start_p", "warps", "64", 1, TUPLE_ALL,
@@ -89,6 +108,9 @@ static const struct stat_row pcal_stats[] = {
     STAT_COUNT(pcal, votes, "pcal.votes", "votes", "votes for p, of the whole GPU", NULL),
     STAT_COUNT(pcal, steps, "pcal.steps", "steps", "steps of N that were faster", NULL),
     STAT_COUNT(pcal, steps_back, "pcal.steps_back", "steps", "steps of N that were taken back", NULL),
+    STAT_COUNT(pcal, holds, "pcal.holds", "searches", "searches that ended, of the whole GPU", NULL),
+    STAT_COUNT(pcal, held_n, "pcal.held_n", "warps", "N after these searches, summed", NULL),
+    STAT_COUNT(pcal, held_p, "pcal.held_p", "warps", "p after these searches, summed", NULL),
     STAT_COUNT(pcal, warps.bypasses, "pcal.bypasses", "misses",
                "misses of warps beyond the p oldest, which took no line", NULL),
     {0},
@@ -110,6 +132,20 @@ static uint64_t mean_speed(const struct pcal_gpu *g, uint64_t *busy)
     }
     *busy = count ? busy_sum / count : 0;
     return count ? issued / count : 0;
+}
+
+/* N = p = the warps that CCWS let through, in the mean, to the nearest. */
+static void end_ccws(struct pcal_gpu *g)
+{
+    uint64_t let = 0, count = 0;
+    for (uint32_t i = 0; i < g->sm_count; i++) {
+        if (!votes(&g->sms[i])) continue;
+        let += g->sms[i].let;
+        count++;
+    }
+    const uint32_t n = (uint32_t)((let / count + 500) / 1000);
+    g->n = g->p = n ? n : 1;
+    g->phase = PCAL_BASE;
 }
 
 static void begin_vote(struct pcal_gpu *g)
@@ -153,10 +189,20 @@ static uint32_t most_warps(const struct pcal_gpu *g)
     return most;
 }
 
-static void step_or_hold(struct pcal_gpu *g, uint64_t busy)
+static void hold(struct pcal_gpu *g)
 {
     g->phase = PCAL_HOLD;
-    if (busy >= g->params->busy || g->n >= most_warps(g)) return;
+    g->holds++;
+    g->held_n += g->n;
+    g->held_p += g->p;
+}
+
+static void step_or_hold(struct pcal_gpu *g, uint64_t busy)
+{
+    if (busy >= g->params->busy || g->n >= most_warps(g)) {
+        hold(g);
+        return;
+    }
     g->n++;
     g->phase = PCAL_CLIMB;
 }
@@ -171,7 +217,7 @@ static void end_step(struct pcal_gpu *g, uint64_t speed, uint64_t busy)
     }
     g->n--;
     g->steps_back++;
-    g->phase = PCAL_HOLD;
+    hold(g);
 }
 
 static bool has_drop(const struct pcal_gpu *g)
@@ -191,13 +237,14 @@ static void pcal_on_gpu_timer(void *gpu_state, uint64_t cycle)
     const uint64_t speed = mean_speed(g, &busy);
     if (first->launch != g->launch) { /* a kernel has come; this window is none of its own */
         g->launch = first->launch;
-        g->phase = PCAL_BASE;
+        g->phase = g->params->start == PCAL_START_CCWS ? PCAL_CCWS : PCAL_BASE;
         g->n = first->start_n;
         g->p = first->start_p;
         return;
     }
     if (!speed) return; /* nobody has a vote */
     switch (g->phase) {
+    case PCAL_CCWS: end_ccws(g); break;
     case PCAL_BASE: begin_vote(g); break;
     case PCAL_VOTE: end_vote(g); break;
     case PCAL_SETTLE:
@@ -212,19 +259,45 @@ static void pcal_on_gpu_timer(void *gpu_state, uint64_t cycle)
     for (uint32_t i = 0; i < g->sm_count; i++) g->sms[i].last = votes(&g->sms[i]) ? g->sms[i].issued : 0;
 }
 
+/* ---- an SM: CCWS at the start of a kernel ---- */
+
+/* The next timer is the window's or the gate's. */
+static void pcal_set_timer(struct pcal *s, uint64_t now)
+{
+    const struct mech_ports *ports = s->warps.ports;
+    uint64_t at = s->window_at;
+    if (s->ccws.next && s->ccws.next < at) at = s->ccws.next;
+    ports->set_timer(ports->host, now, (uint32_t)(at - now));
+}
+
+static void pcal_follow_gate(struct pcal *s, uint64_t now, uint64_t before)
+{
+    if (s->ccws.next != before) pcal_set_timer(s, now);
+}
+
+/* Thousandths of the warps of a scheduler that the gate has let through since the window began. */
+static uint32_t pcal_let(const struct pcal *s, uint64_t now, uint64_t cycles)
+{
+    if (!s->has_ccws || !cycles) return 0;
+    const uint64_t all = s->ccws.here_count * cycles;
+    const uint64_t gated = ccws_gated_cycles(&s->ccws, now) - s->gated_from;
+    return all > gated ? (uint32_t)((all - gated) * 1000 / cycles / s->warps.ports->schedulers) : 0;
+}
+
 /* ---- an SM: the ends of a window ---- */
 
-static void pcal_end_window(struct pcal *s)
+static void pcal_end_window(struct pcal *s, uint64_t cycle)
 {
     const struct mech_counters *now = s->warps.ports->counters(s->warps.ports->host);
     const uint64_t queue = now->miss_queue_busy - s->from.miss_queue_busy;
     const uint64_t replies = now->reply_busy - s->from.reply_busy, cycles = now->cycles - s->from.cycles;
     s->entry->is_whole = s->is_whole;
     s->entry->issued = s->is_whole ? now->issued - s->from.issued : 0;
+    s->entry->let = pcal_let(s, cycle, s->params->window - 1);
     s->entry->busy = cycles ? (uint32_t)((queue > replies ? queue : replies) * 1000 / cycles) : 0;
 }
 
-static void pcal_begin_window(struct pcal *s)
+static void pcal_begin_window(struct pcal *s, uint64_t now)
 {
     const struct pcal_gpu *g = s->gpu;
     s->from = *s->warps.ports->counters(s->warps.ports->host);
@@ -233,8 +306,16 @@ static void pcal_begin_window(struct pcal *s)
         s->votes = g->votes;
         s->steps = g->steps;
         s->steps_back = g->steps_back;
+        s->holds = g->holds;
+        s->held_n = g->held_n;
+        s->held_p = g->held_p;
     }
+    s->gated_from = ccws_gated_cycles(&s->ccws, now);
     if (g->launch != s->entry->launch) return; /* the kernel's start */
+    if (s->has_ccws && g->phase != PCAL_CCWS) {
+        s->has_ccws = false;
+        ccws_forget(&s->ccws, now);
+    }
     const uint32_t p = g->phase == PCAL_VOTE ? g->tries[s->warps.ports->sm % g->try_count] : g->p;
     warp_tuple_set(&s->warps, g->n, p);
 }
@@ -243,13 +324,16 @@ static void pcal_begin_window(struct pcal *s)
 static void pcal_on_timer(void *state, uint64_t cycle)
 {
     struct pcal *s = state;
-    const struct mech_ports *ports = s->warps.ports;
-    if (s->ends)
-        pcal_end_window(s);
-    else
-        pcal_begin_window(s);
-    s->ends = !s->ends;
-    ports->set_timer(ports->host, cycle, s->ends ? s->params->window - 1 : 1);
+    if (s->ccws.next == cycle) ccws_gate(&s->ccws, cycle);
+    if (s->window_at == cycle) {
+        if (s->ends)
+            pcal_end_window(s, cycle);
+        else
+            pcal_begin_window(s, cycle);
+        s->ends = !s->ends;
+        s->window_at = cycle + (s->ends ? s->params->window - 1 : 1);
+    }
+    pcal_set_timer(s, cycle);
 }
 
 /* ---- the other hooks ---- */
@@ -259,8 +343,11 @@ static void pcal_on_launch(void *state, const struct mech_launch *e)
     struct pcal *s = state;
     const struct tuple_row *row = tuple_rows_find(s->rows, s->row_count, e->kernel, e->launch);
     const uint32_t most = s->entry->warps;
-    const uint32_t n = row ? row->n : s->params->start_n, p = row ? row->p : s->params->start_p;
+    const bool is_all = s->params->start == PCAL_START_CCWS; /* CCWS holds back loads alone */
+    const uint32_t n = is_all ? TUPLE_ALL : row ? row->n : s->params->start_n;
+    const uint32_t p = is_all ? TUPLE_ALL : row ? row->p : s->params->start_p;
     s->entry->launch = e->launch;
+    s->has_ccws = s->params->start == PCAL_START_CCWS;
     s->entry->start_n = n < most ? n : most;
     s->entry->start_p = p < s->entry->start_n ? p : s->entry->start_n;
     warp_tuple_set(&s->warps, s->entry->start_n, s->entry->start_p);
@@ -273,6 +360,39 @@ static void pcal_on_kernel(void *state, bool is_start)
     s->is_whole = false;
     s->from = (struct mech_counters){0};
     s->entry->is_whole = false;
+}
+
+/* CCWS knows the warps also while it does not gate. */
+static void pcal_on_warp(void *state, const struct mech_warp_event *e)
+{
+    struct pcal *s = state;
+    const uint64_t before = s->ccws.next;
+    warp_tuple_on_warp(&s->warps, e);
+    if (s->params->start != PCAL_START_CCWS) return;
+    ccws_on_warp(&s->ccws, e);
+    pcal_follow_gate(s, e->cycle, before);
+}
+
+static void pcal_on_issue(void *state, const struct mech_issue *e)
+{
+    struct pcal *s = state;
+    warp_tuple_on_issue(&s->warps, e);
+    if (s->params->start == PCAL_START_CCWS) ccws_on_issue(&s->ccws, e);
+}
+
+static void pcal_on_l1_access(void *state, const struct mech_l1_access *a)
+{
+    struct pcal *s = state;
+    const uint64_t before = s->ccws.next;
+    if (!s->has_ccws) return;
+    ccws_on_l1_access(&s->ccws, a);
+    pcal_follow_gate(s, a->cycle, before);
+}
+
+static void pcal_on_l1_evict(void *state, const struct mech_l1_evict *e)
+{
+    struct pcal *s = state;
+    if (s->has_ccws) ccws_on_l1_evict(&s->ccws, e);
 }
 
 static enum mech_fit pcal_check(const void *params, const struct mech_machine *machine, char *reason)
@@ -303,7 +423,9 @@ static void pcal_init(void *state, void *gpu_state, const void *params, const st
     s->entry->warps = ports->warps / ports->schedulers;
     warp_tuple_init(&s->warps, ports);
     if (*s->params->file) s->rows = tuple_rows_keep(ports, s->params->file, &s->row_count);
+    if (s->params->start == PCAL_START_CCWS) ccws_init(&s->ccws, &pcal_ccws, ports);
     s->ends = true;
+    s->window_at = s->params->window - 1;
     ports->set_timer(ports->host, 0, s->params->window - 1);
 }
 
@@ -325,10 +447,12 @@ const struct mechanism mechanism_pcal = {
     .gpu_init = pcal_gpu_init,
     .on_kernel = pcal_on_kernel,
     .on_launch = pcal_on_launch,
-    .on_warp = warp_tuple_on_warp,
+    .on_warp = pcal_on_warp,
     .on_barrier = warp_tuple_on_barrier,
-    .on_issue = warp_tuple_on_issue,
+    .on_issue = pcal_on_issue,
     .may_allocate = warp_tuple_may_allocate,
+    .on_l1_access = pcal_on_l1_access,
+    .on_l1_evict = pcal_on_l1_evict,
     .on_timer = pcal_on_timer,
     .on_gpu_timer = pcal_on_gpu_timer,
 };

@@ -19,6 +19,8 @@ struct tuple {
     const struct tuple_params *params;
     struct tuple_row *rows;
     uint32_t row_count;
+    /* loads of the p oldest warps: those that looked into the L1, and those that missed */
+    uint64_t polluting_accesses, polluting_misses;
 };
 
 static const struct param_row tuple_params[] = {
@@ -36,6 +38,10 @@ static const struct stat_row tuple_stats[] = {
                NULL),
     STAT_COUNT(tuple, warps.bypasses, "tuple.bypasses", "misses",
                "misses of warps beyond the p oldest, which took no line", NULL),
+    STAT_COUNT(tuple, polluting_accesses, "tuple.polluting_accesses", "transactions",
+               "loads of the p oldest warps that looked into the L1", NULL),
+    STAT_COUNT(tuple, polluting_misses, "tuple.polluting_misses", "transactions",
+               "loads of the p oldest warps that missed, pending hits not counted", NULL),
     {0},
 };
 
@@ -66,6 +72,15 @@ static void tuple_on_launch(void *state, const struct mech_launch *e)
     warp_tuple_set(&t->warps, row ? row->n : t->params->n, row ? row->p : t->params->p);
 }
 
+static void tuple_on_l1_access(void *state, const struct mech_l1_access *a)
+{
+    struct tuple *t = state;
+    const bool is_load = !a->is_store && !a->is_atomic && !a->is_prefetch && a->outcome != MECH_L1_SENT;
+    if (!is_load || !warp_tuple_pollutes(&t->warps, a)) return;
+    t->polluting_accesses++;
+    t->polluting_misses += a->outcome == MECH_L1_MISS;
+}
+
 const struct mechanism mechanism_tuple = {
     .api = HEDDLE_MECHANISM_API,
     .name = "tuple",
@@ -82,4 +97,5 @@ const struct mechanism mechanism_tuple = {
     .on_barrier = warp_tuple_on_barrier,
     .on_issue = warp_tuple_on_issue,
     .may_allocate = warp_tuple_may_allocate,
+    .on_l1_access = tuple_on_l1_access,
 };

@@ -103,11 +103,16 @@ void warp_tuple_on_issue(void *state, const struct mech_issue *e)
 
 /* An access that mechanisms made (a prefetch), or one that TUPLE_LOADS younger ones have passed, goes by the
  * warp's present bit. */
+bool warp_tuple_pollutes(const struct warp_tuple *t, const struct mech_l1_access *a)
+{
+    const uint64_t load = t->loads[a->id % TUPLE_LOADS];
+    return load >> 1 == a->id && a->id ? load & 1 : is_polluter(t, a->warp);
+}
+
 bool warp_tuple_may_allocate(void *state, const struct mech_l1_access *a)
 {
     struct warp_tuple *t = state;
-    const uint64_t load = t->loads[a->id % TUPLE_LOADS];
-    const bool may = load >> 1 == a->id && a->id ? load & 1 : is_polluter(t, a->warp);
+    const bool may = warp_tuple_pollutes(t, a);
     t->bypasses += !may;
     return may;
 }

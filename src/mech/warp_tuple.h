@@ -42,6 +42,9 @@ void warp_tuple_set(struct warp_tuple *t, uint32_t n, uint32_t p);
 /* Warps of the scheduler that has most: N beyond it changes nothing. */
 uint32_t warp_tuple_resident(const struct warp_tuple *t);
 
+/* Does the access carry the pollute bit? */
+bool warp_tuple_pollutes(const struct warp_tuple *t, const struct mech_l1_access *a);
+
 /* Hooks for a mechanism whose state begins with a struct warp_tuple. */
 void warp_tuple_on_warp(void *state, const struct mech_warp_event *e);
 void warp_tuple_on_barrier(void *state, const struct mech_barrier *e);

@@ -10,6 +10,7 @@ static const struct {
 } tuples[] = {
     {"tuple", {"tuple.n=3", "tuple.p=1"}, 2},
     {"pcal", {"pcal.window=150", "pcal.start_n=2"}, 2},
+    {"pcal", {"pcal.window=150", "pcal.start=ccws"}, 2},
     {"poise", {"poise.period=1500", "poise.warmup=20", "poise.feature=100", "poise.correct=50"}, 4}};
 
 static inline struct rig_options tuple_options(size_t i)

@@ -110,7 +110,7 @@ struct kit_number {
     double value;
 };
 struct store {
-    struct kit_number numbers[64];
+    struct kit_number numbers[256];
     uint32_t count;
     const char *error;
 };
@@ -129,6 +129,27 @@ double store_stat(struct store *s, const char *key, const char *name)
     for (uint32_t i = 0; i < s->count; i++)
         if (!strcmp(s->numbers[i].key, key) && !strcmp(s->numbers[i].name, name)) return s->numbers[i].value;
     return NAN;
+}
+
+/* A launch's number is that of the run by the name "kernel(3).cycles"; launch 2 of `even` is number 4. */
+double store_kernel_stat(struct store *s, const char *key, uint64_t launch, const char *name)
+{
+    char whole[128];
+    snprintf(whole, sizeof whole, "kernel(%llu).%s", (unsigned long long)launch, name);
+    return store_stat(s, key, whole);
+}
+
+uint64_t store_kernel_launch(struct store *s, const char *key, const char *kernel, uint32_t nth)
+{
+    return !strcmp(kernel, "even") ? 2 * nth : !strcmp(kernel, "odd") ? 2 * nth - 1 : 0;
+}
+
+/* As many as the run's number "launches" says. */
+bool store_kernels(struct store *s, const char *key, store_launch tell, void *context)
+{
+    const double count = store_stat(s, key, "launches");
+    for (uint64_t i = 1; i <= count; i++) tell(context, i, i % 2 ? "odd" : "even");
+    return true;
 }
 
 static inline uint32_t kit_workload_at(const struct experiment *e, const char *name)

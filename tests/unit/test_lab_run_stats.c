@@ -96,6 +96,18 @@ static void what_is_given_has_a_name_in_the_list(void **state)
     }
 }
 
+/* Of 15 SMs: the first grid fills its 6 CTAs of 2 warps, the second has one CTA for each, of 8 warps. */
+static void the_most_warps_of_an_sm_are_resident(void **state)
+{
+    static const char run_of_two[] =
+        "{\"machine\":{\"sms\":15},\"kernels\":["
+        "{\"name\":\"a\",\"cycles\":1,\"block\":[64,1,1],\"ctas\":700,\"ctas_per_sm\":6},"
+        "{\"name\":\"b\",\"cycles\":9,\"block\":[16,16,1],\"ctas\":15,\"ctas_per_sm\":6}]}";
+    struct seen s = {.room = 64};
+    assert_true(look(run_of_two, &s));
+    assert_true(value(&s, "resident.warps") == 12);
+}
+
 static void a_run_without_kernels_has_none_of_it(void **state)
 {
     struct seen s = {.room = 64};
@@ -119,6 +131,7 @@ int main(void)
         cmocka_unit_test(the_longest_kernel_is_found),
         cmocka_unit_test(loads_are_joined_over_launches_and_ordered),
         cmocka_unit_test(what_is_given_has_a_name_in_the_list),
+        cmocka_unit_test(the_most_warps_of_an_sm_are_resident),
         cmocka_unit_test(a_run_without_kernels_has_none_of_it),
         cmocka_unit_test(a_failure_to_write_is_passed_on),
     };

@@ -252,6 +252,45 @@ static void a_kernel_starts_again(void **unused)
     close_bench(&b);
 }
 
+/* On two SMs warp 0 misses a line that it had: of their 8 warps CCWS lets one load for longer than a window,
+ * and on the other two all of them. The mean, 4.5, is nearest to 5. */
+static void a_kernel_starts_where_ccws_leads_to(void **unused)
+{
+    enum { WARPS = 8, LINE = 0x1000 };
+    struct pcal_bench b;
+    open_bench(&b, "pcal.start=ccws");
+    b.speed = two_is_best;
+    b.busy = WINDOW;
+    for (uint32_t i = 0; i < SMS; i++)
+        for (int w = 0; w < WARPS; w++)
+            mech_on_warp(b.sms[i],
+                         &(struct mech_warp_event){.warp = w, .launch = (uint64_t)w + 1, .is_start = true});
+    expect_all(&b, 24, 24);
+    run_window(&b); /* the launch has come in this one */
+    expect_all(&b, 24, 24);
+    for (uint32_t i = 0; i < 2; i++) {
+        mech_on_l1_evict(b.sms[i], &(struct mech_l1_evict){.cycle = b.now,
+                                                           .line = LINE,
+                                                           .cause = MECH_EVICT_REPLACED,
+                                                           .owner_launch = 1,
+                                                           .was_used = true});
+        mech_on_l1_access(b.sms[i],
+                          &(struct mech_l1_access){
+                              .cycle = b.now, .id = 1, .line = LINE, .outcome = MECH_L1_MISS, .launch = 1});
+        assert_int_equal(b.sms[i]->load_mask[0] & 0xff, 1);
+    }
+    run_window(&b);
+    expect_all(&b, 5, 5);
+    for (uint32_t i = 0; i < SMS; i++)
+        assert_int_equal(b.sms[i]->load_mask[0] & 0xff, 0xff); /* it gates no more */
+    run_window(&b);                                            /* base */
+    expect_tuple(&b, 0, 5, 1);
+    expect_tuple(&b, 1, 5, 2);
+    expect_tuple(&b, 2, 5, 4);
+    expect_tuple(&b, 3, 5, 5);
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_drop_calls_for_a_vote),
         cmocka_unit_test(an_idle_sm_has_no_vote),
         cmocka_unit_test(a_kernel_starts_again),
+        cmocka_unit_test(a_kernel_starts_where_ccws_leads_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

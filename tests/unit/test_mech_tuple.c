@@ -59,6 +59,30 @@ static void a_load_keeps_the_bit_with_which_it_issued(void **unused)
     kit_close(&k);
 }
 
+static void access_l1(struct mech_kit *k, uint64_t id, int warp, enum mech_l1_outcome outcome, bool is_store)
+{
+    mech_on_l1_access(
+        k->sm, &(struct mech_l1_access){.id = id, .warp = warp, .outcome = outcome, .is_store = is_store});
+}
+
+static void loads_of_the_p_oldest_are_counted(void **unused)
+{
+    struct mech_kit k;
+    kit_open(&k, "tuple", "tuple.n=2 tuple.p=1", 1);
+    for (int w = 0; w < 2; w++) kit_start(&k, w);
+    for (int w = 0; w < 2; w++) issue_load(&k, (uint64_t)w + 1, w);
+    access_l1(&k, 1, 0, MECH_L1_MISS, false);
+    access_l1(&k, 1, 0, MECH_L1_PENDING, false);
+    access_l1(&k, 1, 0, MECH_L1_HIT, false);
+    access_l1(&k, 2, 1, MECH_L1_MISS, false); /* of the other warp */
+    access_l1(&k, 1, 0, MECH_L1_SENT, true);
+    kit_end(&k, 0);
+    access_l1(&k, 1, 0, MECH_L1_MISS, false); /* it keeps its bit */
+    assert_int_equal(kit_stat(&k, "tuple.polluting_accesses"), 4);
+    assert_int_equal(kit_stat(&k, "tuple.polluting_misses"), 2);
+    kit_close(&k);
+}
+
 static void a_warp_at_a_barrier_counts_for_neither(void **unused)
 {
     struct mech_kit k;
@@ -165,6 +189,7 @@ int main(void)
         cmocka_unit_test(n_warps_issue_and_p_of_them_allocate),
         cmocka_unit_test(each_scheduler_has_its_own_n_and_p),
         cmocka_unit_test(a_load_keeps_the_bit_with_which_it_issued),
+        cmocka_unit_test(loads_of_the_p_oldest_are_counted),
         cmocka_unit_test(a_warp_at_a_barrier_counts_for_neither),
         cmocka_unit_test(equal_n_and_p_vote_as_swl_does),
         cmocka_unit_test(a_file_gives_tuples_to_launches),

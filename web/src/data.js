@@ -36,7 +36,7 @@ export class Figure {
     this.experiment = experiment;
     this.figure = figure;
     this.key = `${experiment.name}/${figure.id}`;
-    this.cells = new Map(figure.cells.map((c) => [cellKey(c.workload, c.column, c.measure), c]));
+    this.cells = new Map(figure.cells.map((c) => [cellKey(c, c.column, c.measure), c]));
     this.columns = new Map(experiment.columns.map((c) => [c.name, c]));
     this.measures = new Map(figure.measures.map((m) => [m.name, m]));
   }
@@ -54,7 +54,8 @@ export class Figure {
   }
 }
 
-const cellKey = (workload, column, measure) => `${workload ?? ""}\n${column}\n${measure}`;
+/** `at`: a row or a cell: of a workload, of the mean, or of the mean of a class (`of`). */
+const cellKey = (at, column, measure) => `${at.workload ?? ""}\n${at.of ?? ""}\n${column}\n${measure}`;
 
 /** Rows and columns as they are to be drawn. */
 export class View {
@@ -69,10 +70,15 @@ export class View {
       workload: w.name,
       label: w.as || w.name,
       suite: w.suite,
+      class: w.class,
       index: place.get(w.name),
       isMean: false,
     }));
     this.sort(sort);
+    const classes = [...new Set(source.figure.cells.filter((c) => c.of).map((c) => c.of))];
+    for (const of of classes)
+      if (this.rows.some((r) => r.class === of))
+        this.rows.push({ workload: MEAN, of, label: `mean of ${of}`, isMean: true });
     if (allCount === 0)
       this.rows = [{ workload: null, label: "value", index: 0, isMean: false }]; // arithmetic of parameters alone
     else if (workloads.length > 0 && source.figure.cells.some((c) => c.workload === MEAN))
@@ -89,15 +95,16 @@ export class View {
     if (row.isMean && this.isFiltered)
       return {
         workload: MEAN,
+        of: row.of,
         column,
         measure,
-        value: this.meanOf(column, measure),
+        value: this.meanOf(column, measure, row.of),
         paper: null,
         chosen: null,
         run: null,
       };
     return (
-      this.source.cells.get(cellKey(row.workload, column, measure)) ?? {
+      this.source.cells.get(cellKey(row, column, measure)) ?? {
         workload: row.workload,
         column,
         measure,
@@ -109,8 +116,9 @@ export class View {
     );
   }
 
-  meanOf(column, measure) {
-    const values = this.rows.filter((r) => !r.isMean).map((r) => this.cell(r, column, measure).value);
+  /** Over the workloads that are shown, or those of a class. */
+  meanOf(column, measure, of) {
+    const values = this.rows.filter((r) => !r.isMean && (!of || r.class === of)).map((r) => this.cell(r, column, measure).value);
     return values.length && values.every((v) => v !== null) ? mean(this.figure.mean, values) : null;
   }
 
@@ -138,6 +146,9 @@ function compare(a, b, sign) {
 /** The same means as the simulator's (src/lab/figure.c). */
 export function mean(kind, values) {
   const n = values.length;
+  if (kind === "smallest") return Math.min(...values);
+  if (kind === "largest") return Math.max(...values);
+  if (kind === "total") return values.reduce((s, v) => s + v, 0);
   if (kind === "arithmetic") return values.reduce((s, v) => s + v, 0) / n;
   if (kind === "gains")
     return values.some((v) => v <= -1) ? null : Math.expm1(values.reduce((s, v) => s + Math.log1p(v), 0) / n);

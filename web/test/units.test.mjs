@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Figure, mean, Report } from "../src/data.js";
+import { mapCells } from "../src/map_cells.js";
 import { bytes, formats, number, percent, time } from "../src/format.js";
 
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
@@ -52,6 +53,9 @@ test("means", () => {
   near(mean("gains", [3, -0.5, 0.125]), Math.cbrt(4 * 0.5 * 1.125) - 1);
   assert.equal(mean("gains", [3, -1]), null);
   assert.equal(mean("harmonic", [1, 0]), null);
+  assert.equal(mean("smallest", [3, -1, 2]), -1);
+  assert.equal(mean("largest", [3, -1, 2]), 3);
+  assert.equal(mean("total", [3, -1, 2]), 4);
 });
 
 test("a mean of everything is the simulator's; of fewer workloads it is made anew, without the paper's", () => {
@@ -136,4 +140,27 @@ test("numbers", () => {
   assert.equal(bytes(3 * 1024 * 1024), "3 MiB");
   assert.equal(time(0), "–");
   assert.equal(time(1760000000), "2025-10-09 08:53 UTC");
+});
+
+test("classes have means of their own, also of what is left under a filter", () => {
+  const source = makeFigure({ one: 2, two: 4, three: 9 });
+  ["S", "S", "I"].forEach((c, i) => (source.experiment.workloads[i].class = c));
+  const cell = (of, column, value) => ({ workload: null, of, column, measure: "m", value, paper: null, chosen: null, run: null });
+  source.figure.cells.push(cell("S", "a", 3), cell("I", "a", 9));
+  const figure = new Figure(source.experiment, source.figure);
+  const view = figure.view(nothing, null);
+  assert.deepEqual(view.rows.map((r) => r.label), ["one", "two", "three", "mean of S", "mean of I", "mean"]);
+  assert.equal(view.cell(view.rows[3], "a", "m").value, 3);
+  assert.equal(view.cell(view.rows[5], "a", "m").value, 5);
+  const left = figure.view({ hidden: new Set(["one"]), machines: new Set() }, null);
+  assert.equal(left.cell(left.rows[2], "a", "m").value, 4); // of S, two is left
+});
+
+test("a map has a cell where the parameters of a column say, and none where there is no run", () => {
+  const source = makeFigure({ bfs: 2 });
+  Object.assign(source.figure, { axes: ["n", "p"], places: [[4, 1], [8, 2]] });
+  source.figure.cells = source.figure.cells.filter((c) => c.workload);
+  source.figure.cells[1].value = null;
+  const cells = mapCells(new Figure(source.experiment, source.figure).view(nothing, null));
+  assert.deepEqual(cells.map((c) => [c.column, c.x, c.y, c.cell.value]), [["a", 4, 1, 2]]);
 });

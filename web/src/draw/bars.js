@@ -10,8 +10,11 @@ const MEAN = 1.5; // the mean has more room than a workload
 
 /** Where each row's group is: { at: its middle, wide }, a workload being 1 wide. */
 function places(rows) {
+  const workloads = rows.filter((r) => !r.isMean).length; // means follow them: of classes, then of all
   return rows.map((row, i) =>
-    row.isMean && rows.length > 1 ? { at: i - 0.5 + GAP + MEAN / 2, wide: MEAN } : { at: i, wide: 1 },
+    row.isMean && rows.length > 1
+      ? { at: workloads - 0.5 + GAP + (i - workloads + 0.5) * MEAN, wide: MEAN }
+      : { at: i, wide: 1 },
   );
 }
 const roomOf = (rows) => ends(rows)[1] - ends(rows)[0];

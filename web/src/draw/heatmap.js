@@ -7,7 +7,7 @@ import { describe, plot, textWidth, tip } from "./frame.js";
 const ROW = 24;
 
 /** Labels are the paper's, and two workloads may share one. */
-const keyOf = (row) => row.workload ?? "\nmean";
+const keyOf = (row) => row.workload ?? `\nmean ${row.of ?? ""}`;
 
 export function drawHeatmap(view, options) {
   const { theme } = options;

@@ -3,13 +3,14 @@
 import { drawBars } from "./bars.js";
 import { drawHeatmap } from "./heatmap.js";
 import { drawLines } from "./lines.js";
+import { drawMap } from "./map.js";
 import { drawScatter } from "./scatter.js";
 
 const kinds = {
   bars: (view, options) => drawBars(view, options, false),
   stacked: (view, options) => drawBars(view, options, true),
   lines: drawLines,
-  heatmap: drawHeatmap,
+  heatmap: (view, options) => (view.figure.axes ? drawMap : drawHeatmap)(view, options),
   scatter: drawScatter,
 };
 
