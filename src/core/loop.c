@@ -134,7 +134,8 @@ static COLD void find_fault(struct timed_gpu *g)
     }
 }
 
-/* What SMs have done to the ring in this cycle counts from now on. */
+/* What SMs have done to the ring in this cycle counts from now on. Their wakes are those of their own parts
+ * until they hear of the ring: that is so at every edge. */
 static COLD void move_ring(struct wiring *w, tick now)
 {
     smring_tick(w->ring, now);

@@ -85,13 +85,10 @@ static COLD void ring_alarm(struct sm *m)
 }
 
 /* The mechanism looks at what has come over the ring, before the L1 and the load-store unit have the cycle:
- * what it reads from the L1 it takes from them. */
+ * what it reads from the L1 it takes from them. Who sees a message is woken (units_hear_ring). */
 static COLD void look_at_ring(struct sm *m)
 {
-    const struct smring *ring = m->setup.ring;
-    if (smring_next(ring, m->setup.index) <= m->sleep.now) mech_on_ring(m->mech, m->sleep.cycle);
-    const tick next = smring_next(ring, m->setup.index);
-    if (next != TICK_NEVER) sleep_wake_at(&m->sleep, MAX(next, clock_after(&m->clock, m->sleep.now, 1)));
+    if (smring_next(m->setup.ring, m->setup.index) <= m->sleep.now) mech_on_ring(m->mech, m->sleep.cycle);
 }
 
 static inline __attribute__((always_inline)) void end_cycle(struct sm *m)
