@@ -78,7 +78,7 @@ static void check_colours(const struct mesh *m, const int *colour)
     }
     kit_check(!clashes, "%d times neighbours have one colour", clashes);
     kit_check(!too_great, "%d vertices have no colour or a greater one than their degree allows", too_great);
-    kit_check(first >= m->vertices * 0.95, "only %d of %d vertices fit first", first, m->vertices);
+    kit_check(first >= m->vertices * 0.9, "only %d of %d vertices fit first", first, m->vertices);
 }
 
 int main(int argc, char **argv)
