@@ -140,7 +140,8 @@ static bool check_mechs(struct wiring *w, struct diag_list *diags)
                                                  .warps = m->sm_warps,
                                                  .schedulers = m->sm.schedulers,
                                                  .line_bytes = m->l1.line,
-                                                 .prefetch_queue = m->sm.prefetch_queue},
+                                                 .prefetch_queue = m->sm.prefetch_queue,
+                                                 .registers = m->sm_registers},
                           diags);
 }
 

@@ -16,7 +16,7 @@
 #include "mem/ring.h"
 
 /* In req.client. */
-enum sm_port_client { SM_PORT_L1, SM_PORT_INST, SM_PORT_CONST, SM_PORT_TEX, SM_PORT_CLIENTS };
+enum sm_port_client { SM_PORT_L1, SM_PORT_INST, SM_PORT_CONST, SM_PORT_TEX, SM_PORT_SIDE, SM_PORT_CLIENTS };
 
 struct sm_port_handler {
     void *ctx;

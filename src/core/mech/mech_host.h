@@ -31,6 +31,15 @@ struct mech_host_ops {
     /* false: not all of these rows were taken */
     bool (*registers_give)(void *sm, uint32_t first, uint32_t rows);
     bool (*bank_access)(void *sm, uint32_t row, bool is_write);
+    bool (*cta_swap)(void *sm, uint32_t out, uint32_t in, uint32_t cycles);
+    uint32_t (*warp_pcs)(void *sm, uint32_t cta_slot, uint32_t index, uint32_t *pcs, uint32_t max);
+    const uint64_t *(*cta_live)(void *sm, uint32_t cta_slot, uint32_t pc);
+    /* false: the CTA is active, or has no rows */
+    bool (*cta_park)(void *sm, uint32_t cta_slot, const uint64_t *kept);
+    bool (*cta_unpark)(void *sm, uint32_t cta_slot);
+    bool (*ctas_left)(void *sm);
+    uint64_t (*code_address)(void *sm, uint32_t cta_slot, uint32_t pc);
+    bool (*memory_read)(void *sm, uint64_t offset, uint32_t token);
 };
 
 struct mech_sm_setup {
@@ -44,7 +53,7 @@ struct mech_sm_setup {
     const uint64_t *cycle;
     /* as in mech_ports; banks 0 means 1 */
     uint32_t index, sm_count, warps, banks, schedulers, line_bytes;
-    uint32_t l1_sets, l1_ways, register_rows, register_banks;
+    uint32_t ctas, l1_sets, l1_ways, register_rows, register_banks;
 };
 
 /* One mechanism on one SM. */
@@ -70,16 +79,17 @@ struct mech_sm {
     VEC(uint64_t) claims;
 
     /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
-    bool has_take_miss, has_victim, has_line_touched, has_line_inserted;
+    bool has_take_miss, has_victim, has_admit, has_line_touched, has_line_inserted;
     bool has_allocate, has_may_miss;
     bool has_kernel, has_launch, has_issue, has_next, has_access, has_evict, has_fill, has_level,
         has_prefetch;
-    bool has_warp, has_barrier, has_rows_lost;
+    bool has_warp, has_barrier, has_rows_lost, has_cta;
 
     /* init is being called: there is no L1 yet */
     bool in_init;
-    /* indices of the mechanisms that fill pick, take_miss and victim; -1 = none (there is always a pick) */
-    int policy, miss_policy, victim_policy;
+    /* indices of the mechanisms that fill pick, take_miss, victim and admit; -1 = none (there is always a
+     * pick) */
+    int policy, miss_policy, victim_policy, admit_policy;
     uint32_t count;
     /* one for each mechanism */
     void **states;
@@ -109,6 +119,8 @@ int mech_pick(struct mech_sm *m, struct mech_sched_view *v);
 struct mech_miss mech_take_miss(struct mech_sm *m, const struct mech_l1_access *a, uint32_t token);
 /* Asks for the way that a line has to leave. Only if has_victim. */
 uint32_t mech_victim(struct mech_sm *m, const struct mech_victim_view *v);
+/* Asks whether a CTA becomes resident, and with how many registers. Only if has_admit. */
+bool mech_admit(struct mech_sm *m, struct mech_admit *a);
 void mech_line_touched(struct mech_sm *m, uint32_t set, uint32_t way);
 void mech_line_inserted(struct mech_sm *m, uint32_t set, uint32_t way);
 
@@ -132,6 +144,9 @@ void mech_on_warp(struct mech_sm *m, const struct mech_warp_event *e);
 void mech_on_barrier(struct mech_sm *m, const struct mech_barrier *e);
 /* To the mechanism that owns registers. */
 void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e);
+void mech_on_cta(struct mech_sm *m, const struct mech_cta *e);
+/* To the mechanism that admits CTAs: no other reads memory. */
+void mech_on_memory_read(struct mech_sm *m, uint64_t cycle, uint32_t token);
 /* Calls the timers that are due at or before cycle, the earliest first, each as often as it is due. Call
  * it when next_timer <= cycle. */
 void mech_on_timer(struct mech_sm *m, uint64_t cycle);

@@ -241,6 +241,84 @@ static bool port_bank_access(void *host, uint32_t row, bool is_write)
     return s->ops->bank_access && s->ops->bank_access(s->sm, row, is_write);
 }
 
+/* ---- CTAs ---- */
+
+static const struct mech_sm_setup *setup_of_admitter(void *host, const char *port)
+{
+    const struct mech_seat *seat = seat_running(host, port);
+    if (UNLIKELY(!seat->mech->admit)) mech_fail(seat, port, "only a mechanism that fills admit may call it");
+    return &seat->sm->setup;
+}
+
+static void check_cta(void *host, const char *port, uint32_t cta_slot)
+{
+    const struct mech_seat *seat = host;
+    if (UNLIKELY(cta_slot >= seat->ports.ctas))
+        mech_fail(seat, port, "CTA slot %u, but the SM has %u", cta_slot, seat->ports.ctas);
+}
+
+static bool port_cta_swap(void *host, uint32_t out, uint32_t in, uint32_t cycles)
+{
+    const struct mech_sm_setup *s = setup_of_admitter(host, "cta_swap");
+    if (out != MECH_NO_CTA) check_cta(host, "cta_swap", out);
+    if (in != MECH_NO_CTA) check_cta(host, "cta_swap", in);
+    return s->ops->cta_swap && s->ops->cta_swap(s->sm, out, in, cycles);
+}
+
+static uint32_t port_warp_pcs(void *host, uint32_t cta_slot, uint32_t index, uint32_t *pcs, uint32_t max)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "warp_pcs")->sm->setup;
+    check_cta(host, "warp_pcs", cta_slot);
+    return s->ops->warp_pcs ? s->ops->warp_pcs(s->sm, cta_slot, index, pcs, max) : 0;
+}
+
+static const uint64_t *port_cta_live(void *host, uint32_t cta_slot, uint32_t pc)
+{
+    static const uint64_t none[MECH_REGISTER_WORDS];
+    const struct mech_sm_setup *s = &seat_running(host, "cta_live")->sm->setup;
+    check_cta(host, "cta_live", cta_slot);
+    return s->ops->cta_live ? s->ops->cta_live(s->sm, cta_slot, pc) : none;
+}
+
+static void port_cta_park(void *host, uint32_t cta_slot, const uint64_t *kept)
+{
+    const struct mech_sm_setup *s = setup_of_admitter(host, "cta_park");
+    check_cta(host, "cta_park", cta_slot);
+    if (s->ops->cta_park && UNLIKELY(!s->ops->cta_park(s->sm, cta_slot, kept)))
+        mech_fail(host, "cta_park", "the CTA in slot %u is active, or has no rows", cta_slot);
+}
+
+static bool port_cta_unpark(void *host, uint32_t cta_slot)
+{
+    const struct mech_sm_setup *s = setup_of_admitter(host, "cta_unpark");
+    check_cta(host, "cta_unpark", cta_slot);
+    return s->ops->cta_unpark && s->ops->cta_unpark(s->sm, cta_slot);
+}
+
+static uint64_t port_code_address(void *host, uint32_t cta_slot, uint32_t pc)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "code_address")->sm->setup;
+    check_cta(host, "code_address", cta_slot);
+    return s->ops->code_address ? s->ops->code_address(s->sm, cta_slot, pc) : pc;
+}
+
+static bool port_memory_read(void *host, uint64_t offset, uint32_t token)
+{
+    const struct mech_sm_setup *s = setup_of_admitter(host, "memory_read");
+    if (UNLIKELY(offset >= MECH_MEMORY_BYTES))
+        mech_fail(host, "memory_read", "offset 0x%llx; there are 0x%llx bytes", (unsigned long long)offset,
+                  (unsigned long long)MECH_MEMORY_BYTES);
+    return s->ops->memory_read && s->ops->memory_read(s->sm, offset, token);
+}
+
+static void port_refuse(void *host, const char *why) { mech_fail(host, "refuse", "%s", why); }
+
+static bool port_ctas_left(void *host)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "ctas_left")->sm->setup;
+    return s->ops->ctas_left && s->ops->ctas_left(s->sm);
+}
+
 void mech_ports_fill(struct mech_seat *seat)
 {
     const struct mech_sm_setup *s = &seat->sm->setup;
@@ -251,6 +329,7 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .banks = s->banks,
                                       .schedulers = s->schedulers,
                                       .line_bytes = s->line_bytes,
+                                      .ctas = s->ctas,
                                       .l1_sets = s->l1_sets,
                                       .l1_ways = s->l1_ways,
                                       .register_rows = s->register_rows,
@@ -276,5 +355,14 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .registers_take = port_registers_take,
                                       .registers_give = port_registers_give,
                                       .bank_access = port_bank_access,
-                                      .limit_ctas = port_limit_ctas};
+                                      .limit_ctas = port_limit_ctas,
+                                      .cta_swap = port_cta_swap,
+                                      .warp_pcs = port_warp_pcs,
+                                      .cta_live = port_cta_live,
+                                      .cta_park = port_cta_park,
+                                      .cta_unpark = port_cta_unpark,
+                                      .code_address = port_code_address,
+                                      .memory_read = port_memory_read,
+                                      .refuse = port_refuse,
+                                      .ctas_left = port_ctas_left};
 }

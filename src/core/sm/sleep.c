@@ -48,7 +48,8 @@ bool sleep_take_look(struct sm *m)
 /* Timers wait for warps. */
 static COLD uint64_t alarm_ahead(const struct sm *m)
 {
-    return MIN(m->state.warp_count ? m->scheduler.timer : UINT64_MAX, warps_awake_at(m));
+    const uint64_t own = MIN(warps_awake_at(m), m->swaps.due);
+    return MIN(m->state.warp_count ? m->scheduler.timer : UINT64_MAX, own);
 }
 
 /* All else in the collectors waits behind these, or for memory. */

@@ -31,6 +31,7 @@ struct sm *sm_create(const struct sm_setup *s)
     sleep_init(m, s->wake);
     residency_init(m);
     sm_mech_create(m);
+    swap_init(m);
     m->port = sm_port_create(&(struct sm_port_setup){.to_xbar = s->to_xbar,
                                                      .from_xbar = s->from_xbar,
                                                      .clock = &m->clock,
@@ -69,6 +70,7 @@ void sm_destroy(struct sm *m)
     prefetch_free(m);
     lsu_free(m);
     execute_free(m);
+    swap_free(m);
     residency_free(m);
     mem_free_huge(m);
 }
@@ -78,9 +80,11 @@ void sm_destroy(struct sm *m)
 static COLD void ring_alarm(struct sm *m)
 {
     warps_awake(m);
-    if (m->scheduler.timer > m->sleep.cycle || !m->state.warp_count) return;
-    mech_on_timer(m->mech, m->sleep.cycle);
-    sleep_changed(&m->sleep);
+    if (m->scheduler.timer <= m->sleep.cycle && m->state.warp_count) {
+        mech_on_timer(m->mech, m->sleep.cycle);
+        sleep_changed(&m->sleep);
+    }
+    if (m->swaps.is_on) swap_cycle(m);
 }
 
 static inline __attribute__((always_inline)) void end_cycle(struct sm *m)
@@ -155,13 +159,15 @@ void sm_settle(struct sm *m, tick now)
 void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info)
 {
     sm_mech_disturb(m, now);
+    residency_launch(m);
     if (!m->mech->has_launch) return;
     struct mech_launch e = {.cycle = sm_mech_now(m) / m->clock.period,
                             .kernel = info->name,
                             .launch = info->launch,
                             .registers = info->registers,
                             .shared_bytes = (uint32_t)info->shared_bytes,
-                            .ctas_fit = info->ctas_per_sm};
+                            .ctas_fit = info->ctas_per_sm,
+                            .is_cooperative = info->cooperative};
     memcpy(e.grid, info->grid, sizeof e.grid);
     memcpy(e.block, info->block, sizeof e.block);
     mech_on_launch(m->mech, &e);

@@ -9,6 +9,7 @@
  *   readonly.c         instruction, constant and texture caches
  *   prefetch.c         lines that mechanisms ask for
  *   residency.c        CTAs, contexts, slots (program.c, registers.c)
+ *   cta_swap.c         CTAs without slots
  *   account.c          where issue slots and residency go
  *   sleep.c, ahead.c   when the SM need not tick
  *   sm_ports.c         what mechanisms do; sm_events.c: what they are told
@@ -21,6 +22,7 @@
 
 #include "core/machine.h"
 #include "core/sm/account.h"
+#include "core/sm/cta_swap.h"
 #include "core/sm/execute.h"
 #include "core/sm/fetch.h"
 #include "core/sm/lsu.h"
@@ -41,6 +43,7 @@
 #define SM_DEVICE_BASE 0x7e9000000000ull
 #define SM_CODE_BASE   (SM_DEVICE_BASE + (1ull << 38))
 #define SM_LOCAL_BASE  (SM_DEVICE_BASE + (1ull << 39))
+#define SM_SIDE_BASE   0x880000000000ull
 enum {
     /* bytes of code of a kernel */
     SM_CODE_BITS = 20,
@@ -91,6 +94,8 @@ struct sm {
     /* by access of the load-store unit */
     struct lsu_bulk *bulks;
     struct prefetch prefetch;
+    struct swaps swaps;
+    struct board_away board_away;
     struct mech_view mech_view;
     tick own_wake;
     /* sm.c: see sm_requests_max */
