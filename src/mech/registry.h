@@ -17,4 +17,7 @@ extern const struct mechanism mechanism_srrip;
 extern const struct mechanism mechanism_ccws, mechanism_sld, mechanism_str, mechanism_swl, mechanism_victim;
 extern const struct mechanism mechanism_tuple, mechanism_pcal, mechanism_poise;
 
+/* CTAs beyond the slots of the schedulers */
+extern const struct mechanism mechanism_vt, mechanism_finereg;
+
 #endif
