@@ -33,7 +33,7 @@
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 3
+#define HEDDLE_MECHANISM_API 4
 #define MECH_NO_WARP         (-1)
 enum {
     MECH_BANK_WARPS = 64,
@@ -51,6 +51,8 @@ enum {
     MECH_REEXEC_MAX = 1 << 16,
     /* notes that are kept of one mechanism on one SM; the others are counted */
     MECH_NOTES_MAX = 1 << 16,
+    /* the most rows in the buffer of a transfer */
+    MECH_TRANSFER_BUFFER_MAX = 64,
     /* the text that check writes, with its end */
     MECH_REASON_BYTES = 256
 };
@@ -130,6 +132,8 @@ struct mech_launch {
     uint32_t grid[3], block[3];
     /* registers of a thread; bytes of shared memory of a CTA; CTAs that fit onto an SM */
     uint32_t registers, shared_bytes, ctas_fit;
+    /* its CTAs may wait for each other: all of them are resident */
+    bool is_cooperative;
 };
 
 struct mech_issue {
@@ -254,6 +258,19 @@ struct mech_rows_lost {
     uint32_t first, rows;
 };
 
+/* A CTA starts (before its warps do), has ended, or its registers have left for memory or come back. Rows of
+ * the register file: those that it owns from now on, or owned until now; the lowest and the highest, and how
+ * many. A CTA whose registers are out owns none: another, or a mechanism, may have them. */
+enum mech_cta_kind { MECH_CTA_START, MECH_CTA_END, MECH_CTA_REGISTERS_OUT, MECH_CTA_REGISTERS_IN };
+struct mech_cta {
+    uint64_t cycle;
+    enum mech_cta_kind kind;
+    uint32_t cta_slot;
+    /* its number in the grid */
+    uint64_t cta;
+    uint32_t first_row, last_row, rows;
+};
+
 /* ---- take_miss ---- */
 
 enum mech_miss_answer {
@@ -266,6 +283,23 @@ struct mech_miss {
     uint32_t cycles;
 };
 
+/* ---- cta_registers ---- */
+
+/* A move of a CTA's registers between the register file and memory, by the SM's transfer engine. */
+struct mech_transfer {
+    uint32_t cta_slot;
+    /* to memory; false: back */
+    bool is_out;
+    /* out: results of its instructions that are under way come first; false: they follow to memory */
+    bool drains;
+    /* out: how many of its rows have to travel (the others hold nothing); UINT32_MAX = all. As many come
+     * back. */
+    uint32_t rows;
+    /* rows in the engine's buffer: from their bank to the queue to the crossbar; back, from the request to
+     * their bank. 1 to MECH_TRANSFER_BUFFER_MAX */
+    uint32_t buffer;
+};
+
 /* ---- ports ---- */
 
 /* What a mechanism may do. Any port may be called in any hook of an SM, with two exceptions. The L1 is
@@ -275,6 +309,8 @@ struct mech_miss {
 struct mech_ports {
     void *host;
     uint32_t sm, sm_count, warps, banks, schedulers, line_bytes;
+    /* CTA slots */
+    uint32_t ctas;
     /* of the machine's own L1 */
     uint32_t l1_sets, l1_ways;
     /* rows of the register file, 32 lanes of 4 bytes each; banks of it */
@@ -340,6 +376,11 @@ struct mech_ports {
     bool (*bank_access)(void *host, uint32_t row, bool is_write);
     /* No CTA starts while n or more are resident; the minimum over all mechanisms. */
     void (*limit_ctas)(void *host, uint32_t n);
+    /* Moves the registers of a CTA to memory or back, one row of 128 bytes a cycle, as real traffic; those
+     * that come back go first. From the call on until they are back (on_cta REGISTERS_IN) no warp of the CTA
+     * issues. False: a CTA moves in this direction already, or this one is not where it would have to be, has
+     * ended, or finds too few rows. */
+    bool (*cta_registers)(void *host, const struct mech_transfer *t);
 };
 
 enum { MECH_ROW_BYTES = 128 };
@@ -426,6 +467,7 @@ struct mechanism {
     void (*on_warp)(void *state, const struct mech_warp_event *e);
     void (*on_barrier)(void *state, const struct mech_barrier *e);
     void (*on_rows_lost)(void *state, const struct mech_rows_lost *e);
+    void (*on_cta)(void *state, const struct mech_cta *e);
     void (*on_timer)(void *state, uint64_t cycle);
     /* Before the SMs of its cycle run, with all of them at rest: the one hook that may read the entries of
      * all SMs in the GPU-wide state, and write what all of them read. */

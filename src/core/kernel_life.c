@@ -71,7 +71,8 @@ static void tell_sms(struct timed_gpu *g, const struct gpu_kernel *k)
                                   .launch = k->id,
                                   .registers = l->kernel->reg_count,
                                   .shared_bytes = emu_grid_shared_bytes(k->grid),
-                                  .ctas_per_sm = k->fit.ctas};
+                                  .ctas_per_sm = k->fit.ctas,
+                                  .cooperative = l->cooperative};
     memcpy(info.grid, l->grid, sizeof info.grid);
     memcpy(info.block, l->block, sizeof info.block);
     for (uint32_t i = 0; i < g->wiring.sm_count; i++) sm_launch(g->wiring.sms[i], g->time.now, &info);

@@ -32,6 +32,7 @@ static void find_filled_hooks(struct mech_sm *m, const struct mechanism *h)
     m->has_warp |= h->on_warp != NULL;
     m->has_barrier |= h->on_barrier != NULL;
     m->has_rows_lost |= h->on_rows_lost != NULL;
+    m->has_cta |= h->on_cta != NULL;
 }
 
 static int pick_of_plugin(void *seat_of_policy, const struct mech_sched_view *view)
@@ -274,6 +275,8 @@ void mech_on_barrier(struct mech_sm *m, const struct mech_barrier *e)
 {
     MECH_TELL(m->has_barrier, on_barrier, e);
 }
+
+void mech_on_cta(struct mech_sm *m, const struct mech_cta *e) { MECH_TELL(m->has_cta, on_cta, e); }
 
 /* No other mechanism can have rows. */
 void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e)

@@ -31,6 +31,7 @@ struct mech_host_ops {
     /* false: not all of these rows were taken */
     bool (*registers_give)(void *sm, uint32_t first, uint32_t rows);
     bool (*bank_access)(void *sm, uint32_t row, bool is_write);
+    bool (*cta_registers)(void *sm, const struct mech_transfer *t);
 };
 
 struct mech_sm_setup {
@@ -44,7 +45,7 @@ struct mech_sm_setup {
     const uint64_t *cycle;
     /* as in mech_ports; banks 0 means 1 */
     uint32_t index, sm_count, warps, banks, schedulers, line_bytes;
-    uint32_t l1_sets, l1_ways, register_rows, register_banks;
+    uint32_t ctas, l1_sets, l1_ways, register_rows, register_banks;
 };
 
 /* One mechanism on one SM. */
@@ -56,7 +57,7 @@ struct mech_sm {
     /* the hook of every issue, and the state of the mechanism that fills it */
     int (*pick)(void *state, const struct mech_sched_view *view);
     void *pick_state;
-    /* AND of all votes, by bank */
+    /* AND of all votes, by bank; issue_mask: and of the SM's own (mech_hold) */
     uint64_t issue_mask[MECH_BANKS_MAX], memory_mask[MECH_BANKS_MAX], load_mask[MECH_BANKS_MAX];
     /* core cycle of the next timer, UINT64_MAX = none */
     uint64_t next_timer;
@@ -74,8 +75,10 @@ struct mech_sm {
     bool has_allocate, has_may_miss;
     bool has_kernel, has_launch, has_issue, has_next, has_access, has_evict, has_fill, has_level,
         has_prefetch;
-    bool has_warp, has_barrier, has_rows_lost;
+    bool has_warp, has_barrier, has_rows_lost, has_cta;
 
+    /* warps that the SM itself holds back, by bank */
+    uint64_t held[MECH_BANKS_MAX];
     /* init is being called: there is no L1 yet */
     bool in_init;
     /* indices of the mechanisms that fill pick, take_miss and victim; -1 = none (there is always a pick) */
@@ -99,6 +102,9 @@ static inline uint64_t mech_allowed(const struct mech_sm *m, uint32_t bank, uint
 {
     return m->issue_mask[bank] & (m->memory_mask[bank] | ~memory_next) & (m->load_mask[bank] | ~load_next);
 }
+
+/* The SM itself lets these warps of a bank not issue, whatever mechanisms say. */
+void mech_hold(struct mech_sm *m, uint32_t bank, uint64_t warps);
 
 /* ---- policies ---- */
 
@@ -132,6 +138,7 @@ void mech_on_warp(struct mech_sm *m, const struct mech_warp_event *e);
 void mech_on_barrier(struct mech_sm *m, const struct mech_barrier *e);
 /* To the mechanism that owns registers. */
 void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e);
+void mech_on_cta(struct mech_sm *m, const struct mech_cta *e);
 /* Calls the timers that are due at or before cycle, the earliest first, each as often as it is due. Call
  * it when next_timer <= cycle. */
 void mech_on_timer(struct mech_sm *m, uint64_t cycle);

@@ -147,6 +147,40 @@ static uint32_t slot_take(struct sm *m)
     return slot;
 }
 
+/* ---- rows ---- */
+
+static void own_rows(struct sm *m, struct sm_cta *c)
+{
+    c->has_rows = true;
+    m->residency.registers += c->registers;
+    registers_own(&m->residency.file, c->registers / ISA_LANES, c->rows, sm_mech_rows_lost, m);
+}
+
+static void disown_rows(struct sm *m, struct sm_cta *c)
+{
+    assert(c->has_rows);
+    c->has_rows = false;
+    m->residency.registers -= c->registers;
+    registers_disown(&m->residency.file, c->rows);
+}
+
+COLD void residency_give_rows(struct sm *m, uint32_t cta)
+{
+    account_occupancy(m, m->sleep.cycle);
+    disown_rows(m, &m->residency.ctas[cta]);
+    residency_has_room(m);
+}
+
+COLD bool residency_take_rows(struct sm *m, uint32_t cta)
+{
+    struct residency *r = &m->residency;
+    struct sm_cta *c = &r->ctas[cta];
+    if (r->registers + c->registers > needs_of(m, c->grid).register_limit) return false;
+    account_occupancy(m, m->sleep.cycle);
+    own_rows(m, c);
+    return true;
+}
+
 /* ---- start ---- */
 
 static void start_warp(struct sm *m, uint32_t cta, uint32_t index)
@@ -221,9 +255,8 @@ static uint32_t place_cta(struct sm *m, struct emu_grid *g, uint64_t linear, str
     program_cta(c->program, true);
     r->cta_count++;
     r->thread_count += c->threads;
-    r->registers += n->registers;
     r->shared += n->shared;
-    registers_own(&r->file, n->registers / ISA_LANES, c->rows, sm_mech_rows_lost, m);
+    own_rows(m, c);
     return cta;
 }
 
@@ -242,6 +275,7 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     const struct needs n = needs_of(m, g);
     set_split(m, n.shared_size);
     const uint32_t cta = place_cta(m, g, linear, emu, &n);
+    sm_mech_cta(m, cta, MECH_CTA_START);
     for (uint32_t i = 0; i < n.warps; i++) start_warp(m, cta, i);
     sleep_wake_at(&m->sleep, clock_after(&m->clock, now, 1));
     return true;
@@ -298,10 +332,10 @@ static void end_cta(struct sm *m, uint32_t cta)
     account_occupancy(m, m->sleep.cycle + 1);
     r->cta_count--;
     r->thread_count -= c.threads;
-    r->registers -= c.registers;
     r->shared -= c.shared;
-    registers_disown(&r->file, c.rows);
+    disown_rows(m, &r->ctas[cta]);
     program_cta(c.program, false);
+    sm_mech_cta(m, cta, MECH_CTA_END);
     if (m->setup.on_cta_done) m->setup.on_cta_done(m->setup.ctx, m->setup.index, c.emu, c.grid);
     emu_cta_close(c.emu);
 }
@@ -368,8 +402,8 @@ static struct holdings holdings_of(const struct residency *r)
     for (uint32_t i = 0; i < r->cta_slots; i++) {
         const struct sm_cta *c = &r->ctas[i];
         if (!c->emu) continue;
-        h.registers += c->registers;
-        h.rows += c->registers / ISA_LANES;
+        h.registers += c->has_rows ? c->registers : 0;
+        h.rows += c->has_rows ? c->registers / ISA_LANES : 0;
         h.shared += c->shared;
         h.threads += c->threads;
         h.warps += c->warps;

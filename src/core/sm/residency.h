@@ -23,8 +23,10 @@ struct sm_cta {
     /* registers, threads of whole warps, bytes of shared memory */
     uint32_t registers, threads;
     uint64_t shared;
-    /* rows of the register file, a bit set */
+    /* rows of the register file, a bit set: those that it owns, or owned when they left for memory
+     * (transfer.c) */
     uint64_t *rows;
+    bool has_rows;
 };
 
 struct residency_hot {
@@ -76,6 +78,10 @@ void residency_free(struct sm *m);
 void residency_warp_left(struct sm *m, struct context *x);
 /* Gives the L1 the capacity that a mechanism wants, or else what the split of the array leaves it. */
 void residency_size_l1(struct sm *m);
+/* The registers of a CTA have left for memory: it gives its rows back. They are to come again: it gets rows,
+ * maybe others; false: there are not enough. */
+void residency_give_rows(struct sm *m, uint32_t cta);
+bool residency_take_rows(struct sm *m, uint32_t cta);
 /* A mechanism lets more CTAs in than before. */
 void residency_has_room(struct sm *m);
 /* The emulator has met a fault: the SM issues nothing more. */

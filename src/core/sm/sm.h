@@ -60,6 +60,7 @@ struct sm_launch_info {
     uint32_t registers;
     uint64_t shared_bytes;
     uint32_t ctas_per_sm;
+    bool cooperative;
 };
 /* Every SM is told of a grid, after its cycle at this time and before the first CTA of the grid. */
 void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info);

@@ -2,6 +2,8 @@
  * whether or not there are any. */
 #include "core/sm/sm_impl.h"
 
+#include "base/bitset.h"
+
 /* ---- the pipeline ---- */
 
 /* The registers of an instruction as sets; what it writes is in both of the decoder's sets, so what it reads
@@ -54,6 +56,25 @@ COLD void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows)
     struct sm *m = sm;
     mech_on_rows_lost(m->mech,
                       &(struct mech_rows_lost){.cycle = m->sleep.cycle, .first = first, .rows = rows});
+}
+
+/* Votes in it count from the next cycle on, which may have to be waited for no longer. */
+COLD void sm_mech_cta(struct sm *m, uint32_t cta, enum mech_cta_kind kind)
+{
+    if (!m->mech->has_cta) return;
+    const struct residency *r = &m->residency;
+    const struct sm_cta *c = &r->ctas[cta];
+    struct mech_cta e = {.cycle = m->sleep.cycle,
+                         .kind = kind,
+                         .cta_slot = cta,
+                         .cta = c->linear,
+                         .rows = c->registers / ISA_LANES};
+    e.first_row = bitset_next(c->rows, r->file.rows, 0);
+    for (uint32_t row = e.first_row; row < r->file.rows; row = bitset_next(c->rows, r->file.rows, row + 1))
+        e.last_row = row;
+    mech_on_cta(m->mech, &e);
+    sleep_disturb(m);
+    sleep_wake_at(&m->sleep, clock_after(&m->clock, m->sleep.now, 1));
 }
 
 /* ---- accesses of the L1 ---- */

@@ -122,6 +122,8 @@ static bool port_bank_access(void *host, uint32_t row, bool is_write)
     return is_free;
 }
 
+static bool port_cta_registers(void *host, const struct mech_transfer *t) { return transfer_ask(host, t); }
+
 /* ---- the L1 ---- */
 
 static void port_miss_answer(void *host, uint32_t token)
@@ -163,7 +165,8 @@ static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .l1_read = port_l1_read,
                                               .registers_take = port_registers_take,
                                               .registers_give = port_registers_give,
-                                              .bank_access = port_bank_access};
+                                              .bank_access = port_bank_access,
+                                              .cta_registers = port_cta_registers};
 
 void sm_mech_create(struct sm *m)
 {
@@ -182,6 +185,7 @@ void sm_mech_create(struct sm *m)
                                         .banks = m->state.bank_count,
                                         .schedulers = m->p->schedulers,
                                         .line_bytes = m->line_bytes,
+                                        .ctas = r->cta_slots,
                                         .l1_sets = lines / ways,
                                         .l1_ways = ways,
                                         .register_rows = r->file.rows,
