@@ -54,6 +54,8 @@ enum {
     MECH_REEXEC_MAX = 1 << 16,
     /* notes that are kept of one mechanism on one SM; the others are counted */
     MECH_NOTES_MAX = 1 << 16,
+    /* the most rows in the buffer of a transfer */
+    MECH_TRANSFER_BUFFER_MAX = 64,
     /* the text that check writes, with its end */
     MECH_REASON_BYTES = 256
 };
@@ -323,6 +325,23 @@ struct mech_miss {
     uint32_t cycles;
 };
 
+/* ---- cta_registers ---- */
+
+/* A move of a CTA's registers between the register file and memory, by the SM's transfer engine. */
+struct mech_transfer {
+    uint32_t cta_slot;
+    /* to memory; false: back */
+    bool is_out;
+    /* out: results of its instructions that are under way come first; false: they follow to memory */
+    bool drains;
+    /* out: how many of its rows have to travel (the others hold nothing); UINT32_MAX = all. As many come
+     * back. */
+    uint32_t rows;
+    /* rows in the engine's buffer: from their bank to the queue to the crossbar; back, from the request to
+     * their bank. 1 to MECH_TRANSFER_BUFFER_MAX */
+    uint32_t buffer;
+};
+
 /* ---- ports ---- */
 
 /* What a mechanism may do. Any port may be called in any hook of an SM, with two exceptions. The L1 is
@@ -399,6 +418,12 @@ struct mech_ports {
     bool (*bank_access)(void *host, uint32_t row, bool is_write);
     /* No CTA starts while n or more are resident; the minimum over all mechanisms. */
     void (*limit_ctas)(void *host, uint32_t n);
+
+    /* Moves the registers of a CTA to memory or back, one row of 128 bytes a cycle, as real traffic; those
+     * that come back go first. From the call on until they are back (on_cta REGISTERS_IN) no warp of the CTA
+     * issues. False: a CTA moves in this direction already, or this one is not where it would have to be, has
+     * ended, or finds too few rows. */
+    bool (*cta_registers)(void *host, const struct mech_transfer *t);
 
     /* CTAs beyond the slots of the schedulers: for the mechanism that fills admit.
      *

@@ -14,6 +14,7 @@ part scheduler|m->(sched|scheduler|alarm)|scheduler.c
 part lsu|m->(lsu|memory|reexec|bulks)|lsu.c lsu_build.c lsu_reexec.c lsu_reply.c
 part read-only caches|m->(misses|readonly)|readonly.c
 part prefetches|m->(prefetches|prefetch)|prefetch.c
+part transfers|m->transfer|transfer.c
 part programs|m->residency\.programs|program.c
 part residency|m->(residency|state)|residency.c
 part CTAs without slots|m->swaps|cta_swap.c

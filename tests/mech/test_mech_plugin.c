@@ -226,6 +226,7 @@ static void call_each_hook(struct mech_sm *m)
     mech_on_warp(m, &(struct mech_warp_event){0});
     mech_on_barrier(m, &(struct mech_barrier){0});
     mech_on_rows_lost(m, &(struct mech_rows_lost){0});
+    mech_on_cta(m, &(struct mech_cta){0});
     mech_on_timer(m, m->next_timer);
 }
 
@@ -252,7 +253,7 @@ static void what_nobody_fills_is_known_before(void **unused)
     assert_false(m->has_take_miss | m->has_victim | m->has_line_touched | m->has_line_inserted |
                  m->has_allocate | m->has_may_miss | m->has_kernel | m->has_launch | m->has_issue |
                  m->has_next | m->has_access | m->has_evict | m->has_fill | m->has_level | m->has_prefetch |
-                 m->has_warp | m->has_barrier | m->has_rows_lost);
+                 m->has_warp | m->has_barrier | m->has_rows_lost | m->has_cta);
     assert_int_equal(mech_take_miss(k.sm, &(struct mech_l1_access){0}, 1).answer, MECH_MISS_PASS);
     assert_true(mech_may_miss(k.sm, &(struct mech_l1_access){0}));
     kit_close(&k);
@@ -261,7 +262,7 @@ static void what_nobody_fills_is_known_before(void **unused)
     assert_true(m->has_take_miss & m->has_victim & m->has_line_touched & m->has_line_inserted &
                 m->has_allocate & m->has_may_miss & m->has_kernel & m->has_launch & m->has_issue &
                 m->has_next & m->has_access & m->has_evict & m->has_fill & m->has_level & m->has_prefetch &
-                m->has_warp & m->has_barrier & m->has_rows_lost);
+                m->has_warp & m->has_barrier & m->has_rows_lost & m->has_cta);
     assert_string_equal(mech_set_at(k.set, (uint32_t)m->policy)->name, "gto");
     kit_close(&k);
 }
@@ -402,6 +403,10 @@ static void a_port_that_may_not_be_called_ends_the_run(void **unused)
          "'probe-wrong-bank', allow_issue in on_timer, SM 0, cycle 100: bank 1, but the SM has 1");
     ends(":wrong_wait", act_timer,
          "'probe-wrong-wait', memory_wait in on_timer, SM 0, cycle 100: bank 1, but the SM has 1");
+    ends(":wrong_cta", act_timer,
+         "'probe-wrong-cta', cta_registers in on_timer, SM 0, cycle 100: CTA slot 8, but the SM has 8");
+    ends(":no_buffer", act_timer,
+         "'probe-no-buffer', cta_registers in on_timer, SM 0, cycle 100: a buffer of 0 rows; 1 to 64");
     ends(":many_lines", act_timer,
          "'probe-many-lines', l1_lines in on_timer, SM 0, cycle 100: 1000 lines, but the L1 has 128");
     ends(":claims", act_timer,
@@ -473,6 +478,12 @@ static bool mock_bank_access(void *sm, uint32_t row, bool is_write)
     return true;
 }
 
+static bool mock_cta_registers(void *sm, const struct mech_transfer *t)
+{
+    CALLED(11, t->cta_slot, t->is_out, t->buffer);
+    return true;
+}
+
 static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .counters = kit_counters,
                                               .warp_issued = mock_warp_issued,
@@ -484,7 +495,8 @@ static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .l1_read = mock_l1_read,
                                               .registers_take = mock_registers_take,
                                               .registers_give = mock_registers_give,
-                                              .bank_access = mock_bank_access};
+                                              .bank_access = mock_bank_access,
+                                              .cta_registers = mock_cta_registers};
 
 static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops)
 {
@@ -499,8 +511,8 @@ static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops
 
 static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
 {
-    static const uint64_t want[] = {1,  0x1234, 5,    6, 2,     7, 11, 0,  3, 8,  9,  4,  10, 5,
-                                    11, 6,      0x80, 7, 0x100, 8, 12, 13, 9, 14, 15, 10, 16, 1};
+    static const uint64_t want[] = {1,    0x1234, 5,     6, 2,  7,  11, 0,  3,  8,  9,  4, 10, 5, 11, 6,
+                                    0x80, 7,      0x100, 8, 12, 13, 9,  14, 15, 10, 16, 1, 11, 3, 1,  17};
     struct mech_kit k;
     open_port_caller(&k, &mock_ops);
     calls.len = 0;
@@ -508,7 +520,7 @@ static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
     assert_int_equal(calls.len, ARRAY_LEN(want));
     assert_memory_equal(calls.data, want, sizeof want);
     vec_free(&calls);
-    assert_int_equal(kit_stat(&k, "every_port.yes"), 6);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 7);
     assert_int_equal(kit_stat(&k, "every_port.issued"), 111);
     assert_int_equal(kit_stat(&k, "every_port.waits"), 66);
     assert_int_equal(kit_stat(&k, "every_port.live"), 77);
@@ -526,7 +538,7 @@ static void a_claim_stays_while_the_miss_queue_is_full(void **unused)
     mech_on_timer(k.sm, 50);
     is_queue_full = false;
     vec_free(&calls);
-    assert_int_equal(kit_stat(&k, "every_port.yes"), 5);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 6);
     assert_int_equal(k.sm->claimed, 1);
     kit_close(&k);
 }
@@ -554,7 +566,7 @@ static void two_that_answer_one_question_are_refused_with_both_names(void **unus
 
 static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
 {
-    refused(":old_api", "", "was built for version 99 of the mechanism interface, this is version 3");
+    refused(":old_api", "", "was built for version 99 of the mechanism interface, this is version 4");
     refused(":no_symbol", "", "exports no 'heddle_mechanism'");
     refused(":bad_prefix", "",
             "its parameter 'other.forbid_issue' must be called 'probe-bad-prefix.something'");

@@ -31,6 +31,7 @@ struct mech_host_ops {
     /* false: not all of these rows were taken */
     bool (*registers_give)(void *sm, uint32_t first, uint32_t rows);
     bool (*bank_access)(void *sm, uint32_t row, bool is_write);
+    bool (*cta_registers)(void *sm, const struct mech_transfer *t);
     bool (*cta_swap)(void *sm, uint32_t out, uint32_t in, uint32_t cycles);
     uint32_t (*warp_pcs)(void *sm, uint32_t cta_slot, uint32_t index, uint32_t *pcs, uint32_t max);
     const uint64_t *(*cta_live)(void *sm, uint32_t cta_slot, uint32_t pc);
@@ -65,7 +66,7 @@ struct mech_sm {
     /* the hook of every issue, and the state of the mechanism that fills it */
     int (*pick)(void *state, const struct mech_sched_view *view);
     void *pick_state;
-    /* AND of all votes, by bank */
+    /* AND of all votes, by bank; issue_mask: and of the SM's own (mech_hold) */
     uint64_t issue_mask[MECH_BANKS_MAX], memory_mask[MECH_BANKS_MAX], load_mask[MECH_BANKS_MAX];
     /* core cycle of the next timer, UINT64_MAX = none */
     uint64_t next_timer;
@@ -85,6 +86,8 @@ struct mech_sm {
         has_prefetch;
     bool has_warp, has_barrier, has_rows_lost, has_cta;
 
+    /* warps that the SM itself holds back, by bank */
+    uint64_t held[MECH_BANKS_MAX];
     /* init is being called: there is no L1 yet */
     bool in_init;
     /* indices of the mechanisms that fill pick, take_miss, victim and admit; -1 = none (there is always a
@@ -109,6 +112,9 @@ static inline uint64_t mech_allowed(const struct mech_sm *m, uint32_t bank, uint
 {
     return m->issue_mask[bank] & (m->memory_mask[bank] | ~memory_next) & (m->load_mask[bank] | ~load_next);
 }
+
+/* The SM itself lets these warps of a bank not issue, whatever mechanisms say. */
+void mech_hold(struct mech_sm *m, uint32_t bank, uint64_t warps);
 
 /* ---- policies ---- */
 

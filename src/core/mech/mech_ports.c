@@ -241,6 +241,18 @@ static bool port_bank_access(void *host, uint32_t row, bool is_write)
     return s->ops->bank_access && s->ops->bank_access(s->sm, row, is_write);
 }
 
+static bool port_cta_registers(void *host, const struct mech_transfer *t)
+{
+    const struct mech_seat *seat = seat_running(host, "cta_registers");
+    const struct mech_sm_setup *s = &seat->sm->setup;
+    if (UNLIKELY(t->cta_slot >= s->ctas))
+        mech_fail(seat, "cta_registers", "CTA slot %u, but the SM has %u", t->cta_slot, s->ctas);
+    if (UNLIKELY(!t->buffer || t->buffer > MECH_TRANSFER_BUFFER_MAX))
+        mech_fail(seat, "cta_registers", "a buffer of %u rows; 1 to %d are possible", t->buffer,
+                  (int)MECH_TRANSFER_BUFFER_MAX);
+    return s->ops->cta_registers && s->ops->cta_registers(s->sm, t);
+}
+
 /* ---- CTAs ---- */
 
 static const struct mech_sm_setup *setup_of_admitter(void *host, const char *port)
@@ -356,6 +368,7 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .registers_give = port_registers_give,
                                       .bank_access = port_bank_access,
                                       .limit_ctas = port_limit_ctas,
+                                      .cta_registers = port_cta_registers,
                                       .cta_swap = port_cta_swap,
                                       .warp_pcs = port_warp_pcs,
                                       .cta_live = port_cta_live,

@@ -100,6 +100,8 @@ struct lsu_hot {
     bool blocked;
     /* the re-execution queue is not empty */
     bool has_reexec;
+    /* registers of a CTA move (transfer.c); the next cycle may not be slept through for them */
+    bool has_transfer, transfers_now;
 };
 struct lsu {
     struct lsu_access *accesses;
@@ -133,6 +135,11 @@ void lsu_init(struct sm *m, const struct sm_params *p);
 void lsu_free(struct sm *m);
 bool lsu_idle(const struct sm *m);
 
+static inline void lsu_set_transfer(struct lsu_hot *u, bool has_transfer, bool is_busy)
+{
+    u->has_transfer = has_transfer;
+    u->transfers_now = is_busy;
+}
 /* Is there room for one more memory instruction at issue, and in the queue? */
 static inline bool lsu_has_room(const struct lsu_hot *u)
 {

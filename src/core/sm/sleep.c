@@ -85,7 +85,7 @@ void sleep_end(struct sm *m)
 static bool is_l1_alone(struct sm *m)
 {
     struct sleep *s = &m->sleep;
-    if (s->is_awake | m->prefetches.has_work) return false;
+    if (s->is_awake | m->prefetches.has_work | m->lsu.has_transfer) return false;
     if (s->next_own <= s->now || m->lsu.writeback_head != SM_NONE || (s->has_reply && m->board.awaits_writes))
         return false;
     return lsu_is_unchanged(m);

@@ -10,14 +10,16 @@
 /* ---- life ---- */
 
 /* Each access of the L1 may cost a write-back, too, and so may a fill and a step of a flush. Misses that a
- * mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one, and a
- * part (sm_port_lines.c) comes to these. A pool that small would be refilled too often: 16 at least. */
+ * mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one, so does
+ * the transfer engine, and a part (sm_port_lines.c) comes to these. A pool that small would be refilled too
+ * often: 16 at least. */
 static uint32_t count_requests(const struct sm *m)
 {
-    enum { FILL_AND_FLUSH = 2, PART = 1, LEAST = 16 };
+    enum { FILL_AND_FLUSH = 2, TRANSFER = 1, PART = 1, LEAST = 16 };
     const struct l1_params *l1 = m->setup.l1;
     const uint32_t delayed = m->mech->has_take_miss ? l1->miss_queue : 0;
-    const uint32_t sent = 2 * MIN(m->p->lsu_ports, l1->ports) + delayed + FILL_AND_FLUSH + RO_COUNT + PART;
+    const uint32_t sent =
+        2 * MIN(m->p->lsu_ports, l1->ports) + delayed + FILL_AND_FLUSH + RO_COUNT + TRANSFER + PART;
     return MAX(sent, (uint32_t)LEAST);
 }
 
@@ -53,6 +55,7 @@ struct sm *sm_create(const struct sm_setup *s)
     lsu_init(m, m->p);
     prefetch_init(m, m->p);
     readonly_init(m, m->p);
+    transfer_init(m);
     sm_mech_connect(m);
     sched_hear_votes(m);
     m->requests_max = count_requests(m);
@@ -67,6 +70,7 @@ void sm_destroy(struct sm *m)
     l1_destroy(m->l1);
     readonly_free(m);
     sm_port_destroy(m->port);
+    transfer_free(m);
     prefetch_free(m);
     lsu_free(m);
     execute_free(m);
@@ -144,7 +148,7 @@ uint64_t sm_prefetches_open(const struct sm *m) { return m->prefetches.count + l
 bool sm_idle(const struct sm *m)
 {
     return !m->residency.cta_count && lsu_idle(m) && !m->prefetches.count && readonly_idle(m) &&
-           l1_idle(m->l1);
+           transfer_idle(m) && l1_idle(m->l1);
 }
 
 void sm_settle(struct sm *m, tick now)

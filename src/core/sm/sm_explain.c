@@ -31,7 +31,9 @@ static void explain_wait(const struct sm *m, const struct context *x, struct str
     else if (b->board.hazard & bit) {
         strbuf_puts(out, "waits for");
         explain_registers(x, out);
-    } else if (!(mech_allowed(m->mech, slot_bank(x->slot), b->next.memory, b->next.load) & bit))
+    } else if (transfer_where(m, x->cta) != REGISTERS_HERE)
+        strbuf_puts(out, "lacks its registers");
+    else if (!(mech_allowed(m->mech, slot_bank(x->slot), b->next.memory, b->next.load) & bit))
         strbuf_puts(out, "is held back by a mechanism");
     else if (!(sched_room(m, b) & bit))
         strbuf_puts(out, x->next->cls == CLASS_MEM ? "waits for room in the load-store unit"
@@ -71,5 +73,6 @@ void sm_explain(const struct sm *m, tick now, struct strbuf *out)
     for (uint32_t i = 0; i < m->state.bank_count; i++) FOR_BITS(k, m->banks[i].warp.resident)
     explain_warp(m, i * SM_BANK_SLOTS + (uint32_t)k, now / m->clock.period, out);
     for (uint32_t i = 0; i < r->cta_slots; i++) explain_cta(m, i, out);
+    transfer_explain(m, out);
     l1_explain(m->l1, now, out);
 }

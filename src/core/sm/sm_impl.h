@@ -8,6 +8,7 @@
  *   lsu.c              queue of memory instructions, L1 (lsu_build.c, lsu_reply.c, lsu_reexec.c)
  *   readonly.c         instruction, constant and texture caches
  *   prefetch.c         lines that mechanisms ask for
+ *   transfer.c         registers on their way to memory and back
  *   residency.c        CTAs, contexts, slots (program.c, registers.c)
  *   cta_swap.c         CTAs without slots
  *   account.c          where issue slots and residency go
@@ -34,6 +35,7 @@
 #include "core/sm/sleep.h"
 #include "core/sm/sm.h"
 #include "core/sm/sm_mech.h"
+#include "core/sm/transfer.h"
 #include "core/sm/warp_status.h"
 #include "mem/l1_hooks.h"
 #include "mem/l1_sleep.h"
@@ -94,6 +96,7 @@ struct sm {
     /* by access of the load-store unit */
     struct lsu_bulk *bulks;
     struct prefetch prefetch;
+    struct transfer transfer;
     struct swaps swaps;
     struct board_away board_away;
     struct mech_view mech_view;
@@ -136,13 +139,14 @@ static inline bool lsu_has_replies(const struct sm *m)
 }
 static inline bool lsu_has_work(const struct sm *m)
 {
-    return m->lsu.queue_count || m->lsu.has_reexec || m->misses.unsent || m->prefetches.has_work;
+    return m->lsu.queue_count || m->lsu.has_reexec || m->lsu.has_transfer || m->misses.unsent ||
+           m->prefetches.has_work;
 }
 /* Has the load-store unit something to do in the next cycle? */
 static inline bool lsu_is_busy(const struct sm *m)
 {
     return (m->lsu.queue_count && !m->lsu.blocked) || m->lsu.writeback_head != SM_NONE ||
-           m->prefetches.is_busy || m->misses.unsent || m->lsu.has_reexec;
+           m->prefetches.is_busy || m->misses.unsent || m->lsu.has_reexec || m->lsu.transfers_now;
 }
 
 /* What the SM and its L1 have counted, with what grids own. */

@@ -122,6 +122,8 @@ static bool port_bank_access(void *host, uint32_t row, bool is_write)
     return is_free;
 }
 
+static bool port_cta_registers(void *host, const struct mech_transfer *t) { return transfer_ask(host, t); }
+
 /* ---- CTAs ---- */
 
 static bool port_cta_swap(void *host, uint32_t out, uint32_t in, uint32_t cycles)
@@ -211,6 +213,7 @@ static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .registers_take = port_registers_take,
                                               .registers_give = port_registers_give,
                                               .bank_access = port_bank_access,
+                                              .cta_registers = port_cta_registers,
                                               .cta_swap = port_cta_swap,
                                               .warp_pcs = port_warp_pcs,
                                               .cta_live = port_cta_live,
