@@ -16,6 +16,7 @@ enum { VECTOR_BITS = 64, CTA_WARPS = 64, CTAS_MAX = 128, WARPS_MAX = 512 };
 struct finereg_params {
     uint64_t acrf, pcrf;
     uint32_t vectors, access_cycles, cycles_per_warp, first, control_bits;
+    bool unified;
 };
 
 /* The CTA status monitor. */

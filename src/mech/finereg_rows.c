@@ -20,6 +20,8 @@ const struct param_row finereg_param_rows[] = {
                  "to move the scheduling state of a warp"),
     PARAM_CHOICE(finereg_params, first, "finereg.first", "new", finereg_first,
                  "who runs when a CTA stalls and the PCRF has room: a new CTA (V-B) or a ready one (V-E)"),
+    PARAM_FLAG(finereg_params, unified, "finereg.unified", "false",
+               "the PCRF lies in unified memory (VI-G.3): its size is free"),
     PARAM_NUMBER(finereg_params, control_bits, "finereg.control_bits", "bits", "19661", 0, 1 << 30,
                  "storage of the CTA switching logic: 2.4 KB, Virtual Thread's"),
     {0},
@@ -72,7 +74,7 @@ enum mech_fit finereg_check(const void *params, const struct mech_machine *machi
 {
     const struct finereg_params *p = params;
     const uint64_t file = (uint64_t)machine->registers * 4;
-    if (p->acrf + p->pcrf != file)
+    if (p->acrf + p->pcrf != file && !p->unified)
         snprintf(reason, MECH_REASON_BYTES,
                  "finereg.acrf %llu and finereg.pcrf %llu make %llu bytes, the register"
                  " file has %llu",

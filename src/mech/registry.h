@@ -18,6 +18,8 @@ extern const struct mechanism mechanism_ccws, mechanism_sld, mechanism_str, mech
 extern const struct mechanism mechanism_tuple, mechanism_pcal, mechanism_poise;
 
 /* CTAs beyond the slots of the schedulers */
-extern const struct mechanism mechanism_vt, mechanism_finereg;
+extern const struct mechanism mechanism_vt, mechanism_finereg, mechanism_regdram, mechanism_regmutex;
+/* on-chip memory as one store */
+extern const struct mechanism mechanism_unified;
 
 #endif
