@@ -24,8 +24,6 @@
 #include <stdio.h>
 
 enum {
-    /* PCs of a warp that are looked up; a warp whose lanes and callers have more keeps all registers */
-    PCS = 128,
     /* from room in the ACRF until it is known whether a CTA comes */
     ANSWER_CYCLES = 4
 };
@@ -38,7 +36,7 @@ static void finereg_init(void *state, void *gpu_state, const void *params, const
     f->status = ports->memory(ports->host, ports->ctas * sizeof *f->status);
     cta_table_init(&f->table, ports);
     pcrf_init(&f->pcrf, ports, (uint32_t)(f->params->pcrf / MECH_ROW_BYTES));
-    vectors_init(&f->vectors, ports, f->params->vectors);
+    vectors_init(&f->vectors, ports, f->params->vectors, f->params->vector_bits / 8);
     finereg_cost(f);
 }
 
@@ -54,9 +52,11 @@ static bool finereg_admit(void *state, struct mech_admit *a)
     struct finereg *f = state;
     const uint64_t acrf = f->params->acrf / 4;
     char why[MECH_REASON_BYTES];
-    if (a->thread_registers > VECTOR_BITS) {
-        snprintf(why, sizeof why, "a kernel has %u registers a thread, a live-register vector %d bits",
-                 a->thread_registers, (int)VECTOR_BITS);
+    if (a->thread_registers > f->params->vector_bits) {
+        snprintf(why, sizeof why,
+                 "a kernel has %u registers a thread, a live-register vector %u bits: set "
+                 "finereg.vector_bits to %u",
+                 a->thread_registers, f->params->vector_bits, (a->thread_registers + 63) / 64 * 64);
         f->ports->refuse(f->ports->host, why);
     }
     if (a->registers.asked > acrf) {
@@ -177,14 +177,9 @@ static bool finereg_restore(struct finereg *f, uint64_t cycle)
 static bool finereg_next_row(struct finereg_switch *s, uint32_t warps)
 {
     for (; s->warp < warps; s->warp++, s->next = 0)
-        for (; s->next < VECTOR_BITS; s->next++)
-            if (s->kept[s->warp][0] >> s->next & 1) return true;
+        for (; s->next < MECH_REGISTER_WORDS * 64; s->next++)
+            if (s->kept[s->warp][s->next / 64] >> s->next % 64 & 1) return true;
     return false;
-}
-
-static uint32_t finereg_warp_rows(const struct finereg *f, uint32_t cta)
-{
-    return f->table.ctas[cta].rows / f->table.ctas[cta].warps;
 }
 
 /* True: the row has its bank of the ACRF in this cycle. */
@@ -265,34 +260,6 @@ static void finereg_decide(struct finereg *f, uint64_t cycle)
     f->launches += takes_new;
     f->exchanges += !takes_new;
     finereg_begin_move(f, s->out, takes_new ? MECH_NO_CTA : ready, cycle);
-}
-
-/* Adds registers to those that the warp of the cursor keeps. */
-static void finereg_keep(struct finereg_switch *s, uint64_t live)
-{
-    uint64_t *kept = &s->kept[s->warp][0];
-    s->rows += (uint32_t)__builtin_popcountll(live & ~*kept);
-    *kept |= live;
-}
-
-/* Looks vectors up, warp by warp, until one has to come from memory. True: all are there. */
-static bool finereg_find_live(struct finereg *f, uint64_t cycle, bool has_come)
-{
-    struct finereg_switch *s = &f->now;
-    uint32_t pcs[PCS];
-    for (; s->warp < f->table.ctas[s->out].warps; s->warp++, s->next = 0) {
-        const uint32_t count = f->ports->warp_pcs(f->ports->host, s->out, s->warp, pcs, PCS);
-        if (count > PCS) finereg_keep(s, UINT64_MAX >> (VECTOR_BITS - finereg_warp_rows(f, s->out)));
-        for (; s->next < count && count <= PCS; s->next++, has_come = false) {
-            const enum vector_answer a =
-                has_come ? VECTOR_HERE : vectors_lookup(&f->vectors, s->out, pcs[s->next]);
-            if (a == VECTOR_RETRY) f->ports->set_timer(f->ports->host, cycle, 1);
-            if (a != VECTOR_HERE) return false;
-            const uint64_t *live = f->ports->cta_live(f->ports->host, s->out, pcs[s->next]);
-            finereg_keep(s, live[0]);
-        }
-    }
-    return true;
 }
 
 static void finereg_begin_switch(struct finereg *f, uint32_t out, uint64_t cycle)

@@ -10,12 +10,12 @@
 enum { FIRST_NEW, FIRST_READY };
 /* Table IV, of a context and of registers: backed up, in the PCRF; in the pipeline, in the ACRF. */
 enum { AT_REST = 1, AT_WORK = 2 };
-/* V-A and V-F: bits of a vector; warps of a CTA; CTAs and warps of an SM, at most. */
-enum { VECTOR_BITS = 64, CTA_WARPS = 64, CTAS_MAX = 128, WARPS_MAX = 512 };
+/* V-F: warps of a CTA; CTAs and warps of an SM, at most. */
+enum { CTA_WARPS = 64, CTAS_MAX = 128, WARPS_MAX = 512 };
 
 struct finereg_params {
     uint64_t acrf, pcrf;
-    uint32_t vectors, access_cycles, cycles_per_warp, first, control_bits;
+    uint32_t vectors, access_cycles, cycles_per_warp, first, vector_bits, control_bits;
     bool unified;
 };
 
@@ -64,6 +64,11 @@ struct finereg {
 extern const struct param_row finereg_param_rows[];
 extern const struct stat_row finereg_stat_rows[];
 enum mech_fit finereg_check(const void *params, const struct mech_machine *machine, char *reason);
+/* Looks the vectors of the CTA that is to leave up, warp by warp, until one has to come from memory;
+ * has_come: the one that was waited for. True: all are there, and what is kept is known. */
+bool finereg_find_live(struct finereg *f, uint64_t cycle, bool has_come);
+/* Rows of a warp of a CTA. */
+uint32_t finereg_warp_rows(const struct finereg *f, uint32_t cta);
 /* Fills what it costs in hardware, from its parameters. */
 void finereg_cost(struct finereg *f);
 

@@ -14,6 +14,9 @@ const struct param_row finereg_param_rows[] = {
                "rows of 128 bytes for live registers of pending CTAs"),
     PARAM_NUMBER(finereg_params, vectors, "finereg.vectors", "entries", "32", 2, VECTORS_MAX,
                  "of the cache of live-register vectors; a power of two"),
+    PARAM_NUMBER(finereg_params, vector_bits, "finereg.vector_bits", "bits", "64", 64,
+                 MECH_REGISTER_WORDS * 64,
+                 "of a live-register vector: registers of a thread; a multiple of 64"),
     PARAM_NUMBER(finereg_params, access_cycles, "finereg.access_cycles", "cycles", "4", 1, 1000,
                  "from a tag of the PCRF to its row; rows follow each other"),
     PARAM_NUMBER(finereg_params, cycles_per_warp, "finereg.cycles_per_warp", "cycles", "2", 0, 10000,
@@ -61,7 +64,7 @@ void finereg_cost(struct finereg *f)
 {
     const uint32_t entries = f->pcrf.entries, next = cost_index_bits(entries);
     f->cost_status = 2 * 2 * CTAS_MAX;
-    f->cost_vectors = (uint64_t)f->params->vectors * 8 * (VECTOR_PC_BYTES + VECTOR_BYTES);
+    f->cost_vectors = (uint64_t)f->params->vectors * (8 * VECTOR_PC_BYTES + f->params->vector_bits);
     f->cost_pointers = CTAS_MAX * (next + 6);
     f->cost_tags = (uint64_t)entries * (1 + 1 + next + 5 + 6);
     f->cost_free_map = entries;
@@ -83,6 +86,9 @@ enum mech_fit finereg_check(const void *params, const struct mech_machine *machi
     else if (p->pcrf % MECH_ROW_BYTES || p->acrf % MECH_ROW_BYTES)
         snprintf(reason, MECH_REASON_BYTES, "finereg.acrf and finereg.pcrf are whole rows of %d bytes",
                  (int)MECH_ROW_BYTES);
+    else if (p->vector_bits % 64)
+        snprintf(reason, MECH_REASON_BYTES, "finereg.vector_bits is %u, which is not a multiple of 64",
+                 p->vector_bits);
     else if (p->vectors & (p->vectors - 1))
         snprintf(reason, MECH_REASON_BYTES, "finereg.vectors is %u, which is not a power of two", p->vectors);
     else

@@ -2,10 +2,14 @@
  * five at a time with 32 entries: the paper hashes five bits and does not say how. */
 #include "mech/live_vectors.h"
 
-void vectors_init(struct live_vectors *v, const struct mech_ports *ports, uint32_t entries)
+/* bytes of an instruction, in what code_address counts */
+enum { CODE_BYTES = 8 };
+
+void vectors_init(struct live_vectors *v, const struct mech_ports *ports, uint32_t entries, uint32_t bytes)
 {
     v->ports = ports;
     v->entries = entries;
+    v->bytes = bytes;
     v->held = ports->memory(ports->host, entries * sizeof *v->held);
     for (uint32_t i = 0; i < entries; i++) v->held[i] = UINT64_MAX;
 }
@@ -13,8 +17,7 @@ void vectors_init(struct live_vectors *v, const struct mech_ports *ports, uint32
 uint32_t vectors_index(const struct live_vectors *v, uint64_t address)
 {
     uint64_t folded = 0;
-    for (uint64_t number = address / VECTOR_BYTES; number; number /= v->entries)
-        folded ^= number % v->entries;
+    for (uint64_t number = address / CODE_BYTES; number; number /= v->entries) folded ^= number % v->entries;
     return (uint32_t)folded;
 }
 
@@ -25,7 +28,8 @@ enum vector_answer vectors_lookup(struct live_vectors *v, uint32_t cta, uint32_t
         v->lookups++;
         return VECTOR_HERE;
     }
-    if (!v->ports->memory_read(v->ports->host, address, v->token + 1)) return VECTOR_RETRY;
+    const uint64_t offset = address / CODE_BYTES * v->bytes;
+    if (!v->ports->memory_read(v->ports->host, offset, v->token + 1)) return VECTOR_RETRY;
     v->lookups++;
     v->misses++;
     v->token++;

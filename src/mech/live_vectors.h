@@ -5,11 +5,11 @@
 
 #include "heddle/mechanism.h"
 
-enum { VECTORS_MAX = 4096, VECTOR_BYTES = 8, VECTOR_PC_BYTES = 4 };
+enum { VECTORS_MAX = 4096, VECTOR_PC_BYTES = 4 };
 
 struct live_vectors {
     const struct mech_ports *ports;
-    uint32_t entries;
+    uint32_t entries, bytes;
     /* the address of the instruction whose vector an entry holds; UINT64_MAX: none */
     uint64_t *held;
     /* the newest that was asked for, and its token */
@@ -21,8 +21,8 @@ struct live_vectors {
 
 enum vector_answer { VECTOR_HERE, VECTOR_COMES, VECTOR_RETRY };
 
-/* In init. entries: a power of two. */
-void vectors_init(struct live_vectors *v, const struct mech_ports *ports, uint32_t entries);
+/* In init. entries: a power of two; bytes: of a vector. */
+void vectors_init(struct live_vectors *v, const struct mech_ports *ports, uint32_t entries, uint32_t bytes);
 /* Looks the vector of an instruction of a CTA up. COMES: it was asked for; vectors_arrived says when it is
  * here, and it is found then. RETRY: memory takes no more reads in this cycle. */
 enum vector_answer vectors_lookup(struct live_vectors *v, uint32_t cta, uint32_t pc);
