@@ -5,7 +5,7 @@
  * gpu_state_bytes > 0), zeroed. Hooks get the state, read-only views and events; a mechanism acts through its
  * ports alone.
  *
- * A *policy* answers a question that needs one answer (pick, take_miss, victim): at most one attached
+ * A *policy* answers a question that needs one answer (pick, take_miss, victim, admit): at most one attached
  * mechanism fills it. *Votes* of any number of mechanisms are combined by rules that do not depend on order:
  * masks are ANDed, a miss or an allocation needs the yes of all, limits take the minimum. Every voter is
  * asked every time. *Events* tell what happened.
@@ -35,6 +35,9 @@
 
 #define HEDDLE_MECHANISM_API 4
 #define MECH_NO_WARP         (-1)
+#define MECH_NO_CTA          UINT32_MAX
+/* memory of a mechanism (memory_read) */
+#define MECH_MEMORY_BYTES ((uint64_t)1 << 40)
 enum {
     MECH_BANK_WARPS = 64,
     MECH_BANKS_MAX = 4,
@@ -51,6 +54,8 @@ enum {
     MECH_REEXEC_MAX = 1 << 16,
     /* notes that are kept of one mechanism on one SM; the others are counted */
     MECH_NOTES_MAX = 1 << 16,
+    /* the most rows in the buffer of a transfer */
+    MECH_TRANSFER_BUFFER_MAX = 64,
     /* the text that check writes, with its end */
     MECH_REASON_BYTES = 256,
     /* words of a mask of SMs, at most */
@@ -69,6 +74,8 @@ struct mech_machine {
     uint32_t prefetch_queue;
     /* loads of global memory look into the L1 */
     bool l1_caches_global;
+    /* of an SM */
+    uint32_t registers;
 };
 
 enum mech_fit {
@@ -134,6 +141,8 @@ struct mech_launch {
     uint32_t grid[3], block[3];
     /* registers of a thread; bytes of shared memory of a CTA; CTAs that fit onto an SM */
     uint32_t registers, shared_bytes, ctas_fit;
+    /* its CTAs may wait for each other: all of them are resident */
+    bool is_cooperative;
 };
 
 struct mech_issue {
@@ -238,6 +247,8 @@ struct mech_warp_event {
     uint64_t cta;
     /* false: it has ended; its last stores may still be under way */
     bool is_start;
+    /* it gets a slot again, or has lost it, with its CTA (cta_swap); it has neither started nor ended */
+    bool is_swap;
     /* its scheduler; its index in the CTA, and how many warps that has */
     uint32_t scheduler, index, cta_warps;
     uint64_t launch;
@@ -256,6 +267,54 @@ struct mech_barrier {
 struct mech_rows_lost {
     uint64_t cycle;
     uint32_t first, rows;
+};
+
+/* A CTA starts (before its warps do), has ended, or its registers have left for memory or come back. Rows of
+ * the register file: those that it owns from now on, or owned until now; the lowest and the highest, and how
+ * many. A CTA whose registers are out owns none: another, or a mechanism, may have them.
+ *
+ * STALLED, of an active CTA: every warp that has not ended waits for memory, or is held beside one that does,
+ * and no other instruction is under way; RESUMED: no longer, and it is still active. READY, of an inactive
+ * one: one of its warps could go on; a CTA that starts inactive is ready. Both are edges. OUT, IN: it has
+ * lost its slots, it has got slots (cta_swap). */
+enum mech_cta_kind {
+    MECH_CTA_START,
+    MECH_CTA_END,
+    MECH_CTA_REGISTERS_OUT,
+    MECH_CTA_REGISTERS_IN,
+    MECH_CTA_STALLED,
+    MECH_CTA_READY,
+    MECH_CTA_RESUMED,
+    MECH_CTA_OUT,
+    MECH_CTA_IN
+};
+struct mech_cta {
+    uint64_t cycle;
+    enum mech_cta_kind kind;
+    uint32_t cta_slot;
+    /* its number in the grid */
+    uint64_t cta;
+    uint32_t first_row, last_row, rows;
+    uint32_t warps;
+    /* results of its instructions that have come while it owned no rows */
+    uint32_t results;
+};
+
+/* ---- admit ---- */
+
+/* What one more CTA would take of the SM. CTA slots, threads and warps in use are those of active CTAs. */
+struct mech_share {
+    uint64_t in_use, asked, limit;
+};
+struct mech_admit {
+    uint64_t cycle;
+    struct mech_share ctas, threads, warps;
+    /* registers and bytes of shared memory, in whole units */
+    struct mech_share registers, shared;
+    /* warps of the CTA, registers of a thread */
+    uint32_t cta_warps, thread_registers;
+    /* in, out: registers that the CTA gets; not more than it asks for */
+    uint64_t gets_registers;
 };
 
 /* ---- take_miss ---- */
@@ -289,6 +348,23 @@ struct mech_ring_message {
     uint32_t hops;
 };
 
+/* ---- cta_registers ---- */
+
+/* A move of a CTA's registers between the register file and memory, by the SM's transfer engine. */
+struct mech_transfer {
+    uint32_t cta_slot;
+    /* to memory; false: back */
+    bool is_out;
+    /* out: results of its instructions that are under way come first; false: they follow to memory */
+    bool drains;
+    /* out: how many of its rows have to travel (the others hold nothing); UINT32_MAX = all. As many come
+     * back. */
+    uint32_t rows;
+    /* rows in the engine's buffer: from their bank to the queue to the crossbar; back, from the request to
+     * their bank. 1 to MECH_TRANSFER_BUFFER_MAX */
+    uint32_t buffer;
+};
+
 /* ---- ports ---- */
 
 /* What a mechanism may do. Any port may be called in any hook of an SM, with two exceptions. The L1 is
@@ -298,6 +374,8 @@ struct mech_ring_message {
 struct mech_ports {
     void *host;
     uint32_t sm, sm_count, warps, banks, schedulers, line_bytes;
+    /* CTA slots */
+    uint32_t ctas;
     /* of the machine's own L1 */
     uint32_t l1_sets, l1_ways;
     /* rows of the register file, 32 lanes of 4 bytes each; banks of it */
@@ -379,6 +457,41 @@ struct mech_ports {
     const uint64_t *(*sharers)(void *host, uint64_t line);
     /* Thread instructions that this SM has issued since the machine was made. */
     uint64_t (*thread_insts)(void *host);
+    /* Moves the registers of a CTA to memory or back, one row of 128 bytes a cycle, as real traffic; those
+     * that come back go first. From the call on until they are back (on_cta REGISTERS_IN) no warp of the CTA
+     * issues. False: a CTA moves in this direction already, or this one is not where it would have to be, has
+     * ended, or finds too few rows. */
+    bool (*cta_registers)(void *host, const struct mech_transfer *t);
+
+    /* CTAs beyond the slots of the schedulers: for the mechanism that fills admit.
+     *
+     * cta_swap: `out` loses its slots, `in` has them (or free ones) after `cycles`, one at least; then comes
+     * on_cta OUT and IN. Either may be MECH_NO_CTA. Slots of `out` that `in` does not get are free after
+     * `cycles`. The age of a warp stays. False: `out` is not active and stalled (now), `in` is not inactive,
+     * lacks its registers or would not find slots; nothing has changed. */
+    bool (*cta_swap)(void *host, uint32_t out, uint32_t in, uint32_t cycles);
+    /* The PCs at which parts of a warp go on: of lanes that run together, of lanes that wait for others, of
+     * their callers; distinct. How many there are; at most max are written. 0: the warp has ended. */
+    uint32_t (*warp_pcs)(void *host, uint32_t cta_slot, uint32_t index, uint32_t *pcs, uint32_t max);
+    /* Registers that are live before an instruction of the kernel of a CTA, as a set. */
+    const uint64_t *(*cta_live)(void *host, uint32_t cta_slot, uint32_t pc);
+    /* cta_park: the rows of an inactive CTA are free. The mechanism keeps a set of registers of each warp
+     * (MECH_REGISTER_WORDS words each); what is not in it is lost. cta_unpark: an inactive CTA has rows
+     * again; false: there are too few. */
+    void (*cta_park)(void *host, uint32_t cta_slot, const uint64_t *kept);
+    bool (*cta_unpark)(void *host, uint32_t cta_slot);
+    /* Are there CTAs that have not started? As the SM was told with its newest CTA, or when it last asked for
+     * one by making room. */
+    bool (*ctas_left)(void *host);
+    /* Reads 32 bytes of memory that belongs to the mechanism, on all SMs the same: past the L1, as real
+     * traffic. on_memory_read tells when it is here. False: too many reads are under way. code_address: the
+     * offset of an instruction in the code of all kernels, 8 bytes each, for tables by instruction in this
+     * memory. */
+    bool (*memory_read)(void *host, uint64_t offset, uint32_t token);
+    uint64_t (*code_address)(void *host, uint32_t cta_slot, uint32_t pc);
+
+    /* The mechanism cannot run this kernel: ends the run with this sentence. */
+    void (*refuse)(void *host, const char *why);
 };
 
 enum { MECH_ROW_BYTES = 128 };
@@ -451,6 +564,12 @@ struct mechanism {
     void (*line_touched)(void *state, uint32_t set, uint32_t way);
     void (*line_inserted)(void *state, uint32_t set, uint32_t way);
 
+    /* May one more CTA become resident? Stands in for the occupancy rule; registers and shared memory must be
+     * there all the same. A CTA that is admitted without free slots starts inactive. Asked as often as the
+     * dispatcher looks: it changes nothing. A no turns into a yes only when a CTA ends or a port has made
+     * room. CTAs of a cooperative grid are admitted by the occupancy rule. */
+    bool (*admit)(void *state, struct mech_admit *a);
+
     /* ---- votes ---- */
 
     /* May this miss take a line of the L1? Asked once for each access, however often the L1 refuses it. */
@@ -474,6 +593,8 @@ struct mechanism {
     void (*on_warp)(void *state, const struct mech_warp_event *e);
     void (*on_barrier)(void *state, const struct mech_barrier *e);
     void (*on_rows_lost)(void *state, const struct mech_rows_lost *e);
+    void (*on_cta)(void *state, const struct mech_cta *e);
+    void (*on_memory_read)(void *state, uint64_t cycle, uint32_t token);
     void (*on_timer)(void *state, uint64_t cycle);
     /* A message of the ring can be seen (ring_peek): at the beginning of the SM's cycle, in each cycle until
      * it is taken or let go on. */

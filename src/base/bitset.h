@@ -8,6 +8,14 @@ static inline uint32_t bitset_words(uint32_t bits) { return (bits + 63) / 64; }
 static inline bool bitset_has(const uint64_t *s, uint32_t i) { return s[i / 64] >> (i % 64) & 1; }
 static inline void bitset_add(uint64_t *s, uint32_t i) { s[i / 64] |= 1ull << (i % 64); }
 static inline void bitset_del(uint64_t *s, uint32_t i) { s[i / 64] &= ~(1ull << (i % 64)); }
+/* The first member at or above `from`; `bits`, where the set ends: there is none. */
+static inline uint32_t bitset_next(const uint64_t *s, uint32_t bits, uint32_t from)
+{
+    uint64_t mask = UINT64_MAX << from % 64;
+    for (uint32_t i = from / 64; i < bitset_words(bits); i++, mask = UINT64_MAX)
+        if (s[i] & mask) return 64 * i + (uint32_t)__builtin_ctzll(s[i] & mask);
+    return bits;
+}
 /* Counts bits in ever wider fields: plain x86-64 has no instruction for it, and the compiler's own function
  * is a call. */
 static inline uint32_t bits_count(uint64_t x)

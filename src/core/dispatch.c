@@ -238,6 +238,13 @@ static struct gpu_kernel *kernel_for(const struct dispatcher *d, uint32_t sm)
     return NULL;
 }
 
+static bool has_ctas_left(const struct dispatcher *d)
+{
+    for (uint32_t i = 0; i < d->queue.len; i++)
+        if (d->queue.data[i]->next_cta < d->queue.data[i]->ctas) return true;
+    return false;
+}
+
 struct dispatch_walk dispatch_begin_walk(const struct dispatcher *d)
 {
     const uint32_t limit = d->setup.machine->gpu_ctas_per_cycle;
@@ -250,8 +257,14 @@ bool dispatch_choose(const struct dispatcher *d, struct dispatch_walk *w)
         w->sm = (w->first + w->looked++) % d->setup.sm_count;
         w->kernel = kernel_for(d, w->sm);
         if (w->kernel) return true;
+        sm_tell_left(d->setup.sms[w->sm], false, has_ctas_left(d));
     }
     return false;
+}
+
+bool dispatch_still_fits(const struct dispatcher *d, const struct dispatch_walk *w)
+{
+    return sm_fits(d->setup.sms[w->sm], w->kernel->grid);
 }
 
 bool dispatch_start(struct dispatcher *d, struct dispatch_walk *w, struct emu_fault *fault)
@@ -264,6 +277,7 @@ bool dispatch_start(struct dispatcher *d, struct dispatch_walk *w, struct emu_fa
     }
     if (k->cta_starts) k->cta_starts[k->next_cta] = gpu_time_cycle(d->setup.time);
     k->next_cta++;
+    sm_tell_left(d->setup.sms[w->sm], true, has_ctas_left(d));
     w->started++;
     d->next_sm = (w->sm + 1) % d->setup.sm_count;
     return true;

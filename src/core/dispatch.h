@@ -85,6 +85,8 @@ struct dispatch_walk {
 struct dispatch_walk dispatch_begin_walk(const struct dispatcher *d);
 /* Chooses the next SM and the kernel that it gets a CTA of. False: the walk is over. */
 bool dispatch_choose(const struct dispatcher *d, struct dispatch_walk *w);
+/* Does the CTA still fit, after the cycle of its SM? A mechanism may have given its room away in it. */
+bool dispatch_still_fits(const struct dispatcher *d, const struct dispatch_walk *w);
 /* Starts the CTA that was chosen. The SM has had its cycle at this time already. False: the emulator
  * faulted. */
 bool dispatch_start(struct dispatcher *d, struct dispatch_walk *w, struct emu_fault *fault);

@@ -71,7 +71,8 @@ static void tell_sms(struct timed_gpu *g, const struct gpu_kernel *k)
                                   .launch = k->id,
                                   .registers = l->kernel->reg_count,
                                   .shared_bytes = emu_grid_shared_bytes(k->grid),
-                                  .ctas_per_sm = k->fit.ctas};
+                                  .ctas_per_sm = k->fit.ctas,
+                                  .cooperative = l->cooperative};
     memcpy(info.grid, l->grid, sizeof info.grid);
     memcpy(info.block, l->block, sizeof info.block);
     for (uint32_t i = 0; i < g->wiring.sm_count; i++) sm_launch(g->wiring.sms[i], g->time.now, &info);
@@ -147,11 +148,12 @@ static bool start_ctas(struct timed_gpu *g)
     while (dispatch_choose(&g->dispatch, &w)) {
         struct emu_fault fault;
         units_run_sm(g->wiring.units, w.sm);
+        units_wake_sm(g->wiring.units, w.sm);
+        if (!dispatch_still_fits(&g->dispatch, &w)) continue;
         if (!dispatch_start(&g->dispatch, &w, &fault)) {
             run_end_fault(&g->end, &fault);
             break;
         }
-        units_wake_sm(g->wiring.units, w.sm);
     }
     return w.started > 0;
 }

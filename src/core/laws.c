@@ -149,6 +149,23 @@ static void check_dram_traffic(const struct wiring *w, struct strbuf *out)
     }
 }
 
+/* Law 15. A row is a line of the L2, a part of one, or several. */
+static void check_rows(const struct wiring *w, struct strbuf *out)
+{
+    const uint64_t parts = MAX(MECH_ROW_BYTES / w->machine->l2.line, 1u);
+    uint64_t moved = 0, taken = 0;
+    for (uint32_t i = 0; i < w->sm_count; i++) {
+        const struct sm_stats *s = sm_stats(w->sms[i]);
+        law(out, s->rows_in == s->rows_out, "rows of registers that came back to SM", i, s->rows_in,
+            s->rows_out);
+        moved += s->rows_out + s->rows_in;
+    }
+    for (uint32_t i = 0; i < w->slice_count; i++)
+        taken += ((const struct l2_stats *)l2_stats(w->slices[i]))->cls[REQ_CONTEXT].accesses;
+    law(out, taken == moved * parts, "requests of registers from SMs 0 to", w->sm_count - 1, taken,
+        moved * parts);
+}
+
 void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *end)
 {
     struct strbuf out = {0};
@@ -170,5 +187,6 @@ void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *en
     check_sm_traffic(w, &out);
     check_dram_traffic(w, &out);
     check_no_prefetch(w, &out);
+    check_rows(w, &out);
     judge(&out, cycle, "the machine should be empty", end);
 }

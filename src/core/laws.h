@@ -18,7 +18,9 @@
  *       the SMs; bytes that the SMs sent = bytes that the L2 took.
  *  (11) Sectors that the L2 fetched = sectors that DRAM read, and those written back = those written.
  *  (13) Where L1s are emptied at the end of a kernel, no prefetch is open.
- *  (14) Every message that an SM put into the SMs' ring was taken out of it. */
+ *  (14) Every message that an SM put into the SMs' ring was taken out of it.
+ *  (15) For each SM: rows of registers that left for memory = rows that were asked back; and the L2 took a
+ *       request for each of them. */
 #ifndef HEDDLE_LAWS_H
 #define HEDDLE_LAWS_H
 
@@ -31,7 +33,7 @@ void laws_check_kernel(const struct wiring *w, const struct gpu_kernel *k, uint6
                        struct run_end *end);
 /* Law 5; stats: the difference of the machine's snapshots at its end and start. */
 void laws_check_alone(const struct gpu_kernel *k, void *const *stats, uint64_t cycle, struct run_end *end);
-/* Laws 6 to 11, 13 and 14. */
+/* Laws 6 to 11 and 13 to 15. */
 void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *end);
 
 #endif

@@ -144,7 +144,8 @@ static bool check_mechs(struct wiring *w, struct diag_list *diags)
                                                  .schedulers = m->sm.schedulers,
                                                  .line_bytes = m->l1.line,
                                                  .prefetch_queue = m->sm.prefetch_queue,
-                                                 .l1_caches_global = m->l1.cache_global},
+                                                 .l1_caches_global = m->l1.cache_global,
+                                                 .registers = m->sm_registers},
                           diags);
 }
 

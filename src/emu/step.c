@@ -189,6 +189,49 @@ enum emu_warp_state emu_warp_state(const struct warp *w)
     return EMU_WARP_AT_SYNC;
 }
 
+static void add_pc(uint32_t pc, uint32_t *pcs, uint32_t max, uint32_t *count)
+{
+    for (uint32_t i = 0; i < MIN(*count, max); i++)
+        if (pcs[i] == pc) return;
+    if (*count < max) pcs[*count] = pc;
+    ++*count;
+}
+
+/* Where lanes at this depth go back to. */
+static void add_callers(const struct warp *w, uint32_t mask, uint32_t depth, uint32_t *pcs, uint32_t max,
+                        uint32_t *count)
+{
+    for (uint32_t d = 0; d < depth; d++)
+        FOR_LANES (l, mask) add_pc(w->calls.data[d].ret[l], pcs, max, count);
+}
+
+uint32_t emu_warp_pcs(const struct warp *w, uint32_t *pcs, uint32_t max)
+{
+    uint32_t count = 0;
+    FOR_LANES (slot, w->leaf_used) {
+        const struct leaf *leaf = &w->leaves[slot];
+        add_pc(leaf->pc, pcs, max, &count);
+        add_callers(w, leaf->mask, leaf->depth, pcs, max, &count);
+    }
+    for (uint64_t rest = w->node_used; rest; rest &= rest - 1) {
+        const struct node *node = &w->nodes[__builtin_ctzll(rest)];
+        if (!node->arrived) continue;
+        add_pc(node->reconv, pcs, max, &count);
+        add_callers(w, node->arrived, node->depth, pcs, max, &count);
+    }
+    return count;
+}
+
+void emu_warp_lose(struct warp *w, const isa_live_set *kept)
+{
+    enum { LOST = 0x7fdead01 }; /* as an address it faults, as a float it is no number */
+    for (uint32_t r = 0; r < w->run->kernel->reg_count; r++) {
+        if (kept->bits[r / 64] >> r % 64 & 1) continue;
+        uint32_t *row = exec_dst(&w->x, (uint16_t)r);
+        for (uint32_t l = 0; l < ISA_LANES; l++) row[l] = LOST;
+    }
+}
+
 const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mask)
 {
     debug_assert(w->leaf);

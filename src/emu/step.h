@@ -71,6 +71,12 @@ uint64_t emu_warp_insts(const struct warp *w);
  * answer stays until the step. */
 const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mask);
 
+/* The PCs at which parts of the warp go on: of each leaf, of lanes that wait at a reconvergence point, and of
+ * the callers of both; distinct. How many there are; at most max are written. */
+uint32_t emu_warp_pcs(const struct warp *w, uint32_t *pcs, uint32_t max);
+/* The registers that are not in the set have lost their values: all lanes are overwritten. */
+void emu_warp_lose(struct warp *w, const isa_live_set *kept);
+
 /* The most texels that one lane reads: linear filtering of a volume. */
 enum { EMU_TEXELS_MAX = 8 };
 struct emu_texels {

@@ -18,4 +18,9 @@ extern const struct mechanism mechanism_ccws, mechanism_sld, mechanism_str, mech
 extern const struct mechanism mechanism_tuple, mechanism_pcal, mechanism_poise;
 extern const struct mechanism mechanism_ccn, mechanism_sharing;
 
+/* CTAs beyond the slots of the schedulers */
+extern const struct mechanism mechanism_vt, mechanism_finereg, mechanism_regdram, mechanism_regmutex;
+/* on-chip memory as one store */
+extern const struct mechanism mechanism_unified;
+
 #endif

@@ -179,6 +179,14 @@ static void channel_accept(struct dram_channel *d, tick now)
     d->turn = (uint16_t)channel_slice_after(d, w.slice);
 }
 
+static void channel_count(struct dram_channel *d, const struct req *r)
+{
+    const uint32_t sectors = req_sector_count(r->sectors);
+    d->sectors[r->kind] += sectors;
+    if (LIKELY(!req_is_context(r))) return;
+    *(r->kind == REQ_WRITE ? &d->stats.context_writes : &d->stats.context_reads) += sectors;
+}
+
 /* Bursts that hold the sectors of a request: a burst of which one sector is wanted is transferred whole, a
  * sector that is longer than a burst takes several. */
 static uint16_t channel_bursts(const struct dram_channel *d, uint32_t sectors, bool writes)
@@ -205,7 +213,7 @@ static void channel_enqueue(struct dram_channel *d, uint64_t clock)
                            .bursts = channel_bursts(d, r->sectors, r->kind == REQ_WRITE),
                            .came = w->came};
     assert(r->kind != REQ_ATOMIC && r->channel == d->index && bank < d->params.banks);
-    d->sectors[r->kind] += req_sector_count(r->sectors);
+    channel_count(d, r);
     if (!d->busy_banks && !dram_queue_waiting(&d->queue)) d->pending_since = MAX(clock, d->chips.data_end);
     dram_queue_add(&d->queue, clock, &e);
     ring_pop(&d->way.ring);
@@ -247,7 +255,7 @@ COLD static void channel_tick_ideal(struct dram_channel *d, tick now)
                 .ready = link_next(d->in[s]) + d->latency_min, .req = id, .slice = (uint16_t)s};
             link_pop(d->in[s], now);
             d->stats.requests++;
-            d->sectors[req_at(d->pool, id)->kind] += req_sector_count(req_at(d->pool, id)->sectors);
+            channel_count(d, req_at(d->pool, id));
             if (is_write(d, id)) {
                 req_del(d->pool, id);
                 d->stats.writes++;

@@ -49,6 +49,8 @@ struct dram_stats {
     uint64_t reads, writes;
     uint64_t read_bursts, write_bursts;
     uint64_t activates, precharges, refreshes;
+    /* of all reads and writes: 32-byte sectors of registers that SMs keep in memory */
+    uint64_t context_reads, context_writes;
     /* requests that a bank has taken; those that found their row open */
     uint64_t requests, row_hits;
     /* command clocks: all, with work, with data on the bus */

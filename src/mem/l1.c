@@ -97,6 +97,8 @@ void l1_destroy(struct l1 *c)
 
 static void l1_sent(void *l1, tick now) { l1_tell_level(l1, now); }
 
+void l1_queue_changed(struct l1 *c, tick now) { l1_tell_level(c, now); }
+
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks)
 {
     c->hooks = *hooks;

@@ -168,6 +168,9 @@ uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes);
 /* Bytes. */
 uint64_t l1_capacity(const struct l1 *c);
 
+/* Another client of the port has put a request into the miss queue, or one of its requests has left it. */
+void l1_queue_changed(struct l1 *c, tick now);
+
 /* Accesses are on their way to the tags (l1.tag_latency). */
 bool l1_has_waiting(const struct l1 *c);
 /* No MSHR, queue or pending write-back is in use. */

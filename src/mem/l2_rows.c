@@ -76,6 +76,7 @@ const struct stat_row l2_stat_rows[] = {
     CLASS_ROWS(cls[REQ_CONST], "const_", " of constants", NULL),
     CLASS_ROWS(cls[REQ_TEX], "tex_", " of textures", NULL),
     CLASS_ROWS(cls[REQ_INST], "inst_", " of instructions", NULL),
+    CLASS_ROWS(cls[REQ_CONTEXT], "context_", " of registers that SMs keep in memory", NULL),
     STAT_COUNT(l2_stats, reads, "l2.reads", "requests", "reads", "lts__t_requests_op_read.sum"),
     STAT_COUNT(l2_stats, writes, "l2.writes", "requests", "writes", "lts__t_requests_op_write.sum"),
     STAT_COUNT(l2_stats, atomics, "l2.atomics", "requests", "atomics", "lts__t_requests_op_atom.sum"),

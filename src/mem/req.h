@@ -7,7 +7,19 @@
 #include "mem/addrmap.h"
 
 enum req_kind { REQ_READ, REQ_WRITE, REQ_ATOMIC };
-enum req_class { REQ_GLOBAL, REQ_LOCAL, REQ_CONST, REQ_TEX, REQ_INST, REQ_CLASS_COUNT };
+enum req_class {
+    REQ_GLOBAL,
+    REQ_LOCAL,
+    REQ_CONST,
+    REQ_TEX,
+    REQ_INST,
+    /* registers of a CTA, which an SM keeps in memory for a while */
+    REQ_CONTEXT,
+    REQ_CLASS_COUNT
+};
+/* Registers that SMs keep in memory lie from here on, beyond all other addresses: a line's address says what
+ * it holds, whatever request drives it out of the L2. */
+#define REQ_CONTEXT_BASE 0x900000000000ull
 
 struct req {
     /* the line that the request is for, line aligned */
@@ -105,5 +117,6 @@ static inline uint32_t req_sector_count(uint32_t mask)
                      : (uint32_t)__builtin_popcount(mask);
 }
 static inline struct req *req_at(struct req_pool *p, uint32_t id) { return &p->items[id]; }
+static inline bool req_is_context(const struct req *r) { return r->addr >= REQ_CONTEXT_BASE; }
 
 #endif

@@ -108,9 +108,11 @@ static void rocache_reply(void *cache, tick now, uint32_t id)
     uint32_t miss = req_at(c->setup.pool, id)->token;
     struct rocache_miss *m = &c->misses[miss];
     assert(m->used && m->sent);
-    uint32_t at = cache_victim(&c->tags, m->line);
-    cache_reserve(&c->tags, at, m->line, 1);
-    cache_fill(&c->tags, at, 1);
+    if (!c->setup.keeps_none) {
+        uint32_t at = cache_victim(&c->tags, m->line);
+        cache_reserve(&c->tags, at, m->line, 1);
+        cache_fill(&c->tags, at, 1);
+    }
     m->used = false;
     c->live--;
     req_del(c->setup.pool, id);

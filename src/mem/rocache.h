@@ -11,6 +11,7 @@ struct rocache_setup {
     uint64_t bytes;
     uint32_t ways, line_bytes;
     uint32_t misses, merges; /* lines under way, waiters for each */
+    bool keeps_none;         /* a line that has come is handed to its waiters and forgotten */
     enum req_class cls;
     enum sm_port_client client;
     uint32_t sm;

@@ -37,7 +37,7 @@ void sm_port_connect(struct sm_port *p, enum sm_port_client client, const struct
 
 void sm_port_send(struct sm_port *p, enum sm_port_client client, uint32_t req)
 {
-    assert(client != SM_PORT_L1);
+    assert(client != SM_PORT_L1 && client != SM_PORT_CONTEXT);
     req_at(p->pool, req)->client = (uint8_t)client;
     sm_port_queue_push(&p->others, req);
     p->to_send++;

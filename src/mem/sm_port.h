@@ -1,9 +1,10 @@
 /* sm_port.h: the SM's one way to the crossbar and back.
  *
- * It owns the ends of the two links, the L1's miss queue, and a queue for the small caches (instructions,
- * constants, textures) that is as deep and goes first. In a cycle one reply comes in and one request goes
- * out. A request carries the number of its client; its reply is handed to that client, which ends the
- * request. What travels is named by lines of the L2, whatever the client's lines are (sm_port_lines.c).
+ * It owns the ends of the two links, the L1's miss queue, which registers that leave the SM share, and a
+ * queue for the small caches (instructions, constants, textures) that is as deep and goes first. In a cycle
+ * one reply comes in and one request goes out. A request carries the number of its client; its reply is
+ * handed to that client, which ends the request. What travels is named by lines of the L2, whatever the
+ * client's lines are (sm_port_lines.c).
  *
  * Invariants. (1) A reply is always taken when it may be: no client refuses one. (2) Requests of one queue
  * leave in the order in which they came. (3) What a client asked for is what the L2 is asked for, and what
@@ -16,7 +17,15 @@
 #include "mem/ring.h"
 
 /* In req.client. */
-enum sm_port_client { SM_PORT_L1, SM_PORT_INST, SM_PORT_CONST, SM_PORT_TEX, SM_PORT_CLIENTS };
+enum sm_port_client {
+    SM_PORT_L1,
+    SM_PORT_INST,
+    SM_PORT_CONST,
+    SM_PORT_TEX,
+    SM_PORT_SIDE,
+    SM_PORT_CONTEXT,
+    SM_PORT_CLIENTS
+};
 
 struct sm_port_handler {
     void *ctx;
@@ -43,7 +52,7 @@ struct sm_port {
     struct link *from_xbar;
     uint32_t period, reply_step; /* ticks */
     uint32_t to_send;            /* in both queues */
-    uint32_t sent : 31;          /* requests of the L1 that have left, modulo 2^31 */
+    uint32_t sent : 31;          /* requests that have left the L1's queue, modulo 2^31 */
     uint32_t is_blocked : 1;     /* the crossbar is full, now or in the next cycle: its link wakes the SM */
     struct sm_port_queue misses; /* the L1's */
     struct req_pool *pool;
@@ -83,18 +92,22 @@ static inline uint32_t sm_port_room(const struct sm_port *p) /* in the L1's queu
     return p->misses.ring.capacity - p->misses.ring.count;
 }
 
-/* Queues a request of the L1. Only with room. */
-static inline void sm_port_send_miss(struct sm_port *p, uint32_t req)
+/* Puts a request of the L1, or of a client that shares its queue, there. Only with room. */
+static inline void sm_port_send_beside(struct sm_port *p, enum sm_port_client client, uint32_t req)
 {
-    req_at(p->pool, req)->client = SM_PORT_L1;
+    req_at(p->pool, req)->client = (uint8_t)client;
     sm_port_queue_push(&p->misses, req);
     p->to_send++;
     p->out++;
 }
+static inline void sm_port_send_miss(struct sm_port *p, uint32_t req)
+{
+    sm_port_send_beside(p, SM_PORT_L1, req);
+}
 
-/* Is there room for a request of another client than the L1? */
+/* Is there room for a request of a small cache? */
 static inline bool sm_port_has_room(const struct sm_port *p) { return sm_port_queue_has_room(&p->others); }
-/* Queues a request of another client than the L1. Only with room. */
+/* Queues a request of a small cache. Only with room. */
 void sm_port_send(struct sm_port *p, enum sm_port_client client, uint32_t req);
 
 /* Once a core cycle: takes a reply, if one may be taken, and hands it to its client. */

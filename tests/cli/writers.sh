@@ -9,13 +9,15 @@ table='part sleep|m->(sleep|own_wake)|sleep.c sleep.h ahead.c
 when an SM wakes|\*m->sleep\.wake|sleep.c ahead.c
 part execute|m->(exec|execute|collector|pipes)|execute.c execute.h
 part fetch|m->(fetching|fetch)|fetch.c
-part scoreboard|m->board|scoreboard.c
+part scoreboard|m->(board|board_away)|scoreboard.c
 part scheduler|m->(sched|scheduler|alarm)|scheduler.c
 part lsu|m->(lsu|memory|reexec|bulks)|lsu.c lsu_build.c lsu_reexec.c lsu_reply.c
 part read-only caches|m->(misses|readonly)|readonly.c
 part prefetches|m->(prefetches|prefetch)|prefetch.c
+part transfers|m->transfer|transfer.c
 part programs|m->residency\.programs|program.c
 part residency|m->(residency|state)|residency.c
+part CTAs without slots|m->swaps|cta_swap.c
 part account|m->account|account.c
 part mechanisms|m->(seen|mech|mech_view)|sm_ports.c sm_events.c
 what is made once|m->(l1|port|p|clock|setup|line_bytes)|sm.c
@@ -26,8 +28,8 @@ masks of votes|(b->|m->banks\[[^]]*\]\.|bank_at\([^;]*\)->)votes|scheduler.c
 a context in fetch|x->fetch_[a-z_]+|fetch.c
 a context on the scoreboard|x->board_[a-z_]+|scoreboard.c
 a context in the scheduler|x->issue_[a-z_]+|scheduler.c
-what a warp does next|x->(next|next_pc|sleep_until)|warp_status.c
-who a warp is|x->(emu|program|slot|cta|number|launch|index)|residency.c'
+what a warp does next|x->(next|next_pc|sleep_until|stage)|warp_status.c
+who a warp is|x->(emu|program|slot|last_slot|sibling|cta|number|launch|index)|residency.c'
 
 # A member of what is named, an element of it; then an assignment that is not a comparison.
 member='((\.|->)[a-z_0-9]+|\[[^]]*\])*'

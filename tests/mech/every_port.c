@@ -64,6 +64,7 @@ static void every_port_on_timer(void *state, uint64_t cycle)
     s->first = first;
     p->registers_give(p->host, 14, 15);
     s->yes += p->bank_access(p->host, 16, true);
+    s->yes += p->cta_registers(p->host, &(struct mech_transfer){.cta_slot = 3, .is_out = true, .buffer = 17});
     every_port_between_sms(s);
 }
 

@@ -226,6 +226,7 @@ static void call_each_hook(struct mech_sm *m)
     mech_on_warp(m, &(struct mech_warp_event){0});
     mech_on_barrier(m, &(struct mech_barrier){0});
     mech_on_rows_lost(m, &(struct mech_rows_lost){0});
+    mech_on_cta(m, &(struct mech_cta){0});
     mech_on_timer(m, m->next_timer);
     mech_on_ring(m, 7);
 }
@@ -253,7 +254,7 @@ static void what_nobody_fills_is_known_before(void **unused)
     assert_false(m->has_take_miss | m->has_victim | m->has_line_touched | m->has_line_inserted |
                  m->has_allocate | m->has_may_miss | m->has_kernel | m->has_launch | m->has_issue |
                  m->has_next | m->has_access | m->has_evict | m->has_fill | m->has_level | m->has_prefetch |
-                 m->has_warp | m->has_barrier | m->has_rows_lost);
+                 m->has_warp | m->has_barrier | m->has_rows_lost | m->has_cta);
     assert_int_equal(m->ring_user, -1);
     assert_int_equal(mech_take_miss(k.sm, &(struct mech_l1_access){0}, 1).answer, MECH_MISS_PASS);
     assert_true(mech_may_miss(k.sm, &(struct mech_l1_access){0}));
@@ -263,7 +264,7 @@ static void what_nobody_fills_is_known_before(void **unused)
     assert_true(m->has_take_miss & m->has_victim & m->has_line_touched & m->has_line_inserted &
                 m->has_allocate & m->has_may_miss & m->has_kernel & m->has_launch & m->has_issue &
                 m->has_next & m->has_access & m->has_evict & m->has_fill & m->has_level & m->has_prefetch &
-                m->has_warp & m->has_barrier & m->has_rows_lost);
+                m->has_warp & m->has_barrier & m->has_rows_lost & m->has_cta);
     assert_int_equal(m->ring_user, 0);
     assert_string_equal(mech_set_at(k.set, (uint32_t)m->policy)->name, "gto");
     kit_close(&k);
@@ -405,6 +406,10 @@ static void a_port_that_may_not_be_called_ends_the_run(void **unused)
          "'probe-wrong-bank', allow_issue in on_timer, SM 0, cycle 100: bank 1, but the SM has 1");
     ends(":wrong_wait", act_timer,
          "'probe-wrong-wait', memory_wait in on_timer, SM 0, cycle 100: bank 1, but the SM has 1");
+    ends(":wrong_cta", act_timer,
+         "'probe-wrong-cta', cta_registers in on_timer, SM 0, cycle 100: CTA slot 8, but the SM has 8");
+    ends(":no_buffer", act_timer,
+         "'probe-no-buffer', cta_registers in on_timer, SM 0, cycle 100: a buffer of 0 rows; 1 to 64");
     ends(":many_lines", act_timer,
          "'probe-many-lines', l1_lines in on_timer, SM 0, cycle 100: 1000 lines, but the L1 has 128");
     ends(":no_ring", act_timer,
@@ -535,6 +540,11 @@ static uint64_t mock_thread_insts(void *sm)
     CALLED(17);
     return 111;
 }
+static bool mock_cta_registers(void *sm, const struct mech_transfer *t)
+{
+    CALLED(11, t->cta_slot, t->is_out, t->buffer);
+    return true;
+}
 
 static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .counters = kit_counters,
@@ -553,7 +563,8 @@ static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .ring_pop = mock_ring_pop,
                                               .ring_pass = mock_ring_pass,
                                               .sharers = mock_sharers,
-                                              .thread_insts = mock_thread_insts};
+                                              .thread_insts = mock_thread_insts,
+                                              .cta_registers = mock_cta_registers};
 
 static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops)
 {
@@ -568,9 +579,9 @@ static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops
 
 static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
 {
-    static const uint64_t want[] = {1,    0x1234, 5,     6,  2,  7,  11, 0,  3,  8,  9,  4,  10,    5, 11, 6,
-                                    0x80, 7,      0x100, 8,  12, 13, 9,  14, 15, 10, 16, 1,  12,    1, 20, 4,
-                                    1,    13,     0,     13, 0,  15, 0,  13, 1,  14, 1,  16, 0x180, 17};
+    static const uint64_t want[] = {1,  0x1234, 5, 6,  2,  7,  11, 0,  3,  8,  9, 4,  10, 5,  11,    6,  0x80,
+                                    7,  0x100,  8, 12, 13, 9,  14, 15, 10, 16, 1, 11, 3,  1,  17,    12, 1,
+                                    20, 4,      1, 13, 0,  13, 0,  15, 0,  13, 1, 14, 1,  16, 0x180, 17};
     struct mech_kit k;
     open_port_caller(&k, &mock_ops);
     calls.len = 0;
@@ -578,7 +589,7 @@ static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
     assert_int_equal(calls.len, ARRAY_LEN(want));
     assert_memory_equal(calls.data, want, sizeof want);
     vec_free(&calls);
-    assert_int_equal(kit_stat(&k, "every_port.yes"), 8);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 9);
     assert_int_equal(kit_stat(&k, "every_port.seen"), 88 + 3);
     assert_int_equal(kit_stat(&k, "every_port.sharers"), 99);
     assert_int_equal(kit_stat(&k, "every_port.insts"), 111);
@@ -599,7 +610,7 @@ static void a_claim_stays_while_the_miss_queue_is_full(void **unused)
     mech_on_timer(k.sm, 50);
     is_queue_full = false;
     vec_free(&calls);
-    assert_int_equal(kit_stat(&k, "every_port.yes"), 7);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 8);
     assert_int_equal(k.sm->claimed, 1);
     kit_close(&k);
 }

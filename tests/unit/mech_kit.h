@@ -84,6 +84,7 @@ static inline void kit_attach(struct mech_kit *k, const struct mech_host_ops *op
                                                    .banks = warps > MECH_BANK_WARPS ? schedulers : 1,
                                                    .schedulers = schedulers,
                                                    .line_bytes = 128,
+                                                   .ctas = 8,
                                                    .l1_sets = 32,
                                                    .l1_ways = 4,
                                                    .register_rows = 1024,

@@ -213,6 +213,7 @@ const char *mech_contest(const struct mechanism *a, const struct mechanism *b)
     if (a->pick && b->pick) return "pick the warp that issues";
     if (a->take_miss && b->take_miss) return "decide what becomes of a miss (take_miss)";
     if (a->victim && b->victim) return "choose the line that leaves the L1 (victim)";
+    if (a->admit && b->admit) return "decide which CTAs become resident (admit)";
     if (a->owns & b->owns & MECH_OWNS_REGISTERS) return "own the free rows of the register file";
     return NULL;
 }

@@ -16,6 +16,7 @@ static void find_filled_hooks(struct mech_sm *m, const struct mechanism *h)
 {
     m->has_take_miss |= h->take_miss != NULL;
     m->has_victim |= h->victim != NULL;
+    m->has_admit |= h->admit != NULL;
     m->has_line_touched |= h->line_touched != NULL;
     m->has_line_inserted |= h->line_inserted != NULL;
     m->has_allocate |= h->may_allocate != NULL;
@@ -32,6 +33,7 @@ static void find_filled_hooks(struct mech_sm *m, const struct mechanism *h)
     m->has_warp |= h->on_warp != NULL;
     m->has_barrier |= h->on_barrier != NULL;
     m->has_rows_lost |= h->on_rows_lost != NULL;
+    m->has_cta |= h->on_cta != NULL;
 }
 
 static int pick_of_plugin(void *seat_of_policy, const struct mech_sched_view *view)
@@ -70,6 +72,7 @@ static void seat_fill(struct mech_sm *m, uint32_t i)
     if (mech->take_miss) m->miss_policy = (int)i;
     if (mech->victim) m->victim_policy = (int)i;
     if (mech->on_ring && mech_gpu_uses(m->setup.gpu, i) & MECH_USES_RING) m->ring_user = (int)i;
+    if (mech->admit) m->admit_policy = (int)i;
 }
 
 /* All seats are there before the first init: a vote in it is combined with the others. */
@@ -94,7 +97,7 @@ struct mech_sm *mech_sm_create(const struct mech_sm_setup *setup)
     m->setup = *setup;
     m->setup.banks = MAX(setup->banks, 1);
     m->count = mech_set_count(setup->set);
-    m->policy = m->miss_policy = m->victim_policy = m->ring_user = -1;
+    m->policy = m->miss_policy = m->victim_policy = m->admit_policy = m->ring_user = -1;
     m->states = mem_zalloc_huge(m->count * sizeof *m->states);
     m->seats = mem_zalloc_huge(m->count * sizeof *m->seats);
     for (uint32_t i = 0; i < m->count; i++) seat_fill(m, i);
@@ -187,6 +190,19 @@ uint32_t mech_victim(struct mech_sm *m, const struct mech_victim_view *v)
     return way;
 }
 
+bool mech_admit(struct mech_sm *m, struct mech_admit *a)
+{
+    assert(m->has_admit);
+    const struct mech_seat *seat = &m->seats[m->admit_policy];
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "admit");
+    const bool answer = seat->mech->admit(m->states[m->admit_policy], a);
+    mech_mark_end(outer);
+    if (UNLIKELY(answer && a->gets_registers > a->registers.asked))
+        mech_fail(seat, "admit", "gave %llu registers to a CTA that asks for %llu",
+                  (unsigned long long)a->gets_registers, (unsigned long long)a->registers.asked);
+    return answer;
+}
+
 /* ---- votes ---- */
 
 typedef bool mech_vote(void *state, const struct mech_l1_access *a);
@@ -274,6 +290,14 @@ void mech_on_warp(struct mech_sm *m, const struct mech_warp_event *e) { MECH_TEL
 void mech_on_barrier(struct mech_sm *m, const struct mech_barrier *e)
 {
     MECH_TELL(m->has_barrier, on_barrier, e);
+}
+
+void mech_on_cta(struct mech_sm *m, const struct mech_cta *e) { MECH_TELL(m->has_cta, on_cta, e); }
+
+void mech_on_memory_read(struct mech_sm *m, uint64_t cycle, uint32_t token)
+{
+    const uint32_t i = (uint32_t)m->admit_policy;
+    if (m->seats[i].mech->on_memory_read) MECH_TELL_ONE(on_memory_read, cycle, token);
 }
 
 /* No other mechanism can have rows. */

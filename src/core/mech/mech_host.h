@@ -37,6 +37,16 @@ struct mech_host_ops {
     void (*ring_pass)(void *sm, enum mech_ring_channel channel);
     const uint64_t *(*sharers)(void *sm, uint64_t line);
     uint64_t (*thread_insts)(void *sm);
+    bool (*cta_registers)(void *sm, const struct mech_transfer *t);
+    bool (*cta_swap)(void *sm, uint32_t out, uint32_t in, uint32_t cycles);
+    uint32_t (*warp_pcs)(void *sm, uint32_t cta_slot, uint32_t index, uint32_t *pcs, uint32_t max);
+    const uint64_t *(*cta_live)(void *sm, uint32_t cta_slot, uint32_t pc);
+    /* false: the CTA is active, or has no rows */
+    bool (*cta_park)(void *sm, uint32_t cta_slot, const uint64_t *kept);
+    bool (*cta_unpark)(void *sm, uint32_t cta_slot);
+    bool (*ctas_left)(void *sm);
+    uint64_t (*code_address)(void *sm, uint32_t cta_slot, uint32_t pc);
+    bool (*memory_read)(void *sm, uint64_t offset, uint32_t token);
 };
 
 struct mech_sm_setup {
@@ -50,7 +60,7 @@ struct mech_sm_setup {
     const uint64_t *cycle;
     /* as in mech_ports; banks 0 means 1 */
     uint32_t index, sm_count, warps, banks, schedulers, line_bytes;
-    uint32_t l1_sets, l1_ways, register_rows, register_banks;
+    uint32_t ctas, l1_sets, l1_ways, register_rows, register_banks;
     uint32_t ring_queue, ring_request_buffer, ring_response_buffer;
 };
 
@@ -63,7 +73,7 @@ struct mech_sm {
     /* the hook of every issue, and the state of the mechanism that fills it */
     int (*pick)(void *state, const struct mech_sched_view *view);
     void *pick_state;
-    /* AND of all votes, by bank */
+    /* AND of all votes, by bank; issue_mask: and of the SM's own (mech_hold) */
     uint64_t issue_mask[MECH_BANKS_MAX], memory_mask[MECH_BANKS_MAX], load_mask[MECH_BANKS_MAX];
     /* core cycle of the next timer, UINT64_MAX = none */
     uint64_t next_timer;
@@ -77,17 +87,19 @@ struct mech_sm {
     VEC(uint64_t) claims;
 
     /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
-    bool has_take_miss, has_victim, has_line_touched, has_line_inserted;
+    bool has_take_miss, has_victim, has_admit, has_line_touched, has_line_inserted;
     bool has_allocate, has_may_miss;
     bool has_kernel, has_launch, has_issue, has_next, has_access, has_evict, has_fill, has_level,
         has_prefetch;
-    bool has_warp, has_barrier, has_rows_lost;
+    bool has_warp, has_barrier, has_rows_lost, has_cta;
 
+    /* warps that the SM itself holds back, by bank */
+    uint64_t held[MECH_BANKS_MAX];
     /* init is being called: there is no L1 yet */
     bool in_init;
-    /* indices of the mechanisms that fill pick, take_miss and victim, and of the one that uses the ring;
-     * -1 = none (there is always a pick) */
-    int policy, miss_policy, victim_policy, ring_user;
+    /* indices of the mechanisms that fill pick, take_miss, victim and admit, and of the one that uses the
+     * ring; -1 = none (there is always a pick) */
+    int policy, miss_policy, victim_policy, admit_policy, ring_user;
     uint32_t count;
     /* one for each mechanism */
     void **states;
@@ -108,6 +120,9 @@ static inline uint64_t mech_allowed(const struct mech_sm *m, uint32_t bank, uint
     return m->issue_mask[bank] & (m->memory_mask[bank] | ~memory_next) & (m->load_mask[bank] | ~load_next);
 }
 
+/* The SM itself lets these warps of a bank not issue, whatever mechanisms say. */
+void mech_hold(struct mech_sm *m, uint32_t bank, uint64_t warps);
+
 /* ---- policies ---- */
 
 /* Asks for the warp to issue: a bit of v->bank, or MECH_NO_WARP. Takes the warps that the votes forbid out of
@@ -117,6 +132,8 @@ int mech_pick(struct mech_sm *m, struct mech_sched_view *v);
 struct mech_miss mech_take_miss(struct mech_sm *m, const struct mech_l1_access *a, uint32_t token);
 /* Asks for the way that a line has to leave. Only if has_victim. */
 uint32_t mech_victim(struct mech_sm *m, const struct mech_victim_view *v);
+/* Asks whether a CTA becomes resident, and with how many registers. Only if has_admit. */
+bool mech_admit(struct mech_sm *m, struct mech_admit *a);
 void mech_line_touched(struct mech_sm *m, uint32_t set, uint32_t way);
 void mech_line_inserted(struct mech_sm *m, uint32_t set, uint32_t way);
 
@@ -142,6 +159,9 @@ void mech_on_barrier(struct mech_sm *m, const struct mech_barrier *e);
 void mech_on_rows_lost(struct mech_sm *m, const struct mech_rows_lost *e);
 /* To the mechanism that uses the ring. */
 void mech_on_ring(struct mech_sm *m, uint64_t cycle);
+void mech_on_cta(struct mech_sm *m, const struct mech_cta *e);
+/* To the mechanism that admits CTAs: no other reads memory. */
+void mech_on_memory_read(struct mech_sm *m, uint64_t cycle, uint32_t token);
 /* Calls the timers that are due at or before cycle, the earliest first, each as often as it is due. Call
  * it when next_timer <= cycle. */
 void mech_on_timer(struct mech_sm *m, uint64_t cycle);

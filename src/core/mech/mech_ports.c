@@ -316,6 +316,96 @@ static uint64_t port_thread_insts(void *host)
     return s->ops->thread_insts ? s->ops->thread_insts(s->sm) : 0;
 }
 
+static bool port_cta_registers(void *host, const struct mech_transfer *t)
+{
+    const struct mech_seat *seat = seat_running(host, "cta_registers");
+    const struct mech_sm_setup *s = &seat->sm->setup;
+    if (UNLIKELY(t->cta_slot >= s->ctas))
+        mech_fail(seat, "cta_registers", "CTA slot %u, but the SM has %u", t->cta_slot, s->ctas);
+    if (UNLIKELY(!t->buffer || t->buffer > MECH_TRANSFER_BUFFER_MAX))
+        mech_fail(seat, "cta_registers", "a buffer of %u rows; 1 to %d are possible", t->buffer,
+                  (int)MECH_TRANSFER_BUFFER_MAX);
+    return s->ops->cta_registers && s->ops->cta_registers(s->sm, t);
+}
+
+/* ---- CTAs ---- */
+
+static const struct mech_sm_setup *setup_of_admitter(void *host, const char *port)
+{
+    const struct mech_seat *seat = seat_running(host, port);
+    if (UNLIKELY(!seat->mech->admit)) mech_fail(seat, port, "only a mechanism that fills admit may call it");
+    return &seat->sm->setup;
+}
+
+static void check_cta(void *host, const char *port, uint32_t cta_slot)
+{
+    const struct mech_seat *seat = host;
+    if (UNLIKELY(cta_slot >= seat->ports.ctas))
+        mech_fail(seat, port, "CTA slot %u, but the SM has %u", cta_slot, seat->ports.ctas);
+}
+
+static bool port_cta_swap(void *host, uint32_t out, uint32_t in, uint32_t cycles)
+{
+    const struct mech_sm_setup *s = setup_of_admitter(host, "cta_swap");
+    if (out != MECH_NO_CTA) check_cta(host, "cta_swap", out);
+    if (in != MECH_NO_CTA) check_cta(host, "cta_swap", in);
+    return s->ops->cta_swap && s->ops->cta_swap(s->sm, out, in, cycles);
+}
+
+static uint32_t port_warp_pcs(void *host, uint32_t cta_slot, uint32_t index, uint32_t *pcs, uint32_t max)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "warp_pcs")->sm->setup;
+    check_cta(host, "warp_pcs", cta_slot);
+    return s->ops->warp_pcs ? s->ops->warp_pcs(s->sm, cta_slot, index, pcs, max) : 0;
+}
+
+static const uint64_t *port_cta_live(void *host, uint32_t cta_slot, uint32_t pc)
+{
+    static const uint64_t none[MECH_REGISTER_WORDS];
+    const struct mech_sm_setup *s = &seat_running(host, "cta_live")->sm->setup;
+    check_cta(host, "cta_live", cta_slot);
+    return s->ops->cta_live ? s->ops->cta_live(s->sm, cta_slot, pc) : none;
+}
+
+static void port_cta_park(void *host, uint32_t cta_slot, const uint64_t *kept)
+{
+    const struct mech_sm_setup *s = setup_of_admitter(host, "cta_park");
+    check_cta(host, "cta_park", cta_slot);
+    if (s->ops->cta_park && UNLIKELY(!s->ops->cta_park(s->sm, cta_slot, kept)))
+        mech_fail(host, "cta_park", "the CTA in slot %u is active, or has no rows", cta_slot);
+}
+
+static bool port_cta_unpark(void *host, uint32_t cta_slot)
+{
+    const struct mech_sm_setup *s = setup_of_admitter(host, "cta_unpark");
+    check_cta(host, "cta_unpark", cta_slot);
+    return s->ops->cta_unpark && s->ops->cta_unpark(s->sm, cta_slot);
+}
+
+static uint64_t port_code_address(void *host, uint32_t cta_slot, uint32_t pc)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "code_address")->sm->setup;
+    check_cta(host, "code_address", cta_slot);
+    return s->ops->code_address ? s->ops->code_address(s->sm, cta_slot, pc) : pc;
+}
+
+static bool port_memory_read(void *host, uint64_t offset, uint32_t token)
+{
+    const struct mech_sm_setup *s = setup_of_admitter(host, "memory_read");
+    if (UNLIKELY(offset >= MECH_MEMORY_BYTES))
+        mech_fail(host, "memory_read", "offset 0x%llx; there are 0x%llx bytes", (unsigned long long)offset,
+                  (unsigned long long)MECH_MEMORY_BYTES);
+    return s->ops->memory_read && s->ops->memory_read(s->sm, offset, token);
+}
+
+static void port_refuse(void *host, const char *why) { mech_fail(host, "refuse", "%s", why); }
+
+static bool port_ctas_left(void *host)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "ctas_left")->sm->setup;
+    return s->ops->ctas_left && s->ops->ctas_left(s->sm);
+}
+
 void mech_ports_fill(struct mech_seat *seat)
 {
     const struct mech_sm_setup *s = &seat->sm->setup;
@@ -326,6 +416,7 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .banks = s->banks,
                                       .schedulers = s->schedulers,
                                       .line_bytes = s->line_bytes,
+                                      .ctas = s->ctas,
                                       .l1_sets = s->l1_sets,
                                       .l1_ways = s->l1_ways,
                                       .register_rows = s->register_rows,
@@ -360,5 +451,15 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .ring_pop = port_ring_pop,
                                       .ring_pass = port_ring_pass,
                                       .sharers = port_sharers,
-                                      .thread_insts = port_thread_insts};
+                                      .thread_insts = port_thread_insts,
+                                      .cta_registers = port_cta_registers,
+                                      .cta_swap = port_cta_swap,
+                                      .warp_pcs = port_warp_pcs,
+                                      .cta_live = port_cta_live,
+                                      .cta_park = port_cta_park,
+                                      .cta_unpark = port_cta_unpark,
+                                      .code_address = port_code_address,
+                                      .memory_read = port_memory_read,
+                                      .refuse = port_refuse,
+                                      .ctas_left = port_ctas_left};
 }

@@ -19,7 +19,7 @@ static void votes_changed(struct mech_sm *m)
 static void combine_mask(struct mech_sm *m, enum mech_mask mask, uint32_t bank)
 {
     uint64_t *const combined[MECH_MASK_COUNT] = {m->issue_mask, m->memory_mask, m->load_mask};
-    uint64_t all = UINT64_MAX;
+    uint64_t all = mask == MECH_MASK_ISSUE ? ~m->held[bank] : UINT64_MAX;
     for (uint32_t i = 0; i < m->count; i++) all &= m->seats[i].votes.masks[mask][bank];
     if (combined[mask][bank] == all) return;
     combined[mask][bank] = all;
@@ -38,6 +38,12 @@ void mech_vote_mask(struct mech_seat *seat, enum mech_mask mask, uint32_t bank, 
     if (*vote == warps) return;
     *vote = warps;
     combine_mask(seat->sm, mask, bank);
+}
+
+void mech_hold(struct mech_sm *m, uint32_t bank, uint64_t warps)
+{
+    m->held[bank] = warps;
+    combine_mask(m, MECH_MASK_ISSUE, bank);
 }
 
 void mech_combine_limits(struct mech_sm *m)

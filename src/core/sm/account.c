@@ -61,7 +61,7 @@ void account_occupancy(struct sm *m, uint64_t until)
     s->slots_all += cycles * m->sched.count;
     if (!m->state.warp_count && !r->cta_count) return;
     s->active_cycles += cycles;
-    s->warp_cycles += cycles * m->state.warp_count;
+    s->warp_cycles += cycles * (m->state.warp_count - r->slotless);
     s->warp_slot_cycles += cycles * r->slot_count;
     s->cta_cycles += cycles * r->cta_count;
     s->register_cycles += cycles * r->registers;

@@ -21,12 +21,17 @@ enum {
     SM_BANKS_MAX = 4,
     SM_SLOTS_MAX = SM_BANK_SLOTS * SM_BANKS_MAX,
     SM_CONTEXTS_MAX = 512,
+    /* CTA slots where a mechanism lets CTAs in without warp slots */
+    SM_CTAS_INACTIVE_MAX = 128,
     SM_SCHEDULERS_MAX = 4,
     ASYNC_GROUPS = 16
 };
 #define SM_NONE       UINT32_MAX
 #define SM_NO_SLOT    UINT16_MAX
 #define SM_NO_CONTEXT UINT16_MAX
+
+/* A warp has had no slot yet; runs; has executed its last instruction; has nothing under way any more. */
+enum warp_stage { WARP_NEW, WARP_RUNS, WARP_ENDED, WARP_LEFT };
 
 /* Lines of the host's cache: what issue and writeback touch, with the first 64 registers; the other
  * registers; the rest. */
@@ -59,6 +64,13 @@ struct context {
     /* residency.c: number of the warp in the grid; launch number, which is its age; number in its CTA */
     uint64_t number, launch;
     uint32_t index;
+    /* residency.c: the slot that it holds, held last or will hold; the next context of its CTA */
+    uint16_t last_slot, sibling;
+    /* warp_status.c: enum warp_stage */
+    uint8_t stage;
+    /* without a slot. fetch.c: it waits for an instruction miss. scoreboard.c: it waits at a fence; it waits
+     * there, or has ended and waits for its stores */
+    bool fetch_missed, board_fenced, board_away;
     /* scoreboard.c: cp.async: the open group; copies under way, by group modulo ASYNC_GROUPS */
     uint32_t board_group;
     uint16_t board_groups[ASYNC_GROUPS];

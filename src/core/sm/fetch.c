@@ -66,6 +66,21 @@ void fetch_end(struct sm *m, struct context *x)
     b->fetch.astray &= ~slot_bit(x->slot);
 }
 
+COLD void fetch_out(struct sm *m, struct context *x)
+{
+    struct bank *b = bank_at(m, x->slot);
+    x->fetch_missed = b->fetch.missed & slot_bit(x->slot);
+    fetch_end(m, x);
+    b->fetch.missed &= ~slot_bit(x->slot);
+}
+
+COLD void fetch_in(struct sm *m, struct context *x)
+{
+    fetch_clear(m, x);
+    if (x->fetch_missed) bank_at(m, x->slot)->fetch.missed |= slot_bit(x->slot);
+    x->fetch_missed = false;
+}
+
 void fetch_consume(struct sm *m, struct context *x)
 {
     debug_assert(x->fetch_buffered && x->fetch_buffer_pc == x->next_pc);
@@ -124,7 +139,8 @@ void fetch_filled(void *sm, const uint32_t *contexts, uint32_t count)
 {
     struct sm *m = sm;
     for (uint32_t i = 0; i < count; i++) {
-        const struct context *x = context_at(&m->state, contexts[i]);
+        struct context *x = context_at(&m->state, contexts[i]);
+        x->fetch_missed = false;
         if (x->slot != SM_NO_SLOT) bank_at(m, x->slot)->fetch.missed &= ~slot_bit(x->slot);
     }
     m->fetching.wants = true;

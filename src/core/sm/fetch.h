@@ -33,6 +33,9 @@ void fetch_check(struct sm *m, struct context *x);
 /* A warp has no next instruction: it waits, and fetches again when it has one; it has ended. */
 void fetch_wait(struct sm *m, struct context *x);
 void fetch_end(struct sm *m, struct context *x);
+/* The warp loses its slot, and what its buffer holds; has one again. */
+void fetch_out(struct sm *m, struct context *x);
+void fetch_in(struct sm *m, struct context *x);
 /* The first instruction of the buffer has issued. */
 void fetch_consume(struct sm *m, struct context *x);
 /* Empties the buffers of warps that fetched past a branch. */

@@ -271,6 +271,7 @@ HOT NOINLINE void lsu_cycle(struct sm *m)
     uint32_t ports = m->lsu.ports;
     m->lsu.blocked = m->lsu.blocked && l1_still_refuses(m->l1, m->sleep.now);
     if (UNLIKELY(m->prefetches.has_work)) prefetch_before(m);
+    if (UNLIKELY(m->lsu.has_transfer)) transfer_before(m);
     if (m->lsu.blocked) ports = 0;
     if (UNLIKELY(m->lsu.has_reexec) && ports && lsu_reexec_is_next(m)) {
         lsu_reexec_serve(m);
@@ -282,5 +283,6 @@ HOT NOINLINE void lsu_cycle(struct sm *m)
     }
     if (UNLIKELY(m->misses.unsent)) readonly_send(m);
     if (UNLIKELY(m->prefetches.has_work)) prefetch_after(m);
+    if (UNLIKELY(m->lsu.has_transfer)) transfer_after(m);
     if (m->lsu.queue_count && !m->lsu.blocked && l1_is_full(m->l1)) m->lsu.blocked = is_refusal_ahead(m);
 }

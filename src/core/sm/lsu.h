@@ -11,8 +11,9 @@
 /* Accesses of one instruction, at most: filtered texels of a volume; the coalescer makes fewer. */
 enum { SM_TXN_MAX = ISA_LANES * EMU_TEXELS_MAX };
 
-/* The small caches beside the L1; RO_COUNT names the L1. */
-enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_COUNT };
+/* The small caches beside the L1, and the reads of mechanisms, which none of them keeps; RO_COUNT names the
+ * L1. */
+enum sm_ro { RO_INST, RO_CONST, RO_TEX, RO_SIDE, RO_COUNT };
 
 /* Tokens of L1 transactions: what an answer is for. */
 enum lsu_token { TOKEN_LOAD, TOKEN_ATOMIC };
@@ -99,6 +100,8 @@ struct lsu_hot {
     bool blocked;
     /* the re-execution queue is not empty */
     bool has_reexec;
+    /* registers of a CTA move (transfer.c); the next cycle may not be slept through for them */
+    bool has_transfer, transfers_now;
 };
 struct lsu {
     struct lsu_access *accesses;
@@ -132,6 +135,11 @@ void lsu_init(struct sm *m, const struct sm_params *p);
 void lsu_free(struct sm *m);
 bool lsu_idle(const struct sm *m);
 
+static inline void lsu_set_transfer(struct lsu_hot *u, bool has_transfer, bool is_busy)
+{
+    u->has_transfer = has_transfer;
+    u->transfers_now = is_busy;
+}
 /* Is there room for one more memory instruction at issue, and in the queue? */
 static inline bool lsu_has_room(const struct lsu_hot *u)
 {

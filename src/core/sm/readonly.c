@@ -1,6 +1,9 @@
 /* readonly.c: see readonly.h. Each of the small caches is a client of the SM's port (mem/sm_port.h). */
 #include "core/sm/sm_impl.h"
 
+/* Reads of mechanisms: a sector each. They are counted as reads of instructions. */
+enum { SIDE_BYTES = COALESCE_SECTOR_BYTES, SIDE_READS = 16, SIDE_MERGES = 4 };
+
 void readonly_init(struct sm *m, const struct sm_params *p)
 {
     const struct rocache_setup caches[RO_COUNT] = {
@@ -9,7 +12,9 @@ void readonly_init(struct sm *m, const struct sm_params *p)
         [RO_CONST] = {p->const_bytes, p->const_ways, p->const_line, p->const_mshrs, p->const_merges,
                       .cls = REQ_CONST, .client = SM_PORT_CONST, .on_fill = lsu_filled},
         [RO_TEX] = {p->tex_bytes, p->tex_ways, p->tex_line, p->tex_mshrs, p->tex_merges, .cls = REQ_TEX,
-                    .client = SM_PORT_TEX, .on_fill = lsu_filled}};
+                    .client = SM_PORT_TEX, .on_fill = lsu_filled},
+        [RO_SIDE] = {SIDE_BYTES, 1, SIDE_BYTES, SIDE_READS, SIDE_MERGES, .keeps_none = true, .cls = REQ_INST,
+                     .client = SM_PORT_SIDE, .on_fill = sm_mech_filled}};
     for (int i = 0; i < RO_COUNT; i++) {
         struct rocache_setup s = caches[i];
         s.sm = m->setup.index;

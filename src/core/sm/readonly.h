@@ -21,8 +21,8 @@ void readonly_free(struct sm *m);
 bool readonly_idle(const struct sm *m);
 /* Forgets all lines of the caches that wait for nothing. */
 void readonly_flush(struct sm *m);
-/* Asks a cache for an address. MISS: fetch_filled or lsu_filled tells the waiter, a context (instructions) or
- * a pending load. */
+/* Asks a cache for an address. MISS: fetch_filled, lsu_filled or sm_mech_filled tells the waiter: a context
+ * (instructions), a pending load, a token of a mechanism. */
 enum rocache_answer readonly_ask(struct sm *m, enum sm_ro which, uint64_t addr, uint32_t waiter,
                                  uint32_t context, uint32_t pc);
 /* Sends misses on their way, one of each cache a cycle. */

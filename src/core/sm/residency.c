@@ -27,6 +27,14 @@ bool residency_check(const struct machine *machine, struct diag_list *diags)
     return false;
 }
 
+/* Does a mechanism let CTAs in that have no slots? */
+static bool has_inactive(const struct sm *m)
+{
+    for (uint32_t i = 0; i < mech_set_count(m->setup.mechs); i++)
+        if (mech_set_at(m->setup.mechs, i)->admit) return true;
+    return false;
+}
+
 void residency_init(struct sm *m)
 {
     struct residency *r = &m->residency;
@@ -37,8 +45,9 @@ void residency_init(struct sm *m)
     if (r->slot_count > SM_BANK_SLOTS || m->setup.bank_by_scheduler)
         m->state.bank_count = (uint8_t)machine->sm.schedulers;
     memset(m->state.context_of, 0xff, sizeof m->state.context_of); /* SM_NO_CONTEXT */
-    r->context_count = r->slot_count;
-    r->cta_slots = machine->sm_ctas;
+    const bool has_more = has_inactive(m);
+    r->context_count = has_more ? SM_CONTEXTS_MAX : r->slot_count;
+    r->cta_slots = has_more ? MAX(machine->sm_ctas, (uint32_t)SM_CTAS_INACTIVE_MAX) : machine->sm_ctas;
     m->state.contexts = mem_zalloc_huge(r->context_count * sizeof *m->state.contexts);
     r->ctas = mem_zalloc_huge(r->cta_slots * sizeof *r->ctas);
     r->finished = mem_zalloc_huge((r->cta_slots + 63) / 64 * sizeof *r->finished);
@@ -95,15 +104,62 @@ static uint32_t slots_in_use(const struct sm *m)
     return bitset_count(m->residency.slots_taken, m->state.bank_count);
 }
 
+/* May one more CTA be active? */
+static bool fits_slots(const struct sm *m, uint32_t warps)
+{
+    const struct residency *r = &m->residency;
+    return r->active_count < m->setup.machine->sm_ctas && slots_in_use(m) + warps <= r->slot_count &&
+           r->thread_count + warps * ISA_LANES <= m->setup.machine->sm_threads;
+}
+
+static bool fits_memory(const struct sm *m, const struct needs *n)
+{
+    const struct residency *r = &m->residency;
+    return r->registers + n->registers <= n->register_limit && r->shared + n->shared <= n->shared_size;
+}
+
+/* The answer of the mechanism that admits CTAs. Sets the registers that the CTA gets. */
+static bool is_admitted(const struct sm *m, const struct emu_grid *g, struct needs *n)
+{
+    const struct residency *r = &m->residency;
+    const struct machine *machine = m->setup.machine;
+    struct mech_admit a = {
+        .cycle = m->sleep.cycle,
+        .ctas = {r->active_count, 1, machine->sm_ctas},
+        .threads = {r->thread_count, n->warps * ISA_LANES, machine->sm_threads},
+        .warps = {slots_in_use(m), n->warps, r->slot_count},
+        .registers = {r->registers, n->registers, n->register_limit},
+        .shared = {r->shared, n->shared, n->shared_size},
+        .cta_warps = n->warps,
+        .thread_registers = emu_grid_launch(g)->kernel->reg_count,
+        .gets_registers = n->registers,
+    };
+    if (!mech_admit(m->mech, &a)) return false;
+    n->registers = (uint32_t)a.gets_registers;
+    return true;
+}
+
+/* CTAs of a cooperative grid wait for each other: all of them are active. */
+static bool asks_mechanism(const struct sm *m, const struct emu_grid *g)
+{
+    return m->mech->has_admit && !emu_grid_launch(g)->cooperative;
+}
+
+static uint32_t contexts_in_use(const struct sm *m)
+{
+    return bitset_count(m->residency.contexts_taken, ARRAY_LEN(m->residency.contexts_taken));
+}
+
+/* Room that was made in this step is not there before the step ends: see cta_swap.c. */
 bool sm_fits(const struct sm *m, const struct emu_grid *g)
 {
     const struct residency *r = &m->residency;
-    if (r->cta_count >= MIN(r->cta_slots, m->mech->cta_limit)) return false;
-    const struct needs n = needs_of(m, g);
+    if (r->cta_count >= MIN(r->cta_slots, m->mech->cta_limit) || m->state.has_room) return false;
+    struct needs n = needs_of(m, g);
     if (r->cta_count && n.shared_size != r->shared_size) return false;
-    return slots_in_use(m) + n.warps <= r->slot_count &&
-           r->thread_count + n.warps * ISA_LANES <= m->setup.machine->sm_threads &&
-           r->registers + n.registers <= n.register_limit && r->shared + n.shared <= n.shared_size;
+    if (!asks_mechanism(m, g)) return fits_slots(m, n.warps) && fits_memory(m, &n);
+    if (contexts_in_use(m) + n.warps > r->context_count) return false;
+    return is_admitted(m, g, &n) && fits_memory(m, &n);
 }
 
 /* ---- contexts and slots ---- */
@@ -141,36 +197,147 @@ static uint32_t slot_take(struct sm *m)
     uint32_t bank = 0;
     for (uint32_t i = 1; i < m->state.bank_count; i++)
         if (lowest_free(r->slots_taken[i]) < lowest_free(r->slots_taken[bank])) bank = i;
-    assert(~r->slots_taken[bank]); /* sm_fits */
+    assert(~r->slots_taken[bank]); /* fits_slots */
     const uint32_t slot = bank * SM_BANK_SLOTS + lowest_free(r->slots_taken[bank]);
     r->slots_taken[bank] |= slot_bit(slot);
     return slot;
 }
 
-/* ---- start ---- */
+bool residency_has_slots(const struct sm *m, uint32_t in, uint32_t out)
+{
+    const struct residency *r = &m->residency;
+    const struct machine *machine = m->setup.machine;
+    const struct sm_cta *c = &r->ctas[in], *left = out == MECH_NO_CTA ? NULL : &r->ctas[out];
+    return c->has_rows && r->active_count - (left != NULL) < machine->sm_ctas &&
+           slots_in_use(m) - (left ? left->warps : 0) + c->warps <= r->slot_count &&
+           r->thread_count - (left ? left->threads : 0) + c->threads <= machine->sm_threads;
+}
 
-static void start_warp(struct sm *m, uint32_t cta, uint32_t index)
+void residency_reserve_slots(struct sm *m, uint32_t cta)
 {
     struct residency *r = &m->residency;
     struct sm_cta *c = &r->ctas[cta];
+    for (uint32_t id = c->first; id != SM_NO_CONTEXT; id = context_at(&m->state, id)->sibling) {
+        const uint32_t slot = slot_take(m);
+        context_at(&m->state, id)->last_slot = (uint16_t)slot;
+        c->slots[slot_bank(slot)] |= slot_bit(slot);
+    }
+    c->has_slots = true;
+    r->active_count++;
+    r->thread_count += c->threads;
+}
+
+static void seat(struct sm *m, struct context *x)
+{
+    struct residency *r = &m->residency;
+    x->slot = x->last_slot;
+    m->state.context_of[x->slot] = x->id;
+    r->age[x->slot] = x->launch;
+    r->cta_of[x->slot] = x->cta;
+}
+
+void residency_seat(struct sm *m, uint32_t cta)
+{
+    const struct sm_cta *c = &m->residency.ctas[cta];
+    account_occupancy(m, m->sleep.cycle);
+    for (uint32_t id = c->first; id != SM_NO_CONTEXT; id = context_at(&m->state, id)->sibling)
+        seat(m, context_at(&m->state, id));
+    m->residency.slotless -= c->left;
+}
+
+void residency_unseat(struct sm *m, uint32_t cta)
+{
+    const struct sm_cta *c = &m->residency.ctas[cta];
+    account_occupancy(m, m->sleep.cycle);
+    for (uint32_t id = c->first; id != SM_NO_CONTEXT; id = context_at(&m->state, id)->sibling) {
+        struct context *x = context_at(&m->state, id);
+        m->state.context_of[x->slot] = SM_NO_CONTEXT;
+        x->slot = SM_NO_SLOT;
+    }
+    m->residency.slotless += c->left;
+}
+
+void residency_give_slots(struct sm *m, uint32_t cta)
+{
+    struct residency *r = &m->residency;
+    struct sm_cta *c = &r->ctas[cta];
+    for (uint32_t i = 0; i < m->state.bank_count; i++) r->slots_taken[i] &= ~c->slots[i];
+    memset(c->slots, 0, sizeof c->slots);
+    c->has_slots = false;
+    r->active_count--;
+    r->thread_count -= c->threads;
+}
+
+/* ---- rows ---- */
+
+static void own_rows(struct sm *m, struct sm_cta *c)
+{
+    c->has_rows = true;
+    m->residency.registers += c->registers;
+    registers_own(&m->residency.file, c->registers / ISA_LANES, c->rows, sm_mech_rows_lost, m);
+}
+
+static void disown_rows(struct sm *m, struct sm_cta *c)
+{
+    assert(c->has_rows);
+    c->has_rows = false;
+    m->residency.registers -= c->registers;
+    registers_disown(&m->residency.file, c->rows);
+}
+
+COLD void residency_give_rows(struct sm *m, uint32_t cta)
+{
+    account_occupancy(m, m->sleep.cycle);
+    disown_rows(m, &m->residency.ctas[cta]);
+    residency_has_room(m);
+}
+
+COLD bool residency_take_rows(struct sm *m, uint32_t cta)
+{
+    struct residency *r = &m->residency;
+    struct sm_cta *c = &r->ctas[cta];
+    if (r->registers + c->registers > needs_of(m, c->grid).register_limit) return false;
+    account_occupancy(m, m->sleep.cycle);
+    own_rows(m, c);
+    return true;
+}
+
+/* ---- start ---- */
+
+static void start_warp(struct sm *m, uint32_t cta, uint32_t index, uint16_t *link)
+{
+    struct residency *r = &m->residency;
+    const struct sm_cta *c = &r->ctas[cta];
     struct context *x = context_take(m);
-    const uint32_t slot = slot_take(m);
     *x = (struct context){.emu = emu_cta_warp(c->emu, index),
                           .program = c->program,
-                          .slot = (uint16_t)slot,
+                          .slot = SM_NO_SLOT,
                           .cta = (uint16_t)cta,
                           .id = (uint16_t)(x - m->state.contexts),
+                          .sibling = SM_NO_CONTEXT,
                           .index = index,
                           .number = c->linear * c->warps + index,
                           .launch = r->next_launch++,
                           .issue_cycle = m->sleep.cycle};
-    m->state.context_of[slot] = x->id;
-    r->age[slot] = x->launch;
-    r->cta_of[slot] = cta;
+    *link = x->id;
     m->state.warp_count++;
+    r->slotless++;
     sleep_warps(&m->sleep, true);
-    c->slots[slot_bank(slot)] |= slot_bit(slot);
-    warps_start(m, x);
+}
+
+static void start_warps(struct sm *m, uint32_t cta, bool is_active)
+{
+    struct sm_cta *c = &m->residency.ctas[cta];
+    uint16_t *link = &c->first;
+    for (uint32_t i = 0; i < c->warps; i++) {
+        start_warp(m, cta, i, link);
+        link = &context_at(&m->state, *link)->sibling;
+    }
+    if (!is_active) return;
+    residency_reserve_slots(m, cta);
+    residency_seat(m, cta);
+    for (uint32_t id = c->first; id != SM_NO_CONTEXT; id = context_at(&m->state, id)->sibling)
+        warps_start(m, context_at(&m->state, id));
 }
 
 static void begin_kernel(struct sm *m)
@@ -217,13 +384,12 @@ static uint32_t place_cta(struct sm *m, struct emu_grid *g, uint64_t linear, str
                          .registers = n->registers,
                          .threads = n->warps * ISA_LANES,
                          .shared = n->shared,
+                         .first = SM_NO_CONTEXT,
                          .rows = c->rows};
     program_cta(c->program, true);
     r->cta_count++;
-    r->thread_count += c->threads;
-    r->registers += n->registers;
     r->shared += n->shared;
-    registers_own(&r->file, n->registers / ISA_LANES, c->rows, sm_mech_rows_lost, m);
+    own_rows(m, c);
     return cta;
 }
 
@@ -239,10 +405,14 @@ bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear)
     account_occupancy(m, m->sleep.cycle + 1);
     sleep_disturb(m);
     begin_kernel(m);
-    const struct needs n = needs_of(m, g);
+    struct needs n = needs_of(m, g);
+    if (asks_mechanism(m, g)) is_admitted(m, g, &n);
     set_split(m, n.shared_size);
     const uint32_t cta = place_cta(m, g, linear, emu, &n);
-    for (uint32_t i = 0; i < n.warps; i++) start_warp(m, cta, i);
+    const bool is_active = fits_slots(m, n.warps);
+    swap_started(m, cta, is_active);
+    sm_mech_cta(m, cta, MECH_CTA_START);
+    start_warps(m, cta, is_active);
     sleep_wake_at(&m->sleep, clock_after(&m->clock, now, 1));
     return true;
 }
@@ -267,6 +437,7 @@ void residency_warp_left(struct sm *m, struct context *x)
     struct sm_cta *c = &r->ctas[x->cta];
     account_occupancy(m, m->sleep.cycle);
     m->state.warp_count--;
+    r->slotless -= x->slot == SM_NO_SLOT;
     sleep_warps(&m->sleep, m->state.warp_count != 0);
     grid_stats(x)->warps++;
     if (--c->left) return;
@@ -275,33 +446,30 @@ void residency_warp_left(struct sm *m, struct context *x)
     tell_runner(m);
 }
 
-static void free_slots(struct sm *m, const struct sm_cta *c)
+static void free_warps(struct sm *m, uint32_t cta)
 {
-    struct residency *r = &m->residency;
-    for (uint32_t i = 0; i < m->state.bank_count; i++) {
-        r->slots_taken[i] &= ~c->slots[i];
-        FOR_BITS(k, c->slots[i])
-        {
-            const uint64_t slot = i * SM_BANK_SLOTS + k;
-            context_give(m, slot_context(&m->state, slot));
-            m->state.context_of[slot] = SM_NO_CONTEXT;
-        }
+    const struct sm_cta *c = &m->residency.ctas[cta];
+    if (c->has_slots) {
+        residency_unseat(m, cta);
+        residency_give_slots(m, cta);
     }
+    for (uint32_t id = c->first; id != SM_NO_CONTEXT; id = context_at(&m->state, id)->sibling)
+        context_give(m, context_at(&m->state, id));
 }
 
 static void end_cta(struct sm *m, uint32_t cta)
 {
     struct residency *r = &m->residency;
     const struct sm_cta c = r->ctas[cta];
-    r->ctas[cta].emu = NULL;
-    free_slots(m, &c);
     account_occupancy(m, m->sleep.cycle + 1);
+    free_warps(m, cta);
     r->cta_count--;
-    r->thread_count -= c.threads;
-    r->registers -= c.registers;
     r->shared -= c.shared;
-    registers_disown(&r->file, c.rows);
+    disown_rows(m, &r->ctas[cta]);
+    r->ctas[cta].emu = NULL;
     program_cta(c.program, false);
+    swap_ended(m, cta);
+    sm_mech_cta(m, cta, MECH_CTA_END);
     if (m->setup.on_cta_done) m->setup.on_cta_done(m->setup.ctx, m->setup.index, c.emu, c.grid);
     emu_cta_close(c.emu);
 }
@@ -317,6 +485,7 @@ void sm_end_ctas(struct sm *m)
     struct residency *r = &m->residency;
     if (UNLIKELY(m->state.has_room)) {
         m->state.has_room = false;
+        r->has_asked = true;
         if (m->setup.on_room) m->setup.on_room(m->setup.ctx);
     }
     if (!m->state.has_finished) return;
@@ -338,6 +507,16 @@ bool residency_has_memory(const struct sm *m, uint64_t address)
     return false;
 }
 
+void sm_tell_left(struct sm *m, bool has_started, bool ctas_left)
+{
+    struct residency *r = &m->residency;
+    if (!has_started && !r->has_asked) return;
+    r->ctas_left = ctas_left;
+    r->has_asked = false;
+}
+
+void residency_launch(struct sm *m) { m->residency.ctas_left = true; }
+
 void residency_kernel_end(struct sm *m)
 {
     programs_end(m);
@@ -358,7 +537,7 @@ void sm_abandon(struct sm *m)
 
 /* What the CTAs that are here hold together. */
 struct holdings {
-    uint64_t registers, shared, threads, ctas, warps, rows;
+    uint64_t registers, shared, threads, ctas, active, warps, rows;
     uint64_t slots[SM_BANKS_MAX];
 };
 
@@ -368,10 +547,11 @@ static struct holdings holdings_of(const struct residency *r)
     for (uint32_t i = 0; i < r->cta_slots; i++) {
         const struct sm_cta *c = &r->ctas[i];
         if (!c->emu) continue;
-        h.registers += c->registers;
-        h.rows += c->registers / ISA_LANES;
+        h.registers += c->has_rows ? c->registers : 0;
+        h.rows += c->has_rows ? c->registers / ISA_LANES : 0;
         h.shared += c->shared;
-        h.threads += c->threads;
+        h.threads += c->has_slots ? c->threads : 0;
+        h.active += c->has_slots;
         h.warps += c->warps;
         for (uint32_t b = 0; b < SM_BANKS_MAX; b++) h.slots[b] |= c->slots[b];
         h.ctas++;
@@ -391,7 +571,8 @@ const char *sm_leaks(const struct sm *m, const struct emu_grid *g)
     if (memcmp(h.slots, r->slots_taken, sizeof h.slots) || h.threads != r->thread_count)
         return "warp slots leaked";
     if (h.warps != bitset_count(r->contexts_taken, ARRAY_LEN(r->contexts_taken))) return "contexts leaked";
-    return h.ctas == r->cta_count ? NULL : "CTA slots leaked";
+    if (!h.ctas && r->slotless) return "warps without slots leaked";
+    return h.ctas == r->cta_count && h.active == r->active_count ? NULL : "CTA slots leaked";
 }
 
 bool sm_faulted(const struct sm *m) { return m->state.faulted; }

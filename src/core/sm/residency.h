@@ -16,6 +16,10 @@ struct sm_cta {
     struct sm_program *program;
     /* slots of its warps, by bank */
     uint64_t slots[SM_BANKS_MAX];
+    /* its first context: SM_NO_CONTEXT ends the list (context.sibling) */
+    uint16_t first;
+    /* it has slots, or they are reserved for it */
+    bool has_slots;
     /* number in the grid */
     uint64_t linear;
     /* warps; those of them that have not left */
@@ -23,8 +27,10 @@ struct sm_cta {
     /* registers, threads of whole warps, bytes of shared memory */
     uint32_t registers, threads;
     uint64_t shared;
-    /* rows of the register file, a bit set */
+    /* rows of the register file, a bit set: those that it owns, or owned when they left for memory
+     * (transfer.c) */
     uint64_t *rows;
+    bool has_rows;
 };
 
 struct residency_hot {
@@ -50,8 +56,9 @@ struct residency {
     uint64_t slots_taken[SM_BANKS_MAX], contexts_taken[SM_CONTEXTS_MAX / 64];
     /* what the SM has */
     uint32_t slot_count, cta_slots, context_count;
-    /* what is resident */
-    uint32_t cta_count, thread_count;
+    /* what is resident: all CTAs; those with slots, and their threads; warps without slots that have not left
+     * */
+    uint32_t cta_count, active_count, thread_count, slotless;
     /* registers and shared memory in use */
     uint64_t registers, shared;
     struct register_file file;
@@ -65,6 +72,8 @@ struct residency {
     uint64_t *finished;
     /* between the first CTA and sm_kernel_end */
     bool in_kernel;
+    /* CTAs that have not started, as the SM was told; it has asked for one and not got an answer */
+    bool ctas_left, has_asked;
     struct programs programs;
 };
 
@@ -76,12 +85,25 @@ void residency_free(struct sm *m);
 void residency_warp_left(struct sm *m, struct context *x);
 /* Gives the L1 the capacity that a mechanism wants, or else what the split of the array leaves it. */
 void residency_size_l1(struct sm *m);
+/* The registers of a CTA have left for memory: it gives its rows back. They are to come again: it gets rows,
+ * maybe others; false: there are not enough. */
+void residency_give_rows(struct sm *m, uint32_t cta);
+bool residency_take_rows(struct sm *m, uint32_t cta);
 /* A mechanism lets more CTAs in than before. */
 void residency_has_room(struct sm *m);
 /* The emulator has met a fault: the SM issues nothing more. */
 void residency_fault(struct sm *m);
 /* Does the address lie in memory that the host has allocated? Nothing does while no CTA is here. */
 bool residency_has_memory(const struct sm *m, uint64_t address);
+/* CTAs without slots (cta_swap.c). residency_has_slots: would `in` find slots when `out` (MECH_NO_CTA: none)
+ * has left? A CTA reserves slots, is seated in them, loses its seats and gives the slots back. */
+bool residency_has_slots(const struct sm *m, uint32_t in, uint32_t out);
+void residency_reserve_slots(struct sm *m, uint32_t cta);
+void residency_seat(struct sm *m, uint32_t cta);
+void residency_unseat(struct sm *m, uint32_t cta);
+void residency_give_slots(struct sm *m, uint32_t cta);
+/* A grid has come to the machine: its CTAs have not started. */
+void residency_launch(struct sm *m);
 /* No kernel is on the SM any more. */
 void residency_kernel_end(struct sm *m);
 /* The context of a number. */

@@ -27,7 +27,10 @@ void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks)
 
 /* ---- votes and alarms ---- */
 
-void sched_set_alarm(struct sm *m) { m->alarm = MIN(warps_awake_at(m), m->scheduler.timer); }
+void sched_set_alarm(struct sm *m)
+{
+    m->alarm = m->swaps.is_on ? 0 : MIN(warps_awake_at(m), m->scheduler.timer); /* 0: CTAs are watched */
+}
 
 COLD void sched_hear_votes(struct sm *m)
 {

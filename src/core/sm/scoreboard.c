@@ -89,26 +89,42 @@ static void set(uint64_t *mask, uint64_t bit, bool value)
     *mask = (*mask & ~bit) | (bit & (0 - (uint64_t)value));
 }
 
+/* The next instruction waits for a result; for that of a memory operation. */
+struct hazards {
+    uint64_t any, mem;
+};
+
+static inline struct hazards hazards_of(const struct context *x, bool is_fenced)
+{
+    const struct uop *u = x->next;
+    struct hazards h = {x->board_preds & u->hazard_preds, 0};
+    for (uint32_t i = 0; i < u->words; i++) {
+        h.any |= x->board_pending[i].any & u->hazard[i];
+        h.mem |= x->board_pending[i].memory & u->hazard[i];
+    }
+    if (is_fenced || (u->flags & UOP_WAIT && copies_pending(x, u->groups))) h.any = h.mem = 1;
+    return h;
+}
+
 HOT void board_refresh(struct sm *m, struct context *x)
 {
     if (x->slot == SM_NO_SLOT) return;
     struct board_masks *b = &bank_at(m, x->slot)->board;
     const uint64_t bit = slot_bit(x->slot);
     if (b->fenced & bit && !board_writes(m, x)) b->fenced &= ~bit;
-    const struct uop *u = x->next;
-    if (!u) {
+    if (!x->next) {
         b->hazard &= ~bit;
         b->hazard_mem &= ~bit;
         return;
     }
-    uint64_t any = x->board_preds & u->hazard_preds, mem = 0;
-    for (uint32_t i = 0; i < u->words; i++) {
-        any |= x->board_pending[i].any & u->hazard[i];
-        mem |= x->board_pending[i].memory & u->hazard[i];
-    }
-    if (b->fenced & bit || (u->flags & UOP_WAIT && copies_pending(x, u->groups))) any = mem = 1;
-    set(&b->hazard, bit, any);
-    set(&b->hazard_mem, bit, mem);
+    const struct hazards h = hazards_of(x, b->fenced & bit);
+    set(&b->hazard, bit, h.any);
+    set(&b->hazard_mem, bit, h.mem);
+}
+
+bool board_is_free(const struct context *x)
+{
+    return x->stage == WARP_RUNS && x->next && !hazards_of(x, x->board_fenced).any;
 }
 
 void board_release(struct sm *m, struct context *x, const struct uop *u)
@@ -118,7 +134,11 @@ void board_release(struct sm *m, struct context *x, const struct uop *u)
         x->board_pending[i].memory &= ~u->def[i];
     }
     x->board_preds &= (uint8_t)~u->def_preds;
-    if (x->slot == SM_NO_SLOT) return;
+    if (UNLIKELY(x->slot == SM_NO_SLOT)) {
+        warps_leave(m, x);
+        swap_result(m, x);
+        return;
+    }
     struct bank *b = bank_at(m, x->slot);
     if ((b->board.hazard | b->board.fenced) & slot_bit(x->slot)) { /* what was no hazard has not become one */
         const uint64_t hazard = b->board.hazard, hazard_mem = b->board.hazard_mem;
@@ -141,9 +161,48 @@ void board_await_writes(struct sm *m) { m->board.awaits_writes = true; }
 
 void board_forget(struct sm *m, uint32_t slot) { bank_at(m, slot)->board.fenced &= ~slot_bit(slot); }
 
+/* ---- warps without slots ---- */
+
+COLD void board_out(struct sm *m, struct context *x)
+{
+    struct board_masks *b = &bank_at(m, x->slot)->board;
+    const uint64_t bit = slot_bit(x->slot);
+    x->board_fenced = b->fenced & bit;
+    x->board_away = x->board_fenced || x->stage == WARP_ENDED;
+    m->board_away.count += x->board_away;
+    b->fenced &= ~bit;
+    b->hazard &= ~bit;
+    b->hazard_mem &= ~bit;
+}
+
+static void end_away(struct sm *m, struct context *x)
+{
+    m->board_away.count -= x->board_away;
+    x->board_away = x->board_fenced = false;
+}
+
+COLD void board_in(struct sm *m, struct context *x)
+{
+    if (x->board_fenced) board_fence(m, x);
+    end_away(m, x);
+}
+
+COLD static void acknowledge_away(struct sm *m)
+{
+    for (uint32_t i = 0; i < m->residency.context_count; i++) {
+        struct context *x = context_at(&m->state, i);
+        if (!x->board_away || board_writes(m, x)) continue;
+        end_away(m, x);
+        warps_leave(m, x);
+        swap_result(m, x);
+        sleep_changed(&m->sleep);
+    }
+}
+
 void board_acknowledged(struct sm *m)
 {
-    bool awaits = false;
+    if (UNLIKELY(m->board_away.count)) acknowledge_away(m);
+    bool awaits = m->board_away.count;
     for (uint32_t i = 0; i < m->state.bank_count; i++) {
         struct bank *b = &m->banks[i];
         const uint64_t first = (uint64_t)i * SM_BANK_SLOTS;

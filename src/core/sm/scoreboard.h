@@ -9,6 +9,10 @@ struct board_hot {
     /* there may be warps that wait at a fence, or have ended and wait for their last stores */
     bool awaits_writes;
 };
+struct board_away {
+    /* warps without slots that wait for their stores */
+    uint32_t count;
+};
 
 struct sm;
 /* An instruction has issued: it will write its registers. A memory instruction counts as under way until
@@ -33,6 +37,11 @@ void board_refresh(struct sm *m, struct context *x);
 bool board_writes(const struct sm *m, const struct context *x);
 /* Stores were acknowledged: fences and ended warps go on. */
 void board_acknowledged(struct sm *m);
+/* The warp loses its slot; has one again. */
+void board_out(struct sm *m, struct context *x);
+void board_in(struct sm *m, struct context *x);
+/* Could a warp without a slot issue its next instruction, as far as results go? */
+bool board_is_free(const struct context *x);
 /* The warp of a slot has left. */
 void board_forget(struct sm *m, uint32_t slot);
 

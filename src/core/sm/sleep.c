@@ -49,7 +49,8 @@ bool sleep_take_look(struct sm *m)
 /* Timers wait for warps. */
 static COLD uint64_t alarm_ahead(const struct sm *m)
 {
-    return MIN(m->state.warp_count ? m->scheduler.timer : UINT64_MAX, warps_awake_at(m));
+    const uint64_t own = MIN(warps_awake_at(m), m->swaps.due);
+    return MIN(m->state.warp_count ? m->scheduler.timer : UINT64_MAX, own);
 }
 
 /* All else in the collectors waits behind these, or for memory. */
@@ -85,7 +86,7 @@ void sleep_end(struct sm *m)
 static bool is_l1_alone(struct sm *m)
 {
     struct sleep *s = &m->sleep;
-    if (s->is_awake | m->prefetches.has_work) return false;
+    if (s->is_awake | m->prefetches.has_work | m->lsu.has_transfer) return false;
     if (s->next_own <= s->now || m->lsu.writeback_head != SM_NONE || (s->has_reply && m->board.awaits_writes))
         return false;
     return lsu_is_unchanged(m);

@@ -11,14 +11,16 @@
 /* ---- life ---- */
 
 /* Each access of the L1 may cost a write-back, too, and so may a fill and a step of a flush. Misses that a
- * mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one, and a
- * part (sm_port_lines.c) comes to these. A pool that small would be refilled too often: 16 at least. */
+ * mechanism has delayed go on together, as many as the miss queue takes. Each small cache sends one, so does
+ * the transfer engine, and a part (sm_port_lines.c) comes to these. A pool that small would be refilled too
+ * often: 16 at least. */
 static uint32_t count_requests(const struct sm *m)
 {
-    enum { FILL_AND_FLUSH = 2, PART = 1, LEAST = 16 };
+    enum { FILL_AND_FLUSH = 2, TRANSFER = 1, PART = 1, LEAST = 16 };
     const struct l1_params *l1 = m->setup.l1;
     const uint32_t delayed = m->mech->has_take_miss ? l1->miss_queue : 0;
-    const uint32_t sent = 2 * MIN(m->p->lsu_ports, l1->ports) + delayed + FILL_AND_FLUSH + RO_COUNT + PART;
+    const uint32_t sent =
+        2 * MIN(m->p->lsu_ports, l1->ports) + delayed + FILL_AND_FLUSH + RO_COUNT + TRANSFER + PART;
     return MAX(sent, (uint32_t)LEAST);
 }
 
@@ -32,6 +34,7 @@ struct sm *sm_create(const struct sm_setup *s)
     sleep_init(m, s->wake, s->ring != NULL);
     residency_init(m);
     sm_mech_create(m);
+    swap_init(m);
     m->port = sm_port_create(&(struct sm_port_setup){.to_xbar = s->to_xbar,
                                                      .from_xbar = s->from_xbar,
                                                      .clock = &m->clock,
@@ -53,6 +56,7 @@ struct sm *sm_create(const struct sm_setup *s)
     lsu_init(m, m->p);
     prefetch_init(m, m->p);
     readonly_init(m, m->p);
+    transfer_init(m);
     sm_mech_connect(m);
     sched_hear_votes(m);
     m->requests_max = count_requests(m);
@@ -67,9 +71,11 @@ void sm_destroy(struct sm *m)
     l1_destroy(m->l1);
     readonly_free(m);
     sm_port_destroy(m->port);
+    transfer_free(m);
     prefetch_free(m);
     lsu_free(m);
     execute_free(m);
+    swap_free(m);
     residency_free(m);
     mem_free_huge(m);
 }
@@ -79,9 +85,11 @@ void sm_destroy(struct sm *m)
 static COLD void ring_alarm(struct sm *m)
 {
     warps_awake(m);
-    if (m->scheduler.timer > m->sleep.cycle || !m->state.warp_count) return;
-    mech_on_timer(m->mech, m->sleep.cycle);
-    sleep_changed(&m->sleep);
+    if (m->scheduler.timer <= m->sleep.cycle && m->state.warp_count) {
+        mech_on_timer(m->mech, m->sleep.cycle);
+        sleep_changed(&m->sleep);
+    }
+    if (m->swaps.is_on) swap_cycle(m);
 }
 
 /* The mechanism looks at what has come over the ring, before the L1 and the load-store unit have the cycle:
@@ -149,7 +157,7 @@ uint64_t sm_prefetches_open(const struct sm *m) { return m->prefetches.count + l
 bool sm_idle(const struct sm *m)
 {
     return !m->residency.cta_count && lsu_idle(m) && !m->prefetches.count && readonly_idle(m) &&
-           l1_idle(m->l1);
+           transfer_idle(m) && l1_idle(m->l1);
 }
 
 void sm_settle(struct sm *m, tick now)
@@ -164,13 +172,15 @@ void sm_settle(struct sm *m, tick now)
 void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info)
 {
     sm_mech_disturb(m, now);
+    residency_launch(m);
     if (!m->mech->has_launch) return;
     struct mech_launch e = {.cycle = sm_mech_now(m) / m->clock.period,
                             .kernel = info->name,
                             .launch = info->launch,
                             .registers = info->registers,
                             .shared_bytes = (uint32_t)info->shared_bytes,
-                            .ctas_fit = info->ctas_per_sm};
+                            .ctas_fit = info->ctas_per_sm,
+                            .is_cooperative = info->cooperative};
     memcpy(e.grid, info->grid, sizeof e.grid);
     memcpy(e.block, info->block, sizeof e.block);
     mech_on_launch(m->mech, &e);

@@ -65,11 +65,15 @@ struct sm_launch_info {
     uint32_t registers;
     uint64_t shared_bytes;
     uint32_t ctas_per_sm;
+    bool cooperative;
 };
 /* Every SM is told of a grid, after its cycle at this time and before the first CTA of the grid. */
 void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info);
 /* Starts a CTA, by its number in the grid. It fits. False: the emulator faulted. */
 bool sm_start_cta(struct sm *m, tick now, struct emu_grid *g, uint64_t linear);
+/* The dispatcher has started a CTA here, or has found none for this SM: are there others that have not
+ * started? An SM that has neither got a CTA nor asked for one is not told: it may have run ahead. */
+void sm_tell_left(struct sm *m, bool has_started, bool ctas_left);
 /* What a grid did on an SM, of the events that have an owner (core/owned_stats.h). */
 struct sm_own {
     struct sm_stats sm;

@@ -3,6 +3,8 @@
 #include "core/sharers.h"
 #include "core/sm/sm_impl.h"
 
+#include "base/bitset.h"
+
 /* ---- the pipeline ---- */
 
 /* The registers of an instruction as sets; what it writes is in both of the decoder's sets, so what it reads
@@ -57,9 +59,38 @@ COLD void sm_mech_rows_lost(void *sm, uint32_t first, uint32_t rows)
                       &(struct mech_rows_lost){.cycle = m->sleep.cycle, .first = first, .rows = rows});
 }
 
+/* Votes in it count from the next cycle on, which may have to be waited for no longer. */
+COLD void sm_mech_cta(struct sm *m, uint32_t cta, enum mech_cta_kind kind)
+{
+    if (!m->mech->has_cta) return;
+    const struct residency *r = &m->residency;
+    const struct sm_cta *c = &r->ctas[cta];
+    struct mech_cta e = {.cycle = m->sleep.cycle,
+                         .kind = kind,
+                         .cta_slot = cta,
+                         .cta = c->linear,
+                         .rows = c->registers / ISA_LANES,
+                         .warps = c->warps,
+                         .results = m->swaps.ctas[cta].results};
+    e.first_row = bitset_next(c->rows, r->file.rows, 0);
+    for (uint32_t row = e.first_row; row < r->file.rows; row = bitset_next(c->rows, r->file.rows, row + 1))
+        e.last_row = row;
+    mech_on_cta(m->mech, &e);
+    sleep_disturb(m);
+    sleep_wake_at(&m->sleep, clock_after(&m->clock, m->sleep.now, 1));
+}
+
+COLD void sm_mech_filled(void *sm, const uint32_t *tokens, uint32_t count)
+{
+    struct sm *m = sm;
+    for (uint32_t i = 0; i < count; i++) mech_on_memory_read(m->mech, m->sleep.cycle, tokens[i]);
+    sleep_changed(&m->sleep);
+}
+
 /* ---- accesses of the L1 ---- */
 
-static int slot_of(const struct sm *m, uint32_t context) { return context_at(&m->state, context)->slot; }
+/* The slot of a warp; of one that has none now, that which it had. */
+static int slot_of(const struct sm *m, uint32_t context) { return context_at(&m->state, context)->last_slot; }
 
 static bool is_of_program(const struct l1_txn *t) { return t->cls == REQ_GLOBAL || t->cls == REQ_LOCAL; }
 
@@ -75,7 +106,7 @@ static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *
     const struct context *x = context_at(&m->state, t->warp);
     return (struct mech_l1_access){.cycle = m->sleep.cycle,
                                    .id = t->id,
-                                   .warp = x->slot,
+                                   .warp = slot_of(m, t->warp),
                                    .pc = t->pc,
                                    .line = t->addr,
                                    .sectors = t->sectors,

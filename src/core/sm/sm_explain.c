@@ -31,13 +31,28 @@ static void explain_wait(const struct sm *m, const struct context *x, struct str
     else if (b->board.hazard & bit) {
         strbuf_puts(out, "waits for");
         explain_registers(x, out);
-    } else if (!(mech_allowed(m->mech, slot_bank(x->slot), b->next.memory, b->next.load) & bit))
+    } else if (transfer_where(m, x->cta) != REGISTERS_HERE)
+        strbuf_puts(out, "lacks its registers");
+    else if (!(mech_allowed(m->mech, slot_bank(x->slot), b->next.memory, b->next.load) & bit))
         strbuf_puts(out, "is held back by a mechanism");
     else if (!(sched_room(m, b) & bit))
         strbuf_puts(out, x->next->cls == CLASS_MEM ? "waits for room in the load-store unit"
                                                    : "waits for its unit");
     else
         strbuf_puts(out, "could issue");
+}
+
+static void explain_cta(const struct sm *m, uint32_t cta, struct strbuf *out)
+{
+    static const char *const places[] = {[CTA_LEAVING] = "is leaving its slots",
+                                         [CTA_INACTIVE] = "has no slots",
+                                         [CTA_ENTERING] = "is entering slots"};
+    const struct swap_cta *s = &m->swaps.ctas[cta];
+    const struct sm_cta *c = &m->residency.ctas[cta];
+    if (!s->is_used || s->place == CTA_ACTIVE) return;
+    strbuf_printf(out, "  CTA %llu of %u warps %s%s; %s\n", (unsigned long long)c->linear, c->left,
+                  places[s->place], c->has_rows ? "" : " nor registers",
+                  s->could_go_on ? "could go on" : "waits for memory");
 }
 
 static void explain_warp(const struct sm *m, uint32_t slot, uint64_t cycle, struct strbuf *out)
@@ -57,5 +72,7 @@ void sm_explain(const struct sm *m, tick now, struct strbuf *out)
                   m->lsu.untaken, m->lsu.blocked ? " (its head is refused by the L1)" : "");
     for (uint32_t i = 0; i < m->state.bank_count; i++) FOR_BITS(k, m->banks[i].warp.resident)
     explain_warp(m, i * SM_BANK_SLOTS + (uint32_t)k, now / m->clock.period, out);
+    for (uint32_t i = 0; i < r->cta_slots; i++) explain_cta(m, i, out);
+    transfer_explain(m, out);
     l1_explain(m->l1, now, out);
 }

@@ -8,7 +8,9 @@
  *   lsu.c              queue of memory instructions, L1 (lsu_build.c, lsu_reply.c, lsu_reexec.c)
  *   readonly.c         instruction, constant and texture caches
  *   prefetch.c         lines that mechanisms ask for
+ *   transfer.c         registers on their way to memory and back
  *   residency.c        CTAs, contexts, slots (program.c, registers.c)
+ *   cta_swap.c         CTAs without slots
  *   account.c          where issue slots and residency go
  *   sleep.c, ahead.c   when the SM need not tick
  *   sm_ports.c         what mechanisms do; sm_events.c: what they are told
@@ -21,6 +23,7 @@
 
 #include "core/machine.h"
 #include "core/sm/account.h"
+#include "core/sm/cta_swap.h"
 #include "core/sm/execute.h"
 #include "core/sm/fetch.h"
 #include "core/sm/lsu.h"
@@ -32,6 +35,7 @@
 #include "core/sm/sleep.h"
 #include "core/sm/sm.h"
 #include "core/sm/sm_mech.h"
+#include "core/sm/transfer.h"
 #include "core/sm/warp_status.h"
 #include "mem/l1_hooks.h"
 #include "mem/l1_sleep.h"
@@ -41,6 +45,7 @@
 #define SM_DEVICE_BASE 0x7e9000000000ull
 #define SM_CODE_BASE   (SM_DEVICE_BASE + (1ull << 38))
 #define SM_LOCAL_BASE  (SM_DEVICE_BASE + (1ull << 39))
+#define SM_SIDE_BASE   0x880000000000ull
 enum {
     /* bytes of code of a kernel */
     SM_CODE_BITS = 20,
@@ -91,6 +96,9 @@ struct sm {
     /* by access of the load-store unit */
     struct lsu_bulk *bulks;
     struct prefetch prefetch;
+    struct transfer transfer;
+    struct swaps swaps;
+    struct board_away board_away;
     struct mech_view mech_view;
     tick own_wake;
     /* sm.c: see sm_requests_max */
@@ -131,13 +139,14 @@ static inline bool lsu_has_replies(const struct sm *m)
 }
 static inline bool lsu_has_work(const struct sm *m)
 {
-    return m->lsu.queue_count || m->lsu.has_reexec || m->misses.unsent || m->prefetches.has_work;
+    return m->lsu.queue_count || m->lsu.has_reexec || m->lsu.has_transfer || m->misses.unsent ||
+           m->prefetches.has_work;
 }
 /* Has the load-store unit something to do in the next cycle? */
 static inline bool lsu_is_busy(const struct sm *m)
 {
     return (m->lsu.queue_count && !m->lsu.blocked) || m->lsu.writeback_head != SM_NONE ||
-           m->prefetches.is_busy || m->misses.unsent || m->lsu.has_reexec;
+           m->prefetches.is_busy || m->misses.unsent || m->lsu.has_reexec || m->lsu.transfers_now;
 }
 
 /* All sectors of a line of the L1. */

@@ -124,6 +124,55 @@ static bool port_bank_access(void *host, uint32_t row, bool is_write)
     return is_free;
 }
 
+static bool port_cta_registers(void *host, const struct mech_transfer *t) { return transfer_ask(host, t); }
+
+/* ---- CTAs ---- */
+
+static bool port_cta_swap(void *host, uint32_t out, uint32_t in, uint32_t cycles)
+{
+    return swap_begin(host, out, in, cycles);
+}
+
+/* The CTA in a slot, or NULL. */
+static const struct sm_cta *cta_in(const struct sm *m, uint32_t cta_slot)
+{
+    const struct sm_cta *c = &m->residency.ctas[cta_slot];
+    return c->emu ? c : NULL;
+}
+
+static uint32_t port_warp_pcs(void *host, uint32_t cta_slot, uint32_t index, uint32_t *pcs, uint32_t max)
+{
+    const struct sm_cta *c = cta_in(host, cta_slot);
+    return c && index < c->warps ? emu_warp_pcs(emu_cta_warp(c->emu, index), pcs, max) : 0;
+}
+
+static const uint64_t *port_cta_live(void *host, uint32_t cta_slot, uint32_t pc)
+{
+    static const uint64_t none[REG_WORDS];
+    const struct sm_cta *c = cta_in(host, cta_slot);
+    return c && pc < c->program->kernel->inst_count ? c->program->kernel->live[pc].bits : none;
+}
+
+static bool port_cta_park(void *host, uint32_t cta_slot, const uint64_t *kept)
+{
+    return swap_park(host, cta_slot, (const isa_live_set *)kept);
+}
+
+static bool port_cta_unpark(void *host, uint32_t cta_slot) { return swap_unpark(host, cta_slot); }
+
+static uint64_t port_code_address(void *host, uint32_t cta_slot, uint32_t pc)
+{
+    const struct sm_cta *c = cta_in(host, cta_slot);
+    return c ? c->program->code - SM_CODE_BASE + (uint64_t)pc * SM_INST_BYTES : 0;
+}
+
+static bool port_memory_read(void *host, uint64_t offset, uint32_t token)
+{
+    return readonly_ask(host, RO_SIDE, SM_SIDE_BASE + offset, token, 0, 0) == ROCACHE_MISS;
+}
+
+static bool port_ctas_left(void *host) { return ((const struct sm *)host)->residency.ctas_left; }
+
 /* ---- the L1 ---- */
 
 static void port_miss_answer(void *host, uint32_t token)
@@ -216,7 +265,16 @@ static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .ring_pop = port_ring_pop,
                                               .ring_pass = port_ring_pass,
                                               .sharers = port_sharers,
-                                              .thread_insts = port_thread_insts};
+                                              .thread_insts = port_thread_insts,
+                                              .cta_registers = port_cta_registers,
+                                              .cta_swap = port_cta_swap,
+                                              .warp_pcs = port_warp_pcs,
+                                              .cta_live = port_cta_live,
+                                              .cta_park = port_cta_park,
+                                              .cta_unpark = port_cta_unpark,
+                                              .code_address = port_code_address,
+                                              .memory_read = port_memory_read,
+                                              .ctas_left = port_ctas_left};
 
 void sm_mech_create(struct sm *m)
 {
@@ -235,6 +293,7 @@ void sm_mech_create(struct sm *m)
                                         .banks = m->state.bank_count,
                                         .schedulers = m->p->schedulers,
                                         .line_bytes = m->line_bytes,
+                                        .ctas = r->cta_slots,
                                         .l1_sets = lines / ways,
                                         .l1_ways = ways,
                                         .register_rows = r->file.rows,

@@ -61,6 +61,8 @@ struct sm_stats {
     uint64_t prefetches, prefetches_refused, prefetches_merged, prefetches_dropped;
     /* of mechanisms, to banks of the register file */
     uint64_t lent_accesses, lent_conflicts;
+    /* rows of registers that left for memory, and that came back; cycles in which one found its bank taken */
+    uint64_t rows_out, rows_in, row_conflicts;
 };
 
 extern const struct stat_row sm_stat_rows[];

@@ -51,6 +51,7 @@ COLD static void end(struct sm *m, struct bank *b, struct context *x)
         mech_on_warp(m->mech, &e);
     }
     b->warp.done |= bit;
+    x->stage = WARP_ENDED;
     board_await_writes(m);
     fetch_end(m, x);
 }
@@ -81,6 +82,7 @@ HOT void warps_next(struct sm *m, struct context *x)
 void warps_start(struct sm *m, struct context *x)
 {
     bank_at(m, x->slot)->warp.resident |= slot_bit(x->slot);
+    x->stage = WARP_RUNS;
     fetch_clear(m, x);
     warps_next(m, x);
     fetch_begin(x);
@@ -90,14 +92,63 @@ void warps_start(struct sm *m, struct context *x)
 
 void warps_leave(struct sm *m, struct context *x)
 {
-    struct bank *b = bank_at(m, x->slot);
-    const uint64_t bit = slot_bit(x->slot);
-    if (!(b->warp.done & bit) || x->board_flights || board_writes(m, x)) return;
-    b->warp.resident &= ~bit;
-    b->warp.done &= ~bit;
-    board_forget(m, x->slot);
+    if (x->stage != WARP_ENDED || x->board_flights || board_writes(m, x)) return;
+    x->stage = WARP_LEFT;
+    if (x->slot != SM_NO_SLOT) {
+        struct bank *b = bank_at(m, x->slot);
+        b->warp.resident &= ~slot_bit(x->slot);
+        b->warp.done &= ~slot_bit(x->slot);
+        board_forget(m, x->slot);
+    }
     residency_warp_left(m, x);
     sleep_changed(&m->sleep);
+}
+
+/* ---- out of a slot, and into one again ---- */
+
+static void tell_swap(struct sm *m, const struct context *x, bool is_in)
+{
+    struct mech_warp_event e = event_of(m, x, is_in);
+    e.is_swap = true;
+    mech_on_warp(m->mech, &e);
+}
+
+COLD void warps_out(struct sm *m, struct context *x)
+{
+    struct bank *b = bank_at(m, x->slot);
+    const uint64_t bit = slot_bit(x->slot);
+    debug_assert(!(b->warp.asleep & bit));
+    if (x->stage == WARP_LEFT) return;
+    if (x->stage == WARP_RUNS) tell_swap(m, x, false);
+    fetch_out(m, x);
+    board_out(m, x);
+    clear_next(b, x, bit);
+    b->warp.resident &= ~bit;
+    b->warp.done &= ~bit;
+}
+
+COLD void warps_in(struct sm *m, struct context *x)
+{
+    struct bank *b = bank_at(m, x->slot);
+    const uint64_t bit = slot_bit(x->slot);
+    if (x->stage == WARP_LEFT) return;
+    if (x->stage == WARP_NEW) {
+        warps_start(m, x);
+        return;
+    }
+    b->warp.resident |= bit;
+    fetch_in(m, x);
+    board_in(m, x);
+    if (x->stage == WARP_ENDED) {
+        b->warp.done |= bit;
+        board_await_writes(m);
+        fetch_end(m, x);
+        return;
+    }
+    warps_next(m, x);
+    fetch_begin(x);
+    tell_swap(m, x, true);
+    if (b->warp.held & bit) sm_mech_barrier(m, slot_bank(x->slot), bit, true);
 }
 
 /* ---- barriers ---- */

@@ -12,6 +12,9 @@ void warps_start(struct sm *m, struct context *x);
 void warps_next(struct sm *m, struct context *x);
 /* The warp leaves the SM, if it has ended and nothing of it is under way. */
 void warps_leave(struct sm *m, struct context *x);
+/* The warp loses its slot, without having ended; it has a slot again, or for the first time. */
+void warps_out(struct sm *m, struct context *x);
+void warps_in(struct sm *m, struct context *x);
 /* A warp has executed nanosleep; the warps whose time has come go on. */
 void warps_sleep(struct sm *m, struct context *x, uint32_t ns);
 void warps_awake(struct sm *m);

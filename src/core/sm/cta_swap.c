@@ -1,0 +1,205 @@
+/* cta_swap.c: see cta_swap.h.
+ *
+ * A CTA is *active* while its warps have slots. One that is not keeps its contexts: its results come back,
+ * its barriers, stores and local memory stay what they are, but it issues nothing. A mechanism that fills
+ * `admit` lets more CTAs in than there are slots for, and exchanges one that is stalled for one that could go
+ * on (Virtual Thread, Yoon et al., ISCA'16; FineReg, Oh et al., MICRO'18).
+ *
+ * (1) A CTA leaves at the moment it is told to, and its slots are taken until it has left; those of a CTA
+ * that enters are reserved from that moment on. (2) Only a stalled CTA leaves: none of its instructions is
+ * under way but memory instructions, and none of its warps sleeps. (3) Room for other CTAs becomes visible to
+ * the dispatcher at the end of the machine's step, as that of a CTA that has ended does. */
+#include "core/sm/sm_impl.h"
+
+#include "base/hugepage.h"
+
+void swap_init(struct sm *m)
+{
+    m->swaps.is_on = m->mech->has_cta || m->mech->has_admit;
+    m->swaps.ctas = mem_zalloc_huge(m->residency.cta_slots * sizeof *m->swaps.ctas);
+    m->swaps.due = UINT64_MAX;
+}
+
+void swap_free(struct sm *m) { mem_free_huge(m->swaps.ctas); }
+
+/* ---- stalled and ready ---- */
+
+/* Could a warp of the CTA issue, if nothing came back from memory? */
+static bool is_running(const struct sm *m, const struct sm_cta *c)
+{
+    for (uint32_t i = 0; i < m->state.bank_count; i++) {
+        const struct bank *b = &m->banks[i];
+        const uint64_t here = c->slots[i] & b->warp.resident & ~b->warp.done;
+        if (here & (~(b->board.hazard_mem | b->warp.held) | b->warp.asleep)) return true;
+    }
+    return false;
+}
+
+static bool awaits_memory(const struct sm *m, const struct sm_cta *c)
+{
+    for (uint32_t i = 0; i < m->state.bank_count; i++)
+        if (c->slots[i] & m->banks[i].warp.resident & ~m->banks[i].warp.done & m->banks[i].board.hazard_mem)
+            return true;
+    return false;
+}
+
+static bool has_flights(const struct sm *m, const struct sm_cta *c)
+{
+    for (uint32_t id = c->first; id != SM_NO_CONTEXT; id = context_at(&m->state, id)->sibling)
+        if (context_at(&m->state, id)->board_flights) return true;
+    return false;
+}
+
+static bool is_stalled(const struct sm *m, uint32_t cta)
+{
+    const struct sm_cta *c = &m->residency.ctas[cta];
+    return !is_running(m, c) && awaits_memory(m, c) && !has_flights(m, c);
+}
+
+void swap_result(struct sm *m, const struct context *x)
+{
+    m->swaps.ctas[x->cta].results += !m->residency.ctas[x->cta].has_rows;
+    if (!board_is_free(x)) return;
+    m->swaps.ctas[x->cta].could_go_on = true;
+    sleep_changed(&m->sleep);
+}
+
+/* The edges of a CTA that is neither on its way out nor in. */
+static void tell_edges(struct sm *m, uint32_t cta)
+{
+    struct swap_cta *s = &m->swaps.ctas[cta];
+    if (s->place == CTA_INACTIVE) {
+        if (!s->could_go_on || s->is_ready) return;
+        s->is_ready = true;
+        sm_mech_cta(m, cta, MECH_CTA_READY);
+    } else if (s->place == CTA_ACTIVE) {
+        const bool was = s->is_stalled;
+        s->is_stalled = is_stalled(m, cta);
+        if (s->is_stalled != was) sm_mech_cta(m, cta, was ? MECH_CTA_RESUMED : MECH_CTA_STALLED);
+    }
+}
+
+/* ---- start and end ---- */
+
+void swap_started(struct sm *m, uint32_t cta, bool is_active)
+{
+    m->swaps.ctas[cta] = (struct swap_cta){
+        .is_used = true, .place = is_active ? CTA_ACTIVE : CTA_INACTIVE, .could_go_on = !is_active};
+}
+
+void swap_ended(struct sm *m, uint32_t cta) { m->swaps.ctas[cta] = (struct swap_cta){0}; }
+
+/* ---- out and in ---- */
+
+static void find_due(struct sm *m)
+{
+    m->swaps.due = UINT64_MAX;
+    for (uint32_t i = 0; i < m->residency.cta_slots; i++) {
+        const struct swap_cta *s = &m->swaps.ctas[i];
+        if (s->place == CTA_LEAVING || s->place == CTA_ENTERING) m->swaps.due = MIN(m->swaps.due, s->due);
+    }
+}
+
+static bool may_leave(const struct sm *m, uint32_t cta)
+{
+    const struct swap_cta *s = &m->swaps.ctas[cta];
+    return s->is_used && s->place == CTA_ACTIVE && is_stalled(m, cta);
+}
+
+static bool may_enter(const struct sm *m, uint32_t out, uint32_t in)
+{
+    const struct swap_cta *s = &m->swaps.ctas[in];
+    return s->is_used && s->place == CTA_INACTIVE && residency_has_slots(m, in, out);
+}
+
+static void leave(struct sm *m, uint32_t cta, uint64_t due, bool keeps_slots)
+{
+    struct swap_cta *s = &m->swaps.ctas[cta];
+    const struct sm_cta *c = &m->residency.ctas[cta];
+    s->place = CTA_LEAVING;
+    s->is_stalled = s->could_go_on = s->is_ready = false;
+    s->due = due;
+    for (uint32_t id = c->first; id != SM_NO_CONTEXT; id = context_at(&m->state, id)->sibling)
+        warps_out(m, context_at(&m->state, id));
+    residency_unseat(m, cta);
+    if (!keeps_slots) residency_give_slots(m, cta);
+}
+
+bool swap_begin(struct sm *m, uint32_t out, uint32_t in, uint32_t cycles)
+{
+    const bool has_out = out != MECH_NO_CTA, has_in = in != MECH_NO_CTA;
+    if ((has_out && !may_leave(m, out)) || (has_in && !may_enter(m, out, in))) return false;
+    const uint64_t due = m->sleep.cycle + MAX(cycles, 1);
+    if (has_out) leave(m, out, due, !has_in);
+    if (has_in) {
+        residency_reserve_slots(m, in);
+        m->swaps.ctas[in].place = CTA_ENTERING;
+        m->swaps.ctas[in].due = due;
+    }
+    find_due(m);
+    sleep_disturb(m);
+    sleep_wake_at(&m->sleep, clock_after(&m->clock, m->sleep.now, 1));
+    return true;
+}
+
+static void has_left(struct sm *m, uint32_t cta)
+{
+    const struct sm_cta *c = &m->residency.ctas[cta];
+    m->swaps.ctas[cta].place = CTA_INACTIVE;
+    if (c->has_slots) {
+        residency_give_slots(m, cta);
+        residency_has_room(m);
+    }
+    sm_mech_cta(m, cta, MECH_CTA_OUT);
+}
+
+static void has_entered(struct sm *m, uint32_t cta)
+{
+    struct swap_cta *s = &m->swaps.ctas[cta];
+    const struct sm_cta *c = &m->residency.ctas[cta];
+    s->place = CTA_ACTIVE;
+    s->is_ready = s->could_go_on = false;
+    residency_seat(m, cta);
+    for (uint32_t id = c->first; id != SM_NO_CONTEXT; id = context_at(&m->state, id)->sibling)
+        warps_in(m, context_at(&m->state, id));
+    sm_mech_cta(m, cta, MECH_CTA_IN);
+}
+
+/* Those that leave come first, so that a mechanism hears OUT before IN. */
+static void end_swaps(struct sm *m, enum cta_place place, void (*end)(struct sm *, uint32_t))
+{
+    for (uint32_t i = 0; i < m->residency.cta_slots; i++) {
+        const struct swap_cta *s = &m->swaps.ctas[i];
+        if (s->is_used && s->place == place && s->due <= m->sleep.cycle) end(m, i);
+    }
+}
+
+/* ---- registers ---- */
+
+bool swap_park(struct sm *m, uint32_t cta, const isa_live_set *kept)
+{
+    const struct sm_cta *c = &m->residency.ctas[cta];
+    if (!m->swaps.ctas[cta].is_used || c->has_slots || !c->has_rows) return false;
+    for (uint32_t i = 0; i < c->warps; i++) emu_warp_lose(emu_cta_warp(c->emu, i), &kept[i]);
+    residency_give_rows(m, cta);
+    return true;
+}
+
+bool swap_unpark(struct sm *m, uint32_t cta)
+{
+    return m->swaps.ctas[cta].is_used && !m->residency.ctas[cta].has_rows && residency_take_rows(m, cta);
+}
+
+/* ---- the stage ---- */
+
+void swap_cycle(struct sm *m)
+{
+    if (m->swaps.due <= m->sleep.cycle) {
+        end_swaps(m, CTA_LEAVING, has_left);
+        end_swaps(m, CTA_ENTERING, has_entered);
+        find_due(m);
+        sleep_changed(&m->sleep);
+    }
+    for (uint32_t i = 0; i < m->residency.cta_slots; i++)
+        if (m->swaps.ctas[i].is_used) tell_edges(m, i);
+}

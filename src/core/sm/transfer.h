@@ -1,0 +1,59 @@
+/* transfer.h: registers of CTAs on their way to memory and back. See transfer.c. */
+#ifndef HEDDLE_SM_TRANSFER_H
+#define HEDDLE_SM_TRANSFER_H
+
+#include "heddle/mechanism.h"
+
+#include "base/base.h"
+#include "base/tick.h"
+
+enum transfer_way { TRANSFER_OUT, TRANSFER_IN, TRANSFER_WAYS };
+/* Where the registers of a CTA are. */
+enum transfer_where { REGISTERS_HERE, REGISTERS_LEAVE, REGISTERS_AWAY, REGISTERS_COME };
+
+struct transfer_move {
+    /* the CTA slot; SM_NONE: nothing moves this way */
+    uint32_t cta;
+    /* out: instructions of the CTA are under way, and their results come first */
+    bool drains;
+    /* all that move; at most so many in the buffer */
+    uint32_t rows, buffer;
+    /* out: read from their bank, in the queue, acknowledged. In: asked for, here, written to their bank */
+    uint32_t begun, passed, ended;
+    /* the next row of the register file to be read or asked for */
+    uint32_t row;
+    /* in: rows that are here and not written, a ring that ends with number `passed` */
+    uint32_t here[MECH_TRANSFER_BUFFER_MAX];
+};
+struct transfer {
+    struct transfer_move moves[TRANSFER_WAYS];
+    /* by CTA slot: where its registers are (enum transfer_where), and how many rows of them are in memory */
+    struct transfer_cta {
+        uint8_t where;
+        uint32_t rows;
+    } * ctas;
+    /* it is the engine's turn at the queue, before the load-store unit */
+    bool is_first;
+    /* when it put a row into the queue, or something else moved, last */
+    tick sent, moved;
+};
+
+struct sm;
+struct strbuf;
+void transfer_init(struct sm *m);
+void transfer_free(struct sm *m);
+/* The port cta_registers. */
+bool transfer_ask(struct sm *m, const struct mech_transfer *t);
+/* The stages of a cycle: before the load-store unit serves its queue, and after it. */
+void transfer_before(struct sm *m);
+void transfer_after(struct sm *m);
+/* The warps whose registers are not all here may not issue. Called where that, or the slots of a CTA,
+ * changes. */
+void transfer_hold(struct sm *m);
+/* Nothing moves, and no CTA's registers are in memory. */
+bool transfer_idle(const struct sm *m);
+enum transfer_where transfer_where(const struct sm *m, uint32_t cta);
+/* What moves, and which CTAs' registers are away, for the report of a machine that is stuck. */
+void transfer_explain(const struct sm *m, struct strbuf *out);
+
+#endif

@@ -1,0 +1,75 @@
+/* finereg.h: the state of FineReg (finereg.c), its parameters and what it costs (finereg_rows.c). */
+#ifndef HEDDLE_MECH_FINEREG_H
+#define HEDDLE_MECH_FINEREG_H
+
+#include "mech/cta_table.h"
+#include "mech/live_vectors.h"
+#include "mech/pcrf.h"
+
+/* finereg.first */
+enum { FIRST_NEW, FIRST_READY };
+/* Table IV, of a context and of registers: backed up, in the PCRF; in the pipeline, in the ACRF. */
+enum { AT_REST = 1, AT_WORK = 2 };
+/* V-F: warps of a CTA; CTAs and warps of an SM, at most. */
+enum { CTA_WARPS = 64, CTAS_MAX = 128, WARPS_MAX = 512 };
+
+struct finereg_params {
+    uint64_t acrf, pcrf;
+    uint32_t vectors, access_cycles, cycles_per_warp, first, vector_bits, control_bits;
+    bool unified;
+};
+
+/* The CTA status monitor. */
+struct finereg_status {
+    uint8_t context, registers;
+    /* it stays stalled for want of entries */
+    bool is_depleted;
+};
+
+enum finereg_stage { SWITCH_NONE, SWITCH_VECTORS, SWITCH_MOVE };
+struct finereg_switch {
+    enum finereg_stage stage;
+    /* the CTA that goes to the PCRF; the one that comes from it; MECH_NO_CTA: none */
+    uint32_t out, in;
+    /* VECTORS: the next warp, and the next of its PCs; MOVE: the next register to leave */
+    uint32_t warp, next;
+    /* rows that leave, by warp: the sets that are kept */
+    uint32_t rows;
+    uint64_t kept[CTA_WARPS][MECH_REGISTER_WORDS];
+    /* MOVE: the contexts have moved at this cycle, the last row at that one */
+    uint64_t contexts_at, rows_at;
+};
+
+struct finereg {
+    const struct finereg_params *params;
+    const struct mech_ports *ports;
+    struct cta_table table;
+    struct pcrf pcrf;
+    struct live_vectors vectors;
+    struct finereg_status *status;
+    struct finereg_switch now;
+    /* of the kernel that asked last: shared memory of a CTA and of the SM */
+    uint64_t shared_asked, shared_limit;
+    uint32_t asked_warps;
+    bool is_cooperative;
+    /* rows of the ACRF are free for a CTA of the grid that has not come yet */
+    bool expects;
+    uint32_t depleted;
+    uint64_t depleted_since;
+    uint64_t launches, exchanges, restores, context_swaps, resumed, rows_out, rows_in, conflicts, depletions,
+        depleted_cycles, results, pcrf_max;
+    uint64_t cost_status, cost_vectors, cost_pointers, cost_tags, cost_free_map, cost_switching, cost_bits;
+};
+
+extern const struct param_row finereg_param_rows[];
+extern const struct stat_row finereg_stat_rows[];
+enum mech_fit finereg_check(const void *params, const struct mech_machine *machine, char *reason);
+/* Looks the vectors of the CTA that is to leave up, warp by warp, until one has to come from memory;
+ * has_come: the one that was waited for. True: all are there, and what is kept is known. */
+bool finereg_find_live(struct finereg *f, uint64_t cycle, bool has_come);
+/* Rows of a warp of a CTA. */
+uint32_t finereg_warp_rows(const struct finereg *f, uint32_t cta);
+/* Fills what it costs in hardware, from its parameters. */
+void finereg_cost(struct finereg *f);
+
+#endif

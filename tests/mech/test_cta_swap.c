@@ -1,0 +1,228 @@
+/* test_cta_swap.c: CTAs without slots (src/core/sm/cta_swap.c): the hooks admit and on_cta, the ports
+ * cta_swap, cta_park, cta_unpark, warp_pcs and cta_live, each with a mechanism that does just that. */
+#include "script_kit.h"
+
+enum { EVENTS = 256 };
+
+/* What a mechanism of a test was told, and how it acts. */
+static struct {
+    const struct mech_ports *ports;
+    struct mech_cta events[EVENTS];
+    uint32_t count;
+    /* cycles of a swap; the CTA that is ready and waits */
+    uint32_t cycles, ready;
+    uint64_t begun;
+    /* what is kept of parked registers: nothing, or what is live */
+    bool keeps;
+    /* answers of cta_swap that should be no */
+    uint32_t refusals;
+    uint32_t live_rows, pcs;
+} seen;
+
+static void see_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
+{
+    seen.ports = ports;
+    seen.count = 0;
+    seen.ready = MECH_NO_CTA;
+    seen.refusals = 0;
+}
+
+static void see(const struct mech_cta *e)
+{
+    assert_true(seen.count < EVENTS);
+    seen.events[seen.count++] = *e;
+}
+
+static uint32_t count_of(enum mech_cta_kind kind)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < seen.count; i++) n += seen.events[i].kind == kind;
+    return n;
+}
+
+/* The i-th event of a kind. */
+static const struct mech_cta *event_of(enum mech_cta_kind kind, uint32_t i)
+{
+    for (uint32_t k = 0; k < seen.count; k++)
+        if (seen.events[k].kind == kind && i-- == 0) return &seen.events[k];
+    fail_msg("there is no such event of kind %d", (int)kind);
+    return NULL;
+}
+
+static bool admit_all(void *state, struct mech_admit *a) { return true; }
+
+/* ---- in order ---- */
+
+/* A CTA that is ready enters when another has ended. */
+static void enter_on_cta(void *state, const struct mech_cta *e)
+{
+    see(e);
+    if (e->kind == MECH_CTA_READY) seen.ready = seen.ready == MECH_NO_CTA ? e->cta_slot : seen.ready;
+    if (e->kind != MECH_CTA_END || seen.ready == MECH_NO_CTA) return;
+    assert_true(seen.ports->cta_swap(seen.ports->host, MECH_NO_CTA, seen.ready, 5));
+    seen.ready = MECH_NO_CTA;
+}
+
+#define TWO_SLOTS "sm.warps=2"
+
+static void a_cta_that_finds_no_slots_starts_inactive(void **state)
+{
+    blank_fill((struct mechanism){.init = see_init, .admit = admit_all, .on_cta = enter_on_cta});
+    play(&(struct play){.script = "ab", .mechs = {blank_file}, .sets = {TWO_SLOTS}, .grid = 3});
+    assert_int_equal(count_of(MECH_CTA_START), 3);
+    assert_int_equal(count_of(MECH_CTA_END), 3);
+    assert_int_equal(count_of(MECH_CTA_READY), 1); /* the third, at once */
+    assert_int_equal(event_of(MECH_CTA_READY, 0)->cta, 2);
+    assert_int_equal(event_of(MECH_CTA_IN, 0)->cta, 2);
+    assert_int_equal(event_of(MECH_CTA_IN, 0)->cycle, event_of(MECH_CTA_END, 0)->cycle + 5);
+    assert_int_equal(count_of(MECH_CTA_OUT), 0);
+    play_close();
+}
+
+/* Without `admit` no CTA is without slots, and listening changes nothing. */
+static void see_on_cta(void *state, const struct mech_cta *e) { see(e); }
+
+static void listening_changes_nothing(void **state)
+{
+    blank_fill((struct mechanism){.init = see_init, .on_cta = see_on_cta});
+    const struct play p = {.script = "b"};
+    const uint64_t cycles = play_cycles(&p);
+    struct play heard = p;
+    heard.mechs[0] = blank_file;
+    assert_int_equal(play_cycles(&heard), cycles);
+    assert_int_equal(count_of(MECH_CTA_START), 1);
+    assert_int_equal(count_of(MECH_CTA_READY), 0);
+    assert_int_equal(count_of(MECH_CTA_STALLED), 1); /* it waits for b */
+    assert_int_equal(count_of(MECH_CTA_RESUMED), 1);
+}
+
+/* ---- out and in ---- */
+
+/* The first CTA that stalls is exchanged for the one that is ready, once. */
+static void swap_on_cta(void *state, const struct mech_cta *e)
+{
+    see(e);
+    if (e->kind == MECH_CTA_READY && seen.ready == MECH_NO_CTA) seen.ready = e->cta_slot;
+    if (e->kind == MECH_CTA_STALLED && seen.ready != MECH_NO_CTA && !seen.begun) {
+        seen.begun = e->cycle;
+        assert_true(seen.ports->cta_swap(seen.ports->host, e->cta_slot, seen.ready, seen.cycles));
+        /* it has left: not again, nor may the other enter twice */
+        seen.refusals += seen.ports->cta_swap(seen.ports->host, e->cta_slot, MECH_NO_CTA, 1);
+        seen.refusals += seen.ports->cta_swap(seen.ports->host, MECH_NO_CTA, seen.ready, 1);
+    }
+    if (e->kind == MECH_CTA_END)
+        for (uint32_t i = 0; i < seen.ports->ctas; i++)
+            if (seen.ports->cta_swap(seen.ports->host, MECH_NO_CTA, i, 1)) return;
+}
+
+static void a_swap_takes_its_cycles(void **state)
+{
+    static const uint32_t cycles[] = {1, 7, 400};
+    blank_fill((struct mechanism){.init = see_init, .admit = admit_all, .on_cta = swap_on_cta});
+    for (size_t i = 0; i < ARRAY_LEN(cycles); i++) {
+        seen.cycles = cycles[i];
+        seen.begun = 0;
+        play(&(struct play){.script = "abcA*", .mechs = {blank_file}, .sets = {TWO_SLOTS}, .grid = 3});
+        assert_int_not_equal(seen.begun, 0);
+        assert_int_equal(event_of(MECH_CTA_OUT, 0)->cycle, seen.begun + cycles[i]);
+        assert_int_equal(event_of(MECH_CTA_IN, 0)->cycle, seen.begun + cycles[i]);
+        assert_int_equal(event_of(MECH_CTA_IN, 0)->cta, 2);
+        assert_int_equal(seen.refusals, 0);
+        play_close();
+    }
+}
+
+/* The result comes while the CTA has no slot: it is told once, and counted in no other. */
+static void a_result_for_a_cta_without_slots_makes_it_ready_once(void **state)
+{
+    blank_fill((struct mechanism){.init = see_init, .admit = admit_all, .on_cta = swap_on_cta});
+    seen.cycles = 1;
+    seen.begun = 0;
+    play(&(struct play){.script = "#_b", .mechs = {blank_file}, .sets = {TWO_SLOTS}, .grid = 3});
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < seen.count; i++)
+        ready +=
+            seen.events[i].kind == MECH_CTA_READY && seen.events[i].cta == event_of(MECH_CTA_OUT, 0)->cta;
+    assert_int_equal(ready, 1);
+    play_close();
+}
+
+/* ---- registers ---- */
+
+/* A CTA that stalls leaves; its rows go, and what is not kept with them; it comes back when it is ready. */
+static void park_on_cta(void *state, const struct mech_cta *e)
+{
+    static uint64_t kept[64][MECH_REGISTER_WORDS];
+    const struct mech_ports *p = seen.ports;
+    see(e);
+    if (e->kind == MECH_CTA_STALLED) p->cta_swap(p->host, e->cta_slot, MECH_NO_CTA, 1);
+    if (e->kind == MECH_CTA_READY) assert_true(p->cta_swap(p->host, MECH_NO_CTA, e->cta_slot, 1));
+    if (e->kind != MECH_CTA_OUT) return;
+    memset(kept, 0, sizeof kept);
+    for (uint32_t w = 0; seen.keeps && w < e->warps; w++) {
+        uint32_t pcs[32], n = p->warp_pcs(p->host, e->cta_slot, w, pcs, 32);
+        seen.pcs += n;
+        for (uint32_t i = 0; i < n; i++)
+            for (int k = 0; k < MECH_REGISTER_WORDS; k++)
+                kept[w][k] |= p->cta_live(p->host, e->cta_slot, pcs[i])[k];
+        seen.live_rows += (uint32_t)__builtin_popcountll(kept[w][0]);
+    }
+    p->cta_park(p->host, e->cta_slot, kept[0]);
+    assert_true(p->cta_unpark(p->host, e->cta_slot));
+    assert_false(p->cta_unpark(p->host, e->cta_slot));
+}
+
+static void park(const char *script, bool keeps, uint32_t block)
+{
+    blank_fill((struct mechanism){.init = see_init, .admit = admit_all, .on_cta = park_on_cta});
+    seen.keeps = keeps;
+    seen.live_rows = seen.pcs = 0;
+    play_open(&(struct play){.script = script, .mechs = {blank_file}});
+    const uint64_t out = rig_alloc(&rig, 4ull * block);
+    timed_sync(rig.gpu, 0, &rig.fault);
+    rig_launch(&rig, "play", 1, block, (const uint64_t[]){script_buf, out}, 0);
+    const enum emu_fault_kind end = timed_sync(rig.gpu, UINT64_MAX, &rig.fault);
+    bool is_right = end == EMU_OK;
+    for (uint32_t i = 0; i < block; i++)
+        is_right &= ((uint32_t *)(uintptr_t)out)[i] == script_sum(script, i % block);
+    assert_int_equal(is_right, keeps);
+    assert_true(count_of(MECH_CTA_OUT) > 0 || !keeps);
+    play_close();
+}
+
+static void what_is_kept_comes_back_and_the_rest_is_lost(void **state)
+{
+    park("ab#_cA*", true, 64);
+    park("ab#_cA*", false, 64);
+}
+
+/* By hand, as FineReg's Figure 7 does it. The load of b is the last: before the addition that waits for it
+ * live are what a and b hold and the address of the result, which is a pair. Both registers of the base
+ * address are written, or not read, before the end. */
+static void live_registers_as_counted_by_hand(void **state)
+{
+    park("b", true, 32);
+    assert_int_equal(count_of(MECH_CTA_OUT), 1);
+    assert_int_equal(seen.pcs, 1);
+    assert_int_equal(seen.live_rows, 3); /* b, and the pair of the result's address */
+    park("ab", true, 32);
+    assert_int_equal(count_of(MECH_CTA_OUT), 2);
+    assert_int_equal(seen.pcs, 2);
+    assert_int_equal(seen.live_rows, 5 + 4); /* a, two pairs; a, b and one pair */
+}
+
+int main(int argc, char **argv)
+{
+    assert_int_equal(argc, 2);
+    blank_open(argv[1]);
+    setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 0);
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(a_cta_that_finds_no_slots_starts_inactive),
+        RIG_TEST(listening_changes_nothing),
+        RIG_TEST(a_swap_takes_its_cycles),
+        RIG_TEST(a_result_for_a_cta_without_slots_makes_it_ready_once),
+        RIG_TEST(what_is_kept_comes_back_and_the_rest_is_lost),
+        RIG_TEST(live_registers_as_counted_by_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

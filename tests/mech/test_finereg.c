@@ -1,0 +1,237 @@
+/* test_finereg.c: vt, finereg, regdram, regmutex and unified on a machine, with residency, rows and traffic
+ * counted on paper. A warp of a script takes 16 rows; a CTA of four warps 64. */
+#include "script_kit.h"
+
+#define UNIT   "sm.register_unit=512"
+#define WHOLE  "sm.register_partitions=1"
+#define BIG_L1 "l1.size=16K"
+enum { WARP_ROWS = 16 };
+
+/* A setting of sm.registers: this many rows. */
+static const char *rows_of(uint32_t rows)
+{
+    static char text[4][64];
+    static uint32_t next;
+    char *t = text[next++ % 4];
+    snprintf(t, 64, "sm.registers=%u", rows * 32);
+    return t;
+}
+
+static const char *bytes_of(const char *name, uint32_t rows)
+{
+    static char text[4][64];
+    static uint32_t next;
+    char *t = text[next++ % 4];
+    snprintf(t, 64, "%s=%u", name, rows * 128);
+    return t;
+}
+
+/* ---- vt ---- */
+
+/* 16 CTAs of 8 warps on 64 slots: all are resident, and nothing of them goes to memory. */
+static void registers_bound_the_ctas_of_vt(void **state)
+{
+    const struct play p = {.script = "#",
+                           .mechs = {"vt"},
+                           .sets = {UNIT, WHOLE, rows_of(16 * 8 * WARP_ROWS), "sm.warps=64", "sm.ctas=32",
+                                    "sm.threads=2048", "sm.schedulers=2"},
+                           .grid = 20,
+                           .block = 256};
+    play(&p);
+    expect_stats((struct wanted[]){
+        {"vt.resident_max", 16}, {"dram.context_reads", 0}, {"dram.context_writes", 0}, {0}});
+    assert_true(stat_of("vt.swaps") > 0);
+    play_close();
+}
+
+/* Two warps, two slots of a machine that has no others: one CTA stalls, the other runs. */
+static void vt_hides_a_stall(void **state)
+{
+    struct play p = {.script = "abcdefgh", .sets = {"sm.warps=1", BIG_L1}, .grid = 4};
+    const uint64_t plain = play_cycles(&p);
+    p.mechs[0] = "vt";
+    assert_true(play_cycles(&p) < plain);
+}
+
+/* ---- finereg ---- */
+
+/* 33 rows: entries for this many, and an ACRF that holds one CTA of one warp. */
+static struct play one_and(uint32_t entries, uint32_t grid)
+{
+    return (struct play){
+        .script = "#",
+        .mechs = {"finereg"},
+        .settings = {bytes_of("finereg.acrf", 33 - entries), bytes_of("finereg.pcrf", entries)},
+        .sets = {UNIT, WHOLE, rows_of(33)},
+        .grid = grid};
+}
+
+/* A CTA stalls with three live rows, the loaded value and the pair of the result's address: with three
+ * entries it makes room for the next, with two it stays, and the machine waits for registers. The first CTA
+ * goes on before its vector has come from memory. */
+static void a_cta_leaves_if_its_live_rows_fit(void **state)
+{
+    struct play p = one_and(3, 4);
+    play(&p);
+    expect_stats((struct wanted[]){{"finereg.resident_max", 2}, {"finereg.pcrf_max", 3}, {0}});
+    assert_true(stat_of("finereg.launches") >= 1);
+    assert_int_equal(stat_of("finereg.rows_out"), stat_of("finereg.rows_in"));
+    play_close();
+    p = one_and(2, 4);
+    play(&p);
+    assert_true(stat_of("finereg.depletions") > 0);
+    assert_true(stat_of("finereg.depleted_cycles") > 0);
+    expect_stats((struct wanted[]){{"finereg.launches", 0}, {"finereg.rows_out", 0}, {0}});
+    play_close();
+}
+
+/* What is saved is what is needed, in programs that diverge, wait at barriers, store and update. */
+static void nothing_that_is_needed_is_lost(void **state)
+{
+    static const char *const scripts[] = {"ab#_cA*d", "#_#_#", "!abc#", "aBcDeF*_#"};
+    for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
+        play(&(struct play){.script = scripts[i],
+                            .mechs = {"finereg"},
+                            .settings = {bytes_of("finereg.acrf", 64), bytes_of("finereg.pcrf", 64)},
+                            .sets = {UNIT, WHOLE, rows_of(128)},
+                            .grid = 8,
+                            .block = 128});
+        assert_true(stat_of("finereg.rows_out") > 0);
+        play_close();
+    }
+}
+
+/* A CTA of a program that shared memory bounds would find none: nothing moves for a new one. */
+static void what_shared_memory_bounds_stays(void **state)
+{
+    const struct play p = {.script = "ab#",
+                           .mechs = {"finereg"},
+                           .settings = {bytes_of("finereg.acrf", 128), bytes_of("finereg.pcrf", 128)},
+                           .sets = {UNIT, WHOLE, rows_of(256), "sm.shared=48K", "cta.shared_reserved=24K"},
+                           .grid = 6,
+                           .block = 128};
+    play_and_expect(&p,
+                    (struct wanted[]){
+                        {"finereg.resident_max", 2}, {"finereg.launches", 0}, {"finereg.rows_out", 0}, {0}});
+}
+
+/* All warps wait at the same PC: one read of memory, however many warps and CTAs look it up. */
+static void vectors_are_read_once(void **state)
+{
+    struct play p = one_and(9, 6);
+    play(&p);
+    assert_true(stat_of("finereg.vector_lookups") > 6);
+    assert_int_equal(stat_of("finereg.vector_misses"), 1);
+    play_close();
+}
+
+/* The parts of V-F, in bits: 64, 384 and 256 bytes as printed; 1,024 tags of the 23 bits of V-D; the
+ * free-space monitor; 2.4 KB of switching logic. */
+static void cost_of_the_papers_parameters(void **state)
+{
+    const struct play p = {.script = "a", .mechs = {"finereg"}, .sets = {UNIT, WHOLE, rows_of(2048)}};
+    play_and_expect(&p, (struct wanted[]){{"finereg.cost_status", 64 * 8},
+                                          {"finereg.cost_vectors", 384 * 8},
+                                          {"finereg.cost_pointers", 256 * 8},
+                                          {"finereg.cost_tags", 1024 * 23},
+                                          {"finereg.cost_free_map", 1024},
+                                          {"finereg.cost_switching", 19661},
+                                          {"finereg.cost_bits", 49869},
+                                          {0}});
+}
+
+/* ---- regdram ---- */
+
+/* Every row of a CTA travels, both ways. */
+static void all_registers_travel(void **state)
+{
+    play(&(struct play){
+        .script = "ab#c", .mechs = {"regdram"}, .sets = {UNIT, WHOLE, rows_of(64)}, .grid = 4, .block = 128});
+    const uint64_t moved = stat_of("regdram.rows_out");
+    assert_true(moved > 0);
+    assert_int_equal(moved % 64, 0);
+    assert_int_equal(moved, 64 * (stat_of("regdram.launches") + stat_of("regdram.exchanges")));
+    assert_int_equal(stat_of("regdram.rows_in"), moved);
+    assert_int_equal(stat_of("l2.context_accesses"), 2 * moved);
+    play_close();
+    play_and_expect(&(struct play){.script = "ab#c",
+                                   .mechs = {"regdram"},
+                                   .settings = {"regdram.ctas=0"},
+                                   .sets = {UNIT, WHOLE, rows_of(64)},
+                                   .grid = 4,
+                                   .block = 128},
+                    (struct wanted[]){{"regdram.rows_out", 0}, {"regdram.resident_max", 1}, {0}});
+}
+
+/* ---- regmutex ---- */
+
+/* Half of a thread's registers are its base set: more CTAs fit than with all of them. A pool of one section:
+ * warps take turns. */
+static void warps_share_sections(void **state)
+{
+    play(&(struct play){.script = "ab#c#d",
+                        .mechs = {"regmutex"},
+                        .settings = {"regmutex.base=0.3", "regmutex.srp=0.2"},
+                        .sets = {"sm.register_unit=128", WHOLE, rows_of(80)},
+                        .grid = 4,
+                        .block = 64});
+    assert_true(stat_of("regmutex.acquires") > 0);
+    assert_true(stat_of("regmutex.section_stalls") > 0);
+    assert_true(stat_of("regmutex.depleted_cycles") > 0);
+    play_close();
+}
+
+/* ---- unified ---- */
+
+/* 16 KB of registers that lie apart hold those of all CTAs that fit: the whole store is L1. */
+static void what_is_left_is_l1(void **state)
+{
+    play_and_expect(&(struct play){.script = "abcdefgh abcdefgh",
+                                   .mechs = {"unified"},
+                                   .settings = {"unified.bytes=16K", "unified.own_registers=16K"},
+                                   .sets = {UNIT, WHOLE, rows_of(256)}},
+                    (struct wanted[]){{"unified.lines_max", 128}, {"l1.global_load_hits", 8}, {0}});
+    play_and_expect(&(struct play){.script = "abcdefgh abcdefgh",
+                                   .mechs = {"unified"},
+                                   .settings = {"unified.bytes=16K", "unified.own_registers=0",
+                                                "unified.beside=vt", "unified.pcrf=15872"},
+                                   .sets = {UNIT, WHOLE, rows_of(256)}},
+                    (struct wanted[]){{"unified.lines_max", 1}, {"l1.global_load_hits", 0}, {0}});
+}
+
+/* ---- the same result ---- */
+
+static void runs_are_the_same_whatever_is_skipped(void **state)
+{
+    static const char script[] = "ab#A_*c#";
+    static const char *const mechs[] = {"vt", "finereg", "regdram", "regmutex"};
+    for (size_t i = 0; i < ARRAY_LEN(mechs); i++) {
+        struct play p = {.script = script, .mechs = {mechs[i]}, .sets = {"sm.warps=8"}, .grid = 9};
+        if (!strcmp(mechs[i], "finereg")) {
+            p.settings[0] = "finereg.acrf=64K";
+            p.settings[1] = "finereg.pcrf=64K";
+        }
+        expect_same_everywhere(&p);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    assert_int_equal(argc, 2);
+    blank_open(argv[1]);
+    setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 0);
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(registers_bound_the_ctas_of_vt),
+        RIG_TEST(vt_hides_a_stall),
+        RIG_TEST(a_cta_leaves_if_its_live_rows_fit),
+        RIG_TEST(nothing_that_is_needed_is_lost),
+        RIG_TEST(what_shared_memory_bounds_stays),
+        RIG_TEST(vectors_are_read_once),
+        RIG_TEST(cost_of_the_papers_parameters),
+        RIG_TEST(all_registers_travel),
+        RIG_TEST(warps_share_sections),
+        RIG_TEST(what_is_left_is_l1),
+        RIG_TEST(runs_are_the_same_whatever_is_skipped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
