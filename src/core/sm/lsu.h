@@ -97,8 +97,8 @@ struct lsu_hot {
     bool sleeps_past_hits;
     /* the L1 refused the head, or will; only the L1 can change that */
     bool blocked;
-    /* the re-execution queue is not empty */
-    bool has_reexec;
+    /* the re-execution queue is not empty; there is one */
+    bool has_reexec, reexecutes;
 };
 struct lsu {
     struct lsu_access *accesses;
