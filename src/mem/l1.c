@@ -103,6 +103,8 @@ void l1_hook(struct l1 *c, const struct l1_hooks *hooks)
 {
     c->hooks = *hooks;
     c->notes_touches = hooks->on_evict != NULL;
+    c->asks_of_misses = hooks->may_miss || hooks->take_miss;
+    c->tells_level = hooks->on_level != NULL;
     cache_use_policy(&c->cache, hooks->policy);
     sm_port_connect(
         c->port, SM_PORT_L1,
@@ -125,6 +127,7 @@ static uint32_t l1_pop_done(struct l1 *c)
     c->node_free = n;
     c->nodes_left++;
     c->mshrs_held -= node->frees_mshr;
+    l1_note(c, L1_CHANGE_DONE);
     if (node->frees_mshr) l1_tell_level(c, c->last);
     return node->token;
 }
@@ -138,7 +141,6 @@ bool l1_next_done(struct l1 *c, tick now, uint32_t *token)
     *token = c->fill_ready <= c->hit_ready ? l1_pop_done(c) : l1_pop_hit(c);
     c->last = now;
     c->offers_next = c->stall.open;
-    l1_note(c, L1_CHANGE_DONE);
     return true;
 }
 

@@ -247,9 +247,9 @@ COLD static enum l1_answer l1_look_up_load(struct l1 *c, tick now, const struct 
 }
 
 /* A load that looked into the L1 and did not find all of its sectors in `line`. The plan lies in registers,
- * so its address is given to nobody. */
-HOT NOINLINE static enum l1_answer l1_look_further(struct l1 *c, tick now, const struct l1_txn *t,
-                                                   uint32_t line)
+ * so its address is given to nobody. Flattened: the steps of a miss are short and have few other callers. */
+HOT NOINLINE __attribute__((flatten)) static enum l1_answer
+l1_look_further(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line)
 {
     struct l1_result r = {0};
     struct l1_plan p = l1_no_way(t);
@@ -288,7 +288,7 @@ COLD static enum l1_answer l1_no_port(struct l1 *c, tick now, const struct l1_tx
     return L1_STALL_STOLEN;
 }
 
-HOT enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
+HOT NOINLINE __attribute__((flatten)) enum l1_answer l1_access(struct l1 *c, tick now, const struct l1_txn *t)
 {
     debug_assert(t->addr % c->p.line == 0 && t->sectors && t->warp < L1_WARPS_MAX);
     debug_assert(!t->is_prefetch || (t->kind == REQ_READ && t->token == L1_NO_TOKEN));

@@ -41,6 +41,14 @@ static inline bool l1_goes_past(const struct l1 *c, const struct l1_txn *t)
     return t->bypass || (t->cls == REQ_GLOBAL && !c->caches_global);
 }
 
+/* What mechanisms say of a load that misses. */
+static inline void l1_plan_asked(struct l1 *c, const struct l1_txn *t, struct l1_plan *p)
+{
+    if (c->hooks.may_miss && !t->is_prefetch) p->is_held = !l1_may_go(c, t);
+    if (c->hooks.take_miss && p->entry == MSHR_NONE)
+        p->asks_taker = t->is_prefetch || !l1_kept_of(c, t)->passes;
+}
+
 /* A read of sectors that `line`, or no line, does not have: they are under way, or missing. */
 static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, const struct l1_txn *t,
                                                                struct l1_plan *p, uint32_t line)
@@ -55,10 +63,7 @@ static inline __attribute__((always_inline)) void l1_plan_read(struct l1 *c, con
     p->way = merges ? L1_WAY_MERGE : L1_WAY_MISS;
     if (merges) return;
     bool is_new = line == CACHE_NO_LINE && p->entry == MSHR_NONE;
-    if (UNLIKELY(c->hooks.may_miss != NULL) && t->kind == REQ_READ && !t->is_prefetch)
-        p->is_held = !l1_may_go(c, t);
-    if (UNLIKELY(c->hooks.take_miss != NULL) && t->kind == REQ_READ && p->entry == MSHR_NONE)
-        p->asks_taker = t->is_prefetch || !l1_kept_of(c, t)->passes;
+    if (UNLIKELY(c->asks_of_misses) && t->kind == REQ_READ) l1_plan_asked(c, t, p);
     p->may_keep = !is_new || LIKELY(!c->hooks.may_allocate) || l1_may_keep(c, t);
     p->takes_line = is_new && c->allocates_on_miss && p->may_keep;
     p->set = c->cache.found_set;
@@ -192,7 +197,8 @@ static inline enum l1_answer l1_admit_mshr(const struct l1 *c, const struct l1_p
 }
 
 /* A miss that a mechanism may take needs its MSHR alone; without one the cause is that of any other miss. */
-static inline enum l1_answer l1_admit_miss(const struct l1 *c, const struct l1_plan *p)
+static inline __attribute__((always_inline)) enum l1_answer l1_admit_miss(const struct l1 *c,
+                                                                          const struct l1_plan *p)
 {
     if (UNLIKELY(p->is_held)) return L1_STALL_HELD;
     if (UNLIKELY(p->asks_taker) && l1_admit_mshr(c, p) == L1_MISS) return L1_MISS;

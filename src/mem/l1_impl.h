@@ -83,7 +83,7 @@ struct l1_plan {
 /* What may have changed since an access was refused (l1_sleep.c). */
 enum l1_change {
     L1_CHANGE_REPLY = 1, /* something came back: lines, MSHRs */
-    L1_CHANGE_DONE = 2,  /* a load that is done was taken: room for loads that wait, for hits, MSHRs */
+    L1_CHANGE_DONE = 2,  /* a load that waited was taken: room for loads that wait, MSHRs */
     L1_CHANGE_OTHER = 4, /* a prefetch was taken, lines left by themselves, the capacity changed */
     L1_CHANGE_ANY = 7
 };
@@ -158,9 +158,11 @@ struct l1 {
     uint32_t node_fresh;   /* of nodes */
     uint16_t sm;
     bool is_perfect, caches_global, is_sectored, allocates_on_miss, holds_mshrs; /* of p */
-    bool has_kept;      /* `kept` is of the access that is being refused */
-    bool notes_touches; /* somebody wants to know who touched a line last */
-    bool last_missed;   /* the newest demand load did */
+    bool has_kept;       /* `kept` is of the access that is being refused */
+    bool notes_touches;  /* somebody wants to know who touched a line last */
+    bool last_missed;    /* the newest demand load did */
+    bool asks_of_misses; /* hooks.may_miss or hooks.take_miss */
+    bool tells_level;    /* hooks.on_level */
 
     /* a miss: MSHRs, and loads that wait or are done */
     _Alignas(HOST_LINE) struct mshr mshr;
@@ -333,7 +335,7 @@ void l1_call_level(struct l1 *c, tick now);
 /* The levels of MSHRs and miss queue have changed. */
 static inline void l1_tell_level(struct l1 *c, tick now)
 {
-    if (UNLIKELY(c->hooks.on_level != NULL)) l1_call_level(c, now);
+    if (UNLIKELY(c->tells_level)) l1_call_level(c, now);
 }
 
 /* l1_sleep.c */

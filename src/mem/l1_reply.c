@@ -172,7 +172,7 @@ static void l1_acknowledge(struct l1 *c, uint16_t warp)
     c->writes_pending[warp]--;
 }
 
-HOT void l1_reply(void *l1, tick now, uint32_t id)
+HOT __attribute__((flatten)) void l1_reply(void *l1, tick now, uint32_t id)
 {
     struct l1 *c = l1;
     const struct req *r = req_at(c->pool, id);

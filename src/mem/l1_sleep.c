@@ -34,13 +34,15 @@ void l1_settle(struct l1 *c, tick now)
 }
 
 /* What a refusal for this cause waits for. Checks come in the order line, queue, MSHR: what a later check
- * wants cannot change the answer of an earlier one. */
-static uint8_t l1_waits_for(enum l1_answer cause)
+ * wants cannot change the answer of an earlier one. A load that is taken frees its node, and an MSHR that was
+ * held until then. */
+static uint8_t l1_waits_for(const struct l1 *c, enum l1_answer cause)
 {
+    const uint8_t always = L1_CHANGE_REPLY | L1_CHANGE_OTHER;
     switch (cause) {
-    case L1_STALL_LINE: return L1_CHANGE_REPLY | L1_CHANGE_OTHER;
-    case L1_STALL_QUEUE: return L1_CHANGE_REPLY | L1_CHANGE_OTHER;
-    case L1_STALL_MSHR: return L1_CHANGE_REPLY | L1_CHANGE_DONE | L1_CHANGE_OTHER;
+    case L1_STALL_LINE: return always;
+    case L1_STALL_QUEUE: return always;
+    case L1_STALL_MSHR: return c->holds_mshrs || !c->nodes_left ? L1_CHANGE_ANY : always;
     default: return L1_CHANGE_ANY;
     }
 }
@@ -57,7 +59,7 @@ static void l1_open_stall(struct l1 *c, enum l1_answer cause, const struct l1_tx
     s->open = true;
     s->cause = (uint8_t)cause;
     s->type = (uint8_t)l1_type_of(t);
-    s->waits_for = p->asks_taker ? L1_CHANGE_ANY : l1_waits_for(cause); /* an MSHR may be enough */
+    s->waits_for = p->asks_taker ? L1_CHANGE_ANY : l1_waits_for(c, cause); /* an MSHR may be enough */
     s->sent = c->port->sent;
     s->plan = *p;
 #ifndef NDEBUG
@@ -170,11 +172,14 @@ bool l1_is_full(const struct l1 *c)
  * lacks comes in the next cycle, unless the crossbar is full too: then it says when there is room. */
 bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
 {
-    struct l1_plan p;
-    if (c->stall.open || c->has_pipe || c->hooks.may_miss || c->hooks.take_miss) return false;
-    l1_plan(c, t, &p);
-    if (p.way != L1_WAY_MISS || p.line != CACHE_NO_LINE || p.entry != MSHR_NONE) return false;
-    enum l1_answer cause = l1_admit(c, &p);
+    uint32_t line;
+    if (c->stall.open || c->has_pipe || c->asks_of_misses) return false;
+    if (UNLIKELY(c->is_shrinking || c->is_perfect || l1_goes_past(c, t))) return false;
+    if (l1_finds(c, t, &line) || line != CACHE_NO_LINE) return false;
+    struct l1_plan p = l1_no_way(t);
+    l1_plan_read(c, t, &p, CACHE_NO_LINE);
+    if (p.entry != MSHR_NONE) return false;
+    enum l1_answer cause = l1_admit_miss(c, &p);
     if (!l1_is_stall(cause) || (cause == L1_STALL_QUEUE && !c->port->is_blocked)) return false;
     l1_open_stall(c, cause, t, &p);
     c->stall.charged_until = now + c->clock.period; /* where the first cycle of it begins */

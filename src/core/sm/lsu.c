@@ -193,7 +193,7 @@ static inline bool offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
 {
     const enum l1_answer got = offer_l1(m, a);
     m->lsu.blocked =
-        is_refused(got) && got != L1_STALL_PORT && got != L1_STALL_HELD && LIKELY(!m->reexec.max);
+        is_refused(got) && got != L1_STALL_PORT && got != L1_STALL_HELD && LIKELY(!m->lsu.reexecutes);
     *steps_aside = is_refused(got) && may_step_aside(a, got);
     if (is_refused(got)) return false;
     if (got == L1_HIT && m->lsu.sleeps_past_hits && a->ask.kind == REQ_READ)
@@ -233,7 +233,7 @@ static bool serve_head(struct sm *m)
     } else if (a->done < a->count) {
         bool steps_aside = false;
         if (a->ro == RO_COUNT) {
-            if (!offer(m, a, &steps_aside)) return steps_aside && m->reexec.max && lsu_reexec_take(m);
+            if (!offer(m, a, &steps_aside)) return steps_aside && m->lsu.reexecutes && lsu_reexec_take(m);
         } else {
             if (!offer_read_only(m, a)) return false;
             a->done++;
@@ -254,7 +254,7 @@ static bool is_refusal_ahead(struct sm *m)
 {
     const struct lsu_access *a = &m->memory.accesses[m->lsu.head];
     if (a->passes || a->done == a->count || a->ro != RO_COUNT || a->ask.kind != REQ_READ) return false;
-    if (m->reexec.max) return false;
+    if (m->lsu.reexecutes) return false;
     struct l1_txn t;
     next_transaction(a, &t);
     return l1_refuses_ahead(m->l1, m->sleep.now, &t);

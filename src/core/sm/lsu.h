@@ -98,8 +98,8 @@ struct lsu_hot {
     bool sleeps_past_hits;
     /* the L1 refused the head, or will; only the L1 can change that */
     bool blocked;
-    /* the re-execution queue is not empty */
-    bool has_reexec;
+    /* the re-execution queue is not empty; there is one */
+    bool has_reexec, reexecutes;
     /* registers of a CTA move (transfer.c); the next cycle may not be slept through for them */
     bool has_transfer, transfers_now;
 };

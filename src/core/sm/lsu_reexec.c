@@ -13,6 +13,7 @@ void lsu_reexec_init(struct sm *m, uint32_t entries)
 {
     struct lsu_reexec *q = &m->reexec;
     q->max = entries;
+    m->lsu.reexecutes = entries != 0;
     if (entries) q->entries = mem_zalloc(entries * sizeof *q->entries);
 }
 

@@ -79,7 +79,8 @@ bool sched_may_see(const struct sm *m)
 {
     for (uint32_t i = 0; i < m->state.bank_count; i++) {
         const struct bank *b = &m->banks[i];
-        if (b->next.sees & has_instruction(b) & ~b->board.hazard & sched_room(m, b)) return true;
+        const uint64_t sees = b->next.sees & has_instruction(b) & ~b->board.hazard;
+        if (sees && sees & sched_room(m, b)) return true;
     }
     return false;
 }
@@ -193,9 +194,10 @@ static void ask_schedulers(struct sm *m)
     }
 }
 
-void sched_issue(struct sm *m)
+HOT NOINLINE void sched_issue(struct sm *m)
 {
-    if (!sleep_take_look(m)) return;
+    if (UNLIKELY(m->sleep.votes_changed)) sched_hear_votes(m);
+    sleep_looked(&m->sleep);
     account_slots(m, m->sleep.cycle);
     fetch_correct(m);
     ask_schedulers(m);

@@ -35,7 +35,7 @@ struct chances {
 struct sm;
 struct sm_params;
 void sched_init(struct sm *m, const struct sm_params *p, uint32_t banks);
-/* The stage of a cycle. */
+/* The stage of a cycle in which the schedulers look. */
 void sched_issue(struct sm *m);
 /* Warps of a bank whose next instruction finds room in its unit. */
 uint64_t sched_room(const struct sm *m, const struct bank *b);

@@ -35,17 +35,6 @@ bool sleep_begin(struct sm *m, tick now)
     return false;
 }
 
-bool sleep_take_look(struct sm *m)
-{
-    struct sleep *s = &m->sleep;
-    bool look = s->must_look || s->changed || s->votes_changed;
-    for (uint32_t i = 0; s->has_reply && m->board.awaits_writes && i < m->state.bank_count; i++)
-        look |= m->banks[i].warp.done != 0; /* warps that have ended wait for acknowledgements */
-    if (UNLIKELY(s->votes_changed)) sched_hear_votes(m);
-    s->changed = s->must_look = s->votes_changed = false;
-    return look || !m->exec.has_collector; /* without collectors a unit's time is enough */
-}
-
 /* Timers wait for warps. */
 static COLD uint64_t alarm_ahead(const struct sm *m)
 {
@@ -69,18 +58,23 @@ static tick find_next_own(struct sm *m)
     return next == UINT64_MAX ? TICK_NEVER : next * m->clock.period;
 }
 
+NOINLINE static void fall_asleep(struct sm *m)
+{
+    struct sleep *s = &m->sleep;
+    s->next_own = find_next_own(m);
+    wake_at(s->wake, s->next_own);
+    wake_at(s->wake, lsu_wake(m));
+}
+
 void sleep_end(struct sm *m)
 {
     struct sleep *s = &m->sleep;
     /* schedulers and fetch have done what they could, and said so */
     s->is_busy = m->exec.moved || s->changed || lsu_is_busy(m);
-    if (s->is_busy) {
+    if (s->is_busy)
         wake_at(s->wake, clock_after(&m->clock, s->now, 1)); /* nothing can want an earlier cycle */
-        return;
-    }
-    s->next_own = find_next_own(m);
-    wake_at(s->wake, s->next_own);
-    wake_at(s->wake, lsu_wake(m));
+    else
+        fall_asleep(m);
 }
 
 static bool is_l1_alone(struct sm *m)

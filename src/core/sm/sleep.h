@@ -53,6 +53,12 @@ struct sleep {
 static inline void sleep_changed(struct sleep *s) { s->changed = true; }
 static inline void sleep_changed_if(struct sleep *s, bool is) { s->changed |= is; }
 static inline void sleep_look_if(struct sleep *s, bool is) { s->must_look |= is; }
+/* Something was said for which the schedulers have to look; sleep_looked: they do. */
+static inline bool sleep_has_look(const struct sleep *s)
+{
+    return s->must_look | s->changed | s->votes_changed;
+}
+static inline void sleep_looked(struct sleep *s) { s->must_look = s->changed = s->votes_changed = false; }
 /* Whether the L1 took the acknowledgement of a store in this cycle, or let a store go. */
 static inline void sleep_reply(struct sleep *s, bool has_reply) { s->has_reply = has_reply; }
 static inline void sleep_warps(struct sleep *s, bool has_warps) { s->has_warps = has_warps; }
@@ -67,11 +73,9 @@ bool sleep_begin(struct sm *m, tick now);
 /* True: this cycle is like the last one but for what the L1 sends and for answers that ended no load; no
  * other stage has to be looked at, and the time of the next tick is set. */
 bool sleep_is_l1_alone(struct sm *m);
-/* True: the schedulers have to look; the reasons are forgotten. */
-bool sleep_take_look(struct sm *m);
 /* The cycle has ended: sets the time of the next tick. */
 void sleep_end(struct sm *m);
-/* True: an SM that runs ahead must wait for the others before its schedulers look. */
+/* The schedulers are about to look. True: an SM that runs ahead must wait for the others before they do. */
 bool sleep_pauses(struct sm *m);
 /* Cycles that are over; one that has not come to the schedulers is not. */
 uint64_t sleep_cycles_done(const struct sm *m);

@@ -99,15 +99,31 @@ static COLD void look_at_ring(struct sm *m)
     if (smring_next(m->setup.ring, m->setup.index) <= m->sleep.now) mech_on_ring(m->mech, m->sleep.cycle);
 }
 
-static inline __attribute__((always_inline)) void end_cycle(struct sm *m)
+/* Does a warp that has ended wait for acknowledgements? */
+NOINLINE static bool has_ended_warp(const struct sm *m)
 {
-    sched_issue(m);
+    bool has = false;
+    for (uint32_t i = 0; i < m->state.bank_count; i++) has |= m->banks[i].warp.done != 0;
+    return has;
+}
+
+/* May the schedulers find something else than when they looked last? Without collectors a unit's time is
+ * enough. */
+static inline bool must_look(const struct sm *m)
+{
+    if (sleep_has_look(&m->sleep) || !m->exec.has_collector) return true;
+    return m->sleep.has_reply && m->board.awaits_writes && has_ended_warp(m);
+}
+
+static inline __attribute__((always_inline)) void end_cycle(struct sm *m, bool look)
+{
+    if (look) sched_issue(m);
     if (m->fetching.count) fetch_decode(m);
     if (m->fetching.wants) fetch_cycle(m);
     sleep_end(m);
 }
 
-COLD void sm_end_cycle(struct sm *m) { end_cycle(m); }
+COLD void sm_end_cycle(struct sm *m) { end_cycle(m, must_look(m)); }
 
 HOT void sm_cycle(struct sm *m, tick now)
 {
@@ -123,8 +139,9 @@ HOT void sm_cycle(struct sm *m, tick now)
     if (UNLIKELY(m->alarm <= m->sleep.cycle)) ring_alarm(m);
     if (lsu_has_work(m)) lsu_cycle(m);
     if (m->exec.collects || (m->exec.awaits_queue && !lsu_is_full(&m->lsu))) execute_cycle(m);
-    if (UNLIKELY(sleep_pauses(m))) return;
-    end_cycle(m);
+    const bool look = must_look(m);
+    if (look && sleep_pauses(m)) return;
+    end_cycle(m, look);
 }
 
 void sm_tick(struct sm *m, tick now)
