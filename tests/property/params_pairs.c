@@ -17,11 +17,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-    SLOW = 4,          /* times the cycles of the plain machine: a value that costs more is slow */
-    ROW_SECONDS = 1,   /* of processor time for a long row */
-    PAIR_SECONDS = 60, /* for a row of two values: one that takes longer hangs */
-};
+/* Processor time, in seconds: after so much of it a long row is cut, and one of two values hangs. */
+enum { LONG_SECONDS = 2, LARGE_SECONDS = 20, PAIR_SECONDS = 60 };
+
+enum { SLOW = 4 }; /* times the cycles of the plain machine: a value that takes more is slow */
 
 struct pairs {
     const struct values *values;
@@ -43,11 +42,19 @@ static struct row settings_of(const struct pairs *p, const struct cover_row *r)
     return out;
 }
 
+static uint32_t seconds_for(const struct pairs *p, const struct cover_row *r)
+{
+    if (r->count <= 2) return PAIR_SECONDS;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (p->values->list.data[r->values[i]].is_large) return LARGE_SECONDS;
+    return LONG_SECONDS;
+}
+
 static enum verdict try_row(struct pairs *p, const struct cover_row *r)
 {
     p->now = *r;
     const struct row settings = settings_of(p, r);
-    child_begin_row(r->count > 2 ? ROW_SECONDS : PAIR_SECONDS);
+    child_begin_row(seconds_for(p, r));
     const enum verdict v = row_run(&settings, false);
     if (v == WRONG) _exit(1);
     return v;
