@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test.sh: sets up, builds and runs all tests: release by gcc, then the sanitizers (which replay the fuzz
-# corpora too; tests whose code no sanitizer sees are left out there), then clang, whose warnings are errors as
-# well: they come from its front end, so nothing is optimised. `scripts/test.sh quick` stops after the release
-# tests.
+# corpora too; tests whose code no sanitizer sees are left out there), then clang, whose warnings are errors
+# as well: they come from its front end, so nothing is optimised. `scripts/test.sh quick` stops after the
+# release tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh

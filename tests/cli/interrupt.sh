@@ -25,7 +25,8 @@ wait_for() { # wait_for COMMAND...: half a minute
     done
     check "waited in vain: $*" false
 }
-# interrupted FILE OPTIONS...: an endless program, and Ctrl-C while it is in its kernel; both streams into FILE
+# interrupted FILE OPTIONS...: an endless program, and Ctrl-C while it is in its kernel; both streams go into
+# FILE
 interrupted() {
     local file=$1 pid
     shift

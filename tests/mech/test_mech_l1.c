@@ -283,7 +283,7 @@ static void ask_for_1_reexec(void *state, void *gpu_state, const void *params, c
 }
 
 /* The load of warp 1, which comes first, is held and fills a queue of one. It is offered again in each cycle,
- * and though there is a second port the load of warp 0 waits for it. With room in the queue warp 0 goes on. */
+ * and though there is a second port the load of warp 0 waits for it. With room in the queue it goes on. */
 static void a_full_queue_lets_nothing_pass(void **state)
 {
     for (int is_full = 0; is_full < 2; is_full++) {

@@ -1,11 +1,11 @@
 /* cover.h: few rows of values that together hold every pair of values. A value belongs to a parameter; a row
- * has at most one value of each parameter. Rows go to several machines. A machine may refuse a value, or a pair
- * of values, which shows only when it is tried: later rows for that machine leave it out.
+ * has at most one value of each parameter. Rows go to several machines. A machine may refuse a value, or a
+ * pair of values, which shows only when it is tried: later rows for that machine leave it out.
  *
  * (1) A pair is covered when a machine took a row with both, or when a row of these two alone was tried.
  * (2) A value that hides others is alone of its kind in a row, which covers only the pairs with that value.
- * (3) A value that makes a machine slow is alone of its kind in a row: two of them multiply. Where a row was too
- *     slow nevertheless, the next rows with that value are shorter.
+ * (3) A value that makes a machine slow is alone of its kind in a row: two of them multiply. Where a row was
+ *     too slow nevertheless, the next rows with that value are shorter.
  *
  * A struct cover has no pointers, so that it can lie in memory that processes share. */
 #ifndef HEDDLE_COVER_H

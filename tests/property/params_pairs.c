@@ -1,8 +1,7 @@
-/* params_pairs.c: long rows cover many pairs each (cover.h). Where a row is refused, the one, two or more values
- * that are the reason are found by bisection and leave it, and the rest is tried again: no pair passes for tested
- * because something else in its row was refused.
- *
- * A long row may also be too slow to wait for: then its first half is tried. Only a row of two values hangs.
+/* params_pairs.c: long rows cover many pairs each (cover.h). Where a row is refused, the one, two or more
+ * values that are the reason are found by bisection and leave it, and the rest is tried again: no pair passes
+ * for tested because something else in its row was refused. A long row may also be too slow to wait for: then
+ * its first half is tried. Only a row of two values hangs.
  *
  * The work is done in a child process, with all of its state in shared memory: when it crashes or hangs, the
  * parent finds the smallest part of the row that does so, and a new child goes on. */
@@ -92,7 +91,7 @@ static uint32_t shortest_refused(struct pairs *p, const struct cover_row *known,
     return refused;
 }
 
-/* Finds a set of values of a refused row that is refused by itself, the last value of each search being needed. */
+/* Finds a set of values of a refused row that is refused by itself; each search ends at one of it. */
 static struct cover_row find_culprits(struct pairs *p, const struct cover_row *row)
 {
     const bool at_load = is_refused(p, row, true);

@@ -1,5 +1,5 @@
-/* params_row.h: a row of settings: a machine that is made of them, from its file to the end of a kernel that uses
- * every part. */
+/* params_row.h: a row of settings: a machine that is made of them, from its file to the end of a kernel that
+ * uses every part. */
 #ifndef HEDDLE_PARAMS_ROW_H
 #define HEDDLE_PARAMS_ROW_H
 

@@ -5,8 +5,8 @@
  *   test_params               every parameter at each of its bounds by itself, and random rows: several
  *                             parameters at random bounds
  *   test_params SEED ROWS     as many random rows of another seed
- *   test_params pairs [SEED [ROWS]]        every pair of parameters at every pair of bounds, many in a row; with
- *                             another seed in other rows; ROWS rows of them, those with the most pairs first
+ *   test_params pairs [SEED [ROWS]]        every pair of parameters at every pair of bounds, many in a row;
+ *                             with another seed in other rows; ROWS rows of them
  *   test_params try MACHINE KEY=VALUE...   one machine, and what becomes of it */
 #include "base/base.h"
 #include "base/rng.h"

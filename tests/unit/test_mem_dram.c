@@ -499,7 +499,7 @@ static void wrong_parameters_are_diagnosed(void **state)
     bench_free(&b);
 }
 
-/* A refresh closes the rows: one that comes before a row could be used, each time, would leave the memory with
+/* A refresh closes the rows: one that always comes before a row could be used would leave the memory with
  * refreshes alone. */
 static void refresh_leaves_time_to_use_a_row(void **state)
 {
