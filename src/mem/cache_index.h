@@ -14,7 +14,7 @@
 #include "base/base.h"
 
 enum cache_index { CACHE_INDEX_LINEAR, CACHE_INDEX_FERMI_HASH, CACHE_INDEX_XOR, CACHE_INDEX_IPOLY };
-enum { CACHE_INDEX_BITS_MAX = 20, CACHE_INDEX_REMAINDER = CACHE_INDEX_IPOLY + 1 };
+enum { CACHE_INDEX_BITS_MAX = 27, CACHE_INDEX_REMAINDER = CACHE_INDEX_IPOLY + 1 };
 
 /* The remainder is linear over GF(2): those of parts of n, xored, are that of n. The bits of the index itself
  * are their own remainder; the next ones have tables; the upper ones are mostly those of the lookup before,

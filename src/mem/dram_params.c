@@ -111,6 +111,12 @@ static bool params_error(struct diag_list *diags, const char *text)
     return false;
 }
 
+/* Clocks from a refresh to the end of the first write of a row, whatever went before. */
+static uint32_t row_clocks(const struct dram_params *p)
+{
+    return p->trrd + p->tfaw + MAX(p->trcd, p->trcdwr) + 2 * p->trc + p->trp + p->twl + p->twr + p->burst;
+}
+
 bool dram_check(const struct dram_params *p, const struct addrmap *map, struct diag_list *diags)
 {
     bool ok = true;
@@ -132,8 +138,9 @@ bool dram_check(const struct dram_params *p, const struct addrmap *map, struct d
         ok = params_error(diags, "dram.write_low < dram.write_high <= dram.write_queue does not hold");
     if (p->write_drain && p->sched == DRAM_FCFS)
         ok = params_error(diags, "dram.write_drain needs dram.sched: fr-fcfs");
-    if (p->trefi && p->trefi < p->trfc + 2 * p->trc + p->trp + p->twl + p->twr + p->burst)
+    if (p->trefi && p->trefi < p->trfc + row_clocks(p))
         ok = params_error(diags,
-                          "dram.trefi is too short for dram.trfc: the memory would do nothing but refresh");
+                          "dram.trefi is too short for dram.trfc and for a row that is opened, used and "
+                          "closed: the memory would do nothing but refresh");
     return ok;
 }

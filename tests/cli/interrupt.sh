@@ -18,19 +18,40 @@ check() { # check WHAT COMMAND...
     failures=$((failures + 1))
 }
 
+wait_for() { # wait_for COMMAND...: half a minute
+    for _ in $(seq 600); do
+        "$@" && return
+        sleep 0.05
+    done
+    check "waited in vain: $*" false
+}
+# interrupted FILE OPTIONS...: an endless program, and Ctrl-C while it is in its kernel; both streams go into
+# FILE
+interrupted() {
+    local file=$1 pid
+    shift
+    # a shell without job control lets its children ignore SIGINT: env gives it back
+    env --default-signal=INT "$heddle" run -m fermi "$@" -- "$endless" >"$file" 2>&1 &
+    pid=$!
+    wait_for grep -q 'endless: started' "$file"
+    sleep 0.5
+    kill -INT $pid
+    wait $pid
+}
+
 # ---- Ctrl-C ----
-timeout -k 60 -s INT 2 "$heddle" run -m fermi -- "$endless" >"$out/table" 2>&1
-check "the program ends by the signal" [ $? -eq 124 ]
+interrupted "$out/table"
+check "the program ends by the signal" [ $? -eq 130 ]
 check "the table is partial" grep -q 'PARTIAL' "$out/table"
 check "the table has cycles" grep -Eq '^  cycles +[1-9]' "$out/table"
 check "the program did start" grep -q 'endless: started' "$out/table"
 check "the program goes no further" bash -c "! grep -q 'came to an end' '$out/table'"
 check "no progress line where there is no terminal" bash -c "! grep -q 'insts/s' '$out/table'"
 
-timeout -k 60 -s INT 2 "$heddle" run -m fermi --stats "$out/run.json" -- "$endless" >/dev/null 2>&1
+interrupted "$out/log" --stats "$out/run.json"
 check "the run's JSON is partial" grep -q '"partial":true,"hash"' "$out/run.json"
 check "the kernel's JSON is partial" grep -q '"ctas":20,[^{]*"partial":true' "$out/run.json"
-timeout -k 60 -s INT 2 "$heddle" run -m fermi --stats=gpgpusim -- "$endless" >"$out/text" 2>&1
+interrupted "$out/text" --stats=gpgpusim
 check "GPGPU-Sim's words come without an end" bash -c \
     "grep -q gpu_sim_cycle '$out/text' && ! grep -q 'exit detected' '$out/text'"
 
@@ -47,11 +68,12 @@ add.u32 %n, %n, 1;
 bra LOOP;
 }
 PTX
-timeout -k 60 -s INT 2 "$heddle" kernel "$out/spin.ptx" spin --grid 4 --block 64 -m fermi >"$out/kernel" 2>&1
+spin() { timeout -k 60 -s INT 2 "$heddle" kernel "$out/spin.ptx" spin --grid 4 --block 64 -m fermi "$@"; }
+spin >"$out/kernel" 2>&1 &
+spin --json >"$out/kernel.json" 2>/dev/null
+wait
 check "heddle kernel: the table is partial" grep -q 'PARTIAL' "$out/kernel"
-timeout -k 60 -s INT 2 "$heddle" kernel "$out/spin.ptx" spin --grid 4 --block 64 -m fermi \
-    --json >"$out/kernel" 2>/dev/null
-check "heddle kernel: the JSON is partial" grep -q '"partial":true' "$out/kernel"
+check "heddle kernel: the JSON is partial" grep -q '"partial":true' "$out/kernel.json"
 
 # ---- the progress line ----
 if ! command -v script >/dev/null; then
@@ -59,13 +81,21 @@ if ! command -v script >/dev/null; then
     [ $failures -eq 0 ] && exit 77
     exit 1
 fi
-# look COLUMNS PATTERN
+is_drawn() { [ "$(tr '\r' '\n' <"$out/terminal" | grep -c 'a_kern')" -ge 4 ]; }
+# look COLUMNS PATTERN: Ctrl-C is typed when the line was drawn a few times
 look() {
-    local columns=$1 pattern=$2 redraws widest
-    TERM=xterm script -qec \
-        "stty cols $columns; timeout --foreground -k 60 -s INT 4 '$heddle' run -m fermi -- '$endless'" \
-        /dev/null \
-        </dev/null >"$out/terminal" 2>&1
+    local columns=$1 pattern=$2 redraws widest pid
+    rm -f "$out/keys" "$out/terminal"
+    mkfifo "$out/keys"
+    env --default-signal=INT TERM=xterm timeout -k 5 60 \
+        script -qec "stty cols $columns; exec '$heddle' run -m fermi -- '$endless'" /dev/null \
+        <"$out/keys" >"$out/terminal" 2>&1 &
+    pid=$!
+    exec 9>"$out/keys"
+    wait_for is_drawn
+    printf '\003' >&9
+    wait $pid
+    exec 9>&-
     # what was drawn, a line each: between two erasures
     tr -d '\n' <"$out/terminal" | sed 's/\r\x1b\[K/\n/g' | sed '1d;$d' | sed 's/\^C.*//' >"$out/lines"
     redraws=$(grep -c . "$out/lines")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # nvcc.sh HEDDLE SOURCE FOLDER: builds one program with nvcc, with the shared and with the static CUDA
 # runtime, and runs both under Heddle, functionally and timed; streams also with per-thread default streams.
-# Exit 77 = skipped, no nvcc here.
+# The committed PTX is what nvcc made on the way. Exit 77 = skipped, no nvcc here.
 set -euo pipefail
 heddle=$1 source=$2 folder=$3
 name=$(basename "$source" .cu)
@@ -10,7 +10,11 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 arch=sm_75
 case $name in half | mbarrier) arch=sm_90 ;; esac
 
-"$nvcc" -c -O3 -arch=$arch -Wno-deprecated-gpu-targets "$source" -o "$folder/nvcc_$name.o"
+kept=$folder/nvcc_$name.kept
+mkdir -p "$kept"
+"$nvcc" -c -O3 -arch=$arch --keep --keep-dir "$kept" -Wno-deprecated-gpu-targets "$source" \
+    -o "$folder/nvcc_$name.o"
+"$(dirname "$0")/make_ptx.sh" --check "$name" "$kept/$name.ptx" || [ $? -eq 77 ]
 for runtime in shared static; do
     binary=$folder/nvcc_${name}_$runtime
     "$nvcc" -arch=$arch -cudart $runtime -Wno-deprecated-gpu-targets "$folder/nvcc_$name.o" -o "$binary"

@@ -302,11 +302,37 @@ static void polynomials_of_every_degree_agree_with_a_division(void **state)
     }
 }
 
+/* Up to the most sets that a cache can have; the index alone, without the lines. */
+static void the_largest_polynomials_agree_with_a_division(void **state)
+{
+    static const uint32_t divisors[] = {0x8003,    0x1100b,   0x20009,  0x40081,  0x80027,
+                                        0x100009,  0x200005,  0x400003, 0x800021, 0x100001b,
+                                        0x2000009, 0x400001b, 0x8000027};
+    struct rng r = {.state = 6};
+    for (uint32_t k = 0; k < ARRAY_LEN(divisors); k++) {
+        const uint32_t bits = k + 15;
+        struct cache_indexer x;
+        cache_indexer_init(&x, CACHE_INDEX_IPOLY, 1u << bits);
+        for (uint32_t i = 0; i < 400; i++) {
+            const uint64_t n = rng_u64(&r) >> rng_below(&r, 64);
+            uint32_t rest = 0, set;
+            for (int bit = 63; bit >= 0; bit--) {
+                rest = rest << 1 | (uint32_t)(n >> bit & 1);
+                if (rest >> bits) rest ^= divisors[k];
+            }
+            if (!cache_index_of(&x, n, &set)) set = cache_index_rare(&x, n);
+            assert_int_equal(set, rest);
+        }
+        cache_indexer_free(&x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_does_what_the_plain_model_does),
         cmocka_unit_test(polynomials_of_every_degree_agree_with_a_division),
+        cmocka_unit_test(the_largest_polynomials_agree_with_a_division),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

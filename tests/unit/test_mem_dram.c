@@ -499,6 +499,31 @@ static void wrong_parameters_are_diagnosed(void **state)
     bench_free(&b);
 }
 
+/* A refresh closes the rows: one that always comes before a row could be used would leave the memory with
+ * refreshes alone. */
+static void refresh_leaves_time_to_use_a_row(void **state)
+{
+    struct bench b;
+    bench_init(&b);
+    struct diag_list diags = {0};
+    struct addrmap *map = addrmap_create(&b.map_params, &diags);
+    const uint32_t slow = 1 << 20;
+    b.params.trefi = slow;
+    uint32_t *const needed[] = {&b.params.trcd, &b.params.trcdwr, &b.params.trrd, &b.params.tfaw,
+                                &b.params.trfc, &b.params.trp,    &b.params.trc,  &b.params.twr};
+    assert_true(dram_check(&b.params, map, &diags));
+    for (uint32_t i = 0; i < ARRAY_LEN(needed); i++) {
+        const uint32_t kept = *needed[i];
+        *needed[i] = slow;
+        assert_false(dram_check(&b.params, map, &diags));
+        assert_int_equal(diags.errors, i + 1);
+        *needed[i] = kept;
+    }
+    addrmap_destroy(map);
+    diag_free(&diags);
+    bench_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +558,7 @@ int main(void)
         cmocka_unit_test(full_link_to_the_l2_stops_the_channel),
         cmocka_unit_test(queue_statistics_cover_its_usage),
         cmocka_unit_test(wrong_parameters_are_diagnosed),
+        cmocka_unit_test(refresh_leaves_time_to_use_a_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
