@@ -90,6 +90,7 @@ static void a_loop_over_500_lines_misses_no_more(void **state)
         assert_int_equal(stat_of("linebacker.choice_windows"), 2);
         assert_int_equal(stat_of("linebacker.chosen_loads"), 1);
         assert_int_equal(stat_of("linebacker.inserts"), 116);
+        assert_int_equal(stat_of("linebacker.cost_bits"), 49846); /* 6.08 KB: the parts of section 4.2 */
         play_close();
     }
     assert_int_equal(hits[1] - hits[0], 10 * 384);
@@ -330,6 +331,44 @@ static void loads_sees_what_is_reused_and_what_streams(void **state)
     play_close();
 }
 
+/* ---- what does not fit ---- */
+
+/* A machine with these parameters and mechanisms is refused with these words. */
+static void refused(const char *mech, const char *beside, const char *setting, const char *set,
+                    const char *words)
+{
+    const char *const mechs[] = {mech, beside}, *const settings[] = {setting}, *const sets[] = {set};
+    struct diag_list d = {0};
+    struct strbuf said = {0};
+    static struct machine machine;
+    assert_true(machine_load(MAXWELL, sets, set ? 1 : 0, &machine, &d));
+    const struct emu_limits limits = limits_from_machine(&machine);
+    struct emu_device *device = emu_device_create(&limits, 1 << 20);
+    const struct timed_options o = {.mechs = mechs,
+                                    .mech_count = beside ? 2 : 1,
+                                    .mech_settings = settings,
+                                    .mech_setting_count = setting ? 1 : 0};
+    assert_null(timed_create(&machine, device, &o, &d));
+    diag_render(&d, &said);
+    if (!strstr(strbuf_text(&said), words)) fail_msg("not '%s' but: %s", words, strbuf_text(&said));
+    strbuf_free(&said);
+    diag_free(&d);
+    emu_device_destroy(device);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    refused("linebacker", NULL, NULL, "l1.line=64", "l1.line is 64; a row of registers holds a line of 128");
+    refused("linebacker", NULL, NULL, "sm.registers=22496", /* 703 rows */
+            "the register file has 703 rows, and one partition of 48 sets needs linebacker.first_row + 192 = "
+            "704");
+    refused("linebacker", NULL, "linebacker.select=false", NULL,
+            "linebacker.throttle needs linebacker.select");
+    refused("linebacker", "cerf", NULL, NULL, "'linebacker' and 'cerf' both own");
+    refused("loads", NULL, "loads.lines=100", NULL, "loads.lines must be a power of two");
+    refused("linebacker", NULL, "linebacker.ways=0", NULL, "linebacker.ways");
+}
+
 /* ---- the same result ---- */
 
 static void runs_are_the_same_whatever_is_skipped(void **state)
@@ -371,6 +410,7 @@ int main(int argc, char **argv)
         RIG_TEST(cacheext_gives_the_l1_what_no_cta_can_have),
         RIG_TEST(cerf_hits_in_rows_and_takes_their_banks),
         RIG_TEST(loads_sees_what_is_reused_and_what_streams),
+        RIG_TEST(what_does_not_fit_is_refused),
         RIG_TEST(runs_are_the_same_whatever_is_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
