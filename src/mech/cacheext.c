@@ -1,9 +1,10 @@
 /* cacheext.c: CacheExt, the ideal machine of Linebacker's Figure 5 (Oh et al., ISCA'19, section 2.4): the L1
  * has the registers that the CTAs of a kernel cannot have (SUR), in whole ways, at no cost in time or banks.
  *
- * With as many CTAs on the SM as fit, rows are left over; `warps`, the limit of a static warp limit (swl.warps)
- * beside it, counts the rows of the warps that it holds back as well (DUR). (1) The capacity changes when a
- * kernel's first CTA starts. Left out: other kernels on the SM at the same time; the newest one decides. */
+ * With as many CTAs on the SM as fit, rows are left over; `warps`, the limit of a static warp limit
+ * (swl.warps) beside it, counts the rows of the warps that it holds back as well (DUR). (1) The capacity
+ * changes when a kernel's first CTA starts. Left out: other kernels on the SM at the same time; the newest
+ * one decides. */
 #include "heddle/mechanism.h"
 
 struct cacheext_params {

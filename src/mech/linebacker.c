@@ -1,22 +1,22 @@
-/* linebacker.c: Linebacker (Oh et al., ISCA'19): idle registers keep lines that left the L1, for the loads that
- * find their lines again. Its parts: the Load Monitor (load_monitor.c), the Victim Tag Table (vtt.c), the CTA
- * manager (cta_manager.c); here is what joins them, in the order of the paper.
+/* linebacker.c: Linebacker (Oh et al., ISCA'19): idle registers keep lines that left the L1, for the loads
+ * that find their lines again. Its parts: the Load Monitor (load_monitor.c), the Victim Tag Table (vtt.c),
+ * the CTA manager (cta_manager.c); here is what joins them, in the order of the paper.
  *
- * A kernel begins with monitoring (3.2): in windows of 50,000 cycles the monitor counts, load by load, hits in
- * the L1 or in the tag table, which holds tags of all lines that left the L1 and no data; the machine runs as
- * without Linebacker. When two windows agree on the hot loads, the lines that these touched last go into idle
- * rows of the register file when they leave the L1. One CTA is throttled: its registers go to memory, and its
- * rows become idle. In each later window one more is, or one comes back, by how the IPC changed. Parameter
- * `select` off: all lines, from the kernel's first cycle on (the paper's Victim Caching); `throttle` off:
- * rows that no CTA could have (Selective Victim Caching).
+ * A kernel begins with monitoring (3.2): in windows of 50,000 cycles the monitor counts, load by load, hits
+ * in the L1 or in the tag table, which holds tags of all lines that left the L1 and no data; the machine
+ * runs as without Linebacker. When two windows agree on the hot loads, the lines that these touched last go
+ * into idle rows of the register file when they leave the L1. One CTA is throttled: its registers go to
+ * memory, and its rows become idle. In each later window one more is, or one comes back, by how the IPC
+ * changed. Parameter `select` off: all lines, from the kernel's first cycle on (the paper's Victim Caching);
+ * `throttle` off: rows that no CTA could have (Selective Victim Caching).
  *
  * (1) A line lies in the L1 or in a row, never in both. It is never dirty: stores and atomics drop it. (2) A
- * partition is on while its first row lies above the last row of all CTAs whose registers are here. (3) A hit
- * takes no line of the L1.
+ * partition is on while its first row lies above the last row of all CTAs whose registers are here. (3) A
+ * hit takes no line of the L1.
  *
- * Open in the paper, and here: a miss pays the whole search before it goes on to the L2, and one search starts
- * a cycle; a load that merges with a miss counts as a hit; a hit answers after the L1's own latency, the
- * search, and a cycle for its bank, or two where that is taken; a write waits for its bank in a buffer;
+ * Open in the paper, and here: a miss pays the whole search before it goes on to the L2, and one search
+ * starts a cycle; a load that merges with a miss counts as a hit; a hit answers after the L1's own latency,
+ * the search, and a cycle for its bank, or two where that is taken; a write waits for its bank in a buffer;
  * partitions are compared with the last row (LRN) when a CTA starts, leaves or is back. Local memory and
  * partly filled lines stay out. */
 #include "mech/linebacker.h"

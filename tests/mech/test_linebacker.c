@@ -156,8 +156,8 @@ static struct play tiny_vc(const char *script, const char *partitions)
                          .sets = {UNIT}};
 }
 
-/* Three rounds over six lines: a goes into the first partition, b into the second, where two rounds find them.
- * Each first load of a line searches both. */
+/* Three rounds over six lines: a goes into the first partition, b into the second, where two rounds find
+ * them. Each first load of a line searches both. */
 static void a_search_takes_its_time_partition_by_partition(void **state)
 {
     uint64_t cycles[2];
@@ -261,8 +261,8 @@ static void a_throttled_cta_keeps_its_registers_in_memory(void **state)
     play_close();
 }
 
-/* The registers of three CTAs fill the file but for 100 rows; with one of them out there is room for lines, from
- * the last acknowledgement on. */
+/* The registers of three CTAs fill the file but for 100 rows; with one of them out there is room for lines,
+ * from the last acknowledgement on. */
 static void rows_of_a_throttled_cta_hold_lines(void **state)
 {
     struct loop p = {.mechs = {"linebacker"},

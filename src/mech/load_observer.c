@@ -1,11 +1,11 @@
-/* loads.c: an observer for Linebacker's Figures 2 and 3 (Oh et al., ISCA'19, section 2.3): how much data the
- * static loads of a kernel find again within a window, and how much they stream through.
+/* load_observer.c: `loads`, an observer for Linebacker's Figures 2 and 3 (Oh et al., ISCA'19, section 2.3):
+ * how much data the static loads of a kernel find again within a window, and how much they stream through.
  *
  * In a window an endless cache is kept for each load. A load *streams* if more than 95% of its accesses are
  * the first to their line. Of the others the four with the most accesses count: their lines that they access
- * again are the *reused working set*; a line of it is one load's own if no other load touches it in the window.
- * (1) It changes nothing. (2) A window ends with the kernel, too. Left out: local memory, and lines and loads
- * beyond its tables, which are counted. */
+ * again are the *reused working set*; a line of it is one load's own if no other load touches it in the
+ * window. (1) It changes nothing. (2) A window ends with the kernel, too. Left out: local memory, and lines
+ * and loads beyond its tables, which are counted. */
 #include "heddle/mechanism.h"
 
 enum { LOADS_MAX = 64, LOADS_TOP = 4 };
