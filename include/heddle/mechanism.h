@@ -74,8 +74,8 @@ struct mech_machine {
     uint32_t prefetch_queue;
     /* loads of global memory look into the L1 */
     bool l1_caches_global;
-    /* of an SM */
-    uint32_t registers;
+    /* of the machine's own L1; rows of the register file; CTA slots */
+    uint32_t l1_sets, l1_ways, register_rows, ctas;
 };
 
 enum mech_fit {
@@ -217,8 +217,8 @@ struct mech_l1_fill {
     uint64_t cycle;
     uint64_t line;
     uint32_t latency_cycles;
-    /* kept: the line stays in the L1 */
-    bool is_prefetch, is_local, kept;
+    /* kept: the line stays in the L1; is_extra: in a way beyond the machine's own, in registers */
+    bool is_prefetch, is_local, kept, is_extra;
 };
 
 enum mech_prefetch_outcome {
@@ -376,8 +376,8 @@ struct mech_ports {
     uint32_t sm, sm_count, warps, banks, schedulers, line_bytes;
     /* CTA slots */
     uint32_t ctas;
-    /* of the machine's own L1 */
-    uint32_t l1_sets, l1_ways;
+    /* of the machine's own L1; cycles from its tags to the data of a hit */
+    uint32_t l1_sets, l1_ways, l1_latency;
     /* rows of the register file, 32 lanes of 4 bytes each; banks of it */
     uint32_t register_rows, register_banks;
     /* of the SMs' ring: slots of a queue, and of the buffers before it (ring.queue, ring.request_buffer,
@@ -429,6 +429,8 @@ struct mech_ports {
      * mechanisms that have set it. At most the machine's own lines or this mechanism's l1_lines_max. Lines
      * beyond the machine's own ways lie in registers. */
     void (*l1_lines)(void *host, uint32_t lines);
+    /* The set of the L1 that a line belongs to. */
+    uint32_t (*l1_set)(void *host, uint64_t line);
     /* l1_probe: is the line valid in the L1 (changes nothing, takes no port)? l1_read: takes a data port
      * of this cycle from the load-store unit; false: none is free. */
     bool (*l1_probe)(void *host, uint64_t line);
@@ -578,6 +580,10 @@ struct mechanism {
      * re-execution queue, and is asked for again each time it is offered. Yes holds until the L1 has taken
      * it. */
     bool (*may_miss)(void *state, const struct mech_l1_access *a);
+    /* A load hits a line in a way beyond the machine's own (l1_lines), which lies in registers: how many
+     * cycles more than the L1's own does it take? The largest answer counts; hits behind it do not overtake
+     * it. */
+    uint32_t (*extra_hit)(void *state, uint32_t set, uint32_t way);
 
     /* ---- events ---- */
 

@@ -76,7 +76,7 @@ void finereg_cost(struct finereg *f)
 enum mech_fit finereg_check(const void *params, const struct mech_machine *machine, char *reason)
 {
     const struct finereg_params *p = params;
-    const uint64_t file = (uint64_t)machine->registers * 4;
+    const uint64_t file = (uint64_t)machine->register_rows * MECH_ROW_BYTES;
     if (p->acrf + p->pcrf != file && !p->unified)
         snprintf(reason, MECH_REASON_BYTES,
                  "finereg.acrf %llu and finereg.pcrf %llu make %llu bytes, the register"

@@ -16,6 +16,7 @@ extern const struct mechanism mechanism_srrip;
 /* modifiers */
 extern const struct mechanism mechanism_ccws, mechanism_sld, mechanism_str, mechanism_swl, mechanism_victim;
 extern const struct mechanism mechanism_tuple, mechanism_pcal, mechanism_poise;
+extern const struct mechanism mechanism_linebacker, mechanism_cacheext, mechanism_cerf, mechanism_loads;
 extern const struct mechanism mechanism_ccn, mechanism_sharing;
 
 /* CTAs beyond the slots of the schedulers */

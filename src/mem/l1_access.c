@@ -67,6 +67,16 @@ bool l1_may_go(struct l1 *c, const struct l1_txn *t)
     return k->may_go;
 }
 
+/* When the data of a hit is there, where mechanisms have lines in registers. Hits come in their order. */
+COLD static tick l1_extra_ready(const struct l1 *c, tick ready, uint32_t line)
+{
+    const uint32_t set = line / c->cache.ways_max, way = line % c->cache.ways_max;
+    const uint32_t cycles = way < c->own_ways ? 0 : c->hooks.extra_hit(c->hooks.ctx, set, way);
+    ready = clock_after(&c->clock, ready, cycles);
+    if (!c->hits.ring.count) return ready;
+    return MAX(ready, c->hits.items[ring_place(&c->hits.ring, c->hits.ring.count - 1)].ready);
+}
+
 /* ---- loads ---- */
 
 static inline __attribute__((always_inline)) void l1_hit(struct l1 *c, tick now, const struct l1_txn *t,
@@ -76,6 +86,7 @@ static inline __attribute__((always_inline)) void l1_hit(struct l1 *c, tick now,
     struct cache_line *l = &c->cache.lines[line];
     if (t->token != L1_NO_TOKEN) {
         tick ready = clock_after(&c->clock, now, c->hit_latency);
+        if (UNLIKELY(c->hooks.extra_hit != NULL)) ready = l1_extra_ready(c, ready, line);
         if (!c->hits.ring.count) c->hit_ready = ready;
         l1_ring_push(&c->hits, (struct l1_timed){ready, t->token});
     }

@@ -76,6 +76,8 @@ struct l1_hooks {
      *   CLAIM  the mechanism holds the miss, until l1_miss_answer or l1_miss_forward
      * Meanwhile the miss holds its MSHR without a line, and later loads of the line merge with it. */
     void (*take_miss)(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, struct l1_take_answer *a);
+    /* A load hits a line in a way beyond l1.size: cycles that it takes more than other hits. */
+    uint32_t (*extra_hit)(void *ctx, uint32_t set, uint32_t way);
     /* What became of a prefetch that was offered. */
     void (*on_prefetch)(void *ctx, tick now, const struct l1_txn *t, enum l1_prefetch_outcome outcome);
     /* An MSHR or an entry of the miss queue was taken or freed. */
@@ -93,6 +95,8 @@ bool l1_probe(struct l1 *c, uint64_t line, uint32_t sectors);
 /* Takes an access port of this cycle; false: none is free. An access that is refused for it is charged to
  * L1_STALL_STOLEN. */
 bool l1_read(struct l1 *c, tick now);
+/* The set of a line. */
+uint32_t l1_set_of(const struct l1 *c, uint64_t line);
 /* Does the line lie in a way beyond l1.size? */
 bool l1_line_is_extra(struct l1 *c, uint64_t line);
 /* The data of a claimed miss is here: the loads that wait are done in this cycle, the line is kept if it may

@@ -120,6 +120,8 @@ struct l1_due { /* when a PASS goes on, or a HIT or FILL is answered */
     tick ready;
     uint32_t entry;
     enum l1_take take;
+    bool lacks_line; /* a PASS that found no line to replace in `set` */
+    uint32_t set;
 };
 
 /* In the order of use: each group is one cache line of the host, and a tick or an access touches as few of
@@ -179,9 +181,9 @@ struct l1 {
     struct l1_ring answers; /* fixed_miss_latency: request ids that answer themselves */
     struct l1_pipe pipe;
     struct l1_kept kept;
-    struct l1_taken *taken; /* [mshrs], where there is a take_miss */
-    struct l1_due *due;     /* in the order of their times */
-    uint32_t due_count;
+    struct l1_taken *taken;       /* [mshrs], where there is a take_miss */
+    struct l1_due *due;           /* in the order of their times */
+    uint32_t due_count, due_late; /* in all; those whose time has come, and that had to wait */
     struct lineset
         wasted; /* prefetched lines that left without a load in this kernel, and did not come back */
     uint64_t wasted_lines; /* in it */

@@ -19,7 +19,13 @@ static void l1_delay(struct l1 *c, tick ready, uint32_t entry, enum l1_take take
     c->has_due = true;
 }
 
-tick l1_due_next(const struct l1 *c, tick next) { return MAX(c->due[0].ready, next); }
+/* What late ones wait for, a line or an entry of the miss queue, comes with a tick, or with an access of the
+ * newest one that came after them. */
+tick l1_due_next(const struct l1 *c, tick next)
+{
+    if (c->due_late && (c->has_pipe || c->port_time == c->last)) return next;
+    return c->due_late < c->due_count ? MAX(c->due[c->due_late].ready, next) : TICK_NEVER;
+}
 
 /* ---- answers ---- */
 
@@ -59,6 +65,14 @@ static void l1_give_line(struct l1 *c, uint32_t entry, uint32_t line)
     mshr_unlist(&c->mshr, entry);
 }
 
+/* Has a delayed miss to wait all the same? Asked before all that l1_go_on asks: there may be many. Lines of
+ * local memory may come by a store. */
+static bool l1_must_wait(const struct l1 *c, const struct l1_due *d)
+{
+    if (!l1_queue_has(c, c->read_places)) return true;
+    return d->lacks_line && c->taken[d->entry].txn.cls != REQ_LOCAL && !cache_has_victim(&c->cache, d->set);
+}
+
 /* The taken miss goes the ordinary way. False: it has to wait. */
 static bool l1_go_on(struct l1 *c, tick now, uint32_t entry)
 {
@@ -89,11 +103,15 @@ void l1_take_due(struct l1 *c, tick now)
             l1_answer_hit(c, now, d.entry);
         else if (d.take == L1_TAKE_FILL)
             l1_answer_fill(c, now, d.entry);
-        else if (!l1_go_on(c, now, d.entry))
+        else if (l1_must_wait(c, &d) || !l1_go_on(c, now, d.entry)) {
+            d.set = l1_set_of(c, c->taken[d.entry].txn.addr);
+            d.lacks_line = !cache_has_victim(&c->cache, d.set);
             c->due[left++] = d;
+        }
     }
     memmove(&c->due[left], &c->due[i], (c->due_count - i) * sizeof *c->due);
     c->due_count -= i - left;
+    c->due_late = left;
     c->has_due = c->due_count != 0;
 }
 
@@ -140,6 +158,8 @@ bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry)
     l1_offer_again(c);
     return l1_go_on(c, now, entry);
 }
+
+uint32_t l1_set_of(const struct l1 *c, uint64_t line) { return cache_set_of(&c->cache, line); }
 
 bool l1_probe(struct l1 *c, uint64_t line, uint32_t sectors)
 {

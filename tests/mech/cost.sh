@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# cost.sh HEDDLE SOURCE_FOLDER: what APRES costs, from its parameters: the paper's Table II, and other sizes.
+# cost.sh HEDDLE SOURCE_FOLDER: what APRES and Linebacker cost, from their parameters: the papers' numbers,
+# and other sizes.
 set -uo pipefail
 heddle=$1
 export HEDDLE_HOME=$2
@@ -21,5 +22,10 @@ row apres-table2 192 18 256 48 210 724
 sizes='apres.llt: 64, apres.wgt: 16, apres.drq: 1, apres.wq: 64, apres.pt: 20'
 sed "s/mech: apres/mech: apres, mech_set: {$sizes}/" "$HEDDLE_HOME/experiments/apres-table2.yaml" >wide.yaml
 row wide.yaml 256 128 8 64 420 876
+# HPC, LM, IPC monitor, CTA manager, CTAs, VTT, buffer, all in KB
+row linebacker-cost 240.00 392.00 12.00 6.75 180.00 4608.00 792.00 6.08
+sed 's/mech: linebacker/mech: linebacker, mech_set: {linebacker.ways: 2, linebacker.buffer: 12}/' \
+    "$HEDDLE_HOME/experiments/linebacker-cost.yaml" >small.yaml
+row small.yaml 240.00 392.00 12.00 6.75 180.00 2304.00 1584.00 4.61
 [ $failures -eq 0 ] && echo "all passed"
 exit $((failures > 0))

@@ -27,7 +27,8 @@ struct every_hook {
     uint64_t uses;
     uint32_t ways;
     uint64_t init, gpu_init, on_kernel, on_launch, pick, take_miss, victim, line_touched, line_inserted;
-    uint64_t may_allocate, may_miss, on_issue, on_next, on_l1_access, on_l1_evict, on_l1_fill, on_l1_level;
+    uint64_t may_allocate, may_miss, extra_hit, on_issue, on_next, on_l1_access, on_l1_evict, on_l1_fill,
+        on_l1_level;
     uint64_t on_prefetch, on_warp, on_barrier, on_rows_lost, on_cta, on_timer, on_ring, on_gpu_timer;
 };
 
@@ -47,19 +48,16 @@ static const struct param_row every_hook_params[] = {
 };
 
 #define COUNT(hook) STAT_COUNT(every_hook, hook, "every_hook." #hook, "calls", "calls of " #hook, NULL)
-static const struct stat_row every_hook_stats[] = {COUNT(init),          COUNT(gpu_init),
-                                                   COUNT(on_kernel),     COUNT(on_launch),
-                                                   COUNT(pick),          COUNT(take_miss),
-                                                   COUNT(victim),        COUNT(line_touched),
-                                                   COUNT(line_inserted), COUNT(may_allocate),
-                                                   COUNT(may_miss),      COUNT(on_issue),
-                                                   COUNT(on_next),       COUNT(on_l1_access),
-                                                   COUNT(on_l1_evict),   COUNT(on_l1_fill),
-                                                   COUNT(on_l1_level),   COUNT(on_prefetch),
-                                                   COUNT(on_warp),       COUNT(on_barrier),
-                                                   COUNT(on_rows_lost),  COUNT(on_cta),
-                                                   COUNT(on_timer),      COUNT(on_ring),
-                                                   COUNT(on_gpu_timer),  {0}};
+static const struct stat_row every_hook_stats[] = {
+    COUNT(init),         COUNT(gpu_init),     COUNT(on_kernel),
+    COUNT(on_launch),    COUNT(pick),         COUNT(take_miss),
+    COUNT(victim),       COUNT(line_touched), COUNT(line_inserted),
+    COUNT(may_allocate), COUNT(may_miss),     COUNT(extra_hit),
+    COUNT(on_issue),     COUNT(on_next),      COUNT(on_l1_access),
+    COUNT(on_l1_evict),  COUNT(on_l1_fill),   COUNT(on_l1_level),
+    COUNT(on_prefetch),  COUNT(on_warp),      COUNT(on_barrier),
+    COUNT(on_rows_lost), COUNT(on_cta),       COUNT(on_timer),
+    COUNT(on_ring),      COUNT(on_gpu_timer), {0}};
 
 /* ---- making ---- */
 
@@ -171,6 +169,12 @@ static bool every_hook_may_miss(void *state, const struct mech_l1_access *a)
     return true;
 }
 
+static uint32_t every_hook_extra_hit(void *state, uint32_t set, uint32_t way)
+{
+    ((struct every_hook *)state)->extra_hit++;
+    return 0;
+}
+
 /* ---- events ---- */
 
 #define EVENT(hook, type)                                                                                    \
@@ -241,6 +245,7 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
     .line_inserted = every_hook_line_inserted,
     .may_allocate = every_hook_may_allocate,
     .may_miss = every_hook_may_miss,
+    .extra_hit = every_hook_extra_hit,
     .on_issue = every_hook_on_issue,
     .on_next = every_hook_on_next,
     .on_l1_access = every_hook_on_l1_access,

@@ -5,13 +5,13 @@
 struct every_port {
     const struct mech_ports *ports;
     unsigned char *block;
-    uint64_t yes, issued, waits, live, first, block_is_zero;
+    uint64_t yes, issued, waits, live, set, first, block_is_zero;
     uint64_t seen, sharers, insts;
 };
 
 #define COUNT(field) STAT_COUNT(every_port, field, "every_port." #field, "", "for the test", NULL)
 static const struct stat_row every_port_stats[] = {
-    COUNT(yes),           COUNT(issued), COUNT(waits),   COUNT(live),  COUNT(first),
+    COUNT(yes),           COUNT(issued), COUNT(waits),   COUNT(live),  COUNT(set), COUNT(first),
     COUNT(block_is_zero), COUNT(seen),   COUNT(sharers), COUNT(insts), {0}};
 
 enum { BLOCK_BYTES = 1000 };
@@ -58,6 +58,7 @@ static void every_port_on_timer(void *state, uint64_t cycle)
     s->live = p->live_registers(p->host, 8, 9)[MECH_REGISTER_WORDS - 1];
     p->miss_answer(p->host, 10);
     s->yes += p->miss_forward(p->host, 11);
+    s->set = p->l1_set(p->host, 0x180);
     s->yes += p->l1_probe(p->host, 0x80);
     s->yes += p->l1_read(p->host, 0x100);
     s->yes += p->registers_take(p->host, 12, 13, &first);

@@ -214,6 +214,7 @@ static void call_each_hook(struct mech_sm *m)
         mech_victim(m, &(struct mech_victim_view){.set = 5, .ways = 4, .candidates = candidates}), 2);
     assert_true(mech_may_allocate(m, &(struct mech_l1_access){0}));
     assert_true(mech_may_miss(m, &(struct mech_l1_access){0}));
+    assert_int_equal(mech_extra_hit(m, 5, 6), 0);
     mech_on_kernel(m, true);
     mech_on_launch(m, &(struct mech_launch){.kernel = "k"});
     mech_on_issue(m, &(struct mech_issue){0});
@@ -252,9 +253,9 @@ static void what_nobody_fills_is_known_before(void **unused)
     kit_open(&k, "lrr", "", 1);
     const struct mech_sm *m = k.sm;
     assert_false(m->has_take_miss | m->has_victim | m->has_line_touched | m->has_line_inserted |
-                 m->has_allocate | m->has_may_miss | m->has_kernel | m->has_launch | m->has_issue |
-                 m->has_next | m->has_access | m->has_evict | m->has_fill | m->has_level | m->has_prefetch |
-                 m->has_warp | m->has_barrier | m->has_rows_lost | m->has_cta);
+                 m->has_allocate | m->has_may_miss | m->has_extra_hit | m->has_kernel | m->has_launch |
+                 m->has_issue | m->has_next | m->has_access | m->has_evict | m->has_fill | m->has_level |
+                 m->has_prefetch | m->has_warp | m->has_barrier | m->has_rows_lost | m->has_cta);
     assert_int_equal(m->ring_user, -1);
     assert_int_equal(mech_take_miss(k.sm, &(struct mech_l1_access){0}, 1).answer, MECH_MISS_PASS);
     assert_true(mech_may_miss(k.sm, &(struct mech_l1_access){0}));
@@ -262,9 +263,9 @@ static void what_nobody_fills_is_known_before(void **unused)
     open_probes(&k, "@every_hook_beside", "");
     m = k.sm;
     assert_true(m->has_take_miss & m->has_victim & m->has_line_touched & m->has_line_inserted &
-                m->has_allocate & m->has_may_miss & m->has_kernel & m->has_launch & m->has_issue &
-                m->has_next & m->has_access & m->has_evict & m->has_fill & m->has_level & m->has_prefetch &
-                m->has_warp & m->has_barrier & m->has_rows_lost & m->has_cta);
+                m->has_allocate & m->has_may_miss & m->has_extra_hit & m->has_kernel & m->has_launch &
+                m->has_issue & m->has_next & m->has_access & m->has_evict & m->has_fill & m->has_level &
+                m->has_prefetch & m->has_warp & m->has_barrier & m->has_rows_lost & m->has_cta);
     assert_int_equal(m->ring_user, 0);
     assert_string_equal(mech_set_at(k.set, (uint32_t)m->policy)->name, "gto");
     kit_close(&k);
@@ -489,6 +490,11 @@ static bool mock_miss_forward(void *sm, uint32_t token)
     CALLED(5, token);
     return !is_queue_full;
 }
+static uint32_t mock_l1_set(void *sm, uint64_t line)
+{
+    CALLED(18, line);
+    return 44;
+}
 static bool mock_l1_probe(void *sm, uint64_t line)
 {
     CALLED(6, line);
@@ -553,6 +559,7 @@ static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .live_registers = mock_live_registers,
                                               .miss_answer = mock_miss_answer,
                                               .miss_forward = mock_miss_forward,
+                                              .l1_set = mock_l1_set,
                                               .l1_probe = mock_l1_probe,
                                               .l1_read = mock_l1_read,
                                               .registers_take = mock_registers_take,
@@ -579,9 +586,10 @@ static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops
 
 static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
 {
-    static const uint64_t want[] = {1,  0x1234, 5, 6,  2,  7,  11, 0,  3,  8,  9, 4,  10, 5,  11,    6,  0x80,
-                                    7,  0x100,  8, 12, 13, 9,  14, 15, 10, 16, 1, 11, 3,  1,  17,    12, 1,
-                                    20, 4,      1, 13, 0,  13, 0,  15, 0,  13, 1, 14, 1,  16, 0x180, 17};
+    static const uint64_t want[] = {1,  0x1234, 5,  6,     2,  7,    11, 0,     3,  8,  9,  4,     10,
+                                    5,  11,     18, 0x180, 6,  0x80, 7,  0x100, 8,  12, 13, 9,     14,
+                                    15, 10,     16, 1,     11, 3,    1,  17,    12, 1,  20, 4,     1,
+                                    13, 0,      13, 0,     15, 0,    13, 1,     14, 1,  16, 0x180, 17};
     struct mech_kit k;
     open_port_caller(&k, &mock_ops);
     calls.len = 0;
@@ -596,6 +604,7 @@ static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
     assert_int_equal(kit_stat(&k, "every_port.issued"), 111);
     assert_int_equal(kit_stat(&k, "every_port.waits"), 66);
     assert_int_equal(kit_stat(&k, "every_port.live"), 77);
+    assert_int_equal(kit_stat(&k, "every_port.set"), 44);
     assert_int_equal(kit_stat(&k, "every_port.first"), 55);
     assert_int_equal(kit_stat(&k, "every_port.block_is_zero"), 1);
     assert_int_equal(k.sm->claimed, 0);

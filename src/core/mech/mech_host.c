@@ -21,6 +21,7 @@ static void find_filled_hooks(struct mech_sm *m, const struct mechanism *h)
     m->has_line_inserted |= h->line_inserted != NULL;
     m->has_allocate |= h->may_allocate != NULL;
     m->has_may_miss |= h->may_miss != NULL;
+    m->has_extra_hit |= h->extra_hit != NULL;
     m->has_kernel |= h->on_kernel != NULL;
     m->has_launch |= h->on_launch != NULL;
     m->has_issue |= h->on_issue != NULL;
@@ -233,6 +234,23 @@ bool mech_may_miss(struct mech_sm *m, const struct mech_l1_access *a)
     for (uint32_t i = 0; i < m->count; i++)
         if (m->seats[i].mech->may_miss) all &= ask(m, i, "may_miss", m->seats[i].mech->may_miss, a);
     return all;
+}
+
+uint32_t mech_extra_hit(struct mech_sm *m, uint32_t set, uint32_t way)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct mech_seat *seat = &m->seats[i];
+        if (!seat->mech->extra_hit) continue;
+        const struct mech_mark outer = mech_mark_begin(&seat->caller, "extra_hit");
+        const uint32_t cycles = seat->mech->extra_hit(m->states[i], set, way);
+        most = MAX(most, cycles);
+        mech_mark_end(outer);
+        if (UNLIKELY(most > MECH_MISS_CYCLES_MAX))
+            mech_fail(seat, "extra_hit", "answered %u cycles; %d are the most", most,
+                      (int)MECH_MISS_CYCLES_MAX);
+    }
+    return most;
 }
 
 /* ---- events ---- */

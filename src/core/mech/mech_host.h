@@ -25,6 +25,7 @@ struct mech_host_ops {
     const uint64_t *(*live_registers)(void *sm, int warp, uint32_t pc);
     void (*miss_answer)(void *sm, uint32_t token);
     bool (*miss_forward)(void *sm, uint32_t token);
+    uint32_t (*l1_set)(void *sm, uint64_t line);
     bool (*l1_probe)(void *sm, uint64_t line);
     bool (*l1_read)(void *sm, uint64_t line);
     bool (*registers_take)(void *sm, uint32_t from, uint32_t rows, uint32_t *first);
@@ -60,7 +61,7 @@ struct mech_sm_setup {
     const uint64_t *cycle;
     /* as in mech_ports; banks 0 means 1 */
     uint32_t index, sm_count, warps, banks, schedulers, line_bytes;
-    uint32_t ctas, l1_sets, l1_ways, register_rows, register_banks;
+    uint32_t ctas, l1_sets, l1_ways, l1_latency, register_rows, register_banks;
     uint32_t ring_queue, ring_request_buffer, ring_response_buffer;
 };
 
@@ -88,7 +89,7 @@ struct mech_sm {
 
     /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
     bool has_take_miss, has_victim, has_admit, has_line_touched, has_line_inserted;
-    bool has_allocate, has_may_miss;
+    bool has_allocate, has_may_miss, has_extra_hit;
     bool has_kernel, has_launch, has_issue, has_next, has_access, has_evict, has_fill, has_level,
         has_prefetch;
     bool has_warp, has_barrier, has_rows_lost, has_cta;
@@ -141,6 +142,8 @@ void mech_line_inserted(struct mech_sm *m, uint32_t set, uint32_t way);
 
 bool mech_may_allocate(struct mech_sm *m, const struct mech_l1_access *a);
 bool mech_may_miss(struct mech_sm *m, const struct mech_l1_access *a);
+/* The largest answer. */
+uint32_t mech_extra_hit(struct mech_sm *m, uint32_t set, uint32_t way);
 
 /* ---- events ---- */
 

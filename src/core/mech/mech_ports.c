@@ -171,6 +171,12 @@ static bool port_prefetch(void *host, uint64_t address, uint32_t pc, int target_
     return s->ops->prefetch && s->ops->prefetch(s->sm, address, pc, target_warp);
 }
 
+static uint32_t port_l1_set(void *host, uint64_t line)
+{
+    const struct mech_sm_setup *s = &seat_running(host, "l1_set")->sm->setup;
+    return s->ops->l1_set ? s->ops->l1_set(s->sm, line) : 0;
+}
+
 static bool port_l1_probe(void *host, uint64_t line)
 {
     const struct mech_sm_setup *s = &seat_running(host, "l1_probe")->sm->setup;
@@ -419,6 +425,7 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .ctas = s->ctas,
                                       .l1_sets = s->l1_sets,
                                       .l1_ways = s->l1_ways,
+                                      .l1_latency = s->l1_latency,
                                       .register_rows = s->register_rows,
                                       .register_banks = s->register_banks,
                                       .ring_queue = s->ring_queue,
@@ -440,6 +447,7 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .reexec_queue = port_reexec_queue,
                                       .l1_lines_max = port_l1_lines_max,
                                       .l1_lines = port_l1_lines,
+                                      .l1_set = port_l1_set,
                                       .l1_probe = port_l1_probe,
                                       .l1_read = port_l1_read,
                                       .registers_take = port_registers_take,

@@ -38,7 +38,8 @@ void lsu_init(struct sm *m, const struct sm_params *p)
     for (uint32_t i = 0; i < atomics; i++) u->atomics[i].next = i + 1 < atomics ? i + 1 : SM_NONE;
     lsu_reexec_init(m, m->mech->reexec_entries);
     const struct l1_params *l1 = m->setup.l1;
-    m->lsu.sleeps_past_hits = !l1->perfect && !l1->tag_latency && m->lsu.replies >= l1->ports;
+    m->lsu.sleeps_past_hits =
+        !l1->perfect && !l1->tag_latency && !m->mech->has_extra_hit && m->lsu.replies >= l1->ports;
 }
 
 void lsu_free(struct sm *m)

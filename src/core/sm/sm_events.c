@@ -180,6 +180,11 @@ static void see_take_miss(void *ctx, tick now, const struct l1_txn *t, uint32_t 
     *a = (struct l1_take_answer){.take = (enum l1_take)takes[got.answer], .cycles = got.cycles};
 }
 
+static uint32_t see_extra_hit(void *ctx, uint32_t set, uint32_t way)
+{
+    return mech_extra_hit(((struct sm *)ctx)->mech, set, way);
+}
+
 /* ---- lines of the L1 ---- */
 
 /* Local memory is nobody else's. */
@@ -220,7 +225,9 @@ static void see_fill(void *ctx, tick now, const struct l1_fill_event *f)
                                            .latency_cycles = (uint32_t)clock_cycles(&m->clock, f->latency),
                                            .is_prefetch = f->is_prefetch,
                                            .is_local = f->is_local,
-                                           .kept = f->kept});
+                                           .kept = f->kept,
+                                           .is_extra = f->kept && m->mech->l1_lines_max &&
+                                                       l1_line_is_extra(m->l1, f->line)});
 }
 
 static void see_level(void *ctx, tick now, uint32_t mshrs_used, uint32_t mshrs, uint32_t queue_used,
@@ -287,6 +294,7 @@ void sm_mech_connect(struct sm *m)
                                       .may_allocate = h->has_allocate ? see_may_allocate : NULL,
                                       .may_miss = h->has_may_miss ? see_may_miss : NULL,
                                       .take_miss = h->has_take_miss ? see_take_miss : NULL,
+                                      .extra_hit = h->has_extra_hit ? see_extra_hit : NULL,
                                       .on_access = h->has_access ? see_access : count_access,
                                       .on_evict = h->has_evict || m->setup.sharers ? see_evict : NULL,
                                       .on_fill = h->has_fill || m->setup.sharers ? see_fill : NULL,

@@ -189,6 +189,12 @@ static bool port_miss_forward(void *host, uint32_t token)
     return l1_miss_forward(m->l1, m->sleep.now, token);
 }
 
+static uint32_t port_l1_set(void *host, uint64_t line)
+{
+    const struct sm *m = host;
+    return l1_set_of(m->l1, line);
+}
+
 static bool port_l1_probe(void *host, uint64_t line)
 {
     struct sm *m = host;
@@ -255,6 +261,7 @@ static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .live_registers = port_live_registers,
                                               .miss_answer = port_miss_answer,
                                               .miss_forward = port_miss_forward,
+                                              .l1_set = port_l1_set,
                                               .l1_probe = port_l1_probe,
                                               .l1_read = port_l1_read,
                                               .registers_take = port_registers_take,
@@ -296,6 +303,7 @@ void sm_mech_create(struct sm *m)
                                         .ctas = r->cta_slots,
                                         .l1_sets = lines / ways,
                                         .l1_ways = ways,
+                                        .l1_latency = l1->latency - l1->tag_latency,
                                         .register_rows = r->file.rows,
                                         .register_banks = m->p->register_banks,
                                         .ring_queue = m->setup.machine->ring.queue,

@@ -1,0 +1,188 @@
+/* cerf.c: CERF, the cache-emulated register file (Jing et al., MICRO'16), as Linebacker (Oh et al., ISCA'19,
+ * section 5) compares with it: registers and L1 are one storage. Rows of the register file that no CTA owns,
+ * and rows of registers that are dead or were not used for a while, hold lines of the L1: the same sets, more
+ * ways. All loads allocate; nothing is filtered.
+ *
+ * (1) The L1 shrinks when a CTA starts, and follows what warps use every `period` cycles. (2) A hit on a line
+ * in a row, and the fill of one, take the row's bank; a hit that finds it taken is a cycle late. The rule for
+ * rarely used registers is not known from the text that is at hand: `idle` cycles without a use stand for the
+ * compiler's marks and the hardware of the paper. Left out: the renaming of registers (a line's row is its
+ * number, from the top of the file), and the time to bring a register back that is used again. */
+#include "mech/cost.h"
+
+#include "heddle/mechanism.h"
+
+enum { CERF_REGISTERS = 256, CERF_TAG_BITS = 18 };
+
+struct cerf_params {
+    uint32_t period, idle;
+};
+
+/* A warp: the registers that are live next; when each was used last. */
+struct cerf_warp {
+    bool is_here;
+    const uint64_t *live;
+    uint64_t used[CERF_REGISTERS];
+};
+
+struct cerf {
+    const struct cerf_params *params;
+    const struct mech_ports *ports;
+    struct cerf_warp *warps;
+    /* registers of a thread of the newest kernel; rows that CTAs own */
+    uint32_t registers, owned;
+    uint64_t reads, writes, conflicts, resizes, lines_max, dormant_rows, samples, cost_bits;
+};
+
+static const struct param_row cerf_params[] = {
+    PARAM_NUMBER(cerf_params, period, "cerf.period", "cycles", "10000", 100, 100000000,
+                 "how often the capacity follows what warps use"),
+    PARAM_NUMBER(cerf_params, idle, "cerf.idle", "cycles", "10000", 0, 100000000,
+                 "a register that was not used for longer makes room for a line; 0: only dead ones do"),
+    {0},
+};
+
+#define COUNT(field, unit, help) STAT_COUNT(cerf, field, "cerf." #field, unit, help, NULL)
+static const struct stat_row cerf_stats[] = {
+    COUNT(reads, "hits", "hits on lines in rows of the register file"),
+    COUNT(writes, "lines", "lines that were put into rows"),
+    COUNT(conflicts, "accesses", "of both, accesses that found the bank of their row taken"),
+    COUNT(resizes, "resizes", "changes of the capacity"),
+    COUNT(dormant_rows, "rows", "rows of dead or unused registers of resident warps, summed over samples"),
+    COUNT(samples, "samples", "samples of these"),
+    STAT_LARGEST(cerf, lines_max, "cerf.lines", "lines", "most lines of the L1 that lay in registers"),
+    STAT_LARGEST(cerf, cost_bits, "cerf.cost_bits", "bits", "storage of an SM: tags of the rows"),
+    {0},
+};
+
+static void cerf_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
+{
+    struct cerf *c = state;
+    c->params = params;
+    c->ports = ports;
+    c->warps = ports->memory(ports->host, (size_t)ports->banks * MECH_BANK_WARPS * sizeof *c->warps);
+    c->cost_bits = (uint64_t)ports->register_rows * (1 + CERF_TAG_BITS + cost_index_bits(ports->l1_ways));
+    ports->l1_lines_max(ports->host, ports->l1_sets * mech_l1_ways_max(ports));
+    ports->set_timer(ports->host, 0, c->params->period);
+}
+
+/* ---- what registers are used for ---- */
+
+static void cerf_on_launch(void *state, const struct mech_launch *e)
+{
+    ((struct cerf *)state)->registers = e->registers < CERF_REGISTERS ? e->registers : CERF_REGISTERS;
+}
+
+static void cerf_on_warp(void *state, const struct mech_warp_event *e)
+{
+    struct cerf *c = state;
+    struct cerf_warp *w = &c->warps[e->warp];
+    w->is_here = e->is_start;
+    for (uint32_t r = 0; e->is_start && r < CERF_REGISTERS; r++) w->used[r] = e->cycle;
+}
+
+static void cerf_on_next(void *state, const struct mech_next *e)
+{
+    ((struct cerf *)state)->warps[e->warp].live = e->live;
+}
+
+static void cerf_on_issue(void *state, const struct mech_issue *e)
+{
+    struct cerf_warp *w = &((struct cerf *)state)->warps[e->warp];
+    for (uint32_t i = 0; i < MECH_REGISTER_WORDS; i++)
+        for (uint64_t rest = e->reads[i] | e->writes[i]; rest; rest &= rest - 1)
+            w->used[64 * i + (uint32_t)__builtin_ctzll(rest)] = e->cycle;
+}
+
+static bool cerf_is_dormant(const struct cerf *c, const struct cerf_warp *w, uint32_t r, uint64_t cycle)
+{
+    const bool is_live = !w->live || w->live[r / 64] >> r % 64 & 1;
+    return !is_live || (c->params->idle && cycle - w->used[r] > c->params->idle);
+}
+
+static uint32_t cerf_dormant(const struct cerf *c, uint64_t cycle)
+{
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < c->ports->banks * MECH_BANK_WARPS; i++)
+        for (uint32_t r = 0; c->warps[i].is_here && r < c->registers; r++)
+            rows += cerf_is_dormant(c, &c->warps[i], r, cycle);
+    return rows;
+}
+
+/* ---- capacity ---- */
+
+static void cerf_resize(struct cerf *c, uint32_t dormant)
+{
+    const struct mech_ports *m = c->ports;
+    const uint32_t idle = m->register_rows - c->owned + (dormant < c->owned ? dormant : c->owned);
+    const uint64_t lines = (uint64_t)idle * MECH_ROW_BYTES / m->line_bytes;
+    const uint32_t extra = (uint32_t)(lines / m->l1_sets * m->l1_sets);
+    m->l1_lines(m->host, m->l1_sets * m->l1_ways + extra);
+    c->resizes++;
+    if (extra > c->lines_max) c->lines_max = extra;
+}
+
+static void cerf_on_cta(void *state, const struct mech_cta *e)
+{
+    struct cerf *c = state;
+    if (e->kind == MECH_CTA_START || e->kind == MECH_CTA_REGISTERS_IN) c->owned += e->rows;
+    if (e->kind == MECH_CTA_END || e->kind == MECH_CTA_REGISTERS_OUT) c->owned -= e->rows;
+    if (e->kind == MECH_CTA_START) cerf_resize(c, cerf_dormant(c, e->cycle));
+}
+
+static void cerf_on_timer(void *state, uint64_t cycle)
+{
+    struct cerf *c = state;
+    const uint32_t dormant = cerf_dormant(c, cycle);
+    c->dormant_rows += dormant;
+    c->samples++;
+    cerf_resize(c, dormant);
+}
+
+/* ---- banks ---- */
+
+/* Cycles for which the bank of a row is taken: 0 or 1. Lines lie in rows from the top of the file down. */
+static uint32_t cerf_access(struct cerf *c, uint32_t index, bool is_write)
+{
+    const struct mech_ports *m = c->ports;
+    if (m->bank_access(m->host, m->register_rows - 1 - index % m->register_rows, is_write)) return 0;
+    c->conflicts++;
+    return 1;
+}
+
+static uint32_t cerf_extra_hit(void *state, uint32_t set, uint32_t way)
+{
+    struct cerf *c = state;
+    c->reads++;
+    return cerf_access(c, (way - c->ports->l1_ways) * c->ports->l1_sets + set, false);
+}
+
+/* Which of the rows the line fills does not matter: banks are as likely. */
+static void cerf_on_l1_fill(void *state, const struct mech_l1_fill *e)
+{
+    struct cerf *c = state;
+    if (!e->is_extra) return;
+    c->writes++;
+    cerf_access(c, (uint32_t)(e->line / c->ports->line_bytes), true);
+}
+
+const struct mechanism mechanism_cerf = {
+    .api = HEDDLE_MECHANISM_API,
+    .name = "cerf",
+    .summary = "registers and L1 in one storage: idle and unused registers hold lines",
+    .paper = "Jing et al., MICRO'16; CERF of Linebacker, ISCA'19",
+    .params = cerf_params,
+    .param_bytes = sizeof(struct cerf_params),
+    .stats = cerf_stats,
+    .state_bytes = sizeof(struct cerf),
+    .owns = MECH_OWNS_REGISTERS,
+    .init = cerf_init,
+    .on_launch = cerf_on_launch,
+    .on_warp = cerf_on_warp,
+    .on_next = cerf_on_next,
+    .on_issue = cerf_on_issue,
+    .on_cta = cerf_on_cta,
+    .on_timer = cerf_on_timer,
+    .extra_hit = cerf_extra_hit,
+    .on_l1_fill = cerf_on_l1_fill,
+};
