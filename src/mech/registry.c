@@ -2,12 +2,25 @@
 #include "mech/registry.h"
 
 const struct mechanism *const mech_builtin[] = {
-    &mechanism_gto,       &mechanism_lrr,    &mechanism_oldest,
-    &mechanism_two_level, &mechanism_pa,     &mechanism_mascar,
-    &mechanism_laws,      &mechanism_apres,  &mechanism_srrip,
-    &mechanism_ccws,      &mechanism_sld,    &mechanism_str,
-    &mechanism_swl,       &mechanism_tuple,  &mechanism_pcal,
-    &mechanism_poise,     &mechanism_victim, NULL,
+    &mechanism_gto,
+    &mechanism_lrr,
+    &mechanism_oldest,
+    &mechanism_two_level,
+    &mechanism_pa,
+    &mechanism_mascar,
+    &mechanism_laws,
+    &mechanism_apres,
+    &mechanism_srrip,
+    &mechanism_ccws,
+    &mechanism_sld,
+    &mechanism_str,
+    &mechanism_swl,
+    &mechanism_tuple,
+    &mechanism_pcal,
+    &mechanism_poise,
+    &mechanism_victim,
+    &mechanism_reuse,
+    NULL,
 };
 
 const char *const mech_default_policy = "gto";
