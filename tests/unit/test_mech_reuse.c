@@ -53,6 +53,8 @@ static void a_table_of_one_entry_forgets(void **unused)
     load_line(&k, 1, 0x200);
     load_line(&k, 1, 0x100);
     expect(&k, 0, 0, 2);
+    load_line(&k, 2, 0x100); /* another warp's */
+    expect(&k, 0, 0, 3);
     kit_close(&k);
 }
 
