@@ -15,6 +15,7 @@ extern const struct mechanism mechanism_laws, mechanism_apres, mechanism_mascar,
 extern const struct mechanism mechanism_srrip;
 /* modifiers */
 extern const struct mechanism mechanism_ccws, mechanism_sld, mechanism_str, mechanism_swl, mechanism_victim;
+extern const struct mechanism mechanism_reuse;
 extern const struct mechanism mechanism_tuple, mechanism_pcal, mechanism_poise;
 extern const struct mechanism mechanism_linebacker, mechanism_cacheext, mechanism_cerf, mechanism_loads;
 extern const struct mechanism mechanism_ccn, mechanism_sharing;

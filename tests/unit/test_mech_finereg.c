@@ -207,7 +207,7 @@ static void parameters_fit_the_machine(void **state)
         {{.acrf = 131072 - 64, .pcrf = 131072 + 64, .vectors = 32, .vector_bits = 64}, MECH_MISFIT},
         {{.acrf = 131072, .pcrf = 131072, .vectors = 33, .vector_bits = 64}, MECH_MISFIT},
         {{.acrf = 131072, .pcrf = 131072, .vectors = 32, .vector_bits = 70}, MECH_MISFIT}};
-    const struct mech_machine machine = {.registers = 65536};
+    const struct mech_machine machine = {.register_rows = 65536 / 32};
     char reason[MECH_REASON_BYTES];
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_int_equal(finereg_check(&cases[i].params, &machine, reason), cases[i].fit);
