@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# cost.sh HEDDLE SOURCE_FOLDER: what APRES costs, from its parameters: the paper's Table II, and other sizes.
+# cost.sh HEDDLE SOURCE_FOLDER: what APRES and CCN cost, from their parameters: the papers' numbers, and other
+# sizes.
 set -uo pipefail
 heddle=$1
 export HEDDLE_HOME=$2
@@ -16,6 +17,8 @@ row() {
     echo "FAILED: $experiment: wanted $*, got: $(grep '^value' out) $(head -2 err)"
     failures=$((failures + 1))
 }
+# shadow tags of an SM and of all, CCN buffer, request and response queue, request channel
+row thesis-sec4.5.4 1200.0 17.578 30.000 30.000 1024.0 4.000
 # LLT, WGT, DRQ, WQ, PT, all
 row apres-table2 192 18 256 48 210 724
 sizes='apres.llt: 64, apres.wgt: 16, apres.drq: 1, apres.wq: 64, apres.pt: 20'
