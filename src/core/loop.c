@@ -134,8 +134,8 @@ static COLD void find_fault(struct timed_gpu *g)
     }
 }
 
-/* What SMs have done to the ring in this cycle counts from now on. Their wakes are those of their own parts
- * until they hear of the ring: that is so at every edge. */
+/* What SMs have done to the ring in this cycle counts from now on. An SM that has had its turn forgot when
+ * the ring wants it, so all hear of it in every cycle. */
 static COLD void move_ring(struct wiring *w, tick now)
 {
     smring_tick(w->ring, now);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cost.sh HEDDLE SOURCE_FOLDER: what APRES and Linebacker cost, from their parameters: the papers' numbers,
+# cost.sh HEDDLE SOURCE_FOLDER: what APRES, Linebacker and CCN cost, from their parameters: the papers' numbers,
 # and other sizes.
 set -uo pipefail
 heddle=$1
@@ -17,6 +17,8 @@ row() {
     echo "FAILED: $experiment: wanted $*, got: $(grep '^value' out) $(head -2 err)"
     failures=$((failures + 1))
 }
+# shadow tags of an SM and of all, CCN buffer, request and response queue, request channel
+row thesis-sec4.5.4 1200.0 17.578 30.000 30.000 1024.0 4.000
 # LLT, WGT, DRQ, WQ, PT, all
 row apres-table2 192 18 256 48 210 724
 sizes='apres.llt: 64, apres.wgt: 16, apres.drq: 1, apres.wq: 64, apres.pt: 20'

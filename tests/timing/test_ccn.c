@@ -84,6 +84,8 @@ static uint64_t buf, out;
 struct ccn_run {
     /* of ccn; NULL: basic */
     const char *mode;
+    /* NULL: fermi */
+    const char *machine;
     const char *sets[8];
     const char *settings[4];
     bool is_plain;
@@ -105,7 +107,8 @@ static void open_run(const struct ccn_run *r)
     const char *settings[8] = {mode};
     uint32_t n = length(r->settings, 4);
     memcpy(settings + 1, r->settings, n * sizeof *settings);
-    struct rig_options o = {.sets = r->sets, .set_count = length(r->sets, 8), .timed = r->timed};
+    struct rig_options o = {
+        .machine = r->machine, .sets = r->sets, .set_count = length(r->sets, 8), .timed = r->timed};
     if (!o.timed.mech_count && !r->is_plain) {
         o.timed.mechs = &ccn;
         o.timed.mech_count = 1;
@@ -337,7 +340,8 @@ static uint64_t hash_of(const struct ccn_run *base, uint32_t threads, bool no_sk
     rig_launch(&rig, "share", SMS, 64, (const uint64_t[]){buf, out + 32768, 6}, 3);
     rig_launch(&rig, "share", SMS, 64, (const uint64_t[]){buf, out + 49152, 6}, 4); /* together with it */
     rig_sync(&rig);
-    for (uint32_t k = 0; !r.timed.mech_count && k < 3; k++) assert_true(stat_at(k, "ccn.hits") > 0);
+    for (uint32_t k = 0; !r.machine && !r.timed.mech_count && k < 3; k++)
+        assert_true(stat_at(k, "ccn.hits") > 0);
     uint64_t hash = timed_hash(rig.gpu);
     hash = hash_bytes(hash, (const void *)(uintptr_t)out, 1 << 16);
     rig_close(&rig);
@@ -363,6 +367,34 @@ static void every_way_to_run_it_gives_the_same_result(void **state)
                                   .settings = {"ccn.sample=300", "ccn.period=1000", "ccn.hit_min=0.3"}});
     expect_same(&(struct ccn_run){.mode = "ideal", .settings = {"ccn.latency=20"}});
     expect_same(&(struct ccn_run){.timed = {.mechs = &sharing, .mech_count = 1}});
+}
+
+/* A machine on which whatever can jam does; one with sectors, a pipeline before the tags and 68 SMs. */
+static void so_does_every_machine(void **state)
+{
+    static const char *const machines[] = {HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml", "rtx3080"};
+    static const char *const modes[] = {"basic", "ideal"};
+    for (uint32_t i = 0; i < 2 * ARRAY_LEN(machines); i++) {
+        const struct ccn_run r = {.mode = modes[i % 2], .machine = machines[i / 2]};
+        const uint64_t one = hash_of(&r, 1, false, 0);
+        assert_int_equal(hash_of(&r, 1, true, 0), one);
+        assert_int_equal(hash_of(&r, 3, false, 0), one);
+    }
+}
+
+/* ---- cost ---- */
+
+/* 128 or 384 shadow tags of 25 bits, 16 requests of 26 + 4 bits, 8 lines with the number of an SM. */
+static void the_storage_of_an_sm_follows_from_the_parameters(void **state)
+{
+    static const char *const sizes[] = {"l1.size=16K", "l1.size=48K"};
+    static const uint64_t bits[] = {3200 + 480 + 8224, 9600 + 480 + 8224};
+    for (uint32_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        open_run(&(struct ccn_run){.sets = {sizes[i]}});
+        meet(4, SMS, HOLD, READ_CA, 0);
+        assert_int_equal(stat_of("ccn.cost_bits"), bits[i]);
+        rig_close(&rig);
+    }
 }
 
 /* ---- bad input ---- */
@@ -422,6 +454,8 @@ int main(void)
         RIG_TEST(a_cluster_shares_within_itself),
         RIG_TEST(sharing_knows_who_holds_what_and_changes_nothing),
         RIG_TEST(every_way_to_run_it_gives_the_same_result),
+        RIG_TEST(so_does_every_machine),
+        RIG_TEST(the_storage_of_an_sm_follows_from_the_parameters),
         RIG_TEST(what_does_not_fit_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
