@@ -24,6 +24,8 @@ const struct mechanism *const mech_builtin[] = {
     &mechanism_regdram,
     &mechanism_regmutex,
     &mechanism_unified,
+    &mechanism_cta_stalls,
+    &mechanism_register_use,
     NULL,
 };
 
