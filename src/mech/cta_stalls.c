@@ -63,6 +63,7 @@ const struct mechanism mechanism_cta_stalls = {
     .paper = "FineReg, MICRO'18, Table III",
     .stats = cta_stalls_stats,
     .state_bytes = sizeof(struct cta_stalls),
+    .hears_stalls = true,
     .init = cta_stalls_init,
     .on_warp = cta_stalls_on_warp,
     .on_issue = cta_stalls_on_issue,
