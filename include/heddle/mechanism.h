@@ -472,6 +472,9 @@ struct mech_ports {
      * `cycles`. The age of a warp stays. False: `out` is not active and stalled (now), `in` is not inactive,
      * lacks its registers or would not find slots; nothing has changed. */
     bool (*cta_swap)(void *host, uint32_t out, uint32_t in, uint32_t cycles);
+    /* In init alone: STALLED is told of a CTA that has been stalled for this many cycles; the largest number
+     * over all mechanisms. Waits for shared memory and hits of the L1 are shorter than waits for misses. */
+    void (*stall_after)(void *host, uint32_t cycles);
     /* The PCs at which parts of a warp go on: of lanes that run together, of lanes that wait for others, of
      * their callers; distinct. How many there are; at most max are written. 0: the warp has ended. */
     uint32_t (*warp_pcs)(void *host, uint32_t cta_slot, uint32_t index, uint32_t *pcs, uint32_t max);
@@ -534,6 +537,9 @@ struct mechanism {
     uint32_t (*gpu_timer_period)(const void *params);
     /* enum mech_owns, a mask */
     uint32_t owns;
+    /* on_cta is told of STALLED and RESUMED too, for which the SM has to look at its CTAs in every cycle; as
+     * it is of all kinds where a mechanism fills admit */
+    bool hears_stalls;
     /* names of the kinds of its notes, NULL-terminated; may be NULL */
     const char *const *note_names;
 

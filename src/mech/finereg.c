@@ -34,6 +34,7 @@ static void finereg_init(void *state, void *gpu_state, const void *params, const
     f->params = params;
     f->ports = ports;
     f->status = ports->memory(ports->host, ports->ctas * sizeof *f->status);
+    ports->stall_after(ports->host, f->params->stall_cycles);
     cta_table_init(&f->table, ports);
     pcrf_init(&f->pcrf, ports, (uint32_t)(f->params->pcrf / MECH_ROW_BYTES));
     vectors_init(&f->vectors, ports, f->params->vectors, f->params->vector_bits / 8);

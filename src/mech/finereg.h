@@ -15,7 +15,7 @@ enum { CTA_WARPS = 64, CTAS_MAX = 128, WARPS_MAX = 512 };
 
 struct finereg_params {
     uint64_t acrf, pcrf;
-    uint32_t vectors, access_cycles, cycles_per_warp, first, vector_bits, control_bits;
+    uint32_t vectors, access_cycles, cycles_per_warp, stall_cycles, first, vector_bits, control_bits;
     bool unified;
 };
 

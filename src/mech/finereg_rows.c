@@ -19,6 +19,8 @@ const struct param_row finereg_param_rows[] = {
                  "of a live-register vector: registers of a thread; a multiple of 64"),
     PARAM_NUMBER(finereg_params, access_cycles, "finereg.access_cycles", "cycles", "4", 1, 1000,
                  "from a tag of the PCRF to its row; rows follow each other"),
+    PARAM_NUMBER(finereg_params, stall_cycles, "finereg.stall_cycles", "cycles", "100", 0, 100000,
+                 "for which a CTA waits before it counts as stalled: longer than a hit of the L1"),
     PARAM_NUMBER(finereg_params, cycles_per_warp, "finereg.cycles_per_warp", "cycles", "2", 0, 10000,
                  "to move the scheduling state of a warp"),
     PARAM_CHOICE(finereg_params, first, "finereg.first", "new", finereg_first,

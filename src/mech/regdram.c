@@ -13,7 +13,7 @@
 #include "mech/cta_table.h"
 
 struct regdram_params {
-    uint32_t ctas, cycles_per_warp, buffer;
+    uint32_t ctas, cycles_per_warp, stall_cycles, buffer;
 };
 
 enum regdram_where { REGS_HERE, REGS_LEAVE, REGS_AWAY, REGS_COME };
@@ -35,6 +35,8 @@ struct regdram {
 static const struct param_row regdram_params[] = {
     PARAM_NUMBER(regdram_params, ctas, "regdram.ctas", "CTAs", "4", 0, 64,
                  "CTAs of an SM whose registers may be in memory; the best of a sweep"),
+    PARAM_NUMBER(regdram_params, stall_cycles, "regdram.stall_cycles", "cycles", "100", 0, 100000,
+                 "for which a CTA waits before it counts as stalled: longer than a hit of the L1"),
     PARAM_NUMBER(regdram_params, cycles_per_warp, "regdram.cycles_per_warp", "cycles", "2", 0, 10000,
                  "to exchange the scheduling state of a warp for that of another"),
     PARAM_NUMBER(regdram_params, buffer, "regdram.buffer", "rows", "64", 1, MECH_TRANSFER_BUFFER_MAX,
@@ -61,6 +63,7 @@ static void regdram_init(void *state, void *gpu_state, const void *params, const
     r->ports = ports;
     r->where = ports->memory(ports->host, ports->ctas);
     r->out = r->in = MECH_NO_CTA;
+    ports->stall_after(ports->host, r->params->stall_cycles);
     cta_table_init(&r->table, ports);
 }
 

@@ -30,6 +30,8 @@ const struct mechanism *const mech_builtin[] = {
     &mechanism_cacheext,
     &mechanism_cerf,
     &mechanism_loads,
+    &mechanism_cta_stalls,
+    &mechanism_register_use,
     NULL,
 };
 

@@ -19,7 +19,7 @@
 enum { CTA_WARPS = 64, NO_WARP = -1 };
 
 struct regmutex_params {
-    uint32_t base, srp, cycles_per_warp;
+    uint32_t base, srp, cycles_per_warp, stall_cycles;
 };
 
 /* A warp of a resident CTA. */
@@ -55,6 +55,8 @@ static const struct param_row regmutex_params[] = {
                    "of a thread that are in its base set, rounded up to 4"),
     PARAM_FRACTION(regmutex_params, srp, "regmutex.srp", "of registers", "0.25", 0, 999,
                    "of the register file that are the shared pool"),
+    PARAM_NUMBER(regmutex_params, stall_cycles, "regmutex.stall_cycles", "cycles", "100", 0, 100000,
+                 "for which a CTA waits before it counts as stalled: longer than a hit of the L1"),
     PARAM_NUMBER(regmutex_params, cycles_per_warp, "regmutex.cycles_per_warp", "cycles", "2", 0, 10000,
                  "to exchange the scheduling state of a warp for that of another"),
     {0},
@@ -81,6 +83,7 @@ static void regmutex_init(void *state, void *gpu_state, const void *params, cons
     x->held = ports->memory(ports->host, ports->ctas * sizeof *x->held);
     x->pool_rows = (uint64_t)ports->register_rows * x->params->srp / 1000;
     for (uint32_t i = 0; i < ports->banks; i++) x->allowed[i] = UINT64_MAX;
+    ports->stall_after(ports->host, x->params->stall_cycles);
     cta_table_init(&x->table, ports);
 }
 

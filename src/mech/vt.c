@@ -8,11 +8,12 @@
  * has ended leaves its slots to a ready one, else to the next of the grid.
  *
  * Open in what is printed of it: how long an exchange takes (vt.cycles_per_warp for each warp of the larger
- * CTA), and when a CTA counts as ready (one of its warps could issue). */
+ * CTA), which waits are long (vt.stall_cycles), and when a CTA counts as ready (one of its warps could
+ * issue). */
 #include "mech/cta_table.h"
 
 struct vt_params {
-    uint32_t cycles_per_warp, control_bits;
+    uint32_t cycles_per_warp, stall_cycles, control_bits;
 };
 
 struct vt {
@@ -23,6 +24,8 @@ struct vt {
 };
 
 static const struct param_row vt_params[] = {
+    PARAM_NUMBER(vt_params, stall_cycles, "vt.stall_cycles", "cycles", "100", 0, 100000,
+                 "for which a CTA waits before it counts as stalled: longer than a hit of the L1"),
     PARAM_NUMBER(vt_params, cycles_per_warp, "vt.cycles_per_warp", "cycles", "2", 0, 10000,
                  "to exchange the scheduling state of a warp for that of another"),
     PARAM_NUMBER(vt_params, control_bits, "vt.control_bits", "bits", "19661", 0, 1 << 30,
@@ -42,6 +45,7 @@ static void vt_init(void *state, void *gpu_state, const void *params, const stru
     v->params = params;
     v->ports = ports;
     v->cost_bits = v->params->control_bits;
+    ports->stall_after(ports->host, v->params->stall_cycles);
     cta_table_init(&v->table, ports);
 }
 

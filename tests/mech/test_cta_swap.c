@@ -84,7 +84,7 @@ static void see_on_cta(void *state, const struct mech_cta *e) { see(e); }
 
 static void listening_changes_nothing(void **state)
 {
-    blank_fill((struct mechanism){.init = see_init, .on_cta = see_on_cta});
+    blank_fill((struct mechanism){.init = see_init, .on_cta = see_on_cta, .hears_stalls = true});
     const struct play p = {.script = "b"};
     const uint64_t cycles = play_cycles(&p);
     struct play heard = p;
@@ -94,6 +94,10 @@ static void listening_changes_nothing(void **state)
     assert_int_equal(count_of(MECH_CTA_READY), 0);
     assert_int_equal(count_of(MECH_CTA_STALLED), 1); /* it waits for b */
     assert_int_equal(count_of(MECH_CTA_RESUMED), 1);
+    blank_fill((struct mechanism){.init = see_init, .on_cta = see_on_cta});
+    assert_int_equal(play_cycles(&heard), cycles);
+    assert_int_equal(count_of(MECH_CTA_START), 1);
+    assert_int_equal(count_of(MECH_CTA_STALLED), 0); /* nobody looks */
 }
 
 /* ---- out and in ---- */

@@ -35,6 +35,7 @@ static void find_filled_hooks(struct mech_sm *m, const struct mechanism *h)
     m->has_barrier |= h->on_barrier != NULL;
     m->has_rows_lost |= h->on_rows_lost != NULL;
     m->has_cta |= h->on_cta != NULL;
+    m->hears_stalls |= h->on_cta && h->hears_stalls;
 }
 
 static int pick_of_plugin(void *seat_of_policy, const struct mech_sched_view *view)

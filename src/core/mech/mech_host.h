@@ -83,6 +83,8 @@ struct mech_sm {
     /* fixed once mech_sm_create has returned: lines that the tags are made for, 0 = the machine's own;
      * entries of the re-execution queue, 0 = there is none */
     uint32_t l1_lines_max, reexec_entries;
+    /* cycles after which a stalled CTA is told of */
+    uint32_t stall_cycles;
     /* misses that a mechanism has claimed and not yet answered or forwarded: how many, and a set of tokens */
     uint32_t claimed;
     VEC(uint64_t) claims;
@@ -93,6 +95,8 @@ struct mech_sm {
     bool has_kernel, has_launch, has_issue, has_next, has_access, has_evict, has_fill, has_level,
         has_prefetch;
     bool has_warp, has_barrier, has_rows_lost, has_cta;
+    /* or wants to hear of stalled CTAs */
+    bool hears_stalls;
 
     /* warps that the SM itself holds back, by bank */
     uint64_t held[MECH_BANKS_MAX];

@@ -358,6 +358,13 @@ static bool port_cta_swap(void *host, uint32_t out, uint32_t in, uint32_t cycles
     return s->ops->cta_swap && s->ops->cta_swap(s->sm, out, in, cycles);
 }
 
+static void port_stall_after(void *host, uint32_t cycles)
+{
+    struct mech_seat *seat = seat_in_init(host, "stall_after");
+    seat->votes.stall_cycles = cycles;
+    mech_combine_limits(seat->sm);
+}
+
 static uint32_t port_warp_pcs(void *host, uint32_t cta_slot, uint32_t index, uint32_t *pcs, uint32_t max)
 {
     const struct mech_sm_setup *s = &seat_running(host, "warp_pcs")->sm->setup;
@@ -462,6 +469,7 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .thread_insts = port_thread_insts,
                                       .cta_registers = port_cta_registers,
                                       .cta_swap = port_cta_swap,
+                                      .stall_after = port_stall_after,
                                       .warp_pcs = port_warp_pcs,
                                       .cta_live = port_cta_live,
                                       .cta_park = port_cta_park,

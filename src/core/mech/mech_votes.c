@@ -48,12 +48,13 @@ void mech_hold(struct mech_sm *m, uint32_t bank, uint64_t warps)
 
 void mech_combine_limits(struct mech_sm *m)
 {
-    uint32_t ctas = UINT32_MAX, lines = UINT32_MAX, lines_max = 0, reexec = 0;
+    uint32_t ctas = UINT32_MAX, lines = UINT32_MAX, lines_max = 0, reexec = 0, stall = 0;
     for (uint32_t i = 0; i < m->count; i++) {
         const struct mech_votes *v = &m->seats[i].votes;
         ctas = MIN(ctas, v->cta_limit);
         lines = MIN(lines, v->l1_lines);
         lines_max = MAX(lines_max, v->l1_lines_max);
+        stall = MAX(stall, v->stall_cycles);
         if (v->reexec_entries) reexec = reexec ? MIN(reexec, v->reexec_entries) : v->reexec_entries;
     }
     if (m->cta_limit != ctas || m->l1_lines != lines) votes_changed(m);
@@ -61,4 +62,5 @@ void mech_combine_limits(struct mech_sm *m)
     m->l1_lines = lines;
     m->l1_lines_max = lines_max;
     m->reexec_entries = reexec;
+    m->stall_cycles = stall;
 }

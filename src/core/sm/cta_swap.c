@@ -15,7 +15,7 @@
 
 void swap_init(struct sm *m)
 {
-    m->swaps.is_on = m->mech->has_cta || m->mech->has_admit;
+    m->swaps.is_on = m->mech->hears_stalls || m->mech->has_admit;
     m->swaps.ctas = mem_zalloc_huge(m->residency.cta_slots * sizeof *m->swaps.ctas);
     m->swaps.due = UINT64_MAX;
 }
@@ -64,6 +64,25 @@ void swap_result(struct sm *m, const struct context *x)
     sleep_changed(&m->sleep);
 }
 
+/* A stall that has lasted long enough, and the end of one that was told. */
+static void watch_stall(struct sm *m, struct swap_cta *s, uint32_t cta)
+{
+    if (!is_stalled(m, cta)) {
+        const bool was = s->is_stalled;
+        s->is_stalled = false;
+        s->due = UINT64_MAX;
+        if (was) sm_mech_cta(m, cta, MECH_CTA_RESUMED);
+        return;
+    }
+    if (s->is_stalled) return;
+    if (s->due == UINT64_MAX) s->due = m->sleep.cycle + m->mech->stall_cycles;
+    m->swaps.due = MIN(m->swaps.due, s->due);
+    if (s->due > m->sleep.cycle) return;
+    s->is_stalled = true;
+    s->due = UINT64_MAX;
+    sm_mech_cta(m, cta, MECH_CTA_STALLED);
+}
+
 /* The edges of a CTA that is neither on its way out nor in. */
 static void tell_edges(struct sm *m, uint32_t cta)
 {
@@ -73,9 +92,7 @@ static void tell_edges(struct sm *m, uint32_t cta)
         s->is_ready = true;
         sm_mech_cta(m, cta, MECH_CTA_READY);
     } else if (s->place == CTA_ACTIVE) {
-        const bool was = s->is_stalled;
-        s->is_stalled = is_stalled(m, cta);
-        if (s->is_stalled != was) sm_mech_cta(m, cta, was ? MECH_CTA_RESUMED : MECH_CTA_STALLED);
+        watch_stall(m, s, cta);
     }
 }
 
@@ -83,8 +100,10 @@ static void tell_edges(struct sm *m, uint32_t cta)
 
 void swap_started(struct sm *m, uint32_t cta, bool is_active)
 {
-    m->swaps.ctas[cta] = (struct swap_cta){
-        .is_used = true, .place = is_active ? CTA_ACTIVE : CTA_INACTIVE, .could_go_on = !is_active};
+    m->swaps.ctas[cta] = (struct swap_cta){.is_used = true,
+                                           .place = is_active ? CTA_ACTIVE : CTA_INACTIVE,
+                                           .could_go_on = !is_active,
+                                           .due = UINT64_MAX};
 }
 
 void swap_ended(struct sm *m, uint32_t cta) { m->swaps.ctas[cta] = (struct swap_cta){0}; }
@@ -96,7 +115,7 @@ static void find_due(struct sm *m)
     m->swaps.due = UINT64_MAX;
     for (uint32_t i = 0; i < m->residency.cta_slots; i++) {
         const struct swap_cta *s = &m->swaps.ctas[i];
-        if (s->place == CTA_LEAVING || s->place == CTA_ENTERING) m->swaps.due = MIN(m->swaps.due, s->due);
+        if (s->is_used && s->place != CTA_INACTIVE) m->swaps.due = MIN(m->swaps.due, s->due);
     }
 }
 
@@ -158,6 +177,7 @@ static void has_entered(struct sm *m, uint32_t cta)
     struct swap_cta *s = &m->swaps.ctas[cta];
     const struct sm_cta *c = &m->residency.ctas[cta];
     s->place = CTA_ACTIVE;
+    s->due = UINT64_MAX;
     s->is_ready = s->could_go_on = false;
     residency_seat(m, cta);
     for (uint32_t id = c->first; id != SM_NO_CONTEXT; id = context_at(&m->state, id)->sibling)
@@ -202,4 +222,5 @@ void swap_cycle(struct sm *m)
     }
     for (uint32_t i = 0; i < m->residency.cta_slots; i++)
         if (m->swaps.ctas[i].is_used) tell_edges(m, i);
+    if (m->swaps.due <= m->sleep.cycle) find_due(m);
 }

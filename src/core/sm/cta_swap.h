@@ -21,16 +21,17 @@ struct swap_cta {
     bool could_go_on;
     /* results that came while it owned no rows */
     uint32_t results;
-    /* leaving or entering: the cycle at which it is there */
+    /* leaving or entering: the cycle at which it is there. Active: the cycle at which it is told that it has
+     * stalled, if it has not gone on by then; UINT64_MAX: it has not stalled, or was told of */
     uint64_t due;
 };
 
 struct swaps {
-    /* a mechanism fills on_cta or admit: CTAs are looked at in every cycle */
+    /* a mechanism fills admit, or hears of stalled CTAs: they are looked at in every cycle */
     bool is_on;
     /* by CTA slot */
     struct swap_cta *ctas;
-    /* the first cycle at which a CTA has left or entered; UINT64_MAX: none is on its way */
+    /* the first cycle at which a CTA has left or entered, or is told of; UINT64_MAX: none */
     uint64_t due;
 };
 
