@@ -48,6 +48,7 @@ void loads_add(struct pc_load_stats *dst, const struct pc_load_stats *src, uint3
         dst[i].lines += src[i].lines;
         dst[i].accesses += src[i].accesses;
         dst[i].misses += src[i].misses;
+        dst[i].merges += src[i].merges;
         dst[i].unique_lines += src[i].unique_lines;
         dst[i].strides += src[i].strides;
         merge_strides(&dst[i], &src[i]);
@@ -67,6 +68,7 @@ static struct load_line load_line_of(const struct pc_load_stats *l, uint32_t pc,
                               .share = share(l->lines, references),
                               .lines_per_load = share(l->lines, l->executions),
                               .miss_rate = share(l->misses, l->accesses),
+                              .merge_rate = share(l->merges, l->accesses),
                               .unique = share(l->unique_lines, l->accesses),
                               .stride = l->stride[top],
                               .stride_share = share(l->stride_count[top], l->strides)};
@@ -123,6 +125,8 @@ void loads_json(const struct pc_load_stats *loads, uint32_t count, struct strbuf
         json_number(out, l->lines_per_load);
         strbuf_puts(out, ",\"miss_rate\":");
         json_number(out, l->miss_rate);
+        strbuf_puts(out, ",\"merge_rate\":");
+        json_number(out, l->merge_rate);
         strbuf_puts(out, ",\"unique_share\":");
         json_number(out, l->unique);
         strbuf_printf(out, ",\"stride\":%lld,\"stride_share\":", (long long)l->stride);

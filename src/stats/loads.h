@@ -15,7 +15,8 @@ struct load_line {
     uint64_t executions, lines;
     double share;          /* fraction of the kernel's references, 0..1 */
     double lines_per_load; /* references that an execution makes */
-    double miss_rate;      /* 0..1 */
+    double miss_rate;      /* 0..1, without merges */
+    double merge_rate;     /* 0..1 */
     /* Different lines per reference of an SM, 0..1: #L/#R, the miss rate of an infinite L1. */
     double unique;
     int64_t stride;      /* bytes; the most frequent */

@@ -17,7 +17,7 @@ enum { PC_STRIDES = 4 };
 struct pc_load_stats {
     uint64_t executions;               /* warp instructions */
     uint64_t lines;                    /* transactions, when issued */
-    uint64_t accesses, misses;         /* at the L1; pending hits are not misses */
+    uint64_t accesses, misses, merges; /* at the L1; a merge waits for a miss under way */
     uint64_t unique_lines;             /* different lines among the accesses of this SM: #L of Table I */
     uint64_t strides;                  /* pairs of successive executions by different warps */
     int64_t stride[PC_STRIDES];        /* address difference / warp difference: the most frequent ones */

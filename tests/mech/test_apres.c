@@ -76,16 +76,16 @@ static void figure_6_laws_hits_before_the_line_is_evicted(void **state)
 
 /* The warps come one after the other, and the line that leaves is the first warp's: the shared line hits four
  * times. The third warp shows the stride again, and its miss prefetches the line of the fourth, which comes
- * before that has arrived (20 turns) or after (100). */
+ * before that has arrived (14 turns) or after (100). */
 static void figure_6_apres_prefetches_for_the_last_warp(void **state)
 {
     static const struct {
         const char *mech;
         uint32_t delay;
         uint64_t hits, merges, late, useful;
-    } runs[] = {{"lrr", 20, 4, 3, 0, 0},
-                {"laws", 20, 4, 3, 0, 0},
-                {"apres", 20, 4, 4, 1, 0},
+    } runs[] = {{"lrr", 14, 4, 3, 0, 0},
+                {"laws", 14, 4, 3, 0, 0},
+                {"apres", 14, 4, 4, 1, 0},
                 {"laws", 100, 4, 3, 0, 0},
                 {"apres", 100, 5, 3, 0, 1}};
     for (size_t i = 0; i < ARRAY_LEN(runs); i++) {

@@ -33,9 +33,10 @@ void load_executed(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t 
     l->last.valid = true;
 }
 
-void load_accessed(struct sm_load *l, uint64_t line, bool is_miss)
+void load_accessed(struct sm_load *l, uint64_t line, enum l1_answer answer)
 {
     l->stats.accesses++;
-    l->stats.misses += is_miss;
+    l->stats.misses += answer == L1_MISS;
+    l->stats.merges += answer == L1_PENDING;
     l->stats.unique_lines += lineset_add(&l->seen, line);
 }

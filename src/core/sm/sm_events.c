@@ -98,7 +98,7 @@ HOT static void count_access(void *ctx, tick now, const struct l1_txn *t, const 
     }
     if (UNLIKELY(r->answer == L1_SENT)) m->mech_view.loads_sent++;
     const struct sm_program *p = program_of(t);
-    load_accessed(&p->loads[t->pc], t->addr >> p->line_shift, r->answer == L1_MISS);
+    load_accessed(&p->loads[t->pc], t->addr >> p->line_shift, r->answer);
 }
 
 static void see_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
