@@ -160,6 +160,10 @@ l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, struc
     if (LIKELY(!r->taken)) {
         if (p->takes_line && (victim = l1_make_room(c, now, t->addr, L1_WAY_MISS)) == CACHE_NO_LINE)
             return L1_STALL_QUEUE;
+        if (p->takes_line) {
+            r->has_evicted = c->cache.lines[victim].used;
+            r->evicted_pc = c->cache.lines[victim].owner_pc;
+        }
         l1_open_miss(c, now, t, p, victim);
     }
     c->mshr.entries[p->entry].sectors |= p->missing;

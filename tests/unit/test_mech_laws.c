@@ -581,6 +581,7 @@ static void the_next_group_takes_the_warp_queue(void **unused)
     take_prefetches(&k);
     assert_int_equal(k.prefetch_count, 2);
     assert_int_equal(kit_stat(&k, "apres.bursts_cut"), 2);
+    assert_int_equal(kit_stat(&k, "apres.prefetch_shared"), 0);
     kit_close(&k);
     open_with_warps(&k, "apres", "apres.pace=all", 6);
     for (int w = 0; w < 3; w++) load_only(&k, w, 200, MECH_L1_MISS, (uint64_t)w * 1000);

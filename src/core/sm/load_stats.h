@@ -23,5 +23,9 @@ struct sm_load {
 void load_executed(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t lines);
 /* The L1 took one access of it; line: the number of the line. */
 void load_accessed(struct sm_load *l, uint64_t line, enum l1_answer answer);
+/* It is the first that wants the line of a prefetch; is_late: that is on its way. */
+void load_used_prefetch(struct sm_load *l, bool is_late);
+/* A line that it brought has left for one of a load at this PC. */
+void load_evicted(struct sm_load *l, uint32_t by_pc);
 
 #endif
