@@ -12,7 +12,7 @@ struct top {
 };
 
 void top_note(struct top *t, int64_t value);
-/* dst += src. Among equal counts the smaller value stays, so that for two of them the order does not matter. */
+/* dst += src. Among equal counts the smaller value stays: for two of them the order does not matter. */
 void top_add(struct top *dst, const struct top *src);
 /* The position of the most frequent one. */
 uint32_t top_first(const struct top *t);
