@@ -57,8 +57,9 @@ static bool write_text(const char *path, const struct strbuf *text)
 
 bool kernel_timed_write(const struct kernel_timed *k, const struct run_options *run)
 {
-    static stats_printer *const printers[] = {
-        [RUN_FORMAT_JSON] = view_print_json, [RUN_FORMAT_GPGPUSIM] = view_print_gpgpusim};
+    static stats_printer *const printers[] = {[RUN_FORMAT_JSON] = view_print_json,
+                                              [RUN_FORMAT_GPGPUSIM] = view_print_gpgpusim,
+                                              [RUN_FORMAT_LOADS] = view_print_loads};
     struct strbuf text = {0};
     bool ok = true, on_terminal = !run->quiet && run->format != RUN_FORMAT_JSON;
     stats_printer *print =

@@ -79,14 +79,27 @@ static void sum_events(const struct wiring *w, const struct emu_grid *grid, stru
     l1_stats_derive(&out->l1);
 }
 
-static struct pc_load_stats *sum_loads(const struct wiring *w, const struct emu_grid *grid, uint32_t count)
+/* Where a load stands in the program's source. */
+static void place_load(const struct isa_kernel *k, uint32_t pc, struct pc_load_stats *l)
 {
+    const uint32_t loc = k->insts[pc].loc;
+    if (loc >= k->loc_count) return;
+    l->ptx_line = k->locs[loc].ptx_line;
+    l->cuda_line = k->locs[loc].cuda_line;
+}
+
+static struct pc_load_stats *sum_loads(const struct wiring *w, const struct emu_grid *grid,
+                                       const struct isa_kernel *kernel)
+{
+    const uint32_t count = kernel->inst_count;
     struct pc_load_stats *sum = mem_zalloc(sizeof *sum * (count + 1));
     for (uint32_t i = 0; i < w->sm_count; i++) {
         const struct pc_load_stats *l;
         for (uint32_t pc = 0; pc < count && (l = sm_pc_load(w->sms[i], grid, pc)); pc++)
             loads_add(&sum[pc], l, 1);
     }
+    for (uint32_t pc = 0; pc < count; pc++)
+        if (sum[pc].executions) place_load(kernel, pc, &sum[pc]);
     return sum;
 }
 
@@ -94,7 +107,7 @@ void owned_take(const struct wiring *w, struct gpu_kernel *k)
 {
     assert(!k->measure.loads);
     sum_events(w, k->grid, &k->measure.own);
-    k->measure.loads = sum_loads(w, k->grid, k->launch.kernel->inst_count);
+    k->measure.loads = sum_loads(w, k->grid, k->launch.kernel);
 }
 
 static void replace(const struct range *r, void *stats, const void *own)

@@ -9,8 +9,11 @@
 #define AT(field) offsetof(struct run_options, field)
 #define LINES     "\n"
 
-static const char *const format_names[] = {
-    [RUN_FORMAT_TABLE] = "table", [RUN_FORMAT_JSON] = "json", [RUN_FORMAT_GPGPUSIM] = "gpgpusim", NULL};
+static const char *const format_names[] = {[RUN_FORMAT_TABLE] = "table",
+                                           [RUN_FORMAT_JSON] = "json",
+                                           [RUN_FORMAT_GPGPUSIM] = "gpgpusim",
+                                           [RUN_FORMAT_LOADS] = "loads",
+                                           NULL};
 
 const struct run_option run_option_rows[] = {
     {.name = "machine",
@@ -124,7 +127,7 @@ const struct run_option run_option_rows[] = {
      .flag = "--format",
      .variable = "HEDDLE_FORMAT",
      .value = "NAME",
-     .help = "of the summary: table (default), json or gpgpusim"},
+     .help = "of the summary: table (default), json, gpgpusim or loads (a line for each load)"},
     {.name = "json",
      .kind = RUN_CHOICE,
      .effect = RUN_SAME,

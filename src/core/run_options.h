@@ -15,7 +15,7 @@
 #define RUN_DEFAULT_MACHINE "maxwell"
 
 /* How the summary is printed. */
-enum run_format { RUN_FORMAT_TABLE, RUN_FORMAT_JSON, RUN_FORMAT_GPGPUSIM };
+enum run_format { RUN_FORMAT_TABLE, RUN_FORMAT_JSON, RUN_FORMAT_GPGPUSIM, RUN_FORMAT_LOADS };
 
 struct run_options {
     /* A name of machines/ or a path to a .yaml file. */

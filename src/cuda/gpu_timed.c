@@ -121,6 +121,7 @@ void gpu_timed_write(const struct gpu *g, struct strbuf *out)
     stats_printer *print = stats_printer_for(g->options.stats);
     if (g->options.format == RUN_FORMAT_GPGPUSIM) print = view_print_gpgpusim;
     if (g->options.format == RUN_FORMAT_JSON) print = view_print_json;
+    if (g->options.format == RUN_FORMAT_LOADS) print = view_print_loads;
     timed_print(g->timed, print, out);
 }
 

@@ -19,8 +19,8 @@ static const char *const names[] = {
     /* of the kernel with the most warps on an SM */
     "resident.warps"};
 
-static const char *const load_fields[] = {"share",  "lines",        "unique", "miss_rate",
-                                          "stride", "stride_share", "pc"};
+static const char *const load_fields[] = {"share",      "lines",  "unique",       "miss_rate",
+                                          "merge_rate", "stride", "stride_share", "pc"};
 enum { LOAD_FIELDS = ARRAY_LEN(load_fields), NAME_BYTES = 32 };
 
 const char *run_stat_name(uint32_t i)
@@ -100,7 +100,7 @@ static bool put_resident(const struct json_node *root, const struct json_node *k
 /* A load over all launches of its kernel. Shares and rates are weighted by references; the stride is that
  * of the launch with the most. */
 struct load {
-    double lines, unique_lines, missed_lines, stride, stride_share, heaviest, pc;
+    double lines, unique_lines, missed_lines, merged_lines, stride, stride_share, heaviest, pc;
     uint32_t order; /* in which it was met */
 };
 
@@ -125,6 +125,7 @@ static void add_load(struct loads *l, const char *kernel, const struct json_node
     load->lines += lines;
     load->unique_lines += lines * json_get_number(n, "unique_share", 0);
     load->missed_lines += lines * json_get_number(n, "miss_rate", 0);
+    load->merged_lines += lines * json_get_number(n, "merge_rate", 0);
     if (lines > load->heaviest) {
         load->heaviest = lines;
         load->stride = json_get_number(n, "stride", NAN);
@@ -148,6 +149,7 @@ static bool put_load(uint32_t rank, const struct load *load, double all_lines, r
                                         load->lines,
                                         load->unique_lines / load->lines,
                                         load->missed_lines / load->lines,
+                                        load->merged_lines / load->lines,
                                         load->stride,
                                         load->stride_share,
                                         load->pc};

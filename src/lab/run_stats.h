@@ -4,7 +4,7 @@
  *
  *     longest.cycles, .registers, .warps, .ctas, .ctas_per_sm, .limit     the kernel with the most cycles
  *     resident.warps     warps of an SM, of the kernel with the most: those that fit and that its grid has
- *     load1.share, .lines, .unique, .miss_rate, .stride, .stride_share, .pc     and load2, load3, load4
+ *     load1.share, .lines, .unique, .miss_rate, .merge_rate, .stride, .stride_share, .pc  and load2 to load4
  *
  * A load is an instruction of a kernel, over all launches of that kernel; the one with the most references
  * is load1. */

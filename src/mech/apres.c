@@ -3,9 +3,10 @@
  * sends the warps that it prefetched for back, which go to the head of the queue: their loads merge with the
  * prefetches or find the lines before these are evicted.
  *
- * (1) A miss moves the whole group to the tail first, then the targets to the head. (2) A load trains the
- * Prefetch Table with its first access; prefetches follow its misses. (3) The outcomes that on_prefetch tells
- * are those of all prefetches of the SM: with another prefetcher attached they contain its own. */
+ * (1) A miss moves the whole group to the tail first; each target goes to the head when its line has been
+ * asked for, behind those of its group that are there already. (2) A load trains the Prefetch Table with its
+ * first access; prefetches follow its misses. (3) The outcomes that on_prefetch tells are those of all
+ * prefetches of the SM: with another prefetcher attached they contain its own. */
 #include "mech/laws_core.h"
 #include "mech/sap.h"
 
@@ -28,11 +29,13 @@ static_assert(offsetof(struct apres_params, laws) == 0 && offsetof(struct apres,
 static const char *const warp_id_names[] = {"slot", "grid", NULL};
 static const char *const requests_names[] = {"lowest", "all", NULL};
 static const char *const training_names[] = {"executions", "misses", NULL};
+static const char *const pace_names[] = {"one", "all", NULL};
+static const char *const targets_names[] = {"cta", "group", NULL};
 
 static const struct param_row apres_param_rows[] = {
     LAWS_PARAM_ROWS("apres"),
     PARAM_NUMBER(
-        apres_params, sap.drq, "apres.drq", "addresses", "32", 1, 1024,
+        apres_params, sap.drq, "apres.drq", "addresses", "32", 1, SAP_REQUESTS_MAX,
         "entries of the Demand Request Queue: requests of a load that are prefetched from (table II: "
         "32)"),
     PARAM_NUMBER(apres_params, sap.wq, "apres.wq", "warps", "48", 1, MECH_WARPS_MAX,
@@ -47,6 +50,10 @@ static const struct param_row apres_param_rows[] = {
                  "that missed"),
     PARAM_CHOICE(apres_params, sap.training, "apres.training", "executions", training_names,
                  "loads that train the Prefetch Table: all executions, or misses alone"),
+    PARAM_CHOICE(apres_params, sap.pace, "apres.pace", "one", pace_names,
+                 "prefetches of a group go to the SM one by one, until the next group comes, or all at once"),
+    PARAM_CHOICE(apres_params, sap.targets, "apres.targets", "cta", targets_names,
+                 "warps of the group that a miss prefetches for: those of its CTA, or the whole group"),
     {0},
 };
 
@@ -57,6 +64,7 @@ static const struct stat_row apres_stat_rows[] = {
     SAP_COUNT(matches, "matches", "loads", "of these, that showed the stride of their entry"),
     SAP_COUNT(strides_stored, "strides_stored", "loads", "of these, that stored another stride"),
     SAP_COUNT(bursts, "bursts", "loads", "strided loads whose miss made prefetches for their group"),
+    SAP_COUNT(cut, "bursts_cut", "loads", "of these, whose group was replaced before all was asked for"),
     SAP_COUNT(asked, "prefetches", "requests", "prefetches that the SM took"),
     SAP_COUNT(refused, "prefetch_refused", "requests",
               "prefetches that the SM refused; their warps are not promoted"),
@@ -69,12 +77,13 @@ static const struct stat_row apres_stat_rows[] = {
     {0},
 };
 
-/* SAP asks for a line for each other warp of a group at once. */
+/* At pace `all` SAP asks for a line for each other warp of a group at once. */
 static enum mech_fit apres_check(const void *params, const struct mech_machine *m, char *reason)
 {
     const struct apres_params *p = params;
     const enum mech_fit fit = laws_check(&p->laws, m, "apres", reason);
-    if (fit != MECH_FITS || m->prefetch_queue + 1 >= m->warps) return fit;
+    const bool has_room = p->sap.pace != SAP_PACE_ALL || m->prefetch_queue + 1 >= m->warps;
+    if (fit != MECH_FITS || has_room) return fit;
     snprintf(reason, MECH_REASON_BYTES,
              "sm.prefetch_queue is %u: a miss can ask for %u lines, one for each other warp of the SM, and "
              "those that find no room are lost",
@@ -108,6 +117,18 @@ static bool is_global_load(const struct mech_l1_access *e)
     return !e->is_store && !e->is_atomic && !e->is_prefetch && !e->is_local;
 }
 
+static void apres_work(struct apres *a)
+{
+    if (sap_work(&a->sap)) laws_prioritize(&a->laws, sap_targets(&a->sap));
+}
+
+static void apres_on_issue(void *state, const struct mech_issue *e)
+{
+    struct apres *a = state;
+    laws_on_issue(&a->laws, e);
+    if (e->is_load && e->is_global) sap_on_load(&a->sap, e->warp);
+}
+
 static void apres_on_l1_access(void *state, const struct mech_l1_access *e)
 {
     struct apres *a = state;
@@ -120,13 +141,15 @@ static void apres_on_l1_access(void *state, const struct mech_l1_access *e)
     if (e->is_first_line) sap_begin(&a->sap, e, is_miss || a->sap.params->training == SAP_TRAIN_EXECUTIONS);
     if (feedback == LAWS_MISS) sap_take_group(&a->sap, e, &group);
     if (!is_miss) return;
-    const struct warp_set targets = sap_take_miss(&a->sap, e);
-    if (warp_set_count(&targets)) laws_prioritize(&a->laws, &targets);
+    sap_take_miss(&a->sap, e);
+    apres_work(a);
 }
 
 static void apres_on_prefetch(void *state, const struct mech_prefetch *e)
 {
-    sap_on_prefetch(&((struct apres *)state)->sap, e);
+    struct apres *a = state;
+    sap_on_prefetch(&a->sap, e);
+    apres_work(a);
 }
 
 const struct mechanism mechanism_apres = {
@@ -143,7 +166,7 @@ const struct mechanism mechanism_apres = {
     .pick = laws_pick,
     .on_kernel = apres_on_kernel,
     .on_warp = apres_on_warp,
-    .on_issue = laws_on_issue,
+    .on_issue = apres_on_issue,
     .on_l1_access = apres_on_l1_access,
     .on_prefetch = apres_on_prefetch,
 };

@@ -16,7 +16,7 @@ enum { LAWS_GROUPS_MAX = 64 };
 enum laws_full { LAWS_FULL_NO_GROUP, LAWS_FULL_REPLACE };
 enum laws_empty { LAWS_EMPTY_MATCHES, LAWS_EMPTY_ALONE };
 enum laws_answer { LAWS_ANSWER_FIRST, LAWS_ANSWER_ALL };
-enum laws_pending { LAWS_PENDING_HIT, LAWS_PENDING_MISS };
+enum laws_pending { LAWS_PENDING_MISS, LAWS_PENDING_HIT };
 
 struct laws_params {
     /* entries of the Last Load Table and of the Warp Group Table */
@@ -68,7 +68,7 @@ enum laws_feedback laws_take_answer(struct laws *l, const struct mech_l1_access 
 /* Moves warps to the head of the queue; their order stays. */
 void laws_prioritize(struct laws *l, const struct warp_set *warps);
 
-/* The L1 has the line or, unless the parameter says otherwise, has asked for it. */
+/* The L1 has the line or, where the parameter says so, has asked for it. */
 bool laws_is_hit(const struct laws_params *p, enum mech_l1_outcome outcome);
 
 /* Does the machine have more warps than the tables? */
@@ -91,8 +91,8 @@ extern const char *const laws_full_names[], *const laws_empty_names[], *const la
                      "a warp's first load: groups it with all that have had none (match), or alone"),        \
         PARAM_CHOICE(laws_params, answer, name ".answer", "first", laws_answer_names,                        \
                      "a load of many lines hits if its first line does (first), or if all do (all)"),        \
-        PARAM_CHOICE(laws_params, pending, name ".pending", "hit", laws_pending_names,                       \
-                     "a load that merges with a miss under way counts as: hit, miss")
+        PARAM_CHOICE(laws_params, pending, name ".pending", "miss", laws_pending_names,                      \
+                     "a load that merges with a miss under way counts as: miss, hit")
 
 #define LAWS_COUNT(name, field, unit, help) STAT_COUNT(laws, stats.field, name "." #field, unit, help, NULL)
 #define LAWS_STAT_ROWS(name)                                                                                 \

@@ -66,7 +66,7 @@ struct l1_stats {
     uint64_t miss_latency[L1_LATENCY_BUCKETS];
     /* with replaced_misses: causes of the misses that allocate or read; their sum is reads_missed */
     uint64_t cold_misses, sector_misses;
-    /* loads that hit or merge when the load before them missed */
+    /* loads that hit when the load before them missed or merged */
     uint64_t hit_after_miss;
     uint64_t stall_port, stall_held, stall_stolen, bypassed, other_requests, requests_write, requests_atomic;
     /* rules: l1_prefetch.c */
@@ -76,7 +76,8 @@ struct l1_stats {
     uint64_t mshr_max;
     /* sums */
     uint64_t accesses[L1_TYPES], total_accesses, total_hits, total_pending, total_misses;
-    uint64_t load_accesses, load_misses, load_hits, hit_after_hit, reads_missed, miss_latency_count;
+    uint64_t load_accesses, load_misses, load_hits, load_pending, hit_after_hit, reads_missed,
+        miss_latency_count;
     uint64_t prefetch_correct, prefetch_covered, prefetch_coverable;
 };
 void l1_stats_derive(struct l1_stats *s); /* the sums of what is counted up to now */

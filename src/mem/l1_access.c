@@ -13,7 +13,7 @@ static inline void l1_count_warps(struct l1_stats *s, bool intra_warp)
     s->inter_warp_hits += !intra_warp;
 }
 
-/* A load finds its line here or under way. */
+/* A load finds its line here. */
 static inline void l1_count_after_miss(struct l1 *c, const struct l1_txn *t)
 {
     if (!c->last_missed) return;
@@ -142,7 +142,7 @@ static inline void l1_merge(struct l1 *c, tick now, const struct l1_txn *t, cons
     r->is_first_use = l1_claim_prefetch(c, p->entry, t);
     if (p->line != CACHE_NO_LINE) cache_touch(&c->cache, p->line);
     l1_count(c, t, CACHE_HIT_RESERVED);
-    if (LIKELY(t->kind == REQ_READ)) l1_count_after_miss(c, t);
+    c->last_missed |= t->kind == REQ_READ; /* its data is not here: APRES, Table I */
 }
 
 /* Its line and its MSHR. */
@@ -171,6 +171,10 @@ l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, struc
     if (LIKELY(!r->taken)) {
         if (p->takes_line && (victim = l1_make_room(c, now, t->addr, L1_WAY_MISS)) == CACHE_NO_LINE)
             return L1_STALL_QUEUE;
+        if (p->takes_line) {
+            r->has_evicted = c->cache.lines[victim].used;
+            r->evicted_pc = c->cache.lines[victim].owner_pc;
+        }
         l1_open_miss(c, now, t, p, victim);
     }
     c->mshr.entries[p->entry].sectors |= p->missing;

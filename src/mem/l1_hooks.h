@@ -14,6 +14,8 @@ struct l1_result {
     bool intra_warp;       /* a hit on a line that the same warp brought */
     bool is_first_use;     /* the first demand of a line that a prefetch brought or is bringing */
     bool taken;            /* L1_MISS: take_miss answers it, or holds it for a while */
+    bool has_evicted;      /* L1_MISS: a line has left for it, which an access at this PC had brought */
+    uint32_t evicted_pc;
 };
 
 enum l1_evict_cause {

@@ -162,7 +162,7 @@ struct l1 {
     bool is_perfect, caches_global, is_sectored, allocates_on_miss, holds_mshrs; /* of p */
     bool has_kept;       /* `kept` is of the access that is being refused */
     bool notes_touches;  /* somebody wants to know who touched a line last */
-    bool last_missed;    /* the newest demand load did */
+    bool last_missed;    /* the newest demand load did, or merged */
     bool asks_of_misses; /* hooks.may_miss or hooks.take_miss */
     bool tells_level;    /* hooks.on_level */
 

@@ -117,10 +117,14 @@ const struct stat_row l1_stat_rows[] = {
                   NULL),
     STAT_COUNT(l1_stats, load_hits, "l1.load_hits", "transactions", "loads that hit, pending hits included",
                NULL),
+    STAT_COUNT(l1_stats, load_pending, "l1.load_pending", "transactions",
+               "of these, found on their way: merged", NULL),
     STAT_COUNT(l1_stats, hit_after_hit, "l1.hit_after_hit", "transactions",
-               "of these, hits when the load before them in the same L1 hit too (APRES, Figure 11)", NULL),
+               "of these, without pending hits: the load before it in the same L1 hit too (APRES, Figure 11)",
+               NULL),
     STAT_COUNT(l1_stats, hit_after_miss, "l1.hit_after_miss", "transactions",
-               "of these, hits when the load before them missed, or there was none", NULL),
+               "of these, without pending hits: the load before it missed or was pending, or there was none",
+               NULL),
     STAT_RATIO_OF(l1_stats, hit_after_hit, load_accesses, "l1.hit_after_hit_rate", "%",
                   "hits after a hit, of all loads", NULL),
     STAT_RATIO_OF(l1_stats, hit_after_miss, load_accesses, "l1.hit_after_miss_rate", "%",
@@ -257,7 +261,8 @@ void l1_stats_derive(struct l1_stats *s)
     s->load_accesses = s->accesses[L1_GLOBAL_LOAD] + s->accesses[L1_LOCAL_LOAD] + s->accesses[L1_OTHER];
     s->load_misses = s->misses[L1_GLOBAL_LOAD] + s->misses[L1_LOCAL_LOAD] + s->misses[L1_OTHER];
     s->load_hits = s->load_accesses - s->load_misses;
-    s->hit_after_hit = s->load_hits - s->hit_after_miss;
+    s->load_pending = s->pending[L1_GLOBAL_LOAD] + s->pending[L1_LOCAL_LOAD] + s->pending[L1_OTHER];
+    s->hit_after_hit = s->load_hits - s->load_pending - s->hit_after_miss;
     s->prefetch_covered = s->prefetch_useful + s->prefetch_late;
     s->prefetch_correct = s->prefetch_covered + s->prefetch_early;
     s->prefetch_coverable = s->prefetch_covered + s->load_misses;

@@ -1,44 +1,10 @@
-/* loads.c: the per-PC load table. Strides are kept for each SM as a few candidates with counts (a "space
- * saving" summary: Metwally et al., ICDT'05); merging adds the counts of equal strides and keeps the most
- * frequent. */
+/* loads.c: the per-PC load table. */
 #include "stats/loads.h"
 
 #include "stats/json.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Keeps the PC_STRIDES most frequent of both; among equal counts the smaller stride, so that for two SMs the
- * order does not matter. */
-static void merge_strides(struct pc_load_stats *dst, const struct pc_load_stats *src)
-{
-    int64_t stride[2 * PC_STRIDES];
-    uint64_t count[2 * PC_STRIDES];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < 2 * PC_STRIDES; i++) {
-        const struct pc_load_stats *from = i < PC_STRIDES ? dst : src;
-        int64_t s = from->stride[i % PC_STRIDES];
-        uint64_t c = from->stride_count[i % PC_STRIDES];
-        uint32_t at = 0;
-        if (!c) continue;
-        while (at < n && stride[at] != s) at++;
-        if (at == n) {
-            stride[n] = s;
-            count[n++] = 0;
-        }
-        count[at] += c;
-    }
-    for (uint32_t k = 0; k < PC_STRIDES; k++) {
-        uint32_t best = n;
-        for (uint32_t i = 0; i < n; i++)
-            if (count[i] && (best == n || count[i] > count[best] ||
-                             (count[i] == count[best] && stride[i] < stride[best])))
-                best = i;
-        dst->stride[k] = best < n ? stride[best] : 0;
-        dst->stride_count[k] = best < n ? count[best] : 0;
-        if (best < n) count[best] = 0;
-    }
-}
 
 void loads_add(struct pc_load_stats *dst, const struct pc_load_stats *src, uint32_t count)
 {
@@ -48,9 +14,17 @@ void loads_add(struct pc_load_stats *dst, const struct pc_load_stats *src, uint3
         dst[i].lines += src[i].lines;
         dst[i].accesses += src[i].accesses;
         dst[i].misses += src[i].misses;
+        dst[i].merges += src[i].merges;
         dst[i].unique_lines += src[i].unique_lines;
         dst[i].strides += src[i].strides;
-        merge_strides(&dst[i], &src[i]);
+        top_add(&dst[i].stride, &src[i].stride);
+        dst[i].evicted += src[i].evicted;
+        top_add(&dst[i].evictor, &src[i].evictor);
+        dst[i].prefetches += src[i].prefetches;
+        dst[i].prefetch_useful += src[i].prefetch_useful;
+        dst[i].prefetch_late += src[i].prefetch_late;
+        dst[i].ptx_line = src[i].ptx_line;
+        dst[i].cuda_line = src[i].cuda_line;
     }
 }
 
@@ -58,18 +32,33 @@ static double share(uint64_t part, uint64_t all) { return all ? (double)part / (
 
 static struct load_line load_line_of(const struct pc_load_stats *l, uint32_t pc, uint64_t references)
 {
-    uint32_t top = 0;
-    for (uint32_t i = 1; i < PC_STRIDES; i++)
-        if (l->stride_count[i] > l->stride_count[top]) top = i;
+    const uint32_t stride = top_first(&l->stride), evictor = top_first(&l->evictor);
     return (struct load_line){.pc = pc,
                               .executions = l->executions,
                               .lines = l->lines,
                               .share = share(l->lines, references),
                               .lines_per_load = share(l->lines, l->executions),
                               .miss_rate = share(l->misses, l->accesses),
+                              .merge_rate = share(l->merges, l->accesses),
                               .unique = share(l->unique_lines, l->accesses),
-                              .stride = l->stride[top],
-                              .stride_share = share(l->stride_count[top], l->strides)};
+                              .stride = l->stride.value[stride],
+                              .stride_share = share(l->stride.count[stride], l->strides),
+                              .evicted = l->evicted,
+                              .evictor_pc = (uint32_t)l->evictor.value[evictor],
+                              .evictor_share = share(l->evictor.count[evictor], l->evicted),
+                              .prefetches = l->prefetches,
+                              .prefetch_useful = l->prefetch_useful,
+                              .prefetch_late = l->prefetch_late,
+                              .ptx_line = l->ptx_line,
+                              .cuda_line = l->cuda_line};
+}
+
+const char *const load_class_names[] = {"reused", "thrashed", "strided", "irregular"};
+
+enum load_class loads_class(const struct load_line *l)
+{
+    if (l->unique <= 0.5) return l->miss_rate > 0.5 ? LOAD_THRASHED : LOAD_REUSED;
+    return l->stride_share >= 0.5 ? LOAD_STRIDED : LOAD_IRREGULAR;
 }
 
 static int load_line_compare(const void *a, const void *b)
@@ -123,11 +112,19 @@ void loads_json(const struct pc_load_stats *loads, uint32_t count, struct strbuf
         json_number(out, l->lines_per_load);
         strbuf_puts(out, ",\"miss_rate\":");
         json_number(out, l->miss_rate);
+        strbuf_puts(out, ",\"merge_rate\":");
+        json_number(out, l->merge_rate);
         strbuf_puts(out, ",\"unique_share\":");
         json_number(out, l->unique);
         strbuf_printf(out, ",\"stride\":%lld,\"stride_share\":", (long long)l->stride);
         json_number(out, l->stride_share);
-        strbuf_putc(out, '}');
+        strbuf_printf(out, ",\"class\":\"%s\",\"evicted\":%llu,\"evictor_pc\":%u,\"evictor_share\":",
+                      load_class_names[loads_class(l)], (unsigned long long)l->evicted, l->evictor_pc);
+        json_number(out, l->evictor_share);
+        strbuf_printf(out, ",\"prefetches\":%llu,\"prefetch_useful\":%llu,\"prefetch_late\":%llu",
+                      (unsigned long long)l->prefetches, (unsigned long long)l->prefetch_useful,
+                      (unsigned long long)l->prefetch_late);
+        strbuf_printf(out, ",\"ptx_line\":%u,\"cuda_line\":%u}", l->ptx_line, l->cuda_line);
     }
     strbuf_putc(out, ']');
     free(lines);

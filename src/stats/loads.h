@@ -15,12 +15,29 @@ struct load_line {
     uint64_t executions, lines;
     double share;          /* fraction of the kernel's references, 0..1 */
     double lines_per_load; /* references that an execution makes */
-    double miss_rate;      /* 0..1 */
+    double miss_rate;      /* 0..1, without merges */
+    double merge_rate;     /* 0..1 */
     /* Different lines per reference of an SM, 0..1: #L/#R, the miss rate of an infinite L1. */
     double unique;
-    int64_t stride;      /* bytes; the most frequent */
-    double stride_share; /* fraction of the pairs, 0..1 */
+    int64_t stride;       /* bytes; the most frequent */
+    double stride_share;  /* fraction of the pairs, 0..1 */
+    uint64_t evicted;     /* lines that it brought, and that a miss of a load replaced */
+    uint32_t evictor_pc;  /* the load that did so most often, */
+    double evictor_share; /* in this fraction of them, 0..1 */
+    uint64_t prefetches, prefetch_useful, prefetch_late;
+    uint32_t ptx_line, cuda_line; /* 0 = not known */
 };
+
+/* How a load uses the L1 (APRES, III-B). */
+enum load_class {
+    LOAD_REUSED,   /* its lines are read twice or more, and the L1 has half of them or more */
+    LOAD_THRASHED, /* its lines are read twice or more, but half of them leave before, or more */
+    LOAD_STRIDED,  /* new lines, at the same stride between half of the warps, or more */
+    LOAD_IRREGULAR
+};
+extern const char *const load_class_names[];
+enum load_class loads_class(const struct load_line *l);
+
 /* Writes at most max loads that ran, those with the most references first. Returns how many there are. */
 uint32_t loads_sorted(const struct pc_load_stats *loads, uint32_t count, struct load_line *out, uint32_t max);
 void loads_print(const struct pc_load_stats *loads, uint32_t count, uint32_t max, struct strbuf *out);

@@ -4,6 +4,7 @@
 #define HEDDLE_STATS_RUN_H
 
 #include "stats/stat.h"
+#include "stats/top.h"
 
 /* A group of statistics: "sm", "l1", ..., and one for each mechanism; rows as the component declares them. */
 struct timed_group {
@@ -12,16 +13,20 @@ struct timed_group {
     size_t bytes;
 };
 
-/* One load instruction of the program, as in APRES Table I. */
-enum { PC_STRIDES = 4 };
+/* One load instruction of the program, as in APRES Table I, and what becomes of its lines. */
 struct pc_load_stats {
     uint64_t executions;               /* warp instructions */
     uint64_t lines;                    /* transactions, when issued */
-    uint64_t accesses, misses;         /* at the L1; pending hits are not misses */
+    uint64_t accesses, misses, merges; /* at the L1; a merge waits for a miss under way */
     uint64_t unique_lines;             /* different lines among the accesses of this SM: #L of Table I */
     uint64_t strides;                  /* pairs of successive executions by different warps */
-    int64_t stride[PC_STRIDES];        /* address difference / warp difference: the most frequent ones */
-    uint64_t stride_count[PC_STRIDES]; /* an estimate: see stats/loads.c */
+    struct top stride;                 /* address difference / warp difference */
+    uint64_t evicted;                  /* lines that it brought, and that a miss of a load replaced */
+    struct top evictor;                /* PCs of these loads */
+    /* prefetches that mechanisms sent for it; lines that it found first, here or still on their way */
+    uint64_t prefetches, prefetch_useful, prefetch_late;
+    /* where it stands; 0 = not known */
+    uint32_t ptx_line, cuda_line;
 };
 
 /* What one kernel did: a snapshot of all statistics groups. */

@@ -3,6 +3,8 @@
  * unit/test_mech_laws.c. */
 #include "script_kit.h"
 
+#include "stats/loads.h"
+
 /* Two kernels. Lines: the shared one first, then those of the warps. Each thread stores the sum of what it
  * loaded: line i holds i in its first word. */
 static const char ptx[] =
@@ -76,16 +78,16 @@ static void figure_6_laws_hits_before_the_line_is_evicted(void **state)
 
 /* The warps come one after the other, and the line that leaves is the first warp's: the shared line hits four
  * times. The third warp shows the stride again, and its miss prefetches the line of the fourth, which comes
- * before that has arrived (20 turns) or after (100). */
+ * before that has arrived (14 turns) or after (100). */
 static void figure_6_apres_prefetches_for_the_last_warp(void **state)
 {
     static const struct {
         const char *mech;
         uint32_t delay;
         uint64_t hits, merges, late, useful;
-    } runs[] = {{"lrr", 20, 4, 3, 0, 0},
-                {"laws", 20, 4, 3, 0, 0},
-                {"apres", 20, 4, 4, 1, 0},
+    } runs[] = {{"lrr", 14, 4, 3, 0, 0},
+                {"laws", 14, 4, 3, 0, 0},
+                {"apres", 14, 4, 4, 1, 0},
                 {"laws", 100, 4, 3, 0, 0},
                 {"apres", 100, 5, 3, 0, 1}};
     for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
@@ -126,6 +128,15 @@ static void run_loop(const char *mech, const char *size)
     rig_run(&rig, "loop", 1, MANY_WARPS * 32, (const uint64_t[]){lines, out, ROUNDS});
 }
 
+/* The loads of the kernel, all together. */
+static struct pc_load_stats all_loads(void)
+{
+    struct pc_load_stats sum = {0};
+    const struct timed_kernel *k = timed_kernel_at(rig.gpu, 0);
+    for (uint32_t pc = 0; pc < k->load_count; pc++) loads_add(&sum, &k->loads[pc], 1);
+    return sum;
+}
+
 /* In 16 lines, with 24 warps. LAWS brings every line of memory once; under LRR lines of warps push shared
  * ones out before all warps have had them. */
 static void laws_brings_a_shared_line_once(void **state)
@@ -133,6 +144,7 @@ static void laws_brings_a_shared_line_once(void **state)
     run_loop("lrr", "l1.size=2K");
     const uint64_t lrr = hits_after_hits;
     assert_true(stat_of("l1.requests_read") > LINES);
+    assert_int_equal(all_loads().evicted, stat_of("l1.evictions"));
     rig_close(&rig);
     run_loop("laws", "l1.size=2K");
     assert_true(hits_after_hits > lrr);
@@ -152,6 +164,9 @@ static void apres_prefetches_what_the_group_will_load(void **state)
                                                       stat_of("apres.prefetch_redundant") +
                                                       stat_of("apres.prefetch_dropped"));
     assert_int_equal(stat_of("l1.requests_read"), LINES); /* none of them was wrong */
+    assert_int_equal(all_loads().prefetches, stat_of("apres.prefetch_sent"));
+    assert_int_equal(all_loads().prefetch_useful, stat_of("l1.prefetch_useful"));
+    assert_int_equal(all_loads().prefetch_late, stat_of("l1.prefetch_late"));
     rig_close(&rig);
 }
 

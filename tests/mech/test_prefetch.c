@@ -186,6 +186,12 @@ static void hits_are_told_apart_by_the_load_before(void **state)
                                                                            {"l1.hit_after_hit", 3},
                                                                            {"l1.cold_misses", 2},
                                                                            {0}});
+    /* two warps: a misses and merges, a hits twice, b misses and merges; a merge is no hit */
+    play_and_expect(&(struct play){.script = "aab", .block = 64}, (struct wanted[]){{"l1.load_hits", 4},
+                                                                                    {"l1.load_pending", 2},
+                                                                                    {"l1.hit_after_miss", 1},
+                                                                                    {"l1.hit_after_hit", 1},
+                                                                                    {0}});
 }
 
 /* One warp alone: each miss waits for its line, and no load merges. With two warps the second merges, and

@@ -6,12 +6,31 @@
 enum { LINE = 128 };
 
 static uint64_t last_id;
+/* prefetches of a kit that the L1 has taken */
+static uint32_t taken;
 
 static void open_with_warps(struct mech_kit *k, const char *names, const char *settings, int warps)
 {
     kit_open(k, names, settings, 1);
     last_id = 0;
+    taken = 0;
     for (int w = 0; w < warps; w++) kit_start(k, w);
+}
+
+/* The L1 takes the oldest prefetch that it has not taken. False: there is none. */
+static bool take_prefetch(struct mech_kit *k, enum mech_prefetch_outcome outcome)
+{
+    if (taken == k->prefetch_count) return false;
+    const uint32_t i = taken++;
+    mech_on_prefetch(k->sm, &(struct mech_prefetch){.line = k->prefetches[i].address / LINE * LINE,
+                                                    .pc = k->prefetches[i].pc,
+                                                    .warp = k->prefetches[i].warp,
+                                                    .outcome = outcome});
+    return true;
+}
+static void take_prefetches(struct mech_kit *k)
+{
+    while (take_prefetch(k, MECH_PREFETCH_SENT)) continue;
 }
 
 /* A global load issues; the L1 will answer it with this many accesses. Returns its id. */
@@ -48,10 +67,17 @@ static void answer(struct mech_kit *k, int warp, uint32_t pc, uint64_t id, enum 
     const struct mech_l1_access a = access_to(warp, pc, id, outcome, address);
     mech_on_l1_access(k->sm, &a);
 }
-/* Issue and answer of a load in one. */
-static void load(struct mech_kit *k, int warp, uint32_t pc, enum mech_l1_outcome outcome, uint64_t address)
+/* Issue and answer of a load in one; the L1 takes no prefetch yet. */
+static void load_only(struct mech_kit *k, int warp, uint32_t pc, enum mech_l1_outcome outcome,
+                      uint64_t address)
 {
     answer(k, warp, pc, issue(k, warp, pc), outcome, address);
+}
+/* ... and the L1 takes what is prefetched. */
+static void load(struct mech_kit *k, int warp, uint32_t pc, enum mech_l1_outcome outcome, uint64_t address)
+{
+    load_only(k, warp, pc, outcome, address);
+    take_prefetches(k);
 }
 
 /* The whole queue: warps of one digit, in order. */
@@ -307,15 +333,15 @@ static void an_empty_llpc_matches_empty_ones_or_none(void **unused)
     kit_close(&k);
 }
 
-static void a_merge_with_a_miss_is_a_hit_or_a_miss(void **unused)
+static void a_merge_with_a_miss_is_a_miss_or_a_hit(void **unused)
 {
     struct mech_kit k;
     answer(&k, 0, 0x20, open_figure_8(&k, "laws"), MECH_L1_PENDING, 0);
-    expect_order(&k, "0231");
+    expect_order(&k, "1023");
     kit_close(&k);
-    open_with_warps(&k, "laws", "laws.pending=miss", 2);
-    pass(&k, 1, 0x10);
-    load(&k, 0, 0x10, MECH_L1_PENDING, 0);
+    open_with_warps(&k, "laws", "laws.pending=hit", 2);
+    pass(&k, 0, 0x10);
+    load(&k, 1, 0x10, MECH_L1_PENDING, 0);
     expect_order(&k, "10");
     kit_close(&k);
 }
@@ -521,6 +547,71 @@ static void a_target_whose_prefetch_is_refused_is_not_promoted(void **unused)
     kit_close(&k);
 }
 
+/* Warp 2 misses with warps 3, 4 and 5 in its group: one prefetch at a time, and its warp goes to the head
+ * with it. A target that has issued a load since stays where it is when the next one follows. */
+static void prefetches_go_one_by_one(void **unused)
+{
+    struct mech_kit k;
+    open_with_warps(&k, "apres", "", 6);
+    for (int w = 0; w < 3; w++) load_only(&k, w, 200, MECH_L1_MISS, (uint64_t)w * 1000);
+    EXPECT_PREFETCHES(&k, {3, 3000});
+    expect_order(&k, "301245");
+    take_prefetch(&k, MECH_PREFETCH_REDUNDANT);
+    EXPECT_PREFETCHES(&k, {3, 3000}, {4, 4000});
+    expect_order(&k, "340125");
+    load_only(&k, 3, 100, MECH_L1_SENT, 0);
+    take_prefetch(&k, MECH_PREFETCH_DROPPED);
+    EXPECT_PREFETCHES(&k, {3, 3000}, {4, 4000}, {5, 5000});
+    expect_order(&k, "453012");
+    kit_close(&k);
+}
+
+/* The queues hold one load: its group goes when the next miss brings another, strided or not. */
+static void the_next_group_takes_the_warp_queue(void **unused)
+{
+    struct mech_kit k;
+    open_with_warps(&k, "apres", "", 6);
+    for (int w = 0; w < 3; w++) load_only(&k, w, 200, MECH_L1_MISS, (uint64_t)w * 1000);
+    load_only(&k, 3, 200, MECH_L1_MISS, 3000); /* 4 and 5 are left, and asked for from its address */
+    EXPECT_PREFETCHES(&k, {3, 3000});
+    take_prefetch(&k, MECH_PREFETCH_SENT);
+    EXPECT_PREFETCHES(&k, {3, 3000}, {4, 4000});
+    assert_int_equal(kit_stat(&k, "apres.bursts_cut"), 1);
+    load_only(&k, 0, 300, MECH_L1_MISS, 77); /* PC 300 has no stride */
+    take_prefetches(&k);
+    assert_int_equal(k.prefetch_count, 2);
+    assert_int_equal(kit_stat(&k, "apres.bursts_cut"), 2);
+    assert_int_equal(kit_stat(&k, "apres.prefetch_shared"), 0);
+    kit_close(&k);
+    open_with_warps(&k, "apres", "apres.pace=all", 6);
+    for (int w = 0; w < 3; w++) load_only(&k, w, 200, MECH_L1_MISS, (uint64_t)w * 1000);
+    EXPECT_PREFETCHES(&k, {3, 3000}, {4, 4000}, {5, 5000});
+    expect_order(&k, "345012");
+    kit_close(&k);
+}
+
+/* Warps 0 to 2 and 3 to 5 are two CTAs; all of them are in the group of warp 1. */
+static void a_miss_prefetches_for_its_cta_or_for_the_group(void **unused)
+{
+    static const char *const settings[] = {"", "apres.targets=group"};
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
+        struct mech_kit k;
+        kit_open(&k, "apres", settings[i], 1);
+        last_id = taken = 0;
+        for (int w = 0; w < 6; w++)
+            mech_on_warp(k.sm,
+                         &(struct mech_warp_event){.warp = w, .is_start = true, .cta_slot = (uint32_t)w / 3});
+        load(&k, 3, 200, MECH_L1_HIT, 3000);
+        load(&k, 0, 200, MECH_L1_HIT, 0);
+        load(&k, 1, 200, MECH_L1_MISS, 1000);
+        if (i)
+            EXPECT_PREFETCHES(&k, {2, 2000}, {4, 4000}, {5, 5000});
+        else
+            EXPECT_PREFETCHES(&k, {2, 2000});
+        kit_close(&k);
+    }
+}
+
 /* Ten loads fit; the eleventh takes the entry of the one used least recently. */
 static void the_prefetch_table_replaces_the_least_recently_used(void **unused)
 {
@@ -562,6 +653,7 @@ static void nothing_is_prefetched_for_a_warp_that_has_ended(void **unused)
     const uint64_t id = issue(&k, 2, 200);
     kit_end(&k, 3);
     answer(&k, 2, 200, id, MECH_L1_MISS, 2000);
+    take_prefetches(&k);
     EXPECT_PREFETCHES(&k, {4, 4000});
     kit_close(&k);
 }
@@ -575,7 +667,7 @@ static void warps_are_numbered_by_slot_or_in_the_grid(void **unused)
     for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
         struct mech_kit k;
         kit_open(&k, "apres", settings[i], 1);
-        last_id = 0;
+        last_id = taken = 0;
         for (int w = 0; w < 5; w++)
             mech_on_warp(k.sm, &(struct mech_warp_event){.warp = w,
                                                          .is_start = true,
@@ -620,6 +712,7 @@ static void wide_lines(struct mech_kit *k, int warp, uint64_t id, uint64_t addre
         a.lane_address = address;
         mech_on_l1_access(k->sm, &a);
     }
+    take_prefetches(k);
 }
 static void wide_load(struct mech_kit *k, int warp, uint64_t address)
 {
@@ -696,15 +789,17 @@ static void a_machine_that_does_not_fit_is_warned_of(void **unused)
 {
     static const struct {
         struct mech_machine machine;
-        const char *names, *message;
-    } poor[] = {{{.warps = 48, .prefetch_queue = 46}, "apres", "a miss can ask for 47 lines"},
-                {{.warps = 64, .prefetch_queue = 64}, "apres", "apres.llt is 48, but an SM has 64 warps"},
-                {{.warps = 64, .prefetch_queue = 1}, "laws", "laws.llt is 48, but an SM has 64 warps"},
-                {{.warps = 48, .prefetch_queue = 47}, "apres", ""},
-                {{.warps = 48, .prefetch_queue = 1}, "laws", ""}};
+        const char *settings, *names, *message;
+    } poor[] = {
+        {{.warps = 48, .prefetch_queue = 46}, "apres.pace=all", "apres", "a miss can ask for 47 lines"},
+        {{.warps = 64, .prefetch_queue = 64}, "", "apres", "apres.llt is 48, but an SM has 64 warps"},
+        {{.warps = 64, .prefetch_queue = 1}, "", "laws", "laws.llt is 48, but an SM has 64 warps"},
+        {{.warps = 48, .prefetch_queue = 47}, "apres.pace=all", "apres", ""},
+        {{.warps = 48, .prefetch_queue = 1}, "", "apres", ""},
+        {{.warps = 48, .prefetch_queue = 1}, "", "laws", ""}};
     for (size_t i = 0; i < ARRAY_LEN(poor); i++) {
         struct mech_kit k;
-        kit_open(&k, poor[i].names, "", 1);
+        kit_open(&k, poor[i].names, poor[i].settings, 1);
         assert_true(mech_gpu_check(k.gpu, &poor[i].machine, &k.diags));
         assert_int_equal(k.diags.errors, 0);
         expect_text(&k, poor[i].message);
@@ -728,7 +823,7 @@ int main(void)
         cmocka_unit_test(another_warp_in_the_slot_starts_empty),
         cmocka_unit_test(a_warp_beyond_the_last_load_table_is_never_grouped),
         cmocka_unit_test(an_empty_llpc_matches_empty_ones_or_none),
-        cmocka_unit_test(a_merge_with_a_miss_is_a_hit_or_a_miss),
+        cmocka_unit_test(a_merge_with_a_miss_is_a_miss_or_a_hit),
         cmocka_unit_test(a_load_of_many_lines_is_judged_by_the_first_or_by_all),
         cmocka_unit_test(figure_9_warp_1_gets_1900),
         cmocka_unit_test(another_stride_is_stored_and_not_prefetched),
@@ -741,6 +836,9 @@ int main(void)
         cmocka_unit_test(a_line_is_asked_for_once),
         cmocka_unit_test(the_warp_queue_cuts_a_group_off),
         cmocka_unit_test(a_target_whose_prefetch_is_refused_is_not_promoted),
+        cmocka_unit_test(prefetches_go_one_by_one),
+        cmocka_unit_test(the_next_group_takes_the_warp_queue),
+        cmocka_unit_test(a_miss_prefetches_for_its_cta_or_for_the_group),
         cmocka_unit_test(the_prefetch_table_replaces_the_least_recently_used),
         cmocka_unit_test(a_kernel_starts_with_an_empty_table),
         cmocka_unit_test(nothing_is_prefetched_for_a_warp_that_has_ended),

@@ -88,6 +88,7 @@ function makeRun(workload, column, index, statistics) {
       pc: 64 + 8 * i,
       executions: Math.floor(random() * 1e6),
       lines_per_load: round(1 + random() * 8),
+      unique_share: (i + 1) / 5,
       miss_rate: round(random()),
       stride: 128 * i,
       stride_share: round(random()),

@@ -5,18 +5,10 @@
 enum { SEEN_REGIONS = 2 };
 
 /* APRES Table I: the difference of addresses of successive executions by different warps, divided by the
- * difference of the warps. The most frequent strides are kept; a new one takes the place of the rarest and
- * its count (space-saving, Metwally et al., ICDT'05). */
+ * difference of the warps. */
 static void note_stride(struct pc_load_stats *s, int64_t stride)
 {
-    uint32_t at = 0, least = 0;
-    while (at < PC_STRIDES && !(s->stride_count[at] && s->stride[at] == stride)) {
-        if (s->stride_count[at] < s->stride_count[least]) least = at;
-        at++;
-    }
-    if (at == PC_STRIDES) at = least;
-    s->stride[at] = stride;
-    s->stride_count[at]++;
+    top_note(&s->stride, stride);
     s->strides++;
 }
 
@@ -33,9 +25,22 @@ void load_executed(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t 
     l->last.valid = true;
 }
 
-void load_accessed(struct sm_load *l, uint64_t line, bool is_miss)
+void load_accessed(struct sm_load *l, uint64_t line, enum l1_answer answer)
 {
     l->stats.accesses++;
-    l->stats.misses += is_miss;
+    l->stats.misses += answer == L1_MISS;
+    l->stats.merges += answer == L1_PENDING;
     l->stats.unique_lines += lineset_add(&l->seen, line);
+}
+
+void load_used_prefetch(struct sm_load *l, bool is_late)
+{
+    l->stats.prefetch_useful += !is_late;
+    l->stats.prefetch_late += is_late;
+}
+
+void load_evicted(struct sm_load *l, uint32_t by_pc)
+{
+    l->stats.evicted++;
+    top_note(&l->stats.evictor, by_pc);
 }

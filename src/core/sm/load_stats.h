@@ -2,6 +2,7 @@
 #ifndef HEDDLE_SM_LOAD_STATS_H
 #define HEDDLE_SM_LOAD_STATS_H
 
+#include "mem/l1.h"
 #include "mem/lineset.h"
 #include "stats/run.h"
 
@@ -21,6 +22,10 @@ struct sm_load {
  * lines. */
 void load_executed(struct sm_load *l, uint64_t warp, uint64_t address, uint32_t lines);
 /* The L1 took one access of it; line: the number of the line. */
-void load_accessed(struct sm_load *l, uint64_t line, bool is_miss);
+void load_accessed(struct sm_load *l, uint64_t line, enum l1_answer answer);
+/* It is the first that wants the line of a prefetch; is_late: that is on its way. */
+void load_used_prefetch(struct sm_load *l, bool is_late);
+/* A line that it brought has left for one of a load at this PC. */
+void load_evicted(struct sm_load *l, uint32_t by_pc);
 
 #endif

@@ -130,7 +130,9 @@ HOT static void count_access(void *ctx, tick now, const struct l1_txn *t, const 
     }
     if (UNLIKELY(r->answer == L1_SENT)) m->mech_view.loads_sent++;
     const struct sm_program *p = program_of(t);
-    load_accessed(&p->loads[t->pc], t->addr >> p->line_shift, r->answer == L1_MISS);
+    load_accessed(&p->loads[t->pc], t->addr >> p->line_shift, r->answer);
+    if (r->has_evicted && r->evicted_pc < p->inst_count) load_evicted(&p->loads[r->evicted_pc], t->pc);
+    if (UNLIKELY(r->is_first_use)) load_used_prefetch(&p->loads[t->pc], r->answer != L1_HIT);
 }
 
 static void see_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
@@ -246,7 +248,10 @@ static void see_prefetch(void *ctx, tick now, const struct l1_txn *t, enum l1_pr
     static const uint8_t outcomes[] = {[L1_PREFETCH_SENT] = MECH_PREFETCH_SENT,
                                        [L1_PREFETCH_REDUNDANT] = MECH_PREFETCH_REDUNDANT,
                                        [L1_PREFETCH_DROPPED] = MECH_PREFETCH_DROPPED};
-    sm_mech_prefetch(ctx, t->addr, t->pc, t->warp, (enum mech_prefetch_outcome)outcomes[outcome]);
+    struct sm *m = ctx;
+    const struct sm_program *p = context_at(&m->state, t->warp)->program;
+    if (outcome == L1_PREFETCH_SENT && p && t->pc < p->inst_count) p->loads[t->pc].stats.prefetches++;
+    sm_mech_prefetch(m, t->addr, t->pc, t->warp, (enum mech_prefetch_outcome)outcomes[outcome]);
 }
 
 COLD void sm_mech_prefetch(struct sm *m, uint64_t line, uint32_t pc, uint32_t context,
@@ -299,7 +304,7 @@ void sm_mech_connect(struct sm *m)
                                       .on_evict = h->has_evict || m->setup.sharers ? see_evict : NULL,
                                       .on_fill = h->has_fill || m->setup.sharers ? see_fill : NULL,
                                       .on_level = h->has_level ? see_level : NULL,
-                                      .on_prefetch = h->has_prefetch ? see_prefetch : NULL,
+                                      .on_prefetch = see_prefetch,
                                       .on_atomic = make_atomic,
                                       .policy = h->has_victim ? &m->mech_view.policy : NULL});
 }
