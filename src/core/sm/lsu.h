@@ -101,7 +101,7 @@ struct lsu_hot {
     /* the re-execution queue is not empty; there is one */
     bool has_reexec, reexecutes;
     /* registers of a CTA move (transfer.c); the next cycle may not be slept through for them */
-    bool has_transfer, transfers_now;
+    bool has_transfer : 1, transfers_now : 1;
 };
 struct lsu {
     struct lsu_access *accesses;
