@@ -328,6 +328,13 @@ static void sharing_knows_who_holds_what_and_changes_nothing(void **state)
 
 /* ---- one result ---- */
 
+static void launch_three(void)
+{
+    rig_launch(&rig, "share", 2 * SMS, 96, (const uint64_t[]){buf, out, 8}, 0);
+    rig_launch(&rig, "share", SMS, 64, (const uint64_t[]){buf, out + 32768, 6}, 3);
+    rig_launch(&rig, "share", SMS, 64, (const uint64_t[]){buf, out + 49152, 6}, 4); /* together with it */
+}
+
 static uint64_t hash_of(const struct ccn_run *base, uint32_t threads, bool no_skip, uint32_t sample)
 {
     struct ccn_run r = *base;
@@ -336,9 +343,10 @@ static uint64_t hash_of(const struct ccn_run *base, uint32_t threads, bool no_sk
     r.timed.no_skip = no_skip;
     r.timed.sample_cycles = sample;
     open_run(&r);
-    rig_launch(&rig, "share", 2 * SMS, 96, (const uint64_t[]){buf, out, 8}, 0);
-    rig_launch(&rig, "share", SMS, 64, (const uint64_t[]){buf, out + 32768, 6}, 3);
-    rig_launch(&rig, "share", SMS, 64, (const uint64_t[]){buf, out + 49152, 6}, 4); /* together with it */
+    if (r.machine)
+        rig_launch(&rig, "share", SMS, 32, (const uint64_t[]){buf, out, 5}, 0);
+    else
+        launch_three();
     rig_sync(&rig);
     for (uint32_t k = 0; !r.machine && !r.timed.mech_count && k < 3; k++)
         assert_true(stat_at(k, "ccn.hits") > 0);
