@@ -43,6 +43,10 @@ done
 check pcal --mech-set pcal.window=100 --mech-set pcal.start_n=2
 check poise --mech-set poise.period=1000 --mech-set poise.warmup=20 --mech-set poise.feature=100 \
     --mech-set poise.correct=50
+check linebacker --mech-set linebacker.window=200
+check linebacker --mech-set linebacker.throttle=false --mech-set linebacker.select=false
+check cerf --mech-set cerf.period=200 --mech-set cerf.idle=100
+check cacheext,loads
 
 # a tuple of all warps is the scheduler alone, and N = p is swl: the machine's own statistics are the same
 own() { grep -E '^ +"(gpu|sm|l1|xbar|l2|dram|queue)":' "$1" | md5sum; }
