@@ -29,7 +29,8 @@ struct every_hook {
     uint64_t init, gpu_init, on_kernel, on_launch, pick, take_miss, victim, line_touched, line_inserted;
     uint64_t may_allocate, may_miss, extra_hit, on_issue, on_next, on_l1_access, on_l1_evict, on_l1_fill,
         on_l1_level;
-    uint64_t on_prefetch, on_warp, on_barrier, on_rows_lost, on_cta, on_timer, admit, on_ring, on_gpu_timer;
+    uint64_t on_prefetch, on_warp, on_barrier, on_rows_lost, on_cta, on_timer, admit, on_memory_read, on_ring,
+        on_gpu_timer;
 };
 
 /* What the GPU-wide hooks count is a statistic of SM 0. */
@@ -48,14 +49,35 @@ static const struct param_row every_hook_params[] = {
 };
 
 #define COUNT(hook) STAT_COUNT(every_hook, hook, "every_hook." #hook, "calls", "calls of " #hook, NULL)
-static const struct stat_row every_hook_stats[] = {
-    COUNT(init),          COUNT(gpu_init),     COUNT(on_kernel),    COUNT(on_launch),
-    COUNT(pick),          COUNT(take_miss),    COUNT(victim),       COUNT(line_touched),
-    COUNT(line_inserted), COUNT(may_allocate), COUNT(may_miss),     COUNT(extra_hit),
-    COUNT(on_issue),      COUNT(on_next),      COUNT(on_l1_access), COUNT(on_l1_evict),
-    COUNT(on_l1_fill),    COUNT(on_l1_level),  COUNT(on_prefetch),  COUNT(on_warp),
-    COUNT(on_barrier),    COUNT(on_rows_lost), COUNT(on_cta),       COUNT(on_timer),
-    COUNT(on_ring),       COUNT(admit),        COUNT(on_gpu_timer), {0}};
+static const struct stat_row every_hook_stats[] = {COUNT(init),
+                                                   COUNT(gpu_init),
+                                                   COUNT(on_kernel),
+                                                   COUNT(on_launch),
+                                                   COUNT(pick),
+                                                   COUNT(take_miss),
+                                                   COUNT(victim),
+                                                   COUNT(line_touched),
+                                                   COUNT(line_inserted),
+                                                   COUNT(may_allocate),
+                                                   COUNT(may_miss),
+                                                   COUNT(extra_hit),
+                                                   COUNT(on_issue),
+                                                   COUNT(on_next),
+                                                   COUNT(on_l1_access),
+                                                   COUNT(on_l1_evict),
+                                                   COUNT(on_l1_fill),
+                                                   COUNT(on_l1_level),
+                                                   COUNT(on_prefetch),
+                                                   COUNT(on_warp),
+                                                   COUNT(on_barrier),
+                                                   COUNT(on_rows_lost),
+                                                   COUNT(on_cta),
+                                                   COUNT(on_timer),
+                                                   COUNT(on_ring),
+                                                   COUNT(admit),
+                                                   COUNT(on_memory_read),
+                                                   COUNT(on_gpu_timer),
+                                                   {0}};
 
 /* ---- making ---- */
 
@@ -190,6 +212,11 @@ EVENT(on_barrier, mech_barrier)
 EVENT(on_rows_lost, mech_rows_lost)
 EVENT(on_cta, mech_cta)
 
+static void every_hook_on_memory_read(void *state, uint64_t cycle, uint32_t token)
+{
+    ((struct every_hook *)state)->on_memory_read++;
+}
+
 static bool every_hook_fits(const struct mech_share *s) { return s->in_use + s->asked <= s->limit; }
 
 /* The occupancy rule. */
@@ -267,6 +294,7 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
     .on_cta = every_hook_on_cta,
     .hears_stalls = true,
     .admit = every_hook_admit,
+    .on_memory_read = every_hook_on_memory_read,
     .on_timer = every_hook_on_timer,
     .on_ring = every_hook_on_ring,
     .on_gpu_timer = every_hook_on_gpu_timer,

@@ -228,6 +228,8 @@ static void call_each_hook(struct mech_sm *m)
     mech_on_barrier(m, &(struct mech_barrier){0});
     mech_on_rows_lost(m, &(struct mech_rows_lost){0});
     mech_on_cta(m, &(struct mech_cta){0});
+    assert_true(mech_admit(m, &(struct mech_admit){0}));
+    mech_on_memory_read(m, 0, 0);
     mech_on_timer(m, m->next_timer);
     mech_on_ring(m, 7);
 }
