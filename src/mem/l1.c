@@ -97,7 +97,12 @@ void l1_destroy(struct l1 *c)
 
 static void l1_sent(void *l1, tick now) { l1_tell_level(l1, now); }
 
-void l1_queue_changed(struct l1 *c, tick now) { l1_tell_level(c, now); }
+/* What was refused for an MSHR may lack an entry of the queue from now on. */
+void l1_queue_changed(struct l1 *c, tick now)
+{
+    l1_note(c, L1_CHANGE_OTHER);
+    l1_tell_level(c, now);
+}
 
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks)
 {
