@@ -141,7 +141,7 @@ expect 2 'lrr|gto|mechanism' run --mech lrrr -- true
 expect 2 'sample must be a whole number from 0 to' run --sample often -- true
 expect 2 'cannot run' run --functional -- ./no/such/program
 # a study keeps the named workloads where it has them
-expect 0 '^19 runs: 0 in the store' sweep fidelity --workloads bfs,bicg --store "$out.none.db" --dry-run
+expect 0 '^20 runs: 0 in the store' sweep fidelity --workloads bfs,bicg --store "$out.none.db" --dry-run
 expect 2 "has no workload 'bfss'" sweep fidelity --workloads bfss --dry-run
 printf 'sm:\n  count: 15\n  wraps: 48\n' >"$out.yaml"
 expect 2 ':3:3: error: unknown parameter .sm.wraps' config dump -m "$out.yaml"

@@ -22,7 +22,9 @@ make_workload() { # make_workload NAME 'shell commands'
     printf 'name: %s\nsummary: of the tests\nprogram: %s.sh\nsizes:\n  tiny: {input: a few, args: []}\n' \
         "$1" "$1" >"$dir/workload.yaml"
 }
-real() { echo "exec '$(dirname "$heddle")/workloads/2dconv' --size tiny"; } # the shortest of the suite
+real() { # real [WORKLOAD]: the shortest of the suite, where none is named
+    echo "exec '$(dirname "$heddle")/workloads/${1:-2dconv}' --size tiny"
+}
 experiment() { # experiment FILE 'workload, workload' COLUMNS
     local i
     {

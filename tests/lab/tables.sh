@@ -102,7 +102,7 @@ check "bars end the tables: $(tail -3 table)" grep -qx 'near  *3  *4  *3/4  met'
 
 # ---- seeds ----
 export HEDDLE_WORKLOADS="$out/workloads"
-make_workload seeded "echo \"\$@\" >>'$out/arguments'; $(real | sed 's/exec //') \"\$@\" "
+make_workload seeded "echo \"\$@\" >>'$out/arguments'; $(real bfs | sed 's/exec //') \"\$@\" "
 for seed in 3 4294967299 4611686018427387907; do # the same low 32 bits; the same low 62 bits
     experiment seed.yaml seeded 1
     echo "seed: $seed" >>seed.yaml

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cost.sh HEDDLE SOURCE_FOLDER: what APRES, Linebacker and CCN cost, from their parameters: the papers' numbers,
-# and other sizes.
+# cost.sh HEDDLE SOURCE_FOLDER: what APRES, Linebacker and CCN cost, from their parameters: the papers'
+# numbers, and other sizes.
 set -uo pipefail
 heddle=$1
 export HEDDLE_HOME=$2

@@ -12,8 +12,9 @@ case $name in half | mbarrier) arch=sm_90 ;; esac
 
 kept=$folder/nvcc_$name.kept
 mkdir -p "$kept"
-"$nvcc" -c -O3 -arch=$arch --keep --keep-dir "$kept" -Wno-deprecated-gpu-targets "$source" \
-    -o "$folder/nvcc_$name.o"
+# In its folder: what assert and printf say of a file is in the PTX.
+(cd "$(dirname "$source")" && "$nvcc" -c -O3 -arch=$arch --keep --keep-dir "$kept" \
+    -Wno-deprecated-gpu-targets "$name.cu" -o "$folder/nvcc_$name.o")
 "$(dirname "$0")/make_ptx.sh" --check "$name" "$kept/$name.ptx" || [ $? -eq 77 ]
 for runtime in shared static; do
     binary=$folder/nvcc_${name}_$runtime
