@@ -119,16 +119,22 @@ static void find_due(struct sm *m)
     }
 }
 
+/* Registers that are on their way stay with their slots (transfer_hold). */
+static bool has_registers(const struct sm *m, uint32_t cta)
+{
+    return m->residency.ctas[cta].has_rows && transfer_where(m, cta) == REGISTERS_HERE;
+}
+
 static bool may_leave(const struct sm *m, uint32_t cta)
 {
     const struct swap_cta *s = &m->swaps.ctas[cta];
-    return s->is_used && s->place == CTA_ACTIVE && is_stalled(m, cta);
+    return s->is_used && s->place == CTA_ACTIVE && has_registers(m, cta) && is_stalled(m, cta);
 }
 
 static bool may_enter(const struct sm *m, uint32_t out, uint32_t in)
 {
     const struct swap_cta *s = &m->swaps.ctas[in];
-    return s->is_used && s->place == CTA_INACTIVE && residency_has_slots(m, in, out);
+    return s->is_used && s->place == CTA_INACTIVE && has_registers(m, in) && residency_has_slots(m, in, out);
 }
 
 static void leave(struct sm *m, uint32_t cta, uint64_t due, bool keeps_slots)
