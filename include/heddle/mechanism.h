@@ -469,8 +469,8 @@ struct mech_ports {
      *
      * cta_swap: `out` loses its slots, `in` has them (or free ones) after `cycles`, one at least; then comes
      * on_cta OUT and IN. Either may be MECH_NO_CTA. Slots of `out` that `in` does not get are free after
-     * `cycles`. The age of a warp stays. False: `out` is not active and stalled (now), `in` is not inactive, one
-     * of them lacks its registers, or `in` would not find slots; nothing has changed. */
+     * `cycles`. The age of a warp stays. False: `out` is not active and stalled (now), `in` is not inactive,
+     * one of them lacks its registers, or `in` would not find slots; nothing has changed. */
     bool (*cta_swap)(void *host, uint32_t out, uint32_t in, uint32_t cycles);
     /* In init alone: STALLED is told of a CTA that has been stalled for this many cycles; the largest number
      * over all mechanisms. Waits for shared memory and hits of the L1 are shorter than waits for misses. */
