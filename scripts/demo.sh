@@ -4,10 +4,11 @@
 # page that it draws. The results stay in build/demo: the second time the experiment has all of its runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-echo "== building (profile-guided: some minutes)"
-scripts/pgo.sh
-build=build/pgo
-export PATH=$PWD/$build/bin:$PATH
+. scripts/setup.sh
+heddle_setup
+echo "== building (release)"
+heddle_build release
+export PATH=$PWD/build/release/bin:$PATH
 
 show() { printf '\n$ %s\n' "$*"; }
 run() { show "$@"; "$@"; }
@@ -21,11 +22,11 @@ show heddle disasm examples/saxpy.ptx
 heddle disasm examples/saxpy.ptx | head -n 40
 
 printf '\n== A CUDA program: the plain C build of tests/programs/kmeans.cu, on the machine "fermi"'
-run heddle run -m fermi -- $build/bin/program_kmeans
+run heddle run -m fermi -- build/release/bin/program_kmeans
 
 printf '\n== This program with another warp scheduler: the cycles of the kernel'
-show "heddle run -m fermi --mech lrr -- $build/bin/program_kmeans"
-heddle run -m fermi --mech lrr -- $build/bin/program_kmeans 2>&1 | grep -E 'PASS|cycles|IPC'
+show "heddle run -m fermi --mech lrr -- build/release/bin/program_kmeans"
+heddle run -m fermi --mech lrr -- build/release/bin/program_kmeans 2>&1 | grep -E 'PASS|cycles|IPC'
 
 printf '\n== The suite: every benchmark of five papers, and one of them on two machines'
 show heddle list workloads
@@ -38,7 +39,7 @@ for machine in fermi maxwell; do
 done
 
 printf '\n== Results only, no clock'
-run heddle run --functional -m fermi -- $build/bin/program_kmeans
+run heddle run --functional -m fermi -- build/release/bin/program_kmeans
 
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then
@@ -59,7 +60,7 @@ run heddle list machines
 printf '\n== An experiment, experiments/demo.yaml: its runs, its figures beside the numbers of a paper'
 mkdir -p build/demo
 page=build/demo/report.html
-if [ -e $build/share/heddle/report.html ]; then
+if [ -e build/release/share/heddle/report.html ]; then
     run heddle reproduce demo --store build/demo/results.db -o $page
     printf '\nOpen %s in a browser: the figures (hover, sort, filter), the\n' "$page"
     printf "paper's claims with their verdicts, and behind each bar its run: where the time\n"
