@@ -1,8 +1,7 @@
 /* Figures: values and means from the runs, the choice of an oracle, verdicts on claims, tables and JSON. */
-#include "experiment_kit.h"
+#include "figure_rig.h"
 
 #include "json_check.h"
-#include "lab/figure_impl.h"
 #include "mem/link.h"
 
 static const char gains[] =
@@ -19,27 +18,6 @@ static const char gains[] =
     "      {id: t.fast.red, column: fast, workload: red}]}\n"
     "  - {id: f2, columns: base, measures: level}\n"
     "  - {id: f3, columns: fast, measures: [speedup, entries], mean: geometric, paper: {fast: gain}}\n";
-
-struct rig {
-    struct experiment e;
-    struct plan p;
-    struct store store;
-    struct diag_list diags;
-};
-
-static void rig_up(struct rig *r, const char *text)
-{
-    *r = (struct rig){0};
-    kit_need(&r->e, text);
-    assert_true(plan_make(&r->p, &r->e, &r->diags));
-}
-
-static void rig_down(struct rig *r)
-{
-    plan_free(&r->p);
-    experiment_free(&r->e);
-    diag_free(&r->diags);
-}
 
 static void put_gains(struct rig *r)
 {
@@ -62,8 +40,6 @@ static const struct figure_cell *cell(const struct figure_data *d, uint32_t work
     fail_msg("no cell %u %u %u", workload, column, measure);
     return NULL;
 }
-
-static bool is_near(double a, double b) { return fabs(a - b) < 1e-12; }
 
 static void cells_hold_measures_and_their_mean(void **state)
 {

@@ -1,33 +1,11 @@
 /* test_lab_stages.c: runs that follow from results: conditions of `where`, settings that another column
  * chose, tables of what was best for each launch; and numbers of single launches, over all workloads, and of
  * classes of them. */
-#include "experiment_kit.h"
+#include "figure_rig.h"
 
 #include "json_check.h"
-#include "lab/figure_impl.h"
 
 #define TAIL "measures: {ipc: ipc}\nfigures: [{id: f, columns: [base]}]\n"
-
-struct rig {
-    struct experiment e;
-    struct plan p;
-    struct store store;
-    struct diag_list diags;
-};
-
-static void rig_up(struct rig *r, const char *text)
-{
-    *r = (struct rig){0};
-    kit_need(&r->e, text);
-    assert_true(plan_make(&r->p, &r->e, &r->diags));
-}
-
-static void rig_down(struct rig *r)
-{
-    plan_free(&r->p);
-    experiment_free(&r->e);
-    diag_free(&r->diags);
-}
 
 static void advance(struct rig *r)
 {
@@ -44,8 +22,6 @@ static void put(struct rig *r, const char *workload, const char *column, const c
 {
     kit_put(&r->store, &r->p, workload, column, name, value);
 }
-
-static bool is_near(double a, double b) { return fabs(a - b) < 1e-12; }
 
 /* ---- where ---- */
 
