@@ -75,7 +75,7 @@ static void expect_same(const struct rig_options *o)
 static void what_others_write_is_seen_in_its_cycle(void **state)
 {
     static const char *const machines[] = {"fermi", "maxwell", "kepler", "rtx3080", "gtx480-peer"};
-    for (size_t i = 0; i < ARRAY_LEN(machines); i++)
+    for (size_t i = 0; i < (IS_SANITIZED ? 2 : ARRAY_LEN(machines)); i++)
         expect_same(&(struct rig_options){.machine = machines[i]});
     expect_same(&(struct rig_options){.machine = HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml"});
 }
@@ -99,9 +99,9 @@ static void so_it_is_with_warp_tuples(void **state)
 
 static void so_it_is_with_mechanisms(void **state)
 {
-    static const char *const mechs[] = {"swl",    "str", "sld",  "two-level", "ccws",
-                                        "mascar", "pa",  "laws", "apres"};
-    for (size_t i = 0; i < ARRAY_LEN(mechs); i++)
+    static const char *const mechs[] = {"apres", "mascar",    "ccws", "swl", "str",
+                                        "sld",   "two-level", "pa",   "laws"};
+    for (size_t i = 0; i < (IS_SANITIZED ? 3 : ARRAY_LEN(mechs)); i++)
         expect_same(&(struct rig_options){.timed = {.mechs = &mechs[i], .mech_count = 1, .timeline = true}});
 }
 

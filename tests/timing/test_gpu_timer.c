@@ -95,15 +95,15 @@ static void expect_same(const struct rig_options *o)
 
 static void the_timer_comes_before_the_sms_of_its_cycle_on_any_number_of_threads(void **state)
 {
-    static const char *const machines[] = {"fermi", "maxwell",
-                                           HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml"};
-    for (size_t i = 0; i < ARRAY_LEN(machines); i++)
+    static const char *const machines[] = {HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml", "fermi",
+                                           "maxwell"};
+    for (size_t i = 0; i < (IS_SANITIZED ? 1 : ARRAY_LEN(machines)); i++)
         expect_same(&(struct rig_options){.machine = machines[i]});
 }
 
 static void a_sample_of_the_same_cycle_comes_after_the_timer(void **state)
 {
-    expect_same(&(struct rig_options){.timed.sample_cycles = SLOW_CYCLES});
+    if (!IS_SANITIZED) expect_same(&(struct rig_options){.timed.sample_cycles = SLOW_CYCLES});
     expect_same(&(struct rig_options){.timed.sample_cycles = 3 * QUICK_CYCLES});
 }
 
