@@ -175,7 +175,7 @@ static bool find_target(struct map_target *t, const struct map_settings *s, cons
     if (words + is_program != 1) {
         cli_error(argc, argv, words ? p->words.items.data[words - 1].arg : argc, 0, 1,
                   "heddle map NAME (heddle list workloads), or heddle map -- ./app ARGS",
-                  words + is_program ? "one workload or one program is mapped" : "there is nothing to map");
+                  (words + is_program) ? "one workload or one program is mapped" : "there is nothing to map");
         return false;
     }
     if (!is_program) return find_workload(t, argc, argv, p->words.items.data[0].arg, s->runs.sweep.size);
