@@ -3,8 +3,8 @@
  * 80 columns. */
 #include "base/vec.h"
 #include "stats/loads.h"
-#include "stats/print_energy.h"
 #include "stats/print.h"
+#include "stats/print_energy.h"
 
 #include <stdlib.h>
 #include <string.h>

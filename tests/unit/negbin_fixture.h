@@ -1,5 +1,6 @@
 /* Made by negbin_fixture.py: data of a negative binomial distribution, and the weights of
  * greatest likelihood for some dispersions; the last one is the likeliest. */
+/* clang-format off */
 enum { FIXTURE_ROWS = 36, FIXTURE_COLUMNS = 4 };
 static const double fixture_x[] = {
     0.016247436880941879, 0.46820426686384331, -0.63713413759692439, 1,

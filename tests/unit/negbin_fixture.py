@@ -95,6 +95,7 @@ def main():
         y.append(random.poisson(mu * random.gamma(4) * dispersion))
     print("/* Made by negbin_fixture.py: data of a negative binomial distribution, and the weights of\n"
           " * greatest likelihood for some dispersions; the last one is the likeliest. */")
+    print("/* clang-format off */")
     print(f"enum {{ FIXTURE_ROWS = {ROWS}, FIXTURE_COLUMNS = {COLUMNS} }};")
     print("static const double fixture_x[] = {")
     for row in x:
