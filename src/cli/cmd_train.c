@@ -195,7 +195,7 @@ int cli_cmd_train(int argc, char **argv)
          "errors of each kernel by a model of the others"},
         {"--evaluate", NULL, CLI_TEXT, &s.evaluate, "PROFILE", "errors on kernels that were not trained on"},
         {"--gain", NULL, CLI_TEXT, &s.gain, "PERCENT", "kernels that gain at least this (default 1.5)"},
-        {"--cycles", NULL, CLI_U64, &s.cycles, "N", "kernels of at least so many cycles (default 10000)"},
+        {"--cycles", NULL, CLI_U64, &s.cycles, "N", "only kernels of at least N cycles (default 10000)"},
         {"--dispersion", NULL, CLI_TEXT, &s.dispersion, "X|ml",
          "of the regression (default 1); ml: the likeliest"},
         {0}};

@@ -19,7 +19,7 @@ struct cli_option *cli_profiling_options(struct cli_profiling *p, const struct c
          "are nine at most)"},
         {"--kernel", NULL, CLI_TEXT, &p->kernel, "NAME", "launches of this kernel alone"},
         {"--cycles", NULL, CLI_U64, &p->cycles_min, "N",
-         "launches of at least so many cycles alone (default 10000; of a map, 1)"},
+         "only launches of at least N cycles (default 10000; of a map, 1)"},
         {"--store", NULL, CLI_TEXT, &p->sweep.store, "FILE",
          "the store of results (default " CLI_DEFAULT_STORE "); runs that it has are not made again"},
         {"--dry-run", "-n", CLI_FLAG, &p->sweep.dry_run, NULL,

@@ -16,7 +16,7 @@ struct transfer_move {
     uint32_t cta;
     /* out: instructions of the CTA are under way, and their results come first */
     bool drains;
-    /* all that move; at most so many in the buffer */
+    /* rows that move; the most that the buffer holds */
     uint32_t rows, buffer;
     /* out: read from their bank, in the queue, acknowledged. In: asked for, here, written to their bank */
     uint32_t begun, passed, ended;
