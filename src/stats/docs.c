@@ -95,7 +95,9 @@ static const char formats[] =
     "more |\n"
     "| `legend` | `unit`, `help` and (where there is one) `ncu` of every row; `own` where it counts "
     "only this kernel's events |\n"
-    "\n"
+    "\n";
+
+static const char loads[] =
     "## Loads\n"
     "\n"
     "`--format loads` prints a line for each load instruction, over all launches of its kernel, those with\n"
@@ -157,6 +159,7 @@ void stats_docs(stats_tables *tables, struct strbuf *out)
     struct stats_table t;
     strbuf_puts(out, intro);
     strbuf_puts(out, formats);
+    strbuf_puts(out, loads);
     for (uint32_t i = 0; tables(i, &t); i++) {
         strbuf_printf(
             out,
