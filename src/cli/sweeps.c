@@ -2,12 +2,15 @@
  * the end. */
 #include "base/map.h"
 #include "cli/lab.h"
+#include "lab/host.h"
 #include "stats/json.h"
 
 #include <errno.h>
 #include <libgen.h>
 #include <signal.h>
 #include <unistd.h>
+
+#define SAME_WISH_SECONDS 0.5
 
 struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_option *own)
 {
@@ -31,14 +34,26 @@ struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_optio
 }
 
 static volatile int stopped; /* by this signal */
+static double stopped_at;    /* written by the handler alone */
 
-static void on_signal(int number) { stopped = number; }
+/* The first asks for an end; another is not waited for. `timeout` and job systems send a signal to a
+ * process and to its group: two at once are one wish. */
+static void on_signal(int number)
+{
+    const double now = host_now();
+    if (!stopped) {
+        stopped = number;
+        stopped_at = now;
+    } else if (now - stopped_at > SAME_WISH_SECONDS) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
 
-/* The first asks for an end; the second is not waited for. */
 static void catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction a = {.sa_handler = on_signal};
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) sigaction(numbers[i], &a, NULL);
 }
 

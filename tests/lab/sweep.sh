@@ -76,6 +76,25 @@ is "Ctrl-C: finished ones are kept" "$(count done stop.yaml stop.db)" 1
 is "Ctrl-C: no lease is left" "$(count 'to make' stop.yaml stop.db)" 1
 is "Ctrl-C: no file is left" "$(find stop.db.work -name '*.json' -o -name '*.end' -o -name '*.log' | wc -l)" 0
 
+# ---- Ctrl-C twice ----
+# Two at once are one wish, whatever the gap between them; later ones are not waited for.
+interrupt() { # interrupt STORE PAUSE: a sweep of stop.yaml gets two signals this far apart
+    : >runs.started
+    "$heddle" sweep stop.yaml --store "$1" -j 2 >told 2>&1 &
+    local sweep=$!
+    until grep -q endless runs.started; do sleep 0.1; done
+    kill -INT $sweep
+    sleep "$2"
+    kill -INT $sweep 2>/dev/null
+    wait $sweep
+}
+for pause in 0 0.01 0.03; do
+    interrupt "twice$pause.db" $pause
+    is "twice, $pause s apart: status" $? 130
+    check "twice, $pause s apart: says how to go on" grep -q 'the same command goes on' told
+    check "twice, $pause s apart: the runs have ended" nobody_left
+done
+
 # ---- kill -9 ----
 experiment kill.yaml "slow" 6
 : >runs.started
