@@ -16,10 +16,9 @@ static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
     p->inst_count = k->inst_count;
     p->line_shift = (uint32_t)__builtin_ctz(m->line_bytes);
     if (m->setup.owner_slot) p->owner = (uint16_t)m->setup.owner_slot(m->setup.ctx, g);
-    p->uops = mem_alloc(k->inst_count * sizeof *p->uops);
-    p->issued = mem_zalloc_lines(k->inst_count * sizeof *p->issued);
+    p->insts = mem_zalloc_lines(k->inst_count * sizeof *p->insts);
     p->loads = mem_zalloc_lines(k->inst_count * sizeof *p->loads);
-    for (uint32_t pc = 0; pc < k->inst_count; pc++) uop_decode(m->p, &k->insts[pc], &p->uops[pc]);
+    for (uint32_t pc = 0; pc < k->inst_count; pc++) uop_decode(m->p, &k->insts[pc], &p->insts[pc].uop);
     p->code = SM_CODE_BASE + ((hash_text(k->name) % CODE_RANGES) << SM_CODE_BITS);
     return p;
 }
@@ -27,8 +26,7 @@ static struct sm_program *program_new(struct sm *m, const struct emu_grid *g)
 static void program_free(struct sm_program *p)
 {
     for (uint32_t pc = 0; pc < p->inst_count; pc++) lineset_free(&p->loads[pc].seen);
-    free(p->uops);
-    free(p->issued);
+    free(p->insts);
     free(p->loads);
     free(p);
 }
@@ -41,8 +39,10 @@ static void own_add(struct sm_own *sum, const struct sm_own *more)
     for (size_t i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += from[i];
 }
 
-static void add_issues(struct sm_stats *s, const struct uop *u, const struct issue_count *c)
+static void add_issues(struct sm_stats *s, const struct sm_inst *inst)
 {
+    const struct uop *u = &inst->uop;
+    const struct issue_count *c = &inst->issued;
     s->warp_insts += c->issues;
     s->insts_by_unit[u->unit] += c->issues;
     if (u->flags & UOP_BARRIER) s->barriers += c->issues;
@@ -61,7 +61,7 @@ static void program_add(const struct sm_program *p, struct sm_own *sum)
 {
     own_add(sum, &p->own);
     for (uint32_t pc = 0; pc < p->inst_count; pc++)
-        if (p->issued[pc].issues) add_issues(&sum->sm, &p->uops[pc], &p->issued[pc]);
+        if (p->insts[pc].issued.issues) add_issues(&sum->sm, &p->insts[pc]);
 }
 
 void programs_add(const struct sm *m, struct sm_own *sum)

@@ -14,13 +14,19 @@ struct issue_count {
     uint64_t issues, lanes;
 };
 
+/* An instruction with its counts: two lines of the host. */
+struct sm_inst {
+    struct uop uop;
+    struct issue_count issued;
+};
+_Static_assert(sizeof(struct sm_inst) == 2 * HOST_LINE, "an instruction issues from two lines of the host");
+
 struct sm_program {
     /* emu_grid_id: a grid may lie where an older one was */
     uint64_t grid;
     const struct isa_kernel *kernel;
     /* [inst_count] */
-    struct uop *uops;
-    struct issue_count *issued;
+    struct sm_inst *insts;
     struct sm_load *loads;
     /* of the L1: the number of a line from its address */
     uint32_t line_shift;

@@ -89,8 +89,9 @@ bool sched_may_see(const struct sm *m)
 
 static void count_issue(struct sm_program *p, uint32_t pc, uint32_t lanes)
 {
-    p->issued[pc].issues++;
-    p->issued[pc].lanes += lanes;
+    struct issue_count *c = &p->insts[pc].issued;
+    c->issues++;
+    c->lanes += lanes;
     p->own.sm.thread_insts += lanes;
 }
 
