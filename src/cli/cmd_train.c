@@ -7,7 +7,7 @@
 
 struct train_settings {
     const char *output, *evaluate, *dispersion, *gain;
-    struct cli_list exclude;
+    struct cli_list exclude, without;
     uint64_t cycles;
     bool leave_one_out;
 };
@@ -97,6 +97,24 @@ static bool read_excluded(struct train_input *in, int argc, char **argv, const s
     return true;
 }
 
+/* Features of Table 5.3; several with commas. */
+static bool read_without(struct train_input *in, int argc, char **argv, const struct cli_list *list)
+{
+    for (uint32_t i = 0; i < list->items.len; i++) {
+        char *save = NULL, *text = arena_strdup(&in->arena, list->items.data[i].text);
+        for (char *name = strtok_r(text, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+            const uint32_t feature = train_feature(name);
+            if (feature >= POISE_FEATURES - 1) {
+                cli_error(argc, argv, list->items.data[i].arg, 0, (int)strlen(argv[list->items.data[i].arg]),
+                          "x1 to x7, as in Table 5.3 of the thesis", "no feature is called '%s'", name);
+                return false;
+            }
+            in->options.without |= 1u << feature;
+        }
+    }
+    return true;
+}
+
 static bool read_options(struct train_input *in, int argc, char **argv, const struct train_settings *s)
 {
     in->options = train_defaults;
@@ -109,7 +127,7 @@ static bool read_options(struct train_input *in, int argc, char **argv, const st
         in->options.dispersion = -1;
     else if (s->dispersion && !read_share(argc, argv, "--dispersion", s->dispersion, &in->options.dispersion))
         return false;
-    return read_excluded(in, argc, argv, &s->exclude);
+    return read_excluded(in, argc, argv, &s->exclude) && read_without(in, argc, argv, &s->without);
 }
 
 /* ---- the model ---- */
@@ -191,6 +209,7 @@ int cli_cmd_train(int argc, char **argv)
     const struct cli_option options[] = {
         {"--output", "-o", CLI_TEXT, &s.output, "MODEL", "write the model, for --mech-set poise.model=MODEL"},
         {"--exclude", NULL, CLI_LIST, &s.exclude, "A,B", "workloads to leave out"},
+        {"--without", NULL, CLI_LIST, &s.without, "x6,x7", "features of Table 5.3 to do without: x1 to x7"},
         {"--leave-one-out", NULL, CLI_FLAG, &s.leave_one_out, NULL,
          "errors of each kernel by a model of the others"},
         {"--evaluate", NULL, CLI_TEXT, &s.evaluate, "PROFILE", "errors on kernels that were not trained on"},
@@ -214,5 +233,6 @@ int cli_cmd_train(int argc, char **argv)
     input_free(&in);
     vec_free(&p.words.items);
     vec_free(&s.exclude.items);
+    vec_free(&s.without.items);
     return status;
 }

@@ -208,7 +208,7 @@ static void read_experiment(struct experiment_reading *r)
 {
     static const char *const own[] = {"title",    "about",   "paper",     "machine",  "set",
                                       "size",     "seed",    "workloads", "baseline", "columns",
-                                      "measures", "figures", "bars",      "study"};
+                                      "measures", "figures", "bars",      "study",    "models"};
     struct experiment *e = r->e;
     VEC(const char *) keys = {0};
     uint32_t errors = r->diags->errors;
@@ -229,6 +229,8 @@ static void read_experiment(struct experiment_reading *r)
     read_facts(r);
     experiment_stats(&r->stats);
     experiment_read_workloads(r);
+    experiment_read_models(r);
+    if (r->diags->errors != errors) return;
     experiment_read_columns(r);
     if (r->diags->errors != errors) return; /* every user of a wrong column would repeat its error */
     experiment_read_measures(r);

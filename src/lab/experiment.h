@@ -7,6 +7,7 @@
 #include "lab/claims.h"
 #include "lab/expr.h"
 #include "lab/workload.h"
+#include "mech/poise_model.h"
 
 /* Parameters of one `over`. */
 enum { OVER_MAX = 4 };
@@ -21,6 +22,20 @@ struct lab_chosen {
     const char *key, *param;
     /* The oracle. */
     uint32_t column;
+};
+
+/* A model of Poise that was trained of a profile: experiment_models.c. */
+struct lab_model {
+    const char *name;
+    struct poise_model weights;
+    /* As a file has it. */
+    const char *text;
+};
+
+/* KEY: model(NAME): the value of a setting is the file of a model. */
+struct lab_trained {
+    const char *key;
+    const struct lab_model *model;
 };
 
 /* `per: kernel, into: KEY`: a file with a line KERNEL LAUNCH VALUE... for each launch. */
@@ -54,6 +69,9 @@ struct lab_column {
     /* Settings that other columns decide, for each workload. */
     const struct lab_chosen *chosen;
     uint32_t chosen_count;
+    /* Settings that are files of trained models. */
+    const struct lab_trained *trained;
+    uint32_t trained_count;
     /* Conditions of `where` that need runs: it has no run of a workload for which one does not hold. */
     const struct expr **conditions;
     uint32_t condition_count;
@@ -66,10 +84,10 @@ struct lab_column {
 
 /* Does the column choose among others, and have no run of its own? */
 static inline bool column_is_choice(const struct lab_column *c) { return c->choice_count && !c->table; }
-/* Does it need results of other runs before its own can be planned? */
+/* Does it need results of other runs, or a file of the sweep's folder, before its own run can be planned? */
 static inline bool column_is_later(const struct lab_column *c)
 {
-    return c->table || c->chosen_count || c->condition_count;
+    return c->table || c->chosen_count || c->trained_count || c->condition_count;
 }
 
 /* A class of workloads: those whose value is at least `from`, and not in a class before it. */
@@ -187,6 +205,8 @@ struct experiment {
     uint32_t workload_count, column_count, measure_count, figure_count, baseline;
     /* Hidden ones (an oracle's choices) included. */
     struct lab_column *columns;
+    struct lab_model *models;
+    uint32_t model_count;
     struct lab_measure *measures;
     struct lab_figure *figures;
     struct lab_bar *bars;

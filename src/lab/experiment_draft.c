@@ -203,6 +203,27 @@ static bool take_chosen(struct experiment_reading *r, setting_list *list, struct
     return ok;
 }
 
+/* Files of models go to the column; there is no file yet with which they could be tried. */
+static bool take_trained(struct experiment_reading *r, setting_list *list, struct lab_column *c,
+                         setting_list *taken)
+{
+    struct lab_trained *trained = ARENA_ARRAY(&r->e->arena, struct lab_trained, list->len);
+    uint32_t kept = 0;
+    bool ok = true;
+    for (uint32_t i = 0; i < list->len; i++) {
+        const struct setting s = list->data[i];
+        if (!model_is(s.value)) {
+            list->data[kept++] = s;
+            continue;
+        }
+        ok = ok && model_read(r, &s, &trained[c->trained_count++]);
+        vec_push(taken, s);
+    }
+    list->len = kept;
+    c->trained = trained;
+    return ok;
+}
+
 static bool try_machine(struct experiment_reading *r, const char *name, const struct yaml_node *at,
                         const setting_list *sets, struct machine *m)
 {
@@ -349,7 +370,8 @@ static struct mech_set *try_mechs(struct experiment_reading *r, const struct col
 bool draft_finish(struct experiment_reading *r, struct column_draft *d, struct lab_column *c)
 {
     struct machine *m = ARENA_NEW(&r->e->arena, struct machine);
-    setting_list none = {0}, sets = joined(&r->common, &d->sets), mech_sets = joined(&none, &d->mech_sets);
+    setting_list none = {0}, files = {0}, sets = joined(&r->common, &d->sets),
+                 mech_sets = joined(&none, &d->mech_sets);
     struct lab_chosen *chosen = ARENA_ARRAY(&r->e->arena, struct lab_chosen, sets.len + mech_sets.len);
     c->machine = d->machine;
     c->sets = setting_texts(r, sets.data, sets.len);
@@ -358,14 +380,17 @@ bool draft_finish(struct experiment_reading *r, struct column_draft *d, struct l
     c->resolved = m;
     c->chosen = chosen;
     if (take_chosen(r, &sets, chosen, &c->chosen_count) &&
-        take_chosen(r, &mech_sets, chosen, &c->chosen_count) &&
+        take_chosen(r, &mech_sets, chosen, &c->chosen_count) && take_trained(r, &mech_sets, c, &files) &&
         try_machine(r, d->machine, d->machine_at, &sets, m))
         c->attached = try_mechs(r, d, m, &mech_sets);
+    bool ok = c->attached != NULL;
+    for (uint32_t i = 0; ok && i < files.len; i++) ok = model_check(r, c, &files.data[i]);
+    vec_free(&files);
     vec_free(&sets);
     vec_free(&mech_sets);
     for (uint32_t i = 0; c->attached && i < mech_set_count(c->attached); i++)
         experiment_add_stats(&r->stats, mech_set_at(c->attached, i)->stats);
     vec_push(&r->columns, *c);
     vec_push(&r->drafts, d);
-    return c->attached != NULL;
+    return ok;
 }

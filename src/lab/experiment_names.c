@@ -218,6 +218,13 @@ static bool bind_at(struct binding *b, struct expr_leaf *leaf)
            refuse(b, leaf, near ? hint : NULL, "no workload of this experiment is called '%s'", leaf->name);
 }
 
+static bool bind_weight(struct binding *b, struct expr_leaf *leaf)
+{
+    return model_weight(b->r->e, leaf->name, &leaf->weight) ||
+           refuse(b, leaf, "as in weight(NAME.alpha.x1), with NAME from 'models:'; x8 is the constant",
+                  "'%s' is not a weight of a model of this experiment", leaf->name);
+}
+
 static bool bind_leaf(void *context, struct expr_leaf *leaf)
 {
     struct binding *b = context;
@@ -228,6 +235,7 @@ static bool bind_leaf(void *context, struct expr_leaf *leaf)
     switch (leaf->kind) {
     case EXPR_PARAM: return bind_param(b, leaf);
     case EXPR_PAPER: return bind_paper(b, leaf);
+    case EXPR_WEIGHT: return bind_weight(b, leaf);
     case EXPR_AT: return bind_at(b, leaf);
     case EXPR_OVER:
     case EXPR_NEAR: return true;

@@ -55,6 +55,7 @@ void experiment_read_judging(struct experiment_reading *r, struct lab_measure *m
 
 /* Each reads its part of the file into r->e. Errors are added to r->diags. */
 void experiment_read_workloads(struct experiment_reading *r);
+void experiment_read_models(struct experiment_reading *r);
 void experiment_read_columns(struct experiment_reading *r);
 void experiment_read_measures(struct experiment_reading *r);
 void experiment_read_figures(struct experiment_reading *r);
@@ -84,6 +85,15 @@ bool chosen_is(const char *value);
 /* Reads it, and the value that it has when the oracle takes its first choice. False with an error. */
 bool chosen_read(struct experiment_reading *r, const struct setting *s, struct lab_chosen *out,
                  const char **first_value);
+
+/* model(NAME) as the value of a setting: experiment_models.c. Is it one? */
+bool model_is(const char *value);
+/* Reads it. False with an error. */
+bool model_read(struct experiment_reading *r, const struct setting *s, struct lab_trained *out);
+/* Does the setting name a file? False with an error. */
+bool model_check(struct experiment_reading *r, const struct lab_column *c, const struct setting *s);
+/* A weight by the name that weight() takes. False: there is no such model or weight. */
+bool model_weight(const struct experiment *e, const char *name, double *out);
 
 /* What a column sets, before it is one. NULL with errors. */
 struct column_draft *draft_read(struct experiment_reading *r, const struct yaml_node *at,

@@ -287,7 +287,7 @@ static const struct over_function *over_called(const char *name)
 
 static void unknown_function(struct parser *p, const char *name, const char *start)
 {
-    static const char *const lookups[] = {"param", "paper", "kernel", "at", "near"};
+    static const char *const lookups[] = {"param", "paper", "weight", "kernel", "at", "near"};
     const struct over_function *over;
     VEC(const char *) names = {0};
     struct strbuf hint = {0};
@@ -393,7 +393,7 @@ static const char *owner_before(struct parser *p, const char *name, const char *
 }
 
 /* NAME, OWNER.NAME, FUNCTION(...), param(KEY), OWNER.param(KEY), paper(FIGURE), kernel(...).NAME,
- * OWNER.kernel(...).NAME. */
+ * OWNER.kernel(...).NAME, weight(MODEL.alpha.xI). */
 static struct expr *read_word(struct parser *p)
 {
     const char *start = p->at;
@@ -401,6 +401,7 @@ static struct expr *read_word(struct parser *p)
     if (*p->at != '(') return leaf(p, EXPR_NAME, NULL, name, start);
     if (!strcmp(name, "param")) return read_lookup(p, EXPR_PARAM, NULL, start);
     if (!strcmp(name, "paper")) return read_lookup(p, EXPR_PAPER, NULL, start);
+    if (!strcmp(name, "weight")) return read_lookup(p, EXPR_WEIGHT, NULL, start);
     if (!strcmp(name, "kernel")) return read_kernel(p, NULL, start);
     const char *owner = owner_before(p, name, "param");
     if (owner) return read_lookup(p, EXPR_PARAM, owner, start);

@@ -221,6 +221,7 @@ static double leaf_value(void *context, const struct expr_leaf *leaf)
         s.workload = workload_named(s.v, leaf->name);
         return s.workload == UINT32_MAX ? NAN : expr_eval(leaf->x, leaf_value, &s);
     }
+    if (leaf->kind == EXPR_WEIGHT) return leaf->weight;
     if (leaf->kind == EXPR_NEAR) return s.workload == FIGURE_MEAN ? NAN : near_value(&s, leaf);
     if (leaf->kind == EXPR_PAPER)
         return s.workload == FIGURE_MEAN ? NAN

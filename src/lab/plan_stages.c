@@ -1,7 +1,8 @@
-/* plan_stages.c: the runs of an experiment that follow from results of its other runs:
+/* plan_stages.c: the runs of an experiment that need results of its other runs, or files:
  *
  *     where:            a column has a run of a workload when the conditions hold for the workload
  *     chosen(A, KEY)    a setting is what column A chose for the workload
+ *     model(NAME)       a setting is the file of a model that the experiment trained
  *     per: kernel       the run of a table with what was best for each launch
  *
  * Nothing is remembered between two calls but the cells that were decided: what is in the store decides, so a
@@ -65,6 +66,18 @@ static enum outcome put_chosen(struct figure_values *v, uint32_t workload, const
     return CELL_RUN;
 }
 
+static enum outcome put_model(const struct lab_trained *t, const char *folder, struct plan *p,
+                              struct lab_job *job, struct diag_list *diags)
+{
+    struct strbuf text = {0};
+    strbuf_puts(&text, t->model->text);
+    const char *path = plan_keep("model", &text, folder, &p->texts, diags);
+    strbuf_free(&text);
+    if (!path) return CELL_ERROR;
+    job->run.mech_sets = with_setting(&p->texts, job->run.mech_sets, t->key, path);
+    return CELL_RUN;
+}
+
 static enum outcome put_settings(struct figure_values *v, uint32_t workload, uint32_t column,
                                  const char *folder, struct plan *p, struct lab_job *job,
                                  struct diag_list *diags)
@@ -74,6 +87,8 @@ static enum outcome put_settings(struct figure_values *v, uint32_t workload, uin
     *job = plan_job_of(p->experiment, workload, column);
     for (uint32_t i = 0; i < c->chosen_count && o == CELL_RUN; i++)
         o = put_chosen(v, workload, &c->chosen[i], &p->texts, job);
+    for (uint32_t i = 0; i < c->trained_count && o == CELL_RUN; i++)
+        o = put_model(&c->trained[i], folder, p, job, diags);
     if (o != CELL_RUN || !c->table) return o;
     const char *path = plan_table(v, workload, column, folder, &p->texts, diags);
     if (!path) return v->open ? CELL_OPEN : CELL_ERROR;

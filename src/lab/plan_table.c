@@ -77,16 +77,16 @@ static void compose(const struct experiment *e, uint32_t workload, const struct 
     }
 }
 
-static const char *keep(const struct strbuf *text, const char *folder, struct arena *a,
-                        struct diag_list *diags)
+const char *plan_keep(const char *name, const struct strbuf *text, const char *folder, struct arena *a,
+                      struct diag_list *diags)
 {
     char hash[HASH128_CHARS + 1];
     hash128_hex(hash128_bytes(text->data, text->len), hash);
-    const char *path = arena_printf(a, "%s/table-%s.txt", folder, hash);
+    const char *path = arena_printf(a, "%s/%s-%s.txt", folder, name, hash);
     struct stat st;
     if (!stat(path, &st)) return path;
     if ((!mkdir(folder, 0755) || errno == EEXIST) && output_text(path, text)) return path;
-    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "the table of a column with 'per: kernel' is kept there",
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "what the runs of a sweep read is kept there",
              "cannot write %s: %s", path, strerror(errno));
     return NULL;
 }
@@ -104,7 +104,7 @@ const char *plan_table(struct figure_values *v, uint32_t workload, uint32_t colu
         weigh(v, workload, c, c->choices[i], &launches);
     if (!v->open) {
         compose(e, workload, c, &launches, &text);
-        path = keep(&text, folder, a, diags);
+        path = plan_keep("table", &text, folder, a, diags);
     }
     strbuf_free(&text);
     free_launches(&launches);

@@ -1,6 +1,7 @@
 /* train.c: see train.h. */
 #include "lab/train.h"
 
+#include "base/bitset.h"
 #include "lab/profile_score.h"
 
 #include <inttypes.h>
@@ -10,6 +11,12 @@ const struct train_options train_defaults = {.gain_min = 0.015, .cycles_min = 10
 
 /* poise_model_read() takes no larger weights. */
 #define WEIGHT_MAX 1000.0
+
+uint32_t train_feature(const char *name)
+{
+    const bool is_one = name[0] == 'x' && name[1] >= '1' && name[1] < '1' + POISE_FEATURES && !name[2];
+    return is_one ? (uint32_t)(name[1] - '1') : POISE_FEATURES;
+}
 
 /* ---- the training set ---- */
 
@@ -68,21 +75,24 @@ static bool is_same_kernel(const struct profile_kernel *a, const struct profile_
 /* The rows that a model is fitted to: those kept, but for one kernel's (NULL: all). */
 struct train_sample {
     double *x, *n, *p;
-    uint32_t count;
+    uint32_t count, columns;
 };
 
-static struct train_sample sample_of(const struct train_set *t, const struct profile_kernel *without)
+static struct train_sample sample_of(const struct train_set *t, const struct train_options *o,
+                                     const struct profile_kernel *without)
 {
     const uint32_t room = MAX(t->rows.len, 1u);
     struct train_sample s = {.x = mem_alloc(room * POISE_FEATURES * sizeof *s.x),
                              .n = mem_alloc(room * sizeof *s.n),
-                             .p = mem_alloc(room * sizeof *s.p)};
+                             .p = mem_alloc(room * sizeof *s.p),
+                             .columns = POISE_FEATURES - bits_count(o->without)};
     for (uint32_t i = 0; i < t->rows.len; i++) {
         const struct train_row *row = &t->rows.data[i];
         if (row->use != TRAIN_KEPT || (without && is_same_kernel(row->kernel, without))) continue;
         const double scale = (double)t->profile->warps / row->kernel->warps;
-        for (int k = 0; k < POISE_FEATURES; k++)
-            s.x[s.count * POISE_FEATURES + k] = ldexp((double)row->features[k], -POISE_FEATURE_BITS);
+        for (uint32_t k = 0, column = 0; k < POISE_FEATURES; k++)
+            if (!(o->without >> k & 1))
+                s.x[s.count * s.columns + column++] = ldexp((double)row->features[k], -POISE_FEATURE_BITS);
         s.n[s.count] = scale * row->target->n;
         s.p[s.count] = scale * row->target->p;
         s.count++;
@@ -97,13 +107,16 @@ static void sample_free(struct train_sample *s)
     free(s->p);
 }
 
-/* In millionths, as the machine has them. */
-static const char *round_weights(const struct negbin_fit *fit, int64_t weights[POISE_FEATURES])
+/* In millionths, as the machine has them; those of features that the fit did without are 0. */
+static const char *round_weights(const struct negbin_fit *fit, uint32_t without,
+                                 int64_t weights[POISE_FEATURES])
 {
-    for (int i = 0; i < POISE_FEATURES; i++) {
-        if (!(fabs(fit->weights[i]) <= WEIGHT_MAX))
-            return "a weight is beyond 1000: the data do not bound it";
-        weights[i] = llround(fit->weights[i] * POISE_WEIGHT_ONE);
+    for (uint32_t i = 0, column = 0; i < POISE_FEATURES; i++) {
+        weights[i] = 0;
+        if (without >> i & 1) continue;
+        const double weight = fit->weights[column++];
+        if (!(fabs(weight) <= WEIGHT_MAX)) return "a weight is beyond 1000: the data do not bound it";
+        weights[i] = llround(weight * POISE_WEIGHT_ONE);
     }
     return NULL;
 }
@@ -111,17 +124,17 @@ static const char *round_weights(const struct negbin_fit *fit, int64_t weights[P
 static const char *fit_one(const struct train_sample *s, const double *y, const struct train_options *o,
                            struct negbin_fit *fit, int64_t weights[POISE_FEATURES])
 {
-    const struct negbin_data d = {.x = s->x, .y = y, .rows = s->count, .columns = POISE_FEATURES};
+    const struct negbin_data d = {.x = s->x, .y = y, .rows = s->count, .columns = s->columns};
     const char *wrong =
         o->dispersion < 0 ? negbin_fit_likeliest(&d, fit) : negbin_fit(&d, o->dispersion, fit);
-    return wrong ? wrong : round_weights(fit, weights);
+    return wrong ? wrong : round_weights(fit, o->without, weights);
 }
 
 /* NULL, or what is wrong. */
 static const char *fit_without(const struct train_set *t, const struct train_options *o,
                                const struct profile_kernel *without, struct train_result *out)
 {
-    struct train_sample s = sample_of(t, without);
+    struct train_sample s = sample_of(t, o, without);
     *out = (struct train_result){.model.warps = t->profile->warps};
     const char *wrong = fit_one(&s, s.n, o, &out->n, out->model.alpha);
     if (!wrong) wrong = fit_one(&s, s.p, o, &out->p, out->model.beta);

@@ -19,9 +19,14 @@ struct train_options {
     /* Names of workloads that are left out. */
     const char *const *excluded;
     uint32_t excluded_count;
+    /* Features that the models do without, a bit each: their weights are 0. */
+    uint32_t without;
 };
 /* Table 5.5; the dispersion is that of the thesis's tool where it is not given. */
 extern const struct train_options train_defaults;
+
+/* "x1" is 0; POISE_FEATURES: no feature is called so. */
+uint32_t train_feature(const char *name);
 
 /* Why a kernel is in the training set, or not. */
 enum train_use { TRAIN_KEPT, TRAIN_EXCLUDED, TRAIN_SHORT, TRAIN_NO_GAIN, TRAIN_NO_HITS, TRAIN_USES };
