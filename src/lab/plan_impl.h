@@ -11,8 +11,8 @@ struct lab_job plan_job_of(const struct experiment *e, uint32_t workload, uint32
 /* The job's index in the plan: a new one, or that of its twin. */
 uint32_t plan_add_job(struct plan *p, struct map *by_key, const struct lab_job *job);
 
-/* plan_table.c: a text that a run reads, as a file of `folder` that is named after its content: NAME-HASH.txt.
- * NULL with diagnostics: it cannot be written. */
+/* plan_table.c: a text that a run reads, as a file of `folder` named after its content: NAME-HASH.txt. NULL
+ * with diagnostics: it cannot be written. */
 const char *plan_keep(const char *name, const struct strbuf *text, const char *folder, struct arena *a,
                       struct diag_list *diags);
 /* plan_table.c: the table of what a column with `per: kernel` chose for each launch of a workload, as a file
