@@ -108,6 +108,7 @@ static bool write_tables(const struct cli_lab *lab, const char *path)
     for (uint32_t i = 0; i < lab->figures.len; i++)
         for (uint32_t f = 0; f < lab->figures.data[i].count; f++)
             figure_print_markdown(lab->figures.data[i].plan, &lab->figures.data[i].figures[f], &out);
+    scores_print_markdown(&lab->scores, &out);
     if (lab->bars.len) bars_print_markdown(lab->bars.data, lab->bars.len, &out);
     bool ok = output_text(path, &out);
     if (!ok) fprintf(stderr, "heddle: error: cannot write %s: %s\n", path, strerror(errno));

@@ -180,6 +180,7 @@ void cli_lab_free(struct cli_lab *lab)
         vec_free(&lab->studies.data[i].members);
     }
     vec_free(&lab->bars);
+    scores_free(&lab->scores);
     vec_free(&lab->studies);
     vec_free(&lab->figures);
     vec_free(&lab->plans);
@@ -250,9 +251,10 @@ static void make_bars(struct cli_lab *lab)
 void cli_print_bars(const struct cli_lab *lab)
 {
     struct strbuf out = {0};
-    if (!lab->bars.len) return;
-    strbuf_putc(&out, '\n');
-    bars_print_table(lab->bars.data, lab->bars.len, terminal_width(), &out);
+    if (lab->scores.papers.len) strbuf_putc(&out, '\n');
+    scores_print_table(&lab->scores, terminal_width(), &out);
+    if (lab->bars.len) strbuf_putc(&out, '\n');
+    if (lab->bars.len) bars_print_table(lab->bars.data, lab->bars.len, terminal_width(), &out);
     fputs(strbuf_text(&out), stdout);
     strbuf_free(&out);
 }
@@ -265,6 +267,7 @@ bool cli_lab_figures(struct cli_lab *lab, struct store *store)
     for (uint32_t i = 0; i < lab->plans.len && ok; i++) {
         struct figure_set set;
         ok = figures_make(&set, &lab->plans.data[i], store, &diags);
+        if (ok) scores_add(&lab->scores, &set);
         if (ok) vec_push(&lab->figures, set);
     }
     if (ok) make_bars(lab);

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "lab/figure_bars.h"
+#include "lab/figure_scores.h"
 #include "lab/sweep.h"
 
 #define CLI_DEFAULT_STORE "results.db"
@@ -25,6 +26,7 @@ struct cli_lab {
     /* The figures of each plan, and the bars of experiments, then of studies: from cli_lab_figures() on. */
     VEC(struct figure_set) figures;
     VEC(struct bar_result) bars;
+    struct scoreboard scores;
 };
 /* `workloads` (names with commas between them) and `size` narrow them; NULL: as the files say. False:
  * errors were printed. */
@@ -44,7 +46,7 @@ struct cli_sweep {
     const char *store, *size, *workloads, *slurm;
     uint64_t jobs;
     bool dry_run, again, json, detach;
-    /* The outcome as JSON has the bars. */
+    /* The outcome as JSON has scoreboard and bars. */
     bool bars;
 };
 /* The options of both, and behind them a command's own; free() it. */
@@ -55,11 +57,11 @@ bool cli_lab_advance(struct cli_lab *lab, struct store *store, const char *store
 /* The runs of a lab, into its store: an exit status; 130 when stopped. *store is open where figures can be
  * made of what is there, else NULL. */
 int cli_sweep(const struct cli_sweep *s, struct cli_lab *lab, struct store **store);
-/* Computes figures and bars from the runs in the store. False: errors were printed. */
+/* Computes figures, bars and the scoreboard from the runs in the store. False: errors were printed. */
 bool cli_lab_figures(struct cli_lab *lab, struct store *store);
 /* Claims of all figures on standard output, and their tables where asked for. */
 void cli_print_figures(const struct cli_lab *lab, bool with_tables);
-/* The table of all bars on standard output; nothing where there are none. */
+/* The scoreboard and the table of all bars on standard output; nothing where there are none. */
 void cli_print_bars(const struct cli_lab *lab);
 
 #endif

@@ -144,7 +144,7 @@ static bool print_json(const struct cli_sweep *s, struct cli_lab *lab, struct st
                        const struct sweep_result *r)
 {
     const bool ok = !s->bars || cli_lab_figures(lab, store);
-    struct strbuf bars = {0};
+    struct strbuf bars = {0}, scores = {0};
     printf("{\"made\": %u, \"had\": %u, \"failed\": %u, \"elsewhere\": %u, \"seconds\": %.1f, "
            "\"failures\": [",
            r->made, r->had, r->failed, r->elsewhere, r->seconds);
@@ -152,10 +152,12 @@ static bool print_json(const struct cli_sweep *s, struct cli_lab *lab, struct st
     putchar(']');
     if (s->bars && ok) {
         bars_json(lab->bars.data, lab->bars.len, &bars);
-        printf(",\n \"bars\": %s", strbuf_text(&bars));
+        scores_json(&lab->scores, &scores);
+        printf(",\n \"papers\": %s,\n \"bars\": %s", strbuf_text(&scores), strbuf_text(&bars));
     }
     puts("}");
     strbuf_free(&bars);
+    strbuf_free(&scores);
     return ok;
 }
 

@@ -13,7 +13,8 @@ enum verdict {
     VERDICT_REPRODUCED,
     /* Sign and order hold. */
     VERDICT_TREND,
-    VERDICT_NOT
+    VERDICT_NOT,
+    VERDICTS
 };
 
 struct figure_claim {

@@ -76,7 +76,7 @@ void claims_judge(const struct lab_figure *f, struct figure_claim *claims, uint3
 
 const char *verdict_text(enum verdict v)
 {
-    assert(v <= VERDICT_NOT);
+    assert(v < VERDICTS);
     static const char *const texts[] = {[VERDICT_OPEN] = "open",
                                         [VERDICT_REPRODUCED] = "reproduced",
                                         [VERDICT_TREND] = "trend only",

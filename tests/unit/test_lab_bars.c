@@ -4,6 +4,7 @@
 
 #include "json_check.h"
 #include "lab/figure_bars.h"
+#include "lab/figure_scores.h"
 
 /* blue: the paper has 1.5 and class S; green: 2.5 and class I; red: nothing */
 #define HEAD                                                                                                 \
@@ -153,6 +154,42 @@ static void bars_are_printed(void **state)
     rig_down(&r);
 }
 
+/* ---- the scoreboard ---- */
+
+/* t.fast is reproduced, t.slow has the right sign; a second experiment of the same paper repeats both. */
+static void each_claim_of_a_paper_counts_once(void **state)
+{
+    struct rig r, again, missing;
+    struct scoreboard b = {0};
+    struct strbuf out = {0};
+    const char *bars = "  - {name: a, count: reproduced, aim: 1}\n";
+    rig_up(&r, bars, 1.2, 1.4);
+    rig_up(&again, bars, 9, 9);
+    rig_up(&missing, bars, NAN, 1.4);
+    missing.e.paper = "other";
+    scores_add(&b, &r.figures);
+    scores_add(&b, &again.figures);
+    scores_add(&b, &missing.figures);
+    scores_print_table(&b, 80, &out);
+    assert_string_equal(strbuf_text(&out), "paper  claims  reproduced  trend only  not  open\n"
+                                           "kit         2           1           1    0     0\n"
+                                           "other       2           0           1    0     1\n"
+                                           "all         4           1           2    0     1\n");
+    out.len = 0;
+    scores_print_markdown(&b, &out);
+    assert_non_null(strstr(strbuf_text(&out), "| kit | 2 | 1 | 1 | 0 | 0 |\n"));
+    out.len = 0;
+    scores_json(&b, &out);
+    assert_true(json_is_valid(strbuf_text(&out)));
+    assert_non_null(strstr(strbuf_text(&out), "{\"paper\": \"other\", \"claims\": 2, \"reproduced\": 0, "
+                                              "\"trend_only\": 1, \"not\": 0, \"open\": 1}"));
+    strbuf_free(&out);
+    scores_free(&b);
+    rig_down(&r);
+    rig_down(&again);
+    rig_down(&missing);
+}
+
 /* ---- wrong ones ---- */
 
 static void refuse_text(const char *text, int line, int col, const char *words)
@@ -225,6 +262,7 @@ int main(void)
         cmocka_unit_test(a_bar_is_open_while_a_run_could_decide_it),
         cmocka_unit_test(a_share_is_rounded_up),
         cmocka_unit_test(bars_are_printed),
+        cmocka_unit_test(each_claim_of_a_paper_counts_once),
         cmocka_unit_test(wrong_bars_are_refused_at_their_place),
         cmocka_unit_test(a_bar_that_counts_nothing_is_refused),
         cmocka_unit_test(a_study_has_bars_over_all_its_figures),
