@@ -9,6 +9,7 @@ void tuple_map_free(struct tuple_map *m)
 {
     vec_free(&m->tuples);
     vec_free(&m->path);
+    vec_free(&m->epochs);
 }
 
 /* The tuple, made where it is not there yet. */
@@ -110,20 +111,22 @@ static const struct profile_kernel *launch_of(const struct profile *p, const str
     return NULL;
 }
 
-/* Did the cycle belong to a launch of the profile? */
-static bool is_inside(const struct profile *p, const struct json_node *kernels, uint64_t cycle)
+/* The launch to which a cycle belongs; NULL: it is not in the profile. */
+static const struct profile_kernel *launch_at(const struct profile *p, const struct json_node *kernels,
+                                              uint64_t cycle)
 {
     for (uint32_t i = 0; i < kernels->count; i++) {
         const struct json_node *k = &kernels->items[i];
-        if (cycle >= whole(k, "start_cycle") && cycle <= whole(k, "end_cycle"))
-            return launch_of(p, k) != NULL;
+        if (cycle >= whole(k, "start_cycle") && cycle <= whole(k, "end_cycle")) return launch_of(p, k);
     }
-    return false;
+    return NULL;
 }
 
-static void add_note(struct tuple_map *m, const struct json_node *note, enum map_kind kind)
+static void add_note(struct tuple_map *m, const struct profile_kernel *launch, const struct json_node *note,
+                     enum map_kind kind)
 {
     const struct map_step s = {.cycle = whole(note, "cycle"),
+                               .launch = launch,
                                .sm = (uint32_t)whole(note, "sm"),
                                .n = (uint32_t)whole(note, "a"),
                                .p = (uint32_t)whole(note, "b"),
@@ -143,11 +146,10 @@ static void add_notes(struct tuple_map *m, const struct profile *p, const struct
     for (uint32_t i = 0; notes && notes->kind == JSON_LIST && i < notes->count; i++) {
         const struct json_node *note = &notes->items[i];
         const char *kind = json_get_text(note, "kind", "");
-        if (strcmp(json_get_text(note, "mechanism", ""), "poise") ||
-            !is_inside(p, kernels, whole(note, "cycle")))
-            continue;
+        const struct profile_kernel *launch = launch_at(p, kernels, whole(note, "cycle"));
+        if (strcmp(json_get_text(note, "mechanism", ""), "poise") || !launch) continue;
         for (int k = 0; k < MAP_KINDS; k++)
-            if (!strcmp(kind, map_kind_names[k])) add_note(m, note, (enum map_kind)k);
+            if (!strcmp(kind, map_kind_names[k])) add_note(m, launch, note, (enum map_kind)k);
     }
 }
 
@@ -164,4 +166,5 @@ void tuple_map_add_poise(struct tuple_map *m, const struct profile *p, const str
     }
     if (here) m->poise_speedup = (double)all / (double)here;
     add_notes(m, p, run, kernels);
+    tuple_map_regret(m);
 }

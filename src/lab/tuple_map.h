@@ -17,11 +17,20 @@ struct map_tuple {
 enum map_kind { MAP_PREDICT, MAP_VISIT, MAP_SETTLE, MAP_KINDS };
 extern const char *const map_kind_names[MAP_KINDS];
 
-/* A note of Poise. */
+/* A note of Poise, and the launch in which it was made. */
 struct map_step {
     uint64_t cycle;
+    const struct profile_kernel *launch;
     uint32_t sm, n, p;
     enum map_kind kind;
+};
+
+/* An epoch of a launch, over all SMs: how many predicted and settled, and the mean regret of their tuples
+ * (tuple_regret.c). */
+struct map_epoch {
+    const struct profile_kernel *launch;
+    uint32_t epoch, predictions, settlements;
+    double predicted, settled;
 };
 
 struct tuple_map {
@@ -35,15 +44,20 @@ struct tuple_map {
     /* In their order. `dropped`: notes that the run did not keep. */
     VEC(struct map_step) path;
     uint64_t dropped;
+    /* In the order in which the first SM came to them. */
+    VEC(struct map_epoch) epochs;
     /* Of these launches under Poise; NAN: it did not run. */
     double poise_speedup;
 };
 
 /* The launches of a profile together, each at its own tuple where it has fewer warps. */
 void tuple_map_make(struct tuple_map *m, const struct profile *p);
-/* What a run with Poise (its summary) did in these launches. */
+/* What a run with Poise (its summary) did in these launches, which the map then points at. */
 void tuple_map_add_poise(struct tuple_map *m, const struct profile *p, const struct json_node *run);
 void tuple_map_free(struct tuple_map *m);
+/* Regret by epoch, from the path; and of one tuple of a launch. */
+void tuple_map_regret(struct tuple_map *m);
+double tuple_regret(const struct profile_kernel *k, uint32_t n, uint32_t p);
 /* The fastest tuple; of equals the first. NULL: no launch was in all runs. */
 const struct map_tuple *tuple_map_fastest(const struct tuple_map *m);
 

@@ -135,6 +135,31 @@ static void put_first_path(const struct tuple_map *m, struct strbuf *out)
     strbuf_putc(out, '\n');
 }
 
+static void put_percent(uint32_t count, double regret, struct strbuf *out)
+{
+    if (count)
+        strbuf_printf(out, " %9.1f%%", 100 * regret);
+    else
+        strbuf_printf(out, " %10s", "-");
+}
+
+/* The first epochs; JSON has all. */
+static void put_regret(const struct tuple_map *m, struct strbuf *out)
+{
+    enum { SHOWN = 12 };
+    if (!m->epochs.len) return;
+    strbuf_puts(out, "\nregret against the best static tuple of the launch, mean of the SMs\n");
+    strbuf_printf(out, "%6s %6s %10s %10s  %s\n", "launch", "epoch", "predicted", "settled", "kernel");
+    for (uint32_t i = 0; i < MIN(m->epochs.len, (uint32_t)SHOWN); i++) {
+        const struct map_epoch *e = &m->epochs.data[i];
+        strbuf_printf(out, "%6" PRIu64 " %6u", e->launch->launch, e->epoch);
+        put_percent(e->predictions, e->predicted, out);
+        put_percent(e->settlements, e->settled, out);
+        strbuf_printf(out, "  %.40s\n", e->launch->name);
+    }
+    if (m->epochs.len > SHOWN) strbuf_printf(out, "and %u more epochs (--json)\n", m->epochs.len - SHOWN);
+}
+
 static void put_poise(const struct tuple_map *m, struct strbuf *out)
 {
     if (isnan(m->poise_speedup)) return;
@@ -147,6 +172,7 @@ static void put_poise(const struct tuple_map *m, struct strbuf *out)
     put_frequent(m, MAP_SETTLE, "settled", out);
     put_first_path(m, out);
     if (m->dropped) strbuf_printf(out, "%" PRIu64 " more notes were not kept\n", m->dropped);
+    put_regret(m, out);
 }
 
 void tuple_map_print(const struct tuple_map *m, struct strbuf *out)
@@ -173,6 +199,22 @@ static void put_field(const char *key, const char *text, struct strbuf *out)
     strbuf_printf(out, "\"%s\": ", key);
     json_string(out, text);
     strbuf_puts(out, ", ");
+}
+
+/* NAN where no SM came so far. */
+static void put_epochs(const struct tuple_map *m, struct strbuf *out)
+{
+    strbuf_puts(out, "],\n \"epochs\": [");
+    for (uint32_t i = 0; i < m->epochs.len; i++) {
+        const struct map_epoch *e = &m->epochs.data[i];
+        strbuf_printf(out, "%s\n  {\"launch\": %" PRIu64 ", \"kernel\": ", i ? "," : "", e->launch->launch);
+        json_string(out, e->launch->name);
+        strbuf_printf(out, ", \"epoch\": %u, \"predicted_regret\": ", e->epoch);
+        json_number(out, e->predictions ? e->predicted : NAN);
+        strbuf_puts(out, ", \"settled_regret\": ");
+        json_number(out, e->settlements ? e->settled : NAN);
+        strbuf_putc(out, '}');
+    }
 }
 
 void tuple_map_json(const struct tuple_map *m, struct strbuf *out)
@@ -202,5 +244,6 @@ void tuple_map_json(const struct tuple_map *m, struct strbuf *out)
                       "%s\n  {\"cycle\": %" PRIu64 ", \"sm\": %u, \"kind\": \"%s\", \"n\": %u, \"p\": %u}",
                       i ? "," : "", s->cycle, s->sm, map_kind_names[s->kind], s->n, s->p);
     }
+    put_epochs(m, out);
     strbuf_printf(out, "], \"path_dropped\": %" PRIu64 "}\n", m->dropped);
 }

@@ -119,6 +119,48 @@ static void notes_of_poise_count_where_they_were_made(void **unused)
     near(map.poise_speedup, 4000.0 / 2000);
 }
 
+static void regret_is_against_the_best_tuple_of_the_launch(void **unused)
+{
+    const struct profile_kernel *f = &profile.kernels.data[0], *g = &profile.kernels.data[1];
+    near(tuple_regret(f, 4, 1), 0);
+    near(tuple_regret(f, 4, 4), 1000.0 / 500 - 1);
+    near(tuple_regret(f, 2, 1), 2000.0 / 500 - 1); /* (1, 1) is nearer than (4, 1) */
+    near(tuple_regret(g, 2, 2), 3000.0 / 1500 - 1);
+}
+
+/* Two SMs in launch 1: the first predicts (4, 4) and settles at (4, 1), then predicts (4, 1); the second
+ * predicts (1, 1). */
+static void regret_is_a_mean_of_the_sms_by_epoch(void **unused)
+{
+#define NOTE(sm, kind, n, p)                                                                                 \
+    "{\"cycle\": 10, \"sm\": " sm ", \"mechanism\": \"poise\", \"kind\": \"" kind "\", \"a\": " n            \
+    ", \"b\": " p "}"
+    static const char text[] =
+        "{\"kernels\": [{\"id\": 1, \"name\": \"f\", \"start_cycle\": 0, \"end_cycle\": 900, \"cycles\": "
+        "900}], \"events\": [" NOTE("0", "predict", "4", "4") "," NOTE("1", "predict", "1", "1") "," NOTE(
+            "0", "settle", "4", "1") "," NOTE("0", "predict", "4", "1") "]}";
+    struct json_tree tree;
+    struct tuple_map m;
+    struct diag_list diags = {0};
+    struct strbuf out = {0};
+    assert_true(json_tree_parse(&tree, "run", text, strlen(text), &diags));
+    tuple_map_make(&m, &profile);
+    tuple_map_add_poise(&m, &profile, tree.root);
+    assert_int_equal(m.epochs.len, 2);
+    const struct map_epoch *first = &m.epochs.data[0], *second = &m.epochs.data[1];
+    assert_true(first->epoch == 1 && first->predictions == 2 && first->settlements == 1);
+    near(first->predicted, (1.0 + 3.0) / 2);
+    near(first->settled, 0);
+    assert_true(second->epoch == 2 && second->predictions == 1 && !second->settlements);
+    near(second->predicted, 0);
+    tuple_map_print(&m, &out);
+    assert_non_null(strstr(strbuf_text(&out), "     1      1     200.0%       0.0%  f\n"));
+    assert_non_null(strstr(strbuf_text(&out), "     1      2       0.0%          -  f\n"));
+    strbuf_free(&out);
+    tuple_map_free(&m);
+    json_tree_free(&tree);
+}
+
 static void the_table_marks_the_fastest_and_poises_tuples(void **unused)
 {
     struct strbuf out = {0};
@@ -172,6 +214,8 @@ int main(void)
         cmocka_unit_test(launches_count_together_each_at_its_own_tuple),
         cmocka_unit_test(launches_that_some_run_lacks_are_left_out),
         cmocka_unit_test(notes_of_poise_count_where_they_were_made),
+        cmocka_unit_test(regret_is_against_the_best_tuple_of_the_launch),
+        cmocka_unit_test(regret_is_a_mean_of_the_sms_by_epoch),
         cmocka_unit_test(the_table_marks_the_fastest_and_poises_tuples),
         cmocka_unit_test(the_json_can_be_read),
         cmocka_unit_test(the_picture_has_a_circle_a_tuple),
