@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "config/param_value.h"
 #include "core/machine.h"
+#include "core/machine_check.h"
 #include "core/mech/mech_set.h"
 #include "simulator_hash.h" /* made by scripts/simulator_hash.cmake */
 
@@ -23,6 +24,16 @@ static uint32_t list_length(const char *const *list)
     uint32_t n = 0;
     while (list[n]) n++;
     return n;
+}
+
+/* A machine that is wrong is read again, for its errors. */
+static bool machine_of(const struct lab_job *job, struct machine *out, struct diag_list *diags)
+{
+    struct diag_list none = {0};
+    if (job->machine) *out = *job->machine;
+    const bool is_right = job->machine && machine_check(out, &none);
+    diag_free(&none);
+    return is_right || run_options_machine(&job->run, out, diags);
 }
 
 /* ---- files by their bytes ---- */
@@ -167,7 +178,7 @@ bool job_identity(const struct lab_job *job, struct strbuf *out, struct diag_lis
 {
     struct machine m;
     assert(run_options_has_clock(&job->run)); /* such a run has no statistics */
-    if (!run_options_machine(&job->run, &m, diags)) return false;
+    if (!machine_of(job, &m, diags)) return false;
     strbuf_printf(out, "run: 1\nsimulator: %s\n", job_simulator());
     if (!add_workload(job, out, diags)) return false;
     add_options(&job->run, out);
@@ -250,7 +261,7 @@ uint64_t job_memory(const struct lab_job *job)
         if (!strcmp(job->size, data[i].size)) bytes = data[i].bytes;
     struct machine m;
     struct diag_list diags = {0};
-    bool known = run_options_machine(&job->run, &m, &diags);
+    bool known = machine_of(job, &m, &diags);
     diag_free(&diags);
     return bytes + (known ? m.sm_count : 64u) * (uint64_t)SM_BYTES;
 }

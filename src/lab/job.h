@@ -17,6 +17,8 @@ struct lab_job {
     uint64_t seed;
     /* Machine, mechanisms and all else that `heddle run` takes. */
     struct run_options run;
+    /* What the machine and its settings in `run` come to; NULL: their files are read. */
+    const struct machine *machine;
     /* Filled in by job_seal(). */
     char key[JOB_KEY_CHARS + 1];
 };

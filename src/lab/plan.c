@@ -11,6 +11,7 @@ struct lab_job plan_job_of(const struct experiment *e, uint32_t workload, uint32
     job.run.sets = c->sets;
     job.run.mechs = c->mechs;
     job.run.mech_sets = c->mech_sets;
+    job.machine = c->resolved;
     return job;
 }
 

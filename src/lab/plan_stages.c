@@ -58,10 +58,12 @@ static enum outcome put_chosen(struct figure_values *v, uint32_t workload, const
     if (choice == FIGURE_NO_CHOICE) return v->open ? CELL_OPEN : CELL_NONE;
     struct strbuf value = {0};
     column_param_text(&e->columns[choice], chosen->param, &value);
-    if (has_setting(job->run.sets, chosen->key))
+    if (has_setting(job->run.sets, chosen->key)) {
         job->run.sets = with_setting(a, job->run.sets, chosen->key, strbuf_text(&value));
-    else
+        job->machine = NULL;
+    } else {
         job->run.mech_sets = with_setting(a, job->run.mech_sets, chosen->key, strbuf_text(&value));
+    }
     strbuf_free(&value);
     return CELL_RUN;
 }
