@@ -32,9 +32,7 @@ static bool is_present(const struct report_settings *s, const char *name, struct
     vec_push(&names.items, (struct cli_value){.text = name});
     bool ok = cli_lab_load(&lab, &names, s->workloads, s->size);
     if (!ok) fprintf(stderr, "heddle: warning: the report goes without %s\n", name);
-    bool is_study = ok && (lab.plans.len != 1 ||
-                           strcmp(lab.experiments.data[0]->name, name)); /* its parts come by themselves */
-    ok = ok && !is_study && any_run(&lab.plans.data[0], store);
+    ok = ok && any_run(&lab.plans.data[0], store);
     cli_lab_free(&lab);
     vec_free(&names.items);
     return ok;
@@ -46,7 +44,7 @@ static int compare_names(const void *a, const void *b)
     return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Those of the data folder of which the store has any run. */
+/* Those of the data folder of which the store has any run. The experiments of studies come by themselves. */
 static void add_present(const struct report_settings *s, struct store *store, struct cli_list *names,
                         struct arena *arena)
 {
@@ -54,7 +52,8 @@ static void add_present(const struct report_settings *s, struct store *store, st
     uint32_t count = experiment_names(arena, &all);
     qsort(all, count, sizeof *all, compare_names);
     for (uint32_t i = 0; i < count; i++)
-        if (is_present(s, all[i], store)) vec_push(&names->items, (struct cli_value){.text = all[i]});
+        if (!experiment_is_study(all[i]) && is_present(s, all[i], store))
+            vec_push(&names->items, (struct cli_value){.text = all[i]});
 }
 
 /* ---- writing ---- */

@@ -292,6 +292,20 @@ bool experiment_load(struct experiment *e, const char *name, const struct worklo
     return diags->errors == errors;
 }
 
+bool experiment_is_study(const char *name)
+{
+    struct strbuf path = {0};
+    struct yaml_tree file = {0};
+    struct diag_list diags = {0};
+    find_path(name, &path);
+    const bool is_study = yaml_tree_load(&file, strbuf_text(&path), SHAPE, &diags) &&
+                          file.root->kind == YAML_MAP && yaml_get(file.root, "study");
+    yaml_tree_free(&file);
+    diag_free(&diags);
+    strbuf_free(&path);
+    return is_study;
+}
+
 bool experiment_read(struct experiment *e, const char *name, const char *text,
                      const struct workload_set *workloads, struct diag_list *diags)
 {

@@ -226,6 +226,8 @@ bool experiment_load(struct experiment *e, const char *name, const struct worklo
 bool experiment_read(struct experiment *e, const char *name, const char *text,
                      const struct workload_set *workloads, struct diag_list *diags);
 void experiment_free(struct experiment *e);
+/* Does the file list other experiments? Nothing else of it is read; one that cannot be read does not. */
+bool experiment_is_study(const char *name);
 /* The names of DATA/experiments, in order; gives how many. */
 uint32_t experiment_names(struct arena *a, const char ***names);
 /* Fewer workloads (names), another size: for a quick look. False with diagnostics. */
