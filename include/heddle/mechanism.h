@@ -627,8 +627,8 @@ struct mechanism {
     uint32_t (*cache_sms)(const void *params, uint32_t sm_count);
     /* The helper kernel: writes its PTX as snprintf does, and returns how long it is. Fill both or none. */
     size_t (*helper)(const void *params, struct mech_helper *helper, char *ptx, size_t room);
-    /* A request of an SM is at the tags of a slice: does the mechanism take it? Asked once for each request;
-     * requests for the window are always taken. */
+    /* A request of an SM is at the tags of a slice: does the mechanism take it? Asked once for each request.
+     * Of the helper's, those for the window alone come here, and are always taken. */
     enum mech_take (*take_request)(void *slice_state, const struct mech_request *r);
     /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty. */
     int (*pick)(void *state, const struct mech_sched_view *view);

@@ -172,6 +172,7 @@ static void create_mech_slices(struct wiring *w, const struct gpu_time *time)
                                                        .slices = w->slices,
                                                        .map = w->map,
                                                        .slice_count = w->slice_count,
+                                                       .compute_count = w->compute_count,
                                                        .lines = (uint32_t)(l2->slice_size / l2->line),
                                                        .line_bytes = l2->line,
                                                        .core_period = gpu_time_period(time, DOMAIN_CORE)});

@@ -7,6 +7,8 @@ void deferred_free(struct deferred_pool *p)
     *p = (struct deferred_pool){0};
 }
 
+static bool is_load(const struct isa_inst *i) { return i->op == ISA_OP_LD_32; }
+
 static uint32_t record_new(struct deferred_pool *p)
 {
     uint32_t number = p->free;
@@ -33,8 +35,6 @@ static void warp_remove(struct deferred_pool *p, struct warp *w, uint32_t number
 }
 
 /* ---- loads of a privileged launch, which are deferred too ---- */
-
-static bool is_load(const struct isa_inst *i) { return i->op == ISA_OP_LD_32; }
 
 static uint32_t load_words(const struct isa_inst *i) { return i->vec ? i->vec : 1; }
 
@@ -115,11 +115,13 @@ void deferred_happen(struct deferred_pool *p, uint32_t number, uint32_t lanes)
     happen(deferred_at(p, number), lanes);
 }
 
-/* Where several threads step SMs, atomics are made at the end of the cycle. */
+/* Where several threads step SMs, atomics are made at the end of the cycle. A late load reads what its
+ * controller gives it, whatever its own thread does meanwhile. */
 static void happen_in_step(const struct warp *w, uint32_t number, uint32_t lanes)
 {
     struct deferred_pool *p = w->share->deferred;
     const struct deferred *d = deferred_at(p, number);
+    if (is_load(d->inst)) return;
     if (!w->share->log)
         deferred_happen(p, number, lanes);
     else if (lanes & d->todo & ~d->logged)

@@ -228,6 +228,8 @@ static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
     if (r->op != MORPHEUS_READ || !is_hit) return;
     m->read_hits++;
     m->read_cycles += m->now - r->queued;
+    m->stale_reads += memcmp(m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_DATA_LINE)),
+                             m->ports->line(m->ports->host, r->line), m->ports->line_bytes) != 0;
 }
 
 static void take_result(struct morpheus *m, struct set *s)

@@ -41,6 +41,8 @@ const struct stat_row morpheus_stats[] = {
     STAT_RATIO_OF(morpheus, queue_cycles, served, "morpheus.queue_wait", "cycles",
                   "average time in the request queue", NULL),
     COUNT(read_hits, "requests", "reads that hit"),
+    COUNT(stale_reads, "requests",
+          "reads that hit whose block was older than memory: a store or copy to it was under way"),
     COUNT(read_cycles, "cycles", "time from the tags of the slice to the answer, summed over reads that hit"),
     STAT_RATIO_OF(morpheus, read_cycles, read_hits, "morpheus.read_latency", "cycles",
                   "average time of a read that hits, from the tags of the slice to its answer", NULL),

@@ -75,7 +75,7 @@ struct morpheus {
     uint32_t fetch_chunk_count;
     uint64_t requests, predicted_hits, predicted_misses, hits, false_hits, false_negatives;
     uint64_t inserts, bypasses, dirty_evictions, atomics, merged;
-    uint64_t queue_cycles, served, service_cycles, read_hits, read_cycles, clears;
+    uint64_t queue_cycles, served, service_cycles, read_hits, read_cycles, stale_reads, clears;
 };
 
 /* ---- lists (morpheus_lists.c) ---- */

@@ -105,6 +105,7 @@ void l2_answer_claim(struct l2_slice *s, uint32_t id)
     r->is_parked = false;
     c->live--;
     chain_push(s, &c->replies, id);
+    s->act_at = 0; /* where it is not answered in a tick, the next one acts */
 }
 
 void l2_park_claim(struct l2_slice *s, uint32_t id)

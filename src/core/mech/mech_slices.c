@@ -179,6 +179,7 @@ static bool take(void *ctx, tick now, uint32_t id, const struct req *r, uint64_t
                              .number = number_of(m, local),
                              .has_bytes = space_reserved(r->addr)};
     q.is_window = find_window(m, r->addr, &q.window);
+    if (!q.is_window && r->sm >= m->setup.compute_count) return false;
     if (q.is_window && q.kind == MECH_ATOMIC) q.kind = MECH_READ;
     const struct mech_mark outer = begin_hook(seat, now, "take_request");
     q.cycle = seat->cycle;

@@ -28,6 +28,8 @@ struct mech_slices_setup {
     struct l2_slice *const *slices;
     const struct addrmap *map;
     uint32_t slice_count;
+    /* SMs from here on run the helper: of theirs, only requests for the window are the mechanism's */
+    uint32_t compute_count;
     /* lines of a slice */
     uint32_t lines, line_bytes;
     tick core_period;
