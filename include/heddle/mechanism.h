@@ -505,7 +505,8 @@ struct mech_ports {
 struct mech_helper {
     /* the entry that runs */
     const char *entry;
-    /* warps on each SM in cache mode; a thread may have as many registers as the register file has for them */
+    /* warps on each SM in cache mode; a thread may have as many registers as the register file has for
+     * them */
     uint32_t warps;
     /* lines of the controller's window that each warp has */
     uint32_t window_lines;
@@ -622,8 +623,8 @@ struct mechanism {
 
     /* ---- policies ---- */
 
-    /* How many SMs, the last ones, are in cache mode: they get no CTA of the program and run the helper kernel
-     * from the first launch on. Asked once. */
+    /* How many SMs, the last ones, are in cache mode: they get no CTA of the program and run the helper
+     * kernel from the first launch on. Asked once. */
     uint32_t (*cache_sms)(const void *params, uint32_t sm_count);
     /* The helper kernel: writes its PTX as snprintf does, and returns how long it is. Fill both or none. */
     size_t (*helper)(const void *params, struct mech_helper *helper, char *ptx, size_t room);

@@ -8,8 +8,8 @@
 #include "core/wiring.h"
 #include "stats/run.h"
 
-/* The statistics groups, in this order; those of mechanisms follow, and those of the SMs' ring and of the SMs in
- * cache mode where there are any. */
+/* The statistics groups, in this order; those of mechanisms follow, and those of the SMs' ring and of the
+ * SMs in cache mode where there are any. */
 enum { GROUP_SM, GROUP_L1, GROUP_XBAR, GROUP_L2, GROUP_DRAM, GROUP_QUEUE, GROUP_GPU, GROUP_MECH };
 
 /* The statistics group "gpu". */

@@ -1,70 +1,28 @@
 /* morpheus.c: Morpheus (Darabi et al., MICRO'22): SMs in cache mode extend the last level cache. Here is the
  * Morpheus controller of an L2 slice (4.1); the extended LLC kernel that it talks to is in morpheus_kernel.c.
  *
- * A request at the tags is the slice's own or, by a static share of the addresses, the extended LLC's (4.1.1).
- * Of the latter, one that the predictor calls a miss goes to DRAM (4.1.2); others wait in the request queue of
- * their set until its warp is free, and go to its row of the warp status table (4.1.3). What came from DRAM is
- * answered first and then inserted, by a request of the controller's own.
+ * A request at the tags is the slice's own or, by a static share of the addresses, the extended LLC's
+ * (4.1.1). Of the latter, one that the predictor calls a miss goes to DRAM (4.1.2); others wait in the
+ * request queue of their set until its warp is free, and go to its row of the warp status table (4.1.3). What
+ * came from DRAM is answered first and then inserted, by a request of the controller's own.
  *
  * Invariants. (1) A warp serves one request at a time, and those of a set in the order of the queue. (2) The
  * predictor knows what will be in the set when the newest request of the queue is served. (3) A line that is
  * on its way from DRAM is asked for once: later requests for it wait with the first. (4) A block's bytes are
  * those of memory when the request that wrote them was served, or newer ones.
  *
- * Open in the paper. The request queue has no bound: behind a request at the tags of a slice may be the result
- * that would empty the queue. Insertions have one, morpheus.inserts: beyond it what comes from DRAM is not
- * inserted. A write is acknowledged when its block has it. The helper adds for every atomic: it is given the
- * difference that the operation makes to each word. It takes effect once, when its warp first gets it: one that
- * misses then is there in the bytes that are inserted. A host copy empties the sets that it writes to. */
+ * Open in the paper. The request queue has no bound: behind a request at the tags of a slice may be the
+ * result that would empty the queue. Insertions have one, morpheus.inserts: beyond it what comes from DRAM
+ * is not inserted. A write is acknowledged when its block has it. The helper adds for every atomic: it is
+ * given the difference that the operation makes to each word. It takes effect once, when its warp first
+ * gets it: one that misses then is there in the bytes that are inserted. A host copy empties the sets that
+ * it writes to. */
 #include "mech/morpheus_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- 4.1.1: address separation, in proportion to capacity ---- */
-
-static uint64_t divisor(uint64_t a, uint64_t b) { return b ? divisor(b, a % b) : a; }
-
-static void separator_init(struct morpheus *m)
-{
-    m->own = m->ports->lines;
-    m->shares = m->own + (uint64_t)m->set_count * m->params->blocks;
-    m->step = m->shares * 618 / 1000 + 1;
-    while (divisor(m->shares, m->step) != 1) m->step++;
-}
-
-/* The set of a line; NULL: it is the slice's own. */
-static struct set *set_of(const struct morpheus *m, uint64_t number)
-{
-    const uint64_t share = number % m->shares * m->step % m->shares;
-    return share < m->own ? NULL : &m->sets[(share - m->own) % m->set_count];
-}
-
 static uint32_t tag_of(uint64_t line, uint32_t line_bytes) { return (uint32_t)(line / line_bytes); }
-
-/* ---- 4.1.2: prediction ---- */
-
-static uint32_t tag_find(const struct set *s, uint32_t tag)
-{
-    uint32_t i = 0;
-    while (i < s->tag_count && s->tags[i] != tag) i++;
-    return i;
-}
-
-/* The block is the newest of its set. */
-static void predictor_use(const struct morpheus *m, struct set *s, uint32_t tag)
-{
-    uint32_t i = tag_find(s, tag);
-    if (i == s->tag_count && s->tag_count < m->params->blocks) s->tag_count++;
-    if (i == m->params->blocks) i--;
-    memmove(&s->tags[1], &s->tags[0], i * sizeof s->tags[0]);
-    s->tags[0] = tag;
-}
-
-static bool predict(const struct morpheus *m, const struct set *s, uint32_t tag)
-{
-    return m->params->predictor == PREDICTOR_NONE || tag_find(s, tag) < s->tag_count;
-}
 
 /* ---- 4.1.3: the request queue and the warp status table ---- */
 
@@ -119,7 +77,7 @@ static void hand_over(struct morpheus *m, struct set *s)
 
 static void enqueue(struct morpheus *m, struct set *s, struct request *r)
 {
-    predictor_use(m, s, tag_of(r->line, m->ports->line_bytes));
+    sets_use(m, s, tag_of(r->line, m->ports->line_bytes));
     m->inserts_waiting += r->op == MORPHEUS_INSERT;
     request_append(&s->first, &s->last, r);
     hand_over(m, s);
@@ -311,7 +269,7 @@ static enum mech_take morpheus_take_request(void *state, const struct mech_reque
         take_message(m, q);
         return MECH_CLAIM;
     }
-    struct set *s = q->has_bytes && m->set_count ? set_of(m, q->number) : NULL;
+    struct set *s = q->has_bytes && m->set_count ? sets_find(m, q->number) : NULL;
     if (!s) return MECH_PASS;
     const uint32_t tag = tag_of(q->line, m->ports->line_bytes);
     m->high = q->line / m->ports->line_bytes & ~(uint64_t)UINT32_MAX;
@@ -325,7 +283,7 @@ static enum mech_take morpheus_take_request(void *state, const struct mech_reque
                                                          .line = q->line,
                                                          .queued = q->cycle});
     if (q->kind == MECH_ATOMIC) r->sectors = (1u << m->ports->line_bytes / 32) - 1;
-    const bool waits = fetch_find(s, q->line) != NULL, is_hit = !waits && predict(m, s, tag);
+    const bool waits = fetch_find(s, q->line) != NULL, is_hit = !waits && sets_predict(m, s, tag);
     m->merged += waits;
     m->predicted_hits += is_hit;
     m->predicted_misses += !waits && !is_hit;
@@ -349,13 +307,13 @@ static void morpheus_slice_init(void *state, const void *params, const struct me
     m->free_fetches = NULL;
     m->fetch_chunk_count = m->inserts_waiting = 0;
     m->is_retired = false;
-    separator_init(m);
+    sets_share(m);
 }
 
 static void morpheus_on_host_write(void *state, uint64_t line, uint64_t number)
 {
     struct morpheus *m = state;
-    struct set *s = m->set_count ? set_of(m, number) : NULL;
+    struct set *s = m->set_count ? sets_find(m, number) : NULL;
     if (!s || s->must_clear || !s->tag_count) return;
     s->must_clear = true;
     s->tag_count = 0;

@@ -13,8 +13,8 @@
 
 enum morpheus_op { MORPHEUS_READ, MORPHEUS_WRITE, MORPHEUS_INSERT, MORPHEUS_ATOMIC, MORPHEUS_EXIT };
 
-/* The words of a row: op, flags and sectors; tag; address of the data buffer. Then, a sector each: the result,
- * and the tag of a dirty block that has left and whose bytes are in the data buffer. */
+/* The words of a row: op, flags and sectors; tag; address of the data buffer. Then, a sector each: the
+ * result, and the tag of a dirty block that has left and whose bytes are in the data buffer. */
 struct morpheus_row {
     uint32_t op, tag, data[2], unused0[4];
     uint32_t result, unused1[7];

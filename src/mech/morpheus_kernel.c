@@ -1,14 +1,14 @@
 /* morpheus_kernel.c: the extended LLC kernel of Morpheus (4.2), as PTX. A warp is a set.
  *
- * Data-array registers %d0, %d1, ... hold a block of 128 bytes each, 4 bytes a lane. Lane i keeps the metadata
- * of block i: its tag in %tag and its rank in %rank, 0 for the block that was used longest ago. Dirty bits are
- * a mask in %dirty, the same in all lanes. The kernel waits for a request by loading its row of the warp status
- * table, looks up the tag (Algorithm 1), moves the block (Algorithm 2, brx.idx), stores data and result, and
- * only then brings the ranks up to date.
+ * Data-array registers %d0, %d1, ... hold a block of 128 bytes each, 4 bytes a lane. Lane i keeps the
+ * metadata of block i: its tag in %tag and its rank in %rank, 0 for the block that was used longest ago.
+ * Dirty bits are a mask in %dirty, the same in all lanes. The kernel waits for a request by loading its row
+ * of the warp status table, looks up the tag (Algorithm 1), moves the block (Algorithm 2, brx.idx), stores
+ * data and result, and only then brings the ranks up to date.
  *
- * Open in the paper. Counters that all fall by one wrap, and tie: here only those above the block's own fall,
- * which is exact LRU. A tag is a whole word in a register of its own: a line cannot be found from 18 bits and
- * the set where the address map is hashed. There is no valid bit: no line has the tag ~0. */
+ * Open in the paper. Counters that all fall by one wrap, and tie: here only those above the block's own
+ * fall, which is exact LRU. A tag is a whole word in a register of its own: a line cannot be found from 18
+ * bits and the set where the address map is hashed. There is no valid bit: no line has the tag ~0. */
 #include "mech/morpheus.h"
 
 #include <stdarg.h>
@@ -102,7 +102,8 @@ static void put_read(struct text *t, uint32_t blocks)
         MORPHEUS_HIT);
 }
 
-/* Writes and atomics of a block that is not there fail. All of these need what the write data buffer holds. */
+/* Writes and atomics of a block that is not there fail. All of these need what the write data buffer
+ * holds. */
 static void put_choose(struct text *t, uint32_t blocks)
 {
     put(t,

@@ -78,6 +78,17 @@ struct morpheus {
     uint64_t queue_cycles, served, service_cycles, read_hits, read_cycles, stale_reads, clears;
 };
 
+/* ---- sets (morpheus_sets.c) ---- */
+
+/* Divides the lines between the slice and its sets. */
+void sets_share(struct morpheus *m);
+/* The set of a line, by its number; NULL: it is the slice's own. */
+struct set *sets_find(const struct morpheus *m, uint64_t number);
+/* A request for the block goes into the queue, or its insertion does: it will be the newest of its set. */
+void sets_use(const struct morpheus *m, struct set *s, uint32_t tag);
+/* Is the block there, as the predictor knows? */
+bool sets_predict(const struct morpheus *m, const struct set *s, uint32_t tag);
+
 /* ---- lists (morpheus_lists.c) ---- */
 
 /* Not bounded: they grow by chunks. request_new copies. */

@@ -19,8 +19,8 @@ struct l2_taker {
 
 /* From now on the taker is asked for each request; it stays. */
 void l2_use_taker(struct l2_slice *s, const struct l2_taker *taker);
-/* What the taker may do, in its own calls: a claimed atomic takes effect; a claimed request is answered; it is
- * parked; a whole line is read from DRAM or written (tag: for on_dram). */
+/* What the taker may do, in its own calls: a claimed atomic takes effect; a claimed request is answered;
+ * it is parked; a whole line is read from DRAM or written (tag: for on_dram). */
 void l2_apply_claim(struct l2_slice *s, uint32_t id);
 void l2_answer_claim(struct l2_slice *s, uint32_t id);
 void l2_park_claim(struct l2_slice *s, uint32_t id);

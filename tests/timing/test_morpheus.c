@@ -274,7 +274,8 @@ static void run_mix(void)
         rig_run(&rig, "mix", CTAS, THREADS, (const uint64_t[]){buf, out, ROUNDS});
 }
 
-/* The sums that the adds leave; then all lines are read, and what the helper has of them is what memory has. */
+/* The sums that the adds leave; then all lines are read, and what the helper has of them is what memory
+ * has. */
 static void check_mix(void)
 {
     const uint32_t *sums = (const uint32_t *)(uintptr_t)out;

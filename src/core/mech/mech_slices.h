@@ -1,5 +1,5 @@
-/* mech_slices.h: the mechanism that works at the slices of the L2: a state for each slice, the one place where
- * each of its hooks is called, and its ports.
+/* mech_slices.h: the mechanism that works at the slices of the L2: a state for each slice, the one place
+ * where each of its hooks is called, and its ports.
  *
  * The window of a slice is a set of lines of device memory that the address map sends there. Only a
  * privileged launch may touch them (emu.h), and what its warps send there never reaches the tags. */
