@@ -553,9 +553,8 @@ struct mech_slice_ports {
     /* Reads a whole line from DRAM, past the L2's tags (on_dram tells when it has come), or writes it. */
     void (*dram_read)(void *host, uint64_t line, uint32_t tag);
     void (*dram_write)(void *host, uint64_t line);
-    /* The bytes of a line of the window, which the slice may write; its device address. */
+    /* The bytes of a line of the window, which the slice may write. */
     unsigned char *(*window)(void *host, uint32_t window);
-    uint64_t (*window_address)(void *host, uint32_t window);
     /* The bytes of a line with has_bytes, as the last step left them. */
     const unsigned char *(*line)(void *host, uint64_t line);
 };

@@ -179,15 +179,16 @@ static bool make_window(struct helper *h)
     }
 }
 
-/* The first window line of each warp. */
+/* The window lines of each warp, by its number in the grid. */
 static bool make_table(struct helper *h)
 {
-    const uint32_t warps = warps_all(h), slices = h->wiring->slice_count;
-    h->table = space_alloc(emu_device_space(h->device), warps * sizeof(uint64_t), 256, SPACE_INTERNAL,
-                           "the table of windows");
+    const uint32_t warps = warps_all(h), slices = h->wiring->slice_count, lines = h->wants.window_lines;
+    const size_t each = lines * sizeof(uint64_t);
+    h->table =
+        space_alloc(emu_device_space(h->device), warps * each, 256, SPACE_INTERNAL, "the table of windows");
     for (uint32_t i = 0; h->table && i < warps; i++)
-        memcpy((void *)(uintptr_t)(h->table + i * sizeof(uint64_t)),
-               &h->window_addresses[i % slices][i / slices * h->wants.window_lines], sizeof(uint64_t));
+        memcpy((void *)(uintptr_t)(h->table + i * each), &h->window_addresses[i % slices][i / slices * lines],
+               each);
     return h->table;
 }
 

@@ -6,8 +6,8 @@
  * lines that only they may touch, the windows (mech/mech_slices.h); a load of the window is answered when
  * there is work, so SMs whose warps all wait sleep.
  *
- * Its first parameter, the only one, is the address of a table: the address of each warp's first window line,
- * 8 bytes each, by the number of the warp in the grid. */
+ * Its first parameter, the only one, is the address of a table: the addresses of each warp's window lines, 8
+ * bytes each, by the number of the warp in the grid. */
 #ifndef HEDDLE_HELPER_H
 #define HEDDLE_HELPER_H
 

@@ -44,13 +44,10 @@ static void answer_load(const struct morpheus *m, uint32_t token)
 
 static void fill_row(const struct morpheus *m, const struct set *s, const struct request *r)
 {
-    const uint64_t data = m->ports->window_address(m->ports->host, window_of(m, s, MORPHEUS_DATA_LINE));
     struct morpheus_row *row = row_of(m, s);
     row->op = r->op | (s->must_clear ? MORPHEUS_FLAG_CLEAR : 0) |
               (uint32_t)r->is_dirty << MORPHEUS_FLAG_DIRTY_SHIFT | r->sectors << MORPHEUS_SECTORS_SHIFT;
     row->tag = tag_of(r->line, m->ports->line_bytes);
-    row->data[0] = (uint32_t)data;
-    row->data[1] = (uint32_t)(data >> 32);
 }
 
 /* The next request of the queue goes to the warp that waits for one. An atomic takes effect now: those of a
@@ -193,7 +190,7 @@ static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
 static void take_result(struct morpheus *m, struct set *s)
 {
     struct request *r = s->current;
-    const bool is_hit = row_of(m, s)->result == MORPHEUS_HIT;
+    const bool is_hit = row_of(m, s)->result != MORPHEUS_MISS;
     count_result(m, s, is_hit);
     s->current = NULL;
     if (is_hit || r->op == MORPHEUS_INSERT)
@@ -279,7 +276,7 @@ static enum mech_take morpheus_take_request(void *state, const struct mech_reque
                                                          .has_token = true,
                                                          .is_dirty = q->kind != MECH_READ,
                                                          .is_partial = q->is_partial,
-                                                         .sectors = q->sectors,
+                                                         .sectors = q->kind == MECH_READ ? 0 : q->sectors,
                                                          .line = q->line,
                                                          .queued = q->cycle});
     if (q->kind == MECH_ATOMIC) r->sectors = (1u << m->ports->line_bytes / 32) - 1;

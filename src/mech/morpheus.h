@@ -13,10 +13,10 @@
 
 enum morpheus_op { MORPHEUS_READ, MORPHEUS_WRITE, MORPHEUS_INSERT, MORPHEUS_ATOMIC, MORPHEUS_EXIT };
 
-/* The words of a row: op, flags and sectors; tag; address of the data buffer. Then, a sector each: the
+/* What the controller says: op, flags and sectors (0: a read), and the tag. Then, a sector each: the
  * result, and the tag of a dirty block that has left and whose bytes are in the data buffer. */
 struct morpheus_row {
-    uint32_t op, tag, data[2], unused0[4];
+    uint32_t op, tag, unused0[6];
     uint32_t result, unused1[7];
     uint32_t victim, unused2[7];
 };
@@ -31,7 +31,8 @@ enum {
     MORPHEUS_RESULT_SECTOR = 1 << 1,
     MORPHEUS_VICTIM_SECTOR = 1 << 2
 };
-enum morpheus_result { MORPHEUS_HIT = 1, MORPHEUS_MISS = 2 };
+/* In `result`; else the block that was found, counted from 1. */
+enum { MORPHEUS_MISS = 0 };
 
 /* Window lines of a warp. */
 enum { MORPHEUS_ROW_LINE, MORPHEUS_DATA_LINE, MORPHEUS_WINDOW_LINES };

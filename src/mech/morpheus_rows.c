@@ -8,7 +8,7 @@ const struct param_row morpheus_params[] = {
                  "SMs in cache mode, at most 75% of all (4.1.3)"),
     PARAM_NUMBER(morpheus_params, warps, "morpheus.warps", "warps", "48", 1, 256,
                  "warps of the extended LLC kernel on each of them; each is a set"),
-    PARAM_NUMBER(morpheus_params, blocks, "morpheus.blocks", "blocks", "23", 1, MORPHEUS_BLOCKS_MAX,
+    PARAM_NUMBER(morpheus_params, blocks, "morpheus.blocks", "blocks", "22", 1, MORPHEUS_BLOCKS_MAX,
                  "blocks of a set, each in a register of its warp"),
     PARAM_CHOICE(morpheus_params, predictor, "morpheus.predictor", "perfect", predictors,
                  "perfect, or none: every request of the extended LLC is looked up there (7.3)"),

@@ -66,15 +66,10 @@ static void port_dram_write(void *host, uint64_t line)
     l2_dram_access(seat->slice, seat->now, line, REQ_WRITE, 0);
 }
 
-static uint64_t port_window_address(void *host, uint32_t window)
-{
-    const struct slice_seat *seat = host;
-    return seat->all->window.addresses[seat->index][window];
-}
-
 static unsigned char *port_window(void *host, uint32_t window)
 {
-    return (unsigned char *)(uintptr_t)port_window_address(host, window);
+    const struct slice_seat *seat = host;
+    return (unsigned char *)(uintptr_t)seat->all->window.addresses[seat->index][window];
 }
 
 static const unsigned char *port_line(void *host, uint64_t line)
@@ -102,7 +97,6 @@ static void seat_init(struct mech_slices *m, uint32_t i)
                                             .dram_read = port_dram_read,
                                             .dram_write = port_dram_write,
                                             .window = port_window,
-                                            .window_address = port_window_address,
                                             .line = port_line};
 }
 
