@@ -33,7 +33,7 @@
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 4
+#define HEDDLE_MECHANISM_API 5
 #define MECH_NO_WARP         (-1)
 #define MECH_NO_CTA          UINT32_MAX
 /* memory of a mechanism (memory_read) */
@@ -499,6 +499,66 @@ struct mech_ports {
     void (*refuse)(void *host, const char *why);
 };
 
+/* ---- SMs in cache mode, and the slices of the L2 ---- */
+
+/* What a helper kernel needs beside its PTX. */
+struct mech_helper {
+    /* the entry that runs */
+    const char *entry;
+    /* warps on each SM in cache mode; a thread may have as many registers as the register file has for
+     * them */
+    uint32_t warps;
+    /* lines of the controller's window that each warp has */
+    uint32_t window_lines;
+};
+
+enum mech_request_kind { MECH_READ, MECH_WRITE, MECH_ATOMIC };
+
+/* A request at the tags of an L2 slice. */
+struct mech_request {
+    /* core cycle; names the request in ports */
+    uint64_t cycle;
+    uint32_t token;
+    /* enum mech_request_kind */
+    uint8_t kind;
+    /* a write that does not cover all bytes of its sectors */
+    bool is_partial;
+    /* it comes from the helper kernel, and is for line `window` of the slice's window: MECH_WRITE, or
+     * MECH_READ, whose value is what the line holds when it is applied */
+    bool is_window;
+    uint32_t window;
+    /* 32-byte sectors of the line; SM that sent it */
+    uint32_t sectors, sm;
+    /* address of the line; its number within the slice: no two lines of a slice share one, and numbers are
+     * dense. has_bytes: the line lies in device memory (line_bytes); registers and local memory do not. */
+    uint64_t line, number;
+    bool has_bytes;
+};
+
+enum mech_take { MECH_PASS, MECH_CLAIM };
+
+/* What a mechanism may do at a slice. */
+struct mech_slice_ports {
+    void *host;
+    /* this slice; lines that its cache holds; warps of the helper that belong to it */
+    uint32_t index, slice_count, lines, line_bytes, warps;
+    /* Zeroed memory that lives as long as the state. */
+    void *(*memory)(void *host, size_t bytes);
+    /* A claimed atomic, or load of the window, takes effect when the step ends, once. */
+    void (*apply)(void *host, uint32_t token);
+    /* The claimed request is answered: its reply waits for room in the response queue. */
+    void (*reply)(void *host, uint32_t token);
+    /* The claimed load of the window waits for work: a machine whose helper waits is idle. */
+    void (*park)(void *host, uint32_t token);
+    /* Reads a whole line from DRAM, past the L2's tags (on_dram tells when it has come), or writes it. */
+    void (*dram_read)(void *host, uint64_t line, uint32_t tag);
+    void (*dram_write)(void *host, uint64_t line);
+    /* The bytes of a line of the window, which the slice may write. */
+    unsigned char *(*window)(void *host, uint32_t window);
+    /* The bytes of a line with has_bytes, as the last step left them. */
+    const unsigned char *(*line)(void *host, uint64_t line);
+};
+
 enum { MECH_ROW_BYTES = 128 };
 /* Ways that the L1 can ever have: the machine's own, and those whose lines fit into the register file. */
 static inline uint32_t mech_l1_ways_max(const struct mech_ports *p)
@@ -542,6 +602,8 @@ struct mechanism {
     bool hears_stalls;
     /* names of the kinds of its notes, NULL-terminated; may be NULL */
     const char *const *note_names;
+    /* a state for each slice of the L2; where there is one, the offsets of `stats` are into it */
+    size_t slice_state_bytes;
 
     /* Do the parameters fit the machine and each other? Once, before the SMs' init; their bounds are kept
      * already. Unless they fit, it writes why into reason: a sentence without a dot, of MECH_REASON_BYTES
@@ -560,6 +622,14 @@ struct mechanism {
 
     /* ---- policies ---- */
 
+    /* How many SMs, the last ones, are in cache mode: they get no CTA of the program and run the helper
+     * kernel from the first launch on. Asked once. */
+    uint32_t (*cache_sms)(const void *params, uint32_t sm_count);
+    /* The helper kernel: writes its PTX as snprintf does, and returns how long it is. Fill both or none. */
+    size_t (*helper)(const void *params, struct mech_helper *helper, char *ptx, size_t room);
+    /* A request of an SM is at the tags of a slice: does the mechanism take it? Asked once for each request.
+     * Of the helper's, those for the window alone come here, and are always taken. */
+    enum mech_take (*take_request)(void *slice_state, const struct mech_request *r);
     /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty. */
     int (*pick)(void *state, const struct mech_sched_view *view);
     /* A load missed in the tags: what becomes of it? Asked once for each miss, before a line is taken,
@@ -611,6 +681,14 @@ struct mechanism {
     /* A message of the ring can be seen (ring_peek): at the beginning of the SM's cycle, in each cycle until
      * it is taken or let go on. */
     void (*on_ring)(void *state, uint64_t cycle);
+    /* Hooks of a slice touch its own state alone. slice_init: once, when the helper is there; on_dram: what
+     * dram_read asked for is here; on_host_write: the host has written to a line, while no kernel runs;
+     * on_retire: the helper is to end: each load of the window that is parked, or comes later, is answered so
+     * that its warp exits. */
+    void (*slice_init)(void *slice_state, const void *params, const struct mech_slice_ports *ports);
+    void (*on_dram)(void *slice_state, uint64_t cycle, uint32_t tag);
+    void (*on_host_write)(void *slice_state, uint64_t line, uint64_t number);
+    void (*on_retire)(void *slice_state);
     /* Before the SMs of its cycle run, with all of them at rest: the one hook that may read the entries of
      * all SMs in the GPU-wide state, and write what all of them read. */
     void (*on_gpu_timer)(void *gpu_state, uint64_t cycle);

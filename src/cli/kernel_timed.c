@@ -4,6 +4,7 @@
 
 #include "base/output.h"
 #include "cli/cli.h"
+#include "cuda/helper_compile.h"
 #include "stats/print.h"
 #include "trace/timeline.h"
 
@@ -22,6 +23,7 @@ bool kernel_timed_open(struct kernel_timed *k, const struct machine *m, struct e
 {
     struct timed_options o = run->timed;
     o.stop = &stop_asked;
+    o.compile = helper_compile;
     if (!run->quiet) progress_attach(&k->progress, &o);
     struct diag_list diags = {0};
     k->gpu = timed_create(m, d, &o, &diags);

@@ -75,7 +75,7 @@ static void tell_sms(struct timed_gpu *g, const struct gpu_kernel *k)
                                   .cooperative = l->cooperative};
     memcpy(info.grid, l->grid, sizeof info.grid);
     memcpy(info.block, l->block, sizeof info.block);
-    for (uint32_t i = 0; i < g->wiring.sm_count; i++) sm_launch(g->wiring.sms[i], g->time.now, &info);
+    for (uint32_t i = 0; i < g->wiring.compute_count; i++) sm_launch(g->wiring.sms[i], g->time.now, &info);
     units_look_at_all(g->wiring.units);
 }
 
@@ -83,7 +83,7 @@ static void open_kernel(struct timed_gpu *g, struct gpu_kernel *k)
 {
     struct emu_fault fault;
     streams_kernel_began(&g->streams, k);
-    if (!dispatch_open(&g->dispatch, k, g->device, &fault)) {
+    if (!helper_start(&g->helper, g->device, &fault) || !dispatch_open(&g->dispatch, k, g->device, &fault)) {
         run_end_fault(&g->end, &fault);
         return;
     }
@@ -115,7 +115,7 @@ static void begin_drain(struct timed_gpu *g, struct gpu_kernel *k)
 {
     dispatch_drain(&g->dispatch, k);
     owned_take(&g->wiring, k); /* SMs forget it at the end of a kernel */
-    for (uint32_t i = 0; i < g->wiring.sm_count; i++) sm_kernel_end(g->wiring.sms[i], g->time.now);
+    for (uint32_t i = 0; i < g->wiring.compute_count; i++) sm_kernel_end(g->wiring.sms[i], g->time.now);
     units_look_at_all(g->wiring.units);
 }
 
@@ -181,6 +181,7 @@ void kernel_life_abandon(struct timed_gpu *g)
     }
     wiring_abandon(&g->wiring);
     dispatch_abandon(&g->dispatch);
+    helper_close(&g->helper);
 }
 
 void kernel_life_close(struct timed_gpu *g)

@@ -30,7 +30,7 @@ static void check_slots(const struct wiring *w, struct strbuf *out)
 
 static void check_sms(const struct wiring *w, struct strbuf *out)
 {
-    for (uint32_t i = 0; i < w->sm_count; i++) {
+    for (uint32_t i = 0; i < w->compute_count; i++) {
         law(out, sm_idle(w->sms[i]), "SM not idle:", i, 0, 1);
         law(out, sm_ctas(w->sms[i]) == 0, "CTAs left on SM", i, sm_ctas(w->sms[i]), 0);
         law(out, sm_registers_used(w->sms[i]) == 0, "registers taken on SM", i, sm_registers_used(w->sms[i]),
@@ -170,7 +170,7 @@ void laws_check_empty(const struct wiring *w, uint64_t cycle, struct run_end *en
 {
     struct strbuf out = {0};
     const uint32_t live = units_requests_live(w->units);
-    law(&out, live == 0, "requests not answered, pool", 0, live, 0);
+    law(&out, live == w->helper_warps, "requests not answered, pool", 0, live, w->helper_warps);
     check_sms(w, &out);
     law(&out, xbar_idle(w->xbar), "crossbar not idle:", 0, 0, 1);
     for (uint32_t i = 0; i < w->slice_count; i++)

@@ -20,7 +20,9 @@
  *  (13) Where L1s are emptied at the end of a kernel, no prefetch is open.
  *  (14) Every message that an SM put into the SMs' ring was taken out of it.
  *  (15) For each SM: rows of registers that left for memory = rows that were asked back; and the L2 took a
- *       request for each of them. */
+ *       request for each of them.
+ * A helper kernel (helper.h) stays: laws 7 and 9 are not those of its SMs, and law 6 leaves one load for each
+ * of its warps, which waits for work. */
 #ifndef HEDDLE_LAWS_H
 #define HEDDLE_LAWS_H
 

@@ -109,6 +109,7 @@ static bool is_pending(const struct timed_gpu *g, const struct loop_end *e)
     case GOAL_ALL: return g->streams.pending != 0;
     case GOAL_STREAM: return e->stream->first != NULL;
     case GOAL_MARK: return !streams_has_reached(&g->streams, e->mark);
+    case GOAL_HELPER_GONE: return helper_has_ctas(&g->helper);
     }
     UNREACHABLE("a goal of the loop");
 }
@@ -132,6 +133,8 @@ static COLD void find_fault(struct timed_gpu *g)
         emu_grid_find_fault(k->grid);
         if (k->fault.kind != EMU_OK) run_end_fault(&g->end, &k->fault);
     }
+    const struct emu_fault *of_helper = helper_fault(&g->helper);
+    if (of_helper && !run_has_ended(&g->end)) run_end_fault(&g->end, of_helper);
 }
 
 /* What SMs have done to the ring in this cycle counts from now on. An SM that has had its turn forgot when

@@ -17,6 +17,20 @@ const struct stat_row gpu_stat_rows[] = {
     {0},
 };
 
+const struct stat_row helper_stat_rows[] = {
+    STAT_COUNT(helper_counts, cycles, "helper.cycles", "cycles", "cycles, summed over SMs in cache mode",
+               NULL),
+    STAT_COUNT(helper_counts, issue_cycles, "helper.issues", "slots", "issue slots that they used", NULL),
+    STAT_COUNT(helper_counts, warp_insts, "helper.warp_insts", "instructions",
+               "warp instructions of the helper kernel", NULL),
+    STAT_COUNT(helper_counts, thread_insts, "helper.thread_insts", "instructions",
+               "thread instructions of the helper kernel", NULL),
+    STAT_COUNT(helper_counts, loads, "helper.loads", "instructions",
+               "its loads, those of the window among them", NULL),
+    STAT_COUNT(helper_counts, stores, "helper.stores", "instructions", "its stores", NULL),
+    {0},
+};
+
 /* The size of a struct of statistics: it holds what its rows name and nothing else. */
 static size_t rows_bytes(const struct stat_row *rows)
 {
@@ -40,7 +54,8 @@ void snapshot_init(struct snapshots *s, const struct wiring *wiring, const struc
         {.name = "gpu", .rows = gpu_stat_rows},
     };
     const uint32_t mechs = mech_set_count(wiring->mechs);
-    *s = (struct snapshots){.group_count = GROUP_MECH + mechs + (wiring->ring != NULL),
+    const bool has_helper = wiring->compute_count < wiring->sm_count;
+    *s = (struct snapshots){.group_count = GROUP_MECH + mechs + (wiring->ring != NULL) + has_helper,
                             .mech_end = GROUP_MECH + mechs,
                             .wiring = wiring,
                             .time = time,
@@ -51,6 +66,10 @@ void snapshot_init(struct snapshots *s, const struct wiring *wiring, const struc
     for (uint32_t i = 0; i < mechs; i++) {
         const struct mechanism *m = mech_set_at(wiring->mechs, i);
         s->groups[GROUP_MECH + i] = (struct timed_group){.name = m->name, .rows = m->stats ? m->stats : none};
+    }
+    if (has_helper) {
+        s->helper_group = s->group_count - 1;
+        s->groups[s->helper_group] = (struct timed_group){.name = "helper", .rows = helper_stat_rows};
     }
     if (wiring->ring) s->groups[s->mech_end] = (struct timed_group){.name = "ring", .rows = smring_stat_rows};
     for (uint32_t i = 0; i < s->group_count; i++) s->groups[i].bytes = rows_bytes(s->groups[i].rows);
@@ -84,14 +103,43 @@ static void add_queues(const struct wiring *w, tick now, struct queue_stats *q)
     queue_stats_add(q, QUEUE_L1_RESPONSE, l->xbar_to_sm, w->sm_count, now);
 }
 
+/* Are its statistics those of slices? */
+static bool has_slice_stats(const struct wiring *w, uint32_t mechanism)
+{
+    return mech_set_at(w->mechs, mechanism)->slice_state_bytes != 0;
+}
+
 static void add_sms(const struct snapshots *s, void **stats)
 {
     const struct wiring *w = s->wiring;
-    for (uint32_t i = 0; i < w->sm_count; i++) {
+    for (uint32_t i = 0; i < w->compute_count; i++) {
         stat_add(sm_stat_rows, stats[GROUP_SM], sm_stats(w->sms[i]));
         stat_add(l1_stat_rows, stats[GROUP_L1], sm_l1_stats(w->sms[i]));
         for (uint32_t m = GROUP_MECH; m < s->mech_end; m++)
-            stat_add(s->groups[m].rows, stats[m], sm_mech_state(w->sms[i], m - GROUP_MECH));
+            if (!has_slice_stats(w, m - GROUP_MECH))
+                stat_add(s->groups[m].rows, stats[m], sm_mech_state(w->sms[i], m - GROUP_MECH));
+    }
+}
+
+static void add_mech_slices(const struct snapshots *s, void **stats)
+{
+    const struct mech_slices *m = s->wiring->mech_slices;
+    if (!m) return;
+    const uint32_t group = GROUP_MECH + mech_slices_owner(m);
+    for (uint32_t i = 0; i < s->wiring->slice_count; i++)
+        stat_add(s->groups[group].rows, stats[group], mech_slices_state(m, i));
+}
+
+static void add_helper(const struct wiring *w, struct helper_counts *out)
+{
+    for (uint32_t i = w->compute_count; i < w->sm_count; i++) {
+        const struct sm_stats *m = sm_stats(w->sms[i]);
+        out->cycles += m->cycles;
+        out->issue_cycles += m->slots[SLOT_ISSUED];
+        out->warp_insts += m->warp_insts;
+        out->thread_insts += m->thread_insts;
+        out->loads += m->loads + m->atomics;
+        out->stores += m->stores;
     }
 }
 
@@ -124,6 +172,8 @@ void **snapshot_take(const struct snapshots *s)
         return stats;
     }
     add_sms(s, stats);
+    add_mech_slices(s, stats);
+    if (s->helper_group) add_helper(s->wiring, stats[s->helper_group]);
     add_memory(s->wiring, stats);
     if (s->wiring->ring) stat_add(smring_stat_rows, stats[s->mech_end], smring_stats(s->wiring->ring));
     add_queues(s->wiring, s->time->now, stats[GROUP_QUEUE]);

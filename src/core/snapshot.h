@@ -8,8 +8,8 @@
 #include "core/wiring.h"
 #include "stats/run.h"
 
-/* The statistics groups, in this order; those of mechanisms follow, and that of the SMs' ring where there is
- * one. */
+/* The statistics groups, in this order; those of mechanisms follow, and those of the SMs' ring and of the
+ * SMs in cache mode where there are any. */
 enum { GROUP_SM, GROUP_L1, GROUP_XBAR, GROUP_L2, GROUP_DRAM, GROUP_QUEUE, GROUP_GPU, GROUP_MECH };
 
 /* The statistics group "gpu". */
@@ -19,10 +19,18 @@ struct gpu_counts {
 };
 extern const struct stat_row gpu_stat_rows[];
 
+/* The statistics group "helper": what SMs in cache mode do. They count in no other group of SMs. */
+struct helper_counts {
+    uint64_t cycles, issue_cycles, warp_insts, thread_insts, loads, stores;
+};
+extern const struct stat_row helper_stat_rows[];
+
 /* The groups of a machine, and the rooms that their counts come from. Written by snapshot.c alone. */
 struct snapshots {
     /* mech_end: behind the groups of mechanisms */
     uint32_t group_count, mech_end;
+    /* index of the group; 0: there is none */
+    uint32_t helper_group;
     struct timed_group *groups;
     const struct wiring *wiring;
     const struct gpu_time *time;

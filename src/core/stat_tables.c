@@ -10,6 +10,7 @@ static const struct stats_table component_tables[] = {
     {"sm", "streaming multiprocessors, summed over all", "src/core", sm_stat_rows},
     {"l1", "L1 data caches, summed over all SMs", "src/mem", l1_stat_rows},
     {"xbar", "crossbar, both networks", "src/mem", xbar_stat_rows},
+    {"helper", "SMs in cache mode, where a mechanism has some", "src/core", helper_stat_rows},
     {"ring", "ring between the SMs, where a mechanism uses it", "src/mem", smring_stat_rows},
     {"l2", "L2 cache, summed over all slices", "src/mem", l2_stat_rows},
     {"dram", "DRAM, summed over all channels", "src/mem", dram_stat_rows},

@@ -65,7 +65,7 @@ static void init_rooms(struct timed_gpu *g)
     dispatch_init(&g->dispatch, &(struct dispatch_setup){.machine = &g->machine,
                                                          .time = &g->time,
                                                          .sms = w->sms,
-                                                         .sm_count = w->sm_count,
+                                                         .sm_count = w->compute_count,
                                                          .logs = units_logs(w->units),
                                                          .records = &g->records});
     streams_init(&g->streams,
@@ -96,6 +96,7 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
     if (ok && !g->machine.l2.infinite_miss)
         g->machine.l2.infinite_miss = idle_miss(&g->time, &g->machine.dram);
     ok = ok && init_wiring(g, diags) && init_threads(g, diags);
+    ok = ok && helper_init(&g->helper, &g->wiring, &g->time, g->options.compile, diags);
     if (ok) {
         init_rooms(g);
         return g;
@@ -109,6 +110,7 @@ void timed_destroy(struct timed_gpu *g)
     if (!g) return;
     wiring_destroy(&g->wiring); /* SMs close their CTAs before their grids are closed */
     kernel_life_close(g);
+    helper_free(&g->helper);
     streams_close(&g->streams);
     sampler_close(&g->sampler, g->snapshots.group_count);
     records_free(&g->records, g->snapshots.group_count);
@@ -116,6 +118,16 @@ void timed_destroy(struct timed_gpu *g)
     run_end_free(&g->end);
     arena_free(&g->kept.memory);
     mem_free_huge(g);
+}
+
+void timed_leave_device(struct timed_gpu *g)
+{
+    assert(!timed_pending(g));
+    if (!helper_is_running(&g->helper) || run_has_ended(&g->end)) return;
+    mech_slices_retire(g->wiring.mech_slices);
+    units_wake_slices(g->wiring.units);
+    loop_run(g, GOAL_HELPER_GONE, 0);
+    helper_close(&g->helper);
 }
 
 void timed_set_device(struct timed_gpu *g, struct emu_device *d)
@@ -187,7 +199,7 @@ enum emu_fault_kind timed_sync_mark(struct timed_gpu *g, uint64_t mark, struct e
 
 void timed_host_copy(struct timed_gpu *g, uint64_t address, uint64_t bytes)
 {
-    if (g->machine.gpu_copy_fills_l2) wiring_fill_l2(&g->wiring, address, bytes);
+    wiring_host_copy(&g->wiring, address, bytes);
 }
 
 /* ---- results ---- */
@@ -232,6 +244,7 @@ const struct timed_transfer *timed_transfer_at(const struct timed_gpu *g, uint32
     return &g->records.transfers.data[i];
 }
 
+uint32_t timed_compute_sms(const struct timed_gpu *g) { return g->wiring.compute_count; }
 uint32_t timed_sm_count(const struct timed_gpu *g) { return g->wiring.sm_count; }
 struct sm *timed_sm_at(const struct timed_gpu *g, uint32_t i) { return g->wiring.sms[i]; }
 uint32_t timed_slice_count(const struct timed_gpu *g) { return g->wiring.slice_count; }

@@ -40,6 +40,9 @@ struct timed_options {
     bool timeline;
     /* set by a signal handler: the run ends with what it has so far; may be NULL */
     const volatile sig_atomic_t *stop;
+    /* lowers the PTX of a mechanism's helper kernel; NULL: mechanisms that have one cannot be attached */
+    struct isa_module *(*compile)(const struct machine *m, const char *name, const char *ptx,
+                                  uint32_t registers_max, struct diag_list *diags);
     /* called from time to time during a run; may be NULL */
     void (*progress)(void *ctx, const struct timed_progress *p);
     void *progress_ctx;
@@ -52,6 +55,8 @@ struct timed_options {
 struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, const struct timed_options *o,
                                struct diag_list *diags);
 void timed_destroy(struct timed_gpu *g);
+/* The device is about to be reset: nothing of it is used afterwards. Nothing may be queued. */
+void timed_leave_device(struct timed_gpu *g);
 /* The device was reset. Nothing may be queued. */
 void timed_set_device(struct timed_gpu *g, struct emu_device *d);
 
@@ -136,6 +141,9 @@ struct timed_note *timed_notes(const struct timed_gpu *g, uint32_t *count, uint6
 struct stats_view;
 void timed_print(struct timed_gpu *g, void (*print)(const struct stats_view *, struct strbuf *),
                  struct strbuf *out);
+
+/* SMs that run the program: all but those in cache mode, which are the last ones. */
+uint32_t timed_compute_sms(const struct timed_gpu *g);
 
 /* SMs and L2 slices one by one, for what is kept for each. */
 struct sm;

@@ -2,7 +2,8 @@
  *
  *   gpu_clock.h  the present time                       wiring.h    components and links
  *   stream.h     whose turn it is; copy.h: copies       dispatch.h  kernels on the machine, CTAs onto SMs
- *   units.h      what runs side by side                 sampler.h   the time series
+ *   helper.h     the kernel of SMs in cache mode        sampler.h   the time series
+ *   units.h      what runs side by side
  *   snapshot.h   statistics at a moment                 records.h   what the run leaves behind
  *   run_end.h    how the run ended                      stuck.h     the watchdog; laws.h: what must hold
  *
@@ -14,6 +15,7 @@
 
 #include "base/arena.h"
 #include "core/dispatch.h"
+#include "core/helper.h"
 #include "core/laws.h"
 #include "core/records.h"
 #include "core/run_end.h"
@@ -30,6 +32,7 @@ struct timed_gpu {
     struct gpu_time time;
     struct wiring wiring;
     struct dispatcher dispatch;
+    struct helper helper;
     struct stream_set streams;
     struct sampler sampler;
     /* written by loop.c: when mechanisms next have a timer for the whole GPU, and steps so far */
@@ -57,7 +60,7 @@ struct timed_gpu {
 
 /* ---- loop.c ---- */
 
-enum loop_goal { GOAL_ALL, GOAL_STREAM, GOAL_MARK };
+enum loop_goal { GOAL_ALL, GOAL_STREAM, GOAL_MARK, GOAL_HELPER_GONE };
 void loop_init(struct timed_gpu *g);
 /* Runs until everything, a stream's work or a mark is done, or the run has ended. */
 void loop_run(struct timed_gpu *g, enum loop_goal goal, uint64_t stream_or_mark);

@@ -126,6 +126,8 @@ void units_commit_all(struct units *u);
 /* Charges all cycles up to now to their causes, in units that sleep too. Where now is an edge of the core,
  * every SM has had its cycle afterwards. Needed before statistics are read. */
 void units_settle(struct units *u);
+/* Something was done to slices outside of their ticks: all have one. */
+void units_wake_slices(struct units *u);
 /* For l2_on_atomic: the atomic takes effect at the end of the step. */
 void units_keep_atomic(void *unit, const struct req *r);
 

@@ -418,6 +418,13 @@ void units_look_at_all(struct units *u)
     hear_all(u);
 }
 
+void units_wake_slices(struct units *u)
+{
+    for (uint32_t i = 0; i < u->partition_count * u->slices_each; i++)
+        wake_at(&slice_turn_of(u, i)->wake, u->time->now);
+    units_look_at_all(u);
+}
+
 void units_commit_all(struct units *u)
 {
     units_look_at_all(u);

@@ -163,6 +163,21 @@ static void create_meeting_points(struct wiring *w, const struct gpu_time *time)
     units_join_meeting_points(w->units, w->ring, w->sharers);
 }
 
+static void create_mech_slices(struct wiring *w, const struct gpu_time *time)
+{
+    const struct l2_params *l2 = &w->machine->l2;
+    w->mech_slices =
+        mech_slices_create(&(struct mech_slices_setup){.set = w->mechs,
+                                                       .gpu = w->mech_gpu,
+                                                       .slices = w->slices,
+                                                       .map = w->map,
+                                                       .slice_count = w->slice_count,
+                                                       .compute_count = w->compute_count,
+                                                       .lines = (uint32_t)(l2->slice_size / l2->line),
+                                                       .line_bytes = l2->line,
+                                                       .core_period = gpu_time_period(time, DOMAIN_CORE)});
+}
+
 bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags)
 {
     *w = (struct wiring){.machine = s->machine, .sm_count = s->machine->sm_count};
@@ -171,6 +186,7 @@ bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_l
     w->channel_count = addrmap_channels(w->map);
     w->mech_gpu = mech_gpu_create(w->mechs, w->sm_count);
     if (!check_mechs(w, diags)) return false;
+    w->compute_count = w->sm_count - mech_gpu_cache_sms(w->mech_gpu);
     req_pool_init(&w->pool, POOL_START);
     w->pool.map = w->map;
     w->units = units_create(&(struct units_setup){.time = s->time,
@@ -184,6 +200,7 @@ bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_l
     create_meeting_points(w, s->time);
     create_sms(w, s);
     create_memory(w, s->time->clock.domains);
+    create_mech_slices(w, s->time);
     join_links(w);
     units_commit_all(w->units); /* each unit gets its share of the pool */
     return true;
@@ -207,6 +224,7 @@ void wiring_destroy(struct wiring *w)
     free_links(l->slice_to_xbar, w->slice_count);
     free_links(l->slice_to_dram, w->slice_count);
     free_links(l->dram_to_slice, w->slice_count);
+    mech_slices_destroy(w->mech_slices);
     mech_gpu_destroy(w->mech_gpu);
     if (w->mechs) mech_set_destroy(w->mechs);
     if (w->map) addrmap_destroy(w->map);
@@ -215,12 +233,23 @@ void wiring_destroy(struct wiring *w)
     arena_free(&w->arena);
 }
 
-/* Components in one row: SMs, then slices, then channels. */
+void wiring_set_helper(struct wiring *w, uint32_t warps) { w->helper_warps = warps; }
+
+/* Components in one row: SMs, then slices, then channels. The helper's SMs are idle when its warps wait for
+ * work, which the slices and the pool know. */
 static bool component_is_idle(const struct wiring *w, uint32_t i)
 {
-    if (i < w->sm_count) return sm_idle(w->sms[i]);
+    if (i < w->sm_count) return i >= w->compute_count || sm_idle(w->sms[i]);
     i -= w->sm_count;
     return i < w->slice_count ? l2_idle(w->slices[i]) : dram_idle(w->channels[i - w->slice_count]);
+}
+
+/* Warps of a helper that wait for work. */
+static uint32_t parked(const struct wiring *w)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; w->helper_warps && i < w->slice_count; i++) sum += l2_parked(w->slices[i]);
+    return sum;
 }
 
 /* Asked in every step of a drain. A component that was busy is likely to be busy still, so it is asked
@@ -235,16 +264,20 @@ bool wiring_is_idle(struct wiring *w)
         w->busy = i;
         return false;
     }
-    return !units_requests_live(w->units);
+    return units_requests_live(w->units) == w->helper_warps && parked(w) == w->helper_warps;
 }
 
-void wiring_fill_l2(struct wiring *w, uint64_t address, uint64_t bytes)
+void wiring_host_copy(struct wiring *w, uint64_t address, uint64_t bytes)
 {
     const uint32_t line = w->machine->l2.line;
-    if (!bytes) return;
+    const bool fills = w->machine->gpu_copy_fills_l2;
+    if (!bytes || (!fills && !w->mech_slices)) return;
     const uint64_t last = address + bytes - 1;
-    for (uint64_t a = address - address % line; a <= last; a += line)
-        l2_fill_from_host(w->slices[addrmap_place(w->map, a).slice], a);
+    for (uint64_t a = address - address % line; a <= last; a += line) {
+        const uint32_t slice = addrmap_place(w->map, a).slice;
+        if (fills) l2_fill_from_host(w->slices[slice], a);
+        if (w->mech_slices) mech_slices_host_write(w->mech_slices, slice, a);
+    }
 }
 
 void wiring_abandon(struct wiring *w)

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "core/gpu_clock.h"
 #include "core/mech/mech_gpu.h"
+#include "core/mech/mech_slices.h"
 #include "core/sharers.h"
 #include "core/sm/sm.h"
 #include "core/timed.h"
@@ -19,7 +20,8 @@ struct gpu_links {
     struct link *sm_to_xbar, *xbar_to_sm, *xbar_to_slice, *slice_to_xbar, *slice_to_dram, *dram_to_slice;
 };
 
-/* Written by wiring.c alone, when the machine is made; only `busy` changes afterwards. */
+/* Written by wiring.c alone, when the machine is made; only `busy` and `helper_warps` change
+ * afterwards. */
 struct wiring {
     struct xbar *xbar;
     /* NULL: no mechanism uses it */
@@ -31,12 +33,19 @@ struct wiring {
     struct l2_slice **slices;
     struct dram_channel **channels;
     uint32_t sm_count, slice_count, channel_count;
+    /* SMs from here on are in cache mode: they run a mechanism's helper kernel, and no CTA of the program */
+    uint32_t compute_count;
+    /* warps of the helper that are on these SMs, each of which has one load of its window under way while the
+     * machine is idle */
+    uint32_t helper_warps;
     /* the component that was not idle when wiring_is_idle last asked */
     uint32_t busy;
     const struct machine *machine;
     struct addrmap *map;
     struct mech_set *mechs;
     struct mech_gpu *mech_gpu;
+    /* NULL: no mechanism works at the slices */
+    struct mech_slices *mech_slices;
     struct gpu_links links;
     /* memory requests of the whole machine; units have shares of it */
     struct req_pool pool;
@@ -60,10 +69,13 @@ struct wiring_setup {
 bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags);
 void wiring_destroy(struct wiring *w);
 
-/* No CTA and no request anywhere. */
+/* The helper has this many warps from now on. */
+void wiring_set_helper(struct wiring *w, uint32_t warps);
+/* No CTA and no request anywhere, but those of a helper that waits for work. */
 bool wiring_is_idle(struct wiring *w);
-/* A copy from the host has written these bytes: they are in L2 afterwards. */
-void wiring_fill_l2(struct wiring *w, uint64_t address, uint64_t bytes);
+/* A copy from the host has written these bytes: they are in L2 afterwards, where the machine says so. A
+ * mechanism at the slices hears of every line. */
+void wiring_host_copy(struct wiring *w, uint64_t address, uint64_t bytes);
 /* Nothing will run again: SMs close their CTAs. */
 void wiring_abandon(struct wiring *w);
 

@@ -137,6 +137,7 @@ void gpu_reset(struct gpu *g)
         if (!gpu_stats_write(g)) summary_failed = true;
         gpu_timed_close(g);
     }
+    if (g->timed) timed_leave_device(g->timed);
     for (uint32_t i = 0; i < g->modules.len; i++) {
         emu_module_unload(g->device, g->modules.data[i]->emu);
         g->modules.data[i]->emu = NULL;

@@ -33,6 +33,8 @@ struct gpu {
     struct run_options options;
     struct arena option_texts;
     struct machine machine;
+    /* SMs beside those of `machine`, which programs do not see */
+    uint32_t cache_sms;
     struct emu_device *device;
     enum gpu_status sticky;
     uint64_t generation;

@@ -1,6 +1,7 @@
 /* gpu_timed.c: driving the timed GPU: progress on a terminal, Ctrl-C, the summary. */
 #include "cuda/gpu_timed.h"
 
+#include "cuda/helper_compile.h"
 #include "stats/print.h"
 #include "trace/timeline.h"
 
@@ -46,15 +47,22 @@ bool gpu_timed_open(struct gpu *g)
     o.stop = &stop_asked;
     o.kernel_ended = gpu_keep_kernel_ended;
     o.kernel_ended_ctx = g;
+    o.compile = helper_compile;
     if (!g->options.quiet) progress_attach(&g->progress, &o);
     struct diag_list diags = {0};
-    g->timed = timed_create(&g->machine, g->device, &o, &diags);
+    struct machine whole = g->machine;
+    whole.sm_count += g->cache_sms;
+    g->timed = timed_create(&whole, g->device, &o, &diags);
     struct strbuf text = {0};
     diag_render(&diags, &text);
     fputs(strbuf_text(&text), stderr);
     strbuf_free(&text);
     diag_free(&diags);
-    return g->timed != NULL;
+    if (!g->timed) return false;
+    g->cache_sms = timed_sm_count(g->timed) - timed_compute_sms(g->timed);
+    g->machine.sm_count = timed_compute_sms(g->timed); /* what programs see */
+    emu_device_limits(g->device)->sm_count = g->machine.sm_count;
+    return true;
 }
 
 void gpu_timed_close(struct gpu *g)

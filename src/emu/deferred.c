@@ -7,6 +7,8 @@ void deferred_free(struct deferred_pool *p)
     *p = (struct deferred_pool){0};
 }
 
+static bool is_load(const struct isa_inst *i) { return i->op == ISA_OP_LD_32; }
+
 static uint32_t record_new(struct deferred_pool *p)
 {
     uint32_t number = p->free;
@@ -32,13 +34,40 @@ static void warp_remove(struct deferred_pool *p, struct warp *w, uint32_t number
     *at = deferred_at(p, number)->next;
 }
 
+/* ---- loads of a privileged launch, which are deferred too ---- */
+
+static uint32_t load_words(const struct isa_inst *i) { return i->vec ? i->vec : 1; }
+
+/* As an atomic: the bytes in memory, not those that the log of the SM would show a load. */
+static bool load_reach(struct warp *w, const struct isa_inst *i, uint32_t mask, struct reach *r)
+{
+    const struct access_desc d = {.addr = i->src[0],
+                                  .is_32 = i->flags & ISA_A32,
+                                  .space = i->mod,
+                                  .access = ACCESS_ATOMIC,
+                                  .bytes = (uint32_t)sizeof(uint32_t) * load_words(i),
+                                  .offset = i->imm};
+    return memory_reach(w, &d, mask, r);
+}
+
+static void load_happens(const struct deferred *d, uint32_t lanes)
+{
+    if (!d->warp) return;
+    for (uint32_t v = 0; v < load_words(d->inst); v++) {
+        if (d->inst->dst[v] == ISA_NONE) continue;
+        uint32_t *dst = exec_dst(&d->warp->x, d->inst->dst[v]);
+        FOR_LANES (l, lanes)
+            memcpy(&dst[l], (const uint8_t *)(uintptr_t)d->addr[l] + v * sizeof *dst, sizeof *dst);
+    }
+}
+
 void deferred_op(struct exec *x, const struct isa_inst *i, uint32_t mask)
 {
     struct warp *w = x->warp;
     struct deferred_pool *p = w->share->deferred;
     struct reach r;
     p->last = 0;
-    if (!atomic_reach(w, i, mask, &r)) return;
+    if (!(is_load(i) ? load_reach(w, i, mask, &r) : atomic_reach(w, i, mask, &r))) return;
     uint32_t later = mask & ~r.shared;
     if (r.shared) w->run->table[i->op](x, i, r.shared);
     if (!later) return;
@@ -50,6 +79,7 @@ void deferred_op(struct exec *x, const struct isa_inst *i, uint32_t mask)
     d->next = d->logged = 0;
     warp_append(p, w, p->last);
     FOR_LANES (l, later) d->addr[l] = (uint64_t)(uintptr_t)reach_lane(&r, l);
+    if (is_load(i)) return;
     atomic_operands(x, i, &d->values);
 }
 
@@ -59,6 +89,10 @@ static void happen(struct deferred *d, uint32_t lanes)
     lanes &= d->todo;
     d->todo &= ~lanes;
     d->logged &= ~lanes;
+    if (is_load(d->inst)) {
+        load_happens(d, lanes);
+        return;
+    }
     if (atomic_counts(d->inst)) {
         FOR_LANES (c, lanes) atomic_count((uint8_t *)(uintptr_t)d->addr[c], d->values.low[0][c]);
         return;
@@ -81,11 +115,13 @@ void deferred_happen(struct deferred_pool *p, uint32_t number, uint32_t lanes)
     happen(deferred_at(p, number), lanes);
 }
 
-/* Where several threads step SMs, atomics are made at the end of the cycle. */
+/* Where several threads step SMs, atomics are made at the end of the cycle. A late load reads what its
+ * controller gives it, whatever its own thread does meanwhile. */
 static void happen_in_step(const struct warp *w, uint32_t number, uint32_t lanes)
 {
     struct deferred_pool *p = w->share->deferred;
     const struct deferred *d = deferred_at(p, number);
+    if (is_load(d->inst)) return;
     if (!w->share->log)
         deferred_happen(p, number, lanes);
     else if (lanes & d->todo & ~d->logged)

@@ -1,4 +1,5 @@
-/* deferred.h: inside the emulator: global atomics that were issued and have not happened yet.
+/* deferred.h: inside the emulator: global atomics, and loads of a privileged launch, that were issued and
+ * have not happened yet.
  *
  * A *record* holds an instruction's operands and addresses. Its lanes are made when the timing model says
  * that the request has reached the L2 slice. Invariants. (1) owed contains todo: the timing model will ask

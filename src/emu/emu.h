@@ -72,6 +72,9 @@ struct emu_launch {
     uint32_t shared_wish;
     /* CTAs of this launch that an SM holds at a time; 0 = as many as the limits of the device allow. */
     uint32_t ctas_per_sm;
+    /* It may touch the window of a controller (SPACE_WINDOW). Its volatile 32-bit loads of global memory are
+     * late where it is stepped (emu/step.h). */
+    bool privileged;
 };
 
 /* emu_run adds to these and never clears them. */

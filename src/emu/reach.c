@@ -46,6 +46,7 @@ static bool global_good(struct warp *w, uint64_t lo, uint64_t hi, bool writes)
     if (LIKELY(lo >= info->lo && hi <= info->hi)) return true;
     const struct space_alloc *a = space_find(w->run->device->space, lo);
     if (!a || hi > a->base + a->bytes || hi <= lo || (writes && a->kind == SPACE_CONST)) return false;
+    if (a->kind == SPACE_WINDOW && !w->run->launch->privileged) return false;
     info->lo = a->base;
     info->hi = a->base + a->bytes;
     return true;

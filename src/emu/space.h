@@ -22,6 +22,7 @@ enum space_kind {
     SPACE_MODULE /* variables of a module */,
     SPACE_CONST /* .const variables */,
     SPACE_HEAP /* device malloc */,
+    SPACE_WINDOW /* of a controller: a privileged launch alone may touch it */,
     SPACE_INTERNAL
 };
 

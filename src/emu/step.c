@@ -116,7 +116,7 @@ uint64_t emu_grid_id(const struct emu_grid *g) { return g->run.id; }
 bool emu_grid_has_memory(const struct emu_grid *g, uint64_t address)
 {
     const struct space_alloc *a = space_find(g->run.device->space, address);
-    return a && a->kind != SPACE_HEAP;
+    return a && a->kind != SPACE_HEAP && a->kind != SPACE_WINDOW;
 }
 
 uint64_t emu_grid_ctas(const struct emu_grid *g) { return g->run.ctas; }
@@ -241,12 +241,19 @@ const struct isa_inst *emu_warp_peek(struct warp *w, uint32_t *pc, uint32_t *mas
 }
 
 /* ---- what an instruction accesses ---- */
+/* Memory of the program: a controller's window is not. */
+static bool is_memory(const struct emu_device *d, uint64_t address)
+{
+    const struct space_alloc *a = space_find(d->space, address);
+    return a && a->kind != SPACE_WINDOW;
+}
+
 /* Lanes of cp.async that copy nothing read nothing; prefetches of an address outside of memory do nothing. */
 static bool lane_reads(struct warp *w, const struct isa_inst *i, uint32_t lane, enum isa_space space,
                        uint64_t address)
 {
     if (i->op == ISA_OP_CPASYNC) return i->src[2] == ISA_NONE || exec_src(&w->x, i->src[2])[lane];
-    if (i->op == ISA_OP_PREFETCH) return space == ISA_GLOBAL && space_find(w->run->device->space, address);
+    if (i->op == ISA_OP_PREFETCH) return space == ISA_GLOBAL && is_memory(w->run->device, address);
     return true;
 }
 
@@ -417,6 +424,13 @@ static bool after_step(struct warp *w, const struct isa_inst *i, bool yields)
 
 static void do_later(struct exec *x, const struct isa_inst *i, uint32_t mask) {}
 
+/* A load whose value is what memory holds when the timing model applies it. */
+static bool is_late_load(const struct run *r, const struct isa_inst *i, const struct emu_access *out)
+{
+    return UNLIKELY(r->launch->privileged) && i->op == ISA_OP_LD_32 && i->flags & ISA_VOLATILE &&
+           out->space == ISA_GLOBAL && out->mask;
+}
+
 bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
 {
     debug_assert(w->leaf);
@@ -436,8 +450,9 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
     if (mask && memory_is_bulk(i)) record_bulk(w, i, out);
     if (mask && surface_is_access(i)) record_surface(w, i, out);
     out->sleep_ns = i->op == ISA_OP_NANOSLEEP ? longest_sleep(w, i, mask) : 0;
-    bool defers = out->is_atomic && defer_atomics && out->mask & ~out->shared_lanes &&
-                  isa_ops[i->op].flags & ISA_ATOMIC;
+    out->is_late = defer_atomics && is_late_load(r, i, out);
+    bool defers = out->is_late || (out->is_atomic && defer_atomics && out->mask & ~out->shared_lanes &&
+                                   isa_ops[i->op].flags & ISA_ATOMIC);
     if (w->deferred_first && mask) keep_order(w, i, defers, out);
     if (defers) {
         fn = deferred_op;

@@ -99,8 +99,8 @@ struct emu_access {
      * asynchronous copies that the warp has issued so far, this one included, have ended. */
     bool arrives;
     /* A global atomic that has not happened yet: emu_atomic_apply must be called for each lane of mask &
-     * ~shared_lanes. */
-    bool deferred;
+     * ~shared_lanes. is_late: it is a load of a privileged launch, which reads memory when it is applied. */
+    bool deferred, is_late;
     uint8_t bytes;                      /* per lane, vector included: 1 to 16 (32 for four 64-bit words) */
     uint32_t shared_lanes, local_lanes; /* subsets of mask */
     uint32_t atomic_record;             /* the record of a deferred atomic */

@@ -24,6 +24,8 @@ extern const struct mechanism mechanism_ccn, mechanism_sharing;
 extern const struct mechanism mechanism_vt, mechanism_finereg, mechanism_regdram, mechanism_regmutex;
 /* on-chip memory as one store */
 extern const struct mechanism mechanism_unified;
+/* SMs in cache mode */
+extern const struct mechanism mechanism_morpheus;
 /* observers */
 extern const struct mechanism mechanism_cta_stalls, mechanism_register_use;
 

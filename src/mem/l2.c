@@ -9,6 +9,7 @@
  * Laws. stalled cycles = sum over the causes; accesses = hits + pending hits + misses. Stalls are charged
  * as intervals between ticks: whatever can change the cause also wakes the slice, so that skipping changes
  * no count. */
+#include "mem/l2_claim_impl.h"
 #include "mem/l2_sleep.h"
 
 #include "base/hugepage.h"
@@ -92,6 +93,7 @@ COLD void l2_destroy(struct l2_slice *s)
     mem_free_huge(s->pipe.at);
     mem_free_huge(s->delayed.at);
     mem_free_huge(s->line_ready);
+    free(s->claims);
     mem_free_huge(s);
 }
 
@@ -142,6 +144,7 @@ static void l2_cycle(struct l2_slice *s, tick now)
     /* A write-back that this cycle made, a reply that is complete at once. */
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->latch_ready <= now && !s->replied) l2_send_latch(s, now);
+    if (UNLIKELY(s->claims != NULL)) l2_claims_cycle(s, now);
     l2_enter(s, now);
 }
 
@@ -164,7 +167,7 @@ tick *l2_wake(struct l2_slice *s) { return &s->wake; }
 bool l2_idle(const struct l2_slice *s)
 {
     return !s->pipe.ring.count && !s->delayed.ring.count && !s->mshr.used && s->latch_ready == TICK_NEVER &&
-           s->fill_ready == TICK_NEVER && s->victim == REQ_NONE;
+           s->fill_ready == TICK_NEVER && s->victim == REQ_NONE && (!s->claims || l2_claims_idle(s->claims));
 }
 
 uint64_t l2_taken_bytes(const struct l2_slice *s) { return s->counts.taken_bytes; }
@@ -212,6 +215,10 @@ COLD void l2_explain(const struct l2_slice *s, tick now, struct strbuf *out)
     if (l2_idle(s)) return;
     strbuf_printf(out, "L2 slice %u: %u requests before the tags, %u MSHRs in use\n", s->index,
                   s->pipe.ring.count + s->delayed.ring.count, s->mshr.used);
+    if (s->claims)
+        strbuf_printf(out,
+                      "  a mechanism has %u requests, %u of them parked, and waits for %u lines of DRAM\n",
+                      s->claims->live, s->claims->parked, s->claims->reads);
     if (s->latch_ready != TICK_NEVER)
         l2_explain_request(s, "reply", s->latch, now - req_at(s->pool, s->latch)->at_l2, out);
     if (s->pipe.ring.count)

@@ -10,6 +10,7 @@
  *
  * Left out: bytes of a sector (two partial writes never make a whole sector). */
 #include "mem/l2_admit.h"
+#include "mem/l2_claim_impl.h"
 
 /* ---- the head ---- */
 
@@ -31,6 +32,7 @@ static void l2_next_head(struct l2_slice *s)
     if (p->ring.count > 1) __builtin_prefetch(req_at(s->pool, l2_ring_at(p, 1)->id));
     s->closed_from = p->ring.count >= s->late_slots ? l2_ring_at(p, s->late_slots - 1)->ready : TICK_NEVER;
     s->head_failed = s->is_probed = false;
+    if (UNLIKELY(s->claims != NULL)) s->claims->head_passed = false;
 }
 
 HOT void l2_probe_tags(struct l2_slice *s, struct req *r)
@@ -188,6 +190,10 @@ void l2_access(struct l2_slice *s, tick now)
     const uint32_t id = l2_ring_head(&s->pipe)->id;
     struct req *r = req_at(s->pool, id);
     struct l2_plan plan;
+    if (UNLIKELY(s->claims != NULL) && l2_offer_head(s, id, now)) {
+        l2_next_head(s);
+        return;
+    }
     l2_probe_head(s, r);
     const enum l2_stall stall = l2_admit(s, r, now, &plan);
     if (plan.used_room) l2_see_room(s, now);

@@ -14,7 +14,7 @@
  * write behind the write-back that it causes. (2) At most one reply a cycle enters the response queue;
  * those of fills go first, and are finitely many, so that none waits for ever. (3) Atomics of a chain take
  * effect when the fill is complete, in the order of the chain: before any later access of the line. */
-#include "mem/l2_slice.h"
+#include "mem/l2_claim_impl.h"
 
 void l2_use_port(struct l2_slice *s, tick now, uint32_t cycles, uint64_t *counter)
 {
@@ -34,6 +34,7 @@ void l2_start_fill(struct l2_slice *s, tick now)
     bool own = s->fill_port;
     if (s->fill_ready != TICK_NEVER || (!own && s->port_free > now) || !link_peek(s->from_dram, now, &id))
         return;
+    if (UNLIKELY(s->claims != NULL) && l2_claim_fill(s, id, now)) return;
     link_pop(s->from_dram, now);
     s->has_fills = s->from_dram->count != 0;
     uint32_t cycles = l2_sector_cycles(s, req_at(s->pool, id)->sectors);

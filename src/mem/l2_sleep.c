@@ -10,6 +10,7 @@
 #include "mem/l2_sleep.h"
 
 #include "mem/l2_admit.h"
+#include "mem/l2_claim_impl.h"
 
 /* Predicts the stall that the head will meet when it is at the tags at `at`, if nothing happens before:
  * charges it from then on and returns true. Only the common case is asked, a head that replies while the
@@ -18,6 +19,7 @@
 static bool l2_foresee(struct l2_slice *s, tick at)
 {
     if (s->latch_ready <= at || s->latch_ready == TICK_NEVER) return false;
+    if (UNLIKELY(s->claims != NULL) && !s->claims->head_passed) return false;
     struct req *r = req_at(s->pool, l2_ring_head(&s->pipe)->id);
     struct l2_plan plan;
     l2_probe_head(s, r);
@@ -74,6 +76,7 @@ void l2_set_wake(struct l2_slice *s, tick now)
     wake_at(&s->wake, l2_fill_time(s, next));
     wake_at(&s->wake, l2_reply_time(s, now, next));
     wake_at(&s->wake, l2_head_time(s, next));
+    if (UNLIKELY(s->claims != NULL) && l2_claims_wait(s->claims)) wake_at(&s->wake, next);
     s->act_at = s->wake;
     l2_wake_to_enter(s, now);
 }

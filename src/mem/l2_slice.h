@@ -132,6 +132,8 @@ struct l2_slice {
 
     /* cold */
     uint32_t index;
+    /* what a mechanism has taken (l2_claim.h); NULL: none does */
+    struct l2_claims *claims;
     /* rare events are counted here */
     struct l2_stats stats;
 };

@@ -55,6 +55,8 @@ struct req {
     bool is_part;
     /* of a request that travels in parts: those that are not answered */
     uint8_t parts;
+    /* l2_claim.c: a mechanism has it, and has no work for it */
+    bool is_parked;
     /* made at the L1 */
     tick born;
     union {

@@ -1,8 +1,9 @@
-/* every_hook.c: a plug-in that fills every hook, counts each call (statistic every_hook.NAME), and answers
- * so that nothing changes: misses go on at once, votes are yes, the victim is the line used least recently,
- * the pick is greedy-then-oldest, and what it sends over the SMs' ring only goes round. It shows what
+/* every_hook.c: a plug-in that fills every hook of an SM, counts each call (statistic every_hook.NAME), and
+ * answers so that nothing changes: misses go on at once, votes are yes, the victim is the line used least
+ * recently, the pick is greedy-then-oldest, and what it sends over the ring only goes round. It shows what
  * calling the hooks costs, and that a machine's own statistics do not depend on who listens. Built with
- * EVERY_HOOK_BESIDE it leaves `pick` to the machine's own scheduler. */
+ * EVERY_HOOK_BESIDE it leaves `pick` to the machine's own scheduler. Hooks of slices need SMs in cache mode:
+ * timing/test_morpheus.c has those. */
 #include "heddle/mechanism.h"
 
 struct every_hook_params {

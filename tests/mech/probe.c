@@ -190,6 +190,10 @@ static uint32_t probe_uses(const void *params) { return PROBE_USES; }
 #define PROBE_SYMBOL heddle_mechanism
 #endif
 extern const struct mechanism PROBE_SYMBOL;
+#ifdef PROBE_CACHE_SMS
+static uint32_t probe_cache_sms(const void *params, uint32_t sm_count) { return 1; }
+#endif
+
 HEDDLE_MECHANISM_EXPORT const struct mechanism PROBE_SYMBOL = {
     .api = PROBE_API,
     .name = PROBE_NAME,
@@ -221,6 +225,12 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism PROBE_SYMBOL = {
     .gpu_timer_cycles = PROBE_GPU_PERIOD,
 #endif
     .owns = PROBE_OWNS,
+#ifdef PROBE_SLICE_BYTES
+    .slice_state_bytes = PROBE_SLICE_BYTES,
+#endif
+#ifdef PROBE_CACHE_SMS
+    .cache_sms = probe_cache_sms,
+#endif
     .may_allocate = probe_may_allocate,
     .may_miss = probe_may_miss,
     .on_issue = probe_on_issue,

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/timed.h"
+#include "cuda/helper_compile.h"
 #include "cuda/limits.h"
 #include "lower/lower.h"
 
@@ -68,7 +69,9 @@ static inline void rig_open(struct rig *r, const char *ptx_text, const struct ri
     if (ptx) ptx_module_free(ptx);
     if (isa) r->module = emu_module_load(r->device, isa, NULL, NULL, &d);
     rig_show(&d);
-    r->gpu = timed_create(&r->machine, r->device, &o->timed, &d);
+    struct timed_options timed = o->timed;
+    timed.compile = helper_compile;
+    r->gpu = timed_create(&r->machine, r->device, &timed, &d);
     rig_show(&d);
     assert_non_null(r->gpu);
 }

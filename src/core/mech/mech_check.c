@@ -98,8 +98,9 @@ static bool check_params(const struct mechanism *m, struct diag_list *diags)
 static bool stat_lies_inside(const struct mechanism *m, const struct stat_row *r)
 {
     const size_t word = sizeof(uint64_t), words = r->type == STAT_HIST ? r->length : 1;
-    if (!lies_inside(r->offset, words * word, word, m->state_bytes)) return false;
-    return r->type != STAT_RATIO || lies_inside(r->offset2, word, word, m->state_bytes);
+    const size_t all = m->slice_state_bytes ? m->slice_state_bytes : m->state_bytes;
+    if (!lies_inside(r->offset, words * word, word, all)) return false;
+    return r->type != STAT_RATIO || lies_inside(r->offset2, word, word, all);
 }
 
 static bool check_stat(const struct mechanism *m, const struct stat_row *r, struct diag_list *diags)
@@ -161,6 +162,20 @@ static bool check_gpu_timer(const struct mechanism *m, struct diag_list *diags)
     return !wrong;
 }
 
+static bool check_slices(const struct mechanism *m, struct diag_list *diags)
+{
+    const bool has_all = m->take_request && m->slice_init && m->on_dram && m->on_retire;
+    const char *wrong = NULL;
+    if (m->slice_state_bytes && !has_all)
+        wrong = "has a state for slices, but does not fill take_request, slice_init, on_dram and on_retire";
+    else if (!m->slice_state_bytes && (m->take_request || m->slice_init))
+        wrong = "fills a hook of slices, but its slice_state_bytes is 0";
+    else if (!m->cache_sms != !m->helper || (m->helper && !m->slice_state_bytes))
+        wrong = "fills one of cache_sms, helper and the hooks of slices, but not all";
+    if (wrong) mech_error(diags, NULL, "mechanism '%s' %s", m->name, wrong);
+    return !wrong;
+}
+
 static bool check_owns(const struct mechanism *m, struct diag_list *diags)
 {
     if (!(m->owns & ~(uint32_t)MECH_OWNS_REGISTERS)) return true;
@@ -181,6 +196,7 @@ static bool check_sizes(const struct mechanism *m, struct diag_list *diags)
 {
     return check_bytes(m, "state_bytes", m->state_bytes, diags) &&
            check_bytes(m, "gpu_state_bytes", m->gpu_state_bytes, diags) &&
+           check_bytes(m, "slice_state_bytes", m->slice_state_bytes, diags) &&
            check_bytes(m, "param_bytes", m->param_bytes, diags);
 }
 
@@ -203,7 +219,8 @@ bool mech_check(const struct mechanism *m, const char *where, struct diag_list *
         return false;
     }
     return check_sizes(m, diags) && check_params(m, diags) && check_stats(m, diags) &&
-           check_notes(m, diags) && check_gpu_timer(m, diags) && check_owns(m, diags);
+           check_notes(m, diags) && check_gpu_timer(m, diags) && check_slices(m, diags) &&
+           check_owns(m, diags);
 }
 
 /* ---- questions that need one answer ---- */
@@ -214,6 +231,7 @@ const char *mech_contest(const struct mechanism *a, const struct mechanism *b)
     if (a->take_miss && b->take_miss) return "decide what becomes of a miss (take_miss)";
     if (a->victim && b->victim) return "choose the line that leaves the L1 (victim)";
     if (a->admit && b->admit) return "decide which CTAs become resident (admit)";
+    if (a->take_request && b->take_request) return "take requests at the L2's slices (take_request)";
     if (a->owns & b->owns & MECH_OWNS_REGISTERS) return "own the free rows of the register file";
     return NULL;
 }

@@ -13,6 +13,8 @@ struct mech_gpu_seat {
     void *state;
     /* enum mech_uses */
     uint32_t uses;
+    /* SMs in cache mode that it asks for */
+    uint32_t cache_sms;
     /* core cycles; 0 = no timer */
     uint32_t period;
     /* UINT64_MAX = never */
@@ -73,6 +75,14 @@ static uint32_t ask_uses(const struct mech_gpu_seat *seat)
     return uses;
 }
 
+static uint32_t ask_cache_sms(const struct mech_gpu *g, const struct mech_gpu_seat *seat)
+{
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "cache_sms");
+    const uint32_t count = seat->mech->cache_sms(seat->params, g->sm_count);
+    mech_mark_end(outer);
+    return count;
+}
+
 static void call_gpu_inits(void *gpu)
 {
     struct mech_gpu *g = gpu;
@@ -81,6 +91,7 @@ static void call_gpu_inits(void *gpu)
         if (seat->mech->on_gpu_timer) seat->period = ask_period(seat);
         if (seat->period) seat->due = seat->period;
         if (seat->mech->uses) seat->uses = ask_uses(seat);
+        if (seat->mech->cache_sms) seat->cache_sms = ask_cache_sms(g, seat);
         if (!seat->mech->gpu_init) continue;
         const struct mech_mark outer = mech_mark_begin(&seat->caller, "gpu_init");
         seat->mech->gpu_init(seat->state, seat->params, g->sm_count);
@@ -128,9 +139,19 @@ static bool check_uses(const struct mech_gpu *g, struct diag_list *diags)
     return true;
 }
 
+/* The program needs an SM. */
+static bool check_cache_sms(const struct mech_gpu *g, struct diag_list *diags)
+{
+    const uint32_t count = mech_gpu_cache_sms(g);
+    if (!count || count < g->sm_count) return true;
+    diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "leave SMs to the program",
+             "%u SMs are to be in cache mode, and the machine has %u", count, g->sm_count);
+    return false;
+}
+
 bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, struct diag_list *diags)
 {
-    bool fits = check_uses(g, diags);
+    bool fits = check_uses(g, diags) && check_cache_sms(g, diags);
     for (uint32_t i = 0; i < g->count; i++) {
         struct mech_gpu_question q = {.seat = &g->seats[i], .machine = machine};
         if (!q.seat->mech->check) continue;
@@ -154,6 +175,13 @@ uint32_t mech_gpu_uses_all(const struct mech_gpu *g)
     uint32_t uses = 0;
     for (uint32_t i = 0; i < g->count; i++) uses |= g->seats[i].uses;
     return uses;
+}
+
+uint32_t mech_gpu_cache_sms(const struct mech_gpu *g)
+{
+    uint32_t count = 0; /* one mechanism alone asks for some: take_request is a policy */
+    for (uint32_t i = 0; i < g->count; i++) count += g->seats[i].cache_sms;
+    return count;
 }
 
 static struct mech_gpu_seat *gpu_first_due(struct mech_gpu *g)

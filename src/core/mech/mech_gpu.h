@@ -23,6 +23,9 @@ bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, stru
 uint32_t mech_gpu_uses(const struct mech_gpu *g, uint32_t mechanism);
 uint32_t mech_gpu_uses_all(const struct mech_gpu *g);
 
+/* SMs in cache mode, which are the last ones. */
+uint32_t mech_gpu_cache_sms(const struct mech_gpu *g);
+
 /* Calls hooks that make mechanisms ready, guarded (mech_guard.h). After a failure nothing more is called. */
 void mech_gpu_try(struct mech_gpu *g, void (*hooks)(void *ctx), void *ctx);
 /* Why a mechanism did not get ready; NULL: all did. The machine cannot run then. */

@@ -84,6 +84,10 @@ static void build_device(struct sm *m, struct context *x, struct lsu_access *a, 
                                 .split_atomic = m->p->lsu_split_atomics,
                                 .atomic_bytes = m->setup.machine->l2.line};
     if (c.mask) a->count = coalesce_global(&c, a->txns);
+    if (UNLIKELY(e->is_late)) {
+        assert(a->count == 1); /* what a helper loads of its window lies in one line */
+        a->txns[0].lanes = e->mask;
+    }
     a->local_from = a->count;
     c.mask = e->mask & e->local_lanes;
     if (!c.mask) return;
@@ -229,9 +233,9 @@ uint32_t lsu_build(struct sm *m, struct context *x, const struct uop *u, const s
 {
     const uint32_t id = access_new(m), context = x->id;
     struct lsu_access *a = &m->memory.accesses[id];
-    a->ask = (struct l1_txn){.kind = e->is_atomic  ? REQ_ATOMIC
-                                     : e->is_store ? REQ_WRITE
-                                                   : REQ_READ,
+    a->ask = (struct l1_txn){.kind = e->is_atomic || e->is_late ? REQ_ATOMIC
+                                     : e->is_store              ? REQ_WRITE
+                                                                : REQ_READ,
                              .cls = e->is_texture ? REQ_TEX : REQ_GLOBAL,
                              .warp = (uint16_t)context,
                              .launch = (uint32_t)x->launch,

@@ -1,0 +1,53 @@
+/* mech_slices.h: the mechanism that works at the slices of the L2: a state for each slice, the one place
+ * where each of its hooks is called, and its ports.
+ *
+ * The window of a slice is a set of lines of device memory that the address map sends there. Only a
+ * privileged launch may touch them (emu.h), and what its warps send there never reaches the tags. */
+#ifndef HEDDLE_MECH_SLICES_H
+#define HEDDLE_MECH_SLICES_H
+
+#include "core/mech/mech_gpu.h"
+#include "mem/addrmap.h"
+#include "mem/l2_claim.h"
+
+/* The windows of all slices. */
+struct mech_window {
+    /* [base, end) holds them, and nothing else; [line - first]: number of the line in its slice's window, and
+     * MECH_NO_WINDOW for those that no warp has */
+    uint64_t base, end;
+    uint32_t line_bytes;
+    const uint32_t *numbers;
+    /* [slice][number] -> address */
+    uint64_t *const *addresses;
+};
+#define MECH_NO_WINDOW UINT32_MAX
+
+struct mech_slices_setup {
+    const struct mech_set *set;
+    struct mech_gpu *gpu;
+    struct l2_slice *const *slices;
+    const struct addrmap *map;
+    uint32_t slice_count;
+    /* SMs from here on run the helper: of theirs, only requests for the window are the mechanism's */
+    uint32_t compute_count;
+    /* lines of a slice */
+    uint32_t lines, line_bytes;
+    tick core_period;
+};
+
+struct mech_slices;
+/* NULL: no attached mechanism has a state for slices. */
+struct mech_slices *mech_slices_create(const struct mech_slices_setup *setup);
+void mech_slices_destroy(struct mech_slices *m);
+/* The helper is there, with this many warps: the mechanism is asked for every request from now on. False: it
+ * failed (mech_gpu_failure). */
+bool mech_slices_start(struct mech_slices *m, const struct mech_window *window, uint32_t warps);
+/* The host has written to a line. */
+void mech_slices_host_write(struct mech_slices *m, uint32_t slice, uint64_t line);
+/* The helper is to end: loads of the window are answered. */
+void mech_slices_retire(struct mech_slices *m);
+/* Its index in the set; the state of a slice, for statistics. */
+uint32_t mech_slices_owner(const struct mech_slices *m);
+void *mech_slices_state(const struct mech_slices *m, uint32_t slice);
+
+#endif

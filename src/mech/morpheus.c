@@ -1,0 +1,374 @@
+/* morpheus.c: Morpheus (Darabi et al., MICRO'22): SMs in cache mode extend the last level cache. Here is the
+ * Morpheus controller of an L2 slice (4.1); the extended LLC kernel that it talks to is in morpheus_kernel.c.
+ *
+ * A request at the tags is the slice's own or, by a static share of the addresses, the extended LLC's
+ * (4.1.1). Of the latter, one that the predictor calls a miss goes to DRAM (4.1.2); others wait in the
+ * request queue of their set until its warp is free, and go to its row of the warp status table (4.1.3). What
+ * came from DRAM is answered first and then inserted, by a request of the controller's own.
+ *
+ * Invariants. (1) A warp serves one request at a time, and those of a set in the order of the queue. (2) The
+ * predictor knows what will be in the set when the newest request of the queue is served. (3) A line that is
+ * on its way from DRAM is asked for once: later requests for it wait with the first. (4) A block's bytes are
+ * those of memory when the request that wrote them was served, or newer ones.
+ *
+ * Open in the paper. The request queue has no bound: behind a request at the tags of a slice may be the
+ * result that would empty the queue. Insertions have one, morpheus.inserts: beyond it what comes from DRAM
+ * is not inserted. A write is acknowledged when its block has it. The helper adds for every atomic: it is
+ * given the difference that the operation makes to each word. It takes effect once, when its warp first
+ * gets it: one that misses then is there in the bytes that are inserted. A host copy empties the sets that
+ * it writes to. */
+#include "mech/morpheus_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t tag_of(uint64_t line, uint32_t line_bytes) { return (uint32_t)(line / line_bytes); }
+
+/* ---- 4.1.3: the request queue and the warp status table ---- */
+
+static uint32_t window_of(const struct morpheus *m, const struct set *s, uint32_t line)
+{
+    return (uint32_t)(s - m->sets) * MORPHEUS_WINDOW_LINES + line;
+}
+
+static struct morpheus_row *row_of(const struct morpheus *m, const struct set *s)
+{
+    return (struct morpheus_row *)m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_ROW_LINE));
+}
+
+static void answer_load(const struct morpheus *m, uint32_t token)
+{
+    m->ports->apply(m->ports->host, token);
+    m->ports->reply(m->ports->host, token);
+}
+
+static void fill_row(const struct morpheus *m, const struct set *s, const struct request *r)
+{
+    struct morpheus_row *row = row_of(m, s);
+    row->op = r->op | (s->must_clear ? MORPHEUS_FLAG_CLEAR : 0) |
+              (uint32_t)r->is_dirty << MORPHEUS_FLAG_DIRTY_SHIFT | r->sectors << MORPHEUS_SECTORS_SHIFT;
+    row->tag = tag_of(r->line, m->ports->line_bytes);
+}
+
+/* The next request of the queue goes to the warp that waits for one. An atomic takes effect now: those of a
+ * line in the order in which its warp serves them. */
+static void hand_over(struct morpheus *m, struct set *s)
+{
+    struct request *r = s->first;
+    if (!s->is_parked || !r || s->current) return;
+    s->first = r->next;
+    s->current = r;
+    s->is_parked = false;
+    m->inserts_waiting -= r->op == MORPHEUS_INSERT;
+    if (r->op == MORPHEUS_ATOMIC) {
+        memcpy(s->before, m->ports->line(m->ports->host, r->line), sizeof s->before);
+        if (!r->is_applied) m->ports->apply(m->ports->host, r->token);
+        r->is_applied = true;
+    }
+    fill_row(m, s, r);
+    s->must_clear = false;
+    s->handed = m->now;
+    m->queue_cycles += m->now - r->queued;
+    answer_load(m, s->parked);
+}
+
+static void enqueue(struct morpheus *m, struct set *s, struct request *r)
+{
+    sets_use(m, s, tag_of(r->line, m->ports->line_bytes));
+    m->inserts_waiting += r->op == MORPHEUS_INSERT;
+    request_append(&s->first, &s->last, r);
+    hand_over(m, s);
+}
+
+static void end_request(struct morpheus *m, struct request *r)
+{
+    if (r->has_token) m->ports->reply(m->ports->host, r->token);
+    request_free(m, r);
+}
+
+/* ---- misses ---- */
+
+static bool has_room(const struct morpheus *m) { return m->inserts_waiting < m->params->inserts; }
+
+/* Does a write leave nothing of the line to be fetched? */
+static bool writes_all(const struct morpheus *m, const struct request *r)
+{
+    const uint32_t all = (1u << m->ports->line_bytes / 32) - 1;
+    return r->op == MORPHEUS_WRITE && r->sectors == all && !r->is_partial;
+}
+
+/* A block that is written as a whole is inserted as it is. */
+static void insert_written(struct morpheus *m, struct set *s, struct request *r)
+{
+    r->op = MORPHEUS_INSERT;
+    if (has_room(m)) {
+        enqueue(m, s, r);
+        return;
+    }
+    m->bypasses++;
+    m->ports->dram_write(m->ports->host, r->line);
+    end_request(m, r);
+}
+
+static void miss(struct morpheus *m, struct set *s, struct request *r, bool is_predicted)
+{
+    struct fetch *f = fetch_find(s, r->line);
+    if (!f && writes_all(m, r)) {
+        insert_written(m, s, r);
+        return;
+    }
+    if (!f) {
+        f = fetch_add(m, s, r->line);
+        f->is_predicted = is_predicted;
+        m->ports->dram_read(m->ports->host, r->line, f->tag);
+    }
+    request_append(&f->first, &f->last, r);
+}
+
+/* Reads and writes that waited for the line are answered; atomics go to the helper, behind the insertion. */
+static void insert_fetched(struct morpheus *m, struct set *s, const struct fetch *f)
+{
+    struct request *atomics = NULL, *last = NULL;
+    bool is_dirty = false;
+    for (struct request *r = f->first, *next; r; r = next) {
+        next = r->next;
+        is_dirty |= r->op == MORPHEUS_WRITE;
+        if (r->op == MORPHEUS_ATOMIC)
+            request_append(&atomics, &last, r);
+        else
+            end_request(m, r);
+    }
+    if (atomics || has_room(m)) {
+        enqueue(m, s,
+                request_new(m, &(struct request){.op = MORPHEUS_INSERT,
+                                                 .sectors = (1u << m->ports->line_bytes / 32) - 1,
+                                                 .is_dirty = is_dirty,
+                                                 .was_foretold = f->is_predicted,
+                                                 .line = f->line,
+                                                 .queued = m->now}));
+    } else {
+        m->bypasses++;
+        if (is_dirty) m->ports->dram_write(m->ports->host, f->line);
+    }
+    for (struct request *r = atomics, *next; r; r = next) {
+        next = r->next;
+        enqueue(m, s, r);
+    }
+}
+
+static void morpheus_on_dram(void *state, uint64_t cycle, uint32_t tag)
+{
+    struct morpheus *m = state;
+    struct fetch *f = fetch_at(m, tag);
+    m->now = cycle;
+    fetch_remove(m, f);
+    insert_fetched(m, f->set, f);
+}
+
+/* ---- results ---- */
+
+static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
+{
+    const struct request *r = s->current;
+    m->served++;
+    m->service_cycles += m->now - s->handed;
+    if (r->op == MORPHEUS_INSERT) {
+        m->inserts += !is_hit;
+        m->false_negatives += is_hit && r->was_foretold;
+        return;
+    }
+    m->hits += is_hit;
+    m->false_hits += !is_hit;
+    m->atomics += is_hit && r->op == MORPHEUS_ATOMIC;
+    if (r->op != MORPHEUS_READ || !is_hit) return;
+    m->read_hits++;
+    m->read_cycles += m->now - r->queued;
+    m->stale_reads += memcmp(m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_DATA_LINE)),
+                             m->ports->line(m->ports->host, r->line), m->ports->line_bytes) != 0;
+}
+
+static void take_result(struct morpheus *m, struct set *s)
+{
+    struct request *r = s->current;
+    const bool is_hit = row_of(m, s)->result != MORPHEUS_MISS;
+    count_result(m, s, is_hit);
+    s->current = NULL;
+    if (is_hit || r->op == MORPHEUS_INSERT)
+        end_request(m, r);
+    else
+        miss(m, s, r, false);
+    hand_over(m, s);
+}
+
+static void take_victim(struct morpheus *m, const struct set *s)
+{
+    m->dirty_evictions++;
+    m->ports->dram_write(m->ports->host, (m->high | row_of(m, s)->victim) * m->ports->line_bytes);
+}
+
+/* ---- loads of the window ---- */
+
+static void give_exit(struct morpheus *m, struct set *s)
+{
+    row_of(m, s)->op = MORPHEUS_EXIT;
+    s->is_parked = false;
+    answer_load(m, s->parked);
+}
+
+static void load_row(struct morpheus *m, struct set *s, uint32_t token)
+{
+    s->is_parked = true;
+    s->parked = token;
+    if (m->is_retired)
+        give_exit(m, s);
+    else
+        hand_over(m, s);
+    if (s->is_parked) m->ports->park(m->ports->host, token);
+}
+
+/* The write data buffer: the line's bytes, or what an atomic adds to each of its words. */
+static void load_data(struct morpheus *m, struct set *s, uint32_t token)
+{
+    uint32_t words[MORPHEUS_BLOCKS_MAX];
+    memcpy(words, m->ports->line(m->ports->host, s->current->line), sizeof words);
+    for (uint32_t i = 0; s->current->op == MORPHEUS_ATOMIC && i < MORPHEUS_BLOCKS_MAX; i++)
+        words[i] -= s->before[i];
+    memcpy(m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_DATA_LINE)), words, sizeof words);
+    answer_load(m, token);
+}
+
+static void take_message(struct morpheus *m, const struct mech_request *q)
+{
+    struct set *s = &m->sets[q->window / MORPHEUS_WINDOW_LINES];
+    const bool is_row = q->window % MORPHEUS_WINDOW_LINES == MORPHEUS_ROW_LINE;
+    if (q->kind == MECH_READ) {
+        if (is_row)
+            load_row(m, s, q->token);
+        else
+            load_data(m, s, q->token);
+        return;
+    }
+    m->ports->reply(m->ports->host, q->token);
+    if (!is_row) return;
+    if (q->sectors & MORPHEUS_VICTIM_SECTOR) take_victim(m, s);
+    if (q->sectors & MORPHEUS_RESULT_SECTOR) take_result(m, s);
+}
+
+/* ---- requests of the program ---- */
+
+static enum mech_take morpheus_take_request(void *state, const struct mech_request *q)
+{
+    static const uint8_t ops[] = {
+        [MECH_READ] = MORPHEUS_READ, [MECH_WRITE] = MORPHEUS_WRITE, [MECH_ATOMIC] = MORPHEUS_ATOMIC};
+    struct morpheus *m = state;
+    m->now = q->cycle;
+    if (q->is_window) {
+        take_message(m, q);
+        return MECH_CLAIM;
+    }
+    struct set *s = q->has_bytes && m->set_count ? sets_find(m, q->number) : NULL;
+    if (!s) return MECH_PASS;
+    const uint32_t tag = tag_of(q->line, m->ports->line_bytes);
+    m->high = q->line / m->ports->line_bytes & ~(uint64_t)UINT32_MAX;
+    m->requests++;
+    struct request *r = request_new(m, &(struct request){.op = ops[q->kind],
+                                                         .token = q->token,
+                                                         .has_token = true,
+                                                         .is_dirty = q->kind != MECH_READ,
+                                                         .is_partial = q->is_partial,
+                                                         .sectors = q->kind == MECH_READ ? 0 : q->sectors,
+                                                         .line = q->line,
+                                                         .queued = q->cycle});
+    if (q->kind == MECH_ATOMIC) r->sectors = (1u << m->ports->line_bytes / 32) - 1;
+    const bool waits = fetch_find(s, q->line) != NULL, is_hit = !waits && sets_predict(m, s, tag);
+    m->merged += waits;
+    m->predicted_hits += is_hit;
+    m->predicted_misses += !waits && !is_hit;
+    if (is_hit)
+        enqueue(m, s, r);
+    else
+        miss(m, s, r, m->params->predictor != PREDICTOR_NONE);
+    return MECH_CLAIM;
+}
+
+/* ---- life ---- */
+
+static void morpheus_slice_init(void *state, const void *params, const struct mech_slice_ports *ports)
+{
+    struct morpheus *m = state;
+    m->params = params;
+    m->ports = ports;
+    m->set_count = ports->warps;
+    m->sets = ports->memory(ports->host, ports->warps * sizeof *m->sets);
+    m->free_requests = NULL;
+    m->free_fetches = NULL;
+    m->fetch_chunk_count = m->inserts_waiting = 0;
+    m->is_retired = false;
+    sets_share(m);
+}
+
+static void morpheus_on_host_write(void *state, uint64_t line, uint64_t number)
+{
+    struct morpheus *m = state;
+    struct set *s = m->set_count ? sets_find(m, number) : NULL;
+    if (!s || s->must_clear || !s->tag_count) return;
+    s->must_clear = true;
+    s->tag_count = 0;
+    m->clears++;
+}
+
+static void morpheus_on_retire(void *state)
+{
+    struct morpheus *m = state;
+    m->is_retired = true;
+    for (uint32_t i = 0; i < m->set_count; i++)
+        if (m->sets[i].is_parked) give_exit(m, &m->sets[i]);
+}
+
+static uint32_t morpheus_cache_sms(const void *params, uint32_t sm_count)
+{
+    return ((const struct morpheus_params *)params)->cache_sms;
+}
+
+static size_t morpheus_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
+{
+    const struct morpheus_params *p = params;
+    *helper = (struct mech_helper){
+        .entry = MORPHEUS_ENTRY, .warps = p->warps, .window_lines = MORPHEUS_WINDOW_LINES};
+    return morpheus_kernel(p->blocks, ptx, room);
+}
+
+static enum mech_fit morpheus_check(const void *params, const struct mech_machine *machine, char *reason)
+{
+    const struct morpheus_params *p = params;
+    const uint32_t most = machine->sm_count * 3 / 4;
+    if (p->cache_sms > most)
+        snprintf(reason, MECH_REASON_BYTES,
+                 "morpheus.cache_sms is %u; at most 75%% of the SMs, %u of %u, can be in cache mode",
+                 p->cache_sms, most, machine->sm_count);
+    else if (p->warps > machine->warps)
+        snprintf(reason, MECH_REASON_BYTES, "morpheus.warps is %u, and an SM has %u warps", p->warps,
+                 machine->warps);
+    else
+        return MECH_FITS;
+    return MECH_MISFIT;
+}
+
+const struct mechanism mechanism_morpheus = {
+    .api = HEDDLE_MECHANISM_API,
+    .name = "morpheus",
+    .summary = "SMs in cache mode extend the L2: a kernel keeps blocks in their registers",
+    .paper = "Morpheus, MICRO'22",
+    .params = morpheus_params,
+    .param_bytes = sizeof(struct morpheus_params),
+    .stats = morpheus_stats,
+    .slice_state_bytes = sizeof(struct morpheus),
+    .check = morpheus_check,
+    .cache_sms = morpheus_cache_sms,
+    .helper = morpheus_helper,
+    .slice_init = morpheus_slice_init,
+    .take_request = morpheus_take_request,
+    .on_dram = morpheus_on_dram,
+    .on_host_write = morpheus_on_host_write,
+    .on_retire = morpheus_on_retire,
+};

@@ -1,0 +1,50 @@
+/* morpheus.h: what the controller (morpheus.c) and the extended LLC kernel (morpheus_kernel.c) say to each
+ * other.
+ *
+ * A warp of the kernel, which is a set of the extended LLC, has two lines of its controller's window: its row
+ * of the warp status table, and its entry of the read and write data buffers. The controller writes the first
+ * sector of the row and answers the warp's load of it; the warp stores into the others. Each of these places
+ * is written once for a request, so that neither side sees what belongs to another request. */
+#ifndef HEDDLE_MORPHEUS_H
+#define HEDDLE_MORPHEUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum morpheus_op { MORPHEUS_READ, MORPHEUS_WRITE, MORPHEUS_INSERT, MORPHEUS_ATOMIC, MORPHEUS_EXIT };
+
+/* What the controller says: op, flags and sectors (0: a read), and the tag. Then, a sector each: the
+ * result, and the tag of a dirty block that has left and whose bytes are in the data buffer. */
+struct morpheus_row {
+    uint32_t op, tag, unused0[6];
+    uint32_t result, unused1[7];
+    uint32_t victim, unused2[7];
+};
+enum {
+    MORPHEUS_OP_MASK = 7,
+    /* before anything else the set forgets its blocks */
+    MORPHEUS_FLAG_CLEAR = 1 << 4,
+    /* the block is dirty afterwards */
+    MORPHEUS_FLAG_DIRTY_SHIFT = 5,
+    MORPHEUS_SECTORS_SHIFT = 8,
+    /* sectors of the row that the warp stores into */
+    MORPHEUS_RESULT_SECTOR = 1 << 1,
+    MORPHEUS_VICTIM_SECTOR = 1 << 2
+};
+/* In `result`; else the block that was found, counted from 1. */
+enum { MORPHEUS_MISS = 0 };
+
+/* Window lines of a warp. */
+enum { MORPHEUS_ROW_LINE, MORPHEUS_DATA_LINE, MORPHEUS_WINDOW_LINES };
+
+/* The most blocks of a set: a lane each. */
+enum { MORPHEUS_BLOCKS_MAX = 32 };
+
+/* No line has this tag. */
+#define MORPHEUS_NO_TAG UINT32_MAX
+
+#define MORPHEUS_ENTRY "extended_llc"
+/* Writes the kernel for sets of `blocks` blocks as snprintf does. */
+size_t morpheus_kernel(uint32_t blocks, char *ptx, size_t room);
+
+#endif

@@ -1,0 +1,78 @@
+/* morpheus_lists.c: the lists of a Morpheus controller: see morpheus_state.h. */
+#include "mech/morpheus_state.h"
+
+struct request *request_new(struct morpheus *m, const struct request *from)
+{
+    if (!m->free_requests) {
+        struct request *chunk = m->ports->memory(m->ports->host, MORPHEUS_CHUNK * sizeof *chunk);
+        for (uint32_t i = 0; i < MORPHEUS_CHUNK; i++)
+            chunk[i].next = i + 1 < MORPHEUS_CHUNK ? &chunk[i + 1] : NULL;
+        m->free_requests = chunk;
+    }
+    struct request *r = m->free_requests;
+    m->free_requests = r->next;
+    *r = *from;
+    r->next = NULL;
+    return r;
+}
+
+void request_free(struct morpheus *m, struct request *r)
+{
+    r->next = m->free_requests;
+    m->free_requests = r;
+}
+
+static struct fetch *take_fetch(struct morpheus *m)
+{
+    if (!m->free_fetches) {
+        struct fetch *chunk = m->ports->memory(m->ports->host, MORPHEUS_CHUNK * sizeof *chunk);
+        for (uint32_t i = 0; i < MORPHEUS_CHUNK; i++) {
+            chunk[i].tag = m->fetch_chunk_count * MORPHEUS_CHUNK + i;
+            chunk[i].next = i + 1 < MORPHEUS_CHUNK ? &chunk[i + 1] : NULL;
+        }
+        m->fetch_chunks[m->fetch_chunk_count++] = chunk;
+        m->free_fetches = chunk;
+    }
+    struct fetch *f = m->free_fetches;
+    m->free_fetches = f->next;
+    return f;
+}
+
+void request_append(struct request **first, struct request **last, struct request *r)
+{
+    r->next = NULL;
+    if (*first)
+        (*last)->next = r;
+    else
+        *first = r;
+    *last = r;
+}
+
+struct fetch *fetch_find(const struct set *s, uint64_t line)
+{
+    struct fetch *f = s->fetches;
+    while (f && f->line != line) f = f->next;
+    return f;
+}
+
+struct fetch *fetch_add(struct morpheus *m, struct set *s, uint64_t line)
+{
+    struct fetch *f = take_fetch(m);
+    *f = (struct fetch){.next = s->fetches, .set = s, .line = line, .tag = f->tag};
+    s->fetches = f;
+    return f;
+}
+
+struct fetch *fetch_at(const struct morpheus *m, uint32_t tag)
+{
+    return &m->fetch_chunks[tag / MORPHEUS_CHUNK][tag % MORPHEUS_CHUNK];
+}
+
+void fetch_remove(struct morpheus *m, struct fetch *f)
+{
+    struct fetch **at = &f->set->fetches;
+    while (*at != f) at = &(*at)->next;
+    *at = f->next;
+    f->next = m->free_fetches;
+    m->free_fetches = f;
+}

@@ -1,0 +1,50 @@
+/* morpheus_rows.c: the parameters and statistics of Morpheus. */
+#include "mech/morpheus_state.h"
+
+static const char *const predictors[] = {"perfect", "none", NULL};
+
+const struct param_row morpheus_params[] = {
+    PARAM_NUMBER(morpheus_params, cache_sms, "morpheus.cache_sms", "SMs", "0", 0, 1024,
+                 "SMs in cache mode, at most 75% of all (4.1.3)"),
+    PARAM_NUMBER(morpheus_params, warps, "morpheus.warps", "warps", "48", 1, 256,
+                 "warps of the extended LLC kernel on each of them; each is a set"),
+    PARAM_NUMBER(morpheus_params, blocks, "morpheus.blocks", "blocks", "22", 1, MORPHEUS_BLOCKS_MAX,
+                 "blocks of a set, each in a register of its warp"),
+    PARAM_CHOICE(morpheus_params, predictor, "morpheus.predictor", "perfect", predictors,
+                 "perfect, or none: every request of the extended LLC is looked up there (7.3)"),
+    PARAM_NUMBER(morpheus_params, inserts, "morpheus.inserts", "blocks", "64", 1, 65536,
+                 "blocks of a slice that may wait to be inserted"),
+    {0},
+};
+
+#define COUNT(field, unit, help) STAT_COUNT(morpheus, field, "morpheus." #field, unit, help, NULL)
+const struct stat_row morpheus_stats[] = {
+    COUNT(requests, "requests", "requests of the extended LLC"),
+    COUNT(predicted_hits, "requests", "those that the predictor calls hits"),
+    COUNT(predicted_misses, "requests", "those that go to DRAM"),
+    COUNT(merged, "requests", "those that wait for a line which is on its way from DRAM"),
+    COUNT(hits, "requests", "requests that find their block in the extended LLC"),
+    STAT_RATIO_OF(morpheus, hits, requests, "morpheus.hit_share", "requests",
+                  "share of its requests that the extended LLC answers", NULL),
+    COUNT(false_hits, "requests", "requests that were looked up in vain"),
+    COUNT(false_negatives, "requests", "requests that went to DRAM though their block was there"),
+    COUNT(inserts, "blocks", "blocks that were inserted"),
+    COUNT(bypasses, "lines", "lines that were not inserted, because too many waited for it"),
+    COUNT(dirty_evictions, "blocks", "dirty blocks that left and were written to DRAM"),
+    COUNT(atomics, "requests", "atomics that the helper made"),
+    COUNT(clears, "sets", "sets that a host copy emptied"),
+    COUNT(served, "requests", "requests and insertions that warps have served"),
+    COUNT(service_cycles, "cycles", "time from the warp status table to the result, summed over these"),
+    STAT_RATIO_OF(morpheus, service_cycles, served, "morpheus.service", "cycles",
+                  "average time from the warp status table to the result", NULL),
+    COUNT(queue_cycles, "cycles", "time in the request queue, summed over requests and insertions"),
+    STAT_RATIO_OF(morpheus, queue_cycles, served, "morpheus.queue_wait", "cycles",
+                  "average time in the request queue", NULL),
+    COUNT(read_hits, "requests", "reads that hit"),
+    COUNT(stale_reads, "requests",
+          "reads that hit whose block was older than memory: a store or copy to it was under way"),
+    COUNT(read_cycles, "cycles", "time from the tags of the slice to the answer, summed over reads that hit"),
+    STAT_RATIO_OF(morpheus, read_cycles, read_hits, "morpheus.read_latency", "cycles",
+                  "average time of a read that hits, from the tags of the slice to its answer", NULL),
+    {0},
+};

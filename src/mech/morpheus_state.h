@@ -1,0 +1,106 @@
+/* morpheus_state.h: the state of a Morpheus controller, and its lists. */
+#ifndef HEDDLE_MORPHEUS_STATE_H
+#define HEDDLE_MORPHEUS_STATE_H
+
+#include "heddle/mechanism.h"
+#include "mech/morpheus.h"
+
+/* ---- parameters ---- */
+
+enum morpheus_predictor { PREDICTOR_PERFECT, PREDICTOR_NONE };
+struct morpheus_params {
+    uint32_t cache_sms, warps, blocks, predictor, inserts;
+};
+
+extern const struct param_row morpheus_params[];
+extern const struct stat_row morpheus_stats[];
+
+/* ---- state ---- */
+
+/* A request of the extended LLC, or an insertion, in the request queue or beside a line on its way. */
+struct request {
+    struct request *next;
+    /* enum morpheus_op; the request to answer, if it has one */
+    uint32_t op, token;
+    bool has_token, is_dirty, is_partial, is_applied, was_foretold;
+    uint32_t sectors;
+    uint64_t line, queued;
+};
+
+/* A line on its way from DRAM, and who waits for it. */
+struct fetch {
+    struct fetch *next;
+    struct request *first, *last;
+    struct set *set;
+    uint64_t line;
+    uint32_t tag;
+    bool is_predicted;
+};
+
+/* A set: its warp's row of the warp status table, its request queue, its predictor. */
+struct set {
+    struct request *first, *last;
+    /* what the warp is at; NULL: nothing */
+    struct request *current;
+    uint64_t handed;
+    struct fetch *fetches;
+    /* the load of its row waits for work */
+    bool is_parked, must_clear;
+    uint32_t parked;
+    /* what the set will hold, the newest first */
+    uint32_t tag_count;
+    uint32_t tags[MORPHEUS_BLOCKS_MAX];
+    /* the words of the line before an atomic took effect */
+    uint32_t before[MORPHEUS_BLOCKS_MAX];
+};
+
+/* Lists grow by chunks. */
+enum { MORPHEUS_CHUNK = 64, MORPHEUS_CHUNKS_MAX = 4096 };
+
+struct morpheus {
+    const struct morpheus_params *params;
+    const struct mech_slice_ports *ports;
+    struct set *sets;
+    uint32_t set_count;
+    /* address separator: of `shares` lines the slice has the first `own`; `step` spreads them */
+    uint64_t shares, own, step;
+    /* the part of a line's number that tags leave out */
+    uint64_t high;
+    uint64_t now;
+    bool is_retired;
+    uint32_t inserts_waiting;
+    struct request *free_requests;
+    struct fetch *free_fetches;
+    struct fetch *fetch_chunks[MORPHEUS_CHUNKS_MAX];
+    uint32_t fetch_chunk_count;
+    uint64_t requests, predicted_hits, predicted_misses, hits, false_hits, false_negatives;
+    uint64_t inserts, bypasses, dirty_evictions, atomics, merged;
+    uint64_t queue_cycles, served, service_cycles, read_hits, read_cycles, stale_reads, clears;
+};
+
+/* ---- sets (morpheus_sets.c) ---- */
+
+/* Divides the lines between the slice and its sets. */
+void sets_share(struct morpheus *m);
+/* The set of a line, by its number; NULL: it is the slice's own. */
+struct set *sets_find(const struct morpheus *m, uint64_t number);
+/* A request for the block goes into the queue, or its insertion does: it will be the newest of its set. */
+void sets_use(const struct morpheus *m, struct set *s, uint32_t tag);
+/* Is the block there, as the predictor knows? */
+bool sets_predict(const struct morpheus *m, const struct set *s, uint32_t tag);
+
+/* ---- lists (morpheus_lists.c) ---- */
+
+/* Not bounded: they grow by chunks. request_new copies. */
+struct request *request_new(struct morpheus *m, const struct request *from);
+void request_free(struct morpheus *m, struct request *r);
+void request_append(struct request **first, struct request **last, struct request *r);
+/* The line that is on its way to a set; NULL: it is not. */
+struct fetch *fetch_find(const struct set *s, uint64_t line);
+/* A line that is on its way from now on; `tag` names it for DRAM. */
+struct fetch *fetch_add(struct morpheus *m, struct set *s, uint64_t line);
+struct fetch *fetch_at(const struct morpheus *m, uint32_t tag);
+/* It has come: *f stays as it is until the next fetch_add. */
+void fetch_remove(struct morpheus *m, struct fetch *f);
+
+#endif

@@ -1,0 +1,142 @@
+/* l2_claim.c: see l2_claim.h. */
+#include "mem/l2_claim_impl.h"
+
+/* ---- chains of requests ---- */
+
+static void chain_push(struct l2_slice *s, struct l2_chain *c, uint32_t id)
+{
+    req_at(s->pool, id)->next = REQ_NONE;
+    if (c->count++)
+        req_at(s->pool, c->tail)->next = id;
+    else
+        c->head = id;
+    c->tail = id;
+}
+
+static uint32_t chain_pop(struct l2_slice *s, struct l2_chain *c)
+{
+    const uint32_t id = c->head;
+    c->head = req_at(s->pool, id)->next;
+    c->count--;
+    return id;
+}
+
+/* ---- life ---- */
+
+void l2_use_taker(struct l2_slice *s, const struct l2_taker *taker)
+{
+    if (!s->claims) s->claims = mem_zalloc(sizeof *s->claims);
+    s->claims->taker = *taker;
+}
+
+bool l2_claims_idle(const struct l2_claims *c)
+{
+    return c->live == c->parked && !c->replies.count && !c->sends.count && !c->reads;
+}
+
+uint32_t l2_parked(const struct l2_slice *s) { return s->claims ? s->claims->parked : 0; }
+
+/* ---- what the slice asks ---- */
+
+bool l2_offer_head(struct l2_slice *s, uint32_t id, tick now)
+{
+    struct l2_claims *c = s->claims;
+    struct req *r = req_at(s->pool, id);
+    if (c->head_passed) return false;
+    c->head_passed = true; /* it is asked once */
+    c->live++;
+    if (!c->taker.take(c->taker.ctx, now, id, r, s->head_local)) {
+        c->live--;
+        return false;
+    }
+    if (r->kind == REQ_READ)
+        s->counts.read_sectors += req_sector_count(r->sectors);
+    else
+        s->counts.taken_bytes += r->write_bytes;
+    return true;
+}
+
+bool l2_claim_fill(struct l2_slice *s, uint32_t id, tick now)
+{
+    const struct req *r = req_at(s->pool, id);
+    if (r->client != L2_TAKER_CLIENT) return false;
+    const uint32_t tag = r->token;
+    link_pop(s->from_dram, now);
+    s->has_fills = s->from_dram->count != 0;
+    req_del(s->pool, id);
+    s->claims->reads--;
+    s->claims->taker.on_dram(s->claims->taker.ctx, now, tag);
+    return true;
+}
+
+static void send_reply(struct l2_slice *s, tick now)
+{
+    struct l2_claims *c = s->claims;
+    if (!c->replies.count || s->replied || !l2_out_has_room(s, now) || !link_can_push(s->out, now)) return;
+    link_push(s->out, now, chain_pop(s, &c->replies));
+    s->counts.replies++;
+    s->replied = true;
+}
+
+static void send_dram(struct l2_slice *s, tick now)
+{
+    struct l2_claims *c = s->claims;
+    if (!c->sends.count || !l2_dram_has_room(s, now)) return;
+    l2_see_room(s, now);
+    l2_send(s, chain_pop(s, &c->sends), now);
+}
+
+void l2_claims_cycle(struct l2_slice *s, tick now)
+{
+    send_reply(s, now);
+    send_dram(s, now);
+}
+
+/* ---- what the taker does ---- */
+
+void l2_apply_claim(struct l2_slice *s, uint32_t id) { l2_apply_atomic(s, req_at(s->pool, id)); }
+
+void l2_answer_claim(struct l2_slice *s, uint32_t id)
+{
+    struct l2_claims *c = s->claims;
+    struct req *r = req_at(s->pool, id);
+    assert(c->live);
+    c->parked -= r->is_parked;
+    r->is_parked = false;
+    c->live--;
+    chain_push(s, &c->replies, id);
+    s->act_at = 0; /* where it is not answered in a tick, the next one acts */
+}
+
+void l2_park_claim(struct l2_slice *s, uint32_t id)
+{
+    struct req *r = req_at(s->pool, id);
+    assert(!r->is_parked);
+    r->is_parked = true;
+    s->claims->parked++;
+}
+
+void l2_dram_access(struct l2_slice *s, tick now, uint64_t addr, enum req_kind kind, uint32_t tag)
+{
+    const uint32_t sectors = s->line_sectors;
+    const struct req made = {.addr = addr,
+                             .sectors = sectors,
+                             .write_bytes = kind == REQ_WRITE ? l2_sector_bytes(sectors) : 0,
+                             .kind = (uint8_t)kind,
+                             .cls = REQ_GLOBAL,
+                             .token = tag,
+                             .client = L2_TAKER_CLIENT,
+                             .slice = (uint16_t)s->index,
+                             .born = now};
+    const uint32_t id = req_new(s->pool, &made);
+    assert(req_at(s->pool, id)->slice == s->index);
+    chain_push(s, &s->claims->sends, id);
+    if (kind == REQ_READ) {
+        s->claims->reads++;
+        s->stats.fetches++;
+        s->stats.fetched_sectors += req_sector_count(sectors);
+    } else {
+        s->stats.writebacks++;
+        s->stats.written_sectors += req_sector_count(sectors);
+    }
+}

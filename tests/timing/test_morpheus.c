@@ -1,0 +1,478 @@
+/* test_morpheus.c: SMs in cache mode, their helper kernel and the controllers of slices (src/core/helper.c,
+ * src/core/mech/mech_slices.c, src/mech/morpheus.c). The machine has one slice, and one warp in cache mode
+ * unless a test says otherwise, so that all lines of the extended LLC are in one set. */
+#include "timing_kit.h"
+
+#include "core/sm/sm.h"
+
+enum { LINES = 128, LINE_BYTES = 128, BLOCKS = 32 };
+
+/* One lane: loads a word, or stores, or adds. */
+#define TOUCH                                                                                                \
+    ".visible .entry touch(.param .u64 at, .param .u32 op, .param .u64 out)\n{\n"                            \
+    ".reg .u64 %a, %o; .reg .u32 %v, %k; .reg .pred %p;\n"                                                   \
+    "ld.param.u64 %a, [at]; ld.param.u32 %k, [op]; ld.param.u64 %o, [out]; mov.u32 %v, 7;\n"                 \
+    "setp.eq.u32 %p, %k, 1; @%p bra store; setp.eq.u32 %p, %k, 2; @%p bra atomic;\n"                         \
+    "ld.global.cg.u32 %v, [%a]; bra end;\n"                                                                  \
+    "store: st.global.u32 [%a], %v; bra end;\n"                                                              \
+    "atomic: atom.global.add.u32 %v, [%a], 5;\n"                                                             \
+    "end: setp.eq.u64 %p, %o, 0; @%p exit; st.global.u32 [%o], %v; ret;\n}\n"
+/* Two lanes load a line each. */
+#define PAIR                                                                                                 \
+    ".visible .entry pair(.param .u64 one, .param .u64 two)\n{\n"                                            \
+    ".reg .u64 %a, %b; .reg .u32 %v; .reg .pred %p;\n"                                                       \
+    "ld.param.u64 %a, [one]; ld.param.u64 %b, [two]; mov.u32 %v, %tid.x; setp.ne.u32 %p, %v, 0;\n"           \
+    "selp.b64 %a, %b, %a, %p; ld.global.cg.u32 %v, [%a]; setp.eq.u32 %p, %v, -1; @%p trap; ret;\n}\n"
+/* Each thread loads, stores to its own word and adds to a shared one, here and there in the buffer. */
+#define MIX                                                                                                  \
+    ".visible .entry mix(.param .u64 buf, .param .u64 sums, .param .u32 rounds)\n{\n"                        \
+    ".reg .u64 %b, %s, %x; .reg .u32 %i, %t, %n, %r, %v, %w; .reg .pred %p;\n"                               \
+    "ld.param.u64 %b, [buf]; ld.param.u64 %s, [sums]; ld.param.u32 %n, [rounds];\n"                          \
+    "mov.u32 %i, %ctaid.x; mov.u32 %t, %ntid.x; mov.u32 %r, %tid.x; mad.lo.u32 %i, %i, %t, %r;\n"            \
+    "mov.u32 %r, 0;\n"                                                                                       \
+    "again: mad.lo.u32 %t, %r, 37, %i; and.b32 %t, %t, 1023; mul.wide.u32 %x, %t, 16; add.u64 %x, %b, %x;\n" \
+    "ld.global.cg.u32 %v, [%x]; add.u32 %w, %i, %r; and.b32 %w, %w, 3; setp.ne.u32 %p, %w, 0;\n"             \
+    "@%p bra skip; st.global.u32 [%x + 4], %i;\n"                                                            \
+    "skip: and.b32 %t, %r, 7; mul.wide.u32 %x, %t, 512; add.u64 %x, %s, %x;\n"                               \
+    "atom.global.add.u32 %v, [%x], 1; red.global.max.u32 [%x + 4], %i; red.global.add.f32 [%x + 8], "        \
+    "0f3f800000;\n"                                                                                          \
+    "add.u32 %r, %r, 1; setp.lt.u32 %p, %r, %n; @%p bra again; ret;\n}\n"
+/* One warp loads every line of the buffer. */
+#define SCAN                                                                                                 \
+    ".visible .entry scan(.param .u64 buf, .param .u32 lines, .param .u64 out)\n{\n"                         \
+    ".reg .u64 %b, %o, %x; .reg .u32 %i, %n, %v, %s, %l; .reg .pred %p;\n"                                   \
+    "ld.param.u64 %b, [buf]; ld.param.u32 %n, [lines]; ld.param.u64 %o, [out]; mov.u32 %l, %laneid;\n"       \
+    "mad.wide.u32 %x, %l, 4, %b; mov.u32 %i, 0; mov.u32 %s, 0;\n"                                            \
+    "again: ld.global.cg.u32 %v, [%x]; add.u32 %s, %s, %v; add.u64 %x, %x, 128; add.u32 %i, %i, 1;\n"        \
+    "setp.lt.u32 %p, %i, %n; @%p bra again;\n"                                                               \
+    "mad.wide.u32 %o, %l, 4, %o; st.global.u32 [%o], %s; ret;\n}\n"
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n" TOUCH PAIR MIX SCAN;
+
+enum { LOAD, STORE, ATOMIC };
+
+/* ---- the run ---- */
+
+static struct rig rig;
+static uint64_t buf, out;
+/* lines of the buffer that the extended LLC has, as find_lines found them */
+static uint32_t extended[LINES], extended_count;
+
+struct morpheus_run {
+    const char *settings[6];
+    const char *sets[6];
+    bool is_plain;
+    struct timed_options timed;
+};
+
+static const char *const one_set[] = {"morpheus.cache_sms=1", "morpheus.warps=1", "morpheus.blocks=32"};
+/* One slice of 8 lines. */
+static const char *const small[] = {"sm.count=4",       "addr.channels=1", "addr.slices=1",
+                                    "l2.slice_size=1K", "l2.ways=2",       "sm.perfect_icache=true"};
+
+static uint32_t join(const char *const *a, uint32_t n, const char *const *more, const char **all)
+{
+    memcpy(all, a, n * sizeof *all);
+    while (*more) all[n++] = *more++;
+    return n;
+}
+
+static void open_run(const struct morpheus_run *r)
+{
+    static const char *const morpheus = "morpheus";
+    const char *sets[16], *settings[16];
+    struct rig_options o = {.sets = sets, .timed = r->timed};
+    o.set_count = join(small, ARRAY_LEN(small), r->sets, sets);
+    if (!r->is_plain) {
+        o.timed.mechs = &morpheus;
+        o.timed.mech_count = 1;
+        o.timed.mech_settings = settings;
+        o.timed.mech_setting_count = join(one_set, ARRAY_LEN(one_set), r->settings, settings);
+    }
+    rig_open(&rig, ptx, &o);
+    buf = rig_alloc(&rig, LINES * LINE_BYTES);
+    out = rig_alloc(&rig, 1 << 14);
+    for (uint32_t i = 0; i < LINES * LINE_BYTES / 4; i++) ((uint32_t *)(uintptr_t)buf)[i] = i;
+}
+
+static uint64_t stat_at(uint32_t kernel, const char *name) { return (uint64_t)rig_stat(&rig, kernel, name); }
+/* Of the newest kernel. */
+static uint64_t stat_of(const char *name) { return stat_at(timed_kernel_count(rig.gpu) - 1, name); }
+
+static uint64_t line_at(uint32_t i) { return buf + (uint64_t)extended[i] * LINE_BYTES; }
+
+static void touch(uint64_t at, uint32_t op) { rig_run(&rig, "touch", 1, 1, (const uint64_t[]){at, op, 0}); }
+static void load(uint32_t i) { touch(line_at(i), LOAD); }
+
+/* Loads the first line of the buffer that is the slice's own. The helper starts with the first kernel. */
+static void load_own(void)
+{
+    uint32_t own = 0;
+    while (own < extended_count && extended[own] == own) own++;
+    touch(buf + own * LINE_BYTES, LOAD);
+}
+
+static bool hits(uint32_t i)
+{
+    load(i);
+    return stat_of("morpheus.hits") == 1;
+}
+
+/* Which lines of the buffer are the extended LLC's: those whose load it is asked for. */
+static int find_lines(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    for (uint32_t i = 0; i < LINES; i++) {
+        touch(buf + i * LINE_BYTES, LOAD);
+        if (stat_of("morpheus.requests")) extended[extended_count++] = i;
+    }
+    rig_close(&rig);
+    return 0;
+}
+
+/* ---- address separation ---- */
+
+/* Of 8 + 32 lines the slice has 8. */
+static void shares_are_in_proportion_to_capacity(void **state)
+{
+    assert_in_range(extended_count, LINES * 32 / 40 - 2, LINES * 32 / 40 + 2);
+}
+
+/* ---- reads ---- */
+
+static void a_miss_is_answered_by_dram_then_inserted_then_hit(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    load_own();
+    load(0);
+    assert_int_equal(stat_of("morpheus.predicted_misses"), 1);
+    assert_int_equal(stat_of("morpheus.inserts"), 1);
+    assert_int_equal(stat_of("morpheus.hits"), 0);
+    assert_int_equal(stat_of("dram.reads"), 1);
+    assert_int_equal(stat_of("l2.global_accesses"), 0);
+    const uint64_t miss = stat_of("sm.load_cycles");
+    load(0);
+    assert_int_equal(stat_of("morpheus.hits"), 1);
+    assert_int_equal(stat_of("morpheus.inserts"), 0);
+    assert_int_equal(stat_of("dram.reads"), 0);
+    assert_int_equal(stat_of("morpheus.queue_cycles"), 0);
+    assert_true(stat_of("sm.load_cycles") > stat_of("morpheus.read_cycles"));
+    /* the way through the crossbar and the slice's pipeline twice, and the kernel: no constant makes it */
+    assert_true(stat_of("morpheus.service_cycles") > 100);
+    assert_true(miss > 0);
+    rig_run(&rig, "touch", 1, 1, (const uint64_t[]){line_at(0) + 12, LOAD, out});
+    assert_int_equal(*(uint32_t *)(uintptr_t)out, extended[0] * (LINE_BYTES / 4) + 3);
+}
+
+static void the_33rd_block_replaces_the_one_used_longest_ago(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    for (uint32_t i = 0; i < BLOCKS; i++) assert_false(hits(i));
+    assert_true(hits(0));
+    assert_false(hits(BLOCKS));
+    for (uint32_t i = 2; i < BLOCKS; i++) assert_true(hits(i));
+    assert_true(hits(0));
+    assert_true(hits(BLOCKS));
+    assert_false(hits(1));
+    assert_int_equal(stat_of("morpheus.false_negatives") + stat_of("morpheus.false_hits"), 0);
+}
+
+static void without_a_predictor_a_miss_is_looked_up(void **state)
+{
+    open_run(&(struct morpheus_run){.settings = {"morpheus.predictor=none"}});
+    assert_false(hits(0));
+    assert_int_equal(stat_of("morpheus.false_hits"), 1);
+    assert_int_equal(stat_of("morpheus.inserts"), 1);
+    const uint64_t looked_up = stat_of("sm.load_cycles");
+    assert_true(hits(0));
+    rig_close(&rig);
+    open_run(&(struct morpheus_run){0});
+    assert_false(hits(0));
+    assert_true(looked_up > stat_of("sm.load_cycles") + stat_of("morpheus.service") / 2);
+}
+
+/* ---- writes ---- */
+
+static void a_dirty_victim_is_written_to_dram_once(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    load_own();
+    touch(line_at(0), STORE); /* of four bytes: the line is fetched and merged */
+    assert_int_equal(stat_of("dram.reads"), 1);
+    assert_int_equal(stat_of("morpheus.inserts"), 1);
+    for (uint32_t i = 1; i < BLOCKS; i++) load(i);
+    assert_int_equal(stat_of("dram.writes"), 0);
+    load(BLOCKS);
+    assert_int_equal(stat_of("morpheus.dirty_evictions"), 1);
+    assert_int_equal(stat_of("dram.writes"), 1);
+    assert_int_equal(stat_of("l2.global_accesses"), 0);
+    load(BLOCKS + 1);
+    assert_int_equal(stat_of("morpheus.dirty_evictions"), 0);
+    assert_int_equal(stat_of("dram.writes"), 0);
+}
+
+static void a_store_is_in_the_block(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    load(0);
+    touch(line_at(0) + 40, STORE);
+    assert_int_equal(stat_of("morpheus.hits"), 1);
+    assert_true(hits(0));
+    assert_int_equal(stat_of("morpheus.stale_reads"), 0);
+    ((uint32_t *)(uintptr_t)line_at(0))[11] = 99; /* behind its back */
+    assert_true(hits(0));
+    assert_int_equal(stat_of("morpheus.stale_reads"), 1);
+}
+
+/* ---- atomics ---- */
+
+static void atomics_are_made_by_the_helper(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    load(0);
+    const uint32_t before = *(uint32_t *)(uintptr_t)line_at(0);
+    rig_run(&rig, "touch", 1, 1, (const uint64_t[]){line_at(0), ATOMIC, out});
+    assert_int_equal(stat_of("morpheus.atomics"), 1);
+    assert_int_equal(*(uint32_t *)(uintptr_t)out, before);
+    assert_int_equal(*(uint32_t *)(uintptr_t)line_at(0), before + 5);
+    assert_true(hits(0));
+    assert_int_equal(stat_of("morpheus.stale_reads"), 0);
+}
+
+/* ---- warps ---- */
+
+static uint64_t queue_cycles_of_pair(uint32_t one, uint32_t two)
+{
+    rig_run(&rig, "pair", 1, 2, (const uint64_t[]){line_at(one), line_at(two)});
+    assert_int_equal(stat_of("morpheus.hits"), 2);
+    return stat_of("morpheus.queue_cycles");
+}
+
+static void one_warp_serialises_and_two_overlap(void **state)
+{
+    bool overlapped = false, waited = false;
+    open_run(&(struct morpheus_run){0});
+    for (uint32_t i = 0; i < 8; i++) load(i);
+    for (uint32_t i = 1; i < 8; i++) assert_true(queue_cycles_of_pair(0, i) > 100);
+    rig_close(&rig);
+    open_run(&(struct morpheus_run){.settings = {"morpheus.warps=2", "morpheus.blocks=16"}});
+    for (uint32_t i = 0; i < 8; i++) load(i);
+    for (uint32_t i = 1; i < 8; i++) {
+        const bool waits = queue_cycles_of_pair(0, i) != 0;
+        waited |= waits;
+        overlapped |= !waits;
+    }
+    assert_true(waited && overlapped);
+}
+
+/* ---- whole runs ---- */
+
+enum { CTAS = 12, THREADS = 64, ROUNDS = 24 };
+
+static void run_mix(void)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        rig_run(&rig, "mix", CTAS, THREADS, (const uint64_t[]){buf, out, ROUNDS});
+}
+
+/* The sums that the adds leave; then all lines are read, and what the helper has of them is what memory
+ * has. */
+static void check_mix(void)
+{
+    const uint32_t *sums = (const uint32_t *)(uintptr_t)out;
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t adds = 2 * CTAS * THREADS * ROUNDS / 8;
+        const float sum = (float)adds;
+        assert_int_equal(sums[i * 128], adds);
+        assert_int_equal(sums[i * 128 + 1], CTAS * THREADS - 1);
+        assert_memory_equal(&sums[i * 128 + 2], &sum, sizeof sum);
+    }
+    rig_run(&rig, "scan", 1, 32, (const uint64_t[]){buf, LINES, out + 8192});
+    rig_run(&rig, "scan", 1, 32, (const uint64_t[]){out, 8 * 4, out + 8192});
+}
+
+static void at_the_end_blocks_are_what_memory_is(void **state)
+{
+    static const char *const predictor[] = {"morpheus.predictor=perfect", "morpheus.predictor=none"};
+    for (uint32_t i = 0; i < 2; i++) {
+        open_run(&(struct morpheus_run){
+            .settings = {"morpheus.warps=6", "morpheus.blocks=16", "morpheus.inserts=24", predictor[i]}});
+        run_mix();
+        assert_true(stat_of("morpheus.atomics") > 100 && stat_of("morpheus.dirty_evictions") > 0);
+        assert_true(stat_of("morpheus.bypasses") > 0);
+        check_mix();
+        const uint32_t last = timed_kernel_count(rig.gpu) - 1;
+        assert_true(stat_at(last, "morpheus.hits") + stat_at(last - 1, "morpheus.hits") > 10);
+        assert_int_equal(stat_at(last, "morpheus.stale_reads") + stat_at(last - 1, "morpheus.stale_reads"),
+                         0);
+        assert_int_equal(stat_of("morpheus.false_negatives"), 0);
+        rig_close(&rig);
+    }
+}
+
+static uint64_t hash_of_mix(const struct timed_options *timed)
+{
+    open_run(
+        &(struct morpheus_run){.settings = {"morpheus.cache_sms=2", "morpheus.warps=6", "morpheus.blocks=16"},
+                               .sets = {"addr.channels=2", "addr.slices=2"},
+                               .timed = *timed});
+    run_mix();
+    check_mix();
+    const uint64_t hash = timed_hash(rig.gpu);
+    rig_close(&rig);
+    return hash;
+}
+
+static void threads_and_skipping_change_nothing(void **state)
+{
+    const uint64_t hash = hash_of_mix(&(struct timed_options){0});
+    assert_int_equal(hash_of_mix(&(struct timed_options){.no_skip = true}), hash);
+    for (uint32_t n = 2; n <= 3; n++)
+        assert_int_equal(hash_of_mix(&(struct timed_options){.threads = n, .threads_always = true}), hash);
+}
+
+/* ---- no SM in cache mode ---- */
+
+/* The statistics of a plain machine, row by row, and its cycles. */
+static void without_cache_sms_the_machine_is_the_same(void **state)
+{
+    static uint64_t plain[2048];
+    for (uint32_t run = 0; run < 2; run++) {
+        const struct timed_group *groups;
+        uint32_t n = 0;
+        open_run(&(struct morpheus_run){.is_plain = !run, .settings = {"morpheus.cache_sms=0"}});
+        run_mix();
+        assert_int_equal(timed_compute_sms(rig.gpu), 4);
+        timed_groups(rig.gpu, &groups);
+        for (uint32_t g = 0; g < 7; g++)
+            for (const struct stat_row *row = groups[g].rows; row->name; row++, n++) {
+                const double value = stat_value(row, timed_kernel_at(rig.gpu, 1)->stats[g]);
+                if (run) assert_int_equal(plain[n], (uint64_t)(value * 1000));
+                plain[n] = (uint64_t)(value * 1000);
+            }
+        assert_true(n > 200 && n < ARRAY_LEN(plain));
+        rig_close(&rig);
+    }
+}
+
+/* ---- roles ---- */
+
+static void the_program_gets_no_sm_in_cache_mode(void **state)
+{
+    open_run(&(struct morpheus_run){.settings = {"morpheus.cache_sms=3"}});
+    assert_int_equal(timed_compute_sms(rig.gpu), 1);
+    run_mix();
+    assert_int_equal(stat_of("gpu.ctas"), CTAS);
+    assert_int_equal(((const struct sm_stats *)sm_stats(timed_sm_at(rig.gpu, 0)))->ctas, 2 * CTAS);
+    /* what the helper issues is counted apart */
+    assert_true(stat_of("helper.warp_insts") > 1000);
+    assert_int_equal(stat_of("sm.warp_insts"), timed_kernel_emu(rig.gpu, 1)->warp_insts);
+}
+
+static void an_idle_helper_sleeps(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    load(0);
+    const uint64_t insts = stat_of("helper.warp_insts");
+    load_own();
+    assert_true(insts > 0);
+    assert_int_equal(stat_of("helper.warp_insts"), 0);
+}
+
+/* ---- the host ---- */
+
+static void a_host_copy_empties_the_sets_that_it_writes_to(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    load(0);
+    assert_true(hits(0));
+    *(uint32_t *)(uintptr_t)line_at(0) = 1234;
+    timed_host_copy(rig.gpu, line_at(0), 4);
+    assert_false(hits(0));
+    assert_true(hits(0));
+    assert_int_equal(stat_of("morpheus.stale_reads"), 0);
+}
+
+static void after_a_reset_the_helper_starts_again(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    load(0);
+    timed_leave_device(rig.gpu);
+    timed_set_device(rig.gpu, rig.device);
+    assert_false(hits(0));
+    assert_true(hits(0));
+}
+
+/* ---- what is refused ---- */
+
+static uint64_t find_window(void)
+{
+    struct space *space = emu_device_space(rig.device);
+    for (uint64_t at = buf; at < buf + (64u << 20); at += 256) {
+        const struct space_alloc *a = space_find(space, at);
+        if (a && a->kind == SPACE_WINDOW) return at;
+    }
+    fail_msg("no window");
+    return 0;
+}
+
+static void a_program_that_touches_the_window_faults(void **state)
+{
+    open_run(&(struct morpheus_run){0});
+    load(0);
+    rig_launch(&rig, "touch", 1, 1, (const uint64_t[]){find_window(), LOAD, 0}, 0);
+    assert_int_equal(timed_sync(rig.gpu, UINT64_MAX, &rig.fault), EMU_OUT_OF_BOUNDS);
+    assert_non_null(strstr(timed_report(rig.gpu), "window"));
+}
+
+static void check_refused(const char *setting, const char *why)
+{
+    static const char *const morpheus = "morpheus";
+    const char *settings[] = {one_set[0], one_set[1], one_set[2], setting};
+    struct machine m;
+    struct diag_list d = {0};
+    struct strbuf text = {0};
+    machine_load("fermi", small, 1, &m, &d);
+    rig_show(&d);
+    const struct timed_options o = {.mechs = &morpheus,
+                                    .mech_count = 1,
+                                    .mech_settings = settings,
+                                    .mech_setting_count = 4,
+                                    .compile = helper_compile};
+    assert_null(timed_create(&m, NULL, &o, &d));
+    diag_render(&d, &text);
+    if (!strstr(strbuf_text(&text), why)) fail_msg("'%s' is not in: %s", why, strbuf_text(&text));
+    strbuf_free(&text);
+    diag_free(&d);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    check_refused("morpheus.cache_sms=4", "at most 75% of the SMs, 3 of 4");
+    check_refused("morpheus.warps=49", "an SM has 48 warps");
+    check_refused("morpheus.warps=48", "more than the 20 registers that a thread of 48 warps can have");
+    check_refused("morpheus.blocks=33", "morpheus.blocks");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(shares_are_in_proportion_to_capacity),
+        RIG_TEST(a_miss_is_answered_by_dram_then_inserted_then_hit),
+        RIG_TEST(the_33rd_block_replaces_the_one_used_longest_ago),
+        RIG_TEST(without_a_predictor_a_miss_is_looked_up),
+        RIG_TEST(a_dirty_victim_is_written_to_dram_once),
+        RIG_TEST(a_store_is_in_the_block),
+        RIG_TEST(atomics_are_made_by_the_helper),
+        RIG_TEST(one_warp_serialises_and_two_overlap),
+        RIG_TEST(at_the_end_blocks_are_what_memory_is),
+        RIG_TEST(threads_and_skipping_change_nothing),
+        RIG_TEST(without_cache_sms_the_machine_is_the_same),
+        RIG_TEST(the_program_gets_no_sm_in_cache_mode),
+        RIG_TEST(an_idle_helper_sleeps),
+        RIG_TEST(a_host_copy_empties_the_sets_that_it_writes_to),
+        RIG_TEST(after_a_reset_the_helper_starts_again),
+        RIG_TEST(a_program_that_touches_the_window_faults),
+        RIG_TEST(what_does_not_fit_is_refused),
+    };
+    return cmocka_run_group_tests(tests, find_lines, NULL);
+}
