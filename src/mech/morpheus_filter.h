@@ -1,5 +1,5 @@
-/* morpheus_filter.h: the hit/miss predictor of a Morpheus controller (Darabi et al., MICRO'22, section 4.1.2):
- * two Bloom filters for each set of the extended LLC.
+/* morpheus_filter.h: the hit/miss predictor of Morpheus (Darabi et al., MICRO'22, section 4.1.2): two Bloom
+ * filters for each set of the extended LLC.
  *
  * A set keeps the n blocks that were used last (LRU, n = associativity). BF1 answers queries; each use of a
  * block enters it into both filters. When n blocks have been entered that BF2 did not have, BF2 knows all
@@ -7,8 +7,8 @@
  *
  * (1) BF1 has every block that is in the set: a miss is never predicted for one of them. (2) BF2 has every
  * block used since the last swap. A block that BF2 seems to have already is not counted, so that a swap may
- * come late, never early; where a filter has too few bits for n blocks it may never come, and all are predicted
- * to hit. Blocks that leave the set otherwise (a host copy, fewer ways) harm neither. */
+ * come late, never early; where a filter has too few bits for n blocks it may never come, and all are
+ * predicted to hit. Blocks that leave the set otherwise (a host copy, fewer ways) harm neither. */
 #ifndef HEDDLE_MECH_MORPHEUS_FILTER_H
 #define HEDDLE_MECH_MORPHEUS_FILTER_H
 

@@ -2,7 +2,7 @@
  * check.c then checks what the instruction takes.
  *
  * Names are resolved here. A vector register %v of .v4 becomes the vector of its four parts, and %v.x the
- * first of them. */
+ * first of them. In imov, %r<8> is the vector of %r0 to %r7. */
 #include "ptx/parser.h"
 
 #include "base/bits.h"
@@ -324,6 +324,33 @@ static bool parse_vector(struct parser *p, struct ptx_operand *out)
     return true;
 }
 
+/* %r<n> of imov: the registers %r0 to %r(n-1). */
+static bool parse_range(struct parser *p, const struct token *prefix, struct ptx_operand *out)
+{
+    char name[80];
+    uint32_t count;
+    struct token at = *prefix;
+    parse_next(p);
+    if (!parse_range_count(p, &count)) return false;
+    if (!count || count > PARSE_ARRAY_MAX)
+        return parse_error(p, &at, NULL, "an array has 1 to %d registers", PARSE_ARRAY_MAX);
+    out->kind = PTX_O_VECTOR;
+    out->sub_count = count;
+    out->sub = ARENA_ARRAY(&p->module->arena, struct ptx_operand, count);
+    for (uint32_t i = 0; i < count; i++) {
+        int len = snprintf(name, sizeof name, "%.*s%u", (int)MIN(prefix->len, 60u), prefix->text, i);
+        struct token t = {
+            .kind = TOK_IDENT, .text = name, .len = (uint32_t)len, .line = at.line, .col = at.col};
+        out->sub[i] = (struct ptx_operand){0};
+        operand_place(&out->sub[i], &at);
+        const struct symbol *s = scope_find(p, &t);
+        if (!s || s->kind != SYM_REG || s->vec) return scope_undefined(p, &t, "register");
+        out->sub[i].kind = PTX_O_REG;
+        out->sub[i].reg = s->index;
+    }
+    return parse_expect(p, '>', "'>'");
+}
+
 static bool parse_pair(struct parser *p, struct ptx_operand *out)
 {
     struct ptx_operand sub[2] = {*out};
@@ -361,6 +388,7 @@ static bool parse_named(struct parser *p, struct ptx_operand *out)
 {
     struct token t = p->tok;
     parse_next(p);
+    if (p->in_imov && p->tok.kind == '<') return parse_range(p, &t, out);
     if (token_is(&t, "_"))
         out->kind = PTX_O_SINK;
     else if (!name_operand(p, &t, out))
