@@ -3,7 +3,8 @@
  * An instruction goes from its class's input latch into a collector unit, reads its registers there, one read
  * a bank and cycle, and leaves through the class's output latch. An indirect move has one more read, in a
  * later cycle: the register whose number it has read (Morpheus, section 4.3.2). Writebacks have their banks
- * first. Stages run last to first: what one stage does in a cycle the next one sees in the following cycle. */
+ * first. Stages run last to first: what one stage does in a cycle the next one sees in the following
+ * cycle. */
 #ifndef HEDDLE_COLLECTOR_H
 #define HEDDLE_COLLECTOR_H
 
