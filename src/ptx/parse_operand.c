@@ -324,30 +324,33 @@ static bool parse_vector(struct parser *p, struct ptx_operand *out)
     return true;
 }
 
+/* A register of a range by its number. */
+static bool range_element(struct parser *p, const struct token *prefix, uint32_t number,
+                          struct ptx_operand *out)
+{
+    struct token t = *prefix;
+    t.text = arena_printf(&p->scratch, "%.*s%u", (int)prefix->len, prefix->text, number);
+    t.len = (uint32_t)strlen(t.text);
+    const struct symbol *s = scope_find(p, &t);
+    if (!s || s->kind != SYM_REG || s->vec) return scope_undefined(p, &t, "register");
+    *out = (struct ptx_operand){.kind = PTX_O_REG, .reg = s->index};
+    operand_place(out, prefix);
+    return true;
+}
+
 /* %r<n> of imov: the registers %r0 to %r(n-1). */
 static bool parse_range(struct parser *p, const struct token *prefix, struct ptx_operand *out)
 {
-    char name[80];
     uint32_t count;
-    struct token at = *prefix;
     parse_next(p);
     if (!parse_range_count(p, &count)) return false;
     if (!count || count > PARSE_ARRAY_MAX)
-        return parse_error(p, &at, NULL, "an array has 1 to %d registers", PARSE_ARRAY_MAX);
+        return parse_error(p, prefix, NULL, "an array has 1 to %d registers", PARSE_ARRAY_MAX);
     out->kind = PTX_O_VECTOR;
     out->sub_count = count;
     out->sub = ARENA_ARRAY(&p->module->arena, struct ptx_operand, count);
-    for (uint32_t i = 0; i < count; i++) {
-        int len = snprintf(name, sizeof name, "%.*s%u", (int)MIN(prefix->len, 60u), prefix->text, i);
-        struct token t = {
-            .kind = TOK_IDENT, .text = name, .len = (uint32_t)len, .line = at.line, .col = at.col};
-        out->sub[i] = (struct ptx_operand){0};
-        operand_place(&out->sub[i], &at);
-        const struct symbol *s = scope_find(p, &t);
-        if (!s || s->kind != SYM_REG || s->vec) return scope_undefined(p, &t, "register");
-        out->sub[i].kind = PTX_O_REG;
-        out->sub[i].reg = s->index;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!range_element(p, prefix, i, &out->sub[i])) return false;
     return parse_expect(p, '>', "'>'");
 }
 
