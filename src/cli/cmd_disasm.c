@@ -22,7 +22,8 @@ static bool disasm_wanted(const struct disasm *d, const char *name)
 
 static void disasm_ptx(struct disasm *d, const char *name, const char *text, size_t len)
 {
-    struct lower_options lo = {.opt_level = d->no_opt ? 0 : 1, .regs_max = (uint32_t)d->maxrregcount};
+    struct lower_options lo = {
+        .opt_level = d->no_opt ? 0 : 1, .regs_max = (uint32_t)d->maxrregcount, .indirect_move = true};
     struct ptx_module *ptx = ptx_parse(name, text, len, &d->diags);
     struct isa_module *isa = ptx ? lower_module(ptx, &lo, &d->diags) : NULL;
     for (uint32_t i = 0; isa && i < isa->kernel_count; i++) {

@@ -56,6 +56,7 @@ static bool kernel_load(struct kernel_run *r, const char *path)
     uint32_t limit = r->run.options.registers_max;
     struct lower_options lo = {.opt_level = 1,
                                .one_to_one = r->machine.lower_one_to_one,
+                               .indirect_move = r->machine.sm_indirect_move,
                                .sm_regs = r->machine.sm_registers,
                                .regs_max = limit ? limit : r->machine.sm_thread_registers_max};
     struct ptx_module *ptx = ptx_parse(path, text, len, &diags);

@@ -72,6 +72,8 @@ const struct param_row machine_rows[] = {
     PARAM_FLAG(machine, lower_one_to_one, "lower.one_to_one", "false",
                "a machine instruction for each PTX instruction, so that counts compare with simulators that "
                "execute PTX"),
+    PARAM_FLAG(machine, sm_indirect_move, "sm.indirect_move", "false",
+               "the SMs have imov, which reads a register whose number another one holds (Morpheus, 4.3.2)"),
     PARAM_STRING(machine, scheduler, "sm.scheduler", "", "gto",
                  "warp scheduling policy when --mech names none: see `heddle list mechanisms`"),
     PARAM_NUMBER(machine, gpu_launch_latency, "gpu.launch_latency", "cycles", "0", 0, 1 << 24,

@@ -26,6 +26,7 @@ struct machine {
     uint64_t l2_bytes;
     char scheduler[PARAM_TEXT_BYTES]; /* the warp scheduling policy of the machine */
     bool lower_one_to_one;            /* a machine instruction for each PTX instruction */
+    bool sm_indirect_move;            /* the SMs have imov */
     uint32_t sm_count;
     uint32_t sm_threads, sm_warps, sm_ctas;            /* residency limits of one SM */
     uint32_t sm_registers;                             /* 32-bit registers of one SM */

@@ -43,6 +43,7 @@ static struct isa_module *lower_all(struct load *l)
                                     .opt_level = 1,
                                     .sm_regs = machine->sm_registers,
                                     .one_to_one = machine->lower_one_to_one,
+                                    .indirect_move = machine->sm_indirect_move,
                                     .only = l->only};
     if (l->modules.len == 1) return lower_module(l->modules.data[0], &options, &l->diags);
     struct ptx_module joined;

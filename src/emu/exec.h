@@ -42,7 +42,13 @@ static inline void exec_set_pred(const struct exec *x, uint16_t o, uint32_t valu
     if (o != ISA_NONE) x->pred[o & 7] = (x->pred[o & 7] & ~mask) | (value & mask);
 }
 
-/* Arithmetic: every row of isa.def of the units INT, FP32, FP64, HALF, CVT and SFU but S2R_* and ISSPACEP.
+/* IMOV: the index into its array: that of the first lane that executes. */
+static inline uint32_t exec_array_index(const struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    return mask ? exec_src(x, i->src[0])[__builtin_ctz(mask)] & ISA_INDIRECT_MASK : 0;
+}
+
+/* Arithmetic: every row of isa.def of the units INT, FP32, FP64, HALF, CVT and SFU but S2R_*, ISSPACEP, IMOV.
  * Rows that are not arithmetic are NULL. Compiled for the baseline of the host and for newer vector units;
  * the tables agree in every bit, and emu_alu_table() picks what the host has. */
 exec_fn *const *emu_alu_table(void);

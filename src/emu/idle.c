@@ -178,6 +178,7 @@ static bool is_quiet(uint16_t op)
     case ISA_OP_BRX:
     case ISA_OP_CALL:
     case ISA_OP_CALLI:
+    case ISA_OP_IMOV_32:
     case ISA_OP_NOP: return true;
     default: return isa_ops[op].flags & ISA_CONV;
     }

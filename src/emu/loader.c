@@ -93,9 +93,10 @@ static bool relocate_var(struct loader *l, uint32_t v)
 /* ---- code ---- */
 
 /* Rows that an operand of a letter takes. */
-static uint32_t rows_of(char letter, bool is_32)
+static uint32_t rows_of(char letter, const struct isa_inst *i)
 {
-    return letter == 'd' || (letter == 'a' && !is_32) ? 2 : 1;
+    if (letter == 'n') return i->imm > 0 && i->imm <= ISA_REGS_MAX ? (uint32_t)i->imm : ISA_REGS_MAX + 1;
+    return letter == 'd' || (letter == 'a' && !(i->flags & ISA_A32)) ? 2 : 1;
 }
 
 struct check {
@@ -107,7 +108,8 @@ struct check {
 
 static void check_operand(struct check *c, uint16_t o, char letter, bool is_source)
 {
-    uint32_t rows = rows_of(letter, c->i->flags & ISA_A32);
+    uint32_t rows = rows_of(letter, c->i);
+    if (letter == 'n' && !isa_is_reg(o)) c->what = "an array that does not begin with a register";
     if (o == ISA_NONE) return;
     if (letter == 'p') {
         if (!isa_is_pred(o) || (o & ~(uint16_t)(ISA_KIND_P | ISA_P_NOT)) > 7)

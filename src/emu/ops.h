@@ -8,7 +8,7 @@ void ops_memory(exec_fn **table); /* loads, stores, cp.async, prefetch, isspacep
 void ops_atomic(exec_fn **table);
 void ops_texture(exec_fn **table);
 void ops_surface(exec_fn **table);
-void ops_warp(exec_fn **table); /* shuffles, votes, special registers */
+void ops_warp(exec_fn **table); /* shuffles, votes, special registers, indirect moves */
 void ops_sync(exec_fn **table); /* waiting for member masks */
 void ops_barrier(exec_fn **table);
 void ops_mbarrier(exec_fn **table); /* mbarriers, cp.async.bulk */

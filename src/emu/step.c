@@ -450,6 +450,7 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
     if (mask && memory_is_bulk(i)) record_bulk(w, i, out);
     if (mask && surface_is_access(i)) record_surface(w, i, out);
     out->sleep_ns = i->op == ISA_OP_NANOSLEEP ? longest_sleep(w, i, mask) : 0;
+    out->indirect = i->op == ISA_OP_IMOV_32 ? (uint8_t)(i->src[1] + exec_array_index(&w->x, i, mask)) : 0;
     out->is_late = defer_atomics && is_late_load(r, i, out);
     bool defers = out->is_late || (out->is_atomic && defer_atomics && out->mask & ~out->shared_lanes &&
                                    isa_ops[i->op].flags & ISA_ATOMIC);

@@ -104,6 +104,7 @@ struct emu_access {
     uint8_t bytes;                      /* per lane, vector included: 1 to 16 (32 for four 64-bit words) */
     uint32_t shared_lanes, local_lanes; /* subsets of mask */
     uint32_t atomic_record;             /* the record of a deferred atomic */
+    uint8_t indirect;                   /* imov: the register of its array that it read */
     uint32_t sleep_ns; /* nanosleep: the longest that any lane asks for; other instructions 0 */
     /* For the lanes of mask: global, const and param: device address; shared: offset in the CTA's shared
      * memory; local: offset in the thread's local memory; texture: address of the first texel read, or of the

@@ -1,8 +1,9 @@
-/* warp_ops.c: what a warp-wide instruction computes: shuffles, votes, matches, reductions; and the special
- * registers.
+/* warp_ops.c: what a warp-wide instruction computes: shuffles, votes, matches, reductions; the special
+ * registers; and the indirect move, whose index is the warp's.
  *
  * The lanes of the mask are those that execute it together (sync.c ensures that). Formulas: PTX ISA,
  * "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync". */
+#include "emu/fault.h"
 #include "emu/memory.h"
 #include "emu/ops.h"
 
@@ -272,8 +273,21 @@ static void op_s2r_64(struct exec *x, const struct isa_inst *i, uint32_t mask)
     copy_lanes(exec_dst(x, i->dst[0]) + ISA_LANES, row + ISA_LANES, mask);
 }
 
+static void op_imov(struct exec *x, const struct isa_inst *i, uint32_t mask)
+{
+    const uint32_t index = exec_array_index(x, i, mask);
+    if (index >= i->imm) {
+        fault_raise(x->warp, lane_first(mask), EMU_BAD_CALL,
+                    "imov with index %u, but its array has %u registers", index, (uint32_t)i->imm);
+        return;
+    }
+    if (i->dst[0] != ISA_NONE)
+        copy_lanes(exec_dst(x, i->dst[0]), exec_src(x, (uint16_t)(i->src[1] + index)), mask);
+}
+
 void ops_warp(exec_fn **table)
 {
+    table[ISA_OP_IMOV_32] = op_imov;
     table[ISA_OP_ACTIVEMASK] = op_activemask;
     table[ISA_OP_S2R_32] = op_s2r_32;
     table[ISA_OP_S2R_64] = op_s2r_64;

@@ -46,9 +46,10 @@ struct isa_op_info {
 };
 extern const struct isa_op_info isa_ops[ISA_OP_COUNT];
 
-/* An instruction that does nothing but write its destinations. */
+/* An instruction that does nothing but write its destinations. The indirect move may fault. */
 static inline bool isa_is_arithmetic(uint16_t op)
 {
+    if (op == ISA_OP_IMOV_32) return false;
     switch (isa_ops[op].unit) {
     case ISA_UNIT_INT:
     case ISA_UNIT_FP32:
@@ -155,6 +156,9 @@ struct isa_inst {
     uint32_t live;   /* registers live before it (32-bit rows), for tables and mechanisms */
 };
 #define ISA_NO_RECONV UINT32_MAX
+
+/* An indirect move takes its index from so many low bits of a register (Morpheus, section 4.3.2). */
+enum { ISA_INDIRECT_MASK = 0xff };
 
 /* The immediate of a surface access. */
 enum { ISA_SURFACE_FORMATTED = 0x40 }; /* x counts texels, and a texel is accessed */

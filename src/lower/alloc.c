@@ -1,6 +1,6 @@
 /* alloc.c: physical registers for virtual ones: predicates first (those that find none move to general
- * registers), then general registers. Each round builds a new graph; a round that leaves something without
- * a register spills it. */
+ * registers), then general registers, on top of them the arrays of indirect moves. Each round builds a new
+ * graph; a round that leaves something without a register spills it. */
 #include "lower/graph.h"
 #include "lower/opnd.h"
 #include "lower/pass.h"
@@ -177,13 +177,63 @@ static bool allocate(struct alloc *a, uint32_t *top)
     return false;
 }
 
+/* ---- arrays ---- */
+
+/* Finds the vregs that indirect moves may read, as code is now; how many there are. */
+static uint32_t find_arrays(struct mir_func *f)
+{
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < f->vregs.len; v++) f->vregs.data[v].in_array = false;
+    for (uint32_t i = 0; i < f->insts.len; i++) {
+        const struct mir_inst *in = &f->insts.data[i];
+        for (int64_t k = 0; in->array && k < in->imm; k++) {
+            struct mir_vreg *r = &f->vregs.data[in->array[k]];
+            count += !r->in_array;
+            r->in_array = true;
+        }
+    }
+    return count;
+}
+
+/* Each array in a row, from the first register above all others on. */
+static void place_arrays(struct routine *u)
+{
+    const struct mir_func *f = &u->mir;
+    bool *placed = mem_zalloc(f->vregs.len + 1);
+    for (uint32_t i = 0; i < f->insts.len; i++) {
+        const struct mir_inst *in = &f->insts.data[i];
+        for (int64_t k = 0; in->array && k < in->imm; k++) {
+            const uint32_t v = in->array[k];
+            if (!placed[v]) u->phys[v] = (uint16_t)u->reg_count++;
+            placed[v] = true;
+            assert(u->phys[v] == u->phys[in->array[0]] + k);
+        }
+    }
+    free(placed);
+}
+
+/* General registers: the arrays take theirs away from the limit. */
+static bool allocate_general(struct image *m, struct routine *u)
+{
+    const uint32_t arrays = find_arrays(&u->mir);
+    /* R1 is the frame pointer, even where it is not used: as in CUDA's ABI. */
+    struct alloc r = {.u = u,
+                      .limit = m->regs_limit - MIN(arrays, m->regs_limit),
+                      .reserved = REG_FRAME,
+                      .thread_regs = image_thread_regs(m) + arrays};
+    assert(m->regs_limit <= ISA_REGS_MAX);
+    bool ok = r.limit > SPILL_SPARE && allocate(&r, &u->reg_count);
+    vec_free(&r.temps.flags);
+    if (ok && arrays) {
+        u->reg_count = MAX(u->reg_count, (uint32_t)REG_FRAME + 1);
+        place_arrays(u);
+    }
+    return ok;
+}
+
 bool routine_allocate(struct image *m, struct routine *u)
 {
     struct alloc p = {.u = u, .predicates = true, .limit = ISA_PREDS, .reserved = MIR_NO_VREG};
-    /* R1 is the frame pointer, even where it is not used: as in CUDA's ABI. */
-    struct alloc r = {
-        .u = u, .limit = m->regs_limit, .reserved = REG_FRAME, .thread_regs = image_thread_regs(m)};
-    assert(r.limit > SPILL_SPARE && r.limit <= ISA_REGS_MAX);
     free(u->phys);
     u->phys = NULL;
     bool ok = allocate(&p, &u->pred_count);
@@ -194,14 +244,13 @@ bool routine_allocate(struct image *m, struct routine *u)
         memcpy(preds, u->phys, sizeof *preds * known);
         free(u->phys);
         u->phys = NULL;
-        ok = allocate(&r, &u->reg_count);
+        ok = allocate_general(m, u);
         if (ok)
             for (uint32_t v = 0; v < known; v++)
                 if (u->mir.vregs.data[v].cls == MIR_P) u->phys[v] = preds[v];
         free(preds);
     }
     vec_free(&p.temps.flags);
-    vec_free(&r.temps.flags);
     if (!ok)
         diag_add(m->prog.lacks, DIAG_ERROR, &m->ptx->source, u->ptx->line, 1, 1,
                  "raise --maxrregcount or .maxnreg", "'%s' cannot be held in %u registers", u->ptx->name,

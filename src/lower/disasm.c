@@ -6,8 +6,8 @@
  *      31 | mad.lo.s32 %r1, %r2, %r3, %r4;
  *                 2    4      mad.lo.32 r2, r0, ntid.x, r1
  *
- * Operands: r4 a register, r4:5 a pair, p0 a predicate; numbers are immediates, c[8] is the parameter word at
- * byte 8, names are launch constants (ntid.x) or symbols (&table). */
+ * Operands: r4 a register, r4:5 a pair, r4..11 an array, p0 a predicate; numbers are immediates, c[8] is the
+ * parameter word at byte 8, names are launch constants (ntid.x) or symbols (&table). */
 #include "lower/lower.h"
 
 #include "base/bitset.h"
@@ -362,6 +362,8 @@ static void put_operands(const struct isa_kernel *k, const struct isa_inst *in, 
         strbuf_puts(out, comma);
         if (is_address(in, i))
             put_address(k, in, i, out);
+        else if (letter_at(row->src, in, i) == 'n')
+            strbuf_printf(out, "r%u..%u", in->src[i], in->src[i] + (uint32_t)in->imm - 1);
         else
             put_operand(k, in->src[i], letter_at(row->src, in, i), out);
         if (i < 2) put_part(in, i, out);

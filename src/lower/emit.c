@@ -146,6 +146,7 @@ static void emit_inst(struct emitter *e, const struct mir_inst *in, uint32_t pc,
         in->src[0].kind == MIR_SLOT && opnd_access_bytes(in) && in->mod == ISA_LOCAL && in->flags & ISA_A32;
     for (uint32_t k = slot ? 1 : 0; k < ISA_SRC_MAX; k++) out->src[k] = source(e, in, k);
     place_slot_access(e, in, out);
+    if (in->array) out->src[1] = e->u->phys[in->array[0]];
     set_control(e, in, pc, reconv, out);
 }
 

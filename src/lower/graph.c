@@ -7,7 +7,8 @@
 
 static bool belongs(const struct graph *gr, uint32_t v)
 {
-    return v != gr->skip && (gr->func->vregs.data[v].cls == MIR_P) == gr->predicates;
+    const struct mir_vreg *r = &gr->func->vregs.data[v];
+    return v != gr->skip && !r->in_array && (r->cls == MIR_P) == gr->predicates;
 }
 
 static void add_edge(struct graph *gr, uint32_t a, uint32_t b)

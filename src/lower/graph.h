@@ -1,8 +1,8 @@
 /* graph.h: which vregs must not share a register, and their colouring.
  *
  * A graph is made for one kind of register at a time: general ones (R takes one, D an aligned pair) or
- * predicates. Invariants. (1) Two vregs that are joined by an edge never get the same register. (2) A merged
- * vreg is stood for by its representative (graph_find). */
+ * predicates. Arrays are not in it: they lie above all that is. Invariants. (1) Two vregs that are joined by
+ * an edge never get the same register. (2) A merged vreg is stood for by its representative (graph_find). */
 #ifndef HEDDLE_GRAPH_H
 #define HEDDLE_GRAPH_H
 

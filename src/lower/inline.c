@@ -55,8 +55,9 @@ struct splice {
     struct routine *caller;
     const struct routine *callee;
     uint32_t vreg_base, label_base, table_base, call_base;
-    uint32_t *slot_map; /* callee's slot -> caller's */
-    uint32_t cont;      /* label behind the call */
+    struct arena *arena; /* the image's */
+    uint32_t *slot_map;  /* callee's slot -> caller's */
+    uint32_t cont;       /* label behind the call */
 };
 
 static uint32_t map_slot(struct splice *s, const struct mir_call *call, uint32_t slot)
@@ -93,8 +94,9 @@ static void open_splice(struct splice *s, const struct mir_call *call)
 }
 
 /* Tables and call records live in the image's arena, as selection left them. */
-static void copy_side_tables(struct splice *s, struct arena *arena)
+static void copy_side_tables(struct splice *s)
 {
+    struct arena *arena = s->arena;
     struct mir_func *to = &s->caller->mir;
     const struct mir_func *from = &s->callee->mir;
     for (uint32_t i = 0; i < from->tables.len; i++) {
@@ -121,8 +123,16 @@ static void map_operand(const struct splice *s, struct mir_opnd *o)
     if (o->kind == MIR_SLOT) o->v = s->slot_map[o->v];
 }
 
+static const uint32_t *map_array(const struct splice *s, const struct mir_inst *in)
+{
+    uint32_t *array = ARENA_ARRAY(s->arena, uint32_t, in->imm);
+    for (int64_t i = 0; i < in->imm; i++) array[i] = in->array[i] + s->vreg_base;
+    return array;
+}
+
 static struct mir_inst map_inst(const struct splice *s, struct mir_inst in)
 {
+    if (in.array) in.array = map_array(s, &in);
     for (uint32_t i = 0; i < ISA_DST_MAX; i++) map_operand(s, &in.dst[i]);
     for (uint32_t i = 0; i < ISA_SRC_MAX; i++) map_operand(s, &in.src[i]);
     if (in.guard != MIR_NO_VREG) in.guard += s->vreg_base;
@@ -143,10 +153,10 @@ static void splice_call(struct image *m, struct routine *u, const struct routine
 {
     assert(callee != u && callee->visit == 4); /* invariant 1 */
     assert(at->target < u->mir.calls.len);
-    struct splice s = {.caller = u, .callee = callee};
+    struct splice s = {.caller = u, .callee = callee, .arena = m->prog.arena};
     struct mir_call call = u->mir.calls.data[at->target];
     open_splice(&s, &call);
-    copy_side_tables(&s, m->prog.arena);
+    copy_side_tables(&s);
     if (opnd_is_guarded(at)) {
         struct mir_inst skip = opnd_inst(ISA_OP_BRA, at->loc);
         skip.guard = at->guard;

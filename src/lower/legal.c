@@ -35,6 +35,7 @@ static bool is_free(const struct mir_inst *in, uint32_t k)
 /* Number of constants that the instruction can hold. */
 static uint32_t allowance(const struct mir_inst *in)
 {
+    if (in->array) return 0; /* the index is read out of a register */
     switch (isa_ops[in->op].unit) {
     case ISA_UNIT_LSU:
     case ISA_UNIT_SYS: return 0;

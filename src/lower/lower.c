@@ -315,6 +315,7 @@ static struct isa_kernel *lower_entry(struct lowering *l, const struct ptx_func 
     m.prog.lacks = &lacks;
     m.prog.entry = f;
     m.prog.one_to_one = l->opts.one_to_one;
+    m.prog.indirect_move = l->opts.indirect_move;
     vec_push(&m.prog.locs, (struct isa_loc){0});
     assert(register_limit(l, f) > image_thread_regs(&m));
     m.regs_limit = register_limit(l, f) - image_thread_regs(&m);

@@ -16,7 +16,8 @@ struct lower_options {
      * PTX: no folding, no inlining; moves, jumps and parameter loads stay. PTX instructions that need
      * several machine instructions, spills and the saves around calls still come on top. */
     bool one_to_one;
-    const char *only; /* the one entry to lower; NULL = all */
+    bool indirect_move; /* the machine has imov: without it kernels that use it are refused */
+    const char *only;   /* the one entry to lower; NULL = all */
 };
 
 /* Lowers every entry of the module. NULL when the program is wrong, with at least one diagnostic. A kernel

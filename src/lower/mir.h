@@ -49,11 +49,15 @@ struct mir_inst {
     int64_t imm;
     uint32_t target; /* BRA, LABEL: label; BRX: index into func->tables; CALL, CALLI: into func->calls */
     uint32_t loc;    /* index into prog->locs */
+    /* IMOV: the vregs of its array, imm of them, all of which it reads; two arrays of a function are the same
+     * or share no vreg. They get registers in a row, which no other vreg has. NULL otherwise. */
+    const uint32_t *array;
 };
 enum { MIR_OP_LABEL = ISA_OP_COUNT };
 
 struct mir_vreg {
     uint8_t cls;
+    bool in_array;
 };
 
 enum mir_slot_kind {
@@ -106,6 +110,7 @@ struct mir_prog {
     uint32_t shared_bytes, shared_align;
     bool uses_dynamic_shared;
     bool one_to_one;
+    bool indirect_move; /* the machine has IMOV */
 };
 
 /* select.c: PTX instructions of one function -> MIR. False when an instruction is not supported

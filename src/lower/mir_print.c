@@ -73,6 +73,7 @@ void mir_print_inst(const struct mir_prog *prog, const struct mir_inst *inst, st
     print_list(prog, inst->dst, ISA_DST_MAX, out);
     strbuf_puts(out, " =");
     print_list(prog, inst->src, ISA_SRC_MAX, out);
+    if (inst->array) strbuf_printf(out, " array=v%u", inst->array[0]);
     bool is_memory = info->unit == ISA_UNIT_LSU && inst->mod < ISA_SPACE_COUNT;
     if (is_memory)
         strbuf_printf(out, " .%s", spaces[inst->mod]);

@@ -4,6 +4,7 @@
 static uint8_t class_of(char letter, const struct mir_inst *in, uint32_t i)
 {
     switch (letter) {
+    case 'n':
     case 'r': return MIR_R;
     case 'd': return MIR_D;
     case 'p': return MIR_P;
@@ -44,6 +45,7 @@ uint32_t opnd_uses(const struct mir_inst *in, uint32_t uses[OPND_USES_MAX])
     if (in->guard != MIR_NO_VREG) uses[n++] = in->guard;
     for (uint32_t i = 0; i < ISA_SRC_MAX; i++)
         if (in->src[i].kind == MIR_VREG) uses[n++] = in->src[i].v;
+    for (int64_t i = 0; in->array && i < in->imm; i++) uses[n++] = in->array[i];
     return n;
 }
 
@@ -63,7 +65,7 @@ static bool sreg_is_fixed(uint8_t sreg)
 
 bool opnd_is_pure(const struct mir_inst *in)
 {
-    if (in->op >= ISA_OP_COUNT) return false;
+    if (in->op >= ISA_OP_COUNT || in->array) return false; /* its array is written again and again */
     if (in->op == ISA_OP_S2R_32 || in->op == ISA_OP_S2R_64) return sreg_is_fixed(in->mod);
     return isa_ops[in->op].unit <= ISA_UNIT_SFU;
 }

@@ -5,14 +5,15 @@
 
 #include "lower/mir.h"
 
-enum { OPND_ABSENT = 0xff, OPND_USES_MAX = ISA_SRC_MAX + 1 };
+enum { OPND_ABSENT = 0xff, OPND_USES_MAX = ISA_SRC_MAX + 1 + ISA_REGS_MAX };
 
 /* Class (enum mir_class) that destination or source i must have, or OPND_ABSENT where the opcode has no such
  * operand. */
 uint8_t opnd_dst_class(const struct mir_inst *in, uint32_t i);
 uint8_t opnd_src_class(const struct mir_inst *in, uint32_t i);
 
-/* Vregs read (the guard among them) and written; the count is returned. The same vreg may come twice. */
+/* Vregs read (the guard and an array among them) and written; the count is returned. The same vreg may come
+ * twice. */
 uint32_t opnd_uses(const struct mir_inst *in, uint32_t uses[OPND_USES_MAX]);
 uint32_t opnd_defs(const struct mir_inst *in, uint32_t defs[ISA_DST_MAX]);
 

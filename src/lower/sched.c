@@ -207,8 +207,8 @@ static void build_graph(struct sched *s)
 
 static uint32_t size_of(const struct sched *s, uint32_t v)
 {
-    uint8_t cls = s->u->mir.vregs.data[v].cls;
-    return cls == MIR_P ? 0 : cls == MIR_D ? 2 : 1;
+    const struct mir_vreg *r = &s->u->mir.vregs.data[v];
+    return r->cls == MIR_P || r->in_array ? 0 : r->cls == MIR_D ? 2 : 1; /* an array has its own registers */
 }
 
 /* Registers that placing n takes, less those that it frees. */

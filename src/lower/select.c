@@ -76,6 +76,7 @@ static sel_fn *const sel_table[PTX_OP_COUNT] = {
     [PTX_OP_shr] = sel_shift,
     [PTX_OP_shf] = sel_shf,
     [PTX_OP_mov] = sel_mov,
+    [PTX_OP_imov] = sel_imov,
     [PTX_OP_prmt] = sel_prmt,
     [PTX_OP_cvt] = sel_cvt,
     [PTX_OP_ld] = sel_ld,

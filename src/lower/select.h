@@ -149,7 +149,7 @@ void sel_slot_store(struct sel *s, uint32_t slot, struct mir_opnd value, uint32_
 sel_fn sel_int, sel_float, sel_half; /* arithmetic, by type */
 sel_fn sel_video;
 sel_fn sel_logic, sel_lop3, sel_shift, sel_shf, sel_prmt, sel_set, sel_setp, sel_selp, sel_slct;
-sel_fn sel_mov, sel_cvt;
+sel_fn sel_mov, sel_imov, sel_cvt;
 sel_fn sel_ld, sel_st, sel_prefetch, sel_cvta, sel_isspacep, sel_cp, sel_createpolicy, sel_nothing;
 sel_fn sel_atom, sel_tex, sel_txq;
 sel_fn sel_mbarrier, sel_cp_arrive, sel_cp_bulk;

@@ -1,4 +1,5 @@
-/* select_move.c: mov: values, packing and unpacking, and the special registers (PTX ISA 9.7.9, chapter 10).
+/* select_move.c: mov: values, packing and unpacking, and the special registers (PTX ISA 9.7.9, chapter 10);
+ * imov, the indirect move of Morpheus.
  *
  * What is fixed at launch is a launch constant (MIR_ENV) that folding puts into the uses; what differs
  * between threads or moments is read by S2R. A cluster has one CTA: its registers follow from those of the
@@ -203,4 +204,50 @@ void sel_mov(struct sel *s)
         sel_move(s, sel_dst(s, d, sel_class(t)), sel_src(s, a, t), sel_class(t));
     }
     if (!ok) sel_unsupported(s, NULL);
+}
+
+/* ---- imov ---- */
+
+/* The array of an imov before this one that has the same vregs; NULL: none. */
+static const uint32_t *sel_known_array(const struct sel *s, const uint32_t *vregs, uint32_t count)
+{
+    for (uint32_t i = 0; i < s->out->insts.len; i++) {
+        const struct mir_inst *in = &s->out->insts.data[i];
+        if (in->array && in->imm == count && !memcmp(in->array, vregs, sizeof *vregs * count))
+            return in->array;
+    }
+    return NULL;
+}
+
+static const uint32_t *sel_array(struct sel *s, const struct ptx_operand *o)
+{
+    uint32_t *vregs = ARENA_ARRAY(s->prog->arena, uint32_t, o->sub_count);
+    for (uint32_t i = 0; i < o->sub_count; i++) vregs[i] = s->vregs[o->sub[i].reg];
+    const uint32_t *known = sel_known_array(s, vregs, o->sub_count);
+    if (known) return known;
+    for (uint32_t i = 0; i < o->sub_count; i++) {
+        struct mir_vreg *r = &s->out->vregs.data[vregs[i]];
+        if (r->in_array)
+            sel_error(s, "use arrays of other registers, or the whole array",
+                      "register '%s' is in another array already", s->f->regs[o->sub[i].reg].name);
+        if (s->failed) return NULL;
+        r->in_array = true;
+    }
+    return vregs;
+}
+
+void sel_imov(struct sel *s)
+{
+    const struct ptx_operand *array = &s->in->ops[1];
+    if (!s->prog->indirect_move) {
+        sel_lack(s, "the machine has no indirect move; set sm.indirect_move",
+                 "instruction 'imov' is not supported");
+        return;
+    }
+    const uint32_t *vregs = sel_array(s, array);
+    if (!vregs) return;
+    struct mir_opnd dst = sel_dst(s, &s->in->ops[0], MIR_R), index = sel_src(s, &s->in->ops[2], PTX_U32);
+    struct mir_inst *i = sel_emit_n(s, ISA_OP_IMOV_32, &dst, 1, &index, 1);
+    i->array = vregs;
+    i->imm = array->sub_count;
 }

@@ -112,7 +112,7 @@ struct stand_in {
     bool reads, writes;
 };
 struct stand_ins {
-    struct stand_in list[OPND_USES_MAX + ISA_DST_MAX];
+    struct stand_in list[1 + ISA_SRC_MAX + ISA_DST_MAX]; /* arrays are never spilled */
     uint32_t count;
 };
 

@@ -1,4 +1,5 @@
-/* check_special.c: operands of mov, cvta, tex, surfaces and call, whose rules tie operands to each other. */
+/* check_special.c: operands of mov, imov, cvta, tex, surfaces and call, whose rules tie operands to each
+ * other. */
 #include "ptx/check.h"
 
 static enum ptx_type reg_type(const struct checker *c, const struct ptx_operand *o)
@@ -319,11 +320,27 @@ static bool check_call(struct checker *c)
            check_arguments(c, &c->inst->ops[2], s.params, s.param_count, false);
 }
 
+/* ---- imov ---- */
+
+/* imov.b32 d, %a<n>, i: d = a[i]. */
+static bool check_imov(struct checker *c)
+{
+    if (!check_count(c, 3)) return false;
+    const struct ptx_operand *ops = c->inst->ops, *array = &ops[1];
+    if (array->kind != PTX_O_VECTOR)
+        return check_fault(c, array, "write %a<n> for the registers %a0 to %a(n-1)",
+                           "an array of registers is wanted here");
+    for (uint32_t i = 0; i < array->sub_count; i++)
+        if (!check_register(c, &array->sub[i], PTX_B32)) return false;
+    return check_register(c, &ops[0], PTX_B32) && check_register(c, &ops[2], PTX_U32);
+}
+
 bool check_special(struct checker *c)
 {
     if (ptx_op_is_video(c->inst->op)) return check_video(c);
     switch (c->inst->op) {
     case PTX_OP_mov: return check_mov(c);
+    case PTX_OP_imov: return check_imov(c);
     case PTX_OP_cvta: return check_cvta(c);
     case PTX_OP_tex: return check_tex(c);
     case PTX_OP_suld:

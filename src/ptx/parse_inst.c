@@ -104,6 +104,7 @@ bool parse_instruction(struct parser *p, const struct token *first, int32_t guar
     if (!shape) return false;
     bool is_call = shape->op == PTX_OP_call;
     p->in_video = ptx_op_is_video(shape->op);
+    p->in_imov = shape->op == PTX_OP_imov;
     struct token label = p->tok;
     if (is_call ? !parse_call_operands(p, ops) : !parse_operands(p, ops, &count, shape->op == PTX_OP_bra))
         return false;

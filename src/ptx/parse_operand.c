@@ -2,7 +2,7 @@
  * check.c then checks what the instruction takes.
  *
  * Names are resolved here. A vector register %v of .v4 becomes the vector of its four parts, and %v.x the
- * first of them. */
+ * first of them. In imov, %r<8> is the vector of %r0 to %r7. */
 #include "ptx/parser.h"
 
 #include "base/bits.h"
@@ -324,6 +324,36 @@ static bool parse_vector(struct parser *p, struct ptx_operand *out)
     return true;
 }
 
+/* A register of a range by its number. */
+static bool range_element(struct parser *p, const struct token *prefix, uint32_t number,
+                          struct ptx_operand *out)
+{
+    struct token t = *prefix;
+    t.text = arena_printf(&p->scratch, "%.*s%u", (int)prefix->len, prefix->text, number);
+    t.len = (uint32_t)strlen(t.text);
+    const struct symbol *s = scope_find(p, &t);
+    if (!s || s->kind != SYM_REG || s->vec) return scope_undefined(p, &t, "register");
+    *out = (struct ptx_operand){.kind = PTX_O_REG, .reg = s->index};
+    operand_place(out, prefix);
+    return true;
+}
+
+/* %r<n> of imov: the registers %r0 to %r(n-1). */
+static bool parse_range(struct parser *p, const struct token *prefix, struct ptx_operand *out)
+{
+    uint32_t count;
+    parse_next(p);
+    if (!parse_range_count(p, &count)) return false;
+    if (!count || count > PARSE_ARRAY_MAX)
+        return parse_error(p, prefix, NULL, "an array has 1 to %d registers", PARSE_ARRAY_MAX);
+    out->kind = PTX_O_VECTOR;
+    out->sub_count = count;
+    out->sub = ARENA_ARRAY(&p->module->arena, struct ptx_operand, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!range_element(p, prefix, i, &out->sub[i])) return false;
+    return parse_expect(p, '>', "'>'");
+}
+
 static bool parse_pair(struct parser *p, struct ptx_operand *out)
 {
     struct ptx_operand sub[2] = {*out};
@@ -361,6 +391,7 @@ static bool parse_named(struct parser *p, struct ptx_operand *out)
 {
     struct token t = p->tok;
     parse_next(p);
+    if (p->in_imov && p->tok.kind == '<') return parse_range(p, &t, out);
     if (token_is(&t, "_"))
         out->kind = PTX_O_SINK;
     else if (!name_operand(p, &t, out))

@@ -15,6 +15,7 @@ enum {
     PARSE_OPERANDS_MAX = 16, /* operands of an instruction, elements of a vector */
     PARSE_CALL_ARGS_MAX = 4096, /* arguments of a call, parameters of a function, targets of a table */
     PARSE_DIMS_MAX = 16,        /* dimensions of an array */
+    PARSE_ARRAY_MAX = 255,      /* registers of the array of imov: as many as a thread can have */
     PARSE_FILES_MAX = 65536,    /* highest index of .file */
     PARSE_RANGE_MAX = 1 << 28,  /* registers of one %r<n> */
     PARSE_WARNINGS_MAX = 8,
@@ -74,6 +75,7 @@ struct parser {
     struct map sregs;     /* "%tid" -> row of sreg.def */
     uint64_t init_bytes;
     bool in_video; /* the instruction takes selectors (%r1.b0) and negated registers */
+    bool in_imov;  /* the instruction takes a range of registers (%r<8>) */
     uint32_t loc;  /* the .loc in force */
     VEC(struct ptx_var *) vars;
     VEC(struct ptx_func *) funcs;

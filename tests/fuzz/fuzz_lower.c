@@ -23,7 +23,10 @@ static void check_kernel(const struct isa_kernel *k, const struct lower_options 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2) return 0;
-    struct lower_options o = {.opt_level = data[0] & 1, .no_inline = data[0] & 2, .one_to_one = data[0] & 8};
+    struct lower_options o = {.opt_level = data[0] & 1,
+                              .no_inline = data[0] & 2,
+                              .one_to_one = data[0] & 8,
+                              .indirect_move = data[0] & 16};
     o.regs_max = data[1] % 3 == 0 ? 0 : 8 + data[1] % 64u;
     struct diag_list diags = {0};
     struct ptx_module *ptx = ptx_parse("fuzz.ptx", (const char *)data + 2, size - 2, &diags);

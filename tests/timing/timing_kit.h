@@ -62,8 +62,10 @@ static inline void rig_open(struct rig *r, const char *ptx_text, const struct ri
     r->device = emu_device_create(&limits, r->machine.memory_bytes);
     assert_non_null(r->device);
     rig_current = r;
-    struct lower_options lo = {
-        .opt_level = 1, .sm_regs = r->machine.sm_registers, .regs_max = r->machine.sm_thread_registers_max};
+    struct lower_options lo = {.opt_level = 1,
+                               .sm_regs = r->machine.sm_registers,
+                               .regs_max = r->machine.sm_thread_registers_max,
+                               .indirect_move = r->machine.sm_indirect_move};
     struct ptx_module *ptx = ptx_parse("test.ptx", ptx_text, strlen(ptx_text), &d);
     struct isa_module *isa = ptx ? lower_module(ptx, &lo, &d) : NULL;
     if (ptx) ptx_module_free(ptx);

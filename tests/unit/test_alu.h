@@ -85,7 +85,7 @@ static inline void alu_case_run(struct alu_case *c, exec_fn *const *table)
 
 static inline bool alu_is_arithmetic(int op)
 {
-    return isa_ops[op].unit <= ISA_UNIT_SFU && !(isa_ops[op].flags & ISA_SREG) && op != ISA_OP_ISSPACEP;
+    return isa_is_arithmetic((uint16_t)op) && !(isa_ops[op].flags & ISA_SREG) && op != ISA_OP_ISSPACEP;
 }
 
 /* Operands that break things: integer and floating-point extremes, then anything. */

@@ -211,10 +211,10 @@ static void the_calendar_finds_what_is_next_from_any_cycle(void **state)
 /* ---- collectors ---- */
 
 static struct uop two_reads = {.cls = CLASS_SP, .read_count = 2, .reads = {0, 16}}; /* of one bank */
-static const struct uop *two_reads_of(void *ctx, uint32_t flight, uint32_t *warp)
+static const struct uop *two_reads_of(void *ctx, uint32_t flight, struct collector_reader *reader)
 {
     (void)ctx, (void)flight;
-    *warp = 0;
+    *reader = (struct collector_reader){0};
     return &two_reads;
 }
 

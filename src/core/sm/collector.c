@@ -158,6 +158,15 @@ static void read_one(struct collector *c, struct collector_unit *u, uint64_t *ta
     c->conflict_cycles++;
 }
 
+/* The read that had to wait for those before it, if there is one. */
+static bool read_next(struct collector_unit *u)
+{
+    if (u->then == COLLECTOR_NO_BANK) return false;
+    u->banks[u->left++] = u->then;
+    u->then = COLLECTOR_NO_BANK;
+    return true;
+}
+
 static bool read_operands(struct collector *c, uint64_t cycle)
 {
     const uint32_t start = (uint32_t)(cycle % 64);
@@ -170,7 +179,7 @@ static bool read_operands(struct collector *c, uint64_t cycle)
             read_one(c, u, &taken);
         else
             read_unit(c, u, &taken);
-        if (u->left) continue;
+        if (u->left || read_next(u)) continue;
         c->reading &= ~(1ull << i);
         c->may_leave |= 1u << u->cls;
     }
@@ -179,8 +188,20 @@ static bool read_operands(struct collector *c, uint64_t cycle)
     return true; /* of all that read, one has its bank */
 }
 
-static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, uint32_t, uint32_t *),
-                     void *ctx)
+/* What the unit of a flight has to read. */
+static void load_unit(const struct collector *c, struct collector_unit *u,
+                      const struct uop *(*uop_of)(void *, uint32_t, struct collector_reader *), void *ctx)
+{
+    struct collector_reader reader;
+    const struct uop *op = uop_of(ctx, u->flight, &reader);
+    u->left = op->read_count;
+    for (uint32_t k = 0; k < u->left; k++) u->banks[k] = (uint8_t)bank_of(c, reader.warp, op->reads[k]);
+    u->then = COLLECTOR_NO_BANK;
+    if (UNLIKELY(op->flags & UOP_INDIRECT)) u->then = (uint8_t)bank_of(c, reader.warp, reader.indirect);
+}
+
+static bool allocate(struct collector *c,
+                     const struct uop *(*uop_of)(void *, uint32_t, struct collector_reader *), void *ctx)
 {
     uint64_t before = c->used;
     for (uint32_t rest = c->may_enter; rest; rest &= rest - 1) {
@@ -188,18 +209,16 @@ static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, ui
         while (c->in[cls].count) {
             uint64_t free = c->own[cls] & ~c->used;
             if (!free) break;
-            uint32_t i = (uint32_t)__builtin_ctzll(free), warp;
+            uint32_t i = (uint32_t)__builtin_ctzll(free);
             struct collector_unit *u = &c->units[i];
             u->flight = latch_take(&c->in[cls]);
             c->room |= 1u << cls;
             if (!c->in[cls].count) c->entering &= ~(1u << cls);
             u->cls = (uint8_t)cls;
-            const struct uop *op = uop_of(ctx, u->flight, &warp);
-            u->left = op->read_count;
-            for (uint32_t k = 0; k < u->left; k++) u->banks[k] = (uint8_t)bank_of(c, warp, op->reads[k]);
+            load_unit(c, u, uop_of, ctx);
             c->used |= 1ull << i;
             c->held[cls] |= 1ull << i;
-            if (u->left)
+            if (u->left || read_next(u))
                 c->reading |= 1ull << i;
             else
                 c->may_leave |= 1u << cls;
@@ -210,7 +229,7 @@ static bool allocate(struct collector *c, const struct uop *(*uop_of)(void *, ui
 }
 
 bool collector_cycle(struct collector *c, uint64_t cycle,
-                     const struct uop *(*uop_of)(void *, uint32_t, uint32_t *), void *ctx)
+                     const struct uop *(*uop_of)(void *, uint32_t, struct collector_reader *), void *ctx)
 {
     bool moved = false;
     if (c->work && !c->is_stuck) {

@@ -1,14 +1,16 @@
 /* collector.h: operand collectors between issue and the units.
  *
  * An instruction goes from its class's input latch into a collector unit, reads its registers there, one read
- * a bank and cycle, and leaves through the class's output latch. Writebacks have their banks first. Stages
- * run last to first: what one stage does in a cycle the next one sees in the following cycle. */
+ * a bank and cycle, and leaves through the class's output latch. An indirect move has one more read, in a
+ * later cycle: the register whose number it has read (Morpheus, section 4.3.2). Writebacks have their banks
+ * first. Stages run last to first: what one stage does in a cycle the next one sees in the following
+ * cycle. */
 #ifndef HEDDLE_COLLECTOR_H
 #define HEDDLE_COLLECTOR_H
 
 #include "core/sm/uop.h"
 
-enum { COLLECTOR_UNITS_MAX = 64, LATCH_MAX = 8 /* a power of two */ };
+enum { COLLECTOR_UNITS_MAX = 64, COLLECTOR_NO_BANK = 0xff, LATCH_MAX = 8 /* a power of two */ };
 
 /* Instructions between two stages, a ring. */
 struct latch {
@@ -41,8 +43,17 @@ struct collector_unit {
     uint8_t cls, left;
     /* mask of classes that may use the unit */
     uint8_t users;
+    /* the bank of a read that waits for those before it; COLLECTOR_NO_BANK: none */
+    uint8_t then;
     /* banks of the reads that are left */
     uint8_t banks[UOP_READS_MAX];
+};
+
+/* Whose registers an instruction reads. */
+struct collector_reader {
+    uint32_t warp;
+    /* UOP_INDIRECT: the register that it reads behind the others */
+    uint32_t indirect;
 };
 
 struct collector {
@@ -101,7 +112,8 @@ void collector_put(struct collector *c, enum sm_class cls, uint32_t flight);
 /* One cycle; says whether anything moved. Finished units to the output latches, then reads, then input
  * latches to free units. */
 bool collector_cycle(struct collector *c, uint64_t cycle,
-                     const struct uop *(*uop_of)(void *ctx, uint32_t flight, uint32_t *warp), void *ctx);
+                     const struct uop *(*uop_of)(void *ctx, uint32_t flight, struct collector_reader *),
+                     void *ctx);
 /* Takes the oldest instruction from the output latch of a class, which has one. */
 uint32_t collector_take(struct collector *c, enum sm_class cls);
 /* A mechanism wants the bank of a row of the register file in this cycle. The arbiter decides a cycle ahead:

@@ -50,10 +50,10 @@ static void flight_del(struct execute *e, uint32_t id)
     e->flight_free = id;
 }
 
-static const struct uop *flight_uop(void *ctx, uint32_t id, uint32_t *context)
+static const struct uop *flight_uop(void *ctx, uint32_t id, struct collector_reader *reader)
 {
     const struct execute *e = ctx;
-    *context = e->flights[id].context;
+    *reader = (struct collector_reader){.warp = e->flights[id].context, .indirect = e->flights[id].indirect};
     return e->flights[id].op;
 }
 
@@ -67,15 +67,15 @@ HOT bool execute_has_room(const struct sm *m, enum sm_class c)
     return m->execute.flight_free != SM_NONE && pipes_accepts(&m->pipes, c, m->sleep.cycle);
 }
 
-void execute_start(struct sm *m, struct context *x, const struct uop *u, uint32_t access)
+void execute_start(struct sm *m, struct context *x, const struct uop *u, uint32_t access, uint32_t indirect)
 {
     board_reserve(x, u);
     if (access != SM_NONE && !m->exec.has_collector) {
         lsu_enqueue(m, access);
         return;
     }
-    const uint32_t id =
-        flight_new(&m->execute, &(struct flight){.op = u, .context = x->id, .access = access});
+    const uint32_t id = flight_new(
+        &m->execute, &(struct flight){.op = u, .context = x->id, .access = access, .indirect = indirect});
     if (access == SM_NONE) board_flight(x);
     if (m->exec.has_collector) {
         collector_put(&m->collector, (enum sm_class)u->cls, id);

@@ -26,6 +26,8 @@ struct flight {
     uint32_t access;
     /* free list */
     uint32_t next;
+    /* imov: the register of its array that it reads */
+    uint32_t indirect;
 };
 
 struct execute {
@@ -40,8 +42,9 @@ void execute_init(struct sm *m, const struct sm_params *p);
 void execute_free(struct sm *m);
 /* Does an instruction of a class find room? */
 bool execute_has_room(const struct sm *m, enum sm_class c);
-/* An instruction goes on its way; access: SM_NONE, or what the load-store unit made of it. */
-void execute_start(struct sm *m, struct context *x, const struct uop *u, uint32_t access);
+/* An instruction goes on its way; access: SM_NONE, or what the load-store unit made of it; indirect: the
+ * register that it reads behind the others, if it is an indirect move. */
+void execute_start(struct sm *m, struct context *x, const struct uop *u, uint32_t access, uint32_t indirect);
 /* The stages of a cycle: collectors to units; results to the scoreboard. */
 void execute_cycle(struct sm *m);
 void execute_write_results(struct sm *m);

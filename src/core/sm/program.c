@@ -48,8 +48,9 @@ static void add_issues(struct sm_stats *s, const struct sm_inst *inst)
     if (u->flags & UOP_BARRIER) s->barriers += c->issues;
     if (u->flags & UOP_BRANCH) s->branches += c->issues;
     s->lanes_by_work[u->work] += c->lanes;
-    s->register_reads += u->read_count * c->issues;
-    s->register_read_lanes += u->read_count * c->lanes;
+    const uint32_t reads = u->read_count + (u->flags & UOP_INDIRECT ? 1 : 0);
+    s->register_reads += reads * c->issues;
+    s->register_read_lanes += reads * c->lanes;
     s->register_writes += u->write_count * c->issues;
     s->register_write_lanes += u->write_count * c->lanes;
     s->other_operands += u->other_count * c->issues;

@@ -107,7 +107,7 @@ HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
     fetch_consume(m, x);
     count_issue(x->program, e.pc, bits_count(e.mask));
     const uint32_t access = u->cls == CLASS_MEM ? lsu_build(m, x, u, &e) : SM_NONE;
-    execute_start(m, x, u, access);
+    execute_start(m, x, u, access, e.indirect);
     if (u->flags & UOP_FENCE) board_fence(m, x);
     if (u->flags & UOP_COMMIT) board_commit(x);
     if (UNLIKELY(e.arrives)) board_arrival(m, x);

@@ -9,10 +9,11 @@
 
 /* The registers of an instruction as sets; what it writes is in both of the decoder's sets, so what it reads
  * comes from its list. */
-static void reads_of(const struct uop *u, uint64_t set[REG_WORDS])
+static void reads_of(const struct uop *u, const struct emu_access *e, uint64_t set[REG_WORDS])
 {
     memset(set, 0, sizeof(uint64_t) * REG_WORDS);
-    for (uint32_t i = 0; i < u->read_count; i++) set[u->reads[i] / 64] |= 1ull << u->reads[i] % 64;
+    for (uint32_t i = 0; i < u->read_count; i++) bitset_add(set, u->reads[i]);
+    if (u->flags & UOP_INDIRECT) bitset_add(set, e->indirect);
 }
 
 COLD void sm_mech_issue(struct sm *m, const struct context *x, uint32_t scheduler, const struct uop *u,
@@ -21,7 +22,7 @@ COLD void sm_mech_issue(struct sm *m, const struct context *x, uint32_t schedule
     const struct lsu_access *a = access == SM_NONE ? NULL : &m->memory.accesses[access];
     const bool is_device = a && a->ro == RO_COUNT && !a->is_texture;
     uint64_t reads[REG_WORDS];
-    reads_of(u, reads);
+    reads_of(u, e, reads);
     mech_on_issue(m->mech, &(struct mech_issue){.cycle = m->sleep.cycle,
                                                 .id = a ? a->ask.id : 0,
                                                 .warp = x->slot,

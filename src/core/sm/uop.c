@@ -30,7 +30,9 @@ static void add_register(struct uop *u, uint32_t reg, bool is_def)
         add_once(u->reads, &u->read_count, UOP_READS_MAX, reg);
 }
 
-static void add_operand(struct uop *u, uint16_t o, char letter, bool is_def, bool is_narrow_address)
+/* array: registers of an operand with letter n. */
+static void add_operand(struct uop *u, uint16_t o, char letter, bool is_def, bool is_narrow_address,
+                        uint32_t array)
 {
     if (o == ISA_NONE) return;
     if (isa_is_pred(o)) {
@@ -38,6 +40,8 @@ static void add_operand(struct uop *u, uint16_t o, char letter, bool is_def, boo
         if (p == ISA_PT) return;
         u->hazard_preds |= (uint8_t)(1u << p);
         if (is_def) u->def_preds |= (uint8_t)(1u << p);
+    } else if (letter == 'n') {
+        for (uint32_t i = 0; i < array; i++) bitset_add(u->hazard, isa_index(o) + i);
     } else if (isa_is_reg(o)) {
         bool is_pair = letter == 'd' || (letter == 'a' && !is_narrow_address);
         add_register(u, isa_index(o), is_def);
@@ -54,7 +58,8 @@ static void add_operands(struct uop *u, const struct isa_inst *inst, const char 
     bool is_narrow = inst->flags & ISA_A32;
     for (const char *c = letters; *c; c++) {
         uint32_t times = c[1] == '*' ? MAX(inst->vec, 1u) : 1;
-        for (uint32_t i = 0; i < times && n < max; i++) add_operand(u, ops[n++], *c, is_def, is_narrow);
+        for (uint32_t i = 0; i < times && n < max; i++)
+            add_operand(u, ops[n++], *c, is_def, is_narrow, (uint32_t)inst->imm);
         if (inst->op == ISA_OP_CPASYNC && *c == 'a')
             is_narrow = false; /* A32 speaks of the shared address alone */
         if (c[1] == '*') c++;
@@ -156,6 +161,7 @@ static void set_flags(const struct sm_params *p, struct uop *u, const struct isa
     case ISA_OP_CPASYNC: u->flags |= UOP_ASYNC; break;
     case ISA_OP_CPBULK_LOAD: u->flags |= UOP_BULK; break;
     case ISA_OP_NANOSLEEP: u->flags |= UOP_SLEEP; break;
+    case ISA_OP_IMOV_32: u->flags |= UOP_INDIRECT; break;
     case ISA_OP_PRINTF:
     case ISA_OP_MALLOC:
     case ISA_OP_FREE:

@@ -34,13 +34,15 @@ enum uop_flags {
      * warps go on */
     UOP_SEES = 1 << 13,
     /* cp.async.bulk to shared memory */
-    UOP_BULK = 1 << 14
+    UOP_BULK = 1 << 14,
+    /* imov: reads one more register, whose number those of its list say */
+    UOP_INDIRECT = 1 << 15
 };
 
 enum { UOP_READS_MAX = 16, UOP_WRITES_MAX = 8, REG_WORDS = 4 };
 
 struct uop {
-    /* registers that it reads or writes: none may be pending */
+    /* registers that it reads, may read or writes: none may be pending */
     uint64_t hazard[REG_WORDS];
     /* registers that it writes */
     uint64_t def[REG_WORDS];

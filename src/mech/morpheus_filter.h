@@ -1,0 +1,72 @@
+/* morpheus_filter.h: the hit/miss predictor of Morpheus (Darabi et al., MICRO'22, section 4.1.2): two Bloom
+ * filters for each set of the extended LLC.
+ *
+ * A set keeps the n blocks that were used last (LRU, n = associativity). BF1 answers queries; each use of a
+ * block enters it into both filters. When n blocks have been entered that BF2 did not have, BF2 knows all
+ * that the set can hold: BF1 is cleared and the two change their names.
+ *
+ * (1) BF1 has every block that is in the set: a miss is never predicted for one of them. (2) BF2 has every
+ * block used since the last swap. A block that BF2 seems to have already is not counted, so that a swap may
+ * come late, never early; where a filter has too few bits for n blocks it may never come, and all are
+ * predicted to hit. Blocks that leave the set otherwise (a host copy, fewer ways) harm neither. */
+#ifndef HEDDLE_MECH_MORPHEUS_FILTER_H
+#define HEDDLE_MECH_MORPHEUS_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the predictor is made of. */
+struct morpheus_filter_shape {
+    /* sets of the extended LLC that the controller serves: 256 a partition in the paper */
+    uint32_t sets;
+    /* of one filter, a power of two: 32 in the paper */
+    uint32_t filter_bytes;
+    /* bits that a block sets in a filter; the paper does not say: 4 */
+    uint32_t hashes;
+    /* n: the most blocks that a set can hold */
+    uint32_t blocks;
+};
+
+enum {
+    MORPHEUS_FILTER_BYTES_MAX = 1 << 12,
+    MORPHEUS_FILTER_HASHES_MAX = 8,
+    MORPHEUS_FILTER_BLOCKS_MAX = 1 << 15,
+    /* section 7.5: request queue, warp status table and data buffers of 256 sets take 5 KiB */
+    MORPHEUS_QUERY_BYTES_A_SET = 20,
+};
+
+/* The two filters of a set. */
+struct morpheus_filter_set {
+    /* blocks entered into BF2 since the last swap that it did not have */
+    uint32_t count;
+    /* which of the two filters is BF1 */
+    uint32_t first;
+};
+
+struct morpheus_filter {
+    struct morpheus_filter_shape shape;
+    struct morpheus_filter_set *sets;
+    /* [set][filter][byte] */
+    uint8_t *bits;
+};
+
+/* Why a predictor cannot have this shape, or NULL. */
+const char *morpheus_filter_refuses(const struct morpheus_filter_shape *shape);
+/* Memory of the host for it. */
+size_t morpheus_filter_memory(const struct morpheus_filter_shape *shape);
+/* Over zeroed memory, aligned as a uint64_t: all sets are empty. The shape is not refused. */
+void morpheus_filter_init(struct morpheus_filter *f, const struct morpheus_filter_shape *shape, void *memory);
+
+/* May the block be in the set? The block is its line's address, or any other number of its own. */
+bool morpheus_filter_query(const struct morpheus_filter *f, uint32_t set, uint64_t block);
+/* A block of the set was used, or came into it. Have the filters been swapped? */
+bool morpheus_filter_enter(struct morpheus_filter *f, uint32_t set, uint64_t block);
+/* The set has lost all its blocks. */
+void morpheus_filter_clear(struct morpheus_filter *f, uint32_t set);
+
+/* Storage of the hardware in bytes: of the filters, and of the whole controller with its query logic. */
+uint64_t morpheus_filter_storage(const struct morpheus_filter_shape *shape);
+uint64_t morpheus_controller_storage(const struct morpheus_filter_shape *shape);
+
+#endif
