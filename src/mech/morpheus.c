@@ -22,8 +22,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t tag_of(uint64_t line, uint32_t line_bytes) { return (uint32_t)(line / line_bytes); }
-
 /* ---- 4.1.3: the request queue and the warp status table ---- */
 
 static uint32_t window_of(const struct morpheus *m, const struct set *s, uint32_t line)
@@ -47,7 +45,7 @@ static void fill_row(const struct morpheus *m, const struct set *s, const struct
     struct morpheus_row *row = row_of(m, s);
     row->op = r->op | (s->must_clear ? MORPHEUS_FLAG_CLEAR : 0) |
               (uint32_t)r->is_dirty << MORPHEUS_FLAG_DIRTY_SHIFT | r->sectors << MORPHEUS_SECTORS_SHIFT;
-    row->tag = tag_of(r->line, m->ports->line_bytes);
+    row->tag = sets_tag(m, r->line);
 }
 
 /* The next request of the queue goes to the warp that waits for one. An atomic takes effect now: those of a
@@ -74,7 +72,7 @@ static void hand_over(struct morpheus *m, struct set *s)
 
 static void enqueue(struct morpheus *m, struct set *s, struct request *r)
 {
-    sets_use(m, s, tag_of(r->line, m->ports->line_bytes));
+    sets_use(m, s, r);
     m->inserts_waiting += r->op == MORPHEUS_INSERT;
     request_append(&s->first, &s->last, r);
     hand_over(m, s);
@@ -192,6 +190,7 @@ static void take_result(struct morpheus *m, struct set *s)
     struct request *r = s->current;
     const bool is_hit = row_of(m, s)->result != MORPHEUS_MISS;
     count_result(m, s, is_hit);
+    if (is_hit) sets_found(m, s, r);
     s->current = NULL;
     if (is_hit || r->op == MORPHEUS_INSERT)
         end_request(m, r);
@@ -268,7 +267,7 @@ static enum mech_take morpheus_take_request(void *state, const struct mech_reque
     }
     struct set *s = q->has_bytes && m->set_count ? sets_find(m, q->number) : NULL;
     if (!s) return MECH_PASS;
-    const uint32_t tag = tag_of(q->line, m->ports->line_bytes);
+    const uint32_t tag = sets_tag(m, q->line);
     m->high = q->line / m->ports->line_bytes & ~(uint64_t)UINT32_MAX;
     m->requests++;
     struct request *r = request_new(m, &(struct request){.op = ops[q->kind],
@@ -304,6 +303,8 @@ static void morpheus_slice_init(void *state, const void *params, const struct me
     m->free_fetches = NULL;
     m->fetch_chunk_count = m->inserts_waiting = 0;
     m->is_retired = false;
+    const struct morpheus_filter_shape shape = sets_filter_shape(params, ports->warps ? ports->warps : 1);
+    morpheus_filter_init(&m->filter, &shape, ports->memory(ports->host, morpheus_filter_memory(&shape)));
     sets_share(m);
 }
 
@@ -311,9 +312,9 @@ static void morpheus_on_host_write(void *state, uint64_t line, uint64_t number)
 {
     struct morpheus *m = state;
     struct set *s = m->set_count ? sets_find(m, number) : NULL;
-    if (!s || s->must_clear || !s->tag_count) return;
+    if (!s || s->must_clear || !s->is_used) return;
     s->must_clear = true;
-    s->tag_count = 0;
+    sets_clear(m, s);
     m->clears++;
 }
 
@@ -342,6 +343,8 @@ static enum mech_fit morpheus_check(const void *params, const struct mech_machin
 {
     const struct morpheus_params *p = params;
     const uint32_t most = machine->sm_count * 3 / 4;
+    const struct morpheus_filter_shape shape = sets_filter_shape(p, 1);
+    const char *refusal = morpheus_filter_refuses(&shape);
     if (p->cache_sms > most)
         snprintf(reason, MECH_REASON_BYTES,
                  "morpheus.cache_sms is %u; at most 75%% of the SMs, %u of %u, can be in cache mode",
@@ -349,6 +352,8 @@ static enum mech_fit morpheus_check(const void *params, const struct mech_machin
     else if (p->warps > machine->warps)
         snprintf(reason, MECH_REASON_BYTES, "morpheus.warps is %u, and an SM has %u warps", p->warps,
                  machine->warps);
+    else if (refusal)
+        snprintf(reason, MECH_REASON_BYTES, "morpheus.filter_bytes, morpheus.filter_hashes: %s", refusal);
     else
         return MECH_FITS;
     return MECH_MISFIT;

@@ -77,18 +77,36 @@ bool morpheus_filter_query(const struct morpheus_filter *f, uint32_t set, uint64
     return has_all(f, filter_of(f, set, 0), hashes_of(block));
 }
 
-bool morpheus_filter_enter(struct morpheus_filter *f, uint32_t set, uint64_t block)
+/* One block more that BF2 did not have. */
+static bool count_one(struct morpheus_filter *f, uint32_t set)
 {
-    uint8_t *bf1 = filter_of(f, set, 0), *bf2 = filter_of(f, set, 1);
-    const uint64_t hashes = hashes_of(block);
-    set_all(f, bf1, hashes);
-    if (has_all(f, bf2, hashes)) return false;
-    set_all(f, bf2, hashes);
     if (++f->sets[set].count < f->shape.blocks) return false;
-    memset(bf1, 0, f->shape.filter_bytes);
+    memset(filter_of(f, set, 0), 0, f->shape.filter_bytes);
     f->sets[set].first ^= 1;
     f->sets[set].count = 0;
+    f->sets[set].swaps++;
     return true;
+}
+
+struct morpheus_filter_mark morpheus_filter_look_up(struct morpheus_filter *f, uint32_t set, uint64_t block)
+{
+    uint8_t *bf2 = filter_of(f, set, 1);
+    const uint64_t hashes = hashes_of(block);
+    const struct morpheus_filter_mark mark = {f->sets[set].swaps, !has_all(f, bf2, hashes)};
+    set_all(f, filter_of(f, set, 0), hashes);
+    set_all(f, bf2, hashes);
+    return mark;
+}
+
+bool morpheus_filter_enter(struct morpheus_filter *f, uint32_t set, uint64_t block)
+{
+    return morpheus_filter_look_up(f, set, block).is_new && count_one(f, set);
+}
+
+/* A look-up from before a swap does not count: blocks that were entered since were used after it. */
+bool morpheus_filter_found(struct morpheus_filter *f, uint32_t set, struct morpheus_filter_mark mark)
+{
+    return mark.is_new && mark.swaps == f->sets[set].swaps && count_one(f, set);
 }
 
 void morpheus_filter_clear(struct morpheus_filter *f, uint32_t set)
@@ -96,6 +114,7 @@ void morpheus_filter_clear(struct morpheus_filter *f, uint32_t set)
     memset(filter_of(f, set, 0), 0, f->shape.filter_bytes);
     memset(filter_of(f, set, 1), 0, f->shape.filter_bytes);
     f->sets[set].count = 0;
+    f->sets[set].swaps++;
 }
 
 uint64_t morpheus_filter_storage(const struct morpheus_filter_shape *s)

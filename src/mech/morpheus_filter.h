@@ -38,6 +38,8 @@ enum {
 
 /* The two filters of a set. */
 struct morpheus_filter_set {
+    /* swaps so far, and losses of all blocks */
+    uint32_t swaps;
     /* blocks entered into BF2 since the last swap that it did not have */
     uint32_t count;
     /* which of the two filters is BF1 */
@@ -62,6 +64,14 @@ void morpheus_filter_init(struct morpheus_filter *f, const struct morpheus_filte
 bool morpheus_filter_query(const struct morpheus_filter *f, uint32_t set, uint64_t block);
 /* A block of the set was used, or came into it. Have the filters been swapped? */
 bool morpheus_filter_enter(struct morpheus_filter *f, uint32_t set, uint64_t block);
+/* A block is looked up, and it will be known later whether it is there: it is in both filters at once, and
+ * counts when it is found. One that is not there must not count: a swap would come early. */
+struct morpheus_filter_mark {
+    uint32_t swaps;
+    bool is_new;
+};
+struct morpheus_filter_mark morpheus_filter_look_up(struct morpheus_filter *f, uint32_t set, uint64_t block);
+bool morpheus_filter_found(struct morpheus_filter *f, uint32_t set, struct morpheus_filter_mark mark);
 /* The set has lost all its blocks. */
 void morpheus_filter_clear(struct morpheus_filter *f, uint32_t set);
 

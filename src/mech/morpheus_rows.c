@@ -1,7 +1,7 @@
 /* morpheus_rows.c: the parameters and statistics of Morpheus. */
 #include "mech/morpheus_state.h"
 
-static const char *const predictors[] = {"perfect", "none", NULL};
+static const char *const predictors[] = {"bloom", "perfect", "none", NULL};
 
 const struct param_row morpheus_params[] = {
     PARAM_NUMBER(morpheus_params, cache_sms, "morpheus.cache_sms", "SMs", "0", 0, 1024,
@@ -10,8 +10,12 @@ const struct param_row morpheus_params[] = {
                  "warps of the extended LLC kernel on each of them; each is a set"),
     PARAM_NUMBER(morpheus_params, blocks, "morpheus.blocks", "blocks", "22", 1, MORPHEUS_BLOCKS_MAX,
                  "blocks of a set, each in a register of its warp"),
-    PARAM_CHOICE(morpheus_params, predictor, "morpheus.predictor", "perfect", predictors,
-                 "perfect, or none: every request of the extended LLC is looked up there (7.3)"),
+    PARAM_CHOICE(morpheus_params, predictor, "morpheus.predictor", "bloom", predictors,
+                 "bloom: two filters a set (4.1.2); perfect; none: every request is looked up (7.3)"),
+    PARAM_NUMBER(morpheus_params, filter_bytes, "morpheus.filter_bytes", "bytes", "32", 1,
+                 MORPHEUS_FILTER_BYTES_MAX, "a Bloom filter, a power of two"),
+    PARAM_NUMBER(morpheus_params, filter_hashes, "morpheus.filter_hashes", "bits", "4", 1,
+                 MORPHEUS_FILTER_HASHES_MAX, "bits that a block sets in a Bloom filter"),
     PARAM_NUMBER(morpheus_params, inserts, "morpheus.inserts", "blocks", "64", 1, 65536,
                  "blocks of a slice that may wait to be inserted"),
     {0},
@@ -28,6 +32,7 @@ const struct stat_row morpheus_stats[] = {
                   "share of its requests that the extended LLC answers", NULL),
     COUNT(false_hits, "requests", "requests that were looked up in vain"),
     COUNT(false_negatives, "requests", "requests that went to DRAM though their block was there"),
+    COUNT(swaps, "swaps", "swaps of a set's two Bloom filters"),
     COUNT(inserts, "blocks", "blocks that were inserted"),
     COUNT(bypasses, "lines", "lines that were not inserted, because too many waited for it"),
     COUNT(dirty_evictions, "blocks", "dirty blocks that left and were written to DRAM"),

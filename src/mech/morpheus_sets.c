@@ -30,7 +30,17 @@ static uint32_t tag_find(const struct set *s, uint32_t tag)
     return i;
 }
 
-void sets_use(const struct morpheus *m, struct set *s, uint32_t tag)
+static uint32_t index_of(const struct morpheus *m, const struct set *s) { return (uint32_t)(s - m->sets); }
+
+uint32_t sets_tag(const struct morpheus *m, uint64_t line) { return (uint32_t)(line / m->ports->line_bytes); }
+
+struct morpheus_filter_shape sets_filter_shape(const struct morpheus_params *p, uint32_t sets)
+{
+    return (struct morpheus_filter_shape){
+        .sets = sets, .filter_bytes = p->filter_bytes, .hashes = p->filter_hashes, .blocks = p->blocks};
+}
+
+static void use_exactly(const struct morpheus *m, struct set *s, uint32_t tag)
 {
     uint32_t i = tag_find(s, tag);
     if (i == s->tag_count && s->tag_count < m->params->blocks) s->tag_count++;
@@ -39,7 +49,36 @@ void sets_use(const struct morpheus *m, struct set *s, uint32_t tag)
     s->tags[0] = tag;
 }
 
+void sets_use(struct morpheus *m, struct set *s, struct request *r)
+{
+    const uint32_t tag = sets_tag(m, r->line);
+    s->is_used = true;
+    if (m->params->predictor == PREDICTOR_PERFECT) use_exactly(m, s, tag);
+    if (m->params->predictor != PREDICTOR_BLOOM) return;
+    if (r->op == MORPHEUS_INSERT)
+        m->swaps += morpheus_filter_enter(&m->filter, index_of(m, s), tag);
+    else
+        r->mark = morpheus_filter_look_up(&m->filter, index_of(m, s), tag);
+}
+
+void sets_found(struct morpheus *m, const struct set *s, const struct request *r)
+{
+    if (m->params->predictor == PREDICTOR_BLOOM && r->op != MORPHEUS_INSERT)
+        m->swaps += morpheus_filter_found(&m->filter, index_of(m, s), r->mark);
+}
+
+void sets_clear(struct morpheus *m, struct set *s)
+{
+    s->is_used = false;
+    s->tag_count = 0;
+    if (m->params->predictor == PREDICTOR_BLOOM) morpheus_filter_clear(&m->filter, index_of(m, s));
+}
+
 bool sets_predict(const struct morpheus *m, const struct set *s, uint32_t tag)
 {
-    return m->params->predictor == PREDICTOR_NONE || tag_find(s, tag) < s->tag_count;
+    switch (m->params->predictor) {
+    case PREDICTOR_BLOOM: return morpheus_filter_query(&m->filter, index_of(m, s), tag);
+    case PREDICTOR_PERFECT: return tag_find(s, tag) < s->tag_count;
+    default: return true;
+    }
 }

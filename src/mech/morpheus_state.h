@@ -4,12 +4,13 @@
 
 #include "heddle/mechanism.h"
 #include "mech/morpheus.h"
+#include "mech/morpheus_filter.h"
 
 /* ---- parameters ---- */
 
-enum morpheus_predictor { PREDICTOR_PERFECT, PREDICTOR_NONE };
+enum morpheus_predictor { PREDICTOR_BLOOM, PREDICTOR_PERFECT, PREDICTOR_NONE };
 struct morpheus_params {
-    uint32_t cache_sms, warps, blocks, predictor, inserts;
+    uint32_t cache_sms, warps, blocks, predictor, filter_bytes, filter_hashes, inserts;
 };
 
 extern const struct param_row morpheus_params[];
@@ -25,6 +26,8 @@ struct request {
     bool has_token, is_dirty, is_partial, is_applied, was_foretold;
     uint32_t sectors;
     uint64_t line, queued;
+    /* of the predictor, while it is looked up */
+    struct morpheus_filter_mark mark;
 };
 
 /* A line on its way from DRAM, and who waits for it. */
@@ -46,6 +49,8 @@ struct set {
     struct fetch *fetches;
     /* the load of its row waits for work */
     bool is_parked, must_clear;
+    /* it may hold blocks */
+    bool is_used;
     uint32_t parked;
     /* what the set will hold, the newest first */
     uint32_t tag_count;
@@ -62,6 +67,7 @@ struct morpheus {
     const struct mech_slice_ports *ports;
     struct set *sets;
     uint32_t set_count;
+    struct morpheus_filter filter;
     /* address separator: of `shares` lines the slice has the first `own`; `step` spreads them */
     uint64_t shares, own, step;
     /* the part of a line's number that tags leave out */
@@ -74,7 +80,7 @@ struct morpheus {
     struct fetch *fetch_chunks[MORPHEUS_CHUNKS_MAX];
     uint32_t fetch_chunk_count;
     uint64_t requests, predicted_hits, predicted_misses, hits, false_hits, false_negatives;
-    uint64_t inserts, bypasses, dirty_evictions, atomics, merged;
+    uint64_t inserts, bypasses, dirty_evictions, atomics, merged, swaps;
     uint64_t queue_cycles, served, service_cycles, read_hits, read_cycles, stale_reads, clears;
 };
 
@@ -84,8 +90,16 @@ struct morpheus {
 void sets_share(struct morpheus *m);
 /* The set of a line, by its number; NULL: it is the slice's own. */
 struct set *sets_find(const struct morpheus *m, uint64_t number);
+/* The shape of the predictor. */
+struct morpheus_filter_shape sets_filter_shape(const struct morpheus_params *p, uint32_t sets);
 /* A request for the block goes into the queue, or its insertion does: it will be the newest of its set. */
-void sets_use(const struct morpheus *m, struct set *s, uint32_t tag);
+void sets_use(struct morpheus *m, struct set *s, struct request *r);
+/* The block of a request was there. */
+void sets_found(struct morpheus *m, const struct set *s, const struct request *r);
+/* The set has lost its blocks. */
+void sets_clear(struct morpheus *m, struct set *s);
+/* The tag of a request's block. */
+uint32_t sets_tag(const struct morpheus *m, uint64_t line);
 /* Is the block there, as the predictor knows? */
 bool sets_predict(const struct morpheus *m, const struct set *s, uint32_t tag);
 

@@ -292,8 +292,9 @@ static void check_mix(void)
 
 static void at_the_end_blocks_are_what_memory_is(void **state)
 {
-    static const char *const predictor[] = {"morpheus.predictor=perfect", "morpheus.predictor=none"};
-    for (uint32_t i = 0; i < 2; i++) {
+    static const char *const predictor[] = {"morpheus.predictor=perfect", "morpheus.predictor=none",
+                                            "morpheus.predictor=bloom"};
+    for (uint32_t i = 0; i < 3; i++) {
         open_run(&(struct morpheus_run){
             .settings = {"morpheus.warps=6", "morpheus.blocks=16", "morpheus.inserts=24", predictor[i]}});
         run_mix();
@@ -305,6 +306,7 @@ static void at_the_end_blocks_are_what_memory_is(void **state)
         assert_int_equal(stat_at(last, "morpheus.stale_reads") + stat_at(last - 1, "morpheus.stale_reads"),
                          0);
         assert_int_equal(stat_of("morpheus.false_negatives"), 0);
+        assert_int_equal(stat_of("morpheus.swaps") > 0, i == 2);
         rig_close(&rig);
     }
 }

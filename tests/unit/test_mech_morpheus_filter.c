@@ -92,6 +92,65 @@ static void a_million_accesses_have_no_false_miss(void **unused)
     }
 }
 
+/* As the controller uses it: requests that are predicted to hit wait in a queue; the set tells later whether
+ * the block was there, and one that was not is inserted behind all others. */
+static void lookups_that_find_nothing_make_no_swap_early(void **unused)
+{
+    enum { QUEUE = 8, BLOCKS = 12 };
+    const struct morpheus_filter_shape shape = {.sets = 1, .filter_bytes = 16, .hashes = 2, .blocks = BLOCKS};
+    struct {
+        uint64_t block;
+        bool is_insert;
+        struct morpheus_filter_mark mark;
+    } queue[QUEUE * 64];
+    struct morpheus_filter f;
+    struct lru real = {.ways = BLOCKS}, ahead = {.ways = BLOCKS};
+    struct rng r = {11};
+    uint32_t head = 0, tail = 0, found = 0, in_vain = 0, swaps = 0;
+    open_filter(&f, &shape);
+    for (uint32_t i = 0; i < 200000; i++) {
+        const uint64_t block = rng_below(&r, rng_u32(&r) % 3 ? BLOCKS : 4 * BLOCKS);
+        /* what the set will hold when all that is queued is served */
+        ahead = real;
+        for (uint32_t k = head; k < tail; k++)
+            if (queue[k].is_insert || lru_find(&ahead, queue[k].block) >= 0) lru_use(&ahead, queue[k].block);
+        const bool is_hit = morpheus_filter_query(&f, 0, block);
+        if (lru_find(&ahead, block) >= 0) assert_true(is_hit);
+        queue[tail].block = block;
+        queue[tail].is_insert = !is_hit;
+        if (is_hit)
+            queue[tail].mark = morpheus_filter_look_up(&f, 0, block);
+        else
+            swaps += morpheus_filter_enter(&f, 0, block);
+        tail++;
+        while (tail - head >= QUEUE || (head < tail && rng_u32(&r) % 2)) {
+            const uint64_t served = queue[head].block;
+            const bool is_there = lru_find(&real, served) >= 0;
+            if (queue[head].is_insert) {
+                lru_use(&real, served);
+            } else if (is_there) {
+                lru_use(&real, served);
+                swaps += morpheus_filter_found(&f, 0, queue[head].mark);
+                found++;
+            } else {
+                in_vain++;
+                queue[tail].block = served;
+                queue[tail].is_insert = true;
+                tail++;
+                swaps += morpheus_filter_enter(&f, 0, served);
+            }
+            head++;
+        }
+        if (tail > QUEUE * 60) {
+            memmove(queue, queue + head, (tail - head) * sizeof *queue);
+            tail -= head;
+            head = 0;
+        }
+    }
+    assert_true(found > 1000 && in_vain > 1000 && swaps > 100);
+    close_filter(&f);
+}
+
 /* Filters so large that no two blocks look alike. */
 static void swaps_after_exactly_n_blocks(void **unused)
 {
@@ -197,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_million_accesses_have_no_false_miss),
+        cmocka_unit_test(lookups_that_find_nothing_make_no_swap_early),
         cmocka_unit_test(swaps_after_exactly_n_blocks),
         cmocka_unit_test(a_swap_forgets_what_has_left),
         cmocka_unit_test(false_hits_are_as_many_as_blooms_formula_says),
