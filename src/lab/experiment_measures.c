@@ -33,7 +33,7 @@ static bool is_over(void *experiment, const struct expr_leaf *leaf)
 /* Is the leaf of the workload that the measure is asked for? */
 static bool is_of_workload(void *experiment, const struct expr_leaf *leaf)
 {
-    return leaf->kind != EXPR_PARAM && !is_over(experiment, leaf);
+    return leaf->kind != EXPR_PARAM && leaf->kind != EXPR_COST && !is_over(experiment, leaf);
 }
 
 static void read_measure(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n)

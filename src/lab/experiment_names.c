@@ -2,6 +2,7 @@
  * paper's numbers. A wrong name is found when the file is read, not after the runs. */
 #include "core/machine.h"
 #include "core/mech/mech_host.h"
+#include "lab/column_cost.h"
 #include "lab/experiment_read.h"
 #include "lab/run_stats.h"
 
@@ -172,6 +173,44 @@ static bool bind_param(struct binding *b, struct expr_leaf *leaf)
     return true;
 }
 
+static bool refuse_cost(struct binding *b, const struct expr_leaf *leaf, enum cost_answer answer,
+                        const char *parts)
+{
+    const int len = (int)strcspn(leaf->name, ".");
+    char hint[200];
+    snprintf(hint, sizeof hint, "%.*s stores %.150s", len, leaf->name, parts);
+    switch (answer) {
+    case COST_KNOWN: return true;
+    case COST_NOT_HERE:
+        return refuse(b, leaf, "as in cost(linebacker), cost(linebacker.vtt)",
+                      "no column has a mechanism '%.*s'", len, leaf->name);
+    case COST_NO_PART:
+        return refuse(b, leaf, hint, "'%.*s' stores nothing that is called '%s'", len, leaf->name,
+                      leaf->name + len + 1);
+    case COST_NO_STORAGE:
+        return refuse(b, leaf, "`heddle list mechanisms --cost` shows what each stores",
+                      "'%s' declares no storage", leaf->name);
+    case COST_MIXED:
+        return refuse(b, leaf, hint, "'%s' stores on SMs and elsewhere: name a part", leaf->name);
+    case COST_MISFIT: return refuse(b, leaf, NULL, "%s", parts);
+    }
+    UNREACHABLE("an answer that does not exist");
+}
+
+/* Some column knows it, or that of the owner; the first that has the mechanism says what is wrong. */
+static bool bind_cost(struct binding *b, struct expr_leaf *leaf)
+{
+    enum cost_answer answer = COST_NOT_HERE;
+    struct strbuf parts = {0};
+    double bytes;
+    if (leaf->owner && !bind_owner(b, leaf, leaf->owner)) return false;
+    for (uint32_t i = 0; answer == COST_NOT_HERE && i < b->r->columns.len; i++)
+        answer = column_cost(&b->r->columns.data[i], leaf->name, &bytes, &parts);
+    const bool ok = refuse_cost(b, leaf, answer, strbuf_text(&parts));
+    strbuf_free(&parts);
+    return ok;
+}
+
 static bool bind_paper(struct binding *b, struct expr_leaf *leaf)
 {
     const struct experiment *e = b->r->e;
@@ -228,6 +267,7 @@ static bool bind_leaf(void *context, struct expr_leaf *leaf)
     switch (leaf->kind) {
     case EXPR_PARAM: return bind_param(b, leaf);
     case EXPR_PAPER: return bind_paper(b, leaf);
+    case EXPR_COST: return bind_cost(b, leaf);
     case EXPR_AT: return bind_at(b, leaf);
     case EXPR_OVER:
     case EXPR_NEAR: return true;

@@ -3,6 +3,7 @@
  *     100 * sm.slots_str_mem / (sm.slots - sm.slots_issued)   statistics of this column's run
  *     ipc / base.ipc - 1      "L1+L2".ipc                     of another column's; odd names in quotes
  *     param(l1.mshrs)   base.param(l1.mshrs)   paper(p_inf)   a machine's parameter; what the paper says
+ *     cost(apres)   LB.cost(linebacker.vtt)                   bytes that a mechanism stores
  *     queue.l2_access_level[3]   sum(queue.l2_access_level)   a bin of a histogram, and all of them
  *     kernel(112).l1.hits   base.kernel('Mapper', 2).cycles   of one launch of the run
  *     min max abs sqrt log exp ceil sum,  + - * / ^ ( ),  < <= > >= == != (1 or 0)
@@ -27,6 +28,8 @@ enum expr_leaf_kind {
     EXPR_MEASURE,
     EXPR_PARAM,
     EXPR_PAPER,
+    /* Bytes that a mechanism stores. */
+    EXPR_COST,
     /* One number of the values that its arguments have for all workloads. */
     EXPR_OVER,
     /* The value of its argument for another workload, which `name` says. */

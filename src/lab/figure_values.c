@@ -1,4 +1,5 @@
 /* figure_values.c: the value of a measure for a workload and a column; the choice of an oracle; means. */
+#include "lab/column_cost.h"
 #include "lab/column_param.h"
 #include "lab/figure_impl.h"
 
@@ -150,6 +151,18 @@ static double param_value(const struct spot *s, const char *key)
     return column_param(c, key);
 }
 
+/* Bytes that a mechanism of the column stores; NAN: the column does not have it, or another column decides
+ * its parameters. */
+static double cost_value(const struct spot *s, const char *name)
+{
+    const struct lab_column *c = &s->v->plan->experiment->columns[s->column];
+    const size_t len = strcspn(name, ".");
+    double bytes;
+    for (uint32_t i = 0; i < c->chosen_count; i++)
+        if (!strncmp(c->chosen[i].key, name, len) && c->chosen[i].key[len] == '.') return NAN;
+    return column_cost(c, name, &bytes, NULL) == COST_KNOWN ? bytes : NAN;
+}
+
 /* One number of the values for all workloads; those for which one does not exist are left out. */
 static double over_value(const struct spot *s, const struct expr_leaf *leaf)
 {
@@ -234,6 +247,7 @@ static double leaf_value(void *context, const struct expr_leaf *leaf)
     if (leaf->kernel.launch) s.kernel = leaf->kernel;
     switch (leaf->kind) {
     case EXPR_PARAM: return param_value(&s, leaf->name);
+    case EXPR_COST: return cost_value(&s, leaf->name);
     case EXPR_MEASURE: return expr_eval(e->measures[leaf->measure].value, leaf_value, &s);
     case EXPR_STAT: return stat_value_of(&s, leaf);
     default: UNREACHABLE("a name that was not bound");

@@ -91,6 +91,18 @@ static enum mech_fit apres_check(const void *params, const struct mech_machine *
     return MECH_FITS_POORLY;
 }
 
+/* Table II. */
+static void apres_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    enum { PC = 32, WARP = 8, ADDRESS = 64, STRIDE = 64 };
+    const struct apres_params *p = params;
+    laws_cost(&p->laws, c);
+    mech_cost_add(c, MECH_EACH_SM, "drq", p->sap.drq, ADDRESS, "Demand Request Queue");
+    mech_cost_add(c, MECH_EACH_SM, "wq", p->sap.wq, WARP, "Warp Queue");
+    mech_cost_add(c, MECH_EACH_SM, "pt", p->sap.pt, PC + WARP + ADDRESS + STRIDE,
+                  "Prefetch Table: PC, warp, address, stride");
+}
+
 static void apres_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct apres *a = state;
@@ -162,6 +174,7 @@ const struct mechanism mechanism_apres = {
     .stats = apres_stat_rows,
     .state_bytes = sizeof(struct apres),
     .check = apres_check,
+    .cost = apres_cost,
     .init = apres_init,
     .pick = laws_pick,
     .on_kernel = apres_on_kernel,

@@ -36,9 +36,8 @@ static void finereg_init(void *state, void *gpu_state, const void *params, const
     f->status = ports->memory(ports->host, ports->ctas * sizeof *f->status);
     ports->stall_after(ports->host, f->params->stall_cycles);
     cta_table_init(&f->table, ports);
-    pcrf_init(&f->pcrf, ports, (uint32_t)(f->params->pcrf / MECH_ROW_BYTES));
+    pcrf_init(&f->pcrf, ports, finereg_pcrf_entries(f->params));
     vectors_init(&f->vectors, ports, f->params->vectors, f->params->vector_bits / 8);
-    finereg_cost(f);
 }
 
 static void finereg_on_launch(void *state, const struct mech_launch *e)
@@ -355,6 +354,7 @@ const struct mechanism mechanism_finereg = {
     .stats = finereg_stat_rows,
     .state_bytes = sizeof(struct finereg),
     .check = finereg_check,
+    .cost = finereg_cost,
     .init = finereg_init,
     .admit = finereg_admit,
     .on_launch = finereg_on_launch,

@@ -11,6 +11,11 @@ static enum mech_fit laws_alone_check(const void *params, const struct mech_mach
     return laws_check(params, m, "laws", reason);
 }
 
+static void laws_alone_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    laws_cost(params, c);
+}
+
 static void laws_alone_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     laws_init(state, params);
@@ -33,6 +38,7 @@ const struct mechanism mechanism_laws = {
     .stats = laws_stat_rows,
     .state_bytes = sizeof(struct laws),
     .check = laws_alone_check,
+    .cost = laws_alone_cost,
     .init = laws_alone_init,
     .pick = laws_pick,
     .on_warp = laws_on_warp,

@@ -75,6 +75,9 @@ bool laws_is_hit(const struct laws_params *p, enum mech_l1_outcome outcome);
 enum mech_fit laws_check(const struct laws_params *p, const struct mech_machine *m, const char *name,
                          char *reason);
 
+/* Table II: the Last Load Table and the Warp Group Table. */
+void laws_cost(const struct laws_params *p, struct mech_cost *c);
+
 extern const char *const laws_full_names[], *const laws_empty_names[], *const laws_answer_names[],
                                                                            *const laws_pending_names[];
 

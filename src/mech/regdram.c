@@ -56,6 +56,16 @@ static const struct stat_row regdram_stats[] = {
     {0},
 };
 
+static void regdram_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    enum { ADDRESS = 32 };
+    const struct regdram_params *p = params;
+    mech_cost_add(c, MECH_EACH_SM, "switching", 1, CTA_SWITCHING_BITS,
+                  "CTA switching logic, Virtual Thread's");
+    mech_cost_add(c, MECH_EACH_SM, "buffer", p->buffer, ADDRESS + 8 * MECH_ROW_BYTES,
+                  "buffer of the transfer engine: address, row");
+}
+
 static void regdram_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct regdram *r = state;
@@ -213,6 +223,7 @@ const struct mechanism mechanism_regdram = {
     .param_bytes = sizeof(struct regdram_params),
     .stats = regdram_stats,
     .state_bytes = sizeof(struct regdram),
+    .cost = regdram_cost,
     .init = regdram_init,
     .admit = regdram_admit,
     .on_launch = regdram_on_launch,

@@ -20,7 +20,6 @@ struct vt {
     const struct vt_params *params;
     const struct mech_ports *ports;
     struct cta_table table;
-    uint64_t cost_bits;
 };
 
 static const struct param_row vt_params[] = {
@@ -35,16 +34,20 @@ static const struct param_row vt_params[] = {
 
 static const struct stat_row vt_stats[] = {
     CTA_TABLE_STATS(vt, "vt"),
-    STAT_LARGEST(vt, cost_bits, "vt.cost_bits", "bits", "storage on an SM"),
     {0},
 };
+
+static void vt_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    mech_cost_add(c, MECH_EACH_SM, "switching", 1, ((const struct vt_params *)params)->control_bits,
+                  "CTA switching logic (vt.control_bits)");
+}
 
 static void vt_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct vt *v = state;
     v->params = params;
     v->ports = ports;
-    v->cost_bits = v->params->control_bits;
     ports->stall_after(ports->host, v->params->stall_cycles);
     cta_table_init(&v->table, ports);
 }
@@ -93,6 +96,7 @@ const struct mechanism mechanism_vt = {
     .param_bytes = sizeof(struct vt_params),
     .stats = vt_stats,
     .state_bytes = sizeof(struct vt),
+    .cost = vt_cost,
     .init = vt_init,
     .admit = vt_admit,
     .on_cta = vt_on_cta,

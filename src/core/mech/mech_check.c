@@ -50,8 +50,7 @@ static bool lies_inside(size_t offset, size_t bytes, size_t alignment, size_t al
     return bytes && !(offset % alignment) && bytes <= all && offset <= all - bytes;
 }
 
-/* Letters, digits, '-' and '_': what needs no quotes in a shell, a query, JSON or CSV. */
-static bool is_word(const char *text)
+bool mech_is_word(const char *text)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
     return *text && !text[strspn(text, good)];
@@ -61,7 +60,7 @@ static bool is_word(const char *text)
 static bool is_named_after(const struct mechanism *m, const char *name)
 {
     size_t prefix = strlen(m->name);
-    return !strncmp(name, m->name, prefix) && name[prefix] == '.' && is_word(name + prefix + 1);
+    return !strncmp(name, m->name, prefix) && name[prefix] == '.' && mech_is_word(name + prefix + 1);
 }
 
 static bool check_param(const struct mechanism *m, const struct param_row *r, struct diag_list *diags)
@@ -192,7 +191,7 @@ bool mech_check(const struct mechanism *m, const char *where, struct diag_list *
                    m->api, (unsigned)HEDDLE_MECHANISM_API);
         return false;
     }
-    if (!m->name || !is_word(m->name)) {
+    if (!m->name || !mech_is_word(m->name)) {
         mech_error(diags, WORD_HINT, "%s: '%s' is not the name of a mechanism", where,
                    m->name ? m->name : "");
         return false;
