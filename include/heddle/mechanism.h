@@ -561,6 +561,8 @@ struct mechanism {
     /* rows with offsets into the state, "NAME.something" each; may be NULL. Names are of letters, digits, '-'
      * and '_'. */
     const struct stat_row *stats;
+    /* what its events cost, "NAME.something" each; may be NULL. Read when energy is printed. */
+    const struct energy_row *energy;
     size_t state_bytes, gpu_state_bytes;
     /* period of on_timer in core cycles; 0 = never */
     uint32_t timer_cycles;

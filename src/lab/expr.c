@@ -254,7 +254,7 @@ static struct expr *read_kernel(struct parser *p, const char *owner, const char 
     return e;
 }
 
-/* param(KEY), paper(FIGURE), cost(PART): what is in the parentheses is a name, not an expression (l1.mshrs,
+/* param(KEY), paper(FIGURE), cost(PART), energy(PART): what is in the parentheses is a name, not an expression (l1.mshrs,
  * two-level.active). */
 static struct expr *read_lookup(struct parser *p, enum expr_leaf_kind kind, const char *owner,
                                 const char *start)
@@ -287,7 +287,7 @@ static const struct over_function *over_called(const char *name)
 
 static void unknown_function(struct parser *p, const char *name, const char *start)
 {
-    static const char *const lookups[] = {"param", "paper", "cost", "kernel", "at", "near"};
+    static const char *const lookups[] = {"param", "paper", "cost", "energy", "kernel", "at", "near"};
     const struct over_function *over;
     VEC(const char *) names = {0};
     struct strbuf hint = {0};
@@ -396,10 +396,10 @@ static const char *owner_before(struct parser *p, const char *name, const char *
 static const struct {
     const char *word;
     enum expr_leaf_kind kind;
-} owned_lookups[] = {{"param", EXPR_PARAM}, {"cost", EXPR_COST}};
+} owned_lookups[] = {{"param", EXPR_PARAM}, {"cost", EXPR_COST}, {"energy", EXPR_ENERGY}};
 
-/* NAME, OWNER.NAME, FUNCTION(...), param(KEY), OWNER.param(KEY), cost(PART), OWNER.cost(PART),
- * paper(FIGURE), kernel(...).NAME, OWNER.kernel(...).NAME. */
+/* NAME, OWNER.NAME, FUNCTION(...), param(KEY), OWNER.param(KEY) and the other lookups, paper(FIGURE),
+ * kernel(...).NAME, OWNER.kernel(...).NAME. */
 static struct expr *read_word(struct parser *p)
 {
     const char *start = p->at;
@@ -434,7 +434,7 @@ static struct expr *read_quoted(struct parser *p)
         if (!strcmp(name, owned_lookups[i].word)) return read_lookup(p, owned_lookups[i].kind, owner, start);
     if (!strcmp(name, "kernel")) return read_kernel(p, owner, start);
     fail_at(p, start, (size_t)(p->at - start), NULL,
-            "only a statistic, param(), cost() or kernel() can be another column's");
+            "only a statistic, param(), cost(), energy() or kernel() can be another column's");
     return NULL;
 }
 

@@ -7,6 +7,7 @@
  * asked for, behind those of its group that are there already. (2) A load trains the Prefetch Table with its
  * first access; prefetches follow its misses. (3) The outcomes that on_prefetch tells are those of all
  * prefetches of the SM: with another prefetcher attached they contain its own. */
+#include "mech/cost.h"
 #include "mech/laws_core.h"
 #include "mech/sap.h"
 
@@ -74,6 +75,14 @@ static const struct stat_row apres_stat_rows[] = {
               "prefetches of lines that were there or on their way"),
     SAP_COUNT(dropped, "prefetch_dropped", "requests", "prefetches that the L1 could not take"),
     SAP_COUNT(used, "prefetch_used", "lines", "prefetched lines that a load wanted, there or on their way"),
+    {0},
+};
+
+static const struct energy_row apres_energy_rows[] = {
+    LAWS_ENERGY_ROWS("apres"),
+    ENERGY_PJ("apres.drq", "apres.bursts", COST_SMALL_TABLE_PJ, "entry of the Demand Request Queue"),
+    ENERGY_PJ("apres.wq", "apres.prefetches", COST_SMALL_TABLE_PJ, "entry of the Warp Queue"),
+    ENERGY_PJ("apres.pt", "apres.trained", COST_SMALL_TABLE_PJ, "access to the Prefetch Table"),
     {0},
 };
 
@@ -172,6 +181,7 @@ const struct mechanism mechanism_apres = {
     .params = apres_param_rows,
     .param_bytes = sizeof(struct apres_params),
     .stats = apres_stat_rows,
+    .energy = apres_energy_rows,
     .state_bytes = sizeof(struct apres),
     .check = apres_check,
     .cost = apres_cost,

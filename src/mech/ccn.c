@@ -107,6 +107,18 @@ static const struct stat_row ccn_stats[] = {
     {0},
 };
 
+/* Wires of 0.2 pJ a bit and mm (28 nm) and hops of 3.5 mm (4.5.5), of channels of 4 and 32 bytes; an access
+ * of 32 bytes to a queue of 1 KB is 50 pJ of one to 8 KB, less by the root of the size, in and out. */
+#define CCN_BIT_PJ (0.2 * 3.5)
+static const struct energy_row ccn_energy[] = {
+    ENERGY_PJ("ccn.tags", "ring.request_hops", COST_LARGE_TABLE_PJ, "search of shadow tags"),
+    ENERGY_PJ("ccn.requests", "ring.request_flits", 32 * CCN_BIT_PJ, "flit of a request on a link"),
+    ENERGY_PJ("ccn.responses", "ring.response_flits", 256 * CCN_BIT_PJ, "flit of a response on a link"),
+    ENERGY_PJ("ccn.queues", "ring.response_flits", 2 * 17.7, "flit of a response through a queue"),
+    ENERGY_LIKE("ccn.reads", "ccn.answered", 1, "l1_read_hit", "line that is read for another SM"),
+    {0},
+};
+
 /* ---- life ---- */
 
 /* 4.4.3 and Table 4.3. The ideal one has no hardware. */
@@ -338,6 +350,7 @@ const struct mechanism mechanism_ccn = {
     .params = ccn_params,
     .param_bytes = sizeof(struct ccn_params),
     .stats = ccn_stats,
+    .energy = ccn_energy,
     .state_bytes = sizeof(struct ccn),
     .check = ccn_check,
     .uses = ccn_uses,

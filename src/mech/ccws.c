@@ -61,6 +61,13 @@ static const struct stat_row ccws_stats[] = {
     {0},
 };
 
+static const struct energy_row ccws_energy[] = {
+    ENERGY_PJ("ccws.probes", "ccws.vta_probes", COST_LARGE_TABLE_PJ, "search of a victim tag array"),
+    ENERGY_PJ("ccws.inserts", "ccws.vta_inserts", COST_LARGE_TABLE_PJ,
+              "tag that comes into a victim tag array"),
+    {0},
+};
+
 /* ---- making ---- */
 
 static enum mech_fit ccws_check(const void *params, const struct mech_machine *machine, char *reason)
@@ -381,6 +388,7 @@ const struct mechanism mechanism_ccws = {
     .params = ccws_params,
     .param_bytes = sizeof(struct ccws_params),
     .stats = ccws_stats,
+    .energy = ccws_energy,
     .state_bytes = sizeof(struct ccws),
     .check = ccws_check,
     .cost = ccws_cost,

@@ -54,6 +54,15 @@ static const struct stat_row cerf_stats[] = {
     {0},
 };
 
+static const struct energy_row cerf_energy[] = {
+    ENERGY_PJ("cerf.tags", "l1.load_accesses", COST_LARGE_TABLE_PJ, "access to the tags of the rows"),
+    ENERGY_LIKE("cerf.row_reads", "cerf.reads", COST_ROW_LANES, "register_read",
+                "line read from a row of registers"),
+    ENERGY_LIKE("cerf.row_writes", "cerf.writes", COST_ROW_LANES, "register_write",
+                "line written to a row of registers"),
+    {0},
+};
+
 static void cerf_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
     mech_cost_add(c, MECH_EACH_SM, "tags", m->register_rows, 1 + CERF_TAG_BITS + cost_index_bits(m->l1_ways),
@@ -178,6 +187,7 @@ const struct mechanism mechanism_cerf = {
     .params = cerf_params,
     .param_bytes = sizeof(struct cerf_params),
     .stats = cerf_stats,
+    .energy = cerf_energy,
     .state_bytes = sizeof(struct cerf),
     .owns = MECH_OWNS_REGISTERS,
     .cost = cerf_cost,

@@ -18,7 +18,7 @@
  * finereg.cycles_per_warp a warp meanwhile. One switch is under way at a time. Results that come for a CTA in
  * the PCRF are written to its entries, and counted. What is not saved is lost (cta_park).
  *
- * Left out: the energy of it; CTAs of cooperative grids are not switched. */
+ * Left out: CTAs of cooperative grids are not switched. */
 #include "mech/finereg.h"
 
 #include <stdio.h>
@@ -352,6 +352,7 @@ const struct mechanism mechanism_finereg = {
     .params = finereg_param_rows,
     .param_bytes = sizeof(struct finereg_params),
     .stats = finereg_stat_rows,
+    .energy = finereg_energy_rows,
     .state_bytes = sizeof(struct finereg),
     .check = finereg_check,
     .cost = finereg_cost,

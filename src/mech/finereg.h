@@ -62,6 +62,7 @@ struct finereg {
 
 extern const struct param_row finereg_param_rows[];
 extern const struct stat_row finereg_stat_rows[];
+extern const struct energy_row finereg_energy_rows[];
 enum mech_fit finereg_check(const void *params, const struct mech_machine *machine, char *reason);
 /* Looks the vectors of the CTA that is to leave up, warp by warp, until one has to come from memory;
  * has_come: the one that was waited for. True: all are there, and what is kept is known. */

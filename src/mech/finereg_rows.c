@@ -53,6 +53,25 @@ const struct stat_row finereg_stat_rows[] = {
     {0},
 };
 
+const struct energy_row finereg_energy_rows[] = {
+    ENERGY_PJ("finereg.vectors", "finereg.vector_lookups", COST_SMALL_TABLE_PJ,
+              "access to the cache of live-register vectors"),
+    ENERGY_PJ("finereg.tags_out", "finereg.rows_out", COST_LARGE_TABLE_PJ, "tag of the PCRF that is written"),
+    ENERGY_PJ("finereg.tags_in", "finereg.rows_in", COST_LARGE_TABLE_PJ, "tag of the PCRF that is read"),
+    ENERGY_PJ("finereg.status", "finereg.swaps", COST_SMALL_TABLE_PJ,
+              "access to status monitor and pointer table"),
+    ENERGY_PJ("finereg.switching", "finereg.swaps", COST_LARGE_TABLE_PJ, "access to the CTA switching logic"),
+    ENERGY_LIKE("finereg.acrf_reads", "finereg.rows_out", COST_ROW_LANES, "register_read",
+                "row that leaves the ACRF"),
+    ENERGY_LIKE("finereg.pcrf_writes", "finereg.rows_out", COST_ROW_LANES, "register_write",
+                "row that comes into the PCRF"),
+    ENERGY_LIKE("finereg.pcrf_reads", "finereg.rows_in", COST_ROW_LANES, "register_read",
+                "row that leaves the PCRF"),
+    ENERGY_LIKE("finereg.acrf_writes", "finereg.rows_in", COST_ROW_LANES, "register_write",
+                "row that comes back into the ACRF"),
+    {0},
+};
+
 /* V-F. The tag has the fields of V-D: valid, end, next, warp of 32, register of 64. */
 void finereg_cost(const void *params, const struct mech_machine *machine, struct mech_cost *c)
 {

@@ -97,6 +97,11 @@ extern const char *const laws_full_names[], *const laws_empty_names[], *const la
         PARAM_CHOICE(laws_params, pending, name ".pending", "miss", laws_pending_names,                      \
                      "a load that merges with a miss under way counts as: miss, hit")
 
+/* Rows of energy; include mech/cost.h. */
+#define LAWS_ENERGY_ROWS(name)                                                                               \
+    ENERGY_PJ(name ".llt", name ".loads", COST_SMALL_TABLE_PJ, "access to the Last Load Table"),             \
+        ENERGY_PJ(name ".wgt", name ".groups", COST_SMALL_TABLE_PJ, "entry of the Warp Group Table")
+
 #define LAWS_COUNT(name, field, unit, help) STAT_COUNT(laws, stats.field, name "." #field, unit, help, NULL)
 #define LAWS_STAT_ROWS(name)                                                                                 \
     LAWS_COUNT(name, loads, "loads", "global loads that issued"),                                            \

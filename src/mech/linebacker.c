@@ -316,6 +316,7 @@ const struct mechanism mechanism_linebacker = {
     .params = linebacker_params,
     .param_bytes = sizeof(struct linebacker_params),
     .stats = linebacker_stats,
+    .energy = linebacker_energy,
     .state_bytes = sizeof(struct linebacker),
     .owns = MECH_OWNS_REGISTERS,
     .note_names = linebacker_notes,

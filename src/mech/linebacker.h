@@ -38,6 +38,7 @@ struct linebacker {
 /* linebacker_rows.c */
 extern const struct param_row linebacker_params[];
 extern const struct stat_row linebacker_stats[];
+extern const struct energy_row linebacker_energy[];
 /* Partitions of the tag table that a register file of these rows has room for. */
 uint32_t linebacker_partitions(const struct linebacker_params *p, uint32_t sets, uint32_t rows);
 enum mech_fit linebacker_check(const void *params, const struct mech_machine *m, char *reason);

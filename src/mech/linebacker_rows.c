@@ -67,6 +67,24 @@ const struct stat_row linebacker_stats[] = {
     {0},
 };
 
+const struct energy_row linebacker_energy[] = {
+    ENERGY_PJ("linebacker.manager", "linebacker.manager_accesses", 1.94,
+              "access to the CTA manager (Table 3)"),
+    ENERGY_PJ("linebacker.hpc", "l1.load_accesses", 0.09, "access to the hashed PC of a line (Table 3)"),
+    ENERGY_PJ("linebacker.lm", "linebacker.lm_accesses", 0.32, "access to the load monitor (Table 3)"),
+    ENERGY_PJ("linebacker.vtt", "linebacker.vtt_accesses", 2.05,
+              "access to a partition of the tag table (Table 3)"),
+    ENERGY_LIKE("linebacker.row_reads", "linebacker.hits", COST_ROW_LANES, "register_read",
+                "line read from a row of registers"),
+    ENERGY_LIKE("linebacker.row_writes", "linebacker.inserts", COST_ROW_LANES, "register_write",
+                "line written to a row of registers"),
+    ENERGY_LIKE("linebacker.backup", "linebacker.rows_out", COST_ROW_LANES, "register_read",
+                "row of a CTA that goes to memory"),
+    ENERGY_LIKE("linebacker.restore", "linebacker.rows_in", COST_ROW_LANES, "register_write",
+                "row of a CTA that comes back"),
+    {0},
+};
+
 uint32_t linebacker_partitions(const struct linebacker_params *p, uint32_t sets, uint32_t rows)
 {
     const uint32_t fit = rows > p->first_row ? (rows - p->first_row) / (sets * p->ways) : 0;

@@ -79,6 +79,13 @@ static const struct stat_row mascar_stats[] = {
     {0},
 };
 
+static const struct energy_row mascar_energy[] = {
+    ENERGY_PJ("mascar.queue", "mascar.nacks", COST_LARGE_TABLE_PJ,
+              "load that goes into the re-execution queue"),
+    ENERGY_PJ("mascar.offers", "mascar.retries", COST_LARGE_TABLE_PJ, "load that is offered again"),
+    {0},
+};
+
 /* ---- making ---- */
 
 static void mascar_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
@@ -255,6 +262,7 @@ const struct mechanism mechanism_mascar = {
     .params = mascar_params,
     .param_bytes = sizeof(struct mascar_params),
     .stats = mascar_stats,
+    .energy = mascar_energy,
     .state_bytes = sizeof(struct mascar),
     .cost = mascar_cost,
     .init = mascar_init,

@@ -10,6 +10,7 @@
  *
  * Left out: the row that a result would have to write in memory when it comes for a CTA whose registers are
  * there; such results are counted. CTAs of cooperative grids do not move. */
+#include "mech/cost.h"
 #include "mech/cta_table.h"
 
 struct regdram_params {
@@ -53,6 +54,15 @@ static const struct stat_row regdram_stats[] = {
     COUNT(rows_out, "rows", "rows of registers that went to memory"),
     COUNT(rows_in, "rows", "rows of registers that came back"),
     COUNT(results, "results", "that came for a CTA whose registers were in memory"),
+    {0},
+};
+
+static const struct energy_row regdram_energy[] = {
+    ENERGY_PJ("regdram.switching", "regdram.swaps", COST_LARGE_TABLE_PJ, "access to the CTA switching logic"),
+    ENERGY_LIKE("regdram.backup", "regdram.rows_out", COST_ROW_LANES, "register_read",
+                "row of a CTA that goes to memory"),
+    ENERGY_LIKE("regdram.restore", "regdram.rows_in", COST_ROW_LANES, "register_write",
+                "row of a CTA that comes back"),
     {0},
 };
 
@@ -222,6 +232,7 @@ const struct mechanism mechanism_regdram = {
     .params = regdram_params,
     .param_bytes = sizeof(struct regdram_params),
     .stats = regdram_stats,
+    .energy = regdram_energy,
     .state_bytes = sizeof(struct regdram),
     .cost = regdram_cost,
     .init = regdram_init,

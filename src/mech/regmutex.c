@@ -75,6 +75,14 @@ static const struct stat_row regmutex_stats[] = {
     {0},
 };
 
+static const struct energy_row regmutex_energy[] = {
+    ENERGY_PJ("regmutex.switching", "regmutex.swaps", COST_LARGE_TABLE_PJ,
+              "access to the CTA switching logic"),
+    ENERGY_PJ("regmutex.sections", "regmutex.acquires", COST_SMALL_TABLE_PJ,
+              "section that is acquired and released"),
+    {0},
+};
+
 /* Sections are as many as warps at most. */
 static void regmutex_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
@@ -293,6 +301,7 @@ const struct mechanism mechanism_regmutex = {
     .params = regmutex_params,
     .param_bytes = sizeof(struct regmutex_params),
     .stats = regmutex_stats,
+    .energy = regmutex_energy,
     .state_bytes = sizeof(struct regmutex),
     .cost = regmutex_cost,
     .init = regmutex_init,

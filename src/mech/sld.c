@@ -63,6 +63,11 @@ static const struct stat_row sld_stats[] = {
     {0},
 };
 
+static const struct energy_row sld_energy[] = {
+    ENERGY_PJ("sld.table", "sld.loads", COST_SMALL_TABLE_PJ, "access to the table of blocks"),
+    {0},
+};
+
 /* Lines of a macro block. */
 static uint32_t sld_lines(const struct sld_params *p) { return SLD_LINES_MIN << p->size; }
 
@@ -140,6 +145,7 @@ const struct mechanism mechanism_sld = {
     .params = sld_params,
     .param_bytes = sizeof(struct sld_params),
     .stats = sld_stats,
+    .energy = sld_energy,
     .state_bytes = sizeof(struct sld),
     .cost = sld_cost,
     .init = sld_init,

@@ -74,6 +74,11 @@ static const struct stat_row str_stats[] = {
     {0},
 };
 
+static const struct energy_row str_energy[] = {
+    ENERGY_PJ("str.table", "str.loads", COST_SMALL_TABLE_PJ, "access to the prefetch table"),
+    {0},
+};
+
 /* The widths of APRES's Table II, and how often the stride was seen. */
 static void str_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
@@ -196,6 +201,7 @@ const struct mechanism mechanism_str = {
     .params = str_params,
     .param_bytes = sizeof(struct str_params),
     .stats = str_stats,
+    .energy = str_energy,
     .state_bytes = sizeof(struct str),
     .cost = str_cost,
     .init = str_init,

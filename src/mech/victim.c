@@ -46,6 +46,15 @@ static const struct stat_row victim_stats[] = {
     {0},
 };
 
+static const struct energy_row victim_energy[] = {
+    ENERGY_PJ("victim.tags", "victim.lookups", COST_LARGE_TABLE_PJ, "search of the tags of the rows"),
+    ENERGY_LIKE("victim.row_reads", "victim.hits", COST_ROW_LANES, "register_read",
+                "line read from a row of registers"),
+    ENERGY_LIKE("victim.row_writes", "victim.inserts", COST_ROW_LANES, "register_write",
+                "line written to a row of registers"),
+    {0},
+};
+
 static void victim_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
     const uint32_t tag = COST_ADDRESS_BITS - cost_index_bits(m->line_bytes);
@@ -146,6 +155,7 @@ const struct mechanism mechanism_victim = {
     .params = victim_params,
     .param_bytes = sizeof(struct victim_params),
     .stats = victim_stats,
+    .energy = victim_energy,
     .state_bytes = sizeof(struct victim),
     .owns = MECH_OWNS_REGISTERS,
     .cost = victim_cost,

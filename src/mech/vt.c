@@ -10,6 +10,7 @@
  * Open in what is printed of it: how long an exchange takes (vt.cycles_per_warp for each warp of the larger
  * CTA), which waits are long (vt.stall_cycles), and when a CTA counts as ready (one of its warps could
  * issue). */
+#include "mech/cost.h"
 #include "mech/cta_table.h"
 
 struct vt_params {
@@ -34,6 +35,11 @@ static const struct param_row vt_params[] = {
 
 static const struct stat_row vt_stats[] = {
     CTA_TABLE_STATS(vt, "vt"),
+    {0},
+};
+
+static const struct energy_row vt_energy[] = {
+    ENERGY_PJ("vt.switching", "vt.swaps", COST_LARGE_TABLE_PJ, "access to the CTA switching logic"),
     {0},
 };
 
@@ -95,6 +101,7 @@ const struct mechanism mechanism_vt = {
     .params = vt_params,
     .param_bytes = sizeof(struct vt_params),
     .stats = vt_stats,
+    .energy = vt_energy,
     .state_bytes = sizeof(struct vt),
     .cost = vt_cost,
     .init = vt_init,
