@@ -98,17 +98,43 @@ static double find(const struct energy_table *t, const struct energy_source *s, 
     return rows_of(t, s, name);
 }
 
+/* A run whose energy is asked for. */
+struct energy_run {
+    struct run_values values;
+    struct mech_energy rows;
+    struct energy_source source;
+};
+
+/* False: it has no cycles. */
+static bool run_open(struct energy_run *r, const struct lab_column *c,
+                     double (*value)(void *context, const char *name), void *context)
+{
+    if (isnan(value(context, "gpu.cycles"))) return false;
+    r->values = (struct run_values){value, context};
+    mech_energy_gather(&r->rows, c->attached);
+    r->source = mech_energy_source(c->resolved, &r->rows);
+    r->source.value = run_value;
+    r->source.context = &r->values;
+    return true;
+}
+
+bool column_energy_sum(const struct lab_column *c, const struct energy_table *t,
+                       double (*value)(void *context, const char *name), void *context,
+                       struct energy_sum *out)
+{
+    struct energy_run r;
+    if (!run_open(&r, c, value, context)) return false;
+    energy_of(t, &r.source, out);
+    mech_energy_free(&r.rows);
+    return true;
+}
+
 double column_energy(const struct lab_column *c, const struct energy_table *t, const char *name,
                      double (*value)(void *context, const char *name), void *context)
 {
-    struct run_values values = {value, context};
-    struct mech_energy rows;
-    if (isnan(value(context, "gpu.cycles"))) return NAN;
-    mech_energy_gather(&rows, c->attached);
-    struct energy_source source = mech_energy_source(c->resolved, &rows);
-    source.value = run_value;
-    source.context = &values;
-    const double joules = find(t, &source, name);
-    mech_energy_free(&rows);
+    struct energy_run r;
+    if (!run_open(&r, c, value, context)) return NAN;
+    const double joules = find(t, &r.source, name);
+    mech_energy_free(&r.rows);
     return joules;
 }

@@ -22,6 +22,11 @@ const char *column_energy_table(const struct lab_column *c);
 /* Reads it. False with diagnostics. */
 bool column_energy_load(const struct lab_column *c, struct energy_table *t, struct diag_list *diags);
 
+/* All parts at once. False: the run has no cycles. */
+bool column_energy_sum(const struct lab_column *c, const struct energy_table *t,
+                       double (*value)(void *context, const char *name), void *context,
+                       struct energy_sum *out);
+
 /* `value` gives a statistic of the run, or NAN. NAN: the run has no cycles, or the column's mechanisms have
  * no such row. */
 double column_energy(const struct lab_column *c, const struct energy_table *t, const char *name,

@@ -254,8 +254,8 @@ static struct expr *read_kernel(struct parser *p, const char *owner, const char 
     return e;
 }
 
-/* param(KEY), paper(FIGURE), cost(PART), energy(PART): what is in the parentheses is a name, not an expression (l1.mshrs,
- * two-level.active). */
+/* param(KEY), paper(FIGURE), cost(PART), energy(PART): what is in the parentheses is a name, not an
+ * expression (l1.mshrs, two-level.active). */
 static struct expr *read_lookup(struct parser *p, enum expr_leaf_kind kind, const char *owner,
                                 const char *start)
 {
