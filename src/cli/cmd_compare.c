@@ -175,7 +175,8 @@ static bool read_input(struct compare_input *in, struct cli_lab *lab, int argc, 
                                          .shown_count = in->shown.len,
                                          .columns = in->columns.data,
                                          .column_count = in->columns.len,
-                                         .has_energy = s->energy};
+                                         .has_energy = s->energy,
+                                         .has_parts = s->page != NULL};
     return true;
 }
 
@@ -231,7 +232,7 @@ int cli_cmd_compare(int argc, char **argv)
          "a parameter of a mechanism, in every column that has it"},
         {"--show", NULL, CLI_LIST, &s.shown, "STATISTIC", "a further table: this statistic of each column"},
         {"--energy", NULL, CLI_FLAG, &s.energy, NULL,
-         "further tables: energy over the baseline's, power, and the parts (docs/energy.md)"},
+         "further tables: energy over the baseline's and power; with -o the parts, too (docs/energy.md)"},
         {"--store", NULL, CLI_TEXT, &s.sweep.store, "FILE",
          "the store of results (default " CLI_DEFAULT_STORE "); runs that it has are not made again"},
         {"--dry-run", "-n", CLI_FLAG, &s.sweep.dry_run, NULL,

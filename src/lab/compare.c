@@ -200,7 +200,7 @@ static void put_energy_figures(const struct comparison *c, struct drawing d, str
     put_figure("power", &d, out);
     d.measures = energy_part_names, d.measure_count = ENERGY_PARTS;
     d.title = strbuf_text(&title), d.more = "draw: stacked, mean: arithmetic, percent: true";
-    put_figure("energy-parts", &d, out);
+    if (c->has_parts) put_figure("energy-parts", &d, out);
     strbuf_free(&title);
 }
 
