@@ -2,7 +2,7 @@
 # decide what a simulation computes. Paths are relative to ROOT and in order: the value depends on nothing but
 # names and contents.
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/src/*.[ch] ${ROOT}/src/*.def ${ROOT}/include/*.h)
-list(FILTER files EXCLUDE REGEX "^src/(lab|cli)/")
+list(FILTER files EXCLUDE REGEX "^src/(lab|cli|energy)/")
 list(SORT files COMPARE STRING)
 set(lines "")
 foreach(file ${files})

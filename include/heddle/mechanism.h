@@ -76,6 +76,9 @@ struct mech_machine {
     bool l1_caches_global;
     /* of the machine's own L1; rows of the register file; CTA slots */
     uint32_t l1_sets, l1_ways, register_rows, ctas;
+    /* slices of the L2; entries of the SMs' ring, as in mech_ports */
+    uint32_t l2_slices;
+    uint32_t ring_queue, ring_request_buffer, ring_response_buffer;
 };
 
 enum mech_fit {
@@ -83,6 +86,35 @@ enum mech_fit {
     MECH_FITS_POORLY, /* it runs, with a warning */
     MECH_MISFIT       /* an error: nothing runs */
 };
+
+/* ---- cost ---- */
+
+/* What a row of storage is there once for. */
+enum mech_scope { MECH_EACH_SM, MECH_EACH_SLICE, MECH_WHOLE_GPU };
+/* Storage that the hardware of a mechanism has: `entries` of `bits` each. */
+struct mech_storage {
+    /* of letters, digits, '-' and '_' */
+    const char *name;
+    uint64_t entries, bits;
+    enum mech_scope scope;
+    /* one line: what it holds */
+    const char *help;
+};
+enum { MECH_STORAGE_MAX = 16 };
+/* In the order in which the paper has them. */
+struct mech_cost {
+    struct mech_storage rows[MECH_STORAGE_MAX];
+    uint32_t count;
+};
+
+/* Appends a row. One beyond MECH_STORAGE_MAX is counted and not kept, which the host refuses. */
+static inline void mech_cost_add(struct mech_cost *c, enum mech_scope scope, const char *name,
+                                 uint64_t entries, uint64_t bits, const char *help)
+{
+    if (c->count < MECH_STORAGE_MAX)
+        c->rows[c->count] = (struct mech_storage){name, entries, bits, scope, help};
+    c->count++;
+}
 
 /* ---- views ---- */
 
@@ -589,6 +621,8 @@ struct mechanism {
     /* rows with offsets into the state, "NAME.something" each; may be NULL. Names are of letters, digits, '-'
      * and '_'. */
     const struct stat_row *stats;
+    /* what its events cost, "NAME.something" each; may be NULL. Read when energy is printed. */
+    const struct energy_row *energy;
     size_t state_bytes, gpu_state_bytes;
     /* period of on_timer in core cycles; 0 = never */
     uint32_t timer_cycles;
@@ -609,6 +643,9 @@ struct mechanism {
      * already. Unless they fit, it writes why into reason: a sentence without a dot, of MECH_REASON_BYTES
      * at most. */
     enum mech_fit (*check)(const void *params, const struct mech_machine *machine, char *reason);
+    /* Storage of its hardware, with these parameters on a machine that they fit. Asked when somebody wants to
+     * know, not by a run. */
+    void (*cost)(const void *params, const struct mech_machine *machine, struct mech_cost *cost);
     /* What it uses with these parameters: enum mech_uses, a mask. Once, before the SMs' init. NULL: 0. */
     uint32_t (*uses)(const void *params);
     /* params and ports live as long as the state: keep the pointers. */

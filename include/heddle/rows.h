@@ -1,6 +1,6 @@
-/* rows.h: how a parameter and a statistic are declared: once, as a row of a table in the file that uses it.
- * The YAML reader, --set, the dump, the printers, `heddle explain` and the docs page are all read from such
- * rows, the built-in ones and those of plug-ins alike.
+/* rows.h: how a parameter, a statistic and an energy are declared: once, as a row of a table in the file that
+ * uses it. The YAML reader, --set, the dump, the printers, `heddle explain` and the docs page are all read
+ * from such rows, the built-in ones and those of plug-ins alike.
  *
  *     static const struct param_row rows[] = {
  *         PARAM_NUMBER(swl_params, warps, "swl.warps", "warps", "64", 1, 64, "warps that may issue"),
@@ -127,6 +127,32 @@ struct stat_row {
 #define STAT_RATIO_OF(st, num, den, nm, unit, help, ncu)                                                     \
     {                                                                                                        \
         nm, STAT_RATIO, offsetof(struct st, num), offsetof(struct st, den), 1, unit, help, ncu               \
+    }
+
+/* ---- energy: what events of a mechanism cost (docs/energy.md) ---- */
+
+struct energy_row {
+    /* "linebacker.vtt"; NULL ends a table */
+    const char *name;
+    /* the statistic that counts the events: the mechanism's own, or one of the machine */
+    const char *stat;
+    /* picojoules of one; with `like`: how many events of that row of the energy table one is */
+    double amount;
+    /* a row of energy tables ("register_read"), or NULL */
+    const char *like;
+    /* one line: what an event is, and where the value is known from */
+    const char *help;
+};
+
+/* picojoules */
+#define ENERGY_PJ(nm, stat, pj, help)                                                                        \
+    {                                                                                                        \
+        nm, stat, pj, NULL, help                                                                             \
+    }
+/* as much as n events of a row of the energy table, to whose part it is added */
+#define ENERGY_LIKE(nm, stat, n, event, help)                                                                \
+    {                                                                                                        \
+        nm, stat, n, event, help                                                                             \
     }
 
 #endif

@@ -10,7 +10,7 @@ struct compare_settings {
     struct cli_sweep sweep;
     const char *machine, *mech, *page;
     struct cli_list sets, mech_sets, shown;
-    bool json;
+    bool json, energy;
 };
 
 /* What the comparison's names live in. */
@@ -174,7 +174,9 @@ static bool read_input(struct compare_input *in, struct cli_lab *lab, int argc, 
                                          .mech_set_count = in->mech_sets.len,
                                          .shown_count = in->shown.len,
                                          .columns = in->columns.data,
-                                         .column_count = in->columns.len};
+                                         .column_count = in->columns.len,
+                                         .has_energy = s->energy,
+                                         .has_parts = s->page != NULL};
     return true;
 }
 
@@ -229,6 +231,8 @@ int cli_cmd_compare(int argc, char **argv)
         {"--mech-set", NULL, CLI_LIST, &s.mech_sets, "KEY=VALUE",
          "a parameter of a mechanism, in every column that has it"},
         {"--show", NULL, CLI_LIST, &s.shown, "STATISTIC", "a further table: this statistic of each column"},
+        {"--energy", NULL, CLI_FLAG, &s.energy, NULL,
+         "further tables: energy over the baseline's and power; with -o the parts, too (docs/energy.md)"},
         {"--store", NULL, CLI_TEXT, &s.sweep.store, "FILE",
          "the store of results (default " CLI_DEFAULT_STORE "); runs that it has are not made again"},
         {"--dry-run", "-n", CLI_FLAG, &s.sweep.dry_run, NULL,

@@ -96,12 +96,40 @@ static void unknown_kind(int argc, char **argv, int at)
     strbuf_free(&all);
 }
 
+struct list_flags {
+    bool markdown, cost;
+    struct list_cost of;
+};
+
+/* Flags that are not for what is listed. */
+static bool flags_fit(const struct list_flags *f, const char *kind)
+{
+    const bool has_more =
+        f->of.machine || f->of.sets.items.len || f->of.mechs.items.len || f->of.mech_sets.items.len;
+    const char *wrong = NULL;
+    if (f->markdown && strcmp(kind, "stats"))
+        wrong = "--markdown is for stats: heddle list stats --markdown";
+    else if (f->cost && strcmp(kind, "mechanisms"))
+        wrong = "--cost is for mechanisms: heddle list mechanisms --cost";
+    else if (has_more && !f->cost)
+        wrong = "--machine, --set, --mech and --mech-set go with --cost: heddle list mechanisms --cost";
+    if (wrong) fprintf(stderr, "heddle: error: %s\n", wrong);
+    return !wrong;
+}
+
 int cli_cmd_list(int argc, char **argv)
 {
-    bool markdown = false, json = false;
+    struct list_flags f = {0};
     struct cli_option options[] = {
-        {"--markdown", NULL, CLI_FLAG, &markdown, NULL, "stats: as the page docs/statistics.md"},
-        {"--json", NULL, CLI_FLAG, &json, NULL, "everything that is known of each, as a JSON list"},
+        {"--markdown", NULL, CLI_FLAG, &f.markdown, NULL, "stats: as the page docs/statistics.md"},
+        {"--json", NULL, CLI_FLAG, &f.of.json, NULL, "everything that is known of each, as a JSON list"},
+        {"--cost", NULL, CLI_FLAG, &f.cost, NULL, "mechanisms: their storage, part by part"},
+        {"--machine", "-m", CLI_TEXT, &f.of.machine, "NAME",
+         "--cost: on this machine (default " CLI_DEFAULT_MACHINE ")"},
+        {"--set", NULL, CLI_LIST, &f.of.sets, "KEY=VALUE", "--cost: change one parameter of the machine"},
+        {"--mech", NULL, CLI_LIST, &f.of.mechs, "NAME", "--cost: of this one, or of ./file.so"},
+        {"--mech-set", NULL, CLI_LIST, &f.of.mech_sets, "KEY=VALUE",
+         "--cost: change one parameter of a mechanism"},
         {0}};
     struct cli_parse p = {.command = cli_command("list"), .options = options};
     int status = CLI_BAD_INPUT;
@@ -112,12 +140,13 @@ int cli_cmd_list(int argc, char **argv)
         const struct list_kind *kind = p.words.items.len == 1 ? find_kind(word->text) : NULL;
         if (!kind)
             unknown_kind(argc, argv, p.words.items.len ? word->arg : argc);
-        else if (markdown && strcmp(kind->name, "stats"))
-            fprintf(stderr, "heddle: error: --markdown is for stats: heddle list stats --markdown\n");
-        else
-            status = list_one(kind, markdown, json);
+        else if (flags_fit(&f, kind->name))
+            status = f.cost ? cli_list_cost(&f.of) : list_one(kind, f.markdown, f.of.json);
     }
     vec_free(&p.words.items);
+    vec_free(&f.of.sets.items);
+    vec_free(&f.of.mechs.items);
+    vec_free(&f.of.mech_sets.items);
     return status;
 }
 

@@ -10,6 +10,15 @@ int cli_list_machines(void);
 int cli_list_mechanisms(void);
 int cli_list_workloads(void);
 
+/* Storage of mechanisms on a machine: of those that are named, or of all that are built in. */
+struct list_cost {
+    const char *machine;
+    /* changes of the machine; names and files of mechanisms; changes of their parameters */
+    struct cli_list sets, mechs, mech_sets;
+    bool json;
+};
+int cli_list_cost(const struct list_cost *request);
+
 /* JSON lists (docs/workloads.md has that of the workloads). False: errors were printed, and the list is
  * not complete. */
 bool list_json_experiments(struct strbuf *out);

@@ -78,7 +78,8 @@ static void init_rooms(struct timed_gpu *g)
 static bool init_energy(struct timed_gpu *g, struct diag_list *diags)
 {
     if (!g->options.energy) return true;
-    if (*g->machine.energy) return energy_load(&g->energy, g->machine.energy, machine_data_dir(), diags);
+    mech_energy_gather(&g->energy_rows, g->wiring.mechs);
+    if (*g->machine.energy) return mech_energy_load(&g->energy, g->machine.energy, g->wiring.mechs, diags);
     diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "--set energy=gpuwattch, accelwattch or a .yaml file",
              "machine '%s' names no table of energies", g->machine.name);
     return false;
@@ -92,10 +93,10 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
     machine_apply_ideal(&g->machine);
     g->device = d;
     if (o) g->options = *o;
-    bool ok = init_energy(g, diags) && init_time(g, diags);
+    bool ok = init_time(g, diags);
     if (ok && !g->machine.l2.infinite_miss)
         g->machine.l2.infinite_miss = idle_miss(&g->time, &g->machine.dram);
-    ok = ok && init_wiring(g, diags) && init_threads(g, diags);
+    ok = ok && init_wiring(g, diags) && init_energy(g, diags) && init_threads(g, diags);
     ok = ok && helper_init(&g->helper, &g->wiring, &g->time, g->options.compile, diags);
     if (ok) {
         init_rooms(g);
@@ -117,6 +118,7 @@ void timed_destroy(struct timed_gpu *g)
     snapshot_close(&g->snapshots);
     run_end_free(&g->end);
     arena_free(&g->kept.memory);
+    mech_energy_free(&g->energy_rows);
     mem_free_huge(g);
 }
 
@@ -139,6 +141,12 @@ void timed_set_device(struct timed_gpu *g, struct emu_device *d)
 const struct energy_table *timed_energy(const struct timed_gpu *g)
 {
     return g->options.energy ? &g->energy : NULL;
+}
+
+uint32_t timed_energy_rows(const struct timed_gpu *g, const struct energy_row *const **rows)
+{
+    *rows = g->energy_rows.rows;
+    return g->energy_rows.count;
 }
 
 /* ---- work ---- */

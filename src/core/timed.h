@@ -62,6 +62,9 @@ void timed_set_device(struct timed_gpu *g, struct emu_device *d);
 
 /* What its events cost; NULL: options.energy does not ask for it. */
 const struct energy_table *timed_energy(const struct timed_gpu *g);
+/* The rows of its mechanisms beside it; how many there are. */
+struct energy_row;
+uint32_t timed_energy_rows(const struct timed_gpu *g, const struct energy_row *const **rows);
 
 /* Queues a launch on a stream (0 = default). The emu_launch and its parameters are copied. */
 void timed_launch(struct timed_gpu *g, const struct emu_launch *l, uint64_t stream);

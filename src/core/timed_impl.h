@@ -17,6 +17,7 @@
 #include "core/dispatch.h"
 #include "core/helper.h"
 #include "core/laws.h"
+#include "core/mech/mech_energy.h"
 #include "core/records.h"
 #include "core/run_end.h"
 #include "core/sampler.h"
@@ -25,7 +26,6 @@
 #include "core/stuck.h"
 #include "core/timed.h"
 #include "core/wiring.h"
-#include "energy/energy.h"
 
 struct timed_gpu {
     /* every step touches the beginning of each of these */
@@ -46,8 +46,9 @@ struct timed_gpu {
     struct machine machine;
     struct timed_options options;
     struct emu_device *device;
-    /* read where options.energy asks for it */
+    /* read where options.energy asks for it: the table, and the rows of mechanisms */
     struct energy_table energy;
+    struct mech_energy energy_rows;
 
     /* written by kept.c, in a GPU that shows the run of another process */
     struct {

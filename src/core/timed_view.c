@@ -23,6 +23,7 @@ static void view_gather(struct timed_gpu *g, struct stats_view *v)
     v->group_count = timed_groups(g, &v->groups);
     v->is_own = timed_is_own;
     v->energy = timed_energy(g);
+    v->energy_row_count = timed_energy_rows(g, &v->energy_rows);
     v->kernel_count = timed_kernel_count(g);
     v->kernels = mem_alloc(sizeof(*v->kernels) * (v->kernel_count + 1));
     for (uint32_t i = 0; i < v->kernel_count; i++) v->kernels[i] = timed_kernel_at(g, i);

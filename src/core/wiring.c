@@ -9,6 +9,7 @@
 
 #include "base/hugepage.h"
 #include "core/machine_check.h"
+#include "core/mech/mech_cost.h"
 
 enum { POOL_START = 4096 };
 
@@ -137,20 +138,8 @@ static bool check(struct wiring *w, const struct timed_options *o, struct diag_l
 
 static bool check_mechs(struct wiring *w, struct diag_list *diags)
 {
-    const struct machine *m = w->machine;
-    const uint32_t lines = (uint32_t)MAX(m->l1.size / m->l1.line, 1), ways = MIN(m->l1.ways, lines);
-    return mech_gpu_check(w->mech_gpu,
-                          &(struct mech_machine){.sm_count = w->sm_count,
-                                                 .warps = m->sm_warps,
-                                                 .schedulers = m->sm.schedulers,
-                                                 .line_bytes = m->l1.line,
-                                                 .prefetch_queue = m->sm.prefetch_queue,
-                                                 .l1_caches_global = m->l1.cache_global,
-                                                 .l1_sets = lines / ways,
-                                                 .l1_ways = ways,
-                                                 .register_rows = m->sm_registers / 32,
-                                                 .ctas = m->sm_ctas},
-                          diags);
+    const struct mech_machine machine = mech_machine_of(w->machine);
+    return mech_gpu_check(w->mech_gpu, &machine, diags);
 }
 
 /* What only mechanisms use. */

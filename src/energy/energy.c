@@ -6,8 +6,18 @@ const char *const energy_part_names[ENERGY_PARTS] = {
     [ENERGY_UNITS] = "units",       [ENERGY_SHARED] = "shared",
     [ENERGY_CACHES] = "const, tex", [ENERGY_L1] = "L1",
     [ENERGY_XBAR] = "crossbar",     [ENERGY_L2] = "L2",
-    [ENERGY_DRAM] = "DRAM",         [ENERGY_ALWAYS] = "always on",
-    [ENERGY_LEAKAGE] = "leakage"};
+    [ENERGY_DRAM] = "DRAM",         [ENERGY_MECHANISMS] = "mechanisms",
+    [ENERGY_ALWAYS] = "always on",  [ENERGY_LEAKAGE] = "leakage"};
+
+const char *const energy_part_words[ENERGY_PARTS] = {
+    [ENERGY_FRONT] = "front",   [ENERGY_REGISTERS] = "registers",
+    [ENERGY_UNITS] = "units",   [ENERGY_SHARED] = "shared",
+    [ENERGY_CACHES] = "caches", [ENERGY_L1] = "l1",
+    [ENERGY_XBAR] = "xbar",     [ENERGY_L2] = "l2",
+    [ENERGY_DRAM] = "dram",     [ENERGY_MECHANISMS] = "mechanisms",
+    [ENERGY_ALWAYS] = "always", [ENERGY_LEAKAGE] = "leakage"};
+
+static const double picojoule = 1e-12;
 
 /* GPUWattch holds the pipelines' duty below this share. */
 static const double duty_max = 0.8;
@@ -36,11 +46,46 @@ double energy_events(const struct energy_table *t, const struct energy_source *s
     UNREACHABLE("an event that does not exist");
 }
 
+const char *const energy_event_names[ENERGY_EVENTS] = {
+#define ENERGY_EVENT(id, name, part, count, about) [ENERGY_##id] = name,
+#include "energy/events.def"
+#undef ENERGY_EVENT
+};
+
 static const enum energy_part event_parts[ENERGY_EVENTS] = {
 #define ENERGY_EVENT(id, name, part, count, about) [ENERGY_##id] = ENERGY_##part,
 #include "energy/events.def"
 #undef ENERGY_EVENT
 };
+
+/* ---- rows of mechanisms ---- */
+
+enum energy_event energy_event_named(const char *name)
+{
+    enum energy_event e = 0;
+    while (e < ENERGY_EVENTS && strcmp(energy_event_names[e], name)) e++;
+    return e;
+}
+
+enum energy_part energy_row_part(const struct energy_row *r)
+{
+    return r->like ? event_parts[energy_event_named(r->like)] : ENERGY_MECHANISMS;
+}
+
+static double row_picojoules(const struct energy_table *t, const struct energy_row *r)
+{
+    for (uint32_t i = 0; i < t->own_count; i++)
+        if (!strcmp(t->own[i].name, r->name)) return t->own[i].picojoules;
+    return r->like ? r->amount * t->picojoules[energy_event_named(r->like)] : r->amount;
+}
+
+double energy_row_joules(const struct energy_table *t, const struct energy_source *s,
+                         const struct energy_row *r)
+{
+    return value(s, r->stat) * row_picojoules(t, r) * picojoule;
+}
+
+/* ---- powers ---- */
 
 static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
@@ -77,11 +122,13 @@ static void add_powers(const struct energy_table *t, const struct energy_source 
 
 void energy_of(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out)
 {
-    static const double picojoule = 1e-12, cycles_per_khz = 1e-3;
+    static const double cycles_per_khz = 1e-3;
     assert(s->core_khz);
     *out = (struct energy_sum){.seconds = S("gpu.cycles") * cycles_per_khz / s->core_khz};
     for (enum energy_event e = 0; e < ENERGY_EVENTS; e++)
         out->joules[event_parts[e]] += energy_events(t, s, e) * t->picojoules[e] * picojoule;
+    for (uint32_t i = 0; i < s->row_count; i++)
+        out->joules[energy_row_part(s->rows[i])] += energy_row_joules(t, s, s->rows[i]);
     add_powers(t, s, out);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/diag.h"
+#include "heddle/rows.h" /* struct energy_row */
 
 enum energy_part {
     ENERGY_FRONT,
@@ -18,11 +19,15 @@ enum energy_part {
     ENERGY_XBAR,
     ENERGY_L2,
     ENERGY_DRAM,
+    /* what mechanisms declare beyond the parts above */
+    ENERGY_MECHANISMS,
     ENERGY_ALWAYS,
     ENERGY_LEAKAGE,
     ENERGY_PARTS
 };
 extern const char *const energy_part_names[ENERGY_PARTS];
+/* Their names in expressions: one word each. */
+extern const char *const energy_part_words[ENERGY_PARTS];
 
 enum energy_event {
 #define ENERGY_EVENT(id, name, part, count, about) ENERGY_##id,
@@ -30,6 +35,9 @@ enum energy_event {
 #undef ENERGY_EVENT
     ENERGY_EVENTS
 };
+
+/* Their names in tables. */
+extern const char *const energy_event_names[ENERGY_EVENTS];
 
 enum energy_power {
     /* of the chip, whenever it is on */
@@ -50,6 +58,13 @@ struct energy_static {
     double first_lane, lane;
 };
 
+/* A row of a mechanism that the table overrides. */
+struct energy_own {
+    char name[64];
+    double picojoules;
+};
+enum { ENERGY_OWN_MAX = 64 };
+
 struct energy_table {
     char name[64];
     /* caches count sectors of 32 bytes, not requests */
@@ -57,11 +72,20 @@ struct energy_table {
     double picojoules[ENERGY_EVENTS];
     double watts[ENERGY_POWERS];
     struct energy_static mixes[ENERGY_MIXES];
+    struct energy_own own[ENERGY_OWN_MAX];
+    uint32_t own_count;
 };
 
-/* `name` is NAME of dir/energy/NAME.yaml, or a path (with a slash or ending in .yaml). False with
+/* Where tables are, and the rows of mechanisms that they may override. */
+struct energy_place {
+    const char *dir;
+    const char *const *rows;
+    uint32_t row_count;
+};
+/* `name` is NAME of place->dir/energy/NAME.yaml, or a path (with a slash or ending in .yaml). False with
  * diagnostics. */
-bool energy_load(struct energy_table *t, const char *name, const char *dir, struct diag_list *diags);
+bool energy_load(struct energy_table *t, const char *name, const struct energy_place *place,
+                 struct diag_list *diags);
 
 /* What is counted, and what of the machine has a say in it. */
 struct energy_source {
@@ -71,6 +95,9 @@ struct energy_source {
     uint32_t core_khz, sms;
     /* bytes of a flit in each direction, and of a burst of DRAM */
     uint32_t request_flit, reply_flit, burst_bytes;
+    /* rows of the mechanisms that were there */
+    const struct energy_row *const *rows;
+    uint32_t row_count;
 };
 
 struct energy_sum {
@@ -80,6 +107,12 @@ struct energy_sum {
 void energy_of(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out);
 /* All parts, with leakage or without. */
 double energy_total(const struct energy_sum *e, bool with_leakage);
+/* ENERGY_EVENTS: no row of tables has this name. */
+enum energy_event energy_event_named(const char *name);
+/* What the events of a mechanism's row cost, and the part that they are added to. */
+double energy_row_joules(const struct energy_table *t, const struct energy_source *s,
+                         const struct energy_row *r);
+enum energy_part energy_row_part(const struct energy_row *r);
 /* How often an event happened. */
 double energy_events(const struct energy_table *t, const struct energy_source *s, enum energy_event event);
 

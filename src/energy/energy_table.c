@@ -5,6 +5,7 @@
  *     picojoules: {decode: 3.614, ...}      every event of events.def
  *     watts: {constant: 11, idle_sm: 1.59, pipeline: 25.46, leakage: 35.6}
  *     static: {int: [15.29, 0.5862], ...}   every mix; may be left out: nothing
+ *     mechanisms: {linebacker.vtt: 2.05}    in place of what mechanisms declare; may be left out
  *
  * With `base: NAME` a table has the rows of another one, and its own replace these. A row that is missing,
  * negative, no number or unknown is an error with its place. */
@@ -18,11 +19,6 @@
 
 static const char hint[] = "a table of energies has 'picojoules:' and 'watts:'; see energy/gpuwattch.yaml";
 
-static const char *const event_names[ENERGY_EVENTS] = {
-#define ENERGY_EVENT(id, name, part, count, about) [ENERGY_##id] = name,
-#include "energy/events.def"
-#undef ENERGY_EVENT
-};
 static const char *const power_names[ENERGY_POWERS] = {[ENERGY_CONSTANT] = "constant",
                                                        [ENERGY_IDLE_SM] = "idle_sm",
                                                        [ENERGY_PIPELINE] = "pipeline",
@@ -34,6 +30,7 @@ static const char *const mix_names[ENERGY_MIXES] = {
 struct table_reader {
     const struct yaml_tree *tree;
     struct diag_list *diags;
+    const struct energy_place *place;
     /* rows may be missing */
     bool has_base;
 };
@@ -92,6 +89,36 @@ static void read_mixes(const struct table_reader *r, struct energy_table *t)
     }
 }
 
+static void put_own(const struct table_reader *r, struct energy_table *t, const struct yaml_node *key,
+                    double picojoules)
+{
+    uint32_t i = 0;
+    while (i < t->own_count && strcmp(t->own[i].name, key->text)) i++;
+    if (i == ENERGY_OWN_MAX || strlen(key->text) >= sizeof t->own[i].name) {
+        yaml_error(r->tree, key, r->diags, NULL, "more than %d rows of mechanisms, or a name too long",
+                   ENERGY_OWN_MAX);
+        return;
+    }
+    snprintf(t->own[i].name, sizeof t->own[i].name, "%s", key->text);
+    t->own[i].picojoules = picojoules;
+    t->own_count += i == t->own_count;
+}
+
+/* Rows in place of those that mechanisms declare; the base's stay where this table has none. */
+static void read_own(const struct table_reader *r, struct energy_table *t)
+{
+    const struct yaml_node *map = yaml_get(r->tree->root, "mechanisms");
+    if (!map) return;
+    if (map->kind != YAML_MAP) {
+        yaml_error(r->tree, map, r->diags, "as in mechanisms: {linebacker.vtt: 2.05}",
+                   "'mechanisms:' must be a mapping of their rows to picojoules");
+        return;
+    }
+    yaml_only(r->tree, map, r->place->rows, r->place->row_count, r->diags);
+    for (uint32_t i = 0; i < map->count; i++)
+        put_own(r, t, &map->keys[i], read_number(r, &map->items[i], "picojoules"));
+}
+
 static void read_flag(const struct table_reader *r, struct energy_table *t)
 {
     const struct yaml_node *flag = yaml_get(r->tree->root, "by_sector");
@@ -110,28 +137,30 @@ static bool is_path(const char *name)
 /* A table has no more ancestors than this: one that names itself ends. */
 enum { BASES_MAX = 8 };
 
-static bool load(struct energy_table *t, const char *name, const char *dir, uint32_t depth,
+static bool load(struct energy_table *t, const char *name, const struct energy_place *place, uint32_t depth,
                  struct diag_list *diags);
 
-static void read_table(const struct yaml_tree *tree, struct energy_table *t, const char *dir, uint32_t depth,
-                       struct diag_list *diags)
+static void read_table(const struct yaml_tree *tree, struct energy_table *t, const struct energy_place *place,
+                       uint32_t depth, struct diag_list *diags)
 {
-    static const char *const keys[] = {"about", "base", "by_sector", "picojoules", "watts", "static"};
+    static const char *const keys[] = {"about", "base",   "by_sector", "picojoules",
+                                       "watts", "static", "mechanisms"};
     const char *base = yaml_text(tree, tree->root, "base", NULL, diags);
-    const struct table_reader r = {tree, diags, base != NULL};
+    const struct table_reader r = {tree, diags, place, base != NULL};
     yaml_only(tree, tree->root, keys, ARRAY_LEN(keys), diags);
     if (base && depth == BASES_MAX)
         yaml_error(tree, yaml_get(tree->root, "base"), diags, NULL,
                    "more than %d tables, each the base of another", BASES_MAX);
-    else if (base && !load(t, base, dir, depth + 1, diags))
+    else if (base && !load(t, base, place, depth + 1, diags))
         return;
     read_flag(&r, t);
-    read_rows(&r, "picojoules", event_names, ENERGY_EVENTS, t->picojoules);
+    read_rows(&r, "picojoules", energy_event_names, ENERGY_EVENTS, t->picojoules);
     read_rows(&r, "watts", power_names, ENERGY_POWERS, t->watts);
     read_mixes(&r, t);
+    read_own(&r, t);
 }
 
-static bool load(struct energy_table *t, const char *name, const char *dir, uint32_t depth,
+static bool load(struct energy_table *t, const char *name, const struct energy_place *place, uint32_t depth,
                  struct diag_list *diags)
 {
     struct yaml_tree tree;
@@ -140,9 +169,9 @@ static bool load(struct energy_table *t, const char *name, const char *dir, uint
     if (is_path(name))
         strbuf_puts(&path, name);
     else
-        strbuf_printf(&path, "%s/energy/%s.yaml", dir, name);
+        strbuf_printf(&path, "%s/energy/%s.yaml", place->dir, name);
     if (yaml_tree_load(&tree, strbuf_text(&path), hint, diags)) {
-        read_table(&tree, t, dir, depth, diags);
+        read_table(&tree, t, place, depth, diags);
         yaml_tree_free(&tree);
     } else if (diags->errors == before) {
         diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0,
@@ -153,9 +182,10 @@ static bool load(struct energy_table *t, const char *name, const char *dir, uint
     return diags->errors == before;
 }
 
-bool energy_load(struct energy_table *t, const char *name, const char *dir, struct diag_list *diags)
+bool energy_load(struct energy_table *t, const char *name, const struct energy_place *place,
+                 struct diag_list *diags)
 {
     *t = (struct energy_table){0};
     snprintf(t->name, sizeof t->name, "%s", name);
-    return load(t, name, dir, 0, diags);
+    return load(t, name, place, 0, diags);
 }

@@ -1,10 +1,11 @@
 /* compare.c: see compare.h. Texts are quoted as JSON, which YAML reads as well.
  *
- * The figures of the experiment: speed-ups, L1 hit rates, then a table for each column whose mechanisms count
- * something, then one for each statistic that was asked for. */
+ * The figures of the experiment: speed-ups, L1 hit rates, energy where it was asked for, then a table for
+ * each column whose mechanisms count something, then one for each statistic that was asked for. */
 #include "lab/compare.h"
 
 #include "core/mech/mech_set.h"
+#include "energy/energy.h"
 #include "stats/json.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@
 enum { STATS_OF_EACH = 3 };
 #define SPEEDUP  "speedup"
 #define HIT_RATE "L1 hit rate"
+#define ENERGY   "energy"
+#define POWER    "power"
 
 /* ---- columns ---- */
 
@@ -135,6 +138,21 @@ static bool is_measured(const struct comparison *c, uint32_t count, const char *
     return false;
 }
 
+/* A part is called as in tables and on the page, "front end". */
+static void put_energy_measures(const char *baseline, struct strbuf *out)
+{
+    struct strbuf value = {0};
+    strbuf_printf(&value, "energy(total) / \"%s\".energy(total)", baseline);
+    put_measure(ENERGY, strbuf_text(&value), out);
+    put_measure(POWER, "energy(total) / energy(seconds)", out);
+    for (enum energy_part p = 0; p < ENERGY_PARTS; p++) {
+        value.len = 0;
+        strbuf_printf(&value, "energy(%s) / \"%s\".energy(total)", energy_part_words[p], baseline);
+        put_measure(energy_part_names[p], strbuf_text(&value), out);
+    }
+    strbuf_free(&value);
+}
+
 static void put_measures(const struct comparison *c, struct strbuf *out)
 {
     struct strbuf speedup = {0};
@@ -142,6 +160,7 @@ static void put_measures(const struct comparison *c, struct strbuf *out)
     strbuf_puts(out, "measures:\n");
     put_measure(SPEEDUP, strbuf_text(&speedup), out);
     put_measure(HIT_RATE, "l1.hit_rate", out);
+    if (c->has_energy) put_energy_measures(c->columns[0].name, out);
     for (uint32_t i = 0; i < c->column_count; i++)
         for (uint32_t k = 0; k < c->columns[i].stat_count; k++)
             if (!is_measured(c, i, c->columns[i].stats[k])) put_stat_measure(c->columns[i].stats[k], out);
@@ -169,6 +188,22 @@ static void put_figure(const char *id, const struct drawing *d, struct strbuf *o
     strbuf_printf(out, ", %s}\n", d->more);
 }
 
+/* `d` has the columns. */
+static void put_energy_figures(const struct comparison *c, struct drawing d, struct strbuf *out)
+{
+    const char *const energy = ENERGY, *const power = POWER;
+    struct strbuf title = {0};
+    strbuf_printf(&title, "energy over that of %s, with leakage", c->columns[0].name);
+    d.title = strbuf_text(&title), d.measures = &energy, d.more = "mean: geometric, digits: 3";
+    put_figure("energy", &d, out);
+    d.title = "power of the chip in W", d.measures = &power, d.more = "mean: arithmetic, digits: 1";
+    put_figure("power", &d, out);
+    d.measures = energy_part_names, d.measure_count = ENERGY_PARTS;
+    d.title = strbuf_text(&title), d.more = "draw: stacked, mean: arithmetic, percent: true";
+    if (c->has_parts) put_figure("energy-parts", &d, out);
+    strbuf_free(&title);
+}
+
 static void put_figures(const struct comparison *c, struct strbuf *out)
 {
     VEC(const char *) names = {0};
@@ -181,6 +216,7 @@ static void put_figures(const struct comparison *c, struct strbuf *out)
     put_figure("speedup", &d, out);
     d.title = "L1 hit rate in %", d.measures = &hit_rate, d.more = "mean: arithmetic, digits: 1";
     put_figure("l1-hit-rate", &d, out);
+    if (c->has_energy) put_energy_figures(c, d, out);
     for (uint32_t i = 0; i < c->column_count; i++) {
         const struct compare_column *column = &c->columns[i];
         struct drawing did = {.title = "what it did",
@@ -257,6 +293,12 @@ static void put_outcome(const struct comparison *c, const struct figure_set *set
     put_value("speedup", value_of(set, workload, column, SPEEDUP), out);
     strbuf_puts(out, ", ");
     put_value("l1_hit_rate", value_of(set, workload, column, HIT_RATE), out);
+    if (c->has_energy) {
+        strbuf_puts(out, ", ");
+        put_value("energy", value_of(set, workload, column, ENERGY), out);
+        strbuf_puts(out, ", ");
+        put_value("watts", value_of(set, workload, column, POWER), out);
+    }
     if (workload == UINT32_MAX) return;
     strbuf_puts(out, ", \"statistics\": {");
     for (uint32_t i = 0; i < of->stat_count; i++) {

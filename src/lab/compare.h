@@ -30,6 +30,8 @@ struct comparison {
     uint32_t workload_count, set_count, mech_set_count, shown_count;
     struct compare_column *columns;
     uint32_t column_count;
+    /* energy as well, by the machine's table; and its parts, which make a wide table */
+    bool has_energy, has_parts;
 };
 
 /* Attaches the mechanisms of a column and finds their main statistics: the first numbers of each one's table.

@@ -33,7 +33,9 @@ static bool is_over(void *experiment, const struct expr_leaf *leaf)
 /* Is the leaf of the workload that the measure is asked for? */
 static bool is_of_workload(void *experiment, const struct expr_leaf *leaf)
 {
-    return leaf->kind != EXPR_PARAM && leaf->kind != EXPR_WEIGHT && !is_over(experiment, leaf);
+    const bool is_of_column =
+        leaf->kind == EXPR_PARAM || leaf->kind == EXPR_COST || leaf->kind == EXPR_WEIGHT;
+    return !is_of_column && !is_over(experiment, leaf);
 }
 
 static void read_measure(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n)

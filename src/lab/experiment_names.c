@@ -2,6 +2,8 @@
  * paper's numbers. A wrong name is found when the file is read, not after the runs. */
 #include "core/machine.h"
 #include "core/mech/mech_host.h"
+#include "lab/column_cost.h"
+#include "lab/column_energy.h"
 #include "lab/experiment_read.h"
 #include "lab/run_stats.h"
 
@@ -172,6 +174,82 @@ static bool bind_param(struct binding *b, struct expr_leaf *leaf)
     return true;
 }
 
+static bool refuse_cost(struct binding *b, const struct expr_leaf *leaf, enum cost_answer answer,
+                        const char *parts)
+{
+    const int len = (int)strcspn(leaf->name, ".");
+    char hint[200];
+    snprintf(hint, sizeof hint, "%.*s stores %.150s", len, leaf->name, parts);
+    switch (answer) {
+    case COST_KNOWN: return true;
+    case COST_NOT_HERE:
+        return refuse(b, leaf, "as in cost(linebacker), cost(linebacker.vtt)",
+                      "no column has a mechanism '%.*s'", len, leaf->name);
+    case COST_NO_PART:
+        return refuse(b, leaf, hint, "'%.*s' stores nothing that is called '%s'", len, leaf->name,
+                      leaf->name + len + 1);
+    case COST_NO_STORAGE:
+        return refuse(b, leaf, "`heddle list mechanisms --cost` shows what each stores",
+                      "'%s' declares no storage", leaf->name);
+    case COST_MIXED:
+        return refuse(b, leaf, hint, "'%s' stores on SMs and elsewhere: name a part", leaf->name);
+    case COST_MISFIT: return refuse(b, leaf, NULL, "%s", parts);
+    }
+    UNREACHABLE("an answer that does not exist");
+}
+
+/* Some column knows it, or that of the owner; the first that has the mechanism says what is wrong. */
+static bool bind_cost(struct binding *b, struct expr_leaf *leaf)
+{
+    enum cost_answer answer = COST_NOT_HERE;
+    struct strbuf parts = {0};
+    double bytes;
+    if (leaf->owner && !bind_owner(b, leaf, leaf->owner)) return false;
+    for (uint32_t i = 0; answer == COST_NOT_HERE && i < b->r->columns.len; i++)
+        answer = column_cost(&b->r->columns.data[i], leaf->name, &bytes, &parts);
+    const bool ok = refuse_cost(b, leaf, answer, strbuf_text(&parts));
+    strbuf_free(&parts);
+    return ok;
+}
+
+/* The tables of the columns' machines can be read, and one has one. */
+static bool check_tables(struct binding *b, const struct expr_leaf *leaf)
+{
+    const char *read = "";
+    for (uint32_t i = 0; i < b->r->columns.len; i++) {
+        const struct lab_column *c = &b->r->columns.data[i];
+        const char *table = column_energy_table(c);
+        struct energy_table t;
+        struct diag_list diags = {0};
+        if (!*table || !strcmp(table, read)) continue;
+        read = table;
+        const bool ok = column_energy_load(c, &t, &diags);
+        if (!ok) refuse(b, leaf, NULL, "energy of '%s': %s", c->name, diags.items.data[0].message);
+        diag_free(&diags);
+        if (!ok) return false;
+    }
+    return *read ||
+           refuse(b, leaf, "as in set: {energy: gpuwattch}", "no column's machine names a table of energies");
+}
+
+static bool bind_energy(struct binding *b, struct expr_leaf *leaf)
+{
+    VEC(const char *) names = {0};
+    bool known = false;
+    if (leaf->owner && !bind_owner(b, leaf, leaf->owner)) return false;
+    for (uint32_t i = 0; i < b->r->columns.len && !known; i++)
+        known = column_energy_knows(&b->r->columns.data[i], leaf->name);
+    if (known) return check_tables(b, leaf);
+    for (uint32_t i = 0; column_energy_name(i); i++) vec_push(&names, column_energy_name(i));
+    const char *near = diag_nearest(leaf->name, names.data, names.len);
+    char hint[160] =
+        "a part such as l1 or dram, total, without_leakage, events, seconds, or a mechanism's row";
+    if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
+    vec_free(&names);
+    return refuse(b, leaf, hint, "no part of the energy, and no row of a column's mechanisms, is called '%s'",
+                  leaf->name);
+}
+
 static bool bind_paper(struct binding *b, struct expr_leaf *leaf)
 {
     const struct experiment *e = b->r->e;
@@ -236,6 +314,8 @@ static bool bind_leaf(void *context, struct expr_leaf *leaf)
     case EXPR_PARAM: return bind_param(b, leaf);
     case EXPR_PAPER: return bind_paper(b, leaf);
     case EXPR_WEIGHT: return bind_weight(b, leaf);
+    case EXPR_COST: return bind_cost(b, leaf);
+    case EXPR_ENERGY: return bind_energy(b, leaf);
     case EXPR_AT: return bind_at(b, leaf);
     case EXPR_OVER:
     case EXPR_NEAR: return true;

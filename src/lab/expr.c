@@ -254,8 +254,8 @@ static struct expr *read_kernel(struct parser *p, const char *owner, const char 
     return e;
 }
 
-/* param(KEY), paper(FIGURE): what is in the parentheses is a name, not an expression (l1.mshrs,
- * two-level.active). */
+/* param(KEY), paper(FIGURE), cost(PART), energy(PART): what is in the parentheses is a name, not an
+ * expression (l1.mshrs, two-level.active). */
 static struct expr *read_lookup(struct parser *p, enum expr_leaf_kind kind, const char *owner,
                                 const char *start)
 {
@@ -287,7 +287,8 @@ static const struct over_function *over_called(const char *name)
 
 static void unknown_function(struct parser *p, const char *name, const char *start)
 {
-    static const char *const lookups[] = {"param", "paper", "weight", "kernel", "at", "near"};
+    static const char *const lookups[] = {"param",  "paper",  "weight", "cost",
+                                          "energy", "kernel", "at",     "near"};
     const struct over_function *over;
     VEC(const char *) names = {0};
     struct strbuf hint = {0};
@@ -392,19 +393,27 @@ static const char *owner_before(struct parser *p, const char *name, const char *
     return arena_strndup(p->arena, name, n - w - 1);
 }
 
-/* NAME, OWNER.NAME, FUNCTION(...), param(KEY), OWNER.param(KEY), paper(FIGURE), kernel(...).NAME,
- * OWNER.kernel(...).NAME, weight(MODEL.alpha.xI). */
+/* The lookups that may be another column's. */
+static const struct {
+    const char *word;
+    enum expr_leaf_kind kind;
+} owned_lookups[] = {{"param", EXPR_PARAM}, {"cost", EXPR_COST}, {"energy", EXPR_ENERGY}};
+
+/* NAME, OWNER.NAME, FUNCTION(...), param(KEY), OWNER.param(KEY) and the other lookups, paper(FIGURE),
+ * kernel(...).NAME, OWNER.kernel(...).NAME, weight(MODEL.alpha.xI). */
 static struct expr *read_word(struct parser *p)
 {
     const char *start = p->at;
-    const char *name = read_name(p);
+    const char *name = read_name(p), *owner;
     if (*p->at != '(') return leaf(p, EXPR_NAME, NULL, name, start);
-    if (!strcmp(name, "param")) return read_lookup(p, EXPR_PARAM, NULL, start);
     if (!strcmp(name, "paper")) return read_lookup(p, EXPR_PAPER, NULL, start);
     if (!strcmp(name, "weight")) return read_lookup(p, EXPR_WEIGHT, NULL, start);
     if (!strcmp(name, "kernel")) return read_kernel(p, NULL, start);
-    const char *owner = owner_before(p, name, "param");
-    if (owner) return read_lookup(p, EXPR_PARAM, owner, start);
+    for (size_t i = 0; i < ARRAY_LEN(owned_lookups); i++) {
+        const char *word = owned_lookups[i].word;
+        if (!strcmp(name, word)) return read_lookup(p, owned_lookups[i].kind, NULL, start);
+        if ((owner = owner_before(p, name, word))) return read_lookup(p, owned_lookups[i].kind, owner, start);
+    }
     if ((owner = owner_before(p, name, "kernel"))) return read_kernel(p, owner, start);
     return read_call(p, name, start);
 }
@@ -423,10 +432,11 @@ static struct expr *read_quoted(struct parser *p)
     p->at++;
     const char *name = read_name(p);
     if (*p->at != '(') return leaf(p, EXPR_NAME, owner, name, start);
-    if (!strcmp(name, "param")) return read_lookup(p, EXPR_PARAM, owner, start);
+    for (size_t i = 0; i < ARRAY_LEN(owned_lookups); i++)
+        if (!strcmp(name, owned_lookups[i].word)) return read_lookup(p, owned_lookups[i].kind, owner, start);
     if (!strcmp(name, "kernel")) return read_kernel(p, owner, start);
     fail_at(p, start, (size_t)(p->at - start), NULL,
-            "only a statistic, param() or kernel() can be another column's");
+            "only a statistic, param(), cost(), energy() or kernel() can be another column's");
     return NULL;
 }
 

@@ -4,6 +4,8 @@
  *     ipc / base.ipc - 1      "L1+L2".ipc                     of another column's; odd names in quotes
  *     param(l1.mshrs)   base.param(l1.mshrs)   paper(p_inf)   a machine's parameter; what the paper says
  *     weight(ours.alpha.x1)                                   of a model that the experiment trains
+ *     cost(apres)   LB.cost(linebacker.vtt)                   bytes that a mechanism stores
+ *     energy(total)   base.energy(l1)                         joules of the run, by part
  *     queue.l2_access_level[3]   sum(queue.l2_access_level)   a bin of a histogram, and all of them
  *     kernel(112).l1.hits   base.kernel('Mapper', 2).cycles   of one launch of the run
  *     min max abs sqrt log exp ceil sum,  + - * / ^ ( ),  < <= > >= == != (1 or 0)
@@ -30,6 +32,10 @@ enum expr_leaf_kind {
     EXPR_PAPER,
     /* A weight of a trained model. */
     EXPR_WEIGHT,
+    /* Bytes that a mechanism stores. */
+    EXPR_COST,
+    /* Joules of the run. */
+    EXPR_ENERGY,
     /* One number of the values that its arguments have for all workloads. */
     EXPR_OVER,
     /* The value of its argument for another workload, which `name` says. */

@@ -8,6 +8,8 @@
 #define FIGURE_NO_CHOICE (UINT32_MAX - 1) /* instead of a column */
 
 /* The values of an experiment's measures, from the runs in the store. */
+struct energy_table;
+
 struct figure_values {
     const struct plan *plan;
     struct store *store;
@@ -23,6 +25,8 @@ struct figure_values {
     char *error;
     /* The newest value needs a run that is not in the store. */
     bool open;
+    /* Tables of energies that were read. */
+    VEC(struct energy_table *) tables;
 };
 
 void figure_values_open(struct figure_values *v, const struct plan *p, struct store *s);

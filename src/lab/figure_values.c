@@ -1,4 +1,6 @@
 /* figure_values.c: the value of a measure for a workload and a column; the choice of an oracle; means. */
+#include "lab/column_cost.h"
+#include "lab/column_energy.h"
 #include "lab/column_param.h"
 #include "lab/figure_impl.h"
 
@@ -21,6 +23,8 @@ void figure_values_close(struct figure_values *v)
     free(v->state);
     free(v->chosen);
     free(v->error);
+    for (uint32_t i = 0; i < v->tables.len; i++) free(v->tables.data[i]);
+    vec_free(&v->tables);
 }
 
 /* What an expression is evaluated for. */
@@ -150,6 +154,62 @@ static double param_value(const struct spot *s, const char *key)
     return column_param(c, key);
 }
 
+/* Bytes that a mechanism of the column stores; NAN: the column does not have it, or another column decides
+ * its parameters. */
+static double cost_value(const struct spot *s, const char *name)
+{
+    const struct lab_column *c = &s->v->plan->experiment->columns[s->column];
+    const size_t len = strcspn(name, ".");
+    double bytes;
+    for (uint32_t i = 0; i < c->chosen_count; i++)
+        if (!strncmp(c->chosen[i].key, name, len) && c->chosen[i].key[len] == '.') return NAN;
+    return column_cost(c, name, &bytes, NULL) == COST_KNOWN ? bytes : NAN;
+}
+
+/* The table of a column's machine, read once; NULL: it names none, or it cannot be read any more. */
+static const struct energy_table *table_of(struct figure_values *v, const struct lab_column *c)
+{
+    const char *name = column_energy_table(c);
+    struct diag_list diags = {0};
+    for (uint32_t i = 0; i < v->tables.len; i++)
+        if (!strcmp(v->tables.data[i]->name, name)) return v->tables.data[i];
+    if (!*name) return NULL;
+    struct energy_table *t = mem_alloc(sizeof *t);
+    if (column_energy_load(c, t, &diags)) {
+        vec_push(&v->tables, t);
+    } else {
+        if (!v->error) v->error = mem_strdup(diags.items.data[0].message);
+        free(t);
+        t = NULL;
+    }
+    diag_free(&diags);
+    return t;
+}
+
+/* A run, or a launch of it, whose statistics are asked for. */
+struct run_at {
+    const struct spot *spot;
+    const char *key;
+};
+
+static double run_number(void *context, const char *name)
+{
+    const struct run_at *r = context;
+    return number_of(r->spot, r->key, name);
+}
+
+static double energy_value(const struct spot *s, const char *name)
+{
+    struct figure_values *v = s->v;
+    const struct lab_column *c = &v->plan->experiment->columns[s->column];
+    if (s->workload == FIGURE_MEAN) return NAN;
+    const uint32_t job = plan_job(v->plan, s->workload, s->column);
+    if (job == PLAN_NO_JOB || !figure_has_run(v, s->workload, s->column)) return NAN;
+    const struct energy_table *t = table_of(v, c);
+    struct run_at run = {s, v->plan->jobs[job].key};
+    return t ? column_energy(c, t, name, run_number, &run) : NAN;
+}
+
 /* One number of the values for all workloads; those for which one does not exist are left out. */
 static double over_value(const struct spot *s, const struct expr_leaf *leaf)
 {
@@ -235,6 +295,8 @@ static double leaf_value(void *context, const struct expr_leaf *leaf)
     if (leaf->kernel.launch) s.kernel = leaf->kernel;
     switch (leaf->kind) {
     case EXPR_PARAM: return param_value(&s, leaf->name);
+    case EXPR_COST: return cost_value(&s, leaf->name);
+    case EXPR_ENERGY: return energy_value(&s, leaf->name);
     case EXPR_MEASURE: return expr_eval(e->measures[leaf->measure].value, leaf_value, &s);
     case EXPR_STAT: return stat_value_of(&s, leaf);
     default: UNREACHABLE("a name that was not bound");

@@ -4,6 +4,7 @@
  * the data: JSON has it in strings only, where \u003c means the same.
  * (2) One run at a time is in memory. */
 #include "base/output.h"
+#include "lab/report_energy.h"
 #include "lab/report_impl.h"
 #include "stats/json.h"
 
@@ -64,12 +65,18 @@ static bool put_runs(const struct report *r, FILE *out, char **error)
 {
     const char **keys;
     uint32_t count = gather_keys(r, &keys);
+    struct run_columns columns;
     struct strbuf json = {0};
+    run_columns_open(&columns, r);
     bool first = true, ok = true;
     for (uint32_t i = 0; i < count && ok; i++) {
         json.len = 0;
         if (!first) strbuf_puts(&json, ",\n");
         if (store_run_json(r->store, keys[i], &json)) {
+            assert(json.data[json.len - 1] == '}');
+            json.len--;
+            report_put_energy(&columns, r->store, keys[i], &json);
+            strbuf_putc(&json, '}');
             put_escaped(out, &json);
             first = false;
         } else if (store_error(r->store)) { /* else it was not made yet */
@@ -77,6 +84,7 @@ static bool put_runs(const struct report *r, FILE *out, char **error)
         }
     }
     strbuf_free(&json);
+    run_columns_close(&columns);
     free(keys);
     return ok;
 }

@@ -7,6 +7,7 @@
  * asked for, behind those of its group that are there already. (2) A load trains the Prefetch Table with its
  * first access; prefetches follow its misses. (3) The outcomes that on_prefetch tells are those of all
  * prefetches of the SM: with another prefetcher attached they contain its own. */
+#include "mech/cost.h"
 #include "mech/laws_core.h"
 #include "mech/sap.h"
 
@@ -77,6 +78,14 @@ static const struct stat_row apres_stat_rows[] = {
     {0},
 };
 
+static const struct energy_row apres_energy_rows[] = {
+    LAWS_ENERGY_ROWS("apres"),
+    ENERGY_PJ("apres.drq", "apres.bursts", COST_SMALL_TABLE_PJ, "entry of the Demand Request Queue"),
+    ENERGY_PJ("apres.wq", "apres.prefetches", COST_SMALL_TABLE_PJ, "entry of the Warp Queue"),
+    ENERGY_PJ("apres.pt", "apres.trained", COST_SMALL_TABLE_PJ, "access to the Prefetch Table"),
+    {0},
+};
+
 /* At pace `all` SAP asks for a line for each other warp of a group at once. */
 static enum mech_fit apres_check(const void *params, const struct mech_machine *m, char *reason)
 {
@@ -89,6 +98,18 @@ static enum mech_fit apres_check(const void *params, const struct mech_machine *
              "those that find no room are lost",
              (unsigned)m->prefetch_queue, (unsigned)(m->warps - 1));
     return MECH_FITS_POORLY;
+}
+
+/* Table II. */
+static void apres_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    enum { PC = 32, WARP = 8, ADDRESS = 64, STRIDE = 64 };
+    const struct apres_params *p = params;
+    laws_cost(&p->laws, c);
+    mech_cost_add(c, MECH_EACH_SM, "drq", p->sap.drq, ADDRESS, "Demand Request Queue");
+    mech_cost_add(c, MECH_EACH_SM, "wq", p->sap.wq, WARP, "Warp Queue");
+    mech_cost_add(c, MECH_EACH_SM, "pt", p->sap.pt, PC + WARP + ADDRESS + STRIDE,
+                  "Prefetch Table: PC, warp, address, stride");
 }
 
 static void apres_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
@@ -160,8 +181,10 @@ const struct mechanism mechanism_apres = {
     .params = apres_param_rows,
     .param_bytes = sizeof(struct apres_params),
     .stats = apres_stat_rows,
+    .energy = apres_energy_rows,
     .state_bytes = sizeof(struct apres),
     .check = apres_check,
+    .cost = apres_cost,
     .init = apres_init,
     .pick = laws_pick,
     .on_kernel = apres_on_kernel,

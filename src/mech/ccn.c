@@ -77,7 +77,7 @@ struct ccn {
     struct ccn_throttler throttler;
     uint64_t misses, injected, hits, returned, direct_full, direct_throttled;
     uint64_t answered, stolen, held, send_waits, hops;
-    uint64_t reuse_cycles, overhead_cycles, epochs_off, epochs, cost_bits;
+    uint64_t reuse_cycles, overhead_cycles, epochs_off, epochs;
 };
 
 #define COUNT(field, unit, help) STAT_COUNT(ccn, field, "ccn." #field, unit, help, NULL)
@@ -104,21 +104,35 @@ static const struct stat_row ccn_stats[] = {
                   "average time in the ring of a miss that came round (delta_overhead)", NULL),
     COUNT(epochs, "epochs", "epochs of throttlers that were decided"),
     COUNT(epochs_off, "epochs", "those in which the ring was left alone"),
-    STAT_LARGEST(ccn, cost_bits, "ccn.cost_bits", "bits",
-                 "storage of an SM: shadow tags, CCN buffer, request and response queue"),
+    {0},
+};
+
+/* Wires of 0.2 pJ a bit and mm (28 nm) and hops of 3.5 mm (4.5.5), of channels of 4 and 32 bytes; an access
+ * of 32 bytes to a queue of 1 KB is 50 pJ of one to 8 KB, less by the root of the size, in and out. */
+#define CCN_BIT_PJ (0.2 * 3.5)
+static const struct energy_row ccn_energy[] = {
+    ENERGY_PJ("ccn.tags", "ring.request_hops", COST_LARGE_TABLE_PJ, "search of shadow tags"),
+    ENERGY_PJ("ccn.requests", "ring.request_flits", 32 * CCN_BIT_PJ, "flit of a request on a link"),
+    ENERGY_PJ("ccn.responses", "ring.response_flits", 256 * CCN_BIT_PJ, "flit of a response on a link"),
+    ENERGY_PJ("ccn.queues", "ring.response_flits", 2 * 17.7, "flit of a response through a queue"),
+    ENERGY_LIKE("ccn.reads", "ccn.answered", 1, "l1_read_hit", "line that is read for another SM"),
     {0},
 };
 
 /* ---- life ---- */
 
-/* 4.4.3 and Table 4.3. */
-static uint64_t ccn_cost(const struct mech_ports *m)
+/* 4.4.3 and Table 4.3. The ideal one has no hardware. */
+static void ccn_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
     const uint64_t sm_bits = cost_index_bits(m->sm_count), request = CCN_REQUEST_TAG_BITS + sm_bits;
     const uint64_t response = 8 * m->line_bytes + sm_bits;
-    const uint64_t shadow_tags = (uint64_t)m->l1_sets * m->l1_ways * (CCN_SHADOW_TAG_BITS + 1);
-    return shadow_tags + (m->ring_request_buffer + m->ring_queue) * request +
-           (m->ring_response_buffer + m->ring_queue) * response;
+    if (((const struct ccn_params *)params)->mode == CCN_IDEAL) return;
+    mech_cost_add(c, MECH_EACH_SM, "tags", (uint64_t)m->l1_sets * m->l1_ways, 1 + CCN_SHADOW_TAG_BITS,
+                  "shadow tags of the L1: valid, tag");
+    mech_cost_add(c, MECH_EACH_SM, "buffer", m->ring_request_buffer, request, "CCN buffer: tag, SM");
+    mech_cost_add(c, MECH_EACH_SM, "requests", m->ring_queue, request, "request queue: tag, SM");
+    mech_cost_add(c, MECH_EACH_SM, "responses", m->ring_response_buffer + m->ring_queue, response,
+                  "response queue: line, SM");
 }
 
 static void ccn_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
@@ -126,7 +140,6 @@ static void ccn_init(void *state, void *gpu_state, const void *params, const str
     struct ccn *c = state;
     c->params = params;
     c->ports = ports;
-    if (c->params->mode != CCN_IDEAL) c->cost_bits = ccn_cost(ports);
 }
 
 static uint32_t ccn_uses(const void *params)
@@ -337,9 +350,11 @@ const struct mechanism mechanism_ccn = {
     .params = ccn_params,
     .param_bytes = sizeof(struct ccn_params),
     .stats = ccn_stats,
+    .energy = ccn_energy,
     .state_bytes = sizeof(struct ccn),
     .check = ccn_check,
     .uses = ccn_uses,
+    .cost = ccn_cost,
     .init = ccn_init,
     .take_miss = ccn_take_miss,
     .on_ring = ccn_on_ring,

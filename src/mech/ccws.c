@@ -58,8 +58,13 @@ static const struct stat_row ccws_stats[] = {
     COUNT(gated_cycles, "gated_cycles", "warp cycles",
           "cycles, for each warp, in which its loads were held back"),
     STAT_LARGEST(ccws, score_max, "ccws.score_max", "points", "highest score that a warp was set to"),
-    STAT_LARGEST(ccws, cost_bits, "ccws.cost_bits", "bits",
-                 "storage of an SM: victim tag arrays, owners of lines, scores and counters"),
+    {0},
+};
+
+static const struct energy_row ccws_energy[] = {
+    ENERGY_PJ("ccws.probes", "ccws.vta_probes", COST_LARGE_TABLE_PJ, "search of a victim tag array"),
+    ENERGY_PJ("ccws.inserts", "ccws.vta_inserts", COST_LARGE_TABLE_PJ,
+              "tag that comes into a victim tag array"),
     {0},
 };
 
@@ -74,17 +79,21 @@ static enum mech_fit ccws_check(const void *params, const struct mech_machine *m
     return MECH_MISFIT;
 }
 
-/* Tags with a valid bit and a queue pointer for each set; the owner of each line; the score, hits and issued
- * of each warp, and the two sums. */
-static uint64_t ccws_cost(const struct ccws *c)
+void ccws_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
     enum { COUNTER_BITS = 32 };
-    const struct ccws_params *p = c->params;
-    const struct mech_ports *m = c->ports;
-    const uint64_t tag = COST_ADDRESS_BITS - cost_index_bits(m->line_bytes) - cost_index_bits(c->sets);
-    const uint64_t array = p->tags * (tag + 1) + c->sets * cost_index_bits(p->ways);
-    const uint64_t owners = (uint64_t)m->l1_sets * m->l1_ways * cost_index_bits(m->warps);
-    return m->warps * (array + 3 * COUNTER_BITS) + owners + 2 * COUNTER_BITS;
+    const struct ccws_params *p = params;
+    const uint64_t sets = p->tags / p->ways;
+    const uint64_t tag = COST_ADDRESS_BITS - cost_index_bits(m->line_bytes) - cost_index_bits(sets);
+    mech_cost_add(c, MECH_EACH_SM, "vta", (uint64_t)m->warps * p->tags, 1 + tag,
+                  "victim tag arrays: valid, tag");
+    mech_cost_add(c, MECH_EACH_SM, "vta_order", m->warps * sets, cost_index_bits(p->ways),
+                  "which tag of a set of these is the oldest");
+    mech_cost_add(c, MECH_EACH_SM, "owners", (uint64_t)m->l1_sets * m->l1_ways, cost_index_bits(m->warps),
+                  "the warp that brought each line of the L1");
+    mech_cost_add(c, MECH_EACH_SM, "scores", m->warps, 3 * COUNTER_BITS,
+                  "of each warp its score, hits in its tags and instructions");
+    mech_cost_add(c, MECH_EACH_SM, "sums", 2, COUNTER_BITS, "hits and instructions of all warps");
 }
 
 /* Slots are numbered in banks: a bank may have fewer warps than numbers. */
@@ -96,7 +105,6 @@ void ccws_init(struct ccws *c, const struct ccws_params *params, const struct me
     c->ports = ports;
     c->sets = c->params->tags / c->params->ways;
     c->tags = ports->memory(ports->host, (size_t)ccws_slots(c) * c->params->tags * sizeof *c->tags);
-    c->cost_bits = ccws_cost(c);
 }
 
 /* ---- victim tag arrays ---- */
@@ -380,8 +388,10 @@ const struct mechanism mechanism_ccws = {
     .params = ccws_params,
     .param_bytes = sizeof(struct ccws_params),
     .stats = ccws_stats,
+    .energy = ccws_energy,
     .state_bytes = sizeof(struct ccws),
     .check = ccws_check,
+    .cost = ccws_cost,
     .init = init,
     .on_warp = on_warp,
     .on_issue = on_issue,

@@ -35,10 +35,12 @@ struct ccws {
     uint32_t ranked_count;
     /* warps whose loads are held back, how many, and since when */
     uint64_t gated[MECH_BANKS_MAX], gated_count, gated_since;
-    uint64_t inserts, probes, vta_hits, invalidations, changes, gated_cycles, score_max, cost_bits;
+    uint64_t inserts, probes, vta_hits, invalidations, changes, gated_cycles, score_max;
 };
 
 /* `params` stay where they are. */
+/* params: struct ccws_params. */
+void ccws_cost(const void *params, const struct mech_machine *m, struct mech_cost *c);
 void ccws_init(struct ccws *c, const struct ccws_params *params, const struct mech_ports *ports);
 /* Events. Afterwards c->next says when ccws_gate() is due. */
 void ccws_on_warp(struct ccws *c, const struct mech_warp_event *e);

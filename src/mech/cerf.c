@@ -31,7 +31,7 @@ struct cerf {
     struct cerf_warp *warps;
     /* registers of a thread of the newest kernel; rows that CTAs own */
     uint32_t registers, owned;
-    uint64_t reads, writes, conflicts, resizes, lines_max, dormant_rows, samples, cost_bits;
+    uint64_t reads, writes, conflicts, resizes, lines_max, dormant_rows, samples;
 };
 
 static const struct param_row cerf_params[] = {
@@ -51,9 +51,23 @@ static const struct stat_row cerf_stats[] = {
     COUNT(dormant_rows, "rows", "rows of dead or unused registers of resident warps, summed over samples"),
     COUNT(samples, "samples", "samples of these"),
     STAT_LARGEST(cerf, lines_max, "cerf.lines", "lines", "most lines of the L1 that lay in registers"),
-    STAT_LARGEST(cerf, cost_bits, "cerf.cost_bits", "bits", "storage of an SM: tags of the rows"),
     {0},
 };
+
+static const struct energy_row cerf_energy[] = {
+    ENERGY_PJ("cerf.tags", "l1.load_accesses", COST_LARGE_TABLE_PJ, "access to the tags of the rows"),
+    ENERGY_LIKE("cerf.row_reads", "cerf.reads", COST_ROW_LANES, "register_read",
+                "line read from a row of registers"),
+    ENERGY_LIKE("cerf.row_writes", "cerf.writes", COST_ROW_LANES, "register_write",
+                "line written to a row of registers"),
+    {0},
+};
+
+static void cerf_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    mech_cost_add(c, MECH_EACH_SM, "tags", m->register_rows, 1 + CERF_TAG_BITS + cost_index_bits(m->l1_ways),
+                  "of each row of the register file: valid, tag, order");
+}
 
 static void cerf_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
@@ -61,7 +75,6 @@ static void cerf_init(void *state, void *gpu_state, const void *params, const st
     c->params = params;
     c->ports = ports;
     c->warps = ports->memory(ports->host, (size_t)ports->banks * MECH_BANK_WARPS * sizeof *c->warps);
-    c->cost_bits = (uint64_t)ports->register_rows * (1 + CERF_TAG_BITS + cost_index_bits(ports->l1_ways));
     ports->l1_lines_max(ports->host, ports->l1_sets * mech_l1_ways_max(ports));
     ports->set_timer(ports->host, 0, c->params->period);
 }
@@ -174,8 +187,10 @@ const struct mechanism mechanism_cerf = {
     .params = cerf_params,
     .param_bytes = sizeof(struct cerf_params),
     .stats = cerf_stats,
+    .energy = cerf_energy,
     .state_bytes = sizeof(struct cerf),
     .owns = MECH_OWNS_REGISTERS,
+    .cost = cerf_cost,
     .init = cerf_init,
     .on_launch = cerf_on_launch,
     .on_warp = cerf_on_warp,

@@ -5,6 +5,9 @@
 
 #include "heddle/mechanism.h"
 
+/* Storage of Virtual Thread's switching logic, 2.4 KB (FineReg, V-F). */
+enum { CTA_SWITCHING_BITS = 19661 };
+
 struct cta_entry {
     bool is_used, is_active;
     /* active: it has stalled, and may have gone on since; inactive: it could go on */

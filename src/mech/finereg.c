@@ -18,7 +18,7 @@
  * finereg.cycles_per_warp a warp meanwhile. One switch is under way at a time. Results that come for a CTA in
  * the PCRF are written to its entries, and counted. What is not saved is lost (cta_park).
  *
- * Left out: the energy of it; CTAs of cooperative grids are not switched. */
+ * Left out: CTAs of cooperative grids are not switched. */
 #include "mech/finereg.h"
 
 #include <stdio.h>
@@ -36,9 +36,8 @@ static void finereg_init(void *state, void *gpu_state, const void *params, const
     f->status = ports->memory(ports->host, ports->ctas * sizeof *f->status);
     ports->stall_after(ports->host, f->params->stall_cycles);
     cta_table_init(&f->table, ports);
-    pcrf_init(&f->pcrf, ports, (uint32_t)(f->params->pcrf / MECH_ROW_BYTES));
+    pcrf_init(&f->pcrf, ports, finereg_pcrf_entries(f->params));
     vectors_init(&f->vectors, ports, f->params->vectors, f->params->vector_bits / 8);
-    finereg_cost(f);
 }
 
 static void finereg_on_launch(void *state, const struct mech_launch *e)
@@ -353,8 +352,10 @@ const struct mechanism mechanism_finereg = {
     .params = finereg_param_rows,
     .param_bytes = sizeof(struct finereg_params),
     .stats = finereg_stat_rows,
+    .energy = finereg_energy_rows,
     .state_bytes = sizeof(struct finereg),
     .check = finereg_check,
+    .cost = finereg_cost,
     .init = finereg_init,
     .admit = finereg_admit,
     .on_launch = finereg_on_launch,

@@ -58,18 +58,23 @@ struct finereg {
     uint64_t depleted_since;
     uint64_t launches, exchanges, restores, context_swaps, resumed, rows_out, rows_in, conflicts, depletions,
         depleted_cycles, results, pcrf_max;
-    uint64_t cost_status, cost_vectors, cost_pointers, cost_tags, cost_free_map, cost_switching, cost_bits;
 };
 
 extern const struct param_row finereg_param_rows[];
 extern const struct stat_row finereg_stat_rows[];
+extern const struct energy_row finereg_energy_rows[];
 enum mech_fit finereg_check(const void *params, const struct mech_machine *machine, char *reason);
 /* Looks the vectors of the CTA that is to leave up, warp by warp, until one has to come from memory;
  * has_come: the one that was waited for. True: all are there, and what is kept is known. */
 bool finereg_find_live(struct finereg *f, uint64_t cycle, bool has_come);
 /* Rows of a warp of a CTA. */
 uint32_t finereg_warp_rows(const struct finereg *f, uint32_t cta);
-/* Fills what it costs in hardware, from its parameters. */
-void finereg_cost(struct finereg *f);
+/* Rows of the PCRF. */
+static inline uint32_t finereg_pcrf_entries(const struct finereg_params *p)
+{
+    return (uint32_t)(p->pcrf / MECH_ROW_BYTES);
+}
+/* V-F. */
+void finereg_cost(const void *params, const struct mech_machine *machine, struct mech_cost *c);
 
 #endif

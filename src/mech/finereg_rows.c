@@ -33,7 +33,6 @@ const struct param_row finereg_param_rows[] = {
 };
 
 #define COUNT(field, unit, help) STAT_COUNT(finereg, field, "finereg." #field, unit, help, NULL)
-#define COST(field, help)        STAT_LARGEST(finereg, cost_##field, "finereg.cost_" #field, "bits", help)
 const struct stat_row finereg_stat_rows[] = {
     CTA_TABLE_STATS(finereg, "finereg"),
     COUNT(launches, "switches", "CTAs that went to the PCRF for a new one"),
@@ -51,28 +50,43 @@ const struct stat_row finereg_stat_rows[] = {
     COUNT(depleted_cycles, "cycles", "cycles with such a CTA, summed over SMs"),
     COUNT(results, "results", "that came for a CTA in the PCRF"),
     STAT_LARGEST(finereg, pcrf_max, "finereg.pcrf_max", "rows", "most entries of the PCRF in use on one SM"),
-    COST(status, "CTA status monitor"),
-    COST(vectors, "cache of live-register vectors"),
-    COST(pointers, "PCRF pointer table"),
-    COST(tags, "PCRF tags"),
-    COST(free_map, "free-space monitor"),
-    COST(switching, "CTA switching logic"),
-    COST(bits, "storage on an SM"),
+    {0},
+};
+
+const struct energy_row finereg_energy_rows[] = {
+    ENERGY_PJ("finereg.vectors", "finereg.vector_lookups", COST_SMALL_TABLE_PJ,
+              "access to the cache of live-register vectors"),
+    ENERGY_PJ("finereg.tags_out", "finereg.rows_out", COST_LARGE_TABLE_PJ, "tag of the PCRF that is written"),
+    ENERGY_PJ("finereg.tags_in", "finereg.rows_in", COST_LARGE_TABLE_PJ, "tag of the PCRF that is read"),
+    ENERGY_PJ("finereg.status", "finereg.swaps", COST_SMALL_TABLE_PJ,
+              "access to status monitor and pointer table"),
+    ENERGY_PJ("finereg.switching", "finereg.swaps", COST_LARGE_TABLE_PJ, "access to the CTA switching logic"),
+    ENERGY_LIKE("finereg.acrf_reads", "finereg.rows_out", COST_ROW_LANES, "register_read",
+                "row that leaves the ACRF"),
+    ENERGY_LIKE("finereg.pcrf_writes", "finereg.rows_out", COST_ROW_LANES, "register_write",
+                "row that comes into the PCRF"),
+    ENERGY_LIKE("finereg.pcrf_reads", "finereg.rows_in", COST_ROW_LANES, "register_read",
+                "row that leaves the PCRF"),
+    ENERGY_LIKE("finereg.acrf_writes", "finereg.rows_in", COST_ROW_LANES, "register_write",
+                "row that comes back into the ACRF"),
     {0},
 };
 
 /* V-F. The tag has the fields of V-D: valid, end, next, warp of 32, register of 64. */
-void finereg_cost(struct finereg *f)
+void finereg_cost(const void *params, const struct mech_machine *machine, struct mech_cost *c)
 {
-    const uint32_t entries = f->pcrf.entries, next = cost_index_bits(entries);
-    f->cost_status = 2 * 2 * CTAS_MAX;
-    f->cost_vectors = (uint64_t)f->params->vectors * (8 * VECTOR_PC_BYTES + f->params->vector_bits);
-    f->cost_pointers = CTAS_MAX * (next + 6);
-    f->cost_tags = (uint64_t)entries * (1 + 1 + next + 5 + 6);
-    f->cost_free_map = entries;
-    f->cost_switching = f->params->control_bits;
-    f->cost_bits = f->cost_status + f->cost_vectors + f->cost_pointers + f->cost_tags + f->cost_free_map +
-                   f->cost_switching;
+    const struct finereg_params *p = params;
+    const uint32_t entries = finereg_pcrf_entries(p), next = cost_index_bits(entries);
+    mech_cost_add(c, MECH_EACH_SM, "status", CTAS_MAX, 2 * 2,
+                  "CTA status monitor: where its context and its registers are");
+    mech_cost_add(c, MECH_EACH_SM, "vectors", p->vectors, 8 * VECTOR_PC_BYTES + p->vector_bits,
+                  "cache of live-register vectors: PC, vector");
+    mech_cost_add(c, MECH_EACH_SM, "pointers", CTAS_MAX, next + 6, "PCRF pointer table: first entry, rows");
+    mech_cost_add(c, MECH_EACH_SM, "tags", entries, 1 + 1 + next + 5 + 6,
+                  "PCRF tags: valid, end, next, warp, register");
+    mech_cost_add(c, MECH_EACH_SM, "free_map", entries, 1, "free-space monitor");
+    mech_cost_add(c, MECH_EACH_SM, "switching", 1, p->control_bits,
+                  "CTA switching logic (finereg.control_bits)");
 }
 
 enum mech_fit finereg_check(const void *params, const struct mech_machine *machine, char *reason)

@@ -217,6 +217,13 @@ enum laws_feedback laws_take_answer(struct laws *l, const struct mech_l1_access 
 
 /* ---- check ---- */
 
+void laws_cost(const struct laws_params *p, struct mech_cost *c)
+{
+    enum { PC = 32 };
+    mech_cost_add(c, MECH_EACH_SM, "llt", p->llt, PC, "Last Load Table: PC of each warp's last load");
+    mech_cost_add(c, MECH_EACH_SM, "wgt", p->wgt, p->llt, "Warp Group Table: a bit for each warp");
+}
+
 enum mech_fit laws_check(const struct laws_params *p, const struct mech_machine *m, const char *name,
                          char *reason)
 {

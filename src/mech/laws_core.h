@@ -75,6 +75,9 @@ bool laws_is_hit(const struct laws_params *p, enum mech_l1_outcome outcome);
 enum mech_fit laws_check(const struct laws_params *p, const struct mech_machine *m, const char *name,
                          char *reason);
 
+/* Table II: the Last Load Table and the Warp Group Table. */
+void laws_cost(const struct laws_params *p, struct mech_cost *c);
+
 extern const char *const laws_full_names[], *const laws_empty_names[], *const laws_answer_names[],
                                                                            *const laws_pending_names[];
 
@@ -93,6 +96,11 @@ extern const char *const laws_full_names[], *const laws_empty_names[], *const la
                      "a load of many lines hits if its first line does (first), or if all do (all)"),        \
         PARAM_CHOICE(laws_params, pending, name ".pending", "miss", laws_pending_names,                      \
                      "a load that merges with a miss under way counts as: miss, hit")
+
+/* Rows of energy; include mech/cost.h. */
+#define LAWS_ENERGY_ROWS(name)                                                                               \
+    ENERGY_PJ(name ".llt", name ".loads", COST_SMALL_TABLE_PJ, "access to the Last Load Table"),             \
+        ENERGY_PJ(name ".wgt", name ".groups", COST_SMALL_TABLE_PJ, "entry of the Warp Group Table")
 
 #define LAWS_COUNT(name, field, unit, help) STAT_COUNT(laws, stats.field, name "." #field, unit, help, NULL)
 #define LAWS_STAT_ROWS(name)                                                                                 \

@@ -32,7 +32,6 @@ static void linebacker_init(void *state, void *gpu_state, const void *params, co
     vtt_init(&l->vtt, ports, l->params->ways,
              linebacker_partitions(l->params, ports->l1_sets, ports->register_rows));
     cta_manager_init(&l->ctas, ports, l->params->buffer);
-    l->cost_bits = linebacker_cost(l);
 }
 
 /* ---- partitions (4.1) ---- */
@@ -156,6 +155,9 @@ static void linebacker_on_cta(void *state, const struct mech_cta *e)
     if (l->is_fresh && e->kind == MECH_CTA_START) linebacker_begin(l, e->cycle);
     linebacker_count_rows(l, e->cycle);
     cta_manager_see(&l->ctas, e);
+    l->manager_accesses++;
+    if (e->kind == MECH_CTA_REGISTERS_OUT) l->rows_out += e->rows;
+    if (e->kind == MECH_CTA_REGISTERS_IN) l->rows_in += e->rows;
     if (e->kind == MECH_CTA_START && e->last_row >= l->rows_seen) l->rows_seen = e->last_row + 1;
     if (e->kind != MECH_CTA_END && l->phase == LB_CACHES && !cta_manager_restores(&l->ctas))
         linebacker_set_partitions(l);
@@ -176,6 +178,7 @@ static void linebacker_throttle(struct linebacker *l, uint64_t cycle)
 static void linebacker_judge(struct linebacker *l, uint64_t cycle, uint64_t before, uint64_t now)
 {
     const struct linebacker_params *p = l->params;
+    l->manager_accesses++;
     if (now * 100 > before * (100 + p->upper)) {
         linebacker_throttle(l, cycle);
     } else if (now * 100 < before * (100 - p->lower) && cta_manager_release(&l->ctas)) {
@@ -232,6 +235,20 @@ static uint32_t linebacker_access(struct linebacker *l, uint32_t set, uint32_t e
     return 2;
 }
 
+/* The entry of a line in the tag table; VTT_NONE: it is not there. */
+static uint32_t linebacker_find(struct linebacker *l, uint32_t set, uint64_t line)
+{
+    const uint32_t entry = vtt_find(&l->vtt, set, line);
+    l->vtt_accesses += vtt_searched(&l->vtt, entry);
+    return entry;
+}
+
+static void linebacker_monitor(struct linebacker *l, uint32_t pc, bool is_hit)
+{
+    lm_count(&l->monitor, pc, is_hit);
+    l->lm_accesses++;
+}
+
 /* While monitoring, tags of all lines come in; then the lines whose last toucher was chosen. */
 static void linebacker_on_l1_evict(void *state, const struct mech_l1_evict *e)
 {
@@ -241,6 +258,7 @@ static void linebacker_on_l1_evict(void *state, const struct mech_l1_evict *e)
     if (l->phase == LB_OFF || e->cause != MECH_EVICT_REPLACED || e->is_local || !is_full) return;
     if (l->phase == LB_CACHES && l->params->select && !lm_is_chosen(&l->monitor, e->last_pc)) return;
     const uint32_t set = linebacker_set_of(l, e->line), entry = vtt_insert(&l->vtt, set, e->line);
+    l->vtt_accesses += entry != VTT_NONE;
     if (l->phase != LB_CACHES || entry == VTT_NONE) return;
     linebacker_access(l, set, entry, true);
     l->inserts++;
@@ -261,10 +279,10 @@ static void linebacker_take_miss(void *state, const struct mech_l1_access *a, ui
 {
     struct linebacker *l = state;
     if (l->phase == LB_OFF || a->is_local || !l->vtt.on) return;
-    const uint32_t set = linebacker_set_of(l, a->line), entry = vtt_find(&l->vtt, set, a->line);
+    const uint32_t set = linebacker_set_of(l, a->line), entry = linebacker_find(l, set, a->line);
     if (entry != VTT_NONE) vtt_touch(&l->vtt, set, entry);
     if (l->phase == LB_MONITORS) {
-        if (!a->is_prefetch) lm_count(&l->monitor, a->pc, entry != VTT_NONE);
+        if (!a->is_prefetch) linebacker_monitor(l, a->pc, entry != VTT_NONE);
         return;
     }
     l->lookups++;
@@ -281,10 +299,10 @@ static void linebacker_on_l1_access(void *state, const struct mech_l1_access *e)
     if (l->phase == LB_OFF || e->is_local || e->is_prefetch) return;
     if (!e->is_store && !e->is_atomic) {
         const bool is_hit = e->outcome == MECH_L1_HIT || e->outcome == MECH_L1_PENDING;
-        if (l->phase == LB_MONITORS && is_hit) lm_count(&l->monitor, e->pc, true);
+        if (l->phase == LB_MONITORS && is_hit) linebacker_monitor(l, e->pc, true);
         return;
     }
-    const uint32_t set = linebacker_set_of(l, e->line), entry = vtt_find(&l->vtt, set, e->line);
+    const uint32_t set = linebacker_set_of(l, e->line), entry = linebacker_find(l, set, e->line);
     if (entry == VTT_NONE) return;
     vtt_drop(&l->vtt, set, entry);
     l->invalidations += l->phase == LB_CACHES;
@@ -298,10 +316,12 @@ const struct mechanism mechanism_linebacker = {
     .params = linebacker_params,
     .param_bytes = sizeof(struct linebacker_params),
     .stats = linebacker_stats,
+    .energy = linebacker_energy,
     .state_bytes = sizeof(struct linebacker),
     .owns = MECH_OWNS_REGISTERS,
     .note_names = linebacker_notes,
     .check = linebacker_check,
+    .cost = linebacker_cost,
     .init = linebacker_init,
     .on_launch = linebacker_on_launch,
     .on_kernel = linebacker_on_kernel,

@@ -31,16 +31,18 @@ struct linebacker {
     uint64_t windows, chosen_loads, choices, choice_windows, kernels_off, kernels_short;
     uint64_t lookups, hits, inserts, invalidations, conflicts, search_cycles;
     uint64_t throttles, releases, refusals;
-    uint64_t active_cycles, idle_static, idle_dynamic, used_rows, cost_bits;
+    uint64_t active_cycles, idle_static, idle_dynamic, used_rows;
+    uint64_t manager_accesses, lm_accesses, vtt_accesses, rows_out, rows_in;
 };
 
 /* linebacker_rows.c */
 extern const struct param_row linebacker_params[];
 extern const struct stat_row linebacker_stats[];
+extern const struct energy_row linebacker_energy[];
 /* Partitions of the tag table that a register file of these rows has room for. */
 uint32_t linebacker_partitions(const struct linebacker_params *p, uint32_t sets, uint32_t rows);
 enum mech_fit linebacker_check(const void *params, const struct mech_machine *m, char *reason);
-/* Section 4.2: bits of storage of an SM. */
-uint64_t linebacker_cost(const struct linebacker *l);
+/* Section 4.2. */
+void linebacker_cost(const void *params, const struct mech_machine *m, struct mech_cost *c);
 
 #endif

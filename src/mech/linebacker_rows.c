@@ -58,9 +58,30 @@ const struct stat_row linebacker_stats[] = {
     COUNT(idle_dynamic, "row-cycles",
           "of the others, rows without registers of a CTA while CTAs are throttled (DUR)"),
     COUNT(used_rows, "row-cycles", "rows of partitions that were on"),
-    STAT_LARGEST(
-        linebacker, cost_bits, "linebacker.cost_bits", "bits",
-        "storage of an SM: hashed PCs of lines, load monitor, IPC monitor, CTA manager, tag table, buffer"),
+    COUNT(manager_accesses, "accesses",
+          "of the CTA manager: CTAs that start, end, leave or return; judged windows"),
+    COUNT(lm_accesses, "accesses", "of the load monitor: loads that it counted"),
+    COUNT(vtt_accesses, "accesses", "of the tag table: partitions that were searched, and tags that came in"),
+    COUNT(rows_out, "rows", "rows of registers of throttled CTAs that went to memory"),
+    COUNT(rows_in, "rows", "rows of registers of these that came back"),
+    {0},
+};
+
+const struct energy_row linebacker_energy[] = {
+    ENERGY_PJ("linebacker.manager", "linebacker.manager_accesses", 1.94,
+              "access to the CTA manager (Table 3)"),
+    ENERGY_PJ("linebacker.hpc", "l1.load_accesses", 0.09, "access to the hashed PC of a line (Table 3)"),
+    ENERGY_PJ("linebacker.lm", "linebacker.lm_accesses", 0.32, "access to the load monitor (Table 3)"),
+    ENERGY_PJ("linebacker.vtt", "linebacker.vtt_accesses", 2.05,
+              "access to a partition of the tag table (Table 3)"),
+    ENERGY_LIKE("linebacker.row_reads", "linebacker.hits", COST_ROW_LANES, "register_read",
+                "line read from a row of registers"),
+    ENERGY_LIKE("linebacker.row_writes", "linebacker.inserts", COST_ROW_LANES, "register_write",
+                "line written to a row of registers"),
+    ENERGY_LIKE("linebacker.backup", "linebacker.rows_out", COST_ROW_LANES, "register_read",
+                "row of a CTA that goes to memory"),
+    ENERGY_LIKE("linebacker.restore", "linebacker.rows_in", COST_ROW_LANES, "register_write",
+                "row of a CTA that comes back"),
     {0},
 };
 
@@ -88,14 +109,22 @@ enum mech_fit linebacker_check(const void *params, const struct mech_machine *m,
     return MECH_MISFIT;
 }
 
-uint64_t linebacker_cost(const struct linebacker *l)
+void linebacker_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
     enum { WORD = 32, TAG = 18 };
-    const struct mech_ports *m = l->ports;
-    const uint64_t row = cost_index_bits(m->register_rows), ways = (uint64_t)l->vtt.ways * l->vtt.partitions;
-    const uint64_t hpc = (uint64_t)m->l1_sets * m->l1_ways * LM_INDEX_BITS, lm = LM_ENTRIES * (3 * WORD + 2);
-    const uint64_t ipc = 3 * WORD, manager = 2 * row + WORD, per_cta = m->ctas * (2 + row + WORD);
-    const uint64_t tags = m->l1_sets * ways * (1 + TAG + cost_index_bits(ways));
-    const uint64_t buffer = l->params->buffer * (WORD + 8ull * MECH_ROW_BYTES);
-    return hpc + lm + ipc + manager + per_cta + tags + buffer;
+    const struct linebacker_params *p = params;
+    const uint64_t row = cost_index_bits(m->register_rows);
+    const uint64_t ways = (uint64_t)p->ways * linebacker_partitions(p, m->l1_sets, m->register_rows);
+    mech_cost_add(c, MECH_EACH_SM, "hpc", (uint64_t)m->l1_sets * m->l1_ways, LM_INDEX_BITS,
+                  "hashed PC of each line of the L1");
+    mech_cost_add(c, MECH_EACH_SM, "lm", LM_ENTRIES, 3 * WORD + 2,
+                  "load monitor: PC, hits, misses, two valid bits");
+    mech_cost_add(c, MECH_EACH_SM, "ipc", 3, WORD, "IPC monitor");
+    mech_cost_add(c, MECH_EACH_SM, "manager", 1, 2 * row + WORD, "CTA manager: two rows, an address");
+    mech_cost_add(c, MECH_EACH_SM, "ctas", m->ctas, 2 + row + WORD,
+                  "CTA manager, of each CTA: active, complete, first row, address");
+    mech_cost_add(c, MECH_EACH_SM, "vtt", m->l1_sets * ways, 1 + TAG + cost_index_bits(ways),
+                  "victim tag table: valid, tag, order");
+    mech_cost_add(c, MECH_EACH_SM, "buffer", p->buffer, WORD + 8ull * MECH_ROW_BYTES,
+                  "buffer between registers and memory: address, row");
 }

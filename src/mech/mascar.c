@@ -53,7 +53,7 @@ struct mascar {
     uint32_t nacked_count;
     uint64_t saturated_since;
     uint64_t saturations, saturated_cycles, owners, nacks, retries, hits_under_miss, memory_first,
-        compute_first, cost_bits;
+        compute_first;
 };
 
 static const struct param_row mascar_params[] = {
@@ -76,21 +76,29 @@ static const struct stat_row mascar_stats[] = {
     COUNT(hits_under_miss, "accesses", "hits of other warps than the owner during saturation"),
     COUNT(memory_first, "picks", "picks of a memory instruction before ready arithmetic (EP)"),
     COUNT(compute_first, "picks", "picks of arithmetic before a ready memory instruction (MP)"),
-    STAT_LARGEST(mascar, cost_bits, "mascar.cost_bits", "bits",
-                 "storage of an SM: warp status table, owner, re-execution queue"),
+    {0},
+};
+
+static const struct energy_row mascar_energy[] = {
+    ENERGY_PJ("mascar.queue", "mascar.nacks", COST_LARGE_TABLE_PJ,
+              "load that goes into the re-execution queue"),
+    ENERGY_PJ("mascar.offers", "mascar.retries", COST_LARGE_TABLE_PJ, "load that is offered again"),
     {0},
 };
 
 /* ---- making ---- */
 
-/* Two bits for each warp (its next instruction is to memory, it waits for memory); the owner; of each
- * instruction in the queue its warp, PC, destination, lanes and their addresses. */
-static uint64_t mascar_cost(const struct mascar *m)
+static void mascar_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
     enum { LANES = 32, PC_BITS = 32, REGISTER_BITS = 8 };
-    const uint64_t warp = cost_index_bits(m->ports->warps);
-    const uint64_t entry = warp + PC_BITS + REGISTER_BITS + LANES * (1 + COST_ADDRESS_BITS);
-    return 2 * m->ports->warps + 1 + warp + m->params->entries * entry;
+    const struct mascar_params *p = params;
+    const uint64_t warp = cost_index_bits(m->warps);
+    mech_cost_add(c, MECH_EACH_SM, "status", m->warps, 2,
+                  "warp status table: its next instruction is to memory, it waits for memory");
+    mech_cost_add(c, MECH_EACH_SM, "owner", 1, 1 + warp, "the warp that may miss: valid, warp");
+    mech_cost_add(c, MECH_EACH_SM, "queue", p->entries,
+                  warp + PC_BITS + REGISTER_BITS + LANES * (1 + COST_ADDRESS_BITS),
+                  "re-execution queue: warp, PC, destination, lanes and their addresses");
 }
 
 static void mascar_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
@@ -99,7 +107,6 @@ static void mascar_init(void *state, void *gpu_state, const void *params, const 
     m->params = params;
     m->ports = ports;
     m->owner = MECH_NO_WARP;
-    m->cost_bits = mascar_cost(m);
     ports->reexec_queue(ports->host, m->params->entries);
 }
 
@@ -255,7 +262,9 @@ const struct mechanism mechanism_mascar = {
     .params = mascar_params,
     .param_bytes = sizeof(struct mascar_params),
     .stats = mascar_stats,
+    .energy = mascar_energy,
     .state_bytes = sizeof(struct mascar),
+    .cost = mascar_cost,
     .init = mascar_init,
     .on_kernel = mascar_on_kernel,
     .pick = mascar_pick,

@@ -36,7 +36,7 @@ struct pa {
     uint64_t members[MECH_BANK_WARPS];
     /* by scheduler */
     uint32_t current[MECH_SCHEDULERS_MAX];
-    uint64_t changes, group_issues, fill_issues, empty_slots, cost_bits;
+    uint64_t changes, group_issues, fill_issues, empty_slots;
 };
 
 static const struct param_row pa_params[] = {
@@ -55,23 +55,38 @@ static const struct stat_row pa_stats[] = {
                NULL),
     STAT_COUNT(pa, empty_slots, "pa.empty_slots", "slots",
                "issue slots left empty while a warp of another group was ready", NULL),
-    STAT_LARGEST(pa, cost_bits, "pa.cost_bits", "bits",
-                 "storage of an SM: for each scheduler its current group and the warp that issued last"),
     {0},
 };
 
 /* ---- groups ---- */
+
+static uint32_t pa_warps(uint32_t warps, uint32_t schedulers)
+{
+    return (warps + schedulers - 1) / schedulers;
+}
+
+static uint32_t pa_groups(const struct pa_params *p, uint32_t warps)
+{
+    return (warps + p->group_warps - 1) / p->group_warps;
+}
+
+static void pa_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    const uint32_t warps = pa_warps(m->warps, m->schedulers);
+    mech_cost_add(c, MECH_EACH_SM, "group", m->schedulers, cost_index_bits(pa_groups(params, warps)),
+                  "the current fetch group of each scheduler");
+    mech_cost_add(c, MECH_EACH_SM, "last", m->schedulers, cost_index_bits(warps),
+                  "the warp of each scheduler that issued last");
+}
 
 static void pa_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct pa *p = state;
     p->params = params;
     const uint32_t sharers = ports->banks > 1 ? 1 : ports->schedulers;
-    const uint32_t warps = (ports->warps + ports->schedulers - 1) / ports->schedulers;
-    p->groups = (warps + p->params->group_warps - 1) / p->params->group_warps;
+    p->groups = pa_groups(p->params, pa_warps(ports->warps, ports->schedulers));
     for (uint32_t slot = 0; slot < MECH_BANK_WARPS; slot++)
         p->members[slot / sharers % p->groups] |= warp_bit((int)slot);
-    p->cost_bits = (uint64_t)ports->schedulers * (cost_index_bits(p->groups) + cost_index_bits(warps));
 }
 
 /* The first group after this one that has some of these warps; itself, if no other has. */
@@ -123,6 +138,7 @@ const struct mechanism mechanism_pa = {
     .param_bytes = sizeof(struct pa_params),
     .stats = pa_stats,
     .state_bytes = sizeof(struct pa),
+    .cost = pa_cost,
     .init = pa_init,
     .pick = pa_pick,
 };

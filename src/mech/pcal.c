@@ -15,6 +15,7 @@
  * that had no warp at some time of a window has no vote in it. CCWS has the parameters that are ccws's own
  * defaults. */
 #include "mech/ccws.h"
+#include "mech/cost.h"
 #include "mech/warp_tuple.h"
 
 #include <stdio.h>
@@ -414,6 +415,15 @@ static void pcal_gpu_init(void *gpu_state, const void *params, uint32_t sm_count
     g->sm_count = sm_count;
 }
 
+static void pcal_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    warp_tuple_cost(m, c);
+    mech_cost_add(c, MECH_EACH_SM, "counters", 3, 32,
+                  "instructions of this window and of the last, cycles in which the way to the L2 was busy");
+    mech_cost_add(c, MECH_WHOLE_GPU, "tuple", 2, cost_index_bits(TUPLE_ALL), "N and p of all SMs");
+    if (((const struct pcal_params *)params)->start == PCAL_START_CCWS) ccws_cost(&pcal_ccws, m, c);
+}
+
 static void pcal_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct pcal *s = state;
@@ -443,6 +453,7 @@ const struct mechanism mechanism_pcal = {
     .gpu_state_bytes = sizeof(struct pcal_gpu),
     .gpu_timer_period = pcal_period,
     .check = pcal_check,
+    .cost = pcal_cost,
     .init = pcal_init,
     .gpu_init = pcal_gpu_init,
     .on_kernel = pcal_on_kernel,

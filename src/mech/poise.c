@@ -308,6 +308,14 @@ static enum mech_fit poise_check(const void *params, const struct mech_machine *
     return MECH_FITS_POORLY;
 }
 
+/* 5.7.9, which does not count the bits of the warps. */
+static void poise_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    mech_cost_add(c, MECH_EACH_SM, "counters", 4, 32, "performance counters");
+    mech_cost_add(c, MECH_EACH_SM, "states", 2, 3, "state registers of prediction and search");
+    warp_tuple_cost(m, c);
+}
+
 static void poise_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct poise *s = state;
@@ -330,6 +338,7 @@ const struct mechanism mechanism_poise = {
     .note_names = poise_notes,
     .state_bytes = sizeof(struct poise),
     .check = poise_check,
+    .cost = poise_cost,
     .init = poise_init,
     .on_kernel = poise_on_kernel,
     .on_warp = poise_on_warp,

@@ -10,6 +10,7 @@
  *
  * Left out: the row that a result would have to write in memory when it comes for a CTA whose registers are
  * there; such results are counted. CTAs of cooperative grids do not move. */
+#include "mech/cost.h"
 #include "mech/cta_table.h"
 
 struct regdram_params {
@@ -55,6 +56,25 @@ static const struct stat_row regdram_stats[] = {
     COUNT(results, "results", "that came for a CTA whose registers were in memory"),
     {0},
 };
+
+static const struct energy_row regdram_energy[] = {
+    ENERGY_PJ("regdram.switching", "regdram.swaps", COST_LARGE_TABLE_PJ, "access to the CTA switching logic"),
+    ENERGY_LIKE("regdram.backup", "regdram.rows_out", COST_ROW_LANES, "register_read",
+                "row of a CTA that goes to memory"),
+    ENERGY_LIKE("regdram.restore", "regdram.rows_in", COST_ROW_LANES, "register_write",
+                "row of a CTA that comes back"),
+    {0},
+};
+
+static void regdram_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    enum { ADDRESS = 32 };
+    const struct regdram_params *p = params;
+    mech_cost_add(c, MECH_EACH_SM, "switching", 1, CTA_SWITCHING_BITS,
+                  "CTA switching logic, Virtual Thread's");
+    mech_cost_add(c, MECH_EACH_SM, "buffer", p->buffer, ADDRESS + 8 * MECH_ROW_BYTES,
+                  "buffer of the transfer engine: address, row");
+}
 
 static void regdram_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
@@ -212,7 +232,9 @@ const struct mechanism mechanism_regdram = {
     .params = regdram_params,
     .param_bytes = sizeof(struct regdram_params),
     .stats = regdram_stats,
+    .energy = regdram_energy,
     .state_bytes = sizeof(struct regdram),
+    .cost = regdram_cost,
     .init = regdram_init,
     .admit = regdram_admit,
     .on_launch = regdram_on_launch,

@@ -12,6 +12,7 @@
  * refused, with the PC. (3) A CTA that holds sections keeps its slots: else warps in slots could wait for
  * those without. (4) A free section goes to the oldest warp that waits. Left out: the moves that bring the
  * values of a section into the base set before its release. */
+#include "mech/cost.h"
 #include "mech/cta_table.h"
 
 #include <stdio.h>
@@ -73,6 +74,24 @@ static const struct stat_row regmutex_stats[] = {
     STAT_LARGEST(regmutex, sections_max, "regmutex.sections", "sections", "most sections that the pool had"),
     {0},
 };
+
+static const struct energy_row regmutex_energy[] = {
+    ENERGY_PJ("regmutex.switching", "regmutex.swaps", COST_LARGE_TABLE_PJ,
+              "access to the CTA switching logic"),
+    ENERGY_PJ("regmutex.sections", "regmutex.acquires", COST_SMALL_TABLE_PJ,
+              "section that is acquired and released"),
+    {0},
+};
+
+/* Sections are as many as warps at most. */
+static void regmutex_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    mech_cost_add(c, MECH_EACH_SM, "switching", 1, CTA_SWITCHING_BITS,
+                  "CTA switching logic, Virtual Thread's");
+    mech_cost_add(c, MECH_EACH_SM, "holders", m->warps, 1, "the warps that hold a section");
+    mech_cost_add(c, MECH_EACH_SM, "sections", m->warps, 1, "the sections that are taken");
+    mech_cost_add(c, MECH_EACH_SM, "lookup", m->warps, cost_index_bits(m->warps), "the section of each warp");
+}
 
 static void regmutex_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
@@ -282,7 +301,9 @@ const struct mechanism mechanism_regmutex = {
     .params = regmutex_params,
     .param_bytes = sizeof(struct regmutex_params),
     .stats = regmutex_stats,
+    .energy = regmutex_energy,
     .state_bytes = sizeof(struct regmutex),
+    .cost = regmutex_cost,
     .init = regmutex_init,
     .admit = regmutex_admit,
     .on_launch = regmutex_on_launch,

@@ -39,7 +39,7 @@ struct sld {
     /* lines and bytes of a macro block */
     uint32_t lines;
     uint64_t block_bytes, uses;
-    uint64_t loads, detected, prefetches, refused, replaced, cost_bits;
+    uint64_t loads, detected, prefetches, refused, replaced;
 };
 
 static const struct param_row sld_params[] = {
@@ -60,16 +60,24 @@ static const struct stat_row sld_stats[] = {
     STAT_COUNT(sld, refused, "sld.refused", "requests", "prefetches of addresses that are in no allocation",
                NULL),
     STAT_COUNT(sld, replaced, "sld.replaced", "blocks", "blocks that made room for others", NULL),
-    STAT_LARGEST(sld, cost_bits, "sld.cost_bits", "bits", "storage of the table of an SM"),
     {0},
 };
 
-/* What the table would take in hardware: the number of the block, a bit for each of its lines and one that it
- * was prefetched, and the bits of an order of the entries. */
-static uint64_t sld_cost(const struct sld *s)
+static const struct energy_row sld_energy[] = {
+    ENERGY_PJ("sld.table", "sld.loads", COST_SMALL_TABLE_PJ, "access to the table of blocks"),
+    {0},
+};
+
+/* Lines of a macro block. */
+static uint32_t sld_lines(const struct sld_params *p) { return SLD_LINES_MIN << p->size; }
+
+static void sld_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
-    const uint64_t tag = COST_ADDRESS_BITS - cost_index_bits(s->block_bytes);
-    return s->params->entries * (tag + s->lines + 1 + cost_index_bits(s->params->entries));
+    const struct sld_params *p = params;
+    const uint32_t lines = sld_lines(p);
+    const uint64_t tag = COST_ADDRESS_BITS - cost_index_bits((uint64_t)lines * m->line_bytes);
+    mech_cost_add(c, MECH_EACH_SM, "blocks", p->entries, tag + lines + 1 + cost_index_bits(p->entries),
+                  "number of the block, a bit for each line, one that it was prefetched, order");
 }
 
 static void sld_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
@@ -78,9 +86,8 @@ static void sld_init(void *state, void *gpu_state, const void *params, const str
     s->params = params;
     s->ports = ports;
     s->table = ports->memory(ports->host, s->params->entries * sizeof *s->table);
-    s->lines = SLD_LINES_MIN << s->params->size;
+    s->lines = sld_lines(s->params);
     s->block_bytes = (uint64_t)s->lines * ports->line_bytes;
-    s->cost_bits = sld_cost(s);
 }
 
 /* The entry of a block; one that is new takes the slot of the block used least recently. */
@@ -138,7 +145,9 @@ const struct mechanism mechanism_sld = {
     .params = sld_params,
     .param_bytes = sizeof(struct sld_params),
     .stats = sld_stats,
+    .energy = sld_energy,
     .state_bytes = sizeof(struct sld),
+    .cost = sld_cost,
     .init = sld_init,
     .on_l1_access = sld_on_l1_access,
     .on_kernel = sld_on_kernel,

@@ -37,6 +37,12 @@ static const struct stat_row srrip_stats[] = {
     {0},
 };
 
+static void srrip_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    mech_cost_add(c, MECH_EACH_SM, "rrpv", (uint64_t)m->l1_sets * m->l1_ways,
+                  ((const struct srrip_params *)params)->bits, "RRPV of each line of the L1");
+}
+
 static void srrip_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct srrip *s = state;
@@ -96,6 +102,7 @@ const struct mechanism mechanism_srrip = {
     .param_bytes = sizeof(struct srrip_params),
     .stats = srrip_stats,
     .state_bytes = sizeof(struct srrip),
+    .cost = srrip_cost,
     .init = srrip_init,
     .victim = srrip_victim,
     .line_touched = srrip_line_touched,

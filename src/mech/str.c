@@ -13,6 +13,7 @@
  * slot, which fits the byte of table II, or that of the grid, as in table I. The CTAs of an SM do not follow
  * each other, so the two differ. A warp that executes the load again before any other did shows no stride
  * between warps: it only brings the entry up to date. Early evictions: l1.prefetch_early_ratio. */
+#include "mech/cost.h"
 #include "mech/warps.h"
 
 enum { STR_ENTRIES_MAX = 128 };
@@ -72,6 +73,21 @@ static const struct stat_row str_stats[] = {
                "warps that a trusted stride led to and that had ended or were not on the SM", NULL),
     {0},
 };
+
+static const struct energy_row str_energy[] = {
+    ENERGY_PJ("str.table", "str.loads", COST_SMALL_TABLE_PJ, "access to the prefetch table"),
+    {0},
+};
+
+/* The widths of APRES's Table II, and how often the stride was seen. */
+static void str_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    enum { PC = 32, WARP = 8, ADDRESS = 64, STRIDE = 64 };
+    const struct str_params *p = params;
+    mech_cost_add(c, MECH_EACH_SM, "table", p->entries,
+                  PC + WARP + ADDRESS + STRIDE + cost_index_bits((uint64_t)p->confidence + 1),
+                  "prefetch table: PC, warp, address, stride, confidence");
+}
 
 static void str_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
@@ -185,7 +201,9 @@ const struct mechanism mechanism_str = {
     .params = str_params,
     .param_bytes = sizeof(struct str_params),
     .stats = str_stats,
+    .energy = str_energy,
     .state_bytes = sizeof(struct str),
+    .cost = str_cost,
     .init = str_init,
     .on_l1_access = str_on_l1_access,
     .on_warp = str_on_warp,

@@ -56,6 +56,11 @@ static enum mech_fit tuple_check(const void *params, const struct mech_machine *
     return *p->file && tuple_rows_read(NULL, 0, p->file, reason) < 0 ? MECH_MISFIT : MECH_FITS;
 }
 
+static void tuple_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    warp_tuple_cost(m, c);
+}
+
 static void tuple_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct tuple *t = state;
@@ -91,6 +96,7 @@ const struct mechanism mechanism_tuple = {
     .stats = tuple_stats,
     .state_bytes = sizeof(struct tuple),
     .check = tuple_check,
+    .cost = tuple_cost,
     .init = tuple_init,
     .on_launch = tuple_on_launch,
     .on_warp = warp_tuple_on_warp,

@@ -11,6 +11,7 @@
  * warps beside this policy cannot starve those that may run. (4) The set changes only in a pick, so it
  * does not depend on how often an idle machine is looked at. Left out: the operand register file cache
  * that the paper pairs with the active set; its group-wise relative by Narasiman et al. (MICRO'11). */
+#include "mech/cost.h"
 #include "mech/warps.h"
 
 struct two_level_params {
@@ -42,6 +43,12 @@ static const struct stat_row two_level_stats[] = {
                "issue slots left empty while a pending warp was ready", NULL),
     {0},
 };
+
+static void two_level_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    mech_cost_add(c, MECH_EACH_SM, "active", m->warps, 1, "the warps of active sets");
+    mech_cost_add(c, MECH_EACH_SM, "pending", m->warps, cost_index_bits(m->warps), "queue of pending warps");
+}
 
 static void two_level_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
@@ -104,6 +111,7 @@ const struct mechanism mechanism_two_level = {
     .param_bytes = sizeof(struct two_level_params),
     .stats = two_level_stats,
     .state_bytes = sizeof(struct two_level),
+    .cost = two_level_cost,
     .init = two_level_init,
     .pick = two_level_pick,
     .on_warp = two_level_on_warp,

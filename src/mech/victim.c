@@ -10,6 +10,7 @@
  * its row taken is a cycle late; a write waits in a buffer. Left out: local memory, partly filled lines of
  * a sectored L1, and Jouppi's swap (a line that is found does not go back into the L1). */
 #include "heddle/mechanism.h"
+#include "mech/cost.h"
 
 struct victim_params {
     uint32_t latency;
@@ -44,6 +45,22 @@ static const struct stat_row victim_stats[] = {
     STAT_LARGEST(victim, held_max, "victim.held_max", "rows", "most rows that one SM held at a time"),
     {0},
 };
+
+static const struct energy_row victim_energy[] = {
+    ENERGY_PJ("victim.tags", "victim.lookups", COST_LARGE_TABLE_PJ, "search of the tags of the rows"),
+    ENERGY_LIKE("victim.row_reads", "victim.hits", COST_ROW_LANES, "register_read",
+                "line read from a row of registers"),
+    ENERGY_LIKE("victim.row_writes", "victim.inserts", COST_ROW_LANES, "register_write",
+                "line written to a row of registers"),
+    {0},
+};
+
+static void victim_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    const uint32_t tag = COST_ADDRESS_BITS - cost_index_bits(m->line_bytes);
+    mech_cost_add(c, MECH_EACH_SM, "tags", m->register_rows, 1 + tag + cost_index_bits(m->register_rows),
+                  "of each row of the register file: valid, tag, order");
+}
 
 static void victim_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
@@ -138,8 +155,10 @@ const struct mechanism mechanism_victim = {
     .params = victim_params,
     .param_bytes = sizeof(struct victim_params),
     .stats = victim_stats,
+    .energy = victim_energy,
     .state_bytes = sizeof(struct victim),
     .owns = MECH_OWNS_REGISTERS,
+    .cost = victim_cost,
     .init = victim_init,
     .on_kernel = victim_on_kernel,
     .take_miss = victim_take_miss,

@@ -10,6 +10,7 @@
  * Open in what is printed of it: how long an exchange takes (vt.cycles_per_warp for each warp of the larger
  * CTA), which waits are long (vt.stall_cycles), and when a CTA counts as ready (one of its warps could
  * issue). */
+#include "mech/cost.h"
 #include "mech/cta_table.h"
 
 struct vt_params {
@@ -20,7 +21,6 @@ struct vt {
     const struct vt_params *params;
     const struct mech_ports *ports;
     struct cta_table table;
-    uint64_t cost_bits;
 };
 
 static const struct param_row vt_params[] = {
@@ -35,16 +35,25 @@ static const struct param_row vt_params[] = {
 
 static const struct stat_row vt_stats[] = {
     CTA_TABLE_STATS(vt, "vt"),
-    STAT_LARGEST(vt, cost_bits, "vt.cost_bits", "bits", "storage on an SM"),
     {0},
 };
+
+static const struct energy_row vt_energy[] = {
+    ENERGY_PJ("vt.switching", "vt.swaps", COST_LARGE_TABLE_PJ, "access to the CTA switching logic"),
+    {0},
+};
+
+static void vt_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
+{
+    mech_cost_add(c, MECH_EACH_SM, "switching", 1, ((const struct vt_params *)params)->control_bits,
+                  "CTA switching logic (vt.control_bits)");
+}
 
 static void vt_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct vt *v = state;
     v->params = params;
     v->ports = ports;
-    v->cost_bits = v->params->control_bits;
     ports->stall_after(ports->host, v->params->stall_cycles);
     cta_table_init(&v->table, ports);
 }
@@ -92,7 +101,9 @@ const struct mechanism mechanism_vt = {
     .params = vt_params,
     .param_bytes = sizeof(struct vt_params),
     .stats = vt_stats,
+    .energy = vt_energy,
     .state_bytes = sizeof(struct vt),
+    .cost = vt_cost,
     .init = vt_init,
     .admit = vt_admit,
     .on_cta = vt_on_cta,

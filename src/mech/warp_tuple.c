@@ -46,6 +46,11 @@ void warp_tuple_init(struct warp_tuple *t, const struct mech_ports *ports)
     for (uint32_t bank = 0; bank < ports->banks; bank++) ports->allow_issue(ports->host, bank, 0);
 }
 
+void warp_tuple_cost(const struct mech_machine *m, struct mech_cost *c)
+{
+    mech_cost_add(c, MECH_EACH_SM, "bits", m->warps, 2, "monitor and pollute bit of each warp");
+}
+
 void warp_tuple_set(struct warp_tuple *t, uint32_t n, uint32_t p)
 {
     t->n = n;

@@ -42,6 +42,9 @@ void warp_tuple_set(struct warp_tuple *t, uint32_t n, uint32_t p);
 /* Warps of the scheduler that has most: N beyond it changes nothing. */
 uint32_t warp_tuple_resident(const struct warp_tuple *t);
 
+/* Appends the monitor and pollute bits of the warps to what a mechanism stores. */
+void warp_tuple_cost(const struct mech_machine *m, struct mech_cost *c);
+
 /* Does the access carry the pollute bit? */
 bool warp_tuple_pollutes(const struct warp_tuple *t, const struct mech_l1_access *a);
 

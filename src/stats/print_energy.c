@@ -23,6 +23,16 @@ static void print_joules(double joules, struct strbuf *out)
     strbuf_printf(out, "%.2f %s", joules * per_unit[i], units[i].unit);
 }
 
+/* A row of a mechanism; its part has it already. */
+static void print_row(const struct stats_view *v, void *const *stats, const struct energy_row *row,
+                      double all, struct strbuf *out)
+{
+    const double joules = view_row_joules(v, stats, row);
+    strbuf_printf(out, "    %-24s %7.3f%%  ", row->name, all > 0 ? 100 * joules / all : 0);
+    print_joules(joules, out);
+    strbuf_printf(out, ", in %s\n", energy_part_names[energy_row_part(row)]);
+}
+
 void energy_print_table(const struct stats_view *v, void *const *stats, struct strbuf *out)
 {
     const struct energy_sum e = view_energy(v, stats);
@@ -36,6 +46,7 @@ void energy_print_table(const struct stats_view *v, void *const *stats, struct s
         strbuf_printf(out, "%s%-10s %5.1f%%", p % PER_LINE ? "   " : "\n    ", energy_part_names[p],
                       all > 0 ? 100 * e.joules[p] / all : 0);
     strbuf_putc(out, '\n');
+    for (uint32_t i = 0; i < v->energy_row_count; i++) print_row(v, stats, v->energy_rows[i], all, out);
 }
 
 static void json_pair(struct strbuf *out, const char *name, double v)
@@ -54,6 +65,11 @@ void energy_print_json(const struct stats_view *v, void *const *stats, struct st
     for (enum energy_part p = 0; p < ENERGY_PARTS; p++) {
         if (p) strbuf_putc(out, ',');
         json_pair(out, energy_part_names[p], e.joules[p]);
+    }
+    strbuf_puts(out, "},\"mechanisms\":{");
+    for (uint32_t i = 0; i < v->energy_row_count; i++) {
+        if (i) strbuf_putc(out, ',');
+        json_pair(out, v->energy_rows[i]->name, view_row_joules(v, stats, v->energy_rows[i]));
     }
     strbuf_puts(out, "},");
     json_pair(out, "total", energy_total(&e, true));

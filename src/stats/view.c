@@ -113,18 +113,32 @@ static double scope_value(void *context, const char *name)
     return view_value(s->view, s->stats, name);
 }
 
-struct energy_sum view_energy(const struct stats_view *v, void *const *stats)
+static struct energy_source source_of(const struct stats_view *v, struct energy_scope *scope)
 {
     const struct stats_machine *m = &v->machine;
+    return (struct energy_source){.value = scope_value,
+                                  .context = scope,
+                                  .core_khz = m->core_khz,
+                                  .sms = m->sms,
+                                  .request_flit = m->request_flit,
+                                  .reply_flit = m->reply_flit,
+                                  .burst_bytes = m->burst_bytes,
+                                  .rows = v->energy_rows,
+                                  .row_count = v->energy_row_count};
+}
+
+struct energy_sum view_energy(const struct stats_view *v, void *const *stats)
+{
     struct energy_scope scope = {v, stats};
-    const struct energy_source source = {.value = scope_value,
-                                         .context = &scope,
-                                         .core_khz = m->core_khz,
-                                         .sms = m->sms,
-                                         .request_flit = m->request_flit,
-                                         .reply_flit = m->reply_flit,
-                                         .burst_bytes = m->burst_bytes};
+    const struct energy_source source = source_of(v, &scope);
     struct energy_sum sum;
     energy_of(v->energy, &source, &sum);
     return sum;
+}
+
+double view_row_joules(const struct stats_view *v, void *const *stats, const struct energy_row *row)
+{
+    struct energy_scope scope = {v, stats};
+    const struct energy_source source = source_of(v, &scope);
+    return energy_row_joules(v->energy, &source, row);
 }

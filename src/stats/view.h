@@ -46,6 +46,9 @@ struct stats_view {
     void **l1s, **l2s; /* of each SM and of each slice, over the whole run */
     uint32_t l1_count, l2_count;
     const struct energy_table *energy; /* NULL: not asked for */
+    /* of the mechanisms of the run */
+    const struct energy_row *const *energy_rows;
+    uint32_t energy_row_count;
     uint64_t hash;
     bool partial;        /* the run was stopped early */
     double host_seconds; /* processor time of the whole process */
@@ -70,6 +73,8 @@ double view_last_share(const struct stats_view *v, void *const *stats, enum stat
 /* Any statistic by its name, and what the run or a kernel cost: v->energy is there. */
 double view_value(const struct stats_view *v, void *const *stats, const char *name);
 struct energy_sum view_energy(const struct stats_view *v, void *const *stats);
+/* Joules of one of v->energy_rows. */
+double view_row_joules(const struct stats_view *v, void *const *stats, const struct energy_row *row);
 bool view_has(const struct stats_view *v, enum stats_name id);
 double view_per_cycle(const struct stats_view *v, const struct timed_kernel *k, enum stats_name id);
 static inline uint64_t kernel_cycles(const struct timed_kernel *k) { return k->end_cycle - k->start_cycle; }

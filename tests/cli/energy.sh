@@ -46,6 +46,19 @@ grep -q '"registers":1.4651392e-08' "$folder/with.json" || fail "registers do no
 # Units: 96 * 67.4 + 48 * 213 + 96 * 29.58 + 48 * 53.2 + 48 * 1209 pJ.
 grep -q '"units":8.011968e-08' "$folder/with.json" || fail "units do not cost 80119.7 pJ"
 
+# Rows of mechanisms: two loads train the prefetcher's table, 0.3 pJ each; a table may say otherwise.
+run --energy --mech str >"$folder/str.json" || fail "it does not run with str"
+grep -q '"mechanisms":{"str.table":6e-13}' "$folder/str.json" || fail "str.table does not cost 0.6 pJ"
+grep -q '"mechanisms":6e-13' "$folder/str.json" || fail "the part of mechanisms does not have it"
+printf 'base: gpuwattch\nmechanisms:\n  str.table: 5\n' >"$folder/own.yaml"
+run --energy --mech str --set "energy=$folder/own.yaml" >"$folder/own.json" || fail "own.yaml is not taken"
+grep -q '"mechanisms":{"str.table":1e-11}' "$folder/own.json" || fail "a table does not override a row"
+grep -q '"mechanisms":{}' "$folder/with.json" || fail "rows of mechanisms that are not there"
+printf 'base: gpuwattch\nmechanisms:\n  str.tabel: 5\n' >"$folder/own.yaml"
+run --energy --set "energy=$folder/own.yaml" >/dev/null 2>"$folder/error"
+[ $? -eq 2 ] || fail "an unknown row of a mechanism: the exit status is not 2"
+grep -q "own.yaml:3:3: error:.*str.tabel" "$folder/error" || fail "an unknown row is not said with its place"
+
 hash_of() { grep -o '"hash":"[0-9a-f]*"' "$1"; }
 [ "$(hash_of "$folder/with.json")" = "$(hash_of "$folder/without.json")" ] || fail "--energy changes the hash"
 grep -q '"energy"' "$folder/without.json" && fail "energy is printed though nobody asked"

@@ -70,6 +70,22 @@ is "settings: the machine's in both" "$(grep -c 'l1.mshrs=16' commands)" 2
 is "settings: a mechanism's where it is" "$(grep -c 'swl.warps=2' commands)" 1
 is "settings: none attaches none" "$(tail -n +2 commands | grep -vc -- '--mech')" 1
 
+# ---- energy: the same runs, and what `heddle run --energy` says of one ----
+compare "${two[@]}" --energy >table 2>told
+is "energy: status" $? 0
+check "energy: no run is made" grep -q ' 0 runs made, 6 were in r.db' told
+check "energy: over the baseline's" grep -q '^energy: energy over that of lrr' table
+check "energy: in watts" grep -q '^power: power of the chip in W$' table
+check "energy: parts are for the page" [ "$(grep -c 'energy-parts' table)" -eq 0 ]
+compare "${two[@]}" --energy --json >json 2>told
+is "energy: the baseline is 1" "$(of nn lrr energy)" 1
+"$heddle" run nn --size tiny -m fermi --mech two-level,str --energy -q --stats run.json >/dev/null 2>told
+watts=$(grep -oE '"watts":[-0-9.e+]+' run.json | tail -1 | cut -d: -f2)
+near "energy: watts as the run prints them" "$(of nn two-level+str watts)" "$watts"
+compare "${two[@]}" --energy --set energy= >table 2>told
+is "energy: a machine without a table is refused" $? 2
+check "energy: and told why" grep -q "no column's machine names a table of energies" told
+
 # ---- what is refused, before any run ----
 refused() { # refused PATTERN ARGS...
     compare "${@:2}" --store no.db >told 2>&1

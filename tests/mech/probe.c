@@ -79,6 +79,10 @@ static const struct param_row probe_params[] = {
 };
 
 #define COUNT(field) STAT_COUNT(probe, field, PROBE_STAT_PREFIX "." #field, "times", "for the test", NULL)
+#ifdef PROBE_ENERGY
+static const struct energy_row probe_energy[] = {PROBE_ENERGY, {0}};
+#endif
+
 static const struct stat_row probe_stats[] = {
     STAT_COUNT(probe, asked, PROBE_FIRST_STAT, "times", "for the test", NULL),
     COUNT(asked_miss),
@@ -201,6 +205,9 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism PROBE_SYMBOL = {
     .paper = "",
     .params = probe_params,
     .param_bytes = PROBE_PARAM_BYTES,
+#ifdef PROBE_ENERGY
+    .energy = probe_energy,
+#endif
     .stats = probe_stats,
     .state_bytes = PROBE_STATE_BYTES,
     .gpu_state_bytes = PROBE_GPU_BYTES,

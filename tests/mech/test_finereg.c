@@ -125,21 +125,6 @@ static void vectors_are_read_once(void **state)
     play_close();
 }
 
-/* The parts of V-F, in bits: 64, 384 and 256 bytes as printed; 1,024 tags of the 23 bits of V-D; the
- * free-space monitor; 2.4 KB of switching logic. */
-static void cost_of_the_papers_parameters(void **state)
-{
-    const struct play p = {.script = "a", .mechs = {"finereg"}, .sets = {UNIT, WHOLE, rows_of(2048)}};
-    play_and_expect(&p, (struct wanted[]){{"finereg.cost_status", 64 * 8},
-                                          {"finereg.cost_vectors", 384 * 8},
-                                          {"finereg.cost_pointers", 256 * 8},
-                                          {"finereg.cost_tags", 1024 * 23},
-                                          {"finereg.cost_free_map", 1024},
-                                          {"finereg.cost_switching", 19661},
-                                          {"finereg.cost_bits", 49869},
-                                          {0}});
-}
-
 /* ---- regdram ---- */
 
 /* Every row of a CTA travels, both ways. */
@@ -227,7 +212,6 @@ int main(int argc, char **argv)
         RIG_TEST(nothing_that_is_needed_is_lost),
         RIG_TEST(what_shared_memory_bounds_stays),
         RIG_TEST(vectors_are_read_once),
-        RIG_TEST(cost_of_the_papers_parameters),
         RIG_TEST(all_registers_travel),
         RIG_TEST(warps_share_sections),
         RIG_TEST(what_is_left_is_l1),

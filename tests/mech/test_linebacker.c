@@ -90,7 +90,6 @@ static void a_loop_over_500_lines_misses_no_more(void **state)
         assert_int_equal(stat_of("linebacker.choice_windows"), 2);
         assert_int_equal(stat_of("linebacker.chosen_loads"), 1);
         assert_int_equal(stat_of("linebacker.inserts"), 116);
-        assert_int_equal(stat_of("linebacker.cost_bits"), 49846); /* 6.08 KB: the parts of section 4.2 */
         play_close();
     }
     assert_int_equal(hits[1] - hits[0], 10 * 384);

@@ -657,6 +657,11 @@ static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
             "its statistic 'other.asked' must be called 'probe-bad-stat-prefix.something'");
     refused(":two_params", "", "'probe-two-params' has two parameters called 'probe-two-params.reexec'");
     refused(":two_stats", "", "'probe-two-stats' has two statistics called 'probe-two-stats.sms'");
+    refused(":energy_name", "",
+            "its row of energy 'other.tags' must be called 'probe-energy-name.something'");
+    refused(":energy_stat", "", "energy 'probe-energy-stat.tags': no statistic is called 'l1.hit'");
+    refused(":energy_less", "", "the row of energy 'probe-energy-less.tags' is not complete, or its amount");
+    refused(":energy_like", "", "energy 'probe-energy-like.rows': tables have no row 'register'");
     refused(":empty_note", "", "'probe-empty-note' has a kind of note without a name");
     refused(":two_notes", "", "'probe-two-notes' has two kinds of note called 'one'");
     refused(":lone_period", "", "'probe-lone-period' gives its GPU timer a period, but does not fill");

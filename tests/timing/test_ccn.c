@@ -390,21 +390,6 @@ static void so_does_every_machine(void **state)
     }
 }
 
-/* ---- cost ---- */
-
-/* 128 or 384 shadow tags of 25 bits, 16 requests of 26 + 4 bits, 8 lines with the number of an SM. */
-static void the_storage_of_an_sm_follows_from_the_parameters(void **state)
-{
-    static const char *const sizes[] = {"l1.size=16K", "l1.size=48K"};
-    static const uint64_t bits[] = {3200 + 480 + 8224, 9600 + 480 + 8224};
-    for (uint32_t i = 0; i < ARRAY_LEN(sizes); i++) {
-        open_run(&(struct ccn_run){.sets = {sizes[i]}});
-        meet(4, SMS, HOLD, READ_CA, 0);
-        assert_int_equal(stat_of("ccn.cost_bits"), bits[i]);
-        rig_close(&rig);
-    }
-}
-
 /* ---- bad input ---- */
 
 static void expect_said(const struct ccn_run *r, const char *mechs[2], const char *text)
@@ -463,7 +448,6 @@ int main(void)
         RIG_TEST(sharing_knows_who_holds_what_and_changes_nothing),
         RIG_TEST(every_way_to_run_it_gives_the_same_result),
         RIG_TEST(so_does_every_machine),
-        RIG_TEST(the_storage_of_an_sm_follows_from_the_parameters),
         RIG_TEST(what_does_not_fit_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

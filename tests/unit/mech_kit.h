@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "core/mech/mech_cost.h"
 #include "core/mech/mech_host.h"
 
 #define W(n) (1ull << (n))
@@ -157,6 +158,25 @@ static inline uint64_t kit_stat(const struct mech_kit *k, const char *name)
                 return *(const uint64_t *)(const void *)((const char *)k->sm->states[i] + r->offset);
     fail_msg("no statistic is called %s", name);
     return 0;
+}
+
+/* Bits that the first mechanism stores on the SM of kit_open. */
+static inline uint64_t kit_cost(struct mech_kit *k)
+{
+    const struct mech_sm_setup *s = &k->sm->setup;
+    const struct mech_machine m = {.sm_count = s->sm_count,
+                                   .warps = s->warps,
+                                   .schedulers = s->schedulers,
+                                   .line_bytes = s->line_bytes,
+                                   .l1_sets = s->l1_sets,
+                                   .l1_ways = s->l1_ways,
+                                   .register_rows = s->register_rows,
+                                   .ctas = s->ctas};
+    struct mech_cost c;
+    uint64_t bits = 0;
+    assert_true(mech_cost_of(k->set, 0, &m, &c, &k->diags));
+    for (uint32_t i = 0; i < c.count; i++) bits += c.rows[i].entries * c.rows[i].bits;
+    return bits;
 }
 
 #endif

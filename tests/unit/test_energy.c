@@ -42,10 +42,13 @@ static struct energy_source source_of(struct made_run *r)
                                   .burst_bytes = 64};
 }
 
+static const char *const known_rows[] = {"one.reads", "one.tags"};
+static const struct energy_place place = {HEDDLE_SOURCE_DIR, known_rows, ARRAY_LEN(known_rows)};
+
 static void load(struct energy_table *t, const char *name)
 {
     struct diag_list d = {0};
-    assert_true(energy_load(t, name, HEDDLE_SOURCE_DIR, &d));
+    assert_true(energy_load(t, name, &place, &d));
     diag_free(&d);
 }
 
@@ -183,6 +186,56 @@ static void test_base(void **state)
     assert_string_equal(gddr.name, "accelwattch-gddr6x");
 }
 
+/* ---- rows of mechanisms ---- */
+
+/* Picojoules go to the part of the mechanisms, rows like an event to the part of that event; a table may
+ * override both. Twice as many events cost twice as much. */
+static void test_rows(void **state)
+{
+    static const struct energy_row reads = ENERGY_LIKE("one.reads", "one.hits", 32, "register_read", ""),
+                                   tags = ENERGY_PJ("one.tags", "l1.load_accesses", 2.05, "");
+    const struct energy_row *const rows[] = {&reads, &tags};
+    struct energy_table t;
+    struct energy_sum e;
+    load(&t, "gpuwattch");
+    for (double n = 1000; n <= 2000; n += 1000) {
+        struct made_run r = {{{"one.hits", n}, {"l1.load_accesses", 3 * n}}, 2};
+        struct energy_source s = source_of(&r);
+        s.rows = rows, s.row_count = 2;
+        t.own_count = 0;
+        energy_of(&t, &s, &e);
+        assert_true(near(e.joules[ENERGY_REGISTERS], n * 32 * 7.267e-12));
+        assert_true(near(e.joules[ENERGY_MECHANISMS], 3 * n * 2.05e-12));
+        assert_true(near(energy_total(&e, true), e.joules[ENERGY_REGISTERS] + e.joules[ENERGY_MECHANISMS]));
+        assert_true(near(energy_row_joules(&t, &s, &tags), e.joules[ENERGY_MECHANISMS]));
+        t.own[0] = (struct energy_own){"one.reads", 100};
+        t.own_count = 1;
+        energy_of(&t, &s, &e);
+        assert_true(near(e.joules[ENERGY_REGISTERS], n * 100e-12));
+    }
+}
+
+static void load_text(struct energy_table *t, const char *text)
+{
+    char path[] = "/tmp/heddle-energy-XXXXXX.yaml";
+    const int fd = mkstemps(path, 5);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    load(t, path);
+    unlink(path);
+}
+
+static void test_own_rows(void **state)
+{
+    struct energy_table t;
+    load_text(&t, "base: gpuwattch\nmechanisms: {one.tags: 7.5, one.reads: 0}\n");
+    assert_int_equal(t.own_count, 2);
+    assert_string_equal(t.own[0].name, "one.tags");
+    assert_true(t.own[0].picojoules == 7.5);
+    assert_true(t.own[1].picojoules == 0);
+}
+
 /* ---- bad tables ---- */
 
 static void expect_error(const char *text, int line, const char *message)
@@ -194,7 +247,7 @@ static void expect_error(const char *text, int line, const char *message)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     close(fd);
-    assert_false(energy_load(&t, path, HEDDLE_SOURCE_DIR, &d));
+    assert_false(energy_load(&t, path, &place, &d));
     if (!strstr(d.items.data[0].message, message) || d.items.data[0].line != line)
         fail_msg("line %d: %s", d.items.data[0].line, d.items.data[0].message);
     diag_free(&d);
@@ -205,7 +258,7 @@ static void test_bad_tables(void **state)
 {
     struct energy_table t;
     struct diag_list d = {0};
-    assert_false(energy_load(&t, "gpuwatch", HEDDLE_SOURCE_DIR, &d));
+    assert_false(energy_load(&t, "gpuwatch", &place, &d));
     assert_non_null(strstr(d.items.data[0].message, "no table of energies 'gpuwatch'"));
     diag_free(&d);
     expect_error("base: gpuwattch\npicojoules:\n  fp: -1\n", 3, "at least 0");
@@ -215,15 +268,19 @@ static void test_bad_tables(void **state)
     expect_error("base: accelwattch\nstatic:\n  int: [1]\n", 3, "first lane");
     expect_error("base: gpuwattch\nby_sector: perhaps\n", 2, "true or false");
     expect_error("picojoules:\n  decode: 1\n", 2, "has no row 'schedule'");
+    expect_error("base: gpuwattch\nmechanisms:\n  one.tags: 1\n  one.tag: 2\n", 4, "one.tag");
+    expect_error("base: gpuwattch\nmechanisms:\n  one.tags: -1\n", 3, "at least 0");
+    expect_error("base: gpuwattch\nmechanisms:\n  one.tags:\n", 3, "must be a number of picojoules");
+    expect_error("base: gpuwattch\nmechanisms: [1]\n", 2, "must be a mapping");
     expect_error("base: nobody\n", 0, "no table of energies 'nobody'");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idle),       cmocka_unit_test(test_duty),   cmocka_unit_test(test_each_event),
-        cmocka_unit_test(test_sectors),    cmocka_unit_test(test_static), cmocka_unit_test(test_base),
-        cmocka_unit_test(test_bad_tables),
+        cmocka_unit_test(test_idle),    cmocka_unit_test(test_duty),     cmocka_unit_test(test_each_event),
+        cmocka_unit_test(test_sectors), cmocka_unit_test(test_static),   cmocka_unit_test(test_base),
+        cmocka_unit_test(test_rows),    cmocka_unit_test(test_own_rows), cmocka_unit_test(test_bad_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,9 @@ bool store_run_json(struct store *s, const char *key, struct strbuf *out)
     return true;
 }
 
+/* No run has statistics. */
+double store_stat(struct store *s, const char *key, const char *name) { return 0.0 / 0.0; }
+
 const char *store_error(const struct store *s) { return store_is_broken ? "the disk is on fire" : NULL; }
 
 /* ---- a folder with a page, and two plans that share a run ---- */
@@ -79,8 +82,9 @@ static int setup(void **state)
     strcpy(f->second[0].key, "a");
     strcpy(f->second[1].key, "absent");
     strcpy(f->second[2].key, "c");
-    f->plans[0] = (struct plan){.jobs = f->first, .job_count = 2};
-    f->plans[1] = (struct plan){.jobs = f->second, .job_count = 3};
+    static const struct experiment nothing;
+    f->plans[0] = (struct plan){.experiment = &nothing, .jobs = f->first, .job_count = 2};
+    f->plans[1] = (struct plan){.experiment = &nothing, .jobs = f->second, .job_count = 3};
     for (int i = 0; i < 2; i++) f->figures[i] = (struct figure_set){.plan = &f->plans[i]};
     f->report = (struct report){NULL, f->figures, 2, f->dir, "1.2\"3"};
     put(f, "report.html", "<html>@HEDDLE-DATA@</html>\n");

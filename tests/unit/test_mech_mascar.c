@@ -281,7 +281,7 @@ static void the_cost_and_the_queue_follow_from_the_parameters(void **unused)
     struct mech_kit k;
     open_with(&k, "", 1);
     assert_int_equal(k.sm->reexec_entries, 32);
-    assert_int_equal(kit_stat(&k, "mascar.cost_bits"), 2 * 48 + 1 + 6 + 32 * (6 + 32 + 8 + 32 * 49));
+    assert_int_equal(kit_cost(&k), 2 * 48 + 1 + 6 + 32 * (6 + 32 + 8 + 32 * 49));
     kit_close(&k);
     open_with(&k, "mascar.entries=1", 1);
     assert_int_equal(k.sm->reexec_entries, 1);

@@ -189,7 +189,7 @@ static void the_cost_follows_from_the_parameters(void **unused)
 {
     struct mech_kit k;
     kit_open(&k, "pa", "", 2);
-    assert_int_equal(kit_stat(&k, "pa.cost_bits"), 2 * (2 + 5));
+    assert_int_equal(kit_cost(&k), 2 * (2 + 5));
     kit_close(&k);
 }
 

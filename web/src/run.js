@@ -83,6 +83,20 @@ function stack(title, raw, names) {
   );
 }
 
+/** Joules in the unit that leaves one to three digits before the point. */
+function joules(value) {
+  const units = [[1, "J"], [1e-3, "mJ"], [1e-6, "µJ"], [0, "nJ"]];
+  const [scale, unit] = units.find(([least]) => value >= least);
+  return `${number(value / (scale || 1e-9), 4)} ${unit}`;
+}
+
+/** Energy by part; a run of an older report, or on a machine without a table, has none. */
+function energy(run) {
+  const e = run.energy;
+  if (!e?.parts?.length) return null;
+  return stack(`Energy: ${joules(e.joules)}, ${number(e.watts, 4)} W with leakage (${e.table})`, e.parts, {});
+}
+
 function kernels(run) {
   if (!run.kernels?.length) return null;
   const dims = (d) => (d ?? []).join(" × ");
@@ -249,6 +263,7 @@ export function runPage(report, key, width) {
     stack("Issue slots", run.stall, SLOTS),
     stack("L1 stalls", run.l1_stall, L1),
     stack("L2 stalls", run.l2_stall, L2),
+    energy(run),
     run.log && h("details", {}, h("summary", {}, "What it printed"), h("pre", { class: "log" }, run.log)),
     series(run, width),
     loads(run),

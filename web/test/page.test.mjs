@@ -270,10 +270,18 @@ test("a click on a bar opens its run, and back comes back to the same place", as
   await page.until((k) => location.hash.startsWith(`#run/${k}`), run.key);
   await page.until(() => document.querySelector("#detail h2"));
   assert.equal(await page.get(() => document.querySelector("#detail h2").textContent), "bfs on fermi");
-  assert.equal(await page.get(() => document.querySelectorAll("#detail .stack .bar").length), 3);
+  assert.equal(await page.get(() => document.querySelectorAll("#detail .stack .bar").length), 4);
   assert.equal(
     await page.get(() => document.querySelectorAll("#detail .stack .bar")[0].children.length),
     run.stall.length,
+  );
+  assert.equal(
+    await page.get(() => document.querySelectorAll("#detail .stack .bar")[3].children.length),
+    run.energy.parts.length,
+  );
+  assert.match(
+    await page.get(() => document.querySelectorAll("#detail .stack h3")[3].textContent),
+    /^Energy: 120\.9 mJ, 91\.6\d? W with leakage \(gpuwattch\)$/,
   );
   const charts = () => page.get(() => document.querySelectorAll("#detail .series g.line path").length);
   assert.equal(await charts(), 6);

@@ -30,7 +30,7 @@ try {
     const stacks = await page.get(() => document.querySelectorAll("#detail .stack").length);
     assert.equal(
       stacks,
-      run.state === "done" ? [run.stall, run.l1_stall, run.l2_stall].filter((s) => s.length).length : 0,
+      run.state === "done" ? [run.stall, run.l1_stall, run.l2_stall, run.energy?.parts ?? []].filter((s) => s.length).length : 0,
       run.key,
     );
   }

@@ -75,6 +75,7 @@ function makeRun(workload, column, index, statistics) {
     stall: shares(SLOTS),
     l1_stall: shares(["line", "mshr", "queue", "port"]),
     l2_stall: shares(["icnt", "dram", "port", "line", "mshr"]),
+    energy: { table: "gpuwattch", joules: 0.1209, watts: 91.6, parts: shares(["registers", "units", "L1", "DRAM", "leakage"]) },
     kernels: Array.from({ length: 1 + Math.floor(random() * 12) }, (_, id) => ({
       id,
       name: `Kernel${id % 2 ? "2" : ""}`,

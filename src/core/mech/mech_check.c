@@ -8,6 +8,7 @@
 #include "config/param_value.h"
 #include "core/mech/mech_set.h"
 #include "core/stat_tables.h"
+#include "energy/energy.h"
 
 void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...)
 {
@@ -50,8 +51,7 @@ static bool lies_inside(size_t offset, size_t bytes, size_t alignment, size_t al
     return bytes && !(offset % alignment) && bytes <= all && offset <= all - bytes;
 }
 
-/* Letters, digits, '-' and '_': what needs no quotes in a shell, a query, JSON or CSV. */
-static bool is_word(const char *text)
+bool mech_is_word(const char *text)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
     return *text && !text[strspn(text, good)];
@@ -61,7 +61,7 @@ static bool is_word(const char *text)
 static bool is_named_after(const struct mechanism *m, const char *name)
 {
     size_t prefix = strlen(m->name);
-    return !strncmp(name, m->name, prefix) && name[prefix] == '.' && is_word(name + prefix + 1);
+    return !strncmp(name, m->name, prefix) && name[prefix] == '.' && mech_is_word(name + prefix + 1);
 }
 
 static bool check_param(const struct mechanism *m, const struct param_row *r, struct diag_list *diags)
@@ -124,6 +124,51 @@ static bool check_stats(const struct mechanism *m, struct diag_list *diags)
         for (const struct stat_row *other = m->stats; other < r; other++) {
             if (strcmp(other->name, r->name)) continue;
             mech_error(diags, NULL, "mechanism '%s' has two statistics called '%s'", m->name, r->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Its own, or one of the machine. */
+static bool counts_stat(const struct mechanism *m, const char *name)
+{
+    struct stats_table t;
+    for (const struct stat_row *r = m->stats; r && r->name; r++)
+        if (!strcmp(r->name, name)) return true;
+    for (uint32_t i = 0; machine_stats_at(i, &t); i++)
+        for (const struct stat_row *r = t.rows; r && r->name; r++)
+            if (!strcmp(r->name, name)) return true;
+    return false;
+}
+
+static bool check_energy_row(const struct mechanism *m, const struct energy_row *r, struct diag_list *diags)
+{
+    if (!is_named_after(m, r->name))
+        mech_error(diags, WORD_HINT, "mechanism '%s': its row of energy '%s' must be called '%s.something'",
+                   m->name, r->name, m->name);
+    else if (!r->stat || !r->help || !(r->amount >= 0))
+        mech_error(diags, "use ENERGY_PJ or ENERGY_LIKE",
+                   "mechanism '%s': the row of energy '%s' is not complete, or its amount is negative",
+                   m->name, r->name);
+    else if (r->like && energy_event_named(r->like) == ENERGY_EVENTS)
+        mech_error(diags, "docs/energy.md lists them", "mechanism '%s', energy '%s': tables have no row '%s'",
+                   m->name, r->name, r->like);
+    else if (!counts_stat(m, r->stat))
+        mech_error(diags, "its own, or one of `heddle list stats`",
+                   "mechanism '%s', energy '%s': no statistic is called '%s'", m->name, r->name, r->stat);
+    else
+        return true;
+    return false;
+}
+
+static bool check_energy(const struct mechanism *m, struct diag_list *diags)
+{
+    for (const struct energy_row *r = m->energy; r && r->name; r++) {
+        if (!check_energy_row(m, r, diags)) return false;
+        for (const struct energy_row *other = m->energy; other < r; other++) {
+            if (strcmp(other->name, r->name)) continue;
+            mech_error(diags, NULL, "mechanism '%s' has two rows of energy called '%s'", m->name, r->name);
             return false;
         }
     }
@@ -208,7 +253,7 @@ bool mech_check(const struct mechanism *m, const char *where, struct diag_list *
                    m->api, (unsigned)HEDDLE_MECHANISM_API);
         return false;
     }
-    if (!m->name || !is_word(m->name)) {
+    if (!m->name || !mech_is_word(m->name)) {
         mech_error(diags, WORD_HINT, "%s: '%s' is not the name of a mechanism", where,
                    m->name ? m->name : "");
         return false;
@@ -219,8 +264,8 @@ bool mech_check(const struct mechanism *m, const char *where, struct diag_list *
         return false;
     }
     return check_sizes(m, diags) && check_params(m, diags) && check_stats(m, diags) &&
-           check_notes(m, diags) && check_gpu_timer(m, diags) && check_slices(m, diags) &&
-           check_owns(m, diags);
+           check_energy(m, diags) && check_notes(m, diags) && check_gpu_timer(m, diags) &&
+           check_slices(m, diags) && check_owns(m, diags);
 }
 
 /* ---- questions that need one answer ---- */

@@ -8,6 +8,8 @@
 /* An error that does not point into a text. hint may be NULL. */
 void mech_error(struct diag_list *diags, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
+/* Letters, digits, '-' and '_': what needs no quotes in a shell, a query, JSON or CSV. */
+bool mech_is_word(const char *text);
 /* Interface version, name, rows, sizes, timers and names of notes; where: the file, or the built-in name. */
 bool mech_check(const struct mechanism *m, const char *where, struct diag_list *diags);
 

@@ -6,6 +6,7 @@
  *   mech_guard.c  what happens to one that fails
  *   mech_gpu.c    what mechanisms share beyond an SM; GPU timers
  *   mech_notes.c  what they write down
+ *   mech_cost.c   the storage that they declare
  *   mech_host.c   hooks and timers on one SM
  *   mech_votes.c  votes, and how they are combined
  *   mech_ports.c  what a mechanism may do

@@ -1,0 +1,140 @@
+/* column_energy.c: see column_energy.h. */
+#include "lab/column_energy.h"
+
+#include "core/machine.h"
+#include "core/mech/mech_energy.h"
+
+#include <math.h>
+
+/* ---- names ---- */
+
+static const char *const sums[] = {"total", "without_leakage", "events", "seconds"};
+
+const char *column_energy_name(uint32_t i)
+{
+    if (i < ARRAY_LEN(sums)) return sums[i];
+    i -= ARRAY_LEN(sums);
+    return i < ENERGY_PARTS ? energy_part_words[i] : NULL;
+}
+
+/* Is the row of this mechanism, or itself of this name? */
+static bool row_is_of(const struct energy_row *r, const char *name)
+{
+    const size_t len = strlen(name);
+    return !strncmp(r->name, name, len) && (!r->name[len] || (r->name[len] == '.' && !strchr(name, '.')));
+}
+
+bool column_energy_knows(const struct lab_column *c, const char *name)
+{
+    for (uint32_t i = 0; column_energy_name(i); i++)
+        if (!strcmp(column_energy_name(i), name)) return true;
+    for (uint32_t i = 0; c->attached && i < mech_set_count(c->attached); i++)
+        for (const struct energy_row *r = mech_set_at(c->attached, i)->energy; r && r->name; r++)
+            if (row_is_of(r, name)) return true;
+    return false;
+}
+
+/* ---- tables ---- */
+
+const char *column_energy_table(const struct lab_column *c)
+{
+    return c->resolved && c->attached ? c->resolved->energy : "";
+}
+
+bool column_energy_load(const struct lab_column *c, struct energy_table *t, struct diag_list *diags)
+{
+    return mech_energy_load(t, column_energy_table(c), c->attached, diags);
+}
+
+/* ---- values ---- */
+
+/* The statistics of a run; one that it does not have is 0: its machine has no such part. */
+struct run_values {
+    double (*value)(void *context, const char *name);
+    void *context;
+};
+
+static double run_value(void *context, const char *name)
+{
+    const struct run_values *r = context;
+    const double v = r->value(r->context, name);
+    return isnan(v) ? 0 : v;
+}
+
+static double events_of(struct energy_sum e)
+{
+    e.joules[ENERGY_ALWAYS] = 0;
+    return energy_total(&e, false);
+}
+
+static double sum_of(const struct energy_sum *e, const char *name)
+{
+    if (!strcmp(name, "total")) return energy_total(e, true);
+    if (!strcmp(name, "without_leakage")) return energy_total(e, false);
+    if (!strcmp(name, "events")) return events_of(*e);
+    return !strcmp(name, "seconds") ? e->seconds : NAN;
+}
+
+static double rows_of(const struct energy_table *t, const struct energy_source *s, const char *name)
+{
+    double joules = 0;
+    bool is_there = false;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        if (!row_is_of(s->rows[i], name)) continue;
+        joules += energy_row_joules(t, s, s->rows[i]);
+        is_there = true;
+    }
+    return is_there ? joules : NAN;
+}
+
+static double find(const struct energy_table *t, const struct energy_source *s, const char *name)
+{
+    struct energy_sum e;
+    energy_of(t, s, &e);
+    const double sum = sum_of(&e, name);
+    if (!isnan(sum)) return sum;
+    for (enum energy_part p = 0; p < ENERGY_PARTS; p++)
+        if (!strcmp(energy_part_words[p], name)) return e.joules[p];
+    return rows_of(t, s, name);
+}
+
+/* A run whose energy is asked for. */
+struct energy_run {
+    struct run_values values;
+    struct mech_energy rows;
+    struct energy_source source;
+};
+
+/* False: it has no cycles. */
+static bool run_open(struct energy_run *r, const struct lab_column *c,
+                     double (*value)(void *context, const char *name), void *context)
+{
+    if (isnan(value(context, "gpu.cycles"))) return false;
+    r->values = (struct run_values){value, context};
+    mech_energy_gather(&r->rows, c->attached);
+    r->source = mech_energy_source(c->resolved, &r->rows);
+    r->source.value = run_value;
+    r->source.context = &r->values;
+    return true;
+}
+
+bool column_energy_sum(const struct lab_column *c, const struct energy_table *t,
+                       double (*value)(void *context, const char *name), void *context,
+                       struct energy_sum *out)
+{
+    struct energy_run r;
+    if (!run_open(&r, c, value, context)) return false;
+    energy_of(t, &r.source, out);
+    mech_energy_free(&r.rows);
+    return true;
+}
+
+double column_energy(const struct lab_column *c, const struct energy_table *t, const char *name,
+                     double (*value)(void *context, const char *name), void *context)
+{
+    struct energy_run r;
+    if (!run_open(&r, c, value, context)) return NAN;
+    const double joules = find(t, &r.source, name);
+    mech_energy_free(&r.rows);
+    return joules;
+}
