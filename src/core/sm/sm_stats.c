@@ -159,6 +159,8 @@ const struct stat_row sm_stat_rows[] = {
     STAT_COUNT(sm_stats, rows_out, "sm.rows_out", "rows",
                "rows of registers, of 128 bytes, that left for memory (cta_registers)", NULL),
     STAT_COUNT(sm_stats, rows_in, "sm.rows_in", "rows", "of these, asked back", NULL),
+    STAT_COUNT(sm_stats, rows_late, "sm.rows_late", "rows",
+               "rows that were written to memory for a result that came after they had left", NULL),
     STAT_COUNT(sm_stats, row_conflicts, "sm.row_conflicts", "cycles",
                "cycles in which a row that moved found its bank of the register file taken", NULL),
     STAT_COUNT(sm_stats, reexecutions, "sm.reexecutions", "instructions",

@@ -62,7 +62,7 @@ struct sm_stats {
     /* of mechanisms, to banks of the register file */
     uint64_t lent_accesses, lent_conflicts;
     /* rows of registers that left for memory, and that came back; cycles in which one found its bank taken */
-    uint64_t rows_out, rows_in, row_conflicts;
+    uint64_t rows_out, rows_in, rows_late, row_conflicts;
 };
 
 extern const struct stat_row sm_stat_rows[];
