@@ -92,6 +92,16 @@ static void finereg_deplete(struct finereg *f, uint32_t cta, bool is_depleted, u
     f->depleted_since = cycle;
 }
 
+/* ---- entries over time ---- */
+
+/* Called before entries are taken or given, and at each event of a CTA. */
+static void finereg_count_rows(struct finereg *f, uint64_t cycle)
+{
+    if (cycle <= f->rows_counted_to) return;
+    f->row_cycles += (cycle - f->rows_counted_to) * (f->pcrf.entries - f->pcrf.free);
+    f->rows_counted_to = cycle;
+}
+
 /* ---- who is next ---- */
 
 /* The oldest ready CTA whose registers are there, with this many entries of the PCRF at least. */
@@ -198,6 +208,7 @@ static void finereg_move_rows(struct finereg *f, uint64_t cycle)
 {
     struct finereg_switch *s = &f->now;
     bool is_moving = false;
+    finereg_count_rows(f, cycle);
     if (s->in != MECH_NO_CTA && f->pcrf.chains[s->in].count) {
         const struct pcrf_tag t = pcrf_first(&f->pcrf, s->in);
         is_moving = true;
@@ -319,6 +330,7 @@ static void finereg_on_cta(void *state, const struct mech_cta *e)
     struct finereg *f = state;
     struct finereg_status *status = &f->status[e->cta_slot];
     cta_table_hear(&f->table, e);
+    finereg_count_rows(f, e->cycle);
     switch (e->kind) {
     case MECH_CTA_START:
         *status = (struct finereg_status){.context = AT_WORK, .registers = AT_WORK};

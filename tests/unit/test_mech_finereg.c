@@ -143,8 +143,8 @@ static void save(struct finereg *f, uint32_t cta, uint32_t rows)
     f->status[cta].registers = AT_REST;
 }
 
-/* CTAs 0 and 1 are ready in the PCRF, which has four free entries; CTA 2 has 16 live rows. Those of CTA 0 would
- * not make room for them. */
+/* CTAs 0 and 1 are ready in the PCRF, which has four free entries; CTA 2 has 16 live rows. Those of CTA 0
+ * would not make room for them. */
 static void the_oldest_that_makes_room_comes_back(void **state)
 {
     static const uint32_t rows_of_second[] = {12, 11};

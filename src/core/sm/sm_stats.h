@@ -54,6 +54,8 @@ struct sm_stats {
     uint64_t ctas, warps;
     /* what CTAs held, added up over the active cycles */
     uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles;
+    /* of the CTAs, those without slots, and those without rows of the register file */
+    uint64_t pending_cta_cycles, saved_cta_cycles;
     /* what the SM has of it, added up over the active cycles */
     uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles, l1_size_cycles;
     uint64_t reexecutions;
