@@ -367,6 +367,7 @@ const struct mechanism mechanism_finereg = {
     .param_bytes = sizeof(struct finereg_params),
     .stats = finereg_stat_rows,
     .state_bytes = sizeof(struct finereg),
+    .owns = MECH_OWNS_REGISTERS, /* the PCRF: rows that no CTA owns */
     .check = finereg_check,
     .init = finereg_init,
     .admit = finereg_admit,

@@ -283,6 +283,7 @@ const struct mechanism mechanism_regmutex = {
     .param_bytes = sizeof(struct regmutex_params),
     .stats = regmutex_stats,
     .state_bytes = sizeof(struct regmutex),
+    .owns = MECH_OWNS_REGISTERS, /* the pool: rows that no CTA owns */
     .init = regmutex_init,
     .admit = regmutex_admit,
     .on_launch = regmutex_on_launch,

@@ -250,6 +250,17 @@ static void parameters_fit_the_machine(void **state)
         assert_int_equal(finereg_check(&cases[i].params, &machine, reason), cases[i].fit);
 }
 
+/* The PCRF and the pool of RegMutex are rows that no CTA owns: they are not idle for others. */
+static void rows_without_a_cta_have_one_owner(void **state)
+{
+    static const char *const pairs[] = {"finereg linebacker", "regmutex linebacker", "finereg victim"};
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+        struct mech_kit k = {0};
+        assert_false(kit_try_set(&k, pairs[i], ""));
+        diag_free(&k.diags);
+    }
+}
+
 /* Two mechanisms that say which CTAs become resident. */
 static void two_cannot_admit(void **state)
 {
@@ -270,6 +281,7 @@ int main(void)
         cmocka_unit_test(vectors_that_share_an_entry_miss_in_turn),
         cmocka_unit_test(chains_share_the_pcrf),
         cmocka_unit_test(parameters_fit_the_machine),
+        cmocka_unit_test(rows_without_a_cta_have_one_owner),
         cmocka_unit_test(two_cannot_admit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
