@@ -158,7 +158,7 @@ static void check_rows(const struct wiring *w, struct strbuf *out)
         const struct sm_stats *s = sm_stats(w->sms[i]);
         law(out, s->rows_in == s->rows_out, "rows of registers that came back to SM", i, s->rows_in,
             s->rows_out);
-        moved += s->rows_out + s->rows_in;
+        moved += s->rows_out + s->rows_in + s->rows_late;
     }
     for (uint32_t i = 0; i < w->slice_count; i++)
         taken += ((const struct l2_stats *)l2_stats(w->slices[i]))->cls[REQ_CONTEXT].accesses;

@@ -9,9 +9,9 @@
  * or the PCRF (1). Active is 2/2. (1) A stalled CTA gives its slots to a ready one that is 1/2, which moves
  * nothing. (2) Else, where the PCRF has entries for its live rows and the grid has CTAs, it goes to the PCRF
  * and a new CTA starts (V-B); finereg.first=ready turns this and the next rule round (V-E). (3) Else it is
- * exchanged for the oldest ready CTA of the PCRF, if its rows fit the free entries and those of that CTA. (4)
- * Else it stays; if there was a CTA that could run, that is a depletion stall. (5) Room of a CTA that has
- * ended goes to a ready one, 1/2 before 1/1, else to a new one.
+ * exchanged for the oldest ready CTA of the PCRF for which its rows fit the free entries and those of that
+ * CTA. (4) Else it stays; if there was a CTA that could run, that is a depletion stall. (5) Room of a CTA
+ * that has ended goes to a ready one, 1/2 before 1/1, else to a new one.
  *
  * Time (V-E): a vector that misses is read from memory; rows move one a cycle each way through their bank of
  * the ACRF, behind operands, and the last is there finereg.access_cycles - 1 later; contexts take
@@ -91,16 +91,26 @@ static void finereg_deplete(struct finereg *f, uint32_t cta, bool is_depleted, u
     f->depleted_since = cycle;
 }
 
+/* ---- entries over time ---- */
+
+/* Called before entries are taken or given, and at each event of a CTA. */
+static void finereg_count_rows(struct finereg *f, uint64_t cycle)
+{
+    if (cycle <= f->rows_counted_to) return;
+    f->row_cycles += (cycle - f->rows_counted_to) * (f->pcrf.entries - f->pcrf.free);
+    f->rows_counted_to = cycle;
+}
+
 /* ---- who is next ---- */
 
-/* The oldest ready CTA whose registers are there. */
-static uint32_t finereg_ready(const struct finereg *f, uint8_t registers)
+/* The oldest ready CTA whose registers are there, with this many entries of the PCRF at least. */
+static uint32_t finereg_ready(const struct finereg *f, uint8_t registers, uint32_t entries)
 {
     uint32_t best = MECH_NO_CTA;
     for (uint32_t i = 0; i < f->table.slots; i++) {
         const struct cta_entry *c = &f->table.ctas[i];
         if (c->is_used && !c->is_active && c->is_ready && f->status[i].registers == registers &&
-            (best == MECH_NO_CTA || c->age < f->table.ctas[best].age))
+            f->pcrf.chains[i].count >= entries && (best == MECH_NO_CTA || c->age < f->table.ctas[best].age))
             best = i;
     }
     return best;
@@ -127,7 +137,7 @@ static uint32_t finereg_context_cycles(const struct finereg *f, uint32_t cta)
 /* Rules (1) and (5): a ready CTA in the ACRF gets slots, free ones or those of a stalled CTA. */
 static bool finereg_swap_contexts(struct finereg *f, uint64_t cycle)
 {
-    const uint32_t in = finereg_ready(f, AT_WORK), out = finereg_stalled(f, true);
+    const uint32_t in = finereg_ready(f, AT_WORK, 0), out = finereg_stalled(f, true);
     if (in == MECH_NO_CTA) return false;
     const uint32_t cycles = finereg_context_cycles(f, in);
     bool is_done = f->ports->cta_swap(f->ports->host, MECH_NO_CTA, in, cycles);
@@ -161,7 +171,7 @@ static void finereg_begin_move(struct finereg *f, uint32_t out, uint32_t in, uin
 /* Rule (5): a CTA comes from the PCRF into free rows. */
 static bool finereg_restore(struct finereg *f, uint64_t cycle)
 {
-    const uint32_t in = finereg_ready(f, AT_REST);
+    const uint32_t in = finereg_ready(f, AT_REST, 0);
     if (in == MECH_NO_CTA || f->expects || f->table.active >= f->table.slots) return false;
     uint64_t rows = f->table.ctas[in].rows;
     for (uint32_t i = 0; i < f->table.slots; i++)
@@ -197,6 +207,7 @@ static void finereg_move_rows(struct finereg *f, uint64_t cycle)
 {
     struct finereg_switch *s = &f->now;
     bool is_moving = false;
+    finereg_count_rows(f, cycle);
     if (s->in != MECH_NO_CTA && f->pcrf.chains[s->in].count) {
         const struct pcrf_tag t = pcrf_first(&f->pcrf, s->in);
         is_moving = true;
@@ -240,10 +251,10 @@ static void finereg_end_move(struct finereg *f, uint64_t cycle)
 static void finereg_decide(struct finereg *f, uint64_t cycle)
 {
     struct finereg_switch *s = &f->now;
-    const uint32_t ready = finereg_ready(f, AT_REST);
-    const bool has_new = finereg_has_new(f), has_ready = ready != MECH_NO_CTA;
-    const bool new_fits = has_new && s->rows <= f->pcrf.free;
-    const bool ready_fits = has_ready && s->rows <= f->pcrf.free + f->pcrf.chains[ready].count;
+    const uint32_t lacks = s->rows > f->pcrf.free ? s->rows - f->pcrf.free : 0;
+    const uint32_t ready = finereg_ready(f, AT_REST, lacks);
+    const bool has_new = finereg_has_new(f), has_ready = finereg_ready(f, AT_REST, 0) != MECH_NO_CTA;
+    const bool new_fits = has_new && !lacks, ready_fits = ready != MECH_NO_CTA;
     const bool takes_new = new_fits && !(ready_fits && f->params->first == FIRST_READY);
     s->stage = SWITCH_NONE;
     if (!new_fits && !ready_fits) {
@@ -275,7 +286,8 @@ static void finereg_serve(struct finereg *f, uint64_t cycle)
     while (f->now.stage == SWITCH_NONE && !f->is_cooperative) {
         if (finereg_swap_contexts(f, cycle) || finereg_restore(f, cycle)) continue;
         const uint32_t out = finereg_stalled(f, false);
-        if (out == MECH_NO_CTA || (!finereg_has_new(f) && finereg_ready(f, AT_REST) == MECH_NO_CTA)) return;
+        if (out == MECH_NO_CTA || (!finereg_has_new(f) && finereg_ready(f, AT_REST, 0) == MECH_NO_CTA))
+            return;
         finereg_begin_switch(f, out, cycle);
     }
 }
@@ -317,6 +329,7 @@ static void finereg_on_cta(void *state, const struct mech_cta *e)
     struct finereg *f = state;
     struct finereg_status *status = &f->status[e->cta_slot];
     cta_table_hear(&f->table, e);
+    finereg_count_rows(f, e->cycle);
     switch (e->kind) {
     case MECH_CTA_START:
         *status = (struct finereg_status){.context = AT_WORK, .registers = AT_WORK};
@@ -354,6 +367,7 @@ const struct mechanism mechanism_finereg = {
     .stats = finereg_stat_rows,
     .energy = finereg_energy_rows,
     .state_bytes = sizeof(struct finereg),
+    .owns = MECH_OWNS_REGISTERS, /* the PCRF: rows that no CTA owns */
     .check = finereg_check,
     .cost = finereg_cost,
     .init = finereg_init,

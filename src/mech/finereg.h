@@ -56,8 +56,10 @@ struct finereg {
     bool expects;
     uint32_t depleted;
     uint64_t depleted_since;
+    /* up to which cycle row_cycles goes */
+    uint64_t rows_counted_to;
     uint64_t launches, exchanges, restores, context_swaps, resumed, rows_out, rows_in, conflicts, depletions,
-        depleted_cycles, results, pcrf_max;
+        depleted_cycles, results, pcrf_max, row_cycles;
 };
 
 extern const struct param_row finereg_param_rows[];

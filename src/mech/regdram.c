@@ -6,10 +6,10 @@
  * Else, while fewer than regdram.ctas CTAs are in memory and the grid has CTAs, its registers go to memory,
  * and a new CTA starts in their rows. (3) Else it is exchanged for the oldest ready CTA of memory: its
  * registers leave, then those of the other come. All registers of a CTA travel, one row of 128 bytes a cycle
- * each way, through the SM's queue to the crossbar (cta_registers). One CTA moves at a time.
+ * each way, through the SM's queue to the crossbar (cta_registers). A result that comes for a CTA whose
+ * registers are in memory is written there, as a row (sm.rows_late). One CTA moves at a time.
  *
- * Left out: the row that a result would have to write in memory when it comes for a CTA whose registers are
- * there; such results are counted. CTAs of cooperative grids do not move. */
+ * CTAs of cooperative grids do not move. */
 #include "mech/cost.h"
 #include "mech/cta_table.h"
 

@@ -303,6 +303,7 @@ const struct mechanism mechanism_regmutex = {
     .stats = regmutex_stats,
     .energy = regmutex_energy,
     .state_bytes = sizeof(struct regmutex),
+    .owns = MECH_OWNS_REGISTERS, /* the pool: rows that no CTA owns */
     .cost = regmutex_cost,
     .init = regmutex_init,
     .admit = regmutex_admit,

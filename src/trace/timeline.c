@@ -223,12 +223,35 @@ static void print_notes(struct timeline *t)
     free(notes);
 }
 
+static bool has_pending_ctas(const struct stats_view *v)
+{
+    for (uint32_t i = 0; i < v->sample_count; i++)
+        if (view_ratio(v, v->samples[i]->stats, STATS_SM_PENDING_CTA_CYCLES, STATS_SM_ACTIVE_CYCLES) > 0)
+            return true;
+    return false;
+}
+
+/* CTAs of an SM: with slots, without, and of these without rows of the register file; stats NULL: 0. */
+static void print_residency(struct timeline *t, uint64_t cycle, void *const *stats)
+{
+    double ctas = 0, pending = 0, saved = 0;
+    if (stats) {
+        ctas = view_ratio(t->v, stats, STATS_SM_CTA_CYCLES, STATS_SM_ACTIVE_CYCLES);
+        pending = view_ratio(t->v, stats, STATS_SM_PENDING_CTA_CYCLES, STATS_SM_ACTIVE_CYCLES);
+        saved = view_ratio(t->v, stats, STATS_SM_SAVED_CTA_CYCLES, STATS_SM_ACTIVE_CYCLES);
+    }
+    counter(t, "CTAs of an SM: active", cycle, ctas - pending);
+    counter(t, "CTAs of an SM: pending", cycle, pending);
+    counter(t, "CTAs of an SM: pending, registers saved", cycle, saved);
+}
+
 /* A counter holds its value until the next one: each sample stands at its start, and a last 0 ends the line.
  */
 static void print_counters(struct timeline *t)
 {
     const struct stats_view *v = t->v;
     if (!v->sample_count) return;
+    const bool has_pending = has_pending_ctas(v);
     name_track(t, "process_name", PID_COUNTERS, 0, "counters");
     for (uint32_t i = 0; i < v->sample_count; i++) {
         const struct timed_sample *s = v->samples[i];
@@ -239,11 +262,13 @@ static void print_counters(struct timeline *t)
                 100 * view_ratio(v, s->stats, STATS_L1_MISSES, STATS_L1_ACCESSES));
         counter(t, "DRAM utilization %", s->start_cycle,
                 100 * view_ratio(v, s->stats, STATS_DRAM_BUSY, STATS_DRAM_CYCLES));
+        if (has_pending) print_residency(t, s->start_cycle, s->stats);
     }
     uint64_t end = v->samples[v->sample_count - 1]->end_cycle;
     counter(t, "IPC", end, 0);
     counter(t, "L1 miss rate %", end, 0);
     counter(t, "DRAM utilization %", end, 0);
+    if (has_pending) print_residency(t, end, NULL);
 }
 
 void timeline_print(const struct stats_view *v, struct strbuf *out)

@@ -7,20 +7,26 @@ struct every_port {
     unsigned char *block;
     uint64_t yes, issued, waits, live, set, first, block_is_zero;
     uint64_t seen, sharers, insts;
+    uint64_t pcs, cta_live, code;
 };
 
 #define COUNT(field) STAT_COUNT(every_port, field, "every_port." #field, "", "for the test", NULL)
-static const struct stat_row every_port_stats[] = {
-    COUNT(yes),           COUNT(issued), COUNT(waits),   COUNT(live),  COUNT(set), COUNT(first),
-    COUNT(block_is_zero), COUNT(seen),   COUNT(sharers), COUNT(insts), {0}};
+static const struct stat_row every_port_stats[] = {COUNT(yes),           COUNT(issued),
+                                                   COUNT(waits),         COUNT(live),
+                                                   COUNT(set),           COUNT(first),
+                                                   COUNT(block_is_zero), COUNT(seen),
+                                                   COUNT(sharers),       COUNT(insts),
+                                                   COUNT(pcs),           COUNT(cta_live),
+                                                   COUNT(code),          {0}};
 
-enum { BLOCK_BYTES = 1000 };
+enum { BLOCK_BYTES = 1000, STALL_CYCLES = 29 };
 
 static void every_port_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct every_port *s = state;
     s->ports = ports;
     s->block = ports->memory(ports->host, BLOCK_BYTES);
+    ports->stall_after(ports->host, STALL_CYCLES);
     s->block_is_zero = 1;
     for (int i = 0; i < BLOCK_BYTES; i++) {
         if (s->block[i]) s->block_is_zero = 0;
@@ -47,6 +53,23 @@ static void every_port_between_sms(struct every_port *s)
     s->insts = p->thread_insts(p->host);
 }
 
+static bool every_port_admit(void *state, struct mech_admit *a) { return true; }
+
+static void every_port_of_ctas(struct every_port *s)
+{
+    const struct mech_ports *p = s->ports;
+    const uint64_t kept[MECH_REGISTER_WORDS] = {26};
+    uint32_t pcs[2] = {0};
+    s->yes += p->cta_swap(p->host, 1, 2, 21);
+    s->pcs = p->warp_pcs(p->host, 3, 22, pcs, 2) + pcs[1];
+    s->cta_live = p->cta_live(p->host, 4, 23)[MECH_REGISTER_WORDS - 1];
+    p->cta_park(p->host, 5, kept);
+    s->yes += p->cta_unpark(p->host, 6);
+    s->yes += p->ctas_left(p->host);
+    s->code = p->code_address(p->host, 7, 24);
+    s->yes += p->memory_read(p->host, 0x140, 25);
+}
+
 static void every_port_on_timer(void *state, uint64_t cycle)
 {
     struct every_port *s = state;
@@ -67,6 +90,7 @@ static void every_port_on_timer(void *state, uint64_t cycle)
     s->yes += p->bank_access(p->host, 16, true);
     s->yes += p->cta_registers(p->host, &(struct mech_transfer){.cta_slot = 3, .is_out = true, .buffer = 17});
     every_port_between_sms(s);
+    every_port_of_ctas(s);
 }
 
 static uint32_t every_port_uses(const void *params) { return MECH_USES_RING | MECH_USES_SHARERS; }
@@ -84,5 +108,6 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
     .uses = every_port_uses,
     .init = every_port_init,
     .take_miss = every_port_take_miss,
+    .admit = every_port_admit,
     .on_timer = every_port_on_timer,
 };

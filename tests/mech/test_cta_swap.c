@@ -76,6 +76,10 @@ static void a_cta_that_finds_no_slots_starts_inactive(void **state)
     assert_int_equal(event_of(MECH_CTA_IN, 0)->cta, 2);
     assert_int_equal(event_of(MECH_CTA_IN, 0)->cycle, event_of(MECH_CTA_END, 0)->cycle + 5);
     assert_int_equal(count_of(MECH_CTA_OUT), 0);
+    /* it has slots from the end of another on, and enters when they are its own */
+    assert_int_equal(stat_of("sm.pending_cta_cycles"),
+                     event_of(MECH_CTA_END, 0)->cycle - event_of(MECH_CTA_START, 2)->cycle);
+    assert_int_equal(stat_of("sm.saved_cta_cycles"), 0);
     play_close();
 }
 

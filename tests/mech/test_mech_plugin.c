@@ -554,6 +554,49 @@ static bool mock_cta_registers(void *sm, const struct mech_transfer *t)
     return true;
 }
 
+static bool mock_cta_swap(void *sm, uint32_t out, uint32_t in, uint32_t cycles)
+{
+    CALLED(19, out, in, cycles);
+    return true;
+}
+static uint32_t mock_warp_pcs(void *sm, uint32_t cta_slot, uint32_t index, uint32_t *pcs, uint32_t max)
+{
+    CALLED(20, cta_slot, index, max);
+    pcs[1] = 30;
+    return 2;
+}
+static const uint64_t *mock_cta_live(void *sm, uint32_t cta_slot, uint32_t pc)
+{
+    static const uint64_t live[MECH_REGISTER_WORDS] = {0, 0, 0, 33};
+    CALLED(21, cta_slot, pc);
+    return live;
+}
+static bool mock_cta_park(void *sm, uint32_t cta_slot, const uint64_t *kept)
+{
+    CALLED(22, cta_slot, kept[0]);
+    return true;
+}
+static bool mock_cta_unpark(void *sm, uint32_t cta_slot)
+{
+    CALLED(23, cta_slot);
+    return true;
+}
+static bool mock_ctas_left(void *sm)
+{
+    CALLED(24);
+    return true;
+}
+static uint64_t mock_code_address(void *sm, uint32_t cta_slot, uint32_t pc)
+{
+    CALLED(25, cta_slot, pc);
+    return 34;
+}
+static bool mock_memory_read(void *sm, uint64_t offset, uint32_t token)
+{
+    CALLED(26, offset, token);
+    return true;
+}
+
 static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .counters = kit_counters,
                                               .warp_issued = mock_warp_issued,
@@ -573,7 +616,15 @@ static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .ring_pass = mock_ring_pass,
                                               .sharers = mock_sharers,
                                               .thread_insts = mock_thread_insts,
-                                              .cta_registers = mock_cta_registers};
+                                              .cta_registers = mock_cta_registers,
+                                              .cta_swap = mock_cta_swap,
+                                              .warp_pcs = mock_warp_pcs,
+                                              .cta_live = mock_cta_live,
+                                              .cta_park = mock_cta_park,
+                                              .cta_unpark = mock_cta_unpark,
+                                              .ctas_left = mock_ctas_left,
+                                              .code_address = mock_code_address,
+                                              .memory_read = mock_memory_read};
 
 static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops)
 {
@@ -588,10 +639,11 @@ static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops
 
 static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
 {
-    static const uint64_t want[] = {1,  0x1234, 5,  6,     2,  7,    11, 0,     3,  8,  9,  4,     10,
-                                    5,  11,     18, 0x180, 6,  0x80, 7,  0x100, 8,  12, 13, 9,     14,
-                                    15, 10,     16, 1,     11, 3,    1,  17,    12, 1,  20, 4,     1,
-                                    13, 0,      13, 0,     15, 0,    13, 1,     14, 1,  16, 0x180, 17};
+    static const uint64_t want[] = {1,  0x1234, 5,  6,    2,  7,     11, 0,  3,  8,  9,  4,  10, 5,     11,
+                                    18, 0x180,  6,  0x80, 7,  0x100, 8,  12, 13, 9,  14, 15, 10, 16,    1,
+                                    11, 3,      1,  17,   12, 1,     20, 4,  1,  13, 0,  13, 0,  15,    0,
+                                    13, 1,      14, 1,    16, 0x180, 17, 19, 1,  2,  21, 20, 3,  22,    2,
+                                    21, 4,      23, 22,   5,  26,    23, 6,  24, 25, 7,  24, 26, 0x140, 25};
     struct mech_kit k;
     open_port_caller(&k, &mock_ops);
     calls.len = 0;
@@ -599,7 +651,7 @@ static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
     assert_int_equal(calls.len, ARRAY_LEN(want));
     assert_memory_equal(calls.data, want, sizeof want);
     vec_free(&calls);
-    assert_int_equal(kit_stat(&k, "every_port.yes"), 9);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 13);
     assert_int_equal(kit_stat(&k, "every_port.seen"), 88 + 3);
     assert_int_equal(kit_stat(&k, "every_port.sharers"), 99);
     assert_int_equal(kit_stat(&k, "every_port.insts"), 111);
@@ -609,6 +661,10 @@ static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
     assert_int_equal(kit_stat(&k, "every_port.set"), 44);
     assert_int_equal(kit_stat(&k, "every_port.first"), 55);
     assert_int_equal(kit_stat(&k, "every_port.block_is_zero"), 1);
+    assert_int_equal(kit_stat(&k, "every_port.pcs"), 2 + 30);
+    assert_int_equal(kit_stat(&k, "every_port.cta_live"), 33);
+    assert_int_equal(kit_stat(&k, "every_port.code"), 34);
+    assert_int_equal(k.sm->stall_cycles, 29);
     assert_int_equal(k.sm->claimed, 0);
     kit_close(&k);
 }
@@ -621,7 +677,7 @@ static void a_claim_stays_while_the_miss_queue_is_full(void **unused)
     mech_on_timer(k.sm, 50);
     is_queue_full = false;
     vec_free(&calls);
-    assert_int_equal(kit_stat(&k, "every_port.yes"), 8);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 12);
     assert_int_equal(k.sm->claimed, 1);
     kit_close(&k);
 }
@@ -635,6 +691,9 @@ static void an_sm_without_a_port_refuses_it(void **unused)
     assert_int_equal(kit_stat(&k, "every_port.yes"), 0);
     assert_int_equal(kit_stat(&k, "every_port.issued"), 0);
     assert_int_equal(kit_stat(&k, "every_port.live"), 0);
+    assert_int_equal(kit_stat(&k, "every_port.pcs"), 0);
+    assert_int_equal(kit_stat(&k, "every_port.cta_live"), 0);
+    assert_int_equal(kit_stat(&k, "every_port.code"), 24);
     kit_close(&k);
 }
 

@@ -137,6 +137,43 @@ static void registers_in_the_acrf_come_first(void **state)
     kit_close(&k);
 }
 
+static void save(struct finereg *f, uint32_t cta, uint32_t rows)
+{
+    for (uint32_t i = 0; i < rows; i++) pcrf_append(&f->pcrf, cta, 0, i);
+    f->status[cta].registers = AT_REST;
+}
+
+/* CTAs 0 and 1 are ready in the PCRF, which has four free entries; CTA 2 has 16 live rows. Those of CTA 0
+ * would not make room for them. */
+static void the_oldest_that_makes_room_comes_back(void **state)
+{
+    static const uint32_t rows_of_second[] = {12, 11};
+    for (size_t i = 0; i < ARRAY_LEN(rows_of_second); i++) {
+        struct mech_kit k;
+        struct finereg *f = open_finereg(&k);
+        for (uint32_t cta = 0; cta < 4; cta++) tell(&k, MECH_CTA_START, cta);
+        save(f, 0, 2);
+        save(f, 1, rows_of_second[i]);
+        save(f, 3, 512 - 2 - rows_of_second[i] - 4);
+        f->now.stage = SWITCH_VECTORS; /* nothing is decided until all are as they should be */
+        f->now.out = 7;
+        for (uint32_t cta = 0; cta < 2; cta++) {
+            tell(&k, MECH_CTA_OUT, cta);
+            tell(&k, MECH_CTA_READY, cta);
+        }
+        f->now.stage = SWITCH_NONE;
+        f->expects = true; /* no room is left for a CTA that comes from the PCRF */
+        tell(&k, MECH_CTA_STALLED, 2);
+        answer(&k);
+        tick(&k);
+        const bool fits = rows_of_second[i] == 12;
+        assert_int_equal(f->exchanges, fits);
+        assert_int_equal(f->depletions, !fits);
+        if (fits) assert_int_equal(f->now.in, 1);
+        kit_close(&k);
+    }
+}
+
 /* A stalled CTA that goes on while its vector is read keeps its slots; the vector is kept. */
 static void a_cta_that_goes_on_is_not_switched(void **state)
 {
@@ -213,6 +250,17 @@ static void parameters_fit_the_machine(void **state)
         assert_int_equal(finereg_check(&cases[i].params, &machine, reason), cases[i].fit);
 }
 
+/* The PCRF and the pool of RegMutex are rows that no CTA owns: they are not idle for others. */
+static void rows_without_a_cta_have_one_owner(void **state)
+{
+    static const char *const pairs[] = {"finereg linebacker", "regmutex linebacker", "finereg victim"};
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+        struct mech_kit k = {0};
+        assert_false(kit_try_set(&k, pairs[i], ""));
+        diag_free(&k.diags);
+    }
+}
+
 /* Two mechanisms that say which CTAs become resident. */
 static void two_cannot_admit(void **state)
 {
@@ -228,10 +276,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_have_moved_after_n_and_three_cycles),
         cmocka_unit_test(registers_in_the_acrf_come_first),
+        cmocka_unit_test(the_oldest_that_makes_room_comes_back),
         cmocka_unit_test(a_cta_that_goes_on_is_not_switched),
         cmocka_unit_test(vectors_that_share_an_entry_miss_in_turn),
         cmocka_unit_test(chains_share_the_pcrf),
         cmocka_unit_test(parameters_fit_the_machine),
+        cmocka_unit_test(rows_without_a_cta_have_one_owner),
         cmocka_unit_test(two_cannot_admit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,12 +163,15 @@ function loads(run) {
 
 const SERIES_SHOWN = 6;
 const SERIES_FIRST = ["ipc", "l1.hit_rate", "l1.miss_rate", "l1.aml", "l2.ahl", "dram.efficiency"];
+// Shown first where a mechanism keeps CTAs without slots: other runs have nothing but 0 there.
+const RESIDENCY = ["sm.occupancy", "sm.pending_ctas", "sm.saved_ctas", "finereg.pcrf_rows"];
 
 /** A few at first; the reader adds others by name. */
 function series(run, width) {
   const { cycles, ...all } = run.series ?? {};
   if (!cycles?.length) return null;
-  const rank = (name) => (SERIES_FIRST.includes(name) ? SERIES_FIRST.indexOf(name) : SERIES_FIRST.length);
+  const first = all["sm.pending_ctas"]?.some((n) => n > 0) ? [...RESIDENCY, ...SERIES_FIRST] : SERIES_FIRST;
+  const rank = (name) => (first.includes(name) ? first.indexOf(name) : first.length);
   const names = Object.keys(all).sort((a, b) => rank(a) - rank(b));
   const chart = (name) =>
     h("figure", {}, h("figcaption", {}, name), drawSeries(cycles, all[name], { name, width, theme: current() }));

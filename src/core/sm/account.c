@@ -64,6 +64,8 @@ void account_occupancy(struct sm *m, uint64_t until)
     s->warp_cycles += cycles * (m->state.warp_count - r->slotless);
     s->warp_slot_cycles += cycles * r->slot_count;
     s->cta_cycles += cycles * r->cta_count;
+    s->pending_cta_cycles += cycles * (r->cta_count - r->active_count);
+    s->saved_cta_cycles += cycles * r->saved_count;
     s->register_cycles += cycles * r->registers;
     s->register_file_cycles += cycles * m->setup.machine->sm_registers;
     s->shared_cycles += cycles * r->shared;

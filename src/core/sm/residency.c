@@ -217,6 +217,7 @@ void residency_reserve_slots(struct sm *m, uint32_t cta)
 {
     struct residency *r = &m->residency;
     struct sm_cta *c = &r->ctas[cta];
+    account_occupancy(m, m->sleep.cycle);
     for (uint32_t id = c->first; id != SM_NO_CONTEXT; id = context_at(&m->state, id)->sibling) {
         const uint32_t slot = slot_take(m);
         context_at(&m->state, id)->last_slot = (uint16_t)slot;
@@ -261,6 +262,7 @@ void residency_give_slots(struct sm *m, uint32_t cta)
 {
     struct residency *r = &m->residency;
     struct sm_cta *c = &r->ctas[cta];
+    account_occupancy(m, m->sleep.cycle);
     for (uint32_t i = 0; i < m->state.bank_count; i++) r->slots_taken[i] &= ~c->slots[i];
     memset(c->slots, 0, sizeof c->slots);
     c->has_slots = false;
@@ -288,6 +290,7 @@ static void disown_rows(struct sm *m, struct sm_cta *c)
 COLD void residency_give_rows(struct sm *m, uint32_t cta)
 {
     account_occupancy(m, m->sleep.cycle);
+    m->residency.saved_count++;
     disown_rows(m, &m->residency.ctas[cta]);
     residency_has_room(m);
 }
@@ -298,6 +301,7 @@ COLD bool residency_take_rows(struct sm *m, uint32_t cta)
     struct sm_cta *c = &r->ctas[cta];
     if (r->registers + c->registers > needs_of(m, c->grid).register_limit) return false;
     account_occupancy(m, m->sleep.cycle);
+    r->saved_count--;
     own_rows(m, c);
     return true;
 }
@@ -537,7 +541,7 @@ void sm_abandon(struct sm *m)
 
 /* What the CTAs that are here hold together. */
 struct holdings {
-    uint64_t registers, shared, threads, ctas, active, warps, rows;
+    uint64_t registers, shared, threads, ctas, active, saved, warps, rows;
     uint64_t slots[SM_BANKS_MAX];
 };
 
@@ -552,6 +556,7 @@ static struct holdings holdings_of(const struct residency *r)
         h.shared += c->shared;
         h.threads += c->has_slots ? c->threads : 0;
         h.active += c->has_slots;
+        h.saved += !c->has_rows;
         h.warps += c->warps;
         for (uint32_t b = 0; b < SM_BANKS_MAX; b++) h.slots[b] |= c->slots[b];
         h.ctas++;
@@ -566,7 +571,8 @@ const char *sm_leaks(const struct sm *m, const struct emu_grid *g)
     for (uint32_t i = 0; i < r->cta_slots; i++)
         if (r->ctas[i].emu && r->ctas[i].grid == g) return "a CTA of the kernel is left";
     if (h.registers != r->registers) return "registers leaked";
-    if (h.rows != registers_owned(&r->file)) return "rows of the register file leaked";
+    if (h.rows != registers_owned(&r->file) || h.saved != r->saved_count)
+        return "rows of the register file leaked";
     if (h.shared != r->shared) return "shared memory leaked";
     if (memcmp(h.slots, r->slots_taken, sizeof h.slots) || h.threads != r->thread_count)
         return "warp slots leaked";

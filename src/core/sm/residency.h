@@ -56,9 +56,9 @@ struct residency {
     uint64_t slots_taken[SM_BANKS_MAX], contexts_taken[SM_CONTEXTS_MAX / 64];
     /* what the SM has */
     uint32_t slot_count, cta_slots, context_count;
-    /* what is resident: all CTAs; those with slots, and their threads; warps without slots that have not left
-     * */
-    uint32_t cta_count, active_count, thread_count, slotless;
+    /* what is resident: all CTAs; those with slots, and their threads; those without rows; warps without
+     * slots that have not left */
+    uint32_t cta_count, active_count, thread_count, saved_count, slotless;
     /* registers and shared memory in use */
     uint64_t registers, shared;
     struct register_file file;

@@ -134,6 +134,7 @@ void board_release(struct sm *m, struct context *x, const struct uop *u)
         x->board_pending[i].memory &= ~u->def[i];
     }
     x->board_preds &= (uint8_t)~u->def_preds;
+    if (UNLIKELY(m->transfer.absent)) transfer_result(m, x, u);
     if (UNLIKELY(x->slot == SM_NO_SLOT)) {
         warps_leave(m, x);
         swap_result(m, x);

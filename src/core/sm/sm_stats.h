@@ -54,6 +54,8 @@ struct sm_stats {
     uint64_t ctas, warps;
     /* what CTAs held, added up over the active cycles */
     uint64_t warp_cycles, cta_cycles, register_cycles, shared_cycles;
+    /* of the CTAs, those without slots, and those without rows of the register file */
+    uint64_t pending_cta_cycles, saved_cta_cycles;
     /* what the SM has of it, added up over the active cycles */
     uint64_t warp_slot_cycles, register_file_cycles, shared_size_cycles, l1_size_cycles;
     uint64_t reexecutions;
@@ -62,7 +64,7 @@ struct sm_stats {
     /* of mechanisms, to banks of the register file */
     uint64_t lent_accesses, lent_conflicts;
     /* rows of registers that left for memory, and that came back; cycles in which one found its bank taken */
-    uint64_t rows_out, rows_in, row_conflicts;
+    uint64_t rows_out, rows_in, rows_late, row_conflicts;
 };
 
 extern const struct stat_row sm_stat_rows[];

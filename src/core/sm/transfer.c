@@ -10,7 +10,9 @@
  * Where the queue is full, engine and load-store unit take turns. (2) From the request on until its registers
  * are back no warp of the CTA issues. (3) A CTA owns its rows until the last of them is acknowledged, and
  * again from the request to bring them back on. (4) Rows that left come back before their CTA ends: at the
- * end of a kernel none is away (laws.h). Left out: what the rows hold; the emulator keeps it. */
+ * end of a kernel none is away (laws.h). (5) A result whose row has been read to leave goes to the row's
+ * address as a late row, before all rows that come back, so that a read finds it; a CTA is back when its late
+ * rows are acknowledged. Left out: what the rows hold; the emulator keeps it. */
 #include "core/sm/sm_impl.h"
 
 #include "base/bitset.h"
@@ -41,13 +43,24 @@ void transfer_init(struct sm *m)
                                               .line_bytes = MECH_ROW_BYTES});
 }
 
-void transfer_free(struct sm *m) { free(m->transfer.ctas); }
+void transfer_free(struct sm *m)
+{
+    vec_free(&m->transfer.late);
+    free(m->transfer.ctas);
+}
 
 /* ---- CTAs ---- */
 
 enum transfer_where transfer_where(const struct sm *m, uint32_t cta)
 {
     return (enum transfer_where)m->transfer.ctas[cta].where;
+}
+
+static void set_where(struct sm *m, uint32_t cta, enum transfer_where where)
+{
+    struct transfer_cta *at = &m->transfer.ctas[cta];
+    m->transfer.absent += (where != REGISTERS_HERE) - (at->where != REGISTERS_HERE);
+    at->where = (uint8_t)where;
 }
 
 void transfer_hold(struct sm *m)
@@ -88,7 +101,8 @@ static bool is_under_way(const struct sm *m, const struct sm_cta *c)
 static void set_work(struct sm *m, bool is_busy)
 {
     const struct transfer_move *v = m->transfer.moves;
-    const bool has_work = v[TRANSFER_OUT].cta != SM_NONE || v[TRANSFER_IN].cta != SM_NONE;
+    const bool has_work = v[TRANSFER_OUT].cta != SM_NONE || v[TRANSFER_IN].cta != SM_NONE ||
+                          m->transfer.late_sent < m->transfer.late.len;
     lsu_set_transfer(&m->lsu, has_work, has_work && is_busy);
 }
 
@@ -101,7 +115,7 @@ COLD bool transfer_ask(struct sm *m, const struct mech_transfer *t)
         return false;
     if (t->is_out ? !has_more(m, c) : !residency_take_rows(m, t->cta_slot)) return false;
     if (t->is_out) at->rows = MIN(t->rows, c->registers / ISA_LANES);
-    at->where = t->is_out ? REGISTERS_LEAVE : REGISTERS_COME;
+    set_where(m, t->cta_slot, t->is_out ? REGISTERS_LEAVE : REGISTERS_COME);
     *v = (struct transfer_move){
         .cta = t->cta_slot, .drains = t->is_out && t->drains, .rows = at->rows, .buffer = t->buffer};
     transfer_hold(m);
@@ -145,19 +159,44 @@ static void write_row(struct sm *m, struct transfer_move *v)
     v->ended++;
 }
 
+/* ---- late rows ---- */
+
+/* Has the row with this index in its CTA been read to leave, and not been asked back? */
+static bool has_left_file(const struct sm *m, uint32_t cta, uint32_t index)
+{
+    const struct transfer_cta *at = &m->transfer.ctas[cta];
+    if (at->where == REGISTERS_LEAVE) return index < m->transfer.moves[TRANSFER_OUT].begun;
+    return at->where == REGISTERS_AWAY && index < at->rows;
+}
+
+COLD void transfer_result(struct sm *m, const struct context *x, const struct uop *u)
+{
+    struct transfer *t = &m->transfer;
+    const struct sm_cta *c = &m->residency.ctas[x->cta];
+    const uint32_t first = x->index * (c->registers / ISA_LANES / c->warps);
+    for (uint32_t i = 0; i < u->words; i++) FOR_BITS(k, u->def[i])
+        {
+            const struct transfer_row row = {x->cta, first + 64 * i + k};
+            if (!has_left_file(m, row.cta, row.index)) continue;
+            vec_push(&t->late, row);
+            t->ctas[row.cta].late++;
+        }
+    set_work(m, true);
+}
+
 /* ---- the queue to the crossbar ---- */
 
-static void send(struct sm *m, const struct transfer_move *v, enum req_kind kind, uint32_t index,
-                 uint32_t row)
+/* token: of a read, its row; of a write, the CTA slot of a late row and 1, or 0. */
+static void send(struct sm *m, uint32_t cta, enum req_kind kind, uint32_t index, uint32_t token)
 {
-    const struct req r = {.addr = address_of(m, v->cta, index),
+    const struct req r = {.addr = address_of(m, cta, index),
                           .sectors = (1u << MECH_ROW_BYTES / COALESCE_SECTOR_BYTES) - 1,
                           .write_bytes = kind == REQ_WRITE ? MECH_ROW_BYTES : 0,
                           .kind = (uint8_t)kind,
                           .cls = REQ_CONTEXT,
                           .sm = (uint16_t)m->setup.index,
-                          .owner = m->residency.ctas[v->cta].program->owner,
-                          .token = row,
+                          .owner = m->residency.ctas[cta].program->owner,
+                          .token = token,
                           .born = m->sleep.now};
     sm_port_send_beside(m->port, SM_PORT_CONTEXT, req_new(m->setup.pool, &r));
     l1_queue_changed(m->l1, m->sleep.now);
@@ -168,15 +207,24 @@ static void send(struct sm *m, const struct transfer_move *v, enum req_kind kind
 static void send_read(struct sm *m, struct transfer_move *v)
 {
     const uint32_t row = next_row(m, v);
-    send(m, v, REQ_READ, v->begun++, row);
+    send(m, v->cta, REQ_READ, v->begun++, row);
     v->row = row + 1;
     m->stats.rows_in++;
 }
 
 static void send_write(struct sm *m, struct transfer_move *v)
 {
-    send(m, v, REQ_WRITE, v->passed++, 0);
+    send(m, v->cta, REQ_WRITE, v->passed++, 0);
     m->stats.rows_out++;
+}
+
+static void send_late(struct sm *m)
+{
+    struct transfer *t = &m->transfer;
+    const struct transfer_row row = t->late.data[t->late_sent++];
+    send(m, row.cta, REQ_WRITE, row.index, row.cta + 1);
+    m->stats.rows_late++;
+    if (t->late_sent == t->late.len) t->late.len = t->late_sent = 0;
 }
 
 /* A row goes into the queue, if one can and there is room. */
@@ -185,12 +233,15 @@ static void use_queue(struct sm *m)
     struct transfer_move *out = &m->transfer.moves[TRANSFER_OUT], *in = &m->transfer.moves[TRANSFER_IN];
     const bool reads = in->cta != SM_NONE && in->begun < in->rows && in->begun - in->ended < in->buffer;
     const bool writes = out->cta != SM_NONE && out->passed < out->begun;
-    if (!reads && !writes) return;
+    const bool has_late = m->transfer.late_sent < m->transfer.late.len;
+    if (!reads && !writes && !has_late) return;
     if (!sm_port_room(m->port)) {
         m->transfer.is_first = true;
         return;
     }
-    if (reads)
+    if (has_late)
+        send_late(m);
+    else if (reads)
         send_read(m, in);
     else
         send_write(m, out);
@@ -203,8 +254,11 @@ static void taken_back(void *sm, tick now, uint32_t id)
     struct sm *m = sm;
     const struct req *r = req_at(m->setup.pool, id);
     struct transfer_move *v = &m->transfer.moves[r->kind == REQ_WRITE ? TRANSFER_OUT : TRANSFER_IN];
-    assert(v->cta != SM_NONE);
-    if (r->kind == REQ_WRITE)
+    const bool is_late = r->kind == REQ_WRITE && r->token;
+    assert(is_late || v->cta != SM_NONE);
+    if (is_late)
+        m->transfer.ctas[r->token - 1].late--;
+    else if (r->kind == REQ_WRITE)
         v->ended++;
     else
         v->here[v->passed++ % MECH_TRANSFER_BUFFER_MAX] = r->token;
@@ -219,8 +273,9 @@ static void end_move(struct sm *m, enum transfer_way way)
     const uint32_t cta = v->cta;
     if (cta == SM_NONE || v->drains || v->ended < v->rows) return;
     const bool is_out = way == TRANSFER_OUT;
+    if (!is_out && m->transfer.ctas[cta].late) return;
     v->cta = SM_NONE;
-    m->transfer.ctas[cta].where = is_out ? REGISTERS_AWAY : REGISTERS_HERE;
+    set_where(m, cta, is_out ? REGISTERS_AWAY : REGISTERS_HERE);
     m->transfer.moved = m->sleep.now;
     if (is_out) residency_give_rows(m, cta);
     transfer_hold(m);
@@ -252,7 +307,7 @@ COLD void transfer_after(struct sm *m)
 bool transfer_idle(const struct sm *m)
 {
     for (uint32_t i = 0; i < m->residency.cta_slots; i++)
-        if (transfer_where(m, i) != REGISTERS_HERE) return false;
+        if (transfer_where(m, i) != REGISTERS_HERE || m->transfer.ctas[i].late) return false;
     return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/tick.h"
+#include "base/vec.h"
 
 enum transfer_way { TRANSFER_OUT, TRANSFER_IN, TRANSFER_WAYS };
 /* Where the registers of a CTA are. */
@@ -25,21 +26,34 @@ struct transfer_move {
     /* in: rows that are here and not written, a ring that ends with number `passed` */
     uint32_t here[MECH_TRANSFER_BUFFER_MAX];
 };
+/* A row of a CTA, by its number among the CTA's rows. */
+struct transfer_row {
+    uint32_t cta, index;
+};
 struct transfer {
     struct transfer_move moves[TRANSFER_WAYS];
-    /* by CTA slot: where its registers are (enum transfer_where), and how many rows of them are in memory */
+    /* by CTA slot: where its registers are (enum transfer_where), how many rows of them are in memory, how
+     * many late rows are not acknowledged */
     struct transfer_cta {
         uint8_t where;
-        uint32_t rows;
+        uint32_t rows, late;
     } * ctas;
+    /* CTAs whose registers are not all here */
+    uint32_t absent;
+    /* late rows: results that came after their row was read to leave, in their order; those before late_sent
+     * are on their way */
+    VEC(struct transfer_row) late;
+    uint32_t late_sent;
     /* it is the engine's turn at the queue, before the load-store unit */
     bool is_first;
     /* when it put a row into the queue, or something else moved, last */
     tick sent, moved;
 };
 
+struct context;
 struct sm;
 struct strbuf;
+struct uop;
 void transfer_init(struct sm *m);
 void transfer_free(struct sm *m);
 /* The port cta_registers. */
@@ -47,6 +61,8 @@ bool transfer_ask(struct sm *m, const struct mech_transfer *t);
 /* The stages of a cycle: before the load-store unit serves its queue, and after it. */
 void transfer_before(struct sm *m);
 void transfer_after(struct sm *m);
+/* A warp gets the result of an instruction. Only where transfer.absent is not 0. */
+void transfer_result(struct sm *m, const struct context *x, const struct uop *u);
 /* The warps whose registers are not all here may not issue. Called where that, or the slots of a CTA,
  * changes. */
 void transfer_hold(struct sm *m);
