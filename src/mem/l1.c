@@ -62,9 +62,10 @@ struct l1 *l1_create(const struct l1_setup *s)
     c->pool = s->pool;
     c->port = s->port;
     c->sm_wake = s->sm_wake;
-    c->port_time = c->stolen_time = c->hit_ready = c->fill_ready = TICK_NEVER;
+    c->port_time = c->stolen_time = c->claim_time = c->hit_ready = c->fill_ready = TICK_NEVER;
     l1_init_cache(c, s->extra_lines);
     l1_init_nodes(c);
+    c->claim_waits = MSHR_NONE;
     mshr_init(&c->mshr, p->mshrs, p->merges);
     l1_pipe_create(&c->pipe, p);
     c->has_pipe = l1_pipe_has_room(&c->pipe);

@@ -165,6 +165,7 @@ struct l1 {
     bool last_missed;    /* the newest demand load did, or merged */
     bool asks_of_misses; /* hooks.may_miss or hooks.take_miss */
     bool tells_level;    /* hooks.on_level */
+    uint32_t queue_kept; /* entries of the miss queue that only claim_waits may take */
 
     /* a miss: MSHRs, and loads that wait or are done */
     _Alignas(HOST_LINE) struct mshr mshr;
@@ -184,6 +185,8 @@ struct l1 {
     struct l1_taken *taken;       /* [mshrs], where there is a take_miss */
     struct l1_due *due;           /* in the order of their times */
     uint32_t due_count, due_late; /* in all; those whose time has come, and that had to wait */
+    uint32_t claim_waits;         /* a claimed miss that found the miss queue full, or MSHR_NONE */
+    tick claim_time;              /* when a claimed miss was answered, or tried to go on */
     struct lineset
         wasted; /* prefetched lines that left without a load in this kernel, and did not come back */
     uint64_t wasted_lines; /* in it */
@@ -328,8 +331,10 @@ struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint3
 void l1_request(struct l1 *c, tick now, const struct req *r);
 
 /* l1_take.c */
-/* hooks.take_miss is asked. True: it takes the miss; else p->asks_taker is false. */
-bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p);
+/* hooks.take_miss is asked. r->taken: it takes the miss; else p->asks_taker is false, and the answer is that
+ * of l1_admit_miss. */
+enum l1_answer l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
+                            struct l1_result *r);
 /* Misses whose delay is over. */
 void l1_take_due(struct l1 *c, tick now);
 tick l1_due_next(const struct l1 *c, tick next);
