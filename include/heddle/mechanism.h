@@ -590,9 +590,8 @@ struct mechanism {
      * re-execution queue, and is asked for again each time it is offered. Yes holds until the L1 has taken
      * it. */
     bool (*may_miss)(void *state, const struct mech_l1_access *a);
-    /* A load hits a line in a way beyond the machine's own (l1_lines), which lies in registers: how many
-     * cycles more than the L1's own does it take? The largest answer counts; hits behind it do not overtake
-     * it. */
+    /* A load hits a line in this way; those from l1_ways on (l1_lines) lie in registers: how many cycles more
+     * than l1_latency does it take? The largest answer counts; hits behind it do not overtake it. */
     uint32_t (*extra_hit)(void *state, uint32_t set, uint32_t way);
 
     /* ---- events ---- */

@@ -81,7 +81,8 @@ struct l1_hooks {
      * claims_lines a FILL or CLAIM holds a line as well, as a miss that goes to the L2 does. */
     bool claims_lines;
     void (*take_miss)(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, struct l1_take_answer *a);
-    /* A load hits a line in a way beyond l1.size: cycles that it takes more than other hits. */
+    /* A load hits a line in this way, l1.ways and above in registers: cycles that it takes more than
+     * l1.latency. */
     uint32_t (*extra_hit)(void *ctx, uint32_t set, uint32_t way);
     /* What became of a prefetch that was offered. */
     void (*on_prefetch)(void *ctx, tick now, const struct l1_txn *t, enum l1_prefetch_outcome outcome);
