@@ -74,7 +74,7 @@ struct l1_hooks {
      * as well.
      *   PASS   the ordinary way, after `cycles`; it takes its line then, and waits while no line is free or
      *          the miss queue is full. 0: in this cycle
-     *   HIT    the data is there after `cycles`, at least one; no line is taken
+     *   HIT    the data is there after `cycles`, at least one; no line is taken, and no MSHR from now on
      *   FILL   as HIT, and the line is kept, if it may be, as the line of a reply is
      *   CLAIM  the mechanism holds the miss, until l1_miss_answer or l1_miss_forward
      * Meanwhile the miss holds its MSHR without a line, and later loads of the line merge with it. With

@@ -115,6 +115,7 @@ struct l1_kept {
 struct l1_taken {
     struct l1_txn txn;
     uint32_t sectors; /* that it is to bring; 0 = there is none */
+    bool is_hit;      /* a HIT, in an entry beside the l1.mshrs */
 };
 struct l1_due { /* when a PASS goes on, or a HIT or FILL is answered */
     tick ready;
@@ -152,7 +153,7 @@ struct l1 {
     _Alignas(HOST_LINE) tick port_time;
     struct req_pool *pool;
     uint32_t ports_used, ports;
-    uint32_t mshrs_held;     /* filled, but their loads are not taken: they are not free yet */
+    uint32_t mshrs_held;     /* not free: filled, but their loads are not taken; kept for hits elsewhere */
     uint32_t mshrs_lineless; /* of those in use: without a line that waits for them */
     uint32_t hit_latency;    /* cycles, after the tags */
     uint32_t read_places;
@@ -182,7 +183,8 @@ struct l1 {
     struct l1_ring answers; /* fixed_miss_latency: request ids that answer themselves */
     struct l1_pipe pipe;
     struct l1_kept kept;
-    struct l1_taken *taken;       /* [mshrs], where there is a take_miss */
+    struct l1_taken *taken;       /* by entry, where there is a take_miss */
+    uint32_t hits_kept;           /* entries beside the l1.mshrs that are free, for hits elsewhere */
     struct l1_due *due;           /* in the order of their times */
     uint32_t due_count, due_late; /* in all; those whose time has come, and that had to wait */
     uint32_t claim_waits;         /* a claimed miss that found the miss queue full, or MSHR_NONE */
@@ -204,6 +206,12 @@ static inline void l1_note(struct l1 *c, enum l1_change what) { c->changes |= (u
 
 static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
 static inline bool l1_answers_itself(const struct l1 *c) { return c->answers_itself; }
+
+/* MSHRs that are not free. */
+static inline uint32_t l1_mshrs_used(const struct l1 *c)
+{
+    return c->mshr.used + c->mshrs_held - (c->mshr.count - c->p.mshrs);
+}
 
 /* The MSHR of an address that the tags have in `line`, or MSHR_NONE. A line that waits for its MSHR names it;
  * those without a line are listed. */

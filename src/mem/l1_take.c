@@ -15,7 +15,7 @@
 static void l1_delay(struct l1 *c, tick ready, uint32_t entry, enum l1_take take)
 {
     uint32_t at = c->due_count++;
-    assert(at < c->p.mshrs);
+    assert(at < c->mshr.count);
     for (; at && c->due[at - 1].ready > ready; at--) c->due[at] = c->due[at - 1];
     c->due[at] = (struct l1_due){.ready = ready, .entry = entry, .take = take};
     c->has_due = true;
@@ -41,10 +41,22 @@ static struct req l1_taken_req(const struct l1 *c, uint32_t entry)
     return r;
 }
 
+/* A HIT gives the MSHR back that it found free. */
+static void l1_move_aside(struct l1 *c, tick now, uint32_t entry)
+{
+    if (!c->hits_kept) return;
+    c->taken[entry].is_hit = true;
+    c->hits_kept--;
+    c->mshrs_held--;
+    l1_tell_level(c, now);
+}
+
 static void l1_answer_hit(struct l1 *c, tick now, uint32_t entry)
 {
     struct req r = l1_taken_req(c, entry);
     c->taken[entry].sectors = 0;
+    c->hits_kept += c->taken[entry].is_hit;
+    c->mshrs_held += c->taken[entry].is_hit;
     l1_note(c, L1_CHANGE_REPLY);
     l1_fill_taken(c, now, &r);
 }
@@ -129,8 +141,8 @@ void l1_take_due(struct l1 *c, tick now)
 
 COLD void l1_call_level(struct l1 *c, tick now)
 {
-    c->hooks.on_level(c->hooks.ctx, now, c->mshr.used + c->mshrs_held, c->mshr.count,
-                      c->port->misses.ring.count, c->port->misses.ring.capacity);
+    c->hooks.on_level(c->hooks.ctx, now, l1_mshrs_used(c), c->p.mshrs, c->port->misses.ring.count,
+                      c->port->misses.ring.capacity);
 }
 
 /* The MSHR of a taken miss; with hooks.claims_lines its line, unless nothing is to be kept. */
@@ -167,6 +179,7 @@ COLD enum l1_answer l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t,
     r->taken = true;
     if (has_line) l1_name_evicted(c, victim, r);
     l1_open_taken(c, now, t, p, victim, has_line);
+    if (a.take == L1_TAKE_HIT) l1_move_aside(c, now, p->entry);
     if (a.take != L1_TAKE_CLAIM)
         l1_delay(c, clock_after(&c->clock, now, MAX(a.cycles, 1u)), p->entry, a.take);
     return L1_MISS;

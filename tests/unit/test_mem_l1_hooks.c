@@ -199,6 +199,32 @@ static void a_hit_elsewhere_answers_all_merged_loads_and_takes_no_line(void **st
     finish(&b);
 }
 
+/* The one MSHR is found free, and is free again for the next. */
+static void a_hit_elsewhere_holds_no_mshr(void **state)
+{
+    struct bench b;
+    struct mock m;
+    prepare(&b);
+    b.p.mshrs = 1;
+    watch(&b, &m, (struct l1_hooks){.take_miss = take_miss});
+    m.take = (struct l1_take_answer){.take = L1_TAKE_HIT, .cycles = 20};
+    assert_int_equal(load_at(&b, 0, 1, 1), L1_MISS);
+    assert_int_equal(m.mshrs, 0);
+    assert_int_equal(load_at(&b, 1, 2, 2), L1_MISS);
+    m.take = (struct l1_take_answer){.take = L1_TAKE_PASS};
+    assert_int_equal(load_at(&b, 2, 3, 3), L1_MISS); /* takes it */
+    assert_int_equal(m.mshrs, 1);
+    m.take = (struct l1_take_answer){.take = L1_TAKE_HIT, .cycles = 20};
+    assert_int_equal(load_at(&b, 3, 1, 4), L1_PENDING); /* the hit is found by its line */
+    assert_int_equal(load_at(&b, 3, 4, 5), L1_STALL_PORT);
+    assert_int_equal(load_at(&b, 4, 4, 5), L1_STALL_MSHR);
+    assert_int_equal(done_at(&b, 20), 1);
+    assert_int_equal(done_at(&b, 20), 4);
+    assert_int_equal(done_at(&b, 21), 2);
+    assert_int_equal(m.mshrs, 1); /* the miss */
+    finish(&b);
+}
+
 static void a_late_pass_takes_its_line_when_it_goes_on(void **state)
 {
     struct bench b;
@@ -742,6 +768,7 @@ int main(void)
         cmocka_unit_test(a_miss_that_passes_is_asked_for_once_however_long_it_is_refused),
         cmocka_unit_test(a_miss_is_not_asked_for_without_a_free_mshr),
         cmocka_unit_test(a_hit_elsewhere_answers_all_merged_loads_and_takes_no_line),
+        cmocka_unit_test(a_hit_elsewhere_holds_no_mshr),
         cmocka_unit_test(a_late_pass_takes_its_line_when_it_goes_on),
         cmocka_unit_test(a_late_pass_waits_for_a_line_and_for_the_miss_queue),
         cmocka_unit_test(a_claimed_miss_is_answered_and_kept_or_forwarded),
