@@ -33,9 +33,9 @@ step "address and undefined-behaviour sanitizers: tests"
 LSAN_OPTIONS=use_stacks=0:use_registers=0 \
     ctest --test-dir build/sanitize -j "$jobs" --output-on-failure --no-tests=error
 
-step "thread sanitizer: host threads, the machine on several threads"
-heddle_build tsan test_rt_threads timing_test_threads
-ctest --test-dir build/tsan -R 'test_rt_threads|timing.test_threads' --output-on-failure --no-tests=error
+step "thread sanitizer: host threads, the machine on several threads, the SMs' ring"
+heddle_build tsan test_rt_threads timing_test_threads timing_test_ccn
+ctest --test-dir build/tsan -R 'rt_threads|timing.test_(threads|ccn)' --output-on-failure --no-tests=error
 
 step "clang: build"
 heddle_build clang-warnings

@@ -447,7 +447,7 @@ struct mech_ports {
     void (*note)(void *host, uint64_t cycle, uint32_t kind, uint64_t a, uint64_t b);
 
     /* A miss that take_miss has claimed: its data is here; or it goes on to the L2 (false: the miss queue
-     * is full, and the claim stays). */
+     * is full, or no line is free, and the claim stays; it has the next entry of the queue). */
     void (*miss_answer)(void *host, uint32_t token);
     bool (*miss_forward)(void *host, uint32_t token);
     /* In init alone: a load that may_miss or the L1 refuses waits in a queue of this many instructions beside
@@ -634,6 +634,10 @@ struct mechanism {
     /* on_cta is told of STALLED and RESUMED too, for which the SM has to look at its CTAs in every cycle; as
      * it is of all kinds where a mechanism fills admit */
     bool hears_stalls;
+    /* A miss that take_miss claims or fills holds a line of the L1 from then on, as one that goes to the L2
+     * does, and take_miss is asked once a line can be replaced; without it the line is taken when the data
+     * comes */
+    bool claims_lines;
     /* names of the kinds of its notes, NULL-terminated; may be NULL */
     const char *const *note_names;
     /* a state for each slice of the L2; where there is one, the offsets of `stats` are into it */
@@ -693,9 +697,8 @@ struct mechanism {
      * re-execution queue, and is asked for again each time it is offered. Yes holds until the L1 has taken
      * it. */
     bool (*may_miss)(void *state, const struct mech_l1_access *a);
-    /* A load hits a line in a way beyond the machine's own (l1_lines), which lies in registers: how many
-     * cycles more than the L1's own does it take? The largest answer counts; hits behind it do not overtake
-     * it. */
+    /* A load hits a line in this way; those from l1_ways on (l1_lines) lie in registers: how many cycles more
+     * than l1_latency does it take? The largest answer counts; hits behind it do not overtake it. */
     uint32_t (*extra_hit)(void *state, uint32_t set, uint32_t way);
 
     /* ---- events ---- */

@@ -93,6 +93,7 @@ struct timed_gpu *timed_create(const struct machine *m, struct emu_device *d, co
     machine_apply_ideal(&g->machine);
     g->device = d;
     if (o) g->options = *o;
+    l1_params_warn(&g->machine.l1, diags);
     bool ok = init_time(g, diags);
     if (ok && !g->machine.l2.infinite_miss)
         g->machine.l2.infinite_miss = idle_miss(&g->time, &g->machine.dram);

@@ -11,12 +11,13 @@
  * line is found while it is valid: not before its data has come, and not after a store, a replacement or a
  * flush. (2) A request stays at the head of its queue until its answer has a slot of the response queue or,
  * at its own SM, until the L1 can send it on. (3) A throttled SM still answers. (4) ld.cg, stores, atomics,
- * local memory and prefetches never enter. (5) A line that an L1 with sectors holds in part is not found.
+ * local memory and prefetches never enter. (5) A line that an L1 with sectors holds in part is not found. (6)
+ * A miss has its line of the L1 before it enters, as any miss has (4.4.2). (7) One that came round has the
+ * next entry of the L1's miss queue: it is older than what the SM misses now.
  *
- * Open in the thesis. A miss takes its line when it is answered or sent on, not before. "Instructions" of the
- * throttler are thread instructions of the SM. A hit rate of exactly H_min turns the ring off; without a
- * request there is none, and it stays on. Left out: the sharing tracker (4.6.2), which the thesis does not
- * simulate either. */
+ * Open in the thesis. "Instructions" of the throttler are thread instructions of the SM. A hit rate of
+ * exactly H_min turns the ring off; without a request there is none, and it stays on. Left out: the sharing
+ * tracker (4.6.2), which the thesis does not simulate either. */
 #include "heddle/mechanism.h"
 #include "mech/cost.h"
 
@@ -353,6 +354,7 @@ const struct mechanism mechanism_ccn = {
     .energy = ccn_energy,
     .state_bytes = sizeof(struct ccn),
     .check = ccn_check,
+    .claims_lines = true,
     .uses = ccn_uses,
     .cost = ccn_cost,
     .init = ccn_init,

@@ -62,9 +62,10 @@ struct l1 *l1_create(const struct l1_setup *s)
     c->pool = s->pool;
     c->port = s->port;
     c->sm_wake = s->sm_wake;
-    c->port_time = c->stolen_time = c->hit_ready = c->fill_ready = TICK_NEVER;
+    c->port_time = c->stolen_time = c->claim_time = c->hit_ready = c->fill_ready = TICK_NEVER;
     l1_init_cache(c, s->extra_lines);
     l1_init_nodes(c);
+    c->claim_waits = MSHR_NONE;
     mshr_init(&c->mshr, p->mshrs, p->merges);
     l1_pipe_create(&c->pipe, p);
     c->has_pipe = l1_pipe_has_room(&c->pipe);
@@ -104,6 +105,17 @@ void l1_queue_changed(struct l1 *c, tick now)
     l1_tell_level(c, now);
 }
 
+/* A hit elsewhere needs a name under which later loads of its line find it, but no MSHR: nothing is on its
+ * way from the L2. So there are more entries, as many as there can be hits of the L1's own latency, twice. */
+static void l1_init_taken(struct l1 *c)
+{
+    c->hits_kept = c->mshrs_held = 2 * c->hits.ring.capacity;
+    mshr_free(&c->mshr);
+    mshr_init(&c->mshr, c->p.mshrs + c->hits_kept, c->p.merges);
+    c->taken = mem_zalloc_huge(sizeof *c->taken * c->mshr.count);
+    c->due = mem_zalloc_huge(sizeof *c->due * c->mshr.count);
+}
+
 void l1_hook(struct l1 *c, const struct l1_hooks *hooks)
 {
     c->hooks = *hooks;
@@ -115,9 +127,7 @@ void l1_hook(struct l1 *c, const struct l1_hooks *hooks)
         c->port, SM_PORT_L1,
         &(struct sm_port_handler){
             .ctx = c, .reply = l1_reply, .sent = hooks->on_level ? l1_sent : NULL, .line_bytes = c->p.line});
-    if (!hooks->take_miss || c->taken) return;
-    c->taken = mem_zalloc_huge(sizeof *c->taken * c->p.mshrs);
-    c->due = mem_zalloc_huge(sizeof *c->due * c->p.mshrs);
+    if (hooks->take_miss && !c->taken) l1_init_taken(c);
 }
 
 /* ---- what is done ---- */
@@ -189,7 +199,7 @@ bool l1_idle(const struct l1 *c)
 void *l1_stats(struct l1 *c)
 {
     l1_stats_derive(&c->stats);
-    c->stats.mshr_max = c->mshr.used_max;
+    c->stats.mshr_max = MIN(c->mshr.used_max, c->p.mshrs);
     c->stats.demand_wait_sum = clock_cycles(&c->clock, c->demand_wait);
     c->stats.other_requests = c->port->other_requests;
     return &c->stats;
@@ -209,7 +219,7 @@ void l1_explain(const struct l1 *c, tick now, struct strbuf *out)
         "", "", "", "", "", "a line", "an MSHR", "the miss queue", "a port", "a mechanism", "a stolen port"};
     const struct mshr_entry *m = l1_oldest_miss(c);
     strbuf_printf(out, "L1 of SM %u: %u of %u MSHRs, miss queue %u of %u%s, %u requests outstanding", c->sm,
-                  c->mshr.used, c->mshr.count, c->port->misses.ring.count, c->port->misses.ring.capacity,
+                  l1_mshrs_used(c), c->p.mshrs, c->port->misses.ring.count, c->port->misses.ring.capacity,
                   c->port->is_blocked ? " (the crossbar is full)" : "", c->port->out);
     if (c->stall.open) strbuf_printf(out, ", the next access waits for %s", causes[c->stall.cause]);
     if (c->pipe.ring.count) strbuf_printf(out, ", %u accesses before the tags", c->pipe.ring.count);

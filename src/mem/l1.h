@@ -121,6 +121,8 @@ struct sm_port;
 
 /* What the rows' bounds cannot say (a line that is a power of two ...). False with diagnostics. */
 bool l1_params_check(const struct l1_params *p, struct diag_list *diags);
+/* What they do not do, though one may think so: warnings. */
+void l1_params_warn(const struct l1_params *p, struct diag_list *diags);
 struct l1_setup {
     const struct l1_params *params;
     uint32_t sm;

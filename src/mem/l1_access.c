@@ -71,8 +71,7 @@ bool l1_may_go(struct l1 *c, const struct l1_txn *t)
 COLD static tick l1_extra_ready(const struct l1 *c, tick ready, uint32_t line)
 {
     const uint32_t set = line / c->cache.ways_max, way = line % c->cache.ways_max;
-    const uint32_t cycles = way < c->own_ways ? 0 : c->hooks.extra_hit(c->hooks.ctx, set, way);
-    ready = clock_after(&c->clock, ready, cycles);
+    ready = clock_after(&c->clock, ready, c->hooks.extra_hit(c->hooks.ctx, set, way));
     if (!c->hits.ring.count) return ready;
     return MAX(ready, c->hits.items[ring_place(&c->hits.ring, c->hits.ring.count - 1)].ready);
 }
@@ -163,18 +162,14 @@ l1_miss(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, struc
     bool had_line = p->line != CACHE_NO_LINE;
     if (UNLIKELY(p->asks_taker)) {
         struct l1_plan asked = *p;
-        r->taken = l1_ask_taker(c, now, t, &asked);
+        enum l1_answer a = l1_ask_taker(c, now, t, &asked, r);
         *p = asked;
-        enum l1_answer a = r->taken ? L1_MISS : l1_admit_miss(c, p);
         if (l1_is_stall(a)) return a;
     }
     if (LIKELY(!r->taken)) {
         if (p->takes_line && (victim = l1_make_room(c, now, t->addr, L1_WAY_MISS)) == CACHE_NO_LINE)
             return L1_STALL_QUEUE;
-        if (p->takes_line) {
-            r->has_evicted = c->cache.lines[victim].used;
-            r->evicted_pc = c->cache.lines[victim].owner_pc;
-        }
+        l1_name_evicted(c, victim, r);
         l1_open_miss(c, now, t, p, victim);
     }
     c->mshr.entries[p->entry].sectors |= p->missing;

@@ -16,10 +16,16 @@
 
 /* ---- what is there ---- */
 
+/* Room in the miss queue, beside what is kept for a claimed miss (l1_miss_forward). */
+static inline bool l1_port_has(const struct l1 *c, uint32_t entries)
+{
+    return sm_port_room(c->port) >= entries + c->queue_kept;
+}
+
 /* A machine whose misses answer themselves has no use for its miss queue. */
 static inline bool l1_queue_has(const struct l1 *c, uint32_t entries)
 {
-    return l1_answers_itself(c) || sm_port_room(c->port) >= entries;
+    return l1_answers_itself(c) || l1_port_has(c, entries);
 }
 
 static inline bool l1_has_mshr(const struct l1 *c) { return c->mshr.used + c->mshrs_held < c->mshr.count; }
@@ -196,12 +202,20 @@ static inline enum l1_answer l1_admit_mshr(const struct l1 *c, const struct l1_p
     return l1_has_mshr(c) && l1_can_wait(c, p) ? L1_MISS : L1_STALL_MSHR;
 }
 
-/* A miss that a mechanism may take needs its MSHR alone; without one the cause is that of any other miss. */
+/* What a miss needs before a mechanism is asked whether it takes it. */
+static inline bool l1_may_ask_taker(const struct l1 *c, const struct l1_plan *p)
+{
+    if (c->hooks.claims_lines && p->takes_line && !cache_has_victim(&c->cache, p->set)) return false;
+    return l1_admit_mshr(c, p) == L1_MISS;
+}
+
+/* A miss that a mechanism may take needs no entry of the miss queue; when it cannot be asked, the cause is
+ * that of any other miss. */
 static inline __attribute__((always_inline)) enum l1_answer l1_admit_miss(const struct l1 *c,
                                                                           const struct l1_plan *p)
 {
     if (UNLIKELY(p->is_held)) return L1_STALL_HELD;
-    if (UNLIKELY(p->asks_taker) && l1_admit_mshr(c, p) == L1_MISS) return L1_MISS;
+    if (UNLIKELY(p->asks_taker) && l1_may_ask_taker(c, p)) return L1_MISS;
     if (p->takes_line && !cache_has_victim(&c->cache, p->set)) return L1_STALL_LINE;
     if (!l1_queue_has(c, c->read_places)) return L1_STALL_QUEUE;
     return l1_admit_mshr(c, p);
@@ -216,7 +230,7 @@ static inline enum l1_answer l1_admit_bypass(const struct l1 *c, const struct l1
 
 static inline enum l1_answer l1_admit_through(const struct l1 *c, const struct l1_plan *p)
 {
-    if (p->travels && !sm_port_room(c->port)) return L1_STALL_QUEUE;
+    if (p->travels && !l1_port_has(c, 1)) return L1_STALL_QUEUE;
     return l1_can_wait(c, p) ? L1_SENT : L1_STALL_MSHR;
 }
 

@@ -70,15 +70,19 @@ struct l1_hooks {
      * every cycle. True holds until the L1 has taken it. Not asked of a prefetch. */
     bool (*may_miss)(void *ctx, const struct l1_txn *t);
     /* Who brings the data of a load that misses and finds a free MSHR, number `entry`? Asked once for each
-     * miss, before a line is taken or the miss queue looked at.
+     * miss, before a line is taken or the miss queue looked at; with claims_lines once a line can be replaced
+     * as well.
      *   PASS   the ordinary way, after `cycles`; it takes its line then, and waits while no line is free or
      *          the miss queue is full. 0: in this cycle
-     *   HIT    the data is there after `cycles`, at least one; no line is taken
+     *   HIT    the data is there after `cycles`, at least one; no line is taken, and no MSHR from now on
      *   FILL   as HIT, and the line is kept, if it may be, as the line of a reply is
      *   CLAIM  the mechanism holds the miss, until l1_miss_answer or l1_miss_forward
-     * Meanwhile the miss holds its MSHR without a line, and later loads of the line merge with it. */
+     * Meanwhile the miss holds its MSHR without a line, and later loads of the line merge with it. With
+     * claims_lines a FILL or CLAIM holds a line as well, as a miss that goes to the L2 does. */
+    bool claims_lines;
     void (*take_miss)(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, struct l1_take_answer *a);
-    /* A load hits a line in a way beyond l1.size: cycles that it takes more than other hits. */
+    /* A load hits a line in this way, l1.ways and above in registers: cycles that it takes more than
+     * l1.latency. */
     uint32_t (*extra_hit)(void *ctx, uint32_t set, uint32_t way);
     /* What became of a prefetch that was offered. */
     void (*on_prefetch)(void *ctx, tick now, const struct l1_txn *t, enum l1_prefetch_outcome outcome);
@@ -104,7 +108,8 @@ bool l1_line_is_extra(struct l1 *c, uint64_t line);
 /* The data of a claimed miss is here: the loads that wait are done in this cycle, the line is kept if it may
  * be. */
 void l1_miss_answer(struct l1 *c, tick now, uint32_t entry);
-/* A claimed miss goes to the L2. False: no line or no entry of the miss queue is free; try again. */
+/* A claimed miss goes to the L2. False: no line or no entry of the miss queue is free; try again. One that
+ * lacks an entry has the next that is free: other accesses of the L1 find the queue full until then. */
 bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry);
 
 #endif

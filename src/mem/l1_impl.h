@@ -115,6 +115,7 @@ struct l1_kept {
 struct l1_taken {
     struct l1_txn txn;
     uint32_t sectors; /* that it is to bring; 0 = there is none */
+    bool is_hit;      /* a HIT, in an entry beside the l1.mshrs */
 };
 struct l1_due { /* when a PASS goes on, or a HIT or FILL is answered */
     tick ready;
@@ -152,7 +153,7 @@ struct l1 {
     _Alignas(HOST_LINE) tick port_time;
     struct req_pool *pool;
     uint32_t ports_used, ports;
-    uint32_t mshrs_held;     /* filled, but their loads are not taken: they are not free yet */
+    uint32_t mshrs_held;     /* not free: filled, but their loads are not taken; kept for hits elsewhere */
     uint32_t mshrs_lineless; /* of those in use: without a line that waits for them */
     uint32_t hit_latency;    /* cycles, after the tags */
     uint32_t read_places;
@@ -165,6 +166,7 @@ struct l1 {
     bool last_missed;    /* the newest demand load did, or merged */
     bool asks_of_misses; /* hooks.may_miss or hooks.take_miss */
     bool tells_level;    /* hooks.on_level */
+    uint32_t queue_kept; /* entries of the miss queue that only claim_waits may take */
 
     /* a miss: MSHRs, and loads that wait or are done */
     _Alignas(HOST_LINE) struct mshr mshr;
@@ -181,9 +183,12 @@ struct l1 {
     struct l1_ring answers; /* fixed_miss_latency: request ids that answer themselves */
     struct l1_pipe pipe;
     struct l1_kept kept;
-    struct l1_taken *taken;       /* [mshrs], where there is a take_miss */
+    struct l1_taken *taken;       /* by entry, where there is a take_miss */
+    uint32_t hits_kept;           /* entries beside the l1.mshrs that are free, for hits elsewhere */
     struct l1_due *due;           /* in the order of their times */
     uint32_t due_count, due_late; /* in all; those whose time has come, and that had to wait */
+    uint32_t claim_waits;         /* a claimed miss that found the miss queue full, or MSHR_NONE */
+    tick claim_time;              /* when a claimed miss was answered, or tried to go on */
     struct lineset
         wasted; /* prefetched lines that left without a load in this kernel, and did not come back */
     uint64_t wasted_lines; /* in it */
@@ -201,6 +206,12 @@ static inline void l1_note(struct l1 *c, enum l1_change what) { c->changes |= (u
 
 static inline bool l1_is_stall(enum l1_answer a) { return a >= L1_STALL_LINE; }
 static inline bool l1_answers_itself(const struct l1 *c) { return c->answers_itself; }
+
+/* MSHRs that are not free. */
+static inline uint32_t l1_mshrs_used(const struct l1 *c)
+{
+    return c->mshr.used + c->mshrs_held - (c->mshr.count - c->p.mshrs);
+}
 
 /* The MSHR of an address that the tags have in `line`, or MSHR_NONE. A line that waits for its MSHR names it;
  * those without a line are listed. */
@@ -328,8 +339,10 @@ struct req l1_req_of(const struct l1 *c, tick now, const struct l1_txn *t, uint3
 void l1_request(struct l1 *c, tick now, const struct req *r);
 
 /* l1_take.c */
-/* hooks.take_miss is asked. True: it takes the miss; else p->asks_taker is false. */
-bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p);
+/* hooks.take_miss is asked. r->taken: it takes the miss; else p->asks_taker is false, and the answer is that
+ * of l1_admit_miss. */
+enum l1_answer l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
+                            struct l1_result *r);
 /* Misses whose delay is over. */
 void l1_take_due(struct l1 *c, tick now);
 tick l1_due_next(const struct l1 *c, tick next);

@@ -27,6 +27,14 @@ static inline uint32_t l1_make_room(struct l1 *c, tick now, uint64_t addr, enum 
     return l1_clean(c, now, victim, way) ? victim : CACHE_NO_LINE;
 }
 
+/* What leaves for the miss that takes the line `victim`, or CACHE_NO_LINE. */
+static inline void l1_name_evicted(const struct l1 *c, uint32_t victim, struct l1_result *r)
+{
+    if (victim == CACHE_NO_LINE) return;
+    r->has_evicted = c->cache.lines[victim].used;
+    r->evicted_pc = c->cache.lines[victim].owner_pc;
+}
+
 /* An MSHR for the access, with its line or without. */
 static inline uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn *t, uint32_t line,
                                     bool may_keep)

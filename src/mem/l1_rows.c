@@ -84,6 +84,16 @@ bool l1_params_check(const struct l1_params *p, struct diag_list *diags)
     return good;
 }
 
+void l1_params_warn(const struct l1_params *p, struct diag_list *diags)
+{
+    const uint32_t lines = (uint32_t)MAX(p->size / p->line, 1), sets = lines / MIN(p->ways, lines);
+    if (p->index == CACHE_INDEX_LINEAR || is_pow2_u64(sets)) return;
+    diag_add(
+        diags, DIAG_WARNING, NULL, 0, 0, 0, "set l1.index=linear, which is the same here",
+        "l1.index is '%s', but %u sets are not a power of two: the set is the number of the line modulo %u",
+        cache_index_names[p->index], sets, sets);
+}
+
 #define BY_TYPE(field, help)                                                                                 \
     STAT_COUNT(l1_stats, field[L1_GLOBAL_LOAD], "l1.global_load_" #field, "transactions",                    \
                "global loads: " help, NULL),                                                                 \
@@ -244,7 +254,9 @@ const struct stat_row l1_stat_rows[] = {
                "fills that did not stay: not allowed to, or written meanwhile", NULL),
     STAT_COUNT(l1_stats, flushes, "l1.flushes", "flushes", "times that the cache was emptied", NULL),
     STAT_COUNT(l1_stats, resizes, "l1.resizes", "changes", "times that its capacity changed", NULL),
-    STAT_LARGEST(l1_stats, mshr_max, "l1.mshr_max", "entries", "the most MSHRs in use at once"),
+    STAT_LARGEST(
+        l1_stats, mshr_max, "l1.mshr_max", "entries",
+        "the most MSHRs in use at once; misses that a mechanism answers as hits count, up to l1.mshrs"),
     {0},
 };
 

@@ -1,11 +1,13 @@
 /* l1_take.c: misses that a mechanism takes (hooks.take_miss), and what else it may ask.
  *
- * A taken miss holds an MSHR without a line, so that later loads of the line merge with it, until it is
- * answered or goes on to the L2. Those that are delayed stand in a list in the order of their times, one for
- * each MSHR at most.
+ * A taken miss holds an MSHR, so that later loads of the line merge with it, until it is answered or goes on
+ * to the L2, and a line where the mechanism claims lines. Those that are delayed stand in a list in the order
+ * of their times, one for each MSHR at most.
  *
- * Invariants. (1) A HIT or FILL is answered at its time, whatever waits before it. (2) A PASS takes its line
- * and its place in the miss queue together, when it goes on. */
+ * Invariants. (1) A HIT or FILL is answered at its time, whatever waits before it. (2) A miss without a line
+ * takes it together with its entry of the miss queue, when it goes on. (3) One claimed miss at a time keeps
+ * an entry of the miss queue: without this, new accesses, whose turn comes after l1_tick has sent a request,
+ * would take every entry before a claim, whose turn comes before. */
 #include "mem/l1_miss.h"
 
 /* ---- delays ---- */
@@ -13,17 +15,18 @@
 static void l1_delay(struct l1 *c, tick ready, uint32_t entry, enum l1_take take)
 {
     uint32_t at = c->due_count++;
-    assert(at < c->p.mshrs);
+    assert(at < c->mshr.count);
     for (; at && c->due[at - 1].ready > ready; at--) c->due[at] = c->due[at - 1];
     c->due[at] = (struct l1_due){.ready = ready, .entry = entry, .take = take};
     c->has_due = true;
 }
 
-/* What late ones wait for, a line or an entry of the miss queue, comes with a tick, or with an access of the
- * newest one that came after them. */
+/* What late ones wait for, a line or an entry of the miss queue, comes with a tick, or with an access or the
+ * end of a claim after the newest one. */
 tick l1_due_next(const struct l1 *c, tick next)
 {
-    if (c->due_late && (c->has_pipe || c->port_time == c->last)) return next;
+    const bool has_acted = c->has_pipe || c->port_time == c->last || c->claim_time == c->last;
+    if (c->due_late && has_acted) return next;
     return c->due_late < c->due_count ? MAX(c->due[c->due_late].ready, next) : TICK_NEVER;
 }
 
@@ -38,10 +41,22 @@ static struct req l1_taken_req(const struct l1 *c, uint32_t entry)
     return r;
 }
 
+/* A HIT gives the MSHR back that it found free. */
+static void l1_move_aside(struct l1 *c, tick now, uint32_t entry)
+{
+    if (!c->hits_kept) return;
+    c->taken[entry].is_hit = true;
+    c->hits_kept--;
+    c->mshrs_held--;
+    l1_tell_level(c, now);
+}
+
 static void l1_answer_hit(struct l1 *c, tick now, uint32_t entry)
 {
     struct req r = l1_taken_req(c, entry);
     c->taken[entry].sectors = 0;
+    c->hits_kept += c->taken[entry].is_hit;
+    c->mshrs_held += c->taken[entry].is_hit;
     l1_note(c, L1_CHANGE_REPLY);
     l1_fill_taken(c, now, &r);
 }
@@ -73,6 +88,14 @@ static bool l1_must_wait(const struct l1 *c, const struct l1_due *d)
     return d->lacks_line && c->taken[d->entry].txn.cls != REQ_LOCAL && !cache_has_victim(&c->cache, d->set);
 }
 
+/* A miss that goes on takes its line, unless it has one. */
+static void l1_find_line(struct l1 *c, tick now, uint32_t entry, const struct l1_plan *p, uint32_t victim)
+{
+    if (c->mshr.entries[entry].line != CACHE_NO_LINE) return;
+    const uint32_t line = l1_reserve_line(c, now, &c->taken[entry].txn, p, victim);
+    if (line != CACHE_NO_LINE) l1_give_line(c, entry, line);
+}
+
 /* The taken miss goes the ordinary way. False: it has to wait. */
 static bool l1_go_on(struct l1 *c, tick now, uint32_t entry)
 {
@@ -86,8 +109,7 @@ static bool l1_go_on(struct l1 *c, tick now, uint32_t entry)
     if (l1_is_stall(l1_admit(c, &p))) return false;
     uint32_t victim = p.takes_line ? l1_make_room(c, now, t->addr, (enum l1_way)p.way) : CACHE_NO_LINE;
     if (p.takes_line && victim == CACHE_NO_LINE) return false;
-    uint32_t line = l1_reserve_line(c, now, t, &p, victim);
-    if (line != CACHE_NO_LINE) l1_give_line(c, entry, line);
+    l1_find_line(c, now, entry, &p, victim);
     l1_fetch(c, now, e->born, t, &p);
     c->taken[entry].sectors = 0;
     l1_note(c, L1_CHANGE_OTHER);
@@ -119,44 +141,79 @@ void l1_take_due(struct l1 *c, tick now)
 
 COLD void l1_call_level(struct l1 *c, tick now)
 {
-    c->hooks.on_level(c->hooks.ctx, now, c->mshr.used + c->mshrs_held, c->mshr.count,
-                      c->port->misses.ring.count, c->port->misses.ring.capacity);
+    c->hooks.on_level(c->hooks.ctx, now, l1_mshrs_used(c), c->p.mshrs, c->port->misses.ring.count,
+                      c->port->misses.ring.capacity);
 }
 
-COLD bool l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p)
+/* The MSHR of a taken miss; with hooks.claims_lines its line, unless nothing is to be kept. */
+static void l1_open_taken(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p, uint32_t victim,
+                          bool has_line)
+{
+    const uint32_t line = has_line ? l1_reserve_line(c, now, t, p, victim) : CACHE_NO_LINE;
+    p->entry = l1_take_mshr(c, now, t, line, p->may_keep);
+    c->taken[p->entry] = (struct l1_taken){.txn = *t, .sectors = p->missing};
+    if (line != CACHE_NO_LINE) c->cache.lines[line].mshr = p->entry;
+}
+
+/* Room for the line of a miss that may be claimed: as a store that takes a line, it needs no entry of the
+ * miss queue beside that of a write-back. */
+static uint32_t l1_claim_room(struct l1 *c, tick now, uint64_t addr)
+{
+    return l1_make_room(c, now, addr, L1_WAY_STORE_LINE);
+}
+
+COLD enum l1_answer l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t, struct l1_plan *p,
+                                 struct l1_result *r)
 {
     struct l1_take_answer a = {.take = L1_TAKE_PASS};
+    uint32_t victim = CACHE_NO_LINE;
+    if (c->hooks.claims_lines && p->takes_line && (victim = l1_claim_room(c, now, t->addr)) == CACHE_NO_LINE)
+        return L1_STALL_QUEUE;
     c->hooks.take_miss(c->hooks.ctx, now, t, mshr_next(&c->mshr), &a);
     p->asks_taker = false;
     if (a.take == L1_TAKE_PASS && !a.cycles) {
         if (!t->is_prefetch) l1_kept_of(c, t)->passes = true;
-        return false;
+        return l1_admit_miss(c, p);
     }
-    p->entry = l1_take_mshr(c, now, t, CACHE_NO_LINE, p->may_keep);
-    c->taken[p->entry] = (struct l1_taken){.txn = *t, .sectors = p->missing};
+    const bool has_line = c->hooks.claims_lines && (a.take == L1_TAKE_CLAIM || a.take == L1_TAKE_FILL);
+    r->taken = true;
+    if (has_line) l1_name_evicted(c, victim, r);
+    l1_open_taken(c, now, t, p, victim, has_line);
+    if (a.take == L1_TAKE_HIT) l1_move_aside(c, now, p->entry);
     if (a.take != L1_TAKE_CLAIM)
         l1_delay(c, clock_after(&c->clock, now, MAX(a.cycles, 1u)), p->entry, a.take);
-    return true;
+    return L1_MISS;
 }
 
 /* ---- what a mechanism may do ---- */
 
-/* It may act after this cycle's offer of an access that is being refused: the next one may have another
- * answer. */
-static void l1_offer_again(struct l1 *c) { c->offers_next |= c->stall.open; }
+/* The claim acts: what waits for the miss queue is not this one any more. It may do so after this cycle's
+ * offer of an access that is being refused: the next one may have another answer. */
+static void l1_end_claim(struct l1 *c, tick now, uint32_t entry)
+{
+    assert(c->mshr.entries[entry].used && c->taken[entry].sectors);
+    c->offers_next |= c->stall.open;
+    c->claim_time = now;
+    if (c->claim_waits != entry) return;
+    c->claim_waits = MSHR_NONE;
+    c->queue_kept = 0;
+}
 
 void l1_miss_answer(struct l1 *c, tick now, uint32_t entry)
 {
-    assert(c->mshr.entries[entry].used && c->taken[entry].sectors);
-    l1_offer_again(c);
+    l1_end_claim(c, now, entry);
     l1_answer_fill(c, now, entry);
 }
 
 bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry)
 {
-    assert(c->mshr.entries[entry].used && c->taken[entry].sectors);
-    l1_offer_again(c);
-    return l1_go_on(c, now, entry);
+    l1_end_claim(c, now, entry);
+    if (l1_go_on(c, now, entry)) return true;
+    if (c->claim_waits == MSHR_NONE && !l1_queue_has(c, c->read_places)) {
+        c->claim_waits = entry;
+        c->queue_kept = c->read_places;
+    }
+    return false;
 }
 
 uint32_t l1_set_of(const struct l1 *c, uint64_t line) { return cache_set_of(&c->cache, line); }

@@ -534,6 +534,31 @@ static void a_line_size_that_is_no_power_of_two_is_refused(void **state)
     diag_free(&d);
 }
 
+/* 96 sets of four ways; 32 sets. */
+static void a_hash_of_sets_that_are_not_a_power_of_two_is_warned_of(void **state)
+{
+    static const struct {
+        uint32_t size, index, warnings;
+    } rows[] = {{48 << 10, CACHE_INDEX_FERMI_HASH, 1},
+                {48 << 10, CACHE_INDEX_LINEAR, 0},
+                {16 << 10, CACHE_INDEX_FERMI_HASH, 0}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct bench b;
+        struct diag_list d = {0};
+        struct strbuf said = {0};
+        prepare(&b);
+        b.p.size = rows[i].size;
+        b.p.ways = 4;
+        b.p.index = rows[i].index;
+        l1_params_warn(&b.p, &d);
+        assert_int_equal(d.items.len, rows[i].warnings);
+        diag_render(&d, &said);
+        if (rows[i].warnings) assert_non_null(strstr(strbuf_text(&said), "96 sets are not a power of two"));
+        strbuf_free(&said);
+        diag_free(&d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +578,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_refuses_ahead_while_the_crossbar_is_full),
         cmocka_unit_test(replies_make_no_room_in_the_queue),
         cmocka_unit_test(what_may_be_taken_is_not_refused_ahead),
+        cmocka_unit_test(a_hash_of_sets_that_are_not_a_power_of_two_is_warned_of),
         cmocka_unit_test(cold_misses_are_first_touches_and_the_others_were_replaced),
         cmocka_unit_test(hits_on_a_warps_own_line_are_intra_warp),
         cmocka_unit_test(any_size_makes_a_cache),

@@ -199,6 +199,32 @@ static void a_hit_elsewhere_answers_all_merged_loads_and_takes_no_line(void **st
     finish(&b);
 }
 
+/* The one MSHR is found free, and is free again for the next. */
+static void a_hit_elsewhere_holds_no_mshr(void **state)
+{
+    struct bench b;
+    struct mock m;
+    prepare(&b);
+    b.p.mshrs = 1;
+    watch(&b, &m, (struct l1_hooks){.take_miss = take_miss});
+    m.take = (struct l1_take_answer){.take = L1_TAKE_HIT, .cycles = 20};
+    assert_int_equal(load_at(&b, 0, 1, 1), L1_MISS);
+    assert_int_equal(m.mshrs, 0);
+    assert_int_equal(load_at(&b, 1, 2, 2), L1_MISS);
+    m.take = (struct l1_take_answer){.take = L1_TAKE_PASS};
+    assert_int_equal(load_at(&b, 2, 3, 3), L1_MISS); /* takes it */
+    assert_int_equal(m.mshrs, 1);
+    m.take = (struct l1_take_answer){.take = L1_TAKE_HIT, .cycles = 20};
+    assert_int_equal(load_at(&b, 3, 1, 4), L1_PENDING); /* the hit is found by its line */
+    assert_int_equal(load_at(&b, 3, 4, 5), L1_STALL_PORT);
+    assert_int_equal(load_at(&b, 4, 4, 5), L1_STALL_MSHR);
+    assert_int_equal(done_at(&b, 20), 1);
+    assert_int_equal(done_at(&b, 20), 4);
+    assert_int_equal(done_at(&b, 21), 2);
+    assert_int_equal(m.mshrs, 1); /* the miss */
+    finish(&b);
+}
+
 static void a_late_pass_takes_its_line_when_it_goes_on(void **state)
 {
     struct bench b;
@@ -292,6 +318,103 @@ static void forwarding_needs_a_place_in_the_miss_queue(void **state)
     assert_false(l1_miss_forward(b.l1, 1 * PERIOD, m.entry));
     tick_to(&b, 2); /* the store leaves */
     assert_true(l1_miss_forward(b.l1, 2 * PERIOD, m.entry));
+    finish(&b);
+}
+
+/* Two cycles of the one entry: the new accesses of both find it kept, and the claim has the second. */
+static void a_claim_that_was_refused_has_the_next_entry_of_the_miss_queue(void **state)
+{
+    struct bench b;
+    struct mock m;
+    prepare(&b);
+    b.p.miss_queue = 1;
+    watch(&b, &m, (struct l1_hooks){.take_miss = take_miss});
+    m.take = (struct l1_take_answer){.take = L1_TAKE_CLAIM};
+    load_at(&b, 0, 1, 1);
+    const uint32_t first = m.entry;
+    load_at(&b, 1, 2, 2);
+    const uint32_t second = m.entry;
+    store_at(&b, 2, REQ_GLOBAL, 5);
+    assert_false(l1_miss_forward(b.l1, 2 * PERIOD, first));
+    assert_int_equal(store_at(&b, 3, REQ_GLOBAL, 6), L1_STALL_QUEUE); /* it is empty, and kept */
+    m.take = (struct l1_take_answer){.take = L1_TAKE_PASS};
+    assert_int_equal(load_at(&b, 3, 7, 7), L1_STALL_QUEUE);
+    assert_true(l1_miss_forward(b.l1, 4 * PERIOD, first));
+    assert_int_equal(load_at(&b, 5, 7, 7), L1_MISS);
+    /* a claim that is answered instead wants no entry */
+    assert_false(l1_miss_forward(b.l1, 5 * PERIOD, second));
+    l1_miss_answer(b.l1, 6 * PERIOD, second);
+    assert_int_equal(store_at(&b, 6, REQ_GLOBAL, 6), L1_SENT);
+    finish(&b);
+}
+
+static void a_claim_may_hold_its_line_from_the_beginning(void **state)
+{
+    struct bench b;
+    struct mock m;
+    uint32_t id;
+    prepare(&b);
+    b.p.size = LINE;
+    watch(&b, &m, (struct l1_hooks){.take_miss = take_miss, .claims_lines = true});
+    bring(&b, 0, 9);
+    m.take = (struct l1_take_answer){.take = L1_TAKE_CLAIM};
+    assert_int_equal(load_at(&b, 10, 1, 1), L1_MISS);
+    assert_int_equal(m.evicted.line, 9 * LINE); /* leaves at once */
+    assert_true(m.result.has_evicted);
+    assert_int_equal(load_at(&b, 11, 1, 2), L1_PENDING);
+    const uint32_t asked = m.asked_take;
+    assert_int_equal(load_at(&b, 12, 3, 3), L1_STALL_LINE); /* and is not asked */
+    assert_int_equal(m.asked_take, asked);
+    l1_miss_answer(b.l1, 13 * PERIOD, m.entry);
+    assert_true(m.fill.kept);
+    assert_int_equal(done_at(&b, 13), 1);
+    assert_int_equal(done_at(&b, 13), 2);
+    assert_int_equal(load_at(&b, 14, 3, 3), L1_MISS);
+    assert_true(l1_miss_forward(b.l1, 15 * PERIOD, m.entry));
+    assert_non_null(sent_at(&b, 17, &id));
+    reply_at(&b, 17, id);
+    assert_int_equal(done_at(&b, 18), 3);
+    assert_int_equal(load_at(&b, 19, 3, 4), L1_HIT);
+    tick_to(&b, 20 + b.p.latency);
+    finish(&b);
+}
+
+/* A delayed miss waits for the one line; no access and no reply says that the claim has ended. */
+static void the_end_of_a_claim_wakes_what_waits_for_its_line(void **state)
+{
+    struct bench b;
+    struct mock m;
+    prepare(&b);
+    b.p.size = LINE;
+    watch(&b, &m, (struct l1_hooks){.take_miss = take_miss, .claims_lines = true});
+    m.take = (struct l1_take_answer){.take = L1_TAKE_PASS, .cycles = 2};
+    assert_int_equal(load_at(&b, 0, 1, 1), L1_MISS);
+    m.take = (struct l1_take_answer){.take = L1_TAKE_CLAIM};
+    assert_int_equal(load_at(&b, 1, 2, 2), L1_MISS);
+    tick_to(&b, 10);
+    assert_int_equal(l1_wake(b.l1), TICK_NEVER);
+    l1_miss_answer(b.l1, 10 * PERIOD, m.entry);
+    assert_int_equal(done_at(&b, 10), 2);
+    assert_int_equal(l1_wake(b.l1), 11 * PERIOD);
+    assert_non_null(sent_at(&b, 13, NULL));
+    finish(&b);
+}
+
+/* A store meanwhile: the data does not stay, and the line is free again. */
+static void a_claimed_line_that_is_written_does_not_stay(void **state)
+{
+    struct bench b;
+    struct mock m;
+    prepare(&b);
+    b.p.size = LINE;
+    watch(&b, &m, (struct l1_hooks){.take_miss = take_miss, .claims_lines = true});
+    m.take = (struct l1_take_answer){.take = L1_TAKE_CLAIM};
+    assert_int_equal(load_at(&b, 0, 1, 1), L1_MISS);
+    assert_int_equal(store_at(&b, 1, REQ_GLOBAL, 1), L1_SENT);
+    l1_miss_answer(b.l1, 5 * PERIOD, m.entry);
+    assert_false(m.fill.kept);
+    assert_int_equal(done_at(&b, 5), 1);
+    assert_int_equal(load_at(&b, 6, 2, 2), L1_MISS);
     finish(&b);
 }
 
@@ -645,10 +768,15 @@ int main(void)
         cmocka_unit_test(a_miss_that_passes_is_asked_for_once_however_long_it_is_refused),
         cmocka_unit_test(a_miss_is_not_asked_for_without_a_free_mshr),
         cmocka_unit_test(a_hit_elsewhere_answers_all_merged_loads_and_takes_no_line),
+        cmocka_unit_test(a_hit_elsewhere_holds_no_mshr),
         cmocka_unit_test(a_late_pass_takes_its_line_when_it_goes_on),
         cmocka_unit_test(a_late_pass_waits_for_a_line_and_for_the_miss_queue),
         cmocka_unit_test(a_claimed_miss_is_answered_and_kept_or_forwarded),
         cmocka_unit_test(forwarding_needs_a_place_in_the_miss_queue),
+        cmocka_unit_test(a_claim_that_was_refused_has_the_next_entry_of_the_miss_queue),
+        cmocka_unit_test(a_claim_may_hold_its_line_from_the_beginning),
+        cmocka_unit_test(the_end_of_a_claim_wakes_what_waits_for_its_line),
+        cmocka_unit_test(a_claimed_line_that_is_written_does_not_stay),
         cmocka_unit_test(a_merge_that_may_allocate_keeps_the_line_of_a_miss_that_may_not),
         cmocka_unit_test(prediction_works_with_a_vote),
         cmocka_unit_test(evictions_name_their_cause_their_owner_and_who_touched_the_line_last),

@@ -69,6 +69,7 @@ static void memory_below(struct load_state *s, uint64_t cycle)
 struct oracle {
     uint64_t votes, takes, victims, events;
     uint32_t claims[TOKENS], claim_count;
+    bool claims_lines;
 };
 static uint64_t draw(uint64_t question) { return rng_u64(&(struct rng){.state = question}); }
 static bool vote(void *ctx, const struct l1_txn *t) { return draw(((struct oracle *)ctx)->votes++) % 4; }
@@ -76,7 +77,7 @@ static void take(void *ctx, tick now, const struct l1_txn *t, uint32_t entry, st
 {
     struct oracle *o = ctx;
     uint64_t d = draw(o->takes++);
-    *a = (struct l1_take_answer){.take = (enum l1_take)(d % 3), .cycles = (uint32_t)(d >> 8) % 9};
+    *a = (struct l1_take_answer){.take = (enum l1_take)(d % 4), .cycles = (uint32_t)(d >> 8) % 9};
     if (a->take == L1_TAKE_CLAIM) o->claims[o->claim_count++] = entry;
 }
 static uint32_t choose(void *ctx, const struct cache_set_view *v)
@@ -117,6 +118,7 @@ static uint64_t run_random(const struct l1_params *p, uint64_t seed, bool skip, 
         l1_hook(s->b.l1, &(struct l1_hooks){.ctx = o,
                                             .may_allocate = vote,
                                             .take_miss = take,
+                                            .claims_lines = o->claims_lines,
                                             .on_evict = note_evict,
                                             .policy = &policy});
     s->b.next_cycle = UINT64_MAX; /* ticks by itself */
@@ -194,10 +196,10 @@ static void random_traffic_at_depth_one_loses_nothing_and_sleeping_changes_nothi
 
 static void a_mechanism_is_asked_the_same_questions_whether_the_sm_sleeps_or_not(void **state)
 {
-    for (uint64_t seed = 0; seed < 64; seed++) {
+    for (uint64_t seed = 0; seed < 128; seed++) {
         struct bench b;
         struct l1_stats awake, asleep;
-        struct oracle of_awake = {0}, of_asleep = {0};
+        struct oracle of_awake = {.claims_lines = seed >= 64}, of_asleep = of_awake;
         prepare(&b);
         choose_params(&b.p, seed);
         uint64_t cycles = run_random(&b.p, seed, false, &awake, &of_awake);

@@ -15,6 +15,7 @@
 static void find_filled_hooks(struct mech_sm *m, const struct mechanism *h)
 {
     m->has_take_miss |= h->take_miss != NULL;
+    m->claims_lines |= h->take_miss && h->claims_lines;
     m->has_victim |= h->victim != NULL;
     m->has_admit |= h->admit != NULL;
     m->has_line_touched |= h->line_touched != NULL;

@@ -93,6 +93,8 @@ struct mech_sm {
     /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
     bool has_take_miss, has_victim, has_admit, has_line_touched, has_line_inserted;
     bool has_allocate, has_may_miss, has_extra_hit;
+    /* the one that takes misses claims their lines */
+    bool claims_lines;
     bool has_kernel, has_launch, has_issue, has_next, has_access, has_evict, has_fill, has_level,
         has_prefetch;
     bool has_warp, has_barrier, has_rows_lost, has_cta;

@@ -299,6 +299,7 @@ void sm_mech_connect(struct sm *m)
     l1_hook(m->l1, &(struct l1_hooks){.ctx = m,
                                       .may_allocate = h->has_allocate ? see_may_allocate : NULL,
                                       .may_miss = h->has_may_miss ? see_may_miss : NULL,
+                                      .claims_lines = h->claims_lines,
                                       .take_miss = h->has_take_miss ? see_take_miss : NULL,
                                       .extra_hit = h->has_extra_hit ? see_extra_hit : NULL,
                                       .on_access = h->has_access ? see_access : count_access,
