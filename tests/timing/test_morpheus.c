@@ -370,6 +370,22 @@ static void the_program_gets_no_sm_in_cache_mode(void **state)
     assert_int_equal(stat_of("sm.warp_insts"), timed_kernel_emu(rig.gpu, 1)->warp_insts);
 }
 
+/* Eight CTAs fit the one SM that is left. */
+static void cooperative_grids_count_with_the_other_sms(void **state)
+{
+    const uint64_t params[] = {0, 0, 0};
+    open_run(&(struct morpheus_run){.settings = {"morpheus.cache_sms=3"}});
+    const struct emu_launch l = {.module = rig.module,
+                                 .kernel = emu_find_kernel(rig.module, "touch"),
+                                 .grid = {9, 1, 1},
+                                 .block = {32, 1, 1},
+                                 .params = params,
+                                 .cooperative = true};
+    timed_launch(rig.gpu, &l, 0);
+    assert_int_equal(timed_sync(rig.gpu, UINT64_MAX, &rig.fault), EMU_BAD_LAUNCH);
+    assert_non_null(strstr(timed_report(rig.gpu), "9 blocks, but only 8 can be resident together"));
+}
+
 static void an_idle_helper_sleeps(void **state)
 {
     open_run(&(struct morpheus_run){0});
@@ -471,6 +487,7 @@ int main(void)
         RIG_TEST(threads_and_skipping_change_nothing),
         RIG_TEST(without_cache_sms_the_machine_is_the_same),
         RIG_TEST(the_program_gets_no_sm_in_cache_mode),
+        RIG_TEST(cooperative_grids_count_with_the_other_sms),
         RIG_TEST(an_idle_helper_sleeps),
         RIG_TEST(a_host_copy_empties_the_sets_that_it_writes_to),
         RIG_TEST(after_a_reset_the_helper_starts_again),
