@@ -27,7 +27,7 @@ const struct cli_command cli_commands[] = {
      cli_cmd_disasm},
     {"list", "experiments|machines|mechanisms|options|params|stats|workloads", "list what there is",
      "  heddle list machines\n  heddle list workloads --json\n"
-     "  heddle list mechanisms --cost -m maxwell      the storage of each, part by part\n",
+     "  heddle list mechanisms --cost -m maxwell    the storage of each, by part\n",
      cli_cmd_list},
     {"explain", "NAME", "say what a parameter or statistic means",
      "  heddle explain sm.registers\n  heddle explain sm          everything that begins with sm.\n",

@@ -61,7 +61,8 @@ bool gpu_timed_open(struct gpu *g)
     if (!g->timed) return false;
     g->cache_sms = timed_sm_count(g->timed) - timed_compute_sms(g->timed);
     g->machine.sm_count = timed_compute_sms(g->timed); /* what programs see */
-    emu_device_limits(g->device)->sm_count = g->machine.sm_count;
+    /* a GPU that holds the run of a journal has no device */
+    if (g->device) emu_device_limits(g->device)->sm_count = g->machine.sm_count;
     return true;
 }
 

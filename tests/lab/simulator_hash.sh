@@ -21,7 +21,8 @@ echo '/* more */' >>"$folder/copy/src/lab/job.c"
 echo '/* more */' >>"$folder/copy/src/cli/main.c"
 echo '/* more */' >>"$folder/copy/src/energy/events.def"
 echo 'more' >>"$folder/copy/src/cuda/README.md"
-[ "$(hash_of "$folder/copy")" = "$first" ] || fail "it depends on the lab, the command line, energies or a README"
+[ "$(hash_of "$folder/copy")" = "$first" ] ||
+    fail "it depends on the lab, the command line, energies or a README"
 mv "$folder/copy/src/core/sm/sm.c" "$folder/copy/src/core/sm2.c"
 second=$(hash_of "$folder/copy")
 [ "$second" != "$first" ] || fail "it does not depend on names"

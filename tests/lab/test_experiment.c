@@ -115,7 +115,9 @@ static void the_store_has_what_experiments_may_name(void **state)
             char name[128];
             snprintf(name, sizeof name, row->type == STAT_HIST ? "%s[%u]" : "%s", row->name, row->length - 1);
             assert_non_null(map_get(&known, row->name));
-            if (row->type != STAT_RATIO) expect_stat(&r, name); /* a ratio may be 0 / 0 here */
+            const bool is_here = row->type != STAT_RATIO &&   /* it may be 0 / 0 here */
+                                 strncmp(name, "helper.", 7); /* no SM is in cache mode */
+            if (is_here) expect_stat(&r, name);
             counted++;
         }
     assert_true(counted > 100);
