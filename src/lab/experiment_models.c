@@ -21,12 +21,11 @@
 /* A file of the data folder, or one beside the experiment. */
 static const char *find_profile(struct experiment *e, const char *name)
 {
+    if (*name == '/') return name;
     const char *slash = strrchr(e->path, '/');
     const char *shared = arena_printf(&e->arena, "%s/%s", machine_data_dir(), name);
-    if (*name == '/' || (slash && access(shared, R_OK)))
-        return *name == '/' ? name
-                            : arena_printf(&e->arena, "%.*s/%s", (int)(slash - e->path), e->path, name);
-    return shared;
+    if (!slash || !access(shared, R_OK)) return shared;
+    return arena_printf(&e->arena, "%.*s/%s", (int)(slash - e->path), e->path, name);
 }
 
 /* x1 to x7: the features of Table 5.3; the eighth is the constant. */

@@ -339,6 +339,17 @@ static size_t morpheus_helper(const void *params, struct mech_helper *helper, ch
     return morpheus_kernel(p->blocks, ptx, room);
 }
 
+/* 7.5: controllers for as many sets as there can be, those of 75% of the SMs. */
+static void morpheus_cost(const void *params, const struct mech_machine *machine, struct mech_cost *cost)
+{
+    const struct morpheus_params *p = params;
+    const uint32_t most = machine->sm_count * 3 / 4 * p->warps;
+    const uint32_t sets = (most + machine->l2_slices - 1) / machine->l2_slices;
+    mech_cost_add(cost, MECH_EACH_SLICE, "filters", 2 * sets, 8 * p->filter_bytes, "Bloom filters");
+    mech_cost_add(cost, MECH_EACH_SLICE, "queries", sets, 8 * MORPHEUS_QUERY_BYTES_A_SET,
+                  "request queue, warp status table, data buffers");
+}
+
 static enum mech_fit morpheus_check(const void *params, const struct mech_machine *machine, char *reason)
 {
     const struct morpheus_params *p = params;
@@ -368,6 +379,7 @@ const struct mechanism mechanism_morpheus = {
     .param_bytes = sizeof(struct morpheus_params),
     .stats = morpheus_stats,
     .slice_state_bytes = sizeof(struct morpheus),
+    .cost = morpheus_cost,
     .check = morpheus_check,
     .cache_sms = morpheus_cache_sms,
     .helper = morpheus_helper,
