@@ -23,6 +23,18 @@ void experiment_unknown(struct experiment_reading *r, const struct yaml_node *at
     yaml_error(&r->e->file, at, r->diags, near ? hint : otherwise, "no %s is called '%s'", what, at->text);
 }
 
+void experiment_forward(struct experiment_reading *r, const struct yaml_node *at,
+                        const struct diag_list *from)
+{
+    for (uint32_t i = 0; i < from->items.len; i++) {
+        const struct diag *d = &from->items.data[i];
+        if (d->file && d->line)
+            yaml_error(&r->e->file, at, r->diags, d->hint, "%s:%d: %s", d->file, d->line, d->message);
+        else
+            yaml_error(&r->e->file, at, r->diags, d->hint, "%s", d->message);
+    }
+}
+
 void experiment_only(struct experiment_reading *r, const struct yaml_node *map, const char *const *known,
                      size_t count)
 {

@@ -179,18 +179,6 @@ static bool read_machine(struct experiment_reading *r, struct column_draft *d, c
 
 /* ---- a draft tried on the machine ---- */
 
-/* Reports what the readers of machines and mechanisms say, at a position of this file. */
-static void forward(struct experiment_reading *r, const struct yaml_node *at, const struct diag_list *from)
-{
-    for (uint32_t i = 0; i < from->items.len; i++) {
-        const struct diag *d = &from->items.data[i];
-        if (d->file && d->line)
-            yaml_error(&r->e->file, at, r->diags, d->hint, "%s:%d: %s", d->file, d->line, d->message);
-        else
-            yaml_error(&r->e->file, at, r->diags, d->hint, "%s", d->message);
-    }
-}
-
 /* Settings that other columns decide go to the column; to be tried, they get the value that they may have. */
 static bool take_chosen(struct experiment_reading *r, setting_list *list, struct lab_chosen *chosen,
                         uint32_t *count)
@@ -229,7 +217,7 @@ static bool try_machine(struct experiment_reading *r, const char *name, const st
 {
     struct diag_list diags = {0};
     bool ok = machine_load(name, NULL, 0, m, &diags);
-    forward(r, at, &diags);
+    experiment_forward(r, at, &diags);
     diag_free(&diags);
     for (uint32_t i = 0; ok && i < sets->len; i++) {
         const struct setting *s = &sets->data[i];
@@ -296,7 +284,7 @@ static struct mech_set *attach(struct experiment_reading *r, const struct column
     struct diag_list diags = {0};
     for (uint32_t i = 0; i < d->mechs.len; i++) vec_push(&names, d->mechs.data[i]->text);
     struct mech_set *set = mech_set_create_for(m->scheduler, names.data, names.len, settings, count, &diags);
-    forward(r, d->mechs.len ? d->mechs.data[0] : d->at, &diags);
+    experiment_forward(r, d->mechs.len ? d->mechs.data[0] : d->at, &diags);
     diag_free(&diags);
     vec_free(&names);
     return set;

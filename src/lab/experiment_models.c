@@ -47,14 +47,6 @@ static bool read_without(struct experiment_reading *r, const struct yaml_node *n
     return true;
 }
 
-static void forward(struct experiment_reading *r, const struct yaml_node *at, const struct diag_list *from)
-{
-    for (uint32_t i = 0; i < from->items.len; i++) {
-        const struct diag *d = &from->items.data[i];
-        yaml_error(&r->e->file, at, r->diags, d->hint, "%s", d->message);
-    }
-}
-
 static bool train(struct experiment_reading *r, const struct profile *p, const struct train_options *o,
                   struct lab_model *m, struct diag_list *diags)
 {
@@ -91,7 +83,7 @@ static void read_model(struct experiment_reading *r, const struct yaml_node *at,
     experiment_only(r, n, keys, ARRAY_LEN(keys));
     if (!read_without(r, yaml_get(n, "without"), &o.without)) return;
     if (profile_load(&p, find_profile(r->e, profile->text), &diags)) train(r, &p, &o, m, &diags);
-    forward(r, profile, &diags);
+    experiment_forward(r, profile, &diags);
     profile_free(&p);
     diag_free(&diags);
 }

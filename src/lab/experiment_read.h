@@ -133,6 +133,9 @@ void experiment_only(struct experiment_reading *r, const struct yaml_node *map, 
 /* An error at `at` that names the nearest of `names`, or says `otherwise`. */
 void experiment_unknown(struct experiment_reading *r, const struct yaml_node *at, const char *what,
                         const char *const *names, size_t count, const char *otherwise);
+/* Reports what the readers of other files say, at a position of this file. */
+void experiment_forward(struct experiment_reading *r, const struct yaml_node *at,
+                        const struct diag_list *from);
 /* The position of a word in a list of words; `absent` where the key is missing or wrong (an error then). */
 uint32_t experiment_choice(struct experiment_reading *r, const struct yaml_node *map, const char *key,
                            const char *const *names, size_t count, uint32_t absent);
