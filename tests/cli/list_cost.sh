@@ -28,7 +28,8 @@ cost -m maxwell --mech linebacker --mech-set linebacker.partitions=2 >"$folder/o
 grep -Eq '^  vtt +384 x +22 bits +1056.00 B ' "$folder/one" || fail "--mech-set has no effect"
 cost -m fermi --mech ccn --set l1.size=48K >"$folder/one"
 grep -Eq '^  tags +384 x +25 bits +1200.00 B ' "$folder/one" || fail "--set has no effect"
-cost -m maxwell --mech pcal | grep -q 'N and p of all SMs (of the GPU)' || fail "the scope is not told"
+cost -m maxwell --mech pcal >"$folder/one"
+grep -q 'N and p of all SMs (of the GPU)' "$folder/one" || fail "the scope is not told"
 
 cost -m maxwell --json >"$folder/json" || fail "the status of the JSON is not 0"
 "$is_json" <"$folder/json" || fail "it is not JSON"
@@ -39,7 +40,8 @@ grep -q '"sm_bytes": 6230.75, "machine_bytes": 99692' "$folder/json" || fail "th
 # one that does not fit is listed with the reason; an error where it is named
 cost -m maxwell --set l1.line=64 >"$folder/all" || fail "a misfit makes the whole list fail"
 grep -q "mechanism 'linebacker': l1.line is 64" "$folder/all" || fail "the reason is not listed"
-cost -m maxwell --set l1.line=64 --json | grep -q '"fault": "mechanism .linebacker.: l1.line is 64' ||
+cost -m maxwell --set l1.line=64 --json >"$folder/json"
+grep -q '"fault": "mechanism .linebacker.: l1.line is 64' "$folder/json" ||
     fail "the reason is not in the JSON"
 
 refused() { # refused PATTERN ARGS...
