@@ -35,7 +35,8 @@ LSAN_OPTIONS=use_stacks=0:use_registers=0 \
 
 step "thread sanitizer: host threads, the machine on several threads, the SMs' ring"
 heddle_build tsan test_rt_threads timing_test_threads timing_test_ccn
-ctest --test-dir build/tsan -j "$jobs" -R 'rt_threads|timing.test_(threads|ccn)' --output-on-failure --no-tests=error
+ctest --test-dir build/tsan -j "$jobs" -R 'rt_threads|timing.test_(threads|ccn)' --output-on-failure \
+    --no-tests=error
 
 step "clang: build"
 heddle_build clang-warnings
