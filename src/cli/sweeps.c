@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define SAME_WISH_SECONDS 0.5
+#define SAME_SIGNAL_SECONDS 0.5
 
 struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_option *own)
 {
@@ -36,15 +36,15 @@ struct cli_option *cli_sweep_options(struct cli_sweep *s, const struct cli_optio
 static volatile int stopped; /* by this signal */
 static double stopped_at;    /* written by the handler alone */
 
-/* The first asks for an end; another is not waited for. `timeout` and job systems send a signal to a
- * process and to its group: two at once are one wish. */
+/* The first signal asks the sweep to stop; a later one ends it at once. `timeout` and job systems signal a
+ * process and then its group, so that two signals in a row count as one. */
 static void on_signal(int number)
 {
     const double now = host_now();
     if (!stopped) {
         stopped = number;
         stopped_at = now;
-    } else if (now - stopped_at > SAME_WISH_SECONDS) {
+    } else if (now - stopped_at > SAME_SIGNAL_SECONDS) {
         signal(number, SIG_DFL);
         raise(number);
     }

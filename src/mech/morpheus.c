@@ -141,7 +141,7 @@ static void insert_fetched(struct morpheus *m, struct set *s, const struct fetch
                 request_new(m, &(struct request){.op = MORPHEUS_INSERT,
                                                  .sectors = (1u << m->ports->line_bytes / 32) - 1,
                                                  .is_dirty = is_dirty,
-                                                 .was_foretold = f->is_predicted,
+                                                 .was_predicted_miss = f->is_predicted,
                                                  .line = f->line,
                                                  .queued = m->now}));
     } else {
@@ -172,7 +172,7 @@ static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
     m->service_cycles += m->now - s->handed;
     if (r->op == MORPHEUS_INSERT) {
         m->inserts += !is_hit;
-        m->false_negatives += is_hit && r->was_foretold;
+        m->false_negatives += is_hit && r->was_predicted_miss;
         return;
     }
     m->hits += is_hit;
@@ -326,6 +326,9 @@ static void morpheus_on_retire(void *state)
         if (m->sets[i].is_parked) give_exit(m, &m->sets[i]);
 }
 
+/* 4.1.3: 75% of the SMs. */
+static uint32_t cache_sms_max(const struct mech_machine *machine) { return machine->sm_count * 3 / 4; }
+
 static uint32_t morpheus_cache_sms(const void *params, uint32_t sm_count)
 {
     return ((const struct morpheus_params *)params)->cache_sms;
@@ -339,11 +342,11 @@ static size_t morpheus_helper(const void *params, struct mech_helper *helper, ch
     return morpheus_kernel(p->blocks, ptx, room);
 }
 
-/* 7.5: controllers for as many sets as there can be, those of 75% of the SMs. */
+/* 7.5: a controller has room for as many sets as there can be. */
 static void morpheus_cost(const void *params, const struct mech_machine *machine, struct mech_cost *cost)
 {
     const struct morpheus_params *p = params;
-    const uint32_t most = machine->sm_count * 3 / 4 * p->warps;
+    const uint32_t most = cache_sms_max(machine) * p->warps;
     const uint32_t sets = (most + machine->l2_slices - 1) / machine->l2_slices;
     mech_cost_add(cost, MECH_EACH_SLICE, "filters", 2 * sets, 8 * p->filter_bytes, "Bloom filters");
     mech_cost_add(cost, MECH_EACH_SLICE, "queries", sets, 8 * MORPHEUS_QUERY_BYTES_A_SET,
@@ -353,7 +356,7 @@ static void morpheus_cost(const void *params, const struct mech_machine *machine
 static enum mech_fit morpheus_check(const void *params, const struct mech_machine *machine, char *reason)
 {
     const struct morpheus_params *p = params;
-    const uint32_t most = machine->sm_count * 3 / 4;
+    const uint32_t most = cache_sms_max(machine);
     const struct morpheus_filter_shape shape = sets_filter_shape(p, 1);
     const char *refusal = morpheus_filter_refuses(&shape);
     if (p->cache_sms > most)

@@ -23,7 +23,7 @@ struct request {
     struct request *next;
     /* enum morpheus_op; the request to answer, if it has one */
     uint32_t op, token;
-    bool has_token, is_dirty, is_partial, is_applied, was_foretold;
+    bool has_token, is_dirty, is_partial, is_applied, was_predicted_miss;
     uint32_t sectors;
     uint64_t line, queued;
     /* of the predictor, while it is looked up */

@@ -77,7 +77,7 @@ is "Ctrl-C: no lease is left" "$(count 'to make' stop.yaml stop.db)" 1
 is "Ctrl-C: no file is left" "$(find stop.db.work -name '*.json' -o -name '*.end' -o -name '*.log' | wc -l)" 0
 
 # ---- Ctrl-C twice ----
-# Two at once are one wish, whatever the gap between them; later ones are not waited for.
+# Two signals in a row count as one: timeout and job systems signal a process and then its group.
 interrupt() { # interrupt STORE PAUSE: a sweep of stop.yaml gets two signals this far apart
     : >runs.started
     "$heddle" sweep stop.yaml --store "$1" -j 2 >told 2>&1 &
