@@ -13,7 +13,8 @@ void figure_values_open(struct figure_values *v, const struct plan *p, struct st
 {
     size_t cells = (size_t)p->experiment->workload_count * p->experiment->column_count;
     *v = (struct figure_values){.plan = p, .store = s};
-    v->state = mem_zalloc(p->job_count + cells + 1);
+    /* The cells, then the jobs; the plan may get one more job for each cell while this is open. */
+    v->state = mem_zalloc(cells + p->job_count + cells + 1);
     v->chosen = mem_alloc(MAX(cells, (size_t)1) * sizeof *v->chosen);
     for (size_t i = 0; i < cells; i++) v->chosen[i] = NOT_CHOSEN;
 }
@@ -57,8 +58,10 @@ static bool run_is_there(struct figure_values *v, uint32_t workload, uint32_t co
     const uint32_t job = plan_job(v->plan, workload, column);
     assert(job != PLAN_NO_JOB);
     const bool is_later = job == PLAN_LATER;
-    const size_t cell = (size_t)workload * v->plan->experiment->column_count + column;
-    uint8_t *state = &v->state[is_later ? v->plan->job_count + cell : job];
+    const struct experiment *e = v->plan->experiment;
+    const size_t cell = (size_t)workload * e->column_count + column;
+    const size_t cells = (size_t)e->workload_count * e->column_count;
+    uint8_t *state = &v->state[is_later ? cell : cells + job];
     if (*state == JOB_UNASKED) {
         bool there = !is_later && store_state(v->store, v->plan->jobs[job].key) == STORE_DONE;
         note_error(v);
