@@ -177,7 +177,8 @@ bool journal_view_open(struct journal_view *v, const struct journal *j)
     memcpy(&record_bytes, v->map + copy_at(h, copy), sizeof record_bytes);
     v->state = v->map + copy_at(h, copy) + sizeof record_bytes;
     v->state_bytes = h->state_bytes;
-    v->next = v->map + records_at(h);
+    /* The file may end where the first record will be. */
+    v->next = record_bytes ? v->map + records_at(h) : v->state;
     v->end = v->next + record_bytes;
     assert(v->end <= v->map + v->map_bytes);
     return true;

@@ -190,6 +190,33 @@ static void a_reader_sees_the_last_commit(void **state)
     journal_close(&keeper);
 }
 
+/* The first commit of a program that ends early has a state alone. */
+static void a_commit_may_have_no_record(void **state)
+{
+    (void)state;
+    struct journal keeper, writer;
+    struct strbuf where = {0};
+    struct journal_view v;
+    uint32_t kind;
+    const void *data;
+    size_t bytes;
+    assert_true(journal_make(&keeper));
+    journal_path(&keeper, &where);
+    assert_true(journal_join(&writer, strbuf_text(&where)));
+    journal_begin(&writer, STATE_BYTES);
+    for (uint64_t i = 1; i <= 2; i++) {
+        const uint64_t commit[STATE_BYTES / 8] = {i};
+        assert_true(journal_commit(&writer, commit));
+        assert_true(journal_view_open(&v, &keeper));
+        assert_memory_equal(v.state, commit, sizeof commit);
+        assert_false(journal_view_next(&v, &kind, &data, &bytes));
+        journal_view_close(&v);
+    }
+    journal_close(&writer);
+    strbuf_free(&where);
+    journal_close(&keeper);
+}
+
 /* Killed at any moment of its commits: the state and the records are of the same one. */
 static void a_torn_commit_is_never_seen(void **state)
 {
@@ -273,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_full_device_is_an_error),
         cmocka_unit_test(the_limit_of_the_process_is_an_error_without_a_signal),
         cmocka_unit_test(a_reader_sees_the_last_commit),
+        cmocka_unit_test(a_commit_may_have_no_record),
         cmocka_unit_test(a_torn_commit_is_never_seen),
         cmocka_unit_test(one_process_writes_at_a_time),
         cmocka_unit_test(another_file_is_not_a_journal),

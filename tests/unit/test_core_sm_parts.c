@@ -279,6 +279,25 @@ static void a_class_that_is_stuck_goes_on_when_one_is_taken_and_holds_up_no_othe
     assert_int_equal(c.work, 0);
 }
 
+/* Widths below, at and between powers of two; 16 units are the most. */
+static void a_latch_holds_an_instruction_for_each_unit(void **state)
+{
+    (void)state;
+    const uint32_t widths[] = {1, 3, 8, 9, 12, 16};
+    for (size_t i = 0; i < ARRAY_LEN(widths); i++) {
+        struct sm_params params = fermi();
+        struct collector c;
+        params.sp_units = widths[i];
+        collector_init(&c, &params);
+        uint64_t cycle = 0;
+        for (int round = 0; round < 3; round++) {
+            const uint32_t count = collector_stuff(&c, CLASS_SP, &cycle);
+            assert_int_equal(count, 2 * widths[i] + params.sp_collectors);
+            collector_empty(&c, CLASS_SP, count, &cycle);
+        }
+    }
+}
+
 static void a_class_without_collectors_uses_the_common_ones_or_gets_one(void **state)
 {
     (void)state;
@@ -348,6 +367,7 @@ int main(void)
         cmocka_unit_test(the_calendar_finds_what_is_next_from_any_cycle),
         cmocka_unit_test(a_collector_waits_for_its_bank_and_writebacks_go_first),
         cmocka_unit_test(a_class_that_is_stuck_goes_on_when_one_is_taken_and_holds_up_no_other),
+        cmocka_unit_test(a_latch_holds_an_instruction_for_each_unit),
         cmocka_unit_test(a_class_without_collectors_uses_the_common_ones_or_gets_one),
         cmocka_unit_test(all_collectors_that_are_asked_for_are_there_or_the_machine_is_refused),
         cmocka_unit_test(banks_are_powers_of_two),

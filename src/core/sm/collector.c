@@ -27,6 +27,14 @@ uint32_t collector_units(const struct sm_params *p)
     return count;
 }
 
+static struct latch latch_of(uint32_t width)
+{
+    assert(width <= LATCH_MAX);
+    uint32_t entries = 1;
+    while (entries < width) entries *= 2;
+    return (struct latch){.width = (uint8_t)width, .mask = (uint8_t)(entries - 1)};
+}
+
 static uint64_t collector_add(struct collector *c, uint32_t count)
 {
     uint64_t mask = 0;
@@ -43,7 +51,7 @@ void collector_init(struct collector *c, const struct sm_params *p)
     assert(collector_units(p) <= COLLECTOR_UNITS_MAX); /* sm_params_check */
     for (int k = 0; k < CLASS_COUNT; k++) {
         struct class_setup s = class_setup(p, (enum sm_class)k);
-        c->in[k].width = c->out[k].width = s.width;
+        c->in[k] = c->out[k] = latch_of(s.width);
         c->own[k] = collector_add(c, s.own);
         if (s.width) c->room |= 1u << k;
     }

@@ -10,18 +10,18 @@
 
 #include "core/sm/uop.h"
 
-enum { COLLECTOR_UNITS_MAX = 64, COLLECTOR_NO_BANK = 0xff, LATCH_MAX = 8 /* a power of two */ };
+enum { COLLECTOR_UNITS_MAX = 64, COLLECTOR_NO_BANK = 0xff, LATCH_MAX = 16 };
 
-/* Instructions between two stages, a ring. */
+/* Instructions between two stages, a ring of mask + 1 entries, the least power of two that holds `width`. */
 struct latch {
-    uint8_t first, count, width;
+    uint8_t first, count, width, mask;
     uint32_t ids[LATCH_MAX];
 };
 static inline bool latch_has_room(const struct latch *l) { return l->count < l->width; }
 static inline void latch_put(struct latch *l, uint32_t id)
 {
     debug_assert(latch_has_room(l));
-    l->ids[(l->first + l->count++) % LATCH_MAX] = id;
+    l->ids[(l->first + l->count++) & l->mask] = id;
 }
 static inline uint32_t latch_oldest(const struct latch *l)
 {
@@ -32,7 +32,7 @@ static inline uint32_t latch_oldest(const struct latch *l)
 static inline uint32_t latch_take(struct latch *l)
 {
     uint32_t id = latch_oldest(l);
-    l->first = (l->first + 1) % LATCH_MAX;
+    l->first = (l->first + 1) & l->mask;
     l->count--;
     return id;
 }
