@@ -412,14 +412,18 @@ static bool keep_going(struct cta *c)
     return let_go(c);
 }
 
-static bool after_step(struct warp *w, const struct isa_inst *i, bool yields)
+/* The lanes of a warp after an instruction, whose turn may be over. False: a fault. */
+static bool after_step(struct warp *w, bool yields)
 {
     struct cta *c = w->cta;
-    settle_warp(c, w);
-    if (isa_ops[i->op].flags & ISA_BARRIER || i->op == ISA_OP_EXIT || i->op == ISA_OP_RET) settle_woken(c);
     c->yields += yields;
     c->insts_since_yield++;
     return keep_going(c) && !cta_past_limit(c, w);
+}
+
+static bool wakes_others(const struct isa_inst *i)
+{
+    return isa_ops[i->op].flags & ISA_BARRIER || i->op == ISA_OP_EXIT || i->op == ISA_OP_RET;
 }
 
 static void do_later(struct exec *x, const struct isa_inst *i, uint32_t mask) {}
@@ -431,26 +435,19 @@ static bool is_late_load(const struct run *r, const struct isa_inst *i, const st
            out->space == ISA_GLOBAL && out->mask;
 }
 
-bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
+/* An instruction that does more than to write its destinations. */
+static bool step_other(struct warp *w, bool defer_atomics, const struct isa_inst *i, struct emu_access *out)
 {
-    debug_assert(w->leaf);
     struct run *r = w->run;
-    out->pc = w->leaf->pc;
-    const struct isa_inst *i = out->inst = warp_fetch(w, &out->mask);
-    out->space = ISA_GENERIC;
-    out->is_store = out->is_atomic = out->is_texture = out->is_prefetch = out->deferred = false;
-    out->is_bulk = false;
-    out->bytes = 0;
-    out->shared_lanes = out->local_lanes = out->atomic_record = 0;
-    uint32_t mask = out->mask;
+    const uint32_t mask = out->mask;
     struct access_desc d;
     exec_fn *fn = r->table[i->op];
     if (mask && memory_describe(i, &d)) record(w, i, &d, out);
     if (mask && i->op == ISA_OP_TEX) record_texture(w, i, out);
     if (mask && memory_is_bulk(i)) record_bulk(w, i, out);
     if (mask && surface_is_access(i)) record_surface(w, i, out);
-    out->sleep_ns = i->op == ISA_OP_NANOSLEEP ? longest_sleep(w, i, mask) : 0;
-    out->indirect = i->op == ISA_OP_IMOV_32 ? (uint8_t)(i->src[1] + exec_array_index(&w->x, i, mask)) : 0;
+    if (i->op == ISA_OP_NANOSLEEP) out->sleep_ns = longest_sleep(w, i, mask);
+    if (i->op == ISA_OP_IMOV_32) out->indirect = (uint8_t)(i->src[1] + exec_array_index(&w->x, i, mask));
     out->is_late = defer_atomics && is_late_load(r, i, out);
     bool defers = out->is_late || (out->is_atomic && defer_atomics && out->mask & ~out->shared_lanes &&
                                    isa_ops[i->op].flags & ISA_ATOMIC);
@@ -473,7 +470,26 @@ bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
         out->deferred = p->last != 0;
         out->atomic_record = p->last ? p->share | p->last : 0;
     }
-    return after_step(w, i, yields);
+    settle_warp(w->cta, w);
+    if (wakes_others(i)) settle_woken(w->cta);
+    return after_step(w, yields);
+}
+
+bool emu_warp_step(struct warp *w, bool defer_atomics, struct emu_access *out)
+{
+    debug_assert(w->leaf);
+    out->pc = w->leaf->pc;
+    const struct isa_inst *i = out->inst = warp_fetch(w, &out->mask);
+    out->space = ISA_GENERIC;
+    out->is_store = out->is_atomic = out->is_texture = out->is_prefetch = out->deferred = false;
+    out->is_bulk = out->is_late = out->arrives = false;
+    out->bytes = out->indirect = 0;
+    out->shared_lanes = out->local_lanes = out->atomic_record = out->sleep_ns = 0;
+    if (!isa_is_arithmetic(i->op)) return step_other(w, defer_atomics, i, out);
+    const bool yields = warp_execute(w, i, out->mask, w->run->table[i->op]);
+    if (w->event == EVENT_FAULT) return false;
+    settle_warp(w->cta, w);
+    return after_step(w, yields);
 }
 
 static struct deferred_pool *pool_of(struct emu_grid *g, uint32_t record_number)

@@ -92,7 +92,7 @@ HOT NOINLINE void lsu_replies(struct sm *m)
         else
             answer(m, t);
     }
-    if (pipes_due(&m->pipes, m->sleep.cycle))
+    if (pipes_may_delay(&m->pipes, m->sleep.cycle))
         for (uint32_t id; (id = pipes_delayed(&m->pipes, m->sleep.cycle)) != PIPES_NONE;)
             lsu_part_done(m, id);
     if (m->lsu.writeback_head != SM_NONE) write_back(m);

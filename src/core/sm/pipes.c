@@ -93,6 +93,7 @@ void pipes_delay(struct pipes *p, uint32_t pending, uint64_t cycle, uint64_t due
     struct pipes_day *day = note(p, due);
     p->delay_next[pending] = day->delays;
     day->delays = pending;
+    p->delays++;
 }
 
 /* The first cycle after `cycle` at which something is due; UINT64_MAX = none. */
@@ -137,6 +138,7 @@ uint32_t pipes_delayed(struct pipes *p, uint64_t cycle)
     uint32_t id = day->delays;
     if (id == PIPES_NONE) return id;
     day->delays = p->delay_next[id];
+    p->delays--;
     taken(p, day, cycle);
     return id;
 }

@@ -27,8 +27,8 @@ struct pipes {
     uint64_t next;
     /* size of the calendar - 1 */
     uint32_t mask;
-    /* results and delays in it */
-    uint32_t live;
+    /* results and delays in it; the delays among them */
+    uint32_t live, delays;
     /* passes that a warp takes through the lanes of a unit */
     uint16_t passes;
     uint8_t buses;
@@ -58,6 +58,11 @@ bool pipes_start(struct pipes *p, const struct uop *u, uint32_t id, uint64_t cyc
 void pipes_delay(struct pipes *p, uint32_t pending, uint64_t cycle, uint64_t due);
 /* Is anything due at cycle? */
 static inline bool pipes_due(const struct pipes *p, uint64_t cycle) { return p->next <= cycle; }
+/* May a delay be due at cycle? */
+static inline bool pipes_may_delay(const struct pipes *p, uint64_t cycle)
+{
+    return p->delays && pipes_due(p, cycle);
+}
 /* Takes one flight, or pending memory instruction, that is due at cycle; PIPES_NONE: there is none left. */
 uint32_t pipes_result(struct pipes *p, uint64_t cycle);
 uint32_t pipes_delayed(struct pipes *p, uint64_t cycle);

@@ -95,6 +95,16 @@ static void count_issue(struct sm_program *p, uint32_t pc, uint32_t lanes)
     p->own.sm.thread_insts += lanes;
 }
 
+/* What few instructions do when they issue. */
+COLD static void issue_special(struct sm *m, struct context *x, const struct uop *u,
+                               const struct emu_access *e)
+{
+    if (u->flags & UOP_FENCE) board_fence(m, x);
+    if (u->flags & UOP_COMMIT) board_commit(x);
+    if (e->arrives) board_arrival(m, x);
+    if (u->flags & UOP_SLEEP) warps_sleep(m, x, e->sleep_ns);
+}
+
 HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
 {
     const struct uop *u = x->next;
@@ -108,14 +118,11 @@ HOT static void issue_one(struct sm *m, struct context *x, uint32_t scheduler)
     count_issue(x->program, e.pc, bits_count(e.mask));
     const uint32_t access = u->cls == CLASS_MEM ? lsu_build(m, x, u, &e) : SM_NONE;
     execute_start(m, x, u, access, e.indirect);
-    if (u->flags & UOP_FENCE) board_fence(m, x);
-    if (u->flags & UOP_COMMIT) board_commit(x);
-    if (UNLIKELY(e.arrives)) board_arrival(m, x);
-    if (u->flags & UOP_SLEEP) warps_sleep(m, x, e.sleep_ns);
+    if (UNLIKELY(u->flags & (UOP_FENCE | UOP_COMMIT | UOP_SLEEP) || e.arrives)) issue_special(m, x, u, &e);
     if (UNLIKELY(m->mech->has_issue)) sm_mech_issue(m, x, scheduler, u, &e, access);
     warps_next(m, x);
-    struct bank *b = bank_at(m, x->slot);
-    if (b->warp.held & slot_bit(x->slot)) sm_mech_barrier(m, slot_bank(x->slot), slot_bit(x->slot), true);
+    const uint64_t bit = slot_bit(x->slot);
+    if (UNLIKELY(bank_at(m, x->slot)->warp.held & bit)) sm_mech_barrier(m, slot_bank(x->slot), bit, true);
     if (u->flags & UOP_SYNCS) warps_recheck(m, x->cta);
     sleep_changed(&m->sleep);
 }
