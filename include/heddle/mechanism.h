@@ -567,7 +567,13 @@ struct mech_request {
     bool has_bytes;
 };
 
-enum mech_take { MECH_PASS, MECH_CLAIM };
+enum mech_take {
+    MECH_PASS,
+    MECH_CLAIM,
+    /* the mechanism has no room: the request waits at the tags, and those of the program behind it, while the
+     * helper's go on */
+    MECH_WAIT
+};
 
 /* What a mechanism may do at a slice. */
 struct mech_slice_ports {
@@ -668,8 +674,9 @@ struct mechanism {
     uint32_t (*cache_sms)(const void *params, uint32_t sm_count);
     /* The helper kernel: writes its PTX as snprintf does, and returns how long it is. Fill both or none. */
     size_t (*helper)(const void *params, struct mech_helper *helper, char *ptx, size_t room);
-    /* A request of an SM is at the tags of a slice: does the mechanism take it? Asked once for each request.
-     * Of the helper's, those for the window alone come here, and are always taken. */
+    /* A request of an SM is at the tags of a slice: does the mechanism take it? After MECH_WAIT it is asked
+     * again, as often as the slice looks: that answer changes nothing, and turns into another one only in a
+     * hook of the slice. Of the helper's, those for the window alone come here, and are always taken. */
     enum mech_take (*take_request)(void *slice_state, const struct mech_request *r);
     /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty. */
     int (*pick)(void *state, const struct mech_sched_view *view);

@@ -89,7 +89,9 @@ static void create_memory(struct wiring *w, const struct clock_domain *clocks)
     struct link **from_slice = pointers(w, l->slice_to_xbar, w->slice_count);
     struct link **to_dram = pointers(w, l->slice_to_dram, w->slice_count);
     struct link **from_dram = pointers(w, l->dram_to_slice, w->slice_count);
-    w->xbar = xbar_create(&m->xbar, w->sm_count, w->slice_count, &clocks[DOMAIN_XBAR], &w->pool, from_sm,
+    struct xbar_params xbar = m->xbar;
+    if (w->compute_count < w->sm_count) xbar.gated_sms = w->compute_count;
+    w->xbar = xbar_create(&xbar, w->sm_count, w->slice_count, &clocks[DOMAIN_XBAR], &w->pool, from_sm,
                           to_slice, from_slice, to_sm);
     w->slices = mem_zalloc(sizeof *w->slices * w->slice_count);
     uint32_t per_channel = w->slice_count / w->channel_count;
@@ -155,16 +157,18 @@ static void create_meeting_points(struct wiring *w, const struct gpu_time *time)
 static void create_mech_slices(struct wiring *w, const struct gpu_time *time)
 {
     const struct l2_params *l2 = &w->machine->l2;
-    w->mech_slices =
-        mech_slices_create(&(struct mech_slices_setup){.set = w->mechs,
-                                                       .gpu = w->mech_gpu,
-                                                       .slices = w->slices,
-                                                       .map = w->map,
-                                                       .slice_count = w->slice_count,
-                                                       .compute_count = w->compute_count,
-                                                       .lines = (uint32_t)(l2->slice_size / l2->line),
-                                                       .line_bytes = l2->line,
-                                                       .core_period = gpu_time_period(time, DOMAIN_CORE)});
+    w->mech_slices = mech_slices_create(
+        &(struct mech_slices_setup){.set = w->mechs,
+                                    .gpu = w->mech_gpu,
+                                    .slices = w->slices,
+                                    .map = w->map,
+                                    .slice_count = w->slice_count,
+                                    .compute_count = w->compute_count,
+                                    .gates = xbar_gates(w->xbar),
+                                    .behind_gate = xbar_packets_behind(w->xbar) + l2->access_queue,
+                                    .lines = (uint32_t)(l2->slice_size / l2->line),
+                                    .line_bytes = l2->line,
+                                    .core_period = gpu_time_period(time, DOMAIN_CORE)});
 }
 
 bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags)

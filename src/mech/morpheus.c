@@ -9,14 +9,17 @@
  * Invariants. (1) A warp serves one request at a time, and those of a set in the order of the queue. (2) The
  * predictor knows what will be in the set when the newest request of the queue is served. (3) A line that is
  * on its way from DRAM is asked for once: later requests for it wait with the first. (4) A block's bytes are
- * those of memory when the request that wrote them was served, or newer ones.
+ * those of memory when the request that wrote them was served, or newer ones. (5) What the helper sends is
+ * always taken: a request of the program may wait for it, and it never waits for one.
  *
- * Open in the paper. The request queue has no bound: behind a request at the tags of a slice may be the
- * result that would empty the queue. Insertions have one, morpheus.inserts: beyond it what comes from DRAM
- * is not inserted. A write is acknowledged when its block has it. The helper adds for every atomic: it is
- * given the difference that the operation makes to each word. It takes effect once, when its warp first
- * gets it: one that misses then is there in the bytes that are inserted. A host copy empties the sets that
- * it writes to. */
+ * Open in the paper. While the request queue is full a request that needs a slot waits at the tags of the
+ * slice, and those of the program behind it; the helper's results pass them (mem/l2_claim.h). A slot is
+ * taken until the warp gets the request, that of an atomic until it is done: it may come back to the queue,
+ * behind the insertion of its line. Insertions have a bound of their own, morpheus.inserts: beyond it what
+ * comes from DRAM is not inserted. A write is acknowledged when its block has it. The helper adds for every
+ * atomic: it is given the difference that the operation makes to each word. It takes effect once, when its
+ * warp first gets it: one that misses then is there in the bytes that are inserted. A host copy empties the
+ * sets that it writes to. */
 #include "mech/morpheus_state.h"
 
 #include <stdio.h>
@@ -40,6 +43,12 @@ static void answer_load(const struct morpheus *m, uint32_t token)
     m->ports->reply(m->ports->host, token);
 }
 
+static void give_slot(struct morpheus *m, struct request *r)
+{
+    m->queued -= r->has_slot;
+    r->has_slot = false;
+}
+
 static void fill_row(const struct morpheus *m, const struct set *s, const struct request *r)
 {
     struct morpheus_row *row = row_of(m, s);
@@ -58,6 +67,7 @@ static void hand_over(struct morpheus *m, struct set *s)
     s->current = r;
     s->is_parked = false;
     m->inserts_waiting -= r->op == MORPHEUS_INSERT;
+    if (r->op != MORPHEUS_ATOMIC) give_slot(m, r);
     if (r->op == MORPHEUS_ATOMIC) {
         memcpy(s->before, m->ports->line(m->ports->host, r->line), sizeof s->before);
         if (!r->is_applied) m->ports->apply(m->ports->host, r->token);
@@ -81,6 +91,7 @@ static void enqueue(struct morpheus *m, struct set *s, struct request *r)
 static void end_request(struct morpheus *m, struct request *r)
 {
     if (r->has_token) m->ports->reply(m->ports->host, r->token);
+    give_slot(m, r);
     request_free(m, r);
 }
 
@@ -255,10 +266,44 @@ static void take_message(struct morpheus *m, const struct mech_request *q)
 
 /* ---- requests of the program ---- */
 
-static enum mech_take morpheus_take_request(void *state, const struct mech_request *q)
+static struct request request_of(const struct morpheus *m, const struct mech_request *q)
 {
     static const uint8_t ops[] = {
         [MECH_READ] = MORPHEUS_READ, [MECH_WRITE] = MORPHEUS_WRITE, [MECH_ATOMIC] = MORPHEUS_ATOMIC};
+    struct request r = {.op = ops[q->kind],
+                        .token = q->token,
+                        .has_token = true,
+                        .is_dirty = q->kind != MECH_READ,
+                        .is_partial = q->is_partial,
+                        .sectors = q->kind == MECH_READ ? 0 : q->sectors,
+                        .line = q->line,
+                        .queued = q->cycle};
+    if (q->kind == MECH_ATOMIC) r.sectors = (1u << m->ports->line_bytes / 32) - 1;
+    return r;
+}
+
+/* What the predictor says of a request; waits: its line is on its way. */
+struct outlook {
+    bool waits, is_hit;
+};
+
+/* Is there room for all that the request needs? Changes nothing. */
+static bool fits(const struct morpheus *m, const struct request *r, struct outlook o)
+{
+    if (r->has_slot && m->queued == m->params->queue) return false;
+    return o.is_hit || o.waits || writes_all(m, r) || m->fetching < m->params->mshrs;
+}
+
+static void count_request(struct morpheus *m, struct outlook o)
+{
+    m->requests++;
+    m->merged += o.waits;
+    m->predicted_hits += o.is_hit;
+    m->predicted_misses += !o.waits && !o.is_hit;
+}
+
+static enum mech_take morpheus_take_request(void *state, const struct mech_request *q)
+{
     struct morpheus *m = state;
     m->now = q->cycle;
     if (q->is_window) {
@@ -267,23 +312,17 @@ static enum mech_take morpheus_take_request(void *state, const struct mech_reque
     }
     struct set *s = q->has_bytes && m->set_count ? sets_find(m, q->number) : NULL;
     if (!s) return MECH_PASS;
-    const uint32_t tag = sets_tag(m, q->line);
+    struct request wanted = request_of(m, q);
+    struct outlook o = {.waits = fetch_find(s, q->line) != NULL};
+    o.is_hit = !o.waits && sets_predict(m, s, sets_tag(m, q->line));
+    wanted.has_slot = o.is_hit || wanted.op == MORPHEUS_ATOMIC;
+    if (!fits(m, &wanted, o)) return MECH_WAIT;
+    count_request(m, o);
     m->high = q->line / m->ports->line_bytes & ~(uint64_t)UINT32_MAX;
-    m->requests++;
-    struct request *r = request_new(m, &(struct request){.op = ops[q->kind],
-                                                         .token = q->token,
-                                                         .has_token = true,
-                                                         .is_dirty = q->kind != MECH_READ,
-                                                         .is_partial = q->is_partial,
-                                                         .sectors = q->kind == MECH_READ ? 0 : q->sectors,
-                                                         .line = q->line,
-                                                         .queued = q->cycle});
-    if (q->kind == MECH_ATOMIC) r->sectors = (1u << m->ports->line_bytes / 32) - 1;
-    const bool waits = fetch_find(s, q->line) != NULL, is_hit = !waits && sets_predict(m, s, tag);
-    m->merged += waits;
-    m->predicted_hits += is_hit;
-    m->predicted_misses += !waits && !is_hit;
-    if (is_hit)
+    m->queued += wanted.has_slot;
+    if (m->queue_max < m->queued) m->queue_max = m->queued;
+    struct request *r = request_new(m, &wanted);
+    if (o.is_hit)
         enqueue(m, s, r);
     else
         miss(m, s, r, m->params->predictor != PREDICTOR_NONE);
@@ -301,7 +340,7 @@ static void morpheus_slice_init(void *state, const void *params, const struct me
     m->sets = ports->memory(ports->host, ports->warps * sizeof *m->sets);
     m->free_requests = NULL;
     m->free_fetches = NULL;
-    m->fetch_chunk_count = m->inserts_waiting = 0;
+    m->fetch_chunk_count = m->inserts_waiting = m->queued = m->fetching = 0;
     m->is_retired = false;
     const struct morpheus_filter_shape shape = sets_filter_shape(params, ports->warps ? ports->warps : 1);
     morpheus_filter_init(&m->filter, &shape, ports->memory(ports->host, morpheus_filter_memory(&shape)));

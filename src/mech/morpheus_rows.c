@@ -18,6 +18,14 @@ const struct param_row morpheus_params[] = {
                  MORPHEUS_FILTER_HASHES_MAX, "bits that a block sets in a Bloom filter"),
     PARAM_NUMBER(morpheus_params, inserts, "morpheus.inserts", "blocks", "64", 1, 65536,
                  "blocks of a slice that may wait to be inserted"),
+    PARAM_NUMBER(
+        morpheus_params, queue, "morpheus.queue", "requests", "64", 1, 65536,
+        "slots of a slice's request queue; while all are taken the slice takes no request that needs "
+        "one (4.1.3 gives no number: one for each set that a slice of 40 can have)"),
+    PARAM_NUMBER(
+        morpheus_params, mshrs, "morpheus.mshrs", "lines", "192", 1, 65536,
+        "lines that a slice's extended LLC may wait for, as l2.mshrs are for its own; what was looked "
+        "up in vain goes beyond it"),
     {0},
 };
 
@@ -45,6 +53,8 @@ const struct stat_row morpheus_stats[] = {
     COUNT(queue_cycles, "cycles", "time in the request queue, summed over requests and insertions"),
     STAT_RATIO_OF(morpheus, queue_cycles, served, "morpheus.queue_wait", "cycles",
                   "average time in the request queue", NULL),
+    STAT_LARGEST(morpheus, queue_max, "morpheus.queue_max", "requests",
+                 "most slots of a request queue that were taken at once"),
     COUNT(read_hits, "requests", "reads that hit"),
     COUNT(stale_reads, "requests",
           "reads that hit whose block was older than memory: a store or copy to it was under way"),

@@ -11,6 +11,7 @@
 enum morpheus_predictor { PREDICTOR_BLOOM, PREDICTOR_PERFECT, PREDICTOR_NONE };
 struct morpheus_params {
     uint32_t cache_sms, warps, blocks, predictor, filter_bytes, filter_hashes, inserts;
+    uint32_t queue, mshrs;
 };
 
 extern const struct param_row morpheus_params[];
@@ -24,6 +25,8 @@ struct request {
     /* enum morpheus_op; the request to answer, if it has one */
     uint32_t op, token;
     bool has_token, is_dirty, is_partial, is_applied, was_predicted_miss;
+    /* it has a slot of the request queue */
+    bool has_slot;
     uint32_t sectors;
     uint64_t line, queued;
     /* of the predictor, while it is looked up */
@@ -74,6 +77,8 @@ struct morpheus {
     uint64_t high;
     uint64_t now;
     bool is_retired;
+    /* requests with a slot of the request queue; lines on their way from DRAM */
+    uint32_t queued, fetching;
     uint32_t inserts_waiting;
     struct request *free_requests;
     struct fetch *free_fetches;
@@ -82,6 +87,7 @@ struct morpheus {
     uint64_t requests, predicted_hits, predicted_misses, hits, false_hits, false_negatives;
     uint64_t inserts, bypasses, dirty_evictions, atomics, merged, swaps;
     uint64_t queue_cycles, served, service_cycles, read_hits, read_cycles, stale_reads, clears;
+    uint64_t queue_max;
 };
 
 /* ---- sets (morpheus_sets.c) ---- */

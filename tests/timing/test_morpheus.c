@@ -296,7 +296,7 @@ static void at_the_end_blocks_are_what_memory_is(void **state)
                                             "morpheus.predictor=bloom"};
     for (uint32_t i = 0; i < 3; i++) {
         open_run(&(struct morpheus_run){
-            .settings = {"morpheus.warps=6", "morpheus.blocks=16", "morpheus.inserts=24", predictor[i]}});
+            .settings = {"morpheus.warps=6", "morpheus.blocks=16", "morpheus.inserts=4", predictor[i]}});
         run_mix();
         assert_true(stat_of("morpheus.atomics") > 100 && stat_of("morpheus.dirty_evictions") > 0);
         assert_true(stat_of("morpheus.bypasses") > 0);
