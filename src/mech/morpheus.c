@@ -76,6 +76,7 @@ static void hand_over(struct morpheus *m, struct set *s)
     fill_row(m, s, r);
     s->must_clear = false;
     s->handed = m->now;
+    s->is_away = true;
     m->queue_cycles += m->now - r->queued;
     answer_load(m, s->parked);
 }
@@ -225,8 +226,16 @@ static void give_exit(struct morpheus *m, struct set *s)
     answer_load(m, s->parked);
 }
 
+static void count_turn(struct morpheus *m, struct set *s)
+{
+    m->turns += s->is_away;
+    m->turn_cycles += s->is_away ? m->now - s->handed : 0;
+    s->is_away = false;
+}
+
 static void load_row(struct morpheus *m, struct set *s, uint32_t token)
 {
+    count_turn(m, s);
     s->is_parked = true;
     s->parked = token;
     if (m->is_retired)
@@ -251,6 +260,8 @@ static void take_message(struct morpheus *m, const struct mech_request *q)
 {
     struct set *s = &m->sets[q->window / MORPHEUS_WINDOW_LINES];
     const bool is_row = q->window % MORPHEUS_WINDOW_LINES == MORPHEUS_ROW_LINE;
+    m->messages++;
+    if (!is_row) m->data_sectors += (uint32_t)__builtin_popcount(q->sectors);
     if (q->kind == MECH_READ) {
         if (is_row)
             load_row(m, s, q->token);
@@ -420,6 +431,7 @@ const struct mechanism mechanism_morpheus = {
     .params = morpheus_params,
     .param_bytes = sizeof(struct morpheus_params),
     .stats = morpheus_stats,
+    .energy = morpheus_energy,
     .slice_state_bytes = sizeof(struct morpheus),
     .cost = morpheus_cost,
     .check = morpheus_check,

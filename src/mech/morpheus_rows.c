@@ -1,4 +1,5 @@
 /* morpheus_rows.c: the parameters and statistics of Morpheus. */
+#include "mech/cost.h"
 #include "mech/morpheus_state.h"
 
 static const char *const predictors[] = {"bloom", "perfect", "none", NULL};
@@ -50,16 +51,31 @@ const struct stat_row morpheus_stats[] = {
     COUNT(service_cycles, "cycles", "time from the warp status table to the result, summed over these"),
     STAT_RATIO_OF(morpheus, service_cycles, served, "morpheus.service", "cycles",
                   "average time from the warp status table to the result", NULL),
+    COUNT(turns, "requests", "requests and insertions after which the warp has asked for the next one"),
+    COUNT(turn_cycles, "cycles", "time from the warp status table to the next load of it, summed over these"),
+    STAT_RATIO_OF(morpheus, turn_cycles, turns, "morpheus.turn", "cycles",
+                  "average time that a request keeps its warp from the next one", NULL),
     COUNT(queue_cycles, "cycles", "time in the request queue, summed over requests and insertions"),
     STAT_RATIO_OF(morpheus, queue_cycles, served, "morpheus.queue_wait", "cycles",
                   "average time in the request queue", NULL),
     STAT_LARGEST(morpheus, queue_max, "morpheus.queue_max", "requests",
                  "most slots of a request queue that were taken at once"),
+    COUNT(messages, "requests", "loads and stores of the window: warp status table and data buffers"),
+    COUNT(data_sectors, "sectors", "of these, 32-byte sectors of the data buffers"),
     COUNT(read_hits, "requests", "reads that hit"),
     COUNT(stale_reads, "requests",
           "reads that hit whose block was older than memory: a store or copy to it was under way"),
     COUNT(read_cycles, "cycles", "time from the tags of the slice to the answer, summed over reads that hit"),
     STAT_RATIO_OF(morpheus, read_cycles, read_hits, "morpheus.read_latency", "cycles",
                   "average time of a read that hits, from the tags of the slice to its answer", NULL),
+    {0},
+};
+
+/* The tables of 7.5: 4 KiB of filters a slice, and little more than 1 KiB for all else. */
+const struct energy_row morpheus_energy[] = {
+    ENERGY_PJ("morpheus.filters", "morpheus.requests", COST_LARGE_TABLE_PJ, "look-up of the Bloom filters"),
+    ENERGY_PJ("morpheus.status", "morpheus.messages", COST_LARGE_TABLE_PJ, "access to the warp status table"),
+    ENERGY_PJ("morpheus.buffers", "morpheus.data_sectors", COST_LARGE_TABLE_PJ,
+              "32 bytes to a data buffer, or from it"),
     {0},
 };

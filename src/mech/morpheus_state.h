@@ -16,6 +16,7 @@ struct morpheus_params {
 
 extern const struct param_row morpheus_params[];
 extern const struct stat_row morpheus_stats[];
+extern const struct energy_row morpheus_energy[];
 
 /* ---- state ---- */
 
@@ -52,6 +53,8 @@ struct set {
     struct fetch *fetches;
     /* the load of its row waits for work */
     bool is_parked, must_clear;
+    /* the warp has had a request and has not loaded its row since */
+    bool is_away;
     /* it may hold blocks */
     bool is_used;
     uint32_t parked;
@@ -87,7 +90,7 @@ struct morpheus {
     uint64_t requests, predicted_hits, predicted_misses, hits, false_hits, false_negatives;
     uint64_t inserts, bypasses, dirty_evictions, atomics, merged, swaps;
     uint64_t queue_cycles, served, service_cycles, read_hits, read_cycles, stale_reads, clears;
-    uint64_t queue_max;
+    uint64_t queue_max, turns, turn_cycles, messages, data_sectors;
 };
 
 /* ---- sets (morpheus_sets.c) ---- */
