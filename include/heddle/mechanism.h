@@ -33,7 +33,7 @@
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 5
+#define HEDDLE_MECHANISM_API 6
 #define MECH_NO_WARP         (-1)
 #define MECH_NO_CTA          UINT32_MAX
 /* memory of a mechanism (memory_read) */
@@ -533,13 +533,24 @@ struct mech_ports {
 
 /* ---- SMs in cache mode, and the slices of the L2 ---- */
 
-/* What a helper kernel needs beside its PTX. */
-struct mech_helper {
-    /* the entry that runs */
+/* A part of a helper kernel: warps that run one entry. */
+struct mech_helper_part {
+    /* the entry that runs; its only parameter is the address of a table with the addresses of the window
+     * lines of each of its warps */
     const char *entry;
-    /* warps on each SM in cache mode; a thread may have as many registers as the register file has for
-     * them */
-    uint32_t warps;
+    /* warps on each SM in cache mode, at least one; dynamic shared memory of each */
+    uint32_t warps, shared_bytes;
+    /* local memory of a thread; it stays in the L1 of its SM, 4 bytes of each lane in a line */
+    uint32_t local_bytes;
+};
+
+/* What a helper kernel needs beside its PTX. */
+enum { MECH_HELPER_PARTS = 3 };
+struct mech_helper {
+    /* Threads of the first part may have the registers that the others leave. Warps are numbered part by
+     * part, in each of them SM by SM; warp w belongs to slice w modulo slices. */
+    struct mech_helper_part parts[MECH_HELPER_PARTS];
+    uint32_t part_count;
     /* lines of the controller's window that each warp has */
     uint32_t window_lines;
 };

@@ -52,14 +52,25 @@ static void create_links(struct wiring *w, const struct gpu_time *time)
         make_links(w->slice_count, "DRAM to L2", m->l2.fill_queue, gpu_time_period(time, DOMAIN_DRAM));
 }
 
+/* The L1 of an SM in cache mode keeps what its warps store to local memory: nothing of it is written
+ * through. */
+static struct l1_params cache_mode_l1(const struct l1_params *own)
+{
+    struct l1_params l1 = *own;
+    l1.write_local = L1_WRITE_BACK;
+    l1.local_write_allocate = true;
+    return l1;
+}
+
 static void create_sms(struct wiring *w, const struct wiring_setup *setup)
 {
+    w->cache_l1 = cache_mode_l1(&w->machine->l1);
     w->sms = mem_zalloc(sizeof *w->sms * w->sm_count);
     for (uint32_t i = 0; i < w->sm_count; i++) {
         struct unit *unit = units_sm(w->units, i);
         w->sms[i] = sm_create(&(struct sm_setup){.machine = w->machine,
                                                  .params = &w->machine->sm,
-                                                 .l1 = &w->machine->l1,
+                                                 .l1 = i < w->compute_count ? &w->machine->l1 : &w->cache_l1,
                                                  .index = i,
                                                  .sm_count = w->sm_count,
                                                  .clock = &setup->time->clock.domains[DOMAIN_CORE],

@@ -248,9 +248,9 @@ static void load_row(struct morpheus *m, struct set *s, uint32_t token)
 /* The write data buffer: the line's bytes, or what an atomic adds to each of its words. */
 static void load_data(struct morpheus *m, struct set *s, uint32_t token)
 {
-    uint32_t words[MORPHEUS_BLOCKS_MAX];
+    uint32_t words[MORPHEUS_LINE_WORDS];
     memcpy(words, m->ports->line(m->ports->host, s->current->line), sizeof words);
-    for (uint32_t i = 0; s->current->op == MORPHEUS_ATOMIC && i < MORPHEUS_BLOCKS_MAX; i++)
+    for (uint32_t i = 0; s->current->op == MORPHEUS_ATOMIC && i < MORPHEUS_LINE_WORDS; i++)
         words[i] -= s->before[i];
     memcpy(m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_DATA_LINE)), words, sizeof words);
     answer_load(m, token);
@@ -384,19 +384,11 @@ static uint32_t morpheus_cache_sms(const void *params, uint32_t sm_count)
     return ((const struct morpheus_params *)params)->cache_sms;
 }
 
-static size_t morpheus_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
-{
-    const struct morpheus_params *p = params;
-    *helper = (struct mech_helper){
-        .entry = MORPHEUS_ENTRY, .warps = p->warps, .window_lines = MORPHEUS_WINDOW_LINES};
-    return morpheus_kernel(p->blocks, ptx, room);
-}
-
 /* 7.5: a controller has room for as many sets as there can be. */
 static void morpheus_cost(const void *params, const struct mech_machine *machine, struct mech_cost *cost)
 {
     const struct morpheus_params *p = params;
-    const uint32_t most = cache_sms_max(machine) * p->warps;
+    const uint32_t most = cache_sms_max(machine) * parts_warps(p);
     const uint32_t sets = (most + machine->l2_slices - 1) / machine->l2_slices;
     mech_cost_add(cost, MECH_EACH_SLICE, "filters", 2 * sets, 8 * p->filter_bytes, "Bloom filters");
     mech_cost_add(cost, MECH_EACH_SLICE, "queries", sets, 8 * MORPHEUS_QUERY_BYTES_A_SET,
@@ -413,9 +405,14 @@ static enum mech_fit morpheus_check(const void *params, const struct mech_machin
         snprintf(reason, MECH_REASON_BYTES,
                  "morpheus.cache_sms is %u; at most 75%% of the SMs, %u of %u, can be in cache mode",
                  p->cache_sms, most, machine->sm_count);
-    else if (p->warps > machine->warps)
-        snprintf(reason, MECH_REASON_BYTES, "morpheus.warps is %u, and an SM has %u warps", p->warps,
-                 machine->warps);
+    else if (!parts_warps(p))
+        snprintf(
+            reason, MECH_REASON_BYTES,
+            "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are 0: no warp is left for a set");
+    else if (parts_warps(p) > machine->warps)
+        snprintf(reason, MECH_REASON_BYTES,
+                 "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are %u, and an SM has %u warps",
+                 parts_warps(p), machine->warps);
     else if (refusal)
         snprintf(reason, MECH_REASON_BYTES, "morpheus.filter_bytes, morpheus.filter_hashes: %s", refusal);
     else
@@ -426,7 +423,7 @@ static enum mech_fit morpheus_check(const void *params, const struct mech_machin
 const struct mechanism mechanism_morpheus = {
     .api = HEDDLE_MECHANISM_API,
     .name = "morpheus",
-    .summary = "SMs in cache mode extend the L2: a kernel keeps blocks in their registers",
+    .summary = "SMs in cache mode extend the L2: a kernel keeps blocks in their registers and their L1",
     .paper = "Morpheus, MICRO'22",
     .params = morpheus_params,
     .param_bytes = sizeof(struct morpheus_params),
@@ -436,7 +433,7 @@ const struct mechanism mechanism_morpheus = {
     .cost = morpheus_cost,
     .check = morpheus_check,
     .cache_sms = morpheus_cache_sms,
-    .helper = morpheus_helper,
+    .helper = parts_helper,
     .slice_init = morpheus_slice_init,
     .take_request = morpheus_take_request,
     .on_dram = morpheus_on_dram,

@@ -8,6 +8,7 @@
 #ifndef HEDDLE_MORPHEUS_H
 #define HEDDLE_MORPHEUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,14 +38,28 @@ enum { MORPHEUS_MISS = 0 };
 /* Window lines of a warp. */
 enum { MORPHEUS_ROW_LINE, MORPHEUS_DATA_LINE, MORPHEUS_WINDOW_LINES };
 
-/* The most blocks of a set: a lane each. */
-enum { MORPHEUS_BLOCKS_MAX = 32 };
+/* Blocks of a set: the most that a thread's registers, or its lines in the L1 or in shared memory, can be. A
+ * block is a line, a word of it in each lane. */
+enum { MORPHEUS_BLOCKS_MAX = 256, MORPHEUS_LINE_WORDS = 32 };
 
 /* No line has this tag. */
 #define MORPHEUS_NO_TAG UINT32_MAX
 
-#define MORPHEUS_ENTRY "extended_llc"
-/* Writes the kernel for sets of `blocks` blocks as snprintf does. */
-size_t morpheus_kernel(uint32_t blocks, char *ptx, size_t room);
+/* ---- the kernel ---- */
+
+/* Where the blocks of a set are. */
+enum morpheus_store { MORPHEUS_REGISTERS, MORPHEUS_L1, MORPHEUS_SHARED, MORPHEUS_STORES };
+
+/* The extended LLC kernel for the sets of one store. */
+struct morpheus_kernel {
+    const char *entry;
+    enum morpheus_store store;
+    uint32_t blocks;
+    /* reads of registers by imov (4.3.2) */
+    bool indirect_move;
+};
+
+/* Writes a module with these kernels as snprintf does. */
+size_t morpheus_kernels(const struct morpheus_kernel *kernels, uint32_t count, char *ptx, size_t room);
 
 #endif

@@ -7,18 +7,46 @@
 
 static uint64_t divisor(uint64_t a, uint64_t b) { return b ? divisor(b, a % b) : a; }
 
+/* Sets of the slice whose warps are among the first `warps`: warp w belongs to slice w modulo slices. */
+static uint32_t sets_below(const struct morpheus *m, uint32_t warps)
+{
+    const uint32_t index = m->ports->index, slices = m->ports->slice_count;
+    return warps > index ? (warps - index + slices - 1) / slices : 0;
+}
+
+static void divide_sets(struct morpheus *m)
+{
+    for (uint32_t i = 0; i < MORPHEUS_STORES; i++) {
+        const uint32_t before = parts_warps_before(m->params, (enum morpheus_store)i);
+        const uint32_t first = sets_below(m, before);
+        const uint32_t end = sets_below(m, before + m->params->cache_sms * m->params->warps[i]);
+        m->ranges[i] =
+            (struct set_range){.first = first, .count = end - first, .blocks = m->params->blocks[i]};
+        for (uint32_t k = first; k < end; k++) {
+            m->sets[k].blocks = m->params->blocks[i];
+            morpheus_filter_hold(&m->filter, k, m->sets[k].blocks);
+        }
+    }
+}
+
 void sets_share(struct morpheus *m)
 {
-    m->own = m->ports->lines;
-    m->shares = m->own + (uint64_t)m->set_count * m->params->blocks;
+    divide_sets(m);
+    m->own = m->shares = m->ports->lines;
+    for (uint32_t i = 0; i < MORPHEUS_STORES; i++)
+        m->shares += (uint64_t)m->ranges[i].count * m->ranges[i].blocks;
     m->step = m->shares * 618 / 1000 + 1;
     while (divisor(m->shares, m->step) != 1) m->step++;
 }
 
 struct set *sets_find(const struct morpheus *m, uint64_t number)
 {
-    const uint64_t share = number % m->shares * m->step % m->shares;
-    return share < m->own ? NULL : &m->sets[(share - m->own) % m->set_count];
+    uint64_t share = number % m->shares * m->step % m->shares;
+    if (share < m->own) return NULL;
+    share -= m->own;
+    const struct set_range *r = m->ranges;
+    for (; share >= (uint64_t)r->count * r->blocks; r++) share -= (uint64_t)r->count * r->blocks;
+    return &m->sets[r->first + share % r->count];
 }
 
 /* ---- 4.1.2: prediction ---- */
@@ -36,15 +64,17 @@ uint32_t sets_tag(const struct morpheus *m, uint64_t line) { return (uint32_t)(l
 
 struct morpheus_filter_shape sets_filter_shape(const struct morpheus_params *p, uint32_t sets)
 {
-    return (struct morpheus_filter_shape){
-        .sets = sets, .filter_bytes = p->filter_bytes, .hashes = p->filter_hashes, .blocks = p->blocks};
+    return (struct morpheus_filter_shape){.sets = sets,
+                                          .filter_bytes = p->filter_bytes,
+                                          .hashes = p->filter_hashes,
+                                          .blocks = MORPHEUS_BLOCKS_MAX};
 }
 
-static void use_exactly(const struct morpheus *m, struct set *s, uint32_t tag)
+static void use_exactly(struct set *s, uint32_t tag)
 {
     uint32_t i = tag_find(s, tag);
-    if (i == s->tag_count && s->tag_count < m->params->blocks) s->tag_count++;
-    if (i == m->params->blocks) i--;
+    if (i == s->tag_count && s->tag_count < s->blocks) s->tag_count++;
+    if (i == s->blocks) i--;
     memmove(&s->tags[1], &s->tags[0], i * sizeof s->tags[0]);
     s->tags[0] = tag;
 }
@@ -53,7 +83,7 @@ void sets_use(struct morpheus *m, struct set *s, struct request *r)
 {
     const uint32_t tag = sets_tag(m, r->line);
     s->is_used = true;
-    if (m->params->predictor == PREDICTOR_PERFECT) use_exactly(m, s, tag);
+    if (m->params->predictor == PREDICTOR_PERFECT) use_exactly(s, tag);
     if (m->params->predictor != PREDICTOR_BLOOM) return;
     if (r->op == MORPHEUS_INSERT)
         m->swaps += morpheus_filter_enter(&m->filter, index_of(m, s), tag);

@@ -10,7 +10,10 @@
 
 enum morpheus_predictor { PREDICTOR_BLOOM, PREDICTOR_PERFECT, PREDICTOR_NONE };
 struct morpheus_params {
-    uint32_t cache_sms, warps, blocks, predictor, filter_bytes, filter_hashes, inserts;
+    uint32_t cache_sms, predictor, filter_bytes, filter_hashes, inserts;
+    /* by enum morpheus_store */
+    uint32_t warps[MORPHEUS_STORES], blocks[MORPHEUS_STORES];
+    bool indirect_move;
     uint32_t queue, mshrs;
 };
 
@@ -58,11 +61,18 @@ struct set {
     /* it may hold blocks */
     bool is_used;
     uint32_t parked;
+    /* blocks that it can hold */
+    uint32_t blocks;
     /* what the set will hold, the newest first */
     uint32_t tag_count;
     uint32_t tags[MORPHEUS_BLOCKS_MAX];
     /* the words of the line before an atomic took effect */
-    uint32_t before[MORPHEUS_BLOCKS_MAX];
+    uint32_t before[MORPHEUS_LINE_WORDS];
+};
+
+/* The sets of a slice whose blocks are in one store. */
+struct set_range {
+    uint32_t first, count, blocks;
 };
 
 /* Lists grow by chunks. */
@@ -73,6 +83,7 @@ struct morpheus {
     const struct mech_slice_ports *ports;
     struct set *sets;
     uint32_t set_count;
+    struct set_range ranges[MORPHEUS_STORES];
     struct morpheus_filter filter;
     /* address separator: of `shares` lines the slice has the first `own`; `step` spreads them */
     uint64_t shares, own, step;
@@ -93,9 +104,17 @@ struct morpheus {
     uint64_t queue_max, turns, turn_cycles, messages, data_sectors;
 };
 
+/* ---- the helper kernel (morpheus_parts.c) ---- */
+
+/* Warps of an SM in cache mode; of all of them, those of the stores before this one. */
+uint32_t parts_warps(const struct morpheus_params *p);
+uint32_t parts_warps_before(const struct morpheus_params *p, enum morpheus_store store);
+/* The hook of this name. */
+size_t parts_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room);
+
 /* ---- sets (morpheus_sets.c) ---- */
 
-/* Divides the lines between the slice and its sets. */
+/* Gives sets their stores, and divides the lines between the slice and its sets. */
 void sets_share(struct morpheus *m);
 /* The set of a line, by its number; NULL: it is the slice's own. */
 struct set *sets_find(const struct morpheus *m, uint64_t number);

@@ -37,8 +37,13 @@ struct queue_run {
 static void open_run(const struct queue_run *r)
 {
     static const char *const morpheus = "morpheus";
-    const char *settings[] = {"morpheus.cache_sms=2", "morpheus.warps=2", "morpheus.blocks=16",
-                              "morpheus.inserts=1",   r->queue,           r->mshrs};
+    const char *settings[] = {"morpheus.cache_sms=2",
+                              "morpheus.warps=2",
+                              "morpheus.l1_warps=0",
+                              "morpheus.blocks=16",
+                              "morpheus.inserts=1",
+                              r->queue,
+                              r->mshrs};
     const char *sets[ARRAY_LEN(tight) + 2];
     struct rig_options o = {.sets = sets, .set_count = ARRAY_LEN(tight), .timed = r->timed};
     memcpy(sets, tight, sizeof tight);

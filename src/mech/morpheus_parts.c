@@ -1,0 +1,51 @@
+/* morpheus_parts.c: the helper kernel as the parameters of Morpheus want it: a part for each store that has
+ * warps (Morpheus, section 5). */
+#include "mech/morpheus_state.h"
+
+static const char *const entries[MORPHEUS_STORES] = {"extended_llc_registers", "extended_llc_l1",
+                                                     "extended_llc_shared"};
+
+uint32_t parts_warps(const struct morpheus_params *p)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < MORPHEUS_STORES; i++) sum += p->warps[i];
+    return sum;
+}
+
+uint32_t parts_warps_before(const struct morpheus_params *p, enum morpheus_store store)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < (uint32_t)store; i++) sum += p->cache_sms * p->warps[i];
+    return sum;
+}
+
+static struct mech_helper_part part_of(const struct morpheus_params *p, enum morpheus_store store)
+{
+    const uint32_t line_bytes = MORPHEUS_LINE_WORDS * sizeof(uint32_t);
+    return (struct mech_helper_part){
+        .entry = entries[store],
+        .warps = p->warps[store],
+        .shared_bytes = store == MORPHEUS_SHARED ? p->blocks[store] * line_bytes : 0,
+        .local_bytes = store == MORPHEUS_L1 ? p->blocks[store] * (uint32_t)sizeof(uint32_t) : 0};
+}
+
+static struct morpheus_kernel kernel_of(const struct morpheus_params *p, enum morpheus_store store)
+{
+    return (struct morpheus_kernel){.entry = entries[store],
+                                    .store = store,
+                                    .blocks = p->blocks[store],
+                                    .indirect_move = p->indirect_move && store == MORPHEUS_REGISTERS};
+}
+
+size_t parts_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
+{
+    const struct morpheus_params *p = params;
+    struct morpheus_kernel kernels[MORPHEUS_STORES];
+    *helper = (struct mech_helper){.window_lines = MORPHEUS_WINDOW_LINES};
+    for (uint32_t i = 0; i < MORPHEUS_STORES; i++) {
+        if (!p->warps[i]) continue;
+        kernels[helper->part_count] = kernel_of(p, (enum morpheus_store)i);
+        helper->parts[helper->part_count++] = part_of(p, (enum morpheus_store)i);
+    }
+    return morpheus_kernels(kernels, helper->part_count, ptx, room);
+}
