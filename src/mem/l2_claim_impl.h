@@ -13,9 +13,11 @@ struct l2_chain {
     uint32_t head, tail, count;
 };
 
-/* What a slice knows of the head of the lane that is not at the tags. */
+/* The lane that is not at the tags, and what the slice knows of its head: as the fields of l2_slice. */
 struct l2_lane {
     struct l2_ring pipe;
+    tick head_ready;
+    uint64_t head_local;
     bool head_passed, head_failed;
 };
 
@@ -48,10 +50,7 @@ void l2_enter_lane(struct l2_slice *s, tick now);
 /* A request has left the lane at the tags. */
 void l2_left_lane(struct l2_slice *s);
 /* When the head of the other lane is at the tags. */
-static inline tick l2_other_ready(const struct l2_claims *c)
-{
-    return c->other.pipe.ring.count ? l2_ring_head(&c->other.pipe)->ready : TICK_NEVER;
-}
+static inline tick l2_other_ready(const struct l2_claims *c) { return c->other.head_ready; }
 static inline bool l2_claims_wait(const struct l2_claims *c) { return c->replies.count || c->sends.count; }
 
 #endif
