@@ -6,6 +6,8 @@
 #include "core/wiring.h"
 
 struct helper_counts {
+    /* cycles of the machine */
+    uint64_t elapsed;
 #define HELPER_COUNT(field, unit, help, value) uint64_t field;
 #include "core/helper_counts.def"
 #undef HELPER_COUNT

@@ -52,7 +52,7 @@ static void give_slot(struct morpheus *m, struct request *r)
 static void fill_row(const struct morpheus *m, const struct set *s, const struct request *r)
 {
     struct morpheus_row *row = row_of(m, s);
-    row->op = r->op | (s->must_clear ? MORPHEUS_FLAG_CLEAR : 0) |
+    row->op = r->op | (s->must_clear ? MORPHEUS_FLAG_CLEAR : 0) | (r->forgets ? MORPHEUS_FLAG_FORGET : 0) |
               (uint32_t)r->is_dirty << MORPHEUS_FLAG_DIRTY_SHIFT | r->sectors << MORPHEUS_SECTORS_SHIFT;
     row->tag = sets_tag(m, r->line);
 }
@@ -130,6 +130,7 @@ static void miss(struct morpheus *m, struct set *s, struct request *r, bool is_p
     if (!f) {
         f = fetch_add(m, s, r->line);
         f->is_predicted = is_predicted;
+        f->mark = r->mark;
         m->ports->dram_read(m->ports->host, r->line, f->tag);
     }
     request_append(&f->first, &f->last, r);
@@ -154,6 +155,7 @@ static void insert_fetched(struct morpheus *m, struct set *s, const struct fetch
                                                  .sectors = (1u << m->ports->line_bytes / 32) - 1,
                                                  .is_dirty = is_dirty,
                                                  .was_predicted_miss = f->is_predicted,
+                                                 .mark = f->mark,
                                                  .line = f->line,
                                                  .queued = m->now}));
     } else {
@@ -272,6 +274,7 @@ static void take_message(struct morpheus *m, const struct mech_request *q)
     m->ports->reply(m->ports->host, q->token);
     if (!is_row) return;
     if (q->sectors & MORPHEUS_VICTIM_SECTOR) take_victim(m, s);
+    if (q->sectors & MORPHEUS_REPORT_SECTOR) sets_report(m, s, &row_of(m, s)->levels);
     if (q->sectors & MORPHEUS_RESULT_SECTOR) take_result(m, s);
 }
 
@@ -307,6 +310,7 @@ static bool fits(const struct morpheus *m, const struct request *r, struct outlo
 
 static void count_request(struct morpheus *m, struct outlook o)
 {
+    m->queue_found += m->queued;
     m->requests++;
     m->merged += o.waits;
     m->predicted_hits += o.is_hit;

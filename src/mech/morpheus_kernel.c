@@ -9,12 +9,13 @@
  * units of two cycles, which is exact LRU for 2^32 cycles and costs a hit as much. A tag is a whole word in a
  * register of its own: a line cannot be found from 18 bits and the set where the address map is hashed. There
  * is no valid bit: no line has the tag ~0. */
+#include "mech/morpheus_bdi.h"
 #include "mech/morpheus_ptx.h"
 
 /* ---- slots ---- */
 
 /* %p: is slot %idx that of this lane in group g? */
-static void put_is_mine(struct ptx_text *t, uint32_t g)
+void put_is_mine(struct ptx_text *t, uint32_t g)
 {
     if (g)
         put(t, "add.s32 %%x, %%idx, -%u; setp.eq.u32 %%p, %%lane, %%x;\n", 32 * g);
@@ -44,7 +45,7 @@ static void put_find(struct ptx_text *t, const struct morpheus_kernel *k, const 
 
 /* %row and %at: the warp's row and its lane's word of the data buffers; the table has both lines of a
  * warp. */
-static void put_start(struct ptx_text *t, const struct morpheus_kernel *k)
+void put_start(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
         ".visible .entry %s(.param .u64 table)\n{\n"
@@ -59,7 +60,6 @@ static void put_start(struct ptx_text *t, const struct morpheus_kernel *k)
            "ld.param.u64 %%at, [table]; mad.wide.u32 %%at, %%x, 16, %%at;\n"
            "ld.global.cg.u64 %%row, [%%at]; ld.global.cg.u64 %%at, [%%at + 8];\n"
            "mov.u32 %%lane, %%laneid; mad.wide.u32 %%at, %%lane, 4, %%at;\n");
-    put_store_start(t, k);
 }
 
 /* An empty set. Slots beyond the blocks never were used longest ago. */
@@ -81,18 +81,18 @@ static void put_is_hit(struct ptx_text *t, const struct morpheus_kernel *k)
 }
 
 /* Algorithm 1: %idx is the block; %hit: is there one? Reads that branch to their block know without it. */
-static void put_look_up(struct ptx_text *t, const struct morpheus_kernel *k)
+void put_look_up(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t, "look_up:\n");
+    put(t, "next: ld.volatile.global.v2.u32 {%%op, %%line}, [%%row];\n"
+           "look_up:\n");
     put_find(t, k, "tag", "%line", NULL);
     if (!answers_by_branch(k)) put_is_hit(t, k);
     put(t, "setp.ne.u32 %%p, %%op, 0; @%%p bra.uni no_read;\n"
            "add.u32 %%y, %%idx, 1;\n");
-    put_store_answer(t, k);
 }
 
 /* The result, then the time at which the block was used last. */
-static void put_end(struct ptx_text *t, const struct morpheus_kernel *k)
+void put_end(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
         "done: st.global.u32 [%%row + %u], %%y;\n"
@@ -108,20 +108,30 @@ static void put_end(struct ptx_text *t, const struct morpheus_kernel *k)
 /* ---- other requests ---- */
 
 /* Writes and atomics of a block that is not there fail. */
-static void put_choose(struct ptx_text *t, const struct morpheus_kernel *k)
+void put_choose(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t, "no_read:\n");
     if (answers_by_branch(k)) put_is_hit(t, k);
+    put(t, "and.b32 %%x, %%op, %u; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni clear;\n", MORPHEUS_FLAG_CLEAR);
+    if (k->is_compressed)
+        put(t, "and.b32 %%x, %%op, %u; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni forget;\n",
+            MORPHEUS_FLAG_FORGET);
     put(t,
-        "and.b32 %%x, %%op, %u; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni clear;\n"
         "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p exit;\n"
         "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni insert;\n"
-        "@!%%hit bra.uni failed;\n"
-        "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni fetch; bra.uni put;\n",
-        MORPHEUS_FLAG_CLEAR, MORPHEUS_OP_MASK, MORPHEUS_EXIT, MORPHEUS_INSERT, MORPHEUS_ATOMIC);
-    put(t, "failed: mov.b32 %%x, %u; st.global.u32 [%%row + %u], %%x; bra.uni next;\n", MORPHEUS_MISS,
+        "@%%hit bra.uni found;\n"
+        "failed: mov.b32 %%x, %u; st.global.u32 [%%row + %u], %%x; bra.uni next;\n"
+        "found:\n",
+        MORPHEUS_OP_MASK, MORPHEUS_EXIT, MORPHEUS_INSERT, MORPHEUS_MISS,
         (unsigned)offsetof(struct morpheus_row, result));
-    put(t, "clear:\n");
+}
+
+static void put_cleared(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t,
+        "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni fetch; bra.uni put;\n"
+        "clear:\n",
+        MORPHEUS_ATOMIC);
     put_clear(t, k);
     put(t, "and.b32 %%op, %%op, %d; bra.uni look_up;\n", ~MORPHEUS_FLAG_CLEAR);
 }
@@ -148,7 +158,7 @@ static void put_insert(struct ptx_text *t, const struct morpheus_kernel *k)
 static void put_fetch(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t, "fetch:\n");
-    put_store_read(t, k, "old");
+    put_store_read(t, k, &(struct store_access){.name = "old", .index = "%idx", .word = "%value"});
     put(t,
         "st.global.u32 [%%at], %%value;\n"
         "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p bra.uni add;\n"
@@ -157,6 +167,14 @@ static void put_fetch(struct ptx_text *t, const struct morpheus_kernel *k)
         "add: ld.volatile.global.u32 %%x, [%%at]; add.u32 %%value, %%value, %%x; bra.uni write;\n",
         MORPHEUS_OP_MASK, MORPHEUS_ATOMIC, groups_of(k) == 1 ? "tag0" : "y",
         (unsigned)offsetof(struct morpheus_row, victim));
+}
+
+void put_sector(struct ptx_text *t)
+{
+    put(t,
+        "shr.u32 %%x, %%lane, 3; add.u32 %%x, %%x, %u; shr.u32 %%x, %%op, %%x; and.b32 %%x, %%x, 1;\n"
+        "setp.ne.u32 %%sector, %%x, 0;\n",
+        MORPHEUS_SECTORS_SHIFT);
 }
 
 /* Lanes whose sector is written take what the write data buffer holds. */
@@ -171,11 +189,10 @@ static void put_put(struct ptx_text *t, const struct morpheus_kernel *k)
         put_is_mine(t, g);
         put(t, "@%%p or.b32 %%used%u, %%used%u, %%y;\n", g, g);
     }
-    put(t,
-        "shr.u32 %%x, %%lane, 3; shr.u32 %%op, %%op, %u; shr.u32 %%op, %%op, %%x; and.b32 %%op, %%op, 1;\n"
-        "setp.ne.u32 %%sector, %%op, 0;\n",
-        MORPHEUS_SECTORS_SHIFT);
-    put_store_write(t, k, "write_block");
+    put_sector(t);
+    put_store_write(t, k,
+                    &(struct store_access){
+                        .name = "write_block", .index = "%idx", .word = "%value", .guard = "@%sector "});
     put(t, "add.u32 %%y, %%idx, 1; selp.b32 %%y, %%y, 0, %%hit; bra.uni done;\n");
 }
 
@@ -184,11 +201,13 @@ static void put_put(struct ptx_text *t, const struct morpheus_kernel *k)
 static void put_kernel(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put_start(t, k);
+    put_store_start(t, k);
     put_clear(t, k);
-    put(t, "next: ld.volatile.global.v2.u32 {%%op, %%line}, [%%row];\n");
     put_look_up(t, k);
+    put_store_answer(t, k);
     put_end(t, k);
     put_choose(t, k);
+    put_cleared(t, k);
     put_insert(t, k);
     put_fetch(t, k);
     put_put(t, k);
@@ -200,6 +219,14 @@ size_t morpheus_kernels(const struct morpheus_kernel *kernels, uint32_t count, c
     struct ptx_text t = {.at = ptx, .room = room};
     put(&t, ".version 7.0\n.target sm_80\n.address_size 64\n");
     for (uint32_t i = 0; i < count; i++) put_store_module(&t, &kernels[i]);
-    for (uint32_t i = 0; i < count; i++) put_kernel(&t, &kernels[i]);
+    bool is_compressed = false;
+    for (uint32_t i = 0; i < count; i++) is_compressed |= kernels[i].is_compressed;
+    if (is_compressed) put(&t, "%s", MORPHEUS_BDI_PTX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (kernels[i].is_compressed)
+            put_compressing_kernel(&t, &kernels[i]);
+        else
+            put_kernel(&t, &kernels[i]);
+    }
     return t.length;
 }

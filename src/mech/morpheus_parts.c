@@ -19,6 +19,26 @@ uint32_t parts_warps_before(const struct morpheus_params *p, enum morpheus_store
     return sum;
 }
 
+bool parts_compress(const struct morpheus_params *p, enum morpheus_store store)
+{
+    return p->compression && store != MORPHEUS_L1;
+}
+
+const char *parts_refuse(const struct morpheus_params *p)
+{
+    if (!parts_warps(p))
+        return "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are 0: no warp is left for a set";
+    if (!p->compression) return NULL;
+    if (p->predictor == PREDICTOR_PERFECT)
+        return "morpheus.predictor=perfect needs sets that replace by LRU alone: leave morpheus.compression "
+               "out";
+    for (uint32_t i = 0; i < MORPHEUS_STORES; i++)
+        if (p->warps[i] && parts_compress(p, (enum morpheus_store)i) &&
+            p->blocks[i] > MORPHEUS_COMPRESSED_ROWS_MAX)
+            return "a set of compressed blocks has at most 32 rows: morpheus.blocks, morpheus.shared_blocks";
+    return NULL;
+}
+
 static struct mech_helper_part part_of(const struct morpheus_params *p, enum morpheus_store store)
 {
     const uint32_t line_bytes = MORPHEUS_LINE_WORDS * sizeof(uint32_t);
@@ -34,7 +54,9 @@ static struct morpheus_kernel kernel_of(const struct morpheus_params *p, enum mo
     return (struct morpheus_kernel){.entry = entries[store],
                                     .store = store,
                                     .blocks = p->blocks[store],
-                                    .indirect_move = p->indirect_move && store == MORPHEUS_REGISTERS};
+                                    .indirect_move = p->indirect_move && store == MORPHEUS_REGISTERS,
+                                    .is_compressed = parts_compress(p, store),
+                                    .epoch = p->epoch};
 }
 
 size_t parts_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)

@@ -30,14 +30,17 @@ __attribute__((format(printf, 2, 3))) static inline void put(struct ptx_text *t,
 }
 
 /* Groups of 32 slots. */
-static inline uint32_t groups_of(const struct morpheus_kernel *k) { return (k->blocks + 31) / 32; }
+static inline uint32_t groups_of(const struct morpheus_kernel *k)
+{
+    return k->is_compressed ? MORPHEUS_COMPRESSED_SLOTS / 32 : (k->blocks + 31) / 32;
+}
 
 /* ---- stores (morpheus_store.c) ---- */
 
 /* Is the block of a read found by brx.idx? */
 static inline bool answers_by_branch(const struct morpheus_kernel *k)
 {
-    return k->store == MORPHEUS_REGISTERS && !k->indirect_move;
+    return k->store == MORPHEUS_REGISTERS && !k->indirect_move && !k->is_compressed;
 }
 
 /* Module text that a store needs; the declarations of a kernel; what it does once. */
@@ -46,9 +49,35 @@ void put_store_declarations(struct ptx_text *t, const struct morpheus_kernel *k)
 void put_store_start(struct ptx_text *t, const struct morpheus_kernel *k);
 /* The block of a read that was looked up goes to the read data buffer, if it is there. */
 void put_store_answer(struct ptx_text *t, const struct morpheus_kernel *k);
-/* %value = block %idx. `name` tells several apart. */
-void put_store_read(struct ptx_text *t, const struct morpheus_kernel *k, const char *name);
-/* Block %idx = %value in lanes with %sector. */
-void put_store_write(struct ptx_text *t, const struct morpheus_kernel *k, const char *name);
+/* A word of a block, or of a row of compressed ones, in each lane: which, and the register that it is in. */
+struct store_access {
+    /* tells accesses of a kernel apart */
+    const char *name;
+    const char *index, *word;
+    /* of a write: "", or the lanes that write */
+    const char *guard;
+};
+void put_store_read(struct ptx_text *t, const struct morpheus_kernel *k, const struct store_access *a);
+void put_store_write(struct ptx_text *t, const struct morpheus_kernel *k, const struct store_access *a);
+
+/* ---- pieces (morpheus_kernel.c) ---- */
+
+/* The head of a kernel, with the registers that all of them know. */
+void put_start(struct ptx_text *t, const struct morpheus_kernel *k);
+/* Waits for a request, and looks its tag up: %idx, and %hit. Other requests than reads go to no_read. */
+void put_look_up(struct ptx_text *t, const struct morpheus_kernel *k);
+/* %p: is slot %idx that of this lane in group g? Takes %x. */
+void put_is_mine(struct ptx_text *t, uint32_t g);
+/* At no_read: a cleared set (clear), the end, and an insertion (insert) leave; a block that is not there
+ * fails. Then %x is the kind of the request. */
+void put_choose(struct ptx_text *t, const struct morpheus_kernel *k);
+/* %sector: is the sector of this lane written? */
+void put_sector(struct ptx_text *t);
+/* done: the result in %y, and the time at which block %idx was used last. */
+void put_end(struct ptx_text *t, const struct morpheus_kernel *k);
+
+/* ---- compression (morpheus_levels.c) ---- */
+
+void put_compressing_kernel(struct ptx_text *t, const struct morpheus_kernel *k);
 
 #endif

@@ -23,7 +23,8 @@ static void divide_sets(struct morpheus *m)
         m->ranges[i] =
             (struct set_range){.first = first, .count = end - first, .blocks = m->params->blocks[i]};
         for (uint32_t k = first; k < end; k++) {
-            m->sets[k].blocks = m->params->blocks[i];
+            m->sets[k].is_compressed = parts_compress(m->params, (enum morpheus_store)i);
+            m->sets[k].blocks = m->sets[k].is_compressed ? MORPHEUS_COMPRESSED_SLOTS : m->params->blocks[i];
             morpheus_filter_hold(&m->filter, k, m->sets[k].blocks);
         }
     }
@@ -79,27 +80,43 @@ static void use_exactly(struct set *s, uint32_t tag)
     s->tags[0] = tag;
 }
 
+/* The filters have forgotten what was not entered since the swap before. A compressed set can hold it all the
+ * same: the next request makes it give such blocks up. */
+static void count_swap(struct morpheus *m, struct set *s)
+{
+    m->swaps++;
+    s->has_swapped = s->is_compressed;
+}
+
+/* A block that was looked up counts when it is found, or inserted because it was not. */
+static bool counts_late(struct morpheus *m, const struct set *s, const struct request *r)
+{
+    return morpheus_filter_found(&m->filter, index_of(m, s), r->mark);
+}
+
 void sets_use(struct morpheus *m, struct set *s, struct request *r)
 {
     const uint32_t tag = sets_tag(m, r->line);
     s->is_used = true;
+    r->forgets = s->has_swapped;
+    s->has_swapped = false;
     if (m->params->predictor == PREDICTOR_PERFECT) use_exactly(s, tag);
     if (m->params->predictor != PREDICTOR_BLOOM) return;
-    if (r->op == MORPHEUS_INSERT)
-        m->swaps += morpheus_filter_enter(&m->filter, index_of(m, s), tag);
-    else
+    if (r->op != MORPHEUS_INSERT)
         r->mark = morpheus_filter_look_up(&m->filter, index_of(m, s), tag);
+    else if (morpheus_filter_enter(&m->filter, index_of(m, s), tag) || counts_late(m, s, r))
+        count_swap(m, s);
 }
 
-void sets_found(struct morpheus *m, const struct set *s, const struct request *r)
+void sets_found(struct morpheus *m, struct set *s, const struct request *r)
 {
-    if (m->params->predictor == PREDICTOR_BLOOM && r->op != MORPHEUS_INSERT)
-        m->swaps += morpheus_filter_found(&m->filter, index_of(m, s), r->mark);
+    if (m->params->predictor != PREDICTOR_BLOOM || r->op == MORPHEUS_INSERT) return;
+    if (counts_late(m, s, r)) count_swap(m, s);
 }
 
 void sets_clear(struct morpheus *m, struct set *s)
 {
-    s->is_used = false;
+    s->is_used = s->has_swapped = false;
     s->tag_count = 0;
     if (m->params->predictor == PREDICTOR_BLOOM) morpheus_filter_clear(&m->filter, index_of(m, s));
 }
@@ -111,4 +128,27 @@ bool sets_predict(const struct morpheus *m, const struct set *s, uint32_t tag)
     case PREDICTOR_PERFECT: return tag_find(s, tag) < s->tag_count;
     default: return true;
     }
+}
+
+/* ---- 4.3.1: compression ---- */
+
+static uint32_t rows_of(const struct morpheus *m, const struct set *s)
+{
+    const uint32_t number = index_of(m, s);
+    const struct set_range *r = m->ranges;
+    while (number >= r->first + r->count) r++;
+    return r->blocks;
+}
+
+void sets_report(struct morpheus *m, const struct set *s, const struct morpheus_report *r)
+{
+    const uint32_t none = r->rows & UINT16_MAX, high = r->rows >> 16, low = rows_of(m, s) - none - high;
+    m->allotments++;
+    m->rows_none += none;
+    m->rows_low += low;
+    m->rows_high += high;
+    m->slots += none + 2 * low + 4 * high;
+    m->stored_none += r->none / 4;
+    m->stored_low += r->low / 2;
+    m->stored_high += r->high;
 }

@@ -20,7 +20,7 @@ static void put_targets(struct ptx_text *t, const struct morpheus_kernel *k, con
     for (uint32_t i = 0; i < k->blocks; i++) put(t, "%s%s_%u", i ? ", " : "", name, i);
 }
 
-/* Algorithm 2: the targets of a branch by %idx, which move the block between `before` and `after`. */
+/* Algorithm 2: the targets of a branch, which move the block between `before` and `after`. */
 static void put_moves(struct ptx_text *t, const struct morpheus_kernel *k, const char *name,
                       const char *before, const char *after)
 {
@@ -29,13 +29,11 @@ static void put_moves(struct ptx_text *t, const struct morpheus_kernel *k, const
     put(t, "%s_end:\n", name);
 }
 
-static void put_branch(struct ptx_text *t, const struct morpheus_kernel *k, const char *name,
-                       const char *before, const char *after)
+static void put_branch(struct ptx_text *t, const struct morpheus_kernel *k, const struct store_access *a)
 {
-    put(t, "%s_list: .branchtargets ", name);
-    put_targets(t, k, name);
-    put(t, ";\nbrx.idx %%idx, %s_list;\n", name);
-    put_moves(t, k, name, before, after);
+    put(t, "%s_list: .branchtargets ", a->name);
+    put_targets(t, k, a->name);
+    put(t, ";\nbrx.idx %s, %s_list;\n", a->index, a->name);
 }
 
 /* A block that is not there is the first target. */
@@ -50,13 +48,11 @@ static void put_branch_answer(struct ptx_text *t, const struct morpheus_kernel *
 
 /* ---- memory ---- */
 
-/* %x: where the lane's word of block %idx is. */
-static void put_address(struct ptx_text *t, const struct morpheus_kernel *k)
+/* %x: where the lane's word of a block is. */
+static void put_address(struct ptx_text *t, const struct morpheus_kernel *k, const char *index)
 {
-    if (k->store == MORPHEUS_SHARED)
-        put(t, "mad.lo.u32 %%x, %%idx, %u, %%base;\n", MORPHEUS_LINE_WORDS * 4);
-    else
-        put(t, "mad.lo.u32 %%x, %%idx, 4, %%base;\n");
+    const uint32_t apart = k->store == MORPHEUS_SHARED ? MORPHEUS_LINE_WORDS * 4 : 4;
+    put(t, "mad.lo.u32 %%x, %s, %u, %%origin;\n", index, apart);
 }
 
 static const char *space_of(const struct morpheus_kernel *k)
@@ -76,7 +72,7 @@ void put_store_declarations(struct ptx_text *t, const struct morpheus_kernel *k)
     if (k->store == MORPHEUS_REGISTERS)
         put(t, ".reg .b32 %%d<%u>;\n", k->blocks);
     else
-        put(t, ".reg .b32 %%base;\n");
+        put(t, ".reg .b32 %%origin;\n");
     if (k->store == MORPHEUS_L1) put(t, ".local .align 16 .b8 local_blocks[%u];\n", 4 * k->blocks);
 }
 
@@ -89,11 +85,11 @@ void put_store_start(struct ptx_text *t, const struct morpheus_kernel *k)
         break;
     case MORPHEUS_SHARED:
         put(t,
-            "mov.u32 %%base, shared_blocks; mad.lo.u32 %%base, %%y, %u, %%base;\n"
-            "mad.lo.u32 %%base, %%lane, 4, %%base;\n",
+            "mov.u32 %%origin, shared_blocks; mad.lo.u32 %%origin, %%y, %u, %%origin;\n"
+            "mad.lo.u32 %%origin, %%lane, 4, %%origin;\n",
             k->blocks * MORPHEUS_LINE_WORDS * 4);
         break;
-    default: put(t, "mov.u32 %%base, local_blocks;\n");
+    default: put(t, "mov.u32 %%origin, local_blocks;\n");
     }
 }
 
@@ -108,30 +104,37 @@ void put_store_answer(struct ptx_text *t, const struct morpheus_kernel *k)
     if (k->store == MORPHEUS_REGISTERS) {
         put(t, "@%%hit imov.b32 %%line, %%d<%u>, %%idx;\n", k->blocks);
     } else {
-        put_address(t, k);
+        put_address(t, k, "%idx");
         put(t, "@%%hit ld.%s.u32 %%line, [%%x];\n", space_of(k));
     }
     put(t, "@%%hit st.global.u32 [%%at], %%line;\n");
 }
 
-void put_store_read(struct ptx_text *t, const struct morpheus_kernel *k, const char *name)
+void put_store_read(struct ptx_text *t, const struct morpheus_kernel *k, const struct store_access *a)
 {
+    char before[32];
     if (k->store != MORPHEUS_REGISTERS) {
-        put_address(t, k);
-        put(t, "ld.%s.u32 %%value, [%%x];\n", space_of(k));
+        put_address(t, k, a->index);
+        put(t, "ld.%s.u32 %s, [%%x];\n", space_of(k), a->word);
     } else if (k->indirect_move) {
-        put(t, "imov.b32 %%value, %%d<%u>, %%idx;\n", k->blocks);
+        put(t, "imov.b32 %s, %%d<%u>, %s;\n", a->word, k->blocks, a->index);
     } else {
-        put_branch(t, k, name, "mov.b32 %value, ", "");
+        snprintf(before, sizeof before, "mov.b32 %s, ", a->word);
+        put_branch(t, k, a);
+        put_moves(t, k, a->name, before, "");
     }
 }
 
-void put_store_write(struct ptx_text *t, const struct morpheus_kernel *k, const char *name)
+void put_store_write(struct ptx_text *t, const struct morpheus_kernel *k, const struct store_access *a)
 {
+    char before[32], after[32];
+    snprintf(before, sizeof before, "%smov.b32 ", a->guard);
+    snprintf(after, sizeof after, ", %s", a->word);
     if (k->store == MORPHEUS_REGISTERS) {
-        put_branch(t, k, name, "@%sector mov.b32 ", ", %value");
+        put_branch(t, k, a);
+        put_moves(t, k, a->name, before, after);
         return;
     }
-    put_address(t, k);
-    put(t, "@%%sector st.%s.u32 [%%x], %%value;\n", space_of(k));
+    put_address(t, k, a->index);
+    put(t, "%sst.%s.u32 [%%x], %s;\n", a->guard, space_of(k), a->word);
 }
