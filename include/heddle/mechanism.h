@@ -33,7 +33,7 @@
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 5
+#define HEDDLE_MECHANISM_API 6
 #define MECH_NO_WARP         (-1)
 #define MECH_NO_CTA          UINT32_MAX
 /* memory of a mechanism (memory_read) */
@@ -533,13 +533,24 @@ struct mech_ports {
 
 /* ---- SMs in cache mode, and the slices of the L2 ---- */
 
-/* What a helper kernel needs beside its PTX. */
-struct mech_helper {
-    /* the entry that runs */
+/* A part of a helper kernel: warps that run one entry. */
+struct mech_helper_part {
+    /* the entry that runs; its only parameter is the address of a table with the addresses of the window
+     * lines of each of its warps */
     const char *entry;
-    /* warps on each SM in cache mode; a thread may have as many registers as the register file has for
-     * them */
-    uint32_t warps;
+    /* warps on each SM in cache mode, at least one; dynamic shared memory of each */
+    uint32_t warps, shared_bytes;
+    /* local memory of a thread; it stays in the L1 of its SM, 4 bytes of each lane in a line */
+    uint32_t local_bytes;
+};
+
+/* What a helper kernel needs beside its PTX. */
+enum { MECH_HELPER_PARTS = 3 };
+struct mech_helper {
+    /* Threads of the first part may have the registers that the others leave. Warps are numbered part by
+     * part, in each of them SM by SM; warp w belongs to slice w modulo slices. */
+    struct mech_helper_part parts[MECH_HELPER_PARTS];
+    uint32_t part_count;
     /* lines of the controller's window that each warp has */
     uint32_t window_lines;
 };
@@ -567,7 +578,13 @@ struct mech_request {
     bool has_bytes;
 };
 
-enum mech_take { MECH_PASS, MECH_CLAIM };
+enum mech_take {
+    MECH_PASS,
+    MECH_CLAIM,
+    /* the mechanism has no room: the request waits at the tags, and those of the program behind it, while the
+     * helper's go on */
+    MECH_WAIT
+};
 
 /* What a mechanism may do at a slice. */
 struct mech_slice_ports {
@@ -668,8 +685,9 @@ struct mechanism {
     uint32_t (*cache_sms)(const void *params, uint32_t sm_count);
     /* The helper kernel: writes its PTX as snprintf does, and returns how long it is. Fill both or none. */
     size_t (*helper)(const void *params, struct mech_helper *helper, char *ptx, size_t room);
-    /* A request of an SM is at the tags of a slice: does the mechanism take it? Asked once for each request.
-     * Of the helper's, those for the window alone come here, and are always taken. */
+    /* A request of an SM is at the tags of a slice: does the mechanism take it? After MECH_WAIT it is asked
+     * again, as often as the slice looks: that answer changes nothing, and turns into another one only in a
+     * hook of the slice. Of the helper's, those for the window alone come here, and are always taken. */
     enum mech_take (*take_request)(void *slice_state, const struct mech_request *r);
     /* A bit of view->ready, or MECH_NO_WARP to leave the slot empty. */
     int (*pick)(void *state, const struct mech_sched_view *view);

@@ -1,8 +1,6 @@
 /* helper.c: see helper.h. */
 #include "core/helper.h"
 
-#include "core/occupancy.h"
-
 static bool refuse(struct diag_list *diags, const struct helper *h, const char *hint, const char *fmt, ...)
 {
     struct strbuf text = {0};
@@ -24,57 +22,27 @@ static void write_ptx(struct helper *h, const void *params)
     h->mech->helper(params, &h->wants, h->ptx, bytes);
 }
 
-/* The registers that a thread can have while all of the warps fit. */
-static uint32_t registers_of(const struct helper *h)
+static struct helper_source source_of(const struct helper *h)
 {
-    const struct machine *m = h->wiring->machine;
-    uint32_t registers = m->sm_thread_registers_max;
-    while (registers > 1 && occupancy_warps(occupancy_registers_of(m), registers) < h->wants.warps)
-        registers--;
-    return registers;
+    return (struct helper_source){.machine = h->wiring->machine,
+                                  .name = h->mech->name,
+                                  .ptx = h->ptx,
+                                  .wants = &h->wants,
+                                  .compile = h->compile};
 }
 
-static struct isa_module *compile(const struct helper *h, struct diag_list *diags)
+static bool has_warps(const struct mech_helper *wants)
 {
-    return h->compile(h->wiring->machine, h->mech->name, h->ptx, registers_of(h), diags);
-}
-
-static const struct isa_kernel *entry_of(const struct isa_module *isa, const char *name)
-{
-    for (uint32_t i = 0; i < isa->kernel_count; i++)
-        if (!strcmp(isa->kernels[i]->name, name)) return isa->kernels[i];
-    return NULL;
-}
-
-/* The largest CTAs that the warps of an SM can be divided into. */
-static void divide_warps(struct helper *h)
-{
-    const uint32_t warps_max = h->wiring->machine->cta_threads / ISA_LANES;
-    h->ctas_each = 1;
-    while (h->wants.warps / h->ctas_each > warps_max || h->wants.warps % h->ctas_each) h->ctas_each++;
-    h->warps_each = h->wants.warps / h->ctas_each;
-}
-
-static bool check_kernel(const struct helper *h, const struct isa_kernel *k, struct diag_list *diags)
-{
-    const struct machine *m = h->wiring->machine;
-    const uint32_t fit = occupancy_ctas(m, k, h->warps_each * ISA_LANES, k->shared_bytes);
-    if (k->refused) return refuse(diags, h, NULL, "its helper kernel needs %s", k->refused->need);
-    if (k->frame_bytes)
-        return refuse(diags, h, "fewer warps, or fewer blocks of a warp",
-                      "its helper kernel needs more than the %u registers that a thread of %u warps can have",
-                      registers_of(h), h->wants.warps);
-    if (fit >= h->ctas_each) return true;
-    return refuse(diags, h, "fewer warps, or fewer blocks of a warp",
-                  "%u warps of its helper kernel at %u registers a thread do not fit an SM", h->wants.warps,
-                  k->reg_count);
+    for (uint32_t i = 0; i < wants->part_count; i++)
+        if (!wants->parts[i].warps) return false;
+    return wants->part_count;
 }
 
 static bool check_machine(const struct helper *h, struct diag_list *diags)
 {
     const struct machine *m = h->wiring->machine;
     if (!h->compile) return refuse(diags, h, NULL, "this program cannot lower its helper kernel");
-    if (!h->wiring->mech_slices || !h->wants.warps)
+    if (!h->wiring->mech_slices || !has_warps(&h->wants))
         return refuse(diags, h, NULL, "its helper kernel has no warp, or nothing at the L2 to serve");
     if (m->l2.infinite || m->l2.perfect || m->l1.perfect || m->l1.fixed_miss_latency)
         return refuse(diags, h, "leave the ideal machine out", "its helper kernel needs a real L1 and L2");
@@ -86,14 +54,10 @@ static bool check_machine(const struct helper *h, struct diag_list *diags)
 static bool check(struct helper *h, struct diag_list *diags)
 {
     if (!check_machine(h, diags)) return false;
-    struct isa_module *isa = compile(h, diags);
-    if (!isa) return refuse(diags, h, NULL, "its helper kernel cannot be lowered");
-    divide_warps(h);
-    const struct isa_kernel *k = entry_of(isa, h->wants.entry);
-    const bool fits = k ? check_kernel(h, k, diags)
-                        : refuse(diags, h, NULL, "its helper kernel has no entry '%s'", h->wants.entry);
-    isa_module_free(isa);
-    return fits;
+    const struct helper_source source = source_of(h);
+    struct isa_module *isa = helper_fit_compile(&source, diags);
+    if (isa) isa_module_free(isa);
+    return isa;
 }
 
 bool helper_init(struct helper *h, struct wiring *w, const struct gpu_time *time, helper_compiler *compiler,
@@ -113,10 +77,17 @@ bool helper_init(struct helper *h, struct wiring *w, const struct gpu_time *time
 
 /* ---- the window ---- */
 
-static uint32_t warps_all(const struct helper *h)
+static uint32_t cache_sms(const struct helper *h) { return h->wiring->sm_count - h->wiring->compute_count; }
+
+/* Of all parts before this one: warps are numbered part by part. */
+static uint32_t warps_before(const struct helper *h, uint32_t part)
 {
-    return (h->wiring->sm_count - h->wiring->compute_count) * h->wants.warps;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < part; i++) sum += cache_sms(h) * h->wants.parts[i].warps;
+    return sum;
 }
+
+static uint32_t warps_all(const struct helper *h) { return warps_before(h, h->wants.part_count); }
 
 static uint32_t lines_of_slice(const struct helper *h, uint32_t slice)
 {
@@ -179,7 +150,7 @@ static bool make_window(struct helper *h)
     }
 }
 
-/* The window lines of each warp, by its number in the grid. */
+/* The window lines of each warp, by its number. */
 static bool make_table(struct helper *h)
 {
     const uint32_t warps = warps_all(h), slices = h->wiring->slice_count, lines = h->wants.window_lines;
@@ -206,40 +177,61 @@ static bool out_of_memory(struct emu_fault *fault)
 static bool load(struct helper *h)
 {
     struct diag_list diags = {0};
-    struct isa_module *isa = compile(h, &diags);
+    const struct helper_source source = source_of(h);
+    struct isa_module *isa = helper_fit_compile(&source, &diags);
     if (isa) h->module = emu_module_load(h->device, isa, NULL, NULL, &diags);
     diag_free(&diags);
     return h->module;
 }
 
-static bool open_grid(struct helper *h, struct emu_fault *fault)
+static bool open_grid(struct helper *h, uint32_t part, struct emu_fault *fault)
 {
     const struct wiring *w = h->wiring;
-    const uint32_t ctas = (w->sm_count - w->compute_count) * h->ctas_each;
+    const struct mech_helper_part *wants = &h->wants.parts[part];
+    const struct helper_shape shape = helper_fit_shape(w->machine, wants);
+    struct helper_grid *g = &h->grids[part];
+    const uint64_t table = h->table + warps_before(h, part) * h->wants.window_lines * sizeof(uint64_t);
     const struct emu_launch l = {.module = h->module,
-                                 .kernel = emu_find_kernel(h->module, h->wants.entry),
-                                 .grid = {ctas, 1, 1},
-                                 .block = {h->warps_each * ISA_LANES, 1, 1},
-                                 .params = &h->table,
+                                 .kernel = emu_find_kernel(h->module, wants->entry),
+                                 .grid = {cache_sms(h) * shape.ctas_each, 1, 1},
+                                 .block = {shape.warps_each * ISA_LANES, 1, 1},
+                                 .shared_dynamic_bytes = helper_fit_shared(w->machine, wants),
+                                 .shared_wish = helper_fit_wish(w->machine, &h->wants),
+                                 .params = &table,
                                  .privileged = true};
-    h->grid = emu_grid_open(h->device, &l, &h->fault);
-    if (!h->grid) *fault = h->fault;
-    if (!h->grid) return false;
-    emu_grid_share(h->grid, units_logs(w->units), w->sm_count);
-    emu_grid_clock(h->grid, &h->time->core.cycle, &h->time->core.ns);
+    g->ctas_each = shape.ctas_each;
+    g->grid = emu_grid_open(h->device, &l, &g->fault);
+    if (!g->grid) *fault = g->fault;
+    if (!g->grid) return false;
+    emu_grid_share(g->grid, units_logs(w->units), w->sm_count);
+    emu_grid_clock(g->grid, &h->time->core.cycle, &h->time->core.ns);
     return true;
 }
 
-static bool start_ctas(struct helper *h, struct emu_fault *fault)
+static bool open_grids(struct helper *h, struct emu_fault *fault)
+{
+    for (uint32_t i = 0; i < h->wants.part_count; i++)
+        if (!open_grid(h, i, fault)) return false;
+    return true;
+}
+
+static bool start_ctas(struct helper *h, const struct helper_grid *g, struct emu_fault *fault)
 {
     struct wiring *w = h->wiring;
-    for (uint32_t i = 0; i < (w->sm_count - w->compute_count) * h->ctas_each; i++) {
-        const uint32_t sm = w->compute_count + i / h->ctas_each;
+    for (uint32_t i = 0; i < cache_sms(h) * g->ctas_each; i++) {
+        const uint32_t sm = w->compute_count + i / g->ctas_each;
         units_run_sm(w->units, sm);
         units_wake_sm(w->units, sm);
-        if (!sm_start_cta(w->sms[sm], h->time->now, h->grid, i)) return out_of_memory(fault);
+        if (!sm_start_cta(w->sms[sm], h->time->now, g->grid, i)) return out_of_memory(fault);
     }
-    wiring_set_helper(w, warps_all(h));
+    return true;
+}
+
+static bool start_parts(struct helper *h, struct emu_fault *fault)
+{
+    for (uint32_t i = 0; i < h->wants.part_count; i++)
+        if (!start_ctas(h, &h->grids[i], fault)) return false;
+    wiring_set_helper(h->wiring, warps_all(h));
     return true;
 }
 
@@ -248,8 +240,8 @@ bool helper_start(struct helper *h, struct emu_device *device, struct emu_fault 
     if (!h->mech || helper_is_running(h)) return true;
     h->device = device;
     if (!make_window(h) || !make_table(h) || !load(h)) return out_of_memory(fault);
-    if (!open_grid(h, fault)) return false;
-    if (mech_slices_start(h->wiring->mech_slices, &h->window, warps_all(h))) return start_ctas(h, fault);
+    if (!open_grids(h, fault)) return false;
+    if (mech_slices_start(h->wiring->mech_slices, &h->window, warps_all(h))) return start_parts(h, fault);
     *fault = (struct emu_fault){.kind = EMU_BAD_MECHANISM};
     snprintf(fault->message, sizeof fault->message, "heddle: error: %s\n",
              mech_gpu_failure(h->wiring->mech_gpu)->text);
@@ -258,9 +250,11 @@ bool helper_start(struct helper *h, struct emu_device *device, struct emu_fault 
 
 const struct emu_fault *helper_fault(struct helper *h)
 {
-    if (!h->grid) return NULL;
-    emu_grid_find_fault(h->grid);
-    return h->fault.kind != EMU_OK ? &h->fault : NULL;
+    for (uint32_t i = 0; i < h->wants.part_count && h->grids[i].grid; i++) {
+        emu_grid_find_fault(h->grids[i].grid);
+        if (h->grids[i].fault.kind != EMU_OK) return &h->grids[i].fault;
+    }
+    return NULL;
 }
 
 bool helper_has_ctas(const struct helper *h)
@@ -279,8 +273,10 @@ void helper_free(struct helper *h)
 void helper_close(struct helper *h)
 {
     if (h->wiring) wiring_set_helper(h->wiring, 0);
-    if (h->grid) emu_grid_close(h->grid, NULL);
-    h->grid = NULL;
+    for (uint32_t i = 0; i < h->wants.part_count; i++) {
+        if (h->grids[i].grid) emu_grid_close(h->grids[i].grid, NULL);
+        h->grids[i] = (struct helper_grid){0};
+    }
     if (h->module) emu_module_unload(h->device, h->module);
     h->module = NULL;
     free_window(h);

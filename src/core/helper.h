@@ -6,15 +6,23 @@
  * lines that only they may touch, the windows (mech/mech_slices.h); a load of the window is answered when
  * there is work, so SMs whose warps all wait sleep.
  *
- * Its first parameter, the only one, is the address of a table: the addresses of each warp's window lines, 8
- * bytes each, by the number of the warp in the grid. */
+ * It has parts, which are on each of these SMs together: a grid each, with registers, shared memory and local
+ * memory of its own. A part's first parameter, the only one, is the address of a table: the addresses of each
+ * warp's window lines, 8 bytes each, by the number of the warp in the grid. Local memory of a helper stays in
+ * the L1: helper_fit.c refuses what does not fit there. */
 #ifndef HEDDLE_HELPER_H
 #define HEDDLE_HELPER_H
 
+#include "core/helper_fit.h"
 #include "core/wiring.h"
 
-typedef struct isa_module *helper_compiler(const struct machine *m, const char *name, const char *ptx,
-                                           uint32_t registers_max, struct diag_list *diags);
+/* A part of it that runs. */
+struct helper_grid {
+    struct emu_grid *grid;
+    struct emu_fault fault;
+    /* CTAs on each SM */
+    uint32_t ctas_each;
+};
 
 /* Written by helper.c alone. */
 struct helper {
@@ -25,13 +33,10 @@ struct helper {
     const struct mechanism *mech;
     struct mech_helper wants;
     char *ptx;
-    /* CTAs on each SM, and their warps */
-    uint32_t ctas_each, warps_each;
     /* while it runs */
     struct emu_device *device;
     struct emu_module *module;
-    struct emu_grid *grid;
-    struct emu_fault fault;
+    struct helper_grid grids[MECH_HELPER_PARTS];
     struct mech_window window;
     uint32_t *window_numbers;
     uint64_t **window_addresses;
@@ -43,7 +48,7 @@ bool helper_init(struct helper *h, struct wiring *w, const struct gpu_time *time
                  struct diag_list *diags);
 /* Starts it, unless it runs or there is none. False: the fault says why it cannot. */
 bool helper_start(struct helper *h, struct emu_device *device, struct emu_fault *fault);
-static inline bool helper_is_running(const struct helper *h) { return h->grid != NULL; }
+static inline bool helper_is_running(const struct helper *h) { return h->grids[0].grid != NULL; }
 /* The fault of one of its warps; NULL: there is none. */
 const struct emu_fault *helper_fault(struct helper *h);
 /* Are CTAs of it on SMs? */

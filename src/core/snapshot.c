@@ -2,6 +2,7 @@
 #include "core/snapshot.h"
 
 #include "base/hash.h"
+#include "core/helper_counts.h"
 #include "core/queue_stats.h"
 
 const struct stat_row gpu_stat_rows[] = {
@@ -14,20 +15,6 @@ const struct stat_row gpu_stat_rows[] = {
     STAT_COUNT(gpu_counts, copied_bytes, "gpu.copied_bytes", "bytes", "what they moved", NULL),
     STAT_COUNT(gpu_counts, copy_cycles, "gpu.copy_cycles", "cycles",
                "core cycles that copy engines were busy, summed over them (copy.timed)", NULL),
-    {0},
-};
-
-const struct stat_row helper_stat_rows[] = {
-    STAT_COUNT(helper_counts, cycles, "helper.cycles", "cycles", "cycles, summed over SMs in cache mode",
-               NULL),
-    STAT_COUNT(helper_counts, issue_cycles, "helper.issues", "slots", "issue slots that they used", NULL),
-    STAT_COUNT(helper_counts, warp_insts, "helper.warp_insts", "instructions",
-               "warp instructions of the helper kernel", NULL),
-    STAT_COUNT(helper_counts, thread_insts, "helper.thread_insts", "instructions",
-               "thread instructions of the helper kernel", NULL),
-    STAT_COUNT(helper_counts, loads, "helper.loads", "instructions",
-               "its loads, those of the window among them", NULL),
-    STAT_COUNT(helper_counts, stores, "helper.stores", "instructions", "its stores", NULL),
     {0},
 };
 
@@ -130,19 +117,6 @@ static void add_mech_slices(const struct snapshots *s, void **stats)
         stat_add(s->groups[group].rows, stats[group], mech_slices_state(m, i));
 }
 
-static void add_helper(const struct wiring *w, struct helper_counts *out)
-{
-    for (uint32_t i = w->compute_count; i < w->sm_count; i++) {
-        const struct sm_stats *m = sm_stats(w->sms[i]);
-        out->cycles += m->cycles;
-        out->issue_cycles += m->slots[SLOT_ISSUED];
-        out->warp_insts += m->warp_insts;
-        out->thread_insts += m->thread_insts;
-        out->loads += m->loads + m->atomics;
-        out->stores += m->stores;
-    }
-}
-
 static void add_memory(const struct wiring *w, void **stats)
 {
     stat_add(xbar_stat_rows, stats[GROUP_XBAR], xbar_stats(w->xbar));
@@ -173,7 +147,7 @@ void **snapshot_take(const struct snapshots *s)
     }
     add_sms(s, stats);
     add_mech_slices(s, stats);
-    if (s->helper_group) add_helper(s->wiring, stats[s->helper_group]);
+    if (s->helper_group) helper_counts_add(s->wiring, stats[s->helper_group]);
     add_memory(s->wiring, stats);
     if (s->wiring->ring) stat_add(smring_stat_rows, stats[s->mech_end], smring_stats(s->wiring->ring));
     add_queues(s->wiring, s->time->now, stats[GROUP_QUEUE]);

@@ -19,12 +19,6 @@ struct gpu_counts {
 };
 extern const struct stat_row gpu_stat_rows[];
 
-/* The statistics group "helper": what SMs in cache mode do. They count in no other group of SMs. */
-struct helper_counts {
-    uint64_t cycles, issue_cycles, warp_insts, thread_insts, loads, stores;
-};
-extern const struct stat_row helper_stat_rows[];
-
 /* The groups of a machine, and the rooms that their counts come from. Written by snapshot.c alone. */
 struct snapshots {
     /* mech_end: behind the groups of mechanisms */

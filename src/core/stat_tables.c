@@ -1,6 +1,7 @@
 /* stat_tables.c: the tables of all statistics that a machine can count. */
 #include "core/stat_tables.h"
 
+#include "core/helper_counts.h"
 #include "core/mech/mech_host.h"
 #include "core/queue_stats.h"
 #include "core/snapshot.h"

@@ -52,14 +52,25 @@ static void create_links(struct wiring *w, const struct gpu_time *time)
         make_links(w->slice_count, "DRAM to L2", m->l2.fill_queue, gpu_time_period(time, DOMAIN_DRAM));
 }
 
+/* The L1 of an SM in cache mode keeps what its warps store to local memory: nothing of it is written
+ * through. */
+static struct l1_params cache_mode_l1(const struct l1_params *own)
+{
+    struct l1_params l1 = *own;
+    l1.write_local = L1_WRITE_BACK;
+    l1.local_write_allocate = true;
+    return l1;
+}
+
 static void create_sms(struct wiring *w, const struct wiring_setup *setup)
 {
+    w->cache_l1 = cache_mode_l1(&w->machine->l1);
     w->sms = mem_zalloc(sizeof *w->sms * w->sm_count);
     for (uint32_t i = 0; i < w->sm_count; i++) {
         struct unit *unit = units_sm(w->units, i);
         w->sms[i] = sm_create(&(struct sm_setup){.machine = w->machine,
                                                  .params = &w->machine->sm,
-                                                 .l1 = &w->machine->l1,
+                                                 .l1 = i < w->compute_count ? &w->machine->l1 : &w->cache_l1,
                                                  .index = i,
                                                  .sm_count = w->sm_count,
                                                  .clock = &setup->time->clock.domains[DOMAIN_CORE],
@@ -89,7 +100,9 @@ static void create_memory(struct wiring *w, const struct clock_domain *clocks)
     struct link **from_slice = pointers(w, l->slice_to_xbar, w->slice_count);
     struct link **to_dram = pointers(w, l->slice_to_dram, w->slice_count);
     struct link **from_dram = pointers(w, l->dram_to_slice, w->slice_count);
-    w->xbar = xbar_create(&m->xbar, w->sm_count, w->slice_count, &clocks[DOMAIN_XBAR], &w->pool, from_sm,
+    struct xbar_params xbar = m->xbar;
+    if (w->compute_count < w->sm_count) xbar.gated_sms = w->compute_count;
+    w->xbar = xbar_create(&xbar, w->sm_count, w->slice_count, &clocks[DOMAIN_XBAR], &w->pool, from_sm,
                           to_slice, from_slice, to_sm);
     w->slices = mem_zalloc(sizeof *w->slices * w->slice_count);
     uint32_t per_channel = w->slice_count / w->channel_count;
@@ -155,16 +168,18 @@ static void create_meeting_points(struct wiring *w, const struct gpu_time *time)
 static void create_mech_slices(struct wiring *w, const struct gpu_time *time)
 {
     const struct l2_params *l2 = &w->machine->l2;
-    w->mech_slices =
-        mech_slices_create(&(struct mech_slices_setup){.set = w->mechs,
-                                                       .gpu = w->mech_gpu,
-                                                       .slices = w->slices,
-                                                       .map = w->map,
-                                                       .slice_count = w->slice_count,
-                                                       .compute_count = w->compute_count,
-                                                       .lines = (uint32_t)(l2->slice_size / l2->line),
-                                                       .line_bytes = l2->line,
-                                                       .core_period = gpu_time_period(time, DOMAIN_CORE)});
+    w->mech_slices = mech_slices_create(
+        &(struct mech_slices_setup){.set = w->mechs,
+                                    .gpu = w->mech_gpu,
+                                    .slices = w->slices,
+                                    .map = w->map,
+                                    .slice_count = w->slice_count,
+                                    .compute_count = w->compute_count,
+                                    .gates = xbar_gates(w->xbar),
+                                    .behind_gate = xbar_packets_behind(w->xbar) + l2->access_queue,
+                                    .lines = (uint32_t)(l2->slice_size / l2->line),
+                                    .line_bytes = l2->line,
+                                    .core_period = gpu_time_period(time, DOMAIN_CORE)});
 }
 
 bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_list *diags)

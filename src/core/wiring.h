@@ -35,6 +35,8 @@ struct wiring {
     uint32_t sm_count, slice_count, channel_count;
     /* SMs from here on are in cache mode: they run a mechanism's helper kernel, and no CTA of the program */
     uint32_t compute_count;
+    /* their L1s */
+    struct l1_params cache_l1;
     /* warps of the helper that are on these SMs, each of which has one load of its window under way while the
      * machine is idle */
     uint32_t helper_warps;

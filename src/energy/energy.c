@@ -107,17 +107,51 @@ static double static_watts(const struct energy_table *t, const struct energy_sou
     const struct energy_static *m = &t->mixes[mix_of(s)];
     const double lanes = ratio(S("sm.thread_insts"), S("sm.warp_insts"));
     const double more = lanes > 1 ? lanes - 1 : 0;
-    return (m->first_lane + m->lane * more) * ratio(S("sm.active_cycles"), S("sm.cycles"));
+    return (m->first_lane + m->lane * more) *
+           ratio(S("sm.active_cycles") + S("helper.cycles"), S("sm.cycles") + S("helper.cycles"));
+}
+
+/* Share of the SMs that are in cache mode: their warps are always there. */
+static double cache_share(const struct energy_source *s)
+{
+    return ratio(S("helper.cycles"), S("helper.cycles") + S("sm.cycles"));
 }
 
 static void add_powers(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out)
 {
-    const double idle_sms = s->sms * (1 - ratio(S("sm.active_cycles"), S("sm.cycles")));
-    const double duty = ratio(S("sm.slots_issued"), S("sm.slots"));
+    const double compute_sms = s->sms * (1 - cache_share(s));
+    const double idle_sms = compute_sms * (1 - ratio(S("sm.active_cycles"), S("sm.cycles")));
+    const double duty = ratio(S("sm.slots_issued") + S("helper.issues"), S("sm.slots") + S("helper.slots"));
     const double always = t->watts[ENERGY_CONSTANT] + t->watts[ENERGY_IDLE_SM] * idle_sms +
                           t->watts[ENERGY_PIPELINE] * MIN(duty, duty_max);
     out->joules[ENERGY_ALWAYS] += always * out->seconds;
     out->joules[ENERGY_LEAKAGE] += (t->watts[ENERGY_CHIP_LEAKAGE] + static_watts(t, s)) * out->seconds;
+}
+
+/* ---- SMs in cache mode ---- */
+
+/* What the helper kernel's SMs count, by the names that SMs of the program have: sm.NAME is helper.NAME
+ * there, l1.NAME helper.l1_NAME. Crossbar, L2 and DRAM belong to both and are counted once. */
+static double helper_value(void *context, const char *name)
+{
+    const struct energy_source *s = context;
+    const bool is_sm = !strncmp(name, "sm.", 3), is_l1 = !strncmp(name, "l1.", 3);
+    char own[64];
+    if (!is_sm && !is_l1) return 0;
+    snprintf(own, sizeof own, "helper.%s%s", is_l1 ? "l1_" : "", name + 3);
+    return value(s, own);
+}
+
+static void add_helper(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out)
+{
+    struct energy_source own = *s;
+    own.value = helper_value;
+    own.context = (void *)s;
+    for (enum energy_event e = 0; e < ENERGY_EVENTS; e++) {
+        const double joules = energy_events(t, &own, e) * t->picojoules[e] * picojoule;
+        out->joules[event_parts[e]] += joules;
+        out->helper += joules;
+    }
 }
 
 void energy_of(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out)
@@ -129,6 +163,7 @@ void energy_of(const struct energy_table *t, const struct energy_source *s, stru
         out->joules[event_parts[e]] += energy_events(t, s, e) * t->picojoules[e] * picojoule;
     for (uint32_t i = 0; i < s->row_count; i++)
         out->joules[energy_row_part(s->rows[i])] += energy_row_joules(t, s, s->rows[i]);
+    if (S("helper.cycles") > 0) add_helper(t, s, out);
     add_powers(t, s, out);
 }
 

@@ -102,6 +102,8 @@ struct energy_source {
 
 struct energy_sum {
     double joules[ENERGY_PARTS];
+    /* of them, instructions on SMs in cache mode */
+    double helper;
     double seconds;
 };
 void energy_of(const struct energy_table *t, const struct energy_source *s, struct energy_sum *out);

@@ -8,7 +8,7 @@
 
 /* ---- names ---- */
 
-static const char *const sums[] = {"total", "without_leakage", "events", "seconds"};
+static const char *const sums[] = {"total", "without_leakage", "events", "helper", "seconds"};
 
 const char *column_energy_name(uint32_t i)
 {
@@ -72,6 +72,7 @@ static double sum_of(const struct energy_sum *e, const char *name)
     if (!strcmp(name, "total")) return energy_total(e, true);
     if (!strcmp(name, "without_leakage")) return energy_total(e, false);
     if (!strcmp(name, "events")) return events_of(*e);
+    if (!strcmp(name, "helper")) return e->helper;
     return !strcmp(name, "seconds") ? e->seconds : NAN;
 }
 

@@ -243,7 +243,7 @@ static bool bind_energy(struct binding *b, struct expr_leaf *leaf)
     for (uint32_t i = 0; column_energy_name(i); i++) vec_push(&names, column_energy_name(i));
     const char *near = diag_nearest(leaf->name, names.data, names.len);
     char hint[160] =
-        "a part such as l1 or dram, total, without_leakage, events, seconds, or a mechanism's row";
+        "a part such as l1 or dram, total, without_leakage, events, helper, seconds, or a mechanism's row";
     if (near) snprintf(hint, sizeof hint, "did you mean '%.100s'?", near);
     vec_free(&names);
     return refuse(b, leaf, hint, "no part of the energy, and no row of a column's mechanisms, is called '%s'",

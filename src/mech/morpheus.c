@@ -9,14 +9,17 @@
  * Invariants. (1) A warp serves one request at a time, and those of a set in the order of the queue. (2) The
  * predictor knows what will be in the set when the newest request of the queue is served. (3) A line that is
  * on its way from DRAM is asked for once: later requests for it wait with the first. (4) A block's bytes are
- * those of memory when the request that wrote them was served, or newer ones.
+ * those of memory when the request that wrote them was served, or newer ones. (5) What the helper sends is
+ * always taken: a request of the program may wait for it, and it never waits for one.
  *
- * Open in the paper. The request queue has no bound: behind a request at the tags of a slice may be the
- * result that would empty the queue. Insertions have one, morpheus.inserts: beyond it what comes from DRAM
- * is not inserted. A write is acknowledged when its block has it. The helper adds for every atomic: it is
- * given the difference that the operation makes to each word. It takes effect once, when its warp first
- * gets it: one that misses then is there in the bytes that are inserted. A host copy empties the sets that
- * it writes to. */
+ * Open in the paper. While the request queue is full a request that needs a slot waits at the tags of the
+ * slice, and those of the program behind it; the helper's results pass them (mem/l2_claim.h). A slot is
+ * taken until the warp gets the request, that of an atomic until it is done: it may come back to the queue,
+ * behind the insertion of its line. Insertions have a bound of their own, morpheus.inserts: beyond it what
+ * comes from DRAM is not inserted. A write is acknowledged when its block has it. The helper adds for every
+ * atomic: it is given the difference that the operation makes to each word. It takes effect once, when its
+ * warp first gets it: one that misses then is there in the bytes that are inserted. A host copy empties the
+ * sets that it writes to. */
 #include "mech/morpheus_state.h"
 
 #include <stdio.h>
@@ -40,10 +43,16 @@ static void answer_load(const struct morpheus *m, uint32_t token)
     m->ports->reply(m->ports->host, token);
 }
 
+static void give_slot(struct morpheus *m, struct request *r)
+{
+    m->queued -= r->has_slot;
+    r->has_slot = false;
+}
+
 static void fill_row(const struct morpheus *m, const struct set *s, const struct request *r)
 {
     struct morpheus_row *row = row_of(m, s);
-    row->op = r->op | (s->must_clear ? MORPHEUS_FLAG_CLEAR : 0) |
+    row->op = r->op | (s->must_clear ? MORPHEUS_FLAG_CLEAR : 0) | (r->forgets ? MORPHEUS_FLAG_FORGET : 0) |
               (uint32_t)r->is_dirty << MORPHEUS_FLAG_DIRTY_SHIFT | r->sectors << MORPHEUS_SECTORS_SHIFT;
     row->tag = sets_tag(m, r->line);
 }
@@ -58,6 +67,7 @@ static void hand_over(struct morpheus *m, struct set *s)
     s->current = r;
     s->is_parked = false;
     m->inserts_waiting -= r->op == MORPHEUS_INSERT;
+    if (r->op != MORPHEUS_ATOMIC) give_slot(m, r);
     if (r->op == MORPHEUS_ATOMIC) {
         memcpy(s->before, m->ports->line(m->ports->host, r->line), sizeof s->before);
         if (!r->is_applied) m->ports->apply(m->ports->host, r->token);
@@ -66,6 +76,7 @@ static void hand_over(struct morpheus *m, struct set *s)
     fill_row(m, s, r);
     s->must_clear = false;
     s->handed = m->now;
+    s->is_away = true;
     m->queue_cycles += m->now - r->queued;
     answer_load(m, s->parked);
 }
@@ -81,6 +92,7 @@ static void enqueue(struct morpheus *m, struct set *s, struct request *r)
 static void end_request(struct morpheus *m, struct request *r)
 {
     if (r->has_token) m->ports->reply(m->ports->host, r->token);
+    give_slot(m, r);
     request_free(m, r);
 }
 
@@ -118,6 +130,7 @@ static void miss(struct morpheus *m, struct set *s, struct request *r, bool is_p
     if (!f) {
         f = fetch_add(m, s, r->line);
         f->is_predicted = is_predicted;
+        f->mark = r->mark;
         m->ports->dram_read(m->ports->host, r->line, f->tag);
     }
     request_append(&f->first, &f->last, r);
@@ -142,6 +155,7 @@ static void insert_fetched(struct morpheus *m, struct set *s, const struct fetch
                                                  .sectors = (1u << m->ports->line_bytes / 32) - 1,
                                                  .is_dirty = is_dirty,
                                                  .was_predicted_miss = f->is_predicted,
+                                                 .mark = f->mark,
                                                  .line = f->line,
                                                  .queued = m->now}));
     } else {
@@ -214,8 +228,16 @@ static void give_exit(struct morpheus *m, struct set *s)
     answer_load(m, s->parked);
 }
 
+static void count_turn(struct morpheus *m, struct set *s)
+{
+    m->turns += s->is_away;
+    m->turn_cycles += s->is_away ? m->now - s->handed : 0;
+    s->is_away = false;
+}
+
 static void load_row(struct morpheus *m, struct set *s, uint32_t token)
 {
+    count_turn(m, s);
     s->is_parked = true;
     s->parked = token;
     if (m->is_retired)
@@ -228,9 +250,9 @@ static void load_row(struct morpheus *m, struct set *s, uint32_t token)
 /* The write data buffer: the line's bytes, or what an atomic adds to each of its words. */
 static void load_data(struct morpheus *m, struct set *s, uint32_t token)
 {
-    uint32_t words[MORPHEUS_BLOCKS_MAX];
+    uint32_t words[MORPHEUS_LINE_WORDS];
     memcpy(words, m->ports->line(m->ports->host, s->current->line), sizeof words);
-    for (uint32_t i = 0; s->current->op == MORPHEUS_ATOMIC && i < MORPHEUS_BLOCKS_MAX; i++)
+    for (uint32_t i = 0; s->current->op == MORPHEUS_ATOMIC && i < MORPHEUS_LINE_WORDS; i++)
         words[i] -= s->before[i];
     memcpy(m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_DATA_LINE)), words, sizeof words);
     answer_load(m, token);
@@ -240,6 +262,8 @@ static void take_message(struct morpheus *m, const struct mech_request *q)
 {
     struct set *s = &m->sets[q->window / MORPHEUS_WINDOW_LINES];
     const bool is_row = q->window % MORPHEUS_WINDOW_LINES == MORPHEUS_ROW_LINE;
+    m->messages++;
+    if (!is_row) m->data_sectors += (uint32_t)__builtin_popcount(q->sectors);
     if (q->kind == MECH_READ) {
         if (is_row)
             load_row(m, s, q->token);
@@ -250,15 +274,51 @@ static void take_message(struct morpheus *m, const struct mech_request *q)
     m->ports->reply(m->ports->host, q->token);
     if (!is_row) return;
     if (q->sectors & MORPHEUS_VICTIM_SECTOR) take_victim(m, s);
+    if (q->sectors & MORPHEUS_REPORT_SECTOR) sets_report(m, s, &row_of(m, s)->levels);
     if (q->sectors & MORPHEUS_RESULT_SECTOR) take_result(m, s);
 }
 
 /* ---- requests of the program ---- */
 
-static enum mech_take morpheus_take_request(void *state, const struct mech_request *q)
+static struct request request_of(const struct morpheus *m, const struct mech_request *q)
 {
     static const uint8_t ops[] = {
         [MECH_READ] = MORPHEUS_READ, [MECH_WRITE] = MORPHEUS_WRITE, [MECH_ATOMIC] = MORPHEUS_ATOMIC};
+    struct request r = {.op = ops[q->kind],
+                        .token = q->token,
+                        .has_token = true,
+                        .is_dirty = q->kind != MECH_READ,
+                        .is_partial = q->is_partial,
+                        .sectors = q->kind == MECH_READ ? 0 : q->sectors,
+                        .line = q->line,
+                        .queued = q->cycle};
+    if (q->kind == MECH_ATOMIC) r.sectors = (1u << m->ports->line_bytes / 32) - 1;
+    return r;
+}
+
+/* What the predictor says of a request; waits: its line is on its way. */
+struct outlook {
+    bool waits, is_hit;
+};
+
+/* Is there room for all that the request needs? Changes nothing. */
+static bool fits(const struct morpheus *m, const struct request *r, struct outlook o)
+{
+    if (r->has_slot && m->queued == m->params->queue) return false;
+    return o.is_hit || o.waits || writes_all(m, r) || m->fetching < m->params->mshrs;
+}
+
+static void count_request(struct morpheus *m, struct outlook o)
+{
+    m->queue_found += m->queued;
+    m->requests++;
+    m->merged += o.waits;
+    m->predicted_hits += o.is_hit;
+    m->predicted_misses += !o.waits && !o.is_hit;
+}
+
+static enum mech_take morpheus_take_request(void *state, const struct mech_request *q)
+{
     struct morpheus *m = state;
     m->now = q->cycle;
     if (q->is_window) {
@@ -267,23 +327,17 @@ static enum mech_take morpheus_take_request(void *state, const struct mech_reque
     }
     struct set *s = q->has_bytes && m->set_count ? sets_find(m, q->number) : NULL;
     if (!s) return MECH_PASS;
-    const uint32_t tag = sets_tag(m, q->line);
+    struct request wanted = request_of(m, q);
+    struct outlook o = {.waits = fetch_find(s, q->line) != NULL};
+    o.is_hit = !o.waits && sets_predict(m, s, sets_tag(m, q->line));
+    wanted.has_slot = o.is_hit || wanted.op == MORPHEUS_ATOMIC;
+    if (!fits(m, &wanted, o)) return MECH_WAIT;
+    count_request(m, o);
     m->high = q->line / m->ports->line_bytes & ~(uint64_t)UINT32_MAX;
-    m->requests++;
-    struct request *r = request_new(m, &(struct request){.op = ops[q->kind],
-                                                         .token = q->token,
-                                                         .has_token = true,
-                                                         .is_dirty = q->kind != MECH_READ,
-                                                         .is_partial = q->is_partial,
-                                                         .sectors = q->kind == MECH_READ ? 0 : q->sectors,
-                                                         .line = q->line,
-                                                         .queued = q->cycle});
-    if (q->kind == MECH_ATOMIC) r->sectors = (1u << m->ports->line_bytes / 32) - 1;
-    const bool waits = fetch_find(s, q->line) != NULL, is_hit = !waits && sets_predict(m, s, tag);
-    m->merged += waits;
-    m->predicted_hits += is_hit;
-    m->predicted_misses += !waits && !is_hit;
-    if (is_hit)
+    m->queued += wanted.has_slot;
+    if (m->queue_max < m->queued) m->queue_max = m->queued;
+    struct request *r = request_new(m, &wanted);
+    if (o.is_hit)
         enqueue(m, s, r);
     else
         miss(m, s, r, m->params->predictor != PREDICTOR_NONE);
@@ -301,7 +355,7 @@ static void morpheus_slice_init(void *state, const void *params, const struct me
     m->sets = ports->memory(ports->host, ports->warps * sizeof *m->sets);
     m->free_requests = NULL;
     m->free_fetches = NULL;
-    m->fetch_chunk_count = m->inserts_waiting = 0;
+    m->fetch_chunk_count = m->inserts_waiting = m->queued = m->fetching = 0;
     m->is_retired = false;
     const struct morpheus_filter_shape shape = sets_filter_shape(params, ports->warps ? ports->warps : 1);
     morpheus_filter_init(&m->filter, &shape, ports->memory(ports->host, morpheus_filter_memory(&shape)));
@@ -334,19 +388,11 @@ static uint32_t morpheus_cache_sms(const void *params, uint32_t sm_count)
     return ((const struct morpheus_params *)params)->cache_sms;
 }
 
-static size_t morpheus_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
-{
-    const struct morpheus_params *p = params;
-    *helper = (struct mech_helper){
-        .entry = MORPHEUS_ENTRY, .warps = p->warps, .window_lines = MORPHEUS_WINDOW_LINES};
-    return morpheus_kernel(p->blocks, ptx, room);
-}
-
 /* 7.5: a controller has room for as many sets as there can be. */
 static void morpheus_cost(const void *params, const struct mech_machine *machine, struct mech_cost *cost)
 {
     const struct morpheus_params *p = params;
-    const uint32_t most = cache_sms_max(machine) * p->warps;
+    const uint32_t most = cache_sms_max(machine) * parts_warps(p);
     const uint32_t sets = (most + machine->l2_slices - 1) / machine->l2_slices;
     mech_cost_add(cost, MECH_EACH_SLICE, "filters", 2 * sets, 8 * p->filter_bytes, "Bloom filters");
     mech_cost_add(cost, MECH_EACH_SLICE, "queries", sets, 8 * MORPHEUS_QUERY_BYTES_A_SET,
@@ -363,9 +409,14 @@ static enum mech_fit morpheus_check(const void *params, const struct mech_machin
         snprintf(reason, MECH_REASON_BYTES,
                  "morpheus.cache_sms is %u; at most 75%% of the SMs, %u of %u, can be in cache mode",
                  p->cache_sms, most, machine->sm_count);
-    else if (p->warps > machine->warps)
-        snprintf(reason, MECH_REASON_BYTES, "morpheus.warps is %u, and an SM has %u warps", p->warps,
-                 machine->warps);
+    else if (!parts_warps(p))
+        snprintf(
+            reason, MECH_REASON_BYTES,
+            "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are 0: no warp is left for a set");
+    else if (parts_warps(p) > machine->warps)
+        snprintf(reason, MECH_REASON_BYTES,
+                 "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are %u, and an SM has %u warps",
+                 parts_warps(p), machine->warps);
     else if (refusal)
         snprintf(reason, MECH_REASON_BYTES, "morpheus.filter_bytes, morpheus.filter_hashes: %s", refusal);
     else
@@ -376,16 +427,17 @@ static enum mech_fit morpheus_check(const void *params, const struct mech_machin
 const struct mechanism mechanism_morpheus = {
     .api = HEDDLE_MECHANISM_API,
     .name = "morpheus",
-    .summary = "SMs in cache mode extend the L2: a kernel keeps blocks in their registers",
+    .summary = "SMs in cache mode extend the L2: a kernel keeps blocks in their registers and their L1",
     .paper = "Morpheus, MICRO'22",
     .params = morpheus_params,
     .param_bytes = sizeof(struct morpheus_params),
     .stats = morpheus_stats,
+    .energy = morpheus_energy,
     .slice_state_bytes = sizeof(struct morpheus),
     .cost = morpheus_cost,
     .check = morpheus_check,
     .cache_sms = morpheus_cache_sms,
-    .helper = morpheus_helper,
+    .helper = parts_helper,
     .slice_init = morpheus_slice_init,
     .take_request = morpheus_take_request,
     .on_dram = morpheus_on_dram,

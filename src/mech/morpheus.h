@@ -8,28 +8,40 @@
 #ifndef HEDDLE_MORPHEUS_H
 #define HEDDLE_MORPHEUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum morpheus_op { MORPHEUS_READ, MORPHEUS_WRITE, MORPHEUS_INSERT, MORPHEUS_ATOMIC, MORPHEUS_EXIT };
 
+/* When a set allots its rows to the levels of compression: the room that blocks need at each level, in
+ * quarters of a row, and the rows that are not compressed, in the low half, and those at the high level. */
+struct morpheus_report {
+    uint32_t none, low, high, rows, unused[4];
+};
+
 /* What the controller says: op, flags and sectors (0: a read), and the tag. Then, a sector each: the
- * result, and the tag of a dirty block that has left and whose bytes are in the data buffer. */
+ * result; the tag of a dirty block that has left and whose bytes are in the data buffer; and the report. */
 struct morpheus_row {
     uint32_t op, tag, unused0[6];
     uint32_t result, unused1[7];
     uint32_t victim, unused2[7];
+    struct morpheus_report levels;
 };
 enum {
     MORPHEUS_OP_MASK = 7,
     /* before anything else the set forgets its blocks */
     MORPHEUS_FLAG_CLEAR = 1 << 4,
+    /* before anything else a compressed set gives up its blocks that were not used since the request that had
+     * this flag before: the predictor has forgotten them */
+    MORPHEUS_FLAG_FORGET = 1 << 6,
     /* the block is dirty afterwards */
     MORPHEUS_FLAG_DIRTY_SHIFT = 5,
     MORPHEUS_SECTORS_SHIFT = 8,
     /* sectors of the row that the warp stores into */
     MORPHEUS_RESULT_SECTOR = 1 << 1,
-    MORPHEUS_VICTIM_SECTOR = 1 << 2
+    MORPHEUS_VICTIM_SECTOR = 1 << 2,
+    MORPHEUS_REPORT_SECTOR = 1 << 3
 };
 /* In `result`; else the block that was found, counted from 1. */
 enum { MORPHEUS_MISS = 0 };
@@ -37,14 +49,35 @@ enum { MORPHEUS_MISS = 0 };
 /* Window lines of a warp. */
 enum { MORPHEUS_ROW_LINE, MORPHEUS_DATA_LINE, MORPHEUS_WINDOW_LINES };
 
-/* The most blocks of a set: a lane each. */
-enum { MORPHEUS_BLOCKS_MAX = 32 };
+/* Blocks of a set: the most that a thread's registers, or its lines in the L1 or in shared memory, can be. A
+ * block is a line, a word of it in each lane. */
+enum { MORPHEUS_BLOCKS_MAX = 256, MORPHEUS_LINE_WORDS = 32 };
 
 /* No line has this tag. */
 #define MORPHEUS_NO_TAG UINT32_MAX
 
-#define MORPHEUS_ENTRY "extended_llc"
-/* Writes the kernel for sets of `blocks` blocks as snprintf does. */
-size_t morpheus_kernel(uint32_t blocks, char *ptx, size_t room);
+/* ---- the kernel ---- */
+
+/* Where the blocks of a set are. */
+enum morpheus_store { MORPHEUS_REGISTERS, MORPHEUS_L1, MORPHEUS_SHARED, MORPHEUS_STORES };
+
+/* The extended LLC kernel for the sets of one store. */
+struct morpheus_kernel {
+    const char *entry;
+    enum morpheus_store store;
+    uint32_t blocks;
+    /* reads of registers by imov (4.3.2) */
+    bool indirect_move;
+    /* blocks are compressed (4.3.1), and kept in `blocks` rows; each set allots its rows after so
+     * many cycles */
+    bool is_compressed;
+    uint32_t epoch;
+};
+
+/* The most rows of compressed blocks, and the most blocks that a set holds then. */
+enum { MORPHEUS_COMPRESSED_ROWS_MAX = 32, MORPHEUS_COMPRESSED_SLOTS = 64 };
+
+/* Writes a module with these kernels as snprintf does. */
+size_t morpheus_kernels(const struct morpheus_kernel *kernels, uint32_t count, char *ptx, size_t room);
 
 #endif

@@ -31,6 +31,13 @@ void morpheus_filter_init(struct morpheus_filter *f, const struct morpheus_filte
     f->shape = *shape;
     f->sets = memory;
     f->bits = (uint8_t *)(f->sets + shape->sets);
+    for (uint32_t i = 0; i < shape->sets; i++) f->sets[i].blocks = shape->blocks;
+}
+
+void morpheus_filter_hold(struct morpheus_filter *f, uint32_t set, uint32_t blocks)
+{
+    assert(set < f->shape.sets && blocks && blocks <= f->shape.blocks);
+    f->sets[set].blocks = blocks;
 }
 
 /* BF1 (which = 0) or BF2 (1) of a set. */
@@ -80,7 +87,7 @@ bool morpheus_filter_query(const struct morpheus_filter *f, uint32_t set, uint64
 /* One block more that BF2 did not have. */
 static bool count_one(struct morpheus_filter *f, uint32_t set)
 {
-    if (++f->sets[set].count < f->shape.blocks) return false;
+    if (++f->sets[set].count < f->sets[set].blocks) return false;
     memset(filter_of(f, set, 0), 0, f->shape.filter_bytes);
     f->sets[set].first ^= 1;
     f->sets[set].count = 0;

@@ -44,6 +44,8 @@ struct morpheus_filter_set {
     uint32_t count;
     /* which of the two filters is BF1 */
     uint32_t first;
+    /* n of this set */
+    uint32_t blocks;
 };
 
 struct morpheus_filter {
@@ -59,6 +61,9 @@ const char *morpheus_filter_refuses(const struct morpheus_filter_shape *shape);
 size_t morpheus_filter_memory(const struct morpheus_filter_shape *shape);
 /* Over zeroed memory, aligned as a uint64_t: all sets are empty. The shape is not refused. */
 void morpheus_filter_init(struct morpheus_filter *f, const struct morpheus_filter_shape *shape, void *memory);
+
+/* A set that holds fewer blocks than the shape says. */
+void morpheus_filter_hold(struct morpheus_filter *f, uint32_t set, uint32_t blocks);
 
 /* May the block be in the set? The block is its line's address, or any other number of its own. */
 bool morpheus_filter_query(const struct morpheus_filter *f, uint32_t set, uint64_t block);

@@ -1,183 +1,232 @@
 /* morpheus_kernel.c: the extended LLC kernel of Morpheus (4.2), as PTX. A warp is a set.
  *
- * Data-array registers %d0, %d1, ... hold a block of 128 bytes each, 4 bytes a lane. Lane i keeps the
- * metadata of block i: its tag in %tag, and in %used when it was used last, in requests. Dirty bits are a
- * mask in %dirty, the same in all lanes. The kernel waits for a request by loading its row of the warp status
- * table, looks up the tag (Algorithm 1), moves the block (Algorithm 2, brx.idx), stores data and result, and
- * only then notes that the block was used.
+ * A block is 128 bytes, 4 bytes a lane; where blocks are kept is in morpheus_store.c. Lane i keeps the
+ * metadata of block i, of block 32 + i and so on: tags, and when each was used last. The kernel
+ * waits for a request by loading its row of the warp status table, looks up the tag (Algorithm 1), moves the
+ * block (Algorithm 2), stores data and result, and only then notes that the block was used.
  *
- * Open in the paper. Counters of 12 bits that fall with each request wrap, and tie: here they are times of
- * 32 bits, which is exact LRU and costs a hit as much. A tag is a whole word in a register of its own: a
- * line cannot be found from 18 bits and the set where the address map is hashed. There is no valid bit: no
- * line has the tag ~0. */
-#include "mech/morpheus.h"
+ * Open in the paper. Counters of 12 bits that fall with each request wrap, and tie: here it is the clock, in
+ * units of two cycles, which is exact LRU for 2^32 cycles and costs a hit as much. A tag is a whole word in a
+ * register of its own: a line cannot be found from 18 bits and the set where the address map is hashed. There
+ * is no valid bit: no line has the tag ~0. */
+#include "mech/morpheus_bdi.h"
+#include "mech/morpheus_ptx.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+/* ---- slots ---- */
 
-struct text {
-    char *at;
-    size_t room, length;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *fmt, ...)
+/* %p: is slot %idx that of this lane in group g? */
+void put_is_mine(struct ptx_text *t, uint32_t g)
 {
-    va_list ap;
-    const size_t used = t->length < t->room ? t->length : t->room;
-    va_start(ap, fmt);
-    const int n = vsnprintf(t->at ? t->at + used : NULL, t->room - used, fmt, ap);
-    va_end(ap);
-    t->length += (size_t)n;
+    if (g)
+        put(t, "add.s32 %%x, %%idx, -%u; setp.eq.u32 %%p, %%lane, %%x;\n", 32 * g);
+    else
+        put(t, "setp.eq.u32 %%p, %%lane, %%idx;\n");
 }
 
-/* Algorithm 2: branches by %idx to one of the moves, which stand between `before` and `after`. */
-static void put_moves(struct text *t, uint32_t blocks, const char *name, const char *before,
-                      const char *after, const char *next)
+/* %idx: the last slot whose register `%<name><g>` equals `with`, or -1; `also` is done in lanes that have
+ * one, with the group as its argument. */
+static void put_find(struct ptx_text *t, const struct morpheus_kernel *k, const char *name, const char *with,
+                     const char *also)
 {
-    for (uint32_t i = 0; i < blocks; i++)
-        put(t, "%s_%u: %s%%d%u%s; bra.uni %s;\n", name, i, before, i, after, next);
+    if (groups_of(k) == 1) {
+        put(t, "setp.eq.u32 %%p, %%%s0, %s; vote.sync.ballot.b32 %%y, %%p, -1; bfind.u32 %%idx, %%y;\n", name,
+            with);
+        return;
+    }
+    put(t, "mov.b32 %%idx, -1;%s\n", also ? " mov.b32 %y, 0;" : "");
+    for (uint32_t g = 0; g < groups_of(k); g++) {
+        put(t, "setp.eq.u32 %%p, %%%s%u, %s; @%%p add.u32 %%idx, %%lane, %u;\n", name, g, with, 32 * g);
+        if (also) put(t, "@%%p mov.b32 %%y, %%%s%u;\n", also, g);
+    }
+    put(t, "redux.sync.max.s32 %%idx, %%idx, -1;\n");
 }
 
-static void put_targets(struct text *t, uint32_t blocks, const char *name)
-{
-    for (uint32_t i = 0; i < blocks; i++) put(t, "%s%s_%u", i ? ", " : "", name, i);
-}
-
-static void put_indirect(struct text *t, uint32_t blocks, const char *name, const char *before,
-                         const char *after, const char *next)
-{
-    put(t, "%s_list: .branchtargets ", name);
-    put_targets(t, blocks, name);
-    put(t, ";\nbrx.idx %%idx, %s_list;\n", name);
-    put_moves(t, blocks, name, before, after, next);
-}
+/* ---- the start ---- */
 
 /* %row and %at: the warp's row and its lane's word of the data buffers; the table has both lines of a
  * warp. */
-static void put_start(struct text *t, uint32_t blocks)
+void put_start(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
-        ".version 7.0\n.target sm_80\n.address_size 64\n"
-        ".visible .entry " MORPHEUS_ENTRY "(.param .u64 table)\n{\n"
+        ".visible .entry %s(.param .u64 table)\n{\n"
         ".reg .b64 %%row, %%at;\n"
-        ".reg .b32 %%d<%u>, %%tag, %%used, %%dirty, %%lane, %%now;\n"
-        ".reg .b32 %%op, %%line, %%idx, %%found, %%value, %%x, %%y;\n"
-        ".reg .pred %%p, %%sector;\n"
-        "mov.u32 %%x, %%ctaid.x; mov.u32 %%y, %%ntid.x; shr.u32 %%y, %%y, 5; mul.lo.u32 %%x, %%x, %%y;\n"
-        "mov.u32 %%y, %%tid.x; shr.u32 %%y, %%y, 5; add.u32 %%x, %%x, %%y;\n"
-        "ld.param.u64 %%at, [table]; mad.wide.u32 %%at, %%x, 16, %%at;\n"
-        "ld.global.u64 %%row, [%%at]; ld.global.u64 %%at, [%%at + 8];\n"
-        "mov.u32 %%lane, %%laneid; mad.wide.u32 %%at, %%lane, 4, %%at; mov.b32 %%now, 0;\n",
-        blocks);
-    for (uint32_t i = 0; i < blocks; i++) put(t, "mov.b32 %%d%u, 0;\n", i);
+        ".reg .b32 %%tag<%u>, %%used<%u>, %%lane;\n"
+        ".reg .b32 %%op, %%line, %%idx, %%value, %%x, %%y;\n"
+        ".reg .pred %%p, %%hit, %%sector;\n",
+        k->entry, groups_of(k), groups_of(k));
+    put_store_declarations(t, k);
+    put(t, "mov.u32 %%x, %%ctaid.x; mov.u32 %%y, %%ntid.x; shr.u32 %%y, %%y, 5; mul.lo.u32 %%x, %%x, %%y;\n"
+           "mov.u32 %%y, %%tid.x; shr.u32 %%y, %%y, 5; add.u32 %%x, %%x, %%y;\n"
+           "ld.param.u64 %%at, [table]; mad.wide.u32 %%at, %%x, 16, %%at;\n"
+           "ld.global.cg.u64 %%row, [%%at]; ld.global.cg.u64 %%at, [%%at + 8];\n"
+           "mov.u32 %%lane, %%laneid; mad.wide.u32 %%at, %%lane, 4, %%at;\n");
 }
 
-/* An empty set. Lanes beyond the blocks never were used longest ago. */
-static void put_clear(struct text *t, uint32_t blocks)
+/* An empty set. Slots beyond the blocks never were used longest ago. */
+static void put_clear(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t,
-        "mov.b32 %%tag, -1; mov.b32 %%dirty, 0;\n"
-        "setp.lt.u32 %%p, %%lane, %u; selp.b32 %%used, 0, -1, %%p;\n",
-        blocks);
+    for (uint32_t g = 0; g < groups_of(k); g++)
+        put(t,
+            "mov.b32 %%tag%u, -1;\n"
+            "setp.lt.u32 %%p, %%lane, %u; selp.b32 %%used%u, 0, -1, %%p;\n",
+            g, k->blocks - 32 * g, g);
 }
 
-/* Algorithm 1: %idx is the block; %found is 0 where there is none, else the block and one. */
-static void put_look_up(struct text *t, uint32_t blocks)
+/* ---- reads ---- */
+
+/* What put_find has left of a look-up says it, %y before %idx. */
+static void put_is_hit(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    put(t, "look_up:\n"
-           "setp.eq.u32 %%p, %%tag, %%line; vote.sync.ballot.b32 %%idx, %%p, -1;\n"
-           "setp.ne.u32 %%p, %%op, 0; bfind.u32 %%idx, %%idx; add.u32 %%found, %%idx, 1;\n"
-           "@%%p bra.uni no_read;\n"
-           "read_list: .branchtargets failed, ");
-    put_targets(t, blocks, "read");
-    put(t, ";\nbrx.idx %%found, read_list;\n");
-    put_moves(t, blocks, "read", "mov.b32 %value, ", "", "send");
-    put(t, "failed: st.global.u32 [%%row + %u], %%found; bra.uni next;\n",
-        (unsigned)offsetof(struct morpheus_row, result));
+    put(t, groups_of(k) == 1 ? "setp.ne.u32 %%hit, %%y, 0;\n" : "setp.ge.s32 %%hit, %%idx, 0;\n");
+}
+
+/* Algorithm 1: %idx is the block; %hit: is there one? Reads that branch to their block know without it. */
+void put_look_up(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "next: ld.volatile.global.v2.u32 {%%op, %%line}, [%%row];\n"
+           "look_up:\n");
+    put_find(t, k, "tag", "%line", NULL);
+    if (!answers_by_branch(k)) put_is_hit(t, k);
+    put(t, "setp.ne.u32 %%p, %%op, 0; @%%p bra.uni no_read;\n"
+           "add.u32 %%y, %%idx, 1;\n");
 }
 
 /* The result, then the time at which the block was used last. */
-static void put_end(struct text *t)
+void put_end(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
-        "send: st.global.u32 [%%at], %%value;\n"
-        "done: st.global.u32 [%%row + %u], %%found;\n"
-        "add.u32 %%now, %%now, 1; setp.eq.u32 %%p, %%lane, %%idx; @%%p mov.b32 %%used, %%now;\n"
-        "bra.uni next;\n",
+        "done: st.global.u32 [%%row + %u], %%y;\n"
+        "mov.u32 %%y, %%clock;\n",
+        (unsigned)offsetof(struct morpheus_row, result));
+    for (uint32_t g = 0; g < groups_of(k); g++) {
+        put_is_mine(t, g);
+        put(t, "@%%p bfi.b32 %%used%u, %%used%u, %%y, 0, 1;\n", g, g);
+    }
+    put(t, "bra.uni next;\n");
+}
+
+/* ---- other requests ---- */
+
+/* Writes and atomics of a block that is not there fail. */
+void put_choose(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "no_read:\n");
+    if (answers_by_branch(k)) put_is_hit(t, k);
+    put(t, "and.b32 %%x, %%op, %u; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni clear;\n", MORPHEUS_FLAG_CLEAR);
+    if (k->is_compressed)
+        put(t, "and.b32 %%x, %%op, %u; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni forget;\n",
+            MORPHEUS_FLAG_FORGET);
+    put(t,
+        "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p exit;\n"
+        "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni insert;\n"
+        "@%%hit bra.uni found;\n"
+        "failed: mov.b32 %%x, %u; st.global.u32 [%%row + %u], %%x; bra.uni next;\n"
+        "found:\n",
+        MORPHEUS_OP_MASK, MORPHEUS_EXIT, MORPHEUS_INSERT, MORPHEUS_MISS,
         (unsigned)offsetof(struct morpheus_row, result));
 }
 
-/* Writes and atomics of a block that is not there fail. */
-static void put_choose(struct text *t, uint32_t blocks)
+static void put_cleared(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
-        "no_read:\n"
-        "and.b32 %%x, %%op, %u; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni clear;\n"
-        "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p exit;\n"
-        "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni insert;\n"
-        "setp.eq.u32 %%p, %%found, 0; @%%p bra.uni failed;\n"
-        "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni fetch; bra.uni put;\n",
-        MORPHEUS_FLAG_CLEAR, MORPHEUS_OP_MASK, MORPHEUS_EXIT, MORPHEUS_INSERT, MORPHEUS_ATOMIC);
-    put(t, "clear:\n");
-    put_clear(t, blocks);
+        "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni fetch; bra.uni put;\n"
+        "clear:\n",
+        MORPHEUS_ATOMIC);
+    put_clear(t, k);
     put(t, "and.b32 %%op, %%op, %d; bra.uni look_up;\n", ~MORPHEUS_FLAG_CLEAR);
 }
 
 /* The block that was used longest ago leaves; if it is dirty its bytes go to the read data buffer. */
-static void put_insert(struct text *t)
+static void put_insert(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t, "insert:\n"
-           "setp.ne.u32 %%p, %%found, 0; @%%p bra.uni put;\n"
-           "redux.sync.min.u32 %%x, %%used, -1; setp.eq.u32 %%p, %%used, %%x;\n"
-           "vote.sync.ballot.b32 %%idx, %%p, -1; bfind.u32 %%idx, %%idx;\n"
-           "shr.u32 %%x, %%dirty, %%idx; and.b32 %%x, %%x, 1; setp.ne.u32 %%p, %%x, 0;\n"
-           "@%%p bra.uni fetch;\n"
-           "replace:\n"
-           "setp.eq.u32 %%p, %%lane, %%idx; @%%p mov.b32 %%tag, %%line;\n"
-           "mov.b32 %%x, 1; shl.b32 %%x, %%x, %%idx; not.b32 %%x, %%x; and.b32 %%dirty, %%dirty, %%x;\n"
-           "bra.uni put;\n");
+           "@%%hit bra.uni put;\n"
+           "mov.b32 %%x, %%used0;\n");
+    for (uint32_t g = 1; g < groups_of(k); g++) put(t, "min.u32 %%x, %%x, %%used%u;\n", g);
+    put(t, "redux.sync.min.u32 %%x, %%x, -1;\n");
+    put_find(t, k, "used", "%x", "tag");
+    put(t, "and.b32 %%x, %%x, 1; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni fetch;\n"
+           "replace:\n");
+    for (uint32_t g = 0; g < groups_of(k); g++) {
+        put_is_mine(t, g);
+        put(t, "@%%p mov.b32 %%tag%u, %%line; @%%p mov.b32 %%used%u, 0;\n", g, g);
+    }
+    put(t, "bra.uni put;\n");
 }
 
 /* The old block of an atomic, or the victim. An atomic adds what the write data buffer holds (morpheus.c). */
-static void put_fetch(struct text *t, uint32_t blocks)
+static void put_fetch(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t, "fetch:\n");
-    put_indirect(t, blocks, "old", "mov.b32 %value, ", "", "fetched");
+    put_store_read(t, k, &(struct store_access){.name = "old", .index = "%idx", .word = "%value"});
     put(t,
-        "fetched:\n"
         "st.global.u32 [%%at], %%value;\n"
         "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p bra.uni add;\n"
-        "shfl.sync.idx.b32 %%x, %%tag, %%idx, 31, -1; st.global.u32 [%%row + %u], %%x;\n"
+        "shfl.sync.idx.b32 %%x, %%%s, %%idx, 31, -1; st.global.u32 [%%row + %u], %%x;\n"
         "bra.uni replace;\n"
         "add: ld.volatile.global.u32 %%x, [%%at]; add.u32 %%value, %%value, %%x; bra.uni write;\n",
-        MORPHEUS_OP_MASK, MORPHEUS_ATOMIC, (unsigned)offsetof(struct morpheus_row, victim));
+        MORPHEUS_OP_MASK, MORPHEUS_ATOMIC, groups_of(k) == 1 ? "tag0" : "y",
+        (unsigned)offsetof(struct morpheus_row, victim));
+}
+
+void put_sector(struct ptx_text *t)
+{
+    put(t,
+        "shr.u32 %%x, %%lane, 3; add.u32 %%x, %%x, %u; shr.u32 %%x, %%op, %%x; and.b32 %%x, %%x, 1;\n"
+        "setp.ne.u32 %%sector, %%x, 0;\n",
+        MORPHEUS_SECTORS_SHIFT);
 }
 
 /* Lanes whose sector is written take what the write data buffer holds. */
-static void put_put(struct text *t, uint32_t blocks)
+static void put_put(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t,
         "put: ld.volatile.global.u32 %%value, [%%at];\n"
         "write:\n"
-        "shr.u32 %%x, %%op, %u; and.b32 %%x, %%x, 1; shl.b32 %%x, %%x, %%idx; or.b32 %%dirty, %%dirty, %%x;\n"
-        "shr.u32 %%x, %%lane, 3; shr.u32 %%op, %%op, %u; shr.u32 %%op, %%op, %%x; and.b32 %%op, %%op, 1;\n"
-        "setp.ne.u32 %%sector, %%op, 0;\n",
-        MORPHEUS_FLAG_DIRTY_SHIFT, MORPHEUS_SECTORS_SHIFT);
-    put_indirect(t, blocks, "write", "@%sector mov.b32 ", ", %value", "done");
+        "shr.u32 %%y, %%op, %u; and.b32 %%y, %%y, 1;\n",
+        MORPHEUS_FLAG_DIRTY_SHIFT);
+    for (uint32_t g = 0; g < groups_of(k); g++) {
+        put_is_mine(t, g);
+        put(t, "@%%p or.b32 %%used%u, %%used%u, %%y;\n", g, g);
+    }
+    put_sector(t);
+    put_store_write(t, k,
+                    &(struct store_access){
+                        .name = "write_block", .index = "%idx", .word = "%value", .guard = "@%sector "});
+    put(t, "add.u32 %%y, %%idx, 1; selp.b32 %%y, %%y, 0, %%hit; bra.uni done;\n");
 }
 
-size_t morpheus_kernel(uint32_t blocks, char *ptx, size_t room)
+/* ---- all ---- */
+
+static void put_kernel(struct ptx_text *t, const struct morpheus_kernel *k)
 {
-    struct text t = {.at = ptx, .room = room};
-    put_start(&t, blocks);
-    put_clear(&t, blocks);
-    put(&t, "next: ld.volatile.global.v2.u32 {%%op, %%line}, [%%row];\n");
-    put_look_up(&t, blocks);
-    put_end(&t);
-    put_choose(&t, blocks);
-    put_insert(&t);
-    put_fetch(&t, blocks);
-    put_put(&t, blocks);
-    put(&t, "}\n");
+    put_start(t, k);
+    put_store_start(t, k);
+    put_clear(t, k);
+    put_look_up(t, k);
+    put_store_answer(t, k);
+    put_end(t, k);
+    put_choose(t, k);
+    put_cleared(t, k);
+    put_insert(t, k);
+    put_fetch(t, k);
+    put_put(t, k);
+    put(t, "}\n");
+}
+
+size_t morpheus_kernels(const struct morpheus_kernel *kernels, uint32_t count, char *ptx, size_t room)
+{
+    struct ptx_text t = {.at = ptx, .room = room};
+    put(&t, ".version 7.0\n.target sm_80\n.address_size 64\n");
+    for (uint32_t i = 0; i < count; i++) put_store_module(&t, &kernels[i]);
+    bool is_compressed = false;
+    for (uint32_t i = 0; i < count; i++) is_compressed |= kernels[i].is_compressed;
+    if (is_compressed) put(&t, "%s", MORPHEUS_BDI_PTX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (kernels[i].is_compressed)
+            put_compressing_kernel(&t, &kernels[i]);
+        else
+            put_kernel(&t, &kernels[i]);
+    }
     return t.length;
 }

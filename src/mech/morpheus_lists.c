@@ -60,6 +60,7 @@ struct fetch *fetch_add(struct morpheus *m, struct set *s, uint64_t line)
     struct fetch *f = take_fetch(m);
     *f = (struct fetch){.next = s->fetches, .set = s, .line = line, .tag = f->tag};
     s->fetches = f;
+    m->fetching++;
     return f;
 }
 
@@ -73,6 +74,7 @@ void fetch_remove(struct morpheus *m, struct fetch *f)
     struct fetch **at = &f->set->fetches;
     while (*at != f) at = &(*at)->next;
     *at = f->next;
+    m->fetching--;
     f->next = m->free_fetches;
     m->free_fetches = f;
 }

@@ -7,18 +7,47 @@
 
 static uint64_t divisor(uint64_t a, uint64_t b) { return b ? divisor(b, a % b) : a; }
 
+/* Sets of the slice whose warps are among the first `warps`: warp w belongs to slice w modulo slices. */
+static uint32_t sets_below(const struct morpheus *m, uint32_t warps)
+{
+    const uint32_t index = m->ports->index, slices = m->ports->slice_count;
+    return warps > index ? (warps - index + slices - 1) / slices : 0;
+}
+
+static void divide_sets(struct morpheus *m)
+{
+    for (uint32_t i = 0; i < MORPHEUS_STORES; i++) {
+        const uint32_t before = parts_warps_before(m->params, (enum morpheus_store)i);
+        const uint32_t first = sets_below(m, before);
+        const uint32_t end = sets_below(m, before + m->params->cache_sms * m->params->warps[i]);
+        m->ranges[i] =
+            (struct set_range){.first = first, .count = end - first, .blocks = m->params->blocks[i]};
+        for (uint32_t k = first; k < end; k++) {
+            m->sets[k].is_compressed = parts_compress(m->params, (enum morpheus_store)i);
+            m->sets[k].blocks = m->sets[k].is_compressed ? MORPHEUS_COMPRESSED_SLOTS : m->params->blocks[i];
+            morpheus_filter_hold(&m->filter, k, m->sets[k].blocks);
+        }
+    }
+}
+
 void sets_share(struct morpheus *m)
 {
-    m->own = m->ports->lines;
-    m->shares = m->own + (uint64_t)m->set_count * m->params->blocks;
+    divide_sets(m);
+    m->own = m->shares = m->ports->lines;
+    for (uint32_t i = 0; i < MORPHEUS_STORES; i++)
+        m->shares += (uint64_t)m->ranges[i].count * m->ranges[i].blocks;
     m->step = m->shares * 618 / 1000 + 1;
     while (divisor(m->shares, m->step) != 1) m->step++;
 }
 
 struct set *sets_find(const struct morpheus *m, uint64_t number)
 {
-    const uint64_t share = number % m->shares * m->step % m->shares;
-    return share < m->own ? NULL : &m->sets[(share - m->own) % m->set_count];
+    uint64_t share = number % m->shares * m->step % m->shares;
+    if (share < m->own) return NULL;
+    share -= m->own;
+    const struct set_range *r = m->ranges;
+    for (; share >= (uint64_t)r->count * r->blocks; r++) share -= (uint64_t)r->count * r->blocks;
+    return &m->sets[r->first + share % r->count];
 }
 
 /* ---- 4.1.2: prediction ---- */
@@ -36,40 +65,58 @@ uint32_t sets_tag(const struct morpheus *m, uint64_t line) { return (uint32_t)(l
 
 struct morpheus_filter_shape sets_filter_shape(const struct morpheus_params *p, uint32_t sets)
 {
-    return (struct morpheus_filter_shape){
-        .sets = sets, .filter_bytes = p->filter_bytes, .hashes = p->filter_hashes, .blocks = p->blocks};
+    return (struct morpheus_filter_shape){.sets = sets,
+                                          .filter_bytes = p->filter_bytes,
+                                          .hashes = p->filter_hashes,
+                                          .blocks = MORPHEUS_BLOCKS_MAX};
 }
 
-static void use_exactly(const struct morpheus *m, struct set *s, uint32_t tag)
+static void use_exactly(struct set *s, uint32_t tag)
 {
     uint32_t i = tag_find(s, tag);
-    if (i == s->tag_count && s->tag_count < m->params->blocks) s->tag_count++;
-    if (i == m->params->blocks) i--;
+    if (i == s->tag_count && s->tag_count < s->blocks) s->tag_count++;
+    if (i == s->blocks) i--;
     memmove(&s->tags[1], &s->tags[0], i * sizeof s->tags[0]);
     s->tags[0] = tag;
+}
+
+/* The filters have forgotten what was not entered since the swap before. A compressed set can hold it all the
+ * same: the next request makes it give such blocks up. */
+static void count_swap(struct morpheus *m, struct set *s)
+{
+    m->swaps++;
+    s->has_swapped = s->is_compressed;
+}
+
+/* A block that was looked up counts when it is found, or inserted because it was not. */
+static bool counts_late(struct morpheus *m, const struct set *s, const struct request *r)
+{
+    return morpheus_filter_found(&m->filter, index_of(m, s), r->mark);
 }
 
 void sets_use(struct morpheus *m, struct set *s, struct request *r)
 {
     const uint32_t tag = sets_tag(m, r->line);
     s->is_used = true;
-    if (m->params->predictor == PREDICTOR_PERFECT) use_exactly(m, s, tag);
+    r->forgets = s->has_swapped;
+    s->has_swapped = false;
+    if (m->params->predictor == PREDICTOR_PERFECT) use_exactly(s, tag);
     if (m->params->predictor != PREDICTOR_BLOOM) return;
-    if (r->op == MORPHEUS_INSERT)
-        m->swaps += morpheus_filter_enter(&m->filter, index_of(m, s), tag);
-    else
+    if (r->op != MORPHEUS_INSERT)
         r->mark = morpheus_filter_look_up(&m->filter, index_of(m, s), tag);
+    else if (morpheus_filter_enter(&m->filter, index_of(m, s), tag) || counts_late(m, s, r))
+        count_swap(m, s);
 }
 
-void sets_found(struct morpheus *m, const struct set *s, const struct request *r)
+void sets_found(struct morpheus *m, struct set *s, const struct request *r)
 {
-    if (m->params->predictor == PREDICTOR_BLOOM && r->op != MORPHEUS_INSERT)
-        m->swaps += morpheus_filter_found(&m->filter, index_of(m, s), r->mark);
+    if (m->params->predictor != PREDICTOR_BLOOM || r->op == MORPHEUS_INSERT) return;
+    if (counts_late(m, s, r)) count_swap(m, s);
 }
 
 void sets_clear(struct morpheus *m, struct set *s)
 {
-    s->is_used = false;
+    s->is_used = s->has_swapped = false;
     s->tag_count = 0;
     if (m->params->predictor == PREDICTOR_BLOOM) morpheus_filter_clear(&m->filter, index_of(m, s));
 }
@@ -81,4 +128,27 @@ bool sets_predict(const struct morpheus *m, const struct set *s, uint32_t tag)
     case PREDICTOR_PERFECT: return tag_find(s, tag) < s->tag_count;
     default: return true;
     }
+}
+
+/* ---- 4.3.1: compression ---- */
+
+static uint32_t rows_of(const struct morpheus *m, const struct set *s)
+{
+    const uint32_t number = index_of(m, s);
+    const struct set_range *r = m->ranges;
+    while (number >= r->first + r->count) r++;
+    return r->blocks;
+}
+
+void sets_report(struct morpheus *m, const struct set *s, const struct morpheus_report *r)
+{
+    const uint32_t none = r->rows & UINT16_MAX, high = r->rows >> 16, low = rows_of(m, s) - none - high;
+    m->allotments++;
+    m->rows_none += none;
+    m->rows_low += low;
+    m->rows_high += high;
+    m->slots += none + 2 * low + 4 * high;
+    m->stored_none += r->none / 4;
+    m->stored_low += r->low / 2;
+    m->stored_high += r->high;
 }

@@ -10,11 +10,16 @@
 
 enum morpheus_predictor { PREDICTOR_BLOOM, PREDICTOR_PERFECT, PREDICTOR_NONE };
 struct morpheus_params {
-    uint32_t cache_sms, warps, blocks, predictor, filter_bytes, filter_hashes, inserts;
+    uint32_t cache_sms, predictor, filter_bytes, filter_hashes, inserts;
+    /* by enum morpheus_store */
+    uint32_t warps[MORPHEUS_STORES], blocks[MORPHEUS_STORES];
+    bool indirect_move, compression;
+    uint32_t epoch, queue, mshrs;
 };
 
 extern const struct param_row morpheus_params[];
 extern const struct stat_row morpheus_stats[];
+extern const struct energy_row morpheus_energy[];
 
 /* ---- state ---- */
 
@@ -24,9 +29,13 @@ struct request {
     /* enum morpheus_op; the request to answer, if it has one */
     uint32_t op, token;
     bool has_token, is_dirty, is_partial, is_applied, was_predicted_miss;
+    /* it has a slot of the request queue */
+    bool has_slot;
+    /* the first request for the set since its filters were swapped: MORPHEUS_FLAG_FORGET */
+    bool forgets;
     uint32_t sectors;
     uint64_t line, queued;
-    /* of the predictor, while it is looked up */
+    /* of the predictor: its look-up, or the one before its insertion */
     struct morpheus_filter_mark mark;
 };
 
@@ -38,6 +47,8 @@ struct fetch {
     uint64_t line;
     uint32_t tag;
     bool is_predicted;
+    /* of the look-up that failed, if there was one */
+    struct morpheus_filter_mark mark;
 };
 
 /* A set: its warp's row of the warp status table, its request queue, its predictor. */
@@ -49,14 +60,24 @@ struct set {
     struct fetch *fetches;
     /* the load of its row waits for work */
     bool is_parked, must_clear;
+    /* the warp has had a request and has not loaded its row since */
+    bool is_away;
     /* it may hold blocks */
     bool is_used;
     uint32_t parked;
+    /* blocks that it can hold; its filters were swapped, and no request has come since */
+    uint32_t blocks;
+    bool is_compressed, has_swapped;
     /* what the set will hold, the newest first */
     uint32_t tag_count;
     uint32_t tags[MORPHEUS_BLOCKS_MAX];
     /* the words of the line before an atomic took effect */
-    uint32_t before[MORPHEUS_BLOCKS_MAX];
+    uint32_t before[MORPHEUS_LINE_WORDS];
+};
+
+/* The sets of a slice whose blocks are in one store, and the lines that each has room for as they are. */
+struct set_range {
+    uint32_t first, count, blocks;
 };
 
 /* Lists grow by chunks. */
@@ -67,6 +88,7 @@ struct morpheus {
     const struct mech_slice_ports *ports;
     struct set *sets;
     uint32_t set_count;
+    struct set_range ranges[MORPHEUS_STORES];
     struct morpheus_filter filter;
     /* address separator: of `shares` lines the slice has the first `own`; `step` spreads them */
     uint64_t shares, own, step;
@@ -74,6 +96,8 @@ struct morpheus {
     uint64_t high;
     uint64_t now;
     bool is_retired;
+    /* requests with a slot of the request queue; lines on their way from DRAM */
+    uint32_t queued, fetching;
     uint32_t inserts_waiting;
     struct request *free_requests;
     struct fetch *free_fetches;
@@ -81,12 +105,26 @@ struct morpheus {
     uint32_t fetch_chunk_count;
     uint64_t requests, predicted_hits, predicted_misses, hits, false_hits, false_negatives;
     uint64_t inserts, bypasses, dirty_evictions, atomics, merged, swaps;
+    uint64_t allotments, rows_none, rows_low, rows_high, slots, stored_none, stored_low, stored_high;
     uint64_t queue_cycles, served, service_cycles, read_hits, read_cycles, stale_reads, clears;
+    uint64_t queue_max, queue_found, turns, turn_cycles, messages, data_sectors;
 };
+
+/* ---- the helper kernel (morpheus_parts.c) ---- */
+
+/* Warps of an SM in cache mode; of all of them, those of the stores before this one. */
+uint32_t parts_warps(const struct morpheus_params *p);
+uint32_t parts_warps_before(const struct morpheus_params *p, enum morpheus_store store);
+/* Does the kernel compress the blocks of this store? The L1 has none to offer: a line of it is a block. */
+bool parts_compress(const struct morpheus_params *p, enum morpheus_store store);
+/* Why the parameters do not go together; NULL: they do. */
+const char *parts_refuse(const struct morpheus_params *p);
+/* The hook of this name. */
+size_t parts_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room);
 
 /* ---- sets (morpheus_sets.c) ---- */
 
-/* Divides the lines between the slice and its sets. */
+/* Gives sets their stores, and divides the lines between the slice and its sets. */
 void sets_share(struct morpheus *m);
 /* The set of a line, by its number; NULL: it is the slice's own. */
 struct set *sets_find(const struct morpheus *m, uint64_t number);
@@ -95,7 +133,9 @@ struct morpheus_filter_shape sets_filter_shape(const struct morpheus_params *p, 
 /* A request for the block goes into the queue, or its insertion does: it will be the newest of its set. */
 void sets_use(struct morpheus *m, struct set *s, struct request *r);
 /* The block of a request was there. */
-void sets_found(struct morpheus *m, const struct set *s, const struct request *r);
+void sets_found(struct morpheus *m, struct set *s, const struct request *r);
+/* A set has allotted its rows to the levels of compression. */
+void sets_report(struct morpheus *m, const struct set *s, const struct morpheus_report *r);
 /* The set has lost its blocks. */
 void sets_clear(struct morpheus *m, struct set *s);
 /* The tag of a request's block. */

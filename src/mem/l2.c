@@ -17,7 +17,7 @@
 /* Requests in an infinite slice: more than the links of a machine ever hold. */
 enum { INFINITE_REQUESTS = 16384 };
 
-static void l2_ring_init(struct l2_ring *r, uint32_t capacity)
+void l2_ring_init(struct l2_ring *r, uint32_t capacity)
 {
     *r = (struct l2_ring){.at = mem_zalloc_huge(sizeof(struct l2_timed) * capacity),
                           .ring = ring_of(capacity)};
@@ -93,6 +93,7 @@ COLD void l2_destroy(struct l2_slice *s)
     mem_free_huge(s->pipe.at);
     mem_free_huge(s->delayed.at);
     mem_free_huge(s->line_ready);
+    if (s->claims) mem_free_huge(s->claims->other.pipe.at);
     free(s->claims);
     mem_free_huge(s);
 }
@@ -121,6 +122,10 @@ void l2_settle(struct l2_slice *s, tick now)
 HOT static void l2_enter(struct l2_slice *s, tick now)
 {
     uint32_t id;
+    if (UNLIKELY(s->claims != NULL)) {
+        l2_enter_lane(s, now);
+        return;
+    }
     if (s->closed_from <= now || !link_peek(s->in, now, &id)) return;
     link_pop(s->in, now);
     tick ready = l2_at_tags(s, now);
@@ -140,6 +145,7 @@ static void l2_cycle(struct l2_slice *s, tick now)
     if (s->latch_ready <= now && !s->replied) l2_send_latch(s, now);
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->has_fills) l2_start_fill(s, now);
+    if (UNLIKELY(s->claims != NULL)) l2_choose_lane(s, now);
     if (s->head_ready <= now) l2_access(s, now);
     /* A write-back that this cycle made, a reply that is complete at once. */
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
@@ -199,8 +205,9 @@ COLD void l2_flush(struct l2_slice *s)
     cache_clear(&s->cache);
 }
 
-static const char *const stall_names[L2_STALL_COUNT] = {"the response queue", "the miss queue to DRAM",
-                                                        "the data port", "a line of its set", "an MSHR"};
+static const char *const stall_names[L2_STALL_COUNT] = {
+    "the response queue", "the miss queue to DRAM", "the data port", "a line of its set", "an MSHR",
+    "room at a mechanism"};
 
 COLD static void l2_explain_request(const struct l2_slice *s, const char *where, uint32_t id, tick age,
                                     struct strbuf *out)
@@ -217,8 +224,10 @@ COLD void l2_explain(const struct l2_slice *s, tick now, struct strbuf *out)
                   s->pipe.ring.count + s->delayed.ring.count, s->mshr.used);
     if (s->claims)
         strbuf_printf(out,
-                      "  a mechanism has %u requests, %u of them parked, and waits for %u lines of DRAM\n",
-                      s->claims->live, s->claims->parked, s->claims->reads);
+                      "  a mechanism has %u requests, %u of them parked, and waits for %u lines of DRAM; "
+                      "%u %s wait behind the other lane\n",
+                      s->claims->live, s->claims->parked, s->claims->reads, s->claims->other.pipe.ring.count,
+                      s->claims->has_messages ? "requests of the program" : "messages");
     if (s->latch_ready != TICK_NEVER)
         l2_explain_request(s, "reply", s->latch, now - req_at(s->pool, s->latch)->at_l2, out);
     if (s->pipe.ring.count)

@@ -63,6 +63,8 @@ enum l2_stall {
     L2_STALL_PORT,
     L2_STALL_LINE,
     L2_STALL_MSHR,
+    /* the mechanism that takes it has no room (l2_claim.h) */
+    L2_STALL_CLAIM,
     L2_STALL_COUNT,
     /* it could */
     L2_GOES_ON = L2_STALL_COUNT

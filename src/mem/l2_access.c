@@ -32,7 +32,7 @@ static void l2_next_head(struct l2_slice *s)
     if (p->ring.count > 1) __builtin_prefetch(req_at(s->pool, l2_ring_at(p, 1)->id));
     s->closed_from = p->ring.count >= s->late_slots ? l2_ring_at(p, s->late_slots - 1)->ready : TICK_NEVER;
     s->head_failed = s->is_probed = false;
-    if (UNLIKELY(s->claims != NULL)) s->claims->head_passed = false;
+    if (UNLIKELY(s->claims != NULL)) l2_left_lane(s);
 }
 
 HOT void l2_probe_tags(struct l2_slice *s, struct req *r)
@@ -185,15 +185,21 @@ static void l2_write(struct l2_slice *s, uint32_t id, struct req *r, struct l2_p
     r->l2_hit = is_hit;
 }
 
+/* True: the head is not for the tags; a mechanism has taken it, or it waits until there is room. */
+static bool l2_gives_head(struct l2_slice *s, uint32_t id, tick now)
+{
+    const enum l2_take answer = l2_offer_head(s, id, now);
+    if (answer == L2_TAKE_CLAIMS) l2_next_head(s);
+    if (answer == L2_TAKE_WAITS) l2_charge(s, L2_STALL_CLAIM, now);
+    return answer != L2_TAKE_PASSES;
+}
+
 void l2_access(struct l2_slice *s, tick now)
 {
     const uint32_t id = l2_ring_head(&s->pipe)->id;
     struct req *r = req_at(s->pool, id);
     struct l2_plan plan;
-    if (UNLIKELY(s->claims != NULL) && l2_offer_head(s, id, now)) {
-        l2_next_head(s);
-        return;
-    }
+    if (UNLIKELY(s->claims != NULL) && l2_gives_head(s, id, now)) return;
     l2_probe_head(s, r);
     const enum l2_stall stall = l2_admit(s, r, now, &plan);
     if (plan.used_room) l2_see_room(s, now);

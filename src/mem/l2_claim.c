@@ -25,35 +25,38 @@ static uint32_t chain_pop(struct l2_slice *s, struct l2_chain *c)
 
 void l2_use_taker(struct l2_slice *s, const struct l2_taker *taker)
 {
-    if (!s->claims) s->claims = mem_zalloc(sizeof *s->claims);
+    const bool is_first = !s->claims;
+    if (is_first) s->claims = mem_zalloc(sizeof *s->claims);
     s->claims->taker = *taker;
+    if (is_first) l2_make_lanes(s);
 }
 
 bool l2_claims_idle(const struct l2_claims *c)
 {
-    return c->live == c->parked && !c->replies.count && !c->sends.count && !c->reads;
+    return c->live == c->parked && !c->replies.count && !c->sends.count && !c->reads &&
+           !c->other.pipe.ring.count;
 }
 
 uint32_t l2_parked(const struct l2_slice *s) { return s->claims ? s->claims->parked : 0; }
 
 /* ---- what the slice asks ---- */
 
-bool l2_offer_head(struct l2_slice *s, uint32_t id, tick now)
+enum l2_take l2_offer_head(struct l2_slice *s, uint32_t id, tick now)
 {
     struct l2_claims *c = s->claims;
-    struct req *r = req_at(s->pool, id);
-    if (c->head_passed) return false;
-    c->head_passed = true; /* it is asked once */
-    c->live++;
-    if (!c->taker.take(c->taker.ctx, now, id, r, s->head_local)) {
-        c->live--;
-        return false;
-    }
+    const struct req *r = req_at(s->pool, id);
+    if (c->head_passed) return L2_TAKE_PASSES;
+    c->live++; /* the taker may answer it at once */
+    const enum l2_take answer = c->taker.take(c->taker.ctx, now, id, r, s->head_local);
+    assert(answer != L2_TAKE_WAITS || !c->has_messages); /* invariant 1 */
+    c->live -= answer != L2_TAKE_CLAIMS;
+    c->head_passed = answer == L2_TAKE_PASSES;
+    if (answer != L2_TAKE_CLAIMS) return answer;
     if (r->kind == REQ_READ)
         s->counts.read_sectors += req_sector_count(r->sectors);
     else
         s->counts.taken_bytes += r->write_bytes;
-    return true;
+    return answer;
 }
 
 bool l2_claim_fill(struct l2_slice *s, uint32_t id, tick now)

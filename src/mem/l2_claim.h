@@ -2,17 +2,39 @@
  *
  * A claimed request stays with the mechanism until it is answered. One that is *parked* waits for work, not
  * for an answer that is under way: a slice whose claims are all parked is idle. Replies and accesses to DRAM
- * wait in two chains and leave one a cycle each, behind what the slice itself sends. The chains are not
- * bounded: what is behind a claimed request in the access queue may be what answers it. */
+ * wait in two chains and leave one a cycle each, behind what the slice itself sends. The chains are as long
+ * as the mechanism's own bounds let them be.
+ *
+ * The mechanism may be full. Then a request of the program waits at the tags, and what it waits for may be a
+ * message of an SM in cache mode. So a slice with a taker has two *lanes* from the access queue to the tags,
+ * one for each kind, and messages go first (l2_lane.c). They share the access queue. For messages to come
+ * through it, it must never be full: while the program's lane is closed, the slice closes its gate in the
+ * crossbar (xbar_gates), and its lane has room for all that may still come.
+ *
+ * Invariants. (1) A message waits for DRAM, a line or the response queue, never for the mechanism, and none
+ * of these waits for a message. (2) The program's lane takes whatever comes. */
 #ifndef HEDDLE_L2_CLAIM_H
 #define HEDDLE_L2_CLAIM_H
 
 #include "mem/l2.h"
 
+enum l2_take {
+    L2_TAKE_PASSES,
+    L2_TAKE_CLAIMS,
+    /* The mechanism has no room: the request waits at the tags, and is asked for again. */
+    L2_TAKE_WAITS
+};
+
 struct l2_taker {
     void *ctx;
-    /* The request is at the tags. True: the mechanism takes it. */
-    bool (*take)(void *ctx, tick now, uint32_t id, const struct req *r, uint64_t local);
+    /* requests of SMs from here on are messages */
+    uint32_t first_cache_sm;
+    /* requests of the program that may still come when the gate has closed */
+    uint32_t behind_gate;
+    /* of the slice, in the crossbar */
+    tick *gate;
+    /* The request is at the tags: does the mechanism take it? A message never waits. */
+    enum l2_take (*take)(void *ctx, tick now, uint32_t id, const struct req *r, uint64_t local);
     /* A line that l2_dram_access reads has come. */
     void (*on_dram)(void *ctx, tick now, uint32_t tag);
 };

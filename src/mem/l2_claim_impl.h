@@ -13,22 +13,44 @@ struct l2_chain {
     uint32_t head, tail, count;
 };
 
+/* The lane that is not at the tags, and what the slice knows of its head: as the fields of l2_slice. */
+struct l2_lane {
+    struct l2_ring pipe;
+    tick head_ready;
+    uint64_t head_local;
+    bool head_passed, head_failed;
+};
+
 struct l2_claims {
     struct l2_taker taker;
     struct l2_chain replies, sends;
     /* claimed and not answered; those of them that are parked; lines that are to come from DRAM */
     uint32_t live, parked, reads;
-    /* the taker has been asked for the head */
+    /* the taker lets the slice have the head */
     bool head_passed;
+    /* the lane whose head is at the tags, l2_slice.pipe, is that of messages; the other one */
+    bool has_messages;
+    struct l2_lane other;
+    /* requests in the program's lane that close it; those at the tags that do */
+    uint32_t stages, late_slots;
 };
 
 bool l2_claims_idle(const struct l2_claims *c);
-/* True: the taker takes the head. */
-bool l2_offer_head(struct l2_slice *s, uint32_t id, tick now);
+enum l2_take l2_offer_head(struct l2_slice *s, uint32_t id, tick now);
 /* What has come from DRAM is the taker's: it has it. */
 bool l2_claim_fill(struct l2_slice *s, uint32_t id, tick now);
 /* Replies and DRAM accesses leave. */
 void l2_claims_cycle(struct l2_slice *s, tick now);
+/* l2_lane.c. Two lanes from now on. */
+void l2_make_lanes(struct l2_slice *s);
+/* The lane whose head goes first is at the tags. */
+void l2_choose_lane(struct l2_slice *s, tick now);
+/* From the access queue into its lane: one request a cycle. */
+void l2_enter_lane(struct l2_slice *s, tick now);
+/* A request has left the lane at the tags. */
+void l2_left_lane(struct l2_slice *s);
+/* When the head of the other lane is at the tags. */
+static inline tick l2_other_ready(const struct l2_claims *c) { return c->other.head_ready; }
 static inline bool l2_claims_wait(const struct l2_claims *c) { return c->replies.count || c->sends.count; }
 
 #endif

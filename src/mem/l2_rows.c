@@ -103,6 +103,8 @@ const struct stat_row l2_stat_rows[] = {
                "cycles that it waited because all lines of its set are on their way", NULL),
     STAT_COUNT(l2_stats, stall[L2_STALL_MSHR], "l2.stall_mshr", "L2 cycles",
                "cycles that it waited for an MSHR or a merge", NULL),
+    STAT_COUNT(l2_stats, stall[L2_STALL_CLAIM], "l2.stall_claim", "L2 cycles",
+               "cycles that it waited for room at a mechanism which takes it at the tags", NULL),
     STAT_COUNT(l2_stats, port_busy_cycles, "l2.port_busy", "L2 cycles", "cycles that the data port was busy",
                NULL),
     STAT_COUNT(l2_stats, port_read_cycles, "l2.port_read", "L2 cycles", "of these, reads", NULL),

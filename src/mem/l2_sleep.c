@@ -76,7 +76,10 @@ void l2_set_wake(struct l2_slice *s, tick now)
     wake_at(&s->wake, l2_fill_time(s, next));
     wake_at(&s->wake, l2_reply_time(s, now, next));
     wake_at(&s->wake, l2_head_time(s, next));
-    if (UNLIKELY(s->claims != NULL) && l2_claims_wait(s->claims)) wake_at(&s->wake, next);
+    if (UNLIKELY(s->claims != NULL)) {
+        if (l2_claims_wait(s->claims)) wake_at(&s->wake, next);
+        wake_at(&s->wake, MAX(next, l2_other_ready(s->claims)));
+    }
     s->act_at = s->wake;
     l2_wake_to_enter(s, now);
 }
@@ -92,6 +95,7 @@ bool l2_sleeps(const struct l2_slice *s, tick now)
 void l2_sleep_on(struct l2_slice *s, tick now)
 {
     if (!s->is_stalled) wake_at(&s->act_at, s->head_ready);
+    if (UNLIKELY(s->claims != NULL)) wake_at(&s->act_at, l2_other_ready(s->claims));
     s->wake = s->act_at;
     l2_wake_to_enter(s, now);
 }

@@ -157,6 +157,8 @@ static inline struct l2_timed l2_ring_pop(struct l2_ring *r)
     ring_pop(&r->ring);
     return t;
 }
+/* l2.c */
+void l2_ring_init(struct l2_ring *r, uint32_t capacity);
 static inline tick l2_next_cycle(const struct l2_slice *s, tick now) { return now + s->period; }
 /* When a request that leaves the access queue now is at the tags: on an edge, as now is. */
 static inline tick l2_at_tags(const struct l2_slice *s, tick now) { return now + s->tags_after; }

@@ -97,6 +97,9 @@ void xbar_tick(struct xbar *x, tick now)
 }
 
 tick *xbar_wake(struct xbar *x) { return &x->wake; }
+tick *xbar_gates(struct xbar *x) { return x->nets[NET_REQUEST].gates; }
+uint32_t xbar_packets_behind(const struct xbar *x) { return x->nets[NET_REQUEST].ejection; }
+
 tick xbar_reply_floor(const struct xbar *x, uint32_t sm, tick edge)
 {
     const struct xbar_net *n = &x->nets[NET_REPLY];

@@ -30,6 +30,9 @@ struct xbar_params {
     /* bytes of data in a packet of a reply; 0 = any number */
     uint32_t reply_data;
     bool infinite;
+    /* Not a parameter of machines: SMs, the first ones, whose packets wait while the gate of their slice is
+     * closed (xbar_gates); 0: there are no gates. */
+    uint32_t gated_sms;
 };
 extern const struct param_row xbar_rows[];
 extern const struct stat_row xbar_stat_rows[];
@@ -61,6 +64,12 @@ struct xbar *xbar_create(const struct xbar_params *p, uint32_t sms, uint32_t sli
  * ports are looked at. Without it each port is looked at in each cycle. */
 void xbar_take_notes(struct xbar *x);
 void xbar_destroy(struct xbar *x);
+/* [slice]: from this time on no packet of a gated SM is sent to the slice; packets that have passed the
+ * switch still come, at most xbar_packets_behind. Slices write it while the crossbar does not run; open at
+ * first. NULL: there are no gates. */
+tick *xbar_gates(struct xbar *x);
+/* Packets that an output holds at most behind the switch. */
+uint32_t xbar_packets_behind(const struct xbar *x);
 void xbar_tick(struct xbar *x, tick now);
 /* The variable that links wake; xbar_tick sets it to the next time it has something to do. */
 tick *xbar_wake(struct xbar *x);

@@ -21,6 +21,14 @@ static inline void xbar_make_packet(const struct xbar_net *n, uint32_t id, struc
     debug_assert(p->dst < n->outputs);
 }
 
+/* Of 64 inputs, those whose packets for this output wait because its gate is closed. */
+static inline uint64_t xbar_held_back(const struct xbar_net *n, uint32_t output, uint32_t word)
+{
+    if (LIKELY(!n->gates) || n->gates[output] > n->now || word * 64 >= n->gated) return 0;
+    const uint32_t count = n->gated - word * 64;
+    return count >= 64 ? ~0ull : (1ull << count) - 1;
+}
+
 /* A packet that is longer than the buffer fits when that is empty; otherwise flits never exceed the
  * buffer. */
 static inline bool xbar_fits(uint32_t held, uint32_t flits, uint32_t size)

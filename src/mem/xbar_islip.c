@@ -20,15 +20,22 @@ XBAR_INLINE uint64_t islip_asking(const struct xbar_ports *p, uint64_t asks)
     return asks & ~(p->in_busy | p->granted);
 }
 
+/* Those of them that its gate lets pass. */
+static inline uint64_t islip_passing(const struct xbar_net *n, const struct xbar_output *o, uint32_t word)
+{
+    const uint64_t held_back = xbar_held_back(n, (uint32_t)(o - n->out), word);
+    return islip_asking(&n->ports[word], o->asks[word]) & ~held_back;
+}
+
 /* The first input at or after the output's pointer that asks and whose port is free, or NO_INPUT. */
 static inline uint32_t islip_grant(const struct xbar_net *n, const struct xbar_output *o)
 {
     uint32_t first = o->grant_at, word = first / 64;
-    uint64_t bits = islip_asking(&n->ports[word], o->asks[word]), later = bits & ~0ull << (first % 64);
+    uint64_t bits = islip_passing(n, o, word), later = bits & ~0ull << (first % 64);
     if (later) return word * 64 + (uint32_t)__builtin_ctzll(later);
     for (uint32_t i = 1; i < n->in_words; i++) {
         uint32_t w = word + i < n->in_words ? word + i : word + i - n->in_words;
-        uint64_t more = islip_asking(&n->ports[w], o->asks[w]);
+        uint64_t more = islip_passing(n, o, w);
         if (more) return w * 64 + (uint32_t)__builtin_ctzll(more);
     }
     return bits ? word * 64 + (uint32_t)__builtin_ctzll(bits) : NO_INPUT;

@@ -99,7 +99,8 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
                            .stats = stats};
     n->vc_wrap = xbar_wrap(n->vc_buffer);
     n->arrival_wrap = xbar_wrap(n->ejection);
-    n->is_plain = n->words == 1 && n->has_one_vc && !n->is_infinite;
+    n->gated = is_reply ? 0 : p->gated_sms;
+    n->is_plain = n->words == 1 && n->has_one_vc && !n->is_infinite && !n->gated;
     uint32_t pushed_bytes = xbar_notes_bytes(n, inputs);
     n->pushed = mem_zalloc_huge(pushed_bytes + xbar_notes_bytes(n, outputs));
     n->room = n->pushed + pushed_bytes;
@@ -108,6 +109,8 @@ void xbar_net_init(struct xbar_net *n, const struct xbar_params *p, bool is_repl
     xbar_make_inputs(n, from);
     xbar_make_outputs(n, to);
     if (!n->has_one_vc) xbar_make_vcs(n);
+    if (n->gated) n->gates = mem_alloc(sizeof *n->gates * outputs);
+    for (uint32_t o = 0; n->gated && o < outputs; o++) n->gates[o] = TICK_NEVER;
 }
 
 void xbar_net_take_notes(struct xbar_net *n)
@@ -128,6 +131,7 @@ void xbar_net_free(struct xbar_net *n)
     void *const parts[] = {n->in,    n->out,     n->requests_of, n->ports,    n->pushed,
                            n->offer, n->offered, n->vcs,         n->accept_at};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) mem_free_huge(parts[i]);
+    free(n->gates);
 }
 
 /* A packet at a port that came in at `taken` and wants to go to dst. */

@@ -174,6 +174,10 @@ COLD static void xbar_inject_all(struct xbar_net *n, struct xbar_ports *ports, u
     while (link_peek(from, n->now, &id)) {
         struct xbar_packet p = {.origin.taken = (xbar_stamp)n->cycle};
         xbar_make_packet(n, id, &p);
+        if (xbar_held_back(n, p.dst, input / 64) & xbar_bit(input)) {
+            xbar_plan(n, ports, EVENT_LOOK, xbar_bit(input), 1);
+            return;
+        }
         if (n->out[p.dst].count == n->ejection) break; /* room comes with a delivery */
         link_pop(from, n->now);
         xbar_insert_by_time(n, &p);

@@ -193,6 +193,10 @@ struct xbar_net {
     /* [sectors]: packets that carry a read this way */
     struct xbar_size read_sizes[SECTORS_MAX + 1];
 
+    /* [output]: from this time on the inputs before `gated` send nothing there; NULL: there are no gates */
+    tick *gates;
+    uint32_t gated;
+
     /* seldom */
     const struct xbar_params *params;
     uint32_t flit_bytes;

@@ -46,6 +46,11 @@ void energy_print_table(const struct stats_view *v, void *const *stats, struct s
         strbuf_printf(out, "%s%-10s %5.1f%%", p % PER_LINE ? "   " : "\n    ", energy_part_names[p],
                       all > 0 ? 100 * e.joules[p] / all : 0);
     strbuf_putc(out, '\n');
+    if (e.helper > 0) {
+        strbuf_printf(out, "    %-24s %7.3f%%  ", "SMs in cache mode", 100 * e.helper / all);
+        print_joules(e.helper, out);
+        strbuf_puts(out, ", in the parts above\n");
+    }
     for (uint32_t i = 0; i < v->energy_row_count; i++) print_row(v, stats, v->energy_rows[i], all, out);
 }
 
@@ -72,6 +77,8 @@ void energy_print_json(const struct stats_view *v, void *const *stats, struct st
         json_pair(out, v->energy_rows[i]->name, view_row_joules(v, stats, v->energy_rows[i]));
     }
     strbuf_puts(out, "},");
+    json_pair(out, "helper", e.helper);
+    strbuf_putc(out, ',');
     json_pair(out, "total", energy_total(&e, true));
     strbuf_putc(out, ',');
     json_pair(out, "without_leakage", energy_total(&e, false));

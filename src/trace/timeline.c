@@ -245,13 +245,43 @@ static void print_residency(struct timeline *t, uint64_t cycle, void *const *sta
     counter(t, "CTAs of an SM: pending, registers saved", cycle, saved);
 }
 
+static bool has_cache_sms(const struct stats_view *v)
+{
+    for (uint32_t i = 0; i < v->sample_count; i++)
+        if (view_value(v, v->samples[i]->stats, "helper.sms") > 0) return true;
+    return false;
+}
+
+/* SMs by what they do, hit rates of both parts of the LLC and the requests in a controller's queue; sample
+ * NULL: 0. */
+static void print_roles(struct timeline *t, uint64_t cycle, const struct timed_sample *sample)
+{
+    const double cycles = sample ? (double)(sample->end_cycle - sample->start_cycle) : 0;
+    static const struct {
+        const char *name, *stat;
+        /* its unit; a sum over SMs becomes their number */
+        double factor;
+        bool is_sum;
+    } rows[] = {{"SMs: computing", "sm.active_cycles", 1, true},
+                {"SMs: in cache mode", "helper.sms", 1, false},
+                {"SMs in cache mode: busy %", "helper.busy", 1, false},
+                {"LLC miss rate %: slices", "l2.miss_rate", 1, false},
+                {"LLC hit rate %: extended", "morpheus.hit_share", 100, false},
+                {"request queue of a slice", "morpheus.queue_length", 1, false}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        double value = sample ? rows[i].factor * view_value(t->v, sample->stats, rows[i].stat) : 0;
+        if (rows[i].is_sum) value = cycles > 0 ? value / cycles : 0;
+        counter(t, rows[i].name, cycle, value);
+    }
+}
+
 /* A counter holds its value until the next one: each sample stands at its start, and a last 0 ends the line.
  */
 static void print_counters(struct timeline *t)
 {
     const struct stats_view *v = t->v;
     if (!v->sample_count) return;
-    const bool has_pending = has_pending_ctas(v);
+    const bool has_pending = has_pending_ctas(v), has_roles = has_cache_sms(v);
     name_track(t, "process_name", PID_COUNTERS, 0, "counters");
     for (uint32_t i = 0; i < v->sample_count; i++) {
         const struct timed_sample *s = v->samples[i];
@@ -263,12 +293,14 @@ static void print_counters(struct timeline *t)
         counter(t, "DRAM utilization %", s->start_cycle,
                 100 * view_ratio(v, s->stats, STATS_DRAM_BUSY, STATS_DRAM_CYCLES));
         if (has_pending) print_residency(t, s->start_cycle, s->stats);
+        if (has_roles) print_roles(t, s->start_cycle, s);
     }
     uint64_t end = v->samples[v->sample_count - 1]->end_cycle;
     counter(t, "IPC", end, 0);
     counter(t, "L1 miss rate %", end, 0);
     counter(t, "DRAM utilization %", end, 0);
     if (has_pending) print_residency(t, end, NULL);
+    if (has_roles) print_roles(t, end, NULL);
 }
 
 void timeline_print(const struct stats_view *v, struct strbuf *out)

@@ -130,7 +130,8 @@ static void the_access_does_what_admit_says(void **state)
         drive(&r, 1000 + k, step_as_admitted, &answers);
         rig_end(&r);
     }
-    for (uint32_t i = 0; i <= L2_STALL_COUNT; i++) assert_true(answers.count[i] > 50);
+    for (uint32_t i = 0; i <= L2_STALL_COUNT; i++) /* a mechanism is asked before l2_admit is */
+        assert_true(i == L2_STALL_CLAIM ? !answers.count[i] : answers.count[i] > 50);
 }
 
 /* ---- the prediction and the access ---- */

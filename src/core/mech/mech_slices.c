@@ -158,8 +158,10 @@ static struct mech_mark begin_hook(struct slice_seat *seat, tick now, const char
 }
 
 /* A load of the window travels as an atomic without operands. */
-static bool take(void *ctx, tick now, uint32_t id, const struct req *r, uint64_t local)
+static enum l2_take take(void *ctx, tick now, uint32_t id, const struct req *r, uint64_t local)
 {
+    static const enum l2_take answers[] = {
+        [MECH_PASS] = L2_TAKE_PASSES, [MECH_CLAIM] = L2_TAKE_CLAIMS, [MECH_WAIT] = L2_TAKE_WAITS};
     struct slice_seat *seat = ctx;
     const struct mech_slices *m = seat->all;
     struct mech_request q = {.token = id,
@@ -173,13 +175,13 @@ static bool take(void *ctx, tick now, uint32_t id, const struct req *r, uint64_t
                              .number = number_of(m, local),
                              .has_bytes = space_reserved(r->addr)};
     q.is_window = find_window(m, r->addr, &q.window);
-    if (!q.is_window && r->sm >= m->setup.compute_count) return false;
+    if (!q.is_window && r->sm >= m->setup.compute_count) return L2_TAKE_PASSES;
     if (q.is_window && q.kind == MECH_ATOMIC) q.kind = MECH_READ;
     const struct mech_mark outer = begin_hook(seat, now, "take_request");
     q.cycle = seat->cycle;
     const enum mech_take answer = m->mech->take_request(seat->state, &q);
     mech_mark_end(outer);
-    return q.is_window || answer == MECH_CLAIM;
+    return q.is_window ? L2_TAKE_CLAIMS : answers[answer];
 }
 
 static void on_dram(void *ctx, tick now, uint32_t tag)
@@ -209,8 +211,12 @@ bool mech_slices_start(struct mech_slices *m, const struct mech_window *window, 
     for (uint32_t i = 0; i < count; i++) {
         free_memory(&m->seats[i]);
         m->seats[i].ports.warps = warps > i ? (warps - i + count - 1) / count : 0;
-        l2_use_taker(m->setup.slices[i],
-                     &(struct l2_taker){.ctx = &m->seats[i], .take = take, .on_dram = on_dram});
+        l2_use_taker(m->setup.slices[i], &(struct l2_taker){.ctx = &m->seats[i],
+                                                            .first_cache_sm = m->setup.compute_count,
+                                                            .behind_gate = m->setup.behind_gate,
+                                                            .gate = &m->setup.gates[i],
+                                                            .take = take,
+                                                            .on_dram = on_dram});
     }
     m->has_started = true;
     mech_gpu_try(m->setup.gpu, call_inits, m);

@@ -30,6 +30,9 @@ struct mech_slices_setup {
     uint32_t slice_count;
     /* SMs from here on run the helper: of theirs, only requests for the window are the mechanism's */
     uint32_t compute_count;
+    /* [slice] of the crossbar, NULL without SMs in cache mode; requests that may come when one has closed */
+    tick *gates;
+    uint32_t behind_gate;
     /* lines of a slice */
     uint32_t lines, line_bytes;
     tick core_period;

@@ -1,0 +1,31 @@
+/* helper_counts.c: see helper_counts.h. */
+#include "core/helper_counts.h"
+
+#include "core/sm/sm.h"
+#include "core/sm/sm_stats.h"
+#include "mem/l1.h"
+
+const struct stat_row helper_stat_rows[] = {
+    STAT_COUNT(helper_counts, elapsed, "helper.elapsed", "cycles", "core cycles while they were there", NULL),
+    STAT_RATIO_OF(helper_counts, cycles, elapsed, "helper.sms", "SMs", "SMs in cache mode", NULL),
+    STAT_RATIO_OF(helper_counts, issues, slots, "helper.busy", "%", "issue slots that they used, of all",
+                  NULL),
+#define HELPER_COUNT(field, unit, help, value)                                                               \
+    STAT_COUNT(helper_counts, field, "helper." #field, unit, help, NULL),
+#include "core/helper_counts.def"
+#undef HELPER_COUNT
+    {0},
+};
+
+void helper_counts_add(const struct wiring *w, struct helper_counts *out)
+{
+    if (w->compute_count < w->sm_count)
+        out->elapsed += ((const struct sm_stats *)sm_stats(w->sms[w->compute_count]))->cycles;
+    for (uint32_t i = w->compute_count; i < w->sm_count; i++) {
+        const struct sm_stats *sm = sm_stats(w->sms[i]);
+        const struct l1_stats *l1 = sm_l1_stats(w->sms[i]);
+#define HELPER_COUNT(field, unit, help, value) out->field += value;
+#include "core/helper_counts.def"
+#undef HELPER_COUNT
+    }
+}

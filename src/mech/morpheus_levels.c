@@ -1,0 +1,309 @@
+/* morpheus_levels.c: the extended LLC kernel with compressed blocks (Morpheus, 4.3.1). The compression of a
+ * block is in morpheus_bdi.h.
+ *
+ * A row is a register of the warp, or 128 bytes of shared memory. It is at one level: a row at level 0 holds
+ * a block as it is, one at level 1 (low) two, one at level 2 (high) four, side by side in each lane (Figure
+ * 9). A block may be in a row of its own level or of a lower one. At first all rows are at level 0. After
+ * each epoch rows are allotted in proportion to the room that blocks need at their levels; at least one
+ * stays at level 0. The blocks of a row that changes its level leave. What is inserted replaces the block
+ * that was used longest ago among those whose rows can hold it.
+ *
+ * Metadata. A set has two groups of 32 slots, with %tag<g>, %used<g> and %base<g>. Lane i has two slots of
+ * row i, for its first blocks. A high row has two more: with R rows, those of lane 2R - 1 - i. So at most 32
+ * - R rows are high. %level is the level of the lane's row, 3: the lane has none.
+ *
+ * %state keeps numbers that are rarely needed, one a lane: lanes 0 to 2 count blocks at each level, lane 3
+ * has the clock at which the epoch began, lane 4 that of the last request with the flag FORGET.
+ *
+ * Open in the paper: what is counted. Here it is blocks as they are inserted or written; what was counted
+ * before the epoch weighs half of it, because a set has few requests in an epoch.
+ *
+ * Replacement by level is not LRU of the set, so a set can hold blocks that the predictor's filters have
+ * forgotten. The request with the flag FORGET makes the set give these up. */
+#include "mech/morpheus_bdi.h"
+#include "mech/morpheus_ptx.h"
+
+enum {
+    LANE_EPOCH = 3,
+    LANE_FORGET = 4,
+    NO_ROW = 3,
+    ROW_OFFSET_LEVELS = offsetof(struct morpheus_row, levels)
+};
+
+/* ---- slots ---- */
+
+/* %y = <name> of slot %idx. */
+static void put_of_slot(struct ptx_text *t, const char *name)
+{
+    put(t,
+        "setp.ge.s32 %%q, %%idx, 32; selp.b32 %%y, %%%s1, %%%s0, %%q;\n"
+        "shfl.sync.idx.b32 %%y, %%y, %%idx, 31, -1;\n",
+        name, name);
+}
+
+/* %t: the row of slot %idx. Leaves its lane in %x. */
+static void put_row_of_slot(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "and.b32 %%x, %%idx, 31; sub.u32 %%t, %u, %%x; min.u32 %%t, %%t, %%x;\n", 2 * k->blocks - 1);
+}
+
+/* `to`: which of the blocks of its row slot %idx is. %x: the level of the row. */
+static void put_part_of_slot(struct ptx_text *t, const struct morpheus_kernel *k, const char *to)
+{
+    put(t,
+        "and.b32 %%x, %%idx, 31; setp.ge.u32 %%q, %%x, %u; shr.u32 %s, %%idx, 5; @%%q add.u32 %s, %s, 2;\n"
+        "shfl.sync.idx.b32 %%x, %%level, %%idx, 31, -1;\n",
+        k->blocks, to, to, to);
+}
+
+/* %old = block of slot %idx. Takes %x, %y, %t. */
+static void put_unpack(struct ptx_text *t, const struct morpheus_kernel *k, const char *name)
+{
+    put_row_of_slot(t, k);
+    put_store_read(t, k, &(struct store_access){.name = name, .index = "%t", .word = "%old"});
+    put_of_slot(t, "base");
+    put_part_of_slot(t, k, "%t");
+    put(t, "call (%%old), morpheus_bdi_unpack, (%%old, %%y, %%x, %%t);\n");
+}
+
+/* The block of slot %idx, which is dirty, goes to the read data buffer, and its tag to the row. */
+static void put_send_victim(struct ptx_text *t, const struct morpheus_kernel *k, const char *name)
+{
+    put_unpack(t, k, name);
+    put_of_slot(t, "tag");
+    put(t, "st.global.u32 [%%at], %%old; st.global.u32 [%%row + %u], %%y;\n",
+        (unsigned)offsetof(struct morpheus_row, victim));
+}
+
+/* Slot %idx has block `tag`, and is clean and not used. */
+static void put_rename(struct ptx_text *t, const char *tag)
+{
+    for (uint32_t g = 0; g < 2; g++) {
+        put_is_mine(t, g);
+        put(t, "@%%p mov.b32 %%tag%u, %s; @%%p mov.b32 %%used%u, 0;\n", g, tag, g);
+    }
+}
+
+/* In lanes with %r: both slots are empty, and there only where `level` has them. */
+static void put_empty_slots(struct ptx_text *t, const char *level)
+{
+    put(t,
+        "@%%r mov.b32 %%tag0, -1; @%%r mov.b32 %%tag1, -1;\n"
+        "setp.lt.u32 %%q, %s, %u; selp.b32 %%x, 0, -1, %%q; @%%r mov.b32 %%used0, %%x;\n"
+        "sub.u32 %%x, %s, 1; setp.lt.u32 %%q, %%x, 2; selp.b32 %%x, 0, -1, %%q; @%%r mov.b32 %%used1, %%x;\n",
+        level, NO_ROW, level);
+}
+
+/* ---- the start ---- */
+
+static void put_levels_start(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t,
+        ".reg .b32 %%base<2>, %%level, %%state, %%t, %%old, %%b;\n"
+        ".reg .pred %%q, %%r, %%allots;\n"
+        "mov.b32 %%base0, 0; mov.b32 %%base1, 0; mov.b32 %%state, 0;\n"
+        "setp.lt.u32 %%p, %%lane, %u; selp.b32 %%level, 0, %u, %%p;\n"
+        "setp.eq.u32 %%r, %%lane, %%lane;\n",
+        k->blocks, NO_ROW);
+    put_empty_slots(t, "%level");
+}
+
+/* ---- reads, writes and atomics ---- */
+
+static void put_answer(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "@!%%hit bra.uni failed;\n");
+    put_unpack(t, k, "read");
+    put(t, "st.global.u32 [%%at], %%old; add.u32 %%y, %%idx, 1;\n");
+}
+
+/* %value: the block as the request leaves it. */
+static void put_change(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put_unpack(t, k, "change");
+    put(t,
+        "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p bra.uni add;\n"
+        "ld.volatile.global.u32 %%value, [%%at];\n",
+        MORPHEUS_OP_MASK, MORPHEUS_ATOMIC);
+    put_sector(t);
+    put(t, "@!%%sector mov.b32 %%value, %%old; bra.uni keep;\n"
+           "add: st.global.u32 [%%at], %%old; ld.volatile.global.u32 %%x, [%%at];\n"
+           "add.u32 %%value, %%old, %%x; bra.uni keep;\n");
+}
+
+static void put_cleared(struct ptx_text *t)
+{
+    put(t, "clear: setp.eq.u32 %%r, %%lane, %%lane;\n");
+    put_empty_slots(t, "%level");
+    put(t, "and.b32 %%op, %%op, %d; bra.uni look_up;\n", ~MORPHEUS_FLAG_CLEAR);
+}
+
+/* ---- blocks that are kept ---- */
+
+/* The level of %value in %x, its base in %b, its deltas in %value; the block is counted. One that has grown
+ * out of its slot gives it up, and stays dirty. */
+static void put_keep(struct ptx_text *t)
+{
+    put(t,
+        "keep: call (%%x, %%b, %%value), morpheus_bdi_compress, (%%value);\n"
+        "setp.eq.u32 %%p, %%lane, %%x; @%%p add.u32 %%state, %%state, 1;\n"
+        "@!%%hit bra.uni choose;\n"
+        "shfl.sync.idx.b32 %%y, %%level, %%idx, 31, -1; setp.ge.u32 %%p, %%x, %%y; @%%p bra.uni place;\n"
+        "or.b32 %%op, %%op, %u; mov.b32 %%t, %%x;\n",
+        1 << MORPHEUS_FLAG_DIRTY_SHIFT);
+    put_rename(t, "-1");
+    put(t, "mov.b32 %%x, %%t;\n");
+}
+
+/* %idx: of the slots in rows of level %x and below, the one that was used longest ago. */
+static void put_choose_victim(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "choose: setp.le.u32 %%r, %%level, %%x;\n"
+           "selp.b32 %%x, %%used0, -1, %%r; selp.b32 %%y, %%used1, -1, %%r; min.u32 %%x, %%x, %%y;\n"
+           "redux.sync.min.u32 %%x, %%x, -1; mov.b32 %%idx, -1;\n"
+           "setp.eq.and.u32 %%q, %%used0, %%x, %%r; @%%q mov.b32 %%idx, %%lane;\n"
+           "setp.eq.and.u32 %%q, %%used1, %%x, %%r; @%%q add.u32 %%idx, %%lane, 32;\n"
+           "redux.sync.max.s32 %%idx, %%idx, -1;\n"
+           "and.b32 %%x, %%x, 1; setp.eq.u32 %%p, %%x, 0; @%%p bra.uni take;\n");
+    put_send_victim(t, k, "victim");
+    put(t, "take:\n");
+    put_rename(t, "%line");
+}
+
+/* Slot %idx gets base and deltas, and its row their bits. */
+static void put_place(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "place: shr.u32 %%y, %%op, %u; and.b32 %%y, %%y, 1;\n", MORPHEUS_FLAG_DIRTY_SHIFT);
+    for (uint32_t g = 0; g < 2; g++) {
+        put_is_mine(t, g);
+        put(t, "@%%p or.b32 %%used%u, %%used%u, %%y; @%%p mov.b32 %%base%u, %%b;\n", g, g, g);
+    }
+    put_row_of_slot(t, k);
+    put_store_read(t, k, &(struct store_access){.name = "around", .index = "%t", .word = "%old"});
+    put_part_of_slot(t, k, "%y");
+    put(t, "call (%%old), morpheus_bdi_pack, (%%old, %%value, %%x, %%y);\n");
+    put_store_write(t, k,
+                    &(struct store_access){.name = "place_row", .index = "%t", .word = "%old", .guard = ""});
+    put(t, "add.u32 %%y, %%idx, 1; selp.b32 %%y, %%y, 0, %%hit; bra.uni done;\n");
+}
+
+/* ---- blocks that leave before a request ---- */
+
+/* Slots of group g with %r: a clean block is gone; a dirty one leaves, so its time is 0. */
+static void put_doom(struct ptx_text *t, uint32_t g)
+{
+    put(t,
+        "setp.ne.and.u32 %%q, %%tag%u, -1, %%r; @%%q and.b32 %%used%u, %%used%u, 1;\n"
+        "setp.eq.and.u32 %%q, %%used%u, 0, %%q; @%%q mov.b32 %%tag%u, -1;\n",
+        g, g, g, g, g);
+}
+
+/* One dirty block after the other goes to the controller: it has taken one when it answers the load. Then the
+ * set goes on with what it came from: an allotment, or a request that is looked up again. */
+static void put_purge(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "purge: mov.b32 %%idx, -1;\n"
+           "setp.eq.u32 %%p, %%used0, 1; @%%p mov.b32 %%idx, %%lane;\n"
+           "setp.eq.u32 %%p, %%used1, 1; @%%p add.u32 %%idx, %%lane, 32;\n"
+           "redux.sync.max.s32 %%idx, %%idx, -1;\n"
+           "setp.ge.s32 %%p, %%idx, 0; @%%p bra.uni purge_one;\n"
+           "@%%allots bra.uni allot_rows; bra.uni look_up;\n"
+           "purge_one:\n");
+    put_send_victim(t, k, "purged");
+    put(t, "ld.volatile.global.u32 %%old, [%%at]; and.b32 %%old, %%old, 0; or.b32 %%idx, %%idx, %%old;\n");
+    put_rename(t, "-1");
+    put(t, "bra.uni purge;\n");
+}
+
+/* Blocks that were not used since the last such request. */
+static void put_forget(struct ptx_text *t)
+{
+    put(t,
+        "forget: shfl.sync.idx.b32 %%x, %%state, %u, 31, -1;\n"
+        "mov.u32 %%y, %%clock; setp.eq.u32 %%p, %%lane, %u; @%%p mov.b32 %%state, %%y;\n",
+        LANE_FORGET, LANE_FORGET);
+    for (uint32_t g = 0; g < 2; g++) {
+        put(t, "setp.lt.u32 %%r, %%used%u, %%x;\n", g);
+        put_doom(t, g);
+    }
+    put(t,
+        "and.b32 %%op, %%op, %d; setp.ne.u32 %%allots, %%lane, %%lane;\n"
+        "bra.uni purge;\n",
+        ~MORPHEUS_FLAG_FORGET);
+}
+
+/* ---- allotment ---- */
+
+/* Has the epoch ended? */
+static void put_insert(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t,
+        "insert: @%%hit bra.uni load;\n"
+        "mov.u32 %%x, %%clock; shfl.sync.idx.b32 %%y, %%state, %u, 31, -1; sub.u32 %%y, %%x, %%y;\n"
+        "setp.ge.u32 %%p, %%y, %u; @%%p bra.uni allot;\n"
+        "load: ld.volatile.global.u32 %%value, [%%at]; bra.uni keep;\n",
+        LANE_EPOCH, k->epoch);
+}
+
+/* %value rows at level 0, and %idx at level 2, for the shares %x, %y and %t of the room; the controller is
+ * told so. */
+static void put_shares(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    const uint32_t rows = k->blocks;
+    put(t,
+        "allot: setp.eq.u32 %%p, %%lane, %u; @%%p mov.b32 %%state, %%x;\n"
+        "shfl.sync.idx.b32 %%x, %%state, 0, 31, -1; shl.b32 %%x, %%x, 2;\n"
+        "shfl.sync.idx.b32 %%y, %%state, 1, 31, -1; shl.b32 %%y, %%y, 1;\n"
+        "shfl.sync.idx.b32 %%t, %%state, 2, 31, -1;\n"
+        "setp.lt.u32 %%p, %%lane, 3; @%%p shr.u32 %%state, %%state, 1;\n"
+        "add.u32 %%old, %%x, %%y; add.u32 %%old, %%old, %%t;\n"
+        "setp.eq.u32 %%p, %%old, 0; @%%p bra.uni load;\n",
+        LANE_EPOCH);
+    put(t,
+        "mad.lo.u32 %%value, %%x, %u, %%old; sub.u32 %%value, %%value, 1; div.u32 %%value, %%value, %%old;\n"
+        "max.u32 %%value, %%value, 1;\n"
+        "mad.lo.u32 %%b, %%y, %u, %%old; sub.u32 %%b, %%b, 1; div.u32 %%b, %%b, %%old;\n"
+        "add.u32 %%b, %%b, %%value; sub.u32 %%idx, %u, %%b; max.s32 %%idx, %%idx, 0; min.s32 %%idx, %%idx, "
+        "%u;\n"
+        "shl.b32 %%old, %%idx, 16; or.b32 %%old, %%old, %%value;\n"
+        "st.global.v4.u32 [%%row + %u], {%%x, %%y, %%t, %%old};\n",
+        rows, rows, rows, MORPHEUS_COMPRESSED_ROWS_MAX - rows, (unsigned)ROW_OFFSET_LEVELS);
+}
+
+/* %value: the new level of the lane's row. Blocks leave rows that change theirs. */
+static void put_allot(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put_shares(t, k);
+    put(t,
+        "add.u32 %%x, %%idx, %u; setp.lt.u32 %%p, %%lane, %%x; selp.b32 %%t, 2, %u, %%p;\n"
+        "sub.u32 %%x, %u, %%idx; setp.lt.u32 %%p, %%lane, %%x; @%%p mov.b32 %%t, 1;\n"
+        "setp.lt.u32 %%p, %%lane, %%value; @%%p mov.b32 %%t, 0; mov.b32 %%value, %%t;\n"
+        "setp.ne.u32 %%r, %%value, %%level;\n",
+        k->blocks, NO_ROW, k->blocks);
+    for (uint32_t g = 0; g < 2; g++) put_doom(t, g);
+    put(t, "setp.eq.u32 %%allots, %%lane, %%lane; bra.uni purge;\n"
+           "allot_rows: setp.ne.u32 %%r, %%value, %%level; mov.b32 %%level, %%value;\n");
+    put_empty_slots(t, "%level");
+    put(t, "bra.uni load;\n");
+}
+
+void put_compressing_kernel(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put_start(t, k);
+    put_store_start(t, k);
+    put_levels_start(t, k);
+    put_look_up(t, k);
+    put_answer(t, k);
+    put_end(t, k);
+    put_choose(t, k);
+    put_change(t, k);
+    put_cleared(t);
+    put_insert(t, k);
+    put_keep(t);
+    put_choose_victim(t, k);
+    put_place(t, k);
+    put_purge(t, k);
+    put_forget(t);
+    put_allot(t, k);
+    put(t, "}\n");
+}

@@ -1,0 +1,73 @@
+/* morpheus_parts.c: the helper kernel as the parameters of Morpheus want it: a part for each store that has
+ * warps (Morpheus, section 5). */
+#include "mech/morpheus_state.h"
+
+static const char *const entries[MORPHEUS_STORES] = {"extended_llc_registers", "extended_llc_l1",
+                                                     "extended_llc_shared"};
+
+uint32_t parts_warps(const struct morpheus_params *p)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < MORPHEUS_STORES; i++) sum += p->warps[i];
+    return sum;
+}
+
+uint32_t parts_warps_before(const struct morpheus_params *p, enum morpheus_store store)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < (uint32_t)store; i++) sum += p->cache_sms * p->warps[i];
+    return sum;
+}
+
+bool parts_compress(const struct morpheus_params *p, enum morpheus_store store)
+{
+    return p->compression && store != MORPHEUS_L1;
+}
+
+const char *parts_refuse(const struct morpheus_params *p)
+{
+    if (!parts_warps(p))
+        return "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are 0: no warp is left for a set";
+    if (!p->compression) return NULL;
+    if (p->predictor == PREDICTOR_PERFECT)
+        return "morpheus.predictor=perfect needs sets that replace by LRU alone: leave morpheus.compression "
+               "out";
+    for (uint32_t i = 0; i < MORPHEUS_STORES; i++)
+        if (p->warps[i] && parts_compress(p, (enum morpheus_store)i) &&
+            p->blocks[i] > MORPHEUS_COMPRESSED_ROWS_MAX)
+            return "a set of compressed blocks has at most 32 rows: morpheus.blocks, morpheus.shared_blocks";
+    return NULL;
+}
+
+static struct mech_helper_part part_of(const struct morpheus_params *p, enum morpheus_store store)
+{
+    const uint32_t line_bytes = MORPHEUS_LINE_WORDS * sizeof(uint32_t);
+    return (struct mech_helper_part){
+        .entry = entries[store],
+        .warps = p->warps[store],
+        .shared_bytes = store == MORPHEUS_SHARED ? p->blocks[store] * line_bytes : 0,
+        .local_bytes = store == MORPHEUS_L1 ? p->blocks[store] * (uint32_t)sizeof(uint32_t) : 0};
+}
+
+static struct morpheus_kernel kernel_of(const struct morpheus_params *p, enum morpheus_store store)
+{
+    return (struct morpheus_kernel){.entry = entries[store],
+                                    .store = store,
+                                    .blocks = p->blocks[store],
+                                    .indirect_move = p->indirect_move && store == MORPHEUS_REGISTERS,
+                                    .is_compressed = parts_compress(p, store),
+                                    .epoch = p->epoch};
+}
+
+size_t parts_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
+{
+    const struct morpheus_params *p = params;
+    struct morpheus_kernel kernels[MORPHEUS_STORES];
+    *helper = (struct mech_helper){.window_lines = MORPHEUS_WINDOW_LINES};
+    for (uint32_t i = 0; i < MORPHEUS_STORES; i++) {
+        if (!p->warps[i]) continue;
+        kernels[helper->part_count] = kernel_of(p, (enum morpheus_store)i);
+        helper->parts[helper->part_count++] = part_of(p, (enum morpheus_store)i);
+    }
+    return morpheus_kernels(kernels, helper->part_count, ptx, room);
+}
