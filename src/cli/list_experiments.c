@@ -3,39 +3,63 @@
 #include "cli/workloads.h"
 #include "lab/plan.h"
 
-/* A study and its members, or an experiment alone. */
+/* Each experiment of the folder, read once: studies look up their members. */
 struct loaded {
-    VEC(struct experiment *) items;
+    const char *const *names;
+    struct experiment *items;
+    bool *is_read;
+    uint32_t count;
 };
 
-static struct experiment *load_one(struct loaded *l, const char *name, const struct workload_set *workloads,
-                                   struct diag_list *diags)
+static const struct experiment *find_experiment(const struct loaded *l, const char *name)
 {
-    struct experiment *e = mem_zalloc(sizeof *e);
-    vec_push(&l->items, e);
-    return experiment_load(e, name, workloads, diags) ? e : NULL;
+    for (uint32_t i = 0; i < l->count; i++)
+        if (!strcmp(l->names[i], name)) return l->is_read[i] ? &l->items[i] : NULL;
+    return NULL;
 }
 
-static bool print_one(const char *name, const struct workload_set *workloads)
+/* The runs of an experiment, or of all members of a study. False: the member that is not there was named. */
+static bool count_runs(const struct loaded *l, const struct experiment *e, uint32_t *runs)
 {
-    struct loaded l = {0};
-    struct diag_list diags = {0};
-    struct experiment *e = load_one(&l, name, workloads, &diags);
-    bool ok = e != NULL;
-    for (uint32_t i = 0; ok && e->study && e->study[i]; i++)
-        ok = load_one(&l, e->study[i], workloads, &diags) != NULL;
-    if (ok) {
-        int col = printf("%-18s %5u  ", e->name,
-                         plan_count((const struct experiment *const *)l.items.data, l.items.len));
-        cli_print_wrapped(e->title, col, col);
+    VEC(const struct experiment *) all = {0};
+    bool ok = true;
+    vec_push(&all, e);
+    for (uint32_t i = 0; ok && e->study && e->study[i]; i++) {
+        const struct experiment *member = find_experiment(l, e->study[i]);
+        ok = member != NULL;
+        if (!ok) fprintf(stderr, "heddle: error: %s: no experiment '%s' was read\n", e->name, e->study[i]);
+        vec_push(&all, member);
     }
-    cli_print_diags(&diags);
-    diag_free(&diags);
-    for (uint32_t i = 0; i < l.items.len; i++) {
-        experiment_free(l.items.data[i]);
-        free(l.items.data[i]);
+    if (ok) *runs = plan_count(all.data, all.len);
+    vec_free(&all);
+    return ok;
+}
+
+static bool print_one(const struct loaded *l, const struct experiment *e)
+{
+    uint32_t runs;
+    if (!count_runs(l, e, &runs)) return false;
+    const int col = printf("%-18s %5u  ", e->name, runs);
+    cli_print_wrapped(e->title, col, col);
+    return true;
+}
+
+/* What cannot be read is said, and left out. */
+static bool print_all(const char *const *names, uint32_t count, const struct workload_set *workloads)
+{
+    struct loaded l = {names, mem_zalloc(count * sizeof *l.items), mem_zalloc(count * sizeof *l.is_read),
+                       count};
+    bool ok = true;
+    for (uint32_t i = 0; i < count; i++) {
+        struct diag_list diags = {0};
+        l.is_read[i] = experiment_load(&l.items[i], names[i], workloads, &diags);
+        cli_print_diags(&diags);
+        diag_free(&diags);
     }
-    vec_free(&l.items);
+    for (uint32_t i = 0; i < count; i++) ok = l.is_read[i] && print_one(&l, &l.items[i]) && ok;
+    for (uint32_t i = 0; i < count; i++) experiment_free(&l.items[i]);
+    free(l.items);
+    free(l.is_read);
     return ok;
 }
 
@@ -55,7 +79,7 @@ int cli_list_experiments(void)
     } else {
         puts("experiment          runs");
     }
-    for (uint32_t i = 0; i < count; i++) ok = print_one(names[i], &workloads) && ok;
+    ok = print_all(names, count, &workloads) && ok;
     if (ok)
         printf("\nRuns that several experiments share are made once. Your own:\n"
                "docs/experiments.md. `heddle reproduce NAME` makes one.\n");

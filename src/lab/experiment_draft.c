@@ -212,13 +212,29 @@ static bool take_trained(struct experiment_reading *r, setting_list *list, struc
     return ok;
 }
 
+/* The machine as its file has it. Neighbouring columns mostly have the same one, which is read once. */
+static bool load_machine(struct experiment_reading *r, const char *name, const struct yaml_node *at,
+                         struct machine *m)
+{
+    if (r->machine_name && !strcmp(r->machine_name, name)) {
+        *m = *r->machine;
+        return true;
+    }
+    struct diag_list diags = {0};
+    const bool ok = machine_load(name, NULL, 0, m, &diags);
+    experiment_forward(r, at, &diags);
+    diag_free(&diags);
+    if (!ok) return false;
+    if (!r->machine) r->machine = ARENA_NEW(&r->e->arena, struct machine);
+    *r->machine = *m;
+    r->machine_name = name;
+    return true;
+}
+
 static bool try_machine(struct experiment_reading *r, const char *name, const struct yaml_node *at,
                         const setting_list *sets, struct machine *m)
 {
-    struct diag_list diags = {0};
-    bool ok = machine_load(name, NULL, 0, m, &diags);
-    experiment_forward(r, at, &diags);
-    diag_free(&diags);
+    bool ok = load_machine(r, name, at, m);
     for (uint32_t i = 0; ok && i < sets->len; i++) {
         const struct setting *s = &sets->data[i];
         bool known = params_find(machine_groups, s->key, NULL) != NULL; /* is an error the value's? */

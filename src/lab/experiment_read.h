@@ -48,6 +48,9 @@ struct experiment_reading {
     VEC(struct column_group) groups;
     /* `set` of the experiment: what every column starts from. */
     setting_list common;
+    /* The machine that was read last, as its file has it, and its name; NULL: none was. */
+    struct machine *machine;
+    const char *machine_name;
 };
 
 /* `threshold`, `classes` and `words` of a measure. */

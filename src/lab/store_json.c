@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-enum { LOADS_MAX = 16 };
-
 /* ---- the run itself ---- */
 
 static void put_column(sqlite3_stmt *q, int i, struct strbuf *out)
@@ -125,21 +123,6 @@ static void put_kernels(struct store *s, int64_t run, struct strbuf *out)
                            " start_cycle, cycles, ipc FROM kernel WHERE run = ?1 ORDER BY start_cycle, id",
                            "i", run),
              out);
-    /* Launches of one kernel are one row for each load; shares are of all references of the run. */
-    put_rows(
-        s, "loads",
-        store_prepare(
-            s,
-            "SELECT kernel.name AS kernel, pc, sum(executions) AS executions, sum(lines) AS lines,"
-            " 1.0 * sum(lines) / sum(executions) AS lines_per_load,"
-            " sum(miss_rate * lines) / sum(lines) AS miss_rate,"
-            " sum(unique_share * lines) / sum(lines) AS unique_share, max(lines) AS most, stride, "
-            "stride_share,"
-            " 1.0 * sum(lines) / (SELECT sum(lines) FROM load WHERE run = ?1) AS share"
-            " FROM load JOIN kernel ON kernel.run = load.run AND kernel.id = load.kernel WHERE load.run = ?1"
-            " GROUP BY kernel.name, pc ORDER BY sum(lines) DESC, kernel.name, pc LIMIT ?2",
-            "ii", run, (int64_t)LOADS_MAX),
-        out);
 }
 
 /* {"cycles": [...], "ipc": [...], "l1.hit_rate": [...]}: a list for each name, an element for each step. */
@@ -184,6 +167,7 @@ bool store_run_json(struct store *s, const char *key, struct strbuf *out)
     put_stats(s, run, out);
     put_stacks(s, key, out);
     put_kernels(s, run, out);
+    if (!s->error) store_put_loads(s, key, out); /* else it would forget the error */
     put_series(s, run, out);
     strbuf_putc(out, '}');
     return !s->error;

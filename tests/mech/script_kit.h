@@ -187,9 +187,9 @@ static inline void expect_same_everywhere(const struct play *base)
     for (size_t i = 0; i < ARRAY_LEN(machines); i++) {
         if (machines[i]) memset(p.sets, 0, sizeof p.sets);
         const uint64_t all = play_hash(&p, machines[i], 1, true);
-        for (uint32_t threads = 1; threads <= 3; threads++)
+        for (uint32_t threads = 1; threads <= 3; threads += IS_SANITIZED ? 2 : 1)
             assert_int_equal(play_hash(&p, machines[i], threads, false), all);
-        assert_int_equal(play_hash(&p, machines[i], 3, true), all);
+        if (!IS_SANITIZED) assert_int_equal(play_hash(&p, machines[i], 3, true), all);
     }
 }
 

@@ -12,9 +12,11 @@
 #include "silicon.h"
 #include "values.h"
 
+#include "../sanitized.h"
 #include "base/hash.h"
 
-enum { CELLS_MAX = 4096 * FORM_OPERANDS_MAX, PICKS = 16 };
+/* PICKS: tuples of a form that are tried as constants. */
+enum { CELLS_MAX = 4096 * FORM_OPERANDS_MAX, PICKS = IS_SANITIZED ? 5 : 16 };
 
 struct test {
     struct forms forms;

@@ -330,7 +330,7 @@ static void sharing_knows_who_holds_what_and_changes_nothing(void **state)
 
 static void launch_three(void)
 {
-    rig_launch(&rig, "share", 2 * SMS, 96, (const uint64_t[]){buf, out, 8}, 0);
+    rig_launch(&rig, "share", (IS_SANITIZED ? 1 : 2) * SMS, 96, (const uint64_t[]){buf, out, 8}, 0);
     rig_launch(&rig, "share", SMS, 64, (const uint64_t[]){buf, out + 32768, 6}, 3);
     rig_launch(&rig, "share", SMS, 64, (const uint64_t[]){buf, out + 49152, 6}, 4); /* together with it */
 }
@@ -362,9 +362,10 @@ static void expect_same(const struct ccn_run *r)
     const uint64_t one = hash_of(r, 1, false, 0);
     for (uint32_t i = 0; i < (IS_SANITIZED ? 1 : ARRAY_LEN(threads)); i++)
         assert_int_equal(hash_of(r, threads[i], false, 0), one);
-    assert_int_equal(hash_of(r, 1, true, 0), one);
+    if (!IS_SANITIZED) assert_int_equal(hash_of(r, 1, true, 0), one);
     assert_int_equal(hash_of(r, 3, true, 0), one);
-    assert_int_equal(hash_of(r, 1, false, 7), one); /* SMs have some cycles before their step */
+    assert_int_equal(hash_of(r, IS_SANITIZED ? 3 : 1, false, 7),
+                     one); /* SMs have some cycles before their step */
 }
 
 static void every_way_to_run_it_gives_the_same_result(void **state)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "../../bench/latency.h"
+#include "../sanitized.h"
 
 static struct latency_rig rig; /* the teardown may need it */
 
@@ -36,11 +37,11 @@ static struct latency_point measure(struct latency_load load, uint32_t rounds)
     return p;
 }
 
-/* The best of a few loads, since past the knee queues may cost a little. */
+/* The best of a few loads, since past the knee queues may cost a little; the middle one is near the knee. */
 static double best_of(enum latency_level level, uint32_t sms, const char *what, double ceiling)
 {
     double best = 0;
-    for (uint32_t warps = 8; warps <= 32; warps *= 2) {
+    for (uint32_t warps = 8; warps <= (IS_SANITIZED ? 16 : 32); warps *= 2) {
         struct latency_point p =
             measure((struct latency_load){level, true, sms, warps}, level == LATENCY_L1 ? 200 : 24);
         print_message("%s: %2u warps an SM, %6.1f of %.1f GB/s, latency %.0f\n", what, warps, p.gbs, ceiling,

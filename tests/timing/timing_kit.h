@@ -10,18 +10,12 @@
 
 #include <cmocka.h>
 
+#include "../sanitized.h"
+
 #include "core/timed.h"
 #include "cuda/helper_compile.h"
 #include "cuda/limits.h"
 #include "lower/lower.h"
-
-/* Sanitizers make runs several times as long: tests that compare many runs make some of them there, and all
- * of them in the release build. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { IS_SANITIZED = true };
-#else
-enum { IS_SANITIZED = false };
-#endif
 
 struct rig {
     struct machine machine;

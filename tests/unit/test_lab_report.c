@@ -37,6 +37,10 @@ struct fixture {
     struct plan plans[2];
     struct figure_set figures[2];
     struct report report;
+    /* What the last writer said, or NULL. */
+    char *error;
+    /* PATH as the test found it. */
+    char *path;
 };
 
 static void put(const struct fixture *f, const char *name, const char *text)
@@ -86,6 +90,7 @@ static int setup(void **state)
     f->plans[0] = (struct plan){.experiment = &nothing, .jobs = f->first, .job_count = 2};
     f->plans[1] = (struct plan){.experiment = &nothing, .jobs = f->second, .job_count = 3};
     for (int i = 0; i < 2; i++) f->figures[i] = (struct figure_set){.plan = &f->plans[i]};
+    f->path = mem_strdup(getenv("PATH"));
     f->report = (struct report){NULL, f->figures, 2, f->dir, "1.2\"3"};
     put(f, "report.html", "<html>@HEDDLE-DATA@</html>\n");
     store_is_broken = false;
@@ -109,16 +114,30 @@ static int teardown(void **state)
     *strrchr(drawn, '/') = 0;
     rmdir(drawn);
     assert_int_equal(rmdir(f->dir), 0);
+    setenv("PATH", f->path, 1);
+    free(f->path);
+    free(f->error);
     free(f);
     return 0;
 }
 
-static bool write_page(const struct fixture *f, const char *name, char **error)
+/* Both fill f->error, which the teardown frees: a test that fails half-way leaves nothing behind. */
+static bool write_page(struct fixture *f, const char *name)
 {
     char path[128];
-    *error = NULL;
+    free(f->error);
+    f->error = NULL;
     snprintf(path, sizeof path, "%s/%s", f->dir, name);
-    return report_write(&f->report, path, error);
+    return report_write(&f->report, path, &f->error);
+}
+
+static bool write_svg(struct fixture *f)
+{
+    char folder[128];
+    free(f->error);
+    f->error = NULL;
+    snprintf(folder, sizeof folder, "%s/drawn/svg", f->dir);
+    return report_svg(&f->report, folder, &f->error);
 }
 
 /* ---- the tests ---- */
@@ -126,9 +145,8 @@ static bool write_page(const struct fixture *f, const char *name, char **error)
 static void each_run_once_and_no_less_than_sign(void **state)
 {
     struct fixture *f = *state;
-    char *error;
-    assert_true(write_page(f, "out.html", &error));
-    assert_null(error);
+    assert_true(write_page(f, "out.html"));
+    assert_null(f->error);
     assert_string_equal(
         get(f, "out.html"),
         "<html>{\"schema\":1,\"heddle\":\"1.2\\\"3\",\"experiments\":[\n"
@@ -143,12 +161,10 @@ static void each_run_once_and_no_less_than_sign(void **state)
 static void the_old_page_stays_when_something_is_wrong(void **state)
 {
     struct fixture *f = *state;
-    char *error;
     put(f, "out.html", "old");
     store_is_broken = true;
-    assert_false(write_page(f, "out.html", &error));
-    assert_string_equal(error, "run a: the disk is on fire");
-    free(error);
+    assert_false(write_page(f, "out.html"));
+    assert_string_equal(f->error, "run a: the disk is on fire");
     assert_string_equal(get(f, "out.html"), "old");
     assert_int_equal(file_count(f), 2);
 }
@@ -156,52 +172,36 @@ static void the_old_page_stays_when_something_is_wrong(void **state)
 static void an_unbuilt_page_is_told_with_the_way_to_get_it(void **state)
 {
     struct fixture *f = *state;
-    char *error, path[128];
+    char path[128];
     snprintf(path, sizeof path, "%s/report.html", f->dir);
     unlink(path);
-    assert_false(write_page(f, "out.html", &error));
-    assert_non_null(strstr(error, "report.html: No such file"));
-    assert_non_null(strstr(error, "--target report_page"));
-    free(error);
+    assert_false(write_page(f, "out.html"));
+    assert_non_null(strstr(f->error, "report.html: No such file"));
+    assert_non_null(strstr(f->error, "--target report_page"));
     put(f, "report.html", "<html>no place</html>");
-    assert_false(write_page(f, "out.html", &error));
-    assert_non_null(strstr(error, "@HEDDLE-DATA@"));
-    free(error);
+    assert_false(write_page(f, "out.html"));
+    assert_non_null(strstr(f->error, "@HEDDLE-DATA@"));
     assert_int_equal(file_count(f), 1);
 }
 
 static void a_folder_that_is_not_there_is_an_error(void **state)
 {
     struct fixture *f = *state;
-    char *error;
-    assert_false(write_page(f, "nowhere/out.html", &error));
-    assert_non_null(strstr(error, "cannot write"));
-    free(error);
-}
-
-static bool write_svg(const struct fixture *f, char **error)
-{
-    char folder[128];
-    *error = NULL;
-    snprintf(folder, sizeof folder, "%s/drawn/svg", f->dir);
-    return report_svg(&f->report, folder, error);
+    assert_false(write_page(f, "nowhere/out.html"));
+    assert_non_null(strstr(f->error, "cannot write"));
 }
 
 static void pictures_need_their_script_and_node(void **state)
 {
     struct fixture *f = *state;
-    char *error, *path = mem_strdup(getenv("PATH"));
-    assert_false(write_svg(f, &error));
-    assert_non_null(strstr(error, "figures.cjs"));
-    assert_non_null(strstr(error, "--target report_page"));
-    free(error);
+    assert_false(write_svg(f));
+    assert_non_null(strstr(f->error, "figures.cjs"));
+    assert_non_null(strstr(f->error, "--target report_page"));
     put(f, "figures.cjs", "process.exit(3)");
     setenv("PATH", f->dir, 1);
-    assert_false(write_svg(f, &error));
-    assert_non_null(strstr(error, "cannot start node"));
-    free(error);
-    setenv("PATH", path, 1);
-    free(path);
+    assert_false(write_svg(f));
+    assert_non_null(strstr(f->error, "cannot start node"));
+    setenv("PATH", f->path, 1);
     assert_string_equal(get(f, "drawn/svg/report.json"), ""); /* does not stay behind */
 }
 
@@ -209,7 +209,7 @@ static void pictures_need_their_script_and_node(void **state)
 static void node_gets_script_data_and_folder(void **state)
 {
     struct fixture *f = *state;
-    char *error, *path = mem_strdup(getenv("PATH")), node[128], wanted[300];
+    char node[128], wanted[300];
     put(f, "figures.cjs", "");
     put(f, "node",
         "#!/bin/sh\nd=${0%/*}\necho \"$1 $3\" >\"$d/called\"\nexec 3<\"$2\"\nread -r line <&3\necho "
@@ -217,9 +217,8 @@ static void node_gets_script_data_and_folder(void **state)
     snprintf(node, sizeof node, "%s/node", f->dir);
     chmod(node, 0755);
     setenv("PATH", f->dir, 1);
-    bool ok = write_svg(f, &error);
-    setenv("PATH", path, 1);
-    free(path);
+    bool ok = write_svg(f);
+    setenv("PATH", f->path, 1);
     assert_true(ok);
     snprintf(wanted, sizeof wanted,
              "%s/figures.cjs %s/drawn/svg\n{\"schema\":1,\"heddle\":\"1.2\\\"3\",\"experiments\":[\n", f->dir,

@@ -2,6 +2,7 @@
 import { command, h } from "./dom.js";
 import { drawSeries } from "./draw/series.js";
 import { bytes, number, percent, time } from "./format.js";
+import { loads } from "./loads.js";
 import { address } from "./state.js";
 import { table } from "./table.js";
 import { current } from "./theme.js";
@@ -114,48 +115,6 @@ function kernels(run) {
         { title: "Block", value: (k) => dims(k.block) },
         { title: "Cycles", number: true, value: (k) => k.cycles },
         { title: "IPC", number: true, value: (k) => k.ipc },
-      ],
-    }),
-  );
-}
-
-/** How a load uses the L1: the rule of src/stats/loads.c. */
-export function loadClass(load) {
-  if (load.unique_share <= 0.5) return load.miss_rate > 0.5 ? "thrashed" : "reused";
-  return load.stride_share >= 0.5 ? "strided" : "irregular";
-}
-
-function loads(run) {
-  if (!run.loads?.length) return null;
-  return h(
-    "section",
-    {},
-    h("h3", {}, "Loads"),
-    table({
-      caption:
-        "Each load instruction; the stride is the commonest between neighbouring warps. Reused and thrashed: each line is read twice or more, and half of the reads, or more, hit or miss. Strided: new lines, at one stride. Else irregular",
-      rows: run.loads,
-      columns: [
-        { title: "Kernel", value: (l) => l.kernel, show: (l) => h("code", {}, l.kernel) },
-        { title: "PC", number: true, value: (l) => l.pc, show: (l) => String(l.pc) },
-        { title: "Class", value: loadClass },
-        { title: "Share of references", number: true, value: (l) => l.share, show: (l) => percent(l.share, true) },
-        { title: "Executions", number: true, value: (l) => l.executions },
-        { title: "Lines a load", number: true, value: (l) => l.lines_per_load },
-        {
-          title: "Different lines",
-          number: true,
-          value: (l) => l.unique_share,
-          show: (l) => percent(l.unique_share, true),
-        },
-        { title: "L1 miss rate", number: true, value: (l) => l.miss_rate, show: (l) => percent(l.miss_rate, true) },
-        { title: "Stride, bytes", number: true, value: (l) => l.stride },
-        {
-          title: "Pairs with it",
-          number: true,
-          value: (l) => l.stride_share,
-          show: (l) => percent(l.stride_share, true),
-        },
       ],
     }),
   );

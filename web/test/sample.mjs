@@ -94,6 +94,9 @@ function makeRun(workload, column, index, statistics) {
       stride: 128 * i,
       stride_share: round(random()),
       share: round(random() / 3),
+      merge_rate: round(random() / 2),
+      ...(i % 2 ? { evicted: 1000 * i, evictor_pc: 64, evictor_share: round(random()), cuda_line: 10 + i } : {}),
+      ...(i === 2 ? { prefetches: 500, prefetch_useful: 300, prefetch_late: 50 } : {}),
     })),
     series: {
       cycles: Array.from({ length: 60 }, (_, i) => Math.round(((i + 1) * cycles) / 60)),

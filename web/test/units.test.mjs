@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Figure, mean, Report } from "../src/data.js";
+import { evictor, loadClass, prefetchLate, prefetchUsed, sourceLine } from "../src/loads.js";
 import { mapCells } from "../src/map_cells.js";
 import { bytes, formats, number, percent, time } from "../src/format.js";
 
@@ -163,4 +164,20 @@ test("a map has a cell where the parameters of a column say, and none where ther
   source.figure.cells[1].value = null;
   const cells = mapCells(new Figure(source.experiment, source.figure).view(nothing, null));
   assert.deepEqual(cells.map((c) => [c.column, c.x, c.y, c.cell.value]), [["a", 4, 1, 2]]);
+});
+
+test("a load: its class, what its prefetches were worth, who evicts its lines", () => {
+  assert.equal(loadClass({ unique_share: 0.5, miss_rate: 0.5, stride_share: 1 }), "reused");
+  assert.equal(loadClass({ unique_share: 0.5, miss_rate: 0.6, stride_share: 1 }), "thrashed");
+  assert.equal(loadClass({ unique_share: 0.6, miss_rate: 1, stride_share: 0.5 }), "strided");
+  assert.equal(loadClass({ unique_share: 0.6, miss_rate: 1, stride_share: 0.4 }), "irregular");
+  const fetched = { prefetches: 40, prefetch_useful: 10, prefetch_late: 20 };
+  near(prefetchUsed(fetched), 0.75);
+  near(prefetchLate(fetched), 2 / 3);
+  assert.equal(prefetchUsed({}), null);
+  assert.equal(prefetchLate({ prefetches: 3, prefetch_useful: 0, prefetch_late: 0 }), null);
+  assert.match(evictor({ evicted: 10, evictor_pc: 128, evictor_share: 0.5 }), /^128 \(50(\.0)?%\)$/);
+  assert.equal(evictor({}), "–");
+  assert.equal(sourceLine({ cuda_line: 12 }), "12");
+  assert.equal(sourceLine({ ptx_line: 40 }), "ptx 40");
 });

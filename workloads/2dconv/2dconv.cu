@@ -1,6 +1,6 @@
-/* 2dconv: a 3x3 convolution of a matrix as PolyBench-GPU does it: one thread an element, nine loads from global
- * memory, no staging in shared memory. The nine loads of a warp touch three rows, and the rows of a block overlap
- * but for two. */
+/* 2dconv: a 3x3 convolution of a matrix as PolyBench-GPU does it: one thread an element, nine loads from
+ * global memory, no staging in shared memory. The nine loads of a warp touch three rows, and the rows of a
+ * block overlap but for two. */
 #include "kit/device.h"
 
 KERNEL convolution2D_kernel(const float *A, float *B, int ni, int nj)

@@ -1,6 +1,6 @@
-/* atax: y = A^T (A x), as PolyBench-GPU computes it: one thread a row for A x, one thread a column for A^T tmp. The
- * lanes of the first kernel sit a row apart, so each load of A touches 32 lines, which are used again by the next
- * 31 iterations. */
+/* atax: y = A^T (A x), as PolyBench-GPU computes it: one thread a row for A x, one thread a column for A^T
+ * tmp. The lanes of the first kernel sit a row apart, so each load of A touches 32 lines, which are used
+ * again by the next 31 iterations. */
 #include "kit/device.h"
 
 /* The first ny elements of each of nx rows, which stand `stride` elements apart. */

@@ -1,13 +1,14 @@
-/* b+tree: Rodinia's queries of a B+ tree of order 256, a block a query and a thread a key. Each level the 256 threads
- * compare all keys of the query's node (1 KB, read twice, once a key further on), one of them finds the child, and
- * thread 0 moves the query down. What a query stands at is kept in global memory, so that every warp reads it again
- * and again. The root and the level under it are shared by all queries; leaves are scattered over the tree. */
+/* b+tree: Rodinia's queries of a B+ tree of order 256, a block a query and a thread a key. Each level the
+ * 256 threads compare all keys of the query's node (1 KB, read twice, once a key further on), one of them
+ * finds the child, and thread 0 moves the query down. What a query stands at is kept in global memory, so
+ * that every warp reads it again and again. The root and the level under it are shared by all queries;
+ * leaves are scattered over the tree. */
 #include "kit/device.h"
 
 #define ORDER 256
 
-/* Between two barriers each address is computed from the index again, as the compilers of the original's day did:
- * today's would keep ten addresses in registers over the loop. */
+/* Between two barriers each address is computed from the index again, as the compilers of the original's
+ * day did: today's would keep ten addresses in registers over the loop. */
 #define FORGET(index) asm volatile("" : "+r"(index))
 
 struct record {

@@ -1,7 +1,7 @@
-/* backprop: Rodinia's training of a perceptron with one hidden layer of 16, the two kernels between input and hidden
- * layer. A block of 16 x 16 owns 16 input nodes: it multiplies their weights (rows of 17, the first of which is the
- * bias) and sums the products over the inputs in shared memory. Rows of 68 bytes put a warp's two rows across a
- * line's edge now and then. */
+/* backprop: Rodinia's training of a perceptron with one hidden layer of 16, the two kernels between input
+ * and hidden layer. A block of 16 x 16 owns 16 input nodes: it multiplies their weights (rows of 17, the
+ * first of which is the bias) and sums the products over the inputs in shared memory. Rows of 68 bytes put
+ * a warp's two rows across a line's edge now and then. */
 #include "kit/device.h"
 
 #define HEIGHT   16
@@ -23,8 +23,9 @@ KERNEL bpnn_layerforward_CUDA(const float *input, float *output_hidden, float *w
     __syncthreads();
     product[ty][tx] = product[ty][tx] * node[ty];
     __syncthreads();
-    /* Steps and distances by the special-function unit, as the original has them. Rolled, as we suppose the
-     * compilers of its day left it: unrolled, the powers and remainders fold away, which are much of the work here. */
+    /* Steps and distances by the special-function unit, as the original has them. Rolled, as we suppose
+     * the compilers of its day left it: unrolled, the powers and remainders fold away, which are much of
+     * the work here. */
 #pragma unroll 1
     for (int i = 1; i <= __log2f(HEIGHT); i++) {
         int power_two = (int)__powf(2, i);

@@ -1,6 +1,6 @@
-/* bfs-ispass: the breadth-first search of the ISPASS-2009 set (after Harish and Narayanan), one thread a node and a
- * single kernel a level. A node that a thread puts into the frontier may be met by its own thread in the same launch
- * already; the original has this race, and so have we. */
+/* bfs-ispass: the breadth-first search of the ISPASS-2009 set (after Harish and Narayanan), one thread a
+ * node and a single kernel a level. A node that a thread puts into the frontier may be met by its own
+ * thread in the same launch already; the original has this race, and so have we. */
 #include "kit/device.h"
 
 #define BLOCK 256

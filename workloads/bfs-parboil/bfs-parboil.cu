@@ -1,6 +1,7 @@
-/* bfs-parboil: Parboil's breadth-first search with queues (Luo, Wong and Hwu, DAC 2010). The frontier is a queue of
- * nodes; a thread takes one, walks its edges, and puts the nodes it was first to reach into one of eight queues of its
- * block in shared memory, which are then appended to the queue of the grid. Nodes and edges are read as textures. */
+/* bfs-parboil: Parboil's breadth-first search with queues (Luo, Wong and Hwu, DAC 2010). The frontier is a
+ * queue of nodes; a thread takes one, walks its edges, and puts the nodes it was first to reach into one
+ * of eight queues of its block in shared memory, which are then appended to the queue of the grid. Nodes
+ * and edges are read as textures. */
 #include "kit/device.h"
 
 #define BLOCK      512
@@ -115,8 +116,8 @@ KIT_INLINE void grid_barrier(int rounds)
     __syncthreads();
 }
 
-/* Fourteen blocks, as many levels as the frontier fits them and is too large for one. What another block wrote in the
- * same launch is read by atomic operations, since the L1 may hold an older copy. */
+/* Fourteen blocks, as many levels as the frontier fits them and is too large for one. What another block
+ * wrote in the same launch is read by atomic operations, since the L1 may hold an older copy. */
 KERNEL BFS_kernel_multi_blk_inGPU(int *q1, int *q2, graph g, int *frontier, int *tail, int shade,
                                   int *switch_k, int *barriers, int *overflow)
 {

@@ -1,6 +1,7 @@
-/* bfs-sdk: the plain breadth-first search over compressed rows. The only state of a node is its level, an int that is
- * -1 until the node is found; one thread a node, one kernel a level. A thread whose node is of the current level reads
- * the levels of all heads of its edges: gathers from an array of four bytes a node. */
+/* bfs-sdk: the plain breadth-first search over compressed rows. The only state of a node is its level, an
+ * int that is -1 until the node is found; one thread a node, one kernel a level. A thread whose node is of
+ * the current level reads the levels of all heads of its edges: gathers from an array of four bytes a
+ * node. */
 #include "kit/device.h"
 
 KERNEL bfs_level(const int *row, const int *column, int *level, int *again, int depth, int n)

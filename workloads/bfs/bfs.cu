@@ -1,5 +1,6 @@
-/* bfs: Rodinia's breadth-first search, one thread a node and two kernels a level. The frontier is a mask of bytes; a
- * thread in it walks its edges, whose heads are scattered over the masks and costs of the whole graph. */
+/* bfs: Rodinia's breadth-first search, one thread a node and two kernels a level. The frontier is a mask
+ * of bytes; a thread in it walks its edges, whose heads are scattered over the masks and costs of the
+ * whole graph. */
 #include "kit/device.h"
 
 #define BLOCK 512

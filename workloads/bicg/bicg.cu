@@ -1,6 +1,6 @@
-/* bicg: s = A^T r and q = A p, the two products of the BiCG solver, as PolyBench-GPU computes them: one thread a
- * column for s, one thread a row for q. The lanes of the second kernel sit a row apart: a load of A touches 32
- * lines, which the next 31 iterations use again. */
+/* bicg: s = A^T r and q = A p, the two products of the BiCG solver, as PolyBench-GPU computes them: one
+ * thread a column for s, one thread a row for q. The lanes of the second kernel sit a row apart: a load of
+ * A touches 32 lines, which the next 31 iterations use again. */
 #include "kit/device.h"
 
 KERNEL bicg_kernel1(const float *A, const float *r, float *s, int nx, int ny)

@@ -1,6 +1,6 @@
-/* cfd: Euler solver on an unstructured mesh of tetrahedra, as Rodinia's euler3d: a thread an element, CTAs of 192,
- * every array of arrays laid out variable by variable (struct of arrays) with the elements along it. The own
- * element's variables come coalesced; those of the four neighbours are gathered through
+/* cfd: Euler solver on an unstructured mesh of tetrahedra, as Rodinia's euler3d: a thread an element, CTAs
+ * of 192, every array of arrays laid out variable by variable (struct of arrays) with the elements along
+ * it. The own element's variables come coalesced; those of the four neighbours are gathered through
  * elements_surrounding_elements. */
 #include "kit/device.h"
 

@@ -1,5 +1,6 @@
-/* convsep: the CUDA SDK's convolutionSeparable, a filter of 17 taps along the rows, then along the columns. A block
- * brings its part of the image and a halo on two sides into shared memory; then each thread makes eight pixels. */
+/* convsep: the CUDA SDK's convolutionSeparable, a filter of 17 taps along the rows, then along the
+ * columns. A block brings its part of the image and a halo on two sides into shared memory; then each
+ * thread makes eight pixels. */
 #include "kit/device.h"
 
 #define RADIUS 8
@@ -11,8 +12,8 @@
 #define COLS_X 16
 #define COLS_Y 8
 
-/* Today's compilers hold all 17 taps and many pixels in registers, which would then limit the blocks of an SM; FineReg
- * found that slots do. */
+/* Today's compilers hold all 17 taps and many pixels in registers, which would then limit the blocks of an
+ * SM; FineReg found that slots do. */
 #ifdef __NVCC__
 #define FEW_REGISTERS __maxnreg__(32)
 #else
@@ -47,8 +48,8 @@ KERNEL FEW_REGISTERS convolutionRowsKernel(float *out, const float *in, int widt
     }
 }
 
-/* The part of the image lies in shared memory by columns, one float of padding each, so that lanes of a row of the
- * image are 81 floats apart: no two in one bank. */
+/* The part of the image lies in shared memory by columns, one float of padding each, so that lanes of a
+ * row of the image are 81 floats apart: no two in one bank. */
 KERNEL FEW_REGISTERS convolutionColumnsKernel(float *out, const float *in, int width, int height, int pitch)
 {
     __shared__ float part[COLS_X][(STEPS + 2 * HALO) * COLS_Y + 1];

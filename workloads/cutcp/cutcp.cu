@@ -1,7 +1,7 @@
-/* cutcp: the Coulomb potential of atoms within a cutoff on a lattice of points, as Parboil's optimized CUDA version
- * computes it. Atoms are in bins of 4 A and eight places each; a block takes a region of 8 x 8 x 8 lattice points,
- * brings up to 32 bins of its neighbourhood (a list of offsets in constant memory) into shared memory at a time, and
- * every thread adds what their atoms give to its four points. */
+/* cutcp: the Coulomb potential of atoms within a cutoff on a lattice of points, as Parboil's optimized
+ * CUDA version computes it. Atoms are in bins of 4 A and eight places each; a block takes a region of 8 x
+ * 8 x 8 lattice points, brings up to 32 bins of its neighbourhood (a list of offsets in constant memory)
+ * into shared memory at a time, and every thread adds what their atoms give to its four points. */
 #include "kit/device.h"
 
 #define BIN_DEPTH  8  /* atoms */
@@ -21,7 +21,8 @@ __constant__ struct int3 NbrList[LIST_MAX];
         energy += charge * rsqrtf(r2) * s * s;                                                               \
     }
 
-/* bins: that of the origin; the ones with negative indices lie before it. One launch is a layer of regions. */
+/* bins: that of the origin; the ones with negative indices lie before it. One launch is a layer of
+ * regions. */
 KERNEL cuda_cutoff_potential_lattice6overlap(int bin_nx, int bin_ny, const float *bins, float h,
                                              float cutoff2, float inv_cutoff2, float *regions, int region_z)
 {

@@ -1,6 +1,7 @@
-/* dwt2d: forward 5/3 wavelet transform of an image, as Rodinia's dwt2d: the colours are taken apart, and for each
- * level a CTA a strip of WIDTH columns slides a window of eight rows down the image. A thread loads and transforms
- * one column; then the rows of the window are transformed in shared memory, where even and odd columns lie apart. */
+/* dwt2d: forward 5/3 wavelet transform of an image, as Rodinia's dwt2d: the colours are taken apart, and
+ * for each level a CTA a strip of WIDTH columns slides a window of eight rows down the image. A thread
+ * loads and transforms one column; then the rows of the window are transformed in shared memory, where
+ * even and odd columns lie apart. */
 #include "kit/device.h"
 
 #define COPY_THREADS 256
@@ -77,7 +78,9 @@ template <int WIDTH, bool CHECKED> KIT_INLINE void column_transform(column &c, i
     const int stride = window<WIDTH>::STRIDE;
     int *mine = data + c.offset;
     for (int i = 0; i < 3; i++) mine[i * stride] = c.pixel[i];
-#pragma unroll 1 /* as the original's compilers left it: each row is in shared memory before the next one is asked for */
+    /* As the original's compilers left it: each row is in shared memory before the next one is asked
+     * for. */
+#pragma unroll 1
     for (int i = 3; i < ROWS; i++) mine[i * stride] = column_next<CHECKED>(c, in);
     for (int i = 0; i < 3; i++) c.pixel[i] = mine[(HEIGHT + i) * stride];
     for (int i = 1; i < ROWS - 1; i += 2)
@@ -86,7 +89,8 @@ template <int WIDTH, bool CHECKED> KIT_INLINE void column_transform(column &c, i
         update(mine[(i - 1) * stride], mine[i * stride], mine[(i + 1) * stride]);
 }
 
-/* One lifting step along all rows of the window at once: element k of `here` lies between `before` and `after`. */
+/* One lifting step along all rows of the window at once: element k of `here` lies between `before` and
+ * `after`. */
 template <int WIDTH, bool UPDATE> KIT_INLINE void rows_step(const int *before, int *here, const int *after)
 {
     const int count = HEIGHT * window<WIDTH>::STRIDE - 1;
@@ -175,7 +179,8 @@ template <int WIDTH> KIT_INLINE void fdwt53(const int *in, int *out, int width, 
         transform<WIDTH, false, false>(data, in, out, width, height, steps);
 }
 
-/* The original's template over the width of the strip, for images from 960, from 480 and below 480 columns. */
+/* The original's template over the width of the strip, for images from 960, from 480 and below 480
+ * columns. */
 KERNEL __launch_bounds__(192, 5) fdwt53Kernel_192(const int *in, int *out, int width, int height, int steps)
 {
     fdwt53<192>(in, out, width, height, steps);

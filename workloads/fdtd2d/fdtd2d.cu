@@ -1,6 +1,6 @@
-/* fdtd2d: two-dimensional finite differences in the time domain as PolyBench-GPU does them: one thread a cell,
- * blocks of 32 x 8, and three kernels a time step: ey, then ex, then hz. Each reads its neighbours from global
- * memory. */
+/* fdtd2d: two-dimensional finite differences in the time domain as PolyBench-GPU does them: one thread a
+ * cell, blocks of 32 x 8, and three kernels a time step: ey, then ex, then hz. Each reads its neighbours
+ * from global memory. */
 #include "kit/device.h"
 
 /* ey takes the source of this step in the first row, elsewhere the difference of hz down the rows. */

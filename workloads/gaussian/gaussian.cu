@@ -1,6 +1,6 @@
-/* gaussian: Gaussian elimination as Rodinia does it: for each column t, Fan1 computes the multipliers of the rows
- * below and Fan2 subtracts row t from them. Fan2's CTAs are 4 x 4 threads with the row along x, so half of each
- * warp is empty and its lanes touch four rows, that is four lines. */
+/* gaussian: Gaussian elimination as Rodinia does it: for each column t, Fan1 computes the multipliers of
+ * the rows below and Fan2 subtracts row t from them. Fan2's CTAs are 4 x 4 threads with the row along x,
+ * so half of each warp is empty and its lanes touch four rows, that is four lines. */
 #include "kit/device.h"
 
 KERNEL Fan1(float *m, const float *a, int n, int t)

@@ -1,5 +1,6 @@
-/* gesummv: y = alpha A x + beta B x as PolyBench-GPU computes it: one thread a row of both matrices. The lanes sit
- * a row apart, so that a load of A or B touches 32 lines: 64 lines a warp, which the next 31 iterations use again.
+/* gesummv: y = alpha A x + beta B x as PolyBench-GPU computes it: one thread a row of both matrices. The
+ * lanes sit a row apart, so that a load of A or B touches 32 lines: 64 lines a warp, which the next 31
+ * iterations use again.
  * */
 #include "kit/device.h"
 

@@ -1,6 +1,7 @@
-/* graph-ccl: connected components of an image by label equivalence (Hawick, Leist and Playne), one thread a pixel. A
- * pixel looks at its eight neighbours; those of nearly its colour are tied to it. Each round scans for smaller labels,
- * follows the table of equivalences to its roots, and gives every pixel its root's label. */
+/* graph-ccl: connected components of an image by label equivalence (Hawick, Leist and Playne), one thread
+ * a pixel. A pixel looks at its eight neighbours; those of nearly its colour are tied to it. Each round
+ * scans for smaller labels, follows the table of equivalences to its roots, and gives every pixel its
+ * root's label. */
 #include "kit/device.h"
 
 KIT_INLINE int pixel_id()

@@ -1,7 +1,8 @@
-/* graph-color: first-fit colouring of the Graph suite (Grosset et al.). Each thread colours a run of vertices one after
- * the other, all threads at once; then neighbours that got the same colour in different runs are found, the greater one
- * loses its colour, and another pass colours what is left. The adjacency list has a fixed stride of the largest degree,
- * so the lanes of a warp are kilobytes apart, and each walks its own lines. */
+/* graph-color: first-fit colouring of the Graph suite (Grosset et al.). Each thread colours a run of
+ * vertices one after the other, all threads at once; then neighbours that got the same colour in different
+ * runs are found, the greater one loses its colour, and another pass colours what is left. The adjacency
+ * list has a fixed stride of the largest degree, so the lanes of a warp are kilobytes apart, and each
+ * walks its own lines. */
 #include "kit/device.h"
 
 #define COLOURS 256 /* at least the largest degree and two */

@@ -1,8 +1,8 @@
-/* heartwall: follows points on the wall of a heart through frames of ultrasound, as Rodinia does it: one block a
- * point, one launch a frame, and inside it the whole of MATLAB's normalised correlation of the point's template
- * with the surroundings of the point, phase after phase with a barrier between. All matrices but the rotated
- * template are the point's own in global memory, stored column by column; what points share, and where their
- * matrices are, stands in constant memory. */
+/* heartwall: follows points on the wall of a heart through frames of ultrasound, as Rodinia does it: one
+ * block a point, one launch a frame, and inside it the whole of MATLAB's normalised correlation of the
+ * point's template with the surroundings of the point, phase after phase with a barrier between. All
+ * matrices but the rotated template are the point's own in global memory, stored column by column; what
+ * points share, and where their matrices are, stands in constant memory. */
 #include "kit/device.h"
 
 #define THREADS    256
@@ -53,8 +53,8 @@ KIT_INLINE void subtract_from(float *to, const float *from, int elements)
     __syncthreads();
 }
 
-/* Sums over the template's size at each place of the correlation: cumulative sums down and across, differences of
- * them. */
+/* Sums over the template's size at each place of the correlation: cumulative sums down and across,
+ * differences of them. */
 KIT_INLINE void window_sums(const struct unique *u, const float *in2, float *sums)
 {
     int in_rows = d_common.in_rows, in2_rows = d_common.in2_rows, pad = d_common.pad_rows,
@@ -115,8 +115,8 @@ KIT_INLINE void convolve(const struct unique *u, const float *rotated)
     __syncthreads();
 }
 
-/* The mask: the correlation counts only within max_move of where the point was; made by convolving one 1 with a
- * square. */
+/* The mask: the correlation counts only within max_move of where the point was; made by convolving one 1
+ * with a square. */
 KIT_INLINE void mask_correlation(const struct unique *u, int mask_row, int mask_col)
 {
     int conv = d_common.conv_rows, move = d_common.max_move, offset = (move - 1) / 2 + (move - 1) % 2;

@@ -1,7 +1,7 @@
-/* histo: a large histogram that saturates at 255, as Parboil's Fermi version makes it. A prescan guesses which ranges
- * of 24 K bins most input falls in; a second kernel splits each input into range, word and byte; the main one counts a
- * range a row of blocks in shared memory, four bins to a word, and what is outside of those ranges in global memory;
- * the last adds up. */
+/* histo: a large histogram that saturates at 255, as Parboil's Fermi version makes it. A prescan guesses
+ * which ranges of 24 K bins most input falls in; a second kernel splits each input into range, word and
+ * byte; the main one counts a range a row of blocks in shared memory, four bins to a word, and what is
+ * outside of those ranges in global memory; the last adds up. */
 #include "kit/device.h"
 
 #define KB              24
@@ -11,8 +11,8 @@
 #define UNROLL          16
 #define SATURATED       255u
 
-/* Mean and deviation of an eighth of the input: threads' own, then the mean of those, which is near enough. The ranges
- * up to ten deviations from the mean go to minmax. */
+/* Mean and deviation of an eighth of the input: threads' own, then the mean of those, which is near
+ * enough. The ranges up to ten deviations from the mean go to minmax. */
 KERNEL histo_prescan_kernel(const unsigned *input, int size, unsigned *minmax)
 {
     __shared__ float means[PRESCAN_THREADS], deviations[PRESCAN_THREADS];
@@ -42,7 +42,8 @@ KERNEL histo_prescan_kernel(const unsigned *input, int size, unsigned *minmax)
     }
 }
 
-/* A bin as bytes from the lowest: its range, word / 256, word % 256, and how far its byte is shifted in the word. */
+/* A bin as bytes from the lowest: its range, word / 256, word % 256, and how far its byte is shifted in
+ * the word. */
 KIT_INLINE unsigned bin_split(unsigned bin)
 {
     unsigned shift = bin % 4 * 8, low = bin / 4 % 256, high = bin / 1024 % KB, range = bin / BINS_PER_BLOCK;
@@ -66,8 +67,8 @@ KERNEL histo_intermediates_kernel(const uint2 *input, unsigned height, unsigned 
     }
 }
 
-/* Counts in my range's words. A byte that was full carries into the next one, and that perhaps into the one after:
- * global_overflow gets what has to be added to each byte's bin to set it right. */
+/* Counts in my range's words. A byte that was full carries into the next one, and that perhaps into the
+ * one after: global_overflow gets what has to be added to each byte's bin to set it right. */
 KIT_INLINE void count_local(unsigned *global_overflow, unsigned (*words)[256], unsigned my_range,
                             unsigned mapping)
 {

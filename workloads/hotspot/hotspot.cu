@@ -1,7 +1,8 @@
-/* hotspot: Rodinia's thermal simulation, a ghost-zone pyramid: a block of 16 x 16 loads its tile of temperature and
- * power into shared memory and goes `iteration` steps alone, each step leaving one cell less at each edge valid.
- * Tiles overlap by the halo, so that lines are read again by the neighbouring block. The factor two of the Laplacian
- * is a double, as in the original, so that most of a step's arithmetic is double. */
+/* hotspot: Rodinia's thermal simulation, a ghost-zone pyramid: a block of 16 x 16 loads its tile of
+ * temperature and power into shared memory and goes `iteration` steps alone, each step leaving one cell
+ * less at each edge valid. Tiles overlap by the halo, so that lines are read again by the neighbouring
+ * block. The factor two of the Laplacian is a double, as in the original, so that most of a step's
+ * arithmetic is double. */
 #include "kit/device.h"
 
 #define TILE    16

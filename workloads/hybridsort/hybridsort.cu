@@ -1,6 +1,6 @@
-/* hybridsort: sorts floats, as Rodinia's hybridsort: a histogram of 1024 bins gives pivots, a bucket sort spreads
- * the list over 1024 buckets of about the same size, and each bucket is merge-sorted in units of float4, a thread
- * a pair of runs. The longer the runs, the further apart the lanes read. */
+/* hybridsort: sorts floats, as Rodinia's hybridsort: a histogram of 1024 bins gives pivots, a bucket sort
+ * spreads the list over 1024 buckets of about the same size, and each bucket is merge-sorted in units of
+ * float4, a thread a pair of runs. The longer the runs, the further apart the lanes read. */
 #include "kit/device.h"
 
 #define LOG_DIVISIONS 10
@@ -9,9 +9,9 @@
 #define HISTO_WARPS   3
 #define COUNT_MASK    0x07FFFFFFu /* the upper five bits of a counter say which lane wrote it last */
 
-/* Counts up without atomics, as the SDK's histogram of its time: every lane of the warp writes its own version,
- * one of those that hit the same counter wins, the others try again. Right as long as the lanes of a warp go in
- * step. */
+/* Counts up without atomics, as the SDK's histogram of its time: every lane of the warp writes its own
+ * version, one of those that hit the same counter wins, the others try again. Right as long as the lanes
+ * of a warp go in step. */
 KIT_INLINE unsigned count_up(volatile unsigned *counter, unsigned tag)
 {
     unsigned count;
@@ -45,8 +45,8 @@ KERNEL histogram1024Kernel(unsigned *result, const float *data, float minimum, f
     }
 }
 
-/* Finds each element's bucket by bisection of the pivots, and its place among those of the bucket in this CTA (one
- * warp). */
+/* Finds each element's bucket by bisection of the pivots, and its place among those of the bucket in this
+ * CTA (one warp). */
 KERNEL bucketcount(const float *input, int *index, unsigned *prefix, int n, const float *pivots)
 {
     __shared__ volatile unsigned counters[DIVISIONS];
@@ -72,7 +72,8 @@ KERNEL bucketcount(const float *input, int *index, unsigned *prefix, int n, cons
         prefix[blockIdx.x * DIVISIONS + i] = counters[i] & COUNT_MASK;
 }
 
-/* A thread a bucket: sums over the CTAs of bucketcount, which stay behind as the place where each CTA begins. */
+/* A thread a bucket: sums over the CTAs of bucketcount, which stay behind as the place where each CTA
+ * begins. */
 KERNEL bucketprefixoffset(unsigned *prefix, unsigned *sizes, int blocks)
 {
     int bucket = blockIdx.x * blockDim.x + threadIdx.x;
@@ -102,7 +103,8 @@ KERNEL bucketsort(const float *input, const int *index, float *output, int n, co
     }
 }
 
-/* In float4s: where each bucket begins; in floats: where it begins in the final list, and how many zeros fill it up. */
+/* In float4s: where each bucket begins; in floats: where it begins in the final list, and how many zeros
+ * fill it up. */
 __constant__ int constStartAddr[DIVISIONS + 1];
 __constant__ int finalStartAddr[DIVISIONS + 1];
 __constant__ int nullElems[DIVISIONS];
@@ -129,8 +131,8 @@ KERNEL mergeSortFirst(float4 *result, int n, const float4 *from)
     if (i < n / 4) result[i] = sort4(from[i]);
 }
 
-/* Each thread merges two runs of `length` / 2 float4s: of the eight floats at hand the lower four go out, sorted,
- * and the run whose next float4 begins lower is read on. */
+/* Each thread merges two runs of `length` / 2 float4s: of the eight floats at hand the lower four go out,
+ * sorted, and the run whose next float4 begins lower is read on. */
 KERNEL mergeSortPass(float4 *result, int length, int threads_per_division, const float4 *from)
 {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,6 +1,7 @@
-/* device.h: what device code of the workloads may use, under nvcc and under clang without the CUDA toolkit.
- * nvcc brings its own declarations; for clang the part of CUDA C that the workloads use is declared here, and the
- * mathematics is in device_math.h, since libdevice comes with the toolkit only. Kernels are KERNEL functions (C linkage). */
+/* device.h: what device code of the workloads may use, under nvcc and under clang without the CUDA
+ * toolkit. nvcc brings its own declarations; for clang the part of CUDA C that the workloads use is
+ * declared here, and the mathematics is in device_math.h, since libdevice comes with the toolkit only.
+ * Kernels are KERNEL functions (C linkage). */
 #ifndef WORKLOAD_DEVICE_H
 #define WORKLOAD_DEVICE_H
 
@@ -21,8 +22,10 @@
 /* clang-format off */
 struct uint3 { unsigned x, y, z; };
 struct dim3 { unsigned x, y, z; };
-struct int2 { int x, y; }; struct int3 { int x, y, z; }; struct __attribute__((aligned(16))) int4 { int x, y, z, w; };
-struct __attribute__((aligned(8))) uint2 { unsigned x, y; }; struct __attribute__((aligned(16))) uint4 { unsigned x, y, z, w; };
+struct int2 { int x, y; }; struct int3 { int x, y, z; };
+struct __attribute__((aligned(16))) int4 { int x, y, z, w; };
+struct __attribute__((aligned(8))) uint2 { unsigned x, y; };
+struct __attribute__((aligned(16))) uint4 { unsigned x, y, z, w; };
 struct __attribute__((aligned(8))) float2 { float x, y; }; struct float3 { float x, y, z; };
 struct __attribute__((aligned(16))) float4 { float x, y, z, w; };
 struct __attribute__((aligned(16))) double2 { double x, y; };

@@ -1,11 +1,11 @@
-/* mars.cuh: the map stage of Mars (He et al., PACT 2008) for device code, with the prefix sums that it stands on. A
- * record is a key and a value, strings of bytes in two buffers; an index of int4 (key offset, key bytes, value
- * offset, value bytes) says where. One thread maps one record. As no thread can allocate, the map runs twice:
- * MapperCount adds up what each thread would emit, prefix sums make that the thread's own places, Mapper writes
- * there.
+/* mars.cuh: the map stage of Mars (He et al., PACT 2008) for device code, with the prefix sums that it
+ * stands on. A record is a key and a value, strings of bytes in two buffers; an index of int4 (key offset,
+ * key bytes, value offset, value bytes) says where. One thread maps one record. As no thread can allocate,
+ * the map runs twice: MapperCount adds up what each thread would emit, prefix sums make that the thread's
+ * own places, Mapper writes there.
  *
- * A workload defines map_count() and map(); mars_group.cuh and mars_reduce.cuh add the later stages. The host side
- * of all of them is mars.c; the structs here are those of mars.h. */
+ * A workload defines map_count() and map(); mars_group.cuh and mars_reduce.cuh add the later stages. The
+ * host side of all of them is mars.c; the structs here are those of mars.h. */
 #ifndef WORKLOAD_MARS_CUH
 #define WORKLOAD_MARS_CUH
 
@@ -35,7 +35,8 @@ KIT_INLINE void map(char *key, char *value, struct mars_output out);
 
 KIT_INLINE int mars_thread(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-/* 20 bytes of shared memory for each thread of Mapper and Reducer, to put a small key and value together in. */
+/* 20 bytes of shared memory for each thread of Mapper and Reducer, to put a small key and value together
+ * in. */
 extern __shared__ int mars_scratch[];
 KIT_INLINE int *mars_own_scratch(void) { return mars_scratch + threadIdx.x * 5; }
 
@@ -52,8 +53,8 @@ KIT_INLINE void mars_copy(char *to, const char *from, int bytes)
     for (int i = 0; i < bytes; i++) to[i] = from[i];
 }
 
-/* The thread's first record starts where its share starts (the kernel wrote that), a later one where the last one
- * ended. */
+/* The thread's first record starts where its share starts (the kernel wrote that), a later one where the
+ * last one ended. */
 KIT_INLINE void mars_emit(struct mars_output out, const void *key, const void *value, int key_bytes,
                           int value_bytes)
 {
@@ -78,8 +79,8 @@ KIT_INLINE void mars_emit(struct mars_output out, const void *key, const void *v
     out.emitted[thread] = emitted + 1;
 }
 
-/* Marks the start of the thread's share. If it emits nothing, that is the next one's start too, and both write the
- * same. */
+/* Marks the start of the thread's share. If it emits nothing, that is the next one's start too, and both
+ * write the same. */
 KIT_INLINE void mars_emit_from(struct mars_output out, int thread, int emitted_in_all)
 {
     int first = out.record_start[thread];
@@ -105,8 +106,9 @@ KERNEL Mapper(struct mars_records in, struct mars_output out, int records, int e
     map(in.keys + at.x, in.values + at.z, out);
 }
 
-/* ---- exclusive prefix sums: Blelloch's tree in shared memory, two elements a thread, as in the CUDA SDK of 2007. A
- * word of padding after each 16 keeps most of the tree free of bank conflicts on the 16 banks of then. ---- */
+/* ---- exclusive prefix sums: Blelloch's tree in shared memory, two elements a thread, as in the CUDA SDK
+ * of 2007. A word of padding after each 16 keeps most of the tree free of bank conflicts on the 16 banks
+ * of then. ---- */
 extern __shared__ int scan_shared[];
 
 KIT_INLINE int scan_padded(int i) { return i + (i >> 4); }
@@ -137,8 +139,8 @@ KIT_INLINE void scan_down(int *data, unsigned stride)
     }
 }
 
-/* n elements from `first` on, or for first = 0 the block's own 2 * blockDim.x. Of a `ragged` block the second half
- * may be short. The block's total goes to sums[sum_at]. */
+/* n elements from `first` on, or for first = 0 the block's own 2 * blockDim.x. Of a `ragged` block the
+ * second half may be short. The block's total goes to sums[sum_at]. */
 template <bool store_sum, bool ragged>
 KIT_INLINE void scan_block(int *out, const int *in, int *sums, int n, int sum_at, int first)
 {

@@ -1,6 +1,7 @@
-/* mars_group.cuh: the group stage of Mars for device code. A bitonic sort orders the index by the keys it points to
- * (the keys stay where they are and are compared there, byte by byte where they are strings), then keys and values
- * are copied into that order, then the places where the key changes are gathered as ranges.
+/* mars_group.cuh: the group stage of Mars for device code. A bitonic sort orders the index by the keys it
+ * points to (the keys stay where they are and are compared there, byte by byte where they are strings),
+ * then keys and values are copied into that order, then the places where the key changes are gathered as
+ * ranges.
  *
  * A workload defines compare(): below, at or above 0 as qsort's; bitonicKernel needs exactly -1, 0 or 1. */
 #ifndef WORKLOAD_MARS_GROUP_CUH

@@ -1,5 +1,5 @@
-/* mars_reduce.cuh: the reduce stage of Mars for device code: one thread a group, counted first and then run, as the
- * map. A workload defines reduce_count() and reduce(). */
+/* mars_reduce.cuh: the reduce stage of Mars for device code: one thread a group, counted first and then
+ * run, as the map. A workload defines reduce_count() and reduce(). */
 #ifndef WORKLOAD_MARS_REDUCE_CUH
 #define WORKLOAD_MARS_REDUCE_CUH
 
@@ -15,7 +15,8 @@ struct mars_group {
 KIT_INLINE void reduce_count(struct mars_group group, struct mars_counts counts);
 KIT_INLINE void reduce(struct mars_group group, struct mars_output out);
 
-/* Keys of one group are of one size, which each call reads anew: the compiler cannot know that no store changes it. */
+/* Keys of one group are of one size, which each call reads anew: the compiler cannot know that no store
+ * changes it. */
 KIT_INLINE char *mars_group_key(struct mars_group group, int i)
 {
     return group.keys + i * group.index[group.first].y;

@@ -1,7 +1,8 @@
-/* kmeans: Rodinia's two kernels. invert_mapping turns the points from point-major to feature-major: a lane reads its
- * own point, so a load touches a line a lane, each line serves the next 31 features of its point, and a warp starts
- * 4352 bytes (34 features of 32 points) after the one before. kmeansPoint then reads the turned array through the
- * texture path, each fetch one line a warp, with the centres in constant memory. */
+/* kmeans: Rodinia's two kernels. invert_mapping turns the points from point-major to feature-major: a lane
+ * reads its own point, so a load touches a line a lane, each line serves the next 31 features of its
+ * point, and a warp starts 4352 bytes (34 features of 32 points) after the one before. kmeansPoint then
+ * reads the turned array through the texture path, each fetch one line a warp, with the centres in
+ * constant memory. */
 #include "kit/device.h"
 
 #define CLUSTERS_MAX 32
@@ -9,7 +10,8 @@
 
 __constant__ float c_clusters[CLUSTERS_MAX * FEATURES_MAX];
 
-/* The loops stay rolled: one static load is all of APRES's Table I, so the papers' compilers did not unroll it. */
+/* The loops stay rolled: one static load is all of APRES's Table I, so the papers' compilers did not
+ * unroll it. */
 KERNEL invert_mapping(const float *input, float *output, int npoints, int nfeatures)
 {
     int point = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,18 +1,19 @@
-/* lavaMD: forces between the particles of neighbouring boxes, as Rodinia's kernel_gpu_cuda: a CTA of 128 threads a
- * home box of 100 particles. The home box and, one after the other, its up to 26 neighbours are copied into shared
- * memory; the force on each particle is added up in global memory, pair by pair. Lanes sit 32 bytes apart in the
- * arrays of four doubles. */
+/* lavaMD: forces between the particles of neighbouring boxes, as Rodinia's kernel_gpu_cuda: a CTA of 128
+ * threads a home box of 100 particles. The home box and, one after the other, its up to 26 neighbours are
+ * copied into shared memory; the force on each particle is added up in global memory, pair by pair. Lanes
+ * sit 32 bytes apart in the arrays of four doubles. */
 #include "kit/device.h"
 
 #define THREADS   128
 #define PARTICLES 100
 
-/* The original adds up in memory, component by component, and its compilers computed the address of each access
- * from its own index. So index and memory are unknown after each sum: the next one is loaded after this store. */
-#define ADD(index, sum, value)                                                                                 \
-    do {                                                                                                       \
-        (sum) += (value);                                                                                      \
-        asm volatile("" : "+r"(index)::"memory");                                                              \
+/* The original adds up in memory, component by component, and its compilers computed the address of each
+ * access from its own index. So index and memory are unknown after each sum: the next one is loaded after
+ * this store. */
+#define ADD(index, sum, value)                                                                              \
+    do {                                                                                                    \
+        (sum) += (value);                                                                                   \
+        asm volatile("" : "+r"(index)::"memory");                                                           \
     } while (0)
 
 struct FOUR_VECTOR {

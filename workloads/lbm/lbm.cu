@@ -1,7 +1,8 @@
-/* lbm: one step of a D3Q19 lattice-Boltzmann fluid as Parboil's base CUDA version does it: a block is a row of cells
- * along x, a thread a cell. A cell's 19 distributions and its flags lie together (array of structs). A thread reads
- * its own cell, collides, and scatters the distributions to the neighbours in the other grid. Rows are 128 cells
- * apart though 120 long, and planes beyond both ends of z belong to the grid, so that no edge needs a test. */
+/* lbm: one step of a D3Q19 lattice-Boltzmann fluid as Parboil's base CUDA version does it: a block is a
+ * row of cells along x, a thread a cell. A cell's 19 distributions and its flags lie together (array of
+ * structs). A thread reads its own cell, collides, and scatters the distributions to the neighbours in the
+ * other grid. Rows are 128 cells apart though 120 long, and planes beyond both ends of z belong to the
+ * grid, so that no edge needs a test. */
 #include "kit/device.h"
 
 #define PADDED_X 128

@@ -1,8 +1,8 @@
-/* leukocyte: finds white blood cells in a frame of video and follows them through the next, as Rodinia does it.
- * GICOV_kernel scores every pixel by the gradient along seven circles around it, dilate_kernel takes the maximum
- * of the scores in a disk, and IMGVF_kernel spreads the edges of each cell's image over the image, one block a
- * cell, all in shared memory. Gradients and scores come through textures, the circles and the disk from constant
- * memory. */
+/* leukocyte: finds white blood cells in a frame of video and follows them through the next, as Rodinia
+ * does it. GICOV_kernel scores every pixel by the gradient along seven circles around it, dilate_kernel
+ * takes the maximum of the scores in a disk, and IMGVF_kernel spreads the edges of each cell's image over
+ * the image, one block a cell, all in shared memory. Gradients and scores come through textures, the
+ * circles and the disk from constant memory. */
 #include "kit/device.h"
 
 #define POINTS     150 /* on a circle */
@@ -66,8 +66,8 @@ KERNEL dilate_kernel(unsigned long long image, int rows, int columns, int disk_r
 
 KIT_INLINE float heaviside(float x) { return (float)(atanf(x) * ONE_PER_PI + 0.5); }
 
-/* The new value of one element: it moves towards its neighbours, the more so the further up these lie, and back to
- * the image. */
+/* The new value of one element: it moves towards its neighbours, the more so the further up these lie, and
+ * back to the image. */
 KIT_INLINE float spread(const float *field, const float *image, int i, int j, int m, int n, float vx,
                         float vy, float per_e)
 {

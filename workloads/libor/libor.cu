@@ -1,14 +1,16 @@
-/* libor: a portfolio of swaptions in the LIBOR market model, as ISPASS-2009's LIB (after Giles, 2007). One thread a
- * path, blocks of 64. A path's forward rates, its normal variates and, for the sensitivities, the rates after every
- * step live in local memory: 14 KB a thread, which the machine interleaves so that a warp's access is one line. */
+/* libor: a portfolio of swaptions in the LIBOR market model, as ISPASS-2009's LIB (after Giles, 2007). One
+ * thread a path, blocks of 64. A path's forward rates, its normal variates and, for the sensitivities, the
+ * rates after every step live in local memory: 14 KB a thread, which the machine interleaves so that a
+ * warp's access is one line. */
 #include "kit/device.h"
 
 #define RATES_MAX   80
 #define STEPS_MAX   40
 #define OPTIONS_MAX 15
 
-/* Constants are doubles where the original's are, and so are the terms around them. Loops are kept rolled: the compiler
- * knows the length of none, and those of the time unrolled loops of known length only (their programming guide). */
+/* Constants are doubles where the original's are, and so are the terms around them. Loops are kept rolled:
+ * the compiler knows the length of none, and those of the time unrolled loops of known length only (their
+ * programming guide). */
 __constant__ int rates, steps, options, maturities[OPTIONS_MAX];
 __constant__ float delta, swaprates[OPTIONS_MAX], lambda[RATES_MAX];
 
@@ -94,8 +96,8 @@ KIT_INLINE float portfolio(const float *L)
     return b * v;
 }
 
-/* The same, and the sensitivities of the value to the rates. Lb may be L itself: each rate is read before its place is
- * written. */
+/* The same, and the sensitivities of the value to the rates. Lb may be L itself: each rate is read before
+ * its place is written. */
 KIT_INLINE float portfolio_b(const float *L, float *Lb)
 {
     float B[STEPS_MAX], S[STEPS_MAX], Bb[STEPS_MAX], Sb[STEPS_MAX], b = 1, s = 0, v = 0;

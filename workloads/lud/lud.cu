@@ -1,7 +1,7 @@
-/* lud: blocked LU decomposition in place, as Rodinia's lud_cuda does it: for each 16 x 16 tile on the diagonal one
- * half warp factors the tile, a warp a tile pair solves the tiles right of and below it, and a CTA of 16 x 16
- * threads a tile updates what is left. A warp of lud_internal covers two rows of a tile, so its loads touch two
- * lines a matrix row apart. */
+/* lud: blocked LU decomposition in place, as Rodinia's lud_cuda does it: for each 16 x 16 tile on the
+ * diagonal one half warp factors the tile, a warp a tile pair solves the tiles right of and below it, and
+ * a CTA of 16 x 16 threads a tile updates what is left. A warp of lud_internal covers two rows of a tile,
+ * so its loads touch two lines a matrix row apart. */
 #include "kit/device.h"
 
 #define TILE 16
@@ -28,7 +28,8 @@ KERNEL lud_diagonal(float *m, int n, int offset)
     for (int i = 1; i < TILE; i++) column[i * n] = tile[i][x]; /* row 0 is as it was */
 }
 
-/* Threads 0-15 solve the tile `blockIdx.x + 1` to the right of the diagonal, threads 16-31 the one as far below it. */
+/* Threads 0-15 solve the tile `blockIdx.x + 1` to the right of the diagonal, threads 16-31 the one as far
+ * below it. */
 KERNEL lud_perimeter(float *m, int n, int offset)
 {
     __shared__ float diagonal[TILE][TILE], right[TILE][TILE], below[TILE][TILE];

@@ -1,6 +1,7 @@
-/* montecarlo: European call options by Monte Carlo, as the CUDA SDK's MonteCarlo of the 3.x releases. One kernel makes
- * normally distributed samples; then each option has a block, whose 256 threads stride through all the samples and sum
- * the payoffs and their squares as a tree. Every block reads the same samples, in the same order. */
+/* montecarlo: European call options by Monte Carlo, as the CUDA SDK's MonteCarlo of the 3.x releases. One
+ * kernel makes normally distributed samples; then each option has a block, whose 256 threads stride
+ * through all the samples and sum the payoffs and their squares as a tree. Every block reads the same
+ * samples, in the same order. */
 #include "kit/device.h"
 
 #define OPTIONS_MAX 2048
@@ -17,8 +18,8 @@ struct sums {
 __constant__ option d_OptionData[OPTIONS_MAX];
 __device__ sums d_CallValue[OPTIONS_MAX];
 
-/* Inverse of the normal distribution by Beasley, Springer and Moro (Risk 8, 1995): a fraction in the middle, a
- * polynomial of log(-log p) in the tails. */
+/* Inverse of the normal distribution by Beasley, Springer and Moro (Risk 8, 1995): a fraction in the
+ * middle, a polynomial of log(-log p) in the tails. */
 KIT_INLINE float inverse_normal(float p)
 {
     float y = p - 0.5f;

@@ -1,7 +1,7 @@
-/* mr-ii: inverted index on Mars: finds the links of HTML files and groups the files by link. Each map task runs a
- * state machine over about a kilobyte, byte by byte: a warp's load touches 32 lines a kilobyte apart, each of which
- * its thread uses 128 times, and the lanes stand in different states. The sort compares links by hash, then byte by
- * byte where they stand in the files. */
+/* mr-ii: inverted index on Mars: finds the links of HTML files and groups the files by link. Each map task
+ * runs a state machine over about a kilobyte, byte by byte: a warp's load touches 32 lines a kilobyte
+ * apart, each of which its thread uses 128 times, and the lanes stand in different states. The sort
+ * compares links by hash, then byte by byte where they stand in the files. */
 #include "kit/mars_group.cuh"
 
 struct ii_key {
@@ -30,7 +30,8 @@ KIT_INLINE bool is_href(const char *p)
     return same == 4;
 }
 
-/* The quote that ends a link becomes its '\0', in the second pass only: the first needs it to find the end. */
+/* The quote that ends a link becomes its '\0', in the second pass only: the first needs it to find the
+ * end. */
 template <bool counting>
 KIT_INLINE void links(char *key, const char *value, struct mars_counts counts, struct mars_output out)
 {

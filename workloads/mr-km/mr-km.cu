@@ -1,7 +1,7 @@
-/* mr-km: k-means on Mars. Each round maps every point to its nearest centre, groups the points by cluster, and
- * reduces each group to its new centre. Keys and values are structs of pointers into the data: the map copies them
- * byte by byte (48 bytes a point), the sort finds a key's cluster through two more loads, and the reduce has one
- * thread a cluster. */
+/* mr-km: k-means on Mars. Each round maps every point to its nearest centre, groups the points by cluster,
+ * and reduces each group to its new centre. Keys and values are structs of pointers into the data: the map
+ * copies them byte by byte (48 bytes a point), the sort finds a key's cluster through two more loads, and
+ * the reduce has one thread a cluster. */
 #include "kit/mars_reduce.cuh"
 
 struct km_key {
@@ -65,7 +65,8 @@ KIT_INLINE void reduce_count(struct mars_group group, struct mars_counts counts)
     mars_emit_count(counts, sizeof(struct km_key), sizeof(struct km_value));
 }
 
-/* The new centre goes straight to its place, nothing is emitted; the sums are kept in memory, not in registers. */
+/* The new centre goes straight to its place, nothing is emitted; the sums are kept in memory, not in
+ * registers. */
 KIT_INLINE void reduce(struct mars_group group, struct mars_output out)
 {
     const struct km_key *key = (const struct km_key *)group.keys;

@@ -1,6 +1,7 @@
-/* mr-mm: matrix multiplication on Mars: each map task is one element of the product, a row of the first matrix times
- * a row of the transposed second one. The lanes of a warp share the first row and sit a row apart in the second
- * matrix, so each of its loads touches 32 lines, which the next 7 iterations (16 bytes each) use again. */
+/* mr-mm: matrix multiplication on Mars: each map task is one element of the product, a row of the first
+ * matrix times a row of the transposed second one. The lanes of a warp share the first row and sit a row
+ * apart in the second matrix, so each of its loads touches 32 lines, which the next 7 iterations (16 bytes
+ * each) use again. */
 #include "kit/mars.cuh"
 
 struct mm_key {

@@ -1,6 +1,6 @@
-/* mr-pvr: page view rank on Mars: sorts web pages by how often they were seen. The map only hands (count, page) on;
- * the work is in the group stage, where the sort reads the counts through the index: every compare is two loads of 4
- * bytes from where the records first lay. */
+/* mr-pvr: page view rank on Mars: sorts web pages by how often they were seen. The map only hands (count,
+ * page) on; the work is in the group stage, where the sort reads the counts through the index: every
+ * compare is two loads of 4 bytes from where the records first lay. */
 #include "kit/mars_group.cuh"
 
 KIT_INLINE void map_count(char *key, char *value, struct mars_counts counts)

@@ -1,6 +1,7 @@
-/* mr-sm: string match on Mars: each map task searches about a kilobyte of a file for lines that are the keyword. A
- * thread reads its own lines byte by byte, so a warp's load touches 32 lines a kilobyte apart, each of which its
- * thread uses 128 times; lanes wait for each other at every line of text, whose lengths differ. */
+/* mr-sm: string match on Mars: each map task searches about a kilobyte of a file for lines that are the
+ * keyword. A thread reads its own lines byte by byte, so a warp's load touches 32 lines a kilobyte apart,
+ * each of which its thread uses 128 times; lanes wait for each other at every line of text, whose lengths
+ * differ. */
 #include "kit/mars.cuh"
 
 struct sm_key {

@@ -1,7 +1,7 @@
-/* mr-ss: similarity score on Mars: each map task is a pair of documents, whose score is the cosine of their feature
- * vectors; the pairs are then grouped by score, highest first. The lanes of a warp share the first document (mostly)
- * and sit a vector apart in the second, so its load touches 32 lines, which the next 7 iterations (16 bytes each)
- * use again. */
+/* mr-ss: similarity score on Mars: each map task is a pair of documents, whose score is the cosine of
+ * their feature vectors; the pairs are then grouped by score, highest first. The lanes of a warp share the
+ * first document (mostly) and sit a vector apart in the second, so its load touches 32 lines, which the
+ * next 7 iterations (16 bytes each) use again. */
 #include "kit/mars_group.cuh"
 
 struct ss_key {

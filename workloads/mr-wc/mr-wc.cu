@@ -1,6 +1,6 @@
-/* mr-wc: word count on Mars: each map task walks about two kilobytes of text and emits every word of six letters or
- * more with its '\0' (keys of varying size); the group stage sorts the words, comparing them byte by byte where they
- * lie, and the size of a group is the word's count. */
+/* mr-wc: word count on Mars: each map task walks about two kilobytes of text and emits every word of six
+ * letters or more with its '\0' (keys of varying size); the group stage sorts the words, comparing them
+ * byte by byte where they lie, and the size of a group is the word's count. */
 #include "kit/mars_group.cuh"
 
 struct wc_key {
@@ -12,7 +12,8 @@ struct wc_value {
 
 KIT_INLINE bool is_letter(char c) { return c >= 'A' && c <= 'Z'; }
 
-/* The byte after each word becomes its '\0'; a task's last byte is one from the start, so no word runs over. */
+/* The byte after each word becomes its '\0'; a task's last byte is one from the start, so no word runs
+ * over. */
 template <bool counting>
 KIT_INLINE void words(const char *key, const char *value, struct mars_counts counts, struct mars_output out)
 {

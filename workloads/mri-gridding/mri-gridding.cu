@@ -1,6 +1,6 @@
-/* mri-gridding: samples of k-space onto a regular grid with a Kaiser-Bessel window, as in Parboil's CUDA version: each
- * sample's bin (the grid point it lies at), a radix sort of the samples by bin, the samples in that order, where each
- * bin begins, and then every grid point gathers from the bins around it. */
+/* mri-gridding: samples of k-space onto a regular grid with a Kaiser-Bessel window, as in Parboil's CUDA
+ * version: each sample's bin (the grid point it lies at), a radix sort of the samples by bin, the samples
+ * in that order, where each bin begins, and then every grid point gathers from the bins around it. */
 #include "sort.cuh"
 
 struct sample {
@@ -82,9 +82,9 @@ KIT_INLINE float kernel_value(float v)
         }                                                                                                    \
     }
 
-/* A block of 8 x 4 x 2 threads has 8 x 4 x 8 points, a thread four of them two apart in z. It goes through the rows of
- * bins around them: the bins of a row from end to end are one run of samples, which comes through shared memory 64 at a
- * time. */
+/* A block of 8 x 4 x 2 threads has 8 x 4 x 8 points, a thread four of them two apart in z. It goes through
+ * the rows of bins around them: the bins of a row from end to end are one run of samples, which comes
+ * through shared memory 64 at a time. */
 KERNEL gridding_GPU(const float2 *data, const float4 *place, const unsigned *bin_start, float2 *grid,
                     float *density, float beta)
 {

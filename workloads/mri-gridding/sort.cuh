@@ -1,13 +1,14 @@
-/* sort.cuh: exclusive sums of long arrays and a radix sort by them, as Parboil's mri-gridding brings them along.
- * Parboil pads shared memory against bank conflicts, but the precedence of its macro's operators makes the padding
- * nothing: so none here. */
+/* sort.cuh: exclusive sums of long arrays and a radix sort by them, as Parboil's mri-gridding brings them
+ * along. Parboil pads shared memory against bank conflicts, but the precedence of its macro's operators
+ * makes the padding nothing: so none here. */
 #include "kit/device.h"
 
 /* ---- exclusive sums of long arrays: blocks, sums of blocks, and back ---- */
 
 extern __shared__ unsigned sum_data[];
 
-/* Sums up the tree over 2 * blockDim.x values: every second value of a stride holds the sum of the stride before it. */
+/* Sums up the tree over 2 * blockDim.x values: every second value of a stride holds the sum of the stride
+ * before it. */
 KIT_INLINE void tree_up(unsigned *s)
 {
     unsigned stride = 1;
@@ -92,8 +93,8 @@ KERNEL uniformAdd(unsigned n, unsigned *data, const unsigned *inter)
 #define DIGIT(k, at) ((k) >> (at) & (DIGITS - 1))
 #define NO_KEY       0xffffffffu
 
-/* Exclusive sums over the block's keys; the sum of all ends at [BLOCK_KEYS]. Each thread joins two pairs before the
- * tree. */
+/* Exclusive sums over the block's keys; the sum of all ends at [BLOCK_KEYS]. Each thread joins two pairs
+ * before the tree. */
 KIT_INLINE void scan_flags(unsigned *s)
 {
     const unsigned me = threadIdx.x, p = 2 * me, q = 2 * (SORT_BLOCK + me);
@@ -131,8 +132,8 @@ KIT_INLINE void scan_flags(unsigned *s)
     __syncthreads();
 }
 
-/* Sorts the keys of each block by one digit, a bit at a time, and counts the digits. A flag word counts zeros in its
- * lower half and ones in its upper half, so that one scan serves both. */
+/* Sorts the keys of each block by one digit, a bit at a time, and counts the digits. A flag word counts
+ * zeros in its lower half and ones in its upper half, so that one scan serves both. */
 KERNEL splitSort(int n, int pass, unsigned *keys, unsigned *values, unsigned *histo)
 {
     __shared__ unsigned flags[BLOCK_KEYS + 1 + (BLOCK_KEYS + 1) / 16 + (BLOCK_KEYS + 1) / 64];
@@ -182,8 +183,8 @@ KERNEL splitSort(int n, int pass, unsigned *keys, unsigned *values, unsigned *hi
     if (me < DIGITS) histo[gridDim.x * me + blockIdx.x] = counts[me];
 }
 
-/* Moves the keys of each block to where the scanned counts say: a thread finds the place of its first key among those
- * of the same digit by walking back to the first of them. */
+/* Moves the keys of each block to where the scanned counts say: a thread finds the place of its first key
+ * among those of the same digit by walking back to the first of them. */
 KERNEL splitRearrange(int n, int pass, const unsigned *keys_in, unsigned *keys_out, const unsigned *values_in,
                       unsigned *values_out, const unsigned *histo)
 {

@@ -1,6 +1,6 @@
-/* mri-q: the matrix Q of a non-Cartesian MRI reconstruction as Parboil's CUDA version computes it: a thread a voxel,
- * which runs through up to 1024 samples of k-space in constant memory a launch, two at a time, and adds to its sums in
- * global memory. */
+/* mri-q: the matrix Q of a non-Cartesian MRI reconstruction as Parboil's CUDA version computes it: a
+ * thread a voxel, which runs through up to 1024 samples of k-space in constant memory a launch, two at a
+ * time, and adds to its sums in global memory. */
 #include "kit/device.h"
 
 #define CHUNK  1024 /* samples that constant memory holds */

@@ -1,7 +1,7 @@
-/* mummergpu: where do short reads of DNA match a reference? A suffix tree of the reference answers, one thread a
- * read, as in MUMmerGPU 2. A node is two pixels of 16 bytes in two textures: its edge, parent and suffix link, and
- * its children; five numbers of three bytes in each. The reads and the reference are plain memory and go through
- * the L1: the bytes that a walk down an edge compares. */
+/* mummergpu: where do short reads of DNA match a reference? A suffix tree of the reference answers, one
+ * thread a read, as in MUMmerGPU 2. A node is two pixels of 16 bytes in two textures: its edge, parent and
+ * suffix link, and its children; five numbers of three bytes in each. The reads and the reference are
+ * plain memory and go through the L1: the bytes that a walk down an edge compares. */
 #include "kit/device.h"
 
 #define ROOT 1u
@@ -40,9 +40,9 @@ KIT_INLINE void set_result(int2 *result, unsigned node, int on_edge, int matched
     if (matched > min_match) *result = make_int2((int)node, on_edge);
 }
 
-/* For each start in the read, the deepest place in the tree that it matches to. After a mismatch the suffix link
- * of the last node leads to the place of the next start less `mustmatch` characters, which are known to match and
- * only skipped. */
+/* For each start in the read, the deepest place in the tree that it matches to. After a mismatch the
+ * suffix link of the last node leads to the place of the next start less `mustmatch` characters, which are
+ * known to match and only skipped. */
 KERNEL mummergpuKernel(int2 *match_coords, const char *queries, unsigned long long nodes,
                        unsigned long long childrens, const char *ref, const int *query_addresses,
                        const int *query_lengths, int number_of_queries, int min_match)
@@ -109,10 +109,10 @@ KERNEL mummergpuKernel(int2 *match_coords, const char *queries, unsigned long lo
     }
 }
 
-/* For each match, all places of the reference: the leaves under the highest node that is still deep enough. The
- * walk needs no stack; from a leaf it goes back to the parent and asks which of its children it came from. Leaves
- * that hang off the path to the matched node ("off" counts the steps away from it) match only as far as the node
- * that they branch off at. */
+/* For each match, all places of the reference: the leaves under the highest node that is still deep
+ * enough. The walk needs no stack; from a leaf it goes back to the parent and asks which of its children
+ * it came from. Leaves that hang off the path to the matched node ("off" counts the steps away from it)
+ * match only as far as the node that they branch off at. */
 KERNEL printKernel(const struct match *matches, int number_of_matches, struct alignment *alignments,
                    const char *queries, unsigned long long nodes, unsigned long long childrens,
                    const int *query_addresses, int min_match)

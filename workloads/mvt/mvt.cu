@@ -1,6 +1,6 @@
-/* mvt: x1 += A y1 and x2 += A^T y2 as PolyBench-GPU computes them: one thread a row for the first product, one
- * thread a column for the second. The lanes of the first kernel sit a row apart: a load of A touches 32 lines,
- * which the next 31 iterations use again. */
+/* mvt: x1 += A y1 and x2 += A^T y2 as PolyBench-GPU computes them: one thread a row for the first product,
+ * one thread a column for the second. The lanes of the first kernel sit a row apart: a load of A touches
+ * 32 lines, which the next 31 iterations use again. */
 #include "kit/device.h"
 
 /* The first `columns` elements of each row; rows stand `stride` elements apart. */

@@ -1,8 +1,8 @@
-/* cell.cuh: the right-hand sides of the heart cell: 46 equations of excitation and contraction (Shannon and Bers
- * 2004) and three times 15 of calmodulin (Saucerman and Bers 2008), in dyad, subsarcolemma and cytosol. A list of
- * formulas like a data file: the device evaluates it with `real` = float, whose constants make most of the
- * arithmetic double as in the original, the host's check with `real` = double. Whoever includes this defines
- * `real` and CELL_FUNCTION. */
+/* cell.cuh: the right-hand sides of the heart cell: 46 equations of excitation and contraction (Shannon
+ * and Bers 2004) and three times 15 of calmodulin (Saucerman and Bers 2008), in dyad, subsarcolemma and
+ * cytosol. A list of formulas like a data file: the device evaluates it with `real` = float, whose
+ * constants make most of the arithmetic double as in the original, the host's check with `real` = double.
+ * Whoever includes this defines `real` and CELL_FUNCTION. */
 #ifndef MYOCYTE_CELL_CUH
 #define MYOCYTE_CELL_CUH
 
@@ -16,9 +16,9 @@ enum { ECC = 0, DYAD = 46, SL = 61, CYTOSOL = 76 }; /* where a part's values beg
 
 CELL_FUNCTION real gate(real at, real steady, real time) { return (steady - at) / time; }
 
-/* Values: 0..2 m h j, 3..6 d f fCaB, 7..10 and 39 outward gates, 11 xkr, 12 xks, 13..15 release channel, 16..29
- * buffers, 30 calcium of the store, 31..33 sodium, 34 potassium, 35..37 calcium, 38 potential, 42..45 integrals of
- * currents. */
+/* Values: 0..2 m h j, 3..6 d f fCaB, 7..10 and 39 outward gates, 11 xkr, 12 xks, 13..15 release channel,
+ * 16..29 buffers, 30 calcium of the store, 31..33 sodium, 34 potassium, 35..37 calcium, 38 potential,
+ * 42..45 integrals of currents. */
 CELL_FUNCTION void cell_ecc(real time, const real *y, real *d, const real *params)
 {
     real cycle = params[15];
@@ -200,8 +200,8 @@ CELL_FUNCTION void cell_ecc(real time, const real *y, real *d, const real *param
     d[41] = 0;
 }
 
-/* Calmodulin (0..5 free and buffered, with 0, 2 and 4 calcium), its kinase (6..10) and calcineurin (11..14) in one
- * place. Returns the calcium that it takes up. */
+/* Calmodulin (0..5 free and buffered, with 0, 2 and 4 calcium), its kinase (6..10) and calcineurin
+ * (11..14) in one place. Returns the calcium that it takes up. */
 CELL_FUNCTION real cell_cam(const real *y, real *d, const real *totals, real k, real mg, real ca)
 {
     real b_tot = totals[1], kinase_tot = totals[2], can_tot = totals[3], pp1_tot = totals[4], ca2 = ca * ca;
@@ -279,7 +279,8 @@ CELL_FUNCTION void cell_fin(const real *y, real *d, const real *params, const re
     }
 }
 
-/* Rates of change of all values; com is three words of work space. Overflows of a wild step become a small number. */
+/* Rates of change of all values; com is three words of work space. Overflows of a wild step become a small
+ * number. */
 CELL_FUNCTION void cell_rates(real time, const real *y, const real *params, real *d, real *com)
 {
     cell_ecc(time, y, d, params);

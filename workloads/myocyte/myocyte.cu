@@ -1,7 +1,7 @@
-/* myocyte: the differential equations of many heart cells, one thread a cell, as the second way of Rodinia's
- * myocyte: each thread runs the whole solver (Runge-Kutta-Fehlberg 7(8), 13 evaluations an attempt) on its own
- * rows of global arrays. A cell's values are contiguous, so that the lanes of a warp sit 364 bytes (one row of 91
- * floats) or 4732 bytes (13 rows) apart. */
+/* myocyte: the differential equations of many heart cells, one thread a cell, as the second way of
+ * Rodinia's myocyte: each thread runs the whole solver (Runge-Kutta-Fehlberg 7(8), 13 evaluations an
+ * attempt) on its own rows of global arrays. A cell's values are contiguous, so that the lanes of a warp
+ * sit 364 bytes (one row of 91 floats) or 4732 bytes (13 rows) apart. */
 #include "kit/device.h"
 
 typedef float real;

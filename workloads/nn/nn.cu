@@ -1,5 +1,6 @@
-/* nn: Rodinia's nearest neighbour: the distance of each record to one place. A stream: two loads of the halves of a
- * pair (8 bytes a lane, so two lines a warp, the second load hits what the first brought) and a store. */
+/* nn: Rodinia's nearest neighbour: the distance of each record to one place. A stream: two loads of the
+ * halves of a pair (8 bytes a lane, so two lines a warp, the second load hits what the first brought) and
+ * a store. */
 #include "kit/device.h"
 
 struct place {

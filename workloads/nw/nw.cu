@@ -1,7 +1,7 @@
-/* nw: Rodinia's Needleman-Wunsch. A block of 16 threads fills a tile of 16 x 16 in shared memory; the tiles of one
- * anti-diagonal are a launch. The next block of a diagonal works a tile further right and a tile higher, so that its
- * rows lie 16 matrix rows back, and a half-warp's 64 bytes of a row are all that is used of a line while it is in the
- * cache. */
+/* nw: Rodinia's Needleman-Wunsch. A block of 16 threads fills a tile of 16 x 16 in shared memory; the
+ * tiles of one anti-diagonal are a launch. The next block of a diagonal works a tile further right and a
+ * tile higher, so that its rows lie 16 matrix rows back, and a half-warp's 64 bytes of a row are all that
+ * is used of a line while it is in the cache. */
 #include "kit/device.h"
 
 #define TILE 16

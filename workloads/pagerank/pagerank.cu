@@ -1,5 +1,6 @@
-/* pagerank: Pannotia's page rank, one thread a node. Each node pushes its share of rank to the heads of its edges with
- * an atomic addition; a second kernel applies the damping and clears the sums for the next round. */
+/* pagerank: Pannotia's page rank, one thread a node. Each node pushes its share of rank to the heads of
+ * its edges with an atomic addition; a second kernel applies the damping and clears the sums for the next
+ * round. */
 #include "kit/device.h"
 
 KERNEL inibuffer(float *rank, float *sum, int n)

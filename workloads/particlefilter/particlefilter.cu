@@ -1,8 +1,8 @@
-/* particlefilter: tracks a disk through noisy frames with a cloud of weighted guesses, as Rodinia's "float"
- * version does it: one thread a particle, doubles throughout. The likelihood of a particle writes and then reads
- * back one row of `ind`, a table with a row of `ones` ints a particle, so that the lanes of a warp sit a row (276
- * bytes) apart: 32 lines a load, each of which serves the next 31 rounds of the loop if the L1 can hold it that
- * long. */
+/* particlefilter: tracks a disk through noisy frames with a cloud of weighted guesses, as Rodinia's
+ * "float" version does it: one thread a particle, doubles throughout. The likelihood of a particle writes
+ * and then reads back one row of `ind`, a table with a row of `ones` ints a particle, so that the lanes of
+ * a warp sit a row (276 bytes) apart: 32 lines a load, each of which serves the next 31 rounds of the loop
+ * if the L1 can hold it that long. */
 #include "kit/device.h"
 
 #define BLOCK   512
@@ -77,7 +77,8 @@ KERNEL likelihood_kernel(double *x, double *y, const double *xj, const double *y
     if (threadIdx.x == 0) partial_sums[blockIdx.x] = buffer[0];
 }
 
-/* One thread adds up the blocks' sums, and draws the start of the comb that the particles are drawn anew with. */
+/* One thread adds up the blocks' sums, and draws the start of the comb that the particles are drawn anew
+ * with. */
 KERNEL sum_kernel(double *partial_sums, int particles, double *u, int *seed)
 {
     int i = blockDim.x * blockIdx.x + threadIdx.x;

@@ -1,6 +1,7 @@
-/* pathfinder: Rodinia's cheapest path down a grid, a ghost-zone pyramid: a block loads a row of 256 columns into
- * shared memory and goes down `iteration` rows alone, each row leaving one column less at either edge valid. Every
- * cell of the wall is read once, coalesced; the rest is shared memory, barriers and comparisons. */
+/* pathfinder: Rodinia's cheapest path down a grid, a ghost-zone pyramid: a block loads a row of 256
+ * columns into shared memory and goes down `iteration` rows alone, each row leaving one column less at
+ * either edge valid. Every cell of the wall is read once, coalesced; the rest is shared memory, barriers
+ * and comparisons. */
 #include "kit/device.h"
 
 #define BLOCK 256

@@ -1,7 +1,7 @@
-/* sad: sums of absolute differences for motion estimation, as in Parboil's CUDA version: a block takes a 4 x 4 block of
- * the current frame and all 33 x 33 places in the reference frame around it, 18 places a thread, three at a time, and
- * reads the reference frame through a 2D texture that clamps at its edges. Two more kernels add those sums up for
- * blocks of 8 x 4 up to 16 x 16 pixels. */
+/* sad: sums of absolute differences for motion estimation, as in Parboil's CUDA version: a block takes a 4
+ * x 4 block of the current frame and all 33 x 33 places in the reference frame around it, 18 places a
+ * thread, three at a time, and reads the reference frame through a 2D texture that clamps at its edges.
+ * Two more kernels add those sums up for blocks of 8 x 4 up to 16 x 16 pixels. */
 #include "kit/device.h"
 
 #define RANGE          16
@@ -84,8 +84,8 @@ KERNEL mb_sad_calc(unsigned short *sads, const unsigned short *frame, unsigned l
         ((unsigned *)whole)[pos] = (i00 + i01) + (i10 + i11);                                                \
     }
 
-/* 4 x 8, 8 x 4 and 8 x 8 of 4 x 4: a warp for each quarter of a macroblock. The sums of the sizes begin at 17, 9, 5 and
- * 25 times the number of macroblocks, of which each has 8, 8, 4 and 16. */
+/* 4 x 8, 8 x 4 and 8 x 8 of 4 x 4: a warp for each quarter of a macroblock. The sums of the sizes begin at
+ * 17, 9, 5 and 25 times the number of macroblocks, of which each has 8, 8, 4 and 16. */
 KERNEL larger_sad_calc_8(unsigned short *sads, int mb_width, int mb_height)
 {
     const int x = threadIdx.y & 1, y = threadIdx.y >> 1, count = mb_width * mb_height;

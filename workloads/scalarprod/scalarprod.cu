@@ -1,5 +1,6 @@
-/* scalarprod: scalar products of pairs of vectors, as the CUDA SDK's scalarProd. A block takes a pair at a time; 1024
- * accumulators in shared memory, four for each of its 256 threads, stride through the pair and are summed as a tree. */
+/* scalarprod: scalar products of pairs of vectors, as the CUDA SDK's scalarProd. A block takes a pair at a
+ * time; 1024 accumulators in shared memory, four for each of its 256 threads, stride through the pair and
+ * are summed as a tree. */
 #include "kit/device.h"
 
 #define ACCUM_N 1024

@@ -1,7 +1,7 @@
-/* sgemm: C = alpha A B^T + beta C, all three stored by columns, as Parboil's cuda version computes it (after
- * Volkov): blocks of 16 x 8 threads make a tile of 128 x 16 of C, one thread a row of the tile with its 16 sums in
- * registers. A tile of 16 x 8 of B goes through shared memory; A is read from global memory, one coalesced element
- * a thread and step. */
+/* sgemm: C = alpha A B^T + beta C, all three stored by columns, as Parboil's cuda version computes it
+ * (after Volkov): blocks of 16 x 8 threads make a tile of 128 x 16 of C, one thread a row of the tile with
+ * its 16 sums in registers. A tile of 16 x 8 of B goes through shared memory; A is read from global
+ * memory, one coalesced element a thread and step. */
 #include "kit/device.h"
 
 #define TILE_N         16 /* columns of the tile of C, and the block's width */

@@ -1,6 +1,7 @@
-/* spmv: Parboil's product of a sparse matrix in jagged-diagonal storage with a dense vector, one thread a row. Rows are
- * sorted by length; entry k of all rows lies together, so that values and columns are read in full lines, while the
- * vector is gathered. Where each diagonal starts and how long each warp's rows are is in constant memory. */
+/* spmv: Parboil's product of a sparse matrix in jagged-diagonal storage with a dense vector, one thread a
+ * row. Rows are sorted by length; entry k of all rows lies together, so that values and columns are read
+ * in full lines, while the vector is gathered. Where each diagonal starts and how long each warp's rows
+ * are is in constant memory. */
 #include "kit/device.h"
 
 #define WARP_BITS 5
@@ -14,7 +15,8 @@ KERNEL spmv_jds(float *dst_vector, const float *d_data, const int *d_index, cons
     int ix = blockIdx.x * blockDim.x + threadIdx.x;
     if (ix >= dim) return;
     int bound = sh_zcnt_int[ix >> WARP_BITS];
-    /* Software pipeline: while product k-2 is added, value and element of k-1 and column of k are under way. */
+    /* Software pipeline: while product k-2 is added, value and element of k-1 and column of k are under
+     * way. */
     int at = jds_ptr_int[0] + ix;
     float sum = 0, value = d_data[at], x = x_vec[d_index[at]];
     if (bound > 1) {

@@ -1,6 +1,6 @@
-/* srad1: speckle reducing anisotropic diffusion, version 1 of Rodinia: the image lies column by column, a thread
- * has one pixel of a one-dimensional grid of 512-thread CTAs, and finds its neighbours' rows and columns in four
- * index arrays. Arithmetic with literals is double, as in the original. */
+/* srad1: speckle reducing anisotropic diffusion, version 1 of Rodinia: the image lies column by column, a
+ * thread has one pixel of a one-dimensional grid of 512-thread CTAs, and finds its neighbours' rows and
+ * columns in four index arrays. Arithmetic with literals is double, as in the original. */
 #include "kit/device.h"
 
 #define THREADS 512
@@ -19,7 +19,8 @@ KERNEL prepare(long count, const float *image, float *sums, float *squares)
     squares[i] = image[i] * image[i];
 }
 
-/* Adds up pairs 1, 2, 4, ... apart among the first `n` threads (a power of two); the total ends in thread n - 1. */
+/* Adds up pairs 1, 2, 4, ... apart among the first `n` threads (a power of two); the total ends in thread
+ * n - 1. */
 KIT_INLINE void add_tree(float *sum, float *square, int n)
 {
     int x = threadIdx.x;
@@ -32,7 +33,8 @@ KIT_INLINE void add_tree(float *sum, float *square, int n)
     }
 }
 
-/* Each CTA adds 512 of `count` values that lie `stride` apart, and leaves the sum where its first value was. */
+/* Each CTA adds 512 of `count` values that lie `stride` apart, and leaves the sum where its first value
+ * was. */
 KERNEL reduce(long elements, int count, int stride, float *sums, float *squares)
 {
     __shared__ float sum[THREADS], square[THREADS];
@@ -92,7 +94,8 @@ KERNEL srad(float lambda, int rows, int columns, long count, const int *north, c
     coefficient[i] = c;
 }
 
-/* One step of the diffusion, with the coefficients of the pixel itself, of its south and of its east neighbour. */
+/* One step of the diffusion, with the coefficients of the pixel itself, of its south and of its east
+ * neighbour. */
 KERNEL srad2(float lambda, int rows, int columns, long count, const int *south, const int *east,
              const float *dn, const float *ds, const float *de, const float *dw, const float *coefficient,
              float *image)

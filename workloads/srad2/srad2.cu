@@ -1,6 +1,7 @@
-/* srad2: speckle reducing anisotropic diffusion, version 2 of Rodinia: row-major image, a CTA of 16 x 16 threads a
- * tile, which goes through shared memory with a halo of its own array for each side. A warp covers two rows of 16
- * pixels: its loads touch two lines an image row apart. Arithmetic with literals is double, as in the original. */
+/* srad2: speckle reducing anisotropic diffusion, version 2 of Rodinia: row-major image, a CTA of 16 x 16
+ * threads a tile, which goes through shared memory with a halo of its own array for each side. A warp
+ * covers two rows of 16 pixels: its loads touch two lines an image row apart. Arithmetic with literals is
+ * double, as in the original. */
 #include "kit/device.h"
 
 #define TILE 16
@@ -18,8 +19,8 @@ KERNEL srad_cuda_1(float *E_C, float *W_C, float *N_C, float *S_C, const float *
     int corner = columns * TILE * blockIdx.y + TILE * blockIdx.x;
     int at = corner + columns * y + x;
 
-    /* All threads load each halo: 16 times the same row, 16 times the same column. At the borders of the image what was
-     * loaded from outside is replaced. */
+    /* All threads load each halo: 16 times the same row, 16 times the same column. At the borders of the
+     * image what was loaded from outside is replaced. */
     north[y][x] = J[corner - columns + x];
     south[y][x] = J[corner + columns * TILE + x];
     if (blockIdx.y == 0)

@@ -1,7 +1,7 @@
-/* stencil: one Jacobi step of the 7-point stencil as Parboil's optimized CUDA version does it: a block of 32 x 4
- * threads owns a column of 64 x 4 cells, each thread two of them 32 apart, and marches through z. The plane at hand
- * lies in shared memory, the planes below and above in registers; only the rim of the tile is read from global memory
- * again. */
+/* stencil: one Jacobi step of the 7-point stencil as Parboil's optimized CUDA version does it: a block of
+ * 32 x 4 threads owns a column of 64 x 4 cells, each thread two of them 32 apart, and marches through z.
+ * The plane at hand lies in shared memory, the planes below and above in registers; only the rim of the
+ * tile is read from global memory again. */
 #include "kit/device.h"
 
 /* A value that the compiler may not take for the one that it had before. */
@@ -11,11 +11,12 @@ KIT_INLINE int fresh(int value)
     return value;
 }
 
-/* Each access computes its index where it stands: no part of it is shared with another or carried round the loop.
- * README.md says why. */
+/* Each access computes its index where it stands: no part of it is shared with another or carried round
+ * the loop. README.md says why. */
 #define CELL(x, y, z) ((x) + fresh(nx) * ((y) + fresh(ny) * (z)))
 
-/* The block's size, as constants: what the shared memory's neighbours are apart need not be kept in registers. */
+/* The block's size, as constants: what the shared memory's neighbours are apart need not be kept in
+ * registers. */
 #define TILE_X 32
 #define TILE_Y 4
 

@@ -1,6 +1,7 @@
-/* streamcluster: what would it save each point to be served by a new centre x? One thread a point, as in Rodinia's
- * kernel_compute_cost. The coordinates lie dimension by dimension, so that a warp reads one line of its points in each
- * round; the word of x in the same round is one line that all warps of the machine want. */
+/* streamcluster: what would it save each point to be served by a new centre x? One thread a point, as in
+ * Rodinia's kernel_compute_cost. The coordinates lie dimension by dimension, so that a warp reads one line
+ * of its points in each round; the word of x in the same round is one line that all warps of the machine
+ * want. */
 #include "kit/device.h"
 
 struct point {

@@ -1,7 +1,7 @@
-/* syrk: C = alpha A A^T + beta C as PolyBench-GPU computes it: one thread an element of C, blocks of 32 x 8. A warp
- * is a piece of a row of C: its lanes share row i of A and have a row j each, so that one load of the two touches
- * one line, the other 32 lines, which the next 31 iterations use again. The eight warps of a block walk the same
- * rows j. */
+/* syrk: C = alpha A A^T + beta C as PolyBench-GPU computes it: one thread an element of C, blocks of 32 x
+ * 8. A warp is a piece of a row of C: its lanes share row i of A and have a row j each, so that one load
+ * of the two touches one line, the other 32 lines, which the next 31 iterations use again. The eight warps
+ * of a block walk the same rows j. */
 #include "kit/device.h"
 
 KERNEL syrk_kernel(const float *A, float *C, float alpha, float beta, int ni, int nj)

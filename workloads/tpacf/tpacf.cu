@@ -1,7 +1,7 @@
-/* tpacf: histograms of the angles between points on the sky, as Parboil's CUDA version makes them: a block a pair of
- * sets, and for each 256 points of one set in shared memory a thread a point of the other. A dot product is put in its
- * bin by binary search over boundaries in constant memory, and counted in one of 128 histograms in shared memory, each
- * of which two threads share. */
+/* tpacf: histograms of the angles between points on the sky, as Parboil's CUDA version makes them: a block
+ * a pair of sets, and for each 256 points of one set in shared memory a thread a point of the other. A dot
+ * product is put in its bin by binary search over boundaries in constant memory, and counted in one of 128
+ * histograms in shared memory, each of which two threads share. */
 #include "kit/device.h"
 
 #define BINS        20
@@ -29,8 +29,8 @@ KIT_INLINE void bin_find(float dot, unsigned *low, unsigned *high)
     *high = to;
 }
 
-/* Block b up to `sets` counts pairs within set b (set 0 is the data, the others random), the others pairs of the data
- * with random set b - sets. */
+/* Block b up to `sets` counts pairs within set b (set 0 is the data, the others random), the others pairs
+ * of the data with random set b - sets. */
 KERNEL gen_hists(unsigned long long *histograms, const float *all_x, const float *all_y, const float *all_z,
                  int sets, int points)
 {

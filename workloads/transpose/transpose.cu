@@ -1,6 +1,7 @@
-/* transpose: the eight kernels of the CUDA SDK's transpose, from a plain copy to the transpose along diagonals. Each
- * block of 16 x 16 threads moves one tile of 16 x 16 floats, one element a thread. Reads always go along rows; what
- * differs is where the writes go, and whether a tile in shared memory turns them into rows. */
+/* transpose: the eight kernels of the CUDA SDK's transpose, from a plain copy to the transpose along
+ * diagonals. Each block of 16 x 16 threads moves one tile of 16 x 16 floats, one element a thread. Reads
+ * always go along rows; what differs is where the writes go, and whether a tile in shared memory turns
+ * them into rows. */
 #include "kit/device.h"
 
 #define TILE 16
@@ -13,7 +14,8 @@ KERNEL copy(float *out, const float *in, int width, int height)
     for (int i = 0; i < TILE; i += ROWS) out[at + i * width] = in[at + i * width];
 }
 
-/* The original guards this kernel alone, and against the sides of the transposed matrix in its second half. */
+/* The original guards this kernel alone, and against the sides of the transposed matrix in its second
+ * half. */
 KERNEL copySharedMem(float *out, const float *in, int width, int height)
 {
     __shared__ float tile[TILE][TILE];
@@ -81,7 +83,8 @@ KERNEL transposeFineGrained(float *out, const float *in, int width, int height)
     for (int i = 0; i < TILE; i += ROWS) out[at + i * height] = tile[threadIdx.x][threadIdx.y + i];
 }
 
-/* Blocks that run together take tiles of a diagonal, so that neither reads nor writes crowd into one memory channel. */
+/* Blocks that run together take tiles of a diagonal, so that neither reads nor writes crowd into one
+ * memory channel. */
 KERNEL transposeDiagonal(float *out, const float *in, int width, int height)
 {
     __shared__ float tile[TILE][TILE + 1];
