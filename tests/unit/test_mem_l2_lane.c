@@ -1,5 +1,5 @@
-/* test_mem_l2_lane.c: a slice whose requests a mechanism takes: what waits for room there lets the messages of
- * SMs in cache mode pass (src/mem/l2_claim.h). Lines from EXTENDED on are the mechanism's, and SM 1 is in
+/* test_mem_l2_lane.c: a slice whose requests a mechanism takes: what waits for room there lets the messages
+ * of SMs in cache mode pass (src/mem/l2_claim.h). Lines from EXTENDED on are the mechanism's, and SM 1 is in
  * cache mode. */
 #include "l2_kit.h"
 

@@ -1,5 +1,5 @@
-/* test_mem_xbar_gates.c: packets of gated SMs wait while the gate of their slice is closed; those of other SMs
- * go on (src/mem/xbar.h). */
+/* test_mem_xbar_gates.c: packets of gated SMs wait while the gate of their slice is closed; those of other
+ * SMs go on (src/mem/xbar.h). */
 #include "mem/xbar.h"
 
 #include <setjmp.h>
