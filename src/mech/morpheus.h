@@ -4,7 +4,8 @@
  * A warp of the kernel, which is a set of the extended LLC, has two lines of its controller's window: its row
  * of the warp status table, and its entry of the read and write data buffers. The controller writes the first
  * sector of the row and answers the warp's load of it; the warp stores into the others. Each of these places
- * is written once for a request, so that neither side sees what belongs to another request. */
+ * is written once for a request, so that neither side sees what belongs to another request; a warp that sends
+ * several victims loads the data buffer after each, and goes on when the controller has answered. */
 #ifndef HEDDLE_MORPHEUS_H
 #define HEDDLE_MORPHEUS_H
 
@@ -53,9 +54,6 @@ enum { MORPHEUS_ROW_LINE, MORPHEUS_DATA_LINE, MORPHEUS_WINDOW_LINES };
  * block is a line, a word of it in each lane. */
 enum { MORPHEUS_BLOCKS_MAX = 256, MORPHEUS_LINE_WORDS = 32 };
 
-/* No line has this tag. */
-#define MORPHEUS_NO_TAG UINT32_MAX
-
 /* ---- the kernel ---- */
 
 /* Where the blocks of a set are. */
@@ -68,8 +66,8 @@ struct morpheus_kernel {
     uint32_t blocks;
     /* reads of registers by imov (4.3.2) */
     bool indirect_move;
-    /* blocks are compressed (4.3.1), and kept in `blocks` rows; each set allots its rows after so
-     * many cycles */
+    /* blocks are compressed (4.3.1), and kept in `blocks` rows, which a set allots to levels after each epoch
+     * of so many cycles */
     bool is_compressed;
     uint32_t epoch;
 };

@@ -1,9 +1,10 @@
 /* morpheus_kernel.c: the extended LLC kernel of Morpheus (4.2), as PTX. A warp is a set.
  *
  * A block is 128 bytes, 4 bytes a lane; where blocks are kept is in morpheus_store.c. Lane i keeps the
- * metadata of block i, of block 32 + i and so on: tags, and when each was used last. The kernel
- * waits for a request by loading its row of the warp status table, looks up the tag (Algorithm 1), moves the
- * block (Algorithm 2), stores data and result, and only then notes that the block was used.
+ * metadata of block i, of block 32 + i and so on: tags, and when each was used last. The kernel waits for a
+ * request by loading its row of the warp status table, looks up the tag (Algorithm 1), moves the block
+ * (Algorithm 2), stores data and result, and only then notes that the block was used. The kernel of sets with
+ * compressed blocks is in morpheus_levels.c.
  *
  * Open in the paper. Counters of 12 bits that fall with each request wrap, and tie: here it is the clock, in
  * units of two cycles, which is exact LRU for 2^32 cycles and costs a hit as much. A tag is a whole word in a
@@ -14,7 +15,6 @@
 
 /* ---- slots ---- */
 
-/* %p: is slot %idx that of this lane in group g? */
 void put_is_mine(struct ptx_text *t, uint32_t g)
 {
     if (g)
@@ -23,8 +23,8 @@ void put_is_mine(struct ptx_text *t, uint32_t g)
         put(t, "setp.eq.u32 %%p, %%lane, %%idx;\n");
 }
 
-/* %idx: the last slot whose register `%<name><g>` equals `with`, or -1; `also` is done in lanes that have
- * one, with the group as its argument. */
+/* %idx: the last slot whose register %<name><g> equals `with`, or -1. %y: with one group, the ballot of lanes
+ * that have such a slot; with more, and `also`, the register %<also><g> of the slot in its lane. */
 static void put_find(struct ptx_text *t, const struct morpheus_kernel *k, const char *name, const char *with,
                      const char *also)
 {
@@ -74,7 +74,7 @@ static void put_clear(struct ptx_text *t, const struct morpheus_kernel *k)
 
 /* ---- reads ---- */
 
-/* What put_find has left of a look-up says it, %y before %idx. */
+/* %hit, after put_find: the ballot is there before %idx is. */
 static void put_is_hit(struct ptx_text *t, const struct morpheus_kernel *k)
 {
     put(t, groups_of(k) == 1 ? "setp.ne.u32 %%hit, %%y, 0;\n" : "setp.ge.s32 %%hit, %%idx, 0;\n");

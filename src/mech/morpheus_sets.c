@@ -1,6 +1,7 @@
 /* morpheus_sets.c: which lines are a set's, and what the set will hold when its request queue is empty. */
 #include "mech/morpheus_state.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- 4.1.1: address separation, in proportion to capacity ---- */
@@ -28,6 +29,7 @@ static void divide_sets(struct morpheus *m)
             morpheus_filter_hold(&m->filter, k, m->sets[k].blocks);
         }
     }
+    assert(m->ranges[MORPHEUS_STORES - 1].first + m->ranges[MORPHEUS_STORES - 1].count == m->set_count);
 }
 
 void sets_share(struct morpheus *m)
