@@ -409,10 +409,8 @@ static enum mech_fit morpheus_check(const void *params, const struct mech_machin
         snprintf(reason, MECH_REASON_BYTES,
                  "morpheus.cache_sms is %u; at most 75%% of the SMs, %u of %u, can be in cache mode",
                  p->cache_sms, most, machine->sm_count);
-    else if (!parts_warps(p))
-        snprintf(
-            reason, MECH_REASON_BYTES,
-            "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are 0: no warp is left for a set");
+    else if (parts_refuse(p))
+        snprintf(reason, MECH_REASON_BYTES, "%s", parts_refuse(p));
     else if (parts_warps(p) > machine->warps)
         snprintf(reason, MECH_REASON_BYTES,
                  "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are %u, and an SM has %u warps",

@@ -27,7 +27,8 @@ same() {
 counters
 ! grep -q 'SMs: in cache mode' "$work/t.json" || { echo "FAILED: roles without a mechanism"; exit 1; }
 counters --set l2.slice_size=2K --mech morpheus --mech-set morpheus.cache_sms=3
-[ "$(value 'SMs: in cache mode')" = 3 ] || { echo "FAILED: $(value 'SMs: in cache mode') SMs, not 3"; exit 1; }
+sms=$(value 'SMs: in cache mode')
+[ "$sms" = 3 ] || { echo "FAILED: $sms SMs in cache mode, not 3"; exit 1; }
 same 'SMs in cache mode: busy %' helper.busy 1
 same 'LLC hit rate %: extended' morpheus.hit_share 100
 same 'LLC miss rate %: slices' l2.miss_rate 1

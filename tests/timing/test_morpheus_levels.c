@@ -164,8 +164,8 @@ static void load_and_write(uint32_t i)
     touch(line_at(i % 3) + i / 3 % 32 * 4, ATOMIC);
 }
 
-/* A dirty block that stays in a high row while large blocks come and go leaves when the filters have forgotten
- * it. As many small blocks are written as large ones are loaded, so that rows keep their levels. */
+/* A dirty block that stays in a high row while large blocks come and go leaves when the filters have
+ * forgotten it. As many small blocks are written as large ones are loaded, so that rows keep their levels. */
 static void what_the_filters_forget_leaves(void **state)
 {
     struct morpheus_run r = one;

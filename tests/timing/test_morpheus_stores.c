@@ -285,6 +285,12 @@ static void what_does_not_fit_is_refused(void **state)
             "no warp is left for a set");
     REFUSED("morpheus.warps=1", "morpheus.blocks=32", "morpheus.indirect_move=true", "l1.latency=1",
             "sm.indirect_move");
+    REFUSED("morpheus.warps=1", "morpheus.blocks=33", "morpheus.compression=true", "l1.latency=1",
+            "a set of compressed blocks has at most 32 rows");
+    REFUSED("morpheus.blocks=8", "morpheus.compression=true", "morpheus.predictor=perfect", "l1.latency=1",
+            "leave morpheus.compression out");
+    REFUSED("morpheus.warps=1", "morpheus.compression=true", "morpheus.epoch=0", "l1.latency=1",
+            "morpheus.epoch");
 }
 
 int main(void)
