@@ -279,6 +279,21 @@ static void a_class_that_is_stuck_goes_on_when_one_is_taken_and_holds_up_no_othe
     assert_int_equal(c.work, 0);
 }
 
+/* The latches of a class are as wide as it has units: none of their instructions may be lost. */
+static void latches_hold_an_instruction_for_each_of_the_most_units(void **state)
+{
+    (void)state;
+    struct sm_params params = fermi();
+    struct collector c;
+    params.sp_units = PIPE_UNITS_MAX;
+    collector_init(&c, &params);
+    uint64_t cycle = 0;
+    const uint32_t count = collector_stuff(&c, CLASS_SP, &cycle);
+    assert_true(count >= 2 * PIPE_UNITS_MAX);
+    collector_empty(&c, CLASS_SP, count, &cycle);
+    assert_int_equal(c.work, 0);
+}
+
 static void a_class_without_collectors_uses_the_common_ones_or_gets_one(void **state)
 {
     (void)state;
@@ -348,6 +363,7 @@ int main(void)
         cmocka_unit_test(the_calendar_finds_what_is_next_from_any_cycle),
         cmocka_unit_test(a_collector_waits_for_its_bank_and_writebacks_go_first),
         cmocka_unit_test(a_class_that_is_stuck_goes_on_when_one_is_taken_and_holds_up_no_other),
+        cmocka_unit_test(latches_hold_an_instruction_for_each_of_the_most_units),
         cmocka_unit_test(a_class_without_collectors_uses_the_common_ones_or_gets_one),
         cmocka_unit_test(all_collectors_that_are_asked_for_are_there_or_the_machine_is_refused),
         cmocka_unit_test(banks_are_powers_of_two),

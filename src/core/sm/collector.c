@@ -43,6 +43,7 @@ void collector_init(struct collector *c, const struct sm_params *p)
     assert(collector_units(p) <= COLLECTOR_UNITS_MAX); /* sm_params_check */
     for (int k = 0; k < CLASS_COUNT; k++) {
         struct class_setup s = class_setup(p, (enum sm_class)k);
+        assert(s.width <= LATCH_MAX); /* the bounds of the parameters */
         c->in[k].width = c->out[k].width = s.width;
         c->own[k] = collector_add(c, s.own);
         if (s.width) c->room |= 1u << k;

@@ -10,7 +10,7 @@
 
 #include "core/sm/uop.h"
 
-enum { COLLECTOR_UNITS_MAX = 64, COLLECTOR_NO_BANK = 0xff, LATCH_MAX = 8 /* a power of two */ };
+enum { COLLECTOR_UNITS_MAX = 64, COLLECTOR_NO_BANK = 0xff, LATCH_MAX = 16 /* a power of two */ };
 
 /* Instructions between two stages, a ring. */
 struct latch {
