@@ -1,5 +1,5 @@
-/* The loads of a run's page: launches of one kernel are added up, and what a load does not have is left
- * out. */
+/* What the page of a run shows: launches of one kernel are added up, and what a load does not have is left
+ * out; who shares with whom, SM by SM; where Poise went. */
 #include "lab_kit.h"
 
 #include "../unit/json_check.h"
@@ -11,36 +11,10 @@
 
 #include <cmocka.h>
 
-#define LOAD(pc, lines, misses, rest)                                                                        \
-    "{\"pc\":" #pc ",\"executions\":10,\"lines\":" #lines ",\"share\":1,\"miss_rate\":" #misses              \
-    ",\"merge_rate\":0.5,\"unique_share\":0.25,\"stride_share\":0.5" rest "}"
-#define KERNEL(id, name, loads) "{\"id\":" #id ",\"name\":\"" name "\",\"loads\":[" loads "]}"
-
-/* `a` is launched twice. Its load at 8 loses 40 + 60 lines: 30 to the load at 16, then 24 to that at 24. */
-static const char document[] = "{\"schema\":1,\"hash\":\"1\",\"total\":{\"stats\":{\"sm.cycles\":1}},"
-                               "\"kernels\":[" KERNEL(
-                                   1, "a",
-                                   LOAD(
-                                       8, 100, 0.5,
-                                       ",\"stride\":128,\"evicted\":40,\"evictor_pc\":16,\"evictor_share\":0."
-                                       "75,\"prefetches\":10,"
-                                       "\"prefetch_useful\":4,\"prefetch_late\":1,\"ptx_line\":7,\"cuda_"
-                                       "line\":3") "," LOAD(16, 50, 1,
-                                                            ",\"stride\":4,\"evicted\":0,\"ptx_line\":9,"
-                                                            "\"cuda_line\":0")) "," KERNEL(2, "b",
-                                                                                           LOAD(
-                                                                                               8, 10, 0,
-                                                                                               ",\"stride\":"
-                                                                                               "0")) "," KERNEL(3,
-                                                                                                                "a",
-                                                                                                                LOAD(
-                                                                                                                    8,
-                                                                                                                    300,
-                                                                                                                    0.1,
-                                                                                                                    ",\"stride\":64,\"evicted\":60,\"evictor_pc\":24,\"evictor_share\":0.4,\"prefetches\":30,"
-                                                                                                                    "\"prefetch_useful\":6,\"prefetch_late\":9,\"ptx_line\":7,\"cuda_line\":3")) "]}";
-
-static char folder[] = "/tmp/heddle-loads-XXXXXX";
+/* page_stats.json: the kernel `a` is launched twice. Its load at 8 loses 40 + 60 lines: 30 to the load at 16,
+ * then 24 to that at 24. */
+static const char stats[] = HEDDLE_SOURCE_DIR "/tests/lab/page_stats.json";
+static char folder[] = "/tmp/heddle-page-XXXXXX";
 
 static int set_up(void **state) { return mkdtemp(folder) ? 0 : -1; }
 
@@ -51,19 +25,14 @@ static int tear_down(void **state)
     return system(command);
 }
 
-/* The run of the document as JSON. */
+/* The run of these statistics as JSON. */
 static void get_run(struct strbuf *out)
 {
     static char self[] = "/proc/self/exe";
     const struct workload w = kit_workload("bfs", self);
     struct lab_job job = kit_job(&w, 1);
-    char path[64], stats[64], *error = NULL;
+    char path[64], *error = NULL;
     snprintf(path, sizeof path, "%s/s.db", folder);
-    snprintf(stats, sizeof stats, "%s/s.json", folder);
-    FILE *f = fopen(stats, "w");
-    assert_non_null(f);
-    fputs(document, f);
-    fclose(f);
     assert_true(kit_seal(&job));
     struct store *s = store_open(path, true, &error);
     assert_non_null(s);
@@ -118,12 +87,35 @@ static void what_a_load_does_not_have_is_left_out(void **state)
     strbuf_free(&run);
 }
 
+/* Of four SMs that the statistic has room for, the first two are in it. */
+static void the_matrix_of_sharing_has_the_sms_that_are_in_it(void **state)
+{
+    struct strbuf run = {0};
+    get_run(&run);
+    const char *t = strbuf_text(&run);
+    assert_true(json_text_is(t, "sharing", "[[0,7],[5,0]]"));
+    strbuf_free(&run);
+}
+
+/* Predicted twice at {3, 3} and once at {1, 1}; the path is that of SM 4 until it settles. */
+static void poise_tells_where_it_went(void **state)
+{
+    struct strbuf run = {0};
+    get_run(&run);
+    assert_true(json_text_is(strbuf_text(&run), "tuples",
+                             "{\"places\":[[3,3,2,0],[5,3,0,1],[2,1,0,1],[1,1,1,0]],"
+                             "\"path\":[[3,3],[5,3],[5,3]]}"));
+    strbuf_free(&run);
+}
+
 int main(void)
 {
     setenv("HEDDLE_HOME", HEDDLE_SOURCE_DIR, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_of_a_kernel_are_added_up),
         cmocka_unit_test(what_a_load_does_not_have_is_left_out),
+        cmocka_unit_test(poise_tells_where_it_went),
+        cmocka_unit_test(the_matrix_of_sharing_has_the_sms_that_are_in_it),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
