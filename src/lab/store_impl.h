@@ -60,8 +60,8 @@ void store_row_texts_free(struct store_row_texts *t);
 const struct json_node *store_document_root(struct store *s, const char *key);
 void store_kernels_free(struct store *s);
 
-/* store_loads.c, store_tuples.c: members of a run's JSON, with the comma before them; `tuples` only where Poise
- * ran. */
+/* store_loads.c, store_tuples.c: members of a run's JSON, each with the comma before it; `tuples` only where
+ * Poise ran. */
 void store_put_loads(struct store *s, const char *key, struct strbuf *out);
 void store_put_tuples(struct store *s, const char *key, struct strbuf *out);
 
