@@ -55,13 +55,15 @@ void store_row_texts_free(struct store_row_texts *t);
         strbuf_text(&(t)->mech_settings), (int64_t)(job)->seed, (int64_t)(job)->run.timed.sample_cycles,     \
         strbuf_text(&(t)->command)
 
-/* store_kernel.c: the kernels of the run's document, until that of another run is asked for; NULL: it has no
- * document, or it cannot be read. */
-const struct json_node *store_document_kernels(struct store *s, const char *key);
+/* store_kernel.c: the run's document, until that of another run is asked for; NULL: it has none, or it cannot
+ * be read. */
+const struct json_node *store_document_root(struct store *s, const char *key);
 void store_kernels_free(struct store *s);
 
-/* store_loads.c: the member `loads` of a run's JSON, with the comma before it. */
+/* store_loads.c, store_tuples.c: members of a run's JSON, each with the comma before it; `tuples` only where
+ * Poise ran. */
 void store_put_loads(struct store *s, const char *key, struct strbuf *out);
+void store_put_tuples(struct store *s, const char *key, struct strbuf *out);
 
 /* store_lease.c */
 char *store_this_process(void);

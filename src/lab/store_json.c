@@ -125,6 +125,54 @@ static void put_kernels(struct store *s, int64_t run, struct strbuf *out)
              out);
 }
 
+/* ---- who shares with whom ---- */
+
+/* The bins of sharing.matrix (src/mech/sharing.c), SM by SM; all of them, so that their number tells the
+ * side. */
+struct matrix {
+    VEC(int64_t) bins;
+    /* SMs that miss or hold anything, and those before them; SMs that the statistic has room for */
+    uint32_t sms, side;
+};
+
+static void read_matrix(struct store *s, int64_t run, struct matrix *m)
+{
+    static const char name[] = "sharing.matrix[";
+    sqlite3_stmt *q = store_prepare(s,
+                                    "SELECT name.name, stat.value FROM stat JOIN name ON name.id = stat.name"
+                                    " WHERE stat.run = ?1 AND name.name LIKE 'sharing.matrix[%'",
+                                    "i", run);
+    while (q && store_step(s, q) == SQLITE_ROW) {
+        const uint32_t bin =
+            (uint32_t)strtoul((const char *)sqlite3_column_text(q, 0) + sizeof name - 1, NULL, 10);
+        while (m->bins.len <= bin) vec_push(&m->bins, 0);
+        m->bins.data[bin] = sqlite3_column_int64(q, 1);
+    }
+    sqlite3_finalize(q);
+    while (m->side * m->side < m->bins.len) m->side++;
+    for (uint32_t i = 0; i < m->bins.len; i++)
+        if (m->bins.data[i]) m->sms = MAX(m->sms, 1 + MAX(i / m->side, i % m->side));
+}
+
+/* [[...], ...]: a row for each SM that misses. A run that did not measure it has no such member. */
+static void put_sharing(struct store *s, int64_t run, struct strbuf *out)
+{
+    struct matrix m = {0};
+    read_matrix(s, run, &m);
+    if (m.sms) strbuf_puts(out, ",\"sharing\":[");
+    for (uint32_t row = 0; row < m.sms; row++) {
+        strbuf_puts(out, row ? ",[" : "[");
+        for (uint32_t column = 0; column < m.sms; column++) {
+            const uint32_t bin = row * m.side + column;
+            const int64_t value = bin < m.bins.len ? m.bins.data[bin] : 0;
+            strbuf_printf(out, column ? ",%lld" : "%lld", (long long)value);
+        }
+        strbuf_putc(out, ']');
+    }
+    if (m.sms) strbuf_putc(out, ']');
+    vec_free(&m.bins);
+}
+
 /* {"cycles": [...], "ipc": [...], "l1.hit_rate": [...]}: a list for each name, an element for each step. */
 static void put_series(struct store *s, int64_t run, struct strbuf *out)
 {
@@ -167,7 +215,11 @@ bool store_run_json(struct store *s, const char *key, struct strbuf *out)
     put_stats(s, run, out);
     put_stacks(s, key, out);
     put_kernels(s, run, out);
-    if (!s->error) store_put_loads(s, key, out); /* else it would forget the error */
+    if (!s->error) { /* reading the document would forget it */
+        store_put_loads(s, key, out);
+        store_put_tuples(s, key, out);
+    }
+    put_sharing(s, run, out);
     put_series(s, run, out);
     strbuf_putc(out, '}');
     return !s->error;

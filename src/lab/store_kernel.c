@@ -80,7 +80,7 @@ void store_kernels_free(struct store *s)
     s->kernels = NULL;
 }
 
-const struct json_node *store_document_kernels(struct store *s, const char *key)
+const struct json_node *store_document_root(struct store *s, const char *key)
 {
     if (!s->kernels) s->kernels = mem_zalloc(sizeof *s->kernels);
     struct store_kernels *k = s->kernels;
@@ -92,7 +92,7 @@ const struct json_node *store_document_kernels(struct store *s, const char *key)
             snprintf(k->key, sizeof k->key, "%s", key);
         diag_free(&diags);
     }
-    return *k->key ? json_get(k->tree.root, "kernels") : NULL;
+    return *k->key ? k->tree.root : NULL;
 }
 
 /* "queue.l2_access_level[3]" is an item of the list of that name. */
@@ -113,7 +113,7 @@ double store_kernel_stat(struct store *s, const char *key, uint64_t launch, cons
 {
     store_clear_error(s);
     if (is_row_number(name)) return row_number(s, key, launch, name);
-    const struct json_node *kernels = store_document_kernels(s, key);
+    const struct json_node *kernels = json_get(store_document_root(s, key), "kernels");
     for (uint32_t i = 0; kernels && i < kernels->count; i++) {
         const struct json_node *groups = json_get(&kernels->items[i], "stats");
         if (json_get_number(&kernels->items[i], "id", 0) != (double)launch || !groups) continue;

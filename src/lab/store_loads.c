@@ -152,7 +152,7 @@ void store_put_loads(struct store *s, const char *key, struct strbuf *out)
 {
     sum_list all = {0};
     double references = 0;
-    sum_launches(store_document_kernels(s, key), &all);
+    sum_launches(json_get(store_document_root(s, key), "kernels"), &all);
     for (uint32_t i = 0; i < all.len; i++) references += all.data[i].lines;
     if (all.len) qsort(all.data, all.len, sizeof *all.data, by_references);
     strbuf_puts(out, ",\"loads\":[");

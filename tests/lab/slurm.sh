@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # slurm.sh HEDDLE: a sweep through a real Slurm (slurm.bash): an array's task is cancelled and made again, the
-# head is killed and started again, and the results are those of a sweep on this machine. Leaves no process
-# behind.
+# head is killed and started again, runs follow from the results of others, and the results are those of a
+# sweep on this machine. Leaves no process behind.
 set -uo pipefail
 heddle=$1
 out=$(mktemp -d)
@@ -92,6 +92,39 @@ check "failures: a run that a signal ended" grep -Eq \
     'terminated .*Slurm: task [0-9]+_[0-9]+: [A-Z_]+; submitted 4 times' told
 is "failures: a failing run is made once" "$(grep -c '^wrong' runs.started)" 1
 
+# ---- stages: runs that the results of others decide ----
+cat >stages.yaml <<'END'
+machine: fermi
+set: {sm.count: 2}
+size: tiny
+workloads: [quick]
+columns:
+  base: {mech: gto}
+  SWL: {mech: swl, over: {swl.warps: [2, 24]}, best: ipc}
+  PCAL-SWL: {mech: pcal, mech_set: {pcal.start_n: 'chosen(SWL, swl.warps)', pcal.window: 2000}}
+  np: {mech: tuple, over: {tuple.n: [1, 4]}, mech_set: {tuple.p: 1}}
+  Best: {of: np, best: -cycles, per: kernel, mech: tuple, into: {tuple.file: [tuple.n, tuple.p]}}
+measures:
+  speedup: base.cycles / cycles
+figures:
+  - {id: a, columns: [PCAL-SWL, Best], measures: speedup}
+END
+: >runs.started
+sweep stages.yaml --store stages.db --slurm --slurm-detach >told 2>&1
+is "stages, detached: status" $? 0
+check "stages, detached: those that are known" grep -Eq '5 runs are Slurm.s: ' told
+sweep stages.yaml --store stages.db --slurm >told 2>&1
+is "stages: status" $? 0
+cp told staged
+check "stages: none failed" grep -q ' 0 failed; ' staged
+is "stages: all runs are done" "$(count done stages.yaml stages.db)" 7
+is "stages: each run once" "$(wc -l <runs.started)" 7
+sweep stages.yaml --store staged-here.db >told 2>&1
+is "stages: the same here: status" $? 0
+statistics stages.db >main.csv
+statistics staged-here.db >local.csv
+check "stages: equal statistics" cmp main.csv local.csv
+
 # ---- refused, detached, no Slurm ----
 experiment quick.yaml "quick" 2
 sweep quick.yaml --store refused.db --slurm="-p nowhere" >told 2>&1
@@ -114,4 +147,4 @@ for name in munged slurmctld slurmd; do
 done
 check "no run is left" nobody_left
 [ $failures -eq 0 ] && echo "sweeps on Slurm: all as it should be"
-[ $failures -eq 0 ] || { tail -n 8 first second lost told; false; }
+[ $failures -eq 0 ] || { tail -n 8 first second lost staged told; false; }

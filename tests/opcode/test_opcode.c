@@ -181,6 +181,14 @@ static void close_all(struct test *t)
     map_free(&t->family_failures);
 }
 
+/* All forms; under a sanitizer every second one of the other two ways of lowering. */
+static bool is_tried(const struct test *t, uint32_t form, const char *part)
+{
+    const struct form *f = &t->forms.list.data[form];
+    if (IS_SANITIZED && (t->constants || !t->opt_level) && form % 2) return false;
+    return strstr(f->name, part) && (!t->constants || form_can_be_constant(f));
+}
+
 int main(int argc, char **argv)
 {
     struct test t = {.opt_level = 1};
@@ -205,10 +213,8 @@ int main(int argc, char **argv)
         close_all(&t);
         return 2;
     }
-    for (uint32_t i = 0; i < t.forms.list.len; i++) {
-        const struct form *f = &t.forms.list.data[i];
-        if (strstr(f->name, part) && (!t.constants || form_can_be_constant(f))) run_form(&t, f);
-    }
+    for (uint32_t i = 0; i < t.forms.list.len; i++)
+        if (is_tried(&t, i, part)) run_form(&t, &t.forms.list.data[i]);
     for (uint32_t i = 0; i < t.family_failures.entries.len; i++)
         printf("family %s: %u forms failed\n", t.family_failures.entries.data[i].key,
                (unsigned)(uintptr_t)t.family_failures.entries.data[i].value);

@@ -13,6 +13,7 @@
 #include "property/params_child.h"
 #include "property/params_pairs.h"
 #include "property/params_row.h"
+#include "sanitized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +22,9 @@
 #include <unistd.h>
 
 enum {
-    ROWS = 120,      /* of the ordinary test, with several parameters each */
-    ROW_PARAMS = 3,  /* of a random row */
-    ROW_SECONDS = 60 /* of processor time: a row that takes longer hangs */
+    ROWS = IS_SANITIZED ? 40 : 120, /* of the ordinary test, with several parameters each */
+    ROW_PARAMS = 3,                 /* of a random row */
+    ROW_SECONDS = 60                /* of processor time: a row that takes longer hangs */
 };
 
 /* Rows take turns on these. */

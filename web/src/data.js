@@ -8,6 +8,7 @@ export class Report {
     this.figures = json.experiments.flatMap((experiment) =>
       experiment.figures.map((figure) => new Figure(experiment, figure)),
     );
+    for (const figure of this.figures) figure.tuples = tuplesOf(figure, this.figures, this.runs);
     this.workloads = firstOfEach(json.experiments.flatMap((e) => e.workloads));
     this.machines = [...new Set(json.experiments.flatMap((e) => e.columns.map((c) => c.machine ?? e.machine)))];
   }
@@ -16,6 +17,16 @@ export class Report {
   figuresOf(key) {
     return this.figures.filter((f) => f.figure.cells.some((cell) => cell.run === key));
   }
+}
+
+/** Of a map of warp tuples: where Poise went in the run of the same experiment and workload that has it. */
+function tuplesOf(map, figures, runs) {
+  const [n, p] = map.figure.axes ?? [];
+  if (n !== "tuple.n" || p !== "tuple.p") return null;
+  const workloads = new Set(map.figure.cells.map((c) => c.workload));
+  const cells = figures.filter((f) => f.experiment === map.experiment).flatMap((f) => f.figure.cells);
+  const ran = cells.find((c) => workloads.has(c.workload) && runs.get(c.run)?.tuples);
+  return ran ? runs.get(ran.run).tuples : null;
 }
 
 function firstOfEach(workloads) {

@@ -1,5 +1,6 @@
 // run.js: the page of one run: what it is, where its time went, kernels, loads, all statistics.
 import { command, h } from "./dom.js";
+import { drawMatrix } from "./draw/matrix.js";
 import { drawSeries } from "./draw/series.js";
 import { bytes, number, percent, time } from "./format.js";
 import { loads } from "./loads.js";
@@ -117,6 +118,22 @@ function kernels(run) {
         { title: "IPC", number: true, value: (k) => k.ipc },
       ],
     }),
+  );
+}
+
+/** Of a run that measured it (mechanism `sharing`): which L1s held the lines that each SM missed. */
+function sharing(run, width) {
+  if (!run.sharing?.length) return null;
+  return h(
+    "section",
+    {},
+    h("h3", {}, "Who shares with whom"),
+    h(
+      "p",
+      { class: "muted" },
+      "Loads of global memory that missed in the L1 of the row's SM while the L1 of the column's SM held the line. A miss counts for each of its holders.",
+    ),
+    h("figure", {}, drawMatrix(run.sharing, { width, theme: current(), label: "who shares with whom" })),
   );
 }
 
@@ -246,6 +263,7 @@ export function runPage(report, key, width) {
     run.log && h("details", {}, h("summary", {}, "What it printed"), h("pre", { class: "log" }, run.log)),
     series(run, width),
     loads(run),
+    sharing(run, width),
     kernels(run),
     statistics(run),
   );

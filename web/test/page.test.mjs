@@ -283,6 +283,19 @@ test("a click on a bar opens its run, and back comes back to the same place", as
     await page.get(() => document.querySelectorAll("#detail .stack h3")[3].textContent),
     /^Energy: 120\.9 mJ, 91\.6\d? W with leakage \(gpuwattch\)$/,
   );
+  const sides = run.sharing.length;
+  assert.equal(
+    await page.get(() => document.querySelectorAll('#detail svg[aria-label="who shares with whom"] .cells rect').length),
+    sides * sides,
+  );
+  const heads = await page.get(() =>
+    [...document.querySelectorAll("#detail th[scope=col]")].map((t) => t.textContent.trim()),
+  );
+  for (const column of ["Class", "Mostly by PC", "Used", "Late"])
+    assert.ok(
+      heads.some((t) => t.startsWith(column)),
+      `no column ${column}`,
+    );
   const charts = () => page.get(() => document.querySelectorAll("#detail .series g.line path").length);
   assert.equal(await charts(), 6);
   await page.get(() => {

@@ -98,6 +98,9 @@ function makeRun(workload, column, index, statistics) {
       ...(i % 2 ? { evicted: 1000 * i, evictor_pc: 64, evictor_share: round(random()), cuda_line: 10 + i } : {}),
       ...(i === 2 ? { prefetches: 500, prefetch_useful: 300, prefetch_late: 50 } : {}),
     })),
+    sharing: Array.from({ length: 15 }, (_, i) =>
+      Array.from({ length: 15 }, (_, k) => (i === k ? 0 : Math.round(1000 / Math.abs(i - k)))),
+    ),
     series: {
       cycles: Array.from({ length: 60 }, (_, i) => Math.round(((i + 1) * cycles) / 60)),
       ipc: Array.from({ length: 60 }, () => round(random() * 14)),

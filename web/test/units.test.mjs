@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Figure, mean, Report } from "../src/data.js";
 import { evictor, loadClass, prefetchLate, prefetchUsed, sourceLine } from "../src/loads.js";
-import { mapCells } from "../src/map_cells.js";
+import { mapCells, poiseMarks } from "../src/map_cells.js";
 import { bytes, formats, number, percent, time } from "../src/format.js";
 
 const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
@@ -180,4 +180,45 @@ test("a load: its class, what its prefetches were worth, who evicts its lines", 
   assert.equal(evictor({}), "–");
   assert.equal(sourceLine({ cuda_line: 12 }), "12");
   assert.equal(sourceLine({ ptx_line: 40 }), "ptx 40");
+});
+
+test("Poise's marks stand at the nearest tuples that were measured", () => {
+  const tuples = {
+    places: [
+      [3, 3, 1, 0],
+      [5, 3, 0, 2],
+      [24, 20, 3, 2],
+    ],
+    path: [
+      [3, 3],
+      [5, 3],
+    ],
+  };
+  const { marks, path } = poiseMarks(tuples, [1, 4, 24], [24, 4, 1]);
+  assert.deepEqual(marks, [
+    { x: 4, y: 4, predicted: 0.25, settled: 0.5 },
+    { x: 24, y: 24, predicted: 0.75, settled: 0.5 },
+  ]);
+  assert.deepEqual(path, [
+    { x: 4, y: 4 },
+    { x: 4, y: 4 },
+  ]);
+  assert.deepEqual(poiseMarks(null, [1], [1]), { marks: [], path: [] });
+});
+
+test("a map of tuples has the way of Poise in the same experiment and workload", () => {
+  const cell = (workload, run) => ({ workload, column: "c", measure: "m", value: 1, paper: null, run });
+  const figure = (id, cells, axes) => ({ id, axes, cells, columns: ["c"], measures: [{ name: "m" }] });
+  const experiment = (name, figures) => ({ name, machine: "kepler", workloads: [], columns: [{ name: "c" }], figures });
+  const report = new Report({
+    experiments: [
+      experiment("a", [figure("map", [cell("bfs", "1")], ["tuple.n", "tuple.p"]), figure("other", [cell("bfs", "2")])]),
+      experiment("b", [figure("map", [cell("bfs", "1")], ["tuple.n", "tuple.p"])]),
+    ],
+    runs: [{ key: "1" }, { key: "2", tuples: { places: [], path: [] } }],
+  });
+  assert.deepEqual(
+    report.figures.map((f) => f.tuples !== null),
+    [true, false, false],
+  );
 });

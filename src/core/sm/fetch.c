@@ -5,7 +5,11 @@
  * one after. A miss goes to the L2 as a read of the code's address; the warp fetches again when the line has
  * come. A branch that is taken empties the buffer. With fetch_past_branch a warp fetches on behind a branch;
  * a scheduler that finds other instructions than the next one in the buffer empties it, and the warp fetches
- * from its next instruction. */
+ * from its next instruction.
+ *
+ * A miss for which the cache has no room stalls: the turn goes on to the next warp. When all warps that lack
+ * instructions have stalled, one after the other, the turn goes round and nothing else changes until a line
+ * comes, so the SM may sleep; the turns that it slept through are made up for (catch_up). */
 #include "core/sm/sm_impl.h"
 
 void fetch_init(struct sm *m, const struct sm_params *p) { m->fetch.past_branch = p->fetch_past_branch; }
@@ -144,6 +148,7 @@ void fetch_filled(void *sm, const uint32_t *contexts, uint32_t count)
         if (x->slot != SM_NO_SLOT) bank_at(m, x->slot)->fetch.missed &= ~slot_bit(x->slot);
     }
     m->fetching.wants = true;
+    m->fetch.stalls = MIN(m->fetch.stalls, 1); /* a new row, but catch_up is still to be done */
     sleep_changed(&m->sleep);
 }
 
@@ -152,16 +157,16 @@ static uint64_t wanting(const struct bank *b)
     return b->warp.resident & b->fetch.empty & ~b->warp.done & ~b->warp.held & ~b->fetch.missed;
 }
 
-/* The next slot whose warp lacks instructions, after the one that fetched last; SM_NONE: none does. The turn
- * goes from bank to bank before it goes on in a bank, so that it visits the schedulers alike, however many
- * banks there are. */
-static uint32_t next_in_turn(const struct sm *m)
+/* The next of the slots by bank, after the one that fetched last; SM_NONE: there are none. The turn goes from
+ * bank to bank before it goes on in a bank, so that it visits the schedulers alike, however many banks there
+ * are. */
+static uint32_t next_in_turn(const struct sm *m, const uint64_t *slots_of)
 {
     const uint32_t banks = m->state.bank_count;
     const uint64_t last = slot_bit(m->fetch.last), passed = last | (last - 1);
     uint32_t best = SM_NONE, best_turn = UINT32_MAX;
     for (uint32_t bank = 0; bank < banks; bank++) {
-        const uint64_t slots = wanting(&m->banks[bank]);
+        const uint64_t slots = slots_of[bank];
         if (!slots) continue;
         const uint64_t ahead = slots & ~(bank <= slot_bank(m->fetch.last) ? passed : last - 1);
         const uint32_t bit = (uint32_t)__builtin_ctzll(ahead ? ahead : slots);
@@ -171,6 +176,35 @@ static uint32_t next_in_turn(const struct sm *m)
         best = bank * SM_BANK_SLOTS + bit;
     }
     return best;
+}
+
+/* ---- stalls ---- */
+
+static uint32_t count_slots(const struct sm *m, const uint64_t *slots_of)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < m->state.bank_count; i++) count += (uint32_t)__builtin_popcountll(slots_of[i]);
+    return count;
+}
+
+/* The SM slept since the newest stall, and the turn went round. */
+static COLD void catch_up(struct sm *m)
+{
+    const struct fetch_stall *s = &m->fetch_stall;
+    uint64_t turns = (m->sleep.cycle - s->cycle - 1) % count_slots(m, s->slots);
+    for (; turns; turns--) m->fetch.last = next_in_turn(m, s->slots);
+}
+
+/* Returns whether another warp may still find room where those before it, in a row, have not. */
+static COLD bool stall(struct sm *m, const uint64_t *slots_of)
+{
+    struct fetch_stall *s = &m->fetch_stall;
+    const size_t bytes = m->state.bank_count * sizeof *slots_of;
+    if (memcmp(s->slots, slots_of, bytes) != 0) m->fetch.stalls = 0;
+    memcpy(s->slots, slots_of, bytes);
+    s->cycle = m->sleep.cycle;
+    if (m->fetch.stalls < UINT16_MAX) m->fetch.stalls++;
+    return m->fetch.stalls <= count_slots(m, slots_of);
 }
 
 /* Instructions from fetch_pc on that one access brings: to the end of the line, of the buffer, of the
@@ -183,37 +217,50 @@ static uint32_t fetch_length(const struct sm *m, const struct context *x)
     return MIN(count, x->program->kernel->inst_count - x->fetch_pc);
 }
 
-/* False: the line is not there yet. */
-static bool ask_cache(struct sm *m, struct context *x)
+static enum rocache_answer ask_cache(struct sm *m, struct context *x)
 {
     if (m->p->perfect_icache) {
         m->stats.fetches++;
-        return true;
+        return ROCACHE_HIT;
     }
     const uint64_t address = x->program->code + (uint64_t)x->fetch_pc * SM_INST_BYTES;
     const uint32_t id = x->id;
-    enum rocache_answer a = readonly_ask(m, RO_INST, address, id, id, x->fetch_pc);
-    if (a == ROCACHE_STALL) return false;
-    m->stats.fetches++;
-    if (a == ROCACHE_HIT) return true;
+    const enum rocache_answer a = readonly_ask(m, RO_INST, address, id, id, x->fetch_pc);
+    m->stats.fetches += a != ROCACHE_STALL;
+    if (a != ROCACHE_MISS) return a;
     m->stats.icache_misses++;
     bank_at(m, x->slot)->fetch.missed |= slot_bit(x->slot);
-    return false;
+    return a;
+}
+
+/* The buffer of x gets what is there from fetch_pc on. */
+static void take_line(struct sm *m, const struct context *x)
+{
+    m->fetch.context = x->id;
+    m->fetch.pc = x->fetch_pc;
+    m->fetching.count = (uint8_t)fetch_length(m, x);
+    bank_at(m, x->slot)->fetch.empty &= ~slot_bit(x->slot);
 }
 
 void fetch_cycle(struct sm *m)
 {
+    uint64_t slots[SM_BANKS_MAX];
     if (m->fetching.count) return;
-    const uint32_t slot = next_in_turn(m);
+    if (UNLIKELY(m->fetch.stalls && m->sleep.cycle > m->fetch_stall.cycle + 1)) catch_up(m);
+    for (uint32_t bank = 0; bank < m->state.bank_count; bank++) slots[bank] = wanting(&m->banks[bank]);
+    const uint32_t slot = next_in_turn(m, slots);
     m->fetching.wants = slot != SM_NONE;
-    if (slot == SM_NONE) return;
+    if (slot == SM_NONE) {
+        m->fetch.stalls = 0;
+        return;
+    }
     struct context *x = slot_context(&m->state, slot);
-    sleep_changed(&m->sleep);
     m->fetch.last = slot;
     if (!m->fetch.past_branch || x->fetch_pc >= x->program->kernel->inst_count) x->fetch_pc = x->next_pc;
-    if (!ask_cache(m, x)) return;
-    m->fetch.context = x->id;
-    m->fetch.pc = x->fetch_pc;
-    m->fetching.count = (uint8_t)fetch_length(m, x);
-    bank_at(m, slot)->fetch.empty &= ~slot_bit(slot);
+    const enum rocache_answer a = ask_cache(m, x);
+    if (UNLIKELY(a == ROCACHE_STALL) && !stall(m, slots)) return;
+    sleep_changed(&m->sleep);
+    if (a == ROCACHE_STALL) return;
+    m->fetch.stalls = 0;
+    if (a == ROCACHE_HIT) take_line(m, x);
 }

@@ -17,6 +17,13 @@ struct fetch {
     /* the slot that fetched last */
     uint32_t last;
     bool past_branch;
+    /* stalls in a row with nothing changed between them */
+    uint16_t stalls;
+};
+/* The newest stall: its cycle, and the slots whose turn it could be. */
+struct fetch_stall {
+    uint64_t cycle;
+    uint64_t slots[SM_BANKS_MAX];
 };
 
 struct sm;

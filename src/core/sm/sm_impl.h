@@ -99,6 +99,7 @@ struct sm {
     struct transfer transfer;
     struct swaps swaps;
     struct board_away board_away;
+    struct fetch_stall fetch_stall;
     struct mech_view mech_view;
     tick own_wake;
     /* sm.c: see sm_requests_max */

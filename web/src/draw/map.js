@@ -1,8 +1,9 @@
 // map.js: a heat map over two parameters of the columns, of one workload: a cell stands where its column's parameters say. Ratios
-// diverge at 1: speed-ups in one colour, slow-downs in the other.
+// diverge at 1: speed-ups in one colour, slow-downs in the other. Over a map of warp tuples, where Poise predicted (rings) and settled
+// (dots, larger where it did so more often), and the path of one SM through its first epoch.
 import * as Plot from "@observablehq/plot";
 import { formats } from "../format.js";
-import { mapCells } from "../map_cells.js";
+import { mapCells, poiseMarks } from "../map_cells.js";
 import { describe, plot, textWidth, tip } from "./frame.js";
 
 const ROW = 24;
@@ -25,6 +26,7 @@ export function drawMap(view, options) {
   const left = Math.max(40, ...ys.map((y) => textWidth(String(y)))) + 30;
   const room = (options.width - left - 8) / Math.max(1, xs.length);
   const withText = room > Math.max(0, ...cells.map((c) => textWidth(c.text))) + 2;
+  const poise = poiseMarks(view.source.tuples, xs, ys);
   const color = colors(cells.map((c) => c.value).filter((v) => v !== null));
   return plot(
     options,
@@ -36,6 +38,15 @@ export function drawMap(view, options) {
         { x: "x", y: "y", fill: "value", inset: 0.5, className: "cells" },
       ),
       withText && Plot.text(cells, { x: "x", y: "y", text: "text", fill: "#111111" }),
+      Plot.line(poise.path, { x: "x", y: "y", stroke: "#111111", strokeWidth: 1.5, className: "poise-path" }),
+      Plot.dot(
+        poise.marks.filter((m) => m.predicted > 0),
+        { x: "x", y: "y", r: (m) => 3 + 6 * Math.sqrt(m.predicted), stroke: "#111111", className: "poise-predicted" },
+      ),
+      Plot.dot(
+        poise.marks.filter((m) => m.settled > 0),
+        { x: "x", y: "y", r: (m) => 2 + 5 * Math.sqrt(m.settled), fill: "#111111", className: "poise-settled" },
+      ),
       tip(cells, options, Plot.pointer, { x: "x", y: "y" }),
     ],
     {
@@ -47,6 +58,7 @@ export function drawMap(view, options) {
       x: { domain: xs, padding: 0.02, type: "band" },
       y: { domain: ys, padding: 0.04, type: "band" },
       color,
+      r: { type: "identity" },
     },
   );
 }
