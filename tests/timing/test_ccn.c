@@ -393,8 +393,8 @@ static void so_does_every_machine(void **state)
     for (uint32_t i = 0; i < 2 * ARRAY_LEN(machines); i++) {
         const struct ccn_run r = {.mode = modes[i % 2], .machine = machines[i / 2]};
         const uint64_t one = hash_of(&r, 1, false, 0);
-        assert_int_equal(hash_of(&r, 1, true, 0), one);
-        assert_int_equal(hash_of(&r, 3, false, 0), one);
+        assert_int_equal(hash_of(&r, 3, IS_SANITIZED, 0), one);
+        if (!IS_SANITIZED) assert_int_equal(hash_of(&r, 1, true, 0), one);
     }
 }
 
