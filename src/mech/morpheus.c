@@ -12,17 +12,14 @@
  * those of memory when the request that wrote them was served, or newer ones. (5) What the helper sends is
  * always taken: a request of the program may wait for it, and it never waits for one.
  *
- * Open in the paper. While the request queue is full a request that needs a slot waits at the tags of the
- * slice, and those of the program behind it; the helper's results pass them (mem/l2_claim.h). A slot is
- * taken until the warp gets the request, that of an atomic until it is done: it may come back to the queue,
- * behind the insertion of its line. Insertions have a bound of their own, morpheus.inserts: beyond it what
- * comes from DRAM is not inserted. A write is acknowledged when its block has it. The helper adds for every
- * atomic: it is given the difference that the operation makes to each word. It takes effect once, when its
- * warp first gets it: one that misses then is there in the bytes that are inserted. A host copy empties the
- * sets that it writes to. */
+ * Open in the paper (all of it: docs/mechanisms.md). While the request queue is full a request that needs a
+ * slot waits at the tags of the slice, and those of the program behind it; the helper's results pass them
+ * (mem/l2_claim.h). A slot is taken until the warp gets the request, that of an atomic until it is done: it
+ * may come back to the queue, behind the insertion of its line. The helper adds for every atomic: it is given
+ * the difference that the operation makes to each word. It takes effect once, when its warp first gets it:
+ * one that misses then is there in the bytes that are inserted. */
 #include "mech/morpheus_state.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- 4.1.3: the request queue and the warp status table ---- */
@@ -380,48 +377,6 @@ static void morpheus_on_retire(void *state)
         if (m->sets[i].is_parked) give_exit(m, &m->sets[i]);
 }
 
-/* 4.1.3: 75% of the SMs. */
-static uint32_t cache_sms_max(const struct mech_machine *machine) { return machine->sm_count * 3 / 4; }
-
-static uint32_t morpheus_cache_sms(const void *params, uint32_t sm_count)
-{
-    return ((const struct morpheus_params *)params)->cache_sms;
-}
-
-/* 7.5: a controller has room for as many sets as there can be. */
-static void morpheus_cost(const void *params, const struct mech_machine *machine, struct mech_cost *cost)
-{
-    const struct morpheus_params *p = params;
-    const uint32_t most = cache_sms_max(machine) * parts_warps(p);
-    const uint32_t sets = (most + machine->l2_slices - 1) / machine->l2_slices;
-    mech_cost_add(cost, MECH_EACH_SLICE, "filters", 2 * sets, 8 * p->filter_bytes, "Bloom filters");
-    mech_cost_add(cost, MECH_EACH_SLICE, "queries", sets, 8 * MORPHEUS_QUERY_BYTES_A_SET,
-                  "request queue, warp status table, data buffers");
-}
-
-static enum mech_fit morpheus_check(const void *params, const struct mech_machine *machine, char *reason)
-{
-    const struct morpheus_params *p = params;
-    const uint32_t most = cache_sms_max(machine);
-    const struct morpheus_filter_shape shape = sets_filter_shape(p, 1);
-    const char *refusal = morpheus_filter_refuses(&shape);
-    if (p->cache_sms > most)
-        snprintf(reason, MECH_REASON_BYTES,
-                 "morpheus.cache_sms is %u; at most 75%% of the SMs, %u of %u, can be in cache mode",
-                 p->cache_sms, most, machine->sm_count);
-    else if (parts_refuse(p))
-        snprintf(reason, MECH_REASON_BYTES, "%s", parts_refuse(p));
-    else if (parts_warps(p) > machine->warps)
-        snprintf(reason, MECH_REASON_BYTES,
-                 "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are %u, and an SM has %u warps",
-                 parts_warps(p), machine->warps);
-    else if (refusal)
-        snprintf(reason, MECH_REASON_BYTES, "morpheus.filter_bytes, morpheus.filter_hashes: %s", refusal);
-    else
-        return MECH_FITS;
-    return MECH_MISFIT;
-}
-
 const struct mechanism mechanism_morpheus = {
     .api = HEDDLE_MECHANISM_API,
     .name = "morpheus",
@@ -432,9 +387,9 @@ const struct mechanism mechanism_morpheus = {
     .stats = morpheus_stats,
     .energy = morpheus_energy,
     .slice_state_bytes = sizeof(struct morpheus),
-    .cost = morpheus_cost,
-    .check = morpheus_check,
-    .cache_sms = morpheus_cache_sms,
+    .cost = parts_cost,
+    .check = parts_check,
+    .cache_sms = parts_cache_sms,
     .helper = parts_helper,
     .slice_init = morpheus_slice_init,
     .take_request = morpheus_take_request,

@@ -1,6 +1,8 @@
-/* morpheus_parts.c: the helper kernel as the parameters of Morpheus want it: a part for each store that has
- * warps (Morpheus, section 5). */
+/* morpheus_parts.c: what the parameters of Morpheus ask of a machine: SMs in cache mode, the helper kernel
+ * with a part for each store that has warps (Morpheus, section 5), and the storage of a controller. */
 #include "mech/morpheus_state.h"
+
+#include <stdio.h>
 
 static const char *const entries[MORPHEUS_STORES] = {"extended_llc_registers", "extended_llc_l1",
                                                      "extended_llc_shared"};
@@ -24,7 +26,8 @@ bool parts_compress(const struct morpheus_params *p, enum morpheus_store store)
     return p->compression && store != MORPHEUS_L1;
 }
 
-const char *parts_refuse(const struct morpheus_params *p)
+/* Why the parameters do not go together; NULL: they do. */
+static const char *refuse(const struct morpheus_params *p)
 {
     if (!parts_warps(p))
         return "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are 0: no warp is left for a set";
@@ -37,6 +40,48 @@ const char *parts_refuse(const struct morpheus_params *p)
             p->blocks[i] > MORPHEUS_COMPRESSED_ROWS_MAX)
             return "a set of compressed blocks has at most 32 rows: morpheus.blocks, morpheus.shared_blocks";
     return NULL;
+}
+
+/* 4.1.3: 75% of the SMs. */
+static uint32_t cache_sms_max(const struct mech_machine *machine) { return machine->sm_count * 3 / 4; }
+
+enum mech_fit parts_check(const void *params, const struct mech_machine *machine, char *reason)
+{
+    const struct morpheus_params *p = params;
+    const uint32_t most = cache_sms_max(machine);
+    const struct morpheus_filter_shape shape = sets_filter_shape(p, 1);
+    const char *refusal = morpheus_filter_refuses(&shape);
+    if (p->cache_sms > most)
+        snprintf(reason, MECH_REASON_BYTES,
+                 "morpheus.cache_sms is %u; at most 75%% of the SMs, %u of %u, can be in cache mode",
+                 p->cache_sms, most, machine->sm_count);
+    else if (refuse(p))
+        snprintf(reason, MECH_REASON_BYTES, "%s", refuse(p));
+    else if (parts_warps(p) > machine->warps)
+        snprintf(reason, MECH_REASON_BYTES,
+                 "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are %u, and an SM has %u warps",
+                 parts_warps(p), machine->warps);
+    else if (refusal)
+        snprintf(reason, MECH_REASON_BYTES, "morpheus.filter_bytes, morpheus.filter_hashes: %s", refusal);
+    else
+        return MECH_FITS;
+    return MECH_MISFIT;
+}
+
+/* 7.5: a controller has room for as many sets as there can be. */
+void parts_cost(const void *params, const struct mech_machine *machine, struct mech_cost *cost)
+{
+    const struct morpheus_params *p = params;
+    const uint32_t most = cache_sms_max(machine) * parts_warps(p);
+    const uint32_t sets = (most + machine->l2_slices - 1) / machine->l2_slices;
+    mech_cost_add(cost, MECH_EACH_SLICE, "filters", 2 * sets, 8 * p->filter_bytes, "Bloom filters");
+    mech_cost_add(cost, MECH_EACH_SLICE, "queries", sets, 8 * MORPHEUS_QUERY_BYTES_A_SET,
+                  "request queue, warp status table, data buffers");
+}
+
+uint32_t parts_cache_sms(const void *params, uint32_t sm_count)
+{
+    return ((const struct morpheus_params *)params)->cache_sms;
 }
 
 static struct mech_helper_part part_of(const struct morpheus_params *p, enum morpheus_store store)

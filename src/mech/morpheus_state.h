@@ -110,16 +110,17 @@ struct morpheus {
     uint64_t queue_max, queue_found, turns, turn_cycles, messages, data_sectors;
 };
 
-/* ---- the helper kernel (morpheus_parts.c) ---- */
+/* ---- what the parameters ask of a machine (morpheus_parts.c) ---- */
 
 /* Warps of an SM in cache mode; of all of them, those of the stores before this one. */
 uint32_t parts_warps(const struct morpheus_params *p);
 uint32_t parts_warps_before(const struct morpheus_params *p, enum morpheus_store store);
 /* Does the kernel compress the blocks of this store? The L1 has none to offer: a line of it is a block. */
 bool parts_compress(const struct morpheus_params *p, enum morpheus_store store);
-/* Why the parameters do not go together; NULL: they do. */
-const char *parts_refuse(const struct morpheus_params *p);
-/* The hook of this name. */
+/* The hooks of these names. */
+enum mech_fit parts_check(const void *params, const struct mech_machine *machine, char *reason);
+void parts_cost(const void *params, const struct mech_machine *machine, struct mech_cost *cost);
+uint32_t parts_cache_sms(const void *params, uint32_t sm_count);
 size_t parts_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room);
 
 /* ---- sets (morpheus_sets.c) ---- */
