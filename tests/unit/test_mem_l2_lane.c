@@ -127,6 +127,7 @@ static void a_head_that_lets_messages_pass_keeps_its_address(void **state)
     r.p.miss_queue = 1;
     rig_start(&r);
     r.pool.map = map; /* requests bring their addresses within the slice along */
+    l2_use_map(r.s, addrmap_slice_addr, map);
     use(&r, &m);
     r.dram_stopped = true;
     rig_read(&r, 40, 1);
