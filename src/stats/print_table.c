@@ -152,18 +152,20 @@ static void print_memory(const struct stats_view *v, void *const *stats, struct 
                   100 * view_last_share(v, stats, STATS_DRAM_QUEUE_LEVEL));
 }
 
-/* What the attached mechanisms counted: each has a group of its own. */
+/* What the attached mechanisms counted: each has a group of its own. SMs in cache mode count all events that
+ * cost energy: here are those that happened. */
 static void print_mechanisms(const struct stats_view *v, void *const *stats, struct strbuf *out)
 {
     static const char *const components[] = {"gpu", "sm", "l1", "xbar", "l2", "dram", "queue"};
     for (uint32_t g = 0; g < v->group_count; g++) {
+        const bool is_helper = !strcmp(v->groups[g].name, "helper");
         bool is_component = false;
         for (uint32_t i = 0; i < ARRAY_LEN(components); i++)
             is_component = is_component || !strcmp(v->groups[g].name, components[i]);
         for (const struct stat_row *r = is_component ? NULL : v->groups[g].rows; r && r->name; r++) {
             char a[NUMBER_BYTES];
             double value = stat_value(r, stats[g]);
-            if (r->type == STAT_HIST) continue;
+            if (r->type == STAT_HIST || (is_helper && value == 0)) continue;
             if (r->type == STAT_RATIO) snprintf(a, sizeof a, "%.2f", value);
             strbuf_printf(out, "  %-28.28s %15s  %.32s\n", r->name,
                           r->type == STAT_RATIO ? a : number((uint64_t)value, a), r->unit);
