@@ -170,4 +170,27 @@ static inline void check_mix(void)
     rig_run(&rig, "scan", 1, 32, (const uint64_t[]){out, 8 * 4, out + 8192});
 }
 
+static inline uint64_t hash_of_mix(const struct morpheus_run *r, void (*prepare)(void))
+{
+    open_run(r);
+    if (prepare) prepare();
+    run_mix();
+    check_mix();
+    const uint64_t hash = timed_hash(rig.gpu);
+    rig_close(&rig);
+    return hash;
+}
+
+/* A run of the mix has the same statistics without skipping, and on up to `threads` threads. `prepare` (NULL:
+ * nothing) fills the buffer before each. */
+static inline void check_hashes(struct morpheus_run r, uint32_t threads, void (*prepare)(void))
+{
+    const uint64_t hash = hash_of_mix(&r, prepare);
+    r.timed.no_skip = true;
+    assert_int_equal(hash_of_mix(&r, prepare), hash);
+    r.timed = (struct timed_options){.threads_always = true};
+    for (r.timed.threads = 2; r.timed.threads <= threads; r.timed.threads++)
+        assert_int_equal(hash_of_mix(&r, prepare), hash);
+}
+
 #endif

@@ -163,25 +163,12 @@ static void at_the_end_blocks_are_what_memory_is(void **state)
     }
 }
 
-static uint64_t hash_of_mix(const struct timed_options *timed)
-{
-    open_run(
-        &(struct morpheus_run){.settings = {"morpheus.cache_sms=2", "morpheus.warps=6", "morpheus.blocks=16"},
-                               .sets = {"addr.channels=2", "addr.slices=2"},
-                               .timed = *timed});
-    run_mix();
-    check_mix();
-    const uint64_t hash = timed_hash(rig.gpu);
-    rig_close(&rig);
-    return hash;
-}
-
 static void threads_and_skipping_change_nothing(void **state)
 {
-    const uint64_t hash = hash_of_mix(&(struct timed_options){0});
-    assert_int_equal(hash_of_mix(&(struct timed_options){.no_skip = true}), hash);
-    for (uint32_t n = 2; n <= 3; n++)
-        assert_int_equal(hash_of_mix(&(struct timed_options){.threads = n, .threads_always = true}), hash);
+    check_hashes(
+        (struct morpheus_run){.settings = {"morpheus.cache_sms=2", "morpheus.warps=6", "morpheus.blocks=16"},
+                              .sets = {"addr.channels=2", "addr.slices=2"}},
+        3, NULL);
 }
 
 /* ---- no SM in cache mode ---- */

@@ -234,27 +234,18 @@ static void at_the_end_blocks_are_what_memory_is(void **state)
                                                   "morpheus.epoch=1000", "morpheus.inserts=8"}});
 }
 
-static uint64_t hash_of_mix(const struct timed_options *timed)
-{
-    open_run(
-        &(struct morpheus_run){.settings = {"morpheus.cache_sms=2", "morpheus.warps=4", "morpheus.blocks=8",
-                                            "morpheus.compression=true", "morpheus.epoch=500"},
-                               .sets = {"addr.channels=2", "addr.slices=2"},
-                               .timed = *timed});
-    scatter();
-    run_mix();
-    check_mix();
-    assert_true(sum_of("morpheus.allotments") > 4);
-    const uint64_t hash = timed_hash(rig.gpu);
-    rig_close(&rig);
-    return hash;
-}
-
 static void threads_and_skipping_change_nothing(void **state)
 {
-    const uint64_t hash = hash_of_mix(&(struct timed_options){0});
-    assert_int_equal(hash_of_mix(&(struct timed_options){.no_skip = true}), hash);
-    assert_int_equal(hash_of_mix(&(struct timed_options){.threads = 3, .threads_always = true}), hash);
+    const struct morpheus_run r = {.settings = {"morpheus.cache_sms=2", "morpheus.warps=4",
+                                                "morpheus.blocks=8", "morpheus.compression=true",
+                                                "morpheus.epoch=500"},
+                                   .sets = {"addr.channels=2", "addr.slices=2"}};
+    open_run(&r);
+    scatter();
+    run_mix();
+    assert_true(sum_of("morpheus.allotments") > 4);
+    rig_close(&rig);
+    check_hashes(r, 3, scatter);
 }
 
 int main(void)
