@@ -1,8 +1,10 @@
-/* hugepage.c: see hugepage.h. Blocks lie one after the other in chunks of whole huge pages.
+/* hugepage.c: see hugepage.h. Small blocks lie one after the other in chunks of one huge page. A block of
+ * which no two fit into one has a chunk of its own and starts at the second huge page; the first is left to
+ * small pages, of which only the header's is ever backed. So a large queue that is hardly used costs little.
  *
  * Invariants. (1) A chunk starts with its header, at a multiple of HUGE_CHUNK_BYTES. (2) A block starts in
- * the first HUGE_CHUNK_BYTES of its chunk, so that the header is found from the address. (3) A chunk has live
- * blocks: it is unmapped when its last block is freed. */
+ * the first HUGE_CHUNK_BYTES of its chunk or, alone in it, right after them, so that the header is found from
+ * the address. (3) A chunk has live blocks: it is unmapped when its last block is freed. */
 #define _GNU_SOURCE
 #include "base/hugepage.h"
 
@@ -38,33 +40,33 @@ static void *map_at_boundary(size_t bytes)
     size_t before = (0 - (uintptr_t)all) % HUGE_CHUNK_BYTES;
     if (before) munmap(all, before);
     munmap(all + before + bytes, HUGE_CHUNK_BYTES - before);
-    /* A host that refuses backs the range with small pages. */
-    (void)madvise(all + before, bytes, MADV_HUGEPAGE);
     return all + before;
 }
 
-static struct huge_chunk *chunk_new(size_t block_bytes)
+/* A chunk whose blocks start `from` bytes after its header. */
+static struct huge_chunk *chunk_new(size_t bytes, size_t from)
 {
-    size_t bytes = round_up_u64(sizeof(struct huge_chunk) + block_bytes, HUGE_CHUNK_BYTES);
     struct huge_chunk *c = mem_check(map_at_boundary(bytes), bytes);
+    const size_t small = from / HUGE_CHUNK_BYTES * HUGE_CHUNK_BYTES;
+    /* A host that refuses backs the range with pages of the other size. */
+    if (small) (void)madvise(c, small, MADV_NOHUGEPAGE);
+    (void)madvise((char *)c + small, bytes - small, MADV_HUGEPAGE);
     c->bytes = bytes;
-    c->used = sizeof *c;
+    c->used = from;
     huge.bytes += bytes;
     return c;
 }
 
-static size_t blocks_left(const struct huge_chunk *c)
-{
-    return c && c->used < HUGE_CHUNK_BYTES ? c->bytes - c->used : 0; /* invariant 2 */
-}
+static size_t bytes_left(const struct huge_chunk *c) { return c ? HUGE_CHUNK_BYTES - c->used : 0; }
 
-/* Returns the chunk for a block: the open one, or a new one. The one of the two with more room stays open. */
+/* The chunk for a block. Of the open chunk and a new one, that with more room stays open. */
 static struct huge_chunk *chunk_for(size_t block_bytes)
 {
-    if (block_bytes <= blocks_left(huge.open)) return huge.open;
-    struct huge_chunk *c = chunk_new(block_bytes);
-    size_t after = c->used + block_bytes < HUGE_CHUNK_BYTES ? c->bytes - c->used - block_bytes : 0;
-    if (after > blocks_left(huge.open)) huge.open = c;
+    if (2 * block_bytes > HUGE_CHUNK_BYTES - sizeof(struct huge_chunk))
+        return chunk_new(HUGE_CHUNK_BYTES + round_up_u64(block_bytes, HUGE_CHUNK_BYTES), HUGE_CHUNK_BYTES);
+    if (block_bytes <= bytes_left(huge.open)) return huge.open;
+    struct huge_chunk *c = chunk_new(HUGE_CHUNK_BYTES, sizeof *c);
+    if (bytes_left(c) - block_bytes > bytes_left(huge.open)) huge.open = c;
     return c;
 }
 
@@ -81,10 +83,16 @@ void *mem_zalloc_huge(size_t bytes)
     return block; /* zero: the mapping is fresh */
 }
 
+static struct huge_chunk *chunk_of(void *block)
+{
+    const size_t from = (uintptr_t)block % HUGE_CHUNK_BYTES;
+    return (void *)((char *)block - (from ? from : HUGE_CHUNK_BYTES)); /* invariant 2 */
+}
+
 void mem_free_huge(void *block)
 {
     if (!block) return;
-    struct huge_chunk *c = (void *)((char *)block - (uintptr_t)block % HUGE_CHUNK_BYTES);
+    struct huge_chunk *c = chunk_of(block);
     pthread_mutex_lock(&huge.lock);
     assert(c->live && c->live < c->used);
     if (!--c->live) {

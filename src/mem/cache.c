@@ -16,11 +16,9 @@ static inline struct narrow_set *cache_narrow(const struct cache *c, uint32_t se
     return (struct narrow_set *)(void *)(c->narrow + (size_t)set * c->narrow_bytes);
 }
 
-/* An empty cache. */
+/* The lines and sets are empty. */
 static void cache_reset(struct cache *c)
 {
-    if (c->narrow)
-        for (uint32_t i = 0; i < c->g.sets; i++) narrow_init(cache_narrow(c, i), c->ways_max);
     c->found_number = UINT64_MAX;
     c->found_line = CACHE_UNKNOWN;
     c->changes++;
@@ -81,7 +79,10 @@ void cache_free(struct cache *c)
 void cache_clear(struct cache *c)
 {
     memset(c->lines, 0, sizeof *c->lines * cache_lines(c));
-    if (!c->narrow) cache_wide_clear(&c->wide);
+    if (c->narrow)
+        memset(c->narrow, 0, (size_t)c->g.sets * c->narrow_bytes);
+    else
+        cache_wide_clear(&c->wide);
     cache_reset(c);
 }
 

@@ -4,7 +4,8 @@
  * Invariants. (1) Bit i of used: way i holds an address; of awaited: some of its sectors are reserved; a way
  * that is awaited is used. (2) tags[i] of a way in use is part of its line number, so that two lines may have
  * the same. (3) The order is a list of all ways, 4 bits each, oldest lowest; where a way that is not in use
- * stands in it means nothing. */
+ * stands in it means nothing. (4) A set that is all zero is empty, so that nothing has to be written for sets
+ * that are never used; its first way in use gives it an order. */
 #ifndef HEDDLE_CACHE_NARROW_H
 #define HEDDLE_CACHE_NARROW_H
 
@@ -27,11 +28,10 @@ _Static_assert(sizeof(struct narrow_set) == 16 + NARROW_HALF * sizeof(uint16_t),
 
 static inline uint32_t narrow_bytes(uint32_t ways) { return ways > NARROW_HALF ? HOST_LINE : HOST_LINE / 2; }
 
-static inline void narrow_init(struct narrow_set *s, uint32_t ways)
+/* The list of a set where no way was used yet. */
+static inline uint64_t narrow_first_order(uint32_t ways)
 {
-    s->order = 0;
-    for (uint64_t i = 0; i < ways; i++) s->order |= i << 4 * i;
-    s->used = s->awaited = 0;
+    return 0xfedcba9876543210ull & ~0ull >> 4 * (CACHE_NARROW_WAYS - ways);
 }
 
 /* Lines that lie a multiple of 2^16 lines apart, as the same element of two large arrays may, do not have the
@@ -76,6 +76,7 @@ static inline void narrow_renew(struct narrow_set *s, uint32_t way, uint32_t way
 static inline void narrow_renew_victim(struct narrow_set *s, uint32_t way, uint32_t ways_max)
 {
     uint32_t top = 4 * ways_max - 4;
+    if (UNLIKELY(!s->order)) s->order = narrow_first_order(ways_max);
     if (LIKELY((s->order & 15) == way))
         s->order = s->order >> 4 | (uint64_t)way << top;
     else

@@ -14,10 +14,13 @@
 
 #include <stdio.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Processor time, in seconds: after so much of it a long row is cut, and one of two values hangs. */
 enum { LONG_SECONDS = 2, LARGE_SECONDS = 20, PAIR_SECONDS = 60 };
+
+enum { PROGRESS_SECONDS = 60 };
 
 enum { SLOW = 4 }; /* times the cycles of the plain machine: a value that takes more is slow */
 
@@ -30,6 +33,7 @@ struct pairs {
     struct cover_row now;  /* what is running */
     struct cover_row half; /* of a row that was too slow; of no values otherwise */
     uint64_t slow;         /* rows that were too slow */
+    time_t shown;          /* when the last line of progress was */
     struct cover cover;
 };
 
@@ -134,13 +138,27 @@ static void cover_row(struct pairs *p, struct cover_row row)
     }
 }
 
+/* All pairs take minutes: a line now and then says how far they are. */
+static void show_progress(struct pairs *p)
+{
+    const time_t now = time(NULL);
+    if (now - p->shown < PROGRESS_SECONDS) return;
+    p->shown = now;
+    fprintf(stderr, "pairs: %llu left after %llu rows, %llu of them of two values, %llu too slow\n",
+            (unsigned long long)cover_left(&p->cover), (unsigned long long)p->rows,
+            (unsigned long long)p->alone, (unsigned long long)p->slow);
+}
+
 static void work(void *ctx)
 {
     struct pairs *p = ctx;
     struct cover_row row = p->half;
     p->half.count = 0;
     if (row.count) cover_row(p, row);
-    while (p->rows < p->rows_max && cover_next(&p->cover, &row)) cover_row(p, row);
+    while (p->rows < p->rows_max && cover_next(&p->cover, &row)) {
+        cover_row(p, row);
+        show_progress(p);
+    }
 }
 
 /* ---- the parent ---- */
@@ -228,6 +246,7 @@ uint64_t pairs_run(const struct values *v, const char *const *machines, uint32_t
     p->values = v;
     p->machines = machines;
     p->rows_max = rows_max;
+    p->shown = time(NULL);
     cover_init(&p->cover, machine_count, seed);
     for (size_t i = 0; i < v->list.len; i++)
         cover_add_value(&p->cover, (uint16_t)v->list.data[i].param, v->list.data[i].hides);

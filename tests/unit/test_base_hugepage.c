@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-enum { CHUNK = HUGE_CHUNK_BYTES, FITS = CHUNK - HOST_LINE }; /* FITS: beside the header */
+/* FITS: beside the header; HALF: twice beside it, but for a line */
+enum { CHUNK = HUGE_CHUNK_BYTES, FITS = CHUNK - HOST_LINE, HALF = CHUNK / 2 - HOST_LINE };
 
 static bool all_are(const unsigned char *p, size_t bytes, unsigned char value)
 {
@@ -40,12 +41,14 @@ static void blocks_are_clear_lines_of_their_own(void **state)
 static void a_chunk_goes_back_with_its_last_block(void **state)
 {
     if (HUGE_IS_HEAP) skip();
-    void *a = mem_zalloc_huge(100), *b = mem_zalloc_huge(FITS - 128);
-    assert_int_equal(mem_huge_bytes(), CHUNK); /* both, to the last line */
+    void *a = mem_zalloc_huge(100), *b = mem_zalloc_huge(HALF - 64), *b2 = mem_zalloc_huge(HALF);
+    assert_int_equal(mem_huge_bytes(), CHUNK); /* all, to the last line */
     assert_ptr_equal(b, (char *)a + 128);
+    assert_ptr_equal(b2, (char *)b + HALF - 64);
     void *c = mem_zalloc_huge(1);
     assert_int_equal(mem_huge_bytes(), 2 * CHUNK);
     mem_free_huge(a);
+    mem_free_huge(b2);
     assert_int_equal(mem_huge_bytes(), 2 * CHUNK);
     mem_free_huge(b);
     assert_int_equal(mem_huge_bytes(), CHUNK);
@@ -61,9 +64,13 @@ static void a_large_block_leaves_the_open_chunk_open(void **state)
 {
     if (HUGE_IS_HEAP) skip();
     char *a = mem_zalloc_huge(64), *large = mem_zalloc_huge(2 * CHUNK), *b = mem_zalloc_huge(64);
-    assert_int_equal((uintptr_t)large % CHUNK, HOST_LINE);
-    assert_int_equal(mem_huge_bytes(), 4 * CHUNK); /* the large one has a line more than two chunks */
+    assert_int_equal((uintptr_t)large % CHUNK, 0);
+    assert_int_equal(mem_huge_bytes(), 4 * CHUNK); /* the large one has another one for its header */
     assert_ptr_equal(b, a + 64);
+    char *half = mem_zalloc_huge(HALF + 1); /* no two of these fit into a chunk */
+    assert_int_equal((uintptr_t)half % CHUNK, 0);
+    assert_int_equal(mem_huge_bytes(), 6 * CHUNK);
+    mem_free_huge(half);
     mem_free_huge(large);
     assert_int_equal(mem_huge_bytes(), CHUNK);
     mem_free_huge(a);
