@@ -63,6 +63,8 @@ struct lab_column {
     uint32_t choice_count;
     /* The column with the largest value wins. */
     const struct expr *best;
+    /* A choice whose run failed takes no part. */
+    bool skips_failed;
     /* Of an oracle that chooses for each kernel: it has a run of its own, with a table of the choices; NULL =
      * none. */
     const struct lab_table *table;

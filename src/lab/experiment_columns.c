@@ -226,11 +226,14 @@ static void read_best_of(struct experiment_reading *r, const struct yaml_node *a
     static const char *const pers[] = {"workload", "kernel"};
     static const char *const keys[] = {"of",  "best", "per",      "into", "machine",
                                        "set", "mech", "mech_set", "like"};
-    enum { KEYS_OF_ALL = 3 /* the others are of a column with a run of its own */ };
+    static const char *const keys_without_run[] = {"of", "best", "per", "skip"};
     const struct yaml_node *items;
     uint32_t count, total = 0;
     const bool is_kernel = experiment_choice(r, n, "per", pers, ARRAY_LEN(pers), 0) == 1;
-    experiment_only(r, n, keys, is_kernel ? ARRAY_LEN(keys) : (size_t)KEYS_OF_ALL);
+    if (is_kernel)
+        experiment_only(r, n, keys, ARRAY_LEN(keys));
+    else
+        experiment_only(r, n, keys_without_run, ARRAY_LEN(keys_without_run));
     if (!experiment_texts(r, yaml_get(n, "of"), &items, &count)) return;
     uint32_t *choices = ARENA_ARRAY(&r->e->arena, uint32_t, COLUMNS_MAX);
     for (uint32_t i = 0; i < count; i++) {
@@ -310,8 +313,8 @@ static void refuse_without_over(struct experiment_reading *r, const struct yaml_
 
 static void read_column(struct experiment_reading *r, const struct yaml_node *at, const struct yaml_node *n)
 {
-    static const char *const keys[] = {"machine", "set", "mech", "mech_set", "like", "over",
-                                       "label",   "x",   "best", "of",       "where"};
+    static const char *const keys[] = {"machine", "set", "mech", "mech_set", "like",  "over",
+                                       "label",   "x",   "best", "of",       "where", "skip"};
     if (!name_is_free(r, at->text, at)) return;
     if (n->kind == YAML_LIST || (n->kind == YAML_TEXT && *n->text)) {
         yaml_error(&r->e->file, n, r->diags, "for example L1: {set: {l1.mshrs: 128}}",
@@ -334,12 +337,29 @@ static void read_column(struct experiment_reading *r, const struct yaml_node *at
     }
 }
 
+static bool read_skip(struct experiment_reading *r, const struct yaml_node *n)
+{
+    static const char *const skips[] = {"none", "failed"};
+    return experiment_choice(r, n, "skip", skips, ARRAY_LEN(skips), 0) == 1;
+}
+
+/* `skip` belongs to `best`. */
+static void refuse_skip(struct experiment_reading *r, const struct yaml_node *n)
+{
+    const struct yaml_node *skip = n->kind == YAML_MAP ? yaml_get(n, "skip") : NULL;
+    if (skip && !yaml_get(n, "best"))
+        yaml_error(&r->e->file, skip, r->diags, "for example best: ipc",
+                   "'skip' needs 'best': runs are left out of a choice");
+}
+
 /* The measures of oracles, once all columns have their names. */
 static void read_bests(struct experiment_reading *r, const struct yaml_node *columns)
 {
     for (uint32_t i = 0; i < columns->count; i++) {
         uint32_t c = experiment_column_find(r, columns->keys[i].text);
+        refuse_skip(r, &columns->items[i]);
         if (c == UINT32_MAX || !r->columns.data[c].choice_count) continue;
+        r->columns.data[c].skips_failed = read_skip(r, &columns->items[i]);
         const struct yaml_node *best = yaml_get(&columns->items[i], "best");
         if (best)
             r->columns.data[c].best = experiment_expr(r, best, true);

@@ -80,6 +80,15 @@ bool figure_has_run(struct figure_values *v, uint32_t workload, uint32_t column)
 
 /* ---- oracles ---- */
 
+static bool has_failed(struct figure_values *v, uint32_t workload, uint32_t column)
+{
+    const uint32_t job = plan_job(v->plan, workload, column);
+    if (job == PLAN_NO_JOB || job == PLAN_LATER) return false;
+    const bool failed = store_state(v->store, v->plan->jobs[job].key) == STORE_FAILED;
+    note_error(v);
+    return failed;
+}
+
 static uint32_t choose(struct figure_values *v, uint32_t workload, uint32_t column)
 {
     const struct lab_column *c = &v->plan->experiment->columns[column];
@@ -88,6 +97,7 @@ static uint32_t choose(struct figure_values *v, uint32_t workload, uint32_t colu
     bool was_open = v->open;
     v->open = false;
     for (uint32_t i = 0; i < c->choice_count; i++) {
+        if (c->skips_failed && has_failed(v, workload, c->choices[i])) continue;
         struct spot spot = {v, workload, c->choices[i], v->kernel};
         double value = expr_eval(c->best, leaf_value, &spot);
         if (isnan(value) || (best != FIGURE_NO_CHOICE && value <= best_value)) continue;

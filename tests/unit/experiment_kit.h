@@ -117,10 +117,12 @@ struct store {
 
 const char *store_error(const struct store *s) { return s->error; }
 
+/* A run whose number has the name "failed" did. */
 enum store_state store_state(struct store *s, const char *key)
 {
     for (uint32_t i = 0; i < s->count; i++)
-        if (!strcmp(s->numbers[i].key, key)) return STORE_DONE;
+        if (!strcmp(s->numbers[i].key, key))
+            return strcmp(s->numbers[i].name, "failed") != 0 ? STORE_DONE : STORE_FAILED;
     return STORE_ABSENT;
 }
 

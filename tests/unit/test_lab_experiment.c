@@ -319,6 +319,8 @@ static void wrong_columns_are_refused_at_their_place(void **state)
     refuse(TOP "columns: {a: {label: z}}\n" TAIL, 3, 22, "belongs to 'over'");
     refuse(TOP "columns: {a: {best: ipc}}\n" TAIL, 3, 21, "needs columns to choose from");
     refuse(TOP "columns: {a: {}, b: {of: [a]}}\n" TAIL, 3, 18, "needs 'best'");
+    refuse(TOP "columns: {a: {skip: failed}}\n" TAIL, 3, 21, "'skip' needs 'best'");
+    refuse(TOP "columns: {a: {}, b: {of: [a], best: ipc, skip: slow}}\n" TAIL, 3, 48, "failed");
     refuse(TOP "columns: {a: {}, b: {of: [c], best: ipc}}\n" TAIL, 3, 27, "no column is called 'c'");
     refuse(TOP "columns: {a: {}, b: {of: a, best: ipc}, c: {of: b, best: ipc}}\n" TAIL, 3, 49,
            "itself the best of several");

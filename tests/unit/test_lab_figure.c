@@ -197,6 +197,43 @@ static void an_oracle_takes_the_best_of_each_workload(void **state)
     rig_down(&r);
 }
 
+/* Red's best has failed, of blue all have. */
+static void put_failures(struct rig *r)
+{
+    kit_put(&r->store, &r->p, "red", "base", "ipc", 1);
+    kit_put(&r->store, &r->p, "red", "best=2", "ipc", 2);
+    kit_put(&r->store, &r->p, "red", "best=4", "failed", 9);
+    kit_put(&r->store, &r->p, "blue", "base", "ipc", 1);
+    kit_put(&r->store, &r->p, "blue", "best=2", "failed", 9);
+    kit_put(&r->store, &r->p, "blue", "best=4", "failed", 9);
+}
+
+static void a_run_that_failed_is_skipped_where_the_choice_says_so(void **state)
+{
+    static const char text[] =
+        "machine: fermi\nworkloads: [red, blue]\ncolumns:\n  base: {}\n"
+        "  best: {mech: swl, over: {swl.warps: [2, 4]}, best: ipc%s}\n"
+        "measures: {gain: ipc / base.ipc}\nfigures: [{id: f, measures: gain, mean: arithmetic}]\n";
+    for (int skips = 0; skips < 2; skips++) {
+        char experiment[sizeof text + 20];
+        struct rig r;
+        struct figure_data d;
+        snprintf(experiment, sizeof experiment, text, skips ? ", skip: failed" : "");
+        rig_up(&r, experiment);
+        put_failures(&r);
+        const uint32_t best = kit_column(&r.e, "best");
+        assert_true(figure_make(&d, &r.p, &r.e.figures[0], &r.store, &r.diags));
+        if (skips)
+            assert_true(cell(&d, 0, best, 0)->value == 2);
+        else
+            assert_true(isnan(cell(&d, 0, best, 0)->value));
+        assert_true(isnan(cell(&d, 1, best, 0)->value));
+        assert_true(isnan(cell(&d, FIGURE_MEAN, best, 0)->value)); /* without blue */
+        figure_free(&d);
+        rig_down(&r);
+    }
+}
+
 static void parameters_alone_need_no_workload(void **state)
 {
     struct rig r;
@@ -540,6 +577,7 @@ int main(void)
         cmocka_unit_test(histograms_have_bins_and_sums),
         cmocka_unit_test(means_are_the_three),
         cmocka_unit_test(an_oracle_takes_the_best_of_each_workload),
+        cmocka_unit_test(a_run_that_failed_is_skipped_where_the_choice_says_so),
         cmocka_unit_test(parameters_alone_need_no_workload),
         cmocka_unit_test(a_verdict_needs_sign_order_and_value),
         cmocka_unit_test(a_bound_is_held_on_its_side),
