@@ -38,7 +38,7 @@ static struct register_file file_open(void)
 
 static void own(struct register_file *f, uint32_t rows, uint64_t *set)
 {
-    registers_own(f, rows, set, NULL, NULL);
+    registers_own(f, ROWS, rows, set, NULL, NULL);
     assert_int_equal(bitset_count(set, WORDS), rows);
 }
 
@@ -126,9 +126,9 @@ static void lent_rows_are_lost_to_a_cta_exactly_where_they_overlap(void **state)
     struct losses lost = {0};
     assert_true(registers_take(&f, 60, 10, &first)); /* 60 to 69, over the end of a word */
     assert_true(registers_take(&f, 75, 40, &first)); /* 75 to 114 */
-    registers_own(&f, 50, a, note_loss, &lost);
+    registers_own(&f, ROWS, 50, a, note_loss, &lost);
     assert_int_equal(lost.count, 0);
-    registers_own(&f, 50, b, note_loss, &lost); /* 50 to 99 */
+    registers_own(&f, ROWS, 50, b, note_loss, &lost); /* 50 to 99 */
     expect_run(b, 50, 50);
     assert_int_equal(lost.count, 2);
     assert_true(lost.runs[0].first == 60 && lost.runs[0].rows == 10);
@@ -181,7 +181,7 @@ static void rows_have_one_owner_whatever_comes_and_goes(void **state)
                     if (owner[i] == CTA + cta) owner[i] = FREE;
             } else if (owned + rows <= ROWS) {
                 struct losses lost = {0};
-                registers_own(&f, rows, sets[cta], note_loss, &lost);
+                registers_own(&f, ROWS, rows, sets[cta], note_loss, &lost);
                 owned += size[cta] = rows;
                 uint32_t lost_rows = 0, were_lent = 0;
                 for (uint32_t i = 0; i < lost.count; i++) lost_rows += lost.runs[i].rows;
