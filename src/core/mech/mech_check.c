@@ -278,6 +278,6 @@ const char *mech_contest(const struct mechanism *a, const struct mechanism *b)
     if (a->admit && b->admit) return "decide which CTAs become resident (admit)";
     if (a->take_request && b->take_request) return "take requests at the L2's slices (take_request)";
     if (a->owns & b->owns & MECH_OWNS_REGISTERS) return "own the free rows of the register file";
-    if (a->owns & b->owns & MECH_KEEPS_REGISTERS) return "keep registers in rows that no CTA owns";
+    if (a->owns & b->owns & MECH_KEEPS_REGISTERS) return "use rows of the register file that no CTA owns";
     return NULL;
 }
