@@ -262,6 +262,38 @@ static void programs_compute_what_they_should(void **state)
     }
 }
 
+/* CTAs of two kernels, of 32 and 48 rows: of two small ones and a large one, one or the other fits the ACRF. */
+static uint32_t cta_events;
+static void stay_in_the_acrf(void *state, const struct mech_cta *e)
+{
+    assert_true(e->last_row < 64);
+    cta_events += e->kind == MECH_CTA_UNPARKED;
+}
+
+static void kernels_of_two_sizes_share_the_acrf(void **state)
+{
+    enum { GRID = 6 };
+    static const uint32_t blocks[] = {64, 96};
+    uint64_t out[2];
+    cta_events = 0;
+    blank_fill((struct mechanism){.on_cta = stay_in_the_acrf});
+    struct play p = busy("#abcdef#abcdef", "linebacker");
+    p.mechs[2] = blank_file;
+    play_open(&p);
+    for (uint32_t i = 0; i < 2; i++) {
+        out[i] = rig_alloc(&rig, 4ull * GRID * blocks[i]);
+        rig_launch(&rig, "play", GRID, blocks[i], (const uint64_t[]){script_buf, out[i]}, 1 + i);
+    }
+    rig_sync(&rig);
+    for (uint32_t i = 0; i < 2 * GRID * 96; i++) {
+        const uint32_t kernel = i / (GRID * 96), thread = i % (GRID * 96);
+        if (thread < GRID * blocks[kernel])
+            assert_int_equal(((uint32_t *)(uintptr_t)out[kernel])[thread], script_sum(p.script, thread % 32));
+    }
+    assert_true(cta_events > 0);
+    play_close();
+}
+
 /* Two CTAs fit the ACRF of 64 rows; the PCRF is the rest of the file. */
 static void runs_are_the_same_whatever_is_skipped(void **state)
 {
@@ -322,6 +354,7 @@ int main(int argc, char **argv)
         RIG_TEST(rows_that_nobody_releases_are_found),
         RIG_TEST(a_line_in_a_row_of_registers_ends_the_run),
         RIG_TEST(programs_compute_what_they_should),
+        RIG_TEST(kernels_of_two_sizes_share_the_acrf),
         RIG_TEST(runs_are_the_same_whatever_is_skipped),
         RIG_TEST(two_that_decide_which_ctas_are_active_are_refused),
     };

@@ -197,6 +197,35 @@ static void the_oldest_that_makes_room_comes_back(void **state)
     }
 }
 
+/* Kernels of two sizes: CTA 0, of 400 rows, is ready in the PCRF; CTA 1 stalls, which has 16; CTA 2 has the
+ * others. The ACRF has room for CTA 0 if CTA 2 has at most 112. */
+static void a_cta_that_the_acrf_has_no_room_for_stays_in_the_pcrf(void **state)
+{
+    static const uint32_t rows_of_third[] = {112, 113};
+    for (size_t i = 0; i < ARRAY_LEN(rows_of_third); i++) {
+        struct mech_kit k;
+        struct finereg *f = open_finereg(&k);
+        const uint32_t rows[] = {400, 16, rows_of_third[i]};
+        for (uint32_t cta = 0; cta < 3; cta++) {
+            tell(&k, MECH_CTA_START, cta);
+            f->table.ctas[cta].rows = rows[cta];
+        }
+        host.ctas_left = false;
+        save(f, 0, 16);
+        f->now.stage = SWITCH_VECTORS; /* nothing is decided until all are as they should be */
+        f->now.out = 7;
+        tell(&k, MECH_CTA_OUT, 0);
+        tell(&k, MECH_CTA_READY, 0);
+        f->now.stage = SWITCH_NONE;
+        tell(&k, MECH_CTA_STALLED, 1);
+        answer(&k);
+        tick(&k);
+        assert_int_equal(f->exchanges, rows_of_third[i] == 112);
+        assert_int_equal(f->pcrf.chains[0].count, 16);
+        kit_close(&k);
+    }
+}
+
 /* A stalled CTA that goes on while its vector is read keeps its slots; the vector is kept. */
 static void a_cta_that_goes_on_is_not_switched(void **state)
 {
@@ -334,6 +363,7 @@ int main(void)
         cmocka_unit_test(rows_have_moved_after_n_and_three_cycles),
         cmocka_unit_test(registers_in_the_acrf_come_first),
         cmocka_unit_test(the_oldest_that_makes_room_comes_back),
+        cmocka_unit_test(a_cta_that_the_acrf_has_no_room_for_stays_in_the_pcrf),
         cmocka_unit_test(a_cta_that_goes_on_is_not_switched),
         cmocka_unit_test(vectors_that_share_an_entry_miss_in_turn),
         cmocka_unit_test(chains_share_the_pcrf),
