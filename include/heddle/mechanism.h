@@ -297,8 +297,8 @@ struct mech_barrier {
     bool is_wait;
 };
 
-/* Rows of the register file that a mechanism had taken and that registers need now, of a CTA or of a mechanism
- * that keeps them (registers_keep): the mechanism no longer owns them. */
+/* Rows of the register file that a mechanism had taken and that registers need now, of a CTA or of a
+ * mechanism that keeps them (registers_keep): the mechanism no longer owns them. */
 struct mech_rows_lost {
     uint64_t cycle;
     uint32_t first, rows;
@@ -476,9 +476,9 @@ struct mech_ports {
     bool (*l1_probe)(void *host, uint64_t line);
     bool (*l1_read)(void *host, uint64_t line);
 
-    /* Rows of the register file that hold no registers, in one piece; the lowest that fit, at or above `from`.
-     * False: there are none. Only with MECH_OWNS_REGISTERS. A CTA, or registers_keep, that needs them takes
-     * them away (on_rows_lost). */
+    /* Rows of the register file that hold no registers, in one piece; the lowest that fit, at or above
+     * `from`. False: there are none. Only with MECH_OWNS_REGISTERS. A CTA, or registers_keep, that needs them
+     * takes them away (on_rows_lost). */
     bool (*registers_take)(void *host, uint32_t from, uint32_t rows, uint32_t *first);
     void (*registers_give)(void *host, uint32_t first, uint32_t rows);
     /* In init alone, with MECH_KEEPS_REGISTERS: CTAs that admit lets in own rows below this one. Those from

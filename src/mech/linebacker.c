@@ -13,7 +13,8 @@
  * (1) A line lies in the L1 or in a row, never in both. It is never dirty: stores and atomics drop it. (2) A
  * partition is on while its first row lies above the last row of all CTAs whose registers are here. Beside a
  * mechanism that keeps registers in other rows (FineReg) there are registers above that row and free rows
- * below it: there a partition is on while none of its rows holds registers. (3) A hit takes no line of the L1.
+ * below it: there a partition is on while none of its rows holds registers. (3) A hit takes no line of the
+ * L1.
  *
  * Open in the paper, and here: a miss pays the whole search before it goes on to the L2, and one search
  * starts a cycle; a load that merges with a miss counts as a hit; a hit answers after the L1's own latency,

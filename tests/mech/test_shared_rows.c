@@ -262,7 +262,7 @@ static void programs_compute_what_they_should(void **state)
     }
 }
 
-/* CTAs of two kernels, of 32 and 48 rows: of two small ones and a large one, one or the other fits the ACRF. */
+/* CTAs of two kernels, of 32 and 48 rows: the ACRF has room for two small ones or a large one. */
 static uint32_t cta_events;
 static void stay_in_the_acrf(void *state, const struct mech_cta *e)
 {

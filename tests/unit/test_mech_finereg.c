@@ -305,8 +305,8 @@ static void parameters_fit_the_machine(void **state)
     assert_int_equal(finereg_check(&cases[2].params, &shared, reason), MECH_MISFIT); /* unified */
 }
 
-/* The pool of RegMutex and the L1 of CERF are rows that no CTA owns, and nobody knows which: they are not idle
- * for others. FineReg says which rows its PCRF uses. */
+/* The pool of RegMutex and the L1 of CERF are rows that no CTA owns, and nobody knows which: they are not
+ * idle for others. FineReg says which rows its PCRF uses. */
 static void rows_without_a_cta_have_one_owner(void **state)
 {
     static const struct {

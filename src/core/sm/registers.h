@@ -1,8 +1,8 @@
 /* registers.h: who owns the rows of the register file. See registers.c.
  *
  * A row is one register of a warp: 32 lanes of 4 bytes. A CTA owns rows while it is resident. A mechanism may
- * keep registers of CTAs without rows in rows that no CTA owns. Another may borrow rows that are neither owned
- * nor kept, and loses them to whoever needs them for registers.
+ * keep registers of CTAs without rows in rows that no CTA owns. Another may borrow rows that are neither
+ * owned nor kept, and loses them where registers need them.
  *
  * (1) A row is owned, kept, lent, or none of these. */
 #ifndef HEDDLE_SM_REGISTERS_H
@@ -31,7 +31,7 @@ void registers_own(struct register_file *f, uint32_t below, uint32_t rows, uint6
                    registers_lost_fn *lost, void *ctx);
 /* A CTA gives its rows back. */
 void registers_disown(struct register_file *f, const uint64_t *set);
-/* A mechanism puts registers of a CTA without rows into a row. False: a CTA owns it, or it is kept already. */
+/* A mechanism puts registers of a CTA without rows into a row. False: a CTA owns it, or it is kept. */
 bool registers_keep(struct register_file *f, uint32_t row, registers_lost_fn *lost, void *ctx);
 /* They have left the row. False: it is not kept. */
 bool registers_release(struct register_file *f, uint32_t row);
