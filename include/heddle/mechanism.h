@@ -33,7 +33,7 @@
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 6
+#define HEDDLE_MECHANISM_API 7
 #define MECH_NO_WARP         (-1)
 #define MECH_NO_CTA          UINT32_MAX
 /* memory of a mechanism (memory_read) */
@@ -79,6 +79,9 @@ struct mech_machine {
     /* slices of the L2; entries of the SMs' ring, as in mech_ports */
     uint32_t l2_slices;
     uint32_t ring_queue, ring_request_buffer, ring_response_buffer;
+    /* names of other mechanisms that are attached: the one that fills admit, the one that takes rows of the
+     * register file (MECH_OWNS_REGISTERS); NULL: none */
+    const char *admits, *takes_rows;
 };
 
 enum mech_fit {
@@ -294,8 +297,8 @@ struct mech_barrier {
     bool is_wait;
 };
 
-/* Rows of the register file that a mechanism had taken and that a CTA needs now: the mechanism no longer owns
- * them. */
+/* Rows of the register file that a mechanism had taken and that registers need now, of a CTA or of a
+ * mechanism that keeps them (registers_keep): the mechanism no longer owns them. */
 struct mech_rows_lost {
     uint64_t cycle;
     uint32_t first, rows;
@@ -308,7 +311,8 @@ struct mech_rows_lost {
  * STALLED, of an active CTA: every warp that has not ended waits for memory, or is held beside one that does,
  * and no other instruction is under way; RESUMED: no longer, and it is still active. READY, of an inactive
  * one: one of its warps could go on; a CTA that starts inactive is ready. Both are edges. OUT, IN: it has
- * lost its slots, it has got slots (cta_swap). */
+ * lost its slots, it has got slots (cta_swap). PARKED, UNPARKED: its rows are free, it has rows again
+ * (cta_park, cta_unpark); told before these return. */
 enum mech_cta_kind {
     MECH_CTA_START,
     MECH_CTA_END,
@@ -318,7 +322,9 @@ enum mech_cta_kind {
     MECH_CTA_READY,
     MECH_CTA_RESUMED,
     MECH_CTA_OUT,
-    MECH_CTA_IN
+    MECH_CTA_IN,
+    MECH_CTA_PARKED,
+    MECH_CTA_UNPARKED
 };
 struct mech_cta {
     uint64_t cycle;
@@ -412,6 +418,8 @@ struct mech_ports {
     uint32_t l1_sets, l1_ways, l1_latency;
     /* rows of the register file, 32 lanes of 4 bytes each; banks of it */
     uint32_t register_rows, register_banks;
+    /* another mechanism keeps registers in rows that no CTA owns (MECH_KEEPS_REGISTERS) */
+    bool others_keep_rows;
     /* of the SMs' ring: slots of a queue, and of the buffers before it (ring.queue, ring.request_buffer,
      * ring.response_buffer) */
     uint32_t ring_queue, ring_request_buffer, ring_response_buffer;
@@ -468,13 +476,21 @@ struct mech_ports {
     bool (*l1_probe)(void *host, uint64_t line);
     bool (*l1_read)(void *host, uint64_t line);
 
-    /* Rows of the register file that no CTA owns, in one piece; the lowest that fit, at or above `from`.
-     * False: there are none. Only with MECH_OWNS_REGISTERS. A CTA that needs them takes them away
-     * (on_rows_lost). */
+    /* Rows of the register file that hold no registers, in one piece; the lowest that fit, at or above
+     * `from`. False: there are none. Only with MECH_OWNS_REGISTERS. A CTA, or registers_keep, that needs them
+     * takes them away (on_rows_lost). */
     bool (*registers_take)(void *host, uint32_t from, uint32_t rows, uint32_t *first);
     void (*registers_give)(void *host, uint32_t first, uint32_t rows);
+    /* In init alone, with MECH_KEEPS_REGISTERS: CTAs that admit lets in own rows below this one. Those from
+     * it on are for registers_keep; while they are not kept, another mechanism may take them. */
+    void (*cta_rows)(void *host, uint32_t rows);
+    /* With MECH_KEEPS_REGISTERS: registers of a CTA without rows are in this row from now on; another
+     * mechanism that has taken it has lost it when this returns (on_rows_lost). False: a CTA that admit was
+     * not asked for owns it. registers_release: they are no longer there. */
+    bool (*registers_keep)(void *host, uint32_t row);
+    void (*registers_release)(void *host, uint32_t row);
     /* Asks for the bank of a row in this cycle, behind the operands of instructions. False: conflict,
-     * counted. */
+     * counted. A mechanism with MECH_OWNS_REGISTERS alone may ask for rows that it has taken. */
     bool (*bank_access)(void *host, uint32_t row, bool is_write);
     /* No CTA starts while n or more are resident; the minimum over all mechanisms. */
     void (*limit_ctas)(void *host, uint32_t n);
@@ -618,7 +634,8 @@ static inline uint32_t mech_l1_ways_max(const struct mech_ports *p)
 
 /* What a mechanism claims for itself: two that own the same thing are an error that names both. */
 enum mech_owns {
-    MECH_OWNS_REGISTERS = 1 /* registers_take */
+    MECH_OWNS_REGISTERS = 1, /* the rows that hold no registers: registers_take */
+    MECH_KEEPS_REGISTERS = 2 /* rows for registers of CTAs that own no rows: cta_rows, registers_keep */
 };
 
 /* Parts of the machine that are there only where a mechanism uses them. While one of these is there, SMs do

@@ -5,6 +5,8 @@
  *  (1) All of its CTAs were started and have ended; none is left on an SM.
  *  (2) All of its requests were answered.
  *  (3) The registers, shared memory, warp and CTA slots in use on each SM are those of the CTAs still there.
+ *      No row of the register file has two owners (registers.h), and a mechanism keeps none for CTAs that
+ *      have left.
  *  (4) For each SM: the causes of its issue slots sum to schedulers * cycles.
  *  (5) If it ran alone, its owned events (owned_stats.h) are all that the machine counted.
  *  (12) For each SM: every prefetch that a mechanism asked for has ended in exactly one way (refused, merged,

@@ -46,15 +46,27 @@ static void cta_balance(struct cta_manager *c)
     cta_limit(c);
 }
 
+/* The state of a CTA after an event; CTA_STATES: as before. */
+static enum cta_state cta_after(enum mech_cta_kind kind)
+{
+    switch (kind) {
+    case MECH_CTA_START:
+    case MECH_CTA_REGISTERS_IN:
+    case MECH_CTA_UNPARKED: return CTA_ACTIVE;
+    case MECH_CTA_END: return CTA_NONE;
+    case MECH_CTA_REGISTERS_OUT: return CTA_OUT;
+    case MECH_CTA_PARKED: return CTA_PARKED;
+    default: return CTA_STATES;
+    }
+}
+
+bool cta_manager_hears(enum mech_cta_kind kind) { return cta_after(kind) != CTA_STATES; }
+
 void cta_manager_see(struct cta_manager *c, const struct mech_cta *e)
 {
-    static const uint8_t states[] = {[MECH_CTA_START] = CTA_ACTIVE,
-                                     [MECH_CTA_END] = CTA_NONE,
-                                     [MECH_CTA_REGISTERS_OUT] = CTA_OUT,
-                                     [MECH_CTA_REGISTERS_IN] = CTA_ACTIVE};
     c->ctas[e->cta_slot].rows = e->rows;
     c->ctas[e->cta_slot].last_row = e->last_row;
-    cta_set(c, e->cta_slot, (enum cta_state)states[e->kind]);
+    cta_set(c, e->cta_slot, cta_after(e->kind));
     if (e->kind == MECH_CTA_REGISTERS_OUT) c->stack[c->stacked++] = e->cta_slot;
     if (e->kind != MECH_CTA_START) cta_balance(c);
 }
@@ -92,10 +104,15 @@ int64_t cta_manager_last_row(const struct cta_manager *c)
     return last;
 }
 
+static bool cta_has_rows(uint32_t state)
+{
+    return state == CTA_ACTIVE || state == CTA_LEAVES || state == CTA_COMES;
+}
+
 uint32_t cta_manager_rows_here(const struct cta_manager *c)
 {
     uint32_t rows = 0;
     for (uint32_t i = 0; i < c->ports->ctas; i++)
-        if (c->ctas[i].state != CTA_NONE && c->ctas[i].state != CTA_OUT) rows += c->ctas[i].rows;
+        if (cta_has_rows(c->ctas[i].state)) rows += c->ctas[i].rows;
     return rows;
 }

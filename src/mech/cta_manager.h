@@ -10,7 +10,8 @@
 
 #include "heddle/mechanism.h"
 
-enum cta_state { CTA_NONE, CTA_ACTIVE, CTA_LEAVES, CTA_OUT, CTA_COMES };
+/* CTA_PARKED: another mechanism has taken its rows away, and gives it rows again. */
+enum cta_state { CTA_NONE, CTA_ACTIVE, CTA_LEAVES, CTA_OUT, CTA_COMES, CTA_PARKED, CTA_STATES };
 
 struct cta_manager {
     const struct mech_ports *ports;
@@ -23,7 +24,7 @@ struct cta_manager {
     /* slots whose registers are out, the newest last */
     uint32_t *stack, stacked;
     /* CTAs in each state */
-    uint32_t count[CTA_COMES + 1];
+    uint32_t count[CTA_STATES];
     /* CTAs that may be active; UINT32_MAX: as many as fit. How many there were before the first was
      * throttled */
     uint32_t most, unthrottled;
@@ -32,6 +33,8 @@ struct cta_manager {
 void cta_manager_init(struct cta_manager *c, const struct mech_ports *ports, uint32_t buffer);
 /* The kernel has ended: nothing is throttled. */
 void cta_manager_end(struct cta_manager *c);
+/* An event that cta_manager_hears: one that changes which CTAs are here, or where their rows are. */
+bool cta_manager_hears(enum mech_cta_kind kind);
 void cta_manager_see(struct cta_manager *c, const struct mech_cta *e);
 /* One CTA fewer, or one more, is active from now on, as far as that is possible. */
 bool cta_manager_throttle(struct cta_manager *c);

@@ -66,7 +66,9 @@ void cta_table_hear(struct cta_table *t, const struct mech_cta *e)
         c->is_ready = false;
         break;
     case MECH_CTA_RESUMED: c->is_stalled = false; break;
-    case MECH_CTA_REGISTERS_OUT: break;
+    case MECH_CTA_REGISTERS_OUT:
+    case MECH_CTA_PARKED:
+    case MECH_CTA_UNPARKED: break;
     case MECH_CTA_REGISTERS_IN: c->first_row = e->first_row; break;
     }
     c->since = e->cycle;

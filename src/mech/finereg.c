@@ -18,6 +18,10 @@
  * finereg.cycles_per_warp a warp meanwhile. One switch is under way at a time. Results that come for a CTA in
  * the PCRF are written to its entries, and counted. What is not saved is lost (cta_park).
  *
+ * The ACRF is the first rows of the register file, entry i of the PCRF the i-th row behind them. Rows that
+ * hold no registers, of both, are there for a mechanism that borrows rows, which loses them before registers
+ * are written to them (registers_keep). In unified memory the PCRF has no rows.
+ *
  * Left out: CTAs of cooperative grids are not switched. */
 #include "mech/finereg.h"
 
@@ -37,6 +41,7 @@ static void finereg_init(void *state, void *gpu_state, const void *params, const
     ports->stall_after(ports->host, f->params->stall_cycles);
     cta_table_init(&f->table, ports);
     pcrf_init(&f->pcrf, ports, finereg_pcrf_entries(f->params));
+    ports->cta_rows(ports->host, finereg_acrf_rows(f->params));
     vectors_init(&f->vectors, ports, f->params->vectors, f->params->vector_bits / 8);
 }
 
@@ -103,17 +108,41 @@ static void finereg_count_rows(struct finereg *f, uint64_t cycle)
 
 /* ---- who is next ---- */
 
-/* The oldest ready CTA whose registers are there, with this many entries of the PCRF at least. */
-static uint32_t finereg_ready(const struct finereg *f, uint8_t registers, uint32_t entries)
+/* Rows of the ACRF that are free when a CTA has left it (MECH_NO_CTA: none does). */
+static uint32_t finereg_acrf_room(const struct finereg *f, uint32_t out)
+{
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < f->table.slots; i++)
+        if (i != out && f->table.ctas[i].is_used && f->status[i].registers == AT_WORK)
+            used += f->table.ctas[i].rows;
+    const uint32_t rows = finereg_acrf_rows(f->params);
+    return used < rows ? rows - (uint32_t)used : 0;
+}
+
+/* What a CTA is to have: registers at rest or at work, at most these rows, at least these entries. */
+struct finereg_wanted {
+    uint8_t registers;
+    uint32_t rows_max, entries_min;
+};
+
+/* The oldest ready CTA that has what is wanted. */
+static uint32_t finereg_oldest(const struct finereg *f, const struct finereg_wanted *w)
 {
     uint32_t best = MECH_NO_CTA;
     for (uint32_t i = 0; i < f->table.slots; i++) {
         const struct cta_entry *c = &f->table.ctas[i];
-        if (c->is_used && !c->is_active && c->is_ready && f->status[i].registers == registers &&
-            f->pcrf.chains[i].count >= entries && (best == MECH_NO_CTA || c->age < f->table.ctas[best].age))
+        if (c->is_used && !c->is_active && c->is_ready && f->status[i].registers == w->registers &&
+            c->rows <= w->rows_max && f->pcrf.chains[i].count >= w->entries_min &&
+            (best == MECH_NO_CTA || c->age < f->table.ctas[best].age))
             best = i;
     }
     return best;
+}
+
+/* The oldest ready CTA whose registers are there. */
+static uint32_t finereg_ready(const struct finereg *f, uint8_t registers)
+{
+    return finereg_oldest(f, &(struct finereg_wanted){.registers = registers, .rows_max = UINT32_MAX});
 }
 
 /* The active CTA that stalled first; `may_wait`: also one that stays for want of entries. */
@@ -137,7 +166,7 @@ static uint32_t finereg_context_cycles(const struct finereg *f, uint32_t cta)
 /* Rules (1) and (5): a ready CTA in the ACRF gets slots, free ones or those of a stalled CTA. */
 static bool finereg_swap_contexts(struct finereg *f, uint64_t cycle)
 {
-    const uint32_t in = finereg_ready(f, AT_WORK, 0), out = finereg_stalled(f, true);
+    const uint32_t in = finereg_ready(f, AT_WORK), out = finereg_stalled(f, true);
     if (in == MECH_NO_CTA) return false;
     const uint32_t cycles = finereg_context_cycles(f, in);
     bool is_done = f->ports->cta_swap(f->ports->host, MECH_NO_CTA, in, cycles);
@@ -171,12 +200,10 @@ static void finereg_begin_move(struct finereg *f, uint32_t out, uint32_t in, uin
 /* Rule (5): a CTA comes from the PCRF into free rows. */
 static bool finereg_restore(struct finereg *f, uint64_t cycle)
 {
-    const uint32_t in = finereg_ready(f, AT_REST, 0);
+    const uint32_t in = finereg_ready(f, AT_REST);
     if (in == MECH_NO_CTA || f->expects || f->table.active >= f->table.slots) return false;
-    uint64_t rows = f->table.ctas[in].rows;
-    for (uint32_t i = 0; i < f->table.slots; i++)
-        if (f->table.ctas[i].is_used && f->status[i].registers == AT_WORK) rows += f->table.ctas[i].rows;
-    if (rows * MECH_ROW_BYTES > f->params->acrf || !f->ports->cta_unpark(f->ports->host, in)) return false;
+    if (f->table.ctas[in].rows > finereg_acrf_room(f, MECH_NO_CTA)) return false;
+    if (!f->ports->cta_unpark(f->ports->host, in)) return false;
     f->status[in].registers = AT_WORK;
     f->restores++;
     finereg_begin_move(f, MECH_NO_CTA, in, cycle);
@@ -202,29 +229,53 @@ static bool finereg_has_bank(struct finereg *f, uint32_t cta, uint32_t warp, uin
     return is_free;
 }
 
-/* A row each way. What comes goes where the other's rows were. */
+/* The row of the register file that an entry of the PCRF is; registers come into it, have left it. */
+static uint32_t finereg_row_of(const struct finereg *f, uint32_t entry)
+{
+    return finereg_acrf_rows(f->params) + entry;
+}
+static bool finereg_keeps(const struct finereg *f, uint32_t entry)
+{
+    return f->params->unified || f->ports->registers_keep(f->ports->host, finereg_row_of(f, entry));
+}
+static void finereg_releases(const struct finereg *f, uint32_t entry)
+{
+    if (!f->params->unified) f->ports->registers_release(f->ports->host, finereg_row_of(f, entry));
+}
+
+/* The next row of the CTA that comes, to where the other's rows were. */
+static void finereg_row_in(struct finereg *f)
+{
+    const struct finereg_switch *s = &f->now;
+    const struct pcrf_tag t = pcrf_first(&f->pcrf, s->in);
+    if (!finereg_has_bank(f, s->out == MECH_NO_CTA ? s->in : s->out, t.warp, t.reg, true)) return;
+    finereg_releases(f, pcrf_head(&f->pcrf, s->in));
+    pcrf_take(&f->pcrf, s->in);
+    f->rows_in++;
+}
+
+/* The next row of the CTA that leaves. An entry whose row a cooperative grid has is waited for. */
+static void finereg_row_out(struct finereg *f)
+{
+    struct finereg_switch *s = &f->now;
+    if (!f->pcrf.free || !finereg_has_bank(f, s->out, s->warp, s->next, false)) return;
+    if (!finereg_keeps(f, pcrf_next(&f->pcrf))) return;
+    pcrf_append(&f->pcrf, s->out, s->warp, s->next++);
+    f->rows_out++;
+}
+
+/* A row each way. */
 static void finereg_move_rows(struct finereg *f, uint64_t cycle)
 {
     struct finereg_switch *s = &f->now;
-    bool is_moving = false;
     finereg_count_rows(f, cycle);
-    if (s->in != MECH_NO_CTA && f->pcrf.chains[s->in].count) {
-        const struct pcrf_tag t = pcrf_first(&f->pcrf, s->in);
-        is_moving = true;
-        if (finereg_has_bank(f, s->out == MECH_NO_CTA ? s->in : s->out, t.warp, t.reg, true)) {
-            pcrf_take(&f->pcrf, s->in);
-            f->rows_in++;
-        }
-    }
-    if (s->out != MECH_NO_CTA && finereg_next_row(s, f->table.ctas[s->out].warps)) {
-        is_moving = true;
-        if (f->pcrf.free && finereg_has_bank(f, s->out, s->warp, s->next, false)) {
-            pcrf_append(&f->pcrf, s->out, s->warp, s->next++);
-            f->rows_out++;
-        }
-    }
+    const bool is_coming = s->in != MECH_NO_CTA && f->pcrf.chains[s->in].count;
+    if (is_coming) finereg_row_in(f);
+    const bool is_leaving = s->out != MECH_NO_CTA && finereg_next_row(s, f->table.ctas[s->out].warps);
+    if (is_leaving) finereg_row_out(f);
     if (f->pcrf.entries - f->pcrf.free > f->pcrf_max) f->pcrf_max = f->pcrf.entries - f->pcrf.free;
-    if (!is_moving && s->rows_at == UINT64_MAX) s->rows_at = cycle + f->params->access_cycles - 2;
+    if (!is_coming && !is_leaving && s->rows_at == UINT64_MAX)
+        s->rows_at = cycle + f->params->access_cycles - 2;
 }
 
 static void finereg_end_move(struct finereg *f, uint64_t cycle)
@@ -252,8 +303,9 @@ static void finereg_decide(struct finereg *f, uint64_t cycle)
 {
     struct finereg_switch *s = &f->now;
     const uint32_t lacks = s->rows > f->pcrf.free ? s->rows - f->pcrf.free : 0;
-    const uint32_t ready = finereg_ready(f, AT_REST, lacks);
-    const bool has_new = finereg_has_new(f), has_ready = finereg_ready(f, AT_REST, 0) != MECH_NO_CTA;
+    const struct finereg_wanted fits = {AT_REST, finereg_acrf_room(f, s->out), lacks};
+    const uint32_t ready = finereg_oldest(f, &fits);
+    const bool has_new = finereg_has_new(f), has_ready = finereg_ready(f, AT_REST) != MECH_NO_CTA;
     const bool new_fits = has_new && !lacks, ready_fits = ready != MECH_NO_CTA;
     const bool takes_new = new_fits && !(ready_fits && f->params->first == FIRST_READY);
     s->stage = SWITCH_NONE;
@@ -286,8 +338,7 @@ static void finereg_serve(struct finereg *f, uint64_t cycle)
     while (f->now.stage == SWITCH_NONE && !f->is_cooperative) {
         if (finereg_swap_contexts(f, cycle) || finereg_restore(f, cycle)) continue;
         const uint32_t out = finereg_stalled(f, false);
-        if (out == MECH_NO_CTA || (!finereg_has_new(f) && finereg_ready(f, AT_REST, 0) == MECH_NO_CTA))
-            return;
+        if (out == MECH_NO_CTA || (!finereg_has_new(f) && finereg_ready(f, AT_REST) == MECH_NO_CTA)) return;
         finereg_begin_switch(f, out, cycle);
     }
 }
@@ -328,6 +379,7 @@ static void finereg_on_cta(void *state, const struct mech_cta *e)
 {
     struct finereg *f = state;
     struct finereg_status *status = &f->status[e->cta_slot];
+    if (e->kind == MECH_CTA_PARKED || e->kind == MECH_CTA_UNPARKED) return; /* its own doing */
     cta_table_hear(&f->table, e);
     finereg_count_rows(f, e->cycle);
     switch (e->kind) {
@@ -367,7 +419,7 @@ const struct mechanism mechanism_finereg = {
     .stats = finereg_stat_rows,
     .energy = finereg_energy_rows,
     .state_bytes = sizeof(struct finereg),
-    .owns = MECH_OWNS_REGISTERS, /* the PCRF: rows that no CTA owns */
+    .owns = MECH_KEEPS_REGISTERS, /* the PCRF */
     .check = finereg_check,
     .cost = finereg_cost,
     .init = finereg_init,

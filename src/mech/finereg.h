@@ -71,7 +71,11 @@ enum mech_fit finereg_check(const void *params, const struct mech_machine *machi
 bool finereg_find_live(struct finereg *f, uint64_t cycle, bool has_come);
 /* Rows of a warp of a CTA. */
 uint32_t finereg_warp_rows(const struct finereg *f, uint32_t cta);
-/* Rows of the PCRF. */
+/* Rows of the ACRF, the first ones of the register file, and of the PCRF. */
+static inline uint32_t finereg_acrf_rows(const struct finereg_params *p)
+{
+    return (uint32_t)(p->acrf / MECH_ROW_BYTES);
+}
 static inline uint32_t finereg_pcrf_entries(const struct finereg_params *p)
 {
     return (uint32_t)(p->pcrf / MECH_ROW_BYTES);

@@ -110,6 +110,11 @@ enum mech_fit finereg_check(const void *params, const struct mech_machine *machi
                  p->vector_bits);
     else if (p->vectors & (p->vectors - 1))
         snprintf(reason, MECH_REASON_BYTES, "finereg.vectors is %u, which is not a power of two", p->vectors);
+    else if (p->unified && machine->takes_rows)
+        snprintf(
+            reason, MECH_REASON_BYTES,
+            "with finereg.unified the L1 has what FineReg leaves, and '%s' wants it, too: keep one of them",
+            machine->takes_rows);
     else
         return MECH_FITS;
     return MECH_MISFIT;

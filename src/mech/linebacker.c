@@ -11,8 +11,10 @@
  * `throttle` off: rows that no CTA could have (Selective Victim Caching).
  *
  * (1) A line lies in the L1 or in a row, never in both. It is never dirty: stores and atomics drop it. (2) A
- * partition is on while its first row lies above the last row of all CTAs whose registers are here. (3) A
- * hit takes no line of the L1.
+ * partition is on while its first row lies above the last row of all CTAs whose registers are here. Beside a
+ * mechanism that keeps registers in other rows (FineReg) there are registers above that row and free rows
+ * below it: there a partition is on while none of its rows holds registers. (3) A hit takes no line of the
+ * L1.
  *
  * Open in the paper, and here: a miss pays the whole search before it goes on to the L2, and one search
  * starts a cycle; a load that merges with a miss counts as a hit; a hit answers after the L1's own latency,
@@ -48,13 +50,15 @@ static uint32_t linebacker_first(const struct linebacker *l, uint32_t partition)
 static bool linebacker_wants(const struct linebacker *l, uint32_t partition)
 {
     const uint32_t first = linebacker_first(l, partition);
-    if (l->phase != LB_CACHES || (int64_t)first <= cta_manager_last_row(&l->ctas)) return false;
+    if (l->phase != LB_CACHES) return false;
+    if (!l->ports->others_keep_rows && (int64_t)first <= cta_manager_last_row(&l->ctas)) return false;
     return l->params->rows == ROWS_IDLE || first + vtt_partition_rows(&l->vtt) <= l->rows_seen;
 }
 
 /* Idle rows from one change to the next (Figures 9 and 10). */
 static void linebacker_count_rows(struct linebacker *l, uint64_t cycle)
 {
+    if (cycle <= l->counted_to) return;
     const uint64_t passed = cycle - l->counted_to;
     const uint32_t here = cta_manager_rows_here(&l->ctas);
     l->counted_to = cycle;
@@ -66,7 +70,7 @@ static void linebacker_count_rows(struct linebacker *l, uint64_t cycle)
         l->used_rows += passed * (uint64_t)__builtin_popcount(l->vtt.on) * vtt_partition_rows(&l->vtt);
 }
 
-/* Takes the rows of partitions that may be on, and gives those of others back. */
+/* Takes the rows of partitions that may be on, if all of them are free, and gives those of others back. */
 static void linebacker_set_partitions(struct linebacker *l)
 {
     const struct mech_ports *m = l->ports;
@@ -149,18 +153,25 @@ static void linebacker_begin(struct linebacker *l, uint64_t cycle)
     l->ports->note(l->ports->host, cycle, NOTE_MONITOR, l->ports->sm, l->may_throttle);
 }
 
+/* Rows have come free since it looked last: a CTA starts, leaves or is back. */
+static void linebacker_look(struct linebacker *l)
+{
+    if (l->phase == LB_CACHES && !cta_manager_restores(&l->ctas)) linebacker_set_partitions(l);
+}
+
 static void linebacker_on_cta(void *state, const struct mech_cta *e)
 {
     struct linebacker *l = state;
     if (l->is_fresh && e->kind == MECH_CTA_START) linebacker_begin(l, e->cycle);
     linebacker_count_rows(l, e->cycle);
+    if (e->kind == MECH_CTA_IN) linebacker_look(l); /* rows that kept its registers are free */
+    if (!cta_manager_hears(e->kind)) return;
     cta_manager_see(&l->ctas, e);
     l->manager_accesses++;
     if (e->kind == MECH_CTA_REGISTERS_OUT) l->rows_out += e->rows;
     if (e->kind == MECH_CTA_REGISTERS_IN) l->rows_in += e->rows;
     if (e->kind == MECH_CTA_START && e->last_row >= l->rows_seen) l->rows_seen = e->last_row + 1;
-    if (e->kind != MECH_CTA_END && l->phase == LB_CACHES && !cta_manager_restores(&l->ctas))
-        linebacker_set_partitions(l);
+    if (e->kind != MECH_CTA_END) linebacker_look(l);
 }
 
 static void linebacker_throttle(struct linebacker *l, uint64_t cycle)

@@ -104,6 +104,10 @@ enum mech_fit linebacker_check(const void *params, const struct mech_machine *m,
                  m->register_rows, m->l1_sets, m->l1_sets * p->ways, p->first_row + m->l1_sets * p->ways);
     else if (p->throttle && !p->select)
         snprintf(reason, MECH_REASON_BYTES, "linebacker.throttle needs linebacker.select: turn it off, too");
+    else if (p->throttle && m->admits)
+        snprintf(reason, MECH_REASON_BYTES,
+                 "it throttles CTAs, and '%s' decides which are active: set linebacker.throttle to false",
+                 m->admits);
     else
         return MECH_FITS;
     return MECH_MISFIT;

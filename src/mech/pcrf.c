@@ -13,17 +13,17 @@ void pcrf_init(struct pcrf *p, const struct mech_ports *ports, uint32_t entries)
     p->chains = ports->memory(ports->host, ports->ctas * sizeof *p->chains);
 }
 
-static uint16_t lowest_free(const struct pcrf *p)
+uint32_t pcrf_next(const struct pcrf *p)
 {
     uint32_t word = 0;
     while (!~p->taken[word]) word++;
-    return (uint16_t)(word * 64 + (uint32_t)__builtin_ctzll(~p->taken[word]));
+    return word * 64 + (uint32_t)__builtin_ctzll(~p->taken[word]);
 }
 
 void pcrf_append(struct pcrf *p, uint32_t cta, uint32_t warp, uint32_t reg)
 {
     struct pcrf_chain *c = &p->chains[cta];
-    const uint16_t at = lowest_free(p);
+    const uint16_t at = (uint16_t)pcrf_next(p);
     p->tags[at] =
         (struct pcrf_tag){.is_valid = true, .is_end = true, .warp = (uint8_t)warp, .reg = (uint8_t)reg};
     p->taken[at / 64] |= 1ull << at % 64;

@@ -31,7 +31,11 @@ enum { PCRF_ENTRIES_MAX = 1 << 16 };
 
 /* In init. */
 void pcrf_init(struct pcrf *p, const struct mech_ports *ports, uint32_t entries);
-/* Appends a register to the chain of a CTA: into the lowest free entry, which there is. */
+/* The entry that a register is appended to: the lowest that is free, which there is. That of the first
+ * register of a chain that is not empty. */
+uint32_t pcrf_next(const struct pcrf *p);
+static inline uint32_t pcrf_head(const struct pcrf *p, uint32_t cta) { return p->chains[cta].first; }
+/* Appends a register to the chain of a CTA: into pcrf_next. */
 void pcrf_append(struct pcrf *p, uint32_t cta, uint32_t warp, uint32_t reg);
 /* Takes the first register of a chain that is not empty; its entry is free. */
 struct pcrf_tag pcrf_take(struct pcrf *p, uint32_t cta);

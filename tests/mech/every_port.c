@@ -7,19 +7,27 @@ struct every_port {
     unsigned char *block;
     uint64_t yes, issued, waits, live, set, first, block_is_zero;
     uint64_t seen, sharers, insts;
-    uint64_t pcs, cta_live, code;
+    uint64_t pcs, cta_live, code, others_keep_rows;
 };
 
 #define COUNT(field) STAT_COUNT(every_port, field, "every_port." #field, "", "for the test", NULL)
-static const struct stat_row every_port_stats[] = {COUNT(yes),           COUNT(issued),
-                                                   COUNT(waits),         COUNT(live),
-                                                   COUNT(set),           COUNT(first),
-                                                   COUNT(block_is_zero), COUNT(seen),
-                                                   COUNT(sharers),       COUNT(insts),
-                                                   COUNT(pcs),           COUNT(cta_live),
-                                                   COUNT(code),          {0}};
+static const struct stat_row every_port_stats[] = {COUNT(yes),
+                                                   COUNT(issued),
+                                                   COUNT(waits),
+                                                   COUNT(live),
+                                                   COUNT(set),
+                                                   COUNT(first),
+                                                   COUNT(block_is_zero),
+                                                   COUNT(seen),
+                                                   COUNT(sharers),
+                                                   COUNT(insts),
+                                                   COUNT(pcs),
+                                                   COUNT(cta_live),
+                                                   COUNT(code),
+                                                   COUNT(others_keep_rows),
+                                                   {0}};
 
-enum { BLOCK_BYTES = 1000, STALL_CYCLES = 29 };
+enum { BLOCK_BYTES = 1000, STALL_CYCLES = 29, CTA_ROWS = 35 };
 
 static void every_port_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
@@ -27,6 +35,8 @@ static void every_port_init(void *state, void *gpu_state, const void *params, co
     s->ports = ports;
     s->block = ports->memory(ports->host, BLOCK_BYTES);
     ports->stall_after(ports->host, STALL_CYCLES);
+    ports->cta_rows(ports->host, CTA_ROWS);
+    s->others_keep_rows = ports->others_keep_rows;
     s->block_is_zero = 1;
     for (int i = 0; i < BLOCK_BYTES; i++) {
         if (s->block[i]) s->block_is_zero = 0;
@@ -87,6 +97,8 @@ static void every_port_on_timer(void *state, uint64_t cycle)
     s->yes += p->registers_take(p->host, 12, 13, &first);
     s->first = first;
     p->registers_give(p->host, 14, 15);
+    s->yes += p->registers_keep(p->host, 36);
+    p->registers_release(p->host, 37);
     s->yes += p->bank_access(p->host, 16, true);
     s->yes += p->cta_registers(p->host, &(struct mech_transfer){.cta_slot = 3, .is_out = true, .buffer = 17});
     every_port_between_sms(s);
@@ -104,7 +116,7 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
     .stats = every_port_stats,
     .state_bytes = sizeof(struct every_port),
     .timer_cycles = 50,
-    .owns = MECH_OWNS_REGISTERS,
+    .owns = MECH_OWNS_REGISTERS | MECH_KEEPS_REGISTERS,
     .uses = every_port_uses,
     .init = every_port_init,
     .take_miss = every_port_take_miss,

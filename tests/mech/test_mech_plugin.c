@@ -518,6 +518,16 @@ static bool mock_registers_give(void *sm, uint32_t first, uint32_t rows)
     CALLED(9, first, rows);
     return true;
 }
+static bool mock_registers_keep(void *sm, uint32_t row)
+{
+    CALLED(27, row);
+    return true;
+}
+static bool mock_registers_release(void *sm, uint32_t row)
+{
+    CALLED(28, row);
+    return true;
+}
 static bool mock_bank_access(void *sm, uint32_t row, bool is_write)
 {
     CALLED(10, row, is_write);
@@ -609,6 +619,8 @@ static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .l1_read = mock_l1_read,
                                               .registers_take = mock_registers_take,
                                               .registers_give = mock_registers_give,
+                                              .registers_keep = mock_registers_keep,
+                                              .registers_release = mock_registers_release,
                                               .bank_access = mock_bank_access,
                                               .ring_push = mock_ring_push,
                                               .ring_peek = mock_ring_peek,
@@ -639,11 +651,11 @@ static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops
 
 static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
 {
-    static const uint64_t want[] = {1,  0x1234, 5,  6,    2,  7,     11, 0,  3,  8,  9,  4,  10, 5,     11,
-                                    18, 0x180,  6,  0x80, 7,  0x100, 8,  12, 13, 9,  14, 15, 10, 16,    1,
-                                    11, 3,      1,  17,   12, 1,     20, 4,  1,  13, 0,  13, 0,  15,    0,
-                                    13, 1,      14, 1,    16, 0x180, 17, 19, 1,  2,  21, 20, 3,  22,    2,
-                                    21, 4,      23, 22,   5,  26,    23, 6,  24, 25, 7,  24, 26, 0x140, 25};
+    static const uint64_t want[] = {
+        1,     0x1234, 5,  6,  2,  7,  11, 0,  3,  8,  9,  4,  10, 5,  11,    18, 0x180, 6,     0x80, 7,
+        0x100, 8,      12, 13, 9,  14, 15, 27, 36, 28, 37, 10, 16, 1,  11,    3,  1,     17,    12,   1,
+        20,    4,      1,  13, 0,  13, 0,  15, 0,  13, 1,  14, 1,  16, 0x180, 17, 19,    1,     2,    21,
+        20,    3,      22, 2,  21, 4,  23, 22, 5,  26, 23, 6,  24, 25, 7,     24, 26,    0x140, 25};
     struct mech_kit k;
     open_port_caller(&k, &mock_ops);
     calls.len = 0;
@@ -651,7 +663,7 @@ static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
     assert_int_equal(calls.len, ARRAY_LEN(want));
     assert_memory_equal(calls.data, want, sizeof want);
     vec_free(&calls);
-    assert_int_equal(kit_stat(&k, "every_port.yes"), 13);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 14);
     assert_int_equal(kit_stat(&k, "every_port.seen"), 88 + 3);
     assert_int_equal(kit_stat(&k, "every_port.sharers"), 99);
     assert_int_equal(kit_stat(&k, "every_port.insts"), 111);
@@ -664,7 +676,9 @@ static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
     assert_int_equal(kit_stat(&k, "every_port.pcs"), 2 + 30);
     assert_int_equal(kit_stat(&k, "every_port.cta_live"), 33);
     assert_int_equal(kit_stat(&k, "every_port.code"), 34);
+    assert_int_equal(kit_stat(&k, "every_port.others_keep_rows"), 0);
     assert_int_equal(k.sm->stall_cycles, 29);
+    assert_int_equal(k.sm->cta_rows, 35);
     assert_int_equal(k.sm->claimed, 0);
     kit_close(&k);
 }
@@ -677,7 +691,7 @@ static void a_claim_stays_while_the_miss_queue_is_full(void **unused)
     mech_on_timer(k.sm, 50);
     is_queue_full = false;
     vec_free(&calls);
-    assert_int_equal(kit_stat(&k, "every_port.yes"), 12);
+    assert_int_equal(kit_stat(&k, "every_port.yes"), 13);
     assert_int_equal(k.sm->claimed, 1);
     kit_close(&k);
 }
@@ -708,7 +722,7 @@ static void two_that_answer_one_question_are_refused_with_both_names(void **unus
 
 static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
 {
-    refused(":old_api", "", "was built for version 99 of the mechanism interface, this is version 6");
+    refused(":old_api", "", "was built for version 99 of the mechanism interface, this is version 7");
     refused(":no_symbol", "", "exports no 'heddle_mechanism'");
     refused(":bad_prefix", "",
             "its parameter 'other.forbid_issue' must be called 'probe-bad-prefix.something'");

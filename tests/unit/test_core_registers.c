@@ -38,7 +38,7 @@ static struct register_file file_open(void)
 
 static void own(struct register_file *f, uint32_t rows, uint64_t *set)
 {
-    registers_own(f, rows, set, NULL, NULL);
+    registers_own(f, ROWS, rows, set, NULL, NULL);
     assert_int_equal(bitset_count(set, WORDS), rows);
 }
 
@@ -126,9 +126,9 @@ static void lent_rows_are_lost_to_a_cta_exactly_where_they_overlap(void **state)
     struct losses lost = {0};
     assert_true(registers_take(&f, 60, 10, &first)); /* 60 to 69, over the end of a word */
     assert_true(registers_take(&f, 75, 40, &first)); /* 75 to 114 */
-    registers_own(&f, 50, a, note_loss, &lost);
+    registers_own(&f, ROWS, 50, a, note_loss, &lost);
     assert_int_equal(lost.count, 0);
-    registers_own(&f, 50, b, note_loss, &lost); /* 50 to 99 */
+    registers_own(&f, ROWS, 50, b, note_loss, &lost); /* 50 to 99 */
     expect_run(b, 50, 50);
     assert_int_equal(lost.count, 2);
     assert_true(lost.runs[0].first == 60 && lost.runs[0].rows == 10);
@@ -161,6 +161,73 @@ static void rows_that_are_not_lent_are_not_taken_back(void **state)
     registers_free(&f);
 }
 
+/* A row that keeps registers is nobody else's, and who had borrowed it is told. */
+static void kept_rows_are_lost_to_a_borrower_one_by_one(void **state)
+{
+    struct register_file f = file_open();
+    uint64_t a[WORDS];
+    uint32_t first;
+    struct losses lost = {0};
+    own(&f, 50, a);
+    assert_true(registers_take(&f, 60, 10, &first));
+    assert_false(registers_keep(&f, 49, note_loss, &lost)); /* a CTA's */
+    assert_true(registers_keep(&f, 59, note_loss, &lost));
+    assert_int_equal(lost.count, 0);
+    assert_true(registers_keep(&f, 63, note_loss, &lost));
+    assert_false(registers_keep(&f, 63, note_loss, &lost)); /* not twice */
+    assert_int_equal(lost.count, 1);
+    assert_true(lost.runs[0].first == 63 && lost.runs[0].rows == 1);
+    assert_true(registers_is_lent(&f, 62) && !registers_is_lent(&f, 63));
+    assert_true(f.lent_count == 9 && f.kept_count == 2);
+    assert_true(registers_take(&f, 50, 10, &first)); /* 50 to 58 are too few */
+    assert_int_equal(first, 70);
+    assert_false(registers_release(&f, 62));
+    assert_true(registers_release(&f, 63));
+    assert_false(registers_release(&f, 63));
+    assert_true(registers_take(&f, 63, 1, &first));
+    assert_int_equal(first, 63);
+    registers_free(&f);
+}
+
+/* CTAs get rows below a bound, and none that keeps registers. */
+static void ctas_stay_below_the_rows_that_are_set_apart(void **state)
+{
+    struct register_file f = file_open();
+    uint64_t a[WORDS], b[WORDS];
+    struct losses lost = {0};
+    uint32_t first;
+    assert_true(registers_keep(&f, 10, NULL, NULL));
+    assert_int_equal(registers_room(&f, 10), 10);
+    assert_int_equal(registers_room(&f, 64), 63);
+    assert_int_equal(registers_room(&f, ROWS), ROWS - 1);
+    assert_true(registers_take(&f, 60, 20, &first));
+    registers_own(&f, 70, 50, a, note_loss, &lost);
+    expect_run(a, 11, 50);
+    assert_int_equal(registers_room(&f, 70), 19);
+    registers_own(&f, 70, 19, b, note_loss, &lost); /* no gap below row 70 holds all: 0 to 9 and 61 to 69 */
+    assert_true(bitset_has(b, 9) && !bitset_has(b, 10) && bitset_has(b, 61) && bitset_has(b, 69));
+    assert_int_equal(registers_room(&f, 70), 0);
+    assert_int_equal(lost.count, 2); /* row 60 to the first, 61 to 69 to the second */
+    assert_int_equal(f.lent_count, 10);
+    assert_true(registers_have_one_owner(&f));
+    registers_free(&f);
+}
+
+static void a_row_with_two_owners_is_found(void **state)
+{
+    struct register_file f = file_open();
+    uint64_t *const sets[] = {f.owned, f.kept, f.lent};
+    for (uint32_t i = 0; i < ARRAY_LEN(sets); i++) {
+        bitset_add(sets[i], ROWS - 1);
+        assert_true(registers_have_one_owner(&f));
+        bitset_add(sets[(i + 1) % 3], ROWS - 1);
+        assert_false(registers_have_one_owner(&f));
+        bitset_del(sets[i], ROWS - 1);
+        bitset_del(sets[(i + 1) % 3], ROWS - 1);
+    }
+    registers_free(&f);
+}
+
 /* CTAs and the mechanism, against a plain array of owners. */
 static void rows_have_one_owner_whatever_comes_and_goes(void **state)
 {
@@ -181,7 +248,7 @@ static void rows_have_one_owner_whatever_comes_and_goes(void **state)
                     if (owner[i] == CTA + cta) owner[i] = FREE;
             } else if (owned + rows <= ROWS) {
                 struct losses lost = {0};
-                registers_own(&f, rows, sets[cta], note_loss, &lost);
+                registers_own(&f, ROWS, rows, sets[cta], note_loss, &lost);
                 owned += size[cta] = rows;
                 uint32_t lost_rows = 0, were_lent = 0;
                 for (uint32_t i = 0; i < lost.count; i++) lost_rows += lost.runs[i].rows;
@@ -216,6 +283,9 @@ int main(void)
         cmocka_unit_test(a_mechanism_gets_free_rows_in_one_piece),
         cmocka_unit_test(lent_rows_are_lost_to_a_cta_exactly_where_they_overlap),
         cmocka_unit_test(rows_that_are_not_lent_are_not_taken_back),
+        cmocka_unit_test(kept_rows_are_lost_to_a_borrower_one_by_one),
+        cmocka_unit_test(ctas_stay_below_the_rows_that_are_set_apart),
+        cmocka_unit_test(a_row_with_two_owners_is_found),
         cmocka_unit_test(rows_have_one_owner_whatever_comes_and_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

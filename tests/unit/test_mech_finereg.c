@@ -9,6 +9,9 @@ static struct {
     uint32_t out, in, swaps, parked, reads, token;
     uint64_t code_offset;
     bool ctas_left, has_slots;
+    /* rows that keep registers */
+    uint32_t kept;
+    bool is_kept[1024];
 } host;
 
 static bool host_swap(void *sm, uint32_t out, uint32_t in, uint32_t cycles)
@@ -40,6 +43,22 @@ static bool host_read(void *sm, uint64_t offset, uint32_t token)
     return true;
 }
 static bool host_bank(void *sm, uint32_t row, bool is_write) { return true; }
+/* Entry i of the PCRF is row ACRF_ROWS + i. */
+enum { ACRF_ROWS = 512, FILE_ROWS = 1024 };
+static bool host_keep(void *sm, uint32_t row)
+{
+    assert_in_range(row, ACRF_ROWS, FILE_ROWS - 1);
+    assert_false(host.is_kept[row]);
+    host.kept++;
+    return host.is_kept[row] = true;
+}
+static bool host_release(void *sm, uint32_t row)
+{
+    assert_true(host.is_kept[row]);
+    host.is_kept[row] = false;
+    host.kept--;
+    return true;
+}
 
 static const struct mech_host_ops host_ops = {.cta_swap = host_swap,
                                               .warp_pcs = host_pcs,
@@ -49,7 +68,9 @@ static const struct mech_host_ops host_ops = {.cta_swap = host_swap,
                                               .ctas_left = host_left,
                                               .code_address = host_code,
                                               .memory_read = host_read,
-                                              .bank_access = host_bank};
+                                              .bank_access = host_bank,
+                                              .registers_keep = host_keep,
+                                              .registers_release = host_release};
 
 /* 1,024 rows: half of them are the ACRF. */
 static struct finereg *open_finereg(struct mech_kit *k)
@@ -110,6 +131,8 @@ static void rows_have_moved_after_n_and_three_cycles(void **state)
         assert_int_equal(host.parked, 0);
         assert_int_equal(f->pcrf.free, 512 - rows);
         assert_int_equal(f->pcrf.chains[0].count, rows);
+        assert_int_equal(host.kept, rows);
+        assert_true(host.is_kept[ACRF_ROWS] && host.is_kept[ACRF_ROWS + rows - 1]);
         kit_close(&k);
     }
 }
@@ -170,6 +193,35 @@ static void the_oldest_that_makes_room_comes_back(void **state)
         assert_int_equal(f->exchanges, fits);
         assert_int_equal(f->depletions, !fits);
         if (fits) assert_int_equal(f->now.in, 1);
+        kit_close(&k);
+    }
+}
+
+/* Kernels of two sizes: CTA 0, of 400 rows, is ready in the PCRF; CTA 1 stalls, which has 16; CTA 2 has the
+ * others. The ACRF has room for CTA 0 if CTA 2 has at most 112. */
+static void a_cta_that_the_acrf_has_no_room_for_stays_in_the_pcrf(void **state)
+{
+    static const uint32_t rows_of_third[] = {112, 113};
+    for (size_t i = 0; i < ARRAY_LEN(rows_of_third); i++) {
+        struct mech_kit k;
+        struct finereg *f = open_finereg(&k);
+        const uint32_t rows[] = {400, 16, rows_of_third[i]};
+        for (uint32_t cta = 0; cta < 3; cta++) {
+            tell(&k, MECH_CTA_START, cta);
+            f->table.ctas[cta].rows = rows[cta];
+        }
+        host.ctas_left = false;
+        save(f, 0, 16);
+        f->now.stage = SWITCH_VECTORS; /* nothing is decided until all are as they should be */
+        f->now.out = 7;
+        tell(&k, MECH_CTA_OUT, 0);
+        tell(&k, MECH_CTA_READY, 0);
+        f->now.stage = SWITCH_NONE;
+        tell(&k, MECH_CTA_STALLED, 1);
+        answer(&k);
+        tick(&k);
+        assert_int_equal(f->exchanges, rows_of_third[i] == 112);
+        assert_int_equal(f->pcrf.chains[0].count, 16);
         kit_close(&k);
     }
 }
@@ -248,17 +300,51 @@ static void parameters_fit_the_machine(void **state)
     char reason[MECH_REASON_BYTES];
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_int_equal(finereg_check(&cases[i].params, &machine, reason), cases[i].fit);
+    const struct mech_machine shared = {.register_rows = 65536 / 32, .takes_rows = "linebacker"};
+    assert_int_equal(finereg_check(&cases[0].params, &shared, reason), MECH_FITS);
+    assert_int_equal(finereg_check(&cases[2].params, &shared, reason), MECH_MISFIT); /* unified */
 }
 
-/* The PCRF and the pool of RegMutex are rows that no CTA owns: they are not idle for others. */
+/* The pool of RegMutex and the L1 of CERF are rows that no CTA owns, and nobody knows which: they are not
+ * idle for others. FineReg says which rows its PCRF uses. */
 static void rows_without_a_cta_have_one_owner(void **state)
 {
-    static const char *const pairs[] = {"finereg linebacker", "regmutex linebacker", "finereg victim"};
+    static const struct {
+        const char *names;
+        bool is_allowed;
+    } pairs[] = {{"finereg linebacker", true},   {"finereg victim", true},   {"finereg cerf", false},
+                 {"regmutex linebacker", false}, {"regmutex victim", false}, {"linebacker cerf", false},
+                 {"linebacker victim", false}};
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
         struct mech_kit k = {0};
-        assert_false(kit_try_set(&k, pairs[i], ""));
+        assert_int_equal(kit_try_set(&k, pairs[i].names, ""), pairs[i].is_allowed);
+        if (pairs[i].is_allowed) mech_set_destroy(k.set);
         diag_free(&k.diags);
     }
+}
+
+/* A CTA comes back, a row a cycle: each row that it leaves is released at once. */
+static void rows_that_come_back_are_released(void **state)
+{
+    struct mech_kit k;
+    struct finereg *f = open_finereg(&k);
+    host.has_slots = true;
+    tell(&k, MECH_CTA_START, 0);
+    tell(&k, MECH_CTA_STALLED, 0);
+    answer(&k);
+    tick(&k);
+    tell(&k, MECH_CTA_OUT, 0);
+    while (f->now.stage == SWITCH_MOVE) tick(&k);
+    assert_int_equal(host.kept, 16);
+    f->expects = host.ctas_left = false;
+    tell(&k, MECH_CTA_READY, 0);
+    for (uint32_t left = 16; left; left--) {
+        assert_int_equal(host.kept, left);
+        tick(&k);
+    }
+    assert_int_equal(host.kept, 0);
+    assert_int_equal(f->rows_in, 16);
+    kit_close(&k);
 }
 
 /* Two mechanisms that say which CTAs become resident. */
@@ -277,11 +363,13 @@ int main(void)
         cmocka_unit_test(rows_have_moved_after_n_and_three_cycles),
         cmocka_unit_test(registers_in_the_acrf_come_first),
         cmocka_unit_test(the_oldest_that_makes_room_comes_back),
+        cmocka_unit_test(a_cta_that_the_acrf_has_no_room_for_stays_in_the_pcrf),
         cmocka_unit_test(a_cta_that_goes_on_is_not_switched),
         cmocka_unit_test(vectors_that_share_an_entry_miss_in_turn),
         cmocka_unit_test(chains_share_the_pcrf),
         cmocka_unit_test(parameters_fit_the_machine),
         cmocka_unit_test(rows_without_a_cta_have_one_owner),
+        cmocka_unit_test(rows_that_come_back_are_released),
         cmocka_unit_test(two_cannot_admit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,7 +223,7 @@ static bool check_slices(const struct mechanism *m, struct diag_list *diags)
 
 static bool check_owns(const struct mechanism *m, struct diag_list *diags)
 {
-    if (!(m->owns & ~(uint32_t)MECH_OWNS_REGISTERS)) return true;
+    if (!(m->owns & ~(uint32_t)(MECH_OWNS_REGISTERS | MECH_KEEPS_REGISTERS))) return true;
     mech_error(diags, "enum mech_owns", "mechanism '%s' owns 0x%x, which this Heddle does not know", m->name,
                (unsigned)m->owns);
     return false;
@@ -278,5 +278,6 @@ const char *mech_contest(const struct mechanism *a, const struct mechanism *b)
     if (a->admit && b->admit) return "decide which CTAs become resident (admit)";
     if (a->take_request && b->take_request) return "take requests at the L2's slices (take_request)";
     if (a->owns & b->owns & MECH_OWNS_REGISTERS) return "own the free rows of the register file";
+    if (a->owns & b->owns & MECH_KEEPS_REGISTERS) return "use rows of the register file that no CTA owns";
     return NULL;
 }

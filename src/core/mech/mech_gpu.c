@@ -149,11 +149,26 @@ static bool check_cache_sms(const struct mech_gpu *g, struct diag_list *diags)
     return false;
 }
 
+/* The machine as one mechanism sees it: with the others. */
+static struct mech_machine machine_for(const struct mech_gpu *g, uint32_t index,
+                                       const struct mech_machine *machine)
+{
+    struct mech_machine m = *machine;
+    for (uint32_t i = 0; i < g->count; i++) {
+        const struct mechanism *other = g->seats[i].mech;
+        if (i == index) continue;
+        if (other->admit) m.admits = other->name;
+        if (other->owns & MECH_OWNS_REGISTERS) m.takes_rows = other->name;
+    }
+    return m;
+}
+
 bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, struct diag_list *diags)
 {
     bool fits = check_uses(g, diags) && check_cache_sms(g, diags);
     for (uint32_t i = 0; i < g->count; i++) {
-        struct mech_gpu_question q = {.seat = &g->seats[i], .machine = machine};
+        const struct mech_machine seen = machine_for(g, i, machine);
+        struct mech_gpu_question q = {.seat = &g->seats[i], .machine = &seen};
         if (!q.seat->mech->check) continue;
         mech_gpu_try(g, ask_fit, &q);
         if (g->has_failed || q.fit == MECH_FITS) continue;

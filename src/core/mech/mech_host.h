@@ -32,6 +32,11 @@ struct mech_host_ops {
     bool (*registers_take)(void *sm, uint32_t from, uint32_t rows, uint32_t *first);
     /* false: not all of these rows were taken */
     bool (*registers_give)(void *sm, uint32_t first, uint32_t rows);
+    /* has a mechanism taken the row? */
+    bool (*registers_taken)(void *sm, uint32_t row);
+    bool (*registers_keep)(void *sm, uint32_t row);
+    /* false: the row was not kept */
+    bool (*registers_release)(void *sm, uint32_t row);
     bool (*bank_access)(void *sm, uint32_t row, bool is_write);
     bool (*ring_push)(void *sm, enum mech_ring_channel channel, const struct mech_ring_message *m);
     bool (*ring_peek)(void *sm, enum mech_ring_channel channel, struct mech_ring_message *m);
@@ -84,8 +89,9 @@ struct mech_sm {
     /* fixed once mech_sm_create has returned: lines that the tags are made for, 0 = the machine's own;
      * entries of the re-execution queue, 0 = there is none */
     uint32_t l1_lines_max, reexec_entries;
-    /* cycles after which a stalled CTA is told of */
-    uint32_t stall_cycles;
+    /* cycles after which a stalled CTA is told of; CTAs that a mechanism admits own rows below this one,
+     * UINT32_MAX: any */
+    uint32_t stall_cycles, cta_rows;
     /* misses that a mechanism has claimed and not yet answered or forwarded: how many, and a set of tokens */
     uint32_t claimed;
     VEC(uint64_t) claims;

@@ -238,12 +238,54 @@ static void port_registers_give(void *host, uint32_t first, uint32_t rows)
                   first);
 }
 
+static const struct mech_sm_setup *setup_of_keeper(void *host, const char *port, uint32_t row)
+{
+    const struct mech_seat *seat = seat_running(host, port);
+    if (UNLIKELY(!(seat->mech->owns & MECH_KEEPS_REGISTERS)))
+        mech_fail(seat, port, "only a mechanism that owns MECH_KEEPS_REGISTERS may call it");
+    if (UNLIKELY(row >= seat->sm->setup.register_rows))
+        mech_fail(seat, port, "row %u, but the register file has %u", row, seat->sm->setup.register_rows);
+    return &seat->sm->setup;
+}
+
+static void port_cta_rows(void *host, uint32_t rows)
+{
+    struct mech_seat *seat = seat_in_init(host, "cta_rows");
+    if (UNLIKELY(!(seat->mech->owns & MECH_KEEPS_REGISTERS)))
+        mech_fail(seat, "cta_rows", "only a mechanism that owns MECH_KEEPS_REGISTERS may call it");
+    seat->votes.cta_rows = rows;
+    mech_combine_limits(seat->sm);
+}
+
+static bool port_registers_keep(void *host, uint32_t row)
+{
+    const struct mech_sm_setup *s = setup_of_keeper(host, "registers_keep", row);
+    return s->ops->registers_keep && s->ops->registers_keep(s->sm, row);
+}
+
+static void port_registers_release(void *host, uint32_t row)
+{
+    const struct mech_sm_setup *s = setup_of_keeper(host, "registers_release", row);
+    if (s->ops->registers_release && UNLIKELY(!s->ops->registers_release(s->sm, row)))
+        mech_fail(host, "registers_release", "row %u, which it does not keep", row);
+}
+
+/* A mechanism that has rows as long as nobody needs them uses those that it has: no row holds registers and
+ * something else. One that counts rows (cerf) has taken none. */
+static bool has_row(const struct mech_seat *seat, uint32_t row)
+{
+    const struct mech_sm_setup *s = &seat->sm->setup;
+    return seat->mech->owns != MECH_OWNS_REGISTERS || !s->ops->registers_taken ||
+           s->ops->registers_taken(s->sm, row);
+}
+
 static bool port_bank_access(void *host, uint32_t row, bool is_write)
 {
     const struct mech_seat *seat = seat_running(host, "bank_access");
     const struct mech_sm_setup *s = &seat->sm->setup;
     if (UNLIKELY(row >= s->register_rows))
         mech_fail(seat, "bank_access", "row %u, but the register file has %u", row, s->register_rows);
+    if (UNLIKELY(!has_row(seat, row))) mech_fail(seat, "bank_access", "row %u, which it has not taken", row);
     return s->ops->bank_access && s->ops->bank_access(s->sm, row, is_write);
 }
 
@@ -419,6 +461,14 @@ static bool port_ctas_left(void *host)
     return s->ops->ctas_left && s->ops->ctas_left(s->sm);
 }
 
+static bool others_keep_rows(const struct mech_seat *seat)
+{
+    const struct mech_set *set = seat->sm->setup.set;
+    for (uint32_t i = 0; i < mech_set_count(set); i++)
+        if (i != seat->index && mech_set_at(set, i)->owns & MECH_KEEPS_REGISTERS) return true;
+    return false;
+}
+
 void mech_ports_fill(struct mech_seat *seat)
 {
     const struct mech_sm_setup *s = &seat->sm->setup;
@@ -435,6 +485,7 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .l1_latency = s->l1_latency,
                                       .register_rows = s->register_rows,
                                       .register_banks = s->register_banks,
+                                      .others_keep_rows = others_keep_rows(seat),
                                       .ring_queue = s->ring_queue,
                                       .ring_request_buffer = s->ring_request_buffer,
                                       .ring_response_buffer = s->ring_response_buffer,
@@ -459,6 +510,9 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .l1_read = port_l1_read,
                                       .registers_take = port_registers_take,
                                       .registers_give = port_registers_give,
+                                      .cta_rows = port_cta_rows,
+                                      .registers_keep = port_registers_keep,
+                                      .registers_release = port_registers_release,
                                       .bank_access = port_bank_access,
                                       .limit_ctas = port_limit_ctas,
                                       .ring_push = port_ring_push,

@@ -9,7 +9,7 @@ enum mech_mask { MECH_MASK_ISSUE, MECH_MASK_MEMORY, MECH_MASK_LOAD, MECH_MASK_CO
 /* What a mechanism has asked for; limits that it has not set are as in mech_sm. */
 struct mech_votes {
     uint64_t masks[MECH_MASK_COUNT][MECH_BANKS_MAX];
-    uint32_t cta_limit, l1_lines, l1_lines_max, reexec_entries, stall_cycles;
+    uint32_t cta_limit, cta_rows, l1_lines, l1_lines_max, reexec_entries, stall_cycles;
 };
 
 struct mech_seat {

@@ -6,7 +6,7 @@
 
 struct mech_votes mech_votes_all(void)
 {
-    struct mech_votes v = {.cta_limit = UINT32_MAX, .l1_lines = UINT32_MAX};
+    struct mech_votes v = {.cta_limit = UINT32_MAX, .cta_rows = UINT32_MAX, .l1_lines = UINT32_MAX};
     memset(v.masks, 0xff, sizeof v.masks);
     return v;
 }
@@ -48,10 +48,11 @@ void mech_hold(struct mech_sm *m, uint32_t bank, uint64_t warps)
 
 void mech_combine_limits(struct mech_sm *m)
 {
-    uint32_t ctas = UINT32_MAX, lines = UINT32_MAX, lines_max = 0, reexec = 0, stall = 0;
+    uint32_t ctas = UINT32_MAX, rows = UINT32_MAX, lines = UINT32_MAX, lines_max = 0, reexec = 0, stall = 0;
     for (uint32_t i = 0; i < m->count; i++) {
         const struct mech_votes *v = &m->seats[i].votes;
         ctas = MIN(ctas, v->cta_limit);
+        rows = MIN(rows, v->cta_rows);
         lines = MIN(lines, v->l1_lines);
         lines_max = MAX(lines_max, v->l1_lines_max);
         stall = MAX(stall, v->stall_cycles);
@@ -59,6 +60,7 @@ void mech_combine_limits(struct mech_sm *m)
     }
     if (m->cta_limit != ctas || m->l1_lines != lines) votes_changed(m);
     m->cta_limit = ctas;
+    m->cta_rows = rows;
     m->l1_lines = lines;
     m->l1_lines_max = lines_max;
     m->reexec_entries = reexec;

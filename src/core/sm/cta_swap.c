@@ -208,12 +208,16 @@ bool swap_park(struct sm *m, uint32_t cta, const isa_live_set *kept)
     if (!m->swaps.ctas[cta].is_used || c->has_slots || !c->has_rows) return false;
     for (uint32_t i = 0; i < c->warps; i++) emu_warp_lose(emu_cta_warp(c->emu, i), &kept[i]);
     residency_give_rows(m, cta);
+    sm_mech_cta(m, cta, MECH_CTA_PARKED);
     return true;
 }
 
 bool swap_unpark(struct sm *m, uint32_t cta)
 {
-    return m->swaps.ctas[cta].is_used && !m->residency.ctas[cta].has_rows && residency_take_rows(m, cta);
+    if (!m->swaps.ctas[cta].is_used || m->residency.ctas[cta].has_rows || !residency_take_rows(m, cta))
+        return false;
+    sm_mech_cta(m, cta, MECH_CTA_UNPARKED);
+    return true;
 }
 
 /* ---- the stage ---- */

@@ -112,10 +112,33 @@ static bool fits_slots(const struct sm *m, uint32_t warps)
            r->thread_count + warps * ISA_LANES <= m->setup.machine->sm_threads;
 }
 
-static bool fits_memory(const struct sm *m, const struct needs *n)
+/* CTAs of a cooperative grid wait for each other: all of them are active. */
+static bool asks_mechanism(const struct sm *m, const struct emu_grid *g)
+{
+    return m->mech->has_admit && !emu_grid_launch(g)->cooperative;
+}
+
+/* Rows below this one are for CTAs of a grid. */
+static uint32_t rows_for(const struct sm *m, const struct emu_grid *g)
+{
+    const uint32_t rows = m->residency.file.rows;
+    return asks_mechanism(m, g) ? MIN(m->mech->cta_rows, rows) : rows;
+}
+
+/* Rows that a mechanism keeps registers in, or sets apart for them, are not there for a CTA. */
+static bool fits_rows(const struct sm *m, const struct emu_grid *g, uint32_t registers)
 {
     const struct residency *r = &m->residency;
-    return r->registers + n->registers <= n->register_limit && r->shared + n->shared <= n->shared_size;
+    const uint32_t below = rows_for(m, g);
+    if (below == r->file.rows && !r->file.kept_count) return true; /* registers of the file are counted */
+    return registers / ISA_LANES <= registers_room(&r->file, below);
+}
+
+static bool fits_memory(const struct sm *m, const struct emu_grid *g, const struct needs *n)
+{
+    const struct residency *r = &m->residency;
+    return r->registers + n->registers <= n->register_limit && r->shared + n->shared <= n->shared_size &&
+           fits_rows(m, g, n->registers);
 }
 
 /* The answer of the mechanism that admits CTAs. Sets the registers that the CTA gets. */
@@ -139,12 +162,6 @@ static bool is_admitted(const struct sm *m, const struct emu_grid *g, struct nee
     return true;
 }
 
-/* CTAs of a cooperative grid wait for each other: all of them are active. */
-static bool asks_mechanism(const struct sm *m, const struct emu_grid *g)
-{
-    return m->mech->has_admit && !emu_grid_launch(g)->cooperative;
-}
-
 static uint32_t contexts_in_use(const struct sm *m)
 {
     return bitset_count(m->residency.contexts_taken, ARRAY_LEN(m->residency.contexts_taken));
@@ -157,9 +174,9 @@ bool sm_fits(const struct sm *m, const struct emu_grid *g)
     if (r->cta_count >= MIN(r->cta_slots, m->mech->cta_limit) || m->state.has_room) return false;
     struct needs n = needs_of(m, g);
     if (r->cta_count && n.shared_size != r->shared_size) return false;
-    if (!asks_mechanism(m, g)) return fits_slots(m, n.warps) && fits_memory(m, &n);
+    if (!asks_mechanism(m, g)) return fits_slots(m, n.warps) && fits_memory(m, g, &n);
     if (contexts_in_use(m) + n.warps > r->context_count) return false;
-    return is_admitted(m, g, &n) && fits_memory(m, &n);
+    return is_admitted(m, g, &n) && fits_memory(m, g, &n);
 }
 
 /* ---- contexts and slots ---- */
@@ -276,7 +293,8 @@ static void own_rows(struct sm *m, struct sm_cta *c)
 {
     c->has_rows = true;
     m->residency.registers += c->registers;
-    registers_own(&m->residency.file, c->registers / ISA_LANES, c->rows, sm_mech_rows_lost, m);
+    registers_own(&m->residency.file, rows_for(m, c->grid), c->registers / ISA_LANES, c->rows,
+                  sm_mech_rows_lost, m);
 }
 
 static void disown_rows(struct sm *m, struct sm_cta *c)
@@ -300,6 +318,7 @@ COLD bool residency_take_rows(struct sm *m, uint32_t cta)
     struct residency *r = &m->residency;
     struct sm_cta *c = &r->ctas[cta];
     if (r->registers + c->registers > needs_of(m, c->grid).register_limit) return false;
+    if (!fits_rows(m, c->grid, c->registers)) return false;
     account_occupancy(m, m->sleep.cycle);
     r->saved_count--;
     own_rows(m, c);
@@ -573,6 +592,8 @@ const char *sm_leaks(const struct sm *m, const struct emu_grid *g)
     if (h.registers != r->registers) return "registers leaked";
     if (h.rows != registers_owned(&r->file) || h.saved != r->saved_count)
         return "rows of the register file leaked";
+    if (!registers_have_one_owner(&r->file)) return "rows of the register file have two owners";
+    if (!h.ctas && r->file.kept_count) return "rows that a mechanism keeps registers in leaked";
     if (h.shared != r->shared) return "shared memory leaked";
     if (memcmp(h.slots, r->slots_taken, sizeof h.slots) || h.threads != r->thread_count)
         return "warp slots leaked";

@@ -114,6 +114,24 @@ static bool port_registers_give(void *host, uint32_t first, uint32_t rows)
     return registers_give(&m->residency.file, first, rows);
 }
 
+static bool port_registers_taken(void *host, uint32_t row)
+{
+    const struct sm *m = host;
+    return registers_is_lent(&m->residency.file, row);
+}
+
+static bool port_registers_keep(void *host, uint32_t row)
+{
+    struct sm *m = host;
+    return registers_keep(&m->residency.file, row, sm_mech_rows_lost, m);
+}
+
+static bool port_registers_release(void *host, uint32_t row)
+{
+    struct sm *m = host;
+    return registers_release(&m->residency.file, row);
+}
+
 static bool port_bank_access(void *host, uint32_t row, bool is_write)
 {
     struct sm *m = host;
@@ -266,6 +284,9 @@ static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .l1_read = port_l1_read,
                                               .registers_take = port_registers_take,
                                               .registers_give = port_registers_give,
+                                              .registers_taken = port_registers_taken,
+                                              .registers_keep = port_registers_keep,
+                                              .registers_release = port_registers_release,
                                               .bank_access = port_bank_access,
                                               .ring_push = port_ring_push,
                                               .ring_peek = port_ring_peek,
