@@ -1,4 +1,5 @@
-/* finereg.h: the state of FineReg (finereg.c), its parameters and what it costs (finereg_rows.c). */
+/* finereg.h: the state of FineReg (finereg.c), its parameters and what it costs (finereg_rows.c),
+ * live registers (finereg_live.c) and rows on their way (finereg_move.c). */
 #ifndef HEDDLE_MECH_FINEREG_H
 #define HEDDLE_MECH_FINEREG_H
 
@@ -69,6 +70,10 @@ enum mech_fit finereg_check(const void *params, const struct mech_machine *machi
 /* Looks the vectors of the CTA that is to leave up, warp by warp, until one has to come from memory;
  * has_come: the one that was waited for. True: all are there, and what is kept is known. */
 bool finereg_find_live(struct finereg *f, uint64_t cycle, bool has_come);
+/* Moves a row each way, as far as banks and entries let it. */
+void finereg_move_rows(struct finereg *f, uint64_t cycle);
+/* Counts entries in use up to this cycle: before entries are taken or given, and at each event of a CTA. */
+void finereg_count_rows(struct finereg *f, uint64_t cycle);
 /* Rows of a warp of a CTA. */
 uint32_t finereg_warp_rows(const struct finereg *f, uint32_t cta);
 /* Rows of the ACRF, the first ones of the register file, and of the PCRF. */
