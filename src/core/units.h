@@ -128,7 +128,7 @@ void units_commit_all(struct units *u);
 void units_settle(struct units *u);
 /* Something was done to slices outside of their ticks: all have one. */
 void units_wake_slices(struct units *u);
-/* For l2_on_atomic and l2_on_write: an atomic takes effect, and a write is told of, at the end of the step. */
+/* For l2_on_atomic and l2_on_write: what the request does to memory counts from the end of the step on. */
 void units_keep_effect(void *unit, const struct req *r);
 
 /* ---- sums over the shares of the pool ---- */
