@@ -68,10 +68,12 @@ static void open_run(const struct stale_run *r)
     const char *settings = mode;
     struct rig_options o = {.machine = r->machine, .sets = r->sets, .timed = r->timed};
     while (o.set_count < ARRAY_LEN(r->sets) && r->sets[o.set_count]) o.set_count++;
-    o.timed.mechs = &ccn;
-    o.timed.mech_count = 1;
-    o.timed.mech_settings = &settings;
-    o.timed.mech_setting_count = 1;
+    if (!o.timed.mech_count) {
+        o.timed.mechs = &ccn;
+        o.timed.mech_count = 1;
+        o.timed.mech_settings = &settings;
+        o.timed.mech_setting_count = 1;
+    }
     rig_open(&rig, ptx, &o);
     buf = rig_alloc(&rig, LINES * LINE_BYTES);
     out = rig_alloc(&rig, LINE_BYTES);
@@ -82,7 +84,7 @@ static void run_acts(const struct act acts[STEPS])
     uint64_t params[2 + STEPS] = {buf, out};
     for (uint32_t i = 0; i < STEPS; i++)
         params[2 + i] = (uint64_t)acts[i].cycle << 32 | acts[i].sm << 16 | acts[i].kind;
-    rig_run(&rig, "acts", rig.machine.sm_count, SECTORS, params);
+    rig_run(&rig, "acts", timed_compute_sms(rig.gpu), SECTORS, params);
 }
 
 /* i: which of the runs of a test this is, for the message. */
@@ -168,6 +170,19 @@ static void lines_of_the_l2_may_have_another_size(void **state)
         expect_cases(&(struct stale_run){.sets = {sets[i]}}, plain, ARRAY_LEN(plain));
 }
 
+/* Morpheus, with a third of the SMs in cache mode, takes reads and writes before they are at the tags. */
+static void a_mechanism_at_the_l2_may_take_the_store(void **state)
+{
+    static const char *const both[] = {"ccn", "morpheus"}, *const cache = "morpheus.cache_sms=24";
+    const struct timed_options o = {
+        .mechs = both, .mech_count = 2, .mech_settings = &cache, .mech_setting_count = 1};
+    const struct stale_case cases[] = {
+        {{{0, 0, LOAD_ALL}, {1, 4000, STORE}, {2, 8000, LOAD}}, 1, 1},
+        {{{1, 0, STORE}, {0, 4000, LOAD_ALL}, {2, 8000, LOAD}}, 1, 0},
+    };
+    expect_cases(&(struct stale_run){.machine = "rtx3080", .timed = o}, cases, ARRAY_LEN(cases));
+}
+
 /* Of a line with sectors SM 0 has the first before the store, and the others after it. */
 static void a_line_is_as_old_as_its_oldest_sector(void **state)
 {
@@ -198,6 +213,17 @@ static void what_the_host_writes_is_a_store(void **state)
         expect(i, 1, i % 4 != 3, i % 4 == 1 || i % 4 == 2);
         rig_close(&rig);
     }
+}
+
+/* What an L1 answers itself is new, and no store is seen. */
+static void a_copy_that_never_saw_the_l2_has_an_age(void **state)
+{
+    open_run(&(struct stale_run){.sets = {"l1.fixed_miss_latency=300"}});
+    run_acts((const struct act[STEPS]){{0}});
+    timed_host_copy(rig.gpu, buf, 8);
+    run_acts((const struct act[STEPS]){{0, 0, LOAD}, {1, 2000, STORE}, {2, 4000, LOAD}});
+    expect(0, 1, 1, 0);
+    rig_close(&rig);
 }
 
 /* ---- one result ---- */
@@ -245,6 +271,8 @@ int main(void)
         RIG_TEST(lines_of_the_l2_may_have_another_size),
         RIG_TEST(a_line_is_as_old_as_its_oldest_sector),
         RIG_TEST(what_the_host_writes_is_a_store),
+        RIG_TEST(a_copy_that_never_saw_the_l2_has_an_age),
+        RIG_TEST(a_mechanism_at_the_l2_may_take_the_store),
         RIG_TEST(every_way_to_run_it_counts_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
