@@ -2,12 +2,12 @@
  * window decides what they run at in the next one.
  *
  * (1) Base: one window at the tuple where the kernel starts, or, where CCWS leads to it, one under CCWS and
- * one at N = p = the warps of a scheduler that it let through, in the mean over SMs. (2) Vote: the SMs try p =
- * 1, 2, 4, ... N in turns for one window. The p whose SMs gain most over their own last windows, in the mean,
- * is the p of all. (3) Climb: N grows by one, window by window, while the way to the L2 is not busy and each
- * step is faster; the step that is not faster is taken back. (4) Hold, until an SM is slower than in its last
- * window by more than a bound: then the vote comes again. An SM that had no warp at some time of a window has
- * no vote in it. */
+ * one at N = p = the warps of a scheduler that it let through, in the mean over SMs. (2) Vote: the SMs try p
+ * = 1, 2, 4, ... N in turns for one window. The p whose SMs gain most over their own last windows, in the
+ * mean, is the p of all. (3) Climb: N grows by one, window by window, while the way to the L2 is not busy
+ * and each step is faster; the step that is not faster is taken back. (4) Hold, until an SM is slower than
+ * in its last window by more than a bound: then the vote comes again. An SM that had no warp at some time of
+ * a window has no vote in it. */
 #ifndef HEDDLE_MECH_PCAL_SEARCH_H
 #define HEDDLE_MECH_PCAL_SEARCH_H
 
