@@ -150,7 +150,7 @@ static void an_sm_sees_its_own_notes_at_once(void **unused)
     sharers_destroy(s);
 }
 
-/* An old copy stays old, whoever stores. */
+/* A store of its own does not make an old copy new. */
 static void an_l1_that_updates_lines_has_its_own_stores(void **unused)
 {
     for (uint32_t updates = 0; updates < 2; updates++) {
