@@ -458,6 +458,9 @@ struct mech_ports {
      * is full, or no line is free, and the claim stays; it has the next entry of the queue). */
     void (*miss_answer)(void *host, uint32_t token);
     bool (*miss_forward)(void *host, uint32_t token);
+    /* In take_miss, or before miss_answer: the data of the miss is as old as the copy that it is made of
+     * (copy_as_of). Without it: older than the newest store to its line. */
+    void (*miss_as_of)(void *host, uint32_t token, uint64_t as_of);
     /* In init alone: a load that may_miss or the L1 refuses waits in a queue of this many instructions beside
      * the load-store unit, one of a warp at most, and those behind go on. The smallest number above 0
      * counts. */
@@ -505,6 +508,11 @@ struct mech_ports {
     /* With MECH_USES_SHARERS: which L1s held the whole line, of global memory, when the cycle before ended: a
      * mask of SMs, [(sm_count + 63) / 64] words, valid until the hook returns. */
     const uint64_t *(*sharers)(void *host, uint64_t line);
+    /* With MECH_USES_AGES: how old the copy of a line of global memory in the L1 of an SM is: this SM's now,
+     * another one's when the cycle before ended. 0: since the copy was read at the L2, that has performed a
+     * store to the line, or the host has written to it. Otherwise a number for data that is made of the copy
+     * (miss_as_of). */
+    uint64_t (*copy_as_of)(void *host, uint32_t sm, uint64_t line);
     /* Thread instructions that this SM has issued since the machine was made. */
     uint64_t (*thread_insts)(void *host);
     /* Moves the registers of a CTA to memory or back, one row of 128 bytes a cycle, as real traffic; those
@@ -642,7 +650,8 @@ enum mech_owns {
  * not run ahead of each other. */
 enum mech_uses {
     MECH_USES_RING = 1, /* ring_push, ring_peek, ring_pop, ring_pass, on_ring: one mechanism alone */
-    MECH_USES_SHARERS = 2
+    MECH_USES_SHARERS = 2,
+    MECH_USES_AGES = 4 /* copy_as_of */
 };
 
 struct mechanism {

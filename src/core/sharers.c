@@ -1,17 +1,22 @@
-/* sharers.c: see sharers.h. A table by open addressing with linear probing: a slot has a line and the mask of
+/* sharers.c: see sharers.h. A table by open addressing with linear probing: a slot has a line and masks of
  * its holders. A line without holders leaves, and those behind it that it had pushed away close the gap. */
 #include "core/sharers.h"
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "core/newest_store.h"
 
 enum { START_SLOTS = 1024 };
 /* Lines are multiples of their size. */
 #define NO_LINE UINT64_MAX
 
+/* Masks of a slot: SMs that have the whole line, some of it, and an old copy. */
+enum sharers_mask { MASK_ALL, MASK_SOME, MASK_OLD, MASKS };
+
 struct sharers_event {
     uint64_t line;
-    bool holds;
+    tick as_of;
+    enum sharers_part holds;
 };
 
 /* Each on host lines of its own. */
@@ -25,10 +30,14 @@ struct sharers {
     /* a power of two; slots that have a line */
     uint32_t slots, used;
     uint64_t *lines;
-    /* [slot * words] */
+    /* [(slot * MASKS + enum sharers_mask) * words] */
     uint64_t *masks;
     uint64_t *none;
     struct sharers_log *logs;
+    /* copies are dated */
+    bool has_dates, updates;
+    uint32_t line_bytes;
+    struct newest_store newest;
 };
 
 /* ---- the table ---- */
@@ -46,16 +55,25 @@ static uint32_t find(const struct sharers *s, uint64_t line)
     return at;
 }
 
-static uint64_t *mask_at(const struct sharers *s, uint32_t slot)
+static uint64_t *mask_at(const struct sharers *s, uint32_t slot, enum sharers_mask mask)
 {
-    return &s->masks[(size_t)slot * s->words];
+    return &s->masks[((size_t)slot * MASKS + mask) * s->words];
+}
+
+static size_t masks_bytes(const struct sharers *s) { return sizeof *s->masks * MASKS * s->words; }
+
+static bool has_bit(const uint64_t *mask, uint32_t sm) { return mask[sm / 64] >> sm % 64 & 1; }
+
+static void put_bit(uint64_t *mask, uint32_t sm, bool bit)
+{
+    mask[sm / 64] = (mask[sm / 64] & ~((uint64_t)1 << sm % 64)) | (uint64_t)bit << sm % 64;
 }
 
 static void make_table(struct sharers *s, uint32_t slots)
 {
     s->slots = slots;
     s->lines = mem_alloc(sizeof *s->lines * slots);
-    s->masks = mem_zalloc(sizeof *s->masks * slots * s->words);
+    s->masks = mem_zalloc(masks_bytes(s) * slots);
     for (uint32_t i = 0; i < slots; i++) s->lines[i] = NO_LINE;
 }
 
@@ -67,7 +85,7 @@ static void grow(struct sharers *s)
         if (old.lines[i] == NO_LINE) continue;
         const uint32_t at = find(s, old.lines[i]);
         s->lines[at] = old.lines[i];
-        memcpy(mask_at(s, at), mask_at(&old, i), sizeof *s->masks * s->words);
+        memcpy(mask_at(s, at, 0), mask_at(&old, i, 0), masks_bytes(s));
     }
     free(old.lines);
     free(old.masks);
@@ -86,31 +104,46 @@ static void empty_slot(struct sharers *s, uint32_t gap)
     for (uint32_t at = (gap + 1) & (s->slots - 1); s->lines[at] != NO_LINE; at = (at + 1) & (s->slots - 1)) {
         if (!closes(s, gap, at)) continue;
         s->lines[gap] = s->lines[at];
-        memcpy(mask_at(s, gap), mask_at(s, at), sizeof *s->masks * s->words);
+        memcpy(mask_at(s, gap, 0), mask_at(s, at, 0), masks_bytes(s));
         gap = at;
     }
     s->lines[gap] = NO_LINE;
-    memset(mask_at(s, gap), 0, sizeof *s->masks * s->words);
+    memset(mask_at(s, gap, 0), 0, masks_bytes(s));
 }
 
-static void add(struct sharers *s, uint32_t sm, uint64_t line)
+/* ---- what a note does ---- */
+
+static bool is_older(const struct sharers *s, const struct sharers_event *e)
+{
+    return s->has_dates && e->as_of < newest_store_of(&s->newest, e->line);
+}
+
+/* New sectors do not make old ones younger. */
+static void add(struct sharers *s, uint32_t sm, const struct sharers_event *e)
 {
     if (4 * (s->used + 1) > 3 * s->slots) grow(s);
-    const uint32_t at = find(s, line);
+    const uint32_t at = find(s, e->line);
+    uint64_t *all = mask_at(s, at, MASK_ALL), *old = mask_at(s, at, MASK_OLD);
     s->used += s->lines[at] == NO_LINE;
-    s->lines[at] = line;
-    s->logs[sm].lines += !(mask_at(s, at)[sm / 64] >> sm % 64 & 1);
-    mask_at(s, at)[sm / 64] |= (uint64_t)1 << sm % 64;
+    s->lines[at] = e->line;
+    if (e->holds == SHARERS_ALL) {
+        s->logs[sm].lines += !has_bit(all, sm);
+        put_bit(all, sm, true);
+    }
+    put_bit(mask_at(s, at, MASK_SOME), sm, true);
+    put_bit(old, sm, has_bit(old, sm) || is_older(s, e));
 }
 
-static void drop(struct sharers *s, uint32_t sm, uint64_t line)
+static void drop(struct sharers *s, uint32_t sm, const struct sharers_event *e)
 {
-    const uint32_t at = find(s, line);
-    uint64_t *mask = mask_at(s, at), left = 0;
-    s->logs[sm].lines -= mask[sm / 64] >> sm % 64 & 1;
-    mask[sm / 64] &= ~((uint64_t)1 << sm % 64);
-    for (uint32_t w = 0; w < s->words; w++) left |= mask[w];
-    if (!left && s->lines[at] != NO_LINE) empty_slot(s, at);
+    const uint32_t at = find(s, e->line);
+    const uint64_t *some = mask_at(s, at, MASK_SOME);
+    uint64_t left = 0;
+    if (s->lines[at] == NO_LINE) return;
+    s->logs[sm].lines -= has_bit(mask_at(s, at, MASK_ALL), sm);
+    for (uint32_t m = 0; m < MASKS; m++) put_bit(mask_at(s, at, m), sm, false);
+    for (uint32_t w = 0; w < s->words; w++) left |= some[w];
+    if (!left) empty_slot(s, at);
 }
 
 /* ---- life ---- */
@@ -126,6 +159,14 @@ struct sharers *sharers_create(uint32_t sms)
     return s;
 }
 
+void sharers_date_copies(struct sharers *s, uint32_t line_bytes, bool updates)
+{
+    s->has_dates = true;
+    s->line_bytes = line_bytes;
+    s->updates = updates;
+    newest_store_init(&s->newest);
+}
+
 void sharers_destroy(struct sharers *s)
 {
     if (!s) return;
@@ -134,14 +175,15 @@ void sharers_destroy(struct sharers *s)
     free(s->lines);
     free(s->masks);
     free(s->none);
+    newest_store_free(&s->newest);
     free(s);
 }
 
 /* ---- use ---- */
 
-void sharers_note(struct sharers *s, uint32_t sm, uint64_t line, bool holds)
+void sharers_note(struct sharers *s, uint32_t sm, uint64_t line, enum sharers_part holds, tick as_of)
 {
-    const struct sharers_event e = {line, holds};
+    const struct sharers_event e = {line, as_of, holds};
     vec_push(&s->logs[sm].events, e);
 }
 
@@ -150,15 +192,42 @@ void sharers_commit(struct sharers *s)
     for (uint32_t sm = 0; sm < s->sms; sm++) {
         struct sharers_log *log = &s->logs[sm];
         for (uint32_t i = 0; i < log->events.len; i++)
-            (log->events.data[i].holds ? add : drop)(s, sm, log->events.data[i].line);
+            (log->events.data[i].holds ? add : drop)(s, sm, &log->events.data[i]);
         log->events.len = 0;
     }
+}
+
+/* A copy that is in the table when its L2 performs a store was read before it. */
+void sharers_store(struct sharers *s, int sm, uint64_t address, tick date)
+{
+    if (!s->has_dates) return;
+    const uint64_t line = address - address % s->line_bytes;
+    newest_store_note(&s->newest, line, date);
+    const uint32_t at = find(s, line);
+    uint64_t *old = mask_at(s, at, MASK_OLD);
+    const uint64_t *some = mask_at(s, at, MASK_SOME);
+    if (s->lines[at] == NO_LINE) return;
+    const bool keeps_own = s->updates && sm != SHARERS_HOST && !has_bit(old, (uint32_t)sm);
+    for (uint32_t w = 0; w < s->words; w++) old[w] |= some[w];
+    if (keeps_own) put_bit(old, (uint32_t)sm, false);
 }
 
 const uint64_t *sharers_of(const struct sharers *s, uint64_t line)
 {
     const uint32_t at = find(s, line);
-    return s->lines[at] == line ? mask_at(s, at) : s->none;
+    return s->lines[at] == line ? mask_at(s, at, MASK_ALL) : s->none;
+}
+
+tick sharers_as_of(const struct sharers *s, uint32_t sm, uint64_t line, bool sees_notes)
+{
+    const uint32_t at = find(s, line);
+    const struct sharers_log *log = &s->logs[sm];
+    bool is_old = s->lines[at] == line && has_bit(mask_at(s, at, MASK_OLD), sm);
+    for (uint32_t i = 0; sees_notes && i < log->events.len; i++) {
+        const struct sharers_event *e = &log->events.data[i];
+        if (e->line == line) is_old = e->holds && (is_old || is_older(s, e));
+    }
+    return is_old ? 0 : newest_store_of(&s->newest, line);
 }
 
 uint64_t sharers_lines(const struct sharers *s, uint32_t sm) { return s->logs[sm].lines; }

@@ -91,6 +91,8 @@ struct timed_copy {
 void timed_copy(struct timed_gpu *g, const struct timed_copy *c, uint64_t stream);
 /* A host-to-device copy has written these bytes: they are put into L2 where the machine says so. */
 void timed_host_copy(struct timed_gpu *g, uint64_t address, uint64_t bytes);
+/* A fill (cudaMemset) has written these bytes. */
+void timed_host_fill(struct timed_gpu *g, uint64_t address, uint64_t bytes);
 
 /* A mark is reached when all work before it on its stream has ended; a stream can wait for one. Numbered
  * from 1. */

@@ -169,7 +169,7 @@ void units_destroy(struct units *u)
     free_workers(u->workers, u->worker_count);
     free_times(u->times);
     for (uint32_t i = 0; i < u->sm_count; i++) emu_log_destroy(u->logs[i]);
-    for (uint32_t i = 0; i < u->partition_count; i++) free(u->partitions[i].atomics);
+    for (uint32_t i = 0; i < u->partition_count; i++) free(u->partitions[i].effects);
     wakes_free(&u->sm_wakes);
     wakes_free(&u->partition_wakes);
     free(u->turned);

@@ -46,9 +46,9 @@ struct unit {
     /* it keeps something for the end of the step */
     uint8_t has_pending;
     struct req_pool pool;
-    /* of a partition: atomics that reached a slice in this step */
-    struct req *atomics;
-    uint32_t atomic_count, atomic_cap;
+    /* of a partition: atomics that took effect at a slice in this step, and writes where somebody asks */
+    struct req *effects;
+    uint32_t effect_count, effect_cap;
 };
 _Static_assert(offsetof(struct unit, pool.made) == HOST_LINE,
                "a turn of a unit touches one cache line of it");
@@ -128,8 +128,8 @@ void units_commit_all(struct units *u);
 void units_settle(struct units *u);
 /* Something was done to slices outside of their ticks: all have one. */
 void units_wake_slices(struct units *u);
-/* For l2_on_atomic: the atomic takes effect at the end of the step. */
-void units_keep_atomic(void *unit, const struct req *r);
+/* For l2_on_atomic and l2_on_write: what the request does to memory counts from the end of the step on. */
+void units_keep_effect(void *unit, const struct req *r);
 
 /* ---- sums over the shares of the pool ---- */
 

@@ -295,15 +295,23 @@ static void commit_sm(struct units *u, uint32_t i)
     wakes_lower(&u->sm_wakes, i, x->wake);
 }
 
-void units_keep_atomic(void *unit, const struct req *r)
+void units_keep_effect(void *unit, const struct req *r)
 {
     struct unit *x = unit;
-    if (x->atomic_count == x->atomic_cap) {
-        x->atomic_cap = MAX(2 * x->atomic_cap, 16u);
-        x->atomics = mem_realloc(x->atomics, sizeof *x->atomics * x->atomic_cap);
+    if (x->effect_count == x->effect_cap) {
+        x->effect_cap = MAX(2 * x->effect_cap, 16u);
+        x->effects = mem_realloc(x->effects, sizeof *x->effects * x->effect_cap);
     }
-    x->atomics[x->atomic_count++] = *r;
+    x->effects[x->effect_count++] = *r;
     x->has_pending = 1;
+}
+
+/* Stores to global memory make copies in the L1s old. */
+static void tell_store(struct units *u, const struct req *r)
+{
+    if (!u->sharers || r->kind == REQ_READ || r->cls != REQ_GLOBAL) return;
+    const uint64_t first = r->addr + CACHE_SECTOR_BYTES * (uint32_t)__builtin_ctz(r->sectors);
+    sharers_store(u->sharers, r->sm, first, r->at_l2);
 }
 
 /* Atomics take effect in the order in which they reached the slice; slices follow in the order of their
@@ -311,9 +319,12 @@ void units_keep_atomic(void *unit, const struct req *r)
 static void commit_partition(struct units *u, uint32_t i)
 {
     struct unit *x = &u->partitions[i];
-    for (uint32_t k = 0; k < x->atomic_count; k++)
-        sm_apply_atomic(u->sms[x->atomics[k].sm].sm, &x->atomics[k]);
-    x->atomic_count = 0;
+    for (uint32_t k = 0; k < x->effect_count; k++) {
+        const struct req *r = &x->effects[k];
+        if (r->kind != REQ_WRITE) sm_apply_atomic(u->sms[r->sm].sm, r);
+        tell_store(u, r);
+    }
+    x->effect_count = 0;
     x->has_pending = 0;
     req_part_balance(&x->pool, u->pool, u->partition_low);
     wake_at(xbar_wake(u->xbar), x->xbar_wake);

@@ -112,7 +112,8 @@ static void create_memory(struct wiring *w, const struct clock_domain *clocks)
                                  to_slice[i], from_slice[i], to_dram[i], from_dram[i]);
         /* the set comes from the address without the slice's bits */
         l2_use_map(w->slices[i], addrmap_slice_addr, w->map);
-        l2_on_atomic(w->slices[i], units_keep_atomic, unit);
+        l2_on_atomic(w->slices[i], units_keep_effect, unit);
+        if (w->dates_copies) l2_on_write(w->slices[i], units_keep_effect, unit);
     }
     w->channels = mem_zalloc(sizeof *w->channels * w->channel_count);
     for (uint32_t i = 0; i < w->channel_count; i++) {
@@ -161,7 +162,10 @@ static void create_meeting_points(struct wiring *w, const struct gpu_time *time)
     const uint32_t uses = mech_gpu_uses_all(w->mech_gpu);
     if (uses & MECH_USES_RING)
         w->ring = smring_create(&w->machine->ring, w->sm_count, &time->clock.domains[DOMAIN_CORE]);
-    if (uses & MECH_USES_SHARERS) w->sharers = sharers_create(w->sm_count);
+    w->dates_copies = uses & MECH_USES_AGES;
+    if (uses & (MECH_USES_SHARERS | MECH_USES_AGES)) w->sharers = sharers_create(w->sm_count);
+    if (w->dates_copies)
+        sharers_date_copies(w->sharers, w->machine->l1.line, w->machine->l1.write_global == L1_WRITE_UPDATE);
     units_join_meeting_points(w->units, w->ring, w->sharers);
 }
 
@@ -269,6 +273,14 @@ bool wiring_is_idle(struct wiring *w)
         return false;
     }
     return units_requests_live(w->units) == w->helper_warps && parked(w) == w->helper_warps;
+}
+
+void wiring_host_store(struct wiring *w, tick now, uint64_t address, uint64_t bytes)
+{
+    if (!bytes || !w->dates_copies) return;
+    const uint64_t line = w->machine->l1.line, last = address + bytes - 1;
+    for (uint64_t a = address - address % line; a <= last; a += line)
+        sharers_store(w->sharers, SHARERS_HOST, a, now);
 }
 
 void wiring_host_copy(struct wiring *w, uint64_t address, uint64_t bytes)

@@ -27,6 +27,8 @@ struct wiring {
     /* NULL: no mechanism uses it */
     struct smring *ring;
     struct sharers *sharers;
+    /* a mechanism asks how old copies in the L1s are */
+    bool dates_copies;
     /* SMs and memory partitions, which run side by side */
     struct units *units;
     struct sm **sms;
@@ -75,6 +77,8 @@ void wiring_destroy(struct wiring *w);
 void wiring_set_helper(struct wiring *w, uint32_t warps);
 /* No CTA and no request anywhere, but those of a helper that waits for work. */
 bool wiring_is_idle(struct wiring *w);
+/* The host has written these bytes, by a copy or a fill: copies of them in L1s are old. */
+void wiring_host_store(struct wiring *w, tick now, uint64_t address, uint64_t bytes);
 /* A copy from the host has written these bytes: they are in L2 afterwards, where the machine says so. A
  * mechanism at the slices hears of every line. */
 void wiring_host_copy(struct wiring *w, uint64_t address, uint64_t bytes);

@@ -51,11 +51,11 @@ static void perform(void *ctx)
     const struct job *j = ctx;
     const struct rows *r = &j->rows;
     move(r);
-    if (!r->src || !space_reserved((uint64_t)(uintptr_t)r->dst)) return;
+    if (!space_reserved((uint64_t)(uintptr_t)r->dst)) return;
     for (size_t z = 0; z < r->depth; z++)
         for (size_t y = 0; y < r->height; y++)
-            timed_host_copy(j->gpu->timed,
-                            (uint64_t)(uintptr_t)(r->dst + z * r->dst_slice + y * r->dst_pitch), r->width);
+            (r->src ? timed_host_copy : timed_host_fill)(
+                j->gpu->timed, (uint64_t)(uintptr_t)(r->dst + z * r->dst_slice + y * r->dst_pitch), r->width);
 }
 
 static void release(void *ctx)

@@ -76,7 +76,7 @@ struct ccn {
     const struct ccn_params *params;
     const struct mech_ports *ports;
     struct ccn_throttler throttler;
-    uint64_t misses, injected, hits, returned, direct_full, direct_throttled;
+    uint64_t misses, injected, hits, stale_hits, returned, direct_full, direct_throttled;
     uint64_t answered, stolen, held, send_waits, hops;
     uint64_t reuse_cycles, overhead_cycles, epochs_off, epochs;
 };
@@ -86,6 +86,7 @@ static const struct stat_row ccn_stats[] = {
     COUNT(misses, "misses", "loads of global memory that missed in the L1"),
     COUNT(injected, "misses", "misses that went into the ring"),
     COUNT(hits, "misses", "misses that another L1 answered"),
+    COUNT(stale_hits, "misses", "those whose copy was older than the newest store to its line"),
     COUNT(returned, "misses", "misses that came round unanswered and went to the L2"),
     COUNT(direct_full, "misses", "misses that went to the L2 because the CCN buffer was full"),
     COUNT(direct_throttled, "misses", "misses that the throttler sent to the L2"),
@@ -145,7 +146,8 @@ static void ccn_init(void *state, void *gpu_state, const void *params, const str
 
 static uint32_t ccn_uses(const void *params)
 {
-    return ((const struct ccn_params *)params)->mode == CCN_IDEAL ? MECH_USES_SHARERS : MECH_USES_RING;
+    const bool is_ideal = ((const struct ccn_params *)params)->mode == CCN_IDEAL;
+    return (is_ideal ? MECH_USES_SHARERS : MECH_USES_RING) | MECH_USES_AGES;
 }
 
 static enum mech_fit ccn_check(const void *params, const struct mech_machine *machine, char *reason)
@@ -173,30 +175,34 @@ static enum mech_fit ccn_check(const void *params, const struct mech_machine *ma
     return fit;
 }
 
+/* A miss is answered with a copy of this age (copy_as_of). */
+static void ccn_count_hit(struct ccn *c, uint32_t token, uint64_t as_of)
+{
+    c->hits++;
+    c->stale_hits += !as_of;
+    c->ports->miss_as_of(c->ports->host, token, as_of);
+}
+
 /* ---- 4.3.2, 4.6.3: ideal cooperation, among all or in clusters ---- */
 
-static uint64_t ccn_cluster_word(const struct ccn *c, uint32_t word)
-{
-    uint64_t mask = 0;
-    const uint32_t size = c->params->cluster ? c->params->cluster : c->ports->sm_count;
-    const uint32_t first = c->ports->sm / size * size;
-    for (uint32_t sm = first; sm < first + size; sm++)
-        if (sm / 64 == word && sm != c->ports->sm) mask |= 1ull << sm % 64;
-    return mask;
-}
-
-static bool ccn_is_shared(const struct ccn *c, uint64_t line)
+/* The next SM of the cluster, in the direction of requests, whose L1 has the line; this one: none has. */
+static uint32_t ccn_holder(const struct ccn *c, uint64_t line)
 {
     const uint64_t *sharers = c->ports->sharers(c->ports->host, line);
-    for (uint32_t w = 0; w < (c->ports->sm_count + 63) / 64; w++)
-        if (sharers[w] & ccn_cluster_word(c, w)) return true;
-    return false;
+    const uint32_t size = c->params->cluster ? c->params->cluster : c->ports->sm_count;
+    const uint32_t own = c->ports->sm % size, first = c->ports->sm - own;
+    for (uint32_t i = 1; i < size; i++) {
+        const uint32_t sm = first + (own + i) % size;
+        if (sharers[sm / 64] >> sm % 64 & 1) return sm;
+    }
+    return c->ports->sm;
 }
 
-static void ccn_take_ideal(struct ccn *c, uint64_t line, struct mech_miss *answer)
+static void ccn_take_ideal(struct ccn *c, uint64_t line, uint32_t token, struct mech_miss *answer)
 {
-    if (!ccn_is_shared(c, line)) return;
-    c->hits++;
+    const uint32_t holder = ccn_holder(c, line);
+    if (holder == c->ports->sm) return;
+    ccn_count_hit(c, token, c->ports->copy_as_of(c->ports->host, holder, line));
     c->reuse_cycles += c->params->latency ? c->params->latency : 1;
     *answer = (struct mech_miss){MECH_MISS_FILL, c->params->latency};
 }
@@ -231,9 +237,11 @@ struct ccn_packet {
     uint64_t line;
     /* of the miss */
     uint64_t cycle;
-    uint32_t home, token;
-    /* of the request, in a response */
-    uint64_t hops;
+    uint32_t token;
+    uint16_t home;
+    /* in a response: of the request; and for statistics alone, how old the line is (copy_as_of) */
+    uint16_t hops;
+    uint64_t as_of;
 };
 _Static_assert(sizeof(struct ccn_packet) == sizeof(uint64_t) * MECH_RING_WORDS, "a packet is a message");
 
@@ -258,7 +266,8 @@ static bool ccn_see(const struct ccn *c, enum mech_ring_channel channel, struct 
 static void ccn_take_request(struct ccn *c, const struct mech_l1_access *a, uint32_t token,
                              struct mech_miss *answer)
 {
-    const struct ccn_packet p = {a->line, a->cycle, c->ports->sm, token, 0};
+    const struct ccn_packet p = {
+        .line = a->line, .cycle = a->cycle, .token = token, .home = (uint16_t)c->ports->sm};
     if (!ccn_is_on(c)) {
         c->direct_throttled++;
     } else if (!ccn_send(c, MECH_RING_REQUEST, &p, MECH_RING_ALL, CCN_REQUEST_BYTES)) {
@@ -277,7 +286,7 @@ static void ccn_take_miss(void *state, const struct mech_l1_access *a, uint32_t 
     if (a->is_local || a->is_prefetch || c->ports->sm_count == 1) return;
     c->misses++;
     if (c->params->mode == CCN_IDEAL)
-        ccn_take_ideal(c, a->line, answer);
+        ccn_take_ideal(c, a->line, token, answer);
     else
         ccn_take_request(c, a, token, answer);
 }
@@ -298,7 +307,8 @@ static void ccn_give_up(struct ccn *c, const struct ccn_packet *p, uint64_t cycl
 static void ccn_answer(struct ccn *c, const struct ccn_packet *p, uint32_t hops)
 {
     struct ccn_packet response = *p;
-    response.hops = hops;
+    response.hops = (uint16_t)hops;
+    response.as_of = c->ports->copy_as_of(c->ports->host, c->ports->sm, p->line);
     if (!ccn_send(c, MECH_RING_RESPONSE, &response, p->home, c->ports->line_bytes)) {
         c->held++;
         return;
@@ -329,7 +339,7 @@ static void ccn_take_response(struct ccn *c, uint64_t cycle)
     uint32_t hops;
     if (!ccn_see(c, MECH_RING_RESPONSE, &p, &hops)) return;
     c->ports->ring_pop(c->ports->host, MECH_RING_RESPONSE);
-    c->hits++;
+    ccn_count_hit(c, p.token, p.as_of);
     c->throttler.hits += !c->throttler.has_decided;
     c->hops += p.hops + hops;
     c->reuse_cycles += cycle - p.cycle;

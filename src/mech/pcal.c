@@ -1,29 +1,24 @@
 /* pcal.c: priority-based cache allocation (Li et al., HPCA'15; thesis 5.3.2): a warp tuple {N, p} for the
- * whole GPU, found by voting and hill climbing.
+ * whole GPU, found by voting and hill climbing (pcal_search.c).
  *
  * Time goes in windows that all SMs share. A kernel starts at a tuple that is given, that of a sweep of swl
  * (PCAL-SWL) or all warps, or where CCWS leads to (`pcal.start`): CCWS gates loads for one whole window, and
- * N = p = the warps of a scheduler that it lets through, in the mean over the window and over SMs. (1) Base:
- * one window there. (2) Vote: the SMs try p = 1, 2, 4, ... N in turns for one window. The p whose SMs gain
- * most over their own last windows, in the mean, is the p of all. (3) Climb: N grows by one, window by
- * window, while the way to the L2 is not busy and each step is faster; the step that is not faster is taken
- * back. (4) Hold, until an SM is slower than in its last window by more than a bound: then the vote comes
- * again.
+ * the search begins with as many warps as it let through. At the end of a window each SM tells the search
+ * what it measured; at the beginning of the next one it takes the tuple that the search has found.
  *
  * The papers say neither how long a window is nor what the bounds are: these are parameters. Busy is the
- * share of cycles in which a request waits to leave the SM, or a reply comes in, whichever is larger. An SM
- * that had no warp at some time of a window has no vote in it. CCWS has the parameters that are ccws's own
- * defaults. */
+ * share of cycles in which a request waits to leave the SM, or a reply comes in, whichever is larger. CCWS
+ * has the parameters that are ccws's own defaults. */
 #include "mech/ccws.h"
 #include "mech/cost.h"
+#include "mech/pcal_search.h"
 #include "mech/warp_tuple.h"
 
 #include <stdio.h>
 
-enum { PCAL_SMS_MAX = 1024, PCAL_TRIES_MAX = 8, PCAL_HOST_LINE = 64 };
-
 struct pcal_params {
-    uint32_t window, start, start_n, start_p, busy, gain, drop;
+    uint32_t window, start, start_n, start_p;
+    struct pcal_bounds bounds;
     char file[PARAM_FILE_BYTES];
 };
 
@@ -32,41 +27,11 @@ enum { PCAL_START_TUPLE, PCAL_START_CCWS };
 static const char *const pcal_starts[] = {"tuple", "ccws", NULL};
 static const struct ccws_params pcal_ccws = {.tags = 16, .ways = 8, .base = 100, .k = 8};
 
-enum pcal_phase { PCAL_CCWS, PCAL_BASE, PCAL_VOTE, PCAL_SETTLE, PCAL_CLIMB, PCAL_HOLD };
-
-/* What an SM tells at the end of a window; in a line of its own, as several threads write. */
-struct pcal_sm {
-    _Alignas(PCAL_HOST_LINE) uint64_t issued;
-    /* thousandths of the window */
-    uint32_t busy;
-    bool is_whole;
-    /* thousandths of the warps of a scheduler whose loads CCWS let through */
-    uint32_t let;
-    uint32_t start_n, start_p, warps;
-    uint64_t launch;
-    /* instructions in the window before; kept by the GPU's timer */
-    uint64_t last;
-};
-
-struct pcal_gpu {
-    const struct pcal_params *params;
-    uint32_t sm_count;
-    enum pcal_phase phase;
-    uint32_t n, p;
-    /* what the SMs try in a vote */
-    uint32_t tries[PCAL_TRIES_MAX], try_count;
-    uint64_t launch;
-    /* instructions of an SM in a window at this tuple, in the mean */
-    uint64_t speed;
-    uint64_t votes, steps, steps_back, holds, held_n, held_p;
-    struct pcal_sm sms[PCAL_SMS_MAX];
-};
-
 struct pcal {
     /* first: its hooks get the state */
     struct warp_tuple warps;
     const struct pcal_params *params;
-    struct pcal_gpu *gpu;
+    struct pcal_search *search;
     struct pcal_sm *entry;
     struct tuple_row *rows;
     uint32_t row_count;
@@ -82,7 +47,7 @@ struct pcal {
     /* the next timer ends a window; otherwise it begins one */
     bool ends;
     /* for statistics, on SM 0: of the whole GPU */
-    uint64_t votes, steps, steps_back, holds, held_n, held_p;
+    struct pcal_counts counts;
 };
 
 static const struct param_row pcal_params[] = {
@@ -94,11 +59,11 @@ static const struct param_row pcal_params[] = {
                  "N at the start of a kernel, as a sweep of swl found it; 64: all warps"),
     PARAM_NUMBER(pcal_params, start_p, "pcal.start_p", "warps", "64", 1, TUPLE_ALL,
                  "p at the start of a kernel, at most N; 64: N"),
-    PARAM_FRACTION(pcal_params, busy, "pcal.busy", "", "0.7", 0, 1000,
+    PARAM_FRACTION(pcal_params, bounds.busy, "pcal.busy", "", "0.7", 0, 1000,
                    "N grows only while the way to the L2 is busy for less than this share of the cycles"),
-    PARAM_FRACTION(pcal_params, gain, "pcal.gain", "", "0", 0, 1000,
+    PARAM_FRACTION(pcal_params, bounds.gain, "pcal.gain", "", "0", 0, 1000,
                    "a step of N has to gain more than this"),
-    PARAM_FRACTION(pcal_params, drop, "pcal.drop", "", "0.1", 0, 1000,
+    PARAM_FRACTION(pcal_params, bounds.drop, "pcal.drop", "", "0.1", 0, 1000,
                    "an SM that loses more than this between two windows calls for a vote"),
     PARAM_PATH(pcal_params, file, "pcal.file",
                "starts as rows KERNEL LAUNCH N p, * for any; others have pcal.start_n and pcal.start_p"),
@@ -106,159 +71,16 @@ static const struct param_row pcal_params[] = {
 };
 
 static const struct stat_row pcal_stats[] = {
-    STAT_COUNT(pcal, votes, "pcal.votes", "votes", "votes for p, of the whole GPU", NULL),
-    STAT_COUNT(pcal, steps, "pcal.steps", "steps", "steps of N that were faster", NULL),
-    STAT_COUNT(pcal, steps_back, "pcal.steps_back", "steps", "steps of N that were taken back", NULL),
-    STAT_COUNT(pcal, holds, "pcal.holds", "searches", "searches that ended, of the whole GPU", NULL),
-    STAT_COUNT(pcal, held_n, "pcal.held_n", "warps", "N after these searches, summed", NULL),
-    STAT_COUNT(pcal, held_p, "pcal.held_p", "warps", "p after these searches, summed", NULL),
+    STAT_COUNT(pcal, counts.votes, "pcal.votes", "votes", "votes for p, of the whole GPU", NULL),
+    STAT_COUNT(pcal, counts.steps, "pcal.steps", "steps", "steps of N that were faster", NULL),
+    STAT_COUNT(pcal, counts.steps_back, "pcal.steps_back", "steps", "steps of N that were taken back", NULL),
+    STAT_COUNT(pcal, counts.holds, "pcal.holds", "searches", "searches that ended, of the whole GPU", NULL),
+    STAT_COUNT(pcal, counts.held_n, "pcal.held_n", "warps", "N after these searches, summed", NULL),
+    STAT_COUNT(pcal, counts.held_p, "pcal.held_p", "warps", "p after these searches, summed", NULL),
     STAT_COUNT(pcal, warps.bypasses, "pcal.bypasses", "misses",
                "misses of warps beyond the p oldest, which took no line", NULL),
     {0},
 };
-
-/* ---- the GPU: between two windows ---- */
-
-static bool votes(const struct pcal_sm *e) { return e->is_whole && e->issued; }
-
-/* Instructions of an SM in this window and thousandths of it that were busy, in the mean. */
-static uint64_t mean_speed(const struct pcal_gpu *g, uint64_t *busy)
-{
-    uint64_t issued = 0, busy_sum = 0, count = 0;
-    for (uint32_t i = 0; i < g->sm_count; i++) {
-        if (!votes(&g->sms[i])) continue;
-        issued += g->sms[i].issued;
-        busy_sum += g->sms[i].busy;
-        count++;
-    }
-    *busy = count ? busy_sum / count : 0;
-    return count ? issued / count : 0;
-}
-
-/* N = p = the warps that CCWS let through, in the mean, to the nearest. */
-static void end_ccws(struct pcal_gpu *g)
-{
-    uint64_t let = 0, count = 0;
-    for (uint32_t i = 0; i < g->sm_count; i++) {
-        if (!votes(&g->sms[i])) continue;
-        let += g->sms[i].let;
-        count++;
-    }
-    const uint32_t n = (uint32_t)((let / count + 500) / 1000);
-    g->n = g->p = n ? n : 1;
-    g->phase = PCAL_BASE;
-}
-
-static void begin_vote(struct pcal_gpu *g)
-{
-    g->phase = PCAL_VOTE;
-    g->votes++;
-    g->try_count = 0;
-    for (uint32_t p = 1; p < g->n && g->try_count + 1 < PCAL_TRIES_MAX; p *= 2) g->tries[g->try_count++] = p;
-    g->tries[g->try_count++] = g->n;
-}
-
-/* The mean gain of the SMs that tried tries[t], in 2^-20; 0: none did. */
-static uint64_t gain_of(const struct pcal_gpu *g, uint32_t t)
-{
-    uint64_t sum = 0, count = 0;
-    for (uint32_t i = t; i < g->sm_count; i += g->try_count) {
-        if (!votes(&g->sms[i]) || !g->sms[i].last) continue;
-        sum += (g->sms[i].issued << 20) / g->sms[i].last;
-        count++;
-    }
-    return count ? sum / count : 0;
-}
-
-static void end_vote(struct pcal_gpu *g)
-{
-    uint64_t best = 0;
-    for (uint32_t t = 0; t < g->try_count; t++) {
-        const uint64_t gain = gain_of(g, t);
-        if (gain < best || !gain) continue; /* of equal ones the largest p */
-        best = gain;
-        g->p = g->tries[t];
-    }
-    g->phase = PCAL_SETTLE;
-}
-
-static uint32_t most_warps(const struct pcal_gpu *g)
-{
-    uint32_t most = 1;
-    for (uint32_t i = 0; i < g->sm_count; i++)
-        if (g->sms[i].warps > most) most = g->sms[i].warps;
-    return most;
-}
-
-static void hold(struct pcal_gpu *g)
-{
-    g->phase = PCAL_HOLD;
-    g->holds++;
-    g->held_n += g->n;
-    g->held_p += g->p;
-}
-
-static void step_or_hold(struct pcal_gpu *g, uint64_t busy)
-{
-    if (busy >= g->params->busy || g->n >= most_warps(g)) {
-        hold(g);
-        return;
-    }
-    g->n++;
-    g->phase = PCAL_CLIMB;
-}
-
-static void end_step(struct pcal_gpu *g, uint64_t speed, uint64_t busy)
-{
-    if (speed * 1000 > g->speed * (1000 + (uint64_t)g->params->gain)) {
-        g->speed = speed;
-        g->steps++;
-        step_or_hold(g, busy);
-        return;
-    }
-    g->n--;
-    g->steps_back++;
-    hold(g);
-}
-
-static bool has_drop(const struct pcal_gpu *g)
-{
-    for (uint32_t i = 0; i < g->sm_count; i++) {
-        const struct pcal_sm *e = &g->sms[i];
-        if (votes(e) && e->issued * 1000 < e->last * (1000 - (uint64_t)g->params->drop)) return true;
-    }
-    return false;
-}
-
-static void pcal_on_gpu_timer(void *gpu_state, uint64_t cycle)
-{
-    struct pcal_gpu *g = gpu_state;
-    const struct pcal_sm *first = &g->sms[0];
-    uint64_t busy;
-    const uint64_t speed = mean_speed(g, &busy);
-    if (first->launch != g->launch) { /* a kernel has come; this window is none of its own */
-        g->launch = first->launch;
-        g->phase = g->params->start == PCAL_START_CCWS ? PCAL_CCWS : PCAL_BASE;
-        g->n = first->start_n;
-        g->p = first->start_p;
-        return;
-    }
-    if (!speed) return; /* nobody has a vote */
-    switch (g->phase) {
-    case PCAL_CCWS: end_ccws(g); break;
-    case PCAL_BASE: begin_vote(g); break;
-    case PCAL_VOTE: end_vote(g); break;
-    case PCAL_SETTLE:
-        g->speed = speed;
-        step_or_hold(g, busy);
-        break;
-    case PCAL_CLIMB: end_step(g, speed, busy); break;
-    case PCAL_HOLD:
-        if (has_drop(g)) begin_vote(g);
-        break;
-    }
-    for (uint32_t i = 0; i < g->sm_count; i++) g->sms[i].last = votes(&g->sms[i]) ? g->sms[i].issued : 0;
-}
 
 /* ---- an SM: CCWS at the start of a kernel ---- */
 
@@ -300,25 +122,17 @@ static void pcal_end_window(struct pcal *s, uint64_t cycle)
 
 static void pcal_begin_window(struct pcal *s, uint64_t now)
 {
-    const struct pcal_gpu *g = s->gpu;
+    const struct pcal_search *search = s->search;
     s->from = *s->warps.ports->counters(s->warps.ports->host);
     s->is_whole = true;
-    if (s->warps.ports->sm == 0) {
-        s->votes = g->votes;
-        s->steps = g->steps;
-        s->steps_back = g->steps_back;
-        s->holds = g->holds;
-        s->held_n = g->held_n;
-        s->held_p = g->held_p;
-    }
+    if (s->warps.ports->sm == 0) s->counts = search->counts;
     s->gated_from = ccws_gated_cycles(&s->ccws, now);
-    if (g->launch != s->entry->launch) return; /* the kernel's start */
-    if (s->has_ccws && g->phase != PCAL_CCWS) {
+    if (search->launch != s->entry->launch) return; /* the kernel's start */
+    if (s->has_ccws && search->phase != PCAL_CCWS) {
         s->has_ccws = false;
         ccws_forget(&s->ccws, now);
     }
-    const uint32_t p = g->phase == PCAL_VOTE ? g->tries[s->warps.ports->sm % g->try_count] : g->p;
-    warp_tuple_set(&s->warps, g->n, p);
+    warp_tuple_set(&s->warps, search->n, pcal_search_p(search, s->warps.ports->sm));
 }
 
 /* A window ends in its last cycle. The GPU's timer comes with the first of the next one, before the SMs. */
@@ -410,10 +224,14 @@ static enum mech_fit pcal_check(const void *params, const struct mech_machine *m
 
 static void pcal_gpu_init(void *gpu_state, const void *params, uint32_t sm_count)
 {
-    struct pcal_gpu *g = gpu_state;
-    g->params = params;
-    g->sm_count = sm_count;
+    const struct pcal_params *p = params;
+    struct pcal_search *s = gpu_state;
+    s->bounds = &p->bounds;
+    s->has_ccws = p->start == PCAL_START_CCWS;
+    s->sm_count = sm_count;
 }
+
+static void pcal_on_gpu_timer(void *gpu_state, uint64_t cycle) { pcal_search_next(gpu_state); }
 
 static void pcal_cost(const void *params, const struct mech_machine *m, struct mech_cost *c)
 {
@@ -428,8 +246,8 @@ static void pcal_init(void *state, void *gpu_state, const void *params, const st
 {
     struct pcal *s = state;
     s->params = params;
-    s->gpu = gpu_state;
-    s->entry = &s->gpu->sms[ports->sm];
+    s->search = gpu_state;
+    s->entry = &s->search->sms[ports->sm];
     s->entry->warps = ports->warps / ports->schedulers;
     warp_tuple_init(&s->warps, ports);
     if (*s->params->file) s->rows = tuple_rows_keep(ports, s->params->file, &s->row_count);
@@ -450,7 +268,7 @@ const struct mechanism mechanism_pcal = {
     .param_bytes = sizeof(struct pcal_params),
     .stats = pcal_stats,
     .state_bytes = sizeof(struct pcal),
-    .gpu_state_bytes = sizeof(struct pcal_gpu),
+    .gpu_state_bytes = sizeof(struct pcal_search),
     .gpu_timer_period = pcal_period,
     .check = pcal_check,
     .cost = pcal_cost,

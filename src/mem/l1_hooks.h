@@ -41,7 +41,8 @@ struct l1_fill_event {
     uint32_t pc;  /* of the first that missed */
     uint16_t warp;
     bool is_prefetch, is_local;
-    bool kept; /* the line is in the cache now */
+    bool kept;  /* the line is in the cache now */
+    tick as_of; /* when the L2 accepted the read; of a taken miss: l1_miss_as_of */
 };
 
 enum l1_prefetch_outcome { L1_PREFETCH_SENT, L1_PREFETCH_REDUNDANT, L1_PREFETCH_DROPPED };
@@ -108,6 +109,9 @@ bool l1_line_is_extra(struct l1 *c, uint64_t line);
 /* The data of a claimed miss is here: the loads that wait are done in this cycle, the line is kept if it may
  * be. */
 void l1_miss_answer(struct l1 *c, tick now, uint32_t entry);
+/* l1_fill_event.as_of of a taken miss, if it is answered: in take_miss, or while it is claimed. 0 without it.
+ */
+void l1_miss_as_of(struct l1 *c, uint32_t entry, tick as_of);
 /* A claimed miss goes to the L2. False: no line or no entry of the miss queue is free; try again. One that
  * lacks an entry has the next that is free: other accesses of the L1 find the queue full until then. */
 bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry);

@@ -116,6 +116,7 @@ struct l1_taken {
     struct l1_txn txn;
     uint32_t sectors; /* that it is to bring; 0 = there is none */
     bool is_hit;      /* a HIT, in an entry beside the l1.mshrs */
+    tick as_of;       /* of its data, if it is answered */
 };
 struct l1_due { /* when a PASS goes on, or a HIT or FILL is answered */
     tick ready;

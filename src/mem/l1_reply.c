@@ -107,7 +107,8 @@ COLD static void l1_tell_fill(struct l1 *c, tick now, const struct req *r, bool 
                               .warp = e->warp,
                               .is_prefetch = r->is_prefetch,
                               .is_local = r->cls == REQ_LOCAL,
-                              .kept = kept};
+                              .kept = kept,
+                              .as_of = r->at_l2};
     c->hooks.on_fill(c->hooks.ctx, now, &f);
 }
 
@@ -206,7 +207,8 @@ COLD void l1_take_answers(struct l1 *c, tick now)
 {
     while (c->answers.ring.count && l1_ring_front(&c->answers)->ready <= now) {
         uint32_t id = l1_ring_pop(&c->answers).value;
-        const struct req *r = req_at(c->pool, id);
+        struct req *r = req_at(c->pool, id);
+        r->at_l2 = now; /* it was never there */
         if (r->kind == REQ_ATOMIC) c->hooks.on_atomic(c->hooks.ctx, r);
         l1_reply(c, now, id);
     }

@@ -38,6 +38,7 @@ static struct req l1_taken_req(const struct l1 *c, uint32_t entry)
     const struct l1_taken *k = &c->taken[entry];
     struct req r = l1_req_of(c, c->mshr.entries[entry].born, &k->txn, entry, L1_MISS);
     r.sectors = c->is_sectored ? k->sectors : c->line_sectors;
+    r.at_l2 = k->as_of;
     return r;
 }
 
@@ -151,7 +152,8 @@ static void l1_open_taken(struct l1 *c, tick now, const struct l1_txn *t, struct
 {
     const uint32_t line = has_line ? l1_reserve_line(c, now, t, p, victim) : CACHE_NO_LINE;
     p->entry = l1_take_mshr(c, now, t, line, p->may_keep);
-    c->taken[p->entry] = (struct l1_taken){.txn = *t, .sectors = p->missing};
+    const tick as_of = c->taken[p->entry].as_of;
+    c->taken[p->entry] = (struct l1_taken){.txn = *t, .sectors = p->missing, .as_of = as_of};
     if (line != CACHE_NO_LINE) c->cache.lines[line].mshr = p->entry;
 }
 
@@ -169,6 +171,7 @@ COLD enum l1_answer l1_ask_taker(struct l1 *c, tick now, const struct l1_txn *t,
     uint32_t victim = CACHE_NO_LINE;
     if (c->hooks.claims_lines && p->takes_line && (victim = l1_claim_room(c, now, t->addr)) == CACHE_NO_LINE)
         return L1_STALL_QUEUE;
+    c->taken[mshr_next(&c->mshr)].as_of = 0;
     c->hooks.take_miss(c->hooks.ctx, now, t, mshr_next(&c->mshr), &a);
     p->asks_taker = false;
     if (a.take == L1_TAKE_PASS && !a.cycles) {
@@ -204,6 +207,8 @@ void l1_miss_answer(struct l1 *c, tick now, uint32_t entry)
     l1_end_claim(c, now, entry);
     l1_answer_fill(c, now, entry);
 }
+
+void l1_miss_as_of(struct l1 *c, uint32_t entry, tick as_of) { c->taken[entry].as_of = as_of; }
 
 bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry)
 {

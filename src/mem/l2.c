@@ -110,6 +110,12 @@ void l2_on_atomic(struct l2_slice *s, void (*apply)(void *ctx, const struct req 
     s->apply_ctx = ctx;
 }
 
+void l2_on_write(struct l2_slice *s, void (*wrote)(void *ctx, const struct req *r), void *ctx)
+{
+    s->wrote = wrote;
+    s->wrote_ctx = ctx;
+}
+
 void l2_settle(struct l2_slice *s, tick now)
 {
     if (!s->is_stalled || now <= s->stall_since) return;

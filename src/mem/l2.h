@@ -103,6 +103,9 @@ void l2_destroy(struct l2_slice *s);
 void l2_use_map(struct l2_slice *s, uint64_t (*to_local)(const void *ctx, uint64_t addr), const void *ctx);
 /* apply is called when an atomic takes effect; the request's token is the sender's. */
 void l2_on_atomic(struct l2_slice *s, void (*apply)(void *ctx, const struct req *r), void *ctx);
+/* wrote is called when the slice has taken a write, in the order in which it accepts requests for a line;
+ * NULL: nobody asks. */
+void l2_on_write(struct l2_slice *s, void (*wrote)(void *ctx, const struct req *r), void *ctx);
 void l2_tick(struct l2_slice *s, tick now);
 tick *l2_wake(struct l2_slice *s);
 bool l2_idle(const struct l2_slice *s);

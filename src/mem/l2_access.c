@@ -182,6 +182,7 @@ static void l2_write(struct l2_slice *s, uint32_t id, struct req *r, struct l2_p
     if (is_hit || !s->fill_port) /* else its bytes enter the line with the fill */
         l2_use_port(s, now, l2_port_cycles(s, r->write_bytes), &s->counts.port_write);
     l2_reply(s, id, now, TICK_NEVER);
+    l2_tell_write(s, r);
     r->l2_hit = is_hit;
 }
 

@@ -44,7 +44,7 @@ uint32_t l2_parked(const struct l2_slice *s) { return s->claims ? s->claims->par
 enum l2_take l2_offer_head(struct l2_slice *s, uint32_t id, tick now)
 {
     struct l2_claims *c = s->claims;
-    const struct req *r = req_at(s->pool, id);
+    struct req *r = req_at(s->pool, id);
     if (c->head_passed) return L2_TAKE_PASSES;
     c->live++; /* the taker may answer it at once */
     const enum l2_take answer = c->taker.take(c->taker.ctx, now, id, r, s->head_local);
@@ -52,10 +52,12 @@ enum l2_take l2_offer_head(struct l2_slice *s, uint32_t id, tick now)
     c->live -= answer != L2_TAKE_CLAIMS;
     c->head_passed = answer == L2_TAKE_PASSES;
     if (answer != L2_TAKE_CLAIMS) return answer;
+    r->at_l2 = s->head_ready - s->tags_after;
     if (r->kind == REQ_READ)
         s->counts.read_sectors += req_sector_count(r->sectors);
     else
         s->counts.taken_bytes += r->write_bytes;
+    if (r->kind == REQ_WRITE) l2_tell_write(s, r);
     return answer;
 }
 

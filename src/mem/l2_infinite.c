@@ -37,6 +37,7 @@ COLD static void l2_infinite_take(struct l2_slice *s, uint32_t id, tick now)
     }
     r->l2_hit = outcome == CACHE_HIT;
     l2_count(s, r, outcome);
+    if (r->kind == REQ_WRITE) l2_tell_write(s, r);
     tick done = r->kind == REQ_WRITE ? tags : clock_after(&s->clock, there, l2_sector_cycles(s, r->sectors));
     struct l2_ring *d = &s->delayed;
     l2_ring_push(d, (struct l2_timed){.id = id, .ready = done});

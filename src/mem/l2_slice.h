@@ -121,6 +121,8 @@ struct l2_slice {
     uint64_t *line_addr;
     void (*apply)(void *ctx, const struct req *r);
     void *apply_ctx;
+    void (*wrote)(void *ctx, const struct req *r);
+    void *wrote_ctx;
     struct clock_domain clock, core;
     struct l2_params params;
 
@@ -194,6 +196,12 @@ static inline uint64_t l2_local(const struct l2_slice *s, uint64_t addr)
 static inline uint64_t l2_local_of(const struct l2_slice *s, const struct req *r)
 {
     return s->pool->map ? r->local : l2_local(s, r->addr);
+}
+
+/* A write takes effect. */
+static inline void l2_tell_write(const struct l2_slice *s, const struct req *r)
+{
+    if (UNLIKELY(s->wrote != NULL)) s->wrote(s->wrote_ctx, r);
 }
 
 /* Room in the response queue for one more reply: the one in the latch has its slot already, while its data

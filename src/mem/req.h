@@ -62,7 +62,7 @@ struct req {
     union {
         /* until it is at the tags of the L2: its address within the slice, from the map */
         uint64_t local;
-        /* then: when the slice accepted it */
+        /* then: when the slice accepted it; of a request that travels in parts, the first of them */
         tick at_l2;
     };
 };

@@ -48,6 +48,7 @@ static void begin_parts(struct sm_port *p, uint32_t id)
     struct req *r = req_at(p->pool, id);
     assert(r->kind != REQ_ATOMIC && r->write_bytes % req_sector_count(r->sectors) == 0);
     r->l2_hit = true; /* if all parts hit */
+    r->at_l2 = TICK_NEVER;
     for (uint32_t rest = r->sectors; rest; rest &= ~first_share(p, r, rest).sectors) r->parts++;
     p->out += r->parts - 1u;
     p->whole = id;
@@ -91,7 +92,9 @@ static void give_name_back(const struct sm_port *p, struct req *r)
 {
     uint64_t first = r->addr + SECTOR_BYTES * (uint32_t)__builtin_ctz(r->sectors);
     uint64_t line = line_of(first, p->clients[r->client].line_bytes);
+    const tick at_l2 = r->at_l2; /* the map writes over it */
     req_rename(p->pool, r, line, move_mask(r->sectors, r->addr, line));
+    r->at_l2 = at_l2;
 }
 
 /* A part is answered. True: it was the last one. */
@@ -100,6 +103,7 @@ static bool end_part(struct sm_port *p, uint32_t id)
     const struct req *part = req_at(p->pool, id);
     struct req *whole = req_at(p->pool, part->token);
     whole->l2_hit &= part->l2_hit;
+    whole->at_l2 = MIN(whole->at_l2, part->at_l2);
     assert(whole->parts);
     req_del(p->pool, id);
     return --whole->parts == 0;

@@ -92,7 +92,10 @@ static enum mech_fit every_hook_check(const void *params, const struct mech_mach
     return MECH_FITS;
 }
 
-static uint32_t every_hook_uses(const void *params) { return MECH_USES_RING | MECH_USES_SHARERS; }
+static uint32_t every_hook_uses(const void *params)
+{
+    return MECH_USES_RING | MECH_USES_SHARERS | MECH_USES_AGES;
+}
 
 static uint32_t every_hook_gpu_period(const void *params)
 {

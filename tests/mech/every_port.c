@@ -6,26 +6,16 @@ struct every_port {
     const struct mech_ports *ports;
     unsigned char *block;
     uint64_t yes, issued, waits, live, set, first, block_is_zero;
-    uint64_t seen, sharers, insts;
+    uint64_t seen, sharers, insts, as_of;
     uint64_t pcs, cta_live, code, others_keep_rows;
 };
 
 #define COUNT(field) STAT_COUNT(every_port, field, "every_port." #field, "", "for the test", NULL)
-static const struct stat_row every_port_stats[] = {COUNT(yes),
-                                                   COUNT(issued),
-                                                   COUNT(waits),
-                                                   COUNT(live),
-                                                   COUNT(set),
-                                                   COUNT(first),
-                                                   COUNT(block_is_zero),
-                                                   COUNT(seen),
-                                                   COUNT(sharers),
-                                                   COUNT(insts),
-                                                   COUNT(pcs),
-                                                   COUNT(cta_live),
-                                                   COUNT(code),
-                                                   COUNT(others_keep_rows),
-                                                   {0}};
+static const struct stat_row every_port_stats[] = {
+    COUNT(yes),   COUNT(issued),        COUNT(waits),    COUNT(live),    COUNT(set),
+    COUNT(first), COUNT(block_is_zero), COUNT(seen),     COUNT(sharers), COUNT(insts),
+    COUNT(as_of), COUNT(pcs),           COUNT(cta_live), COUNT(code),    COUNT(others_keep_rows),
+    {0}};
 
 enum { BLOCK_BYTES = 1000, STALL_CYCLES = 29, CTA_ROWS = 35 };
 
@@ -60,6 +50,7 @@ static void every_port_between_sms(struct every_port *s)
     p->ring_pass(p->host, MECH_RING_REQUEST);
     p->ring_pop(p->host, MECH_RING_RESPONSE);
     s->sharers = p->sharers(p->host, 0x180)[0];
+    s->as_of = p->copy_as_of(p->host, 1, 0x200);
     s->insts = p->thread_insts(p->host);
 }
 
@@ -89,6 +80,7 @@ static void every_port_on_timer(void *state, uint64_t cycle)
     s->issued = p->counters(p->host)->issued + p->warp_issued(p->host, 7);
     s->waits = p->memory_wait(p->host, 0);
     s->live = p->live_registers(p->host, 8, 9)[MECH_REGISTER_WORDS - 1];
+    p->miss_as_of(p->host, 10, 27);
     p->miss_answer(p->host, 10);
     s->yes += p->miss_forward(p->host, 11);
     s->set = p->l1_set(p->host, 0x180);
@@ -105,7 +97,10 @@ static void every_port_on_timer(void *state, uint64_t cycle)
     every_port_of_ctas(s);
 }
 
-static uint32_t every_port_uses(const void *params) { return MECH_USES_RING | MECH_USES_SHARERS; }
+static uint32_t every_port_uses(const void *params)
+{
+    return MECH_USES_RING | MECH_USES_SHARERS | MECH_USES_AGES;
+}
 
 extern const struct mechanism heddle_mechanism;
 HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {

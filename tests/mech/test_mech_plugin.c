@@ -421,6 +421,13 @@ static void a_port_that_may_not_be_called_ends_the_run(void **unused)
     ends(":no_sharers", act_timer,
          "'probe-no-sharers', sharers in on_timer, SM 0, cycle 100: only a mechanism whose `uses` answers "
          "MECH_USES_SHARERS");
+    ends(":no_ages", act_timer,
+         "'probe-no-ages', copy_as_of in on_timer, SM 0, cycle 100: only a mechanism whose `uses` answers "
+         "MECH_USES_AGES");
+    ends(":far_copy", act_timer,
+         "'probe-far-copy', copy_as_of in on_timer, SM 0, cycle 100: SM 2, but there are 2");
+    ends(":ages_none", act_timer,
+         "'probe-ages-none', miss_as_of in on_timer, SM 0, cycle 100: token 4: it has claimed no such miss");
     ends(":ring_to_self", act_timer,
          "'probe-ring-to-self', ring_push in on_timer, SM 0, cycle 100: a message for SM 0; it must be for "
          "another one of 2");
@@ -487,6 +494,7 @@ static const uint64_t *mock_live_registers(void *sm, int warp, uint32_t pc)
     return live;
 }
 static void mock_miss_answer(void *sm, uint32_t token) { CALLED(4, token); }
+static void mock_miss_as_of(void *sm, uint32_t token, uint64_t as_of) { CALLED(29, token, as_of); }
 static bool mock_miss_forward(void *sm, uint32_t token)
 {
     CALLED(5, token);
@@ -553,6 +561,11 @@ static const uint64_t *mock_sharers(void *sm, uint64_t line)
     CALLED(16, line);
     return mask;
 }
+static uint64_t mock_copy_as_of(void *sm, uint32_t of_sm, uint64_t line)
+{
+    CALLED(30, of_sm, line);
+    return 35;
+}
 static uint64_t mock_thread_insts(void *sm)
 {
     CALLED(17);
@@ -613,6 +626,7 @@ static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .memory_wait = mock_memory_wait,
                                               .live_registers = mock_live_registers,
                                               .miss_answer = mock_miss_answer,
+                                              .miss_as_of = mock_miss_as_of,
                                               .miss_forward = mock_miss_forward,
                                               .l1_set = mock_l1_set,
                                               .l1_probe = mock_l1_probe,
@@ -627,6 +641,7 @@ static const struct mech_host_ops mock_ops = {.prefetch = mock_prefetch,
                                               .ring_pop = mock_ring_pop,
                                               .ring_pass = mock_ring_pass,
                                               .sharers = mock_sharers,
+                                              .copy_as_of = mock_copy_as_of,
                                               .thread_insts = mock_thread_insts,
                                               .cta_registers = mock_cta_registers,
                                               .cta_swap = mock_cta_swap,
@@ -652,10 +667,11 @@ static void open_port_caller(struct mech_kit *k, const struct mech_host_ops *ops
 static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
 {
     static const uint64_t want[] = {
-        1,     0x1234, 5,  6,  2,  7,  11, 0,  3,  8,  9,  4,  10, 5,  11,    18, 0x180, 6,     0x80, 7,
-        0x100, 8,      12, 13, 9,  14, 15, 27, 36, 28, 37, 10, 16, 1,  11,    3,  1,     17,    12,   1,
-        20,    4,      1,  13, 0,  13, 0,  15, 0,  13, 1,  14, 1,  16, 0x180, 17, 19,    1,     2,    21,
-        20,    3,      22, 2,  21, 4,  23, 22, 5,  26, 23, 6,  24, 25, 7,     24, 26,    0x140, 25};
+        1,  0x1234, 5,     6,  2,    7,  11,    0,  3,  8,     9,  29, 10, 27, 4,  10,    5,
+        11, 18,     0x180, 6,  0x80, 7,  0x100, 8,  12, 13,    9,  14, 15, 27, 36, 28,    37,
+        10, 16,     1,     11, 3,    1,  17,    12, 1,  20,    4,  1,  13, 0,  13, 0,     15,
+        0,  13,     1,     14, 1,    16, 0x180, 30, 1,  0x200, 17, 19, 1,  2,  21, 20,    3,
+        22, 2,      21,    4,  23,   22, 5,     26, 23, 6,     24, 25, 7,  24, 26, 0x140, 25};
     struct mech_kit k;
     open_port_caller(&k, &mock_ops);
     calls.len = 0;
@@ -667,6 +683,7 @@ static void each_port_reaches_the_sm_with_what_the_mechanism_said(void **unused)
     assert_int_equal(kit_stat(&k, "every_port.seen"), 88 + 3);
     assert_int_equal(kit_stat(&k, "every_port.sharers"), 99);
     assert_int_equal(kit_stat(&k, "every_port.insts"), 111);
+    assert_int_equal(kit_stat(&k, "every_port.as_of"), 35);
     assert_int_equal(kit_stat(&k, "every_port.issued"), 111);
     assert_int_equal(kit_stat(&k, "every_port.waits"), 66);
     assert_int_equal(kit_stat(&k, "every_port.live"), 77);

@@ -2,16 +2,14 @@
  * nothing but its ports. */
 #include "mech_kit.h"
 
-#include "base/rng.h"
-#include "core/sharers.h"
-
-enum { LINE = 0x1000, HOME = 1, TOKEN = 7 };
+enum { LINE = 0x1000, HOME = 1, TOKEN = 7, HOPS = 2, AGE = 55 };
 
 static struct {
     uint64_t insts;
     bool has_seen[2], buffer_full, response_full, holds, cannot_send;
     struct mech_ring_message seen[2], pushed;
     uint32_t pushes, pops, passes, reads, answers, forwards;
+    uint64_t copy_as_of, as_of;
 } sm;
 
 static bool fake_push(void *host, enum mech_ring_channel channel, const struct mech_ring_message *m)
@@ -40,6 +38,13 @@ static uint64_t fake_insts(void *host) { return sm.insts; }
 static bool fake_probe(void *host, uint64_t line) { return sm.holds && line == LINE; }
 static bool fake_read(void *host, uint64_t line) { return ++sm.reads; }
 static void fake_answer(void *host, uint32_t token) { sm.answers += token; }
+static void fake_as_of(void *host, uint32_t token, uint64_t as_of) { sm.as_of = as_of; }
+static uint64_t fake_copy(void *host, uint32_t of_sm, uint64_t line)
+{
+    assert_int_equal(of_sm, 0);
+    assert_int_equal(line, LINE);
+    return sm.copy_as_of;
+}
 static bool fake_forward(void *host, uint32_t token)
 {
     sm.forwards++;
@@ -54,6 +59,8 @@ static const struct mech_host_ops fake_ops = {.ring_push = fake_push,
                                               .l1_probe = fake_probe,
                                               .l1_read = fake_read,
                                               .miss_answer = fake_answer,
+                                              .miss_as_of = fake_as_of,
+                                              .copy_as_of = fake_copy,
                                               .miss_forward = fake_forward};
 
 static void open_ccn(struct mech_kit *k, const char *settings)
@@ -74,9 +81,10 @@ static bool goes_into_ring(struct mech_kit *k, uint32_t token)
 static void show(enum mech_ring_channel channel, uint32_t home, uint32_t token)
 {
     sm.has_seen[channel] = true;
-    sm.seen[channel] = (struct mech_ring_message){.words = {LINE, 100, home | (uint64_t)token << 32, 2},
-                                                  .to = channel == MECH_RING_REQUEST ? MECH_RING_ALL : 0,
-                                                  .hops = 3};
+    sm.seen[channel] = (struct mech_ring_message){
+        .words = {LINE, 100, token | (uint64_t)home << 32 | (uint64_t)HOPS << 48, sm.copy_as_of},
+        .to = channel == MECH_RING_REQUEST ? MECH_RING_ALL : 0,
+        .hops = 3};
 }
 
 /* ---- 4.4.4 ---- */
@@ -163,7 +171,7 @@ static void a_request_is_answered_passed_or_waits(void **unused)
     assert_int_equal(sm.reads, 1);
     assert_int_equal(sm.pushed.to, HOME);
     assert_int_equal(sm.pushed.bytes, 128);
-    assert_int_equal(sm.pushed.words[3], 3); /* hops of the request */
+    assert_int_equal(sm.pushed.words[2] >> 48, 3); /* hops of the request */
     kit_close(&k);
 }
 
@@ -212,47 +220,31 @@ static void local_memory_and_prefetches_stay_out(void **unused)
     kit_close(&k);
 }
 
-/* ---- who holds a line ---- */
+/* ---- how old a line is ---- */
 
-/* Random notes of random SMs against a plain array. */
-static void the_table_of_holders_knows_all_of_them(void **unused)
+/* The holder says it in its answer, and the response brings it to the miss. */
+static void an_answer_has_the_age_of_its_copy(void **unused)
 {
-    enum { SMS = 70, LINES = 3000, STEPS = 40, NOTES = 400 };
-    static bool held[SMS][LINES];
-    struct sharers *s = sharers_create(SMS);
-    struct rng rng = {11};
-    memset(held, 0, sizeof held);
-    for (uint32_t step = 0; step < STEPS; step++) {
-        for (uint32_t i = 0; i < NOTES; i++) {
-            const uint64_t draw = rng_u64(&rng);
-            const uint32_t by = draw % SMS, line = draw / SMS % LINES;
-            const bool holds = draw >> 40 & (step < STEPS / 2 ? 3 : 1);
-            sharers_note(s, by, line * 128ull, holds);
-            held[by][line] = holds;
-        }
-        sharers_commit(s);
-        for (uint32_t line = 0; line < LINES; line++) {
-            const uint64_t *mask = sharers_of(s, line * 128ull);
-            for (uint32_t by = 0; by < SMS; by++)
-                if ((mask[by / 64] >> by % 64 & 1) != held[by][line]) fail_msg("SM %u, line %u", by, line);
-        }
+    static const uint64_t ages[] = {AGE, 0};
+    for (uint32_t i = 0; i < ARRAY_LEN(ages); i++) {
+        struct mech_kit k;
+        open_ccn(&k, "");
+        sm.holds = true;
+        sm.copy_as_of = ages[i];
+        show(MECH_RING_REQUEST, HOME, TOKEN);
+        mech_on_ring(k.sm, 150);
+        assert_int_equal(sm.pushed.words[3], ages[i]);
+        assert_int_equal(kit_stat(&k, "ccn.stale_hits"), 0); /* it is the hit of another SM */
+        assert_true(goes_into_ring(&k, TOKEN));
+        sm.as_of = 1;
+        show(MECH_RING_RESPONSE, 0, TOKEN);
+        mech_on_ring(k.sm, 160);
+        assert_int_equal(sm.as_of, ages[i]);
+        assert_int_equal(kit_stat(&k, "ccn.hits"), 1);
+        assert_int_equal(kit_stat(&k, "ccn.hops"), HOPS + 3);
+        assert_int_equal(kit_stat(&k, "ccn.stale_hits"), !ages[i]);
+        kit_close(&k);
     }
-    for (uint32_t by = 0; by < SMS; by++) {
-        uint64_t lines = 0;
-        for (uint32_t line = 0; line < LINES; line++) lines += held[by][line];
-        assert_int_equal(sharers_lines(s, by), lines);
-    }
-    sharers_destroy(s);
-}
-
-static void what_is_noted_is_seen_when_the_step_has_ended(void **unused)
-{
-    struct sharers *s = sharers_create(2);
-    sharers_note(s, 1, LINE, true);
-    assert_int_equal(sharers_of(s, LINE)[0], 0);
-    sharers_commit(s);
-    assert_int_equal(sharers_of(s, LINE)[0], 2);
-    sharers_destroy(s);
 }
 
 int main(void)
@@ -266,8 +258,7 @@ int main(void)
         cmocka_unit_test(a_request_that_comes_round_goes_to_the_l2_when_it_can),
         cmocka_unit_test(a_full_buffer_sends_misses_to_the_l2),
         cmocka_unit_test(local_memory_and_prefetches_stay_out),
-        cmocka_unit_test(the_table_of_holders_knows_all_of_them),
-        cmocka_unit_test(what_is_noted_is_seen_when_the_step_has_ended),
+        cmocka_unit_test(an_answer_has_the_age_of_its_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,6 +197,34 @@ static void a_part_may_be_answered_before_the_next_has_left(void **state)
     finish(&b);
 }
 
+/* Of parts, the first that was accepted. The map, which routes each name, writes to the same word. */
+static void the_reply_says_when_the_l2_accepted_the_request(void **state)
+{
+    static const tick accepted[2][2] = {{70, 50}, {60}};
+    struct addrmap_params p;
+    struct diag_list diags = {0};
+    struct bench b;
+    param_set_defaults(addrmap_rows, &p);
+    struct addrmap *map = addrmap_create(&p, &diags);
+    for (uint32_t i = 0; i < 2; i++) {
+        start(&b, 128, 128, i ? 256 : 64);
+        b.pool.map = map;
+        const uint32_t id = miss(&b, REQ_READ, p.base + BASE, 0xf);
+        for (uint32_t k = 0; k < 2 - i; k++) {
+            cycle(&b);
+            const uint32_t part = left(&b);
+            req_at(&b.pool, part)->at_l2 = accepted[i][k];
+            answer(&b, part);
+        }
+        for (uint32_t k = 0; k < 3; k++) cycle(&b);
+        expect_reply(&b.l1, 0, id, p.base + BASE, 0xf);
+        assert_int_equal(b.l1.replies[0].at_l2, i ? 60 : 50);
+        finish(&b);
+    }
+    addrmap_destroy(map);
+    diag_free(&diags);
+}
+
 /* Small caches go first, but not between the parts of a request. */
 static void parts_leave_together(void **state)
 {
@@ -328,6 +356,7 @@ int main(void)
         cmocka_unit_test(sectors_of_a_wide_line_that_lie_in_one_narrow_line_are_one_request),
         cmocka_unit_test(a_wide_line_travels_in_parts),
         cmocka_unit_test(a_part_may_be_answered_before_the_next_has_left),
+        cmocka_unit_test(the_reply_says_when_the_l2_accepted_the_request),
         cmocka_unit_test(parts_leave_together),
         cmocka_unit_test(each_part_of_a_write_carries_its_own_bytes),
         cmocka_unit_test(every_pair_of_lines_keeps_every_sector),

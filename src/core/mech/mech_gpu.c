@@ -124,7 +124,7 @@ static bool check_uses(const struct mech_gpu *g, struct diag_list *diags)
     for (uint32_t i = 0; i < g->count; i++) {
         const uint32_t uses = g->seats[i].uses;
         const char *name = g->seats[i].mech->name;
-        if (uses & ~(uint32_t)(MECH_USES_RING | MECH_USES_SHARERS)) {
+        if (uses & ~(uint32_t)(MECH_USES_RING | MECH_USES_SHARERS | MECH_USES_AGES)) {
             diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, "enum mech_uses",
                      "mechanism '%s' uses 0x%x, which this Heddle does not know", name, (unsigned)uses);
             return false;

@@ -170,7 +170,10 @@ struct mech_miss mech_take_miss(struct mech_sm *m, const struct mech_l1_access *
     if (!m->has_take_miss) return answer;
     const struct mech_seat *seat = &m->seats[m->miss_policy];
     const struct mech_mark outer = mech_mark_begin(&seat->caller, "take_miss");
+    m->asks_miss = true;
+    m->asked_token = token;
     seat->mech->take_miss(m->states[m->miss_policy], a, token, &answer);
+    m->asks_miss = false;
     mech_mark_end(outer);
     if (UNLIKELY((unsigned)answer.answer > MECH_MISS_FILL))
         mech_fail(seat, "take_miss", "answered %u, which is none of enum mech_miss_answer", answer.answer);

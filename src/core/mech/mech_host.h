@@ -25,6 +25,7 @@ struct mech_host_ops {
     uint64_t (*memory_wait)(void *sm, uint32_t bank);
     const uint64_t *(*live_registers)(void *sm, int warp, uint32_t pc);
     void (*miss_answer)(void *sm, uint32_t token);
+    void (*miss_as_of)(void *sm, uint32_t token, uint64_t as_of);
     bool (*miss_forward)(void *sm, uint32_t token);
     uint32_t (*l1_set)(void *sm, uint64_t line);
     bool (*l1_probe)(void *sm, uint64_t line);
@@ -43,6 +44,7 @@ struct mech_host_ops {
     void (*ring_pop)(void *sm, enum mech_ring_channel channel);
     void (*ring_pass)(void *sm, enum mech_ring_channel channel);
     const uint64_t *(*sharers)(void *sm, uint64_t line);
+    uint64_t (*copy_as_of)(void *sm, uint32_t of_sm, uint64_t line);
     uint64_t (*thread_insts)(void *sm);
     bool (*cta_registers)(void *sm, const struct mech_transfer *t);
     bool (*cta_swap)(void *sm, uint32_t out, uint32_t in, uint32_t cycles);
@@ -95,6 +97,9 @@ struct mech_sm {
     /* misses that a mechanism has claimed and not yet answered or forwarded: how many, and a set of tokens */
     uint32_t claimed;
     VEC(uint64_t) claims;
+    /* take_miss is being asked about this token */
+    bool asks_miss;
+    uint32_t asked_token;
 
     /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
     bool has_take_miss, has_victim, has_admit, has_line_touched, has_line_inserted;

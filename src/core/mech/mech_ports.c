@@ -189,13 +189,20 @@ static bool port_l1_read(void *host, uint64_t line)
     return s->ops->l1_read && s->ops->l1_read(s->sm, line);
 }
 
-/* The SM of a mechanism that has claimed this miss. */
-static struct mech_sm *sm_of_claim(void *host, const char *port, uint32_t token)
+/* The SM of a mechanism that has claimed this miss, or is asked about it (may_be_asked). */
+static struct mech_sm *sm_of_miss(void *host, const char *port, uint32_t token, bool may_be_asked)
 {
     const struct mech_seat *seat = seat_running(host, port);
-    if (UNLIKELY((int)seat->index != seat->sm->miss_policy || !mech_has_claimed(seat->sm, token)))
+    struct mech_sm *m = seat->sm;
+    const bool is_asked = may_be_asked && m->asks_miss && m->asked_token == token;
+    if (UNLIKELY((int)seat->index != m->miss_policy || (!is_asked && !mech_has_claimed(m, token))))
         mech_fail(seat, port, "token %u: it has claimed no such miss", token);
-    return seat->sm;
+    return m;
+}
+
+static struct mech_sm *sm_of_claim(void *host, const char *port, uint32_t token)
+{
+    return sm_of_miss(host, port, token, false);
 }
 
 static void port_miss_answer(void *host, uint32_t token)
@@ -203,6 +210,12 @@ static void port_miss_answer(void *host, uint32_t token)
     struct mech_sm *m = sm_of_claim(host, "miss_answer", token);
     mech_end_claim(m, token);
     if (m->setup.ops->miss_answer) m->setup.ops->miss_answer(m->setup.sm, token);
+}
+
+static void port_miss_as_of(void *host, uint32_t token, uint64_t as_of)
+{
+    const struct mech_sm *m = sm_of_miss(host, "miss_as_of", token, true);
+    if (m->setup.ops->miss_as_of) m->setup.ops->miss_as_of(m->setup.sm, token, as_of);
 }
 
 static bool port_miss_forward(void *host, uint32_t token)
@@ -358,6 +371,14 @@ static const uint64_t *port_sharers(void *host, uint64_t line)
     return s->ops->sharers ? s->ops->sharers(s->sm, line) : none;
 }
 
+static uint64_t port_copy_as_of(void *host, uint32_t sm, uint64_t line)
+{
+    const struct mech_sm_setup *s = setup_that_uses(host, "copy_as_of", MECH_USES_AGES, "MECH_USES_AGES");
+    if (UNLIKELY(sm >= s->sm_count))
+        mech_fail(host, "copy_as_of", "SM %u, but there are %u", sm, s->sm_count);
+    return s->ops->copy_as_of ? s->ops->copy_as_of(s->sm, sm, line) : 0;
+}
+
 static uint64_t port_thread_insts(void *host)
 {
     const struct mech_sm_setup *s = &seat_running(host, "thread_insts")->sm->setup;
@@ -501,6 +522,7 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .set_timer = port_set_timer,
                                       .note = port_note,
                                       .miss_answer = port_miss_answer,
+                                      .miss_as_of = port_miss_as_of,
                                       .miss_forward = port_miss_forward,
                                       .reexec_queue = port_reexec_queue,
                                       .l1_lines_max = port_l1_lines_max,
@@ -520,6 +542,7 @@ void mech_ports_fill(struct mech_seat *seat)
                                       .ring_pop = port_ring_pop,
                                       .ring_pass = port_ring_pass,
                                       .sharers = port_sharers,
+                                      .copy_as_of = port_copy_as_of,
                                       .thread_insts = port_thread_insts,
                                       .cta_registers = port_cta_registers,
                                       .cta_swap = port_cta_swap,

@@ -191,9 +191,10 @@ static uint32_t see_extra_hit(void *ctx, uint32_t set, uint32_t way)
 /* ---- lines of the L1 ---- */
 
 /* Local memory is nobody else's. */
-static void note_sharer(struct sm *m, uint64_t line, bool holds)
+static void note_sharer(struct sm *m, uint64_t line, enum sharers_part holds, tick as_of)
 {
-    if (m->setup.sharers && line < SM_LOCAL_BASE) sharers_note(m->setup.sharers, m->setup.index, line, holds);
+    if (m->setup.sharers && line < SM_LOCAL_BASE)
+        sharers_note(m->setup.sharers, m->setup.index, line, holds, as_of);
 }
 
 static void see_evict(void *ctx, tick now, const struct l1_eviction *v)
@@ -203,7 +204,7 @@ static void see_evict(void *ctx, tick now, const struct l1_eviction *v)
                                      [L1_EVICT_FLUSH] = MECH_EVICT_FLUSH,
                                      [L1_EVICT_RESIZE] = MECH_EVICT_RESIZE};
     struct sm *m = ctx;
-    note_sharer(m, v->line, false);
+    note_sharer(m, v->line, SHARERS_NONE, 0);
     mech_on_l1_evict(m->mech, &(struct mech_l1_evict){.cycle = sm_mech_now(m) / m->clock.period,
                                                       .line = v->line,
                                                       .sectors = v->sectors,
@@ -221,7 +222,8 @@ static void see_evict(void *ctx, tick now, const struct l1_eviction *v)
 static void see_fill(void *ctx, tick now, const struct l1_fill_event *f)
 {
     struct sm *m = ctx;
-    if (f->kept) note_sharer(m, f->line, l1_probe(m->l1, f->line, sm_line_sectors(m)));
+    const bool is_whole = f->kept && l1_probe(m->l1, f->line, sm_line_sectors(m));
+    if (f->kept) note_sharer(m, f->line, is_whole ? SHARERS_ALL : SHARERS_SOME, f->as_of);
     mech_on_l1_fill(m->mech,
                     &(struct mech_l1_fill){.cycle = m->sleep.cycle,
                                            .line = f->line,

@@ -200,6 +200,11 @@ static void port_miss_answer(void *host, uint32_t token)
     sleep_disturb(m);
 }
 
+static void port_miss_as_of(void *host, uint32_t token, uint64_t as_of)
+{
+    l1_miss_as_of(((const struct sm *)host)->l1, token, as_of);
+}
+
 static bool port_miss_forward(void *host, uint32_t token)
 {
     struct sm *m = host;
@@ -268,6 +273,12 @@ static const uint64_t *port_sharers(void *host, uint64_t line)
     return sharers_of(s->setup.sharers, line);
 }
 
+static uint64_t port_copy_as_of(void *host, uint32_t sm, uint64_t line)
+{
+    const struct sm *s = host;
+    return sharers_as_of(s->setup.sharers, sm, line, sm == s->setup.index);
+}
+
 static uint64_t port_thread_insts(void *host) { return programs_thread_insts(host); }
 
 /* ---- connection ---- */
@@ -278,6 +289,7 @@ static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .memory_wait = port_memory_wait,
                                               .live_registers = port_live_registers,
                                               .miss_answer = port_miss_answer,
+                                              .miss_as_of = port_miss_as_of,
                                               .miss_forward = port_miss_forward,
                                               .l1_set = port_l1_set,
                                               .l1_probe = port_l1_probe,
@@ -293,6 +305,7 @@ static const struct mech_host_ops port_ops = {.prefetch = port_prefetch,
                                               .ring_pop = port_ring_pop,
                                               .ring_pass = port_ring_pass,
                                               .sharers = port_sharers,
+                                              .copy_as_of = port_copy_as_of,
                                               .thread_insts = port_thread_insts,
                                               .cta_registers = port_cta_registers,
                                               .cta_swap = port_cta_swap,

@@ -1,0 +1,31 @@
+/* newest_store.h: when the L2 took the newest store to each line of global memory. It is there only where a
+ * mechanism asks how old copies are (sharers.h).
+ *
+ * A date is the tick at which a slice accepted the request: the slices serve the requests for a line in that
+ * order. So a copy has a store if its own read was accepted later. Lines never leave the table, which grows
+ * with what a program writes: 16 bytes for a line. */
+#ifndef HEDDLE_NEWEST_STORE_H
+#define HEDDLE_NEWEST_STORE_H
+
+#include "base/tick.h"
+
+/* The date of a line that was never stored to: before any request, and after a copy that is known to be old
+ * (0). */
+enum { NEWEST_STORE_NEVER = 1 };
+
+struct newest_store_slot {
+    uint64_t line;
+    tick date;
+};
+struct newest_store {
+    struct newest_store_slot *slots;
+    /* a power of two; those that have a line */
+    uint64_t count, used;
+};
+
+void newest_store_init(struct newest_store *n);
+void newest_store_free(struct newest_store *n);
+void newest_store_note(struct newest_store *n, uint64_t line, tick date);
+tick newest_store_of(const struct newest_store *n, uint64_t line);
+
+#endif
