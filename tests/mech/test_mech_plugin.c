@@ -708,7 +708,7 @@ static void two_that_answer_one_question_are_refused_with_both_names(void **unus
 
 static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
 {
-    refused(":old_api", "", "was built for version 99 of the mechanism interface, this is version 6");
+    refused(":old_api", "", "was built for version 99 of the mechanism interface, this is version 7");
     refused(":no_symbol", "", "exports no 'heddle_mechanism'");
     refused(":bad_prefix", "",
             "its parameter 'other.forbid_issue' must be called 'probe-bad-prefix.something'");
@@ -726,6 +726,7 @@ static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
     refused(":lone_period", "", "'probe-lone-period' gives its GPU timer a period, but does not fill");
     refused(":owns_all", "", "'probe-owns-all' owns 0xffffffff");
     refused(":lone_slices", "", "'probe-lone-slices' has a state for slices, but does not fill take_request");
+    refused(":lone_choice", "", "'probe-lone-choice' fills choose_sms, but not cache_sms");
     refused(":lone_role", "", "'probe-lone-role' fills one of cache_sms, helper and the hooks of slices");
     refused("@mech_named_l1", "", "mechanism 'l1': built-in statistics have this name ('l1.");
     refused("@mech_named_gto", "", "mechanism 'gto': built-in statistics have this name ('gto.");
