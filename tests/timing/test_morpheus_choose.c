@@ -208,7 +208,8 @@ static void nor_does_one_of_compressed_sets(void **state)
                                                       "morpheus.blocks=6", "morpheus.epoch=500"}});
 }
 
-/* Dirty blocks of the helper go to DRAM, and so do dirty lines that a slice may not keep. */
+/* Dirty blocks of the helper go to DRAM, and so do dirty lines that a slice may not keep: some of its 8. What
+ * the helper loads when it starts drives out 3 of the 16 lines of both slices. */
 static void what_leaves_is_written_to_dram(void **state)
 {
     open_run(&(struct choose_run){.settings = {"morpheus.start=2"}});
@@ -216,7 +217,7 @@ static void what_leaves_is_written_to_dram(void **state)
     const uint64_t flushed = between_of("morpheus.flushed"), written = between_of("dram.writes");
     assert_int_equal(total_of("helper.changes"), 1);
     assert_true(flushed > 20);
-    assert_in_range(written - flushed, 1, 16);
+    assert_in_range(written - flushed, 3 + 1, 16);
     assert_int_equal(between_of("l2.writebacks"), written);
     assert_int_equal(total_of("morpheus.flushed"), flushed);
 }

@@ -206,6 +206,19 @@ static void a_fixed_number_is_the_parameter(void **state)
     assert_int_equal(sms, 48);
 }
 
+/* ---- what a slice keeps ---- */
+
+/* Of 20 lines the slice has 4 of 5 before, and 1 of 2 afterwards. */
+static void a_slice_keeps_lines_that_were_its_own_and_are(void **state)
+{
+    static struct morpheus m = {.before = {.shares = 5, .own = 4, .step = 1},
+                                .separator = {.shares = 2, .own = 1, .step = 1}};
+    for (uint64_t line = 0; line < 20; line++)
+        assert_int_equal(sets_keeps_line(&m, line), line % 5 < 4 && line % 2 == 0);
+    m.before = (struct separator){0}; /* all lines were its own */
+    for (uint64_t line = 0; line < 20; line++) assert_int_equal(sets_keeps_line(&m, line), line % 2 == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +235,7 @@ int main(void)
         cmocka_unit_test(launches_with_other_roles_say_nothing),
         cmocka_unit_test(the_table_keeps_the_kernels_that_take_time),
         cmocka_unit_test(a_fixed_number_is_the_parameter),
+        cmocka_unit_test(a_slice_keeps_lines_that_were_its_own_and_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
