@@ -119,6 +119,28 @@ static void more_cache_helps_so_the_choice_climbs_and_stays(void **state)
     assert_true(total_of("helper.change_cycles") > total_of("helper.changes") * 100);
 }
 
+/* Cycles of the fourth launch with a fixed number of SMs in cache mode. */
+static uint64_t fixed_cycles(uint32_t cache_sms)
+{
+    char setting[32];
+    snprintf(setting, sizeof setting, "morpheus.cache_sms=%u", cache_sms);
+    open_run(&(struct choose_run){.settings = {"morpheus.choose=fixed", setting}});
+    for (uint32_t i = 0; i < 4; i++) run_step(i);
+    const uint64_t cycles = rig_cycles(&rig, 3);
+    rig_close(&rig);
+    return cycles;
+}
+
+/* Its oracle: the best of all numbers. */
+static void the_choice_is_nearly_as_fast_as_the_best_fixed_number(void **state)
+{
+    uint64_t best = UINT64_MAX;
+    for (uint32_t n = 0; n <= 6; n++) best = MIN(best, fixed_cycles(n));
+    open_run(&(struct choose_run){0});
+    for (uint32_t i = 0; i < 12; i++) run_step(i);
+    assert_true(rig_cycles(&rig, 11) * 100 < best * 110);
+}
+
 static void run_crunch(uint32_t i)
 {
     rig_run(&rig, "crunch", 64, THREADS, (const uint64_t[]){buffers[i % 2], 200});
@@ -376,6 +398,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG_TEST(more_cache_helps_so_the_choice_climbs_and_stays),
+        RIG_TEST(the_choice_is_nearly_as_fast_as_the_best_fixed_number),
         RIG_TEST(a_program_that_computes_gets_all_sms),
         RIG_TEST(where_dram_is_idle_no_sm_is_put_into_cache_mode),
         RIG_TEST(no_change_of_roles_loses_a_byte),
