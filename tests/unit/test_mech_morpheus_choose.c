@@ -1,5 +1,5 @@
-/* test_mech_morpheus_choose.c: the choice of the number of SMs in cache mode (src/mech/morpheus_choose.c), with
- * programs whose time is a function of it. */
+/* test_mech_morpheus_choose.c: the choice of the number of SMs in cache mode (src/mech/morpheus_choose.c),
+ * with programs whose time is a function of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_mem_l2_drop.c: lines that leave a slice because a mechanism does not let it keep them (l2_drop_lines in
- * src/mem/l2_claim.h). Odd lines leave. */
+/* test_mem_l2_drop.c: lines that leave a slice because a mechanism does not let it keep them
+ * (l2_drop_lines in src/mem/l2_claim.h). Odd lines leave. */
 #include "l2_kit.h"
 
 #include "mem/l2_claim.h"
