@@ -613,8 +613,8 @@ enum mech_take {
 /* What a mechanism may do at a slice. */
 struct mech_slice_ports {
     void *host;
-    /* this slice; lines that its cache holds; warps of the helper that belong to it */
-    uint32_t index, slice_count, lines, line_bytes, warps;
+    /* this slice; lines that its cache holds; warps of the helper that belong to it, and SMs in cache mode */
+    uint32_t index, slice_count, lines, line_bytes, warps, cache_sms;
     /* Zeroed memory that lives as long as the state. */
     void *(*memory)(void *host, size_t bytes);
     /* A claimed atomic, or load of the window, takes effect when the step ends, once. */
@@ -630,6 +630,17 @@ struct mech_slice_ports {
     unsigned char *(*window)(void *host, uint32_t window);
     /* The bytes of a line with has_bytes, as the last step left them. */
     const unsigned char *(*line)(void *host, uint64_t line);
+};
+
+/* A grid that was alone on the machine, from its launch to its end (choose_sms). */
+struct mech_grid_run {
+    /* the same for all launches of a kernel with this grid and these blocks */
+    uint64_t kernel;
+    /* SMs in cache mode meanwhile */
+    uint32_t cache_sms;
+    /* core cycles; warp instructions of the program; command clocks of all DRAM channels, and those of them
+     * with data on the bus */
+    uint64_t cycles, warp_insts, dram_cycles, dram_busy;
 };
 
 enum { MECH_ROW_BYTES = 128 };
@@ -685,6 +696,8 @@ struct mechanism {
     const char *const *note_names;
     /* a state for each slice of the L2; where there is one, the offsets of `stats` are into it */
     size_t slice_state_bytes;
+    /* the state of choose_sms */
+    size_t choice_bytes;
 
     /* Do the parameters fit the machine and each other? Once, before the SMs' init; their bounds are kept
      * already. Unless they fit, it writes why into reason: a sentence without a dot, of MECH_REASON_BYTES
@@ -707,8 +720,12 @@ struct mechanism {
     /* ---- policies ---- */
 
     /* How many SMs, the last ones, are in cache mode: they get no CTA of the program and run the helper
-     * kernel from the first launch on. Asked once. */
+     * kernel from the first launch on. With choose_sms: how many may be. Asked once. */
     uint32_t (*cache_sms)(const void *params, uint32_t sm_count);
+    /* How many of those are in cache mode from now on? Asked once before the SMs' init, with ran = NULL, and
+     * then after each grid that was alone on the machine. Roles change when the next grid comes and finds the
+     * machine empty: the helper retires (on_retire), and starts again (slice_init). NULL: always all. */
+    uint32_t (*choose_sms)(void *choice, const void *params, const struct mech_grid_run *ran);
     /* The helper kernel: writes its PTX as snprintf does, and returns how long it is. Fill both or none. */
     size_t (*helper)(const void *params, struct mech_helper *helper, char *ptx, size_t room);
     /* A request of an SM is at the tags of a slice: does the mechanism take it? After MECH_WAIT it is asked
@@ -765,11 +782,13 @@ struct mechanism {
     /* A message of the ring can be seen (ring_peek): at the beginning of the SM's cycle, in each cycle until
      * it is taken or let go on. */
     void (*on_ring)(void *state, uint64_t cycle);
-    /* Hooks of a slice touch its own state alone. slice_init: once, when the helper is there; on_dram: what
-     * dram_read asked for is here; on_host_write: the host has written to a line, while no kernel runs;
-     * on_retire: the helper is to end: each load of the window that is parked, or comes later, is answered so
-     * that its warp exits. */
+    /* Hooks of a slice touch its own state alone. slice_init: when the helper is there, each time that it
+     * starts; keeps_line: after a change of roles, may the slice keep a line that it has, by its number
+     * (NULL: each of them); on_dram: what dram_read asked for is here; on_host_write: the host has written to
+     * a line, while no kernel runs; on_retire: the helper is to end: each load of the window that is parked,
+     * or comes later, is answered so that its warp exits. */
     void (*slice_init)(void *slice_state, const void *params, const struct mech_slice_ports *ports);
+    bool (*keeps_line)(void *slice_state, uint64_t number);
     void (*on_dram)(void *slice_state, uint64_t cycle, uint32_t tag);
     void (*on_host_write)(void *slice_state, uint64_t line, uint64_t number);
     void (*on_retire)(void *slice_state);

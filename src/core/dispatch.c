@@ -43,6 +43,13 @@ struct gpu_kernel *dispatch_new_kernel(struct dispatcher *d, const struct emu_la
     return gpu_kernel_create(l, stream, ++d->launches);
 }
 
+void dispatch_set_sms(struct dispatcher *d, uint32_t sm_count)
+{
+    assert(!d->queue.len && sm_count >= d->setup.sm_least && sm_count <= d->setup.sm_all);
+    d->setup.sm_count = sm_count;
+    d->next_sm %= sm_count;
+}
+
 /* ---- the queue ---- */
 
 static void queue_remove(struct dispatcher *d, const struct gpu_kernel *k)
@@ -87,7 +94,7 @@ static bool fits_at_all(const struct dispatcher *d, struct gpu_kernel *k, struct
     const struct machine *m = d->setup.machine;
     const struct split_launch s = split_of_grid(k->grid);
     k->fit = occupancy_of(m, k->launch.kernel, s.threads, s.shared_bytes, split_shared_bytes_of(m, &s));
-    const uint64_t all = (uint64_t)k->fit.ctas * d->setup.sm_count;
+    const uint64_t all = (uint64_t)k->fit.ctas * d->setup.sm_least;
     if (k->fit.ctas && (!k->launch.cooperative || k->ctas <= all)) return true;
     *fault = (struct emu_fault){.kind = EMU_BAD_LAUNCH};
     const int n = snprintf(fault->message, sizeof fault->message,
@@ -122,7 +129,7 @@ static bool open_grid(const struct dispatcher *d, struct gpu_kernel *k, struct e
         return false;
     }
     k->ctas = emu_grid_ctas(k->grid);
-    emu_grid_share(k->grid, d->setup.logs, d->setup.sm_count);
+    emu_grid_share(k->grid, d->setup.logs, d->setup.sm_all);
     emu_grid_clock(k->grid, &core->cycle, &core->ns);
     return fits_at_all(d, k, fault);
 }

@@ -16,7 +16,8 @@ struct dispatch_setup {
     const struct machine *machine;
     const struct gpu_time *time;
     struct sm *const *sms;
-    uint32_t sm_count;
+    /* those that get CTAs, those that always do, and all of the machine */
+    uint32_t sm_count, sm_least, sm_all;
     /* [SM]: effects on device memory (emu/step.h) */
     struct emu_log *const *logs;
     /* where CTAs that have ended are recorded */
@@ -53,6 +54,9 @@ void dispatch_abandon(struct dispatcher *d);
 
 /* Makes a kernel of a launch and numbers it; the kernel is not queued yet. */
 struct gpu_kernel *dispatch_new_kernel(struct dispatcher *d, const struct emu_launch *l, uint64_t stream);
+
+/* The first `sm_count` SMs get CTAs from now on. No kernel is on the machine. */
+void dispatch_set_sms(struct dispatcher *d, uint32_t sm_count);
 
 /* ---- a tick, in this order ---- */
 

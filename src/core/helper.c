@@ -64,7 +64,7 @@ bool helper_init(struct helper *h, struct wiring *w, const struct gpu_time *time
                  struct diag_list *diags)
 {
     *h = (struct helper){.wiring = w, .time = time, .compile = compiler};
-    if (w->compute_count == w->sm_count) return true;
+    if (!w->cache_most) return true;
     for (uint32_t i = 0; i < mech_set_count(w->mechs); i++) {
         const struct mechanism *mech = mech_set_at(w->mechs, i);
         if (!mech->helper) continue;
@@ -79,19 +79,31 @@ bool helper_init(struct helper *h, struct wiring *w, const struct gpu_time *time
 
 static uint32_t cache_sms(const struct helper *h) { return h->wiring->sm_count - h->wiring->compute_count; }
 
+/* On an SM, of all parts before this one. */
+static uint32_t warps_each(const struct helper *h, uint32_t part)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < part; i++) sum += h->wants.parts[i].warps;
+    return sum;
+}
+
 /* Of all parts before this one: warps are numbered part by part. */
 static uint32_t warps_before(const struct helper *h, uint32_t part)
 {
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < part; i++) sum += cache_sms(h) * h->wants.parts[i].warps;
-    return sum;
+    return cache_sms(h) * warps_each(h, part);
 }
 
 static uint32_t warps_all(const struct helper *h) { return warps_before(h, h->wants.part_count); }
 
+/* The most warps that there may be: window and table are made for these, and fewer use the first of them. */
+static uint32_t warps_most(const struct helper *h)
+{
+    return h->wiring->cache_most * warps_each(h, h->wants.part_count);
+}
+
 static uint32_t lines_of_slice(const struct helper *h, uint32_t slice)
 {
-    const uint32_t warps = warps_all(h), slices = h->wiring->slice_count;
+    const uint32_t warps = warps_most(h), slices = h->wiring->slice_count;
     return (warps > slice ? (warps - slice + slices - 1) / slices : 0) * h->wants.window_lines;
 }
 
@@ -138,7 +150,7 @@ static bool make_window(struct helper *h)
     h->window_addresses = mem_zalloc(sizeof *h->window_addresses * w->slice_count);
     for (uint32_t i = 0; i < w->slice_count; i++)
         h->window_addresses[i] = mem_zalloc(sizeof(uint64_t) * MAX(lines_of_slice(h, i), 1u));
-    uint32_t lines = 2 * warps_all(h) * h->wants.window_lines + 64 * w->slice_count;
+    uint32_t lines = 2 * warps_most(h) * h->wants.window_lines + 64 * w->slice_count;
     for (;; lines *= 2) {
         const uint64_t bytes = (uint64_t)lines * w->machine->l2.line;
         const uint64_t base = space_alloc(space, bytes, 4096, SPACE_WINDOW, "the window of L2 controllers");
@@ -153,7 +165,7 @@ static bool make_window(struct helper *h)
 /* The window lines of each warp, by its number. */
 static bool make_table(struct helper *h)
 {
-    const uint32_t warps = warps_all(h), slices = h->wiring->slice_count, lines = h->wants.window_lines;
+    const uint32_t warps = warps_most(h), slices = h->wiring->slice_count, lines = h->wants.window_lines;
     const size_t each = lines * sizeof(uint64_t);
     h->table =
         space_alloc(emu_device_space(h->device), warps * each, 256, SPACE_INTERNAL, "the table of windows");
@@ -210,7 +222,7 @@ static bool open_grid(struct helper *h, uint32_t part, struct emu_fault *fault)
 
 static bool open_grids(struct helper *h, struct emu_fault *fault)
 {
-    for (uint32_t i = 0; i < h->wants.part_count; i++)
+    for (uint32_t i = 0; cache_sms(h) && i < h->wants.part_count; i++)
         if (!open_grid(h, i, fault)) return false;
     return true;
 }
@@ -229,7 +241,7 @@ static bool start_ctas(struct helper *h, const struct helper_grid *g, struct emu
 
 static bool start_parts(struct helper *h, struct emu_fault *fault)
 {
-    for (uint32_t i = 0; i < h->wants.part_count; i++)
+    for (uint32_t i = 0; cache_sms(h) && i < h->wants.part_count; i++)
         if (!start_ctas(h, &h->grids[i], fault)) return false;
     wiring_set_helper(h->wiring, warps_all(h));
     return true;
@@ -239,9 +251,12 @@ bool helper_start(struct helper *h, struct emu_device *device, struct emu_fault 
 {
     if (!h->mech || helper_is_running(h)) return true;
     h->device = device;
-    if (!make_window(h) || !make_table(h) || !load(h)) return out_of_memory(fault);
+    if (!h->module && (!make_window(h) || !make_table(h) || !load(h))) return out_of_memory(fault);
     if (!open_grids(h, fault)) return false;
-    if (mech_slices_start(h->wiring->mech_slices, &h->window, warps_all(h))) return start_parts(h, fault);
+    const struct mech_slices_helper started = {
+        .window = &h->window, .warps = warps_all(h), .cache_sms = cache_sms(h)};
+    h->is_running = true;
+    if (mech_slices_start(h->wiring->mech_slices, &started)) return start_parts(h, fault);
     *fault = (struct emu_fault){.kind = EMU_BAD_MECHANISM};
     snprintf(fault->message, sizeof fault->message, "heddle: error: %s\n",
              mech_gpu_failure(h->wiring->mech_gpu)->text);
@@ -270,13 +285,40 @@ void helper_free(struct helper *h)
     free(h->ptx);
 }
 
-void helper_close(struct helper *h)
+static void end_grid(struct helper *h, struct helper_grid *g)
 {
-    if (h->wiring) wiring_set_helper(h->wiring, 0);
+    const uint64_t id = emu_grid_id(g->grid);
+    for (uint32_t i = 0; i < h->wiring->sm_count; i++) sm_grid_end(h->wiring->sms[i], id);
+}
+
+void helper_retire(struct helper *h)
+{
+    mech_slices_retire(h->wiring->mech_slices);
+    units_wake_slices(h->wiring->units);
+    wiring_set_helper(h->wiring, 0);
+}
+
+static void close_grids(struct helper *h)
+{
     for (uint32_t i = 0; i < h->wants.part_count; i++) {
         if (h->grids[i].grid) emu_grid_close(h->grids[i].grid, NULL);
         h->grids[i] = (struct helper_grid){0};
     }
+    h->is_running = false;
+}
+
+void helper_pause(struct helper *h)
+{
+    assert(h->is_running && !helper_has_ctas(h));
+    for (uint32_t i = 0; i < h->wants.part_count; i++)
+        if (h->grids[i].grid) end_grid(h, &h->grids[i]);
+    close_grids(h);
+}
+
+void helper_close(struct helper *h)
+{
+    if (h->wiring) wiring_set_helper(h->wiring, 0);
+    close_grids(h);
     if (h->module) emu_module_unload(h->device, h->module);
     h->module = NULL;
     free_window(h);

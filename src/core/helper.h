@@ -1,10 +1,11 @@
 /* helper.h: the kernel that a mechanism runs on the SMs in cache mode.
  *
  * It is made of PTX that the mechanism brings, lowered as every kernel is, and runs through the ordinary
- * pipeline: from the first launch of the program on, until the device is reset or the run ends. It is in no
- * queue of the dispatcher and has no record. Its warps talk to the slices of the L2 by loads and stores of
- * lines that only they may touch, the windows (mech/mech_slices.h); a load of the window is answered when
- * there is work, so SMs whose warps all wait sleep.
+ * pipeline: from the first launch of the program on, until the device is reset or the run ends. Between two
+ * launches it may move to other SMs (roles.h). It is in no queue of the dispatcher and has no record. Its
+ * warps talk to the slices of the L2 by loads and stores of lines that only they may touch, the windows
+ * (mech/mech_slices.h); a load of the window is answered when there is work, so SMs whose warps all wait
+ * sleep.
  *
  * It has parts, which are on each of these SMs together: a grid each, with registers, shared memory and local
  * memory of its own. A part's first parameter, the only one, is the address of a table: the addresses of each
@@ -29,11 +30,12 @@ struct helper {
     struct wiring *wiring;
     const struct gpu_time *time;
     helper_compiler *compile;
-    /* NULL: no mechanism has one, or no SM is in cache mode */
+    /* NULL: no mechanism has one, or no SM may be in cache mode */
     const struct mechanism *mech;
     struct mech_helper wants;
     char *ptx;
-    /* while it runs */
+    /* while it runs: with no SM in cache mode it has no warps */
+    bool is_running;
     struct emu_device *device;
     struct emu_module *module;
     struct helper_grid grids[MECH_HELPER_PARTS];
@@ -48,11 +50,15 @@ bool helper_init(struct helper *h, struct wiring *w, const struct gpu_time *time
                  struct diag_list *diags);
 /* Starts it, unless it runs or there is none. False: the fault says why it cannot. */
 bool helper_start(struct helper *h, struct emu_device *device, struct emu_fault *fault);
-static inline bool helper_is_running(const struct helper *h) { return h->grids[0].grid != NULL; }
+static inline bool helper_is_running(const struct helper *h) { return h->is_running; }
 /* The fault of one of its warps; NULL: there is none. */
 const struct emu_fault *helper_fault(struct helper *h);
 /* Are CTAs of it on SMs? */
 bool helper_has_ctas(const struct helper *h);
+/* Its warps are to end. */
+void helper_retire(struct helper *h);
+/* They have, and it may start again on other SMs. */
+void helper_pause(struct helper *h);
 /* Its CTAs have ended, or will never run again: gives back what it has of the device. */
 void helper_close(struct helper *h);
 void helper_free(struct helper *h);

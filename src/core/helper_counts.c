@@ -6,8 +6,12 @@
 #include "mem/l1.h"
 
 const struct stat_row helper_stat_rows[] = {
-    STAT_COUNT(helper_counts, elapsed, "helper.elapsed", "cycles", "core cycles while they were there", NULL),
-    STAT_RATIO_OF(helper_counts, cycles, elapsed, "helper.sms", "SMs", "SMs in cache mode", NULL),
+    STAT_COUNT(helper_counts, elapsed, "helper.elapsed", "cycles", "core cycles", NULL),
+    STAT_RATIO_OF(helper_counts, cycles, elapsed, "helper.sms", "SMs", "SMs in cache mode, on average", NULL),
+    STAT_COUNT(helper_counts, changes, "helper.changes", "changes", "times that SMs changed their roles",
+               NULL),
+    STAT_COUNT(helper_counts, change_cycles, "helper.change_cycles", "cycles",
+               "core cycles for which kernels waited while SMs changed their roles", NULL),
     STAT_RATIO_OF(helper_counts, issues, slots, "helper.busy", "%", "issue slots that they used, of all",
                   NULL),
 #define HELPER_COUNT(field, unit, help, value)                                                               \
@@ -19,8 +23,9 @@ const struct stat_row helper_stat_rows[] = {
 
 void helper_counts_add(const struct wiring *w, struct helper_counts *out)
 {
-    if (w->compute_count < w->sm_count)
-        out->elapsed += ((const struct sm_stats *)sm_stats(w->sms[w->compute_count]))->cycles;
+    out->changes += w->role_counts.changes;
+    out->change_cycles += w->role_counts.cycles;
+    out->elapsed += ((const struct sm_stats *)sm_stats(w->sms[0]))->cycles;
     for (uint32_t i = w->compute_count; i < w->sm_count; i++) {
         const struct sm_stats *sm = sm_stats(w->sms[i]);
         const struct l1_stats *l1 = sm_l1_stats(w->sms[i]);

@@ -8,6 +8,8 @@
 struct helper_counts {
     /* cycles of the machine */
     uint64_t elapsed;
+    /* how often SMs changed their roles, and how long that took */
+    uint64_t changes, change_cycles;
 #define HELPER_COUNT(field, unit, help, value) uint64_t field;
 #include "core/helper_counts.def"
 #undef HELPER_COUNT

@@ -5,6 +5,7 @@
  * (1) Before statistics are read, all components have settled.
  * (2) An SM has had its cycle before a CTA is handed to it in that cycle, whether the SM was awake or not:
  *     the CTA takes part from the next cycle on. */
+#include "base/hash.h"
 #include "core/owned_stats.h"
 #include "core/timed_impl.h"
 
@@ -94,7 +95,41 @@ static void open_kernel(struct timed_gpu *g, struct gpu_kernel *k)
     tell_sms(g, k);
 }
 
+/* On an empty machine SMs may have to change their roles first. */
+static bool may_open(struct timed_gpu *g, const struct gpu_kernel *k)
+{
+    struct emu_fault fault;
+    if (!dispatch_may_open(&g->dispatch, k)) return false;
+    if (g->dispatch.queue.len || roles_are_set(&g->roles, g->device, &fault)) return true;
+    if (fault.kind != EMU_OK) run_end_fault(&g->end, &fault);
+    return false;
+}
+
 /* ---- ending ---- */
+
+static uint64_t hash_launch(const struct timed_kernel *t)
+{
+    uint64_t hash = hash_bytes(HASH_SEED, t->name, strlen(t->name));
+    hash = hash_bytes(hash, t->grid, sizeof t->grid);
+    return hash_bytes(hash, t->block, sizeof t->block);
+}
+
+/* The kernel of the newest record was alone: mechanisms may choose other roles for the next one. */
+static void tell_mechanisms(struct timed_gpu *g)
+{
+    const struct timed_kernel *t = &g->records.kernels.data[g->records.kernels.len - 1];
+    if (t->overlapped) return;
+    const struct wiring *w = &g->wiring;
+    const struct dram_stats *dram = t->stats[GROUP_DRAM];
+    mech_gpu_grid_ran(
+        w->mech_gpu, cycle_now(g),
+        &(struct mech_grid_run){.kernel = hash_launch(t),
+                                .cache_sms = w->sm_count - w->compute_count,
+                                .cycles = t->end_cycle - t->start_cycle,
+                                .warp_insts = ((const struct sm_stats *)t->stats[GROUP_SM])->warp_insts,
+                                .dram_cycles = dram->cycles,
+                                .dram_busy = dram->busy});
+}
 
 /* All components have settled. */
 static void end_kernel(struct timed_gpu *g, struct gpu_kernel *k)
@@ -103,6 +138,7 @@ static void end_kernel(struct timed_gpu *g, struct gpu_kernel *k)
     dispatch_count_end(&g->dispatch, k);
     laws_check_kernel(&g->wiring, k, cycle_now(g), &g->end);
     record_kernel(g, k, false);
+    if (g->wiring.cache_most) tell_mechanisms(g);
     for (uint32_t i = 0; i < g->wiring.sm_count; i++) sm_grid_end(g->wiring.sms[i], grid);
     free_before(g, k);
     dispatch_remove(&g->dispatch, k);
@@ -164,8 +200,7 @@ void kernel_life_tick(struct timed_gpu *g)
     dispatch_begin_tick(&g->dispatch);
     streams_tick(&g->streams);
     end_finished(g);
-    while (!run_has_ended(&g->end) && (k = streams_next_kernel(&g->streams)) &&
-           dispatch_may_open(&g->dispatch, k))
+    while (!run_has_ended(&g->end) && (k = streams_next_kernel(&g->streams)) && may_open(g, k))
         open_kernel(g, k);
     const bool has_started = !run_has_ended(&g->end) && start_ctas(g);
     dispatch_end_tick(&g->dispatch, has_started);

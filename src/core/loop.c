@@ -34,12 +34,17 @@ static tick next_core(const struct timed_gpu *g, tick soon)
     return next_edge(&g->time, DOMAIN_CORE, MIN(wake, units_sm_wake(g->wiring.units)), soon);
 }
 
-/* Channels can wait until the next L2 edge (units.h), except while a kernel drains: it ends when the
- * machine is empty. */
+/* Something waits until the machine is empty: a kernel that ends, or SMs that change their roles. */
+static bool is_emptying(const struct timed_gpu *g)
+{
+    return g->dispatch.is_draining || roles_are_changing(&g->roles);
+}
+
+/* Channels can wait until the next L2 edge (units.h), except while the machine is to become empty. */
 static tick next_memory(const struct timed_gpu *g, tick soon)
 {
     const tick l2 = next_edge(&g->time, DOMAIN_L2, units_partition_wake(g->wiring.units), soon);
-    return g->dispatch.is_draining ? MIN(l2, units_dram_edge(g->wiring.units)) : l2;
+    return is_emptying(g) ? MIN(l2, units_dram_edge(g->wiring.units)) : l2;
 }
 
 /* The earliest time at which a component has something to do; TICK_NEVER = never again. Domains whose next
@@ -51,7 +56,7 @@ static tick next_step(const struct timed_gpu *g)
     soon = gpu_time_edge_after(t, DOMAIN_XBAR);
     if (soon < next) next = MIN(next, next_edge(t, DOMAIN_XBAR, *xbar_wake(g->wiring.xbar), soon));
     soon = gpu_time_edge_after(t, DOMAIN_L2);
-    if (soon < next || g->dispatch.is_draining) next = MIN(next, next_memory(g, soon));
+    if (soon < next || is_emptying(g)) next = MIN(next, next_memory(g, soon));
     return next;
 }
 
@@ -159,11 +164,11 @@ static void run_step(struct timed_gpu *g, const struct loop_end *e)
         xbar_tick(w->xbar, now);
         units_hear_xbar(w->units);
     }
-    const struct units_step step = {.is_draining = g->dispatch.is_draining,
-                                    .ahead_end = find_ahead_end(g, e)};
+    const struct units_step step = {.is_draining = is_emptying(g), .ahead_end = find_ahead_end(g, e)};
     const bool has_fault = units_step(w->units, &step);
     if (UNLIKELY(w->ring != NULL) && gpu_time_is_edge(&g->time, DOMAIN_CORE)) move_ring(w, now);
     if (g->dispatch.is_draining && wiring_is_idle(w)) kernel_life_drained(g);
+    if (UNLIKELY(roles_are_changing(&g->roles))) roles_look(&g->roles);
     if (UNLIKELY(has_fault)) find_fault(g);
 }
 

@@ -41,7 +41,7 @@ void snapshot_init(struct snapshots *s, const struct wiring *wiring, const struc
         {.name = "gpu", .rows = gpu_stat_rows},
     };
     const uint32_t mechs = mech_set_count(wiring->mechs);
-    const bool has_helper = wiring->compute_count < wiring->sm_count;
+    const bool has_helper = wiring->cache_most != 0;
     *s = (struct snapshots){.group_count = GROUP_MECH + mechs + (wiring->ring != NULL) + has_helper,
                             .mech_end = GROUP_MECH + mechs,
                             .wiring = wiring,
@@ -65,6 +65,7 @@ void snapshot_init(struct snapshots *s, const struct wiring *wiring, const struc
 void snapshot_close(struct snapshots *s)
 {
     snapshot_free(s->fixed, s->group_count);
+    snapshot_free(s->moved, s->group_count);
     free(s->groups);
 }
 
@@ -153,7 +154,25 @@ void **snapshot_take(const struct snapshots *s)
     add_queues(s->wiring, s->time->now, stats[GROUP_QUEUE]);
     const struct gpu_counts now = gpu_counts_now(s);
     stat_add(gpu_stat_rows, stats[GROUP_GPU], &now);
+    for (uint32_t i = 0; s->moved && i < s->group_count; i++)
+        stat_add(s->groups[i].rows, stats[i], s->moved[i]);
     return stats;
+}
+
+/* Differences may be negative: sums of unsigned numbers are right all the same. */
+void snapshot_move_roles(struct snapshots *s, void **before)
+{
+    void **after = snapshot_take(s);
+    if (!s->moved) {
+        s->moved = mem_zalloc(sizeof *s->moved * s->group_count);
+        for (uint32_t i = 0; i < s->group_count; i++) s->moved[i] = mem_zalloc(s->groups[i].bytes);
+    }
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        stat_sub(s->groups[i].rows, before[i], after[i]);
+        stat_add(s->groups[i].rows, s->moved[i], before[i]);
+    }
+    snapshot_free(before, s->group_count);
+    snapshot_free(after, s->group_count);
 }
 
 void **snapshot_since(const struct snapshots *s, void *const *before)

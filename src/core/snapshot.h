@@ -32,6 +32,8 @@ struct snapshots {
     const struct stream_set *streams;
     /* what every snapshot is, where the run was made elsewhere; NULL: the machine is read */
     void **fixed;
+    /* what is added to every snapshot since SMs have changed their roles; NULL: none has */
+    void **moved;
 };
 
 void snapshot_init(struct snapshots *s, const struct wiring *wiring, const struct gpu_time *time,
@@ -40,6 +42,9 @@ void snapshot_close(struct snapshots *s);
 
 /* Call units_settle first, or the cycles that components slept are missing. */
 void **snapshot_take(const struct snapshots *s);
+/* SMs have changed their roles since `before` was taken, and nothing was counted meanwhile: what they have
+ * counted stays in the group of the role that they had. Frees `before`. */
+void snapshot_move_roles(struct snapshots *s, void **before);
 /* Every snapshot is a copy of these from now on; they belong to `s`. */
 void snapshot_fix(struct snapshots *s, void **stats);
 /* The difference of now and an earlier snapshot. */

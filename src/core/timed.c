@@ -66,11 +66,18 @@ static void init_rooms(struct timed_gpu *g)
                                                          .time = &g->time,
                                                          .sms = w->sms,
                                                          .sm_count = w->compute_count,
+                                                         .sm_least = w->sm_count - w->cache_most,
+                                                         .sm_all = w->sm_count,
                                                          .logs = units_logs(w->units),
                                                          .records = &g->records});
     streams_init(&g->streams,
                  &(struct stream_setup){.machine = &g->machine, .time = &g->time, .records = &g->records});
     snapshot_init(&g->snapshots, w, &g->time, &g->dispatch, &g->streams);
+    roles_init(&g->roles, &(struct roles_setup){.wiring = &g->wiring,
+                                                .helper = &g->helper,
+                                                .dispatch = &g->dispatch,
+                                                .time = &g->time,
+                                                .snapshots = &g->snapshots});
     sampler_init(&g->sampler, &g->snapshots, g->options.sample_cycles);
     loop_init(g);
 }
@@ -127,8 +134,7 @@ void timed_leave_device(struct timed_gpu *g)
 {
     assert(!timed_pending(g));
     if (!helper_is_running(&g->helper) || run_has_ended(&g->end)) return;
-    mech_slices_retire(g->wiring.mech_slices);
-    units_wake_slices(g->wiring.units);
+    helper_retire(&g->helper);
     loop_run(g, GOAL_HELPER_GONE, 0);
     helper_close(&g->helper);
 }
@@ -259,7 +265,7 @@ const struct timed_transfer *timed_transfer_at(const struct timed_gpu *g, uint32
     return &g->records.transfers.data[i];
 }
 
-uint32_t timed_compute_sms(const struct timed_gpu *g) { return g->wiring.compute_count; }
+uint32_t timed_compute_sms(const struct timed_gpu *g) { return g->wiring.sm_count - g->wiring.cache_most; }
 uint32_t timed_sm_count(const struct timed_gpu *g) { return g->wiring.sm_count; }
 struct sm *timed_sm_at(const struct timed_gpu *g, uint32_t i) { return g->wiring.sms[i]; }
 uint32_t timed_slice_count(const struct timed_gpu *g) { return g->wiring.slice_count; }

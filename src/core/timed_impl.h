@@ -3,7 +3,7 @@
  *   gpu_clock.h  the present time                       wiring.h    components and links
  *   stream.h     whose turn it is; copy.h: copies       dispatch.h  kernels on the machine, CTAs onto SMs
  *   helper.h     the kernel of SMs in cache mode        sampler.h   the time series
- *   units.h      what runs side by side
+ *   units.h      what runs side by side                 roles.h     SMs that change their roles
  *   snapshot.h   statistics at a moment                 records.h   what the run leaves behind
  *   run_end.h    how the run ended                      stuck.h     the watchdog; laws.h: what must hold
  *
@@ -19,6 +19,7 @@
 #include "core/laws.h"
 #include "core/mech/mech_energy.h"
 #include "core/records.h"
+#include "core/roles.h"
 #include "core/run_end.h"
 #include "core/sampler.h"
 #include "core/snapshot.h"
@@ -33,6 +34,7 @@ struct timed_gpu {
     struct wiring wiring;
     struct dispatcher dispatch;
     struct helper helper;
+    struct roles roles;
     struct stream_set streams;
     struct sampler sampler;
     /* written by loop.c: when mechanisms next have a timer for the whole GPU, and steps so far */

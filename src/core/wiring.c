@@ -62,6 +62,11 @@ static struct l1_params cache_mode_l1(const struct l1_params *own)
     return l1;
 }
 
+static const struct l1_params *role_l1(const struct wiring *w, uint32_t sm)
+{
+    return sm < w->compute_count ? &w->machine->l1 : &w->cache_l1;
+}
+
 static void create_sms(struct wiring *w, const struct wiring_setup *setup)
 {
     w->cache_l1 = cache_mode_l1(&w->machine->l1);
@@ -70,7 +75,7 @@ static void create_sms(struct wiring *w, const struct wiring_setup *setup)
         struct unit *unit = units_sm(w->units, i);
         w->sms[i] = sm_create(&(struct sm_setup){.machine = w->machine,
                                                  .params = &w->machine->sm,
-                                                 .l1 = i < w->compute_count ? &w->machine->l1 : &w->cache_l1,
+                                                 .l1 = role_l1(w, i),
                                                  .index = i,
                                                  .sm_count = w->sm_count,
                                                  .clock = &setup->time->clock.domains[DOMAIN_CORE],
@@ -101,7 +106,7 @@ static void create_memory(struct wiring *w, const struct clock_domain *clocks)
     struct link **to_dram = pointers(w, l->slice_to_dram, w->slice_count);
     struct link **from_dram = pointers(w, l->dram_to_slice, w->slice_count);
     struct xbar_params xbar = m->xbar;
-    if (w->compute_count < w->sm_count) xbar.gated_sms = w->compute_count;
+    if (w->cache_most) xbar.gated_sms = w->compute_count;
     w->xbar = xbar_create(&xbar, w->sm_count, w->slice_count, &clocks[DOMAIN_XBAR], &w->pool, from_sm,
                           to_slice, from_slice, to_sm);
     w->slices = mem_zalloc(sizeof *w->slices * w->slice_count);
@@ -178,7 +183,7 @@ static void create_mech_slices(struct wiring *w, const struct gpu_time *time)
                                     .slices = w->slices,
                                     .map = w->map,
                                     .slice_count = w->slice_count,
-                                    .compute_count = w->compute_count,
+                                    .sm_count = w->sm_count,
                                     .gates = xbar_gates(w->xbar),
                                     .behind_gate = xbar_packets_behind(w->xbar) + l2->access_queue,
                                     .lines = (uint32_t)(l2->slice_size / l2->line),
@@ -194,7 +199,8 @@ bool wiring_create(struct wiring *w, const struct wiring_setup *s, struct diag_l
     w->channel_count = addrmap_channels(w->map);
     w->mech_gpu = mech_gpu_create(w->mechs, w->sm_count);
     if (!check_mechs(w, diags)) return false;
-    w->compute_count = w->sm_count - mech_gpu_cache_sms(w->mech_gpu);
+    w->cache_most = mech_gpu_cache_sms(w->mech_gpu);
+    w->compute_count = w->sm_count - mech_gpu_chosen_sms(w->mech_gpu);
     req_pool_init(&w->pool, POOL_START);
     w->pool.map = w->map;
     w->units = units_create(&(struct units_setup){.time = s->time,
@@ -242,6 +248,22 @@ void wiring_destroy(struct wiring *w)
 }
 
 void wiring_set_helper(struct wiring *w, uint32_t warps) { w->helper_warps = warps; }
+
+void wiring_set_roles(struct wiring *w, tick now, uint32_t cache_sms)
+{
+    const uint32_t before = w->compute_count, after = w->sm_count - cache_sms;
+    assert(cache_sms <= w->cache_most && !w->helper_warps);
+    w->compute_count = after;
+    xbar_set_gated(w->xbar, after);
+    for (uint32_t i = MIN(before, after); i < w->sm_count; i++) sm_change_role(w->sms[i], now, role_l1(w, i));
+    units_look_at_all(w->units);
+}
+
+void wiring_count_change(struct wiring *w, uint64_t cycles)
+{
+    w->role_counts.changes++;
+    w->role_counts.cycles += cycles;
+}
 
 /* Components in one row: SMs, then slices, then channels. The helper's SMs are idle when its warps wait for
  * work, which the slices and the pool know. */

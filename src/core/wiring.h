@@ -20,8 +20,8 @@ struct gpu_links {
     struct link *sm_to_xbar, *xbar_to_sm, *xbar_to_slice, *slice_to_xbar, *slice_to_dram, *dram_to_slice;
 };
 
-/* Written by wiring.c alone, when the machine is made; only `busy` and `helper_warps` change
- * afterwards. */
+/* Written by wiring.c alone, when the machine is made; only `busy`, `helper_warps`, `compute_count` and
+ * `role_counts` change afterwards. */
 struct wiring {
     struct xbar *xbar;
     /* NULL: no mechanism uses it */
@@ -37,6 +37,12 @@ struct wiring {
     uint32_t sm_count, slice_count, channel_count;
     /* SMs from here on are in cache mode: they run a mechanism's helper kernel, and no CTA of the program */
     uint32_t compute_count;
+    /* the most SMs that may be in cache mode */
+    uint32_t cache_most;
+    /* changes of roles, and the core cycles that they took */
+    struct {
+        uint64_t changes, cycles;
+    } role_counts;
     /* their L1s */
     struct l1_params cache_l1;
     /* warps of the helper that are on these SMs, each of which has one load of its window under way while the
@@ -75,6 +81,10 @@ void wiring_destroy(struct wiring *w);
 
 /* The helper has this many warps from now on. */
 void wiring_set_helper(struct wiring *w, uint32_t warps);
+/* The last `cache_sms` SMs are in cache mode from now on. The machine is idle, and has no helper. */
+void wiring_set_roles(struct wiring *w, tick now, uint32_t cache_sms);
+/* A change of roles has ended, and took so long. */
+void wiring_count_change(struct wiring *w, uint64_t cycles);
 /* No CTA and no request anywhere, but those of a helper that waits for work. */
 bool wiring_is_idle(struct wiring *w);
 /* The host has written these bytes, by a copy or a fill: copies of them in L1s are old. */

@@ -176,6 +176,13 @@ static void morpheus_on_dram(void *state, uint64_t cycle, uint32_t tag)
 
 /* ---- results ---- */
 
+/* Are the bytes in the set's read data buffer those of the line? */
+static bool is_what_memory_is(const struct morpheus *m, const struct set *s, uint64_t line)
+{
+    return !memcmp(m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_DATA_LINE)),
+                   m->ports->line(m->ports->host, line), m->ports->line_bytes);
+}
+
 static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
 {
     const struct request *r = s->current;
@@ -192,8 +199,7 @@ static void count_result(struct morpheus *m, const struct set *s, bool is_hit)
     if (r->op != MORPHEUS_READ || !is_hit) return;
     m->read_hits++;
     m->read_cycles += m->now - r->queued;
-    m->stale_reads += memcmp(m->ports->window(m->ports->host, window_of(m, s, MORPHEUS_DATA_LINE)),
-                             m->ports->line(m->ports->host, r->line), m->ports->line_bytes) != 0;
+    m->stale_reads += !is_what_memory_is(m, s, r->line);
 }
 
 static void take_result(struct morpheus *m, struct set *s)
@@ -212,15 +218,20 @@ static void take_result(struct morpheus *m, struct set *s)
 
 static void take_victim(struct morpheus *m, const struct set *s)
 {
-    m->dirty_evictions++;
-    m->ports->dram_write(m->ports->host, (m->high | row_of(m, s)->victim) * m->ports->line_bytes);
+    const uint64_t line = (m->high | row_of(m, s)->victim) * m->ports->line_bytes;
+    m->flushed += m->is_retired;
+    m->dirty_evictions += !m->is_retired;
+    m->stale_victims += !is_what_memory_is(m, s, line);
+    m->ports->dram_write(m->ports->host, line);
 }
 
 /* ---- loads of the window ---- */
 
+/* A warp that sends its dirty blocks first forgets what a host copy has overwritten. */
 static void give_exit(struct morpheus *m, struct set *s)
 {
-    row_of(m, s)->op = MORPHEUS_EXIT;
+    const bool forgets = m->params->choose == CHOOSE_ONLINE && s->must_clear;
+    row_of(m, s)->op = MORPHEUS_EXIT | (forgets ? MORPHEUS_FLAG_CLEAR : 0);
     s->is_parked = false;
     answer_load(m, s->parked);
 }
@@ -244,9 +255,14 @@ static void load_row(struct morpheus *m, struct set *s, uint32_t token)
     if (s->is_parked) m->ports->park(m->ports->host, token);
 }
 
-/* The write data buffer: the line's bytes, or what an atomic adds to each of its words. */
+/* The write data buffer: the line's bytes, or what an atomic adds to each of its words. A warp that sends its
+ * blocks before it exits only waits for the answer. */
 static void load_data(struct morpheus *m, struct set *s, uint32_t token)
 {
+    if (m->is_retired) {
+        answer_load(m, token);
+        return;
+    }
     uint32_t words[MORPHEUS_LINE_WORDS];
     memcpy(words, m->ports->line(m->ports->host, s->current->line), sizeof words);
     for (uint32_t i = 0; s->current->op == MORPHEUS_ATOMIC && i < MORPHEUS_LINE_WORDS; i++)
@@ -343,32 +359,6 @@ static enum mech_take morpheus_take_request(void *state, const struct mech_reque
 
 /* ---- life ---- */
 
-static void morpheus_slice_init(void *state, const void *params, const struct mech_slice_ports *ports)
-{
-    struct morpheus *m = state;
-    m->params = params;
-    m->ports = ports;
-    m->set_count = ports->warps;
-    m->sets = ports->memory(ports->host, ports->warps * sizeof *m->sets);
-    m->free_requests = NULL;
-    m->free_fetches = NULL;
-    m->fetch_chunk_count = m->inserts_waiting = m->queued = m->fetching = 0;
-    m->is_retired = false;
-    const struct morpheus_filter_shape shape = sets_filter_shape(params, ports->warps ? ports->warps : 1);
-    morpheus_filter_init(&m->filter, &shape, ports->memory(ports->host, morpheus_filter_memory(&shape)));
-    sets_share(m);
-}
-
-static void morpheus_on_host_write(void *state, uint64_t line, uint64_t number)
-{
-    struct morpheus *m = state;
-    struct set *s = m->set_count ? sets_find(m, number) : NULL;
-    if (!s || s->must_clear || !s->is_used) return;
-    s->must_clear = true;
-    sets_clear(m, s);
-    m->clears++;
-}
-
 static void morpheus_on_retire(void *state)
 {
     struct morpheus *m = state;
@@ -387,13 +377,16 @@ const struct mechanism mechanism_morpheus = {
     .stats = morpheus_stats,
     .energy = morpheus_energy,
     .slice_state_bytes = sizeof(struct morpheus),
+    .choice_bytes = sizeof(struct choose),
     .cost = parts_cost,
     .check = parts_check,
     .cache_sms = parts_cache_sms,
+    .choose_sms = choose_sms,
     .helper = parts_helper,
-    .slice_init = morpheus_slice_init,
+    .slice_init = sets_init,
+    .keeps_line = sets_keeps_line,
     .take_request = morpheus_take_request,
     .on_dram = morpheus_on_dram,
-    .on_host_write = morpheus_on_host_write,
+    .on_host_write = sets_on_host_write,
     .on_retire = morpheus_on_retire,
 };

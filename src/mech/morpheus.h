@@ -70,6 +70,8 @@ struct morpheus_kernel {
      * of so many cycles */
     bool is_compressed;
     uint32_t epoch;
+    /* a warp that is to exit sends its dirty blocks to the controller first */
+    bool flushes;
 };
 
 /* The most rows of compressed blocks, and the most blocks that a set holds then. */

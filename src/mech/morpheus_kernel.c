@@ -117,13 +117,13 @@ void put_choose(struct ptx_text *t, const struct morpheus_kernel *k)
         put(t, "and.b32 %%x, %%op, %u; setp.ne.u32 %%p, %%x, 0; @%%p bra.uni forget;\n",
             MORPHEUS_FLAG_FORGET);
     put(t,
-        "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p exit;\n"
+        "and.b32 %%x, %%op, %u; setp.eq.u32 %%p, %%x, %u; @%%p %s;\n"
         "setp.eq.u32 %%p, %%x, %u; @%%p bra.uni insert;\n"
         "@%%hit bra.uni found;\n"
         "failed: mov.b32 %%x, %u; st.global.u32 [%%row + %u], %%x; bra.uni next;\n"
         "found:\n",
-        MORPHEUS_OP_MASK, MORPHEUS_EXIT, MORPHEUS_INSERT, MORPHEUS_MISS,
-        (unsigned)offsetof(struct morpheus_row, result));
+        MORPHEUS_OP_MASK, MORPHEUS_EXIT, k->flushes ? "bra.uni flush" : "exit", MORPHEUS_INSERT,
+        MORPHEUS_MISS, (unsigned)offsetof(struct morpheus_row, result));
 }
 
 static void put_cleared(struct ptx_text *t, const struct morpheus_kernel *k)
@@ -169,6 +169,30 @@ static void put_fetch(struct ptx_text *t, const struct morpheus_kernel *k)
         (unsigned)offsetof(struct morpheus_row, victim));
 }
 
+/* Before the warp exits, one dirty block after the other goes to the controller: it has taken one when it
+ * answers the load. */
+static void put_flush(struct ptx_text *t, const struct morpheus_kernel *k)
+{
+    put(t, "flush: mov.b32 %%idx, -1;\n");
+    for (uint32_t g = 0; g < groups_of(k); g++)
+        put(t,
+            "and.b32 %%x, %%used%u, 1; setp.ne.u32 %%p, %%x, 0; setp.lt.and.u32 %%p, %%lane, %u, %%p;\n"
+            "@%%p add.u32 %%idx, %%lane, %u; @%%p mov.b32 %%y, %%tag%u;\n",
+            g, k->blocks - 32 * g, 32 * g, g);
+    put(t, "redux.sync.max.s32 %%idx, %%idx, -1; setp.lt.s32 %%p, %%idx, 0; @%%p exit;\n");
+    put_store_read(t, k, &(struct store_access){.name = "flushed", .index = "%idx", .word = "%value"});
+    put(t,
+        "st.global.u32 [%%at], %%value;\n"
+        "shfl.sync.idx.b32 %%y, %%y, %%idx, 31, -1; st.global.u32 [%%row + %u], %%y;\n"
+        "ld.volatile.global.u32 %%x, [%%at]; and.b32 %%x, %%x, 0; or.b32 %%idx, %%idx, %%x;\n",
+        (unsigned)offsetof(struct morpheus_row, victim));
+    for (uint32_t g = 0; g < groups_of(k); g++) {
+        put_is_mine(t, g);
+        put(t, "@%%p and.b32 %%used%u, %%used%u, -2;\n", g, g);
+    }
+    put(t, "bra.uni flush;\n");
+}
+
 void put_sector(struct ptx_text *t)
 {
     put(t,
@@ -211,6 +235,7 @@ static void put_kernel(struct ptx_text *t, const struct morpheus_kernel *k)
     put_insert(t, k);
     put_fetch(t, k);
     put_put(t, k);
+    if (k->flushes) put_flush(t, k);
     put(t, "}\n");
 }
 

@@ -232,6 +232,16 @@ static void put_forget(struct ptx_text *t)
         ~MORPHEUS_FLAG_FORGET);
 }
 
+/* Before the warp exits all blocks leave. */
+static void put_flush(struct ptx_text *t)
+{
+    put(t, "flush: setp.eq.u32 %%r, %%lane, %%lane;\n");
+    for (uint32_t g = 0; g < 2; g++) put_doom(t, g);
+    put(t, "setp.eq.u32 %%p, %%used0, 1; setp.eq.or.u32 %%p, %%used1, 1, %%p;\n"
+           "vote.sync.ballot.b32 %%x, %%p, -1; setp.eq.u32 %%p, %%x, 0; @%%p exit;\n"
+           "setp.ne.u32 %%allots, %%lane, %%lane; bra.uni purge;\n");
+}
+
 /* ---- allotment ---- */
 
 /* Has the epoch ended? */
@@ -305,5 +315,6 @@ void put_compressing_kernel(struct ptx_text *t, const struct morpheus_kernel *k)
     put_purge(t, k);
     put_forget(t);
     put_allot(t, k);
+    if (k->flushes) put_flush(t);
     put(t, "}\n");
 }

@@ -17,7 +17,7 @@ uint32_t parts_warps(const struct morpheus_params *p)
 uint32_t parts_warps_before(const struct morpheus_params *p, enum morpheus_store store)
 {
     uint32_t sum = 0;
-    for (uint32_t i = 0; i < (uint32_t)store; i++) sum += p->cache_sms * p->warps[i];
+    for (uint32_t i = 0; i < (uint32_t)store; i++) sum += p->warps[i];
     return sum;
 }
 
@@ -31,7 +31,7 @@ static const char *refuse(const struct morpheus_params *p)
 {
     if (!parts_warps(p))
         return "morpheus.warps, morpheus.l1_warps and morpheus.shared_warps are 0: no warp is left for a set";
-    if (!p->compression) return NULL;
+    if (!p->compression) return choose_refuses(p);
     if (p->predictor == PREDICTOR_PERFECT)
         return "morpheus.predictor=perfect needs sets that replace by LRU alone: leave morpheus.compression "
                "out";
@@ -39,7 +39,7 @@ static const char *refuse(const struct morpheus_params *p)
         if (p->warps[i] && parts_compress(p, (enum morpheus_store)i) &&
             p->blocks[i] > MORPHEUS_COMPRESSED_ROWS_MAX)
             return "a set of compressed blocks has at most 32 rows: morpheus.blocks, morpheus.shared_blocks";
-    return NULL;
+    return choose_refuses(p);
 }
 
 /* 4.1.3: 75% of the SMs. */
@@ -77,6 +77,7 @@ void parts_cost(const void *params, const struct mech_machine *machine, struct m
     mech_cost_add(cost, MECH_EACH_SLICE, "filters", 2 * sets, 8 * p->filter_bytes, "Bloom filters");
     mech_cost_add(cost, MECH_EACH_SLICE, "queries", sets, 8 * MORPHEUS_QUERY_BYTES_A_SET,
                   "request queue, warp status table, data buffers");
+    choose_cost(p, cost);
 }
 
 uint32_t parts_cache_sms(const void *params, uint32_t sm_count)
@@ -101,7 +102,8 @@ static struct morpheus_kernel kernel_of(const struct morpheus_params *p, enum mo
                                     .blocks = p->blocks[store],
                                     .indirect_move = p->indirect_move && store == MORPHEUS_REGISTERS,
                                     .is_compressed = parts_compress(p, store),
-                                    .epoch = p->epoch};
+                                    .epoch = p->epoch,
+                                    .flushes = p->choose == CHOOSE_ONLINE};
 }
 
 size_t parts_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)

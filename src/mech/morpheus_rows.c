@@ -3,10 +3,27 @@
 #include "mech/morpheus_state.h"
 
 static const char *const predictors[] = {"bloom", "perfect", "none", NULL};
+static const char *const chooses[] = {"fixed", "online", NULL};
 
 const struct param_row morpheus_params[] = {
-    PARAM_NUMBER(morpheus_params, cache_sms, "morpheus.cache_sms", "SMs", "0", 0, 1024,
-                 "SMs in cache mode, at most 75% of all (4.1.3)"),
+    PARAM_NUMBER(
+        morpheus_params, cache_sms, "morpheus.cache_sms", "SMs", "0", 0, 1024,
+        "SMs in cache mode, at most 75% of all (4.1.3); with morpheus.choose=online the most of them"),
+    PARAM_CHOICE(morpheus_params, choose, "morpheus.choose", "fixed", chooses,
+                 "online: how many SMs are in cache mode is found while the program runs, between launches"),
+    PARAM_NUMBER(morpheus_params, start, "morpheus.start", "SMs", "0", 0, 1024,
+                 "online: SMs in cache mode at first"),
+    PARAM_NUMBER(
+        morpheus_params, step, "morpheus.step", "SMs", "16", 1, 1024,
+        "online: by so many SMs the choice moves at first; where both sides are worse, by half of it"),
+    PARAM_NUMBER(morpheus_params, step_min, "morpheus.step_min", "SMs", "4", 1, 1024,
+                 "online: the smallest step; behind it the choice stays as it is"),
+    PARAM_NUMBER(morpheus_params, margin, "morpheus.margin", "%", "2", 0, 100,
+                 "online: another number of SMs must be faster by this much"),
+    PARAM_NUMBER(
+        morpheus_params, dram_low, "morpheus.dram_low", "%", "25", 0, 100,
+        "online: where DRAM has data on its bus for less of the time, no more SMs are put into cache "
+        "mode"),
     PARAM_NUMBER(morpheus_params, warps[MORPHEUS_REGISTERS], "morpheus.warps", "warps", "32", 0, 256,
                  "warps on each of them that keep blocks in registers; each is a set"),
     PARAM_NUMBER(morpheus_params, blocks[MORPHEUS_REGISTERS], "morpheus.blocks", "blocks", "32", 1,
@@ -62,6 +79,11 @@ const struct stat_row morpheus_stats[] = {
     COUNT(dirty_evictions, "blocks", "dirty blocks that left and were written to DRAM"),
     COUNT(atomics, "requests", "atomics that the helper made"),
     COUNT(clears, "sets", "sets that a host copy emptied"),
+    COUNT(flushed, "blocks", "dirty blocks that were written to DRAM before SMs changed their roles"),
+    COUNT(
+        stale_victims, "blocks",
+        "dirty blocks that left, replaced or flushed, and were older than memory: a store or copy to it was "
+        "under way"),
     COUNT(allotments, "allotments", "times that a set allotted its rows to the levels of compression"),
     COUNT(rows_none, "rows", "rows that were then left uncompressed, summed over these"),
     COUNT(rows_low, "rows", "rows that were then at the low level: two blocks each"),

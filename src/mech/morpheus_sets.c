@@ -18,9 +18,10 @@ static uint32_t sets_below(const struct morpheus *m, uint32_t warps)
 static void divide_sets(struct morpheus *m)
 {
     for (uint32_t i = 0; i < MORPHEUS_STORES; i++) {
-        const uint32_t before = parts_warps_before(m->params, (enum morpheus_store)i);
+        const uint32_t sms = m->ports->cache_sms;
+        const uint32_t before = sms * parts_warps_before(m->params, (enum morpheus_store)i);
         const uint32_t first = sets_below(m, before);
-        const uint32_t end = sets_below(m, before + m->params->cache_sms * m->params->warps[i]);
+        const uint32_t end = sets_below(m, before + sms * m->params->warps[i]);
         m->ranges[i] =
             (struct set_range){.first = first, .count = end - first, .blocks = m->params->blocks[i]};
         for (uint32_t k = first; k < end; k++) {
@@ -32,21 +33,41 @@ static void divide_sets(struct morpheus *m)
     assert(m->ranges[MORPHEUS_STORES - 1].first + m->ranges[MORPHEUS_STORES - 1].count == m->set_count);
 }
 
-void sets_share(struct morpheus *m)
+/* Gives sets their stores, and divides the lines between the slice and its sets. */
+static void share_lines(struct morpheus *m)
 {
+    struct separator *s = &m->separator;
     divide_sets(m);
-    m->own = m->shares = m->ports->lines;
+    m->before = *s;
+    s->own = s->shares = m->ports->lines;
     for (uint32_t i = 0; i < MORPHEUS_STORES; i++)
-        m->shares += (uint64_t)m->ranges[i].count * m->ranges[i].blocks;
-    m->step = m->shares * 618 / 1000 + 1;
-    while (divisor(m->shares, m->step) != 1) m->step++;
+        s->shares += (uint64_t)m->ranges[i].count * m->ranges[i].blocks;
+    s->step = s->shares * 618 / 1000 + 1;
+    while (divisor(s->shares, s->step) != 1) s->step++;
+}
+
+static uint64_t share_of(const struct separator *s, uint64_t number)
+{
+    return number % s->shares * s->step % s->shares;
+}
+
+static bool is_own(const struct separator *s, uint64_t number)
+{
+    return !s->shares || share_of(s, number) < s->own;
+}
+
+/* A line that was not the slice's own before may be older than memory: a host copy has left it there. */
+bool sets_keeps_line(void *state, uint64_t number)
+{
+    const struct morpheus *m = state;
+    return is_own(&m->before, number) && is_own(&m->separator, number);
 }
 
 struct set *sets_find(const struct morpheus *m, uint64_t number)
 {
-    uint64_t share = number % m->shares * m->step % m->shares;
-    if (share < m->own) return NULL;
-    share -= m->own;
+    uint64_t share = share_of(&m->separator, number);
+    if (share < m->separator.own) return NULL;
+    share -= m->separator.own;
     const struct set_range *r = m->ranges;
     for (; share >= (uint64_t)r->count * r->blocks; r++) share -= (uint64_t)r->count * r->blocks;
     return &m->sets[r->first + share % r->count];
@@ -130,6 +151,34 @@ bool sets_predict(const struct morpheus *m, const struct set *s, uint32_t tag)
     case PREDICTOR_PERFECT: return tag_find(s, tag) < s->tag_count;
     default: return true;
     }
+}
+
+/* ---- life ---- */
+
+void sets_init(void *state, const void *params, const struct mech_slice_ports *ports)
+{
+    struct morpheus *m = state;
+    m->params = params;
+    m->ports = ports;
+    m->set_count = ports->warps;
+    m->sets = ports->memory(ports->host, ports->warps * sizeof *m->sets);
+    m->free_requests = NULL;
+    m->free_fetches = NULL;
+    m->fetch_chunk_count = m->inserts_waiting = m->queued = m->fetching = 0;
+    m->is_retired = false;
+    const struct morpheus_filter_shape shape = sets_filter_shape(params, ports->warps ? ports->warps : 1);
+    morpheus_filter_init(&m->filter, &shape, ports->memory(ports->host, morpheus_filter_memory(&shape)));
+    share_lines(m);
+}
+
+void sets_on_host_write(void *state, uint64_t line, uint64_t number)
+{
+    struct morpheus *m = state;
+    struct set *s = m->set_count ? sets_find(m, number) : NULL;
+    if (!s || s->must_clear || !s->is_used) return;
+    s->must_clear = true;
+    sets_clear(m, s);
+    m->clears++;
 }
 
 /* ---- 4.3.1: compression ---- */

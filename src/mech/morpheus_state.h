@@ -4,12 +4,16 @@
 
 #include "heddle/mechanism.h"
 #include "mech/morpheus.h"
+#include "mech/morpheus_choose.h"
 #include "mech/morpheus_filter.h"
 
 /* ---- parameters ---- */
 
 enum morpheus_predictor { PREDICTOR_BLOOM, PREDICTOR_PERFECT, PREDICTOR_NONE };
+enum morpheus_choose { CHOOSE_FIXED, CHOOSE_ONLINE };
 struct morpheus_params {
+    /* of morpheus_choose.c */
+    uint32_t choose, start, step, step_min, margin, dram_low;
     uint32_t cache_sms, predictor, filter_bytes, filter_hashes, inserts;
     /* by enum morpheus_store */
     uint32_t warps[MORPHEUS_STORES], blocks[MORPHEUS_STORES];
@@ -80,6 +84,11 @@ struct set_range {
     uint32_t first, count, blocks;
 };
 
+/* The address separator: of `shares` lines the slice has the first `own`; `step` spreads them. */
+struct separator {
+    uint64_t shares, own, step;
+};
+
 /* Lists grow by chunks. */
 enum { MORPHEUS_CHUNK = 64, MORPHEUS_CHUNKS_MAX = 4096 };
 
@@ -90,8 +99,8 @@ struct morpheus {
     uint32_t set_count;
     struct set_range ranges[MORPHEUS_STORES];
     struct morpheus_filter filter;
-    /* address separator: of `shares` lines the slice has the first `own`; `step` spreads them */
-    uint64_t shares, own, step;
+    /* now, and before SMs changed their roles; shares 0: all lines are the slice's own */
+    struct separator separator, before;
     /* the part of a line's number that tags leave out */
     uint64_t high;
     uint64_t now;
@@ -108,11 +117,12 @@ struct morpheus {
     uint64_t allotments, rows_none, rows_low, rows_high, slots, stored_none, stored_low, stored_high;
     uint64_t queue_cycles, served, service_cycles, read_hits, read_cycles, stale_reads, clears;
     uint64_t queue_max, queue_found, turns, turn_cycles, messages, data_sectors;
+    uint64_t flushed, stale_victims;
 };
 
 /* ---- what the parameters ask of a machine (morpheus_parts.c) ---- */
 
-/* Warps of an SM in cache mode; of all of them, those of the stores before this one. */
+/* Warps of an SM in cache mode, of all stores, and of those before this one. */
 uint32_t parts_warps(const struct morpheus_params *p);
 uint32_t parts_warps_before(const struct morpheus_params *p, enum morpheus_store store);
 /* Does the kernel compress the blocks of this store? The L1 has none to offer: a line of it is a block. */
@@ -125,8 +135,10 @@ size_t parts_helper(const void *params, struct mech_helper *helper, char *ptx, s
 
 /* ---- sets (morpheus_sets.c) ---- */
 
-/* Gives sets their stores, and divides the lines between the slice and its sets. */
-void sets_share(struct morpheus *m);
+/* The hooks slice_init, keeps_line and on_host_write. */
+void sets_init(void *state, const void *params, const struct mech_slice_ports *ports);
+bool sets_keeps_line(void *state, uint64_t number);
+void sets_on_host_write(void *state, uint64_t line, uint64_t number);
 /* The set of a line, by its number; NULL: it is the slice's own. */
 struct set *sets_find(const struct morpheus *m, uint64_t number);
 /* The shape of the predictor. */

@@ -165,6 +165,9 @@ uint64_t l1_prefetches_open(const struct l1 *c);
 void l1_kernel_end(struct l1 *c);
 /* At kernel end: invalidates, writes dirty lines back. */
 void l1_flush(struct l1 *c, tick now);
+/* The SM has another role, and keeps local memory as these parameters say from now on. The L1 is idle: what
+ * it holds is forgotten. */
+void l1_change_role(struct l1 *c, tick now, const struct l1_params *p);
 /* Sets the capacity, in whole ways, one at least, l1.size and the extra lines at most; the answer is what it
  * is now. Rules: l1_resize.c. */
 uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes);

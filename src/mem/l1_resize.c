@@ -82,6 +82,17 @@ void l1_flush(struct l1 *c, tick now)
     l1_retire(c, now, 0);
 }
 
+/* Dirty lines are local memory of threads that have ended. */
+void l1_change_role(struct l1 *c, tick now, const struct l1_params *p)
+{
+    assert(l1_idle(c));
+    for (uint32_t i = 0; i < cache_lines(&c->cache); i++) c->cache.lines[i].dirty = 0;
+    l1_retire(c, now, 0);
+    assert(!c->is_flushing);
+    c->p.write_local = p->write_local;
+    c->p.local_write_allocate = p->local_write_allocate;
+}
+
 uint64_t l1_capacity(const struct l1 *c) { return (uint64_t)c->cache.g.sets * c->cache.g.ways * c->p.line; }
 
 uint64_t l1_resize(struct l1 *c, tick now, uint64_t bytes)

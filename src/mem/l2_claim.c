@@ -21,6 +21,39 @@ static uint32_t chain_pop(struct l2_slice *s, struct l2_chain *c)
     return id;
 }
 
+/* ---- DRAM ---- */
+
+struct dram_access {
+    uint64_t addr;
+    uint32_t sectors;
+    enum req_kind kind;
+    uint32_t tag;
+};
+
+static void send_to_dram(struct l2_slice *s, tick now, const struct dram_access *a)
+{
+    const struct req made = {.addr = a->addr,
+                             .sectors = a->sectors,
+                             .write_bytes = a->kind == REQ_WRITE ? l2_sector_bytes(a->sectors) : 0,
+                             .kind = (uint8_t)a->kind,
+                             .cls = REQ_GLOBAL,
+                             .token = a->tag,
+                             .client = L2_TAKER_CLIENT,
+                             .slice = (uint16_t)s->index,
+                             .born = now};
+    const uint32_t id = req_new(s->pool, &made);
+    assert(req_at(s->pool, id)->slice == s->index);
+    chain_push(s, &s->claims->sends, id);
+    if (a->kind == REQ_READ) {
+        s->claims->reads++;
+        s->stats.fetches++;
+        s->stats.fetched_sectors += req_sector_count(a->sectors);
+    } else {
+        s->stats.writebacks++;
+        s->stats.written_sectors += req_sector_count(a->sectors);
+    }
+}
+
 /* ---- life ---- */
 
 void l2_use_taker(struct l2_slice *s, const struct l2_taker *taker)
@@ -33,7 +66,7 @@ void l2_use_taker(struct l2_slice *s, const struct l2_taker *taker)
 
 bool l2_claims_idle(const struct l2_claims *c)
 {
-    return c->live == c->parked && !c->replies.count && !c->sends.count && !c->reads &&
+    return c->live == c->parked && !c->replies.count && !c->sends.count && !c->reads && !c->keeps &&
            !c->other.pipe.ring.count;
 }
 
@@ -91,8 +124,45 @@ static void send_dram(struct l2_slice *s, tick now)
     l2_send(s, chain_pop(s, &c->sends), now);
 }
 
+/* ---- lines that leave ---- */
+
+static bool leaves(const struct l2_slice *s, uint32_t line)
+{
+    const struct cache_line *l = &s->cache.lines[line];
+    return l->used && !s->claims->keeps(s->claims->taker.ctx, l->addr);
+}
+
+/* One line a cycle, while nothing else waits for DRAM. Lines that stay take no time. */
+static void drop_line(struct l2_slice *s, tick now)
+{
+    struct l2_claims *c = s->claims;
+    const uint32_t lines = cache_lines(&s->cache);
+    while (c->drop_cursor < lines && !leaves(s, c->drop_cursor)) c->drop_cursor++;
+    if (c->drop_cursor == lines) {
+        c->keeps = NULL;
+        return;
+    }
+    const uint32_t line = c->drop_cursor++;
+    const uint32_t dirty = s->cache.lines[line].dirty;
+    const uint32_t sectors = s->is_sectored ? dirty : s->line_sectors;
+    if (dirty)
+        send_to_dram(
+            s, now, &(struct dram_access){.addr = s->line_addr[line], .sectors = sectors, .kind = REQ_WRITE});
+    cache_invalidate(&s->cache, line);
+    s->is_probed = false;
+}
+
+void l2_drop_lines(struct l2_slice *s, bool (*keeps)(void *ctx, uint64_t local))
+{
+    assert(s->claims && l2_idle(s));
+    s->claims->keeps = keeps;
+    s->claims->drop_cursor = 0;
+    s->act_at = 0;
+}
+
 void l2_claims_cycle(struct l2_slice *s, tick now)
 {
+    if (UNLIKELY(s->claims->keeps != NULL) && !s->claims->sends.count) drop_line(s, now);
     send_reply(s, now);
     send_dram(s, now);
 }
@@ -123,25 +193,6 @@ void l2_park_claim(struct l2_slice *s, uint32_t id)
 
 void l2_dram_access(struct l2_slice *s, tick now, uint64_t addr, enum req_kind kind, uint32_t tag)
 {
-    const uint32_t sectors = s->line_sectors;
-    const struct req made = {.addr = addr,
-                             .sectors = sectors,
-                             .write_bytes = kind == REQ_WRITE ? l2_sector_bytes(sectors) : 0,
-                             .kind = (uint8_t)kind,
-                             .cls = REQ_GLOBAL,
-                             .token = tag,
-                             .client = L2_TAKER_CLIENT,
-                             .slice = (uint16_t)s->index,
-                             .born = now};
-    const uint32_t id = req_new(s->pool, &made);
-    assert(req_at(s->pool, id)->slice == s->index);
-    chain_push(s, &s->claims->sends, id);
-    if (kind == REQ_READ) {
-        s->claims->reads++;
-        s->stats.fetches++;
-        s->stats.fetched_sectors += req_sector_count(sectors);
-    } else {
-        s->stats.writebacks++;
-        s->stats.written_sectors += req_sector_count(sectors);
-    }
+    send_to_dram(s, now,
+                 &(struct dram_access){.addr = addr, .sectors = s->line_sectors, .kind = kind, .tag = tag});
 }

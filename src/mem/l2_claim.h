@@ -47,6 +47,10 @@ void l2_apply_claim(struct l2_slice *s, uint32_t id);
 void l2_answer_claim(struct l2_slice *s, uint32_t id);
 void l2_park_claim(struct l2_slice *s, uint32_t id);
 void l2_dram_access(struct l2_slice *s, tick now, uint64_t addr, enum req_kind kind, uint32_t tag);
+/* Lines that the taker does not keep, by their address within the slice, leave from now on: a line a cycle,
+ * the dirty sectors of it to DRAM behind what the taker sends. It is asked for every line of the cache, in
+ * this call and in the slice's cycles. The slice is idle when they have left. */
+void l2_drop_lines(struct l2_slice *s, bool (*keeps)(void *ctx, uint64_t local));
 /* Claims that are parked. */
 uint32_t l2_parked(const struct l2_slice *s);
 

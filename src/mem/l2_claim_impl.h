@@ -31,6 +31,9 @@ struct l2_claims {
     /* the lane whose head is at the tags, l2_slice.pipe, is that of messages; the other one */
     bool has_messages;
     struct l2_lane other;
+    /* l2_drop_lines: the next line to look at, and who says what stays; NULL: no lines leave */
+    uint32_t drop_cursor;
+    bool (*keeps)(void *ctx, uint64_t local);
     /* requests in the program's lane that close it; those at the tags that do */
     uint32_t stages, late_slots;
 };
@@ -51,6 +54,9 @@ void l2_enter_lane(struct l2_slice *s, tick now);
 void l2_left_lane(struct l2_slice *s);
 /* When the head of the other lane is at the tags. */
 static inline tick l2_other_ready(const struct l2_claims *c) { return c->other.head_ready; }
-static inline bool l2_claims_wait(const struct l2_claims *c) { return c->replies.count || c->sends.count; }
+static inline bool l2_claims_wait(const struct l2_claims *c)
+{
+    return c->replies.count || c->sends.count || c->keeps;
+}
 
 #endif

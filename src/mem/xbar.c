@@ -98,6 +98,13 @@ void xbar_tick(struct xbar *x, tick now)
 
 tick *xbar_wake(struct xbar *x) { return &x->wake; }
 tick *xbar_gates(struct xbar *x) { return x->nets[NET_REQUEST].gates; }
+
+void xbar_set_gated(struct xbar *x, uint32_t sms)
+{
+    assert(x->nets[NET_REQUEST].gates && sms && xbar_idle(x));
+    x->nets[NET_REQUEST].gated = sms;
+}
+
 uint32_t xbar_packets_behind(const struct xbar *x) { return x->nets[NET_REQUEST].ejection; }
 
 tick xbar_reply_floor(const struct xbar *x, uint32_t sm, tick edge)

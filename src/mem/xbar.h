@@ -68,6 +68,8 @@ void xbar_destroy(struct xbar *x);
  * switch still come, at most xbar_packets_behind. Slices write it while the crossbar does not run; open at
  * first. NULL: there are no gates. */
 tick *xbar_gates(struct xbar *x);
+/* The first `sms` SMs are gated from now on. There are gates, and no packet is under way. */
+void xbar_set_gated(struct xbar *x, uint32_t sms);
 /* Packets that an output holds at most behind the switch. */
 uint32_t xbar_packets_behind(const struct xbar *x);
 void xbar_tick(struct xbar *x, tick now);

@@ -197,6 +197,12 @@ extern const struct mechanism PROBE_SYMBOL;
 #ifdef PROBE_CACHE_SMS
 static uint32_t probe_cache_sms(const void *params, uint32_t sm_count) { return 1; }
 #endif
+#ifdef PROBE_CHOOSE_SMS
+static uint32_t probe_choose_sms(void *choice, const void *params, const struct mech_grid_run *ran)
+{
+    return 1;
+}
+#endif
 
 HEDDLE_MECHANISM_EXPORT const struct mechanism PROBE_SYMBOL = {
     .api = PROBE_API,
@@ -237,6 +243,9 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism PROBE_SYMBOL = {
 #endif
 #ifdef PROBE_CACHE_SMS
     .cache_sms = probe_cache_sms,
+#endif
+#ifdef PROBE_CHOOSE_SMS
+    .choose_sms = probe_choose_sms,
 #endif
     .may_allocate = probe_may_allocate,
     .may_miss = probe_may_miss,

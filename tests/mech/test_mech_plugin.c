@@ -757,6 +757,7 @@ static void a_bad_plug_in_is_refused_with_the_reason(void **unused)
     refused(":lone_period", "", "'probe-lone-period' gives its GPU timer a period, but does not fill");
     refused(":owns_all", "", "'probe-owns-all' owns 0xffffffff");
     refused(":lone_slices", "", "'probe-lone-slices' has a state for slices, but does not fill take_request");
+    refused(":lone_choice", "", "'probe-lone-choice' fills choose_sms, but not cache_sms");
     refused(":lone_role", "", "'probe-lone-role' fills one of cache_sms, helper and the hooks of slices");
     refused("@mech_named_l1", "", "mechanism 'l1': built-in statistics have this name ('l1.");
     refused("@mech_named_gto", "", "mechanism 'gto': built-in statistics have this name ('gto.");

@@ -217,6 +217,8 @@ static bool check_slices(const struct mechanism *m, struct diag_list *diags)
         wrong = "fills a hook of slices, but its slice_state_bytes is 0";
     else if (!m->cache_sms != !m->helper || (m->helper && !m->slice_state_bytes))
         wrong = "fills one of cache_sms, helper and the hooks of slices, but not all";
+    else if (m->choose_sms && !m->cache_sms)
+        wrong = "fills choose_sms, but not cache_sms";
     if (wrong) mech_error(diags, NULL, "mechanism '%s' %s", m->name, wrong);
     return !wrong;
 }
@@ -242,6 +244,7 @@ static bool check_sizes(const struct mechanism *m, struct diag_list *diags)
     return check_bytes(m, "state_bytes", m->state_bytes, diags) &&
            check_bytes(m, "gpu_state_bytes", m->gpu_state_bytes, diags) &&
            check_bytes(m, "slice_state_bytes", m->slice_state_bytes, diags) &&
+           check_bytes(m, "choice_bytes", m->choice_bytes, diags) &&
            check_bytes(m, "param_bytes", m->param_bytes, diags);
 }
 

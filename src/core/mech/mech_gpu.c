@@ -13,8 +13,9 @@ struct mech_gpu_seat {
     void *state;
     /* enum mech_uses */
     uint32_t uses;
-    /* SMs in cache mode that it asks for */
-    uint32_t cache_sms;
+    /* SMs that may be in cache mode, those that are, and the state of choose_sms */
+    uint32_t cache_sms, chosen_sms;
+    void *choice;
     /* core cycles; 0 = no timer */
     uint32_t period;
     /* UINT64_MAX = never */
@@ -56,6 +57,7 @@ static void gpu_seat_fill(struct mech_gpu *g, uint32_t i)
                                          .params = mech_set_params(g->set, i),
                                          .due = UINT64_MAX};
     if (mech->gpu_state_bytes) g->seats[i].state = mem_zalloc_lines(mech->gpu_state_bytes);
+    if (mech->choice_bytes) g->seats[i].choice = mem_zalloc_lines(mech->choice_bytes);
 }
 
 static uint32_t ask_period(const struct mech_gpu_seat *seat)
@@ -83,6 +85,31 @@ static uint32_t ask_cache_sms(const struct mech_gpu *g, const struct mech_gpu_se
     return count;
 }
 
+static void fail(const struct mech_gpu_seat *seat, const char *hook, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    mech_guard_fail(&seat->caller, hook, fmt, ap);
+}
+
+static void ask_choice(struct mech_gpu_seat *seat, const struct mech_grid_run *ran)
+{
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "choose_sms");
+    seat->chosen_sms = seat->mech->choose_sms(seat->choice, seat->params, ran);
+    mech_mark_end(outer);
+    if (seat->chosen_sms > seat->cache_sms)
+        fail(seat, "choose_sms", "%u SMs in cache mode, and cache_sms says that at most %u may be",
+             seat->chosen_sms, seat->cache_sms);
+}
+
+static void choose_all(struct mech_gpu *g, const struct mech_grid_run *ran)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->seats[i].mech->choose_sms) ask_choice(&g->seats[i], ran);
+}
+
+static void choose_first(void *gpu) { choose_all(gpu, NULL); }
+
 static void call_gpu_inits(void *gpu)
 {
     struct mech_gpu *g = gpu;
@@ -91,7 +118,7 @@ static void call_gpu_inits(void *gpu)
         if (seat->mech->on_gpu_timer) seat->period = ask_period(seat);
         if (seat->period) seat->due = seat->period;
         if (seat->mech->uses) seat->uses = ask_uses(seat);
-        if (seat->mech->cache_sms) seat->cache_sms = ask_cache_sms(g, seat);
+        if (seat->mech->cache_sms) seat->chosen_sms = seat->cache_sms = ask_cache_sms(g, seat);
         if (!seat->mech->gpu_init) continue;
         const struct mech_mark outer = mech_mark_begin(&seat->caller, "gpu_init");
         seat->mech->gpu_init(seat->state, seat->params, g->sm_count);
@@ -178,6 +205,7 @@ bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, stru
                  q.seat->mech->name, q.reason);
         fits = fits && !is_error;
     }
+    if (fits) mech_gpu_try(g, choose_first, g);
     return fits;
 }
 
@@ -197,6 +225,19 @@ uint32_t mech_gpu_cache_sms(const struct mech_gpu *g)
     uint32_t count = 0; /* one mechanism alone asks for some: take_request is a policy */
     for (uint32_t i = 0; i < g->count; i++) count += g->seats[i].cache_sms;
     return count;
+}
+
+uint32_t mech_gpu_chosen_sms(const struct mech_gpu *g)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < g->count; i++) count += g->seats[i].chosen_sms;
+    return count;
+}
+
+void mech_gpu_grid_ran(struct mech_gpu *g, uint64_t cycle, const struct mech_grid_run *ran)
+{
+    g->now = cycle;
+    choose_all(g, ran);
 }
 
 static struct mech_gpu_seat *gpu_first_due(struct mech_gpu *g)
@@ -225,7 +266,10 @@ struct mech_gpu *mech_gpu_create(const struct mech_set *set, uint32_t sm_count)
 void mech_gpu_destroy(struct mech_gpu *g)
 {
     if (!g) return;
-    for (uint32_t i = 0; i < g->count; i++) free(g->seats[i].state);
+    for (uint32_t i = 0; i < g->count; i++) {
+        free(g->seats[i].state);
+        free(g->seats[i].choice);
+    }
     for (uint32_t i = 0; i < g->sm_count; i++) mech_notes_free(&g->notes[i]);
     free(g->notes);
     free(g->seats);

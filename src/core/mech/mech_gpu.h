@@ -16,15 +16,18 @@ void mech_gpu_destroy(struct mech_gpu *g);
 void *mech_gpu_state(const struct mech_gpu *g, uint32_t mechanism);
 
 /* Asks each mechanism whether its parameters fit the machine; two may not use what one alone can. False: an
- * error was added. */
+ * error was added. Where all fit, mechanisms choose how many SMs are in cache mode at first. */
 bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, struct diag_list *diags);
 
 /* What a mechanism uses; what all of them use together: enum mech_uses, a mask. */
 uint32_t mech_gpu_uses(const struct mech_gpu *g, uint32_t mechanism);
 uint32_t mech_gpu_uses_all(const struct mech_gpu *g);
 
-/* SMs in cache mode, which are the last ones. */
+/* SMs that may be in cache mode, which are the last ones; those that are to be. */
 uint32_t mech_gpu_cache_sms(const struct mech_gpu *g);
+uint32_t mech_gpu_chosen_sms(const struct mech_gpu *g);
+/* A grid that was alone on the machine has ended: mechanisms choose again. */
+void mech_gpu_grid_ran(struct mech_gpu *g, uint64_t cycle, const struct mech_grid_run *ran);
 
 /* Calls hooks that make mechanisms ready, guarded (mech_guard.h). After a failure nothing more is called. */
 void mech_gpu_try(struct mech_gpu *g, void (*hooks)(void *ctx), void *ctx);

@@ -27,6 +27,7 @@ struct mech_slices {
     const void *params;
     uint32_t owner;
     bool has_started;
+    uint32_t first_cache_sm;
     struct mech_window window;
     struct slice_seat *seats;
 };
@@ -175,7 +176,7 @@ static enum l2_take take(void *ctx, tick now, uint32_t id, const struct req *r, 
                              .number = number_of(m, local),
                              .has_bytes = space_reserved(r->addr)};
     q.is_window = find_window(m, r->addr, &q.window);
-    if (!q.is_window && r->sm >= m->setup.compute_count) return L2_TAKE_PASSES;
+    if (!q.is_window && r->sm >= m->first_cache_sm) return L2_TAKE_PASSES;
     if (q.is_window && q.kind == MECH_ATOMIC) q.kind = MECH_READ;
     const struct mech_mark outer = begin_hook(seat, now, "take_request");
     q.cycle = seat->cycle;
@@ -204,15 +205,17 @@ static void call_inits(void *slices)
 }
 
 /* Warp w of the helper belongs to slice w modulo slices: the sets of a slice lie on many SMs. */
-bool mech_slices_start(struct mech_slices *m, const struct mech_window *window, uint32_t warps)
+bool mech_slices_start(struct mech_slices *m, const struct mech_slices_helper *helper)
 {
-    const uint32_t count = m->setup.slice_count;
-    m->window = *window;
+    const uint32_t count = m->setup.slice_count, warps = helper->warps;
+    m->window = *helper->window;
+    m->first_cache_sm = m->setup.sm_count - helper->cache_sms;
     for (uint32_t i = 0; i < count; i++) {
         free_memory(&m->seats[i]);
         m->seats[i].ports.warps = warps > i ? (warps - i + count - 1) / count : 0;
+        m->seats[i].ports.cache_sms = helper->cache_sms;
         l2_use_taker(m->setup.slices[i], &(struct l2_taker){.ctx = &m->seats[i],
-                                                            .first_cache_sm = m->setup.compute_count,
+                                                            .first_cache_sm = m->first_cache_sm,
                                                             .behind_gate = m->setup.behind_gate,
                                                             .gate = &m->setup.gates[i],
                                                             .take = take,
@@ -221,6 +224,21 @@ bool mech_slices_start(struct mech_slices *m, const struct mech_window *window, 
     m->has_started = true;
     mech_gpu_try(m->setup.gpu, call_inits, m);
     return !mech_gpu_failure(m->setup.gpu);
+}
+
+static bool keeps_line(void *ctx, uint64_t local)
+{
+    struct slice_seat *seat = ctx;
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "keeps_line");
+    const bool keeps = seat->all->mech->keeps_line(seat->state, number_of(seat->all, local));
+    mech_mark_end(outer);
+    return keeps;
+}
+
+void mech_slices_drop_lines(struct mech_slices *m)
+{
+    for (uint32_t i = 0; m->mech->keeps_line && i < m->setup.slice_count; i++)
+        l2_drop_lines(m->seats[i].slice, keeps_line);
 }
 
 void mech_slices_host_write(struct mech_slices *m, uint32_t slice, uint64_t line)

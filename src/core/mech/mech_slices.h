@@ -27,9 +27,7 @@ struct mech_slices_setup {
     struct mech_gpu *gpu;
     struct l2_slice *const *slices;
     const struct addrmap *map;
-    uint32_t slice_count;
-    /* SMs from here on run the helper: of theirs, only requests for the window are the mechanism's */
-    uint32_t compute_count;
+    uint32_t slice_count, sm_count;
     /* [slice] of the crossbar, NULL without SMs in cache mode; requests that may come when one has closed */
     tick *gates;
     uint32_t behind_gate;
@@ -42,9 +40,18 @@ struct mech_slices;
 /* NULL: no attached mechanism has a state for slices. */
 struct mech_slices *mech_slices_create(const struct mech_slices_setup *setup);
 void mech_slices_destroy(struct mech_slices *m);
-/* The helper is there, with this many warps: the mechanism is asked for every request from now on. False: it
- * failed (mech_gpu_failure). */
-bool mech_slices_start(struct mech_slices *m, const struct mech_window *window, uint32_t warps);
+/* A helper that starts. */
+struct mech_slices_helper {
+    const struct mech_window *window;
+    uint32_t warps;
+    /* the last SMs run it: of theirs, only requests for the window are the mechanism's */
+    uint32_t cache_sms;
+};
+/* The helper is there: the mechanism is asked for every request from now on. False: it failed
+ * (mech_gpu_failure). */
+bool mech_slices_start(struct mech_slices *m, const struct mech_slices_helper *helper);
+/* Roles have changed, and the helper has started again: lines that the slices may not keep begin to leave. */
+void mech_slices_drop_lines(struct mech_slices *m);
 /* The host has written to a line. */
 void mech_slices_host_write(struct mech_slices *m, uint32_t slice, uint64_t line);
 /* The helper is to end: loads of the window are answered. */

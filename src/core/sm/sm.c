@@ -220,6 +220,14 @@ void sm_kernel_end(struct sm *m, tick now)
     sleep_wake_at(&m->sleep, now); /* the flush begins in this cycle, whether the SM was awake or not */
 }
 
+void sm_change_role(struct sm *m, tick now, const struct l1_params *l1)
+{
+    assert(sm_idle(m));
+    l1_change_role(m->l1, now, l1);
+    m->setup.l1 = l1;
+    sm_kernel_end(m, now);
+}
+
 struct sm_own *sm_sum(struct sm *m)
 {
     const struct l1_stats *l1 = l1_stats(m->l1);

@@ -133,6 +133,8 @@ void sm_apply_atomic(struct sm *m, const struct req *r);
 void sm_settle(struct sm *m, tick now);
 /* The kernels here have ended. Flushes the L1 where the machine says so. */
 void sm_kernel_end(struct sm *m, tick now);
+/* The SM, which is idle, has another role from now on, and with it these parameters of its L1 (wiring.h). */
+void sm_change_role(struct sm *m, tick now, const struct l1_params *l1);
 void *sm_stats(struct sm *m);
 void *sm_l1_stats(struct sm *m);
 /* The state of a mechanism on this SM: its statistic rows point into it. */
