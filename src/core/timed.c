@@ -214,13 +214,13 @@ enum emu_fault_kind timed_sync_mark(struct timed_gpu *g, uint64_t mark, struct e
 
 void timed_host_copy(struct timed_gpu *g, uint64_t address, uint64_t bytes)
 {
-    wiring_host_store(&g->wiring, g->time.now, address, bytes);
     wiring_host_copy(&g->wiring, address, bytes);
+    wiring_host_write(&g->wiring, g->time.now, address, bytes);
 }
 
 void timed_host_fill(struct timed_gpu *g, uint64_t address, uint64_t bytes)
 {
-    wiring_host_store(&g->wiring, g->time.now, address, bytes);
+    wiring_host_write(&g->wiring, g->time.now, address, bytes);
 }
 
 /* ---- results ---- */

@@ -297,25 +297,33 @@ bool wiring_is_idle(struct wiring *w)
     return units_requests_live(w->units) == w->helper_warps && parked(w) == w->helper_warps;
 }
 
-void wiring_host_store(struct wiring *w, tick now, uint64_t address, uint64_t bytes)
+static void date_host_write(struct wiring *w, tick now, uint64_t address, uint64_t last)
 {
-    if (!bytes || !w->dates_copies) return;
-    const uint64_t line = w->machine->l1.line, last = address + bytes - 1;
+    const uint64_t line = w->machine->l1.line;
     for (uint64_t a = address - address % line; a <= last; a += line)
         sharers_store(w->sharers, SHARERS_HOST, a, now);
 }
 
+static void tell_host_write(struct wiring *w, uint64_t address, uint64_t last)
+{
+    const uint64_t line = w->machine->l2.line;
+    for (uint64_t a = address - address % line; a <= last; a += line)
+        mech_slices_host_write(w->mech_slices, addrmap_place(w->map, a).slice, a);
+}
+
+void wiring_host_write(struct wiring *w, tick now, uint64_t address, uint64_t bytes)
+{
+    if (!bytes) return;
+    if (w->dates_copies) date_host_write(w, now, address, address + bytes - 1);
+    if (w->mech_slices) tell_host_write(w, address, address + bytes - 1);
+}
+
 void wiring_host_copy(struct wiring *w, uint64_t address, uint64_t bytes)
 {
-    const uint32_t line = w->machine->l2.line;
-    const bool fills = w->machine->gpu_copy_fills_l2;
-    if (!bytes || (!fills && !w->mech_slices)) return;
-    const uint64_t last = address + bytes - 1;
-    for (uint64_t a = address - address % line; a <= last; a += line) {
-        const uint32_t slice = addrmap_place(w->map, a).slice;
-        if (fills) l2_fill_from_host(w->slices[slice], a);
-        if (w->mech_slices) mech_slices_host_write(w->mech_slices, slice, a);
-    }
+    const uint64_t line = w->machine->l2.line, last = address + bytes - 1;
+    if (!bytes || !w->machine->gpu_copy_fills_l2) return;
+    for (uint64_t a = address - address % line; a <= last; a += line)
+        l2_fill_from_host(w->slices[addrmap_place(w->map, a).slice], a);
 }
 
 void wiring_abandon(struct wiring *w)

@@ -87,10 +87,10 @@ void wiring_set_roles(struct wiring *w, tick now, uint32_t cache_sms);
 void wiring_count_change(struct wiring *w, uint64_t cycles);
 /* No CTA and no request anywhere, but those of a helper that waits for work. */
 bool wiring_is_idle(struct wiring *w);
-/* The host has written these bytes, by a copy or a fill: copies of them in L1s are old. */
-void wiring_host_store(struct wiring *w, tick now, uint64_t address, uint64_t bytes);
-/* A copy from the host has written these bytes: they are in L2 afterwards, where the machine says so. A
- * mechanism at the slices hears of every line. */
+/* The host has written these bytes, by a copy or a fill: copies of them in L1s are old, and a mechanism at
+ * the slices hears of every line. */
+void wiring_host_write(struct wiring *w, tick now, uint64_t address, uint64_t bytes);
+/* A copy from the host has brought these bytes: they are in L2 afterwards, where the machine says so. */
 void wiring_host_copy(struct wiring *w, uint64_t address, uint64_t bytes);
 /* Nothing will run again: SMs close their CTAs. */
 void wiring_abandon(struct wiring *w);

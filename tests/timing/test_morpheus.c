@@ -237,18 +237,26 @@ static void an_idle_helper_sleeps(void **state)
 
 /* ---- the host ---- */
 
-static void a_host_copy_empties_the_sets_that_it_writes_to(void **state)
+/* write: timed_host_copy or timed_host_fill. */
+static void check_host_write(void write(struct timed_gpu *g, uint64_t address, uint64_t bytes))
 {
     open_run(&(struct morpheus_run){0});
     load(0);
     assert_true(hits(0));
     *(uint32_t *)(uintptr_t)line_at(0) = 1234;
-    timed_host_copy(rig.gpu, line_at(0), 4);
+    write(rig.gpu, line_at(0), 4);
     assert_false(hits(0));
     assert_int_equal(stat_of("morpheus.false_negatives"), 0); /* the helper has forgotten it too */
     assert_true(hits(0));
     assert_int_equal(stat_of("morpheus.stale_reads"), 0);
 }
+
+static void a_host_copy_empties_the_sets_that_it_writes_to(void **state)
+{
+    check_host_write(timed_host_copy);
+}
+
+static void a_host_fill_does_so_too(void **state) { check_host_write(timed_host_fill); }
 
 static void after_a_reset_the_helper_starts_again(void **state)
 {
@@ -329,6 +337,7 @@ int main(void)
         RIG_TEST(cooperative_grids_count_with_the_other_sms),
         RIG_TEST(an_idle_helper_sleeps),
         RIG_TEST(a_host_copy_empties_the_sets_that_it_writes_to),
+        RIG_TEST(a_host_fill_does_so_too),
         RIG_TEST(after_a_reset_the_helper_starts_again),
         RIG_TEST(a_program_that_touches_the_window_faults),
         RIG_TEST(what_does_not_fit_is_refused),
