@@ -34,7 +34,7 @@ LSAN_OPTIONS=use_stacks=0:use_registers=0 \
     ctest --test-dir build/sanitize -j "$jobs" --output-on-failure --no-tests=error
 
 step "thread sanitizer: host threads, the machine on several threads, the SMs' ring"
-heddle_build tsan test_rt_threads timing_test_threads timing_test_ccn
+heddle_build tsan test_rt_threads timing_test_threads timing_test_ccn timing_test_ccn_stale
 ctest --test-dir build/tsan -j "$jobs" -R 'rt_threads|timing.test_(threads|ccn)' --output-on-failure \
     --no-tests=error
 
