@@ -362,16 +362,16 @@ static uint64_t hash_of(const struct ccn_run *base, uint32_t threads, bool no_sk
     return hash;
 }
 
+/* With samples SMs have some cycles before their step. */
 static void expect_same(const struct ccn_run *r)
 {
-    static const uint32_t threads[] = {3, 2, 8, 64};
+    static const uint32_t threads[] = {2, 3, 8, 64};
     const uint64_t one = hash_of(r, 1, false, 0);
-    for (uint32_t i = 0; i < (IS_SANITIZED ? 1 : ARRAY_LEN(threads)); i++)
+    for (uint32_t i = 0; !IS_SANITIZED && i < ARRAY_LEN(threads); i++)
         assert_int_equal(hash_of(r, threads[i], false, 0), one);
     if (!IS_SANITIZED) assert_int_equal(hash_of(r, 1, true, 0), one);
     assert_int_equal(hash_of(r, 3, true, 0), one);
-    assert_int_equal(hash_of(r, IS_SANITIZED ? 3 : 1, false, 7),
-                     one); /* SMs have some cycles before their step */
+    assert_int_equal(hash_of(r, IS_SANITIZED ? 3 : 1, false, 7), one);
 }
 
 static void every_way_to_run_it_gives_the_same_result(void **state)
