@@ -105,6 +105,7 @@ int cli_cmd_explain(int argc, char **argv);
 int cli_cmd_config(int argc, char **argv);
 int cli_cmd_query(int argc, char **argv);
 int cli_cmd_report(int argc, char **argv);
+int cli_cmd_store(int argc, char **argv);
 int cli_cmd_new(int argc, char **argv);
 int cli_cmd_sweep(int argc, char **argv);
 int cli_cmd_reproduce(int argc, char **argv);

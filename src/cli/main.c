@@ -86,6 +86,12 @@ const struct cli_command cli_commands[] = {
      "  heddle query results.db --sql \"SELECT workload, value FROM stats WHERE\n"
      "      name = 'l1.aml'\"\n",
      cli_cmd_query},
+    {"store", "pack STORE FILE [FILTER...] | unpack FILE STORE",
+     "runs of a store as one small file, to keep or to continue elsewhere",
+     "  heddle store pack results.db runs.pack              all runs that have ended\n"
+     "  heddle store pack results.db bfs.pack workload=bfs  filters as of heddle query\n"
+     "  heddle store unpack runs.pack results.db            into a store, new or not\n",
+     cli_cmd_store},
     {"report", "[STORE] [EXPERIMENT...]",
      "write a page with figures, the papers' claims and all runs of a store",
      "  heddle report                          report.html of all that results.db has\n"

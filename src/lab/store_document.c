@@ -205,7 +205,7 @@ static bool put_kernels(struct store *s, int64_t run, const struct json_node *ke
     return ok;
 }
 
-static bool put_legend(struct store *s, const struct json_node *legend)
+bool store_put_legend(struct store *s, const struct json_node *legend)
 {
     if (!legend || legend->kind != JSON_MAP) return true;
     /* Nothing is written where nothing is new: most runs have the legend of the one before. */
@@ -265,7 +265,7 @@ bool store_put_document(struct store *s, int64_t run, const struct json_node *ro
 {
     return put_totals(s, run, json_get(root, "total")) && put_run_stats(s, run, root) &&
            put_kernels(s, run, json_get(root, "kernels"), text) &&
-           put_samples(s, run, json_get(root, "samples")) && put_legend(s, json_get(root, "legend")) &&
+           put_samples(s, run, json_get(root, "samples")) && store_put_legend(s, json_get(root, "legend")) &&
            put_whole(s, run, root, text, len);
 }
 

@@ -55,6 +55,25 @@ void store_row_texts_free(struct store_row_texts *t);
         strbuf_text(&(t)->mech_settings), (int64_t)(job)->seed, (int64_t)(job)->run.timed.sample_cycles,     \
         strbuf_text(&(t)->command)
 
+/* A row of the table run, as docs/store.md describes it. */
+struct store_run {
+    const char *key, *identity, *simulator, *workload, *size, *machine, *settings, *mechs, *mech_settings,
+        *command;
+    int64_t seed, sample, status;
+    bool is_done;
+    /* NULL where there are none */
+    const char *error, *log, *hash, *host;
+    double seconds;
+    /* 0 = unknown */
+    int64_t peak_bytes;
+    /* seconds since 1970 */
+    int64_t started, finished;
+};
+/* store_put.c: the run in all tables, within the caller's transaction; of a run that is done its document,
+ * too. *is_new is false where the store had it, with the same statistics. False: s->error. */
+bool store_put_run(struct store *s, const struct store_run *r, const struct json_node *root, const char *text,
+                   size_t len, bool *is_new);
+
 /* store_kernel.c: the run's document, until that of another run is asked for; NULL: it has none, or it cannot
  * be read. */
 const struct json_node *store_document_root(struct store *s, const char *key);
@@ -74,6 +93,8 @@ void store_add_functions(struct store *s);
  * s->error. */
 bool store_put_document(struct store *s, int64_t run, const struct json_node *root, const char *text,
                         size_t len);
+/* What its names mean: a map of names, each with `unit` and `help`; NULL: nothing. */
+bool store_put_legend(struct store *s, const struct json_node *legend);
 
 /* Is this what --stats writes? NULL, or what is missing. */
 const char *store_check_document(const struct json_node *root);

@@ -246,18 +246,14 @@ static bool put_params(struct store *s, int64_t run, const char *identity)
     " started = coalesce(run.started, excluded.started), finished = excluded.finished,"                      \
     " who = NULL, lease = NULL WHERE run.state <> 'done' RETURNING id"
 
-static const char *text_or_null(const struct strbuf *text) { return text->len ? text->data : NULL; }
-
 /* The row of the run; its id, 0 where it was done before, -1 with s->error. */
-static int64_t put_row(struct store *s, const struct lab_job *job, const struct store_row_texts *t,
-                       const struct store_outcome *o, const struct outcome *made)
+static int64_t put_row(struct store *s, const struct store_run *r)
 {
-    int64_t now = (int64_t)time(NULL);
-    sqlite3_stmt *q =
-        store_prepare(s, PUT_SQL, STORE_JOB_TYPES "tittttdiii", STORE_JOB_ARGUMENTS(job, t),
-                      made->done ? "done" : "failed", (int64_t)o->status, text_or_null(&made->error),
-                      text_or_null(&made->log), made->done ? made->hash : NULL, o->host, o->seconds,
-                      (int64_t)o->peak_bytes, now - (int64_t)o->seconds, now);
+    sqlite3_stmt *q = store_prepare(
+        s, PUT_SQL, STORE_JOB_TYPES "tittttdiii", r->key, r->identity, r->simulator, r->workload, r->size,
+        r->machine, r->settings, r->mechs, r->mech_settings, r->seed, r->sample, r->command,
+        r->is_done ? "done" : "failed", r->status, r->error, r->log, r->is_done ? r->hash : NULL, r->host,
+        r->seconds, r->peak_bytes, r->started, r->finished);
     int rc = q ? store_step(s, q) : -1;
     int64_t id = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : rc < 0 ? -1 : 0;
     sqlite3_finalize(q);
@@ -265,23 +261,23 @@ static int64_t put_row(struct store *s, const struct lab_job *job, const struct 
 }
 
 /* The run was done before: by design it gave the same statistics. */
-static bool check_twin(struct store *s, const struct lab_job *job, const struct outcome *made)
+static bool check_twin(struct store *s, const struct store_run *r)
 {
-    if (!made->done) return true;
-    sqlite3_stmt *q = store_prepare(s, "SELECT hash FROM run WHERE key = ?1", "t", job->key);
+    if (!r->is_done) return true;
+    sqlite3_stmt *q = store_prepare(s, "SELECT hash FROM run WHERE key = ?1", "t", r->key);
     bool found = q && store_step(s, q) == SQLITE_ROW;
-    bool same = found && !strcmp((const char *)sqlite3_column_text(q, 0), made->hash);
+    bool same = found && !strcmp((const char *)sqlite3_column_text(q, 0), r->hash);
     if (found && !same)
-        store_fail(s, "run %s was made twice and gave different statistics (hashes %s and %s)", job->key,
-                   (const char *)sqlite3_column_text(q, 0), made->hash);
+        store_fail(s, "run %s was made twice and gave different statistics (hashes %s and %s)", r->key,
+                   (const char *)sqlite3_column_text(q, 0), r->hash);
     sqlite3_finalize(q);
     return same;
 }
 
-static bool put_host_stats(struct store *s, int64_t run, const struct store_outcome *o)
+static bool put_host_stats(struct store *s, int64_t run, const struct store_run *r)
 {
     static const char *const names[] = {"host.seconds", "host.peak_bytes"};
-    const double values[] = {o->seconds, o->peak_bytes ? (double)o->peak_bytes : NAN};
+    const double values[] = {r->seconds, r->peak_bytes ? (double)r->peak_bytes : NAN};
     bool ok = true;
     for (size_t i = 0; i < ARRAY_LEN(names) && ok; i++)
         ok = isnan(values[i]) ||
@@ -291,15 +287,46 @@ static bool put_host_stats(struct store *s, int64_t run, const struct store_outc
     return ok;
 }
 
-static bool put_all(struct store *s, const struct lab_job *job, const struct store_row_texts *t,
-                    const struct store_outcome *o, const struct outcome *made)
+bool store_put_run(struct store *s, const struct store_run *r, const struct json_node *root, const char *text,
+                   size_t len, bool *is_new)
 {
-    int64_t run = put_row(s, job, t, o, made);
-    if (run <= 0) return run == 0 && check_twin(s, job, made);
-    if (!put_params(s, run, strbuf_text(&t->identity))) return false;
-    return !made->done ||
-           (store_put_document(s, run, made->tree.root, strbuf_text(&made->text), made->text.len) &&
-            put_host_stats(s, run, o));
+    int64_t run = put_row(s, r);
+    *is_new = run > 0;
+    if (run <= 0) return run == 0 && check_twin(s, r);
+    if (!put_params(s, run, r->identity)) return false;
+    return !r->is_done || (store_put_document(s, run, root, text, len) && put_host_stats(s, run, r));
+}
+
+static const char *text_or_null(const struct strbuf *text) { return text->len ? text->data : NULL; }
+
+static bool put_outcome(struct store *s, const struct lab_job *job, const struct store_row_texts *t,
+                        const struct store_outcome *o, const struct outcome *made)
+{
+    const int64_t now = (int64_t)time(NULL);
+    const struct store_run r = {.key = job->key,
+                                .identity = strbuf_text(&t->identity),
+                                .simulator = job_simulator(),
+                                .workload = job->workload->name,
+                                .size = job->size,
+                                .machine = strbuf_text(&t->machine),
+                                .settings = strbuf_text(&t->settings),
+                                .mechs = strbuf_text(&t->mechs),
+                                .mech_settings = strbuf_text(&t->mech_settings),
+                                .seed = (int64_t)job->seed,
+                                .sample = (int64_t)job->run.timed.sample_cycles,
+                                .command = strbuf_text(&t->command),
+                                .is_done = made->done,
+                                .status = o->status,
+                                .error = text_or_null(&made->error),
+                                .log = text_or_null(&made->log),
+                                .hash = made->hash,
+                                .host = o->host,
+                                .seconds = o->seconds,
+                                .peak_bytes = (int64_t)o->peak_bytes,
+                                .started = now - (int64_t)o->seconds,
+                                .finished = now};
+    bool is_new;
+    return store_put_run(s, &r, made->tree.root, strbuf_text(&made->text), made->text.len, &is_new);
 }
 
 bool store_put(struct store *s, const struct lab_job *job, const struct store_outcome *o, char **error)
@@ -313,7 +340,7 @@ bool store_put(struct store *s, const struct lab_job *job, const struct store_ou
     store_clear_error(s);
     bool ok = store_script(s, "BEGIN IMMEDIATE");
     if (ok) {
-        ok = put_all(s, job, &t, o, &made) && store_script(s, "COMMIT");
+        ok = put_outcome(s, job, &t, o, &made) && store_script(s, "COMMIT");
         if (!ok) sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     }
     if (!ok) *error = store_take_error(s);
