@@ -33,7 +33,7 @@
 
 #include "heddle/rows.h"
 
-#define HEDDLE_MECHANISM_API 7
+#define HEDDLE_MECHANISM_API 8
 #define MECH_NO_WARP         (-1)
 #define MECH_NO_CTA          UINT32_MAX
 /* memory of a mechanism (memory_read) */
@@ -82,6 +82,8 @@ struct mech_machine {
     /* names of other mechanisms that are attached: the one that fills admit, the one that takes rows of the
      * register file (MECH_OWNS_REGISTERS); NULL: none */
     const char *admits, *takes_rows;
+    /* of the machine: its file without .yaml */
+    const char *name;
 };
 
 enum mech_fit {

@@ -263,11 +263,28 @@ bool helper_start(struct helper *h, struct emu_device *device, struct emu_fault 
     return false;
 }
 
+/* Whose kernel it is, on which SM, and for which slice the warp works. */
+static void tell_place(const struct helper *h, uint32_t part, struct helper_grid *g)
+{
+    struct emu_fault *f = &g->fault;
+    const struct wiring *w = h->wiring;
+    const uint32_t cta_warps = h->wants.parts[part].warps / g->ctas_each;
+    const uint32_t warp = warps_before(h, part) + f->cta[0] * cta_warps + f->thread[0] / ISA_LANES;
+    const size_t length = strlen(f->message);
+    snprintf(f->message + length, sizeof f->message - length,
+             "  it is the helper kernel of mechanism '%s', SM %u, warp %u of L2 slice %u\n", h->mech->name,
+             w->compute_count + f->cta[0] / g->ctas_each, warp / w->slice_count, warp % w->slice_count);
+    g->is_told = true;
+}
+
 const struct emu_fault *helper_fault(struct helper *h)
 {
     for (uint32_t i = 0; i < h->wants.part_count && h->grids[i].grid; i++) {
-        emu_grid_find_fault(h->grids[i].grid);
-        if (h->grids[i].fault.kind != EMU_OK) return &h->grids[i].fault;
+        struct helper_grid *g = &h->grids[i];
+        emu_grid_find_fault(g->grid);
+        if (g->fault.kind == EMU_OK) continue;
+        if (!g->is_told) tell_place(h, i, g);
+        return &g->fault;
     }
     return NULL;
 }

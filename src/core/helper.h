@@ -23,6 +23,8 @@ struct helper_grid {
     struct emu_fault fault;
     /* CTAs on each SM */
     uint32_t ctas_each;
+    /* the fault's message says where it is */
+    bool is_told;
 };
 
 /* Written by helper.c alone. */

@@ -120,6 +120,20 @@ static bool check_local(const struct helper_source *s, const struct isa_kernel *
         need, ways);
 }
 
+/* ---- loads that wait ---- */
+
+/* A warp waits for a request by a load of its row, and may wait for ever. If the next warp's load found no
+ * room in the L1, it would hold up the results of all others. */
+static bool check_loads(const struct helper_source *s, struct diag_list *diags)
+{
+    const struct machine *m = s->machine;
+    const uint32_t warps = warps_of(s->wants), loads = MIN(l1_loads_max(&m->l1), m->sm.lsu_pending);
+    if (warps <= loads) return true;
+    return refuse(s, diags, "fewer warps; or more l1.mshrs, l1.merges, l1.miss_queue or sm.lsu_pending",
+                  "each of the %u warps of its helper kernel has a load that waits, and an SM lets %u wait",
+                  warps, loads);
+}
+
 /* ---- registers ---- */
 
 /* Registers of a thread if all warps had the same number. */
@@ -229,7 +243,7 @@ static struct isa_module *compile_larger(const struct helper_source *s, struct i
 
 struct isa_module *helper_fit_compile(const struct helper_source *s, struct diag_list *diags)
 {
-    if (!check_slots(s, diags) || !check_shared(s, diags)) return NULL;
+    if (!check_slots(s, diags) || !check_shared(s, diags) || !check_loads(s, diags)) return NULL;
     uint32_t registers = registers_alike(s);
     struct isa_module *isa = compile(s, registers, diags);
     if (isa) isa = compile_larger(s, isa, &registers, diags);

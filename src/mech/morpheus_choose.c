@@ -24,6 +24,8 @@
 
 #include "mech/morpheus_state.h"
 
+__extension__ typedef unsigned __int128 wide;
+
 /* ---- kernels ---- */
 
 /* Where the table is full the kernel that has taken least time makes room. */
@@ -72,12 +74,12 @@ static bool trial_is_over(const struct choose *c)
  * is not known. */
 static bool trial_is_better(const struct choose *c, const struct morpheus_params *p)
 {
-    double best = 0, trial = 0;
+    wide best = 0, trial = 0;
     for (uint32_t i = 0; i < c->kernel_count; i++) {
         const struct choose_kernel *k = &c->kernels[i];
         if (!k->trial.insts || !k->best.insts) continue;
-        best += (double)k->best.cycles;
-        trial += (double)k->trial.cycles * (double)k->best.insts / (double)k->trial.insts;
+        best += k->best.cycles;
+        trial += (wide)k->trial.cycles * k->best.insts / k->trial.insts;
     }
     return best == 0 || trial * (100 + p->margin) < best * 100;
 }

@@ -16,6 +16,7 @@
 #include "mech/warp_tuple.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct poise_params {
     uint32_t period, warmup, feature, correct, i_max, stride_n, stride_p;
@@ -302,9 +303,14 @@ static enum mech_fit poise_check(const void *params, const struct mech_machine *
         return MECH_MISFIT;
     }
     if (*p->model && !poise_model_read(&m, p->model, reason)) return MECH_MISFIT;
-    if (m.warps * machine->schedulers == machine->warps) return MECH_FITS;
-    snprintf(reason, MECH_REASON_BYTES, "the model is of %u warps a scheduler, the machine has %u", m.warps,
-             machine->warps / machine->schedulers);
+    if (m.warps * machine->schedulers != machine->warps)
+        snprintf(reason, MECH_REASON_BYTES, "the model is of %u warps a scheduler, the machine has %u",
+                 m.warps, machine->warps / machine->schedulers);
+    else if (*m.machine && machine->name && strcmp(m.machine, machine->name) != 0)
+        snprintf(reason, MECH_REASON_BYTES, "the model was trained on %s, the machine is %s", m.machine,
+                 machine->name);
+    else
+        return MECH_FITS;
     return MECH_FITS_POORLY;
 }
 

@@ -177,6 +177,17 @@ static bool is_first(struct model_reading *r, bool *has)
     return *has = true;
 }
 
+/* The first word, without the folder and the end of a file's name; settings of the machine may follow. */
+static void read_machine(struct poise_model *m, char *rest)
+{
+    static const char end[] = ".yaml";
+    rest[strcspn(rest, " \t")] = 0;
+    char *slash = strrchr(rest, '/'), *name = slash ? slash + 1 : rest;
+    const size_t length = strlen(name);
+    if (length > strlen(end) && !strcmp(name + length - strlen(end), end)) name[length - strlen(end)] = 0;
+    snprintf(m->machine, sizeof m->machine, "%s", name);
+}
+
 static bool read_entry(struct model_reading *r, const char *key, char *rest)
 {
     struct poise_model *m = r->model;
@@ -185,7 +196,11 @@ static bool read_entry(struct model_reading *r, const char *key, char *rest)
             return refuse(r, "a model begins with: poise-model 1");
         return r->has_head = true;
     }
-    if (!strcmp(key, "about") || !strcmp(key, "machine")) return true;
+    if (!strcmp(key, "about")) return true;
+    if (!strcmp(key, "machine")) {
+        read_machine(m, rest);
+        return true;
+    }
     if (!strcmp(key, "alpha")) return is_first(r, &r->has_alpha) && read_weights(r, rest, m->alpha);
     if (!strcmp(key, "beta")) return is_first(r, &r->has_beta) && read_weights(r, rest, m->beta);
     if (strcmp(key, "warps") != 0)
@@ -213,6 +228,7 @@ bool poise_model_read(struct poise_model *m, const char *path, char *reason)
     char text[LINE_BYTES];
     bool is_good = true;
     FILE *f = fopen(path, "r");
+    m->machine[0] = 0;
     if (!f) {
         snprintf(reason, MECH_REASON_BYTES, "%s: %s", path, strerror(errno));
         return false;

@@ -17,14 +17,16 @@ struct poise_model {
     /* of a scheduler: N and p of the model are of this many */
     uint32_t warps;
     int64_t alpha[POISE_FEATURES], beta[POISE_FEATURES];
+    /* that it was trained on, as the file names it; "": it does not say */
+    char machine[64];
 };
 
 /* The weights of Table 5.3. */
 extern const struct poise_model poise_published;
 
 /* Reads a model file; false: reason, of MECH_REASON_BYTES, says what is wrong and in which line. The file
- * begins with `poise-model 1`; `warps N`, `alpha W1 ... W8` and `beta W1 ... W8` follow, each once; `about`
- * and `machine` begin lines for the reader, # comments. */
+ * begins with `poise-model 1`; `warps N`, `alpha W1 ... W8` and `beta W1 ... W8` follow, each once;
+ * `machine NAME` says where it was trained; `about` begins lines for the reader, # comments. */
 bool poise_model_read(struct poise_model *m, const char *path, char *reason);
 
 /* What one SM counts in a window. */

@@ -29,10 +29,11 @@ static void l1_init_cache(struct l1 *c, uint32_t extra_lines)
     c->line_sectors = (uint32_t)((1ull << c->p.line / CACHE_SECTOR_BYTES) - 1);
 }
 
-/* Loads that can wait: those merged into MSHRs, and as many that bypass them as the miss queue is deep. */
+uint32_t l1_loads_max(const struct l1_params *p) { return p->mshrs * p->merges + p->miss_queue; }
+
 static void l1_init_nodes(struct l1 *c)
 {
-    c->nodes_left = c->p.mshrs * c->p.merges + c->p.miss_queue;
+    c->nodes_left = l1_loads_max(&c->p);
     c->nodes = mem_zalloc(sizeof *c->nodes * c->nodes_left);
     c->node_free = L1_NONE;
 }

@@ -38,6 +38,8 @@ struct l1_params {
 };
 extern const struct param_row l1_rows[];
 extern const struct stat_row l1_stat_rows[];
+/* Loads that can wait: those merged into MSHRs, and as many that bypass them as the miss queue is deep. */
+uint32_t l1_loads_max(const struct l1_params *p);
 
 enum l1_type {
     L1_GLOBAL_LOAD,

@@ -113,7 +113,7 @@ static void send_reply(struct l2_slice *s, tick now)
     if (!c->replies.count || s->replied || !l2_out_has_room(s, now) || !link_can_push(s->out, now)) return;
     link_push(s->out, now, chain_pop(s, &c->replies));
     s->counts.replies++;
-    s->replied = true;
+    s->replied = c->has_sent = true;
 }
 
 static void send_dram(struct l2_slice *s, tick now)
@@ -122,6 +122,7 @@ static void send_dram(struct l2_slice *s, tick now)
     if (!c->sends.count || !l2_dram_has_room(s, now)) return;
     l2_see_room(s, now);
     l2_send(s, chain_pop(s, &c->sends), now);
+    c->has_sent = true;
 }
 
 /* ---- lines that leave ---- */
@@ -162,6 +163,7 @@ void l2_drop_lines(struct l2_slice *s, bool (*keeps)(void *ctx, uint64_t local))
 
 void l2_claims_cycle(struct l2_slice *s, tick now)
 {
+    s->claims->has_sent = false;
     if (UNLIKELY(s->claims->keeps != NULL) && !s->claims->sends.count) drop_line(s, now);
     send_reply(s, now);
     send_dram(s, now);

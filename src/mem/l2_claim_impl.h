@@ -26,8 +26,8 @@ struct l2_claims {
     struct l2_chain replies, sends;
     /* claimed and not answered; those of them that are parked; lines that are to come from DRAM */
     uint32_t live, parked, reads;
-    /* the taker lets the slice have the head */
-    bool head_passed;
+    /* the taker lets the slice have the head; a reply or a DRAM access of its own left in this cycle */
+    bool head_passed, has_sent;
     /* the lane whose head is at the tags, l2_slice.pipe, is that of messages; the other one */
     bool has_messages;
     struct l2_lane other;

@@ -77,7 +77,9 @@ void l2_set_wake(struct l2_slice *s, tick now)
     wake_at(&s->wake, l2_reply_time(s, now, next));
     wake_at(&s->wake, l2_head_time(s, next));
     if (UNLIKELY(s->claims != NULL)) {
-        if (l2_claims_wait(s->claims)) wake_at(&s->wake, next);
+        /* What the mechanism has sent behind the head took room: the head may wait for another cause now. */
+        const bool may_wait_for_room = s->claims->has_sent && s->is_stalled;
+        if (l2_claims_wait(s->claims) || may_wait_for_room) wake_at(&s->wake, next);
         wake_at(&s->wake, MAX(next, l2_other_ready(s->claims)));
     }
     s->act_at = s->wake;

@@ -61,6 +61,53 @@ static void check_warns_of_a_machine_or_refuses_it(void **state)
     }
 }
 
+/* ---- a helper kernel that fails ---- */
+
+static uint32_t three_cache_sms(const void *params, uint32_t sm_count) { return 3; }
+
+/* Thread 40 of the CTA on the second SM in cache mode. */
+static size_t trapping_helper(const void *params, struct mech_helper *helper, char *ptx, size_t room)
+{
+    *helper =
+        (struct mech_helper){.parts = {{.entry = "waits", .warps = 4}}, .part_count = 1, .window_lines = 1};
+    return (size_t)snprintf(ptx, room, "%s",
+                            ".version 7.0\n.target sm_70\n.address_size 64\n"
+                            ".visible .entry waits(.param .u64 table)\n{\n"
+                            ".reg .u32 %i, %t, %n; .reg .pred %p;\n"
+                            "mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %t, %tid.x;\n"
+                            "mad.lo.u32 %i, %i, %n, %t; setp.eq.u32 %p, %i, 168; @%p trap; ret;\n}\n");
+}
+
+static void no_slice_init(void *state, const void *params, const struct mech_slice_ports *ports) {}
+static enum mech_take pass_all(void *state, const struct mech_request *r) { return MECH_PASS; }
+static void see_no_dram(void *state, uint64_t cycle, uint32_t tag) {}
+static void retire_nobody(void *state) {}
+
+/* Warp 4 + 1 of all: with four slices the second one's, its second. */
+static void a_fault_of_a_helper_says_whose_it_is_and_where(void **state)
+{
+    attach((struct mechanism){.slice_state_bytes = sizeof(struct tiny),
+                              .cache_sms = three_cache_sms,
+                              .helper = trapping_helper,
+                              .slice_init = no_slice_init,
+                              .take_request = pass_all,
+                              .on_dram = see_no_dram,
+                              .on_retire = retire_nobody});
+    struct play p = with_blank("abcdefgh");
+    p.sets[0] = "sm.count=8";
+    p.sets[1] = "addr.channels=2";
+    p.sets[2] = "addr.slices=2";
+    play_open(&p);
+    const uint64_t out = rig_alloc(&rig, 128);
+    rig_launch(&rig, "play", 1, 32, (const uint64_t[]){script_buf, out}, 0);
+    assert_int_not_equal(timed_sync(rig.gpu, UINT64_MAX, &rig.fault), EMU_OK);
+    const char *said = timed_report(rig.gpu);
+    assert_non_null(strstr(said, "kernel 'waits'"));
+    if (!strstr(said, "it is the helper kernel of mechanism 'blank', SM 6, warp 1 of L2 slice 1\n"))
+        fail_msg("%s", said);
+    play_close();
+}
+
 /* ---- masks ---- */
 
 static uint64_t first_of[MECH_WARPS_MAX], loads_from;
@@ -551,6 +598,7 @@ int main(int argc, char **argv)
         RIG_TEST(check_warns_of_a_machine_or_refuses_it),
         RIG_TEST(allow_issue_holds_a_warp_until_it_is_set_again),
         RIG_TEST(allow_memory_and_allow_load_hold_such_instructions_alone),
+        RIG_TEST(a_fault_of_a_helper_says_whose_it_is_and_where),
         RIG_TEST(on_launch_comes_for_each_grid_and_sm_before_its_first_cta),
         RIG_TEST(on_next_names_the_instruction_that_issues_and_what_is_live),
         RIG_TEST(an_access_has_the_id_of_its_instruction),

@@ -61,6 +61,8 @@ static uint32_t extended[LINES], extended_count;
 struct morpheus_run {
     const char *settings[10];
     const char *sets[6];
+    /* NULL: fermi */
+    const char *machine;
     bool is_plain;
     struct timed_options timed;
 };
@@ -82,7 +84,7 @@ static inline void open_run(const struct morpheus_run *r)
 {
     static const char *const morpheus = "morpheus";
     const char *sets[16], *settings[16];
-    struct rig_options o = {.sets = sets, .timed = r->timed};
+    struct rig_options o = {.machine = r->machine, .sets = sets, .timed = r->timed};
     o.set_count = join(small, ARRAY_LEN(small), r->sets, sets);
     if (!r->is_plain) {
         o.timed.mechs = &morpheus;

@@ -171,6 +171,17 @@ static void threads_and_skipping_change_nothing(void **state)
         3, NULL);
 }
 
+/* Every queue of the machine has one place or two. */
+static void so_it_is_on_a_squeezed_machine(void **state)
+{
+    check_hashes(
+        (struct morpheus_run){.machine = HEDDLE_SOURCE_DIR "/tests/timing/squeeze.yaml",
+                              .settings = {"morpheus.cache_sms=2", "morpheus.warps=2", "morpheus.blocks=16",
+                                           "morpheus.queue=1", "morpheus.mshrs=1", "morpheus.inserts=1"},
+                              .sets = {"addr.channels=2", "addr.slices=2"}},
+        3, NULL);
+}
+
 /* ---- no SM in cache mode ---- */
 
 /* The statistics of a plain machine, row by row, and its cycles. */
@@ -332,6 +343,7 @@ int main(void)
         RIG_TEST(one_warp_serialises_and_two_overlap),
         RIG_TEST(at_the_end_blocks_are_what_memory_is),
         RIG_TEST(threads_and_skipping_change_nothing),
+        RIG_TEST(so_it_is_on_a_squeezed_machine),
         RIG_TEST(without_cache_sms_the_machine_is_the_same),
         RIG_TEST(the_program_gets_no_sm_in_cache_mode),
         RIG_TEST(cooperative_grids_count_with_the_other_sms),

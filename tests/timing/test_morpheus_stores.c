@@ -279,6 +279,8 @@ static void what_does_not_fit_is_refused(void **state)
             "leave morpheus.compression out");
     REFUSED("morpheus.warps=1", "morpheus.compression=true", "morpheus.epoch=0", "l1.latency=1",
             "morpheus.epoch");
+    REFUSED("morpheus.warps=17", "morpheus.blocks=4", "morpheus.l1_warps=0", "l1.mshrs=1",
+            "each of the 17 warps of its helper kernel has a load that waits, and an SM lets 16 wait");
 }
 
 int main(void)

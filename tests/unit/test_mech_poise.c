@@ -334,7 +334,66 @@ static void the_end_of_a_kernel_ends_the_search(void **unused)
     unlink(path);
 }
 
+/* A search of 66,000 cycles in an epoch of 40,000: it ends with it, and nothing settles. */
+static void the_end_of_an_epoch_ends_the_search(void **unused)
+{
+    struct bench b;
+    char path[64];
+    open_predicted(&b, path, "poise.period=40000");
+    b.speed = flat;
+    begin_kernel(&b, 0);
+    run_until(&b, 79999);
+    EXPECT_PATH(&b, 0, {0, 64, 64}, {12000, 1, 1}, {24000, 12, 6}, {30000, 10, 6}, {36000, 14, 6},
+                {40000, 64, 64}, {52000, 1, 1}, {64000, 12, 6}, {70000, 10, 6}, {76000, 14, 6});
+    assert_int_equal(b.steps, 10);
+    assert_int_equal(kit_stat(&b.k, "poise.epochs"), 2);
+    assert_int_equal(kit_stat(&b.k, "poise.predictions"), 2);
+    assert_int_equal(kit_stat(&b.k, "poise.settled"), 0);
+    kit_close(&b.k);
+    unlink(path);
+}
+
+static void without_a_stride_for_n_only_p_is_searched(void **unused)
+{
+    struct bench b;
+    char path[64];
+    open_predicted(&b, path, "poise.stride_n=0");
+    b.speed = flat;
+    begin_kernel(&b, 0);
+    run_until(&b, 199999);
+    EXPECT_PATH(&b, 2, {24000, 12, 6}, {30000, 12, 2}, {36000, 12, 10}, {42000, 12, 4}, {48000, 12, 8},
+                {54000, 12, 5}, {60000, 12, 7}, {66000, 12, 6});
+    assert_int_equal(b.steps, 10);
+    kit_close(&b.k);
+    unlink(path);
+}
+
 /* ---- model files ---- */
+
+static void a_model_of_another_machine_warns(void **unused)
+{
+    static const struct {
+        const char *machine, *reason;
+    } rows[] = {{"", NULL},
+                {"machine kepler\n", NULL},
+                {"machine kepler l1.size=32K\n", NULL},
+                {"machine ../machines/kepler.yaml\n", NULL},
+                {"machine fermi\n", "the model was trained on fermi, the machine is kepler"}};
+    const struct mech_machine machine = {.name = "kepler", .warps = 48, .schedulers = 2};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct mech_kit k = {0};
+        char path[64], text[256], setting[128], reason[MECH_REASON_BYTES] = "";
+        snprintf(text, sizeof text, "poise-model 1\n%s%s", rows[i].machine, strchr(twelve_six, '\n') + 1);
+        write_model(path, text);
+        snprintf(setting, sizeof setting, "poise.model=%s", path);
+        assert_true(kit_try_set(&k, "poise", setting));
+        const enum mech_fit fit = mech_set_at(k.set, 0)->check(mech_set_params(k.set, 0), &machine, reason);
+        assert_int_equal(fit, rows[i].reason ? MECH_FITS_POORLY : MECH_FITS);
+        if (rows[i].reason) assert_string_equal(reason, rows[i].reason);
+        mech_set_destroy(k.set);
+        unlink(path);
+    }
+}
 
 static void a_model_file_is_read(void **unused)
 {
@@ -344,6 +403,7 @@ static void a_model_file_is_read(void **unused)
                       "beta 0.1234567 -0 0 0 0 0 0 1000\n");
     assert_true(poise_model_read(&m, path, reason));
     assert_int_equal(m.warps, 12);
+    assert_string_equal(m.machine, "kepler");
     assert_int_equal(m.alpha[1], -2500000);
     assert_int_equal(m.alpha[2], 1);
     assert_int_equal(m.beta[0], 123456);
@@ -395,6 +455,9 @@ int main(void)
         cmocka_unit_test(without_strides_the_prediction_stays),
         cmocka_unit_test(a_kernel_bound_by_computation_keeps_all_warps),
         cmocka_unit_test(the_end_of_a_kernel_ends_the_search),
+        cmocka_unit_test(the_end_of_an_epoch_ends_the_search),
+        cmocka_unit_test(without_a_stride_for_n_only_p_is_searched),
+        cmocka_unit_test(a_model_of_another_machine_warns),
         cmocka_unit_test(a_model_file_is_read),
         cmocka_unit_test(a_bad_model_file_is_refused_with_its_line),
     };

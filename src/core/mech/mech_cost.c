@@ -9,7 +9,8 @@ struct mech_machine mech_machine_of(const struct machine *m)
 {
     enum { LANES = 32 };
     const uint32_t lines = (uint32_t)MAX(m->l1.size / m->l1.line, 1), ways = MIN(m->l1.ways, lines);
-    return (struct mech_machine){.sm_count = m->sm_count,
+    return (struct mech_machine){.name = m->name,
+                                 .sm_count = m->sm_count,
                                  .warps = m->sm_warps,
                                  .schedulers = m->sm.schedulers,
                                  .line_bytes = m->l1.line,

@@ -35,13 +35,14 @@ struct mech_gpu {
 
 /* ---- making ---- */
 
+/* While the machine runs it is armed: slices start with the first kernel. */
 void mech_gpu_try(struct mech_gpu *g, void (*hooks)(void *ctx), void *ctx)
 {
-    const bool is_foreign = mech_set_has_plugin(g->set);
+    const bool arms = mech_set_has_plugin(g->set) && !mech_guard_is_armed();
     if (g->has_failed) return;
-    if (is_foreign) mech_guard_arm();
+    if (arms) mech_guard_arm();
     g->has_failed = !mech_guard_call(hooks, ctx, &g->failure);
-    if (is_foreign) mech_guard_disarm();
+    if (arms) mech_guard_disarm();
 }
 
 const struct mech_failure *mech_gpu_failure(const struct mech_gpu *g)

@@ -163,6 +163,8 @@ void mech_guard_arm(void)
     is_armed = true;
 }
 
+bool mech_guard_is_armed(void) { return is_armed; }
+
 void mech_guard_disarm(void)
 {
     is_armed = false;
