@@ -47,6 +47,15 @@ check linebacker --mech-set linebacker.window=200
 check linebacker --mech-set linebacker.throttle=false --mech-set linebacker.select=false
 check cerf --mech-set cerf.period=200 --mech-set cerf.idle=100
 check cacheext,loads
+# room for one of the two CTAs of an SM: the other one is exchanged for it
+check vt --set sm.warps=8
+check regdram --set sm.registers=16384 --mech-set regdram.stall_cycles=0
+check regmutex --mech-set regmutex.base=1
+check finereg --set sm.registers=24576 --mech-set finereg.acrf=48K --mech-set finereg.pcrf=48K \
+    --mech-set finereg.stall_cycles=0
+grep -Eq 'finereg.rows_out +[1-9]' "$work/out" || fail "no row moved"
+check unified --mech-set unified.bytes=64K
+check vt,unified --mech-set unified.beside=vt --mech-set unified.bytes=64K
 
 # a tuple of all warps is the scheduler alone, and N = p is swl: the machine's own statistics are the same
 own() { grep -E '^ +"(gpu|sm|l1|xbar|l2|dram|queue)":' "$1" | md5sum; }
