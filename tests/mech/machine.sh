@@ -35,6 +35,11 @@ check() { # MECHS [OPTIONS...]
 for policy in gto lrr oldest two-level laws apres; do check $policy; done
 check two-level --mech-set two-level.active=1
 for n in 1 2 3 7 64; do check swl --mech-set swl.warps=$n; done
+check swl --mech-set swl.ctas=1
+run --mech swl --mech-set swl.ctas=1 --json >"$work/one.json"
+run --mech swl --json >"$work/all.json"
+resident() { grep -Eo '"sm.cta_cycles": *[0-9]+' "$1" | tail -1 | grep -Eo '[0-9]+$'; }
+[ "$(resident "$work/one.json")" -lt "$(resident "$work/all.json")" ] || fail "swl.ctas=1 is no limit"
 check str --mech-set str.degree=4
 for tuple in '1 1' '3 1' '7 2' '64 64'; do
     set -- $tuple
