@@ -13,7 +13,8 @@
 #     --against B2   BUILD and B2 in turns: ratios of their times (and of instructions, with --count); their
 #                    statistics must agree
 #     --mech NAMES   a machine with these mechanisms (with + between them) and without any, in turns: rates in
-#                    warp instructions a second, and their ratio (not functional)
+#                    warp instructions a second, and their ratio (not functional); with --count by host
+#                    instructions instead of seconds
 #     --scaling      the cost of ten times the work, of idle SMs, empty channels and long latencies
 #     --ptx          make speed/speed.ptx again (nvcc)
 #     --check-ptx    check that speed/speed.ptx belongs to speed/speed.cu; needs no compiler
@@ -52,7 +53,7 @@ while [ $# -gt 0 ]; do
     --check-ptx)
         head -1 "$here/speed/speed.ptx" | grep -q "$(ptx_hash)" && exit
         die "bench/speed/speed.ptx does not belong to bench/speed/speed.cu: run bench/speed.sh --ptx" ;;
-    -h | --help) sed -n '2,19p' "$0" | cut -c3-; exit ;;
+    -h | --help) sed -n '2,20p' "$0" | cut -c3-; exit ;;
     -*) die "unknown option '$1' (--help)" ;;
     *) break ;;
     esac
@@ -149,13 +150,19 @@ compare() {
 }
 
 # The least processor time of each counts: "MACHINE KERNEL WARP_INSTS SECONDS WARP_INSTS SECONDS", without and
-# with the mechanisms.
+# with the mechanisms; or "MACHINE KERNEL count INSTS INSTS".
 mechanism() {
     local m k i without with names=()
     for m in ${mech//+/ }; do names+=(--mech "$m"); done
     for m in ${machines//,/ }; do
         [ "$m" != functional ] || continue
         for k in $kernels; do
+            if [ -n "$count" ]; then
+                mechs=() without=$(instructions "$build" "$m" "$k")
+                mechs=("${names[@]}") with=$(instructions "$build" "$m" "$k")
+                echo "$m $k count $without $with"
+                continue
+            fi
             for ((i = 0; i < ${repeats:-3}; i++)); do
                 mechs=() without=$(measure "$build" "$m" "$k" "$(size_on "$m")" | cut -d' ' -f1,5)
                 mechs=("${names[@]}") with=$(measure "$build" "$m" "$k" "$(size_on "$m")" | cut -d' ' -f1,5)

@@ -1,9 +1,11 @@
 /* cta_manager.c: see cta_manager.h. */
 #include "mech/cta_manager.h"
 
-void cta_manager_init(struct cta_manager *c, const struct mech_ports *ports, uint32_t buffer)
+void cta_manager_init(struct cta_manager *c, const struct mech_ports *ports, uint32_t buffer,
+                      uint32_t restore_rows)
 {
-    *c = (struct cta_manager){.ports = ports, .buffer = buffer, .most = UINT32_MAX};
+    *c = (struct cta_manager){
+        .ports = ports, .buffer = buffer, .restore_rows = restore_rows, .most = UINT32_MAX};
     c->ctas = ports->memory(ports->host, ports->ctas * sizeof *c->ctas);
     c->stack = ports->memory(ports->host, ports->ctas * sizeof *c->stack);
 }
@@ -29,8 +31,11 @@ void cta_manager_end(struct cta_manager *c)
 
 static bool cta_move(struct cta_manager *c, uint32_t slot, bool is_out)
 {
-    const struct mech_transfer t = {
-        .cta_slot = slot, .is_out = is_out, .drains = true, .rows = UINT32_MAX, .buffer = c->buffer};
+    const struct mech_transfer t = {.cta_slot = slot,
+                                    .is_out = is_out,
+                                    .drains = true,
+                                    .rows = UINT32_MAX,
+                                    .buffer = is_out ? c->buffer : c->restore_rows};
     if (!c->ports->cta_registers(c->ports->host, &t)) return false;
     cta_set(c, slot, is_out ? CTA_LEAVES : CTA_COMES);
     return true;

@@ -15,8 +15,8 @@ enum cta_state { CTA_NONE, CTA_ACTIVE, CTA_LEAVES, CTA_OUT, CTA_COMES, CTA_PARKE
 
 struct cta_manager {
     const struct mech_ports *ports;
-    /* rows of the buffer between registers and memory */
-    uint32_t buffer;
+    /* rows of the buffer between registers and memory; rows that are asked back at a time */
+    uint32_t buffer, restore_rows;
     /* by CTA slot: enum cta_state; its rows, and the last of them */
     struct cta_info {
         uint32_t state, rows, last_row;
@@ -30,7 +30,8 @@ struct cta_manager {
     uint32_t most, unthrottled;
 };
 
-void cta_manager_init(struct cta_manager *c, const struct mech_ports *ports, uint32_t buffer);
+void cta_manager_init(struct cta_manager *c, const struct mech_ports *ports, uint32_t buffer,
+                      uint32_t restore_rows);
 /* The kernel has ended: nothing is throttled. */
 void cta_manager_end(struct cta_manager *c);
 /* An event that cta_manager_hears: one that changes which CTAs are here, or where their rows are. */

@@ -33,7 +33,7 @@ static void linebacker_init(void *state, void *gpu_state, const void *params, co
     l->ports = ports;
     vtt_init(&l->vtt, ports, l->params->ways,
              linebacker_partitions(l->params, ports->l1_sets, ports->register_rows));
-    cta_manager_init(&l->ctas, ports, l->params->buffer);
+    cta_manager_init(&l->ctas, ports, l->params->buffer, l->params->restore_rows);
 }
 
 /* ---- partitions (4.1) ---- */
@@ -127,6 +127,7 @@ static void linebacker_on_launch(void *state, const struct mech_launch *e)
 {
     struct linebacker *l = state;
     l->may_throttle = l->params->throttle && !e->is_cooperative;
+    l->kernels_cooperative += l->params->throttle && e->is_cooperative;
 }
 
 static void linebacker_on_kernel(void *state, bool is_start)

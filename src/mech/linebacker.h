@@ -8,7 +8,8 @@
 
 struct linebacker_params {
     bool select, throttle;
-    uint32_t window, threshold, agree, first_row, ways, partitions, vp_latency, upper, lower, buffer, rows;
+    uint32_t window, threshold, agree, first_row, ways, partitions, vp_latency, upper, lower, buffer,
+        restore_rows, rows;
 };
 enum linebacker_rows { ROWS_IDLE, ROWS_DYNAMIC };
 enum linebacker_phase { LB_OFF, LB_MONITORS, LB_CACHES };
@@ -28,7 +29,7 @@ struct linebacker {
     uint64_t issued, window_insts;
     /* when the newest search began; up to when idle rows are counted */
     uint64_t searched, counted_to;
-    uint64_t windows, chosen_loads, choices, choice_windows, kernels_off, kernels_short;
+    uint64_t windows, chosen_loads, choices, choice_windows, kernels_off, kernels_short, kernels_cooperative;
     uint64_t lookups, hits, inserts, invalidations, conflicts, search_cycles;
     uint64_t throttles, releases, refusals;
     uint64_t active_cycles, idle_static, idle_dynamic, used_rows;

@@ -30,6 +30,9 @@ const struct param_row linebacker_params[] = {
     NUMBER(lower, "percent", "10", 0, 100, "loss of IPC above which one comes back (Table 3)"),
     NUMBER(buffer, "rows", "6", 1, MECH_TRANSFER_BUFFER_MAX,
            "rows in the buffer between registers and memory (section 4)"),
+    NUMBER(restore_rows, "rows", "6", 1, MECH_TRANSFER_BUFFER_MAX,
+           "asked back from memory at a time: as many as the buffer has if it holds a row from the request "
+           "on; more if it holds rows that are here and wait for their bank (section 4 leaves it open)"),
     PARAM_CHOICE(linebacker_params, rows, "linebacker.rows", "idle", row_names,
                  "rows for lines: all idle ones, or those of throttled CTAs alone (beside cacheext)"),
     {0},
@@ -43,6 +46,8 @@ const struct stat_row linebacker_stats[] = {
     COUNT(chosen_loads, "loads", "entries of the load monitor that were chosen"),
     COUNT(kernels_off, "kernels", "kernels, SM by SM, in which two windows had no hot load"),
     COUNT(kernels_short, "kernels", "kernels, SM by SM, that ended before two windows had"),
+    COUNT(kernels_cooperative, "kernels",
+          "kernels, SM by SM, of cooperative grids, whose CTAs are not throttled: they wait for each other"),
     COUNT(lookups, "misses", "misses of the L1 that were looked up in the registers"),
     COUNT(hits, "misses", "of these, found: register hits"),
     COUNT(inserts, "lines", "lines that went into a row"),

@@ -46,9 +46,11 @@ struct regmutex {
     uint64_t allowed[MECH_BANKS_MAX];
     /* registers of a thread in the base set and in a section; sections, and those that are free */
     uint32_t base, extended, sections, free;
+    /* of regmutex.srp; a kernel whose base set is all of its registers has none */
+    uint64_t pool_rows;
     uint32_t waiting;
     uint64_t waiting_since;
-    uint64_t acquires, section_stalls, section_cycles, depleted_cycles, pool_rows, sections_max;
+    uint64_t acquires, section_stalls, section_cycles, depleted_cycles, pool_max, sections_max;
 };
 
 static const struct param_row regmutex_params[] = {
@@ -70,7 +72,8 @@ static const struct stat_row regmutex_stats[] = {
     COUNT(section_stalls, "warps", "times that a warp found no free section"),
     COUNT(section_cycles, "warp-cycles", "warps that waited for a section, summed over cycles"),
     COUNT(depleted_cycles, "cycles", "cycles with such a warp, summed over SMs"),
-    STAT_LARGEST(regmutex, pool_rows, "regmutex.pool_rows", "rows", "rows of the register file in the pool"),
+    STAT_LARGEST(regmutex, pool_max, "regmutex.pool_rows", "rows",
+                 "rows of the register file in the pool, the most of all kernels"),
     STAT_LARGEST(regmutex, sections_max, "regmutex.sections", "sections", "most sections that the pool had"),
     {0},
 };
@@ -117,6 +120,7 @@ static void regmutex_on_launch(void *state, const struct mech_launch *e)
     x->extended = e->registers - x->base;
     x->sections = x->extended ? (uint32_t)(x->pool_rows / x->extended) : 0;
     x->free = x->sections;
+    if (x->extended && x->pool_rows > x->pool_max) x->pool_max = x->pool_rows;
     if (x->sections > x->sections_max) x->sections_max = x->sections;
     if (x->sections || !x->extended) return;
     char why[MECH_REASON_BYTES];

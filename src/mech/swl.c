@@ -3,6 +3,8 @@
  * Only the N oldest warps of each scheduler may issue; among them the policy picks. Best-SWL is the N that a
  * sweep finds best for a program. Fewer warps share the L1, and less latency is hidden.
  *
+ * swl.ctas limits CTAs instead: the others of the grid come when one has ended.
+ *
  * (1) At most N warps of a scheduler are in the vote. (2) A warp that waits at a barrier takes none of the
  * N: the warps that it waits for may be younger, and would never get there (GPGPU-Sim orders waiting warps
  * last for the same reason). Left out: programs whose warps wait for each other by spinning on memory can
@@ -10,7 +12,7 @@
 #include "mech/warps.h"
 
 struct swl_params {
-    uint32_t warps;
+    uint32_t warps, ctas;
 };
 
 struct swl {
@@ -29,6 +31,8 @@ struct swl {
 static const struct param_row swl_params[] = {
     PARAM_NUMBER(swl_params, warps, "swl.warps", "warps", "64", 1, MECH_BANK_WARPS,
                  "N: the oldest warps of each scheduler that may issue; 64 holds none back"),
+    PARAM_NUMBER(swl_params, ctas, "swl.ctas", "CTAs", "0", 0, MECH_WARPS_MAX,
+                 "of an SM, at most; 0: as many as fit (Linebacker's section 5 counts CTAs)"),
     {0},
 };
 
@@ -66,6 +70,7 @@ static void swl_init(void *state, void *gpu_state, const void *params, const str
     struct swl *s = state;
     s->params = params;
     s->ports = ports;
+    if (s->params->ctas) ports->limit_ctas(ports->host, s->params->ctas);
     /* as there is no warp yet */
     for (uint32_t bank = 0; bank < ports->banks; bank++) ports->allow_issue(ports->host, bank, 0);
 }

@@ -13,13 +13,19 @@
 enum { VTT_PARTITIONS_MAX = 32 };
 #define VTT_NONE UINT32_MAX
 
+/* The neighbours of an entry in the order of use, within its set. */
+struct vtt_link {
+    uint16_t older, newer;
+};
+
 struct vtt {
     uint32_t sets, ways, partitions;
     /* partitions that are on, a mask */
     uint32_t on;
-    /* [set][partition][way]: the line, UINT64_MAX = none; when it was used last, in uses of the table */
-    uint64_t *lines, *used;
-    uint64_t uses;
+    /* [set][partition][way]: the line; [set], words of a byte for each entry: see vtt.c */
+    uint64_t *lines, *marks;
+    /* [set][entry], then the ends of the list: its newer one is the oldest entry, its older one the newest */
+    struct vtt_link *links;
 };
 
 void vtt_init(struct vtt *v, const struct mech_ports *ports, uint32_t ways, uint32_t partitions);

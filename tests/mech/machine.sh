@@ -35,6 +35,11 @@ check() { # MECHS [OPTIONS...]
 for policy in gto lrr oldest two-level laws apres; do check $policy; done
 check two-level --mech-set two-level.active=1
 for n in 1 2 3 7 64; do check swl --mech-set swl.warps=$n; done
+check swl --mech-set swl.ctas=1
+run --mech swl --mech-set swl.ctas=1 --json >"$work/one.json"
+run --mech swl --json >"$work/all.json"
+resident() { grep -Eo '"sm.cta_cycles": *[0-9]+' "$1" | tail -1 | grep -Eo '[0-9]+$'; }
+[ "$(resident "$work/one.json")" -lt "$(resident "$work/all.json")" ] || fail "swl.ctas=1 is no limit"
 check str --mech-set str.degree=4
 for tuple in '1 1' '3 1' '7 2' '64 64'; do
     set -- $tuple
@@ -47,6 +52,15 @@ check linebacker --mech-set linebacker.window=200
 check linebacker --mech-set linebacker.throttle=false --mech-set linebacker.select=false
 check cerf --mech-set cerf.period=200 --mech-set cerf.idle=100
 check cacheext,loads
+# room for one of the two CTAs of an SM: the other one is exchanged for it
+check vt --set sm.warps=8
+check regdram --set sm.registers=16384 --mech-set regdram.stall_cycles=0
+check regmutex --mech-set regmutex.base=1
+check finereg --set sm.registers=24576 --mech-set finereg.acrf=48K --mech-set finereg.pcrf=48K \
+    --mech-set finereg.stall_cycles=0
+grep -Eq 'finereg.rows_out +[1-9]' "$work/out" || fail "no row moved"
+check unified --mech-set unified.bytes=64K
+check vt,unified --mech-set unified.beside=vt --mech-set unified.bytes=64K
 
 # a tuple of all warps is the scheduler alone, and N = p is swl: the machine's own statistics are the same
 own() { grep -E '^ +"(gpu|sm|l1|xbar|l2|dram|queue)":' "$1" | md5sum; }

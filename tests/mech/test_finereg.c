@@ -163,6 +163,15 @@ static void warps_share_sections(void **state)
     assert_true(stat_of("regmutex.acquires") > 0);
     assert_true(stat_of("regmutex.section_stalls") > 0);
     assert_true(stat_of("regmutex.depleted_cycles") > 0);
+    assert_int_equal(stat_of("regmutex.pool_rows"), 80 / 5);
+    play_close();
+    play(&(struct play){.script = "ab#c#d", /* all registers are its base set: there is no pool */
+                        .mechs = {"regmutex"},
+                        .settings = {"regmutex.base=1", "regmutex.srp=0.2"},
+                        .sets = {"sm.register_unit=128", WHOLE, rows_of(80)},
+                        .grid = 4,
+                        .block = 64});
+    expect_stats((struct wanted[]){{"regmutex.acquires", 0}, {"regmutex.pool_rows", 0}, {0}});
     play_close();
 }
 

@@ -232,7 +232,7 @@ static void tell(struct cta_manager *c, enum mech_cta_kind kind, uint32_t slot)
 
 static void start(struct cta_manager *c, uint32_t count)
 {
-    cta_manager_init(c, &ports, 6);
+    cta_manager_init(c, &ports, 6, 40);
     for (uint32_t i = 0; i < count; i++) tell(c, MECH_CTA_START, i);
 }
 
@@ -260,6 +260,7 @@ static void the_largest_slot_is_throttled_and_comes_back_first(void **state)
     tell(&c, MECH_CTA_END, 0); /* one that is out precedes a new CTA */
     assert_int_equal(sm.count, 3);
     assert_int_equal(move_at(2), -1 - 2);
+    assert_int_equal(sm.asked[2].buffer, 40);
     assert_true(cta_manager_restores(&c));
     tell(&c, MECH_CTA_REGISTERS_IN, 2);
     assert_int_equal(sm.limit, 0); /* slot 3 is still out */

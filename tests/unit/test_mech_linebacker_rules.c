@@ -87,7 +87,8 @@ static int reset(void **state)
                                         .partitions = 14,
                                         .upper = 10,
                                         .lower = 10,
-                                        .buffer = 6};
+                                        .buffer = 6,
+                                        .restore_rows = 6};
     return 0;
 }
 
@@ -184,6 +185,7 @@ static void ctas_of_a_cooperative_grid_are_not_throttled(void **state)
     pass_window();
     assert_int_equal(sm.transfers, 0);
     assert_int_equal(lb.refusals, 0);
+    assert_int_equal(lb.kernels_cooperative, 1);
     tell(MECH_CTA_END, 0);
     tell(MECH_CTA_END, 1);
     mechanism_linebacker.on_kernel(&lb, false);
@@ -193,6 +195,7 @@ static void ctas_of_a_cooperative_grid_are_not_throttled(void **state)
     tell(MECH_CTA_START, 1);
     choose();
     assert_int_equal(sm.transfers, 1);
+    assert_int_equal(lb.kernels_cooperative, 1);
 }
 
 int main(void)

@@ -11,16 +11,32 @@
  * the dispatcher at the end of the machine's step, as that of a CTA that has ended does. */
 #include "core/sm/sm_impl.h"
 
+#include "base/bitset.h"
 #include "base/hugepage.h"
+
+/* CTA slots that hold a CTA, in order. They are few of all slots, and are looked at in every cycle. */
+#define FOR_CTAS(i, m) for (uint32_t i = next_cta(m, 0); i < (m)->residency.cta_slots; i = next_cta(m, i + 1))
+
+static uint32_t next_cta(const struct sm *m, uint32_t from)
+{
+    return bitset_next(m->swaps.used, m->residency.cta_slots, from);
+}
 
 void swap_init(struct sm *m)
 {
     m->swaps.is_on = m->mech->hears_stalls || m->mech->has_admit;
     m->swaps.ctas = mem_zalloc_huge(m->residency.cta_slots * sizeof *m->swaps.ctas);
+    m->swaps.used = mem_zalloc(bitset_words(m->residency.cta_slots) * sizeof *m->swaps.used);
     m->swaps.due = UINT64_MAX;
 }
 
-void swap_free(struct sm *m) { mem_free_huge(m->swaps.ctas); }
+void swap_free(struct sm *m)
+{
+    mem_free_huge(m->swaps.ctas);
+    free(m->swaps.used);
+}
+
+static bool is_used(const struct sm *m, uint32_t cta) { return bitset_has(m->swaps.used, cta); }
 
 /* ---- stalled and ready ---- */
 
@@ -100,22 +116,26 @@ static void tell_edges(struct sm *m, uint32_t cta)
 
 void swap_started(struct sm *m, uint32_t cta, bool is_active)
 {
-    m->swaps.ctas[cta] = (struct swap_cta){.is_used = true,
-                                           .place = is_active ? CTA_ACTIVE : CTA_INACTIVE,
-                                           .could_go_on = !is_active,
-                                           .due = UINT64_MAX};
+    m->swaps.ctas[cta] = (struct swap_cta){
+        .place = is_active ? CTA_ACTIVE : CTA_INACTIVE, .could_go_on = !is_active, .due = UINT64_MAX};
+    bitset_add(m->swaps.used, cta);
 }
 
-void swap_ended(struct sm *m, uint32_t cta) { m->swaps.ctas[cta] = (struct swap_cta){0}; }
+void swap_ended(struct sm *m, uint32_t cta)
+{
+    m->swaps.ctas[cta] = (struct swap_cta){0};
+    bitset_del(m->swaps.used, cta);
+}
 
 /* ---- out and in ---- */
 
 static void find_due(struct sm *m)
 {
     m->swaps.due = UINT64_MAX;
-    for (uint32_t i = 0; i < m->residency.cta_slots; i++) {
+    FOR_CTAS(i, m)
+    {
         const struct swap_cta *s = &m->swaps.ctas[i];
-        if (s->is_used && s->place != CTA_INACTIVE) m->swaps.due = MIN(m->swaps.due, s->due);
+        if (s->place != CTA_INACTIVE) m->swaps.due = MIN(m->swaps.due, s->due);
     }
 }
 
@@ -128,13 +148,14 @@ static bool has_registers(const struct sm *m, uint32_t cta)
 static bool may_leave(const struct sm *m, uint32_t cta)
 {
     const struct swap_cta *s = &m->swaps.ctas[cta];
-    return s->is_used && s->place == CTA_ACTIVE && has_registers(m, cta) && is_stalled(m, cta);
+    return is_used(m, cta) && s->place == CTA_ACTIVE && has_registers(m, cta) && is_stalled(m, cta);
 }
 
 static bool may_enter(const struct sm *m, uint32_t out, uint32_t in)
 {
     const struct swap_cta *s = &m->swaps.ctas[in];
-    return s->is_used && s->place == CTA_INACTIVE && has_registers(m, in) && residency_has_slots(m, in, out);
+    return is_used(m, in) && s->place == CTA_INACTIVE && has_registers(m, in) &&
+           residency_has_slots(m, in, out);
 }
 
 static void leave(struct sm *m, uint32_t cta, uint64_t due, bool keeps_slots)
@@ -194,9 +215,10 @@ static void has_entered(struct sm *m, uint32_t cta)
 /* Those that leave come first, so that a mechanism hears OUT before IN. */
 static void end_swaps(struct sm *m, enum cta_place place, void (*end)(struct sm *, uint32_t))
 {
-    for (uint32_t i = 0; i < m->residency.cta_slots; i++) {
+    FOR_CTAS(i, m)
+    {
         const struct swap_cta *s = &m->swaps.ctas[i];
-        if (s->is_used && s->place == place && s->due <= m->sleep.cycle) end(m, i);
+        if (s->place == place && s->due <= m->sleep.cycle) end(m, i);
     }
 }
 
@@ -205,7 +227,7 @@ static void end_swaps(struct sm *m, enum cta_place place, void (*end)(struct sm 
 bool swap_park(struct sm *m, uint32_t cta, const isa_live_set *kept)
 {
     const struct sm_cta *c = &m->residency.ctas[cta];
-    if (!m->swaps.ctas[cta].is_used || c->has_slots || !c->has_rows) return false;
+    if (!is_used(m, cta) || c->has_slots || !c->has_rows) return false;
     for (uint32_t i = 0; i < c->warps; i++) emu_warp_lose(emu_cta_warp(c->emu, i), &kept[i]);
     residency_give_rows(m, cta);
     sm_mech_cta(m, cta, MECH_CTA_PARKED);
@@ -214,8 +236,7 @@ bool swap_park(struct sm *m, uint32_t cta, const isa_live_set *kept)
 
 bool swap_unpark(struct sm *m, uint32_t cta)
 {
-    if (!m->swaps.ctas[cta].is_used || m->residency.ctas[cta].has_rows || !residency_take_rows(m, cta))
-        return false;
+    if (!is_used(m, cta) || m->residency.ctas[cta].has_rows || !residency_take_rows(m, cta)) return false;
     sm_mech_cta(m, cta, MECH_CTA_UNPARKED);
     return true;
 }
@@ -230,7 +251,6 @@ void swap_cycle(struct sm *m)
         find_due(m);
         sleep_changed(&m->sleep);
     }
-    for (uint32_t i = 0; i < m->residency.cta_slots; i++)
-        if (m->swaps.ctas[i].is_used) tell_edges(m, i);
+    FOR_CTAS(i, m) tell_edges(m, i);
     if (m->swaps.due <= m->sleep.cycle) find_due(m);
 }

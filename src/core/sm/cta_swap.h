@@ -13,8 +13,6 @@ enum cta_place { CTA_ACTIVE, CTA_LEAVING, CTA_INACTIVE, CTA_ENTERING };
 /* A CTA slot. */
 struct swap_cta {
     uint8_t place;
-    /* it holds a CTA */
-    bool is_used;
     /* as mechanisms were told: STALLED, while active; READY, while inactive */
     bool is_stalled, is_ready;
     /* inactive or leaving: one of its warps could go on */
@@ -29,8 +27,9 @@ struct swap_cta {
 struct swaps {
     /* a mechanism fills admit, or hears of stalled CTAs: they are looked at in every cycle */
     bool is_on;
-    /* by CTA slot */
+    /* by CTA slot; slots that hold a CTA, a bit set */
     struct swap_cta *ctas;
+    uint64_t *used;
     /* the first cycle at which a CTA has left or entered, or is told of; UINT64_MAX: none */
     uint64_t due;
 };
