@@ -1,14 +1,14 @@
 /* cacheext.c: CacheExt, the ideal machine of Linebacker's Figure 5 (Oh et al., ISCA'19, section 2.4): the L1
  * has the registers that the CTAs of a kernel cannot have (SUR), in whole ways, at no cost in time or banks.
  *
- * With as many CTAs on the SM as fit, rows are left over; `warps`, the limit of a static warp limit
- * (swl.warps) beside it, counts the rows of the warps that it holds back as well (DUR). (1) The capacity
+ * With as many CTAs on the SM as fit, rows are left over; `warps` and `ctas`, the limits of a static limit
+ * (swl.warps, swl.ctas) beside it, count the rows of the warps that it holds back as well (DUR). (1) The capacity
  * changes when a kernel's first CTA starts. Left out: other kernels on the SM at the same time; the newest
  * one decides. */
 #include "heddle/mechanism.h"
 
 struct cacheext_params {
-    uint32_t warps;
+    uint32_t warps, ctas;
 };
 
 struct cacheext {
@@ -24,6 +24,8 @@ static const struct param_row cacheext_params[] = {
     PARAM_NUMBER(
         cacheext_params, warps, "cacheext.warps", "warps", "0", 0, MECH_BANK_WARPS,
         "warps of each scheduler that may issue (swl.warps): rows of the others are idle too; 0 = all"),
+    PARAM_NUMBER(cacheext_params, ctas, "cacheext.ctas", "CTAs", "0", 0, MECH_WARPS_MAX,
+                 "CTAs of an SM that may run (swl.ctas): rows of the others are idle too; 0 = all"),
     {0},
 };
 
@@ -57,7 +59,8 @@ static void cacheext_on_launch(void *state, const struct mech_launch *e)
 /* Rows of the warps that may issue, of a CTA of `rows` rows. */
 static uint32_t cacheext_busy_rows(const struct cacheext *c, uint32_t rows)
 {
-    const uint32_t resident = c->ctas_fit * c->cta_warps;
+    const uint32_t ctas = c->params->ctas ? least(c->params->ctas, c->ctas_fit) : c->ctas_fit;
+    const uint32_t resident = ctas * c->cta_warps;
     const uint32_t limit = c->params->warps ? c->params->warps * c->ports->schedulers : resident;
     return least(resident, limit) * (rows / c->cta_warps);
 }

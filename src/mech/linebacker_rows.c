@@ -30,9 +30,9 @@ const struct param_row linebacker_params[] = {
     NUMBER(lower, "percent", "10", 0, 100, "loss of IPC above which one comes back (Table 3)"),
     NUMBER(buffer, "rows", "6", 1, MECH_TRANSFER_BUFFER_MAX,
            "rows in the buffer between registers and memory (section 4)"),
-    NUMBER(restore_rows, "rows", "6", 1, MECH_TRANSFER_BUFFER_MAX,
-           "asked back from memory at a time: as many as the buffer has if it holds a row from the request "
-           "on; more if it holds rows that are here and wait for their bank (section 4 leaves it open)"),
+    NUMBER(restore_rows, "rows", "64", 1, MECH_TRANSFER_BUFFER_MAX,
+           "asked back from memory at a time: the buffer holds rows that are here and wait for their bank "
+           "(section 4); linebacker.buffer: it holds a row from its request on"),
     PARAM_CHOICE(linebacker_params, rows, "linebacker.rows", "idle", row_names,
                  "rows for lines: all idle ones, or those of throttled CTAs alone (beside cacheext)"),
     {0},

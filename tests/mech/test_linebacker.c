@@ -285,18 +285,30 @@ static void rows_of_a_throttled_cta_hold_lines(void **state)
 
 static void cacheext_gives_the_l1_what_no_cta_can_have(void **state)
 {
-    /* 4 of 2048 rows are enough for no way; one CTA of 16 rows fits, others leave 2032 = 42 ways of 48 */
+    /* one CTA of 32 rows: 2016 rows are left, 42 ways of 48 lines */
     loop(&(struct loop){
         .mechs = {"cacheext"}, .sets = {"sm.ctas=1", UNIT}, .lines = LOOP_LINES, .passes = 10});
     assert_int_equal(stat_of("cacheext.lines"), 42 * 48);
     assert_int_equal(stat_of("l1.requests_read"), LOOP_LINES);
     play_close();
-    loop(&(struct loop){.mechs = {"cacheext"},
-                        .sets = {"sm.ctas=1", UNIT, "sm.registers=2016"}, /* 63 rows: 47 are idle */
-                        .lines = LOOP_LINES,
-                        .passes = 10});
+    loop(&(struct loop){
+        .mechs = {"cacheext"},
+        .sets = {"sm.ctas=1", UNIT, "sm.registers=2016"}, /* 63 rows: 31 are idle, not enough for a way */
+        .lines = LOOP_LINES,
+        .passes = 10});
     assert_int_equal(stat_of("cacheext.lines"), 0);
     assert_int_equal(stat_of("l1.global_load_hits"), 0);
+    play_close();
+    /* 32 CTAs fit: 1024 rows are left, 21 ways; with a limit of one CTA it is 42 ways again */
+    loop(&(struct loop){.mechs = {"cacheext"}, .sets = {UNIT}, .lines = LOOP_LINES, .passes = 10});
+    assert_int_equal(stat_of("cacheext.lines"), 21 * 48);
+    play_close();
+    loop(&(struct loop){.mechs = {"cacheext", "swl"},
+                        .settings = {"cacheext.ctas=1", "swl.ctas=1"},
+                        .sets = {UNIT},
+                        .lines = LOOP_LINES,
+                        .passes = 10});
+    assert_int_equal(stat_of("cacheext.lines"), 42 * 48);
     play_close();
 }
 
