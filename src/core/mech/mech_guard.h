@@ -69,5 +69,6 @@ NORETURN COLD void mech_guard_fail(const struct mech_caller *who, const char *wh
 /* From here to mech_guard_disarm crashes in hooks are failures. */
 void mech_guard_arm(void);
 void mech_guard_disarm(void);
+bool mech_guard_is_armed(void);
 
 #endif
