@@ -72,14 +72,27 @@ static bool check_mechanisms(const struct timed_options *o, struct diag_list *di
     return set && !diags->errors;
 }
 
+/* What was asked for and will not come, because the run has no clock. */
+static void warn_without_clock(const struct cli_run *r)
+{
+    const struct run_options *o = &r->options;
+    if (run_options_has_clock(o)) return;
+    for (uint32_t i = 0; run_option_rows[i].name; i++)
+        if (run_option_rows[i].needs_clock && r->given >> i & 1)
+            fprintf(stderr, "heddle: warning: a run without a clock does nothing with %s\n",
+                    run_option_rows[i].flag);
+    if (o->format == RUN_FORMAT_GPGPUSIM || o->format == RUN_FORMAT_LOADS)
+        fprintf(stderr, "heddle: warning: the summary of a run without a clock is a table\n");
+}
+
 bool cli_run_finish(struct cli_run *r, struct machine *machine)
 {
     struct run_options *o = &r->options;
     struct diag_list diags = {0};
     run_options_complete(o);
-    bool ok = run_options_machine(o, machine, &diags) &&
-              (!run_options_has_clock(o) || check_mechanisms(&o->timed, &diags));
+    bool ok = run_options_machine(o, machine, &diags) && check_mechanisms(&o->timed, &diags);
     cli_print_diags(&diags);
+    if (ok) warn_without_clock(r);
     diag_free(&diags);
     return ok && can_write("--stats", o->stats) && can_write("--timeline", o->timeline);
 }

@@ -15,11 +15,12 @@ static bool refuse(struct diag_list *diags, const struct helper *h, const char *
 
 /* ---- making ---- */
 
-static void write_ptx(struct helper *h, const void *params)
+static bool write_ptx(struct helper *h, uint32_t mechanism, struct diag_list *diags)
 {
-    const size_t bytes = h->mech->helper(params, &h->wants, NULL, 0) + 1;
-    h->ptx = mem_alloc(bytes);
-    h->mech->helper(params, &h->wants, h->ptx, bytes);
+    struct mech_gpu *g = h->wiring->mech_gpu;
+    h->ptx = mech_gpu_helper(g, mechanism, &h->wants);
+    if (!h->ptx) diag_add(diags, DIAG_ERROR, NULL, 0, 0, 0, NULL, "%s", mech_gpu_failure(g)->text);
+    return h->ptx;
 }
 
 static struct helper_source source_of(const struct helper *h)
@@ -69,8 +70,7 @@ bool helper_init(struct helper *h, struct wiring *w, const struct gpu_time *time
         const struct mechanism *mech = mech_set_at(w->mechs, i);
         if (!mech->helper) continue;
         h->mech = mech;
-        write_ptx(h, mech_set_params(w->mechs, i));
-        return check(h, diags);
+        return write_ptx(h, i, diags) && check(h, diags);
     }
     return true;
 }

@@ -261,8 +261,13 @@ static void end_with(struct timed_gpu *g, const struct mech_failure *failure)
 static void run_guarded(struct timed_gpu *g, const struct loop_end *e)
 {
     const bool is_foreign = mech_set_has_plugin(g->wiring.mechs);
+    const struct mech_failure *before = mech_gpu_failure(g->wiring.mech_gpu); /* since the last run */
     struct mech_failure failure;
     struct loop_call call = {g, e};
+    if (before) {
+        end_with(g, before);
+        return;
+    }
     if (is_foreign) mech_guard_arm();
     if (!mech_guard_call(run_steps, &call, &failure)) end_with(g, &failure);
     if (is_foreign) mech_guard_disarm();

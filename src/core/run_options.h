@@ -90,6 +90,8 @@ struct run_option {
     const char *variable;
     /* What the help calls the value, and the help itself. */
     const char *value, *help;
+    /* A run without a clock does nothing with it. */
+    bool needs_clock;
 };
 extern const struct run_option run_option_rows[];
 

@@ -164,7 +164,11 @@ void timed_launch(struct timed_gpu *g, const struct emu_launch *l, uint64_t stre
     streams_add_kernel(&g->streams, dispatch_new_kernel(&g->dispatch, l, stream));
 }
 
-bool timed_pending(const struct timed_gpu *g) { return !run_has_ended(&g->end) && g->streams.pending; }
+/* A mechanism that failed between two runs is told by the next one. */
+bool timed_pending(const struct timed_gpu *g)
+{
+    return !run_has_ended(&g->end) && (g->streams.pending || mech_gpu_failure(g->wiring.mech_gpu));
+}
 
 void timed_copy(struct timed_gpu *g, const struct timed_copy *c, uint64_t stream)
 {
@@ -212,16 +216,32 @@ enum emu_fault_kind timed_sync_mark(struct timed_gpu *g, uint64_t mark, struct e
     return run_to(g, GOAL_MARK, mark, fault);
 }
 
+struct host_write {
+    struct timed_gpu *gpu;
+    uint64_t address, bytes;
+};
+
+static void tell_host_write(void *write)
+{
+    const struct host_write *w = write;
+    wiring_host_write(&w->gpu->wiring, w->gpu->time.now, w->address, w->bytes);
+}
+
+/* Slices of a mechanism hear of it, which may fail: within a run, or before the next one. */
+static void host_write(struct timed_gpu *g, uint64_t address, uint64_t bytes)
+{
+    struct mech_gpu *mechs = g->wiring.mech_gpu;
+    mech_gpu_try(mechs, tell_host_write, &(struct host_write){g, address, bytes});
+    if (mech_gpu_failure(mechs) && mech_thread.guard) mech_guard_leave(mech_gpu_failure(mechs));
+}
+
 void timed_host_copy(struct timed_gpu *g, uint64_t address, uint64_t bytes)
 {
     wiring_host_copy(&g->wiring, address, bytes);
-    wiring_host_write(&g->wiring, g->time.now, address, bytes);
+    host_write(g, address, bytes);
 }
 
-void timed_host_fill(struct timed_gpu *g, uint64_t address, uint64_t bytes)
-{
-    wiring_host_write(&g->wiring, g->time.now, address, bytes);
-}
+void timed_host_fill(struct timed_gpu *g, uint64_t address, uint64_t bytes) { host_write(g, address, bytes); }
 
 /* ---- results ---- */
 

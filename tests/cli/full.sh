@@ -54,7 +54,7 @@ stdout() { # stdout COMMAND...
 }
 stdout --help
 stdout --version
-for c in run kernel disasm list explain config sweep reproduce compare query report new; do
+for c in run kernel disasm list explain config sweep reproduce compare profile train map query report new; do
     stdout $c --help
 done
 for what in experiments machines mechanisms options params stats workloads; do
@@ -83,6 +83,18 @@ stdout sweep small.yaml -n --json
 stdout sweep small.yaml --json
 stdout sweep small.yaml
 stdout reproduce small.yaml --json
+compare=(compare nn --mech none,lrr --size tiny -m fermi)
+profile=(profile nn:tiny -m kepler --step 32 --cycles 1)
+map=(map nn --size tiny -m kepler --step 32 --no-poise)
+train=(train "$root/models/poise-kepler.profile")
+stdout "${compare[@]}"
+stdout "${compare[@]}" -n
+stdout "${compare[@]}" --json
+stdout "${profile[@]}"
+stdout "${profile[@]}" -n
+stdout "${map[@]}"
+stdout "${map[@]}" --json
+stdout "${train[@]}"
 [ ! -e "$(dirname "$heddle")/../share/heddle/report.html" ] || stdout report small.yaml
 stdout new mechanism mine
 rm -rf mine
@@ -102,7 +114,13 @@ device "${saxpy[@]}" --timeline full
 device "${saxpy[@]}" --out 1=full
 device config import gpgpusim.config -o full
 device report small.yaml --tables full
-[ ! -e "$(dirname "$heddle")/../share/heddle/report.html" ] || device report small.yaml -o full
+device "${profile[@]}" -o full
+device "${map[@]}" -o full
+device "${train[@]}" -o full
+[ ! -e "$(dirname "$heddle")/../share/heddle/report.html" ] || {
+    device report small.yaml -o full
+    device "${compare[@]}" -o full
+}
 "$heddle" "${nn[@]}" 2>/dev/full >/dev/null
 [ $? -eq 1 ] || fail "a summary that did not reach standard error"
 # a program's own status stays
@@ -131,6 +149,7 @@ limited 1 s.json "${saxpy[@]}" --stats small/s.json
 limited 1 b.bin kernel "$root/examples/saxpy.ptx" saxpy --grid 1 --block 32 --arg f32=2 --arg 'buf:f32[1K]' \
     --arg 'buf:f32[1K]' --arg s32=32 --out 1=small/b.bin
 limited 0 m.yaml config import gpgpusim.config -o small/m.yaml
+limited 0 m.model "${train[@]}" -o small/m.model
 [ ! -e "$(dirname "$heddle")/../share/heddle/report.html" ] ||
     limited 64 r.html report small.yaml -o small/r.html
 (ulimit -f 1 && "$heddle" new mechanism mine) >told 2>&1

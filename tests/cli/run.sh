@@ -83,6 +83,18 @@ saxpy=(kernel examples/saxpy.ptx saxpy --grid 4 --block 256 --arg f32=2 --arg 'b
     --arg 'buf:f32[1K]=iota' --arg s32=1024)
 expect 0 'arg 2: f32\[1024\] hash [0-9a-f]{16}: 0 3 6 9' "${saxpy[@]}" --functional
 expect 0 '^heddle: no races found' "${saxpy[@]}" --races
+# what a run without a clock does nothing with is said
+for option in '--mech swl' '--mech swl --mech-set swl.warps=1' '--sample 10' "--timeline $out.none" \
+    --energy; do
+    named=${option%% *}
+    [ "${option##* --}" = "$option" ] || named=--mech-set
+    # shellcheck disable=SC2086 # an option and its value
+    expect 0 "^heddle: warning: a run without a clock does nothing with $named\$" \
+        run nn --size tiny --functional --quiet $option
+done
+expect 0 '^heddle: warning: the summary of a run without a clock is a table' \
+    "${saxpy[@]}" --functional --format gpgpusim
+expect 2 "no mechanism is called 'swll'" run nn --size tiny --functional --mech swll
 one_word=(kernel tests/cli/races.ptx one_word --block 64 --arg 'buf:u32[1]')
 expect 1 '^  write at tests/cli/races.ptx:12, CTA \(0,0,0\), thread \(32,0,0\)' "${one_word[@]}" \
     --grid 1 --races

@@ -1,6 +1,6 @@
-/* faulty.c: a plug-in that fills every hook and fails in one of them: faulty.hook says in which, faulty.call
- * at which of its calls on an SM, faulty.how in which way. Before that it changes nothing but the cycles that
- * its prefetches and rows cost. */
+/* faulty.c: a plug-in that fills the hooks of an SM and fails in one of them: faulty.hook says in which,
+ * faulty.call at which of its calls on an SM, faulty.how in which way. Before that it changes nothing but the
+ * cycles that its prefetches and rows cost. faulty_slice.c has the hooks of a slice. */
 #include "heddle/mechanism.h"
 
 #include <signal.h>
@@ -10,6 +10,9 @@
     X(init)                                                                                                  \
     X(gpu_init)                                                                                              \
     X(check)                                                                                                 \
+    X(cost)                                                                                                  \
+    X(uses)                                                                                                  \
+    X(gpu_timer_period)                                                                                      \
     X(on_kernel)                                                                                             \
     X(on_launch)                                                                                             \
     X(pick)                                                                                                  \
@@ -29,6 +32,10 @@
     X(on_warp)                                                                                               \
     X(on_barrier)                                                                                            \
     X(on_rows_lost)                                                                                          \
+    X(on_cta)                                                                                                \
+    X(on_ring)                                                                                               \
+    X(extra_hit)                                                                                             \
+    X(admit)                                                                                                 \
     X(on_timer)                                                                                              \
     X(on_gpu_timer)
 
@@ -182,6 +189,27 @@ static enum mech_fit faulty_check(const void *params, const struct mech_machine 
     return MECH_FITS;
 }
 
+static void faulty_cost(const void *params, const struct mech_machine *machine, struct mech_cost *cost)
+{
+    const struct faulty_params *p = params;
+    if (p->hook == HOOK_cost) crash((enum how)p->how);
+}
+
+/* The ring keeps SMs from running ahead: only where it is wanted. */
+static uint32_t faulty_uses(const void *params)
+{
+    const struct faulty_params *p = params;
+    if (p->hook == HOOK_uses) crash((enum how)p->how);
+    return p->hook == HOOK_on_ring ? MECH_USES_RING : 0;
+}
+
+static uint32_t faulty_gpu_timer_period(const void *params)
+{
+    const struct faulty_params *p = params;
+    if (p->hook == HOOK_gpu_timer_period) crash((enum how)p->how);
+    return 500;
+}
+
 static void faulty_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
 {
     struct faulty *s = state;
@@ -256,11 +284,37 @@ EVENT(on_prefetch, mech_prefetch)
 EVENT(on_warp, mech_warp_event)
 EVENT(on_barrier, mech_barrier)
 EVENT(on_rows_lost, mech_rows_lost)
+EVENT(on_cta, mech_cta)
+
+/* The rule of occupancy. */
+static bool has_share(struct mech_share s) { return s.in_use + s.asked <= s.limit; }
+static bool faulty_admit(void *state, struct mech_admit *a)
+{
+    const struct faulty *s = state;
+    if (s->params->hook == HOOK_admit) strike(state, HOOK_admit);
+    return has_share(a->ctas) && has_share(a->threads) && has_share(a->warps) && has_share(a->registers) &&
+           has_share(a->shared);
+}
+
+static uint32_t faulty_extra_hit(void *state, uint32_t set, uint32_t way)
+{
+    return strike(state, HOOK_extra_hit) ? UINT32_MAX : 0;
+}
+
+static void faulty_on_ring(void *state, uint64_t cycle)
+{
+    const struct mech_ports *p = ((struct faulty *)state)->ports;
+    strike(state, HOOK_on_ring);
+    p->ring_pop(p->host, MECH_RING_RESPONSE);
+}
 
 static void faulty_on_timer(void *state, uint64_t cycle)
 {
     const struct faulty *s = state;
     if (s->params->hook == HOOK_on_prefetch) s->ports->prefetch(s->ports->host, cycle * 128, 0, 0);
+    if (s->params->hook == HOOK_on_ring)
+        s->ports->ring_push(s->ports->host, MECH_RING_RESPONSE,
+                            &(struct mech_ring_message){.bytes = 32, .to = !s->ports->sm});
     strike(state, HOOK_on_timer);
 }
 
@@ -277,6 +331,5 @@ HEDDLE_MECHANISM_EXPORT const struct mechanism heddle_mechanism = {
     .stats = faulty_stats,
     .state_bytes = sizeof(struct faulty),
     .gpu_state_bytes = sizeof(struct faulty_gpu),
-    .gpu_timer_cycles = 500,
     .owns = MECH_OWNS_REGISTERS,
     HOOKS(FILL)};

@@ -34,7 +34,8 @@ fails() {
 
 # every hook, at different moments
 for hook in pick take_miss victim line_touched line_inserted may_allocate may_miss on_issue on_next \
-    on_l1_access on_l1_evict on_l1_fill on_l1_level on_warp on_barrier on_timer; do
+    on_l1_access on_l1_evict on_l1_fill on_l1_level on_warp on_barrier on_cta on_ring extra_hit admit \
+    on_timer; do
     fails $hook segv 1 1 "$hook, SM "
     fails $hook segv 2 1 "$hook, SM " --threads 3
 done
@@ -47,6 +48,29 @@ fails on_gpu_timer segv 1 1 "on_gpu_timer, cycle 500: it crashed (SIGSEGV at add
 fails init segv 1 2 "init, SM 0, cycle 0: it crashed (SIGSEGV at address 0x8)"
 fails gpu_init segv 1 2 "gpu_init, cycle 0: it crashed (SIGSEGV at address 0x8)"
 fails check segv 1 2 "check, cycle 0: it crashed (SIGSEGV at address 0x8)"
+fails uses segv 1 2 "uses, cycle 0: it crashed (SIGSEGV at address 0x8)"
+fails gpu_timer_period segv 1 2 "gpu_timer_period, cycle 0: it crashed (SIGSEGV at address 0x8)"
+"$heddle" list mechanisms --cost -m fermi --mech "$plugins/faulty.so" --mech-set faulty.hook=cost \
+    >"$work/out" 2>&1
+[ $? -eq 2 ] && grep -q "^heddle: error: mechanism 'faulty', cost: it crashed" "$work/out" ||
+    fail "cost: $(tail -3 "$work/out")"
+
+# hooks of slices and roles: bfs has more than one launch, and copies between them
+for at in 'none 0' 'cache_sms 2' 'helper 2' 'slice_init 1' 'take_request 1' 'on_dram 1' 'on_host_write 1' \
+    'choose_sms 1' 'on_retire 1' 'keeps_line 1'; do
+    read -r hook status <<<"$at"
+    for options in '' '--threads 3'; do
+        rm -f "$work/stats.json"
+        "$heddle" run bfs --size tiny -m rtx3080 --mech "$plugins/faulty_slice.so" --quiet \
+            --mech-set faulty-slice.hook=$hook --stats "$work/stats.json" $options >"$work/out" 2>&1
+        [ $? -eq "$status" ] || fail "$hook $options: exit status, not $status: $(tail -3 "$work/out")"
+        [ $hook = none ] ||
+            grep -q "^heddle: error: mechanism 'faulty-slice', $hook, .*: it crashed" "$work/out" ||
+            fail "$hook $options: $(tail -3 "$work/out")"
+        [ "$status" -ne 1 ] || grep -q '"partial":true,"hash"' "$work/stats.json" ||
+            fail "$hook $options: no partial statistics"
+    done
+done
 
 # every way to crash
 for options in '' '--threads 3'; do

@@ -194,6 +194,19 @@ static void a_line_is_found_while_it_is_valid(void **state)
     }
 }
 
+/* Of a line with sectors the holder has the one that is wanted, and not the others. */
+static void a_line_in_part_is_not_found(void **state)
+{
+    static const char *const modes[] = {NULL, "ideal"};
+    for (uint32_t i = 0; i < ARRAY_LEN(modes); i++) {
+        open_run(&(struct ccn_run){.mode = modes[i], .machine = "rtx3080"});
+        meet(4, 0, HOLD, READ_CA, LATE);
+        assert_int_equal(stat_of("ccn.misses"), 2);
+        assert_int_equal(stat_of("ccn.hits"), 0);
+        rig_close(&rig);
+    }
+}
+
 static void loads_past_the_l1_and_atomics_do_not_enter(void **state)
 {
     assert_int_equal(hits_of(NULL, HOLD, READ_CG), 0);
@@ -446,6 +459,7 @@ int main(void)
         RIG_TEST(a_remote_hit_takes_its_hops_and_three_cycles),
         RIG_TEST(a_miss_that_nobody_answers_takes_the_way_round),
         RIG_TEST(a_line_is_found_while_it_is_valid),
+        RIG_TEST(a_line_in_part_is_not_found),
         RIG_TEST(loads_past_the_l1_and_atomics_do_not_enter),
         RIG_TEST(nor_does_local_memory),
         RIG_TEST(a_flush_at_the_end_of_a_kernel_is_seen),

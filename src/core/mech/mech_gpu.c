@@ -210,6 +210,37 @@ bool mech_gpu_check(struct mech_gpu *g, const struct mech_machine *machine, stru
     return fits;
 }
 
+/* ---- the helper kernel ---- */
+
+struct mech_gpu_text {
+    const struct mech_gpu_seat *seat;
+    struct mech_helper *wants;
+    /* NULL: only its length is wanted */
+    char *ptx;
+    size_t room, length;
+};
+
+static void ask_helper(void *text)
+{
+    struct mech_gpu_text *t = text;
+    const struct mech_mark outer = mech_mark_begin(&t->seat->caller, "helper");
+    t->length = t->seat->mech->helper(t->seat->params, t->wants, t->ptx, t->room);
+    mech_mark_end(outer);
+}
+
+char *mech_gpu_helper(struct mech_gpu *g, uint32_t mechanism, struct mech_helper *wants)
+{
+    struct mech_gpu_text t = {.seat = &g->seats[mechanism], .wants = wants};
+    mech_gpu_try(g, ask_helper, &t);
+    if (g->has_failed) return NULL;
+    t.room = t.length + 1;
+    t.ptx = mem_zalloc(t.room);
+    mech_gpu_try(g, ask_helper, &t);
+    if (!g->has_failed) return t.ptx;
+    free(t.ptx);
+    return NULL;
+}
+
 /* ---- what they use ---- */
 
 uint32_t mech_gpu_uses(const struct mech_gpu *g, uint32_t mechanism) { return g->seats[mechanism].uses; }

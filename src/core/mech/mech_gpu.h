@@ -26,12 +26,16 @@ uint32_t mech_gpu_uses_all(const struct mech_gpu *g);
 /* SMs that may be in cache mode, which are the last ones; those that are to be. */
 uint32_t mech_gpu_cache_sms(const struct mech_gpu *g);
 uint32_t mech_gpu_chosen_sms(const struct mech_gpu *g);
+/* The PTX of a mechanism's helper kernel, free() it, and what it needs besides. NULL: the mechanism failed
+ * (mech_gpu_failure). */
+char *mech_gpu_helper(struct mech_gpu *g, uint32_t mechanism, struct mech_helper *wants);
 /* A grid that was alone on the machine has ended: mechanisms choose again. */
 void mech_gpu_grid_ran(struct mech_gpu *g, uint64_t cycle, const struct mech_grid_run *ran);
 
-/* Calls hooks that make mechanisms ready, guarded (mech_guard.h). After a failure nothing more is called. */
+/* Calls hooks beside those of a run, guarded (mech_guard.h): those that make mechanisms ready, also within a
+ * run, and what the host does between runs. After a failure nothing more is called. */
 void mech_gpu_try(struct mech_gpu *g, void (*hooks)(void *ctx), void *ctx);
-/* Why a mechanism did not get ready; NULL: all did. The machine cannot run then. */
+/* Why a mechanism failed there; NULL: none did. The machine cannot run then. */
 const struct mech_failure *mech_gpu_failure(const struct mech_gpu *g);
 
 /* Core cycle of the next GPU timer; UINT64_MAX = none. */
