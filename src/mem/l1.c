@@ -123,6 +123,7 @@ void l1_hook(struct l1 *c, const struct l1_hooks *hooks)
     c->notes_touches = hooks->on_evict != NULL;
     c->asks_of_misses = hooks->may_miss || hooks->take_miss;
     c->tells_level = hooks->on_level != NULL;
+    c->tells_fill = hooks->on_fill != NULL;
     cache_use_policy(&c->cache, hooks->policy);
     sm_port_connect(
         c->port, SM_PORT_L1,
@@ -201,7 +202,7 @@ void *l1_stats(struct l1 *c)
 {
     l1_stats_derive(&c->stats);
     c->stats.mshr_max = MIN(c->mshr.used_max, c->p.mshrs);
-    c->stats.demand_wait_sum = clock_cycles(&c->clock, c->demand_wait);
+    c->stats.demand_wait_sum = clock_cycles(&c->clock, c->stats.demand_wait_ticks);
     c->stats.other_requests = c->port->other_requests;
     return &c->stats;
 }

@@ -25,7 +25,7 @@ static void l1_count_read_miss(struct l1 *c, const struct l1_txn *t, bool has_li
 {
     uint64_t number = t->addr >> c->cache.line_shift;
     bool is_first = lineset_add(&c->seen, number);
-    if (UNLIKELY(c->wasted_lines)) l1_judge_wasted(c, number, !t->is_prefetch);
+    if (UNLIKELY(c->has_wasted)) l1_judge_wasted(c, number, !t->is_prefetch);
     if (t->is_prefetch) return;
     c->last_missed |= t->kind == REQ_READ;
     if (has_line)

@@ -167,7 +167,9 @@ struct l1 {
     bool last_missed;    /* the newest demand load did, or merged */
     bool asks_of_misses; /* hooks.may_miss or hooks.take_miss */
     bool tells_level;    /* hooks.on_level */
-    uint32_t queue_kept; /* entries of the miss queue that only claim_waits may take */
+    bool tells_fill;     /* hooks.on_fill */
+    bool has_wasted;     /* wasted_lines is not 0 */
+    uint16_t queue_kept; /* entries of the miss queue that only claim_waits may take */
 
     /* a miss: MSHRs, and loads that wait or are done */
     _Alignas(HOST_LINE) struct mshr mshr;
@@ -198,7 +200,6 @@ struct l1 {
     struct l1_params p;
     uint32_t flush_cursor, flush_from;
     tick *sm_wake;
-    tick demand_wait; /* stats.demand_wait_sum in ticks */
     _Alignas(HOST_LINE) struct l1_stats stats;
     uint32_t writes_pending[L1_WARPS_MAX];
 };

@@ -62,6 +62,7 @@ COLD void l1_waste_prefetch(struct l1 *c, uint64_t number)
     c->stats.prefetch_unused++;
     lineset_add(&c->wasted, number);
     c->wasted_lines++;
+    c->has_wasted = true;
 }
 
 COLD void l1_end_prefetch(struct l1 *c)
@@ -73,7 +74,7 @@ COLD void l1_end_prefetch(struct l1 *c)
 COLD void l1_judge_wasted(struct l1 *c, uint64_t number, bool is_demand)
 {
     if (!lineset_remove(&c->wasted, number)) return;
-    c->wasted_lines--;
+    c->has_wasted = --c->wasted_lines != 0;
     c->stats.prefetch_early += is_demand;
     c->stats.prefetch_useless += !is_demand;
 }
@@ -82,6 +83,7 @@ void l1_kernel_end(struct l1 *c)
 {
     c->stats.prefetch_useless += c->wasted_lines;
     c->wasted_lines = 0;
+    c->has_wasted = false;
     lineset_clear(&c->wasted);
 }
 

@@ -93,7 +93,7 @@ static inline bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e
         }
         n = next;
     }
-    c->demand_wait += waited;
+    c->stats.demand_wait_ticks += waited;
     c->stats.demand_waits += before - e->merged;
     return e->merged != before;
 }
@@ -145,7 +145,7 @@ static inline __attribute__((always_inline)) void l1_bring(struct l1 *c, tick no
     c->stats.fills++;
     l1_count_latency(c, now, r);
     bool kept = l1_fill_line(c, now, r, e, !e->sectors);
-    if (UNLIKELY(c->hooks.on_fill != NULL)) l1_tell_fill(c, now, r, kept);
+    if (UNLIKELY(c->tells_fill)) l1_tell_fill(c, now, r, kept);
     l1_end_sectors(c, now, r->token, sectors);
 }
 

@@ -216,7 +216,7 @@ bool l1_miss_forward(struct l1 *c, tick now, uint32_t entry)
     if (l1_go_on(c, now, entry)) return true;
     if (c->claim_waits == MSHR_NONE && !l1_queue_has(c, c->read_places)) {
         c->claim_waits = entry;
-        c->queue_kept = c->read_places;
+        c->queue_kept = (uint16_t)c->read_places;
     }
     return false;
 }

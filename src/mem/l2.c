@@ -48,7 +48,7 @@ COLD struct l2_slice *l2_create(const struct l2_params *p, uint32_t index, const
                            .to_dram = to_dram,
                            .from_dram = from_dram,
                            .period = clock->period,
-                           .is_infinite = p->infinite,
+                           .variant = p->infinite ? L2_INFINITE : 0,
                            .fill_port = p->fill_port,
                            .core_period = core->period,
                            .is_perfect = p->perfect,
@@ -124,22 +124,25 @@ void l2_settle(struct l2_slice *s, tick now)
     s->stall_since += cycles * s->period;
 }
 
-/* From the access queue into the pipeline: one request a cycle. */
-HOT static void l2_enter(struct l2_slice *s, tick now)
+/* The head of the access queue goes into the pipeline. */
+HOT NOINLINE static void l2_take_request(struct l2_slice *s, tick now)
 {
-    uint32_t id;
-    if (UNLIKELY(s->claims != NULL)) {
-        l2_enter_lane(s, now);
-        return;
-    }
-    if (s->closed_from <= now || !link_peek(s->in, now, &id)) return;
-    link_pop(s->in, now);
-    tick ready = l2_at_tags(s, now);
+    const uint32_t id = link_pop(s->in, now);
+    const tick ready = l2_at_tags(s, now);
     l2_ring_push(&s->pipe, (struct l2_timed){.id = id, .ready = ready});
     const struct ring *r = &s->pipe.ring;
     if (r->count == 1) l2_new_head(s);
     if (r->count == s->late_slots) s->closed_from = ready;
     if (UNLIKELY(r->count == r->capacity)) s->closed_from = 0;
+}
+
+/* From the access queue into the pipeline: one request a cycle. */
+static inline void l2_enter(struct l2_slice *s, tick now)
+{
+    if (UNLIKELY(l2_has_claims(s)))
+        l2_enter_lane(s, now);
+    else if (s->closed_from > now && link_next(s->in) <= now)
+        l2_take_request(s, now);
 }
 
 static void l2_cycle(struct l2_slice *s, tick now)
@@ -151,19 +154,19 @@ static void l2_cycle(struct l2_slice *s, tick now)
     if (s->latch_ready <= now && !s->replied) l2_send_latch(s, now);
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->has_fills) l2_start_fill(s, now);
-    if (UNLIKELY(s->claims != NULL)) l2_choose_lane(s, now);
+    if (UNLIKELY(l2_has_claims(s))) l2_choose_lane(s, now);
     if (s->head_ready <= now) l2_access(s, now);
     /* A write-back that this cycle made, a reply that is complete at once. */
     if (s->victim != REQ_NONE) l2_send_victim(s, now);
     if (s->latch_ready <= now && !s->replied) l2_send_latch(s, now);
-    if (UNLIKELY(s->claims != NULL)) l2_claims_cycle(s, now);
+    if (UNLIKELY(l2_has_claims(s))) l2_claims_cycle(s, now);
     l2_enter(s, now);
 }
 
 void l2_tick(struct l2_slice *s, tick now)
 {
     s->wake = TICK_NEVER;
-    if (UNLIKELY(s->is_infinite)) {
+    if (UNLIKELY(l2_is_infinite(s))) {
         l2_infinite_tick(s, now);
     } else if (l2_sleeps(s, now)) {
         l2_enter(s, now);

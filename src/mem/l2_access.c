@@ -32,7 +32,7 @@ static void l2_next_head(struct l2_slice *s)
     if (p->ring.count > 1) __builtin_prefetch(req_at(s->pool, l2_ring_at(p, 1)->id));
     s->closed_from = p->ring.count >= s->late_slots ? l2_ring_at(p, s->late_slots - 1)->ready : TICK_NEVER;
     s->head_failed = s->is_probed = false;
-    if (UNLIKELY(s->claims != NULL)) l2_left_lane(s);
+    if (UNLIKELY(l2_has_claims(s))) l2_left_lane(s);
 }
 
 HOT void l2_probe_tags(struct l2_slice *s, struct req *r)
@@ -200,7 +200,7 @@ void l2_access(struct l2_slice *s, tick now)
     const uint32_t id = l2_ring_head(&s->pipe)->id;
     struct req *r = req_at(s->pool, id);
     struct l2_plan plan;
-    if (UNLIKELY(s->claims != NULL) && l2_gives_head(s, id, now)) return;
+    if (UNLIKELY(l2_has_claims(s)) && l2_gives_head(s, id, now)) return;
     l2_probe_head(s, r);
     const enum l2_stall stall = l2_admit(s, r, now, &plan);
     if (plan.used_room) l2_see_room(s, now);

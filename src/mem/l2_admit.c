@@ -65,8 +65,8 @@ static void l2_plan_miss(const struct l2_slice *s, const struct req *r, struct l
 
 /* Miss queue, MSHR, port. A read joins the chain of requests that wait for the line; a write is answered
  * without waiting. */
-static enum l2_stall l2_admit_miss(const struct l2_slice *s, const struct req *r, tick now,
-                                   struct l2_plan *plan)
+NOINLINE static enum l2_stall l2_admit_miss(const struct l2_slice *s, const struct req *r, tick now,
+                                            struct l2_plan *plan)
 {
     const bool joins = r->kind != REQ_WRITE;
     l2_plan_miss(s, r, plan);

@@ -60,6 +60,7 @@ void l2_use_taker(struct l2_slice *s, const struct l2_taker *taker)
 {
     const bool is_first = !s->claims;
     if (is_first) s->claims = mem_zalloc(sizeof *s->claims);
+    s->variant |= L2_CLAIMED;
     s->claims->taker = *taker;
     if (is_first) l2_make_lanes(s);
 }

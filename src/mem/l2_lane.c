@@ -28,7 +28,7 @@ static void set_gate(struct l2_slice *s)
 void l2_make_lanes(struct l2_slice *s)
 {
     struct l2_claims *c = s->claims;
-    assert(!s->pipe.ring.count && !s->is_infinite);
+    assert(!s->pipe.ring.count && !l2_is_infinite(s));
     c->stages = s->pipe.ring.capacity;
     c->late_slots = s->late_slots;
     s->late_slots = UINT32_MAX;

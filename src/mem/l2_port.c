@@ -34,7 +34,7 @@ void l2_start_fill(struct l2_slice *s, tick now)
     bool own = s->fill_port;
     if (s->fill_ready != TICK_NEVER || (!own && s->port_free > now) || !link_peek(s->from_dram, now, &id))
         return;
-    if (UNLIKELY(s->claims != NULL) && l2_claim_fill(s, id, now)) return;
+    if (UNLIKELY(l2_has_claims(s)) && l2_claim_fill(s, id, now)) return;
     link_pop(s->from_dram, now);
     s->has_fills = s->from_dram->count != 0;
     uint32_t cycles = l2_sector_cycles(s, req_at(s->pool, id)->sectors);

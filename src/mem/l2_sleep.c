@@ -19,7 +19,7 @@
 static bool l2_foresee(struct l2_slice *s, tick at)
 {
     if (s->latch_ready <= at || s->latch_ready == TICK_NEVER) return false;
-    if (UNLIKELY(s->claims != NULL) && !s->claims->head_passed) return false;
+    if (UNLIKELY(l2_has_claims(s)) && !s->claims->head_passed) return false;
     struct req *r = req_at(s->pool, l2_ring_head(&s->pipe)->id);
     struct l2_plan plan;
     l2_probe_head(s, r);
@@ -76,7 +76,7 @@ void l2_set_wake(struct l2_slice *s, tick now)
     wake_at(&s->wake, l2_fill_time(s, next));
     wake_at(&s->wake, l2_reply_time(s, now, next));
     wake_at(&s->wake, l2_head_time(s, next));
-    if (UNLIKELY(s->claims != NULL)) {
+    if (UNLIKELY(l2_has_claims(s))) {
         /* What the mechanism has sent behind the head took room: the head may wait for another cause now. */
         const bool may_wait_for_room = s->claims->has_sent && s->is_stalled;
         if (l2_claims_wait(s->claims) || may_wait_for_room) wake_at(&s->wake, next);
@@ -97,7 +97,7 @@ bool l2_sleeps(const struct l2_slice *s, tick now)
 void l2_sleep_on(struct l2_slice *s, tick now)
 {
     if (!s->is_stalled) wake_at(&s->act_at, s->head_ready);
-    if (UNLIKELY(s->claims != NULL)) wake_at(&s->act_at, l2_other_ready(s->claims));
+    if (UNLIKELY(l2_has_claims(s))) wake_at(&s->act_at, l2_other_ready(s->claims));
     s->wake = s->act_at;
     l2_wake_to_enter(s, now);
 }

@@ -35,6 +35,13 @@ struct l2_counts {
     uint64_t fails[L2_KINDS][REQ_CLASS_COUNT];
 };
 
+/* What few slices are. */
+enum l2_variant {
+    L2_INFINITE = 1,
+    /* `claims` is not NULL: a mechanism may take requests */
+    L2_CLAIMED = 2
+};
+
 /* Ordered by lines of the host's cache: a tick that finds nothing to do reads the first, one that goes on
  * needs the second and the third, a request at the tags the fourth; then come the parts with their own
  * lines. A time that is not set is TICK_NEVER. */
@@ -53,7 +60,8 @@ struct l2_slice {
     uint32_t latch;
     /* of the L2 clock */
     uint32_t period;
-    bool is_infinite;
+    /* enum l2_variant, a mask */
+    uint8_t variant;
     /* from_dram holds something: the link sets it, the slice clears it */
     uint8_t has_fills;
     /* in the newest cycle the response queue refused a reply, the miss queue a request */
@@ -143,6 +151,9 @@ static_assert(offsetof(struct l2_slice, stall_since) == HOST_LINE &&
                   offsetof(struct l2_slice, head_local) == 2 * HOST_LINE &&
                   offsetof(struct l2_slice, to_local) == 3 * HOST_LINE,
               "the fields lie in the host's cache lines as the comments say");
+
+static inline bool l2_is_infinite(const struct l2_slice *s) { return s->variant & L2_INFINITE; }
+static inline bool l2_has_claims(const struct l2_slice *s) { return s->variant & L2_CLAIMED; }
 
 static inline struct l2_timed *l2_ring_at(const struct l2_ring *r, uint32_t i)
 {

@@ -28,6 +28,13 @@ void lineset_clear(struct lineset *s)
     s->epoch = 1;
 }
 
+struct lineset_region *lineset_find(const struct lineset *s, uint64_t key)
+{
+    uint32_t i = hash_index(key, s->shift);
+    while (s->regions[i].key != key && (uint8_t)s->regions[i].key == s->epoch) i = (i + 1) & lineset_mask(s);
+    return &s->regions[i];
+}
+
 COLD static void lineset_grow(struct lineset *s)
 {
     struct lineset old = *s;
@@ -41,8 +48,10 @@ COLD static void lineset_grow(struct lineset *s)
     lineset_free(&old);
 }
 
-COLD struct lineset_region *lineset_begin(struct lineset *s, struct lineset_region *r, uint64_t key)
+NOINLINE struct lineset_region *lineset_need(struct lineset *s, uint64_t key)
 {
+    struct lineset_region *r = lineset_find(s, key);
+    if (r->key == key) return r;
     *r = (struct lineset_region){.key = key};
     if (++s->used <= (lineset_mask(s) + 1) / 4 * 3) return r;
     lineset_grow(s);

@@ -39,23 +39,17 @@ void lineset_clear(struct lineset *s); /* at once, whatever its size */
 static inline uint32_t lineset_mask(const struct lineset *s) { return (uint32_t)(UINT64_MAX >> s->shift); }
 
 /* The region of key, or the empty slot for it. */
-static inline struct lineset_region *lineset_find(const struct lineset *s, uint64_t key)
-{
-    uint32_t i = hash_index(key, s->shift);
-    while (s->regions[i].key != key && (uint8_t)s->regions[i].key == s->epoch) i = (i + 1) & lineset_mask(s);
-    return &s->regions[i];
-}
-
-/* Makes a region of the empty slot that lineset_find gave; it may lie elsewhere afterwards. */
-struct lineset_region *lineset_begin(struct lineset *s, struct lineset_region *r, uint64_t key);
+struct lineset_region *lineset_find(const struct lineset *s, uint64_t key);
+/* The region of key, which is made if there is none. */
+struct lineset_region *lineset_need(struct lineset *s, uint64_t key);
 
 /* True: it was new. */
 static inline bool lineset_add(struct lineset *s, uint64_t line_number)
 {
     uint64_t word = line_number / 64, bit = 1ull << line_number % 64;
     uint64_t region = lineset_region_of(word), key = region * LINESET_EPOCHS + s->epoch;
-    struct lineset_region *r = lineset_find(s, key);
-    if (UNLIKELY(r->key != key)) r = lineset_begin(s, r, key);
+    struct lineset_region *r = &s->regions[hash_index(key, s->shift)];
+    if (UNLIKELY(r->key != key)) r = lineset_need(s, key);
     uint64_t *seen = &r->seen[word - region * LINESET_WORDS];
     bool is_new = !(*seen & bit);
     *seen |= bit;

@@ -32,7 +32,8 @@ static double share(uint64_t part, uint64_t all) { return all ? (double)part / (
 
 static struct load_line load_line_of(const struct pc_load_stats *l, uint32_t pc, uint64_t references)
 {
-    const uint32_t stride = top_first(&l->stride), evictor = top_first(&l->evictor);
+    const struct top_value *stride = &l->stride.at[top_first(&l->stride)],
+                           *evictor = &l->evictor.at[top_first(&l->evictor)];
     return (struct load_line){.pc = pc,
                               .executions = l->executions,
                               .lines = l->lines,
@@ -41,11 +42,11 @@ static struct load_line load_line_of(const struct pc_load_stats *l, uint32_t pc,
                               .miss_rate = share(l->misses, l->accesses),
                               .merge_rate = share(l->merges, l->accesses),
                               .unique = share(l->unique_lines, l->accesses),
-                              .stride = l->stride.value[stride],
-                              .stride_share = share(l->stride.count[stride], l->strides),
+                              .stride = stride->value,
+                              .stride_share = share(stride->count, l->strides),
                               .evicted = l->evicted,
-                              .evictor_pc = (uint32_t)l->evictor.value[evictor],
-                              .evictor_share = share(l->evictor.count[evictor], l->evicted),
+                              .evictor_pc = (uint32_t)evictor->value,
+                              .evictor_share = share(evictor->count, l->evicted),
                               .prefetches = l->prefetches,
                               .prefetch_useful = l->prefetch_useful,
                               .prefetch_late = l->prefetch_late,

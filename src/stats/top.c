@@ -4,54 +4,50 @@
 
 void top_note(struct top *t, int64_t value)
 {
-    uint32_t at = 0, least = 0;
-    while (at < TOP_VALUES && !(t->count[at] && t->value[at] == value)) {
-        if (t->count[at] < t->count[least]) least = at;
-        at++;
+    struct top_value *least = t->at;
+    for (struct top_value *v = t->at; v < t->at + TOP_VALUES; v++) {
+        if (v->value == value && v->count) {
+            v->count++;
+            return;
+        }
+        if (v->count < least->count) least = v;
     }
-    if (at == TOP_VALUES) at = least;
-    t->value[at] = value;
-    t->count[at]++;
+    least->value = value;
+    least->count++;
 }
 
 /* The most frequent of n, whose count is not 0; n: there is none. */
-static uint32_t most_frequent(const int64_t *value, const uint64_t *count, uint32_t n)
+static uint32_t most_frequent(const struct top_value *v, uint32_t n)
 {
     uint32_t best = n;
     for (uint32_t i = 0; i < n; i++)
-        if (count[i] &&
-            (best == n || count[i] > count[best] || (count[i] == count[best] && value[i] < value[best])))
+        if (v[i].count && (best == n || v[i].count > v[best].count ||
+                           (v[i].count == v[best].count && v[i].value < v[best].value)))
             best = i;
     return best;
 }
 
 void top_add(struct top *dst, const struct top *src)
 {
-    int64_t value[2 * TOP_VALUES];
-    uint64_t count[2 * TOP_VALUES];
+    struct top_value all[2 * TOP_VALUES];
     uint32_t n = 0;
     for (uint32_t i = 0; i < 2 * TOP_VALUES; i++) {
-        const struct top *from = i < TOP_VALUES ? dst : src;
-        const int64_t v = from->value[i % TOP_VALUES];
+        const struct top_value *from = &(i < TOP_VALUES ? dst : src)->at[i % TOP_VALUES];
         uint32_t at = 0;
-        if (!from->count[i % TOP_VALUES]) continue;
-        while (at < n && value[at] != v) at++;
-        if (at == n) {
-            value[n] = v;
-            count[n++] = 0;
-        }
-        count[at] += from->count[i % TOP_VALUES];
+        if (!from->count) continue;
+        while (at < n && all[at].value != from->value) at++;
+        if (at == n) all[n++] = (struct top_value){.value = from->value};
+        all[at].count += from->count;
     }
     for (uint32_t k = 0; k < TOP_VALUES; k++) {
-        const uint32_t best = most_frequent(value, count, n);
-        dst->value[k] = best < n ? value[best] : 0;
-        dst->count[k] = best < n ? count[best] : 0;
-        if (best < n) count[best] = 0;
+        const uint32_t best = most_frequent(all, n);
+        dst->at[k] = best < n ? all[best] : (struct top_value){0};
+        if (best < n) all[best].count = 0;
     }
 }
 
 uint32_t top_first(const struct top *t)
 {
-    const uint32_t first = most_frequent(t->value, t->count, TOP_VALUES);
+    const uint32_t first = most_frequent(t->at, TOP_VALUES);
     return first < TOP_VALUES ? first : 0;
 }

@@ -4,11 +4,12 @@
 
 #include "base/base.h"
 
-/* A counter of 0 is free. */
 enum { TOP_VALUES = 4 };
 struct top {
-    int64_t value[TOP_VALUES];
-    uint64_t count[TOP_VALUES];
+    struct top_value { /* side by side: most streams have few values, in one line of the host's cache */
+        int64_t value;
+        uint64_t count; /* 0: it is free */
+    } at[TOP_VALUES];
 };
 
 void top_note(struct top *t, int64_t value);

@@ -157,8 +157,8 @@ static void a_coalesced_load_makes_one_transaction_and_a_scattered_one_32(void *
     assert_int_equal(pc.lines, 4);
     assert_int_equal(pc.misses, 4);
     assert_int_equal(pc.strides, 3);
-    assert_int_equal(pc.stride.value[0], 128);
-    assert_int_equal(pc.stride.count[0], 3);
+    assert_int_equal(pc.stride.at[0].value, 128);
+    assert_int_equal(pc.stride.at[0].count, 3);
     loads_of(32, &s, &pc);
     assert_int_equal(s.transactions, 4 * 32);
     assert_int_equal(pc.lines, 4 * 32);

@@ -106,23 +106,23 @@ static void loads_of_two_sms_add_up_and_the_commonest_stride_wins(void **state)
                                   .accesses = 20,
                                   .misses = 5,
                                   .strides = 9,
-                                  .stride = {.value = {128, 256}, .count = {5, 4}}};
+                                  .stride = {.at = {{128, 5}, {256, 4}}}};
     b[1] = (struct pc_load_stats){.executions = 30,
                                   .lines = 60,
                                   .accesses = 60,
                                   .misses = 35,
                                   .unique_lines = 3,
                                   .strides = 29,
-                                  .stride = {.value = {-64, 256}, .count = {6, 8}}};
+                                  .stride = {.at = {{-64, 6}, {256, 8}}}};
     loads_add(a, b, 2);
     assert_int_equal(a[1].executions, 40);
     assert_int_equal(a[1].misses, 40);
     assert_int_equal(a[1].unique_lines, 3);
-    assert_int_equal(a[1].stride.value[0], 256);
-    assert_int_equal(a[1].stride.count[0], 12);
-    assert_int_equal(a[1].stride.value[1], -64);
-    assert_int_equal(a[1].stride.value[2], 128);
-    assert_int_equal(a[1].stride.count[3], 0);
+    assert_int_equal(a[1].stride.at[0].value, 256);
+    assert_int_equal(a[1].stride.at[0].count, 12);
+    assert_int_equal(a[1].stride.at[1].value, -64);
+    assert_int_equal(a[1].stride.at[2].value, 128);
+    assert_int_equal(a[1].stride.at[3].count, 0);
     assert_int_equal(a[0].executions, 0);
 }
 
@@ -134,7 +134,7 @@ static void loads_are_listed_by_their_share_of_the_references(void **state)
                                   .accesses = 10,
                                   .misses = 10,
                                   .strides = 4,
-                                  .stride = {.value = {128}, .count = {3}}};
+                                  .stride = {.at = {{128, 3}}}};
     l[5] =
         (struct pc_load_stats){.executions = 15, .lines = 30, .accesses = 30, .misses = 3, .unique_lines = 6};
     struct load_line lines[4];

@@ -14,12 +14,12 @@ static void frequent_values_stay_and_a_new_one_takes_the_rarest(void **state)
     static const int64_t values[] = {7, 7, 7, -1, -1, 5, 9, 9, 3};
     struct top t = {0};
     for (size_t i = 0; i < ARRAY_LEN(values); i++) top_note(&t, values[i]);
-    assert_int_equal(t.value[top_first(&t)], 7);
-    assert_int_equal(t.count[top_first(&t)], 3);
+    assert_int_equal(t.at[top_first(&t)].value, 7);
+    assert_int_equal(t.at[top_first(&t)].count, 3);
     uint64_t of_three = 0, of_five = 0;
     for (uint32_t i = 0; i < TOP_VALUES; i++) {
-        of_three += t.value[i] == 3 ? t.count[i] : 0;
-        of_five += t.value[i] == 5 ? t.count[i] : 0;
+        of_three += t.at[i].value == 3 ? t.at[i].count : 0;
+        of_five += t.at[i].value == 5 ? t.at[i].count : 0;
     }
     assert_int_equal(of_three, 2); /* the counter of 5, and one more */
     assert_int_equal(of_five, 0);
@@ -27,16 +27,14 @@ static void frequent_values_stay_and_a_new_one_takes_the_rarest(void **state)
 
 static void two_summaries_add_up_in_either_order(void **state)
 {
-    const struct top a = {.value = {1, 2, 3, 4}, .count = {9, 1, 5, 2}},
-                     b = {.value = {2, 5, 6, 7}, .count = {7, 2, 2, 1}};
+    const struct top a = {.at = {{1, 9}, {2, 1}, {3, 5}, {4, 2}}},
+                     b = {.at = {{2, 7}, {5, 2}, {6, 2}, {7, 1}}};
     struct top ab = a, ba = b;
     top_add(&ab, &b);
     top_add(&ba, &a);
     assert_memory_equal(&ab, &ba, sizeof ab);
-    static const int64_t values[] = {1, 2, 3, 4};
-    static const uint64_t counts[] = {9, 8, 5, 2};
-    assert_memory_equal(ab.value, values, sizeof values);
-    assert_memory_equal(ab.count, counts, sizeof counts);
+    static const struct top_value sums[] = {{1, 9}, {2, 8}, {3, 5}, {4, 2}};
+    assert_memory_equal(ab.at, sums, sizeof sums);
 }
 
 static void a_load_is_of_one_class(void **state)
@@ -65,9 +63,9 @@ static void the_page_has_a_line_for_each_load_of_each_kernel(void **state)
                                             .merges = 10,
                                             .unique_lines = 90,
                                             .strides = 40,
-                                            .stride = {.value = {4352}, .count = {30}},
+                                            .stride = {.at = {{4352, 30}}},
                                             .evicted = 60,
-                                            .evictor = {.value = {3, 1}, .count = {45, 15}},
+                                            .evictor = {.at = {{3, 45}, {1, 15}}},
                                             .prefetches = 20,
                                             .prefetch_useful = 4,
                                             .prefetch_late = 12,

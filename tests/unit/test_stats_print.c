@@ -79,7 +79,7 @@ static void the_table_fits_with_long_names_and_huge_numbers(void **state)
                                         .accesses = 1,
                                         .misses = 1,
                                         .strides = 1,
-                                        .stride = {.value = {-1234567890123}, .count = {1}}};
+                                        .stride = {.at = {{-1234567890123, 1}}}};
     k.kernels[0].loads = k.loads;
     k.kernels[0].load_count = 8;
     k.view.partial = true;

@@ -82,6 +82,8 @@ struct mech_sm {
     /* the hook of every issue, and the state of the mechanism that fills it */
     int (*pick)(void *state, const struct mech_sched_view *view);
     void *pick_state;
+    /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
+    bool has_issue, has_next;
     /* AND of all votes, by bank; issue_mask: and of the SM's own (mech_hold) */
     uint64_t issue_mask[MECH_BANKS_MAX], memory_mask[MECH_BANKS_MAX], load_mask[MECH_BANKS_MAX];
     /* core cycle of the next timer, UINT64_MAX = none */
@@ -101,13 +103,12 @@ struct mech_sm {
     bool asks_miss;
     uint32_t asked_token;
 
-    /* Does anybody fill the hook? The SM need not build the event or view otherwise. */
+    /* the same of hooks that are not of every issue */
     bool has_take_miss, has_victim, has_admit, has_line_touched, has_line_inserted;
     bool has_allocate, has_may_miss, has_extra_hit;
     /* the one that takes misses claims their lines */
     bool claims_lines;
-    bool has_kernel, has_launch, has_issue, has_next, has_access, has_evict, has_fill, has_level,
-        has_prefetch;
+    bool has_kernel, has_launch, has_access, has_evict, has_fill, has_level, has_prefetch;
     bool has_warp, has_barrier, has_rows_lost, has_cta;
     /* or wants to hear of stalled CTAs */
     bool hears_stalls;

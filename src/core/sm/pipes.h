@@ -61,7 +61,7 @@ static inline bool pipes_due(const struct pipes *p, uint64_t cycle) { return p->
 /* May a delay be due at cycle? */
 static inline bool pipes_may_delay(const struct pipes *p, uint64_t cycle)
 {
-    return p->delays && pipes_due(p, cycle);
+    return pipes_due(p, cycle) && p->delays; /* `next` lies in a line that every cycle reads */
 }
 /* Takes one flight, or pending memory instruction, that is due at cycle; PIPES_NONE: there is none left. */
 uint32_t pipes_result(struct pipes *p, uint64_t cycle);

@@ -31,12 +31,20 @@ static void program_free(struct sm_program *p)
     free(p);
 }
 
-/* All that is in it is a counter. */
-static void own_add(struct sm_own *sum, const struct sm_own *more)
+/* A struct that has nothing but counters. */
+static void counters_add(uint64_t *to, const uint64_t *from, size_t bytes)
 {
-    uint64_t *to = (uint64_t *)sum;
-    const uint64_t *from = (const uint64_t *)more;
-    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += from[i];
+    for (size_t i = 0; i < bytes / sizeof *to; i++) to[i] += from[i];
+}
+
+static void add_sm(struct sm_stats *sum, const struct sm_stats *more)
+{
+    counters_add((uint64_t *)sum, (const uint64_t *)more, sizeof *sum);
+}
+
+static void add_l1(struct l1_stats *sum, const struct l1_stats *more)
+{
+    counters_add((uint64_t *)sum, (const uint64_t *)more, sizeof *sum);
 }
 
 static void add_issues(struct sm_stats *s, const struct sm_inst *inst)
@@ -57,19 +65,32 @@ static void add_issues(struct sm_stats *s, const struct sm_inst *inst)
     s->other_operand_lanes += u->other_count * c->lanes;
 }
 
+static void program_add_sm(const struct sm_program *p, struct sm_stats *sum)
+{
+    add_sm(sum, &p->own.sm);
+    for (uint32_t pc = 0; pc < p->inst_count; pc++)
+        if (p->insts[pc].issued.issues) add_issues(sum, &p->insts[pc]);
+}
+
 /* Adds what a program has counted so far. */
 static void program_add(const struct sm_program *p, struct sm_own *sum)
 {
-    own_add(sum, &p->own);
-    for (uint32_t pc = 0; pc < p->inst_count; pc++)
-        if (p->insts[pc].issued.issues) add_issues(&sum->sm, &p->insts[pc]);
+    program_add_sm(p, &sum->sm);
+    add_l1(&sum->l1, &p->own.l1);
 }
 
-void programs_add(const struct sm *m, struct sm_own *sum)
+void programs_add_sm(const struct sm *m, struct sm_stats *sum)
 {
     const struct programs *all = &m->residency.programs;
-    own_add(sum, &all->ended);
-    for (uint32_t i = 0; i < all->count; i++) program_add(all->list[i], sum);
+    add_sm(sum, &all->ended.sm);
+    for (uint32_t i = 0; i < all->count; i++) program_add_sm(all->list[i], sum);
+}
+
+void programs_add_l1(const struct sm *m, struct l1_stats *sum)
+{
+    const struct programs *all = &m->residency.programs;
+    add_l1(sum, &all->ended.l1);
+    for (uint32_t i = 0; i < all->count; i++) add_l1(sum, &all->list[i]->own.l1);
 }
 
 uint64_t programs_thread_insts(const struct sm *m)

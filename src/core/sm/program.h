@@ -56,8 +56,9 @@ struct sm_program *program_for(struct sm *m, const struct emu_grid *g);
 void program_cta(struct sm_program *p, bool is_start);
 /* The programs that have no CTA here have ended. */
 void programs_end(struct sm *m);
-/* Adds what all programs have counted so far. */
-void programs_add(const struct sm *m, struct sm_own *sum);
+/* Adds what all programs have counted so far, in the SM and at its L1. */
+void programs_add_sm(const struct sm *m, struct sm_stats *sum);
+void programs_add_l1(const struct sm *m, struct l1_stats *sum);
 /* Thread instructions of all programs so far. */
 uint64_t programs_thread_insts(const struct sm *m);
 void programs_free(struct sm *m);

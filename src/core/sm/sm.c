@@ -228,12 +228,26 @@ void sm_change_role(struct sm *m, tick now, const struct l1_params *l1)
     sm_kernel_end(m, now);
 }
 
-struct sm_own *sm_sum(struct sm *m)
+static struct sm_stats *sum_sm(struct sm *m)
+{
+    m->sum.sm = m->stats;
+    programs_add_sm(m, &m->sum.sm);
+    return &m->sum.sm;
+}
+
+static struct l1_stats *sum_l1(struct sm *m)
 {
     const struct l1_stats *l1 = l1_stats(m->l1);
-    m->sum = (struct sm_own){.sm = m->stats, .l1 = *l1};
-    programs_add(m, &m->sum);
+    m->sum.l1 = *l1;
+    programs_add_l1(m, &m->sum.l1);
     l1_stats_derive(&m->sum.l1);
+    return &m->sum.l1;
+}
+
+struct sm_own *sm_sum(struct sm *m)
+{
+    sum_sm(m);
+    sum_l1(m);
     return &m->sum;
 }
 
@@ -242,6 +256,6 @@ void *sm_stats(struct sm *m)
     account_occupancy(m, m->sleep.has_ticked ? sleep_cycles_done(m) : 0);
     lsu_count(m);
     m->stats.collector_conflict_cycles = m->collector.conflict_cycles;
-    return &sm_sum(m)->sm;
+    return sum_sm(m);
 }
-void *sm_l1_stats(struct sm *m) { return &sm_sum(m)->l1; }
+void *sm_l1_stats(struct sm *m) { return sum_l1(m); }

@@ -121,6 +121,14 @@ static struct mech_l1_access access_of(const struct sm *m, const struct l1_txn *
                                    .launch = x->launch};
 }
 
+/* What a miss replaced, and whether a prefetch was of use. */
+NOINLINE static void count_seldom(const struct sm_program *p, const struct l1_txn *t,
+                                  const struct l1_result *r)
+{
+    if (r->has_evicted && r->evicted_pc < p->inst_count) load_evicted(&p->loads[r->evicted_pc], t->pc);
+    if (r->is_first_use) load_used_prefetch(&p->loads[t->pc], r->answer != L1_HIT);
+}
+
 HOT static void count_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)
 {
     struct sm *m = ctx;
@@ -132,8 +140,7 @@ HOT static void count_access(void *ctx, tick now, const struct l1_txn *t, const 
     if (UNLIKELY(r->answer == L1_SENT)) m->mech_view.loads_sent++;
     const struct sm_program *p = program_of(t);
     load_accessed(&p->loads[t->pc], t->addr >> p->line_shift, r->answer);
-    if (r->has_evicted && r->evicted_pc < p->inst_count) load_evicted(&p->loads[r->evicted_pc], t->pc);
-    if (UNLIKELY(r->is_first_use)) load_used_prefetch(&p->loads[t->pc], r->answer != L1_HIT);
+    if (UNLIKELY(r->has_evicted | r->is_first_use)) count_seldom(p, t, r);
 }
 
 static void see_access(void *ctx, tick now, const struct l1_txn *t, const struct l1_result *r)

@@ -86,8 +86,9 @@ struct sm {
     _Alignas(HOST_LINE) struct lsu memory;
     struct mech_sm *mech;
     const struct sm_params *p;
-    _Alignas(HOST_LINE) struct sm_stats stats;
-    struct account account;
+    /* in one line with the first slots of stats */
+    _Alignas(HOST_LINE) struct account account;
+    struct sm_stats stats;
     struct readonly readonly;
     struct sm_port *port;
 
@@ -115,7 +116,7 @@ _Static_assert(offsetof(struct sm, pipes) + sizeof(uint64_t) == 2 * HOST_LINE,
                "a result's time ends the second");
 _Static_assert(offsetof(struct sm, state.context_of) == offsetof(struct sm, scheduler) + 2 * HOST_LINE,
                "what issue looks at is two lines");
-_Static_assert(offsetof(struct sm, stats) == offsetof(struct sm, memory) + 2 * HOST_LINE,
+_Static_assert(offsetof(struct sm, account) == offsetof(struct sm, memory) + 2 * HOST_LINE,
                "what a memory instruction looks at is two lines");
 
 /* The bank of a slot. */

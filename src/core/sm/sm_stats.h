@@ -21,7 +21,9 @@ enum issue_slot {
 };
 
 struct sm_stats {
-    /* what every instruction and load counts: lines of the host's cache */
+    /* what every cycle counts that looks for an instruction: their sum is schedulers * cycles */
+    uint64_t slots[SLOT_COUNT];
+    /* what every instruction and load counts: a line of the host's cache */
     /* lanes that executed instructions */
     uint64_t thread_insts;
     /* accesses accepted by the L1 for loads, stores and atomics */
@@ -43,8 +45,6 @@ struct sm_stats {
     /* transactions of stores; sectors of both, where the L1 has sectors */
     uint64_t store_transactions, load_sectors, store_sectors;
     uint64_t shared_insts, const_insts, tex_insts, sleeps, extra_issues;
-    /* their sum is schedulers * cycles */
-    uint64_t slots[SLOT_COUNT];
     /* all cycles; those with at least one warp or CTA resident */
     uint64_t cycles, active_cycles;
     /* schedulers * cycles, counted apart: what the sum of `slots` must be */
