@@ -172,5 +172,3 @@ void mech_guard_disarm(void)
         sigaction(crash_signals[i], &handled_before[i], NULL);
     take_stack();
 }
-
-bool mech_guard_is_armed(void) { return is_armed; }

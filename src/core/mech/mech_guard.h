@@ -70,6 +70,5 @@ NORETURN COLD void mech_guard_fail(const struct mech_caller *who, const char *wh
 void mech_guard_arm(void);
 bool mech_guard_is_armed(void);
 void mech_guard_disarm(void);
-bool mech_guard_is_armed(void);
 
 #endif
