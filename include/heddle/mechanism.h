@@ -667,6 +667,9 @@ enum mech_uses {
     MECH_USES_AGES = 4 /* copy_as_of */
 };
 
+/* What may_miss would say to a load that it has refused or let go before. */
+enum mech_hold { MECH_HOLD_UNKNOWN, MECH_HOLD_NO, MECH_HOLD_YES };
+
 struct mechanism {
     /* HEDDLE_MECHANISM_API */
     uint32_t api;
@@ -760,6 +763,11 @@ struct mechanism {
      * re-execution queue, and is asked for again each time it is offered. Yes holds until the L1 has taken
      * it. */
     bool (*may_miss)(void *state, const struct mech_l1_access *a);
+    /* Would may_miss refuse a load of this warp in the next cycles, until another hook is called or a port's
+     * answer changes, and without consequences but for what on_held counts? NO: it would let it go, without
+     * any. An SM that has nothing else to do than to offer the loads of the re-execution queue in vain sleeps
+     * then; without this hook it offers one in each cycle. */
+    enum mech_hold (*holds)(void *state, int warp);
     /* A load hits a line in this way; those from l1_ways on (l1_lines) lie in registers: how many cycles more
      * than l1_latency does it take? The largest answer counts; hits behind it do not overtake it. */
     uint32_t (*extra_hit)(void *state, uint32_t set, uint32_t way);
@@ -769,6 +777,8 @@ struct mechanism {
     /* An access is one that the L1 took; one that it refused and that comes again is not told. Warps start
      * in launch order. on_timer: the cycle at which it was due. */
     void (*on_issue)(void *state, const struct mech_issue *e);
+    /* may_miss would have been asked so many times about loads that it `holds`, and was not. */
+    void (*on_held)(void *state, uint64_t offers);
     void (*on_next)(void *state, const struct mech_next *e);
     void (*on_l1_access)(void *state, const struct mech_l1_access *e);
     void (*on_l1_evict)(void *state, const struct mech_l1_evict *e);

@@ -4,11 +4,12 @@
  * (1) The pick is the first ready warp of the queue; picking moves nothing. The queue is of the whole SM,
  * also where that has several schedulers: each looks at its own warps. (2) A group holds resident warps
  * alone: a warp that ends leaves the queue, the tables and all groups, and the next warp of its slot starts
- * at the tail with an empty LLPC. (3) Each entry of the Warp Group Table is freed by the L1's answer to its
- * load; a load without one takes no entry, and one that bypasses the L1 frees it without moving anything.
- * (4) A group keeps its order when it moves. (5) A load that merges with a miss under way is a miss: so the
- * L1 of GPGPU-Sim 3.2.2 answers it (data_cache::rd_miss_base), and so Table I counts it, where loads that
- * touch 0.58 different lines a reference miss in 0.96 to 1.0. */
+ * at the tail with an empty LLPC (with start=slot an ended warp leaves its place to the next one). (3) Each
+ * entry of the Warp Group Table is freed by the L1's answer to its load; a load without one takes no entry,
+ * and one that bypasses the L1 frees it without moving anything. (4) A group keeps its order when it moves,
+ * or has that of the Warp Group Table's bits (order=warp). (5) A load that merges with a miss under way is a
+ * miss: so the L1 of GPGPU-Sim 3.2.2 answers it (data_cache::rd_miss_base), and so Table I counts it, where
+ * loads that touch 0.58 different lines a reference miss in 0.96 to 1.0. */
 #include "mech/laws_core.h"
 
 #include <assert.h>
@@ -23,10 +24,15 @@ const char *const laws_full_names[] = {"none", "replace", NULL};
 const char *const laws_empty_names[] = {"match", "alone", NULL};
 const char *const laws_answer_names[] = {"first", "all", NULL};
 const char *const laws_pending_names[] = {"miss", "hit", NULL};
+const char *const laws_order_names[] = {"kept", "warp", NULL};
+const char *const laws_hit_moves_names[] = {"group", "others", NULL};
+const char *const laws_start_names[] = {"tail", "slot", NULL};
+const char *const laws_heads_names[] = {"all", "first", NULL};
 
 void laws_init(struct laws *l, const struct laws_params *params)
 {
     l->params = params;
+    l->queue.is_by_warp = params->order == LAWS_ORDER_WARP;
     for (int w = 0; w < MECH_WARPS_MAX; w++) l->llpc[w] = LLPC_NO_WARP;
 }
 
@@ -37,6 +43,11 @@ static void queue_number(struct laws_queue *q)
     for (uint32_t i = 0; i < q->count; i++) q->position[q->slots[i]] = i;
 }
 
+static bool queue_has(const struct laws_queue *q, int warp)
+{
+    return q->position[warp] < q->count && q->slots[q->position[warp]] == warp;
+}
+
 static void queue_append(struct laws_queue *q, int warp)
 {
     assert(q->count < MECH_WARPS_MAX);
@@ -44,7 +55,8 @@ static void queue_append(struct laws_queue *q, int warp)
     q->slots[q->count++] = (uint16_t)warp;
 }
 
-/* Takes the warps of the set out of the queue, in order; returns how many they were. */
+/* Takes the warps of the set, which are in the queue, out of it, in the order that they shall have; returns
+ * how many they were. */
 static uint32_t queue_take(struct laws_queue *q, const struct warp_set *set, uint16_t *taken)
 {
     uint32_t n = 0, kept = 0;
@@ -56,6 +68,9 @@ static uint32_t queue_take(struct laws_queue *q, const struct warp_set *set, uin
             q->slots[kept++] = slot;
     }
     q->count = kept;
+    if (!q->is_by_warp) return n;
+    n = 0;
+    FOR_WARPS(w, set) taken[n++] = (uint16_t)w;
     return n;
 }
 
@@ -105,11 +120,11 @@ void laws_on_warp(void *laws, const struct mech_warp_event *e)
     struct laws *l = laws;
     if (e->is_start) {
         l->llpc[e->warp] = LLPC_EMPTY;
-        queue_append(&l->queue, e->warp);
+        if (!queue_has(&l->queue, e->warp)) queue_append(&l->queue, e->warp);
         return;
     }
     l->llpc[e->warp] = LLPC_NO_WARP;
-    queue_remove(&l->queue, e->warp);
+    if (l->params->start == LAWS_START_TAIL) queue_remove(&l->queue, e->warp);
     for (uint32_t i = 0; i < l->params->wgt; i++) warp_set_remove(&l->wgt[i].warps, e->warp);
 }
 
@@ -155,8 +170,17 @@ static struct laws_group *wgt_take(struct laws *l)
     return l->params->wgt_full == LAWS_FULL_REPLACE ? wgt_oldest(l) : NULL;
 }
 
+/* Does a group that waits for its answer hold the warp? */
+static bool wgt_holds(const struct laws *l, int warp)
+{
+    for (uint32_t i = 0; i < l->params->wgt; i++)
+        if (l->wgt[i].load && warp_set_has(&l->wgt[i].warps, warp)) return true;
+    return false;
+}
+
 static void wgt_make_group(struct laws *l, const struct mech_issue *e)
 {
+    if (l->params->heads == LAWS_HEADS_FIRST && wgt_holds(l, e->warp)) return;
     struct laws_group *g = wgt_take(l);
     if (!g) return;
     *g = (struct laws_group){.load = e->id, .warps = llt_search(l, e->warp), .lines_left = e->l1_lines};
@@ -207,6 +231,7 @@ enum laws_feedback laws_take_answer(struct laws *l, const struct mech_l1_access 
     g->load = 0;
     if (feedback == LAWS_HIT) {
         l->stats.hit_groups++;
+        if (l->params->hit_moves == LAWS_HIT_MOVES_OTHERS) warp_set_remove(group, a->warp);
         laws_prioritize(l, group);
     } else {
         l->stats.miss_groups++;

@@ -17,12 +17,18 @@ enum laws_full { LAWS_FULL_NO_GROUP, LAWS_FULL_REPLACE };
 enum laws_empty { LAWS_EMPTY_MATCHES, LAWS_EMPTY_ALONE };
 enum laws_answer { LAWS_ANSWER_FIRST, LAWS_ANSWER_ALL };
 enum laws_pending { LAWS_PENDING_MISS, LAWS_PENDING_HIT };
+enum laws_order { LAWS_ORDER_KEPT, LAWS_ORDER_WARP };
+enum laws_hit_moves { LAWS_HIT_MOVES_GROUP, LAWS_HIT_MOVES_OTHERS };
+enum laws_start { LAWS_START_TAIL, LAWS_START_SLOT };
+enum laws_heads { LAWS_HEADS_ALL, LAWS_HEADS_FIRST };
 
 struct laws_params {
     /* entries of the Last Load Table and of the Warp Group Table */
     uint32_t llt, wgt;
     /* enum laws_full, laws_empty, laws_answer, laws_pending */
     uint32_t wgt_full, empty_llpc, answer, pending;
+    /* enum laws_order, laws_hit_moves, laws_start, laws_heads */
+    uint32_t order, hit_moves, start, heads;
 };
 
 /* The scheduling queue: slots in order of priority, and the position of each slot in it. */
@@ -30,6 +36,8 @@ struct laws_queue {
     uint16_t slots[MECH_WARPS_MAX];
     uint64_t position[MECH_WARPS_MAX];
     uint32_t count;
+    /* warps that move together lie in the order of their slots */
+    bool is_by_warp;
 };
 
 /* An entry of the Warp Group Table. */
@@ -65,7 +73,7 @@ void laws_on_issue(void *laws, const struct mech_issue *e);
 /* Takes an answer of the L1 to a demand load. Where a group waited for it, the group has been moved, its
  * entry is free again, and *group holds its warps. */
 enum laws_feedback laws_take_answer(struct laws *l, const struct mech_l1_access *a, struct warp_set *group);
-/* Moves warps to the head of the queue; their order stays. */
+/* Moves warps to the head of the queue. */
 void laws_prioritize(struct laws *l, const struct warp_set *warps);
 
 /* The L1 has the line or, where the parameter says so, has asked for it. */
@@ -78,8 +86,9 @@ enum mech_fit laws_check(const struct laws_params *p, const struct mech_machine 
 /* Table II: the Last Load Table and the Warp Group Table. */
 void laws_cost(const struct laws_params *p, struct mech_cost *c);
 
-extern const char *const laws_full_names[], *const laws_empty_names[], *const laws_answer_names[],
-                                                                           *const laws_pending_names[];
+extern const char *const laws_full_names[], *const laws_empty_names[], *const laws_answer_names[];
+extern const char *const laws_pending_names[], *const laws_order_names[], *const laws_hit_moves_names[];
+extern const char *const laws_start_names[], *const laws_heads_names[];
 
 /* Rows of a struct that begins with struct laws_params, and of a state that begins with struct laws. */
 #define LAWS_PARAM_ROWS(name)                                                                                \
@@ -95,7 +104,19 @@ extern const char *const laws_full_names[], *const laws_empty_names[], *const la
         PARAM_CHOICE(laws_params, answer, name ".answer", "first", laws_answer_names,                        \
                      "a load of many lines hits if its first line does (first), or if all do (all)"),        \
         PARAM_CHOICE(laws_params, pending, name ".pending", "miss", laws_pending_names,                      \
-                     "a load that merges with a miss under way counts as: miss, hit")
+                     "a load that merges with a miss under way counts as: miss, hit"),                       \
+        PARAM_CHOICE(laws_params, order, name ".order", "kept", laws_order_names,                            \
+                     "warps that move together lie in the queue as before (kept), or in the order of their " \
+                     "slots (warp)"),                                                                        \
+        PARAM_CHOICE(laws_params, hit_moves, name ".hit_moves", "group", laws_hit_moves_names,               \
+                     "a hit moves the whole group to the head (group), or all but the warp that hit "        \
+                     "(others)"),                                                                            \
+        PARAM_CHOICE(laws_params, start, name ".start", "tail", laws_start_names,                            \
+                     "where a new warp enters the queue: at its tail, or where the warp before it in its "   \
+                     "slot was (slot)"),                                                                     \
+        PARAM_CHOICE(laws_params, heads, name ".heads", "all", laws_heads_names,                             \
+                     "loads that make a group: all, or those of warps that no group in the table holds "     \
+                     "(first)")
 
 /* Rows of energy; include mech/cost.h. */
 #define LAWS_ENERGY_ROWS(name)                                                                               \

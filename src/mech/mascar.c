@@ -207,7 +207,23 @@ static bool mascar_may_miss(void *state, const struct mech_l1_access *a)
     return false;
 }
 
+/* The owner may go on, others may not, until it is done. One that was not refused before may change more. */
+static enum mech_hold mascar_holds(void *state, int warp)
+{
+    const struct mascar *m = state;
+    if (!m->is_saturated) return MECH_HOLD_NO;
+    if (m->owner == MECH_NO_WARP || mascar_owner_is_done(m)) return MECH_HOLD_UNKNOWN;
+    if (m->owner == warp) return MECH_HOLD_NO;
+    return m->warps[warp].nacked ? MECH_HOLD_YES : MECH_HOLD_UNKNOWN;
+}
+
 /* ---- events ---- */
+
+static void mascar_on_held(void *state, uint64_t offers)
+{
+    struct mascar *m = state;
+    m->retries += offers;
+}
 
 static void mascar_on_issue(void *state, const struct mech_issue *e)
 {
@@ -269,6 +285,8 @@ const struct mechanism mechanism_mascar = {
     .on_kernel = mascar_on_kernel,
     .pick = mascar_pick,
     .may_miss = mascar_may_miss,
+    .holds = mascar_holds,
+    .on_held = mascar_on_held,
     .on_warp = mascar_on_warp,
     .on_issue = mascar_on_issue,
     .on_barrier = mascar_on_barrier,

@@ -111,6 +111,8 @@ struct l1_kept {
     uint64_t addr;
 };
 
+enum { L1_ARRIVALS = 256 };
+
 /* A miss that hooks.take_miss has taken, by MSHR. */
 struct l1_taken {
     struct l1_txn txn;
@@ -186,12 +188,13 @@ struct l1 {
     struct l1_ring answers; /* fixed_miss_latency: request ids that answer themselves */
     struct l1_pipe pipe;
     struct l1_kept kept;
-    struct l1_taken *taken;       /* by entry, where there is a take_miss */
-    uint32_t hits_kept;           /* entries beside the l1.mshrs that are free, for hits elsewhere */
-    struct l1_due *due;           /* in the order of their times */
-    uint32_t due_count, due_late; /* in all; those whose time has come, and that had to wait */
-    uint32_t claim_waits;         /* a claimed miss that found the miss queue full, or MSHR_NONE */
-    tick claim_time;              /* when a claimed miss was answered, or tried to go on */
+    uint32_t arrivals[L1_ARRIVALS]; /* where there is a may_miss: l1_arrivals_of */
+    struct l1_taken *taken;         /* by entry, where there is a take_miss */
+    uint32_t hits_kept;             /* entries beside the l1.mshrs that are free, for hits elsewhere */
+    struct l1_due *due;             /* in the order of their times */
+    uint32_t due_count, due_late;   /* in all; those whose time has come, and that had to wait */
+    uint32_t claim_waits;           /* a claimed miss that found the miss queue full, or MSHR_NONE */
+    tick claim_time;                /* when a claimed miss was answered, or tried to go on */
     struct lineset
         wasted; /* prefetched lines that left without a load in this kernel, and did not come back */
     uint64_t wasted_lines; /* in it */
@@ -203,6 +206,12 @@ struct l1 {
     _Alignas(HOST_LINE) struct l1_stats stats;
     uint32_t writes_pending[L1_WARPS_MAX];
 };
+
+/* How many lines with such an address have come under way or into the tags. */
+static inline uint32_t *l1_arrivals_of(struct l1 *c, uint64_t addr)
+{
+    return &c->arrivals[addr / 128 % L1_ARRIVALS];
+}
 
 static inline void l1_note(struct l1 *c, enum l1_change what) { c->changes |= (uint8_t)what; }
 

@@ -11,6 +11,7 @@ static inline void l1_take_line(struct l1 *c, tick now, uint32_t line, const str
 {
     l1_evict(c, now, line, L1_EVICT_REPLACED);
     cache_reserve(&c->cache, line, t->addr, sectors);
+    if (UNLIKELY(c->asks_of_misses)) ++*l1_arrivals_of(c, t->addr);
     struct cache_line *l = &c->cache.lines[line];
     l->owner_warp = t->warp;
     l->owner_pc = t->pc;
@@ -51,6 +52,7 @@ static inline uint32_t l1_take_mshr(struct l1 *c, tick now, const struct l1_txn 
     if (UNLIKELY(line == CACHE_NO_LINE)) {
         c->mshrs_lineless++;
         mshr_list(&c->mshr, entry);
+        if (c->asks_of_misses) ++*l1_arrivals_of(c, t->addr);
     }
     l1_tell_level(c, now);
     return entry;

@@ -186,6 +186,91 @@ bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t)
     return true;
 }
 
+/* ---- loads that take turns ---- */
+
+/* Arrivals are counted where there is a may_miss. */
+static bool l1_can_foresee(const struct l1 *c, const struct l1_txn *t)
+{
+    if (!c->hooks.may_miss) return false;
+    if (c->is_special || c->is_perfect || c->hooks.take_miss || c->hooks.may_allocate) return false;
+    return t->kind == REQ_READ && !l1_goes_past(c, t);
+}
+
+/* A load whose line is here, or under way: a merge is not asked about. */
+static enum l1_answer l1_foresee_merge(struct l1 *c, const struct l1_txn *t, uint32_t line)
+{
+    struct l1_plan p = l1_no_way(t);
+    p.entry = l1_find_mshr(c, t->addr, line);
+    if (p.entry == MSHR_NONE || c->is_sectored) return L1_HIT;
+    const enum l1_answer cause = l1_admit_merge(c, &p);
+    return cause == L1_STALL_MSHR ? cause : L1_HIT;
+}
+
+/* A load that is not found and may go. What a full queue lacks comes in the next cycle, unless the crossbar
+ * is full too. */
+static enum l1_answer l1_foresee_miss(const struct l1 *c, const struct l1_txn *t, uint32_t set)
+{
+    struct l1_plan p = l1_no_way(t);
+    p.takes_line = c->allocates_on_miss;
+    p.set = set;
+    const enum l1_answer cause = l1_admit_miss(c, &p);
+    const bool drains = cause == L1_STALL_QUEUE && !c->port->is_blocked;
+    return l1_is_stall(cause) && !drains ? cause : L1_HIT;
+}
+
+bool l1_is_absent(struct l1 *c, uint64_t addr, const struct l1_absence *a)
+{
+    return a->is_known && a->arrivals == *l1_arrivals_of(c, addr) && !c->is_special;
+}
+
+enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, struct l1_absence *a)
+{
+    uint32_t line;
+    const uint32_t arrivals = *l1_arrivals_of(c, t->addr);
+    if (!l1_can_foresee(c, t)) return L1_HIT;
+    if (!a->is_known || a->arrivals != arrivals) {
+        a->is_known = false;
+        if (l1_finds(c, t, &line)) return L1_HIT;
+        if (line != CACHE_NO_LINE || l1_find_mshr(c, t->addr, line) != MSHR_NONE)
+            return l1_foresee_merge(c, t, line);
+        *a = (struct l1_absence){arrivals, c->cache.found_set, true};
+    }
+    return is_held ? L1_STALL_HELD : l1_foresee_miss(c, t, a->set);
+}
+
+void l1_keep_vote(struct l1 *c, const struct l1_txn *t, bool may_go)
+{
+    if (may_go)
+        l1_kept_of(c, t)->may_go = true;
+    else
+        c->has_kept = false;
+}
+
+bool l1_refuse_held(struct l1 *c, tick now, const struct l1_txn *t)
+{
+    static const struct l1_plan no_plan = {.way = L1_WAY_CLOSED};
+    if (c->port_time == now && c->ports_used == c->ports) return false;
+    c->last = now;
+    l1_keep_vote(c, t, false);
+    l1_refused(c, now, L1_STALL_HELD, t, &no_plan);
+    return true;
+}
+
+bool l1_has_refused(const struct l1 *c, tick now)
+{
+    return c->stall.open && c->stall.charged_until == now + c->clock.period;
+}
+
+void l1_rest(struct l1 *c) { c->offers_next = false; }
+
+void l1_charge_foreseen(struct l1 *c, enum l1_answer cause, const struct l1_txn *t, uint64_t cycles)
+{
+    c->stall.cause = (uint8_t)cause;
+    c->stall.type = (uint8_t)l1_type_of(t);
+    l1_charge(c, cycles);
+    c->stall.charged_until += cycles * c->clock.period;
+}
+
 /* ---- hits ---- */
 
 bool l1_next_is_hit(const struct l1 *c) { return c->hit_ready < c->fill_ready; }

@@ -33,6 +33,29 @@ bool l1_refuses_ahead(struct l1 *c, tick now, const struct l1_txn *t);
 /* Would an access that was refused, and was the newest to be offered but for prefetches, be refused again?
  * Counts as an offer of it if so. */
 bool l1_still_refuses(struct l1 *c, tick now);
+/* What a load that was not found remembers, so that the tags need not be searched again: the set of its line,
+ * and how many lines had come when they were. All 0: nothing. */
+struct l1_absence {
+    uint32_t arrivals, set;
+    bool is_known;
+};
+/* Why a load that is offered in this cycle or one of the next would be refused if nothing changes before, and
+ * a mechanism holds it back or not (hooks.may_miss). L1_HIT: it would be taken, or this cannot tell. */
+enum l1_answer l1_foresee(struct l1 *c, const struct l1_txn *t, bool is_held, struct l1_absence *a);
+/* Is the load known not to be found? */
+bool l1_is_absent(struct l1 *c, uint64_t addr, const struct l1_absence *a);
+/* Refuses a load of which l1_foresee says that it is held back: as l1_access does. False: it does not, for
+ * want of a port. */
+bool l1_refuse_held(struct l1 *c, tick now, const struct l1_txn *t);
+/* Was an access refused in the cycle at `now`? */
+bool l1_has_refused(const struct l1 *c, tick now);
+/* The SM sleeps though loads are to be offered, of which l1_foresee says that they would be refused. */
+void l1_rest(struct l1 *c);
+/* A load like t would have been refused for this cause in `cycles` of the cycles slept through: charges them.
+ * The last call is for the load that came last. */
+void l1_charge_foreseen(struct l1 *c, enum l1_answer cause, const struct l1_txn *t, uint64_t cycles);
+/* Mechanisms were asked about this load last (hooks.may_miss), and said so. */
+void l1_keep_vote(struct l1 *c, const struct l1_txn *t, bool may_go);
 /* Charges the cycles that the SM slept through while an access was refused, for statistics at this moment. */
 void l1_settle(struct l1 *c, tick now);
 

@@ -151,14 +151,18 @@ static void the_queue_is_of_the_whole_sm(void **unused)
 /* ---- figure 8 ---- */
 
 /* Warps 0, 2 and 3 have executed the load at 0x10 last; warp 0 issues that at 0x20. */
-static uint64_t open_figure_8(struct mech_kit *k, const char *names)
+static uint64_t open_figure_8_with(struct mech_kit *k, const char *names, const char *settings)
 {
-    open_with_warps(k, names, "", 4);
+    open_with_warps(k, names, settings, 4);
     pass(k, 0, 0x10);
     pass(k, 1, 0x18);
     pass(k, 2, 0x10);
     pass(k, 3, 0x10);
     return issue(k, 0, 0x20);
+}
+static uint64_t open_figure_8(struct mech_kit *k, const char *names)
+{
+    return open_figure_8_with(k, names, "");
 }
 
 static void figure_8_a_hit_moves_the_group_to_the_head(void **unused)
@@ -347,6 +351,70 @@ static void a_merge_with_a_miss_is_a_miss_or_a_hit(void **unused)
 }
 
 /* Three lines: hit, hit, and the third as given. */
+/* Warp 3 is at the head when warps 0, 2 and 3 go to the tail. */
+static void a_group_keeps_its_order_or_lies_by_warp(void **unused)
+{
+    static const char *const rows[][2] = {{"", "1302"}, {"laws.order=warp", "1023"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct mech_kit k;
+        open_with_warps(&k, "laws", rows[i][0], 4);
+        pass(&k, 3, 0x8);
+        load(&k, 3, 0x10, MECH_L1_HIT, 0);
+        expect_order(&k, "3012");
+        pass(&k, 0, 0x10);
+        pass(&k, 1, 0x18);
+        pass(&k, 2, 0x10);
+        load(&k, 0, 0x20, MECH_L1_MISS, 0);
+        expect_order(&k, rows[i][1]);
+        kit_close(&k);
+    }
+}
+
+static void a_hit_moves_the_group_or_the_others_of_it(void **unused)
+{
+    struct mech_kit k;
+    answer(&k, 0, 0x20, open_figure_8_with(&k, "laws", "laws.hit_moves=others"), MECH_L1_HIT, 0);
+    expect_order(&k, "2301");
+    kit_close(&k);
+    answer(&k, 0, 0x20, open_figure_8_with(&k, "laws", "laws.hit_moves=others"), MECH_L1_MISS, 0);
+    expect_order(&k, "1023");
+    kit_close(&k);
+}
+
+/* another_warp_in_the_slot_starts_empty has the other reading. */
+static void a_new_warp_starts_where_its_slot_was(void **unused)
+{
+    struct mech_kit k;
+    const uint64_t id = open_figure_8_with(&k, "laws", "laws.start=slot");
+    kit_end(&k, 2);
+    expect_order(&k, "013");
+    kit_start(&k, 2);
+    expect_order(&k, "0123");
+    answer(&k, 0, 0x20, id, MECH_L1_MISS, 0);
+    expect_order(&k, "1203");
+    kit_close(&k);
+}
+
+/* Warp 2 issues the load while it is in the group of warp 0. */
+static void each_load_makes_a_group_or_that_of_the_first_warp(void **unused)
+{
+    static const struct {
+        const char *settings, *order;
+        uint64_t groups;
+    } rows[] = {{"", "0123", 2}, {"laws.heads=first", "0231", 1}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct mech_kit k;
+        const uint64_t first = open_figure_8_with(&k, "laws", rows[i].settings);
+        const uint64_t second = issue(&k, 2, 0x20);
+        answer(&k, 0, 0x20, first, MECH_L1_HIT, 0);
+        expect_order(&k, "0231");
+        answer(&k, 2, 0x20, second, MECH_L1_MISS, 0);
+        expect_order(&k, rows[i].order);
+        assert_int_equal(kit_stat(&k, "laws.groups"), rows[i].groups);
+        kit_close(&k);
+    }
+}
+
 static void three_lines(struct mech_kit *k, const char *settings, enum mech_l1_outcome third,
                         const char *order)
 {
@@ -824,6 +892,10 @@ int main(void)
         cmocka_unit_test(a_warp_beyond_the_last_load_table_is_never_grouped),
         cmocka_unit_test(an_empty_llpc_matches_empty_ones_or_none),
         cmocka_unit_test(a_merge_with_a_miss_is_a_miss_or_a_hit),
+        cmocka_unit_test(a_group_keeps_its_order_or_lies_by_warp),
+        cmocka_unit_test(a_hit_moves_the_group_or_the_others_of_it),
+        cmocka_unit_test(a_new_warp_starts_where_its_slot_was),
+        cmocka_unit_test(each_load_makes_a_group_or_that_of_the_first_warp),
         cmocka_unit_test(a_load_of_many_lines_is_judged_by_the_first_or_by_all),
         cmocka_unit_test(figure_9_warp_1_gets_1900),
         cmocka_unit_test(another_stride_is_stored_and_not_prefetched),

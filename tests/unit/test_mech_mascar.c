@@ -275,6 +275,30 @@ static void hits_of_others_are_counted(void **unused)
     kit_close(&k);
 }
 
+/* What the host may leave out: offers of loads that were sent back, while the owner is not done. */
+static void it_says_which_loads_it_holds(void **unused)
+{
+    struct mech_kit k;
+    open_saturated(&k, 3);
+    load_issues(&k, 0, 1);
+    assert_int_equal(mech_holds(k.sm, 1), MECH_HOLD_UNKNOWN); /* nobody is the owner */
+    assert_true(may_miss(&k, 0));
+    assert_int_equal(mech_holds(k.sm, 0), MECH_HOLD_NO);
+    assert_int_equal(mech_holds(k.sm, 1), MECH_HOLD_UNKNOWN); /* it would be sent back for the first time */
+    assert_false(may_miss(&k, 1));
+    assert_int_equal(mech_holds(k.sm, 1), MECH_HOLD_YES);
+    mech_on_held(k.sm, 5);
+    assert_int_equal(kit_stat(&k, "mascar.nacks"), 1);
+    assert_int_equal(kit_stat(&k, "mascar.retries"), 5);
+    taken(&k, 0, MECH_L1_MISS);
+    assert_int_equal(mech_holds(k.sm, 1), MECH_HOLD_YES);
+    memory_wait = W(0);
+    assert_int_equal(mech_holds(k.sm, 1), MECH_HOLD_UNKNOWN);
+    level(&k, 1, 0);
+    assert_int_equal(mech_holds(k.sm, 1), MECH_HOLD_NO);
+    kit_close(&k);
+}
+
 /* 48 warps: two bits each, the owner with a valid bit, 32 entries of warp, PC, register and 32 lanes. */
 static void the_cost_and_the_queue_follow_from_the_parameters(void **unused)
 {
@@ -303,6 +327,7 @@ int main(void)
         cmocka_unit_test(what_an_ended_warp_has_left_owns_nothing),
         cmocka_unit_test(when_saturation_ends_all_may_miss_and_nobody_owns),
         cmocka_unit_test(hits_of_others_are_counted),
+        cmocka_unit_test(it_says_which_loads_it_holds),
         cmocka_unit_test(the_cost_and_the_queue_follow_from_the_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

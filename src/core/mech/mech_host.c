@@ -241,6 +241,38 @@ bool mech_may_miss(struct mech_sm *m, const struct mech_l1_access *a)
     return all;
 }
 
+/* The only one that fills may_miss, or NULL. */
+static const struct mech_seat *only_holder(const struct mech_sm *m)
+{
+    const struct mech_seat *found = NULL;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (!m->seats[i].mech->may_miss) continue;
+        if (found) return NULL;
+        found = &m->seats[i];
+    }
+    return found;
+}
+
+enum mech_hold mech_holds(struct mech_sm *m, int warp)
+{
+    if (!m->has_may_miss) return MECH_HOLD_NO;
+    const struct mech_seat *seat = only_holder(m);
+    if (!seat || !seat->mech->holds) return MECH_HOLD_UNKNOWN;
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "holds");
+    const enum mech_hold answer = seat->mech->holds(m->states[seat->index], warp);
+    mech_mark_end(outer);
+    return answer;
+}
+
+void mech_on_held(struct mech_sm *m, uint64_t offers)
+{
+    const struct mech_seat *seat = only_holder(m);
+    if (!seat || !seat->mech->on_held) return;
+    const struct mech_mark outer = mech_mark_begin(&seat->caller, "on_held");
+    seat->mech->on_held(m->states[seat->index], offers);
+    mech_mark_end(outer);
+}
+
 uint32_t mech_extra_hit(struct mech_sm *m, uint32_t set, uint32_t way)
 {
     uint32_t most = 0;

@@ -161,6 +161,10 @@ void mech_line_inserted(struct mech_sm *m, uint32_t set, uint32_t way);
 
 bool mech_may_allocate(struct mech_sm *m, const struct mech_l1_access *a);
 bool mech_may_miss(struct mech_sm *m, const struct mech_l1_access *a);
+/* What may_miss of all mechanisms would say to loads of a warp, and offers of such loads that were left out.
+ * Where several fill may_miss, or one without holds, it is not known. */
+enum mech_hold mech_holds(struct mech_sm *m, int warp);
+void mech_on_held(struct mech_sm *m, uint64_t offers);
 /* The largest answer. */
 uint32_t mech_extra_hit(struct mech_sm *m, uint32_t set, uint32_t way);
 

@@ -189,13 +189,13 @@ static bool may_step_aside(const struct lsu_access *a, enum l1_answer refusal)
 }
 
 /* Offers the next transaction of an access to the L1. False: refused; *steps_aside: it need not stay where
- * it is. What is refused beside a re-execution queue is offered in every cycle. */
+ * it is. A load that is refused beside a re-execution queue is offered in every cycle. */
 static inline bool offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
 {
     const enum l1_answer got = offer_l1(m, a);
-    m->lsu.blocked =
-        is_refused(got) && got != L1_STALL_PORT && got != L1_STALL_HELD && LIKELY(!m->lsu.reexecutes);
     *steps_aside = is_refused(got) && may_step_aside(a, got);
+    m->lsu.blocked = is_refused(got) && got != L1_STALL_PORT && got != L1_STALL_HELD &&
+                     (LIKELY(!m->lsu.reexecutes) || a->ask.kind != REQ_READ);
     if (is_refused(got)) return false;
     if (got == L1_HIT && m->lsu.sleeps_past_hits && a->ask.kind == REQ_READ)
         m->memory.pendings[a->pending].hits++;
@@ -207,6 +207,8 @@ COLD bool lsu_offer(struct sm *m, struct lsu_access *a, bool *steps_aside)
 {
     return offer(m, a, steps_aside);
 }
+
+COLD void lsu_next_transaction(const struct lsu_access *a, struct l1_txn *t) { next_transaction(a, t); }
 
 /* The next transactions of a bulk copy, when the last of those before are taken. False: that was all. */
 COLD static bool refill(struct sm *m, uint32_t id)
@@ -263,8 +265,14 @@ static bool is_refusal_ahead(struct sm *m)
 
 bool lsu_is_unchanged(struct sm *m)
 {
-    if (!m->lsu.blocked) return true;
+    if (!m->lsu.blocked) return !m->lsu.has_reexec;
     return m->lsu.blocked = l1_still_refuses(m->l1, m->sleep.now);
+}
+
+void lsu_settle(struct sm *m, tick until)
+{
+    if (m->lsu.reexec_rests) lsu_reexec_settle(m, until);
+    l1_settle(m->l1, until);
 }
 
 HOT NOINLINE void lsu_cycle(struct sm *m)

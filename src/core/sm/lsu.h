@@ -6,7 +6,7 @@
 
 #include "core/sm/context.h"
 #include "mem/coalesce.h"
-#include "mem/l1.h"
+#include "mem/l1_sleep.h"
 
 /* Accesses of one instruction, at most: filtered texels of a volume; the coalescer makes fewer. */
 enum { SM_TXN_MAX = ISA_LANES * EMU_TEXELS_MAX };
@@ -102,6 +102,8 @@ struct lsu_hot {
     bool has_reexec, reexecutes;
     /* registers of a CTA move (transfer.c); the next cycle may not be slept through for them */
     bool has_transfer : 1, transfers_now : 1;
+    /* the SM sleeps though loads of the re-execution queue would be offered: in vain */
+    bool reexec_rests : 1;
 };
 struct lsu {
     struct lsu_access *accesses;
@@ -122,8 +124,16 @@ struct lsu_reexec {
     /* accesses, a ring; with each, its transactions that statistics have */
     struct lsu_reexec_entry {
         uint32_t access, counted;
+        /* reexec_rests: enum l1_answer, why it would be refused */
+        uint8_t cause;
+        /* of its next transaction */
+        struct l1_absence absence;
     } * entries;
     uint32_t max, head, count;
+    /* reexec_rests: the first cycle slept through that is not accounted for; when a load is to be offered
+     * again; cycles of the newest sleep */
+    tick rested_to, rests_until;
+    uint32_t slept;
     /* contexts that have one in it, a bit set */
     uint64_t contexts[SM_CONTEXTS_MAX / 64];
 };
@@ -173,9 +183,15 @@ bool lsu_reexec_is_full(const struct sm *m);
 bool lsu_reexec_take(struct sm *m);
 bool lsu_reexec_is_next(const struct sm *m);
 void lsu_reexec_serve(struct sm *m);
+/* The SM has nothing else to do: may it sleep, because all that it would offer is refused? Counts as offered
+ * from then on. lsu_reexec_settle: until this cycle it was. */
+bool lsu_reexec_may_rest(struct sm *m);
+void lsu_reexec_settle(struct sm *m, tick until);
 /* Inside of the load-store unit: offers the next transaction of an access. False: refused; *steps_aside: it
  * may wait in the re-execution queue. */
 bool lsu_offer(struct sm *m, struct lsu_access *a, bool *steps_aside);
+/* Inside of the load-store unit: what the L1 is asked: the access's next transaction. */
+void lsu_next_transaction(const struct lsu_access *a, struct l1_txn *t);
 /* All transactions of an access are taken: it ends, or waits for its answers. The head leaves the queue. */
 void lsu_end_access(struct sm *m, uint32_t access);
 void lsu_pop_head(struct sm *m);
@@ -185,10 +201,12 @@ void lsu_count_taken(struct sm *m, struct lsu_access *a);
 void lsu_part_done(struct sm *m, uint32_t pending);
 /* The SM slept until now: takes the hits that were due meanwhile. */
 void lsu_catch_up(struct sm *m, tick now);
-/* True: nothing is refused, or it is refused as before. */
+/* True: nothing is refused, or it is refused as before; nothing waits to be offered again. */
 bool lsu_is_unchanged(struct sm *m);
 /* When the L1 next has something for the load-store unit. */
 tick lsu_wake(const struct sm *m);
+/* Charges refusals of cycles slept through, up to this one. */
+void lsu_settle(struct sm *m, tick until);
 /* Counts the transactions of the head that are taken, for statistics at this moment. */
 void lsu_count(struct sm *m);
 /* An ideal L1 performs an atomic in the SM's own cycle. */

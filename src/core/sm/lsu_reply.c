@@ -100,13 +100,16 @@ HOT NOINLINE void lsu_replies(struct sm *m)
 
 void lsu_catch_up(struct sm *m, tick now)
 {
+    if (UNLIKELY(m->lsu.reexec_rests)) lsu_reexec_settle(m, now);
     if (!m->lsu.sleeps_past_hits) return;
     for (uint32_t t; l1_missed_hit(m->l1, now, &t);) hit_done(m, t & TOKEN_MASK);
 }
 
 tick lsu_wake(const struct sm *m)
 {
-    return m->lsu.sleeps_past_hits && !m->lsu.only_hits ? l1_wake_past_hits(m->l1) : l1_wake(m->l1);
+    const tick wake =
+        m->lsu.sleeps_past_hits && !m->lsu.only_hits ? l1_wake_past_hits(m->l1) : l1_wake(m->l1);
+    return UNLIKELY(m->lsu.reexec_rests) ? MIN(wake, m->reexec.rests_until) : wake;
 }
 
 /* ---- atomics ---- */

@@ -183,7 +183,7 @@ void sm_settle(struct sm *m, tick now)
         sm_tick(m, now); /* so that it does not matter whether the SM has run in this cycle yet, or sleeps */
     else
         account_slots(m, now / m->clock.period + 1);
-    l1_settle(m->l1, clock_edge(&m->clock, now));
+    lsu_settle(m, clock_edge(&m->clock, now));
 }
 
 void sm_launch(struct sm *m, tick now, const struct sm_launch_info *info)

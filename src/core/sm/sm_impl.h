@@ -144,11 +144,13 @@ static inline bool lsu_has_work(const struct sm *m)
     return m->lsu.queue_count || m->lsu.has_reexec || m->lsu.has_transfer || m->misses.unsent ||
            m->prefetches.has_work;
 }
-/* Has the load-store unit something to do in the next cycle? */
-static inline bool lsu_is_busy(const struct sm *m)
+/* Has the load-store unit something to do in the next cycle, if nothing else has? */
+static inline bool lsu_is_busy(struct sm *m)
 {
-    return (m->lsu.queue_count && !m->lsu.blocked) || m->lsu.writeback_head != SM_NONE ||
-           m->prefetches.is_busy || m->misses.unsent || m->lsu.has_reexec || m->lsu.transfers_now;
+    if (m->lsu.writeback_head != SM_NONE || m->prefetches.is_busy || m->misses.unsent || m->lsu.transfers_now)
+        return true;
+    if (m->lsu.blocked) return false;
+    return UNLIKELY(m->lsu.has_reexec) ? !lsu_reexec_may_rest(m) : m->lsu.queue_count != 0;
 }
 
 /* All sectors of a line of the L1. */

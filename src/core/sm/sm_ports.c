@@ -34,7 +34,7 @@ tick sm_mech_now(const struct sm *m)
 static struct mech_counters totals(struct sm *m)
 {
     const tick now = sm_mech_now(m);
-    l1_settle(m->l1, now);
+    lsu_settle(m, now);
     const struct sm_own *sum = sm_sum(m);
     const struct l1_stats *l1 = &sum->l1;
     const uint64_t load_hits = l1->hits[L1_GLOBAL_LOAD] + l1->hits[L1_LOCAL_LOAD];
