@@ -202,7 +202,7 @@ void *l1_stats(struct l1 *c)
 {
     l1_stats_derive(&c->stats);
     c->stats.mshr_max = MIN(c->mshr.used_max, c->p.mshrs);
-    c->stats.demand_wait_sum = clock_cycles(&c->clock, c->stats.demand_wait_ticks);
+    c->stats.demand_wait_sum = clock_cycles(&c->clock, c->demand_wait);
     c->stats.other_requests = c->port->other_requests;
     return &c->stats;
 }

@@ -63,8 +63,8 @@ struct l1_stats {
     uint64_t pending[L1_TYPES], stall_line, stall_queue;
     /* l2_hit: reads that hit in the L2 */
     uint64_t requests_read, fills, replies, miss_latency_sum, l2_hit_latency_sum, l2_hit_latency_count;
-    /* loads that missed or merged, from then to their data in ticks; how many got it */
-    uint64_t demand_wait_ticks, demand_waits;
+    /* loads that missed or merged, from then to their data; how many got it */
+    uint64_t demand_wait_sum, demand_waits;
     uint64_t miss_latency[L1_LATENCY_BUCKETS];
     /* with replaced_misses: causes of the misses that allocate or read; their sum is reads_missed */
     uint64_t cold_misses, sector_misses;
@@ -76,8 +76,8 @@ struct l1_stats {
         prefetch_late, prefetch_unused, prefetch_early, prefetch_useless;
     uint64_t write_backs, write_evictions, fills_not_kept, flushes, resizes, taken_hits;
     uint64_t mshr_max;
-    /* sums, and demand_wait_ticks in cycles */
-    uint64_t demand_wait_sum, accesses[L1_TYPES], total_accesses, total_hits, total_pending, total_misses;
+    /* sums */
+    uint64_t accesses[L1_TYPES], total_accesses, total_hits, total_pending, total_misses;
     uint64_t load_accesses, load_misses, load_hits, load_pending, hit_after_hit, reads_missed,
         miss_latency_count;
     uint64_t prefetch_correct, prefetch_covered, prefetch_coverable;

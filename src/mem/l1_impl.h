@@ -151,6 +151,7 @@ struct l1 {
         };
         uint64_t is_special; /* one of these */
     };
+    tick demand_wait; /* stats.demand_wait_sum in ticks: here for its place, a reply adds to it */
 
     /* an access */
     _Alignas(HOST_LINE) tick port_time;

@@ -93,7 +93,7 @@ static inline bool l1_release_loads(struct l1 *c, tick now, struct mshr_entry *e
         }
         n = next;
     }
-    c->stats.demand_wait_ticks += waited;
+    c->demand_wait += waited;
     c->stats.demand_waits += before - e->merged;
     return e->merged != before;
 }

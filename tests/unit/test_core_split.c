@@ -140,21 +140,23 @@ static void another_split_empties_the_l1_and_writes_dirty_lines_back(void **stat
         r.no_skip = no_skip;
         rig_make(&r);
         local_program(&r);
-        const struct l1_stats *l1 = sm_l1_stats(r.sm);
         r.shared_wish = MAX_L1;
         rig_run(&r, 2, 64);
+        const struct l1_stats *l1 = sm_l1_stats(r.sm);
         assert_int_equal(l1->misses[L1_LOCAL_LOAD], 4);
         assert_int_equal(l1->resizes, 1);
         struct sm_stats first = *rig_stats(&r);
         assert_int_equal(first.shared_size_cycles, first.active_cycles * (16 << 10));
         assert_int_equal(first.l1_size_cycles, first.active_cycles * (48 << 10));
         rig_run(&r, 2, 64); /* the same split: nothing changes */
+        l1 = sm_l1_stats(r.sm);
         assert_int_equal(l1->resizes, 1);
         assert_int_equal(l1->write_backs, 0);
         assert_int_equal(l1->misses[L1_LOCAL_LOAD], 4);
         struct sm_stats second = *rig_stats(&r);
         r.shared_wish = MAX_SHARED;
         rig_run(&r, 2, 64);
+        l1 = sm_l1_stats(r.sm);
         assert_int_equal(l1->resizes, 2);
         assert_int_equal(l1->write_backs, 4);
         assert_int_equal(r.kinds[REQ_WRITE], 4); /* real traffic */
