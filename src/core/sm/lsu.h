@@ -199,7 +199,7 @@ void lsu_count_taken(struct sm *m, struct lsu_access *a);
 /* Inside of the load-store unit: of the answers that a pending waits for, one has come; the last was a
  * hit. */
 void lsu_part_done(struct sm *m, uint32_t pending);
-/* The SM slept until now: takes the hits that were due meanwhile. */
+/* The SM slept until now: takes the hits that were due meanwhile, and charges the loads that were refused. */
 void lsu_catch_up(struct sm *m, tick now);
 /* True: nothing is refused, or it is refused as before; nothing waits to be offered again. */
 bool lsu_is_unchanged(struct sm *m);

@@ -100,7 +100,10 @@ HOT NOINLINE void lsu_replies(struct sm *m)
 
 void lsu_catch_up(struct sm *m, tick now)
 {
-    if (UNLIKELY(m->lsu.reexec_rests)) lsu_reexec_settle(m, now);
+    if (UNLIKELY(m->lsu.reexec_rests)) {
+        lsu_reexec_settle(m, now);
+        m->lsu.reexec_rests = false;
+    }
     if (!m->lsu.sleeps_past_hits) return;
     for (uint32_t t; l1_missed_hit(m->l1, now, &t);) hit_done(m, t & TOKEN_MASK);
 }
