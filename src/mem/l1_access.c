@@ -151,6 +151,7 @@ static inline void l1_open_miss(struct l1 *c, tick now, const struct l1_txn *t, 
     uint32_t line = l1_reserve_line(c, now, t, p, victim);
     if (p->entry == MSHR_NONE) p->entry = l1_take_mshr(c, now, t, line, p->may_keep);
     if (line == CACHE_NO_LINE) return;
+    if (UNLIKELY(c->mshr.entries[p->entry].line == CACHE_NO_LINE)) l1_give_line(c, p->entry, line);
     c->cache.lines[line].mshr = p->entry;
     p->line = line;
 }

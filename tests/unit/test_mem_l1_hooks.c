@@ -444,6 +444,47 @@ static void a_merge_that_may_allocate_keeps_the_line_of_a_miss_that_may_not(void
     finish(&b);
 }
 
+static struct l1_txn load_sector(uint32_t sector, uint32_t token)
+{
+    struct l1_txn t = load_of(1, token, 2, 5);
+    t.sectors = (uint8_t)(1u << sector);
+    return t;
+}
+
+/* A miss that may not allocate fetches two sectors; a merge lets the first of them stay. A third sector is then
+ * fetched into that line by the same MSHR, which the line names from now on, also while the second comes. */
+static void a_miss_without_a_line_takes_the_line_that_one_of_its_sectors_made(void **state)
+{
+    struct bench b;
+    struct mock m;
+    uint32_t id[4];
+    prepare(&b);
+    b.p.sectored = true;
+    watch(&b, &m, (struct l1_hooks){.may_allocate = may_allocate});
+    m.refuses = true;
+    assert_int_equal(access_at(&b, 0, load_sector(0, 1)), L1_MISS);
+    assert_int_equal(access_at(&b, 1, load_sector(1, 2)), L1_MISS);
+    m.refuses = false;
+    assert_int_equal(access_at(&b, 2, load_sector(0, 3)), L1_PENDING);
+    for (uint32_t i = 0; i < 2; i++) assert_non_null(sent_at(&b, 3 + i, &id[i]));
+    reply_at(&b, 5, id[0]);
+    tick_to(&b, 6);
+    assert_true(m.fill.kept);
+    assert_int_equal(access_at(&b, 7, load_sector(2, 4)), L1_MISS);
+    assert_non_null(sent_at(&b, 10, &id[2]));
+    reply_at(&b, 11, id[1]);
+    tick_to(&b, 12);
+    assert_int_equal(access_at(&b, 13, load_sector(3, 5)), L1_MISS);
+    assert_non_null(sent_at(&b, 16, &id[3]));
+    reply_at(&b, 17, id[2]);
+    reply_at(&b, 18, id[3]);
+    tick_to(&b, 19);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(access_at(&b, 20 + i, load_sector(i, UINT32_MAX)), L1_HIT);
+    assert_int_equal(stats_of(&b)->fills_not_kept, 0);
+    finish(&b);
+}
+
 static void prediction_works_with_a_vote(void **state)
 {
     struct bench b;
@@ -778,6 +819,7 @@ int main(void)
         cmocka_unit_test(the_end_of_a_claim_wakes_what_waits_for_its_line),
         cmocka_unit_test(a_claimed_line_that_is_written_does_not_stay),
         cmocka_unit_test(a_merge_that_may_allocate_keeps_the_line_of_a_miss_that_may_not),
+        cmocka_unit_test(a_miss_without_a_line_takes_the_line_that_one_of_its_sectors_made),
         cmocka_unit_test(prediction_works_with_a_vote),
         cmocka_unit_test(evictions_name_their_cause_their_owner_and_who_touched_the_line_last),
         cmocka_unit_test(a_fill_says_whether_it_stays_and_whether_it_is_local),
