@@ -95,6 +95,7 @@ static void gpu_make(void)
         gpu_keep_open(g);
         on_exit(note_status, NULL);
     } else {
+        if (g->device) emu_device_destroy(g->device);
         arena_free(&g->option_texts);
         free(g);
     }
