@@ -376,13 +376,16 @@ struct mech_miss {
 enum mech_ring_channel { MECH_RING_REQUEST, MECH_RING_RESPONSE };
 /* For every SM on the way, and back to its sender. */
 #define MECH_RING_ALL UINT32_MAX
+/* The same of a message that the mechanism would let pass at every SM whose L1 does not hold all of the line
+ * words[0] of global memory (l1_probe): on_ring may not be called there. Cheaper for the host. */
+#define MECH_RING_HOLDERS (UINT32_MAX - 1)
 enum { MECH_RING_WORDS = 4, MECH_RING_BYTES_MAX = 1 << 16 };
 struct mech_ring_message {
     /* what the mechanism wants to say */
     uint64_t words[MECH_RING_WORDS];
     /* what it takes on the links of its channel (ring.request_bytes, ring.response_bytes) */
     uint32_t bytes;
-    /* the SM that it is for, another one than the sender, or MECH_RING_ALL */
+    /* the SM that it is for, another one than the sender, MECH_RING_ALL or MECH_RING_HOLDERS */
     uint32_t to;
     /* filled by the host: links that it has travelled */
     uint32_t hops;

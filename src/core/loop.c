@@ -142,14 +142,6 @@ static COLD void find_fault(struct timed_gpu *g)
     if (of_helper && !run_has_ended(&g->end)) run_end_fault(&g->end, of_helper);
 }
 
-/* What SMs have done to the ring in this cycle counts from now on. An SM that has had its turn forgot when
- * the ring wants it, so all hear of it in every cycle. */
-static COLD void move_ring(struct wiring *w, tick now)
-{
-    smring_tick(w->ring, now);
-    units_hear_ring(w->units);
-}
-
 /* The crossbar comes before the units that it connects; what they ask of it in this step it learns at the
  * end. */
 static void run_step(struct timed_gpu *g, const struct loop_end *e)
@@ -166,7 +158,7 @@ static void run_step(struct timed_gpu *g, const struct loop_end *e)
     }
     const struct units_step step = {.is_draining = is_emptying(g), .ahead_end = find_ahead_end(g, e)};
     const bool has_fault = units_step(w->units, &step);
-    if (UNLIKELY(w->ring != NULL) && gpu_time_is_edge(&g->time, DOMAIN_CORE)) move_ring(w, now);
+    if (UNLIKELY(w->ring != NULL) && gpu_time_is_edge(&g->time, DOMAIN_CORE)) smring_tick(w->ring, now);
     if (g->dispatch.is_draining && wiring_is_idle(w)) kernel_life_drained(g);
     if (UNLIKELY(roles_are_changing(&g->roles))) roles_look(&g->roles);
     if (UNLIKELY(has_fault)) find_fault(g);

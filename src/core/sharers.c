@@ -29,9 +29,9 @@ struct sharers {
     uint32_t sms, words;
     /* a power of two; slots that have a line */
     uint32_t slots, used;
-    uint64_t *lines;
-    /* [(slot * MASKS + enum sharers_mask) * words] */
-    uint64_t *masks;
+    /* [slot * slot_words]: a line and its masks, side by side */
+    uint64_t *table;
+    uint32_t slot_words;
     uint64_t *none;
     struct sharers_log *logs;
     /* copies are dated */
@@ -47,20 +47,25 @@ static uint32_t first_slot(const struct sharers *s, uint64_t line)
     return (uint32_t)hash_mix(line) & (s->slots - 1);
 }
 
+static uint64_t *line_at(const struct sharers *s, uint32_t slot)
+{
+    return &s->table[(size_t)slot * s->slot_words];
+}
+
 /* The slot of the line, or the empty one where it would be. */
 static uint32_t find(const struct sharers *s, uint64_t line)
 {
     uint32_t at = first_slot(s, line);
-    while (s->lines[at] != line && s->lines[at] != NO_LINE) at = (at + 1) & (s->slots - 1);
+    while (*line_at(s, at) != line && *line_at(s, at) != NO_LINE) at = (at + 1) & (s->slots - 1);
     return at;
 }
 
 static uint64_t *mask_at(const struct sharers *s, uint32_t slot, enum sharers_mask mask)
 {
-    return &s->masks[((size_t)slot * MASKS + mask) * s->words];
+    return line_at(s, slot) + 1 + mask * s->words;
 }
 
-static size_t masks_bytes(const struct sharers *s) { return sizeof *s->masks * MASKS * s->words; }
+static size_t slot_bytes(const struct sharers *s) { return sizeof *s->table * s->slot_words; }
 
 static bool has_bit(const uint64_t *mask, uint32_t sm) { return mask[sm / 64] >> sm % 64 & 1; }
 
@@ -72,9 +77,9 @@ static void put_bit(uint64_t *mask, uint32_t sm, bool bit)
 static void make_table(struct sharers *s, uint32_t slots)
 {
     s->slots = slots;
-    s->lines = mem_alloc(sizeof *s->lines * slots);
-    s->masks = mem_zalloc(masks_bytes(s) * slots);
-    for (uint32_t i = 0; i < slots; i++) s->lines[i] = NO_LINE;
+    s->slot_words = 1 + MASKS * s->words;
+    s->table = mem_zalloc_lines(slot_bytes(s) * slots);
+    for (uint32_t i = 0; i < slots; i++) *line_at(s, i) = NO_LINE;
 }
 
 static void grow(struct sharers *s)
@@ -82,33 +87,30 @@ static void grow(struct sharers *s)
     const struct sharers old = *s;
     make_table(s, 2 * old.slots);
     for (uint32_t i = 0; i < old.slots; i++) {
-        if (old.lines[i] == NO_LINE) continue;
-        const uint32_t at = find(s, old.lines[i]);
-        s->lines[at] = old.lines[i];
-        memcpy(mask_at(s, at, 0), mask_at(&old, i, 0), masks_bytes(s));
+        const uint64_t *from = line_at(&old, i);
+        if (*from != NO_LINE) memcpy(line_at(s, find(s, *from)), from, slot_bytes(s));
     }
-    free(old.lines);
-    free(old.masks);
+    free(old.table);
 }
 
 /* Does the line at `from` probe over the empty slot `gap`? */
 static bool closes(const struct sharers *s, uint32_t gap, uint32_t from)
 {
-    const uint32_t turn = s->slots - 1, first = first_slot(s, s->lines[from]);
+    const uint32_t turn = s->slots - 1, first = first_slot(s, *line_at(s, from));
     return ((from - first) & turn) >= ((from - gap) & turn);
 }
 
 static void empty_slot(struct sharers *s, uint32_t gap)
 {
     s->used--;
-    for (uint32_t at = (gap + 1) & (s->slots - 1); s->lines[at] != NO_LINE; at = (at + 1) & (s->slots - 1)) {
+    for (uint32_t at = (gap + 1) & (s->slots - 1); *line_at(s, at) != NO_LINE;
+         at = (at + 1) & (s->slots - 1)) {
         if (!closes(s, gap, at)) continue;
-        s->lines[gap] = s->lines[at];
-        memcpy(mask_at(s, gap, 0), mask_at(s, at, 0), masks_bytes(s));
+        memcpy(line_at(s, gap), line_at(s, at), slot_bytes(s));
         gap = at;
     }
-    s->lines[gap] = NO_LINE;
-    memset(mask_at(s, gap, 0), 0, masks_bytes(s));
+    memset(line_at(s, gap), 0, slot_bytes(s));
+    *line_at(s, gap) = NO_LINE;
 }
 
 /* ---- what a note does ---- */
@@ -124,8 +126,8 @@ static void add(struct sharers *s, uint32_t sm, const struct sharers_event *e)
     if (4 * (s->used + 1) > 3 * s->slots) grow(s);
     const uint32_t at = find(s, e->line);
     uint64_t *all = mask_at(s, at, MASK_ALL), *old = mask_at(s, at, MASK_OLD);
-    s->used += s->lines[at] == NO_LINE;
-    s->lines[at] = e->line;
+    s->used += *line_at(s, at) == NO_LINE;
+    *line_at(s, at) = e->line;
     if (e->holds == SHARERS_ALL) {
         s->logs[sm].lines += !has_bit(all, sm);
         put_bit(all, sm, true);
@@ -139,7 +141,7 @@ static void drop(struct sharers *s, uint32_t sm, const struct sharers_event *e)
     const uint32_t at = find(s, e->line);
     const uint64_t *some = mask_at(s, at, MASK_SOME);
     uint64_t left = 0;
-    if (s->lines[at] == NO_LINE) return;
+    if (*line_at(s, at) == NO_LINE) return;
     s->logs[sm].lines -= has_bit(mask_at(s, at, MASK_ALL), sm);
     for (uint32_t m = 0; m < MASKS; m++) put_bit(mask_at(s, at, m), sm, false);
     for (uint32_t w = 0; w < s->words; w++) left |= some[w];
@@ -172,8 +174,7 @@ void sharers_destroy(struct sharers *s)
     if (!s) return;
     for (uint32_t i = 0; i < s->sms; i++) vec_free(&s->logs[i].events);
     free(s->logs);
-    free(s->lines);
-    free(s->masks);
+    free(s->table);
     free(s->none);
     newest_store_free(&s->newest);
     free(s);
@@ -197,6 +198,13 @@ void sharers_commit(struct sharers *s)
     }
 }
 
+bool sharers_is_settled(const struct sharers *s)
+{
+    bool has_notes = false;
+    for (uint32_t sm = 0; sm < s->sms; sm++) has_notes |= s->logs[sm].events.len != 0;
+    return !has_notes;
+}
+
 /* A copy that is in the table when its L2 performs a store was read before it. */
 void sharers_store(struct sharers *s, int sm, uint64_t address, tick date)
 {
@@ -206,7 +214,7 @@ void sharers_store(struct sharers *s, int sm, uint64_t address, tick date)
     const uint32_t at = find(s, line);
     uint64_t *old = mask_at(s, at, MASK_OLD);
     const uint64_t *some = mask_at(s, at, MASK_SOME);
-    if (s->lines[at] == NO_LINE) return;
+    if (*line_at(s, at) == NO_LINE) return;
     const bool keeps_own = s->updates && sm != SHARERS_HOST && !has_bit(old, (uint32_t)sm);
     for (uint32_t w = 0; w < s->words; w++) old[w] |= some[w];
     if (keeps_own) put_bit(old, (uint32_t)sm, false);
@@ -215,14 +223,14 @@ void sharers_store(struct sharers *s, int sm, uint64_t address, tick date)
 const uint64_t *sharers_of(const struct sharers *s, uint64_t line)
 {
     const uint32_t at = find(s, line);
-    return s->lines[at] == line ? mask_at(s, at, MASK_ALL) : s->none;
+    return *line_at(s, at) == line ? mask_at(s, at, MASK_ALL) : s->none;
 }
 
 tick sharers_as_of(const struct sharers *s, uint32_t sm, uint64_t line, bool sees_notes)
 {
     const uint32_t at = find(s, line);
     const struct sharers_log *log = &s->logs[sm];
-    bool is_old = s->lines[at] == line && has_bit(mask_at(s, at, MASK_OLD), sm);
+    bool is_old = *line_at(s, at) == line && has_bit(mask_at(s, at, MASK_OLD), sm);
     for (uint32_t i = 0; sees_notes && i < log->events.len; i++) {
         const struct sharers_event *e = &log->events.data[i];
         if (e->line == line) is_old = e->holds && (is_old || is_older(s, e));

@@ -31,6 +31,8 @@ enum sharers_part { SHARERS_NONE, SHARERS_SOME, SHARERS_ALL };
 void sharers_note(struct sharers *s, uint32_t sm, uint64_t line, enum sharers_part holds, tick as_of);
 /* Applies what SMs have noted. No SM runs meanwhile. */
 void sharers_commit(struct sharers *s);
+/* No note is open: the table has what the L1s hold now. */
+bool sharers_is_settled(const struct sharers *s);
 /* The L2 has performed a store of this SM, or of the host, to the line of this address, which it accepted at
  * `date`. No SM runs meanwhile; before sharers_commit of its step. */
 enum { SHARERS_HOST = -1 };

@@ -154,6 +154,7 @@ struct units *units_create(const struct units_setup *s)
     make_notes(&u->partition_notes, &u->partition_note_words, u->partition_count);
     u->turned = make_mask(u->sm_count);
     u->sm_pending = make_mask(u->sm_count);
+    u->seeing = make_mask(u->sm_count);
     u->partition_pending = make_mask(u->partition_count);
     u->order = order_init(u, zalloc_apart(sizeof *u->order), s->no_skip);
     u->times = make_times(u);
@@ -177,6 +178,7 @@ void units_destroy(struct units *u)
     mem_free_huge(u->sm_notes);
     mem_free_huge(u->partition_notes);
     free(u->sm_pending);
+    free(u->seeing);
     free(u->partition_pending);
     free(u->logs);
     free(u->sms);

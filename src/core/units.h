@@ -108,8 +108,6 @@ struct units_step {
 bool units_step(struct units *u, const struct units_step *step);
 /* The crossbar has run: wakes the units that it sent something to, or made room for. */
 void units_hear_xbar(struct units *u);
-/* The ring has had the cycle: wakes the SMs that see a message, in the next cycle or later. */
-void units_hear_ring(struct units *u);
 /* All edges of DRAM before now have had their turn. Call it before anything looks at the channels. */
 void units_catch_up(struct units *u);
 

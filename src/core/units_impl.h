@@ -121,6 +121,10 @@ struct units {
     uint64_t *sm_notes, *partition_notes;
     /* masks of units to commit at the end of the step */
     uint64_t *sm_pending, *partition_pending;
+    /* mask of SMs that see a message of the ring in this step, and have to look at it */
+    uint64_t *seeing;
+    /* the newest time at which an SM had its cycle before the step */
+    tick ran_early;
     bool has_pending;
     bool has_fault;
     /* all workers share the present step; false: the caller does all of it */
@@ -170,6 +174,11 @@ static inline void mask_clear(uint64_t *mask, uint32_t words)
 
 /* A worker's share of a step. */
 void units_work(struct units *u, uint32_t worker);
+
+/* ---- units_ring.c ---- */
+
+/* SMs that see a message of the ring have a turn, whatever their wake; before wakes_due_all. */
+void units_order_ring(struct units *u, struct order *o);
 
 /* ---- units_crew.c ---- */
 

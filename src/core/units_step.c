@@ -88,17 +88,6 @@ void units_hear_xbar(struct units *u)
     }
 }
 
-void units_hear_ring(struct units *u)
-{
-    const tick soon = u->time->now + u->core_period;
-    for (uint32_t i = 0; i < u->sm_count; i++) {
-        const tick next = smring_next(u->ring, i);
-        if (next == TICK_NEVER) continue;
-        wake_at(&u->sms[i].wake, MAX(next, soon));
-        wakes_lower(&u->sm_wakes, i, MAX(next, soon));
-    }
-}
-
 /* ---- turns ---- */
 
 /* The unit's share of the pool has fewer than `low` spare requests, or more than 8 times as many. */
@@ -247,6 +236,7 @@ static void order_window(const struct units *u, struct order *o, tick end)
 static void order_sms(struct units *u, struct order *o)
 {
     o->has_sms = wakes_due(&u->sm_wakes, o->now, o->sms);
+    if (UNLIKELY(u->ring != NULL)) units_order_ring(u, o);
     if (UNLIKELY(o->no_skip)) {
         wakes_due_all(&u->sm_wakes, u->sm_wakes.ruler.horizon, o->sms);
         o->has_sms = true;
@@ -411,7 +401,11 @@ bool units_step(struct units *u, const struct units_step *step)
 
 /* ---- outside of a step ---- */
 
-void units_run_sm(struct units *u, uint32_t sm) { sm_tick(u->sms[sm].sm, u->time->now); }
+void units_run_sm(struct units *u, uint32_t sm)
+{
+    u->ran_early = u->time->now;
+    sm_tick(u->sms[sm].sm, u->time->now);
+}
 
 void units_wake_sm(struct units *u, uint32_t sm)
 {
@@ -447,6 +441,7 @@ void units_commit_all(struct units *u)
 void units_settle(struct units *u)
 {
     const tick now = u->time->now;
+    u->ran_early = now;
     for (uint32_t i = 0; i < u->sm_count; i++) sm_settle(u->sms[i].sm, now);
     for (uint32_t i = 0; i < u->partition_count * u->slices_each; i++)
         l2_settle(slice_turn_of(u, i)->slice, now);

@@ -164,6 +164,15 @@ static inline bool wakes_due(struct wakes *w, tick now, uint64_t *due)
     return has;
 }
 
+/* Takes components of word k out that have a turn now, whatever their wake. */
+static inline void wakes_withdraw(struct wakes *w, uint32_t k, uint64_t mask)
+{
+    for (uint64_t m = mask & w->planned[k]; m; m &= m - 1)
+        *wakes_slot(w, k, w->slot_of[64 * k + (uint32_t)__builtin_ctzll(m)]) &= ~(m & -m);
+    w->planned[k] &= ~mask;
+    w->far[k] &= ~mask;
+}
+
 /* Component i has had its turn and wants the next one at t. No branch: the host would often mispredict it. */
 static inline void wakes_tell(tick horizon, struct wakes_next *n, uint32_t i, tick t)
 {

@@ -168,7 +168,8 @@ static void create_meeting_points(struct wiring *w, const struct gpu_time *time)
     if (uses & MECH_USES_RING)
         w->ring = smring_create(&w->machine->ring, w->sm_count, &time->clock.domains[DOMAIN_CORE]);
     w->dates_copies = uses & MECH_USES_AGES;
-    if (uses & (MECH_USES_SHARERS | MECH_USES_AGES)) w->sharers = sharers_create(w->sm_count);
+    if (uses & (MECH_USES_RING | MECH_USES_SHARERS | MECH_USES_AGES))
+        w->sharers = sharers_create(w->sm_count);
     if (w->dates_copies)
         sharers_date_copies(w->sharers, w->machine->l1.line, w->machine->l1.write_global == L1_WRITE_UPDATE);
     units_join_meeting_points(w->units, w->ring, w->sharers);

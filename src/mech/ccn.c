@@ -232,7 +232,7 @@ static bool ccn_is_on(struct ccn *c)
 
 /* ---- 4.4.2: requests ---- */
 
-/* What travels: the words of a message of the ring. */
+/* What travels: the words of a message of the ring. The first is the line, as MECH_RING_HOLDERS wants it. */
 struct ccn_packet {
     uint64_t line;
     /* of the miss */
@@ -270,7 +270,7 @@ static void ccn_take_request(struct ccn *c, const struct mech_l1_access *a, uint
         .line = a->line, .cycle = a->cycle, .token = token, .home = (uint16_t)c->ports->sm};
     if (!ccn_is_on(c)) {
         c->direct_throttled++;
-    } else if (!ccn_send(c, MECH_RING_REQUEST, &p, MECH_RING_ALL, CCN_REQUEST_BYTES)) {
+    } else if (!ccn_send(c, MECH_RING_REQUEST, &p, MECH_RING_HOLDERS, CCN_REQUEST_BYTES)) {
         c->direct_full++;
     } else {
         c->injected++;

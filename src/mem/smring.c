@@ -3,93 +3,24 @@
  * (its 42 cycles of a remote hit fit five hops of four cycles and more back, not cut-through).
  *
  * The slot of a message is taken when it leaves for the queue, so what is on a link counts there. */
-#include "mem/smring.h"
+#include "mem/smring_impl.h"
 
 #include "base/hugepage.h"
-#include "mem/ring.h"
-
-#include <inttypes.h>
-
-const struct param_row smring_rows[] = {
-    PARAM_NUMBER(smring_params, latency, "ring.latency", "cycles", "1", 1, 10000,
-                 "a hop between neighbouring SMs, of a message of one flit"),
-    PARAM_NUMBER(smring_params, request_bytes, "ring.request_bytes", "bytes", "4", 1, 4096,
-                 "flit of the ring's request channel"),
-    PARAM_NUMBER(smring_params, response_bytes, "ring.response_bytes", "bytes", "32", 1, 4096,
-                 "flit of the ring's response channel"),
-    PARAM_NUMBER(
-        smring_params, queue, "ring.queue", "messages", "8", 2, 65535,
-        "queue of a channel at an SM; a new message needs two free slots, one that passes needs one"),
-    PARAM_NUMBER(smring_params, request_buffer, "ring.request_buffer", "messages", "8", 0, 65535,
-                 "new requests that wait at an SM, behind those that pass; 0: they go straight into the "
-                 "queue, before those that pass"),
-    PARAM_NUMBER(smring_params, response_buffer, "ring.response_buffer", "messages", "0", 0, 65535,
-                 "the same for new responses"),
-    {0}};
-
-#define CHANNEL_ROWS(ch, way)                                                                                \
-    STAT_COUNT(smring_stats, ch.messages, "ring." #ch "_messages", "messages",                               \
-               "messages that SMs sent, " way, NULL),                                                        \
-        STAT_COUNT(smring_stats, ch.taken, "ring." #ch "_taken", "messages", "messages that SMs took, " way, \
-                   NULL),                                                                                    \
-        STAT_COUNT(smring_stats, ch.hops, "ring." #ch "_hops", "hops", "hops between neighbours, " way,      \
-                   NULL),                                                                                    \
-        STAT_COUNT(smring_stats, ch.flits, "ring." #ch "_flits", "flits", "flits on the links, " way, NULL), \
-        STAT_COUNT(smring_stats, ch.refused, "ring." #ch "_refused", "messages",                             \
-                   "new messages that found no room, " way, NULL),                                           \
-        STAT_COUNT(smring_stats, ch.wait_cycles, "ring." #ch "_wait", "cycles",                              \
-                   "time that messages waited in queues, complete, summed over hops, " way, NULL),           \
-        STAT_COUNT(smring_stats, ch.buffer_cycles, "ring." #ch "_buffer_wait", "cycles",                     \
-                   "time that new messages waited for the queue, " way, NULL),                               \
-        STAT_LARGEST(smring_stats, ch.queue_max, "ring." #ch "_queue_max", "messages",                       \
-                     "most messages in one queue, " way)
-
-const struct stat_row smring_stat_rows[] = {CHANNEL_ROWS(request, "from each SM to the next"),
-                                            CHANNEL_ROWS(response, "from each SM to the one before"),
-                                            {0}};
-
-struct smring_slot {
-    struct smring_message message;
-    /* when it is complete, and may be seen or go on */
-    tick ready;
-};
-RING_TYPE(smring_queue, struct smring_slot)
-
-/* A channel at one SM. */
-struct smring_stop {
-    struct smring_queue queue;
-    /* slots of the queue that were taken when the cycle began */
-    uint32_t occupied;
-    /* its SM lets the head of the queue pass; a message came into the queue in this cycle; the SM has a
-     * message that did not enter the queue */
-    bool passes, has_entered, has_arrived;
-    /* when the link to the next stop takes a flit again */
-    tick link_free;
-    struct smring_slot arrived;
-    struct smring_queue buffer;
-    struct smring_channel_stats stats;
-};
-
-struct smring_node {
-    _Alignas(HOST_LINE) struct smring_stop stops[SMRING_CHANNELS];
-    /* its SM has done something in this cycle */
-    bool has_acted;
-};
-
-struct smring {
-    struct smring_node *nodes;
-    uint32_t count;
-    struct clock_domain clock;
-    struct smring_params params;
-    tick wake;
-    struct smring_stats sum;
-};
 
 /* ---- life ---- */
 
-static uint32_t buffer_of(const struct smring_params *p, enum smring_channel c)
+static void create_lane(struct smring_lane *l, uint32_t sms, uint32_t queue, uint32_t buffer, uint32_t flit)
 {
-    return c == SMRING_REQUEST ? p->request_buffer : p->response_buffer;
+    l->flit_bytes = flit;
+    l->stops = mem_zalloc_huge(sizeof *l->stops * sms);
+    l->sight = mem_zalloc_huge(sizeof *l->sight * sms);
+    l->leaves = mem_zalloc_huge(sizeof *l->leaves * sms);
+    l->touched = mem_zalloc_huge(sizeof *l->touched * ((sms + 63) / 64));
+    for (uint32_t i = 0; i < sms; i++) {
+        smring_queue_init(&l->stops[i].queue, queue);
+        smring_queue_init(&l->stops[i].buffer, buffer);
+        l->sight[i] = l->leaves[i] = TICK_NEVER;
+    }
 }
 
 struct smring *smring_create(const struct smring_params *p, uint32_t sms, const struct clock_domain *core)
@@ -98,25 +29,31 @@ struct smring *smring_create(const struct smring_params *p, uint32_t sms, const 
     r->params = *p;
     r->clock = *core;
     r->count = sms;
-    r->wake = TICK_NEVER;
-    r->nodes = mem_zalloc_huge(sizeof *r->nodes * sms);
-    for (uint32_t i = 0; i < sms; i++)
-        for (int c = 0; c < SMRING_CHANNELS; c++) {
-            smring_queue_init(&r->nodes[i].stops[c].queue, p->queue);
-            smring_queue_init(&r->nodes[i].stops[c].buffer, buffer_of(p, (enum smring_channel)c));
-        }
+    r->words = (sms + 63) / 64;
+    r->wake = r->sight = TICK_NEVER;
+    r->acted = mem_zalloc_huge(sizeof *r->acted * sms);
+    create_lane(&r->lanes[SMRING_REQUEST], sms, p->queue, p->request_buffer, p->request_bytes);
+    create_lane(&r->lanes[SMRING_RESPONSE], sms, p->queue, p->response_buffer, p->response_bytes);
     return r;
+}
+
+static void destroy_lane(struct smring_lane *l, uint32_t sms)
+{
+    for (uint32_t i = 0; i < sms; i++) {
+        smring_queue_free(&l->stops[i].queue);
+        smring_queue_free(&l->stops[i].buffer);
+    }
+    mem_free_huge(l->stops);
+    mem_free_huge(l->sight);
+    mem_free_huge(l->leaves);
+    mem_free_huge(l->touched);
 }
 
 void smring_destroy(struct smring *r)
 {
     if (!r) return;
-    for (uint32_t i = 0; i < r->count; i++)
-        for (int c = 0; c < SMRING_CHANNELS; c++) {
-            smring_queue_free(&r->nodes[i].stops[c].queue);
-            smring_queue_free(&r->nodes[i].stops[c].buffer);
-        }
-    mem_free_huge(r->nodes);
+    for (int c = 0; c < SMRING_CHANNELS; c++) destroy_lane(&r->lanes[c], r->count);
+    mem_free_huge(r->acted);
     mem_free_huge(r);
 }
 
@@ -128,246 +65,222 @@ static bool has_room(const struct smring *r, const struct smring_stop *s, bool i
     return !s->has_entered && s->occupied + (is_new ? 2u : 1u) <= r->params.queue;
 }
 
-static void enter(struct smring_stop *s, const struct smring_slot *slot)
+/* A copy of the message enters the queue. */
+static void enter(struct smring_stop *s, struct smring_channel_stats *stats, const struct smring_slot *slot,
+                  tick ready, uint32_t hops)
 {
-    smring_queue_push(&s->queue, *slot);
+    const uint32_t at = ring_push(&s->queue.ring, s->queue.items, sizeof *slot);
+    struct smring_slot *copy = &s->queue.items[at];
+    *copy = *slot;
+    copy->ready = ready;
+    copy->message.hops = hops;
     s->has_entered = true;
-    s->stats.queue_max = MAX(s->stats.queue_max, s->queue.ring.count);
+    stats->queue_max = MAX(stats->queue_max, s->queue.ring.count);
+}
+
+/* When the head of the queue may go on: nobody here has to look at it any more. */
+static tick leaves_at(const struct smring_stop *s)
+{
+    if (!s->queue.ring.count || smring_undecided(s)) return TICK_NEVER;
+    return MAX(smring_queue_front(&s->queue)->ready, s->link_free);
+}
+
+/* The SM has done something to the channel. */
+static void act(struct smring *r, uint32_t sm, enum smring_channel c)
+{
+    r->acted[sm] |= (uint8_t)(1 << c);
+    r->lanes[c].leaves[sm] = leaves_at(&r->lanes[c].stops[sm]);
 }
 
 bool smring_push(struct smring *r, uint32_t sm, enum smring_channel c, tick now,
                  const struct smring_message *m)
 {
-    struct smring_stop *s = &r->nodes[sm].stops[c];
-    const struct smring_slot slot = {*m, clock_after(&r->clock, now, 1)};
-    assert(m->to != sm && (m->to < r->count || m->to == SMRING_ALL) && m->bytes && !m->hops);
+    struct smring_lane *l = &r->lanes[c];
+    struct smring_stop *s = &l->stops[sm];
+    assert(m->to != sm && (m->to < r->count || m->to >= SMRING_HOLDERS) && m->bytes && !m->hops);
     const bool has = s->buffer.ring.capacity ? smring_queue_has_room(&s->buffer) : has_room(r, s, true);
     s->stats.messages += has;
     s->stats.refused += !has;
     if (!has) return false;
-    r->nodes[sm].has_acted = true;
+    const struct smring_slot slot = {.message = *m,
+                                     .ready = clock_after(&r->clock, now, 1),
+                                     .flits = (m->bytes + l->flit_bytes - 1) / l->flit_bytes};
     if (s->buffer.ring.capacity)
         smring_queue_push(&s->buffer, slot);
     else
-        enter(s, &slot);
+        enter(s, &s->stats, &slot, slot.ready, 0);
+    act(r, sm, c);
     return true;
-}
-
-/* The head of the queue, if the SM is to decide about it. */
-static const struct smring_slot *undecided(const struct smring_stop *s)
-{
-    if (!s->queue.ring.count || s->passes) return NULL;
-    const struct smring_slot *head = smring_queue_front(&s->queue);
-    return head->message.to == SMRING_ALL && head->message.hops ? head : NULL;
 }
 
 const struct smring_message *smring_peek(const struct smring *r, uint32_t sm, enum smring_channel c, tick now)
 {
-    const struct smring_stop *s = &r->nodes[sm].stops[c];
+    const struct smring_stop *s = &r->lanes[c].stops[sm];
     if (s->has_arrived && s->arrived.ready <= now) return &s->arrived.message;
-    const struct smring_slot *head = undecided(s);
+    const struct smring_slot *head = smring_undecided(s);
     return head && head->ready <= now ? &head->message : NULL;
 }
 
-static void count_wait(const struct smring *r, struct smring_stop *s, const struct smring_slot *slot,
-                       tick now)
+/* Whole cycles since a message was ready; mostly none. */
+static uint64_t cycles_since(const struct smring *r, tick ready, tick now)
 {
-    s->stats.wait_cycles += clock_cycles(&r->clock, now - slot->ready);
+    return now == ready ? 0 : clock_cycles(&r->clock, now - ready);
 }
 
 void smring_pop(struct smring *r, uint32_t sm, enum smring_channel c, tick now)
 {
-    struct smring_stop *s = &r->nodes[sm].stops[c];
+    struct smring_stop *s = &r->lanes[c].stops[sm];
     debug_assert(smring_peek(r, sm, c, now));
-    r->nodes[sm].has_acted = true;
     s->stats.taken++;
     if (s->has_arrived && s->arrived.ready <= now) {
-        count_wait(r, s, &s->arrived, now);
+        s->stats.wait_cycles += cycles_since(r, s->arrived.ready, now);
         s->has_arrived = false;
-        return;
+    } else {
+        s->stats.wait_cycles += cycles_since(r, smring_queue_front(&s->queue)->ready, now);
+        ring_pop(&s->queue.ring);
     }
-    const struct smring_slot taken = smring_queue_pop(&s->queue);
-    count_wait(r, s, &taken, now);
+    act(r, sm, c);
 }
 
 void smring_pass(struct smring *r, uint32_t sm, enum smring_channel c)
 {
-    struct smring_stop *s = &r->nodes[sm].stops[c];
-    assert(undecided(s));
-    r->nodes[sm].has_acted = s->passes = true;
+    struct smring_stop *s = &r->lanes[c].stops[sm];
+    debug_assert(smring_undecided(s));
+    s->passes = true;
+    act(r, sm, c);
+}
+
+/* When the SM of this stop sees a message. */
+static tick sight_of(const struct smring_stop *s)
+{
+    const struct smring_slot *head = smring_undecided(s);
+    tick next = s->has_arrived ? s->arrived.ready : TICK_NEVER;
+    if (head) wake_at(&next, head->ready);
+    return next;
 }
 
 tick smring_next(const struct smring *r, uint32_t sm)
 {
-    tick next = TICK_NEVER;
-    for (int c = 0; c < SMRING_CHANNELS; c++) {
-        const struct smring_stop *s = &r->nodes[sm].stops[c];
-        const struct smring_slot *head = undecided(s);
-        if (s->has_arrived) wake_at(&next, s->arrived.ready);
-        if (head) wake_at(&next, head->ready);
-    }
-    return next;
+    return MIN(r->lanes[SMRING_REQUEST].sight[sm], r->lanes[SMRING_RESPONSE].sight[sm]);
 }
 
 /* ---- the end of a cycle ---- */
 
-static uint32_t next_stop(const struct smring *r, enum smring_channel c, uint32_t i)
-{
-    if (c == SMRING_REQUEST) return i + 1 == r->count ? 0 : i + 1;
-    return i ? i - 1 : r->count - 1;
-}
+static void touch(struct smring_lane *l, uint32_t i) { l->touched[i / 64] |= (uint64_t)1 << i % 64; }
 
-static uint32_t flits_of(const struct smring *r, enum smring_channel c, const struct smring_message *m)
-{
-    const uint32_t flit = c == SMRING_REQUEST ? r->params.request_bytes : r->params.response_bytes;
-    return (m->bytes + flit - 1) / flit;
-}
-
-/* The head of the queue, if it is to go on: nobody here has to look at it any more. */
-static const struct smring_slot *leaving(const struct smring_stop *s)
-{
-    return s->queue.ring.count && !undecided(s) ? smring_queue_front(&s->queue) : NULL;
-}
-
-/* The head of stop i goes on to the next one, if it may. */
+/* The head of stop i, whose time has come, goes on to the next one, if it may. */
 static void hop(struct smring *r, enum smring_channel c, uint32_t i, tick now)
 {
-    struct smring_stop *s = &r->nodes[i].stops[c];
-    const struct smring_slot *head = leaving(s);
-    if (!head || head->ready > now || s->link_free > now) return;
-    const uint32_t next = next_stop(r, c, i), flits = flits_of(r, c, &head->message);
-    struct smring_stop *to = &r->nodes[next].stops[c];
+    struct smring_lane *l = &r->lanes[c];
+    struct smring_stop *s = &l->stops[i];
+    const struct smring_slot *head = smring_queue_front(&s->queue);
+    const uint32_t next = smring_next_stop(r, c, i), flits = head->flits;
+    struct smring_stop *to = &l->stops[next];
     const bool is_there = head->message.to == next;
     if (is_there ? to->has_arrived : !has_room(r, to, false)) return;
-    struct smring_slot slot = smring_queue_pop(&s->queue);
-    count_wait(r, s, &slot, now);
-    slot.ready = clock_after(&r->clock, now, r->params.latency + flits - 1);
-    slot.message.hops++;
+    const tick ready = clock_after(&r->clock, now, r->params.latency + flits - 1);
+    l->stats.wait_cycles += cycles_since(r, head->ready, now);
+    l->stats.hops++;
+    l->stats.flits += flits;
     s->link_free = clock_after(&r->clock, now, flits);
     s->passes = false;
-    s->stats.hops++;
-    s->stats.flits += flits;
+    ring_pop(&s->queue.ring); /* the message stays where it is until another one needs the slot */
+    touch(l, i);
+    touch(l, next);
     if (!is_there) {
-        enter(to, &slot);
+        enter(to, &l->stats, head, ready, head->message.hops + 1);
         return;
     }
-    to->arrived = slot;
+    to->arrived = *head;
+    to->arrived.ready = ready;
+    to->arrived.message.hops++;
     to->has_arrived = true;
 }
 
 /* A new message enters the queue, where none that passes has. */
-static void leave_buffer(struct smring *r, struct smring_stop *s, tick now)
+static void leave_buffer(struct smring *r, struct smring_lane *l, struct smring_stop *s, tick now)
 {
-    if (!s->buffer.ring.count || smring_queue_front(&s->buffer)->ready > now || !has_room(r, s, true)) return;
-    struct smring_slot slot = smring_queue_pop(&s->buffer);
-    s->stats.buffer_cycles += clock_cycles(&r->clock, now - slot.ready);
-    slot.ready = clock_after(&r->clock, now, 1);
-    enter(s, &slot);
+    const struct smring_slot *head = smring_queue_front(&s->buffer);
+    if (head->ready > now || !has_room(r, s, true)) return;
+    l->stats.buffer_cycles += cycles_since(r, head->ready, now);
+    ring_pop(&s->buffer.ring);
+    enter(s, &l->stats, head, clock_after(&r->clock, now, 1), 0);
 }
 
-/* When something at this stop can move by itself, after a cycle. */
-static tick stop_wake(const struct smring_stop *s)
+/* The cycle of a stop that was touched ends. True: a message waits in its buffer. */
+static bool end_stop(struct smring *r, struct smring_lane *l, uint32_t i, tick now)
 {
-    const struct smring_slot *head = leaving(s);
-    tick wake = s->buffer.ring.count ? smring_queue_front(&s->buffer)->ready : TICK_NEVER;
-    if (head) wake_at(&wake, MAX(head->ready, s->link_free));
-    return wake;
+    struct smring_stop *s = &l->stops[i];
+    if (s->buffer.ring.count) leave_buffer(r, l, s, now);
+    s->occupied = s->queue.ring.count;
+    s->has_entered = false;
+    l->sight[i] = MAX(sight_of(s), clock_after(&r->clock, now, 1));
+    l->leaves[i] = leaves_at(s);
+    if (s->buffer.ring.count) wake_at(&r->wake, smring_queue_front(&s->buffer)->ready);
+    return s->buffer.ring.count;
 }
 
+static void end_word(struct smring *r, struct smring_lane *l, uint32_t w, tick now)
+{
+    uint64_t waiting = 0;
+    for (uint64_t m = l->touched[w]; m; m &= m - 1)
+        if (end_stop(r, l, 64 * w + (uint32_t)__builtin_ctzll(m), now)) waiting |= m & -m;
+    l->touched[w] = waiting;
+}
+
+/* Stops come in the order of their numbers, since queue_max is what a queue held when a message entered. */
+static void move_lane(struct smring *r, enum smring_channel c, tick now)
+{
+    struct smring_lane *l = &r->lanes[c];
+    for (uint32_t i = 0; i < r->count; i++)
+        if (l->leaves[i] <= now) hop(r, c, i, now);
+    for (uint32_t w = 0; w < r->words; w++) end_word(r, l, w, now);
+    for (uint32_t i = 0; i < r->count; i++) {
+        wake_at(&r->wake, l->leaves[i]);
+        wake_at(&r->sight, l->sight[i]);
+    }
+}
+
+/* Which SMs have done something in this cycle, and to which channels. */
 static bool take_notes(struct smring *r)
 {
-    bool has_acted = false;
+    uint32_t any = 0;
     for (uint32_t i = 0; i < r->count; i++) {
-        has_acted |= r->nodes[i].has_acted;
-        r->nodes[i].has_acted = false;
+        const uint32_t acted = r->acted[i];
+        for (int c = 0; c < SMRING_CHANNELS; c++)
+            r->lanes[c].touched[i / 64] |= (uint64_t)(acted >> c & 1) << i % 64;
+        any |= acted;
     }
-    return has_acted;
+    memset(r->acted, 0, sizeof *r->acted * r->count);
+    return any;
 }
 
 void smring_tick(struct smring *r, tick now)
 {
     if (!take_notes(r) && r->wake > now) return;
-    r->wake = TICK_NEVER;
-    for (int c = 0; c < SMRING_CHANNELS; c++) {
-        for (uint32_t i = 0; i < r->count; i++) hop(r, (enum smring_channel)c, i, now);
-        for (uint32_t i = 0; i < r->count; i++) {
-            struct smring_stop *s = &r->nodes[i].stops[c];
-            leave_buffer(r, s, now);
-            s->occupied = s->queue.ring.count;
-            s->has_entered = false;
-            wake_at(&r->wake, stop_wake(s));
-        }
-    }
+    r->wake = r->sight = TICK_NEVER;
+    for (int c = 0; c < SMRING_CHANNELS; c++) move_lane(r, (enum smring_channel)c, now);
     if (r->wake != TICK_NEVER) r->wake = MAX(r->wake, clock_after(&r->clock, now, 1));
 }
 
 /* ---- what others ask for ---- */
 
-tick smring_wake(const struct smring *r) { return r->wake; }
+tick smring_wake(const struct smring *r) { return MIN(r->wake, r->sight); }
+
+bool smring_find_seeing(const struct smring *r, tick now, uint64_t *sms)
+{
+    if (r->sight > now) return false;
+    for (uint32_t i = 0; i < r->count; i++) sms[i / 64] |= (uint64_t)(smring_next(r, i) <= now) << i % 64;
+    return true;
+}
+
+const struct smring_message *smring_asks(const struct smring *r, uint32_t sm, enum smring_channel c, tick now)
+{
+    const struct smring_stop *s = &r->lanes[c].stops[sm];
+    const struct smring_slot *head = smring_undecided(s);
+    if (!head || head->ready > now) return NULL;
+    if (s->has_arrived || r->lanes[!c].sight[sm] <= now) return NULL;
+    return head->message.to == SMRING_HOLDERS && head->message.hops != r->count ? &head->message : NULL;
+}
+
 bool smring_idle(const struct smring *r) { return !smring_held(r); }
-
-uint64_t smring_held(const struct smring *r)
-{
-    uint64_t held = 0;
-    for (uint32_t i = 0; i < r->count; i++)
-        for (int c = 0; c < SMRING_CHANNELS; c++) {
-            const struct smring_stop *s = &r->nodes[i].stops[c];
-            held += s->queue.ring.count + s->buffer.ring.count + s->has_arrived;
-        }
-    return held;
-}
-
-uint64_t smring_open(const struct smring *r)
-{
-    uint64_t open = 0; /* of one stop it may be below zero: the sum wraps back */
-    for (uint32_t i = 0; i < r->count; i++)
-        for (int c = 0; c < SMRING_CHANNELS; c++)
-            open += r->nodes[i].stops[c].stats.messages - r->nodes[i].stops[c].stats.taken;
-    return open;
-}
-
-static void add_channel(struct smring_channel_stats *sum, const struct smring_channel_stats *s)
-{
-    sum->messages += s->messages;
-    sum->taken += s->taken;
-    sum->hops += s->hops;
-    sum->flits += s->flits;
-    sum->refused += s->refused;
-    sum->wait_cycles += s->wait_cycles;
-    sum->buffer_cycles += s->buffer_cycles;
-    sum->queue_max = MAX(sum->queue_max, s->queue_max);
-}
-
-void *smring_stats(struct smring *r)
-{
-    r->sum = (struct smring_stats){0};
-    for (uint32_t i = 0; i < r->count; i++) {
-        add_channel(&r->sum.request, &r->nodes[i].stops[SMRING_REQUEST].stats);
-        add_channel(&r->sum.response, &r->nodes[i].stops[SMRING_RESPONSE].stats);
-    }
-    return &r->sum;
-}
-
-static const char *why_waits(const struct smring *r, enum smring_channel c, uint32_t i, tick now)
-{
-    const struct smring_stop *s = &r->nodes[i].stops[c], *to = &r->nodes[next_stop(r, c, i)].stops[c];
-    if (!s->queue.ring.count) return "nothing";
-    if (undecided(s)) return "its SM's mechanism";
-    if (smring_queue_front(&s->queue)->ready > now) return "its last flit";
-    return to->occupied >= r->params.queue ? "the next queue, which is full" : "the link";
-}
-
-void smring_explain(const struct smring *r, tick now, struct strbuf *out)
-{
-    static const char *const names[] = {"request", "response"};
-    for (uint32_t i = 0; i < r->count; i++)
-        for (int c = 0; c < SMRING_CHANNELS; c++) {
-            const struct smring_stop *s = &r->nodes[i].stops[c];
-            if (!s->queue.ring.count && !s->buffer.ring.count && !s->has_arrived) continue;
-            strbuf_printf(
-                out, "ring, %s channel at SM %u: queue %u of %u, %u wait to enter, head waits for %s%s\n",
-                names[c], i, s->queue.ring.count, r->params.queue, s->buffer.ring.count,
-                why_waits(r, (enum smring_channel)c, i, now),
-                s->has_arrived ? "; its SM has not taken what came for it" : "");
-        }
-}

@@ -1,10 +1,11 @@
 /* smring.h: a ring between the SMs: a request channel from each SM to the next one and a response channel the
  * other way round, on the core clock. It is there only where a mechanism uses it.
  *
- * At each SM a channel has a bounded *queue*, which all that passes goes through. A message is for one SM, or
- * for all: then every SM on the way looks at it when it is at the head of the queue there, and takes it or
- * lets it pass; it comes back to the SM that sent it. What is for one SM hops on by itself, and does not
- * enter that SM's queue: it is seen when it has come (thesis 4.4.5, step 7).
+ * At each SM a channel has a bounded *queue*, which all that passes goes through. A message is for one SM, for
+ * all, or for all that hold a line. What is not for one SM is looked at by every SM on the way when it is at
+ * the head of the queue there; the SM takes it or lets it pass, and it comes back to the SM that sent it. An
+ * SM that does not hold the line need not look. What is for one SM hops on by itself, and does not enter that
+ * SM's queue: it is seen when it has come (thesis 4.4.5, step 7).
  *
  * A hop takes `latency` cycles and one more for each flit behind the first; the next message follows when the
  * last flit has left, and a message goes on when it is complete (store and forward).
@@ -54,13 +55,14 @@ struct smring_stats {
     struct smring_channel_stats request, response;
 };
 
-/* For all SMs on the way. */
-#define SMRING_ALL UINT32_MAX
+/* For all SMs on the way. For those whose L1 holds the line words[0]: others need not look at it. */
+#define SMRING_ALL     UINT32_MAX
+#define SMRING_HOLDERS (UINT32_MAX - 1)
 enum { SMRING_WORDS = 4 };
 struct smring_message {
     uint64_t words[SMRING_WORDS];
     uint32_t bytes;
-    /* an SM other than the sender, or SMRING_ALL */
+    /* an SM other than the sender, SMRING_ALL or SMRING_HOLDERS */
     uint32_t to;
     /* links that it has travelled: 0 when it is pushed */
     uint32_t hops;
@@ -82,15 +84,21 @@ const struct smring_message *smring_peek(const struct smring *r, uint32_t sm, en
 void smring_pop(struct smring *r, uint32_t sm, enum smring_channel c, tick now);
 /* Lets it go on to the next SM, when there is room. Only what is for all. */
 void smring_pass(struct smring *r, uint32_t sm, enum smring_channel c);
-/* When the SM sees a message next; TICK_NEVER: none is on its way into sight. */
+/* When the SM sees a message next, as the newest cycle left it; TICK_NEVER: none is on its way into sight. */
 tick smring_next(const struct smring *r, uint32_t sm);
 
 /* ---- the machine ---- */
 
 /* Moves messages at the end of a cycle, when all SMs have had it. */
 void smring_tick(struct smring *r, tick now);
-/* When something can move without an SM having done anything. */
+/* When something can move without an SM having done anything, or an SM sees a message. */
 tick smring_wake(const struct smring *r);
+/* Adds the SMs that see a message at `now` to a mask. False: there are none. */
+bool smring_find_seeing(const struct smring *r, tick now, uint64_t *sms);
+/* The message that an SM sees, if it is for holders of a line, comes from another SM and is the only one in
+ * sight. If the L1 does not hold that line, the machine may let it pass before the SM has its cycle. */
+const struct smring_message *smring_asks(const struct smring *r, uint32_t sm, enum smring_channel c,
+                                         tick now);
 bool smring_idle(const struct smring *r);
 void *smring_stats(struct smring *r);
 /* Messages in the ring: found in its queues, and sent but not taken. Both must be equal. */

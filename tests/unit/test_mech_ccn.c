@@ -83,7 +83,7 @@ static void show(enum mech_ring_channel channel, uint32_t home, uint32_t token)
     sm.has_seen[channel] = true;
     sm.seen[channel] = (struct mech_ring_message){
         .words = {LINE, 100, token | (uint64_t)home << 32 | (uint64_t)HOPS << 48, sm.copy_as_of},
-        .to = channel == MECH_RING_REQUEST ? MECH_RING_ALL : 0,
+        .to = channel == MECH_RING_REQUEST ? MECH_RING_HOLDERS : 0,
         .hops = 3};
 }
 
@@ -204,7 +204,7 @@ static void a_full_buffer_sends_misses_to_the_l2(void **unused)
     assert_int_equal(kit_stat(&k, "ccn.direct_full"), 1);
     sm.buffer_full = false;
     assert_true(goes_into_ring(&k, TOKEN));
-    assert_int_equal(sm.pushed.to, MECH_RING_ALL);
+    assert_int_equal(sm.pushed.to, MECH_RING_HOLDERS);
     assert_int_equal(sm.pushed.bytes, 4);
     kit_close(&k);
 }

@@ -327,9 +327,34 @@ static void the_order_of_sms_in_a_cycle_does_not_matter(void **state)
     assert_int_equal(run_traffic(&p, 5, 2, true), run_traffic(&p, 5, 1, false));
 }
 
+/* The machine may let it pass where the SM sees nothing else; its sender has to look. */
+static void who_asks_for_a_line_is_shown_to_the_machine(void **state)
+{
+    open_ring(&thesis, 3);
+    assert_true(send(0, SMRING_REQUEST, SMRING_HOLDERS, REQUEST, 77));
+    for (uint32_t sm = 1; sm < 3; sm++) {
+        while (!see(sm, SMRING_REQUEST)) end_cycle();
+        const struct smring_message *m = smring_asks(ring, sm, SMRING_REQUEST, now());
+        uint64_t seeing = 0;
+        assert_true(smring_find_seeing(ring, now(), &seeing));
+        assert_int_equal(seeing, 1u << sm);
+        assert_ptr_equal(m, see(sm, SMRING_REQUEST));
+        assert_int_equal(m->words[0], 77);
+        smring_pass(ring, sm, SMRING_REQUEST);
+        assert_null(smring_asks(ring, sm, SMRING_REQUEST, now()));
+    }
+    while (!see(0, SMRING_REQUEST)) end_cycle();
+    assert_null(smring_asks(ring, 0, SMRING_REQUEST, now()));
+    smring_pop(ring, 0, SMRING_REQUEST, now());
+    end_cycle();
+    assert_true(smring_idle(ring));
+    smring_destroy(ring);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_asks_for_a_line_is_shown_to_the_machine),
         cmocka_unit_test(a_request_takes_its_latency_for_each_hop),
         cmocka_unit_test(a_line_takes_three_cycles_more_for_each_hop),
         cmocka_unit_test(a_second_line_follows_when_the_last_flit_of_the_first_has_left),

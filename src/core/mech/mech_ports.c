@@ -333,7 +333,7 @@ static const struct mech_sm_setup *setup_of_seen(void *host, const char *port, e
 static bool port_ring_push(void *host, enum mech_ring_channel channel, const struct mech_ring_message *m)
 {
     const struct mech_sm_setup *s = setup_of_ring(host, "ring_push", channel);
-    if (UNLIKELY(m->to == s->index || (m->to >= s->sm_count && m->to != MECH_RING_ALL)))
+    if (UNLIKELY(m->to == s->index || (m->to >= s->sm_count && m->to < MECH_RING_HOLDERS)))
         mech_fail(host, "ring_push", "a message for SM %u; it must be for another one of %u", m->to,
                   s->sm_count);
     if (UNLIKELY(!m->bytes || m->bytes > MECH_RING_BYTES_MAX))
@@ -359,7 +359,7 @@ static void port_ring_pass(void *host, enum mech_ring_channel channel)
 {
     struct mech_ring_message m = {.to = MECH_RING_ALL};
     const struct mech_sm_setup *s = setup_of_seen(host, "ring_pass", channel, &m);
-    if (UNLIKELY(m.to != MECH_RING_ALL))
+    if (UNLIKELY(m.to < MECH_RING_HOLDERS))
         mech_fail(host, "ring_pass", "the message is for this SM alone: it has to take it");
     if (s->ops->ring_pass) s->ops->ring_pass(s->sm, channel);
 }

@@ -93,7 +93,7 @@ static COLD void ring_alarm(struct sm *m)
 }
 
 /* The mechanism looks at what has come over the ring, before the L1 and the load-store unit have the cycle:
- * what it reads from the L1 it takes from them. Who sees a message is woken (units_hear_ring). */
+ * what it reads from the L1 it takes from them. Who sees a message has the cycle (units_ring.c). */
 static COLD void look_at_ring(struct sm *m)
 {
     if (smring_next(m->setup.ring, m->setup.index) <= m->sleep.now) mech_on_ring(m->mech, m->sleep.cycle);

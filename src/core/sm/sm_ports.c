@@ -232,8 +232,9 @@ static bool port_l1_read(void *host, uint64_t line)
 
 /* ---- between SMs ---- */
 
-static_assert(SMRING_ALL == MECH_RING_ALL && (int)SMRING_WORDS == MECH_RING_WORDS &&
-                  (int)SMRING_REQUEST == MECH_RING_REQUEST && (int)SMRING_RESPONSE == MECH_RING_RESPONSE,
+static_assert(SMRING_ALL == MECH_RING_ALL && SMRING_HOLDERS == MECH_RING_HOLDERS &&
+                  (int)SMRING_WORDS == MECH_RING_WORDS && (int)SMRING_REQUEST == MECH_RING_REQUEST &&
+                  (int)SMRING_RESPONSE == MECH_RING_RESPONSE,
               "the ring and mechanisms speak of the same things");
 
 static bool port_ring_push(void *host, enum mech_ring_channel channel, const struct mech_ring_message *m)
