@@ -33,6 +33,7 @@
     X(on_barrier)                                                                                            \
     X(on_rows_lost)                                                                                          \
     X(on_cta)                                                                                                \
+    X(on_memory_read)                                                                                        \
     X(on_ring)                                                                                               \
     X(extra_hit)                                                                                             \
     X(admit)                                                                                                 \
@@ -301,6 +302,11 @@ static uint32_t faulty_extra_hit(void *state, uint32_t set, uint32_t way)
     return strike(state, HOOK_extra_hit) ? UINT32_MAX : 0;
 }
 
+static void faulty_on_memory_read(void *state, uint64_t cycle, uint32_t token)
+{
+    strike(state, HOOK_on_memory_read);
+}
+
 static void faulty_on_ring(void *state, uint64_t cycle)
 {
     const struct mech_ports *p = ((struct faulty *)state)->ports;
@@ -312,6 +318,7 @@ static void faulty_on_timer(void *state, uint64_t cycle)
 {
     const struct faulty *s = state;
     if (s->params->hook == HOOK_on_prefetch) s->ports->prefetch(s->ports->host, cycle * 128, 0, 0);
+    if (s->params->hook == HOOK_on_memory_read) s->ports->memory_read(s->ports->host, 0, 0);
     if (s->params->hook == HOOK_on_ring)
         s->ports->ring_push(s->ports->host, MECH_RING_RESPONSE,
                             &(struct mech_ring_message){.bytes = 32, .to = !s->ports->sm});

@@ -34,8 +34,8 @@ fails() {
 
 # every hook, at different moments
 for hook in pick take_miss victim line_touched line_inserted may_allocate may_miss on_issue on_next \
-    on_l1_access on_l1_evict on_l1_fill on_l1_level on_warp on_barrier on_cta on_ring extra_hit admit \
-    on_timer; do
+    on_l1_access on_l1_evict on_l1_fill on_l1_level on_warp on_barrier on_cta on_memory_read on_ring \
+    extra_hit admit on_timer; do
     fails $hook segv 1 1 "$hook, SM "
     fails $hook segv 2 1 "$hook, SM " --threads 3
 done

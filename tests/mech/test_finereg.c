@@ -125,6 +125,109 @@ static void vectors_are_read_once(void **state)
     play_close();
 }
 
+/* walk calls itself `left` times; the last one loads a word of its lane's own line, and waits for it. Each of
+ * the others stores `left`, which it needs after the call, and the kernel its thread's number. */
+static const char calls_ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".func walk(.param .u64 in, .param .u64 out, .param .u32 left)\n{\n"
+    ".reg .u64 %i, %o; .reg .u32 %v, %n, %c; .reg .pred %p;\n"
+    "ld.param.u64 %i, [in]; ld.param.u64 %o, [out]; ld.param.u32 %n, [left];\n"
+    "setp.eq.u32 %p, %n, 0;\n@%p bra last;\n"
+    "{ .param .u64 a; .param .u64 b; .param .u32 c; sub.u32 %c, %n, 1;\n"
+    "st.param.u64 [a], %i; st.param.u64 [b], %o; st.param.u32 [c], %c; call walk, (a, b, c); }\n"
+    "mul.wide.u32 %i, %n, 4; add.u64 %o, %o, %i; st.global.u32 [%o], %n;\nbra end;\n"
+    "last:\nld.global.u32 %v, [%i];\nadd.u32 %v, %v, 1; st.global.u32 [%o], %v;\n"
+    "end:\nret;\n}\n"
+    ".visible .entry calls(.param .u64 in, .param .u64 out, .param .u32 depth)\n{\n"
+    ".reg .u64 %i, %o, %x; .reg .u32 %t, %n, %c, %b;\n"
+    "ld.param.u64 %i, [in]; ld.param.u64 %o, [out]; ld.param.u32 %n, [depth];\n"
+    "mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %b, %ntid.x; mad.lo.u32 %t, %c, %b, %t;\n"
+    "mul.wide.u32 %x, %t, 128; add.u64 %i, %i, %x; mul.wide.u32 %x, %t, 16; add.u64 %o, %o, %x;\n"
+    "{ .param .u64 a; .param .u64 b; .param .u32 c;\n"
+    "st.param.u64 [a], %i; st.param.u64 [b], %o; st.param.u32 [c], %n; call walk, (a, b, c); }\n"
+    "st.global.u32 [%o+12], %t;\nret;\n}\n";
+
+/* Of the CTAs that left: how many, the most PCs of a warp, and the registers that are live at one of these. */
+static struct {
+    const struct mech_ports *ports;
+    uint32_t outs, pcs_max, live_rows;
+} left;
+
+static void left_init(void *state, void *gpu_state, const void *params, const struct mech_ports *ports)
+{
+    memset(&left, 0, sizeof left);
+    left.ports = ports;
+}
+
+static void left_on_cta(void *state, const struct mech_cta *e)
+{
+    const struct mech_ports *p = left.ports;
+    uint64_t live = 0;
+    uint32_t pcs[8];
+    if (e->kind != MECH_CTA_OUT) return;
+    const uint32_t count = p->warp_pcs(p->host, e->cta_slot, 0, pcs, ARRAY_LEN(pcs));
+    assert_in_range(count, 1, ARRAY_LEN(pcs));
+    for (uint32_t i = 0; i < count; i++) live |= p->cta_live(p->host, e->cta_slot, pcs[i])[0];
+    left.outs++;
+    left.live_rows += (uint32_t)__builtin_popcountll(live);
+    if (count > left.pcs_max) left.pcs_max = count;
+}
+
+/* Two CTAs of one warp, an ACRF for one of them. */
+static void call(uint32_t depth, uint32_t entries)
+{
+    enum { GRID = 2, THREADS = GRID * 32 };
+    blank_fill((struct mechanism){.init = left_init, .on_cta = left_on_cta});
+    const char *const mechs[] = {"finereg", blank_file};
+    const char *const settings[] = {bytes_of("finereg.acrf", 32), bytes_of("finereg.pcrf", entries)};
+    const char *const sets[] = {"sm.count=1", "sm.perfect_icache=true", BIG_L1, "l1.mshrs=1", UNIT,
+                                WHOLE,        rows_of(32 + entries)};
+    rig_open(&rig, calls_ptx,
+             &(struct rig_options){.sets = sets,
+                                   .set_count = ARRAY_LEN(sets),
+                                   .timed = {.mechs = mechs,
+                                             .mech_count = ARRAY_LEN(mechs),
+                                             .mech_settings = settings,
+                                             .mech_setting_count = ARRAY_LEN(settings)}});
+    const uint64_t in = rig_alloc(&rig, THREADS * LINE_BYTES), out = rig_alloc(&rig, THREADS * 16);
+    for (uint32_t i = 0; i < THREADS; i++) *(uint32_t *)(uintptr_t)(in + i * LINE_BYTES) = 1000 * i;
+    rig_run(&rig, "calls", GRID, 32, (const uint64_t[]){in, out, depth});
+    for (uint32_t i = 0; i < THREADS; i++) {
+        const uint32_t *got = (const uint32_t *)(uintptr_t)out + 4ull * i;
+        assert_int_equal(got[0], 1000 * i + 1);
+        assert_int_equal(got[1], depth >= 1 ? 1 : 0);
+        assert_int_equal(got[2], depth >= 2 ? 2 : 0);
+        assert_int_equal(got[3], i);
+    }
+}
+
+/* walk stalls with four live rows: the loaded value, the pair of the result's address, and the frame pointer,
+ * which its callers need. What else these need lies in local memory, and takes no rows. A CTA leaves at the
+ * load, and behind each call, where it waits for three saved registers beside the frame pointer: 2 + depth
+ * times. While it waits for its arguments six rows are live, too many for four entries. Three are too few for
+ * all. */
+static void registers_of_callers_are_saved(void **state)
+{
+    for (uint32_t depth = 0; depth <= 2; depth++) {
+        const uint64_t moves = 2ull * (2 + depth);
+        call(depth, 4);
+        expect_stats((struct wanted[]){{"finereg.launches", 1},
+                                       {"finereg.exchanges", moves - 1},
+                                       {"finereg.rows_out", 4 * moves},
+                                       {"finereg.rows_in", 4 * moves},
+                                       {"finereg.pcrf_max", 4},
+                                       {0}});
+        assert_int_equal(left.outs, moves);
+        assert_int_equal(left.live_rows, 4 * moves);
+        /* in walk, behind the call in walk, behind that in the kernel */
+        assert_int_equal(left.pcs_max, depth ? 3 : 2);
+        play_close();
+        call(depth, 3);
+        expect_stats((struct wanted[]){{"finereg.launches", 0}, {"finereg.rows_out", 0}, {0}});
+        play_close();
+    }
+}
+
 /* ---- regdram ---- */
 
 /* Every row of a CTA travels, both ways. */
@@ -221,6 +324,7 @@ int main(int argc, char **argv)
         RIG_TEST(nothing_that_is_needed_is_lost),
         RIG_TEST(what_shared_memory_bounds_stays),
         RIG_TEST(vectors_are_read_once),
+        RIG_TEST(registers_of_callers_are_saved),
         RIG_TEST(all_registers_travel),
         RIG_TEST(warps_share_sections),
         RIG_TEST(what_is_left_is_l1),

@@ -3,9 +3,13 @@
 
 #include "mech/finereg.h"
 
-/* A CTA of two warps of eight rows; each warp waits at one PC, where `live` registers are live. */
+/* A CTA of two warps of eight rows; each warp waits at one PC, where `live` registers are live, and has
+ * `callers` frames of functions that it goes back to. */
+enum { CALLERS_MAX = 2, FIRST_CALLER_PC = 20 };
 static struct {
-    uint64_t live[MECH_REGISTER_WORDS];
+    uint64_t live[MECH_REGISTER_WORDS], live_in_caller[CALLERS_MAX][MECH_REGISTER_WORDS];
+    uint64_t saved[2][MECH_REGISTER_WORDS];
+    uint32_t callers;
     uint32_t out, in, swaps, parked, reads, token;
     uint64_t code_offset;
     bool ctas_left, has_slots;
@@ -25,11 +29,16 @@ static bool host_swap(void *sm, uint32_t out, uint32_t in, uint32_t cycles)
 static uint32_t host_pcs(void *sm, uint32_t cta, uint32_t index, uint32_t *pcs, uint32_t max)
 {
     pcs[0] = 10 + cta;
-    return 1;
+    for (uint32_t i = 0; i < host.callers; i++) pcs[1 + i] = FIRST_CALLER_PC + i;
+    return 1 + host.callers;
 }
-static const uint64_t *host_live(void *sm, uint32_t cta, uint32_t pc) { return host.live; }
+static const uint64_t *host_live(void *sm, uint32_t cta, uint32_t pc)
+{
+    return pc < FIRST_CALLER_PC ? host.live : host.live_in_caller[pc - FIRST_CALLER_PC];
+}
 static bool host_park(void *sm, uint32_t cta, const uint64_t *kept)
 {
+    memcpy(host.saved, kept, sizeof host.saved);
     host.parked = cta;
     return true;
 }
@@ -135,6 +144,37 @@ static void rows_have_moved_after_n_and_three_cycles(void **state)
         assert_true(host.is_kept[ACRF_ROWS] && host.is_kept[ACRF_ROWS + rows - 1]);
         kit_close(&k);
     }
+}
+
+/* A warp stalls in a function with registers 0 to 2 live. Its caller needs 2 and 5 when it is back, the
+ * caller of that one 6: these are saved, too, and each but once. Two warps of five rows; the second warp finds
+ * the three vectors that the first has read. */
+static void registers_of_callers_are_saved(void **state)
+{
+    struct mech_kit k;
+    struct finereg *f = open_finereg(&k);
+    host.live[0] = W(0) | W(1) | W(2);
+    host.live_in_caller[0][0] = W(2) | W(5);
+    host.live_in_caller[1][0] = W(6);
+    host.callers = 2;
+    tell(&k, MECH_CTA_START, 0);
+    tell(&k, MECH_CTA_STALLED, 0);
+    for (uint32_t reads = 1; reads <= 3; reads++) {
+        assert_int_equal(host.reads, reads);
+        answer(&k);
+    }
+    tick(&k);
+    tell(&k, MECH_CTA_OUT, 0);
+    while (f->now.stage == SWITCH_MOVE) tick(&k);
+    assert_int_equal(kit_stat(&k, "finereg.rows_out"), 2 * 5);
+    assert_int_equal(host.kept, 2 * 5);
+    assert_int_equal(f->vectors.lookups, 2 * 3);
+    assert_int_equal(f->vectors.misses, 3);
+    for (uint32_t warp = 0; warp < 2; warp++) {
+        assert_int_equal(host.saved[warp][0], W(0) | W(1) | W(2) | W(5) | W(6));
+        for (uint32_t i = 1; i < MECH_REGISTER_WORDS; i++) assert_int_equal(host.saved[warp][i], 0);
+    }
+    kit_close(&k);
 }
 
 /* A stalled CTA, one that is ready in the PCRF (1/1) and a younger one that is ready in the ACRF (1/2). */
@@ -361,6 +401,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_have_moved_after_n_and_three_cycles),
+        cmocka_unit_test(registers_of_callers_are_saved),
         cmocka_unit_test(registers_in_the_acrf_come_first),
         cmocka_unit_test(the_oldest_that_makes_room_comes_back),
         cmocka_unit_test(a_cta_that_the_acrf_has_no_room_for_stays_in_the_pcrf),
